@@ -1,0 +1,135 @@
+/* emu.h: the functional gfx1100 emulator: memory map, dispatch, faults, statistics.
+ *
+ * A GPU virtual address is a host pointer. Every access is checked against the regions
+ * that the caller has added; anything else is a precise fault, never zero-filled.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_EMU_H
+#define RD_EMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "status.h"
+
+struct emu; /* opaque */
+
+enum emu_simd {
+    EMU_SIMD_AUTO, /* the best that the host has */
+    EMU_SIMD_GENERIC,
+    EMU_SIMD_AVX2,
+    EMU_SIMD_AVX512,
+};
+
+/* Zero is the default everywhere. */
+struct emu_config {
+    unsigned threads;   /* host threads for workgroups; 0: all CPUs */
+    enum emu_simd simd; /* RD_E_UNSUPPORTED if the host lacks it */
+    uint64_t seed;      /* order in which waves of a workgroup take turns */
+    bool unordered;     /* let threads run kernels whose atomics make the order of
+                           workgroups visible; results may then vary */
+    bool count;         /* count instructions per opcode (slower) */
+};
+
+RD_CHECKED rd_status emu_create(const struct emu_config *config, struct emu **out);
+void emu_destroy(struct emu *emu);
+
+/* The SIMD level in use, and its name ("avx512"). */
+enum emu_simd emu_simd_level(const struct emu *emu);
+const char *emu_simd_name(enum emu_simd simd);
+
+#define EMU_MEM_READ  1u
+#define EMU_MEM_WRITE 2u
+#define EMU_MEM_EXEC  4u
+
+/* Make host memory visible to kernels.
+ *
+ * va     host address, which is the GPU virtual address
+ * perm   EMU_MEM_* bits
+ * name   for fault messages ("argument 2"), copied
+ * Returns RD_E_EXISTS if it overlaps a region.
+ * Thread: any; running waves see it at their next access.
+ */
+RD_CHECKED rd_status emu_mem_add(struct emu *emu, uint64_t va, uint64_t bytes,
+                                 unsigned perm, const char *name);
+RD_CHECKED rd_status emu_mem_remove(struct emu *emu, uint64_t va);
+
+/* Drop predecoded code that overlaps the range, because its bytes changed. */
+void emu_code_changed(struct emu *emu, uint64_t va, uint64_t bytes);
+
+/* One dispatch, as the command processor hands it to the shader processor input:
+ * registers of the kernel descriptor raw, user SGPRs already filled. */
+struct emu_dispatch {
+    uint64_t entry;     /* address of the first instruction, 256-byte aligned */
+    uint32_t groups[3]; /* workgroups */
+    uint32_t block[3];  /* work-items per workgroup */
+    uint32_t items[3];  /* work-items in all; 0: groups * block. The last workgroup of
+                           a dimension may be partial */
+    uint32_t rsrc1, rsrc2, rsrc3; /* COMPUTE_PGM_RSRC* */
+    bool wave64;
+    uint32_t lds_bytes;     /* per workgroup */
+    uint32_t scratch_bytes; /* per work-item */
+    uint32_t n_user_sgprs;
+    uint32_t user_sgpr[32];
+};
+
+enum emu_fault_kind {
+    EMU_FAULT_NONE,
+    EMU_FAULT_ILLEGAL,     /* bytes are no instruction */
+    EMU_FAULT_UNSUPPORTED, /* an instruction without semantics yet */
+    EMU_FAULT_FETCH,       /* PC outside executable memory */
+    EMU_FAULT_UNMAPPED,    /* address in no region */
+    EMU_FAULT_PERMISSION,  /* write to a read-only region */
+    EMU_FAULT_MISALIGNED,
+    EMU_FAULT_LDS_RANGE,     /* beyond the workgroup's LDS allocation */
+    EMU_FAULT_SCRATCH_RANGE, /* beyond the work-item's scratch */
+    EMU_FAULT_TRAP,          /* s_trap without a handler */
+    EMU_FAULT_HANG,          /* no wave can make progress */
+    EMU_FAULT_REGISTER,      /* register index out of range */
+};
+
+struct emu_fault {
+    enum emu_fault_kind kind;
+    uint64_t pc;
+    uint32_t workgroup[3];
+    unsigned wave; /* index in the workgroup */
+    int lane;      /* -1: not of one lane */
+    uint64_t address;
+    unsigned bytes;
+    bool write;
+    char inst[160];   /* disassembled */
+    char detail[160]; /* nearest allocation, opcode name, limits; may be empty */
+};
+
+/* What ran. Counts of one dispatch, or sums. */
+struct emu_stats {
+    uint64_t dispatches, workgroups, waves, instructions;
+    uint64_t peak_resident_waves;
+};
+
+/* Run a dispatch to its end.
+ *
+ * fault  out, filled if RD_E_FAULT is returned (may be NULL)
+ * stats  in/out, counts are added (may be NULL)
+ * Returns RD_OK, RD_E_FAULT (the first fault in workgroup order ends the dispatch),
+ * RD_E_INVALID for impossible shapes.
+ * Thread: several dispatches may run at once.
+ */
+RD_CHECKED rd_status emu_run(struct emu *emu, const struct emu_dispatch *dispatch,
+                             struct emu_fault *fault, struct emu_stats *stats);
+
+/* "unmapped address: pc 0x..., v_...; workgroup (0,0,0) wave 1 lane 3, write of 4 bytes
+ * at 0x...; nearest ..." into text. */
+void emu_fault_text(const struct emu_fault *fault, char *text, size_t size);
+const char *emu_fault_name(enum emu_fault_kind kind);
+
+/* Executions per opcode since creation (config.count): calls f for each isa_op. */
+void emu_count_each(const struct emu *emu,
+                    void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx);
+
+/* Aperture bases that FLAT addresses and src_shared_base use. */
+#define EMU_SHARED_BASE  0x0001000000000000ull
+#define EMU_PRIVATE_BASE 0x0002000000000000ull
+
+#endif
