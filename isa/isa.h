@@ -206,10 +206,10 @@ struct isa_inst {
     uint8_t neg_hi;
     uint8_t op_sel; /* bit i: source i, bit 3: destination */
     uint8_t op_sel_hi;
-    uint8_t omod; /* 0, 1: *2, 2: *4, 3: /2 */
-    uint8_t dim, dmask;
-    uint8_t format; /* MTBUF */
-    uint8_t wait;   /* LDSDIR wait_vdst, VINTERP wait_exp */
+    uint8_t omod;       /* 0, 1: *2, 2: *4, 3: /2 */
+    uint8_t dim, dmask; /* dmask: also EXP's enabled channels */
+    uint8_t format;     /* MTBUF */
+    uint8_t wait;       /* LDSDIR wait_vdst, VINTERP wait_exp */
     uint8_t row_mask, bank_mask;
     uint16_t dpp_ctrl; /* DPP16 */
     uint32_t dpp8;     /* 8 selectors of 3 bits, lane 0 lowest */
@@ -245,7 +245,24 @@ struct isa_row {
     uint16_t opnds;    /* first operand, index into the shared operand pool */
     uint16_t flags;    /* ISA_RF_* */
     uint16_t variants; /* bit per enum isa_variant that exists */
+    uint32_t mods;     /* ISA_RM_*: which modifiers the row takes */
 };
+
+/* The modifiers a row takes, beyond what its encoding says for all rows. ISA_RM_* bits.
+ * A modifier that is not listed must be zero in the encoding. */
+#define ISA_RM_CLAMP  (1u << 0)
+#define ISA_RM_OMOD   (1u << 1)
+#define ISA_RM_ABS0   (1u << 2) /* |src0| */
+#define ISA_RM_ABS1   (1u << 3)
+#define ISA_RM_ABS2   (1u << 4)
+#define ISA_RM_NEG0   (1u << 5) /* VOP3P: neg_lo and neg_hi */
+#define ISA_RM_NEG1   (1u << 6)
+#define ISA_RM_NEG2   (1u << 7)
+#define ISA_RM_OPSEL0 (1u << 8) /* upper half of src0 */
+#define ISA_RM_OPSEL1 (1u << 9)
+#define ISA_RM_OPSEL2 (1u << 10)
+#define ISA_RM_OPSELD (1u << 11) /* upper half of the destination */
+#define ISA_RM_ATOMIC (1u << 12) /* MUBUF, MIMG: returns the old value with GLC */
 
 enum isa_wave { ISA_WAVE32 = 32, ISA_WAVE64 = 64 };
 
@@ -258,8 +275,8 @@ enum isa_wave { ISA_WAVE32 = 32, ISA_WAVE64 = 64 };
  * Returns RD_OK, RD_E_TRUNCATED, or RD_E_ENCODING if the bytes are no gfx1100
  * instruction (reserved opcode, variant the row lacks, VOPD in wave64 ...).
  */
-rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
-                     struct isa_inst *inst);
+RD_CHECKED rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
+                                struct isa_inst *inst);
 
 /* ISA_PRINT_* bits */
 #define ISA_PRINT_TRUE16 1u /* v1.l, v1.h as LLVM's -mattr=+real-true16 */

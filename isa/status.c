@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *rd_status_text(int status)
+const char *rd_status_text(rd_status status)
 {
     switch (status) {
     case RD_OK:

@@ -30,10 +30,13 @@ enum rd_status_code {
         RD_OK = 0
 };
 
-#define rd_status __attribute__((warn_unused_result)) int
+typedef int rd_status;
+
+/* Before the return type of every function whose status must be looked at. */
+#define RD_CHECKED __attribute__((warn_unused_result))
 
 /* Static text for a status; never NULL. */
-const char *rd_status_text(int status);
+const char *rd_status_text(rd_status status);
 
 /* Print "assertion failed: ..." with the place, and abort. */
 _Noreturn void rd_assert_fail(const char *file, int line, const char *fmt, ...)

@@ -1,0 +1,34 @@
+/* isagen.c: AMD's ISA XML + supplement -> isa/tables.
+ *
+ *   isagen [--lenient] ISA.xml SUPPLEMENT OUTPUT-FOLDER
+ *
+ * --lenient is for ISAs other than the supplement's own: what it does not name is
+ * reported and left out.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "arena.h"
+#include "model.h"
+
+int main(int argc, char **argv)
+{
+    bool lenient = argc > 1 && strcmp(argv[1], "--lenient") == 0;
+    char **args = argv + 1 + lenient;
+    if (argc - 1 - lenient != 3) {
+        fprintf(stderr, "usage: isagen [--lenient] ISA.xml SUPPLEMENT FOLDER\n");
+        return 2;
+    }
+    struct gx_isa isa;
+    struct gs_supplement supp;
+    struct gm_model model;
+    gx_read(args[0], &isa);
+    gs_read(args[1], &supp);
+    gm_build(&isa, &supp, lenient, &model);
+    gm_emit(&model, args[2]);
+    fprintf(stderr, "isagen: %s: %zu instructions, %zu rows, %zu aliases\n",
+            isa.architecture, model.n_ops, model.n_rows, model.n_aliases);
+    gen_arena_free();
+    return 0;
+}

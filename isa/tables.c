@@ -1,0 +1,168 @@
+/* tables.c: gives the generated tables their C types, and looks rows and names up.
+ *
+ * The only file that includes tables/ *.inc. Knows nothing of bit patterns or text
+ * beyond the mnemonics. All data is constant.
+ * SPDX-License-Identifier: MIT
+ */
+#include "tables.h"
+
+#include <string.h>
+
+const struct isa_encoding isa_encodings[ISA_ENC_COUNT] = {
+#define P(field, shift, width, pad)
+#define TRAILER(layout, positions)
+#define ENCODING(enc, bits, value, shift, width, first, positions)                     \
+    [ISA_ENC_##enc].fixed = (value), [ISA_ENC_##enc].bytes = (bits) / 8,               \
+    [ISA_ENC_##enc].op_shift = (shift), [ISA_ENC_##enc].op_width = (width),            \
+    [ISA_ENC_##enc].index = (first),
+#define SECOND(enc, shift, width, first)                                               \
+    [ISA_ENC_##enc].y_shift = (shift), [ISA_ENC_##enc].y_width = (width),              \
+    [ISA_ENC_##enc].index_y = (first),
+#include "tables/encodings.inc"
+#undef P
+#undef TRAILER
+#undef ENCODING
+#undef SECOND
+};
+
+const struct isa_pos isa_positions[ISA_LAYOUT_COUNT][ISA_FIELD_COUNT] = {
+#define P(field, shift, width, pad) [ISA_FIELD_##field] = {shift, width, pad},
+#define TRAILER(layout, positions)  [ISA_LAYOUT_##layout] = {positions},
+#define ENCODING(enc, bits, value, op_shift, op_width, first, positions)               \
+    [ISA_ENC_##enc] = {positions},
+#define SECOND(enc, op_shift, op_width, first)
+#include "tables/encodings.inc"
+#undef P
+#undef TRAILER
+#undef ENCODING
+#undef SECOND
+};
+
+const uint16_t isa_index[] = {
+#include "tables/index.inc"
+};
+
+const uint8_t isa_classes[512] = {
+#define C(enc) ISA_ENC_##enc
+#include "tables/classes.inc"
+#undef C
+};
+
+const struct isa_opnd_desc isa_opnds[] = {
+#define F(flag) | ISA_OF_##flag
+#define O(field, type, fmt, bits, dwords, flags)                                       \
+    {ISA_FMT_##fmt, flags, bits, dwords, ISA_FIELD_##field, ISA_OPR_##type}
+#include "tables/operands.inc"
+#undef F
+#undef O
+};
+
+const struct isa_row isa_rows[] = {
+#define R(flag)    | ISA_RF_##flag
+#define V(variant) | 1u << ISA_VAR_##variant
+#define M(mod)     | ISA_RM_##mod
+#define ROW(op, enc, opcode, n_opnds, first, facts, variants, mods)                    \
+    {ISA_##op, ISA_ENC_##enc, n_opnds, opcode, first, facts, variants, mods},
+#include "tables/rows.inc"
+#undef R
+#undef V
+#undef M
+#undef ROW
+};
+
+/* All mnemonics in one block, found by the offset of their member. */
+struct name_pool {
+#define OP(id, name) char id[sizeof(name)];
+#include "tables/names.inc"
+#undef OP
+};
+
+static const struct name_pool name_pool = {
+#define OP(id, name) name,
+#include "tables/names.inc"
+#undef OP
+};
+
+static const struct {
+    uint16_t offset;
+    uint8_t len;
+} names[ISA_OP_COUNT] = {
+#define OP(id, name) [ISA_##id] = {offsetof(struct name_pool, id), sizeof(name) - 1},
+#include "tables/names.inc"
+#undef OP
+};
+
+static const struct {
+    uint16_t op;
+    char name[38];
+} aliases[] = {
+#define ALIAS(name, id) {ISA_##id, name},
+#include "tables/aliases.inc"
+#undef ALIAS
+};
+
+static const uint16_t name_hash[] = {
+#include "tables/hash.inc"
+};
+
+#define HASH_SIZE (sizeof name_hash / sizeof name_hash[0])
+_Static_assert(HASH_SIZE == 4096, "the generator's hash table has another size");
+
+unsigned isa_row_count(void)
+{
+    return sizeof isa_rows / sizeof isa_rows[0];
+}
+
+const struct isa_row *isa_row(unsigned row)
+{
+    return row < isa_row_count() ? &isa_rows[row] : NULL;
+}
+
+const struct isa_opnd_desc *isa_row_opnd(const struct isa_row *row, unsigned i)
+{
+    return i < row->n_opnds ? &isa_opnds[row->opnds + i] : NULL;
+}
+
+unsigned isa_op_count(void)
+{
+    return ISA_OP_COUNT;
+}
+
+const char *isa_op_name(unsigned op)
+{
+    if (op == ISA_OP_NONE || op >= ISA_OP_COUNT)
+        return NULL;
+    return (const char *)&name_pool + names[op].offset;
+}
+
+static uint32_t hash_name(const char *name, size_t len)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    return h ^ (h >> 15);
+}
+
+unsigned isa_op_find(const char *name, size_t len)
+{
+    for (uint32_t at = hash_name(name, len);; at++) {
+        unsigned value = name_hash[at % HASH_SIZE];
+        if (value == 0)
+            return ISA_OP_NONE;
+        unsigned alias = value < ISA_OP_COUNT ? 0 : value - ISA_OP_COUNT;
+        const char *text =
+            value < ISA_OP_COUNT ? isa_op_name(value) : aliases[alias].name;
+        if (strncmp(text, name, len) == 0 && text[len] == '\0')
+            return value < ISA_OP_COUNT ? value : aliases[alias].op;
+    }
+}
+
+const char *isa_enc_name(unsigned enc)
+{
+    static const char all[ISA_ENC_COUNT][8] = {
+        "NONE", "SOP1", "SOP2",   "SOPK",    "SOPC",  "SOPP",  "SMEM",    "VOP1",
+        "VOP2", "VOPC", "VOP3",   "VOP3SD",  "VOP3P", "VOPD",  "VINTERP", "LDSDIR",
+        "DS",   "FLAT", "GLOBAL", "SCRATCH", "MUBUF", "MTBUF", "MIMG",    "EXP",
+    };
+    return enc < ISA_ENC_COUNT ? all[enc] : "NONE";
+}
