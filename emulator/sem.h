@@ -45,7 +45,8 @@ enum sem_type {
 
 /* All 32 lanes of a LANE_OP. Rows are 32 dwords; a 64-bit value is two rows, low
  * first. d may be any of the sources. dm receives 0 or 1 per lane: the bool result or
- * the carry; for a bool result d is not touched. */
+ * the carry; for a bool result d is not touched. A fourth argument (n_args == 4, always
+ * bool: VCC of V_DIV_FMAS) is read from dm, which then is an input only. */
 typedef void sem_row_fn(uint32_t *d, uint32_t *dm, const uint32_t *s0,
                         const uint32_t *s1, const uint32_t *s2,
                         const struct lane_mode *m);

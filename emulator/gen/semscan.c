@@ -195,8 +195,8 @@ static void write_result(FILE *out, const struct op *op)
 
 static void write_lane(FILE *out, const struct op *op)
 {
-    if (op->n_args > 3)
-        die(op->line, "a LANE_OP has at most three sources", op->name);
+    if (op->n_args > 4 || (op->n_args == 4 && strcmp(op->args[3].type, "bool")))
+        die(op->line, "a LANE_OP has three sources and a mask at most", op->name);
     fprintf(out,
             "static void row_%s(uint32_t *d, uint32_t *dm, const uint32_t *s0,\n"
             "    const uint32_t *s1, const uint32_t *s2, const struct lane_mode *m)\n"
@@ -209,7 +209,7 @@ static void write_lane(FILE *out, const struct op *op)
     for (unsigned i = 0; i < op->n_args; i++) {
         char row[] = {'s', (char)('0' + i), 0};
         fputs(i ? ", " : "", out);
-        fprintf(out, find_type(op, op->args[i].type)->load, row);
+        fprintf(out, find_type(op, op->args[i].type)->load, i < 3 ? row : "dm");
     }
     if (op->takes_mode)
         fprintf(out, "%sm", op->n_args ? ", " : "");

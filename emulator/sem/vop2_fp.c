@@ -1,0 +1,163 @@
+/* vop2_fp.c: VOP2 and VOP3 single-precision arithmetic (manual 16.7, 16.12).
+ *
+ * The host's float mode carries MODE's f32 rounding and denormal fields; NaNs follow
+ * the rule in fp.h. Source modifiers, omod and float clamp live in valu.c.
+ * SPDX-License-Identifier: MIT
+ */
+#include "fp.h"
+
+LANE_OP(v_add_f32, F32, F32 s0, F32 s1)
+{
+    return fp_add32(s0, s1);
+}
+
+LANE_OP(v_sub_f32, F32, F32 s0, F32 s1)
+{
+    return fp_sub32(s0, s1);
+}
+
+LANE_OP(v_subrev_f32, F32, F32 s0, F32 s1)
+{
+    return fp_nan32(s0) ? fp_quiet32(s0) : s1 - s0;
+}
+
+LANE_OP(v_mul_f32, F32, F32 s0, F32 s1)
+{
+    return fp_mul32(s0, s1);
+}
+
+/* DX9 rule: zero times anything is +0. Denormals count as zero if they are flushed. */
+LANE_OP(v_mul_dx9_zero_f32, F32, F32 s0, F32 s1)
+{
+    return s0 == 0.0f || s1 == 0.0f ? 0.0f : fp_mul32(s0, s1);
+}
+
+LANE_OP(v_fma_f32, F32, F32 s0, F32 s1, F32 s2)
+{
+    return fp_fma32(s0, s1, s2);
+}
+
+LANE_OP(v_fmac_f32, F32, F32 s0, F32 s1, F32 d)
+{
+    return fp_fma32(s0, s1, d);
+}
+
+/* Operand order of the text: the literal comes second. */
+LANE_OP(v_fmamk_f32, F32, F32 s0, F32 k, F32 s1)
+{
+    return fp_fma32(s0, k, s1);
+}
+
+LANE_OP(v_fmaak_f32, F32, F32 s0, F32 s1, F32 k)
+{
+    return fp_fma32(s0, s1, k);
+}
+
+LANE_OP(v_fma_dx9_zero_f32, F32, F32 s0, F32 s1, F32 s2)
+{
+    return s0 == 0.0f || s1 == 0.0f ? s2 : fp_fma32(s0, s1, s2);
+}
+
+LANE_OP(v_fmac_dx9_zero_f32, F32, F32 s0, F32 s1, F32 d)
+{
+    return s0 == 0.0f || s1 == 0.0f ? d : fp_fma32(s0, s1, d);
+}
+
+/* ---- minimum, maximum, median */
+
+LANE_OP(v_min_f32, F32, F32 s0, F32 s1, const struct lane_mode *m)
+{
+    return fp_min32(s0, s1, m);
+}
+
+LANE_OP(v_max_f32, F32, F32 s0, F32 s1, const struct lane_mode *m)
+{
+    return fp_max32(s0, s1, m);
+}
+
+LANE_OP(v_min3_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
+{
+    return fp_min32(fp_min32(s0, s1, m), s2, m);
+}
+
+LANE_OP(v_max3_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
+{
+    return fp_max32(fp_max32(s0, s1, m), s2, m);
+}
+
+LANE_OP(v_maxmin_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
+{
+    return fp_min32(fp_max32(s0, s1, m), s2, m);
+}
+
+LANE_OP(v_minmax_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
+{
+    return fp_max32(fp_min32(s0, s1, m), s2, m);
+}
+
+/* With a NaN the minimum; else drop the first operand that equals the maximum. */
+LANE_OP(v_med3_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
+{
+    F32 most = fp_max32(fp_max32(s0, s1, m), s2, m);
+    F32 least = fp_min32(fp_min32(s0, s1, m), s2, m);
+    F32 r = most == s0   ? fp_max32(s1, s2, m)
+            : most == s1 ? fp_max32(s0, s2, m)
+                         : fp_max32(s0, s1, m);
+    return fp_nan32(s0) || fp_nan32(s1) || fp_nan32(s2) ? least : r;
+}
+
+/* ---- cube maps: (x, y, z); the largest axis wins, z before y before x */
+
+static inline bool major_z(F32 x, F32 y, F32 z)
+{
+    return fp_abs32(z) >= fp_abs32(x) && fp_abs32(z) >= fp_abs32(y);
+}
+
+LANE_OP(v_cubeid_f32, F32, F32 x, F32 y, F32 z)
+{
+    bool by_y = fp_abs32(y) >= fp_abs32(x);
+    F32 face_z = z < 0.0f ? 5.0f : 4.0f, face_y = y < 0.0f ? 3.0f : 2.0f;
+    F32 face_x = x < 0.0f ? 1.0f : 0.0f;
+    return major_z(x, y, z) ? face_z : by_y ? face_y : face_x;
+}
+
+LANE_OP(v_cubesc_f32, F32, F32 x, F32 y, F32 z)
+{
+    bool by_y = fp_abs32(y) >= fp_abs32(x);
+    F32 on_z = z < 0.0f ? fp_neg32(x) : x, on_x = x < 0.0f ? z : fp_neg32(z);
+    return major_z(x, y, z) ? on_z : by_y ? x : on_x;
+}
+
+LANE_OP(v_cubetc_f32, F32, F32 x, F32 y, F32 z)
+{
+    bool by_y = fp_abs32(y) >= fp_abs32(x);
+    F32 on_y = y < 0.0f ? fp_neg32(z) : z;
+    return !major_z(x, y, z) && by_y ? on_y : fp_neg32(y);
+}
+
+LANE_OP(v_cubema_f32, F32, F32 x, F32 y, F32 z)
+{
+    bool by_y = fp_abs32(y) >= fp_abs32(x);
+    F32 major = major_z(x, y, z) ? z : by_y ? y : x;
+    return fp_nan32(major) ? fp_quiet32(major) : major * 2.0f;
+}
+
+/* Lighting: the smallest number stands for "off" (manual 16.12); zero wins as in DX9.
+ */
+LANE_OP(v_mullit_f32, F32, F32 s0, F32 s1, F32 s2)
+{
+    bool lit = s1 > -0x1.fffffep127f && s2 > 0.0f; /* false for NaNs */
+    F32 r = s0 == 0.0f || s1 == 0.0f ? 0.0f : fp_mul32(s0, s1);
+    return lit ? r : -0x1.fffffep127f;
+}
+
+/* One rounding: the power of two is exact in f64, the conversion rounds. */
+LANE_OP(v_ldexp_f32, F32, F32 s0, I32 s1, const struct lane_mode *m)
+{
+    I32 n = s1 > 400 ? 400 : s1 < -400 ? -400 : s1;
+    F64 scale = f64_of_bits((U64)(n + 1023) << 52);
+    F32 x = fp_in32(s0, m);
+    return fp_nan32(x) ? fp_quiet32(x) : (F32)(f32_to_f64(x) * scale);
+}
+
+#include "vop2_fp.inc"
