@@ -1,0 +1,187 @@
+/* bench.c: `rdna3 bench`: chooses measurements, prints them as a table or as JSON.
+ *
+ * Must not know how anything is measured. Invariant: a value that could not be measured
+ * is null, never invented.
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "cmd.h"
+#include "host.h"
+
+static const char help[] =
+    "usage: rdna3 bench [GROUP | NAME...] [--json]\n"
+    "\n"
+    "Measure this program on this host. GROUP is emu; NAME is a line of --list; "
+    "without\n"
+    "either everything is measured. Each rate is the best of three runs of half a "
+    "second\n"
+    "or more on one host thread.\n"
+    "\n"
+    "  --json   print JSON: host, and for every result name, value, unit, better, "
+    "peer\n"
+    "           and ratio (null where there is none)\n"
+    "  --list   print the names and what they measure, measure nothing\n";
+
+/* Groups of the command line that this version has nothing for. */
+static const char *const later_groups[] = {"asm", "driver", "compiler", "timing"};
+
+static bool selected(const struct bench_entry *entry, char **words, int n)
+{
+    for (int i = 0; i < n; i++) {
+        size_t len = strlen(words[i]);
+        if (strncmp(entry->name, words[i], len) == 0 &&
+            (entry->name[len] == '/' || entry->name[len] == '\0'))
+            return true;
+    }
+    return n == 0;
+}
+
+static int check_words(char **words, int n)
+{
+    for (int i = 0; i < n; i++) {
+        bool known = false;
+        for (const struct bench_entry *e = bench_emu_entries; e->name; e++)
+            known |= selected(e, &words[i], 1);
+        for (size_t k = 0; k < sizeof later_groups / sizeof later_groups[0]; k++)
+            if (strcmp(words[i], later_groups[k]) == 0)
+                return cli_error(CLI_USAGE, "group '%s': not available yet", words[i]);
+        if (!known)
+            return cli_error(CLI_USAGE, "unknown group or name '%s' (see --list)",
+                             words[i]);
+    }
+    return CLI_OK;
+}
+
+static void print_value(double value, const char *unit)
+{
+    if (strcmp(unit, "wave-inst/s") == 0)
+        printf("%12.2f M %s", value / 1e6, unit);
+    else if (strcmp(unit, "s") == 0)
+        printf("%12.3f ms", value * 1e3);
+    else
+        printf("%12.3f %s", value, unit);
+}
+
+static void print_row(const struct bench_entry *entry, rd_status st, double value)
+{
+    printf("%-18s ", entry->name);
+    if (st == RD_OK)
+        print_value(value, entry->unit);
+    else
+        printf("%12s (%s)", "-", rd_status_text(st));
+    printf("   %s\n", entry->what);
+    fflush(stdout);
+}
+
+/* Names, units and CPU models are plain ASCII; quotes and controls are dropped. */
+static void print_json_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        if (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\')
+            putchar(*text);
+    putchar('"');
+}
+
+static void print_json_host(void)
+{
+    char cpu[128];
+    host_cpu_name(cpu, sizeof cpu);
+    printf("{\"host\":{\"cpu\":");
+    print_json_text(cpu);
+    printf(",\"cpus\":%u,\"simd\":", host_cpu_count());
+    print_json_text(host_simd_name());
+    printf("},\"results\":[");
+}
+
+static void print_json_row(const struct bench_entry *entry, rd_status st, double value,
+                           bool first)
+{
+    printf("%s\n{\"name\":", first ? "" : ",");
+    print_json_text(entry->name);
+    if (st == RD_OK)
+        printf(",\"value\":%.9g", value);
+    else
+        printf(",\"value\":null");
+    printf(",\"unit\":");
+    print_json_text(entry->unit);
+    printf(",\"better\":\"%s\",\"peer\":null,\"ratio\":null}",
+           entry->higher_is_better ? "higher" : "lower");
+}
+
+static int measure_all(char **words, int n, bool json)
+{
+    bool terminal = isatty(STDERR_FILENO) == 1;
+    bool first = true;
+    int status = CLI_OK;
+    if (json)
+        print_json_host();
+    for (const struct bench_entry *e = bench_emu_entries; e->name; e++) {
+        if (!selected(e, words, n))
+            continue;
+        double value = 0;
+        if (terminal)
+            fprintf(stderr, "measuring %s ...\r", e->name);
+        rd_status st = e->measure(&value);
+        if (terminal)
+            fprintf(stderr, "%40s\r", "");
+        if (st != RD_OK && st != RD_E_UNSUPPORTED)
+            status = cli_error(CLI_FAILED, "%s: %s", e->name, rd_status_text(st));
+        if (json)
+            print_json_row(e, st, value, first);
+        else
+            print_row(e, st, value);
+        first = false;
+    }
+    if (json)
+        printf("\n]}\n");
+    return cli_finish(status);
+}
+
+static int list_all(void)
+{
+    for (const struct bench_entry *e = bench_emu_entries; e->name; e++)
+        printf("%-18s %-12s %s\n", e->name, e->unit, e->what);
+    return cli_finish(CLI_OK);
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
+        {"list", no_argument, NULL, 'l'},
+        {NULL, 0, NULL, 0},
+    };
+    bool json = false;
+    bool list = false;
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        switch (option) {
+        case 'h':
+            fputs(help, stdout);
+            return cli_finish(CLI_OK);
+        case 'j':
+            json = true;
+            break;
+        case 'l':
+            list = true;
+            break;
+        default:
+            return cli_option_error(argc, argv, option);
+        }
+    }
+    if (list)
+        return list_all();
+    int status = check_words(argv + optind, argc - optind);
+    return status == CLI_OK ? measure_all(argv + optind, argc - optind, json) : status;
+}

@@ -1,0 +1,26 @@
+/* bench.h: what the groups of `rdna3 bench` hand to its table.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_BENCH_H
+#define RD_BENCH_H
+
+#include <stdbool.h>
+
+#include "status.h"
+
+/* One measurement. name is "group/what". */
+struct bench_entry {
+    const char *name;
+    const char *unit;
+    bool higher_is_better;
+    const char *what; /* one line for the table */
+
+    /* Measure. RD_E_UNSUPPORTED: not on this host. */
+    rd_status (*measure)(double *value);
+};
+
+/* Rows in the order in which they are measured: what looks at fresh processes comes
+ * before what fills memory. Ends with a NULL name. */
+extern const struct bench_entry bench_emu_entries[];
+
+#endif

@@ -1,0 +1,327 @@
+/* bench_emu.c: speed of the functional emulator: instruction rates, threads, start-up.
+ *
+ * Must not know how results are shown. Invariant: a rate counts what the emulator says
+ * it executed, divided by the time inside emu_run only.
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "kernels/bench_kernels.h"
+#include "launch.h"
+
+#define RUN_SECONDS   0.5
+#define RUNS          3
+#define STARTUP_RUNS  11
+#define STREAM_GROUPS 64u
+#define STREAM_BYTES  (64u << 20)
+#define MATMUL_SIZE   256u
+
+extern char **environ;
+
+/* A kernel with its shape and arguments: buffers first, then 32-bit numbers. */
+struct job {
+    const struct bench_kernel *kernel;
+    uint32_t groups[3];
+    uint32_t block[3];
+    unsigned n_buffers;
+    uint64_t buffer_bytes;
+    unsigned n_numbers;
+    uint32_t numbers[2];
+};
+
+static const struct job valu_job = {.kernel = &bench_valu,
+                                    .groups = {8, 1, 1},
+                                    .block = {256, 1, 1},
+                                    .n_numbers = 1,
+                                    .numbers = {4000}};
+static const struct job lds_job = {.kernel = &bench_lds,
+                                   .groups = {8, 1, 1},
+                                   .block = {256, 1, 1},
+                                   .n_numbers = 1,
+                                   .numbers = {2000}};
+static const struct job wmma_job = {.kernel = &bench_wmma,
+                                    .groups = {8, 1, 1},
+                                    .block = {128, 1, 1},
+                                    .n_numbers = 1,
+                                    .numbers = {1000}};
+static const struct job stream_job = {
+    .kernel = &bench_stream,
+    .groups = {STREAM_GROUPS, 1, 1},
+    .block = {256, 1, 1},
+    .n_buffers = 2,
+    .buffer_bytes = STREAM_BYTES,
+    .n_numbers = 2,
+    .numbers = {STREAM_BYTES / (STREAM_GROUPS * 1024), STREAM_GROUPS * 1024}};
+static const struct job mixed_job = {.kernel = &bench_mixed,
+                                     .groups = {16, 1, 1},
+                                     .block = {256, 1, 1},
+                                     .n_buffers = 1,
+                                     .buffer_bytes = 16384,
+                                     .n_numbers = 1,
+                                     .numbers = {1000}};
+static const struct job matmul_job = {.kernel = &bench_matmul,
+                                      .groups = {MATMUL_SIZE / 16, MATMUL_SIZE / 16, 1},
+                                      .block = {16, 16, 1},
+                                      .n_buffers = 3,
+                                      .buffer_bytes = 4ull * MATMUL_SIZE * MATMUL_SIZE,
+                                      .n_numbers = 1,
+                                      .numbers = {MATMUL_SIZE}};
+
+/* Buffers hold ones: finite numbers, and pages of their own rather than the zero page.
+ */
+static rd_status make_args(struct la *la, const struct job *job, uint64_t *pointers,
+                           struct la_arg *args, struct la_error *err)
+{
+    for (unsigned i = 0; i < job->n_buffers; i++) {
+        void *memory;
+        rd_status st = la_alloc(la, job->buffer_bytes, EMU_MEM_READ | EMU_MEM_WRITE,
+                                "buffer", &memory, err);
+        if (st != RD_OK)
+            return st;
+        float one = 1.0F;
+        for (uint64_t at = 0; at < job->buffer_bytes; at += sizeof one)
+            memcpy((char *)memory + at, &one, sizeof one);
+        pointers[i] = (uintptr_t)memory;
+        args[i] = (struct la_arg){.cls = LA_POINTER, .value = &pointers[i], .bytes = 8};
+    }
+    for (unsigned i = 0; i < job->n_numbers; i++)
+        args[job->n_buffers + i] =
+            (struct la_arg){.cls = LA_INTEGER, .value = &job->numbers[i], .bytes = 4};
+    return RD_OK;
+}
+
+/* Wave-instructions per second of one run of at least RUN_SECONDS. */
+static rd_status run_once(struct la *la, const struct emu_dispatch *dispatch,
+                          double *rate)
+{
+    struct emu_fault fault = {0};
+    struct emu_stats stats = {0};
+    double start = cli_now();
+    double seconds = 0;
+    while (seconds < RUN_SECONDS) {
+        rd_status st = emu_run(la_emu(la), dispatch, &fault, &stats);
+        if (st == RD_E_FAULT) {
+            char text[1024];
+            emu_fault_text(&fault, text, sizeof text);
+            (void)cli_error(CLI_FAILED, "%s", text);
+        }
+        if (st != RD_OK)
+            return st;
+        seconds = cli_now() - start;
+    }
+    *rate = (double)stats.instructions / seconds;
+    return RD_OK;
+}
+
+static rd_status measure_in(struct la *la, const struct job *job, double *rate)
+{
+    struct la_error err = {""};
+    struct la_kernel kernel;
+    struct emu_dispatch dispatch;
+    uint64_t pointers[3];
+    struct la_arg args[5];
+    struct la_shape shape = {.dynamic_lds_bytes = 0};
+    memcpy(shape.groups, job->groups, sizeof shape.groups);
+    memcpy(shape.block, job->block, sizeof shape.block);
+
+    rd_status st = la_load_raw(la, job->kernel->code, job->kernel->code_bytes,
+                               job->kernel->desc, 0, 0, &kernel, &err);
+    if (st == RD_OK)
+        st = make_args(la, job, pointers, args, &err);
+    if (st == RD_OK)
+        st = la_prepare(la, &kernel, &shape, args, job->n_buffers + job->n_numbers,
+                        &dispatch, &err);
+    if (st != RD_OK) {
+        (void)cli_error(CLI_FAILED, "%s", err.text);
+        return st;
+    }
+    double best = 0;
+    for (unsigned i = 0; i < RUNS && st == RD_OK; i++) {
+        double one = 0;
+        st = run_once(la, &dispatch, &one);
+        best = one > best ? one : best;
+    }
+    if (st == RD_OK)
+        *rate = best;
+    return st;
+}
+
+static rd_status measure(const struct job *job, enum emu_simd simd, unsigned threads,
+                         double *rate)
+{
+    struct emu_config config = {.threads = threads, .simd = simd};
+    struct la_error err;
+    struct la *la;
+    rd_status st = la_create(&config, &la, &err);
+    if (st != RD_OK)
+        return st;
+    st = measure_in(la, job, rate);
+    la_destroy(la);
+    return st;
+}
+
+static rd_status measure_valu(double *value)
+{
+    return measure(&valu_job, EMU_SIMD_AUTO, 1, value);
+}
+
+static rd_status measure_valu_avx2(double *value)
+{
+    return measure(&valu_job, EMU_SIMD_AVX2, 1, value);
+}
+
+static rd_status measure_matmul(double *value)
+{
+    return measure(&matmul_job, EMU_SIMD_AUTO, 1, value);
+}
+
+static rd_status measure_stream(double *value)
+{
+    return measure(&stream_job, EMU_SIMD_AUTO, 1, value);
+}
+
+static rd_status measure_lds(double *value)
+{
+    return measure(&lds_job, EMU_SIMD_AUTO, 1, value);
+}
+
+static rd_status measure_wmma(double *value)
+{
+    return measure(&wmma_job, EMU_SIMD_AUTO, 1, value);
+}
+
+static rd_status measure_mixed(double *value)
+{
+    return measure(&mixed_job, EMU_SIMD_AUTO, 1, value);
+}
+
+static rd_status measure_scaling(double *value)
+{
+    double one;
+    double two;
+    rd_status st = measure(&valu_job, EMU_SIMD_AUTO, 1, &one);
+    if (st == RD_OK)
+        st = measure(&valu_job, EMU_SIMD_AUTO, 2, &two);
+    if (st == RD_OK)
+        *value = two / one;
+    return st;
+}
+
+/* Files of the trivial kernel for a process of its own. */
+struct trivial_files {
+    char folder[32];
+    char code[48];
+    char desc[48];
+};
+
+static rd_status make_files(struct trivial_files *f)
+{
+    snprintf(f->folder, sizeof f->folder, "/tmp/rdna3-bench-XXXXXX");
+    if (!mkdtemp(f->folder))
+        return RD_E_IO;
+    snprintf(f->code, sizeof f->code, "%s/code.bin", f->folder);
+    snprintf(f->desc, sizeof f->desc, "%s/kd.bin", f->folder);
+    rd_status st =
+        cli_write_file(f->code, bench_trivial.code, bench_trivial.code_bytes);
+    if (st == RD_OK)
+        st = cli_write_file(f->desc, bench_trivial.desc, CO_KD_BYTES);
+    return st;
+}
+
+static void remove_files(const struct trivial_files *f)
+{
+    unlink(f->code);
+    unlink(f->desc);
+    rmdir(f->folder);
+}
+
+static rd_status run_process(const struct trivial_files *f, double *seconds,
+                             double *peak_mib)
+{
+    char *argv[] = {"rdna3", "run",           "--raw", (char *)f->code,
+                    "--kd",  (char *)f->desc, NULL};
+    struct rusage usage;
+    pid_t pid;
+    int status;
+    double start = cli_now();
+    if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) != 0)
+        return RD_E_IO;
+    while (wait4(pid, &status, 0, &usage) < 0)
+        if (errno != EINTR)
+            return RD_E_IO;
+    *seconds = cli_now() - start;
+    *peak_mib = (double)usage.ru_maxrss / 1024;
+    return status == 0 ? RD_OK : RD_E_IO;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Median time and largest memory of several processes. */
+static rd_status measure_process(double *seconds, double *peak_mib)
+{
+    struct trivial_files files;
+    double times[STARTUP_RUNS];
+    double peak = 0;
+    rd_status st = make_files(&files);
+    for (unsigned i = 0; i < STARTUP_RUNS && st == RD_OK; i++) {
+        double one = 0;
+        st = run_process(&files, &times[i], &one);
+        peak = one > peak ? one : peak;
+    }
+    remove_files(&files);
+    if (st != RD_OK)
+        return st;
+    qsort(times, STARTUP_RUNS, sizeof times[0], by_size);
+    *seconds = times[STARTUP_RUNS / 2];
+    *peak_mib = peak;
+    return RD_OK;
+}
+
+static rd_status measure_startup(double *value)
+{
+    double peak;
+    return measure_process(value, &peak);
+}
+
+static rd_status measure_peak(double *value)
+{
+    double seconds;
+    return measure_process(&seconds, value);
+}
+
+const struct bench_entry bench_emu_entries[] = {
+    {"emu/startup", "s", false, "process that runs a kernel of one s_endpgm",
+     measure_startup},
+    {"emu/peak_memory", "MiB", false, "resident memory of that process", measure_peak},
+    {"emu/valu", "wave-inst/s", true, "f32 and integer arithmetic in a loop",
+     measure_valu},
+    {"emu/valu_avx2", "wave-inst/s", true, "the same with AVX2 only",
+     measure_valu_avx2},
+    {"emu/matmul_lds", "wave-inst/s", true, "compiled LDS-tiled f32 matmul, 256 a side",
+     measure_matmul},
+    {"emu/stream", "wave-inst/s", true, "y = a*x + y over 2 x 64 MiB", measure_stream},
+    {"emu/lds", "wave-inst/s", true, "LDS stores, loads, atomics, permutes, barriers",
+     measure_lds},
+    {"emu/wmma", "wave-inst/s", true, "v_wmma_f32_16x16x16_f16, 4 of 7 instructions",
+     measure_wmma},
+    {"emu/mixed", "wave-inst/s", true, "VALU, SALU, divergence, memory, LDS, VOPD, DPP",
+     measure_mixed},
+    {"emu/scaling_2t", "ratio", true, "emu/valu on two threads against one",
+     measure_scaling},
+    {NULL, NULL, false, NULL, NULL},
+};

@@ -1,0 +1,233 @@
+/* cli.c: messages, number parsing and file access for the subcommands.
+ *
+ * Must not know any subcommand. Invariant: nothing here exits the process, and a parse
+ * that fails leaves its result untouched.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int cli_error(int status, const char *fmt, ...)
+{
+    va_list ap;
+    fflush(stdout);
+    fputs("error: ", stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    return status;
+}
+
+int cli_option_error(int argc, char **argv, int getopt_result)
+{
+    const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+    if (getopt_result == ':')
+        return cli_error(CLI_USAGE, "option '%s' needs a value", word);
+    if (optopt != 0 && word[0] == '-' && word[1] == '-')
+        return cli_error(CLI_USAGE, "option '%s' takes no value", word);
+    if (optopt != 0)
+        return cli_error(CLI_USAGE, "unknown option '-%c' (see --help)", optopt);
+    return cli_error(CLI_USAGE, "unknown option '%s' (see --help)", word);
+}
+
+int cli_finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    return cli_error(CLI_FAILED, "cannot write the output: %s", strerror(errno));
+}
+
+/* Digits of a number without sign. rest is where they end. */
+static rd_status parse_digits(const char *text, uint64_t *out, const char **rest)
+{
+    unsigned base = 10;
+    uint64_t value = 0;
+    bool any = false;
+    bool over = false;
+
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        text += 2;
+    }
+    for (;; text++) {
+        unsigned digit = 99;
+        if (*text >= '0' && *text <= '9')
+            digit = (unsigned)(*text - '0');
+        else if (base == 16 && *text >= 'a' && *text <= 'f')
+            digit = (unsigned)(*text - 'a') + 10;
+        else if (base == 16 && *text >= 'A' && *text <= 'F')
+            digit = (unsigned)(*text - 'A') + 10;
+        if (digit >= base)
+            break;
+        any = true;
+        over |= value > (UINT64_MAX - digit) / base;
+        value = value * base + digit;
+    }
+    if (!any)
+        return RD_E_FORMAT;
+    if (over)
+        return RD_E_RANGE;
+    *rest = text;
+    *out = value;
+    return RD_OK;
+}
+
+rd_status cli_parse_u64(const char *text, uint64_t *out)
+{
+    const char *rest;
+    uint64_t value;
+    rd_status st = parse_digits(text, &value, &rest);
+    if (st != RD_OK)
+        return st;
+    if (*rest)
+        return RD_E_FORMAT;
+    *out = value;
+    return RD_OK;
+}
+
+rd_status cli_parse_i64(const char *text, int64_t *out)
+{
+    bool minus = text[0] == '-';
+    uint64_t value;
+    rd_status st = cli_parse_u64(text + (minus || text[0] == '+'), &value);
+    if (st != RD_OK)
+        return st;
+    if (value > (uint64_t)INT64_MAX + minus)
+        return RD_E_RANGE;
+    *out = (int64_t)(minus ? 0 - value : value);
+    return RD_OK;
+}
+
+rd_status cli_parse_size(const char *text, uint64_t *out)
+{
+    const char *rest;
+    uint64_t value;
+    unsigned shift = 0;
+    rd_status st = parse_digits(text, &value, &rest);
+    if (st != RD_OK)
+        return st;
+    switch (*rest) {
+    case 'k':
+    case 'K':
+        shift = 10;
+        break;
+    case 'm':
+    case 'M':
+        shift = 20;
+        break;
+    case 'g':
+    case 'G':
+        shift = 30;
+        break;
+    default:
+        break;
+    }
+    if (rest[shift != 0])
+        return RD_E_FORMAT;
+    if (value > UINT64_MAX >> shift)
+        return RD_E_RANGE;
+    *out = value << shift;
+    return RD_OK;
+}
+
+rd_status cli_parse_dims(const char *text, uint32_t out[3])
+{
+    uint32_t dims[3] = {1, 1, 1};
+    for (unsigned i = 0;; i++) {
+        uint64_t value;
+        const char *rest;
+        rd_status st = parse_digits(text, &value, &rest);
+        if (st != RD_OK)
+            return st;
+        if (value == 0 || value > UINT32_MAX)
+            return RD_E_RANGE;
+        dims[i] = (uint32_t)value;
+        if (!*rest)
+            break;
+        if (*rest != ',' || i == 2)
+            return RD_E_FORMAT;
+        text = rest + 1;
+    }
+    memcpy(out, dims, sizeof dims);
+    return RD_OK;
+}
+
+/* Read until the end; the file's size is only a first guess (pipes have none). */
+static rd_status read_all(int fd, size_t guess, void **data, size_t *bytes)
+{
+    size_t room = guess + 1;
+    size_t used = 0;
+    char *buf = malloc(room);
+    if (!buf)
+        return RD_E_NOMEM;
+    for (;;) {
+        ssize_t got = read(fd, buf + used, room - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            free(buf);
+            return RD_E_IO;
+        }
+        if (got == 0)
+            break;
+        used += (size_t)got;
+        if (used < room)
+            continue;
+        char *more = room < SIZE_MAX / 2 ? realloc(buf, room * 2) : NULL;
+        if (!more) {
+            free(buf);
+            return RD_E_NOMEM;
+        }
+        buf = more;
+        room *= 2;
+    }
+    *data = buf;
+    *bytes = used;
+    return RD_OK;
+}
+
+rd_status cli_read_file(const char *path, void **data, size_t *bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return RD_E_IO;
+    struct stat sb;
+    size_t guess = fstat(fd, &sb) == 0 && sb.st_size > 0 ? (size_t)sb.st_size : 4096;
+    rd_status st = read_all(fd, guess, data, bytes);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return st;
+}
+
+rd_status cli_write_file(const char *path, const void *data, size_t bytes)
+{
+    FILE *f = fopen(path, "wbe");
+    if (!f)
+        return RD_E_IO;
+    bool ok = fwrite(data, 1, bytes, f) == bytes;
+    int saved = errno;
+    ok &= fclose(f) == 0;
+    if (ok)
+        return RD_OK;
+    errno = saved ? saved : errno;
+    return RD_E_IO;
+}
+
+double cli_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}

@@ -1,0 +1,49 @@
+/* cli.h: what the subcommands of rdna3 share: exit statuses, messages, numbers, files.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_CLI_H
+#define RD_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+/* Exit statuses of every subcommand. */
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_FAILED = 1, /* the guest failed, or its input was rejected */
+    CLI_USAGE = 2   /* wrong usage */
+};
+
+/* Print "error: ..." to stderr and hand back status, for `return cli_error(...)`. */
+int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Report what getopt_long could not parse (it returned '?' or ':'; opterr is 0).
+ * Returns CLI_USAGE. */
+int cli_option_error(int argc, char **argv, int getopt_result);
+
+/* Flush stdout. Returns status, or CLI_FAILED with a message if writing failed. */
+int cli_finish(int status);
+
+/* Numbers: the whole text must be one; decimal, 0x..., or 0... octal-free. Each returns
+ * RD_OK, RD_E_FORMAT or RD_E_RANGE. */
+RD_CHECKED rd_status cli_parse_u64(const char *text, uint64_t *out);
+RD_CHECKED rd_status cli_parse_i64(const char *text, int64_t *out);
+
+/* A byte count: number with an optional suffix K, M or G (powers of 1024). */
+RD_CHECKED rd_status cli_parse_size(const char *text, uint64_t *out);
+
+/* One to three comma-separated numbers of at least 1; the missing ones are 1. */
+RD_CHECKED rd_status cli_parse_dims(const char *text, uint32_t out[3]);
+
+/* Read a whole file into fresh memory (caller frees). Prints no message; errno is set
+ * when RD_E_IO is returned. */
+RD_CHECKED rd_status cli_read_file(const char *path, void **data, size_t *bytes);
+RD_CHECKED rd_status cli_write_file(const char *path, const void *data, size_t bytes);
+
+/* Seconds of a monotonic clock. */
+double cli_now(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* cmd.h: the subcommands. Each gets its own name as argv[0] and returns the process's
+ * exit status (enum cli_exit).
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_CMD_H
+#define RD_CMD_H
+
+int cmd_run(int argc, char **argv);
+int cmd_dis(int argc, char **argv);
+int cmd_exec(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_doc(int argc, char **argv);
+
+#endif

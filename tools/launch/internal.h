@@ -1,0 +1,48 @@
+/* internal.h: what the files of this folder share.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_LAUNCH_INTERNAL_H
+#define RD_LAUNCH_INTERNAL_H
+
+#include "launch.h"
+
+struct la_mapping {
+    struct la_mapping *next;
+    void *base;
+    size_t bytes;
+};
+
+struct la_object {
+    struct la_object *next;
+    struct co_object *co;
+};
+
+struct la {
+    struct emu *emu;
+    struct la_mapping *mappings;
+    struct la_object *objects;
+    uint64_t next_gpuva; /* where the next mapping is asked for */
+};
+
+/* Write the text and hand back status. */
+rd_status la_fail(struct la_error *err, rd_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Map memory that only the host sees until emu_mem_add. */
+rd_status la_map(struct la *la, uint64_t bytes, const char *name, void **out,
+                 struct la_error *err);
+
+/* Show the emulator a part of a mapping; nothing for 0 bytes. */
+rd_status la_show(struct la *la, const void *base, uint64_t bytes, unsigned perm,
+                  const char *name, struct la_error *err);
+
+/* Dimensions of a grid that are in use: 1 to 3. */
+unsigned la_grid_dims(const struct la_shape *shape);
+
+/* Lay out and fill the kernarg segment. gpuva is 0 if the kernel has none. */
+rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,
+                            const struct la_shape *shape, const struct la_arg *args,
+                            unsigned n_args, uint64_t queue_gpuva, uint64_t *gpuva,
+                            struct la_error *err);
+
+#endif

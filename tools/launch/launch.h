@@ -1,0 +1,97 @@
+/* launch.h: what a user-mode runtime does before a dispatch, for rdna3's own tools:
+ * memory, code loading, kernel arguments, user SGPRs. The emulator runs the result.
+ *
+ * Every text that can reach a user is in struct la_error, one line without "error: ".
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_LAUNCH_H
+#define RD_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codeobj.h"
+#include "emu.h"
+#include "status.h"
+
+struct la_error {
+    char text[640];
+};
+
+/* An emulator with the memory and code that it sees. */
+struct la;
+
+RD_CHECKED rd_status la_create(const struct emu_config *config, struct la **out,
+                               struct la_error *err);
+
+/* Also unmaps all memory. */
+void la_destroy(struct la *la);
+struct emu *la_emu(const struct la *la);
+
+/* Allocate zeroed memory that kernels see: page-aligned, its last byte known exactly,
+ * with unmapped addresses on both sides. Freed by la_destroy.
+ *
+ * perm  EMU_MEM_*
+ * name  for fault messages
+ * out   the host pointer, which is the GPU address too
+ */
+RD_CHECKED rd_status la_alloc(struct la *la, uint64_t bytes, unsigned perm,
+                              const char *name, void **out, struct la_error *err);
+
+/* A kernel in the memory of a struct la; valid as long as that. */
+struct la_kernel {
+    const char *name;
+    struct co_kernel_desc desc;
+    const struct co_kernel_meta *meta; /* NULL: unknown */
+    uint64_t entry_gpuva;
+    uint64_t desc_gpuva; /* 0 for raw code */
+};
+
+/* Load a code object and find a kernel in it.
+ *
+ * data    ELF file or offload bundle; must stay until la_destroy
+ * kernel  NULL: the only one
+ */
+RD_CHECKED rd_status la_load_object(struct la *la, const void *data, size_t bytes,
+                                    const char *kernel, struct la_kernel *out,
+                                    struct la_error *err);
+
+/* Load bare code.
+ *
+ * kd     64-byte descriptor, or NULL for the default one: kernarg pointer in s[0:1],
+ *        workgroup id in s[2:4], packed work-item id in v0, 256 VGPRs, denormals kept
+ * wave   32, 64, or 0: what the descriptor says, 32 without one
+ * entry  byte offset of the first instruction in the code, a multiple of 4
+ */
+RD_CHECKED rd_status la_load_raw(struct la *la, const void *code, size_t bytes,
+                                 const void *kd, unsigned wave, uint64_t entry,
+                                 struct la_kernel *out, struct la_error *err);
+
+enum la_arg_class { LA_INTEGER, LA_FLOAT, LA_POINTER, LA_BYTES };
+
+/* One explicit kernel argument. */
+struct la_arg {
+    enum la_arg_class cls;
+    const void *value; /* as it will lie in the kernarg segment */
+    uint32_t bytes;
+    const char *text; /* as the user wrote it, for messages */
+};
+
+struct la_shape {
+    uint32_t groups[3];
+    uint32_t block[3];
+    uint32_t dynamic_lds_bytes;
+};
+
+/* Build the kernarg segment, the AQL packet and the queue that the kernel asks for, and
+ * from them the dispatch. Metadata, if there is any, gives the places of the arguments
+ * and is checked against them; otherwise they lie in order at their natural alignment.
+ *
+ * Returns RD_E_INVALID for a shape, a count, a size or a kind that does not fit.
+ */
+RD_CHECKED rd_status la_prepare(struct la *la, const struct la_kernel *kernel,
+                                const struct la_shape *shape, const struct la_arg *args,
+                                unsigned n_args, struct emu_dispatch *out,
+                                struct la_error *err);
+
+#endif

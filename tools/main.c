@@ -1,0 +1,66 @@
+/* main.c: the rdna3 program: finds the subcommand and hands over.
+ *
+ * Must not know any subcommand's options. Invariant: one row per subcommand; what is
+ * not in the table does not exist. SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "cmd.h"
+
+struct command {
+    const char *name;
+    const char *help;
+    int (*run)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+    {"run", "run a kernel on the emulated gfx1100", cmd_run},
+#ifdef RDNA3_HAVE_DIS
+    {"dis", "disassemble code objects, raw code or hex bytes", cmd_dis},
+#endif
+#ifdef RDNA3_HAVE_EXEC
+    {"exec", "run a program with the mock GPU visible", cmd_exec},
+#endif
+    {"bench", "measure how fast this program is on this host", cmd_bench},
+    {"info", "show device parameters, host SIMD level and engines", cmd_info},
+    {"doc", "show encodings, operands and semantics of an instruction", cmd_doc},
+};
+
+static void print_help(void)
+{
+    puts("usage: rdna3 COMMAND [OPTION...]\n"
+         "       rdna3 COMMAND --help\n"
+         "       rdna3 --help | --version\n"
+         "\n"
+         "An emulator of AMD RDNA3 (gfx1100) and its tools.\n");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        printf("  %-8s %s\n", commands[i].name, commands[i].help);
+    puts("\n"
+         "Results go to stdout, diagnostics to stderr. Exit status: 0 done, 1 the "
+         "guest\n"
+         "failed or its input was rejected, 2 wrong usage.");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help();
+        return cli_error(CLI_USAGE, "no command given");
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+        strcmp(name, "help") == 0) {
+        print_help();
+        return cli_finish(CLI_OK);
+    }
+    if (strcmp(name, "--version") == 0) {
+        puts("rdna3 " RDNA3_VERSION);
+        return cli_finish(CLI_OK);
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    return cli_error(CLI_USAGE, "unknown command '%s' (see rdna3 --help)", name);
+}

@@ -1,0 +1,89 @@
+/* run.h: what the files of `rdna3 run` share: options and arguments.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_RUN_H
+#define RD_RUN_H
+
+#include "cli.h"
+#include "elem.h"
+#include "launch.h"
+
+enum run_fill {
+    RUN_FILL_ZERO,
+    RUN_FILL_FILE,
+    RUN_FILL_BYTE,
+    RUN_FILL_IOTA,
+    RUN_FILL_RAND
+};
+
+/* One --arg. */
+struct run_arg {
+    const char *text;
+    bool is_buffer;
+    bool is_float;
+
+    /* Buffers */
+    uint64_t size;
+    bool size_of_file; /* file:PATH */
+    enum run_fill fill;
+    uint8_t byte;
+    const struct elem_type *type; /* iota, rand */
+    uint64_t seed;
+    const char *path;
+    void *memory; /* after run_make_buffers */
+
+    /* Scalars and bytes */
+    uint64_t value;
+    void *bytes; /* bytes:HEX, else NULL */
+    uint32_t n_bytes;
+};
+
+/* --out N=PATH or --print N:TYPE[:COUNT] */
+struct run_output {
+    unsigned arg;
+    const char *path;             /* --out */
+    const struct elem_type *type; /* --print */
+    uint64_t count;               /* --print; UINT64_MAX: all */
+};
+
+struct run_options {
+    const char *object_path;
+    const char *kernel;
+    const char *raw_path;
+    const char *kd_path;
+    uint64_t entry;
+    unsigned wave; /* 0: not given */
+    bool have_block;
+    bool stats;
+    struct la_shape shape;
+    struct emu_config config;
+    struct run_arg *args;
+    struct run_output *outs;
+    struct run_output *prints;
+    unsigned n_args, n_outs, n_prints;
+};
+
+/* Parse one --arg into arg. Prints the error; returns CLI_OK or CLI_USAGE. */
+int run_parse_arg(const char *text, struct run_arg *arg);
+
+/* Parse --out and --print. They may precede the --arg they name: run_check_outputs
+ * judges the number when all are known. */
+int run_parse_out(char *text, struct run_output *out);
+int run_parse_print(const char *text, struct run_output *out);
+int run_check_outputs(const struct run_options *o);
+
+/* Allocate and fill the buffers, then list all arguments for la_prepare.
+ * list  out, room for o->n_args
+ * Prints the error; returns an exit status. */
+int run_make_buffers(struct run_options *o, struct la *la, struct la_arg *list);
+
+/* Write --out files, print --print elements. */
+int run_write_outputs(const struct run_options *o);
+int run_print_elements(const struct run_options *o);
+void run_print_stats(const struct emu *emu, const struct emu_stats *stats,
+                     double seconds);
+
+/* Free what run_parse_arg allocated. */
+void run_free_args(struct run_options *o);
+
+#endif

@@ -1,0 +1,234 @@
+/* run_args.c: the --arg of `rdna3 run`: their syntax, and the buffers they ask for.
+ *
+ * Must not know kernels or metadata. Invariant: an argument that parses has a size that
+ * is known (or the file tells it), and every message quotes the argument.
+ * SPDX-License-Identifier: MIT
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define KINDS                                                                          \
+    "buf:SIZE[:zero|:file=PATH|:fill=BYTE|:iota=TYPE|:rand=TYPE,SEED], i8..i64:V, "    \
+    "u8..u64:V, f16|f32|f64:V, bytes:HEX, file:PATH"
+
+static int bad(const char *text, const char *why)
+{
+    return cli_error(CLI_USAGE, "--arg '%s': %s", text, why);
+}
+
+static int bad_number(const char *text, const char *what, rd_status st)
+{
+    return cli_error(CLI_USAGE, "--arg '%s': %s %s", text, what,
+                     st == RD_E_RANGE ? "is out of range" : "is not a number");
+}
+
+static int parse_rand(const char *text, const char *value, struct run_arg *arg)
+{
+    size_t len = strcspn(value, ",");
+    arg->type = elem_find(value, len);
+    if (!arg->type)
+        return bad(text, "unknown element type");
+    if (!value[len])
+        return bad(text, "rand needs a type and a seed: rand=f32,1");
+    rd_status st = cli_parse_u64(value + len + 1, &arg->seed);
+    return st == RD_OK ? CLI_OK : bad_number(text, "the seed", st);
+}
+
+/* What follows "buf:SIZE:". */
+static int parse_fill(const char *text, const char *spec, struct run_arg *arg)
+{
+    if (strcmp(spec, "zero") == 0)
+        return CLI_OK;
+    if (strncmp(spec, "file=", 5) == 0) {
+        arg->fill = RUN_FILL_FILE;
+        arg->path = spec + 5;
+        return *arg->path ? CLI_OK : bad(text, "no path");
+    }
+    if (strncmp(spec, "fill=", 5) == 0) {
+        uint64_t byte = 0;
+        rd_status st = cli_parse_u64(spec + 5, &byte);
+        if (st == RD_OK && byte > 255)
+            st = RD_E_RANGE;
+        arg->fill = RUN_FILL_BYTE;
+        arg->byte = (uint8_t)byte;
+        return st == RD_OK ? CLI_OK : bad_number(text, "the fill byte", st);
+    }
+    if (strncmp(spec, "iota=", 5) == 0) {
+        arg->fill = RUN_FILL_IOTA;
+        arg->type = elem_find(spec + 5, strlen(spec + 5));
+        return arg->type ? CLI_OK : bad(text, "unknown element type");
+    }
+    if (strncmp(spec, "rand=", 5) == 0) {
+        arg->fill = RUN_FILL_RAND;
+        return parse_rand(text, spec + 5, arg);
+    }
+    return bad(text,
+               "contents are zero, file=PATH, fill=BYTE, iota=TYPE or rand=TYPE,SEED");
+}
+
+static int parse_buffer(const char *text, const char *spec, struct run_arg *arg)
+{
+    char number[32];
+    size_t len = strcspn(spec, ":");
+    if (len >= sizeof number)
+        return bad(text, "the size is not a number");
+    memcpy(number, spec, len);
+    number[len] = '\0';
+    arg->is_buffer = true;
+    rd_status st = cli_parse_size(number, &arg->size);
+    if (st == RD_OK && arg->size > 1ull << 40)
+        st = RD_E_RANGE;
+    if (st != RD_OK)
+        return bad_number(text, "the size", st);
+    return spec[len] ? parse_fill(text, spec + len + 1, arg) : CLI_OK;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static int parse_bytes(const char *text, const char *hex, struct run_arg *arg)
+{
+    size_t len = strlen(hex);
+    if (len == 0 || len % 2)
+        return bad(text, "bytes needs an even number of hexadecimal digits");
+    if (len / 2 > 65536)
+        return bad(text, "more than 65536 bytes");
+    uint8_t *bytes = malloc(len / 2);
+    if (!bytes)
+        return cli_error(CLI_FAILED, "out of memory");
+    for (size_t i = 0; i < len; i += 2) {
+        int high = hex_digit(hex[i]);
+        int low = hex_digit(hex[i + 1]);
+        if (high < 0 || low < 0) {
+            free(bytes);
+            return bad(text, "bytes needs an even number of hexadecimal digits");
+        }
+        bytes[i / 2] = (uint8_t)(high << 4 | low);
+    }
+    arg->bytes = bytes;
+    arg->n_bytes = (uint32_t)(len / 2);
+    return CLI_OK;
+}
+
+int run_parse_arg(const char *text, struct run_arg *arg)
+{
+    memset(arg, 0, sizeof *arg);
+    arg->text = text;
+    size_t len = strcspn(text, ":");
+    if (!text[len])
+        return bad(text, "expected KIND:VALUE, with KIND:VALUE one of " KINDS);
+    const char *value = text + len + 1;
+
+    if (len == 3 && memcmp(text, "buf", 3) == 0)
+        return parse_buffer(text, value, arg);
+    if (len == 5 && memcmp(text, "bytes", 5) == 0)
+        return parse_bytes(text, value, arg);
+    if (len == 4 && memcmp(text, "file", 4) == 0) {
+        arg->is_buffer = arg->size_of_file = true;
+        arg->fill = RUN_FILL_FILE;
+        arg->path = value;
+        return *value ? CLI_OK : bad(text, "no path");
+    }
+    const struct elem_type *type = elem_find(text, len);
+    if (!type)
+        return bad(text, "unknown kind; known are " KINDS);
+    arg->is_float = type->cls == ELEM_FLOAT;
+    arg->n_bytes = type->bytes;
+    rd_status st = elem_parse(type, value, &arg->value);
+    return st == RD_OK ? CLI_OK : bad_number(text, "the value", st);
+}
+
+/* Read the file of a buffer argument; its size may be the buffer's. */
+static int load_file(struct run_arg *arg, void **data, size_t *bytes)
+{
+    rd_status st = cli_read_file(arg->path, data, bytes);
+    if (st != RD_OK)
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", arg->path,
+                         st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+    if (arg->size_of_file)
+        arg->size = *bytes;
+    if (*bytes <= arg->size)
+        return CLI_OK;
+    free(*data);
+    return cli_error(CLI_FAILED,
+                     "--arg '%s': the file has %zu bytes, the buffer only %llu",
+                     arg->text, *bytes, (unsigned long long)arg->size);
+}
+
+static int make_buffer(struct run_arg *arg, unsigned i, struct la *la)
+{
+    void *data = NULL;
+    size_t bytes = 0;
+    if (arg->fill == RUN_FILL_FILE) {
+        int status = load_file(arg, &data, &bytes);
+        if (status != CLI_OK)
+            return status;
+    }
+    char name[32];
+    struct la_error err;
+    snprintf(name, sizeof name, "argument %u", i);
+    if (la_alloc(la, arg->size, EMU_MEM_READ | EMU_MEM_WRITE, name, &arg->memory,
+                 &err) != RD_OK) {
+        free(data);
+        return cli_error(CLI_FAILED, "%s", err.text);
+    }
+    switch (arg->fill) {
+    case RUN_FILL_ZERO:
+        break;
+    case RUN_FILL_FILE:
+        memcpy(arg->memory, data, bytes);
+        break;
+    case RUN_FILL_BYTE:
+        memset(arg->memory, arg->byte, arg->size);
+        break;
+    case RUN_FILL_IOTA:
+        elem_iota(arg->type, arg->memory, arg->size);
+        break;
+    case RUN_FILL_RAND:
+        elem_rand(arg->type, arg->seed, arg->memory, arg->size);
+        break;
+    }
+    free(data);
+    return CLI_OK;
+}
+
+int run_make_buffers(struct run_options *o, struct la *la, struct la_arg *list)
+{
+    for (unsigned i = 0; i < o->n_args; i++) {
+        struct run_arg *arg = &o->args[i];
+        if (arg->is_buffer) {
+            int status = make_buffer(arg, i, la);
+            if (status != CLI_OK)
+                return status;
+            arg->value = (uintptr_t)arg->memory;
+            arg->n_bytes = 8;
+        }
+        list[i] = (struct la_arg){
+            .cls = arg->is_buffer  ? LA_POINTER
+                   : arg->bytes    ? LA_BYTES
+                   : arg->is_float ? LA_FLOAT
+                                   : LA_INTEGER,
+            .value = arg->bytes ? arg->bytes : &arg->value,
+            .bytes = arg->n_bytes,
+            .text = arg->text,
+        };
+    }
+    return CLI_OK;
+}
+
+void run_free_args(struct run_options *o)
+{
+    for (unsigned i = 0; i < o->n_args; i++)
+        free(o->args[i].bytes);
+}

@@ -1,0 +1,179 @@
+/* run_output.c: what `rdna3 run` hands back: --out files, --print elements, --stats.
+ *
+ * Must not know how the kernel ran. Invariant: reads buffers, never changes them.
+ * SPDX-License-Identifier: MIT
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa.h"
+
+#define TOP_OPCODES 16
+
+int run_parse_out(char *text, struct run_output *out)
+{
+    uint64_t index = 0;
+    char *equals = strchr(text, '=');
+    if (!equals || !equals[1])
+        return cli_error(CLI_USAGE, "--out '%s': expected N=PATH", text);
+    *equals = '\0';
+    rd_status st = cli_parse_u64(text, &index);
+    *equals = '=';
+    if (st != RD_OK || index > UINT32_MAX)
+        return cli_error(CLI_USAGE, "--out '%s': N is not an argument number", text);
+    *out = (struct run_output){.arg = (unsigned)index, .path = equals + 1};
+    return CLI_OK;
+}
+
+int run_parse_print(const char *text, struct run_output *out)
+{
+    char number[16];
+    uint64_t index = 0;
+    size_t len = strcspn(text, ":");
+    if (!text[len] || len >= sizeof number)
+        return cli_error(CLI_USAGE, "--print '%s': expected N:TYPE[:COUNT]", text);
+    memcpy(number, text, len);
+    number[len] = '\0';
+    if (cli_parse_u64(number, &index) != RD_OK || index > UINT32_MAX)
+        return cli_error(CLI_USAGE, "--print '%s': N is not an argument number", text);
+
+    const char *type = text + len + 1;
+    size_t type_len = strcspn(type, ":");
+    *out = (struct run_output){
+        .arg = (unsigned)index, .type = elem_find(type, type_len), .count = UINT64_MAX};
+    if (!out->type)
+        return cli_error(CLI_USAGE,
+                         "--print '%s': the type is one of i8..i64, u8..u64, f16, f32, "
+                         "f64",
+                         text);
+    if (type[type_len] && cli_parse_u64(type + type_len + 1, &out->count) != RD_OK)
+        return cli_error(CLI_USAGE, "--print '%s': the count is not a number", text);
+    return CLI_OK;
+}
+
+static int check_output(const struct run_options *o, const char *option, unsigned arg)
+{
+    if (arg >= o->n_args)
+        return cli_error(CLI_USAGE, "%s %u: there are %u arguments (counted from 0)",
+                         option, arg, o->n_args);
+    if (!o->args[arg].is_buffer)
+        return cli_error(CLI_USAGE, "%s %u: argument %u ('%s') is not a buffer", option,
+                         arg, arg, o->args[arg].text);
+    return CLI_OK;
+}
+
+int run_check_outputs(const struct run_options *o)
+{
+    int status = CLI_OK;
+    for (unsigned i = 0; i < o->n_outs && status == CLI_OK; i++)
+        status = check_output(o, "--out", o->outs[i].arg);
+    for (unsigned i = 0; i < o->n_prints && status == CLI_OK; i++) {
+        const struct run_output *p = &o->prints[i];
+        status = check_output(o, "--print", p->arg);
+        const struct run_arg *arg = status == CLI_OK ? &o->args[p->arg] : NULL;
+        if (arg && !arg->size_of_file && p->count != UINT64_MAX &&
+            p->count > arg->size / p->type->bytes)
+            status = cli_error(
+                CLI_USAGE,
+                "--print %u: argument %u has %" PRIu64 " elements of %s, "
+                "not %" PRIu64,
+                p->arg, p->arg, arg->size / p->type->bytes, p->type->name, p->count);
+    }
+    return status;
+}
+
+int run_write_outputs(const struct run_options *o)
+{
+    for (unsigned i = 0; i < o->n_outs; i++) {
+        const struct run_arg *arg = &o->args[o->outs[i].arg];
+        const char *path = o->outs[i].path;
+        if (cli_write_file(path, arg->memory, arg->size) != RD_OK)
+            return cli_error(CLI_FAILED, "cannot write '%s': %s", path,
+                             strerror(errno));
+    }
+    return CLI_OK;
+}
+
+int run_print_elements(const struct run_options *o)
+{
+    for (unsigned i = 0; i < o->n_prints; i++) {
+        const struct run_output *p = &o->prints[i];
+        const struct run_arg *arg = &o->args[p->arg];
+        uint64_t count = arg->size / p->type->bytes;
+        count = p->count < count ? p->count : count;
+        printf("argument %u, %" PRIu64 " x %s:\n", p->arg, count, p->type->name);
+        for (uint64_t k = 0; k < count; k++) {
+            if (k % 8 == 0)
+                printf("%s%7" PRIu64 ":", k ? "\n" : "", k);
+            putchar(' ');
+            elem_print(p->type, (const char *)arg->memory + k * p->type->bytes, stdout);
+        }
+        putchar('\n');
+    }
+    return cli_finish(CLI_OK);
+}
+
+struct opcode_count {
+    unsigned op;
+    uint64_t count;
+};
+
+struct opcode_counts {
+    struct opcode_count *rows;
+    size_t used, room;
+};
+
+static void take_count(void *ctx, unsigned op, uint64_t count)
+{
+    struct opcode_counts *all = ctx;
+    if (count && all->used < all->room)
+        all->rows[all->used++] = (struct opcode_count){op, count};
+}
+
+/* Most frequent first; equal ones in table order. */
+static int by_count(const void *a, const void *b)
+{
+    const struct opcode_count *x = a;
+    const struct opcode_count *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static void print_opcodes(const struct emu *emu)
+{
+    struct opcode_counts all = {.room = isa_op_count()};
+    all.rows = calloc(all.room, sizeof *all.rows);
+    if (!all.rows)
+        return;
+    emu_count_each(emu, take_count, &all);
+    qsort(all.rows, all.used, sizeof *all.rows, by_count);
+
+    uint64_t total = 0;
+    for (size_t i = 0; i < all.used; i++)
+        total += all.rows[i].count;
+    printf("\n%-28s %14s %7s\n", "opcode", "executed", "share");
+    for (size_t i = 0; i < all.used && i < TOP_OPCODES; i++)
+        printf("%-28s %14" PRIu64 " %6.2f%%\n", isa_op_name(all.rows[i].op),
+               all.rows[i].count, 100.0 * (double)all.rows[i].count / (double)total);
+    if (all.used > TOP_OPCODES)
+        printf("(%zu more)\n", all.used - TOP_OPCODES);
+    free(all.rows);
+}
+
+void run_print_stats(const struct emu *emu, const struct emu_stats *stats,
+                     double seconds)
+{
+    printf("dispatches     %14" PRIu64 "\n", stats->dispatches);
+    printf("workgroups     %14" PRIu64 "\n", stats->workgroups);
+    printf("waves          %14" PRIu64 "\n", stats->waves);
+    printf("instructions   %14" PRIu64 "  executed by waves\n", stats->instructions);
+    printf("time           %14.6f  s, %.2f M wave-instructions/s (%s, counting)\n",
+           seconds, (double)stats->instructions / seconds / 1e6,
+           emu_simd_name(emu_simd_level(emu)));
+    print_opcodes(emu);
+}
