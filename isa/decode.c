@@ -70,12 +70,17 @@ static void immediate_operand(struct dec *d, struct isa_opnd *o, unsigned field,
 /* A vector register. Nine-bit fields hold 256 + n, eight-bit fields n. Sixteen-bit
  * operands of the 32-bit encodings have 7 bits of number and one of half. */
 static void vgpr_operand(struct dec *d, struct isa_opnd *o, uint32_t raw,
-                         unsigned width)
+                         unsigned width, unsigned bits)
 {
+    bool halves =
+        bits == 16 && (d->inst->enc == ISA_ENC_VOP1 || d->inst->enc == ISA_ENC_VOP2 ||
+                       d->inst->enc == ISA_ENC_VOPC);
     if (width == 9 && raw < ISA_SEL_VGPR0)
         d->ok = false;
     o->kind = ISA_OPND_REG;
-    o->sel = (uint16_t)(ISA_SEL_VGPR0 + (raw & 255));
+    o->sel = (uint16_t)(ISA_SEL_VGPR0 + (raw & (halves ? 127 : 255)));
+    if (halves && (raw & 128))
+        o->flags |= ISA_OF_HI16;
 }
 
 /* Single scalar registers and constants of the nine-bit space; 209..232, 240.. are
@@ -109,13 +114,35 @@ static uint32_t scalar_tuple(struct dec *d, uint32_t sel, unsigned dwords)
     return sel;
 }
 
-static void source_operand(struct dec *d, struct isa_opnd *o, uint32_t raw)
+/* Does an operand of this type accept the selector (below 256)? */
+static bool type_accepts(unsigned type, uint32_t sel)
+{
+    bool special = (sel >= ISA_SEL_SHARED_BASE && sel < ISA_SEL_FLOAT_FIRST) ||
+                   (sel >= ISA_SEL_VCCZ && sel < ISA_SEL_LITERAL);
+    switch (type) {
+    case ISA_OPR_SDST:
+    case ISA_OPR_SDST_NULL:
+    case ISA_OPR_EXEC:
+        return sel <= ISA_SEL_EXEC_HI;
+    case ISA_OPR_SREG:
+        return sel <= ISA_SEL_EXEC_HI || special;
+    case ISA_OPR_SRC_VGPR_OR_INLINE:
+        return sel == ISA_SEL_NULL || (sel >= ISA_SEL_INT_0 && sel != ISA_SEL_LITERAL);
+    default:
+        return true;
+    }
+}
+
+static void source_operand(struct dec *d, struct isa_opnd *o, uint32_t raw,
+                           const struct isa_opnd_desc *desc)
 {
     if (raw >= ISA_SEL_VGPR0) {
-        vgpr_operand(d, o, raw, 9);
+        vgpr_operand(d, o, raw, 9, desc->bits);
+        if (desc->type != ISA_OPR_SRC && desc->type != ISA_OPR_SRC_VGPR_OR_INLINE)
+            d->ok = false;
         return;
     }
-    if (!is_scalar_source(raw))
+    if (!is_scalar_source(raw) || !type_accepts(desc->type, raw))
         d->ok = false;
     o->kind = raw == ISA_SEL_LITERAL ? ISA_OPND_LITERAL : ISA_OPND_REG;
     o->sel = (uint16_t)scalar_tuple(d, raw, o->dwords);
@@ -131,23 +158,23 @@ static unsigned dwords_in_wave(const struct dec *d, const struct isa_opnd_desc *
     return accumulator && d->wave == ISA_WAVE64 ? desc->dwords / 2u : desc->dwords;
 }
 
-static void register_operand(struct dec *d, struct isa_opnd *o, unsigned field,
-                             unsigned type)
+static void register_operand(struct dec *d, struct isa_opnd *o,
+                             const struct isa_opnd_desc *desc)
 {
-    const struct isa_pos *p = &isa_positions[d->inst->enc][field];
-    uint32_t raw = dec_field(d, field) << p->pad;
-    bool vgpr = type == ISA_OPR_VGPR || type == ISA_OPR_SRC_VGPR;
+    const struct isa_pos *p = &isa_positions[d->inst->enc][desc->field];
+    uint32_t raw = dec_field(d, desc->field) << p->pad;
+    bool vgpr = desc->type == ISA_OPR_VGPR || desc->type == ISA_OPR_SRC_VGPR;
 
-    if (field == ISA_FIELD_VDSTY) /* bit 0 is the opposite of VDSTX's */
+    if (desc->field == ISA_FIELD_VDSTY) /* bit 0 is the opposite of VDSTX's */
         raw |= ~dec_field(d, ISA_FIELD_VDSTX) & 1;
-    if (field == ISA_FIELD_SRC0 &&
+    if (desc->field == ISA_FIELD_SRC0 &&
         (d->inst->variant == ISA_VAR_DPP16 || d->inst->variant == ISA_VAR_DPP8)) {
         raw = isa_get(d->trailer, ISA_LAYOUT_DPP8, ISA_FIELD_VSRC0);
-        vgpr_operand(d, o, raw, 8);
+        vgpr_operand(d, o, raw, 8, desc->bits);
     } else if (vgpr) {
-        vgpr_operand(d, o, raw, p->width);
+        vgpr_operand(d, o, raw, p->width, desc->bits);
     } else {
-        source_operand(d, o, raw);
+        source_operand(d, o, raw, desc);
     }
 }
 
@@ -187,7 +214,7 @@ static void fill_operand(struct dec *d, const struct isa_opnd_desc *desc)
     else if (is_immediate(desc->type) || sendmsg_imm)
         immediate_operand(d, o, desc->field, desc->type);
     else
-        register_operand(d, o, desc->field, desc->type);
+        register_operand(d, o, desc);
 }
 
 struct isa_opnd *dec_find(struct dec *d, unsigned field)
@@ -203,8 +230,13 @@ struct isa_opnd *dec_find(struct dec *d, unsigned field)
 static void vop3_modifiers(struct dec *d)
 {
     struct isa_inst *inst = d->inst;
-    inst->abs = (uint8_t)dec_field(d, ISA_FIELD_ABS);
-    inst->neg = (uint8_t)dec_field(d, ISA_FIELD_NEG);
+    /* Rows that select halves ignore |x|, and -x unless DPP reads it as sext(x). */
+    unsigned abs_ok = d->row->mods / ISA_RM_ABS0 & 7;
+    unsigned neg_ok = d->row->mods / ISA_RM_NEG0 & 7;
+    if (inst->variant == ISA_VAR_DPP16 || inst->variant == ISA_VAR_DPP8)
+        neg_ok |= d->row->mods / ISA_RM_OPSEL0 & 7;
+    inst->abs = (uint8_t)(dec_field(d, ISA_FIELD_ABS) & abs_ok);
+    inst->neg = (uint8_t)(dec_field(d, ISA_FIELD_NEG) & neg_ok);
     inst->op_sel = (uint8_t)dec_field(d, ISA_FIELD_OP_SEL);
     inst->omod = (uint8_t)dec_field(d, ISA_FIELD_OMOD);
     inst->flags |= dec_flag(d, ISA_FIELD_CLAMP, ISA_M_CLAMP);
@@ -219,6 +251,22 @@ static void vop3p_modifiers(struct dec *d)
                                    dec_field(d, ISA_FIELD_OP_SEL_HI_2) << 2);
 }
 
+/* |x| and -x of the 32-bit encodings; the 64-bit ones have their own fields. */
+static void dpp16_signs(struct dec *d)
+{
+    uint32_t t = d->trailer;
+    unsigned abs = isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_SRC0_ABS) |
+                   isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_SRC1_ABS) << 1;
+    unsigned neg = isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_SRC0_NEG) |
+                   isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_SRC1_NEG) << 1;
+    unsigned abs_ok = d->row->mods / ISA_RM_ABS0 & 7;
+    unsigned neg_ok = d->row->mods / ISA_RM_NEG0 & 7;
+    if ((abs & ~(abs_ok | neg_ok)) || (neg & ~(abs_ok | neg_ok)))
+        d->ok = false;
+    d->inst->abs = (uint8_t)(abs & abs_ok);
+    d->inst->neg = (uint8_t)neg;
+}
+
 static void dpp16_modifiers(struct dec *d)
 {
     struct isa_inst *inst = d->inst;
@@ -230,12 +278,8 @@ static void dpp16_modifiers(struct dec *d)
         inst->flags |= ISA_M_BOUND_CTRL;
     if (isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_FI))
         inst->flags |= ISA_M_FI;
-    unsigned abs = isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_SRC0_ABS) |
-                   isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_SRC1_ABS) << 1;
-    unsigned neg = isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_SRC0_NEG) |
-                   isa_get(t, ISA_LAYOUT_DPP16, ISA_FIELD_SRC1_NEG) << 1;
-    inst->abs |= (uint8_t)abs;
-    inst->neg |= (uint8_t)neg;
+    if (!isa_has_field(inst->enc, ISA_FIELD_OP_SEL) && inst->enc != ISA_ENC_VOP3SD)
+        dpp16_signs(d);
 }
 
 static void dpp8_modifiers(struct dec *d, uint32_t selector)
@@ -414,6 +458,9 @@ rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
     unsigned variant = variant_of(word, row);
     if (row_y != NULL && variant == ISA_VAR_NONE)
         variant = variant_of(word, row_y);
+    const struct isa_fixed *fixed = &isa_fixed[row->fixed];
+    if ((word & fixed->mask) != fixed->value)
+        return RD_E_ENCODING;
     bool exists = (row->variants >> variant & 1) != 0 || row_y != NULL;
     if (variant != ISA_VAR_NONE && !exists)
         return RD_E_ENCODING;

@@ -100,9 +100,106 @@ void dec_buffer(struct dec *d)
         vdata->dwords++;
 }
 
+/* Registers an image instruction moves: four for gathers, else one per channel;
+ * halved for D16, one more for TFE. */
+static unsigned image_data_dwords(const struct dec *d)
+{
+    unsigned dmask = d->inst->dmask;
+    unsigned n = (dmask & 1) + (dmask >> 1 & 1) + (dmask >> 2 & 1) + (dmask >> 3 & 1);
+    if (d->row->mods & ISA_RM_GATHER4)
+        n = 4;
+    if (n == 0)
+        n = 1;
+    if (d->inst->flags & ISA_M_D16)
+        n = (n + 1) / 2;
+    return n + (d->inst->flags & ISA_M_TFE ? 1 : 0);
+}
+
+/* Address registers: offset, bias and reference take one each; coordinates and lod
+ * one each, or two to a register with A16; gradients by dimension, or with G16 pairs
+ * of halves for each direction. */
+static unsigned image_address_dwords(const struct dec *d)
+{
+    static const uint8_t coordinates[8] = {1, 2, 3, 3, 2, 3, 3, 4};
+    static const uint8_t gradients[8] = {2, 4, 6, 4, 2, 4, 4, 4};
+    uint32_t mods = d->row->mods;
+    unsigned dim = d->inst->dim;
+    unsigned components =
+        (mods & ISA_RM_NOCOORD ? 0u : coordinates[dim]) + (mods & ISA_RM_LOD ? 1u : 0u);
+    unsigned n = (mods & ISA_RM_OFFSET ? 1u : 0u) + (mods & ISA_RM_BIAS ? 1u : 0u) +
+                 (mods & ISA_RM_ZCMP ? 1u : 0u);
+    n += d->inst->flags & ISA_M_A16 ? (components + 1) / 2 : components;
+    if (mods & ISA_RM_GRAD)
+        n += mods & ISA_RM_G16 ? (gradients[dim] / 2u + 1) / 2 * 2 : gradients[dim];
+    return n;
+}
+
+/* Sizes of the separate address operands; returns how many there are. */
+static unsigned image_address_parts(const struct dec *d, unsigned dwords,
+                                    unsigned sizes[5])
+{
+    if (d->row->mods & ISA_RM_BVH) {
+        bool a16 = (d->inst->flags & ISA_M_A16) != 0;
+        sizes[0] = dwords - (a16 ? 7 : 10); /* node pointer */
+        sizes[1] = 1;                       /* extent */
+        sizes[2] = sizes[3] = sizes[4] = 3; /* origin, direction, inverse */
+        return a16 ? 4 : 5;
+    }
+    unsigned n = dwords < 5 ? dwords : 5;
+    for (unsigned i = 0; i < n; i++)
+        sizes[i] = 1;
+    if (n == 5)
+        sizes[4] = dwords - 4; /* the last one holds the rest */
+    return n;
+}
+
+/* Replace VADDR by the separate operands of the NSA form. */
+static void split_address(struct dec *d, struct isa_opnd *vaddr, unsigned dwords)
+{
+    static const uint8_t fields[4] = {ISA_FIELD_VADDRA, ISA_FIELD_VADDRB,
+                                      ISA_FIELD_VADDRC, ISA_FIELD_VADDRD};
+    struct isa_inst *inst = d->inst;
+    unsigned sizes[5] = {0};
+    unsigned n = image_address_parts(d, dwords, sizes);
+    unsigned at = (unsigned)(vaddr - inst->opnd);
+    for (unsigned i = inst->n_opnds; i-- > at + 1;)
+        inst->opnd[i + n - 1] = inst->opnd[i];
+    inst->n_opnds = (uint8_t)(inst->n_opnds + n - 1);
+    vaddr->dwords = (uint8_t)sizes[0];
+    for (unsigned i = 1; i < n; i++) {
+        struct isa_opnd *o = &inst->opnd[at + i];
+        *o = *vaddr;
+        o->field = fields[i - 1];
+        o->dwords = (uint8_t)sizes[i];
+        o->sel = (uint16_t)(ISA_SEL_VGPR0 +
+                            isa_get(d->trailer, ISA_LAYOUT_NSA, fields[i - 1]));
+    }
+}
+
 void dec_image(struct dec *d)
 {
-    (void)d;
+    struct isa_inst *inst = d->inst;
+    struct isa_opnd *vdata = dec_find(d, ISA_FIELD_VDATA);
+    struct isa_opnd *vaddr = dec_find(d, ISA_FIELD_VADDR);
+    cache_modifiers(d);
+    inst->flags |= dec_flag(d, ISA_FIELD_LWE, ISA_M_LWE) |
+                   dec_flag(d, ISA_FIELD_A16, ISA_M_A16) |
+                   dec_flag(d, ISA_FIELD_D16, ISA_M_D16) |
+                   dec_flag(d, ISA_FIELD_R128, ISA_M_R128) |
+                   dec_flag(d, ISA_FIELD_UNORM, ISA_M_UNORM);
+    inst->dmask = (uint8_t)dec_field(d, ISA_FIELD_DMASK);
+    inst->dim = (uint8_t)dec_field(d, ISA_FIELD_DIM);
+    vdata->dwords = (uint8_t)image_data_dwords(d);
+    if ((d->row->mods & ISA_RM_ATOMIC) && !(inst->flags & ISA_M_GLC))
+        vdata->flags &= (uint8_t)~ISA_OF_OUT;
+
+    unsigned dwords = d->row->mods & ISA_RM_BVH
+                          ? vaddr->dwords - (inst->flags & ISA_M_A16 ? 3u : 0u)
+                          : image_address_dwords(d);
+    if (inst->variant == ISA_VAR_NSA)
+        split_address(d, vaddr, dwords);
+    else
+        vaddr->dwords = (uint8_t)dwords;
 }
 
 void dec_export(struct dec *d)

@@ -226,6 +226,7 @@ struct isa_inst {
 #define ISA_RF_WAVE32      (1u << 5) /* only in wave32 (VOPD) */
 #define ISA_RF_LLVM_ONLY   (1u << 6) /* from the supplement, not in AMD's XML */
 #define ISA_RF_VOPD_Y      (1u << 7) /* the Y slot form */
+#define ISA_RF_NO_TEXT     (1u << 8) /* LLVM does not know it: no canonical text */
 
 /* One operand of a row as the XML states it. */
 struct isa_opnd_desc {
@@ -246,23 +247,37 @@ struct isa_row {
     uint16_t flags;    /* ISA_RF_* */
     uint16_t variants; /* bit per enum isa_variant that exists */
     uint32_t mods;     /* ISA_RM_*: which modifiers the row takes */
+    uint16_t fixed;    /* which bits of the encoding have one value */
 };
 
 /* The modifiers a row takes, beyond what its encoding says for all rows. ISA_RM_* bits.
  * A modifier that is not listed must be zero in the encoding. */
-#define ISA_RM_CLAMP  (1u << 0)
-#define ISA_RM_OMOD   (1u << 1)
-#define ISA_RM_ABS0   (1u << 2) /* |src0| */
-#define ISA_RM_ABS1   (1u << 3)
-#define ISA_RM_ABS2   (1u << 4)
-#define ISA_RM_NEG0   (1u << 5) /* VOP3P: neg_lo and neg_hi */
-#define ISA_RM_NEG1   (1u << 6)
-#define ISA_RM_NEG2   (1u << 7)
-#define ISA_RM_OPSEL0 (1u << 8) /* upper half of src0 */
-#define ISA_RM_OPSEL1 (1u << 9)
-#define ISA_RM_OPSEL2 (1u << 10)
-#define ISA_RM_OPSELD (1u << 11) /* upper half of the destination */
-#define ISA_RM_ATOMIC (1u << 12) /* MUBUF, MIMG: returns the old value with GLC */
+#define ISA_RM_CLAMP    (1u << 0)
+#define ISA_RM_OMOD     (1u << 1)
+#define ISA_RM_ABS0     (1u << 2) /* |src0| */
+#define ISA_RM_ABS1     (1u << 3)
+#define ISA_RM_ABS2     (1u << 4)
+#define ISA_RM_NEG0     (1u << 5) /* VOP3P: neg_lo and neg_hi */
+#define ISA_RM_NEG1     (1u << 6)
+#define ISA_RM_NEG2     (1u << 7)
+#define ISA_RM_OPSEL0   (1u << 8) /* upper half of src0 */
+#define ISA_RM_OPSEL1   (1u << 9)
+#define ISA_RM_OPSEL2   (1u << 10)
+#define ISA_RM_OPSELD   (1u << 11) /* upper half of the destination */
+#define ISA_RM_ATOMIC   (1u << 12) /* MUBUF, MIMG: returns the old value with GLC */
+#define ISA_RM_GATHER4  (1u << 13) /* MIMG: always four components */
+#define ISA_RM_NOCOORD  (1u << 14) /* MIMG address: no coordinates */
+#define ISA_RM_BIAS     (1u << 15) /* MIMG address: one more dword each */
+#define ISA_RM_ZCMP     (1u << 16)
+#define ISA_RM_OFFSET   (1u << 17)
+#define ISA_RM_LOD      (1u << 18) /* MIMG address: one more component */
+#define ISA_RM_GRAD     (1u << 19) /* MIMG address: gradients */
+#define ISA_RM_G16      (1u << 20) /* MIMG address: gradients of 16 bits */
+#define ISA_RM_BVH      (1u << 21) /* MIMG: ray, no dmask and no dim */
+#define ISA_RM_TRUE16   (1u << 22) /* prints halves in true16 mode; v_mov_b16 always */
+#define ISA_RM_MIX      (1u << 23) /* VOP3P: NEG_HI is |x|, literals have 16 bits */
+#define ISA_RM_HEX      (1u << 24) /* SOPP immediate prints in hexadecimal */
+#define ISA_RM_OPTIONAL (1u << 25) /* SOPP immediate prints if not zero */
 
 enum isa_wave { ISA_WAVE32 = 32, ISA_WAVE64 = 64 };
 

@@ -61,13 +61,19 @@ const struct isa_row isa_rows[] = {
 #define R(flag)    | ISA_RF_##flag
 #define V(variant) | 1u << ISA_VAR_##variant
 #define M(mod)     | ISA_RM_##mod
-#define ROW(op, enc, opcode, n_opnds, first, facts, variants, mods)                    \
-    {ISA_##op, ISA_ENC_##enc, n_opnds, opcode, first, facts, variants, mods},
+#define ROW(op, enc, opcode, n_opnds, first, facts, variants, mods, fixed)             \
+    {ISA_##op, ISA_ENC_##enc, n_opnds, opcode, first, facts, variants, mods, fixed},
 #include "tables/rows.inc"
 #undef R
 #undef V
 #undef M
 #undef ROW
+};
+
+const struct isa_fixed isa_fixed[] = {
+#define FIXED(mask, value) {UINT64_C(mask), UINT64_C(value)},
+#include "tables/fixed.inc"
+#undef FIXED
 };
 
 /* All mnemonics in one block, found by the offset of their member. */

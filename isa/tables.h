@@ -20,6 +20,11 @@ struct isa_pos {
     uint8_t pad; /* implicit low zero bits of the value */
 };
 
+/* An encoding fits a row only if (word & mask) == value. */
+struct isa_fixed {
+    uint64_t mask, value;
+};
+
 struct isa_encoding {
     uint32_t fixed; /* bits of the first dword that say which encoding it is */
     uint16_t index; /* first entry in isa_index */
@@ -34,6 +39,7 @@ extern const struct isa_pos isa_positions[ISA_LAYOUT_COUNT][ISA_FIELD_COUNT];
 extern const uint16_t isa_index[];     /* row + 1, or 0 */
 extern const uint8_t isa_classes[512]; /* first dword >> 23 -> enum isa_enc */
 extern const struct isa_row isa_rows[];
+extern const struct isa_fixed isa_fixed[]; /* by isa_row.fixed */
 extern const struct isa_opnd_desc isa_opnds[];
 
 /* A field's value out of the first 64 bits of an instruction (or out of a trailer). */

@@ -21,6 +21,8 @@ struct out {
     const struct gm_model *m;
     const char **fields; /* sorted */
     size_t n_fields;
+    const struct gm_row **fixed; /* one row of each distinct set of fixed bits */
+    size_t n_fixed;
 };
 
 static __attribute__((format(printf, 2, 3))) void put(struct out *o, const char *fmt,
@@ -157,6 +159,15 @@ static void emit_hash(struct out *o, const char *dir)
     close_table(o);
 }
 
+static void emit_imms(struct out *o, const char *dir)
+{
+    open_table(o, dir, "imms.inc", "named immediates: kind, value, text.");
+    for (size_t i = 0; i < o->m->n_imms; i++)
+        put(o, "IMM(%s, %u, \"%s\")\n", o->m->imms[i].kind, o->m->imms[i].value,
+            o->m->imms[i].text);
+    close_table(o);
+}
+
 /* ---- operands.inc, rows.inc ---- */
 
 static bool is_register(const char *type)
@@ -214,14 +225,16 @@ static unsigned intern(struct signature **all, size_t *n, struct signature s)
     return first;
 }
 
-static void emit_row(struct out *o, const struct gm_row *row, unsigned first)
+static void emit_row(struct out *o, const struct gm_row *row, unsigned first,
+                     size_t fixed)
 {
     put(o, "ROW(%s, %s, %u, %zu, %u, 0", upper(row->op), row->base, row->opcode,
         row->n_operands, first);
     put(o, "%s%s%s%s", row->branch ? " R(BRANCH)" : "",
         row->cond_branch ? " R(COND_BRANCH)" : "", row->indirect ? " R(INDIRECT)" : "",
         row->terminator ? " R(TERMINATOR)" : "");
-    put(o, "%s%s%s%s, 0", row->literal ? " R(LITERAL)" : "",
+    put(o, "%s%s%s%s%s, 0", row->no_text ? " R(NO_TEXT)" : "",
+        row->literal ? " R(LITERAL)" : "",
         strcmp(row->base, "VOPD") == 0 ? " R(WAVE32)" : "",
         row->llvm_only ? " R(LLVM_ONLY)" : "", row->half_y ? " R(VOPD_Y)" : "");
     for (size_t i = 0; i < row->n_variants; i++)
@@ -229,7 +242,18 @@ static void emit_row(struct out *o, const struct gm_row *row, unsigned first)
     put(o, ", 0");
     for (size_t i = 0; i < row->n_mods; i++)
         put(o, " M(%s)", row->mods[i]);
-    put(o, ")\n");
+    put(o, ", %zu)\n", fixed);
+}
+
+/* Number of the row's (mask, value) pair among the distinct ones; 0 fixes nothing. */
+static size_t intern_fixed(struct out *o, const struct gm_row *row)
+{
+    for (size_t i = 0; i < o->n_fixed; i++)
+        if (o->fixed[i]->fixed_mask == row->fixed_mask &&
+            o->fixed[i]->fixed_value == row->fixed_value)
+            return i + 1;
+    *GEN_PUSH(o->fixed, o->n_fixed) = row;
+    return o->n_fixed;
 }
 
 static void emit_rows(struct out *o, const char *dir)
@@ -238,11 +262,19 @@ static void emit_rows(struct out *o, const char *dir)
     size_t n = 0;
     open_table(o, dir, "rows.inc",
                "op, encoding, opcode, operands: count, first; facts, variants, "
-               "modifiers.");
+               "modifiers, fixed bits.");
     for (size_t i = 0; i < o->m->n_rows; i++) {
         const struct gm_row *row = &o->m->rows[i];
-        emit_row(o, row, intern(&all, &n, signature_of(row)));
+        emit_row(o, row, intern(&all, &n, signature_of(row)),
+                 row->fixed_mask != 0 ? intern_fixed(o, row) : 0);
     }
+    close_table(o);
+    open_table(o, dir, "fixed.inc", "bits of an encoding that have one value.");
+    put(o, "/* 0 */ FIXED(0, 0)\n");
+    for (size_t i = 0; i < o->n_fixed; i++)
+        put(o, "/* %zu */ FIXED(0x%016llx, 0x%016llx)\n", i + 1,
+            (unsigned long long)o->fixed[i]->fixed_mask,
+            (unsigned long long)o->fixed[i]->fixed_value);
     close_table(o);
     open_table(o, dir, "operands.inc",
                "field, type, format, bits, dwords, flags; one signature a line.");
@@ -427,6 +459,7 @@ void gm_emit(const struct gm_model *model, const char *dir)
     emit_enums(&o, dir);
     emit_names(&o, dir);
     emit_hash(&o, dir);
+    emit_imms(&o, dir);
     emit_rows(&o, dir);
     emit_encodings(&o, dir);
     emit_index(&o, dir);

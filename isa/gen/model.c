@@ -311,6 +311,21 @@ static void correct_operand(struct gs_supplement *supp, struct gs_line *line,
     }
 }
 
+static void add_operand_to(struct gs_supplement *supp, struct gs_line *line,
+                           struct gm_row *row)
+{
+    if (row->n_operands >= GM_MAX_OPERANDS)
+        bad_line(supp, line, "too many operands");
+    row->operands[row->n_operands++] = (struct gm_operand){
+        .field = word(supp, line, 3),
+        .type = word(supp, line, 4),
+        .format = word(supp, line, 5),
+        .bits = number(supp, line, 6),
+        .in = true,
+    };
+    line->used = true;
+}
+
 static void correct_row(struct gs_supplement *supp, struct gs_line *line,
                         struct gm_row *row)
 {
@@ -324,6 +339,13 @@ static void correct_row(struct gs_supplement *supp, struct gs_line *line,
         for (size_t w = 3; w < line->n_words; w++)
             change_mods(row, line->words[w]);
         line->used = true;
+    } else if (same(directive, "input")) {
+        add_operand_to(supp, line, row);
+    } else if (same(directive, "flag")) {
+        if (!same(word(supp, line, 3), "NO_TEXT"))
+            bad_line(supp, line, "no such flag");
+        row->no_text = true;
+        line->used = true;
     } else {
         correct_operand(supp, line, row);
     }
@@ -331,12 +353,34 @@ static void correct_row(struct gs_supplement *supp, struct gs_line *line,
 
 static bool is_correction(const char *directive)
 {
-    static const char *const all[] = {"variants", "mods",   "bits",
-                                      "inout",    "optype", "opformat"};
+    static const char *const all[] = {"variants", "mods",  "bits",   "flag",
+                                      "input",    "inout", "optype", "opformat"};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (same(directive, all[i]))
             return true;
     return false;
+}
+
+/* unused ENC FIELD..., reserved ENC SHIFT WIDTH, fixed PATTERN ENC FIELD VALUE */
+static void fix_row(struct gm_model *m, struct gs_supplement *supp, struct gm_row *row)
+{
+    const struct gx_encoding *e = gm_base_encoding(m, row->base);
+    gm_fix_modifiers(e, row);
+    for (size_t i = 0; i < supp->n_lines; i++) {
+        struct gs_line *line = &supp->lines[i];
+        if (same(line->words[0], "unused") && same(word(supp, line, 1), row->base)) {
+            for (size_t w = 2; w < line->n_words; w++)
+                gm_fix_unused(e, row, line->words[w]);
+            line->used = true;
+        } else if (same(line->words[0], "reserved") &&
+                   same(word(supp, line, 1), row->base)) {
+            gm_fix_bits(row, number(supp, line, 2), number(supp, line, 3), 0);
+            line->used = true;
+        } else if (same(line->words[0], "fixed") && selects(supp, line, row)) {
+            gm_fix_field(e, row, word(supp, line, 3), number(supp, line, 4));
+            line->used = true;
+        }
+    }
 }
 
 static void apply_corrections(struct gm_model *m, struct gs_supplement *supp)
@@ -440,6 +484,21 @@ static void collect_aliases(struct gm_model *m, struct gs_supplement *supp)
     m->n_aliases = n;
 }
 
+static void collect_imms(struct gm_model *m, struct gs_supplement *supp)
+{
+    for (size_t i = 0; i < supp->n_lines; i++) {
+        struct gs_line *line = &supp->lines[i];
+        if (!same(line->words[0], "name"))
+            continue;
+        *GEN_PUSH(m->imms, m->n_imms) = (struct gm_imm){
+            .kind = word(supp, line, 1),
+            .value = number(supp, line, 2),
+            .text = word(supp, line, 3),
+        };
+        line->used = true;
+    }
+}
+
 /* ---- all of it ---- */
 
 static const struct gm_model *sorting; /* qsort has no argument for it */
@@ -476,11 +535,16 @@ void gm_build(const struct gx_isa *isa, struct gs_supplement *supp, bool lenient
     add_forms(model, supp, false);
     add_forms(model, supp, true);
     add_supplement_rows(model, supp);
-    for (size_t i = 0; i < model->n_rows; i++)
+    for (size_t i = 0; i < model->n_rows; i++) {
         drop_second_exec(&model->rows[i]);
+        gm_default_mods(&model->rows[i]);
+    }
     apply_corrections(model, supp);
+    for (size_t i = 0; i < model->n_rows; i++)
+        fix_row(model, supp, &model->rows[i]);
     collect_ops(model);
     collect_aliases(model, supp);
+    collect_imms(model, supp);
     sorting = model;
     qsort(model->rows, model->n_rows, sizeof model->rows[0], by_encoding);
     report_unused(model, supp);

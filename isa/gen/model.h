@@ -8,7 +8,7 @@
 #include "xml.h"
 
 #define GM_MAX_OPERANDS 12
-#define GM_MAX_MODS     12
+#define GM_MAX_MODS     20
 
 /* An encoding of the XML, seen as (base encoding, variant). */
 struct gm_map {
@@ -47,13 +47,20 @@ struct gm_row {
     size_t n_variants;
     bool branch, cond_branch, indirect, terminator;
     bool literal; /* always has one */
-    bool llvm_only, half_y;
+    bool llvm_only, half_y, no_text;
     const char *mods[GM_MAX_MODS]; /* sorted by the supplement's order */
     size_t n_mods;
+    uint64_t fixed_mask, fixed_value; /* bits that must have one value */
 };
 
 struct gm_alias {
     const char *name, *op;
+};
+
+/* One named immediate: "HWREG", 1, "HW_REG_MODE". */
+struct gm_imm {
+    const char *kind, *text;
+    unsigned value;
 };
 
 struct gm_model {
@@ -66,6 +73,8 @@ struct gm_model {
     size_t n_ops;
     struct gm_alias *aliases; /* sorted by name */
     size_t n_aliases;
+    struct gm_imm *imms; /* in the supplement's order, a kind's together */
+    size_t n_imms;
     bool lenient; /* names the supplement does not know are notes, not errors */
 };
 
@@ -82,6 +91,20 @@ int gm_base_order(const struct gm_model *model, const char *base);
 /* The XML encoding that is the base itself. */
 const struct gx_encoding *gm_base_encoding(const struct gm_model *model,
                                            const char *base);
+
+/* Modifiers that follow from the operand formats. */
+void gm_default_mods(struct gm_row *row);
+
+/* Fix modifier bits the row does not take to zero. */
+void gm_fix_modifiers(const struct gx_encoding *e, struct gm_row *row);
+
+/* Fix width bits from shift up. */
+void gm_fix_bits(struct gm_row *row, unsigned shift, unsigned width, uint64_t value);
+
+/* Fix a field; or fix it to zero if no operand of the row uses it. */
+void gm_fix_field(const struct gx_encoding *e, struct gm_row *row, const char *field,
+                  uint64_t value);
+void gm_fix_unused(const struct gx_encoding *e, struct gm_row *row, const char *field);
 
 /* Write every table into folder dir. */
 void gm_emit(const struct gm_model *model, const char *dir);
