@@ -196,20 +196,25 @@ static inline F16 fp_f16_of_f32(F32 x, const struct lane_mode *m)
 }
 
 /* f64 -> f16, as fp_narrow32. */
-static inline F16 f64_to_f16(F64 x, const struct lane_mode *m)
+static inline F16 fp_narrow64_f16(F64 x, unsigned round, const struct lane_mode *m)
 {
     U64 u = bits_of_f64(x), a = u & 0x7fffffffffffffffu;
     bool neg = u >> 63;
     I32 e = (I32)(a >> 52) - 1008;
     U64 mant = (a & 0xfffffffffffffu) | (U64)(a >> 52 != 0) << 52;
     U32 shift = e > 0 ? 42 : e < -11 ? 54 : (U32)(43 - e);
-    U32 r = (U32)fp_shift_round(mant, shift, neg, m->round64);
-    r += e > 1 ? (U32)(e - 1) << 10 : 0;
+    U32 r = (U32)fp_shift_round(mant, shift, neg, round);
+    r += e > 1 ? (U32)(e < 32 ? e - 1 : 31) << 10 : 0;
     r = r < 0x400u && !(m->denorm64 & 2) ? 0 : r;
-    r = r >= 0x7c00u ? fp_huge16(neg, m->round64, m) : r;
+    r = r >= 0x7c00u ? fp_huge16(neg, round, m) : r;
     r = a >= 0x7ff0000000000000u ? 0x7c00u : r;
     r = a > 0x7ff0000000000000u ? 0x7e00u | (U32)(a >> 42 & 0x3ffu) : r;
     return (F16)(r | (U32)(u >> 48 & 0x8000u));
+}
+
+static inline F16 f64_to_f16(F64 x, const struct lane_mode *m)
+{
+    return fp_narrow64_f16(x, m->round64, m);
 }
 
 /* f32 -> f64, exact whatever the host's denormal mode. Signalling NaNs stay so. */
@@ -411,7 +416,7 @@ static inline U32 fp_round_clip(F64 x, U32 max, unsigned round)
     I32 i = (I32)(x > 0.0 && x < limit ? x : 0.0);
     F64 rest = x - (F64)i; /* exact */
     bool up = round == ROUND_NEAREST ? rest > 0.5 || (rest == 0.5 && (i & 1))
-                                  : round == ROUND_UP && rest > 0.0;
+                                     : round == ROUND_UP && rest > 0.0;
     return x >= limit ? max : x > 0.0 ? (U32)i + up : 0;
 }
 static inline U16 fp_unorm16(F64 x, unsigned round)
@@ -421,9 +426,27 @@ static inline U16 fp_unorm16(F64 x, unsigned round)
 static inline I16 fp_snorm16(F64 x, unsigned round)
 {
     bool neg = x < 0.0;
-    unsigned mirrored = round == ROUND_UP ? ROUND_DOWN : round == ROUND_DOWN ? ROUND_UP : round;
+    unsigned mirrored = round == ROUND_UP     ? ROUND_DOWN
+                        : round == ROUND_DOWN ? ROUND_UP
+                                              : round;
     I32 r = (I32)fp_round_clip(fp_abs64(x) * 32767.0, 32767, neg ? mirrored : round);
     return (I16)(neg ? -r : r);
+}
+
+/* x * 2^n with one rounding: a first step that can be inexact is followed by one that
+ * leaves nothing but the direction of rounding (factor below 2^-53). */
+static inline F64 fp_ldexp64(F64 x, I32 n)
+{
+    F64 r = x;
+    n = n > 2200 ? 2200 : n < -2200 ? -2200 : n;
+    for (unsigned i = 0; i < 2; i++) {
+        I32 step = n > 1023 ? 1023 : n < -1022 ? -969 : 0;
+        r = step ? r * f64_of_bits((U64)(step + 1023) << 52) : r;
+        n -= step;
+    }
+    n = n > 1023 ? 1023 : n < -1022 ? -1022 : n;
+    r = r * f64_of_bits((U64)(n + 1023) << 52);
+    return fp_nan64(x) ? fp_quiet64(x) : r;
 }
 
 /* ---- integral values, on bits; NaNs are the caller's */
