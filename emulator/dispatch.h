@@ -1,0 +1,48 @@
+/* dispatch.h: one dispatch in progress: its workgroups, and the memory they run in.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_DISPATCH_H
+#define RD_DISPATCH_H
+
+#include <pthread.h>
+
+#include "wave.h"
+
+struct dispatch {
+    struct emu *emu;
+    const struct emu_dispatch *d;
+    struct program *program;
+    const struct uop *entry;
+    uint64_t n_groups;
+    unsigned waves_per_group;
+    unsigned n_vgprs;      /* allocated per wave */
+    unsigned max_resident; /* workgroups that one thread keeps in flight */
+
+    atomic_ullong next;        /* workgroup to start next */
+    atomic_ullong fault_limit; /* workgroups above it need not run any more */
+    pthread_mutex_t lock;      /* fault, stats */
+    struct emu_fault fault;
+    struct emu_stats stats;
+    atomic_ullong resident_waves, peak_waves;
+};
+
+/* A resident workgroup: registers, LDS and scratch of all its waves in one block. */
+struct resident {
+    struct workgroup group;
+    uint64_t number; /* linear workgroup index */
+    struct resident *next;
+    struct wave waves[];
+};
+
+RD_CHECKED rd_status resident_create(struct dispatch *dp, struct resident **out);
+void resident_destroy(struct dispatch *dp, struct resident *r);
+
+/* Put workgroup number into r with registers as the hardware initialises them. */
+void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number);
+
+enum group_state { GROUP_RUNNING, GROUP_DONE, GROUP_FAULT };
+
+/* sched.c: step the waves of a workgroup in turn for about budget instructions. */
+enum group_state group_run(struct resident *r, uint64_t budget);
+
+#endif

@@ -1,0 +1,105 @@
+/* emu.c: creation of an emulator: configuration, SIMD level, semantics table.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "join.h"
+#include "region.h"
+
+const char *emu_simd_name(enum emu_simd simd)
+{
+    switch (simd) {
+    case EMU_SIMD_AUTO:
+        return "auto";
+    case EMU_SIMD_GENERIC:
+        return "generic";
+    case EMU_SIMD_AVX2:
+        return "avx2";
+    case EMU_SIMD_AVX512:
+        return "avx512";
+    }
+    return "unknown";
+}
+
+/* The levels are compiled for x86-64-v3 and x86-64-v4. */
+static bool host_has(enum emu_simd simd)
+{
+    __builtin_cpu_init();
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+              __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("f16c");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") &&
+              __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512cd") &&
+              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return simd == EMU_SIMD_AVX512 ? v4 : simd == EMU_SIMD_AVX2 ? v3 : true;
+}
+
+static rd_status choose_level(struct emu *emu)
+{
+    enum emu_simd simd = emu->config.simd;
+    if (simd == EMU_SIMD_AUTO)
+        simd = host_has(EMU_SIMD_AVX512) ? EMU_SIMD_AVX512
+               : host_has(EMU_SIMD_AVX2) ? EMU_SIMD_AVX2
+                                         : EMU_SIMD_GENERIC;
+    if (!host_has(simd))
+        return RD_E_UNSUPPORTED;
+    emu->config.simd = simd;
+    emu->level = simd == EMU_SIMD_AVX512 ? &level_avx512
+                 : simd == EMU_SIMD_AVX2 ? &level_avx2
+                                         : &level_generic;
+    return RD_OK;
+}
+
+rd_status emu_create(const struct emu_config *config, struct emu **out)
+{
+    struct emu *emu = calloc(1, sizeof *emu);
+    if (!emu)
+        return RD_E_NOMEM;
+    if (config)
+        emu->config = *config;
+    rd_status st = choose_level(emu);
+    if (st == RD_OK)
+        st = join_semantics(emu);
+    if (st == RD_OK)
+        st = regions_create(&emu->regions);
+    if (st == RD_OK)
+        st = code_cache_create(&emu->code);
+    if (st == RD_OK && emu->config.count) {
+        emu->counts = calloc(ISA_OP_COUNT, sizeof *emu->counts);
+        st = emu->counts ? RD_OK : RD_E_NOMEM;
+    }
+    if (st != RD_OK) {
+        emu_destroy(emu);
+        return st;
+    }
+    *out = emu;
+    return RD_OK;
+}
+
+void emu_destroy(struct emu *emu)
+{
+    if (!emu)
+        return;
+    code_cache_destroy(emu->code);
+    regions_destroy(emu->regions);
+    free(emu->counts);
+    free(emu);
+}
+
+enum emu_simd emu_simd_level(const struct emu *emu)
+{
+    return emu->config.simd;
+}
+
+void emu_count_each(const struct emu *emu,
+                    void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx)
+{
+    if (!emu->counts)
+        return;
+    for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
+        uint64_t n = atomic_load(&emu->counts[op]);
+        if (n)
+            f(ctx, op, n);
+    }
+}

@@ -1,0 +1,116 @@
+/* fault.c: guest mistakes: recorded once, as data; and their text.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "region.h"
+#include "wave.h"
+
+const char *emu_fault_name(enum emu_fault_kind kind)
+{
+    switch (kind) {
+    case EMU_FAULT_NONE:
+        return "no fault";
+    case EMU_FAULT_ILLEGAL:
+        return "illegal instruction";
+    case EMU_FAULT_UNSUPPORTED:
+        return "instruction without semantics";
+    case EMU_FAULT_FETCH:
+        return "instruction fetch outside executable memory";
+    case EMU_FAULT_UNMAPPED:
+        return "unmapped address";
+    case EMU_FAULT_PERMISSION:
+        return "access not permitted";
+    case EMU_FAULT_MISALIGNED:
+        return "misaligned address";
+    case EMU_FAULT_LDS_RANGE:
+        return "LDS address out of range";
+    case EMU_FAULT_SCRATCH_RANGE:
+        return "scratch address out of range";
+    case EMU_FAULT_TRAP:
+        return "trap";
+    case EMU_FAULT_HANG:
+        return "no wave can make progress";
+    case EMU_FAULT_REGISTER:
+        return "register out of range";
+    }
+    return "unknown fault";
+}
+
+/* Disassemble the instruction at pc, or show its first dword. */
+static void describe_inst(struct wave *w, struct emu_fault *f)
+{
+    struct mem_region r;
+    if (!region_find(w->emu, f->pc, &r, NULL) || r.end - f->pc < 4)
+        return;
+    const void *code = (const void *)(uintptr_t)f->pc; // NOLINT
+    struct isa_inst inst;
+    unsigned wave = w->wave64 ? 64 : 32;
+    if (isa_decode(code, (size_t)(r.end - f->pc), wave, &inst) == RD_OK) {
+        char text[ISA_MAX_TEXT];
+        isa_print(&inst, wave, 0, text);
+        snprintf(f->inst, sizeof f->inst, "%.*s", (int)sizeof f->inst - 1, text);
+    } else {
+        uint32_t word;
+        memcpy(&word, code, sizeof word);
+        snprintf(f->inst, sizeof f->inst, ".long 0x%08x", word);
+    }
+}
+
+static struct emu_fault *begin(struct wave *w, const struct uop *u,
+                               enum emu_fault_kind kind)
+{
+    struct emu_fault *f = &w->group->fault;
+    if (f->kind == EMU_FAULT_NONE) {
+        *f = (struct emu_fault){.kind = kind, .wave = w->index, .lane = -1};
+        f->pc = program_pc(w->program, u);
+        memcpy(f->workgroup, w->group->id, sizeof f->workgroup);
+        describe_inst(w, f);
+    }
+    wave_stop(w, STOP_FAULT, u);
+    return f;
+}
+
+const struct uop *wave_fault(struct wave *w, const struct uop *u,
+                             enum emu_fault_kind kind, const char *detail)
+{
+    struct emu_fault *f = begin(w, u, kind);
+    if (detail && !*f->detail)
+        snprintf(f->detail, sizeof f->detail, "%s", detail);
+    return NULL;
+}
+
+const struct uop *wave_fault_at(struct wave *w, const struct uop *u,
+                                enum emu_fault_kind kind, int lane, uint64_t address,
+                                unsigned bytes, bool write)
+{
+    struct emu_fault *f = begin(w, u, kind);
+    f->lane = lane;
+    f->address = address;
+    f->bytes = bytes;
+    f->write = write;
+    if (kind == EMU_FAULT_LDS_RANGE)
+        snprintf(f->detail, sizeof f->detail, "the workgroup has %u bytes of LDS",
+                 w->group->lds_bytes);
+    else if (kind == EMU_FAULT_SCRATCH_RANGE)
+        snprintf(f->detail, sizeof f->detail, "a work-item has %u bytes of scratch",
+                 w->group->scratch_bytes);
+    else
+        region_describe(w->emu, address, f->detail, sizeof f->detail);
+    return NULL;
+}
+
+void emu_fault_text(const struct emu_fault *f, char *text, size_t size)
+{
+    char where[64] = "", what[96] = "";
+    if (f->lane >= 0)
+        snprintf(where, sizeof where, " lane %d", f->lane);
+    if (f->bytes)
+        snprintf(what, sizeof what, ", %s of %u bytes at 0x%llx",
+                 f->write ? "write" : "read", f->bytes, (unsigned long long)f->address);
+    snprintf(text, size, "%s: pc 0x%llx `%s`, workgroup (%u,%u,%u) wave %u%s%s%s%s",
+             emu_fault_name(f->kind), (unsigned long long)f->pc, f->inst,
+             f->workgroup[0], f->workgroup[1], f->workgroup[2], f->wave, where, what,
+             *f->detail ? "; " : "", f->detail);
+}

@@ -1,0 +1,607 @@
+/* mem.c: vector memory: FLAT, GLOBAL, SCRATCH and LDS. Compiled per SIMD level.
+ *
+ * It forms the lanes' addresses, checks them all against the allocation map before the
+ * first byte moves (so a fault has no side effects), and moves bytes. What a load,
+ * store or atomic means comes from sem/mem_ops.c through the micro-op; nothing here
+ * knows a mnemonic. GPU addresses are host pointers; LDS is the workgroup's array;
+ * scratch is dword-interleaved over the 32 lanes of a half, as hardware swizzles it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "row.h"
+#include "sem_wrap.h"
+#include "wave.h"
+
+#define FOR_LANES(l, mask)                                                             \
+    for (uint32_t m_ = (mask), l; m_ && (l = (uint32_t)__builtin_ctz(m_), true);       \
+         m_ &= m_ - 1)
+
+static inline uint32_t *reg_row(struct wave *w, unsigned row)
+{
+    return w->vgpr[w->half] + (size_t)row * ROW_DWORDS;
+}
+
+static inline uint8_t *host(uint64_t address)
+{
+    return (uint8_t *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
+}
+
+/* ---- addresses --------------------------------------------------------------- */
+
+static void global_addresses(struct wave *w, const struct uop *u, uint64_t *addr)
+{
+    const struct umem *m = &u->mem;
+    uint64_t base = (uint64_t)(int64_t)u->imm;
+    if (m->saddr != NO_ROW)
+        base += sgpr64(w, m->saddr);
+    const uint32_t *lo = reg_row(w, m->addr), *hi = lo + ROW_DWORDS;
+    if (m->addr64)
+        for (unsigned l = 0; l < 32; l++)
+            addr[l] = base + (lo[l] | (uint64_t)hi[l] << 32);
+    else
+        for (unsigned l = 0; l < 32; l++)
+            addr[l] = base + lo[l];
+}
+
+/* Scratch offsets within the lane's private memory. */
+static void scratch_offsets(struct wave *w, const struct uop *u, uint64_t *addr)
+{
+    const struct umem *m = &u->mem;
+    uint32_t base = (uint32_t)u->imm;
+    if (m->saddr != NO_ROW)
+        base += w->sgpr[m->saddr];
+    for (unsigned l = 0; l < 32; l++)
+        addr[l] = base;
+    if (m->addr != NO_ROW) {
+        const uint32_t *v = reg_row(w, m->addr);
+        for (unsigned l = 0; l < 32; l++)
+            addr[l] = (uint32_t)(base + v[l]);
+    }
+}
+
+static const struct uop *fault(struct wave *w, const struct uop *u,
+                               enum emu_fault_kind kind, unsigned lane, uint64_t addr,
+                               bool write)
+{
+    return wave_fault_at(w, u, kind, (int)(lane + 32u * w->half), addr, u->mem.bytes,
+                         write);
+}
+
+static inline bool window_has(const struct wave *w, uint64_t lo, uint64_t last,
+                              unsigned bytes, unsigned perm)
+{
+    const struct mem_window *win = &w->window;
+    return lo >= win->base && last < win->end && win->end - last >= bytes &&
+           (win->perm & perm) == perm &&
+           win->generation ==
+               atomic_load_explicit(&w->emu->generation, memory_order_relaxed);
+}
+
+/* True if one lane's access is allowed; the window then shows its region. */
+static bool lane_allowed(struct wave *w, uint64_t addr, unsigned bytes, unsigned perm,
+                         enum emu_fault_kind *kind)
+{
+    if (window_has(w, addr, addr, bytes, perm))
+        return true;
+    *kind = EMU_FAULT_UNMAPPED;
+    if (!window_load(w, addr) || w->window.end - addr < bytes)
+        return false;
+    *kind = EMU_FAULT_PERMISSION;
+    return (w->window.perm & perm) == perm;
+}
+
+/* Check all active lanes of a global access. */
+static bool check_global(struct wave *w, const struct uop *u, uint32_t exec,
+                         const uint64_t *addr, bool write)
+{
+    unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ, bytes = u->mem.bytes;
+    uint64_t lo = UINT64_MAX, last = 0;
+    for (unsigned l = 0; l < 32; l++) {
+        uint64_t on = 0u - (uint64_t)(exec >> l & 1u);
+        uint64_t a = addr[l] | ~on, b = addr[l] & on;
+        lo = a < lo ? a : lo;
+        last = b > last ? b : last;
+    }
+    if (window_has(w, lo, last, bytes, perm))
+        return true;
+    FOR_LANES(l, exec)
+    {
+        enum emu_fault_kind kind;
+        if (!lane_allowed(w, addr[l], bytes, perm, &kind)) {
+            fault(w, u, kind, l, addr[l], write);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- one lane, any space: FLAT with apertures, unaligned scratch --------------- */
+
+enum flat_space { FLAT_GLOBAL, FLAT_LDS, FLAT_SCRATCH };
+
+static enum flat_space flat_space(uint64_t addr)
+{
+    uint64_t high = addr >> 32;
+    return high == EMU_SHARED_BASE >> 32    ? FLAT_LDS
+           : high == EMU_PRIVATE_BASE >> 32 ? FLAT_SCRATCH
+                                            : FLAT_GLOBAL;
+}
+
+static uint8_t *scratch_byte(struct wave *w, unsigned lane, uint32_t offset)
+{
+    size_t half = (size_t)w->half * w->group->scratch_bytes * 32;
+    return w->scratch + half + (size_t)(offset >> 2) * (ROW_DWORDS * 4) + lane * 4u +
+           (offset & 3u);
+}
+
+/* Move bytes of one lane between buf and LDS or scratch; false: out of range. */
+static bool private_access(struct wave *w, unsigned lane, bool lds, uint32_t offset,
+                           void *buf, unsigned bytes, bool write)
+{
+    uint32_t limit = lds ? w->group->lds_bytes : w->group->scratch_bytes;
+    if (offset > limit || limit - offset < bytes)
+        return false;
+    for (unsigned i = 0; i < bytes; i++) {
+        uint8_t *p =
+            lds ? w->group->lds + offset + i : scratch_byte(w, lane, offset + i);
+        uint8_t *b = (uint8_t *)buf + i;
+        if (write)
+            *p = *b;
+        else
+            *b = *p;
+    }
+    return true;
+}
+
+static bool check_private(struct wave *w, const struct uop *u, unsigned l, bool lds,
+                          uint64_t offset, bool write)
+{
+    uint32_t limit = lds ? w->group->lds_bytes : w->group->scratch_bytes;
+    if (offset <= limit && limit - offset >= u->mem.bytes)
+        return true;
+    fault(w, u, lds ? EMU_FAULT_LDS_RANGE : EMU_FAULT_SCRATCH_RANGE, l, offset, write);
+    return false;
+}
+
+/* Check every active lane of a FLAT access wherever it goes. */
+static bool check_flat(struct wave *w, const struct uop *u, uint32_t exec,
+                       const uint64_t *addr, bool write)
+{
+    unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ;
+    FOR_LANES(l, exec)
+    {
+        enum flat_space space = flat_space(addr[l]);
+        enum emu_fault_kind kind;
+        if (space != FLAT_GLOBAL) {
+            if (!check_private(w, u, l, space == FLAT_LDS, (uint32_t)addr[l], write))
+                return false;
+        } else if (!lane_allowed(w, addr[l], u->mem.bytes, perm, &kind)) {
+            fault(w, u, kind, l, addr[l], write);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void lane_read(struct wave *w, unsigned l, uint64_t addr, void *buf,
+                      unsigned bytes)
+{
+    enum flat_space space = flat_space(addr);
+    if (space == FLAT_GLOBAL)
+        memcpy(buf, host(addr), bytes);
+    else
+        (void)private_access(w, l, space == FLAT_LDS, (uint32_t)addr, buf, bytes,
+                             false);
+}
+
+static void lane_write(struct wave *w, unsigned l, uint64_t addr, const void *buf,
+                       unsigned bytes)
+{
+    enum flat_space space = flat_space(addr);
+    uint32_t copy[4];
+    memcpy(copy, buf, bytes);
+    if (space == FLAT_GLOBAL)
+        memcpy(host(addr), copy, bytes);
+    else
+        (void)private_access(w, l, space == FLAT_LDS, (uint32_t)addr, copy, bytes,
+                             true);
+}
+
+/* ---- moving whole waves ------------------------------------------------------- */
+
+/* Loads that race with other waves are the guest's business, not undefined here. */
+static inline uint32_t load32(const uint8_t *p)
+{
+    if (((uintptr_t)p & 3) == 0)
+        return __atomic_load_n((const uint32_t *)(const void *)p, __ATOMIC_RELAXED);
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void store32(uint8_t *p, uint32_t v)
+{
+    if (((uintptr_t)p & 3) == 0)
+        __atomic_store_n((uint32_t *)(void *)p, v, __ATOMIC_RELAXED);
+    else
+        memcpy(p, &v, sizeof v);
+}
+
+static inline uint32_t load_small(const uint8_t *p, unsigned bytes)
+{
+    if (bytes == 4)
+        return load32(p);
+    if (bytes == 1)
+        return __atomic_load_n(p, __ATOMIC_RELAXED);
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void store_small(uint8_t *p, uint32_t v, unsigned bytes)
+{
+    uint16_t half = (uint16_t)v;
+    if (bytes == 4)
+        store32(p, v);
+    else if (bytes == 1)
+        __atomic_store_n(p, (uint8_t)v, __ATOMIC_RELAXED);
+    else
+        memcpy(p, &half, sizeof half);
+}
+
+/* addr[l] == addr[0] + 4 * l for all lanes */
+static bool contiguous(const uint64_t *addr)
+{
+    uint64_t differ = 0;
+    for (unsigned l = 0; l < 32; l++)
+        differ |= addr[l] ^ (addr[0] + 4 * l);
+    return differ == 0;
+}
+
+static void load_rows(struct wave *w, const struct uop *u, uint32_t exec,
+                      const uint64_t *addr)
+{
+    uint32_t *d = reg_row(w, u->d);
+    unsigned bytes = u->mem.bytes;
+    if (!u->mem.wide) {
+        FOR_LANES(l, exec)
+        d[l] = u->op.mem(load_small(host(addr[l]), bytes), d[l]);
+    } else if (bytes == 4 && exec == ~0u && contiguous(addr)) {
+        memcpy(d, host(addr[0]), ROW_DWORDS * 4);
+    } else {
+        for (unsigned k = 0; k < bytes / 4; k++, d += ROW_DWORDS)
+            FOR_LANES(l, exec)
+        d[l] = load32(host(addr[l]) + (size_t)4 * k);
+    }
+}
+
+static void store_rows(struct wave *w, const struct uop *u, uint32_t exec,
+                       const uint64_t *addr)
+{
+    const uint32_t *s = reg_row(w, u->mem.data);
+    unsigned bytes = u->mem.bytes;
+    if (!u->mem.wide) {
+        FOR_LANES(l, exec)
+        store_small(host(addr[l]), u->op.mem(s[l], 0), bytes);
+    } else if (bytes == 4 && exec == ~0u && contiguous(addr)) {
+        memcpy(host(addr[0]), s, ROW_DWORDS * 4);
+    } else {
+        /* lane by lane, so that the highest lane wins where lanes collide */
+        FOR_LANES(l, exec)
+        for (unsigned k = 0; k < bytes / 4; k++)
+            store32(host(addr[l]) + (size_t)4 * k, s[k * ROW_DWORDS + l]);
+    }
+}
+
+/* Lane by lane through the apertures. */
+static void flat_rows(struct wave *w, const struct uop *u, uint32_t exec,
+                      const uint64_t *addr, bool write)
+{
+    unsigned bytes = u->mem.bytes;
+    uint32_t *row = reg_row(w, write ? u->mem.data : u->d);
+    FOR_LANES(l, exec)
+    {
+        uint32_t buf[4] = {0};
+        if (write) {
+            for (unsigned k = 0; k < (bytes + 3) / 4; k++)
+                buf[k] = row[k * ROW_DWORDS + l];
+            if (!u->mem.wide)
+                buf[0] = u->op.mem(buf[0], 0);
+            lane_write(w, l, addr[l], buf, bytes);
+            continue;
+        }
+        lane_read(w, l, addr[l], buf, bytes);
+        if (!u->mem.wide)
+            buf[0] = u->op.mem(buf[0], row[l]);
+        for (unsigned k = 0; k < (bytes + 3) / 4; k++)
+            row[k * ROW_DWORDS + l] = buf[k];
+    }
+}
+
+/* All active lanes at one dword-aligned scratch offset: whole rows. */
+static bool scratch_uniform(const struct uop *u, uint32_t exec, const uint64_t *addr)
+{
+    uint64_t first = addr[__builtin_ctz(exec)], differ = first & 3u;
+    FOR_LANES(l, exec)
+    differ |= addr[l] ^ first;
+    return !differ && u->mem.wide;
+}
+
+static void scratch_rows(struct wave *w, const struct uop *u, uint32_t exec,
+                         const uint64_t *addr, bool write)
+{
+    if (scratch_uniform(u, exec, addr)) {
+        uint32_t offset = (uint32_t)addr[__builtin_ctz(exec)];
+        uint32_t *mem = (uint32_t *)(void *)scratch_byte(w, 0, offset);
+        uint32_t *reg = reg_row(w, write ? u->mem.data : u->d);
+        for (unsigned k = 0; k < u->mem.bytes / 4u; k++)
+            row_merge((write ? mem : reg) + (size_t)k * ROW_DWORDS,
+                      (write ? reg : mem) + (size_t)k * ROW_DWORDS, exec);
+        return;
+    }
+    uint64_t flat[32];
+    for (unsigned l = 0; l < 32; l++)
+        flat[l] = EMU_PRIVATE_BASE | (uint32_t)addr[l];
+    flat_rows(w, u, exec, flat, write);
+}
+
+/* One pass over a half: addresses, checks, move. False after a fault. */
+static bool move_half(struct wave *w, const struct uop *u, bool write)
+{
+    uint32_t exec = wave_exec(w);
+    uint64_t addr[32];
+    if (!exec)
+        return true;
+    if (u->mem.space == MEM_SCRATCH) {
+        scratch_offsets(w, u, addr);
+        FOR_LANES(l, exec)
+        if (!check_private(w, u, l, false, addr[l], write))
+            return false;
+        scratch_rows(w, u, exec, addr, write);
+        return true;
+    }
+    global_addresses(w, u, addr);
+    bool apertures = false;
+    if (u->mem.space == MEM_FLAT)
+        FOR_LANES(l, exec)
+    apertures |= flat_space(addr[l]) != FLAT_GLOBAL;
+    if (!(apertures ? check_flat : check_global)(w, u, exec, addr, write))
+        return false;
+    if (apertures)
+        flat_rows(w, u, exec, addr, write);
+    else if (write)
+        store_rows(w, u, exec, addr);
+    else
+        load_rows(w, u, exec, addr);
+    return true;
+}
+
+static inline const struct uop *
+both_halves(struct wave *w, const struct uop *u,
+            bool (*half)(struct wave *, const struct uop *, bool), bool write)
+{
+    bool ok = half(w, u, write);
+    if (ok && w->wave64) {
+        select_half(w, 1);
+        ok = half(w, u, write);
+        select_half(w, 0);
+    }
+    return ok ? u + u->dwords : NULL;
+}
+
+sem_wave_fn SEM_LEVEL(vmem_load), SEM_LEVEL(vmem_store), SEM_LEVEL(vmem_atomic),
+    SEM_LEVEL(ds_load), SEM_LEVEL(ds_store), SEM_LEVEL(ds_atomic);
+
+const struct uop *SEM_LEVEL(vmem_load)(struct wave *w, const struct uop *u)
+{
+    return both_halves(w, u, move_half, false);
+}
+
+const struct uop *SEM_LEVEL(vmem_store)(struct wave *w, const struct uop *u)
+{
+    return both_halves(w, u, move_half, true);
+}
+
+/* ---- atomics ------------------------------------------------------------------- */
+
+static uint64_t reg_value(const uint32_t *row, unsigned l, unsigned bytes)
+{
+    return bytes == 8 ? row64(row, l) : row[l];
+}
+
+static uint64_t host_atomic(const struct uop *u, uint8_t *p, uint64_t data,
+                            uint64_t cmp, const struct lane_mode *mode)
+{
+    if (u->mem.bytes == 4) {
+        uint32_t *q = (uint32_t *)(void *)p, old = __atomic_load_n(q, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(
+            q, &old, (uint32_t)u->op.atomic(old, data, cmp, mode), false,
+            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            ;
+        return old;
+    }
+    uint64_t *q = (uint64_t *)(void *)p, old = __atomic_load_n(q, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(q, &old, u->op.atomic(old, data, cmp, mode),
+                                        false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        ;
+    return old;
+}
+
+static void put_old(struct wave *w, const struct uop *u, unsigned l, uint64_t old)
+{
+    uint32_t *d = reg_row(w, u->d);
+    d[l] = (uint32_t)old;
+    if (u->mem.bytes == 8)
+        d[l + ROW_DWORDS] = (uint32_t)(old >> 32);
+}
+
+static bool atomic_half(struct wave *w, const struct uop *u, bool write)
+{
+    uint32_t exec = wave_exec(w);
+    unsigned bytes = u->mem.bytes;
+    uint64_t addr[32];
+    global_addresses(w, u, addr);
+    FOR_LANES(l, exec)
+    if (addr[l] % bytes) {
+        fault(w, u, EMU_FAULT_MISALIGNED, l, addr[l], write);
+        return false;
+    }
+    bool flat = u->mem.space == MEM_FLAT;
+    if (exec && !(flat ? check_flat : check_global)(w, u, exec, addr, true))
+        return false;
+    const uint32_t *data = reg_row(w, u->mem.data), *cmp = reg_row(w, u->mem.data2);
+    uint64_t d[32], c[32];
+    FOR_LANES(l, exec)
+    {
+        d[l] = reg_value(data, l, bytes);
+        c[l] = reg_value(cmp, l, bytes);
+    }
+    FOR_LANES(l, exec)
+    {
+        uint64_t old = 0;
+        if (flat && flat_space(addr[l]) != FLAT_GLOBAL) {
+            lane_read(w, l, addr[l], &old, bytes);
+            uint64_t next = u->op.atomic(old, d[l], c[l], &w->mode);
+            lane_write(w, l, addr[l], &next, bytes);
+        } else {
+            old = host_atomic(u, host(addr[l]), d[l], c[l], &w->mode);
+        }
+        if (u->mem.returns)
+            put_old(w, u, l, old);
+    }
+    return true;
+}
+
+const struct uop *SEM_LEVEL(vmem_atomic)(struct wave *w, const struct uop *u)
+{
+    return both_halves(w, u, atomic_half, true);
+}
+
+/* ---- LDS ----------------------------------------------------------------------- */
+
+static bool check_lds(struct wave *w, const struct uop *u, uint32_t exec, bool write)
+{
+    const uint32_t *a = reg_row(w, u->mem.addr);
+    uint32_t far = u->mem.off0;
+    if (u->mem.elems == 2 && u->mem.off1 > far)
+        far = u->mem.off1;
+    uint64_t limit = w->group->lds_bytes;
+    FOR_LANES(l, exec)
+    if ((uint64_t)a[l] + far + u->mem.bytes > limit) {
+        fault(w, u, EMU_FAULT_LDS_RANGE, l, (uint64_t)a[l] + far, write);
+        return false;
+    }
+    return true;
+}
+
+static void lds_load_elem(struct wave *w, const struct uop *u, uint32_t exec,
+                          const uint32_t *a, uint32_t offset, uint32_t *d)
+{
+    const uint8_t *lds = w->group->lds + offset;
+    if (!u->mem.wide) {
+        FOR_LANES(l, exec)
+        {
+            uint32_t v = 0;
+            memcpy(&v, lds + a[l], u->mem.bytes);
+            d[l] = u->op.mem(v, d[l]);
+        }
+        return;
+    }
+    for (unsigned k = 0; k < u->mem.bytes / 4u; k++, d += ROW_DWORDS, lds += 4) {
+        if (exec == ~0u)
+            for (unsigned l = 0; l < 32; l++)
+                memcpy(&d[l], lds + a[l], 4);
+        else
+            FOR_LANES(l, exec)
+        memcpy(&d[l], lds + a[l], 4);
+    }
+}
+
+static bool ds_load_half(struct wave *w, const struct uop *u, bool write)
+{
+    uint32_t exec = wave_exec(w), a[32];
+    if (!check_lds(w, u, exec, write))
+        return false;
+    memcpy(a, reg_row(w, u->mem.addr), sizeof a); /* d may be the address */
+    uint32_t *d = reg_row(w, u->d);
+    lds_load_elem(w, u, exec, a, u->mem.off0, d);
+    if (u->mem.elems == 2)
+        lds_load_elem(w, u, exec, a, u->mem.off1, d + u->mem.bytes / 4 * ROW_DWORDS);
+    return true;
+}
+
+static void lds_store_elem(struct wave *w, const struct uop *u, uint32_t exec,
+                           uint32_t offset, const uint32_t *s)
+{
+    const uint32_t *a = reg_row(w, u->mem.addr);
+    uint8_t *lds = w->group->lds + offset;
+    FOR_LANES(l, exec)
+    {
+        if (!u->mem.wide) {
+            uint32_t v = u->op.mem(s[l], 0);
+            memcpy(lds + a[l], &v, u->mem.bytes);
+            continue;
+        }
+        for (unsigned k = 0; k < u->mem.bytes / 4u; k++)
+            memcpy(lds + a[l] + (size_t)4 * k, &s[k * ROW_DWORDS + l], 4);
+    }
+}
+
+static bool ds_store_half(struct wave *w, const struct uop *u, bool write)
+{
+    uint32_t exec = wave_exec(w);
+    if (!check_lds(w, u, exec, write))
+        return false;
+    lds_store_elem(w, u, exec, u->mem.off0, reg_row(w, u->mem.data));
+    if (u->mem.elems == 2)
+        lds_store_elem(w, u, exec, u->mem.off1, reg_row(w, u->mem.data2));
+    return true;
+}
+
+static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
+{
+    uint32_t exec = wave_exec(w), a[32];
+    unsigned bytes = u->mem.bytes, n = u->mem.elems;
+    if (!check_lds(w, u, exec, write))
+        return false;
+    memcpy(a, reg_row(w, u->mem.addr), sizeof a);
+    FOR_LANES(l, exec)
+    if ((a[l] + u->mem.off0) % bytes || (n == 2 && (a[l] + u->mem.off1) % bytes)) {
+        fault(w, u, EMU_FAULT_MISALIGNED, l, a[l] + u->mem.off0, write);
+        return false;
+    }
+    const uint32_t *data = reg_row(w, u->mem.data), *data2 = reg_row(w, u->mem.data2);
+    uint32_t *d = reg_row(w, u->d);
+    FOR_LANES(l, exec)
+    {
+        uint64_t v[2] = {reg_value(data, l, bytes), reg_value(data2, l, bytes)};
+        for (unsigned e = 0; e < n; e++) {
+            uint8_t *p = w->group->lds + a[l] + (e ? u->mem.off1 : u->mem.off0);
+            uint64_t old = 0;
+            memcpy(&old, p, bytes);
+            uint64_t next = u->op.atomic(old, v[e], v[1], &w->mode);
+            memcpy(p, &next, bytes);
+            if (!u->mem.returns)
+                continue;
+            uint32_t *r = d + (size_t)e * bytes / 4 * ROW_DWORDS;
+            r[l] = (uint32_t)old;
+            if (bytes == 8)
+                r[l + ROW_DWORDS] = (uint32_t)(old >> 32);
+        }
+    }
+    return true;
+}
+
+const struct uop *SEM_LEVEL(ds_load)(struct wave *w, const struct uop *u)
+{
+    return both_halves(w, u, ds_load_half, false);
+}
+
+const struct uop *SEM_LEVEL(ds_store)(struct wave *w, const struct uop *u)
+{
+    return both_halves(w, u, ds_store_half, true);
+}
+
+const struct uop *SEM_LEVEL(ds_atomic)(struct wave *w, const struct uop *u)
+{
+    return both_halves(w, u, ds_atomic_half, true);
+}

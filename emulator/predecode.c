@@ -1,0 +1,644 @@
+/* predecode.c: from a decoded instruction to its micro-op.
+ *
+ * Everything that can be known before the instruction runs is settled here: which
+ * handler, which rows, which modifiers. Mnemonics do not appear; what differs between
+ * instructions comes from operand descriptors and from the argument types of the
+ * semantics function.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "join.h"
+
+struct ctx {
+    struct emu *emu;
+    struct program *p;
+    const struct isa_inst *inst;
+    const char *error; /* first thing that cannot be done */
+};
+
+static bool is_vgpr(const struct isa_opnd *o)
+{
+    return o->kind == ISA_OPND_REG && o->sel >= ISA_SEL_VGPR0;
+}
+
+static void note_vgprs(struct ctx *c, const struct isa_opnd *o)
+{
+    unsigned last = o->sel - ISA_SEL_VGPR0 + (o->dwords ? o->dwords - 1u : 0);
+    if (last > c->p->max_vgpr)
+        c->p->max_vgpr = last;
+    if (last >= WAVE_VGPRS)
+        c->error = "VGPR index out of range";
+}
+
+/* ---- constants ----------------------------------------------------------------- */
+
+static bool type_is_16(unsigned t)
+{
+    return t == SEM_T_U16 || t == SEM_T_I16 || t == SEM_T_F16;
+}
+
+static bool type_is_64(unsigned t)
+{
+    return t == SEM_T_U64 || t == SEM_T_I64 || t == SEM_T_F64;
+}
+
+/* Inline float constant number i (0.5 -0.5 1 -1 2 -2 4 -4 1/2pi) of a width. */
+static uint64_t inline_float(unsigned i, unsigned bits)
+{
+    static const uint16_t f16[] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+                                   0xc000, 0x4400, 0xc400, 0x3118};
+    static const uint32_t f32[] = {0x3f000000, 0xbf000000, 0x3f800000,
+                                   0xbf800000, 0x40000000, 0xc0000000,
+                                   0x40800000, 0xc0800000, 0x3e22f983};
+    static const uint64_t f64[] = {
+        0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000,
+        0xbff0000000000000, 0x4000000000000000, 0xc000000000000000,
+        0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882};
+    return bits == 16 ? f16[i] : bits == 64 ? f64[i] : f32[i];
+}
+
+static bool fmt_is_float16(unsigned fmt)
+{
+    return fmt == ISA_FMT_PK2_F16 || fmt == ISA_FMT_PK2_BF16 ||
+           fmt == ISA_FMT_WMMA_F16 || fmt == ISA_FMT_WMMA_BF16 || fmt == ISA_FMT_F16;
+}
+
+/* A literal dword widened as the operand's format asks (manual 7.2.2.2). */
+static uint64_t literal_value(const struct isa_inst *inst, unsigned fmt, unsigned type)
+{
+    if (!type_is_64(type))
+        return inst->literal;
+    if (fmt == ISA_FMT_F64)
+        return (uint64_t)inst->literal << 32;
+    if (fmt == ISA_FMT_U64)
+        return inst->literal;
+    return (uint64_t)(int64_t)(int32_t)inst->literal;
+}
+
+static bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
+                           uint64_t *value)
+{
+    if (o->kind == ISA_OPND_LITERAL) {
+        *value = literal_value(c->inst, o->fmt, type);
+        return true;
+    }
+    if (o->kind == ISA_OPND_IMM) {
+        bool is_signed = type == SEM_T_I32;
+        *value = is_signed ? (uint32_t)(int16_t)o->imm : (uint32_t)(uint16_t)o->imm;
+        return true;
+    }
+    if (o->kind != ISA_OPND_REG)
+        return false;
+    if (o->sel == ISA_SEL_NULL) {
+        *value = 0;
+        return true;
+    }
+    if (o->sel >= ISA_SEL_INT_0 && o->sel <= ISA_SEL_INT_NEG_LAST) {
+        int v = o->sel <= ISA_SEL_INT_POS_LAST ? o->sel - ISA_SEL_INT_0
+                                               : ISA_SEL_INT_POS_LAST - o->sel;
+        *value = type_is_64(type) ? (uint64_t)(int64_t)v : (uint32_t)v;
+        return true;
+    }
+    if (o->sel >= ISA_SEL_FLOAT_FIRST && o->sel <= ISA_SEL_FLOAT_LAST) {
+        /* packed floats get the f16 in the low half; packed integers the f32 bits */
+        bool half = type_is_16(type) ||
+                    (type == SEM_T_PK16 && fmt_is_float16(o->fmt)) ||
+                    (type == SEM_T_NONE && fmt_is_float16(o->fmt));
+        *value = inline_float(o->sel - ISA_SEL_FLOAT_FIRST, half               ? 16
+                                                            : type_is_64(type) ? 64
+                                                                               : 32);
+        return true;
+    }
+    return false;
+}
+
+/* ---- sources -------------------------------------------------------------------- */
+
+static void set_source(struct ctx *c, struct usrc *s, const struct isa_opnd *o,
+                       unsigned type)
+{
+    uint64_t value;
+    *s = (struct usrc){.dwords = type_is_64(type) ? 2 : 1};
+    if (is_vgpr(o)) {
+        note_vgprs(c, o);
+        s->base = SRC_VGPR;
+        s->row = (uint16_t)(o->sel - ISA_SEL_VGPR0);
+        if (o->flags & ISA_OF_HI16)
+            s->mods |= SM_HI16;
+    } else if (constant_value(c, o, type, &value)) {
+        int row = program_const(c->p, value, s->dwords, 1);
+        if (row < 0)
+            c->error = "too many constants in one code object";
+        s->base = SRC_CONST;
+        s->row = (uint16_t)row;
+    } else if (o->kind == ISA_OPND_REG && o->sel < ISA_SEL_INT_0) {
+        s->base = SRC_TEMP;
+        s->prep = type == SEM_T_BOOL ? PREP_MASK : PREP_SGPR;
+        s->sel = o->sel;
+    } else if (o->kind == ISA_OPND_REG && o->sel < ISA_SEL_VGPR0) {
+        s->base = SRC_TEMP;
+        s->prep = PREP_SPECIAL;
+        s->sel = o->sel;
+    } else {
+        c->error = "operand";
+    }
+}
+
+/* The operands of one half: explicit inputs in order, then an in-out destination. */
+static unsigned collect_sources(const struct isa_inst *inst, unsigned y,
+                                const struct isa_opnd *src[4])
+{
+    unsigned n = 0;
+    const struct isa_opnd *accumulator = NULL;
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        const struct isa_opnd *o = &inst->opnd[i];
+        if ((o->flags & ISA_OF_IMPLICIT) || (o->flags & ISA_OF_Y) != y)
+            continue;
+        if ((o->flags & (ISA_OF_IN | ISA_OF_OUT)) == (ISA_OF_IN | ISA_OF_OUT))
+            accumulator = o;
+        else if ((o->flags & ISA_OF_IN) && n < 4)
+            src[n++] = o;
+    }
+    if (accumulator && n < 4)
+        src[n++] = accumulator;
+    return n;
+}
+
+/* The destinations: the value and, for carries and compares, the mask. */
+static void find_outputs(const struct isa_inst *inst, unsigned y,
+                         const struct isa_opnd **value, const struct isa_opnd **mask)
+{
+    *value = *mask = NULL;
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        const struct isa_opnd *o = &inst->opnd[i];
+        if ((o->flags & ISA_OF_IMPLICIT) || (o->flags & ISA_OF_Y) != y ||
+            !(o->flags & ISA_OF_OUT))
+            continue;
+        if (o->fmt == ISA_FMT_M64) {
+            if (!*mask)
+                *mask = o;
+        } else if (!*value) {
+            *value = o;
+        }
+    }
+}
+
+static uint16_t sgpr_slot(const struct isa_opnd *o)
+{
+    return o->sel == ISA_SEL_NULL ? SGPR_DUMMY : o->sel;
+}
+
+/* ---- vector instructions --------------------------------------------------------- */
+
+static bool ret_is_float(unsigned t)
+{
+    return t == SEM_T_F32 || t == SEM_T_F64 || t == SEM_T_F16 || t == SEM_T_CARRY_F32 ||
+           t == SEM_T_CARRY_F64;
+}
+
+/* Runs under the f64/f16 float mode? */
+static bool is_dp(const struct sem_entry *e, const struct isa_opnd *const *src)
+{
+    bool dp = e->ret == SEM_T_F64 || e->ret == SEM_T_F16 || e->ret == SEM_T_CARRY_F64;
+    for (unsigned i = 0; i < e->n_args; i++)
+        dp |= e->args[i] == SEM_T_F64 || e->args[i] == SEM_T_F16 ||
+              (e->args[i] == SEM_T_PK16 && fmt_is_float16(src[i]->fmt));
+    return dp;
+}
+
+/* v_fma_mix: VOP3P whose sources are all f32 or f16 at the modifiers' choice. */
+static bool is_mix(const struct isa_inst *inst, const struct sem_entry *e)
+{
+    return inst->enc == ISA_ENC_VOP3P && e->n_args == 3 && e->args[0] == SEM_T_F32 &&
+           e->args[1] == SEM_T_F32 && e->args[2] == SEM_T_F32;
+}
+
+static uint8_t source_mods(const struct isa_inst *inst, const struct sem_entry *e,
+                           const struct isa_opnd *o, unsigned i)
+{
+    unsigned bit = 1u << i, type = e->args[i], mods = 0;
+    bool floating = fmt_is_float16(o->fmt);
+    if (is_mix(inst, e))
+        return SM_MIX;
+    if (type == SEM_T_PK16) {
+        bool plain = !(inst->op_sel & bit) && (inst->op_sel_hi & bit) &&
+                     !(floating && ((inst->neg | inst->neg_hi) & bit));
+        return plain ? 0 : (uint8_t)(SM_PK | (floating ? SM_NEG : 0));
+    }
+    bool int_dot = inst->enc == ISA_ENC_VOP3P && type != SEM_T_F32;
+    if (!int_dot && (inst->abs & bit))
+        mods |= SM_ABS;
+    if (!int_dot && (inst->neg & bit))
+        mods |= SM_NEG;
+    if (type_is_16(type)) {
+        if (inst->enc == ISA_ENC_VOP3 && (inst->op_sel & bit))
+            mods |= SM_HI16;
+        if (mods & (SM_ABS | SM_NEG))
+            mods |= SM_LO16;
+    }
+    if (type == SEM_T_F64 && (mods & (SM_ABS | SM_NEG)))
+        mods |= SM_F64;
+    return (uint8_t)mods;
+}
+
+static void set_result(struct ctx *c, struct uop *u, const struct sem_entry *e,
+                       unsigned y)
+{
+    const struct isa_inst *inst = c->inst;
+    const struct isa_opnd *value, *mask;
+    unsigned flags = 0;
+    find_outputs(inst, y, &value, &mask);
+    if (e->ret == SEM_T_BOOL)
+        flags |= UF_NO_VALUE;
+    else if (!value || !is_vgpr(value))
+        c->error = "destination";
+    if (value && is_vgpr(value)) {
+        note_vgprs(c, value);
+        u->d = (uint16_t)(value->sel - ISA_SEL_VGPR0);
+        if (type_is_16(e->ret)) {
+            flags |= UF_DST16;
+            bool hi = (value->flags & ISA_OF_HI16) ||
+                      (inst->enc == ISA_ENC_VOP3 && (inst->op_sel & 8)) ||
+                      inst->op == ISA_V_FMA_MIXHI_F16;
+            flags |= hi ? UF_DSTHI : 0;
+        }
+    }
+    if (type_is_64(e->ret) || e->ret == SEM_T_CARRY64 || e->ret == SEM_T_CARRY_F64)
+        flags |= UF_DST64;
+    if (e->ret == SEM_T_BOOL || e->ret >= SEM_T_CARRY32) {
+        if (!mask)
+            c->error = "mask destination";
+        else {
+            flags |= UF_MASK_OUT;
+            u->d2 = sgpr_slot(mask);
+        }
+    }
+    u->flags |= (uint16_t)flags;
+}
+
+static void set_clamp(struct uop *u, const struct isa_inst *inst,
+                      const struct sem_entry *e, const struct isa_opnd *const *src)
+{
+    bool packed_float = e->ret == SEM_T_PK16 && fmt_is_float16(src[0]->fmt);
+    bool clamp = inst->flags & ISA_M_CLAMP;
+    if (clamp && (ret_is_float(e->ret) || packed_float))
+        u->flags |= UF_CLAMPF;
+    else if (clamp)
+        u->pk.clamp = 1;
+    if (packed_float)
+        u->flags |= UF_PKRES;
+    if (e->ret == SEM_T_F16)
+        u->flags |= UF_F16RES;
+    if (e->ret == SEM_T_F64 || e->ret == SEM_T_CARRY_F64)
+        u->flags |= UF_F64RES;
+    if (ret_is_float(e->ret))
+        u->omod = inst->omod;
+    if ((e->flags & SEM_F_MODE) && (u->pk.clamp || inst->enc == ISA_ENC_VOP3P))
+        u->flags |= UF_MODS;
+}
+
+static void set_dpp(struct uop *u, const struct isa_inst *inst)
+{
+    bool dpp8 = inst->variant == ISA_VAR_DPP8;
+    u->s[0].mods |= SM_SWIZ;
+    u->flags |= dpp8 ? UF_DPP8 : UF_DPP_ROW;
+    u[1].dpp = (struct udpp){
+        .ctrl = inst->dpp_ctrl,
+        .row_mask = dpp8 ? 0xf : inst->row_mask,
+        .bank_mask = dpp8 ? 0xf : inst->bank_mask,
+        .sel8 = inst->dpp8,
+        .fi = !!(inst->flags & ISA_M_FI),
+        .bound_ctrl = dpp8 || (inst->flags & ISA_M_BOUND_CTRL),
+    };
+}
+
+/* Rows in, one plain row out, nothing to prepare or patch. */
+static bool is_fast(const struct uop *u)
+{
+    unsigned slow =
+        UF_DST16 | UF_CLAMPF | UF_MASK_OUT | UF_NO_VALUE | UF_DPP_ROW | UF_DPP8;
+    if ((u->flags & slow) || u->omod)
+        return false;
+    for (unsigned i = 0; i < u->n_src; i++)
+        if (u->s[i].prep || u->s[i].mods)
+            return false;
+    return true;
+}
+
+static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
+                      unsigned y)
+{
+    const struct isa_opnd *src[4] = {0};
+    unsigned n = collect_sources(c->inst, y, src);
+    if (n < e->n_args || e->n_args > 3) {
+        c->error = "operand count";
+        return;
+    }
+    u->op.row = e->fn.row;
+    u->n_src = e->n_args;
+    u->op_sel = c->inst->op_sel;
+    u->pk.neg = c->inst->neg;
+    u->pk.neg_hi = c->inst->neg_hi;
+    u->pk.op_sel_hi = c->inst->op_sel_hi;
+    for (unsigned i = 0; i < e->n_args; i++) {
+        set_source(c, &u->s[i], src[i], e->args[i]);
+        u->s[i].mods |= source_mods(c->inst, e, src[i], i);
+    }
+    set_result(c, u, e, y);
+    if (is_dp(e, src))
+        u->flags |= UF_DP;
+    if (n)
+        set_clamp(u, c->inst, e, src);
+}
+
+static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry *e)
+{
+    const struct level_ops *level = c->emu->level;
+    const struct isa_inst *inst = c->inst;
+    fill_lane(c, u, e, 0);
+    if (inst->enc == ISA_ENC_VOPD) {
+        const struct sem_entry *y = c->emu->sem[inst->op_y];
+        u->fn = level->valu_vopd;
+        memset(&u[1], 0, sizeof u[1]);
+        if (!y || y->kind != SEM_LANE)
+            c->error = isa_op_name(inst->op_y);
+        else
+            fill_lane(c, &u[1], y, ISA_OF_Y);
+        return;
+    }
+    if (inst->variant == ISA_VAR_DPP16 || inst->variant == ISA_VAR_DPP8)
+        set_dpp(u, inst);
+    u->fn = is_fast(u) ? level->valu_fast : level->valu_any;
+}
+
+static void predecode_matrix(struct ctx *c, struct uop *u, const struct sem_entry *e)
+{
+    const struct isa_opnd *src[4] = {0}, *value, *mask;
+    unsigned n = collect_sources(c->inst, 0, src);
+    find_outputs(c->inst, 0, &value, &mask);
+    if (n < 3 || !value || !is_vgpr(value)) {
+        c->error = "operand";
+        return;
+    }
+    note_vgprs(c, value);
+    u->op.matrix = e->fn.matrix;
+    u->d = (uint16_t)(value->sel - ISA_SEL_VGPR0);
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t constant;
+        uint8_t rows = src[i]->dwords ? src[i]->dwords : 8;
+        u->s[i].dwords = rows;
+        if (is_vgpr(src[i])) {
+            note_vgprs(c, src[i]);
+            u->s[i].row = (uint16_t)(src[i]->sel - ISA_SEL_VGPR0);
+        } else if (constant_value(c, src[i], SEM_T_NONE, &constant)) {
+            if (fmt_is_float16(src[i]->fmt))
+                constant |= constant << 16;
+            int row = program_const(c->p, constant, 1, 8);
+            if (row < 0)
+                c->error = "too many constants in one code object";
+            u->s[i].base = SRC_CONST;
+            u->s[i].row = (uint16_t)row;
+        } else {
+            c->error = "operand";
+        }
+    }
+    u->pk.neg = c->inst->neg;
+    u->pk.neg_hi = c->inst->neg_hi;
+    u->pk.clamp = !!(c->inst->flags & ISA_M_CLAMP);
+    u->op_sel = c->inst->op_sel;
+    u->fn = c->emu->level->valu_matrix;
+}
+
+/* ---- scalar and wave instructions ------------------------------------------------ */
+
+static void predecode_scalar(struct ctx *c, struct uop *u, const struct sem_entry *e)
+{
+    const struct isa_opnd *src[4] = {0}, *value, *mask;
+    unsigned n = collect_sources(c->inst, 0, src);
+    find_outputs(c->inst, 0, &value, &mask);
+    if (!value)
+        value = mask;
+    if (n < e->n_args || e->n_args > 3) {
+        c->error = "operand count";
+        return;
+    }
+    u->op.scalar = e->fn.scalar;
+    u->n_src = e->n_args;
+    for (unsigned i = 0; i < e->n_args; i++)
+        set_source(c, &u->s[i], src[i], e->args[i]);
+    if (e->ret == SEM_T_BOOL)
+        u->flags |= UF_NO_VALUE;
+    else if (value && value->kind == ISA_OPND_REG)
+        u->d = sgpr_slot(value);
+    else
+        c->error = "destination";
+    if (type_is_64(e->ret) || e->ret == SEM_T_SCC64)
+        u->flags |= UF_DST64;
+    u->fn = x_scalar;
+}
+
+/* A WAVE_OP finds its sources as 32- or 64-bit values by their width, its first
+ * destination as a VGPR row or SGPR slot in d, the second one in d2. */
+static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry *e)
+{
+    const struct isa_inst *inst = c->inst;
+    unsigned n_src = 0, n_dst = 0;
+    u->fn = e->fn.wave;
+    u->op_sel = inst->op_sel;
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        const struct isa_opnd *o = &inst->opnd[i];
+        if (o->flags & ISA_OF_IMPLICIT)
+            continue;
+        if (o->kind == ISA_OPND_IMM)
+            u->imm = o->imm;
+        if ((o->flags & ISA_OF_OUT) && o->kind == ISA_OPND_REG) {
+            uint16_t d = is_vgpr(o) ? (uint16_t)(o->sel - ISA_SEL_VGPR0) : sgpr_slot(o);
+            if (is_vgpr(o))
+                note_vgprs(c, o);
+            if (n_dst++)
+                u->d2 = d;
+            else
+                u->d = d;
+        } else if ((o->flags & ISA_OF_IN) && o->kind != ISA_OPND_IMM && n_src < 3) {
+            set_source(c, &u->s[n_src++], o, o->dwords == 2 ? SEM_T_U64 : SEM_T_U32);
+        }
+    }
+    u->n_src = (uint8_t)n_src;
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+static const struct isa_opnd *field(const struct isa_inst *inst, unsigned name)
+{
+    for (unsigned i = 0; i < inst->n_opnds; i++)
+        if (inst->opnd[i].field == name && inst->opnd[i].kind == ISA_OPND_REG)
+            return &inst->opnd[i];
+    return NULL;
+}
+
+static uint16_t vgpr_row(struct ctx *c, const struct isa_opnd *o, uint16_t none)
+{
+    if (!o || !is_vgpr(o))
+        return none;
+    note_vgprs(c, o);
+    return (uint16_t)(o->sel - ISA_SEL_VGPR0);
+}
+
+static void fill_ds(struct ctx *c, struct uop *u)
+{
+    const struct isa_inst *inst = c->inst;
+    const char *name = isa_op_name(inst->op);
+    struct umem *m = &u->mem;
+    m->addr = vgpr_row(c, field(inst, ISA_FIELD_ADDR), 0);
+    m->data = vgpr_row(c, field(inst, ISA_FIELD_DATA0), 0);
+    m->data2 = vgpr_row(c, field(inst, ISA_FIELD_DATA1), 0);
+    m->space = MEM_LDS;
+    m->elems = strstr(name, "_2addr") ? 2 : 1;
+    m->off0 = (uint16_t)inst->offset;
+    if (m->elems == 2) {
+        unsigned scale = m->bytes * (strstr(name, "_stride64") ? 64u : 1u);
+        m->off0 = (uint16_t)((inst->offset & 0xff) * (int)scale);
+        m->off1 = (uint16_t)((inst->offset >> 8 & 0xff) * (int)scale);
+    }
+    const struct isa_opnd *dst = field(inst, ISA_FIELD_VDST);
+    m->returns = dst != NULL;
+    u->d = vgpr_row(c, dst, 0);
+    u->imm = inst->offset;
+}
+
+static void fill_flat(struct ctx *c, struct uop *u)
+{
+    const struct isa_inst *inst = c->inst;
+    const struct isa_opnd *addr = field(inst, ISA_FIELD_ADDR);
+    const struct isa_opnd *saddr = field(inst, ISA_FIELD_SADDR);
+    struct umem *m = &u->mem;
+    m->space = inst->enc == ISA_ENC_GLOBAL    ? MEM_GLOBAL
+               : inst->enc == ISA_ENC_SCRATCH ? MEM_SCRATCH
+                                              : MEM_FLAT;
+    m->addr = vgpr_row(c, addr, NO_ROW);
+    m->addr64 = addr && addr->dwords == 2;
+    m->saddr = saddr && saddr->sel != ISA_SEL_NULL ? saddr->sel : NO_ROW;
+    m->data = vgpr_row(c, field(inst, ISA_FIELD_DATA), 0);
+    m->data2 = (uint16_t)(m->data + m->bytes / 4); /* compare value of cmpswap */
+    m->elems = 1;
+    m->returns = !!(inst->flags & ISA_M_GLC);
+    u->d = vgpr_row(c, field(inst, ISA_FIELD_VDST), 0);
+    u->imm = inst->offset;
+    if (m->addr == NO_ROW && m->space != MEM_SCRATCH)
+        c->error = "address";
+}
+
+static void fill_smem(struct ctx *c, struct uop *u)
+{
+    const struct isa_inst *inst = c->inst;
+    const struct isa_opnd *base = field(inst, ISA_FIELD_SBASE);
+    const struct isa_opnd *soffset = field(inst, ISA_FIELD_SOFFSET);
+    const struct isa_opnd *dst = field(inst, ISA_FIELD_SDATA);
+    struct umem *m = &u->mem;
+    m->saddr = base ? base->sel : 0;
+    m->addr = soffset && soffset->sel < ISA_SEL_NULL ? soffset->sel : NO_ROW;
+    if (soffset && soffset->sel == ISA_SEL_M0)
+        m->addr = ISA_SEL_M0;
+    u->d = dst ? dst->sel : SGPR_DUMMY;
+    u->imm = inst->offset;
+    if (dst && (unsigned)u->d + m->bytes / 4 > SGPR_DUMMY)
+        c->error = "SGPR range";
+}
+
+static void fill_memory(struct ctx *c, struct uop *u)
+{
+    if (c->inst->enc == ISA_ENC_DS)
+        fill_ds(c, u);
+    else if (c->inst->enc == ISA_ENC_SMEM)
+        fill_smem(c, u);
+    else
+        fill_flat(c, u);
+}
+
+static bool is_flat_family(unsigned enc)
+{
+    return enc == ISA_ENC_FLAT || enc == ISA_ENC_GLOBAL || enc == ISA_ENC_SCRATCH;
+}
+
+static void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
+{
+    const struct level_ops *l = c->emu->level;
+    unsigned enc = c->inst->enc;
+    bool ds = enc == ISA_ENC_DS, store = e->kind == SEM_STORE;
+    if (!ds && enc != ISA_ENC_SMEM && !is_flat_family(enc)) {
+        c->error = isa_op_name(c->inst->op);
+        return;
+    }
+    if (ds && (c->inst->flags & ISA_M_GDS)) {
+        c->error = "GDS";
+        return;
+    }
+    u->mem.bytes = e->bytes;
+    u->mem.wide = e->kind == SEM_WIDE;
+    if (e->kind == SEM_ATOMIC)
+        u->op.atomic = e->fn.atomic;
+    else
+        u->op.mem = e->fn.mem;
+    fill_memory(c, u);
+    if (e->kind == SEM_WIDE) /* the same entry serves both directions */
+        store = strstr(isa_op_name(c->inst->op), "_store") != NULL;
+    if (e->kind == SEM_ATOMIC)
+        u->fn = ds ? l->ds_atomic : l->vmem_atomic;
+    else if (enc == ISA_ENC_SMEM)
+        u->fn = x_smem;
+    else if (store)
+        u->fn = ds ? l->ds_store : l->vmem_store;
+    else
+        u->fn = ds ? l->ds_load : l->vmem_load;
+}
+
+/* ---- entry ----------------------------------------------------------------------- */
+
+/* Atomics that return a value, and float atomics, make the order of workgroups
+ * visible (dispatch.c then keeps to one order). */
+static void note_order(struct ctx *c, const struct uop *u, const struct sem_entry *e)
+{
+    if (e->kind == SEM_ATOMIC && c->inst->enc != ISA_ENC_DS &&
+        (u->mem.returns || e->ret == SEM_T_F32 || e->ret == SEM_T_F64 ||
+         strstr(e->name, "swap")))
+        c->p->order_matters = true;
+}
+
+void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
+               struct uop *u)
+{
+    struct ctx c = {.emu = emu, .p = p, .inst = inst};
+    const struct sem_entry *e = emu->sem[inst->op];
+    *u = (struct uop){
+        .isa_op = inst->op, .dwords = inst->bytes / 4, .fn = x_unsupported};
+    if (!e)
+        return;
+    switch (e->kind) {
+    case SEM_LANE:
+        predecode_lane(&c, u, e);
+        break;
+    case SEM_MATRIX:
+        predecode_matrix(&c, u, e);
+        break;
+    case SEM_SCALAR:
+        predecode_scalar(&c, u, e);
+        break;
+    case SEM_WAVE:
+        if (inst->enc == ISA_ENC_DS || inst->enc == ISA_ENC_SMEM ||
+            is_flat_family(inst->enc)) {
+            u->mem.bytes = 4;
+            fill_memory(&c, u);
+            u->fn = e->fn.wave;
+        } else {
+            predecode_wave(&c, u, e);
+        }
+        break;
+    default:
+        predecode_memory(&c, u, e);
+        break;
+    }
+    note_order(&c, u, e);
+    if (c.error)
+        u->fn = c.error[0] == 'V' ? x_illegal : x_unsupported;
+}

@@ -1,0 +1,366 @@
+/* program.c: predecoded code: one micro-op slot per dword of an executable region.
+ *
+ * Decoding follows control flow from each entry point, so data between functions is
+ * never read as code. Runs that were decoded keep a copy of their bytes: a later
+ * dispatch that finds them changed starts a new program, while running waves keep
+ * theirs. Slots are written before anybody can reach them and never change.
+ * SPDX-License-Identifier: MIT
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "join.h"
+#include "region.h"
+
+#define MAX_CONST_ROWS 65000u
+#define CONST_BUCKETS  4096u
+
+struct run {
+    uint32_t first, dwords;
+    uint32_t *copy;
+};
+
+struct constant {
+    uint64_t value;
+    uint16_t row;
+    uint8_t dwords, copies;
+    uint32_t next;
+};
+
+struct program_data {
+    struct program p; /* must be first */
+    struct run *runs;
+    size_t n_runs, cap_runs;
+    uint32_t *work; /* offsets still to decode */
+    size_t n_work, cap_work;
+    struct constant *constants;
+    size_t n_constants, cap_constants;
+    uint32_t buckets[CONST_BUCKETS]; /* index + 1 */
+    unsigned users;
+    bool stale;
+};
+
+struct code_cache {
+    pthread_mutex_t lock;
+    struct program *first;
+};
+
+static struct program_data *data_of(struct program *p)
+{
+    return (struct program_data *)(void *)p;
+}
+
+rd_status code_cache_create(struct code_cache **out)
+{
+    struct code_cache *c = calloc(1, sizeof *c);
+    if (!c)
+        return RD_E_NOMEM;
+    pthread_mutex_init(&c->lock, NULL);
+    *out = c;
+    return RD_OK;
+}
+
+static void *reserve(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t uop_bytes(const struct program *p)
+{
+    return (size_t)(p->bytes / 4 + 4) * sizeof(struct uop);
+}
+
+static void program_free(struct program *p)
+{
+    struct program_data *d = data_of(p);
+    if (p->uops)
+        munmap(p->uops, uop_bytes(p));
+    if (p->const_rows)
+        munmap(p->const_rows, (MAX_CONST_ROWS + 16) * ROW_DWORDS * 4ul);
+    for (size_t i = 0; i < d->n_runs; i++)
+        free(d->runs[i].copy);
+    free(d->runs);
+    free(d->work);
+    free(d->constants);
+    free(d);
+}
+
+void code_cache_destroy(struct code_cache *c)
+{
+    if (!c)
+        return;
+    for (struct program *p = c->first, *next; p; p = next) {
+        next = p->next;
+        program_free(p);
+    }
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+static struct program *program_new(uint64_t base, uint64_t bytes, bool wave64)
+{
+    struct program_data *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    struct program *p = &d->p;
+    p->base = base;
+    p->bytes = bytes;
+    p->wave64 = wave64;
+    p->uops = reserve(uop_bytes(p));
+    p->const_rows = reserve((MAX_CONST_ROWS + 16) * ROW_DWORDS * 4ul);
+    if (!p->uops || !p->const_rows) {
+        program_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+/* ---- constants ------------------------------------------------------------------ */
+
+/* Room for one more item: v or a bigger copy, and *cap; NULL if out of memory. */
+static void *grow(void *v, size_t *cap, size_t n, size_t item)
+{
+    if (n < *cap)
+        return v;
+    size_t next = *cap ? 2 * *cap : 64;
+    void *bigger = realloc(v, next * item);
+    if (bigger)
+        *cap = next;
+    return bigger;
+}
+
+int program_const(struct program *p, uint64_t value, unsigned dwords, unsigned copies)
+{
+    struct program_data *d = data_of(p);
+    unsigned bucket = (unsigned)((value * 0x9e3779b97f4a7c15ull) >> 52) % CONST_BUCKETS;
+    for (uint32_t i = d->buckets[bucket]; i; i = d->constants[i - 1].next) {
+        const struct constant *k = &d->constants[i - 1];
+        if (k->value == value && k->dwords == dwords && k->copies == copies)
+            return k->row;
+    }
+    unsigned rows = dwords * copies;
+    struct constant *table =
+        grow(d->constants, &d->cap_constants, d->n_constants, sizeof *table);
+    if (!table)
+        return -1;
+    d->constants = table;
+    if (p->n_const + rows > MAX_CONST_ROWS)
+        return -1;
+    unsigned row = p->n_const;
+    uint32_t *r = p->const_rows + (size_t)row * ROW_DWORDS;
+    for (unsigned i = 0; i < rows; i++)
+        for (unsigned l = 0; l < ROW_DWORDS; l++)
+            *r++ = (uint32_t)(dwords == 2 && i % 2 ? value >> 32 : value);
+    p->n_const += rows;
+    d->constants[d->n_constants] = (struct constant){
+        value, (uint16_t)row, (uint8_t)dwords, (uint8_t)copies, d->buckets[bucket]};
+    d->buckets[bucket] = (uint32_t)++d->n_constants;
+    return (int)row;
+}
+
+/* ---- decoding what is reachable ---------------------------------------------------
+ */
+
+static const struct uop *x_fetch(struct wave *w, const struct uop *u)
+{
+    return wave_fault(w, u, EMU_FAULT_FETCH, NULL);
+}
+
+static bool push_work(struct program_data *d, int64_t at)
+{
+    if (at < 0 || (uint64_t)at * 4 >= d->p.bytes)
+        return false;
+    if (d->p.uops[at].fn)
+        return true;
+    uint32_t *work = grow(d->work, &d->cap_work, d->n_work, sizeof *work);
+    if (!work)
+        return false;
+    d->work = work;
+    d->work[d->n_work++] = (uint32_t)at;
+    return true;
+}
+
+/* Does control never reach the next instruction? */
+static bool ends_run(unsigned op)
+{
+    switch (op) {
+    case ISA_S_ENDPGM:
+    case ISA_S_ENDPGM_SAVED:
+    case ISA_S_ENDPGM_ORDERED_PS_DONE:
+    case ISA_S_BRANCH:
+    case ISA_S_SETPC_B64:
+    case ISA_S_RFE_B64:
+    case ISA_S_CODE_END:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A branch with its distance in the instruction? */
+static bool is_direct_branch(const struct isa_inst *inst)
+{
+    if (inst->op == ISA_S_CALL_B64)
+        return true;
+    return inst->enc == ISA_ENC_SOPP &&
+           (isa_row(inst->row)->flags & (ISA_RF_BRANCH | ISA_RF_COND_BRANCH)) &&
+           inst->n_opnds && inst->opnd[0].kind == ISA_OPND_IMM &&
+           inst->op != ISA_S_BARRIER;
+}
+
+/* Decode from dword at until control leaves or meets decoded code. */
+static void decode_run(struct emu *emu, struct program_data *d, uint32_t at)
+{
+    struct program *p = &d->p;
+    uint32_t first = at, end = (uint32_t)(p->bytes / 4);
+    const uint32_t *code = (const uint32_t *)(uintptr_t)p->base; // NOLINT
+    for (;;) {
+        struct uop *u = &p->uops[at];
+        struct isa_inst inst;
+        if (u->fn)
+            break;
+        if (at >= end) {
+            *u = (struct uop){.fn = x_fetch, .dwords = 1};
+            break;
+        }
+        if (isa_decode(code + at, (size_t)(end - at) * 4, p->wave64 ? 64 : 32, &inst) !=
+            RD_OK) {
+            *u = (struct uop){.fn = x_illegal, .dwords = 1};
+            at++;
+            break;
+        }
+        predecode(emu, p, &inst, u);
+        uint32_t next = at + u->dwords;
+        if (is_direct_branch(&inst)) {
+            int32_t imm = 0;
+            for (unsigned i = 0; i < inst.n_opnds; i++)
+                if (inst.opnd[i].kind == ISA_OPND_IMM)
+                    imm = (int16_t)inst.opnd[i].imm;
+            if (!push_work(d, (int64_t)next + imm))
+                u->fn = x_fetch;
+        }
+        at = next;
+        if (ends_run(inst.op))
+            break;
+    }
+    if (at > end)
+        at = end;
+    struct run *runs = grow(d->runs, &d->cap_runs, d->n_runs, sizeof *runs);
+    if (at == first || !runs)
+        return;
+    d->runs = runs;
+    struct run *r = &d->runs[d->n_runs];
+    *r = (struct run){first, at - first, malloc((size_t)(at - first) * 4)};
+    if (!r->copy)
+        return;
+    memcpy(r->copy, code + first, (size_t)r->dwords * 4);
+    d->n_runs++;
+}
+
+static const struct uop *decode_from(struct emu *emu, struct program_data *d,
+                                     uint64_t pc)
+{
+    uint64_t offset = pc - d->p.base;
+    if (pc < d->p.base || offset >= d->p.bytes || offset % 4)
+        return NULL;
+    if (!push_work(d, (int64_t)(offset / 4)))
+        return NULL;
+    while (d->n_work)
+        decode_run(emu, d, d->work[--d->n_work]);
+    return &d->p.uops[offset / 4];
+}
+
+const struct uop *program_at(struct emu *emu, struct program *p, uint64_t pc)
+{
+    pthread_mutex_lock(&emu->code->lock);
+    const struct uop *u = decode_from(emu, data_of(p), pc);
+    pthread_mutex_unlock(&emu->code->lock);
+    return u;
+}
+
+static bool unchanged(const struct program_data *d)
+{
+    for (size_t i = 0; i < d->n_runs; i++) {
+        const void *now =
+            (const void *)(uintptr_t)(d->p.base + 4ull * d->runs[i].first); // NOLINT
+        if (memcmp(now, d->runs[i].copy, (size_t)d->runs[i].dwords * 4) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Unlink and free stale programs that nobody runs. Lock held. */
+static void sweep(struct code_cache *c)
+{
+    struct program **link = &c->first;
+    while (*link) {
+        struct program *p = *link;
+        if (data_of(p)->stale && !data_of(p)->users) {
+            *link = p->next;
+            program_free(p);
+        } else {
+            link = &p->next;
+        }
+    }
+}
+
+rd_status program_get(struct emu *emu, uint64_t entry, bool wave64,
+                      struct program **out)
+{
+    struct mem_region r;
+    if (!region_find(emu, entry, &r, NULL) || !(r.perm & EMU_MEM_EXEC))
+        return RD_E_NOT_FOUND;
+    struct code_cache *c = emu->code;
+    pthread_mutex_lock(&c->lock);
+    struct program *p = c->first;
+    for (; p; p = p->next) {
+        struct program_data *d = data_of(p);
+        if (d->stale || p->base != r.base || p->bytes != r.end - r.base ||
+            p->wave64 != wave64)
+            continue;
+        if (unchanged(d))
+            break;
+        d->stale = true;
+    }
+    if (!p) {
+        p = program_new(r.base, r.end - r.base, wave64);
+        if (p) {
+            p->next = c->first;
+            c->first = p;
+        }
+    }
+    rd_status st = RD_E_NOMEM;
+    if (p) {
+        data_of(p)->users++;
+        st = decode_from(emu, data_of(p), entry) ? RD_OK : RD_E_INVALID;
+        if (st != RD_OK)
+            data_of(p)->users--;
+        else
+            *out = p;
+    }
+    sweep(c);
+    pthread_mutex_unlock(&c->lock);
+    return st;
+}
+
+void program_put(struct emu *emu, struct program *p)
+{
+    pthread_mutex_lock(&emu->code->lock);
+    data_of(p)->users--;
+    sweep(emu->code);
+    pthread_mutex_unlock(&emu->code->lock);
+}
+
+void emu_code_changed(struct emu *emu, uint64_t va, uint64_t bytes)
+{
+    pthread_mutex_lock(&emu->code->lock);
+    for (struct program *p = emu->code->first; p; p = p->next)
+        if (p->base < va + bytes && va < p->base + p->bytes)
+            data_of(p)->stale = true;
+    sweep(emu->code);
+    pthread_mutex_unlock(&emu->code->lock);
+}

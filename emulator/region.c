@@ -1,0 +1,154 @@
+/* region.c: the allocation map: which addresses kernels may touch.
+ *
+ * A sorted array under a lock; every change bumps emu.generation, which invalidates the
+ * windows that waves keep. Knows nothing of waves beyond that window.
+ * SPDX-License-Identifier: MIT
+ */
+#include "region.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct region_table {
+    pthread_rwlock_t lock;
+    struct mem_region *v;
+    size_t n, cap;
+};
+
+rd_status regions_create(struct region_table **out)
+{
+    struct region_table *t = calloc(1, sizeof *t);
+    if (!t)
+        return RD_E_NOMEM;
+    pthread_rwlock_init(&t->lock, NULL);
+    *out = t;
+    return RD_OK;
+}
+
+void regions_destroy(struct region_table *t)
+{
+    if (!t)
+        return;
+    pthread_rwlock_destroy(&t->lock);
+    free(t->v);
+    free(t);
+}
+
+/* Index of the first region that ends above address. Lock held. */
+static size_t lower(const struct region_table *t, uint64_t address)
+{
+    size_t lo = 0, hi = t->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (t->v[mid].end > address)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+static rd_status insert(struct region_table *t, size_t at, const struct mem_region *r)
+{
+    if (t->n == t->cap) {
+        size_t cap = t->cap ? 2 * t->cap : 64;
+        struct mem_region *v = realloc(t->v, cap * sizeof *v);
+        if (!v)
+            return RD_E_NOMEM;
+        t->v = v;
+        t->cap = cap;
+    }
+    memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof *t->v);
+    t->v[at] = *r;
+    t->n++;
+    return RD_OK;
+}
+
+rd_status emu_mem_add(struct emu *emu, uint64_t va, uint64_t bytes, unsigned perm,
+                      const char *name)
+{
+    if (!bytes || va + bytes < va)
+        return RD_E_INVALID;
+    struct region_table *t = emu->regions;
+    struct mem_region r = {.base = va, .end = va + bytes, .perm = perm};
+    snprintf(r.name, sizeof r.name, "%s", name ? name : "");
+    pthread_rwlock_wrlock(&t->lock);
+    size_t at = lower(t, va);
+    rd_status st = at < t->n && t->v[at].base < r.end ? RD_E_EXISTS : insert(t, at, &r);
+    atomic_fetch_add(&emu->generation, 1);
+    pthread_rwlock_unlock(&t->lock);
+    return st;
+}
+
+rd_status emu_mem_remove(struct emu *emu, uint64_t va)
+{
+    struct region_table *t = emu->regions;
+    rd_status st = RD_E_NOT_FOUND;
+    pthread_rwlock_wrlock(&t->lock);
+    size_t at = lower(t, va);
+    if (at < t->n && t->v[at].base == va) {
+        struct mem_region gone = t->v[at];
+        t->n--;
+        memmove(&t->v[at], &t->v[at + 1], (t->n - at) * sizeof *t->v);
+        atomic_fetch_add(&emu->generation, 1);
+        pthread_rwlock_unlock(&t->lock);
+        if (gone.perm & EMU_MEM_EXEC)
+            emu_code_changed(emu, gone.base, gone.end - gone.base);
+        return RD_OK;
+    }
+    pthread_rwlock_unlock(&t->lock);
+    return st;
+}
+
+bool region_find(struct emu *emu, uint64_t address, struct mem_region *out,
+                 unsigned *generation)
+{
+    struct region_table *t = emu->regions;
+    pthread_rwlock_rdlock(&t->lock);
+    size_t at = lower(t, address);
+    bool found = at < t->n && t->v[at].base <= address;
+    if (found)
+        *out = t->v[at];
+    if (generation)
+        *generation = atomic_load(&emu->generation);
+    pthread_rwlock_unlock(&t->lock);
+    return found;
+}
+
+bool window_load(struct wave *w, uint64_t address)
+{
+    struct mem_region r;
+    unsigned generation;
+    if (!region_find(w->emu, address, &r, &generation))
+        return false;
+    w->window = (struct mem_window){r.base, r.end, r.perm, generation};
+    return true;
+}
+
+void region_describe(struct emu *emu, uint64_t address, char *text, size_t size)
+{
+    struct region_table *t = emu->regions;
+    pthread_rwlock_rdlock(&t->lock);
+    size_t at = lower(t, address);
+    const struct mem_region *below = at > 0 ? &t->v[at - 1] : NULL;
+    const struct mem_region *above = at < t->n ? &t->v[at] : NULL;
+    bool inside = above && above->base <= address;
+    const struct mem_region *r = above;
+    if (!inside && below && (!above || address - below->end < above->base - address))
+        r = below;
+    if (!r)
+        snprintf(text, size, "no memory is allocated");
+    else
+        snprintf(text, size, "%s %s [0x%llx, 0x%llx), %llu bytes %s",
+                 inside ? "in" : "nearest allocation:", r->name,
+                 (unsigned long long)r->base, (unsigned long long)r->end,
+                 (unsigned long long)(inside       ? address - r->base
+                                      : r == below ? address - r->end
+                                                   : r->base - address),
+                 inside       ? "from its start"
+                 : r == below ? "past its end"
+                              : "before its start");
+    pthread_rwlock_unlock(&t->lock);
+}

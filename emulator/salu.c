@@ -1,0 +1,90 @@
+/* salu.c: scalar operands, the handler of plain scalar instructions, scalar loads.
+ *
+ * Knows the operand space, not the mnemonics. Control flow and EXEC are WAVE_OPs in
+ * sem/.
+ * SPDX-License-Identifier: MIT
+ */
+#include "wave.h"
+
+#include <string.h>
+
+static uint64_t special_value(const struct wave *w, unsigned sel)
+{
+    switch (sel) {
+    case ISA_SEL_SCC:
+        return w->scc;
+    case ISA_SEL_VCCZ:
+        return sgpr_mask(w, ISA_SEL_VCC_LO) == 0;
+    case ISA_SEL_EXECZ:
+        return wave_exec64(w) == 0;
+    case ISA_SEL_SHARED_BASE:
+        return EMU_SHARED_BASE;
+    case ISA_SEL_SHARED_LIMIT:
+        return EMU_SHARED_BASE | 0xffffffffu;
+    case ISA_SEL_PRIVATE_BASE:
+        return EMU_PRIVATE_BASE;
+    case ISA_SEL_PRIVATE_LIMIT:
+        return EMU_PRIVATE_BASE | 0xffffffffu;
+    default:
+        return 0;
+    }
+}
+
+uint64_t scalar_value(const struct wave *w, const struct usrc *s)
+{
+    if (s->prep == PREP_SGPR)
+        return s->dwords == 2 ? sgpr64(w, s->sel) : w->sgpr[s->sel];
+    if (s->prep == PREP_SPECIAL) {
+        /* of an aperture base, a 32-bit operand gets the low half, which is zero */
+        uint64_t v = special_value(w, s->sel);
+        return s->dwords == 2 ? v : (uint32_t)v;
+    }
+    const uint32_t *row = src_row(w, s);
+    return s->dwords == 2 ? row[0] | (uint64_t)row[ROW_DWORDS] << 32 : row[0];
+}
+
+const struct uop *x_scalar(struct wave *w, const struct uop *u)
+{
+    uint64_t s0 = u->n_src > 0 ? scalar_value(w, &u->s[0]) : 0;
+    uint64_t s1 = u->n_src > 1 ? scalar_value(w, &u->s[1]) : 0;
+    uint64_t s2 = u->n_src > 2 ? scalar_value(w, &u->s[2]) : 0;
+    uint64_t r = u->op.scalar(s0, s1, s2, &w->scc);
+    if (!(u->flags & UF_NO_VALUE)) {
+        w->sgpr[u->d] = (uint32_t)r;
+        if (u->flags & UF_DST64)
+            w->sgpr[u->d + 1] = (uint32_t)(r >> 32);
+    }
+    return u + u->dwords;
+}
+
+/* s_load: base + offset + SGPR offset; the low two bits are ignored (manual 8.2). */
+const struct uop *x_smem(struct wave *w, const struct uop *u)
+{
+    const struct umem *m = &u->mem;
+    uint64_t addr = sgpr64(w, m->saddr) + (uint64_t)(int64_t)u->imm;
+    if (m->addr != NO_ROW)
+        addr += w->sgpr[m->addr];
+    addr &= ~UINT64_C(3);
+    const struct mem_window *win = &w->window;
+    unsigned generation =
+        atomic_load_explicit(&w->emu->generation, memory_order_relaxed);
+    if (addr < win->base || addr >= win->end || win->end - addr < m->bytes ||
+        win->generation != generation) {
+        if (!window_load(w, addr) || win->end - addr < m->bytes)
+            return wave_fault_at(w, u, EMU_FAULT_UNMAPPED, -1, addr, m->bytes, false);
+    }
+    memcpy(&w->sgpr[u->d], (const void *)(uintptr_t)addr, // NOLINT
+           m->bytes);
+    w->sgpr[ISA_SEL_NULL] = 0;
+    return u + u->dwords;
+}
+
+const struct uop *x_illegal(struct wave *w, const struct uop *u)
+{
+    return wave_fault(w, u, EMU_FAULT_ILLEGAL, NULL);
+}
+
+const struct uop *x_unsupported(struct wave *w, const struct uop *u)
+{
+    return wave_fault(w, u, EMU_FAULT_UNSUPPORTED, isa_op_name(u->isa_op));
+}

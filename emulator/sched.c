@@ -1,0 +1,340 @@
+/* sched.c: who runs next: waves of a workgroup in turn, workgroups on threads.
+ *
+ * Rules that keep runs repeatable and alive:
+ *  1. Waves of a workgroup take turns of WAVE_QUANTUM instructions, so a wave that
+ *     spins on another one cannot starve it.
+ *  2. A workgroup that is not done after GROUP_BUDGET instructions makes room for the
+ *     next one, up to what the real chip would hold; so workgroups that wait for one
+ *     another make progress on a single host thread too.
+ *  3. If the code has atomics whose result shows the order of workgroups, one thread
+ *     runs them all (emu_config.unordered lifts that); everything else may run on all
+ *     threads without changing any result.
+ *  4. After a fault only workgroups with lower numbers go on: the first fault in
+ *     workgroup order is the one that is reported.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#include "dispatch.h"
+
+#define WAVE_QUANTUM 512u
+#define GROUP_BUDGET (1u << 20)
+
+/* Run one wave until it stops or has used its quantum; returns instructions done. */
+static unsigned wave_run(struct wave *w, unsigned quantum)
+{
+    const struct uop *u = w->next;
+    unsigned left = quantum;
+    unsigned host_mxcsr = _mm_getcsr();
+    w->stop = STOP_NONE;
+    _mm_setcsr(w->mxcsr32);
+    if (w->counts) {
+        for (; u && left; left--) {
+            w->counts[u->isa_op]++;
+            u = u->fn(w, u);
+        }
+    } else {
+        for (; u && left; left--)
+            u = u->fn(w, u);
+    }
+    _mm_setcsr(host_mxcsr);
+    if (u)
+        w->next = u;
+    w->n_insts += quantum - left;
+    return quantum - left;
+}
+
+static void release_barrier(struct workgroup *g)
+{
+    if (g->n_waiting < g->n_live)
+        return;
+    g->n_waiting = 0;
+    for (unsigned i = 0; i < g->n_waves; i++)
+        g->waves[i]->at_barrier = false;
+}
+
+static void wave_stopped(struct workgroup *g, struct wave *w)
+{
+    if (w->stop == STOP_BARRIER) {
+        w->at_barrier = true;
+        g->n_waiting++;
+    } else if (w->stop == STOP_END) {
+        w->ended = true;
+        g->n_live--;
+    } else {
+        return;
+    }
+    release_barrier(g);
+}
+
+enum group_state group_run(struct resident *r, uint64_t budget)
+{
+    struct workgroup *g = &r->group;
+    for (uint64_t done = 0; done < budget;) {
+        struct wave *w = g->waves[g->turn];
+        if (++g->turn == g->n_waves)
+            g->turn = 0;
+        if (w->ended || w->at_barrier)
+            continue;
+        done += wave_run(w, WAVE_QUANTUM);
+        if (w->stop == STOP_FAULT)
+            return GROUP_FAULT;
+        wave_stopped(g, w);
+        if (g->n_live == 0)
+            return GROUP_DONE;
+    }
+    return GROUP_RUNNING;
+}
+
+/* ---- workgroups --------------------------------------------------------------------
+ */
+
+struct worker {
+    struct dispatch *dp;
+    struct resident *head, **tail; /* in flight, in turn order */
+    struct resident *idle;         /* memory to use again */
+    unsigned n;
+    struct emu_stats stats;
+    uint32_t *counts;
+    rd_status status;
+};
+
+static bool start_next(struct worker *k)
+{
+    struct dispatch *dp = k->dp;
+    if (k->n >= dp->max_resident || k->status != RD_OK)
+        return false;
+    if (atomic_load(&dp->next) > atomic_load(&dp->fault_limit))
+        return false;
+    uint64_t number = atomic_fetch_add(&dp->next, 1);
+    if (number >= dp->n_groups || number > atomic_load(&dp->fault_limit))
+        return false;
+    struct resident *r = k->idle;
+    if (r)
+        k->idle = r->next;
+    else if ((k->status = resident_create(dp, &r)) != RD_OK)
+        return false;
+    resident_launch(dp, r, number);
+    for (unsigned i = 0; i < r->group.n_waves; i++)
+        r->waves[i].counts = k->counts;
+    r->next = NULL;
+    *k->tail = r;
+    k->tail = &r->next;
+    k->n++;
+    return true;
+}
+
+static struct resident *take_first(struct worker *k)
+{
+    struct resident *r = k->head;
+    if (!r)
+        return NULL;
+    k->head = r->next;
+    if (!k->head)
+        k->tail = &k->head;
+    k->n--;
+    return r;
+}
+
+static void report_fault(struct dispatch *dp, const struct resident *r)
+{
+    pthread_mutex_lock(&dp->lock);
+    if (r->number < atomic_load(&dp->fault_limit) ||
+        (dp->fault.kind == EMU_FAULT_NONE &&
+         r->number == atomic_load(&dp->fault_limit))) {
+        atomic_store(&dp->fault_limit, r->number);
+        dp->fault = r->group.fault;
+    }
+    pthread_mutex_unlock(&dp->lock);
+}
+
+static void retire(struct worker *k, struct resident *r)
+{
+    k->stats.workgroups++;
+    k->stats.waves += r->group.n_waves;
+    for (unsigned i = 0; i < r->group.n_waves; i++)
+        k->stats.instructions += r->waves[i].n_insts;
+    r->next = k->idle;
+    k->idle = r;
+}
+
+static void finish_worker(struct worker *k)
+{
+    struct dispatch *dp = k->dp;
+    while (k->head)
+        resident_destroy(dp, take_first(k));
+    while (k->idle) {
+        struct resident *r = k->idle;
+        k->idle = r->next;
+        resident_destroy(dp, r);
+    }
+    pthread_mutex_lock(&dp->lock);
+    dp->stats.workgroups += k->stats.workgroups;
+    dp->stats.waves += k->stats.waves;
+    dp->stats.instructions += k->stats.instructions;
+    pthread_mutex_unlock(&dp->lock);
+    if (k->counts)
+        for (unsigned op = 0; op < ISA_OP_COUNT; op++)
+            atomic_fetch_add(&dp->emu->counts[op], k->counts[op]);
+    free(k->counts);
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker *k = arg;
+    struct dispatch *dp = k->dp;
+    k->tail = &k->head;
+    if (dp->emu->config.count)
+        k->counts = calloc(ISA_OP_COUNT, sizeof *k->counts);
+    for (;;) {
+        if (!k->head && !start_next(k))
+            break;
+        struct resident *r = take_first(k);
+        if (r->number > atomic_load(&dp->fault_limit)) {
+            retire(k, r);
+            continue;
+        }
+        enum group_state state = group_run(r, GROUP_BUDGET);
+        if (state == GROUP_RUNNING) {
+            r->next = NULL;
+            *k->tail = r;
+            k->tail = &r->next;
+            k->n++;
+            (void)start_next(k);
+            continue;
+        }
+        if (state == GROUP_FAULT)
+            report_fault(dp, r);
+        retire(k, r);
+    }
+    finish_worker(k);
+    return NULL;
+}
+
+static unsigned thread_count(const struct dispatch *dp)
+{
+    unsigned n = dp->emu->config.threads;
+    if (dp->program->order_matters && !dp->emu->config.unordered)
+        return 1;
+    if (!n) {
+        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        n = cpus > 0 ? (unsigned)cpus : 1;
+    }
+    if (n > 256)
+        n = 256;
+    return n > dp->n_groups ? (unsigned)dp->n_groups : n;
+}
+
+static rd_status run_threads(struct dispatch *dp, unsigned n)
+{
+    struct worker *k = calloc(n, sizeof *k);
+    pthread_t *ids = calloc(n, sizeof *ids);
+    rd_status st = k && ids ? RD_OK : RD_E_NOMEM;
+    unsigned started = 1;
+    if (st == RD_OK) {
+        for (unsigned i = 0; i < n; i++)
+            k[i].dp = dp;
+        while (started < n &&
+               !pthread_create(&ids[started], NULL, worker_main, &k[started]))
+            started++;
+        worker_main(&k[0]);
+        for (unsigned i = 1; i < started; i++)
+            pthread_join(ids[i], NULL);
+        for (unsigned i = 0; i < started; i++)
+            if (k[i].status != RD_OK)
+                st = k[i].status;
+    }
+    free(k);
+    free(ids);
+    return st;
+}
+
+/* ---- the public call ----------------------------------------------------------------
+ */
+
+static rd_status check_shape(const struct emu_dispatch *d)
+{
+    uint64_t groups = 1, items = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!d->groups[i] || !d->block[i] || d->block[i] > 1024)
+            return RD_E_INVALID;
+        if (d->items[i] && (d->items[i] > (uint64_t)d->groups[i] * d->block[i] ||
+                            d->items[i] <= (uint64_t)(d->groups[i] - 1) * d->block[i]))
+            return RD_E_INVALID;
+        if (__builtin_mul_overflow(groups, d->groups[i], &groups))
+            return RD_E_INVALID;
+        items *= d->block[i];
+    }
+    if (items > 1024 || d->lds_bytes > 65536 || d->n_user_sgprs > 32 ||
+        d->scratch_bytes > (1u << 24) || d->scratch_bytes % 4)
+        return RD_E_INVALID;
+    return RD_OK;
+}
+
+/* What the chip holds at once: 192 SIMDs of 16 wave slots and 1536 VGPRs (wave32),
+ * 48 WGPs of 128 KiB LDS. */
+static unsigned resident_limit(const struct dispatch *dp, unsigned threads)
+{
+    unsigned vgprs = dp->n_vgprs * (dp->d->wave64 ? 2 : 1);
+    unsigned per_simd = 1536 / (vgprs ? vgprs : 1);
+    unsigned waves = 192u * (per_simd > 16 ? 16 : per_simd ? per_simd : 1);
+    unsigned groups = waves / dp->waves_per_group;
+    unsigned by_lds = dp->d->lds_bytes ? 48u * 131072u / dp->d->lds_bytes : groups;
+    groups = by_lds < groups ? by_lds : groups;
+    return groups > threads ? groups / threads : 1;
+}
+
+static rd_status prepare(struct dispatch *dp)
+{
+    const struct emu_dispatch *d = dp->d;
+    rd_status st = check_shape(d);
+    if (st != RD_OK)
+        return st;
+    unsigned width = d->wave64 ? 64 : 32;
+    dp->n_groups = (uint64_t)d->groups[0] * d->groups[1] * d->groups[2];
+    dp->waves_per_group = (d->block[0] * d->block[1] * d->block[2] + width - 1) / width;
+    dp->n_vgprs = ((d->rsrc1 & 63u) + 1) * (d->wave64 ? 4 : 8);
+    if (dp->n_vgprs > WAVE_VGPRS)
+        dp->n_vgprs = WAVE_VGPRS;
+    st = program_get(dp->emu, d->entry, d->wave64, &dp->program);
+    if (st != RD_OK) {
+        dp->fault = (struct emu_fault){
+            .kind = EMU_FAULT_FETCH, .pc = d->entry, .lane = -1, .address = d->entry};
+        return st == RD_E_NOT_FOUND ? RD_E_FAULT : st;
+    }
+    dp->entry = program_at(dp->emu, dp->program, d->entry);
+    return RD_OK;
+}
+
+rd_status emu_run(struct emu *emu, const struct emu_dispatch *d,
+                  struct emu_fault *fault, struct emu_stats *stats)
+{
+    struct dispatch dp = {.emu = emu, .d = d};
+    rd_status st = prepare(&dp);
+    if (st == RD_OK) {
+        atomic_store(&dp.fault_limit, UINT64_MAX);
+        pthread_mutex_init(&dp.lock, NULL);
+        unsigned threads = thread_count(&dp);
+        dp.max_resident = resident_limit(&dp, threads);
+        st = run_threads(&dp, threads);
+        if (st == RD_OK && dp.fault.kind != EMU_FAULT_NONE)
+            st = RD_E_FAULT;
+        pthread_mutex_destroy(&dp.lock);
+        program_put(emu, dp.program);
+    }
+    if (fault && st == RD_E_FAULT)
+        *fault = dp.fault;
+    if (stats) {
+        stats->dispatches++;
+        stats->workgroups += dp.stats.workgroups;
+        stats->waves += dp.stats.waves;
+        stats->instructions += dp.stats.instructions;
+        uint64_t peak = atomic_load(&dp.peak_waves);
+        if (peak > stats->peak_resident_waves)
+            stats->peak_resident_waves = peak;
+    }
+    return st;
+}

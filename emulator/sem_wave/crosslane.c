@@ -1,0 +1,269 @@
+/* crosslane.c: vector instructions that see more than their own lane: lane reads and
+ * writes, permutes, swaps, relative VGPRs, lane counts (manual 7.7, 7.8, 16.8, 16.10).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "row.h"
+#include "sem_wrap.h"
+#include "wave.h"
+
+static const struct uop *next(const struct uop *u)
+{
+    return u + u->dwords;
+}
+
+static uint32_t *row(struct wave *w, unsigned half, unsigned reg)
+{
+    return w->vgpr[half] + (size_t)reg * ROW_DWORDS;
+}
+
+/* One lane of a source: its VGPR in the lane's half, or the scalar. */
+static uint32_t lane_of(struct wave *w, const struct usrc *s, unsigned lane)
+{
+    if (s->base == SRC_VGPR && s->prep == PREP_NONE)
+        return row(w, lane / 32, s->row)[lane % 32];
+    return (uint32_t)scalar_value(w, s);
+}
+
+/* First active lane; lane 0 if there is none. */
+WAVE_OP(v_readfirstlane_b32)
+{
+    uint64_t exec = wave_exec64(w);
+    unsigned lane = exec ? (unsigned)__builtin_ctzll(exec) : 0;
+    w->sgpr[u->d] = lane_of(w, &u->s[0], lane);
+    return next(u);
+}
+
+WAVE_OP(v_readlane_b32)
+{
+    unsigned lane = (uint32_t)scalar_value(w, &u->s[1]) & (w->wave64 ? 63u : 31u);
+    w->sgpr[u->d] = lane_of(w, &u->s[0], lane);
+    return next(u);
+}
+
+/* Ignores EXEC. */
+WAVE_OP(v_writelane_b32)
+{
+    unsigned lane = (uint32_t)scalar_value(w, &u->s[1]) & (w->wave64 ? 63u : 31u);
+    row(w, lane / 32, u->d)[lane % 32] = (uint32_t)scalar_value(w, &u->s[0]);
+    return next(u);
+}
+
+/* Bits of S0 below this lane, plus S1. */
+static const struct uop *mbcnt(struct wave *w, const struct uop *u, unsigned which)
+{
+    for (unsigned h = 0; h < w->halves; h++) {
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], *d = row(w, h, u->d);
+        for (unsigned l = 0; l < 32; l++) {
+            uint32_t below = h == which ? (1u << l) - 1 : h > which ? ~0u : 0;
+            uint32_t s0 = lane_of(w, &u->s[0], 32 * h + l);
+            uint32_t s1 = lane_of(w, &u->s[1], 32 * h + l);
+            if (exec >> l & 1u)
+                d[l] = s1 + (uint32_t)__builtin_popcount(s0 & below);
+        }
+    }
+    return next(u);
+}
+
+WAVE_OP(v_mbcnt_lo_u32_b32)
+{
+    return mbcnt(w, u, 0);
+}
+
+WAVE_OP(v_mbcnt_hi_u32_b32)
+{
+    return mbcnt(w, u, 1);
+}
+
+WAVE_OP(v_swap_b32)
+{
+    for (unsigned h = 0; h < w->halves; h++) {
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS];
+        uint32_t *a = row(w, h, u->d), *b = row(w, h, u->d2);
+        row_copy(t, a, 1);
+        row_merge(a, b, exec);
+        row_merge(b, t, exec);
+    }
+    return next(u);
+}
+
+/* ---- permutes ---------------------------------------------------------------------
+ */
+
+/* V_PERMLANE(X)16: within rows of 16 lanes, the 4-bit selectors in S1 and S2 (scalar);
+ * X reads from the other row of the pair. OPSEL[0]: fetch inactive lanes, OPSEL[1]:
+ * bound control (inactive sources give the old value, or zero). */
+static const struct uop *permlane16(struct wave *w, const struct uop *u, unsigned cross)
+{
+    uint64_t select = (uint32_t)scalar_value(w, &u->s[1]) | scalar_value(w, &u->s[2])
+                                                                << 32;
+    bool fi = u->op_sel & 1, bound = u->op_sel & 2;
+    for (unsigned h = 0; h < w->halves; h++) {
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS];
+        uint32_t *d = row(w, h, u->d);
+        for (unsigned l = 0; l < 32; l++) {
+            unsigned from =
+                ((l & 16u) ^ cross) | ((unsigned)(select >> (4 * (l & 15u))) & 15u);
+            bool valid = fi || (exec >> from & 1u);
+            t[l] = valid ? lane_of(w, &u->s[0], 32 * h + from) : bound ? 0 : d[l];
+        }
+        row_merge(d, t, exec);
+    }
+    return next(u);
+}
+
+WAVE_OP(v_permlane16_b32)
+{
+    return permlane16(w, u, 0);
+}
+
+WAVE_OP(v_permlanex16_b32)
+{
+    return permlane16(w, u, 16);
+}
+
+/* Swap the halves of a wave64; a plain move in wave32. */
+WAVE_OP(v_permlane64_b32)
+{
+    uint32_t t[2][ROW_DWORDS];
+    for (unsigned h = 0; h < w->halves; h++)
+        for (unsigned l = 0; l < 32; l++)
+            t[h][l] = lane_of(w, &u->s[0], 32 * (w->wave64 ? 1 - h : h) + l);
+    for (unsigned h = 0; h < w->halves; h++)
+        row_merge(row(w, h, u->d), t[h], w->sgpr[ISA_SEL_EXEC_LO + h]);
+    return next(u);
+}
+
+/* ---- relative VGPRs (index in M0)
+ * ---------------------------------------------------- */
+
+static const struct uop *movrel(struct wave *w, const struct uop *u, unsigned from,
+                                unsigned to, bool swap)
+{
+    bool vgpr = u->s[0].base == SRC_VGPR && u->s[0].prep == PREP_NONE;
+    if ((vgpr && from >= WAVE_VGPRS) || to >= WAVE_VGPRS)
+        return wave_fault(w, u, EMU_FAULT_REGISTER, "M0 selects a VGPR beyond v255");
+    for (unsigned h = 0; h < w->halves; h++) {
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS], old[ROW_DWORDS];
+        row_copy(old, row(w, h, to), 1);
+        if (vgpr)
+            row_copy(t, row(w, h, from), 1);
+        else
+            row_fill(t, (uint32_t)scalar_value(w, &u->s[0]));
+        row_merge(row(w, h, to), t, exec);
+        if (swap)
+            row_merge(row(w, h, from), old, exec);
+    }
+    return next(u);
+}
+
+WAVE_OP(v_movreld_b32)
+{
+    return movrel(w, u, u->s[0].row, u->d + w->sgpr[ISA_SEL_M0], false);
+}
+
+WAVE_OP(v_movrels_b32)
+{
+    return movrel(w, u, u->s[0].row + w->sgpr[ISA_SEL_M0], u->d, false);
+}
+
+WAVE_OP(v_movrelsd_b32)
+{
+    uint32_t m0 = w->sgpr[ISA_SEL_M0];
+    return movrel(w, u, u->s[0].row + m0, u->d + m0, false);
+}
+
+WAVE_OP(v_movrelsd_2_b32)
+{
+    uint32_t m0 = w->sgpr[ISA_SEL_M0];
+    return movrel(w, u, u->s[0].row + (m0 & 0x3ffu), u->d + (m0 >> 16 & 0x3ffu), false);
+}
+
+WAVE_OP(v_swaprel_b32)
+{
+    uint32_t m0 = w->sgpr[ISA_SEL_M0];
+    return movrel(w, u, u->d2 + (m0 & 0x3ffu), u->d + (m0 >> 16 & 0x3ffu), true);
+}
+
+/* ---- LDS hardware as a crossbar; no LDS memory is touched
+ * ----------------------------- */
+
+static uint32_t lds_addr(struct wave *w, const struct uop *u, unsigned h, unsigned l)
+{
+    return row(w, h, u->mem.addr)[l] + (uint32_t)u->imm;
+}
+
+/* Lane l gets DATA0 of lane addr/4; inactive sources give 0. Halves of a wave64 do
+ * not mix (manual 12.5.2). */
+WAVE_OP(ds_bpermute_b32)
+{
+    for (unsigned h = 0; h < w->halves; h++) {
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS];
+        const uint32_t *data = row(w, h, u->mem.data);
+        for (unsigned l = 0; l < 32; l++) {
+            unsigned from = lds_addr(w, u, h, l) / 4 & 31u;
+            t[l] = exec >> from & 1u ? data[from] : 0;
+        }
+        row_merge(row(w, h, u->d), t, exec);
+    }
+    return next(u);
+}
+
+/* Lane addr/4 gets DATA0 of lane l; the highest lane wins; others get 0. */
+WAVE_OP(ds_permute_b32)
+{
+    for (unsigned h = 0; h < w->halves; h++) {
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS] = {0};
+        const uint32_t *data = row(w, h, u->mem.data);
+        for (unsigned l = 0; l < 32; l++)
+            if (exec >> l & 1u)
+                t[lds_addr(w, u, h, l) / 4 & 31u] = data[l];
+        row_merge(row(w, h, u->d), t, exec);
+    }
+    return next(u);
+}
+
+/* Source lane of DS_SWIZZLE (manual, DS_SWIZZLE_B32): full data sharing in groups of
+ * four (bit 15), else and/or/xor masks over 32 lanes; 0xe000 and up: FFT, 0xc000 and
+ * up: rotate. */
+static unsigned swizzle_lane(unsigned offset, unsigned l)
+{
+    if (offset >= 0xe000u) { /* FFT: bit-reverse within a mask */
+        unsigned mask = offset & 31u, out = 0;
+        if (mask == 31u)
+            return l;
+        unsigned bits = l & ~mask & 31u, count = 0;
+        for (unsigned b = 0; b < 5; b++)
+            if (!(mask >> b & 1u))
+                count++;
+        for (unsigned b = 0, i = 0; b < 5; b++)
+            if (!(mask >> b & 1u))
+                out |= (bits >> b & 1u) << (count - 1 - i++);
+        return out | (l & mask);
+    }
+    if (offset >= 0xc000u) { /* rotate by 9:5 within the group that 4:0 masks */
+        unsigned mask = offset & 31u, by = offset >> 5 & 31u;
+        unsigned to = offset >> 10 & 1u ? l - by : l + by;
+        return (l & mask) | (to & ~mask & 31u);
+    }
+    if (offset & 0x8000u)
+        return (l & ~3u) | (offset >> (2 * (l & 3u)) & 3u);
+    return ((l & offset) | (offset >> 5 & 31u)) ^ (offset >> 10 & 31u);
+}
+
+WAVE_OP(ds_swizzle_b32)
+{
+    unsigned offset = (uint16_t)u->imm;
+    for (unsigned h = 0; h < w->halves; h++) {
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS];
+        const uint32_t *s = row(w, h, u->mem.addr);
+        for (unsigned l = 0; l < 32; l++) {
+            unsigned from = swizzle_lane(offset, l) & 31u;
+            t[l] = exec >> from & 1u ? s[from] : 0;
+        }
+        row_merge(row(w, h, u->d), t, exec);
+    }
+    return next(u);
+}
+
+#include "crosslane.inc"

@@ -1,0 +1,468 @@
+/* valu.c: everything around a vector instruction's lane function: source rows, DPP,
+ * modifiers, EXEC, float mode, clamp and omod, write-back. Compiled per SIMD level.
+ *
+ * It must not know any mnemonic: the predecoder (predecode.c) has put all that differs
+ * into the micro-op. Invariants:
+ *  - a source row is copied to wave.temp before it is changed; registers are written
+ *    only at the end, under EXEC;
+ *  - SGPR results (masks) of both halves of a wave64 are written after both passes.
+ * SPDX-License-Identifier: MIT
+ */
+#include <xmmintrin.h>
+
+#include "fp.h"
+#include "row.h"
+#include "sem_wrap.h"
+#include "wave.h"
+
+/* Rows of wave.temp */
+enum {
+    TEMP_SRC0 = 0, /* 2 rows a source */
+    TEMP_RESULT = 6,
+    TEMP_RESULT_Y = 8,
+    TEMP_MASK = 9,
+    TEMP_MATRIX = 10, /* 16 rows */
+};
+_Static_assert(TEMP_MATRIX + 16 <= TEMP_ROWS, "temp rows");
+
+static uint32_t *temp_row(struct wave *w, unsigned row)
+{
+    return w->temp + (size_t)row * ROW_DWORDS;
+}
+
+static uint32_t *dst_row(struct wave *w, unsigned row)
+{
+    return w->vgpr[w->half] + (size_t)row * ROW_DWORDS;
+}
+
+/* ---- source modifiers -------------------------------------------------------- */
+
+/* Lane that DPP16 control ctrl makes lane l read; -1 if out of range. */
+static int dpp16_lane(unsigned ctrl, unsigned l)
+{
+    unsigned row = l & ~15u, i = l & 15u, n = ctrl & 15u;
+    int t;
+    switch (ctrl >> 4) {
+    case 0x10: /* row_shl */
+        t = (int)(i + n);
+        break;
+    case 0x11: /* row_shr */
+        t = (int)i - (int)n;
+        break;
+    case 0x12: /* row_ror */
+        t = (int)((i - n) & 15u);
+        break;
+    case 0x14: /* row_mirror, row_half_mirror */
+        t = (int)(i ^ (n ? 7u : 15u));
+        break;
+    case 0x15: /* row_share */
+        t = (int)n;
+        break;
+    case 0x16: /* row_xmask */
+        t = (int)(i ^ n);
+        break;
+    default: /* quad_perm, 0..0xff */
+        t = (int)((i & ~3u) | ((ctrl >> (2 * (i & 3u))) & 3u));
+        break;
+    }
+    return t < 0 || t > 15 ? -1 : (int)row + t;
+}
+
+/* Permute one row; lanes whose result must not be written are cleared in *write. */
+static void dpp_row(const struct wave *w, const struct uop *u, uint32_t *d,
+                    const uint32_t *s, uint32_t *write)
+{
+    const struct udpp *dpp = &u[1].dpp;
+    uint32_t exec = wave_exec(w);
+    for (unsigned l = 0; l < 32; l++) {
+        int from = u->flags & UF_DPP8
+                       ? (int)((l & ~7u) | ((dpp->sel8 >> (3 * (l & 7u))) & 7u))
+                       : dpp16_lane(dpp->ctrl, l);
+        bool valid = from >= 0 && (dpp->fi || (exec >> from & 1u));
+        d[l] = valid ? s[from] : 0;
+        if (!valid && !dpp->bound_ctrl)
+            *write &= ~(1u << l);
+        unsigned row = (l >> 4) + 2u * w->half, bank = (l >> 2) & 3u;
+        if (!(dpp->row_mask >> row & 1u) || !(dpp->bank_mask >> bank & 1u))
+            *write &= ~(1u << l);
+    }
+}
+
+static void mod_float(uint32_t *d, const uint32_t *s, unsigned mods, uint32_t sign)
+{
+    uint32_t keep = mods & SM_ABS ? ~sign : ~0u, flip = mods & SM_NEG ? sign : 0;
+    for (unsigned l = 0; l < 32; l++)
+        d[l] = (s[l] & keep) ^ flip;
+}
+
+static void mod_packed(const struct uop *u, unsigned i, uint32_t *d, const uint32_t *s)
+{
+    unsigned lo = u->op_sel >> i & 1u ? 16 : 0, hi = u->pk.op_sel_hi >> i & 1u ? 16 : 0;
+    uint32_t flip = u->s[i].mods & SM_NEG
+                        ? (u->pk.neg >> i & 1u ? 0x8000u : 0) |
+                              (u->pk.neg_hi >> i & 1u ? 0x80000000u : 0)
+                        : 0;
+    for (unsigned l = 0; l < 32; l++)
+        d[l] = ((s[l] >> lo & 0xffffu) | (s[l] >> hi) << 16) ^ flip;
+}
+
+/* v_fma_mix*: op_sel_hi selects an f16 half (which: op_sel), else f32; neg_hi is abs.
+ */
+static void mod_mix(const struct uop *u, unsigned i, uint32_t *d, const uint32_t *s)
+{
+    unsigned shift = u->op_sel >> i & 1u ? 16 : 0;
+    bool half = u->pk.op_sel_hi >> i & 1u;
+    uint32_t keep = u->pk.neg_hi >> i & 1u ? 0x7fffffffu : ~0u;
+    uint32_t flip = u->pk.neg >> i & 1u ? 0x80000000u : 0;
+    for (unsigned l = 0; l < 32; l++) {
+        uint32_t v = half ? bits_of_f32(f16_to_f32((F16)(s[l] >> shift))) : s[l];
+        d[l] = (v & keep) ^ flip;
+    }
+}
+
+static const uint32_t *modify(struct wave *w, const struct uop *u, unsigned i,
+                              const uint32_t *s, uint32_t *write)
+{
+    const struct usrc *src = &u->s[i];
+    uint32_t *d = temp_row(w, TEMP_SRC0 + 2 * i);
+    unsigned mods = src->mods;
+    if (mods & SM_SWIZ) {
+        dpp_row(w, u, d, s, write);
+        if (src->dwords == 2)
+            dpp_row(w, u, d + ROW_DWORDS, s + ROW_DWORDS, write);
+        s = d;
+    }
+    if (mods & SM_PK) {
+        mod_packed(u, i, d, s);
+        return d;
+    }
+    if (mods & SM_MIX) {
+        mod_mix(u, i, d, s);
+        return d;
+    }
+    if (mods & SM_HI16) {
+        for (unsigned l = 0; l < 32; l++)
+            d[l] = s[l] >> 16;
+        s = d;
+    }
+    if (!(mods & (SM_ABS | SM_NEG)))
+        return s;
+    if (mods & SM_F64) {
+        mod_float(d + ROW_DWORDS, s + ROW_DWORDS, mods, 0x80000000u);
+        if (s != d)
+            row_copy(d, s, 1);
+    } else {
+        mod_float(d, s, mods, mods & SM_LO16 ? 0x8000u : 0x80000000u);
+    }
+    return d;
+}
+
+/* Bring source i into a row (two rows for 64-bit sources). */
+static inline const uint32_t *source(struct wave *w, const struct uop *u, unsigned i,
+                                     uint32_t *write)
+{
+    const struct usrc *s = &u->s[i];
+    const uint32_t *row;
+    if (s->prep == PREP_NONE) {
+        row = src_row(w, s);
+    } else {
+        uint32_t *t = temp_row(w, TEMP_SRC0 + 2 * i);
+        row = t;
+        if (s->prep == PREP_MASK) {
+            row_from_mask(t, w->sgpr[s->sel + w->half]);
+        } else {
+            uint64_t value = scalar_value(w, s);
+            row_fill(t, (uint32_t)value);
+            if (s->dwords == 2)
+                row_fill(t + ROW_DWORDS, (uint32_t)(value >> 32));
+        }
+    }
+    return s->mods ? modify(w, u, i, row, write) : row;
+}
+
+/* ---- results ----------------------------------------------------------------- */
+
+static float omod_factor(unsigned omod)
+{
+    return omod == 1 ? 2.0f : omod == 2 ? 4.0f : omod == 3 ? 0.5f : 1.0f;
+}
+
+/* omod, then clamp to [0,1]; NaN becomes 0 if DX10_CLAMP (manual 7.2.3). omod is
+ * ignored in IEEE mode and when output denormals are kept. */
+static void finish_f32(const struct wave *w, const struct uop *u, uint32_t *d)
+{
+    bool omod = u->omod && !w->mode.ieee && !(w->mode.denorm32 & 2);
+    float factor = omod ? omod_factor(u->omod) : 1.0f;
+    for (unsigned l = 0; l < 32; l++) {
+        float f = f32_of_bits(d[l]);
+        if (omod)
+            f = f * factor + 0.0f;
+        if (u->flags & UF_CLAMPF) {
+            bool nan = f != f;
+            f = f > 1.0f ? 1.0f : f > 0.0f ? f : nan && !w->mode.dx10_clamp ? f : 0.0f;
+        }
+        d[l] = bits_of_f32(f);
+    }
+}
+
+static void finish_f64(const struct wave *w, const struct uop *u, uint32_t *d)
+{
+    bool omod = u->omod && !w->mode.ieee && !(w->mode.denorm64 & 2);
+    double factor = omod ? (double)omod_factor(u->omod) : 1.0;
+    for (unsigned l = 0; l < 32; l++) {
+        double f = f64_of_bits(row64(d, l));
+        if (omod)
+            f = f * factor + 0.0;
+        if (u->flags & UF_CLAMPF) {
+            bool nan = f != f;
+            f = f > 1.0 ? 1.0 : f > 0.0 ? f : nan && !w->mode.dx10_clamp ? f : 0.0;
+        }
+        put64(d, l, bits_of_f64(f));
+    }
+}
+
+static F16 clamp_f16(F16 h, bool dx10_clamp)
+{
+    bool nan = (h & 0x7fffu) > 0x7c00u;
+    if (nan)
+        return dx10_clamp ? 0 : h;
+    return h & 0x8000u ? 0 : h > 0x3c00u ? 0x3c00u : h;
+}
+
+static void finish_f16(const struct wave *w, const struct uop *u, uint32_t *d)
+{
+    bool omod = u->omod && !w->mode.ieee && !(w->mode.denorm64 & 2);
+    float factor = omod ? omod_factor(u->omod) : 1.0f;
+    for (unsigned l = 0; l < 32; l++) {
+        F16 h = (F16)d[l];
+        if (omod)
+            h = f32_to_f16(f16_to_f32(h) * factor + 0.0f, &w->mode);
+        if (u->flags & UF_CLAMPF)
+            h = clamp_f16(h, w->mode.dx10_clamp);
+        d[l] = h;
+    }
+}
+
+static void finish_packed(const struct wave *w, uint32_t *d)
+{
+    for (unsigned l = 0; l < 32; l++)
+        d[l] = clamp_f16((F16)d[l], w->mode.dx10_clamp) |
+               (uint32_t)clamp_f16((F16)(d[l] >> 16), w->mode.dx10_clamp) << 16;
+}
+
+static void finish(const struct wave *w, const struct uop *u, uint32_t *d)
+{
+    if (u->flags & UF_PKRES)
+        finish_packed(w, d);
+    else if (u->flags & UF_F16RES)
+        finish_f16(w, u, d);
+    else if (u->flags & UF_F64RES)
+        finish_f64(w, u, d);
+    else
+        finish_f32(w, u, d);
+}
+
+static void merge16(uint32_t *d, const uint32_t *s, uint32_t mask, bool hi)
+{
+    uint32_t keep = hi ? 0x0000ffffu : 0xffff0000u;
+    unsigned shift = hi ? 16 : 0;
+    for (unsigned l = 0; l < 32; l++)
+        if (mask >> l & 1u)
+            d[l] = (d[l] & keep) | (s[l] & 0xffffu) << shift;
+}
+
+/* Run the row function under the float mode its types ask for. */
+static inline void call_row(const struct wave *w, const struct uop *u, uint32_t *d,
+                            uint32_t *dm, const uint32_t *const s[3])
+{
+    struct lane_mode mode;
+    const struct lane_mode *m = &w->mode;
+    if (u->flags & UF_MODS) {
+        mode = w->mode;
+        mode.neg = u->pk.neg;
+        mode.neg_hi = u->pk.neg_hi;
+        mode.clamp = u->pk.clamp;
+        mode.op_sel = u->op_sel;
+        m = &mode;
+    }
+    if ((u->flags & UF_DP) && w->mxcsr64 != w->mxcsr32) {
+        _mm_setcsr(w->mxcsr64);
+        __asm__ volatile("" ::: "memory");
+        u->op.row(d, dm, s[0], s[1], s[2], m);
+        __asm__ volatile("" ::: "memory");
+        _mm_setcsr(w->mxcsr32);
+    } else {
+        u->op.row(d, dm, s[0], s[1], s[2], m);
+    }
+}
+
+/* ---- handlers ---------------------------------------------------------------- */
+
+static inline void fast_pass(struct wave *w, const struct uop *u)
+{
+    uint32_t exec = wave_exec(w);
+    if (!exec)
+        return;
+    const uint32_t *const s[3] = {src_row(w, &u->s[0]), src_row(w, &u->s[1]),
+                                  src_row(w, &u->s[2])};
+    uint32_t *d = dst_row(w, u->d);
+    if (exec == ~0u) {
+        call_row(w, u, d, NULL, s);
+        return;
+    }
+    uint32_t *t = temp_row(w, TEMP_RESULT);
+    call_row(w, u, t, NULL, s);
+    row_merge(d, t, exec);
+    if (u->flags & UF_DST64)
+        row_merge(d + ROW_DWORDS, t + ROW_DWORDS, exec);
+}
+
+/* Plain rows in, one value out: no modifiers, no scalar sources. */
+static const struct uop *valu_fast(struct wave *w, const struct uop *u)
+{
+    fast_pass(w, u);
+    if (w->wave64) {
+        select_half(w, 1);
+        fast_pass(w, u);
+        select_half(w, 0);
+    }
+    return u + u->dwords;
+}
+
+static uint32_t any_pass(struct wave *w, const struct uop *u, uint32_t *exec_out)
+{
+    uint32_t write = wave_exec(w);
+    const uint32_t *s[3] = {0};
+    *exec_out = write;
+    if (!write)
+        return 0;
+    for (unsigned i = 0; i < u->n_src; i++)
+        s[i] = source(w, u, i, &write);
+    uint32_t *t = temp_row(w, TEMP_RESULT), *dm = temp_row(w, TEMP_MASK);
+    call_row(w, u, t, dm, s);
+    *exec_out = write;
+    if (!(u->flags & UF_NO_VALUE)) {
+        if (u->omod || (u->flags & UF_CLAMPF))
+            finish(w, u, t);
+        uint32_t *d = dst_row(w, u->d);
+        if (u->flags & UF_DST16)
+            merge16(d, t, write, u->flags & UF_DSTHI);
+        else
+            row_merge(d, t, write);
+        if (u->flags & UF_DST64)
+            row_merge(d + ROW_DWORDS, t + ROW_DWORDS, write);
+    }
+    return u->flags & UF_MASK_OUT ? row_to_mask(dm) & write : 0;
+}
+
+/* The general case: scalar sources, DPP, modifiers, masks, 16-bit results. */
+static const struct uop *valu_any(struct wave *w, const struct uop *u)
+{
+    uint32_t mask[2] = {0}, exec;
+    mask[0] = any_pass(w, u, &exec);
+    if (w->wave64) {
+        select_half(w, 1);
+        mask[1] = any_pass(w, u, &exec);
+        select_half(w, 0);
+    }
+    if (u->flags & UF_MASK_OUT) {
+        unsigned d2 = u->flags & UF_CMPX ? ISA_SEL_EXEC_LO : u->d2;
+        w->sgpr[d2] = mask[0];
+        if (w->wave64)
+            w->sgpr[d2 + 1] = mask[1];
+    }
+    return u + u->dwords;
+}
+
+/* Both halves of a VOPD read their sources before either writes (manual 7.6). */
+static const struct uop *valu_vopd(struct wave *w, const struct uop *u)
+{
+    const struct uop *y = u + 1;
+    uint32_t exec = wave_exec(w), write = exec;
+    const uint32_t *s[3] = {0};
+    if (!exec)
+        return u + u->dwords;
+    for (unsigned i = 0; i < u->n_src; i++)
+        s[i] = source(w, u, i, &write);
+    uint32_t *tx = temp_row(w, TEMP_RESULT), *ty = temp_row(w, TEMP_RESULT_Y);
+    call_row(w, u, tx, NULL, s);
+    for (unsigned i = 0; i < y->n_src; i++)
+        s[i] = source(w, y, i, &write);
+    uint32_t *dy = dst_row(w, y->d);
+    if (exec == ~0u) {
+        call_row(w, y, dy, NULL, s);
+        row_copy(dst_row(w, u->d), tx, 1);
+    } else {
+        call_row(w, y, ty, NULL, s);
+        row_merge(dst_row(w, u->d), tx, exec);
+        row_merge(dy, ty, exec);
+    }
+    return u + u->dwords;
+}
+
+static bool rows_overlap(const uint32_t *a, unsigned na, const uint32_t *b, unsigned nb)
+{
+    return a < b + (size_t)nb * ROW_DWORDS && b < a + (size_t)na * ROW_DWORDS;
+}
+
+/* WMMA: EXEC is ignored; sources that overlap D are copied first. */
+static const struct uop *valu_matrix(struct wave *w, const struct uop *u)
+{
+    struct lane_mode mode = w->mode;
+    mode.neg = u->pk.neg;
+    mode.neg_hi = u->pk.neg_hi;
+    mode.clamp = u->pk.clamp;
+    mode.op_sel = u->op_sel;
+    struct matrix_io io = {.halves = w->halves, .mode = &mode};
+    const uint32_t **operand[3] = {io.a, io.b, io.c};
+    /* wave64 has half the registers for C and D: two passes share the copies */
+    uint32_t copy[3][2][8 * ROW_DWORDS];
+    for (unsigned h = 0; h < w->halves; h++) {
+        select_half(w, h);
+        io.d[h] = dst_row(w, u->d);
+        for (unsigned i = 0; i < 3; i++) {
+            const uint32_t *s = src_row(w, &u->s[i]);
+            unsigned n = u->s[i].dwords;
+            operand[i][h] = s;
+            if (rows_overlap(s, n, io.d[h], 8)) {
+                row_copy(copy[i][h], s, n);
+                operand[i][h] = copy[i][h];
+            }
+        }
+    }
+    select_half(w, 0);
+    u->op.matrix(&io);
+    return u + u->dwords;
+}
+
+#define X(file) extern const struct sem_entry SEM_LEVEL(entries_##file)[];
+#include "sem_files.def"
+#undef X
+
+static const struct sem_entry *const all_entries[] = {
+#define X(file) SEM_LEVEL(entries_##file),
+#include "sem_files.def"
+#undef X
+    NULL,
+};
+
+extern sem_wave_fn SEM_LEVEL(vmem_load), SEM_LEVEL(vmem_store), SEM_LEVEL(vmem_atomic),
+    SEM_LEVEL(ds_load), SEM_LEVEL(ds_store), SEM_LEVEL(ds_atomic);
+
+#define LEVEL_NAME2(s) #s
+#define LEVEL_NAME(s)  LEVEL_NAME2(s)
+
+const struct level_ops SEM_PASTE(level, SEM_SUFFIX) = {
+    .name = LEVEL_NAME(SEM_SUFFIX),
+    .entries = all_entries,
+    .valu_fast = valu_fast,
+    .valu_any = valu_any,
+    .valu_vopd = valu_vopd,
+    .valu_matrix = valu_matrix,
+    .vmem_load = SEM_LEVEL(vmem_load),
+    .vmem_store = SEM_LEVEL(vmem_store),
+    .vmem_atomic = SEM_LEVEL(vmem_atomic),
+    .ds_load = SEM_LEVEL(ds_load),
+    .ds_store = SEM_LEVEL(ds_store),
+    .ds_atomic = SEM_LEVEL(ds_atomic),
+};

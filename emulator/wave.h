@@ -1,0 +1,326 @@
+/* wave.h: the state that instructions work on, and the predecoded micro-op.
+ *
+ * Private to the emulator. Rules for whoever edits the engine:
+ *  1. A micro-op lives in the slot of its first dword: slot i of a program is the
+ *     instruction at byte offset 4*i. The slots of its other dwords are free to hold
+ *     more operands (u[1] of a VOPD is the Y half).
+ *  2. A handler returns the next micro-op, or NULL after it has set wave.stop and
+ *     wave.next. It never calls another micro-op.
+ *  3. VGPRs are rows of 32 dwords; a wave64 has two register files and runs vector
+ *     instructions as two passes with base[] switched (select_half).
+ *  4. EXEC, VCC, M0 live in sgpr[] at their operand numbers: no copies elsewhere.
+ *     sgpr[ISA_SEL_NULL] stays 0; writes to null are predecoded to SGPR_DUMMY.
+ *  5. Nothing here allocates while waves run.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_WAVE_H
+#define RD_WAVE_H
+
+#include <stdatomic.h>
+
+#include "emu.h"
+#include "isa.h"
+#include "sem.h"
+
+#define WAVE_LANES 32
+#define WAVE_VGPRS 256
+#define SGPR_DUMMY 128 /* two slots: destination of writes to null */
+#define SGPR_SLOTS 132
+#define ROW_DWORDS 32
+
+/* Where a vector source row comes from: wave.base[] index. */
+enum src_base {
+    SRC_VGPR,  /* row of the register file */
+    SRC_CONST, /* row of the program's constant pool */
+    SRC_TEMP,  /* row of the wave's scratch rows, filled just before use */
+};
+
+/* How a source is prepared before the row function sees it. */
+enum src_prep {
+    PREP_NONE,
+    PREP_SGPR,    /* broadcast one SGPR (or a pair) into the temp row */
+    PREP_MASK,    /* expand a lane mask in SGPRs to 0 / 1 per lane */
+    PREP_SPECIAL, /* broadcast SCC, VCCZ, EXECZ, ... */
+};
+
+struct usrc {
+    uint8_t base;   /* enum src_base */
+    uint8_t prep;   /* enum src_prep */
+    uint16_t row;   /* index of the first row under base */
+    uint16_t sel;   /* PREP_SGPR, PREP_MASK: SGPR index; PREP_SPECIAL: isa_sel */
+    uint8_t dwords; /* 1 or 2 */
+    uint8_t mods;   /* SM_* */
+};
+
+/* Operands of a memory micro-op, in place of s[]. */
+struct umem {
+    uint16_t addr, data, data2; /* VGPR rows; addr NO_ROW: none */
+    uint16_t saddr;             /* SGPR slot, or NO_ROW */
+    uint16_t off0, off1;        /* DS: byte offsets of the one or two elements */
+    uint16_t bytes;             /* per element and lane */
+    uint8_t space;              /* enum mem_space */
+    uint8_t elems;              /* 1, or 2 for the 2ADDR forms */
+    uint8_t returns;            /* atomic writes the old value to d */
+    uint8_t wide;               /* plain dwords: no conversion function */
+    uint8_t addr64;             /* the address register is a pair */
+    uint8_t rmw;                /* D16: the old destination is an input */
+};
+#define NO_ROW 0xffffu
+
+enum mem_space { MEM_GLOBAL, MEM_FLAT, MEM_SCRATCH, MEM_LDS };
+
+/* usrc.mods: applied to a copy of the row, in this order */
+#define SM_HI16 0x01u /* take the upper half */
+#define SM_LO16 0x02u /* 16-bit source: isolate the lower half for abs/neg */
+#define SM_ABS  0x04u
+#define SM_NEG  0x08u
+#define SM_PK   0x10u /* packed pair: halves by op_sel / op_sel_hi, neg_lo / neg_hi */
+#define SM_MIX  0x20u /* fma_mix: f16 half or f32, to f32 */
+#define SM_SWIZ 0x40u /* DPP permutation (source 0) */
+#define SM_F64  0x80u /* abs/neg act on the high dword */
+
+/* uop.flags */
+#define UF_DST16    0x0001u /* result is 16 bits: keep the other half */
+#define UF_DSTHI    0x0002u /* ... and goes to the upper half */
+#define UF_DST64    0x0004u /* two destination rows */
+#define UF_CLAMPF   0x0008u /* clamp the float result to [0,1] */
+#define UF_DP       0x0010u /* runs under the f64/f16 float mode */
+#define UF_MASK_OUT 0x0020u /* writes the lane mask to SGPR d2 */
+#define UF_CMPX     0x0040u /* the mask result is ANDed into EXEC */
+#define UF_NO_VALUE 0x0080u /* bool result only (compares) */
+#define UF_MODS     0x0100u /* row function wants the modifiers in lane_mode */
+#define UF_F16RES   0x0200u /* result format for clamp/omod: f16 */
+#define UF_F64RES   0x0400u /* result format for clamp/omod: f64 */
+#define UF_SCC_IN   0x0800u
+#define UF_DPP_ROW  0x1000u /* DPP16 */
+#define UF_DPP8     0x2000u
+#define UF_PKRES    0x4000u /* packed f16 result for clamp */
+
+/* DPP control, in the slot behind a DPP micro-op (DPP takes a dword of its own). */
+struct udpp {
+    uint16_t ctrl;
+    uint8_t row_mask, bank_mask;
+    uint32_t sel8;
+    uint8_t fi, bound_ctrl;
+};
+
+/* One predecoded instruction: one cache line. */
+struct uop {
+    _Alignas(64) sem_wave_fn *fn; /* the handler */
+    union {
+        sem_row_fn *row;
+        sem_scalar_fn *scalar;
+        sem_matrix_fn *matrix;
+        sem_mem_fn *mem;
+        sem_atomic_fn *atomic;
+    } op;
+    union {
+        struct usrc s[3];
+        struct umem mem;
+        struct udpp dpp;
+    };
+    uint16_t d;     /* destination: VGPR row or SGPR slot */
+    uint16_t d2;    /* mask destination: SGPR slot */
+    uint16_t flags; /* UF_* */
+    uint16_t isa_op;
+    uint8_t dwords; /* of the instruction: next micro-op is u + dwords */
+    uint8_t omod;
+    uint8_t n_src;
+    uint8_t op_sel;
+    union {
+        int32_t imm; /* branch distance in dwords, simm16, memory offset */
+        struct {
+            uint8_t neg, neg_hi, op_sel_hi, clamp;
+        } pk;
+    };
+};
+_Static_assert(sizeof(struct uop) == 64, "a micro-op is one cache line");
+
+enum wave_stop {
+    STOP_NONE, /* ran out of budget */
+    STOP_BARRIER,
+    STOP_END,
+    STOP_FAULT,
+    STOP_YIELD, /* s_sleep: let others run first */
+};
+
+/* The part of the address space a wave touched last. */
+struct mem_window {
+    uint64_t base, end; /* [base, end) */
+    unsigned perm;
+    unsigned generation;
+};
+
+struct program;
+struct workgroup;
+struct code_cache;
+struct region_table;
+
+struct wave {
+    const uint32_t *base[3]; /* rows by enum src_base, of the current half */
+    uint32_t sgpr[SGPR_SLOTS];
+    struct lane_mode mode;
+    unsigned mxcsr32, mxcsr64; /* host float control for f32, and f64/f16 */
+    bool scc;
+    uint8_t halves; /* 1 or 2 */
+    uint8_t half;   /* the half that base[] shows */
+    uint8_t stop;   /* enum wave_stop */
+    uint8_t priority;
+    bool wave64;
+    bool at_barrier, ended;
+    uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
+    const struct uop *next;
+    uint64_t n_insts;
+    struct mem_window window;
+    struct program *program;
+    struct workgroup *group;
+    struct emu *emu;
+    unsigned index;    /* wave number in the workgroup */
+    uint32_t n_items;  /* work-items in this wave */
+    uint8_t *scratch;  /* [dword][lane], scratch_bytes per lane */
+    uint32_t *vgpr[2]; /* [256][32] */
+    uint32_t *temp;    /* [16][32] scratch rows */
+    uint32_t *counts;  /* per-opcode executions, or NULL */
+};
+
+#define TEMP_ROWS 32
+
+struct workgroup {
+    uint32_t id[3];
+    unsigned n_waves, n_live, n_waiting; /* waves in all, not ended, at the barrier */
+    struct wave **waves;
+    uint8_t *lds;
+    uint32_t lds_bytes;
+    uint32_t scratch_bytes;
+    uint64_t rng;
+    unsigned turn; /* next wave to step */
+    struct emu_fault fault;
+};
+
+/* Current EXEC of the running half; the two halves of a wave64 are sgpr 126, 127. */
+static inline uint32_t wave_exec(const struct wave *w)
+{
+    return w->sgpr[ISA_SEL_EXEC_LO + w->half];
+}
+
+static inline uint64_t wave_exec64(const struct wave *w)
+{
+    uint64_t e = w->sgpr[ISA_SEL_EXEC_LO];
+    return w->wave64 ? e | (uint64_t)w->sgpr[ISA_SEL_EXEC_HI] << 32 : e;
+}
+
+static inline void select_half(struct wave *w, unsigned half)
+{
+    w->half = (uint8_t)half;
+    w->base[SRC_VGPR] = w->vgpr[half];
+}
+
+static inline const uint32_t *src_row(const struct wave *w, const struct usrc *s)
+{
+    return w->base[s->base] + (size_t)s->row * ROW_DWORDS;
+}
+
+static inline uint64_t sgpr64(const struct wave *w, unsigned slot)
+{
+    return w->sgpr[slot] | (uint64_t)w->sgpr[slot + 1] << 32;
+}
+
+static inline void set_sgpr64(struct wave *w, unsigned slot, uint64_t value)
+{
+    w->sgpr[slot] = (uint32_t)value;
+    w->sgpr[slot + 1] = (uint32_t)(value >> 32);
+}
+
+/* Lane-mask registers: one SGPR in wave32, a pair in wave64. */
+static inline uint64_t sgpr_mask(const struct wave *w, unsigned slot)
+{
+    return w->wave64 ? sgpr64(w, slot) : w->sgpr[slot];
+}
+
+static inline void set_sgpr_mask(struct wave *w, unsigned slot, uint64_t mask)
+{
+    w->sgpr[slot] = (uint32_t)mask;
+    if (w->wave64)
+        w->sgpr[slot + 1] = (uint32_t)(mask >> 32);
+}
+
+static inline const struct uop *wave_stop(struct wave *w, enum wave_stop why,
+                                          const struct uop *next)
+{
+    w->stop = (uint8_t)why;
+    w->next = next;
+    return NULL;
+}
+
+/* program.c */
+
+/* Predecoded code of one executable region. */
+struct program {
+    uint64_t base, bytes; /* of the code */
+    struct uop *uops;     /* one slot a dword, reserved address space */
+    uint32_t *const_rows; /* reserved; n_const rows of 32 dwords */
+    unsigned n_const;
+    bool wave64;
+    bool order_matters; /* atomics whose result shows the order of workgroups */
+    unsigned max_vgpr;  /* highest VGPR index named */
+    struct program *next;
+};
+
+/* The micro-op at a GPU address, decoding what is reachable from it if need be.
+ * NULL if pc is not in the program. Thread: takes the emulator's code lock. */
+const struct uop *program_at(struct emu *emu, struct program *p, uint64_t pc);
+
+static inline uint64_t program_pc(const struct program *p, const struct uop *u)
+{
+    return p->base + (uint64_t)(u - p->uops) * 4;
+}
+
+/* The program that holds entry, decoded from there; counts a user until program_put.
+ * RD_E_NOT_FOUND if entry is not in executable memory. */
+RD_CHECKED rd_status program_get(struct emu *emu, uint64_t entry, bool wave64,
+                                 struct program **out);
+void program_put(struct emu *emu, struct program *p);
+RD_CHECKED rd_status code_cache_create(struct code_cache **out);
+void code_cache_destroy(struct code_cache *c);
+
+/* fault.c: record the wave's first fault and stop it. All return NULL. */
+const struct uop *wave_fault(struct wave *w, const struct uop *u,
+                             enum emu_fault_kind kind, const char *detail);
+const struct uop *wave_fault_at(struct wave *w, const struct uop *u,
+                                enum emu_fault_kind kind, int lane, uint64_t address,
+                                unsigned bytes, bool write);
+
+/* mode.c: MODE register image <-> lane_mode and MXCSR. */
+void wave_set_mode(struct wave *w, uint32_t mode_bits);
+uint32_t wave_getreg(struct wave *w, unsigned id);
+void wave_setreg(struct wave *w, unsigned id, uint32_t mask, uint32_t value);
+
+/* salu.c */
+sem_wave_fn x_scalar, x_smem, x_illegal, x_unsupported;
+/* The value of a scalar source, special registers included. */
+uint64_t scalar_value(const struct wave *w, const struct usrc *s);
+
+/* region.c: fill w->window with the region around address; false if none. */
+bool window_load(struct wave *w, uint64_t address);
+
+/* Handlers that exist once per SIMD level. */
+struct level_ops {
+    const char *name;
+    const struct sem_entry *const *entries; /* NULL-terminated list of arrays */
+    sem_wave_fn *valu_fast, *valu_any, *valu_vopd, *valu_matrix;
+    sem_wave_fn *vmem_load, *vmem_store, *vmem_atomic;
+    sem_wave_fn *ds_load, *ds_store, *ds_atomic;
+};
+extern const struct level_ops level_generic, level_avx2, level_avx512;
+
+struct emu {
+    struct emu_config config;
+    const struct level_ops *level;
+    const struct sem_entry *sem[ISA_OP_COUNT]; /* semantics by opcode */
+    struct region_table *regions;
+    atomic_uint generation; /* of the region table */
+    struct code_cache *code;
+    atomic_ullong *counts; /* per opcode, if config.count */
+};
+
+#endif
