@@ -58,6 +58,15 @@ const struct sem_entry *level_entry(enum level level, const char *name)
     return NULL;
 }
 
+unsigned level_count(enum sem_kind kind)
+{
+    unsigned n = 0;
+    for (unsigned f = 0; entries[LEVEL_GENERIC][f]; f++)
+        for (const struct sem_entry *e = entries[LEVEL_GENERIC][f]; e->name; e++)
+            n += e->kind == kind;
+    return n;
+}
+
 struct lane_mode level_mode(void)
 {
     return (struct lane_mode){

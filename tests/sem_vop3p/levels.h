@@ -19,6 +19,9 @@ const char *level_name(enum level level);
 /* The entry of a mnemonic's function; fails the test if there is none. */
 const struct sem_entry *level_entry(enum level level, const char *name);
 
+/* Number of functions of a kind in this folder's files. */
+unsigned level_count(enum sem_kind kind);
+
 /* Default MODE of a test: nearest even, all denormals kept, IEEE, DX10_CLAMP. */
 struct lane_mode level_mode(void);
 

@@ -78,7 +78,7 @@ static void check_random(const struct float_dot *dot, enum level level, unsigned
 START_TEST(float_dots_match_the_model)
 {
     static const unsigned csr[] = {0x0000, 0x2000, 0x4000, 0x6000, 0x8040};
-    for (int level = 0; level < LEVEL_COUNT; level++)
+    for (enum level level = 0; level < LEVEL_COUNT; level++)
         for (unsigned i = 0; i < sizeof csr / sizeof *csr && level_runs(level); i++)
             check_random(&float_dots[_i], level, csr[i]);
 }
@@ -88,7 +88,7 @@ END_TEST
 START_TEST(float_dots_match_near_cancellation)
 {
     const struct float_dot *dot = &float_dots[_i];
-    for (int level = 0; level < LEVEL_COUNT; level++) {
+    for (enum level level = 0; level < LEVEL_COUNT; level++) {
         uint64_t seed = 2;
         struct lane_mode m = level_mode();
         for (unsigned i = 0; i < 3000 && level_runs(level); i++) {
@@ -132,7 +132,7 @@ START_TEST(known_f16_steps)
         {0x00007c00, 0x0000bc00, 0x3f800000, 0xff800000},
         {0x00007bff, 0x00007bff, 0x7f7fffff, 0x7f7fffff},
     };
-    for (int level = 0; level < LEVEL_COUNT; level++) {
+    for (enum level level = 0; level < LEVEL_COUNT; level++) {
         struct lane_mode m = level_mode();
         for (unsigned i = 0; i < sizeof known / sizeof *known && level_runs(level);
              i++) {
@@ -188,7 +188,7 @@ static uint32_t random_word(uint64_t *seed)
 START_TEST(int_dots_match)
 {
     const struct int_dot *dot = &int_dots[_i];
-    for (int level = 0; level < LEVEL_COUNT; level++) {
+    for (enum level level = 0; level < LEVEL_COUNT; level++) {
         uint64_t seed = 3;
         for (unsigned i = 0; i < 800 && level_runs(level); i++) {
             struct lane_mode m = level_mode();

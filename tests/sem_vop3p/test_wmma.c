@@ -180,7 +180,7 @@ static void check_one(const struct shape *s, unsigned round, uint64_t *seed)
         model_int(&x, s, &m);
     struct registers in;
     pack(&x, s, halves, high, seed, &in);
-    for (int level = 0; level < LEVEL_COUNT; level++) {
+    for (enum level level = 0; level < LEVEL_COUNT; level++) {
         if (!level_runs(level))
             continue;
         struct registers got = in, want = in;
@@ -215,7 +215,7 @@ START_TEST(destination_may_be_a_source)
     struct registers in;
     fill(&x, s, 1, &seed);
     pack(&x, s, 1, false, &seed, &in);
-    for (int level = 0; level < LEVEL_COUNT && level_runs(level); level++) {
+    for (enum level level = 0; level < LEVEL_COUNT && level_runs(level); level++) {
         for (unsigned which = 0; which < 3; which++) {
             struct registers apart = in, same = in;
             uint32_t *const source[] = {same.a[0], same.b[0], same.c[0]};
