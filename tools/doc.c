@@ -77,8 +77,8 @@ static void print_operand(const struct isa_opnd_desc *opnd)
     const char *note = opnd->flags & ISA_OF_IMPLICIT   ? "implicit"
                        : opnd->flags & ISA_OF_NO_FIELD ? "written, without a field"
                                                        : "";
-    printf("  %-7s %-20s %-10s %s\n", directions[opnd->flags & 3], fmt_name(opnd->fmt),
-           size, note);
+    printf("  %-7s %-20s %s%s%s\n", directions[opnd->flags & 3], fmt_name(opnd->fmt),
+           size, *note ? ", " : "", note);
 }
 
 static void print_facts(const struct isa_row *row)

@@ -53,7 +53,7 @@ uint16_t elem_to_f16(double value)
         return sign | 0x7c00;
     int exponent;
     frexp(size, &exponent);
-    if (exponent < -13)
+    if (size == 0 || exponent < -13)
         exponent = -13; /* denormals share the lowest exponent */
     double units = nearbyint(ldexp(size, 11 - exponent));
     /* Carry out of the fraction runs into the exponent, as it should. */

@@ -112,7 +112,8 @@ int run_print_elements(const struct run_options *o)
             putchar(' ');
             elem_print(p->type, (const char *)arg->memory + k * p->type->bytes, stdout);
         }
-        putchar('\n');
+        if (count)
+            putchar('\n');
     }
     return cli_finish(CLI_OK);
 }

@@ -1,0 +1,8 @@
+# Help of the program and of its commands.
+rdna3 --help
+rdna3 --version
+rdna3 run --help
+rdna3 bench --help
+rdna3 bench --list
+rdna3 info --help
+rdna3 doc --help

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Checks of the source text that no compiler makes.
+
+    lint.py sizes             no file over 800 lines, generated ones apart
+    lint.py comments          every C file says what it is and under which licence
+    lint.py format            clang-format-19 would change nothing
+    lint.py headers CC DIR    every header compiles alone; DIR/*/ are the include folders
+    lint.py includes CC DIR   the include folders of a library show what they should
+
+Exit status: 0 clean, 1 not, 77 skipped because a tool is missing.
+"""
+# SPDX-License-Identifier: MIT
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+MAX_LINES = 800
+LEAVES = ("isa", "emulator", "driver", "compiler", "tools", "tests")
+
+
+def files(*endings):
+    """Tracked files; all of them where there is no git."""
+    r = subprocess.run(["git", "-c", "safe.directory=*", "-C", ROOT, "ls-files"],
+                       capture_output=True, text=True)
+    names = r.stdout.split("\n") if r.returncode == 0 else [
+        os.path.relpath(os.path.join(folder, name), ROOT)
+        for leaf in LEAVES for folder, _, found in os.walk(os.path.join(ROOT, leaf))
+        for name in found]
+    return [n for n in sorted(names)
+            if n.endswith(endings) and os.path.exists(os.path.join(ROOT, n))]
+
+
+def text(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def generated(name):
+    """Generated files say so in their first lines."""
+    return re.search(r"\bgenerated\b", "\n".join(text(name).split("\n")[:6]), re.I)
+
+
+def pinned(name):
+    return name.startswith("driver/uapi/")
+
+
+def sizes():
+    for name in files(".c", ".h", ".py", ".sh", ".txt"):
+        lines = text(name).count("\n")
+        if lines > MAX_LINES and not generated(name) and not pinned(name):
+            yield f"{name}: {lines} lines, at most {MAX_LINES}"
+
+
+def comments():
+    for name in files(".c", ".h"):
+        if pinned(name):
+            continue
+        head = text(name)[:4000]
+        if not head.startswith("/*"):
+            yield f"{name}: does not begin with a comment that says what it is"
+        if "SPDX-License-Identifier: MIT" not in head:
+            yield f"{name}: no SPDX-License-Identifier line"
+
+
+def run_format():
+    names = [n for n in files(".c", ".h")
+             if not pinned(n) and "clang-format off" not in text(n)[:600]]
+    r = subprocess.run(["clang-format-19", "--dry-run", *names], cwd=ROOT,
+                       capture_output=True, text=True)
+    for line in r.stderr.split("\n"):
+        if "warning:" in line:
+            yield line
+    if r.returncode:
+        yield "clang-format-19 failed: " + r.stderr[:300]
+
+
+def compiles(cc, folders, source, extra=()):
+    command = [cc, "-std=gnu11", "-fsyntax-only", "-x", "c", *extra]
+    for folder in folders:
+        command += ["-I", folder]
+    r = subprocess.run([*command, "-"], input=source, capture_output=True, text=True)
+    return r.returncode == 0, r.stderr
+
+
+def headers(cc, include_root):
+    public = sorted(glob.glob(os.path.join(include_root, "*")))
+    for name in files(".h"):
+        if not name.startswith(LEAVES) or pinned(name) or "template" in text(name)[:600]:
+            continue
+        own = [os.path.join(ROOT, os.path.dirname(name))]
+        leaves = [name.split("/")[0]]
+        if leaves == ["tests"]:
+            leaves = LEAVES  # may use internals
+        own += [os.path.join(ROOT, leaf) for leaf in leaves]
+        ok, why = compiles(cc, own + public,
+                           f'#include "{os.path.basename(name)}"\n',
+                           ["-Wall", "-Wextra", "-Wno-unused-function"])
+        if not ok:
+            yield f"{name} does not compile alone:\n{why[:600]}"
+
+
+def includes(cc, include_root):
+    """A leaf's private headers and the leaves above it are out of reach."""
+    def folders(*libraries):
+        return [os.path.join(include_root, library) for library in libraries]
+
+    isa = folders("isa", "rd_status") + [os.path.join(ROOT, "isa")]
+    public_isa = folders("isa", "codeobj", "rd_status")
+    cases = [
+        (True, isa, "isa.h", "isa sees itself"),
+        (False, isa, "emu.h", "isa must not see the emulator"),
+        (False, isa, "codeobj.h", "isa must not see code objects"),
+        (True, public_isa, "codeobj.h", "users of codeobj see its header"),
+        (False, public_isa, "msgpack.h", "users of codeobj must not see its inside"),
+        (False, public_isa, "emu.h", "code objects must not see the emulator"),
+        (True, public_isa + folders("emulator"), "emu.h", "tools see the emulator"),
+        (False, public_isa + folders("emulator"), "wave.h", "tools must not see waves"),
+    ]
+    for expected, where, header, what in cases:
+        ok, why = compiles(cc, where, f'#include "{header}"\n')
+        if ok != expected:
+            yield f"{what}: {header} {'compiles' if ok else 'does not compile'} {why[:300]}"
+
+
+def main():
+    check, args = sys.argv[1], sys.argv[2:]
+    if check == "format" and not shutil.which("clang-format-19"):
+        print("skipped: there is no clang-format-19")
+        return 77
+    checks = {"sizes": sizes, "comments": comments, "format": run_format,
+              "headers": headers, "includes": includes}
+    found = list(checks[check](*args))
+    for line in found[:50]:
+        print(line)
+    if len(found) > 50:
+        print(f"... and {len(found) - 50} more")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
