@@ -137,12 +137,12 @@ rd_status co_kd_check(const struct co_kernel_desc *d, struct co_error *err)
         if (d->user_sgpr[i] != CO_NO_SGPR)
             named += co_user_sgpr_size((enum co_user_sgpr)i);
 
-    if (d->vgprs + d->shared_vgprs > MAX_VGPRS)
+    unsigned shared = d->wave == 64 ? d->shared_vgprs : 0;
+    if (d->vgprs + shared > MAX_VGPRS)
         return co_fail(err, RD_E_FORMAT,
                        "kernel descriptor: COMPUTE_PGM_RSRC1 (offset %d) asks for %u "
                        "VGPRs in wave%u, %u with the shared ones, of at most %d",
-                       KD_RSRC1, d->vgprs, d->wave, d->vgprs + d->shared_vgprs,
-                       MAX_VGPRS);
+                       KD_RSRC1, d->vgprs, d->wave, d->vgprs + shared, MAX_VGPRS);
     if (d->user_sgpr_count > MAX_USER_SGPRS)
         return co_fail(err, RD_E_FORMAT,
                        "kernel descriptor: COMPUTE_PGM_RSRC2 (offset %d) asks for %u "
@@ -158,10 +158,5 @@ rd_status co_kd_check(const struct co_kernel_desc *d, struct co_error *err)
                        "kernel descriptor: GROUP_SEGMENT_FIXED_SIZE (offset %d) is %u, "
                        "a workgroup has at most %u bytes of LDS",
                        KD_GROUP_SEGMENT, d->group_segment_bytes, MAX_LDS_BYTES);
-    if (d->shared_vgprs && d->wave == 32)
-        return co_fail(err, RD_E_FORMAT,
-                       "kernel descriptor: COMPUTE_PGM_RSRC3 (offset %d) asks for "
-                       "shared VGPRs in wave32",
-                       KD_RSRC3);
     return RD_OK;
 }

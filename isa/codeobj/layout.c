@@ -58,8 +58,8 @@ rd_status co_append_segment(struct co_object *obj, const struct co_segment *segm
     if (segment->bytes) {
         obj->segments[obj->n_segments] = *segment;
         obj->segments[obj->n_segments++].offset = start;
-        obj->image_bytes = start + segment->bytes;
     }
+    obj->image_bytes = start + segment->bytes; /* empty parts have a place, too */
     if (align > obj->image_align)
         obj->image_align = align;
     *offset = start;

@@ -64,5 +64,6 @@ rd_status co_load(const struct co_object *obj, void *memory, size_t bytes,
                (size_t)(s->bytes - s->data_bytes));
         done = s->offset + s->bytes;
     }
+    memset(image + done, 0, (size_t)(obj->image_bytes - done));
     return relocate(obj, image, gpuva, err);
 }
