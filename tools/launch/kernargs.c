@@ -191,7 +191,7 @@ rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,
         st = check_arg(&args[next], next, &meta->args[i], err);
         next++;
     }
-    uint64_t bytes;
+    uint64_t bytes = 0;
     if (st == RD_OK)
         st = segment_bytes(kernel, placed, args, n_args, &bytes, err);
     if (st != RD_OK)
