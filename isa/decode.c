@@ -302,6 +302,7 @@ static void modifiers(struct dec *d)
         break;
     case ISA_ENC_LDSDIR:
         d->inst->wait = (uint8_t)dec_field(d, ISA_FIELD_WAIT_VDST);
+        d->inst->chan = (uint8_t)dec_field(d, ISA_FIELD_ATTR_CHAN);
         break;
     case ISA_ENC_SMEM:
         dec_smem(d);

@@ -209,6 +209,7 @@ struct isa_inst {
     uint8_t omod;       /* 0, 1: *2, 2: *4, 3: /2 */
     uint8_t dim, dmask; /* dmask: also EXP's enabled channels */
     uint8_t format;     /* MTBUF */
+    uint8_t chan;       /* LDSDIR attribute channel */
     uint8_t wait;       /* LDSDIR wait_vdst, VINTERP wait_exp */
     uint8_t row_mask, bank_mask;
     uint16_t dpp_ctrl; /* DPP16 */
@@ -227,6 +228,7 @@ struct isa_inst {
 #define ISA_RF_LLVM_ONLY   (1u << 6) /* from the supplement, not in AMD's XML */
 #define ISA_RF_VOPD_Y      (1u << 7) /* the Y slot form */
 #define ISA_RF_NO_TEXT     (1u << 8) /* LLVM does not know it: no canonical text */
+#define ISA_RF_SUFFIX      (1u << 9) /* has a 32-bit and a VOP3 form: _e32, _e64 */
 
 /* One operand of a row as the XML states it. */
 struct isa_opnd_desc {
@@ -252,32 +254,33 @@ struct isa_row {
 
 /* The modifiers a row takes, beyond what its encoding says for all rows. ISA_RM_* bits.
  * A modifier that is not listed must be zero in the encoding. */
-#define ISA_RM_CLAMP    (1u << 0)
-#define ISA_RM_OMOD     (1u << 1)
-#define ISA_RM_ABS0     (1u << 2) /* |src0| */
-#define ISA_RM_ABS1     (1u << 3)
-#define ISA_RM_ABS2     (1u << 4)
-#define ISA_RM_NEG0     (1u << 5) /* VOP3P: neg_lo and neg_hi */
-#define ISA_RM_NEG1     (1u << 6)
-#define ISA_RM_NEG2     (1u << 7)
-#define ISA_RM_OPSEL0   (1u << 8) /* upper half of src0 */
-#define ISA_RM_OPSEL1   (1u << 9)
-#define ISA_RM_OPSEL2   (1u << 10)
-#define ISA_RM_OPSELD   (1u << 11) /* upper half of the destination */
-#define ISA_RM_ATOMIC   (1u << 12) /* MUBUF, MIMG: returns the old value with GLC */
-#define ISA_RM_GATHER4  (1u << 13) /* MIMG: always four components */
-#define ISA_RM_NOCOORD  (1u << 14) /* MIMG address: no coordinates */
-#define ISA_RM_BIAS     (1u << 15) /* MIMG address: one more dword each */
-#define ISA_RM_ZCMP     (1u << 16)
-#define ISA_RM_OFFSET   (1u << 17)
-#define ISA_RM_LOD      (1u << 18) /* MIMG address: one more component */
-#define ISA_RM_GRAD     (1u << 19) /* MIMG address: gradients */
-#define ISA_RM_G16      (1u << 20) /* MIMG address: gradients of 16 bits */
-#define ISA_RM_BVH      (1u << 21) /* MIMG: ray, no dmask and no dim */
-#define ISA_RM_TRUE16   (1u << 22) /* prints halves in true16 mode; v_mov_b16 always */
-#define ISA_RM_MIX      (1u << 23) /* VOP3P: NEG_HI is |x|, literals have 16 bits */
-#define ISA_RM_HEX      (1u << 24) /* SOPP immediate prints in hexadecimal */
-#define ISA_RM_OPTIONAL (1u << 25) /* SOPP immediate prints if not zero */
+#define ISA_RM_CLAMP       (1u << 0)
+#define ISA_RM_OMOD        (1u << 1)
+#define ISA_RM_ABS0        (1u << 2) /* |src0| */
+#define ISA_RM_ABS1        (1u << 3)
+#define ISA_RM_ABS2        (1u << 4)
+#define ISA_RM_NEG0        (1u << 5) /* VOP3P: neg_lo and neg_hi */
+#define ISA_RM_NEG1        (1u << 6)
+#define ISA_RM_NEG2        (1u << 7)
+#define ISA_RM_OPSEL0      (1u << 8) /* upper half of src0 */
+#define ISA_RM_OPSEL1      (1u << 9)
+#define ISA_RM_OPSEL2      (1u << 10)
+#define ISA_RM_OPSELD      (1u << 11) /* upper half of the destination */
+#define ISA_RM_ATOMIC      (1u << 12) /* MUBUF, MIMG: returns the old value with GLC */
+#define ISA_RM_GATHER4     (1u << 13) /* MIMG: always four components */
+#define ISA_RM_NOCOORD     (1u << 14) /* MIMG address: no coordinates */
+#define ISA_RM_BIAS        (1u << 15) /* MIMG address: one more dword each */
+#define ISA_RM_ZCMP        (1u << 16)
+#define ISA_RM_OFFSET      (1u << 17)
+#define ISA_RM_LOD         (1u << 18) /* MIMG address: one more component */
+#define ISA_RM_GRAD        (1u << 19) /* MIMG address: gradients */
+#define ISA_RM_G16         (1u << 20) /* MIMG address: gradients of 16 bits */
+#define ISA_RM_BVH         (1u << 21) /* MIMG: ray, no dmask and no dim */
+#define ISA_RM_TRUE16      (1u << 22) /* prints halves in true16 mode; v_mov_b16 always */
+#define ISA_RM_MIX         (1u << 23) /* VOP3P: NEG_HI is |x|, literals have 16 bits */
+#define ISA_RM_HEX         (1u << 24) /* SOPP immediate prints in hexadecimal */
+#define ISA_RM_TWO_OFFSETS (1u << 26) /* DS: offset0 and offset1 */
+#define ISA_RM_OPTIONAL    (1u << 25) /* SOPP immediate prints if not zero */
 
 enum isa_wave { ISA_WAVE32 = 32, ISA_WAVE64 = 64 };
 
@@ -300,9 +303,15 @@ RD_CHECKED rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
  *
  * text  out, at least ISA_MAX_TEXT bytes, zero-terminated
  * Returns the length.
+ *
+ * Instructions that have no canonical text print all the same, in the same style;
+ * isa_has_text tells them: what LLVM 19 does not know, and upper halves of registers
+ * where it has no syntax for them.
  */
 size_t isa_print(const struct isa_inst *inst, unsigned wave, unsigned print_flags,
                  char *text);
+
+bool isa_has_text(const struct isa_inst *inst, unsigned print_flags);
 
 /* The row table, for tools that walk the whole ISA. */
 unsigned isa_row_count(void);
@@ -315,6 +324,25 @@ unsigned isa_op_count(void);
 
 /* The op called name (lower case, base mnemonic or XML alias), or ISA_OP_NONE. */
 unsigned isa_op_find(const char *name, size_t len);
+
+/* Immediates with names. */
+enum isa_imm_kind {
+    ISA_IMM_MTBUF_FORMAT,
+    ISA_IMM_MIMG_DIM,
+    ISA_IMM_HWREG,
+    ISA_IMM_SENDMSG,
+    ISA_IMM_EXP_TGT,
+    ISA_IMM_DELAY_ID,
+    ISA_IMM_DELAY_SKIP,
+    ISA_IMM_UC_VERSION,
+    ISA_IMM_COUNT
+};
+
+/* The name of an immediate's value ("HW_REG_MODE"), or NULL. */
+const char *isa_imm_name(unsigned kind, unsigned value);
+
+/* The value called name, or -1. */
+int isa_imm_find(unsigned kind, const char *name, size_t len);
 
 /* Upper-case short name of an encoding: "VOP3", "GLOBAL". */
 const char *isa_enc_name(unsigned enc);

@@ -114,6 +114,52 @@ static const uint16_t name_hash[] = {
 #define HASH_SIZE (sizeof name_hash / sizeof name_hash[0])
 _Static_assert(HASH_SIZE == 4096, "the generator's hash table has another size");
 
+static const struct {
+    uint8_t kind, value;
+    char text[30];
+} imms[] = {
+#define IMM(kind, value, text) {ISA_IMM_##kind, value, text},
+#include "tables/imms.inc"
+#undef IMM
+};
+
+#define IMM_COUNT (sizeof imms / sizeof imms[0])
+
+/* First entry of each kind; they are in the order of enum isa_imm_kind. */
+static size_t first_imm(unsigned kind)
+{
+    size_t low = 0, high = IMM_COUNT;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (imms[middle].kind < kind)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const char *isa_imm_name(unsigned kind, unsigned value)
+{
+    size_t i = first_imm(kind);
+    size_t guess = i + value; /* right where values run from 0 without a gap */
+    if (guess < IMM_COUNT && imms[guess].kind == kind && imms[guess].value == value)
+        return imms[guess].text;
+    for (; i < IMM_COUNT && imms[i].kind == kind; i++)
+        if (imms[i].value == value)
+            return imms[i].text;
+    return NULL;
+}
+
+int isa_imm_find(unsigned kind, const char *name, size_t len)
+{
+    for (size_t i = first_imm(kind); i < IMM_COUNT && imms[i].kind == kind; i++)
+        if (len < sizeof imms[i].text && strncmp(imms[i].text, name, len) == 0 &&
+            imms[i].text[len] == '\0')
+            return imms[i].value;
+    return -1;
+}
+
 unsigned isa_row_count(void)
 {
     return sizeof isa_rows / sizeof isa_rows[0];

@@ -233,8 +233,8 @@ static void emit_row(struct out *o, const struct gm_row *row, unsigned first,
     put(o, "%s%s%s%s", row->branch ? " R(BRANCH)" : "",
         row->cond_branch ? " R(COND_BRANCH)" : "", row->indirect ? " R(INDIRECT)" : "",
         row->terminator ? " R(TERMINATOR)" : "");
-    put(o, "%s%s%s%s%s, 0", row->no_text ? " R(NO_TEXT)" : "",
-        row->literal ? " R(LITERAL)" : "",
+    put(o, "%s%s%s%s%s%s, 0", row->suffix ? " R(SUFFIX)" : "",
+        row->no_text ? " R(NO_TEXT)" : "", row->literal ? " R(LITERAL)" : "",
         strcmp(row->base, "VOPD") == 0 ? " R(WAVE32)" : "",
         row->llvm_only ? " R(LLVM_ONLY)" : "", row->half_y ? " R(VOPD_Y)" : "");
     for (size_t i = 0; i < row->n_variants; i++)

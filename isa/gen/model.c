@@ -342,9 +342,12 @@ static void correct_row(struct gs_supplement *supp, struct gs_line *line,
     } else if (same(directive, "input")) {
         add_operand_to(supp, line, row);
     } else if (same(directive, "flag")) {
-        if (!same(word(supp, line, 3), "NO_TEXT"))
+        if (same(word(supp, line, 3), "NO_TEXT"))
+            row->no_text = true;
+        else if (same(line->words[3], "BARE"))
+            row->bare = true;
+        else
             bad_line(supp, line, "no such flag");
-        row->no_text = true;
         line->used = true;
     } else {
         correct_operand(supp, line, row);
@@ -409,6 +412,23 @@ static void drop_second_exec(struct gm_row *row)
         row->n_operands--;
         return;
     }
+}
+
+static bool is_compact(const char *base)
+{
+    return same(base, "VOP1") || same(base, "VOP2") || same(base, "VOPC");
+}
+
+/* Mnemonics with a 32-bit and a VOP3 form say which one is meant. */
+static void mark_suffix(struct gm_model *m, struct gm_row *row)
+{
+    bool compact = is_compact(row->base);
+    if (row->bare || row->n_operands == 0 ||
+        (!compact && !same(row->base, "VOP3") && !same(row->base, "VOP3SD")))
+        return;
+    for (size_t i = 0; i < m->n_rows; i++)
+        if (same(m->rows[i].op, row->op) && is_compact(m->rows[i].base) != compact)
+            row->suffix = true;
 }
 
 /* ---- names ---- */
@@ -542,6 +562,8 @@ void gm_build(const struct gx_isa *isa, struct gs_supplement *supp, bool lenient
     apply_corrections(model, supp);
     for (size_t i = 0; i < model->n_rows; i++)
         fix_row(model, supp, &model->rows[i]);
+    for (size_t i = 0; i < model->n_rows; i++)
+        mark_suffix(model, &model->rows[i]);
     collect_ops(model);
     collect_aliases(model, supp);
     collect_imms(model, supp);

@@ -47,7 +47,8 @@ struct gm_row {
     size_t n_variants;
     bool branch, cond_branch, indirect, terminator;
     bool literal; /* always has one */
-    bool llvm_only, half_y, no_text;
+    bool llvm_only, half_y, no_text, bare;
+    bool suffix;                   /* has a 32-bit and a VOP3 form */
     const char *mods[GM_MAX_MODS]; /* sorted by the supplement's order */
     size_t n_mods;
     uint64_t fixed_mask, fixed_value; /* bits that must have one value */
