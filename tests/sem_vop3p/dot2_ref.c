@@ -167,11 +167,11 @@ uint32_t ref_dot2(const uint16_t a[2], const uint16_t b[2], uint32_t c_bits, boo
     int64_t sum = 0;
     for (int i = 0; i < 3; i++) {
         int shift = terms[i]->exponent - grid;
-        uint64_t m = shift >= 0     ? terms[i]->magnitude << shift
-                     : shift <= -64 ? 0
-                                    : terms[i]->magnitude >> -shift;
-        if (!terms[i]->magnitude)
-            m = 0;
+        uint64_t m = 0;
+        if (terms[i]->magnitude && shift >= 0)
+            m = terms[i]->magnitude << shift;
+        else if (terms[i]->magnitude && shift > -64)
+            m = terms[i]->magnitude >> -shift;
         sum += terms[i]->negative == c.negative ? (int64_t)m : -(int64_t)m - 1;
     }
     if (sum == 0)

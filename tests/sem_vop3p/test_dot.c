@@ -59,7 +59,7 @@ static void check_random(const struct float_dot *dot, enum level level, unsigned
     uint64_t seed = 1;
     struct lane_mode m = level_mode();
     unsigned old = _mm_getcsr();
-    for (unsigned i = 0; i < 3000; i++) {
+    for (unsigned i = 0; i < 600; i++) {
         struct rows r;
         for (unsigned l = 0; l < 32; l++) {
             r.s0[l] = random_pair(&seed, dot->bf16);
@@ -91,7 +91,7 @@ START_TEST(float_dots_match_near_cancellation)
     for (enum level level = 0; level < LEVEL_COUNT; level++) {
         uint64_t seed = 2;
         struct lane_mode m = level_mode();
-        for (unsigned i = 0; i < 3000 && level_runs(level); i++) {
+        for (unsigned i = 0; i < 600 && level_runs(level); i++) {
             struct rows r;
             for (unsigned l = 0; l < 32; l++) {
                 r.s0[l] = random_pair(&seed, dot->bf16);

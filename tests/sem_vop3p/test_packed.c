@@ -204,7 +204,8 @@ static uint16_t fma_model(uint16_t a, uint16_t b, uint16_t c, const struct lane_
     }
     if (is_inf(c))
         return c;
-    wide product = (wide)fixed(a) * fixed(b), sum = product + ((wide)fixed(c) << 24);
+    wide product = (wide)fixed(a) * fixed(b),
+         sum = product + (wide)fixed(c) * (1 << 24);
     if (sum == 0) {
         bool both_zero = product == 0 && fixed(c) == 0;
         bool sign = both_zero && negative == c_negative ? negative : m->round64 == DOWN;
