@@ -64,16 +64,17 @@ static bool fmt_is_float16(unsigned fmt)
            fmt == ISA_FMT_WMMA_F16 || fmt == ISA_FMT_WMMA_BF16 || fmt == ISA_FMT_F16;
 }
 
-/* A literal dword widened as the operand's format asks (manual 7.2.2.2). */
+/* A literal dword widened as the operand's format asks: f64 gets it as its high half,
+ * i64 sign-extended, u64 and b64 zero-extended (hardware: functional vectors). */
 static uint64_t literal_value(const struct isa_inst *inst, unsigned fmt, unsigned type)
 {
     if (!type_is_64(type))
         return inst->literal;
     if (fmt == ISA_FMT_F64)
         return (uint64_t)inst->literal << 32;
-    if (fmt == ISA_FMT_U64)
-        return inst->literal;
-    return (uint64_t)(int64_t)(int32_t)inst->literal;
+    if (fmt == ISA_FMT_I64)
+        return (uint64_t)(int64_t)(int32_t)inst->literal;
+    return inst->literal;
 }
 
 static bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
@@ -201,7 +202,7 @@ static bool ret_is_float(unsigned t)
 static bool is_dp(const struct sem_entry *e, const struct isa_opnd *const *src)
 {
     bool dp = e->ret == SEM_T_F64 || e->ret == SEM_T_F16 || e->ret == SEM_T_CARRY_F64;
-    for (unsigned i = 0; i < e->n_args; i++)
+    for (unsigned i = 0; i < e->n_args && i < 3; i++)
         dp |= e->args[i] == SEM_T_F64 || e->args[i] == SEM_T_F16 ||
               (e->args[i] == SEM_T_PK16 && fmt_is_float16(src[i]->fmt));
     return dp;
@@ -222,6 +223,8 @@ static uint8_t source_mods(const struct isa_inst *inst, const struct sem_entry *
     if (is_mix(inst, e))
         return SM_MIX;
     if (type == SEM_T_PK16) {
+        if (inst->enc != ISA_ENC_VOP3P) /* v_dot2_f16_f16, v_dual_dot2acc */
+            return 0;
         bool plain = !(inst->op_sel & bit) && (inst->op_sel_hi & bit) &&
                      !(floating && ((inst->neg | inst->neg_hi) & bit));
         return plain ? 0 : (uint8_t)(SM_PK | (floating ? SM_NEG : 0));
@@ -316,8 +319,8 @@ static void set_dpp(struct uop *u, const struct isa_inst *inst)
 /* Rows in, one plain row out, nothing to prepare or patch. */
 static bool is_fast(const struct uop *u)
 {
-    unsigned slow =
-        UF_DST16 | UF_CLAMPF | UF_MASK_OUT | UF_NO_VALUE | UF_DPP_ROW | UF_DPP8;
+    unsigned slow = UF_DST16 | UF_CLAMPF | UF_MASK_OUT | UF_NO_VALUE | UF_DPP_ROW |
+                    UF_DPP8 | UF_VCC_IN;
     if ((u->flags & slow) || u->omod)
         return false;
     for (unsigned i = 0; i < u->n_src; i++)
@@ -331,17 +334,20 @@ static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
 {
     const struct isa_opnd *src[4] = {0};
     unsigned n = collect_sources(c->inst, y, src);
-    if (n < e->n_args || e->n_args > 3) {
+    unsigned n_args = e->n_args < 4 ? e->n_args : 3;
+    if (n < n_args) {
         c->error = "operand count";
         return;
     }
     u->op.row = e->fn.row;
-    u->n_src = e->n_args;
+    u->n_src = (uint8_t)n_args;
+    if (n_args < e->n_args) /* v_div_fmas reads VCC without naming it */
+        u->flags |= UF_VCC_IN;
     u->op_sel = c->inst->op_sel;
     u->pk.neg = c->inst->neg;
     u->pk.neg_hi = c->inst->neg_hi;
     u->pk.op_sel_hi = c->inst->op_sel_hi;
-    for (unsigned i = 0; i < e->n_args; i++) {
+    for (unsigned i = 0; i < n_args; i++) {
         set_source(c, &u->s[i], src[i], e->args[i]);
         u->s[i].mods |= source_mods(c->inst, e, src[i], i);
     }

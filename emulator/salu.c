@@ -57,6 +57,16 @@ const struct uop *x_scalar(struct wave *w, const struct uop *u)
     return u + u->dwords;
 }
 
+/* Scalar loads may run past a region's end within its last page: the hardware maps
+ * pages, and compilers widen loads on the strength of that. */
+#define PAGE_BYTES 4096u
+
+static bool readable(const struct mem_window *win, uint64_t addr, unsigned bytes)
+{
+    uint64_t end = (win->end + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+    return addr >= win->base && addr < win->end && end - addr >= bytes;
+}
+
 /* s_load: base + offset + SGPR offset; the low two bits are ignored (manual 8.2). */
 const struct uop *x_smem(struct wave *w, const struct uop *u)
 {
@@ -65,12 +75,10 @@ const struct uop *x_smem(struct wave *w, const struct uop *u)
     if (m->addr != NO_ROW)
         addr += w->sgpr[m->addr];
     addr &= ~UINT64_C(3);
-    const struct mem_window *win = &w->window;
     unsigned generation =
         atomic_load_explicit(&w->emu->generation, memory_order_relaxed);
-    if (addr < win->base || addr >= win->end || win->end - addr < m->bytes ||
-        win->generation != generation) {
-        if (!window_load(w, addr) || win->end - addr < m->bytes)
+    if (w->window.generation != generation || !readable(&w->window, addr, m->bytes)) {
+        if (!window_load(w, addr) || !readable(&w->window, addr, m->bytes))
             return wave_fault_at(w, u, EMU_FAULT_UNMAPPED, -1, addr, m->bytes, false);
     }
     memcpy(&w->sgpr[u->d], (const void *)(uintptr_t)addr, // NOLINT

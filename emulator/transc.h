@@ -234,7 +234,7 @@ static inline F32 transc_rcp(F32 x)
     /* inner * square * 4 >> 51, in two steps to stay within 64 bits */
     U64 q = ((inner >> 17) * square + ((inner & 0x1ffffu) * square >> 17)) >> 32;
     U64 sum = (U64)rcp_constant[row] * 16 - linear + 2 * q + 32;
-    U32 r = 0x3e800000u + (U32)(sum >> 6);              /* of 1.mantissa */
+    U32 r = 0x3e800000u + (U32)(sum >> 6);                 /* of 1.mantissa */
     I32 bits = (I32)r + (127 - (I32)(a >> 23)) * 0x800000; /* may be negative */
     r = bits < 0x800000 ? 0 : (U32)bits;
     r = a < 0x800000u ? 0x7f800000u : r;

@@ -339,6 +339,8 @@ static uint32_t any_pass(struct wave *w, const struct uop *u, uint32_t *exec_out
     for (unsigned i = 0; i < u->n_src; i++)
         s[i] = source(w, u, i, &write);
     uint32_t *t = temp_row(w, TEMP_RESULT), *dm = temp_row(w, TEMP_MASK);
+    if (u->flags & UF_VCC_IN)
+        row_from_mask(dm, w->sgpr[ISA_SEL_VCC_LO + w->half]);
     call_row(w, u, t, dm, s);
     *exec_out = write;
     if (!(u->flags & UF_NO_VALUE)) {

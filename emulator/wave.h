@@ -94,6 +94,7 @@ enum mem_space { MEM_GLOBAL, MEM_FLAT, MEM_SCRATCH, MEM_LDS };
 #define UF_SCC_IN   0x0800u
 #define UF_DPP_ROW  0x1000u /* DPP16 */
 #define UF_DPP8     0x2000u
+#define UF_VCC_IN   0x8000u /* the mask row is an input: VCC */
 #define UF_PKRES    0x4000u /* packed f16 result for clamp */
 
 /* DPP control, in the slot behind a DPP micro-op (DPP takes a dword of its own). */
