@@ -33,13 +33,13 @@ enum field_type { FT_U32, FT_BOOL, FT_STR, FT_U32X3 };
 
 struct field {
     const char *key;
+    size_t offset; /* of the member */
     enum field_type type;
-    size_t offset;
     bool required;
 };
 
 #define ARG(key, type, member, required)                                               \
-    {key, type, offsetof(struct co_arg, member), required}
+    {key, offsetof(struct co_arg, member), type, required}
 static const struct field arg_fields[] = {
     ARG(".name", FT_STR, name, false),
     ARG(".type_name", FT_STR, type_name, false),
@@ -54,7 +54,7 @@ static const struct field arg_fields[] = {
 };
 
 #define KERNEL(key, type, member, required)                                            \
-    {key, type, offsetof(struct co_kernel_meta, member), required}
+    {key, offsetof(struct co_kernel_meta, member), type, required}
 static const struct field kernel_fields[] = {
     KERNEL(".name", FT_STR, name, true),
     KERNEL(".symbol", FT_STR, symbol, true),
@@ -128,7 +128,7 @@ static rd_status next(struct parser *p, const char *what, struct mp_value *v)
 static rd_status next_container(struct parser *p, enum mp_type type, const char *what,
                                 uint32_t *count)
 {
-    struct mp_value v;
+    struct mp_value v = {0};
     rd_status st = next(p, what, &v);
     if (st != RD_OK)
         return st;
@@ -151,7 +151,7 @@ static rd_status skip(struct parser *p, const char *what)
 
 static rd_status take_u32(struct parser *p, const char *key, uint32_t *out)
 {
-    struct mp_value v;
+    struct mp_value v = {0};
     rd_status st = next(p, key, &v);
     if (st != RD_OK)
         return st;
@@ -163,7 +163,7 @@ static rd_status take_u32(struct parser *p, const char *key, uint32_t *out)
 
 static rd_status take_string(struct parser *p, const char *key, const char **out)
 {
-    struct mp_value v;
+    struct mp_value v = {0};
     rd_status st = next(p, key, &v);
     if (st != RD_OK)
         return st;
@@ -180,7 +180,7 @@ static rd_status take_string(struct parser *p, const char *key, const char **out
 
 static rd_status take_u32x3(struct parser *p, const char *key, uint32_t *out)
 {
-    uint32_t count, value[3];
+    uint32_t count = 0, value[3] = {0};
     rd_status st = next_container(p, MP_ARRAY, key, &count);
     if (st != RD_OK)
         return st;
@@ -207,7 +207,7 @@ static rd_status take_field(struct parser *p, const struct field *f, void *objec
         return take_u32x3(p, f->key, to);
     case FT_BOOL:
     default: {
-        uint32_t value;
+        uint32_t value = 0;
         rd_status st = take_u32(p, f->key, &value);
         if (st == RD_OK)
             *(bool *)to = value != 0;
@@ -250,7 +250,7 @@ static rd_status check_seen(const struct parser *p, const struct field *fields,
 static rd_status take_access(struct parser *p, const char *key, uint8_t *out)
 {
     static const char *const texts[] = {"", "read_only", "write_only", "read_write"};
-    const char *text;
+    const char *text = "";
     size_t pos = p->r.pos;
     rd_status st = take_string(p, key, &text);
     if (st != RD_OK)
@@ -268,7 +268,7 @@ static rd_status take_addr_space(struct parser *p, uint8_t *out)
 {
     static const char *const texts[] = {"",      "private", "global", "constant",
                                         "local", "generic", "region"};
-    const char *text;
+    const char *text = "";
     size_t pos = p->r.pos;
     rd_status st = take_string(p, ".address_space", &text);
     if (st != RD_OK)
@@ -284,11 +284,11 @@ static rd_status take_addr_space(struct parser *p, uint8_t *out)
 
 static rd_status parse_arg(struct parser *p, struct co_arg *arg)
 {
-    uint32_t pairs, seen = 0;
+    uint32_t pairs = 0, seen = 0;
     size_t start = p->r.pos;
     rd_status st = next_container(p, MP_MAP, "argument", &pairs);
     for (uint32_t i = 0; st == RD_OK && i < pairs; i++) {
-        struct mp_value key;
+        struct mp_value key = {0};
         st = next_key(p, "argument", &key);
         if (st != RD_OK)
             return st;
@@ -315,7 +315,7 @@ static rd_status parse_arg(struct parser *p, struct co_arg *arg)
 
 static rd_status parse_args(struct parser *p, struct co_kernel_meta *meta)
 {
-    uint32_t count;
+    uint32_t count = 0;
     size_t start = p->r.pos;
     rd_status st = next_container(p, MP_ARRAY, ".args", &count);
     if (st != RD_OK)
@@ -361,11 +361,11 @@ static rd_status check_kernel(const struct parser *p, struct co_kernel_meta *met
 
 static rd_status parse_kernel(struct parser *p, struct co_kernel_meta *meta)
 {
-    uint32_t pairs, seen = 0;
+    uint32_t pairs = 0, seen = 0;
     size_t start = p->r.pos;
     rd_status st = next_container(p, MP_MAP, "kernel", &pairs);
     for (uint32_t i = 0; st == RD_OK && i < pairs; i++) {
-        struct mp_value key;
+        struct mp_value key = {0};
         st = next_key(p, "kernel", &key);
         if (st != RD_OK)
             return st;
@@ -389,7 +389,7 @@ static rd_status parse_kernel(struct parser *p, struct co_kernel_meta *meta)
 static rd_status parse_kernels(struct parser *p)
 {
     struct co_object *obj = p->obj;
-    uint32_t count;
+    uint32_t count = 0;
     size_t start = p->r.pos;
     rd_status st = next_container(p, MP_ARRAY, "amdhsa.kernels", &count);
     if (st != RD_OK)
@@ -410,11 +410,11 @@ static rd_status parse_kernels(struct parser *p)
 
 static rd_status parse_version(struct parser *p)
 {
-    uint32_t count, major = 0;
+    uint32_t count = 0, major = 0;
     size_t start = p->r.pos;
     rd_status st = next_container(p, MP_ARRAY, "amdhsa.version", &count);
     for (uint32_t i = 0; st == RD_OK && i < count; i++) {
-        uint32_t part;
+        uint32_t part = 0;
         st = take_u32(p, "amdhsa.version", &part);
         if (st == RD_OK && i == 0)
             major = part;
@@ -427,10 +427,10 @@ static rd_status parse_version(struct parser *p)
 
 static rd_status parse_document(struct parser *p)
 {
-    uint32_t pairs;
+    uint32_t pairs = 0;
     rd_status st = next_container(p, MP_MAP, "document", &pairs);
     for (uint32_t i = 0; st == RD_OK && i < pairs; i++) {
-        struct mp_value key;
+        struct mp_value key = {0};
         st = next_key(p, "document", &key);
         if (st != RD_OK)
             return st;

@@ -53,36 +53,28 @@ struct co_place_key {
 struct co_object {
     const uint8_t *data;
     size_t size;
+    uint64_t image_bytes, image_align;
+    uint64_t got_offset; /* GOT made for ET_REL: one entry per got_syms */
+
+    struct co_segment *segments; /* ascending, disjoint */
+    struct co_section *sections;
+    struct co_symbol *symbols;      /* one per entry of symtab */
+    struct co_place_key *by_offset; /* ascending */
+    struct co_rela *relas;
+    uint32_t *got_syms;           /* ascending symbol indices */
+    struct co_kernel_meta *metas; /* sorted by symbol name */
+    char *meta_strings;
+    struct co_kernel *kernels;
+    char *kernel_names;
+
+    unsigned n_segments, n_sections, n_symbols, n_by_offset;
+    unsigned n_relas, n_got, n_metas, n_kernels;
+
+    struct co_symtab symtab; /* for listing: .symtab, else .dynsym */
+    struct co_symtab relsym; /* that relocations index */
+    struct co_dynamic dynamic;
     struct elf_header header;
     struct co_info info;
-
-    uint64_t image_bytes, image_align;
-    struct co_segment *segments; /* ascending, disjoint */
-    unsigned n_segments;
-    struct co_section *sections;
-    unsigned n_sections;
-
-    struct co_symtab symtab;   /* for listing: .symtab, else .dynsym */
-    struct co_symtab relsym;   /* that relocations index */
-    struct co_symbol *symbols; /* one per entry of symtab */
-    unsigned n_symbols;
-    struct co_place_key *by_offset; /* ascending */
-    unsigned n_by_offset;
-
-    struct co_dynamic dynamic;
-    struct co_rela *relas;
-    unsigned n_relas;
-    uint64_t got_offset; /* GOT made for ET_REL: one entry per got_syms */
-    uint32_t *got_syms;  /* ascending symbol indices */
-    unsigned n_got;
-
-    struct co_kernel_meta *metas; /* sorted by symbol name */
-    unsigned n_metas;
-    char *meta_strings;
-
-    struct co_kernel *kernels;
-    unsigned n_kernels;
-    char *kernel_names;
 };
 
 /* The steps, in order. */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_BYTES ((size_t)64 << 20)
+
 static void print_string(const char *text)
 {
     if (!text) {
@@ -175,21 +177,33 @@ static int write_image(const struct co_object *obj, const char *path, uint64_t g
     return ok ? 0 : 1;
 }
 
+static uint8_t *read_file(const char *path, size_t *size)
+{
+    FILE *in = fopen(path, "rb");
+    uint8_t *data = malloc(MAX_BYTES);
+    if (in && data) {
+        *size = fread(data, 1, MAX_BYTES, in);
+        if (!ferror(in) && feof(in)) {
+            fclose(in);
+            return data;
+        }
+    }
+    if (in)
+        fclose(in);
+    free(data);
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2 && argc != 4) {
         fprintf(stderr, "usage: codeobj_dump FILE [GPUVA OUT]\n");
         return 2;
     }
-    FILE *in = fopen(argv[1], "rb");
-    if (!in || fseek(in, 0, SEEK_END) != 0)
+    size_t size;
+    uint8_t *data = read_file(argv[1], &size);
+    if (!data)
         return 2;
-    size_t size = (size_t)ftell(in);
-    uint8_t *data = malloc(size ? size : 1);
-    rewind(in);
-    if (!data || fread(data, 1, size, in) != size)
-        return 2;
-    fclose(in);
 
     struct co_object *obj;
     struct co_error err = {""};

@@ -90,10 +90,10 @@ END_TEST
 
 struct damage {
     size_t at;
-    unsigned bytes;
     uint64_t value;
-    rd_status status;
     const char *text; /* must occur in the message */
+    unsigned bytes;
+    rd_status status;
 };
 
 #define SH(section, field) (AT_SHDR + 64 * (section) + (field))
@@ -102,52 +102,52 @@ struct damage {
 #define HUGE_VALUE         UINT64_C(0xfffffffffffff000)
 
 static const struct damage damages[] = {
-    {0, 1, 'X', RD_E_FORMAT, "magic"},
-    {4, 1, 1, RD_E_UNSUPPORTED, "EI_CLASS (offset 4) is 1"},
-    {5, 1, 2, RD_E_UNSUPPORTED, "EI_DATA"},
-    {6, 1, 0, RD_E_FORMAT, "EI_VERSION"},
-    {7, 1, 0, RD_E_UNSUPPORTED, "EI_OSABI (offset 7) is 0"},
-    {8, 1, 1, RD_E_UNSUPPORTED, "EI_ABIVERSION (offset 8) is 1"},
-    {8, 1, 5, RD_E_UNSUPPORTED, "EI_ABIVERSION (offset 8) is 5"},
-    {16, 2, 2, RD_E_UNSUPPORTED, "e_type (offset 16) is 2"},
-    {18, 2, 62, RD_E_UNSUPPORTED, "e_machine (offset 18) is 62"},
-    {48, 4, 0x36, RD_E_UNSUPPORTED, "gfx1030"},
-    {48, 4, 0x54, RD_E_UNSUPPORTED, "gfx11-generic"}, /* not in version 5 */
-    {48, 4, 0xff, RD_E_UNSUPPORTED, "unknown processor"},
-    {54, 2, 32, RD_E_FORMAT, "program header entry size"},
-    {56, 2, 0, RD_E_FORMAT, "no PT_LOAD"},
-    {56, 2, 5000, RD_E_TRUNCATED, "program header table of 5000 entries"},
-    {56, 2, 0xffff, RD_E_UNSUPPORTED, "extended numbering"},
-    {32, 8, HUGE_VALUE, RD_E_TRUNCATED, "program header table"},
-    {40, 8, HUGE_VALUE, RD_E_TRUNCATED, "section header table"},
-    {58, 2, 63, RD_E_FORMAT, "section header entry size"},
-    {60, 2, 0, RD_E_UNSUPPORTED, "extended numbering"},
-    {62, 2, N_SECTIONS, RD_E_FORMAT, "e_shstrndx"},
-    {62, 2, 2, RD_E_FORMAT, "no string table"},
-    {PH(0, 8), 8, HUGE_VALUE, RD_E_TRUNCATED, "program header 0: p_offset"},
-    {PH(0, 32), 8, HUGE_VALUE, RD_E_TRUNCATED, "p_filesz"},
-    {PH(0, 40), 8, 1, RD_E_FORMAT, "p_memsz 1"},
-    {PH(0, 48), 8, 3, RD_E_FORMAT, "p_align is 3"},
-    {PH(0, 48), 8, UINT64_C(1) << 40, RD_E_FORMAT, "p_align"},
-    {PH(0, 16), 8, 0x9000, RD_E_FORMAT, "program header 1: p_vaddr"},
-    {PH(1, 16), 8, 0x100, RD_E_FORMAT, "overlaps"},
-    {PH(1, 16), 8, HUGE_VALUE, RD_E_FORMAT, "program header 1: p_vaddr"},
-    {PH(1, 40), 8, HUGE_VALUE, RD_E_FORMAT, "leave the address space"},
-    {PH(1, 40), 8, UINT64_C(1) << 40, RD_E_FORMAT, "make an image"},
-    {PH(2, 8), 8, HUGE_VALUE, RD_E_TRUNCATED, "program header 2"},
-    {SH(1, 0), 4, 64, RD_E_FORMAT, "sh_name 64"},
-    {SH(1, 24), 8, HUGE_VALUE, RD_E_TRUNCATED, "section header 1"},
-    {SH(4, 32), 8, 95, RD_E_FORMAT, "sh_size 95"},
-    {SH(4, 56), 8, 16, RD_E_FORMAT, "sh_entsize 16"},
-    {SH(4, 40), 4, 99, RD_E_FORMAT, "sh_link 99"},
-    {SH(4, 40), 4, 2, RD_E_FORMAT, "sh_link 2"},
-    {SH(5, 32), 8, 2, RD_E_FORMAT, "zero byte"},
-    {SH(5, 32), 8, 0, RD_E_FORMAT, "zero byte"},
-    {SYM(1, 0), 4, 32, RD_E_FORMAT, "symbol 1: st_name 32"},
-    {SYM(1, 6), 2, 7, RD_E_FORMAT, "st_shndx 7 of 7"},
-    {SYM(2, 16), 8, 63, RD_E_FORMAT, "symbol 2 'k.kd': st_size is 63"},
-    {SYM(2, 8), 8, AT_KD + 4, RD_E_FORMAT, "64-aligned"},
-    {SYM(2, 8), 8, 0x1000, RD_E_FORMAT, "loaded there"},
+    {0, 'X', "magic", 1, RD_E_FORMAT},
+    {4, 1, "EI_CLASS (offset 4) is 1", 1, RD_E_UNSUPPORTED},
+    {5, 2, "EI_DATA", 1, RD_E_UNSUPPORTED},
+    {6, 0, "EI_VERSION", 1, RD_E_FORMAT},
+    {7, 0, "EI_OSABI (offset 7) is 0", 1, RD_E_UNSUPPORTED},
+    {8, 1, "EI_ABIVERSION (offset 8) is 1", 1, RD_E_UNSUPPORTED},
+    {8, 5, "EI_ABIVERSION (offset 8) is 5", 1, RD_E_UNSUPPORTED},
+    {16, 2, "e_type (offset 16) is 2", 2, RD_E_UNSUPPORTED},
+    {18, 62, "e_machine (offset 18) is 62", 2, RD_E_UNSUPPORTED},
+    {48, 0x36, "gfx1030", 4, RD_E_UNSUPPORTED},
+    {48, 0x54, "gfx11-generic", 4, RD_E_UNSUPPORTED}, /* not in version 5 */
+    {48, 0xff, "unknown processor", 4, RD_E_UNSUPPORTED},
+    {54, 32, "program header entry size", 2, RD_E_FORMAT},
+    {56, 0, "no PT_LOAD", 2, RD_E_FORMAT},
+    {56, 5000, "program header table of 5000 entries", 2, RD_E_TRUNCATED},
+    {56, 0xffff, "extended numbering", 2, RD_E_UNSUPPORTED},
+    {32, HUGE_VALUE, "program header table", 8, RD_E_TRUNCATED},
+    {40, HUGE_VALUE, "section header table", 8, RD_E_TRUNCATED},
+    {58, 63, "section header entry size", 2, RD_E_FORMAT},
+    {60, 0, "extended numbering", 2, RD_E_UNSUPPORTED},
+    {62, N_SECTIONS, "e_shstrndx", 2, RD_E_FORMAT},
+    {62, 2, "no string table", 2, RD_E_FORMAT},
+    {PH(0, 8), HUGE_VALUE, "program header 0: p_offset", 8, RD_E_TRUNCATED},
+    {PH(0, 32), HUGE_VALUE, "p_filesz", 8, RD_E_TRUNCATED},
+    {PH(0, 40), 1, "p_memsz 1", 8, RD_E_FORMAT},
+    {PH(0, 48), 3, "p_align is 3", 8, RD_E_FORMAT},
+    {PH(0, 48), UINT64_C(1) << 40, "p_align", 8, RD_E_FORMAT},
+    {PH(0, 16), 0x9000, "program header 1: p_vaddr", 8, RD_E_FORMAT},
+    {PH(1, 16), 0x100, "overlaps", 8, RD_E_FORMAT},
+    {PH(1, 16), HUGE_VALUE, "program header 1: p_vaddr", 8, RD_E_FORMAT},
+    {PH(1, 40), HUGE_VALUE, "leave the address space", 8, RD_E_FORMAT},
+    {PH(1, 40), UINT64_C(1) << 40, "make an image", 8, RD_E_FORMAT},
+    {PH(2, 8), HUGE_VALUE, "program header 2", 8, RD_E_TRUNCATED},
+    {SH(1, 0), 64, "sh_name 64", 4, RD_E_FORMAT},
+    {SH(1, 24), HUGE_VALUE, "section header 1", 8, RD_E_TRUNCATED},
+    {SH(4, 32), 95, "sh_size 95", 8, RD_E_FORMAT},
+    {SH(4, 56), 16, "sh_entsize 16", 8, RD_E_FORMAT},
+    {SH(4, 40), 99, "sh_link 99", 4, RD_E_FORMAT},
+    {SH(4, 40), 2, "sh_link 2", 4, RD_E_FORMAT},
+    {SH(5, 32), 2, "zero byte", 8, RD_E_FORMAT},
+    {SH(5, 32), 0, "zero byte", 8, RD_E_FORMAT},
+    {SYM(1, 0), 32, "symbol 1: st_name 32", 4, RD_E_FORMAT},
+    {SYM(1, 6), 7, "st_shndx 7 of 7", 2, RD_E_FORMAT},
+    {SYM(2, 16), 63, "symbol 2 'k.kd': st_size is 63", 8, RD_E_FORMAT},
+    {SYM(2, 8), AT_KD + 4, "64-aligned", 8, RD_E_FORMAT},
+    {SYM(2, 8), 0x1000, "loaded there", 8, RD_E_FORMAT},
 };
 
 START_TEST(damaged)
@@ -169,14 +169,14 @@ END_TEST
 
 /* What opens, but cannot be dispatched. */
 static const struct damage kernel_damages[] = {
-    {AT_KD + 16, 8, 4, RD_E_FORMAT, "not in executable code"},
-    {AT_KD + 16, 8, HUGE_VALUE, RD_E_FORMAT, "KERNEL_CODE_ENTRY_BYTE_OFFSET -4096"},
-    {AT_KD + 16, 8, AT_TEXT + TEXT_SHIFT - AT_KD + 4, RD_E_FORMAT, "256-aligned"},
-    {AT_KD + 48, 1, 63, RD_E_FORMAT, "512 VGPRs"},
-    {AT_KD + 52, 1, 0x82, RD_E_FORMAT, "enables 2 user SGPRs"},
-    {AT_KD + 52, 1, 0xbe, RD_E_FORMAT, "31 user SGPRs"},
-    {AT_KD, 4, 65537, RD_E_FORMAT, "GROUP_SEGMENT_FIXED_SIZE"},
-    {PH(1, 4), 4, 4, RD_E_FORMAT, "not in executable code"},
+    {AT_KD + 16, 4, "not in executable code", 8, RD_E_FORMAT},
+    {AT_KD + 16, HUGE_VALUE, "KERNEL_CODE_ENTRY_BYTE_OFFSET -4096", 8, RD_E_FORMAT},
+    {AT_KD + 16, AT_TEXT + TEXT_SHIFT - AT_KD + 4, "256-aligned", 8, RD_E_FORMAT},
+    {AT_KD + 48, 63, "512 VGPRs", 1, RD_E_FORMAT},
+    {AT_KD + 52, 0x82, "enables 2 user SGPRs", 1, RD_E_FORMAT},
+    {AT_KD + 52, 0xbe, "31 user SGPRs", 1, RD_E_FORMAT},
+    {AT_KD, 65537, "GROUP_SEGMENT_FIXED_SIZE", 4, RD_E_FORMAT},
+    {PH(1, 4), 4, "not in executable code", 4, RD_E_FORMAT},
 };
 
 START_TEST(damaged_kernel)

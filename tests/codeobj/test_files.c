@@ -46,9 +46,12 @@ static struct file read_file(const char *name)
     FILE *in = fopen(path, "rb");
     ck_assert_msg(in != NULL, "%s", path);
     ck_assert_int_eq(fseek(in, 0, SEEK_END), 0);
-    f.size = (size_t)ftell(in);
-    rewind(in);
+    long size = ftell(in);
+    ck_assert_msg(size > 0 && size < (1 << 26), "%s: %ld bytes", path, size);
+    ck_assert_int_eq(fseek(in, 0, SEEK_SET), 0);
+    f.size = (size_t)size;
     f.data = malloc(f.size);
+    ck_assert_ptr_nonnull(f.data);
     ck_assert_uint_eq(fread(f.data, 1, f.size, in), f.size);
     fclose(in);
     return f;
@@ -96,6 +99,28 @@ START_TEST(whole)
         ck_assert_uint_eq(displacement, 8);
         ck_assert_uint_eq(s->kind, CO_SYM_FUNC);
         ck_assert_uint_eq(s->bytes, k->code_bytes);
+    }
+    walk_object(obj);
+    co_close(obj);
+    free(f.data);
+}
+END_TEST
+
+/* Without section headers, as strippers leave it, the dynamic section has to do. */
+START_TEST(without_sections)
+{
+    struct file f = read_file(names[_i]);
+    struct co_object *obj = open_file(&f, names[_i]);
+    unsigned kernels = co_kernel_count(obj);
+    co_close(obj);
+    memset(f.data + 40, 0, 8); /* e_shoff */
+    memset(f.data + 60, 0, 4); /* e_shnum, e_shstrndx */
+    obj = open_file(&f, names[_i]);
+    ck_assert_uint_eq(co_section_count(obj), 0);
+    ck_assert_uint_eq(co_kernel_count(obj), kernels);
+    for (unsigned i = 0; i < kernels; i++) {
+        ck_assert_ptr_nonnull(co_kernel_at(obj, i)->meta);
+        ck_assert_int_eq(co_kernel_check(obj, co_kernel_at(obj, i), NULL), RD_OK);
     }
     walk_object(obj);
     co_close(obj);
@@ -199,6 +224,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, whole, 0, n_names);
     tcase_add_loop_test(tc, image, 0, n_names);
+    tcase_add_loop_test(tc, without_sections, 0, n_names);
     tcase_add_test(tc, truncated);
     tcase_add_loop_test(tc, damaged, 0, n_names);
     suite_add_tcase(suite, tc);
