@@ -119,8 +119,7 @@ void co_kd_parse(const void *kd, struct co_kernel_desc *out);
 unsigned co_user_sgpr_size(enum co_user_sgpr kind);
 
 /* Reject a descriptor that gfx1100 cannot run as meant: more than 256 VGPRs or 16 user
- * SGPRs, more user SGPRs enabled than provided, more than 64 KiB of LDS, shared VGPRs
- * in wave32.
+ * SGPRs, more user SGPRs enabled than provided, more than 64 KiB of LDS.
  *
  * Returns RD_OK or RD_E_FORMAT with the text.
  */

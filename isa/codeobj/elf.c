@@ -1,9 +1,9 @@
 /* elf.c: the ELF header and field-by-field readers.
  *
  * Must not know images, symbols or kernels. Invariant: after elf_read_header both
- * header tables lie in the file, so elf_phdr_at and elf_shdr_at may read any index in
- * range. Source: System V gABI; LLVM AMDGPUUsage, "Header". SPDX-License-Identifier:
- * MIT
+ * header tables lie in the file, so any index in range may be read.
+ * Source: System V gABI; LLVM AMDGPUUsage, "Header".
+ * SPDX-License-Identifier: MIT
  */
 #include "elf.h"
 

@@ -2,8 +2,8 @@
  *
  * Order of construction, each step relying on those before: sections and segments
  * (layout.c), dynamic section (dynamic.c), symbols (symbol.c), relocation tables and
- * GOT (reloc.c), metadata (metadata.c), kernels (kernel.c). SPDX-License-Identifier:
- * MIT
+ * GOT (reloc.c), metadata (metadata.c), kernels (kernel.c).
+ * SPDX-License-Identifier: MIT
  */
 #ifndef CO_OBJECT_H
 #define CO_OBJECT_H
