@@ -59,7 +59,7 @@ rd_status la_load_object(struct la *la, const void *data, size_t bytes,
                          const char *kernel, struct la_kernel *out,
                          struct la_error *err)
 {
-    struct co_object *co;
+    struct co_object *co = NULL;
     struct co_error why;
     const struct co_kernel *found;
     rd_status st = open_object(la, data, bytes, &co, err);
