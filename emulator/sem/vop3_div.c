@@ -8,7 +8,9 @@
  */
 #include "fp.h"
 
-/* ---- scale: S0 is S1 (denominator) or S2 (numerator) */
+/* ---- scale: S0 is S1 (denominator) or S2 (numerator). Where both 1/S1 and S2/S1 are
+ * denormal the manual scales the denominator up, which would overflow: V_DIV_FMAS
+ * undoes a scaling down. */
 
 LANE_OP(v_div_scale_f32, struct carry_f32, F32 s0, F32 s1, F32 s2,
         const struct lane_mode *m)
@@ -20,13 +22,12 @@ LANE_OP(v_div_scale_f32, struct carry_f32, F32 s0, F32 s1, F32 s2,
     bool rcp_tiny = d > 0x1p126 && e_den < 255; /* 1 / S1 is denormal */
     bool quot_tiny = n < d * 0x1p-126 && e_den < 255;
     bool far = e_num - e_den >= 96, tiny = e_den == 0, zero = d == 0.0 || n == 0.0;
-    bool up = far                     ? is_den
-              : tiny                  ? true
-              : rcp_tiny && quot_tiny ? is_den
-              : rcp_tiny              ? false
-              : quot_tiny             ? is_num
-                                      : e_num <= 23;
-    bool down = !far && rcp_tiny && !quot_tiny;
+    bool up = far         ? is_den
+              : tiny      ? true
+              : rcp_tiny  ? false
+              : quot_tiny ? is_num
+                          : e_num <= 23;
+    bool down = !far && rcp_tiny && (is_den || !quot_tiny);
     bool flag = zero || far || (!tiny && quot_tiny);
     F32 r = up ? x * 0x1p64f : down ? x * 0x1p-64f : x;
     return (struct carry_f32){.value = zero ? f32_of_bits(FP_NAN32) : r, .carry = flag};
@@ -43,13 +44,12 @@ LANE_OP(v_div_scale_f64, struct carry_f64, F64 s0, F64 s1, F64 s2,
     /* n / d < 2^-1022, scaled so that both products are exact where it can hold */
     bool quot_tiny = n * 0x1p500 < d * 0x1p-522 && e_den < 2047;
     bool far = e_num - e_den >= 768, tiny = e_den == 0, zero = d == 0.0 || n == 0.0;
-    bool up = far                     ? is_den
-              : tiny                  ? true
-              : rcp_tiny && quot_tiny ? is_den
-              : rcp_tiny              ? false
-              : quot_tiny             ? is_num
-                                      : e_num <= 53;
-    bool down = !far && rcp_tiny && !quot_tiny;
+    bool up = far         ? is_den
+              : tiny      ? true
+              : rcp_tiny  ? false
+              : quot_tiny ? is_num
+                          : e_num <= 53;
+    bool down = !far && rcp_tiny && (is_den || !quot_tiny);
     bool flag = zero || far || (!tiny && quot_tiny);
     F64 r = up ? x * 0x1p128 : down ? x * 0x1p-128 : x;
     return (struct carry_f64){.value = zero ? f64_of_bits(FP_NAN64) : r, .carry = flag};
