@@ -85,8 +85,10 @@ static bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned typ
         return true;
     }
     if (o->kind == ISA_OPND_IMM) {
-        bool is_signed = type == SEM_T_I32;
-        *value = is_signed ? (uint32_t)(int16_t)o->imm : (uint32_t)(uint16_t)o->imm;
+        uint32_t imm = (uint16_t)o->imm;
+        if (type == SEM_T_I32)
+            imm = (uint32_t)(int32_t)(int16_t)imm;
+        *value = imm;
         return true;
     }
     if (o->kind != ISA_OPND_REG)
