@@ -1,0 +1,33 @@
+/* abi.h: ioctls on the mocked device files.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_ABI_H
+#define RD_ABI_H
+
+#include <stdbool.h>
+
+enum abi_file { ABI_NONE, ABI_KFD, ABI_RENDER };
+
+/* What the layer in front knows about descriptors. */
+struct abi_host {
+    enum abi_file (*fd_kind)(int fd);
+};
+
+/* Could the command be one of ours? Cheap; the descriptor decides. */
+static inline bool abi_claims(unsigned long cmd)
+{
+    unsigned long type = cmd >> 8 & 0xff;
+    return type == 'K' || type == 'd';
+}
+
+/* Perform an ioctl.
+ *
+ * cmd  full command word; only number, direction and size are looked at
+ * arg  the client's pointer; never dereferenced, only copied from and to
+ * Returns 0 or a positive result, or -errno.
+ * Thread: any; blocks in waits without holding a lock.
+ */
+int abi_ioctl(const struct abi_host *host, enum abi_file file, unsigned long cmd,
+              void *arg);
+
+#endif

@@ -1,0 +1,74 @@
+/* ctx.h: inside of the ioctl layer.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_ABI_CTX_H
+#define RD_ABI_CTX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "gdev.h"
+#include "params.h"
+#include "shared.h"
+
+struct abi_ctx {
+    struct gdev *dev;
+    const struct abi_host *host;
+    int log_fd; /* -1: no log */
+};
+
+/* One ioctl: the dispatcher copies size bytes (or what the client gave) in and out. */
+struct abi_call {
+    const char *name;
+    size_t size; /* 0 with fn NULL: no such number */
+    int (*fn)(struct abi_ctx *ctx, void *args, size_t size);
+    int refuse; /* errno when fn is NULL */
+};
+
+extern const struct abi_call abi_kfd_calls[];
+extern const unsigned abi_kfd_count;
+extern const struct abi_call abi_drm_calls[];
+extern const unsigned abi_drm_count;
+
+/* Copy between our memory and the client's; false if it is not accessible. */
+bool abi_get(void *to, uint64_t from, size_t bytes);
+bool abi_put(uint64_t to, const void *from, size_t bytes);
+
+/* -errno for a status of the device model. */
+int abi_errno(rd_status st);
+
+static inline bool abi_gpu(uint32_t gpu_id)
+{
+    return gpu_id == BOARD_GPU_ID;
+}
+
+/* Handlers of /dev/kfd, by subject. */
+#define ABI_HANDLER(name) int abi_##name(struct abi_ctx *ctx, void *argp, size_t size)
+ABI_HANDLER(alloc_memory);
+ABI_HANDLER(free_memory);
+ABI_HANDLER(map_memory);
+ABI_HANDLER(unmap_memory);
+ABI_HANDLER(available_memory);
+ABI_HANDLER(svm);
+ABI_HANDLER(dmabuf_info);
+ABI_HANDLER(dmabuf_import);
+ABI_HANDLER(dmabuf_export);
+ABI_HANDLER(create_event);
+ABI_HANDLER(destroy_event);
+ABI_HANDLER(set_event);
+ABI_HANDLER(reset_event);
+ABI_HANDLER(wait_events);
+ABI_HANDLER(create_queue);
+ABI_HANDLER(destroy_queue);
+ABI_HANDLER(update_queue);
+ABI_HANDLER(set_cu_mask);
+ABI_HANDLER(queue_wave_state);
+ABI_HANDLER(queue_gws);
+
+/* dmabuf.c, used by both files */
+RD_CHECKED int abi_dmabuf_create(struct abi_ctx *ctx, uint32_t bo, bool cloexec,
+                                 int *fd);
+RD_CHECKED int abi_dmabuf_read(int fd, struct gdev_bo_info *info);
+
+#endif

@@ -1,0 +1,95 @@
+/* cp.h: command processors: what a queue's worker and the packet code share.
+ *
+ * Every queue has a worker thread that calls its processor's step function; a step
+ * handles one packet to its end. Memory is reached through the checked accessors.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_CP_H
+#define RD_CP_H
+
+#include "dev.h"
+
+enum cp_result {
+    CP_PROGRESS, /* a packet was processed */
+    CP_IDLE,     /* nothing to do until the doorbell rings */
+    CP_STALL,    /* the next packet is not ready; look again soon */
+    CP_HALT,     /* the queue has failed and processes nothing more */
+};
+
+/* Compute registers that PM4 packets set, by offset from the first SH register. */
+#define SH_REGS 0x400u
+
+struct gdev_queue {
+    struct gdev *dev;
+    uint32_t id;
+    struct gdev_queue_config config;
+    enum cp_result (*step)(struct gdev_queue *q);
+    volatile uint64_t *doorbell;
+    uint64_t rptr; /* PM4: dwords, SDMA: bytes; monotonic */
+    uint32_t cu_mask[(BOARD_CUS + 31) / 32];
+    uint32_t *sh; /* PM4 only */
+
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    bool poked;         /* lock */
+    bool waiting, busy; /* lock; worker waits for a poke, or is inside a step */
+    _Atomic bool stop, active, halted;
+    uint64_t seen; /* doorbell value at the last wake-up; poller only */
+};
+
+enum cp_result cp_aql_step(struct gdev_queue *q);
+enum cp_result cp_pm4_step(struct gdev_queue *q);
+enum cp_result cp_sdma_step(struct gdev_queue *q);
+
+/* Run PM4 dwords that lie in GPU memory. False: the queue has halted. */
+RD_CHECKED bool cp_pm4_run(struct gdev_queue *q, uint64_t va, uint64_t dwords);
+
+/* ---- memory: NULL or false after reporting a page fault and halting the queue ---- */
+void *cp_at(struct gdev_queue *q, uint64_t va, uint64_t bytes, unsigned perm);
+RD_CHECKED bool cp_read(struct gdev_queue *q, uint64_t va, void *to, uint64_t bytes);
+RD_CHECKED bool cp_write(struct gdev_queue *q, uint64_t va, const void *from,
+                         uint64_t bytes);
+
+/* Compare as WAIT_REG_MEM and POLL_REGMEM do; function codes 0 (always) to 6 (>). */
+bool cp_compare(unsigned function, uint64_t value, uint64_t ref);
+
+/* Poll until ready(ctx) or the queue is stopped; false if stopped. */
+RD_CHECKED bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx);
+
+/* ---- errors ---- */
+
+enum cp_error {
+    CP_ERR_DIM,
+    CP_ERR_GROUP_SIZE,
+    CP_ERR_CODE,
+    CP_ERR_FORMAT,
+    CP_ERR_UNSUPPORTED,
+    CP_ERR_WG_SIZE,
+    CP_ERR_REGISTERS,
+    CP_ERR_VENDOR,
+    CP_ERR_ILLEGAL_INST,
+    CP_ERR_TRAP,
+    CP_ERR_APERTURE,
+    CP_ERR_PREEMPTION,
+};
+
+/* Report an error of the queue and halt it. detail is for the message. */
+enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *detail);
+void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm);
+
+/* ---- dispatch.c ---- */
+
+/* Run a dispatch on the emulator, or skip it under --no-execute; counts it.
+ * Returns CP_PROGRESS, or CP_HALT after reporting the fault. */
+enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *d);
+/* The instruction caches were invalidated. */
+void cp_code_changed(struct gdev_queue *q);
+
+/* ---- AMD signals ---- */
+
+/* Write the timestamps, decrement, notify. va 0: none. False: page fault. */
+RD_CHECKED bool cp_signal_complete(struct gdev_queue *q, uint64_t va, uint64_t start,
+                                   uint64_t end);
+
+#endif

@@ -1,0 +1,393 @@
+/* cp_aql.c: the AQL command processor: HSA packets and AMD's vendor packets.
+ *
+ * Packets are processed strictly in order, each to its end, which satisfies every
+ * barrier bit. A packet leaves the ring (header invalid, read index advanced) after its
+ * kernel has ended, since kernels read it, and before its completion signal fires.
+ * Source: HSA Platform System Architecture 1.2, section 2.9.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cp.h"
+
+#define PACKET_BYTES 64u
+
+enum packet_type { VENDOR, INVALID, DISPATCH, BARRIER_AND, AGENT, BARRIER_OR };
+enum vendor_format { VENDOR_PM4_IB = 1, VENDOR_BARRIER_VALUE = 2 };
+
+struct dispatch_packet {
+    uint16_t header, setup;
+    uint16_t wg[3], reserved0;
+    uint32_t grid[3];
+    uint32_t private_bytes, group_bytes;
+    uint64_t kernel_object, kernarg, reserved2, completion;
+};
+
+struct barrier_packet {
+    uint16_t header, reserved0;
+    uint32_t reserved1;
+    uint64_t dep[5], reserved2, completion;
+};
+
+/* dw[0..3]: PM4 INDIRECT_BUFFER; or dw[1..7]: signal, value, mask, condition. */
+struct vendor_packet {
+    uint16_t header;
+    uint8_t format, reserved0;
+    uint32_t dw[13];
+    uint64_t completion;
+};
+
+union packet {
+    uint16_t header;
+    struct dispatch_packet dispatch;
+    struct barrier_packet barrier;
+    struct vendor_packet vendor;
+};
+_Static_assert(sizeof(union packet) == PACKET_BYTES, "an AQL packet has 64 bytes");
+
+/* Offsets in an amd_queue_v2_t. */
+#define QUEUE_WPTR             0x38u
+#define QUEUE_RPTR             0x80u
+#define QUEUE_TMPRING          0x8cu
+#define QUEUE_SCRATCH_SRD      0x90u
+#define QUEUE_SCRATCH_BASE     0xa0u
+#define QUEUE_SCRATCH_LANE     0xb0u
+#define QUEUE_PROPERTIES       0xb4u
+#define QUEUE_INACTIVE_SIGNAL  0xc0u
+#define QUEUE_USE_SCRATCH_ONCE (1u << 5)
+
+/* Kernel descriptor, and the same places of the older code header. */
+#define KD_ENTRY      16u
+#define KD_RSRC3      44u
+#define KD_RSRC1      48u
+#define KD_RSRC2      52u
+#define KD_PROPERTIES 56u
+#define KD_BYTES      64u
+
+#define KD_PRIVATE_BUFFER (1u << 0)
+#define KD_DISPATCH_PTR   (1u << 1)
+#define KD_QUEUE_PTR      (1u << 2)
+#define KD_KERNARG_PTR    (1u << 3)
+#define KD_DISPATCH_ID    (1u << 4)
+#define KD_FLAT_SCRATCH   (1u << 5)
+#define KD_PRIVATE_SIZE   (1u << 6)
+#define KD_WAVE32         (1u << 10)
+
+#define MAX_WG_ITEMS  1024u
+#define MAX_LDS_BYTES 65536u
+
+static uint64_t queue_struct(const struct gdev_queue *q)
+{
+    return q->config.rptr - QUEUE_RPTR;
+}
+
+struct sgprs {
+    struct emu_dispatch *d;
+    unsigned n;
+};
+
+static void push(struct sgprs *s, uint64_t value)
+{
+    if (s->n + 2 > 32)
+        return;
+    s->d->user_sgpr[s->n++] = (uint32_t)value;
+    s->d->user_sgpr[s->n++] = (uint32_t)(value >> 32);
+}
+
+/* User SGPRs in the order of the property bits. */
+static bool fill_sgprs(struct gdev_queue *q, const struct dispatch_packet *p,
+                       uint64_t packet_va, uint64_t index, uint32_t properties,
+                       struct emu_dispatch *d)
+{
+    struct sgprs s = {.d = d};
+    uint64_t queue = queue_struct(q);
+    if (properties & KD_PRIVATE_BUFFER) {
+        uint64_t srd[2];
+        if (!cp_read(q, queue + QUEUE_SCRATCH_SRD, srd, sizeof(srd)))
+            return false;
+        push(&s, srd[0]);
+        push(&s, srd[1]);
+    }
+    if (properties & KD_DISPATCH_PTR)
+        push(&s, packet_va);
+    if (properties & KD_QUEUE_PTR)
+        push(&s, queue);
+    if (properties & KD_KERNARG_PTR)
+        push(&s, p->kernarg);
+    if (properties & KD_DISPATCH_ID)
+        push(&s, index);
+    if (properties & KD_FLAT_SCRATCH) {
+        uint64_t base;
+        if (!cp_read(q, queue + QUEUE_SCRATCH_BASE, &base, sizeof(base)))
+            return false;
+        push(&s, base);
+    }
+    if (properties & KD_PRIVATE_SIZE)
+        d->user_sgpr[s.n++ & 31] = p->private_bytes;
+    d->n_user_sgprs = d->rsrc2 >> 1 & 31;
+    return true;
+}
+
+/* -1 if the packet is fine, else an error. Source: rocrtst queue validation cases. */
+static int validate(const struct dispatch_packet *p)
+{
+    unsigned dims = p->setup & 3;
+    if (dims == 0)
+        return CP_ERR_DIM;
+    uint32_t items = 1;
+    for (unsigned i = 0; i < dims; i++) {
+        if (!p->grid[i])
+            return CP_ERR_DIM;
+        if (!p->wg[i] || p->wg[i] > MAX_WG_ITEMS)
+            return CP_ERR_WG_SIZE;
+        items *= p->wg[i];
+        if (items > MAX_WG_ITEMS)
+            return CP_ERR_WG_SIZE;
+    }
+    if (p->group_bytes > MAX_LDS_BYTES)
+        return CP_ERR_GROUP_SIZE;
+    if (!p->kernel_object || p->kernel_object % 64)
+        return CP_ERR_CODE;
+    return -1;
+}
+
+struct u64_wait {
+    const uint64_t *at;
+    uint64_t clear_mask; /* wait until (*at & mask) == 0 */
+};
+
+static bool is_clear(void *ctx)
+{
+    const struct u64_wait *w = ctx;
+    return (__atomic_load_n(w->at, __ATOMIC_ACQUIRE) & w->clear_mask) == 0;
+}
+
+/* Ask the runtime for something through queue_inactive_signal and wait for its 0. */
+static bool ask_runtime(struct gdev_queue *q, uint64_t request)
+{
+    uint64_t signal, mailbox;
+    uint32_t event_id;
+    if (!cp_read(q, queue_struct(q) + QUEUE_INACTIVE_SIGNAL, &signal, 8))
+        return false;
+    uint8_t *s = cp_at(q, signal, 64, GDEV_READ | GDEV_WRITE);
+    if (!s)
+        return false;
+    uint64_t *value = (uint64_t *)(void *)(s + 8);
+    memcpy(&mailbox, s + 16, 8);
+    memcpy(&event_id, s + 24, 4);
+    __atomic_store_n(value, request, __ATOMIC_RELEASE);
+    if (mailbox) {
+        uint64_t id = event_id;
+        if (!cp_write(q, mailbox, &id, 8))
+            return false;
+        gdev_interrupt(q->dev, event_id);
+    }
+    struct u64_wait wait = {.at = value, .clear_mask = UINT64_MAX};
+    return cp_wait(q, is_clear, &wait);
+}
+
+/* Per-lane scratch that the queue offers; wave32 waves get twice that of wave64. */
+static bool scratch_ready(struct gdev_queue *q, uint32_t bytes, bool wave64)
+{
+    uint32_t lane64;
+    for (unsigned attempt = 0; bytes; attempt++) {
+        if (!cp_read(q, queue_struct(q) + QUEUE_SCRATCH_LANE, &lane64, 4))
+            return false;
+        uint64_t available = (uint64_t)lane64 * 64 / (wave64 ? 64 : 32);
+        if (bytes <= available)
+            break;
+        if (attempt == 2) { /* the runtime answered, but not with enough */
+            (void)cp_fail(q, CP_ERR_REGISTERS, "not enough scratch memory");
+            return false;
+        }
+        if (!ask_runtime(q, wave64 ? 0x1 : 0x401))
+            return false;
+    }
+    return true;
+}
+
+/* Scratch lent for one dispatch goes back after it. */
+static bool scratch_return(struct gdev_queue *q)
+{
+    uint64_t at = queue_struct(q) + QUEUE_PROPERTIES;
+    uint32_t properties;
+    if (!cp_read(q, at, &properties, 4))
+        return false;
+    return !(properties & QUEUE_USE_SCRATCH_ONCE) || ask_runtime(q, 512);
+}
+
+static bool read_kernel(struct gdev_queue *q, uint64_t object, struct emu_dispatch *d,
+                        uint32_t *properties)
+{
+    uint8_t kd[KD_BYTES];
+    int64_t entry;
+    uint16_t bits;
+    if (!cp_read(q, object, kd, sizeof(kd)))
+        return false;
+    memcpy(&entry, kd + KD_ENTRY, 8);
+    memcpy(&d->rsrc1, kd + KD_RSRC1, 4);
+    memcpy(&d->rsrc2, kd + KD_RSRC2, 4);
+    memcpy(&d->rsrc3, kd + KD_RSRC3, 4);
+    memcpy(&bits, kd + KD_PROPERTIES, 2);
+    d->entry = object + (uint64_t)entry;
+    d->wave64 = !(bits & KD_WAVE32);
+    *properties = bits;
+    return true;
+}
+
+static enum cp_result run_dispatch(struct gdev_queue *q,
+                                   const struct dispatch_packet *p, uint64_t packet_va,
+                                   uint64_t index)
+{
+    int error = validate(p);
+    if (error >= 0)
+        return cp_fail(q, (enum cp_error)error, NULL);
+    struct emu_dispatch d = {.lds_bytes = p->group_bytes,
+                             .scratch_bytes = p->private_bytes};
+    uint32_t properties;
+    if (!read_kernel(q, p->kernel_object, &d, &properties))
+        return CP_HALT;
+    unsigned dims = p->setup & 3;
+    for (unsigned i = 0; i < 3; i++) {
+        d.block[i] = i < dims ? p->wg[i] : 1;
+        d.items[i] = i < dims ? p->grid[i] : 1;
+        d.groups[i] = (uint32_t)(((uint64_t)d.items[i] + d.block[i] - 1) / d.block[i]);
+    }
+    if (!scratch_ready(q, p->private_bytes, d.wave64))
+        return CP_HALT;
+    if (!fill_sgprs(q, p, packet_va, index, properties, &d))
+        return CP_HALT;
+    enum cp_result r = cp_dispatch(q, &d);
+    if (r == CP_PROGRESS && p->private_bytes && !scratch_return(q))
+        return CP_HALT;
+    return r;
+}
+
+struct barrier_wait {
+    const int64_t *signals[5];
+    unsigned count;
+    bool any;
+};
+
+static bool barrier_ready(void *ctx)
+{
+    const struct barrier_wait *w = ctx;
+    unsigned zero = 0;
+    for (unsigned i = 0; i < w->count; i++)
+        zero += __atomic_load_n(w->signals[i], __ATOMIC_ACQUIRE) == 0;
+    return w->any ? zero > 0 || !w->count : zero == w->count;
+}
+
+static enum cp_result run_barrier(struct gdev_queue *q, const struct barrier_packet *p,
+                                  bool any)
+{
+    struct barrier_wait wait = {.any = any};
+    for (unsigned i = 0; i < 5; i++) {
+        if (!p->dep[i])
+            continue;
+        wait.signals[wait.count] = cp_at(q, p->dep[i] + 8, 8, GDEV_READ);
+        if (!wait.signals[wait.count++])
+            return CP_HALT;
+    }
+    return cp_wait(q, barrier_ready, &wait) ? CP_PROGRESS : CP_HALT;
+}
+
+struct value_wait {
+    const int64_t *signal;
+    int64_t value, mask;
+    uint32_t condition; /* hsa_signal_condition_t: == != < >= */
+};
+
+static bool value_ready(void *ctx)
+{
+    const struct value_wait *w = ctx;
+    int64_t v = __atomic_load_n(w->signal, __ATOMIC_ACQUIRE) & w->mask;
+    switch (w->condition) {
+    case 0:
+        return v == w->value;
+    case 1:
+        return v != w->value;
+    case 2:
+        return v < w->value;
+    default:
+        return v >= w->value;
+    }
+}
+
+static uint64_t pair(const uint32_t *dw)
+{
+    return dw[0] | (uint64_t)dw[1] << 32;
+}
+
+static enum cp_result run_vendor(struct gdev_queue *q, const struct vendor_packet *p)
+{
+    if (p->format == VENDOR_PM4_IB) {
+        if ((p->dw[0] >> 8 & 0xff) != 0x3f)
+            return cp_fail(q, CP_ERR_VENDOR, "PM4 packet is no indirect buffer");
+        bool ok = cp_pm4_run(q, pair(p->dw + 1), p->dw[3] & 0xfffff);
+        return ok ? CP_PROGRESS : CP_HALT;
+    }
+    if (p->format == VENDOR_BARRIER_VALUE) {
+        struct value_wait wait = {.value = (int64_t)pair(p->dw + 3),
+                                  .mask = (int64_t)pair(p->dw + 5),
+                                  .condition = p->dw[7]};
+        uint64_t signal = pair(p->dw + 1);
+        if (!signal)
+            return CP_PROGRESS;
+        wait.signal = cp_at(q, signal + 8, 8, GDEV_READ);
+        if (!wait.signal)
+            return CP_HALT;
+        return cp_wait(q, value_ready, &wait) ? CP_PROGRESS : CP_HALT;
+    }
+    return cp_fail(q, CP_ERR_VENDOR, NULL);
+}
+
+static enum cp_result run_packet(struct gdev_queue *q, const union packet *p,
+                                 uint64_t packet_va, uint64_t index)
+{
+    switch (p->header & 0xff) {
+    case VENDOR:
+        return run_vendor(q, &p->vendor);
+    case DISPATCH:
+        return run_dispatch(q, &p->dispatch, packet_va, index);
+    case BARRIER_AND:
+        return run_barrier(q, &p->barrier, false);
+    case BARRIER_OR:
+        return run_barrier(q, &p->barrier, true);
+    case AGENT:
+        return cp_fail(q, CP_ERR_UNSUPPORTED, "agent dispatch");
+    default:
+        return cp_fail(q, CP_ERR_FORMAT, NULL);
+    }
+}
+
+enum cp_result cp_aql_step(struct gdev_queue *q)
+{
+    uint64_t *rptr = cp_at(q, q->config.rptr, 8, GDEV_READ | GDEV_WRITE);
+    const uint64_t *wptr = rptr ? cp_at(q, q->config.wptr, 8, GDEV_READ) : NULL;
+    if (!wptr)
+        return CP_HALT;
+    uint64_t index = __atomic_load_n(rptr, __ATOMIC_RELAXED);
+    if (index >= __atomic_load_n(wptr, __ATOMIC_ACQUIRE))
+        return CP_IDLE;
+    uint64_t slots = q->config.ring_bytes / PACKET_BYTES;
+    uint64_t va = q->config.ring + index % slots * PACKET_BYTES;
+    union packet *slot = cp_at(q, va, PACKET_BYTES, GDEV_READ | GDEV_WRITE);
+    if (!slot)
+        return CP_HALT;
+    uint16_t header = __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE);
+    if ((header & 0xff) == INVALID)
+        return CP_STALL;
+    union packet p = *slot;
+    uint64_t start = gdev_clock();
+    enum cp_result r = run_packet(q, &p, va, index);
+    if (r != CP_PROGRESS)
+        return r;
+    uint64_t end = gdev_clock();
+    __atomic_store_n(&slot->header, INVALID, __ATOMIC_RELEASE);
+    __atomic_store_n(rptr, index + 1, __ATOMIC_RELEASE);
+    /* All formats have their completion signal in the last 8 bytes. */
+    return cp_signal_complete(q, p.dispatch.completion, start, end) ? CP_PROGRESS
+                                                                    : CP_HALT;
+}

@@ -1,0 +1,229 @@
+/* cp_common.c: what all command processors do: memory, waiting, signals, errors.
+ *
+ * Must not know packets. An error is reported once and halts the queue; what the
+ * process does about it is its business.
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cp.h"
+
+#define SPINS      2000u
+#define NAP_MIN_NS 5000
+#define NAP_MAX_NS 500000
+
+/* Offsets in an amd_signal_t. */
+#define SIGNAL_VALUE    8u
+#define SIGNAL_MAILBOX  16u
+#define SIGNAL_EVENT_ID 24u
+#define SIGNAL_START    32u
+#define SIGNAL_BYTES    64u
+
+/* Offsets in the header of the context save area. */
+#define CWSR_ERROR_REASON   24u
+#define CWSR_ERROR_EVENT_ID 32u
+#define CWSR_HEADER_BYTES   40u
+
+/* queue_inactive_signal from the read index of an AQL queue: amd_queue + 0xc0. */
+#define AQL_RPTR_OFFSET     0x80u
+#define AQL_INACTIVE_SIGNAL 0xc0u
+
+void *cp_at(struct gdev_queue *q, uint64_t va, uint64_t bytes, unsigned perm)
+{
+    if (gdev_vm_check(q->dev, va, bytes, perm))
+        return (void *)(uintptr_t)va;
+    cp_page_fault(q, va, perm);
+    return NULL;
+}
+
+bool cp_read(struct gdev_queue *q, uint64_t va, void *to, uint64_t bytes)
+{
+    const void *p = cp_at(q, va, bytes, GDEV_READ);
+    if (p)
+        memcpy(to, p, bytes);
+    return p != NULL;
+}
+
+bool cp_write(struct gdev_queue *q, uint64_t va, const void *from, uint64_t bytes)
+{
+    void *p = cp_at(q, va, bytes, GDEV_WRITE);
+    if (!p)
+        return false;
+    if (bytes == 8 && va % 8 == 0) {
+        uint64_t v;
+        memcpy(&v, from, 8);
+        __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELEASE);
+    } else if (bytes == 4 && va % 4 == 0) {
+        uint32_t v;
+        memcpy(&v, from, 4);
+        __atomic_store_n((uint32_t *)p, v, __ATOMIC_RELEASE);
+    } else {
+        memcpy(p, from, bytes);
+    }
+    return true;
+}
+
+bool cp_compare(unsigned function, uint64_t value, uint64_t ref)
+{
+    switch (function) {
+    case 1:
+        return value < ref;
+    case 2:
+        return value <= ref;
+    case 3:
+        return value == ref;
+    case 4:
+        return value != ref;
+    case 5:
+        return value >= ref;
+    case 6:
+        return value > ref;
+    default:
+        return true;
+    }
+}
+
+bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx)
+{
+    for (unsigned i = 0; i < SPINS; i++) {
+        if (ready(ctx))
+            return true;
+        if (i % 64 == 63)
+            sched_yield();
+        __builtin_ia32_pause();
+    }
+    struct timespec nap = {0, NAP_MIN_NS};
+    while (!ready(ctx)) {
+        if (atomic_load_explicit(&q->stop, memory_order_relaxed) ||
+            atomic_load_explicit(&q->halted, memory_order_relaxed))
+            return false;
+        nanosleep(&nap, NULL);
+        if (nap.tv_nsec < NAP_MAX_NS)
+            nap.tv_nsec += nap.tv_nsec / 4;
+    }
+    return true;
+}
+
+bool cp_signal_complete(struct gdev_queue *q, uint64_t va, uint64_t start, uint64_t end)
+{
+    if (!va)
+        return true;
+    uint8_t *s = cp_at(q, va, SIGNAL_BYTES, GDEV_READ | GDEV_WRITE);
+    if (!s)
+        return false;
+    uint64_t stamps[2] = {start, end}, mailbox;
+    uint32_t event_id;
+    memcpy(s + SIGNAL_START, stamps, sizeof(stamps));
+    /* Read before the decrement: the waiter may reuse the signal after it. */
+    memcpy(&mailbox, s + SIGNAL_MAILBOX, 8);
+    memcpy(&event_id, s + SIGNAL_EVENT_ID, 4);
+    __atomic_fetch_sub((int64_t *)(void *)(s + SIGNAL_VALUE), 1, __ATOMIC_ACQ_REL);
+    if (mailbox) {
+        uint64_t id = event_id;
+        if (!cp_write(q, mailbox, &id, 8))
+            return false;
+        gdev_interrupt(q->dev, event_id);
+    }
+    return true;
+}
+
+struct error_code {
+    const char *text;
+    uint32_t inactive; /* value of queue_inactive_signal */
+    unsigned ec;       /* exception code of the kernel's interface */
+};
+
+static const struct error_code error_codes[] = {
+    [CP_ERR_DIM] = {"invalid dispatch dimensions", 2, 16},
+    [CP_ERR_GROUP_SIZE] = {"invalid group segment size", 4, 17},
+    [CP_ERR_CODE] = {"invalid kernel object", 8, 18},
+    [CP_ERR_FORMAT] = {"invalid packet", 32, 19},
+    [CP_ERR_UNSUPPORTED] = {"unsupported packet", 256, 20},
+    [CP_ERR_WG_SIZE] = {"invalid workgroup size", 64, 21},
+    [CP_ERR_REGISTERS] = {"too many registers", 128, 22},
+    [CP_ERR_VENDOR] = {"unsupported vendor packet", 256, 23},
+    [CP_ERR_ILLEGAL_INST] = {"illegal instruction", 0x40000000, 4},
+    [CP_ERR_TRAP] = {"trap", 0x80000000, 2},
+    [CP_ERR_APERTURE] = {"aperture violation", 0x20000000, 6},
+    [CP_ERR_PREEMPTION] = {"no progress", 0x10000000, 30},
+};
+
+static void halt(struct gdev_queue *q)
+{
+    atomic_store(&q->halted, true);
+    atomic_fetch_add(&q->dev->proc->faults, 1);
+}
+
+/* The kernel's way: the reason where the save area says, then its event. */
+static bool report_to_runtime(struct gdev_queue *q, unsigned ec)
+{
+    uint64_t reason_va;
+    uint32_t event_id;
+    if (!atomic_load(&q->dev->runtime_enabled) || !q->config.cwsr ||
+        !gdev_vm_check(q->dev, q->config.cwsr, CWSR_HEADER_BYTES, GDEV_READ))
+        return false;
+    const uint8_t *header = (const uint8_t *)(uintptr_t)q->config.cwsr;
+    memcpy(&reason_va, header + CWSR_ERROR_REASON, 8);
+    memcpy(&event_id, header + CWSR_ERROR_EVENT_ID, 4);
+    if (!reason_va || !event_id || !gdev_vm_check(q->dev, reason_va, 8, GDEV_WRITE))
+        return false;
+    __atomic_store_n((uint64_t *)(uintptr_t)reason_va, 1ull << (ec - 1),
+                     __ATOMIC_RELEASE);
+    gdev_interrupt(q->dev, event_id);
+    return true;
+}
+
+/* The firmware's way without a runtime: a value in the AQL queue's own signal. */
+static void report_to_queue(struct gdev_queue *q, uint32_t value)
+{
+    uint64_t at = q->config.rptr - AQL_RPTR_OFFSET + AQL_INACTIVE_SIGNAL, signal;
+    if (q->config.kind != GDEV_QUEUE_AQL || !gdev_vm_check(q->dev, at, 8, GDEV_READ))
+        return;
+    memcpy(&signal, (const void *)(uintptr_t)at, 8);
+    if (!signal || !gdev_vm_check(q->dev, signal, SIGNAL_BYTES, GDEV_WRITE))
+        return;
+    uint8_t *s = (uint8_t *)(uintptr_t)signal;
+    uint64_t mailbox;
+    uint32_t event_id;
+    memcpy(&mailbox, s + SIGNAL_MAILBOX, 8);
+    memcpy(&event_id, s + SIGNAL_EVENT_ID, 4);
+    __atomic_store_n((uint64_t *)(void *)(s + SIGNAL_VALUE), value, __ATOMIC_RELEASE);
+    if (mailbox && gdev_vm_check(q->dev, mailbox, 8, GDEV_WRITE)) {
+        __atomic_store_n((uint64_t *)(uintptr_t)mailbox, event_id, __ATOMIC_RELEASE);
+        gdev_interrupt(q->dev, event_id);
+    }
+}
+
+enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *detail)
+{
+    const struct error_code *code = &error_codes[error];
+    halt(q);
+    fprintf(stderr, "rdna3: queue %u: %s%s%s\n", q->id, code->text, detail ? ": " : "",
+            detail ? detail : "");
+    if (!report_to_runtime(q, code->ec))
+        report_to_queue(q, code->inactive);
+    return CP_HALT;
+}
+
+void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm)
+{
+    bool present = gdev_vm_check(q->dev, va, 1, GDEV_READ);
+    struct gdev_memory_fault fault = {
+        .va = va & ~4095ull,
+        .not_present = !present,
+        .read_only = present && (perm & GDEV_WRITE),
+        .no_execute = present && (perm & GDEV_EXEC),
+    };
+    char near[128];
+    halt(q);
+    dev_vm_nearest(&q->dev->vm, va, near, sizeof(near));
+    fprintf(stderr, "rdna3: queue %u: page fault at 0x%" PRIx64 " (%s%s%s); %s\n",
+            q->id, va, fault.not_present ? "not mapped" : "",
+            fault.read_only ? "read only" : "",
+            fault.no_execute ? "not executable" : "", near);
+    gdev_event_memory_fault(q->dev, &fault);
+}

@@ -1,0 +1,349 @@
+/* cp_pm4.c: the PM4 command processor: compute queues, and buffers that AQL names.
+ *
+ * Knows the type 3 packets that compute clients send; an unknown one is an error of the
+ * queue, never skipped. Registers are a plain array; only a dispatch gives them
+ * meaning. Source: packet layouts of the amdgpu kernel driver (soc21 headers) and ROCr.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cp.h"
+
+enum pm4_op {
+    PM4_NOP = 0x10,
+    PM4_SET_BASE = 0x11,
+    PM4_CLEAR_STATE = 0x12,
+    PM4_DISPATCH_DIRECT = 0x15,
+    PM4_ATOMIC_MEM = 0x1e,
+    PM4_PRED_EXEC = 0x23,
+    PM4_CONTEXT_CONTROL = 0x28,
+    PM4_WRITE_DATA = 0x37,
+    PM4_WAIT_REG_MEM = 0x3c,
+    PM4_INDIRECT_BUFFER = 0x3f,
+    PM4_COPY_DATA = 0x40,
+    PM4_PFP_SYNC_ME = 0x42,
+    PM4_EVENT_WRITE = 0x46,
+    PM4_RELEASE_MEM = 0x49,
+    PM4_ACQUIRE_MEM = 0x58,
+    PM4_SET_CONFIG_REG = 0x68,
+    PM4_SET_SH_REG = 0x76,
+    PM4_SET_UCONFIG_REG = 0x79,
+    PM4_WAIT_REG_MEM64 = 0x93,
+};
+
+/* Compute registers, from the first SH register. */
+enum sh_reg {
+    SH_START = 0x204,
+    SH_NUM_THREAD = 0x207,
+    SH_PGM = 0x20c,
+    SH_RSRC1 = 0x212,
+    SH_RSRC2 = 0x213,
+    SH_TMPRING = 0x218,
+    SH_RSRC3 = 0x228,
+    SH_USER_DATA = 0x240,
+};
+
+#define INITIATOR_PARTIAL_TG  (1u << 1)
+#define INITIATOR_THREAD_DIMS (1u << 5)
+#define INITIATOR_WAVE32      (1u << 15)
+#define GCR_GLI_INV           3u /* instruction cache */
+#define MAX_BODY              0x4000u
+
+static uint64_t address(const uint32_t *dw)
+{
+    return dw[0] | (uint64_t)dw[1] << 32;
+}
+
+static bool dispatch_direct(struct gdev_queue *q, const uint32_t *body)
+{
+    const uint32_t *sh = q->sh;
+    uint32_t initiator = body[3];
+    struct emu_dispatch d = {
+        .entry = ((uint64_t)sh[SH_PGM] | (uint64_t)sh[SH_PGM + 1] << 32) << 8,
+        .rsrc1 = sh[SH_RSRC1],
+        .rsrc2 = sh[SH_RSRC2],
+        .rsrc3 = sh[SH_RSRC3],
+        .wave64 = !(initiator & INITIATOR_WAVE32),
+        .lds_bytes = (sh[SH_RSRC2] >> 15 & 0x1ff) * 512,
+        .n_user_sgprs = sh[SH_RSRC2] >> 1 & 31,
+    };
+    d.scratch_bytes = (sh[SH_TMPRING] >> 12 & 0x7fff) * 256 / (d.wave64 ? 64 : 32);
+    if (!(sh[SH_RSRC2] & 1))
+        d.scratch_bytes = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        d.block[i] = sh[SH_NUM_THREAD + i] & 0xffff;
+        if (!d.block[i] || !body[i])
+            return true; /* nothing to launch */
+        d.groups[i] = body[i];
+        if (initiator & INITIATOR_THREAD_DIMS) {
+            d.items[i] = body[i];
+            d.groups[i] = (body[i] + d.block[i] - 1) / d.block[i];
+        }
+    }
+    memcpy(d.user_sgpr, sh + SH_USER_DATA, 16 * sizeof(uint32_t));
+    return cp_dispatch(q, &d) == CP_PROGRESS;
+}
+
+static bool write_data(struct gdev_queue *q, const uint32_t *body, uint32_t n)
+{
+    unsigned dst = body[0] >> 8 & 15;
+    bool same_address = body[0] >> 16 & 1;
+    uint64_t va = address(body + 1);
+    if (n < 3)
+        return true;
+    if (dst == 0)
+        return true; /* a register */
+    for (uint32_t i = 3; i < n; i++)
+        if (!cp_write(q, va + (same_address ? 0 : 4ull * (i - 3)), body + i, 4))
+            return false;
+    return true;
+}
+
+struct mem_wait {
+    const void *at;
+    unsigned function;
+    uint64_t ref, mask;
+    bool wide;
+};
+
+static bool mem_ready(void *ctx)
+{
+    const struct mem_wait *w = ctx;
+    uint64_t v = w->wide ? __atomic_load_n((const uint64_t *)w->at, __ATOMIC_ACQUIRE)
+                         : __atomic_load_n((const uint32_t *)w->at, __ATOMIC_ACQUIRE);
+    return cp_compare(w->function, v & w->mask, w->ref);
+}
+
+/* Registers that clients wait for (HDP flush) are always ready. */
+static bool wait_mem(struct gdev_queue *q, const uint32_t *body, bool wide)
+{
+    struct mem_wait w = {.function = body[0] & 7, .wide = wide};
+    if ((body[0] >> 4 & 3) == 0)
+        return true;
+    w.ref = wide ? address(body + 3) : body[3];
+    w.mask = wide ? address(body + 5) : body[4];
+    w.at = cp_at(q, address(body + 1) & ~3ull, wide ? 8 : 4, GDEV_READ);
+    return w.at && cp_wait(q, mem_ready, &w);
+}
+
+static bool copy_data(struct gdev_queue *q, const uint32_t *body)
+{
+    unsigned src = body[0] & 15, dst = body[0] >> 8 & 15;
+    uint64_t bytes = body[0] >> 16 & 1 ? 8 : 4, value = 0;
+    if (src == 5)
+        value = address(body + 1);
+    else if (src == 9)
+        value = gdev_clock();
+    else if ((src == 1 || src == 2) && !cp_read(q, address(body + 1), &value, bytes))
+        return false;
+    if (dst == 1 || dst == 2 || dst == 5)
+        return cp_write(q, address(body + 3), &value, bytes);
+    return true;
+}
+
+static bool release_mem(struct gdev_queue *q, const uint32_t *body)
+{
+    unsigned data_sel = body[1] >> 29, int_sel = body[1] >> 24 & 7;
+    uint64_t value = data_sel == 3 ? gdev_clock() : address(body + 4);
+    uint64_t bytes = data_sel == 1 ? 4 : data_sel == 2 || data_sel == 3 ? 8 : 0;
+    if (bytes && !cp_write(q, address(body + 2), &value, bytes))
+        return false;
+    if (int_sel)
+        gdev_interrupt(q->dev, body[6]);
+    return true;
+}
+
+/* Only the additions and exchanges that clients use. */
+static bool atomic_mem(struct gdev_queue *q, const uint32_t *body)
+{
+    unsigned op = body[0] & 0x7f;
+    bool wide = op >= 0x20;
+    void *p = cp_at(q, address(body + 1), wide ? 8 : 4, GDEV_READ | GDEV_WRITE);
+    if (!p)
+        return false;
+    switch (op) {
+    case 0x07:
+        __atomic_store_n((uint32_t *)p, body[3], __ATOMIC_SEQ_CST);
+        return true;
+    case 0x0f:
+        __atomic_fetch_add((uint32_t *)p, body[3], __ATOMIC_SEQ_CST);
+        return true;
+    case 0x27:
+        __atomic_store_n((uint64_t *)p, address(body + 3), __ATOMIC_SEQ_CST);
+        return true;
+    case 0x2f:
+        __atomic_fetch_add((uint64_t *)p, address(body + 3), __ATOMIC_SEQ_CST);
+        return true;
+    default:
+        (void)cp_fail(q, CP_ERR_UNSUPPORTED, "ATOMIC_MEM operation");
+        return false;
+    }
+}
+
+static bool set_sh(struct gdev_queue *q, const uint32_t *body, uint32_t n)
+{
+    uint32_t first = body[0] & 0xffff;
+    for (uint32_t i = 1; i < n && first + i - 1 < SH_REGS; i++)
+        q->sh[first + i - 1] = body[i];
+    return true;
+}
+
+/* Dwords that a packet must have at least, without the header. */
+static uint32_t min_body(unsigned op)
+{
+    switch (op) {
+    case PM4_DISPATCH_DIRECT:
+        return 4;
+    case PM4_WRITE_DATA:
+        return 3;
+    case PM4_WAIT_REG_MEM:
+        return 6;
+    case PM4_WAIT_REG_MEM64:
+        return 8;
+    case PM4_INDIRECT_BUFFER:
+        return 3;
+    case PM4_COPY_DATA:
+        return 5;
+    case PM4_RELEASE_MEM:
+        return 7;
+    case PM4_ACQUIRE_MEM:
+        return 6;
+    case PM4_ATOMIC_MEM:
+        return 8;
+    default:
+        return 1;
+    }
+}
+
+static bool execute(struct gdev_queue *q, unsigned op, const uint32_t *body, uint32_t n,
+                    unsigned depth);
+
+static bool run_ib(struct gdev_queue *q, uint64_t va, uint64_t dwords, unsigned depth);
+
+static bool execute(struct gdev_queue *q, unsigned op, const uint32_t *body, uint32_t n,
+                    unsigned depth)
+{
+    char text[48];
+    if (n < min_body(op)) {
+        (void)cp_fail(q, CP_ERR_FORMAT, "PM4 packet too short");
+        return false;
+    }
+    switch (op) {
+    case PM4_NOP:
+    case PM4_SET_BASE:
+    case PM4_CLEAR_STATE:
+    case PM4_CONTEXT_CONTROL:
+    case PM4_PFP_SYNC_ME:
+    case PM4_EVENT_WRITE:
+    case PM4_PRED_EXEC: /* one die: the predicated packets follow and run */
+    case PM4_SET_CONFIG_REG:
+    case PM4_SET_UCONFIG_REG:
+        return true;
+    case PM4_DISPATCH_DIRECT:
+        return dispatch_direct(q, body);
+    case PM4_ATOMIC_MEM:
+        return atomic_mem(q, body);
+    case PM4_WRITE_DATA:
+        return write_data(q, body, n);
+    case PM4_WAIT_REG_MEM:
+        return wait_mem(q, body, false);
+    case PM4_WAIT_REG_MEM64:
+        return wait_mem(q, body, true);
+    case PM4_INDIRECT_BUFFER:
+        return run_ib(q, address(body) & ~3ull, body[2] & 0xfffff, depth + 1);
+    case PM4_COPY_DATA:
+        return copy_data(q, body);
+    case PM4_RELEASE_MEM:
+        return release_mem(q, body);
+    case PM4_ACQUIRE_MEM:
+        if (n >= 7 && (body[6] & GCR_GLI_INV))
+            cp_code_changed(q);
+        return true;
+    case PM4_SET_SH_REG:
+        return set_sh(q, body, n);
+    default:
+        snprintf(text, sizeof(text), "PM4 opcode 0x%02x", op);
+        (void)cp_fail(q, CP_ERR_UNSUPPORTED, text);
+        return false;
+    }
+}
+
+/* One packet at dw, of at most n dwords. Returns its length, 0 after an error. */
+static uint32_t packet(struct gdev_queue *q, const uint32_t *dw, uint64_t n,
+                       unsigned depth)
+{
+    uint32_t header = dw[0];
+    unsigned type = header >> 30;
+    if (type == 2 || header == 0)
+        return 1; /* filler */
+    unsigned op = header >> 8 & 0xff;
+    uint32_t count = header >> 16 & 0x3fff;
+    if (type == 3 && op == PM4_NOP && count == 0x3fff)
+        return 1; /* a NOP of one dword */
+    if (type != 3 || count + 2 > n) {
+        (void)cp_fail(q, CP_ERR_FORMAT, "PM4 packet header");
+        return 0;
+    }
+    return execute(q, op, dw + 1, count + 1, depth) ? count + 2 : 0;
+}
+
+static bool run_ib(struct gdev_queue *q, uint64_t va, uint64_t dwords, unsigned depth)
+{
+    if (depth > 3) {
+        (void)cp_fail(q, CP_ERR_FORMAT, "indirect buffers nest too deep");
+        return false;
+    }
+    const uint32_t *dw = cp_at(q, va, dwords * 4, GDEV_READ);
+    if (!dw)
+        return false;
+    for (uint64_t at = 0; at < dwords;) {
+        uint32_t used = packet(q, dw + at, dwords - at, depth);
+        if (!used)
+            return false;
+        at += used;
+    }
+    return true;
+}
+
+static bool ready_registers(struct gdev_queue *q)
+{
+    if (!q->sh)
+        q->sh = calloc(SH_REGS, sizeof(uint32_t));
+    if (!q->sh)
+        (void)cp_fail(q, CP_ERR_UNSUPPORTED, "out of memory");
+    return q->sh != NULL;
+}
+
+bool cp_pm4_run(struct gdev_queue *q, uint64_t va, uint64_t dwords)
+{
+    return ready_registers(q) && run_ib(q, va & ~3ull, dwords, 0);
+}
+
+enum cp_result cp_pm4_step(struct gdev_queue *q)
+{
+    uint64_t wptr = *q->doorbell, slots = q->config.ring_bytes / 4;
+    if (q->rptr >= wptr)
+        return CP_IDLE;
+    if (!ready_registers(q))
+        return CP_HALT;
+    const uint32_t *ring = cp_at(q, q->config.ring, q->config.ring_bytes, GDEV_READ);
+    if (!ring)
+        return CP_HALT;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    uint64_t at = q->rptr % slots, n = wptr - q->rptr;
+    uint32_t copy[MAX_BODY + 2];
+    uint32_t count = (ring[at] >> 16 & 0x3fff) + 2;
+    const uint32_t *dw = ring + at;
+    if (at + count > slots) { /* the packet wraps */
+        for (uint32_t i = 0; i < count; i++)
+            copy[i] = ring[(at + i) % slots];
+        dw = copy;
+    }
+    uint32_t used = packet(q, dw, n < count ? n : count, 0);
+    if (!used)
+        return CP_HALT;
+    q->rptr += used;
+    return cp_write(q, q->config.rptr, &q->rptr, 8) ? CP_PROGRESS : CP_HALT;
+}

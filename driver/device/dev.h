@@ -1,0 +1,116 @@
+/* dev.h: inside of the device model, shared by its files only.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_DEV_H
+#define RD_DEV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "emu.h"
+#include "gdev.h"
+#include "params.h"
+#include "shared.h"
+
+#define DEV_MAX_QUEUES (BOARD_DOORBELL_BYTES / 8)
+
+/* A piece of the GPU address space; refs counts overlapping gdev_vm_add calls. */
+struct vm_seg {
+    uint64_t start, end;
+    unsigned perm;
+    uint32_t refs;
+    char name[24];
+};
+
+/* A region as the emulator knows it: perhaps several segments. */
+struct vm_region {
+    uint64_t start, end;
+    unsigned perm;
+    char name[24];
+};
+
+struct vm {
+    pthread_rwlock_t lock;
+    struct vm_seg *segs; /* sorted, disjoint */
+    size_t n_segs, cap_segs;
+    struct vm_region *regions; /* sorted, disjoint */
+    size_t n_regions, cap_regions;
+    struct emu *emu; /* created by the first queue */
+};
+
+struct svm_range {
+    uint64_t start, end;
+    struct gdev_svm attr;
+    bool mapped;
+};
+
+struct svm {
+    pthread_mutex_t lock;
+    struct svm_range *ranges; /* sorted, disjoint */
+    size_t count, cap;
+};
+
+struct gdev_bo {
+    struct gdev_bo_info info;
+    bool used, mapped, imported;
+};
+
+struct event; /* event.c */
+
+struct event_table {
+    pthread_mutex_t lock;
+    struct event **slots; /* index: id */
+    uint32_t count;       /* entries of slots */
+    uint64_t page_va;
+    uint32_t page_slots;
+};
+
+struct gdev {
+    int render_fd, kfd_fd;
+    bool no_execute;
+    struct gshared *shared;
+    struct gshared_proc *proc;
+
+    pthread_mutex_t bo_lock;
+    struct gdev_bo *bos;
+    uint32_t n_bos;
+
+    struct vm vm;
+    struct svm svm;
+    struct event_table events;
+
+    pthread_mutex_t queue_lock; /* table and poller; never held while a packet runs */
+    struct gdev_queue *queues[DEV_MAX_QUEUES];
+    unsigned n_queues;
+    uint32_t gws_owner; /* queue id + 1 */
+    uint64_t doorbell_offset;
+    volatile uint64_t *doorbells;
+    uint64_t mmio_offset;
+    pthread_t poller;
+    bool poller_runs;
+    _Atomic uint32_t kicks;
+
+    _Atomic uint64_t tba, tma;
+    _Atomic bool runtime_enabled;
+};
+
+/* bo.c */
+void dev_bo_init(struct gdev *dev);
+RD_CHECKED rd_status dev_doorbells(struct gdev *dev); /* reserve and map the page */
+
+/* vm.c */
+void dev_vm_init(struct vm *vm);
+/* The emulator, created on first use. */
+RD_CHECKED rd_status dev_vm_emu(struct vm *vm, struct emu **out);
+/* Name of the mapping nearest to an address, for messages. */
+void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
+
+/* svm.c, event.c */
+void dev_svm_init(struct svm *svm);
+void dev_events_init(struct event_table *table);
+
+/* A thread that takes no signals of the program. */
+RD_CHECKED rd_status dev_thread(pthread_t *thread, void *(*main)(void *), void *arg,
+                                const char *name);
+
+#endif

@@ -1,0 +1,284 @@
+/* event.c: events, the mailbox page, waiting.
+ *
+ * Follows the kernel's rules: an auto-reset event with waiters is consumed by them; the
+ * age of an event counts its signals and is never 0; a wait whose event is destroyed
+ * fails. The lock is never held while a thread sleeps.
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dev.h"
+
+#define MAX_EVENTS (2 * GDEV_EVENT_SIGNALS)
+#define EMPTY_SLOT UINT64_MAX /* a mailbox that no signal has written */
+
+struct waiter {
+    struct event *event; /* NULL once destroyed */
+    bool activated;
+    pthread_cond_t *wake;
+    struct waiter *next;
+};
+
+struct event {
+    enum gdev_event_kind kind;
+    bool auto_reset, signaled;
+    uint64_t age;
+    struct gdev_memory_fault fault;
+    uint32_t reset_cause;
+    struct waiter *waiters;
+};
+
+void dev_events_init(struct event_table *table)
+{
+    pthread_mutex_init(&table->lock, NULL);
+}
+
+static struct event *find(struct event_table *t, uint32_t id)
+{
+    return id < t->count ? t->slots[id] : NULL;
+}
+
+rd_status gdev_event_create(struct gdev *dev, enum gdev_event_kind kind,
+                            bool auto_reset, uint32_t *id)
+{
+    struct event_table *t = &dev->events;
+    struct event *ev = calloc(1, sizeof(*ev));
+    if (!ev)
+        return RD_E_NOMEM;
+    *ev = (struct event){.kind = kind, .auto_reset = auto_reset, .age = 1};
+    rd_status st = RD_OK;
+    pthread_mutex_lock(&t->lock);
+    if (!t->slots) {
+        t->slots = calloc(MAX_EVENTS, sizeof(struct event *));
+        t->count = t->slots ? MAX_EVENTS : 0;
+    }
+    uint32_t at = kind == GDEV_EVENT_SIGNAL ? 1 : GDEV_EVENT_SIGNALS;
+    uint32_t end = kind == GDEV_EVENT_SIGNAL ? GDEV_EVENT_SIGNALS : t->count;
+    while (at < end && t->count && t->slots[at])
+        at++;
+    if (!t->count)
+        st = RD_E_NOMEM;
+    else if (at >= end)
+        st = RD_E_RANGE;
+    else
+        t->slots[at] = ev;
+    pthread_mutex_unlock(&t->lock);
+    if (st != RD_OK) {
+        free(ev);
+        return st;
+    }
+    *id = at;
+    return RD_OK;
+}
+
+static void wake_all(struct event *ev, bool activate)
+{
+    for (struct waiter *w = ev->waiters; w; w = w->next) {
+        w->activated = w->activated || activate;
+        pthread_cond_signal(w->wake);
+    }
+}
+
+static void set_locked(struct event *ev)
+{
+    ev->signaled = !ev->auto_reset || !ev->waiters;
+    if (++ev->age < 2)
+        ev->age = 2;
+    wake_all(ev, true);
+}
+
+rd_status gdev_event_destroy(struct gdev *dev, uint32_t id)
+{
+    struct event_table *t = &dev->events;
+    pthread_mutex_lock(&t->lock);
+    struct event *ev = find(t, id);
+    if (ev) {
+        for (struct waiter *w = ev->waiters; w; w = w->next)
+            w->event = NULL;
+        wake_all(ev, false);
+        t->slots[id] = NULL;
+        free(ev);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return ev ? RD_OK : RD_E_NOT_FOUND;
+}
+
+rd_status gdev_event_set(struct gdev *dev, uint32_t id)
+{
+    pthread_mutex_lock(&dev->events.lock);
+    struct event *ev = find(&dev->events, id);
+    bool can = ev && ev->kind == GDEV_EVENT_SIGNAL;
+    if (can)
+        set_locked(ev);
+    pthread_mutex_unlock(&dev->events.lock);
+    return can ? RD_OK : RD_E_NOT_FOUND;
+}
+
+rd_status gdev_event_reset(struct gdev *dev, uint32_t id)
+{
+    pthread_mutex_lock(&dev->events.lock);
+    struct event *ev = find(&dev->events, id);
+    bool can = ev && ev->kind == GDEV_EVENT_SIGNAL;
+    if (can)
+        ev->signaled = false;
+    pthread_mutex_unlock(&dev->events.lock);
+    return can ? RD_OK : RD_E_NOT_FOUND;
+}
+
+rd_status gdev_event_page(struct gdev *dev, uint64_t va, uint64_t bytes)
+{
+    struct event_table *t = &dev->events;
+    rd_status st = RD_E_EXISTS;
+    if (bytes < 8 * GDEV_EVENT_SIGNALS)
+        return RD_E_INVALID;
+    pthread_mutex_lock(&t->lock);
+    if (!t->page_va) {
+        t->page_va = va;
+        t->page_slots = GDEV_EVENT_SIGNALS;
+        memset((void *)(uintptr_t)va, 0xff, 8 * GDEV_EVENT_SIGNALS);
+        st = RD_OK;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return st;
+}
+
+void gdev_interrupt(struct gdev *dev, uint32_t id)
+{
+    struct event_table *t = &dev->events;
+    pthread_mutex_lock(&t->lock);
+    struct event *ev = find(t, id);
+    if (t->page_va && id < t->page_slots &&
+        gdev_vm_check(dev, t->page_va + 8ull * id, 8, GDEV_WRITE)) {
+        uint64_t *slot = (uint64_t *)(uintptr_t)(t->page_va + 8ull * id);
+        __atomic_store_n(slot, EMPTY_SLOT, __ATOMIC_RELEASE);
+    }
+    if (ev && ev->kind == GDEV_EVENT_SIGNAL)
+        set_locked(ev);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void gdev_event_memory_fault(struct gdev *dev, const struct gdev_memory_fault *fault)
+{
+    struct event_table *t = &dev->events;
+    pthread_mutex_lock(&t->lock);
+    for (uint32_t id = GDEV_EVENT_SIGNALS; id < t->count; id++) {
+        struct event *ev = t->slots[id];
+        if (ev && ev->kind == GDEV_EVENT_MEMORY) {
+            ev->fault = *fault;
+            set_locked(ev);
+        }
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+static enum gdev_wait_result test(const struct waiter *w, unsigned count, bool all)
+{
+    unsigned active = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!w[i].event)
+            return GDEV_WAIT_DESTROYED;
+        active += w[i].activated;
+    }
+    bool done = all ? active == count : active > 0;
+    return done ? GDEV_WAIT_DONE : GDEV_WAIT_TIMEOUT;
+}
+
+/* Attach to each event; one that is signaled already counts at once. */
+static rd_status attach(struct event_table *t, struct waiter *w,
+                        struct gdev_wait *waits, unsigned count, pthread_cond_t *wake)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!find(t, waits[i].id))
+            return RD_E_INVALID;
+    for (unsigned i = 0; i < count; i++) {
+        struct event *ev = find(t, waits[i].id);
+        w[i] = (struct waiter){.event = ev, .activated = ev->signaled, .wake = wake};
+        if (ev->auto_reset)
+            ev->signaled = false;
+        if (ev->kind == GDEV_EVENT_SIGNAL && waits[i].age && waits[i].age != ev->age)
+            w[i].activated = true;
+        w[i].next = ev->waiters;
+        ev->waiters = &w[i];
+    }
+    return RD_OK;
+}
+
+static void detach(struct waiter *w, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!w[i].event)
+            continue;
+        struct waiter **link = &w[i].event->waiters;
+        while (*link != &w[i])
+            link = &(*link)->next;
+        *link = w[i].next;
+    }
+}
+
+static void report(struct gdev_wait *waits, const struct waiter *w, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct event *ev = w[i].event;
+        waits[i].activated = w[i].activated;
+        waits[i].kind = ev->kind;
+        if (!w[i].activated)
+            continue;
+        if (ev->kind == GDEV_EVENT_SIGNAL && waits[i].age)
+            waits[i].age = ev->age;
+        if (ev->kind == GDEV_EVENT_MEMORY)
+            waits[i].fault = ev->fault;
+        if (ev->kind == GDEV_EVENT_HW)
+            waits[i].reset_cause = ev->reset_cause;
+    }
+}
+
+static void deadline(struct timespec *at, uint32_t timeout_ms)
+{
+    clock_gettime(CLOCK_MONOTONIC, at);
+    at->tv_sec += timeout_ms / 1000;
+    at->tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (at->tv_nsec >= 1000000000) {
+        at->tv_nsec -= 1000000000;
+        at->tv_sec++;
+    }
+}
+
+rd_status gdev_event_wait(struct gdev *dev, struct gdev_wait *waits, unsigned count,
+                          bool all, uint32_t timeout_ms, enum gdev_wait_result *result)
+{
+    struct event_table *t = &dev->events;
+    struct waiter *w = calloc(count ? count : 1, sizeof(*w));
+    if (!w)
+        return RD_E_NOMEM;
+    pthread_condattr_t attr;
+    pthread_cond_t wake;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&wake, &attr);
+    struct timespec end;
+    deadline(&end, timeout_ms);
+
+    pthread_mutex_lock(&t->lock);
+    rd_status st = attach(t, w, waits, count, &wake);
+    if (st == RD_OK) {
+        int err = timeout_ms ? 0 : ETIMEDOUT;
+        while ((*result = test(w, count, all)) == GDEV_WAIT_TIMEOUT &&
+               err != ETIMEDOUT) {
+            if (timeout_ms == UINT32_MAX)
+                err = pthread_cond_wait(&wake, &t->lock);
+            else
+                err = pthread_cond_timedwait(&wake, &t->lock, &end);
+        }
+        if (*result == GDEV_WAIT_DONE)
+            report(waits, w, count);
+        detach(w, count);
+    }
+    pthread_mutex_unlock(&t->lock);
+    pthread_cond_destroy(&wake);
+    pthread_condattr_destroy(&attr);
+    free(w);
+    return st;
+}

@@ -1,0 +1,183 @@
+/* gdev.h: the mocked GPU as one process sees it.
+ *
+ * A device model: buffers, address space, events, queues. It knows no ioctl and no
+ * client. A GPU virtual address is the host pointer of the same value.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_GDEV_H
+#define RD_GDEV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+struct gdev; /* opaque */
+struct gdev_bo;
+struct gdev_queue;
+struct gshared_proc;
+
+struct gdev_config {
+    const char *state_dir; /* see shared.h */
+    bool no_execute;       /* complete dispatches without running them */
+};
+
+/* Open the device for this process: maps the shared state, starts no thread. */
+RD_CHECKED rd_status gdev_open(const struct gdev_config *config, struct gdev **out);
+
+/* Counters of this process. Never NULL. */
+struct gshared_proc *gdev_proc(struct gdev *dev);
+
+/* 100 MHz constant-rate counter: signal timestamps, s_sendmsg_rtn REALTIME. */
+uint64_t gdev_clock(void);
+
+/* ---- buffers (bo.c) ---- */
+
+enum gdev_bo_kind { GDEV_VRAM, GDEV_GTT, GDEV_USERPTR, GDEV_DOORBELL, GDEV_MMIO };
+
+#define GDEV_BO_WRITE  1u
+#define GDEV_BO_EXEC   2u
+#define GDEV_BO_PUBLIC 4u
+#define GDEV_BO_TWICE  8u /* mapped twice in a row (AQL ring) */
+
+struct gdev_bo_info {
+    enum gdev_bo_kind kind;
+    uint32_t flags;     /* GDEV_BO_* */
+    uint32_t abi_flags; /* as the client gave them; kept for queries */
+    uint64_t va;        /* GPU virtual address; 0: none yet */
+    uint64_t bytes;
+    uint64_t offset; /* in the render or kfd file; userptr: the host address */
+};
+
+/* Allocate a buffer; info->offset is in (userptr) or out.
+ * Returns RD_E_NOMEM beyond the VRAM, RD_E_INVALID for size 0. */
+RD_CHECKED rd_status gdev_bo_create(struct gdev *dev, struct gdev_bo_info *info,
+                                    uint32_t *handle);
+/* Second handle for the memory at an offset (dmabuf import); does not own it. */
+RD_CHECKED rd_status gdev_bo_import(struct gdev *dev, const struct gdev_bo_info *info,
+                                    uint32_t *handle);
+RD_CHECKED rd_status gdev_bo_info(struct gdev *dev, uint32_t handle,
+                                  struct gdev_bo_info *out);
+/* Returns RD_E_BUSY if it is still mapped. */
+RD_CHECKED rd_status gdev_bo_free(struct gdev *dev, uint32_t handle);
+RD_CHECKED rd_status gdev_bo_map(struct gdev *dev, uint32_t handle);
+RD_CHECKED rd_status gdev_bo_unmap(struct gdev *dev, uint32_t handle);
+/* Map a part of a buffer at an address of the caller's choice (virtual memory API). */
+RD_CHECKED rd_status gdev_bo_map_at(struct gdev *dev, uint32_t handle, uint64_t va,
+                                    uint64_t offset, uint64_t bytes, bool write);
+RD_CHECKED rd_status gdev_bo_unmap_at(struct gdev *dev, uint64_t va, uint64_t bytes);
+uint64_t gdev_vram_available(struct gdev *dev);
+/* A descriptor of the file that backs the kind; owned by the device. */
+int gdev_backing_fd(struct gdev *dev, enum gdev_bo_kind kind);
+
+/* ---- address space (vm.c) ---- */
+
+#define GDEV_READ  1u
+#define GDEV_WRITE 2u
+#define GDEV_EXEC  4u
+
+/* Make [va, va+bytes) visible to the GPU; nested and overlapping calls are counted. */
+RD_CHECKED rd_status gdev_vm_add(struct gdev *dev, uint64_t va, uint64_t bytes,
+                                 unsigned perm, const char *name);
+/* Undo one gdev_vm_add of the range. Parts not mapped are ignored. */
+void gdev_vm_remove(struct gdev *dev, uint64_t va, uint64_t bytes);
+/* Is the whole range visible with these permissions? */
+bool gdev_vm_check(struct gdev *dev, uint64_t va, uint64_t bytes, unsigned perm);
+
+/* ---- shared virtual memory ranges (svm.c) ---- */
+
+struct gdev_svm {
+    uint32_t preferred_loc, prefetch_loc, granularity, flags;
+    bool access, access_in_place;
+};
+
+/* Attributes of host memory; pages with access become visible to the GPU. */
+RD_CHECKED rd_status gdev_svm_set(struct gdev *dev, uint64_t va, uint64_t bytes,
+                                  const struct gdev_svm *attr, bool map);
+/* Attributes common to the range; false if part of it has none. */
+bool gdev_svm_get(struct gdev *dev, uint64_t va, uint64_t bytes, struct gdev_svm *out);
+
+/* ---- events (event.c) ---- */
+
+enum gdev_event_kind {
+    GDEV_EVENT_SIGNAL,
+    GDEV_EVENT_OTHER,
+    GDEV_EVENT_MEMORY,
+    GDEV_EVENT_HW
+};
+
+#define GDEV_EVENT_SIGNALS 4096u /* ids below are signal events with a mailbox slot */
+
+struct gdev_memory_fault {
+    uint64_t va;
+    bool not_present, read_only, no_execute, imprecise;
+};
+
+/* One entry of a wait. */
+struct gdev_wait {
+    uint32_t id;
+    uint64_t age;                   /* in/out, signal events: last age seen, 0: none */
+    enum gdev_event_kind kind;      /* out */
+    bool activated;                 /* out */
+    struct gdev_memory_fault fault; /* out, memory events */
+    uint32_t reset_cause;           /* out, hardware exceptions */
+};
+
+enum gdev_wait_result { GDEV_WAIT_DONE, GDEV_WAIT_TIMEOUT, GDEV_WAIT_DESTROYED };
+
+RD_CHECKED rd_status gdev_event_create(struct gdev *dev, enum gdev_event_kind kind,
+                                       bool auto_reset, uint32_t *id);
+RD_CHECKED rd_status gdev_event_destroy(struct gdev *dev, uint32_t id);
+RD_CHECKED rd_status gdev_event_set(struct gdev *dev, uint32_t id);
+RD_CHECKED rd_status gdev_event_reset(struct gdev *dev, uint32_t id);
+/* The page of mailboxes, from a mapped buffer. RD_E_EXISTS if there is one. */
+RD_CHECKED rd_status gdev_event_page(struct gdev *dev, uint64_t va, uint64_t bytes);
+/* Block until any or all are signaled. timeout_ms ~0: forever. */
+RD_CHECKED rd_status gdev_event_wait(struct gdev *dev, struct gdev_wait *waits,
+                                     unsigned count, bool all, uint32_t timeout_ms,
+                                     enum gdev_wait_result *result);
+/* An interrupt with a context id: signal the event, free its mailbox. */
+void gdev_interrupt(struct gdev *dev, uint32_t id);
+/* Signal every memory event of the process. */
+void gdev_event_memory_fault(struct gdev *dev, const struct gdev_memory_fault *fault);
+
+/* ---- queues (queue.c) ---- */
+
+enum gdev_queue_kind { GDEV_QUEUE_PM4, GDEV_QUEUE_AQL, GDEV_QUEUE_SDMA };
+
+struct gdev_queue_config {
+    enum gdev_queue_kind kind;
+    uint64_t ring, ring_bytes;
+    uint64_t rptr, wptr; /* addresses of the 64-bit indices */
+    uint64_t cwsr, cwsr_bytes;
+    uint32_t percentage, priority;
+};
+
+/* Create a queue and its worker. doorbell is its offset in /dev/kfd's file. */
+RD_CHECKED rd_status gdev_queue_create(struct gdev *dev,
+                                       const struct gdev_queue_config *config,
+                                       uint32_t *id, uint64_t *doorbell);
+/* Preempts what runs, then removes the queue. */
+RD_CHECKED rd_status gdev_queue_destroy(struct gdev *dev, uint32_t id);
+/* ring 0 or percentage 0 suspends the queue. */
+RD_CHECKED rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
+                                       uint64_t ring_bytes, uint32_t percentage,
+                                       uint32_t priority);
+RD_CHECKED rd_status gdev_queue_cu_mask(struct gdev *dev, uint32_t id,
+                                        const uint32_t *mask, unsigned bits);
+/* Sizes of the saved context; RD_E_BUSY while the queue is active. */
+RD_CHECKED rd_status gdev_queue_wave_state(struct gdev *dev, uint32_t id,
+                                           uint32_t *ctl_used, uint32_t *save_used);
+RD_CHECKED rd_status gdev_queue_gws(struct gdev *dev, uint32_t id, uint32_t count,
+                                    uint32_t *first);
+unsigned gdev_queue_count(struct gdev *dev);
+/* Look at the doorbells now instead of at the next poll. */
+void gdev_kick(struct gdev *dev);
+
+/* First and second level trap handler. */
+void gdev_trap_handler(struct gdev *dev, uint64_t tba, uint64_t tma);
+/* Report queue errors through the context save area instead of the AQL queue. */
+void gdev_runtime_enable(struct gdev *dev, bool enable);
+
+#endif

@@ -1,0 +1,41 @@
+/* params.h: identity and size of the mocked board, a Radeon RX 7900 XTX (Navi 31).
+ *
+ * Source: sysfs dump of a real board, as libhsakmt and libdrm read it.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_PARAMS_H
+#define RD_PARAMS_H
+
+#define BOARD_GPU_ID        0xB4A7u
+#define BOARD_VENDOR        0x1002u
+#define BOARD_DEVICE        0x744cu
+#define BOARD_SUBSYS_VENDOR 0x1002u
+#define BOARD_SUBSYS_DEVICE 0x0e3bu
+#define BOARD_REVISION      0xc8u
+#define BOARD_UNIQUE_ID     11673270660693242239ull
+#define BOARD_PCI_SLOT      "0000:03:00.0"
+#define BOARD_LOCATION_ID   0x300u
+#define BOARD_RENDER_MINOR  128u
+
+#define BOARD_VRAM_BYTES     25753026560ull /* what is left of 24 GiB for programs */
+#define BOARD_SE             6u
+#define BOARD_SA_PER_SE      2u
+#define BOARD_CU_PER_SA      8u
+#define BOARD_CUS            (BOARD_SE * BOARD_SA_PER_SE * BOARD_CU_PER_SA)
+#define BOARD_WAVES_PER_CU   32u
+#define BOARD_CLOCK_HZ       100000000ull /* constant-rate counter */
+#define BOARD_SCLK_MHZ       2482u
+#define BOARD_MCLK_MHZ       1249u
+#define BOARD_GB_ADDR_CONFIG 0x545u
+
+/* Context save area, from the counts above (kfd_queue.c formulas): per wave 12 bytes of
+ * control stack; per CU VGPRs, SGPRs, LDS and hardware registers. */
+#define BOARD_WAVES           (BOARD_CUS * BOARD_WAVES_PER_CU)
+#define BOARD_CTL_STACK_BYTES ((40u + BOARD_WAVES * 12u + 8u + 4095u) & ~4095u)
+#define BOARD_WG_DATA_BYTES   (BOARD_CUS * (0x60000u + 0x4000u + 0x10000u + 0x1000u))
+#define BOARD_CWSR_BYTES                                                               \
+    (BOARD_CTL_STACK_BYTES + ((BOARD_WG_DATA_BYTES + 4095u) & ~4095u))
+#define BOARD_EOP_BYTES      4096u
+#define BOARD_DOORBELL_BYTES 8192u
+
+#endif

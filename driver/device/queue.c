@@ -1,0 +1,348 @@
+/* queue.c: queues, their worker threads, and the poller that watches doorbells.
+ *
+ * A worker handles packets of one queue; while idle it spins briefly, then waits until
+ * the poller sees its doorbell change. Workers never hold a lock inside a packet, so a
+ * kernel that never ends blocks nobody else. A queue is freed only after its worker has
+ * left it.
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "cp.h"
+
+#define IDLE_SPINS     4000u
+#define POLL_BUSY_NS   5000 /* nap between looks while work was seen lately */
+#define POLL_CALM_NS   50000
+#define POLL_ASLEEP_NS 500000
+#define BUSY_FOR_NS    20000000ull /* how long "lately" is */
+#define CALM_FOR_NS    1000000000ull
+#define DESTROY_WAIT_S 2
+
+#define AQL_DOORBELL_EMPTY UINT64_MAX
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* ---- worker ---- */
+
+/* Sleep until poked; the doorbell is compared once more by the poller after waiting is
+ * set, so a ring between the last step and here is not lost. */
+static void wait_for_poke(struct gdev_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->busy = false;
+    pthread_cond_broadcast(&q->idle);
+    q->waiting = true;
+    while (!q->poked && !atomic_load(&q->stop))
+        pthread_cond_wait(&q->wake, &q->lock);
+    q->poked = false;
+    q->waiting = false;
+    q->busy = true;
+    pthread_mutex_unlock(&q->lock);
+}
+
+static void idle(struct gdev_queue *q)
+{
+    uint64_t before = *q->doorbell;
+    for (unsigned i = 0; i < IDLE_SPINS; i++) {
+        if (*q->doorbell != before)
+            return;
+        if (i % 256 == 255)
+            sched_yield();
+        __builtin_ia32_pause();
+    }
+    if (q->step(q) == CP_IDLE)
+        wait_for_poke(q);
+}
+
+static void *worker(void *arg)
+{
+    struct gdev_queue *q = arg;
+    struct timespec nap = {0, 20000};
+    unsigned stalls = 0;
+    wait_for_poke(q);
+    while (!atomic_load(&q->stop)) {
+        if (!atomic_load(&q->active) || atomic_load(&q->halted)) {
+            wait_for_poke(q);
+            continue;
+        }
+        switch (q->step(q)) {
+        case CP_PROGRESS:
+            stalls = 0;
+            break;
+        case CP_IDLE:
+            stalls = 0;
+            idle(q);
+            break;
+        case CP_STALL:
+            if (++stalls > 200)
+                nanosleep(&nap, NULL);
+            else
+                sched_yield();
+            break;
+        case CP_HALT:
+            break;
+        }
+    }
+    pthread_mutex_lock(&q->lock);
+    q->busy = false;
+    pthread_cond_broadcast(&q->idle);
+    pthread_mutex_unlock(&q->lock);
+    return NULL;
+}
+
+static void poke(struct gdev_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->poked = true;
+    pthread_cond_signal(&q->wake);
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* ---- poller ---- */
+
+/* Wake the workers whose doorbell has changed since their last wake-up. */
+static bool poll_once(struct gdev *dev)
+{
+    bool seen = false;
+    pthread_mutex_lock(&dev->queue_lock);
+    for (unsigned i = 0, left = dev->n_queues; left; i++) {
+        struct gdev_queue *q = dev->queues[i];
+        if (!q)
+            continue;
+        left--;
+        uint64_t bell = *q->doorbell;
+        if (bell != q->seen) {
+            q->seen = bell;
+            seen = true;
+            poke(q);
+        }
+    }
+    pthread_mutex_unlock(&dev->queue_lock);
+    return seen;
+}
+
+static void *poller(void *arg)
+{
+    struct gdev *dev = arg;
+    uint64_t last = now_ns();
+    uint32_t kicks = atomic_load(&dev->kicks);
+    prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
+    for (;;) {
+        uint32_t k = atomic_load(&dev->kicks);
+        uint64_t t = now_ns();
+        if (poll_once(dev) || k != kicks)
+            last = t;
+        kicks = k;
+        uint64_t quiet = t - last;
+        struct timespec nap = {0, quiet < BUSY_FOR_NS   ? POLL_BUSY_NS
+                                  : quiet < CALM_FOR_NS ? POLL_CALM_NS
+                                                        : POLL_ASLEEP_NS};
+        nanosleep(&nap, NULL);
+    }
+    return NULL;
+}
+
+void gdev_kick(struct gdev *dev)
+{
+    atomic_fetch_add_explicit(&dev->kicks, 1, memory_order_relaxed);
+}
+
+/* ---- interface ---- */
+
+static void queue_free(struct gdev_queue *q)
+{
+    pthread_mutex_destroy(&q->lock);
+    pthread_cond_destroy(&q->wake);
+    pthread_cond_destroy(&q->idle);
+    free(q->sh);
+    free(q);
+}
+
+static struct gdev_queue *queue_new(struct gdev *dev,
+                                    const struct gdev_queue_config *config)
+{
+    static enum cp_result (*const steps[])(struct gdev_queue *) = {
+        [GDEV_QUEUE_PM4] = cp_pm4_step,
+        [GDEV_QUEUE_AQL] = cp_aql_step,
+        [GDEV_QUEUE_SDMA] = cp_sdma_step,
+    };
+    struct gdev_queue *q = calloc(1, sizeof(*q));
+    if (!q)
+        return NULL;
+    q->dev = dev;
+    q->config = *config;
+    q->step = steps[config->kind];
+    q->busy = true;
+    memset(q->cu_mask, 0xff, sizeof(q->cu_mask));
+    atomic_store(&q->active, config->percentage > 0 && config->ring);
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->wake, NULL);
+    pthread_cond_init(&q->idle, NULL);
+    return q;
+}
+
+/* Queue lock held. */
+static rd_status start(struct gdev *dev, struct gdev_queue *q)
+{
+    uint32_t id = 0;
+    while (id < DEV_MAX_QUEUES && dev->queues[id])
+        id++;
+    if (id == DEV_MAX_QUEUES)
+        return RD_E_NOMEM;
+    q->id = id;
+    q->doorbell = dev->doorbells + id;
+    *q->doorbell = q->config.kind == GDEV_QUEUE_AQL ? AQL_DOORBELL_EMPTY : 0;
+    q->seen = *q->doorbell;
+    rd_status st = RD_OK;
+    if (!dev->poller_runs) {
+        st = dev_thread(&dev->poller, poller, dev, "rdna3 doorbell");
+        dev->poller_runs = st == RD_OK;
+    }
+    if (st == RD_OK)
+        st = dev_thread(&q->thread, worker, q, "rdna3 queue");
+    if (st == RD_OK) {
+        dev->queues[id] = q;
+        dev->n_queues++;
+    }
+    return st;
+}
+
+rd_status gdev_queue_create(struct gdev *dev, const struct gdev_queue_config *config,
+                            uint32_t *id, uint64_t *doorbell)
+{
+    rd_status st = dev_doorbells(dev);
+    if (st != RD_OK)
+        return st;
+    struct gdev_queue *q = queue_new(dev, config);
+    if (!q)
+        return RD_E_NOMEM;
+    if (config->kind != GDEV_QUEUE_AQL &&
+        gdev_vm_check(dev, config->rptr, 8, GDEV_WRITE))
+        q->rptr = *(const uint64_t *)(uintptr_t)config->rptr;
+    pthread_mutex_lock(&dev->queue_lock);
+    st = start(dev, q);
+    pthread_mutex_unlock(&dev->queue_lock);
+    if (st != RD_OK) {
+        queue_free(q);
+        return st;
+    }
+    *id = q->id;
+    *doorbell = dev->doorbell_offset + 8ull * q->id;
+    return RD_OK;
+}
+
+static struct gdev_queue *find(struct gdev *dev, uint32_t id)
+{
+    return id < DEV_MAX_QUEUES ? dev->queues[id] : NULL;
+}
+
+rd_status gdev_queue_destroy(struct gdev *dev, uint32_t id)
+{
+    pthread_mutex_lock(&dev->queue_lock);
+    struct gdev_queue *q = find(dev, id);
+    if (q) {
+        dev->queues[id] = NULL;
+        dev->n_queues--;
+        if (dev->gws_owner == id + 1)
+            dev->gws_owner = 0;
+    }
+    pthread_mutex_unlock(&dev->queue_lock);
+    if (!q)
+        return RD_E_NOT_FOUND;
+    atomic_store(&q->stop, true);
+    poke(q);
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += DESTROY_WAIT_S;
+    if (pthread_timedjoin_np(q->thread, NULL, &end) == 0)
+        queue_free(q);
+    else
+        pthread_detach(q->thread); /* still inside a kernel: it keeps its queue */
+    return RD_OK;
+}
+
+rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
+                            uint64_t ring_bytes, uint32_t percentage, uint32_t priority)
+{
+    pthread_mutex_lock(&dev->queue_lock);
+    struct gdev_queue *q = find(dev, id);
+    if (q) {
+        pthread_mutex_lock(&q->lock);
+        if (ring) {
+            q->config.ring = ring;
+            q->config.ring_bytes = ring_bytes;
+        }
+        q->config.percentage = percentage;
+        q->config.priority = priority;
+        pthread_mutex_unlock(&q->lock);
+        atomic_store(&q->active, ring && percentage);
+        poke(q);
+    }
+    pthread_mutex_unlock(&dev->queue_lock);
+    return q ? RD_OK : RD_E_NOT_FOUND;
+}
+
+rd_status gdev_queue_cu_mask(struct gdev *dev, uint32_t id, const uint32_t *mask,
+                             unsigned bits)
+{
+    pthread_mutex_lock(&dev->queue_lock);
+    struct gdev_queue *q = find(dev, id);
+    if (q)
+        memcpy(q->cu_mask, mask, bits / 8);
+    pthread_mutex_unlock(&dev->queue_lock);
+    return q ? RD_OK : RD_E_NOT_FOUND;
+}
+
+/* Waves are never saved to memory here: a suspended queue keeps its state inside. */
+rd_status gdev_queue_wave_state(struct gdev *dev, uint32_t id, uint32_t *ctl_used,
+                                uint32_t *save_used)
+{
+    rd_status st = RD_E_NOT_FOUND;
+    pthread_mutex_lock(&dev->queue_lock);
+    struct gdev_queue *q = find(dev, id);
+    if (q && q->config.kind == GDEV_QUEUE_SDMA)
+        st = RD_E_INVALID;
+    else if (q && atomic_load(&q->active))
+        st = RD_E_BUSY;
+    else if (q) {
+        *ctl_used = *save_used = 0;
+        st = RD_OK;
+    }
+    pthread_mutex_unlock(&dev->queue_lock);
+    return st;
+}
+
+rd_status gdev_queue_gws(struct gdev *dev, uint32_t id, uint32_t count, uint32_t *first)
+{
+    rd_status st = RD_OK;
+    pthread_mutex_lock(&dev->queue_lock);
+    if (!find(dev, id))
+        st = RD_E_NOT_FOUND;
+    else if (count && dev->gws_owner && dev->gws_owner != id + 1)
+        st = RD_E_BUSY;
+    else
+        dev->gws_owner = count ? id + 1 : 0;
+    pthread_mutex_unlock(&dev->queue_lock);
+    if (st == RD_OK)
+        *first = 0;
+    return st;
+}
+
+unsigned gdev_queue_count(struct gdev *dev)
+{
+    pthread_mutex_lock(&dev->queue_lock);
+    unsigned n = dev->n_queues;
+    pthread_mutex_unlock(&dev->queue_lock);
+    return n;
+}

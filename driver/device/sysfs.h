@@ -1,0 +1,44 @@
+/* sysfs.h: what a machine with a Radeon RX 7900 XTX shows in /sys and /proc.
+ *
+ * Paths are absolute, as a program names them; links are relative. The caller decides
+ * where the files live.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_SYSFS_H
+#define RD_SYSFS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+/* Where the emitted tree goes. Each function returns RD_OK or stops the emission. */
+struct sysfs_out {
+    void *ctx;
+    rd_status (*file)(void *ctx, const char *path, const void *data, size_t bytes);
+    rd_status (*link)(void *ctx, const char *path, const char *target);
+    rd_status (*sparse)(void *ctx, const char *path, uint64_t bytes);
+};
+
+struct sysfs_host {
+    unsigned cpus;
+    uint64_t memory_bytes;
+    uint64_t vram_bytes;
+};
+
+/* Emit the KFD topology, the PCI device with its DRM nodes, and the module. */
+RD_CHECKED rd_status sysfs_emit(const struct sysfs_host *host,
+                                const struct sysfs_out *out);
+
+/* The parts of sysfs_emit. */
+RD_CHECKED rd_status sysfs_emit_topology(const struct sysfs_host *host,
+                                         const struct sysfs_out *out);
+RD_CHECKED rd_status sysfs_emit_pci(const struct sysfs_host *host,
+                                    const struct sysfs_out *out);
+
+/* Helpers of both: a formatted text file. */
+RD_CHECKED rd_status sysfs_text(const struct sysfs_out *out, const char *path,
+                                const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,244 @@
+/* vm.c: the GPU's address space, counted per page range, mirrored into the emulator.
+ *
+ * Segments are sorted and disjoint; each counts the calls that cover it. The emulator
+ * holds regions, which are cut only when a part of one goes away: kernels that use the
+ * rest may run meanwhile.
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev.h"
+
+void dev_vm_init(struct vm *vm)
+{
+    pthread_rwlock_init(&vm->lock, NULL);
+}
+
+/* Index of the first segment that ends after va. */
+static size_t seg_at(const struct vm *vm, uint64_t va)
+{
+    size_t lo = 0, hi = vm->n_segs;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (vm->segs[mid].end <= va)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool seg_insert(struct vm *vm, size_t at, const struct vm_seg *seg)
+{
+    if (vm->n_segs == vm->cap_segs) {
+        size_t cap = vm->cap_segs ? vm->cap_segs * 2 : 64;
+        struct vm_seg *segs = realloc(vm->segs, cap * sizeof(*segs));
+        if (!segs)
+            return false;
+        vm->segs = segs;
+        vm->cap_segs = cap;
+    }
+    memmove(vm->segs + at + 1, vm->segs + at, (vm->n_segs - at) * sizeof(*vm->segs));
+    vm->segs[at] = *seg;
+    vm->n_segs++;
+    return true;
+}
+
+/* Make va a segment boundary if it lies inside one. */
+static bool seg_split(struct vm *vm, uint64_t va)
+{
+    size_t i = seg_at(vm, va);
+    if (i == vm->n_segs || vm->segs[i].start >= va)
+        return true;
+    struct vm_seg right = vm->segs[i];
+    right.start = va;
+    if (!seg_insert(vm, i + 1, &right))
+        return false;
+    vm->segs[i].end = va;
+    return true;
+}
+
+static unsigned emu_perm(unsigned perm)
+{
+    return (perm & GDEV_READ ? EMU_MEM_READ : 0) |
+           (perm & GDEV_WRITE ? EMU_MEM_WRITE : 0) |
+           (perm & GDEV_EXEC ? EMU_MEM_EXEC : 0);
+}
+
+static bool emu_add(struct vm *vm, const struct vm_region *r)
+{
+    return !vm->emu || emu_mem_add(vm->emu, r->start, r->end - r->start,
+                                   emu_perm(r->perm), r->name) == RD_OK;
+}
+
+static bool region_insert(struct vm *vm, const struct vm_region *r)
+{
+    if (vm->n_regions == vm->cap_regions) {
+        size_t cap = vm->cap_regions ? vm->cap_regions * 2 : 64;
+        struct vm_region *regions = realloc(vm->regions, cap * sizeof(*regions));
+        if (!regions)
+            return false;
+        vm->regions = regions;
+        vm->cap_regions = cap;
+    }
+    size_t at = 0;
+    while (at < vm->n_regions && vm->regions[at].start < r->start)
+        at++;
+    memmove(vm->regions + at + 1, vm->regions + at,
+            (vm->n_regions - at) * sizeof(*vm->regions));
+    vm->regions[at] = *r;
+    vm->n_regions++;
+    return emu_add(vm, r);
+}
+
+/* Cut [start, end) out of the regions. */
+static bool region_cut(struct vm *vm, uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < vm->n_regions;) {
+        struct vm_region r = vm->regions[i];
+        if (r.end <= start || r.start >= end) {
+            i++;
+            continue;
+        }
+        if (vm->emu && emu_mem_remove(vm->emu, r.start) != RD_OK)
+            return false;
+        vm->n_regions--;
+        memmove(vm->regions + i, vm->regions + i + 1,
+                (vm->n_regions - i) * sizeof(*vm->regions));
+        struct vm_region left = r, right = r;
+        left.end = start;
+        right.start = end;
+        if (r.start < start && !region_insert(vm, &left))
+            return false;
+        if (r.end > end && !region_insert(vm, &right))
+            return false;
+    }
+    return true;
+}
+
+static bool add_gap(struct vm *vm, size_t at, uint64_t start, uint64_t end,
+                    unsigned perm, const char *name)
+{
+    struct vm_seg seg = {.start = start, .end = end, .perm = perm, .refs = 1};
+    struct vm_region region = {.start = start, .end = end, .perm = perm};
+    snprintf(seg.name, sizeof(seg.name), "%s", name);
+    snprintf(region.name, sizeof(region.name), "%s", name);
+    return seg_insert(vm, at, &seg) && region_insert(vm, &region);
+}
+
+/* Count an existing segment once more; its permissions become the union. */
+static bool add_ref(struct vm *vm, struct vm_seg *seg, unsigned perm)
+{
+    seg->refs++;
+    if ((seg->perm | perm) == seg->perm)
+        return true;
+    seg->perm |= perm;
+    struct vm_region wider = {.start = seg->start, .end = seg->end, .perm = seg->perm};
+    memcpy(wider.name, seg->name, sizeof(wider.name));
+    return region_cut(vm, wider.start, wider.end) && region_insert(vm, &wider);
+}
+
+static bool add_locked(struct vm *vm, uint64_t start, uint64_t end, unsigned perm,
+                       const char *name)
+{
+    if (!seg_split(vm, start) || !seg_split(vm, end))
+        return false;
+    uint64_t at = start;
+    for (size_t i = seg_at(vm, start); at < end; i++) {
+        uint64_t next =
+            i < vm->n_segs && vm->segs[i].start < end ? vm->segs[i].start : end;
+        if (next > at) {
+            if (!add_gap(vm, i, at, next, perm, name))
+                return false;
+            at = next;
+        } else {
+            if (!add_ref(vm, &vm->segs[i], perm))
+                return false;
+            at = vm->segs[i].end;
+        }
+    }
+    return true;
+}
+
+rd_status gdev_vm_add(struct gdev *dev, uint64_t va, uint64_t bytes, unsigned perm,
+                      const char *name)
+{
+    if (!bytes || va + bytes < va)
+        return RD_E_INVALID;
+    pthread_rwlock_wrlock(&dev->vm.lock);
+    bool ok = add_locked(&dev->vm, va, va + bytes, perm, name);
+    pthread_rwlock_unlock(&dev->vm.lock);
+    return ok ? RD_OK : RD_E_NOMEM;
+}
+
+void gdev_vm_remove(struct gdev *dev, uint64_t va, uint64_t bytes)
+{
+    struct vm *vm = &dev->vm;
+    uint64_t end = va + bytes;
+    pthread_rwlock_wrlock(&vm->lock);
+    if (seg_split(vm, va) && seg_split(vm, end)) {
+        size_t i = seg_at(vm, va);
+        while (i < vm->n_segs && vm->segs[i].start < end) {
+            if (--vm->segs[i].refs) {
+                i++;
+                continue;
+            }
+            (void)region_cut(vm, vm->segs[i].start, vm->segs[i].end);
+            vm->n_segs--;
+            memmove(vm->segs + i, vm->segs + i + 1,
+                    (vm->n_segs - i) * sizeof(*vm->segs));
+        }
+    }
+    pthread_rwlock_unlock(&vm->lock);
+}
+
+bool gdev_vm_check(struct gdev *dev, uint64_t va, uint64_t bytes, unsigned perm)
+{
+    struct vm *vm = &dev->vm;
+    uint64_t end = va + bytes;
+    if (end < va)
+        return false;
+    pthread_rwlock_rdlock(&vm->lock);
+    size_t i = seg_at(vm, va);
+    while (va < end && i < vm->n_segs && vm->segs[i].start <= va &&
+           (vm->segs[i].perm & perm) == perm)
+        va = vm->segs[i++].end;
+    pthread_rwlock_unlock(&vm->lock);
+    return va >= end;
+}
+
+void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size)
+{
+    pthread_rwlock_rdlock(&vm->lock);
+    size_t i = seg_at(vm, va);
+    if (i == vm->n_segs && i)
+        i--;
+    else if (i && vm->segs[i].start > va &&
+             va - vm->segs[i - 1].end < vm->segs[i].start - va)
+        i--;
+    if (i < vm->n_segs)
+        snprintf(text, size, "nearest: %s [0x%" PRIx64 ", 0x%" PRIx64 ")",
+                 vm->segs[i].name, vm->segs[i].start, vm->segs[i].end);
+    else
+        snprintf(text, size, "nothing is mapped");
+    pthread_rwlock_unlock(&vm->lock);
+}
+
+rd_status dev_vm_emu(struct vm *vm, struct emu **out)
+{
+    rd_status st = RD_OK;
+    pthread_rwlock_wrlock(&vm->lock);
+    if (!vm->emu) {
+        struct emu_config config = {.threads = 0};
+        st = emu_create(&config, &vm->emu);
+        for (size_t i = 0; st == RD_OK && i < vm->n_regions; i++)
+            if (!emu_add(vm, &vm->regions[i]))
+                st = RD_E_NOMEM;
+    }
+    pthread_rwlock_unlock(&vm->lock);
+    *out = vm->emu;
+    return st;
+}

@@ -1,0 +1,351 @@
+/* preload.c: the libc functions that stand between a program and the mocked files.
+ *
+ * Knows libc and descriptors, no ioctl number. Each wrapper translates paths, does the
+ * work by system call (or by the next definition, where libc keeps state), and repairs
+ * what comes back. Exports nothing but the names it replaces; the constructor does
+ * nothing, so that short-lived children cost nothing.
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "abi.h"
+#include "vfs.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The definition that would have been used without us. */
+#define NEXT(name)                                                                     \
+    ({                                                                                 \
+        static __typeof__(&name) next_;                                                \
+        if (!__atomic_load_n(&next_, __ATOMIC_RELAXED)) {                              \
+            __typeof__(&name) found_;                                                  \
+            *(void **)&found_ = dlsym(RTLD_NEXT, #name);                               \
+            __atomic_store_n(&next_, found_, __ATOMIC_RELAXED);                        \
+        }                                                                              \
+        next_;                                                                         \
+    })
+
+/* libc's own names for the same functions, which no header declares. */
+EXPORT int open64(const char *path, int flags, ...);
+EXPORT int openat64(int dir, const char *path, int flags, ...);
+EXPORT int __open_2(const char *path, int flags);
+EXPORT int __open64_2(const char *path, int flags);
+EXPORT int __openat_2(int dir, const char *path, int flags);
+EXPORT int __openat64_2(int dir, const char *path, int flags);
+EXPORT FILE *fopen64(const char *path, const char *mode);
+EXPORT int stat64(const char *path, struct stat64 *st);
+EXPORT int lstat64(const char *path, struct stat64 *st);
+EXPORT int fstat64(int fd, struct stat64 *st);
+EXPORT int fstatat64(int dir, const char *path, struct stat64 *st, int flags);
+EXPORT int __xstat(int version, const char *path, struct stat *st);
+EXPORT int __xstat64(int version, const char *path, struct stat64 *st);
+EXPORT int __lxstat(int version, const char *path, struct stat *st);
+EXPORT int __lxstat64(int version, const char *path, struct stat64 *st);
+EXPORT int __fxstat(int version, int fd, struct stat *st);
+EXPORT int __fxstat64(int version, int fd, struct stat64 *st);
+EXPORT char *__realpath_chk(const char *path, char *resolved, size_t size);
+EXPORT ssize_t __readlink_chk(const char *path, char *buf, size_t n, size_t size);
+
+/* ---- opening ---- */
+
+static int do_open(int dir, const char *path, int flags, mode_t mode)
+{
+    char buf[PATH_MAX];
+    return (int)syscall(SYS_openat, dir, vfs_path(path, buf), flags, mode);
+}
+
+static bool needs_mode(int flags)
+{
+    return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+#define MODE_ARGUMENT(last)                                                            \
+    mode_t mode = 0;                                                                   \
+    if (needs_mode(last)) {                                                            \
+        va_list ap;                                                                    \
+        va_start(ap, last);                                                            \
+        mode = va_arg(ap, mode_t);                                                     \
+        va_end(ap);                                                                    \
+    }
+
+EXPORT int open(const char *path, int flags, ...)
+{
+    MODE_ARGUMENT(flags)
+    return do_open(AT_FDCWD, path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    MODE_ARGUMENT(flags)
+    return do_open(AT_FDCWD, path, flags, mode);
+}
+
+EXPORT int openat(int dir, const char *path, int flags, ...)
+{
+    MODE_ARGUMENT(flags)
+    return do_open(dir, path, flags, mode);
+}
+
+int openat64(int dir, const char *path, int flags, ...)
+{
+    MODE_ARGUMENT(flags)
+    return do_open(dir, path, flags, mode);
+}
+
+int __open_2(const char *path, int flags)
+{
+    return do_open(AT_FDCWD, path, flags, 0);
+}
+
+int __open64_2(const char *path, int flags)
+{
+    return do_open(AT_FDCWD, path, flags, 0);
+}
+
+int __openat_2(int dir, const char *path, int flags)
+{
+    return do_open(dir, path, flags, 0);
+}
+
+int __openat64_2(int dir, const char *path, int flags)
+{
+    return do_open(dir, path, flags, 0);
+}
+
+EXPORT FILE *fopen(const char *path, const char *mode)
+{
+    char buf[PATH_MAX];
+    return NEXT(fopen)(vfs_path(path, buf), mode);
+}
+
+FILE *fopen64(const char *path, const char *mode)
+{
+    char buf[PATH_MAX];
+    return NEXT(fopen64)(vfs_path(path, buf), mode);
+}
+
+EXPORT DIR *opendir(const char *path)
+{
+    char buf[PATH_MAX];
+    return NEXT(opendir)(vfs_path(path, buf));
+}
+
+EXPORT int scandir(const char *path, struct dirent ***names,
+                   int (*filter)(const struct dirent *),
+                   int (*compare)(const struct dirent **, const struct dirent **))
+{
+    char buf[PATH_MAX];
+    return NEXT(scandir)(vfs_path(path, buf), names, filter, compare);
+}
+
+EXPORT int scandir64(const char *path, struct dirent64 ***names,
+                     int (*filter)(const struct dirent64 *),
+                     int (*compare)(const struct dirent64 **, const struct dirent64 **))
+{
+    char buf[PATH_MAX];
+    return NEXT(scandir64)(vfs_path(path, buf), names, filter, compare);
+}
+
+/* ---- looking ---- */
+
+static int do_stat(int dir, const char *path, struct stat *st, int flags)
+{
+    char buf[PATH_MAX];
+    if ((long)syscall(SYS_newfstatat, dir, vfs_path(path, buf), st, flags) != 0)
+        return -1;
+    vfs_fix_stat(st);
+    return 0;
+}
+
+/* On x86-64 both stat structs have one layout. */
+_Static_assert(sizeof(struct stat) == sizeof(struct stat64),
+               "one layout of struct stat");
+
+EXPORT int stat(const char *path, struct stat *st)
+{
+    return do_stat(AT_FDCWD, path, st, 0);
+}
+
+int stat64(const char *path, struct stat64 *st)
+{
+    return do_stat(AT_FDCWD, path, (struct stat *)st, 0);
+}
+
+EXPORT int lstat(const char *path, struct stat *st)
+{
+    return do_stat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+int lstat64(const char *path, struct stat64 *st)
+{
+    return do_stat(AT_FDCWD, path, (struct stat *)st, AT_SYMLINK_NOFOLLOW);
+}
+
+EXPORT int fstat(int fd, struct stat *st)
+{
+    return do_stat(fd, "", st, AT_EMPTY_PATH);
+}
+
+int fstat64(int fd, struct stat64 *st)
+{
+    return do_stat(fd, "", (struct stat *)st, AT_EMPTY_PATH);
+}
+
+EXPORT int fstatat(int dir, const char *path, struct stat *st, int flags)
+{
+    return do_stat(dir, path, st, flags);
+}
+
+int fstatat64(int dir, const char *path, struct stat64 *st, int flags)
+{
+    return do_stat(dir, path, (struct stat *)st, flags);
+}
+
+int __xstat(int version, const char *path, struct stat *st)
+{
+    (void)version;
+    return do_stat(AT_FDCWD, path, st, 0);
+}
+
+int __xstat64(int version, const char *path, struct stat64 *st)
+{
+    (void)version;
+    return do_stat(AT_FDCWD, path, (struct stat *)st, 0);
+}
+
+int __lxstat(int version, const char *path, struct stat *st)
+{
+    (void)version;
+    return do_stat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+int __lxstat64(int version, const char *path, struct stat64 *st)
+{
+    (void)version;
+    return do_stat(AT_FDCWD, path, (struct stat *)st, AT_SYMLINK_NOFOLLOW);
+}
+
+int __fxstat(int version, int fd, struct stat *st)
+{
+    (void)version;
+    return do_stat(fd, "", st, AT_EMPTY_PATH);
+}
+
+int __fxstat64(int version, int fd, struct stat64 *st)
+{
+    (void)version;
+    return do_stat(fd, "", (struct stat *)st, AT_EMPTY_PATH);
+}
+
+EXPORT int statx(int dir, const char *restrict path, int flags, unsigned mask,
+                 struct statx *restrict stx)
+{
+    char buf[PATH_MAX];
+    unsigned need = mask | STATX_INO | STATX_TYPE | STATX_MODE;
+    if ((long)syscall(SYS_statx, dir, vfs_path(path, buf), flags, need, stx) != 0)
+        return -1;
+    vfs_fix_statx(stx);
+    return 0;
+}
+
+EXPORT int access(const char *path, int mode)
+{
+    char buf[PATH_MAX];
+    return (int)syscall(SYS_faccessat, AT_FDCWD, vfs_path(path, buf), mode);
+}
+
+EXPORT int faccessat(int dir, const char *path, int mode, int flags)
+{
+    char buf[PATH_MAX];
+    return NEXT(faccessat)(dir, vfs_path(path, buf), mode, flags);
+}
+
+static ssize_t do_readlink(int dir, const char *path, char *out, size_t size)
+{
+    char buf[PATH_MAX], text[PATH_MAX];
+    long n = syscall(SYS_readlinkat, dir, vfs_path(path, buf), text, sizeof(text));
+    if (n < 0)
+        return -1;
+    size_t length = vfs_unpath(text, (size_t)n);
+    if (length > size)
+        length = size;
+    memcpy(out, text, length);
+    return (ssize_t)length;
+}
+
+EXPORT ssize_t readlink(const char *restrict path, char *restrict out, size_t size)
+{
+    return do_readlink(AT_FDCWD, path, out, size);
+}
+
+EXPORT ssize_t readlinkat(int dir, const char *restrict path, char *restrict out,
+                          size_t size)
+{
+    return do_readlink(dir, path, out, size);
+}
+
+ssize_t __readlink_chk(const char *path, char *out, size_t n, size_t size)
+{
+    return do_readlink(AT_FDCWD, path, out, n < size ? n : size);
+}
+
+EXPORT char *realpath(const char *restrict path, char *restrict resolved)
+{
+    char buf[PATH_MAX];
+    char *r = NEXT(realpath)(vfs_path(path, buf), resolved);
+    if (r)
+        r[vfs_unpath(r, strlen(r))] = '\0';
+    return r;
+}
+
+char *__realpath_chk(const char *path, char *resolved, size_t size)
+{
+    if (resolved && size < PATH_MAX)
+        abort(); /* as libc does on a buffer too small for any path */
+    return realpath(path, resolved);
+}
+
+EXPORT char *canonicalize_file_name(const char *path)
+{
+    return realpath(path, NULL);
+}
+
+/* ---- the devices ---- */
+
+static enum abi_file fd_kind(int fd)
+{
+    switch (vfs_node_of_fd(fd)) {
+    case VFS_KFD:
+        return ABI_KFD;
+    case VFS_RENDER:
+        return ABI_RENDER;
+    default:
+        return ABI_NONE;
+    }
+}
+
+static const struct abi_host host = {.fd_kind = fd_kind};
+
+EXPORT int ioctl(int fd, unsigned long cmd, ...)
+{
+    va_list ap;
+    va_start(ap, cmd);
+    void *arg = va_arg(ap, void *);
+    va_end(ap);
+    enum abi_file file = abi_claims(cmd) ? fd_kind(fd) : ABI_NONE;
+    if (file == ABI_NONE)
+        return (int)syscall(SYS_ioctl, fd, cmd, arg);
+    int saved = errno;
+    int r = abi_ioctl(&host, file, cmd, arg);
+    errno = r < 0 ? -r : saved;
+    return r < 0 ? -1 : r;
+}

@@ -1,0 +1,29 @@
+/* vfs.h: which paths are ours, and which open files are device files.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_VFS_H
+#define RD_VFS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+enum vfs_node { VFS_NONE, VFS_KFD, VFS_RENDER };
+
+/* The path to use instead of the one that the program names: itself, or one in buf. */
+const char *vfs_path(const char *path, char buf[PATH_MAX]);
+
+/* Turn a path inside the state folder back into the one that the program knows.
+ * Returns its new length. */
+size_t vfs_unpath(char *path, size_t length);
+
+/* Is the descriptor one of our device files? By identity, so that dup, fcntl and
+ * descriptor passing need no attention. */
+enum vfs_node vfs_node_of_fd(int fd);
+
+/* Make a device file of ours look like a character device. */
+void vfs_fix_stat(struct stat *st);
+void vfs_fix_statx(struct statx *stx);
+
+#endif

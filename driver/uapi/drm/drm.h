@@ -1,0 +1,72 @@
+/* drm.h: the few generic DRM facts that the pinned amdgpu_drm.h and the mock need.
+ *
+ * Layouts follow the kernel's uapi; the full header is not pinned.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_UAPI_DRM_H
+#define RD_UAPI_DRM_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define DRM_IOCTL_BASE     'd'
+#define DRM_COMMAND_BASE   0x40
+#define DRM_COMMAND_END    0xA0
+#define DRM_IOW(nr, type)  _IOW(DRM_IOCTL_BASE, nr, type)
+#define DRM_IOR(nr, type)  _IOR(DRM_IOCTL_BASE, nr, type)
+#define DRM_IOWR(nr, type) _IOWR(DRM_IOCTL_BASE, nr, type)
+
+/* Ioctl numbers of the DRM core. */
+#define DRM_NR_VERSION            0x00
+#define DRM_NR_GET_UNIQUE         0x01
+#define DRM_NR_GET_MAGIC          0x02
+#define DRM_NR_GET_CLIENT         0x05
+#define DRM_NR_GEM_CLOSE          0x09
+#define DRM_NR_GET_CAP            0x0c
+#define DRM_NR_SET_CLIENT_CAP     0x0d
+#define DRM_NR_PRIME_HANDLE_TO_FD 0x2d
+#define DRM_NR_PRIME_FD_TO_HANDLE 0x2e
+
+struct drm_version {
+    int version_major;
+    int version_minor;
+    int version_patchlevel;
+    __u64 name_len; /* in: room, out: length */
+    __u64 name;
+    __u64 date_len;
+    __u64 date;
+    __u64 desc_len;
+    __u64 desc;
+};
+
+struct drm_unique {
+    __u64 unique_len;
+    __u64 unique;
+};
+
+struct drm_client {
+    __s32 idx;
+    __s32 auth;
+    __u64 pid;
+    __u64 uid;
+    __u64 magic;
+    __u64 iocs;
+};
+
+struct drm_get_cap {
+    __u64 capability;
+    __u64 value;
+};
+
+struct drm_gem_close {
+    __u32 handle;
+    __u32 pad;
+};
+
+struct drm_prime_handle {
+    __u32 handle;
+    __u32 flags;
+    __s32 fd;
+};
+
+#endif

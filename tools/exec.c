@@ -1,0 +1,282 @@
+/* exec.c: rdna3 exec: run a program with the mock GPU visible to it.
+ *
+ * Builds the state folder (device files, sysfs tree, shared counters), preloads the
+ * driver library into the program, and removes the folder when the program has ended.
+ * Must not know ioctls or queues. The exit status is the program's.
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "cmd.h"
+#include "exec_state.h"
+#include "params.h"
+#include "shared.h"
+
+static const char help[] =
+    "usage: rdna3 exec [OPTION...] -- COMMAND [ARG...]\n"
+    "\n"
+    "Runs an unmodified program with the mock gfx1100 visible as /dev/kfd,\n"
+    "/dev/dri/renderD128 and their files in /sys. The exit status is the program's.\n"
+    "\n"
+    "  --log FILE     append one line per ioctl\n"
+    "  --stats        print counters per process at exit\n"
+    "  --no-execute   complete every dispatch without running it\n"
+    "  --vram SIZE    bytes of video memory (suffix K, M, G)\n"
+    "  --root DIR     run inside DIR as root directory\n"
+    "  --preload LIB  the driver library (default: beside this program)\n"
+    "  --keep         keep the state folder and print its name\n";
+
+struct options {
+    const char *log, *root, *preload;
+    bool stats, no_execute, keep;
+    uint64_t vram;
+};
+
+enum {
+    OPT_LOG = 256,
+    OPT_STATS,
+    OPT_NO_EXEC,
+    OPT_VRAM,
+    OPT_ROOT,
+    OPT_PRELOAD,
+    OPT_KEEP,
+    OPT_TIMING,
+    OPT_HELP
+};
+
+static const struct option long_options[] = {
+    {"log", required_argument, NULL, OPT_LOG},
+    {"stats", no_argument, NULL, OPT_STATS},
+    {"no-execute", no_argument, NULL, OPT_NO_EXEC},
+    {"timing", no_argument, NULL, OPT_TIMING},
+    {"vram", required_argument, NULL, OPT_VRAM},
+    {"root", required_argument, NULL, OPT_ROOT},
+    {"preload", required_argument, NULL, OPT_PRELOAD},
+    {"keep", no_argument, NULL, OPT_KEEP},
+    {"help", no_argument, NULL, OPT_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+/* -1 to go on, else an exit status. */
+static int parse(int argc, char **argv, struct options *o)
+{
+    *o = (struct options){.vram = BOARD_VRAM_BYTES};
+    opterr = 0;
+    optind = 1;
+    int c;
+    while ((c = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
+        switch (c) {
+        case OPT_LOG:
+            o->log = optarg;
+            break;
+        case OPT_STATS:
+            o->stats = true;
+            break;
+        case OPT_NO_EXEC:
+            o->no_execute = true;
+            break;
+        case OPT_TIMING:
+            return cli_error(CLI_USAGE, "--timing: there is no timing model yet");
+        case OPT_VRAM:
+            if (cli_parse_size(optarg, &o->vram) != RD_OK || o->vram < 16u << 20)
+                return cli_error(CLI_USAGE, "--vram: '%s' is no size of at least 16M",
+                                 optarg);
+            break;
+        case OPT_ROOT:
+            o->root = optarg;
+            break;
+        case OPT_PRELOAD:
+            o->preload = optarg;
+            break;
+        case OPT_KEEP:
+            o->keep = true;
+            break;
+        case OPT_HELP:
+        case 'h':
+            fputs(help, stdout);
+            return cli_finish(CLI_OK);
+        default:
+            return cli_option_error(argc, argv, c);
+        }
+    }
+    if (optind >= argc)
+        return cli_error(CLI_USAGE, "exec: no command given");
+    return -1;
+}
+
+/* The driver library: as given, or beside this program. */
+static bool find_preload(const struct options *o, char out[PATH_MAX])
+{
+    static const char *const places[] = {"lib", "../lib", ".", "../lib/rdna3"};
+    if (o->preload)
+        return realpath(o->preload, out) != NULL;
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (n < 0)
+        return false;
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char path[2 * PATH_MAX];
+        snprintf(path, sizeof(path), "%s/%s/librdna3_preload.so", self, places[i]);
+        if (realpath(path, out))
+            return true;
+    }
+    return false;
+}
+
+static void print_stats(const struct gshared *shared)
+{
+    for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++) {
+        const struct gshared_proc *p = &shared->procs[i];
+        fprintf(stderr,
+                "rdna3: pid %" PRId32 " (%s): %" PRIu64 " dispatches (%" PRIu64
+                " skipped), %" PRIu64 " workgroups, %" PRIu64 " waves, %" PRIu64
+                " instructions, %" PRIu64 " faults, %" PRIu64 " copies (%" PRIu64
+                " bytes), %" PRIu64 " ioctls (%" PRIu64 " refused)\n",
+                atomic_load(&p->pid), p->comm, atomic_load(&p->dispatches),
+                atomic_load(&p->skipped), atomic_load(&p->workgroups),
+                atomic_load(&p->waves), atomic_load(&p->instructions),
+                atomic_load(&p->faults), atomic_load(&p->copies),
+                atomic_load(&p->copy_bytes), atomic_load(&p->ioctls),
+                atomic_load(&p->refused));
+    }
+}
+
+/* Environment of the program: the library first, whatever else is preloaded after it.
+ */
+static void set_environment(const struct options *o, const char *library,
+                            const struct exec_state *state, const char *log)
+{
+    const char *old = getenv("LD_PRELOAD");
+    char preload[3 * PATH_MAX];
+    snprintf(preload, sizeof(preload), "%s%s%s", library, old && *old ? ":" : "",
+             old ? old : "");
+    setenv("LD_PRELOAD", preload, 1);
+    setenv(GSHARED_ENV, state->dir, 1);
+    if (log)
+        setenv(GSHARED_ENV_LOG, log, 1);
+    else
+        unsetenv(GSHARED_ENV_LOG);
+    setenv(GSHARED_ENV_NO_EXEC, o->no_execute ? "1" : "0", 1);
+}
+
+_Noreturn static void run_child(const struct options *o, char **argv,
+                                const char *library, const struct exec_state *state,
+                                const char *log)
+{
+    if (o->root) {
+        const char *problem = exec_enter_root(o->root);
+        if (problem) {
+            cli_error(0, "exec: --root %s: %s: %s", o->root, problem, strerror(errno));
+            _exit(125);
+        }
+    }
+    set_environment(o, library, state, log);
+    execvp(argv[0], argv);
+    int err = errno;
+    unsetenv("LD_PRELOAD");
+    cli_error(0, "exec: %s: %s", argv[0], strerror(err));
+    _exit(err == ENOENT ? 127 : 126);
+}
+
+/* Terminal signals reach the program by itself; this process only waits for it. */
+static int wait_for(pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return CLI_FAILED;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static volatile sig_atomic_t child_pid;
+
+static void pass_on(int number)
+{
+    if (child_pid > 0)
+        kill((pid_t)child_pid, number);
+}
+
+static bool append_file(const char *path, const char *from)
+{
+    void *data;
+    size_t bytes;
+    if (cli_read_file(from, &data, &bytes) != RD_OK)
+        return errno == ENOENT; /* nothing was logged */
+    FILE *f = fopen(path, "ae");
+    bool ok = f && fwrite(data, 1, bytes, f) == bytes;
+    if (f && fclose(f) != 0)
+        ok = false;
+    free(data);
+    return ok;
+}
+
+static int run(const struct options *o, char **argv, const char *library)
+{
+    struct exec_state state;
+    char log[PATH_MAX];
+    if (o->log) {
+        int fd = open(o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        if (fd < 0 || !realpath(o->log, log))
+            return cli_error(CLI_FAILED, "--log %s: %s", o->log, strerror(errno));
+        close(fd);
+    }
+    rd_status st = exec_state_create(o->vram, o->root, library, &state);
+    if (st != RD_OK)
+        return cli_error(CLI_FAILED, "cannot create the state folder: %s",
+                         rd_status_text(st));
+    if (o->log && o->root) /* another root does not see the file itself */
+        snprintf(log, sizeof(log), "%s/log", state.dir);
+    struct sigaction forward = {.sa_handler = pass_on},
+                     ignore = {.sa_handler = SIG_IGN};
+    struct sigaction old_int, old_quit;
+    sigaction(SIGTERM, &forward, NULL);
+    sigaction(SIGHUP, &forward, NULL);
+    sigaction(SIGINT, &ignore, &old_int);
+    sigaction(SIGQUIT, &ignore, &old_quit);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGHUP, SIG_DFL);
+        sigaction(SIGINT, &old_int, NULL);
+        sigaction(SIGQUIT, &old_quit, NULL);
+        run_child(o, argv, state.library, &state, o->log ? log : NULL);
+    }
+    child_pid = child;
+    int status = child < 0 ? cli_error(CLI_FAILED, "fork: %s", strerror(errno))
+                           : wait_for(child);
+    if (o->stats)
+        print_stats(state.shared);
+    if (o->log && o->root && !append_file(o->log, log))
+        cli_error(0, "--log %s: %s", o->log, strerror(errno));
+    if (o->keep)
+        fprintf(stderr, "rdna3: state folder %s\n", state.dir);
+    else
+        exec_state_remove(&state);
+    return status;
+}
+
+int cmd_exec(int argc, char **argv)
+{
+    struct options o;
+    char library[PATH_MAX];
+    int early = parse(argc, argv, &o);
+    if (early >= 0)
+        return early;
+    if (!find_preload(&o, library))
+        return cli_error(CLI_FAILED, "cannot find librdna3_preload.so (see --preload)");
+    return run(&o, argv + optind, library);
+}

@@ -1,0 +1,292 @@
+/* exec_state.c: makes and removes the folder that holds the mocked files.
+ *
+ * The folder lies in shared memory where there is room, so that buffers are never
+ * written to a disk. Its path is the same inside another root, since /dev is shared.
+ * SPDX-License-Identifier: MIT
+ */
+#include "exec_state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "shared.h"
+#include "sysfs.h"
+
+#define RENDER_FILE_BYTES (1ull << 42) /* sparse; offsets are never reused */
+#define KFD_FILE_BYTES    (1ull << 32)
+#define FIRST_OFFSET      (1ull << 21)
+#define ROOM_WANTED       (1ull << 30)
+
+/* Create the folders above path. */
+static rd_status make_parents(char *path, size_t skip)
+{
+    for (char *p = path + skip; (p = strchr(p + 1, '/')) != NULL;) {
+        *p = '\0';
+        int r = mkdir(path, 0755);
+        *p = '/';
+        if (r != 0 && errno != EEXIST)
+            return RD_E_IO;
+    }
+    return RD_OK;
+}
+
+/* Folders repeat a lot: try the file first, make its parents only if that fails. */
+static int create_file(const struct exec_state *s, const char *path)
+{
+    char full[PATH_MAX];
+    snprintf(full, sizeof(full), "%s/" GSHARED_TREE "%s", s->dir, path);
+    int fd = open(full, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == ENOENT && make_parents(full, strlen(s->dir)) == RD_OK)
+        fd = open(full, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return fd;
+}
+
+static rd_status emit_file(void *ctx, const char *path, const void *data, size_t bytes)
+{
+    int fd = create_file(ctx, path);
+    if (fd < 0)
+        return RD_E_IO;
+    ssize_t n = write(fd, data, bytes);
+    close(fd);
+    return n == (ssize_t)bytes ? RD_OK : RD_E_IO;
+}
+
+static rd_status emit_sparse(void *ctx, const char *path, uint64_t bytes)
+{
+    int fd = create_file(ctx, path);
+    if (fd < 0)
+        return RD_E_IO;
+    int r = ftruncate(fd, (off_t)bytes);
+    fchmod(fd, 0666);
+    close(fd);
+    return r == 0 ? RD_OK : RD_E_IO;
+}
+
+static rd_status emit_link(void *ctx, const char *path, const char *target)
+{
+    const struct exec_state *s = ctx;
+    char full[PATH_MAX];
+    snprintf(full, sizeof(full), "%s/" GSHARED_TREE "%s", s->dir, path);
+    int r = symlink(target, full);
+    if (r != 0 && errno == ENOENT && make_parents(full, strlen(s->dir)) == RD_OK)
+        r = symlink(target, full);
+    return r == 0 ? RD_OK : RD_E_IO;
+}
+
+/* The host's modules, and the one that a machine with the GPU has. */
+static rd_status emit_modules(struct exec_state *s)
+{
+    static const char line[] = "amdgpu 15073280 1 - Live 0x0000000000000000\n";
+    void *host = NULL;
+    size_t bytes = 0;
+    if (cli_read_file("/proc/modules", &host, &bytes) != RD_OK)
+        bytes = 0;
+    char *all = malloc(bytes + sizeof(line));
+    rd_status st = RD_E_NOMEM;
+    if (all) {
+        memcpy(all, line, sizeof(line) - 1);
+        if (bytes)
+            memcpy(all + sizeof(line) - 1, host, bytes);
+        st = emit_file(s, "/proc/modules", all, bytes + sizeof(line) - 1);
+    }
+    free(all);
+    free(host);
+    return st;
+}
+
+/* Other PCI devices of the host stay visible beside ours. */
+static rd_status emit_host_pci(struct exec_state *s)
+{
+    static const char folder[] = "/sys/bus/pci/devices";
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return RD_OK;
+    DIR *d = fdopendir(dir);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        char target[PATH_MAX], path[PATH_MAX];
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+        if (realpath(path, target))
+            (void)!emit_link(s, path, target);
+    }
+    if (d)
+        closedir(d);
+    else
+        close(dir);
+    return RD_OK;
+}
+
+static rd_status emit_tree(struct exec_state *s, uint64_t vram)
+{
+    struct sysfs_host host = {
+        .cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+        .memory_bytes =
+            (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+        .vram_bytes = vram,
+    };
+    struct sysfs_out out = {
+        .ctx = s, .file = emit_file, .link = emit_link, .sparse = emit_sparse};
+    rd_status st = sysfs_emit(&host, &out);
+    if (st == RD_OK)
+        st = emit_sparse(s, "/dev/kfd", KFD_FILE_BYTES);
+    if (st == RD_OK)
+        st = emit_sparse(s, "/dev/dri/renderD128", RENDER_FILE_BYTES);
+    if (st == RD_OK)
+        st = emit_sparse(s, "/dev/dri/card0", 0);
+    if (st == RD_OK)
+        st = emit_modules(s);
+    if (st == RD_OK)
+        st = emit_host_pci(s);
+    return st;
+}
+
+static rd_status make_shared(struct exec_state *s, uint64_t vram)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/" GSHARED_FILE, s->dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || ftruncate(fd, sizeof(struct gshared)) != 0)
+        return RD_E_IO;
+    fchmod(fd, 0666);
+    void *p =
+        mmap(NULL, sizeof(struct gshared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (p == MAP_FAILED)
+        return RD_E_NOMEM;
+    s->shared = p;
+    s->shared->vram_bytes = vram;
+    atomic_store(&s->shared->next_bo_offset, FIRST_OFFSET);
+    atomic_store(&s->shared->next_kfd_offset, FIRST_OFFSET);
+    s->shared->magic = GSHARED_MAGIC;
+    return RD_OK;
+}
+
+static bool has_room(const char *dir)
+{
+    struct statvfs v;
+    return access(dir, W_OK) == 0 && statvfs(dir, &v) == 0 &&
+           (uint64_t)v.f_bavail * v.f_frsize >= ROOM_WANTED;
+}
+
+static rd_status make_dir(struct exec_state *s)
+{
+    const char *tmp = getenv("TMPDIR");
+    const char *base = has_room("/dev/shm") ? "/dev/shm" : tmp && *tmp ? tmp : "/tmp";
+    snprintf(s->dir, sizeof(s->dir), "%s/rdna3-XXXXXX", base);
+    if (!mkdtemp(s->dir))
+        return RD_E_IO;
+    return chmod(s->dir, 0755) == 0 ? RD_OK : RD_E_IO;
+}
+
+static rd_status copy_library(struct exec_state *s, const char *library)
+{
+    void *data;
+    size_t bytes;
+    rd_status st = cli_read_file(library, &data, &bytes);
+    if (st != RD_OK)
+        return st;
+    snprintf(s->library, sizeof(s->library), "%s/preload.so", s->dir);
+    st = cli_write_file(s->library, data, bytes);
+    free(data);
+    return st;
+}
+
+rd_status exec_state_create(uint64_t vram_bytes, const char *root, const char *library,
+                            struct exec_state *out)
+{
+    *out = (struct exec_state){.shared = NULL};
+    snprintf(out->library, sizeof(out->library), "%s", library);
+    rd_status st = make_dir(out);
+    if (st != RD_OK)
+        return st;
+    st = make_shared(out, vram_bytes);
+    if (st == RD_OK)
+        st = emit_tree(out, vram_bytes);
+    if (st == RD_OK && root)
+        st = copy_library(out, library);
+    if (st != RD_OK)
+        exec_state_remove(out);
+    return st;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *walk)
+{
+    (void)st, (void)type, (void)walk;
+    return remove(path);
+}
+
+void exec_state_remove(struct exec_state *state)
+{
+    if (state->shared)
+        munmap(state->shared, sizeof(struct gshared));
+    state->shared = NULL;
+    nftw(state->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static bool write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = write(fd, text, strlen(text));
+    close(fd);
+    return n == (ssize_t)strlen(text);
+}
+
+/* Namespaces in which this process may mount, keeping its user and group. */
+static const char *own_mounts(void)
+{
+    unsigned uid = getuid(), gid = getgid();
+    char map[64];
+    if (unshare(CLONE_NEWNS) == 0)
+        return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ? NULL
+                                                                      : "mount /";
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+        return "unshare";
+    if (!write_text("/proc/self/setgroups", "deny") && errno != ENOENT)
+        return "setgroups";
+    snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+    if (!write_text("/proc/self/uid_map", map))
+        return "uid_map";
+    snprintf(map, sizeof(map), "%u %u 1", gid, gid);
+    if (!write_text("/proc/self/gid_map", map))
+        return "gid_map";
+    return NULL;
+}
+
+const char *exec_enter_root(const char *dir)
+{
+    static const char *const shared[] = {"/proc", "/sys", "/dev"};
+    char root[PATH_MAX], cwd[PATH_MAX], path[2 * PATH_MAX];
+    if (!realpath(dir, root))
+        return "no such directory";
+    if (!getcwd(cwd, sizeof(cwd)))
+        cwd[0] = '\0';
+    const char *problem = own_mounts();
+    if (problem)
+        return problem;
+    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+        snprintf(path, sizeof(path), "%s%s", root, shared[i]);
+        if (mount(shared[i], path, NULL, MS_BIND | MS_REC, NULL) != 0)
+            return "mount";
+    }
+    if (chroot(root) != 0)
+        return "chroot";
+    size_t n = strlen(root);
+    bool inside = strncmp(cwd, root, n) == 0 && (cwd[n] == '/' || cwd[n] == '\0');
+    return chdir(inside && cwd[n] ? cwd + n : "/") == 0 ? NULL : "chdir";
+}

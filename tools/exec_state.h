@@ -1,0 +1,34 @@
+/* exec_state.h: the state folder of `rdna3 exec`, and entering another root.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_EXEC_STATE_H
+#define RD_EXEC_STATE_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "status.h"
+
+struct gshared;
+
+struct exec_state {
+    char dir[PATH_MAX / 2];
+    char library[PATH_MAX]; /* path of the driver library as the program sees it */
+    struct gshared *shared;
+};
+
+/* Create the folder with device files, sysfs tree and shared counters.
+ *
+ * root     directory that will become the program's root, or NULL
+ * library  path of the driver library; copied into the folder when there is a root
+ */
+RD_CHECKED rd_status exec_state_create(uint64_t vram_bytes, const char *root,
+                                       const char *library, struct exec_state *out);
+void exec_state_remove(struct exec_state *state);
+
+/* Make dir the root directory, with the host's /proc, /sys and /dev. Uses a mount
+ * namespace, and a user namespace if the caller is not root.
+ * Returns NULL, or what failed, with errno set. */
+const char *exec_enter_root(const char *dir);
+
+#endif
