@@ -114,22 +114,31 @@ static uint32_t scalar_tuple(struct dec *d, uint32_t sel, unsigned dwords)
     return sel;
 }
 
-/* Does an operand of this type accept the selector (below 256)? */
-static bool type_accepts(unsigned type, uint32_t sel)
+/* Does the operand accept the selector (below 256)? */
+static bool accepts(const struct dec *d, const struct isa_opnd_desc *desc, uint32_t sel)
 {
     bool special = (sel >= ISA_SEL_SHARED_BASE && sel < ISA_SEL_FLOAT_FIRST) ||
-                   (sel >= ISA_SEL_VCCZ && sel < ISA_SEL_LITERAL);
-    switch (type) {
+                   (sel >= ISA_SEL_VCCZ && sel < ISA_SEL_LDS_DIRECT);
+    switch (desc->type) {
     case ISA_OPR_SDST:
     case ISA_OPR_SDST_NULL:
-    case ISA_OPR_EXEC:
         return sel <= ISA_SEL_EXEC_HI;
     case ISA_OPR_SREG:
+        if (desc->field == ISA_FIELD_SDATA)
+            return sel <= ISA_SEL_NULL;
+        if (desc->field == ISA_FIELD_SRC2 && sel >= ISA_SEL_EXEC_LO)
+            return special; /* a mask, but not EXEC */
         return sel <= ISA_SEL_EXEC_HI || special;
     case ISA_OPR_SRC_VGPR_OR_INLINE:
-        return sel == ISA_SEL_NULL || (sel >= ISA_SEL_INT_0 && sel != ISA_SEL_LITERAL);
+        return sel == ISA_SEL_NULL ||
+               (sel >= ISA_SEL_INT_0 && sel < ISA_SEL_LDS_DIRECT);
+    case ISA_OPR_SRC:
+        if ((d->inst->variant == ISA_VAR_DPP16 || d->inst->variant == ISA_VAR_DPP8) &&
+            desc->field == ISA_FIELD_SRC1)
+            return false;
+        return sel != ISA_SEL_LDS_DIRECT || desc->dwords == 1;
     default:
-        return true;
+        return sel != ISA_SEL_LDS_DIRECT;
     }
 }
 
@@ -142,7 +151,8 @@ static void source_operand(struct dec *d, struct isa_opnd *o, uint32_t raw,
             d->ok = false;
         return;
     }
-    if (!is_scalar_source(raw) || !type_accepts(desc->type, raw))
+    if (!is_scalar_source(raw) || !accepts(d, desc, raw) ||
+        (raw == ISA_SEL_LITERAL && d->inst->variant != ISA_VAR_LITERAL))
         d->ok = false;
     o->kind = raw == ISA_SEL_LITERAL ? ISA_OPND_LITERAL : ISA_OPND_REG;
     o->sel = (uint16_t)scalar_tuple(d, raw, o->dwords);
@@ -209,7 +219,7 @@ static void fill_operand(struct dec *d, const struct isa_opnd_desc *desc)
     };
     bool sendmsg_imm =
         desc->type == ISA_OPR_SENDMSG; /* SOPP's SIMM16 and SOP1's SSRC0 alike */
-    if (desc->field == ISA_FIELD_NONE)
+    if (desc->field == ISA_FIELD_NONE || desc->type == ISA_OPR_EXEC)
         fixed_operand(d, o, desc->type);
     else if (is_immediate(desc->type) || sendmsg_imm)
         immediate_operand(d, o, desc->field, desc->type);
@@ -460,6 +470,9 @@ rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
     if (row_y != NULL && variant == ISA_VAR_NONE)
         variant = variant_of(word, row_y);
     const struct isa_fixed *fixed = &isa_fixed[row->fixed];
+    if ((word & fixed->mask) != fixed->value)
+        return RD_E_ENCODING;
+    fixed = &isa_fixed[row_y != NULL ? row_y->fixed : 0];
     if ((word & fixed->mask) != fixed->value)
         return RD_E_ENCODING;
     bool exists = (row->variants >> variant & 1) != 0 || row_y != NULL;

@@ -58,8 +58,15 @@ static unsigned operand_class(const struct printer *p, const struct isa_opnd *o)
     if (p->row->mods & ISA_RM_MIX)
         return CONST_F16;
     unsigned class = constant_class(o->fmt);
-    bool scalar = p->inst->enc <= ISA_ENC_SOPP; /* 16-bit operands are 32-bit ones */
-    return scalar && class == CONST_I16 ? CONST_32 : class;
+    if (p->inst->enc <= ISA_ENC_SOPP && class == CONST_I16)
+        return CONST_32; /* 16-bit operands of scalar instructions */
+    if (o->fmt >= ISA_FMT_WMMA_F32 && o->dwords < 8)
+        return CONST_32; /* accumulator of wave64 */
+    if (p->inst->enc == ISA_ENC_VOPD &&
+        ((isa_rows[p->inst->row].flags | isa_rows[p->inst->row_y].flags) &
+         ISA_RF_LITERAL))
+        return CONST_32; /* the literal is the K of one half */
+    return class;
 }
 
 static bool is_constant(const struct isa_opnd *o)
@@ -545,7 +552,8 @@ bool isa_has_text(const struct isa_inst *inst, unsigned print_flags)
     unsigned flags = row->flags;
     if (inst->enc == ISA_ENC_VOPD)
         flags |= isa_rows[inst->row_y].flags;
-    if (flags & ISA_RF_NO_TEXT)
+    bool true16 = (row->mods & ISA_RM_TRUE16) && (print_flags & ISA_PRINT_TRUE16);
+    if ((flags & ISA_RF_NO_TEXT) && !true16)
         return false;
     bool halves = (row->mods & ISA_RM_TRUE16) &&
                   ((print_flags & ISA_PRINT_TRUE16) || inst->op == ISA_V_MOV_B16);

@@ -373,7 +373,8 @@ static void fix_row(struct gm_model *m, struct gs_supplement *supp, struct gm_ro
         struct gs_line *line = &supp->lines[i];
         if (same(line->words[0], "unused") && same(word(supp, line, 1), row->base)) {
             for (size_t w = 2; w < line->n_words; w++)
-                gm_fix_unused(e, row, line->words[w]);
+                if (is_y_field(line->words[w]) == row->half_y)
+                    gm_fix_unused(e, row, line->words[w]);
             line->used = true;
         } else if (same(line->words[0], "reserved") &&
                    same(word(supp, line, 1), row->base)) {
