@@ -66,27 +66,18 @@ static const struct uop *fault(struct wave *w, const struct uop *u,
                          write);
 }
 
-static inline bool window_has(const struct wave *w, uint64_t lo, uint64_t last,
-                              unsigned bytes, unsigned perm)
-{
-    const struct mem_window *win = &w->window;
-    return lo >= win->base && last < win->end && win->end - last >= bytes &&
-           (win->perm & perm) == perm &&
-           win->generation ==
-               atomic_load_explicit(&w->emu->generation, memory_order_relaxed);
-}
-
-/* True if one lane's access is allowed; the window then shows its region. */
+/* True if one lane's access is allowed. */
 static bool lane_allowed(struct wave *w, uint64_t addr, unsigned bytes, unsigned perm,
                          enum emu_fault_kind *kind)
 {
-    if (window_has(w, addr, addr, bytes, perm))
-        return true;
+    const struct mem_window *win = window_find(w, addr, addr, bytes, mem_generation(w));
+    if (!win)
+        win = window_load(w, addr);
     *kind = EMU_FAULT_UNMAPPED;
-    if (!window_load(w, addr) || w->window.end - addr < bytes)
+    if (!win || win->end - addr < bytes)
         return false;
     *kind = EMU_FAULT_PERMISSION;
-    return (w->window.perm & perm) == perm;
+    return (win->perm & perm) == perm;
 }
 
 /* Check all active lanes of a global access. */
@@ -101,7 +92,8 @@ static bool check_global(struct wave *w, const struct uop *u, uint32_t exec,
         lo = a < lo ? a : lo;
         last = b > last ? b : last;
     }
-    if (window_has(w, lo, last, bytes, perm))
+    const struct mem_window *win = window_find(w, lo, last, bytes, mem_generation(w));
+    if (win && (win->perm & perm) == perm)
         return true;
     FOR_LANES(l, exec)
     {

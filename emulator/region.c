@@ -117,14 +117,16 @@ bool region_find(struct emu *emu, uint64_t address, struct mem_region *out,
     return found;
 }
 
-bool window_load(struct wave *w, uint64_t address)
+const struct mem_window *window_load(struct wave *w, uint64_t address)
 {
     struct mem_region r;
     unsigned generation;
     if (!region_find(w->emu, address, &r, &generation))
-        return false;
-    w->window = (struct mem_window){r.base, r.end, r.perm, generation};
-    return true;
+        return NULL;
+    struct mem_window *win = &w->window[w->next_window];
+    w->next_window = (w->next_window + 1) % MEM_WINDOWS;
+    *win = (struct mem_window){r.base, r.end, r.perm, generation};
+    return win;
 }
 
 void region_describe(struct emu *emu, uint64_t address, char *text, size_t size)

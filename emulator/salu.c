@@ -61,10 +61,15 @@ const struct uop *x_scalar(struct wave *w, const struct uop *u)
  * pages, and compilers widen loads on the strength of that. */
 #define PAGE_BYTES 4096u
 
-static bool readable(const struct mem_window *win, uint64_t addr, unsigned bytes)
+static bool readable(struct wave *w, uint64_t addr, unsigned bytes)
 {
+    if (window_find(w, addr, addr, bytes, mem_generation(w)))
+        return true;
+    const struct mem_window *win = window_load(w, addr);
+    if (!win)
+        return false;
     uint64_t end = (win->end + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
-    return addr >= win->base && addr < win->end && end - addr >= bytes;
+    return end - addr >= bytes;
 }
 
 /* s_load: base + offset + SGPR offset; the low two bits are ignored (manual 8.2). */
@@ -75,12 +80,8 @@ const struct uop *x_smem(struct wave *w, const struct uop *u)
     if (m->addr != NO_ROW)
         addr += w->sgpr[m->addr];
     addr &= ~UINT64_C(3);
-    unsigned generation =
-        atomic_load_explicit(&w->emu->generation, memory_order_relaxed);
-    if (w->window.generation != generation || !readable(&w->window, addr, m->bytes)) {
-        if (!window_load(w, addr) || !readable(&w->window, addr, m->bytes))
-            return wave_fault_at(w, u, EMU_FAULT_UNMAPPED, -1, addr, m->bytes, false);
-    }
+    if (!readable(w, addr, m->bytes))
+        return wave_fault_at(w, u, EMU_FAULT_UNMAPPED, -1, addr, m->bytes, false);
     memcpy(&w->sgpr[u->d], (const void *)(uintptr_t)addr, // NOLINT
            m->bytes);
     w->sgpr[ISA_SEL_NULL] = 0;

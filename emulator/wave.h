@@ -145,12 +145,14 @@ enum wave_stop {
     STOP_YIELD, /* s_sleep: let others run first */
 };
 
-/* The part of the address space a wave touched last. */
+/* A region a wave has touched lately. */
 struct mem_window {
     uint64_t base, end; /* [base, end) */
     unsigned perm;
     unsigned generation;
 };
+
+#define MEM_WINDOWS 4u
 
 struct program;
 struct workgroup;
@@ -172,7 +174,8 @@ struct wave {
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
     const struct uop *next;
     uint64_t n_insts;
-    struct mem_window window;
+    struct mem_window window[MEM_WINDOWS];
+    unsigned next_window; /* the one to replace next */
     struct program *program;
     struct workgroup *group;
     struct emu *emu;
@@ -215,6 +218,9 @@ static inline void select_half(struct wave *w, unsigned half)
     w->half = (uint8_t)half;
     w->base[SRC_VGPR] = w->vgpr[half];
 }
+
+/* The region table's version, for window_find. */
+static inline unsigned mem_generation(const struct wave *w);
 
 static inline const uint32_t *src_row(const struct wave *w, const struct usrc *s)
 {
@@ -301,8 +307,27 @@ sem_wave_fn x_scalar, x_smem, x_illegal, x_unsupported;
 /* The value of a scalar source, special registers included. */
 uint64_t scalar_value(const struct wave *w, const struct usrc *s);
 
-/* region.c: fill w->window with the region around address; false if none. */
-bool window_load(struct wave *w, uint64_t address);
+/* region.c: remember the region around address in a window; NULL if there is none. */
+const struct mem_window *window_load(struct wave *w, uint64_t address);
+
+static inline bool window_has(const struct mem_window *win, uint64_t lo, uint64_t last,
+                              unsigned bytes)
+{
+    return lo >= win->base && last < win->end && win->end - last >= bytes;
+}
+
+/* A remembered window that covers [lo, last + bytes), or NULL. */
+static inline const struct mem_window *window_find(const struct wave *w, uint64_t lo,
+                                                   uint64_t last, unsigned bytes,
+                                                   unsigned generation)
+{
+    for (unsigned i = 0; i < MEM_WINDOWS; i++) {
+        const struct mem_window *win = &w->window[i];
+        if (window_has(win, lo, last, bytes) && win->generation == generation)
+            return win;
+    }
+    return NULL;
+}
 
 /* Handlers that exist once per SIMD level. */
 struct level_ops {
@@ -323,5 +348,10 @@ struct emu {
     struct code_cache *code;
     atomic_ullong *counts; /* per opcode, if config.count */
 };
+
+static inline unsigned mem_generation(const struct wave *w)
+{
+    return atomic_load_explicit(&w->emu->generation, memory_order_relaxed);
+}
 
 #endif
