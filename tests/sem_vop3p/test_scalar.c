@@ -204,7 +204,8 @@ DEFINE(def_bitreplicate, uint64_t r = 0;
        for (unsigned i = 0; i < 32; i++) r |= (o->s0 >> i & 1) * ((uint64_t)3 << 2 * i);
        return plain(r, 64);)
 DEFINE(def_bcnt1, unsigned n = 0;
-       for (unsigned i = 0; i < bits; i++) n += o->s0 >> i & 1; return nonzero(n, 32);)
+       for (unsigned i = 0; i < bits; i++) n += (unsigned)(o->s0 >> i) & 1;
+       return nonzero(n, 32);)
 DEFINE(def_bcnt0, unsigned n = 0;
        for (unsigned i = 0; i < bits; i++) n += !(o->s0 >> i & 1);
        return nonzero(n, 32);)
