@@ -249,8 +249,10 @@ static void decode_run(struct emu *emu, struct program_data *d, uint32_t at)
     }
     if (at > end)
         at = end;
+    if (at == first)
+        return;
     struct run *runs = grow(d->runs, &d->cap_runs, d->n_runs, sizeof *runs);
-    if (at == first || !runs)
+    if (!runs)
         return;
     d->runs = runs;
     struct run *r = &d->runs[d->n_runs];
