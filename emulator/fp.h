@@ -39,15 +39,15 @@ static inline bool fp_nan64(F64 x)
 }
 static inline bool fp_snan16(F16 h)
 {
-    return fp_nan16(h) && !(h & 0x200u);
+    return fp_nan16(h) & !(h & 0x200u);
 }
 static inline bool fp_snan32(F32 x)
 {
-    return fp_nan32(x) && !(bits_of_f32(x) & 0x400000u);
+    return fp_nan32(x) & !(bits_of_f32(x) & 0x400000u);
 }
 static inline bool fp_snan64(F64 x)
 {
-    return fp_nan64(x) && !(bits_of_f64(x) & 0x8000000000000u);
+    return fp_nan64(x) & !(bits_of_f64(x) & 0x8000000000000u);
 }
 static inline F16 fp_quiet16(F16 h)
 {
@@ -125,20 +125,24 @@ static inline F64 fp_out64(F64 x, const struct lane_mode *m)
 
 /* ---- rounding of a magnitude */
 
-/* v / 2^shift rounded; shift 1..63. */
+/* v / 2^shift rounded; shift 1..63. Masks instead of conditions: this vectorises. */
 static inline U64 fp_shift_round(U64 v, unsigned shift, bool negative, unsigned round)
 {
     U64 q = v >> shift, mask = ((U64)1 << shift) - 1;
-    U64 nearest = (mask >> 1) + (q & 1);
-    bool away = round == ROUND_UP ? !negative : round == ROUND_DOWN && negative;
-    return (v + (round == ROUND_NEAREST ? nearest : away ? mask : 0)) >> shift;
+    U64 nearest = round == ROUND_NEAREST ? UINT64_MAX : 0;
+    U64 up = round == ROUND_UP ? UINT64_MAX : 0,
+        down = round == ROUND_DOWN ? UINT64_MAX : 0;
+    U64 away = (negative ? down : up) & mask;
+    return (v + (((mask >> 1) + (q & 1)) & nearest) + away) >> shift;
 }
 static inline U32 fp_shift_round32(U32 v, unsigned shift, bool negative, unsigned round)
 {
     U32 q = v >> shift, mask = ((U32)1 << shift) - 1;
-    U32 nearest = (mask >> 1) + (q & 1);
-    bool away = round == ROUND_UP ? !negative : round == ROUND_DOWN && negative;
-    return (v + (round == ROUND_NEAREST ? nearest : away ? mask : 0)) >> shift;
+    U32 nearest = round == ROUND_NEAREST ? UINT32_MAX : 0;
+    U32 up = round == ROUND_UP ? UINT32_MAX : 0,
+        down = round == ROUND_DOWN ? UINT32_MAX : 0;
+    U32 away = (negative ? down : up) & mask;
+    return (v + (((mask >> 1) + (q & 1)) & nearest) + away) >> shift;
 }
 /* Does a finite overflow give infinity (or the largest finite number)? */
 static inline bool fp_overflows(bool negative, unsigned round)
@@ -166,7 +170,10 @@ static inline F32 fp_f32_of_f16(F16 h, const struct lane_mode *m)
 /* The f16 magnitude for an overflow, 0x7c00 or 0x7bff. */
 static inline U32 fp_huge16(bool negative, unsigned round, const struct lane_mode *m)
 {
-    return fp_overflows(negative, round) && !m->fp16_ovfl ? 0x7c00u : 0x7bffu;
+    U32 inf = m->fp16_ovfl ? 0x7bffu : 0x7c00u;
+    U32 above = round == ROUND_NEAREST || round == ROUND_UP ? inf : 0x7bffu;
+    U32 below = round == ROUND_NEAREST || round == ROUND_DOWN ? inf : 0x7bffu;
+    return negative ? below : above;
 }
 
 /* f32 -> f16 with the given rounding. FP16_OVFL and output denormals as MODE says;
@@ -180,7 +187,7 @@ static inline F16 fp_narrow32(F32 x, unsigned round, const struct lane_mode *m)
     U32 shift = e > 0 ? 13 : e < -11 ? 25 : (U32)(14 - e);
     U32 r = fp_shift_round32(mant, shift, neg, round);
     r += e > 1 ? (U32)(e - 1) << 10 : 0; /* the hidden bit counts one */
-    r = r < 0x400u && !(m->denorm64 & 2) ? 0 : r;
+    r = r < (m->denorm64 & 2 ? 0 : 0x400u) ? 0 : r;
     r = r >= 0x7c00u ? fp_huge16(neg, round, m) : r;
     r = a >= 0x7f800000u ? 0x7c00u : r;
     r = a > 0x7f800000u ? 0x7e00u | (a >> 13 & 0x3ffu) : r;
@@ -205,7 +212,7 @@ static inline F16 fp_narrow64_f16(F64 x, unsigned round, const struct lane_mode 
     U32 shift = e > 0 ? 42 : e < -11 ? 54 : (U32)(43 - e);
     U32 r = (U32)fp_shift_round(mant, shift, neg, round);
     r += e > 1 ? (U32)(e < 32 ? e - 1 : 31) << 10 : 0;
-    r = r < 0x400u && !(m->denorm64 & 2) ? 0 : r;
+    r = r < (m->denorm64 & 2 ? 0 : 0x400u) ? 0 : r;
     r = r >= 0x7c00u ? fp_huge16(neg, round, m) : r;
     r = a >= 0x7ff0000000000000u ? 0x7c00u : r;
     r = a > 0x7ff0000000000000u ? 0x7e00u | (U32)(a >> 42 & 0x3ffu) : r;
@@ -330,8 +337,8 @@ static inline F32 fp_pick32(F32 a, F32 b, bool first, const struct lane_mode *m)
     F32 r = first ? a : b;
     r = fp_nan32(a) ? b : r;
     r = fp_nan32(b) ? a : r;
-    r = m->ieee && fp_snan32(b) ? fp_quiet32(b) : r;
-    return m->ieee && fp_snan32(a) ? fp_quiet32(a) : r;
+    r = (m->ieee & fp_snan32(b)) ? fp_quiet32(b) : r;
+    return (m->ieee & fp_snan32(a)) ? fp_quiet32(a) : r;
 }
 static inline F32 fp_min32(F32 a, F32 b, const struct lane_mode *m)
 {
@@ -348,8 +355,8 @@ static inline F64 fp_pick64(F64 a, F64 b, bool first, const struct lane_mode *m)
     F64 r = first ? a : b;
     r = fp_nan64(a) ? b : r;
     r = fp_nan64(b) ? a : r;
-    r = m->ieee && fp_snan64(b) ? fp_quiet64(b) : r;
-    return m->ieee && fp_snan64(a) ? fp_quiet64(a) : r;
+    r = (m->ieee & fp_snan64(b)) ? fp_quiet64(b) : r;
+    return (m->ieee & fp_snan64(a)) ? fp_quiet64(a) : r;
 }
 static inline F64 fp_min64(F64 a, F64 b, const struct lane_mode *m)
 {
@@ -366,8 +373,8 @@ static inline F16 fp_pick16(F16 a, F16 b, bool first, const struct lane_mode *m)
     F16 r = first ? a : b;
     r = fp_nan16(a) ? b : r;
     r = fp_nan16(b) ? a : r;
-    r = m->ieee && fp_snan16(b) ? fp_quiet16(b) : r;
-    return m->ieee && fp_snan16(a) ? fp_quiet16(a) : r;
+    r = (m->ieee & fp_snan16(b)) ? fp_quiet16(b) : r;
+    return (m->ieee & fp_snan16(a)) ? fp_quiet16(a) : r;
 }
 static inline F16 fp_min16(F16 a, F16 b, const struct lane_mode *m)
 {
