@@ -128,6 +128,8 @@ static bool accepts(const struct dec *d, const struct isa_opnd_desc *desc, uint3
             return sel <= ISA_SEL_NULL;
         if (desc->field == ISA_FIELD_SRC2 && sel >= ISA_SEL_EXEC_LO)
             return special; /* a mask, but not EXEC */
+        if (desc->field == ISA_FIELD_SADDR)
+            return sel < ISA_SEL_EXEC_HI;
         return sel <= ISA_SEL_EXEC_HI || special;
     case ISA_OPR_SRC_VGPR_OR_INLINE:
         return sel == ISA_SEL_NULL ||
@@ -181,7 +183,7 @@ static void register_operand(struct dec *d, struct isa_opnd *o,
         (d->inst->variant == ISA_VAR_DPP16 || d->inst->variant == ISA_VAR_DPP8)) {
         raw = isa_get(d->trailer, ISA_LAYOUT_DPP8, ISA_FIELD_VSRC0);
         vgpr_operand(d, o, raw, 8, desc->bits);
-    } else if (vgpr) {
+    } else if (vgpr && !(d->as_hardware && p->width == 9 && raw < ISA_SEL_VGPR0)) {
         vgpr_operand(d, o, raw, p->width, desc->bits);
     } else {
         source_operand(d, o, raw, desc);
@@ -443,8 +445,18 @@ static bool decode_row(struct dec *d, const struct isa_row *row_y)
     return d->ok && tuples_fit(inst);
 }
 
-rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
-                     struct isa_inst *inst)
+/* Bits that have one value in this row: do they, or does hardware not look at them? */
+static bool fixed_bits(uint64_t *word, const struct isa_row *row, bool as_hardware)
+{
+    const struct isa_fixed *fixed = &isa_fixed[row != NULL ? row->fixed : 0];
+    if ((*word & fixed->mask) == fixed->value)
+        return true;
+    *word = (*word & ~fixed->mask) | fixed->value;
+    return as_hardware;
+}
+
+static rd_status decode(const void *code, size_t bytes, unsigned wave, bool as_hardware,
+                        struct isa_inst *inst)
 {
     const uint8_t *p = code;
     if (bytes < 4)
@@ -469,19 +481,19 @@ rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
     unsigned variant = variant_of(word, row);
     if (row_y != NULL && variant == ISA_VAR_NONE)
         variant = variant_of(word, row_y);
-    const struct isa_fixed *fixed = &isa_fixed[row->fixed];
-    if ((word & fixed->mask) != fixed->value)
-        return RD_E_ENCODING;
-    fixed = &isa_fixed[row_y != NULL ? row_y->fixed : 0];
-    if ((word & fixed->mask) != fixed->value)
+    if (!fixed_bits(&word, row, as_hardware) || !fixed_bits(&word, row_y, as_hardware))
         return RD_E_ENCODING;
     bool exists = (row->variants >> variant & 1) != 0 || row_y != NULL;
     if (variant != ISA_VAR_NONE && !exists)
         return RD_E_ENCODING;
 
     struct isa_inst result = {.variant = (uint8_t)variant};
-    struct dec d = {
-        .word = word, .wave = wave, .row = row, .inst = &result, .ok = true};
+    struct dec d = {.word = word,
+                    .wave = wave,
+                    .row = row,
+                    .inst = &result,
+                    .as_hardware = as_hardware,
+                    .ok = true};
     if (variant != ISA_VAR_NONE) {
         if (bytes < length + 4)
             return RD_E_TRUNCATED;
@@ -493,4 +505,16 @@ rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
         return RD_E_ENCODING;
     *inst = result;
     return RD_OK;
+}
+
+rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
+                     struct isa_inst *inst)
+{
+    return decode(code, bytes, wave, false, inst);
+}
+
+rd_status isa_decode_hw(const void *code, size_t bytes, unsigned wave,
+                        struct isa_inst *inst)
+{
+    return decode(code, bytes, wave, true, inst);
 }

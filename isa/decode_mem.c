@@ -115,20 +115,29 @@ static unsigned image_data_dwords(const struct dec *d)
     return n + (d->inst->flags & ISA_M_TFE ? 1 : 0);
 }
 
+/* Does the instruction exist with that much data? Atomics move one or two registers,
+ * compare-and-swap two or four, gathers no odd three. */
+static bool image_data_exists(const struct dec *d, unsigned dwords, bool sampler)
+{
+    if (d->row->mods & ISA_RM_CMPSWAP)
+        return dwords == 2 || dwords == 4;
+    if (d->row->mods & ISA_RM_ATOMIC)
+        return dwords == 1 || dwords == 2;
+    return !(d->row->mods & ISA_RM_GATHER4) || !sampler || dwords != 3;
+}
+
 /* Address registers: offset, bias and reference take one each; coordinates and lod
  * one each, or two to a register with A16; gradients by dimension, or with G16 pairs
  * of halves for each direction. */
-static unsigned image_address_dwords(const struct dec *d)
+static unsigned image_address_dwords(uint32_t mods, unsigned dim, bool a16)
 {
     static const uint8_t coordinates[8] = {1, 2, 3, 3, 2, 3, 3, 4};
     static const uint8_t gradients[8] = {2, 4, 6, 4, 2, 4, 4, 4};
-    uint32_t mods = d->row->mods;
-    unsigned dim = d->inst->dim;
     unsigned components =
         (mods & ISA_RM_NOCOORD ? 0u : coordinates[dim]) + (mods & ISA_RM_LOD ? 1u : 0u);
     unsigned n = (mods & ISA_RM_OFFSET ? 1u : 0u) + (mods & ISA_RM_BIAS ? 1u : 0u) +
                  (mods & ISA_RM_ZCMP ? 1u : 0u);
-    n += d->inst->flags & ISA_M_A16 ? (components + 1) / 2 : components;
+    n += a16 ? (components + 1) / 2 : components;
     if (mods & ISA_RM_GRAD)
         n += mods & ISA_RM_G16 ? (gradients[dim] / 2u + 1) / 2 * 2 : gradients[dim];
     return n;
@@ -189,13 +198,23 @@ void dec_image(struct dec *d)
                    dec_flag(d, ISA_FIELD_UNORM, ISA_M_UNORM);
     inst->dmask = (uint8_t)dec_field(d, ISA_FIELD_DMASK);
     inst->dim = (uint8_t)dec_field(d, ISA_FIELD_DIM);
-    vdata->dwords = (uint8_t)image_data_dwords(d);
     if ((d->row->mods & ISA_RM_ATOMIC) && !(inst->flags & ISA_M_GLC))
         vdata->flags &= (uint8_t)~ISA_OF_OUT;
 
+    bool a16 = (inst->flags & ISA_M_A16) != 0;
+    unsigned data = image_data_dwords(d);
     unsigned dwords = d->row->mods & ISA_RM_BVH
-                          ? vaddr->dwords - (inst->flags & ISA_M_A16 ? 3u : 0u)
-                          : image_address_dwords(d);
+                          ? vaddr->dwords - (a16 ? 3u : 0u)
+                          : image_address_dwords(d->row->mods, inst->dim, a16);
+    if (!image_data_exists(d, data,
+                           dec_find(d, ISA_FIELD_SSAMP) !=
+                               NULL)) { /* LLVM shows the smallest form instead */
+        data = d->row->mods & ISA_RM_CMPSWAP   ? 2
+               : d->row->mods & ISA_RM_GATHER4 ? 4
+                                               : 1;
+        dwords = image_address_dwords(d->row->mods, 0, true);
+    }
+    vdata->dwords = (uint8_t)data;
     if (inst->variant == ISA_VAR_NSA)
         split_address(d, vaddr, dwords);
     else

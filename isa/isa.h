@@ -280,6 +280,7 @@ struct isa_row {
 #define ISA_RM_MIX         (1u << 23) /* VOP3P: NEG_HI is |x|, literals have 16 bits */
 #define ISA_RM_HEX         (1u << 24) /* SOPP immediate prints in hexadecimal */
 #define ISA_RM_TWO_OFFSETS (1u << 26) /* DS: offset0 and offset1 */
+#define ISA_RM_CMPSWAP     (1u << 27) /* MIMG: data and comparison */
 #define ISA_RM_OPTIONAL    (1u << 25) /* SOPP immediate prints if not zero */
 
 enum isa_wave { ISA_WAVE32 = 32, ISA_WAVE64 = 64 };
@@ -295,6 +296,13 @@ enum isa_wave { ISA_WAVE32 = 32, ISA_WAVE64 = 64 };
  */
 RD_CHECKED rd_status isa_decode(const void *code, size_t bytes, unsigned wave,
                                 struct isa_inst *inst);
+
+/* The same, as the hardware reads it: bits that the instruction has no use for (a
+ * destination it does not write, a modifier it does not take) may hold anything and
+ * are read as if they held what the assembler writes; VINTERP sources may be scalar.
+ */
+RD_CHECKED rd_status isa_decode_hw(const void *code, size_t bytes, unsigned wave,
+                                   struct isa_inst *inst);
 
 /* ISA_PRINT_* bits */
 #define ISA_PRINT_TRUE16 1u /* v1.l, v1.h as LLVM's -mattr=+real-true16 */

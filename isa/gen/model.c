@@ -240,12 +240,17 @@ static void add_operand(struct gs_supplement *supp, struct gs_line *line,
 static void add_supplement_rows(struct gm_model *m, struct gs_supplement *supp)
 {
     struct gm_row *row = NULL;
+    struct gm_row elsewhere; /* takes instructions of encodings this ISA lacks */
     for (size_t i = 0; i < supp->n_lines; i++) {
         struct gs_line *line = &supp->lines[i];
         if (same(line->words[0], "operand")) {
             add_operand(supp, line, row);
         } else if (same(line->words[0], "insn")) {
-            row = GEN_PUSH(m->rows, m->n_rows);
+            bool known = gm_base_encoding(m, word(supp, line, 2)) != NULL;
+            if (!known && !m->lenient)
+                bad_line(supp, line, "no such encoding");
+            elsewhere = (struct gm_row){0};
+            row = known ? GEN_PUSH(m->rows, m->n_rows) : &elsewhere;
             row->op = word(supp, line, 1);
             row->base = word(supp, line, 2);
             row->opcode = number(supp, line, 3);
@@ -373,15 +378,19 @@ static void fix_row(struct gm_model *m, struct gs_supplement *supp, struct gm_ro
         struct gs_line *line = &supp->lines[i];
         if (same(line->words[0], "unused") && same(word(supp, line, 1), row->base)) {
             for (size_t w = 2; w < line->n_words; w++)
-                if (is_y_field(line->words[w]) == row->half_y)
-                    gm_fix_unused(e, row, line->words[w]);
+                if (is_y_field(line->words[w]) == row->half_y &&
+                    !gm_fix_unused(e, row, line->words[w]) && !m->lenient)
+                    bad_line(supp, line, "no such field");
             line->used = true;
         } else if (same(line->words[0], "reserved") &&
                    same(word(supp, line, 1), row->base)) {
             gm_fix_bits(row, number(supp, line, 2), number(supp, line, 3), 0);
             line->used = true;
         } else if (same(line->words[0], "fixed") && selects(supp, line, row)) {
-            gm_fix_field(e, row, word(supp, line, 3), number(supp, line, 4));
+            bool fixed =
+                gm_fix_field(e, row, word(supp, line, 3), number(supp, line, 4));
+            if (!fixed && !m->lenient)
+                bad_line(supp, line, "no such field");
             line->used = true;
         }
     }

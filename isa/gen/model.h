@@ -102,10 +102,11 @@ void gm_fix_modifiers(const struct gx_encoding *e, struct gm_row *row);
 /* Fix width bits from shift up. */
 void gm_fix_bits(struct gm_row *row, unsigned shift, unsigned width, uint64_t value);
 
-/* Fix a field; or fix it to zero if no operand of the row uses it. */
-void gm_fix_field(const struct gx_encoding *e, struct gm_row *row, const char *field,
+/* Fix a field; or fix it to zero if no operand of the row uses it. False if the
+ * encoding has no such field. */
+bool gm_fix_field(const struct gx_encoding *e, struct gm_row *row, const char *field,
                   uint64_t value);
-void gm_fix_unused(const struct gx_encoding *e, struct gm_row *row, const char *field);
+bool gm_fix_unused(const struct gx_encoding *e, struct gm_row *row, const char *field);
 
 /* Write every table into folder dir. */
 void gm_emit(const struct gm_model *model, const char *dir);

@@ -132,21 +132,21 @@ void gm_fix_bits(struct gm_row *row, unsigned shift, unsigned width, uint64_t va
     row->fixed_value |= (value & mask) << shift;
 }
 
-void gm_fix_field(const struct gx_encoding *e, struct gm_row *row, const char *field,
+bool gm_fix_field(const struct gx_encoding *e, struct gm_row *row, const char *field,
                   uint64_t value)
 {
     const struct gx_field *f = field_of(e, field);
-    if (f == NULL)
-        gen_die("%s: %s has no field %s", row->op, row->base, field);
-    gm_fix_bits(row, f->shift, f->width, value);
+    if (f != NULL)
+        gm_fix_bits(row, f->shift, f->width, value);
+    return f != NULL;
 }
 
-void gm_fix_unused(const struct gx_encoding *e, struct gm_row *row, const char *field)
+bool gm_fix_unused(const struct gx_encoding *e, struct gm_row *row, const char *field)
 {
     for (size_t i = 0; i < row->n_operands; i++)
         if (same(row->operands[i].field, field))
-            return;
-    gm_fix_field(e, row, field, 0);
+            return true;
+    return gm_fix_field(e, row, field, 0);
 }
 
 static void fix_unless(const struct gx_encoding *e, struct gm_row *row,

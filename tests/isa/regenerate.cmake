@@ -1,0 +1,42 @@
+# cmake -DISAGEN=... -DSHARED=... -DSOURCE=.../isa -DOUT=... -P regenerate.cmake
+# The committed tables are what the generator makes of AMD's XML; newer schemas parse.
+set(sha_rdna3 3809be3931f2b09235c6d181c0fc7597499877eab3acf0bcad380b2eb46db020)
+set(xml ${SHARED}/isa/amdgpu_isa_rdna3.xml)
+if(NOT EXISTS ${xml})
+    message("SKIPPED: no ${xml}")
+    return()
+endif()
+file(SHA256 ${xml} sha)
+if(NOT sha STREQUAL sha_rdna3)
+    message(FATAL_ERROR "${xml} is another release: SHA-256 ${sha}")
+endif()
+
+function(generate name xml)
+    file(REMOVE_RECURSE ${OUT}/${name})
+    file(MAKE_DIRECTORY ${OUT}/${name})
+    execute_process(COMMAND ${ISAGEN} ${ARGN} ${xml} ${SOURCE}/gen/rdna3.supp ${OUT}/${name}
+        RESULT_VARIABLE result)
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "isagen failed on ${xml}: ${result}")
+    endif()
+endfunction()
+
+generate(rdna3 ${xml})
+file(GLOB made RELATIVE ${OUT}/rdna3 ${OUT}/rdna3/*)
+file(GLOB committed RELATIVE ${SOURCE}/tables ${SOURCE}/tables/*)
+if(NOT made STREQUAL committed)
+    message(FATAL_ERROR "generated files: ${made}; committed: ${committed}")
+endif()
+foreach(file ${made})
+    execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files
+        ${OUT}/rdna3/${file} ${SOURCE}/tables/${file} RESULT_VARIABLE result)
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "isa/tables/${file} is not what isagen writes: run the target isa-tables")
+    endif()
+endforeach()
+
+foreach(other rdna3_5 rdna4)
+    if(EXISTS ${SHARED}/isa/amdgpu_isa_${other}.xml)
+        generate(${other} ${SHARED}/isa/amdgpu_isa_${other}.xml --lenient)
+    endif()
+endforeach()
