@@ -13,7 +13,8 @@ struct dec {
     unsigned wave;
     const struct isa_row *row;
     struct isa_inst *inst;
-    bool ok; /* cleared when a field holds what no gfx1100 instruction has */
+    bool as_hardware; /* isa_decode_hw */
+    bool ok;          /* cleared when a field holds what no gfx1100 instruction has */
 };
 
 static inline uint32_t dec_field(const struct dec *d, unsigned field)
