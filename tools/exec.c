@@ -20,9 +20,9 @@
 
 #include "cli.h"
 #include "cmd.h"
-#include "exec_state.h"
 #include "params.h"
 #include "shared.h"
+#include "state.h"
 
 static const char help[] =
     "usage: rdna3 exec [OPTION...] -- COMMAND [ARG...]\n"
@@ -158,7 +158,7 @@ static void print_stats(const struct gshared *shared)
 /* Environment of the program: the library first, whatever else is preloaded after it.
  */
 static void set_environment(const struct options *o, const char *library,
-                            const struct exec_state *state, const char *log)
+                            const struct state *state, const char *log)
 {
     const char *old = getenv("LD_PRELOAD");
     char preload[3 * PATH_MAX];
@@ -174,11 +174,11 @@ static void set_environment(const struct options *o, const char *library,
 }
 
 _Noreturn static void run_child(const struct options *o, char **argv,
-                                const char *library, const struct exec_state *state,
+                                const char *library, const struct state *state,
                                 const char *log)
 {
     if (o->root) {
-        const char *problem = exec_enter_root(o->root);
+        const char *problem = state_enter_root(o->root);
         if (problem) {
             cli_error(0, "exec: --root %s: %s: %s", o->root, problem, strerror(errno));
             _exit(125);
@@ -226,7 +226,7 @@ static bool append_file(const char *path, const char *from)
 
 static int run(const struct options *o, char **argv, const char *library)
 {
-    struct exec_state state;
+    struct state state;
     char log[PATH_MAX];
     if (o->log) {
         int fd = open(o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -234,7 +234,7 @@ static int run(const struct options *o, char **argv, const char *library)
             return cli_error(CLI_FAILED, "--log %s: %s", o->log, strerror(errno));
         close(fd);
     }
-    rd_status st = exec_state_create(o->vram, o->root, library, &state);
+    rd_status st = state_create(o->vram, o->root, library, &state);
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot create the state folder: %s",
                          rd_status_text(st));
@@ -265,7 +265,7 @@ static int run(const struct options *o, char **argv, const char *library)
     if (o->keep)
         fprintf(stderr, "rdna3: state folder %s\n", state.dir);
     else
-        exec_state_remove(&state);
+        state_remove(&state);
     return status;
 }
 

@@ -1,8 +1,8 @@
-/* exec_state.h: the state folder of `rdna3 exec`, and entering another root.
+/* state.h: the state folder of `rdna3 exec`, and entering another root.
  * SPDX-License-Identifier: MIT
  */
-#ifndef RD_EXEC_STATE_H
-#define RD_EXEC_STATE_H
+#ifndef RD_STATE_H
+#define RD_STATE_H
 
 #include <limits.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 struct gshared;
 
-struct exec_state {
+struct state {
     char dir[PATH_MAX / 2];
     char library[PATH_MAX]; /* path of the driver library as the program sees it */
     struct gshared *shared;
@@ -22,13 +22,13 @@ struct exec_state {
  * root     directory that will become the program's root, or NULL
  * library  path of the driver library; copied into the folder when there is a root
  */
-RD_CHECKED rd_status exec_state_create(uint64_t vram_bytes, const char *root,
-                                       const char *library, struct exec_state *out);
-void exec_state_remove(struct exec_state *state);
+RD_CHECKED rd_status state_create(uint64_t vram_bytes, const char *root,
+                                  const char *library, struct state *out);
+void state_remove(struct state *state);
 
 /* Make dir the root directory, with the host's /proc, /sys and /dev. Uses a mount
  * namespace, and a user namespace if the caller is not root.
  * Returns NULL, or what failed, with errno set. */
-const char *exec_enter_root(const char *dir);
+const char *state_enter_root(const char *dir);
 
 #endif

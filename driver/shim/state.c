@@ -1,16 +1,17 @@
-/* exec_state.c: makes and removes the folder that holds the mocked files.
+/* state.c: makes and removes the folder that holds the mocked files.
  *
  * The folder lies in shared memory where there is room, so that buffers are never
  * written to a disk. Its path is the same inside another root, since /dev is shared.
  * SPDX-License-Identifier: MIT
  */
-#include "exec_state.h"
+#include "state.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "shared.h"
 #include "sysfs.h"
 
@@ -43,7 +43,7 @@ static rd_status make_parents(char *path, size_t skip)
 }
 
 /* Folders repeat a lot: try the file first, make its parents only if that fails. */
-static int create_file(const struct exec_state *s, const char *path)
+static int create_file(const struct state *s, const char *path)
 {
     char full[PATH_MAX];
     snprintf(full, sizeof(full), "%s/" GSHARED_TREE "%s", s->dir, path);
@@ -76,7 +76,7 @@ static rd_status emit_sparse(void *ctx, const char *path, uint64_t bytes)
 
 static rd_status emit_link(void *ctx, const char *path, const char *target)
 {
-    const struct exec_state *s = ctx;
+    const struct state *s = ctx;
     char full[PATH_MAX];
     snprintf(full, sizeof(full), "%s/" GSHARED_TREE "%s", s->dir, path);
     int r = symlink(target, full);
@@ -85,29 +85,49 @@ static rd_status emit_link(void *ctx, const char *path, const char *target)
     return r == 0 ? RD_OK : RD_E_IO;
 }
 
+/* A file of unknown length (proc has no sizes), with room for more behind it. */
+static char *read_all(const char *path, size_t extra, size_t *bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t cap = 65536, used = 0;
+    char *data = malloc(cap + extra);
+    *bytes = 0;
+    while (fd >= 0 && data) {
+        ssize_t n = read(fd, data + used, cap - used);
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+        if (used == cap) {
+            char *more = realloc(data, 2 * cap + extra);
+            if (!more)
+                break;
+            data = more;
+            cap *= 2;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    *bytes = used;
+    return data;
+}
+
 /* The host's modules, and the one that a machine with the GPU has. */
-static rd_status emit_modules(struct exec_state *s)
+static rd_status emit_modules(struct state *s)
 {
     static const char line[] = "amdgpu 15073280 1 - Live 0x0000000000000000\n";
-    void *host = NULL;
-    size_t bytes = 0;
-    if (cli_read_file("/proc/modules", &host, &bytes) != RD_OK)
-        bytes = 0;
-    char *all = malloc(bytes + sizeof(line));
-    rd_status st = RD_E_NOMEM;
-    if (all) {
-        memcpy(all, line, sizeof(line) - 1);
-        if (bytes)
-            memcpy(all + sizeof(line) - 1, host, bytes);
-        st = emit_file(s, "/proc/modules", all, bytes + sizeof(line) - 1);
-    }
+    size_t bytes;
+    char *all = read_all("/proc/modules", sizeof(line), &bytes);
+    if (!all)
+        return RD_E_NOMEM;
+    memmove(all + sizeof(line) - 1, all, bytes);
+    memcpy(all, line, sizeof(line) - 1);
+    rd_status st = emit_file(s, "/proc/modules", all, bytes + sizeof(line) - 1);
     free(all);
-    free(host);
     return st;
 }
 
 /* Other PCI devices of the host stay visible beside ours. */
-static rd_status emit_host_pci(struct exec_state *s)
+static rd_status emit_host_pci(struct state *s)
 {
     static const char folder[] = "/sys/bus/pci/devices";
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -129,7 +149,7 @@ static rd_status emit_host_pci(struct exec_state *s)
     return RD_OK;
 }
 
-static rd_status emit_tree(struct exec_state *s, uint64_t vram)
+static rd_status emit_tree(struct state *s, uint64_t vram)
 {
     struct sysfs_host host = {
         .cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
@@ -153,7 +173,7 @@ static rd_status emit_tree(struct exec_state *s, uint64_t vram)
     return st;
 }
 
-static rd_status make_shared(struct exec_state *s, uint64_t vram)
+static rd_status make_shared(struct state *s, uint64_t vram)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/" GSHARED_FILE, s->dir);
@@ -181,7 +201,7 @@ static bool has_room(const char *dir)
            (uint64_t)v.f_bavail * v.f_frsize >= ROOM_WANTED;
 }
 
-static rd_status make_dir(struct exec_state *s)
+static rd_status make_dir(struct state *s)
 {
     const char *tmp = getenv("TMPDIR");
     const char *base = has_room("/dev/shm") ? "/dev/shm" : tmp && *tmp ? tmp : "/tmp";
@@ -191,23 +211,23 @@ static rd_status make_dir(struct exec_state *s)
     return chmod(s->dir, 0755) == 0 ? RD_OK : RD_E_IO;
 }
 
-static rd_status copy_library(struct exec_state *s, const char *library)
+static rd_status copy_library(struct state *s, const char *library)
 {
-    void *data;
     size_t bytes;
-    rd_status st = cli_read_file(library, &data, &bytes);
-    if (st != RD_OK)
-        return st;
+    char *data = read_all(library, 0, &bytes);
     snprintf(s->library, sizeof(s->library), "%s/preload.so", s->dir);
-    st = cli_write_file(s->library, data, bytes);
+    int fd = open(s->library, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+    bool ok = data && bytes && fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes;
+    if (fd >= 0)
+        close(fd);
     free(data);
-    return st;
+    return ok ? RD_OK : RD_E_IO;
 }
 
-rd_status exec_state_create(uint64_t vram_bytes, const char *root, const char *library,
-                            struct exec_state *out)
+rd_status state_create(uint64_t vram_bytes, const char *root, const char *library,
+                       struct state *out)
 {
-    *out = (struct exec_state){.shared = NULL};
+    *out = (struct state){.shared = NULL};
     snprintf(out->library, sizeof(out->library), "%s", library);
     rd_status st = make_dir(out);
     if (st != RD_OK)
@@ -218,7 +238,7 @@ rd_status exec_state_create(uint64_t vram_bytes, const char *root, const char *l
     if (st == RD_OK && root)
         st = copy_library(out, library);
     if (st != RD_OK)
-        exec_state_remove(out);
+        state_remove(out);
     return st;
 }
 
@@ -229,7 +249,7 @@ static int remove_one(const char *path, const struct stat *st, int type,
     return remove(path);
 }
 
-void exec_state_remove(struct exec_state *state)
+void state_remove(struct state *state)
 {
     if (state->shared)
         munmap(state->shared, sizeof(struct gshared));
@@ -268,7 +288,7 @@ static const char *own_mounts(void)
     return NULL;
 }
 
-const char *exec_enter_root(const char *dir)
+const char *state_enter_root(const char *dir)
 {
     static const char *const shared[] = {"/proc", "/sys", "/dev"};
     char root[PATH_MAX], cwd[PATH_MAX], path[2 * PATH_MAX];
