@@ -47,7 +47,7 @@ static void describe_inst(struct wave *w, struct emu_fault *f)
     const void *code = (const void *)(uintptr_t)f->pc; // NOLINT
     struct isa_inst inst;
     unsigned wave = w->wave64 ? 64 : 32;
-    if (isa_decode(code, (size_t)(r.end - f->pc), wave, &inst) == RD_OK) {
+    if (isa_decode_hw(code, (size_t)(r.end - f->pc), wave, &inst) == RD_OK) {
         char text[ISA_MAX_TEXT];
         isa_print(&inst, wave, 0, text);
         snprintf(f->inst, sizeof f->inst, "%.*s", (int)sizeof f->inst - 1, text);

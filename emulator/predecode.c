@@ -201,8 +201,11 @@ static bool ret_is_float(unsigned t)
 }
 
 /* Runs under the f64/f16 float mode? */
-static bool is_dp(const struct sem_entry *e, const struct isa_opnd *const *src)
+static bool is_dp(const struct isa_inst *inst, const struct sem_entry *e,
+                  const struct isa_opnd *const *src)
 {
+    if (inst->enc == ISA_ENC_VINTERP)
+        return false;
     bool dp = e->ret == SEM_T_F64 || e->ret == SEM_T_F16 || e->ret == SEM_T_CARRY_F64;
     for (unsigned i = 0; i < e->n_args && i < 3; i++)
         dp |= e->args[i] == SEM_T_F64 || e->args[i] == SEM_T_F16 ||
@@ -215,6 +218,12 @@ static bool is_mix(const struct isa_inst *inst, const struct sem_entry *e)
 {
     return inst->enc == ISA_ENC_VOP3P && e->n_args == 3 && e->args[0] == SEM_T_F32 &&
            e->args[1] == SEM_T_F32 && e->args[2] == SEM_T_F32;
+}
+
+/* OP_SEL picks halves of 16-bit operands one by one. */
+static bool has_op_sel(const struct isa_inst *inst)
+{
+    return inst->enc == ISA_ENC_VOP3 || inst->enc == ISA_ENC_VINTERP;
 }
 
 static uint8_t source_mods(const struct isa_inst *inst, const struct sem_entry *e,
@@ -237,7 +246,7 @@ static uint8_t source_mods(const struct isa_inst *inst, const struct sem_entry *
     if (!int_dot && (inst->neg & bit))
         mods |= SM_NEG;
     if (type_is_16(type)) {
-        if (inst->enc == ISA_ENC_VOP3 && (inst->op_sel & bit))
+        if (has_op_sel(inst) && (inst->op_sel & bit))
             mods |= SM_HI16;
         if (mods & (SM_ABS | SM_NEG))
             mods |= SM_LO16;
@@ -264,7 +273,7 @@ static void set_result(struct ctx *c, struct uop *u, const struct sem_entry *e,
         if (type_is_16(e->ret)) {
             flags |= UF_DST16;
             bool hi = (value->flags & ISA_OF_HI16) ||
-                      (inst->enc == ISA_ENC_VOP3 && (inst->op_sel & 8)) ||
+                      (has_op_sel(inst) && (inst->op_sel & 8)) ||
                       inst->op == ISA_V_FMA_MIXHI_F16;
             flags |= hi ? UF_DSTHI : 0;
         }
@@ -312,10 +321,35 @@ static void set_dpp(struct uop *u, const struct isa_inst *inst)
         .ctrl = inst->dpp_ctrl,
         .row_mask = dpp8 ? 0xf : inst->row_mask,
         .bank_mask = dpp8 ? 0xf : inst->bank_mask,
-        .sel8 = inst->dpp8,
+        .sel8 = {inst->dpp8},
         .fi = !!(inst->flags & ISA_M_FI),
         .bound_ctrl = dpp8 || (inst->flags & ISA_M_BOUND_CTRL),
     };
+}
+
+/* Eight lane selectors {n,n,n,n,n+4,n+4,n+4,n+4} of three bits. */
+static uint32_t quad_select(unsigned n)
+{
+    return n * 0x249249u + (4u * 0x249u << 12);
+}
+
+/* The lane selections that are built into VINTERP: P10 or P20 from lane 1 or 2 of the
+ * quad, P0 from lane 0, whether active or not (manual 12.3). */
+static void set_interp(struct uop *u, const struct isa_inst *inst)
+{
+    bool p2 = inst->op == ISA_V_INTERP_P2_F32 || inst->op == ISA_V_INTERP_P2_F16_F32 ||
+              inst->op == ISA_V_INTERP_P2_RTZ_F16_F32;
+    u->s[0].mods |= SM_SWIZ;
+    u->s[2].mods |= p2 ? 0 : SM_SWIZ;
+    u->flags |= UF_DPP8;
+    if (inst->op == ISA_V_INTERP_P10_RTZ_F16_F32 ||
+        inst->op == ISA_V_INTERP_P2_RTZ_F16_F32)
+        u->flags |= UF_RTZ;
+    u[1].dpp = (struct udpp){.sel8 = {quad_select(p2 ? 2 : 1), 0, quad_select(0)},
+                             .row_mask = 0xf,
+                             .bank_mask = 0xf,
+                             .fi = 1,
+                             .bound_ctrl = 1};
 }
 
 /* Rows in, one plain row out, nothing to prepare or patch. */
@@ -354,7 +388,7 @@ static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
         u->s[i].mods |= source_mods(c->inst, e, src[i], i);
     }
     set_result(c, u, e, y);
-    if (is_dp(e, src))
+    if (is_dp(c->inst, e, src))
         u->flags |= UF_DP;
     if (n)
         set_clamp(u, c->inst, e, src);
@@ -377,6 +411,8 @@ static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry 
     }
     if (inst->variant == ISA_VAR_DPP16 || inst->variant == ISA_VAR_DPP8)
         set_dpp(u, inst);
+    if (inst->enc == ISA_ENC_VINTERP)
+        set_interp(u, inst);
     u->fn = is_fast(u) ? level->valu_fast : level->valu_any;
 }
 

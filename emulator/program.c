@@ -227,8 +227,8 @@ static void decode_run(struct emu *emu, struct program_data *d, uint32_t at)
             *u = (struct uop){.fn = x_fetch, .dwords = 1};
             break;
         }
-        if (isa_decode(code + at, (size_t)(end - at) * 4, p->wave64 ? 64 : 32, &inst) !=
-            RD_OK) {
+        if (isa_decode_hw(code + at, (size_t)(end - at) * 4, p->wave64 ? 64 : 32,
+                          &inst) != RD_OK) {
             *u = (struct uop){.fn = x_illegal, .dwords = 1};
             at++;
             break;

@@ -69,14 +69,14 @@ static int dpp16_lane(unsigned ctrl, unsigned l)
 }
 
 /* Permute one row; lanes whose result must not be written are cleared in *write. */
-static void dpp_row(const struct wave *w, const struct uop *u, uint32_t *d,
+static void dpp_row(const struct wave *w, const struct uop *u, unsigned i, uint32_t *d,
                     const uint32_t *s, uint32_t *write)
 {
     const struct udpp *dpp = &u[1].dpp;
     uint32_t exec = wave_exec(w);
     for (unsigned l = 0; l < 32; l++) {
         int from = u->flags & UF_DPP8
-                       ? (int)((l & ~7u) | ((dpp->sel8 >> (3 * (l & 7u))) & 7u))
+                       ? (int)((l & ~7u) | ((dpp->sel8[i] >> (3 * (l & 7u))) & 7u))
                        : dpp16_lane(dpp->ctrl, l);
         bool valid = from >= 0 && (dpp->fi || (exec >> from & 1u));
         d[l] = valid ? s[from] : 0;
@@ -127,9 +127,9 @@ static const uint32_t *modify(struct wave *w, const struct uop *u, unsigned i,
     uint32_t *d = temp_row(w, TEMP_SRC0 + 2 * i);
     unsigned mods = src->mods;
     if (mods & SM_SWIZ) {
-        dpp_row(w, u, d, s, write);
+        dpp_row(w, u, i, d, s, write);
         if (src->dwords == 2)
-            dpp_row(w, u, d + ROW_DWORDS, s + ROW_DWORDS, write);
+            dpp_row(w, u, i, d + ROW_DWORDS, s + ROW_DWORDS, write);
         s = d;
     }
     if (mods & SM_PK) {
@@ -271,6 +271,8 @@ static void merge16(uint32_t *d, const uint32_t *s, uint32_t mask, bool hi)
             d[l] = (d[l] & keep) | (s[l] & 0xffffu) << shift;
 }
 
+#define MXCSR_RTZ (3u << 13)
+
 /* Run the row function under the float mode its types ask for. */
 static inline void call_row(const struct wave *w, const struct uop *u, uint32_t *d,
                             uint32_t *dm, const uint32_t *const s[3])
@@ -285,8 +287,10 @@ static inline void call_row(const struct wave *w, const struct uop *u, uint32_t 
         mode.op_sel = u->op_sel;
         m = &mode;
     }
-    if ((u->flags & UF_DP) && w->mxcsr64 != w->mxcsr32) {
-        _mm_setcsr(w->mxcsr64);
+    unsigned mxcsr = u->flags & UF_DP ? w->mxcsr64 : w->mxcsr32;
+    mxcsr |= u->flags & UF_RTZ ? MXCSR_RTZ : 0;
+    if (mxcsr != w->mxcsr32) {
+        _mm_setcsr(mxcsr);
         __asm__ volatile("" ::: "memory");
         u->op.row(d, dm, s[0], s[1], s[2], m);
         __asm__ volatile("" ::: "memory");

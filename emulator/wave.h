@@ -76,7 +76,7 @@ enum mem_space { MEM_GLOBAL, MEM_FLAT, MEM_SCRATCH, MEM_LDS };
 #define SM_NEG  0x08u
 #define SM_PK   0x10u /* packed pair: halves by op_sel / op_sel_hi, neg_lo / neg_hi */
 #define SM_MIX  0x20u /* fma_mix: f16 half or f32, to f32 */
-#define SM_SWIZ 0x40u /* DPP permutation (source 0) */
+#define SM_SWIZ 0x40u /* DPP permutation (source 0; VINTERP: source 2 too) */
 #define SM_F64  0x80u /* abs/neg act on the high dword */
 
 /* uop.flags */
@@ -91,17 +91,17 @@ enum mem_space { MEM_GLOBAL, MEM_FLAT, MEM_SCRATCH, MEM_LDS };
 #define UF_MODS     0x0100u /* row function wants the modifiers in lane_mode */
 #define UF_F16RES   0x0200u /* result format for clamp/omod: f16 */
 #define UF_F64RES   0x0400u /* result format for clamp/omod: f64 */
-#define UF_SCC_IN   0x0800u
+#define UF_RTZ      0x0800u /* runs rounding toward zero */
 #define UF_DPP_ROW  0x1000u /* DPP16 */
-#define UF_DPP8     0x2000u
+#define UF_DPP8     0x2000u /* and the selection built into VINTERP */
 #define UF_VCC_IN   0x8000u /* the mask row is an input: VCC */
 #define UF_PKRES    0x4000u /* packed f16 result for clamp */
 
-/* DPP control, in the slot behind a DPP micro-op (DPP takes a dword of its own). */
+/* DPP control, in the slot behind a DPP micro-op (which is two dwords at least). */
 struct udpp {
     uint16_t ctrl;
     uint8_t row_mask, bank_mask;
-    uint32_t sel8;
+    uint32_t sel8[3]; /* by source; only VINTERP permutes others than source 0 */
     uint8_t fi, bound_ctrl;
 };
 
