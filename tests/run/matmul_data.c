@@ -6,6 +6,7 @@
  * Elements are integers of at most 8, so that all sums are exact in f32 in any order:
  * the product must be equal, not close. SPDX-License-Identifier: MIT
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static float *make(size_t n, uint32_t state)
 static int save(const char *path, const float *m, size_t n)
 {
     FILE *f = fopen(path, "wbe");
-    if (!f || fwrite(m, sizeof *m, n * n, f) != n * n || fclose(f) != 0) {
+    if (!m || !f || fwrite(m, sizeof *m, n * n, f) != n * n || fclose(f) != 0) {
         fprintf(stderr, "cannot write %s\n", path);
         return 1;
     }
@@ -68,10 +69,19 @@ static int check(size_t n, const float *a, const float *b, const float *c)
 int main(int argc, char **argv)
 {
     size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-    if (n > 0 && n <= 4096 && argc == 5 && strcmp(argv[1], "make") == 0)
-        return save(argv[3], make(n, 1), n) || save(argv[4], make(n, 2), n);
-    if (n > 0 && n <= 4096 && argc == 6 && strcmp(argv[1], "check") == 0)
-        return check(n, load(argv[3], n), load(argv[4], n), load(argv[5], n));
-    fprintf(stderr, "usage: matmul_data make N A B | check N A B C\n");
-    return 2;
+    bool making = argc == 5 && strcmp(argv[1], "make") == 0;
+    if (n == 0 || n > 4096 ||
+        (!making && (argc != 6 || strcmp(argv[1], "check") != 0))) {
+        fprintf(stderr, "usage: matmul_data make N A B | check N A B C\n");
+        return 2;
+    }
+    float *a = making ? make(n, 1) : load(argv[3], n);
+    float *b = making ? make(n, 2) : load(argv[4], n);
+    float *c = making ? NULL : load(argv[5], n);
+    int status =
+        making ? save(argv[3], a, n) || save(argv[4], b, n) : check(n, a, b, c);
+    free(a);
+    free(b);
+    free(c);
+    return status;
 }
