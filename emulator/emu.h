@@ -58,6 +58,13 @@ RD_CHECKED rd_status emu_mem_remove(struct emu *emu, uint64_t va);
 /* Drop predecoded code that overlaps the range, because its bytes changed. */
 void emu_code_changed(struct emu *emu, uint64_t va, uint64_t bytes);
 
+/* What a running dispatch is told from outside. */
+enum emu_control {
+    EMU_CONTROL_RUN,
+    EMU_CONTROL_PAUSE,  /* stand still until told otherwise */
+    EMU_CONTROL_CANCEL, /* give up; emu_run returns RD_E_TIMEOUT */
+};
+
 /* One dispatch, as the command processor hands it to the shader processor input:
  * registers of the kernel descriptor raw, user SGPRs already filled. */
 struct emu_dispatch {
@@ -72,6 +79,8 @@ struct emu_dispatch {
     uint32_t scratch_bytes; /* per work-item */
     uint32_t n_user_sgprs;
     uint32_t user_sgpr[32];
+    const volatile int *control; /* enum emu_control, looked at every few milliseconds
+                                    of work; NULL: always run */
 };
 
 enum emu_fault_kind {
@@ -113,7 +122,7 @@ struct emu_stats {
  * fault  out, filled if RD_E_FAULT is returned (may be NULL)
  * stats  in/out, counts are added (may be NULL)
  * Returns RD_OK, RD_E_FAULT (the first fault in workgroup order ends the dispatch),
- * RD_E_INVALID for impossible shapes.
+ * RD_E_INVALID for impossible shapes, RD_E_TIMEOUT if cancelled.
  * Thread: several dispatches may run at once.
  */
 RD_CHECKED rd_status emu_run(struct emu *emu, const struct emu_dispatch *dispatch,

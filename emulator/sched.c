@@ -15,6 +15,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <xmmintrin.h>
 
@@ -182,6 +183,17 @@ static void finish_worker(struct worker *k)
     free(k->counts);
 }
 
+/* Obey whoever started the dispatch: stand still, or give up (false). */
+static bool may_run(const struct dispatch *dp)
+{
+    const struct timespec nap = {0, 200000};
+    if (!dp->d->control)
+        return true;
+    while (*dp->d->control == EMU_CONTROL_PAUSE)
+        nanosleep(&nap, NULL);
+    return *dp->d->control != EMU_CONTROL_CANCEL;
+}
+
 static void *worker_main(void *arg)
 {
     struct worker *k = arg;
@@ -190,6 +202,10 @@ static void *worker_main(void *arg)
     if (dp->emu->config.count)
         k->counts = calloc(ISA_OP_COUNT, sizeof *k->counts);
     for (;;) {
+        if (!may_run(dp)) {
+            k->status = RD_E_TIMEOUT;
+            break;
+        }
         if (!k->head && !start_next(k))
             break;
         struct resident *r = take_first(k);
