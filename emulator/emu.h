@@ -29,6 +29,10 @@ struct emu_config {
     uint64_t seed;      /* order in which waves of a workgroup take turns */
     bool unordered;     /* let threads run kernels whose atomics make the order of
                            workgroups visible; results may then vary */
+    bool silicon_dots;  /* float dot and WMMA sums as measured on silicon: a term whose
+                           sign  opposes C's loses one unit of the summation grid, so that
+                           even  small integers can come out inexact (sem/dot2.h, rule 3).
+                           Off: the same steps with exact subtraction */
     bool count;         /* count instructions per opcode (slower) */
 };
 

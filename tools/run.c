@@ -50,6 +50,9 @@ static const char help[] =
     "  --seed N             order in which waves take turns\n"
     "  --engine auto|interp how instructions are executed\n"
     "  --simd auto|generic|avx2|avx512   host vector instructions to use\n"
+    "  --dots exact|silicon sums of float dot products and WMMA: exact subtraction\n"
+    "                       (default), or as measured on silicon, where operands of\n"
+    "                       opposite sign lose one unit of the summation grid\n"
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
     "\n"
     "A number is decimal or 0x hexadecimal. Faults end the run with exit status 1.\n";
@@ -71,6 +74,7 @@ enum {
     OPT_SIMD,
     OPT_THREADS,
     OPT_SEED,
+    OPT_DOTS,
     OPT_STATS,
     OPT_LATER
 };
@@ -92,6 +96,7 @@ static const struct option long_options[] = {
     {"simd", required_argument, NULL, OPT_SIMD},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"seed", required_argument, NULL, OPT_SEED},
+    {"dots", required_argument, NULL, OPT_DOTS},
     {"stats", no_argument, NULL, OPT_STATS},
     /* In the plan of the command line, not in this version. */
     {"trace", required_argument, NULL, OPT_LATER},
@@ -127,6 +132,15 @@ static int parse_engine(void)
     if (strcmp(optarg, "jit") == 0)
         return cli_error(CLI_USAGE, "--engine jit: not available yet");
     return cli_error(CLI_USAGE, "--engine '%s': auto or interp", optarg);
+}
+
+static int parse_dots(struct run_options *o)
+{
+    bool silicon = strcmp(optarg, "silicon") == 0;
+    if (!silicon && strcmp(optarg, "exact") != 0)
+        return cli_error(CLI_USAGE, "--dots '%s': exact or silicon", optarg);
+    o->config.silicon_dots = silicon;
+    return CLI_OK;
 }
 
 static int parse_simd(struct run_options *o)
@@ -202,6 +216,8 @@ static int take_option(struct run_options *o, int option, const char *name)
         return parse_engine();
     case OPT_SIMD:
         return parse_simd(o);
+    case OPT_DOTS:
+        return parse_dots(o);
     case OPT_STATS:
         o->stats = o->config.count = true;
         return CLI_OK;

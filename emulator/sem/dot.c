@@ -8,37 +8,37 @@
  */
 #include "dot2.h"
 
-LANE_OP(v_dot2_f32_f16, F32, PK16 s0, PK16 s1, F32 s2)
+LANE_OP(v_dot2_f32_f16, F32, PK16 s0, PK16 s1, F32 s2, const struct lane_mode *m)
 {
-    return f32_of_bits(dot2_step(s0, s1, bits_of_f32(s2), DOT2_F32, false, 0));
+    return f32_of_bits(dot2_step(s0, s1, bits_of_f32(s2), DOT2_F32, false, m));
 }
 
-LANE_OP(v_dot2_f32_bf16, F32, PK16 s0, PK16 s1, F32 s2)
+LANE_OP(v_dot2_f32_bf16, F32, PK16 s0, PK16 s1, F32 s2, const struct lane_mode *m)
 {
-    return f32_of_bits(dot2_step(s0, s1, bits_of_f32(s2), DOT2_F32, true, 0));
+    return f32_of_bits(dot2_step(s0, s1, bits_of_f32(s2), DOT2_F32, true, m));
 }
 
-LANE_OP(v_dot2acc_f32_f16, F32, PK16 s0, PK16 s1, F32 acc)
+LANE_OP(v_dot2acc_f32_f16, F32, PK16 s0, PK16 s1, F32 acc, const struct lane_mode *m)
 {
-    return f32_of_bits(dot2_step(s0, s1, bits_of_f32(acc), DOT2_F32, false, 0));
+    return f32_of_bits(dot2_step(s0, s1, bits_of_f32(acc), DOT2_F32, false, m));
 }
 
-LANE_OP(v_dot2acc_f32_bf16, F32, PK16 s0, PK16 s1, F32 acc)
+LANE_OP(v_dot2acc_f32_bf16, F32, PK16 s0, PK16 s1, F32 acc, const struct lane_mode *m)
 {
-    return f32_of_bits(dot2_step(s0, s1, bits_of_f32(acc), DOT2_F32, true, 0));
+    return f32_of_bits(dot2_step(s0, s1, bits_of_f32(acc), DOT2_F32, true, m));
 }
 
 LANE_OP(v_dot2_f16_f16, F16, PK16 s0, PK16 s1, F16 s2, const struct lane_mode *m)
 {
     U32 c = dot2_widen_f16(s2);
-    return (F16)dot2_narrow_f16(dot2_step(s0, s1, c, DOT2_F16, false, dot2_huge(m)));
+    return (F16)dot2_narrow_f16(dot2_step(s0, s1, c, DOT2_F16, false, m));
 }
 
 /* Manual 7.2.4 says round to nearest even; silicon truncates (measured on gfx1151 and
  * gfx1200: Triton issue 11217). */
-LANE_OP(v_dot2_bf16_bf16, F16, PK16 s0, PK16 s1, F16 s2)
+LANE_OP(v_dot2_bf16_bf16, F16, PK16 s0, PK16 s1, F16 s2, const struct lane_mode *m)
 {
-    return (F16)(dot2_step(s0, s1, (U32)s2 << 16, DOT2_BF16, true, 0) >> 16);
+    return (F16)(dot2_step(s0, s1, (U32)s2 << 16, DOT2_BF16, true, m) >> 16);
 }
 
 /* Sums of element products. Elements are sign-extended, then cut to `keep`. */

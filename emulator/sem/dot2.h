@@ -86,13 +86,15 @@ static inline U32 dot2_narrow_f16(U32 v)
     return sign | (field == 0xff ? special : finite);
 }
 
-/* One product on the grid, in C's sign frame. */
-static inline I32 dot2_term(F32 product, I32 shift, U32 c)
+/* One product on the grid, in C's sign frame. exact: 0, or ~0 to break rule 3 and
+ * contribute -m (lane_mode.exact_sums). */
+static inline I32 dot2_term(F32 product, I32 shift, U32 c, I32 exact)
 {
     U32 bits = bits_of_f32(product);
     U32 magnitude =
         (U32)(I32)f32_of_bits(bits & ~DOT2_SIGN) >> (shift < 31 ? shift : 31);
-    return (I32)magnitude ^ ((I32)(bits ^ c) >> 31);
+    I32 opposed = (I32)(bits ^ c) >> 31;
+    return ((I32)magnitude ^ opposed) - (opposed & exact);
 }
 
 /* Exponent of a positive integer as an f32 exponent field; 0 for 0. Clearing the bit
@@ -135,7 +137,7 @@ static inline U32 dot2_round_f16(U32 n, U32 sign, I32 grid, U32 huge)
 
 /* The step for finite factors; g0, g1 are sums of alignments + DOT2_ALIGN_BIAS. */
 static inline U32 dot2_sum(F32 p0, I32 g0, F32 p1, I32 g1, U32 c, enum dot2_out out,
-                           U32 huge)
+                           U32 huge, I32 exact)
 {
     I32 field = (I32)(c >> 23 & 0xff);
     I32 grid = g0 > g1 ? g0 : g1;
@@ -145,7 +147,7 @@ static inline U32 dot2_sum(F32 p0, I32 g0, F32 p1, I32 g1, U32 c, enum dot2_out 
     U32 significand = field ? ((c & 0x7fffff) | 0x800000) << 3 : 0;
     I32 shift = grid - field;
     I32 sum = (I32)(significand >> (shift < 31 ? shift : 31));
-    sum += dot2_term(p0, grid - g0, c) + dot2_term(p1, grid - g1, c);
+    sum += dot2_term(p0, grid - g0, c, exact) + dot2_term(p1, grid - g1, c, exact);
     U32 n = sum < 0 ? 0u - (U32)sum : (U32)sum;
     U32 sign = ((U32)sum ^ c) & DOT2_SIGN;
     U32 r = out == DOT2_F16 ? dot2_round_f16(n, sign, grid, huge)
@@ -183,7 +185,8 @@ static inline U32 dot2_special(U32 a0, U32 b0, U32 a1, U32 b1, U32 c, U32 r,
 
 /* The whole step. a and b are pairs of 16-bit factors; c and the result are f32 bits.
  */
-static inline U32 dot2_step(U32 a, U32 b, U32 c, enum dot2_out out, bool bf16, U32 huge)
+static inline U32 dot2_step(U32 a, U32 b, U32 c, enum dot2_out out, bool bf16,
+                            const struct lane_mode *m)
 {
     const F32 scale = bf16 ? DOT2_SCALE_BF16 : DOT2_SCALE_F16;
     U32 a0 = a & 0xffff, a1 = a >> 16, b0 = b & 0xffff, b1 = b >> 16;
@@ -191,7 +194,7 @@ static inline U32 dot2_step(U32 a, U32 b, U32 c, enum dot2_out out, bool bf16, U
     F32 p1 = dot2_significand(a1, bf16) * (dot2_significand(b1, bf16) * scale);
     I32 g0 = dot2_alignment(a0, bf16) + dot2_alignment(b0, bf16) + DOT2_ALIGN_BIAS;
     I32 g1 = dot2_alignment(a1, bf16) + dot2_alignment(b1, bf16) + DOT2_ALIGN_BIAS;
-    U32 r = dot2_sum(p0, g0, p1, g1, c, out, huge);
+    U32 r = dot2_sum(p0, g0, p1, g1, c, out, dot2_huge(m), m->exact_sums ? ~0 : 0);
     return dot2_special(a0, b0, a1, b1, c, r, out, bf16);
 }
 

@@ -112,23 +112,26 @@ static inline void store_d16(const struct matrix_io *io, struct accumulator *acc
 
 /* Columns of row m, one step: K elements k and k + 1. */
 static inline void step_row(const struct factors *a, const struct factors *b,
-                            unsigned m, unsigned k, U32 *c, enum dot2_out out, U32 huge)
+                            unsigned m, unsigned k, U32 *c, enum dot2_out out,
+                            const struct lane_mode *mode)
 {
+    const U32 huge = dot2_huge(mode);
+    const I32 exact = mode->exact_sums ? ~0 : 0;
     const F32 a0 = a->significand[k][m], a1 = a->significand[k + 1][m];
     const I32 g0 = a->alignment[k][m], g1 = a->alignment[k + 1][m];
     for (unsigned n = 0; n < N; n++)
         c[n] = dot2_sum(a0 * b->significand[k][n], g0 + b->alignment[k][n],
                         a1 * b->significand[k + 1][n], g1 + b->alignment[k + 1][n],
-                        c[n], out, huge);
+                        c[n], out, huge, exact);
 }
 
 static inline void step_row_special(const struct factors *a, const struct factors *b,
                                     unsigned m, unsigned k, U32 *c, enum dot2_out out,
-                                    bool bf16, U32 huge)
+                                    bool bf16, const struct lane_mode *mode)
 {
     U32 old[N];
     memcpy(old, c, sizeof old);
-    step_row(a, b, m, k, c, out, huge);
+    step_row(a, b, m, k, c, out, mode);
     for (unsigned n = 0; n < N; n++)
         c[n] = dot2_special(a->raw[k][m], b->raw[k][n], a->raw[k + 1][m],
                             b->raw[k + 1][n], old[n], c[n], out, bf16);
@@ -149,10 +152,10 @@ static inline void multiply(const struct matrix_io *io, enum dot2_out out, bool 
     for (unsigned k = 0; k < N; k += 2) {
         if (special) {
             for (unsigned m = 0; m < N; m++)
-                step_row_special(&a, &b, m, k, acc.e[m], out, bf16, dot2_huge(mode));
+                step_row_special(&a, &b, m, k, acc.e[m], out, bf16, mode);
         } else {
             for (unsigned m = 0; m < N; m++)
-                step_row(&a, &b, m, k, acc.e[m], out, dot2_huge(mode));
+                step_row(&a, &b, m, k, acc.e[m], out, mode);
         }
     }
     if (out == DOT2_F32)
