@@ -487,7 +487,9 @@ static rd_status decode(const void *code, size_t bytes, unsigned wave, bool as_h
     if (variant != ISA_VAR_NONE && !exists)
         return RD_E_ENCODING;
 
-    struct isa_inst result = {.variant = (uint8_t)variant};
+    struct isa_inst result; /* operands are cleared one by one */
+    memset(&result, 0, offsetof(struct isa_inst, opnd));
+    result.variant = (uint8_t)variant;
     struct dec d = {.word = word,
                     .wave = wave,
                     .row = row,
@@ -503,7 +505,8 @@ static rd_status decode(const void *code, size_t bytes, unsigned wave, bool as_h
     result.bytes = (uint8_t)length;
     if (!decode_row(&d, row_y))
         return RD_E_ENCODING;
-    *inst = result;
+    memcpy(inst, &result,
+           offsetof(struct isa_inst, opnd) + result.n_opnds * sizeof result.opnd[0]);
     return RD_OK;
 }
 

@@ -290,7 +290,7 @@ enum isa_wave { ISA_WAVE32 = 32, ISA_WAVE64 = 64 };
  * code   in, little-endian dwords; may end in the middle of an instruction
  * bytes  available at code
  * wave   32 or 64: mask operands are one SGPR or a pair
- * inst   out
+ * inst   out; operands from n_opnds on are left as they are
  * Returns RD_OK, RD_E_TRUNCATED, or RD_E_ENCODING if the bytes are no gfx1100
  * instruction (reserved opcode, variant the row lacks, VOPD in wave64 ...).
  */

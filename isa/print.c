@@ -22,7 +22,9 @@ static bool has_dpp(const struct isa_inst *inst)
 
 static void print_mnemonic(struct printer *p)
 {
-    put_str(&p->out, isa_op_name(p->inst->op));
+    size_t len;
+    const char *name = isa_op_text(p->inst->op, &len);
+    put_bytes(&p->out, name, len);
     unsigned enc = p->inst->enc;
     bool wide = is_vop3_like(enc) || enc == ISA_ENC_VOP3P;
     if (has_dpp(p->inst)) {
@@ -520,7 +522,9 @@ static void print_dual(struct printer *p)
         y++;
     print_operands(p, 0, y);
     put_str(&p->out, " :: ");
-    put_str(&p->out, isa_op_name(p->inst->op_y));
+    size_t len;
+    const char *name = isa_op_text(p->inst->op_y, &len);
+    put_bytes(&p->out, name, len);
     p->row = &isa_rows[p->inst->row_y];
     print_operands(p, y, p->inst->n_opnds);
 }

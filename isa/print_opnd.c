@@ -7,9 +7,10 @@
 
 #include "isa.h"
 
-static void put_range(struct text *t, const char *bank, unsigned first, unsigned dwords)
+static inline void put_range(struct text *t, const char *bank, size_t bank_len,
+                             unsigned first, unsigned dwords)
 {
-    put_str(t, bank);
+    put_bytes(t, bank, bank_len);
     if (dwords < 2) {
         put_dec(t, first);
         return;
@@ -86,11 +87,11 @@ static void put_inline_float(struct text *t, unsigned i, unsigned class)
 bool print_sel(struct text *t, unsigned sel, unsigned dwords, unsigned class)
 {
     if (sel >= ISA_SEL_VGPR0) {
-        put_range(t, "v", sel - ISA_SEL_VGPR0, dwords);
+        put_range(t, "v", 1, sel - ISA_SEL_VGPR0, dwords);
     } else if (sel <= ISA_SEL_SGPR_LAST) {
-        put_range(t, "s", sel, dwords);
+        put_range(t, "s", 1, sel, dwords);
     } else if (sel >= ISA_SEL_TTMP0 && sel < ISA_SEL_NULL) {
-        put_range(t, "ttmp", sel - ISA_SEL_TTMP0, dwords);
+        put_range(t, "ttmp", 4, sel - ISA_SEL_TTMP0, dwords);
     } else if (sel >= ISA_SEL_INT_0 && sel <= ISA_SEL_INT_POS_LAST) {
         put_dec(t, sel - ISA_SEL_INT_0);
     } else if (sel > ISA_SEL_INT_POS_LAST && sel <= ISA_SEL_INT_NEG_LAST) {

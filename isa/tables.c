@@ -180,6 +180,12 @@ unsigned isa_op_count(void)
     return ISA_OP_COUNT;
 }
 
+const char *isa_op_text(unsigned op, size_t *len)
+{
+    *len = names[op].len;
+    return (const char *)&name_pool + names[op].offset;
+}
+
 const char *isa_op_name(unsigned op)
 {
     if (op == ISA_OP_NONE || op >= ISA_OP_COUNT)

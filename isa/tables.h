@@ -42,6 +42,9 @@ extern const struct isa_row isa_rows[];
 extern const struct isa_fixed isa_fixed[]; /* by isa_row.fixed */
 extern const struct isa_opnd_desc isa_opnds[];
 
+/* The mnemonic of a valid op, with its length. */
+const char *isa_op_text(unsigned op, size_t *len);
+
 /* A field's value out of the first 64 bits of an instruction (or out of a trailer). */
 static inline uint32_t isa_get(uint64_t word, unsigned layout, unsigned field)
 {

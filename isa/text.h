@@ -30,6 +30,10 @@ static inline void put_str(struct text *t, const char *s)
 
 static inline void put_dec(struct text *t, uint32_t value)
 {
+    if (value < 10) {
+        put_char(t, (char)('0' + value));
+        return;
+    }
     char digits[10];
     unsigned n = 0;
     do {
