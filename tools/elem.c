@@ -200,7 +200,7 @@ void elem_rand(const struct elem_type *type, uint64_t seed, void *at, uint64_t b
     for (uint64_t i = 0; i < count; i++) {
         uint64_t bits = next_random(&seed);
         if (type->cls == ELEM_FLOAT) {
-            int64_t number = (int64_t)(bits >> (63 - digits)) - (1ll << digits);
+            int64_t number = (int64_t)(bits >> (63 - digits)) - ((int64_t)1 << digits);
             bits = float_bits(type, ldexp((double)number, -digits));
         }
         memcpy((char *)at + i * type->bytes, &bits, type->bytes);

@@ -341,7 +341,7 @@ static int dispatch(struct run_options *o, struct la *la,
 
 static int launch(struct run_options *o, struct la *la, const void *code, size_t bytes)
 {
-    struct la_kernel kernel;
+    struct la_kernel kernel = {0};
     struct emu_dispatch d;
     struct la_error err;
     int status = load_code(o, la, code, bytes, &kernel);

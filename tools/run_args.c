@@ -149,21 +149,25 @@ int run_parse_arg(const char *text, struct run_arg *arg)
     return st == RD_OK ? CLI_OK : bad_number(text, "the value", st);
 }
 
-/* Read the file of a buffer argument; its size may be the buffer's. */
-static int load_file(struct run_arg *arg, void **data, size_t *bytes)
+/* Read the file of a buffer argument; its size may be the buffer's. NULL: told why. */
+static void *load_file(struct run_arg *arg, size_t *bytes)
 {
-    rd_status st = cli_read_file(arg->path, data, bytes);
-    if (st != RD_OK)
-        return cli_error(CLI_FAILED, "cannot read '%s': %s", arg->path,
-                         st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+    void *data;
+    rd_status st = cli_read_file(arg->path, &data, bytes);
+    if (st != RD_OK) {
+        (void)cli_error(CLI_FAILED, "cannot read '%s': %s", arg->path,
+                        st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+        return NULL;
+    }
     if (arg->size_of_file)
         arg->size = *bytes;
     if (*bytes <= arg->size)
-        return CLI_OK;
-    free(*data);
-    return cli_error(CLI_FAILED,
-                     "--arg '%s': the file has %zu bytes, the buffer only %llu",
-                     arg->text, *bytes, (unsigned long long)arg->size);
+        return data;
+    free(data);
+    (void)cli_error(CLI_FAILED,
+                    "--arg '%s': the file has %zu bytes, the buffer only %llu",
+                    arg->text, *bytes, (unsigned long long)arg->size);
+    return NULL;
 }
 
 static int make_buffer(struct run_arg *arg, unsigned i, struct la *la)
@@ -171,9 +175,9 @@ static int make_buffer(struct run_arg *arg, unsigned i, struct la *la)
     void *data = NULL;
     size_t bytes = 0;
     if (arg->fill == RUN_FILL_FILE) {
-        int status = load_file(arg, &data, &bytes);
-        if (status != CLI_OK)
-            return status;
+        data = load_file(arg, &bytes);
+        if (!data)
+            return CLI_FAILED;
     }
     char name[32];
     struct la_error err;
@@ -187,7 +191,8 @@ static int make_buffer(struct run_arg *arg, unsigned i, struct la *la)
     case RUN_FILL_ZERO:
         break;
     case RUN_FILL_FILE:
-        memcpy(arg->memory, data, bytes);
+        if (data)
+            memcpy(arg->memory, data, bytes);
         break;
     case RUN_FILL_BYTE:
         memset(arg->memory, arg->byte, arg->size);

@@ -74,8 +74,10 @@ int run_check_outputs(const struct run_options *o)
     for (unsigned i = 0; i < o->n_prints && status == CLI_OK; i++) {
         const struct run_output *p = &o->prints[i];
         status = check_output(o, "--print", p->arg);
-        const struct run_arg *arg = status == CLI_OK ? &o->args[p->arg] : NULL;
-        if (arg && !arg->size_of_file && p->count != UINT64_MAX &&
+        if (status != CLI_OK)
+            break;
+        const struct run_arg *arg = &o->args[p->arg];
+        if (!arg->size_of_file && p->count != UINT64_MAX &&
             p->count > arg->size / p->type->bytes)
             status = cli_error(
                 CLI_USAGE,

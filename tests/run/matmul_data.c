@@ -25,11 +25,12 @@ static float *make(size_t n, uint32_t state)
 static int save(const char *path, const float *m, size_t n)
 {
     FILE *f = fopen(path, "wbe");
-    if (!m || !f || fwrite(m, sizeof *m, n * n, f) != n * n || fclose(f) != 0) {
+    bool ok = m && f && fwrite(m, sizeof *m, n * n, f) == n * n;
+    if (f)
+        ok &= fclose(f) == 0;
+    if (!ok)
         fprintf(stderr, "cannot write %s\n", path);
-        return 1;
-    }
-    return 0;
+    return ok ? 0 : 1;
 }
 
 static float *load(const char *path, size_t n)

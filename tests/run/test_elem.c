@@ -154,7 +154,8 @@ START_TEST(random_repeats_and_stays_in_range)
         elem_rand(type, 6, b, sizeof b);
         ck_assert_int_ne(memcmp(a, b, sizeof a), 0);
     }
-    const double *d = (const double *)(const void *)a;
+    double d[64];
+    memcpy(d, a, sizeof d);
     bool negative = false;
     for (unsigned i = 0; i < 64; i++) {
         ck_assert(d[i] >= -1 && d[i] < 1);

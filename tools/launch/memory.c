@@ -123,7 +123,7 @@ rd_status la_show(struct la *la, const void *base, uint64_t bytes, unsigned perm
 rd_status la_alloc(struct la *la, uint64_t bytes, unsigned perm, const char *name,
                    void **out, struct la_error *err)
 {
-    void *base;
+    void *base = NULL;
     rd_status st = la_map(la, bytes, name, &base, err);
     if (st != RD_OK)
         return st;
