@@ -3,9 +3,10 @@
  * Rules that keep runs repeatable and alive:
  *  1. Waves of a workgroup take turns of WAVE_QUANTUM instructions, so a wave that
  *     spins on another one cannot starve it.
- *  2. A workgroup that is not done after GROUP_BUDGET instructions makes room for the
- *     next one, up to what the real chip would hold; so workgroups that wait for one
- *     another make progress on a single host thread too.
+ *  2. Resident workgroups take turns of GROUP_BUDGET instructions; each time one has
+ *     used up GROUP_PATIENCE another is started, up to what the real chip would hold.
+ *     So workgroups that wait for one another make progress on a single host thread,
+ *     and ones that do not run nearly one after the other.
  *  3. If the code has atomics whose result shows the order of workgroups, one thread
  *     runs them all (emu_config.unordered lifts that); everything else may run on all
  *     threads without changing any result.
@@ -21,8 +22,9 @@
 
 #include "dispatch.h"
 
-#define WAVE_QUANTUM 512u
-#define GROUP_BUDGET (1u << 20)
+#define WAVE_QUANTUM   512u
+#define GROUP_BUDGET   (1u << 16)
+#define GROUP_PATIENCE (1u << 20)
 
 /* Run one wave until it stops or has used its quantum; returns instructions done. */
 static unsigned wave_run(struct wave *w, unsigned quantum)
@@ -83,6 +85,8 @@ enum group_state group_run(struct resident *r, uint64_t budget)
         done += wave_run(w, WAVE_QUANTUM);
         if (w->stop == STOP_FAULT)
             return GROUP_FAULT;
+        if (w->stop == STOP_GWS)
+            done += budget / 64; /* other workgroups must run first */
         wave_stopped(g, w);
         if (g->n_live == 0)
             return GROUP_DONE;
@@ -219,7 +223,9 @@ static void *worker_main(void *arg)
             *k->tail = r;
             k->tail = &r->next;
             k->n++;
-            (void)start_next(k);
+            r->spent += GROUP_BUDGET;
+            if (r->spent % GROUP_PATIENCE == 0)
+                (void)start_next(k);
             continue;
         }
         if (state == GROUP_FAULT)

@@ -143,6 +143,7 @@ enum wave_stop {
     STOP_END,
     STOP_FAULT,
     STOP_YIELD, /* s_sleep: let others run first */
+    STOP_GWS,   /* waits for other workgroups; runs the instruction again */
 };
 
 /* A region a wave has touched lately. */
@@ -171,6 +172,8 @@ struct wave {
     uint8_t priority;
     bool wave64;
     bool at_barrier, ended;
+    bool gws_waits; /* has arrived at a global barrier of this generation */
+    uint32_t gws_generation;
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
     const struct uop *next;
     uint64_t n_insts;
@@ -339,6 +342,8 @@ struct level_ops {
 };
 extern const struct level_ops level_generic, level_avx2, level_avx512;
 
+#define GWS_RESOURCES 64u
+
 struct emu {
     struct emu_config config;
     const struct level_ops *level;
@@ -347,6 +352,7 @@ struct emu {
     atomic_uint generation; /* of the region table */
     struct code_cache *code;
     atomic_ullong *counts; /* per opcode, if config.count */
+    atomic_ullong gws[GWS_RESOURCES];
 };
 
 static inline unsigned mem_generation(const struct wave *w)

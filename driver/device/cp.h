@@ -35,6 +35,7 @@ struct gdev_queue {
     bool poked;         /* lock */
     bool waiting, busy; /* lock; worker waits for a poke, or is inside a step */
     _Atomic bool stop, active, halted;
+    volatile int control; /* enum emu_control of the dispatch that runs */
     uint64_t seen; /* doorbell value at the last wake-up; poller only */
 };
 
@@ -82,7 +83,7 @@ void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm);
 
 /* Run a dispatch on the emulator, or skip it under --no-execute; counts it.
  * Returns CP_PROGRESS, or CP_HALT after reporting the fault. */
-enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *d);
+enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what);
 /* The instruction caches were invalidated. */
 void cp_code_changed(struct gdev_queue *q);
 

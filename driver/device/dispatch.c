@@ -35,8 +35,11 @@ static enum cp_result report(struct gdev_queue *q, const struct emu_fault *fault
     }
 }
 
-enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *d)
+enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what)
 {
+    struct emu_dispatch with_control = *what;
+    const struct emu_dispatch *d = &with_control;
+    with_control.control = &q->control;
     struct gshared_proc *proc = q->dev->proc;
     atomic_fetch_add(&proc->dispatches, 1);
     if (q->dev->no_execute) {
@@ -54,6 +57,8 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *d)
     atomic_fetch_add(&proc->instructions, stats.instructions);
     if (st == RD_E_FAULT)
         return report(q, &fault);
+    if (st == RD_E_TIMEOUT)
+        return CP_HALT; /* cancelled: the queue goes away */
     if (st != RD_OK)
         return cp_fail(q, CP_ERR_FORMAT, rd_status_text(st));
     return CP_PROGRESS;

@@ -261,6 +261,7 @@ rd_status gdev_queue_destroy(struct gdev *dev, uint32_t id)
     if (!q)
         return RD_E_NOT_FOUND;
     atomic_store(&q->stop, true);
+    q->control = EMU_CONTROL_CANCEL;
     poke(q);
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
@@ -286,7 +287,9 @@ rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
         q->config.percentage = percentage;
         q->config.priority = priority;
         pthread_mutex_unlock(&q->lock);
-        atomic_store(&q->active, ring && percentage);
+        bool active = ring && percentage;
+        atomic_store(&q->active, active);
+        q->control = active ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
         poke(q);
     }
     pthread_mutex_unlock(&dev->queue_lock);
