@@ -349,6 +349,10 @@ static void correct_row(struct gs_supplement *supp, struct gs_line *line,
     } else if (same(directive, "flag")) {
         if (same(word(supp, line, 3), "NO_TEXT"))
             row->no_text = true;
+        else if (same(line->words[3], "CBRANCH"))
+            row->branch = row->cond_branch = true;
+        else if (same(line->words[3], "STRAIGHT"))
+            row->branch = row->indirect = false;
         else if (same(line->words[3], "BARE"))
             row->bare = true;
         else
