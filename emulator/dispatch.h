@@ -30,6 +30,7 @@ struct dispatch {
 struct resident {
     struct workgroup group;
     uint64_t number; /* linear workgroup index */
+    uint64_t spent;  /* instructions in turns that did not finish it */
     struct resident *next;
     struct wave waves[];
 };

@@ -160,6 +160,7 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
     uint32_t block[3], items = 1;
     uint64_t rest = number;
     r->number = number;
+    r->spent = 0;
     for (unsigned i = 0; i < 3; i++) {
         g->id[i] = (uint32_t)(rest % d->groups[i]);
         rest /= d->groups[i];
