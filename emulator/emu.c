@@ -103,3 +103,14 @@ void emu_count_each(const struct emu *emu,
             f(ctx, op, n);
     }
 }
+
+rd_status emu_semantics(const struct emu *emu, unsigned op, const char **file,
+                        unsigned *line)
+{
+    const struct sem_entry *entry = op < ISA_OP_COUNT ? emu->sem[op] : NULL;
+    if (!entry)
+        return RD_E_NOT_FOUND;
+    *file = entry->file;
+    *line = entry->line;
+    return RD_OK;
+}

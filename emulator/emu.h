@@ -30,9 +30,9 @@ struct emu_config {
     bool unordered;     /* let threads run kernels whose atomics make the order of
                            workgroups visible; results may then vary */
     bool silicon_dots;  /* float dot and WMMA sums as measured on silicon: a term whose
-                           sign  opposes C's loses one unit of the summation grid, so that
-                           even  small integers can come out inexact (sem/dot2.h, rule 3).
-                           Off: the same steps with exact subtraction */
+                           sign opposes C's loses one unit of the summation grid, so
+                           that even small integers can come out inexact (sem/dot2.h,
+                           rule 3). Off: the same steps with exact subtraction */
     bool count;         /* count instructions per opcode (slower) */
 };
 
@@ -140,6 +140,15 @@ const char *emu_fault_name(enum emu_fault_kind kind);
 /* Executions per opcode since creation (config.count): calls f for each isa_op. */
 void emu_count_each(const struct emu *emu,
                     void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx);
+
+/* Where the meaning of an isa_op is written.
+ *
+ * file  out, source file in emulator/
+ * line  out, where its function begins
+ * Returns RD_E_NOT_FOUND for an opcode without semantics.
+ */
+RD_CHECKED rd_status emu_semantics(const struct emu *emu, unsigned op,
+                                   const char **file, unsigned *line);
 
 /* Aperture bases that FLAT addresses and src_shared_base use. */
 #define EMU_SHARED_BASE  0x0001000000000000ull

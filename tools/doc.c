@@ -10,13 +10,15 @@
 
 #include "cli.h"
 #include "cmd.h"
+#include "emu.h"
 #include "isa.h"
 
 static const char help[] =
     "usage: rdna3 doc MNEMONIC...\n"
     "\n"
     "Show the encodings of an instruction, the operands with their formats, and the\n"
-    "variants that exist. Case and the suffixes _e32 and _e64 do not matter.\n";
+    "variants that exist, and the place of its semantics. Case and the suffixes _e32 "
+    "and _e64 do not matter.\n";
 
 static const char *const fmt_names[] = {
     [ISA_FMT_ANY] = "any",
@@ -131,7 +133,17 @@ static unsigned find_op(const char *word)
     return op;
 }
 
-static int print_op(const char *word)
+static void print_semantics(const struct emu *emu, unsigned op)
+{
+    const char *file;
+    unsigned line;
+    if (emu_semantics(emu, op, &file, &line) == RD_OK)
+        printf("\nsemantics: emulator/%s:%u\n", file, line);
+    else
+        printf("\nsemantics: none, a kernel that reaches it stops\n");
+}
+
+static int print_op(const struct emu *emu, const char *word)
 {
     unsigned op = find_op(word);
     if (op == ISA_OP_NONE)
@@ -146,6 +158,7 @@ static int print_op(const char *word)
             print_operand(isa_row_opnd(row, i));
         print_facts(row);
     }
+    print_semantics(emu, op);
     return CLI_OK;
 }
 
@@ -165,12 +178,17 @@ int cmd_doc(int argc, char **argv)
     }
     if (optind == argc)
         return cli_error(CLI_USAGE, "no mnemonic given (see rdna3 doc --help)");
+    struct emu_config config = {.threads = 1};
+    struct emu *emu;
+    if (emu_create(&config, &emu) != RD_OK)
+        return cli_error(CLI_FAILED, "cannot start the emulator");
     int status = CLI_OK;
     for (int i = optind; i < argc; i++) {
-        int one = print_op(argv[i]);
+        int one = print_op(emu, argv[i]);
         status = one != CLI_OK ? one : status;
         if (i + 1 < argc)
             putchar('\n');
     }
+    emu_destroy(emu);
     return cli_finish(status);
 }

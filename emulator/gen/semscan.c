@@ -374,6 +374,10 @@ int main(int argc, char **argv)
     path = argv[1];
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
+    const char *folder = base; /* as in "sem/sop2.c" */
+    if (folder > path)
+        for (folder--; folder > path && folder[-1] != '/'; folder--)
+            ;
     char *text = read_file(path);
     size_t n;
     struct op *ops = scan(text, &n);
@@ -387,7 +391,7 @@ int main(int argc, char **argv)
     fprintf(out, "const struct sem_entry SEM_LEVEL(entries_%.*s)[] = {\n",
             (int)strcspn(base, "."), base);
     for (size_t i = 0; i < n; i++)
-        write_entry(out, &ops[i], base);
+        write_entry(out, &ops[i], folder);
     fputs("    {.name = 0},\n};\n", out);
     if (fclose(out))
         die(0, "cannot write", argv[2]);
