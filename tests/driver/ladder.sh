@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# ladder.sh L0|L1|suite [SUITE]: unmodified ROCm programs of Debian on the mock, each with
+# ladder.sh L0|L1|suite|hsa [SUITE]: unmodified ROCm programs of Debian on the mock, each with
 # its controls. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/clients.sh"
-rung=${1:?L0, L1 or suite}
+rung=${1:?L0, L1, suite or hsa}
 suite=${2:-trixie}
 clients_root "$suite" base rocminfo hip compiler opencl +opencl-headers +ocl-icd-opencl-dev
 
@@ -41,6 +41,21 @@ suite)
     done
     check device_printf 'lane 12 says hello 1.50' mock -- ./hip_suite device_printf
     check_fails 'hip_suite without execution' mock --no-execute -- ./hip_suite
+    ;;
+hsa)
+    cp "$here"/programs/hsa_{suite.c,kernels.cl} "$work"
+    check 'clang builds hsa_suite' '' mock -- sh -ec '
+        clang=$(ls /usr/lib/llvm-*/bin/clang | head -1)
+        flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -O2"
+        $clang $flags hsa_kernels.cl -o k32.co
+        $clang $flags -mwavefrontsize64 hsa_kernels.cl -o k64.co
+        $clang -O1 hsa_suite.c -o hsa_suite -lhsa-runtime64'
+    for part in dispatch wave_width barriers queues interrupt_wait copies fill scratch profile \
+        endless fault; do
+        check "$part" "^$part ok" mock -- ./hsa_suite k32.co k64.co $part
+    done
+    check 'all parts ran waves' ' [1-9][0-9]* waves' mock --stats -- ./hsa_suite k32.co k64.co
+    check_fails 'hsa_suite without execution' mock --no-execute -- ./hsa_suite k32.co k64.co dispatch
     ;;
 *)
     echo "ladder.sh: unknown rung $rung" >&2
