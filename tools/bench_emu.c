@@ -25,6 +25,7 @@
 #define STREAM_GROUPS 64u
 #define STREAM_BYTES  (64u << 20)
 #define MATMUL_SIZE   256u
+#define GEMM_SIZE     1024u
 
 extern char **environ;
 
@@ -77,6 +78,14 @@ static const struct job matmul_job = {.kernel = &bench_matmul,
                                       .n_numbers = 1,
                                       .numbers = {MATMUL_SIZE}};
 
+static const struct job gemm_job = {.kernel = &bench_wmma_gemm,
+                                    .groups = {GEMM_SIZE / 64, GEMM_SIZE / 64, 1},
+                                    .block = {128, 1, 1},
+                                    .n_buffers = 3,
+                                    .buffer_bytes = 4ull * GEMM_SIZE * GEMM_SIZE,
+                                    .n_numbers = 1,
+                                    .numbers = {GEMM_SIZE}};
+
 /* Buffers hold ones: finite numbers, and pages of their own rather than the zero page.
  */
 static rd_status make_args(struct la *la, const struct job *job, uint64_t *pointers,
@@ -100,9 +109,14 @@ static rd_status make_args(struct la *la, const struct job *job, uint64_t *point
     return RD_OK;
 }
 
-/* Wave-instructions per second of one run of at least RUN_SECONDS. */
+struct speed {
+    double rate;    /* wave-instructions per second */
+    double seconds; /* of one dispatch */
+};
+
+/* Dispatches for at least RUN_SECONDS. */
 static rd_status run_once(struct la *la, const struct emu_dispatch *dispatch,
-                          double *rate)
+                          struct speed *speed)
 {
     struct emu_fault fault = {0};
     struct emu_stats stats = {0};
@@ -119,11 +133,12 @@ static rd_status run_once(struct la *la, const struct emu_dispatch *dispatch,
             return st;
         seconds = cli_now() - start;
     }
-    *rate = (double)stats.instructions / seconds;
+    speed->rate = (double)stats.instructions / seconds;
+    speed->seconds = seconds / (double)stats.dispatches;
     return RD_OK;
 }
 
-static rd_status measure_in(struct la *la, const struct job *job, double *rate)
+static rd_status measure_in(struct la *la, const struct job *job, struct speed *speed)
 {
     struct la_error err = {""};
     struct la_kernel kernel;
@@ -145,19 +160,19 @@ static rd_status measure_in(struct la *la, const struct job *job, double *rate)
         (void)cli_error(CLI_FAILED, "%s", err.text);
         return st;
     }
-    double best = 0;
+    struct speed best = {0, 0};
     for (unsigned i = 0; i < RUNS && st == RD_OK; i++) {
-        double one = 0;
+        struct speed one = {0, 0};
         st = run_once(la, &dispatch, &one);
-        best = one > best ? one : best;
+        best = one.rate > best.rate ? one : best;
     }
     if (st == RD_OK)
-        *rate = best;
+        *speed = best;
     return st;
 }
 
-static rd_status measure(const struct job *job, enum emu_simd simd, unsigned threads,
-                         double *rate)
+static rd_status measure_speed(const struct job *job, enum emu_simd simd,
+                               unsigned threads, struct speed *speed)
 {
     struct emu_config config = {.threads = threads, .simd = simd};
     struct la_error err;
@@ -165,8 +180,18 @@ static rd_status measure(const struct job *job, enum emu_simd simd, unsigned thr
     rd_status st = la_create(&config, &la, &err);
     if (st != RD_OK)
         return st;
-    st = measure_in(la, job, rate);
+    st = measure_in(la, job, speed);
     la_destroy(la);
+    return st;
+}
+
+static rd_status measure(const struct job *job, enum emu_simd simd, unsigned threads,
+                         double *rate)
+{
+    struct speed speed;
+    rd_status st = measure_speed(job, simd, threads, &speed);
+    if (st == RD_OK)
+        *rate = speed.rate;
     return st;
 }
 
@@ -198,6 +223,15 @@ static rd_status measure_lds(double *value)
 static rd_status measure_wmma(double *value)
 {
     return measure(&wmma_job, EMU_SIMD_AUTO, 1, value);
+}
+
+static rd_status measure_gemm(double *value)
+{
+    struct speed speed;
+    rd_status st = measure_speed(&gemm_job, EMU_SIMD_AUTO, 1, &speed);
+    if (st == RD_OK)
+        *value = speed.seconds;
+    return st;
 }
 
 static rd_status measure_mixed(double *value)
@@ -319,6 +353,8 @@ const struct bench_entry bench_emu_entries[] = {
      measure_lds},
     {"emu/wmma", "wave-inst/s", true, "v_wmma_f32_16x16x16_f16, 4 of 7 instructions",
      measure_wmma},
+    {"emu/wmma_gemm_1024", "s", false, "f16 matrix product 1024 a side, one thread",
+     measure_gemm},
     {"emu/mixed", "wave-inst/s", true, "VALU, SALU, divergence, memory, LDS, VOPD, DPP",
      measure_mixed},
     {"emu/scaling_2t", "ratio", true, "emu/valu on two threads against one",

@@ -390,3 +390,359 @@ static const uint32_t matmul_desc[16] = {
 const struct bench_kernel bench_matmul = {
     matmul_code, sizeof matmul_code, matmul_desc,
 };
+
+static const uint32_t wmma_gemm_code[] = {
+    0xbf850002,                          /* s_clause 0x2 */
+    0xf4000280, 0xf8000018,              /* s_load_b32 s10, s[0:1], 0x18 */
+    0xf4080100, 0xf8000000,              /* s_load_b128 s[4:7], s[0:1], null */
+    0xf4040000, 0xf8000010,              /* s_load_b64 s[0:1], s[0:1], 0x10 */
+    0x32040081,                          /* v_lshrrev_b32_e32 v2, 1, v0 */
+    0x3602008f,                          /* v_and_b32_e32 v1, 15, v0 */
+    0x8402860f,                          /* s_lshl_b32 s2, s15, 6 */
+    0xbe830080,                          /* s_mov_b32 s3, 0 */
+    0xbf870112,                          /* s_delay_alu instid0(VALU_DEP_2) | instskip(NEXT) | instid1(VALU_DEP_2) */
+    0xd6570022, 0x00096102,              /* v_and_or_b32 v34, v2, 48, s2 */
+    0xd6560021, 0x04050c0e,              /* v_lshl_or_b32 v33, s14, 6, v1 */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0xbf06800a,                          /* s_cmp_eq_u32 s10, 0 */
+    0xbfa20074,                          /* s_cbranch_scc1 116 */
+    0x38020322,                          /* v_or_b32_e32 v1, v34, v1 */
+    0x7e040280,                          /* v_mov_b32_e32 v2, 0 */
+    0x8402840a,                          /* s_lshl_b32 s2, s10, 4 */
+    0x840c850a,                          /* s_lshl_b32 s12, s10, 5 */
+    0xbe8d0003,                          /* s_mov_b32 s13, s3 */
+    0xd72c0001, 0x00001501,              /* v_mul_lo_u32 v1, v1, s10 */
+    0x7e060302,                          /* v_mov_b32_e32 v3, v2 */
+    0x7e080302,                          /* v_mov_b32_e32 v4, v2 */
+    0x7e0a0302,                          /* v_mov_b32_e32 v5, v2 */
+    0x7e0c0302,                          /* v_mov_b32_e32 v6, v2 */
+    0x7e0e0302,                          /* v_mov_b32_e32 v7, v2 */
+    0x7e100302,                          /* v_mov_b32_e32 v8, v2 */
+    0x7e120302,                          /* v_mov_b32_e32 v9, v2 */
+    0xd73c000a, 0x00020281,              /* v_lshlrev_b64 v[10:11], 1, v[1:2] */
+    0xd72c0001, 0x00001521,              /* v_mul_lo_u32 v1, v33, s10 */
+    0x7e1c0302,                          /* v_mov_b32_e32 v14, v2 */
+    0x7e1e0302,                          /* v_mov_b32_e32 v15, v2 */
+    0x7e200302,                          /* v_mov_b32_e32 v16, v2 */
+    0x7e220302,                          /* v_mov_b32_e32 v17, v2 */
+    0xd7006a23, 0x00021404,              /* v_add_co_u32 v35, vcc_lo, s4, v10 */
+    0x40481605,                          /* v_add_co_ci_u32_e32 v36, vcc_lo, s5, v11, vcc_lo */
+    0xd73c000c, 0x00020281,              /* v_lshlrev_b64 v[12:13], 1, v[1:2] */
+    0x7e020302,                          /* v_mov_b32_e32 v1, v2 */
+    0x7e140302,                          /* v_mov_b32_e32 v10, v2 */
+    0x7e160302,                          /* v_mov_b32_e32 v11, v2 */
+    0x7e240302,                          /* v_mov_b32_e32 v18, v2 */
+    0x7e260302,                          /* v_mov_b32_e32 v19, v2 */
+    0xd7006a25, 0x00021806,              /* v_add_co_u32 v37, vcc_lo, s6, v12 */
+    0x404c1a07,                          /* v_add_co_ci_u32_e32 v38, vcc_lo, s7, v13, vcc_lo */
+    0x7e180302,                          /* v_mov_b32_e32 v12, v2 */
+    0x7e1a0302,                          /* v_mov_b32_e32 v13, v2 */
+    0x7e280302,                          /* v_mov_b32_e32 v20, v2 */
+    0x7e2a0302,                          /* v_mov_b32_e32 v21, v2 */
+    0x7e2c0302,                          /* v_mov_b32_e32 v22, v2 */
+    0x7e2e0302,                          /* v_mov_b32_e32 v23, v2 */
+    0x7e300302,                          /* v_mov_b32_e32 v24, v2 */
+    0x7e320302,                          /* v_mov_b32_e32 v25, v2 */
+    0x7e340302,                          /* v_mov_b32_e32 v26, v2 */
+    0x7e360302,                          /* v_mov_b32_e32 v27, v2 */
+    0x7e380302,                          /* v_mov_b32_e32 v28, v2 */
+    0x7e3a0302,                          /* v_mov_b32_e32 v29, v2 */
+    0x7e3c0302,                          /* v_mov_b32_e32 v30, v2 */
+    0x7e3e0302,                          /* v_mov_b32_e32 v31, v2 */
+    0x7e400302,                          /* v_mov_b32_e32 v32, v2 */
+    0x960eb00a,                          /* s_mul_i32 s14, s10, 48 */
+    0xbe8f0003,                          /* s_mov_b32 s15, s3 */
+    0x84888102,                          /* s_lshl_b64 s[8:9], s[2:3], 1 */
+    0x8484810c,                          /* s_lshl_b64 s[4:5], s[12:13], 1 */
+    0x8486810e,                          /* s_lshl_b64 s[6:7], s[14:15], 1 */
+    0xbe820003,                          /* s_mov_b32 s2, s3 */
+    0xbf840001,                          /* s_set_inst_prefetch_distance 0x1 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0x848c8102,                          /* s_lshl_b64 s[12:13], s[2:3], 1 */
+    0x81029002,                          /* s_add_i32 s2, s2, 16 */
+    0xd7006a27, 0x00001923,              /* v_add_co_u32 v39, vcc_lo, v35, s12 */
+    0x4050480d,                          /* v_add_co_ci_u32_e32 v40, vcc_lo, s13, v36, vcc_lo */
+    0xd7006a37, 0x00001925,              /* v_add_co_u32 v55, vcc_lo, v37, s12 */
+    0x40704c0d,                          /* v_add_co_ci_u32_e32 v56, vcc_lo, s13, v38, vcc_lo */
+    0xbf850001,                          /* s_clause 0x1 */
+    0xdc5e0010, 0x2b7c0027,              /* global_load_b128 v[43:46], v[39:40], off offset:16 */
+    0xdc5e0000, 0x277c0027,              /* global_load_b128 v[39:42], v[39:40], off */
+    0xbf850001,                          /* s_clause 0x1 */
+    0xdc5e0010, 0x337c0037,              /* global_load_b128 v[51:54], v[55:56], off offset:16 */
+    0xdc5e0000, 0x2f7c0037,              /* global_load_b128 v[47:50], v[55:56], off */
+    0xd7006a39, 0x00001137,              /* v_add_co_u32 v57, vcc_lo, v55, s8 */
+    0x40747009,                          /* v_add_co_ci_u32_e32 v58, vcc_lo, s9, v56, vcc_lo */
+    0xd7006a3f, 0x00000937,              /* v_add_co_u32 v63, vcc_lo, v55, s4 */
+    0x40807005,                          /* v_add_co_ci_u32_e32 v64, vcc_lo, s5, v56, vcc_lo */
+    0xd7006a47, 0x00000d37,              /* v_add_co_u32 v71, vcc_lo, v55, s6 */
+    0x40907007,                          /* v_add_co_ci_u32_e32 v72, vcc_lo, s7, v56, vcc_lo */
+    0xbf850005,                          /* s_clause 0x5 */
+    0xdc5e0010, 0x3b7c0039,              /* global_load_b128 v[59:62], v[57:58], off offset:16 */
+    0xdc5e0000, 0x377c0039,              /* global_load_b128 v[55:58], v[57:58], off */
+    0xdc5e0010, 0x437c003f,              /* global_load_b128 v[67:70], v[63:64], off offset:16 */
+    0xdc5e0000, 0x3f7c003f,              /* global_load_b128 v[63:66], v[63:64], off */
+    0xdc5e0010, 0x4b7c0047,              /* global_load_b128 v[75:78], v[71:72], off offset:16 */
+    0xdc5e0000, 0x477c0047,              /* global_load_b128 v[71:74], v[71:72], off */
+    0xbf090a02,                          /* s_cmp_ge_u32 s2, s10 */
+    0xbf891bf7,                          /* s_waitcnt vmcnt(6) */
+    0xcc404019, 0x1c665f27,              /* v_wmma_f32_16x16x16_f16 v[25:32], v[39:46], v[47:54], v[25:32] */
+    0xbf8913f7,                          /* s_waitcnt vmcnt(4) */
+    0xcc404011, 0x1c466f27,              /* v_wmma_f32_16x16x16_f16 v[17:24], v[39:46], v[55:62], v[17:24] */
+    0xbf890bf7,                          /* s_waitcnt vmcnt(2) */
+    0xcc404009, 0x1c267f27,              /* v_wmma_f32_16x16x16_f16 v[9:16], v[39:46], v[63:70], v[9:16] */
+    0xbf8903f7,                          /* s_waitcnt vmcnt(0) */
+    0xcc404001, 0x1c068f27,              /* v_wmma_f32_16x16x16_f16 v[1:8], v[39:46], v[71:78], v[1:8] */
+    0xbfa1ffca,                          /* s_cbranch_scc0 65482 */
+    0xbfa00021,                          /* s_branch 33 */
+    0x7e400280,                          /* v_mov_b32_e32 v32, 0 */
+    0xbf870001,                          /* s_delay_alu instid0(VALU_DEP_1) */
+    0x7e3e0320,                          /* v_mov_b32_e32 v31, v32 */
+    0x7e3c0320,                          /* v_mov_b32_e32 v30, v32 */
+    0x7e3a0320,                          /* v_mov_b32_e32 v29, v32 */
+    0x7e380320,                          /* v_mov_b32_e32 v28, v32 */
+    0x7e360320,                          /* v_mov_b32_e32 v27, v32 */
+    0x7e340320,                          /* v_mov_b32_e32 v26, v32 */
+    0x7e320320,                          /* v_mov_b32_e32 v25, v32 */
+    0x7e300320,                          /* v_mov_b32_e32 v24, v32 */
+    0x7e2e0320,                          /* v_mov_b32_e32 v23, v32 */
+    0x7e2c0320,                          /* v_mov_b32_e32 v22, v32 */
+    0x7e2a0320,                          /* v_mov_b32_e32 v21, v32 */
+    0x7e280320,                          /* v_mov_b32_e32 v20, v32 */
+    0x7e260320,                          /* v_mov_b32_e32 v19, v32 */
+    0x7e240320,                          /* v_mov_b32_e32 v18, v32 */
+    0x7e220320,                          /* v_mov_b32_e32 v17, v32 */
+    0x7e200320,                          /* v_mov_b32_e32 v16, v32 */
+    0x7e1e0320,                          /* v_mov_b32_e32 v15, v32 */
+    0x7e1c0320,                          /* v_mov_b32_e32 v14, v32 */
+    0x7e1a0320,                          /* v_mov_b32_e32 v13, v32 */
+    0x7e180320,                          /* v_mov_b32_e32 v12, v32 */
+    0x7e160320,                          /* v_mov_b32_e32 v11, v32 */
+    0x7e140320,                          /* v_mov_b32_e32 v10, v32 */
+    0x7e120320,                          /* v_mov_b32_e32 v9, v32 */
+    0x7e100320,                          /* v_mov_b32_e32 v8, v32 */
+    0x7e0e0320,                          /* v_mov_b32_e32 v7, v32 */
+    0x7e0c0320,                          /* v_mov_b32_e32 v6, v32 */
+    0x7e0a0320,                          /* v_mov_b32_e32 v5, v32 */
+    0x7e080320,                          /* v_mov_b32_e32 v4, v32 */
+    0x7e060320,                          /* v_mov_b32_e32 v3, v32 */
+    0x7e040320,                          /* v_mov_b32_e32 v2, v32 */
+    0x7e020320,                          /* v_mov_b32_e32 v1, v32 */
+    0xbf840002,                          /* s_set_inst_prefetch_distance 0x2 */
+    0x32000084,                          /* v_lshrrev_b32_e32 v0, 4, v0 */
+    0x8402810a,                          /* s_lshl_b32 s2, s10, 1 */
+    0x385e4290,                          /* v_or_b32_e32 v47, 16, v33 */
+    0xbf870092,                          /* s_delay_alu instid0(VALU_DEP_2) | instskip(NEXT) | instid1(VALU_DEP_1) */
+    0xd6570000, 0x04890300,              /* v_and_or_b32 v0, v0, 1, v34 */
+    0xd72c0000, 0x00001500,              /* v_mul_lo_u32 v0, v0, s10 */
+    0xbf870121,                          /* s_delay_alu instid0(VALU_DEP_1) | instskip(SKIP_1) | instid1(VALU_DEP_2) */
+    0xca200080, 0x23220121,              /* v_dual_mov_b32 v35, 0 :: v_dual_add_nc_u32 v34, v33, v0 */
+    0x4a580002,                          /* v_add_nc_u32_e32 v44, s2, v0 */
+    0xd73c0024, 0x00024482,              /* v_lshlrev_b64 v[36:37], 2, v[34:35] */
+    0xbf870122,                          /* s_delay_alu instid0(VALU_DEP_2) | instskip(SKIP_1) | instid1(VALU_DEP_2) */
+    0x4a445921,                          /* v_add_nc_u32_e32 v34, v33, v44 */
+    0x4a5a5802,                          /* v_add_nc_u32_e32 v45, s2, v44 */
+    0xd73c0026, 0x00024482,              /* v_lshlrev_b64 v[38:39], 2, v[34:35] */
+    0xbf870242,                          /* s_delay_alu instid0(VALU_DEP_2) | instskip(SKIP_3) | instid1(VALU_DEP_4) */
+    0x4a445b21,                          /* v_add_nc_u32_e32 v34, v33, v45 */
+    0x4a5c5a02,                          /* v_add_nc_u32_e32 v46, s2, v45 */
+    0xd7006a24, 0x00024800,              /* v_add_co_u32 v36, vcc_lo, s0, v36 */
+    0x404a4a01,                          /* v_add_co_ci_u32_e32 v37, vcc_lo, s1, v37, vcc_lo */
+    0xd73c0028, 0x00024482,              /* v_lshlrev_b64 v[40:41], 2, v[34:35] */
+    0xbf870004,                          /* s_delay_alu instid0(VALU_DEP_4) */
+    0x4a445d21,                          /* v_add_nc_u32_e32 v34, v33, v46 */
+    0x4a605c02,                          /* v_add_nc_u32_e32 v48, s2, v46 */
+    0xdc6a0000, 0x007c1924,              /* global_store_b32 v[36:37], v25, off */
+    0xd7006a24, 0x00024c00,              /* v_add_co_u32 v36, vcc_lo, s0, v38 */
+    0x404a4e01,                          /* v_add_co_ci_u32_e32 v37, vcc_lo, s1, v39, vcc_lo */
+    0xd73c0026, 0x00024482,              /* v_lshlrev_b64 v[38:39], 2, v[34:35] */
+    0x4a446121,                          /* v_add_nc_u32_e32 v34, v33, v48 */
+    0x4a626002,                          /* v_add_nc_u32_e32 v49, s2, v48 */
+    0xd7006a28, 0x00025000,              /* v_add_co_u32 v40, vcc_lo, s0, v40 */
+    0xdc6a0000, 0x007c1a24,              /* global_store_b32 v[36:37], v26, off */
+    0xd73c0019, 0x00024482,              /* v_lshlrev_b64 v[25:26], 2, v[34:35] */
+    0x4a446321,                          /* v_add_nc_u32_e32 v34, v33, v49 */
+    0x4a646202,                          /* v_add_nc_u32_e32 v50, s2, v49 */
+    0x40525201,                          /* v_add_co_ci_u32_e32 v41, vcc_lo, s1, v41, vcc_lo */
+    0xd7006a24, 0x00024c00,              /* v_add_co_u32 v36, vcc_lo, s0, v38 */
+    0x404a4e01,                          /* v_add_co_ci_u32_e32 v37, vcc_lo, s1, v39, vcc_lo */
+    0xd73c0026, 0x00024482,              /* v_lshlrev_b64 v[38:39], 2, v[34:35] */
+    0x4a446521,                          /* v_add_nc_u32_e32 v34, v33, v50 */
+    0x4a666402,                          /* v_add_nc_u32_e32 v51, s2, v50 */
+    0xdc6a0000, 0x007c1b28,              /* global_store_b32 v[40:41], v27, off */
+    0xd7006a19, 0x00023200,              /* v_add_co_u32 v25, vcc_lo, s0, v25 */
+    0xd73c0028, 0x00024482,              /* v_lshlrev_b64 v[40:41], 2, v[34:35] */
+    0x4a446721,                          /* v_add_nc_u32_e32 v34, v33, v51 */
+    0x40343401,                          /* v_add_co_ci_u32_e32 v26, vcc_lo, s1, v26, vcc_lo */
+    0xd7006a26, 0x00024c00,              /* v_add_co_u32 v38, vcc_lo, s0, v38 */
+    0x404e4e01,                          /* v_add_co_ci_u32_e32 v39, vcc_lo, s1, v39, vcc_lo */
+    0xbf870004,                          /* s_delay_alu instid0(VALU_DEP_4) */
+    0xd73c002a, 0x00024482,              /* v_lshlrev_b64 v[42:43], 2, v[34:35] */
+    0x4a44012f,                          /* v_add_nc_u32_e32 v34, v47, v0 */
+    0xd7006a28, 0x00025000,              /* v_add_co_u32 v40, vcc_lo, s0, v40 */
+    0x40525201,                          /* v_add_co_ci_u32_e32 v41, vcc_lo, s1, v41, vcc_lo */
+    0xbf850003,                          /* s_clause 0x3 */
+    0xdc6a0000, 0x007c1c24,              /* global_store_b32 v[36:37], v28, off */
+    0xdc6a0000, 0x007c1d19,              /* global_store_b32 v[25:26], v29, off */
+    0xdc6a0000, 0x007c1e26,              /* global_store_b32 v[38:39], v30, off */
+    0xdc6a0000, 0x007c1f28,              /* global_store_b32 v[40:41], v31, off */
+    0xd73c0019, 0x00024482,              /* v_lshlrev_b64 v[25:26], 2, v[34:35] */
+    0x4a44592f,                          /* v_add_nc_u32_e32 v34, v47, v44 */
+    0xd7006a1b, 0x00025400,              /* v_add_co_u32 v27, vcc_lo, s0, v42 */
+    0x40385601,                          /* v_add_co_ci_u32_e32 v28, vcc_lo, s1, v43, vcc_lo */
+    0xbf8701c3,                          /* s_delay_alu instid0(VALU_DEP_3) | instskip(SKIP_3) | instid1(VALU_DEP_3) */
+    0xd73c001d, 0x00024482,              /* v_lshlrev_b64 v[29:30], 2, v[34:35] */
+    0x4a445b2f,                          /* v_add_nc_u32_e32 v34, v47, v45 */
+    0xd7006a19, 0x00023200,              /* v_add_co_u32 v25, vcc_lo, s0, v25 */
+    0x40343401,                          /* v_add_co_ci_u32_e32 v26, vcc_lo, s1, v26, vcc_lo */
+    0xd73c0024, 0x00024482,              /* v_lshlrev_b64 v[36:37], 2, v[34:35] */
+    0x4a445d2f,                          /* v_add_nc_u32_e32 v34, v47, v46 */
+    0xd7006a1d, 0x00023a00,              /* v_add_co_u32 v29, vcc_lo, s0, v29 */
+    0x403c3c01,                          /* v_add_co_ci_u32_e32 v30, vcc_lo, s1, v30, vcc_lo */
+    0xbf870003,                          /* s_delay_alu instid0(VALU_DEP_3) */
+    0xd73c0026, 0x00024482,              /* v_lshlrev_b64 v[38:39], 2, v[34:35] */
+    0x4a44612f,                          /* v_add_nc_u32_e32 v34, v47, v48 */
+    0xd7006a24, 0x00024800,              /* v_add_co_u32 v36, vcc_lo, s0, v36 */
+    0x404a4a01,                          /* v_add_co_ci_u32_e32 v37, vcc_lo, s1, v37, vcc_lo */
+    0xbf850003,                          /* s_clause 0x3 */
+    0xdc6a0000, 0x007c201b,              /* global_store_b32 v[27:28], v32, off */
+    0xdc6a0000, 0x007c1119,              /* global_store_b32 v[25:26], v17, off */
+    0xdc6a0000, 0x007c121d,              /* global_store_b32 v[29:30], v18, off */
+    0xdc6a0000, 0x007c1324,              /* global_store_b32 v[36:37], v19, off */
+    0xd73c0011, 0x00024482,              /* v_lshlrev_b64 v[17:18], 2, v[34:35] */
+    0x4a44632f,                          /* v_add_nc_u32_e32 v34, v47, v49 */
+    0xd7006a19, 0x00024c00,              /* v_add_co_u32 v25, vcc_lo, s0, v38 */
+    0x40344e01,                          /* v_add_co_ci_u32_e32 v26, vcc_lo, s1, v39, vcc_lo */
+    0xbf870253,                          /* s_delay_alu instid0(VALU_DEP_3) | instskip(SKIP_4) | instid1(VALU_DEP_4) */
+    0xd73c001b, 0x00024482,              /* v_lshlrev_b64 v[27:28], 2, v[34:35] */
+    0x4a44652f,                          /* v_add_nc_u32_e32 v34, v47, v50 */
+    0xd7006a11, 0x00022200,              /* v_add_co_u32 v17, vcc_lo, s0, v17 */
+    0x384842a0,                          /* v_or_b32_e32 v36, 32, v33 */
+    0x40242401,                          /* v_add_co_ci_u32_e32 v18, vcc_lo, s1, v18, vcc_lo */
+    0xd73c001d, 0x00024482,              /* v_lshlrev_b64 v[29:30], 2, v[34:35] */
+    0x4a44672f,                          /* v_add_nc_u32_e32 v34, v47, v51 */
+    0xd7006a1b, 0x00023600,              /* v_add_co_u32 v27, vcc_lo, s0, v27 */
+    0x40383801,                          /* v_add_co_ci_u32_e32 v28, vcc_lo, s1, v28, vcc_lo */
+    0xbf870003,                          /* s_delay_alu instid0(VALU_DEP_3) */
+    0xd73c001f, 0x00024482,              /* v_lshlrev_b64 v[31:32], 2, v[34:35] */
+    0x4a440124,                          /* v_add_nc_u32_e32 v34, v36, v0 */
+    0xd7006a1d, 0x00023a00,              /* v_add_co_u32 v29, vcc_lo, s0, v29 */
+    0x403c3c01,                          /* v_add_co_ci_u32_e32 v30, vcc_lo, s1, v30, vcc_lo */
+    0xbf850003,                          /* s_clause 0x3 */
+    0xdc6a0000, 0x007c1419,              /* global_store_b32 v[25:26], v20, off */
+    0xdc6a0000, 0x007c1511,              /* global_store_b32 v[17:18], v21, off */
+    0xdc6a0000, 0x007c161b,              /* global_store_b32 v[27:28], v22, off */
+    0xdc6a0000, 0x007c171d,              /* global_store_b32 v[29:30], v23, off */
+    0xd73c0011, 0x00024482,              /* v_lshlrev_b64 v[17:18], 2, v[34:35] */
+    0x4a445924,                          /* v_add_nc_u32_e32 v34, v36, v44 */
+    0xd7006a13, 0x00023e00,              /* v_add_co_u32 v19, vcc_lo, s0, v31 */
+    0x40284001,                          /* v_add_co_ci_u32_e32 v20, vcc_lo, s1, v32, vcc_lo */
+    0xbf8701c3,                          /* s_delay_alu instid0(VALU_DEP_3) | instskip(SKIP_3) | instid1(VALU_DEP_3) */
+    0xd73c0015, 0x00024482,              /* v_lshlrev_b64 v[21:22], 2, v[34:35] */
+    0x4a445b24,                          /* v_add_nc_u32_e32 v34, v36, v45 */
+    0xd7006a11, 0x00022200,              /* v_add_co_u32 v17, vcc_lo, s0, v17 */
+    0x40242401,                          /* v_add_co_ci_u32_e32 v18, vcc_lo, s1, v18, vcc_lo */
+    0xd73c0019, 0x00024482,              /* v_lshlrev_b64 v[25:26], 2, v[34:35] */
+    0x4a445d24,                          /* v_add_nc_u32_e32 v34, v36, v46 */
+    0xd7006a15, 0x00022a00,              /* v_add_co_u32 v21, vcc_lo, s0, v21 */
+    0x402c2c01,                          /* v_add_co_ci_u32_e32 v22, vcc_lo, s1, v22, vcc_lo */
+    0xbf870003,                          /* s_delay_alu instid0(VALU_DEP_3) */
+    0xd73c001b, 0x00024482,              /* v_lshlrev_b64 v[27:28], 2, v[34:35] */
+    0x4a446124,                          /* v_add_nc_u32_e32 v34, v36, v48 */
+    0xd7006a19, 0x00023200,              /* v_add_co_u32 v25, vcc_lo, s0, v25 */
+    0x40343401,                          /* v_add_co_ci_u32_e32 v26, vcc_lo, s1, v26, vcc_lo */
+    0xbf850003,                          /* s_clause 0x3 */
+    0xdc6a0000, 0x007c1813,              /* global_store_b32 v[19:20], v24, off */
+    0xdc6a0000, 0x007c0911,              /* global_store_b32 v[17:18], v9, off */
+    0xdc6a0000, 0x007c0a15,              /* global_store_b32 v[21:22], v10, off */
+    0xdc6a0000, 0x007c0b19,              /* global_store_b32 v[25:26], v11, off */
+    0xd73c0009, 0x00024482,              /* v_lshlrev_b64 v[9:10], 2, v[34:35] */
+    0x4a446324,                          /* v_add_nc_u32_e32 v34, v36, v49 */
+    0xd7006a11, 0x00023600,              /* v_add_co_u32 v17, vcc_lo, s0, v27 */
+    0x40243801,                          /* v_add_co_ci_u32_e32 v18, vcc_lo, s1, v28, vcc_lo */
+    0xbf870253,                          /* s_delay_alu instid0(VALU_DEP_3) | instskip(SKIP_4) | instid1(VALU_DEP_4) */
+    0xd73c0013, 0x00024482,              /* v_lshlrev_b64 v[19:20], 2, v[34:35] */
+    0x4a446524,                          /* v_add_nc_u32_e32 v34, v36, v50 */
+    0xd7006a09, 0x00021200,              /* v_add_co_u32 v9, vcc_lo, s0, v9 */
+    0x383242b0,                          /* v_or_b32_e32 v25, 48, v33 */
+    0x40141401,                          /* v_add_co_ci_u32_e32 v10, vcc_lo, s1, v10, vcc_lo */
+    0xd73c0015, 0x00024482,              /* v_lshlrev_b64 v[21:22], 2, v[34:35] */
+    0x4a446724,                          /* v_add_nc_u32_e32 v34, v36, v51 */
+    0xd7006a13, 0x00022600,              /* v_add_co_u32 v19, vcc_lo, s0, v19 */
+    0x40282801,                          /* v_add_co_ci_u32_e32 v20, vcc_lo, s1, v20, vcc_lo */
+    0xbf870003,                          /* s_delay_alu instid0(VALU_DEP_3) */
+    0xd73c0017, 0x00024482,              /* v_lshlrev_b64 v[23:24], 2, v[34:35] */
+    0x4a440119,                          /* v_add_nc_u32_e32 v34, v25, v0 */
+    0xd7006a15, 0x00022a00,              /* v_add_co_u32 v21, vcc_lo, s0, v21 */
+    0x402c2c01,                          /* v_add_co_ci_u32_e32 v22, vcc_lo, s1, v22, vcc_lo */
+    0xbf850003,                          /* s_clause 0x3 */
+    0xdc6a0000, 0x007c0c11,              /* global_store_b32 v[17:18], v12, off */
+    0xdc6a0000, 0x007c0d09,              /* global_store_b32 v[9:10], v13, off */
+    0xdc6a0000, 0x007c0e13,              /* global_store_b32 v[19:20], v14, off */
+    0xdc6a0000, 0x007c0f15,              /* global_store_b32 v[21:22], v15, off */
+    0xd73c0009, 0x00024482,              /* v_lshlrev_b64 v[9:10], 2, v[34:35] */
+    0x4a445919,                          /* v_add_nc_u32_e32 v34, v25, v44 */
+    0xd7006a0b, 0x00022e00,              /* v_add_co_u32 v11, vcc_lo, s0, v23 */
+    0x40183001,                          /* v_add_co_ci_u32_e32 v12, vcc_lo, s1, v24, vcc_lo */
+    0xbf8701c3,                          /* s_delay_alu instid0(VALU_DEP_3) | instskip(SKIP_3) | instid1(VALU_DEP_3) */
+    0xd73c000d, 0x00024482,              /* v_lshlrev_b64 v[13:14], 2, v[34:35] */
+    0x4a445b19,                          /* v_add_nc_u32_e32 v34, v25, v45 */
+    0xd7006a09, 0x00021200,              /* v_add_co_u32 v9, vcc_lo, s0, v9 */
+    0x40141401,                          /* v_add_co_ci_u32_e32 v10, vcc_lo, s1, v10, vcc_lo */
+    0xd73c0011, 0x00024482,              /* v_lshlrev_b64 v[17:18], 2, v[34:35] */
+    0x4a445d19,                          /* v_add_nc_u32_e32 v34, v25, v46 */
+    0xd7006a0d, 0x00021a00,              /* v_add_co_u32 v13, vcc_lo, s0, v13 */
+    0x401c1c01,                          /* v_add_co_ci_u32_e32 v14, vcc_lo, s1, v14, vcc_lo */
+    0xbf870003,                          /* s_delay_alu instid0(VALU_DEP_3) */
+    0xd73c0013, 0x00024482,              /* v_lshlrev_b64 v[19:20], 2, v[34:35] */
+    0x4a446119,                          /* v_add_nc_u32_e32 v34, v25, v48 */
+    0xd7006a11, 0x00022200,              /* v_add_co_u32 v17, vcc_lo, s0, v17 */
+    0x40242401,                          /* v_add_co_ci_u32_e32 v18, vcc_lo, s1, v18, vcc_lo */
+    0xbf850003,                          /* s_clause 0x3 */
+    0xdc6a0000, 0x007c100b,              /* global_store_b32 v[11:12], v16, off */
+    0xdc6a0000, 0x007c0109,              /* global_store_b32 v[9:10], v1, off */
+    0xdc6a0000, 0x007c020d,              /* global_store_b32 v[13:14], v2, off */
+    0xdc6a0000, 0x007c0311,              /* global_store_b32 v[17:18], v3, off */
+    0xd73c0000, 0x00024482,              /* v_lshlrev_b64 v[0:1], 2, v[34:35] */
+    0x4a446319,                          /* v_add_nc_u32_e32 v34, v25, v49 */
+    0xd7006a02, 0x00022600,              /* v_add_co_u32 v2, vcc_lo, s0, v19 */
+    0x40062801,                          /* v_add_co_ci_u32_e32 v3, vcc_lo, s1, v20, vcc_lo */
+    0xbf8701c3,                          /* s_delay_alu instid0(VALU_DEP_3) | instskip(SKIP_3) | instid1(VALU_DEP_3) */
+    0xd73c0009, 0x00024482,              /* v_lshlrev_b64 v[9:10], 2, v[34:35] */
+    0x4a446519,                          /* v_add_nc_u32_e32 v34, v25, v50 */
+    0xd7006a00, 0x00020000,              /* v_add_co_u32 v0, vcc_lo, s0, v0 */
+    0x40020201,                          /* v_add_co_ci_u32_e32 v1, vcc_lo, s1, v1, vcc_lo */
+    0xd73c000b, 0x00024482,              /* v_lshlrev_b64 v[11:12], 2, v[34:35] */
+    0x4a446719,                          /* v_add_nc_u32_e32 v34, v25, v51 */
+    0xd7006a09, 0x00021200,              /* v_add_co_u32 v9, vcc_lo, s0, v9 */
+    0x40141401,                          /* v_add_co_ci_u32_e32 v10, vcc_lo, s1, v10, vcc_lo */
+    0xbf8701b3,                          /* s_delay_alu instid0(VALU_DEP_3) | instskip(SKIP_2) | instid1(VALU_DEP_3) */
+    0xd73c000d, 0x00024482,              /* v_lshlrev_b64 v[13:14], 2, v[34:35] */
+    0xd7006a0b, 0x00021600,              /* v_add_co_u32 v11, vcc_lo, s0, v11 */
+    0x40181801,                          /* v_add_co_ci_u32_e32 v12, vcc_lo, s1, v12, vcc_lo */
+    0xd7006a0d, 0x00021a00,              /* v_add_co_u32 v13, vcc_lo, s0, v13 */
+    0xbf870004,                          /* s_delay_alu instid0(VALU_DEP_4) */
+    0x401c1c01,                          /* v_add_co_ci_u32_e32 v14, vcc_lo, s1, v14, vcc_lo */
+    0xbf850004,                          /* s_clause 0x4 */
+    0xdc6a0000, 0x007c0402,              /* global_store_b32 v[2:3], v4, off */
+    0xdc6a0000, 0x007c0500,              /* global_store_b32 v[0:1], v5, off */
+    0xdc6a0000, 0x007c0609,              /* global_store_b32 v[9:10], v6, off */
+    0xdc6a0000, 0x007c070b,              /* global_store_b32 v[11:12], v7, off */
+    0xdc6a0000, 0x007c080d,              /* global_store_b32 v[13:14], v8, off */
+    0xbf800000,                          /* s_nop 0 */
+    0xbfb60003,                          /* s_sendmsg sendmsg(MSG_DEALLOC_VGPRS) */
+    0xbfb00000,                          /* s_endpgm */
+};
+
+static const uint32_t wmma_gemm_desc[16] = {
+    0x00000000, 0x00000000, 0x0000001c, 0x00000000,
+    0x00000000, 0x00000000, 0x00000000, 0x00000000,
+    0x00000000, 0x00000000, 0x00000000, 0x00000000,
+    0x60af0089, 0x0000019c, 0x00000408, 0x00000000,
+};
+
+const struct bench_kernel bench_wmma_gemm = {
+    wmma_gemm_code, sizeof wmma_gemm_code, wmma_gemm_desc,
+};

@@ -20,5 +20,6 @@ extern const struct bench_kernel bench_lds;
 extern const struct bench_kernel bench_wmma;
 extern const struct bench_kernel bench_mixed;
 extern const struct bench_kernel bench_matmul;
+extern const struct bench_kernel bench_wmma_gemm;
 
 #endif
