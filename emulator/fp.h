@@ -23,6 +23,29 @@
 /* Round modes of struct lane_mode. */
 enum { ROUND_NEAREST, ROUND_UP, ROUND_DOWN, ROUND_ZERO };
 
+/* cond ? a : b without a branch. The vectoriser gives up on longer chains of ?:, so
+ * those are written with these. */
+static inline U32 fp_sel32(bool cond, U32 a, U32 b)
+{
+    U32 mask = 0u - (U32)cond;
+    return (a & mask) | (b & ~mask);
+}
+static inline U64 fp_sel64(bool cond, U64 a, U64 b)
+{
+    U64 mask = 0u - (U64)cond;
+    return (a & mask) | (b & ~mask);
+}
+static inline I32 fp_clamp_i32(I32 v, I32 low, I32 high)
+{
+    v = v < low ? low : v;
+    return v > high ? high : v;
+}
+static inline I64 fp_clamp_i64(I64 v, I64 low, I64 high)
+{
+    v = v < low ? low : v;
+    return v > high ? high : v;
+}
+
 /* ---- classification, on bits */
 
 static inline bool fp_nan16(F16 h)
@@ -86,12 +109,12 @@ static inline F32 fp_neg32(F32 x)
 
 static inline F16 fp_daz16(F16 h)
 {
-    return h & 0x7c00u ? h : (F16)(h & 0x8000u);
+    return (F16)fp_sel32((h & 0x7c00u) != 0, h, h & 0x8000u);
 }
 static inline F32 fp_daz32(F32 x)
 {
     U32 u = bits_of_f32(x);
-    return f32_of_bits(u & 0x7f800000u ? u : u & 0x80000000u);
+    return f32_of_bits(fp_sel32((u & 0x7f800000u) != 0, u, u & 0x80000000u));
 }
 static inline F64 fp_daz64(F64 x)
 {
@@ -100,11 +123,12 @@ static inline F64 fp_daz64(F64 x)
 }
 static inline F16 fp_in16(F16 h, const struct lane_mode *m)
 {
-    return m->denorm64 & 1 ? h : fp_daz16(h);
+    return (F16)fp_sel32(m->denorm64 & 1, h, fp_daz16(h));
 }
 static inline F32 fp_in32(F32 x, const struct lane_mode *m)
 {
-    return m->denorm32 & 1 ? x : fp_daz32(x);
+    U32 kept = bits_of_f32(x), flushed = bits_of_f32(fp_daz32(x));
+    return f32_of_bits(fp_sel32(m->denorm32 & 1, kept, flushed));
 }
 static inline F64 fp_in64(F64 x, const struct lane_mode *m)
 {
@@ -112,7 +136,7 @@ static inline F64 fp_in64(F64 x, const struct lane_mode *m)
 }
 static inline F16 fp_out16(F16 h, const struct lane_mode *m)
 {
-    return m->denorm64 & 2 ? h : fp_daz16(h);
+    return (F16)fp_sel32((m->denorm64 & 2) != 0, h, fp_daz16(h));
 }
 static inline F32 fp_out32(F32 x, const struct lane_mode *m)
 {
@@ -125,29 +149,23 @@ static inline F64 fp_out64(F64 x, const struct lane_mode *m)
 
 /* ---- rounding of a magnitude */
 
-/* v / 2^shift rounded; shift 1..63. Masks instead of conditions: this vectorises. */
-static inline U64 fp_shift_round(U64 v, unsigned shift, bool negative, unsigned round)
+/* v / 2^shift rounded; shift 1..63. What is cut off is compared at the top of a word.
+ * Masks instead of conditions: this vectorises. */
+static inline U64 fp_shift_round(U64 v, U64 shift, bool negative, unsigned round)
 {
-    U64 q = v >> shift, mask = ((U64)1 << shift) - 1;
-    U64 nearest = round == ROUND_NEAREST ? UINT64_MAX : 0;
-    U64 up = round == ROUND_UP ? UINT64_MAX : 0,
-        down = round == ROUND_DOWN ? UINT64_MAX : 0;
-    U64 away = (negative ? down : up) & mask;
-    return (v + (((mask >> 1) + (q & 1)) & nearest) + away) >> shift;
+    U64 q = v >> shift, rest = v << (64 - shift);
+    U64 nearest = (rest | (q & 1)) > (U64)1 << 63;
+    U64 up = round == ROUND_UP ? 1 : 0, down = round == ROUND_DOWN ? 1 : 0;
+    U64 away = fp_sel64(negative, down, up) & (rest != 0);
+    return q + (round == ROUND_NEAREST ? nearest : away);
 }
-static inline U32 fp_shift_round32(U32 v, unsigned shift, bool negative, unsigned round)
+static inline U32 fp_shift_round32(U32 v, U32 shift, bool negative, unsigned round)
 {
-    U32 q = v >> shift, mask = ((U32)1 << shift) - 1;
-    U32 nearest = round == ROUND_NEAREST ? UINT32_MAX : 0;
-    U32 up = round == ROUND_UP ? UINT32_MAX : 0,
-        down = round == ROUND_DOWN ? UINT32_MAX : 0;
-    U32 away = (negative ? down : up) & mask;
-    return (v + (((mask >> 1) + (q & 1)) & nearest) + away) >> shift;
-}
-/* Does a finite overflow give infinity (or the largest finite number)? */
-static inline bool fp_overflows(bool negative, unsigned round)
-{
-    return round == ROUND_NEAREST || round == (negative ? ROUND_DOWN : ROUND_UP);
+    U32 q = v >> shift, rest = v << (32 - shift);
+    U32 nearest = (rest | (q & 1)) > (U32)1 << 31;
+    U32 up = round == ROUND_UP ? 1 : 0, down = round == ROUND_DOWN ? 1 : 0;
+    U32 away = fp_sel32(negative, down, up) & (rest != 0);
+    return q + (round == ROUND_NEAREST ? nearest : away);
 }
 
 /* ---- conversions between formats */
@@ -156,9 +174,9 @@ static inline bool fp_overflows(bool negative, unsigned round)
 static inline F32 f16_to_f32(F16 h)
 {
     U32 a = h & 0x7fffu, u = (a << 13) + (112u << 23);
-    u += a >= 0x7c00u ? 112u << 23 : 0;
+    u += fp_sel32(a >= 0x7c00u, 112u << 23, 0);
     U32 tiny = bits_of_f32((F32)(I32)a * 0x1p-24f); /* exact, normal or +0 */
-    return f32_of_bits((a < 0x400u ? tiny : u) | (U32)(h & 0x8000u) << 16);
+    return f32_of_bits(fp_sel32(a < 0x400u, tiny, u) | (U32)(h & 0x8000u) << 16);
 }
 
 /* f16 operand of an arithmetic operation. */
@@ -167,13 +185,22 @@ static inline F32 fp_f32_of_f16(F16 h, const struct lane_mode *m)
     return f16_to_f32(fp_in16(h, m));
 }
 
-/* The f16 magnitude for an overflow, 0x7c00 or 0x7bff. */
+/* The magnitude for an overflow: infinity (given) or the largest finite number. */
+static inline U32 fp_huge(bool negative, unsigned round, U32 inf)
+{
+    U32 above = round == ROUND_NEAREST || round == ROUND_UP ? inf : inf - 1;
+    U32 below = round == ROUND_NEAREST || round == ROUND_DOWN ? inf : inf - 1;
+    return fp_sel32(negative, below, above);
+}
+static inline U64 fp_huge64(bool negative, unsigned round, U64 inf)
+{
+    U64 above = round == ROUND_NEAREST || round == ROUND_UP ? inf : inf - 1;
+    U64 below = round == ROUND_NEAREST || round == ROUND_DOWN ? inf : inf - 1;
+    return fp_sel64(negative, below, above);
+}
 static inline U32 fp_huge16(bool negative, unsigned round, const struct lane_mode *m)
 {
-    U32 inf = m->fp16_ovfl ? 0x7bffu : 0x7c00u;
-    U32 above = round == ROUND_NEAREST || round == ROUND_UP ? inf : 0x7bffu;
-    U32 below = round == ROUND_NEAREST || round == ROUND_DOWN ? inf : 0x7bffu;
-    return negative ? below : above;
+    return fp_sel32(m->fp16_ovfl, 0x7bffu, fp_huge(negative, round, 0x7c00u));
 }
 
 /* f32 -> f16 with the given rounding. FP16_OVFL and output denormals as MODE says;
@@ -183,14 +210,14 @@ static inline F16 fp_narrow32(F32 x, unsigned round, const struct lane_mode *m)
     U32 u = bits_of_f32(x), a = u & 0x7fffffffu;
     bool neg = u >> 31;
     I32 e = (I32)(a >> 23) - 112; /* exponent field of the f16 */
-    U32 mant = a < 0x800000u ? a : (a & 0x7fffffu) | 0x800000u;
-    U32 shift = e > 0 ? 13 : e < -11 ? 25 : (U32)(14 - e);
+    U32 mant = (a & 0x7fffffu) | fp_sel32(a >= 0x800000u, 0x800000u, 0);
+    U32 shift = (U32)fp_clamp_i32(14 - e, 13, 25);
     U32 r = fp_shift_round32(mant, shift, neg, round);
-    r += e > 1 ? (U32)(e - 1) << 10 : 0; /* the hidden bit counts one */
-    r = r < (m->denorm64 & 2 ? 0 : 0x400u) ? 0 : r;
-    r = r >= 0x7c00u ? fp_huge16(neg, round, m) : r;
-    r = a >= 0x7f800000u ? 0x7c00u : r;
-    r = a > 0x7f800000u ? 0x7e00u | (a >> 13 & 0x3ffu) : r;
+    r += (U32)fp_clamp_i32(e - 1, 0, 255) << 10; /* the hidden bit counts one */
+    r = fp_sel32(r < (m->denorm64 & 2 ? 0 : 0x400u), 0, r);
+    r = fp_sel32(r >= 0x7c00u, fp_huge16(neg, round, m), r);
+    r = fp_sel32(a >= 0x7f800000u, 0x7c00u, r);
+    r = fp_sel32(a > 0x7f800000u, 0x7e00u | (a >> 13 & 0x3ffu), r);
     return (F16)(r | (u >> 16 & 0x8000u));
 }
 static inline F16 f32_to_f16(F32 x, const struct lane_mode *m)
@@ -206,19 +233,18 @@ static inline F16 fp_f16_of_f32(F32 x, const struct lane_mode *m)
 static inline F16 fp_narrow64_f16(F64 x, unsigned round, const struct lane_mode *m)
 {
     U64 u = bits_of_f64(x), a = u & 0x7fffffffffffffffu;
-    bool neg = u >> 63;
-    I32 e = (I32)(a >> 52) - 1008;
-    U64 mant = (a & 0xfffffffffffffu) | (U64)(a >> 52 != 0) << 52;
-    U32 shift = e > 0 ? 42 : e < -11 ? 54 : (U32)(43 - e);
-    U32 r = (U32)fp_shift_round(mant, shift, neg, round);
-    r += e > 1 ? (U32)(e < 32 ? e - 1 : 31) << 10 : 0;
-    r = r < (m->denorm64 & 2 ? 0 : 0x400u) ? 0 : r;
-    r = r >= 0x7c00u ? fp_huge16(neg, round, m) : r;
-    r = a >= 0x7ff0000000000000u ? 0x7c00u : r;
-    r = a > 0x7ff0000000000000u ? 0x7e00u | (U32)(a >> 42 & 0x3ffu) : r;
-    return (F16)(r | (U32)(u >> 48 & 0x8000u));
+    I64 e = (I64)(a >> 52) - 1008;
+    U64 mant = (a & 0xfffffffffffffu) | fp_sel64(a >> 52 != 0, (U64)1 << 52, 0);
+    U64 shift = (U64)fp_clamp_i64(43 - e, 42, 54);
+    U64 r = fp_shift_round(mant, shift, u >> 63, round);
+    r += (U64)fp_clamp_i64(e - 1, 0, 31) << 10;
+    r = fp_sel64(r < (m->denorm64 & 2 ? 0 : 0x400u), 0, r);
+    U64 huge = fp_huge64(u >> 63, round, 0x7c00u);
+    r = fp_sel64(r >= 0x7c00u, fp_sel64(m->fp16_ovfl, 0x7bffu, huge), r);
+    r = fp_sel64(a >= 0x7ff0000000000000u, 0x7c00u, r);
+    r = fp_sel64(a > 0x7ff0000000000000u, 0x7e00u | (a >> 42 & 0x3ffu), r);
+    return (F16)(U32)(r | (u >> 48 & 0x8000u));
 }
-
 static inline F16 f64_to_f16(F64 x, const struct lane_mode *m)
 {
     return fp_narrow64_f16(x, m->round64, m);
@@ -229,9 +255,9 @@ static inline F64 f32_to_f64(F32 x)
 {
     U32 u = bits_of_f32(x), a = u & 0x7fffffffu;
     U64 wide = ((U64)a << 29) + ((U64)896 << 52);
-    wide += a >= 0x7f800000u ? (U64)896 << 52 : 0;
+    wide += fp_sel64(a >= 0x7f800000u, (U64)896 << 52, 0);
     U64 tiny = bits_of_f64((F64)(I32)a * 0x1p-149); /* exact, normal or +0 */
-    return f64_of_bits((a < 0x800000u ? tiny : wide) | (U64)(u >> 31) << 63);
+    return f64_of_bits(fp_sel64(a < 0x800000u, tiny, wide) | (U64)(u >> 31) << 63);
 }
 
 /* f64 -> f32 with the given rounding, output denormals as denorm32 says; NaNs become
@@ -239,17 +265,16 @@ static inline F64 f32_to_f64(F32 x)
 static inline F32 fp_narrow64(F64 x, unsigned round, unsigned denorm32)
 {
     U64 u = bits_of_f64(x), a = u & 0x7fffffffffffffffu;
-    bool neg = u >> 63;
-    I32 e = (I32)(a >> 52) - 896;
-    U64 mant = (a & 0xfffffffffffffu) | (U64)(a >> 52 != 0) << 52;
-    U32 shift = e > 0 ? 29 : e < -24 ? 54 : (U32)(30 - e);
-    U32 r = (U32)fp_shift_round(mant, shift, neg, round);
-    r += e > 1 ? (U32)(e < 255 ? e - 1 : 254) << 23 : 0;
-    r = r < 0x800000u && !(denorm32 & 2) ? 0 : r;
-    r = r >= 0x7f800000u ? fp_overflows(neg, round) ? 0x7f800000u : 0x7f7fffffu : r;
-    r = a >= 0x7ff0000000000000u ? 0x7f800000u : r;
-    r = a > 0x7ff0000000000000u ? 0x7fc00000u | (U32)(a >> 29 & 0x7fffffu) : r;
-    return f32_of_bits(r | (U32)neg << 31);
+    I64 e = (I64)(a >> 52) - 896;
+    U64 mant = (a & 0xfffffffffffffu) | fp_sel64(a >> 52 != 0, (U64)1 << 52, 0);
+    U64 shift = (U64)fp_clamp_i64(30 - e, 29, 54);
+    U64 r = fp_shift_round(mant, shift, u >> 63, round);
+    r += (U64)fp_clamp_i64(e - 1, 0, 254) << 23;
+    r = fp_sel64(r < (denorm32 & 2 ? 0 : 0x800000u), 0, r);
+    r = fp_sel64(r >= 0x7f800000u, fp_huge64(u >> 63, round, 0x7f800000u), r);
+    r = fp_sel64(a >= 0x7ff0000000000000u, 0x7f800000u, r);
+    r = fp_sel64(a > 0x7ff0000000000000u, 0x7fc00000u | (a >> 29 & 0x7fffffu), r);
+    return f32_of_bits((U32)(r | (u >> 32 & 0x80000000u)));
 }
 
 /* ---- arithmetic with the NaN rule; rounds as the host's mode says */
@@ -306,17 +331,17 @@ static inline F16 fp_fma16(F16 a, F16 b, F16 c, const struct lane_mode *m)
 {
     F64 x = f32_to_f64(fp_f32_of_f16(a, m)), y = f32_to_f64(fp_f32_of_f16(b, m));
     F64 z = f32_to_f64(fp_f32_of_f16(c, m)), r = x * y + z;
-    F16 h = f64_to_f16(r, m);
-    h = fp_nan16(c) ? fp_quiet16(c) : h;
-    h = fp_nan16(b) ? fp_quiet16(b) : h;
-    return fp_nan16(a) ? fp_quiet16(a) : h;
+    U32 h = f64_to_f16(r, m);
+    h = fp_sel32(fp_nan16(c), fp_quiet16(c), h);
+    h = fp_sel32(fp_nan16(b), fp_quiet16(b), h);
+    return (F16)fp_sel32(fp_nan16(a), fp_quiet16(a), h);
 }
 
 /* ---- order: integers that compare as the numbers do, -0 below +0 */
 
 static inline I32 fp_key16(F16 h)
 {
-    return h & 0x8000u ? ~(I32)(h & 0x7fffu) : (I32)h;
+    return (I32)fp_sel32((h & 0x8000u) != 0, ~(h & 0x7fffu), h);
 }
 static inline I32 fp_key32(F32 x)
 {
@@ -370,11 +395,11 @@ static inline F64 fp_max64(F64 a, F64 b, const struct lane_mode *m)
 }
 static inline F16 fp_pick16(F16 a, F16 b, bool first, const struct lane_mode *m)
 {
-    F16 r = first ? a : b;
-    r = fp_nan16(a) ? b : r;
-    r = fp_nan16(b) ? a : r;
-    r = (m->ieee & fp_snan16(b)) ? fp_quiet16(b) : r;
-    return (m->ieee & fp_snan16(a)) ? fp_quiet16(a) : r;
+    U32 r = fp_sel32(first, a, b);
+    r = fp_sel32(fp_nan16(a), b, r);
+    r = fp_sel32(fp_nan16(b), a, r);
+    r = fp_sel32(m->ieee & fp_snan16(b), fp_quiet16(b), r);
+    return (F16)fp_sel32(m->ieee & fp_snan16(a), fp_quiet16(a), r);
 }
 static inline F16 fp_min16(F16 a, F16 b, const struct lane_mode *m)
 {

@@ -109,7 +109,7 @@ static inline U64 transc_rne(U64 x, unsigned n)
 /* Only 24 significant bits survive a multiplication. */
 static inline U64 transc_capped(U64 p)
 {
-    return p >> 47 ? transc_rne(p, 24) * 2 : transc_rne(p, 23);
+    return fp_sel64(p >> 47, transc_rne(p, 24) * 2, transc_rne(p, 23));
 }
 
 /* ---- exp2 */
@@ -117,23 +117,23 @@ static inline U64 transc_capped(U64 p)
 static inline F32 transc_exp2(F32 x)
 {
     U32 u = bits_of_f32(x), a = u & 0x7fffffffu;
-    bool neg = u >> 31;
-    U32 in = a < 0x33800000u ? 0x33800000u : a > 0x43000000u ? 0x43000000u : a;
+    U32 in = a < 0x33800000u ? 0x33800000u : a;
+    in = in > 0x43000000u ? 0x43000000u : in;
     U64 man = (in & 0x7fffffu) | 0x800000u;
     I64 fixed = (I64)(man << 13 >> (134 - (in >> 23))); /* 29 fraction bits */
-    fixed = neg ? ~fixed : fixed; /* so exact negative integers fall one interval low */
+    fixed ^= (I64)((I32)u >> 31); /* one's complement: integers fall one interval low */
     U32 row = (U32)fixed >> 24 & 31;
-    U64 f = (U32)fixed & 0xffffffu, t = f >> 6;
+    U64 f = (U64)fixed & 0xffffffu, t = f >> 6;
     U64 p = exp2_linear[row] * f;
-    U64 linear = p >> 47 ? transc_rne(p, 24) : transc_rne(p, 23) >> 1;
+    U64 linear = fp_sel64(p >> 47, transc_rne(p, 24), transc_rne(p, 23) >> 1);
     U64 inner = transc_rne(((U64)exp2_quadratic[row] << 7) + exp2_cubic[row] * t, 7);
     U64 quadratic = transc_capped(inner * (t * t >> 12));
     U64 sum = transc_rne(((exp2_constant[row] + linear) << 8) + quadratic, 13);
     U32 r = ((U32)(fixed >> 29) + 126u) * 0x800000u + (U32)sum;
-    r = a < 0x33800000u ? 0x3f800000u : r;
-    r = neg && a > 0x42fc0000u ? 0 : r;
-    r = !neg && a >= 0x43000000u ? 0x7f800000u : r;
-    return f32_of_bits(a > 0x7f800000u ? u | 0x400000u : r);
+    U32 far = fp_sel32(u >> 31, 0, 0x7f800000u);
+    r = fp_sel32(a < 0x33800000u, 0x3f800000u, r);
+    r = fp_sel32(a >= (0x43000000u - (u >> 31) * 0x3ffffu), far, r);
+    return f32_of_bits(fp_sel32(a > 0x7f800000u, u | 0x400000u, r));
 }
 
 /* ---- log2 */
@@ -228,7 +228,7 @@ static inline F32 transc_rcp(F32 x)
     U32 u = bits_of_f32(x), a = u & 0x7fffffffu, sign = u & 0x80000000u;
     U32 row = a >> 18 & 31, f = a & 0x3ffffu;
     U64 p = (U64)rcp_linear[row] * f;
-    U64 linear = p >> 38 ? transc_rne(p, 15) << 1 : transc_rne(p, 14);
+    U64 linear = fp_sel64(p >> 38 != 0, transc_rne(p, 15) << 1, transc_rne(p, 14));
     U64 inner = ((U64)rcp_quadratic[row] << 18) - (U64)rcp_cubic[row] * f;
     U64 h = f >> 1, square = h * h; /* of f with its lowest bit dropped, over 4 */
     /* inner * square * 4 >> 51, in two steps to stay within 64 bits */
@@ -236,10 +236,10 @@ static inline F32 transc_rcp(F32 x)
     U64 sum = (U64)rcp_constant[row] * 16 - linear + 2 * q + 32;
     U32 r = 0x3e800000u + (U32)(sum >> 6);                 /* of 1.mantissa */
     I32 bits = (I32)r + (127 - (I32)(a >> 23)) * 0x800000; /* may be negative */
-    r = bits < 0x800000 ? 0 : (U32)bits;
-    r = a < 0x800000u ? 0x7f800000u : r;
-    r = a >= 0x7f800000u ? 0 : r;
-    return f32_of_bits(a > 0x7f800000u ? u | 0x400000u : r | sign);
+    r = fp_sel32(bits < 0x800000, 0, (U32)bits);
+    r = fp_sel32(a < 0x800000u, 0x7f800000u, r);
+    r = fp_sel32(a >= 0x7f800000u, 0, r);
+    return f32_of_bits(fp_sel32(a > 0x7f800000u, u | 0x400000u, r | sign));
 }
 
 /* ---- square roots: denormals count as zero; correctly rounded in nearest mode (the
@@ -247,20 +247,22 @@ static inline F32 transc_rcp(F32 x)
 
 static inline F32 transc_sqrt(F32 x)
 {
-    F32 in = fp_daz32(x);
-    F32 r = fp_narrow64(sqrt(f32_to_f64(fp_abs32(in))), ROUND_NEAREST, 0);
-    r = in < 0.0f ? f32_of_bits(FP_NAN32) : fp_abs32(in) == 0.0f ? in : r;
-    return fp_nan32(x) ? fp_quiet32(x) : r;
+    U32 u = bits_of_f32(x), a = u & 0x7fffffffu;
+    F64 root = sqrt(f32_to_f64(f32_of_bits(a)));
+    U32 r = bits_of_f32(fp_narrow64(root, ROUND_NEAREST, 0));
+    r = fp_sel32(u >> 31, FP_NAN32, r);
+    r = fp_sel32(a < 0x800000u, u & 0x80000000u, r);
+    return f32_of_bits(fp_sel32(a > 0x7f800000u, u | 0x400000u, r));
 }
 
 static inline F32 transc_rsq(F32 x)
 {
-    F32 in = fp_daz32(x);
-    U32 u = bits_of_f32(in);
-    F32 r = fp_narrow64(1.0 / sqrt(f32_to_f64(fp_abs32(in))), ROUND_NEAREST, 0);
-    r = in < 0.0f ? f32_of_bits(FP_NAN32) : r;
-    r = u << 1 == 0 ? f32_of_bits(u | 0x7f800000u) : r;
-    return fp_nan32(x) ? fp_quiet32(x) : r;
+    U32 u = bits_of_f32(x), a = u & 0x7fffffffu;
+    F64 root = sqrt(f32_to_f64(f32_of_bits(a)));
+    U32 r = bits_of_f32(fp_narrow64(1.0 / root, ROUND_NEAREST, 0));
+    r = fp_sel32(u >> 31, FP_NAN32, r);
+    r = fp_sel32(a < 0x800000u, (u & 0x80000000u) | 0x7f800000u, r);
+    return f32_of_bits(fp_sel32(a > 0x7f800000u, u | 0x400000u, r));
 }
 
 /* ---- sine and cosine of turns */
@@ -292,10 +294,20 @@ static inline F64 transc_cos_octant(F64 r)
 /* Quarter turns and the rest of |x|, exactly. Numbers from 2^24 are whole turns. */
 static inline F64 transc_turns(F32 x, I32 *quarters)
 {
-    F64 a = f32_to_f64(fp_abs32(x));
-    a = a < 0x1p24 ? a : 0.0;
-    *quarters = (I32)(a * 4.0 + 0.5);
-    return a - (F64)*quarters * 0.25;
+    U32 a = bits_of_f32(x) & 0x7fffffffu;
+    F64 turns = f32_to_f64(f32_of_bits(fp_sel32(a < 0x4b800000u, a, 0)));
+    *quarters = (I32)(turns * 4.0 + 0.5);
+    return turns - (F64)*quarters * 0.25;
+}
+
+/* One of the two series, with a sign, as f32; a zero is +0. */
+static inline U32 transc_quadrant(F64 even, F64 odd, I32 quarters, U32 negative,
+                                  unsigned denorm32)
+{
+    U64 v = fp_sel64((U64)(I64)quarters & 1, bits_of_f64(odd), bits_of_f64(even));
+    v ^= (U64)((U32)quarters >> 1 ^ negative) << 63; /* one bit is left of either */
+    v = fp_sel64(v << 1 == 0, 0, v);
+    return bits_of_f32(fp_narrow64(f64_of_bits(v), ROUND_NEAREST, denorm32));
 }
 
 /* Below 1.5 * 2^-12 turns the hardware multiplies by a constant six units below 2 pi;
@@ -304,28 +316,23 @@ static inline F32 transc_sin(F32 x, unsigned denorm32)
 {
     U32 u = bits_of_f32(x), a = u & 0x7fffffffu;
     I32 k;
-    F64 r = transc_turns(x, &k), s = transc_sin_octant(r), c = transc_cos_octant(r);
-    F64 v = k & 1 ? c : s;
-    v = (k & 2) != 0 ? -v : v;
-    v = u >> 31 ? -v : v;
-    v = a < 0x39c00000u ? f32_to_f64(x) * 0x1.921faap2 : v;
-    F32 f = fp_narrow64(v, ROUND_NEAREST, denorm32);
-    f = v == 0.0 ? a ? 0.0f : x : f;
-    f = a >= 0x7f800000u ? f32_of_bits(FP_NAN32) : f;
-    return fp_nan32(x) ? fp_quiet32(x) : f;
+    F64 turns = transc_turns(x, &k), c = transc_cos_octant(turns);
+    U32 r = transc_quadrant(transc_sin_octant(turns), c, k, u >> 31, denorm32);
+    F64 small = f32_to_f64(x) * 0x1.921faap2;
+    U32 near = bits_of_f32(fp_narrow64(small, ROUND_NEAREST, denorm32));
+    r = fp_sel32(a < 0x39c00000u, near, r);
+    r = fp_sel32(a >= 0x7f800000u, FP_NAN32, r);
+    return f32_of_bits(fp_sel32(a > 0x7f800000u, u | 0x400000u, r));
 }
 
 static inline F32 transc_cos(F32 x)
 {
-    U32 a = bits_of_f32(x) & 0x7fffffffu;
+    U32 u = bits_of_f32(x), a = u & 0x7fffffffu;
     I32 k;
-    F64 r = transc_turns(x, &k), s = transc_sin_octant(r), c = transc_cos_octant(r);
-    F64 v = k & 1 ? -s : c;
-    v = (k & 2) != 0 ? -v : v;
-    F32 f = fp_narrow64(v, ROUND_NEAREST, 3);
-    f = v == 0.0 ? 0.0f : f;
-    f = a >= 0x7f800000u ? f32_of_bits(FP_NAN32) : f;
-    return fp_nan32(x) ? fp_quiet32(x) : f;
+    F64 turns = transc_turns(x, &k), s = transc_sin_octant(turns);
+    U32 r = transc_quadrant(transc_cos_octant(turns), -s, k, 0, 3);
+    r = fp_sel32(a >= 0x7f800000u, FP_NAN32, r);
+    return f32_of_bits(fp_sel32(a > 0x7f800000u, u | 0x400000u, r));
 }
 
 /* ---- f64 precision for the correctly rounded f16 forms: about 1e-14 relative */

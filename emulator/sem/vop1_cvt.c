@@ -218,10 +218,10 @@ LANE_OP(v_cvt_pk_i16_i32, U32, I32 s0, I32 s1)
 /* A float operation to the hardware: denormals and signalling NaNs as MODE says. */
 LANE_OP(v_pack_b32_f16, U32, F16 s0, F16 s1, const struct lane_mode *m)
 {
-    F16 lo = fp_out16(fp_in16(s0, m), m), hi = fp_out16(fp_in16(s1, m), m);
-    lo = m->ieee && fp_nan16(lo) ? fp_quiet16(lo) : lo;
-    hi = m->ieee && fp_nan16(hi) ? fp_quiet16(hi) : hi;
-    return lo | (U32)hi << 16;
+    U32 lo = fp_out16(fp_in16(s0, m), m), hi = fp_out16(fp_in16(s1, m), m);
+    lo |= fp_sel32(m->ieee & fp_nan16(s0), 0x200, 0);
+    hi |= fp_sel32(m->ieee & fp_nan16(s1), 0x200, 0);
+    return lo | hi << 16;
 }
 
 /* Byte S1[1:0] of S2 is replaced. Rounds as MODE says (guess: the manual does not). */

@@ -95,15 +95,23 @@ LANE_OP(v_minmax_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
     return fp_max32(fp_min32(s0, s1, m), s2, m);
 }
 
+/* Of two numbers, denormals flushed. */
+static inline F32 larger(F32 a, F32 b)
+{
+    return fp_key32(a) > fp_key32(b) ? a : b;
+}
+
 /* With a NaN the minimum; else drop the first operand that equals the maximum. */
 LANE_OP(v_med3_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
 {
-    F32 most = fp_max32(fp_max32(s0, s1, m), s2, m);
     F32 least = fp_min32(fp_min32(s0, s1, m), s2, m);
-    F32 r = most == s0   ? fp_max32(s1, s2, m)
-            : most == s1 ? fp_max32(s0, s2, m)
-                         : fp_max32(s0, s1, m);
-    return fp_nan32(s0) || fp_nan32(s1) || fp_nan32(s2) ? least : r;
+    F32 a = fp_in32(s0, m), b = fp_in32(s1, m), c = fp_in32(s2, m);
+    F32 most = larger(larger(a, b), c);
+    U32 r = bits_of_f32(larger(a, b));
+    r = fp_sel32(most == b, bits_of_f32(larger(a, c)), r);
+    r = fp_sel32(most == a, bits_of_f32(larger(b, c)), r);
+    r = fp_sel32(fp_nan32(s0) | fp_nan32(s1) | fp_nan32(s2), bits_of_f32(least), r);
+    return f32_of_bits(r);
 }
 
 /* ---- cube maps: (x, y, z); the largest axis wins, z before y before x */

@@ -117,7 +117,7 @@ LANE_OP(v_div_fixup_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
     U32 d = bits_of_f32(fp_in32(s1, m)), n = bits_of_f32(fp_in32(s2, m));
     U32 sign = (d ^ n) & 0x80000000u;
     bool away = m->round32 == (sign ? ROUND_DOWN : ROUND_UP) && (m->denorm32 & 2);
-    U32 huge = fp_overflows(sign, m->round32) ? 0x7f800000u : 0x7f7fffffu;
+    U32 huge = fp_huge(sign, m->round32, 0x7f800000u);
     d &= 0x7fffffffu, n &= 0x7fffffffu;
     U32 r = q > 0x7f800000u ? huge : q;
     r = (I32)(n >> 23) - (I32)(d >> 23) < -150 ? away : r;
@@ -136,7 +136,7 @@ LANE_OP(v_div_fixup_f64, F64, F64 s0, F64 s1, F64 s2, const struct lane_mode *m)
     U64 d = bits_of_f64(fp_in64(s1, m)), n = bits_of_f64(fp_in64(s2, m));
     U64 sign = (d ^ n) & ~magnitude;
     bool away = m->round64 == (sign ? ROUND_DOWN : ROUND_UP) && (m->denorm64 & 2);
-    U64 huge = fp_overflows(sign, m->round64) ? inf : inf - 1;
+    U64 huge = fp_huge64(sign, m->round64, inf);
     d &= magnitude, n &= magnitude;
     U64 r = q > inf ? huge : q;
     r = (I32)(n >> 52) - (I32)(d >> 52) < -1075 ? away : r;

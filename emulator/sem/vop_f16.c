@@ -23,7 +23,7 @@ LANE_OP(v_sub_f16, F16, F16 s0, F16 s1, const struct lane_mode *m)
 LANE_OP(v_subrev_f16, F16, F16 s0, F16 s1, const struct lane_mode *m)
 {
     F32 a = fp_f32_of_f16(s0, m), b = fp_f32_of_f16(s1, m);
-    return fp_nan16(s0) ? fp_quiet16(s0) : f32_to_f16(b - a, m);
+    return (F16)fp_sel32(fp_nan16(s0), fp_quiet16(s0), f32_to_f16(b - a, m));
 }
 
 LANE_OP(v_mul_f16, F16, F16 s0, F16 s1, const struct lane_mode *m)
@@ -50,6 +50,12 @@ LANE_OP(v_fmamk_f16, F16, F16 s0, F16 k, F16 s1, const struct lane_mode *m)
 LANE_OP(v_fmaak_f16, F16, F16 s0, F16 s1, F16 k, const struct lane_mode *m)
 {
     return fp_fma16(s0, s1, k, m);
+}
+
+LANE_OP(v_pk_fmac_f16, PK16, PK16 s0, PK16 s1, PK16 d, const struct lane_mode *m)
+{
+    return fp_fma16((F16)s0, (F16)s1, (F16)d, m) |
+           (U32)fp_fma16((F16)(s0 >> 16), (F16)(s1 >> 16), (F16)(d >> 16), m) << 16;
 }
 
 /* ---- minimum, maximum, median: as the f32 forms */
