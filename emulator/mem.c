@@ -33,6 +33,11 @@ static void global_addresses(struct wave *w, const struct uop *u, uint64_t *addr
     uint64_t base = (uint64_t)(int64_t)u->imm;
     if (m->saddr != NO_ROW)
         base += sgpr64(w, m->saddr);
+    if (m->addtid) {
+        for (unsigned l = 0; l < 32; l++)
+            addr[l] = base + 4u * (l + 32u * w->half);
+        return;
+    }
     const uint32_t *lo = reg_row(w, m->addr), *hi = lo + ROW_DWORDS;
     if (m->addr64)
         for (unsigned l = 0; l < 32; l++)

@@ -482,6 +482,22 @@ static void predecode_scalar(struct ctx *c, struct uop *u, const struct sem_entr
     u->fn = x_scalar;
 }
 
+/* Parameter loads: attribute and channel in the places of a memory operation. */
+static void predecode_ldsdir(struct ctx *c, struct uop *u)
+{
+    const struct isa_inst *inst = c->inst;
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        const struct isa_opnd *o = &inst->opnd[i];
+        if (o->kind == ISA_OPND_IMM)
+            u->mem.off0 = (uint16_t)o->imm;
+        if (is_vgpr(o)) {
+            note_vgprs(c, o);
+            u->d = (uint16_t)(o->sel - ISA_SEL_VGPR0);
+        }
+    }
+    u->mem.off1 = inst->chan;
+}
+
 /* A WAVE_OP finds its sources as 32- or 64-bit values by their width, its first
  * destination as a VGPR row or SGPR slot in d, the second one in d2. */
 static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry *e)
@@ -490,6 +506,12 @@ static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry 
     unsigned n_src = 0, n_dst = 0;
     u->fn = e->fn.wave;
     u->op_sel = inst->op_sel;
+    if (inst->enc == ISA_ENC_VOP3)
+        u->pk.clamp = !!(inst->flags & ISA_M_CLAMP);
+    if (inst->enc == ISA_ENC_LDSDIR) {
+        predecode_ldsdir(c, u);
+        return;
+    }
     for (unsigned i = 0; i < inst->n_opnds; i++) {
         const struct isa_opnd *o = &inst->opnd[i];
         if (o->flags & ISA_OF_IMPLICIT)
@@ -500,6 +522,8 @@ static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry 
             uint16_t d = is_vgpr(o) ? (uint16_t)(o->sel - ISA_SEL_VGPR0) : sgpr_slot(o);
             if (is_vgpr(o))
                 note_vgprs(c, o);
+            if (o->flags & ISA_OF_HI16)
+                u->op_sel |= (uint8_t)(1u << n_dst);
             if (n_dst++)
                 u->d2 = d;
             else
@@ -569,8 +593,7 @@ static void fill_flat(struct ctx *c, struct uop *u)
     m->returns = !!(inst->flags & ISA_M_GLC);
     u->d = vgpr_row(c, field(inst, ISA_FIELD_VDST), 0);
     u->imm = inst->offset;
-    if (m->addr == NO_ROW && m->space != MEM_SCRATCH)
-        c->error = "address";
+    m->addtid = m->addr == NO_ROW && m->space == MEM_GLOBAL;
 }
 
 static void fill_smem(struct ctx *c, struct uop *u)

@@ -204,7 +204,8 @@ static bool ends_run(unsigned op)
 /* A branch with its distance in the instruction? */
 static bool is_direct_branch(const struct isa_inst *inst)
 {
-    if (inst->op == ISA_S_CALL_B64)
+    if (inst->op == ISA_S_CALL_B64 || inst->op == ISA_S_SUBVECTOR_LOOP_BEGIN ||
+        inst->op == ISA_S_SUBVECTOR_LOOP_END)
         return true;
     return inst->enc == ISA_ENC_SOPP &&
            (isa_row(inst->row)->flags & (ISA_RF_BRANCH | ISA_RF_COND_BRANCH)) &&

@@ -63,7 +63,7 @@ struct umem {
     uint8_t returns;            /* atomic writes the old value to d */
     uint8_t wide;               /* plain dwords: no conversion function */
     uint8_t addr64;             /* the address register is a pair */
-    uint8_t rmw;                /* D16: the old destination is an input */
+    uint8_t addtid;             /* no address register: 4 bytes a lane */
 };
 #define NO_ROW 0xffffu
 

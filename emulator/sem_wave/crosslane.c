@@ -87,6 +87,22 @@ WAVE_OP(v_swap_b32)
     return next(u);
 }
 
+/* Halves of registers: op_sel bit 0 is D's, bit 1 is S0's upper half. */
+WAVE_OP(v_swap_b16)
+{
+    unsigned a_shift = u->op_sel & 1u ? 16 : 0, b_shift = u->op_sel & 2u ? 16 : 0;
+    for (unsigned l = 0; l < 32u * w->halves; l++) {
+        uint32_t *a = &row(w, l / 32, u->d)[l % 32],
+                 *b = &row(w, l / 32, u->d2)[l % 32];
+        if (!(w->sgpr[ISA_SEL_EXEC_LO + l / 32] >> (l % 32) & 1u))
+            continue;
+        uint32_t x = *a >> a_shift & 0xffffu, y = *b >> b_shift & 0xffffu;
+        *a = (*a & ~(0xffffu << a_shift)) | y << a_shift;
+        *b = (*b & ~(0xffffu << b_shift)) | x << b_shift;
+    }
+    return next(u);
+}
+
 /* ---- permutes ---------------------------------------------------------------------
  */
 

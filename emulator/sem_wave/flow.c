@@ -126,6 +126,36 @@ WAVE_OP(s_call_b64)
     return branch(u, true);
 }
 
+/* Run a block of a wave64 for the low half, then for the high half, skipping halves
+ * without active lanes; S0 keeps the EXEC of the half that does not run (RDNA2 manual;
+ * gfx11's leaves the two out, the assembler knows them). */
+WAVE_OP(s_subvector_loop_begin)
+{
+    if (!sgpr64(w, ISA_SEL_EXEC_LO))
+        return branch(u, true);
+    if (!w->sgpr[ISA_SEL_EXEC_LO]) {
+        w->sgpr[u->d] = 0; /* the high pass only */
+    } else {
+        w->sgpr[u->d] = w->sgpr[ISA_SEL_EXEC_HI];
+        w->sgpr[ISA_SEL_EXEC_HI] = 0;
+    }
+    return next(u);
+}
+
+WAVE_OP(s_subvector_loop_end)
+{
+    if (w->sgpr[ISA_SEL_EXEC_HI]) { /* the high pass is done */
+        w->sgpr[ISA_SEL_EXEC_LO] = w->sgpr[u->d];
+        return next(u);
+    }
+    if (!w->sgpr[u->d]) /* there is no high pass */
+        return next(u);
+    w->sgpr[ISA_SEL_EXEC_HI] = w->sgpr[u->d];
+    w->sgpr[u->d] = w->sgpr[ISA_SEL_EXEC_LO];
+    w->sgpr[ISA_SEL_EXEC_LO] = 0;
+    return branch(u, true);
+}
+
 /* ---- EXEC --------------------------------------------------------------------- */
 
 enum exec_fn {
@@ -259,7 +289,7 @@ WAVE_OP(s_denorm_mode)
     return next(u);
 }
 
-/* ---- ends, barriers, traps ---------------------------------------------------------
+/* ---- ends and barriers ---------------------------------------------------------
  */
 
 WAVE_OP(s_endpgm)
@@ -272,6 +302,11 @@ WAVE_OP(s_endpgm_saved)
     return wave_stop(w, STOP_END, u);
 }
 
+WAVE_OP(s_endpgm_ordered_ps_done)
+{
+    return wave_stop(w, STOP_END, u);
+}
+
 WAVE_OP(s_barrier)
 {
     return wave_stop(w, STOP_BARRIER, next(u));
@@ -280,24 +315,6 @@ WAVE_OP(s_barrier)
 WAVE_OP(s_sleep)
 {
     return wave_stop(w, STOP_YIELD, next(u));
-}
-
-/* Without a trap handler, s_trap 2 (llvm.trap) ends the kernel with a fault. */
-WAVE_OP(s_trap)
-{
-    return wave_fault(w, u, EMU_FAULT_TRAP, "s_trap, and no trap handler is installed");
-}
-
-/* Interrupts to the host and VGPR deallocation have no effect on the wave. */
-WAVE_OP(s_sendmsg)
-{
-    (void)w;
-    return next(u);
-}
-
-WAVE_OP(s_sendmsghalt)
-{
-    return wave_stop(w, STOP_END, u);
 }
 
 /* ---- hints and waits: functional at issue, everything has completed -----------------

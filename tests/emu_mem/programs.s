@@ -1,0 +1,140 @@
+// Bodies of the test programs; assemble.py wraps and assembles them.
+
+@interp
+v_interp_p10_f32 v10, v2, v3, v4
+v_interp_p2_f32 v11, v2, -v3, v4
+v_interp_p10_f16_f32 v12, v5, v3, v6
+v_interp_p10_f16_f32 v13, v5, v3, v6 op_sel:[1,0,1,0]
+v_interp_p2_f16_f32 v14, v5, v3, v4
+v_interp_p2_f16_f32 v14, v5, v3, v4 op_sel:[1,0,0,1]
+v_interp_p10_rtz_f16_f32 v15, v5, v3, v6
+v_interp_p2_rtz_f16_f32 v16, v5, v3, v4
+v_interp_p10_f32 v17, v2, v3, v4 clamp
+
+@interp_exec
+s_mov_b32 exec_lo, 0x50
+v_interp_p10_f32 v10, v2, v3, v4
+
+@sendmsg_rtn
+s_sendmsg_rtn_b32 s8, sendmsg(MSG_RTN_GET_DOORBELL)
+s_mov_b32 s11, 7
+s_sendmsg_rtn_b64 s[10:11], sendmsg(MSG_RTN_GET_TMA)
+s_sendmsg_rtn_b64 s[12:13], sendmsg(MSG_RTN_GET_REALTIME)
+s_waitcnt lgkmcnt(0)
+v_mov_b32 v10, s8
+v_mov_b32 v11, s10
+v_mov_b32 v12, s11
+v_mov_b32 v13, s13
+
+@sethalt
+s_sethalt 1
+
+@sethalt_clear
+s_sethalt 0
+v_mov_b32 v10, 1
+
+@setkill
+v_mov_b32 v10, 1
+s_setkill 0
+v_mov_b32 v11, 2
+global_store_b32 v1, v11, s[2:3] offset:256
+s_setkill 1
+
+@code_end
+s_code_end
+
+@trap
+s_trap 2
+
+@rfe
+s_rfe_b64 s[4:5]
+
+@subvector
+s_mov_b32 s8, 0
+s_subvector_loop_begin s9, 3
+v_mov_b32 v10, 5
+s_add_u32 s8, s8, 1
+s_subvector_loop_end s9, 0xfffd
+v_mov_b32 v11, s8
+v_mov_b32 v12, 1
+
+@append
+s_mov_b32 m0, 16
+ds_append v10 offset:4
+s_mov_b64 s[10:11], exec
+s_mov_b64 exec, 0x1f
+ds_append v11 offset:4
+ds_consume v12 offset:4
+s_mov_b64 exec, s[10:11]
+v_mov_b32 v2, 20
+ds_load_b32 v13, v2
+s_waitcnt lgkmcnt(0)
+
+@append_range
+s_mov_b32 m0, 0x1000
+ds_append v10
+
+@addtid
+s_mov_b32 m0, 8
+ds_store_addtid_b32 v2 offset:4
+v_lshlrev_b32 v3, 2, v0
+ds_load_b32 v10, v3 offset:12
+ds_load_addtid_b32 v11 offset:4
+global_load_addtid_b32 v12, s[0:1] offset:256
+s_waitcnt 0
+global_store_addtid_b32 v4, s[2:3] offset:1792
+v_mov_b32 v17, v4
+
+@lds_direct
+v_lshlrev_b32 v3, 2, v0
+ds_store_b32 v3, v2
+s_mov_b32 m0, 0x2000c
+lds_direct_load v10
+s_mov_b32 m0, 0x4000c
+lds_direct_load v11
+s_mov_b32 m0, 0x1000c
+lds_direct_load v12
+s_mov_b32 exec_lo, 0x20
+s_mov_b32 m0, 0x2000c
+lds_direct_load v13
+
+@lds_param
+v_lshlrev_b32 v3, 2, v0
+ds_store_b32 v3, v2
+ds_store_b32 v3, v4 offset:128
+s_mov_b32 m0, 0x50000
+lds_param_load v10, attr0.y
+lds_param_load v11, attr1.x
+
+@bvh_stack
+v_and_b32 v9, 31, v0
+v_and_b32 v8, 32, v0
+v_lshl_add_u32 v9, v8, 3, v9
+v_lshlrev_b32 v9, 18, v9
+v_mov_b32 v8, -1
+v_mov_b32 v18, v2
+v_mov_b32 v19, v3
+v_mov_b32 v20, v4
+v_mov_b32 v21, v5
+ds_bvh_stack_rtn_b32 v10, v9, v8, v[18:21]
+v_mov_b32 v18, -1
+v_mov_b32 v19, -1
+v_mov_b32 v20, -1
+v_mov_b32 v21, -1
+ds_bvh_stack_rtn_b32 v11, v9, v8, v[18:21]
+ds_bvh_stack_rtn_b32 v12, v9, v8, v[18:21]
+ds_bvh_stack_rtn_b32 v13, v9, v8, v[18:21]
+ds_bvh_stack_rtn_b32 v14, v9, v8, v[18:21]
+v_mov_b32 v15, v9
+
+@mqsad
+v_mqsad_u32_u8 v[10:13], v[2:3], v4, v[5:8]
+v_mqsad_u32_u8 v[14:17], s[4:5], v4, v[5:8] clamp
+
+@swap_b16
+v_mov_b32 v10, v2
+v_mov_b32 v11, v3
+v_mov_b32 v12, v4
+v_mov_b32 v13, v5
+.long 0x7e14cd0b
+.long 0x7f18cd0d
