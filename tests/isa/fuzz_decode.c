@@ -41,9 +41,26 @@ static void check_text(const struct isa_inst *inst, unsigned wave)
     }
 }
 
+static bool same(const struct isa_inst *a, const struct isa_inst *b)
+{
+    return memcmp(a, b, offsetof(struct isa_inst, opnd)) == 0 &&
+           memcmp(a->opnd, b->opnd, a->n_opnds * sizeof a->opnd[0]) == 0;
+}
+
+/* What only hardware accepts must be as well-formed. */
+static void check_hardware(const uint8_t *data, size_t size, unsigned wave)
+{
+    struct isa_inst inst;
+    if (isa_decode_hw(data, size, wave, &inst) == RD_OK) {
+        check_operands(&inst);
+        check_text(&inst, wave);
+    }
+}
+
 static void check_wave(const uint8_t *data, size_t size, unsigned wave)
 {
     struct isa_inst inst, again;
+    check_hardware(data, size, wave);
     rd_status st = isa_decode(data, size, wave, &inst);
     if (st != RD_OK) {
         CHECK(st == RD_E_ENCODING || (st == RD_E_TRUNCATED && size < ISA_MAX_BYTES));
@@ -56,8 +73,9 @@ static void check_wave(const uint8_t *data, size_t size, unsigned wave)
     check_text(&inst, wave);
     /* What follows the instruction does not matter, its last dword does. */
     CHECK(isa_decode(data, inst.bytes, wave, &again) == RD_OK);
-    CHECK(memcmp(&inst, &again, offsetof(struct isa_inst, opnd)) == 0);
-    CHECK(memcmp(inst.opnd, again.opnd, inst.n_opnds * sizeof inst.opnd[0]) == 0);
+    CHECK(same(&inst, &again));
+    CHECK(isa_decode_hw(data, size, wave, &again) == RD_OK);
+    CHECK(same(&inst, &again));
     CHECK(isa_decode(data, inst.bytes - 1u, wave, &again) != RD_OK);
 }
 
