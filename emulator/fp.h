@@ -62,15 +62,16 @@ static inline bool fp_nan64(F64 x)
 }
 static inline bool fp_snan16(F16 h)
 {
-    return fp_nan16(h) & !(h & 0x200u);
+    return (h & 0x7fffu) - 0x7c01u < 0x1ffu; /* between infinity and the quiet ones */
 }
 static inline bool fp_snan32(F32 x)
 {
-    return fp_nan32(x) & !(bits_of_f32(x) & 0x400000u);
+    return (bits_of_f32(x) & 0x7fffffffu) - 0x7f800001u < 0x3fffffu;
 }
 static inline bool fp_snan64(F64 x)
 {
-    return fp_nan64(x) & !(bits_of_f64(x) & 0x8000000000000u);
+    return (bits_of_f64(x) & 0x7fffffffffffffffu) - 0x7ff0000000000001u <
+           0x7ffffffffffffu;
 }
 static inline F16 fp_quiet16(F16 h)
 {

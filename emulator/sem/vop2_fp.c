@@ -110,7 +110,9 @@ LANE_OP(v_med3_f32, F32, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
     U32 r = bits_of_f32(larger(a, b));
     r = fp_sel32(most == b, bits_of_f32(larger(a, c)), r);
     r = fp_sel32(most == a, bits_of_f32(larger(b, c)), r);
-    r = fp_sel32(fp_nan32(s0) | fp_nan32(s1) | fp_nan32(s2), bits_of_f32(least), r);
+    r = fp_sel32(fp_nan32(s0), bits_of_f32(least), r);
+    r = fp_sel32(fp_nan32(s1), bits_of_f32(least), r);
+    r = fp_sel32(fp_nan32(s2), bits_of_f32(least), r);
     return f32_of_bits(r);
 }
 
