@@ -42,6 +42,10 @@ const uint16_t isa_index[] = {
 #include "tables/index.inc"
 };
 
+const uint16_t isa_op_rows[ISA_OP_COUNT][2] = {
+#include "tables/oprows.inc"
+};
+
 const uint8_t isa_classes[512] = {
 #define C(enc) ISA_ENC_##enc
 #include "tables/classes.inc"

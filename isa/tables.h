@@ -37,6 +37,7 @@ struct isa_encoding {
 extern const struct isa_encoding isa_encodings[ISA_ENC_COUNT];
 extern const struct isa_pos isa_positions[ISA_LAYOUT_COUNT][ISA_FIELD_COUNT];
 extern const uint16_t isa_index[];     /* row + 1, or 0 */
+extern const uint16_t isa_op_rows[ISA_OP_COUNT][2]; /* rows + 1, or 0 */
 extern const uint8_t isa_classes[512]; /* first dword >> 23 -> enum isa_enc */
 extern const struct isa_row isa_rows[];
 extern const struct isa_fixed isa_fixed[]; /* by isa_row.fixed */

@@ -452,6 +452,27 @@ static void emit_classes(struct out *o, const char *dir)
     close_table(o);
 }
 
+/* The rows of each mnemonic: a compact form before its VOP3 form, X before Y. */
+static void emit_op_rows(struct out *o, const char *dir)
+{
+    open_table(o, dir, "oprows.inc", "per op: its first two row numbers + 1, or 0.");
+    put(o, "{0, 0},\n");
+    for (size_t i = 0; i < o->m->n_ops; i++) {
+        size_t found[2] = {0, 0}, n = 0;
+        for (size_t r = 0; r < o->m->n_rows; r++) {
+            if (strcmp(o->m->rows[r].op, o->m->ops[i]) != 0)
+                continue;
+            if (n == 2 && !o->m->lenient)
+                gen_die("%s has more than two rows", o->m->ops[i]);
+            if (n < 2)
+                found[n++] = r + 1;
+        }
+        put(o, "{%zu, %zu},%s", found[0], found[1], i % 8 == 7 ? "\n" : " ");
+    }
+    put(o, "\n");
+    close_table(o);
+}
+
 void gm_emit(const struct gm_model *model, const char *dir)
 {
     struct out o = {.m = model};
@@ -463,5 +484,6 @@ void gm_emit(const struct gm_model *model, const char *dir)
     emit_rows(&o, dir);
     emit_encodings(&o, dir);
     emit_index(&o, dir);
+    emit_op_rows(&o, dir);
     emit_classes(&o, dir);
 }
