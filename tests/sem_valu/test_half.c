@@ -83,7 +83,7 @@ START_TEST(finite_arithmetic)
         wide a = units(v[0]), b = units(v[1]), c = units(v[2]);
         unsigned psign = (v[0] ^ v[1]) & 0x8000;
         check("v_add_f16", &m, v,
-              to_half((a + b) << 24, m.round64, m.fp16_ovfl,
+              to_half((a + b) * ((wide)1 << 24), m.round64, m.fp16_ovfl,
                       mode_zero(v[0], v[1], m.round64)));
         check("v_sub_f16", &m, v,
               to_half((a - b) * ((wide)1 << 24), m.round64, m.fp16_ovfl,
