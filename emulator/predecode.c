@@ -8,28 +8,7 @@
  */
 #include <string.h>
 
-#include "join.h"
-
-struct ctx {
-    struct emu *emu;
-    struct program *p;
-    const struct isa_inst *inst;
-    const char *error; /* first thing that cannot be done */
-};
-
-static bool is_vgpr(const struct isa_opnd *o)
-{
-    return o->kind == ISA_OPND_REG && o->sel >= ISA_SEL_VGPR0;
-}
-
-static void note_vgprs(struct ctx *c, const struct isa_opnd *o)
-{
-    unsigned last = o->sel - ISA_SEL_VGPR0 + (o->dwords ? o->dwords - 1u : 0);
-    if (last > c->p->max_vgpr)
-        c->p->max_vgpr = last;
-    if (last >= WAVE_VGPRS)
-        c->error = "VGPR index out of range";
-}
+#include "predecode.h"
 
 /* ---- constants ----------------------------------------------------------------- */
 
@@ -77,8 +56,8 @@ static uint64_t literal_value(const struct isa_inst *inst, unsigned fmt, unsigne
     return inst->literal;
 }
 
-static bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
-                           uint64_t *value)
+bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
+                    uint64_t *value)
 {
     if (o->kind == ISA_OPND_LITERAL) {
         *value = literal_value(c->inst, o->fmt, type);
@@ -482,22 +461,6 @@ static void predecode_scalar(struct ctx *c, struct uop *u, const struct sem_entr
     u->fn = x_scalar;
 }
 
-/* Parameter loads: attribute and channel in the places of a memory operation. */
-static void predecode_ldsdir(struct ctx *c, struct uop *u)
-{
-    const struct isa_inst *inst = c->inst;
-    for (unsigned i = 0; i < inst->n_opnds; i++) {
-        const struct isa_opnd *o = &inst->opnd[i];
-        if (o->kind == ISA_OPND_IMM)
-            u->mem.off0 = (uint16_t)o->imm;
-        if (is_vgpr(o)) {
-            note_vgprs(c, o);
-            u->d = (uint16_t)(o->sel - ISA_SEL_VGPR0);
-        }
-    }
-    u->mem.off1 = inst->chan;
-}
-
 /* A WAVE_OP finds its sources as 32- or 64-bit values by their width, its first
  * destination as a VGPR row or SGPR slot in d, the second one in d2. */
 static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry *e)
@@ -508,10 +471,6 @@ static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry 
     u->op_sel = inst->op_sel;
     if (inst->enc == ISA_ENC_VOP3)
         u->pk.clamp = !!(inst->flags & ISA_M_CLAMP);
-    if (inst->enc == ISA_ENC_LDSDIR) {
-        predecode_ldsdir(c, u);
-        return;
-    }
     for (unsigned i = 0; i < inst->n_opnds; i++) {
         const struct isa_opnd *o = &inst->opnd[i];
         if (o->flags & ISA_OF_IMPLICIT)
@@ -533,131 +492,6 @@ static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry 
         }
     }
     u->n_src = (uint8_t)n_src;
-}
-
-/* ---- memory ---------------------------------------------------------------------- */
-
-static const struct isa_opnd *field(const struct isa_inst *inst, unsigned name)
-{
-    for (unsigned i = 0; i < inst->n_opnds; i++)
-        if (inst->opnd[i].field == name && inst->opnd[i].kind == ISA_OPND_REG)
-            return &inst->opnd[i];
-    return NULL;
-}
-
-static uint16_t vgpr_row(struct ctx *c, const struct isa_opnd *o, uint16_t none)
-{
-    if (!o || !is_vgpr(o))
-        return none;
-    note_vgprs(c, o);
-    return (uint16_t)(o->sel - ISA_SEL_VGPR0);
-}
-
-static void fill_ds(struct ctx *c, struct uop *u)
-{
-    const struct isa_inst *inst = c->inst;
-    const char *name = isa_op_name(inst->op);
-    struct umem *m = &u->mem;
-    m->addr = vgpr_row(c, field(inst, ISA_FIELD_ADDR), 0);
-    m->data = vgpr_row(c, field(inst, ISA_FIELD_DATA0), 0);
-    m->data2 = vgpr_row(c, field(inst, ISA_FIELD_DATA1), 0);
-    m->space = MEM_LDS;
-    m->elems = strstr(name, "_2addr") ? 2 : 1;
-    m->off0 = (uint16_t)inst->offset;
-    if (m->elems == 2) {
-        unsigned scale = m->bytes * (strstr(name, "_stride64") ? 64u : 1u);
-        m->off0 = (uint16_t)((inst->offset & 0xff) * (int)scale);
-        m->off1 = (uint16_t)((inst->offset >> 8 & 0xff) * (int)scale);
-    }
-    const struct isa_opnd *dst = field(inst, ISA_FIELD_VDST);
-    m->returns = dst != NULL;
-    u->d = vgpr_row(c, dst, 0);
-    u->imm = inst->offset;
-}
-
-static void fill_flat(struct ctx *c, struct uop *u)
-{
-    const struct isa_inst *inst = c->inst;
-    const struct isa_opnd *addr = field(inst, ISA_FIELD_ADDR);
-    const struct isa_opnd *saddr = field(inst, ISA_FIELD_SADDR);
-    struct umem *m = &u->mem;
-    m->space = inst->enc == ISA_ENC_GLOBAL    ? MEM_GLOBAL
-               : inst->enc == ISA_ENC_SCRATCH ? MEM_SCRATCH
-                                              : MEM_FLAT;
-    m->addr = vgpr_row(c, addr, NO_ROW);
-    m->addr64 = addr && addr->dwords == 2;
-    m->saddr = saddr && saddr->sel != ISA_SEL_NULL ? saddr->sel : NO_ROW;
-    m->data = vgpr_row(c, field(inst, ISA_FIELD_DATA), 0);
-    m->data2 = (uint16_t)(m->data + m->bytes / 4); /* compare value of cmpswap */
-    m->elems = 1;
-    m->returns = !!(inst->flags & ISA_M_GLC);
-    u->d = vgpr_row(c, field(inst, ISA_FIELD_VDST), 0);
-    u->imm = inst->offset;
-    m->addtid = m->addr == NO_ROW && m->space == MEM_GLOBAL;
-}
-
-static void fill_smem(struct ctx *c, struct uop *u)
-{
-    const struct isa_inst *inst = c->inst;
-    const struct isa_opnd *base = field(inst, ISA_FIELD_SBASE);
-    const struct isa_opnd *soffset = field(inst, ISA_FIELD_SOFFSET);
-    const struct isa_opnd *dst = field(inst, ISA_FIELD_SDATA);
-    struct umem *m = &u->mem;
-    m->saddr = base ? base->sel : 0;
-    m->addr = soffset && soffset->sel < ISA_SEL_NULL ? soffset->sel : NO_ROW;
-    if (soffset && soffset->sel == ISA_SEL_M0)
-        m->addr = ISA_SEL_M0;
-    u->d = dst ? dst->sel : SGPR_DUMMY;
-    u->imm = inst->offset;
-    if (dst && (unsigned)u->d + m->bytes / 4 > SGPR_DUMMY)
-        c->error = "SGPR range";
-}
-
-static void fill_memory(struct ctx *c, struct uop *u)
-{
-    if (c->inst->enc == ISA_ENC_DS)
-        fill_ds(c, u);
-    else if (c->inst->enc == ISA_ENC_SMEM)
-        fill_smem(c, u);
-    else
-        fill_flat(c, u);
-}
-
-static bool is_flat_family(unsigned enc)
-{
-    return enc == ISA_ENC_FLAT || enc == ISA_ENC_GLOBAL || enc == ISA_ENC_SCRATCH;
-}
-
-static void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
-{
-    const struct level_ops *l = c->emu->level;
-    unsigned enc = c->inst->enc;
-    bool ds = enc == ISA_ENC_DS, store = e->kind == SEM_STORE;
-    if (!ds && enc != ISA_ENC_SMEM && !is_flat_family(enc)) {
-        c->error = isa_op_name(c->inst->op);
-        return;
-    }
-    if (ds && (c->inst->flags & ISA_M_GDS)) {
-        c->error = "GDS";
-        return;
-    }
-    u->mem.bytes = e->bytes;
-    u->mem.wide = e->kind == SEM_WIDE;
-    if (e->kind == SEM_ATOMIC)
-        u->op.atomic = e->fn.atomic;
-    else
-        u->op.mem = e->fn.mem;
-    fill_memory(c, u);
-    if (e->kind == SEM_WIDE) /* the same entry serves both directions */
-        store = strstr(isa_op_name(c->inst->op), "_store") != NULL;
-    if (e->kind == SEM_ATOMIC)
-        u->fn = ds ? l->ds_atomic : l->vmem_atomic;
-    else if (enc == ISA_ENC_SMEM)
-        u->fn = x_smem;
-    else if (store)
-        u->fn = ds ? l->ds_store : l->vmem_store;
-    else
-        u->fn = ds ? l->ds_load : l->vmem_load;
 }
 
 /* ---- entry ----------------------------------------------------------------------- */
@@ -692,14 +526,8 @@ void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
         predecode_scalar(&c, u, e);
         break;
     case SEM_WAVE:
-        if (inst->enc == ISA_ENC_DS || inst->enc == ISA_ENC_SMEM ||
-            is_flat_family(inst->enc)) {
-            u->mem.bytes = 4;
-            fill_memory(&c, u);
-            u->fn = e->fn.wave;
-        } else {
+        if (!predecode_wave_memory(&c, u, e))
             predecode_wave(&c, u, e);
-        }
         break;
     default:
         predecode_memory(&c, u, e);

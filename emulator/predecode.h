@@ -1,0 +1,41 @@
+/* predecode.h: what the files of the predecoder share.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_PREDECODE_H
+#define RD_PREDECODE_H
+
+#include "join.h"
+
+/* One instruction being predecoded. */
+struct ctx {
+    struct emu *emu;
+    struct program *p;
+    const struct isa_inst *inst;
+    const char *error; /* first thing that cannot be done */
+};
+
+static inline bool is_vgpr(const struct isa_opnd *o)
+{
+    return o->kind == ISA_OPND_REG && o->sel >= ISA_SEL_VGPR0;
+}
+
+static inline void note_vgprs(struct ctx *c, const struct isa_opnd *o)
+{
+    unsigned last = o->sel - ISA_SEL_VGPR0 + (o->dwords ? o->dwords - 1u : 0);
+    if (last > c->p->max_vgpr)
+        c->p->max_vgpr = last;
+    if (last >= WAVE_VGPRS)
+        c->error = "VGPR index out of range";
+}
+
+/* The value of a literal, immediate or inline constant; false if o is none. */
+bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
+                    uint64_t *value);
+
+/* predecode_mem.c */
+void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e);
+
+/* The operands of a WAVE_OP of a memory encoding; false if it is of another one. */
+bool predecode_wave_memory(struct ctx *c, struct uop *u, const struct sem_entry *e);
+
+#endif
