@@ -35,7 +35,10 @@ static int memory_kind(const struct kfd_ioctl_alloc_memory_of_gpu_args *args,
         return 0;
     case KFD_IOC_ALLOC_MEM_FLAGS_USERPTR:
         *kind = GDEV_USERPTR;
-        return args->mmap_offset & (PAGE - 1) ? -EINVAL : 0;
+        /* GPU addresses are host addresses here: no second address for host memory */
+        return args->mmap_offset & (PAGE - 1) || args->va_addr != args->mmap_offset
+                   ? -EINVAL
+                   : 0;
     case KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL:
         *kind = GDEV_DOORBELL;
         return args->size == BOARD_DOORBELL_BYTES ? 0 : -EINVAL;
@@ -217,13 +220,6 @@ static void svm_read(const struct gdev_svm *svm, struct kfd_ioctl_svm_attribute 
     }
 }
 
-/* Is the range host memory of this process? */
-static bool host_range(uint64_t va, uint64_t bytes)
-{
-    char byte;
-    return abi_get(&byte, va, 1) && abi_get(&byte, va + bytes - 1, 1);
-}
-
 /* Attributes of shared virtual memory. The struct ends in an array of the client's
  * length, all of it inside the size that the command word carries. */
 int abi_svm(struct abi_ctx *ctx, void *argp, size_t size)
@@ -238,7 +234,7 @@ int abi_svm(struct abi_ctx *ctx, void *argp, size_t size)
     if (args->nattr > (size - sizeof(*args)) / sizeof(args->attrs[0]))
         return -EINVAL;
     if (args->start_addr + args->size < args->start_addr ||
-        !host_range(args->start_addr, args->size))
+        !gdev_host_mapped(args->start_addr, args->size, false))
         return -EFAULT;
     bool known = gdev_svm_get(ctx->dev, args->start_addr, args->size, &svm);
     if (args->op == KFD_IOCTL_SVM_OP_GET_ATTR) {

@@ -123,7 +123,11 @@ static rd_status place(struct gdev *dev, struct gdev_bo_info *info)
                                         round_up(info->bytes, VRAM_ALIGN));
         return RD_OK;
     case GDEV_USERPTR:
-        return info->offset & (PAGE - 1) ? RD_E_INVALID : RD_OK;
+        if (info->offset & (PAGE - 1))
+            return RD_E_INVALID;
+        return gdev_host_mapped(info->offset, info->bytes, info->flags & GDEV_BO_WRITE)
+                   ? RD_OK
+                   : RD_E_FAULT;
     case GDEV_DOORBELL:
         info->offset = kfd_range(dev, &dev->doorbell_offset, BOARD_DOORBELL_BYTES);
         return RD_OK;
@@ -188,6 +192,8 @@ static rd_status map_host(struct gdev *dev, const struct gdev_bo_info *info,
                           uint64_t va, uint64_t offset, uint64_t bytes)
 {
     void *at = (void *)(uintptr_t)va;
+    if (!dev_host_replaceable(va, bytes, gdev_backing_fd(dev, info->kind)))
+        return RD_E_INVALID;
     void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                    gdev_backing_fd(dev, info->kind), (off_t)offset);
     if (p == MAP_FAILED)

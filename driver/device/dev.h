@@ -105,6 +105,9 @@ RD_CHECKED rd_status dev_vm_emu(struct vm *vm, struct emu **out);
 /* Name of the mapping nearest to an address, for messages. */
 void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
 
+/* hostmap.c: may a buffer be mapped over what is there? */
+bool dev_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd);
+
 /* svm.c, event.c */
 void dev_svm_init(struct svm *svm);
 void dev_events_init(struct event_table *table);

@@ -85,6 +85,9 @@ void gdev_vm_remove(struct gdev *dev, uint64_t va, uint64_t bytes);
 /* Is the whole range visible with these permissions? */
 bool gdev_vm_check(struct gdev *dev, uint64_t va, uint64_t bytes, unsigned perm);
 
+/* Has the process readable (writable) memory at the whole range? */
+bool gdev_host_mapped(uint64_t va, uint64_t bytes, bool write);
+
 /* ---- shared virtual memory ranges (svm.c) ---- */
 
 struct gdev_svm {

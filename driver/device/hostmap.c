@@ -1,0 +1,126 @@
+/* hostmap.c: what the process has at a range of addresses, from /proc/self/maps.
+ *
+ * Asked before the device believes an address that a client gave: memory to share must
+ * exist, and a buffer must not be put over memory that is in use.
+ * SPDX-License-Identifier: MIT
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "dev.h"
+
+struct mapping {
+    uint64_t start, end;
+    bool read, write, none;
+    uint64_t dev_major, dev_minor, inode;
+};
+
+static char *read_maps(void)
+{
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    size_t cap = 65536, used = 0;
+    char *text = fd >= 0 ? malloc(cap) : NULL;
+    while (text) {
+        ssize_t n = read(fd, text + used, cap - 1 - used);
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+        if (cap - 1 - used < 4096) {
+            char *more = realloc(text, cap *= 2);
+            if (!more)
+                break;
+            text = more;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    if (text)
+        text[used] = '\0';
+    return text;
+}
+
+/* "7f00-7f10 rw-p 00000000 fe:00 1234 name" */
+static bool parse_line(const char *line, struct mapping *m)
+{
+    char *p;
+    m->start = strtoull(line, &p, 16);
+    if (*p != '-')
+        return false;
+    m->end = strtoull(p + 1, &p, 16);
+    if (*p != ' ' || strlen(p) < 6)
+        return false;
+    m->read = p[1] == 'r';
+    m->write = p[2] == 'w';
+    m->none = p[1] == '-' && p[2] == '-' && p[3] == '-';
+    (void)strtoull(p + 5, &p, 16);
+    m->dev_major = strtoull(p, &p, 16);
+    if (*p != ':')
+        return false;
+    m->dev_minor = strtoull(p + 1, &p, 16);
+    m->inode = strtoull(p, &p, 10);
+    return true;
+}
+
+/* Call f for each mapping that overlaps the range, until it returns false. */
+static bool each_mapping(uint64_t va, uint64_t bytes,
+                         bool (*f)(void *ctx, const struct mapping *m), void *ctx)
+{
+    char *text = read_maps();
+    bool go_on = text != NULL;
+    for (const char *line = text; line && *line && go_on;) {
+        struct mapping m;
+        if (parse_line(line, &m)) {
+            if (m.start >= va + bytes)
+                break;
+            if (m.end > va)
+                go_on = f(ctx, &m);
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    free(text);
+    return go_on;
+}
+
+struct coverage {
+    uint64_t at; /* everything below is covered */
+    bool write;
+};
+
+static bool cover(void *ctx, const struct mapping *m)
+{
+    struct coverage *c = ctx;
+    if (m->start > c->at || !m->read || (c->write && !m->write))
+        return false;
+    c->at = m->end;
+    return true;
+}
+
+bool gdev_host_mapped(uint64_t va, uint64_t bytes, bool write)
+{
+    struct coverage c = {.at = va, .write = write};
+    if (va + bytes < va)
+        return false;
+    return each_mapping(va, bytes, cover, &c) && c.at >= va + bytes;
+}
+
+static bool replaceable(void *ctx, const struct mapping *m)
+{
+    const struct stat *st = ctx;
+    bool ours = m->inode == st->st_ino && m->dev_major == major(st->st_dev) &&
+                m->dev_minor == minor(st->st_dev);
+    return m->none || ours;
+}
+
+/* Free address space, a reservation, or an earlier mapping of the same file. */
+bool dev_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd)
+{
+    struct stat st;
+    if (va + bytes < va || fstat(backing_fd, &st) != 0)
+        return false;
+    return each_mapping(va, bytes, replaceable, &st);
+}

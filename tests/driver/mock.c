@@ -1,0 +1,176 @@
+/* mock.c: a client of the ioctl layer inside the test process.
+ *
+ * Uses the ABI only, as a program would, so that the tests hold for any device model.
+ * SPDX-License-Identifier: MIT
+ */
+#include "mock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi.h"
+#include "params.h"
+#include "shared.h"
+#include "state.h"
+
+static struct state state;
+static int kfd_file = -1, render_file = -1;
+
+static enum abi_file fd_kind(int fd)
+{
+    return fd == KFD_FD ? ABI_KFD : fd == RENDER_FD ? ABI_RENDER : ABI_NONE;
+}
+
+static const struct abi_host host = {.fd_kind = fd_kind};
+
+static void must(bool ok, const char *what)
+{
+    if (ok)
+        return;
+    perror(what);
+    abort();
+}
+
+void mock_begin(void)
+{
+    char path[PATH_MAX];
+    must(state_create(1ull << 30, NULL, "", &state) == RD_OK, "state folder");
+    setenv(GSHARED_ENV, state.dir, 1);
+    snprintf(path, sizeof(path), "%s/root/dev/kfd", state.dir);
+    kfd_file = open(path, O_RDWR | O_CLOEXEC);
+    snprintf(path, sizeof(path), "%s/root/dev/dri/renderD128", state.dir);
+    render_file = open(path, O_RDWR | O_CLOEXEC);
+    must(kfd_file >= 0 && render_file >= 0, "device files");
+}
+
+void mock_end(void)
+{
+    state_remove(&state);
+}
+
+int kfd(unsigned long cmd, void *arg)
+{
+    return abi_ioctl(&host, ABI_KFD, cmd, arg);
+}
+
+int drm(unsigned long cmd, void *arg)
+{
+    return abi_ioctl(&host, ABI_RENDER, cmd, arg);
+}
+
+void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle)
+{
+    bytes = (bytes + 4095) & ~4095ull;
+    bool user = flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR;
+    void *va = mmap(NULL, bytes, user ? PROT_READ | PROT_WRITE : PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(va != MAP_FAILED, "mmap");
+    struct kfd_ioctl_alloc_memory_of_gpu_args a = {
+        .va_addr = (uintptr_t)va,
+        .size = bytes,
+        .gpu_id = GPU_ID,
+        .flags = flags | (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE |
+                 KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC,
+        .mmap_offset = user ? (uintptr_t)va : 0};
+    must(kfd(AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &a) == 0, "alloc");
+    if (!user)
+        must(mmap(va, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                  render_file, (off_t)a.mmap_offset) == va,
+             "mmap of the buffer");
+    uint32_t gpu = GPU_ID;
+    struct kfd_ioctl_map_memory_to_gpu_args m = {
+        .handle = a.handle, .device_ids_array_ptr = (uintptr_t)&gpu, .n_devices = 1};
+    must(kfd(AMDKFD_IOC_MAP_MEMORY_TO_GPU, &m) == 0 && m.n_success == 1, "map");
+    if (handle)
+        *handle = a.handle;
+    return va;
+}
+
+void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
+{
+    memset(q, 0, sizeof(*q));
+    q->ring_bytes = ring_bytes;
+    q->ring = mock_buffer(ring_bytes, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
+    q->page = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
+    q->wptr = (volatile uint64_t *)(void *)(q->page + 0x38);
+    q->rptr = (volatile uint64_t *)(void *)(q->page + 0x80);
+    if (type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL)
+        for (uint64_t i = 0; i < ring_bytes; i += 64)
+            q->ring[i] = 1; /* invalid packets */
+    struct kfd_ioctl_create_queue_args c = {
+        .ring_base_address = (uintptr_t)q->ring,
+        .ring_size = (uint32_t)ring_bytes,
+        .write_pointer_address = (uintptr_t)q->wptr,
+        .read_pointer_address = (uintptr_t)q->rptr,
+        .gpu_id = GPU_ID,
+        .queue_type = type,
+        .queue_percentage = 100,
+        .queue_priority = 7,
+    };
+    must(kfd(AMDKFD_IOC_CREATE_QUEUE, &c) == 0, "create queue");
+    q->id = c.queue_id;
+    uint8_t *bells =
+        mmap(NULL, BOARD_DOORBELL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, kfd_file,
+             (off_t)(c.doorbell_offset & ~0x1fffull));
+    must(bells != MAP_FAILED, "doorbell");
+    q->doorbell = (volatile uint64_t *)(void *)(bells + (c.doorbell_offset & 0x1fff));
+}
+
+void mock_queue_destroy(struct mock_queue *q)
+{
+    struct kfd_ioctl_destroy_queue_args d = {.queue_id = q->id};
+    must(kfd(AMDKFD_IOC_DESTROY_QUEUE, &d) == 0, "destroy queue");
+}
+
+static void ring(struct mock_queue *q, uint64_t wptr, uint64_t bell)
+{
+    __atomic_store_n(q->wptr, wptr, __ATOMIC_RELEASE);
+    __atomic_store_n(q->doorbell, bell, __ATOMIC_RELEASE);
+}
+
+void mock_submit(struct mock_queue *q, const uint32_t *dwords, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++, q->put += 4)
+        memcpy(q->ring + q->put % q->ring_bytes, dwords + i, 4);
+    uint64_t unit = q->page[0] == 's' ? 1 : 4; /* set by tests of SDMA queues */
+    ring(q, q->put / unit, q->put / unit);
+}
+
+void mock_submit_aql(struct mock_queue *q, const void *packet64)
+{
+    uint8_t *slot = q->ring + q->put % q->ring_bytes;
+    uint32_t first;
+    memcpy(&first, packet64, 4);
+    memcpy(slot + 4, (const uint8_t *)packet64 + 4, 60);
+    q->put += 64;
+    __atomic_store_n(q->wptr, q->put / 64, __ATOMIC_RELEASE);
+    __atomic_store_n((uint32_t *)(void *)slot, first, __ATOMIC_RELEASE);
+    __atomic_store_n(q->doorbell, q->put / 64 - 1, __ATOMIC_RELEASE);
+}
+
+bool mock_wait64(const volatile uint64_t *at, uint64_t value)
+{
+    struct timespec nap = {0, 100000};
+    for (int i = 0; i < 50000; i++) {
+        if (__atomic_load_n(at, __ATOMIC_ACQUIRE) == value)
+            return true;
+        nanosleep(&nap, NULL);
+    }
+    return false;
+}
+
+bool mock_wait32(const volatile uint32_t *at, uint32_t value)
+{
+    struct timespec nap = {0, 100000};
+    for (int i = 0; i < 50000; i++) {
+        if (__atomic_load_n(at, __ATOMIC_ACQUIRE) == value)
+            return true;
+        nanosleep(&nap, NULL);
+    }
+    return false;
+}

@@ -1,0 +1,50 @@
+/* mock.h: a device for tests: the state folder, ioctls as a client issues them, memory.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_TEST_MOCK_H
+#define RD_TEST_MOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/kfd_ioctl.h>
+
+#define GPU_ID 0xB4A7u
+
+/* Descriptor numbers that the mock's host calls /dev/kfd and the render node. */
+#define KFD_FD    1000
+#define RENDER_FD 1001
+
+/* Make a state folder and point this process at it; once per process. */
+void mock_begin(void);
+void mock_end(void);
+
+/* 0 or -errno. */
+int kfd(unsigned long cmd, void *arg);
+int drm(unsigned long cmd, void *arg);
+
+/* A buffer of the kind (KFD_IOC_ALLOC_MEM_FLAGS_*), mapped on host and GPU. */
+void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle);
+
+struct mock_queue {
+    uint32_t id;
+    uint8_t *ring;
+    uint64_t ring_bytes;
+    volatile uint64_t *rptr, *wptr, *doorbell;
+    uint8_t *page; /* holds the pointers; an amd_queue_t for AQL */
+    uint64_t put;  /* bytes written so far */
+};
+
+/* type: KFD_IOC_QUEUE_TYPE_* */
+void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes);
+void mock_queue_destroy(struct mock_queue *q);
+/* Append dwords (PM4, SDMA) and ring the doorbell. */
+void mock_submit(struct mock_queue *q, const uint32_t *dwords, unsigned count);
+/* Put an AQL packet and ring the doorbell. */
+void mock_submit_aql(struct mock_queue *q, const void *packet64);
+/* Wait up to 5 s until *at == value. */
+bool mock_wait64(const volatile uint64_t *at, uint64_t value);
+bool mock_wait32(const volatile uint32_t *at, uint32_t value);
+
+#endif

@@ -1,0 +1,464 @@
+/* test_packets.c: command processors, through queues as clients use them.
+ * SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mock.h"
+
+#define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
+#define LO(p)         ((uint32_t)(uintptr_t)(p))
+#define HI(p)         ((uint32_t)((uint64_t)(uintptr_t)(p) >> 32))
+#define COUNT(a)      (sizeof(a) / sizeof((a)[0]))
+
+static uint32_t *mem; /* 1 MiB that the GPU sees */
+
+static void sdma_queue(struct mock_queue *q)
+{
+    mock_queue_create(q, KFD_IOC_QUEUE_TYPE_SDMA, 4096);
+    q->page[0] = 's';
+}
+
+START_TEST(pm4_write_and_release)
+{
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    memset(mem, 0, 256);
+    const uint32_t p[] = {
+        PM4(0x37, 5),
+        5u << 8 | 1u << 20,
+        LO(mem),
+        HI(mem),
+        11,
+        22, /* WRITE_DATA */
+        PM4(0x10, 2),
+        0xffffffff,
+        0xffffffff, /* NOP */
+        PM4(0x40, 5),
+        5u | 5u << 8 | 1u << 16,
+        7,
+        8,
+        LO(mem + 4),
+        HI(mem + 4), /* COPY */
+        PM4(0x49, 7),
+        0x514,
+        2u << 29,
+        LO(mem + 8),
+        HI(mem + 8),
+        99,
+        1,
+        0,
+    };
+    mock_submit(&q, p, COUNT(p));
+    ck_assert(mock_wait64((uint64_t *)(mem + 8), 1ull << 32 | 99));
+    ck_assert_uint_eq(mem[0], 11);
+    ck_assert_uint_eq(mem[1], 22);
+    ck_assert_uint_eq(mem[4], 7);
+    ck_assert_uint_eq(mem[5], 8);
+    ck_assert(mock_wait64(q.rptr, COUNT(p)));
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+/* The ring wraps many times; waits hold the queue until the host writes. */
+START_TEST(pm4_wait_and_wrap)
+{
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 1024);
+    memset(mem, 0, 256);
+    for (uint32_t i = 1; i <= 200; i++) {
+        const uint32_t p[] = {
+            PM4(0x3c, 6), 1u << 4 | 5, LO(mem),     HI(mem),     i,
+            0xffffffff,   4, /* mem >= i */
+            PM4(0x37, 4), 5u << 8,     LO(mem + 1), HI(mem + 1), i,
+        };
+        mock_submit(&q, p, COUNT(p));
+        if (i % 50 == 0) {
+            usleep(2000);
+            ck_assert_uint_eq(mem[1], i - 1);
+        }
+        __atomic_store_n(mem, i, __ATOMIC_RELEASE);
+        ck_assert(mock_wait32(mem + 1, i));
+    }
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+START_TEST(pm4_indirect_buffer)
+{
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    uint32_t *ib = mem + 1024;
+    const uint32_t body[] = {PM4(0x37, 4), 5u << 8, LO(mem), HI(mem), 4711};
+    memcpy(ib, body, sizeof(body));
+    mem[0] = 0;
+    const uint32_t p[] = {PM4(0x3f, 3), LO(ib), HI(ib), 1u << 23 | COUNT(body)};
+    mock_submit(&q, p, COUNT(p));
+    ck_assert(mock_wait32(mem, 4711));
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+/* v_mov_b32 v1, s0; v_lshlrev_b32 v0, 2, v0; global_store_b32 v0, v1, s[2:3]; s_endpgm
+ */
+START_TEST(pm4_dispatch)
+{
+    static const uint32_t code[] = {0x7e020200, 0x30000082, 0xdc6a0000,
+                                    0x00020100, 0xbfb00000, 0xbf9f0000};
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    uint8_t *text = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+    memcpy(text, code, sizeof(code));
+    memset(mem, 0, 4096);
+    const uint32_t p[] = {
+        PM4(0x76, 3),
+        0x20c,
+        LO((uintptr_t)text >> 8),
+        HI((uintptr_t)text >> 8),
+        PM4(0x76, 3),
+        0x212,
+        0,
+        4u << 1,
+        PM4(0x76, 5),
+        0x240,
+        1234,
+        0,
+        LO(mem),
+        HI(mem),
+        PM4(0x76, 4),
+        0x207,
+        32,
+        1,
+        1,
+        PM4(0x15, 4),
+        1,
+        1,
+        1,
+        0x8005,
+        PM4(0x49, 7),
+        0x514,
+        1u << 29,
+        LO(mem + 100),
+        HI(mem + 100),
+        1,
+        0,
+        0,
+    };
+    mock_submit(&q, p, COUNT(p));
+    ck_assert(mock_wait32(mem + 100, 1));
+    for (unsigned i = 0; i < 32; i++)
+        ck_assert_uint_eq(mem[i], 1234);
+    ck_assert_uint_eq(mem[32], 0);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+static void wait_fence(struct mock_queue *q, uint32_t value)
+{
+    const uint32_t fence[] = {0x00030005, LO(mem + 0x3fff0), HI(mem + 0x3fff0), value};
+    mock_submit(q, fence, 4);
+    ck_assert(mock_wait32(mem + 0x3fff0, value));
+}
+
+START_TEST(sdma_copy_and_fill)
+{
+    struct mock_queue q;
+    sdma_queue(&q);
+    for (unsigned i = 0; i < 1000; i++)
+        mem[i] = i * 3;
+    memset(mem + 2000, 0, 12000);
+    const uint32_t p[] = {
+        1,
+        3999,
+        0,
+        LO(mem),
+        HI(mem),
+        LO(mem + 2000),
+        HI(mem + 2000),
+        11 | 2u << 30,
+        LO(mem + 4000),
+        HI(mem + 4000),
+        0xabcdef01,
+        399,
+        2,
+        LO(mem + 5000),
+        HI(mem + 5000),
+        1,
+        77,
+        78,
+        1 | 1u << 27,
+        15,
+        0,
+        LO(mem),
+        HI(mem),
+        LO(mem + 6000),
+        HI(mem + 6000),
+        LO(mem + 6100),
+        HI(mem + 6100),
+    };
+    mock_submit(&q, p, COUNT(p));
+    wait_fence(&q, 1);
+    ck_assert(memcmp(mem, mem + 2000, 4000) == 0);
+    ck_assert_uint_eq(mem[4000], 0xabcdef01);
+    ck_assert_uint_eq(mem[4099], 0xabcdef01);
+    ck_assert_uint_eq(mem[4100], 0);
+    ck_assert_uint_eq(mem[5000], 77);
+    ck_assert_uint_eq(mem[5001], 78);
+    ck_assert_uint_eq(mem[6003], 9);
+    ck_assert_uint_eq(mem[6103], 9);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+START_TEST(sdma_rectangle)
+{
+    struct mock_queue q;
+    sdma_queue(&q);
+    uint8_t *src = (uint8_t *)mem, *dst = src + 65536;
+    for (unsigned i = 0; i < 65536; i++)
+        src[i] = (uint8_t)(i * 7 + (i >> 8));
+    memset(dst, 0, 65536);
+    /* 10 x 4 x 2 bytes from (3,2,1) with pitch 64, slice 1024 to (1,1,0), 32, 512 */
+    const uint32_t p[] = {
+        1 | 4u << 8, LO(src),      HI(src), 3 | 2u << 16, 1 | 63u << 13,
+        1023,        LO(dst),      HI(dst), 1 | 1u << 16, 0 | 31u << 13,
+        511,         9 | 3u << 16, 1,
+    };
+    mock_submit(&q, p, COUNT(p));
+    wait_fence(&q, 2);
+    for (unsigned z = 0; z < 2; z++)
+        for (unsigned y = 0; y < 4; y++)
+            for (unsigned x = 0; x < 10; x++)
+                ck_assert_uint_eq(dst[(1 + x) + (1 + y) * 32 + z * 512],
+                                  src[(3 + x) + (2 + y) * 64 + (1 + z) * 1024]);
+    ck_assert_uint_eq(dst[0], 0);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+START_TEST(sdma_synchronisation)
+{
+    struct mock_queue q;
+    sdma_queue(&q);
+    uint64_t *wide = (uint64_t *)mem;
+    struct kfd_ioctl_create_event_args e = {.event_type = KFD_IOC_EVENT_SIGNAL,
+                                            .auto_reset = 1};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_CREATE_EVENT, &e), 0);
+    wide[0] = 10;
+    mem[8] = 0;
+    wide[5] = 0;
+    const uint32_t p[] = {
+        8,
+        0,
+        0x80000000,
+        0,
+        0,
+        0, /* HDP flush */
+        17 | 1u << 8,
+        0,
+        0,
+        0,
+        0, /* GCR */
+        8 | 3u << 28 | 1u << 31,
+        LO(mem + 8),
+        HI(mem + 8),
+        5,
+        0xff,
+        0, /* until 5 */
+        10 | 0x2fu << 25,
+        LO(wide),
+        HI(wide),
+        0xffffffff,
+        0xffffffff,
+        0,
+        0,
+        0,
+        13 | 2u << 8,
+        LO(wide + 5),
+        HI(wide + 5),
+        6,
+        e.event_id,
+    };
+    mock_submit(&q, p, COUNT(p));
+    usleep(5000);
+    ck_assert_uint_eq(wide[0], 10);
+    __atomic_store_n(mem + 8, 0x105, __ATOMIC_RELEASE);
+    struct kfd_event_data d = {.event_id = e.event_id};
+    struct kfd_ioctl_wait_events_args w = {
+        .events_ptr = (uintptr_t)&d, .num_events = 1, .timeout = 5000};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_WAIT_EVENTS, &w), 0);
+    ck_assert_uint_eq(w.wait_result, KFD_IOC_WAIT_RESULT_COMPLETE);
+    ck_assert_uint_eq(wide[0], 9);
+    ck_assert(wide[5] > 0);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+/* A copy from nowhere is a page fault: memory event, and the queue stops. */
+START_TEST(sdma_page_fault)
+{
+    struct mock_queue q;
+    sdma_queue(&q);
+    struct kfd_ioctl_create_event_args e = {.event_type = KFD_IOC_EVENT_MEMORY};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_CREATE_EVENT, &e), 0);
+    const uint32_t p[] = {1, 63, 0, 0x12345678, 0x10, LO(mem), HI(mem)};
+    mock_submit(&q, p, COUNT(p));
+    struct kfd_event_data d = {.event_id = e.event_id};
+    struct kfd_ioctl_wait_events_args w = {
+        .events_ptr = (uintptr_t)&d, .num_events = 1, .timeout = 5000};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_WAIT_EVENTS, &w), 0);
+    ck_assert_uint_eq(w.wait_result, KFD_IOC_WAIT_RESULT_COMPLETE);
+    ck_assert_uint_eq(d.memory_exception_data.va, 0x1012345000);
+    ck_assert_uint_eq(d.memory_exception_data.failure.NotPresent, 1);
+    ck_assert_uint_eq(d.memory_exception_data.gpu_id, GPU_ID);
+    ck_assert_uint_eq(*q.rptr, 0);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+struct signal {
+    uint64_t kind, value, mailbox;
+    uint32_t event_id, reserved;
+    uint64_t start, end, queue;
+    uint64_t reserved2;
+};
+
+START_TEST(aql_barrier)
+{
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, 4096);
+    struct signal *s = (struct signal *)mem;
+    memset(s, 0, 4 * sizeof(*s));
+    s[0].value = s[1].value = s[2].value = 1;
+    uint64_t packet[8] = {3 | 1u << 8, (uintptr_t)&s[0], (uintptr_t)&s[1]};
+    packet[7] = (uintptr_t)&s[2];
+    mock_submit_aql(&q, packet);
+    usleep(5000);
+    ck_assert_uint_eq(s[2].value, 1);
+    __atomic_store_n(&s[0].value, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&s[1].value, 0, __ATOMIC_RELEASE);
+    ck_assert(mock_wait64(&s[2].value, 0));
+    ck_assert_uint_eq(*q.rptr, 1);
+    ck_assert_uint_eq(q.ring[0], 1); /* the slot is invalid again */
+    ck_assert(s[2].end >= s[2].start && s[2].start > 0);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+/* Without a runtime, errors arrive in the queue's inactive signal. */
+START_TEST(aql_bad_packets)
+{
+    static const struct {
+        uint16_t header, setup, wg[3];
+        uint32_t grid[3], private_bytes, group;
+        uint64_t inactive;
+    } cases[] = {
+        {2, 0, {1, 1, 1}, {1, 1, 1}, 0, 0, 2},
+        {2, 1, {1, 1, 1}, {0, 1, 1}, 0, 0, 2},
+        {2, 3, {1024, 2, 1}, {1, 1, 1}, 0, 0, 64},
+        {2, 1, {64, 1, 1}, {64, 1, 1}, 0, 1u << 20, 4},
+        {2, 1, {64, 1, 1}, {64, 1, 1}, 0, 0, 8},
+        {4, 0, {0}, {0}, 0, 0, 256},
+        {9, 0, {0}, {0}, 0, 0, 32},
+    };
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        struct mock_queue q;
+        mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, 4096);
+        struct signal *s = (struct signal *)mem;
+        memset(s, 0, sizeof(*s));
+        uint64_t at = (uintptr_t)s;
+        memcpy(q.page + 0xc0, &at, 8);
+        uint8_t packet[64] = {0};
+        memcpy(packet, &cases[i], 28);
+        memcpy(packet, &cases[i].header, 2);
+        memcpy(packet + 2, &cases[i].setup, 2);
+        memcpy(packet + 4, cases[i].wg, 6);
+        memset(packet + 10, 0, 2);
+        memcpy(packet + 12, cases[i].grid, 12);
+        memcpy(packet + 24, &cases[i].private_bytes, 4);
+        memcpy(packet + 28, &cases[i].group, 4);
+        mock_submit_aql(&q, packet);
+        ck_assert_msg(mock_wait64(&s->value, cases[i].inactive), "case %u: %#lx", i,
+                      (unsigned long)s->value);
+        ck_assert_uint_eq(*q.rptr, 0);
+        mock_queue_destroy(&q);
+    }
+}
+END_TEST
+
+START_TEST(aql_vendor_pm4)
+{
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, 4096);
+    uint32_t *ib = mem + 1024;
+    const uint32_t body[] = {
+        PM4(0x58, 7), 0,       0xffffffff,   0xff,         0,    0, 0, 0x4381,
+        PM4(0x37, 4), 5u << 8, LO(mem + 64), HI(mem + 64), 31337};
+    memcpy(ib, body, sizeof(body));
+    struct signal *s = (struct signal *)mem;
+    memset(s, 0, sizeof(*s));
+    s->value = 1;
+    uint32_t packet[16] = {1u << 16, 0xc0023f00, LO(ib), HI(ib), 1u << 23 | COUNT(body),
+                           10};
+    uint64_t done = (uintptr_t)s;
+    memcpy(packet + 14, &done, 8);
+    mock_submit_aql(&q, packet);
+    ck_assert(mock_wait64(&s->value, 0));
+    ck_assert_uint_eq(mem[64], 31337);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+/* A suspended queue does nothing until it is resumed. */
+START_TEST(suspend_and_resume)
+{
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    struct kfd_ioctl_update_queue_args u = {
+        .queue_id = q.id, .ring_base_address = (uintptr_t)q.ring, .ring_size = 4096};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+    mem[0] = 0;
+    const uint32_t p[] = {PM4(0x37, 4), 5u << 8, LO(mem), HI(mem), 5};
+    mock_submit(&q, p, COUNT(p));
+    usleep(20000);
+    ck_assert_uint_eq(mem[0], 0);
+    struct kfd_ioctl_get_queue_wave_state_args w = {.queue_id = q.id};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &w), 0);
+    u.queue_percentage = 100;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+    ck_assert(mock_wait32(mem, 5));
+    ck_assert_int_eq(kfd(AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &w), -EBUSY);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+int main(void)
+{
+    mock_begin();
+    mem = mock_buffer(1 << 20, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
+    Suite *s = suite_create("packets");
+    TCase *t = tcase_create("queues");
+    tcase_add_test(t, pm4_write_and_release);
+    tcase_add_test(t, pm4_wait_and_wrap);
+    tcase_add_test(t, pm4_indirect_buffer);
+    tcase_add_test(t, pm4_dispatch);
+    tcase_add_test(t, sdma_copy_and_fill);
+    tcase_add_test(t, sdma_rectangle);
+    tcase_add_test(t, sdma_synchronisation);
+    tcase_add_test(t, sdma_page_fault);
+    tcase_add_test(t, aql_barrier);
+    tcase_add_test(t, aql_bad_packets);
+    tcase_add_test(t, aql_vendor_pm4);
+    tcase_add_test(t, suspend_and_resume);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_set_fork_status(r, CK_NOFORK);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    mock_end();
+    return failed != 0;
+}
