@@ -225,10 +225,6 @@ static inline F16 f32_to_f16(F32 x, const struct lane_mode *m)
 {
     return fp_narrow32(x, m->round64, m);
 }
-static inline F16 fp_f16_of_f32(F32 x, const struct lane_mode *m)
-{
-    return f32_to_f16(x, m);
-}
 
 /* f64 -> f16, as fp_narrow32. */
 static inline F16 fp_narrow64_f16(F64 x, unsigned round, const struct lane_mode *m)

@@ -26,7 +26,7 @@ LANE_OP(v_interp_p10_f16_f32, F32, F16 p10, F32 i, F16 p0, const struct lane_mod
 
 LANE_OP(v_interp_p2_f16_f32, F16, F16 p20, F32 j, F32 sum, const struct lane_mode *m)
 {
-    return fp_f16_of_f32(fp_fma32(fp_f32_of_f16(p20, m), j, sum), m);
+    return f32_to_f16(fp_fma32(fp_f32_of_f16(p20, m), j, sum), m);
 }
 
 /* The host rounds toward zero while these run. */

@@ -181,7 +181,7 @@ LANE_OP(v_fma_mix_f32, F32, F32 s0, F32 s1, F32 s2)
 static inline F16 fma_mix_f16(F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
 {
     F32 r = fp_fma32(fp_in32(s0, m), fp_in32(s1, m), fp_in32(s2, m));
-    return fp_f16_of_f32(fp_out32(r, m), m);
+    return f32_to_f16(fp_out32(r, m), m);
 }
 
 LANE_OP(v_fma_mixlo_f16, F16, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)

@@ -68,7 +68,7 @@ static void check(const char *name, const struct lane_mode *m, const unsigned v[
 START_TEST(finite_arithmetic)
 {
     uint64_t state = 1;
-    for (unsigned i = 0; i < 60000; i++) {
+    for (unsigned i = 0; i < 24000; i++) {
         struct lane_mode m = valu_mode();
         unsigned v[3];
         m.round64 = i & 3;
@@ -189,7 +189,7 @@ START_TEST(orders)
 {
     struct lane_mode m = valu_mode();
     uint64_t state = 9;
-    for (unsigned i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < 6000; i++) {
         unsigned a = (unsigned)random_value(&state, SEM_T_F16);
         unsigned b = (unsigned)random_value(&state, SEM_T_F16);
         uint64_t x = valu1("v_cvt_f32_f16", &m, a, 0, 0);
