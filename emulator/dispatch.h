@@ -23,6 +23,7 @@ struct dispatch {
     pthread_mutex_t lock;      /* fault, stats */
     struct emu_fault fault;
     struct emu_stats stats;
+    struct observation *observation; /* NULL: nobody watches */
     atomic_ullong resident_waves, peak_waves;
 };
 
@@ -40,6 +41,16 @@ void resident_destroy(struct dispatch *dp, struct resident *r);
 
 /* Put workgroup number into r with registers as the hardware initialises them. */
 void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number);
+
+/* sched.c: check the shape, find the program, fill in what follows from dp->emu and
+ * dp->d. After RD_OK dispatch_finish is due. dp->fault is filled if RD_E_FAULT. */
+RD_CHECKED rd_status dispatch_prepare(struct dispatch *dp);
+void dispatch_finish(struct dispatch *dp);
+void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats);
+
+/* Count a wave's stop at a barrier or its end, and open the barrier if it was the last.
+ */
+void wave_stopped(struct workgroup *g, struct wave *w);
 
 enum group_state { GROUP_RUNNING, GROUP_DONE, GROUP_FAULT };
 

@@ -56,6 +56,7 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
     struct emu *emu = calloc(1, sizeof *emu);
     if (!emu)
         return RD_E_NOMEM;
+    pthread_mutex_init(&emu->observe_lock, NULL);
     if (config)
         emu->config = *config;
     rd_status st = choose_level(emu);
@@ -83,6 +84,8 @@ void emu_destroy(struct emu *emu)
         return;
     code_cache_destroy(emu->code);
     regions_destroy(emu->regions);
+    pthread_mutex_destroy(&emu->observe_lock);
+    free(emu->observers);
     free(emu->counts);
     free(emu);
 }

@@ -159,7 +159,7 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
     struct workgroup *g = &r->group;
     uint32_t block[3], items = 1;
     uint64_t rest = number;
-    r->number = number;
+    r->number = g->number = number;
     r->spent = 0;
     for (unsigned i = 0; i < 3; i++) {
         g->id[i] = (uint32_t)(rest % d->groups[i]);

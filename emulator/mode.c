@@ -64,14 +64,14 @@ uint32_t wave_getreg(struct wave *w, unsigned id)
     case HWREG_SH_MEM_BASES: /* private base, shared base: address bits 63:48 */
         return (uint32_t)(EMU_PRIVATE_BASE >> 48) | (uint32_t)(EMU_SHARED_BASE >> 48)
                                                         << 16;
-    case HWREG_SHADER_CYCLES: /* without the timing model: one instruction, one cycle */
-        return (uint32_t)w->n_insts & 0xfffffu;
+    case HWREG_SHADER_CYCLES:
+        return (uint32_t)wave_clock(w) & 0xfffffu;
     case HWREG_FLAT_SCR_LO:
         return (uint32_t)(uintptr_t)w->scratch;
     case HWREG_FLAT_SCR_HI:
         return (uint32_t)((uint64_t)(uintptr_t)w->scratch >> 32);
     case HWREG_HW_ID1: /* wave slot; the functional engine has no CUs */
-        return w->index & 31u;
+        return w->timed ? w->info.place : w->index & 31u;
     default:
         return 0;
     }

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "join.h"
+#include "observe.h"
 #include "region.h"
 
 #define MAX_CONST_ROWS 65000u
@@ -35,6 +36,7 @@ struct program_data {
     size_t n_runs, cap_runs;
     uint32_t *work; /* offsets still to decode */
     size_t n_work, cap_work;
+    struct inst_info *infos; /* of the side table */
     struct constant *constants;
     size_t n_constants, cap_constants;
     uint32_t buckets[CONST_BUCKETS]; /* index + 1 */
@@ -45,6 +47,7 @@ struct program_data {
 struct code_cache {
     pthread_mutex_t lock;
     struct program *first;
+    uint32_t n_programs; /* that ever were */
 };
 
 static struct program_data *data_of(struct program *p)
@@ -74,9 +77,20 @@ static size_t uop_bytes(const struct program *p)
     return (size_t)(p->bytes / 4 + 4) * sizeof(struct uop);
 }
 
+static size_t inst_bytes(const struct program *p)
+{
+    return (size_t)(p->bytes / 4 + 4) * sizeof *p->insts;
+}
+
 static void program_free(struct program *p)
 {
     struct program_data *d = data_of(p);
+    if (p->insts)
+        munmap((void *)p->insts, inst_bytes(p));
+    for (struct inst_info *i = d->infos, *next; i; i = next) {
+        next = i->next;
+        free(i);
+    }
     if (p->uops)
         munmap(p->uops, uop_bytes(p));
     if (p->const_rows)
@@ -111,8 +125,9 @@ static struct program *program_new(uint64_t base, uint64_t bytes, bool wave64)
     p->bytes = bytes;
     p->wave64 = wave64;
     p->uops = reserve(uop_bytes(p));
+    p->insts = reserve(inst_bytes(p));
     p->const_rows = reserve((MAX_CONST_ROWS + 16) * ROW_DWORDS * 4ul);
-    if (!p->uops || !p->const_rows) {
+    if (!p->uops || !p->insts || !p->const_rows) {
         program_free(p);
         return NULL;
     }
@@ -285,6 +300,43 @@ const struct uop *program_at(struct emu *emu, struct program *p, uint64_t pc)
     return u;
 }
 
+/* Fill the side table's entry at u. Lock held. */
+static struct inst_info *describe_at(struct emu *emu, struct program_data *d,
+                                     const struct uop *u)
+{
+    struct program *p = &d->p;
+    struct inst_info *info = calloc(1, sizeof *info);
+    if (!info)
+        return NULL;
+    uint64_t pc = program_pc(p, u), end = p->base + p->bytes;
+    emu_inst_describe((const void *)(uintptr_t)pc, // NOLINT
+                      pc < end ? (size_t)(end - pc) : 0, pc, p->wave64 ? 64 : 32,
+                      &info->inst);
+    if (info->inst.kind != EMU_KIND_ILLEGAL)
+        plan_accesses(emu, &info->inst.isa, &info->plan);
+    info->inst.code = p->number;
+    info->inst.id = p->n_insts++;
+    info->next = d->infos;
+    d->infos = info;
+    return info;
+}
+
+const struct inst_info *program_decode(struct emu *emu, struct program *p,
+                                       const struct uop *u)
+{
+    static const struct inst_info nothing = {
+        .inst = {.kind = EMU_KIND_ILLEGAL, .bytes = 4}}; /* out of memory */
+    struct inst_info *_Atomic *entry = &p->insts[u - p->uops];
+    pthread_mutex_lock(&emu->code->lock);
+    struct inst_info *info = atomic_load(entry);
+    if (!info) {
+        info = describe_at(emu, data_of(p), u);
+        atomic_store_explicit(entry, info, memory_order_release);
+    }
+    pthread_mutex_unlock(&emu->code->lock);
+    return info ? info : &nothing;
+}
+
 static bool unchanged(const struct program_data *d)
 {
     for (size_t i = 0; i < d->n_runs; i++) {
@@ -332,6 +384,7 @@ rd_status program_get(struct emu *emu, uint64_t entry, bool wave64,
     if (!p) {
         p = program_new(r.base, r.end - r.base, wave64);
         if (p) {
+            p->number = c->n_programs++;
             p->next = c->first;
             c->first = p;
         }

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <xmmintrin.h>
 
-#include "dispatch.h"
+#include "observe.h"
 
 #define WAVE_QUANTUM   512u
 #define GROUP_BUDGET   (1u << 16)
@@ -29,6 +29,8 @@
 /* Run one wave until it stops or has used its quantum; returns instructions done. */
 static unsigned wave_run(struct wave *w, unsigned quantum)
 {
+    if (w->observation)
+        return observe_run(w, quantum);
     const struct uop *u = w->next;
     unsigned left = quantum;
     unsigned host_mxcsr = _mm_getcsr();
@@ -59,7 +61,7 @@ static void release_barrier(struct workgroup *g)
         g->waves[i]->at_barrier = false;
 }
 
-static void wave_stopped(struct workgroup *g, struct wave *w)
+void wave_stopped(struct workgroup *g, struct wave *w)
 {
     if (w->stop == STOP_BARRIER) {
         w->at_barrier = true;
@@ -125,6 +127,8 @@ static bool start_next(struct worker *k)
     resident_launch(dp, r, number);
     for (unsigned i = 0; i < r->group.n_waves; i++)
         r->waves[i].counts = k->counts;
+    if (dp->observation)
+        k->status = observe_group_new(dp->observation, r, NULL);
     r->next = NULL;
     *k->tail = r;
     k->tail = &r->next;
@@ -162,6 +166,8 @@ static void retire(struct worker *k, struct resident *r)
     k->stats.waves += r->group.n_waves;
     for (unsigned i = 0; i < r->group.n_waves; i++)
         k->stats.instructions += r->waves[i].n_insts;
+    if (k->dp->observation)
+        observe_group_gone(r);
     r->next = k->idle;
     k->idle = r;
 }
@@ -239,7 +245,7 @@ static void *worker_main(void *arg)
 static unsigned thread_count(const struct dispatch *dp)
 {
     unsigned n = dp->emu->config.threads;
-    if (dp->program->order_matters && !dp->emu->config.unordered)
+    if (dp->observation || (dp->program->order_matters && !dp->emu->config.unordered))
         return 1;
     if (!n) {
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -309,7 +315,7 @@ static unsigned resident_limit(const struct dispatch *dp, unsigned threads)
     return groups > threads ? groups / threads : 1;
 }
 
-static rd_status prepare(struct dispatch *dp)
+rd_status dispatch_prepare(struct dispatch *dp)
 {
     const struct emu_dispatch *d = dp->d;
     rd_status st = check_shape(d);
@@ -328,35 +334,54 @@ static rd_status prepare(struct dispatch *dp)
         return st == RD_E_NOT_FOUND ? RD_E_FAULT : st;
     }
     dp->entry = program_at(dp->emu, dp->program, d->entry);
+    atomic_store(&dp->fault_limit, UINT64_MAX);
+    pthread_mutex_init(&dp->lock, NULL);
     return RD_OK;
+}
+
+void dispatch_finish(struct dispatch *dp)
+{
+    pthread_mutex_destroy(&dp->lock);
+    program_put(dp->emu, dp->program);
+}
+
+void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats)
+{
+    stats->dispatches++;
+    stats->workgroups += dp->stats.workgroups;
+    stats->waves += dp->stats.waves;
+    stats->instructions += dp->stats.instructions;
+    uint64_t peak = atomic_load(&dp->peak_waves);
+    if (peak > stats->peak_resident_waves)
+        stats->peak_resident_waves = peak;
+}
+
+static rd_status run_prepared(struct dispatch *dp)
+{
+    rd_status st = observation_begin(dp, false, &dp->observation);
+    if (st != RD_OK)
+        return st;
+    unsigned threads = thread_count(dp);
+    dp->max_resident = resident_limit(dp, threads);
+    st = run_threads(dp, threads);
+    if (st == RD_OK && dp->fault.kind != EMU_FAULT_NONE)
+        st = RD_E_FAULT;
+    observation_end(dp->observation, st);
+    return st;
 }
 
 rd_status emu_run(struct emu *emu, const struct emu_dispatch *d,
                   struct emu_fault *fault, struct emu_stats *stats)
 {
     struct dispatch dp = {.emu = emu, .d = d};
-    rd_status st = prepare(&dp);
+    rd_status st = dispatch_prepare(&dp);
     if (st == RD_OK) {
-        atomic_store(&dp.fault_limit, UINT64_MAX);
-        pthread_mutex_init(&dp.lock, NULL);
-        unsigned threads = thread_count(&dp);
-        dp.max_resident = resident_limit(&dp, threads);
-        st = run_threads(&dp, threads);
-        if (st == RD_OK && dp.fault.kind != EMU_FAULT_NONE)
-            st = RD_E_FAULT;
-        pthread_mutex_destroy(&dp.lock);
-        program_put(emu, dp.program);
+        st = run_prepared(&dp);
+        dispatch_finish(&dp);
     }
     if (fault && st == RD_E_FAULT)
         *fault = dp.fault;
-    if (stats) {
-        stats->dispatches++;
-        stats->workgroups += dp.stats.workgroups;
-        stats->waves += dp.stats.waves;
-        stats->instructions += dp.stats.instructions;
-        uint64_t peak = atomic_load(&dp.peak_waves);
-        if (peak > stats->peak_resident_waves)
-            stats->peak_resident_waves = peak;
-    }
+    if (stats)
+        dispatch_add_stats(&dp, stats);
     return st;
 }

@@ -16,9 +16,10 @@
 #ifndef RD_WAVE_H
 #define RD_WAVE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
-#include "emu.h"
+#include "event.h"
 #include "isa.h"
 #include "sem.h"
 
@@ -182,17 +183,23 @@ struct wave {
     struct program *program;
     struct workgroup *group;
     struct emu *emu;
-    unsigned index;    /* wave number in the workgroup */
-    uint32_t n_items;  /* work-items in this wave */
-    uint8_t *scratch;  /* [dword][lane], scratch_bytes per lane */
-    uint32_t *vgpr[2]; /* [256][32] */
-    uint32_t *temp;    /* [16][32] scratch rows */
-    uint32_t *counts;  /* per-opcode executions, or NULL */
+    unsigned index;                  /* wave number in the workgroup */
+    uint32_t n_items;                /* work-items in this wave */
+    uint8_t *scratch;                /* [dword][lane], scratch_bytes per lane */
+    uint32_t *vgpr[2];               /* [256][32] */
+    uint32_t *temp;                  /* [16][32] scratch rows */
+    uint32_t *counts;                /* per-opcode executions, or NULL */
+    struct observation *observation; /* NULL: nobody watches */
+    struct emu_wave_info info;       /* for observers */
+    uint64_t clock;                  /* shader clocks, if timed */
+    bool timed;                      /* the timing engine steps this wave */
+    bool holds_slot;                 /* info.slot is taken */
 };
 
 #define TEMP_ROWS 32
 
 struct workgroup {
+    uint64_t number; /* linear index */
     uint32_t id[3];
     unsigned n_waves, n_live, n_waiting; /* waves in all, not ended, at the barrier */
     struct wave **waves;
@@ -268,6 +275,9 @@ static inline const struct uop *wave_stop(struct wave *w, enum wave_stop why,
 struct program {
     uint64_t base, bytes; /* of the code */
     struct uop *uops;     /* one slot a dword, reserved address space */
+    struct inst_info *_Atomic
+        *insts; /* side table of observers, one a dword; reserved */
+    uint32_t n_insts, number;
     uint32_t *const_rows; /* reserved; n_const rows of 32 dwords */
     unsigned n_const;
     bool wave64;
@@ -285,6 +295,18 @@ static inline uint64_t program_pc(const struct program *p, const struct uop *u)
     return p->base + (uint64_t)(u - p->uops) * 4;
 }
 
+/* What observers know of the instruction at u; decoded at its first execution. */
+const struct inst_info *program_decode(struct emu *emu, struct program *p,
+                                       const struct uop *u);
+
+static inline const struct inst_info *program_inst(struct emu *emu, struct program *p,
+                                                   const struct uop *u)
+{
+    const struct inst_info *i =
+        atomic_load_explicit(&p->insts[u - p->uops], memory_order_acquire);
+    return i ? i : program_decode(emu, p, u);
+}
+
 /* The program that holds entry, decoded from there; counts a user until program_put.
  * RD_E_NOT_FOUND if entry is not in executable memory. */
 RD_CHECKED rd_status program_get(struct emu *emu, uint64_t entry, bool wave64,
@@ -299,6 +321,31 @@ const struct uop *wave_fault(struct wave *w, const struct uop *u,
 const struct uop *wave_fault_at(struct wave *w, const struct uop *u,
                                 enum emu_fault_kind kind, int lane, uint64_t address,
                                 unsigned bytes, bool write);
+
+/* observe.c: the watched form of sched.c's loop over a wave's instructions. */
+unsigned observe_run(struct wave *w, unsigned quantum);
+
+/* For handlers whose addresses only they know: note one lane's access, if somebody
+ * watches, before the first byte moves. Others are found from the operands.
+ *
+ * lane   of the wave (0 to 63)
+ * space  enum emu_space
+ */
+void observe_note(struct wave *w, unsigned lane, unsigned space, uint64_t address,
+                  unsigned bytes, bool read, bool write);
+
+static inline void wave_note(struct wave *w, unsigned lane, unsigned space,
+                             uint64_t address, unsigned bytes, bool read, bool write)
+{
+    if (__builtin_expect(w->observation != NULL, 0))
+        observe_note(w, lane, space, address, bytes, read, write);
+}
+
+/* What SHADER_CYCLES shows: without the timing model an instruction takes one cycle. */
+static inline uint64_t wave_clock(const struct wave *w)
+{
+    return w->timed ? w->clock : w->n_insts;
+}
 
 /* mode.c: MODE register image <-> lane_mode and MXCSR. */
 void wave_set_mode(struct wave *w, uint32_t mode_bits);
@@ -353,6 +400,10 @@ struct emu {
     struct code_cache *code;
     atomic_ullong *counts; /* per opcode, if config.count */
     atomic_ullong gws[GWS_RESOURCES];
+    struct emu_observer *observers; /* [EMU_MAX_OBSERVERS], or NULL */
+    unsigned n_observers;
+    uint64_t n_launches;          /* dispatches that were watched */
+    pthread_mutex_t observe_lock; /* calls of observers; n_launches */
 };
 
 static inline unsigned mem_generation(const struct wave *w)

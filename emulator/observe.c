@@ -1,0 +1,355 @@
+/* observe.c: watched execution: one event per instruction for observers and steppers.
+ *
+ * The loop here stands beside the plain one of sched.c; which of them runs is chosen
+ * once per slice, so that nobody pays for observers that are not there. Invariants:
+ *  - watching changes nothing: same order of waves, same values in every register;
+ *  - observers are called under the emulator's observe lock, with the host's float
+ * mode. SPDX-License-Identifier: MIT
+ */
+#include "observe.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xmmintrin.h>
+
+/* Operands of one instruction: up to EMU_MAX_REGS runs, but at most this much. */
+#define VALUE_DWORDS (64u * 256u)
+
+/* ---- observers
+ * ------------------------------------------------------------------------
+ */
+
+rd_status emu_add_observer(struct emu *emu, const struct emu_observer *observer)
+{
+    if (emu->n_observers == EMU_MAX_OBSERVERS)
+        return RD_E_RANGE;
+    if (!emu->observers) {
+        emu->observers = calloc(EMU_MAX_OBSERVERS, sizeof *emu->observers);
+        if (!emu->observers)
+            return RD_E_NOMEM;
+    }
+    emu->observers[emu->n_observers++] = *observer;
+    return RD_OK;
+}
+
+void emu_remove_observer(struct emu *emu, const void *ctx)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < emu->n_observers; i++)
+        if (emu->observers[i].ctx != ctx)
+            emu->observers[n++] = emu->observers[i];
+    emu->n_observers = n;
+}
+
+/* ---- dispatches and waves ----------------------------------------------------------
+ */
+
+static void describe_launch(const struct dispatch *dp, uint64_t number,
+                            struct emu_launch *l)
+{
+    *l = (struct emu_launch){.number = number,
+                             .dispatch = dp->d,
+                             .code_base = dp->program->base,
+                             .code_bytes = dp->program->bytes,
+                             .n_groups = dp->n_groups,
+                             .waves_per_group = dp->waves_per_group,
+                             .lanes = dp->d->wave64 ? 64 : 32,
+                             .vgprs = dp->n_vgprs};
+}
+
+rd_status observation_want(struct observation *ob, unsigned want)
+{
+    ob->want |= want;
+    if ((ob->want & EMU_WANT_VALUES) && !ob->in) {
+        ob->in = calloc(2ul * VALUE_DWORDS, sizeof *ob->in);
+        if (!ob->in)
+            return RD_E_NOMEM;
+        ob->out = ob->in + VALUE_DWORDS;
+    }
+    return RD_OK;
+}
+
+static void observation_free(struct observation *ob)
+{
+    free(ob->slots);
+    free(ob->in);
+    free(ob);
+}
+
+rd_status observation_begin(struct dispatch *dp, bool stepper, struct observation **out)
+{
+    struct emu *emu = dp->emu;
+    *out = NULL;
+    if (!emu->n_observers && !stepper)
+        return RD_OK;
+    struct observation *ob = calloc(1, sizeof *ob);
+    if (!ob)
+        return RD_E_NOMEM;
+    ob->emu = emu;
+    ob->n_observers = emu->n_observers;
+    unsigned want = stepper ? EMU_WANT_ACCESS : 0;
+    for (unsigned i = 0; i < ob->n_observers; i++) {
+        ob->observer[i] = emu->observers[i];
+        want |= ob->observer[i].want;
+    }
+    rd_status st = observation_want(ob, want);
+    if (st != RD_OK) {
+        observation_free(ob);
+        return st;
+    }
+    pthread_mutex_lock(&emu->observe_lock);
+    describe_launch(dp, emu->n_launches++, &ob->launch);
+    for (unsigned i = 0; i < ob->n_observers; i++)
+        if (ob->observer[i].dispatch_begin)
+            ob->observer[i].dispatch_begin(ob->observer[i].ctx, &ob->launch);
+    pthread_mutex_unlock(&emu->observe_lock);
+    *out = ob;
+    return RD_OK;
+}
+
+void observation_end(struct observation *ob, rd_status status)
+{
+    if (!ob)
+        return;
+    pthread_mutex_lock(&ob->emu->observe_lock);
+    for (unsigned i = 0; i < ob->n_observers; i++)
+        if (ob->observer[i].dispatch_end)
+            ob->observer[i].dispatch_end(ob->observer[i].ctx, &ob->launch, status);
+    pthread_mutex_unlock(&ob->emu->observe_lock);
+    observation_free(ob);
+}
+
+/* The smallest free slot, taken; UINT32_MAX if out of memory. */
+static uint32_t take_slot(struct observation *ob)
+{
+    for (size_t i = 0; i < ob->n_slot_words; i++)
+        if (~ob->slots[i]) {
+            unsigned bit = (unsigned)__builtin_ctzll(~ob->slots[i]);
+            ob->slots[i] |= UINT64_C(1) << bit;
+            return (uint32_t)(64 * i + bit);
+        }
+    size_t n = ob->n_slot_words ? 2 * ob->n_slot_words : 16;
+    uint64_t *bigger = realloc(ob->slots, n * sizeof *bigger);
+    if (!bigger)
+        return UINT32_MAX;
+    memset(bigger + ob->n_slot_words, 0, (n - ob->n_slot_words) * sizeof *bigger);
+    bigger[ob->n_slot_words] = 1;
+    uint32_t slot = (uint32_t)(64 * ob->n_slot_words);
+    ob->slots = bigger;
+    ob->n_slot_words = n;
+    return slot;
+}
+
+static rd_status wave_new(struct observation *ob, struct wave *w, uint32_t place)
+{
+    const struct workgroup *g = w->group;
+    w->observation = ob;
+    w->info = (struct emu_wave_info){.dispatch = ob->launch.number,
+                                     .group = g->number,
+                                     .workgroup = {g->id[0], g->id[1], g->id[2]},
+                                     .wave = w->index,
+                                     .n_waves = g->n_waves,
+                                     .lanes = w->wave64 ? 64 : 32,
+                                     .slot = take_slot(ob),
+                                     .place = place};
+    if (w->info.slot == UINT32_MAX)
+        return RD_E_NOMEM;
+    w->holds_slot = true;
+    for (unsigned i = 0; i < ob->n_observers; i++)
+        if (ob->observer[i].wave_begin)
+            ob->observer[i].wave_begin(ob->observer[i].ctx, &w->info);
+    return RD_OK;
+}
+
+rd_status observe_group_new(struct observation *ob, struct resident *r,
+                            const uint32_t *place)
+{
+    rd_status st = RD_OK;
+    pthread_mutex_lock(&ob->emu->observe_lock);
+    for (unsigned i = 0; i < r->group.n_waves && st == RD_OK; i++)
+        st = wave_new(ob, &r->waves[i], place ? place[i] : 0);
+    pthread_mutex_unlock(&ob->emu->observe_lock);
+    return st;
+}
+
+static void wave_gone(struct wave *w)
+{
+    if (!w->holds_slot)
+        return;
+    w->holds_slot = false;
+    w->observation->slots[w->info.slot / 64] &= ~(UINT64_C(1) << w->info.slot % 64);
+}
+
+void observe_group_gone(struct resident *r)
+{
+    for (unsigned i = 0; i < r->group.n_waves; i++)
+        wave_gone(&r->waves[i]);
+}
+
+/* ---- values ------------------------------------------------------------------------
+ */
+
+static uint32_t *copy_reg(const struct wave *w, const struct emu_reg *r, uint32_t *to)
+{
+    if (r->sel == ISA_SEL_SCC) {
+        *to = w->scc;
+        return to + 1;
+    }
+    if (!emu_reg_is_vgpr(r)) {
+        for (unsigned i = 0; i < r->dwords; i++)
+            *to++ = r->sel + i < SGPR_SLOTS ? w->sgpr[r->sel + i] : 0;
+        return to;
+    }
+    for (unsigned i = 0; i < r->dwords; i++)
+        for (unsigned h = 0; h < w->halves; h++, to += ROW_DWORDS)
+            memcpy(to, w->vgpr[h] + (r->sel - ISA_SEL_VGPR0 + i) * ROW_DWORDS,
+                   ROW_DWORDS * sizeof *to);
+    return to;
+}
+
+static void copy_values(const struct wave *w, const struct emu_inst *inst,
+                        unsigned direction, uint32_t *to)
+{
+    const uint32_t *end = to + VALUE_DWORDS;
+    for (unsigned i = 0; i < inst->n_regs; i++) {
+        const struct emu_reg *r = &inst->reg[i];
+        if (!(r->flags & direction))
+            continue;
+        rd_assert(to + emu_reg_values(r, w->info.lanes) <= end, "operand buffer");
+        to = copy_reg(w, r, to);
+    }
+    (void)end;
+}
+
+/* ---- one step
+ * ------------------------------------------------------------------------ */
+
+/* The instruction's handler, under the wave's float mode. */
+static const struct uop *execute(struct wave *w, const struct uop *u)
+{
+    unsigned host = _mm_getcsr(), before = w->mxcsr32;
+    if (before != host)
+        _mm_setcsr(before);
+    __asm__ volatile("" ::: "memory");
+    u = u->fn(w, u);
+    __asm__ volatile("" ::: "memory");
+    if (before != host || w->mxcsr32 != host)
+        _mm_setcsr(host);
+    return u;
+}
+
+/* Will this step open the workgroup's barrier? Asked before sched.c counts it. */
+static bool opens_barrier(const struct wave *w)
+{
+    const struct workgroup *g = w->group;
+    if (w->stop == STOP_BARRIER)
+        return g->n_waiting + 1 >= g->n_live;
+    return w->stop == STOP_END && g->n_waiting && g->n_waiting + 1 >= g->n_live;
+}
+
+static void finish_event(struct wave *w, const struct uop *u, struct emu_event *e)
+{
+    const struct emu_inst *inst = e->inst;
+    const struct uop *next = u ? u : w->next;
+    e->next_pc = program_pc(w->program, next);
+    if (!u && w->stop == STOP_FAULT)
+        e->flags = EMU_EV_FAULT;
+    else if (!u && w->stop == STOP_END)
+        e->flags = EMU_EV_ENDED;
+    else if (inst->kind == EMU_KIND_BRANCH && e->next_pc != inst->pc + inst->bytes)
+        e->flags = EMU_EV_TAKEN;
+    if (!u && opens_barrier(w))
+        e->flags |= EMU_EV_BARRIER_DONE;
+}
+
+static void report(struct observation *ob)
+{
+    for (unsigned i = 0; i < ob->n_observers; i++)
+        if (ob->observer[i].step)
+            ob->observer[i].step(ob->observer[i].ctx, &ob->event);
+}
+
+const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t index,
+                               const struct emu_event **event)
+{
+    struct observation *ob = w->observation;
+    struct emu_event *e = &ob->event;
+    const struct inst_info *info = program_inst(w->emu, w->program, u);
+    const struct uop *at = u;
+    *e = (struct emu_event){.wave = &w->info,
+                            .inst = &info->inst,
+                            .index = index,
+                            .time = w->clock,
+                            .exec = wave_exec64(w),
+                            .access = ob->access,
+                            .in = ob->in,
+                            .out = ob->out};
+    ob->n_accesses = 0;
+    if (ob->want & EMU_WANT_ACCESS && info->inst.kind == EMU_KIND_MEMORY)
+        ob->n_accesses = form_accesses(w, &info->plan, ob->access);
+    if (ob->want & EMU_WANT_VALUES)
+        copy_values(w, &info->inst, ISA_OF_IN, ob->in);
+    u = execute(w, u);
+    *event = NULL;
+    if (!u && w->next == at && w->stop != STOP_END && w->stop != STOP_FAULT)
+        return u; /* to be run again */
+    e->n_accesses = ob->n_accesses;
+    finish_event(w, u, e);
+    if (ob->want & EMU_WANT_VALUES)
+        copy_values(w, &info->inst, ISA_OF_OUT, ob->out);
+    report(ob);
+    if (e->flags & (EMU_EV_ENDED | EMU_EV_FAULT))
+        wave_gone(w);
+    *event = e;
+    return u;
+}
+
+unsigned observe_run(struct wave *w, unsigned quantum)
+{
+    const struct uop *u = w->next;
+    const struct emu_event *event;
+    unsigned done = 0;
+    pthread_mutex_lock(&w->emu->observe_lock);
+    w->stop = STOP_NONE;
+    for (; u && done < quantum; done++) {
+        if (w->counts)
+            w->counts[u->isa_op]++;
+        u = observe_step(w, u, w->n_insts + done, &event);
+    }
+    pthread_mutex_unlock(&w->emu->observe_lock);
+    if (u)
+        w->next = u;
+    w->n_insts += done;
+    return done;
+}
+
+/* ---- accesses that only a handler knows --------------------------------------------
+ */
+
+void observe_note(struct wave *w, unsigned lane, unsigned space, uint64_t address,
+                  unsigned bytes, bool read, bool write)
+{
+    struct observation *ob = w->observation;
+    uint64_t bit = UINT64_C(1) << lane;
+    if (!(ob->want & EMU_WANT_ACCESS))
+        return;
+    for (unsigned i = 0; i < ob->n_accesses; i++) {
+        struct emu_access *a = &ob->access[i];
+        if (a->space == space && a->bytes == bytes && a->read == read &&
+            a->write == write && !(a->lanes & bit)) {
+            a->lanes |= bit;
+            a->address[lane] = address;
+            return;
+        }
+    }
+    if (ob->n_accesses == OBSERVE_ACCESSES)
+        return;
+    struct emu_access *a = &ob->access[ob->n_accesses++];
+    a->lanes = bit;
+    a->bytes = (uint16_t)bytes;
+    a->space = (uint8_t)space;
+    a->read = read;
+    a->write = write;
+    a->scalar = false;
+    a->address[lane] = address;
+}

@@ -1,0 +1,108 @@
+/* step.h: a dispatch under the caller's control: which workgroup starts, which wave
+ * steps next. The timing engine's half of the emulator.
+ *
+ * The functional side knows no cycles: a step executes one instruction completely and
+ * says what it did. The caller may step any wave that is EMU_WAVE_READY, in any order;
+ * a barrier opens by itself when its last wave has arrived (EMU_EV_BARRIER_DONE), and
+ * the caller decides when each wave goes on. Observers attached to the emulator see the
+ * same events, with the caller's clock in them. Single-threaded and deterministic.
+ *
+ *     emu_stepper_create(emu, &dispatch, &s, &fault);
+ *     for each workgroup that finds room:
+ *         emu_group_start(s, number, &group);
+ *     while waves are left:
+ *         inst = emu_wave_next(wave);               what would it issue?
+ *         emu_wave_step(s, wave, clock, &event);    issue it: it is done
+ *         if every wave of the group has ended:
+ *             emu_group_end(s, group);
+ *     emu_stepper_destroy(s, &stats);
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_STEP_H
+#define RD_STEP_H
+
+#include "event.h"
+
+struct emu_stepper; /* one dispatch; opaque like the next two */
+struct emu_group;
+struct emu_wave;
+
+enum emu_wave_state {
+    EMU_WAVE_READY,
+    EMU_WAVE_BARRIER, /* waits for other waves of its workgroup */
+    EMU_WAVE_ENDED,
+    EMU_WAVE_FAULTED,
+};
+
+/* Begin a dispatch.
+ *
+ * dispatch  must stay until emu_stepper_destroy; dispatch->control is not looked at
+ * fault     out, filled if RD_E_FAULT is returned: the entry is not executable (may be
+ *           NULL)
+ * Returns RD_E_INVALID for impossible shapes, as emu_run.
+ * Owner: emu_stepper_destroy. Thread: one at a time per stepper.
+ */
+RD_CHECKED rd_status emu_stepper_create(struct emu *emu,
+                                        const struct emu_dispatch *dispatch,
+                                        struct emu_stepper **out,
+                                        struct emu_fault *fault);
+
+/* End it, with whatever workgroups are still there.
+ *
+ * stats  in/out, counts are added (may be NULL)
+ */
+void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats);
+
+const struct emu_launch *emu_stepper_launch(const struct emu_stepper *s);
+
+/* The fault of the step that returned RD_E_FAULT. */
+const struct emu_fault *emu_stepper_fault(const struct emu_stepper *s);
+
+/* Give the events of emu_wave_step operand values, or (the default) addresses only.
+ *
+ * want  EMU_WANT_*
+ */
+RD_CHECKED rd_status emu_stepper_want(struct emu_stepper *s, unsigned want);
+
+/* Put a workgroup in place: registers and LDS as hardware initialises them.
+ *
+ * number  linear workgroup; any order, each at most once
+ * place   HW_ID1 image for each wave, [waves of the group], or NULL for zeros
+ * Returns RD_E_NOMEM; RD_E_RANGE beyond the grid.
+ */
+RD_CHECKED rd_status emu_group_start(struct emu_stepper *s, uint64_t number,
+                                     const uint32_t *place, struct emu_group **out);
+
+/* Waves that workgroup number will have (a partial one has fewer). */
+unsigned emu_stepper_group_waves(const struct emu_stepper *s, uint64_t number);
+
+/* Give its memory back; its waves are gone. Ended or not: a dispatch can be cut short.
+ */
+void emu_group_end(struct emu_stepper *s, struct emu_group *group);
+
+unsigned emu_group_waves(const struct emu_group *group);
+struct emu_wave *emu_group_wave(struct emu_group *group, unsigned index);
+unsigned emu_group_live(const struct emu_group *group);    /* not ended */
+unsigned emu_group_waiting(const struct emu_group *group); /* at the barrier */
+
+const struct emu_wave_info *emu_wave_info(const struct emu_wave *wave);
+enum emu_wave_state emu_wave_state(const struct emu_wave *wave);
+
+/* What the wave would execute next; NULL once it has ended or faulted. */
+const struct emu_inst *emu_wave_next(struct emu_wave *wave);
+
+/* EXEC now; both halves of a wave64. */
+uint64_t emu_wave_exec(const struct emu_wave *wave);
+
+/* Execute the wave's next instruction.
+ *
+ * clock  what the instruction sees in SHADER_CYCLES and the like: shader clocks
+ * event  out, valid until the next step of this stepper
+ * Returns RD_E_BUSY at a barrier, or if the instruction waits for other workgroups
+ * (global wave sync) and must be tried again; RD_E_INVALID if the wave has ended;
+ * RD_E_FAULT (also for every later step of that wave).
+ */
+RD_CHECKED rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave,
+                                   uint64_t clock, const struct emu_event **event);
+
+#endif

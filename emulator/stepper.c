@@ -1,0 +1,266 @@
+/* stepper.c: the functional engine under somebody else's schedule.
+ *
+ * Does what sched.c does for a dispatch, one step at a time: it keeps barriers and
+ * ends, and leaves every choice of order to the caller. Knows no cycles: the clock is
+ * handed through to the wave. SPDX-License-Identifier: MIT
+ */
+#include "step.h"
+
+#include <stdlib.h>
+
+#include "observe.h"
+
+struct emu_stepper {
+    struct dispatch dp;
+    struct emu_dispatch copy; /* control removed */
+    struct resident *live, *idle;
+    uint32_t *counts; /* per opcode, or NULL */
+};
+
+/* The opaque names stand for the engine's own structures. */
+static struct resident *resident_of(struct emu_group *g)
+{
+    return (struct resident *)(void *)g;
+}
+
+static const struct workgroup *group_of(const struct emu_group *g)
+{
+    return &((const struct resident *)(const void *)g)->group;
+}
+
+static struct wave *wave_of(struct emu_wave *w)
+{
+    return (struct wave *)(void *)w;
+}
+
+static const struct wave *const_wave_of(const struct emu_wave *w)
+{
+    return (const struct wave *)(const void *)w;
+}
+
+rd_status emu_stepper_create(struct emu *emu, const struct emu_dispatch *dispatch,
+                             struct emu_stepper **out, struct emu_fault *fault)
+{
+    struct emu_stepper *s = calloc(1, sizeof *s);
+    if (!s)
+        return RD_E_NOMEM;
+    s->copy = *dispatch;
+    s->copy.control = NULL;
+    s->dp.emu = emu;
+    s->dp.d = &s->copy;
+    rd_status st = dispatch_prepare(&s->dp);
+    if (st == RD_E_FAULT && fault)
+        *fault = s->dp.fault;
+    if (st == RD_OK) {
+        st = observation_begin(&s->dp, true, &s->dp.observation);
+        if (st == RD_OK && emu->config.count) {
+            s->counts = calloc(ISA_OP_COUNT, sizeof *s->counts);
+            st = s->counts ? RD_OK : RD_E_NOMEM;
+        }
+        if (st != RD_OK) {
+            observation_end(s->dp.observation, st);
+            dispatch_finish(&s->dp);
+        }
+    }
+    if (st != RD_OK) {
+        free(s);
+        return st;
+    }
+    *out = s;
+    return RD_OK;
+}
+
+void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
+{
+    if (!s)
+        return;
+    struct dispatch *dp = &s->dp;
+    while (s->live)
+        emu_group_end(s, (struct emu_group *)(void *)s->live);
+    while (s->idle) {
+        struct resident *r = s->idle;
+        s->idle = r->next;
+        resident_destroy(dp, r);
+    }
+    observation_end(dp->observation,
+                    dp->fault.kind == EMU_FAULT_NONE ? RD_OK : RD_E_FAULT);
+    if (s->counts)
+        for (unsigned op = 0; op < ISA_OP_COUNT; op++)
+            atomic_fetch_add(&dp->emu->counts[op], s->counts[op]);
+    if (stats)
+        dispatch_add_stats(dp, stats);
+    dispatch_finish(dp);
+    free(s->counts);
+    free(s);
+}
+
+const struct emu_launch *emu_stepper_launch(const struct emu_stepper *s)
+{
+    return &s->dp.observation->launch;
+}
+
+const struct emu_fault *emu_stepper_fault(const struct emu_stepper *s)
+{
+    return &s->dp.fault;
+}
+
+rd_status emu_stepper_want(struct emu_stepper *s, unsigned want)
+{
+    return observation_want(s->dp.observation, want);
+}
+
+/* ---- workgroups
+ * ---------------------------------------------------------------------- */
+
+unsigned emu_stepper_group_waves(const struct emu_stepper *s, uint64_t number)
+{
+    const struct emu_dispatch *d = s->dp.d;
+    uint32_t items = 1;
+    uint64_t rest = number;
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t start = rest % d->groups[i] * d->block[i];
+        uint64_t n = d->block[i];
+        rest /= d->groups[i];
+        if (d->items[i] && start + n > d->items[i])
+            n = d->items[i] - start;
+        items *= (uint32_t)n;
+    }
+    unsigned width = d->wave64 ? 64 : 32;
+    return (items + width - 1) / width;
+}
+
+rd_status emu_group_start(struct emu_stepper *s, uint64_t number, const uint32_t *place,
+                          struct emu_group **out)
+{
+    struct resident *r = s->idle;
+    rd_status st = RD_OK;
+    if (number >= s->dp.n_groups)
+        return RD_E_RANGE;
+    if (r)
+        s->idle = r->next;
+    else
+        st = resident_create(&s->dp, &r);
+    if (st != RD_OK)
+        return st;
+    resident_launch(&s->dp, r, number);
+    for (unsigned i = 0; i < r->group.n_waves; i++) {
+        r->waves[i].timed = true;
+        r->waves[i].counts = s->counts;
+    }
+    r->next = s->live;
+    s->live = r;
+    st = observe_group_new(s->dp.observation, r, place);
+    if (st == RD_OK)
+        *out = (struct emu_group *)(void *)r;
+    return st;
+}
+
+void emu_group_end(struct emu_stepper *s, struct emu_group *group)
+{
+    struct resident *r = resident_of(group), **link = &s->live;
+    struct emu_stats *stats = &s->dp.stats;
+    while (*link && *link != r)
+        link = &(*link)->next;
+    rd_assert(*link, "a workgroup of another stepper");
+    if (!*link)
+        return;
+    *link = r->next;
+    stats->workgroups++;
+    stats->waves += r->group.n_waves;
+    for (unsigned i = 0; i < r->group.n_waves; i++)
+        stats->instructions += r->waves[i].n_insts;
+    observe_group_gone(r);
+    r->next = s->idle;
+    s->idle = r;
+}
+
+unsigned emu_group_waves(const struct emu_group *group)
+{
+    return group_of(group)->n_waves;
+}
+
+unsigned emu_group_live(const struct emu_group *group)
+{
+    return group_of(group)->n_live;
+}
+
+unsigned emu_group_waiting(const struct emu_group *group)
+{
+    return group_of(group)->n_waiting;
+}
+
+struct emu_wave *emu_group_wave(struct emu_group *group, unsigned index)
+{
+    return (struct emu_wave *)(void *)resident_of(group)->group.waves[index];
+}
+
+/* ---- waves --------------------------------------------------------------------------
+ */
+
+const struct emu_wave_info *emu_wave_info(const struct emu_wave *wave)
+{
+    return &const_wave_of(wave)->info;
+}
+
+enum emu_wave_state emu_wave_state(const struct emu_wave *wave)
+{
+    const struct wave *w = const_wave_of(wave);
+    return w->ended                ? EMU_WAVE_ENDED
+           : w->stop == STOP_FAULT ? EMU_WAVE_FAULTED
+           : w->at_barrier         ? EMU_WAVE_BARRIER
+                                   : EMU_WAVE_READY;
+}
+
+const struct emu_inst *emu_wave_next(struct emu_wave *wave)
+{
+    struct wave *w = wave_of(wave);
+    if (w->ended || w->stop == STOP_FAULT)
+        return NULL;
+    return &program_inst(w->emu, w->program, w->next)->inst;
+}
+
+uint64_t emu_wave_exec(const struct emu_wave *wave)
+{
+    return wave_exec64(const_wave_of(wave));
+}
+
+/* Count what the step did to its workgroup; keep the first fault. */
+static rd_status settle(struct dispatch *dp, struct wave *w)
+{
+    wave_stopped(w->group, w);
+    if (w->stop != STOP_FAULT)
+        return RD_OK;
+    if (dp->fault.kind == EMU_FAULT_NONE)
+        dp->fault = w->group->fault;
+    return RD_E_FAULT;
+}
+
+rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t clock,
+                        const struct emu_event **event)
+{
+    struct wave *w = wave_of(wave);
+    const struct uop *u = w->next;
+    const struct emu_event *e;
+    if (w->ended)
+        return RD_E_INVALID;
+    if (w->stop == STOP_FAULT)
+        return RD_E_FAULT;
+    if (w->at_barrier)
+        return RD_E_BUSY;
+    w->clock = clock;
+    w->stop = STOP_NONE;
+    if (w->counts)
+        w->counts[u->isa_op]++;
+    pthread_mutex_lock(&w->emu->observe_lock);
+    u = observe_step(w, u, w->n_insts, &e);
+    pthread_mutex_unlock(&w->emu->observe_lock);
+    if (u)
+        w->next = u;
+    else if (settle(&s->dp, w) != RD_OK)
+        return RD_E_FAULT;
+    if (!e)
+        return RD_E_BUSY; /* global wave sync: to be tried again */
+    w->n_insts++;
+    *event = e;
+    return RD_OK;
+}
