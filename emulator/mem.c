@@ -7,13 +7,10 @@
  * scratch is dword-interleaved over the 32 lanes of a half, as hardware swizzles it.
  * SPDX-License-Identifier: MIT
  */
+#include "gather.h"
 #include "row.h"
 #include "sem_wrap.h"
 #include "wave.h"
-
-#define FOR_LANES(l, mask)                                                             \
-    for (uint32_t m_ = (mask), l; m_ && (l = (uint32_t)__builtin_ctz(m_), true);       \
-         m_ &= m_ - 1)
 
 static inline uint32_t *reg_row(struct wave *w, unsigned row)
 {
@@ -205,24 +202,6 @@ static void lane_write(struct wave *w, unsigned l, uint64_t addr, const void *bu
 
 /* ---- moving whole waves ------------------------------------------------------- */
 
-/* Loads that race with other waves are the guest's business, not undefined here. */
-static inline uint32_t load32(const uint8_t *p)
-{
-    if (((uintptr_t)p & 3) == 0)
-        return __atomic_load_n((const uint32_t *)(const void *)p, __ATOMIC_RELAXED);
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static inline void store32(uint8_t *p, uint32_t v)
-{
-    if (((uintptr_t)p & 3) == 0)
-        __atomic_store_n((uint32_t *)(void *)p, v, __ATOMIC_RELAXED);
-    else
-        memcpy(p, &v, sizeof v);
-}
-
 static inline uint32_t load_small(const uint8_t *p, unsigned bytes)
 {
     if (bytes == 4)
@@ -245,15 +224,6 @@ static inline void store_small(uint8_t *p, uint32_t v, unsigned bytes)
         memcpy(p, &half, sizeof half);
 }
 
-/* addr[l] == addr[0] + 4 * l for all lanes */
-static bool contiguous(const uint64_t *addr)
-{
-    uint64_t differ = 0;
-    for (unsigned l = 0; l < 32; l++)
-        differ |= addr[l] ^ (addr[0] + 4 * l);
-    return differ == 0;
-}
-
 static void load_rows(struct wave *w, const struct uop *u, uint32_t exec,
                       const uint64_t *addr)
 {
@@ -262,8 +232,6 @@ static void load_rows(struct wave *w, const struct uop *u, uint32_t exec,
     if (!u->mem.wide) {
         FOR_LANES(l, exec)
         d[l] = u->op.mem(load_small(host(addr[l]), bytes), d[l]);
-    } else if (bytes == 4 && exec == ~0u && contiguous(addr)) {
-        memcpy(d, host(addr[0]), ROW_DWORDS * 4);
     } else {
         for (unsigned k = 0; k < bytes / 4; k++, d += ROW_DWORDS)
             FOR_LANES(l, exec)
@@ -279,8 +247,6 @@ static void store_rows(struct wave *w, const struct uop *u, uint32_t exec,
     if (!u->mem.wide) {
         FOR_LANES(l, exec)
         store_small(host(addr[l]), u->op.mem(s[l], 0), bytes);
-    } else if (bytes == 4 && exec == ~0u && contiguous(addr)) {
-        memcpy(host(addr[0]), s, ROW_DWORDS * 4);
     } else {
         /* lane by lane, so that the highest lane wins where lanes collide */
         FOR_LANES(l, exec)
@@ -341,6 +307,47 @@ static void scratch_rows(struct wave *w, const struct uop *u, uint32_t exec,
     flat_rows(w, u, exec, flat, write);
 }
 
+/* Addresses as one base and 32-bit offsets, if the active lanes' high dwords agree. */
+static bool base_and_offsets(struct wave *w, const struct uop *u, uint32_t exec,
+                             uint64_t *base, const uint32_t **offsets)
+{
+    const struct umem *m = &u->mem;
+    *offsets = reg_row(w, m->addr);
+    *base = (uint64_t)(int64_t)u->imm;
+    if (m->saddr != NO_ROW)
+        *base += sgpr64(w, m->saddr);
+    if (!m->addr64)
+        return true;
+    const uint32_t *hi = *offsets + ROW_DWORDS;
+    uint32_t high = hi[__builtin_ctz(exec)];
+    *base += (uint64_t)high << 32;
+    return row_uniform(hi, exec, high);
+}
+
+/* The usual case of a plain dword access: all lanes in one remembered region. False:
+ * nothing was done, take the long way. */
+static bool move_fast(struct wave *w, const struct uop *u, uint32_t exec, bool write)
+{
+    uint64_t base;
+    const uint32_t *offsets;
+    uint32_t lo, hi, copy[ROW_DWORDS];
+    if (!u->mem.wide || !base_and_offsets(w, u, exec, &base, &offsets))
+        return false;
+    row_range(offsets, exec, &lo, &hi);
+    unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ, bytes = u->mem.bytes;
+    const struct mem_window *win =
+        window_find(w, base + lo, base + hi, bytes, mem_generation(w));
+    if (!win || (win->perm & perm) != perm || base + hi < base + lo)
+        return false;
+    if (write) {
+        scatter_rows(reg_row(w, u->mem.data), host(base), offsets, exec, bytes / 4);
+        return true;
+    }
+    memcpy(copy, offsets, sizeof copy); /* the destination may be the address */
+    gather_rows(reg_row(w, u->d), host(base), copy, exec, bytes / 4);
+    return true;
+}
+
 /* One pass over a half: addresses, checks, move. False after a fault. */
 static bool move_half(struct wave *w, const struct uop *u, bool write)
 {
@@ -356,6 +363,8 @@ static bool move_half(struct wave *w, const struct uop *u, bool write)
         scratch_rows(w, u, exec, addr, write);
         return true;
     }
+    if (move_fast(w, u, exec, write))
+        return true;
     global_addresses(w, u, addr);
     bool apertures = false;
     if (u->mem.space == MEM_FLAT)
@@ -478,38 +487,34 @@ const struct uop *SEM_LEVEL(vmem_atomic)(struct wave *w, const struct uop *u)
 static bool check_lds(struct wave *w, const struct uop *u, uint32_t exec, bool write)
 {
     const uint32_t *a = reg_row(w, u->mem.addr);
-    uint32_t far = u->mem.off0;
+    uint32_t far = u->mem.off0, lo, hi;
+    uint64_t limit = w->group->lds_bytes;
     if (u->mem.elems == 2 && u->mem.off1 > far)
         far = u->mem.off1;
-    uint64_t limit = w->group->lds_bytes;
+    row_range(a, exec, &lo, &hi);
+    if (!exec || (uint64_t)hi + far + u->mem.bytes <= limit)
+        return true;
     FOR_LANES(l, exec)
     if ((uint64_t)a[l] + far + u->mem.bytes > limit) {
         fault(w, u, EMU_FAULT_LDS_RANGE, l, (uint64_t)a[l] + far, write);
-        return false;
+        break;
     }
-    return true;
+    return false;
 }
 
 static void lds_load_elem(struct wave *w, const struct uop *u, uint32_t exec,
                           const uint32_t *a, uint32_t offset, uint32_t *d)
 {
     const uint8_t *lds = w->group->lds + offset;
-    if (!u->mem.wide) {
-        FOR_LANES(l, exec)
-        {
-            uint32_t v = 0;
-            memcpy(&v, lds + a[l], u->mem.bytes);
-            d[l] = u->op.mem(v, d[l]);
-        }
+    if (u->mem.wide) {
+        gather_rows(d, lds, a, exec, u->mem.bytes / 4u);
         return;
     }
-    for (unsigned k = 0; k < u->mem.bytes / 4u; k++, d += ROW_DWORDS, lds += 4) {
-        if (exec == ~0u)
-            for (unsigned l = 0; l < 32; l++)
-                memcpy(&d[l], lds + a[l], 4);
-        else
-            FOR_LANES(l, exec)
-        memcpy(&d[l], lds + a[l], 4);
+    FOR_LANES(l, exec)
+    {
+        uint32_t v = 0;
+        memcpy(&v, lds + a[l], u->mem.bytes);
+        d[l] = u->op.mem(v, d[l]);
     }
 }
 
@@ -531,15 +536,14 @@ static void lds_store_elem(struct wave *w, const struct uop *u, uint32_t exec,
 {
     const uint32_t *a = reg_row(w, u->mem.addr);
     uint8_t *lds = w->group->lds + offset;
+    if (u->mem.wide) {
+        scatter_rows(s, lds, a, exec, u->mem.bytes / 4u);
+        return;
+    }
     FOR_LANES(l, exec)
     {
-        if (!u->mem.wide) {
-            uint32_t v = u->op.mem(s[l], 0);
-            memcpy(lds + a[l], &v, u->mem.bytes);
-            continue;
-        }
-        for (unsigned k = 0; k < u->mem.bytes / 4u; k++)
-            memcpy(lds + a[l] + (size_t)4 * k, &s[k * ROW_DWORDS + l], 4);
+        uint32_t v = u->op.mem(s[l], 0);
+        memcpy(lds + a[l], &v, u->mem.bytes);
     }
 }
 
