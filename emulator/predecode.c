@@ -56,6 +56,25 @@ static uint64_t literal_value(const struct isa_inst *inst, unsigned fmt, unsigne
     return inst->literal;
 }
 
+static bool fmt_is_bf16(unsigned fmt)
+{
+    return fmt == ISA_FMT_BF16 || fmt == ISA_FMT_PK2_BF16 || fmt == ISA_FMT_WMMA_BF16;
+}
+
+/* An inline constant for a bf16 operand is the upper half of the 32-bit one; packed
+ * operands of v_dot2_f32_bf16 and of the VOPD and VOP3 dot products get the constant in
+ * both halves (measured on gfx1100), the other packed ones in the low half. */
+static uint64_t inline_packed(const struct ctx *c, const struct isa_opnd *o,
+                              unsigned type, uint32_t value)
+{
+    bool bf16 = fmt_is_bf16(o->fmt);
+    uint32_t half = bf16 ? value >> 16 : value & 0xffffu;
+    unsigned enc = c->inst->enc;
+    bool both =
+        enc == ISA_ENC_VOPD || enc == ISA_ENC_VOP3 || (bf16 && enc == ISA_ENC_VOP3P);
+    return type == SEM_T_PK16 && both ? half | half << 16 : half;
+}
+
 bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
                     uint64_t *value)
 {
@@ -80,16 +99,21 @@ bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
         int v = o->sel <= ISA_SEL_INT_POS_LAST ? o->sel - ISA_SEL_INT_0
                                                : ISA_SEL_INT_POS_LAST - o->sel;
         *value = type_is_64(type) ? (uint64_t)(int64_t)v : (uint32_t)v;
+        if (fmt_is_bf16(o->fmt))
+            *value = inline_packed(c, o, type, (uint32_t)v);
         return true;
     }
     if (o->sel >= ISA_SEL_FLOAT_FIRST && o->sel <= ISA_SEL_FLOAT_LAST) {
-        /* packed floats get the f16 in the low half; packed integers the f32 bits */
-        bool half = type_is_16(type) ||
-                    (type == SEM_T_PK16 && fmt_is_float16(o->fmt)) ||
-                    (type == SEM_T_NONE && fmt_is_float16(o->fmt));
-        *value = inline_float(o->sel - ISA_SEL_FLOAT_FIRST, half               ? 16
-                                                            : type_is_64(type) ? 64
-                                                                               : 32);
+        /* packed integers get the f32 bits */
+        unsigned i = o->sel - ISA_SEL_FLOAT_FIRST;
+        bool half = type_is_16(type) || ((type == SEM_T_PK16 || type == SEM_T_NONE) &&
+                                         fmt_is_float16(o->fmt));
+        if (fmt_is_bf16(o->fmt))
+            *value = inline_packed(c, o, type, (uint32_t)inline_float(i, 32));
+        else if (half)
+            *value = inline_packed(c, o, type, (uint32_t)inline_float(i, 16));
+        else
+            *value = inline_float(i, type_is_64(type) ? 64 : 32);
         return true;
     }
     return false;
@@ -274,7 +298,9 @@ static void set_clamp(struct uop *u, const struct isa_inst *inst,
                       const struct sem_entry *e, const struct isa_opnd *const *src)
 {
     bool packed_float = e->ret == SEM_T_PK16 && fmt_is_float16(src[0]->fmt);
-    bool clamp = inst->flags & ISA_M_CLAMP;
+    /* float dot products have neither clamp nor omod (manual 7.2.3.1) */
+    bool dot = ret_is_float(e->ret) && e->n_args && e->args[0] == SEM_T_PK16;
+    bool clamp = (inst->flags & ISA_M_CLAMP) && !dot;
     if (clamp && (ret_is_float(e->ret) || packed_float))
         u->flags |= UF_CLAMPF;
     else if (clamp)
@@ -285,7 +311,7 @@ static void set_clamp(struct uop *u, const struct isa_inst *inst,
         u->flags |= UF_F16RES;
     if (e->ret == SEM_T_F64 || e->ret == SEM_T_CARRY_F64)
         u->flags |= UF_F64RES;
-    if (ret_is_float(e->ret))
+    if (ret_is_float(e->ret) && !dot)
         u->omod = inst->omod;
     if ((e->flags & SEM_F_MODE) && (u->pk.clamp || inst->enc == ISA_ENC_VOP3P))
         u->flags |= UF_MODS;
