@@ -11,6 +11,8 @@
 #include "ctx.h"
 
 #define PAGE 4096ull
+/* KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE, which the header shifts into the sign bit */
+#define ALLOC_WRITABLE 0x80000000u
 
 static uint64_t make_handle(uint32_t bo)
 {
@@ -52,7 +54,7 @@ static int memory_kind(const struct kfd_ioctl_alloc_memory_of_gpu_args *args,
 
 static uint32_t model_flags(uint32_t flags)
 {
-    return (flags & (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE ? GDEV_BO_WRITE : 0) |
+    return (flags & ALLOC_WRITABLE ? GDEV_BO_WRITE : 0) |
            (flags & KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE ? GDEV_BO_EXEC : 0) |
            (flags & KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC ? GDEV_BO_PUBLIC : 0) |
            (flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM ? GDEV_BO_TWICE : 0);

@@ -18,6 +18,9 @@
 #include "shared.h"
 #include "state.h"
 
+/* KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE, which the header shifts into the sign bit */
+#define ALLOC_WRITABLE 0x80000000u
+
 static struct state state;
 static int kfd_file = -1, render_file = -1;
 
@@ -74,7 +77,7 @@ void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle)
         .va_addr = (uintptr_t)va,
         .size = bytes,
         .gpu_id = GPU_ID,
-        .flags = flags | (uint32_t)KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE |
+        .flags = flags | ALLOC_WRITABLE |
                  KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC,
         .mmap_offset = user ? (uintptr_t)va : 0};
     must(kfd(AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &a) == 0, "alloc");
