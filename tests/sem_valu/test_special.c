@@ -1,6 +1,6 @@
 /* test_special.c: single results that rules elsewhere do not cover: behaviour taken
- * from hardware tests, examples of the manual, corner cases. SPDX-License-Identifier:
- * MIT
+ * from hardware tests, examples of the manual, corner cases.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 
