@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "abi.h"
+#include "hooks.h"
 #include "vfs.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -28,7 +30,7 @@
         static __typeof__(&name) next_;                                                \
         if (!__atomic_load_n(&next_, __ATOMIC_RELAXED)) {                              \
             __typeof__(&name) found_;                                                  \
-            *(void **)&found_ = dlsym(RTLD_NEXT, #name);                               \
+            *(void **)&found_ = shim_dlsym()(RTLD_NEXT, #name);                        \
             __atomic_store_n(&next_, found_, __ATOMIC_RELAXED);                        \
         }                                                                              \
         next_;                                                                         \
@@ -319,6 +321,30 @@ EXPORT char *canonicalize_file_name(const char *path)
     return realpath(path, NULL);
 }
 
+EXPORT ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
+{
+    char buf[PATH_MAX];
+    return syscall(SYS_getxattr, vfs_path(path, buf), name, value, size);
+}
+
+EXPORT ssize_t lgetxattr(const char *path, const char *name, void *value, size_t size)
+{
+    char buf[PATH_MAX];
+    return syscall(SYS_lgetxattr, vfs_path(path, buf), name, value, size);
+}
+
+EXPORT ssize_t listxattr(const char *path, char *list, size_t size)
+{
+    char buf[PATH_MAX];
+    return syscall(SYS_listxattr, vfs_path(path, buf), list, size);
+}
+
+EXPORT ssize_t llistxattr(const char *path, char *list, size_t size)
+{
+    char buf[PATH_MAX];
+    return syscall(SYS_llistxattr, vfs_path(path, buf), list, size);
+}
+
 /* ---- the devices ---- */
 
 static enum abi_file fd_kind(int fd)
@@ -348,4 +374,38 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     int r = abi_ioctl(&host, file, cmd, arg);
     errno = r < 0 ? -r : saved;
     return r < 0 ? -1 : r;
+}
+
+/* ---- lookup by name ---- */
+
+#define HOOKS(X)                                                                       \
+    X(open)                                                                            \
+    X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2)            \
+        X(__openat64_2) X(fopen) X(fopen64) X(opendir) X(scandir) X(scandir64) X(stat) \
+            X(stat64) X(lstat) X(lstat64) X(fstat) X(fstat64) X(fstatat) X(fstatat64)  \
+                X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(__fxstat)          \
+                    X(__fxstat64) X(statx) X(access) X(faccessat) X(readlink)          \
+                        X(readlinkat) X(__readlink_chk) X(realpath) X(__realpath_chk)  \
+                            X(canonicalize_file_name) X(getxattr) X(lgetxattr)         \
+                                X(listxattr) X(llistxattr) X(ioctl)
+
+struct hook {
+    const char *name;
+    void (*fn)(void);
+};
+
+void *shim_hook(const char *name)
+{
+    static const struct hook hooks[] = {
+#define X(f) {#f, (void (*)(void))f},
+        HOOKS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
+        if (strcmp(name, hooks[i].name) == 0) {
+            void *p;
+            memcpy(&p, &hooks[i].fn, sizeof(p));
+            return p;
+        }
+    return NULL;
 }
