@@ -357,13 +357,17 @@ static void set_interp(struct uop *u, const struct isa_inst *inst)
                              .bound_ctrl = 1};
 }
 
-/* Rows in, one plain row out, nothing to prepare or patch. */
-static bool is_fast(const struct uop *u)
+/* One plain value per lane, written under EXEC alone? */
+static bool plain_result(const struct uop *u)
 {
-    unsigned slow = UF_DST16 | UF_CLAMPF | UF_MASK_OUT | UF_NO_VALUE | UF_DPP_ROW |
-                    UF_DPP8 | UF_VCC_IN;
-    if ((u->flags & slow) || u->omod)
-        return false;
+    unsigned patched = UF_DST16 | UF_CLAMPF | UF_MASK_OUT | UF_NO_VALUE | UF_DPP_ROW |
+                       UF_DPP8 | UF_VCC_IN;
+    return !(u->flags & patched) && !u->omod;
+}
+
+/* Sources that are rows as they are? */
+static bool plain_sources(const struct uop *u)
+{
     for (unsigned i = 0; i < u->n_src; i++)
         if (u->s[i].prep || u->s[i].mods)
             return false;
@@ -399,6 +403,14 @@ static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
         set_clamp(u, c->inst, e, src);
 }
 
+static bool reads_row(const struct uop *u, unsigned row)
+{
+    for (unsigned i = 0; i < u->n_src; i++)
+        if (u->s[i].base == SRC_VGPR && u->s[i].row == row)
+            return true;
+    return false;
+}
+
 static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry *e)
 {
     const struct level_ops *level = c->emu->level;
@@ -412,13 +424,21 @@ static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry 
             c->error = isa_op_name(inst->op_y);
         else
             fill_lane(c, &u[1], y, ISA_OF_Y);
+        if (!reads_row(&u[1], u->d))
+            u->flags |= UF_DIRECT;
         return;
     }
     if (inst->variant == ISA_VAR_DPP16 || inst->variant == ISA_VAR_DPP8)
         set_dpp(u, inst);
     if (inst->enc == ISA_ENC_VINTERP)
         set_interp(u, inst);
-    u->fn = is_fast(u) ? level->valu_fast : level->valu_any;
+    bool simple = !c->p->wave64 && !(u->flags & (UF_DP | UF_MODS)) && e->handler;
+    if (!plain_result(u))
+        u->fn = level->valu_any;
+    else if (!plain_sources(u))
+        u->fn = level->valu_plain;
+    else
+        u->fn = simple ? e->handler : level->valu_fast;
 }
 
 static void predecode_matrix(struct ctx *c, struct uop *u, const struct sem_entry *e)

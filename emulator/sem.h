@@ -18,6 +18,7 @@ enum sem_kind {
     SEM_LOAD,
     SEM_STORE,
     SEM_WIDE,
+    SEM_FORMAT, /* bytes is the number of components */
     SEM_ATOMIC,
 };
 
@@ -79,6 +80,8 @@ struct sem_entry {
         sem_mem_fn *mem;
         sem_atomic_fn *atomic;
     } fn;
+    sem_wave_fn *handler; /* LANE_OP with a plain result: the whole instruction for a
+                             wave32 with plain VGPR and constant rows, or NULL */
 };
 
 #endif

@@ -5,6 +5,7 @@
 #define RD_SEM_WRAP_H
 
 #include "sem.h"
+#include "wave.h"
 
 #ifndef SEM_SUFFIX
 #define SEM_SUFFIX generic
@@ -20,6 +21,17 @@
 #else
 #define ROW_LOOP _Pragma("GCC ivdep")
 #endif
+
+/* Rows of the operands, for an instruction that needs nothing but rows and runs with
+ * all of EXEC; otherwise on to the general handler of the level. */
+#define FAST_OPERANDS(w, u)                                                            \
+    if ((w)->sgpr[ISA_SEL_EXEC_LO] != ~0u)                                             \
+        return (w)->emu->level->valu_fast(w, u);                                       \
+    uint32_t *d = (w)->vgpr[0] + (size_t)(u)->d * ROW_DWORDS;                          \
+    const uint32_t *s0 = src_row(w, &(u)->s[0]), *s1 = src_row(w, &(u)->s[1]);         \
+    const uint32_t *s2 = src_row(w, &(u)->s[2]);                                       \
+    const struct lane_mode *m = &(w)->mode;                                            \
+    (void)s0, (void)s1, (void)s2, (void)m;
 
 static inline U64 row64(const uint32_t *s, unsigned l)
 {

@@ -333,6 +333,37 @@ static const struct uop *valu_fast(struct wave *w, const struct uop *u)
     return u + u->dwords;
 }
 
+static inline void plain_pass(struct wave *w, const struct uop *u)
+{
+    uint32_t exec = wave_exec(w), write = exec;
+    const uint32_t *s[3] = {0};
+    if (!exec)
+        return;
+    for (unsigned i = 0; i < u->n_src; i++)
+        s[i] = source(w, u, i, &write);
+    uint32_t *d = dst_row(w, u->d), *t = temp_row(w, TEMP_RESULT);
+    if (exec == ~0u) {
+        call_row(w, u, d, NULL, s);
+        return;
+    }
+    call_row(w, u, t, NULL, s);
+    row_merge(d, t, exec);
+    if (u->flags & UF_DST64)
+        row_merge(d + ROW_DWORDS, t + ROW_DWORDS, exec);
+}
+
+/* Scalar or modified sources, a plain result. */
+static const struct uop *valu_plain(struct wave *w, const struct uop *u)
+{
+    plain_pass(w, u);
+    if (w->wave64) {
+        select_half(w, 1);
+        plain_pass(w, u);
+        select_half(w, 0);
+    }
+    return u + u->dwords;
+}
+
 static uint32_t any_pass(struct wave *w, const struct uop *u, uint32_t *exec_out)
 {
     uint32_t write = wave_exec(w);
@@ -390,18 +421,19 @@ static const struct uop *valu_vopd(struct wave *w, const struct uop *u)
         return u + u->dwords;
     for (unsigned i = 0; i < u->n_src; i++)
         s[i] = source(w, u, i, &write);
-    uint32_t *tx = temp_row(w, TEMP_RESULT), *ty = temp_row(w, TEMP_RESULT_Y);
+    bool direct = exec == ~0u && (u->flags & UF_DIRECT);
+    uint32_t *dx = dst_row(w, u->d), *dy = dst_row(w, y->d);
+    uint32_t *tx = direct ? dx : temp_row(w, TEMP_RESULT);
+    uint32_t *ty = exec == ~0u ? dy : temp_row(w, TEMP_RESULT_Y);
     call_row(w, u, tx, NULL, s);
     for (unsigned i = 0; i < y->n_src; i++)
         s[i] = source(w, y, i, &write);
-    uint32_t *dy = dst_row(w, y->d);
-    if (exec == ~0u) {
-        call_row(w, y, dy, NULL, s);
-        row_copy(dst_row(w, u->d), tx, 1);
-    } else {
-        call_row(w, y, ty, NULL, s);
-        row_merge(dst_row(w, u->d), tx, exec);
+    call_row(w, y, ty, NULL, s);
+    if (exec != ~0u) {
+        row_merge(dx, tx, exec);
         row_merge(dy, ty, exec);
+    } else if (!direct) {
+        row_copy(dx, tx, 1);
     }
     return u + u->dwords;
 }
@@ -462,6 +494,7 @@ const struct level_ops SEM_PASTE(level, SEM_SUFFIX) = {
     .name = LEVEL_NAME(SEM_SUFFIX),
     .entries = all_entries,
     .valu_fast = valu_fast,
+    .valu_plain = valu_plain,
     .valu_any = valu_any,
     .valu_vopd = valu_vopd,
     .valu_matrix = valu_matrix,

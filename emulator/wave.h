@@ -81,22 +81,23 @@ enum mem_space { MEM_GLOBAL, MEM_FLAT, MEM_SCRATCH, MEM_LDS };
 #define SM_F64  0x80u /* abs/neg act on the high dword */
 
 /* uop.flags */
-#define UF_DST16    0x0001u /* result is 16 bits: keep the other half */
-#define UF_DSTHI    0x0002u /* ... and goes to the upper half */
-#define UF_DST64    0x0004u /* two destination rows */
-#define UF_CLAMPF   0x0008u /* clamp the float result to [0,1] */
-#define UF_DP       0x0010u /* runs under the f64/f16 float mode */
-#define UF_MASK_OUT 0x0020u /* writes the lane mask to SGPR d2 */
-#define UF_CMPX     0x0040u /* the mask result is ANDed into EXEC */
-#define UF_NO_VALUE 0x0080u /* bool result only (compares) */
-#define UF_MODS     0x0100u /* row function wants the modifiers in lane_mode */
-#define UF_F16RES   0x0200u /* result format for clamp/omod: f16 */
-#define UF_F64RES   0x0400u /* result format for clamp/omod: f64 */
-#define UF_RTZ      0x0800u /* runs rounding toward zero */
-#define UF_DPP_ROW  0x1000u /* DPP16 */
-#define UF_DPP8     0x2000u /* and the selection built into VINTERP */
-#define UF_VCC_IN   0x8000u /* the mask row is an input: VCC */
-#define UF_PKRES    0x4000u /* packed f16 result for clamp */
+#define UF_DST16    0x0001u  /* result is 16 bits: keep the other half */
+#define UF_DSTHI    0x0002u  /* ... and goes to the upper half */
+#define UF_DST64    0x0004u  /* two destination rows */
+#define UF_CLAMPF   0x0008u  /* clamp the float result to [0,1] */
+#define UF_DP       0x0010u  /* runs under the f64/f16 float mode */
+#define UF_MASK_OUT 0x0020u  /* writes the lane mask to SGPR d2 */
+#define UF_CMPX     0x0040u  /* the mask result is ANDed into EXEC */
+#define UF_NO_VALUE 0x0080u  /* bool result only (compares) */
+#define UF_MODS     0x0100u  /* row function wants the modifiers in lane_mode */
+#define UF_F16RES   0x0200u  /* result format for clamp/omod: f16 */
+#define UF_F64RES   0x0400u  /* result format for clamp/omod: f64 */
+#define UF_RTZ      0x0800u  /* runs rounding toward zero */
+#define UF_DPP_ROW  0x1000u  /* DPP16 */
+#define UF_DPP8     0x2000u  /* and the selection built into VINTERP */
+#define UF_VCC_IN   0x8000u  /* the mask row is an input: VCC */
+#define UF_DIRECT   0x10000u /* VOPD: X may be written before Y reads */
+#define UF_PKRES    0x4000u  /* packed f16 result for clamp */
 
 /* DPP control, in the slot behind a DPP micro-op (which is two dwords at least). */
 struct udpp {
@@ -123,7 +124,7 @@ struct uop {
     };
     uint16_t d;     /* destination: VGPR row or SGPR slot */
     uint16_t d2;    /* mask destination: SGPR slot */
-    uint16_t flags; /* UF_* */
+    uint32_t flags; /* UF_* */
     uint16_t isa_op;
     uint8_t dwords; /* of the instruction: next micro-op is u + dwords */
     uint8_t omod;
@@ -383,7 +384,7 @@ static inline const struct mem_window *window_find(const struct wave *w, uint64_
 struct level_ops {
     const char *name;
     const struct sem_entry *const *entries; /* NULL-terminated list of arrays */
-    sem_wave_fn *valu_fast, *valu_any, *valu_vopd, *valu_matrix;
+    sem_wave_fn *valu_fast, *valu_plain, *valu_any, *valu_vopd, *valu_matrix;
     sem_wave_fn *vmem_load, *vmem_store, *vmem_atomic;
     sem_wave_fn *ds_load, *ds_store, *ds_atomic;
 };

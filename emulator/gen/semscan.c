@@ -153,6 +153,11 @@ static const struct type types[] = {
 };
 /* clang-format on */
 
+static bool is(const char *a, const char *b)
+{
+    return !strcmp(a, b);
+}
+
 static const struct type *find_type(const struct op *op, const char *name)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -160,11 +165,6 @@ static const struct type *find_type(const struct op *op, const char *name)
             return &types[i];
     die(op->line, "unknown type", name);
     return NULL;
-}
-
-static bool is(const char *a, const char *b)
-{
-    return !strcmp(a, b);
 }
 
 static void write_result(FILE *out, const struct op *op)
@@ -193,18 +193,10 @@ static void write_result(FILE *out, const struct op *op)
         fputs("        d[l] = (U32)r;\n", out);
 }
 
-static void write_lane(FILE *out, const struct op *op)
+/* The loop over 32 lanes that both wrappers of a LANE_OP contain. */
+static void write_loop(FILE *out, const struct op *op)
 {
-    if (op->n_args > 4 || (op->n_args == 4 && strcmp(op->args[3].type, "bool")))
-        die(op->line, "a LANE_OP has three sources and a mask at most", op->name);
-    fprintf(out,
-            "static void row_%s(uint32_t *d, uint32_t *dm, const uint32_t *s0,\n"
-            "    const uint32_t *s1, const uint32_t *s2, const struct lane_mode *m)\n"
-            "{\n    (void)d, (void)dm, (void)s0, (void)s1, (void)s2, (void)m;\n"
-            "%s    ROW_LOOP for (unsigned l = 0; l < 32; l++) {\n        %s r = %s(",
-            op->name,
-            op->takes_mode ? "    const struct lane_mode mode = *m;\n    m = &mode;\n"
-                           : "",
+    fprintf(out, "    ROW_LOOP for (unsigned l = 0; l < 32; l++) {\n        %s r = %s(",
             op->ret, op->name);
     for (unsigned i = 0; i < op->n_args; i++) {
         char row[] = {'s', (char)('0' + i), 0};
@@ -215,7 +207,38 @@ static void write_lane(FILE *out, const struct op *op)
         fprintf(out, "%sm", op->n_args ? ", " : "");
     fputs(");\n", out);
     write_result(out, op);
-    fputs("    }\n}\n", out);
+    fputs("    }\n", out);
+}
+
+/* Does the result go to VGPRs alone? Then the instruction gets a handler of its own for
+ * the usual case (FAST_OPERANDS in sem_wrap.h). */
+static bool has_handler(const struct op *op)
+{
+    return is(op->macro, "LANE_OP") && !is(op->ret, "bool") &&
+           strncmp(op->ret, "struct", 6) != 0 && op->n_args <= 3;
+}
+
+static void write_lane(FILE *out, const struct op *op)
+{
+    const char *mode =
+        op->takes_mode ? "    const struct lane_mode mode = *m;\n    m = &mode;\n" : "";
+    if (op->n_args > 4 || (op->n_args == 4 && strcmp(op->args[3].type, "bool")))
+        die(op->line, "a LANE_OP has three sources and a mask at most", op->name);
+    fprintf(out,
+            "static void row_%s(uint32_t *d, uint32_t *dm, const uint32_t *s0,\n"
+            "    const uint32_t *s1, const uint32_t *s2, const struct lane_mode *m)\n"
+            "{\n    (void)d, (void)dm, (void)s0, (void)s1, (void)s2, (void)m;\n%s",
+            op->name, mode);
+    write_loop(out, op);
+    fputs("}\n", out);
+    if (!has_handler(op))
+        return;
+    fprintf(out,
+            "static const struct uop *op_%s(struct wave *w, const struct uop *u)\n"
+            "{\n    FAST_OPERANDS(w, u)\n%s",
+            op->name, mode);
+    write_loop(out, op);
+    fputs("    return u + u->dwords;\n}\n", out);
 }
 
 static void write_scalar(FILE *out, const struct op *op)
@@ -278,10 +301,11 @@ static void write_atomic(FILE *out, const struct op *op)
 static const char *kind_of(const struct op *op)
 {
     static const char *const kinds[][2] = {
-        {"LANE_OP", "SEM_LANE"},  {"SCALAR_OP", "SEM_SCALAR"},
-        {"WAVE_OP", "SEM_WAVE"},  {"MATRIX_OP", "SEM_MATRIX"},
-        {"MEM_LOAD", "SEM_LOAD"}, {"MEM_STORE", "SEM_STORE"},
-        {"MEM_WIDE", "SEM_WIDE"}, {"MEM_ATOMIC", "SEM_ATOMIC"},
+        {"LANE_OP", "SEM_LANE"},      {"SCALAR_OP", "SEM_SCALAR"},
+        {"WAVE_OP", "SEM_WAVE"},      {"MATRIX_OP", "SEM_MATRIX"},
+        {"MEM_LOAD", "SEM_LOAD"},     {"MEM_STORE", "SEM_STORE"},
+        {"MEM_WIDE", "SEM_WIDE"},     {"MEM_FORMAT", "SEM_FORMAT"},
+        {"MEM_ATOMIC", "SEM_ATOMIC"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (is(op->macro, kinds[i][0]))
@@ -325,11 +349,16 @@ static void write_entry(FILE *out, const struct op *op, const char *file)
         fprintf(out, ".matrix = %s", op->name);
     else if (is(op->macro, "MEM_ATOMIC"))
         fprintf(out, ".atomic = at_%s", op->name);
-    else if (is(op->macro, "MEM_WIDE"))
+    else if (is(op->macro, "MEM_WIDE") || is(op->macro, "MEM_FORMAT"))
         fprintf(out, ".mem = 0");
     else
         fprintf(out, ".mem = mem_%s", op->name);
-    fputs("}},\n", out);
+    fputs("}", out);
+    if (has_handler(op))
+        fprintf(out, ", op_%s", op->name);
+    else
+        fputs(", 0", out);
+    fputs("},\n", out);
 }
 
 static struct op *scan(const char *text, size_t *count)
