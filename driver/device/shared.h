@@ -33,6 +33,7 @@ struct gshared_proc {
 
 struct gshared {
     uint64_t magic;
+    int32_t owner; /* process that removes the folder */
     uint64_t vram_bytes;
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */

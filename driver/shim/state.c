@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +191,7 @@ static rd_status make_shared(struct state *s, uint64_t vram)
     s->shared->vram_bytes = vram;
     atomic_store(&s->shared->next_bo_offset, FIRST_OFFSET);
     atomic_store(&s->shared->next_kfd_offset, FIRST_OFFSET);
+    s->shared->owner = getpid();
     s->shared->magic = GSHARED_MAGIC;
     return RD_OK;
 }
@@ -201,10 +203,57 @@ static bool has_room(const char *dir)
            (uint64_t)v.f_bavail * v.f_frsize >= ROOM_WANTED;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *walk)
+{
+    (void)st, (void)type, (void)walk;
+    return remove(path);
+}
+
+static void remove_tree(const char *dir)
+{
+    nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Has whoever made this folder died without removing it? */
+static bool is_stale(const char *dir)
+{
+    char path[PATH_MAX];
+    struct {
+        uint64_t magic;
+        int32_t owner;
+    } head;
+    snprintf(path, sizeof(path), "%s/" GSHARED_FILE, dir);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ours = read(fd, &head, sizeof(head)) == (ssize_t)sizeof(head) &&
+                head.magic == GSHARED_MAGIC;
+    close(fd);
+    return ours && head.owner > 0 && kill(head.owner, 0) != 0 && errno == ESRCH;
+}
+
+/* Folders of killed runs would keep their buffers' memory for ever. */
+static void sweep(const char *base)
+{
+    DIR *d = opendir(base);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        char dir[PATH_MAX];
+        if (strncmp(e->d_name, "rdna3-", 6) != 0)
+            continue;
+        snprintf(dir, sizeof(dir), "%s/%s", base, e->d_name);
+        if (is_stale(dir))
+            remove_tree(dir);
+    }
+    if (d)
+        closedir(d);
+}
+
 static rd_status make_dir(struct state *s)
 {
     const char *tmp = getenv("TMPDIR");
     const char *base = has_room("/dev/shm") ? "/dev/shm" : tmp && *tmp ? tmp : "/tmp";
+    sweep(base);
     snprintf(s->dir, sizeof(s->dir), "%s/rdna3-XXXXXX", base);
     if (!mkdtemp(s->dir))
         return RD_E_IO;
@@ -242,19 +291,12 @@ rd_status state_create(uint64_t vram_bytes, const char *root, const char *librar
     return st;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *walk)
-{
-    (void)st, (void)type, (void)walk;
-    return remove(path);
-}
-
 void state_remove(struct state *state)
 {
     if (state->shared)
         munmap(state->shared, sizeof(struct gshared));
     state->shared = NULL;
-    nftw(state->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(state->dir);
 }
 
 static bool write_text(const char *path, const char *text)

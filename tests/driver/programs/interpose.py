@@ -1,0 +1,66 @@
+# interpose.py: every way in which a program meets the mocked files must agree.
+# SPDX-License-Identifier: MIT
+import ctypes
+import fcntl
+import os
+import stat
+import struct
+import subprocess
+
+GET_VERSION = 0x80084B01
+TOPOLOGY = "/sys/devices/virtual/kfd/kfd/topology"
+
+
+def version(fd, ioctl=fcntl.ioctl):
+    buf = bytearray(8)
+    assert ioctl(fd, GET_VERSION, buf) == 0
+    assert struct.unpack("II", buf) == (1, 17)
+
+
+fd = os.open("/dev/kfd", os.O_RDWR | os.O_CLOEXEC)
+version(fd)
+version(os.dup(fd))
+version(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 50))
+with open("/dev/kfd", "r+b", buffering=0) as f:
+    version(f.fileno())
+
+# libc by handle, as ctypes users do
+libc = ctypes.CDLL("libc.so.6", use_errno=True)
+raw = libc.open(b"/dev/kfd", os.O_RDWR)
+assert raw >= 0
+buf = ctypes.create_string_buffer(8)
+assert libc.ioctl(raw, ctypes.c_ulong(GET_VERSION), buf) == 0
+assert libc.ioctl(raw, ctypes.c_ulong(0xC0104B70), buf) == -1 and ctypes.get_errno() == 25
+
+# a file that is not ours keeps its own ioctls
+r, w = os.pipe()
+os.write(w, b"abc")
+assert fcntl.ioctl(r, 0x541B, struct.pack("i", 0)) == struct.pack("i", 3)
+
+st = os.stat("/dev/dri/renderD128")
+assert stat.S_ISCHR(st.st_mode) and (os.major(st.st_rdev), os.minor(st.st_rdev)) == (226, 128)
+assert stat.S_ISCHR(os.fstat(fd).st_mode)
+assert os.path.islink("/sys/class/kfd/kfd") and not os.readlink("/sys/class/kfd/kfd").startswith("/")
+assert sorted(os.listdir(TOPOLOGY + "/nodes")) == ["0", "1"]
+assert {e.name for e in os.scandir("/dev/dri")} >= {"card0", "renderD128"}
+props = dict(line.split() for line in open("/sys/class/kfd/kfd/topology/nodes/1/properties"))
+assert props["gfx_target_version"] == "110000" and props["simd_count"] == "192"
+assert len(os.listdir(TOPOLOGY + "/nodes/1/caches")) == int(props["caches_count"])
+device = os.path.realpath("/sys/class/drm/renderD128/device")
+assert device == os.path.realpath("/sys/bus/pci/devices/0000:03:00.0"), device
+assert open("/sys/dev/char/226:128/device/device").read() == "0x744c\n"
+assert open(device + "/config", "rb").read(4) == bytes.fromhex("02104c74")
+assert any(line.startswith("amdgpu ") for line in open("/proc/modules"))
+assert not os.path.exists("/dev/dri/renderD129")
+dirfd = os.open(device, os.O_RDONLY)
+assert os.open("vendor", os.O_RDONLY, dir_fd=dirfd) >= 0
+
+# children of every kind
+child = os.fork()
+if child == 0:
+    version(os.open("/dev/kfd", os.O_RDWR))
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert "ip discovery" in os.popen("cat /sys/class/kfd/kfd/topology/nodes/1/name").read()
+assert subprocess.check_output(["stat", "-c", "%F", "/dev/kfd"]) == b"character special file\n"
+print("interposition ok")

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# tinygrad.sh: unmodified tinygrad from PyPI on the mock, with PM4 and with AQL queues, and
+# the control. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/clients.sh"
+venv=${RDNA3_CLIENTS:-/tmp/clients}/tinygrad
+python=$venv/bin/python
+if ! "$python" -c 'import tinygrad' 2>/dev/null; then
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || skip "tinygrad needs Python 3.11"
+    python3 -m venv "$venv" >/dev/null 2>&1 && "$venv/bin/pip" install -q tinygrad >/dev/null 2>&1 ||
+        skip "cannot install tinygrad"
+fi
+tools=$(mktemp -d) && trap 'rm -rf "$tools"' EXIT
+clang=$(command -v clang-19 || command -v clang) || skip "no clang for tinygrad's host code"
+ln -s "$clang" "$tools/clang"
+llvm=$(ls /usr/lib/llvm-*/lib/libLLVM.so* 2>/dev/null | head -n 1)
+[ -n "$llvm" ] || skip "no libLLVM"
+export PATH=$tools:$PATH CACHEDB=$tools/cache.db XDG_CACHE_HOME=$tools
+run() { timeout -k 5 300 "$rdna3" exec "$@"; }
+suite="$here/programs/tinygrad_suite.py"
+
+check 'tinygrad, PM4 queues' 'jit ok' run -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
+check 'tinygrad, AQL queues' 'jit ok' run -- env AMD_AQL=1 'DEV=KFD+AMD:LLVM' "$python" "$suite"
+check 'tinygrad ran waves' ' [1-9][0-9]* waves' run --stats -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
+check_fails 'tinygrad without execution' run --no-execute -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
+finish
