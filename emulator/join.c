@@ -98,7 +98,8 @@ static const struct sem_entry *find_ds(const struct name_index *ix, const char *
 
 static const struct sem_entry *find_op(const struct name_index *ix, const char *name)
 {
-    static const char *const spaces[] = {"flat_", "global_", "scratch_", "buffer_"};
+    static const char *const spaces[] = {"flat_", "global_", "scratch_", "tbuffer_",
+                                         "buffer_"};
     const struct sem_entry *e = find(ix, name);
     if (e)
         return e;

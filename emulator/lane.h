@@ -136,10 +136,12 @@ struct uop;
 /* Memory operations; mem.c forms addresses, checks them and moves the bytes.
  * MEM_LOAD: bytes read (zero-extended) and the old destination -> new destination.
  * MEM_STORE: register -> bytes written. MEM_WIDE: plain dwords, either way.
+ * MEM_FORMAT: components converted from or to the format of a buffer element.
  * MEM_ATOMIC: memory value and data (and compare value) -> new memory value. */
 #define MEM_LOAD(name, size_bytes, ...)  static inline U32 name(__VA_ARGS__)
 #define MEM_STORE(name, size_bytes, ...) static inline U32 name(__VA_ARGS__)
 #define MEM_WIDE(name, size_bytes)
+#define MEM_FORMAT(name, components)
 #define MEM_ATOMIC(name, type, ...) static inline type name(__VA_ARGS__)
 
 #endif

@@ -7,19 +7,16 @@
  * scratch is dword-interleaved over the 32 lanes of a half, as hardware swizzles it.
  * SPDX-License-Identifier: MIT
  */
+#include <xmmintrin.h>
+
+#include "access.h"
 #include "gather.h"
 #include "row.h"
 #include "sem_wrap.h"
-#include "wave.h"
 
 static inline uint32_t *reg_row(struct wave *w, unsigned row)
 {
     return w->vgpr[w->half] + (size_t)row * ROW_DWORDS;
-}
-
-static inline uint8_t *host(uint64_t address)
-{
-    return (uint8_t *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
 }
 
 /* ---- addresses --------------------------------------------------------------- */
@@ -66,20 +63,6 @@ static const struct uop *fault(struct wave *w, const struct uop *u,
 {
     return wave_fault_at(w, u, kind, (int)(lane + 32u * w->half), addr, u->mem.bytes,
                          write);
-}
-
-/* True if one lane's access is allowed. */
-static bool lane_allowed(struct wave *w, uint64_t addr, unsigned bytes, unsigned perm,
-                         enum emu_fault_kind *kind)
-{
-    const struct mem_window *win = window_find(w, addr, addr, bytes, mem_generation(w));
-    if (!win)
-        win = window_load(w, addr);
-    *kind = EMU_FAULT_UNMAPPED;
-    if (!win || win->end - addr < bytes)
-        return false;
-    *kind = EMU_FAULT_PERMISSION;
-    return (win->perm & perm) == perm;
 }
 
 /* Check all active lanes of a global access. */
@@ -181,7 +164,7 @@ static void lane_read(struct wave *w, unsigned l, uint64_t addr, void *buf,
 {
     enum flat_space space = flat_space(addr);
     if (space == FLAT_GLOBAL)
-        memcpy(buf, host(addr), bytes);
+        memcpy(buf, host_pointer(addr), bytes);
     else
         (void)private_access(w, l, space == FLAT_LDS, (uint32_t)addr, buf, bytes,
                              false);
@@ -194,7 +177,7 @@ static void lane_write(struct wave *w, unsigned l, uint64_t addr, const void *bu
     uint32_t copy[4];
     memcpy(copy, buf, bytes);
     if (space == FLAT_GLOBAL)
-        memcpy(host(addr), copy, bytes);
+        memcpy(host_pointer(addr), copy, bytes);
     else
         (void)private_access(w, l, space == FLAT_LDS, (uint32_t)addr, copy, bytes,
                              true);
@@ -231,11 +214,11 @@ static void load_rows(struct wave *w, const struct uop *u, uint32_t exec,
     unsigned bytes = u->mem.bytes;
     if (!u->mem.wide) {
         FOR_LANES(l, exec)
-        d[l] = u->op.mem(load_small(host(addr[l]), bytes), d[l]);
+        d[l] = u->op.mem(load_small(host_pointer(addr[l]), bytes), d[l]);
     } else {
         for (unsigned k = 0; k < bytes / 4; k++, d += ROW_DWORDS)
             FOR_LANES(l, exec)
-        d[l] = load32(host(addr[l]) + (size_t)4 * k);
+        d[l] = load32(host_pointer(addr[l]) + (size_t)4 * k);
     }
 }
 
@@ -246,12 +229,12 @@ static void store_rows(struct wave *w, const struct uop *u, uint32_t exec,
     unsigned bytes = u->mem.bytes;
     if (!u->mem.wide) {
         FOR_LANES(l, exec)
-        store_small(host(addr[l]), u->op.mem(s[l], 0), bytes);
+        store_small(host_pointer(addr[l]), u->op.mem(s[l], 0), bytes);
     } else {
         /* lane by lane, so that the highest lane wins where lanes collide */
         FOR_LANES(l, exec)
         for (unsigned k = 0; k < bytes / 4; k++)
-            store32(host(addr[l]) + (size_t)4 * k, s[k * ROW_DWORDS + l]);
+            store32(host_pointer(addr[l]) + (size_t)4 * k, s[k * ROW_DWORDS + l]);
     }
 }
 
@@ -331,7 +314,7 @@ static bool move_fast(struct wave *w, const struct uop *u, uint32_t exec, bool w
     uint64_t base;
     const uint32_t *offsets;
     uint32_t lo, hi, copy[ROW_DWORDS];
-    if (!u->mem.wide || !base_and_offsets(w, u, exec, &base, &offsets))
+    if (!u->mem.wide || u->mem.addtid || !base_and_offsets(w, u, exec, &base, &offsets))
         return false;
     row_range(offsets, exec, &lo, &hi);
     unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ, bytes = u->mem.bytes;
@@ -340,11 +323,12 @@ static bool move_fast(struct wave *w, const struct uop *u, uint32_t exec, bool w
     if (!win || (win->perm & perm) != perm || base + hi < base + lo)
         return false;
     if (write) {
-        scatter_rows(reg_row(w, u->mem.data), host(base), offsets, exec, bytes / 4);
+        scatter_rows(reg_row(w, u->mem.data), host_pointer(base), offsets, exec,
+                     bytes / 4);
         return true;
     }
     memcpy(copy, offsets, sizeof copy); /* the destination may be the address */
-    gather_rows(reg_row(w, u->d), host(base), copy, exec, bytes / 4);
+    gather_rows(reg_row(w, u->d), host_pointer(base), copy, exec, bytes / 4);
     return true;
 }
 
@@ -414,24 +398,6 @@ static uint64_t reg_value(const uint32_t *row, unsigned l, unsigned bytes)
     return bytes == 8 ? row64(row, l) : row[l];
 }
 
-static uint64_t host_atomic(const struct uop *u, uint8_t *p, uint64_t data,
-                            uint64_t cmp, const struct lane_mode *mode)
-{
-    if (u->mem.bytes == 4) {
-        uint32_t *q = (uint32_t *)(void *)p, old = __atomic_load_n(q, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(
-            q, &old, (uint32_t)u->op.atomic(old, data, cmp, mode), false,
-            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-            ;
-        return old;
-    }
-    uint64_t *q = (uint64_t *)(void *)p, old = __atomic_load_n(q, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(q, &old, u->op.atomic(old, data, cmp, mode),
-                                        false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-        ;
-    return old;
-}
-
 static void put_old(struct wave *w, const struct uop *u, unsigned l, uint64_t old)
 {
     uint32_t *d = reg_row(w, u->d);
@@ -461,6 +427,8 @@ static bool atomic_half(struct wave *w, const struct uop *u, bool write)
         d[l] = reg_value(data, l, bytes);
         c[l] = reg_value(cmp, l, bytes);
     }
+    if (u->omod)
+        _mm_setcsr(atomic_mxcsr(w, false));
     FOR_LANES(l, exec)
     {
         uint64_t old = 0;
@@ -469,11 +437,14 @@ static bool atomic_half(struct wave *w, const struct uop *u, bool write)
             uint64_t next = u->op.atomic(old, d[l], c[l], &w->mode);
             lane_write(w, l, addr[l], &next, bytes);
         } else {
-            old = host_atomic(u, host(addr[l]), d[l], c[l], &w->mode);
+            old = host_atomic(u->op.atomic, bytes, host_pointer(addr[l]), d[l], c[l],
+                              &w->mode);
         }
         if (u->mem.returns)
             put_old(w, u, l, old);
     }
+    if (u->omod)
+        _mm_setcsr(w->mxcsr32);
     return true;
 }
 
@@ -572,6 +543,8 @@ static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
     }
     const uint32_t *data = reg_row(w, u->mem.data), *data2 = reg_row(w, u->mem.data2);
     uint32_t *d = reg_row(w, u->d);
+    if (u->omod)
+        _mm_setcsr(atomic_mxcsr(w, true));
     FOR_LANES(l, exec)
     {
         uint64_t v[2] = {reg_value(data, l, bytes), reg_value(data2, l, bytes)};
@@ -589,6 +562,8 @@ static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
                 r[l + ROW_DWORDS] = (uint32_t)(old >> 32);
         }
     }
+    if (u->omod)
+        _mm_setcsr(w->mxcsr32);
     return true;
 }
 

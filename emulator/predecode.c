@@ -432,7 +432,8 @@ static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry 
         set_dpp(u, inst);
     if (inst->enc == ISA_ENC_VINTERP)
         set_interp(u, inst);
-    bool simple = !c->p->wave64 && !(u->flags & (UF_DP | UF_MODS)) && e->handler;
+    bool simple =
+        !c->p->wave64 && !(u->flags & (UF_DP | UF_MODS | UF_RTZ)) && e->handler;
     if (!plain_result(u))
         u->fn = level->valu_any;
     else if (!plain_sources(u))
@@ -544,10 +545,10 @@ static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry 
 
 /* Atomics that return a value, and float atomics, make the order of workgroups
  * visible (dispatch.c then keeps to one order). */
-static void note_order(struct ctx *c, const struct uop *u, const struct sem_entry *e)
+static void note_order(struct ctx *c, const struct sem_entry *e)
 {
     if (e->kind == SEM_ATOMIC && c->inst->enc != ISA_ENC_DS &&
-        (u->mem.returns || e->ret == SEM_T_F32 || e->ret == SEM_T_F64 ||
+        ((c->inst->flags & ISA_M_GLC) || e->ret == SEM_T_F32 || e->ret == SEM_T_F64 ||
          strstr(e->name, "swap")))
         c->p->order_matters = true;
 }
@@ -579,7 +580,7 @@ void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
         predecode_memory(&c, u, e);
         break;
     }
-    note_order(&c, u, e);
+    note_order(&c, e);
     if (c.error)
         u->fn = c.error[0] == 'V' ? x_illegal : x_unsupported;
 }

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "buffer.h"
 #include "predecode.h"
 
 static const struct isa_opnd *field(const struct isa_inst *inst, unsigned name)
@@ -85,6 +86,51 @@ static void fill_smem(struct ctx *c, struct uop *u)
         c->error = "SGPR range";
 }
 
+/* MUBUF and MTBUF. SOFFSET may be a constant. */
+static void fill_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
+{
+    const struct isa_inst *inst = c->inst;
+    const struct isa_opnd *rsrc = field(inst, ISA_FIELD_SRSRC);
+    const struct isa_opnd *soffset = field(inst, ISA_FIELD_SOFFSET);
+    uint64_t constant = 0;
+    unsigned flags = (inst->flags & ISA_M_IDXEN ? UB_IDXEN : 0) |
+                     (inst->flags & ISA_M_OFFEN ? UB_OFFEN : 0) |
+                     (inst->flags & ISA_M_TFE ? UB_TFE : 0) |
+                     (inst->flags & ISA_M_GLC ? UB_RETURNS : 0) |
+                     (e->kind == SEM_WIDE ? UB_WIDE : 0) |
+                     (inst->enc == ISA_ENC_MTBUF ? UB_TYPED : 0);
+    if (e->kind == SEM_FORMAT && strstr(e->name, "d16"))
+        flags |= strstr(e->name, "d16_hi") ? UB_HI : UB_D16;
+    struct ubuf b = {.vaddr = vgpr_row(c, field(inst, ISA_FIELD_VADDR), 0),
+                     .vdata = vgpr_row(c, field(inst, ISA_FIELD_VDATA), 0),
+                     .srsrc = rsrc ? rsrc->sel : 0,
+                     .soffset = NO_ROW,
+                     .flags = (uint8_t)flags,
+                     .format = inst->format,
+                     .bytes = e->bytes,
+                     .comps = (uint8_t)e->bytes};
+    if (soffset && constant_value(c, soffset, SEM_T_U32, &constant))
+        b.konst = (uint32_t)constant;
+    else if (soffset && soffset->sel < ISA_SEL_INT_0)
+        b.soffset = soffset->sel;
+    else
+        c->error = "soffset";
+    u->buf = b;
+    u->imm = inst->offset;
+}
+
+static void predecode_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
+{
+    bool store = strstr(isa_op_name(c->inst->op), "_store") != NULL;
+    fill_buffer(c, u, e);
+    if (e->kind == SEM_ATOMIC)
+        u->fn = x_buffer_atomic;
+    else if (e->kind == SEM_FORMAT)
+        u->fn = store ? x_buffer_store_format : x_buffer_load_format;
+    else
+        u->fn = store ? x_buffer_store : x_buffer_load;
+}
+
 /* Parameter loads: attribute and channel in the places of a memory operation. */
 static void fill_ldsdir(struct ctx *c, struct uop *u)
 {
@@ -121,6 +167,15 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
     const struct level_ops *l = c->emu->level;
     unsigned enc = c->inst->enc;
     bool ds = enc == ISA_ENC_DS, store = e->kind == SEM_STORE;
+    if (e->kind == SEM_ATOMIC)
+        u->op.atomic = e->fn.atomic;
+    else
+        u->op.mem = e->fn.mem;
+    u->omod = e->kind == SEM_ATOMIC && e->ret == SEM_T_F32;
+    if (enc == ISA_ENC_MUBUF || enc == ISA_ENC_MTBUF) {
+        predecode_buffer(c, u, e);
+        return;
+    }
     if (!ds && enc != ISA_ENC_SMEM && !is_flat_family(enc)) {
         c->error = isa_op_name(c->inst->op);
         return;
@@ -131,17 +186,13 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
     }
     u->mem.bytes = e->bytes;
     u->mem.wide = e->kind == SEM_WIDE;
-    if (e->kind == SEM_ATOMIC)
-        u->op.atomic = e->fn.atomic;
-    else
-        u->op.mem = e->fn.mem;
     fill_memory(c, u);
     if (e->kind == SEM_WIDE) /* the same entry serves both directions */
         store = strstr(isa_op_name(c->inst->op), "_store") != NULL;
     if (e->kind == SEM_ATOMIC)
         u->fn = ds ? l->ds_atomic : l->vmem_atomic;
     else if (enc == ISA_ENC_SMEM)
-        u->fn = x_smem;
+        u->fn = field(c->inst, ISA_FIELD_SBASE)->dwords == 4 ? x_buffer_scalar : x_smem;
     else if (store)
         u->fn = ds ? l->ds_store : l->vmem_store;
     else

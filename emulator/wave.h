@@ -68,6 +68,26 @@ struct umem {
 };
 #define NO_ROW 0xffffu
 
+/* Operands of a buffer micro-op (buffer.c). */
+struct ubuf {
+    uint16_t vaddr, vdata; /* VGPR rows */
+    uint16_t srsrc;        /* SGPR slot of the resource */
+    uint16_t soffset;      /* SGPR slot, or NO_ROW: konst */
+    uint32_t konst;
+    uint16_t bytes; /* untyped: per lane */
+    uint8_t flags;  /* UB_* */
+    uint8_t format; /* UB_TYPED */
+    uint8_t comps;  /* with format: 1 to 4 */
+};
+#define UB_IDXEN   0x01u
+#define UB_OFFEN   0x02u
+#define UB_TFE     0x04u
+#define UB_RETURNS 0x08u /* atomic writes the old value to vdata */
+#define UB_WIDE    0x10u /* plain dwords */
+#define UB_D16     0x20u /* components of 16 bits, two to a register */
+#define UB_HI      0x40u /* one component, in the upper half */
+#define UB_TYPED   0x80u /* MTBUF: the format is the instruction's */
+
 enum mem_space { MEM_GLOBAL, MEM_FLAT, MEM_SCRATCH, MEM_LDS };
 
 /* usrc.mods: applied to a copy of the row, in this order */
@@ -120,6 +140,7 @@ struct uop {
     union {
         struct usrc s[3];
         struct umem mem;
+        struct ubuf buf;
         struct udpp dpp;
     };
     uint16_t d;     /* destination: VGPR row or SGPR slot */

@@ -36,11 +36,36 @@ MEM_WIDE(store_b96, 12)
 MEM_WIDE(store_b128, 16)
 MEM_WIDE(load_addtid_b32, 4)
 MEM_WIDE(store_addtid_b32, 4)
+MEM_WIDE(s_buffer_load_b32, 4)
+MEM_WIDE(s_buffer_load_b64, 8)
+MEM_WIDE(s_buffer_load_b128, 16)
+MEM_WIDE(s_buffer_load_b256, 32)
+MEM_WIDE(s_buffer_load_b512, 64)
 MEM_WIDE(s_load_b32, 4)
 MEM_WIDE(s_load_b64, 8)
 MEM_WIDE(s_load_b128, 16)
 MEM_WIDE(s_load_b256, 32)
 MEM_WIDE(s_load_b512, 64)
+
+/* BUFFER and TBUFFER with format conversion (formats.c) */
+MEM_FORMAT(load_format_x, 1)
+MEM_FORMAT(load_format_xy, 2)
+MEM_FORMAT(load_format_xyz, 3)
+MEM_FORMAT(load_format_xyzw, 4)
+MEM_FORMAT(load_d16_format_x, 1)
+MEM_FORMAT(load_d16_format_xy, 2)
+MEM_FORMAT(load_d16_format_xyz, 3)
+MEM_FORMAT(load_d16_format_xyzw, 4)
+MEM_FORMAT(load_d16_hi_format_x, 1)
+MEM_FORMAT(store_format_x, 1)
+MEM_FORMAT(store_format_xy, 2)
+MEM_FORMAT(store_format_xyz, 3)
+MEM_FORMAT(store_format_xyzw, 4)
+MEM_FORMAT(store_d16_format_x, 1)
+MEM_FORMAT(store_d16_format_xy, 2)
+MEM_FORMAT(store_d16_format_xyz, 3)
+MEM_FORMAT(store_d16_format_xyzw, 4)
+MEM_FORMAT(store_d16_hi_format_x, 1)
 
 MEM_ATOMIC(atomic_swap_b32, U32, U32 mem, U32 data) { (void)mem; return data; }
 MEM_ATOMIC(atomic_cmpswap_b32, U32, U32 mem, U32 data, U32 cmp) { return mem == cmp ? data : mem; }
@@ -85,27 +110,61 @@ MEM_ATOMIC(atomic_condxchg32_b64, U64, U64 mem, U64 data)
 }
 /* clang-format on */
 
-/* Float atomics: denormals as MODE says (manual chapter 13); MXCSR does it for add. */
+/* ---- float atomics (manual chapter 13); data is the first source */
+
+/* The host's float mode rounds to nearest and flushes as the memory does. */
 MEM_ATOMIC(atomic_add_f32, F32, F32 mem, F32 data)
 {
-    return mem + data;
+    return fp_add32(data, mem);
 }
 
-MEM_ATOMIC(atomic_cmpswap_f32, F32, F32 mem, F32 data, F32 cmp)
+/* Flushing applies to what is compared and to what a comparison stores. */
+MEM_ATOMIC(atomic_cmpswap_f32, F32, F32 mem, F32 data, F32 cmp,
+           const struct lane_mode *m)
 {
-    return mem == cmp ? data : mem;
+    return fp_in32(mem, m) == fp_in32(cmp, m) ? fp_in32(data, m) : mem;
 }
 
-MEM_ATOMIC(atomic_cmpswap_f64, F64, F64 mem, F64 data, F64 cmp)
+MEM_ATOMIC(atomic_cmpswap_f64, F64, F64 mem, F64 data, F64 cmp,
+           const struct lane_mode *m)
 {
-    return mem == cmp ? data : mem;
+    return fp_in64(mem, m) == fp_in64(cmp, m) ? fp_in64(data, m) : mem;
 }
 
-/* clang-format off */
-MEM_ATOMIC(atomic_min_f32, F32, F32 mem, F32 data) { return data < mem || fp_nan32(mem) ? data : mem; }
-MEM_ATOMIC(atomic_max_f32, F32, F32 mem, F32 data) { return data > mem || fp_nan32(mem) ? data : mem; }
-MEM_ATOMIC(atomic_min_f64, F64, F64 mem, F64 data) { return data < mem || fp_nan64(mem) ? data : mem; }
-MEM_ATOMIC(atomic_max_f64, F64, F64 mem, F64 data) { return data > mem || fp_nan64(mem) ? data : mem; }
-/* clang-format on */
+/* A signalling NaN wins and becomes quiet; a quiet one loses; -0 is below +0. The
+ * result is one of the two as it was. */
+static inline F32 pick32(F32 a, F32 b, bool first)
+{
+    F32 r = fp_nan32(b) || (first && !fp_nan32(a)) ? a : b;
+    r = fp_snan32(b) ? fp_quiet32(b) : r;
+    return fp_snan32(a) ? fp_quiet32(a) : r;
+}
+
+static inline F64 pick64(F64 a, F64 b, bool first)
+{
+    F64 r = fp_nan64(b) || (first && !fp_nan64(a)) ? a : b;
+    r = fp_snan64(b) ? fp_quiet64(b) : r;
+    return fp_snan64(a) ? fp_quiet64(a) : r;
+}
+
+MEM_ATOMIC(atomic_min_f32, F32, F32 mem, F32 data, const struct lane_mode *m)
+{
+    return pick32(data, mem, fp_key32(fp_in32(data, m)) < fp_key32(fp_in32(mem, m)));
+}
+
+MEM_ATOMIC(atomic_max_f32, F32, F32 mem, F32 data, const struct lane_mode *m)
+{
+    return pick32(data, mem, fp_key32(fp_in32(data, m)) > fp_key32(fp_in32(mem, m)));
+}
+
+MEM_ATOMIC(atomic_min_f64, F64, F64 mem, F64 data, const struct lane_mode *m)
+{
+    return pick64(data, mem, fp_key64(fp_in64(data, m)) < fp_key64(fp_in64(mem, m)));
+}
+
+MEM_ATOMIC(atomic_max_f64, F64, F64 mem, F64 data, const struct lane_mode *m)
+{
+    return pick64(data, mem, fp_key64(fp_in64(data, m)) > fp_key64(fp_in64(mem, m)));
+}
 
 #include "mem_ops.inc"

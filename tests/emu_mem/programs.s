@@ -138,3 +138,103 @@ v_mov_b32 v12, v4
 v_mov_b32 v13, v5
 .long 0x7e14cd0b
 .long 0x7f18cd0d
+
+// ---- buffers: the resource is in s[4:7], more scalars in s8...
+
+// v2: offset or index, v3: data
+@buf_raw
+buffer_load_b32 v10, v2, s[4:7], s8 offen offset:4
+buffer_load_u8 v11, v2, s[4:7], 3 offen offset:1
+buffer_load_b128 v[12:15], v2, s[4:7], null offen
+v_mov_b32 v16, 0x12345678
+v_mov_b32 v17, 0x12345678
+buffer_load_d16_hi_i8 v16, v2, s[4:7], null offen
+buffer_load_d16_b16 v17, v2, s[4:7], null offen
+s_waitcnt vmcnt(0)
+
+@buf_store
+buffer_store_b96 v[3:5], v2, s[4:7], s8 offen offset:8
+buffer_store_b8 v6, v2, s[4:7], s8 offen offset:20
+buffer_store_d16_hi_b16 v7, v2, s[4:7], s8 offen offset:22
+
+@buf_index
+buffer_load_b32 v10, v2, s[4:7], null idxen offset:4
+buffer_load_b64 v[11:12], v[2:3], s[4:7], s8 idxen offen
+buffer_load_b32 v13, off, s[4:7], null offset:8
+buffer_store_b32 v4, v[2:3], s[4:7], s8 idxen offen offset:8
+s_waitcnt vmcnt(0)
+
+@buf_tfe
+v_mov_b32 v11, 5
+v_mov_b32 v14, 5
+buffer_load_b32 v[10:11], v2, s[4:7], null offen tfe
+buffer_load_b64 v[12:14], v2, s[4:7], null offen tfe
+s_waitcnt vmcnt(0)
+
+@buf_atomic
+v_mov_b32 v10, v3
+v_mov_b32 v11, v3
+v_mov_b32 v12, v4
+v_mov_b32 v13, v3
+v_mov_b32 v14, v4
+buffer_atomic_add_u32 v10, v2, s[4:7], null offen glc
+buffer_atomic_cmpswap_b32 v[11:12], v2, s[4:7], null offen offset:4 glc
+buffer_atomic_xor_b64 v[13:14], v2, s[4:7], null offen offset:8 glc
+buffer_atomic_add_u32 v5, v2, s[4:7], null offen
+buffer_atomic_add_f32 v6, v2, s[4:7], null offen offset:16
+s_waitcnt vmcnt(0)
+
+@buf_fmt_load
+buffer_load_format_xyzw v[10:13], v2, s[4:7], null offen
+v_mov_b32 v14, -1
+v_mov_b32 v15, -1
+v_mov_b32 v16, -1
+buffer_load_d16_format_xyz v[14:15], v2, s[4:7], null offen
+buffer_load_d16_hi_format_x v16, v2, s[4:7], null offen
+buffer_load_format_x v17, v2, s[4:7], null offen
+s_waitcnt vmcnt(0)
+
+@buf_fmt_store
+buffer_store_format_xyzw v[3:6], v2, s[4:7], null offen
+buffer_load_format_xyzw v[10:13], v2, s[4:7], null offen
+s_waitcnt vmcnt(0)
+
+@buf_fmt_store16
+buffer_store_d16_format_xyzw v[3:4], v2, s[4:7], null offen
+buffer_load_d16_format_xyzw v[10:11], v2, s[4:7], null offen
+buffer_store_d16_hi_format_x v5, v2, s[4:7], null offen
+buffer_load_format_x v12, v2, s[4:7], null offen
+s_waitcnt vmcnt(0)
+
+@tbuf
+tbuffer_load_format_xyzw v[10:13], v2, s[4:7], null format:[BUF_FMT_8_8_8_8_UNORM] offen
+tbuffer_load_format_xyzw v[14:17], v2, s[4:7], null format:[BUF_FMT_16_SINT] offen
+tbuffer_store_format_xy v[3:4], v2, s[4:7], null format:[BUF_FMT_16_16_FLOAT] offen offset:4
+s_waitcnt vmcnt(0)
+
+@sbuf
+s_buffer_load_b32 s12, s[4:7], s8 offset:4
+s_buffer_load_b64 s[14:15], s[4:7], null offset:0x1c
+s_buffer_load_b128 s[16:19], s[4:7], m0
+s_waitcnt lgkmcnt(0)
+v_mov_b32 v10, s12
+v_mov_b32 v11, s14
+v_mov_b32 v12, s15
+v_mov_b32 v13, s16
+v_mov_b32 v14, s19
+
+@lds_float
+v_lshlrev_b32 v9, 2, v0
+ds_store_b32 v9, v2
+ds_add_rtn_f32 v10, v9, v3
+ds_load_b32 v11, v9
+ds_store_b32 v9, v2
+ds_min_rtn_f32 v12, v9, v3
+ds_load_b32 v13, v9
+ds_store_b32 v9, v2
+ds_max_f32 v9, v3
+ds_load_b32 v14, v9
+ds_store_b32 v9, v2
+ds_cmpstore_f32 v9, v3, v4
+ds_load_b32 v15, v9
+s_waitcnt lgkmcnt(0)

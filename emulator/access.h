@@ -1,0 +1,55 @@
+/* access.h: one lane's access to checked host memory, for handlers that go lane by
+ * lane. SPDX-License-Identifier: MIT
+ */
+#ifndef RD_ACCESS_H
+#define RD_ACCESS_H
+
+#include "wave.h"
+
+/* True if the bytes at addr may be accessed; else *kind says why not. */
+static inline bool lane_allowed(struct wave *w, uint64_t addr, unsigned bytes,
+                                unsigned perm, enum emu_fault_kind *kind)
+{
+    const struct mem_window *win = window_find(w, addr, addr, bytes, mem_generation(w));
+    if (!win)
+        win = window_load(w, addr);
+    *kind = EMU_FAULT_UNMAPPED;
+    if (!win || win->end - addr < bytes)
+        return false;
+    *kind = EMU_FAULT_PERMISSION;
+    return (win->perm & perm) == perm;
+}
+
+static inline uint8_t *host_pointer(uint64_t address)
+{
+    return (uint8_t *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
+}
+
+/* Read-modify-write in host memory, atomic; returns the old value. */
+static inline uint64_t host_atomic(sem_atomic_fn *op, unsigned bytes, uint8_t *p,
+                                   uint64_t data, uint64_t cmp,
+                                   const struct lane_mode *mode)
+{
+    if (bytes == 4) {
+        uint32_t *q = (uint32_t *)(void *)p, old = __atomic_load_n(q, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(q, &old, (uint32_t)op(old, data, cmp, mode),
+                                            false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            ;
+        return old;
+    }
+    uint64_t *q = (uint64_t *)(void *)p, old = __atomic_load_n(q, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(q, &old, op(old, data, cmp, mode), false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        ;
+    return old;
+}
+
+/* Host float mode of float atomics (manual 13.1, 13.2): always to nearest; additions in
+ * memory flush denormal inputs, in LDS they follow MODE. */
+static inline unsigned atomic_mxcsr(const struct wave *w, bool lds)
+{
+    unsigned nearest = w->mxcsr32 & ~(3u << 13);
+    return lds ? nearest : (nearest | 1u << 6) & ~(1u << 15);
+}
+
+#endif
