@@ -138,14 +138,15 @@ WAVE_OP(v_permlanex16_b32)
     return permlane16(w, u, 16);
 }
 
-/* Swap the halves of a wave64; a plain move in wave32. */
+/* Swap the halves of a wave64; inactive lanes are read. Does nothing in wave32. */
 WAVE_OP(v_permlane64_b32)
 {
     uint32_t t[2][ROW_DWORDS];
-    for (unsigned h = 0; h < w->halves; h++)
-        for (unsigned l = 0; l < 32; l++)
-            t[h][l] = lane_of(w, &u->s[0], 32 * (w->wave64 ? 1 - h : h) + l);
-    for (unsigned h = 0; h < w->halves; h++)
+    if (!w->wave64)
+        return next(u);
+    for (unsigned l = 0; l < 64; l++)
+        t[l / 32][l % 32] = lane_of(w, &u->s[0], l ^ 32u);
+    for (unsigned h = 0; h < 2; h++)
         row_merge(row(w, h, u->d), t[h], w->sgpr[ISA_SEL_EXEC_LO + h]);
     return next(u);
 }
@@ -244,18 +245,11 @@ WAVE_OP(ds_permute_b32)
  * up: rotate. */
 static unsigned swizzle_lane(unsigned offset, unsigned l)
 {
-    if (offset >= 0xe000u) { /* FFT: bit-reverse within a mask */
-        unsigned mask = offset & 31u, out = 0;
-        if (mask == 31u)
-            return l;
-        unsigned bits = l & ~mask & 31u, count = 0;
+    if (offset >= 0xe000u) { /* FFT: reversed bits above the mask's */
+        unsigned mask = offset & 31u, reversed = 0;
         for (unsigned b = 0; b < 5; b++)
-            if (!(mask >> b & 1u))
-                count++;
-        for (unsigned b = 0, i = 0; b < 5; b++)
-            if (!(mask >> b & 1u))
-                out |= (bits >> b & 1u) << (count - 1 - i++);
-        return out | (l & mask);
+            reversed |= (l >> b & 1u) << (4 - b);
+        return reversed >> __builtin_popcount(mask) | (l & mask);
     }
     if (offset >= 0xc000u) { /* rotate by 9:5 within the group that 4:0 masks */
         unsigned mask = offset & 31u, by = offset >> 5 & 31u;

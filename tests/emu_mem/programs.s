@@ -238,3 +238,42 @@ ds_store_b32 v9, v2
 ds_cmpstore_f32 v9, v3, v4
 ds_load_b32 v15, v9
 s_waitcnt lgkmcnt(0)
+
+// ---- across lanes
+
+@swizzle
+ds_swizzle_b32 v10, v2 offset:0xe000
+ds_swizzle_b32 v11, v2 offset:0xe010
+ds_swizzle_b32 v12, v2 offset:0xe005
+ds_swizzle_b32 v13, v2 offset:0xc020
+ds_swizzle_b32 v14, v2 offset:0xc421
+ds_swizzle_b32 v15, v2 offset:0x801b
+ds_swizzle_b32 v16, v2 offset:0x041f
+ds_swizzle_b32 v17, v2 offset:0x2a7c
+s_waitcnt lgkmcnt(0)
+
+@permutes
+s_mov_b32 exec_lo, 0x0ffffff1
+ds_bpermute_b32 v10, v3, v2 offset:8
+ds_permute_b32 v11, v3, v2
+v_permlane16_b32 v12, v2, s8, s9
+v_permlane16_b32 v13, v2, s8, s9 op_sel:[1,0]
+v_permlane16_b32 v14, v2, s8, s9 op_sel:[0,1]
+v_permlanex16_b32 v15, v2, s8, s9
+v_permlane64_b32 v16, v2
+s_waitcnt lgkmcnt(0)
+
+@dpp
+v_mov_b32 v10, 7
+v_mov_b32 v11, 7
+v_mov_b32 v12, 7
+v_mov_b32 v13, 7
+v_mov_b32 v14, 7
+s_mov_b32 exec_lo, 0xfffffff9
+v_mov_b32_dpp v10, v2 row_shl:1 row_mask:0xf bank_mask:0xf
+v_mov_b32_dpp v11, v2 row_shr:2 row_mask:0xf bank_mask:0xf bound_ctrl:1
+v_mov_b32_dpp v12, v2 row_ror:3 row_mask:0xe bank_mask:0x7 fi:1
+v_mov_b32_dpp v13, v2 row_xmask:5 row_mask:0xf bank_mask:0xf fi:1
+v_mov_b32_dpp v14, v2 dpp8:[7,6,5,4,3,2,1,0]
+v_mov_b32_dpp v15, v2 dpp8:[1,1,1,1,2,2,2,2] fi:1
+v_mov_b32_dpp v16, v2 row_share:9 row_mask:0xf bank_mask:0xf
