@@ -209,7 +209,9 @@ bool predecode_wave_memory(struct ctx *c, struct uop *u, const struct sem_entry 
     }
     if (enc != ISA_ENC_DS && enc != ISA_ENC_SMEM && !is_flat_family(enc))
         return false;
-    if (enc == ISA_ENC_DS && (c->inst->flags & ISA_M_GDS))
+    /* global wave sync has no LDS form and no memory */
+    bool gws = strstr(e->name, "_gws_") != NULL;
+    if (enc == ISA_ENC_DS && (c->inst->flags & ISA_M_GDS) && !gws)
         c->error = "GDS";
     u->mem.bytes = 4;
     fill_memory(c, u);

@@ -6,6 +6,7 @@
  */
 #include "wave.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint64_t special_value(const struct wave *w, unsigned sel)
@@ -93,7 +94,23 @@ const struct uop *x_illegal(struct wave *w, const struct uop *u)
     return wave_fault(w, u, EMU_FAULT_ILLEGAL, NULL);
 }
 
+static const char *unsupported_reason(unsigned op)
+{
+    switch (op) {
+#define U(name, reason)                                                                \
+    case ISA_##name:                                                                   \
+        return reason;
+#include "sem/unsupported.def"
+#undef U
+    default:
+        return "this form of the instruction is not modelled";
+    }
+}
+
 const struct uop *x_unsupported(struct wave *w, const struct uop *u)
 {
-    return wave_fault(w, u, EMU_FAULT_UNSUPPORTED, isa_op_name(u->isa_op));
+    char detail[128];
+    snprintf(detail, sizeof detail, "%s: %s", isa_op_name(u->isa_op),
+             unsupported_reason(u->isa_op));
+    return wave_fault(w, u, EMU_FAULT_UNSUPPORTED, detail);
 }

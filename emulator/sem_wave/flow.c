@@ -344,6 +344,8 @@ WAVE_OP(s_ttracedata_imm) { return WAVE_HINT(w, u); }
 WAVE_OP(s_icache_inv) { return WAVE_HINT(w, u); }
 WAVE_OP(s_dcache_inv) { return WAVE_HINT(w, u); }
 WAVE_OP(s_gl1_inv) { return WAVE_HINT(w, u); }
+WAVE_OP(s_atc_probe) { return WAVE_HINT(w, u); }
+WAVE_OP(s_atc_probe_buffer) { return WAVE_HINT(w, u); }
 WAVE_OP(buffer_gl0_inv) { return WAVE_HINT(w, u); }
 WAVE_OP(buffer_gl1_inv) { return WAVE_HINT(w, u); }
 WAVE_OP(s_version) { return WAVE_HINT(w, u); }
