@@ -96,6 +96,7 @@ def headers(cc, include_root):
         if leaves == ["tests"]:
             leaves = LEAVES  # may use internals
         own += [os.path.join(ROOT, leaf) for leaf in leaves]
+        own.append(os.path.join(ROOT, "driver", "uapi"))  # pinned kernel headers
         ok, why = compiles(cc, own + public,
                            f'#include "{os.path.basename(name)}"\n',
                            ["-Wall", "-Wextra", "-Wno-unused-function"])
