@@ -143,12 +143,20 @@ static unsigned image_address_dwords(uint32_t mods, unsigned dim, bool a16)
     return n;
 }
 
-/* Sizes of the separate address operands; returns how many there are. */
-static unsigned image_address_parts(const struct dec *d, unsigned dwords,
-                                    unsigned sizes[5])
+unsigned dec_image_address(const struct isa_row *row, uint32_t flags, unsigned dim,
+                           unsigned most)
 {
-    if (d->row->mods & ISA_RM_BVH) {
-        bool a16 = (d->inst->flags & ISA_M_A16) != 0;
+    bool a16 = (flags & ISA_M_A16) != 0;
+    if (row->mods & ISA_RM_BVH)
+        return most - (a16 ? 3u : 0u);
+    return image_address_dwords(row->mods, dim, a16);
+}
+
+unsigned dec_image_parts(const struct isa_row *row, uint32_t flags, unsigned dwords,
+                         unsigned sizes[5])
+{
+    if (row->mods & ISA_RM_BVH) {
+        bool a16 = (flags & ISA_M_A16) != 0;
         sizes[0] = dwords - (a16 ? 7 : 10); /* node pointer */
         sizes[1] = 1;                       /* extent */
         sizes[2] = sizes[3] = sizes[4] = 3; /* origin, direction, inverse */
@@ -169,7 +177,7 @@ static void split_address(struct dec *d, struct isa_opnd *vaddr, unsigned dwords
                                       ISA_FIELD_VADDRC, ISA_FIELD_VADDRD};
     struct isa_inst *inst = d->inst;
     unsigned sizes[5] = {0};
-    unsigned n = image_address_parts(d, dwords, sizes);
+    unsigned n = dec_image_parts(d->row, inst->flags, dwords, sizes);
     unsigned at = (unsigned)(vaddr - inst->opnd);
     for (unsigned i = inst->n_opnds; i-- > at + 1;)
         inst->opnd[i + n - 1] = inst->opnd[i];
@@ -201,11 +209,8 @@ void dec_image(struct dec *d)
     if ((d->row->mods & ISA_RM_ATOMIC) && !(inst->flags & ISA_M_GLC))
         vdata->flags &= (uint8_t)~ISA_OF_OUT;
 
-    bool a16 = (inst->flags & ISA_M_A16) != 0;
     unsigned data = image_data_dwords(d);
-    unsigned dwords = d->row->mods & ISA_RM_BVH
-                          ? vaddr->dwords - (a16 ? 3u : 0u)
-                          : image_address_dwords(d->row->mods, inst->dim, a16);
+    unsigned dwords = dec_image_address(d->row, inst->flags, inst->dim, vaddr->dwords);
     if (!image_data_exists(d, data,
                            dec_find(d, ISA_FIELD_SSAMP) !=
                                NULL)) { /* LLVM shows the smallest form instead */

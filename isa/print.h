@@ -33,6 +33,11 @@ enum constant_class {
 unsigned constant_class(unsigned fmt);
 void print_literal(struct text *t, uint32_t literal, unsigned constant_class);
 
+/* Bits of the inline constants ISA_SEL_FLOAT_FIRST and on, as each format has them. */
+extern const uint16_t inline_half_bits[9];
+extern const uint16_t inline_bfloat_bits[9];
+extern const uint32_t inline_float_bits[9];
+
 /* Immediates with a syntax of their own. */
 void print_waitcnt(struct text *t, uint32_t imm);
 void print_depctr(struct text *t, uint32_t imm);

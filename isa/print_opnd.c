@@ -63,11 +63,11 @@ static const char *special_name(unsigned sel, unsigned dwords)
 
 static const char float_names[9][12] = {"0.5",  "-0.5", "1.0",  "-1.0",      "2.0",
                                         "-2.0", "4.0",  "-4.0", "0.15915494"};
-static const uint16_t half_bits[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+const uint16_t inline_half_bits[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
                                       0xc000, 0x4400, 0xc400, 0x3118};
-static const uint16_t bfloat_bits[9] = {0x3f00, 0xbf00, 0x3f80, 0xbf80, 0x4000,
+const uint16_t inline_bfloat_bits[9] = {0x3f00, 0xbf00, 0x3f80, 0xbf80, 0x4000,
                                         0xc000, 0x4080, 0xc080, 0x3e22};
-static const uint32_t float_bits[9] = {0x3f000000, 0xbf000000, 0x3f800000,
+const uint32_t inline_float_bits[9] = {0x3f000000, 0xbf000000, 0x3f800000,
                                        0xbf800000, 0x40000000, 0xc0000000,
                                        0x40800000, 0xc0800000, 0x3e22f983};
 /* Upper halves; 1/(2 pi) has a lower half too and is no literal. */
@@ -77,7 +77,7 @@ static const uint32_t double_bits[8] = {0x3fe00000, 0xbfe00000, 0x3ff00000, 0xbf
 static void put_inline_float(struct text *t, unsigned i, unsigned class)
 {
     if (class == CONST_I16)
-        put_hex(t, half_bits[i]);
+        put_hex(t, inline_half_bits[i]);
     else if (i == 8 && (class == CONST_I64 || class == CONST_F64))
         put_str(t, "0.15915494309189532");
     else
@@ -160,7 +160,7 @@ static bool put_inline_single(struct text *t, uint32_t bits)
         return true;
     }
     for (unsigned i = 0; i < 9; i++) {
-        if (float_bits[i] == bits) {
+        if (inline_float_bits[i] == bits) {
             put_str(t, float_names[i]);
             return true;
         }
@@ -204,16 +204,16 @@ void print_literal(struct text *t, uint32_t literal, unsigned class)
 {
     switch (class) {
     case CONST_F16:
-        put_half(t, (uint16_t)literal, half_bits);
+        put_half(t, (uint16_t)literal, inline_half_bits);
         break;
     case CONST_BF16:
-        put_half(t, (uint16_t)literal, bfloat_bits);
+        put_half(t, (uint16_t)literal, inline_bfloat_bits);
         break;
     case CONST_PK_F16:
-        put_pair(t, literal, half_bits);
+        put_pair(t, literal, inline_half_bits);
         break;
     case CONST_PK_BF16:
-        put_pair(t, literal, bfloat_bits);
+        put_pair(t, literal, inline_bfloat_bits);
         break;
     case CONST_I64: /* zero-extended, so never negative */
         if (literal <= 64)

@@ -1,0 +1,280 @@
+/* asm_stmt.c: one statement to bytes: mnemonic, operands, modifiers, then the rows of
+ * the mnemonic in the order of preference: 32-bit form, VOP3, and the same with DPP.
+ *
+ * Invariant: allocates nothing and keeps no state; on failure code and bytes are as
+ * they were and err says what is wrong, and where.
+ * SPDX-License-Identifier: MIT
+ */
+#include "stmt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- mistakes ---- */
+
+bool st_fail_arg(struct stmt *s, const char *at, enum st_error error, const char *arg,
+                 size_t len)
+{
+    if (s->error == ST_E_NONE) {
+        s->arg = arg;
+        s->arg_len = len < 60 ? (unsigned)len : 60;
+    }
+    return st_fail_at(s, at, error);
+}
+
+static const char *const error_texts[] = {"",
+#define X(code, text) text,
+                                          ST_ERROR_LIST(X)
+#undef X
+};
+
+static void put_error(const struct stmt *s, struct isa_asm_error *err)
+{
+    err->column = s->error_at + 1;
+    if (s->error == ST_E_FOREIGN)
+        return; /* the callback's words are there already */
+    const char *text = error_texts[s->error];
+    const char *arg = strstr(text, "%s");
+    if (arg == NULL)
+        snprintf(err->text, sizeof err->text, "%s", text);
+    else
+        snprintf(err->text, sizeof err->text, "%.*s%.*s%s", (int)(arg - text), text,
+                 (int)s->arg_len, s->arg, arg + 2);
+}
+
+/* ---- the mnemonic ---- */
+
+/* What a suffix demands. */
+struct mnemonic {
+    unsigned op;
+    bool e32, e64, dpp;
+};
+
+static bool ends_with(const char *name, size_t len, const char *suffix, size_t n)
+{
+    return len > n && memcmp(name + len - n, suffix, n) == 0;
+}
+#define ENDS(name, len, suffix) ends_with(name, len, suffix, sizeof(suffix) - 1)
+
+static size_t strip_suffix(const char *name, size_t len, struct mnemonic *m)
+{
+    if (ENDS(name, len, "_e64_dpp")) {
+        m->e64 = m->dpp = true;
+        return len - 8;
+    }
+    if (ENDS(name, len, "_e64"))
+        m->e64 = true;
+    else if (ENDS(name, len, "_e32"))
+        m->e32 = true;
+    else if (ENDS(name, len, "_dpp"))
+        m->dpp = true;
+    else
+        return len;
+    return len - 4;
+}
+
+static bool read_mnemonic(struct stmt *s, struct mnemonic *m)
+{
+    char lower[48] = "";
+    size_t len = 0;
+    const char *p = s->p;
+    *m = (struct mnemonic){0};
+    if (!st_is_name_start(st_peek(s)))
+        return st_fail(s, ST_E_NO_MNEMONIC);
+    for (; p + len < s->end && st_is_name((unsigned char)p[len]); len++) {
+        if (len + 1 == sizeof lower)
+            return st_fail_arg(s, p, ST_E_MNEMONIC, p, len);
+        char c = p[len];
+        lower[len] = (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
+    }
+    s->p += len;
+    size_t base = strip_suffix(lower, len, m);
+    m->op = isa_op_find(lower, base);
+    if (m->op != ISA_OP_NONE)
+        return true;
+    return st_fail_arg(s, p, ENDS(lower, len, "_sdwa") ? ST_E_NO_SDWA : ST_E_MNEMONIC,
+                       p, len);
+}
+
+/* ---- operands and modifiers ---- */
+
+/* The row's operand that the text's operand number i is; NULL if any will do. */
+static const struct isa_opnd_desc *text_operand(const struct isa_row *row, unsigned n)
+{
+    for (unsigned i = 0; i < row->n_opnds; i++) {
+        const struct isa_opnd_desc *desc = &isa_opnds[row->opnds + i];
+        if (desc->flags & ISA_OF_IMPLICIT)
+            continue;
+        if (n-- == 0)
+            return desc;
+    }
+    return NULL;
+}
+
+/* Operands have a special syntax only in these encodings. */
+static bool has_typed_operands(unsigned enc)
+{
+    return enc == ISA_ENC_SOPK || enc == ISA_ENC_SOPP || enc == ISA_ENC_SOP1 ||
+           enc == ISA_ENC_SMEM || enc == ISA_ENC_LDSDIR || enc == ISA_ENC_EXP;
+}
+
+/* MTBUF's format may stand before the last operand. */
+static bool may_follow_modifiers(const struct stmt *s)
+{
+    return s->has == 0 || (s->has == ST_BIT(ST_M_FORMAT) && s->n_opnds == 3);
+}
+
+static bool parse_items(struct stmt *s, const struct isa_row *row)
+{
+    bool typed = has_typed_operands(row->enc);
+    for (;;) {
+        st_blanks(s);
+        if (s->p >= s->end)
+            return true;
+        int found = st_modifier(s);
+        if (found < 0)
+            return false;
+        if (found == 0) {
+            if (!may_follow_modifiers(s))
+                return st_fail(s, ST_E_AFTER_MODS);
+            if (!st_operand(s, typed ? text_operand(row, s->n_opnds) : NULL))
+                return false;
+        }
+        st_take(s, ','); /* optional, as in LLVM */
+    }
+}
+
+/* ---- rows ---- */
+
+struct attempt {
+    struct match match;
+    uint16_t error;
+    uint32_t error_at;
+    const char *arg;
+    unsigned arg_len;
+};
+
+static bool try_row(struct attempt *a, unsigned row, unsigned variant)
+{
+    struct stmt *s = a->match.s;
+    a->match.row = &isa_rows[row - 1];
+    if (variant != ISA_VAR_NONE && !(a->match.row->variants >> variant & 1))
+        return false;
+    a->match.inst->variant = (uint8_t)variant;
+    s->error = ST_E_NONE;
+    if (st_match(&a->match))
+        return true;
+    if (a->error == ST_E_NONE || s->error_at >= a->error_at) {
+        a->error = s->error;
+        a->error_at = s->error_at;
+        a->arg = s->arg;
+        a->arg_len = s->arg_len;
+    }
+    return false;
+}
+
+static bool is_vop3(unsigned row)
+{
+    unsigned enc = isa_rows[row - 1].enc;
+    return enc == ISA_ENC_VOP3 || enc == ISA_ENC_VOP3SD || enc == ISA_ENC_VOP3P;
+}
+
+static bool match_rows(struct attempt *a, const struct mnemonic *name)
+{
+    struct stmt *s = a->match.s;
+    unsigned variant = s->has & ST_BIT(ST_M_DPP_CTRL) ? ISA_VAR_DPP16
+                       : s->has & ST_BIT(ST_M_DPP8)   ? ISA_VAR_DPP8
+                                                      : ISA_VAR_NONE;
+    enum st_error missing = ST_E_NO_DPP;
+    bool any = false;
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned row = isa_op_rows[name->op][i];
+        bool compact = name->e32 || (name->dpp && !name->e64);
+        if (row == 0 || (compact && is_vop3(row)) || (name->e64 && !is_vop3(row)))
+            continue;
+        any = true;
+        if (try_row(a, row, variant))
+            return true;
+    }
+    if (a->error == ST_E_NONE) { /* no row was tried */
+        size_t len;
+        const char *text = isa_op_text(name->op, &len);
+        if (!any && !name->dpp)
+            missing = name->e32 ? ST_E_NO_E32 : ST_E_NO_E64;
+        s->error = ST_E_NONE;
+        return st_fail_arg(s, s->text, missing, text, len);
+    }
+    s->error = a->error;
+    s->error_at = a->error_at;
+    s->arg = a->arg;
+    s->arg_len = a->arg_len;
+    return false;
+}
+
+/* Suffixes that contradict the modifiers. */
+static bool check_suffix(struct stmt *s, const struct mnemonic *name)
+{
+    bool dpp = (s->has & (ST_BIT(ST_M_DPP_CTRL) | ST_BIT(ST_M_DPP8))) != 0;
+    size_t len;
+    const char *text = isa_op_text(name->op, &len);
+    if (name->dpp && !dpp)
+        return st_fail_arg(s, s->end, ST_E_TOO_FEW, text, len);
+    if (dpp && !name->dpp && (name->e32 || name->e64))
+        return st_fail_arg(s, s->text + s->mod_at[s->last_mod], ST_E_MOD_ROW,
+                           s->text + s->mod_at[s->last_mod],
+                           st_name(s, s->text + s->mod_at[s->last_mod]));
+    return true;
+}
+
+static bool assemble(struct stmt *s, struct attempt *a, struct isa_inst *inst)
+{
+    struct mnemonic name;
+    st_blanks(s);
+    if (!read_mnemonic(s, &name))
+        return false;
+    unsigned first = isa_op_rows[name.op][0];
+    const struct isa_row *row = &isa_rows[first - 1];
+    s->enc = row->enc;
+    if (row->enc == ISA_ENC_VOPD)
+        return st_dual(s, name.op, inst, &a->match);
+    s->image = row->enc == ISA_ENC_MIMG;
+    s->allowed = st_mods_of(row->enc);
+    if (isa_op_rows[name.op][1] != 0)
+        s->allowed |= st_mods_of(isa_rows[isa_op_rows[name.op][1] - 1].enc);
+    if (s->p < s->end && *s->p != ' ' && *s->p != '\t')
+        return st_fail(s, ST_E_SYNTAX);
+    return parse_items(s, row) && check_suffix(s, &name) && match_rows(a, &name);
+}
+
+rd_status isa_assemble(const char *text, size_t len,
+                       const struct isa_asm_options *options, uint8_t *code,
+                       unsigned *bytes, struct isa_fixup *fixup,
+                       struct isa_asm_error *err)
+{
+    struct stmt s; /* operands and modifiers are cleared one by one */
+    memset(&s, 0, offsetof(struct stmt, opnd));
+    struct isa_inst inst;
+    s.text = s.p = text;
+    s.end = text + len;
+    s.options = options;
+    s.foreign = err;
+    struct attempt a = {.match = {.s = &s, .inst = &inst, .wave = options->wave}};
+
+    if (!assemble(&s, &a, &inst)) {
+        put_error(&s, err);
+        return RD_E_ENCODING;
+    }
+    if (isa_encode(&inst, options->wave, code, bytes) != RD_OK) {
+        s.error = ST_E_NONE;
+        st_fail_at(&s, text, ST_E_ENCODE);
+        put_error(&s, err);
+        return RD_E_ENCODING;
+    }
+    *fixup = (struct isa_fixup){0};
+    if (a.match.unresolved) {
+        fixup->kind = a.match.fixup_kind;
+        fixup->handle = a.match.handle;
+        fixup->offset = fixup->kind == ISA_FIXUP_ABS32 ? (uint8_t)(*bytes - 4) : 0;
+    }
+    return RD_OK;
+}

@@ -1,0 +1,626 @@
+/* parse_imm.c: immediates with a syntax of their own, the counterpart of print_imm.c.
+ *
+ * Each function leaves the field's value in o (kind IMM); all but labels may also be
+ * plain numbers. Knows fields and names, not instructions.
+ * SPDX-License-Identifier: MIT
+ */
+#include "stmt.h"
+
+#include <string.h>
+
+static bool set(struct st_opnd *o, uint32_t value)
+{
+    o->kind = ST_IMM;
+    o->value = value;
+    return true;
+}
+
+/* Is "NAME (" next? */
+static bool is_call(const struct stmt *s)
+{
+    const char *p = s->p + st_name(s, s->p);
+    if (p == s->p)
+        return false;
+    while (p < s->end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p < s->end && *p == '(';
+}
+
+/* A number that must fit in 16 bits. */
+static bool number16(struct stmt *s, struct st_opnd *o, bool is_signed)
+{
+    const char *at = s->p;
+    int64_t value;
+    if (!st_absolute(s, &value))
+        return false;
+    if (value < (is_signed ? -32768 : 0) || value > 65535)
+        return st_fail_at(s, at, ST_E_RANGE16);
+    return set(o, (uint32_t)value & 0xffff);
+}
+
+static bool open_paren(struct stmt *s)
+{
+    return st_take(s, '(') || st_fail(s, ST_E_OPEN_PAREN);
+}
+
+static bool close_paren(struct stmt *s)
+{
+    return st_take(s, ')') || st_fail(s, ST_E_PAREN);
+}
+
+/* ---- counters: "name(value)" separated by blanks, commas or '&' ---- */
+
+struct counter {
+    char name[18];
+    uint8_t len, shift, width;
+};
+
+static const struct counter wait_counters[] = {
+    {"vmcnt", 5, 10, 6},
+    {"expcnt", 6, 0, 3},
+    {"lgkmcnt", 7, 4, 6},
+};
+
+static const struct counter depctr_counters[] = {
+    {"depctr_hold_cnt", 15, 7, 1}, {"depctr_sa_sdst", 14, 0, 1},
+    {"depctr_va_vdst", 14, 12, 4}, {"depctr_va_sdst", 14, 9, 3},
+    {"depctr_va_ssrc", 14, 8, 1},  {"depctr_va_vcc", 13, 1, 1},
+    {"depctr_vm_vsrc", 14, 2, 3},
+};
+#define WAIT_ALL   0xfff7u /* every counter at its maximum */
+#define DEPCTR_ALL 0xff9fu
+
+/* What a list of counters may do: saturate ("vmcnt_sat"), name a counter twice. */
+struct counter_set {
+    const struct counter *counters;
+    size_t n;
+    bool saturate, once;
+};
+
+static const struct counter *find_counter(const struct counter_set *set_of,
+                                          const char *name, size_t len, bool *saturated)
+{
+    *saturated = false;
+    if (set_of->saturate && len > 4 && memcmp(name + len - 4, "_sat", 4) == 0) {
+        *saturated = true;
+        len -= 4;
+    }
+    for (size_t i = 0; i < set_of->n; i++)
+        if (st_same(name, len, set_of->counters[i].name, set_of->counters[i].len))
+            return &set_of->counters[i];
+    return NULL;
+}
+
+static bool one_counter(struct stmt *s, const struct counter_set *set_of, uint32_t *imm,
+                        uint32_t *seen)
+{
+    st_blanks(s);
+    const char *name = s->p;
+    size_t len = st_name(s, name);
+    bool saturated;
+    const struct counter *c = find_counter(set_of, name, len, &saturated);
+    if (c == NULL)
+        return st_fail_arg(s, name, ST_E_NAME, name, len);
+    uint32_t bit = 1u << (c - set_of->counters);
+    if (set_of->once && (*seen & bit))
+        return st_fail_arg(s, name, ST_E_DUPLICATE, name, len);
+    *seen |= bit;
+    s->p += len;
+    int64_t value;
+    if (!open_paren(s))
+        return false;
+    st_blanks(s);
+    const char *at = s->p;
+    if (!st_absolute(s, &value))
+        return false;
+    uint32_t limit = (1u << c->width) - 1;
+    if (saturated && (value < 0 || value > limit))
+        value = limit;
+    if (value < 0 || value > limit)
+        return st_fail_arg(s, at, ST_E_MOD_VALUE, name, len);
+    *imm = (*imm & ~(limit << c->shift)) | (uint32_t)value << c->shift;
+    return close_paren(s);
+}
+
+static bool counters(struct stmt *s, struct st_opnd *o,
+                     const struct counter_set *set_of, uint32_t all)
+{
+    uint32_t imm = all, seen = 0;
+    if (!is_call(s))
+        return number16(s, o, true);
+    do {
+        if (!one_counter(s, set_of, &imm, &seen))
+            return false;
+        bool separator = st_take(s, '&') || st_take(s, ',');
+        st_blanks(s);
+        if (separator && s->p == s->end)
+            return st_fail(s, ST_E_NAME);
+    } while (s->p < s->end);
+    return set(o, imm);
+}
+
+bool st_waitcnt(struct stmt *s, struct st_opnd *o)
+{
+    static const struct counter_set all = {wait_counters, 3, true, false};
+    return counters(s, o, &all, WAIT_ALL);
+}
+
+bool st_depctr(struct stmt *s, struct st_opnd *o)
+{
+    static const struct counter_set all = {depctr_counters, 7, false, true};
+    return counters(s, o, &all, DEPCTR_ALL);
+}
+
+/* ---- s_delay_alu ---- */
+
+static bool one_delay(struct stmt *s, uint32_t *imm)
+{
+    st_blanks(s);
+    const char *name = s->p;
+    size_t len = st_name(s, name);
+    unsigned shift, kind = ISA_IMM_DELAY_ID;
+    if (ST_IS(name, len, "instid0")) {
+        shift = 0;
+    } else if (ST_IS(name, len, "instskip")) {
+        shift = 4;
+        kind = ISA_IMM_DELAY_SKIP;
+    } else if (ST_IS(name, len, "instid1")) {
+        shift = 7;
+    } else {
+        return st_fail_arg(s, name, ST_E_NAME, name, len);
+    }
+    s->p += len;
+    if (!open_paren(s))
+        return false;
+    st_blanks(s);
+    size_t value_len = st_name(s, s->p);
+    int value = isa_imm_find(kind, s->p, value_len);
+    if (value < 0)
+        return st_fail_arg(s, s->p, ST_E_NAME, s->p, value_len);
+    s->p += value_len;
+    *imm |= (uint32_t)value << shift;
+    return close_paren(s);
+}
+
+bool st_delay(struct stmt *s, struct st_opnd *o)
+{
+    uint32_t imm = 0;
+    if (!is_call(s) && !st_is_name_start(st_peek(s)))
+        return number16(s, o, true);
+    do {
+        if (!one_delay(s, &imm))
+            return false;
+    } while (st_take(s, '|'));
+    return set(o, imm);
+}
+
+/* ---- hwreg(id, offset, size), {id: I, offset: O, size: S} ---- */
+
+struct hwreg {
+    int64_t id, offset, size;
+};
+
+static bool pack_hwreg(struct stmt *s, struct st_opnd *o, const char *at,
+                       const struct hwreg *h)
+{
+    if (h->id < 0 || h->id > 63 || h->offset < 0 || h->offset > 31 || h->size < 1 ||
+        h->size > 32)
+        return st_fail_at(s, at, ST_E_RANGE);
+    return set(o, (uint32_t)(h->id | h->offset << 6 | (h->size - 1) << 11));
+}
+
+/* A hardware register's name or number. */
+static bool hwreg_id(struct stmt *s, int64_t *id)
+{
+    st_blanks(s);
+    size_t len = st_name(s, s->p);
+    if (len > 7 && memcmp(s->p, "HW_REG_", 7) == 0) {
+        *id = isa_imm_find(ISA_IMM_HWREG, s->p, len);
+        if (*id < 0)
+            return st_fail_arg(s, s->p, ST_E_NAME_HERE, s->p, len);
+        s->p += len;
+        return true;
+    }
+    return st_absolute(s, id);
+}
+
+static bool hwreg_fields(struct stmt *s, struct st_opnd *o)
+{
+    struct hwreg h = {0, 0, 32};
+    unsigned seen = 0;
+    const char *at = s->p++;
+    do {
+        st_blanks(s);
+        const char *name = s->p;
+        size_t len = st_name(s, name);
+        unsigned which = ST_IS(name, len, "id")       ? 1
+                         : ST_IS(name, len, "offset") ? 2
+                         : ST_IS(name, len, "size")   ? 4
+                                                      : 0;
+        if (which == 0)
+            return st_fail_arg(s, name, ST_E_NAME, name, len);
+        if (seen & which)
+            return st_fail_arg(s, name, ST_E_DUPLICATE, name, len);
+        seen |= which;
+        s->p += len;
+        if (!st_take(s, ':'))
+            return st_fail(s, ST_E_COLON);
+        bool ok = which == 1   ? hwreg_id(s, &h.id)
+                  : which == 2 ? st_absolute(s, &h.offset)
+                               : st_absolute(s, &h.size);
+        if (!ok)
+            return false;
+    } while (st_take(s, ','));
+    if (!st_take(s, '}'))
+        return st_fail(s, ST_E_COMMA);
+    return pack_hwreg(s, o, at, &h);
+}
+
+bool st_hwreg(struct stmt *s, struct st_opnd *o)
+{
+    const char *at = s->p;
+    if (st_peek(s) == '{')
+        return hwreg_fields(s, o);
+    if (!is_call(s) || !ST_IS(at, st_name(s, at), "hwreg"))
+        return number16(s, o, false);
+    struct hwreg h = {0, 0, 32};
+    s->p += 5;
+    if (!open_paren(s) || !hwreg_id(s, &h.id))
+        return false;
+    if (st_take(s, ',')) {
+        if (!st_absolute(s, &h.offset))
+            return false;
+        if (!st_take(s, ','))
+            return st_fail(s, ST_E_COMMA);
+        if (!st_absolute(s, &h.size))
+            return false;
+    }
+    return close_paren(s) && pack_hwreg(s, o, at, &h);
+}
+
+/* ---- sendmsg(message, operation, stream) ---- */
+
+#define MSG_SYSMSG 15
+
+static const struct {
+    char name[28];
+    uint8_t len;
+    bool system; /* operation of MSG_SYSMSG, else of geometry messages */
+    uint8_t value;
+} operations[] = {
+    {"GS_OP_NOP", 9, false, 0},
+    {"GS_OP_CUT", 9, false, 1},
+    {"GS_OP_EMIT", 10, false, 2},
+    {"GS_OP_EMIT_CUT", 14, false, 3},
+    {"SYSMSG_OP_ECC_ERR_INTERRUPT", 27, true, 1},
+    {"SYSMSG_OP_REG_RD", 16, true, 2},
+    {"SYSMSG_OP_TTRACE_PC", 19, true, 4},
+};
+
+struct message {
+    int64_t id, op, stream;
+    bool named, has_op, has_stream;
+};
+
+static bool message_id(struct stmt *s, struct message *m)
+{
+    st_blanks(s);
+    size_t len = st_name(s, s->p);
+    m->named = len > 4 && memcmp(s->p, "MSG_", 4) == 0;
+    if (!m->named)
+        return st_absolute(s, &m->id);
+    m->id = ST_IS(s->p, len, "MSG_SYSMSG") ? MSG_SYSMSG
+                                           : isa_imm_find(ISA_IMM_SENDMSG, s->p, len);
+    if (m->id < 0)
+        return st_fail_arg(s, s->p, ST_E_NAME_HERE, s->p, len);
+    s->p += len;
+    return true;
+}
+
+static bool message_op(struct stmt *s, struct message *m)
+{
+    st_blanks(s);
+    m->has_op = true;
+    size_t len = st_name(s, s->p);
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (operations[i].system != (m->id == MSG_SYSMSG) ||
+            !st_same(s->p, len, operations[i].name, operations[i].len))
+            continue;
+        m->op = operations[i].value;
+        s->p += len;
+        return true;
+    }
+    if (len > 0 && (memcmp(s->p, "SYSMSG_OP_", len < 10 ? len : 10) == 0))
+        return st_fail_arg(s, s->p, ST_E_NAME_HERE, s->p, len);
+    return st_absolute(s, &m->op);
+}
+
+/* A message by name must be complete and right, by number it must only fit. */
+static bool check_message(struct stmt *s, const char *at, const struct message *m)
+{
+    if (m->id < 0 || m->id > 255 || m->op < 0 || m->op > 7 || m->stream < 0 ||
+        m->stream > 3)
+        return st_fail_at(s, at, ST_E_RANGE);
+    if (!m->named)
+        return true;
+    if (m->has_op != (m->id == MSG_SYSMSG))
+        return st_fail_at(s, at, ST_E_MSG_OP);
+    if (m->has_op && (m->op < 1 || m->op > 4))
+        return st_fail_at(s, at, ST_E_MSG_OP);
+    return !m->has_stream || st_fail_at(s, at, ST_E_MSG_STREAM);
+}
+
+bool st_sendmsg(struct stmt *s, struct st_opnd *o)
+{
+    const char *at = s->p;
+    if (!is_call(s) || !ST_IS(at, st_name(s, at), "sendmsg"))
+        return number16(s, o, false);
+    struct message m = {0};
+    s->p += 7;
+    if (!open_paren(s) || !message_id(s, &m))
+        return false;
+    if (st_take(s, ',')) {
+        if (!message_op(s, &m))
+            return false;
+        m.has_stream = st_take(s, ',');
+        if (m.has_stream && !st_absolute(s, &m.stream))
+            return false;
+    }
+    if (!close_paren(s) || !check_message(s, at, &m))
+        return false;
+    return set(o, (uint32_t)(m.id | m.op << 4 | m.stream << 8));
+}
+
+/* ---- s_version: names and numbers joined by '|' ---- */
+
+static bool version_term(struct stmt *s, int64_t *value, unsigned depth)
+{
+    static const struct {
+        char name[20];
+        uint16_t value;
+    } flags[] = {
+        {"UC_VERSION_W64_BIT", 0x2000},
+        {"UC_VERSION_W32_BIT", 0x4000},
+        {"UC_VERSION_MDP_BIT", 0x8000},
+    };
+    st_blanks(s);
+    size_t len = st_name(s, s->p);
+    if (st_peek(s) == '(') {
+        int64_t next;
+        s->p++;
+        *value = 0;
+        if (depth == 0)
+            return st_fail(s, ST_E_DEPTH);
+        do {
+            if (!version_term(s, &next, depth - 1))
+                return false;
+            *value |= next;
+        } while (st_take(s, '|'));
+        return close_paren(s);
+    }
+    *value = len != 0 ? isa_imm_find(ISA_IMM_UC_VERSION, s->p, len) : -1;
+    for (size_t i = 0; len != 0 && i < 3; i++)
+        if (st_same(s->p, len, flags[i].name, strlen(flags[i].name)))
+            *value = flags[i].value;
+    if (*value < 0)
+        return st_absolute(s, value);
+    s->p += len;
+    return true;
+}
+
+bool st_version(struct stmt *s, struct st_opnd *o)
+{
+    const char *at = s->p;
+    int64_t value = 0, next;
+    do {
+        if (!version_term(s, &next, ST_MAX_DEPTH))
+            return false;
+        value |= next;
+    } while (st_take(s, '|'));
+    if (value < -32768 || value > 65535)
+        return st_fail_at(s, at, ST_E_RANGE16);
+    return set(o, (uint32_t)value & 0xffff);
+}
+
+/* ---- export targets, attributes ---- */
+
+bool st_target(struct stmt *s, struct st_opnd *o)
+{
+    size_t len = st_name(s, s->p);
+    int value = len != 0 ? isa_imm_find(ISA_IMM_EXP_TGT, s->p, len) : -1;
+    if (value < 0)
+        return st_fail(s, ST_E_TARGET);
+    s->p += len;
+    return set(o, (uint32_t)value);
+}
+
+/* attrN.C: one name, as a dot may be in names. */
+bool st_attribute(struct stmt *s, struct st_opnd *o)
+{
+    const char *p = s->p, *end = p + st_name(s, p);
+    static const char channels[] = "xyzw";
+    uint32_t number = 0;
+    if (end - p < 7 || memcmp(p, "attr", 4) != 0 || end[-2] != '.')
+        return st_fail(s, ST_E_ATTR);
+    const char *channel = strchr(channels, end[-1]);
+    for (p += 4; p < end - 2; p++) {
+        if (!st_is_digit((unsigned char)*p) || number > 99)
+            return st_fail(s, ST_E_ATTR);
+        number = number * 10 + (uint32_t)(*p - '0');
+    }
+    if (channel == NULL || *channel == '\0' || number > 32)
+        return st_fail(s, ST_E_ATTR);
+    s->p = end;
+    o->chan = (uint8_t)(channel - channels);
+    return set(o, number);
+}
+
+/* ---- swizzle(mode, ...) of ds_swizzle_b32 ---- */
+
+/* ", N" with N in [low, high] */
+static bool swizzle_number(struct stmt *s, int64_t low, int64_t high, int64_t *value)
+{
+    if (!st_take(s, ','))
+        return st_fail(s, ST_E_COMMA);
+    st_blanks(s);
+    const char *at = s->p;
+    if (!st_absolute(s, value))
+        return false;
+    return (*value >= low && *value <= high) || st_fail_at(s, at, ST_E_SWIZZLE);
+}
+
+/* ", N" with N a power of two */
+static bool swizzle_group(struct stmt *s, int64_t low, int64_t high, int64_t *value)
+{
+    const char *at = s->p;
+    if (!swizzle_number(s, low, high, value))
+        return false;
+    return (*value & (*value - 1)) == 0 || st_fail_at(s, at, ST_E_SWIZZLE);
+}
+
+/* Five letters, the highest lane bit first: 0, 1, p (keep), i (invert). */
+static bool swizzle_mask(struct stmt *s, int32_t *out)
+{
+    uint32_t and_mask = 0, or_mask = 0, xor_mask = 0;
+    if (!st_take(s, ','))
+        return st_fail(s, ST_E_COMMA);
+    st_blanks(s);
+    if (s->end - s->p < 7 || s->p[0] != '"' || s->p[6] != '"')
+        return st_fail(s, ST_E_SWIZZLE);
+    for (unsigned i = 0; i < 5; i++) {
+        uint32_t bit = 16u >> i;
+        switch (s->p[1 + i]) {
+        case '0':
+            break;
+        case '1':
+            or_mask |= bit;
+            break;
+        case 'p':
+            and_mask |= bit;
+            break;
+        case 'i':
+            and_mask |= bit;
+            xor_mask |= bit;
+            break;
+        default:
+            return st_fail(s, ST_E_SWIZZLE);
+        }
+    }
+    s->p += 7;
+    *out = (int32_t)(and_mask | or_mask << 5 | xor_mask << 10);
+    return true;
+}
+
+static bool swizzle_mode(struct stmt *s, const char *mode, size_t len, int32_t *out)
+{
+    int64_t group, lane;
+    if (ST_IS(mode, len, "QUAD_PERM")) {
+        uint32_t packed = 0x8000;
+        for (unsigned i = 0; i < 4; i++) {
+            if (!swizzle_number(s, 0, 3, &lane))
+                return false;
+            packed |= (uint32_t)lane << 2 * i;
+        }
+        *out = (int32_t)packed;
+    } else if (ST_IS(mode, len, "BITMASK_PERM")) {
+        return swizzle_mask(s, out);
+    } else if (ST_IS(mode, len, "BROADCAST")) {
+        if (!swizzle_group(s, 2, 32, &group) || !swizzle_number(s, 0, group - 1, &lane))
+            return false;
+        *out = (int32_t)(32 - group) | (int32_t)lane << 5;
+    } else if (ST_IS(mode, len, "SWAP")) {
+        if (!swizzle_group(s, 1, 16, &group))
+            return false;
+        *out = 31 | (int32_t)group << 10;
+    } else if (ST_IS(mode, len, "REVERSE")) {
+        if (!swizzle_group(s, 2, 32, &group))
+            return false;
+        *out = 31 | (int32_t)(group - 1) << 10;
+    } else {
+        return st_fail_arg(s, mode, ST_E_NAME, mode, len);
+    }
+    return true;
+}
+
+bool st_swizzle(struct stmt *s, int32_t *value)
+{
+    s->p += 7; /* "swizzle" */
+    if (!open_paren(s))
+        return false;
+    st_blanks(s);
+    const char *mode = s->p;
+    size_t len = st_name(s, mode);
+    s->p += len;
+    return swizzle_mode(s, mode, len, value) && close_paren(s);
+}
+
+/* ---- format: of MTBUF ---- */
+
+/* The unified format made of a data format and a number format: their names joined. */
+static int join_formats(const char *data, size_t data_len, const char *number,
+                        size_t number_len)
+{
+    char name[64] = "BUF_FMT_";
+    size_t len = 8;
+    if (data_len + number_len + len + 1 > sizeof name)
+        return -1;
+    memcpy(name + len, data, data_len);
+    len += data_len;
+    if (ST_IS(data, data_len, "INVALID"))
+        return ST_IS(number, number_len, "UNORM") ? 0 : -1;
+    name[len++] = '_';
+    memcpy(name + len, number, number_len);
+    return isa_imm_find(ISA_IMM_MTBUF_FORMAT, name, len + number_len);
+}
+
+#define DATA   "BUF_DATA_FORMAT_"
+#define NUMBER "BUF_NUM_FORMAT_"
+
+static bool split_format(struct stmt *s, int32_t *value)
+{
+    const char *data = "8", *number = "UNORM", *at = s->p;
+    size_t data_len = 1, number_len = 5;
+    unsigned seen = 0;
+    do {
+        st_blanks(s);
+        const char *name = s->p;
+        size_t len = st_name(s, name);
+        unsigned which = 0;
+        if (len >= sizeof DATA && memcmp(name, DATA, sizeof DATA - 1) == 0) {
+            data = name + sizeof DATA - 1;
+            data_len = len - (sizeof DATA - 1);
+            which = 1;
+        } else if (len > sizeof NUMBER &&
+                   memcmp(name, NUMBER, sizeof NUMBER - 1) == 0) {
+            number = name + sizeof NUMBER - 1;
+            number_len = len - (sizeof NUMBER - 1);
+            which = 2;
+        }
+        if (which == 0 || (seen & which))
+            return st_fail_at(s, name, ST_E_FORMAT);
+        seen |= which;
+        s->p += len;
+    } while (st_take(s, ','));
+    *value = join_formats(data, data_len, number, number_len);
+    return *value >= 0 || st_fail_at(s, at, ST_E_FORMAT);
+}
+
+bool st_format(struct stmt *s, int32_t *value)
+{
+    const char *at = s->p;
+    int64_t number;
+    if (!st_take(s, '[')) {
+        if (!st_absolute(s, &number))
+            return false;
+        *value = (int32_t)number;
+        return (number >= 0 && number <= 127) || st_fail_at(s, at, ST_E_RANGE);
+    }
+    st_blanks(s);
+    size_t len = st_name(s, s->p);
+    *value = isa_imm_find(ISA_IMM_MTBUF_FORMAT, s->p, len);
+    if (*value >= 0)
+        s->p += len;
+    else if (!split_format(s, value))
+        return false;
+    return st_take(s, ']') || st_fail(s, ST_E_BRACKET);
+}
