@@ -23,6 +23,7 @@ static const struct command commands[] = {
 #ifdef RDNA3_HAVE_EXEC
     {"exec", "run a program with the mock GPU visible", cmd_exec},
 #endif
+    {"trace", "list, compare and query recorded instructions", cmd_trace},
     {"bench", "measure how fast this program is on this host", cmd_bench},
     {"info", "show device parameters, host SIMD level and engines", cmd_info},
     {"doc", "show encodings, operands and semantics of an instruction", cmd_doc},

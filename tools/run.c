@@ -53,6 +53,8 @@ static const char help[] =
     "  --dots exact|silicon sums of float dot products and WMMA: exact subtraction\n"
     "                       (default), or as measured on silicon, where operands of\n"
     "                       opposite sign lose one unit of the summation grid\n"
+    "  --trace FILE         record every instruction (see rdna3 trace --help)\n"
+    "  --trace-operands     and the operands, before and after: far bigger\n"
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
     "\n"
     "A number is decimal or 0x hexadecimal. Faults end the run with exit status 1.\n";
@@ -76,6 +78,8 @@ enum {
     OPT_SEED,
     OPT_DOTS,
     OPT_STATS,
+    OPT_TRACE,
+    OPT_TRACE_OPERANDS,
     OPT_LATER
 };
 
@@ -98,8 +102,9 @@ static const struct option long_options[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"dots", required_argument, NULL, OPT_DOTS},
     {"stats", no_argument, NULL, OPT_STATS},
+    {"trace", required_argument, NULL, OPT_TRACE},
+    {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
     /* In the plan of the command line, not in this version. */
-    {"trace", required_argument, NULL, OPT_LATER},
     {"timing", no_argument, NULL, OPT_LATER},
     {"sclk-mhz", required_argument, NULL, OPT_LATER},
     {"timing-json", required_argument, NULL, OPT_LATER},
@@ -221,6 +226,12 @@ static int take_option(struct run_options *o, int option, const char *name)
     case OPT_STATS:
         o->stats = o->config.count = true;
         return CLI_OK;
+    case OPT_TRACE:
+        o->trace_path = optarg;
+        return CLI_OK;
+    case OPT_TRACE_OPERANDS:
+        o->trace_operands = true;
+        return CLI_OK;
     case OPT_LATER:
         return cli_error(CLI_USAGE, "--%s: not available yet", name);
     default:
@@ -244,6 +255,8 @@ static int check_options(struct run_options *o, int argc, char **argv)
                          o->kd_path ? "kd" : "entry-offset");
     if (o->raw_path && o->kernel)
         return cli_error(CLI_USAGE, "--kernel goes with a code object, not with --raw");
+    if (o->trace_operands && !o->trace_path)
+        return cli_error(CLI_USAGE, "--trace-operands goes with --trace FILE");
     return run_check_outputs(o);
 }
 
@@ -321,9 +334,13 @@ static int dispatch(struct run_options *o, struct la *la,
     struct emu_stats stats = {0};
     char text[1024];
 
+    int status = run_trace_begin(o, la_emu(la));
+    if (status != CLI_OK)
+        return status;
     double start = cli_now();
     rd_status st = emu_run(la_emu(la), dispatch, &fault, &stats);
     double seconds = cli_now() - start;
+    status = run_trace_end(o, la_emu(la));
     if (st == RD_E_FAULT) {
         emu_fault_text(&fault, text, sizeof text);
         return cli_error(CLI_FAILED, "%s", text);
@@ -331,7 +348,8 @@ static int dispatch(struct run_options *o, struct la *la,
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
 
-    int status = run_write_outputs(o);
+    if (status == CLI_OK)
+        status = run_write_outputs(o);
     if (status == CLI_OK)
         status = run_print_elements(o);
     if (status == CLI_OK && o->stats)

@@ -55,6 +55,9 @@ struct run_options {
     unsigned wave; /* 0: not given */
     bool have_block;
     bool stats;
+    const char *trace_path; /* NULL: none */
+    bool trace_operands;
+    struct trace_writer *trace; /* while the kernel runs */
     struct la_shape shape;
     struct emu_config config;
     struct run_arg *args;
@@ -76,6 +79,11 @@ int run_check_outputs(const struct run_options *o);
  * list  out, room for o->n_args
  * Prints the error; returns an exit status. */
 int run_make_buffers(struct run_options *o, struct la *la, struct la_arg *list);
+
+/* Record what the emulator runs in between, if --trace was given. end also tells how
+ * big the trace became if --stats was given. Print errors; return an exit status. */
+int run_trace_begin(struct run_options *o, struct emu *emu);
+int run_trace_end(struct run_options *o, struct emu *emu);
 
 /* Write --out files, print --print elements. */
 int run_write_outputs(const struct run_options *o);

@@ -1,0 +1,160 @@
+/* decode.c: what encode.c wrote, or whatever else the file holds.
+ *
+ * Trusts nothing: a section may end anywhere and hold any bytes. Invariant: no value
+ * from the file is an index or a count before it was compared with the room there is.
+ * SPDX-License-Identifier: MIT
+ */
+#include "decode.h"
+
+#include <string.h>
+
+uint8_t cursor_byte(struct cursor *c)
+{
+    if (c->p == c->end) {
+        c->bad = true;
+        return 0;
+    }
+    return *c->p++;
+}
+
+uint64_t cursor_varint(struct cursor *c)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t b = cursor_byte(c);
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (!(b & 0x80))
+            return v;
+    }
+    c->bad = true;
+    return 0;
+}
+
+const uint8_t *cursor_take(struct cursor *c, size_t n)
+{
+    const uint8_t *p = c->p;
+    if ((size_t)(c->end - p) < n) {
+        c->bad = true;
+        return NULL;
+    }
+    c->p += n;
+    return p;
+}
+
+static uint64_t zigzag(struct cursor *c)
+{
+    return trace_unzigzag(cursor_varint(c));
+}
+
+uint32_t decode_ctl(struct cursor *c, struct trace_wave_state *ws, struct decoded *d,
+                    uint64_t *jump)
+{
+    uint64_t v = cursor_varint(c);
+    struct emu_event *e = &d->event;
+    uint32_t inst = (uint32_t)(ws->inst + trace_unzigzag(v >> 2));
+    if (v & TRACE_CTL_EXEC)
+        ws->exec ^= cursor_varint(c);
+    e->exec = ws->exec;
+    e->flags = v & TRACE_CTL_FLAGS ? cursor_byte(c) : 0;
+    *jump = e->flags & EMU_EV_TAKEN ? 4 * zigzag(c) : 0;
+    ws->inst = inst + 1;
+    return inst;
+}
+
+/* ---- memory ------------------------------------------------------------------------
+ */
+
+static bool decode_distances(struct cursor *c, struct emu_access *a)
+{
+    uint64_t lanes = a->lanes & (a->lanes - 1);
+    uint64_t address = a->address[__builtin_ctzll(a->lanes)];
+    while (lanes) {
+        uint64_t run = cursor_varint(c), step = zigzag(c);
+        if (c->bad || !run)
+            return false;
+        for (; run && lanes; run--, lanes &= lanes - 1) {
+            address += step;
+            a->address[__builtin_ctzll(lanes)] = address;
+        }
+        if (run)
+            return false;
+    }
+    return true;
+}
+
+static bool decode_access(struct cursor *c, struct trace_mem_state *ms, uint64_t exec,
+                          struct emu_access *a)
+{
+    uint8_t head = cursor_byte(c);
+    if (head & ~(TRACE_MEM_META | TRACE_MEM_LANES))
+        return false;
+    if (head & TRACE_MEM_META) {
+        ms->meta = cursor_byte(c);
+        ms->bytes = (uint16_t)cursor_varint(c);
+    }
+    a->space = ms->meta & TRACE_META_SPACE;
+    a->read = ms->meta & TRACE_META_READ;
+    a->write = ms->meta & TRACE_META_WRITE;
+    a->scalar = ms->meta & TRACE_META_SCALAR;
+    a->bytes = ms->bytes;
+    a->lanes = head & TRACE_MEM_LANES ? cursor_varint(c) : a->scalar ? 1 : exec;
+    if (!a->lanes)
+        return false;
+    ms->first += zigzag(c);
+    a->address[__builtin_ctzll(a->lanes)] = ms->first;
+    return decode_distances(c, a);
+}
+
+bool decode_memory(struct cursor *c, struct trace_inst_state *is, struct decoded *d)
+{
+    unsigned n = cursor_byte(c);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned state = i < TRACE_MEM_STATES ? i : TRACE_MEM_STATES - 1;
+        if (!decode_access(c, &is->mem[state], d->event.exec, &d->access[i]))
+            return false;
+    }
+    d->event.n_accesses = n;
+    d->event.access = d->access;
+    return !c->bad;
+}
+
+/* ---- values ------------------------------------------------------------------------
+ */
+
+static bool decode_row(struct cursor *c, uint32_t *row, unsigned n)
+{
+    bool raw = cursor_byte(c) != 0;
+    const uint8_t *p = cursor_take(c, (raw ? n : 1) * sizeof *row);
+    if (!p)
+        return false;
+    memcpy(row, p, (raw ? n : 1) * sizeof *row);
+    for (unsigned i = 1; !raw && i < n; i++)
+        row[i] = row[0];
+    return true;
+}
+
+static bool decode_direction(struct cursor *c, const struct emu_event *e,
+                             unsigned direction, uint32_t *v)
+{
+    const struct emu_inst *inst = e->inst;
+    const uint32_t *end = v + DECODE_DWORDS;
+    for (unsigned i = 0; i < inst->n_regs; i++) {
+        const struct emu_reg *r = &inst->reg[i];
+        if (!(r->flags & direction))
+            continue;
+        bool vgpr = emu_reg_is_vgpr(r);
+        unsigned rows = vgpr ? r->dwords : 1, n = vgpr ? e->wave->lanes : r->dwords;
+        for (unsigned k = 0; k < rows; k++, v += n)
+            if ((size_t)(end - v) < n || !decode_row(c, v, n))
+                return false;
+    }
+    return true;
+}
+
+bool decode_values(struct cursor *c, struct decoded *d)
+{
+    d->event.in = d->in;
+    d->event.out = d->out;
+    return decode_direction(c, &d->event, ISA_OF_IN, d->in) &&
+           decode_direction(c, &d->event, ISA_OF_OUT, d->out);
+}

@@ -1,0 +1,36 @@
+/* decode.h: bytes to an event, section by section.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_TRACE_DECODE_H
+#define RD_TRACE_DECODE_H
+
+#include "format.h"
+
+/* What is left of a section. Reading past the end gives zeros and sets bad. */
+struct cursor {
+    const uint8_t *p, *end;
+    bool bad;
+};
+
+uint8_t cursor_byte(struct cursor *c);
+uint64_t cursor_varint(struct cursor *c);
+const uint8_t *cursor_take(struct cursor *c, size_t n); /* NULL if there are fewer */
+
+#define DECODE_ACCESSES 255
+#define DECODE_DWORDS   (16u * EMU_MAX_REGS * 64u) /* operands in one direction */
+
+/* Where a decoded event's arrays are. */
+struct decoded {
+    struct emu_event event;
+    struct emu_access access[DECODE_ACCESSES];
+    uint32_t in[DECODE_DWORDS], out[DECODE_DWORDS];
+};
+
+/* CTL: which instruction, EXEC and flags. Returns its number. */
+uint32_t decode_ctl(struct cursor *c, struct trace_wave_state *ws, struct decoded *d,
+                    uint64_t *jump);
+/* False: the section makes no sense. */
+bool decode_memory(struct cursor *c, struct trace_inst_state *is, struct decoded *d);
+bool decode_values(struct cursor *c, struct decoded *d);
+
+#endif

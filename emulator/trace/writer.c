@@ -1,0 +1,368 @@
+/* writer.c: the observer that records: definitions, chunks, the file.
+ *
+ * Allocates only for what is new (instructions, waves) and when a buffer grows. After
+ * the first error it records nothing more; trace_close tells.
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec.h"
+#include "encode.h"
+#include "trace.h"
+
+/* Instruction numbers of one program: index by emu_inst.id. */
+struct code_map {
+    uint32_t *number; /* + 1; 0: not defined yet */
+    size_t room;
+};
+
+struct slot {
+    uint32_t wave; /* number of the wave in it */
+    struct trace_wave_state state;
+};
+
+struct trace_writer {
+    FILE *file;
+    char *path;
+    bool values;
+    bool timed; /* an event of the chunk has a time */
+    rd_status status;
+    int io_errno;
+    struct codec *codec;
+    unsigned kind; /* enum codec_kind */
+    struct bytes section[TRACE_SECTIONS], raw, packed;
+    uint64_t bytes_out, events_out;
+
+    struct code_map *code;
+    size_t n_codes;
+    struct trace_inst_state *inst; /* by number */
+    size_t inst_room;
+    uint32_t n_insts;
+    struct slot *slot;
+    size_t n_slots;
+    uint32_t n_waves;
+
+    uint32_t chunk;                    /* number of the current one, from 1 */
+    uint32_t events;                   /* in it */
+    uint32_t last_wave, run_wave, run; /* the slice being counted */
+};
+
+static rd_status fail(struct trace_error *err, rd_status st, const char *path,
+                      const char *why)
+{
+    snprintf(err->text, sizeof err->text, "'%s': %s", path, why);
+    return st;
+}
+
+static void set_status(struct trace_writer *w, rd_status st)
+{
+    if (w->status == RD_OK) {
+        w->status = st;
+        w->io_errno = errno;
+    }
+}
+
+static void write_bytes(struct trace_writer *w, const void *p, size_t n)
+{
+    if (w->status == RD_OK && fwrite(p, 1, n, w->file) != n)
+        set_status(w, RD_E_IO);
+    w->bytes_out += n;
+}
+
+static void writer_free(struct trace_writer *w)
+{
+    for (unsigned i = 0; i < TRACE_SECTIONS; i++)
+        free(w->section[i].p);
+    for (size_t i = 0; i < w->n_codes; i++)
+        free(w->code[i].number);
+    free(w->code);
+    free(w->inst);
+    free(w->slot);
+    free(w->raw.p);
+    free(w->packed.p);
+    free(w->path);
+    codec_destroy(w->codec);
+    free(w);
+}
+
+rd_status trace_create(const char *path, const struct trace_options *options,
+                       struct trace_writer **out, struct trace_error *err)
+{
+    struct trace_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return fail(err, RD_E_NOMEM, path, "out of memory");
+    w->values = options && options->values;
+    w->kind = codec_best();
+    w->chunk = 1;
+    w->path = strdup(path);
+    rd_status st = w->path ? codec_create(w->kind, &w->codec) : RD_E_NOMEM;
+    if (st == RD_OK) {
+        w->file = fopen(path, "wb");
+        st = w->file ? RD_OK : RD_E_IO;
+    }
+    if (st != RD_OK) {
+        (void)fail(err, st, path, st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+        writer_free(w);
+        return st;
+    }
+    uint32_t head[2] = {w->values ? TRACE_HAS_VALUES : 0, w->kind};
+    write_bytes(w, TRACE_MAGIC, 8);
+    write_bytes(w, head, sizeof head);
+    *out = w;
+    return RD_OK;
+}
+
+uint64_t trace_events_written(const struct trace_writer *w)
+{
+    return w->events_out + w->events;
+}
+
+uint64_t trace_bytes_written(const struct trace_writer *w)
+{
+    return w->bytes_out;
+}
+
+/* ---- chunks ------------------------------------------------------------------------
+ */
+
+static void end_slice(struct trace_writer *w)
+{
+    struct bytes *b = &w->section[TRACE_SLICES];
+    if (!w->run)
+        return;
+    uint64_t step = (uint64_t)w->run_wave - w->last_wave;
+    if (!bytes_varint(b, trace_zigzag(step)) || !bytes_varint(b, w->run))
+        set_status(w, RD_E_NOMEM);
+    w->last_wave = w->run_wave;
+    w->run = 0;
+}
+
+/* The sections behind one another, with their sizes in front. */
+static bool join_sections(struct trace_writer *w)
+{
+    uint32_t size[TRACE_SECTIONS];
+    size_t total = sizeof size;
+    if (!w->timed)
+        w->section[TRACE_TIME].n = 0;
+    for (unsigned i = 0; i < TRACE_SECTIONS; i++) {
+        size[i] = (uint32_t)w->section[i].n;
+        total += w->section[i].n;
+    }
+    w->raw.n = 0;
+    if (total > TRACE_MAX_RAW || !bytes_room(&w->raw, total))
+        return false;
+    memcpy(w->raw.p, size, sizeof size);
+    w->raw.n = sizeof size;
+    for (unsigned i = 0; i < TRACE_SECTIONS; i++) {
+        if (size[i])
+            memcpy(w->raw.p + w->raw.n, w->section[i].p, size[i]);
+        w->raw.n += size[i];
+        w->section[i].n = 0;
+    }
+    return true;
+}
+
+static void flush_chunk(struct trace_writer *w)
+{
+    if (w->status != RD_OK)
+        return;
+    end_slice(w);
+    if (!w->events && !w->section[TRACE_DEFS].n)
+        return;
+    size_t packed = 0;
+    rd_status st = join_sections(w) ? RD_OK : RD_E_NOMEM;
+    w->packed.n = 0;
+    if (st == RD_OK && !bytes_room(&w->packed, codec_bound(w->codec, w->raw.n)))
+        st = RD_E_NOMEM;
+    if (st == RD_OK)
+        st = codec_pack(w->codec, w->raw.p, w->raw.n, w->packed.p, w->packed.room,
+                        &packed);
+    if (st != RD_OK) {
+        set_status(w, st);
+        return;
+    }
+    uint32_t head[5] = {TRACE_CHUNK, w->events, (uint32_t)w->raw.n, (uint32_t)packed,
+                        trace_checksum(w->raw.p, w->raw.n)};
+    write_bytes(w, head, sizeof head);
+    write_bytes(w, w->packed.p, packed);
+    w->events_out += w->events;
+    w->events = 0;
+    w->timed = false;
+    w->last_wave = 0;
+    w->chunk++;
+}
+
+static bool chunk_is_full(const struct trace_writer *w)
+{
+    return w->events >= TRACE_CHUNK_EVENTS ||
+           w->section[TRACE_MEMORY].n + w->section[TRACE_VALUES].n >=
+               TRACE_CHUNK_BYTES ||
+           w->section[TRACE_DEFS].n >= TRACE_CHUNK_BYTES;
+}
+
+rd_status trace_close(struct trace_writer *w, struct trace_error *err)
+{
+    if (!w)
+        return RD_OK;
+    flush_chunk(w);
+    uint32_t end[2] = {TRACE_END, 0};
+    write_bytes(w, end, sizeof end);
+    write_bytes(w, &w->events_out, sizeof w->events_out);
+    errno = 0;
+    if (fclose(w->file) != 0)
+        set_status(w, RD_E_IO);
+    rd_status st = w->status;
+    if (st != RD_OK)
+        (void)fail(err, st, w->path,
+                   st == RD_E_IO && w->io_errno ? strerror(w->io_errno)
+                                                : rd_status_text(st));
+    writer_free(w);
+    return st;
+}
+
+/* ---- definitions
+ * --------------------------------------------------------------------- */
+
+static void define(struct trace_writer *w, enum trace_def kind, const uint64_t *v,
+                   unsigned n)
+{
+    struct bytes *b = &w->section[TRACE_DEFS];
+    bool ok = bytes_varint(b, kind);
+    for (unsigned i = 0; i < n && ok; i++)
+        ok = bytes_varint(b, v[i]);
+    if (!ok)
+        set_status(w, RD_E_NOMEM);
+}
+
+static void on_dispatch(void *ctx, const struct emu_launch *l)
+{
+    const struct emu_dispatch *d = l->dispatch;
+    const uint64_t v[] = {l->number,    l->lanes,     l->vgprs,     l->n_groups,
+                          d->groups[0], d->groups[1], d->groups[2], d->block[0],
+                          d->block[1],  d->block[2],  l->code_base, l->code_bytes,
+                          d->entry};
+    define(ctx, TRACE_DEF_DISPATCH, v, sizeof v / sizeof *v);
+}
+
+static void on_end(void *ctx, const struct emu_launch *l, rd_status status)
+{
+    const uint64_t v[] = {l->number, trace_zigzag((uint64_t)(int64_t)status)};
+    define(ctx, TRACE_DEF_DONE, v, sizeof v / sizeof *v);
+}
+
+/* A bigger table, zeroed behind the old part; false if out of memory. */
+static bool widen(void **table, size_t *room, size_t need, size_t item)
+{
+    if (need <= *room)
+        return true;
+    size_t n = *room ? *room : 64;
+    while (n < need)
+        n *= 2;
+    char *p = realloc(*table, n * item);
+    if (!p)
+        return false;
+    memset(p + *room * item, 0, (n - *room) * item);
+    *table = p;
+    *room = n;
+    return true;
+}
+
+static void on_wave(void *ctx, const struct emu_wave_info *i)
+{
+    struct trace_writer *w = ctx;
+    const uint64_t v[] = {i->dispatch,     i->group,        i->workgroup[0],
+                          i->workgroup[1], i->workgroup[2], i->wave,
+                          i->n_waves,      i->slot,         i->place};
+    void *slots = w->slot;
+    if (!widen(&slots, &w->n_slots, i->slot + 1ul, sizeof *w->slot)) {
+        set_status(w, RD_E_NOMEM);
+        return;
+    }
+    w->slot = slots;
+    w->slot[i->slot] = (struct slot){.wave = w->n_waves++};
+    define(w, TRACE_DEF_WAVE, v, sizeof v / sizeof *v);
+}
+
+static uint32_t define_inst(struct trace_writer *w, const struct emu_event *e,
+                            uint32_t *number)
+{
+    void *states = w->inst;
+    struct bytes *b = &w->section[TRACE_DEFS];
+    const struct emu_inst *inst = e->inst;
+    const uint64_t v[] = {inst->code, e->wave->lanes, inst->pc, inst->bytes};
+    if (!widen(&states, &w->inst_room, w->n_insts + 1ul, sizeof *w->inst) ||
+        !bytes_room(b, 80)) {
+        set_status(w, RD_E_NOMEM);
+        return 0;
+    }
+    w->inst = states;
+    define(w, TRACE_DEF_INST, v, sizeof v / sizeof *v);
+    /* an instruction that is none may lie at the very end of its memory */
+    if (inst->kind == EMU_KIND_ILLEGAL)
+        memset(b->p + b->n, 0xff, inst->bytes);
+    else
+        memcpy(b->p + b->n, (const void *)(uintptr_t)inst->pc, // NOLINT
+               inst->bytes);
+    b->n += inst->bytes;
+    *number = ++w->n_insts;
+    return *number;
+}
+
+/* The number of an instruction, plus one; 0 if out of memory. */
+static inline uint32_t inst_number(struct trace_writer *w, const struct emu_event *e)
+{
+    const struct emu_inst *inst = e->inst;
+    if (inst->code < w->n_codes && inst->id < w->code[inst->code].room &&
+        w->code[inst->code].number[inst->id])
+        return w->code[inst->code].number[inst->id];
+    void *codes = w->code;
+    if (!widen(&codes, &w->n_codes, inst->code + 1ul, sizeof *w->code)) {
+        set_status(w, RD_E_NOMEM);
+        return 0;
+    }
+    w->code = codes;
+    struct code_map *c = &w->code[inst->code];
+    void *numbers = c->number;
+    if (!widen(&numbers, &c->room, inst->id + 1ul, sizeof *c->number)) {
+        set_status(w, RD_E_NOMEM);
+        return 0;
+    }
+    c->number = numbers;
+    return define_inst(w, e, &c->number[inst->id]);
+}
+
+static void on_step(void *ctx, const struct emu_event *e)
+{
+    struct trace_writer *w = ctx;
+    if (w->status != RD_OK || e->wave->slot >= w->n_slots)
+        return;
+    struct slot *slot = &w->slot[e->wave->slot];
+    uint32_t inst = inst_number(w, e);
+    if (!inst)
+        return;
+    if (w->run && slot->wave != w->run_wave)
+        end_slice(w);
+    w->run_wave = slot->wave;
+    w->run++;
+    w->events++;
+    w->timed |= e->time != 0;
+    if (!encode_event(w->section, e, w->chunk, inst - 1, &slot->state,
+                      &w->inst[inst - 1], w->values))
+        set_status(w, RD_E_NOMEM);
+    if (chunk_is_full(w))
+        flush_chunk(w);
+}
+
+struct emu_observer trace_observer(struct trace_writer *w)
+{
+    return (struct emu_observer){.ctx = w,
+                                 .want = EMU_WANT_ACCESS |
+                                         (w->values ? EMU_WANT_VALUES : 0),
+                                 .dispatch_begin = on_dispatch,
+                                 .wave_begin = on_wave,
+                                 .step = on_step,
+                                 .dispatch_end = on_end};
+}

@@ -1,0 +1,83 @@
+/* trace_who.c: who last wrote a register or a byte of memory.
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "trace_tool.h"
+
+/* Only one wave or workgroup can be meant by a register or by a private address. */
+struct owner {
+    bool known;
+    uint64_t dispatch, group;
+    uint32_t wave;
+};
+
+static bool same_owner(struct owner *o, const struct emu_event *e,
+                       const struct trace_place *p)
+{
+    bool by_group = p->is_memory && p->space != EMU_SPACE_GLOBAL;
+    bool by_wave = !p->is_memory || p->space == EMU_SPACE_SCRATCH;
+    if (!o->known) {
+        *o = (struct owner){true, e->wave->dispatch, e->wave->group, e->wave->wave};
+        return true;
+    }
+    if (!by_group && !by_wave)
+        return true;
+    return o->dispatch == e->wave->dispatch && o->group == e->wave->group &&
+           (!by_wave || o->wave == e->wave->wave);
+}
+
+/* Does the event write the place, in the lane if one is given? */
+static bool writes(const struct emu_event *e, const struct trace_place *p, int lane)
+{
+    uint64_t lanes;
+    bool vgpr = !p->is_memory && p->sel >= ISA_SEL_VGPR0;
+    if (!trace_touches(e, p, ISA_OF_OUT, &lanes))
+        return false;
+    bool ignores_exec = e->inst->isa.op == ISA_V_WRITELANE_B32 ||
+                        (e->inst->kind == EMU_KIND_COMPUTE &&
+                         e->inst->isa.enc == ISA_ENC_VOP3P && !e->exec);
+    if (vgpr && !lanes && !ignores_exec)
+        return false;
+    return lane < 0 || (!p->is_memory && !vgpr) || ignores_exec || (lanes >> lane & 1);
+}
+
+int trace_who_wrote(struct trace_input *in, const struct trace_filter *f,
+                    const struct trace_place *place, uint64_t before, int lane)
+{
+    const struct emu_event *e;
+    struct owner owner = {0};
+    uint64_t number, hit = UINT64_MAX;
+    int status;
+    while ((status = trace_input_next(in, &number, &e)) == CLI_OK && e) {
+        if (number >= before)
+            break;
+        if (!trace_filter_match(f, trace_input_dispatch(in, e), number, e) ||
+            !writes(e, place, lane))
+            continue;
+        if (!same_owner(&owner, e, place))
+            return cli_error(CLI_USAGE, "more than one wave writes it: say which with "
+                                        "--workgroup and --wave");
+        hit = number;
+    }
+    if (status != CLI_OK)
+        return status;
+    if (hit == UINT64_MAX) {
+        puts("nobody wrote it");
+        return CLI_OK;
+    }
+    if (trace_rewind(in->reader) != RD_OK)
+        return cli_error(CLI_FAILED, "%s", in->err.text);
+    do
+        status = trace_input_next(in, &number, &e);
+    while (status == CLI_OK && e && number != hit);
+    if (status != CLI_OK || !e)
+        return cli_error(CLI_FAILED, "the trace changed while it was read");
+    trace_print_event(trace_input_dispatch(in, e), number, e, "");
+    uint64_t lanes;
+    if (place->is_memory && trace_touches(e, place, ISA_OF_OUT, &lanes) &&
+        e->n_accesses && !e->access[0].scalar)
+        printf("         by lanes 0x%" PRIx64 "\n", lanes);
+    return CLI_OK;
+}
