@@ -86,7 +86,7 @@ static bool decode_access(struct cursor *c, struct trace_mem_state *ms, uint64_t
                           struct emu_access *a)
 {
     uint8_t head = cursor_byte(c);
-    if (head & ~(TRACE_MEM_META | TRACE_MEM_LANES))
+    if (head & ~(TRACE_MEM_META | TRACE_MEM_LANES | TRACE_MEM_SHAPE))
         return false;
     if (head & TRACE_MEM_META) {
         ms->meta = cursor_byte(c);
@@ -100,9 +100,22 @@ static bool decode_access(struct cursor *c, struct trace_mem_state *ms, uint64_t
     a->lanes = head & TRACE_MEM_LANES ? cursor_varint(c) : a->scalar ? 1 : exec;
     if (!a->lanes)
         return false;
+    unsigned first = (unsigned)__builtin_ctzll(a->lanes);
     ms->first += zigzag(c);
-    a->address[__builtin_ctzll(a->lanes)] = ms->first;
-    return decode_distances(c, a);
+    a->address[first] = ms->first;
+    if (head & TRACE_MEM_SHAPE) {
+        if (a->lanes != ms->lanes)
+            return false;
+        uint64_t shift = ms->first - ms->shape[first];
+        for (unsigned l = 0; l < 64; l++)
+            a->address[l] = ms->shape[l] + shift;
+        return true;
+    }
+    if (!decode_distances(c, a))
+        return false;
+    ms->lanes = a->lanes;
+    memcpy(ms->shape, a->address, sizeof ms->shape);
+    return true;
 }
 
 bool decode_memory(struct cursor *c, struct trace_inst_state *is, struct decoded *d)

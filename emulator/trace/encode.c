@@ -1,8 +1,9 @@
 /* encode.c: the sections of a chunk, as format.h describes them.
  *
  * An access: u8 TRACE_MEM_*; if TRACE_MEM_META: u8 meta, v bytes; if TRACE_MEM_LANES: v
- * lanes (else EXEC; scalar: lane 0); z (address of the first lane - the prediction);
- * then, until all lanes have theirs, runs: v length, z distance to the next lane.
+ * lanes (else EXEC; scalar: lane 0); z (address of the first lane - the last time's);
+ * then, unless TRACE_MEM_SHAPE, until all lanes have theirs, runs: v length, z distance
+ * to the next lane.
  * A value, for each register: of VGPRs row by row, of others all dwords as one row: u8
  * 0 and u32 if all dwords of the row are equal, else u8 1 and the dwords. Knows no
  * files. decode.c is the mirror image. SPDX-License-Identifier: MIT
@@ -86,37 +87,27 @@ static uint8_t meta_of(const struct emu_access *a)
                      (a->scalar ? TRACE_META_SCALAR : 0));
 }
 
-/* Bit i: lane i + 1 is at another distance from lane i than lane i from lane i - 1. */
-static inline uint64_t turns_of(const uint64_t *address, unsigned n)
+/* Do the lanes lie to one another as they did? */
+static bool same_shape(const struct emu_access *a, const struct trace_mem_state *ms)
 {
-    uint64_t turns = 0, last = address[1] - address[0];
-    for (unsigned i = 1; i + 1 < n; i++) {
-        uint64_t step = address[i + 1] - address[i];
-        turns |= (uint64_t)(step != last) << i;
-        last = step;
-    }
-    return turns;
-}
-
-/* Whole rows, the common case: only the turns cost time. */
-static uint8_t *put_row_distances(uint8_t *p, const uint64_t *address, unsigned n)
-{
-    unsigned at = 0;
-    for (uint64_t turns = turns_of(address, n); turns; turns &= turns - 1) {
-        unsigned turn = (unsigned)__builtin_ctzll(turns);
-        p = put_zigzag(put(p, turn - at), address[at + 1] - address[at]);
-        at = turn;
-    }
-    return put_zigzag(put(p, n - 1 - at), address[at + 1] - address[at]);
+    if (a->lanes != ms->lanes)
+        return false;
+    unsigned first = (unsigned)__builtin_ctzll(a->lanes), n = a->lanes >> 32 ? 64 : 32;
+    uint64_t shift = a->address[first] - ms->shape[first], differ = 0;
+    if (a->lanes == UINT32_MAX || a->lanes == ~UINT64_C(0))
+        for (unsigned l = 0; l < n; l++)
+            differ |= a->address[l] - ms->shape[l] - shift;
+    else
+        for (uint64_t m = a->lanes; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctzll(m);
+            differ |= a->address[l] - ms->shape[l] - shift;
+        }
+    return !differ;
 }
 
 static uint8_t *put_distances(uint8_t *p, const struct emu_access *a)
 {
     uint64_t lanes = a->lanes & (a->lanes - 1), step = 0, run = 0;
-    if (a->lanes == UINT32_MAX)
-        return put_row_distances(p, a->address, 32);
-    if (a->lanes == ~UINT64_C(0))
-        return put_row_distances(p, a->address, 64);
     uint64_t last = a->address[__builtin_ctzll(a->lanes)];
     for (; lanes; lanes &= lanes - 1) {
         uint64_t address = a->address[__builtin_ctzll(lanes)];
@@ -147,7 +138,15 @@ static uint8_t *put_access(uint8_t *p, const struct emu_access *a, uint64_t exec
     }
     uint64_t first = a->address[__builtin_ctzll(a->lanes)];
     p = put_zigzag(p, first - ms->first);
-    *ms = (struct trace_mem_state){first, a->bytes, meta};
+    ms->first = first;
+    ms->bytes = a->bytes;
+    ms->meta = meta;
+    if (same_shape(a, ms)) {
+        *head |= TRACE_MEM_SHAPE;
+        return p;
+    }
+    ms->lanes = a->lanes;
+    memcpy(ms->shape, a->address, sizeof ms->shape);
     return put_distances(p, a);
 }
 
@@ -227,9 +226,7 @@ bool encode_event(struct bytes section[TRACE_SECTIONS], const struct emu_event *
     t->n = (size_t)(put_zigzag(t->p + t->n, e->time - ws->time) - t->p);
     ws->time = e->time;
     if (e->inst->kind == EMU_KIND_MEMORY) {
-        if (is->chunk != chunk)
-            *is = (struct trace_inst_state){.chunk = chunk};
-        if (!put_memory(&section[TRACE_MEMORY], e, is))
+        if (!trace_inst_enter(is, chunk) || !put_memory(&section[TRACE_MEMORY], e, is))
             return false;
     }
     return !values || (put_values(&section[TRACE_VALUES], e, ISA_OF_IN) &&

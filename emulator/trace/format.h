@@ -25,6 +25,7 @@
 #define RD_TRACE_FORMAT_H
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "event.h"
 
@@ -65,6 +66,8 @@ enum trace_def {
 /* First byte of an access */
 #define TRACE_MEM_META  1u /* what sort of access follows, else as the last time */
 #define TRACE_MEM_LANES 2u /* v of the lanes follows, else EXEC */
+#define TRACE_MEM_SHAPE                                                                \
+    4u /* same lanes, same distances as the last time: none follow */
 
 /* Second byte if TRACE_MEM_META: space in the low bits, and these */
 #define TRACE_META_SPACE  3u
@@ -75,16 +78,33 @@ enum trace_def {
 /* What an access is predicted from: the same access of the instruction's last execution
  * in this chunk. */
 struct trace_mem_state {
-    uint64_t first; /* address of the first lane */
+    uint64_t first;     /* address of the first lane */
+    uint64_t lanes;     /* 0: no shape yet */
+    uint64_t shape[64]; /* addresses whose distances are the last ones written out */
     uint16_t bytes;
     uint8_t meta;
 };
-#define TRACE_MEM_STATES 4 /* accesses beyond share the last one */
+#define TRACE_MEM_STATES 2 /* accesses beyond share the last one */
 
 struct trace_inst_state {
-    uint32_t chunk; /* that the state is of */
-    struct trace_mem_state mem[TRACE_MEM_STATES];
+    uint32_t chunk;              /* that the state is of */
+    struct trace_mem_state *mem; /* [TRACE_MEM_STATES], once memory was accessed */
 };
+
+/* Make the state that of a chunk; false if out of memory. */
+static inline bool trace_inst_enter(struct trace_inst_state *is, uint32_t chunk)
+{
+    if (is->chunk == chunk)
+        return true;
+    if (!is->mem)
+        is->mem = calloc(TRACE_MEM_STATES, sizeof *is->mem);
+    if (!is->mem)
+        return false;
+    for (unsigned i = 0; i < TRACE_MEM_STATES; i++)
+        is->mem[i] = (struct trace_mem_state){.lanes = 0};
+    is->chunk = chunk;
+    return true;
+}
 
 struct trace_wave_state {
     uint32_t chunk;

@@ -152,10 +152,18 @@ rd_status trace_open(const char *path, struct trace_reader **out,
     return RD_OK;
 }
 
+static void forget_insts(struct trace_reader *r)
+{
+    for (size_t i = 0; i < r->inst.n; i++)
+        free(insts(r)[i].state.mem);
+    r->inst.n = 0;
+}
+
 void trace_reader_close(struct trace_reader *r)
 {
     if (!r)
         return;
+    forget_insts(r);
     if (r->file)
         (void)fclose(r->file);
     codec_destroy(r->codec);
@@ -174,7 +182,8 @@ rd_status trace_rewind(struct trace_reader *r)
     r->at = r->number = r->slice_left = r->slice_wave = 0;
     r->chunk = r->events = 0;
     r->ended = r->has_time = false;
-    r->dispatch.n = r->inst.n = r->wave.n = 0;
+    forget_insts(r);
+    r->dispatch.n = r->wave.n = 0;
     return read_header(r);
 }
 
@@ -415,8 +424,6 @@ static rd_status decode_event(struct trace_reader *r, struct wave_entry *w)
     if (c->bad || number >= r->inst.n)
         return fail(r, RD_E_FORMAT, "event %" PRIu64 " is malformed", r->number);
     struct inst_entry *i = &insts(r)[number];
-    if (i->state.chunk != r->chunk)
-        i->state = (struct trace_inst_state){.chunk = r->chunk};
     e->inst = &i->inst;
     e->next_pc = i->inst.pc +
                  (e->flags & (EMU_EV_ENDED | EMU_EV_FAULT) ? 0 : i->inst.bytes + jump);
@@ -424,7 +431,8 @@ static rd_status decode_event(struct trace_reader *r, struct wave_entry *w)
         w->state.time += trace_unzigzag(cursor_varint(t));
     e->time = w->state.time;
     if (i->inst.kind == EMU_KIND_MEMORY &&
-        !decode_memory(&r->section[TRACE_MEMORY], &i->state, &r->d))
+        (!trace_inst_enter(&i->state, r->chunk) ||
+         !decode_memory(&r->section[TRACE_MEMORY], &i->state, &r->d)))
         return fail(r, RD_E_FORMAT, "event %" PRIu64 ": malformed addresses",
                     r->number);
     if (trace_has_values(r) && !decode_values(&r->section[TRACE_VALUES], &r->d))

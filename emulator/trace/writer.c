@@ -79,6 +79,8 @@ static void writer_free(struct trace_writer *w)
     for (size_t i = 0; i < w->n_codes; i++)
         free(w->code[i].number);
     free(w->code);
+    for (size_t i = 0; i < w->inst_room; i++)
+        free(w->inst[i].mem);
     free(w->inst);
     free(w->slot);
     free(w->raw.p);
