@@ -18,6 +18,7 @@
 #include "cli.h"
 #include "kernels/bench_kernels.h"
 #include "launch.h"
+#include "trace.h"
 
 #define RUN_SECONDS   0.5
 #define RUNS          3
@@ -239,6 +240,37 @@ static rd_status measure_mixed(double *value)
     return measure(&mixed_job, EMU_SIMD_AUTO, 1, value);
 }
 
+/* The matmul with every instruction recorded in a file. */
+static rd_status measure_trace(double *value)
+{
+    char path[] = "/tmp/rdna3-bench-XXXXXX";
+    struct emu_config config = {.threads = 1};
+    struct trace_error trace_err;
+    struct trace_writer *trace = NULL;
+    struct la_error err;
+    struct speed speed = {0, 0};
+    struct la *la;
+    rd_status st = la_create(&config, &la, &err);
+    if (st != RD_OK)
+        return st;
+    int fd = mkstemp(path);
+    st = fd < 0 ? RD_E_IO : trace_create(path, NULL, &trace, &trace_err);
+    if (st == RD_OK) {
+        struct emu_observer observer = trace_observer(trace);
+        st = emu_add_observer(la_emu(la), &observer);
+    }
+    if (st == RD_OK)
+        st = measure_in(la, &matmul_job, &speed);
+    la_destroy(la);
+    rd_status closed = trace_close(trace, &trace_err);
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    }
+    *value = speed.rate;
+    return st == RD_OK ? closed : st;
+}
+
 static rd_status measure_scaling(double *value)
 {
     double one;
@@ -348,6 +380,8 @@ const struct bench_entry bench_emu_entries[] = {
      measure_valu_avx2},
     {"emu/matmul_lds", "wave-inst/s", true, "compiled LDS-tiled f32 matmul, 256 a side",
      measure_matmul},
+    {"emu/trace", "wave-inst/s", true, "the matmul with every instruction recorded",
+     measure_trace},
     {"emu/stream", "wave-inst/s", true, "y = a*x + y over 2 x 64 MiB", measure_stream},
     {"emu/lds", "wave-inst/s", true, "LDS stores, loads, atomics, permutes, barriers",
      measure_lds},
