@@ -35,12 +35,13 @@ static const char help[] =
     "  --no-execute   complete every dispatch without running it\n"
     "  --vram SIZE    bytes of video memory (suffix K, M, G)\n"
     "  --root DIR     run inside DIR as root directory\n"
+    "  --no-namespace mount nothing: only the preloaded library shows the files\n"
     "  --preload LIB  the driver library (default: beside this program)\n"
     "  --keep         keep the state folder and print its name\n";
 
 struct options {
     const char *log, *root, *preload;
-    bool stats, no_execute, keep;
+    bool stats, no_execute, no_namespace, keep;
     uint64_t vram;
 };
 
@@ -53,7 +54,8 @@ enum {
     OPT_PRELOAD,
     OPT_KEEP,
     OPT_TIMING,
-    OPT_HELP
+    OPT_HELP,
+    OPT_NO_NS
 };
 
 static const struct option long_options[] = {
@@ -65,6 +67,7 @@ static const struct option long_options[] = {
     {"root", required_argument, NULL, OPT_ROOT},
     {"preload", required_argument, NULL, OPT_PRELOAD},
     {"keep", no_argument, NULL, OPT_KEEP},
+    {"no-namespace", no_argument, NULL, OPT_NO_NS},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -102,6 +105,9 @@ static int parse(int argc, char **argv, struct options *o)
             break;
         case OPT_KEEP:
             o->keep = true;
+            break;
+        case OPT_NO_NS:
+            o->no_namespace = true;
             break;
         case OPT_HELP:
         case 'h':
@@ -177,13 +183,18 @@ _Noreturn static void run_child(const struct options *o, char **argv,
                                 const char *library, const struct state *state,
                                 const char *log)
 {
-    if (o->root) {
-        const char *problem = state_enter_root(o->root);
-        if (problem) {
-            cli_error(0, "exec: --root %s: %s: %s", o->root, problem, strerror(errno));
-            _exit(125);
-        }
+    const char *problem = NULL;
+    bool mounts = o->root || !o->no_namespace;
+    if (mounts)
+        problem = mounts_begin();
+    if (!problem && o->root)
+        problem = mounts_enter_root(o->root);
+    if (problem && o->root) {
+        cli_error(0, "exec: --root %s: %s: %s", o->root, problem, strerror(errno));
+        _exit(125);
     }
+    if (mounts && !problem && !o->no_namespace)
+        (void)mounts_show(state);
     set_environment(o, library, state, log);
     execvp(argv[0], argv);
     int err = errno;

@@ -10,14 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -218,7 +216,7 @@ static void remove_tree(const char *dir)
 /* Has whoever made this folder died without removing it? */
 static bool is_stale(const char *dir)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX + 16];
     struct {
         uint64_t magic;
         int32_t owner;
@@ -297,58 +295,4 @@ void state_remove(struct state *state)
         munmap(state->shared, sizeof(struct gshared));
     state->shared = NULL;
     remove_tree(state->dir);
-}
-
-static bool write_text(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = write(fd, text, strlen(text));
-    close(fd);
-    return n == (ssize_t)strlen(text);
-}
-
-/* Namespaces in which this process may mount, keeping its user and group. */
-static const char *own_mounts(void)
-{
-    unsigned uid = getuid(), gid = getgid();
-    char map[64];
-    if (unshare(CLONE_NEWNS) == 0)
-        return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ? NULL
-                                                                      : "mount /";
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-        return "unshare";
-    if (!write_text("/proc/self/setgroups", "deny") && errno != ENOENT)
-        return "setgroups";
-    snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-    if (!write_text("/proc/self/uid_map", map))
-        return "uid_map";
-    snprintf(map, sizeof(map), "%u %u 1", gid, gid);
-    if (!write_text("/proc/self/gid_map", map))
-        return "gid_map";
-    return NULL;
-}
-
-const char *state_enter_root(const char *dir)
-{
-    static const char *const shared[] = {"/proc", "/sys", "/dev"};
-    char root[PATH_MAX], cwd[PATH_MAX], path[2 * PATH_MAX];
-    if (!realpath(dir, root))
-        return "no such directory";
-    if (!getcwd(cwd, sizeof(cwd)))
-        cwd[0] = '\0';
-    const char *problem = own_mounts();
-    if (problem)
-        return problem;
-    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-        snprintf(path, sizeof(path), "%s%s", root, shared[i]);
-        if (mount(shared[i], path, NULL, MS_BIND | MS_REC, NULL) != 0)
-            return "mount";
-    }
-    if (chroot(root) != 0)
-        return "chroot";
-    size_t n = strlen(root);
-    bool inside = strncmp(cwd, root, n) == 0 && (cwd[n] == '/' || cwd[n] == '\0');
-    return chdir(inside && cwd[n] ? cwd + n : "/") == 0 ? NULL : "chdir";
 }

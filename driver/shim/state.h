@@ -26,9 +26,19 @@ RD_CHECKED rd_status state_create(uint64_t vram_bytes, const char *root,
                                   const char *library, struct state *out);
 void state_remove(struct state *state);
 
-/* Make dir the root directory, with the host's /proc, /sys and /dev. Uses a mount
- * namespace, and a user namespace if the caller is not root.
+/* ---- mounts.c: for the child that becomes the program ---- */
+
+/* A mount namespace of its own; also a user namespace if the caller is not root.
  * Returns NULL, or what failed, with errno set. */
-const char *state_enter_root(const char *dir);
+const char *mounts_begin(void);
+
+/* Make dir the root directory, with the host's /proc, /sys and /dev.
+ * Returns NULL, or what failed, with errno set. */
+const char *mounts_enter_root(const char *dir);
+
+/* Show the mocked files at their real places, so that programs see them too that no
+ * library can be loaded into. What cannot be mounted stays to the
+ * preloaded library. Returns how many of the places are mounted. */
+unsigned mounts_show(const struct state *state);
 
 #endif
