@@ -84,15 +84,20 @@ static bool check_data(struct match *m)
     bool atomic = (mods & ISA_RM_ATOMIC) != 0;
     bool msaa_load = m->row->op == ISA_IMAGE_MSAA_LOAD;
     if (atomic) {
-        bool ok = mods & ISA_RM_CMPSWAP ? dmask == 3 || dmask == 15
-                                        : dmask == 1 || dmask == 3;
-        if (!ok)
+        /* Four registers are a 64-bit compare-and-swap, one is not even a 32-bit one.
+         */
+        bool swap = (mods & ISA_RM_CMPSWAP) != 0;
+        if ((dmask != 1 && dmask != 3 && dmask != 15) ||
+            data_dwords(m) == (swap ? 1u : 4u))
             return fail_mod(m, has(m, ST_M_DMASK) ? ST_M_DMASK : ST_M_DIM,
                             ST_E_ATOMIC_DMASK);
     } else if (mods & ISA_RM_GATHER4) {
         if (dmask == 0 || (dmask & (dmask - 1)) != 0)
             return fail_mod(m, has(m, ST_M_DMASK) ? ST_M_DMASK : ST_M_DIM,
                             ST_E_GATHER_DMASK);
+        bool sampler = m->row->op != ISA_IMAGE_MSAA_LOAD;
+        if (sampler && data_dwords(m) == 3)
+            return fail_mod(m, ST_M_TFE, ST_E_DATA_SIZE);
     }
     if (msaa_load && m->inst->dim < 6)
         return fail_mod(m, ST_M_DIM, ST_E_MSAA_DIM);

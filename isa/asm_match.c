@@ -187,6 +187,11 @@ static bool float_constant(struct match *m, const struct st_opnd *o, unsigned cl
         *c = (struct constant){half, half, false};
         return true;
     }
+    if (bits == UINT64_C(0x3fc45f306725feed) && class != CONST_32 &&
+        class != CONST_I16) {
+        *c = (struct constant){0x3e22, 0x3e22, false}; /* 0.15915494, rounded down */
+        return true;
+    }
     bool bfloat = class == CONST_BF16 || class == CONST_PK_BF16;
     if (!narrow(bits, 8, bfloat ? 7 : 23, &narrowed))
         return fail_opnd(m, o, ST_E_FLOAT_RANGE);
@@ -200,15 +205,19 @@ static bool int_constant(struct match *m, const struct st_opnd *o, unsigned clas
     int64_t v = o->value;
     bool half = class == CONST_F16 || class == CONST_BF16 || class == CONST_I16;
     bool wide = class == CONST_I64 || class == CONST_F64;
+    if (signs != 0 && wide) /* of which half of the literal? VOP3 has bits for it */
+        return fail_opnd(m, o, ST_E_SIGN_MOD);
     if (!fits(v, half ? 16 : 32) && !wide)
         return fail_opnd(m, o, ST_E_LITERAL_SIZE);
     if (wide) {
-        c->bits = apply_signs((uint64_t)v, 64, signs);
+        c->bits = (uint64_t)v;
         c->inline_only =
             !fits(v, 32) || (class == CONST_F64 && (o->mods & (ST_ABS | ST_NEG)) != 0);
         c->literal = (uint32_t)v;
     } else if (half) {
         c->bits = c->literal = (uint32_t)apply_signs((uint64_t)v & 0xffff, 16, signs);
+        if (class == CONST_I16)
+            c->bits = (uint32_t)v; /* 0xffff is not -1 here */
         c->inline_only = false;
     } else {
         c->bits = c->literal =
@@ -223,7 +232,7 @@ static unsigned integer_selector(uint64_t bits, unsigned class)
 {
     if (class == CONST_I64 || class == CONST_F64)
         return inline_integer((int64_t)bits);
-    if (class == CONST_F16 || class == CONST_BF16 || class == CONST_I16)
+    if (class == CONST_F16 || class == CONST_BF16)
         return inline_integer((int16_t)bits);
     return inline_integer((int32_t)bits);
 }
@@ -286,8 +295,6 @@ static bool constant(struct match *m, const struct isa_opnd_desc *desc,
         sel = inline_float(c.bits, class);
     if (sel == 0 && o->kind == ST_FLOAT && c.bits == 0)
         sel = ISA_SEL_INT_0; /* 0.0 */
-    if (sel == 0 && class == CONST_BF16 && o->kind == ST_FLOAT)
-        sel = inline_float(c.bits, class);
     if (sel != 0) {
         out->kind = ISA_OPND_REG;
         out->sel = (uint16_t)sel;
@@ -398,14 +405,14 @@ static bool takes_scalar(const struct isa_opnd_desc *desc, unsigned sel)
             return sel <= ISA_SEL_NULL;
         if (desc->field == ISA_FIELD_SADDR)
             return sel < ISA_SEL_EXEC_HI;
-        if (desc->flags & ISA_OF_OUT)
-            return !special;
+        if (desc->flags & ISA_OF_OUT) /* LLVM lets v_cmp_* write what has eight bits */
+            return !special || desc->field == ISA_FIELD_VDST;
         if (desc->field == ISA_FIELD_SBASE || desc->field == ISA_FIELD_SRSRC ||
             desc->field == ISA_FIELD_SSAMP)
             return !special;
         return true;
     case ISA_OPR_SRC_VGPR_OR_INLINE:
-        return sel == ISA_SEL_NULL;
+        return sel == ISA_SEL_NULL || special;
     default:
         return true;
     }
@@ -418,7 +425,8 @@ static bool scalar_register(struct match *m, const struct isa_opnd_desc *desc,
         return fail_opnd(m, o, ST_E_NULL);
     if (!takes_scalar(desc, o->sel))
         return fail_opnd(m, o, ST_E_CLASS);
-    if (o->dwords == 0 ? out->dwords > 2 : o->dwords != out->dwords)
+    bool any_width = desc->type == ISA_OPR_SRC_VGPR_OR_INLINE || out->dwords <= 2;
+    if (o->dwords == 0 ? !any_width : o->dwords != out->dwords)
         return fail_opnd(m, o, desc->fmt == ISA_FMT_M64 ? ST_E_WAVE_MASK : ST_E_WIDTH);
     out->kind = ISA_OPND_REG;
     out->sel = o->sel;
@@ -433,6 +441,12 @@ static bool must_be_vector(const struct match *m, const struct isa_opnd_desc *de
 }
 
 /* ---- |x|, -x ---- */
+
+static bool is_float(unsigned fmt)
+{
+    return fmt == ISA_FMT_F16 || fmt == ISA_FMT_F32 || fmt == ISA_FMT_F64 ||
+           fmt == ISA_FMT_BF16 || fmt == ISA_FMT_PK2_F16 || fmt == ISA_FMT_PK2_BF16;
+}
 
 /* Put the signs of a source into the instruction. Numbers in compact encodings take
  * them themselves: *number gets what to apply. */
@@ -449,11 +463,14 @@ static bool signs(struct match *m, const struct isa_opnd_desc *desc,
     bool takes_neg = (mods & ISA_RM_NEG0 << n) != 0;
     if (m->row->enc == ISA_ENC_VOP3P && !(mods & ISA_RM_MIX))
         takes_abs = takes_neg = false; /* neg_lo: and neg_hi: instead */
-    if (m->row->mods & ISA_RM_MIX)
+    if (mods & ISA_RM_MIX)
         takes_abs = takes_neg;
-    bool integer = !takes_abs && !takes_neg;
-    if ((abs && !takes_abs) || (neg && !takes_neg) ||
-        (sext && !(integer && st_is_dpp(m->inst))))
+    bool integer = !takes_abs && !is_float(desc->fmt);
+    bool halves = st_is_dpp(m->inst) && m->row->enc == ISA_ENC_VOP3 &&
+                  (mods & ISA_RM_OPSEL0 << n);
+    bool minus_ok = takes_neg && (!integer || desc->fmt == ISA_FMT_I16);
+    bool sext_ok = integer && (takes_neg || halves);
+    if ((abs && !takes_abs) || (neg && !minus_ok) || (sext && !sext_ok))
         return fail_opnd(m, o, ST_E_SIGN_MOD);
     if (is_compact(m->row->enc)) {
         if (o->kind != ST_REG) {
@@ -589,7 +606,7 @@ static bool match_vcc(struct match *m)
 static bool leaves_out_vcc(const struct match *m)
 {
     unsigned with = 0, without = 0;
-    if (m->row->enc != ISA_ENC_VOP2)
+    if (m->row->enc != ISA_ENC_VOP2 && m->row->enc != ISA_ENC_VOPC)
         return false;
     for (unsigned i = 0; i < m->row->n_opnds; i++) {
         const struct isa_opnd_desc *desc = &isa_opnds[m->row->opnds + i];

@@ -402,8 +402,14 @@ static bool version_term(struct stmt *s, int64_t *value, unsigned depth)
     for (size_t i = 0; len != 0 && i < 3; i++)
         if (st_same(s->p, len, flags[i].name, strlen(flags[i].name)))
             *value = flags[i].value;
-    if (*value < 0)
-        return st_absolute(s, value);
+    if (*value < 0) {
+        struct st_opnd o = {0};
+        const char *at = s->p;
+        if (!st_number(s, &o, true))
+            return false;
+        *value = o.value;
+        return o.kind == ST_INT || st_fail_at(s, at, ST_E_IMM);
+    }
     s->p += len;
     return true;
 }

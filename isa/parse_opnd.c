@@ -107,6 +107,11 @@ static bool wrapped(struct stmt *s, struct st_opnd *o)
     if (!close_wrap(s, &w))
         return false;
     bool any = w.minus || w.neg || w.abs || w.bar || w.sext;
+    /* LLVM refuses them, but only bare; hardware has them. */
+    bool zero_flag =
+        o->kind == ST_REG && (o->sel == ISA_SEL_VCCZ || o->sel == ISA_SEL_EXECZ);
+    if (zero_flag && !any)
+        return st_fail_at(s, s->text + o->at, ST_E_ZERO_FLAG);
     if (any && o->kind == ST_EXPR)
         return st_fail_at(s, s->text + o->at, ST_E_SYMBOL);
     o->mods |=

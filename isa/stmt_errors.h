@@ -35,6 +35,7 @@
     X(ST_E_NO_AGPR, "gfx1100 has no accumulation registers (AGPRs)")                   \
     X(ST_E_NO_REG, "register '%s' does not exist on gfx1100")                          \
     X(ST_E_NO_SPECIAL, "'%s' is no operand on gfx1100")                                \
+    X(ST_E_ZERO_FLAG, "vccz and execz are no operands on gfx1100")                     \
     X(ST_E_REG_INDEX, "register index is out of range")                                \
     X(ST_E_REG_ORDER, "first register index must not exceed the second")               \
     X(ST_E_REG_SIZE, "no operand has this many registers")                             \
