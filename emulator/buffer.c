@@ -84,7 +84,7 @@ static bool plan_half(struct wave *w, const struct uop *u, struct plan *p,
         plan_lane(w, u, p, l);
         for (unsigned k = 0; k < p->parts; k++) {
             enum emu_fault_kind kind = EMU_FAULT_MISALIGNED;
-            if (!(p->in[l] >> k & 1u))
+            if (!((unsigned)p->in[l] >> k & 1u))
                 continue;
             if (p->at[l][k] % align ||
                 !lane_allowed(w, p->at[l][k], size, perm, &kind)) {
@@ -101,14 +101,14 @@ static bool plan_half(struct wave *w, const struct uop *u, struct plan *p,
 static uint32_t read_part(const struct plan *p, unsigned l, unsigned k)
 {
     uint32_t v = 0;
-    if (p->in[l] >> k & 1u)
+    if ((unsigned)p->in[l] >> k & 1u)
         memcpy(&v, host_pointer(p->at[l][k]), part_bytes(p));
     return v;
 }
 
 static void write_part(const struct plan *p, unsigned l, unsigned k, uint32_t v)
 {
-    if (p->in[l] >> k & 1u)
+    if ((unsigned)p->in[l] >> k & 1u)
         memcpy(host_pointer(p->at[l][k]), &v, part_bytes(p));
 }
 
