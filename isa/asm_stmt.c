@@ -50,50 +50,53 @@ struct mnemonic {
     bool e32, e64, dpp;
 };
 
-static bool ends_with(const char *name, size_t len, const char *suffix, size_t n)
-{
-    return len > n && memcmp(name + len - n, suffix, n) == 0;
-}
-#define ENDS(name, len, suffix) ends_with(name, len, suffix, sizeof(suffix) - 1)
-
+/* Length of the name without its suffix. */
 static size_t strip_suffix(const char *name, size_t len, struct mnemonic *m)
 {
-    if (ENDS(name, len, "_e64_dpp")) {
-        m->e64 = m->dpp = true;
-        return len - 8;
-    }
-    if (ENDS(name, len, "_e64"))
-        m->e64 = true;
-    else if (ENDS(name, len, "_e32"))
-        m->e32 = true;
-    else if (ENDS(name, len, "_dpp"))
-        m->dpp = true;
-    else
+    if (len < 5 || name[len - 4] != '_')
         return len;
+    const char *suffix = name + len - 3;
+    if (memcmp(suffix, "e64", 3) == 0) {
+        m->e64 = true;
+    } else if (memcmp(suffix, "e32", 3) == 0) {
+        m->e32 = true;
+    } else if (memcmp(suffix, "dpp", 3) == 0) {
+        m->dpp = true;
+        m->e64 = len > 8 && memcmp(name + len - 8, "_e64", 4) == 0;
+        return m->e64 ? len - 8 : len - 4;
+    } else {
+        return len;
+    }
     return len - 4;
 }
 
 static bool read_mnemonic(struct stmt *s, struct mnemonic *m)
 {
     char lower[48] = "";
-    size_t len = 0;
+    uint32_t hashes[48]; /* of what comes before the character */
+    uint32_t hash = ISA_HASH_START;
+    size_t len = 0, room = (size_t)(s->end - s->p);
     const char *p = s->p;
     *m = (struct mnemonic){0};
     if (!st_is_name_start(st_peek(s)))
         return st_fail(s, ST_E_NO_MNEMONIC);
-    for (; p + len < s->end && st_is_name((unsigned char)p[len]); len++) {
+    for (; len < room && st_is_name((unsigned char)p[len]); len++) {
         if (len + 1 == sizeof lower)
             return st_fail_arg(s, p, ST_E_MNEMONIC, p, len);
         char c = p[len];
-        lower[len] = (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
+        c = (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
+        hashes[len] = hash;
+        hash = isa_hash_step(hash, c);
+        lower[len] = c;
     }
+    hashes[len] = hash;
     s->p += len;
     size_t base = strip_suffix(lower, len, m);
-    m->op = isa_op_find(lower, base);
+    m->op = isa_op_find_hashed(lower, base, hashes[base]);
     if (m->op != ISA_OP_NONE)
         return true;
-    return st_fail_arg(s, p, ENDS(lower, len, "_sdwa") ? ST_E_NO_SDWA : ST_E_MNEMONIC,
-                       p, len);
+    bool sdwa = len > 5 && memcmp(lower + len - 5, "_sdwa", 5) == 0;
+    return st_fail_arg(s, p, sdwa ? ST_E_NO_SDWA : ST_E_MNEMONIC, p, len);
 }
 
 /* ---- operands and modifiers ---- */
@@ -124,6 +127,15 @@ static bool may_follow_modifiers(const struct stmt *s)
     return s->has == 0 || (s->has == ST_BIT(ST_M_FORMAT) && s->n_opnds == 3);
 }
 
+/* Surely a register, then no modifier: v1, s[0:1]. */
+static bool is_register(const struct stmt *s)
+{
+    int c = st_peek(s);
+    if ((c != 'v' && c != 's') || s->end - s->p < 2)
+        return false;
+    return st_is_digit((unsigned char)s->p[1]) || s->p[1] == '[';
+}
+
 static bool parse_items(struct stmt *s, const struct isa_row *row)
 {
     bool typed = has_typed_operands(row->enc);
@@ -131,7 +143,7 @@ static bool parse_items(struct stmt *s, const struct isa_row *row)
         st_blanks(s);
         if (s->p >= s->end)
             return true;
-        int found = st_modifier(s);
+        int found = is_register(s) ? 0 : st_modifier(s);
         if (found < 0)
             return false;
         if (found == 0) {

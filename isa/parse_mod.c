@@ -58,16 +58,36 @@ struct spelling {
 #define S(name, mod, form, low, limit, base)                                           \
     {name, sizeof(name) - 1, ST_M_##mod, form, low, limit, base}
 static const struct spelling spellings[] = {
-    S("offset", OFFSET, OTHER, 0, 0, 0),
-    S("glc", CACHE, FLAG, 0, 0, ISA_M_GLC),
-    S("slc", CACHE, FLAG, 0, 0, ISA_M_SLC),
-    S("dlc", CACHE, FLAG, 0, 0, ISA_M_DLC),
-    S("row_mask", ROW_MASK, NUMBER, 0, 15, 0),
+    /* by first letter, see by_letter */
+    S("a16", A16, FLAG, 0, 0, 0),
     S("bank_mask", BANK_MASK, NUMBER, 0, 15, 0),
-    S("quad_perm", DPP_CTRL, OTHER, 0, 0, 0),
-    S("dpp8", DPP8, OTHER, 0, 0, 0),
-    S("fi", FI, NUMBER, 0, 1, 0),
     S("bound_ctrl", BOUND_CTRL, NUMBER, 0, 1, 0),
+    S("clamp", CLAMP, FLAG, 0, 0, 0),
+    S("dlc", CACHE, FLAG, 0, 0, ISA_M_DLC),
+    S("dpp8", DPP8, OTHER, 0, 0, 0),
+    S("dmask", DMASK, NUMBER, 0, 15, 0),
+    S("dim", DIM, OTHER, 0, 0, 0),
+    S("div", OMOD, OTHER, 0, 0, 0),
+    S("d16", D16, FLAG, 0, 0, 0),
+    S("done", DONE, FLAG, 0, 0, 0),
+    S("fi", FI, NUMBER, 0, 1, 0),
+    S("format", FORMAT, OTHER, 0, 0, 0),
+    S("glc", CACHE, FLAG, 0, 0, ISA_M_GLC),
+    S("gds", GDS, FLAG, 0, 0, 0),
+    S("idxen", IDXEN, FLAG, 0, 0, 0),
+    S("inst_offset", OFFSET, OTHER, 0, 0, 0),
+    S("lwe", LWE, FLAG, 0, 0, 0),
+    S("mul", OMOD, OTHER, 0, 0, 0),
+    S("neg_lo", NEG_LO, BITS, 0, 0, 0),
+    S("neg_hi", NEG_HI, BITS, 0, 0, 0),
+    S("offset", OFFSET, OTHER, 0, 0, 0),
+    S("op_sel", OP_SEL, BITS, 0, 0, 0),
+    S("op_sel_hi", OP_SEL_HI, BITS, 0, 0, 0),
+    S("offen", OFFEN, FLAG, 0, 0, 0),
+    S("offset0", OFFSET0, NUMBER, 0, 255, 0),
+    S("offset1", OFFSET1, NUMBER, 0, 255, 0),
+    S("quad_perm", DPP_CTRL, OTHER, 0, 0, 0),
+    S("row_mask", ROW_MASK, NUMBER, 0, 15, 0),
     S("row_shl", DPP_CTRL, CTRL, 1, 15, 0x100),
     S("row_shr", DPP_CTRL, CTRL, 1, 15, 0x110),
     S("row_ror", DPP_CTRL, CTRL, 1, 15, 0x120),
@@ -75,34 +95,25 @@ static const struct spelling spellings[] = {
     S("row_xmask", DPP_CTRL, CTRL, 0, 15, 0x160),
     S("row_mirror", DPP_CTRL, OTHER, 0, 0, 0x140),
     S("row_half_mirror", DPP_CTRL, OTHER, 0, 0, 0x141),
-    S("dmask", DMASK, NUMBER, 0, 15, 0),
-    S("dim", DIM, OTHER, 0, 0, 0),
-    S("clamp", CLAMP, FLAG, 0, 0, 0),
-    S("mul", OMOD, OTHER, 0, 0, 0),
-    S("div", OMOD, OTHER, 0, 0, 0),
-    S("op_sel", OP_SEL, BITS, 0, 0, 0),
-    S("op_sel_hi", OP_SEL_HI, BITS, 0, 0, 0),
-    S("neg_lo", NEG_LO, BITS, 0, 0, 0),
-    S("neg_hi", NEG_HI, BITS, 0, 0, 0),
-    S("idxen", IDXEN, FLAG, 0, 0, 0),
-    S("offen", OFFEN, FLAG, 0, 0, 0),
-    S("format", FORMAT, OTHER, 0, 0, 0),
-    S("offset0", OFFSET0, NUMBER, 0, 255, 0),
-    S("offset1", OFFSET1, NUMBER, 0, 255, 0),
-    S("gds", GDS, FLAG, 0, 0, 0),
-    S("unorm", UNORM, FLAG, 0, 0, 0),
     S("r128", R128, FLAG, 0, 0, 0),
-    S("a16", A16, FLAG, 0, 0, 0),
-    S("tfe", TFE, FLAG, 0, 0, 0),
-    S("lwe", LWE, FLAG, 0, 0, 0),
-    S("d16", D16, FLAG, 0, 0, 0),
-    S("done", DONE, FLAG, 0, 0, 0),
     S("row_en", ROW_EN, FLAG, 0, 0, 0),
+    S("slc", CACHE, FLAG, 0, 0, ISA_M_SLC),
+    S("tfe", TFE, FLAG, 0, 0, 0),
+    S("unorm", UNORM, FLAG, 0, 0, 0),
     S("wait_exp", WAIT_EXP, NUMBER, 0, 7, 0),
     S("wait_vdst", WAIT_VDST, NUMBER, 0, 15, 0),
-    S("inst_offset", OFFSET, OTHER, 0, 0, 0),
 };
 #undef S
+
+/* The spellings that begin with a letter: first, count. */
+static const uint8_t by_letter[26][2] = {
+    ['a' - 'a'] = {0, 1},   ['b' - 'a'] = {1, 2},  ['c' - 'a'] = {3, 1},
+    ['d' - 'a'] = {4, 7},   ['f' - 'a'] = {11, 2}, ['g' - 'a'] = {13, 2},
+    ['i' - 'a'] = {15, 2},  ['l' - 'a'] = {17, 1}, ['m' - 'a'] = {18, 1},
+    ['n' - 'a'] = {19, 2},  ['o' - 'a'] = {21, 6}, ['q' - 'a'] = {27, 1},
+    ['r' - 'a'] = {28, 10}, ['s' - 'a'] = {38, 1}, ['t' - 'a'] = {39, 1},
+    ['u' - 'a'] = {40, 1},  ['w' - 'a'] = {41, 2},
+};
 
 /* "[a,b,...]", between least and most elements, each at most limit. */
 static bool read_list(struct stmt *s, unsigned least, unsigned most, int64_t limit,
@@ -292,27 +303,37 @@ static int accept(struct stmt *s, const struct spelling *sp, const char *start,
     return 1;
 }
 
+/* The modifier called name, among those the mnemonic may have, or NULL. */
+static const struct spelling *find(const struct stmt *s, const char *name, size_t len)
+{
+    unsigned letter = (unsigned)name[0] - 'a';
+    if (letter >= 26)
+        return NULL;
+    const struct spelling *sp = &spellings[by_letter[letter][0]];
+    for (unsigned n = by_letter[letter][1]; n != 0; n--, sp++)
+        if (sp->len == len && memcmp(sp->name, name, len) == 0 &&
+            (s->allowed & ST_BIT(sp->mod)))
+            return sp;
+    return NULL;
+}
+
 int st_modifier(struct stmt *s)
 {
     const char *start = s->p;
     size_t len = st_name(s, start);
-    if (len < 2 || s->allowed == 0)
+    if (len < 2)
         return 0;
-    bool off = start[0] == 'n' && start[1] == 'o' && len > 4;
-    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
-        const struct spelling *sp = &spellings[i];
-        if (!(s->allowed & ST_BIT(sp->mod)))
-            continue;
-        if (sp->len == len && memcmp(sp->name, start, len) == 0) {
-            s->p += len;
-            return accept(s, sp, start, true);
-        }
-        if (off && sp->form == FLAG && sp->len + 2u == len &&
-            memcmp(sp->name, start + 2, sp->len) == 0 && sp->mod != ST_M_IDXEN &&
-            sp->mod != ST_M_OFFEN) {
-            s->p += len;
-            return accept(s, sp, start, false);
-        }
+    const struct spelling *sp = find(s, start, len);
+    bool set = true;
+    if (sp == NULL && len > 4 && start[0] == 'n' && start[1] == 'o') {
+        sp = find(s, start + 2, len - 2);
+        set = false;
+        if (sp != NULL &&
+            (sp->form != FLAG || sp->mod == ST_M_IDXEN || sp->mod == ST_M_OFFEN))
+            sp = NULL; /* those are words, not flags */
     }
-    return 0;
+    if (sp == NULL)
+        return 0;
+    s->p += len;
+    return accept(s, sp, start, set);
 }

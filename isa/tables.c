@@ -197,26 +197,29 @@ const char *isa_op_name(unsigned op)
     return (const char *)&name_pool + names[op].offset;
 }
 
-static uint32_t hash_name(const char *name, size_t len)
+unsigned isa_op_find_hashed(const char *name, size_t len, uint32_t hash)
 {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)name[i]) * 16777619u;
-    return h ^ (h >> 15);
+    for (uint32_t at = hash ^ (hash >> 15);; at++) {
+        unsigned value = name_hash[at % HASH_SIZE];
+        if (value == 0)
+            return ISA_OP_NONE;
+        if (value < ISA_OP_COUNT) {
+            if (names[value].len == len && memcmp(isa_op_name(value), name, len) == 0)
+                return value;
+            continue;
+        }
+        const char *text = aliases[value - ISA_OP_COUNT].name;
+        if (strncmp(text, name, len) == 0 && text[len] == '\0')
+            return aliases[value - ISA_OP_COUNT].op;
+    }
 }
 
 unsigned isa_op_find(const char *name, size_t len)
 {
-    for (uint32_t at = hash_name(name, len);; at++) {
-        unsigned value = name_hash[at % HASH_SIZE];
-        if (value == 0)
-            return ISA_OP_NONE;
-        unsigned alias = value < ISA_OP_COUNT ? 0 : value - ISA_OP_COUNT;
-        const char *text =
-            value < ISA_OP_COUNT ? isa_op_name(value) : aliases[alias].name;
-        if (strncmp(text, name, len) == 0 && text[len] == '\0')
-            return value < ISA_OP_COUNT ? value : aliases[alias].op;
-    }
+    uint32_t hash = ISA_HASH_START;
+    for (size_t i = 0; i < len; i++)
+        hash = isa_hash_step(hash, name[i]);
+    return isa_op_find_hashed(name, len, hash);
 }
 
 const char *isa_enc_name(unsigned enc)
