@@ -26,7 +26,7 @@ rdna3 run k.elf --seed 99999999999999999999
 rdna3 run k.elf --engine jit
 rdna3 run k.elf --engine warp
 rdna3 run k.elf --simd sse
-rdna3 run k.elf --trace t
+rdna3 run k.elf --trace-operands
 rdna3 run k.elf --timing
 rdna3 run k.elf --timing-json t
 rdna3 run k.elf --out 0
