@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "cmd.h"
+#include "fidelity.h"
 #include "emu.h"
 #include "isa.h"
 
@@ -141,6 +142,13 @@ static void print_semantics(const struct emu *emu, unsigned op)
         printf("\nsemantics: emulator/%s:%u\n", file, line);
     else
         printf("\nsemantics: none, a kernel that reaches it stops\n");
+    struct emu_fidelity f = emu_fidelity(emu, op);
+    printf("fidelity: ");
+    if (f.kind == EMU_FIDELITY_ULP)
+        printf("within %u ULP", f.ulp);
+    else
+        printf("%s", emu_fidelity_name(f.kind));
+    printf("%s%s\n", *f.note ? ": " : "", f.note);
 }
 
 static int print_op(const struct emu *emu, const char *word)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fidelity.h"
 #include "isa.h"
 
 #define TOP_OPCODES 16
@@ -147,6 +148,23 @@ static int by_count(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
+/* How much of what ran is how near to hardware. */
+static void print_fidelity(const struct emu *emu, const struct opcode_counts *all)
+{
+    uint64_t executed[EMU_FIDELITY_KINDS] = {0};
+    unsigned opcodes[EMU_FIDELITY_KINDS] = {0};
+    for (size_t i = 0; i < all->used; i++) {
+        struct emu_fidelity f = emu_fidelity(emu, all->rows[i].op);
+        executed[f.kind] += all->rows[i].count;
+        opcodes[f.kind]++;
+    }
+    printf("\n%-28s %14s %7s\n", "fidelity", "executed", "opcodes");
+    for (unsigned k = 0; k < EMU_FIDELITY_KINDS; k++)
+        if (opcodes[k])
+            printf("%-28s %14" PRIu64 " %7u\n", emu_fidelity_name(k), executed[k],
+                   opcodes[k]);
+}
+
 static void print_opcodes(const struct emu *emu)
 {
     struct opcode_counts all = {.room = isa_op_count()};
@@ -165,6 +183,7 @@ static void print_opcodes(const struct emu *emu)
                all.rows[i].count, 100.0 * (double)all.rows[i].count / (double)total);
     if (all.used > TOP_OPCODES)
         printf("(%zu more)\n", all.used - TOP_OPCODES);
+    print_fidelity(emu, &all);
     free(all.rows);
 }
 
