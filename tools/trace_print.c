@@ -96,9 +96,11 @@ void trace_print_event(const struct trace_dispatch *d, uint64_t number,
         printf(" @%-8" PRIu64, e->time);
     if (d->number)
         printf(" d%" PRIu64, d->number);
-    printf(" (%u,%u,%u) w%-2u %6" PRIx64 "  %-40s", w->workgroup[0], w->workgroup[1],
-           w->workgroup[2], w->wave, e->inst->pc - d->code_base, text);
-    if (e->exec != (w->lanes == 64 ? ~UINT64_C(0) : UINT32_MAX))
+    bool partial = e->exec != (w->lanes == 64 ? ~UINT64_C(0) : UINT32_MAX);
+    bool more = partial || e->flags || e->n_accesses;
+    printf(" (%u,%u,%u) w%-2u %6" PRIx64 "  %-*s", w->workgroup[0], w->workgroup[1],
+           w->workgroup[2], w->wave, e->inst->pc - d->code_base, more ? 40 : 0, text);
+    if (partial)
         printf("  exec 0x%" PRIx64, e->exec);
     if (e->flags & EMU_EV_TAKEN)
         printf("  -> %" PRIx64, e->next_pc - d->code_base);

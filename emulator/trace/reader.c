@@ -358,8 +358,10 @@ static rd_status read_end(struct trace_reader *r)
 static rd_status read_chunk_body(struct trace_reader *r, const uint32_t head[3])
 {
     uint32_t raw = head[0], packed = head[1];
-    if (raw > TRACE_MAX_RAW || packed > r->file_bytes)
+    if (raw > TRACE_MAX_RAW)
         return fail(r, RD_E_FORMAT, "a chunk of impossible size");
+    if (packed > r->file_bytes)
+        return fail(r, RD_E_TRUNCATED, "the file ends in the middle of a chunk");
     if (!room_for(&r->raw, &r->raw_room, raw ? raw : 1) ||
         !room_for(&r->packed, &r->packed_room, packed ? packed : 1))
         return fail(r, RD_E_NOMEM, "out of memory");
