@@ -187,12 +187,11 @@ static bool float_constant(struct match *m, const struct st_opnd *o, unsigned cl
         *c = (struct constant){half, half, false};
         return true;
     }
-    if (bits == UINT64_C(0x3fc45f306725feed) && class != CONST_32 &&
-        class != CONST_I16) {
+    bool bfloat = class == CONST_BF16 || class == CONST_PK_BF16;
+    if (bits == UINT64_C(0x3fc45f306725feed) && bfloat) {
         *c = (struct constant){0x3e22, 0x3e22, false}; /* 0.15915494, rounded down */
         return true;
     }
-    bool bfloat = class == CONST_BF16 || class == CONST_PK_BF16;
     if (!narrow(bits, 8, bfloat ? 7 : 23, &narrowed))
         return fail_opnd(m, o, ST_E_FLOAT_RANGE);
     *c = (struct constant){narrowed, narrowed, false};
@@ -295,6 +294,11 @@ static bool constant(struct match *m, const struct isa_opnd_desc *desc,
         sel = inline_float(c.bits, class);
     if (sel == 0 && o->kind == ST_FLOAT && c.bits == 0)
         sel = ISA_SEL_INT_0; /* 0.0 */
+    if (sel == 0 && class == CONST_F64 &&
+        !c.inline_only) { /* the literal is the upper half */
+        uint64_t bits = (uint64_t)c.literal << 32;
+        sel = bits == 0 ? ISA_SEL_INT_0 : inline_double(bits);
+    }
     if (sel != 0) {
         out->kind = ISA_OPND_REG;
         out->sel = (uint16_t)sel;
@@ -504,7 +508,8 @@ static bool immediate(struct match *m, const struct isa_opnd_desc *desc,
     if (o->kind != ST_IMM)
         return fail_opnd(m, o, ST_E_IMM);
     out->imm = (int32_t)o->value;
-    bool is_unsigned = desc->fmt == ISA_FMT_U16 || desc->field != ISA_FIELD_SIMM16;
+    bool is_unsigned = desc->fmt == ISA_FMT_U16 || (m->row->mods & ISA_RM_OPTIONAL) ||
+                       desc->field != ISA_FIELD_SIMM16;
     if (is_unsigned && o->value < 0)
         return fail_opnd(m, o, ST_E_RANGE);
     unsigned width = isa_positions[m->row->enc][desc->field].width;

@@ -61,6 +61,16 @@ static bool address(struct match *m, const struct isa_opnd_desc *desc, unsigned 
     return st_match_operand(m, &sized);
 }
 
+/* Does the row fix this one-bit field? -1: no, else its value. */
+static int fixed_bit(const struct match *m, unsigned field)
+{
+    const struct isa_fixed *f = &isa_fixed[m->row->fixed];
+    unsigned shift = isa_positions[m->row->enc][field].shift;
+    if (!(f->mask >> shift & 1))
+        return -1;
+    return (int)(f->value >> shift & 1);
+}
+
 /* ---- SMEM ---- */
 
 static bool smem_offset(struct match *m, const struct isa_opnd_desc *desc, bool buffer)
@@ -107,23 +117,14 @@ static bool match_smem(struct match *m)
             return false;
     }
     cache(m);
-    if (m->inst->flags & ISA_M_SLC)
+    uint32_t flags = m->inst->flags;
+    if ((flags & ISA_M_SLC) || (flags != 0 && fixed_bit(m, ISA_FIELD_GLC) == 0))
         return fail_mod(m, ST_M_CACHE, ST_E_SCALAR_MEM);
     return m->row->n_opnds != 0 || (m->s->has & ~ST_BIT(ST_M_CACHE)) == 0 ||
            fail_mod(m, ST_M_OFFSET, ST_E_NO_OFFSET);
 }
 
 /* ---- DS ---- */
-
-/* Does the row fix this one-bit field? -1: no, else its value. */
-static int fixed_bit(const struct match *m, unsigned field)
-{
-    const struct isa_fixed *f = &isa_fixed[m->row->fixed];
-    unsigned shift = isa_positions[m->row->enc][field].shift;
-    if (!(f->mask >> shift & 1))
-        return -1;
-    return (int)(f->value >> shift & 1);
-}
 
 static bool ds_gds(struct match *m)
 {
@@ -145,6 +146,8 @@ static bool match_ds(struct match *m)
         if (!(desc->flags & ISA_OF_IMPLICIT) && !st_match_operand(m, desc))
             return false;
     }
+    if (m->s->swizzle && m->row->op != ISA_DS_SWIZZLE_B32)
+        return fail_mod(m, ST_M_OFFSET, ST_E_SWIZZLE);
     bool two = (m->row->mods & ISA_RM_TWO_OFFSETS) != 0;
     if (has(m, ST_M_OFFSET) && (two || fixed_bit(m, ISA_FIELD_OFFSET0) == 0))
         return fail_mod(m, ST_M_OFFSET, ST_E_NO_OFFSET);
@@ -271,7 +274,9 @@ static bool buffer_operand(struct match *m, const struct isa_opnd_desc *desc)
         unsigned tfe = flags & ISA_M_TFE ? 1 : 0;
         if (tfe != 0 && !(desc->flags & ISA_OF_OUT))
             return fail_mod(m, ST_M_TFE, ST_E_TFE_STORE);
-        return address(m, desc, desc->dwords + tfe);
+        struct isa_opnd_desc sized = *desc;
+        sized.dwords = (uint8_t)(desc->dwords + tfe);
+        return st_match_operand(m, &sized);
     }
     if (desc->field != ISA_FIELD_VADDR)
         return st_match_operand(m, desc);
@@ -293,7 +298,7 @@ static bool match_buffer(struct match *m)
         if (!(desc->flags & ISA_OF_IMPLICIT) && !buffer_operand(m, desc))
             return false;
     }
-    return m->inst->opnd[0].kind != ISA_OPND_OFF || m->row->enc == ISA_ENC_MUBUF;
+    return true;
 }
 
 /* ---- EXP ---- */

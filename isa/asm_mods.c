@@ -111,6 +111,8 @@ static bool dpp_modifiers(struct match *m)
 {
     struct isa_inst *inst = m->inst;
     const struct stmt *s = m->s;
+    if (has(m, ST_M_DPP_CTRL) && has(m, ST_M_DPP8))
+        return fail_mod(m, ST_M_DPP8, ST_E_MOD_ROW);
     if (has(m, ST_M_FI) && s->mod[ST_M_FI])
         inst->flags |= ISA_M_FI;
     if (inst->variant == ISA_VAR_DPP8) {

@@ -188,7 +188,8 @@ static bool try_row(struct attempt *a, unsigned row, unsigned variant)
 static bool is_vop3(unsigned row)
 {
     unsigned enc = isa_rows[row - 1].enc;
-    return enc == ISA_ENC_VOP3 || enc == ISA_ENC_VOP3SD || enc == ISA_ENC_VOP3P;
+    return enc == ISA_ENC_VOP3 || enc == ISA_ENC_VOP3SD || enc == ISA_ENC_VOP3P ||
+           enc == ISA_ENC_VINTERP;
 }
 
 static bool match_rows(struct attempt *a, const struct mnemonic *name)
@@ -247,6 +248,11 @@ static bool assemble(struct stmt *s, struct attempt *a, struct isa_inst *inst)
     unsigned first = isa_op_rows[name.op][0];
     const struct isa_row *row = &isa_rows[first - 1];
     s->enc = row->enc;
+    if (row->enc == ISA_ENC_VOPD && (name.e64 || name.dpp)) {
+        size_t len;
+        const char *text = isa_op_text(name.op, &len);
+        return st_fail_arg(s, s->text, name.e64 ? ST_E_NO_E64 : ST_E_NO_DPP, text, len);
+    }
     if (row->enc == ISA_ENC_VOPD)
         return st_dual(s, name.op, inst, &a->match);
     s->image = row->enc == ISA_ENC_MIMG;

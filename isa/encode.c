@@ -324,8 +324,9 @@ rd_status isa_encode(const struct isa_inst *inst, unsigned wave, uint8_t *code,
         e.trailer = inst->literal;
     else if (has_dpp(inst))
         dpp_modifiers(&e);
-    e.word |= isa_fixed[row->fixed].value;
-    if (!e.ok)
+    const struct isa_fixed *fixed = &isa_fixed[row->fixed];
+    e.word |= fixed->value;
+    if (!e.ok || (e.word & fixed->mask) != fixed->value)
         return RD_E_ENCODING;
 
     unsigned n = encoding->bytes;

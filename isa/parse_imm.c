@@ -371,9 +371,15 @@ bool st_sendmsg(struct stmt *s, struct st_opnd *o)
     return set(o, (uint32_t)(m.id | m.op << 4 | m.stream << 8));
 }
 
-/* ---- s_version: names and numbers joined by '|' ---- */
+/* ---- s_version ---- */
 
-static bool version_term(struct stmt *s, int64_t *value, unsigned depth)
+/* The names are those of numbers and may be anywhere in an expression. */
+bool st_version(struct stmt *s, struct st_opnd *o)
+{
+    return number16(s, o, true);
+}
+
+int st_version_name(const char *name, size_t len)
 {
     static const struct {
         char name[20];
@@ -383,49 +389,12 @@ static bool version_term(struct stmt *s, int64_t *value, unsigned depth)
         {"UC_VERSION_W32_BIT", 0x4000},
         {"UC_VERSION_MDP_BIT", 0x8000},
     };
-    st_blanks(s);
-    size_t len = st_name(s, s->p);
-    if (st_peek(s) == '(') {
-        int64_t next;
-        s->p++;
-        *value = 0;
-        if (depth == 0)
-            return st_fail(s, ST_E_DEPTH);
-        do {
-            if (!version_term(s, &next, depth - 1))
-                return false;
-            *value |= next;
-        } while (st_take(s, '|'));
-        return close_paren(s);
-    }
-    *value = len != 0 ? isa_imm_find(ISA_IMM_UC_VERSION, s->p, len) : -1;
-    for (size_t i = 0; len != 0 && i < 3; i++)
-        if (st_same(s->p, len, flags[i].name, strlen(flags[i].name)))
-            *value = flags[i].value;
-    if (*value < 0) {
-        struct st_opnd o = {0};
-        const char *at = s->p;
-        if (!st_number(s, &o, true))
-            return false;
-        *value = o.value;
-        return o.kind == ST_INT || st_fail_at(s, at, ST_E_IMM);
-    }
-    s->p += len;
-    return true;
-}
-
-bool st_version(struct stmt *s, struct st_opnd *o)
-{
-    const char *at = s->p;
-    int64_t value = 0, next;
-    do {
-        if (!version_term(s, &next, ST_MAX_DEPTH))
-            return false;
-        value |= next;
-    } while (st_take(s, '|'));
-    if (value < -32768 || value > 65535)
-        return st_fail_at(s, at, ST_E_RANGE16);
-    return set(o, (uint32_t)value & 0xffff);
+    if (len < 11 || memcmp(name, "UC_VERSION_", 11) != 0)
+        return -1;
+    for (size_t i = 0; i < 3; i++)
+        if (st_same(name, len, flags[i].name, strlen(flags[i].name)))
+            return flags[i].value;
+    return isa_imm_find(ISA_IMM_UC_VERSION, name, len);
 }
 
 /* ---- export targets, attributes ---- */
@@ -551,6 +520,7 @@ static bool swizzle_mode(struct stmt *s, const char *mode, size_t len, int32_t *
 bool st_swizzle(struct stmt *s, int32_t *value)
 {
     s->p += 7; /* "swizzle" */
+    s->swizzle = true;
     if (!open_paren(s))
         return false;
     st_blanks(s);

@@ -360,6 +360,13 @@ static bool unary(struct expr *e, int64_t *value)
         *value = (int64_t)v;
         return !is_float || st_fail_at(s, start, ST_E_NUMBER);
     }
+    size_t len = st_name(s, s->p);
+    int version = st_version_name(s->p, len);
+    if (version >= 0) {
+        *value = version;
+        s->p += len;
+        return true;
+    }
     if (st_is_name_start(c) || c == '$' || c == '"' || c == '@')
         e->symbol = true;
     return st_fail(s, ST_E_OPERAND);

@@ -95,7 +95,7 @@ struct stmt {
     unsigned last_mod;
     uint8_t enc;   /* of the mnemonic's first row */
     bool image;    /* the address may be a list in brackets */
-    bool positive; /* op_sel_hi: given */
+    bool swizzle;  /* the offset was written swizzle(...) */
     /* the mistake */
     uint16_t error; /* enum st_error */
     uint32_t error_at;
@@ -223,6 +223,7 @@ bool st_waitcnt(struct stmt *s, struct st_opnd *o);
 bool st_depctr(struct stmt *s, struct st_opnd *o);
 bool st_delay(struct stmt *s, struct st_opnd *o);
 bool st_version(struct stmt *s, struct st_opnd *o);
+int st_version_name(const char *name, size_t len); /* its value, or -1 */
 bool st_target(struct stmt *s, struct st_opnd *o);
 bool st_attribute(struct stmt *s, struct st_opnd *o);
 bool st_swizzle(struct stmt *s, int32_t *value);
