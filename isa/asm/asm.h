@@ -1,0 +1,86 @@
+/* asm.h: assemble files in LLVM's AMDGPU assembly language to gfx1100 code objects.
+ *
+ * Source text in memory in, an ELF file in memory out: relocatable (ET_REL) or directly
+ * loadable (ET_DYN). Nothing here reads or writes files or prints.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_ASM_H
+#define RD_ASM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa_asm.h"
+#include "status.h"
+
+enum asm_severity { ASM_ERROR, ASM_WARNING, ASM_NOTE };
+
+/* One diagnostic. line and column count from 1; 0: the message belongs to no place. */
+struct asm_message {
+    enum asm_severity severity;
+    const char *file;
+    unsigned line, column;
+    const char *text;
+    const char *source; /* the line it is about, without its end; NULL for none */
+    size_t source_len;
+    unsigned from_line; /* of the macro call or .rept that made it; 0 for none */
+};
+
+typedef void asm_message_fn(void *ctx, const struct asm_message *message);
+
+struct asm_options {
+    const char *name;        /* of the source, for messages; NULL: "<input>" */
+    unsigned wave;           /* 32 or 64; 0: 32 */
+    bool relocatable;        /* ET_REL instead of ET_DYN */
+    unsigned max_errors;     /* reported through message; 0: 20 */
+    asm_message_fn *message; /* NULL: nobody wants to know */
+    void *ctx;
+};
+
+struct asm_result {
+    void *data; /* the ELF file: malloc'ed, caller frees */
+    size_t bytes;
+    unsigned errors; /* found; reported are no more than max_errors */
+    size_t lines;    /* of source text, expansions of macros included */
+    size_t instructions;
+};
+
+/* Assemble a file.
+ *
+ * result  out; data is NULL on failure, the counts are always set
+ * Returns RD_OK, RD_E_FORMAT if the source has errors (all were looked for),
+ * RD_E_NOMEM.
+ */
+RD_CHECKED rd_status asm_assemble(const char *text, size_t len,
+                                  const struct asm_options *options,
+                                  struct asm_result *result);
+
+/* Room that asm_format needs at most. */
+#define ASM_FORMAT_BYTES 1024
+
+/* Write a message as people read it: "error: file:line:column: text", the source line
+ * (a window of a long one) and a caret under the column.
+ *
+ * text  out, ASM_FORMAT_BYTES, zero-terminated, ends with a newline
+ * Returns the length.
+ */
+size_t asm_format(const struct asm_message *message, char *text);
+
+/* Single statements, one after the other, without sections or labels: symbols are
+ * undefined and leave a fixup. */
+struct asm_line;
+RD_CHECKED rd_status asm_line_open(unsigned wave, struct asm_line **out);
+void asm_line_close(struct asm_line *line);
+
+/* Assemble one statement; comments and blanks around it are allowed.
+ *
+ * code   out, at least 20 bytes; bytes of a fixup are zero
+ * bytes  out, 0 if there is no statement
+ * Returns RD_OK or RD_E_ENCODING with err set.
+ */
+RD_CHECKED rd_status asm_line_one(struct asm_line *line, const char *text, size_t len,
+                                  uint8_t *code, unsigned *bytes,
+                                  struct isa_fixup *fixup, struct isa_asm_error *err);
+
+#endif

@@ -1,0 +1,163 @@
+/* dyn_reloc.c: relocations of a loadable file: applied, or left to the loader.
+ *
+ * Must not know tables or segments. Invariant: a symbol of this file is bound to this
+ * file; the loader only adds the load address to whole addresses.
+ * SPDX-License-Identifier: MIT
+ */
+#include "dyn.h"
+
+#include <stdlib.h>
+
+static bool is_got(uint32_t type)
+{
+    return type == R_AMDGPU_GOTPCREL || type == R_AMDGPU_GOTPCREL32_LO ||
+           type == R_AMDGPU_GOTPCREL32_HI;
+}
+
+static bool loaded(const struct dyn *d, uint32_t section)
+{
+    return (d->as->sections[section].flags & SHF_ALLOC) != 0;
+}
+
+/* An address that moves with the file. */
+static bool moves(const struct dyn *d, uint32_t symbol)
+{
+    uint32_t section = d->as->symbols[symbol].section;
+    return section != 0 && section < AS_SEC_LDS && loaded(d, section);
+}
+
+static void error_symbol(struct dyn *d, const struct as_reloc *r, const char *before,
+                         const char *after)
+{
+    const struct as_symbol *s = &d->as->symbols[r->symbol];
+    as_error_at(d->as, r->at, r->line, "%s '%.*s'%s", before,
+                (int)(s->name_len > 100 ? 100 : s->name_len), s->name ? s->name : "",
+                after);
+}
+
+static bool check(struct dyn *d, const struct as_reloc *r)
+{
+    const struct as_symbol *s = &d->as->symbols[r->symbol];
+    const struct as_section *in = &d->as->sections[r->section];
+    if (s->section == 0 && s->bind != STB_WEAK) {
+        error_symbol(d, r, "undefined symbol",
+                     ": a loadable file has no other file to find it in (-c writes a "
+                     "relocatable one)");
+        return false;
+    }
+    if (s->section == AS_SEC_LDS) {
+        error_symbol(d, r, "LDS variable",
+                     " has no address before linking (-c writes a relocatable file)");
+        return false;
+    }
+    if (!(in->flags & SHF_ALLOC))
+        return true;
+    bool absolute = r->type == R_AMDGPU_ABS32 || r->type == R_AMDGPU_ABS32_LO ||
+                    r->type == R_AMDGPU_ABS32_HI;
+    if (absolute && moves(d, r->symbol)) {
+        error_symbol(d, r, "half of the address of",
+                     " cannot be known before loading: use @rel32");
+        return false;
+    }
+    if (r->type == R_AMDGPU_ABS64 && moves(d, r->symbol) && !(in->flags & SHF_WRITE)) {
+        error_symbol(d, r, "the address of",
+                     " in a section that is not writable: use .data or .data.rel.ro");
+        return false;
+    }
+    return true;
+}
+
+bool dyn_relocs_plan(struct dyn *d)
+{
+    struct as *as = d->as;
+    d->got_symbols = calloc(as->n_relocs + 1, sizeof *d->got_symbols);
+    if (!d->got_symbols) {
+        as_out_of_memory(as);
+        return false;
+    }
+    for (uint32_t i = 1; i < as->n_symbols; i++)
+        as->symbols[i].elf = 0;
+    for (uint32_t i = 0; i < as->n_relocs; i++) {
+        const struct as_reloc *r = &as->relocs[i];
+        struct as_symbol *s = &as->symbols[r->symbol];
+        if (!check(d, r) || !loaded(d, r->section))
+            continue;
+        if (r->type == R_AMDGPU_ABS64 && moves(d, r->symbol))
+            d->n_rela++;
+        if (is_got(r->type) && s->elf == 0) {
+            d->got_symbols[d->n_got++] = r->symbol;
+            s->elf = d->n_got;
+            d->n_rela += moves(d, r->symbol);
+        }
+    }
+    uint8_t *got = d->n_got ? as_buf_more(&d->got, 8ul * d->n_got) : NULL;
+    if (got)
+        memset(got, 0, 8ul * d->n_got);
+    return as->result.errors == 0;
+}
+
+static void add_relative(struct dyn *d, uint64_t place, uint64_t value)
+{
+    Elf64_Rela r = {.r_offset = place,
+                    .r_info = ELF64_R_INFO(0ull, R_AMDGPU_RELATIVE64),
+                    .r_addend = (int64_t)value};
+    as_buf_add(&d->rela, &r, sizeof r);
+}
+
+static void apply(struct dyn *d, const struct as_reloc *r)
+{
+    struct as *as = d->as;
+    const struct as_symbol *sym = &as->symbols[r->symbol];
+    const struct dyn_out *out = &d->outs[d->out_of[r->section]];
+    if (d->out_of[r->section] == 0)
+        return;
+    uint64_t place = out->addr + d->at[r->section] + r->offset;
+    uint8_t *at = d->file->data + out->offset + d->at[r->section] + r->offset;
+    uint64_t s = dyn_symbol_address(d, r->symbol);
+    uint64_t value = s + (uint64_t)r->addend;
+    if (is_got(r->type))
+        value = d->outs[d->got_out].addr + 8ul * (sym->elf - 1) + (uint64_t)r->addend;
+    switch (r->type) {
+    case R_AMDGPU_ABS64:
+        if (loaded(d, r->section) && moves(d, r->symbol))
+            add_relative(d, place, value);
+        as_put64(at, value);
+        break;
+    case R_AMDGPU_ABS32:
+    case R_AMDGPU_ABS32_LO:
+        as_put32(at, value);
+        break;
+    case R_AMDGPU_ABS32_HI:
+        as_put32(at, value >> 32);
+        break;
+    case R_AMDGPU_REL64:
+        as_put64(at, value - place);
+        break;
+    case R_AMDGPU_REL32:
+    case R_AMDGPU_REL32_LO:
+    case R_AMDGPU_GOTPCREL:
+    case R_AMDGPU_GOTPCREL32_LO:
+        as_put32(at, value - place);
+        break;
+    case R_AMDGPU_REL32_HI:
+    case R_AMDGPU_GOTPCREL32_HI:
+        as_put32(at, (value - place) >> 32);
+        break;
+    default: /* R_AMDGPU_REL16 */
+        as_branch_value(as, r->at, r->line, (int64_t)(value - place), at);
+        break;
+    }
+}
+
+void dyn_relocs_apply(struct dyn *d)
+{
+    const struct dyn_out *got = &d->outs[d->n_got ? d->got_out : 0];
+    for (uint32_t i = 0; i < d->as->n_relocs; i++)
+        apply(d, &d->as->relocs[i]);
+    for (uint32_t i = 0; i < d->n_got; i++) {
+        uint64_t value = dyn_symbol_address(d, d->got_symbols[i]);
+        as_put64(d->file->data + got->offset + 8ul * i, value);
+        if (moves(d, d->got_symbols[i]))
+            add_relative(d, got->addr + 8ul * i, value);
+    }
+}
