@@ -72,6 +72,7 @@ static const struct uop *append(struct wave *w, const struct uop *u, bool subtra
         return wave_fault_at(w, u, EMU_FAULT_MISALIGNED, (int)lane, address, 4, true);
     if (!in_lds(w, address, 4))
         return range_fault(w, u, lane, address, true);
+    wave_note(w, lane, EMU_SPACE_LDS, address, 4, true, true);
     uint32_t old = lds_read(w, address), t[ROW_DWORDS];
     lds_write(w, address, subtract ? old - count : old + count);
     row_fill(t, old);
@@ -103,6 +104,9 @@ static bool addtid_check(struct wave *w, const struct uop *u, uint32_t *base,
             range_fault(w, u, l, *base + 4 * l, write);
             return false;
         }
+    for (unsigned l = 0; l < lanes(w); l++)
+        if (active(w, l))
+            wave_note(w, l, EMU_SPACE_LDS, *base + 4 * l, 4, !write, write);
     return true;
 }
 
@@ -146,6 +150,7 @@ WAVE_OP(lds_direct_load)
         return wave_fault_at(w, u, EMU_FAULT_MISALIGNED, -1, address, 4, false);
     if (!in_lds(w, address, 4))
         return range_fault(w, u, 0, address, false);
+    wave_note(w, 0, EMU_SPACE_LDS, address, 4, true, false);
     uint32_t v = lds_read(w, address);
     switch (m0 >> 16 & 7u) {
     case 0:
@@ -190,6 +195,7 @@ WAVE_OP(lds_param_load)
             continue;
         if (!in_lds(w, address, 4))
             return range_fault(w, u, l, address, false);
+        wave_note(w, l, EMU_SPACE_LDS, address, 4, true, false);
         t[l / 32][l % 32] = lds_read(w, address);
     }
     for (unsigned h = 0; h < w->halves; h++)
@@ -208,11 +214,22 @@ WAVE_OP(lds_param_load)
  * popping leaves INVALID_NODE behind, which an exhausted ring then returns. */
 struct stack {
     uint32_t base, entries, index;
+    unsigned lane; /* for observers */
 };
 
 static uint32_t entry_address(const struct stack *s, uint32_t index)
 {
     return s->base + index % s->entries * 128u;
+}
+
+/* Exchange an entry, or (push) only write it. */
+static uint32_t access_entry(struct wave *w, const struct stack *s, uint32_t index,
+                             uint32_t node, bool push)
+{
+    uint32_t address = entry_address(s, index), old = push ? 0 : lds_read(w, address);
+    wave_note(w, s->lane, EMU_SPACE_LDS, address, 4, !push, true);
+    lds_write(w, address, node);
+    return old;
 }
 
 static bool is_valid(uint32_t node, uint32_t last)
@@ -229,16 +246,14 @@ static uint32_t step(struct wave *w, struct stack *s, uint32_t last,
     bool done = false;
     for (unsigned i = 0; i < 3 && !done; i++) {
         if (is_valid(node[i], last))
-            lds_write(w, entry_address(s, s->index++), node[i]);
+            (void)access_entry(w, s, s->index++, node[i], true);
         else
             done = node[i] != INVALID_NODE;
     }
     if (!done && is_valid(node[3], last))
         return node[3];
     s->index += s->entries - 1; /* modulo the size: one less */
-    uint32_t address = entry_address(s, s->index), v = lds_read(w, address);
-    lds_write(w, address, INVALID_NODE);
-    return v;
+    return access_entry(w, s, s->index, INVALID_NODE, false);
 }
 
 WAVE_OP(ds_bvh_stack_rtn_b32)
@@ -253,7 +268,7 @@ WAVE_OP(ds_bvh_stack_rtn_b32)
         if (!active(w, l))
             continue;
         uint32_t *addr = &row(w, l / 32, u->mem.addr)[l % 32], node[4];
-        struct stack s = {*addr >> 18 << 2, entries, (*addr & 0xffffu) >> 2};
+        struct stack s = {*addr >> 18 << 2, entries, (*addr & 0xffffu) >> 2, l};
         for (unsigned i = 0; i < 4; i++)
             node[i] = row(w, l / 32, u->mem.data2 + i)[l % 32];
         uint32_t last = row(w, l / 32, u->mem.data)[l % 32];
