@@ -96,6 +96,17 @@ static const struct sem_entry *find_ds(const struct name_index *ix, const char *
     return find2(ix, "atomic_", s);
 }
 
+/* Image instructions of a kind share a function; the micro-op has their differences. */
+static const struct sem_entry *find_image(const struct name_index *ix, const char *name)
+{
+    static const char *const kinds[] = {"image_sample", "image_gather4", "image_load",
+                                        "image_store", "image_atomic"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strncmp(name, kinds[i], strlen(kinds[i])))
+            return find(ix, kinds[i]);
+    return NULL;
+}
+
 static const struct sem_entry *find_op(const struct name_index *ix, const char *name)
 {
     static const char *const spaces[] = {"flat_", "global_", "scratch_", "tbuffer_",
@@ -109,6 +120,8 @@ static const struct sem_entry *find_op(const struct name_index *ix, const char *
         return find2(ix, "v_", name + 7);
     if (!strncmp(name, "ds_", 3))
         return find_ds(ix, name);
+    if (!strncmp(name, "image_", 6))
+        return find_image(ix, name);
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (!strncmp(name, spaces[i], strlen(spaces[i])))
             return find(ix, name + strlen(spaces[i]));

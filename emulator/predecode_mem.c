@@ -131,6 +131,94 @@ static void predecode_buffer(struct ctx *c, struct uop *u, const struct sem_entr
         u->fn = store ? x_buffer_store : x_buffer_load;
 }
 
+/* The suffixes of an image mnemonic, "_" between them. */
+static uint32_t image_suffixes(const char *name)
+{
+    static const struct {
+        const char *suffix;
+        uint32_t flag;
+    } suffixes[] = {{"_mip", UI_MIP},   {"_pck", UI_RAW}, {"_sgn", UI_SIGNED},
+                    {"_c", UI_COMPARE}, {"_d", UI_GRAD},  {"_b", UI_BIAS},
+                    {"_l", UI_LOD},     {"_lz", UI_ZERO}, {"_cl", UI_CLAMP},
+                    {"_o", UI_OFFSET},  {"_g16", UI_G16}};
+    uint32_t flags = strncmp(name, "image_gather4h", 14) ? 0 : UI_ROW;
+    for (const char *p = strchr(name, '_'); p; p = strchr(p + 1, '_')) {
+        size_t n = 1 + strcspn(p + 1, "_");
+        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+            if (strlen(suffixes[i].suffix) == n && !strncmp(p, suffixes[i].suffix, n))
+                flags |= suffixes[i].flag;
+    }
+    return flags;
+}
+
+static void fill_image(struct ctx *c, struct uop *u)
+{
+    const struct isa_inst *inst = c->inst;
+    const struct isa_opnd *rsrc = field(inst, ISA_FIELD_SRSRC);
+    const struct isa_opnd *samp = field(inst, ISA_FIELD_SSAMP);
+    struct uimg m = {.vdata = (uint8_t)vgpr_row(c, field(inst, ISA_FIELD_VDATA), 0),
+                     .srsrc = (uint8_t)(rsrc ? rsrc->sel : 0),
+                     .ssamp = (uint8_t)(samp ? samp->sel : 0),
+                     .dmask = inst->dmask,
+                     .dim = inst->dim};
+    for (unsigned i = 0; i < inst->n_opnds && m.n_addr < 5; i++) {
+        const struct isa_opnd *o = &inst->opnd[i];
+        bool address = o->field == ISA_FIELD_VADDR || o->field == ISA_FIELD_VADDRA ||
+                       o->field == ISA_FIELD_VADDRB || o->field == ISA_FIELD_VADDRC ||
+                       o->field == ISA_FIELD_VADDRD;
+        if (address && is_vgpr(o))
+            m.addr[m.n_addr++] = (uint8_t)vgpr_row(c, o, 0);
+    }
+    m.flags = image_suffixes(isa_op_name(inst->op)) |
+              (inst->flags & ISA_M_A16 ? UI_A16 : 0) |
+              (inst->flags & ISA_M_D16 ? UI_D16 : 0) |
+              (inst->flags & (ISA_M_TFE | ISA_M_LWE) ? UI_STATUS : 0) |
+              (inst->flags & ISA_M_UNORM ? UI_UNNORM : 0) |
+              (inst->flags & ISA_M_GLC ? UI_RETURNS : 0) |
+              (inst->flags & ISA_M_R128 ? UI_SHORT : 0);
+    if (!m.n_addr || !rsrc)
+        c->error = "address";
+    u->img = m;
+}
+
+/* The operation of an image atomic is that of the buffer atomic; DMASK says the size.
+ */
+static void set_image_atomic(struct ctx *c, struct uop *u)
+{
+    static const struct {
+        uint16_t image, b32, b64;
+    } ops[] = {
+        {ISA_IMAGE_ATOMIC_SWAP, ISA_BUFFER_ATOMIC_SWAP_B32, ISA_BUFFER_ATOMIC_SWAP_B64},
+        {ISA_IMAGE_ATOMIC_CMPSWAP, ISA_BUFFER_ATOMIC_CMPSWAP_B32,
+         ISA_BUFFER_ATOMIC_CMPSWAP_B64},
+        {ISA_IMAGE_ATOMIC_ADD, ISA_BUFFER_ATOMIC_ADD_U32, ISA_BUFFER_ATOMIC_ADD_U64},
+        {ISA_IMAGE_ATOMIC_SUB, ISA_BUFFER_ATOMIC_SUB_U32, ISA_BUFFER_ATOMIC_SUB_U64},
+        {ISA_IMAGE_ATOMIC_SMIN, ISA_BUFFER_ATOMIC_MIN_I32, ISA_BUFFER_ATOMIC_MIN_I64},
+        {ISA_IMAGE_ATOMIC_UMIN, ISA_BUFFER_ATOMIC_MIN_U32, ISA_BUFFER_ATOMIC_MIN_U64},
+        {ISA_IMAGE_ATOMIC_SMAX, ISA_BUFFER_ATOMIC_MAX_I32, ISA_BUFFER_ATOMIC_MAX_I64},
+        {ISA_IMAGE_ATOMIC_UMAX, ISA_BUFFER_ATOMIC_MAX_U32, ISA_BUFFER_ATOMIC_MAX_U64},
+        {ISA_IMAGE_ATOMIC_AND, ISA_BUFFER_ATOMIC_AND_B32, ISA_BUFFER_ATOMIC_AND_B64},
+        {ISA_IMAGE_ATOMIC_OR, ISA_BUFFER_ATOMIC_OR_B32, ISA_BUFFER_ATOMIC_OR_B64},
+        {ISA_IMAGE_ATOMIC_XOR, ISA_BUFFER_ATOMIC_XOR_B32, ISA_BUFFER_ATOMIC_XOR_B64},
+        {ISA_IMAGE_ATOMIC_INC, ISA_BUFFER_ATOMIC_INC_U32, ISA_BUFFER_ATOMIC_INC_U64},
+        {ISA_IMAGE_ATOMIC_DEC, ISA_BUFFER_ATOMIC_DEC_U32, ISA_BUFFER_ATOMIC_DEC_U64},
+    };
+    bool compares = c->inst->op == ISA_IMAGE_ATOMIC_CMPSWAP;
+    unsigned dwords = (unsigned)__builtin_popcount(c->inst->dmask) / (compares ? 2 : 1);
+    const struct sem_entry *e = NULL;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (ops[i].image == c->inst->op)
+            e = c->emu->sem[dwords == 2 ? ops[i].b64 : ops[i].b32];
+    if (!e || dwords == 0 || dwords > 2) {
+        c->error = "atomic";
+        return;
+    }
+    u->img.bytes = (uint8_t)(4 * dwords);
+    u->op.atomic = e->fn.atomic;
+    if (c->inst->flags & ISA_M_GLC || strstr(e->name, "swap"))
+        c->p->order_matters = true;
+}
+
 /* Parameter loads: attribute and channel in the places of a memory operation. */
 static void fill_ldsdir(struct ctx *c, struct uop *u)
 {
@@ -205,6 +293,12 @@ bool predecode_wave_memory(struct ctx *c, struct uop *u, const struct sem_entry 
     u->fn = e->fn.wave;
     if (enc == ISA_ENC_LDSDIR) {
         fill_ldsdir(c, u);
+        return true;
+    }
+    if (enc == ISA_ENC_MIMG) {
+        fill_image(c, u);
+        if (!strncmp(isa_op_name(c->inst->op), "image_atomic_", 13))
+            set_image_atomic(c, u);
         return true;
     }
     if (enc != ISA_ENC_DS && enc != ISA_ENC_SMEM && !is_flat_family(enc))

@@ -90,6 +90,33 @@ struct ubuf {
 
 enum mem_space { MEM_GLOBAL, MEM_FLAT, MEM_SCRATCH, MEM_LDS };
 
+/* Operands of an image micro-op (image.c, sampler.c). */
+struct uimg {
+    uint8_t addr[5]; /* VGPR rows; the last one goes on in consecutive rows */
+    uint8_t n_addr;
+    uint8_t vdata, srsrc, ssamp; /* VGPR row, SGPR slots */
+    uint8_t dmask, dim, bytes;   /* bytes: of an atomic */
+    uint32_t flags;              /* UI_* */
+};
+#define UI_A16     0x0001u
+#define UI_D16     0x0002u
+#define UI_STATUS  0x0004u /* TFE or LWE: one more dword */
+#define UI_UNNORM  0x0008u
+#define UI_RETURNS 0x0010u
+#define UI_SHORT   0x0020u /* R128 */
+#define UI_MIP     0x0040u /* load, store: the level is an operand */
+#define UI_RAW     0x0080u /* no format conversion */
+#define UI_SIGNED  0x0100u /* raw 8- and 16-bit elements are sign-extended */
+#define UI_OFFSET  0x0200u /* sampling: what the address has besides coordinates */
+#define UI_BIAS    0x0400u
+#define UI_COMPARE 0x0800u
+#define UI_GRAD    0x1000u
+#define UI_G16     0x2000u
+#define UI_LOD     0x4000u
+#define UI_CLAMP   0x8000u
+#define UI_ZERO    0x10000u /* level 0 */
+#define UI_ROW     0x20000u /* gather4h: 4x1 texels */
+
 /* usrc.mods: applied to a copy of the row, in this order */
 #define SM_HI16 0x01u /* take the upper half */
 #define SM_LO16 0x02u /* 16-bit source: isolate the lower half for abs/neg */
@@ -141,6 +168,7 @@ struct uop {
         struct usrc s[3];
         struct umem mem;
         struct ubuf buf;
+        struct uimg img;
         struct udpp dpp;
     };
     uint16_t d;     /* destination: VGPR row or SGPR slot */

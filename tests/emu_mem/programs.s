@@ -277,3 +277,55 @@ v_mov_b32_dpp v13, v2 row_xmask:5 row_mask:0xf bank_mask:0xf fi:1
 v_mov_b32_dpp v14, v2 dpp8:[7,6,5,4,3,2,1,0]
 v_mov_b32_dpp v15, v2 dpp8:[1,1,1,1,2,2,2,2] fi:1
 v_mov_b32_dpp v16, v2 row_share:9 row_mask:0xf bank_mask:0xf
+
+// ---- images: the resource is in s[4:11], the sampler in s[12:15]
+
+@img_2d
+image_load v[10:13], v[2:3], s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D unorm
+image_load v14, [v3, v2], s[4:11] dmask:0x4 dim:SQ_RSRC_IMG_2D unorm
+image_load v[15:16], v[2:3], s[4:11] dmask:0xb dim:SQ_RSRC_IMG_2D unorm d16
+v_and_b32 v2, 0xffff, v2
+v_lshl_or_b32 v2, v3, 16, v2
+image_load v17, v2, s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm a16
+s_waitcnt vmcnt(0)
+
+@img_store
+image_store v[4:7], v[2:3], s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D unorm
+
+@img_mip_array
+image_load_mip v10, v[2:5], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D_ARRAY unorm
+image_store_mip v6, v[2:5], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D_ARRAY unorm
+image_get_resinfo v[11:14], v5, s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D_ARRAY unorm
+s_waitcnt vmcnt(0)
+
+@img_3d
+image_load v10, v[2:4], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_3D unorm
+image_load_pck_sgn v11, v[2:4], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_3D unorm
+image_load_pck v12, v[2:4], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_3D unorm
+image_store_pck v5, v[2:4], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_3D unorm
+s_waitcnt vmcnt(0)
+
+@img_atomic
+v_mov_b32 v10, v4
+v_mov_b32 v11, v4
+v_mov_b32 v12, v5
+image_atomic_add v10, v[2:3], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm glc
+image_atomic_cmpswap v[11:12], v[2:3], s[4:11] dmask:0x3 dim:SQ_RSRC_IMG_2D unorm glc
+image_atomic_umax v5, v[2:3], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm
+s_waitcnt vmcnt(0)
+
+@img_sample
+image_sample_lz v[10:13], v[2:3], s[4:11], s[12:15] dmask:0xf dim:SQ_RSRC_IMG_2D
+image_sample_l v14, v[2:4], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D
+image_sample v15, v[2:3], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D
+image_sample_d v16, v[5:10], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D
+image_sample_lz v17, v[2:3], s[4:11], s[12:15] dmask:0x3 dim:SQ_RSRC_IMG_2D d16
+s_waitcnt vmcnt(0)
+
+@img_sample_more
+image_sample_c_lz v10, v[5:7], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D
+image_sample_lz_o v11, v[4:6], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D
+image_gather4_lz v[12:15], v[2:3], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D
+image_sample_b v16, v[7:9], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D
+image_get_lod v[17:18], v[2:3], s[4:11], s[12:15] dmask:0x3 dim:SQ_RSRC_IMG_2D
+s_waitcnt vmcnt(0)
