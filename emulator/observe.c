@@ -262,6 +262,37 @@ static void finish_event(struct wave *w, const struct uop *u, struct emu_event *
         e->flags |= EMU_EV_BARRIER_DONE;
 }
 
+/* Does each lane of b go on where it stops in a? */
+static bool continues(const struct emu_access *a, const struct emu_access *b)
+{
+    if (a->lanes != b->lanes || a->space != b->space || a->read != b->read ||
+        a->write != b->write || a->bytes + b->bytes > 64)
+        return false;
+    for (uint64_t m = a->lanes; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctzll(m);
+        if (b->address[l] != a->address[l] + a->bytes)
+            return false;
+    }
+    return true;
+}
+
+/* Handlers note elements dword by dword: make one access of neighbours. */
+static void join_accesses(struct observation *ob)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < ob->n_accesses; i++) {
+        struct emu_access *a = &ob->access[i];
+        if (n && continues(&ob->access[n - 1], a)) {
+            ob->access[n - 1].bytes = (uint16_t)(ob->access[n - 1].bytes + a->bytes);
+            continue;
+        }
+        if (n != i)
+            ob->access[n] = *a;
+        n++;
+    }
+    ob->n_accesses = n;
+}
+
 static void report(struct observation *ob)
 {
     for (unsigned i = 0; i < ob->n_observers; i++)
@@ -285,6 +316,7 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
                             .in = ob->in,
                             .out = ob->out};
     ob->n_accesses = 0;
+    ob->noted = false;
     if (ob->want & EMU_WANT_ACCESS && info->inst.kind == EMU_KIND_MEMORY)
         ob->n_accesses = form_accesses(w, &info->plan, ob->access);
     if (ob->want & EMU_WANT_VALUES)
@@ -293,6 +325,8 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
     *event = NULL;
     if (!u && w->next == at && w->stop != STOP_END && w->stop != STOP_FAULT)
         return u; /* to be run again */
+    if (ob->noted)
+        join_accesses(ob);
     e->n_accesses = ob->n_accesses;
     finish_event(w, u, e);
     if (ob->want & EMU_WANT_VALUES)
@@ -333,6 +367,7 @@ void observe_note(struct wave *w, unsigned lane, unsigned space, uint64_t addres
     uint64_t bit = UINT64_C(1) << lane;
     if (!(ob->want & EMU_WANT_ACCESS))
         return;
+    ob->noted = true;
     for (unsigned i = 0; i < ob->n_accesses; i++) {
         struct emu_access *a = &ob->access[i];
         if (a->space == space && a->bytes == bytes && a->read == read &&
@@ -350,6 +385,6 @@ void observe_note(struct wave *w, unsigned lane, unsigned space, uint64_t addres
     a->space = (uint8_t)space;
     a->read = read;
     a->write = write;
-    a->scalar = false;
+    a->scalar = ob->event.inst->isa.enc == ISA_ENC_SMEM;
     a->address[lane] = address;
 }

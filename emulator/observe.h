@@ -54,6 +54,7 @@ struct observation {
     uint64_t *slots;     /* bit per slot in use */
     size_t n_slot_words; /* allocated */
     unsigned n_accesses; /* of the running instruction */
+    bool noted;          /* by its handler, not from the operands */
     struct emu_event event;
     uint32_t *in, *out; /* VALUE_DWORDS each, or NULL until they are wanted */
     struct emu_access access[OBSERVE_ACCESSES];
