@@ -184,7 +184,7 @@ static void log_end(struct log_line *line, int fd, const uint8_t *args, size_t s
 static int run_call(struct abi_ctx *ctx, const struct abi_call *call,
                     enum abi_file file, unsigned long cmd, uint8_t *args, size_t size)
 {
-    struct log_line line;
+    struct log_line line = {.used = 0};
     if (ctx->log_fd >= 0)
         log_begin(&line, file, call->name ? call->name : "?", cmd, args, size);
     int r = call->fn ? call->fn(ctx, args, size) : -call->refuse;

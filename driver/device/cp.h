@@ -16,6 +16,17 @@ enum cp_result {
     CP_HALT,     /* the queue has failed and processes nothing more */
 };
 
+/* amd_signal_t, as ROCr lays it out. */
+struct amd_signal {
+    uint64_t kind;
+    int64_t value;
+    uint64_t mailbox; /* address to write event_id to; 0: nobody sleeps on it */
+    uint32_t event_id, reserved1;
+    uint64_t start, end; /* timestamps */
+    uint64_t queue, reserved2;
+};
+_Static_assert(sizeof(struct amd_signal) == 64, "a signal has 64 bytes");
+
 /* Compute registers that PM4 packets set, by offset from the first SH register. */
 #define SH_REGS 0x400u
 
@@ -27,7 +38,8 @@ struct gdev_queue {
     volatile uint64_t *doorbell;
     uint64_t rptr; /* PM4: dwords, SDMA: bytes; monotonic */
     uint32_t cu_mask[(BOARD_CUS + 31) / 32];
-    uint32_t *sh; /* PM4 only */
+    uint32_t *sh;   /* PM4 only */
+    uint32_t *wrap; /* PM4 only: a packet that wraps around the ring */
 
     pthread_t thread;
     pthread_mutex_t lock;
@@ -36,7 +48,7 @@ struct gdev_queue {
     bool waiting, busy; /* lock; worker waits for a poke, or is inside a step */
     _Atomic bool stop, active, halted;
     volatile int control; /* enum emu_control of the dispatch that runs */
-    uint64_t seen; /* doorbell value at the last wake-up; poller only */
+    uint64_t seen;        /* doorbell value at the last wake-up; poller only */
 };
 
 enum cp_result cp_aql_step(struct gdev_queue *q);
@@ -88,6 +100,9 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what
 void cp_code_changed(struct gdev_queue *q);
 
 /* ---- AMD signals ---- */
+
+/* Store a value and wake whoever sleeps on the signal. False: page fault. */
+RD_CHECKED bool cp_signal_store(struct gdev_queue *q, uint64_t va, int64_t value);
 
 /* Write the timestamps, decrement, notify. va 0: none. False: page fault. */
 RD_CHECKED bool cp_signal_complete(struct gdev_queue *q, uint64_t va, uint64_t start,

@@ -152,39 +152,20 @@ static int validate(const struct dispatch_packet *p)
     return -1;
 }
 
-struct u64_wait {
-    const uint64_t *at;
-    uint64_t clear_mask; /* wait until (*at & mask) == 0 */
-};
-
-static bool is_clear(void *ctx)
+static bool is_zero(void *ctx)
 {
-    const struct u64_wait *w = ctx;
-    return (__atomic_load_n(w->at, __ATOMIC_ACQUIRE) & w->clear_mask) == 0;
+    return __atomic_load_n((const int64_t *)ctx, __ATOMIC_ACQUIRE) == 0;
 }
 
 /* Ask the runtime for something through queue_inactive_signal and wait for its 0. */
-static bool ask_runtime(struct gdev_queue *q, uint64_t request)
+static bool ask_runtime(struct gdev_queue *q, int64_t request)
 {
-    uint64_t signal, mailbox;
-    uint32_t event_id;
-    if (!cp_read(q, queue_struct(q) + QUEUE_INACTIVE_SIGNAL, &signal, 8))
+    uint64_t signal;
+    if (!cp_read(q, queue_struct(q) + QUEUE_INACTIVE_SIGNAL, &signal, 8) ||
+        !cp_signal_store(q, signal, request))
         return false;
-    uint8_t *s = cp_at(q, signal, 64, GDEV_READ | GDEV_WRITE);
-    if (!s)
-        return false;
-    uint64_t *value = (uint64_t *)(void *)(s + 8);
-    memcpy(&mailbox, s + 16, 8);
-    memcpy(&event_id, s + 24, 4);
-    __atomic_store_n(value, request, __ATOMIC_RELEASE);
-    if (mailbox) {
-        uint64_t id = event_id;
-        if (!cp_write(q, mailbox, &id, 8))
-            return false;
-        gdev_interrupt(q->dev, event_id);
-    }
-    struct u64_wait wait = {.at = value, .clear_mask = UINT64_MAX};
-    return cp_wait(q, is_clear, &wait);
+    struct amd_signal *s = cp_at(q, signal, sizeof(*s), GDEV_READ);
+    return s && cp_wait(q, is_zero, &s->value);
 }
 
 /* Per-lane scratch that the queue offers; wave32 waves get twice that of wave64. */

@@ -16,13 +16,6 @@
 #define NAP_MIN_NS 5000
 #define NAP_MAX_NS 500000
 
-/* Offsets in an amd_signal_t. */
-#define SIGNAL_VALUE    8u
-#define SIGNAL_MAILBOX  16u
-#define SIGNAL_EVENT_ID 24u
-#define SIGNAL_START    32u
-#define SIGNAL_BYTES    64u
-
 /* Offsets in the header of the context save area. */
 #define CWSR_ERROR_REASON   24u
 #define CWSR_ERROR_EVENT_ID 32u
@@ -108,27 +101,42 @@ bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx)
     return true;
 }
 
+static bool notify(struct gdev_queue *q, uint64_t mailbox, uint32_t event_id)
+{
+    uint64_t id = event_id;
+    if (!mailbox)
+        return true;
+    if (!cp_write(q, mailbox, &id, 8))
+        return false;
+    gdev_interrupt(q->dev, event_id);
+    return true;
+}
+
+bool cp_signal_store(struct gdev_queue *q, uint64_t va, int64_t value)
+{
+    struct amd_signal *s = cp_at(q, va, sizeof(*s), GDEV_READ | GDEV_WRITE);
+    if (!s)
+        return false;
+    uint64_t mailbox = s->mailbox;
+    uint32_t event_id = s->event_id;
+    __atomic_store_n(&s->value, value, __ATOMIC_RELEASE);
+    return notify(q, mailbox, event_id);
+}
+
 bool cp_signal_complete(struct gdev_queue *q, uint64_t va, uint64_t start, uint64_t end)
 {
     if (!va)
         return true;
-    uint8_t *s = cp_at(q, va, SIGNAL_BYTES, GDEV_READ | GDEV_WRITE);
+    struct amd_signal *s = cp_at(q, va, sizeof(*s), GDEV_READ | GDEV_WRITE);
     if (!s)
         return false;
-    uint64_t stamps[2] = {start, end}, mailbox;
-    uint32_t event_id;
-    memcpy(s + SIGNAL_START, stamps, sizeof(stamps));
+    s->start = start;
+    s->end = end;
     /* Read before the decrement: the waiter may reuse the signal after it. */
-    memcpy(&mailbox, s + SIGNAL_MAILBOX, 8);
-    memcpy(&event_id, s + SIGNAL_EVENT_ID, 4);
-    __atomic_fetch_sub((int64_t *)(void *)(s + SIGNAL_VALUE), 1, __ATOMIC_ACQ_REL);
-    if (mailbox) {
-        uint64_t id = event_id;
-        if (!cp_write(q, mailbox, &id, 8))
-            return false;
-        gdev_interrupt(q->dev, event_id);
-    }
-    return true;
+    uint64_t mailbox = s->mailbox;
+    uint32_t event_id = s->event_id;
+    __atomic_fetch_sub(&s->value, 1, __ATOMIC_ACQ_REL);
+    return notify(q, mailbox, event_id);
 }
 
 struct error_code {
@@ -184,18 +192,8 @@ static void report_to_queue(struct gdev_queue *q, uint32_t value)
     if (q->config.kind != GDEV_QUEUE_AQL || !gdev_vm_check(q->dev, at, 8, GDEV_READ))
         return;
     memcpy(&signal, (const void *)(uintptr_t)at, 8);
-    if (!signal || !gdev_vm_check(q->dev, signal, SIGNAL_BYTES, GDEV_WRITE))
-        return;
-    uint8_t *s = (uint8_t *)(uintptr_t)signal;
-    uint64_t mailbox;
-    uint32_t event_id;
-    memcpy(&mailbox, s + SIGNAL_MAILBOX, 8);
-    memcpy(&event_id, s + SIGNAL_EVENT_ID, 4);
-    __atomic_store_n((uint64_t *)(void *)(s + SIGNAL_VALUE), value, __ATOMIC_RELEASE);
-    if (mailbox && gdev_vm_check(q->dev, mailbox, 8, GDEV_WRITE)) {
-        __atomic_store_n((uint64_t *)(uintptr_t)mailbox, event_id, __ATOMIC_RELEASE);
-        gdev_interrupt(q->dev, event_id);
-    }
+    if (signal && gdev_vm_check(q->dev, signal, sizeof(struct amd_signal), GDEV_WRITE))
+        (void)!cp_signal_store(q, signal, value);
 }
 
 enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *detail)

@@ -311,9 +311,11 @@ static bool ready_registers(struct gdev_queue *q)
 {
     if (!q->sh)
         q->sh = calloc(SH_REGS, sizeof(uint32_t));
-    if (!q->sh)
+    if (!q->wrap)
+        q->wrap = calloc(MAX_BODY + 2, sizeof(uint32_t));
+    if (!q->sh || !q->wrap)
         (void)cp_fail(q, CP_ERR_UNSUPPORTED, "out of memory");
-    return q->sh != NULL;
+    return q->sh && q->wrap;
 }
 
 bool cp_pm4_run(struct gdev_queue *q, uint64_t va, uint64_t dwords)
@@ -333,13 +335,12 @@ enum cp_result cp_pm4_step(struct gdev_queue *q)
         return CP_HALT;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     uint64_t at = q->rptr % slots, n = wptr - q->rptr;
-    uint32_t copy[MAX_BODY + 2];
     uint32_t count = (ring[at] >> 16 & 0x3fff) + 2;
     const uint32_t *dw = ring + at;
     if (at + count > slots) { /* the packet wraps */
         for (uint32_t i = 0; i < count; i++)
-            copy[i] = ring[(at + i) % slots];
-        dw = copy;
+            q->wrap[i] = ring[(at + i) % slots];
+        dw = q->wrap;
     }
     uint32_t used = packet(q, dw, n < count ? n : count, 0);
     if (!used)

@@ -96,17 +96,17 @@ static const struct link_file links[] = {
 };
 
 struct ip_block {
-    unsigned hw_id;
     const char *name;
+    unsigned hw_id;
     unsigned major, minor, revision;
 };
 
 /* Blocks of the discovery table that clients look at, by hardware id. */
 static const struct ip_block ip_blocks[] = {
-    {1, "MP1", 13, 0, 0},    {11, "GC", 11, 0, 0},   {34, "MMHUB", 3, 0, 0},
-    {40, "OSSSYS", 6, 0, 0}, {41, "HDP", 6, 0, 0},   {42, "SDMA0", 6, 0, 0},
-    {43, "SDMA1", 6, 0, 0},  {108, "NBIF", 4, 3, 0}, {150, "UMC", 8, 10, 0},
-    {255, "MP0", 13, 0, 0},  {12, "VCN", 4, 0, 0},   {271, "DMU", 3, 2, 0},
+    {"MP1", 1, 13, 0, 0},    {"GC", 11, 11, 0, 0},   {"MMHUB", 34, 3, 0, 0},
+    {"OSSSYS", 40, 6, 0, 0}, {"HDP", 41, 6, 0, 0},   {"SDMA0", 42, 6, 0, 0},
+    {"SDMA1", 43, 6, 0, 0},  {"NBIF", 108, 4, 3, 0}, {"UMC", 150, 8, 10, 0},
+    {"MP0", 255, 13, 0, 0},  {"VCN", 12, 4, 0, 0},   {"DMU", 271, 3, 2, 0},
 };
 
 static rd_status emit_ip_block(const struct sysfs_out *out, const struct ip_block *ip)

@@ -166,6 +166,7 @@ static void queue_free(struct gdev_queue *q)
     pthread_cond_destroy(&q->wake);
     pthread_cond_destroy(&q->idle);
     free(q->sh);
+    free(q->wrap);
     free(q);
 }
 

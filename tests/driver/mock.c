@@ -77,8 +77,8 @@ void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle)
         .va_addr = (uintptr_t)va,
         .size = bytes,
         .gpu_id = GPU_ID,
-        .flags = flags | ALLOC_WRITABLE |
-                 KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC,
+        .flags = flags | ALLOC_WRITABLE | KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE |
+                 KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC,
         .mmap_offset = user ? (uintptr_t)va : 0};
     must(kfd(AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &a) == 0, "alloc");
     if (!user)

@@ -271,31 +271,34 @@ END_TEST
 
 START_TEST(svm_attributes)
 {
-    struct {
-        struct kfd_ioctl_svm_args a;
+    struct { /* kfd_ioctl_svm_args with its array */
+        uint64_t start_addr, size;
+        uint32_t op, nattr;
         struct kfd_ioctl_svm_attribute attr[3];
-    } s = {.a = {.size = 8192, .op = KFD_IOCTL_SVM_OP_SET_ATTR, .nattr = 3},
+    } s = {.size = 8192,
+           .op = KFD_IOCTL_SVM_OP_SET_ATTR,
+           .nattr = 3,
            .attr = {{KFD_IOCTL_SVM_ATTR_ACCESS, GPU_ID},
                     {KFD_IOCTL_SVM_ATTR_SET_FLAGS, KFD_IOCTL_SVM_FLAG_GPU_EXEC},
                     {KFD_IOCTL_SVM_ATTR_GRANULARITY, 5}}};
     unsigned long cmd = _IOC(_IOC_READ | _IOC_WRITE, 'K', 0x20, sizeof(s));
     void *p =
         mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    s.a.start_addr = (uintptr_t)p;
+    s.start_addr = (uintptr_t)p;
     ck_assert_int_eq(kfd(cmd, &s), 0);
-    s.a.op = KFD_IOCTL_SVM_OP_GET_ATTR;
+    s.op = KFD_IOCTL_SVM_OP_GET_ATTR;
     s.attr[0].value = GPU_ID;
     s.attr[1].value = s.attr[2].value = 0;
     ck_assert_int_eq(kfd(cmd, &s), 0);
     ck_assert_uint_eq(s.attr[0].type, KFD_IOCTL_SVM_ATTR_ACCESS);
     ck_assert(s.attr[1].value & KFD_IOCTL_SVM_FLAG_GPU_EXEC);
     ck_assert_uint_eq(s.attr[2].value, 5);
-    s.a.start_addr = 0x1000;
+    s.start_addr = 0x1000;
     ck_assert_int_eq(kfd(cmd, &s), -EFAULT);
-    s.a.start_addr = (uintptr_t)p + 1;
+    s.start_addr = (uintptr_t)p + 1;
     ck_assert_int_eq(kfd(cmd, &s), -EINVAL);
-    s.a.start_addr = (uintptr_t)p;
-    s.a.nattr = 1000;
+    s.start_addr = (uintptr_t)p;
+    s.nattr = 1000;
     ck_assert_int_eq(kfd(cmd, &s), -EINVAL);
 }
 END_TEST
