@@ -11,7 +11,7 @@ rdna3 run f.hsaco --kernel scratch_range
 rdna3 run f.hsaco --kernel branch_away
 rdna3 run f.hsaco --kernel jump_to_null
 rdna3 run f.hsaco --kernel trap
-rdna3 run f.hsaco --kernel image
+rdna3 run f.hsaco --kernel unsupported
 rdna3 run f.hsaco --kernel second_wave --block 64 --grid 3
 rdna3 run f.hsaco --kernel no_end
 # Nothing is written when a kernel fails.

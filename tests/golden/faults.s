@@ -74,8 +74,8 @@
 	s_trap	2
 	s_endpgm
 
-	kernel image
-	image_sample	v[0:3], v[0:1], s[0:7], s[8:11] dmask:0xf dim:SQ_RSRC_IMG_2D
+	kernel unsupported
+	exp	mrt0 v0, v1, v2, v3 done
 	s_endpgm
 
 	// Wave 1 of every workgroup faults, the first workgroup is named.
