@@ -142,6 +142,14 @@ static bool split_address(struct match *m, const struct isa_opnd_desc *desc,
     return true;
 }
 
+/* May an instruction whose address needs at most so many registers take this tuple?
+ * Some dims (2D_MSAA_ARRAY of a sampler) would give it more than any use has; tuples of
+ * 4 and 8 stand for smaller ones too. */
+static bool tuple_exists(unsigned dwords, unsigned most)
+{
+    return dwords <= most || (dwords == 4 && most == 3) || (dwords == 8 && most >= 5);
+}
+
 static bool match_address(struct match *m, const struct isa_opnd_desc *desc)
 {
     struct stmt *s = m->s;
@@ -151,7 +159,8 @@ static bool match_address(struct match *m, const struct isa_opnd_desc *desc)
     unsigned dwords =
         dec_image_address(m->row, m->inst->flags, m->inst->dim, desc->dwords);
     if (parts != 0)
-        return split_address(m, desc, parts, dwords);
+        return dwords <= desc->dwords ? split_address(m, desc, parts, dwords)
+                                      : fail_mod(m, ST_M_DIM, ST_E_ADDR_SIZE);
     if (m->next >= s->n_opnds)
         return st_fail_at(s, s->end, ST_E_TOO_FEW);
     const struct st_opnd *o = &s->opnd[m->next];
@@ -159,6 +168,8 @@ static bool match_address(struct match *m, const struct isa_opnd_desc *desc)
         dwords = 16;
     if (o->kind == ST_REG && o->dwords == 8 && dwords >= 5 && dwords <= 7)
         dwords = 8; /* the tuples in between came later */
+    if (!tuple_exists(dwords, desc->dwords))
+        return fail_mod(m, ST_M_DIM, ST_E_ADDR_SIZE);
     return register_part(m, desc, ISA_FIELD_VADDR, dwords);
 }
 

@@ -409,11 +409,14 @@ static bool takes_scalar(const struct isa_opnd_desc *desc, unsigned sel)
             return sel <= ISA_SEL_NULL;
         if (desc->field == ISA_FIELD_SADDR)
             return sel < ISA_SEL_EXEC_HI;
-        if (desc->flags & ISA_OF_OUT) /* LLVM lets v_cmp_* write what has eight bits */
-            return !special || desc->field == ISA_FIELD_VDST;
+        if (desc->flags & ISA_OF_OUT) /* LLVM lets eight-bit fields name what reads */
+            return !special || (desc->field == ISA_FIELD_VDST &&
+                                (desc->fmt == ISA_FMT_M64 || sel == ISA_SEL_SCC));
         if (desc->field == ISA_FIELD_SBASE || desc->field == ISA_FIELD_SRSRC ||
             desc->field == ISA_FIELD_SSAMP)
             return !special;
+        if (desc->field == ISA_FIELD_SSRC0) /* pairs include the apertures, not SCC */
+            return !special || (desc->dwords == 2) == (sel < ISA_SEL_SCC);
         return true;
     case ISA_OPR_SRC_VGPR_OR_INLINE:
         return sel == ISA_SEL_NULL || special;
