@@ -283,6 +283,8 @@ static bool constant(struct match *m, const struct isa_opnd_desc *desc,
 {
     struct constant c = {0};
     unsigned class = number_class(m, desc);
+    if (o->kind == ST_EXPR && class != CONST_32) /* there is no such relocation */
+        return fail_opnd(m, o, ST_E_SYMBOL);
     if (o->kind == ST_EXPR)
         return put_literal(m, desc, o, (uint32_t)o->value, true, out);
     if (o->kind == ST_FLOAT ? !float_constant(m, o, class, signs, &c)
@@ -502,11 +504,10 @@ static bool immediate(struct match *m, const struct isa_opnd_desc *desc,
 {
     out->kind = ISA_OPND_IMM;
     if (o->kind == ST_EXPR) {
-        m->fixup_kind =
-            desc->type == ISA_OPR_LABEL ? ISA_FIXUP_BRANCH : ISA_FIXUP_SIMM16;
+        m->fixup_kind = ISA_FIXUP_BRANCH;
         m->handle = (uint32_t)o->value;
         m->unresolved = true;
-        return desc->field == ISA_FIELD_SIMM16 || fail_opnd(m, o, ST_E_SYMBOL);
+        return desc->type == ISA_OPR_LABEL || fail_opnd(m, o, ST_E_SYMBOL);
     }
     if (o->kind != ST_IMM)
         return fail_opnd(m, o, ST_E_IMM);

@@ -8,17 +8,15 @@
 
 #include <string.h>
 
-/* Is name next, followed by an opening parenthesis? Then skip both. */
+/* Is name next? Then skip it and the opening parenthesis that must follow. */
 static bool take_call(struct stmt *s, const char *name, size_t len)
 {
     if (!st_same(s->p, st_name(s, s->p), name, len))
         return false;
-    const char *start = s->p;
     s->p += len;
-    if (st_take(s, '('))
-        return true;
-    s->p = start;
-    return false;
+    if (!st_take(s, '('))
+        st_fail(s, ST_E_OPEN_PAREN);
+    return true;
 }
 
 /* Does a register, |x|, abs( or neg( follow the minus sign? Then it is a modifier;
@@ -76,6 +74,8 @@ static bool open_wrap(struct stmt *s, struct wrap *w)
         st_blanks(s);
         w->lit = !w->sext && take_call(s, "lit", 3);
         st_blanks(s);
+        if (s->error != ST_E_NONE)
+            return false;
     }
     if (st_peek(s) == '|') {
         if (w->abs || w->sext)
@@ -120,6 +120,17 @@ static bool wrapped(struct stmt *s, struct st_opnd *o)
     return true;
 }
 
+/* Is what was read from start on one name or local label (1f, 2b)? */
+static bool is_label(const struct stmt *s, const char *start)
+{
+    const char *p = start;
+    while (p < s->p && (st_is_name((unsigned char)*p) || *p == '"'))
+        p++;
+    while (p < s->p && (*p == ' ' || *p == '\t'))
+        p++;
+    return p == s->p || *start == '"';
+}
+
 /* An immediate in simm16: a number of 16 bits, or an expression resolved later. */
 static bool plain_immediate(struct stmt *s, struct st_opnd *o, unsigned type)
 {
@@ -127,9 +138,10 @@ static bool plain_immediate(struct stmt *s, struct st_opnd *o, unsigned type)
         return false;
     if (o->kind == ST_FLOAT)
         return st_fail_at(s, s->text + o->at, ST_E_IMM);
-    if (o->kind == ST_EXPR)
-        return true;
     bool label = type == ISA_OPR_LABEL;
+    if (o->kind == ST_EXPR)
+        return !label || is_label(s, s->text + o->at) ||
+               st_fail_at(s, s->text + o->at, ST_E_LABEL);
     if (o->value < -32768 || o->value > 65535)
         return st_fail_at(s, s->text + o->at, label ? ST_E_JUMP : ST_E_RANGE16);
     o->kind = ST_IMM;

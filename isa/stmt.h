@@ -93,9 +93,9 @@ struct stmt {
     uint32_t has;     /* ST_BIT() of the modifiers present */
     uint32_t allowed; /* modifiers of the mnemonic's encodings */
     unsigned last_mod;
-    uint8_t enc;   /* of the mnemonic's first row */
-    bool image;    /* the address may be a list in brackets */
-    bool swizzle;  /* the offset was written swizzle(...) */
+    uint8_t enc;  /* of the mnemonic's first row */
+    bool image;   /* the address may be a list in brackets */
+    bool swizzle; /* the offset was written swizzle(...) */
     /* the mistake */
     uint16_t error; /* enum st_error */
     uint32_t error_at;

@@ -9,7 +9,6 @@
     X(ST_E_FOREIGN, "")                                                                \
     X(ST_E_MNEMONIC, "unknown instruction '%s'")                                       \
     X(ST_E_NO_MNEMONIC, "expected an instruction")                                     \
-    X(ST_E_NOT_HERE, "'%s' is an instruction of other GPUs, gfx1100 does not have it") \
     X(ST_E_NO_E32, "'%s' has no 32-bit encoding (_e32)")                               \
     X(ST_E_NO_E64, "'%s' has no VOP3 encoding (_e64)")                                 \
     X(ST_E_NO_DPP, "'%s' has no DPP form")                                             \
@@ -30,6 +29,7 @@
     X(ST_E_COMMA, "expected ','")                                                      \
     X(ST_E_COLON, "expected ':'")                                                      \
     X(ST_E_SYMBOL, "a symbol cannot be used here: the value must be known")            \
+    X(ST_E_LABEL, "expected a number or a label")                                      \
     X(ST_E_DIVIDE, "division by zero")                                                 \
     X(ST_E_MINUS_MINUS, "write neg(...) for a doubled minus sign")                     \
     X(ST_E_NO_AGPR, "gfx1100 has no accumulation registers (AGPRs)")                   \
@@ -48,8 +48,6 @@
     X(ST_E_MOD_TWICE, "modifier '%s' is given twice")                                  \
     X(ST_E_MOD_VALUE, "invalid value for '%s'")                                        \
     X(ST_E_MOD_ROW, "modifier '%s' does not belong to this form of the instruction")   \
-    X(ST_E_LANE, "lane selectors are 0 to 7")                                          \
-    X(ST_E_BIT, "expected 0 or 1")                                                     \
     X(ST_E_VGPR, "operand must be a vector register")                                  \
     X(ST_E_LOW_VGPR, "16-bit operands of this encoding are v0 to v127")                \
     X(ST_E_SGPR, "operand must be a scalar register")                                  \
@@ -107,13 +105,10 @@
                        "(register number modulo 4)")                                   \
     X(ST_E_VOPD_BANK2, "VOPD bank: the third sources must be one even, one odd")       \
     X(ST_E_NULL, "the destination must be null")                                       \
-    X(ST_E_EVEN_GWS, "vector register must be even")                                   \
     X(ST_E_OP_SEL, "op_sel bit is not allowed for this instruction")                   \
     X(ST_E_NEG_BIT, "neg_lo or neg_hi bit is not allowed for this instruction")        \
-    X(ST_E_SAME_SRC, "the sources of this instruction may not be given modifiers")     \
     X(ST_E_SCALAR_MEM, "invalid cache policy for scalar memory")                       \
     X(ST_E_TFE_STORE, "tfe has no meaning here")                                       \
-    X(ST_E_MOVRELS, "source must be a vector register")                                \
     X(ST_E_ENCODE, "no such encoding")
 
 enum st_error {
