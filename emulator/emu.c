@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "blocks.h"
 #include "join.h"
 #include "region.h"
 
@@ -66,6 +68,10 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
         st = regions_create(&emu->regions);
     if (st == RD_OK)
         st = code_cache_create(&emu->code);
+    if (st == RD_OK)
+        st = blocks_create(&emu->blocks);
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    emu->host_cpus = cpus > 0 ? (unsigned)cpus : 1;
     if (st == RD_OK && emu->config.count) {
         emu->counts = calloc(ISA_OP_COUNT, sizeof *emu->counts);
         st = emu->counts ? RD_OK : RD_E_NOMEM;
@@ -84,6 +90,7 @@ void emu_destroy(struct emu *emu)
         return;
     code_cache_destroy(emu->code);
     regions_destroy(emu->regions);
+    blocks_destroy(emu->blocks);
     pthread_mutex_destroy(&emu->observe_lock);
     free(emu->observers);
     free(emu->counts);

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "blocks.h"
 #include "dispatch.h"
 
 #define FILE_DWORDS (WAVE_VGPRS * ROW_DWORDS)
@@ -44,9 +44,10 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
     if (!r)
         return RD_E_NOMEM;
     r->group.waves = calloc(n, sizeof(struct wave *));
-    void *block = mmap(NULL, block_bytes(dp), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (!r->group.waves || block == MAP_FAILED) {
+    void *block = blocks_take(dp->emu->blocks, block_bytes(dp));
+    if (!r->group.waves || !block) {
+        if (block)
+            blocks_give(dp->emu->blocks, block, block_bytes(dp));
         free(r->group.waves);
         free(r);
         return RD_E_NOMEM;
@@ -74,7 +75,7 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
 
 void resident_destroy(struct dispatch *dp, struct resident *r)
 {
-    munmap(r->group.lds, block_bytes(dp));
+    blocks_give(dp->emu->blocks, r->group.lds, block_bytes(dp));
     atomic_fetch_sub(&dp->resident_waves, dp->waves_per_group);
     free(r->group.waves);
     free(r);

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include <xmmintrin.h>
 
 #include "observe.h"
@@ -247,10 +246,8 @@ static unsigned thread_count(const struct dispatch *dp)
     unsigned n = dp->emu->config.threads;
     if (dp->observation || (dp->program->order_matters && !dp->emu->config.unordered))
         return 1;
-    if (!n) {
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        n = cpus > 0 ? (unsigned)cpus : 1;
-    }
+    if (!n)
+        n = dp->emu->host_cpus;
     if (n > 256)
         n = 256;
     return n > dp->n_groups ? (unsigned)dp->n_groups : n;

@@ -450,6 +450,8 @@ struct emu {
     struct code_cache *code;
     atomic_ullong *counts; /* per opcode, if config.count */
     atomic_ullong gws[GWS_RESOURCES];
+    struct block_cache *blocks; /* memory of workgroups between dispatches */
+    unsigned host_cpus;
     struct emu_observer *observers; /* [EMU_MAX_OBSERVERS], or NULL */
     unsigned n_observers;
     uint64_t n_launches;          /* dispatches that were watched */
