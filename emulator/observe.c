@@ -238,6 +238,25 @@ static const struct uop *execute(struct wave *w, const struct uop *u)
     return u;
 }
 
+/* Where a tolerant wave goes on after the fault that stopped it at u, or NULL.
+ *
+ * Hardware without a trap handler drops what these faults are about: an opcode that
+ * does not exist or has no meaning outside graphics, lanes with a bad LDS address. */
+static const struct uop *shrug_off(struct wave *w, const struct emu_inst *inst)
+{
+    enum emu_fault_kind kind = w->group->fault.kind;
+    if (!w->tolerant || w->stop != STOP_FAULT ||
+        (kind != EMU_FAULT_ILLEGAL && kind != EMU_FAULT_UNSUPPORTED &&
+         kind != EMU_FAULT_MISALIGNED && kind != EMU_FAULT_LDS_RANGE))
+        return NULL;
+    const struct uop *next = program_at(w->emu, w->program, inst->pc + inst->bytes);
+    if (!next)
+        return NULL;
+    w->group->fault.kind = EMU_FAULT_NONE;
+    w->stop = STOP_NONE;
+    return next;
+}
+
 /* Will this step open the workgroup's barrier? Asked before sched.c counts it. */
 static bool opens_barrier(const struct wave *w)
 {
@@ -322,6 +341,8 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
     if (ob->want & EMU_WANT_VALUES)
         copy_values(w, &info->inst, ISA_OF_IN, ob->in);
     u = execute(w, u);
+    if (!u)
+        u = shrug_off(w, &info->inst);
     *event = NULL;
     if (!u && w->next == at && w->stop != STOP_END && w->stop != STOP_FAULT)
         return u; /* to be run again */

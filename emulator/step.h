@@ -64,6 +64,11 @@ const struct emu_fault *emu_stepper_fault(const struct emu_stepper *s);
  */
 RD_CHECKED rd_status emu_stepper_want(struct emu_stepper *s, unsigned want);
 
+/* From the next workgroup on, do nothing where hardware without a trap handler would do
+ * nothing (or nothing sensible) and go on: opcodes that do not exist or lack semantics,
+ * misaligned or out-of-range LDS addresses. For code that was captured, not written. */
+void emu_stepper_tolerate(struct emu_stepper *s);
+
 /* Put a workgroup in place: registers and LDS as hardware initialises them.
  *
  * number  linear workgroup; any order, each at most once

@@ -15,6 +15,7 @@ struct emu_stepper {
     struct emu_dispatch copy; /* control removed */
     struct resident *live, *idle;
     uint32_t *counts; /* per opcode, or NULL */
+    bool tolerant;
 };
 
 /* The opaque names stand for the engine's own structures. */
@@ -109,6 +110,11 @@ rd_status emu_stepper_want(struct emu_stepper *s, unsigned want)
     return observation_want(s->dp.observation, want);
 }
 
+void emu_stepper_tolerate(struct emu_stepper *s)
+{
+    s->tolerant = true;
+}
+
 /* ---- workgroups
  * ---------------------------------------------------------------------- */
 
@@ -145,6 +151,7 @@ rd_status emu_group_start(struct emu_stepper *s, uint64_t number, const uint32_t
     resident_launch(&s->dp, r, number);
     for (unsigned i = 0; i < r->group.n_waves; i++) {
         r->waves[i].timed = true;
+        r->waves[i].tolerant = s->tolerant;
         r->waves[i].counts = s->counts;
     }
     r->next = s->live;

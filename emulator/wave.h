@@ -243,6 +243,7 @@ struct wave {
     struct emu_wave_info info;       /* for observers */
     uint64_t clock;                  /* shader clocks, if timed */
     bool timed;                      /* the timing engine steps this wave */
+    bool tolerant;                   /* faults that hardware shrugs off do nothing */
     bool holds_slot;                 /* info.slot is taken */
 };
 

@@ -55,6 +55,16 @@ static const char help[] =
     "                       opposite sign lose one unit of the summation grid\n"
     "  --trace FILE         record every instruction (see rdna3 trace --help)\n"
     "  --trace-operands     and the operands, before and after: far bigger\n"
+    "  --timing             simulate cycles, print a summary. With it:\n"
+    "    --sclk-mhz F       shader clock (default 2500)\n"
+    "    --timing-json FILE waves, counters and times\n"
+    "    --timing-insts all|none|se=I,sa=I,wgp=I,simd=I  issue times in the file\n"
+    "    --timing-listing   what each instruction waited for\n"
+    "    --timing-sample N  simulate the first N workgroups\n"
+    "    --timing-set P=V   change a parameter (see rdna3 info --timing)\n"
+    "    --cu-mask H,H,H,H,H,H  enabled CUs of each shader engine\n"
+    "    --first-se N       engine that gets workgroup 0\n"
+    "    --warm LIST        code-tlb, kernarg-tlb: translations that are there\n"
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
     "\n"
     "A number is decimal or 0x hexadecimal. Faults end the run with exit status 1.\n";
@@ -79,8 +89,7 @@ enum {
     OPT_DOTS,
     OPT_STATS,
     OPT_TRACE,
-    OPT_TRACE_OPERANDS,
-    OPT_LATER
+    OPT_TRACE_OPERANDS
 };
 
 static const struct option long_options[] = {
@@ -104,15 +113,16 @@ static const struct option long_options[] = {
     {"stats", no_argument, NULL, OPT_STATS},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
-    /* In the plan of the command line, not in this version. */
-    {"timing", no_argument, NULL, OPT_LATER},
-    {"sclk-mhz", required_argument, NULL, OPT_LATER},
-    {"timing-json", required_argument, NULL, OPT_LATER},
-    {"timing-insts", required_argument, NULL, OPT_LATER},
-    {"timing-sample", required_argument, NULL, OPT_LATER},
-    {"cu-mask", required_argument, NULL, OPT_LATER},
-    {"first-se", required_argument, NULL, OPT_LATER},
-    {"warm", required_argument, NULL, OPT_LATER},
+    {"timing", no_argument, NULL, RUN_OPT_TIMING},
+    {"sclk-mhz", required_argument, NULL, RUN_OPT_SCLK},
+    {"timing-json", required_argument, NULL, RUN_OPT_TIMING_JSON},
+    {"timing-insts", required_argument, NULL, RUN_OPT_TIMING_INSTS},
+    {"timing-sample", required_argument, NULL, RUN_OPT_TIMING_SAMPLE},
+    {"timing-set", required_argument, NULL, RUN_OPT_TIMING_SET},
+    {"timing-listing", no_argument, NULL, RUN_OPT_TIMING_LISTING},
+    {"cu-mask", required_argument, NULL, RUN_OPT_CU_MASK},
+    {"first-se", required_argument, NULL, RUN_OPT_FIRST_SE},
+    {"warm", required_argument, NULL, RUN_OPT_WARM},
     {NULL, 0, NULL, 0},
 };
 
@@ -232,9 +242,9 @@ static int take_option(struct run_options *o, int option, const char *name)
     case OPT_TRACE_OPERANDS:
         o->trace_operands = true;
         return CLI_OK;
-    case OPT_LATER:
-        return cli_error(CLI_USAGE, "--%s: not available yet", name);
     default:
+        if (option >= RUN_OPT_TIMING && option <= RUN_OPT_TIMING_LAST)
+            return run_timing_option(&o->timing, option, optarg);
         return take_number(o, option, name);
     }
 }
@@ -257,7 +267,8 @@ static int check_options(struct run_options *o, int argc, char **argv)
         return cli_error(CLI_USAGE, "--kernel goes with a code object, not with --raw");
     if (o->trace_operands && !o->trace_path)
         return cli_error(CLI_USAGE, "--trace-operands goes with --trace FILE");
-    return run_check_outputs(o);
+    int status = run_timing_check(&o->timing);
+    return status == CLI_OK ? run_check_outputs(o) : status;
 }
 
 /* help is set if that is all that was wanted. */
@@ -327,34 +338,51 @@ static int load_code(const struct run_options *o, struct la *la, const void *cod
     return CLI_OK;
 }
 
+/* Results, once the kernel has run to its end. */
+static int finish(struct run_options *o, struct la *la, struct tm_engine *timed,
+                  const struct emu_stats *stats, double seconds)
+{
+    int status = run_write_outputs(o);
+    if (status == CLI_OK)
+        status = run_print_elements(o);
+    if (status == CLI_OK && o->stats)
+        run_print_stats(la_emu(la), stats, seconds);
+    if (status == CLI_OK)
+        status = run_timing_report(o, timed);
+    return cli_finish(status);
+}
+
 static int dispatch(struct run_options *o, struct la *la,
                     const struct emu_dispatch *dispatch)
 {
     struct emu_fault fault = {0};
     struct emu_stats stats = {0};
+    struct tm_engine *timed = NULL;
     char text[1024];
+    rd_status st = RD_OK;
 
     int status = run_trace_begin(o, la_emu(la));
     if (status != CLI_OK)
         return status;
     double start = cli_now();
-    rd_status st = emu_run(la_emu(la), dispatch, &fault, &stats);
+    if (o->timing.on)
+        status = run_timing(o, la_emu(la), dispatch, &fault, &stats, &timed, &st);
+    else
+        st = emu_run(la_emu(la), dispatch, &fault, &stats);
     double seconds = cli_now() - start;
-    status = run_trace_end(o, la_emu(la));
+    int traced = run_trace_end(o, la_emu(la));
+    if (status == CLI_OK)
+        status = traced;
     if (st == RD_E_FAULT) {
         emu_fault_text(&fault, text, sizeof text);
-        return cli_error(CLI_FAILED, "%s", text);
+        status = cli_error(CLI_FAILED, "%s", text);
+    } else if (st != RD_OK) {
+        status = cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
+    } else if (status == CLI_OK) {
+        status = finish(o, la, timed, &stats, seconds);
     }
-    if (st != RD_OK)
-        return cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
-
-    if (status == CLI_OK)
-        status = run_write_outputs(o);
-    if (status == CLI_OK)
-        status = run_print_elements(o);
-    if (status == CLI_OK && o->stats)
-        run_print_stats(la_emu(la), &stats, seconds);
-    return cli_finish(status);
+    tm_destroy(timed);
+    return status;
 }
 
 static int launch(struct run_options *o, struct la *la, const void *code, size_t bytes)

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "elem.h"
 #include "launch.h"
+#include "timing.h"
 
 enum run_fill {
     RUN_FILL_ZERO,
@@ -46,6 +47,37 @@ struct run_output {
     uint64_t count;               /* --print; UINT64_MAX: all */
 };
 
+/* --timing and what belongs to it (run_timing.c). */
+#define RUN_TIMING_SETS 64
+
+struct run_timing_set {
+    char name[40];
+    double value;
+};
+
+struct run_timing {
+    bool on, used; /* used: some option but --timing was given */
+    bool listing;
+    const char *json_path;
+    struct tm_config config;
+    struct run_timing_set set[RUN_TIMING_SETS];
+    unsigned n_set;
+};
+
+enum {
+    RUN_OPT_TIMING = 400,
+    RUN_OPT_SCLK,
+    RUN_OPT_TIMING_JSON,
+    RUN_OPT_TIMING_INSTS,
+    RUN_OPT_TIMING_SAMPLE,
+    RUN_OPT_TIMING_SET,
+    RUN_OPT_TIMING_LISTING,
+    RUN_OPT_CU_MASK,
+    RUN_OPT_FIRST_SE,
+    RUN_OPT_WARM,
+    RUN_OPT_TIMING_LAST = RUN_OPT_WARM
+};
+
 struct run_options {
     const char *object_path;
     const char *kernel;
@@ -58,6 +90,7 @@ struct run_options {
     const char *trace_path; /* NULL: none */
     bool trace_operands;
     struct trace_writer *trace; /* while the kernel runs */
+    struct run_timing timing;
     struct la_shape shape;
     struct emu_config config;
     struct run_arg *args;
@@ -84,6 +117,17 @@ int run_make_buffers(struct run_options *o, struct la *la, struct la_arg *list);
  * big the trace became if --stats was given. Print errors; return an exit status. */
 int run_trace_begin(struct run_options *o, struct emu *emu);
 int run_trace_end(struct run_options *o, struct emu *emu);
+
+/* Take one option of timing; judge them together. Print errors; return an exit status. */
+int run_timing_option(struct run_timing *rt, int option, const char *text);
+int run_timing_check(const struct run_timing *rt);
+
+/* Run the dispatch through the timing engine. st is what tm_run said; the engine, to be
+ * destroyed by the caller, holds the figures that run_timing_report prints and writes. */
+int run_timing(const struct run_options *o, struct emu *emu,
+               const struct emu_dispatch *dispatch, struct emu_fault *fault,
+               struct emu_stats *stats, struct tm_engine **out, rd_status *st);
+int run_timing_report(const struct run_options *o, struct tm_engine *t);
 
 /* Write --out files, print --print elements. */
 int run_write_outputs(const struct run_options *o);

@@ -1,0 +1,59 @@
+/* cache.c: tag stores with least-recently-used replacement.
+ *
+ * Must not know what is cached. Invariant: a line is in at most one way of its set.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cache.h"
+
+#include <stdlib.h>
+
+rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
+{
+    if (ways == 0 || lines == 0)
+        return RD_E_RANGE;
+    c->ways = ways;
+    c->sets = (uint32_t)(lines / ways ? lines / ways : 1);
+    size_t n = (size_t)c->sets * ways;
+    c->tag = calloc(n, sizeof *c->tag);
+    c->ready = calloc(n, sizeof *c->ready);
+    c->used = calloc(n, sizeof *c->used);
+    return c->tag && c->ready && c->used ? RD_OK : RD_E_NOMEM;
+}
+
+void tm_cache_destroy(struct tm_cache *c)
+{
+    free(c->tag);
+    free(c->ready);
+    free(c->used);
+}
+
+bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
+{
+    size_t first = (size_t)(line % c->sets) * c->ways, victim = first;
+    c->clock++;
+    for (size_t i = first; i < first + c->ways; i++) {
+        if (c->tag[i] == line + 1) {
+            c->used[i] = c->clock;
+            c->hits++;
+            *ready = &c->ready[i];
+            return true;
+        }
+        if (!c->tag[i] ? c->tag[victim] != 0
+                       : c->tag[victim] && c->used[i] < c->used[victim])
+            victim = i;
+    }
+    c->misses++;
+    c->tag[victim] = line + 1;
+    c->used[victim] = c->clock;
+    *ready = &c->ready[victim];
+    return false;
+}
+
+bool tm_cache_probe(const struct tm_cache *c, uint64_t line)
+{
+    size_t first = (size_t)(line % c->sets) * c->ways;
+    for (size_t i = first; i < first + c->ways; i++)
+        if (c->tag[i] == line + 1)
+            return true;
+    return false;
+}

@@ -1,0 +1,33 @@
+/* cache.h: a set-associative tag store: which lines are there, and since when.
+ * Holds tags and times, never data. SPDX-License-Identifier: MIT
+ */
+#ifndef TM_CACHE_H
+#define TM_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "status.h"
+
+struct tm_cache {
+    uint32_t sets, ways;
+    uint64_t *tag;  /* line number + 1; 0: empty */
+    int64_t *ready; /* when the line's data are there */
+    uint32_t *used; /* for least recently used */
+    uint32_t clock;
+    uint64_t hits, misses;
+};
+
+RD_CHECKED rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways);
+void tm_cache_destroy(struct tm_cache *c);
+
+/* Look a line up; on a miss it takes the place of the least recently used one.
+ *
+ * ready  out: where its time is kept. After a miss the caller sets it.
+ */
+bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready);
+
+/* Is it there? Changes nothing. */
+bool tm_cache_probe(const struct tm_cache *c, uint64_t line);
+
+#endif

@@ -1,0 +1,371 @@
+/* engine.c: the event loop: whose turn it is, issue, barriers, ends.
+ *
+ * Time jumps from one wave's turn to the next. Must not know pipes or caches (issue.c,
+ * exec.c, mem.c). Invariant: a wave that is neither at a barrier nor ended has exactly
+ * one event in the heap.
+ * SPDX-License-Identifier: MIT
+ */
+#include "engine.h"
+
+#include <string.h>
+
+const char *const tm_stall_name[TM_STALLS] = {
+    "issue",    "fetch",     "branch",  "port",  "valu-dep",  "valu-pipe", "valu-queue",
+    "drain",    "valu-sgpr", "salu",    "war",   "mem-queue", "vmcnt",     "vscnt",
+    "lgkm-lds", "lgkm-smem", "barrier", "sleep", "switch",    "other"};
+
+/* ---- heap ---- */
+
+static bool before(const struct tm_event *a, const struct tm_event *b)
+{
+    return a->t != b->t ? a->t < b->t : a->age < b->age;
+}
+
+rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wave *w)
+{
+    if (t->n_heap == t->cap_heap) {
+        size_t cap = t->cap_heap ? 2 * t->cap_heap : 1024;
+        struct tm_event *bigger = realloc(t->heap, cap * sizeof *bigger);
+        if (!bigger)
+            return RD_E_NOMEM;
+        t->heap = bigger;
+        t->cap_heap = cap;
+    }
+    struct tm_event e = {when, age, w};
+    size_t i = t->n_heap++;
+    for (; i && before(&e, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        t->heap[i] = t->heap[(i - 1) / 2];
+    t->heap[i] = e;
+    return RD_OK;
+}
+
+static struct tm_event pop(struct tm_engine *t)
+{
+    struct tm_event top = t->heap[0], e = t->heap[--t->n_heap];
+    size_t i = 0;
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= t->n_heap)
+            break;
+        if (child + 1 < t->n_heap && before(&t->heap[child + 1], &t->heap[child]))
+            child++;
+        if (!before(&t->heap[child], &e))
+            break;
+        t->heap[i] = t->heap[child];
+        i = child;
+    }
+    t->heap[i] = e;
+    return top;
+}
+
+/* ---- instructions ---- */
+
+struct tm_inst *tm_lookup(struct tm_engine *t, const struct emu_inst *inst)
+{
+    if (inst->id >= t->cap_insts) {
+        size_t cap = t->cap_insts ? t->cap_insts : 256;
+        while (cap <= inst->id)
+            cap *= 2;
+        struct tm_inst **bigger = realloc(t->insts, cap * sizeof(*bigger));
+        if (!bigger)
+            return NULL;
+        memset(bigger + t->cap_insts, 0, (cap - t->cap_insts) * sizeof(*bigger));
+        t->insts = bigger;
+        t->cap_insts = cap;
+    }
+    if (!t->insts[inst->id]) {
+        struct tm_inst *i = malloc(sizeof *i);
+        if (i)
+            tm_inst_describe(inst, t->launch.code_base, t->launch.lanes == 64, i);
+        t->insts[inst->id] = i;
+    }
+    return t->insts[inst->id];
+}
+
+static bool listed(const struct tm_engine *t, const struct tm_wave *w)
+{
+    const struct tm_config *c = &t->config;
+    const struct tm_simd *s = w->simd;
+    return c->insts == TM_INSTS_ALL ||
+           (c->insts == TM_INSTS_SIMD && s->se == c->se && s->sa == c->sa &&
+            s->wgp == c->wgp && s->index == c->simd);
+}
+
+static rd_status list(struct tm_engine *t, struct tm_wave *w, uint32_t offset,
+                      int64_t at)
+{
+    struct tm_record *r = &t->records[w->record];
+    if (!listed(t, w))
+        return RD_OK;
+    if (r->n_insts == r->cap_insts) {
+        size_t cap = r->cap_insts ? 2 * r->cap_insts : 64;
+        struct tm_timed *bigger = realloc(r->insts, cap * sizeof *bigger);
+        if (!bigger)
+            return RD_E_NOMEM;
+        r->insts = bigger;
+        r->cap_insts = cap;
+    }
+    r->insts[r->n_insts++] = (struct tm_timed){offset, at};
+    return RD_OK;
+}
+
+/* ---- a wave's turn ---- */
+
+/* s_delay_alu takes no time of its own: note it and look at what follows. */
+static rd_status take_delays(struct tm_engine *t, struct tm_wave *w)
+{
+    const struct emu_event *event;
+    for (;;) {
+        const struct emu_inst *inst = emu_wave_next(w->wave);
+        if (!inst)
+            return RD_E_INVALID;
+        w->next = tm_lookup(t, inst);
+        if (!w->next)
+            return RD_E_NOMEM;
+        if (w->next->special != TM_DELAY)
+            return RD_OK;
+        unsigned imm = w->next->delay;
+        w->delay_id[0] = imm & 15u;
+        w->delay_id[1] = imm >> 7 & 15u;
+        w->delay_skip = imm >> 4 & 7u;
+        w->delay_on[0] = w->delay_id[0] != 0;
+        w->delay_on[1] = w->delay_id[1] != 0;
+        w->next->executions++;
+        rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)t->now, &event);
+        if (st != RD_OK)
+            return st;
+    }
+}
+
+/* Everybody at the barrier goes on. */
+static rd_status open_barrier(struct tm_engine *t, struct tm_group *g)
+{
+    rd_status st = RD_OK;
+    for (unsigned i = 0; i < g->n_waves && st == RD_OK; i++) {
+        struct tm_wave *w = g->waves[i];
+        if (!w || !w->at_barrier)
+            continue;
+        w->at_barrier = false;
+        w->earliest = t->now + PARAM(t, barrier_cycles);
+        w->earliest_why = TM_S_BARRIER;
+        st = tm_push(t, w->earliest, w->age, w);
+    }
+    return st;
+}
+
+static rd_status end_wave(struct tm_engine *t, struct tm_wave *w)
+{
+    int64_t end = t->now + PARAM(t, end_cycles);
+    const struct tm_fifo *stores = &w->counter[TM_VS];
+    for (unsigned i = 0; i < stores->n; i++)
+        end = tm_max(end, stores->done[(stores->first + i) % TM_FIFO] + 1);
+    if (t->now <= w->end_prefetch)
+        end = tm_max(end, w->end_prefetch);
+    w->ended = true;
+    w->group->waves[emu_wave_info(w->wave)->wave] = NULL;
+    return tm_push(t, end, w->age, w);
+}
+
+/* The end of a sleep: a number of ticks of the sleep clock from now. */
+static int64_t sleep_end(const struct tm_engine *t, unsigned units)
+{
+    int64_t tick = PARAM(t, sleep_unit_cycles);
+    return units ? (t->now / tick + (int64_t)units) * tick : t->now;
+}
+
+static void account(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                    int64_t at)
+{
+    i->executions++;
+    i->cycles += (uint64_t)(at - (w->began ? w->last_issue : w->start));
+    (void)t;
+}
+
+static rd_status issue(struct tm_engine *t, struct tm_wave *w)
+{
+    const struct emu_event *event;
+    struct tm_inst *i = w->next;
+    struct tm_group *g = w->group;
+    w->skip = tm_skipped(t, w, i, t->now);
+    rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)t->now, &event);
+    if (st == RD_E_BUSY) /* global wave sync: later */
+        return tm_push(t, t->now + 64, w->age, w);
+    if (st != RD_OK)
+        return st;
+    tm_issue(t, w, i, event);
+    int64_t at = i->special == TM_SLEEP ? sleep_end(t, i->sleep_units) : t->now;
+    account(t, w, i, at);
+    st = list(t, w, i->offset, at);
+    w->last_issue = at;
+    w->last_imm = i->cls == TM_IMM || w->skip;
+    w->began = true;
+    w->next = NULL;
+    if (st != RD_OK)
+        return st;
+    bool done = event->flags & EMU_EV_BARRIER_DONE, ended = event->flags & EMU_EV_ENDED;
+    bool waits = i->special == TM_BARRIER &&
+                 (done || emu_wave_state(w->wave) == EMU_WAVE_BARRIER);
+    w->at_barrier = waits;
+    if (!(event->flags & EMU_EV_TAKEN))
+        tm_fetch_ahead(t, w, i->offset + i->bytes);
+    if (done) /* the last to arrive waits like the others */
+        st = open_barrier(t, g);
+    if (st == RD_OK && ended)
+        return end_wave(t, w);
+    if (st == RD_OK && !waits)
+        st = tm_push(t, tm_max(at + 1, w->earliest), w->age, w);
+    return st;
+}
+
+static rd_status turn(struct tm_engine *t, struct tm_wave *w)
+{
+    if (w->ended) {
+        unsigned se = w->simd->se;
+        tm_wave_end(t, w, t->now);
+        if (t->se[se].scheduled || t->se[se].next_number >= t->end_group)
+            return RD_OK;
+        t->se[se].scheduled = true;
+        return tm_push(t, t->now + PARAM(t, slot_reuse_cycles), se, NULL);
+    }
+    if (!w->began && !w->next) {
+        tm_fetch_begin(t, w, emu_wave_next(w->wave)->pc - t->launch.code_base);
+    }
+    if (!w->next) {
+        rd_status st = take_delays(t, w);
+        if (st != RD_OK)
+            return st;
+    }
+    uint8_t why = TM_S_NONE;
+    int64_t when = tm_ready(t, w, &why);
+    if (when <= t->now)
+        return issue(t, w);
+    int64_t from = tm_max(t->now, w->last_issue + 1);
+    if (when > from)
+        w->next->stall[why] += (uint64_t)(when - from);
+    return tm_push(t, when, w->age, w);
+}
+
+static rd_status run(struct tm_engine *t)
+{
+    rd_status st = RD_OK;
+    for (unsigned s = 0; s < t->n_ses && st == RD_OK; s++) {
+        t->se[s].scheduled = true;
+        st = tm_push(t, 0, s, NULL);
+    }
+    while (st == RD_OK && t->n_heap) {
+        struct tm_event e = pop(t);
+        t->now = e.t;
+        if (e.wave) {
+            st = turn(t, e.wave);
+            continue;
+        }
+        int64_t again;
+        t->se[e.age].scheduled = false;
+        st = tm_place(t, (unsigned)e.age, &again);
+        if (st == RD_OK && again) {
+            t->se[e.age].scheduled = true;
+            st = tm_push(t, again, e.age, NULL);
+        }
+    }
+    return st;
+}
+
+/* ---- the outside ---- */
+
+rd_status tm_create(const struct tm_config *config, struct tm_engine **out)
+{
+    uint32_t any = config->have_cu_mask ? 0 : 1;
+    for (unsigned i = 0; i < TM_MAX_SES; i++)
+        any |= config->cu_mask[i];
+    if (!any || config->first_se >= TM_MAX_SES || config->sclk_mhz < 0 ||
+        config->sclk_mhz > 1e5)
+        return RD_E_RANGE;
+    struct tm_engine *t = calloc(1, sizeof *t);
+    if (!t)
+        return RD_E_NOMEM;
+    t->config = *config;
+    if (t->config.sclk_mhz <= 0)
+        t->config.sclk_mhz = 2500;
+    t->ghz = t->config.sclk_mhz / 1000;
+    t->p = tm_params_gfx1100;
+    t->next_age = TM_MAX_SES; /* below: dispatchers */
+    *out = t;
+    return RD_OK;
+}
+
+void tm_destroy(struct tm_engine *t)
+{
+    if (!t)
+        return;
+    tm_machine_destroy(t);
+    for (size_t i = 0; i < t->n_records; i++)
+        free(t->records[i].insts);
+    for (size_t i = 0; i < t->cap_insts; i++)
+        free(t->insts[i]);
+    free(t->insts);
+    free(t->records);
+    free(t->heap);
+    free(t->pages);
+    free(t->range_page);
+    free(t);
+}
+
+rd_status tm_set(struct tm_engine *t, const char *name, double value)
+{
+    return tm_params_set(&t->p, name, value);
+}
+
+static void free_pools(struct tm_engine *t)
+{
+    for (size_t i = 0; i < t->n_heap; i++) /* of a run cut short */
+        if (t->heap[i].wave)
+            free(t->heap[i].wave);
+    for (struct tm_wave *w = t->free_waves, *next; w; w = next) {
+        next = w->next_free;
+        free(w);
+    }
+    for (struct tm_group *g = t->free_groups, *next; g; g = next) {
+        next = g->next_free;
+        free(g);
+    }
+    t->free_waves = NULL;
+    t->free_groups = NULL;
+    t->n_heap = 0;
+}
+
+rd_status tm_run(struct tm_engine *t, struct emu *emu,
+                 const struct emu_dispatch *dispatch, struct emu_fault *fault,
+                 struct emu_stats *stats)
+{
+    rd_status st = emu_stepper_create(emu, dispatch, &t->stepper, fault);
+    if (st != RD_OK)
+        return st;
+    t->launch = *emu_stepper_launch(t->stepper);
+    if (t->config.tolerate)
+        emu_stepper_tolerate(t->stepper);
+    st = emu_stepper_want(t->stepper, EMU_WANT_ACCESS);
+    if (st == RD_OK)
+        st = tm_machine_create(t);
+    if (st == RD_OK)
+        st = tm_place_ranges(t);
+    if (st == RD_OK) {
+        t->end_group = t->launch.n_groups;
+        if (t->config.sample && t->config.sample < t->end_group)
+            t->end_group = t->config.sample;
+        tm_dispatch_begin(t, dispatch);
+        t->gl2_miss = (uint64_t)t->p.gl2_empty_misses;
+        st = run(t);
+    }
+    if (st == RD_E_FAULT && fault)
+        *fault = *emu_stepper_fault(t->stepper);
+    if (st == RD_OK && t->live_groups)
+        st = RD_E_TIMEOUT;                    /* waves that nobody will wake */
+    for (size_t i = 0; i < t->cap_insts; i++) /* what points into the dispatch ends */
+        if (t->insts[i])
+            t->insts[i]->kept = *t->insts[i]->inst,
+            t->insts[i]->inst = &t->insts[i]->kept;
+    free_pools(t);
+    emu_stepper_destroy(t->stepper, stats);
+    t->stepper = NULL;
+    return st;
+}

@@ -1,0 +1,302 @@
+/* engine.h: the machine as the timing engine sees it. Private to emulator/timing.
+ *
+ * Rules for whoever edits the engine:
+ *  1. Time is in shader clocks, int64_t; what runs on the fabric clock is converted
+ * once, by tm_lat. Nothing is ticked: a unit is a time at which it is free again.
+ *  2. Everything that a wave waits for is known when it is issued, except barriers and
+ *     ports lost to other waves: those are looked at again when the wave's turn comes.
+ *  3. Waves are visited in order of (time, age), so the oldest wins a port and the run
+ * is deterministic.
+ *  4. Addresses are made canonical before they index anything (mem.c): the host's
+ *     placement of buffers must not change a cycle.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_ENGINE_H
+#define TM_ENGINE_H
+
+#include <stdlib.h>
+
+#include "cache.h"
+#include "params.h"
+#include "step.h"
+#include "timing.h"
+#include "tinst.h"
+
+enum tm_stall {
+    TM_S_NONE,
+    TM_S_FETCH,
+    TM_S_BRANCH,
+    TM_S_PORT,       /* another wave of the SIMD issued instead */
+    TM_S_VALU_DEP,   /* s_delay_alu */
+    TM_S_VALU_PIPE,  /* a longer VALU instruction issues */
+    TM_S_VALU_QUEUE, /* VALU queue full: dependencies, bank conflicts */
+    TM_S_VALU_DRAIN, /* memory or SALU needs VALU results */
+    TM_S_SDST,       /* VALU results in SGPRs */
+    TM_S_SALU,       /* SALU results, SALU queue */
+    TM_S_WAR,        /* operands still being read */
+    TM_S_MEM_QUEUE,
+    TM_S_VMCNT,
+    TM_S_VSCNT,
+    TM_S_LGKM_LDS,
+    TM_S_LGKM_SMEM,
+    TM_S_BARRIER,
+    TM_S_SLEEP,
+    TM_S_SWITCH, /* to an instruction handled at fetch */
+    TM_S_OTHER,
+};
+
+extern const char *const tm_stall_name[TM_STALLS];
+
+enum { TM_COUNTERS = 4, TM_FIFO = 64 };
+enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
+
+/* Completion times of what a wait counter counts, oldest first. */
+struct tm_fifo {
+    int64_t done[TM_FIFO];
+    uint8_t kind[TM_FIFO]; /* enum tm_stall to blame */
+    unsigned first, n;
+};
+
+/* Entries of an issue queue: when each becomes free, oldest first. */
+struct tm_queue {
+    int64_t free_at[64];
+    uint8_t weight[64];
+    unsigned first, n;
+};
+
+struct tm_timed { /* of a listed wave: an issue */
+    uint32_t offset;
+    int64_t t;
+};
+
+/* A wave's record in the timing file; lives as long as the engine. */
+struct tm_record {
+    uint32_t wg[3];
+    uint32_t wave;
+    uint8_t se, sa, wgp, simd, slot;
+    int64_t start, end;
+    struct tm_timed *insts;
+    size_t n_insts, cap_insts;
+};
+
+struct tm_group;
+struct tm_simd;
+
+struct tm_wave {
+    struct emu_wave *wave;
+    struct tm_group *group;
+    struct tm_wave *next_free;
+    struct tm_simd *simd;
+    struct tm_inst *next; /* NULL: not looked at yet */
+    uint64_t age;
+    size_t record;
+    unsigned slot;
+    int64_t start, last_issue, earliest;
+    uint8_t earliest_why;
+    bool last_imm, began, ended, at_barrier, skip;
+    /* VALU */
+    struct tm_queue valu_queue;
+    int64_t valu_last_exec; /* half cycles are kept in valu_half */
+    int64_t valu_half;      /* last result, in half cycles */
+    uint8_t valu_last_pipe;
+    int64_t hist[4], hist_trans[3]; /* when a dependent may issue; newest first */
+    bool read_vgpr;
+    int64_t v_ready[256]; /* earliest dependent result */
+    int64_t v_exec[256];  /* result of the last VALU writer */
+    int64_t v_read[256];  /* memory has read it as an operand */
+    /* VALU results in SGPRs */
+    unsigned sdst_n, cmpx_n;
+    int64_t sdst_exec, sdst_issue, cmpx_exec, exec_visible;
+    int64_t s_write[TM_SGPRS],
+        s_read[TM_SGPRS]; /* by VALU: results leave, reads done */
+    /* SALU */
+    struct tm_queue salu_queue;
+    int64_t salu_slot, salu_exec, s_ready[TM_SGPRS];
+    /* memory */
+    struct tm_fifo counter[TM_COUNTERS];
+    struct tm_queue lds_queue, vmem_queue;
+    bool lds_blocked;
+    int64_t vm_last, lds_last, vs_last;
+    /* s_delay_alu: what holds the next instruction and one after it */
+    uint8_t delay_id[2], delay_skip;
+    bool delay_on[2];
+    /* fetch */
+    uint64_t fetched;   /* first line this wave has not asked for */
+    int64_t fetch_last; /* when its last request returns */
+    int64_t end_prefetch;
+    uint64_t line_ready_for; /* line + 1 that line_ready is about */
+    int64_t line_ready;
+};
+
+struct tm_group {
+    struct emu_group *group;
+    uint64_t number;
+    unsigned n_waves, n_live;
+    struct tm_wgp *wgp;
+    unsigned cu; /* of the WGP; 2: both */
+    uint32_t lds_alloc;
+    struct tm_wave *waves[32];
+    struct tm_group *next_free;
+};
+
+/* One SIMD: ports, and the execution slots of its VALU. */
+struct tm_simd {
+    unsigned se, sa, wgp, index;
+    struct tm_cu *cu;
+    struct tm_wgp *in;
+    unsigned vgprs_used, waves;
+    uint32_t slots; /* bit per slot in use */
+    int64_t slot_free[32];
+    int64_t port[TM_CLASSES]; /* last issue */
+    int64_t valu_free, trans_free;
+    int64_t send_free[2]; /* VGPR reads of LDS and vector memory */
+    uint64_t busy[64];    /* ring of execution cycles, a bit each */
+    int64_t busy_from;
+    uint64_t valu_cycles;
+    int64_t held_since, held; /* cycles with a wave resident */
+    int64_t last_barrier;
+};
+
+struct tm_cu {
+    struct tm_simd simd[2];
+    uint32_t lds_used, groups;
+    int64_t next_group;
+    int64_t lds_free, ta_free, store_free;
+    uint64_t lds_cycles;
+    int64_t held_since, held;
+    unsigned waves;
+    struct tm_cache l0;
+    uint64_t tlb[64]; /* bit per page seen, hashed */
+};
+
+struct tm_wgp {
+    struct tm_cu cu[2];
+    unsigned enabled; /* bit per CU */
+    unsigned waves, groups;
+    int64_t busy_since, busy_cycles;
+    struct tm_cache icache, scache;
+};
+
+struct tm_se {
+    struct tm_wgp *wgps;  /* arrays_per_se * wgps_per_array */
+    uint64_t next_number; /* its next workgroup */
+    struct tm_cache gl1[4];
+    unsigned next_cu;
+    int64_t next_launch;
+    int64_t first_start, last_end;
+    bool used, scheduled;
+};
+
+struct tm_page {
+    uint64_t key, number; /* host page + 1, canonical page */
+};
+
+struct tm_event {
+    int64_t t;
+    uint64_t age;
+    struct tm_wave *wave; /* NULL: dispatcher of SE .age */
+};
+
+struct tm_engine {
+    struct tm_config config;
+    struct tm_params p;
+    double ghz;
+    struct emu_stepper *stepper;
+    struct emu_launch launch;
+    /* machine */
+    unsigned n_ses, wgps_per_se;
+    struct tm_se se[TM_MAX_SES];
+    struct tm_wgp *wgps;
+    struct tm_cache gl2, mall;
+    int64_t code_walked; /* when the code page's translation is there */
+    int64_t gl2_free[64];
+    double mall_free, dram_free;
+    /* what a workgroup needs */
+    unsigned vgprs_alloc, waves_per_group;
+    uint32_t lds_alloc;
+    bool wgp_mode;
+    /* order */
+    struct tm_event *heap;
+    size_t n_heap, cap_heap;
+    uint64_t next_group, end_group, live_groups, next_age, group_step;
+    int64_t now;
+    struct tm_wave *free_waves;
+    struct tm_group *free_groups;
+    /* instructions by (id) of the one program; more programs are chained */
+    struct tm_inst **insts;
+    size_t cap_insts;
+    uint32_t code;
+    /* addresses */
+    uint64_t *range_page; /* canonical first page of each range */
+    struct tm_page *pages;
+    size_t n_pages, cap_pages;
+    uint64_t next_page;
+    int64_t kernarg_done;
+    int64_t tlb_ready[4096]; /* UTCL2: when the translation is there, 0: never asked */
+    /* results */
+    struct tm_record *records;
+    size_t n_records, cap_records;
+    uint64_t n_valu, n_salu, n_insts, n_class[TM_CLASSES];
+    uint64_t lds_active, lds_conflict, gl2_hit, gl2_miss, peak_waves, resident;
+    uint64_t flops, read_bytes, write_bytes;
+    unsigned waves_by_regs, waves_by_lds;
+};
+
+static inline int64_t tm_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Shader clocks of so many cycles and ns. */
+static inline int64_t tm_lat(const struct tm_engine *t, double cycles, double ns)
+{
+    double sum = cycles + ns * t->ghz;
+    return sum < 0 ? 0 : (int64_t)(sum + 0.5);
+}
+
+#define PARAM(t, name) ((int64_t)(t)->p.name)
+
+/* ---- engine.c ---- */
+RD_CHECKED rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age,
+                             struct tm_wave *w);
+/* The record of an instruction; NULL if out of memory. */
+struct tm_inst *tm_lookup(struct tm_engine *t, const struct emu_inst *inst);
+
+/* ---- place.c ---- */
+RD_CHECKED rd_status tm_machine_create(struct tm_engine *t);
+void tm_machine_destroy(struct tm_engine *t);
+void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d);
+/* Start what has room on an SE now. again: when to look again, 0 if something ends
+ * first or nothing is left. */
+RD_CHECKED rd_status tm_place(struct tm_engine *t, unsigned se, int64_t *again);
+void tm_wave_end(struct tm_engine *t, struct tm_wave *w, int64_t end);
+
+/* ---- issue.c: when may the wave issue its next instruction? ---- */
+int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why);
+
+bool tm_skipped(const struct tm_engine *t, const struct tm_wave *w,
+                const struct tm_inst *i, int64_t when);
+
+/* ---- exec.c: what the issue at t->now does to the machine ---- */
+void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+              const struct emu_event *event);
+
+/* ---- fetch.c ---- */
+void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset);
+int64_t tm_fetch_ready(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i);
+void tm_fetch_ahead(struct tm_engine *t, struct tm_wave *w, uint64_t offset);
+void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t offset);
+
+/* ---- mem.c ---- */
+RD_CHECKED rd_status tm_place_ranges(struct tm_engine *t);
+int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                const struct emu_event *event);
+int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                const struct emu_event *event, int64_t accept);
+int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival);
+
+/* ---- lds.c ---- */
+int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+               const struct emu_event *event, int64_t accept);
+
+#endif

@@ -1,0 +1,332 @@
+/* exec.c: what an issued instruction does to pipes, queues, counters and registers.
+ *
+ * Called once per issue with the event of its execution. Must not decide when anything
+ * issues (issue.c). Invariant: every time it writes lies at or after t->now.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "queue.h"
+
+/* Cycles that the VALU's issue is taken. */
+static int64_t issue_cycles(const struct tm_engine *t, const struct tm_inst *i)
+{
+    switch (i->pipe) {
+    case TM_PIPE_HALF:
+        return PARAM(t, half_issue);
+    case TM_PIPE_QUARTER:
+        return PARAM(t, quarter_issue);
+    case TM_PIPE_DOUBLE:
+        return PARAM(t, double_issue);
+    default:
+        return 1;
+    }
+}
+
+/* Cycles of the execution pipe. */
+static int64_t pipe_cycles(const struct tm_engine *t, const struct tm_inst *i)
+{
+    switch (i->pipe) {
+    case TM_PIPE_TRANS:
+        return 1;
+    case TM_PIPE_WMMA:
+        return PARAM(t, wmma_cycles);
+    case TM_PIPE_WMMA4:
+        return PARAM(t, wmma_iu4_cycles);
+    default:
+        return issue_cycles(t, i);
+    }
+}
+
+static int64_t dependent_cycles(const struct tm_engine *t, const struct tm_inst *i)
+{
+    switch (i->pipe) {
+    case TM_PIPE_TRANS:
+        return PARAM(t, trans_dep);
+    case TM_PIPE_QUARTER:
+        return PARAM(t, quarter_dep);
+    case TM_PIPE_HALF:
+    case TM_PIPE_DOUBLE:
+        return PARAM(t, valu_dep64);
+    default:
+        return PARAM(t, valu_dep);
+    }
+}
+
+static int64_t latency(const struct tm_engine *t, struct tm_wave *w,
+                       const struct tm_inst *i, int64_t cycles)
+{
+    if (i->pipe == TM_PIPE_DOUBLE)
+        return PARAM(t, double_latency);
+    int64_t base = i->vgpr_fields == 0 && !i->reads_sgpr ? PARAM(t, valu_latency_const)
+                   : i->inst->isa.enc == ISA_ENC_VOP1 || i->reads_sgpr
+                       ? PARAM(t, valu_latency_1src)
+                       : PARAM(t, valu_latency);
+    if (i->vgpr_fields && !w->read_vgpr) {
+        w->read_vgpr = true;
+        base += PARAM(t, valu_first_read);
+    }
+    return base + cycles - 1;
+}
+
+/* The first run of free cycles in the SIMD's execution slots that ends at when or
+ * later. Waves of a SIMD interleave there in any order. */
+static int64_t take_slots(struct tm_simd *s, int64_t when, int64_t cycles, int64_t now)
+{
+    if (now - s->busy_from >= 4096 - 1024) { /* forget the past */
+        int64_t keep = now - 64;
+        for (int64_t c = s->busy_from; c < keep; c++)
+            s->busy[(c & 4095) / 64] &= ~(UINT64_C(1) << (c & 63));
+        s->busy_from = keep;
+        if (keep + 4096 < when)
+            memset(s->busy, 0, sizeof s->busy);
+    }
+    if (when - s->busy_from > 3500)
+        return when;
+    int64_t run = 0;
+    for (int64_t c = when - cycles + 1;; c++) {
+        if (c - s->busy_from > 4000)
+            return tm_max(when, c);
+        bool taken = c >= s->busy_from && (s->busy[(c & 4095) / 64] >> (c & 63) & 1u);
+        run = taken ? 0 : run + 1;
+        if (run < cycles)
+            continue;
+        for (int64_t b = c - cycles + 1; b <= c; b++)
+            s->busy[(b & 4095) / 64] |= UINT64_C(1) << (b & 63);
+        return c;
+    }
+}
+
+/* The result's time: after the operands', in order within the wave, banks permitting.
+ */
+static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
+                           const struct tm_inst *i)
+{
+    int64_t cycles = pipe_cycles(t, i), reads = (int64_t)t->p.vgpr_bank_reads;
+    int64_t half = 2 * cycles;
+    if (i->bank_reads > reads)
+        half += 2 * (i->bank_reads - reads) / reads;
+    int64_t when = t->now + latency(t, w, i, cycles);
+    for (unsigned r = 0; r < i->n_vsrc; r++)
+        for (unsigned k = 0; k < i->vsrc[r].n; k++) {
+            int64_t ready = w->v_ready[i->vsrc[r].first + k];
+            if (ready)
+                when = tm_max(when, ready);
+        }
+    int64_t at = tm_max(2 * when, w->valu_half + half);
+    if (i->pipe != TM_PIPE_TRANS && w->valu_last_pipe == TM_PIPE_TRANS)
+        at = tm_max(at, w->valu_half + 2 * PARAM(t, trans_order));
+    if (i->pipe != TM_PIPE_DOUBLE && w->valu_last_pipe == TM_PIPE_DOUBLE)
+        at = tm_max(at, w->valu_half + 2 * PARAM(t, valu_dep));
+    int64_t slot =
+        i->pipe == TM_PIPE_TRANS ? at / 2 : take_slots(w->simd, at / 2, cycles, t->now);
+    if (slot > at / 2)
+        at = 2 * slot;
+    w->valu_half = at;
+    w->valu_last_pipe = i->pipe;
+    return slot;
+}
+
+static void valu_sgprs(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                       int64_t exec)
+{
+    for (unsigned r = 0; r < i->n_ssrc; r++)
+        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
+            w->s_read[i->ssrc[r].first + k] = exec;
+    for (unsigned r = 0; r < i->n_sdst; r++)
+        for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
+            w->s_write[i->sdst[r].first + k] = exec;
+    if (i->writes_sdst) {
+        if (w->sdst_exec < t->now)
+            w->sdst_n = 0;
+        w->sdst_n++;
+        w->sdst_exec = exec;
+        w->sdst_issue = t->now;
+    }
+    if (i->writes_exec) {
+        if (w->cmpx_exec + PARAM(t, cmpx_drain) <= t->now || w->cmpx_n == 0) {
+            w->cmpx_n = 0;
+            w->exec_visible = exec + PARAM(t, vskip_exec_cycles);
+        }
+        w->cmpx_n++;
+        w->cmpx_exec = exec;
+    }
+}
+
+static void issue_valu(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                       unsigned passes)
+{
+    struct tm_simd *s = w->simd;
+    int64_t busy = issue_cycles(t, i) * passes, exec = valu_result(t, w, i);
+    bool wmma = i->pipe == TM_PIPE_WMMA || i->pipe == TM_PIPE_WMMA4;
+    if (passes == 2)
+        exec = valu_result(t, w, i);
+    s->valu_free = t->now + busy;
+    s->valu_cycles += (uint64_t)(wmma ? pipe_cycles(t, i) : busy);
+    if (i->pipe == TM_PIPE_TRANS)
+        s->trans_free = t->now + PARAM(t, trans_issue) * passes;
+    int64_t dep = dependent_cycles(t, i);
+    for (unsigned r = 0; r < i->n_vdst; r++)
+        for (unsigned k = 0; k < i->vdst[r].n; k++) {
+            w->v_ready[i->vdst[r].first + k] = exec + dep;
+            w->v_exec[i->vdst[r].first + k] = exec;
+        }
+    w->valu_last_exec = tm_max(w->valu_last_exec, exec);
+    queue_trim(&w->valu_queue, t->now);
+    queue_add(&w->valu_queue, wmma ? exec - 1 : exec + PARAM(t, valu_queue_return),
+              wmma ? (unsigned)t->p.wmma_queue_third : 3);
+    memmove(w->hist + 1, w->hist, 3 * sizeof *w->hist);
+    w->hist[0] = t->now + dep;
+    if (i->pipe == TM_PIPE_TRANS) {
+        memmove(w->hist_trans + 1, w->hist_trans, 2 * sizeof *w->hist_trans);
+        w->hist_trans[0] = t->now + dep;
+    }
+    valu_sgprs(t, w, i, exec);
+}
+
+static void issue_salu(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i)
+{
+    int64_t start = t->now + PARAM(t, salu_start);
+    bool result = i->n_sdst > (i->n_sdst && i->sdst[0].first == TM_SCC);
+    int64_t lat = i->mul                       ? PARAM(t, salu_mul_latency)
+                  : result && i->sgpr_operands ? PARAM(t, salu_latency)
+                                               : 0;
+    for (unsigned r = 0; r < i->n_ssrc; r++)
+        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
+            start = tm_max(start, w->s_ready[i->ssrc[r].first + k]);
+    int64_t exec = tm_max(start + lat, w->salu_exec);
+    for (unsigned r = 0; r < i->n_sdst; r++)
+        for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
+            w->s_ready[i->sdst[r].first + k] =
+                i->sdst[r].first + k == TM_SCC ? start : exec;
+    int64_t spent = i->sgpr_operands > 1 ? PARAM(t, salu_two_sources) : 1;
+    w->salu_slot = tm_max(start, w->salu_slot + spent);
+    w->salu_exec = exec;
+    queue_trim(&w->salu_queue, t->now);
+    queue_add(&w->salu_queue, w->salu_slot + PARAM(t, salu_queue_return), 1);
+    int64_t block = 0;
+    if (i->special == TM_SETREG || i->special == TM_SETREG_IMM)
+        block = exec + PARAM(t, salu_setreg_block);
+    else if (i->special == TM_WAIT_SALU)
+        block = exec + PARAM(t, salu_waitcnt_block);
+    if (block > w->earliest) {
+        w->earliest = block;
+        w->earliest_why = TM_S_SALU;
+    }
+    if (i->writes_exec)
+        w->exec_visible = exec;
+}
+
+static void issue_branch(struct tm_engine *t, struct tm_wave *w,
+                         const struct tm_inst *i, const struct emu_event *event)
+{
+    if (event->flags & EMU_EV_TAKEN || i->special == TM_CALL) {
+        int64_t now = t->now;
+        if (i->special == TM_CALL)
+            t->now = tm_max(now, w->salu_exec);
+        w->earliest_why = TM_S_BRANCH;
+        tm_fetch_branch(t, w, event->next_pc - t->launch.code_base);
+        t->now = now;
+        return;
+    }
+    w->earliest = t->now + PARAM(t, branch_not_taken_cycles);
+    w->earliest_why = TM_S_BRANCH;
+}
+
+/* Operands leave the VGPRs at this time: nobody may overwrite them before. */
+static void reads_operands(struct tm_wave *w, const struct tm_inst *i, int64_t accept)
+{
+    for (unsigned r = 0; r < i->n_vsrc; r++)
+        for (unsigned k = 0; k < i->vsrc[r].n; k++)
+            w->v_read[i->vsrc[r].first + k] = accept;
+}
+
+static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
+                                const struct tm_inst *i, const struct emu_event *event,
+                                unsigned passes)
+{
+    bool lds = i->cls == TM_LDS;
+    int64_t *path = &w->simd->send_free[lds];
+    int64_t cycles = i->send_regs ? i->send_regs * passes : 1;
+    if (lds && !i->store && i->send_regs <= 1)
+        cycles = passes;
+    int64_t accept = tm_max(t->now + PARAM(t, lds_start), *path);
+    *path = accept + cycles;
+    reads_operands(w, i, accept);
+    if (lds) {
+        int64_t done = tm_lds(t, w, i, event, accept);
+        fifo_add(&w->counter[TM_LGKM], done, TM_S_LGKM_LDS);
+        queue_add(&w->lds_queue, accept, 1);
+        return;
+    }
+    int64_t done = tm_vmem(t, w, i, event, accept);
+    queue_add(&w->vmem_queue, accept, 1);
+    if (i->returns)
+        fifo_add(&w->counter[TM_VM], done, TM_S_VMCNT);
+    else
+        fifo_add(&w->counter[TM_VS], done, TM_S_VSCNT);
+}
+
+static void step_delays(struct tm_wave *w)
+{
+    w->delay_on[0] = false;
+    if (!w->delay_on[1])
+        return;
+    if (w->delay_skip == 0)
+        w->delay_on[1] = false;
+    else
+        w->delay_skip--;
+}
+
+static void count(struct tm_engine *t, const struct tm_inst *i, bool skipped)
+{
+    t->n_insts++;
+    t->n_class[i->cls]++;
+    if (i->cls == TM_VALU && !skipped)
+        t->n_valu++;
+    if (i->cls == TM_SALU)
+        t->n_salu++;
+}
+
+void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+              const struct emu_event *event)
+{
+    unsigned passes = t->launch.lanes == 64 ? 2 : 1;
+    bool skipped = w->skip;
+    if (passes == 2 && (!(event->exec >> 32) || !(uint32_t)event->exec) &&
+        i->exec_matters)
+        passes = 1; /* a half without lanes is not executed */
+    count(t, i, skipped);
+    w->simd->port[i->cls] = t->now;
+    w->earliest = 0;
+    w->earliest_why = TM_S_NONE;
+    step_delays(w);
+    switch (i->cls) {
+    case TM_VALU:
+        if (!skipped)
+            issue_valu(t, w, i, passes);
+        break;
+    case TM_SALU:
+        issue_salu(t, w, i);
+        if (i->special == TM_CALL)
+            issue_branch(t, w, i, event);
+        break;
+    case TM_SMEM:
+        fifo_add(&w->counter[TM_LGKM], tm_smem(t, w, i, event), TM_S_LGKM_SMEM);
+        break;
+    case TM_VMEM:
+    case TM_LDS:
+        issue_vector_memory(t, w, i, event, passes);
+        break;
+    case TM_BRANCH:
+        issue_branch(t, w, i, event);
+        break;
+    case TM_EXPORT:
+        fifo_add(&w->counter[TM_EXP], t->now + PARAM(t, lds_latency), TM_S_OTHER);
+        break;
+    default:
+        if (i->special == TM_BARRIER)
+            w->simd->last_barrier = t->now;
+        break;
+    }
+}

@@ -1,0 +1,190 @@
+/* issue.c: the earliest time at which a wave's next instruction may issue, and why not
+ * sooner.
+ *
+ * Looks at the state that exec.c keeps and changes none of it. Rules are those that the
+ * hardware's traces show; each number is in params.def. Invariant: the answer never
+ * lies before t->now, and with nothing changed asking again gives the same answer.
+ * SPDX-License-Identifier: MIT
+ */
+#include "queue.h"
+
+/* The latest of several limits, and its reason. */
+struct bound {
+    int64_t t;
+    uint8_t why;
+};
+
+static void at_least(struct bound *b, int64_t when, uint8_t why)
+{
+    if (when > b->t) {
+        b->t = when;
+        b->why = why;
+    }
+}
+
+/* s_delay_alu holds the next instruction until its producer's result is near. */
+static void wait_delay(const struct tm_wave *w, struct bound *b)
+{
+    for (unsigned k = 0; k < 2; k++) {
+        unsigned id = w->delay_id[k];
+        if (!w->delay_on[k] || (k == 1 && w->delay_skip))
+            continue;
+        if (id >= 1 && id <= 4)
+            at_least(b, w->hist[id - 1], TM_S_VALU_DEP);
+        else if (id >= 5 && id <= 7)
+            at_least(b, w->hist_trans[id - 5], TM_S_VALU_DEP);
+        else if (id >= 9 && id <= 11)
+            at_least(b, w->last_issue + 1, TM_S_SALU);
+    }
+}
+
+/* Memory and the like need VGPRs that the VALU still works on: it must run dry. */
+static void wait_drain(const struct tm_engine *t, const struct tm_wave *w,
+                       const struct tm_inst *i, struct bound *b)
+{
+    int64_t drain = PARAM(t, drain);
+    if (w->valu_last_exec + drain <= b->t)
+        return;
+    for (unsigned r = 0; r < i->n_vsrc; r++)
+        for (unsigned k = 0; k < i->vsrc[r].n; k++)
+            if (w->v_exec[i->vsrc[r].first + k] + drain > b->t) {
+                at_least(b, w->valu_last_exec + drain, TM_S_VALU_DRAIN);
+                return;
+            }
+}
+
+static void wait_sgprs(const struct tm_engine *t, const struct tm_wave *w,
+                       const struct tm_inst *i, struct bound *b)
+{
+    int64_t drain = PARAM(t, drain);
+    for (unsigned r = 0; r < i->n_ssrc; r++)
+        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++) {
+            int64_t written = w->s_write[i->ssrc[r].first + k];
+            if (written)
+                at_least(b, written + drain, TM_S_SDST);
+        }
+    for (unsigned r = 0; r < i->n_sdst; r++)
+        for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++) {
+            unsigned s = i->sdst[r].first + k;
+            if (w->s_read[s])
+                at_least(b, w->s_read[s] + drain, TM_S_WAR);
+            if (w->s_write[s])
+                at_least(b, w->s_write[s] + drain, TM_S_SDST);
+        }
+}
+
+static void wait_valu(const struct tm_engine *t, const struct tm_wave *w,
+                      const struct tm_inst *i, struct bound *b)
+{
+    const struct tm_simd *s = w->simd;
+    at_least(b, s->valu_free, TM_S_VALU_PIPE);
+    if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE)
+        at_least(b, s->trans_free, TM_S_VALU_PIPE);
+    at_least(b, queue_room(&w->valu_queue, b->t, 3 * (unsigned)t->p.valu_queue),
+             TM_S_VALU_QUEUE);
+    if ((i->reads_sgpr || i->writes_sdst) && w->salu_exec)
+        at_least(b, w->salu_exec + PARAM(t, salu_to_valu), TM_S_SALU);
+    if (i->writes_sdst && w->sdst_n >= (unsigned)t->p.sdst_queue)
+        at_least(b, w->sdst_exec + 1, TM_S_SDST);
+    if (i->writes_exec && w->cmpx_n >= (unsigned)t->p.cmpx_queue)
+        at_least(b, w->cmpx_exec + PARAM(t, cmpx_drain), TM_S_SDST);
+    for (unsigned r = 0; r < i->n_vdst; r++)
+        for (unsigned k = 0; k < i->vdst[r].n; k++) {
+            int64_t read = w->v_read[i->vdst[r].first + k];
+            if (read)
+                at_least(b, read + PARAM(t, vmem_war), TM_S_WAR);
+        }
+}
+
+static void wait_salu(const struct tm_engine *t, const struct tm_wave *w,
+                      const struct tm_inst *i, struct bound *b)
+{
+    at_least(b, queue_room(&w->salu_queue, b->t, (unsigned)t->p.salu_queue), TM_S_SALU);
+    if (w->sdst_issue)
+        at_least(b, w->sdst_issue + PARAM(t, valu_to_salu), TM_S_SDST);
+    wait_sgprs(t, w, i, b);
+    if (i->special == TM_GETREG || i->special == TM_SETREG ||
+        i->special == TM_SETREG_IMM || i->special == TM_WAIT_SALU)
+        if (w->salu_exec)
+            at_least(b, w->salu_exec + PARAM(t, salu_hwreg_drain), TM_S_SALU);
+}
+
+static void wait_memory(const struct tm_engine *t, struct tm_wave *w,
+                        const struct tm_inst *i, struct bound *b)
+{
+    bool lds = i->cls == TM_LDS;
+    wait_drain(t, w, i, b);
+    wait_sgprs(t, w, i, b);
+    if (!lds) {
+        queue_trim(&w->vmem_queue, t->now);
+        at_least(b, queue_room(&w->vmem_queue, b->t, (unsigned)t->p.vmem_queue),
+                 TM_S_MEM_QUEUE);
+        return;
+    }
+    /* Full: it opens again when two entries are free. */
+    unsigned full = (unsigned)t->p.lds_queue;
+    queue_trim(&w->lds_queue, t->now - 1);
+    if (w->lds_queue.n >= full)
+        at_least(b, queue_room(&w->lds_queue, b->t, full - 1), TM_S_MEM_QUEUE);
+}
+
+static void wait_counters(struct tm_wave *w, const struct tm_inst *i, struct bound *b)
+{
+    static const uint8_t counter[TM_COUNTERS] = {TM_VM, TM_VS, TM_LGKM, TM_EXP};
+    for (unsigned c = 0; c < TM_COUNTERS; c++) {
+        uint8_t why = TM_S_OTHER;
+        if (i->wait[c] == TM_NO_WAIT)
+            continue;
+        int64_t when = fifo_wait(&w->counter[counter[c]], i->wait[c], b->t, &why);
+        at_least(b, when, why);
+    }
+}
+
+/* Does the wave know by now that the instruction does nothing, EXEC being zero? */
+bool tm_skipped(const struct tm_engine *t, const struct tm_wave *w,
+                const struct tm_inst *i, int64_t when)
+{
+    (void)t;
+    return i->cls == TM_VALU && (i->pipe == TM_PIPE_NONE ||
+                                 (i->exec_matters && emu_wave_exec(w->wave) == 0 &&
+                                  when >= w->exec_visible));
+}
+
+/* A port of the SIMD, one instruction a cycle. */
+static void wait_port(const struct tm_wave *w, const struct tm_inst *i, struct bound *b)
+{
+    const struct tm_simd *s = w->simd;
+    if (i->cls != TM_IMM)
+        at_least(b, s->port[i->cls] + 1, TM_S_PORT);
+    else if (i->special == TM_BARRIER)
+        at_least(b, s->last_barrier + 1, TM_S_PORT);
+}
+
+int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why)
+{
+    const struct tm_inst *i = w->next;
+    struct bound b = {tm_max(t->now, w->last_issue + 1), TM_S_NONE};
+    at_least(&b, w->earliest, w->earliest_why);
+    at_least(&b, tm_fetch_ready(t, w, i), TM_S_FETCH);
+    bool imm = i->cls == TM_IMM || tm_skipped(t, w, i, b.t);
+    if (imm && !w->last_imm && w->began)
+        at_least(&b, w->last_issue + PARAM(t, imm_switch_cycles), TM_S_SWITCH);
+    wait_delay(w, &b);
+    if (i->cls == TM_IMM && i->special == TM_WAITCNT)
+        wait_counters(w, i, &b);
+    else if (i->special == TM_END)
+        at_least(&b, w->valu_last_exec ? w->valu_last_exec + PARAM(t, drain) + 1 : 0,
+                 TM_S_VALU_DRAIN);
+    else if (i->cls == TM_VALU && !imm)
+        wait_valu(t, w, i, &b);
+    else if (i->cls == TM_SALU || i->cls == TM_SMEM)
+        wait_salu(t, w, i, &b);
+    else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
+        wait_memory(t, w, i, &b);
+    if (i->special == TM_WAIT_SALU)
+        wait_counters(w, i, &b);
+    if (!imm || i->special == TM_BARRIER)
+        wait_port(w, i, &b);
+    *why = b.why;
+    return b.t;
+}

@@ -1,0 +1,336 @@
+/* mem.c: scalar and vector memory: translation, caches, fabric, Infinity Cache, VRAM.
+ *
+ * A request finds its level by tag stores and its time by that level's latency and by
+ * when the level's ports are free. Must not know instructions beyond their sizes.
+ * Invariant: host addresses never index anything: a buffer lies at its canonical place,
+ * other pages in the order of their first use.
+ * SPDX-License-Identifier: MIT
+ */
+#include "engine.h"
+
+#define LINE        128u
+#define HOST_PAGE   4096u
+#define SMALL_PAGES 512u /* canonical pages of 4 KiB for everything that is small */
+
+/* ---- canonical addresses ---- */
+
+/* Where the ranges lie: one after the other, each at a new translation, except those of
+ * one page, which share the first (as do kernel arguments): small allocations come from
+ * one place. */
+rd_status tm_place_ranges(struct tm_engine *t)
+{
+    uint64_t step = (uint64_t)t->p.tlb_page_bytes / HOST_PAGE;
+    uint64_t next = (SMALL_PAGES + step - 1) / step * step;
+    t->range_page = calloc(t->config.n_ranges + 1, sizeof *t->range_page);
+    if (!t->range_page)
+        return RD_E_NOMEM;
+    for (size_t i = 0; i < t->config.n_ranges; i++) {
+        uint64_t pages = (t->config.ranges[i].bytes + HOST_PAGE - 1) / HOST_PAGE;
+        if (pages <= 1) {
+            t->range_page[i] = t->next_page++ % SMALL_PAGES;
+            continue;
+        }
+        t->range_page[i] = next;
+        next += (pages + step - 1) / step * step;
+    }
+    return RD_OK;
+}
+
+static uint64_t page_of(struct tm_engine *t, uint64_t key)
+{
+    if (2 * (t->n_pages + 1) > t->cap_pages) {
+        size_t cap = t->cap_pages ? 2 * t->cap_pages : 1024;
+        struct tm_page *bigger = calloc(cap, sizeof *bigger);
+        if (!bigger)
+            return 0;
+        for (size_t i = 0; i < t->cap_pages; i++) {
+            size_t at = t->pages[i].key * 0x9e3779b97f4a7c15ull >> 20 & (cap - 1);
+            if (!t->pages[i].key)
+                continue;
+            while (bigger[at].key)
+                at = (at + 1) & (cap - 1);
+            bigger[at] = t->pages[i];
+        }
+        free(t->pages);
+        t->pages = bigger;
+        t->cap_pages = cap;
+    }
+    size_t at = (key + 1) * 0x9e3779b97f4a7c15ull >> 20 & (t->cap_pages - 1);
+    while (t->pages[at].key && t->pages[at].key != key + 1)
+        at = (at + 1) & (t->cap_pages - 1);
+    if (!t->pages[at].key) {
+        t->pages[at] = (struct tm_page){key + 1, t->next_page++};
+        t->n_pages++;
+    }
+    return t->pages[at].number;
+}
+
+static uint64_t canonical(struct tm_engine *t, uint64_t address)
+{
+    for (size_t i = 0; i < t->config.n_ranges; i++) {
+        const struct tm_range *r = &t->config.ranges[i];
+        if (address - r->base < r->bytes)
+            return t->range_page[i] * HOST_PAGE + (address - r->base);
+    }
+    return page_of(t, address / HOST_PAGE) * HOST_PAGE + address % HOST_PAGE;
+}
+
+/* ---- translation ---- */
+
+/* When a CU's request for a page may go on. seen: pages this CU has translations of. */
+static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
+                         int64_t now, bool *miss)
+{
+    uint64_t page = address / (uint64_t)t->p.tlb_page_bytes % 4096;
+    *miss = false;
+    int64_t *l2 = &t->tlb_ready[page];
+    bool known = seen[page / 64] >> page % 64 & 1u;
+    if (known)
+        return tm_max(now, *l2); /* hits under a walk wait for it */
+    *miss = true;
+    seen[page / 64] |= UINT64_C(1) << page % 64;
+    if (*l2 == 0) {
+        double ns =
+            t->p.walk_ns + (t->config.warm_kernarg ? 0 : t->p.walk_directory_ns);
+        *l2 = now + tm_lat(t, t->p.walk_cycles, ns);
+    }
+    return tm_max(now, *l2);
+}
+
+/* ---- GL2 and what is behind it ---- */
+
+static int64_t queue_ns(double *free_at, double now, double cost)
+{
+    double start = *free_at > now ? *free_at : now;
+    *free_at = start + cost;
+    return (int64_t)(start - now);
+}
+
+/* More cycles than a GL2 hit takes, for a line requested at arrival. */
+int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival)
+{
+    unsigned channel =
+        (unsigned)((line ^ line >> 7 ^ line >> 13) % (uint64_t)t->p.gl2_channels);
+    int64_t start = tm_max(t->gl2_free[channel], arrival), *ready;
+    t->gl2_free[channel] = start + (int64_t)(LINE / t->p.gl2_channel_bytes);
+    int64_t extra = start - arrival;
+    if (tm_cache_access(&t->gl2, line, &ready)) {
+        t->gl2_hit += 2;
+        return tm_max(extra, *ready - arrival);
+    }
+    t->gl2_miss += 2;
+    int64_t *there;
+    bool mall = tm_cache_access(&t->mall, line, &there);
+    double now = (double)start;
+    if (mall || t->config.warm_kernarg) {
+        double cost = LINE / t->p.mall_bytes_per_ns * t->ghz;
+        extra += queue_ns(&t->mall_free, now, cost) + tm_lat(t, 0, t->p.mall_ns);
+    } else {
+        double cost = LINE / t->p.dram_bytes_per_ns * t->ghz;
+        extra += queue_ns(&t->dram_free, now, cost) + tm_lat(t, 0, t->p.dram_ns);
+    }
+    *ready = arrival + extra;
+    return extra;
+}
+
+/* ---- scalar ---- */
+
+static int64_t smem_line(struct tm_engine *t, struct tm_wave *w, uint64_t address,
+                         int64_t now)
+{
+    int64_t *ready, *l2;
+    uint64_t at = canonical(t, address), line = at / 64;
+    if (tm_cache_access(&w->simd->in->scache, line, &ready))
+        return tm_max(*ready, now);
+    int64_t done = now;
+    if (tm_cache_access(&t->gl2, at / LINE, &l2)) {
+        t->gl2_hit++;
+        done = tm_max(now + PARAM(t, smem_gl2), *l2);
+    } else if (at / HOST_PAGE < SMALL_PAGES && !t->kernarg_done) {
+        double ns =
+            t->p.kernarg_ns + (t->config.warm_kernarg ? 0 : t->p.kernarg_walk_ns);
+        t->gl2_miss++;
+        *l2 = done = now + tm_lat(t, t->p.kernarg_cycles, ns);
+        t->kernarg_done = done;
+        t->tlb_ready[0] = 1; /* small data buffers share the translation */
+    } else {
+        t->gl2_miss++;
+        *l2 = done = now + tm_lat(t, t->p.smem_gl2, t->p.mall_ns);
+        if (at / HOST_PAGE < SMALL_PAGES)
+            *l2 = done = tm_max(done, t->kernarg_done);
+    }
+    *ready = done;
+    return done;
+}
+
+int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                const struct emu_event *event)
+{
+    int64_t done = t->now + PARAM(t, smem_hit);
+    if (i->dst_dwords >= 16)
+        done += PARAM(t, smem_hit_b512);
+    else if (i->dst_dwords >= 8)
+        done += PARAM(t, smem_hit_b256);
+    for (unsigned a = 0; a < event->n_accesses; a++) {
+        const struct emu_access *x = &event->access[a];
+        uint64_t bytes = i->dst_dwords ? i->dst_dwords * 4u : x->bytes;
+        for (uint64_t l = x->address[0] / 64; l <= (x->address[0] + bytes - 1) / 64;
+             l++)
+            done = tm_max(done, smem_line(t, w, l * 64, t->now));
+        t->read_bytes += bytes;
+    }
+    return done;
+}
+
+/* ---- vector ---- */
+
+struct request {
+    uint64_t line[64]; /* canonical, distinct */
+    unsigned lines;
+    int64_t cycles; /* of the address unit */
+    int64_t groups; /* of lanes: the least cycles */
+};
+
+static void add_line(struct request *r, uint64_t line)
+{
+    for (unsigned i = r->lines; i-- > 0;)
+        if (r->line[i] == line)
+            return;
+    if (r->lines < 64)
+        r->line[r->lines++] = line;
+}
+
+/* Coalesce one access: lanes go in groups of 128 bytes; each 64 bytes touched by a
+ * group is a request. */
+static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t stride,
+                     struct request *r)
+{
+    unsigned group = x->bytes > 4 ? 128u / (x->bytes > 16 ? 16u : x->bytes) : 32u;
+    uint64_t last_page = UINT64_MAX, page_at = 0;
+    for (unsigned first = 0; first < 64; first += group) {
+        uint64_t seen[64];
+        unsigned n = 0;
+        uint64_t lanes = x->lanes >> first;
+        if (group < 64)
+            lanes &= (UINT64_C(1) << group) - 1;
+        if (!lanes)
+            continue;
+        for (; lanes; lanes &= lanes - 1) {
+            unsigned lane = first + (unsigned)__builtin_ctzll(lanes);
+            uint64_t address = x->space == EMU_SPACE_SCRATCH
+                                   ? stride + x->address[lane] * 32 + lane % 32 * 4
+                                   : x->address[lane];
+            uint64_t end = address + x->bytes - 1;
+            for (uint64_t s = address / 64; s <= end / 64; s++) {
+                if (s * 64 / HOST_PAGE != last_page) {
+                    last_page = s * 64 / HOST_PAGE;
+                    page_at = canonical(t, s * 64 > address ? s * 64 : address);
+                    page_at -= page_at % HOST_PAGE;
+                }
+                uint64_t segment = (page_at + s * 64 % HOST_PAGE) / 64;
+                unsigned k = 0;
+                while (k < n && seen[k] != segment)
+                    k++;
+                if (k < n || n == 64)
+                    continue;
+                seen[n++] = segment;
+                add_line(r, segment / 2);
+            }
+        }
+        int64_t rate = (int64_t)t->p.vmem_lines_per_cycle;
+        r->cycles += tm_max(1, ((int64_t)n + rate - 1) / rate);
+        r->groups++;
+    }
+}
+
+/* Where a line is found, as cycles after its request leaves the address unit, less
+ * those of an L0 hit. */
+static int64_t load_line(struct tm_engine *t, struct tm_wave *w, uint64_t line,
+                         int64_t now)
+{
+    struct tm_simd *s = w->simd;
+    int64_t *l0, *l1, extra;
+    if (tm_cache_access(&s->cu->l0, line, &l0))
+        return tm_max(0, *l0 - now);
+    bool miss;
+    int64_t go = translate(t, s->cu->tlb, line * LINE, now, &miss);
+    extra = go - now + (miss ? PARAM(t, utcl1_miss_cycles) : 0);
+    if (tm_cache_access(&t->se[s->se].gl1[s->sa], line, &l1)) {
+        extra = tm_max(extra + PARAM(t, vmem_gl1) - PARAM(t, vmem_hit), *l1 - now);
+    } else {
+        extra += PARAM(t, vmem_gl2) - PARAM(t, vmem_hit) + tm_gl2(t, line, now + extra);
+        *l1 = now + extra;
+    }
+    *l0 = now + extra;
+    return extra;
+}
+
+static int64_t do_load(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                       const struct request *r, int64_t start)
+{
+    static const uint8_t more[5] = {0, 0, 2, 5, 6}; /* dwords returned; measured A2 */
+    int64_t done = start;
+    for (unsigned l = 0; l < r->lines; l++)
+        done = tm_max(done, start + load_line(t, w, r->line[l], start));
+    done += r->cycles - r->groups + more[i->dst_dwords > 4 ? 4 : i->dst_dwords] +
+            PARAM(t, vmem_hit) - PARAM(t, lds_start);
+    done = tm_max(done, w->vm_last + 1);
+    w->vm_last = done;
+    return done;
+}
+
+static int64_t do_store(struct tm_engine *t, struct tm_wave *w, const struct request *r,
+                        int64_t start)
+{
+    struct tm_cu *cu = w->simd->cu;
+    int64_t at = tm_max(start, cu->store_free), done;
+    cu->store_free = at + (int64_t)r->lines * 2 * PARAM(t, store_cycles_per_line);
+    at += (int64_t)(r->lines ? r->lines - 1 : 0) * 2 * PARAM(t, store_cycles_per_line);
+    done = at;
+    for (unsigned l = 0; l < r->lines; l++) {
+        bool miss;
+        int64_t go = translate(t, cu->tlb, r->line[l] * LINE, at, &miss), *ready;
+        if (!tm_cache_access(&t->gl2, r->line[l], &ready)) {
+            *ready = go;
+            t->gl2_miss += 2; /* a write allocates */
+        } else {
+            t->gl2_hit += 2;
+        }
+        done = tm_max(done, go);
+    }
+    done += PARAM(t, store_ack_cycles) - PARAM(t, lds_start);
+    done = tm_max(done, w->vs_last + 1);
+    w->vs_last = done;
+    return done;
+}
+
+int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                const struct emu_event *event, int64_t accept)
+{
+    struct request r = {.lines = 0};
+    struct tm_cu *cu = w->simd->cu;
+    uint64_t scratch =
+        (UINT64_C(1) << 46) +
+        (uint64_t)(w->simd->index +
+                   4u * (w->simd->wgp + 8u * (w->simd->sa + 2u * w->simd->se))) *
+            32 +
+        w->slot;
+    for (unsigned a = 0; a < event->n_accesses; a++) {
+        const struct emu_access *x = &event->access[a];
+        uint64_t bytes = x->bytes * (uint64_t)__builtin_popcountll(x->lanes);
+        if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
+            continue;
+        coalesce(t, x, scratch << 16, &r);
+        t->read_bytes += x->read ? bytes : 0;
+        t->write_bytes += x->write ? bytes : 0;
+    }
+    if (!r.cycles)
+        r.cycles = 1;
+    int64_t start = tm_max(accept, cu->ta_free);
+    cu->ta_free = start + r.cycles;
+    if (r.lines == 0) { /* no lane active */
+        int64_t done = start + (i->returns ? PARAM(t, vmem_hit) : PARAM(t, lds_start));
+        return done;
+    }
+    return i->returns ? do_load(t, w, i, &r, start) : do_store(t, w, &r, start);
+}

@@ -1,0 +1,26 @@
+/* params.h: the numbers of params.def as a structure.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_PARAMS_H
+#define TM_PARAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+/* All values are doubles, so that one table describes them; the engine reads whole ones
+ * with (int64_t). */
+struct tm_params {
+#define P(name, value, unit, affects, source) double name;
+#include "params.def"
+#undef P
+};
+
+extern const struct tm_params tm_params_gfx1100;
+
+/* Set one by name. Returns RD_E_NOT_FOUND, or RD_E_RANGE for what is no number the
+ * model can work with. */
+RD_CHECKED rd_status tm_params_set(struct tm_params *p, const char *name, double value);
+
+#endif

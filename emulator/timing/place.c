@@ -1,0 +1,363 @@
+/* place.c: the machine, the dispatcher, launch and end of waves, occupancy.
+ *
+ * Workgroups go round-robin over the shader engines, within one over its CUs. Must not
+ * know instructions. Invariant: what a wave takes (slot, VGPRs, LDS, its place in the
+ * workgroup count) is given back exactly once, at its end.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "engine.h"
+
+static rd_status create_wgp(struct tm_engine *t, struct tm_wgp *g, unsigned se,
+                            unsigned w)
+{
+    const struct tm_params *p = &t->p;
+    unsigned per_array = (unsigned)p->wgps_per_array, sa = w / per_array;
+    uint32_t mask = t->config.have_cu_mask ? t->config.cu_mask[se] : UINT32_MAX;
+    g->enabled = mask >> (16 * sa + 2 * (w % per_array)) & 3u;
+    if (g->enabled)
+        t->se[se].used = true;
+    for (unsigned c = 0; c < 2; c++) {
+        struct tm_cu *cu = &g->cu[c];
+        for (unsigned s = 0; s < 2; s++) {
+            struct tm_simd *simd = &cu->simd[s];
+            simd->se = se;
+            simd->sa = sa;
+            simd->wgp = w % per_array;
+            simd->index = c + 2 * s;
+            simd->cu = cu;
+            simd->in = g;
+            for (unsigned k = 0; k < TM_CLASSES; k++)
+                simd->port[k] = -1;
+        }
+        if (g->enabled & 1u << c) {
+            rd_status st = tm_cache_create(&cu->l0, (uint64_t)p->l0_bytes / 128,
+                                           (uint32_t)p->l0_ways);
+            if (st != RD_OK)
+                return st;
+        }
+    }
+    if (!g->enabled)
+        return RD_OK;
+    rd_status st = tm_cache_create(&g->icache, (uint64_t)p->icache_bytes / 128,
+                                   (uint32_t)p->icache_ways);
+    if (st == RD_OK)
+        st = tm_cache_create(&g->scache, (uint64_t)p->scache_bytes / 64,
+                             (uint32_t)p->scache_ways);
+    return st;
+}
+
+/* Registers and LDS of a workgroup, in the units they are given out in. */
+static void measure_group(struct tm_engine *t, const struct emu_dispatch *d)
+{
+    unsigned granule = d->wave64 ? 12 : 24, n = t->launch.vgprs ? t->launch.vgprs : 1;
+    unsigned lds = (unsigned)t->p.lds_granule;
+    t->vgprs_alloc = (n + granule - 1) / granule * granule * (d->wave64 ? 2 : 1);
+    t->lds_alloc = (d->lds_bytes + lds - 1) / lds * lds;
+    t->wgp_mode = d->rsrc1 >> 29 & 1u;
+    t->waves_per_group = t->launch.waves_per_group;
+}
+
+rd_status tm_machine_create(struct tm_engine *t)
+{
+    const struct tm_params *p = &t->p;
+    t->n_ses = (unsigned)p->shader_engines;
+    t->wgps_per_se = (unsigned)(p->arrays_per_se * p->wgps_per_array);
+    if (t->n_ses > TM_MAX_SES || p->arrays_per_se > 2 || p->wgps_per_array > 8 ||
+        p->slots_per_simd > 32 || p->gl2_channels > 64)
+        return RD_E_RANGE;
+    t->wgps = calloc((size_t)t->n_ses * t->wgps_per_se, sizeof *t->wgps);
+    if (!t->wgps)
+        return RD_E_NOMEM;
+    rd_status st =
+        tm_cache_create(&t->gl2, (uint64_t)p->gl2_bytes / 128, (uint32_t)p->gl2_ways);
+    if (st == RD_OK)
+        st = tm_cache_create(&t->mall, (uint64_t)p->mall_bytes / 128,
+                             (uint32_t)p->mall_ways);
+    for (unsigned s = 0; s < t->n_ses && st == RD_OK; s++) {
+        struct tm_se *se = &t->se[s];
+        se->wgps = t->wgps + (size_t)s * t->wgps_per_se;
+        se->first_start = -1;
+        for (unsigned a = 0; a < (unsigned)p->arrays_per_se && st == RD_OK; a++)
+            st = tm_cache_create(&se->gl1[a], (uint64_t)p->gl1_bytes / 128,
+                                 (uint32_t)p->gl1_ways);
+        for (unsigned w = 0; w < t->wgps_per_se && st == RD_OK; w++)
+            st = create_wgp(t, &se->wgps[w], s, w);
+    }
+    return st;
+}
+
+void tm_machine_destroy(struct tm_engine *t)
+{
+    for (size_t i = 0; t->wgps && i < (size_t)t->n_ses * t->wgps_per_se; i++) {
+        tm_cache_destroy(&t->wgps[i].icache);
+        tm_cache_destroy(&t->wgps[i].scache);
+        for (unsigned c = 0; c < 2; c++)
+            tm_cache_destroy(&t->wgps[i].cu[c].l0);
+    }
+    for (unsigned s = 0; s < TM_MAX_SES; s++)
+        for (unsigned a = 0; a < 4; a++)
+            tm_cache_destroy(&t->se[s].gl1[a]);
+    tm_cache_destroy(&t->gl2);
+    tm_cache_destroy(&t->mall);
+    free(t->wgps);
+}
+
+/* Give each engine its first workgroup number; the step is the number of engines. */
+void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d)
+{
+    unsigned turn = 0;
+    measure_group(t, d);
+    for (unsigned s = 0; s < t->n_ses; s++)
+        t->group_step += t->se[s].used;
+    for (unsigned i = 0; i < t->n_ses; i++) {
+        struct tm_se *se = &t->se[(t->config.first_se + i) % t->n_ses];
+        if (se->used)
+            se->next_number = turn++;
+    }
+}
+
+/* ---- room ---- */
+
+static unsigned free_slots(const struct tm_engine *t, const struct tm_simd *s)
+{
+    unsigned by_slot = (unsigned)t->p.slots_per_simd - s->waves;
+    unsigned by_vgpr = ((unsigned)t->p.vgprs_per_simd - s->vgprs_used) / t->vgprs_alloc;
+    return by_slot < by_vgpr ? by_slot : by_vgpr;
+}
+
+/* The SIMDs that the waves of a workgroup alternate between, emptiest first. */
+static unsigned list_simds(struct tm_wgp *g, unsigned cu, bool wgp_mode,
+                           struct tm_simd *list[4])
+{
+    unsigned n = 0;
+    for (unsigned s = 0; s < 2; s++)
+        for (unsigned c = 0; c < 2; c++)
+            if (wgp_mode ? (g->enabled & 1u << c) != 0 : c == cu)
+                list[n++] = &g->cu[c].simd[s];
+    for (unsigned i = 1; i < n; i++) /* rotate the emptiest to the front */
+        if (list[i]->waves < list[0]->waves) {
+            struct tm_simd *first = list[i];
+            memmove(list + 1, list, i * sizeof *list);
+            list[0] = first;
+        }
+    return n;
+}
+
+static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
+                     unsigned waves)
+{
+    struct tm_simd *list[4];
+    unsigned n = list_simds(g, cu, t->wgp_mode, list);
+    uint32_t lds =
+        t->wgp_mode ? g->cu[0].lds_used + g->cu[1].lds_used : g->cu[cu].lds_used;
+    uint32_t limit = (uint32_t)t->p.lds_per_cu * (t->wgp_mode ? 2 : 1);
+    if (n == 0 || lds + t->lds_alloc > limit ||
+        (waves > 1 && g->groups >= (unsigned)t->p.groups_per_wgp))
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned share = waves / n + (i < waves % n);
+        if (free_slots(t, list[i]) < share)
+            return false;
+    }
+    return true;
+}
+
+/* ---- start ---- */
+
+static struct tm_wave *new_wave(struct tm_engine *t)
+{
+    struct tm_wave *w = t->free_waves;
+    if (w)
+        t->free_waves = w->next_free;
+    else
+        w = malloc(sizeof *w);
+    if (w)
+        memset(w, 0, sizeof *w);
+    return w;
+}
+
+static size_t new_record(struct tm_engine *t)
+{
+    if (t->n_records == t->cap_records) {
+        size_t cap = t->cap_records ? 2 * t->cap_records : 256;
+        struct tm_record *bigger = realloc(t->records, cap * sizeof *bigger);
+        if (!bigger)
+            return SIZE_MAX;
+        t->records = bigger;
+        t->cap_records = cap;
+    }
+    memset(&t->records[t->n_records], 0, sizeof *t->records);
+    return t->n_records++;
+}
+
+static unsigned take_slot(const struct tm_engine *t, struct tm_simd *s)
+{
+    unsigned best = UINT32_MAX;
+    for (unsigned i = 0; i < (unsigned)t->p.slots_per_simd; i++)
+        if (!(s->slots >> i & 1u) &&
+            (best == UINT32_MAX || s->slot_free[i] < s->slot_free[best]))
+            best = i;
+    s->slots |= 1u << best;
+    return best;
+}
+
+static void occupy(struct tm_engine *t, struct tm_simd *s, int64_t start)
+{
+    if (s->waves++ == 0)
+        s->held_since = start;
+    if (s->cu->waves++ == 0)
+        s->cu->held_since = start;
+    if (s->in->waves++ == 0)
+        s->in->busy_since = start;
+    s->vgprs_used += t->vgprs_alloc;
+    if (++t->resident > t->peak_waves)
+        t->peak_waves = t->resident;
+}
+
+static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned index,
+                            struct tm_simd *s, int64_t start)
+{
+    struct tm_wave *w = new_wave(t);
+    if (!w)
+        return RD_E_NOMEM;
+    size_t r = new_record(t);
+    if (r == SIZE_MAX) {
+        free(w);
+        return RD_E_NOMEM;
+    }
+    g->waves[index] = w;
+    w->wave = emu_group_wave(g->group, index);
+    w->group = g;
+    w->simd = s;
+    w->record = r;
+    w->age = ++t->next_age;
+    w->slot = take_slot(t, s);
+    start = tm_max(start, s->slot_free[w->slot]);
+    w->start = start;
+    w->last_issue = start - 1;
+    w->earliest = start;
+    const struct emu_wave_info *info = emu_wave_info(w->wave);
+    t->records[r] = (struct tm_record){
+        .wg = {info->workgroup[0], info->workgroup[1], info->workgroup[2]},
+        .wave = info->wave,
+        .se = (uint8_t)s->se,
+        .sa = (uint8_t)s->sa,
+        .wgp = (uint8_t)s->wgp,
+        .simd = (uint8_t)s->index,
+        .slot = (uint8_t)w->slot,
+        .start = start,
+        .end = -1};
+    occupy(t, s, start);
+    return tm_push(t, start, w->age, w);
+}
+
+static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wgp *wgp,
+                             unsigned cu)
+{
+    struct tm_group *g = t->free_groups;
+    if (g)
+        t->free_groups = g->next_free;
+    else
+        g = malloc(sizeof *g);
+    if (!g)
+        return RD_E_NOMEM;
+    *g = (struct tm_group){.number = se->next_number, .wgp = wgp, .cu = cu};
+    g->n_waves = g->n_live = emu_stepper_group_waves(t->stepper, g->number);
+    struct tm_simd *list[4];
+    unsigned n = list_simds(wgp, cu, t->wgp_mode, list);
+    uint32_t place[32];
+    for (unsigned i = 0; i < g->n_waves; i++) { /* HW_ID1: where, slot left out */
+        const struct tm_simd *s = list[i % n];
+        place[i] = s->index << 8 | s->wgp << 10 | s->sa << 16 | s->se << 18;
+    }
+    rd_status st = emu_group_start(t->stepper, g->number, place, &g->group);
+    if (st != RD_OK) {
+        free(g);
+        return st;
+    }
+    g->lds_alloc = t->lds_alloc;
+    wgp->cu[t->wgp_mode ? 0 : cu].lds_used += g->lds_alloc;
+    wgp->groups++;
+    t->live_groups++;
+    if (se->first_start < 0)
+        se->first_start = t->now;
+    for (unsigned i = 0; i < g->n_waves && st == RD_OK; i++)
+        st = start_wave(t, g, i, list[i % n],
+                        t->now + (int64_t)i * PARAM(t, wave_launch_cycles));
+    int64_t waves = (int64_t)g->n_waves * PARAM(t, wave_launch_cycles);
+    se->next_launch = t->now + tm_max(waves, PARAM(t, group_launch_cycles));
+    wgp->cu[cu].next_group = t->now + tm_max(waves + 1, PARAM(t, group_same_cu_cycles));
+    se->next_number += t->group_step;
+    return st;
+}
+
+rd_status tm_place(struct tm_engine *t, unsigned number, int64_t *again)
+{
+    struct tm_se *se = &t->se[number];
+    unsigned cus = 2 * t->wgps_per_se;
+    int64_t soonest = 0;
+    *again = 0;
+    if (!se->used || se->next_number >= t->end_group)
+        return RD_OK;
+    if (se->next_launch > t->now) {
+        *again = se->next_launch;
+        return RD_OK;
+    }
+    unsigned waves = emu_stepper_group_waves(t->stepper, se->next_number);
+    for (unsigned i = 0; i < cus; i++) {
+        unsigned at = (se->next_cu + i) % cus, cu = at / t->wgps_per_se;
+        struct tm_wgp *g = &se->wgps[at % t->wgps_per_se];
+        if (!(g->enabled & 1u << cu) || (t->wgp_mode && cu) ||
+            !has_room(t, g, cu, waves))
+            continue;
+        if (g->cu[cu].next_group > t->now) {
+            if (!soonest || g->cu[cu].next_group < soonest)
+                soonest = g->cu[cu].next_group;
+            continue;
+        }
+        se->next_cu = (at + 1) % cus;
+        rd_status st = start_group(t, se, g, cu);
+        *again = se->next_launch;
+        return st;
+    }
+    *again = soonest;
+    return RD_OK;
+}
+
+/* ---- end ---- */
+
+static void vacate(struct tm_engine *t, struct tm_simd *s, int64_t end)
+{
+    if (--s->waves == 0)
+        s->held += end - s->held_since;
+    if (--s->cu->waves == 0)
+        s->cu->held += end - s->cu->held_since;
+    if (--s->in->waves == 0)
+        s->in->busy_cycles += end - s->in->busy_since;
+    s->vgprs_used -= t->vgprs_alloc;
+    t->resident--;
+}
+
+void tm_wave_end(struct tm_engine *t, struct tm_wave *w, int64_t end)
+{
+    struct tm_simd *s = w->simd;
+    struct tm_group *g = w->group;
+    struct tm_se *se = &t->se[s->se];
+    t->records[w->record].end = end;
+    se->last_end = tm_max(se->last_end, end);
+    s->slots &= ~(1u << w->slot);
+    s->slot_free[w->slot] = end + PARAM(t, slot_reuse_cycles);
+    vacate(t, s, end);
+    w->next_free = t->free_waves;
+    t->free_waves = w;
+    if (--g->n_live)
+        return;
+    g->wgp->cu[t->wgp_mode ? 0 : g->cu].lds_used -= g->lds_alloc;
+    g->wgp->groups--;
+    t->live_groups--;
+    emu_group_end(t->stepper, g->group);
+    g->next_free = t->free_groups;
+    t->free_groups = g;
+}

@@ -1,0 +1,75 @@
+/* queue.h: issue queues and wait counters as rings of times.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_QUEUE_H
+#define TM_QUEUE_H
+
+#include "engine.h"
+
+static inline void queue_trim(struct tm_queue *q, int64_t now)
+{
+    while (q->n && q->free_at[q->first] <= now) {
+        q->first = (q->first + 1) % 64;
+        q->n--;
+    }
+}
+
+static inline void queue_add(struct tm_queue *q, int64_t free_at, unsigned weight)
+{
+    if (q->n == 64) { /* deeper than any hardware queue: forget the oldest */
+        q->first = (q->first + 1) % 64;
+        q->n--;
+    }
+    unsigned at = (q->first + q->n++) % 64;
+    q->free_at[at] = free_at;
+    q->weight[at] = (uint8_t)weight;
+}
+
+/* When the entries still held weigh less than limit. */
+static inline int64_t queue_room(const struct tm_queue *q, int64_t now, unsigned limit)
+{
+    unsigned held = 0;
+    for (unsigned i = q->n; i-- > 0;) {
+        unsigned at = (q->first + i) % 64;
+        held += q->weight[at];
+        if (held >= limit)
+            return tm_max(now, q->free_at[at]);
+    }
+    return now;
+}
+
+static inline void fifo_add(struct tm_fifo *f, int64_t done, enum tm_stall kind)
+{
+    if (f->n == TM_FIFO) {
+        f->first = (f->first + 1) % TM_FIFO;
+        f->n--;
+    }
+    unsigned at = (f->first + f->n++) % TM_FIFO;
+    f->done[at] = done;
+    f->kind[at] = (uint8_t)kind;
+}
+
+/* When at most limit operations are outstanding.
+ *
+ * in_order  they count down in order of issue; else any order, so all of a mixed
+ * counter must be looked at
+ */
+static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
+                                uint8_t *why)
+{
+    int64_t until = now;
+    while (f->n && f->done[f->first] <= now) {
+        f->first = (f->first + 1) % TM_FIFO;
+        f->n--;
+    }
+    for (unsigned i = 0; i + limit < f->n; i++) {
+        unsigned at = (f->first + i) % TM_FIFO;
+        if (f->done[at] > until) {
+            until = f->done[at];
+            *why = f->kind[at];
+        }
+    }
+    return until;
+}
+
+#endif

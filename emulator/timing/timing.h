@@ -1,0 +1,85 @@
+/* timing.h: cycle-approximate timing of a dispatch on gfx1100.
+ *
+ * The engine runs a dispatch through the stepping interface of the emulator: it decides
+ * which wave issues when, the emulator executes. Memory afterwards is what the kernel
+ * computes; cycles are in the report.
+ *
+ *     tm_create(&config, &t);
+ *     tm_run(t, emu, &dispatch, &fault, &stats);
+ *     tm_write_json(t, file);
+ *     tm_destroy(t);
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_TIMING_H
+#define RD_TIMING_H
+
+#include <stdio.h>
+
+#include "emu.h"
+
+struct tm_engine; /* opaque */
+
+#define TM_MAX_SES 6
+
+/* Memory that the model places: a buffer of the host's address space. Addresses are
+ * made relative to these, so cycles do not depend on where the host put them. */
+struct tm_range {
+    uint64_t base, bytes;
+};
+
+enum tm_insts { TM_INSTS_NONE, TM_INSTS_ALL, TM_INSTS_SIMD };
+
+struct tm_config {
+    double sclk_mhz;               /* 0: 2500 */
+    bool have_cu_mask;             /* else all CUs */
+    uint32_t cu_mask[TM_MAX_SES];  /* COMPUTE_STATIC_THREAD_MGMT_SE0..5 */
+    unsigned first_se;             /* that gets workgroup 0 */
+    bool warm_code, warm_kernarg;  /* translations in the TLBs */
+    bool tolerate;                 /* run through what hardware runs through */
+    enum tm_insts insts;           /* whose instructions tm_write_json lists */
+    unsigned se, sa, wgp, simd;    /* TM_INSTS_SIMD */
+    uint64_t sample;               /* workgroups to simulate; 0: all */
+    const struct tm_range *ranges; /* buffers; must stay until tm_destroy */
+    size_t n_ranges;
+};
+
+/* Returns RD_E_RANGE for a mask without CUs or an engine that does not exist. */
+RD_CHECKED rd_status tm_create(const struct tm_config *config, struct tm_engine **out);
+void tm_destroy(struct tm_engine *t);
+
+/* Change a parameter before tm_run: "what if". Returns RD_E_NOT_FOUND, RD_E_RANGE. */
+RD_CHECKED rd_status tm_set(struct tm_engine *t, const char *name, double value);
+
+/* Simulate one dispatch. Once per engine.
+ *
+ * fault, stats  as emu_run
+ */
+RD_CHECKED rd_status tm_run(struct tm_engine *t, struct emu *emu,
+                            const struct emu_dispatch *dispatch,
+                            struct emu_fault *fault, struct emu_stats *stats);
+
+/* The timing file: one JSON object. */
+void tm_write_json(const struct tm_engine *t, FILE *f);
+
+/* Cycles, time, occupancy, utilisation, hit rates: for people. */
+void tm_print_summary(const struct tm_engine *t, FILE *f);
+
+/* Every instruction of the kernel with executions and what it waited for. */
+void tm_print_listing(const struct tm_engine *t, FILE *f);
+
+/* The longest engine's cycles from its first wave's start to its last wave's end. */
+uint64_t tm_span_cycles(const struct tm_engine *t);
+
+/* ---- parameters --------------------------------------------------------------------
+ */
+
+struct tm_param {
+    const char *name;
+    double value; /* default */
+    const char *unit, *affects, *source;
+};
+
+size_t tm_param_count(void);
+const struct tm_param *tm_param(size_t index);
+
+#endif

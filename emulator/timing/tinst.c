@@ -1,0 +1,266 @@
+/* tinst.c: classes and registers of instructions, from rows, operands and names.
+ *
+ * The only place of the model that looks at mnemonics; must not know times. Invariant:
+ * every instruction has a class, also bytes that are no instruction (hardware issues
+ * undefined scalar opcodes as ordinary ones).
+ * SPDX-License-Identifier: MIT
+ */
+#include "tinst.h"
+
+#include <string.h>
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum tm_pipe pipe_of(const char *name)
+{
+    static const struct {
+        const char *prefix, *part;
+        enum tm_pipe pipe;
+    } rules[] = {
+#define C(prefix, part, pipe) {prefix, part, TM_PIPE_##pipe},
+#include "classes.def"
+#undef C
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (begins(name, rules[i].prefix) && strstr(name, rules[i].part))
+            return rules[i].pipe;
+    return TM_PIPE_PLAIN;
+}
+
+static void add(struct tm_run *runs, uint8_t *n, unsigned max, unsigned first,
+                unsigned dwords)
+{
+    if (*n < max)
+        runs[(*n)++] = (struct tm_run){(uint16_t)first, (uint8_t)dwords};
+}
+
+static void add_sgpr(struct tm_inst *out, unsigned sel, unsigned dwords, unsigned flags)
+{
+    if (sel == ISA_SEL_SCC)
+        sel = TM_SCC;
+    if (sel >= TM_SGPRS || sel == ISA_SEL_NULL)
+        return;
+    if (flags & ISA_OF_IN)
+        add(out->ssrc, &out->n_ssrc, 8, sel, dwords);
+    if (flags & ISA_OF_OUT)
+        add(out->sdst, &out->n_sdst, 4, sel, dwords);
+    if (sel == TM_SCC)
+        return;
+    if (flags & ISA_OF_IN && !(flags & ISA_OF_IMPLICIT && sel == ISA_SEL_EXEC_LO)) {
+        out->sgpr_operands++;
+        out->reads_sgpr = true;
+    }
+    if (flags & ISA_OF_OUT && sel >= ISA_SEL_EXEC_LO)
+        out->writes_exec = true;
+    else if (flags & ISA_OF_OUT)
+        out->writes_sdst = true;
+}
+
+static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
+{
+    unsigned bank[4] = {0};
+    for (unsigned i = 0; i < inst->n_regs; i++) {
+        const struct emu_reg *r = &inst->reg[i];
+        if (!emu_reg_is_vgpr(r)) {
+            add_sgpr(out, r->sel, r->dwords, r->flags);
+            continue;
+        }
+        unsigned first = r->sel - ISA_SEL_VGPR0;
+        if (r->flags & ISA_OF_IN) {
+            add(out->vsrc, &out->n_vsrc, 8, first, r->dwords);
+            out->vgpr_fields++;
+            out->send_regs = (uint8_t)(out->send_regs + r->dwords);
+            bank[first % 4]++;
+        }
+        if (r->flags & ISA_OF_OUT) {
+            add(out->vdst, &out->n_vdst, 4, first, r->dwords);
+            if (out->dst_dwords < r->dwords)
+                out->dst_dwords = r->dwords;
+        }
+    }
+    for (unsigned b = 0; b < 4; b++)
+        if (bank[b] > out->bank_reads)
+            out->bank_reads = (uint8_t)bank[b];
+}
+
+/* SOP1, SOP2, SOPC fields of an opcode that does not exist. */
+static void describe_illegal(struct tm_inst *out)
+{
+    uint32_t word;
+    memcpy(&word, (const void *)(uintptr_t)out->inst->pc, sizeof word); // NOLINT
+    if (word >> 30 != 2) {
+        out->cls = TM_VALU;
+        out->pipe = TM_PIPE_HALF; /* v_swap_b16 is the one that turns up */
+        return;
+    }
+    unsigned top = word >> 23;
+    out->cls = TM_SALU;
+    unsigned src0 = word & 255u, src1 = word >> 8 & 255u, dst = word >> 16 & 127u;
+    bool sop1 = top == 0x17d, sopc = top == 0x17e;
+    if (src0 < 128)
+        add_sgpr(out, src0, 1, ISA_OF_IN);
+    if (!sop1 && src1 < 128)
+        add_sgpr(out, src1, 1, ISA_OF_IN);
+    if (sopc)
+        add_sgpr(out, ISA_SEL_SCC, 1, ISA_OF_OUT);
+    else
+        add_sgpr(out, dst, 1, ISA_OF_OUT);
+}
+
+static int immediate(const struct isa_inst *isa)
+{
+    for (unsigned i = 0; i < isa->n_opnds; i++)
+        if (isa->opnd[i].kind == ISA_OPND_IMM)
+            return isa->opnd[i].imm;
+    return 0;
+}
+
+static void describe_wait(const struct isa_inst *isa, struct tm_inst *out)
+{
+    unsigned imm = (unsigned)immediate(isa) & 0xffffu;
+    switch (isa->op) {
+    case ISA_S_WAITCNT:
+        out->special = TM_WAITCNT;
+        out->wait[0] = (uint8_t)(imm >> 10 & 63u);
+        out->wait[2] = (uint8_t)(imm >> 4 & 63u);
+        out->wait[3] = (uint8_t)(imm & 7u);
+        return;
+    case ISA_S_WAITCNT_VMCNT:
+        out->wait[0] = (uint8_t)(imm & 63u);
+        break;
+    case ISA_S_WAITCNT_VSCNT:
+        out->wait[1] = (uint8_t)(imm & 63u);
+        break;
+    case ISA_S_WAITCNT_LGKMCNT:
+        out->wait[2] = (uint8_t)(imm & 63u);
+        break;
+    case ISA_S_WAITCNT_EXPCNT:
+        out->wait[3] = (uint8_t)(imm & 7u);
+        break;
+    default:
+        return;
+    }
+    out->cls = TM_SALU;
+    out->special = TM_WAIT_SALU;
+}
+
+static void describe_sopp(const struct emu_inst *inst, struct tm_inst *out)
+{
+    unsigned imm = (unsigned)immediate(&inst->isa) & 0xffffu;
+    out->cls = TM_IMM;
+    switch (inst->kind) {
+    case EMU_KIND_BRANCH:
+        out->cls = TM_BRANCH;
+        break;
+    case EMU_KIND_BARRIER:
+        out->special = TM_BARRIER;
+        break;
+    case EMU_KIND_SLEEP:
+        out->special = TM_SLEEP;
+        out->sleep_units = (uint16_t)(imm & 127u);
+        break;
+    case EMU_KIND_WAIT:
+        describe_wait(&inst->isa, out);
+        break;
+    case EMU_KIND_MESSAGE:
+        out->special = TM_MESSAGE;
+        break;
+    case EMU_KIND_END:
+        out->special = TM_END;
+        break;
+    default:
+        if (inst->isa.op == ISA_S_DELAY_ALU) {
+            out->special = TM_DELAY;
+            out->delay = (uint16_t)imm;
+        }
+    }
+}
+
+static void describe_salu(const struct emu_inst *inst, const char *name,
+                          struct tm_inst *out)
+{
+    out->cls = TM_SALU;
+    out->mul = begins(name, "s_mul");
+    if (inst->kind == EMU_KIND_WAIT)
+        describe_wait(&inst->isa, out);
+    else if (inst->kind == EMU_KIND_BRANCH)
+        out->special = TM_CALL;
+    else if (inst->kind == EMU_KIND_HINT)
+        out->cls = TM_IMM; /* s_version */
+    else if (inst->isa.op == ISA_S_GETREG_B32)
+        out->special = TM_GETREG;
+    else if (inst->isa.op == ISA_S_SETREG_B32)
+        out->special = TM_SETREG;
+    else if (inst->isa.op == ISA_S_SETREG_IMM32_B32)
+        out->special = TM_SETREG_IMM;
+}
+
+static void describe_memory(const struct emu_inst *inst, const char *name,
+                            struct tm_inst *out)
+{
+    const struct isa_inst *isa = &inst->isa;
+    out->returns = out->n_vdst > 0;
+    out->mem_ops = strstr(name, "2addr") ? 2 : 1;
+    if (isa->enc == ISA_ENC_SMEM) {
+        out->cls = TM_SMEM;
+        for (unsigned i = 0; i < out->n_sdst; i++)
+            if (out->dst_dwords < out->sdst[i].n)
+                out->dst_dwords = out->sdst[i].n;
+        return;
+    }
+    if (isa->enc == ISA_ENC_DS || isa->enc == ISA_ENC_LDSDIR) {
+        out->cls = TM_LDS;
+        out->lds_float = begins(name, "ds_add_f32") || begins(name, "ds_add_rtn_f32");
+        out->permute = begins(name, "ds_permute") || begins(name, "ds_bpermute");
+        return;
+    }
+    out->cls = TM_VMEM;
+    out->store = !out->returns;
+    out->load = out->returns;
+    out->addr64 = out->n_vsrc && out->vsrc[0].n == 2 && isa->enc != ISA_ENC_MIMG;
+}
+
+void tm_inst_describe(const struct emu_inst *inst, uint64_t code_base, bool wave64,
+                      struct tm_inst *out)
+{
+    const char *name = inst->isa.op ? isa_op_name(inst->isa.op) : "";
+    memset(out, 0, sizeof *out);
+    memset(out->wait, (int)TM_NO_WAIT, sizeof out->wait);
+    out->inst = inst;
+    out->offset = (uint32_t)(inst->pc - code_base);
+    out->bytes = inst->bytes;
+    if (inst->kind == EMU_KIND_ILLEGAL) {
+        describe_illegal(out);
+        return;
+    }
+    add_registers(inst, out);
+    switch (inst->isa.enc) {
+    case ISA_ENC_SOPP:
+        describe_sopp(inst, out);
+        break;
+    case ISA_ENC_SOP1:
+    case ISA_ENC_SOP2:
+    case ISA_ENC_SOPC:
+    case ISA_ENC_SOPK:
+        describe_salu(inst, name, out);
+        break;
+    case ISA_ENC_EXP:
+        out->cls = TM_EXPORT;
+        break;
+    default:
+        if (inst->kind == EMU_KIND_MEMORY) {
+            describe_memory(inst, name, out);
+            break;
+        }
+        out->cls = TM_VALU;
+        out->pipe = (uint8_t)pipe_of(name);
+        if (wave64 && begins(name, "v_permlane64"))
+            out->pipe = TM_PIPE_PLAIN;
+        out->exec_matters = !out->writes_sdst && !begins(name, "v_wmma") &&
+                            !begins(name, "v_readfirstlane") &&
+                            !begins(name, "v_writelane");
+    }
+}

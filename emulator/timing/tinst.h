@@ -1,0 +1,92 @@
+/* tinst.h: what the timing engine knows of an instruction before it runs: its class,
+ * its pipe, the registers it touches. Made once per instruction of a program; nothing
+ * here is looked up by name in the step path.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_TINST_H
+#define TM_TINST_H
+
+#include "event.h"
+
+enum tm_class {
+    TM_VALU,
+    TM_SALU,
+    TM_SMEM,
+    TM_VMEM, /* global, flat, scratch, buffer, image */
+    TM_LDS,
+    TM_BRANCH,
+    TM_EXPORT,
+    TM_IMM, /* handled where it is fetched: s_nop, s_waitcnt, s_barrier ... */
+    TM_CLASSES
+};
+
+enum tm_pipe {
+    TM_PIPE_PLAIN,
+    TM_PIPE_HALF,    /* 2 cycles */
+    TM_PIPE_QUARTER, /* 4 cycles */
+    TM_PIPE_TRANS,
+    TM_PIPE_DOUBLE,
+    TM_PIPE_WMMA,
+    TM_PIPE_WMMA4,
+    TM_PIPE_NONE, /* a vector instruction that does nothing */
+    TM_PIPES
+};
+
+/* What an instruction of class TM_IMM, TM_SALU does besides. */
+enum tm_special {
+    TM_PLAIN,
+    TM_WAITCNT,   /* counts in .wait */
+    TM_WAIT_SALU, /* s_waitcnt_vscnt and its kin */
+    TM_BARRIER,
+    TM_SLEEP,
+    TM_DELAY,
+    TM_END,
+    TM_SETREG,
+    TM_SETREG_IMM,
+    TM_GETREG,
+    TM_CALL, /* a branch that the SALU executes */
+    TM_MESSAGE,
+};
+
+#define TM_NO_WAIT 0xffu
+#define TM_SGPRS   130u /* SGPRs, VCC, TTMP, M0, EXEC and SCC as the last */
+#define TM_SCC     129u
+
+struct tm_run {
+    uint16_t first; /* VGPR or SGPR number */
+    uint8_t n;
+};
+
+enum { TM_STALLS = 20 };
+
+struct tm_inst {
+    const struct emu_inst *inst; /* during the run the program's, then .kept */
+    struct emu_inst kept;
+    uint32_t offset; /* in its code region */
+    uint8_t bytes;
+    uint8_t cls, pipe, special;
+    uint8_t n_vsrc, n_vdst, n_ssrc, n_sdst;
+    struct tm_run vsrc[8], vdst[4], ssrc[8], sdst[4];
+    uint8_t sgpr_operands; /* source fields that are SGPRs */
+    uint8_t vgpr_fields;   /* source fields that are VGPRs */
+    uint8_t bank_reads;    /* most operands from one VGPR bank */
+    uint8_t send_regs;     /* VGPRs that a memory instruction sends */
+    bool writes_sdst;      /* a VALU that writes SGPRs or VCC */
+    bool writes_exec;
+    bool exec_matters; /* skipped if EXEC is zero */
+    bool reads_sgpr;
+    bool load, store, lds_float, permute, addr64, returns;
+    uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
+    uint8_t mul;                 /* SALU multiplication */
+    uint8_t wait[4];             /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
+    uint16_t sleep_units;
+    uint16_t delay; /* immediate of s_delay_alu */
+    /* Account of the run. */
+    uint64_t executions, cycles;
+    uint64_t stall[TM_STALLS];
+};
+
+void tm_inst_describe(const struct emu_inst *inst, uint64_t code_base, bool wave64,
+                      struct tm_inst *out);
+
+#endif

@@ -1,0 +1,200 @@
+/* run_timing.c: the --timing of `rdna3 run`: options, the run, its reports.
+ *
+ * Must not know how anything is modelled (emulator/timing). Invariant: options of
+ * timing without --timing are an error, so that nobody believes a run was timed.
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+/* A number with nothing after it but stop. */
+static bool parse_number(const char *text, char stop, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == stop && isfinite(*out);
+}
+
+static int parse_mask(const char *text, struct tm_config *c)
+{
+    for (unsigned i = 0; i < TM_MAX_SES; i++) {
+        char *end;
+        unsigned long v = strtoul(text, &end, 16);
+        bool last = i == TM_MAX_SES - 1;
+        if (end == text || v > UINT32_MAX || *text == '-' ||
+            *end != (last ? '\0' : ','))
+            return cli_error(CLI_USAGE,
+                             "--cu-mask: %d hexadecimal masks, one for each "
+                             "shader engine",
+                             TM_MAX_SES);
+        c->cu_mask[i] = (uint32_t)v;
+        text = end + 1;
+    }
+    c->have_cu_mask = true;
+    return CLI_OK;
+}
+
+static int parse_warm(const char *text, struct tm_config *c)
+{
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        if (n == 8 && strncmp(text, "code-tlb", n) == 0)
+            c->warm_code = true;
+        else if (n == 11 && strncmp(text, "kernarg-tlb", n) == 0)
+            c->warm_kernarg = true;
+        else
+            return cli_error(CLI_USAGE, "--warm '%.*s': code-tlb or kernarg-tlb",
+                             (int)n, text);
+        text += n + (text[n] == ',');
+    }
+    return CLI_OK;
+}
+
+static int parse_insts(const char *text, struct tm_config *c)
+{
+    char rest;
+    if (strcmp(text, "all") == 0)
+        c->insts = TM_INSTS_ALL;
+    else if (strcmp(text, "none") == 0)
+        c->insts = TM_INSTS_NONE;
+    else if (sscanf(text, "se=%u,sa=%u,wgp=%u,simd=%u%c", &c->se, &c->sa, &c->wgp,
+                    &c->simd, &rest) == 4)
+        c->insts = TM_INSTS_SIMD;
+    else
+        return cli_error(CLI_USAGE,
+                         "--timing-insts '%s': all, none or se=I,sa=I,wgp=I,simd=I",
+                         text);
+    return CLI_OK;
+}
+
+static int parse_set(const char *text, struct run_timing *rt)
+{
+    const char *equals = strchr(text, '=');
+    struct run_timing_set *s = &rt->set[rt->n_set];
+    if (rt->n_set == RUN_TIMING_SETS)
+        return cli_error(CLI_USAGE, "--timing-set: at most %d", RUN_TIMING_SETS);
+    if (!equals || (size_t)(equals - text) >= sizeof s->name ||
+        !parse_number(equals + 1, '\0', &s->value))
+        return cli_error(CLI_USAGE, "--timing-set '%s': not NAME=NUMBER", text);
+    memcpy(s->name, text, (size_t)(equals - text));
+    s->name[equals - text] = '\0';
+    rt->n_set++;
+    return CLI_OK;
+}
+
+int run_timing_option(struct run_timing *rt, int option, const char *text)
+{
+    double number = 0;
+    uint64_t whole = 0;
+    switch (option) {
+    case RUN_OPT_TIMING:
+        rt->on = true;
+        return CLI_OK;
+    case RUN_OPT_SCLK:
+        if (!parse_number(text, '\0', &number) || number < 1 || number > 1e5)
+            return cli_error(CLI_USAGE, "--sclk-mhz '%s': not a clock", text);
+        rt->config.sclk_mhz = number;
+        break;
+    case RUN_OPT_TIMING_JSON:
+        rt->json_path = text;
+        break;
+    case RUN_OPT_TIMING_LISTING:
+        rt->listing = true;
+        break;
+    case RUN_OPT_TIMING_SAMPLE:
+        if (cli_parse_u64(text, &whole) != RD_OK || whole == 0)
+            return cli_error(CLI_USAGE, "--timing-sample '%s': a number of workgroups",
+                             text);
+        rt->config.sample = whole;
+        break;
+    case RUN_OPT_FIRST_SE:
+        if (cli_parse_u64(text, &whole) != RD_OK || whole >= TM_MAX_SES)
+            return cli_error(CLI_USAGE, "--first-se '%s': 0 to %d", text,
+                             TM_MAX_SES - 1);
+        rt->config.first_se = (unsigned)whole;
+        break;
+    default:
+        rt->used = true;
+        return option == RUN_OPT_CU_MASK      ? parse_mask(text, &rt->config)
+               : option == RUN_OPT_WARM       ? parse_warm(text, &rt->config)
+               : option == RUN_OPT_TIMING_SET ? parse_set(text, rt)
+                                              : parse_insts(text, &rt->config);
+    }
+    rt->used = true;
+    return CLI_OK;
+}
+
+int run_timing_check(const struct run_timing *rt)
+{
+    if (rt->used && !rt->on)
+        return cli_error(CLI_USAGE, "options of timing go with --timing");
+    return CLI_OK;
+}
+
+static int report(const struct run_timing *rt, const struct tm_engine *t)
+{
+    if (rt->json_path) {
+        FILE *f = fopen(rt->json_path, "w");
+        if (f)
+            tm_write_json(t, f);
+        if (!f || fclose(f) != 0)
+            return cli_error(CLI_FAILED, "cannot write '%s': %s", rt->json_path,
+                             strerror(errno));
+    }
+    tm_print_summary(t, stdout);
+    if (rt->listing)
+        tm_print_listing(t, stdout);
+    return CLI_OK;
+}
+
+static int create(const struct run_options *o, const struct tm_range *ranges,
+                  size_t n_ranges, struct tm_engine **out)
+{
+    struct tm_config config = o->timing.config;
+    config.ranges = ranges;
+    config.n_ranges = n_ranges;
+    config.tolerate = o->raw_path != NULL;
+    if (tm_create(&config, out) != RD_OK)
+        return cli_error(CLI_USAGE, "--cu-mask enables no CU");
+    for (unsigned i = 0; i < o->timing.n_set; i++) {
+        const struct run_timing_set *s = &o->timing.set[i];
+        rd_status st = tm_set(*out, s->name, s->value);
+        if (st != RD_OK)
+            return cli_error(CLI_USAGE, "--timing-set %s: %s", s->name,
+                             st == RD_E_NOT_FOUND ? "no such parameter (see rdna3 info "
+                                                    "--timing)"
+                                                  : "out of range");
+    }
+    return CLI_OK;
+}
+
+int run_timing(const struct run_options *o, struct emu *emu,
+               const struct emu_dispatch *dispatch, struct emu_fault *fault,
+               struct emu_stats *stats, struct tm_engine **out, rd_status *st)
+{
+    struct tm_range *ranges = calloc(o->n_args + 1, sizeof *ranges);
+    struct tm_engine *t = NULL;
+    size_t n = 0;
+    int status = ranges ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
+    for (unsigned i = 0; status == CLI_OK && i < o->n_args; i++)
+        if (o->args[i].is_buffer)
+            ranges[n++] = (struct tm_range){(uint64_t)(uintptr_t)o->args[i].memory,
+                                            o->args[i].size};
+    if (status == CLI_OK)
+        status = create(o, ranges, n, &t);
+    if (status == CLI_OK)
+        *st = tm_run(t, emu, dispatch, fault, stats);
+    free(ranges);
+    *out = t;
+    return status;
+}
+
+int run_timing_report(const struct run_options *o, struct tm_engine *t)
+{
+    return t ? report(&o->timing, t) : CLI_OK;
+}
