@@ -337,6 +337,10 @@ static rd_status derive_def(struct derive *d)
         if (n->arg[1] < 0)
             return wrong(d, "negative slot");
         return take_dims(d, n->n_arg - 2, n->arg + 2);
+    case CC_IOTA:
+        if (n->dtype != CC_DT_I32)
+            return wrong(d, "is i32");
+        return take_dims(d, n->n_arg, n->arg);
     case CC_RANGE:
         for (uint32_t i = 0; i < n->n_src; i++)
             if (!cc_is_int(n->dtype) || n->src[i]->dtype != n->dtype || n->src[i]->ndim)

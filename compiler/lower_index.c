@@ -338,6 +338,8 @@ static cc_ref value_of(struct lower *l, cc_ref n, const struct at *at)
     case CC_RANGE:
     case CC_SPECIAL:
         return n;
+    case CC_IOTA:
+        return flatten(l, n->shape, n->ndim, at->index);
     case CC_CONTIGUOUS:
         return value(l, n->src[0], at);
     case CC_REDUCE:

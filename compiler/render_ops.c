@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INLINE_MAX 4096 /* longest text of a value */
+
 static char *make(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 static char *make(const char *fmt, ...)
@@ -110,11 +112,11 @@ static char *cast(struct render *r, const struct cc_inst *n, const char *x)
 {
     enum cc_dtype from = r->p->insts[n->src[0]].dtype, to = n->dtype;
     const char *type = render_type(r, to);
-    if (from == CC_DT_BF16 && to == CC_DT_BF16)
-        return make("%s", x);
+    char wide[INLINE_MAX + 32];
     if (from == CC_DT_BF16) {
-        return to == CC_DT_F32 ? make("cc_from_bf16(%s)", x)
-                               : make("((%s)cc_from_bf16(%s))", type, x);
+        snprintf(wide, sizeof wide, "cc_from_bf16(%s)", x);
+        x = wide;
+        from = CC_DT_F32;
     }
     if (to == CC_DT_BF16)
         return make("cc_to_bf16((float)%s)", x);

@@ -1,0 +1,100 @@
+/* cc_tensor.h: lazy tensors: expressions, kernels made of them, running those.
+ *
+ * An expression is a node with a shape; cc_t_* build them with numpy's rules of
+ * broadcasting and dtypes that grow (bool, integers, floats). Nothing runs until
+ * cc_realize: it splits the expressions into kernels (cc_kernelize), hands each to the
+ * runner, and replaces every tensor by its memory.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_CC_TENSOR_H
+#define RD_CC_TENSOR_H
+
+#include "cc.h"
+
+/* ---- expressions ---- */
+
+cc_ref cc_t_full(struct cc_graph *g, enum cc_dtype dtype, unsigned ndim,
+                 const int64_t *shape, double value);
+/* 0, 1, 2, ... in row-major order, i32. */
+cc_ref cc_t_iota(struct cc_graph *g, unsigned ndim, const int64_t *shape);
+/* op: ADD SUB MUL FDIV IDIV MOD MAX POW AND OR XOR SHL SHR CMPLT CMPEQ CMPNE. FDIV of
+ * integers divides floats. */
+cc_ref cc_t_binary(struct cc_graph *g, enum cc_op op, cc_ref a, cc_ref b);
+/* op: NEG EXP2 LOG2 SIN SQRT RECIP TRUNC; integers become f32 where needed. */
+cc_ref cc_t_unary(struct cc_graph *g, enum cc_op op, cc_ref a);
+cc_ref cc_t_where(struct cc_graph *g, cc_ref cond, cc_ref a, cc_ref b);
+cc_ref cc_t_not(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_exp(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_log(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_relu(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_sigmoid(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_tanh(struct cc_graph *g, cc_ref a);
+/* To a shape by adding axes in front and repeating axes of size 1. */
+cc_ref cc_t_broadcast(struct cc_graph *g, cc_ref a, unsigned ndim,
+                      const int64_t *shape);
+/* axes: bit per axis, 0 for all. Narrow types are summed in f32 or i32. */
+cc_ref cc_t_sum(struct cc_graph *g, cc_ref a, unsigned axes, bool keep);
+cc_ref cc_t_prod(struct cc_graph *g, cc_ref a, unsigned axes, bool keep);
+cc_ref cc_t_max(struct cc_graph *g, cc_ref a, unsigned axes, bool keep);
+cc_ref cc_t_min(struct cc_graph *g, cc_ref a, unsigned axes, bool keep);
+cc_ref cc_t_mean(struct cc_graph *g, cc_ref a, unsigned axes, bool keep);
+/* Swap the last two axes. */
+cc_ref cc_t_transpose(struct cc_graph *g, cc_ref a);
+/* (..., m, k) x (..., k, n), leading axes broadcast; f16 accumulates in f32. */
+cc_ref cc_t_matmul(struct cc_graph *g, cc_ref a, cc_ref b);
+cc_ref cc_t_softmax(struct cc_graph *g, cc_ref a, unsigned axis);
+/* Uniform in [0, 1), and normal; f32. The same seed gives the same numbers. */
+cc_ref cc_t_rand(struct cc_graph *g, unsigned ndim, const int64_t *shape,
+                 uint64_t seed);
+cc_ref cc_t_randn(struct cc_graph *g, unsigned ndim, const int64_t *shape,
+                  uint64_t seed);
+cc_ref cc_t_concat(struct cc_graph *g, cc_ref a, cc_ref b, unsigned axis);
+
+/* ---- tensors ---- */
+
+struct cc_context; /* opaque: a graph, its memory, its tensors */
+struct cc_tensor;  /* opaque: a name for an expression, owned by the context */
+
+/* Run a kernel over host memory. error: 256 bytes */
+typedef rd_status cc_run_fn(void *user, const struct cc_prog *p, size_t n_args,
+                            const struct cc_arg_buffer *args, char *error);
+
+/* run  NULL: the reference interpreter */
+RD_CHECKED rd_status cc_context_create(cc_run_fn *run, void *user,
+                                       struct cc_context **out);
+void cc_context_destroy(struct cc_context *c);
+struct cc_graph *cc_context_graph(struct cc_context *c);
+const char *cc_context_error(const struct cc_context *c);
+void cc_context_set_runner(struct cc_context *c, cc_run_fn *run, void *user);
+
+/* Memory with these contents (NULL: zeros). */
+RD_CHECKED rd_status cc_tensor_from(struct cc_context *c, enum cc_dtype dtype,
+                                    unsigned ndim, const int64_t *shape,
+                                    const void *data, struct cc_tensor **out);
+/* An expression. */
+RD_CHECKED rd_status cc_tensor_new(struct cc_context *c, cc_ref expr,
+                                   struct cc_tensor **out);
+/* What it is now: an expression; AFTER(BUFFER, KERNEL); or a BUFFER. */
+cc_ref cc_tensor_ref(const struct cc_tensor *t);
+
+/* Split the tensors into kernels with explicit buffers. What they were is replaced by
+ * AFTER(BUFFER, KERNEL(SINK, buffers...)) in every tensor of the context. Doing it
+ * again changes nothing. */
+RD_CHECKED rd_status cc_kernelize(struct cc_context *c, size_t n,
+                                  struct cc_tensor *const *tensors);
+/* Kernelize, run, and replace by BUFFER. */
+RD_CHECKED rd_status cc_realize(struct cc_context *c, size_t n,
+                                struct cc_tensor *const *tensors);
+/* Realize and copy out. bytes must be its size. */
+RD_CHECKED rd_status cc_tensor_read(struct cc_context *c, struct cc_tensor *t,
+                                    void *data, uint64_t bytes);
+/* Kernels run so far. */
+uint64_t cc_context_runs(const struct cc_context *c);
+
+/* The reference for all of this: every node of the expression computed whole, one after
+ * the other, straight from its definition. values: out, one per element, caller frees.
+ */
+RD_CHECKED rd_status cc_evaluate(struct cc_context *c, cc_ref expr,
+                                 union cc_value **values);
+
+#endif
