@@ -25,6 +25,7 @@
  * element or an atomic. */
 struct plan {
     struct bufres res;
+    uint32_t soffset;
     unsigned bytes, parts;
     bool whole;     /* in range as a whole, or not at all */
     uint8_t in[32]; /* bit per part in range */
@@ -58,8 +59,7 @@ static void plan_lane(struct wave *w, const struct uop *u, struct plan *p, unsig
         offset += va[l + (b->flags & UB_IDXEN ? ROW_DWORDS : 0)];
     if (p->res.add_tid)
         index += l + 32u * w->half;
-    uint32_t soffset = b->soffset == NO_ROW ? b->konst : w->sgpr[b->soffset];
-    struct bufaddr a = bufres_locate(&p->res, index, offset, soffset);
+    struct bufaddr a = bufres_locate(&p->res, index, offset, p->soffset);
     unsigned size = part_bytes(p);
     bool all = p->whole && bufres_in_range(&p->res, &a, 0, p->bytes);
     p->in[l] = 0;
@@ -129,6 +129,7 @@ static const struct uop *run_halves(struct wave *w, const struct uop *u, half_fn
                                     struct plan *p)
 {
     p->res = bufres_read(&w->sgpr[u->buf.srsrc]);
+    p->soffset = (uint32_t)scalar_value(w, &u->buf.soffset);
     if (p->res.other_type)
         return u + u->dwords;
     bool ok = f(w, u, p);

@@ -75,8 +75,8 @@ static uint64_t inline_packed(const struct ctx *c, const struct isa_opnd *o,
     return type == SEM_T_PK16 && both ? half | half << 16 : half;
 }
 
-bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
-                    uint64_t *value)
+static bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
+                           uint64_t *value)
 {
     if (o->kind == ISA_OPND_LITERAL) {
         *value = literal_value(c->inst, o->fmt, type);
@@ -121,8 +121,7 @@ bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
 
 /* ---- sources -------------------------------------------------------------------- */
 
-static void set_source(struct ctx *c, struct usrc *s, const struct isa_opnd *o,
-                       unsigned type)
+void set_source(struct ctx *c, struct usrc *s, const struct isa_opnd *o, unsigned type)
 {
     uint64_t value;
     *s = (struct usrc){.dwords = type_is_64(type) ? 2 : 1};

@@ -28,9 +28,8 @@ static inline void note_vgprs(struct ctx *c, const struct isa_opnd *o)
         c->error = "VGPR index out of range";
 }
 
-/* The value of a literal, immediate or inline constant; false if o is none. */
-bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
-                    uint64_t *value);
+/* Where a source of the given enum sem_type comes from. */
+void set_source(struct ctx *c, struct usrc *s, const struct isa_opnd *o, unsigned type);
 
 /* predecode_mem.c */
 void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e);

@@ -92,7 +92,6 @@ static void fill_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
     const struct isa_inst *inst = c->inst;
     const struct isa_opnd *rsrc = field(inst, ISA_FIELD_SRSRC);
     const struct isa_opnd *soffset = field(inst, ISA_FIELD_SOFFSET);
-    uint64_t constant = 0;
     unsigned flags = (inst->flags & ISA_M_IDXEN ? UB_IDXEN : 0) |
                      (inst->flags & ISA_M_OFFEN ? UB_OFFEN : 0) |
                      (inst->flags & ISA_M_TFE ? UB_TFE : 0) |
@@ -104,17 +103,12 @@ static void fill_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
     struct ubuf b = {.vaddr = vgpr_row(c, field(inst, ISA_FIELD_VADDR), 0),
                      .vdata = vgpr_row(c, field(inst, ISA_FIELD_VDATA), 0),
                      .srsrc = rsrc ? rsrc->sel : 0,
-                     .soffset = NO_ROW,
                      .flags = (uint8_t)flags,
                      .format = inst->format,
                      .bytes = e->bytes,
                      .comps = (uint8_t)e->bytes};
-    if (soffset && constant_value(c, soffset, SEM_T_U32, &constant))
-        b.konst = (uint32_t)constant;
-    else if (soffset && soffset->sel < ISA_SEL_INT_0)
-        b.soffset = soffset->sel;
-    else
-        c->error = "soffset";
+    if (soffset)
+        set_source(c, &b.soffset, soffset, SEM_T_U32);
     u->buf = b;
     u->imm = inst->offset;
 }

@@ -72,8 +72,7 @@ struct umem {
 struct ubuf {
     uint16_t vaddr, vdata; /* VGPR rows */
     uint16_t srsrc;        /* SGPR slot of the resource */
-    uint16_t soffset;      /* SGPR slot, or NO_ROW: konst */
-    uint32_t konst;
+    struct usrc soffset;
     uint16_t bytes; /* untyped: per lane */
     uint8_t flags;  /* UB_* */
     uint8_t format; /* UB_TYPED */
