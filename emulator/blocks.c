@@ -55,7 +55,8 @@ void *blocks_take(struct block_cache *cache, size_t bytes)
     pthread_mutex_unlock(&cache->lock);
     if (block)
         return block;
-    block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    block =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return block == MAP_FAILED ? NULL : block;
 }
 
