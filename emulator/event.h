@@ -99,11 +99,12 @@ struct emu_access {
                              workgroup's; SCRATCH: byte in the work-item's */
 };
 
-#define EMU_EV_TAKEN        1u /* the branch was taken */
-#define EMU_EV_ENDED        2u /* the wave has ended */
-#define EMU_EV_FAULT        4u /* the instruction faulted and had no effect */
-#define EMU_EV_BARRIER_DONE 8u /* the last wave to arrive (or to end): all may go on   \
-                                */
+#define EMU_EV_TAKEN 1u /* the branch was taken */
+#define EMU_EV_ENDED 2u /* the wave has ended */
+#define EMU_EV_FAULT 4u /* the instruction faulted and had no effect */
+#define EMU_EV_BARRIER_DONE                                                            \
+    8u /* the last wave to arrive (or to end): all may go on                           \
+        */
 
 struct emu_event {
     const struct emu_wave_info *wave;
