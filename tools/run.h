@@ -118,12 +118,14 @@ int run_make_buffers(struct run_options *o, struct la *la, struct la_arg *list);
 int run_trace_begin(struct run_options *o, struct emu *emu);
 int run_trace_end(struct run_options *o, struct emu *emu);
 
-/* Take one option of timing; judge them together. Print errors; return an exit status. */
+/* Take one option of timing; judge them together. Print errors; return an exit status.
+ */
 int run_timing_option(struct run_timing *rt, int option, const char *text);
 int run_timing_check(const struct run_timing *rt);
 
 /* Run the dispatch through the timing engine. st is what tm_run said; the engine, to be
- * destroyed by the caller, holds the figures that run_timing_report prints and writes. */
+ * destroyed by the caller, holds the figures that run_timing_report prints and writes.
+ */
 int run_timing(const struct run_options *o, struct emu *emu,
                const struct emu_dispatch *dispatch, struct emu_fault *fault,
                struct emu_stats *stats, struct tm_engine **out, rd_status *st);
