@@ -189,6 +189,8 @@ bool st_match_image(struct match *m)
             if (desc->field == ISA_FIELD_VDATA && !(m->row->mods & ISA_RM_BVH))
                 sized.dwords = (uint8_t)data_dwords(m);
             ok = st_match_operand(m, &sized);
+            if (!ok && desc->field == ISA_FIELD_VDATA && m->s->error == ST_E_WIDTH)
+                m->s->error = ST_E_DATA_SIZE;
         }
         if (!ok)
             return false;

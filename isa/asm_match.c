@@ -32,12 +32,10 @@ static unsigned number_class(const struct match *m, const struct isa_opnd_desc *
     case ISA_FMT_PK2_U16:
         return enc == ISA_ENC_VOP3P ? CONST_PK_I16 : CONST_32;
     case ISA_FMT_WMMA_F16:
-        return CONST_F16;
     case ISA_FMT_WMMA_BF16:
-        return CONST_BF16;
     case ISA_FMT_WMMA_F32:
-    case ISA_FMT_WMMA_I32:
-        return CONST_32;
+    case ISA_FMT_WMMA_I32: /* LLVM: by the size of the tuple, not of its elements */
+        return m->wave == ISA_WAVE32 ? CONST_I64 : CONST_32;
     default:
         break;
     }
@@ -318,7 +316,8 @@ static bool literal_operand(struct match *m, const struct isa_opnd_desc *desc,
 {
     struct constant c = {0};
     unsigned class = desc->fmt == ISA_FMT_F16 ? CONST_F16 : CONST_32;
-    if (o->kind != ST_INT && o->kind != ST_FLOAT)
+    bool real = o->kind == ST_FLOAT && m->row->enc != ISA_ENC_SOPK;
+    if (o->kind != ST_INT && !real)
         return fail_opnd(m, o, ST_E_IMM);
     if (o->mods & (ST_ABS | ST_NEG | ST_SEXT))
         return fail_opnd(m, o, ST_E_SIGN_MOD);
@@ -583,6 +582,7 @@ bool st_match_operand(struct match *m, const struct isa_opnd_desc *desc)
         .fmt = desc->fmt,
         .field = desc->field,
         .dwords = (uint8_t)dwords_in_wave(m, desc),
+        .spare = (uint8_t)m->next, /* for messages: its place in the text */
     };
     unsigned number_signs = 0;
     if (o->mods & ST_LIST)

@@ -208,6 +208,24 @@ static unsigned bus_limit(unsigned op)
                : 2;
 }
 
+/* The operand whose read is one too many. */
+static bool fail_bus(struct match *m, unsigned limit)
+{
+    const struct isa_inst *inst = m->inst;
+    struct bus bus = {.n = 0};
+    unsigned place = 0;
+    bus_implied(&bus, m->row);
+    for (unsigned i = 0; i < inst->n_opnds && bus.n <= limit; i++) {
+        const struct isa_opnd *o = &inst->opnd[i];
+        if (!(o->flags & ISA_OF_IN) || o->sel >= ISA_SEL_VGPR0)
+            continue;
+        bus_read(&bus, o->sel, o->dwords);
+        place = o->spare != 0 ? o->spare : place;
+    }
+    return st_fail_at(m->s, m->s->text + (place != 0 ? m->s->opnd[place - 1].at : 0),
+                      ST_E_BUS);
+}
+
 static bool check_bus(struct match *m)
 {
     const struct isa_inst *inst = m->inst;
@@ -229,8 +247,8 @@ static bool check_bus(struct match *m)
     bus_implied(&bus, m->row);
     if (inst->enc == ISA_ENC_VOPD)
         bus_implied(&bus, &isa_rows[inst->row_y]);
-    unsigned reads = bus.n + literals;
-    return reads <= bus_limit(inst->op) || st_fail_at(m->s, m->s->text, ST_E_BUS);
+    unsigned limit = bus_limit(inst->op);
+    return bus.n + literals <= limit || fail_bus(m, limit);
 }
 
 bool st_check(struct match *m)

@@ -185,11 +185,21 @@ static bool try_row(struct attempt *a, unsigned row, unsigned variant)
     return false;
 }
 
+/* Does the row answer to _e64, not to _e32? v_readlane_b32 and v_writelane_b32 have
+ * only a VOP3 form but LLVM takes them for 32-bit instructions. */
 static bool is_vop3(unsigned row)
 {
-    unsigned enc = isa_rows[row - 1].enc;
-    return enc == ISA_ENC_VOP3 || enc == ISA_ENC_VOP3SD || enc == ISA_ENC_VOP3P ||
-           enc == ISA_ENC_VINTERP;
+    const struct isa_row *r = &isa_rows[row - 1];
+    switch (r->enc) {
+    case ISA_ENC_VOP3:
+        return r->op != ISA_V_READLANE_B32 && r->op != ISA_V_WRITELANE_B32;
+    case ISA_ENC_VOP3SD:
+    case ISA_ENC_VOP3P:
+    case ISA_ENC_VINTERP:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static bool match_rows(struct attempt *a, const struct mnemonic *name)

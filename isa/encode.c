@@ -175,9 +175,10 @@ static void flat_modifiers(struct enc *e)
 {
     cache_modifiers(e);
     put_flag(e, ISA_FIELD_SVE, ISA_M_SVE);
-    if (e->inst->enc == ISA_ENC_FLAT && (e->inst->offset < 0 || e->inst->offset > 4095))
-        e->ok = false; /* FLAT may mean LDS or scratch: never negative */
-    put_signed(e, ISA_FIELD_OFFSET, e->inst->offset);
+    if (e->inst->enc == ISA_ENC_FLAT) /* never negative: LDS or scratch may be meant */
+        put(e, ISA_FIELD_OFFSET, (uint32_t)e->inst->offset);
+    else
+        put_signed(e, ISA_FIELD_OFFSET, e->inst->offset);
 }
 
 static void ds_modifiers(struct enc *e)
