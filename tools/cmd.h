@@ -6,6 +6,7 @@
 #define RD_CMD_H
 
 int cmd_run(int argc, char **argv);
+int cmd_asm(int argc, char **argv);
 int cmd_dis(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

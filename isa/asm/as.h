@@ -437,7 +437,11 @@ bool as_directives_init(struct as *as);
 const struct as_directive *as_directive_find(struct as *as, const char *name,
                                              size_t len);
 
-/* stmt.c: read everything in the frames. */
+/* stmt.c */
+
+/* Clear the bytes that a fixup sets later. Returns their number. */
+unsigned as_clear_fixup(const struct isa_fixup *fixup, uint8_t *code);
+/* Read everything in the frames. */
 void as_run(struct as *as);
 
 /* macro.c */

@@ -224,8 +224,10 @@ rd_status asm_line_one(struct asm_line *line, const char *text, size_t len,
         return RD_OK;
     }
     rd_status st = isa_assemble(text + at, end - at, &as->isa, code, bytes, fixup, err);
-    if (st == RD_OK)
+    if (st == RD_OK) {
+        (void)as_clear_fixup(fixup, code);
         return RD_OK;
+    }
     err->column = (err->column ? err->column : 1) + (unsigned)at;
     return st;
 }

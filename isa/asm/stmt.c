@@ -70,14 +70,25 @@ static void count_registers(struct as *as, const char *p, const char *end)
     }
 }
 
-static void note_fixup(struct as *as, const struct isa_fixup *fixup, uint64_t offset)
+unsigned as_clear_fixup(const struct isa_fixup *fixup, uint8_t *code)
+{
+    unsigned size = fixup->kind == ISA_FIXUP_ABS32 ? 4 : 2;
+    if (fixup->kind == ISA_FIXUP_NONE)
+        return 0;
+    memset(code + fixup->offset, 0, size);
+    return size;
+}
+
+/* Remember what a symbol decides; its bytes are zero until then. */
+static void note_fixup(struct as *as, const struct isa_fixup *fixup, uint64_t offset,
+                       uint8_t *code)
 {
     static const uint8_t kinds[] = {
         [ISA_FIXUP_ABS32] = AS_FIX_LITERAL,
         [ISA_FIXUP_BRANCH] = AS_FIX_BRANCH,
         [ISA_FIXUP_SIMM16] = AS_FIX_SIMM16,
     };
-    unsigned size = fixup->kind == ISA_FIXUP_ABS32 ? 4 : 2;
+    unsigned size = as_clear_fixup(fixup, code);
     as_fixup(as, (enum as_fixup_kind)kinds[fixup->kind], size, offset + fixup->offset,
              fixup->handle, as->expr_at);
 }
@@ -112,7 +123,7 @@ static void assemble(struct as *as, const char *start, const char *end)
     }
     as->result.instructions++;
     if (fixup.kind != ISA_FIXUP_NONE)
-        note_fixup(as, &fixup, offset);
+        note_fixup(as, &fixup, offset, code);
     if (as->count_registers)
         count_registers(as, start, end);
 }

@@ -1,0 +1,209 @@
+/* asm_check.c: `rdna3 asm --check`: statements with the bytes they must have.
+ *
+ * Must not know encodings. Invariant: a line that is not understood is an error, never
+ * skipped; only empty lines and comments are.
+ * SPDX-License-Identifier: MIT
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asm.h"
+#include "asm_tool.h"
+#include "cli.h"
+
+#define MAX_SHOWN 20
+#define MAX_CODE  20
+
+struct expected {
+    unsigned bytes;
+    uint8_t code[MAX_CODE];
+    bool open[MAX_CODE]; /* a symbol decides */
+};
+
+struct check {
+    const struct asm_tool *o;
+    const char *path;
+    struct asm_line *wave32, *wave64;
+    unsigned long line, statements, wrong;
+};
+
+static void complain(struct check *c, const char *text, size_t len, const char *what)
+{
+    if (c->wrong++ < MAX_SHOWN)
+        fprintf(stderr, "error: %s:%lu:1: %s: %.*s\n", c->path, c->line, what,
+                (int)(len > 200 ? 200 : len), text);
+}
+
+/* Bytes as digits, with 0x, commas, blanks and brackets between them; A: open. */
+static bool parse_bytes(const char *p, const char *end, struct expected *out)
+{
+    out->bytes = 0;
+    for (; p < end; p++) {
+        if (strchr(" ,[]\r", *p))
+            continue;
+        if (end - p > 1 && p[0] == '0' && p[1] == 'x') {
+            p++;
+            continue;
+        }
+        if (out->bytes == MAX_CODE)
+            return false;
+        bool alone = *p == 'A' && (p + 1 == end || strchr(",] \r", p[1]));
+        out->open[out->bytes] = alone;
+        if (!alone) {
+            char pair[3] = {*p, p + 1 < end ? p[1] : 'x', '\0'};
+            char *rest;
+            out->code[out->bytes] = (uint8_t)strtoul(pair, &rest, 16);
+            if (rest != pair + 2 || !isxdigit((unsigned char)pair[0]))
+                return false;
+            p++;
+        }
+        out->bytes++;
+    }
+    return out->bytes > 0;
+}
+
+static bool matches(const struct expected *e, const uint8_t *code, unsigned bytes,
+                    const struct isa_fixup *fixup)
+{
+    bool open = false;
+    if (e->bytes != bytes)
+        return false;
+    for (unsigned i = 0; i < bytes; i++) {
+        open |= e->open[i];
+        if (!e->open[i] && e->code[i] != code[i])
+            return false;
+    }
+    return open == (fixup->kind != ISA_FIXUP_NONE);
+}
+
+static void check_one(struct check *c, struct asm_line *line, unsigned wave,
+                      const char *text, size_t len, const struct expected *e)
+{
+    uint8_t code[MAX_CODE];
+    unsigned bytes;
+    struct isa_fixup fixup;
+    struct isa_asm_error err;
+    char what[256];
+    c->statements++;
+    rd_status st = asm_line_one(line, text, len, code, &bytes, &fixup, &err);
+    if (st != RD_OK) {
+        if (!c->o->reject) {
+            snprintf(what, sizeof what, "wave%u refuses it: %s", wave, err.text);
+            complain(c, text, len, what);
+        }
+        return;
+    }
+    if (!c->o->reject && matches(e, code, bytes, &fixup))
+        return;
+    size_t at = (size_t)snprintf(what, sizeof what, "wave%u %s ", wave,
+                                 c->o->reject ? "accepts it as" : "gives");
+    for (unsigned i = 0; i < bytes; i++)
+        at += (size_t)snprintf(what + at, sizeof what - at, "%02x", code[i]);
+    complain(c, text, len, what);
+}
+
+/* The next field of the line; p moves behind its tab. */
+static size_t field(const char **p, const char *end, const char **text)
+{
+    const char *tab = memchr(*p, '\t', (size_t)(end - *p));
+    const char *stop = tab ? tab : end;
+    *text = *p;
+    *p = tab ? tab + 1 : end;
+    return (size_t)(stop - *text);
+}
+
+/* Statement and bytes of a line. rest: what follows the bytes. */
+static bool split(const char *line, const char *end, const char **stop,
+                  const char **bytes, size_t *len, const char **rest)
+{
+    static const char *const marks[] = {"; encoding:", "// encoding:", " -> "};
+    const char *tab = memchr(line, '\t', (size_t)(end - line));
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        const char *mark = strstr(line, marks[i]);
+        if (!mark || (tab && i == 2))
+            continue;
+        *stop = mark;
+        *rest = mark + strlen(marks[i]);
+        *len = field(rest, end, bytes);
+        return true;
+    }
+    if (!tab)
+        return false;
+    *stop = tab;
+    *rest = tab + 1;
+    *len = field(rest, end, bytes);
+    return true;
+}
+
+static void check_line(struct check *c, const char *line, size_t len)
+{
+    const char *end = line + len;
+    const char *stop = end;
+    const char *bytes = end;
+    const char *rest = end;
+    const char *wave;
+    size_t n = 0;
+    struct expected e;
+    const char *first = line + strspn(line, " \t\r");
+    if (first >= end || *first == '#' || strncmp(first, "//", 2) == 0)
+        return;
+    bool found = split(line, end, &stop, &bytes, &n, &rest);
+    if (!c->o->reject && (!found || !parse_bytes(bytes, bytes + n, &e))) {
+        complain(c, line, len, "expected a statement, a tab and its bytes");
+        return;
+    }
+    n = field(&rest, end, &wave);
+    bool both = n == 4 && memcmp(wave, "both", 4) == 0;
+    bool is32 = n == 2 && memcmp(wave, "32", 2) == 0;
+    bool is64 = n == 2 && memcmp(wave, "64", 2) == 0;
+    if (!both && !is32 && !is64) {
+        is32 = c->o->wave == 32;
+        is64 = !is32;
+    } else if (c->o->wave_given) {
+        is32 = (both || is32) && c->o->wave == 32;
+        is64 = (both || is64) && c->o->wave == 64;
+        both = false;
+    }
+    if (is32 || both)
+        check_one(c, c->wave32, 32, line, (size_t)(stop - line), &e);
+    if (is64 || both)
+        check_one(c, c->wave64, 64, line, (size_t)(stop - line), &e);
+}
+
+int asm_check(const struct asm_tool *o, const char *path)
+{
+    struct check c = {.o = o, .path = path};
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t len;
+    int status = CLI_FAILED;
+    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (!f)
+        return cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
+    if (asm_line_open(32, &c.wave32) == RD_OK &&
+        asm_line_open(64, &c.wave64) == RD_OK) {
+        while ((len = getline(&line, &room, f)) >= 0) {
+            c.line++;
+            if (len > 0 && line[len - 1] == '\n')
+                line[--len] = '\0';
+            check_line(&c, line, (size_t)len);
+        }
+        if (c.wrong > MAX_SHOWN)
+            fprintf(stderr, "error: %lu lines more are wrong\n", c.wrong - MAX_SHOWN);
+        printf("%lu statements, %lu wrong\n", c.statements, c.wrong);
+        status = c.wrong ? CLI_FAILED : CLI_OK;
+        if (ferror(f))
+            status = cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
+    } else {
+        (void)cli_error(CLI_FAILED, "out of memory");
+    }
+    free(line);
+    asm_line_close(c.wave32);
+    asm_line_close(c.wave64);
+    if (f != stdin)
+        fclose(f);
+    return cli_finish(status);
+}
