@@ -32,9 +32,10 @@ SUFFIXES = ["", "_e32", "_e64", "_dpp", "_e64_dpp"]
 # large for a field, |x| where there is no bit for it, selectors above a seven-bit field.
 TRUNCATED = re.compile(
     r"op_sel|neg_lo|neg_hi|src_|scc|offset:4096|offset:65535|row_mask|bank_mask|"
-    r"v_div_scale|v_interp|^s_|null|lds_direct|^image.* off|^v_.*_e64 .*neg\(")
-# Spellings of true16, VCC left out before row_mirror, VOP3 forms LLVM has not.
-LENIENT = re.compile(r"op_sel|row_mirror|row_half_mirror|_e64 |lit\(|\.[lh]\b")
+    r"v_div_scale|v_interp|^s_|null|lds_direct|^image.* off|^v_.*_e64 .*neg\(|v_ldexp_f16")
+# Spellings of true16 (v_mov_b16 without a half is one), VCC left out before row_mirror,
+# VOP3 forms LLVM has not.
+LENIENT = re.compile(r"v_mov_b16|op_sel|row_mirror|row_half_mirror|_e64 |lit\(|\.[lh]\b")
 
 
 def enumerate_texts(program, wave, count):
