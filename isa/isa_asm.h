@@ -54,6 +54,11 @@ struct isa_asm_options {
 
 /* Assemble one statement (no label, no comment).
  *
+ * The language is LLVM 19's for gfx1100, true16 spellings (v1.l) included, with its
+ * choice of encoding: the 32-bit form, then VOP3, then either with DPP. What LLVM
+ * accepts but drops in silence (bits above a field, |x| without a bit for it) is
+ * refused.
+ *
  * code    out, the encoding in memory order, at least 20 bytes
  * bytes   out, its length
  * fixup   out, kind NONE if everything was known

@@ -248,6 +248,14 @@ bool st_match(struct match *m);
 bool st_match_operand(struct match *m, const struct isa_opnd_desc *desc);
 bool st_match_modifiers(struct match *m);
 
+/* A number as the operand's format has it; signs: ST_ABS, ST_NEG to apply to it. */
+bool st_match_constant(struct match *m, const struct isa_opnd_desc *desc,
+                       const struct st_opnd *o, unsigned signs, struct isa_opnd *out);
+
+/* K of FMAAK and FMAMK, the value of s_setreg_imm32_b32: always a literal dword. */
+bool st_match_literal(struct match *m, const struct isa_opnd_desc *desc,
+                      const struct st_opnd *o, struct isa_opnd *out);
+
 /* Memory encodings: operands that depend on modifiers. */
 bool st_match_memory(struct match *m);
 bool st_match_image(struct match *m);
