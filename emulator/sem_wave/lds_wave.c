@@ -206,16 +206,20 @@ WAVE_OP(lds_param_load)
 /* ---- the ray-tracing stack ----------------------------------------------------------
  */
 
-#define INVALID_NODE 0xffffffffu
+#define INVALID_NODE  0xffffffffu
+#define TERMINAL_NODE 0xfffffffeu /* as last visited node: pop only; result: empty */
 
-/* A lane's ring of entries in LDS. The packed address has the base in dwords in
- * [31:18] and the byte index, four an entry, in [15:0]; entries of a lane are 32 dwords
- * apart, so that the lanes of a half interleave. Overflow overwrites the oldest entry;
- * popping leaves INVALID_NODE behind, which an exhausted ring then returns. */
+/* A lane's ring of entries in LDS. The packed address has the base in dwords in [31:18]
+ * and the number of entries pushed in [17:0]; entries of a lane are 32 dwords apart, so
+ * that the lanes of a half interleave. Overflow overwrites the oldest entry; popping
+ * leaves INVALID_NODE behind, which tells later that an entry was lost. The manual
+ * (12.5.3, 16.15) is vague here; this is how drivers use the instruction. */
 struct stack {
-    uint32_t base, entries, index;
+    uint32_t base, entries, pushed;
     unsigned lane; /* for observers */
 };
+
+#define STACK_INDEX 0x3ffffu
 
 static uint32_t entry_address(const struct stack *s, uint32_t index)
 {
@@ -237,23 +241,27 @@ static bool is_valid(uint32_t node, uint32_t last)
     return node != INVALID_NODE && node != last;
 }
 
-/* The nodes come farthest first. Push the valid ones among the first three and return
- * the nearest, or else pop. The last visited node and those behind it have been done.
- */
+static uint32_t pop(struct wave *w, struct stack *s)
+{
+    if (!s->pushed)
+        return TERMINAL_NODE;
+    return access_entry(w, s, --s->pushed, INVALID_NODE, false);
+}
+
+/* Child nodes come nearest first, as image_bvh_intersect_ray sorts them. From the
+ * farthest on, push all but the nearest, and return that; or else pop. The last visited
+ * node and those nearer than it have been done. */
 static uint32_t step(struct wave *w, struct stack *s, uint32_t last,
                      const uint32_t node[4])
 {
-    bool done = false;
-    for (unsigned i = 0; i < 3 && !done; i++) {
+    bool done = last == TERMINAL_NODE;
+    for (unsigned i = 4; i-- > 1 && !done;) {
         if (is_valid(node[i], last))
-            (void)access_entry(w, s, s->index++, node[i], true);
+            (void)access_entry(w, s, s->pushed++, node[i], true);
         else
             done = node[i] != INVALID_NODE;
     }
-    if (!done && is_valid(node[3], last))
-        return node[3];
-    s->index += s->entries - 1; /* modulo the size: one less */
-    return access_entry(w, s, s->index, INVALID_NODE, false);
+    return !done && is_valid(node[0], last) ? node[0] : pop(w, s);
 }
 
 WAVE_OP(ds_bvh_stack_rtn_b32)
@@ -268,12 +276,11 @@ WAVE_OP(ds_bvh_stack_rtn_b32)
         if (!active(w, l))
             continue;
         uint32_t *addr = &row(w, l / 32, u->mem.addr)[l % 32], node[4];
-        struct stack s = {*addr >> 18 << 2, entries, (*addr & 0xffffu) >> 2, l};
+        struct stack s = {*addr >> 18 << 2, entries, *addr & STACK_INDEX, l};
         for (unsigned i = 0; i < 4; i++)
             node[i] = row(w, l / 32, u->mem.data2 + i)[l % 32];
-        uint32_t last = row(w, l / 32, u->mem.data)[l % 32];
-        uint32_t v = step(w, &s, last, node);
-        *addr = (*addr & 0xffff0000u) | s.index % entries << 2;
+        uint32_t v = step(w, &s, row(w, l / 32, u->mem.data)[l % 32], node);
+        *addr = (*addr & ~STACK_INDEX) | (s.pushed & STACK_INDEX);
         row(w, l / 32, u->d)[l % 32] = v;
     }
     return next(u);

@@ -117,14 +117,33 @@ v_mov_b32 v19, v3
 v_mov_b32 v20, v4
 v_mov_b32 v21, v5
 ds_bvh_stack_rtn_b32 v10, v9, v8, v[18:21]
-v_mov_b32 v18, -1
-v_mov_b32 v19, -1
-v_mov_b32 v20, -1
-v_mov_b32 v21, -1
+v_mov_b32 v17, v9
+v_mov_b32 v8, -2
 ds_bvh_stack_rtn_b32 v11, v9, v8, v[18:21]
 ds_bvh_stack_rtn_b32 v12, v9, v8, v[18:21]
 ds_bvh_stack_rtn_b32 v13, v9, v8, v[18:21]
+v_mov_b32 v8, v4
 ds_bvh_stack_rtn_b32 v14, v9, v8, v[18:21]
+v_mov_b32 v15, v9
+
+@bvh_stack_overflow
+v_lshlrev_b32 v9, 18, v0
+v_mov_b32 v8, -1
+v_mov_b32 v18, v2
+v_mov_b32 v19, v3
+v_mov_b32 v20, v4
+v_mov_b32 v21, v5
+s_mov_b64 exec, 1
+ds_bvh_stack_rtn_b32 v10, v9, v8, v[18:21]
+ds_bvh_stack_rtn_b32 v10, v9, v8, v[18:21]
+ds_bvh_stack_rtn_b32 v10, v9, v8, v[18:21]
+s_mov_b32 s8, 8
+v_mov_b32 v8, -2
+ds_bvh_stack_rtn_b32 v11, v9, v8, v[18:21]
+s_sub_u32 s8, s8, 1
+s_cmp_lg_u32 s8, 0
+s_cbranch_scc1 0xfffb
+ds_bvh_stack_rtn_b32 v12, v9, v8, v[18:21]
 v_mov_b32 v15, v9
 
 @mqsad

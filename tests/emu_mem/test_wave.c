@@ -270,25 +270,44 @@ START_TEST(lds_param)
 }
 END_TEST
 
-/* Three pushes come back last first; then the stack is empty. */
+/* Nearest first: v2 is returned, v5 and v4 are pushed; v3 is no node. */
 START_TEST(bvh_stack)
 {
     BEGIN(bvh_stack);
     r.lds_bytes = 8 * 128 * 2;
     random_rows(&r);
     for (unsigned l = 0; l < LANES; l++)
-        r.in[1][l] = 0xffffffff; /* an invalid child */
+        r.in[1][l] = 0xffffffff;
     FOR_EACH_RUN(&r)
     {
         ck_no_fault(&r);
         for (unsigned l = 0; l < r.lanes; l++) {
-            ck_row_eq(&r, 0, l, r.in[3][l]);
+            uint32_t base = (l % 32 + l / 32 * 256) << 18;
+            ck_row_eq(&r, 0, l, r.in[0][l]);
+            ck_row_eq(&r, 7, l, base + 2);
             ck_row_eq(&r, 1, l, r.in[2][l]);
-            ck_row_eq(&r, 2, l, r.in[0][l]);
-            ck_row_eq(&r, 5, l,
-                      (l % 32 + l / 32 * 256) << 18 |
-                          6 << 2); /* two pops too many, of eight */
+            ck_row_eq(&r, 2, l, r.in[3][l]);
+            ck_row_eq(&r, 3, l, 0xfffffffe); /* empty */
+            ck_row_eq(&r, 4, l, r.in[3][l]); /* what is behind the last visited */
+            ck_row_eq(&r, 5, l, base);
         }
+    }
+}
+END_TEST
+
+/* Nine pushes into eight entries: the ninth pop finds that one was lost. */
+START_TEST(bvh_stack_overflow)
+{
+    BEGIN(bvh_stack_overflow);
+    r.lds_bytes = 8 * 128;
+    random_rows(&r);
+    FOR_EACH_RUN(&r)
+    {
+        ck_no_fault(&r);
+        ck_row_eq(&r, 0, 0, r.in[0][0]);
+        ck_row_eq(&r, 1, 0, r.in[2][0]);
+        ck_row_eq(&r, 2, 0, 0xffffffff);
+        ck_row_eq(&r, 5, 0, 0);
     }
 }
 END_TEST
@@ -360,6 +379,7 @@ int main(void)
     tcase_add_test(t, lds_direct);
     tcase_add_test(t, lds_param);
     tcase_add_test(t, bvh_stack);
+    tcase_add_test(t, bvh_stack_overflow);
     tcase_add_test(t, mqsad);
     tcase_add_test(t, swap_b16);
     suite_add_tcase(suite, t);
