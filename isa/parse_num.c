@@ -170,7 +170,7 @@ static bool read_character(struct stmt *s, int64_t *value)
         const char *at = p + 1 < s->end && p[1] != '\0' ? strchr(from, p[1]) : NULL;
         if (at == NULL)
             return st_fail(s, ST_E_NUMBER);
-        *value = to[at - from];
+        *value = (unsigned char)to[at - from];
         p += 2;
     } else if (p < s->end) {
         *value = (unsigned char)*p++;
@@ -382,7 +382,7 @@ static bool binary(struct expr *e, unsigned least, int64_t *value)
             return true;
         const char *at = e->s->p;
         e->s->p += strlen(operators[i].text);
-        int64_t right;
+        int64_t right = 0;
         if (!binary(e, operators[i].precedence + 1u, &right) ||
             !apply(e->s, at, operators[i].op, *value, right, value))
             return false;
@@ -515,6 +515,7 @@ bool st_number(struct stmt *s, struct st_opnd *o, bool primary)
 bool st_absolute(struct stmt *s, int64_t *value)
 {
     st_blanks(s);
+    *value = 0;
     if (quick_number(s, value))
         return true;
     const char *start = s->p;

@@ -39,8 +39,8 @@
     X(ST_E_REG_INDEX, "register index is out of range")                                \
     X(ST_E_REG_ORDER, "first register index must not exceed the second")               \
     X(ST_E_REG_SIZE, "no operand has this many registers")                             \
-    X(ST_E_REG_ALIGN, "register alignment: a pair of scalar registers starts at an "   \
-                      "even index, larger groups at a multiple of four")               \
+    X(ST_E_REG_ALIGN,                                                                  \
+      "register alignment: scalar pairs start even, larger groups at multiples of 4")  \
     X(ST_E_LIST_MIXED, "registers in a list must be of one kind")                      \
     X(ST_E_LIST_GAP, "registers in a list must be consecutive")                        \
     X(ST_E_LIST_WIDE, "a list holds single 32-bit registers")                          \
@@ -99,10 +99,10 @@
     X(ST_E_DUAL_X, "'%s' cannot be the first half of a VOPD")                          \
     X(ST_E_DUAL_Y, "'%s' cannot be the second half of a VOPD")                         \
     X(ST_E_VOPD_DST, "VOPD: one destination must be even, the other odd")              \
-    X(ST_E_VOPD_BANK0, "VOPD bank: the first sources must lie in different banks "     \
-                       "(register number modulo 4)")                                   \
-    X(ST_E_VOPD_BANK1, "VOPD bank: the second sources must lie in different banks "    \
-                       "(register number modulo 4)")                                   \
+    X(ST_E_VOPD_BANK0,                                                                 \
+      "VOPD bank: the first sources need different banks (number modulo 4)")           \
+    X(ST_E_VOPD_BANK1,                                                                 \
+      "VOPD bank: the second sources need different banks (number modulo 4)")          \
     X(ST_E_VOPD_BANK2, "VOPD bank: the third sources must be one even, one odd")       \
     X(ST_E_NULL, "the destination must be null")                                       \
     X(ST_E_OP_SEL, "op_sel bit is not allowed for this instruction")                   \

@@ -10,7 +10,7 @@
 #include "isa_asm.h"
 #include "tables.h"
 
-#define TRIES 200
+#define TRIES 80
 
 static uint64_t state = 0x9e3779b97f4a7c15u;
 
