@@ -173,6 +173,17 @@ static int64_t sleep_end(const struct tm_engine *t, unsigned units)
     return units ? (t->now / tick + (int64_t)units) * tick : t->now;
 }
 
+/* Waves that wake together go on two at a time. */
+static int64_t wake_delay(struct tm_engine *t, struct tm_simd *s, int64_t at)
+{
+    if (s->wake_at != at) {
+        s->wake_at = at;
+        s->wake_n = 0;
+    }
+    unsigned n = s->wake_n++;
+    return 1 + n % 2 + n / 2 * PARAM(t, wake_pair_cycles);
+}
+
 static void account(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t at)
 {
@@ -194,6 +205,10 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
         return st;
     tm_issue(t, w, i, event);
     int64_t at = i->special == TM_SLEEP ? sleep_end(t, i->sleep_units) : t->now;
+    if (i->special == TM_SLEEP) {
+        w->earliest = at + wake_delay(t, w->simd, at);
+        w->earliest_why = TM_S_PORT;
+    }
     account(t, w, i, at);
     st = list(t, w, i->offset, at);
     w->last_issue = at;

@@ -115,7 +115,7 @@ struct tm_wave {
     /* memory */
     struct tm_fifo counter[TM_COUNTERS];
     struct tm_queue lds_queue, vmem_queue;
-    bool lds_blocked;
+    int64_t lds_accept; /* of the last LDS instruction */
     int64_t vm_last, lds_last, vs_last;
     /* s_delay_alu: what holds the next instruction and one after it */
     uint8_t delay_id[2], delay_skip;
@@ -149,18 +149,20 @@ struct tm_simd {
     int64_t slot_free[32];
     int64_t port[TM_CLASSES]; /* last issue */
     int64_t valu_free, trans_free;
-    int64_t send_free[2]; /* VGPR reads of LDS and vector memory */
-    uint64_t busy[64];    /* ring of execution cycles, a bit each */
+    uint64_t busy[64]; /* ring of execution cycles, a bit each */
     int64_t busy_from;
     uint64_t valu_cycles;
     int64_t held_since, held; /* cycles with a wave resident */
     int64_t last_barrier;
+    int64_t wake_at; /* a tick of the sleep clock, and how many waves woke at it */
+    unsigned wake_n;
 };
 
 struct tm_cu {
     struct tm_simd simd[2];
     uint32_t lds_used, groups;
     int64_t next_group;
+    int64_t send_free[2]; /* VGPR reads of LDS and vector memory */
     int64_t lds_free, ta_free, store_free;
     uint64_t lds_cycles;
     int64_t held_since, held;
@@ -174,6 +176,7 @@ struct tm_wgp {
     unsigned enabled; /* bit per CU */
     unsigned waves, groups;
     int64_t busy_since, busy_cycles;
+    int64_t code_seen; /* when its code translation is there */
     struct tm_cache icache, scache;
 };
 

@@ -59,9 +59,8 @@ static int64_t latency(const struct tm_engine *t, struct tm_wave *w,
     if (i->pipe == TM_PIPE_DOUBLE)
         return PARAM(t, double_latency);
     int64_t base = i->vgpr_fields == 0 && !i->reads_sgpr ? PARAM(t, valu_latency_const)
-                   : i->inst->isa.enc == ISA_ENC_VOP1 || i->reads_sgpr
-                       ? PARAM(t, valu_latency_1src)
-                       : PARAM(t, valu_latency);
+                   : i->inst->isa.enc == ISA_ENC_VOP1    ? PARAM(t, valu_latency_1src)
+                                                         : PARAM(t, valu_latency);
     if (i->vgpr_fields && !w->read_vgpr) {
         w->read_vgpr = true;
         base += PARAM(t, valu_first_read);
@@ -246,7 +245,7 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
                                 unsigned passes)
 {
     bool lds = i->cls == TM_LDS;
-    int64_t *path = &w->simd->send_free[lds];
+    int64_t *path = &w->simd->cu->send_free[lds];
     int64_t cycles = i->send_regs ? i->send_regs * passes : 1;
     if (lds && !i->store && i->send_regs <= 1)
         cycles = passes;
@@ -257,6 +256,7 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
         int64_t done = tm_lds(t, w, i, event, accept);
         fifo_add(&w->counter[TM_LGKM], done, TM_S_LGKM_LDS);
         queue_add(&w->lds_queue, accept, 1);
+        w->lds_accept = accept;
         return;
     }
     int64_t done = tm_vmem(t, w, i, event, accept);

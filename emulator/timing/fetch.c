@@ -7,8 +7,7 @@
  */
 #include "engine.h"
 
-#define LINE  128u
-#define BLOCK 2u /* lines */
+#define LINE 128u
 /* Code has canonical addresses of its own, above all data. */
 #define CODE_LINES (UINT64_C(1) << 40)
 
@@ -36,14 +35,13 @@ static int64_t request(struct tm_engine *t, struct tm_wave *w, uint64_t line,
     return done;
 }
 
-static void request_block(struct tm_engine *t, struct tm_wave *w, uint64_t line,
+/* Ask in order up to the line that comes into reach. */
+static void request_until(struct tm_engine *t, struct tm_wave *w, uint64_t offset,
                           int64_t now)
 {
-    uint64_t first = line / BLOCK * BLOCK;
-    for (uint64_t l = first; l < first + BLOCK; l++) {
-        int64_t done = request(t, w, l, now);
-        w->fetch_last = tm_max(w->fetch_last, done);
-    }
+    uint64_t last = (offset + (uint64_t)t->p.ifetch_ahead_bytes) / LINE;
+    for (; w->fetched <= last && w->fetched * LINE < t->launch.code_bytes; w->fetched++)
+        w->fetch_last = tm_max(w->fetch_last, request(t, w, w->fetched, now));
 }
 
 /* The wave's first request, after its registers have been set up. */
@@ -60,8 +58,11 @@ void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
             t->code_walked = now + tm_lat(t, t->p.walk_cycles, ns);
         now = tm_max(now, t->code_walked);
     }
-    request_block(t, w, line, now);
-    w->fetched = line / BLOCK * BLOCK + BLOCK;
+    if (!g->code_seen)
+        g->code_seen = now + PARAM(t, ifetch_first_cycles);
+    now = tm_max(now, g->code_seen);
+    w->fetched = line;
+    request_until(t, w, offset, now);
     w->earliest = w->fetch_last;
     w->earliest_why = TM_S_FETCH;
     w->end_prefetch =
@@ -85,24 +86,16 @@ int64_t tm_fetch_ready(struct tm_engine *t, struct tm_wave *w, const struct tm_i
 /* The wave is at offset now: fetch what comes into reach. */
 void tm_fetch_ahead(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
 {
-    uint64_t line = (offset + (uint64_t)t->p.ifetch_ahead_bytes) / LINE;
-    if (line % BLOCK == BLOCK - 1 && line + 1 >= w->fetched &&
-        (line + 1) * LINE < t->launch.code_bytes) {
-        request_block(t, w, line + 1, t->now);
-        w->fetched = line + 1 + BLOCK;
-    }
+    request_until(t, w, offset, t->now);
 }
 
 /* A taken branch: what was asked for must have come back before the target's line. */
 void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
 {
     uint64_t line = offset / LINE;
-    struct tm_wgp *g = w->simd->in;
-    bool here = tm_cache_probe(&g->icache, line);
     int64_t from = tm_max(t->now, w->fetch_last);
-    if (!here)
-        request_block(t, w, line, from);
-    w->fetched = line / BLOCK * BLOCK + BLOCK;
+    w->fetched = line;
+    request_until(t, w, offset, from);
     w->earliest = tm_max(w->earliest, from + PARAM(t, branch_taken_cycles));
     if (from > t->now)
         w->earliest_why = TM_S_FETCH;

@@ -38,19 +38,12 @@ static void wait_delay(const struct tm_wave *w, struct bound *b)
     }
 }
 
-/* Memory and the like need VGPRs that the VALU still works on: it must run dry. */
+/* Memory instructions wait until the VALU has run dry for their wave. */
 static void wait_drain(const struct tm_engine *t, const struct tm_wave *w,
-                       const struct tm_inst *i, struct bound *b)
+                       struct bound *b)
 {
-    int64_t drain = PARAM(t, drain);
-    if (w->valu_last_exec + drain <= b->t)
-        return;
-    for (unsigned r = 0; r < i->n_vsrc; r++)
-        for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            if (w->v_exec[i->vsrc[r].first + k] + drain > b->t) {
-                at_least(b, w->valu_last_exec + drain, TM_S_VALU_DRAIN);
-                return;
-            }
+    if (w->valu_last_exec)
+        at_least(b, w->valu_last_exec + PARAM(t, drain), TM_S_VALU_DRAIN);
 }
 
 static void wait_sgprs(const struct tm_engine *t, const struct tm_wave *w,
@@ -113,19 +106,21 @@ static void wait_memory(const struct tm_engine *t, struct tm_wave *w,
                         const struct tm_inst *i, struct bound *b)
 {
     bool lds = i->cls == TM_LDS;
-    wait_drain(t, w, i, b);
+    wait_drain(t, w, b);
     wait_sgprs(t, w, i, b);
     if (!lds) {
+        if (w->lds_accept)
+            at_least(b, w->lds_accept + PARAM(t, mem_switch), TM_S_MEM_QUEUE);
         queue_trim(&w->vmem_queue, t->now);
         at_least(b, queue_room(&w->vmem_queue, b->t, (unsigned)t->p.vmem_queue),
                  TM_S_MEM_QUEUE);
         return;
     }
-    /* Full: it opens again when two entries are free. */
-    unsigned full = (unsigned)t->p.lds_queue;
-    queue_trim(&w->lds_queue, t->now - 1);
+    /* Full: it opens again when several entries are free. */
+    unsigned full = (unsigned)t->p.lds_queue, resume = (unsigned)t->p.lds_queue_resume;
+    queue_trim(&w->lds_queue, b->t - 1);
     if (w->lds_queue.n >= full)
-        at_least(b, queue_room(&w->lds_queue, b->t, full - 1), TM_S_MEM_QUEUE);
+        at_least(b, queue_room(&w->lds_queue, b->t, resume + 1), TM_S_MEM_QUEUE);
 }
 
 static void wait_counters(struct tm_wave *w, const struct tm_inst *i, struct bound *b)
