@@ -104,6 +104,8 @@ static const struct sem_entry *find_image(const struct name_index *ix, const cha
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strncmp(name, kinds[i], strlen(kinds[i])))
             return find(ix, kinds[i]);
+    if (!strcmp(name, "image_bvh64_intersect_ray"))
+        return find(ix, "image_bvh_intersect_ray");
     return NULL;
 }
 

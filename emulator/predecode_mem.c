@@ -135,7 +135,8 @@ static uint32_t image_suffixes(const char *name)
                     {"_c", UI_COMPARE}, {"_d", UI_GRAD},  {"_b", UI_BIAS},
                     {"_l", UI_LOD},     {"_lz", UI_ZERO}, {"_cl", UI_CLAMP},
                     {"_o", UI_OFFSET},  {"_g16", UI_G16}};
-    uint32_t flags = strncmp(name, "image_gather4h", 14) ? 0 : UI_ROW;
+    uint32_t flags = (strncmp(name, "image_gather4h", 14) ? 0 : UI_ROW) |
+                     (strncmp(name, "image_bvh64", 11) ? 0 : UI_64);
     for (const char *p = strchr(name, '_'); p; p = strchr(p + 1, '_')) {
         size_t n = 1 + strcspn(p + 1, "_");
         for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)

@@ -115,6 +115,7 @@ struct uimg {
 #define UI_CLAMP   0x8000u
 #define UI_ZERO    0x10000u /* level 0 */
 #define UI_ROW     0x20000u /* gather4h: 4x1 texels */
+#define UI_64      0x40000u /* image_bvh64: node pointers are pairs */
 
 /* usrc.mods: applied to a copy of the row, in this order */
 #define SM_HI16 0x01u /* take the upper half */

@@ -42,4 +42,10 @@ WAVE_OP(image_get_lod)
     return x_image_get_lod(w, u);
 }
 
+/* image_bvh64_intersect_ray too */
+WAVE_OP(image_bvh_intersect_ray)
+{
+    return x_image_bvh(w, u);
+}
+
 #include "image_ops.inc"

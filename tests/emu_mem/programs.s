@@ -348,3 +348,24 @@ image_gather4_lz v[12:15], v[2:3], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2
 image_sample_b v16, v[7:9], s[4:11], s[12:15] dmask:0x1 dim:SQ_RSRC_IMG_2D
 image_get_lod v[17:18], v[2:3], s[4:11], s[12:15] dmask:0x3 dim:SQ_RSRC_IMG_2D
 s_waitcnt vmcnt(0)
+
+// v2: node pointer, v3: extent, v4..v6: origin, v7..v9: direction
+@bvh
+v_rcp_f32 v20, v7
+v_rcp_f32 v21, v8
+v_rcp_f32 v22, v9
+image_bvh_intersect_ray v[10:13], [v2, v3, v[4:6], v[7:9], v[20:22]], s[4:7]
+v_mov_b32 v30, v2
+v_mov_b32 v31, 0
+v_mov_b32 v32, v3
+v_mov_b32 v33, v4
+v_mov_b32 v34, v5
+v_mov_b32 v35, v6
+v_mov_b32 v36, v7
+v_mov_b32 v37, v8
+v_mov_b32 v38, v9
+v_mov_b32 v39, v20
+v_mov_b32 v40, v21
+v_mov_b32 v41, v22
+image_bvh64_intersect_ray v[14:17], v[30:41], s[4:7]
+s_waitcnt vmcnt(0)

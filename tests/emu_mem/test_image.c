@@ -468,6 +468,107 @@ START_TEST(border_table)
 }
 END_TEST
 
+/* ---- bounding volume hierarchies --------------------------------------------------
+ */
+
+static void set_bvh(bool barycentrics)
+{
+    memset(r.sgpr, 0, 4 * sizeof *r.sgpr);
+    field(r.sgpr, 0, 40, (uint64_t)(uintptr_t)memory >> 8);
+    field(r.sgpr, 63, 1, 1); /* sort */
+    field(r.sgpr, 64, 42, 15);
+    field(r.sgpr, 120, 1, barycentrics);
+    field(r.sgpr, 124, 4, 8);
+}
+
+static void set_ray(unsigned l, uint32_t node, float extent, const float o[3],
+                    const float d[3])
+{
+    r.in[0][l] = node;
+    r.in[1][l] = bits(extent);
+    for (unsigned i = 0; i < 3; i++) {
+        r.in[2 + i][l] = bits(o[i]);
+        r.in[5 + i][l] = bits(d[i]);
+    }
+}
+
+/* Four unit boxes along x at 10, 2, 6 and -4 (behind the ray): nearest first. */
+START_TEST(boxes)
+{
+    static const float at[4] = {10, 2, 6, -4};
+    static const float origin[3] = {0, 0.5f, 0.5f}, dir[3] = {1, 0.001f, 0.002f};
+    static const float away[3] = {-0.1f, 1, 0.1f};
+    BEGIN(bvh);
+    set_bvh(true);
+    for (unsigned c = 0; c < 4; c++) {
+        float box[6] = {at[c], 0, 0, at[c] + 1, 1, 1};
+        memory[32 + c] = 100 + c;
+        memcpy(&memory[36 + 6 * c], box, sizeof box);
+    }
+    for (unsigned l = 0; l < LANES; l++)
+        set_ray(l, 2 << 3 | 5,
+                l < 8    ? 100.0f
+                : l < 16 ? 5.0f
+                         : 100.0f,
+                origin, l < 24 ? dir : away);
+    FOR_EACH_RUN(&r)
+    {
+        ck_no_fault(&r);
+        for (unsigned l = 0; l < r.lanes; l++) {
+            unsigned hits = l < 8 ? 3 : l < 16 ? 1 : l < 24 ? 3 : 0;
+            static const uint32_t order[3] = {101, 102, 100};
+            for (unsigned c = 0; c < 4; c++) {
+                ck_row_eq(&r, c, l, c < hits ? order[c] : 0xffffffff);
+                ck_row_eq(&r, 4 + c, l, c < hits ? order[c] : 0xffffffff);
+            }
+        }
+    }
+    r.in[0][3] = 99 << 3 | 5; /* beyond the hierarchy */
+    r.in[0][4] = 2 << 3 | 6;  /* an instance */
+    FOR_EACH_RUN(&r)
+    ck_assert_int_eq(r.fault.kind, EMU_FAULT_UNSUPPORTED);
+}
+END_TEST
+
+/* The ray through (1 - a - b) v0 + a v1 + b v2 hits there, at distance 4. */
+START_TEST(triangles)
+{
+    static const float v[3][3] = {{0, 0, 4}, {3, 0, 4}, {0, 3, 4}};
+    BEGIN(bvh);
+    set_bvh(true);
+    memcpy(memory, v, sizeof v);
+    memory[15] = 1 | 2 << 2; /* which barycentrics are I and J */
+    for (unsigned l = 0; l < LANES; l++) {
+        float a = (float)(l % 8) / 6.0f - 0.05f, b = (float)(l / 8) / 6.0f - 0.05f;
+        float o[3] = {0.25f, 0.125f, 0}, d[3] = {3 * a - o[0], 3 * b - o[1], 4};
+        set_ray(l, 0, 100, o, d);
+    }
+    FOR_EACH_RUN(&r)
+    {
+        ck_no_fault(&r);
+        for (unsigned l = 0; l < r.lanes; l++) {
+            float a = (float)(l % 8) / 6.0f - 0.05f, b = (float)(l / 8) / 6.0f - 0.05f;
+            float t = value(r.out[0][l]), det = value(r.out[1][l]);
+            if (a < 0 || b < 0 || a + b > 1) {
+                ck_assert(isinf(t));
+                continue;
+            }
+            ck_assert_float_eq_tol(t / det, 1.0f, 1e-5f);
+            ck_assert_float_eq_tol(value(r.out[2][l]) / det, a, 1e-4f);
+            ck_assert_float_eq_tol(value(r.out[3][l]) / det, b, 1e-4f);
+            ck_row_eq(&r, 4, l, r.out[0][l]);
+        }
+    }
+    set_bvh(false);
+    FOR_EACH_RUN(&r)
+    {
+        ck_row_eq(&r, 2, 9, memory[15]);
+        ck_row_eq(&r, 3, 9, 1);
+        ck_row_eq(&r, 3, 0, 0);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("emu_image");
@@ -482,6 +583,8 @@ int main(void)
     tcase_add_test(t, implicit_lod);
     tcase_add_test(t, compare_gather);
     tcase_add_test(t, border_table);
+    tcase_add_test(t, boxes);
+    tcase_add_test(t, triangles);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }
