@@ -121,6 +121,7 @@ static bool scalar_register(struct match *m, const struct isa_opnd_desc *desc,
     bool any_width = desc->type == ISA_OPR_SRC_VGPR_OR_INLINE || out->dwords <= 2;
     if (o->dwords == 0 ? !any_width : o->dwords != out->dwords)
         return fail_opnd(m, o, desc->fmt == ISA_FMT_M64 ? ST_E_WAVE_MASK : ST_E_WIDTH);
+    m->scalar = true;
     out->kind = ISA_OPND_REG;
     out->sel = o->sel;
     return true;
@@ -374,7 +375,7 @@ bool st_match(struct match *m)
     inst->enc = m->row->enc;
     inst->variant = (uint8_t)variant;
     m->next = 0;
-    m->literal = m->unresolved = false;
+    m->literal = m->scalar = m->unresolved = false;
     m->fixup_kind = ISA_FIXUP_NONE;
     if (m->row->flags & ISA_RF_LITERAL)
         inst->variant = ISA_VAR_LITERAL;

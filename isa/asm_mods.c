@@ -229,6 +229,8 @@ static bool fail_bus(struct match *m, unsigned limit)
 static bool check_bus(struct match *m)
 {
     const struct isa_inst *inst = m->inst;
+    if (!m->scalar && !m->literal)
+        return true; /* one implied read is no problem */
     struct bus bus = {.n = 0};
     unsigned literals = 0,
              width = 0; /* a literal read 32 and 64 bits wide counts twice */
@@ -242,8 +244,6 @@ static bool check_bus(struct match *m)
         if (o->kind == ISA_OPND_REG && (o->flags & ISA_OF_IN) && o->sel < ISA_SEL_VGPR0)
             bus_read(&bus, o->sel, o->dwords);
     }
-    if (bus.n == 0 && !m->literal)
-        return true; /* one implied read is no problem */
     bus_implied(&bus, m->row);
     if (inst->enc == ISA_ENC_VOPD)
         bus_implied(&bus, &isa_rows[inst->row_y]);

@@ -70,32 +70,35 @@ static size_t strip_suffix(const char *name, size_t len, struct mnemonic *m)
     return len - 4;
 }
 
+#define MAX_NAME 47
+
+/* The name in lower case, if there is something to change. */
+static const char *fold(const char *name, size_t len, char copy[MAX_NAME])
+{
+    for (size_t i = 0; i < len; i++)
+        copy[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
+    return copy;
+}
+
 static bool read_mnemonic(struct stmt *s, struct mnemonic *m)
 {
-    char lower[48] = "";
-    uint32_t hashes[48]; /* of what comes before the character */
-    uint32_t hash = ISA_HASH_START;
-    size_t len = 0, room = (size_t)(s->end - s->p);
-    const char *p = s->p;
+    char copy[MAX_NAME];
+    const char *p = s->p, *name = p;
     *m = (struct mnemonic){0};
     if (!st_is_name_start(st_peek(s)))
         return st_fail(s, ST_E_NO_MNEMONIC);
-    for (; len < room && st_is_name((unsigned char)p[len]); len++) {
-        if (len + 1 == sizeof lower)
-            return st_fail_arg(s, p, ST_E_MNEMONIC, p, len);
-        char c = p[len];
-        c = (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
-        hashes[len] = hash;
-        hash = isa_hash_step(hash, c);
-        lower[len] = c;
+    bool upper = false;
+    for (; s->p < s->end && st_is_name((unsigned char)*s->p); s->p++)
+        upper |= (unsigned char)(*s->p - 'A') < 26;
+    size_t len = (size_t)(s->p - p);
+    if (len <= MAX_NAME) {
+        if (upper)
+            name = fold(p, len, copy);
+        m->op = isa_op_find(name, strip_suffix(name, len, m));
+        if (m->op != ISA_OP_NONE)
+            return true;
     }
-    hashes[len] = hash;
-    s->p += len;
-    size_t base = strip_suffix(lower, len, m);
-    m->op = isa_op_find_hashed(lower, base, hashes[base]);
-    if (m->op != ISA_OP_NONE)
-        return true;
-    bool sdwa = len > 5 && memcmp(lower + len - 5, "_sdwa", 5) == 0;
+    bool sdwa = len > 5 && len <= MAX_NAME && memcmp(name + len - 5, "_sdwa", 5) == 0;
     return st_fail_arg(s, p, sdwa ? ST_E_NO_SDWA : ST_E_MNEMONIC, p, len);
 }
 

@@ -23,6 +23,8 @@ struct enc {
 static void put(struct enc *e, unsigned field, uint32_t value)
 {
     const struct isa_pos *p = &isa_positions[e->inst->enc][field];
+    if (value == 0)
+        return; /* most modifiers, most of the time */
     if (((uint64_t)value >> p->width) != 0)
         e->ok = false;
     else

@@ -141,8 +141,8 @@ static bool read_list(struct stmt *s, unsigned least, unsigned most, int64_t lim
 static bool read_packed(struct stmt *s, unsigned least, unsigned most, unsigned width,
                         const struct spelling *sp, int32_t *out)
 {
-    uint32_t values[8];
-    unsigned n;
+    uint32_t values[8] = {0};
+    unsigned n = 0;
     if (!read_list(s, least, most, (1 << width) - 1, values, &n, sp))
         return false;
     uint32_t packed = 0;

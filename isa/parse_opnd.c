@@ -218,6 +218,42 @@ static bool address_list(struct stmt *s)
     return true;
 }
 
+/* v12, s3, v[0:1], s[4:7] with a comma, a blank or the end behind: nearly all
+ * registers. Whatever is unusual is left to st_register. */
+static bool quick_register(struct stmt *s, struct st_opnd *o)
+{
+    const char *p = s->p, *end = s->end;
+    if (end - p < 2 || (*p != 'v' && *p != 's'))
+        return false;
+    bool vector = *p++ == 'v', range = *p == '[';
+    unsigned first = 0, last = 0;
+    p += range;
+    const char *digits = p;
+    for (; p < end && st_is_digit((unsigned char)*p); p++)
+        first = first * 10 + (unsigned)(*p - '0');
+    if (p == digits || p - digits > 3)
+        return false;
+    last = first;
+    if (range && p < end && *p == ':') {
+        digits = ++p;
+        for (last = 0; p < end && st_is_digit((unsigned char)*p); p++)
+            last = last * 10 + (unsigned)(*p - '0');
+        if (p == digits || p - digits > 3)
+            return false;
+    }
+    if (range && (p >= end || *p++ != ']'))
+        return false;
+    unsigned dwords = last - first + 1, align = dwords > 2 ? 4 : dwords;
+    if ((p < end && *p != ',' && *p != ' ') || last < first || dwords > 8 ||
+        last > (vector ? 255u : 105u) || (!vector && (first & (align - 1)) != 0))
+        return false;
+    s->p = p;
+    o->kind = ST_REG;
+    o->dwords = (uint8_t)dwords;
+    o->sel = (uint16_t)(first + (vector ? ISA_SEL_VGPR0 : ISA_SEL_SGPR0));
+    return true;
+}
+
 bool st_operand(struct stmt *s, const struct isa_opnd_desc *desc)
 {
     if (s->n_opnds == ST_MAX_OPNDS)
@@ -227,7 +263,9 @@ bool st_operand(struct stmt *s, const struct isa_opnd_desc *desc)
     struct st_opnd *o = &s->opnd[s->n_opnds];
     *o = (struct st_opnd){.at = (uint32_t)(s->p - s->text)};
     bool ok;
-    if (desc != NULL && has_syntax(desc)) {
+    if (quick_register(s, o)) {
+        ok = true;
+    } else if (desc != NULL && has_syntax(desc)) {
         ok = typed(s, o, desc->type);
     } else if (s->enc >= ISA_ENC_FLAT && ST_IS(s->p, st_name(s, s->p), "off")) {
         o->kind = ST_OFF;

@@ -238,6 +238,7 @@ struct match {
     unsigned wave;
     unsigned next;      /* operand of the statement */
     bool literal;       /* inst->literal is taken */
+    bool scalar;        /* a scalar register or value was matched */
     bool unresolved;    /* by an expression, handle follows */
     uint8_t fixup_kind; /* enum isa_fixup_kind */
     uint32_t handle;

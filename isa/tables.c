@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "name_hash.h"
+
 const struct isa_encoding isa_encodings[ISA_ENC_COUNT] = {
 #define P(field, shift, width, pad)
 #define TRAILER(layout, positions)
@@ -197,9 +199,9 @@ const char *isa_op_name(unsigned op)
     return (const char *)&name_pool + names[op].offset;
 }
 
-unsigned isa_op_find_hashed(const char *name, size_t len, uint32_t hash)
+unsigned isa_op_find(const char *name, size_t len)
 {
-    for (uint32_t at = hash ^ (hash >> 15);; at++) {
+    for (uint32_t at = isa_name_hash(name, len);; at++) {
         unsigned value = name_hash[at % HASH_SIZE];
         if (value == 0)
             return ISA_OP_NONE;
@@ -212,14 +214,6 @@ unsigned isa_op_find_hashed(const char *name, size_t len, uint32_t hash)
         if (strncmp(text, name, len) == 0 && text[len] == '\0')
             return aliases[value - ISA_OP_COUNT].op;
     }
-}
-
-unsigned isa_op_find(const char *name, size_t len)
-{
-    uint32_t hash = ISA_HASH_START;
-    for (size_t i = 0; i < len; i++)
-        hash = isa_hash_step(hash, name[i]);
-    return isa_op_find_hashed(name, len, hash);
 }
 
 const char *isa_enc_name(unsigned enc)

@@ -43,16 +43,6 @@ extern const struct isa_row isa_rows[];
 extern const struct isa_fixed isa_fixed[]; /* by isa_row.fixed */
 extern const struct isa_opnd_desc isa_opnds[];
 
-/* The hash that finds mnemonics, one character after another. */
-#define ISA_HASH_START 2166136261u
-static inline uint32_t isa_hash_step(uint32_t hash, char c)
-{
-    return (hash ^ (unsigned char)c) * 16777619u;
-}
-
-/* isa_op_find() with the hash of all of name known already. */
-unsigned isa_op_find_hashed(const char *name, size_t len, uint32_t hash);
-
 /* The mnemonic of a valid op, with its length. */
 const char *isa_op_text(unsigned op, size_t *len);
 

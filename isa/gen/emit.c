@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../name_hash.h"
 #include "arena.h"
 
 #define HASH_SIZE 4096u /* isa/tables.c knows it too, and checks */
@@ -128,17 +129,9 @@ static void emit_names(struct out *o, const char *dir)
     close_table(o);
 }
 
-static uint32_t fnv1a(const char *text)
-{
-    uint32_t h = 2166136261u;
-    for (; *text != '\0'; text++)
-        h = (h ^ (unsigned char)*text) * 16777619u;
-    return h ^ (h >> 15);
-}
-
 static void hash_insert(unsigned *table, const char *name, unsigned value)
 {
-    uint32_t at = fnv1a(name) % HASH_SIZE;
+    uint32_t at = isa_name_hash(name, strlen(name)) % HASH_SIZE;
     while (table[at] != 0)
         at = (at + 1) % HASH_SIZE;
     table[at] = value;
