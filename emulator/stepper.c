@@ -21,22 +21,22 @@ struct emu_stepper {
 /* The opaque names stand for the engine's own structures. */
 static struct resident *resident_of(struct emu_group *g)
 {
-    return (struct resident *)(void *)g;
+    return (struct resident *)g;
 }
 
 static const struct workgroup *group_of(const struct emu_group *g)
 {
-    return &((const struct resident *)(const void *)g)->group;
+    return &((const struct resident *)g)->group;
 }
 
 static struct wave *wave_of(struct emu_wave *w)
 {
-    return (struct wave *)(void *)w;
+    return (struct wave *)w;
 }
 
 static const struct wave *const_wave_of(const struct emu_wave *w)
 {
-    return (const struct wave *)(const void *)w;
+    return (const struct wave *)w;
 }
 
 rd_status emu_stepper_create(struct emu *emu, const struct emu_dispatch *dispatch,
@@ -77,7 +77,7 @@ void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
         return;
     struct dispatch *dp = &s->dp;
     while (s->live)
-        emu_group_end(s, (struct emu_group *)(void *)s->live);
+        emu_group_end(s, (struct emu_group *)s->live);
     while (s->idle) {
         struct resident *r = s->idle;
         s->idle = r->next;
@@ -158,7 +158,7 @@ rd_status emu_group_start(struct emu_stepper *s, uint64_t number, const uint32_t
     s->live = r;
     st = observe_group_new(s->dp.observation, r, place);
     if (st == RD_OK)
-        *out = (struct emu_group *)(void *)r;
+        *out = (struct emu_group *)r;
     return st;
 }
 
@@ -198,7 +198,7 @@ unsigned emu_group_waiting(const struct emu_group *group)
 
 struct emu_wave *emu_group_wave(struct emu_group *group, unsigned index)
 {
-    return (struct emu_wave *)(void *)resident_of(group)->group.waves[index];
+    return (struct emu_wave *)resident_of(group)->group.waves[index];
 }
 
 /* ---- waves --------------------------------------------------------------------------

@@ -48,10 +48,10 @@ bool trace_parse_addr(const char *text, struct trace_place *out)
         [EMU_SPACE_GDS] = "gds:",
     };
     struct trace_place p = {.is_memory = true};
-    for (uint8_t s = 0; s < sizeof names / sizeof *names; s++) {
+    for (size_t s = 0; s < sizeof names / sizeof *names; s++) {
         size_t len = strlen(names[s]);
         if (strncmp(text, names[s], len) == 0) {
-            p.space = s;
+            p.space = (uint8_t)s;
             text += len;
             break;
         }
@@ -90,8 +90,14 @@ bool trace_parse_reg(const char *text, struct trace_place *out)
     if (!take_number(&text, &first))
         return false;
     last = first;
-    if (pair && (*text++ != ':' || !take_number(&text, &last) || *text++ != ']'))
-        return false;
+    if (pair) {
+        if (*text != ':')
+            return false;
+        text++;
+        if (!take_number(&text, &last) || *text != ']')
+            return false;
+        text++;
+    }
     if (*text || last < first || last > limit)
         return false;
     p.sel = (uint16_t)(base + first);

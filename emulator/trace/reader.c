@@ -136,9 +136,14 @@ rd_status trace_open(const char *path, struct trace_reader **out,
     }
     r->err = err;
     r->file = fopen(path, "rb");
-    if (!r->file || fstat(fileno(r->file), &info) != 0 || S_ISDIR(info.st_mode)) {
+    int why = r->file ? 0 : errno;
+    if (r->file && fstat(fileno(r->file), &info) != 0)
+        why = errno;
+    else if (r->file && S_ISDIR(info.st_mode))
+        why = EISDIR;
+    if (why) {
         snprintf(err->text, sizeof err->text, "cannot read '%s': %s", path,
-                 strerror(r->file && S_ISDIR(info.st_mode) ? EISDIR : errno));
+                 strerror(why));
         trace_reader_close(r);
         return RD_E_IO;
     }
@@ -178,7 +183,8 @@ void trace_reader_close(struct trace_reader *r)
 
 rd_status trace_rewind(struct trace_reader *r)
 {
-    rewind(r->file);
+    if (fseeko(r->file, 0, SEEK_SET) != 0)
+        return fail(r, RD_E_IO, "cannot go back to the start");
     r->at = r->number = r->slice_left = r->slice_wave = 0;
     r->chunk = r->events = 0;
     r->ended = r->has_time = false;

@@ -295,12 +295,12 @@ static uint32_t define_inst(struct trace_writer *w, const struct emu_event *e,
     struct bytes *b = &w->section[TRACE_DEFS];
     const struct emu_inst *inst = e->inst;
     const uint64_t v[] = {inst->code, e->wave->lanes, inst->pc, inst->bytes};
-    if (!widen(&states, &w->inst_room, w->n_insts + 1ul, sizeof *w->inst) ||
-        !bytes_room(b, 80)) {
+    bool wide = widen(&states, &w->inst_room, w->n_insts + 1ul, sizeof *w->inst);
+    w->inst = states;
+    if (!wide || !bytes_room(b, 80)) {
         set_status(w, RD_E_NOMEM);
         return 0;
     }
-    w->inst = states;
     define(w, TRACE_DEF_INST, v, sizeof v / sizeof *v);
     /* an instruction that is none may lie at the very end of its memory */
     if (inst->kind == EMU_KIND_ILLEGAL)
