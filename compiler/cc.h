@@ -227,4 +227,9 @@ enum cc_style {
 RD_CHECKED rd_status cc_render(const struct cc_prog *p, enum cc_style style,
                                char **text, char *error);
 
+/* The program for gfx1100, wave32, as assembly text with kernel descriptor and
+ * metadata; caller frees. Arguments are pointers, eight bytes each, by slot. error: 256
+ * bytes, names the operation. */
+RD_CHECKED rd_status cc_rdna3(const struct cc_prog *p, char **text, char *error);
+
 #endif

@@ -1,0 +1,130 @@
+/* rdna3.h: machine code under construction, for the files of the RDNA3 back end.
+ *
+ * Instructions are templates ("v_add_f32 %0, %1, %2") over virtual registers until
+ * registers are allocated.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_CC_RDNA3_H
+#define RD_CC_RDNA3_H
+
+#include "prog.h"
+
+enum mi_kind {
+    MI_ALU,
+    MI_VLOAD,  /* vmcnt */
+    MI_VSTORE, /* vscnt */
+    MI_SLOAD,  /* lgkmcnt, any order */
+    MI_LDS,    /* lgkmcnt */
+    MI_LABEL,
+    MI_BRANCH,
+    MI_BARRIER,
+    MI_END,
+};
+
+#define MI_OPNDS 8
+
+enum mi_opnd_kind { MI_NONE, MI_REG, MI_IMM, MI_TEXT };
+
+struct mi_opnd {
+    uint8_t kind;  /* enum mi_opnd_kind */
+    uint8_t sub;   /* first dword of the register */
+    uint8_t width; /* dwords */
+    uint32_t reg;  /* virtual register */
+    int64_t imm;   /* 32 bits, as they are */
+    const char *text;
+};
+
+struct mi {
+    uint8_t kind;
+    uint8_t n_def; /* operands written: the first ones */
+    const char *text;
+    struct mi_opnd opnd[MI_OPNDS];
+    uint32_t label; /* MI_LABEL, MI_BRANCH */
+};
+
+struct vreg {
+    bool vector;         /* VGPR */
+    bool mask;           /* one bit per lane: may be vcc_lo */
+    uint8_t width;       /* dwords */
+    uint32_t begin, end; /* instructions */
+    bool used;
+    int phys; /* -1: none yet */
+};
+
+/* A loop in the instructions. */
+struct mi_loop {
+    uint32_t begin, end;
+};
+
+struct rdna3 {
+    const struct cc_prog *p;
+    struct cc_arena arena;
+    struct mi *code;
+    uint32_t n_code, cap_code;
+    struct vreg *regs;
+    uint32_t n_regs, cap_regs;
+    struct mi_loop *loops;
+    uint32_t n_loops, cap_loops;
+    uint32_t n_labels;
+    struct mi_opnd *value; /* of each operation */
+    uint32_t *uses, *last_use, *block;
+    bool *fused;    /* computed inside its only user */
+    uint32_t *dest; /* of an operation: the register element it is stored to, + 1 */
+    uint32_t **elements; /* of register buffers: virtual registers + 1 */
+    int64_t *lds_offset; /* of LDS buffers */
+    int64_t lds_bytes;
+    uint32_t kernarg, group[3], item[3]; /* + 1; 0: not used */
+    uint32_t groups[3], blocks[3];
+    unsigned sgprs, vgprs; /* used */
+    rd_status status;
+    char *error;
+};
+
+void rdna3_fail(struct rdna3 *r, rd_status status, uint32_t at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+uint32_t rdna3_reg(struct rdna3 *r, bool vector, unsigned width);
+uint32_t rdna3_mask(struct rdna3 *r);
+/* Append; operands in the template's order. */
+struct mi *rdna3_mi(struct rdna3 *r, enum mi_kind kind, const char *text,
+                    unsigned n_def, unsigned n, const struct mi_opnd *opnd);
+
+static inline struct mi_opnd mi_reg(const struct rdna3 *r, uint32_t reg)
+{
+    return (struct mi_opnd){.kind = MI_REG, .width = r->regs[reg].width, .reg = reg};
+}
+
+static inline struct mi_opnd mi_imm(int64_t v)
+{
+    return (struct mi_opnd){.kind = MI_IMM, .imm = v};
+}
+
+static inline struct mi_opnd mi_text(const char *text)
+{
+    return (struct mi_opnd){.kind = MI_TEXT, .text = text};
+}
+
+/* One dword of an operand. */
+struct mi_opnd mi_part(struct mi_opnd o, unsigned part);
+bool mi_is_vector(const struct rdna3 *r, struct mi_opnd o);
+
+/* ---- rdna3_alu.c ---- */
+
+void rdna3_alu(struct rdna3 *r, uint32_t at);
+/* An operand moved to where it must be. */
+struct mi_opnd rdna3_to_vector(struct rdna3 *r, struct mi_opnd o, unsigned width);
+/* A bool as one bit per lane. */
+struct mi_opnd rdna3_to_mask(struct rdna3 *r, struct mi_opnd o);
+/* A bool as 0 or 1 in a VGPR. */
+struct mi_opnd rdna3_from_mask(struct rdna3 *r, struct mi_opnd o);
+/* Emit with one destination of the given register; scalar operands are legalised. */
+void rdna3_op(struct rdna3 *r, const char *text, struct mi_opnd dst, unsigned n,
+              const struct mi_opnd *src);
+
+/* ---- rdna3_alloc.c, rdna3_wait.c ---- */
+
+void rdna3_allocate(struct rdna3 *r);
+/* Text of the code, with the waits that it needs. */
+void rdna3_print_code(struct rdna3 *r, struct cc_text *t);
+
+#endif

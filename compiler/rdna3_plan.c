@@ -1,0 +1,284 @@
+/* rdna3_plan.c: what is decided about a program before instructions are chosen.
+ *
+ * Which products are fused into sums, which results go straight to the register they
+ * are stored to, where LDS buffers lie, where each loop ends. Emits nothing.
+ * SPDX-License-Identifier: MIT
+ */
+#include "rdna3_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Straight-line stretches: loops, IFs and barriers separate them. */
+static void find_blocks(struct rdna3 *r)
+{
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < r->p->count; i++) {
+        enum cc_op op = r->p->insts[i].op;
+        bool edge = op == CC_RANGE || op == CC_END || op == CC_IF || op == CC_ENDIF ||
+                    op == CC_BARRIER;
+        block += edge;
+        r->block[i] = block;
+        block += edge;
+    }
+}
+
+static void find_uses(struct rdna3 *r)
+{
+    for (uint32_t i = 0; i < r->p->count; i++) {
+        const struct cc_inst *n = &r->p->insts[i];
+        for (uint32_t j = 0; j < n->n_src; j++) {
+            r->uses[n->src[j]]++;
+            r->last_use[n->src[j]] = i;
+        }
+    }
+}
+
+/* A product of floats whose only user is a sum in the same stretch. */
+static void find_fused(struct rdna3 *r)
+{
+    const struct cc_prog *p = r->p;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct cc_inst *n = &p->insts[i];
+        if ((n->op != CC_ADD && n->op != CC_SUB) || n->dtype != CC_DT_F32)
+            continue;
+        for (uint32_t j = 0; j < 2; j++) {
+            uint32_t m = n->src[j];
+            bool other = r->fused[n->src[1 - j]] && n->src[0] != n->src[1];
+            if (p->insts[m].op == CC_MUL && r->uses[m] == 1 && !other &&
+                r->block[m] == r->block[i])
+                r->fused[m] = true;
+        }
+    }
+}
+
+/* ---- registers as memory ---- */
+
+bool rdna3_is_reg(const struct cc_prog *p, const struct cc_inst *n)
+{
+    const struct cc_inst *m = &p->insts[n->src[0]];
+    return m->op == CC_BUFFER && m->arg[0] == CC_SPACE_REG;
+}
+
+static bool same_element(const struct cc_prog *p, const struct cc_inst *a,
+                         const struct cc_inst *b)
+{
+    return a->src[0] == b->src[0] && p->insts[a->src[1]].op == CC_CONST &&
+           p->insts[b->src[1]].op == CC_CONST &&
+           p->insts[a->src[1]].arg[0] == p->insts[b->src[1]].arg[0];
+}
+
+/* The last use of a value counts where a fused product is computed. */
+static uint32_t last_use(const struct rdna3 *r, uint32_t at)
+{
+    uint32_t last = r->last_use[at];
+    while (r->fused[last])
+        last = r->last_use[last];
+    return last;
+}
+
+/* Can a LOAD of a register be the register? Not if it is stored to before the last use.
+ */
+bool rdna3_is_alias(const struct rdna3 *r, uint32_t at)
+{
+    const struct cc_inst *n = &r->p->insts[at];
+    uint32_t last = last_use(r, at);
+    if (n->n_src > 2 || r->block[last] != r->block[at])
+        return false;
+    for (uint32_t i = at + 1; i < last; i++)
+        if (r->p->insts[i].op == CC_STORE && same_element(r->p, &r->p->insts[i], n))
+            return false;
+    return true;
+}
+
+static bool one_instruction(const struct cc_inst *n)
+{
+    bool f = n->dtype == CC_DT_F32;
+    if (cc_dtype_bytes(n->dtype) != 4)
+        return false;
+    switch (n->op) {
+    case CC_ADD:
+    case CC_SUB:
+    case CC_MAX:
+    case CC_MULACC:
+        return f || n->op != CC_MULACC;
+    case CC_MUL:
+        return f;
+    case CC_AND:
+    case CC_OR:
+    case CC_XOR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Does anything but the value's own operation touch the element on the way? */
+static bool is_free(const struct rdna3 *r, uint32_t from, uint32_t store)
+{
+    const struct cc_prog *p = r->p;
+    const struct cc_inst *s = &p->insts[store];
+    uint32_t begin = from;
+    while (begin > 0 && r->block[begin - 1] == r->block[from])
+        begin--;
+    for (uint32_t i = begin; i < store; i++) {
+        const struct cc_inst *n = &p->insts[i];
+        if ((n->op != CC_LOAD && n->op != CC_STORE) || !same_element(p, n, s))
+            continue;
+        if (i > from) /* read or written after the value is there */
+            return false;
+        if (n->op == CC_LOAD && last_use(r, i) > from)
+            return false; /* the old value is still wanted */
+    }
+    return true;
+}
+
+static void find_dests(struct rdna3 *r)
+{
+    const struct cc_prog *p = r->p;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct cc_inst *n = &p->insts[i];
+        if (n->op != CC_STORE || n->n_src != 3 || !rdna3_is_reg(p, n) ||
+            p->insts[n->src[1]].op != CC_CONST)
+            continue;
+        uint32_t v = n->src[2];
+        int64_t element = p->insts[n->src[1]].arg[0];
+        if (!one_instruction(&p->insts[v]) || r->uses[v] != 1 || r->fused[v] ||
+            r->block[v] != r->block[i] || !is_free(r, v, i) || element < 0 ||
+            element >= cc_memory_elements(&p->insts[n->src[0]]))
+            continue;
+        r->dest[v] = r->elements[n->src[0]][element];
+    }
+}
+
+/* Registers of register buffers, places of LDS buffers. */
+static void place_buffers(struct rdna3 *r)
+{
+    for (uint32_t i = 0; i < r->p->count; i++) {
+        const struct cc_inst *n = &r->p->insts[i];
+        int64_t count = n->op == CC_BUFFER ? cc_memory_elements(n) : 0;
+        unsigned bytes = cc_dtype_bytes(n->dtype);
+        if (n->op != CC_BUFFER)
+            continue;
+        if (n->arg[0] == CC_SPACE_LOCAL) {
+            r->lds_bytes = (r->lds_bytes + 15) & ~(int64_t)15;
+            r->lds_offset[i] = r->lds_bytes;
+            r->lds_bytes += count * bytes;
+            continue;
+        }
+        if (count > 256) {
+            rdna3_fail(r, RD_E_RANGE, i, "%lld elements in registers, at most 256",
+                       (long long)count);
+            return;
+        }
+        r->elements[i] =
+            cc_arena_alloc(&r->arena, (size_t)count * sizeof(uint32_t) + 1);
+        for (int64_t j = 0; j < count && r->elements[i]; j++)
+            r->elements[i][j] = rdna3_reg(r, true, bytes == 8 ? 2 : 1) + 1;
+        if (!r->elements[i])
+            rdna3_fail(r, RD_E_NOMEM, i, "out of memory");
+    }
+    if (r->lds_bytes > 65536)
+        rdna3_fail(r, RD_E_RANGE, 0, "%lld bytes of LDS, at most 65536",
+                   (long long)r->lds_bytes);
+}
+
+void rdna3_plan(struct rdna3 *r)
+{
+    size_t n = r->p->count + 1ull;
+    r->uses = cc_arena_alloc(&r->arena, n * sizeof *r->uses);
+    r->last_use = cc_arena_alloc(&r->arena, n * sizeof *r->last_use);
+    r->block = cc_arena_alloc(&r->arena, n * sizeof *r->block);
+    r->fused = cc_arena_alloc(&r->arena, n * sizeof *r->fused);
+    r->dest = cc_arena_alloc(&r->arena, n * sizeof *r->dest);
+    r->value = cc_arena_alloc(&r->arena, n * sizeof *r->value);
+    r->elements = cc_arena_alloc(&r->arena, n * sizeof *r->elements);
+    r->lds_offset = cc_arena_alloc(&r->arena, n * sizeof *r->lds_offset);
+    if (!r->uses || !r->last_use || !r->block || !r->fused || !r->dest || !r->value ||
+        !r->elements || !r->lds_offset) {
+        rdna3_fail(r, RD_E_NOMEM, 0, "out of memory");
+        return;
+    }
+    find_blocks(r);
+    find_uses(r);
+    find_fused(r);
+    place_buffers(r);
+    if (r->status == RD_OK)
+        find_dests(r);
+}
+
+/* ---- addresses ---- */
+
+static int64_t divisor(const struct cc_uop *n, unsigned depth)
+{
+    int64_t a, b;
+    if (depth == 0)
+        return 1;
+    switch (n->op) {
+    case CC_CONST:
+        a = n->arg[0] & -n->arg[0];
+        return a == 0 || a > 64 ? 64 : a;
+    case CC_ADD:
+    case CC_SUB:
+        a = divisor(n->src[0], depth - 1);
+        b = divisor(n->src[1], depth - 1);
+        return a < b ? a : b;
+    case CC_MUL:
+        a = divisor(n->src[0], depth - 1) * divisor(n->src[1], depth - 1);
+        return a < 64 ? a : 64;
+    default:
+        return 1;
+    }
+}
+
+/* The largest power of two, up to 64, that is known to divide a value. */
+int64_t rdna3_divisor(const struct cc_uop *n)
+{
+    return divisor(n, 6);
+}
+
+struct rdna3_place rdna3_place(const struct rdna3 *r, const struct cc_inst *n)
+{
+    uint32_t index = n->src[1];
+    const struct cc_uop *x = r->p->nodes[index];
+    int64_t bytes = cc_dtype_bytes(r->p->insts[n->src[0]].dtype);
+    struct rdna3_place a = {.memory = n->src[0], .index = index};
+    if (x->op == CC_CONST && x->vmin >= 0 && x->vmin * bytes <= 4095) {
+        a.index = UINT32_MAX;
+        a.offset = x->vmin * bytes;
+    } else if (x->op == CC_ADD && x->src[1]->op == CC_CONST && x->src[0]->vmin >= 0 &&
+               x->src[1]->arg[0] * bytes >= -4096 &&
+               x->src[1]->arg[0] * bytes <= 4095) {
+        a.index = x->src[0]->id;
+        a.offset = x->src[1]->arg[0] * bytes;
+    }
+    return a;
+}
+
+/* LOADs of one stretch that follow each other in memory: count of them, from the first;
+ * list: their operations in order of address. */
+unsigned rdna3_run(const struct rdna3 *r, uint32_t at, const bool *done, unsigned max,
+                   uint32_t *list)
+{
+    const struct cc_prog *p = r->p;
+    struct rdna3_place first = rdna3_place(r, &p->insts[at]);
+    int64_t bytes = cc_dtype_bytes(p->insts[at].dtype);
+    unsigned count = 1;
+    memset(list, 0xff, max * sizeof *list);
+    list[0] = at;
+    for (uint32_t i = at + 1; i < p->count && r->block[i] == r->block[at]; i++) {
+        const struct cc_inst *n = &p->insts[i];
+        if (n->op == CC_STORE && !rdna3_is_reg(p, n))
+            break;
+        if (n->op != CC_LOAD || n->n_src > 2 || done[i] || n->src[0] != first.memory)
+            continue;
+        struct rdna3_place a = rdna3_place(r, n);
+        int64_t k = (a.offset - first.offset) / bytes;
+        if (a.index == first.index && (a.offset - first.offset) % bytes == 0 && k > 0 &&
+            k < max && list[k] == UINT32_MAX)
+            list[k] = i;
+    }
+    while (count < max && list[count] != UINT32_MAX)
+        count++;
+    return count;
+}
