@@ -46,6 +46,9 @@ static const char help[] =
     "  --print N:TYPE[:COUNT]  print elements of argument N; TYPE is i8..i64, "
     "u8..u64,\n"
     "                       f16, f32 or f64; default all\n"
+    "  --device emu|kfd     run inside this program (default), or through /dev/kfd: "
+    "on\n"
+    "                       a real board, or on the mock of rdna3 exec\n"
     "  --threads N          host threads (default: one per CPU)\n"
     "  --seed N             order in which waves take turns\n"
     "  --engine auto|interp how instructions are executed\n"
@@ -89,7 +92,8 @@ enum {
     OPT_DOTS,
     OPT_STATS,
     OPT_TRACE,
-    OPT_TRACE_OPERANDS
+    OPT_TRACE_OPERANDS,
+    OPT_DEVICE
 };
 
 static const struct option long_options[] = {
@@ -111,6 +115,7 @@ static const struct option long_options[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"dots", required_argument, NULL, OPT_DOTS},
     {"stats", no_argument, NULL, OPT_STATS},
+    {"device", required_argument, NULL, OPT_DEVICE},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
     {"timing", no_argument, NULL, RUN_OPT_TIMING},
@@ -147,6 +152,18 @@ static int parse_engine(void)
     if (strcmp(optarg, "jit") == 0)
         return cli_error(CLI_USAGE, "--engine jit: not available yet");
     return cli_error(CLI_USAGE, "--engine '%s': auto or interp", optarg);
+}
+
+static int parse_device(struct run_options *o)
+{
+    o->device_kfd = strcmp(optarg, "kfd") == 0;
+    if (!o->device_kfd && strcmp(optarg, "emu") != 0)
+        return cli_error(CLI_USAGE, "--device '%s': emu or kfd", optarg);
+#ifndef RDNA3_HAVE_RUNTIME
+    if (o->device_kfd)
+        return cli_error(CLI_USAGE, "--device kfd: built without the driver");
+#endif
+    return CLI_OK;
 }
 
 static int parse_dots(struct run_options *o)
@@ -233,6 +250,8 @@ static int take_option(struct run_options *o, int option, const char *name)
         return parse_simd(o);
     case OPT_DOTS:
         return parse_dots(o);
+    case OPT_DEVICE:
+        return parse_device(o);
     case OPT_STATS:
         o->stats = o->config.count = true;
         return CLI_OK;
@@ -267,6 +286,11 @@ static int check_options(struct run_options *o, int argc, char **argv)
         return cli_error(CLI_USAGE, "--kernel goes with a code object, not with --raw");
     if (o->trace_operands && !o->trace_path)
         return cli_error(CLI_USAGE, "--trace-operands goes with --trace FILE");
+    if (o->device_kfd && (o->trace_path || o->timing.on || o->timing.used))
+        return cli_error(CLI_USAGE, "--%s goes with --device emu only",
+                         o->trace_path ? "trace" : "timing");
+    if (o->device_kfd && o->raw_path && !o->kd_path)
+        return cli_error(CLI_USAGE, "--device kfd needs --kd with --raw");
     int status = run_timing_check(&o->timing);
     return status == CLI_OK ? run_check_outputs(o) : status;
 }
@@ -385,6 +409,14 @@ static int dispatch(struct run_options *o, struct la *la,
     return status;
 }
 
+static int alloc_in_la(void *ctx, uint64_t bytes, const char *name, void **out)
+{
+    struct la_error err;
+    if (la_alloc(ctx, bytes, EMU_MEM_READ | EMU_MEM_WRITE, name, out, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "%s", err.text);
+    return CLI_OK;
+}
+
 static int launch(struct run_options *o, struct la *la, const void *code, size_t bytes)
 {
     struct la_kernel kernel = {0};
@@ -399,7 +431,7 @@ static int launch(struct run_options *o, struct la *la, const void *code, size_t
     struct la_arg *list = calloc(o->n_args + 1, sizeof *list);
     if (!list)
         return cli_error(CLI_FAILED, "out of memory");
-    status = run_make_buffers(o, la, list);
+    status = run_make_buffers(o, alloc_in_la, la, list);
     if (status == CLI_OK &&
         la_prepare(la, &kernel, &o->shape, list, o->n_args, &d, &err) != RD_OK)
         status = cli_error(CLI_FAILED, "%s", err.text);
@@ -417,6 +449,13 @@ static int run(struct run_options *o)
     int status = read_input(path, &code, &bytes);
     if (status != CLI_OK)
         return status;
+#ifdef RDNA3_HAVE_RUNTIME
+    if (o->device_kfd) {
+        status = run_on_device(o, code, bytes);
+        free(code);
+        return status;
+    }
+#endif
     if (la_create(&o->config, &la, &err) != RD_OK) {
         free(code);
         return cli_error(CLI_FAILED, "%s", err.text);

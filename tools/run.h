@@ -87,6 +87,7 @@ struct run_options {
     unsigned wave; /* 0: not given */
     bool have_block;
     bool stats;
+    bool device_kfd;        /* --device kfd */
     const char *trace_path; /* NULL: none */
     bool trace_operands;
     struct trace_writer *trace; /* while the kernel runs */
@@ -108,10 +109,18 @@ int run_parse_out(char *text, struct run_output *out);
 int run_parse_print(const char *text, struct run_output *out);
 int run_check_outputs(const struct run_options *o);
 
-/* Allocate and fill the buffers, then list all arguments for la_prepare.
+/* Allocates a buffer's memory, zeroed, under the name; prints the error. */
+typedef int run_alloc_fn(void *ctx, uint64_t bytes, const char *name, void **out);
+
+/* Allocate and fill the buffers, then list all arguments for la_prepare. The address
+ * of a buffer is arg->memory unless alloc_fn's owner changes arg->value afterwards.
  * list  out, room for o->n_args
  * Prints the error; returns an exit status. */
-int run_make_buffers(struct run_options *o, struct la *la, struct la_arg *list);
+int run_make_buffers(struct run_options *o, run_alloc_fn *alloc_fn, void *ctx,
+                     struct la_arg *list);
+
+/* Run the kernel on a board behind the kernel driver (run_device.c). */
+int run_on_device(struct run_options *o, const void *code, size_t bytes);
 
 /* Record what the emulator runs in between, if --trace was given. end also tells how
  * big the trace became if --stats was given. Print errors; return an exit status. */

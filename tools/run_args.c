@@ -170,7 +170,8 @@ static void *load_file(struct run_arg *arg, size_t *bytes)
     return NULL;
 }
 
-static int make_buffer(struct run_arg *arg, unsigned i, struct la *la)
+static int make_buffer(struct run_arg *arg, unsigned i, run_alloc_fn *alloc_fn,
+                       void *ctx)
 {
     void *data = NULL;
     size_t bytes = 0;
@@ -180,12 +181,11 @@ static int make_buffer(struct run_arg *arg, unsigned i, struct la *la)
             return CLI_FAILED;
     }
     char name[32];
-    struct la_error err;
     snprintf(name, sizeof name, "argument %u", i);
-    if (la_alloc(la, arg->size, EMU_MEM_READ | EMU_MEM_WRITE, name, &arg->memory,
-                 &err) != RD_OK) {
+    int status = alloc_fn(ctx, arg->size, name, &arg->memory);
+    if (status != CLI_OK) {
         free(data);
-        return cli_error(CLI_FAILED, "%s", err.text);
+        return status;
     }
     switch (arg->fill) {
     case RUN_FILL_ZERO:
@@ -208,12 +208,13 @@ static int make_buffer(struct run_arg *arg, unsigned i, struct la *la)
     return CLI_OK;
 }
 
-int run_make_buffers(struct run_options *o, struct la *la, struct la_arg *list)
+int run_make_buffers(struct run_options *o, run_alloc_fn *alloc_fn, void *ctx,
+                     struct la_arg *list)
 {
     for (unsigned i = 0; i < o->n_args; i++) {
         struct run_arg *arg = &o->args[i];
         if (arg->is_buffer) {
-            int status = make_buffer(arg, i, la);
+            int status = make_buffer(arg, i, alloc_fn, ctx);
             if (status != CLI_OK)
                 return status;
             arg->value = (uintptr_t)arg->memory;

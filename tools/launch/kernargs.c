@@ -8,6 +8,7 @@
 #include "internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_KERNARG_BYTES 65536u
@@ -89,11 +90,16 @@ unsigned la_grid_dims(const struct la_shape *s)
     return 1;
 }
 
+/* Addresses that hidden arguments hold. */
+struct places {
+    uint64_t queue_gpuva, lds_base, scratch_base;
+};
+
 /* Source: LLVM AMDGPUUsage, code object v4 and v5 kernel argument metadata. Workgroups
  * are always whole here, so remainders are 0. What needs a host service (printf,
  * hostcall, device heap, enqueueing, multigrid) is 0: the ABI's "not there". */
 static uint64_t hidden_value(enum co_value_kind kind, const struct la_shape *s,
-                             uint64_t queue_gpuva)
+                             const struct places *places)
 {
     switch (kind) {
     case CO_VALUE_HIDDEN_BLOCK_COUNT_X:
@@ -109,11 +115,11 @@ static uint64_t hidden_value(enum co_value_kind kind, const struct la_shape *s,
     case CO_VALUE_HIDDEN_DYNAMIC_LDS_SIZE:
         return s->dynamic_lds_bytes;
     case CO_VALUE_HIDDEN_PRIVATE_BASE:
-        return EMU_PRIVATE_BASE >> 32;
+        return places->scratch_base >> 32;
     case CO_VALUE_HIDDEN_SHARED_BASE:
-        return EMU_SHARED_BASE >> 32;
+        return places->lds_base >> 32;
     case CO_VALUE_HIDDEN_QUEUE_PTR:
-        return queue_gpuva;
+        return places->queue_gpuva;
     default:
         return 0;
     }
@@ -148,7 +154,7 @@ static rd_status segment_bytes(const struct la_kernel *kernel, bool placed,
 
 static void place_by_metadata(const struct la_kernel *kernel,
                               const struct la_shape *shape, const struct la_arg *args,
-                              uint64_t queue_gpuva, char *segment)
+                              const struct places *places, char *segment)
 {
     unsigned next = 0;
     for (uint32_t i = 0; i < kernel->meta->n_args; i++) {
@@ -159,7 +165,7 @@ static void place_by_metadata(const struct la_kernel *kernel,
             next++;
             continue;
         }
-        uint64_t value = hidden_value(kind, shape, queue_gpuva);
+        uint64_t value = hidden_value(kind, shape, places);
         memcpy(segment + arg->offset, &value, arg->bytes < 8 ? arg->bytes : 8);
     }
 }
@@ -175,14 +181,12 @@ static void place_in_order(const struct la_arg *args, unsigned n_args, char *seg
     }
 }
 
-rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,
-                            const struct la_shape *shape, const struct la_arg *args,
-                            unsigned n_args, uint64_t queue_gpuva, uint64_t *gpuva,
-                            struct la_error *err)
+/* Check the arguments against the metadata; the segment's size. */
+static rd_status check_all(const struct la_kernel *kernel, bool placed,
+                           const struct la_arg *args, unsigned n_args, uint64_t *bytes,
+                           struct la_error *err)
 {
     const struct co_kernel_meta *meta = kernel->meta;
-    /* Metadata that declares room but lists nothing says nothing about places. */
-    bool placed = meta && (meta->n_args > 0 || meta->kernarg_bytes == 0);
     rd_status st = placed ? check_count(kernel, args, n_args, err) : RD_OK;
     unsigned next = 0;
     for (uint32_t i = 0; st == RD_OK && placed && i < meta->n_args; i++) {
@@ -191,21 +195,63 @@ rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,
         st = check_arg(&args[next], next, &meta->args[i], err);
         next++;
     }
-    uint64_t bytes = 0;
     if (st == RD_OK)
-        st = segment_bytes(kernel, placed, args, n_args, &bytes, err);
-    if (st != RD_OK)
-        return st;
+        st = segment_bytes(kernel, placed, args, n_args, bytes, err);
+    return st;
+}
 
-    void *segment;
-    st = la_alloc(la, bytes ? bytes : 1, EMU_MEM_READ, "kernel arguments", &segment,
-                  err);
-    if (st != RD_OK)
-        return st;
-    if (placed)
-        place_by_metadata(kernel, shape, args, queue_gpuva, segment);
+/* Metadata that declares room but lists nothing says nothing about places. */
+static bool has_places(const struct la_kernel *kernel)
+{
+    const struct co_kernel_meta *meta = kernel->meta;
+    return meta && (meta->n_args > 0 || meta->kernarg_bytes == 0);
+}
+
+static void place_all(const struct la_kernel *kernel, const struct la_shape *shape,
+                      const struct la_arg *args, unsigned n_args,
+                      const struct places *places, void *segment)
+{
+    if (has_places(kernel))
+        place_by_metadata(kernel, shape, args, places, segment);
     else
         place_in_order(args, n_args, segment);
+}
+
+rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,
+                            const struct la_shape *shape, const struct la_arg *args,
+                            unsigned n_args, uint64_t queue_gpuva, uint64_t *gpuva,
+                            struct la_error *err)
+{
+    struct places places = {queue_gpuva, EMU_SHARED_BASE, EMU_PRIVATE_BASE};
+    uint64_t bytes = 0;
+    void *segment;
+    rd_status st = check_all(kernel, has_places(kernel), args, n_args, &bytes, err);
+    if (st == RD_OK)
+        st = la_alloc(la, bytes ? bytes : 1, EMU_MEM_READ, "kernel arguments", &segment,
+                      err);
+    if (st != RD_OK)
+        return st;
+    place_all(kernel, shape, args, n_args, &places, segment);
     *gpuva = (uintptr_t)segment;
+    return RD_OK;
+}
+
+rd_status la_make_kernargs(const struct la_kernel *kernel, const struct la_shape *shape,
+                           const struct la_arg *args, unsigned n_args,
+                           uint64_t queue_gpuva, uint64_t lds_base,
+                           uint64_t scratch_base, void **out, uint64_t *bytes,
+                           struct la_error *err)
+{
+    struct places places = {queue_gpuva, lds_base, scratch_base};
+    uint64_t size = 0;
+    rd_status st = check_all(kernel, has_places(kernel), args, n_args, &size, err);
+    if (st != RD_OK)
+        return st;
+    void *segment = calloc(1, size ? size : 1);
+    if (!segment)
+        return la_fail(err, RD_E_NOMEM, "out of memory");
+    place_all(kernel, shape, args, n_args, &places, segment);
+    *out = segment;
+    *bytes = size ? size : 1;
     return RD_OK;
 }

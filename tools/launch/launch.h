@@ -94,4 +94,18 @@ RD_CHECKED rd_status la_prepare(struct la *la, const struct la_kernel *kernel,
                                 unsigned n_args, struct emu_dispatch *out,
                                 struct la_error *err);
 
+/* Lay out and fill a kernarg segment somewhere else than in a struct la.
+ *
+ * kernel       name, desc and meta are looked at
+ * queue_gpuva  what a kernel that asks for its queue gets
+ * lds_base     of the flat apertures, also scratch_base
+ * out, bytes   out, caller frees; at least one byte
+ */
+RD_CHECKED rd_status la_make_kernargs(const struct la_kernel *kernel,
+                                      const struct la_shape *shape,
+                                      const struct la_arg *args, unsigned n_args,
+                                      uint64_t queue_gpuva, uint64_t lds_base,
+                                      uint64_t scratch_base, void **out,
+                                      uint64_t *bytes, struct la_error *err);
+
 #endif
