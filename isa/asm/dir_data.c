@@ -13,7 +13,7 @@
 static void put(uint8_t *at, uint64_t value, unsigned size)
 {
     for (unsigned i = 0; i < size; i++)
-        at[i] = i < 8 ? (uint8_t)(value >> (8 * i)) : 0;
+        at[i] = (uint8_t)(i < 8 ? value >> (8 * i) : 0);
 }
 
 /* Fits as a signed or as an unsigned number. */
@@ -234,7 +234,7 @@ static void dir_fill(struct as *as, int arg)
         return;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t byte = i % (uint64_t)size;
-        out[i] = byte < 4 ? (uint8_t)((uint64_t)value >> (8 * byte)) : 0;
+        out[i] = (uint8_t)(byte < 4 ? (uint64_t)value >> (8 * byte) : 0);
     }
 }
 
