@@ -30,14 +30,15 @@ static inline uint64_t host_atomic(sem_atomic_fn *op, unsigned bytes, uint8_t *p
                                    uint64_t data, uint64_t cmp,
                                    const struct lane_mode *mode)
 {
+    void *aligned = p;
     if (bytes == 4) {
-        uint32_t *q = (uint32_t *)(void *)p, old = __atomic_load_n(q, __ATOMIC_RELAXED);
+        uint32_t *q = aligned, old = __atomic_load_n(q, __ATOMIC_RELAXED);
         while (!__atomic_compare_exchange_n(q, &old, (uint32_t)op(old, data, cmp, mode),
                                             false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             ;
         return old;
     }
-    uint64_t *q = (uint64_t *)(void *)p, old = __atomic_load_n(q, __ATOMIC_RELAXED);
+    uint64_t *q = aligned, old = __atomic_load_n(q, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(q, &old, op(old, data, cmp, mode), false,
                                         __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;

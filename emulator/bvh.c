@@ -23,7 +23,14 @@
 #define INVALID_NODE 0xffffffffu
 #define NODE_BYTES   64u
 
-enum node_type { NODE_TRIANGLE_0, NODE_TRIANGLE_1, NODE_BOX16 = 4, NODE_BOX32 = 5 };
+enum node_type {
+    NODE_TRIANGLE_0,
+    NODE_TRIANGLE_1,
+    NODE_TRIANGLE_2,
+    NODE_TRIANGLE_3,
+    NODE_BOX16,
+    NODE_BOX32,
+};
 enum box_sort { SORT_CLOSEST, SORT_LARGEST, SORT_MIDPOINT };
 
 /* Flags in bits 63:54 of a node pointer that can be obeyed or have no effect here. */

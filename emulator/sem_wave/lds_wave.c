@@ -185,12 +185,11 @@ WAVE_OP(lds_param_load)
     uint32_t m0 = w->sgpr[ISA_SEL_M0], starts = m0 >> 16 & 0x7fffu;
     uint32_t prims = 1 + (uint32_t)__builtin_popcount(starts);
     uint32_t base = (m0 & 0xffffu) + u->mem.off0 * prims * 48u + u->mem.off1 * 4u;
-    uint32_t t[2][ROW_DWORDS];
+    uint32_t t[2][ROW_DWORDS] = {{0}};
     for (unsigned l = 0; l < lanes(w); l++) {
         uint32_t quad = l / 4, *exec = &w->sgpr[ISA_SEL_EXEC_LO + l / 32];
         uint32_t prim = (uint32_t)__builtin_popcount(starts & ((1u << quad) - 1));
         uint32_t address = base + prim * 48u + l % 4 * 16u;
-        t[l / 32][l % 32] = 0;
         if (l % 4 == 3 || !(quad_mask(*exec) >> (l % 32) & 1u))
             continue;
         if (!in_lds(w, address, 4))

@@ -14,7 +14,10 @@ static uint32_t dword_of(struct wave *w, const struct usrc *s, unsigned k,
         return w->sgpr[s->sel + k];
     if (s->base == SRC_VGPR)
         return w->vgpr[half][(size_t)(s->row + k) * ROW_DWORDS + lane];
-    return k < s->dwords ? (uint32_t)(scalar_value(w, s) >> (32 * k)) : 0;
+    if (k >= s->dwords)
+        return 0;
+    uint64_t v = scalar_value(w, s);
+    return (uint32_t)(k ? v >> 32 : v);
 }
 
 /* Absolute differences of the four bytes, without those whose reference is zero. */

@@ -539,7 +539,8 @@ START_TEST(triangles)
     memcpy(memory, v, sizeof v);
     memory[15] = 1 | 2 << 2; /* which barycentrics are I and J */
     for (unsigned l = 0; l < LANES; l++) {
-        float a = (float)(l % 8) / 6.0f - 0.05f, b = (float)(l / 8) / 6.0f - 0.05f;
+        unsigned i = l % 8, j = l / 8;
+        float a = (float)i / 6.0f - 0.05f, b = (float)j / 6.0f - 0.05f;
         float o[3] = {0.25f, 0.125f, 0}, d[3] = {3 * a - o[0], 3 * b - o[1], 4};
         set_ray(l, 0, 100, o, d);
     }
@@ -547,7 +548,8 @@ START_TEST(triangles)
     {
         ck_no_fault(&r);
         for (unsigned l = 0; l < r.lanes; l++) {
-            float a = (float)(l % 8) / 6.0f - 0.05f, b = (float)(l / 8) / 6.0f - 0.05f;
+            unsigned i = l % 8, j = l / 8;
+            float a = (float)i / 6.0f - 0.05f, b = (float)j / 6.0f - 0.05f;
             float t = value(r.out[0][l]), det = value(r.out[1][l]);
             if (a < 0 || b < 0 || a + b > 1) {
                 ck_assert(isinf(t));

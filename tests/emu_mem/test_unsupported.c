@@ -80,7 +80,8 @@ static void read_vectors(const char *name, unsigned wave, struct code *c)
         return;
     while (fgets(line, sizeof line, f)) {
         char *text = strchr(line, '\t'), *size = text ? strchr(text + 1, '\t') : NULL;
-        if (!size || (strncmp(size + 1, "both", 4) && (unsigned)atoi(size + 1) != wave))
+        if (!size ||
+            (strncmp(size + 1, "both", 4) != 0 && (unsigned)atoi(size + 1) != wave))
             continue;
         push(&c->starts, &c->n_starts, &c->cap_starts, (uint32_t)c->n);
         for (char *p = line; p + 8 <= text; p += 8) {
