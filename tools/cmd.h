@@ -11,6 +11,7 @@ int cmd_dis(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_compile(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_doc(int argc, char **argv);
 

@@ -21,6 +21,9 @@ static const struct command commands[] = {
 #ifdef RDNA3_HAVE_DIS
     {"dis", "disassemble code objects, raw code or hex bytes", cmd_dis},
 #endif
+#ifdef RDNA3_HAVE_COMPILE
+    {"compile", "compile kernels written in UOps", cmd_compile},
+#endif
 #ifdef RDNA3_HAVE_EXEC
     {"exec", "run a program with the mock GPU visible", cmd_exec},
 #endif
