@@ -19,7 +19,8 @@
 static const char help[] =
     "usage: rdna3 bench [GROUP | NAME...] [--json]\n"
     "\n"
-    "Measure this program on this host. GROUP is emu; NAME is a line of --list; "
+    "Measure this program on this host. GROUP is emu or driver; NAME is a line of "
+    "--list; "
     "without\n"
     "either everything is measured. Each rate is the best of three runs of half a "
     "second\n"
@@ -31,7 +32,15 @@ static const char help[] =
     "  --list   print the names and what they measure, measure nothing\n";
 
 /* Groups of the command line that this version has nothing for. */
-static const char *const later_groups[] = {"asm", "driver", "compiler", "timing"};
+static const char *const later_groups[] = {"asm", "compiler", "timing"};
+
+static const struct bench_entry *const groups[] = {
+    bench_emu_entries,
+#ifdef RDNA3_HAVE_EXEC
+    bench_driver_entries,
+#endif
+};
+#define GROUPS (sizeof groups / sizeof groups[0])
 
 static bool selected(const struct bench_entry *entry, char **words, int n)
 {
@@ -48,8 +57,9 @@ static int check_words(char **words, int n)
 {
     for (int i = 0; i < n; i++) {
         bool known = false;
-        for (const struct bench_entry *e = bench_emu_entries; e->name; e++)
-            known |= selected(e, &words[i], 1);
+        for (size_t g = 0; g < GROUPS; g++)
+            for (const struct bench_entry *e = groups[g]; e->name; e++)
+                known |= selected(e, &words[i], 1);
         for (size_t k = 0; k < sizeof later_groups / sizeof later_groups[0]; k++)
             if (strcmp(words[i], later_groups[k]) == 0)
                 return cli_error(CLI_USAGE, "group '%s': not available yet", words[i]);
@@ -65,18 +75,40 @@ static void print_value(double value, const char *unit)
     if (strcmp(unit, "wave-inst/s") == 0)
         printf("%12.2f M %s", value / 1e6, unit);
     else if (strcmp(unit, "s") == 0)
-        printf("%12.3f ms", value * 1e3);
+        printf(value < 1e-3 ? "%12.3f us" : "%12.3f ms",
+               value * (value < 1e-3 ? 1e6 : 1e3));
+    else if (strcmp(unit, "B/s") == 0)
+        printf("%12.3f GB/s", value / 1e9);
     else
         printf("%12.3f %s", value, unit);
 }
 
-static void print_row(const struct bench_entry *entry, rd_status st, double value)
+/* A measured row. */
+struct result {
+    rd_status st, peer_st;
+    double value, peer;
+};
+
+static struct result measure(const struct bench_entry *entry)
 {
-    printf("%-18s ", entry->name);
+    struct result r = {.peer_st = RD_E_UNSUPPORTED};
+    r.st = entry->measure(&r.value);
+    if (entry->measure_peer)
+        r.peer_st = entry->measure_peer(&r.peer);
+    return r;
+}
+
+static void print_row(const struct bench_entry *entry, const struct result *r)
+{
+    rd_status st = r->st;
+    double value = r->value;
+    printf("%-23s ", entry->name);
     if (st == RD_OK)
         print_value(value, entry->unit);
     else
         printf("%12s (%s)", "-", rd_status_text(st));
+    if (st == RD_OK && r->peer_st == RD_OK)
+        printf(" (%.2f of %s)", value / r->peer, entry->peer);
     printf("   %s\n", entry->what);
     fflush(stdout);
 }
@@ -102,9 +134,11 @@ static void print_json_host(void)
     printf("},\"results\":[");
 }
 
-static void print_json_row(const struct bench_entry *entry, rd_status st, double value,
+static void print_json_row(const struct bench_entry *entry, const struct result *r,
                            bool first)
 {
+    rd_status st = r->st;
+    double value = r->value;
     printf("%s\n{\"name\":", first ? "" : ",");
     print_json_text(entry->name);
     if (st == RD_OK)
@@ -113,33 +147,55 @@ static void print_json_row(const struct bench_entry *entry, rd_status st, double
         printf(",\"value\":null");
     printf(",\"unit\":");
     print_json_text(entry->unit);
-    printf(",\"better\":\"%s\",\"peer\":null,\"ratio\":null}",
+    printf(",\"better\":\"%s\",\"peer\":",
            entry->higher_is_better ? "higher" : "lower");
+    if (r->peer_st != RD_OK) {
+        printf("null,\"ratio\":null}");
+        return;
+    }
+    printf("{\"name\":");
+    print_json_text(entry->peer);
+    printf(",\"value\":%.9g},\"ratio\":", r->peer);
+    if (st == RD_OK)
+        printf("%.6g}", value / r->peer);
+    else
+        printf("null}");
+}
+
+static int measure_group(const struct bench_entry *e, char **words, int n, bool json,
+                         bool *first)
+{
+    bool terminal = isatty(STDERR_FILENO) == 1;
+    int status = CLI_OK;
+    for (; e->name; e++) {
+        if (!selected(e, words, n))
+            continue;
+        if (terminal)
+            fprintf(stderr, "measuring %s ...\r", e->name);
+        fflush(stdout); /* a measurement may fork */
+        struct result r = measure(e);
+        if (terminal)
+            fprintf(stderr, "%40s\r", "");
+        if (r.st != RD_OK && r.st != RD_E_UNSUPPORTED)
+            status = cli_error(CLI_FAILED, "%s: %s", e->name, rd_status_text(r.st));
+        if (json)
+            print_json_row(e, &r, *first);
+        else
+            print_row(e, &r);
+        *first = false;
+    }
+    return status;
 }
 
 static int measure_all(char **words, int n, bool json)
 {
-    bool terminal = isatty(STDERR_FILENO) == 1;
     bool first = true;
     int status = CLI_OK;
     if (json)
         print_json_host();
-    for (const struct bench_entry *e = bench_emu_entries; e->name; e++) {
-        if (!selected(e, words, n))
-            continue;
-        double value = 0;
-        if (terminal)
-            fprintf(stderr, "measuring %s ...\r", e->name);
-        rd_status st = e->measure(&value);
-        if (terminal)
-            fprintf(stderr, "%40s\r", "");
-        if (st != RD_OK && st != RD_E_UNSUPPORTED)
-            status = cli_error(CLI_FAILED, "%s: %s", e->name, rd_status_text(st));
-        if (json)
-            print_json_row(e, st, value, first);
-        else
-            print_row(e, st, value);
-        first = false;
+    for (size_t g = 0; g < GROUPS; g++) {
+        int st = measure_group(groups[g], words, n, json, &first);
+        status = st == CLI_OK ? status : st;
     }
     if (json)
         printf("\n]}\n");
@@ -148,8 +204,9 @@ static int measure_all(char **words, int n, bool json)
 
 static int list_all(void)
 {
-    for (const struct bench_entry *e = bench_emu_entries; e->name; e++)
-        printf("%-18s %-12s %s\n", e->name, e->unit, e->what);
+    for (size_t g = 0; g < GROUPS; g++)
+        for (const struct bench_entry *e = groups[g]; e->name; e++)
+            printf("%-23s %-12s %s\n", e->name, e->unit, e->what);
     return cli_finish(CLI_OK);
 }
 

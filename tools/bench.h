@@ -17,10 +17,15 @@ struct bench_entry {
 
     /* Measure. RD_E_UNSUPPORTED: not on this host. */
     rd_status (*measure)(double *value);
+
+    /* What the value is compared with; NULL: nothing. */
+    const char *peer;
+    rd_status (*measure_peer)(double *value);
 };
 
 /* Rows in the order in which they are measured: what looks at fresh processes comes
  * before what fills memory. Ends with a NULL name. */
 extern const struct bench_entry bench_emu_entries[];
+extern const struct bench_entry bench_driver_entries[]; /* RDNA3_HAVE_EXEC */
 
 #endif

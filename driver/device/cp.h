@@ -44,8 +44,9 @@ struct gdev_queue {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
-    bool poked;         /* lock */
-    bool waiting, busy; /* lock; worker waits for a poke, or is inside a step */
+    bool poked;           /* lock */
+    bool busy;            /* lock; worker is inside a step */
+    _Atomic bool waiting; /* worker waits for a poke */
     _Atomic bool stop, active, halted;
     volatile int control; /* enum emu_control of the dispatch that runs */
     uint64_t seen;        /* doorbell value at the last wake-up; poller only */

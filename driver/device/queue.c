@@ -20,6 +20,7 @@
 #define POLL_BUSY_NS   5000 /* nap between looks while work was seen lately */
 #define POLL_CALM_NS   50000
 #define POLL_ASLEEP_NS 500000
+#define POLL_AWAKE_NS  100000      /* while every worker looks for itself */
 #define BUSY_FOR_NS    20000000ull /* how long "lately" is */
 #define CALM_FOR_NS    1000000000ull
 #define DESTROY_WAIT_S 2
@@ -51,13 +52,13 @@ static void wait_for_poke(struct gdev_queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
-static void idle(struct gdev_queue *q)
+/* before: the doorbell as it was when the last step began. */
+static void idle(struct gdev_queue *q, uint64_t before)
 {
-    uint64_t before = *q->doorbell;
     for (unsigned i = 0; i < IDLE_SPINS; i++) {
         if (*q->doorbell != before)
             return;
-        if (i % 256 == 255)
+        if (i % 1024 == 1023)
             sched_yield();
         __builtin_ia32_pause();
     }
@@ -76,13 +77,14 @@ static void *worker(void *arg)
             wait_for_poke(q);
             continue;
         }
+        uint64_t bell = *q->doorbell;
         switch (q->step(q)) {
         case CP_PROGRESS:
             stalls = 0;
             break;
         case CP_IDLE:
             stalls = 0;
-            idle(q);
+            idle(q, bell);
             break;
         case CP_STALL:
             if (++stalls > 200)
@@ -111,16 +113,19 @@ static void poke(struct gdev_queue *q)
 
 /* ---- poller ---- */
 
-/* Wake the workers whose doorbell has changed since their last wake-up. */
-static bool poll_once(struct gdev *dev)
+/* Wake the workers whose doorbell has changed since their last wake-up.
+ * asleep: out, does any worker wait for that? */
+static bool poll_once(struct gdev *dev, bool *asleep)
 {
     bool seen = false;
+    *asleep = false;
     pthread_mutex_lock(&dev->queue_lock);
     for (unsigned i = 0, left = dev->n_queues; left; i++) {
         struct gdev_queue *q = dev->queues[i];
         if (!q)
             continue;
         left--;
+        *asleep = *asleep || atomic_load_explicit(&q->waiting, memory_order_relaxed);
         uint64_t bell = *q->doorbell;
         if (bell != q->seen) {
             q->seen = bell;
@@ -141,11 +146,13 @@ static void *poller(void *arg)
     for (;;) {
         uint32_t k = atomic_load(&dev->kicks);
         uint64_t t = now_ns();
-        if (poll_once(dev) || k != kicks)
+        bool asleep;
+        if (poll_once(dev, &asleep) || k != kicks)
             last = t;
         kicks = k;
         uint64_t quiet = t - last;
-        struct timespec nap = {0, quiet < BUSY_FOR_NS   ? POLL_BUSY_NS
+        struct timespec nap = {0, !asleep               ? POLL_AWAKE_NS
+                                  : quiet < BUSY_FOR_NS ? POLL_BUSY_NS
                                   : quiet < CALM_FOR_NS ? POLL_CALM_NS
                                                         : POLL_ASLEEP_NS};
         nanosleep(&nap, NULL);

@@ -282,7 +282,7 @@ rd_status rt_wait(struct rt_signal *s, uint64_t timeout_ns, struct rt_error *err
     for (unsigned i = 0; i < SPINS; i++) {
         if (rt_signal_value(s) <= 0)
             return RD_OK;
-        if (i % 64 == 63)
+        if (i % 512 == 511)
             sched_yield();
         __builtin_ia32_pause();
     }
