@@ -163,7 +163,8 @@ void emu_remove_observer(struct emu *emu, const void *ctx);
  *
  * pc     its GPU address
  * wave   32 or 64
- * Bytes that are no instruction give EMU_KIND_ILLEGAL of 4 bytes.
+ * Bytes that are no instruction give EMU_KIND_ILLEGAL of 4 bytes, or 8 if they begin
+ * like an encoding of two dwords.
  */
 void emu_inst_describe(const void *code, size_t bytes, uint64_t pc, unsigned wave,
                        struct emu_inst *out);

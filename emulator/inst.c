@@ -123,6 +123,9 @@ void emu_inst_describe(const void *code, size_t bytes, uint64_t pc, unsigned wav
     out->kind = EMU_KIND_ILLEGAL;
     if (isa_decode_hw(code, bytes, wave, &out->isa) != RD_OK) {
         memset(&out->isa, 0, sizeof out->isa);
+        /* encodings that begin with two ones have two dwords at least */
+        if (bytes >= 8 && ((const uint8_t *)code)[3] >= 0xc0)
+            out->bytes = 8;
         return;
     }
     out->bytes = out->isa.bytes;

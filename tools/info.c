@@ -12,12 +12,18 @@
 #include "emu.h"
 #include "host.h"
 #include "isa.h"
+#include "timing.h"
 
-static const char help[] = "usage: rdna3 info\n"
+static const char help[] = "usage: rdna3 info [--timing]\n"
                            "\n"
                            "Show the parameters of the emulated device (gfx1100), the "
                            "host's SIMD level and the\n"
-                           "engines of this program.\n";
+                           "engines of this program.\n"
+                           "\n"
+                           "  --timing  the parameters of the timing model: value, "
+                           "unit, effect, source;\n"
+                           "            rdna3 run --timing-set NAME=VALUE changes "
+                           "them\n";
 
 /* Source: AMD's published gfx1100 specifications (ROCm GPU hardware specifications,
  * RDNA3 ISA manual); wave slots and register file: LLVM's gfx11 target data. */
@@ -58,15 +64,31 @@ static void print_simd_levels(void)
     printf("(in use: %s)\n", host_simd_name());
 }
 
+/* The timing model's numbers: value, unit, what each affects, where it comes from. */
+static void print_timing(void)
+{
+    for (size_t i = 0; i < tm_param_count(); i++) {
+        const struct tm_param *p = tm_param(i);
+        printf("%-24s %g%s%s\n    %s\n    source: %s\n", p->name, p->value,
+               *p->unit ? " " : "", p->unit, p->affects, p->source);
+    }
+}
+
 int cmd_info(int argc, char **argv)
 {
     static const struct option options[] = {
         {"help", no_argument, NULL, 'h'},
+        {"timing", no_argument, NULL, 't'},
         {NULL, 0, NULL, 0},
     };
     int option;
+    bool timing = false;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == 't') {
+            timing = true;
+            continue;
+        }
         if (option != 'h')
             return cli_option_error(argc, argv, option);
         fputs(help, stdout);
@@ -75,6 +97,10 @@ int cmd_info(int argc, char **argv)
     if (optind < argc)
         return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind]);
 
+    if (timing) {
+        print_timing();
+        return cli_finish(CLI_OK);
+    }
     char cpu[128];
     host_cpu_name(cpu, sizeof cpu);
     puts("device");

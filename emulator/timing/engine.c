@@ -159,8 +159,6 @@ static rd_status end_wave(struct tm_engine *t, struct tm_wave *w)
     const struct tm_fifo *stores = &w->counter[TM_VS];
     for (unsigned i = 0; i < stores->n; i++)
         end = tm_max(end, stores->done[(stores->first + i) % TM_FIFO] + 1);
-    if (t->now <= w->end_prefetch)
-        end = tm_max(end, w->end_prefetch);
     w->ended = true;
     w->group->waves[emu_wave_info(w->wave)->wave] = NULL;
     return tm_push(t, end, w->age, w);

@@ -121,9 +121,8 @@ struct tm_wave {
     uint8_t delay_id[2], delay_skip;
     bool delay_on[2];
     /* fetch */
-    uint64_t fetched;   /* first line this wave has not asked for */
-    int64_t fetch_last; /* when its last request returns */
-    int64_t end_prefetch;
+    uint64_t fetched;        /* first line this wave has not asked for */
+    int64_t fetch_last;      /* when its last request returns */
     uint64_t line_ready_for; /* line + 1 that line_ready is about */
     int64_t line_ready;
 };
@@ -176,6 +175,7 @@ struct tm_wgp {
     unsigned enabled; /* bit per CU */
     unsigned waves, groups;
     int64_t busy_since, busy_cycles;
+    int64_t fetch_free;
     int64_t code_seen; /* when its code translation is there */
     struct tm_cache icache, scache;
 };
@@ -215,7 +215,7 @@ struct tm_engine {
     int64_t gl2_free[64];
     double mall_free, dram_free;
     /* what a workgroup needs */
-    unsigned vgprs_alloc, waves_per_group;
+    unsigned vgprs_alloc, waves_per_group, user_sgprs;
     uint32_t lds_alloc;
     bool wgp_mode;
     /* order */
@@ -288,7 +288,8 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
 void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset);
 int64_t tm_fetch_ready(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i);
 void tm_fetch_ahead(struct tm_engine *t, struct tm_wave *w, uint64_t offset);
-void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t offset);
+void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t from_offset,
+                     uint64_t offset);
 
 /* ---- mem.c ---- */
 RD_CHECKED rd_status tm_place_ranges(struct tm_engine *t);

@@ -143,10 +143,10 @@ static void valu_sgprs(struct tm_engine *t, struct tm_wave *w, const struct tm_i
         w->sdst_issue = t->now;
     }
     if (i->writes_exec) {
-        if (w->cmpx_exec + PARAM(t, cmpx_drain) <= t->now || w->cmpx_n == 0) {
+        if (w->cmpx_exec + PARAM(t, cmpx_drain) <= t->now)
             w->cmpx_n = 0;
+        if (t->now >= w->exec_visible)
             w->exec_visible = exec + PARAM(t, vskip_exec_cycles);
-        }
         w->cmpx_n++;
         w->cmpx_exec = exec;
     }
@@ -224,7 +224,8 @@ static void issue_branch(struct tm_engine *t, struct tm_wave *w,
         if (i->special == TM_CALL)
             t->now = tm_max(now, w->salu_exec);
         w->earliest_why = TM_S_BRANCH;
-        tm_fetch_branch(t, w, event->next_pc - t->launch.code_base);
+        tm_fetch_branch(t, w, i->offset + i->bytes,
+                        event->next_pc - t->launch.code_base);
         t->now = now;
         return;
     }

@@ -44,18 +44,31 @@ static void request_until(struct tm_engine *t, struct tm_wave *w, uint64_t offse
         w->fetch_last = tm_max(w->fetch_last, request(t, w, w->fetched, now));
 }
 
+/* The line goes to a wave that waits for it: one after the other. */
+static int64_t deliver(struct tm_engine *t, struct tm_wgp *g, int64_t ready)
+{
+    int64_t start = tm_max(ready, g->fetch_free);
+    g->fetch_free = start + PARAM(t, ifetch_port_cycles);
+    return start;
+}
+
 /* The wave's first request, after its registers have been set up. */
 void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
 {
-    int64_t now = w->start + tm_lat(t, t->p.launch_cycles, t->p.launch_ns);
+    double cycles = t->p.launch_cycles, ns = t->p.launch_ns;
+    if (t->user_sgprs > (unsigned)t->p.launch_user_sgprs) {
+        cycles += t->p.launch_user_cycles;
+        ns += t->p.launch_user_ns;
+    }
+    int64_t now = w->start + tm_lat(t, cycles, ns);
     uint64_t line = offset / LINE;
     struct tm_wgp *g = w->simd->in;
     if (!t->config.warm_code && !tm_cache_probe(&g->icache, line)) {
         /* the first wave of all walks; the rest wait for it */
-        double ns =
+        double walk =
             t->p.walk_ns + (t->config.warm_kernarg ? 0 : t->p.walk_directory_ns);
         if (!t->code_walked)
-            t->code_walked = now + tm_lat(t, t->p.walk_cycles, ns);
+            t->code_walked = now + tm_lat(t, t->p.walk_cycles, walk);
         now = tm_max(now, t->code_walked);
     }
     if (!g->code_seen)
@@ -63,10 +76,8 @@ void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
     now = tm_max(now, g->code_seen);
     w->fetched = line;
     request_until(t, w, offset, now);
-    w->earliest = w->fetch_last;
+    w->earliest = deliver(t, g, w->fetch_last);
     w->earliest_why = TM_S_FETCH;
-    w->end_prefetch =
-        w->fetch_last + tm_lat(t, t->p.end_prefetch_cycles, t->p.end_prefetch_ns);
 }
 
 /* When all bytes of the instruction are there. */
@@ -89,11 +100,16 @@ void tm_fetch_ahead(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
     request_until(t, w, offset, t->now);
 }
 
-/* A taken branch: what was asked for must have come back before the target's line. */
-void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
+/* A taken branch: what the wave's buffer waits for must come before the target. */
+void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t from_offset,
+                     uint64_t offset)
 {
     uint64_t line = offset / LINE;
-    int64_t from = tm_max(t->now, w->fetch_last);
+    uint64_t ahead = (from_offset + (uint64_t)t->p.ifetch_buffer_bytes) / LINE;
+    int64_t from = t->now, *ready;
+    if (ahead < w->fetched && tm_cache_probe(&w->simd->in->icache, ahead) &&
+        tm_cache_access(&w->simd->in->icache, ahead, &ready))
+        from = tm_max(from, *ready);
     w->fetched = line;
     request_until(t, w, offset, from);
     w->earliest = tm_max(w->earliest, from + PARAM(t, branch_taken_cycles));

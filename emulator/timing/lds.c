@@ -75,7 +75,8 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                const struct emu_event *event, int64_t accept)
 {
     struct tm_cu *cu = w->simd->cu;
-    unsigned cycles = 0, least = 0, passes = t->launch.lanes == 64 ? 2 : 1;
+    unsigned cycles = 0, least = 0, rewrite = i->lds_more,
+             passes = t->launch.lanes == 64 ? 2 : 1;
     unsigned banks =
         (unsigned)t->p.lds_banks <= BANKS_MAX ? (unsigned)t->p.lds_banks : BANKS_MAX;
     for (unsigned a = 0; a < event->n_accesses; a++) {
@@ -83,10 +84,14 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
         if (event->access[a].space != EMU_SPACE_LDS)
             continue;
         cycles += data_cycles(&event->access[a], banks, &one);
+        if (event->access[a].read && event->access[a].write && i->send_regs)
+            rewrite++; /* an atomic writes in a cycle of its own */
         least += one;
     }
     if (cycles == 0)
         cycles = least = passes;
+    cycles += rewrite;
+    least += rewrite;
     int64_t extra = i->lds_float ? PARAM(t, lds_float_atomic) : 0;
     int64_t start = tm_max(accept, cu->lds_free);
     cu->lds_free = start + cycles + extra;

@@ -299,6 +299,8 @@ static int64_t do_store(struct tm_engine *t, struct tm_wave *w, const struct req
         done = tm_max(done, go);
     }
     done += PARAM(t, store_ack_cycles) - PARAM(t, lds_start);
+    if (r->lines > 1)
+        done += tm_lat(t, 0, t->p.store_lines_ns);
     done = tm_max(done, w->vs_last + 1);
     w->vs_last = done;
     return done;

@@ -55,6 +55,7 @@ static void measure_group(struct tm_engine *t, const struct emu_dispatch *d)
     unsigned lds = (unsigned)t->p.lds_granule;
     t->vgprs_alloc = (n + granule - 1) / granule * granule * (d->wave64 ? 2 : 1);
     t->lds_alloc = (d->lds_bytes + lds - 1) / lds * lds;
+    t->user_sgprs = d->rsrc2 >> 1 & 31u;
     t->wgp_mode = d->rsrc1 >> 29 & 1u;
     t->waves_per_group = t->launch.waves_per_group;
 }

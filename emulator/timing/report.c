@@ -117,7 +117,8 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
     unsigned by_slot = (unsigned)t->p.slots_per_simd;
     unsigned by_lds = by_slot;
     if (t->lds_alloc)
-        by_lds = (unsigned)t->p.lds_per_cu / t->lds_alloc * t->waves_per_group / 2;
+        by_lds =
+            ((unsigned)t->p.lds_per_cu / t->lds_alloc * t->waves_per_group + 1) / 2;
     const char *limit = by_lds < by_vgpr && by_lds < by_slot ? "LDS"
                         : by_vgpr < by_slot                  ? "VGPRs"
                                                              : "wave slots";

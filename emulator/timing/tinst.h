@@ -77,6 +77,7 @@ struct tm_inst {
     bool reads_sgpr;
     bool load, store, lds_float, permute, addr64, returns;
     uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
+    uint8_t lds_more;            /* data cycles that no access shows */
     uint8_t mul;                 /* SALU multiplication */
     uint8_t wait[4];             /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
     uint16_t sleep_units;
