@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
 
-sh tools/install.sh cmake ninja-build gcc libc6-dev pkg-config check libexpat1-dev \
+sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev pkg-config check libexpat1-dev \
     python3 git clang-19 lld-19 llvm-19 clang-format-19
 
 # build PRESET TARGET...

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sh tools/install.sh cmake ninja-build gcc libc6-dev clang-19 lld-19
+sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev clang-19 lld-19
 
 echo "== Building"
 cmake --preset release >/dev/null

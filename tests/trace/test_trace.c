@@ -70,8 +70,8 @@ START_TEST(events_come_back)
         ck_assert_uint_eq(d->n_groups, GROUPS);
         ck_assert_uint_eq(d->block[0], BLOCK);
         ck_assert_ptr_null(trace_dispatch(r, runs));
-        if (i == 0) /* small, and more than one chunk */
-            ck_assert_uint_lt(trace_file_bytes(r), log.n / 4);
+        if (i == 0) /* small even without compression, and more than one chunk */
+            ck_assert_uint_lt(trace_file_bytes(r), 4 * log.n);
         trace_reader_close(r);
         log_free(&log);
     }
