@@ -378,20 +378,16 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
 
 /* ---- lookup by name ---- */
 
-#define HOOKS(X)                                                                       \
-    X(open)                                                                            \
-    X(open64)                                                                          \
-    X(openat)                                                                          \
-    X(openat64)                                                                        \
-    X(__open_2)                                                                        \
-    X(__open64_2) X(__openat_2) X(__openat64_2) X(fopen) X(fopen64) X(opendir)         \
-        X(scandir) X(scandir64) X(stat) X(stat64) X(lstat) X(lstat64) X(fstat)         \
-            X(fstat64) X(fstatat) X(fstatat64) X(__xstat) X(__xstat64) X(__lxstat)     \
-                X(__lxstat64) X(__fxstat) X(__fxstat64) X(statx) X(access)             \
-                    X(faccessat) X(readlink) X(readlinkat) X(__readlink_chk)           \
-                        X(realpath) X(__realpath_chk) X(canonicalize_file_name)        \
-                            X(getxattr) X(lgetxattr) X(listxattr) X(llistxattr)        \
-                                X(ioctl)
+/* clang-format off */
+#define HOOKS(X) \
+    X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2) \
+    X(__openat64_2) X(fopen) X(fopen64) X(opendir) X(scandir) X(scandir64) X(stat) \
+    X(stat64) X(lstat) X(lstat64) X(fstat) X(fstat64) X(fstatat) X(fstatat64) \
+    X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(__fxstat) X(__fxstat64) \
+    X(statx) X(access) X(faccessat) X(readlink) X(readlinkat) X(__readlink_chk) \
+    X(realpath) X(__realpath_chk) X(canonicalize_file_name) X(getxattr) X(lgetxattr) \
+    X(listxattr) X(llistxattr) X(ioctl)
+/* clang-format on */
 
 struct hook {
     const char *name;
