@@ -96,6 +96,14 @@ static void wait_salu(const struct tm_engine *t, const struct tm_wave *w,
     if (w->sdst_issue)
         at_least(b, w->sdst_issue + PARAM(t, valu_to_salu), TM_S_SDST);
     wait_sgprs(t, w, i, b);
+    if (i->cls == TM_SMEM) /* addresses come from the SALU's results */
+        for (unsigned r = 0; r < i->n_ssrc; r++)
+            for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS;
+                 k++)
+                if (w->s_ready[i->ssrc[r].first + k])
+                    at_least(b,
+                             w->s_ready[i->ssrc[r].first + k] + PARAM(t, salu_to_smem),
+                             TM_S_SALU);
     if (i->special == TM_GETREG || i->special == TM_SETREG ||
         i->special == TM_SETREG_IMM || i->special == TM_WAIT_SALU)
         if (w->salu_exec)

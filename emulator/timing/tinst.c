@@ -93,6 +93,7 @@ static void describe_illegal(struct tm_inst *out)
     memcpy(&word, (const void *)(uintptr_t)out->inst->pc, sizeof word); // NOLINT
     if (word >> 30 != 2) {
         out->cls = TM_VALU;
+        out->exec_matters = true;
         out->pipe = out->bytes == 4 ? TM_PIPE_HALF : TM_PIPE_PLAIN; /* v_swap_b16 */
         return;
     }
@@ -216,7 +217,7 @@ static void describe_memory(const struct emu_inst *inst, const char *name,
         out->lds_float = begins(name, "ds_add_f32") || begins(name, "ds_add_rtn_f32");
         if (begins(name, "ds_load"))
             out->send_regs = 1; /* the old value of a half register stays where it is */
-        out->lds_more = begins(name, "ds_bvh") ? 5 : 0;
+        out->lds_more = begins(name, "ds_bvh") ? 6 : 0;
         out->permute = begins(name, "ds_permute") || begins(name, "ds_bpermute");
         return;
     }

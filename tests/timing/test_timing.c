@@ -1,0 +1,83 @@
+/* test_timing.c: parameters and tag stores of the timing engine.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timing.h"
+
+/* Internal: tests may use it. */
+#include "../../emulator/timing/cache.h"
+
+START_TEST(parameters_have_unit_effect_and_source)
+{
+    ck_assert_uint_gt(tm_param_count(), 100);
+    for (size_t i = 0; i < tm_param_count(); i++) {
+        const struct tm_param *p = tm_param(i);
+        ck_assert_msg(*p->affects && *p->source, "%s", p->name);
+        for (size_t k = 0; k < i; k++)
+            ck_assert_str_ne(p->name, tm_param(k)->name);
+    }
+}
+END_TEST
+
+START_TEST(parameters_can_be_set)
+{
+    struct tm_config config = {.sclk_mhz = 2000};
+    struct tm_engine *t;
+    ck_assert_int_eq(tm_create(&config, &t), RD_OK);
+    ck_assert_int_eq(tm_set(t, "gl2_bytes", 12582912), RD_OK);
+    ck_assert_int_eq(tm_set(t, "no_such_thing", 1), RD_E_NOT_FOUND);
+    ck_assert_int_eq(tm_set(t, "gl2_ways", 0), RD_E_RANGE);
+    tm_destroy(t);
+}
+END_TEST
+
+START_TEST(impossible_machines_are_refused)
+{
+    struct tm_config config = {.have_cu_mask = true};
+    struct tm_engine *t = NULL;
+    ck_assert_int_eq(tm_create(&config, &t), RD_E_RANGE);
+    config.cu_mask[3] = 1;
+    config.first_se = TM_MAX_SES;
+    ck_assert_int_eq(tm_create(&config, &t), RD_E_RANGE);
+    ck_assert_ptr_null(t);
+}
+END_TEST
+
+START_TEST(caches_replace_the_least_recently_used)
+{
+    struct tm_cache c = {0};
+    int64_t *ready;
+    ck_assert_int_eq(tm_cache_create(&c, 8, 2), RD_OK); /* 4 sets of 2 ways */
+    ck_assert(!tm_cache_access(&c, 0, &ready));
+    ck_assert(!tm_cache_access(&c, 4, &ready));
+    ck_assert(tm_cache_access(&c, 0, &ready));
+    ck_assert(!tm_cache_access(&c, 8, &ready)); /* takes the place of 4 */
+    ck_assert(tm_cache_probe(&c, 0));
+    ck_assert(!tm_cache_probe(&c, 4));
+    ck_assert(tm_cache_probe(&c, 8));
+    ck_assert(!tm_cache_probe(&c, 1)); /* another set */
+    ck_assert_uint_eq(c.hits, 1);
+    ck_assert_uint_eq(c.misses, 3);
+    tm_cache_destroy(&c);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("timing");
+    TCase *tests = tcase_create("timing");
+    tcase_add_test(tests, parameters_have_unit_effect_and_source);
+    tcase_add_test(tests, parameters_can_be_set);
+    tcase_add_test(tests, impossible_machines_are_refused);
+    tcase_add_test(tests, caches_replace_the_least_recently_used);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
