@@ -211,6 +211,7 @@ struct as_frame {
     uint32_t line;       /* of p */
     uint32_t begin_line; /* of begin */
     uint32_t from;       /* line of the call, 0 in the file itself */
+    uint32_t lines;      /* after so many the lines come from begin_line again; 0 */
     uint64_t repeat;     /* further passes over the text (.rept) */
     uint32_t cond;       /* depth of conditionals outside */
     bool macro;          /* .exitm leaves it */
@@ -314,6 +315,8 @@ void as_warning(struct as *as, const char *at, const char *fmt, ...)
 /* The same about an earlier statement. */
 void as_error_at(struct as *as, const char *at, uint32_t line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The line of the source that a line of the top frame comes from. */
+uint32_t as_source_line(const struct as *as, uint32_t line);
 /* An error that ends the assembly. */
 void as_fatal(struct as *as, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

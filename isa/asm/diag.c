@@ -52,13 +52,21 @@ static void report(struct as *as, enum asm_severity severity, const char *at,
     as->options->message(as->options->ctx, &m);
 }
 
+uint32_t as_source_line(const struct as *as, uint32_t line)
+{
+    const struct as_frame *top = as->n_frames ? &as->frames[as->n_frames - 1] : NULL;
+    if (!top || top->lines == 0)
+        return line;
+    return top->begin_line + (line - top->begin_line) % top->lines;
+}
+
 /* The line of a place in the statement being read. */
 static uint32_t line_of(const struct as *as, const char *at)
 {
     uint32_t line = as->line;
     for (const char *p = at; p && p < as->p; p++)
         line -= *p == '\n';
-    return line;
+    return as_source_line(as, line);
 }
 
 static uint32_t call_line(const struct as *as)
@@ -144,8 +152,13 @@ size_t asm_format(const struct asm_message *message, char *text)
     static const char *const words[] = {"error", "warning", "note"};
     const struct asm_message *m = message;
     size_t room = ASM_FORMAT_BYTES - 256; /* the rest is for the note about the call */
-    int used = snprintf(text, room - 320, "%s: %.256s:%u:%u: %s", words[m->severity],
-                        m->file, m->line, m->column, m->text);
+    char place[32] = "";
+    if (m->line && m->column)
+        snprintf(place, sizeof place, ":%u:%u", m->line, m->column);
+    else if (m->line)
+        snprintf(place, sizeof place, ":%u", m->line);
+    int used = snprintf(text, room - 320, "%s: %.256s%s: %s", words[m->severity],
+                        m->file, place, m->text);
     size_t at = used < 0 ? 0 : (size_t)used;
     if (at >= room - 320)
         at = room - 321;

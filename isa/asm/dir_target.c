@@ -86,8 +86,7 @@ static void dir_lds(struct as *as, int arg)
 static void dir_refused(struct as *as, int which)
 {
     static const char *const why[] = {
-        "kernel code objects of version 1 (amd_kernel_code_t) are not written: use "
-        ".amdhsa_kernel",
+        "amd_kernel_code_t is of code object version 1: use .amdhsa_kernel",
         "metadata of code object version 2 is not written: use .amdgpu_metadata",
         "PAL metadata is not written: the target is HSA",
         "this directive ends a block that was not begun",

@@ -62,7 +62,7 @@ static uint32_t sysv_hash(const struct as_symbol *s)
 }
 
 struct hashed {
-    uint32_t symbol, hash, bucket, number;
+    uint32_t symbol, hash, bucket, number, name;
 };
 
 static int by_bucket(const void *a, const void *b)
@@ -135,6 +135,16 @@ static void fill_sysv_hash(struct dyn *d)
 
 /* ---- sizes ---- */
 
+static void add_symbol(struct dyn *d, struct as_buf *table, uint32_t name,
+                       uint32_t index, bool local)
+{
+    const struct as_symbol *s = &d->as->symbols[index];
+    Elf64_Sym sym = {
+        .st_name = name, .st_other = s->vis, .st_size = (uint64_t)s->size.k};
+    sym.st_info = (uint8_t)ELF64_ST_INFO(local ? STB_LOCAL : elf_binding(s), s->type);
+    as_buf_add(table, &sym, sizeof sym);
+}
+
 static bool choose_exports(struct dyn *d)
 {
     struct as *as = d->as;
@@ -148,30 +158,27 @@ static bool choose_exports(struct dyn *d)
     uint32_t n = 0;
     for (uint32_t i = 1; i < as->n_symbols; i++)
         if (exported(d, &as->symbols[i])) {
-            h[n] = (struct hashed){i, gnu_hash(&as->symbols[i]), 0, n};
+            h[n] = (struct hashed){
+                .symbol = i, .hash = gnu_hash(&as->symbols[i]), .number = n};
             n++;
         }
     uint32_t buckets = n / 4 ? n / 4 : 1;
-    for (uint32_t i = 0; i < n; i++)
+    (void)elf_string(&d->dynstr, "", 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct as_symbol *s = &as->symbols[h[i].symbol];
         h[i].bucket = h[i].hash % buckets;
+        h[i].name = elf_string(&d->dynstr, s->name, s->name_len);
+    }
     qsort(h, n, sizeof *h, by_bucket);
     d->n_exports = n;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         d->exports[i] = h[i].symbol;
+        add_symbol(d, &d->dynsym, h[i].name, h[i].symbol, false);
+    }
     fill_gnu_hash(d, h, buckets);
     fill_sysv_hash(d);
     free(h);
     return true;
-}
-
-static void add_symbol(struct dyn *d, struct as_buf *table, struct as_buf *names,
-                       uint32_t index, bool local)
-{
-    const struct as_symbol *s = &d->as->symbols[index];
-    Elf64_Sym sym = {.st_other = s->vis, .st_size = (uint64_t)s->size.k};
-    sym.st_info = (uint8_t)ELF64_ST_INFO(local ? STB_LOCAL : elf_binding(s), s->type);
-    sym.st_name = elf_string(names, s->name, s->name_len);
-    as_buf_add(table, &sym, sizeof sym);
 }
 
 static void plan_dynamic(struct dyn *d)
@@ -185,12 +192,9 @@ static void plan_dynamic(struct dyn *d)
 bool dyn_tables_plan(struct dyn *d)
 {
     Elf64_Sym none = {0};
+    as_buf_add(&d->dynsym, &none, sizeof none);
     if (!choose_exports(d))
         return false;
-    as_buf_add(&d->dynsym, &none, sizeof none);
-    (void)elf_string(&d->dynstr, "", 0);
-    for (uint32_t i = 0; i < d->n_exports; i++)
-        add_symbol(d, &d->dynsym, &d->dynstr, d->exports[i], false);
     plan_dynamic(d);
     return true;
 }
@@ -219,7 +223,9 @@ static void fill_dynsym(struct dyn *d)
 
 static void append_placed(struct dyn *d, uint32_t index, bool local)
 {
-    add_symbol(d, &d->symtab, &d->strtab, index, local);
+    const struct as_symbol *s = &d->as->symbols[index];
+    uint32_t name = elf_string(&d->strtab, s->name, s->name_len);
+    add_symbol(d, &d->symtab, name, index, local);
     if (!d->symtab.failed)
         place_symbol(d, index,
                      (Elf64_Sym *)(void *)(d->symtab.data + d->symtab.bytes) - 1);

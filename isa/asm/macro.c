@@ -20,11 +20,8 @@ struct text {
 
 bool as_frame_push(struct as *as, const struct as_frame *frame)
 {
-    if (as->n_frames > AS_MAX_NEST) {
-        as_fatal(as, as->p, "macros and repetitions are nested deeper than %u levels",
-                 AS_MAX_NEST);
+    if (as->n_frames > AS_MAX_NEST)
         return false;
-    }
     if (as->n_frames) {
         struct as_frame *top = &as->frames[as->n_frames - 1];
         top->p = as->p;
@@ -45,7 +42,7 @@ bool as_frame_pop(struct as *as)
     struct as_frame *top = &as->frames[as->n_frames - 1];
     if (top->repeat > 0) {
         top->repeat--;
-        as->expanded += 1 + (uint64_t)(top->end - top->begin) / 64;
+        as->expanded += 16 + (uint64_t)(top->end - top->begin) / 8;
         if (as->expanded > AS_MAX_EXPANDED) {
             as_fatal(as, NULL, "too many repetitions");
             return false;
@@ -63,6 +60,16 @@ bool as_frame_pop(struct as *as)
     return true;
 }
 
+/* Would one more text be too many? at: of what asks for it. */
+static bool too_deep(struct as *as, const char *at)
+{
+    if (as->n_frames <= AS_MAX_NEST)
+        return false;
+    as_fatal(as, at, "macros and repetitions are nested deeper than %u levels",
+             AS_MAX_NEST);
+    return true;
+}
+
 /* What is read next is not the rest of this line. */
 static void finish_line(struct as *as)
 {
@@ -72,9 +79,10 @@ static void finish_line(struct as *as)
     as->line_done = true;
 }
 
-/* Read made text as if it stood here; line: where its first line comes from. */
+/* Read made text as if it stood here. line: where its first line comes from; lines: of
+ * the body, if the text is many copies of it. */
 static void push_text(struct as *as, struct as_buf *made, uint32_t line, uint32_t from,
-                      bool macro)
+                      uint32_t lines)
 {
     as->expanded += made->bytes;
     if (made->failed) {
@@ -90,7 +98,8 @@ static void push_text(struct as *as, struct as_buf *made, uint32_t line, uint32_
                                  .line = line,
                                  .begin_line = line,
                                  .from = from,
-                                 .macro = macro};
+                                 .lines = lines,
+                                 .macro = lines == 0};
         if (text)
             (void)as_frame_push(as, &frame);
     }
@@ -482,7 +491,7 @@ static void call_macro(struct as *as, struct as_macro macro, const char *at)
                    macro.n_params, &out);
             as->n_expansions++;
             finish_line(as);
-            push_text(as, &out, macro.line, from, true);
+            push_text(as, &out, macro.line, from, 0);
         }
     }
     free(values);
@@ -496,6 +505,8 @@ bool as_macro_call(struct as *as, const char *name, size_t len)
     uint32_t index = as_map_get(&as->macro_map, name, len);
     if (index == 0 || as->macros[index].purged)
         return false;
+    if (too_deep(as, name))
+        return true;
     call_macro(as, as->macros[index], name);
     return true;
 }
@@ -509,6 +520,8 @@ static void dir_rept(struct as *as, int arg)
     int64_t count = 0;
     struct text body = {0};
     uint32_t from = as->line;
+    if (too_deep(as, at))
+        return;
     bool ok = as_absolute(as, &count);
     if (ok && count < 0) {
         as_error(as, at, "the count must not be negative");
@@ -532,6 +545,14 @@ static void dir_rept(struct as *as, int arg)
         (void)as_frame_push(as, &frame);
 }
 
+static uint32_t count_lines(struct text body)
+{
+    uint32_t lines = 0;
+    for (size_t i = 0; i < body.len; i++)
+        lines += body.p[i] == '\n';
+    return lines ? lines : 1;
+}
+
 /* .irp name, values...; arg 1: .irpc name, characters */
 static void dir_irp(struct as *as, int characters)
 {
@@ -543,6 +564,8 @@ static void dir_irp(struct as *as, int characters)
     const char *name;
     size_t len;
     uint32_t from = as->line;
+    if (too_deep(as, at))
+        return;
     bool ok = as_need_name(as, "a name", &name, &len) && as_expect(as, ',');
     /* Values, each ended by a newline, which none can contain. */
     while (ok && !as_at_end(as)) {
@@ -569,7 +592,7 @@ static void dir_irp(struct as *as, int characters)
             v = characters ? v + 1 : nl + 1;
         }
         finish_line(as);
-        push_text(as, &out, from + 1, from, false);
+        push_text(as, &out, from + 1, from, count_lines(body));
     } else {
         free(out.data);
     }

@@ -218,7 +218,7 @@ void as_fixup(struct as *as, enum as_fixup_kind kind, unsigned size, uint64_t of
     as->fixups[as->n_fixups++] = (struct as_fixup){.offset = offset,
                                                    .section = as->section,
                                                    .node = node,
-                                                   .line = as->line,
+                                                   .line = as_source_line(as, as->line),
                                                    .kind = (uint8_t)kind,
                                                    .size = (uint8_t)size,
                                                    .at = at};

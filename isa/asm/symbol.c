@@ -60,7 +60,7 @@ static void define_here(struct as *as, uint32_t index)
     struct as_symbol *s = &as->symbols[index];
     s->section = as->section;
     s->value = as->sections[as->section].bytes;
-    s->line = as->line;
+    s->line = as_source_line(as, as->line);
 }
 
 static void error_defined(struct as *as, const char *name, size_t len)
@@ -181,7 +181,7 @@ void as_assign(struct as *as, const char *name, size_t len, bool redefinable)
     s->section = AS_SEC_VAR;
     s->node = ref.node;
     s->value = (uint64_t)ref.k;
-    s->line = as->line;
+    s->line = as_source_line(as, as->line);
     s->flags |= AS_SYM_USED;
     if (redefinable)
         s->flags |= AS_SYM_REDEFINABLE;
