@@ -88,20 +88,26 @@ static bool in_body(struct linear *l, cc_ref n, cc_ref end)
     return false;
 }
 
-/* Write what the loop needs from outside. */
+/* Are all loops open that a node is in? */
+static bool is_ready(struct linear *l, cc_ref n)
+{
+    const struct cc_live *live = cc_live(l->g, &l->live, n);
+    for (uint32_t i = 0; live && i < live->n; i++)
+        if (!cc_map_get(&l->open, live->range[i]))
+            return false;
+    return true;
+}
+
+/* Write what the loop needs from outside; what belongs to loops inside comes there. */
 static void emit_before(struct linear *l, cc_ref end)
 {
     cc_ref *nodes;
     uint32_t count;
     if (cc_sorted(l->g, end->src[0], &nodes, &count) != RD_OK)
         return;
-    for (uint32_t i = 0; i < count && !failed(l); i++) {
-        if (!in_body(l, nodes[i], end))
-            continue;
-        for (uint32_t j = 0; j < nodes[i]->n_src; j++)
-            if (!in_body(l, nodes[i]->src[j], end))
-                emit(l, nodes[i]->src[j]);
-    }
+    for (uint32_t i = 0; i < count && !failed(l); i++)
+        if (!in_body(l, nodes[i], end) && is_ready(l, nodes[i]))
+            emit(l, nodes[i]);
     free(nodes);
 }
 
@@ -207,6 +213,9 @@ static rd_status linear(struct linear *l, cc_ref sink)
     if (st != RD_OK)
         return st;
     emit_params(l, nodes, count);
+    for (uint32_t i = 0; i < count; i++) /* memory lives as long as the kernel */
+        if (nodes[i]->op == CC_BUFFER)
+            emit(l, nodes[i]);
     free(nodes);
     emit(l, sink);
     return l->g->status;

@@ -445,8 +445,9 @@ static cc_ref store(struct lower *l, cc_ref n)
     for (unsigned i = 0; i < last; i++) {
         at.index[i] = num(l, 0);
         if (view->shape[i] > 1) {
-            at.index[i] =
-                cc_range(l->g, view->shape[i], l->g->next_range++, CC_AXIS_LOOP);
+            bool few = i + 1u == last && view->shape[i] <= 16;
+            at.index[i] = cc_range(l->g, view->shape[i], l->g->next_range++,
+                                   few ? CC_AXIS_UPCAST : CC_AXIS_LOOP);
             ranges[n_ranges++] = at.index[i];
         }
     }

@@ -193,6 +193,23 @@ static void alu(struct pass *s, uint32_t i)
         s->g, cc_uop(s->g, n->op, n->dtype, n->n_src, src, n->n_arg, n->arg, n->name));
 }
 
+static void define(struct pass *s, uint32_t i)
+{
+    const struct cc_inst *n = &s->in->insts[i];
+    s->value[i] = cc_uop(s->g, n->op, n->dtype, 0, NULL, n->n_arg, n->arg, n->name);
+}
+
+/* Memory comes first: it lives as long as the kernel, and PARAMs are its signature. */
+static void define_memory(struct pass *s)
+{
+    for (uint32_t i = 0; i < s->in->count; i++)
+        if (s->needed[i] &&
+            (s->in->insts[i].op == CC_PARAM || s->in->insts[i].op == CC_BUFFER)) {
+            define(s, i);
+            put(s, s->value[i]);
+        }
+}
+
 static rd_status run(struct pass *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to && status(s) == RD_OK; i++) {
@@ -209,13 +226,9 @@ static rd_status run(struct pass *s, uint32_t from, uint32_t to)
             i = end;
         } else if (cc_is_alu(n->op)) {
             alu(s, i);
-        } else if (n->op == CC_CONST || n->op == CC_SPECIAL || n->op == CC_PARAM ||
-                   n->op == CC_BUFFER) {
-            s->value[i] =
-                cc_uop(s->g, n->op, n->dtype, 0, NULL, n->n_arg, n->arg, n->name);
-            if (n->op == CC_PARAM) /* the signature stays as it is */
-                put(s, s->value[i]);
-        } else {
+        } else if (n->op == CC_CONST || n->op == CC_SPECIAL) {
+            define(s, i);
+        } else if (n->op != CC_PARAM && n->op != CC_BUFFER) {
             copy(s, i);
         }
     }
@@ -248,6 +261,7 @@ static rd_status transform(const struct cc_prog *in, bool unroll, struct cc_prog
         st = cc_prog_create(in->name, &s.out);
     if (st == RD_OK) {
         mark_needed(&s);
+        define_memory(&s);
         st = run(&s, 0, in->count);
     }
     free(s.value);

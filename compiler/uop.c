@@ -139,7 +139,11 @@ const char *cc_describe(const struct cc_uop *n, char *text, size_t size)
         used += snprintf(text + used, size - (size_t)used, "%s%%%u", i ? ", " : "(",
                          n->src[i]->id);
     if (n->n_src && (size_t)used + 8 < size)
-        snprintf(text + used, size - (size_t)used, n->n_src > 4 ? ", ...)" : ")");
+        used +=
+            snprintf(text + used, size - (size_t)used, n->n_src > 4 ? ", ...)" : ")");
+    if (n->op == CC_RANGE && n->n_arg == 2 && (size_t)used + 40 < size)
+        snprintf(text + used, size - (size_t)used, " [%lld, %s]", (long long)n->arg[0],
+                 cc_axis_names[n->arg[1]]);
     return text;
 }
 

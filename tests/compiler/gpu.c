@@ -1,0 +1,91 @@
+/* gpu.c: see gpu.h.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gpu.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asm.h"
+#include "launch.h"
+
+static char last_asm_error[400];
+static struct emu_stats stats;
+
+static void on_message(void *ctx, const struct asm_message *m)
+{
+    (void)ctx;
+    if (!last_asm_error[0])
+        snprintf(last_asm_error, sizeof last_asm_error, "line %u: %s: %.*s", m->line,
+                 m->text, (int)m->source_len, m->source ? m->source : "");
+}
+
+static rd_status launch(const struct cc_prog *p, const struct asm_result *elf,
+                        size_t n_args, const struct cc_arg_buffer *args, char *error)
+{
+    struct emu_config config = {.threads = 1};
+    struct la_error err = {{0}};
+    struct la *la;
+    struct la_kernel kernel;
+    struct la_arg list[64];
+    void *memory[64];
+    struct emu_dispatch dispatch;
+    struct emu_fault fault;
+    struct la_shape shape = {{0}, {0}, 0};
+    rd_status st = la_create(&config, &la, &err);
+    ck_assert_int_eq(st, RD_OK);
+    cc_prog_launch(p, shape.groups, shape.block);
+    for (size_t i = 0; i < n_args && st == RD_OK; i++) {
+        st = la_alloc(la, args[i].bytes ? args[i].bytes : 1,
+                      EMU_MEM_READ | EMU_MEM_WRITE, "argument", &memory[i], &err);
+        if (st == RD_OK)
+            memcpy(memory[i], args[i].data, args[i].bytes);
+        list[i] = (struct la_arg){LA_POINTER, &memory[i], 8, "buffer"};
+    }
+    if (st == RD_OK)
+        st = la_load_object(la, elf->data, elf->bytes, NULL, &kernel, &err);
+    if (st == RD_OK)
+        st = la_prepare(la, &kernel, &shape, list, (unsigned)n_args, &dispatch, &err);
+    if (st == RD_OK) {
+        st = emu_run(la_emu(la), &dispatch, &fault, &stats);
+        if (st == RD_E_FAULT)
+            emu_fault_text(&fault, err.text, sizeof err.text);
+    }
+    for (size_t i = 0; i < n_args && st == RD_OK; i++)
+        memcpy(args[i].data, memory[i], args[i].bytes);
+    if (st != RD_OK)
+        snprintf(error, 256, "%.250s", err.text);
+    la_destroy(la);
+    return st;
+}
+
+rd_status gpu_run(void *user, const struct cc_prog *p, size_t n_args,
+                  const struct cc_arg_buffer *args, char *error)
+{
+    struct asm_options options = {.message = on_message};
+    struct asm_result elf;
+    char *text;
+    (void)user;
+    rd_status st = cc_rdna3(p, &text, error);
+    if (st != RD_OK)
+        return st;
+    if (getenv("CC_SHOW"))
+        fputs(text, stderr);
+    last_asm_error[0] = 0;
+    st = asm_assemble(text, strlen(text), &options, &elf);
+    free(text);
+    if (st != RD_OK) {
+        snprintf(error, 256, "assembler: %.230s", last_asm_error);
+        return st;
+    }
+    st = launch(p, &elf, n_args, args, error);
+    free(elf.data);
+    return st;
+}
+
+const struct emu_stats *gpu_stats(void)
+{
+    return &stats;
+}
