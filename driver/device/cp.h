@@ -50,6 +50,9 @@ struct gdev_queue {
     _Atomic bool stop, active, halted;
     volatile int control; /* enum emu_control of the dispatch that runs */
     uint64_t seen;        /* doorbell value at the last wake-up; poller only */
+    /* An access to memory that the program had unmapped: its address and
+     * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
+    _Atomic uint64_t host_fault;
 };
 
 enum cp_result cp_aql_step(struct gdev_queue *q);
@@ -91,6 +94,10 @@ enum cp_error {
 /* Report an error of the queue and halt it. detail is for the message. */
 enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *detail);
 void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm);
+
+#define CP_HOST_FAULT_WRITE (1ull << 63)
+/* Report what hostfault.c has noted, if anything; true: the queue has halted. */
+RD_CHECKED bool cp_host_fault(struct gdev_queue *q);
 
 /* ---- dispatch.c ---- */
 

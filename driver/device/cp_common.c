@@ -207,9 +207,8 @@ enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *de
     return CP_HALT;
 }
 
-void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm)
+static void page_fault(struct gdev_queue *q, uint64_t va, unsigned perm, bool present)
 {
-    bool present = gdev_vm_check(q->dev, va, 1, GDEV_READ);
     struct gdev_memory_fault fault = {
         .va = va & ~4095ull,
         .not_present = !present,
@@ -224,4 +223,20 @@ void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm)
             fault.read_only ? "read only" : "",
             fault.no_execute ? "not executable" : "", near);
     gdev_event_memory_fault(q->dev, &fault);
+}
+
+void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm)
+{
+    page_fault(q, va, perm, gdev_vm_check(q->dev, va, 1, GDEV_READ));
+}
+
+bool cp_host_fault(struct gdev_queue *q)
+{
+    uint64_t va = atomic_load_explicit(&q->host_fault, memory_order_relaxed);
+    if (!va)
+        return false;
+    if (!atomic_load(&q->halted))
+        page_fault(q, va & ~CP_HOST_FAULT_WRITE,
+                   va & CP_HOST_FAULT_WRITE ? GDEV_WRITE : GDEV_READ, false);
+    return true;
 }

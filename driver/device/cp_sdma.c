@@ -335,7 +335,7 @@ enum cp_result cp_sdma_step(struct gdev_queue *q)
     if (!s.dw)
         return CP_HALT;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (!run_stream(q, &s, false))
+    if (!run_stream(q, &s, false) || cp_host_fault(q))
         return CP_HALT;
     q->rptr = s.at * 4;
     return cp_write(q, q->config.rptr, &q->rptr, 8) ? CP_PROGRESS : CP_HALT;

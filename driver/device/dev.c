@@ -128,6 +128,8 @@ rd_status dev_thread(pthread_t *thread, void *(*main)(void *), void *arg,
 {
     sigset_t all, old;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int err = pthread_create(thread, NULL, main, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -112,7 +112,11 @@ bool dev_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd);
 void dev_svm_init(struct svm *svm);
 void dev_events_init(struct event_table *table);
 
-/* A thread that takes no signals of the program. */
+/* hostfault.c: from now on, memory that vanishes under the GPU is a page fault. */
+void dev_hostfault_init(struct gdev *dev);
+void dev_hostfault_name(uint32_t queue, char name[16]); /* of a queue's threads */
+
+/* A thread that takes no signals of the program but those of its own faults. */
 RD_CHECKED rd_status dev_thread(pthread_t *thread, void *(*main)(void *), void *arg,
                                 const char *name);
 

@@ -55,6 +55,8 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what
     atomic_fetch_add(&proc->workgroups, stats.workgroups);
     atomic_fetch_add(&proc->waves, stats.waves);
     atomic_fetch_add(&proc->instructions, stats.instructions);
+    if (cp_host_fault(q))
+        return CP_HALT;
     if (st == RD_E_FAULT)
         return report(q, &fault);
     if (st == RD_E_TIMEOUT)

@@ -78,7 +78,10 @@ static void *worker(void *arg)
             continue;
         }
         uint64_t bell = *q->doorbell;
-        switch (q->step(q)) {
+        enum cp_result result = q->step(q);
+        if (cp_host_fault(q))
+            result = CP_HALT;
+        switch (result) {
         case CP_PROGRESS:
             stalls = 0;
             break;
@@ -213,12 +216,15 @@ static rd_status start(struct gdev *dev, struct gdev_queue *q)
     *q->doorbell = q->config.kind == GDEV_QUEUE_AQL ? AQL_DOORBELL_EMPTY : 0;
     q->seen = *q->doorbell;
     rd_status st = RD_OK;
+    char name[16];
+    dev_hostfault_init(dev);
+    dev_hostfault_name(id, name);
     if (!dev->poller_runs) {
         st = dev_thread(&dev->poller, poller, dev, "rdna3 doorbell");
         dev->poller_runs = st == RD_OK;
     }
     if (st == RD_OK)
-        st = dev_thread(&q->thread, worker, q, "rdna3 queue");
+        st = dev_thread(&q->thread, worker, q, name);
     if (st == RD_OK) {
         dev->queues[id] = q;
         dev->n_queues++;

@@ -82,7 +82,7 @@ struct rt_device {
     struct rt_code *codes;
     struct rt_queue *queues[RT_MAX_QUEUES];
 
-    struct rt_buffer *event_page;
+    uint64_t event_page;    /* address of the mailboxes */
     struct rt_buffer *pool; /* of signals */
     uint8_t *pool_used;
     uint32_t memory_event, hw_event;
@@ -114,6 +114,11 @@ rd_status rt_from_errno(int err);
 /* topology.c: find the board; fills info, node and the counts. */
 RD_CHECKED rd_status rt_topology(struct rt_device *dev, const struct rt_config *config,
                                  unsigned *render_minor, struct rt_error *err);
+
+/* memory.c: let the device's GPU see a buffer of the process by its handle. */
+RD_CHECKED int rt_map_handle(struct rt_device *dev, uint64_t handle);
+/* Forget a buffer without freeing it; its handle and memory stay for ever. */
+void rt_keep(struct rt_buffer *buffer);
 
 /* signal.c */
 RD_CHECKED rd_status rt_events_open(struct rt_device *dev, struct rt_error *err);

@@ -56,13 +56,13 @@ static uint32_t kernel_flags(enum rt_memory kind, unsigned flags)
            (flags & RT_EXEC ? KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE : 0);
 }
 
-static int map_to_gpu(struct rt_buffer *b)
+int rt_map_handle(struct rt_device *dev, uint64_t handle)
 {
-    struct kfd_ioctl_map_memory_to_gpu_args m = {.handle = b->handle,
+    struct kfd_ioctl_map_memory_to_gpu_args m = {.handle = handle,
                                                  .device_ids_array_ptr =
-                                                     (uintptr_t)&b->dev->info.gpu_id,
+                                                     (uintptr_t)&dev->info.gpu_id,
                                                  .n_devices = 1};
-    return rt_ioctl(b->dev, AMDKFD_IOC_MAP_MEMORY_TO_GPU, &m);
+    return rt_ioctl(dev, AMDKFD_IOC_MAP_MEMORY_TO_GPU, &m);
 }
 
 /* Ask the kernel for the pages and put them at the reserved address. */
@@ -89,7 +89,7 @@ static rd_status obtain(struct rt_buffer *b, enum rt_memory kind, unsigned flags
                            (unsigned long long)b->bytes, strerror(errno));
         madvise(p, b->bytes, MADV_DONTFORK);
     }
-    r = map_to_gpu(b);
+    r = rt_map_handle(b->dev, b->handle);
     if (r)
         return rt_fail(err, rt_from_errno(r),
                        "cannot map %llu bytes into the GPU's address space: %s",
@@ -168,6 +168,11 @@ void rt_free(struct rt_buffer *b)
     }
     if (b->reserved)
         munmap(b->reserved, b->reserved_bytes);
+    rt_keep(b);
+}
+
+void rt_keep(struct rt_buffer *b)
+{
     pthread_mutex_lock(&b->dev->lock);
     *b->link = b->next;
     if (b->next)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -48,22 +49,51 @@ static void destroy_event(struct rt_device *dev, uint32_t id)
         (void)rt_ioctl(dev, AMDKFD_IOC_DESTROY_EVENT, &d);
 }
 
+/* The page of mailboxes belongs to the process: the kernel takes one and keeps it. A
+ * forked child has none. */
+static struct {
+    pthread_mutex_t lock;
+    pid_t pid;
+    uint64_t va, handle;
+} page = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The memory event; the first event of a process brings the page. */
+static rd_status open_page(struct rt_device *dev, struct rt_error *err)
+{
+    struct kfd_ioctl_create_event_args ev = {.event_id = 0};
+    struct rt_buffer *b = NULL;
+    rd_status st = RD_OK;
+    pthread_mutex_lock(&page.lock);
+    bool have = page.pid == getpid();
+    if (!have)
+        st = rt_alloc(dev, EVENT_PAGE_BYTES, RT_GTT, RT_EXEC, &b, err);
+    else if (rt_map_handle(dev, page.handle) != 0)
+        st = rt_fail(err, RD_E_IO, "the GPU cannot see the page of mailboxes");
+    if (st == RD_OK)
+        st = create_event(dev, KFD_IOC_EVENT_MEMORY, b ? b->handle : 0, &ev, err);
+    if (st == RD_OK && b) {
+        page.pid = getpid();
+        page.va = rt_gpuva(b);
+        page.handle = b->handle;
+        rt_keep(b);
+    }
+    dev->event_page = page.va;
+    dev->memory_event = ev.event_id;
+    pthread_mutex_unlock(&page.lock);
+    return st;
+}
+
 rd_status rt_events_open(struct rt_device *dev, struct rt_error *err)
 {
     struct kfd_ioctl_create_event_args ev;
-    rd_status st =
-        rt_alloc(dev, EVENT_PAGE_BYTES, RT_GTT, RT_EXEC, &dev->event_page, err);
+    rd_status st = open_page(dev, err);
     if (st == RD_OK)
         st = rt_alloc(dev, POOL_SIGNALS * sizeof(struct rt_amd_signal), RT_GTT, 0,
                       &dev->pool, err);
     if (st == RD_OK && !(dev->pool_used = calloc(POOL_SIGNALS, 1)))
         st = rt_fail(err, RD_E_NOMEM, "out of memory");
-    if (st == RD_OK) /* the first event of a process brings the page */
-        st = create_event(dev, KFD_IOC_EVENT_MEMORY, dev->event_page->handle, &ev, err);
-    if (st == RD_OK) {
-        dev->memory_event = ev.event_id;
+    if (st == RD_OK)
         st = create_event(dev, KFD_IOC_EVENT_HW_EXCEPTION, 0, &ev, err);
-    }
     if (st == RD_OK)
         dev->hw_event = ev.event_id;
     return st;
@@ -115,11 +145,11 @@ rd_status rt_signal_create(struct rt_device *dev, int64_t value, struct rt_signa
     s->dev = dev;
     s->age = 1;
     s->amd = &pool[s->slot];
-    *s->amd = (struct rt_amd_signal){.kind = SIGNAL_KIND_USER,
-                                     .value = value,
-                                     .mailbox = rt_gpuva(dev->event_page) +
-                                                8ull * ev.event_slot_index,
-                                     .event_id = ev.event_id};
+    *s->amd =
+        (struct rt_amd_signal){.kind = SIGNAL_KIND_USER,
+                               .value = value,
+                               .mailbox = dev->event_page + 8ull * ev.event_slot_index,
+                               .event_id = ev.event_id};
     pthread_mutex_lock(&dev->lock);
     s->next = dev->signals;
     s->link = &dev->signals;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mock.h"
@@ -319,6 +320,30 @@ START_TEST(sdma_page_fault)
 }
 END_TEST
 
+/* Memory that the program unmaps without telling the driver faults like any other. */
+START_TEST(vanished_memory)
+{
+    struct mock_queue q;
+    sdma_queue(&q);
+    struct kfd_ioctl_create_event_args e = {.event_type = KFD_IOC_EVENT_MEMORY};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_CREATE_EVENT, &e), 0);
+    uint8_t *gone = mock_buffer(3 * 4096, KFD_IOC_ALLOC_MEM_FLAGS_USERPTR, NULL);
+    gone[0] = 1;
+    ck_assert_int_eq(munmap(gone + 4096, 4096), 0);
+    const uint32_t p[] = {1, 3 * 4096 - 1, 0, LO(gone), HI(gone), LO(mem), HI(mem)};
+    mock_submit(&q, p, COUNT(p));
+    struct kfd_event_data d = {.event_id = e.event_id};
+    struct kfd_ioctl_wait_events_args w = {
+        .events_ptr = (uintptr_t)&d, .num_events = 1, .timeout = 5000};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_WAIT_EVENTS, &w), 0);
+    ck_assert_uint_eq(w.wait_result, KFD_IOC_WAIT_RESULT_COMPLETE);
+    ck_assert_uint_eq(d.memory_exception_data.va, (uintptr_t)gone + 4096);
+    ck_assert_uint_eq(d.memory_exception_data.failure.NotPresent, 1);
+    ck_assert_uint_eq(*q.rptr, 0);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
 struct signal {
     uint64_t kind, value, mailbox;
     uint32_t event_id, reserved;
@@ -449,6 +474,7 @@ int main(void)
     tcase_add_test(t, sdma_rectangle);
     tcase_add_test(t, sdma_synchronisation);
     tcase_add_test(t, sdma_page_fault);
+    tcase_add_test(t, vanished_memory);
     tcase_add_test(t, aql_barrier);
     tcase_add_test(t, aql_bad_packets);
     tcase_add_test(t, aql_vendor_pm4);

@@ -1,0 +1,238 @@
+/* rt_suite.c: the user-mode runtime against whatever /dev/kfd is there.
+ *
+ * usage: rt_suite [PART...]; prints "PART ok" for each. Run it under `rdna3 exec`, or
+ * on a board. Code is bare: what kernels compute is tested elsewhere.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "rt.h"
+
+#define SECOND 1000000000ull
+
+static struct rt_device *dev;
+static struct rt_error err;
+
+#define CHECK(cond)                                                                    \
+    do {                                                                               \
+        if (!(cond)) {                                                                 \
+            printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, #cond, err.text);           \
+            exit(1);                                                                   \
+        }                                                                              \
+    } while (0)
+#define OK(call) CHECK((call) == RD_OK)
+
+/* Descriptor: kernarg pointer in s[0:1], 8 VGPRs, wave32. */
+static void descriptor(uint32_t kd[16], uint32_t scratch)
+{
+    memset(kd, 0, 64);
+    kd[1] = scratch;
+    kd[2] = 16;                                           /* kernarg bytes */
+    kd[12] = 0xfu << 16 | 1u << 21 | 1u << 23 | 1u << 30; /* rsrc1 */
+    kd[13] = 2u << 1 | (scratch ? 1 : 0);                 /* rsrc2 */
+    kd[14] = 1u << 3 | 1u << 10;                          /* properties */
+}
+
+/* s_load_b64 s[2:3], s[0:1], 0; s_load_b32 s4, s[0:1], 8; wait; v0 = s4;
+ * global_store_b32 at s[2:3] + 0; end */
+static const uint32_t store_code[] = {
+    0xf4040080, 0xf8000000, 0xf4000100, 0xf8000008, 0xbf89fc07,
+    0x7e000204, 0x7e020280, 0xdc6a0000, 0x00020001, 0xbfb00000,
+};
+
+struct store {
+    struct rt_code *code;
+    struct rt_kernel kernel;
+    struct rt_buffer *args;
+};
+
+static struct store load_store(uint64_t to, uint32_t value, uint32_t scratch)
+{
+    struct store s;
+    uint32_t kd[16];
+    descriptor(kd, scratch);
+    OK(rt_load_raw(dev, store_code, sizeof(store_code), kd, 0, &s.code, &err));
+    OK(rt_kernel_find(s.code, NULL, &s.kernel, &err));
+    OK(rt_alloc(dev, 16, RT_GTT, 0, &s.args, &err));
+    memcpy(rt_host(s.args), &to, 8);
+    memcpy((char *)rt_host(s.args) + 8, &value, 4);
+    return s;
+}
+
+static void part_device(void)
+{
+    const struct rt_info *i = rt_info(dev);
+    uint64_t a[3], b[3];
+    CHECK(i->gfx_version == 110000 && i->compute_units && i->shader_engines);
+    CHECK(i->vram_bytes > 1u << 24 && i->clock_hz);
+    OK(rt_clocks(dev, a, &err));
+    OK(rt_clocks(dev, b, &err));
+    CHECK(b[0] >= a[0] && b[1] >= a[1]);
+    struct rt_device *none = NULL;
+    struct rt_config second = {.index = 1000}, elsewhere = {.kfd = "/dev/nothing"};
+    CHECK(rt_open(&second, &none, &err) == RD_E_NOT_FOUND);
+    CHECK(rt_open(&elsewhere, &none, &err) == RD_E_NOT_FOUND);
+    CHECK(strstr(err.text, "/dev/nothing"));
+}
+
+static void part_memory(void)
+{
+    struct rt_buffer *b;
+    for (int kind = RT_VRAM; kind <= RT_USER; kind++) {
+        OK(rt_alloc(dev, 5000, (enum rt_memory)kind, 0, &b, &err));
+        CHECK(rt_bytes(b) == 8192 && rt_gpuva(b) % 4096 == 0);
+        const uint8_t *p = rt_host(b);
+        CHECK(p[0] == 0 && p[8191] == 0);
+        memset(rt_host(b), 1, 8192);
+        rt_free(b);
+    }
+    CHECK(rt_alloc(dev, 0, RT_VRAM, 0, &b, &err) == RD_E_INVALID);
+    CHECK(rt_alloc(dev, 1ull << 45, RT_VRAM, 0, &b, &err) == RD_E_NOMEM);
+    CHECK(rt_register(dev, (void *)0x1001, 4096, &b, &err) == RD_E_INVALID);
+}
+
+static void part_copies(void)
+{
+    enum { N = 9u << 20 };
+    struct rt_buffer *a, *b, *c;
+    struct rt_signal *first, *second;
+    OK(rt_alloc(dev, N, RT_USER, 0, &a, &err));
+    OK(rt_alloc(dev, N, RT_VRAM, 0, &b, &err));
+    OK(rt_alloc(dev, N, RT_GTT, 0, &c, &err));
+    OK(rt_signal_create(dev, 1, &first, &err));
+    OK(rt_signal_create(dev, 1, &second, &err));
+    uint8_t *from = rt_host(a), *to = rt_host(c);
+    for (unsigned i = 0; i < N; i++)
+        from[i] = (uint8_t)(i * 7 + (i >> 9));
+    OK(rt_copy(dev, rt_gpuva(b) + 3, rt_gpuva(a) + 1, N - 5, NULL, first, &err));
+    OK(rt_copy(dev, rt_gpuva(c), rt_gpuva(b) + 3, N - 5, first, second, &err));
+    OK(rt_wait(second, 60 * SECOND, &err));
+    CHECK(memcmp(to, from + 1, N - 5) == 0 && to[N - 5] == 0);
+    uint64_t start, end;
+    rt_signal_times(second, &start, &end);
+    CHECK(start && end >= start);
+    OK(rt_fill(dev, rt_gpuva(c) + 4, 0x01020304, 4096, NULL, &err));
+    CHECK(to[3] == from[4] && to[4] == 4 && to[4099] == 1 && to[4100] == from[4101]);
+    for (unsigned i = 0; i < 3000; i++) /* more than the ring holds */
+        OK(rt_copy(dev, rt_gpuva(b), rt_gpuva(a), 64, NULL, NULL, &err));
+}
+
+static void part_dispatch(void)
+{
+    struct rt_queue *q;
+    struct rt_signal *done;
+    struct rt_buffer *out;
+    uint32_t *value;
+    OK(rt_queue_create(dev, 64, &q, &err));
+    OK(rt_signal_create(dev, 1, &done, &err));
+    OK(rt_alloc(dev, 4096, RT_GTT, 0, &out, &err));
+    value = rt_host(out);
+    struct store s = load_store(rt_gpuva(out), 77, 0);
+    struct rt_launch l = {.kernarg_gpuva = rt_gpuva(s.args), .signal = done};
+    OK(rt_launch(q, &s.kernel, &l, &err));
+    OK(rt_wait(done, 60 * SECOND, &err));
+    CHECK(*value == 77);
+    rt_unload(s.code); /* other code at the same place */
+    struct store t = load_store(rt_gpuva(out) + 4, 78, 256);
+    l.kernarg_gpuva = rt_gpuva(t.args);
+    rt_signal_set(done, 200);
+    for (unsigned i = 0; i < 200; i++) /* more than the ring holds, and scratch */
+        OK(rt_launch(q, &t.kernel, &l, &err));
+    OK(rt_wait(done, 60 * SECOND, &err));
+    CHECK(value[1] == 78 && rt_signal_value(done) == 0);
+    l.block[0] = 2048;
+    CHECK(rt_launch(q, &t.kernel, &l, &err) == RD_E_INVALID);
+    rt_queue_destroy(q);
+}
+
+static void part_barrier(void)
+{
+    struct rt_queue *q;
+    struct rt_signal *gate, *done;
+    OK(rt_queue_create(dev, 0, &q, &err));
+    OK(rt_signal_create(dev, 1, &gate, &err));
+    OK(rt_signal_create(dev, 1, &done, &err));
+    OK(rt_barrier(q, &gate, 1, done, &err));
+    CHECK(rt_wait(done, SECOND / 50, &err) == RD_E_TIMEOUT);
+    rt_signal_set(gate, 0);
+    OK(rt_wait(done, 60 * SECOND, &err));
+}
+
+/* The faults come last: a device that has failed stays so. */
+static void part_bad_packet(void)
+{
+    struct rt_queue *q;
+    struct rt_signal *done;
+    OK(rt_queue_create(dev, 0, &q, &err));
+    OK(rt_signal_create(dev, 1, &done, &err));
+    struct rt_kernel kernel = {.name = "none"};
+    struct rt_launch l = {.signal = done};
+    OK(rt_launch(q, &kernel, &l, &err));
+    CHECK(rt_wait(done, 60 * SECOND, &err) == RD_E_FAULT);
+    CHECK(strstr(err.text, "kernel object"));
+}
+
+static void part_fault(void)
+{
+    struct rt_queue *q;
+    struct rt_signal *done;
+    OK(rt_queue_create(dev, 0, &q, &err));
+    OK(rt_signal_create(dev, 1, &done, &err));
+    struct store s = load_store(0x123456000, 1, 0);
+    struct rt_launch l = {.kernarg_gpuva = rt_gpuva(s.args), .signal = done};
+    OK(rt_launch(q, &s.kernel, &l, &err));
+    CHECK(rt_wait(done, 60 * SECOND, &err) == RD_E_FAULT);
+    CHECK(strstr(err.text, "0x123456000"));
+    CHECK(rt_signal_value(done) == 1);
+}
+
+/* Memory that this process unmaps behind the driver's back. */
+static void part_vanished(void)
+{
+    struct rt_queue *q;
+    struct rt_signal *done;
+    struct rt_buffer *b;
+    char text[32];
+    void *p =
+        mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    OK(rt_queue_create(dev, 0, &q, &err));
+    OK(rt_signal_create(dev, 1, &done, &err));
+    OK(rt_register(dev, p, 8192, &b, &err));
+    struct store s = load_store(rt_gpuva(b) + 4096, 1, 0);
+    struct rt_launch l = {.kernarg_gpuva = rt_gpuva(s.args), .signal = done};
+    CHECK(munmap((char *)p + 4096, 4096) == 0);
+    OK(rt_launch(q, &s.kernel, &l, &err));
+    CHECK(rt_wait(done, 60 * SECOND, &err) == RD_E_FAULT);
+    snprintf(text, sizeof(text), "0x%llx", (unsigned long long)(rt_gpuva(b) + 4096));
+    CHECK(strstr(err.text, text));
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} parts[] = {
+    {"device", part_device},   {"memory", part_memory},
+    {"copies", part_copies},   {"dispatch", part_dispatch},
+    {"barrier", part_barrier}, {"bad_packet", part_bad_packet},
+    {"fault", part_fault},     {"vanished", part_vanished},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        bool wanted = argc < 2;
+        for (int k = 1; k < argc; k++)
+            wanted = wanted || strcmp(argv[k], parts[i].name) == 0;
+        if (!wanted)
+            continue;
+        OK(rt_open(NULL, &dev, &err));
+        parts[i].run();
+        rt_close(dev);
+        printf("%s ok\n", parts[i].name);
+        fflush(stdout);
+    }
+    return 0;
+}
