@@ -1,6 +1,7 @@
 #!/bin/sh
 # From a clone to running GPU kernels: installs what is needed, builds rdna3, compiles the
-# example kernels for gfx1100 with clang and runs them on the emulator.
+# example kernels for gfx1100 with clang, runs them on the emulator, then shows the mock
+# driver to programs: this one, and Debian's rocminfo.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -41,5 +42,22 @@ run mandelbrot --grid 3,36 --arg buf:3456 --arg u32:96 --arg u32:36 --arg u32:20
     --out "0=$kernels/mandelbrot.txt" --stats
 echo
 cat "$kernels/mandelbrot.txt"
+
+echo
+echo "== a kernel through the driver's interface, as on a real board"
+echo "\$ rdna3 exec -- rdna3 run --device kfd vector_add.hsaco ..."
+"$rdna3" exec -- "$rdna3" run --device kfd "$kernels/vector_add.hsaco" --grid 4 \
+    --arg buf:4K:iota=f32 --arg buf:4K:iota=f32 --arg buf:4K --arg u32:1024 \
+    --print 2:f32:8 --stats
+
+echo
+echo "== an unmodified ROCm program: rocminfo of Debian 13"
+clients=build/release/clients
+if sh tools/clients.sh trixie "$clients" base-files bash coreutils libc-bin rocminfo; then
+    echo "\$ rdna3 exec --root $clients/root -- rocminfo"
+    "$rdna3" exec --root "$clients/root" -- rocminfo | sed -n '/^Agent 2/,/L3:/p'
+else
+    echo "skipped: its packages cannot be fetched here"
+fi
 echo
 echo "Everything ran without a GPU, on the emulator in $rdna3. Next: $rdna3 --help"
