@@ -93,6 +93,7 @@ void emu_destroy(struct emu *emu)
     blocks_destroy(emu->blocks);
     pthread_mutex_destroy(&emu->observe_lock);
     free(emu->observers);
+    free(emu->slots);
     free(emu->counts);
     free(emu);
 }

@@ -79,9 +79,9 @@ struct emu_wave_info {
     uint32_t wave;         /* in its workgroup */
     uint32_t n_waves;      /* of this workgroup */
     uint32_t lanes;        /* 32 or 64 */
-    uint32_t slot;         /* smallest number no other resident wave of the dispatch had
-                              when this one was launched: an index for tables */
-    uint32_t place;        /* where the timing engine put it (HW_ID1 image), else 0 */
+    uint32_t slot;  /* smallest number that no other resident wave of the emulator
+                       had when this one was launched: an index for tables */
+    uint32_t place; /* where the timing engine put it (HW_ID1 image), else 0 */
 };
 
 /* ---- what happened ------------------------------------------------------------------

@@ -71,7 +71,6 @@ rd_status observation_want(struct observation *ob, unsigned want)
 
 static void observation_free(struct observation *ob)
 {
-    free(ob->slots);
     free(ob->in);
     free(ob);
 }
@@ -119,24 +118,24 @@ void observation_end(struct observation *ob, rd_status status)
     observation_free(ob);
 }
 
-/* The smallest free slot, taken; UINT32_MAX if out of memory. */
-static uint32_t take_slot(struct observation *ob)
+/* The smallest free slot, taken; UINT32_MAX if out of memory. Lock held. */
+static uint32_t take_slot(struct emu *emu)
 {
-    for (size_t i = 0; i < ob->n_slot_words; i++)
-        if (~ob->slots[i]) {
-            unsigned bit = (unsigned)__builtin_ctzll(~ob->slots[i]);
-            ob->slots[i] |= UINT64_C(1) << bit;
+    for (size_t i = 0; i < emu->n_slot_words; i++)
+        if (~emu->slots[i]) {
+            unsigned bit = (unsigned)__builtin_ctzll(~emu->slots[i]);
+            emu->slots[i] |= UINT64_C(1) << bit;
             return (uint32_t)(64 * i + bit);
         }
-    size_t n = ob->n_slot_words ? 2 * ob->n_slot_words : 16;
-    uint64_t *bigger = realloc(ob->slots, n * sizeof *bigger);
+    size_t n = emu->n_slot_words ? 2 * emu->n_slot_words : 16;
+    uint64_t *bigger = realloc(emu->slots, n * sizeof *bigger);
     if (!bigger)
         return UINT32_MAX;
-    memset(bigger + ob->n_slot_words, 0, (n - ob->n_slot_words) * sizeof *bigger);
-    bigger[ob->n_slot_words] = 1;
-    uint32_t slot = (uint32_t)(64 * ob->n_slot_words);
-    ob->slots = bigger;
-    ob->n_slot_words = n;
+    memset(bigger + emu->n_slot_words, 0, (n - emu->n_slot_words) * sizeof *bigger);
+    bigger[emu->n_slot_words] = 1;
+    uint32_t slot = (uint32_t)(64 * emu->n_slot_words);
+    emu->slots = bigger;
+    emu->n_slot_words = n;
     return slot;
 }
 
@@ -150,7 +149,7 @@ static rd_status wave_new(struct observation *ob, struct wave *w, uint32_t place
                                      .wave = w->index,
                                      .n_waves = g->n_waves,
                                      .lanes = w->wave64 ? 64 : 32,
-                                     .slot = take_slot(ob),
+                                     .slot = take_slot(ob->emu),
                                      .place = place};
     if (w->info.slot == UINT32_MAX)
         return RD_E_NOMEM;
@@ -172,18 +171,22 @@ rd_status observe_group_new(struct observation *ob, struct resident *r,
     return st;
 }
 
+/* Lock held. */
 static void wave_gone(struct wave *w)
 {
     if (!w->holds_slot)
         return;
     w->holds_slot = false;
-    w->observation->slots[w->info.slot / 64] &= ~(UINT64_C(1) << w->info.slot % 64);
+    w->emu->slots[w->info.slot / 64] &= ~(UINT64_C(1) << w->info.slot % 64);
 }
 
 void observe_group_gone(struct resident *r)
 {
+    pthread_mutex_t *lock = &r->waves[0].emu->observe_lock;
+    pthread_mutex_lock(lock);
     for (unsigned i = 0; i < r->group.n_waves; i++)
         wave_gone(&r->waves[i]);
+    pthread_mutex_unlock(lock);
 }
 
 /* ---- values ------------------------------------------------------------------------

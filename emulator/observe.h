@@ -51,8 +51,6 @@ struct observation {
     struct emu_observer observer[EMU_MAX_OBSERVERS]; /* copies, from the start */
     unsigned n_observers;
     unsigned want;       /* EMU_WANT_*: of the observers and the stepper */
-    uint64_t *slots;     /* bit per slot in use */
-    size_t n_slot_words; /* allocated */
     unsigned n_accesses; /* of the running instruction */
     bool noted;          /* by its handler, not from the operands */
     struct emu_event event;

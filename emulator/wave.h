@@ -456,7 +456,9 @@ struct emu {
     struct emu_observer *observers; /* [EMU_MAX_OBSERVERS], or NULL */
     unsigned n_observers;
     uint64_t n_launches;          /* dispatches that were watched */
-    pthread_mutex_t observe_lock; /* calls of observers; n_launches */
+    uint64_t *slots;              /* bit per emu_wave_info.slot in use */
+    size_t n_slot_words;          /* allocated */
+    pthread_mutex_t observe_lock; /* calls of observers; the last three */
 };
 
 static inline unsigned mem_generation(const struct wave *w)

@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "trace_tool.h"
 
@@ -36,8 +37,7 @@ static bool writes(const struct emu_event *e, const struct trace_place *p, int l
     if (!trace_touches(e, p, ISA_OF_OUT, &lanes))
         return false;
     bool ignores_exec = e->inst->isa.op == ISA_V_WRITELANE_B32 ||
-                        (e->inst->kind == EMU_KIND_COMPUTE &&
-                         e->inst->isa.enc == ISA_ENC_VOP3P && !e->exec);
+                        strncmp(trace_inst_name(e->inst), "v_wmma_", 7) == 0;
     if (vgpr && !lanes && !ignores_exec)
         return false;
     return lane < 0 || (!p->is_memory && !vgpr) || ignores_exec || (lanes >> lane & 1);
