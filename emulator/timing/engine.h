@@ -114,7 +114,6 @@ struct tm_wave {
     int64_t salu_slot, salu_exec, s_ready[TM_SGPRS];
     /* memory */
     struct tm_fifo counter[TM_COUNTERS];
-    struct tm_queue lds_queue, vmem_queue;
     int64_t lds_accept; /* of the last LDS instruction */
     int64_t vm_last, lds_last, vs_last;
     /* s_delay_alu: what holds the next instruction and one after it */
@@ -152,6 +151,7 @@ struct tm_simd {
     int64_t busy_from;
     uint64_t valu_cycles;
     int64_t held_since, held; /* cycles with a wave resident */
+    struct tm_queue lds_queue, vmem_queue;
     int64_t last_barrier;
     int64_t wake_at; /* a tick of the sleep clock, and how many waves woke at it */
     unsigned wake_n;
@@ -162,7 +162,7 @@ struct tm_cu {
     uint32_t lds_used, groups;
     int64_t next_group;
     int64_t send_free[2]; /* VGPR reads of LDS and vector memory */
-    int64_t lds_free, ta_free, store_free;
+    int64_t lds_free, ta_free, store_free, return_free;
     uint64_t lds_cycles;
     int64_t held_since, held;
     unsigned waves;
@@ -175,7 +175,7 @@ struct tm_wgp {
     unsigned enabled; /* bit per CU */
     unsigned waves, groups;
     int64_t busy_since, busy_cycles;
-    int64_t fetch_free;
+    int64_t fetch_free, smem_return;
     int64_t code_seen; /* when its code translation is there */
     struct tm_cache icache, scache;
 };

@@ -256,12 +256,12 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
     if (lds) {
         int64_t done = tm_lds(t, w, i, event, accept);
         fifo_add(&w->counter[TM_LGKM], done, TM_S_LGKM_LDS);
-        queue_add(&w->lds_queue, accept, 1);
+        queue_add(&w->simd->lds_queue, accept, 1);
         w->lds_accept = accept;
         return;
     }
     int64_t done = tm_vmem(t, w, i, event, accept);
-    queue_add(&w->vmem_queue, accept, 1);
+    queue_add(&w->simd->vmem_queue, accept + PARAM(t, vmem_queue_return), 1);
     if (i->returns)
         fifo_add(&w->counter[TM_VM], done, TM_S_VMCNT);
     else

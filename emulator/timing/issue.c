@@ -114,21 +114,22 @@ static void wait_memory(const struct tm_engine *t, struct tm_wave *w,
                         const struct tm_inst *i, struct bound *b)
 {
     bool lds = i->cls == TM_LDS;
+    struct tm_simd *s = w->simd;
     wait_drain(t, w, b);
     wait_sgprs(t, w, i, b);
     if (!lds) {
         if (w->lds_accept)
             at_least(b, w->lds_accept + PARAM(t, mem_switch), TM_S_MEM_QUEUE);
-        queue_trim(&w->vmem_queue, t->now);
-        at_least(b, queue_room(&w->vmem_queue, b->t, (unsigned)t->p.vmem_queue),
+        queue_trim(&s->vmem_queue, t->now);
+        at_least(b, queue_room(&s->vmem_queue, b->t, (unsigned)t->p.vmem_queue),
                  TM_S_MEM_QUEUE);
         return;
     }
     /* Full: it opens again when several entries are free. */
     unsigned full = (unsigned)t->p.lds_queue, resume = (unsigned)t->p.lds_queue_resume;
-    queue_trim(&w->lds_queue, b->t - 1);
-    if (w->lds_queue.n >= full)
-        at_least(b, queue_room(&w->lds_queue, b->t, resume + 1), TM_S_MEM_QUEUE);
+    queue_trim(&s->lds_queue, b->t - 1);
+    if (s->lds_queue.n >= full)
+        at_least(b, queue_room(&s->lds_queue, b->t, resume + 1), TM_S_MEM_QUEUE);
 }
 
 static void wait_counters(struct tm_wave *w, const struct tm_inst *i, struct bound *b)

@@ -179,6 +179,9 @@ int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
             done = tm_max(done, smem_line(t, w, l * 64, t->now));
         t->read_bytes += bytes;
     }
+    struct tm_wgp *g = w->simd->in; /* returns one after the other */
+    done = tm_max(done, g->smem_return + 1);
+    g->smem_return = done;
     return done;
 }
 
@@ -269,12 +272,16 @@ static int64_t do_load(struct tm_engine *t, struct tm_wave *w, const struct tm_i
                        const struct request *r, int64_t start)
 {
     static const uint8_t more[5] = {0, 0, 2, 5, 6}; /* dwords returned; measured A2 */
-    int64_t done = start;
+    struct tm_cu *cu = w->simd->cu;
+    int64_t data = start;
     for (unsigned l = 0; l < r->lines; l++)
-        done = tm_max(done, start + load_line(t, w, r->line[l], start));
-    done += r->cycles - r->groups + more[i->dst_dwords > 4 ? 4 : i->dst_dwords] +
-            PARAM(t, vmem_hit) - PARAM(t, lds_start);
-    done = tm_max(done, w->vm_last + 1);
+        data = tm_max(data, start + load_line(t, w, r->line[l], start));
+    data += more[i->dst_dwords > 4 ? 4 : i->dst_dwords] + PARAM(t, vmem_hit) -
+            PARAM(t, lds_start);
+    /* The CU returns data in order, at the rate at which it asked. */
+    data = tm_max(data, cu->return_free);
+    cu->return_free = data + r->cycles;
+    int64_t done = tm_max(data + r->cycles - r->groups, w->vm_last + 1);
     w->vm_last = done;
     return done;
 }
