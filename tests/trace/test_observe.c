@@ -1,9 +1,10 @@
 /* test_observe.c: what observers are told, and that telling changes nothing.
  * SPDX-License-Identifier: MIT
  */
-#include "machine.h"
+#include <pthread.h>
 
 #include "fidelity.h"
+#include "machine.h"
 
 static uint32_t expected[ITEMS];
 
@@ -103,6 +104,68 @@ START_TEST(events_follow_the_run)
         ck_assert_uint_eq(c.events, n);
         machine_destroy(&m);
     }
+}
+END_TEST
+
+struct worker {
+    struct emu *emu;
+    struct emu_dispatch dispatch;
+    rd_status status;
+};
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    for (unsigned i = 0; i < 20 && w->status == RD_OK; i++)
+        w->status = emu_run(w->emu, &w->dispatch, NULL, NULL);
+    return NULL;
+}
+
+static void slots_begin(void *ctx, const struct emu_wave_info *w)
+{
+    struct chain *c = ctx;
+    ck_assert_uint_lt(w->slot, 64);
+    ck_assert(!c->slot[w->slot].live);
+    c->slot[w->slot].live = true;
+    c->waves++;
+}
+
+static void slots_step(void *ctx, const struct emu_event *e)
+{
+    struct chain *c = ctx;
+    ck_assert(c->slot[e->wave->slot].live);
+    if (e->flags & EMU_EV_ENDED)
+        c->slot[e->wave->slot].live = false;
+}
+
+/* Dispatches from several threads: calls do not overlap, slots are shared out. */
+START_TEST(dispatches_run_side_by_side)
+{
+    struct machine m, other;
+    struct chain c = {0};
+    struct worker worker[2];
+    pthread_t thread[2];
+    machine_create(&m, PROGRAM_MIX, 32);
+    machine_create(&other, PROGRAM_MIX, 32);
+    unsigned rw = EMU_MEM_READ | EMU_MEM_WRITE;
+    ck_assert_int_eq(emu_mem_add(m.emu, (uint64_t)(uintptr_t)other.in, 4096, rw, "in"),
+                     RD_OK);
+    ck_assert_int_eq(
+        emu_mem_add(m.emu, (uint64_t)(uintptr_t)other.out, 4096, rw, "out"), RD_OK);
+    struct emu_observer o = {.ctx = &c, .wave_begin = slots_begin, .step = slots_step};
+    ck_assert_int_eq(emu_add_observer(m.emu, &o), RD_OK);
+    worker[0] = (struct worker){m.emu, m.dispatch, RD_OK};
+    worker[1] = (struct worker){m.emu, other.dispatch, RD_OK};
+    worker[1].dispatch.entry = m.dispatch.entry;
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, work, &worker[i]), 0);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    ck_assert_int_eq(worker[0].status, RD_OK);
+    ck_assert_int_eq(worker[1].status, RD_OK);
+    ck_assert_uint_eq(c.waves, 40 * ITEMS / 32);
+    machine_destroy(&m);
+    machine_destroy(&other);
 }
 END_TEST
 
@@ -362,6 +425,7 @@ int main(void)
     Suite *suite = suite_create("observe");
     TCase *t = tcase_create("observe");
     tcase_add_test(t, events_follow_the_run);
+    tcase_add_test(t, dispatches_run_side_by_side);
     tcase_add_test(t, watching_changes_nothing);
     tcase_add_test(t, observers_have_a_limit);
     tcase_add_test(t, addresses_are_right);
