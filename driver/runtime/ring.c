@@ -29,18 +29,14 @@ static uint64_t pages(uint64_t bytes)
     return (bytes + RT_PAGE - 1) & ~(RT_PAGE - 1);
 }
 
+#define SVM_ATTRIBUTES 6u
+
+/* The attributes that ROCr gives its save areas. */
 static int share_save_area(struct rt_device *dev, const struct rt_ring *ring)
 {
-    struct {
-        struct kfd_ioctl_svm_args args;
-        struct kfd_ioctl_svm_attribute attr[6];
-    } svm = {.args = {.start_addr = (uintptr_t)ring->save,
-                      .size = ring->save_bytes,
-                      .op = KFD_IOCTL_SVM_OP_SET_ATTR,
-                      .nattr = 6}};
     uint32_t flags = KFD_IOCTL_SVM_FLAG_HOST_ACCESS | KFD_IOCTL_SVM_FLAG_GPU_EXEC |
                      KFD_IOCTL_SVM_FLAG_GPU_ALWAYS_MAPPED;
-    const struct kfd_ioctl_svm_attribute attr[6] = {
+    const struct kfd_ioctl_svm_attribute attr[SVM_ATTRIBUTES] = {
         {KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, dev->info.gpu_id},
         {KFD_IOCTL_SVM_ATTR_PREFERRED_LOC, 0},
         {KFD_IOCTL_SVM_ATTR_CLR_FLAGS, ~flags},
@@ -48,7 +44,16 @@ static int share_save_area(struct rt_device *dev, const struct rt_ring *ring)
         {KFD_IOCTL_SVM_ATTR_ACCESS, dev->info.gpu_id},
         {KFD_IOCTL_SVM_ATTR_GRANULARITY, 0xff},
     };
-    memcpy(svm.attr, attr, sizeof(attr));
+    /* The struct ends in the attributes; its size is in the command word. */
+    union {
+        struct kfd_ioctl_svm_args args;
+        uint8_t bytes[sizeof(struct kfd_ioctl_svm_args) + sizeof(attr)];
+    } svm = {.bytes = {0}};
+    svm.args.start_addr = (uintptr_t)ring->save;
+    svm.args.size = ring->save_bytes;
+    svm.args.op = KFD_IOCTL_SVM_OP_SET_ATTR;
+    svm.args.nattr = SVM_ATTRIBUTES;
+    memcpy(svm.bytes + sizeof(struct kfd_ioctl_svm_args), attr, sizeof(attr));
     unsigned long cmd =
         _IOC(_IOC_READ | _IOC_WRITE, AMDKFD_IOCTL_BASE, 0x20, sizeof(svm));
     return rt_ioctl(dev, cmd, &svm);
