@@ -72,7 +72,8 @@ struct mi *rdna3_mi(struct rdna3 *r, enum mi_kind kind, const char *text,
     }
     struct mi *m = &r->code[r->n_code++];
     *m = (struct mi){.kind = (uint8_t)kind, .n_def = (uint8_t)n_def, .text = text};
-    memcpy(m->opnd, opnd, n * sizeof *opnd);
+    for (unsigned i = 0; i < n; i++)
+        m->opnd[i] = opnd[i];
     return m;
 }
 
