@@ -1,5 +1,7 @@
 /* arena.c: a bump allocator. Knows nothing of what it holds; what it gave stays in
- * place until everything is freed. SPDX-License-Identifier: MIT
+ * place until everything is freed.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "arena.h"
 

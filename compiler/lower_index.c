@@ -3,7 +3,9 @@
  * A value is asked for by index: movement changes the index, elementwise operations
  * pass it on, memory turns it into an address. Padding adds a condition under which
  * memory is read at all. Knows neither loops of a program nor targets. The same element
- * of the same node is computed once. SPDX-License-Identifier: MIT
+ * of the same node is computed once.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "lower.h"
 

@@ -3,8 +3,9 @@
  * A value lives from its first to its last instruction, and through the whole of every
  * loop that it enters from outside or that carries it around. Linear scan over those
  * intervals gives physical registers; wide values get neighbours, SGPR pairs begin at
- * an even number. Knows instructions only by their operands. SPDX-License-Identifier:
- * MIT
+ * an even number. Knows instructions only by their operands.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "rdna3.h"
 

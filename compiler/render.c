@@ -4,7 +4,9 @@
  * always get one, as memory may change. In plain C a workgroup is a loop over its
  * lanes, cut wherever lanes meet (BARRIER, WMMA, ds_bpermute): values that cross a cut
  * live in arrays with one element per lane. Knows the text of operations from
- * render_ops.c. SPDX-License-Identifier: MIT
+ * render_ops.c.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "render.h"
 

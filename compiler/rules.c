@@ -4,7 +4,9 @@
  * node, or NULL. RULE(name, operations) above it says what it does; the table at the
  * end applies them in order until none fits. Rules of integers hold for wrapping
  * arithmetic unless they ask for bounds; no rule changes the value of a float, not even
- * -0 or NaN. SPDX-License-Identifier: MIT
+ * -0 or NaN.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "graph.h"
 

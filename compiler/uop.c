@@ -1,7 +1,9 @@
 /* uop.c: graphs of hash-consed nodes and their constructors.
  *
  * Knows no rule of any operation: derive.c and bounds.c do. Equal nodes are one
- * pointer, and a node's sources have lower ids. SPDX-License-Identifier: MIT
+ * pointer, and a node's sources have lower ids.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "graph.h"
 
