@@ -19,7 +19,7 @@
 static const char help[] =
     "usage: rdna3 bench [GROUP | NAME...] [--json]\n"
     "\n"
-    "Measure this program on this host. GROUP is emu or driver; NAME is a line of "
+    "Measure this program on this host. GROUP is asm, emu or driver; NAME is a line of "
     "--list; "
     "without\n"
     "either everything is measured. Each rate is the best of three runs of half a "
@@ -32,13 +32,14 @@ static const char help[] =
     "  --list   print the names and what they measure, measure nothing\n";
 
 /* Groups of the command line that this version has nothing for. */
-static const char *const later_groups[] = {"asm", "compiler", "timing"};
+static const char *const later_groups[] = {"compiler", "timing"};
 
 static const struct bench_entry *const groups[] = {
     bench_emu_entries,
 #ifdef RDNA3_HAVE_EXEC
     bench_driver_entries,
 #endif
+    bench_asm_entries,
 };
 #define GROUPS (sizeof groups / sizeof groups[0])
 
@@ -74,6 +75,8 @@ static void print_value(double value, const char *unit)
 {
     if (strcmp(unit, "wave-inst/s") == 0)
         printf("%12.2f M %s", value / 1e6, unit);
+    else if (strcmp(unit, "lines/s") == 0)
+        printf("%12.3f M %s", value / 1e6, unit);
     else if (strcmp(unit, "s") == 0)
         printf(value < 1e-3 ? "%12.3f us" : "%12.3f ms",
                value * (value < 1e-3 ? 1e6 : 1e3));

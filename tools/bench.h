@@ -25,6 +25,7 @@ struct bench_entry {
 
 /* Rows in the order in which they are measured: what looks at fresh processes comes
  * before what fills memory. Ends with a NULL name. */
+extern const struct bench_entry bench_asm_entries[];
 extern const struct bench_entry bench_emu_entries[];
 extern const struct bench_entry bench_driver_entries[]; /* RDNA3_HAVE_EXEC */
 

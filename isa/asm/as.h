@@ -213,6 +213,7 @@ struct as_frame {
     uint32_t from;       /* line of the call, 0 in the file itself */
     uint32_t lines;      /* after so many the lines come from begin_line again; 0 */
     uint64_t repeat;     /* further passes over the text (.rept) */
+    unsigned errors;     /* found before this pass */
     uint32_t cond;       /* depth of conditionals outside */
     bool macro;          /* .exitm leaves it */
 };

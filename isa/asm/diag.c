@@ -63,9 +63,12 @@ uint32_t as_source_line(const struct as *as, uint32_t line)
 /* The line of a place in the statement being read. */
 static uint32_t line_of(const struct as *as, const char *at)
 {
+    const struct as_frame *top = as->n_frames ? &as->frames[as->n_frames - 1] : NULL;
     uint32_t line = as->line;
-    for (const char *p = at; p && p < as->p; p++)
-        line -= *p == '\n';
+    /* A copy without comments lies elsewhere, but is of this line. */
+    if (top && at && at >= top->begin && at <= top->end)
+        for (const char *p = at; p < as->p; p++)
+            line -= *p == '\n';
     return as_source_line(as, line);
 }
 

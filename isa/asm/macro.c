@@ -29,6 +29,7 @@ bool as_frame_push(struct as *as, const struct as_frame *frame)
     }
     as->frames[as->n_frames] = *frame;
     as->frames[as->n_frames].cond = as->n_conds;
+    as->frames[as->n_frames].errors = as->result.errors;
     as->n_frames++;
     as->p = frame->p;
     as->end = frame->end;
@@ -40,6 +41,8 @@ bool as_frame_pop(struct as *as)
 {
     as_cond_finish(as);
     struct as_frame *top = &as->frames[as->n_frames - 1];
+    if (as->result.errors > top->errors)
+        top->repeat = 0; /* further passes would only say it again */
     if (top->repeat > 0) {
         top->repeat--;
         as->expanded += 16 + (uint64_t)(top->end - top->begin) / 8;

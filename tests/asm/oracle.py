@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compare assembled files with LLVM's: oracle.py files|clang|kd|run|fixup --rdna3 PATH.
+"""Compare assembled files with LLVM's: oracle.py files|clang|kd|run|fixup|pairs --rdna3 PATH.
 
 files  the .s files beside this script, with llvm-mc-19: contents, relocations, symbols
 clang  what clang-19 -S writes for many kernels and options, with clang's and lld's files
 kd     the kernel-descriptor vectors
+fixup  the vectors of statements with symbols
+pairs  random statements of every instruction and encoding
 run    a loadable file: accepted by LLVM's tools, and runs
 Exits 77 with a reason if something that it needs is not there.
 """
@@ -252,6 +254,42 @@ def fixup(rdna3, args, tmp):
     return p.returncode
 
 
+def pairs(rdna3, args, tmp):
+    """Random statements of every pair of instruction and encoding: --check agrees, and
+    llvm-mc where it is installed."""
+    bad = 0
+    path = os.path.join(tmp, "pairs.tsv")
+    for wave in ("32", "64"):
+        p = must([rdna3, "asm", "--fuzz-pairs", "4", "--seed", "7", "--wave", wave])
+        print(p.stderr.decode())
+        if b"warning" in p.stderr:
+            bad += 1
+        again = must([rdna3, "asm", "--fuzz-pairs", "4", "--seed", "7", "--wave", wave])
+        if again.stdout != p.stdout:
+            print("the same seed gave other statements")
+            bad += 1
+        with open(path, "wb") as f:
+            f.write(p.stdout)
+        must([rdna3, "asm", "--check", path])
+        if not shutil.which("llvm-mc-19"):
+            continue
+        rows = [line.split("\t") for line in p.stdout.decode().splitlines()]
+        attr = "-mattr=+wavefrontsize32"
+        if wave == "64":
+            attr = "-mattr=+wavefrontsize64,-wavefrontsize32"
+        mc = must(["llvm-mc-19", "-triple=amdgcn", "-mcpu=gfx1100", attr,
+                   "-show-encoding"],
+                  input="".join(row[0] + "\n" for row in rows).encode())
+        theirs = [e.replace("0x", "").replace(",", "") for e in
+                  re.findall(r"encoding: \[([0-9a-fx,]*)\]", mc.stdout.decode())]
+        for row, hexes in zip(rows, theirs):
+            if row[1] != hexes:
+                print("%s: %s, llvm-mc says %s" % (row[0], row[1], hexes))
+                bad += 1
+        bad += len(rows) != len(theirs)
+    return bad
+
+
 def run_it(rdna3, args, tmp):
     out = os.path.join(tmp, "scale.hsaco")
     must([rdna3, "asm", "-o", out, os.path.join(HERE, "scale.s")])
@@ -272,7 +310,8 @@ def run_it(rdna3, args, tmp):
 
 
 def main():
-    modes = {"files": files, "clang": clang, "kd": kd, "run": run_it, "fixup": fixup}
+    modes = {"files": files, "clang": clang, "kd": kd, "run": run_it, "fixup": fixup,
+             "pairs": pairs}
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=modes)
     parser.add_argument("--rdna3", required=True)
