@@ -99,6 +99,7 @@ struct tm_wave {
     int64_t valu_last_exec; /* half cycles are kept in valu_half */
     int64_t valu_half;      /* last result, in half cycles */
     uint8_t valu_last_pipe;
+    const struct tm_inst *valu_last;
     int64_t hist[4], hist_trans[3]; /* when a dependent may issue; newest first */
     bool read_vgpr;
     int64_t v_ready[256]; /* earliest dependent result */

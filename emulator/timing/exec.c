@@ -96,6 +96,20 @@ static int64_t take_slots(struct tm_simd *s, int64_t when, int64_t cycles, int64
     }
 }
 
+/* Operands from the fuller VGPR bank. A pair that repeats a source of the pair before
+ * it, in the same place, has it already. */
+static int64_t bank_reads(const struct tm_wave *w, const struct tm_inst *i)
+{
+    const struct tm_inst *p = w->valu_last;
+    if (i->inst->isa.enc != ISA_ENC_VOPD || !p || p->inst->isa.enc != ISA_ENC_VOPD)
+        return i->bank_reads;
+    int64_t n[2] = {0};
+    for (unsigned r = 0; r < i->n_vsrc; r++)
+        if (r >= p->n_vsrc || p->vsrc[r].first != i->vsrc[r].first)
+            n[i->vsrc[r].first % 2]++;
+    return tm_max(n[0], n[1]);
+}
+
 /* The result's time: after the operands', in order within the wave, banks permitting.
  */
 static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
@@ -103,8 +117,10 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
 {
     int64_t cycles = pipe_cycles(t, i), reads = (int64_t)t->p.vgpr_bank_reads;
     int64_t half = 2 * cycles;
-    if (i->bank_reads > reads)
-        half += 2 * (i->bank_reads - reads) / reads;
+    int64_t most = bank_reads(w, i);
+    w->valu_last = i;
+    if (most > reads)
+        half += 2 * (most - reads) / reads;
     int64_t when = t->now + latency(t, w, i, cycles);
     for (unsigned r = 0; r < i->n_vsrc; r++)
         for (unsigned k = 0; k < i->vsrc[r].n; k++) {
@@ -117,9 +133,10 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
         at = tm_max(at, w->valu_half + 2 * PARAM(t, trans_order));
     if (i->pipe != TM_PIPE_DOUBLE && w->valu_last_pipe == TM_PIPE_DOUBLE)
         at = tm_max(at, w->valu_half + 2 * PARAM(t, valu_dep));
-    int64_t slot =
-        i->pipe == TM_PIPE_TRANS ? at / 2 : take_slots(w->simd, at / 2, cycles, t->now);
-    if (slot > at / 2)
+    int64_t slot = i->pipe == TM_PIPE_TRANS
+                       ? at / 2
+                       : take_slots(w->simd, (at + 1) / 2, cycles, t->now);
+    if (slot > (at + 1) / 2)
         at = 2 * slot;
     w->valu_half = at;
     w->valu_last_pipe = i->pipe;
@@ -187,9 +204,10 @@ static void issue_salu(struct tm_engine *t, struct tm_wave *w, const struct tm_i
 {
     int64_t start = t->now + PARAM(t, salu_start);
     bool result = i->n_sdst > (i->n_sdst && i->sdst[0].first == TM_SCC);
-    int64_t lat = i->mul                       ? PARAM(t, salu_mul_latency)
-                  : result && i->sgpr_operands ? PARAM(t, salu_latency)
-                                               : 0;
+    bool state = i->special == TM_SETREG || i->special == TM_WAIT_SALU;
+    int64_t lat = i->mul                                  ? PARAM(t, salu_mul_latency)
+                  : state || (result && i->sgpr_operands) ? PARAM(t, salu_latency)
+                                                          : 0;
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
             start = tm_max(start, w->s_ready[i->ssrc[r].first + k]);

@@ -105,7 +105,7 @@ static void wait_salu(const struct tm_engine *t, const struct tm_wave *w,
                              w->s_ready[i->ssrc[r].first + k] + PARAM(t, salu_to_smem),
                              TM_S_SALU);
     if (i->special == TM_GETREG || i->special == TM_SETREG ||
-        i->special == TM_SETREG_IMM || i->special == TM_WAIT_SALU)
+        i->special == TM_SETREG_IMM)
         if (w->salu_exec)
             at_least(b, w->salu_exec + PARAM(t, salu_hwreg_drain), TM_S_SALU);
 }

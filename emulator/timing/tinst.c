@@ -61,7 +61,8 @@ static void add_sgpr(struct tm_inst *out, unsigned sel, unsigned dwords, unsigne
 
 static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
 {
-    unsigned bank[4] = {0};
+    /* Even and odd registers. */
+    unsigned bank[4] = {0}, banks = 2;
     for (unsigned i = 0; i < inst->n_regs; i++) {
         const struct emu_reg *r = &inst->reg[i];
         if (!emu_reg_is_vgpr(r)) {
@@ -73,7 +74,7 @@ static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
             add(out->vsrc, &out->n_vsrc, 8, first, r->dwords);
             out->vgpr_fields++;
             out->send_regs = (uint8_t)(out->send_regs + r->dwords);
-            bank[first % 4]++;
+            bank[first % banks]++;
         }
         if (r->flags & ISA_OF_OUT) {
             add(out->vdst, &out->n_vdst, 4, first, r->dwords);
