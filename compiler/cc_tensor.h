@@ -59,12 +59,41 @@ struct cc_tensor;  /* opaque: a name for an expression, owned by the context */
 typedef rd_status cc_run_fn(void *user, const struct cc_prog *p, size_t n_args,
                             const struct cc_arg_buffer *args, char *error);
 
-/* run  NULL: the reference interpreter */
+/* Machine code: a kernel of a code object, and how many work-items to launch. */
+struct cc_machine {
+    const void *elf;
+    size_t bytes;
+    const char *kernel;
+    uint32_t groups[3], block[3]; /* 0: 1 */
+};
+
+/* Where tensors live and kernels run. Memory is the device's own handle; error: 256
+ * bytes. New memory is zero. The n memories of a run are the kernel's arguments. */
+struct cc_device {
+    void *user;
+    rd_status (*alloc)(void *user, uint64_t bytes, void **memory, char *error);
+    void (*release)(void *user, void *memory);
+    rd_status (*write)(void *user, void *memory, const void *data, uint64_t bytes,
+                       char *error);
+    rd_status (*read)(void *user, void *memory, void *data, uint64_t bytes,
+                      char *error);
+    rd_status (*run)(void *user, const struct cc_prog *p, size_t n, void *const *memory,
+                     char *error);
+    /* NULL: it runs no machine code */
+    rd_status (*run_code)(void *user, const struct cc_machine *code, size_t n,
+                          void *const *memory, char *error);
+};
+
+/* Tensors in host memory. run  NULL: the reference interpreter */
 RD_CHECKED rd_status cc_context_create(cc_run_fn *run, void *user,
                                        struct cc_context **out);
+/* Tensors on a device, which must outlive the context: see gpu/cc_gpu.h. */
+RD_CHECKED rd_status cc_context_create_on(const struct cc_device *device,
+                                          struct cc_context **out);
 void cc_context_destroy(struct cc_context *c);
 struct cc_graph *cc_context_graph(struct cc_context *c);
 const char *cc_context_error(const struct cc_context *c);
+/* Only of a context in host memory. */
 void cc_context_set_runner(struct cc_context *c, cc_run_fn *run, void *user);
 
 /* Memory with these contents (NULL: zeros). */
@@ -88,6 +117,14 @@ RD_CHECKED rd_status cc_realize(struct cc_context *c, size_t n,
 /* Realize and copy out. bytes must be its size. */
 RD_CHECKED rd_status cc_tensor_read(struct cc_context *c, struct cc_tensor *t,
                                     void *data, uint64_t bytes);
+/* Machine code as a kernel for cc_tensor_custom; the code object is copied. */
+RD_CHECKED rd_status cc_machine_code(struct cc_context *c,
+                                     const struct cc_machine *code, cc_ref *program);
+/* Run a kernel of one's own: a SINK whose PARAMs are the tensors by slot, or a PROGRAM.
+ * The first tensor's memory is what it writes: that tensor becomes AFTER(BUFFER,
+ * KERNEL), to be realized like any other. */
+RD_CHECKED rd_status cc_tensor_custom(struct cc_context *c, cc_ref kernel, size_t n,
+                                      struct cc_tensor *const *tensors);
 /* Kernels run so far. */
 uint64_t cc_context_runs(const struct cc_context *c);
 

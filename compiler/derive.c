@@ -406,8 +406,11 @@ static rd_status derive_flow(struct derive *d)
                      cc_dtype_name(n->src[0]->dtype));
     if (n->op == CC_ENDIF && n->src[0]->op != CC_IF)
         return wrong(d, "source 0 is not an IF");
-    if (n->op == CC_KERNEL && n->src[0]->op != CC_SINK)
-        return wrong(d, "source 0 is not a SINK");
+    if (n->op == CC_KERNEL && n->src[0]->op != CC_SINK && n->src[0]->op != CC_PROGRAM)
+        return wrong(d, "source 0 is neither SINK nor PROGRAM");
+    for (uint32_t i = 1; n->op == CC_PROGRAM && i < n->n_arg; i++)
+        if (n->arg[i] < 1 || n->arg[i] > INT32_MAX)
+            return wrong(d, "launches %lld groups or work-items", (long long)n->arg[i]);
     return need_dtype(d, CC_DT_VOID);
 }
 

@@ -116,6 +116,17 @@ static void do_elementwise(struct eval *e, cc_ref n, union cc_value *out)
     }
 }
 
+static rd_status do_buffer(struct eval *e, cc_ref n, union cc_value *out)
+{
+    unsigned bytes = cc_dtype_bytes(n->dtype);
+    char *data = malloc(cc_buffer_bytes(n) + 1);
+    rd_status st = data ? cc_buffer_read(e->c, cc_realized(n), data) : RD_E_NOMEM;
+    for (int64_t i = 0; i < cc_elements(n) && st == RD_OK; i++)
+        out[i] = cc_load_scalar(n->dtype, data + i * bytes);
+    free(data);
+    return st;
+}
+
 static rd_status do_node(struct eval *e, cc_ref n)
 {
     int64_t count = cc_elements(n);
@@ -127,12 +138,7 @@ static rd_status do_node(struct eval *e, cc_ref n)
     if (cc_ops[n->op].class_ == CC_CLASS_MOVE || n->op == CC_CONTIGUOUS) {
         do_move(e, n, out);
     } else if (cc_realized(n)) {
-        struct cc_arg_buffer *m;
-        rd_status st = cc_buffer_memory(e->c, cc_realized(n), &m);
-        for (int64_t i = 0; i < count && st == RD_OK; i++)
-            out[i] = cc_load_scalar(n->dtype,
-                                    (char *)m->data + i * cc_dtype_bytes(n->dtype));
-        return st;
+        return do_buffer(e, n, out);
     } else if (n->op == CC_CONST) {
         out[0] = cc_const_value(n);
     } else if (n->op == CC_IOTA) {

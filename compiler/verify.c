@@ -17,7 +17,7 @@ static void check_node(struct cc_graph *g, cc_ref n, bool top)
             cc_fail(g, RD_E_INVALID, "%s: source %u, %s, is no side effect",
                     cc_describe(n, a, sizeof a), i,
                     cc_describe(n->src[i], b, sizeof b));
-    if (n->op == CC_KERNEL || (n->op == CC_SINK && !top))
+    if (n->op == CC_KERNEL || n->op == CC_PROGRAM || (n->op == CC_SINK && !top))
         cc_fail(g, RD_E_INVALID, "%s: is not for the inside of a kernel",
                 cc_describe(n, a, sizeof a));
     if (n->op == CC_BUFFER && n->arg[0] == CC_SPACE_GLOBAL)

@@ -1,0 +1,101 @@
+/* test_realize.c: the expressions of exprs.c through the runtime: device memory, code
+ * compiled, dispatched by the kernel driver's interface, copied back.
+ *
+ * Runs on a gfx1100, real or `rdna3 exec`; exit status 77 where there is none. The
+ * answers are those of cc_evaluate: integers equal, floats within 2e-5 of the largest
+ * element (f16 and bf16: one unit). CC_EXPR in the environment picks one expression.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cc_gpu.h"
+#include "exprs.h"
+
+static struct cc_gpu *gpu;
+
+START_TEST(expressions_agree)
+{
+    unsigned from = 0, to = exprs_count(), wrong = 0;
+    if (getenv("CC_EXPR")) {
+        from = (unsigned)atoi(getenv("CC_EXPR"));
+        to = from + 1;
+    }
+    for (unsigned i = from; i < to; i++) {
+        struct cc_context *c;
+        char name[64], text[512];
+        ck_assert_int_eq(cc_context_create_on(cc_gpu_device(gpu), &c), RD_OK);
+        cc_ref x = exprs_build(c, i, name);
+        exprs_check(c, x, 2e-5, text);
+        if (text[0]) {
+            fprintf(stderr, "%u, %s: %s\n", i, name, text);
+            wrong++;
+        }
+        cc_context_destroy(c);
+    }
+    const struct cc_gpu_event *e;
+    size_t kernels = cc_gpu_events(gpu, &e);
+    printf("%u expressions, %zu kernels run, %zu compiled, %u wrong\n", to - from,
+           kernels, cc_gpu_compiled(gpu), wrong);
+    ck_assert_uint_eq(wrong, 0);
+    ck_assert_uint_ge(kernels, to - from);
+}
+END_TEST
+
+/* A large reduction: two kernels, compiled once, each with a time. */
+START_TEST(kernels_have_times)
+{
+    struct cc_context *c;
+    struct cc_tensor *x;
+    const struct cc_gpu_event *e;
+    float got = 0;
+    for (int round = 0; round < 2; round++) {
+        size_t compiled = cc_gpu_compiled(gpu);
+        ck_assert_int_eq(cc_context_create_on(cc_gpu_device(gpu), &c), RD_OK);
+        struct cc_graph *g = cc_context_graph(c);
+        float *data = calloc(100000, sizeof *data);
+        for (int i = 0; i < 100000; i++)
+            data[i] = (float)(i % 3);
+        const int64_t n = 100000;
+        ck_assert_int_eq(cc_tensor_from(c, CC_DT_F32, 1, &n, data, &x), RD_OK);
+        cc_gpu_forget(gpu);
+        cc_ref sum = cc_t_sum(g, cc_tensor_ref(x), 0, false);
+        ck_assert_int_eq(cc_tensor_new(c, sum, &x), RD_OK);
+        ck_assert_msg(cc_tensor_read(c, x, &got, sizeof got) == RD_OK, "%s",
+                      cc_context_error(c));
+        ck_assert_float_eq(got, 99999);
+        ck_assert_uint_eq(cc_gpu_events(gpu, &e), 2);
+        ck_assert(e[0].seconds > 0 && e[1].seconds > 0 && e[1].start > e[0].start);
+        ck_assert_double_eq_tol(cc_gpu_seconds(gpu), e[0].seconds + e[1].seconds, 1e-9);
+        if (round)
+            ck_assert_uint_eq(cc_gpu_compiled(gpu), compiled);
+        free(data);
+        cc_context_destroy(c);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    char error[CC_GPU_ERROR_BYTES];
+    if (cc_gpu_open(NULL, &gpu, error) != RD_OK) {
+        printf("skipped: %s\n", error);
+        return 77;
+    }
+    Suite *s = suite_create("realize");
+    TCase *t = tcase_create("device");
+    tcase_set_timeout(t, 300);
+    tcase_add_test(t, expressions_agree);
+    tcase_add_test(t, kernels_have_times);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_set_fork_status(r, CK_NOFORK); /* the driver's files are this process's */
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    cc_gpu_close(gpu);
+    return failed != 0;
+}
