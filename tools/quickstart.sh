@@ -1,7 +1,7 @@
 #!/bin/sh
 # From a clone to running GPU kernels: installs what is needed, builds rdna3, compiles the
 # example kernels for gfx1100 with clang, runs them on the emulator, then shows the mock
-# driver to programs: this one, and Debian's rocminfo.
+# driver to programs: this one, Debian's rocminfo, and the compiler's five levels.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,7 +9,7 @@ sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev clang-19 lld-19
 
 echo "== Building"
 cmake --preset release >/dev/null
-cmake --build --preset release --target rdna3
+cmake --build --preset release --target rdna3 levels
 
 rdna3=build/release/rdna3
 kernels=build/release/examples
@@ -59,5 +59,11 @@ if sh tools/clients.sh trixie "$clients" base-files bash coreutils libc-bin rocm
 else
     echo "skipped: its packages cannot be fetched here"
 fi
+
+echo
+echo "== one sum at five levels of abstraction, by this project's compiler"
+echo "\$ tools/levels.sh"
+tools/levels.sh
+
 echo
 echo "Everything ran without a GPU, on the emulator in $rdna3. Next: $rdna3 --help"
