@@ -19,12 +19,11 @@
 static const char help[] =
     "usage: rdna3 bench [GROUP | NAME...] [--json]\n"
     "\n"
-    "Measure this program on this host. GROUP is asm, emu or driver; NAME is a line of "
-    "--list; "
-    "without\n"
-    "either everything is measured. Each rate is the best of three runs of half a "
-    "second\n"
-    "or more on one host thread.\n"
+    "Measure this program on this host. GROUP is asm, compiler, emu or driver; NAME "
+    "is\n"
+    "a line of --list; without either everything is measured. Each rate is the best "
+    "of\n"
+    "three runs of half a second or more on one host thread.\n"
     "\n"
     "  --json   print JSON: host, and for every result name, value, unit, better, "
     "peer\n"
@@ -32,7 +31,7 @@ static const char help[] =
     "  --list   print the names and what they measure, measure nothing\n";
 
 /* Groups of the command line that this version has nothing for. */
-static const char *const later_groups[] = {"compiler", "timing"};
+static const char *const later_groups[] = {"timing"};
 
 static const struct bench_entry *const groups[] = {
     bench_emu_entries,
@@ -40,6 +39,9 @@ static const struct bench_entry *const groups[] = {
     bench_driver_entries,
 #endif
     bench_asm_entries,
+#ifdef RDNA3_HAVE_COMPILE
+    bench_compiler_entries,
+#endif
 };
 #define GROUPS (sizeof groups / sizeof groups[0])
 

@@ -27,6 +27,7 @@ struct bench_entry {
  * before what fills memory. Ends with a NULL name. */
 extern const struct bench_entry bench_asm_entries[];
 extern const struct bench_entry bench_emu_entries[];
-extern const struct bench_entry bench_driver_entries[]; /* RDNA3_HAVE_EXEC */
+extern const struct bench_entry bench_driver_entries[];   /* RDNA3_HAVE_EXEC */
+extern const struct bench_entry bench_compiler_entries[]; /* RDNA3_HAVE_COMPILE */
 
 #endif
