@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-const char *const tm_stall_name[TM_STALLS] = {
-    "issue",    "fetch",     "branch",  "port",  "valu-dep",  "valu-pipe", "valu-queue",
-    "drain",    "valu-sgpr", "salu",    "war",   "mem-queue", "vmcnt",     "vscnt",
-    "lgkm-lds", "lgkm-smem", "barrier", "sleep", "switch",    "other"};
-
 /* ---- heap ---- */
 
 static bool before(const struct tm_event *a, const struct tm_event *b)
@@ -150,17 +145,20 @@ static rd_status open_barrier(struct tm_engine *t, struct tm_group *g)
         w->at_barrier = false;
         w->earliest = t->now + PARAM(t, barrier_cycles);
         w->earliest_why = TM_S_BARRIER;
+        tm_account_wait(w, TM_S_BARRIER, NULL, w->earliest);
         st = tm_push(t, w->earliest, w->age, w);
     }
     return st;
 }
 
-static rd_status end_wave(struct tm_engine *t, struct tm_wave *w)
+static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
 {
     int64_t end = t->now + PARAM(t, end_cycles);
+    tm_account_wait(w, TM_S_END, NULL, end);
     const struct tm_fifo *stores = &w->counter[TM_VS];
-    for (unsigned i = 0; i < stores->n; i++)
-        end = tm_max(end, stores->done[(stores->first + i) % TM_FIFO] + 1);
+    for (unsigned k = 0; k < stores->n; k++)
+        end = tm_max(end, stores->done[(stores->first + k) % TM_FIFO] + 1);
+    tm_account_end(t, w, i, end);
     w->ended = true;
     w->group->waves[emu_wave_info(w->wave)->wave] = NULL;
     return tm_push(t, end, w->age, w);
@@ -184,14 +182,6 @@ static int64_t wake_delay(struct tm_engine *t, struct tm_simd *s, int64_t at)
     return 1 + n % 2 + n / 2 * PARAM(t, wake_pair_cycles);
 }
 
-static void account(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
-                    int64_t at)
-{
-    i->executions++;
-    i->cycles += (uint64_t)(at - (w->began ? w->last_issue : w->start));
-    (void)t;
-}
-
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
 {
     const struct emu_event *event;
@@ -199,17 +189,24 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     struct tm_group *g = w->group;
     w->skip = tm_skipped(t, w, i, t->now);
     rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)t->now, &event);
-    if (st == RD_E_BUSY) /* global wave sync: later */
+    if (st == RD_E_BUSY) { /* global wave sync: later */
+        tm_account_wait(w, TM_S_OTHER, NULL, t->now + 64);
         return tm_push(t, t->now + 64, w->age, w);
+    }
     if (st != RD_OK)
         return st;
+    tm_account_wait(w, w->earliest_why, NULL, t->now); /* its turn was put off */
+    uint64_t conflicts = t->lds_conflict;
     tm_issue(t, w, i, event);
+    i->conflicts += t->lds_conflict - conflicts;
     int64_t at = i->special == TM_SLEEP ? sleep_end(t, i->sleep_units) : t->now;
     if (i->special == TM_SLEEP) {
         w->earliest = at + wake_delay(t, w->simd, at);
         w->earliest_why = TM_S_PORT;
     }
-    account(t, w, i, at);
+    if (at > t->now)
+        tm_account_wait(w, TM_S_SLEEP, NULL, at);
+    tm_account_issue(t, w, i, at, event);
     st = list(t, w, i->offset, at);
     w->last_issue = at;
     w->last_imm = i->cls == TM_IMM || w->skip;
@@ -226,7 +223,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     if (done) /* the last to arrive waits like the others */
         st = open_barrier(t, g);
     if (st == RD_OK && ended)
-        return end_wave(t, w);
+        return end_wave(t, w, i);
     if (st == RD_OK && !waits)
         st = tm_push(t, tm_max(at + 1, w->earliest), w->age, w);
     return st;
@@ -251,12 +248,11 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
             return st;
     }
     uint8_t why = TM_S_NONE;
-    int64_t when = tm_ready(t, w, &why);
+    const struct tm_inst *from;
+    int64_t when = tm_ready(t, w, &why, &from);
     if (when <= t->now)
         return issue(t, w);
-    int64_t from = tm_max(t->now, w->last_issue + 1);
-    if (when > from)
-        w->next->stall[why] += (uint64_t)(when - from);
+    tm_account_wait(w, why, from, when);
     return tm_push(t, when, w->age, w);
 }
 
@@ -270,6 +266,8 @@ static rd_status run(struct tm_engine *t)
     while (st == RD_OK && t->n_heap) {
         struct tm_event e = pop(t);
         t->now = e.t;
+        if (e.t >= t->sample_at)
+            tm_account_sample(t, e.t);
         if (e.wave) {
             st = turn(t, e.wave);
             continue;
@@ -369,7 +367,9 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
             t->end_group = t->config.sample;
         tm_dispatch_begin(t, dispatch);
         t->gl2_miss = (uint64_t)t->p.gl2_empty_misses;
+        tm_account_begin(t);
         st = run(t);
+        tm_account_finish(t, st);
     }
     if (st == RD_E_FAULT && fault)
         *fault = *emu_stepper_fault(t->stepper);

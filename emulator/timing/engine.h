@@ -17,35 +17,11 @@
 #include <stdlib.h>
 
 #include "cache.h"
+#include "observer.h"
 #include "params.h"
 #include "step.h"
 #include "timing.h"
 #include "tinst.h"
-
-enum tm_stall {
-    TM_S_NONE,
-    TM_S_FETCH,
-    TM_S_BRANCH,
-    TM_S_PORT,       /* another wave of the SIMD issued instead */
-    TM_S_VALU_DEP,   /* s_delay_alu */
-    TM_S_VALU_PIPE,  /* a longer VALU instruction issues */
-    TM_S_VALU_QUEUE, /* VALU queue full: dependencies, bank conflicts */
-    TM_S_VALU_DRAIN, /* memory or SALU needs VALU results */
-    TM_S_SDST,       /* VALU results in SGPRs */
-    TM_S_SALU,       /* SALU results, SALU queue */
-    TM_S_WAR,        /* operands still being read */
-    TM_S_MEM_QUEUE,
-    TM_S_VMCNT,
-    TM_S_VSCNT,
-    TM_S_LGKM_LDS,
-    TM_S_LGKM_SMEM,
-    TM_S_BARRIER,
-    TM_S_SLEEP,
-    TM_S_SWITCH, /* to an instruction handled at fetch */
-    TM_S_OTHER,
-};
-
-extern const char *const tm_stall_name[TM_STALLS];
 
 enum { TM_COUNTERS = 4, TM_FIFO = 64 };
 enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
@@ -54,6 +30,7 @@ enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
 struct tm_fifo {
     int64_t done[TM_FIFO];
     uint8_t kind[TM_FIFO]; /* enum tm_stall to blame */
+    const struct tm_inst *from[TM_FIFO];
     unsigned first, n;
 };
 
@@ -68,6 +45,14 @@ struct tm_timed { /* of a listed wave: an issue */
     uint32_t offset;
     int64_t t;
 };
+
+/* What a wave waited for, and whose result that is. */
+struct tm_waited {
+    uint8_t why;
+    uint32_t cycles;
+    const struct tm_inst *from; /* NULL: nobody's */
+};
+enum { TM_WAITED = 12 };
 
 /* A wave's record in the timing file; lives as long as the engine. */
 struct tm_record {
@@ -93,6 +78,11 @@ struct tm_wave {
     unsigned slot;
     int64_t start, last_issue, earliest;
     uint8_t earliest_why;
+    /* account.c: what the cycles since the last issue went to; all before told */
+    struct tm_waited waited[TM_WAITED];
+    unsigned n_waited;
+    int64_t told;
+    uint64_t number;
     bool last_imm, began, ended, at_barrier, skip;
     /* VALU */
     struct tm_queue valu_queue;
@@ -101,6 +91,7 @@ struct tm_wave {
     uint8_t valu_last_pipe;
     const struct tm_inst *valu_last;
     int64_t hist[4], hist_trans[3]; /* when a dependent may issue; newest first */
+    const struct tm_inst *hist_from[4], *trans_from[3];
     bool read_vgpr;
     int64_t v_ready[256]; /* earliest dependent result */
     int64_t v_exec[256];  /* result of the last VALU writer */
@@ -243,6 +234,10 @@ struct tm_engine {
     uint64_t n_valu, n_salu, n_insts, n_class[TM_CLASSES];
     uint64_t lds_active, lds_conflict, gl2_hit, gl2_miss, peak_waves, resident;
     uint64_t flops, read_bytes, write_bytes;
+    uint8_t level; /* enum tm_stall: where the slowest line of an access was */
+    struct tm_observer observer;
+    int64_t sample_at;
+    uint64_t n_waves;
     unsigned waves_by_regs, waves_by_lds;
 };
 
@@ -275,11 +270,34 @@ void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d);
 RD_CHECKED rd_status tm_place(struct tm_engine *t, unsigned se, int64_t *again);
 void tm_wave_end(struct tm_engine *t, struct tm_wave *w, int64_t end);
 
-/* ---- issue.c: when may the wave issue its next instruction? ---- */
-int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why);
+/* ---- issue.c: when may the wave issue its next instruction? ----
+ *
+ * why   out: what it waits for until then
+ * from  out: whose result that is; NULL: nobody's
+ */
+int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why,
+                 const struct tm_inst **from);
 
 bool tm_skipped(const struct tm_engine *t, const struct tm_wave *w,
                 const struct tm_inst *i, int64_t when);
+
+/* ---- account.c: where the cycles of a wave go ----
+ *
+ * tm_account_wait: until that time, for that reason (earlier: nothing to tell).
+ */
+unsigned tm_occupancy(const struct tm_engine *t, enum tm_limit *limit);
+void tm_account_begin(struct tm_engine *t);
+void tm_account_start(struct tm_engine *t, struct tm_wave *w);
+void tm_account_wait(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
+                     int64_t until);
+void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                      int64_t at, const struct emu_event *event);
+void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                    int64_t end);
+void tm_account_sample(struct tm_engine *t, int64_t now);
+void tm_account_finish(struct tm_engine *t, rd_status status);
+/* Sums over the machine, by enum tm_count. */
+void tm_account_count(const struct tm_engine *t, uint64_t *count);
 
 /* ---- exec.c: what the issue at t->now does to the machine ---- */
 void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,

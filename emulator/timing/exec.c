@@ -192,10 +192,14 @@ static void issue_valu(struct tm_engine *t, struct tm_wave *w, const struct tm_i
     queue_add(&w->valu_queue, wmma ? exec - 1 : exec + PARAM(t, valu_queue_return),
               wmma ? (unsigned)t->p.wmma_queue_third : 3);
     memmove(w->hist + 1, w->hist, 3 * sizeof *w->hist);
+    memmove(w->hist_from + 1, w->hist_from, 3 * sizeof(*w->hist_from));
     w->hist[0] = t->now + dep;
+    w->hist_from[0] = i;
     if (i->pipe == TM_PIPE_TRANS) {
         memmove(w->hist_trans + 1, w->hist_trans, 2 * sizeof *w->hist_trans);
+        memmove(w->trans_from + 1, w->trans_from, 2 * sizeof(*w->trans_from));
         w->hist_trans[0] = t->now + dep;
+        w->trans_from[0] = i;
     }
     valu_sgprs(t, w, i, exec);
 }
@@ -273,7 +277,7 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
     reads_operands(w, i, accept);
     if (lds) {
         int64_t done = tm_lds(t, w, i, event, accept);
-        fifo_add(&w->counter[TM_LGKM], done, TM_S_LGKM_LDS);
+        fifo_add(&w->counter[TM_LGKM], done, t->level, i);
         queue_add(&w->simd->lds_queue, accept, 1);
         w->lds_accept = accept;
         return;
@@ -281,9 +285,9 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
     int64_t done = tm_vmem(t, w, i, event, accept);
     queue_add(&w->simd->vmem_queue, accept + PARAM(t, vmem_queue_return), 1);
     if (i->returns)
-        fifo_add(&w->counter[TM_VM], done, TM_S_VMCNT);
+        fifo_add(&w->counter[TM_VM], done, t->level, i);
     else
-        fifo_add(&w->counter[TM_VS], done, TM_S_VSCNT);
+        fifo_add(&w->counter[TM_VS], done, TM_S_VSCNT, i);
 }
 
 static void step_delays(struct tm_wave *w)
@@ -330,9 +334,11 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
         if (i->special == TM_CALL)
             issue_branch(t, w, i, event);
         break;
-    case TM_SMEM:
-        fifo_add(&w->counter[TM_LGKM], tm_smem(t, w, i, event), TM_S_LGKM_SMEM);
+    case TM_SMEM: {
+        int64_t done = tm_smem(t, w, i, event);
+        fifo_add(&w->counter[TM_LGKM], done, t->level, i);
         break;
+    }
     case TM_VMEM:
     case TM_LDS:
         issue_vector_memory(t, w, i, event, passes);
@@ -341,7 +347,7 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
         issue_branch(t, w, i, event);
         break;
     case TM_EXPORT:
-        fifo_add(&w->counter[TM_EXP], t->now + PARAM(t, lds_latency), TM_S_OTHER);
+        fifo_add(&w->counter[TM_EXP], t->now + PARAM(t, lds_latency), TM_S_OTHER, i);
         break;
     default:
         if (i->special == TM_BARRIER)

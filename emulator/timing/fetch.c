@@ -63,6 +63,7 @@ void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
     int64_t now = w->start + tm_lat(t, cycles, ns);
     uint64_t line = offset / LINE;
     struct tm_wgp *g = w->simd->in;
+    tm_account_wait(w, TM_S_LAUNCH, NULL, now);
     if (!t->config.warm_code && !tm_cache_probe(&g->icache, line)) {
         /* the first wave of all walks; the rest wait for it */
         double walk =
@@ -70,6 +71,7 @@ void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
         if (!t->code_walked)
             t->code_walked = now + tm_lat(t, t->p.walk_cycles, walk);
         now = tm_max(now, t->code_walked);
+        tm_account_wait(w, TM_S_CODE_TLB, NULL, now);
     }
     if (!g->code_seen)
         g->code_seen = now + PARAM(t, ifetch_first_cycles);

@@ -12,6 +12,7 @@
 struct bound {
     int64_t t;
     uint8_t why;
+    const struct tm_inst *from;
 };
 
 static void at_least(struct bound *b, int64_t when, uint8_t why)
@@ -19,6 +20,18 @@ static void at_least(struct bound *b, int64_t when, uint8_t why)
     if (when > b->t) {
         b->t = when;
         b->why = why;
+        b->from = NULL;
+    }
+}
+
+/* The same, for the result of an instruction. */
+static void at_least_from(struct bound *b, int64_t when, uint8_t why,
+                          const struct tm_inst *from)
+{
+    if (when > b->t) {
+        b->t = when;
+        b->why = why;
+        b->from = from;
     }
 }
 
@@ -30,9 +43,10 @@ static void wait_delay(const struct tm_wave *w, struct bound *b)
         if (!w->delay_on[k] || (k == 1 && w->delay_skip))
             continue;
         if (id >= 1 && id <= 4)
-            at_least(b, w->hist[id - 1], TM_S_VALU_DEP);
+            at_least_from(b, w->hist[id - 1], TM_S_VALU_DEP, w->hist_from[id - 1]);
         else if (id >= 5 && id <= 7)
-            at_least(b, w->hist_trans[id - 5], TM_S_VALU_DEP);
+            at_least_from(b, w->hist_trans[id - 5], TM_S_VALU_DEP,
+                          w->trans_from[id - 5]);
         else if (id >= 9 && id <= 11)
             at_least(b, w->last_issue + 1, TM_S_SALU);
     }
@@ -139,8 +153,10 @@ static void wait_counters(struct tm_wave *w, const struct tm_inst *i, struct bou
         uint8_t why = TM_S_OTHER;
         if (i->wait[c] == TM_NO_WAIT)
             continue;
-        int64_t when = fifo_wait(&w->counter[counter[c]], i->wait[c], b->t, &why);
-        at_least(b, when, why);
+        const struct tm_inst *from = NULL;
+        int64_t when =
+            fifo_wait(&w->counter[counter[c]], i->wait[c], b->t, &why, &from);
+        at_least_from(b, when, why, from);
     }
 }
 
@@ -164,10 +180,11 @@ static void wait_port(const struct tm_wave *w, const struct tm_inst *i, struct b
         at_least(b, s->last_barrier + 1, TM_S_PORT);
 }
 
-int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why)
+int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why,
+                 const struct tm_inst **from)
 {
     const struct tm_inst *i = w->next;
-    struct bound b = {tm_max(t->now, w->last_issue + 1), TM_S_NONE};
+    struct bound b = {tm_max(t->now, w->last_issue + 1), TM_S_NONE, NULL};
     at_least(&b, w->earliest, w->earliest_why);
     at_least(&b, tm_fetch_ready(t, w, i), TM_S_FETCH);
     bool imm = i->cls == TM_IMM || tm_skipped(t, w, i, b.t);
@@ -190,5 +207,6 @@ int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why)
     if (!imm || i->special == TM_BARRIER)
         wait_port(w, i, &b);
     *why = b.why;
+    *from = b.from;
     return b.t;
 }

@@ -99,6 +99,14 @@ static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
 
 /* ---- GL2 and what is behind it ---- */
 
+/* Remember the farthest place that an access had to go to (stalls.def: nearest first).
+ */
+static void deeper(struct tm_engine *t, uint8_t level)
+{
+    if (level > t->level)
+        t->level = level;
+}
+
 static int64_t queue_ns(double *free_at, double now, double cost)
 {
     double start = *free_at > now ? *free_at : now;
@@ -115,6 +123,7 @@ int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival)
     t->gl2_free[channel] = start + (int64_t)(LINE / t->p.gl2_channel_bytes);
     int64_t extra = start - arrival;
     if (tm_cache_access(&t->gl2, line, &ready)) {
+        deeper(t, TM_S_VM_GL2);
         t->gl2_hit += 2;
         return tm_max(extra, *ready - arrival);
     }
@@ -123,9 +132,11 @@ int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival)
     bool mall = tm_cache_access(&t->mall, line, &there);
     double now = (double)start;
     if (mall || t->config.warm_kernarg) {
+        deeper(t, TM_S_VM_MALL);
         double cost = LINE / t->p.mall_bytes_per_ns * t->ghz;
         extra += queue_ns(&t->mall_free, now, cost) + tm_lat(t, 0, t->p.mall_ns);
     } else {
+        deeper(t, TM_S_VM_DRAM);
         double cost = LINE / t->p.dram_bytes_per_ns * t->ghz;
         extra += queue_ns(&t->dram_free, now, cost) + tm_lat(t, 0, t->p.dram_ns);
     }
@@ -140,20 +151,26 @@ static int64_t smem_line(struct tm_engine *t, struct tm_wave *w, uint64_t addres
 {
     int64_t *ready, *l2;
     uint64_t at = canonical(t, address), line = at / 64;
-    if (tm_cache_access(&w->simd->in->scache, line, &ready))
+    if (tm_cache_access(&w->simd->in->scache, line, &ready)) {
+        if (*ready > now)
+            deeper(t, TM_S_SMEM_FILL);
         return tm_max(*ready, now);
+    }
     int64_t done = now;
     if (tm_cache_access(&t->gl2, at / LINE, &l2)) {
+        deeper(t, TM_S_SMEM_GL2);
         t->gl2_hit++;
         done = tm_max(now + PARAM(t, smem_gl2), *l2);
     } else if (at / HOST_PAGE < SMALL_PAGES && !t->kernarg_done) {
         double ns =
             t->p.kernarg_ns + (t->config.warm_kernarg ? 0 : t->p.kernarg_walk_ns);
+        deeper(t, TM_S_SMEM_MISS);
         t->gl2_miss++;
         *l2 = done = now + tm_lat(t, t->p.kernarg_cycles, ns);
         t->kernarg_done = done;
         t->tlb_ready[0] = 1; /* small data buffers share the translation */
     } else {
+        deeper(t, TM_S_SMEM_MISS);
         t->gl2_miss++;
         *l2 = done = now + tm_lat(t, t->p.smem_gl2, t->p.mall_ns);
         if (at / HOST_PAGE < SMALL_PAGES)
@@ -167,6 +184,7 @@ int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                 const struct emu_event *event)
 {
     int64_t done = t->now + PARAM(t, smem_hit);
+    t->level = TM_S_SMEM_HIT;
     if (i->dst_dwords >= 16)
         done += PARAM(t, smem_hit_b512);
     else if (i->dst_dwords >= 8)
@@ -253,11 +271,15 @@ static int64_t load_line(struct tm_engine *t, struct tm_wave *w, uint64_t line,
 {
     struct tm_simd *s = w->simd;
     int64_t *l0, *l1, extra;
-    if (tm_cache_access(&s->cu->l0, line, &l0))
+    if (tm_cache_access(&s->cu->l0, line, &l0)) {
+        if (*l0 > now)
+            deeper(t, TM_S_VM_FILL);
         return tm_max(0, *l0 - now);
+    }
     bool miss;
     int64_t go = translate(t, s->cu->tlb, line * LINE, now, &miss);
     extra = go - now + (miss ? PARAM(t, utcl1_miss_cycles) : 0);
+    deeper(t, TM_S_VM_GL1);
     if (tm_cache_access(&t->se[s->se].gl1[s->sa], line, &l1)) {
         extra = tm_max(extra + PARAM(t, vmem_gl1) - PARAM(t, vmem_hit), *l1 - now);
     } else {
@@ -335,6 +357,7 @@ int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
     }
     if (!r.cycles)
         r.cycles = 1;
+    t->level = TM_S_VM_L0;
     int64_t start = tm_max(accept, cu->ta_free);
     cu->ta_free = start + r.cycles;
     if (r.lines == 0) { /* no lane active */

@@ -251,6 +251,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         .start = start,
         .end = -1};
     occupy(t, s, start);
+    tm_account_start(t, w);
     return tm_push(t, start, w->age, w);
 }
 

@@ -38,7 +38,8 @@ static inline int64_t queue_room(const struct tm_queue *q, int64_t now, unsigned
     return now;
 }
 
-static inline void fifo_add(struct tm_fifo *f, int64_t done, enum tm_stall kind)
+static inline void fifo_add(struct tm_fifo *f, int64_t done, uint8_t kind,
+                            const struct tm_inst *from)
 {
     if (f->n == TM_FIFO) {
         f->first = (f->first + 1) % TM_FIFO;
@@ -46,7 +47,8 @@ static inline void fifo_add(struct tm_fifo *f, int64_t done, enum tm_stall kind)
     }
     unsigned at = (f->first + f->n++) % TM_FIFO;
     f->done[at] = done;
-    f->kind[at] = (uint8_t)kind;
+    f->kind[at] = kind;
+    f->from[at] = from;
 }
 
 /* When at most limit operations are outstanding.
@@ -55,7 +57,7 @@ static inline void fifo_add(struct tm_fifo *f, int64_t done, enum tm_stall kind)
  * counter must be looked at
  */
 static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
-                                uint8_t *why)
+                                uint8_t *why, const struct tm_inst **from)
 {
     int64_t until = now;
     while (f->n && f->done[f->first] <= now) {
@@ -67,6 +69,7 @@ static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
         if (f->done[at] > until) {
             until = f->done[at];
             *why = f->kind[at];
+            *from = f->from[at];
         }
     }
     return until;

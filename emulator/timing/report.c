@@ -24,7 +24,7 @@ uint64_t tm_span_cycles(const struct tm_engine *t)
 
 struct use {
     double valu, lds, busy;
-    uint64_t l0_hit, l0_miss, gl1_hit, gl1_miss, i_hit, i_miss, s_hit, s_miss;
+    double held, wave_cycles; /* SIMD cycles with a wave; sum of the waves' durations */
 };
 
 static struct use measure(const struct tm_engine *t)
@@ -34,14 +34,8 @@ static struct use measure(const struct tm_engine *t)
     for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
         const struct tm_wgp *g = &t->wgps[i];
         u.busy += (double)g->busy_cycles;
-        u.i_hit += g->icache.hits;
-        u.i_miss += g->icache.misses;
-        u.s_hit += g->scache.hits;
-        u.s_miss += g->scache.misses;
         for (unsigned c = 0; c < 2; c++) {
             const struct tm_cu *cu = &g->cu[c];
-            u.l0_hit += cu->l0.hits;
-            u.l0_miss += cu->l0.misses;
             lds += (double)cu->lds_cycles;
             cu_held += (double)cu->held;
             for (unsigned s = 0; s < 2; s++) {
@@ -50,11 +44,10 @@ static struct use measure(const struct tm_engine *t)
             }
         }
     }
-    for (unsigned s = 0; s < t->n_ses; s++)
-        for (unsigned a = 0; a < 4; a++) {
-            u.gl1_hit += t->se[s].gl1[a].hits;
-            u.gl1_miss += t->se[s].gl1[a].misses;
-        }
+    for (size_t i = 0; i < t->n_records; i++)
+        if (t->records[i].end > t->records[i].start)
+            u.wave_cycles += (double)(t->records[i].end - t->records[i].start);
+    u.held = held;
     u.valu = held > 0 ? 100 * valu / held : 0;
     u.lds = cu_held > 0 ? 100 * lds / cu_held : 0;
     return u;
@@ -103,50 +96,104 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
     fputs("}\n", f);
 }
 
-static double rate(uint64_t hits, uint64_t misses)
+/* Of all cycles of all waves: the states, most first. */
+static void print_stack(const struct tm_engine *t, FILE *f)
 {
-    return hits + misses ? 100.0 * (double)hits / (double)(hits + misses) : 0;
+    uint64_t state[TM_STATES] = {0}, all = 0;
+    bool shown[TM_STATES] = {false};
+    for (size_t i = 0; i < t->cap_insts; i++)
+        for (unsigned s = 0; t->insts[i] && s < TM_STALLS; s++) {
+            state[tm_stall_state[s]] += t->insts[i]->stall[s];
+            all += t->insts[i]->stall[s];
+        }
+    if (!all)
+        return;
+    fputs("wave cycles        ", f);
+    for (unsigned n = 0; n < TM_STATES; n++) {
+        unsigned best = TM_STATES;
+        for (unsigned s = 0; s < TM_STATES; s++)
+            if (!shown[s] && state[s] && (best == TM_STATES || state[s] > state[best]))
+                best = s;
+        if (best == TM_STATES)
+            break;
+        shown[best] = true;
+        fprintf(f, "%s%s %.1f %%", n ? ", " : "", tm_state_name[best],
+                100.0 * (double)state[best] / (double)all);
+    }
+    fputc('\n', f);
+}
+
+/* Instructions per cycle and SIMD that holds a wave: at most 1 per unit. */
+static void print_issue(const struct tm_engine *t, double held, FILE *f)
+{
+    fprintf(f, "instructions       %llu, %.3f per SIMD cycle\n",
+            (unsigned long long)t->n_insts, held > 0 ? (double)t->n_insts / held : 0);
+    fputs("issue by unit      ", f);
+    const char *comma = "";
+    for (unsigned c = 0; c < TM_CLASSES; c++) {
+        if (!t->n_class[c])
+            continue;
+        fprintf(f, "%s%s %.1f %%", comma, tm_class_name[c],
+                held > 0 ? 100 * (double)t->n_class[c] / held : 0);
+        comma = ", ";
+    }
+    fputc('\n', f);
+}
+
+static void print_caches(const struct tm_engine *t, FILE *f)
+{
+    static const struct {
+        const char *name;
+        unsigned hit, miss;
+    } level[] = {
+        {"L0", TM_K_L0_HIT, TM_K_L0_MISS},     {"GL1", TM_K_GL1_HIT, TM_K_GL1_MISS},
+        {"GL2", TM_K_GL2_HIT, TM_K_GL2_MISS},  {"MALL", TM_K_MALL_HIT, TM_K_MALL_MISS},
+        {"scalar", TM_K_SC_HIT, TM_K_SC_MISS}, {"code", TM_K_CODE_HIT, TM_K_CODE_MISS}};
+    uint64_t k[TM_COUNTS];
+    tm_account_count(t, k);
+    fputs("hit rates          ", f);
+    for (size_t i = 0; i < sizeof level / sizeof level[0]; i++) {
+        uint64_t hits = k[level[i].hit], all = hits + k[level[i].miss];
+        fprintf(f, "%s%s ", i ? ", " : "", level[i].name);
+        if (all)
+            fprintf(f, "%.1f %%", 100.0 * (double)hits / (double)all);
+        else
+            fputs("unused", f);
+    }
+    fputc('\n', f);
 }
 
 void tm_print_summary(const struct tm_engine *t, FILE *f)
 {
     struct use u = measure(t);
     double cycles = (double)tm_span_cycles(t), us = cycles / t->config.sclk_mhz;
-    unsigned by_vgpr =
-        t->vgprs_alloc ? (unsigned)t->p.vgprs_per_simd / t->vgprs_alloc : 0;
-    unsigned by_slot = (unsigned)t->p.slots_per_simd;
-    unsigned by_lds = by_slot;
-    if (t->lds_alloc)
-        by_lds =
-            ((unsigned)t->p.lds_per_cu / t->lds_alloc * t->waves_per_group + 1) / 2;
-    const char *limit = by_lds < by_vgpr && by_lds < by_slot ? "LDS"
-                        : by_vgpr < by_slot                  ? "VGPRs"
-                                                             : "wave slots";
-    unsigned occupancy = by_lds < by_vgpr ? by_lds : by_vgpr;
-    if (occupancy > by_slot)
-        occupancy = by_slot;
+    double scale = t->end_group && t->end_group < t->launch.n_groups
+                       ? (double)t->launch.n_groups / (double)t->end_group
+                       : 1;
+    double per_us = us > 0 ? scale / us : 0;
+    enum tm_limit limit;
+    unsigned occupancy = tm_occupancy(t, &limit);
     fprintf(f, "cycles             %.0f (%.3f us at %g MHz)\n", cycles, us,
             t->config.sclk_mhz);
     fprintf(f, "waves              %zu, at most %llu at once\n", t->n_records,
             (unsigned long long)t->peak_waves);
-    fprintf(f, "occupancy          %u waves per SIMD, limited by %s\n", occupancy,
-            limit);
-    fprintf(f, "instructions       %llu, %.3f per SIMD cycle\n",
-            (unsigned long long)t->n_insts,
-            cycles > 0 ? (double)t->n_insts / cycles : 0);
+    fprintf(f,
+            "occupancy          %u of %.0f waves per SIMD, limited by %s; %.1f on "
+            "average where there are any\n",
+            occupancy, t->p.slots_per_simd, tm_limit_name[limit],
+            u.held > 0 ? u.wave_cycles / u.held : 0);
+    print_issue(t, u.held, f);
+    print_stack(t, f);
     fprintf(f, "VALU busy          %.1f %%\n", u.valu);
+    fprintf(f, "floating point     %.3f GFLOP/s (%llu operations)\n",
+            (double)t->flops * per_us / 1000, (unsigned long long)t->flops);
     fprintf(f, "LDS busy           %.1f %%, %llu of %llu cycles in bank conflicts\n",
             u.lds, (unsigned long long)t->lds_conflict,
             (unsigned long long)t->lds_active);
     fprintf(f, "read, written      %llu, %llu bytes (%.1f GB/s)\n",
             (unsigned long long)t->read_bytes, (unsigned long long)t->write_bytes,
-            us > 0 ? (double)(t->read_bytes + t->write_bytes) / us / 1000 : 0);
-    fprintf(f,
-            "hit rates          L0 %.1f %%, GL1 %.1f %%, GL2 %.1f %%, scalar %.1f %%, "
-            "code %.1f %%\n",
-            rate(u.l0_hit, u.l0_miss), rate(u.gl1_hit, u.gl1_miss),
-            rate(t->gl2_hit, t->gl2_miss), rate(u.s_hit, u.s_miss),
-            rate(u.i_hit, u.i_miss));
+            (double)(t->read_bytes + t->write_bytes) * per_us / 1000);
+    print_caches(t, f);
     if (t->end_group < t->launch.n_groups)
         fprintf(f, "sampled            %llu of %llu workgroups, scaled\n",
                 (unsigned long long)t->end_group,
@@ -159,46 +206,71 @@ static int by_offset(const void *a, const void *b)
     return (*x)->offset<(*y)->offset ? -1 : (*x)->offset>(*y)->offset;
 }
 
+/* Whose results it waited for, for one reason. */
+static void print_blame(const struct tm_inst *i, unsigned why, FILE *f)
+{
+    const char *before = " of ";
+    for (unsigned n = 0; n < i->n_blames; n++)
+        if (i->blame[n].why == why) {
+            fprintf(f, "%s%x", before, i->blame[n].from);
+            before = "+";
+        }
+}
+
 static void print_stalls(const struct tm_inst *i, FILE *f)
 {
     bool shown[TM_STALLS] = {false};
-    for (unsigned n = 0; n < 3; n++) {
+    double times = (double)(i->executions ? i->executions : 1);
+    const char *before = "  ; ";
+    for (;; before = ", ") {
         unsigned best = 0;
         for (unsigned s = 1; s < TM_STALLS; s++)
             if (!shown[s] && i->stall[s] > (best ? i->stall[best] : 0))
                 best = s;
         if (!best)
-            return;
+            break;
         shown[best] = true;
-        fprintf(f, "%s %s %.1f", n ? "," : "  ;", tm_stall_name[best],
-                (double)i->stall[best] / (double)(i->executions ? i->executions : 1));
+        fprintf(f, "%s%s %.1f", before, tm_stall_name[best],
+                (double)i->stall[best] / times);
+        print_blame(i, best, f);
     }
+    if (i->conflicts)
+        fprintf(f, "%s%.1f conflict cycles", before, (double)i->conflicts / times);
+}
+
+static void print_line(const struct tm_engine *t, const struct tm_inst *i, double all,
+                       FILE *f)
+{
+    char text[ISA_MAX_TEXT] = "(no instruction)";
+    if (i->inst->kind != EMU_KIND_ILLEGAL)
+        isa_print(&i->inst->isa, t->launch.lanes, 0, text);
+    double each = i->executions ? (double)i->cycles / (double)i->executions : 0;
+    fprintf(f, "%08x %11llu %9.1f %5.1f%%  %s", i->offset,
+            (unsigned long long)i->executions, each,
+            all > 0 ? 100 * (double)i->cycles / all : 0, text);
+    print_stalls(i, f);
+    fputc('\n', f);
 }
 
 void tm_print_listing(const struct tm_engine *t, FILE *f)
 {
     struct tm_inst **sorted = calloc(t->cap_insts + 1, sizeof *sorted);
     size_t n = 0;
+    double all = 0;
     if (!sorted)
         return;
     for (size_t i = 0; i < t->cap_insts; i++)
-        if (t->insts[i])
+        if (t->insts[i]) {
             sorted[n++] = t->insts[i];
+            all += (double)t->insts[i]->cycles;
+        }
     qsort(sorted, n, sizeof *sorted, by_offset);
-    fprintf(
-        f,
-        "  offset       times   cycles  instruction  ; waited for, cycles each time\n");
-    for (size_t i = 0; i < n; i++) {
-        char text[ISA_MAX_TEXT] = "(no instruction)";
-        if (sorted[i]->inst->kind != EMU_KIND_ILLEGAL)
-            isa_print(&sorted[i]->inst->isa, t->launch.lanes, 0, text);
-        double each = sorted[i]->executions
-                          ? (double)sorted[i]->cycles / (double)sorted[i]->executions
-                          : 0;
-        fprintf(f, "%08x %11llu %8.1f  %s", sorted[i]->offset,
-                (unsigned long long)sorted[i]->executions, each, text);
-        print_stalls(sorted[i], f);
-        fputc('\n', f);
-    }
+    fputs(
+        "  offset       times    cycles  of all  instruction  ; cycles it waited each "
+        "time, for which results\n",
+        f);
+    for (size_t i = 0; i < n; i++)
+        print_line(t, sorted[i], all, f);
+    fprintf(f, "%20s %9.0f         wave cycles in all\n", "", all);
     free(sorted);
 }

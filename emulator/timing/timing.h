@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "emu.h"
+#include "observer.h"
 
 struct tm_engine; /* opaque */
 

@@ -30,6 +30,22 @@ static enum tm_pipe pipe_of(const char *name)
     return TM_PIPE_PLAIN;
 }
 
+static uint16_t flops_of(const char *name)
+{
+    static const struct {
+        const char *prefix, *part;
+        uint16_t flops;
+    } rules[] = {
+#define F(prefix, part, n) {prefix, part, n},
+#include "flops.def"
+#undef F
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (begins(name, rules[i].prefix) && strstr(name, rules[i].part))
+            return rules[i].flops;
+    return 0;
+}
+
 static void add(struct tm_run *runs, uint8_t *n, unsigned max, unsigned first,
                 unsigned dwords)
 {
@@ -262,6 +278,9 @@ void tm_inst_describe(const struct emu_inst *inst, uint64_t code_base, bool wave
         }
         out->cls = TM_VALU;
         out->pipe = (uint8_t)pipe_of(name);
+        out->flops = flops_of(name);
+        if (inst->isa.op_y)
+            out->flops += flops_of(isa_op_name(inst->isa.op_y));
         if (wave64 && begins(name, "v_permlane64"))
             out->pipe = TM_PIPE_PLAIN;
         out->exec_matters = !out->writes_sdst && !begins(name, "v_wmma") &&

@@ -6,19 +6,7 @@
 #ifndef TM_TINST_H
 #define TM_TINST_H
 
-#include "event.h"
-
-enum tm_class {
-    TM_VALU,
-    TM_SALU,
-    TM_SMEM,
-    TM_VMEM, /* global, flat, scratch, buffer, image */
-    TM_LDS,
-    TM_BRANCH,
-    TM_EXPORT,
-    TM_IMM, /* handled where it is fetched: s_nop, s_waitcnt, s_barrier ... */
-    TM_CLASSES
-};
+#include "observer.h"
 
 enum tm_pipe {
     TM_PIPE_PLAIN,
@@ -57,7 +45,13 @@ struct tm_run {
     uint8_t n;
 };
 
-enum { TM_STALLS = 20 };
+/* Cycles that one instruction waited for another. */
+struct tm_blame {
+    uint32_t from; /* offset of the other */
+    uint8_t why;
+    uint64_t cycles;
+};
+enum { TM_BLAMES = 8 };
 
 struct tm_inst {
     const struct emu_inst *inst; /* during the run the program's, then .kept */
@@ -82,9 +76,13 @@ struct tm_inst {
     uint8_t wait[4];             /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
     uint16_t sleep_units;
     uint16_t delay; /* immediate of s_delay_alu */
+    uint16_t flops; /* of a lane; of WMMA, a wave's over 32 */
     /* Account of the run. */
     uint64_t executions, cycles;
     uint64_t stall[TM_STALLS];
+    uint64_t conflicts;               /* cycles of LDS bank conflicts */
+    struct tm_blame blame[TM_BLAMES]; /* the first of them that were seen */
+    unsigned n_blames;
 };
 
 void tm_inst_describe(const struct emu_inst *inst, uint64_t code_base, bool wave64,

@@ -1,0 +1,298 @@
+/* account.c: where the cycles of waves go: per instruction, and to the observer.
+ *
+ * Must not decide anything about time: it writes down what engine.c found. Invariant: a
+ * wave's cycles are told once each and in order: when an instruction issues at t,
+ * everything before t has been told, and told becomes t + 1.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "engine.h"
+
+const char *const tm_stall_name[TM_STALLS] = {
+#define S(name, text, state, about) text,
+#include "stalls.def"
+#undef S
+};
+const char *const tm_stall_about[TM_STALLS] = {
+#define S(name, text, state, about) about,
+#include "stalls.def"
+#undef S
+};
+const uint8_t tm_stall_state[TM_STALLS] = {
+#define S(name, text, state, about) TM_ST_##state,
+#include "stalls.def"
+#undef S
+};
+const char *const tm_state_name[TM_STATES] = {"issuing", "dependency", "scalar",
+                                              "memory",  "LDS",        "barrier",
+                                              "port",    "fetch",      "other"};
+const char *const tm_count_name[TM_COUNTS] = {
+#define K(name, text, unit) text,
+#include "counters.def"
+#undef K
+};
+const char *const tm_class_name[TM_CLASSES] = {"VALU", "SALU",   "SMEM",   "VMEM",
+                                               "LDS",  "BRANCH", "EXPORT", "IMM"};
+const char *const tm_limit_name[] = {"wave slots", "VGPRs", "LDS",
+                                     "workgroups per WGP"};
+
+void tm_observe(struct tm_engine *t, const struct tm_observer *observer)
+{
+    t->observer = *observer;
+}
+
+/* ---- occupancy ---- */
+
+unsigned tm_occupancy(const struct tm_engine *t, enum tm_limit *limit)
+{
+    const struct tm_params *p = &t->p;
+    unsigned simds = t->wgp_mode ? 4 : 2, per = t->waves_per_group;
+    unsigned most = (unsigned)p->slots_per_simd;
+    unsigned by_vgpr =
+        t->vgprs_alloc ? (unsigned)p->vgprs_per_simd / t->vgprs_alloc : most;
+    *limit = TM_LIMIT_SLOTS;
+    if (by_vgpr < most) {
+        most = by_vgpr;
+        *limit = TM_LIMIT_VGPRS;
+    }
+    unsigned lds = (unsigned)p->lds_per_cu * (t->wgp_mode ? 2 : 1);
+    unsigned groups = t->lds_alloc ? lds / t->lds_alloc : UINT16_MAX;
+    if ((groups * per + simds - 1) / simds < most) {
+        most = (groups * per + simds - 1) / simds;
+        *limit = TM_LIMIT_LDS;
+    }
+    groups = (unsigned)p->groups_per_wgp;
+    if (per > 1 && (groups * per + 3) / 4 < most) {
+        most = (groups * per + 3) / 4;
+        *limit = TM_LIMIT_GROUPS;
+    }
+    return most;
+}
+
+/* ---- the run ---- */
+
+static void describe_machine(const struct tm_engine *t, struct tm_machine *m)
+{
+    const struct tm_params *p = &t->p;
+    const struct emu_dispatch *d = t->launch.dispatch;
+    *m = (struct tm_machine){.sclk_mhz = t->config.sclk_mhz,
+                             .ses = t->n_ses,
+                             .arrays = (unsigned)p->arrays_per_se,
+                             .wgps = (unsigned)p->wgps_per_array,
+                             .slots = (unsigned)p->slots_per_simd,
+                             .vgprs_per_simd = (unsigned)p->vgprs_per_simd,
+                             .lds_per_cu = (unsigned)p->lds_per_cu,
+                             .vgprs = t->vgprs_alloc,
+                             .lds_bytes = t->lds_alloc,
+                             .waves_per_group = t->waves_per_group,
+                             .lanes = t->launch.lanes,
+                             .wgp_mode = t->wgp_mode,
+                             .n_groups = t->launch.n_groups,
+                             .n_simulated = t->end_group,
+                             .code_base = t->launch.code_base};
+    m->occupancy = tm_occupancy(t, &m->limit);
+    memcpy(m->groups, d->groups, sizeof m->groups);
+    memcpy(m->block, d->block, sizeof m->block);
+    for (unsigned s = 0; s < t->n_ses; s++)
+        m->enabled[s] = t->config.have_cu_mask ? t->config.cu_mask[s] : UINT32_MAX;
+}
+
+void tm_account_begin(struct tm_engine *t)
+{
+    t->sample_at = INT64_MAX;
+    if (t->observer.begin) {
+        struct tm_machine machine;
+        describe_machine(t, &machine);
+        t->observer.begin(t->observer.ctx, &machine);
+    }
+    if (t->observer.sample && t->observer.sample_cycles > 0)
+        t->sample_at = 0;
+}
+
+void tm_account_finish(struct tm_engine *t, rd_status status)
+{
+    if (t->sample_at != INT64_MAX)
+        tm_account_sample(t, t->now);
+    if (t->observer.end)
+        t->observer.end(t->observer.ctx, t->now, status);
+}
+
+static void count_caches(const struct tm_engine *t, uint64_t *k)
+{
+    for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
+        const struct tm_wgp *g = &t->wgps[i];
+        k[TM_K_CODE_HIT] += g->icache.hits;
+        k[TM_K_CODE_MISS] += g->icache.misses;
+        k[TM_K_SC_HIT] += g->scache.hits;
+        k[TM_K_SC_MISS] += g->scache.misses;
+        for (unsigned c = 0; c < 2; c++) {
+            const struct tm_cu *cu = &g->cu[c];
+            k[TM_K_L0_HIT] += cu->l0.hits;
+            k[TM_K_L0_MISS] += cu->l0.misses;
+            k[TM_K_LDS_BUSY] += cu->lds_cycles;
+            k[TM_K_VALU_BUSY] += cu->simd[0].valu_cycles + cu->simd[1].valu_cycles;
+        }
+    }
+    for (unsigned s = 0; s < t->n_ses; s++)
+        for (unsigned a = 0; a < 4; a++) {
+            k[TM_K_GL1_HIT] += t->se[s].gl1[a].hits;
+            k[TM_K_GL1_MISS] += t->se[s].gl1[a].misses;
+        }
+}
+
+void tm_account_count(const struct tm_engine *t, uint64_t *k)
+{
+    memset(k, 0, TM_COUNTS * sizeof *k);
+    for (unsigned c = 0; c < TM_CLASSES; c++)
+        k[TM_K_VALU + c] = t->n_class[c];
+    count_caches(t, k);
+    k[TM_K_LDS_BANK] = t->lds_conflict;
+    k[TM_K_GL2_HIT] = t->gl2_hit;
+    k[TM_K_GL2_MISS] = t->gl2_miss;
+    k[TM_K_MALL_HIT] = t->mall.hits;
+    k[TM_K_MALL_MISS] = t->mall.misses;
+    k[TM_K_READ] = t->read_bytes;
+    k[TM_K_WRITTEN] = t->write_bytes;
+    k[TM_K_FLOPS] = t->flops;
+}
+
+void tm_account_sample(struct tm_engine *t, int64_t now)
+{
+    struct tm_sample sample = {.t = now};
+    tm_account_count(t, sample.count);
+    t->observer.sample(t->observer.ctx, &sample);
+    t->sample_at = (now / t->observer.sample_cycles + 1) * t->observer.sample_cycles;
+}
+
+/* ---- waves ---- */
+
+void tm_account_start(struct tm_engine *t, struct tm_wave *w)
+{
+    w->told = w->start;
+    w->n_waited = 0;
+    w->number = t->n_waves++;
+    if (!t->observer.wave_start)
+        return;
+    const struct emu_wave_info *info = emu_wave_info(w->wave);
+    const struct tm_simd *s = w->simd;
+    struct tm_wave_place place = {
+        .number = w->number,
+        .wg = {info->workgroup[0], info->workgroup[1], info->workgroup[2]},
+        .wave = info->wave,
+        .se = s->se,
+        .sa = s->sa,
+        .wgp = s->wgp,
+        .simd = s->index,
+        .slot = w->slot,
+        .start = w->start};
+    t->observer.wave_start(t->observer.ctx, &place);
+}
+
+void tm_account_wait(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
+                     int64_t until)
+{
+    if (until <= w->told)
+        return;
+    uint32_t cycles = (uint32_t)(until - w->told);
+    w->told = until;
+    struct tm_waited *last = w->n_waited ? &w->waited[w->n_waited - 1] : NULL;
+    if (last &&
+        ((last->why == why && last->from == from) || w->n_waited == TM_WAITED)) {
+        last->cycles += cycles;
+        return;
+    }
+    w->waited[w->n_waited++] = (struct tm_waited){why, cycles, from};
+}
+
+static void blame(struct tm_inst *i, const struct tm_waited *x)
+{
+    for (unsigned n = 0; n < i->n_blames; n++)
+        if (i->blame[n].from == x->from->offset && i->blame[n].why == x->why) {
+            i->blame[n].cycles += x->cycles;
+            return;
+        }
+    if (i->n_blames < TM_BLAMES)
+        i->blame[i->n_blames++] = (struct tm_blame){x->from->offset, x->why, x->cycles};
+}
+
+/* Close the list of waits: to the instruction's account. Returns their sum. */
+static uint64_t settle(struct tm_wave *w, struct tm_inst *i)
+{
+    uint64_t sum = 0;
+    for (unsigned n = 0; n < w->n_waited; n++) {
+        const struct tm_waited *x = &w->waited[n];
+        i->stall[x->why] += x->cycles;
+        sum += x->cycles;
+        if (x->from)
+            blame(i, x);
+    }
+    i->cycles += sum;
+    return sum;
+}
+
+static unsigned export_waits(const struct tm_wave *w, struct tm_wait *out)
+{
+    for (unsigned n = 0; n < w->n_waited; n++) {
+        const struct tm_waited *x = &w->waited[n];
+        out[n] = (struct tm_wait){x->why, x->cycles, x->from ? x->from->inst : NULL};
+    }
+    return w->n_waited;
+}
+
+/* When the unit has taken what just issued, or its result leaves the pipe. */
+static int64_t execution(const struct tm_wave *w, const struct tm_inst *i)
+{
+    switch (i->cls) {
+    case TM_VALU:
+        return w->skip ? 0 : (w->valu_half + 1) / 2;
+    case TM_SALU:
+        return w->salu_exec;
+    case TM_LDS:
+        return w->lds_accept;
+    default:
+        return 0;
+    }
+}
+
+void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                      int64_t at, const struct emu_event *event)
+{
+    struct tm_wait wait[TM_WAITED];
+    settle(w, i);
+    i->executions++;
+    i->cycles++;
+    i->stall[TM_S_NONE]++;
+    if (i->flops && !w->skip)
+        t->flops +=
+            (uint64_t)i->flops *
+            (i->flops >= 256 ? 32 : (unsigned)__builtin_popcountll(event->exec));
+    if (t->observer.step) {
+        unsigned flags = (w->skip ? TM_STEP_SKIPPED : 0) |
+                         (event->flags & EMU_EV_TAKEN ? TM_STEP_TAKEN : 0);
+        struct tm_step step = {.wave = w->number,
+                               .inst = i->inst,
+                               .cls = i->cls,
+                               .flags = (uint8_t)flags,
+                               .t = at,
+                               .exec = execution(w, i),
+                               .wait = wait,
+                               .n_waits = export_waits(w, wait)};
+        t->observer.step(t->observer.ctx, &step);
+    }
+    w->told = at + 1;
+    w->n_waited = 0;
+}
+
+void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                    int64_t end)
+{
+    tm_account_wait(w, TM_S_VSCNT, NULL, end);
+    settle(w, i);
+    if (t->observer.wave_end) {
+        struct tm_wait wait[TM_WAITED];
+        unsigned n = export_waits(w, wait);
+        t->observer.wave_end(t->observer.ctx, w->number, end, wait, n);
+    }
+    w->n_waited = 0;
+}
