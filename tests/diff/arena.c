@@ -110,7 +110,8 @@ static void write_prologue(struct frame *f)
     lane_offset(f);
     vector_rows(f, true);
     for (unsigned i = 0; i < SCRATCH_BYTES; i += 16) /* its contents are undefined */
-        line(f, "scratch_store_b128 off, v[%u:%u], off offset:%u", i / 16, i / 16 + 3, i);
+        line(f, "scratch_store_b128 off, v[%u:%u], off offset:%u", i / 16, i / 16 + 3,
+             i);
     for (unsigned i = 0; i < FREE_SGPRS; i += 16)
         line(f, "s_load_b512 s[%u:%u], s[80:81], 0x%x", i, i + 15, AT(in.s) + 4 * i);
     line(f, "s_load_b256 s[64:71], s[80:81], 0x%x", AT(in.vcc));
@@ -141,9 +142,9 @@ static void store_scalars(struct frame *f)
     static const struct {
         const char *name;
         unsigned at;
-    } others[] = {{"vcc_lo", AT(out.vcc)},  {"vcc_hi", AT(out.vcc) + 4},
-                  {"m0", AT(out.m0)},       {"s64", AT(out.scc)},
-                  {"s65", AT(out.exec)},    {"s66", AT(out.exec) + 4},
+    } others[] = {{"vcc_lo", AT(out.vcc)}, {"vcc_hi", AT(out.vcc) + 4},
+                  {"m0", AT(out.m0)},      {"s64", AT(out.scc)},
+                  {"s65", AT(out.exec)},   {"s66", AT(out.exec) + 4},
                   {"s67", AT(out.mode)}};
     char name[8];
     line(f, "s_mov_b32 exec_lo, 1");

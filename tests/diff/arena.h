@@ -14,17 +14,17 @@
 #define FREE_SGPRS 64u
 
 /* Registers of the frame that a body may read. */
-#define REG_COUNTER 64u /* s64 to s67: loop counters */
-#define REG_SAMPLER 68u /* s[68:71] */
-#define REG_IMAGE   72u /* s[72:79] */
-#define REG_BLOCK   80u /* s[80:81]: the wave's block */
-#define REG_DATA    82u /* s[82:83]: middle of its data */
-#define REG_RAW     88u /* s[88:91]: raw buffer over its data */
-#define REG_STRUCT  92u /* s[92:95]: structured buffer over its data */
-#define REG_SAVE    96u /* s[96:97] */
-#define REG_SHARED  98u /* s[98:99]: memory that all waves share */
+#define REG_COUNTER 64u  /* s64 to s67: loop counters */
+#define REG_SAMPLER 68u  /* s[68:71] */
+#define REG_IMAGE   72u  /* s[72:79] */
+#define REG_BLOCK   80u  /* s[80:81]: the wave's block */
+#define REG_DATA    82u  /* s[82:83]: middle of its data */
+#define REG_RAW     88u  /* s[88:91]: raw buffer over its data */
+#define REG_STRUCT  92u  /* s[92:95]: structured buffer over its data */
+#define REG_SAVE    96u  /* s[96:97] */
+#define REG_SHARED  98u  /* s[98:99]: memory that all waves share */
 #define REG_TEMP    100u /* s[100:103] */
-#define VREG_ADDR   64u /* v64 to v71: addresses */
+#define VREG_ADDR   64u  /* v64 to v71: addresses */
 
 #define LDS_BYTES     4096u
 #define SCRATCH_BYTES 512u
@@ -55,7 +55,7 @@ struct arena {
     uint32_t *shared;     /* one page */
     uint8_t *code;
     size_t code_room, prologue[2], epilogue_bytes[2];
-    uint8_t *text[2], *tail[2]; /* prologue and epilogue by wave size */
+    uint8_t *text[2], *tail[2];    /* prologue and epilogue by wave size */
     struct block *initial, *first; /* copies of blocks */
     uint32_t *shared_initial, *shared_first;
 };
@@ -80,8 +80,15 @@ struct engine {
     bool stepped; /* through step.h; only for one wave */
 };
 
-enum { ENGINE_GENERIC, ENGINE_AVX2, ENGINE_AVX512, ENGINE_THREADS, ENGINE_STEPPED,
-       ENGINE_OBSERVED, ENGINE_COUNT };
+enum {
+    ENGINE_GENERIC,
+    ENGINE_AVX2,
+    ENGINE_AVX512,
+    ENGINE_THREADS,
+    ENGINE_STEPPED,
+    ENGINE_OBSERVED,
+    ENGINE_COUNT
+};
 
 /* Engines that this host can run; others have emu NULL. observer is attached to
  * ENGINE_OBSERVED and may be NULL. */

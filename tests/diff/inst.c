@@ -140,8 +140,7 @@ static unsigned scalar_source(uint64_t *r, const struct isa_opnd *o)
     bool keep = o->sel >= ISA_SEL_INT_0 || o->sel == ISA_SEL_VCC_LO ||
                 o->sel == ISA_SEL_EXEC_LO || o->sel == ISA_SEL_NULL ||
                 (o->dwords == 1 && (o->sel == ISA_SEL_M0 || o->sel == ISA_SEL_VCC_HI));
-    if (keep && o->sel != ISA_SEL_LDS_DIRECT &&
-        o->sel != ISA_SEL_POPS_EXITING_WAVE_ID)
+    if (keep && o->sel != ISA_SEL_LDS_DIRECT && o->sel != ISA_SEL_POPS_EXITING_WAVE_ID)
         return o->sel;
     return free_sgpr(r, o->dwords);
 }
@@ -209,6 +208,19 @@ static bool plain(uint64_t *r, struct item *it, unsigned lanes, struct isa_inst 
     return item_append(it, lanes, in);
 }
 
+/* Images are two-dimensional; atomics move one element (manual 15.10.1: DIM is [4:2],
+ * DMASK [11:8], TFE and LWE [54:53]). */
+static void aim_image(const char *name, uint8_t *code)
+{
+    if (starts(name, "image_bvh"))
+        return;
+    code[0] = (uint8_t)((code[0] & ~0x1c) | 1 << 2);
+    if (!starts(name, "image_atomic"))
+        return;
+    code[1] = (uint8_t)((code[1] & 0xf0) | (strstr(name, "cmpswap") ? 3 : 1));
+    code[6] &= 0x9f;
+}
+
 bool inst_random(uint64_t *r, struct item *it, unsigned lanes, unsigned row,
                  unsigned variant)
 {
@@ -216,6 +228,8 @@ bool inst_random(uint64_t *r, struct item *it, unsigned lanes, unsigned row,
         uint8_t code[ISA_MAX_BYTES];
         struct isa_inst in;
         isa_random(row, variant, r, code);
+        if (isa_row(row)->enc == ISA_ENC_MIMG)
+            aim_image(isa_op_name(isa_row(row)->op), code);
         if (isa_decode(code, sizeof code, lanes, &in) != RD_OK || in.variant != variant)
             continue;
         if (in.row != row && in.row_y != row)

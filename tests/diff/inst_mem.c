@@ -83,9 +83,7 @@ static bool scalar_load(uint64_t *r, struct item *it, unsigned lanes,
     if (!base) /* cache control */
         return item_append(it, lanes, in);
     bool buffer = base->dwords == 4;
-    base->sel = (uint16_t)(!buffer         ? REG_DATA
-                           : chance(r, 2) ? REG_RAW
-                                          : REG_STRUCT);
+    base->sel = (uint16_t)(!buffer ? REG_DATA : chance(r, 2) ? REG_RAW : REG_STRUCT);
     in->offset = (int32_t)(below(r, 1024) * 4);
     if (!buffer && chance(r, 3))
         in->offset -= 4096;
@@ -245,12 +243,7 @@ static bool buffer(uint64_t *r, struct item *it, unsigned lanes, struct isa_inst
 static bool image(uint64_t *r, struct item *it, unsigned lanes, struct isa_inst *in)
 {
     const char *name = isa_op_name(in->op);
-    if (in->dim != 1) /* the image is 2D */
-        return false;
     in->flags &= ~ISA_M_R128;
-    if (is_atomic(in) && (in->flags & (ISA_M_LWE | ISA_M_TFE) ||
-                          in->dmask != (strstr(name, "cmpswap") ? 3 : 1)))
-        return false;
     for (unsigned i = 0; i < in->n_opnds; i++) {
         struct isa_opnd *o = &in->opnd[i];
         if (o->kind == ISA_OPND_REG && o->sel >= ISA_SEL_VGPR0)

@@ -58,13 +58,13 @@ static void find_rows(void)
 static void add_random(struct program *p)
 {
     static const uint8_t encs[] = {
-        ISA_ENC_SOP1,    ISA_ENC_SOP2,  ISA_ENC_SOP2, ISA_ENC_SOPK,   ISA_ENC_SOPC,
-        ISA_ENC_SOPP,    ISA_ENC_SMEM,  ISA_ENC_VOP1, ISA_ENC_VOP1,   ISA_ENC_VOP2,
-        ISA_ENC_VOP2,    ISA_ENC_VOP2,  ISA_ENC_VOPC, ISA_ENC_VOP3,   ISA_ENC_VOP3,
-        ISA_ENC_VOP3,    ISA_ENC_VOP3,  ISA_ENC_VOP3, ISA_ENC_VOP3,   ISA_ENC_VOP3SD,
-        ISA_ENC_VOP3P,   ISA_ENC_VOP3P, ISA_ENC_VOPD, ISA_ENC_VOPD,   ISA_ENC_VINTERP,
-        ISA_ENC_DS,      ISA_ENC_DS,    ISA_ENC_FLAT, ISA_ENC_GLOBAL, ISA_ENC_GLOBAL,
-        ISA_ENC_SCRATCH, ISA_ENC_MUBUF, ISA_ENC_MTBUF, ISA_ENC_MIMG,  ISA_ENC_LDSDIR,
+        ISA_ENC_SOP1,    ISA_ENC_SOP2,  ISA_ENC_SOP2,  ISA_ENC_SOPK,   ISA_ENC_SOPC,
+        ISA_ENC_SOPP,    ISA_ENC_SMEM,  ISA_ENC_VOP1,  ISA_ENC_VOP1,   ISA_ENC_VOP2,
+        ISA_ENC_VOP2,    ISA_ENC_VOP2,  ISA_ENC_VOPC,  ISA_ENC_VOP3,   ISA_ENC_VOP3,
+        ISA_ENC_VOP3,    ISA_ENC_VOP3,  ISA_ENC_VOP3,  ISA_ENC_VOP3,   ISA_ENC_VOP3SD,
+        ISA_ENC_VOP3P,   ISA_ENC_VOP3P, ISA_ENC_VOPD,  ISA_ENC_VOPD,   ISA_ENC_VINTERP,
+        ISA_ENC_DS,      ISA_ENC_DS,    ISA_ENC_FLAT,  ISA_ENC_GLOBAL, ISA_ENC_GLOBAL,
+        ISA_ENC_SCRATCH, ISA_ENC_MUBUF, ISA_ENC_MTBUF, ISA_ENC_MIMG,   ISA_ENC_LDSDIR,
     };
     uint64_t *r = &p->random;
     if (!rows.ready)
@@ -104,9 +104,9 @@ static uint32_t interesting(uint64_t *r)
         return (isa_random_next(r) & 0x83ff83ff) | (10 + below(r, 10)) << 10 |
                (10 + below(r, 10)) << 26;
     case 3: /* upper dword of an f64 near one; small integers */
-        return chance(r, 2) ? (isa_random_next(r) & 0x800fffff) |
-                                  (1000 + below(r, 46)) << 20
-                            : below(r, 300);
+        return chance(r, 2)
+                   ? (isa_random_next(r) & 0x800fffff) | (1000 + below(r, 46)) << 20
+                   : below(r, 300);
     default:
         return isa_random_next(r);
     }
@@ -141,8 +141,9 @@ static void add_lines(struct program *p, unsigned kind)
             item_line(&it, p->lanes, "s_setreg_b32 hwreg(HW_REG_MODE, %u, %u), s%u",
                       below(r, 5), 1 + below(r, 5), s);
         else
-            item_line(&it, p->lanes, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), "
-                                     "0x%x",
+            item_line(&it, p->lanes,
+                      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), "
+                      "0x%x",
                       chance(r, 3) ? 0xf0u : below(r, 1024));
         break;
     case 2:
@@ -240,7 +241,8 @@ void program_layout(struct program *p)
         if (it->dropped)
             continue;
         if (it->kind == ITEM_SKIP || it->kind == ITEM_LOOP) {
-            int64_t distance = ((int64_t)at[it->target] - (int64_t)(at[i] + it->bytes)) / 4;
+            int64_t distance =
+                ((int64_t)at[it->target] - (int64_t)(at[i] + it->bytes)) / 4;
             it->code[it->bytes - 4] = (uint8_t)distance;
             it->code[it->bytes - 3] = (uint8_t)(distance >> 8);
         }
@@ -277,9 +279,8 @@ void program_inputs(struct arena *a, const struct shape *shape, uint64_t *random
         }
         b->in.m0 = below(random, 64);
         b->in.scc = below(random, 2);
-        b->in.mode = chance(random, 2)
-                         ? 0x3f0
-                         : below(random, 1024) | below(random, 2) << 23;
+        b->in.mode =
+            chance(random, 2) ? 0x3f0 : below(random, 1024) | below(random, 2) << 23;
         for (unsigned i = 0; i < DATA_BYTES; i += 4) {
             uint32_t v = interesting(random);
             memcpy(b->data + i, &v, 4);

@@ -1,9 +1,9 @@
 /* test_programs.c: random programs leave the same registers, LDS and memory behind in
  * every SIMD level, with one and two threads, stepped and observed.
  *
- * Usage: test_programs [SECONDS [FIRST_SEED]]: without arguments a fixed set of seeds; with
- * SECONDS as many as there is time for. A difference prints the smallest program that
- * still shows it and its seed. SPDX-License-Identifier: MIT
+ * Usage: test_programs [SECONDS [FIRST_SEED]]: without arguments a fixed set of seeds;
+ * with SECONDS as many as there is time for. A difference prints the smallest program
+ * that still shows it and its seed. SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>
