@@ -33,6 +33,9 @@ struct emu_config {
                            sign opposes C's loses one unit of the summation grid, so
                            that even small integers can come out inexact (sem/dot2.h,
                            rule 3). Off: the same steps with exact subtraction */
+    bool lds_unreported; /* accesses beyond the LDS allocation: reads give 0, writes are
+                            dropped, as with LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off,
+                            which is how the kernel driver runs the chip. Off: a fault */
     bool count;         /* count instructions per opcode (slower) */
 };
 

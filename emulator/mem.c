@@ -455,22 +455,39 @@ const struct uop *SEM_LEVEL(vmem_atomic)(struct wave *w, const struct uop *u)
 
 /* ---- LDS ----------------------------------------------------------------------- */
 
-static bool check_lds(struct wave *w, const struct uop *u, uint32_t exec, bool write)
+/* Lanes of exec whose access lies within the workgroup's LDS. Others end the dispatch,
+ * or (LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off; manual 3.3.4.1) are left out; false:
+ * ended. */
+static bool lds_lanes(struct wave *w, const struct uop *u, bool write, uint32_t *exec)
 {
     const uint32_t *a = reg_row(w, u->mem.addr);
     uint32_t far = u->mem.off0, lo, hi;
     uint64_t limit = w->group->lds_bytes;
     if (u->mem.elems == 2 && u->mem.off1 > far)
         far = u->mem.off1;
-    row_range(a, exec, &lo, &hi);
-    if (!exec || (uint64_t)hi + far + u->mem.bytes <= limit)
+    row_range(a, *exec, &lo, &hi);
+    if (!*exec || (uint64_t)hi + far + u->mem.bytes <= limit)
         return true;
-    FOR_LANES(l, exec)
+    uint32_t inside = *exec;
+    FOR_LANES(l, *exec)
     if ((uint64_t)a[l] + far + u->mem.bytes > limit) {
-        fault(w, u, EMU_FAULT_LDS_RANGE, l, (uint64_t)a[l] + far, write);
-        break;
+        if (!w->emu->config.lds_unreported) {
+            fault(w, u, EMU_FAULT_LDS_RANGE, l, (uint64_t)a[l] + far, write);
+            return false;
+        }
+        inside &= ~(1u << l);
     }
-    return false;
+    *exec = inside;
+    return true;
+}
+
+/* What lanes beyond the LDS read: zero in every element. */
+static void lds_zero(const struct uop *u, uint32_t lanes, uint32_t *d)
+{
+    unsigned rows = (u->mem.bytes + 3u) / 4u * u->mem.elems;
+    FOR_LANES(l, lanes)
+    for (unsigned r = 0; r < rows; r++)
+        d[l + r * ROW_DWORDS] = 0;
 }
 
 static void lds_load_elem(struct wave *w, const struct uop *u, uint32_t exec,
@@ -491,11 +508,16 @@ static void lds_load_elem(struct wave *w, const struct uop *u, uint32_t exec,
 
 static bool ds_load_half(struct wave *w, const struct uop *u, bool write)
 {
-    uint32_t exec = wave_exec(w), a[32];
-    if (!check_lds(w, u, exec, write))
+    uint32_t active = wave_exec(w), exec = active, a[32];
+    if (!lds_lanes(w, u, write, &exec))
         return false;
     memcpy(a, reg_row(w, u->mem.addr), sizeof a); /* d may be the address */
     uint32_t *d = reg_row(w, u->d);
+    if (u->mem.wide)
+        lds_zero(u, active & ~exec, d);
+    else
+        FOR_LANES(l, active & ~exec)
+    d[l] = u->op.mem(0, d[l]);
     lds_load_elem(w, u, exec, a, u->mem.off0, d);
     if (u->mem.elems == 2)
         lds_load_elem(w, u, exec, a, u->mem.off1, d + u->mem.bytes / 4 * ROW_DWORDS);
@@ -521,7 +543,7 @@ static void lds_store_elem(struct wave *w, const struct uop *u, uint32_t exec,
 static bool ds_store_half(struct wave *w, const struct uop *u, bool write)
 {
     uint32_t exec = wave_exec(w);
-    if (!check_lds(w, u, exec, write))
+    if (!lds_lanes(w, u, write, &exec))
         return false;
     lds_store_elem(w, u, exec, u->mem.off0, reg_row(w, u->mem.data));
     if (u->mem.elems == 2)
@@ -531,9 +553,9 @@ static bool ds_store_half(struct wave *w, const struct uop *u, bool write)
 
 static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
 {
-    uint32_t exec = wave_exec(w), a[32];
+    uint32_t active = wave_exec(w), exec = active, a[32];
     unsigned bytes = u->mem.bytes, n = u->mem.elems;
-    if (!check_lds(w, u, exec, write))
+    if (!lds_lanes(w, u, write, &exec))
         return false;
     memcpy(a, reg_row(w, u->mem.addr), sizeof a);
     FOR_LANES(l, exec)
@@ -543,6 +565,8 @@ static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
     }
     const uint32_t *data = reg_row(w, u->mem.data), *data2 = reg_row(w, u->mem.data2);
     uint32_t *d = reg_row(w, u->d);
+    if (u->mem.returns)
+        lds_zero(u, active & ~exec, d);
     if (u->omod)
         _mm_setcsr(atomic_mxcsr(w, true));
     FOR_LANES(l, exec)

@@ -47,7 +47,9 @@ bool run_on(struct run *r, enum emu_simd simd)
 {
     struct emu *emu;
     size_t bytes;
-    rd_status st = emu_create(&(struct emu_config){.threads = 1, .simd = simd}, &emu);
+    struct emu_config config = {
+        .threads = 1, .simd = simd, .lds_unreported = r->lds_unreported};
+    rd_status st = emu_create(&config, &emu);
     if (st == RD_E_UNSUPPORTED)
         return false;
     ck_assert_int_eq(st, RD_OK);

@@ -24,6 +24,7 @@ struct run {
     uint32_t out[ROWS][LANES];
     uint32_t sgpr[28]; /* s4.. */
     uint32_t lds_bytes, scratch_bytes;
+    bool lds_unreported; /* as in emu_config */
     uint32_t float_mode; /* MODE[7:0]; bit 8: DX10_CLAMP, bit 9: IEEE */
     void *memory;        /* mapped for the program if not NULL */
     uint64_t memory_bytes;

@@ -74,6 +74,17 @@ s_waitcnt lgkmcnt(0)
 s_mov_b32 m0, 0x1000
 ds_append v10
 
+@lds_range
+ds_store_b32 v1, v2
+ds_load_b32 v10, v1
+v_mov_b32 v11, -1
+v_mov_b32 v12, -1
+ds_load_b64 v[11:12], v1
+v_mov_b32 v13, v2
+ds_load_u16_d16_hi v13, v1
+ds_add_rtn_u32 v14, v1, v3
+ds_load_b32 v15, v1
+
 @addtid
 s_mov_b32 m0, 8
 ds_store_addtid_b32 v2 offset:4

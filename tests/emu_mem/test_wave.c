@@ -207,6 +207,32 @@ START_TEST(append)
 }
 END_TEST
 
+/* Manual 3.3.4.1: beyond the allocation, writes are discarded and reads give zero, all
+ * of it if a part is beyond. */
+START_TEST(lds_range)
+{
+    BEGIN(lds_range);
+    r.lds_bytes = 64;
+    expect_fault(EMU_FAULT_LDS_RANGE);
+    r.lds_unreported = true;
+    random_rows(&r);
+    FOR_EACH_RUN(&r)
+    {
+        ck_no_fault(&r);
+        for (unsigned l = 0; l < r.lanes; l++) {
+            const uint32_t *in = r.in[0];
+            uint32_t old = l < 16 ? in[l] : 0;
+            ck_row_eq(&r, 0, l, old);
+            ck_row_eq(&r, 1, l, l < 15 ? in[l] : 0);
+            ck_row_eq(&r, 2, l, l < 15 ? in[l + 1] : 0);
+            ck_row_eq(&r, 3, l, (in[l] & 0xffff) | old << 16);
+            ck_row_eq(&r, 4, l, old);
+            ck_row_eq(&r, 5, l, l < 16 ? in[l] + r.in[1][l] : 0);
+        }
+    }
+}
+END_TEST
+
 START_TEST(addtid)
 {
     BEGIN(addtid);
@@ -375,6 +401,7 @@ int main(void)
     tcase_add_test(t, halts);
     tcase_add_test(t, subvector);
     tcase_add_test(t, append);
+    tcase_add_test(t, lds_range);
     tcase_add_test(t, addtid);
     tcase_add_test(t, lds_direct);
     tcase_add_test(t, lds_param);
