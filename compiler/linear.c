@@ -242,12 +242,10 @@ static rd_status to_prog(struct cc_graph *g, cc_ref sink, struct cc_prog **out)
     return RD_OK;
 }
 
-rd_status cc_linearize(struct cc_graph *g, cc_ref sink, struct cc_prog **out)
+rd_status cc_linearize_scalar(struct cc_graph *g, cc_ref sink, struct cc_prog **out)
 {
     struct cc_prog *raw, *clean, *done;
-    if (cc_verify(g, sink) != RD_OK)
-        return g->status;
-    cc_ref k = cc_lower_index(g, sink);
+    cc_ref k = sink;
     if (g->status == RD_OK)
         k = cc_lower_reduce(g, cc_simplify(g, k));
     if (g->status == RD_OK)
@@ -270,4 +268,11 @@ rd_status cc_linearize(struct cc_graph *g, cc_ref sink, struct cc_prog **out)
     else
         *out = done;
     return st;
+}
+
+rd_status cc_linearize(struct cc_graph *g, cc_ref sink, struct cc_prog **out)
+{
+    if (cc_verify(g, sink) != RD_OK)
+        return g->status;
+    return cc_linearize_scalar(g, cc_lower_index(g, sink), out);
 }

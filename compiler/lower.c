@@ -141,59 +141,6 @@ static cc_ref tail_of(struct cc_graph *g, enum cc_op op, cc_ref head, uint32_t n
     return cc_uop(g, op, CC_DT_VOID, n + 1, src, 0, NULL, NULL);
 }
 
-/* ---- reductions ---- */
-
-static cc_ref identity(struct cc_graph *g, enum cc_op op, enum cc_dtype dtype)
-{
-    if (op == CC_ADD)
-        return cc_const_int(g, dtype, 0);
-    if (op == CC_MUL)
-        return cc_const_int(g, dtype, 1);
-    if (cc_is_float(dtype))
-        return cc_const_float(g, dtype, -__builtin_inf());
-    if (cc_is_unsigned(dtype))
-        return cc_const_int(g, dtype, 0);
-    return cc_const_int(g, dtype,
-                        -(int64_t)(1ull << (8 * cc_dtype_bytes(dtype) - 2)) * 2);
-}
-
-static cc_ref store3(struct cc_graph *g, cc_ref buffer, cc_ref index, cc_ref v)
-{
-    return cc_uop(g, CC_STORE, CC_DT_VOID, 3, (cc_ref[]){buffer, index, v}, 0, NULL,
-                  NULL);
-}
-
-static cc_ref reduce_step(struct step *s, cc_ref n)
-{
-    struct cc_graph *g = s->g;
-    static const int64_t one = 1;
-    if (n->op != CC_REDUCE || n->n_src < 2)
-        return n;
-    enum cc_op op = (enum cc_op)n->arg[0];
-    const struct cc_live *outer = cc_live(g, &s->live, n);
-    if (!outer)
-        return &g->invalid;
-    cc_ref acc = cc_buffer(g, n->dtype, CC_SPACE_REG, g->next_slot++, 1, &one);
-    cc_ref zero = cc_const_int(g, CC_DT_I32, 0);
-    cc_ref first = store3(g, tail_of(g, CC_AFTER, acc, outer->n, outer->range), zero,
-                          identity(g, op, n->dtype));
-    cc_ref begun = cc_after(g, acc, first);
-    cc_ref inside =
-        cc_simplify_node(g, tail_of(g, CC_AFTER, begun, n->n_src - 1, n->src + 1));
-    cc_ref old = cc_alu2(g, CC_LOAD, inside, zero);
-    cc_ref add = store3(g, begun, zero, cc_alu2(g, op, old, n->src[0]));
-    cc_ref done = cc_after(g, begun, cc_end(g, add, n->n_src - 1, n->src + 1));
-    return cc_alu2(g, CC_LOAD, cc_simplify_node(g, done), zero);
-}
-
-cc_ref cc_lower_reduce(struct cc_graph *g, cc_ref sink)
-{
-    struct step s = {.g = g};
-    cc_ref r = rebuild(&s, sink, reduce_step);
-    cc_map_free(&s.live);
-    return r;
-}
-
 /* ---- parallel axes ---- */
 
 static cc_ref base_of(cc_ref memory)

@@ -10,6 +10,10 @@
  * kernel without GLOBAL or LOCAL axes gets them from the shape of its stores. */
 cc_ref cc_lower_index(struct cc_graph *g, cc_ref sink);
 
+/* The same, but a kernel without axes gets one GLOBAL range for each axis of its store;
+ * others are refused. */
+cc_ref cc_lower_axes(struct cc_graph *g, cc_ref sink);
+
 /* REDUCE over ranges becomes a loop that adds to a register. */
 cc_ref cc_lower_reduce(struct cc_graph *g, cc_ref sink);
 
@@ -29,6 +33,11 @@ struct cc_live {
 /* memo keeps them, in the graph's arena; NULL if out of memory. */
 const struct cc_live *cc_live(struct cc_graph *g, struct cc_map *memo, cc_ref n);
 bool cc_live_has(const struct cc_live *live, cc_ref range);
+
+/* The rest of cc_linearize, for scalars in ranges. */
+struct cc_prog;
+RD_CHECKED rd_status cc_linearize_scalar(struct cc_graph *g, cc_ref sink,
+                                         struct cc_prog **out);
 
 /* cc_toposort, but a failure goes to the graph. */
 RD_CHECKED rd_status cc_sorted(struct cc_graph *g, cc_ref root, cc_ref **nodes,

@@ -32,7 +32,8 @@ struct lower {
     struct memo *memo;
     uint32_t cap, count;
     struct cc_map stmts;
-    bool auto_axes; /* no axis is GLOBAL or LOCAL yet */
+    bool auto_axes;  /* no axis is GLOBAL or LOCAL yet */
+    bool whole_axes; /* leave each axis one GLOBAL range */
 };
 
 static cc_ref value(struct lower *l, cc_ref n, const struct at *at);
@@ -430,6 +431,19 @@ static cc_ref store_auto(struct lower *l, cc_ref n)
     return store_at(l, n, &at);
 }
 
+/* A workgroup for every element: axes to be cut up later. */
+static cc_ref store_axes(struct lower *l, cc_ref n)
+{
+    cc_ref view = n->src[0];
+    struct at at = {.n = view->ndim};
+    for (unsigned i = 0; i < view->ndim; i++)
+        at.index[i] =
+            view->shape[i] == 1
+                ? num(l, 0)
+                : cc_range(l->g, view->shape[i], l->g->next_range++, CC_AXIS_GLOBAL);
+    return store_at(l, n, &at);
+}
+
 static cc_ref store(struct lower *l, cc_ref n)
 {
     cc_ref view = n->src[0], ranges[CC_MAX_DIMS], parts[8];
@@ -439,7 +453,7 @@ static cc_ref store(struct lower *l, cc_ref n)
     if (cc_elements(view) == 0)
         return cc_group(l->g, 0, NULL);
     if (l->auto_axes)
-        return store_auto(l, n);
+        return l->whole_axes ? store_axes(l, n) : store_auto(l, n);
     bool whole = view->ndim && has_wmma(n->src[1]);
     if (whole && view->shape[--last] != 8)
         return cc_fail(l->g, RD_E_INVALID, "%s: stores fragments to a target of %lld",
@@ -502,9 +516,9 @@ static bool any_parallel(const cc_ref *nodes, uint32_t count)
     return false;
 }
 
-cc_ref cc_lower_index(struct cc_graph *g, cc_ref sink)
+static cc_ref lower_sink(struct cc_graph *g, cc_ref sink, bool whole_axes)
 {
-    struct lower l = {.g = g};
+    struct lower l = {.g = g, .whole_axes = whole_axes};
     cc_ref *nodes;
     uint32_t count;
     if (cc_sorted(g, sink, &nodes, &count) != RD_OK)
@@ -516,8 +530,20 @@ cc_ref cc_lower_index(struct cc_graph *g, cc_ref sink)
             nodes[i]->op == CC_RANGE || nodes[i]->op == CC_WMMA)
             l.auto_axes = false;
     free(nodes);
+    if (whole_axes && !l.auto_axes)
+        return cc_fail(g, RD_E_INVALID, "the kernel has axes of its own");
     cc_ref r = stmt(&l, sink);
     free(l.memo);
     cc_map_free(&l.stmts);
     return r;
+}
+
+cc_ref cc_lower_index(struct cc_graph *g, cc_ref sink)
+{
+    return lower_sink(g, sink, false);
+}
+
+cc_ref cc_lower_axes(struct cc_graph *g, cc_ref sink)
+{
+    return lower_sink(g, sink, true);
 }

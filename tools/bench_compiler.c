@@ -155,7 +155,7 @@ static rd_status compile(const struct cc_bench_kernel *k, struct cc_prog **p,
     rd_status st = cc_graph_create(&g);
     if (st != RD_OK)
         return st;
-    st = cc_linearize(g, k->make(g), p);
+    st = cc_linearize_opts(g, k->make(g), k->n_opts, k->opts, p);
     if (st != RD_OK) {
         (void)cli_error(CLI_FAILED, "%s: %s", k->name, cc_graph_error(g));
         cc_graph_destroy(g);

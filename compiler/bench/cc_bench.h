@@ -4,7 +4,7 @@
 #ifndef RD_CC_BENCH_H
 #define RD_CC_BENCH_H
 
-#include "cc.h"
+#include "cc_opt.h"
 
 struct cc_bench_arg {
     enum cc_dtype dtype;
@@ -15,6 +15,8 @@ struct cc_bench_arg {
 struct cc_bench_kernel {
     const char *name;
     cc_ref (*make)(struct cc_graph *g); /* the SINK */
+    size_t n_opts;
+    struct cc_opt opts[CC_MAX_OPTS]; /* how it is cut up */
     unsigned n_args;
     struct cc_bench_arg arg[4];
     const char *opencl; /* includes "lanes.h" */
