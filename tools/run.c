@@ -63,6 +63,7 @@ static const char help[] =
     "    --timing-json FILE waves, counters and times\n"
     "    --timing-insts all|none|se=I,sa=I,wgp=I,simd=I  issue times in the file\n"
     "    --timing-listing   what each instruction waited for\n"
+    "    --timing-trace FILE  record a timeline (see rdna3 viz, rdna3 trace)\n"
     "    --timing-sample N  simulate the first N workgroups\n"
     "    --timing-set P=V   change a parameter (see rdna3 info --timing)\n"
     "    --cu-mask H,H,H,H,H,H  enabled CUs of each shader engine\n"
@@ -125,6 +126,7 @@ static const struct option long_options[] = {
     {"timing-sample", required_argument, NULL, RUN_OPT_TIMING_SAMPLE},
     {"timing-set", required_argument, NULL, RUN_OPT_TIMING_SET},
     {"timing-listing", no_argument, NULL, RUN_OPT_TIMING_LISTING},
+    {"timing-trace", required_argument, NULL, RUN_OPT_TIMING_TRACE},
     {"cu-mask", required_argument, NULL, RUN_OPT_CU_MASK},
     {"first-se", required_argument, NULL, RUN_OPT_FIRST_SE},
     {"warm", required_argument, NULL, RUN_OPT_WARM},
@@ -417,6 +419,13 @@ static int alloc_in_la(void *ctx, uint64_t bytes, const char *name, void **out)
     return CLI_OK;
 }
 
+/* The last part of a path. */
+static const char *path_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
 static int launch(struct run_options *o, struct la *la, const void *code, size_t bytes)
 {
     struct la_kernel kernel = {0};
@@ -425,6 +434,8 @@ static int launch(struct run_options *o, struct la *la, const void *code, size_t
     int status = load_code(o, la, code, bytes, &kernel);
     if (status != CLI_OK)
         return status;
+    o->timing.kernel =
+        o->raw_path || !kernel.name ? path_name(o->raw_path) : kernel.name;
     if (!o->have_block && kernel.meta && kernel.meta->reqd_workgroup_size[0])
         memcpy(o->shape.block, kernel.meta->reqd_workgroup_size, sizeof o->shape.block);
 

@@ -58,7 +58,8 @@ struct run_timing_set {
 struct run_timing {
     bool on, used; /* used: some option but --timing was given */
     bool listing;
-    const char *json_path;
+    const char *json_path, *trace_path;
+    const char *kernel; /* its name, when known */
     struct tm_config config;
     struct run_timing_set set[RUN_TIMING_SETS];
     unsigned n_set;
@@ -72,6 +73,7 @@ enum {
     RUN_OPT_TIMING_SAMPLE,
     RUN_OPT_TIMING_SET,
     RUN_OPT_TIMING_LISTING,
+    RUN_OPT_TIMING_TRACE,
     RUN_OPT_CU_MASK,
     RUN_OPT_FIRST_SE,
     RUN_OPT_WARM,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "run.h"
+#include "timeline.h"
 
 /* A number with nothing after it but stop. */
 static bool parse_number(const char *text, char stop, double *out)
@@ -103,6 +104,9 @@ int run_timing_option(struct run_timing *rt, int option, const char *text)
     case RUN_OPT_TIMING_JSON:
         rt->json_path = text;
         break;
+    case RUN_OPT_TIMING_TRACE:
+        rt->trace_path = text;
+        break;
     case RUN_OPT_TIMING_LISTING:
         rt->listing = true;
         break;
@@ -173,6 +177,23 @@ static int create(const struct run_options *o, const struct tm_range *ranges,
     return CLI_OK;
 }
 
+/* Record the run as a timeline, if that was asked for. */
+static int watch(const struct run_timing *rt, struct tm_engine *t,
+                 struct tl_writer **out)
+{
+    struct tl_options options = {0};
+    struct tl_error err;
+    if (!rt->trace_path)
+        return CLI_OK;
+    if (tl_create(rt->trace_path, &options, out, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "%s", err.text);
+    if (rt->kernel)
+        tl_name(*out, rt->kernel);
+    struct tm_observer observer = tl_observer(*out);
+    tm_observe(t, &observer);
+    return CLI_OK;
+}
+
 int run_timing(const struct run_options *o, struct emu *emu,
                const struct emu_dispatch *dispatch, struct emu_fault *fault,
                struct emu_stats *stats, struct tm_engine **out, rd_status *st)
@@ -187,8 +208,14 @@ int run_timing(const struct run_options *o, struct emu *emu,
                                             o->args[i].size};
     if (status == CLI_OK)
         status = create(o, ranges, n, &t);
+    struct tl_writer *writer = NULL;
+    struct tl_error err;
+    if (status == CLI_OK)
+        status = watch(&o->timing, t, &writer);
     if (status == CLI_OK)
         *st = tm_run(t, emu, dispatch, fault, stats);
+    if (tl_close(writer, &err) != RD_OK)
+        status = cli_error(CLI_FAILED, "%s", err.text);
     free(ranges);
     *out = t;
     return status;

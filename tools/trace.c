@@ -41,7 +41,10 @@ static const char help[] =
     "wave;\n"
     "                       exit status 1 if there is one\n"
     "    --context N        with N events around it (default 5)\n"
-    "  --chrome OUT.json    for chrome://tracing or Perfetto: a track per wave\n";
+    "  --chrome OUT.json    for chrome://tracing or Perfetto: a track per wave\n"
+    "\n"
+    "A timeline (rdna3 run --timing-trace FILE) has other options:\n"
+    "rdna3 trace TIMELINE --help\n";
 
 enum {
     OPT_HELP = 256,
@@ -332,6 +335,8 @@ int cmd_trace(int argc, char **argv)
     struct trace_options_given o = {
         .before = UINT64_MAX, .lane = UINT64_MAX, .context = 5};
     struct trace_input in = {0};
+    if (trace_is_timeline(argc, argv))
+        return trace_timeline(argc, argv);
     int status = parse_options(&o, argc, argv);
     if (status != CLI_OK)
         return status;

@@ -74,4 +74,8 @@ int trace_who_wrote(struct trace_input *in, const struct trace_filter *f,
 int trace_chrome(struct trace_input *in, const struct trace_filter *f,
                  const char *path);
 
+/* Timelines, which are files of another kind: is one named, and what to do then. */
+bool trace_is_timeline(int argc, char **argv);
+int trace_timeline(int argc, char **argv);
+
 #endif

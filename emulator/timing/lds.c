@@ -98,7 +98,8 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
     cu->lds_cycles += cycles;
     t->lds_active += cycles;
     t->lds_conflict += cycles - least;
-    t->level = cycles > least ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
+    int64_t queued = start - accept, bank = cycles - least;
+    t->level = queued > bank ? TM_S_LDS_BUSY : bank ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
     int64_t done = start + PARAM(t, lds_latency) - PARAM(t, lds_start) +
                    transfer(i, passes) + extra + (cycles - least) +
                    (i->permute ? PARAM(t, lds_permute) : 0);

@@ -301,6 +301,8 @@ static int64_t do_load(struct tm_engine *t, struct tm_wave *w, const struct tm_i
     data += more[i->dst_dwords > 4 ? 4 : i->dst_dwords] + PARAM(t, vmem_hit) -
             PARAM(t, lds_start);
     /* The CU returns data in order, at the rate at which it asked. */
+    if (data < cu->return_free && 2 * (cu->return_free - data) > data - start)
+        deeper(t, TM_S_VM_PATH);
     data = tm_max(data, cu->return_free);
     cu->return_free = data + r->cycles;
     int64_t done = tm_max(data + r->cycles - r->groups, w->vm_last + 1);
@@ -359,10 +361,14 @@ int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
         r.cycles = 1;
     t->level = TM_S_VM_L0;
     int64_t start = tm_max(accept, cu->ta_free);
+    bool queued = start - accept > PARAM(t, vmem_hit);
     cu->ta_free = start + r.cycles;
     if (r.lines == 0) { /* no lane active */
         int64_t done = start + (i->returns ? PARAM(t, vmem_hit) : PARAM(t, lds_start));
         return done;
     }
-    return i->returns ? do_load(t, w, i, &r, start) : do_store(t, w, &r, start);
+    int64_t done = i->returns ? do_load(t, w, i, &r, start) : do_store(t, w, &r, start);
+    if (queued && 2 * (start - accept) > done - accept)
+        t->level = TM_S_VM_PATH;
+    return done;
 }

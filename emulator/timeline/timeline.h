@@ -1,0 +1,179 @@
+/* timeline.h: a timed run as a timeline: every wave with what each of its cycles went
+ * to, counters over time. Written by an observer of the timing engine, read back into
+ * memory, also while it is still being written; exported for other tools.
+ *
+ *     tl_create(path, &options, &w, &err);
+ *     tl_name(w, "kernel");
+ *     observer = tl_observer(w);  tm_observe(engine, &observer);  tm_run(...);
+ *     tl_close(w, &err);
+ *
+ *     tl_open(path, &tl, &err);
+ *     tl_poll(tl, &more, &err);   again and again while a run goes on
+ *     tl->wave[...]
+ *     tl_free(tl);
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_TIMELINE_H
+#define RD_TIMELINE_H
+
+#include <stdio.h>
+
+#include "observer.h"
+
+/* One line, without "error: ". */
+struct tl_error {
+    char text[256];
+};
+
+/* ---- writing --------------------------------------------------------------------- */
+
+struct tl_writer;
+
+struct tl_options {
+    bool live;             /* write often: somebody is watching the file grow */
+    int64_t sample_cycles; /* distance of counter samples; 0: 256 */
+};
+
+RD_CHECKED rd_status tl_create(const char *path, const struct tl_options *options,
+                               struct tl_writer **out, struct tl_error *err);
+
+/* The name of the next dispatch's kernel. */
+void tl_name(struct tl_writer *w, const char *kernel);
+
+/* What to hand to tm_observe; for any number of engines, one after the other. */
+struct tm_observer tl_observer(struct tl_writer *w);
+
+uint64_t tl_bytes_written(const struct tl_writer *w);
+
+/* Finish the file and free the writer (NULL is fine). Returns the first error there
+ * was; the file is then cut short. */
+RD_CHECKED rd_status tl_close(struct tl_writer *w, struct tl_error *err);
+
+/* ---- reading --------------------------------------------------------------------- */
+
+#define TL_NONE UINT32_MAX
+
+struct tl_inst {
+    char *text; /* NULL: no such number */
+    uint32_t offset;
+    uint8_t bytes, cls;
+    uint8_t code[12];
+};
+
+/* A stretch of a wave's life: it lasts until the next one begins. */
+struct tl_seg {
+    uint32_t at;   /* cycles after the wave's start */
+    uint32_t inst; /* that issues, or that waits; TL_NONE after the last */
+    union {
+        uint32_t from; /* of a wait: the instruction waited for, or TL_NONE */
+        uint32_t exec; /* of an issue: cycles until execution; 0: unknown */
+    };
+    uint8_t why;   /* enum tm_stall; TM_S_NONE: one cycle in which it issues */
+    uint8_t flags; /* TM_STEP_* */
+};
+
+struct tl_wave {
+    uint32_t dispatch;
+    uint32_t wg[3], wave;
+    uint8_t se, sa, wgp, simd, slot;
+    bool ended;
+    uint32_t last;      /* instruction */
+    int64_t start, end; /* end: known so far, if not ended */
+    struct tl_seg *seg;
+    uint32_t n_segs, cap_segs;
+};
+
+struct tl_dispatch {
+    struct tm_machine machine;
+    char *name;
+    int64_t base; /* its time 0 */
+    int64_t end;  /* the latest time known of it */
+    bool finished;
+    rd_status status;
+    size_t first_wave, n_waves;
+    size_t first_sample, n_samples;
+    struct tl_inst *inst; /* by id */
+    uint32_t n_insts;
+    uint32_t *order; /* ids by offset, of tl_sort */
+    uint32_t n_order;
+};
+
+struct tl_sample {
+    int64_t t;
+    uint64_t count[TM_COUNTS]; /* of its dispatch */
+};
+
+/* All times are shader clocks of one base: a dispatch begins when the one before it has
+ * ended. */
+struct timeline {
+    struct tl_dispatch *dispatch;
+    struct tl_wave *wave;
+    struct tl_sample *sample;
+    size_t n_dispatches, n_waves, n_samples;
+    uint64_t n_steps;
+    int64_t end;
+    struct tl_input *input; /* private */
+};
+
+/* Open a timeline. The file may come from anywhere: what is wrong with it is an error
+ * with its place. Nothing is read yet but the magic. */
+RD_CHECKED rd_status tl_open(const char *path, struct timeline **out,
+                             struct tl_error *err);
+
+/* Take in what the file has, one chunk at most.
+ *
+ * more  out: whether there was one
+ */
+RD_CHECKED rd_status tl_poll(struct timeline *tl, bool *more, struct tl_error *err);
+
+/* Everything, of a file that no longer grows: RD_E_TRUNCATED if it ends in a chunk. */
+RD_CHECKED rd_status tl_read(const char *path, struct timeline **out,
+                             struct tl_error *err);
+void tl_free(struct timeline *tl);
+
+/* Is it a timeline, by its first bytes? */
+bool tl_is(const char *path);
+
+/* ---- questions ------------------------------------------------------------------- */
+
+/* The instruction of a wave's dispatch; NULL if unknown. */
+const struct tl_inst *tl_inst(const struct timeline *tl, const struct tl_wave *w,
+                              uint32_t id);
+
+/* The segment of a wave that holds time t; NULL outside its life or knowledge. */
+const struct tl_seg *tl_at(const struct tl_wave *w, int64_t t);
+int64_t tl_seg_end(const struct tl_wave *w, const struct tl_seg *s); /* after start */
+
+/* What the cycles of an instruction went to, over waves. */
+struct tl_account {
+    uint64_t times, cycles, stall[TM_STALLS];
+};
+
+/* Add a wave's cycles between two times (INT64_MIN, INT64_MAX: all).
+ *
+ * account  [dispatch->n_insts], by id
+ */
+void tl_account(const struct timeline *tl, const struct tl_wave *w, int64_t from,
+                int64_t to, struct tl_account *account);
+
+/* Fill dispatch->order. */
+RD_CHECKED rd_status tl_sort(struct tl_dispatch *d);
+
+/* Annotated listing of a dispatch; the last line has the sum of all wave cycles. */
+RD_CHECKED rd_status tl_print_listing(const struct timeline *tl, size_t dispatch,
+                                      FILE *f);
+
+/* What happened: kernels, times, states, in a few lines each. */
+RD_CHECKED rd_status tl_print_summary(const struct timeline *tl, FILE *f);
+
+/* ---- exports --------------------------------------------------------------------- */
+
+/* JSON of Chrome's trace events, which Perfetto reads: a process per SIMD, a track per
+ * slot with waves and in them states and instructions; counters as curves. Times in
+ * microseconds at the shader clock of the first dispatch.
+ *
+ * insts  slices for instructions and waits too, else waves only
+ */
+RD_CHECKED rd_status tl_write_chrome(const struct timeline *tl, bool insts, FILE *f);
+
+#endif

@@ -1,0 +1,442 @@
+/* writer.c: the observer that writes a timeline: records, chunks, the file.
+ *
+ * A wave's steps gather in a buffer of its own until there are enough of them or it
+ * ends, so that memory is bounded by the resident waves. Must not know what the engine
+ * does. After the first error it writes nothing more; tl_close tells.
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "bytes.h"
+#include "codec.h"
+#include "format.h"
+#include "timeline.h"
+
+#define WAVE_BYTES 2048u /* of a wave's steps, then they are written */
+
+struct wave {
+    uint64_t number;
+    uint32_t last; /* instruction */
+    struct buf steps;
+};
+
+struct tl_writer {
+    FILE *file;
+    char *path, *name;
+    bool live;
+    int64_t sample_cycles;
+    rd_status status;
+    int io_errno;
+    struct codec *codec;
+    struct buf raw, packed, record;
+    uint64_t bytes_out;
+    /* of the dispatch */
+    uint64_t code_base;
+    uint32_t lanes;
+    uint8_t *known; /* instructions, by id */
+    uint32_t room_known;
+    struct wave **wave; /* by number - first */
+    size_t n_waves, room_waves;
+    uint64_t first;
+    struct wave *spare[64]; /* ended: their buffers serve again */
+    unsigned n_spare;
+    struct tm_sample sample;
+    /* live */
+    unsigned steps;
+    double flushed;
+};
+
+static void set_status(struct tl_writer *w, rd_status st)
+{
+    if (w->status == RD_OK) {
+        w->status = st;
+        w->io_errno = errno;
+    }
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- chunks ---------------------------------------------------------------------- */
+
+static void write_bytes(struct tl_writer *w, const void *p, size_t n)
+{
+    if (w->status == RD_OK && fwrite(p, 1, n, w->file) != n)
+        set_status(w, RD_E_IO);
+    w->bytes_out += n;
+}
+
+static void flush(struct tl_writer *w)
+{
+    if (w->raw.failed || w->record.failed)
+        set_status(w, RD_E_NOMEM);
+    if (!w->raw.n || w->status != RD_OK) {
+        w->raw.n = 0;
+        return;
+    }
+    size_t room = codec_bound(w->codec, w->raw.n), packed = 0;
+    w->packed.n = 0;
+    rd_status st = buf_room(&w->packed, room) ? RD_OK : RD_E_NOMEM;
+    if (st == RD_OK)
+        st = codec_pack(w->codec, w->raw.p, w->raw.n, w->packed.p, w->packed.room,
+                        &packed);
+    if (st != RD_OK) {
+        set_status(w, st);
+        return;
+    }
+    uint32_t head[3] = {codec_best(), (uint32_t)w->raw.n, (uint32_t)packed};
+    write_bytes(w, head, sizeof head);
+    write_bytes(w, w->packed.p, packed);
+    if (w->live && fflush(w->file) != 0)
+        set_status(w, RD_E_IO);
+    w->raw.n = 0;
+}
+
+/* The record that was put together goes to the chunk. */
+static void emit(struct tl_writer *w, unsigned kind)
+{
+    if (w->raw.n + w->record.n > TL_CHUNK_BYTES)
+        flush(w);
+    put_u8(&w->raw, kind);
+    put_v(&w->raw, w->record.n);
+    put_bytes(&w->raw, w->record.p, w->record.n);
+    w->record.n = 0;
+}
+
+/* ---- waves ----------------------------------------------------------------------- */
+
+static struct wave *find(struct tl_writer *w, uint64_t number)
+{
+    return number - w->first < w->n_waves ? w->wave[number - w->first] : NULL;
+}
+
+static struct wave *add_wave(struct tl_writer *w, uint64_t number)
+{
+    while (w->n_waves && !w->wave[0]) { /* the oldest have ended */
+        size_t gone = 0;
+        while (gone < w->n_waves && !w->wave[gone])
+            gone++;
+        if (gone < w->n_waves / 2 && w->n_waves < w->room_waves)
+            break;
+        memmove(w->wave, w->wave + gone, (w->n_waves - gone) * sizeof(*w->wave));
+        w->n_waves -= gone;
+        w->first += gone;
+    }
+    if (w->n_waves == 0)
+        w->first = number;
+    if (w->n_waves == w->room_waves) {
+        size_t room = w->room_waves ? 2 * w->room_waves : 1024;
+        struct wave **bigger = realloc(w->wave, room * sizeof(*bigger));
+        if (!bigger)
+            return NULL;
+        w->wave = bigger;
+        w->room_waves = room;
+    }
+    struct wave *v =
+        w->n_spare ? w->spare[--w->n_spare] : calloc(1, sizeof(struct wave));
+    if (!v)
+        return NULL;
+    v->number = number;
+    v->last = UINT32_MAX;
+    v->steps.n = 0;
+    w->wave[w->n_waves++] = v;
+    return v;
+}
+
+static void free_wave(struct tl_writer *w, struct wave *v)
+{
+    if (!v)
+        return;
+    if (w->n_spare < sizeof w->spare / sizeof w->spare[0]) {
+        w->spare[w->n_spare++] = v;
+        return;
+    }
+    free(v->steps.p);
+    free(v);
+}
+
+static void emit_steps(struct tl_writer *w, struct wave *v)
+{
+    if (v->steps.failed)
+        set_status(w, RD_E_NOMEM);
+    if (!v->steps.n)
+        return;
+    put_v(&w->record, v->number);
+    put_bytes(&w->record, v->steps.p, v->steps.n);
+    emit(w, TL_STEPS);
+    v->steps.n = 0;
+}
+
+/* Everything that is known, for whoever watches. */
+static void show(struct tl_writer *w, double t)
+{
+    for (size_t i = 0; i < w->n_waves; i++)
+        if (w->wave[i])
+            emit_steps(w, w->wave[i]);
+    flush(w);
+    w->flushed = t;
+}
+
+/* ---- instructions ---------------------------------------------------------------- */
+
+static void define(struct tl_writer *w, const struct emu_inst *inst, unsigned cls)
+{
+    char text[ISA_MAX_TEXT] = "(no instruction)";
+    if (inst->id >= w->room_known) {
+        uint32_t room = w->room_known ? w->room_known : 256;
+        while (room <= inst->id)
+            room *= 2;
+        uint8_t *bigger = realloc(w->known, room);
+        if (!bigger) {
+            set_status(w, RD_E_NOMEM);
+            return;
+        }
+        memset(bigger + w->room_known, 0, room - w->room_known);
+        w->known = bigger;
+        w->room_known = room;
+    }
+    w->known[inst->id] = 1;
+    if (inst->kind != EMU_KIND_ILLEGAL)
+        isa_print(&inst->isa, w->lanes, 0, text);
+    put_v(&w->record, inst->id);
+    put_v(&w->record, inst->pc - w->code_base);
+    put_u8(&w->record, inst->bytes);
+    put_u8(&w->record, cls);
+    put_bytes(&w->record, (const void *)(uintptr_t)inst->pc, inst->bytes); // NOLINT
+    put_text(&w->record, text);
+    emit(w, TL_INST);
+}
+
+static bool is_known(const struct tl_writer *w, uint32_t id)
+{
+    return id < w->room_known && w->known[id];
+}
+
+/* ---- the observer ---------------------------------------------------------------- */
+
+static void on_begin(void *ctx, const struct tm_machine *m)
+{
+    struct tl_writer *w = ctx;
+    w->lanes = m->lanes;
+    w->code_base = m->code_base;
+    memset(w->known, 0, w->room_known);
+    for (size_t i = 0; i < w->n_waves; i++) /* of a run cut short */
+        free_wave(w, w->wave[i]);
+    w->n_waves = 0;
+    memset(&w->sample, 0, sizeof w->sample);
+    put_text(&w->record, w->name ? w->name : "kernel");
+    put_v(&w->record, (uint64_t)(m->sclk_mhz * 1000 + 0.5));
+#define F(field) put_v(&w->record, (uint64_t)m->field);
+#include "fields.def"
+#undef F
+    put_v(&w->record, m->code_base);
+    emit(w, TL_DISPATCH);
+}
+
+static void on_wave(void *ctx, const struct tm_wave_place *p)
+{
+    struct tl_writer *w = ctx;
+    if (!add_wave(w, p->number)) {
+        set_status(w, RD_E_NOMEM);
+        return;
+    }
+    put_v(&w->record, p->number);
+    for (unsigned i = 0; i < 3; i++)
+        put_v(&w->record, p->wg[i]);
+    put_v(&w->record, p->wave);
+    put_u8(&w->record, p->se);
+    put_u8(&w->record, p->sa);
+    put_u8(&w->record, p->wgp);
+    put_u8(&w->record, p->simd);
+    put_u8(&w->record, p->slot);
+    put_v(&w->record, (uint64_t)p->start);
+    emit(w, TL_WAVE);
+}
+
+static void put_waits(struct buf *b, const struct tm_wait *wait, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        put_u8(b, wait[i].why | (wait[i].from ? 128u : 0));
+        put_v(b, wait[i].cycles);
+        if (wait[i].from)
+            put_v(b, wait[i].from->id);
+    }
+}
+
+static void on_step(void *ctx, const struct tm_step *s)
+{
+    struct tl_writer *w = ctx;
+    struct wave *v = find(w, s->wave);
+    uint32_t id = s->inst->id;
+    if (!v)
+        return;
+    if (!is_known(w, id))
+        define(w, s->inst, s->cls);
+    struct buf *b = &v->steps;
+    unsigned waits = s->n_waits < HEAD_MANY ? s->n_waits : HEAD_MANY;
+    bool next = id == v->last + 1;
+    put_u8(b, (s->flags & 3u) | waits << 2 | (next ? HEAD_NEXT : 0) |
+                  (s->exec ? HEAD_EXEC : 0));
+    if (waits == HEAD_MANY)
+        put_v(b, s->n_waits);
+    put_waits(b, s->wait, s->n_waits);
+    if (!next)
+        put_v(b, id);
+    if (s->exec)
+        put_z(b, s->exec - s->t);
+    v->last = id;
+    if (b->n >= WAVE_BYTES)
+        emit_steps(w, v);
+    if (w->live && ++w->steps % 1024 == 0) {
+        double t = now();
+        if (t - w->flushed > 0.05)
+            show(w, t);
+    }
+}
+
+static void on_wave_end(void *ctx, uint64_t number, int64_t end,
+                        const struct tm_wait *last, unsigned n)
+{
+    struct tl_writer *w = ctx;
+    struct wave *v = find(w, number);
+    (void)end; /* the sum of all waits says it */
+    if (!v)
+        return;
+    emit_steps(w, v);
+    put_v(&w->record, number);
+    put_waits(&w->record, last, n);
+    emit(w, TL_END);
+    free_wave(w, v);
+    w->wave[number - w->first] = NULL;
+}
+
+static void on_sample(void *ctx, const struct tm_sample *s)
+{
+    struct tl_writer *w = ctx;
+    put_v(&w->record, (uint64_t)(s->t - w->sample.t));
+    for (unsigned k = 0; k < TM_COUNTS; k++)
+        put_v(&w->record, s->count[k] - w->sample.count[k]);
+    w->sample = *s;
+    emit(w, TL_SAMPLE);
+}
+
+static void on_end(void *ctx, int64_t t, rd_status status)
+{
+    struct tl_writer *w = ctx;
+    show(w, now());
+    put_v(&w->record, (uint64_t)t);
+    put_z(&w->record, status);
+    emit(w, TL_FINISH);
+    flush(w);
+}
+
+struct tm_observer tl_observer(struct tl_writer *w)
+{
+    return (struct tm_observer){.ctx = w,
+                                .sample_cycles = w->sample_cycles,
+                                .begin = on_begin,
+                                .wave_start = on_wave,
+                                .step = on_step,
+                                .wave_end = on_wave_end,
+                                .sample = on_sample,
+                                .end = on_end};
+}
+
+/* ---- open, close ----------------------------------------------------------------- */
+
+static void writer_free(struct tl_writer *w)
+{
+    for (size_t i = 0; i < w->n_waves; i++)
+        free_wave(w, w->wave[i]);
+    for (unsigned i = 0; i < w->n_spare; i++) {
+        free(w->spare[i]->steps.p);
+        free(w->spare[i]);
+    }
+    free(w->wave);
+    free(w->known);
+    free(w->raw.p);
+    free(w->packed.p);
+    free(w->record.p);
+    free(w->path);
+    free(w->name);
+    codec_destroy(w->codec);
+    free(w);
+}
+
+static rd_status fail(struct tl_error *err, rd_status st, const char *path,
+                      const char *why)
+{
+    snprintf(err->text, sizeof err->text, "'%s': %s", path, why);
+    return st;
+}
+
+static void put_tables(struct tl_writer *w)
+{
+    put_v(&w->record, TM_STALLS);
+    for (unsigned i = 0; i < TM_STALLS; i++)
+        put_text(&w->record, tm_stall_name[i]);
+    put_v(&w->record, TM_COUNTS);
+    for (unsigned i = 0; i < TM_COUNTS; i++)
+        put_text(&w->record, tm_count_name[i]);
+    emit(w, TL_TABLES);
+}
+
+rd_status tl_create(const char *path, const struct tl_options *options,
+                    struct tl_writer **out, struct tl_error *err)
+{
+    struct tl_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return fail(err, RD_E_NOMEM, path, "out of memory");
+    w->live = options && options->live;
+    w->sample_cycles =
+        options && options->sample_cycles > 0 ? options->sample_cycles : 256;
+    w->path = strdup(path);
+    rd_status st = w->path ? codec_create(codec_best(), &w->codec) : RD_E_NOMEM;
+    if (st == RD_OK) {
+        w->file = fopen(path, "wb");
+        st = w->file ? RD_OK : RD_E_IO;
+    }
+    if (st != RD_OK) {
+        (void)fail(err, st, path, st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+        writer_free(w);
+        return st;
+    }
+    write_bytes(w, TL_MAGIC, 8);
+    put_tables(w);
+    if (w->live)
+        flush(w);
+    *out = w;
+    return RD_OK;
+}
+
+void tl_name(struct tl_writer *w, const char *kernel)
+{
+    free(w->name);
+    w->name = strdup(kernel);
+}
+
+uint64_t tl_bytes_written(const struct tl_writer *w)
+{
+    return w->bytes_out;
+}
+
+rd_status tl_close(struct tl_writer *w, struct tl_error *err)
+{
+    if (!w)
+        return RD_OK;
+    show(w, 0);
+    if (fclose(w->file) != 0)
+        set_status(w, RD_E_IO);
+    rd_status st = w->status;
+    errno = w->io_errno;
+    if (st != RD_OK)
+        (void)fail(err, st, w->path,
+                   st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+    writer_free(w);
+    return st;
+}

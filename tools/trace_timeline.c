@@ -1,0 +1,136 @@
+/* trace_timeline.c: `rdna3 trace` of a timeline (rdna3 run --timing-trace): what
+ * happened, annotated listings, exports.
+ *
+ * Must not know the format of timelines (emulator/timeline).
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "timeline.h"
+#include "trace_tool.h"
+
+static const char help[] =
+    "usage: rdna3 trace TIMELINE [OPTION...]\n"
+    "\n"
+    "Look at a timeline that `rdna3 run --timing --timing-trace FILE` wrote; rdna3 "
+    "viz\n"
+    "shows it in a window. Without an option: what ran, when, and what it waited for.\n"
+    "\n"
+    "  --listing            the instructions, with what each of them waited for\n"
+    "  --dispatch N         of one dispatch (from 0; default: of all)\n"
+    "  --chrome OUT.json    for Perfetto or chrome://tracing: a track per wave slot\n"
+    "  --waves-only         ... without instructions\n";
+
+enum { OPT_HELP = 256, OPT_LISTING, OPT_DISPATCH, OPT_CHROME, OPT_WAVES };
+
+static const struct option long_options[] = {
+    {"help", no_argument, NULL, OPT_HELP},
+    {"listing", no_argument, NULL, OPT_LISTING},
+    {"dispatch", required_argument, NULL, OPT_DISPATCH},
+    {"chrome", required_argument, NULL, OPT_CHROME},
+    {"waves-only", no_argument, NULL, OPT_WAVES},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+    const char *path, *chrome;
+    bool listing, waves_only, helped;
+    uint64_t dispatch; /* UINT64_MAX: all */
+};
+
+static int parse(struct options *o, int argc, char **argv)
+{
+    int option;
+    opterr = 0;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1)
+        switch (option) {
+        case OPT_HELP:
+        case 'h':
+            o->helped = true;
+            break;
+        case OPT_LISTING:
+            o->listing = true;
+            break;
+        case OPT_WAVES:
+            o->waves_only = true;
+            break;
+        case OPT_DISPATCH:
+            if (cli_parse_u64(optarg, &o->dispatch) != RD_OK)
+                return cli_error(CLI_USAGE, "--dispatch '%s': not a number", optarg);
+            break;
+        case OPT_CHROME:
+            o->chrome = optarg;
+            break;
+        default:
+            return cli_option_error(argc, argv, option);
+        }
+    o->path = argv[optind];
+    if (optind + 1 < argc)
+        return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind + 1]);
+    if (o->waves_only && !o->chrome)
+        return cli_error(CLI_USAGE, "--waves-only goes with --chrome");
+    return CLI_OK;
+}
+
+static int export(const struct options *o, const struct timeline *tl)
+{
+    FILE *f = fopen(o->chrome, "w");
+    rd_status st = f ? tl_write_chrome(tl, !o->waves_only, f) : RD_E_IO;
+    bool bad = !f || ferror(f);
+    if (f && fclose(f) != 0)
+        bad = true;
+    if (bad)
+        return cli_error(CLI_FAILED, "cannot write '%s': %s", o->chrome,
+                         strerror(errno));
+    return st == RD_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", rd_status_text(st));
+}
+
+static int answer(const struct options *o, const struct timeline *tl)
+{
+    rd_status st = RD_OK;
+    if (o->dispatch != UINT64_MAX && o->dispatch >= tl->n_dispatches)
+        return cli_error(CLI_USAGE, "--dispatch %llu: there are %zu",
+                         (unsigned long long)o->dispatch, tl->n_dispatches);
+    if (o->chrome)
+        return export(o, tl);
+    if (!o->listing)
+        st = tl_print_summary(tl, stdout);
+    for (size_t i = 0; o->listing && st == RD_OK && i < tl->n_dispatches; i++) {
+        if (o->dispatch != UINT64_MAX && i != o->dispatch)
+            continue;
+        printf("dispatch %zu: %s\n", i, tl->dispatch[i].name);
+        st = tl_print_listing(tl, i, stdout);
+    }
+    return st == RD_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", rd_status_text(st));
+}
+
+bool trace_is_timeline(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-' && tl_is(argv[i]))
+            return true;
+    return false;
+}
+
+int trace_timeline(int argc, char **argv)
+{
+    struct options o = {.dispatch = UINT64_MAX};
+    struct timeline *tl;
+    struct tl_error err;
+    int status = parse(&o, argc, argv);
+    if (status != CLI_OK)
+        return status;
+    if (o.helped) {
+        fputs(help, stdout);
+        return cli_finish(CLI_OK);
+    }
+    if (tl_read(o.path, &tl, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "%s", err.text);
+    status = answer(&o, tl);
+    tl_free(tl);
+    return cli_finish(status);
+}
