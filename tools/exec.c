@@ -10,6 +10,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,10 @@ static const char help[] =
     "  --log FILE     append one line per ioctl\n"
     "  --stats        print counters per process at exit\n"
     "  --no-execute   complete every dispatch without running it\n"
+    "  --timing       run kernels under the timing model (slow); the device's clock "
+    "and\n"
+    "                 all timestamps then show model time\n"
+    "  --sclk-mhz F   shader clock of the timing model (default 2482, the board's)\n"
     "  --vram SIZE    bytes of video memory (suffix K, M, G)\n"
     "  --root DIR     run inside DIR as root directory\n"
     "  --no-namespace mount nothing: only the preloaded library shows the files\n"
@@ -41,8 +46,9 @@ static const char help[] =
 
 struct options {
     const char *log, *root, *preload;
-    bool stats, no_execute, no_namespace, keep;
+    bool stats, no_execute, no_namespace, keep, timing;
     uint64_t vram;
+    double sclk_mhz; /* 0: not given */
 };
 
 enum {
@@ -54,6 +60,7 @@ enum {
     OPT_PRELOAD,
     OPT_KEEP,
     OPT_TIMING,
+    OPT_SCLK,
     OPT_HELP,
     OPT_NO_NS
 };
@@ -63,6 +70,7 @@ static const struct option long_options[] = {
     {"stats", no_argument, NULL, OPT_STATS},
     {"no-execute", no_argument, NULL, OPT_NO_EXEC},
     {"timing", no_argument, NULL, OPT_TIMING},
+    {"sclk-mhz", required_argument, NULL, OPT_SCLK},
     {"vram", required_argument, NULL, OPT_VRAM},
     {"root", required_argument, NULL, OPT_ROOT},
     {"preload", required_argument, NULL, OPT_PRELOAD},
@@ -71,6 +79,13 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
+
+static bool parse_clock(const char *text, double *mhz)
+{
+    char *end;
+    *mhz = strtod(text, &end);
+    return end != text && !*end && isfinite(*mhz) && *mhz >= 1 && *mhz <= 1e5;
+}
 
 /* -1 to go on, else an exit status. */
 static int parse(int argc, char **argv, struct options *o)
@@ -91,7 +106,12 @@ static int parse(int argc, char **argv, struct options *o)
             o->no_execute = true;
             break;
         case OPT_TIMING:
-            return cli_error(CLI_USAGE, "--timing: there is no timing model yet");
+            o->timing = true;
+            break;
+        case OPT_SCLK:
+            if (!parse_clock(optarg, &o->sclk_mhz))
+                return cli_error(CLI_USAGE, "--sclk-mhz '%s': not a clock", optarg);
+            break;
         case OPT_VRAM:
             if (cli_parse_size(optarg, &o->vram) != RD_OK || o->vram < 16u << 20)
                 return cli_error(CLI_USAGE, "--vram: '%s' is no size of at least 16M",
@@ -117,6 +137,8 @@ static int parse(int argc, char **argv, struct options *o)
             return cli_option_error(argc, argv, c);
         }
     }
+    if (o->sclk_mhz > 0 && !o->timing)
+        return cli_error(CLI_USAGE, "--sclk-mhz goes with --timing");
     if (optind >= argc)
         return cli_error(CLI_USAGE, "exec: no command given");
     return -1;
@@ -143,7 +165,7 @@ static bool find_preload(const struct options *o, char out[PATH_MAX])
     return false;
 }
 
-static void print_stats(const struct gshared *shared)
+static void print_stats(const struct options *o, const struct gshared *shared)
 {
     for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++) {
         const struct gshared_proc *p = &shared->procs[i];
@@ -158,6 +180,10 @@ static void print_stats(const struct gshared *shared)
                 atomic_load(&p->faults), atomic_load(&p->copies),
                 atomic_load(&p->copy_bytes), atomic_load(&p->ioctls),
                 atomic_load(&p->refused));
+        if (o->timing)
+            fprintf(stderr, "rdna3: pid %" PRId32 ": %.2f us in kernels by the model\n",
+                    atomic_load(&p->pid),
+                    (double)atomic_load(&p->model_ticks) * 1e6 / BOARD_CLOCK_HZ);
     }
 }
 
@@ -177,6 +203,13 @@ static void set_environment(const struct options *o, const char *library,
     else
         unsetenv(GSHARED_ENV_LOG);
     setenv(GSHARED_ENV_NO_EXEC, o->no_execute ? "1" : "0", 1);
+    char clock[32];
+    snprintf(clock, sizeof(clock), "%g",
+             o->sclk_mhz > 0 ? o->sclk_mhz : (double)BOARD_SCLK_MHZ);
+    if (o->timing)
+        setenv(GSHARED_ENV_TIMING, clock, 1);
+    else
+        unsetenv(GSHARED_ENV_TIMING);
 }
 
 _Noreturn static void run_child(const struct options *o, char **argv,
@@ -270,7 +303,7 @@ static int run(const struct options *o, char **argv, const char *library)
     int status = child < 0 ? cli_error(CLI_FAILED, "fork: %s", strerror(errno))
                            : wait_for(child);
     if (o->stats)
-        print_stats(state.shared);
+        print_stats(o, state.shared);
     if (o->log && o->root && !append_file(o->log, log))
         cli_error(0, "--log %s: %s", o->log, strerror(errno));
     if (o->keep)

@@ -58,7 +58,9 @@ static struct abi_ctx *open_context(const struct abi_host *host)
         return NULL;
     }
     const char *no_exec = getenv(GSHARED_ENV_NO_EXEC);
+    const char *timing = getenv(GSHARED_ENV_TIMING);
     struct gdev_config config = {.state_dir = state,
+                                 .sclk_mhz = timing ? strtod(timing, NULL) : 0,
                                  .no_execute = no_exec && strcmp(no_exec, "1") == 0};
     if (gdev_open(&config, &ctx->dev) != RD_OK) {
         free(ctx);

@@ -174,7 +174,7 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
         return reply(args, &ip, sizeof(ip));
     }
     case AMDGPU_INFO_TIMESTAMP: {
-        uint64_t now = gdev_clock();
+        uint64_t now = gdev_clock(ctx->dev);
         return reply(args, &now, sizeof(now));
     }
     case AMDGPU_INFO_FW_VERSION: {

@@ -8,7 +8,6 @@
 #include <linux/kfd_ioctl.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "ctx.h"
 
@@ -37,21 +36,16 @@ static int set_memory_policy(struct abi_ctx *ctx, void *argp, size_t size)
     return abi_gpu(args->gpu_id) ? 0 : -EINVAL;
 }
 
-static uint64_t clock_ns(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* An unknown GPU is no error: its clock reads 0. */
 static int get_clock_counters(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_get_clock_counters_args *args = argp;
-    (void)ctx, (void)size;
-    args->gpu_clock_counter = abi_gpu(args->gpu_id) ? gdev_clock() : 0;
-    args->cpu_clock_counter = clock_ns(CLOCK_MONOTONIC_RAW);
-    args->system_clock_counter = clock_ns(CLOCK_BOOTTIME);
+    struct gdev_clocks now;
+    (void)size;
+    gdev_clocks(ctx->dev, &now);
+    args->gpu_clock_counter = abi_gpu(args->gpu_id) ? now.gpu : 0;
+    args->cpu_clock_counter = now.cpu_ns;
+    args->system_clock_counter = now.system_ns;
     args->system_clock_freq = 1000000000;
     return 0;
 }

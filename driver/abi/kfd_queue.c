@@ -150,6 +150,11 @@ int abi_set_cu_mask(struct abi_ctx *ctx, void *argp, size_t size)
                                                          : args->num_cu_mask;
     if (!abi_get(mask, args->cu_mask_ptr, bits / 8))
         return -EFAULT;
+    for (uint32_t i = 0; i < bits; i += 2) { /* the CUs of a WGP go together */
+        uint32_t pair = mask[i / 32] >> i % 32 & 3;
+        if (pair == 1 || pair == 2)
+            return -EINVAL;
+    }
     return abi_errno(gdev_queue_cu_mask(ctx->dev, args->queue_id, mask, bits));
 }
 

@@ -218,7 +218,8 @@ static rd_status map_locked(struct gdev *dev, struct gdev_bo *bo)
             st = map_host(dev, info, info->va + info->bytes, info->offset, info->bytes);
     }
     unsigned perm = GDEV_READ | (info->flags & GDEV_BO_WRITE ? GDEV_WRITE : 0) |
-                    (info->flags & GDEV_BO_EXEC ? GDEV_EXEC : 0);
+                    (info->flags & GDEV_BO_EXEC ? GDEV_EXEC : 0) |
+                    (info->kind == GDEV_VRAM ? GDEV_LOCAL : 0);
     if (st == RD_OK)
         st = gdev_vm_add(dev, info->va, mapped_bytes(info), perm,
                          kind_names[info->kind]);
@@ -289,7 +290,8 @@ rd_status gdev_bo_map_at(struct gdev *dev, uint32_t handle, uint64_t va,
     }
     if (st == RD_OK)
         st = gdev_vm_add(dev, va, bytes,
-                         GDEV_READ | (write ? GDEV_WRITE : 0) | GDEV_EXEC,
+                         GDEV_READ | (write ? GDEV_WRITE : 0) | GDEV_EXEC |
+                             (bo->info.kind == GDEV_VRAM ? GDEV_LOCAL : 0),
                          "virtual memory");
     pthread_mutex_unlock(&dev->bo_lock);
     return st;

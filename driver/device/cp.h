@@ -38,8 +38,9 @@ struct gdev_queue {
     volatile uint64_t *doorbell;
     uint64_t rptr; /* PM4: dwords, SDMA: bytes; monotonic */
     uint32_t cu_mask[(BOARD_CUS + 31) / 32];
-    uint32_t *sh;   /* PM4 only */
-    uint32_t *wrap; /* PM4 only: a packet that wraps around the ring */
+    _Atomic uint32_t cu_mask_bits; /* of cu_mask that count; 0: all CUs */
+    uint32_t *sh;                  /* PM4 only */
+    uint32_t *wrap;                /* PM4 only: a packet that wraps around the ring */
 
     pthread_t thread;
     pthread_mutex_t lock;
@@ -49,6 +50,8 @@ struct gdev_queue {
     _Atomic bool waiting; /* worker waits for a poke */
     _Atomic bool stop, active, halted;
     volatile int control; /* enum emu_control of the dispatch that runs */
+    bool at_work;         /* worker only: the simulated clock waits for this queue */
+    uint64_t time;        /* worker only: simulated time of this queue */
     uint64_t seen;        /* doorbell value at the last wake-up; poller only */
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
@@ -73,6 +76,15 @@ bool cp_compare(unsigned function, uint64_t value, uint64_t ref);
 
 /* Poll until ready(ctx) or the queue is stopped; false if stopped. */
 RD_CHECKED bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx);
+
+/* ---- time ---- */
+
+/* The queue's time now, and its passing by some simulated work. */
+uint64_t cp_clock(struct gdev_queue *q);
+void cp_spend(struct gdev_queue *q, uint64_t ticks);
+/* From here on the simulated clock waits for the queue's work; no longer. */
+void cp_clock_enter(struct gdev_queue *q);
+void cp_clock_leave(struct gdev_queue *q);
 
 /* ---- errors ---- */
 
@@ -104,6 +116,15 @@ RD_CHECKED bool cp_host_fault(struct gdev_queue *q);
 /* Run a dispatch on the emulator, or skip it under --no-execute; counts it.
  * Returns CP_PROGRESS, or CP_HALT after reporting the fault. */
 enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what);
+/* timed.c: run a dispatch under the timing model; ticks that an engine needs for a copy
+ * (src 0: a fill). */
+RD_CHECKED rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
+                                  const struct emu_dispatch *d, struct emu_fault *fault,
+                                  struct emu_stats *stats);
+uint64_t cp_copy_ticks(struct gdev_queue *q, uint64_t dst, uint64_t src,
+                       uint64_t bytes);
+/* CUs that the queue may use, a mask for each shader engine; false: all of them. */
+bool cp_cu_mask(const struct gdev_queue *q, uint32_t mask[BOARD_SE]);
 /* The instruction caches were invalidated. */
 void cp_code_changed(struct gdev_queue *q);
 

@@ -361,11 +361,11 @@ enum cp_result cp_aql_step(struct gdev_queue *q)
     if ((header & 0xff) == INVALID)
         return CP_STALL;
     union packet p = *slot;
-    uint64_t start = gdev_clock();
+    uint64_t start = cp_clock(q);
     enum cp_result r = run_packet(q, &p, va, index);
     if (r != CP_PROGRESS)
         return r;
-    uint64_t end = gdev_clock();
+    uint64_t end = cp_clock(q);
     __atomic_store_n(&slot->header, INVALID, __ATOMIC_RELEASE);
     __atomic_store_n(rptr, index + 1, __ATOMIC_RELEASE);
     /* All formats have their completion signal in the last 8 bytes. */

@@ -80,7 +80,36 @@ bool cp_compare(unsigned function, uint64_t value, uint64_t ref)
     }
 }
 
-bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx)
+uint64_t cp_clock(struct gdev_queue *q)
+{
+    return q->dev->clock.simulated ? q->time : gdev_clock(q->dev);
+}
+
+void cp_spend(struct gdev_queue *q, uint64_t ticks)
+{
+    if (!q->dev->clock.simulated)
+        return;
+    q->time += ticks;
+    dev_clock_reach(&q->dev->clock, q->time);
+}
+
+void cp_clock_enter(struct gdev_queue *q)
+{
+    if (!q->dev->clock.simulated || q->at_work)
+        return;
+    uint64_t now = dev_clock_enter(&q->dev->clock);
+    q->time = now > q->time ? now : q->time;
+    q->at_work = true;
+}
+
+void cp_clock_leave(struct gdev_queue *q)
+{
+    if (q->at_work)
+        dev_clock_leave(&q->dev->clock);
+    q->at_work = false;
+}
+
+static bool poll_until(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx)
 {
     for (unsigned i = 0; i < SPINS; i++) {
         if (ready(ctx))
@@ -99,6 +128,16 @@ bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx)
             nap.tv_nsec += nap.tv_nsec / 4;
     }
     return true;
+}
+
+bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx)
+{
+    if (ready(ctx))
+        return true;
+    cp_clock_leave(q); /* what it waits for takes its own time */
+    bool ok = poll_until(q, ready, ctx);
+    cp_clock_enter(q);
+    return ok;
 }
 
 static bool notify(struct gdev_queue *q, uint64_t mailbox, uint32_t event_id)

@@ -135,7 +135,7 @@ static bool copy_data(struct gdev_queue *q, const uint32_t *body)
     if (src == 5)
         value = address(body + 1);
     else if (src == 9)
-        value = gdev_clock();
+        value = cp_clock(q);
     else if ((src == 1 || src == 2) && !cp_read(q, address(body + 1), &value, bytes))
         return false;
     if (dst == 1 || dst == 2 || dst == 5)
@@ -146,7 +146,7 @@ static bool copy_data(struct gdev_queue *q, const uint32_t *body)
 static bool release_mem(struct gdev_queue *q, const uint32_t *body)
 {
     unsigned data_sel = body[1] >> 29, int_sel = body[1] >> 24 & 7;
-    uint64_t value = data_sel == 3 ? gdev_clock() : address(body + 4);
+    uint64_t value = data_sel == 3 ? cp_clock(q) : address(body + 4);
     uint64_t bytes = data_sel == 1 ? 4 : data_sel == 2 || data_sel == 3 ? 8 : 0;
     if (bytes && !cp_write(q, address(body + 2), &value, bytes))
         return false;

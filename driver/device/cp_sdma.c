@@ -77,6 +77,7 @@ static bool copy_range(struct gdev_queue *q, uint64_t dst, uint64_t src, uint64_
     if (!to)
         return false;
     memmove(to, from, bytes);
+    cp_spend(q, cp_copy_ticks(q, dst, src, bytes));
     return true;
 }
 
@@ -143,6 +144,7 @@ static bool fill(struct gdev_queue *q, const uint32_t *dw)
     if (!to)
         return false;
     count_copy(q, bytes);
+    cp_spend(q, cp_copy_ticks(q, address(dw + 1), 0, bytes));
     if (shift == 0) {
         memset(to, (int)(dw[3] & 0xff), bytes);
     } else {
@@ -256,7 +258,7 @@ static bool write_linear(struct gdev_queue *q, const uint32_t *dw,
 
 static bool timestamp(struct gdev_queue *q, const uint32_t *dw)
 {
-    uint64_t now = gdev_clock();
+    uint64_t now = cp_clock(q);
     if ((dw[0] >> 8 & 0xff) == 0)
         return true; /* setting the local counter */
     return cp_write(q, address(dw + 1), &now, 8);

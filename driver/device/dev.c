@@ -1,4 +1,4 @@
-/* dev.c: opening the device: state folder, shared counters, clock.
+/* dev.c: opening the device: state folder, shared counters.
  *
  * Starts no thread and touches nothing outside the state folder. A process owns one
  * slot of the shared table until it ends; the slots of dead processes are found by pid.
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "dev.h"
@@ -78,6 +77,8 @@ rd_status gdev_open(const struct gdev_config *config, struct gdev **out)
     if (!dev)
         return RD_E_NOMEM;
     dev->no_execute = config->no_execute;
+    dev->sclk_mhz = config->sclk_mhz;
+    dev_clock_init(&dev->clock, config->sclk_mhz > 0);
     rd_status st = map_shared(dev, config->state_dir);
     dev->render_fd = open_state(config->state_dir, GSHARED_TREE "/dev/dri/renderD128");
     dev->kfd_fd = open_state(config->state_dir, GSHARED_TREE "/dev/kfd");
@@ -103,13 +104,6 @@ rd_status gdev_open(const struct gdev_config *config, struct gdev **out)
 struct gshared_proc *gdev_proc(struct gdev *dev)
 {
     return dev->proc;
-}
-
-uint64_t gdev_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * BOARD_CLOCK_HZ + (uint64_t)now.tv_nsec / 10;
 }
 
 void gdev_trap_handler(struct gdev *dev, uint64_t tba, uint64_t tma)

@@ -26,6 +26,7 @@ struct vm_seg {
 struct vm_region {
     uint64_t start, end;
     unsigned perm;
+    uint64_t number; /* in order of creation */
     char name[24];
 };
 
@@ -35,6 +36,7 @@ struct vm {
     size_t n_segs, cap_segs;
     struct vm_region *regions; /* sorted, disjoint */
     size_t n_regions, cap_regions;
+    uint64_t next_region;
     struct emu *emu; /* created by the first queue */
 };
 
@@ -65,9 +67,21 @@ struct event_table {
     uint32_t page_slots;
 };
 
+/* clock.c */
+struct dev_clock {
+    bool simulated;
+    pthread_mutex_t lock;
+    unsigned busy;   /* queues at work */
+    uint64_t now;    /* while busy */
+    int64_t skew;    /* to the host's clock, while not */
+    int64_t boot_ns; /* of the boot clock to the monotonic one */
+};
+
 struct gdev {
     int render_fd, kfd_fd;
     bool no_execute;
+    double sclk_mhz; /* 0: no timing model */
+    struct dev_clock clock;
     struct gshared *shared;
     struct gshared_proc *proc;
 
@@ -102,6 +116,8 @@ RD_CHECKED rd_status dev_doorbells(struct gdev *dev); /* reserve and map the pag
 void dev_vm_init(struct vm *vm);
 /* The emulator, created on first use. */
 RD_CHECKED rd_status dev_vm_emu(struct vm *vm, struct emu **out);
+/* What the GPU sees, in order of mapping; NULL if out of memory. Caller frees. */
+struct tm_range *dev_vm_ranges(struct vm *vm, size_t *count);
 /* Name of the mapping nearest to an address, for messages. */
 void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
 
@@ -115,6 +131,13 @@ void dev_events_init(struct event_table *table);
 /* hostfault.c: from now on, memory that vanishes under the GPU is a page fault. */
 void dev_hostfault_init(struct gdev *dev);
 void dev_hostfault_name(uint32_t queue, char name[16]); /* of a queue's threads */
+
+/* clock.c, for the simulated clock: a queue starts to work (its time is the result),
+ * has stopped, has got so far. */
+void dev_clock_init(struct dev_clock *clock, bool simulated);
+uint64_t dev_clock_enter(struct dev_clock *clock);
+void dev_clock_leave(struct dev_clock *clock);
+void dev_clock_reach(struct dev_clock *clock, uint64_t ticks);
 
 /* A thread that takes no signals of the program but those of its own faults. */
 RD_CHECKED rd_status dev_thread(pthread_t *thread, void *(*main)(void *), void *arg,

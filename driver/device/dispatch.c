@@ -51,7 +51,8 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what
         return cp_fail(q, CP_ERR_UNSUPPORTED, "no emulator");
     struct emu_stats stats = {0};
     struct emu_fault fault = {0};
-    rd_status st = emu_run(emu, d, &fault, &stats);
+    rd_status st = q->dev->clock.simulated ? cp_timed_run(q, emu, d, &fault, &stats)
+                                           : emu_run(emu, d, &fault, &stats);
     atomic_fetch_add(&proc->workgroups, stats.workgroups);
     atomic_fetch_add(&proc->waves, stats.waves);
     atomic_fetch_add(&proc->instructions, stats.instructions);
@@ -59,8 +60,11 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what
         return CP_HALT;
     if (st == RD_E_FAULT)
         return report(q, &fault);
-    if (st == RD_E_TIMEOUT)
-        return CP_HALT; /* cancelled: the queue goes away */
+    if (st == RD_E_TIMEOUT) {
+        if (q->control == EMU_CONTROL_CANCEL)
+            return CP_HALT; /* the queue goes away */
+        return cp_fail(q, CP_ERR_PREEMPTION, "no wave can make progress");
+    }
     if (st != RD_OK)
         return cp_fail(q, CP_ERR_FORMAT, rd_status_text(st));
     return CP_PROGRESS;

@@ -21,6 +21,7 @@ struct gshared_proc;
 struct gdev_config {
     const char *state_dir; /* see shared.h */
     bool no_execute;       /* complete dispatches without running them */
+    double sclk_mhz;       /* above 0: the timing model at this shader clock */
 };
 
 /* Open the device for this process: maps the shared state, starts no thread. */
@@ -29,8 +30,17 @@ RD_CHECKED rd_status gdev_open(const struct gdev_config *config, struct gdev **o
 /* Counters of this process. Never NULL. */
 struct gshared_proc *gdev_proc(struct gdev *dev);
 
-/* 100 MHz constant-rate counter: signal timestamps, s_sendmsg_rtn REALTIME. */
-uint64_t gdev_clock(void);
+/* The 100 MHz counter of the device (clock.c): the host's monotonic clock, or simulated
+ * time under the timing model. */
+uint64_t gdev_clock(struct gdev *dev);
+
+/* The counter and the host's clocks at one moment, as the kernel reads them together.
+ */
+struct gdev_clocks {
+    uint64_t gpu;               /* 100 MHz */
+    uint64_t cpu_ns, system_ns; /* CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME */
+};
+void gdev_clocks(struct gdev *dev, struct gdev_clocks *out);
 
 /* ---- buffers (bo.c) ---- */
 
@@ -76,6 +86,7 @@ int gdev_backing_fd(struct gdev *dev, enum gdev_bo_kind kind);
 #define GDEV_READ  1u
 #define GDEV_WRITE 2u
 #define GDEV_EXEC  4u
+#define GDEV_LOCAL 8u /* not a permission: the board's own memory */
 
 /* Make [va, va+bytes) visible to the GPU; nested and overlapping calls are counted. */
 RD_CHECKED rd_status gdev_vm_add(struct gdev *dev, uint64_t va, uint64_t bytes,

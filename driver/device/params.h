@@ -17,16 +17,19 @@
 #define BOARD_LOCATION_ID   0x300u
 #define BOARD_RENDER_MINOR  128u
 
-#define BOARD_VRAM_BYTES     25753026560ull /* what is left of 24 GiB for programs */
-#define BOARD_SE             6u
-#define BOARD_SA_PER_SE      2u
-#define BOARD_CU_PER_SA      8u
-#define BOARD_CUS            (BOARD_SE * BOARD_SA_PER_SE * BOARD_CU_PER_SA)
-#define BOARD_WAVES_PER_CU   32u
-#define BOARD_CLOCK_HZ       100000000ull /* constant-rate counter */
-#define BOARD_SCLK_MHZ       2482u
-#define BOARD_MCLK_MHZ       1249u
-#define BOARD_GB_ADDR_CONFIG 0x545u
+#define BOARD_VRAM_BYTES         25753026560ull /* what is left of 24 GiB for programs */
+#define BOARD_SE                 6u
+#define BOARD_SA_PER_SE          2u
+#define BOARD_CU_PER_SA          8u
+#define BOARD_CUS                (BOARD_SE * BOARD_SA_PER_SE * BOARD_CU_PER_SA)
+#define BOARD_WAVES_PER_CU       32u
+#define BOARD_CLOCK_HZ           100000000ull /* constant-rate counter */
+#define BOARD_SCLK_MHZ           2482u
+#define BOARD_MCLK_MHZ           1249u
+#define BOARD_GB_ADDR_CONFIG     0x545u
+#define BOARD_LINK_MB_PER_S      31504u /* PCIe 4.0 x16 */
+#define BOARD_LINK_BYTES_PER_S   (BOARD_LINK_MB_PER_S * 1e6)
+#define BOARD_MEMORY_BYTES_PER_S 960e9 /* 384 bits of 20 Gbit/s */
 
 /* Context save area, from the counts above (kfd_queue.c formulas): per wave 12 bytes of
  * control stack; per CU VGPRs, SGPRs, LDS and hardware registers. */

@@ -62,7 +62,11 @@ static void idle(struct gdev_queue *q, uint64_t before)
             sched_yield();
         __builtin_ia32_pause();
     }
-    if (q->step(q) == CP_IDLE)
+    cp_clock_enter(q);
+    enum cp_result result = q->step(q);
+    if (result != CP_PROGRESS)
+        cp_clock_leave(q);
+    if (result == CP_IDLE)
         wait_for_poke(q);
 }
 
@@ -78,9 +82,12 @@ static void *worker(void *arg)
             continue;
         }
         uint64_t bell = *q->doorbell;
+        cp_clock_enter(q);
         enum cp_result result = q->step(q);
         if (cp_host_fault(q))
             result = CP_HALT;
+        if (result != CP_PROGRESS)
+            cp_clock_leave(q);
         switch (result) {
         case CP_PROGRESS:
             stalls = 0;
@@ -99,6 +106,7 @@ static void *worker(void *arg)
             break;
         }
     }
+    cp_clock_leave(q);
     pthread_mutex_lock(&q->lock);
     q->busy = false;
     pthread_cond_broadcast(&q->idle);
@@ -195,7 +203,6 @@ static struct gdev_queue *queue_new(struct gdev *dev,
     q->config = *config;
     q->step = steps[config->kind];
     q->busy = true;
-    memset(q->cu_mask, 0xff, sizeof(q->cu_mask));
     atomic_store(&q->active, config->percentage > 0 && config->ring);
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->wake, NULL);
@@ -306,17 +313,6 @@ rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
         q->control = active ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
         poke(q);
     }
-    pthread_mutex_unlock(&dev->queue_lock);
-    return q ? RD_OK : RD_E_NOT_FOUND;
-}
-
-rd_status gdev_queue_cu_mask(struct gdev *dev, uint32_t id, const uint32_t *mask,
-                             unsigned bits)
-{
-    pthread_mutex_lock(&dev->queue_lock);
-    struct gdev_queue *q = find(dev, id);
-    if (q)
-        memcpy(q->cu_mask, mask, bits / 8);
     pthread_mutex_unlock(&dev->queue_lock);
     return q ? RD_OK : RD_E_NOT_FOUND;
 }

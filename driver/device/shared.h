@@ -19,6 +19,7 @@
 #define GSHARED_TREE        "root"
 #define GSHARED_ENV_LOG     "RDNA3_LOG"
 #define GSHARED_ENV_NO_EXEC "RDNA3_NO_EXECUTE"
+#define GSHARED_ENV_TIMING  "RDNA3_TIMING" /* shader clock in MHz */
 
 struct gshared_proc {
     _Atomic int32_t pid; /* 0: free */
@@ -28,6 +29,7 @@ struct gshared_proc {
     _Atomic uint64_t skipped; /* dispatches completed without running (--no-execute) */
     _Atomic uint64_t faults;
     _Atomic uint64_t copies, copy_bytes; /* by the SDMA engines */
+    _Atomic uint64_t model_ticks;        /* of dispatches under --timing, 10 ns each */
     _Atomic uint64_t ioctls, refused;
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dev.h"
+#include "timing.h"
 
 void dev_vm_init(struct vm *vm)
 {
@@ -90,6 +91,7 @@ static bool region_insert(struct vm *vm, const struct vm_region *r)
     memmove(vm->regions + at + 1, vm->regions + at,
             (vm->n_regions - at) * sizeof(*vm->regions));
     vm->regions[at] = *r;
+    vm->regions[at].number = vm->next_region++;
     vm->n_regions++;
     return emu_add(vm, r);
 }
@@ -208,6 +210,45 @@ bool gdev_vm_check(struct gdev *dev, uint64_t va, uint64_t bytes, unsigned perm)
         va = vm->segs[i++].end;
     pthread_rwlock_unlock(&vm->lock);
     return va >= end;
+}
+
+struct by_number {
+    uint64_t number;
+    struct tm_range range;
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct by_number *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* In order of mapping, which does not depend on where the host put them. */
+struct tm_range *dev_vm_ranges(struct vm *vm, size_t *count)
+{
+    pthread_rwlock_rdlock(&vm->lock);
+    size_t n = vm->n_regions;
+    struct by_number *list = calloc(n + 1, sizeof(*list));
+    struct tm_range *ranges = calloc(n + 1, sizeof(*ranges));
+    for (size_t i = 0; list && i < n; i++) {
+        const struct vm_region *r = &vm->regions[i];
+        list[i] =
+            (struct by_number){.number = r->number,
+                               .range = {.base = r->start, .bytes = r->end - r->start}};
+    }
+    pthread_rwlock_unlock(&vm->lock);
+    if (list && ranges) {
+        qsort(list, n, sizeof(*list), compare_numbers);
+        for (size_t i = 0; i < n; i++)
+            ranges[i] = list[i].range;
+    }
+    if (!list) {
+        free(ranges);
+        ranges = NULL;
+    }
+    free(list);
+    *count = n;
+    return ranges;
 }
 
 void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size)

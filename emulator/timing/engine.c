@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#define POLL_EVENTS 4096u
 /* ---- heap ---- */
 
 static bool before(const struct tm_event *a, const struct tm_event *b)
@@ -263,11 +264,14 @@ static rd_status run(struct tm_engine *t)
         t->se[s].scheduled = true;
         st = tm_push(t, 0, s, NULL);
     }
-    while (st == RD_OK && t->n_heap) {
+    for (unsigned n = 1; st == RD_OK && t->n_heap; n++) {
         struct tm_event e = pop(t);
         t->now = e.t;
         if (e.t >= t->sample_at)
             tm_account_sample(t, e.t);
+        if (n % POLL_EVENTS == 0 && t->config.poll &&
+            !t->config.poll(t->config.poll_ctx, (uint64_t)t->now))
+            return RD_E_TIMEOUT;
         if (e.wave) {
             st = turn(t, e.wave);
             continue;

@@ -42,6 +42,10 @@ struct tm_config {
     uint64_t sample;               /* workgroups to simulate; 0: all */
     const struct tm_range *ranges; /* buffers; must stay until tm_destroy */
     size_t n_ranges;
+    /* Asked every few thousand events, with the cycles so far; false ends the run with
+     * RD_E_TIMEOUT. NULL: nobody asks. */
+    bool (*poll)(void *ctx, uint64_t cycles);
+    void *poll_ctx;
 };
 
 /* Returns RD_E_RANGE for a mask without CUs or an engine that does not exist. */

@@ -34,7 +34,7 @@ L1)
 suite)
     cp "$here/programs/hip_suite.hip" "$work"
     check 'hipcc builds hip_suite' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
-    for part in device_query lds_reduction streams_and_events copies_2d large_copies \
+    for part in device_query lds_reduction streams_and_events event_time copies_2d large_copies \
         atomic_operations managed_memory pinned_memory cooperative graphs scratch arguments \
         error_codes; do
         check "$part" "^$part ok" mock -- ./hip_suite $part

@@ -183,6 +183,35 @@ static bool streams_and_events()
     return true;
 }
 
+// What an event pair says of one kernel; printed, since only a timing model knows it.
+static bool event_time()
+{
+    const int n = 1 << 14;
+    hipEvent_t start, stop;
+    int *d;
+    HIP(hipEventCreate(&start));
+    HIP(hipEventCreate(&stop));
+    HIP(hipMalloc(&d, n * sizeof(int)));
+    spill<<<n / 256, 256>>>(d, n); // whatever is set up with the first one
+    HIP(hipDeviceSynchronize());
+    float us[2];
+    for (int i = 0; i < 2; i++) {
+        HIP(hipEventRecord(start, 0));
+        for (int k = 0; k <= i; k++)
+            spill<<<n / 256, 256>>>(d, n);
+        HIP(hipEventRecord(stop, 0));
+        HIP(hipEventSynchronize(stop));
+        HIP(hipEventElapsedTime(&us[i], start, stop));
+        us[i] *= 1000;
+        CHECK(us[i] > 0);
+    }
+    printf("one kernel %.2f us, two %.2f us\n", us[0], us[1]);
+    HIP(hipFree(d));
+    HIP(hipEventDestroy(start));
+    HIP(hipEventDestroy(stop));
+    return true;
+}
+
 static bool copies_2d()
 {
     const size_t w = 100, h = 37, host_pitch = 128;
@@ -390,6 +419,7 @@ int main(int argc, char **argv)
         {"device_query", device_query},
         {"lds_reduction", lds_reduction},
         {"streams_and_events", streams_and_events},
+        {"event_time", event_time},
         {"copies_2d", copies_2d},
         {"large_copies", large_copies},
         {"atomic_operations", atomic_operations},

@@ -372,6 +372,7 @@ static bool part_profile(void)
         return false;
     HSA(hsa_amd_profiling_get_dispatch_time(gpu, done, &t));
     CHECK(t.start > 0 && t.end >= t.start);
+    printf("profile: %llu ns\n", (unsigned long long)(t.end - t.start));
     return true;
 }
 

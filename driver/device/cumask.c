@@ -1,0 +1,43 @@
+/* cumask.c: which compute units a queue may use.
+ *
+ * A client's mask counts CUs across the chip: the pairs of a WGP go round the shader
+ * engines, then the arrays, then to the next WGP; the hardware wants a mask for each
+ * engine with an array in each half. Source: the amdgpu kernel driver's symmetric
+ * mapping of CU masks (kfd_mqd_manager.c).
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "cp.h"
+
+#define ARRAY_BITS 16u
+
+bool cp_cu_mask(const struct gdev_queue *q, uint32_t mask[BOARD_SE])
+{
+    uint32_t bits = atomic_load(&q->cu_mask_bits);
+    memset(mask, 0, BOARD_SE * sizeof(*mask));
+    if (!bits)
+        return false;
+    uint32_t i = 0;
+    for (unsigned cu = 0; cu < BOARD_CU_PER_SA; cu += 2)
+        for (unsigned sa = 0; sa < BOARD_SA_PER_SE; sa++)
+            for (unsigned se = 0; se < BOARD_SE && i < bits; se++, i += 2)
+                if (q->cu_mask[i / 32] >> i % 32 & 3u)
+                    mask[se] |= 3u << (cu + ARRAY_BITS * sa);
+    return true;
+}
+
+rd_status gdev_queue_cu_mask(struct gdev *dev, uint32_t id, const uint32_t *mask,
+                             unsigned bits)
+{
+    rd_status st = RD_E_NOT_FOUND;
+    pthread_mutex_lock(&dev->queue_lock);
+    struct gdev_queue *q = id < DEV_MAX_QUEUES ? dev->queues[id] : NULL;
+    if (q) {
+        memcpy(q->cu_mask, mask, bits / 8);
+        atomic_store(&q->cu_mask_bits, bits);
+        st = RD_OK;
+    }
+    pthread_mutex_unlock(&dev->queue_lock);
+    return st;
+}

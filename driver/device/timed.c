@@ -1,0 +1,77 @@
+/* timed.c: how long things take under `rdna3 exec --timing`: a dispatch runs through
+ * the timing model, a copy takes what the link or the memory needs at least.
+ *
+ * Must not know packets. Every dispatch meets cold caches. The model is asked now and
+ * then whether to go on, so a queue can be suspended or destroyed inside a kernel.
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cp.h"
+#include "timing.h"
+
+struct progress {
+    struct gdev_queue *q;
+    uint64_t start;
+};
+
+static uint64_t ticks_of(const struct gdev *dev, uint64_t cycles)
+{
+    double seconds = (double)cycles / (dev->sclk_mhz * 1e6);
+    return (uint64_t)ceil(seconds * (double)BOARD_CLOCK_HZ);
+}
+
+/* Called by the model in the queue's thread. */
+static bool go_on(void *ctx, uint64_t cycles)
+{
+    const struct progress *p = ctx;
+    const struct timespec nap = {0, 200000};
+    dev_clock_reach(&p->q->dev->clock, p->start + ticks_of(p->q->dev, cycles));
+    while (p->q->control == EMU_CONTROL_PAUSE)
+        nanosleep(&nap, NULL);
+    return p->q->control != EMU_CONTROL_CANCEL;
+}
+
+rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
+                       const struct emu_dispatch *d, struct emu_fault *fault,
+                       struct emu_stats *stats)
+{
+    struct gdev *dev = q->dev;
+    struct progress p = {.q = q, .start = q->time};
+    size_t n;
+    struct tm_range *ranges = dev_vm_ranges(&dev->vm, &n);
+    struct tm_config config = {.sclk_mhz = dev->sclk_mhz,
+                               .ranges = ranges,
+                               .n_ranges = n,
+                               .poll = go_on,
+                               .poll_ctx = &p};
+    config.have_cu_mask = cp_cu_mask(q, config.cu_mask);
+    struct tm_engine *t = NULL;
+    rd_status st = ranges ? tm_create(&config, &t) : RD_E_NOMEM;
+    if (st == RD_OK)
+        st = tm_run(t, emu, d, fault, stats);
+    if (t) {
+        uint64_t ticks = ticks_of(dev, tm_span_cycles(t));
+        atomic_fetch_add(&dev->proc->model_ticks, ticks);
+        cp_spend(q, ticks);
+    }
+    tm_destroy(t);
+    free(ranges);
+    return st;
+}
+
+/* The rates are upper bounds: the PCIe link's as the topology states it, and half of
+ * the memory's for a copy inside it, which reads and writes. */
+uint64_t cp_copy_ticks(struct gdev_queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
+{
+    struct gdev *dev = q->dev;
+    if (!dev->clock.simulated)
+        return 0;
+    bool local = gdev_vm_check(dev, dst, 1, GDEV_LOCAL) &&
+                 (!src || gdev_vm_check(dev, src, 1, GDEV_LOCAL));
+    double rate =
+        local ? BOARD_MEMORY_BYTES_PER_S / (src ? 2 : 1) : BOARD_LINK_BYTES_PER_S;
+    return (uint64_t)ceil((double)bytes / rate * (double)BOARD_CLOCK_HZ);
+}
