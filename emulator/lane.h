@@ -103,6 +103,16 @@ static inline F64 f64_of_bits(U64 u)
 /* One lane of a vector instruction. */
 #define LANE_OP(name, ret, ...) static inline ret name(__VA_ARGS__)
 
+/* A second form of a LANE_OP of the same file, for whole rows: it writes all of d and
+ * returns true, or leaves d alone and returns false (the lane function does the row).
+ * It exists where the host has what it needs (hostvec.h). tests/sem_valu compares it
+ * with the lane function at another level. */
+#define ROW_FORM(name)                                                                 \
+    __attribute__((always_inline, unused)) static inline bool form_##name(             \
+        uint32_t *d, const uint32_t *s0, const uint32_t *s1,                           \
+        __attribute__((unused)) const uint32_t *s2,                                    \
+        __attribute__((unused)) const struct lane_mode *m)
+
 /* A whole-wave matrix instruction (WMMA). EXEC is ignored, as in hardware.
  *
  * Register r of operand a, half h (0: lanes 0..31, 1: lanes 32..63 of a wave64), lane l

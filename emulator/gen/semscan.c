@@ -26,6 +26,7 @@ struct op {
     struct arg args[MAX_ARGS];
     unsigned n_args;
     bool takes_mode, takes_scc;
+    bool has_form; /* a LANE_OP with a ROW_FORM */
     unsigned line;
 };
 
@@ -218,27 +219,50 @@ static bool has_handler(const struct op *op)
            strncmp(op->ret, "struct", 6) != 0 && op->n_args <= 3;
 }
 
+static void write_row(FILE *out, const struct op *op, const char *mode)
+{
+    fprintf(out,
+            "static void row_%s(uint32_t *d, uint32_t *dm, const uint32_t *s0,\n"
+            "    const uint32_t *s1, const uint32_t *s2, const struct lane_mode *m)\n"
+            "{\n    (void)d, (void)dm, (void)s0, (void)s1, (void)s2, (void)m;\n",
+            op->name);
+    if (op->has_form)
+        fprintf(out,
+                "#ifdef HOST_VECTORS\n    if (form_%s(d, s0, s1, s2, m))\n"
+                "        return;\n#endif\n",
+                op->name);
+    fputs(mode, out);
+    write_loop(out, op);
+    fputs("}\n", out);
+}
+
+/* Rows that a ROW_FORM cannot do go on to the general handler. */
+static void write_handler(FILE *out, const struct op *op, const char *mode)
+{
+    fprintf(out,
+            "static const struct uop *op_%s(struct wave *w, const struct uop *u)\n"
+            "{\n    FAST_OPERANDS(w, u)\n",
+            op->name);
+    if (op->has_form)
+        fprintf(out,
+                "#ifdef HOST_VECTORS\n"
+                "    return form_%s(d, s0, s1, s2, m) ? u + u->dwords\n"
+                "               : w->emu->level->valu_fast(w, u);\n#endif\n",
+                op->name);
+    fputs(mode, out);
+    write_loop(out, op);
+    fputs("    return u + u->dwords;\n}\n", out);
+}
+
 static void write_lane(FILE *out, const struct op *op)
 {
     const char *mode =
         op->takes_mode ? "    const struct lane_mode mode = *m;\n    m = &mode;\n" : "";
     if (op->n_args > 4 || (op->n_args == 4 && strcmp(op->args[3].type, "bool")))
         die(op->line, "a LANE_OP has three sources and a mask at most", op->name);
-    fprintf(out,
-            "static void row_%s(uint32_t *d, uint32_t *dm, const uint32_t *s0,\n"
-            "    const uint32_t *s1, const uint32_t *s2, const struct lane_mode *m)\n"
-            "{\n    (void)d, (void)dm, (void)s0, (void)s1, (void)s2, (void)m;\n%s",
-            op->name, mode);
-    write_loop(out, op);
-    fputs("}\n", out);
-    if (!has_handler(op))
-        return;
-    fprintf(out,
-            "static const struct uop *op_%s(struct wave *w, const struct uop *u)\n"
-            "{\n    FAST_OPERANDS(w, u)\n%s",
-            op->name, mode);
-    write_loop(out, op);
-    fputs("    return u + u->dwords;\n}\n", out);
+    write_row(out, op, mode);
+    if (has_handler(op))
+        write_handler(out, op, mode);
 }
 
 static void write_scalar(FILE *out, const struct op *op)
@@ -361,6 +385,18 @@ static void write_entry(FILE *out, const struct op *op, const char *file)
     fputs("},\n", out);
 }
 
+/* A ROW_FORM heading at p: note it with its LANE_OP, which stands above. */
+static void note_form(const char *p, struct op *ops, size_t n, unsigned line)
+{
+    size_t length = strcspn(p, ")");
+    for (size_t i = 0; i < n; i++)
+        if (strlen(ops[i].name) == length && !strncmp(ops[i].name, p, length)) {
+            ops[i].has_form = true;
+            return;
+        }
+    die(line, "a ROW_FORM without a LANE_OP", "");
+}
+
 static struct op *scan(const char *text, size_t *count)
 {
     struct op *ops = NULL;
@@ -374,6 +410,8 @@ static struct op *scan(const char *text, size_t *count)
             memcpy(op.macro, p, len);
             if (kind_of(&op))
                 end = parse_op(p, &op);
+            else if (is(op.macro, "ROW_FORM"))
+                note_form(p + len + 1, ops, n, line);
         }
         if (end) {
             if (n == cap) {

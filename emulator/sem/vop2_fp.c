@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "fp.h"
+#include "hostvec.h"
 
 LANE_OP(v_add_f32, F32, F32 s0, F32 s1)
 {
@@ -169,5 +170,129 @@ LANE_OP(v_ldexp_f32, F32, F32 s0, I32 s1, const struct lane_mode *m)
     F32 x = fp_in32(s0, m);
     return fp_nan32(x) ? fp_quiet32(x) : (F32)(f32_to_f64(x) * scale);
 }
+
+/* ---- the same for rows without NaNs, in the host's vector registers */
+
+#ifdef HOST_VECTORS
+ROW_FORM(v_add_f32)
+{
+    struct hrow r = hrow_add(hrow_load(s0), hrow_load(s1));
+    if (hrow_nan(r))
+        return false;
+    hrow_store(d, r);
+    return true;
+}
+
+ROW_FORM(v_sub_f32)
+{
+    struct hrow r = hrow_sub(hrow_load(s0), hrow_load(s1));
+    if (hrow_nan(r))
+        return false;
+    hrow_store(d, r);
+    return true;
+}
+
+ROW_FORM(v_subrev_f32)
+{
+    struct hrow r = hrow_sub(hrow_load(s1), hrow_load(s0));
+    if (hrow_nan(r))
+        return false;
+    hrow_store(d, r);
+    return true;
+}
+
+ROW_FORM(v_mul_f32)
+{
+    struct hrow r = hrow_mul(hrow_load(s0), hrow_load(s1));
+    if (hrow_nan(r))
+        return false;
+    hrow_store(d, r);
+    return true;
+}
+
+__attribute__((always_inline)) static inline bool
+row_fma(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    struct hrow r = hrow_fma(hrow_load(a), hrow_load(b), hrow_load(c));
+    if (hrow_nan(r))
+        return false;
+    hrow_store(d, r);
+    return true;
+}
+
+ROW_FORM(v_fma_f32)
+{
+    return row_fma(d, s0, s1, s2);
+}
+
+ROW_FORM(v_fmac_f32)
+{
+    return row_fma(d, s0, s1, s2);
+}
+
+ROW_FORM(v_fmamk_f32)
+{
+    return row_fma(d, s0, s1, s2);
+}
+
+ROW_FORM(v_fmaak_f32)
+{
+    return row_fma(d, s0, s1, s2);
+}
+
+ROW_FORM(v_min_f32)
+{
+    struct hrow a = hrow_load(s0), b = hrow_load(s1);
+    if (!(m->denorm32 & 1) || hrow_unordered(a, b))
+        return false;
+    hrow_store(d, hrow_min(a, b));
+    return true;
+}
+
+ROW_FORM(v_max_f32)
+{
+    struct hrow a = hrow_load(s0), b = hrow_load(s1);
+    if (!(m->denorm32 & 1) || hrow_unordered(a, b))
+        return false;
+    hrow_store(d, hrow_max(a, b));
+    return true;
+}
+
+ROW_FORM(v_min3_f32)
+{
+    struct hrow a = hrow_load(s0), b = hrow_load(s1), c = hrow_load(s2);
+    if (!(m->denorm32 & 1) || hrow_unordered(a, b) || hrow_nan(c))
+        return false;
+    hrow_store(d, hrow_min(hrow_min(a, b), c));
+    return true;
+}
+
+ROW_FORM(v_max3_f32)
+{
+    struct hrow a = hrow_load(s0), b = hrow_load(s1), c = hrow_load(s2);
+    if (!(m->denorm32 & 1) || hrow_unordered(a, b) || hrow_nan(c))
+        return false;
+    hrow_store(d, hrow_max(hrow_max(a, b), c));
+    return true;
+}
+
+ROW_FORM(v_maxmin_f32)
+{
+    struct hrow a = hrow_load(s0), b = hrow_load(s1), c = hrow_load(s2);
+    if (!(m->denorm32 & 1) || hrow_unordered(a, b) || hrow_nan(c))
+        return false;
+    hrow_store(d, hrow_min(hrow_max(a, b), c));
+    return true;
+}
+
+ROW_FORM(v_minmax_f32)
+{
+    struct hrow a = hrow_load(s0), b = hrow_load(s1), c = hrow_load(s2);
+    if (!(m->denorm32 & 1) || hrow_unordered(a, b) || hrow_nan(c))
+        return false;
+    hrow_store(d, hrow_max(hrow_min(a, b), c));
+    return true;
+}
+#endif
 
 #include "vop2_fp.inc"
