@@ -297,7 +297,7 @@ static int gem_va(struct abi_ctx *ctx, void *argp, size_t size)
     return st == RD_E_NOT_FOUND ? -ENOENT : abi_errno(st);
 }
 
-/* Tiling and application metadata: none is kept, "get" answers empty. */
+/* Tiling and application metadata; ROCr recognises by it what it shares. */
 static int gem_metadata(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct drm_amdgpu_gem_metadata *args = argp;
@@ -305,9 +305,14 @@ static int gem_metadata(struct abi_ctx *ctx, void *argp, size_t size)
     (void)size;
     if (gdev_bo_info(ctx->dev, args->handle, &bo) != RD_OK)
         return -ENOENT;
-    if (args->op == 2 /* get */)
-        memset(&args->data, 0, sizeof(args->data));
-    return args->op == 1 || args->op == 2 ? 0 : -EINVAL;
+    _Static_assert(sizeof(args->data) == GDEV_METADATA_BYTES, "of the interface");
+    if (args->op != AMDGPU_GEM_METADATA_OP_SET_METADATA &&
+        args->op != AMDGPU_GEM_METADATA_OP_GET_METADATA)
+        return -EINVAL;
+    bool set = args->op == AMDGPU_GEM_METADATA_OP_SET_METADATA;
+    if (set && args->data.data_size_bytes > sizeof(args->data.data))
+        return -EINVAL;
+    return abi_errno(gdev_bo_metadata(ctx->dev, &bo, &args->data, set));
 }
 
 static int gem_op(struct abi_ctx *ctx, void *argp, size_t size)

@@ -271,12 +271,25 @@ int abi_dmabuf_info(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_get_dmabuf_info_args *args = argp;
     struct gdev_bo_info info;
-    (void)ctx, (void)size;
+    struct { /* as drm_amdgpu_gem_metadata has it */
+        uint64_t flags, tiling;
+        uint32_t bytes, data[65];
+    } metadata;
+    _Static_assert(sizeof(metadata) == GDEV_METADATA_BYTES, "of the interface");
+    (void)size;
     int err = abi_dmabuf_read((int)args->dmabuf_fd, &info);
+    if (!err)
+        err = abi_errno(gdev_bo_metadata(ctx->dev, &info, &metadata, false));
     if (err)
         return err;
+    if (args->metadata_size && args->metadata_ptr && metadata.bytes) {
+        if (args->metadata_size < metadata.bytes)
+            return -EINVAL;
+        if (!abi_put(args->metadata_ptr, metadata.data, metadata.bytes))
+            return -EFAULT;
+    }
     args->size = info.bytes;
-    args->metadata_size = 0;
+    args->metadata_size = metadata.bytes;
     args->gpu_id = BOARD_GPU_ID;
     args->flags = info.kind == GDEV_VRAM ? KFD_IOC_ALLOC_MEM_FLAGS_VRAM
                                          : KFD_IOC_ALLOC_MEM_FLAGS_GTT;

@@ -182,6 +182,23 @@ rd_status gdev_bo_info(struct gdev *dev, uint32_t handle, struct gdev_bo_info *o
     return bo ? RD_OK : RD_E_NOT_FOUND;
 }
 
+rd_status gdev_bo_metadata(struct gdev *dev, const struct gdev_bo_info *info,
+                           void *data, bool set)
+{
+    _Static_assert(GDEV_METADATA_BYTES == GSHARED_METADATA_BYTES, "one size");
+    if (info->kind > GDEV_GTT)
+        return RD_E_INVALID;
+    off_t at =
+        GSHARED_METADATA + (off_t)(info->offset / VRAM_ALIGN) * GSHARED_METADATA_BYTES;
+    if (set)
+        return pwrite(dev->shared_fd, data, GDEV_METADATA_BYTES, at) ==
+                       GDEV_METADATA_BYTES
+                   ? RD_OK
+                   : RD_E_IO;
+    memset(data, 0, GDEV_METADATA_BYTES);
+    return pread(dev->shared_fd, data, GDEV_METADATA_BYTES, at) < 0 ? RD_E_IO : RD_OK;
+}
+
 static uint64_t mapped_bytes(const struct gdev_bo_info *info)
 {
     return info->flags & GDEV_BO_TWICE ? 2 * info->bytes : info->bytes;

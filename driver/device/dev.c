@@ -61,7 +61,7 @@ static rd_status map_shared(struct gdev *dev, const char *dir)
         return RD_E_IO;
     void *p =
         mmap(NULL, sizeof(struct gshared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
+    dev->shared_fd = fd;
     if (p == MAP_FAILED)
         return RD_E_IO;
     dev->shared = p;
@@ -79,6 +79,7 @@ rd_status gdev_open(const struct gdev_config *config, struct gdev **out)
     dev->no_execute = config->no_execute;
     dev->sclk_mhz = config->sclk_mhz;
     dev_clock_init(&dev->clock, config->sclk_mhz > 0);
+    dev->shared_fd = -1;
     rd_status st = map_shared(dev, config->state_dir);
     dev->render_fd = open_state(config->state_dir, GSHARED_TREE "/dev/dri/renderD128");
     dev->kfd_fd = open_state(config->state_dir, GSHARED_TREE "/dev/kfd");
@@ -89,6 +90,8 @@ rd_status gdev_open(const struct gdev_config *config, struct gdev **out)
             close(dev->render_fd);
         if (dev->kfd_fd >= 0)
             close(dev->kfd_fd);
+        if (dev->shared_fd >= 0)
+            close(dev->shared_fd);
         free(dev);
         return st;
     }

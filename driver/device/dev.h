@@ -78,7 +78,7 @@ struct dev_clock {
 };
 
 struct gdev {
-    int render_fd, kfd_fd;
+    int render_fd, kfd_fd, shared_fd;
     bool no_execute;
     double sclk_mhz; /* 0: no timing model */
     struct dev_clock clock;

@@ -69,6 +69,11 @@ RD_CHECKED rd_status gdev_bo_import(struct gdev *dev, const struct gdev_bo_info 
                                     uint32_t *handle);
 RD_CHECKED rd_status gdev_bo_info(struct gdev *dev, uint32_t handle,
                                   struct gdev_bo_info *out);
+/* What clients attached to the memory at a buffer's offset, which every process sees
+ * that imports it; zeros at first. data: GDEV_METADATA_BYTES, in (set) or out. */
+#define GDEV_METADATA_BYTES 280
+RD_CHECKED rd_status gdev_bo_metadata(struct gdev *dev, const struct gdev_bo_info *info,
+                                      void *data, bool set);
 /* Returns RD_E_BUSY if it is still mapped. */
 RD_CHECKED rd_status gdev_bo_free(struct gdev *dev, uint32_t handle);
 RD_CHECKED rd_status gdev_bo_map(struct gdev *dev, uint32_t handle);

@@ -33,6 +33,10 @@ struct gshared_proc {
     _Atomic uint64_t ioctls, refused;
 };
 
+/* Behind the structure, sparse: what clients attached to each buffer. */
+#define GSHARED_METADATA       (1ll << 20)
+#define GSHARED_METADATA_BYTES 280
+
 struct gshared {
     uint64_t magic;
     int32_t owner; /* process that removes the folder */
