@@ -363,6 +363,9 @@ static cc_ref ops_step(struct step *s, cc_ref n)
     default:
         break;
     }
+    cc_ref simple = cc_decompose(g, n);
+    if (simple)
+        return simple;
     if (n->op == CC_POW)
         return cc_s1(g, CC_EXP2,
                      cc_alu2(g, CC_MUL, cc_s1(g, CC_LOG2, n->src[0]), n->src[1]));

@@ -25,6 +25,9 @@ cc_ref cc_lower_dims(struct cc_graph *g, cc_ref sink);
  * POW, THREEFRY. */
 cc_ref cc_lower_ops(struct cc_graph *g, cc_ref sink);
 
+/* The node in terms of simpler ones; NULL if it is one that targets have. */
+cc_ref cc_decompose(struct cc_graph *g, cc_ref n);
+
 /* The ranges that a node is inside of, outermost id first. */
 struct cc_live {
     uint32_t n;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exprs_input.h"
 #include "graph.h"
 
 #define RANDOM 160u
@@ -29,8 +30,7 @@ static uint32_t rnd(uint32_t below)
         __VA_ARGS__                                                                    \
     }
 
-/* An input of quarter numbers in [-4, 4), or of integers in [-40, 40) or [0, 80). */
-static cc_ref input(enum cc_dtype dtype, unsigned ndim, const int64_t *shape)
+cc_ref exprs_input(enum cc_dtype dtype, unsigned ndim, const int64_t *shape)
 {
     struct cc_tensor *t;
     int64_t count = 1;
@@ -49,6 +49,27 @@ static cc_ref input(enum cc_dtype dtype, unsigned ndim, const int64_t *shape)
     if (!data || cc_tensor_from(ctx, dtype, ndim, shape, data, &t) != RD_OK)
         abort();
     free(data);
+    return cc_tensor_ref(t);
+}
+
+static cc_ref input(enum cc_dtype dtype, unsigned ndim, const int64_t *shape)
+{
+    return exprs_input(dtype, ndim, shape);
+}
+
+/* Integers of any number of bits. */
+static cc_ref wide(enum cc_dtype dtype)
+{
+    static const int64_t n = 150;
+    uint64_t data[150];
+    struct cc_tensor *t;
+    for (int i = 0; i < 150; i++) {
+        uint64_t high = rnd(1u << 31), low = rnd(1u << 31), top = rnd(4);
+        data[i] = (top << 62 | high << 31 | low) >> rnd(64);
+        data[i] = rnd(3) ? data[i] : 0 - data[i];
+    }
+    if (cc_tensor_from(ctx, dtype, 1, &n, data, &t) != RD_OK)
+        abort();
     return cc_tensor_ref(t);
 }
 
@@ -194,6 +215,21 @@ static cc_ref positive(cc_ref x)
                              input(CC_DT_I16, 1, SHAPE(30))))                          \
     X(f16_chain, cc_t_exp(g, cc_t_binary(g, CC_MUL, input(CC_DT_F16, 1, SHAPE(30)),    \
                                          input(CC_DT_F16, 1, SHAPE(30)))))             \
+    X(i64_div_wide, cc_t_binary(g, CC_IDIV, wide(CC_DT_I64), wide(CC_DT_I64)))         \
+    X(i64_mod_wide, cc_t_binary(g, CC_MOD, wide(CC_DT_I64), wide(CC_DT_I64)))          \
+    X(u64_div_wide, cc_t_binary(g, CC_IDIV, wide(CC_DT_U64), wide(CC_DT_U64)))         \
+    X(u64_mod_wide, cc_t_binary(g, CC_MOD, wide(CC_DT_U64), wide(CC_DT_U64)))          \
+    X(u64_div_const,                                                                   \
+      cc_t_binary(g, CC_IDIV, wide(CC_DT_U64), cc_const_int(g, CC_DT_U64, 1000)))      \
+    X(i64_mod_const,                                                                   \
+      cc_t_binary(g, CC_MOD, wide(CC_DT_I64), cc_const_int(g, CC_DT_I64, -8)))         \
+    X(i64_mul_wide, cc_t_binary(g, CC_MUL, wide(CC_DT_I64), wide(CC_DT_I64)))          \
+    X(i64_to_f32, cc_cast(g, wide(CC_DT_I64), CC_DT_F32))                              \
+    X(u64_to_f32, cc_cast(g, wide(CC_DT_U64), CC_DT_F32))                              \
+    X(i64_to_f64, cc_cast(g, wide(CC_DT_I64), CC_DT_F64))                              \
+    X(u64_to_i16, cc_cast(g, wide(CC_DT_U64), CC_DT_I16))                              \
+    X(i64_max_wide, cc_t_max(g, wide(CC_DT_I64), 0, false))                            \
+    X(u64_max_wide, cc_t_max(g, wide(CC_DT_U64), 0, false))                            \
     X(bitcast, cc_bitcast(g, f46(), CC_DT_U32))                                        \
     X(bitcast_f16, cc_bitcast(g, input(CC_DT_F16, 1, SHAPE(30)), CC_DT_I16))
 
@@ -340,7 +376,7 @@ static cc_ref random_expr(unsigned i, char *name)
 
 unsigned exprs_count(void)
 {
-    return (unsigned)N_FIXED + N_DT * N_DT + RANDOM;
+    return (unsigned)N_FIXED + N_DT * N_DT + matrix_count() + RANDOM;
 }
 
 cc_ref exprs_build(struct cc_context *c, unsigned i, char *name)
@@ -355,7 +391,11 @@ cc_ref exprs_build(struct cc_context *c, unsigned i, char *name)
         return fixed[i].build();
     }
     i -= (unsigned)N_FIXED;
-    return i < N_DT * N_DT ? dtype_expr(i, name) : random_expr(i - N_DT * N_DT, name);
+    if (i < N_DT * N_DT)
+        return dtype_expr(i, name);
+    i -= N_DT * N_DT;
+    return i < matrix_count() ? matrix_build(g, i, name)
+                              : random_expr(i - matrix_count(), name);
 }
 
 /* ---- comparing ---- */
@@ -387,6 +427,8 @@ void exprs_check(struct cc_context *c, cc_ref expr, double tolerance, char *text
         tolerance = 0x1p-10; /* one unit: a value may fall to either side */
     if (dtype == CC_DT_BF16 && tolerance < 0x1p-7)
         tolerance = 0x1p-7;
+    if (dtype == CC_DT_F64)
+        tolerance = 1e-11;
     for (int64_t i = 0; i < count && !text[0]; i++) {
         union cc_value v = cc_load_scalar(dtype, got + i * bytes);
         bool same = cc_is_float(dtype)
