@@ -22,6 +22,18 @@ static void on_message(void *ctx, const struct asm_message *m)
                  m->text, (int)m->source_len, m->source ? m->source : "");
 }
 
+/* Arguments that the program has a place for: what it does not read may be gone. */
+static size_t count_params(const struct cc_prog *p)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < cc_prog_count(p); i++) {
+        const struct cc_inst *x = cc_prog_inst(p, i);
+        if (x->op == CC_PARAM && (size_t)x->arg[0] >= n)
+            n = (size_t)x->arg[0] + 1;
+    }
+    return n;
+}
+
 static rd_status launch(const struct cc_prog *p, const struct asm_result *elf,
                         size_t n_args, const struct cc_arg_buffer *args, char *error)
 {
@@ -80,7 +92,8 @@ rd_status gpu_run(void *user, const struct cc_prog *p, size_t n_args,
         snprintf(error, 256, "assembler: %.230s", last_asm_error);
         return st;
     }
-    st = launch(p, &elf, n_args, args, error);
+    size_t params = count_params(p);
+    st = launch(p, &elf, params < n_args ? params : n_args, args, error);
     free(elf.data);
     return st;
 }

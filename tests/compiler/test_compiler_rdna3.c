@@ -12,6 +12,13 @@
 #include "gpu.h"
 #include "graph.h"
 
+/* All of them run in test_realize.c; here also where that cannot, with sanitizers. */
+#ifdef RD_CHECKS
+#define STEP 7
+#else
+#define STEP 3
+#endif
+
 START_TEST(gfx1100_agrees)
 {
     unsigned from = 0, to = exprs_count(), wrong = 0;
@@ -19,7 +26,7 @@ START_TEST(gfx1100_agrees)
         from = (unsigned)atoi(getenv("CC_EXPR"));
         to = from + 1;
     }
-    for (unsigned i = from; i < to; i++) {
+    for (unsigned i = from; i < to; i += STEP) {
         struct cc_context *c;
         char name[64], text[512];
         ck_assert_int_eq(cc_context_create(gpu_run, NULL, &c), RD_OK);
@@ -31,7 +38,7 @@ START_TEST(gfx1100_agrees)
         }
         cc_context_destroy(c);
     }
-    ck_assert_msg(wrong == 0, "%u of %u expressions", wrong, to - from);
+    ck_assert_msg(wrong == 0, "%u of %u expressions", wrong, (to - from) / STEP);
 }
 END_TEST
 
