@@ -22,16 +22,19 @@
 #include "cli.h"
 #include "cmd.h"
 #include "params.h"
+#include "replay.h"
 #include "shared.h"
 #include "state.h"
 
 static const char help[] =
     "usage: rdna3 exec [OPTION...] -- COMMAND [ARG...]\n"
+    "       rdna3 exec --replay FILE\n"
     "\n"
     "Runs an unmodified program with the mock gfx1100 visible as /dev/kfd,\n"
     "/dev/dri/renderD128 and their files in /sys. The exit status is the program's.\n"
     "\n"
     "  --log FILE     append one line per ioctl\n"
+    "  --replay FILE  no COMMAND: issue the ioctls of a log again and compare\n"
     "  --stats        print counters per process at exit\n"
     "  --no-execute   complete every dispatch without running it\n"
     "  --timing       run kernels under the timing model (slow); the device's clock "
@@ -45,7 +48,7 @@ static const char help[] =
     "  --keep         keep the state folder and print its name\n";
 
 struct options {
-    const char *log, *root, *preload;
+    const char *log, *root, *preload, *replay;
     bool stats, no_execute, no_namespace, keep, timing;
     uint64_t vram;
     double sclk_mhz; /* 0: not given */
@@ -53,6 +56,7 @@ struct options {
 
 enum {
     OPT_LOG = 256,
+    OPT_REPLAY,
     OPT_STATS,
     OPT_NO_EXEC,
     OPT_VRAM,
@@ -67,6 +71,7 @@ enum {
 
 static const struct option long_options[] = {
     {"log", required_argument, NULL, OPT_LOG},
+    {"replay", required_argument, NULL, OPT_REPLAY},
     {"stats", no_argument, NULL, OPT_STATS},
     {"no-execute", no_argument, NULL, OPT_NO_EXEC},
     {"timing", no_argument, NULL, OPT_TIMING},
@@ -98,6 +103,9 @@ static int parse(int argc, char **argv, struct options *o)
         switch (c) {
         case OPT_LOG:
             o->log = optarg;
+            break;
+        case OPT_REPLAY:
+            o->replay = optarg;
             break;
         case OPT_STATS:
             o->stats = true;
@@ -139,6 +147,10 @@ static int parse(int argc, char **argv, struct options *o)
     }
     if (o->sclk_mhz > 0 && !o->timing)
         return cli_error(CLI_USAGE, "--sclk-mhz goes with --timing");
+    if (o->replay && optind < argc)
+        return cli_error(CLI_USAGE, "--replay runs no command");
+    if (o->replay)
+        return replay_run(o->replay);
     if (optind >= argc)
         return cli_error(CLI_USAGE, "exec: no command given");
     return -1;

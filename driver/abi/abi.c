@@ -1,4 +1,4 @@
-/* abi.c: the ioctl dispatcher: argument copies, struct sizes, logging, errno.
+/* abi.c: the ioctl dispatcher: argument copies, struct sizes, errno.
  *
  * Knows the shape of an ioctl but no struct. As the kernel does, it copies the smaller
  * of the client's and our struct in, clears the rest, and copies out also on failure.
@@ -20,33 +20,24 @@
 
 #include "ctx.h"
 
-#define STACK_ARGS   256u
-#define LOG_BYTES    64u /* of a struct shown in the log */
-#define LOG_FD_FLOOR 700
+#define STACK_ARGS 256u
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abi_ctx *context;
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The call that this thread is in. */
+static _Thread_local struct thread {
+    const struct abi_host *host;
+    struct abi_line *line; /* NULL: no log */
+} thread;
 
 /* The child of a fork has no device: its threads and mappings are gone. */
 static void forget(void)
 {
     pthread_mutex_init(&open_lock, NULL);
+    pthread_mutex_init(&log_lock, NULL);
     __atomic_store_n(&context, NULL, __ATOMIC_RELEASE);
-}
-
-static int open_log(void)
-{
-    const char *path = getenv(GSHARED_ENV_LOG);
-    if (!path || !*path)
-        return -1;
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return -1;
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, LOG_FD_FLOOR);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
 }
 
 static struct abi_ctx *open_context(const struct abi_host *host)
@@ -67,7 +58,7 @@ static struct abi_ctx *open_context(const struct abi_host *host)
         return NULL;
     }
     ctx->host = host;
-    ctx->log_fd = open_log();
+    ctx->log_fd = abi_log_open(gdev_vram_size(ctx->dev));
     static bool registered;
     if (!registered) {
         registered = true;
@@ -109,12 +100,30 @@ static bool copy(uint64_t to, uint64_t from, size_t bytes, bool reading)
 
 bool abi_get(void *to, uint64_t from, size_t bytes)
 {
-    return copy((uint64_t)(uintptr_t)to, from, bytes, true);
+    const struct abi_host *host = thread.host;
+    bool ok = host && host->get ? host->get(to, from, bytes)
+                                : copy((uint64_t)(uintptr_t)to, from, bytes, true);
+    if (thread.line)
+        abi_log_memory(thread.line, true, from, to, bytes, ok);
+    return ok;
 }
 
 bool abi_put(uint64_t to, const void *from, size_t bytes)
 {
-    return copy(to, (uint64_t)(uintptr_t)from, bytes, false);
+    const struct abi_host *host = thread.host;
+    bool ok = host && host->put ? host->put(to, from, bytes)
+                                : copy(to, (uint64_t)(uintptr_t)from, bytes, false);
+    if (thread.line)
+        abi_log_memory(thread.line, false, to, from, bytes, ok);
+    return ok;
+}
+
+enum abi_file abi_file_of(struct abi_ctx *ctx, int fd)
+{
+    enum abi_file kind = ctx->host->fd_kind(fd);
+    if (thread.line)
+        abi_log_file(thread.line, fd, kind);
+    return kind;
 }
 
 int abi_errno(rd_status st)
@@ -143,75 +152,35 @@ int abi_errno(rd_status st)
     }
 }
 
-static size_t hex(char *text, const uint8_t *bytes, size_t n)
+/* Do calls of the kind sleep? They are logged when they are over; the others under a
+ * lock, so that the transcript has them in the order of their effects. */
+static int run_call(struct abi_ctx *ctx, const struct abi_call *call, struct thread *t,
+                    uint8_t *args, size_t size)
 {
-    static const char digits[] = "0123456789abcdef";
-    if (n > LOG_BYTES)
-        n = LOG_BYTES;
-    for (size_t i = 0; i < n; i++) {
-        text[2 * i] = digits[bytes[i] >> 4];
-        text[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    return 2 * n;
-}
-
-struct log_line {
-    char text[4 * LOG_BYTES + 160];
-    size_t used;
-};
-
-static void log_begin(struct log_line *line, enum abi_file file, const char *name,
-                      unsigned long cmd, const uint8_t *args, size_t size)
-{
-    int n = snprintf(line->text, sizeof(line->text),
-                     "%d %ld %s %s 0x%02lx %zu in=", getpid(), syscall(SYS_gettid),
-                     file == ABI_KFD ? "kfd" : "render", name, _IOC_NR(cmd), size);
-    line->used = n > 0 ? (size_t)n : 0;
-    line->used += hex(line->text + line->used, args, size);
-}
-
-static void log_end(struct log_line *line, int fd, const uint8_t *args, size_t size,
-                    int result)
-{
-    memcpy(line->text + line->used, " out=", 5);
-    line->used += 5;
-    line->used += hex(line->text + line->used, args, size);
-    int n = snprintf(line->text + line->used, sizeof(line->text) - line->used,
-                     " ret=%d\n", result);
-    if (n > 0)
-        line->used += (size_t)n;
-    (void)!write(fd, line->text, line->used);
-}
-
-static int run_call(struct abi_ctx *ctx, const struct abi_call *call,
-                    enum abi_file file, unsigned long cmd, uint8_t *args, size_t size)
-{
-    struct log_line line = {.used = 0};
-    if (ctx->log_fd >= 0)
-        log_begin(&line, file, call->name ? call->name : "?", cmd, args, size);
+    bool in_order = t->line && !call->sleeps;
+    if (in_order)
+        pthread_mutex_lock(&log_lock);
     int r = call->fn ? call->fn(ctx, args, size) : -call->refuse;
     if (!call->fn)
         atomic_fetch_add(&gdev_proc(ctx->dev)->refused, 1);
-    if (ctx->log_fd >= 0)
-        log_end(&line, ctx->log_fd, args, size, r);
+    if (t->line)
+        abi_log_end(t->line, ctx->log_fd, args, size, r);
+    if (in_order)
+        pthread_mutex_unlock(&log_lock);
     return r;
 }
 
 static const struct abi_call *lookup(enum abi_file file, unsigned nr)
 {
-    static const struct abi_call unknown = {"?", 0, NULL, ENOTTY};
+    static const struct abi_call unknown = {"?", 0, NULL, ENOTTY, false};
     const struct abi_call *table = file == ABI_KFD ? abi_kfd_calls : abi_drm_calls;
     unsigned count = file == ABI_KFD ? abi_kfd_count : abi_drm_count;
     return nr < count && table[nr].name ? &table[nr] : &unknown;
 }
 
-int abi_ioctl(const struct abi_host *host, enum abi_file file, unsigned long cmd,
-              void *arg)
+static int perform(struct abi_ctx *ctx, enum abi_file file, unsigned long cmd,
+                   uint64_t arg)
 {
-    struct abi_ctx *ctx = get_context(host);
-    if (!ctx)
-        return -ENODEV;
-    atomic_fetch_add(&gdev_proc(ctx->dev)->ioctls, 1);
     const struct abi_call *call = lookup(file, _IOC_NR(cmd));
     size_t user_size = _IOC_SIZE(cmd);
     size_t size = user_size > call->size ? user_size : call->size;
@@ -222,15 +191,33 @@ int abi_ioctl(const struct abi_host *host, enum abi_file file, unsigned long cmd
         return -ENOMEM;
     memset(args, 0, size);
     int r = 0;
-    if ((_IOC_DIR(cmd) & _IOC_WRITE) && !abi_get(args, (uintptr_t)arg, user_size))
+    if ((_IOC_DIR(cmd) & _IOC_WRITE) && !copy((uintptr_t)args, arg, user_size, true))
         r = -EFAULT;
+    if (thread.line)
+        abi_log_begin(thread.line, file, call->name, cmd, r ? NULL : args, size);
     if (r == 0)
-        r = run_call(ctx, call, file, cmd, args, size);
+        r = run_call(ctx, call, &thread, args, size);
+    else if (thread.line)
+        abi_log_end(thread.line, ctx->log_fd, args, 0, r);
     if (r != -EFAULT && (_IOC_DIR(cmd) & _IOC_READ) &&
-        !abi_put((uintptr_t)arg, args, user_size))
+        !copy(arg, (uintptr_t)args, user_size, false))
         r = -EFAULT;
     if (args != stack)
         free(args);
+    return r;
+}
+
+int abi_ioctl(const struct abi_host *host, enum abi_file file, unsigned long cmd,
+              void *arg)
+{
+    struct abi_ctx *ctx = get_context(host);
+    if (!ctx)
+        return -ENODEV;
+    struct abi_line line = {.used = 0};
+    atomic_fetch_add(&gdev_proc(ctx->dev)->ioctls, 1);
+    thread = (struct thread){.host = host, .line = ctx->log_fd >= 0 ? &line : NULL};
+    int r = perform(ctx, file, cmd, (uintptr_t)arg);
+    thread = (struct thread){.host = NULL};
     gdev_kick(ctx->dev);
     return r;
 }

@@ -5,12 +5,18 @@
 #define RD_ABI_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum abi_file { ABI_NONE, ABI_KFD, ABI_RENDER };
 
 /* What the layer in front knows about descriptors. */
 struct abi_host {
     enum abi_file (*fd_kind)(int fd);
+    /* Copy from and to the client's memory, besides the struct itself; false if it is
+     * not accessible. NULL: this process is the client. */
+    bool (*get)(void *to, uint64_t from, size_t bytes);
+    bool (*put)(uint64_t to, const void *from, size_t bytes);
 };
 
 /* Could the command be one of ours? Cheap; the descriptor decides. */

@@ -23,7 +23,8 @@ struct abi_call {
     const char *name;
     size_t size; /* 0 with fn NULL: no such number */
     int (*fn)(struct abi_ctx *ctx, void *args, size_t size);
-    int refuse; /* errno when fn is NULL */
+    int refuse;  /* errno when fn is NULL */
+    bool sleeps; /* may block for long */
 };
 
 extern const struct abi_call abi_kfd_calls[];
@@ -34,6 +35,23 @@ extern const unsigned abi_drm_count;
 /* Copy between our memory and the client's; false if it is not accessible. */
 bool abi_get(void *to, uint64_t from, size_t bytes);
 bool abi_put(uint64_t to, const void *from, size_t bytes);
+
+/* Which of our files a descriptor in a struct is. */
+enum abi_file abi_file_of(struct abi_ctx *ctx, int fd);
+
+/* log.c: a line of the transcript, from begin to end. */
+struct abi_line {
+    char *text;
+    size_t used, cap;
+};
+int abi_log_open(uint64_t vram_bytes); /* -1: nobody asked for one */
+void abi_log_begin(struct abi_line *line, enum abi_file file, const char *name,
+                   unsigned long cmd, const void *args, size_t size);
+void abi_log_memory(struct abi_line *line, bool get, uint64_t address, const void *data,
+                    size_t bytes, bool ok);
+void abi_log_file(struct abi_line *line, int fd, enum abi_file kind);
+void abi_log_end(struct abi_line *line, int fd, const void *args, size_t size,
+                 int result);
 
 /* -errno for a status of the device model. */
 int abi_errno(rd_status st);

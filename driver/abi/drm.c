@@ -333,9 +333,10 @@ static int gem_op(struct abi_ctx *ctx, void *argp, size_t size)
     return abi_put(args->value, &out, sizeof(out)) ? 0 : -EFAULT;
 }
 
-#define CORE(nr, type, name, fn) [nr] = {name, sizeof(struct type), fn, 0}
-#define GPU(nr, type, name, fn)  [DRM_COMMAND_BASE + (nr)] = {name, sizeof(type), fn, 0}
-#define NO_GPU(nr, name, err)    [DRM_COMMAND_BASE + (nr)] = {name, 0, NULL, err}
+#define CORE(nr, type, name, fn) [nr] = {name, sizeof(struct type), fn, 0, false}
+#define GPU(nr, type, name, fn)                                                        \
+    [DRM_COMMAND_BASE + (nr)] = {name, sizeof(type), fn, 0, false}
+#define NO_GPU(nr, name, err) [DRM_COMMAND_BASE + (nr)] = {name, 0, NULL, err, false}
 
 const struct abi_call abi_drm_calls[] = {
     CORE(DRM_NR_VERSION, drm_version, "VERSION", version),

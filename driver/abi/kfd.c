@@ -129,7 +129,7 @@ static int acquire_vm(struct abi_ctx *ctx, void *argp, size_t size)
 {
     const struct kfd_ioctl_acquire_vm_args *args = argp;
     (void)size;
-    enum abi_file kind = ctx->host->fd_kind((int)args->drm_fd);
+    enum abi_file kind = abi_file_of(ctx, (int)args->drm_fd);
     if (kind == ABI_NONE)
         return -EINVAL;
     if (!abi_gpu(args->gpu_id))
@@ -160,8 +160,8 @@ static int runtime_enable(struct abi_ctx *ctx, void *argp, size_t size)
     return 0;
 }
 
-#define CALL(nr, type, name, fn) [nr] = {name, sizeof(struct type), fn, 0}
-#define REFUSED(nr, name, err)   [nr] = {name, 0, NULL, err}
+#define CALL(nr, type, name, fn) [nr] = {name, sizeof(struct type), fn, 0, false}
+#define REFUSED(nr, name, err)   [nr] = {name, 0, NULL, err, false}
 
 const struct abi_call abi_kfd_calls[] = {
     CALL(0x01, kfd_ioctl_get_version_args, "GET_VERSION", get_version),
@@ -178,7 +178,8 @@ const struct abi_call abi_kfd_calls[] = {
     CALL(0x09, kfd_ioctl_destroy_event_args, "DESTROY_EVENT", abi_destroy_event),
     CALL(0x0a, kfd_ioctl_set_event_args, "SET_EVENT", abi_set_event),
     CALL(0x0b, kfd_ioctl_reset_event_args, "RESET_EVENT", abi_reset_event),
-    CALL(0x0c, kfd_ioctl_wait_events_args, "WAIT_EVENTS", abi_wait_events),
+    [0x0c] = {"WAIT_EVENTS", sizeof(struct kfd_ioctl_wait_events_args), abi_wait_events,
+              0, true},
     REFUSED(0x0d, "DBG_REGISTER_DEPRECATED", EPERM),
     REFUSED(0x0e, "DBG_UNREGISTER_DEPRECATED", EPERM),
     REFUSED(0x0f, "DBG_ADDRESS_WATCH_DEPRECATED", EPERM),

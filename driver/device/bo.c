@@ -52,6 +52,11 @@ static uint64_t vram_used(struct gdev *dev)
     return used;
 }
 
+uint64_t gdev_vram_size(struct gdev *dev)
+{
+    return dev->shared->vram_bytes;
+}
+
 uint64_t gdev_vram_available(struct gdev *dev)
 {
     uint64_t used = vram_used(dev);

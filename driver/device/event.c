@@ -3,6 +3,10 @@
  * Follows the kernel's rules: an auto-reset event with waiters is consumed by them; the
  * age of an event counts its signals and is never 0; a wait whose event is destroyed
  * fails. The lock is never held while a thread sleeps.
+ *
+ * A waiter that does not know an event's age is told at once. Some runtimes forget what
+ * they were told and ask again without end; who hears nothing new therefore sleeps
+ * shortly first. News wake it as ever, so this costs nobody anything but such a loop.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -12,12 +16,14 @@
 
 #include "dev.h"
 
-#define MAX_EVENTS (2 * GDEV_EVENT_SIGNALS)
-#define EMPTY_SLOT UINT64_MAX /* a mailbox that no signal has written */
+#define MAX_EVENTS  (2 * GDEV_EVENT_SIGNALS)
+#define EMPTY_SLOT  UINT64_MAX /* a mailbox that no signal has written */
+#define OLD_NEWS_NS 200000
 
 struct waiter {
     struct event *event; /* NULL once destroyed */
     bool activated;
+    bool old_news; /* activated by an age that has been told before */
     pthread_cond_t *wake;
     struct waiter *next;
 };
@@ -25,7 +31,7 @@ struct waiter {
 struct event {
     enum gdev_event_kind kind;
     bool auto_reset, signaled;
-    uint64_t age;
+    uint64_t age, told; /* times signaled; the age that a waiter heard last */
     struct gdev_memory_fault fault;
     uint32_t reset_cause;
     struct waiter *waiters;
@@ -78,6 +84,7 @@ static void wake_all(struct event *ev, bool activate)
 {
     for (struct waiter *w = ev->waiters; w; w = w->next) {
         w->activated = w->activated || activate;
+        w->old_news = false;
         pthread_cond_signal(w->wake);
     }
 }
@@ -198,8 +205,10 @@ static rd_status attach(struct event_table *t, struct waiter *w,
         w[i] = (struct waiter){.event = ev, .activated = ev->signaled, .wake = wake};
         if (ev->auto_reset)
             ev->signaled = false;
-        if (ev->kind == GDEV_EVENT_SIGNAL && waits[i].age && waits[i].age != ev->age)
+        if (ev->kind == GDEV_EVENT_SIGNAL && waits[i].age && waits[i].age != ev->age) {
+            w[i].old_news = !w[i].activated && ev->told == ev->age;
             w[i].activated = true;
+        }
         w[i].next = ev->waiters;
         ev->waiters = &w[i];
     }
@@ -227,7 +236,7 @@ static void report(struct gdev_wait *waits, const struct waiter *w, unsigned cou
         if (!w[i].activated)
             continue;
         if (ev->kind == GDEV_EVENT_SIGNAL && waits[i].age)
-            waits[i].age = ev->age;
+            waits[i].age = w[i].event->told = ev->age;
         if (ev->kind == GDEV_EVENT_MEMORY)
             waits[i].fault = ev->fault;
         if (ev->kind == GDEV_EVENT_HW)
@@ -235,15 +244,26 @@ static void report(struct gdev_wait *waits, const struct waiter *w, unsigned cou
     }
 }
 
-static void deadline(struct timespec *at, uint32_t timeout_ms)
+static void deadline(struct timespec *at, uint32_t timeout_ms, long ns)
 {
     clock_gettime(CLOCK_MONOTONIC, at);
     at->tv_sec += timeout_ms / 1000;
-    at->tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    at->tv_nsec += (long)(timeout_ms % 1000) * 1000000 + ns;
     if (at->tv_nsec >= 1000000000) {
         at->tv_nsec -= 1000000000;
         at->tv_sec++;
     }
+}
+
+static bool only_old_news(const struct waiter *w, unsigned count)
+{
+    bool any = false;
+    for (unsigned i = 0; i < count; i++) {
+        if (!w[i].event || (w[i].activated && !w[i].old_news))
+            return false;
+        any = any || w[i].old_news;
+    }
+    return any;
 }
 
 rd_status gdev_event_wait(struct gdev *dev, struct gdev_wait *waits, unsigned count,
@@ -259,10 +279,15 @@ rd_status gdev_event_wait(struct gdev *dev, struct gdev_wait *waits, unsigned co
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&wake, &attr);
     struct timespec end;
-    deadline(&end, timeout_ms);
+    deadline(&end, timeout_ms, 0);
 
     pthread_mutex_lock(&t->lock);
     rd_status st = attach(t, w, waits, count, &wake);
+    if (st == RD_OK && timeout_ms && only_old_news(w, count)) {
+        struct timespec soon;
+        deadline(&soon, 0, OLD_NEWS_NS);
+        (void)pthread_cond_timedwait(&wake, &t->lock, &soon);
+    }
     if (st == RD_OK) {
         int err = timeout_ms ? 0 : ETIMEDOUT;
         while ((*result = test(w, count, all)) == GDEV_WAIT_TIMEOUT &&

@@ -82,6 +82,7 @@ RD_CHECKED rd_status gdev_bo_unmap(struct gdev *dev, uint32_t handle);
 RD_CHECKED rd_status gdev_bo_map_at(struct gdev *dev, uint32_t handle, uint64_t va,
                                     uint64_t offset, uint64_t bytes, bool write);
 RD_CHECKED rd_status gdev_bo_unmap_at(struct gdev *dev, uint64_t va, uint64_t bytes);
+uint64_t gdev_vram_size(struct gdev *dev);
 uint64_t gdev_vram_available(struct gdev *dev);
 /* A descriptor of the file that backs the kind; owned by the device. */
 int gdev_backing_fd(struct gdev *dev, enum gdev_bo_kind kind);

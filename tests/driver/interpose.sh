@@ -19,7 +19,7 @@ check 'four processes' 'interposition ok' four
 [ "$(four 2>/dev/null | grep -c 'interposition ok')" = 4 ] || { echo "FAILED: four processes"; failures=1; }
 log=$(mktemp)
 check 'log' '' run --log "$log" -- python3 "$program"
-check 'log has the calls' 'kfd GET_VERSION 0x01 8 in=0+ out=0100000011000000 ret=0' cat "$log"
+check 'log has the calls' 'kfd GET_VERSION 0x80084b01 in=0+ out=0100000011000000 ret=0' cat "$log"
 check 'log has refusals' 'ret=-25' cat "$log"
 rm -f "$log"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then

@@ -216,6 +216,32 @@ START_TEST(event_ages)
 }
 END_TEST
 
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Who forgets what it was told is told again, but cannot spin; news come at once. */
+START_TEST(event_age_forgotten)
+{
+    uint32_t id = new_event(KFD_IOC_EVENT_SIGNAL, true);
+    set_event(id);
+    wait_event(id, 0, NULL);
+    uint64_t age = 1;
+    wait_event(id, 1000, &age);
+    ck_assert_uint_eq(age, 2);
+    double t = seconds();
+    for (unsigned i = 0; i < 10; i++) {
+        age = 1;
+        ck_assert_uint_eq(wait_event(id, 1000, &age), KFD_IOC_WAIT_RESULT_COMPLETE);
+        ck_assert_uint_eq(age, 2);
+    }
+    ck_assert(seconds() - t > 0.001);
+}
+END_TEST
+
 static void *set_later(void *arg)
 {
     usleep(30000);
@@ -441,6 +467,7 @@ int main(void)
     tcase_add_test(t, available_memory);
     tcase_add_test(t, events);
     tcase_add_test(t, event_ages);
+    tcase_add_test(t, event_age_forgotten);
     tcase_add_test(t, event_wakes_waiter);
     tcase_add_test(t, event_destroyed_while_waiting);
     tcase_add_test(t, svm_attributes);
