@@ -6,8 +6,10 @@
  * for user pointers and shared ranges), and a wait that ended is helped by setting the
  * events it waited for. Each process of the transcript becomes a process here, one
  * after the other. Compared are the result, the struct and what is written to memory,
- * but for clocks, the ages of events, and file descriptors. Must not know queues or
- * packets. SPDX-License-Identifier: MIT
+ * but for clocks, the ages of events, free memory, places in the device files, and the
+ * numbers of descriptors. Must not know queues or packets.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "replay.h"
 
@@ -31,14 +33,17 @@
 #define SIGNAL_EVENTS  4096u
 
 enum { /* numbers of ioctls */
+       KFD_CREATE_QUEUE = 0x02,
        KFD_CLOCKS = 0x05,
        KFD_SET_EVENT = 0x0a,
        KFD_WAIT = 0x0c,
        KFD_ALLOC = 0x16,
        KFD_SMI = 0x1f,
        KFD_SVM = 0x20,
+       KFD_AVAILABLE = 0x23,
        KFD_EXPORT = 0x24,
        DRM_EXPORT = 0x2d,
+       DRM_MMAP = 0x41,
        DRM_INFO = 0x45,
 };
 
@@ -197,12 +202,23 @@ static void renumber(const struct replay_call *c, uint8_t *args, size_t bytes)
     memcpy(args + at, c->out + at, 4);
 }
 
+/* Places in the device files depend on what other processes have taken. */
+static void forget_place(const struct replay_call *c, uint8_t *args, size_t bytes)
+{
+    bool map = c->file == ABI_RENDER && NR(c->cmd) == DRM_MMAP;
+    size_t at = map ? 0 : 24; /* mmap_offset, doorbell_offset */
+    bool has = map || (c->file == ABI_KFD &&
+                       (NR(c->cmd) == KFD_ALLOC || NR(c->cmd) == KFD_CREATE_QUEUE));
+    if (has && at + 8 <= bytes && at + 8 <= c->out_bytes)
+        memcpy(args + at, c->out + at, 8);
+}
+
 /* ---- one call ---- */
 
 static bool varies(const struct replay_call *c)
 {
-    return (c->file == ABI_KFD &&
-            (NR(c->cmd) == KFD_CLOCKS || NR(c->cmd) == KFD_WAIT)) ||
+    return (c->file == ABI_KFD && (NR(c->cmd) == KFD_CLOCKS || NR(c->cmd) == KFD_WAIT ||
+                                   NR(c->cmd) == KFD_AVAILABLE)) ||
            (c->file == ABI_RENDER && NR(c->cmd) == DRM_INFO && c->in_bytes >= 16 &&
             load(c->in + 12, 4) == 5 /* timestamp */);
 }
@@ -246,8 +262,10 @@ static void replay_call(const char *path, const struct replay_call *c, struct ta
     int r = skipped ? c->result
                     : abi_ioctl(&host, c->file, c->cmd,
                                 c->readable ? args : (void *)(uintptr_t)8);
-    if (r == 0 && c->result == 0)
+    if (r == 0 && c->result == 0) {
         renumber(c, args, bytes);
+        forget_place(c, args, bytes);
+    }
     size_t compared = bytes < c->out_bytes ? bytes : c->out_bytes;
     bool same = r == c->result;
     bool reads = c->cmd >> 30 & 2; /* the struct comes back */

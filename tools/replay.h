@@ -1,4 +1,5 @@
 /* replay.h: a transcript of ioctls (`rdna3 exec --log`) as data, and issuing it again.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_REPLAY_H

@@ -8,6 +8,7 @@
  * counter are shifted alike, since clients convert one into the other.
  *
  * Invariant: the counter never goes back.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <time.h>

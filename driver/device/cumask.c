@@ -4,6 +4,7 @@
  * engines, then the arrays, then to the next WGP; the hardware wants a mask for each
  * engine with an array in each half. Source: the amdgpu kernel driver's symmetric
  * mapping of CU masks (kfd_mqd_manager.c).
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>

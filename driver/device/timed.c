@@ -3,6 +3,7 @@
  *
  * Must not know packets. Every dispatch meets cold caches. The model is asked now and
  * then whether to go on, so a queue can be suspended or destroyed inside a kernel.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
