@@ -170,6 +170,11 @@ static int run_call(struct abi_ctx *ctx, const struct abi_call *call, struct thr
     return r;
 }
 
+bool abi_signal_action(int number, const struct sigaction *act, struct sigaction *old)
+{
+    return gdev_signal_action(number, act, old);
+}
+
 static const struct abi_call *lookup(enum abi_file file, unsigned nr)
 {
     static const struct abi_call unknown = {"?", 0, NULL, ENOTTY, false};

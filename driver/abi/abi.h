@@ -26,6 +26,11 @@ static inline bool abi_claims(unsigned long cmd)
     return type == 'K' || type == 'd';
 }
 
+struct sigaction;
+/* The program asks for or changes a handler that the device stands in front of; act and
+ * old as in sigaction(). False: it does not, and the kernel has it. */
+bool abi_signal_action(int number, const struct sigaction *act, struct sigaction *old);
+
 /* Perform an ioctl.
  *
  * cmd  full command word; only number, direction and size are looked at

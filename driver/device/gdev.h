@@ -42,6 +42,13 @@ struct gdev_clocks {
 };
 void gdev_clocks(struct gdev *dev, struct gdev_clocks *out);
 
+struct sigaction;
+/* The program's handler of a signal whose handler the device has taken (hostfault.c).
+ * act   what to call from now on, or NULL
+ * old   out, what was called so far (may be NULL)
+ * Returns false for any other signal, and before the first queue. */
+bool gdev_signal_action(int number, const struct sigaction *act, struct sigaction *old);
+
 /* ---- buffers (bo.c) ---- */
 
 enum gdev_bo_kind { GDEV_VRAM, GDEV_GTT, GDEV_USERPTR, GDEV_DOORBELL, GDEV_MMIO };

@@ -5,7 +5,8 @@
  * SIGSEGV. The handler puts a page where the access can end, notes the address, and
  * tells the dispatch to give up; the queue's worker then reports a page fault. Such a
  * page stays, since the program may have mapped something over it. Signals of other
- * threads go to whoever had installed a handler before.
+ * threads go to the program's handler: the one that was installed before, or the one
+ * that it has asked for since (gdev_signal_action).
  *
  * Rules: the handler makes system calls and plain loads only. A thread is ours if its
  * name, which threads inherit, is that of a queue. SPDX-License-Identifier: MIT
@@ -25,7 +26,10 @@
 #define ERROR_WRITE 2 /* x86 page fault error code */
 
 static struct gdev *device; /* of this process; set before the handler is installed */
-static struct sigaction old_segv, old_bus;
+static struct sigaction programs[2]; /* the program's handlers: SIGSEGV, SIGBUS */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool
+    installed; /* the kernel has ours; calls of sigaction are about `programs` */
 
 void dev_hostfault_name(uint32_t queue, char name[16])
 {
@@ -58,16 +62,40 @@ static bool make_accessible(void *page, const siginfo_t *info)
                 -1, 0) == page;
 }
 
+/* Call the program's handler as the kernel would have, in this signal's frame. */
+static void call(const struct sigaction *to, int number, siginfo_t *info, void *context)
+{
+    sigset_t mask = to->sa_mask, old;
+    if (!(to->sa_flags & SA_NODEFER))
+        sigaddset(&mask, number);
+    pthread_sigmask(SIG_BLOCK, &mask, &old);
+    if (to->sa_flags & SA_NODEFER) {
+        sigemptyset(&mask);
+        sigaddset(&mask, number);
+        pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+    }
+    if (to->sa_flags & SA_SIGINFO)
+        to->sa_sigaction(number, info, context);
+    else
+        to->sa_handler(number);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-    const struct sigaction *old = number == SIGBUS ? &old_bus : &old_segv;
-    if (old->sa_flags & SA_SIGINFO) {
-        old->sa_sigaction(number, info, context);
-    } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
-        old->sa_handler(number);
-    } else { /* the access repeats, and ends the process as it would have */
+    struct sigaction *program = &programs[number == SIGBUS], to = *program;
+    bool none = !(to.sa_flags & SA_SIGINFO) &&
+                (to.sa_handler == SIG_DFL || to.sa_handler == SIG_IGN);
+    if (none) { /* the access repeats, and ends the process as it would have */
+        __atomic_store_n(&installed, false, __ATOMIC_RELEASE);
         signal(number, SIG_DFL);
+        if (info->si_code <= 0)
+            raise(number); /* nobody's access */
+        return;
     }
+    if ((unsigned)to.sa_flags & SA_RESETHAND)
+        *program = (struct sigaction){.sa_handler = SIG_DFL};
+    call(&to, number, info, context);
 }
 
 static void handler(int number, siginfo_t *info, void *context)
@@ -86,13 +114,40 @@ static void handler(int number, siginfo_t *info, void *context)
     q->control = EMU_CONTROL_CANCEL;
 }
 
-void dev_hostfault_init(struct gdev *dev)
+bool gdev_signal_action(int number, const struct sigaction *act, struct sigaction *old)
 {
-    if (__atomic_exchange_n(&device, dev, __ATOMIC_ACQ_REL))
-        return;
+    if ((number != SIGSEGV && number != SIGBUS) ||
+        !__atomic_load_n(&installed, __ATOMIC_ACQUIRE))
+        return false;
+    pthread_mutex_lock(&lock);
+    struct sigaction *program = &programs[number == SIGBUS], was = *program;
+    if (act)
+        *program = *act;
+    pthread_mutex_unlock(&lock);
+    if (old)
+        *old = was;
+    return true;
+}
+
+/* Put our handler in front, of whatever came there by a way that nobody has seen. */
+static void install(int number)
+{
     struct sigaction sa = {.sa_sigaction = handler,
                            .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction now;
     sigemptyset(&sa.sa_mask);
-    sigaction(SIGSEGV, &sa, &old_segv);
-    sigaction(SIGBUS, &sa, &old_bus);
+    if (sigaction(number, NULL, &now) == 0 && now.sa_sigaction != handler &&
+        sigaction(number, &sa, NULL) == 0)
+        programs[number == SIGBUS] = now;
+}
+
+void dev_hostfault_init(struct gdev *dev)
+{
+    pthread_mutex_lock(&lock);
+    __atomic_store_n(&device, dev, __ATOMIC_RELEASE);
+    __atomic_store_n(&installed, false, __ATOMIC_RELEASE); /* sigaction is libc's */
+    install(SIGSEGV);
+    install(SIGBUS);
+    __atomic_store_n(&installed, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
 }

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -386,7 +387,7 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(__fxstat) X(__fxstat64) \
     X(statx) X(access) X(faccessat) X(readlink) X(readlinkat) X(__readlink_chk) \
     X(realpath) X(__realpath_chk) X(canonicalize_file_name) X(getxattr) X(lgetxattr) \
-    X(listxattr) X(llistxattr) X(ioctl)
+    X(listxattr) X(llistxattr) X(ioctl) X(sigaction) X(signal)
 /* clang-format on */
 
 struct hook {

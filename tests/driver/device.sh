@@ -6,11 +6,11 @@ suite=${RT_SUITE:?path of rt_suite}
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 run() { timeout -k 5 300 "$rdna3" exec "$@"; }
 
-for part in device memory copies dispatch barrier bad_packet fault vanished; do
+for part in device memory copies dispatch barrier bad_packet fault vanished own_handler; do
     check "$part" "^$part ok" run -- "$suite" "$part"
 done
-check 'all parts in one process' '^vanished ok' run -- "$suite"
-check 'all parts, nothing mounted' '^vanished ok' run --no-namespace -- "$suite"
+check 'all parts in one process' '^own_handler ok' run -- "$suite"
+check 'all parts, nothing mounted' '^own_handler ok' run --no-namespace -- "$suite"
 check_fails 'dispatch without execution' run --no-execute -- "$suite" dispatch
 check_fails 'no device without the mock' "$suite" device
 

@@ -4,6 +4,8 @@
  * on a board. Code is bare: what kernels compute is tested elsewhere.
  * SPDX-License-Identifier: MIT
  */
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,14 +212,48 @@ static void part_vanished(void)
     CHECK(strstr(err.text, text));
 }
 
+static sigjmp_buf back;
+static volatile sig_atomic_t own_faults;
+
+static void own_handler(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info, (void)context;
+    own_faults = own_faults + 1;
+    siglongjmp(back, 1);
+}
+
+/* A program that handles its own faults sees those, and only those. */
+static void part_own_handler(void)
+{
+    struct rt_queue *q;
+    struct sigaction sa = {.sa_sigaction = own_handler, .sa_flags = SA_SIGINFO}, got;
+    OK(rt_queue_create(dev, 0, &q, &err)); /* the driver's own precautions come first */
+    sigemptyset(&sa.sa_mask);
+    CHECK(sigaction(SIGSEGV, &sa, NULL) == 0);
+    CHECK(sigaction(SIGSEGV, NULL, &got) == 0 && got.sa_sigaction == own_handler);
+    part_vanished();
+    CHECK(own_faults == 0);
+    volatile char *nowhere =
+        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (sigsetjmp(back, 1) == 0)
+        *nowhere = 1;
+    CHECK(own_faults == 1);
+    CHECK(signal(SIGSEGV, SIG_DFL) != SIG_ERR);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } parts[] = {
-    {"device", part_device},   {"memory", part_memory},
-    {"copies", part_copies},   {"dispatch", part_dispatch},
-    {"barrier", part_barrier}, {"bad_packet", part_bad_packet},
-    {"fault", part_fault},     {"vanished", part_vanished},
+    {"device", part_device},
+    {"memory", part_memory},
+    {"copies", part_copies},
+    {"dispatch", part_dispatch},
+    {"barrier", part_barrier},
+    {"bad_packet", part_bad_packet},
+    {"fault", part_fault},
+    {"vanished", part_vanished},
+    {"own_handler", part_own_handler},
 };
 
 int main(int argc, char **argv)
