@@ -12,6 +12,7 @@ struct dispatch {
     struct emu *emu;
     const struct emu_dispatch *d;
     struct program *program;
+    struct program_ref *others; /* that waves have jumped to; under lock */
     const struct uop *entry;
     uint64_t n_groups;
     unsigned waves_per_group;
@@ -26,6 +27,14 @@ struct dispatch {
     struct observation *observation; /* NULL: nobody watches */
     atomic_ullong resident_waves, peak_waves;
 };
+
+struct program_ref {
+    struct program *program;
+    struct program_ref *next;
+};
+
+/* jump.c: give the programs in dp->others back. */
+void dispatch_forget_programs(struct dispatch *dp);
 
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */
 struct resident {
@@ -51,6 +60,8 @@ void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats);
 /* Count a wave's stop at a barrier or its end, and open the barrier if it was the last.
  */
 void wave_stopped(struct workgroup *g, struct wave *w);
+/* Is every wave that has not ended halted, or waiting for one that is? */
+bool group_stands(const struct workgroup *g);
 
 enum group_state { GROUP_RUNNING, GROUP_DONE, GROUP_FAULT };
 

@@ -72,6 +72,36 @@ enum emu_control {
     EMU_CONTROL_CANCEL, /* give up; emu_run returns RD_E_TIMEOUT */
 };
 
+struct emu_fault;
+
+/* A wave has sent an interrupt to the host (s_sendmsg MSG_INTERRUPT). */
+struct emu_interrupt {
+    uint32_t data; /* M0[23:0]. By convention of the kernel driver a trap handler sends
+                      the doorbell id in the low 10 bits, exception codes above; user
+                      code the number of an event */
+    bool privileged; /* sent by the trap handler */
+    uint32_t workgroup[3];
+    unsigned wave;                 /* in its workgroup */
+    const struct emu_fault *cause; /* privileged: why the wave is in its handler, as it
+                                      would have been reported without one */
+};
+
+/* What surrounds the waves of a dispatch: its queue, and the trap handler. */
+struct emu_queue {
+    uint64_t tba;      /* address of the trap handler, in executable memory; 0: none */
+    uint64_t tma;      /* what the handler finds its memory by; 256-byte aligned */
+    bool second_level; /* tba and tma are those of a second-level handler: it finds
+                          in its registers what the kernel driver's own handler would
+                          have put there (emulator/trap.c) */
+    bool knows_doorbell; /* else GET_DOORBELL answers 0xbad */
+    uint32_t doorbell;   /* id of the queue */
+    uint32_t packet;     /* index of the dispatch packet in its queue */
+    uint64_t realtime;   /* the 100 MHz clock when the dispatch begins */
+    /* Called in the thread that runs the wave, while it runs; NULL: nobody listens. */
+    void (*interrupt)(void *ctx, const struct emu_interrupt *interrupt);
+    void *ctx;
+};
+
 /* One dispatch, as the command processor hands it to the shader processor input:
  * registers of the kernel descriptor raw, user SGPRs already filled. */
 struct emu_dispatch {
@@ -86,8 +116,9 @@ struct emu_dispatch {
     uint32_t scratch_bytes; /* per work-item */
     uint32_t n_user_sgprs;
     uint32_t user_sgpr[32];
-    const volatile int *control; /* enum emu_control, looked at every few milliseconds
-                                    of work; NULL: always run */
+    const volatile int *control;   /* enum emu_control, looked at every few milliseconds
+                                      of work; NULL: always run */
+    const struct emu_queue *queue; /* NULL: all zeros */
 };
 
 enum emu_fault_kind {
@@ -100,13 +131,16 @@ enum emu_fault_kind {
     EMU_FAULT_MISALIGNED,
     EMU_FAULT_LDS_RANGE,     /* beyond the workgroup's LDS allocation */
     EMU_FAULT_SCRATCH_RANGE, /* beyond the work-item's scratch */
-    EMU_FAULT_TRAP,          /* s_trap without a handler */
+    EMU_FAULT_TRAP,          /* s_trap */
     EMU_FAULT_HANG,          /* no wave can make progress */
     EMU_FAULT_REGISTER,      /* register index out of range */
+    EMU_FAULT_HALTED,        /* the trap handler has halted the wave; see cause */
 };
 
 struct emu_fault {
     enum emu_fault_kind kind;
+    enum emu_fault_kind cause; /* HALTED: why the wave went into its handler */
+    unsigned trap_id;          /* of s_trap */
     uint64_t pc;
     uint32_t workgroup[3];
     unsigned wave; /* index in the workgroup */
@@ -125,6 +159,9 @@ struct emu_stats {
 };
 
 /* Run a dispatch to its end.
+ *
+ * Waves that their trap handler halts stay; when no wave of a workgroup can go on for
+ * that reason the dispatch ends with EMU_FAULT_HALTED.
  *
  * fault  out, filled if RD_E_FAULT is returned (may be NULL)
  * stats  in/out, counts are added (may be NULL)

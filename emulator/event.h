@@ -99,7 +99,7 @@ struct emu_access {
                              workgroup's; SCRATCH: byte in the work-item's */
 };
 
-#define EMU_EV_TAKEN 1u /* the branch was taken */
+#define EMU_EV_TAKEN 1u /* the branch, or a trap, was taken: see next_pc */
 #define EMU_EV_ENDED 2u /* the wave has ended */
 #define EMU_EV_FAULT 4u /* the instruction faulted and had no effect */
 #define EMU_EV_BARRIER_DONE                                                            \

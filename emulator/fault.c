@@ -34,12 +34,14 @@ const char *emu_fault_name(enum emu_fault_kind kind)
         return "no wave can make progress";
     case EMU_FAULT_REGISTER:
         return "register out of range";
+    case EMU_FAULT_HALTED:
+        return "halted by the trap handler";
     }
     return "unknown fault";
 }
 
 /* Disassemble the instruction at pc, or show its first dword. */
-static void describe_inst(struct wave *w, struct emu_fault *f)
+static void describe_inst(const struct wave *w, struct emu_fault *f)
 {
     struct mem_region r;
     if (!region_find(w->emu, f->pc, &r, NULL) || r.end - f->pc < 4)
@@ -58,16 +60,21 @@ static void describe_inst(struct wave *w, struct emu_fault *f)
     }
 }
 
+void wave_describe(const struct wave *w, const struct uop *u, enum emu_fault_kind kind,
+                   struct emu_fault *f)
+{
+    *f = (struct emu_fault){.kind = kind, .wave = w->index, .lane = -1};
+    f->pc = program_pc(w->program, u);
+    memcpy(f->workgroup, w->group->id, sizeof f->workgroup);
+    describe_inst(w, f);
+}
+
 static struct emu_fault *begin(struct wave *w, const struct uop *u,
                                enum emu_fault_kind kind)
 {
     struct emu_fault *f = &w->group->fault;
-    if (f->kind == EMU_FAULT_NONE) {
-        *f = (struct emu_fault){.kind = kind, .wave = w->index, .lane = -1};
-        f->pc = program_pc(w->program, u);
-        memcpy(f->workgroup, w->group->id, sizeof f->workgroup);
-        describe_inst(w, f);
-    }
+    if (f->kind == EMU_FAULT_NONE)
+        wave_describe(w, u, kind, f);
     wave_stop(w, STOP_FAULT, u);
     return f;
 }

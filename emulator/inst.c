@@ -16,6 +16,8 @@ static enum emu_inst_kind sopp_kind(unsigned op)
     case ISA_S_ENDPGM_SAVED:
     case ISA_S_ENDPGM_ORDERED_PS_DONE:
         return EMU_KIND_END;
+    case ISA_S_TRAP:
+        return EMU_KIND_BRANCH;
     case ISA_S_BARRIER:
         return EMU_KIND_BARRIER;
     case ISA_S_SLEEP:

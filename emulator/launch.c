@@ -53,6 +53,7 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
         return RD_E_NOMEM;
     }
     r->group.lds = block;
+    r->group.dispatch = dp;
     uint32_t *p = (uint32_t *)(void *)((uint8_t *)block + lds_bytes(dp));
     for (unsigned i = 0; i < n; i++) {
         struct wave *w = &r->waves[i];
@@ -151,6 +152,7 @@ static void init_wave(struct dispatch *dp, struct resident *r, unsigned index,
     uint64_t exec = w->n_items == 64 ? ~UINT64_C(0) : (UINT64_C(1) << w->n_items) - 1;
     w->sgpr[ISA_SEL_EXEC_LO] = (uint32_t)exec;
     w->sgpr[ISA_SEL_EXEC_HI] = (uint32_t)(exec >> 32);
+    trap_init(w);
     wave_set_mode(w, initial_mode(dp->d->rsrc1));
 }
 
@@ -174,13 +176,13 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
     unsigned width = d->wave64 ? 64 : 32;
     g->n_waves = (items + width - 1) / width;
     g->n_live = g->n_waves;
-    g->n_waiting = 0;
+    g->n_waiting = g->n_halted = 0;
     g->lds_bytes = d->lds_bytes;
     g->scratch_bytes = d->scratch_bytes;
     g->turn = (unsigned)((dp->emu->config.seed * 0x9e3779b97f4a7c15ull >> 32) +
                          number * dp->emu->config.seed) %
               g->n_waves;
-    g->fault.kind = EMU_FAULT_NONE;
+    g->fault.kind = g->cause.kind = EMU_FAULT_NONE;
     memset(g->lds, 0, lds_bytes(dp));
     for (unsigned i = 0; i < g->n_waves; i++)
         init_wave(dp, r, i, block, items);

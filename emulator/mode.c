@@ -8,21 +8,6 @@
 
 #include <xmmintrin.h>
 
-enum hwreg_id {
-    HWREG_MODE = 1,
-    HWREG_STATUS = 2,
-    HWREG_TRAPSTS = 3,
-    HWREG_GPR_ALLOC = 5,
-    HWREG_LDS_ALLOC = 6,
-    HWREG_IB_STS = 7,
-    HWREG_SH_MEM_BASES = 15,
-    HWREG_FLAT_SCR_LO = 20,
-    HWREG_FLAT_SCR_HI = 21,
-    HWREG_HW_ID1 = 23,
-    HWREG_HW_ID2 = 24,
-    HWREG_SHADER_CYCLES = 29,
-};
-
 /* Exceptions masked; x86 numbers its rounding nearest, down, up, zero. */
 static unsigned mxcsr_of(unsigned round, unsigned denorm)
 {
@@ -49,14 +34,20 @@ void wave_set_mode(struct wave *w, uint32_t bits)
     _mm_setcsr(w->mxcsr32);
 }
 
+uint32_t wave_status(const struct wave *w)
+{
+    return w->status_bits | (w->scc ? STATUS_SCC : 0) |
+           (wave_exec64(w) ? 0 : STATUS_EXECZ) |
+           (sgpr_mask(w, ISA_SEL_VCC_LO) ? 0 : STATUS_VCCZ);
+}
+
 uint32_t wave_getreg(struct wave *w, unsigned id)
 {
     switch (id) {
     case HWREG_MODE:
         return w->mode_bits;
     case HWREG_STATUS:
-        return w->status_bits | (w->scc ? 1u : 0) | (wave_exec64(w) ? 0 : 1u << 9) |
-               (sgpr_mask(w, ISA_SEL_VCC_LO) ? 0 : 1u << 10);
+        return wave_status(w);
     case HWREG_TRAPSTS:
         return w->trapsts_bits;
     case HWREG_LDS_ALLOC:
@@ -79,8 +70,17 @@ uint32_t wave_getreg(struct wave *w, unsigned id)
 
 void wave_setreg(struct wave *w, unsigned id, uint32_t mask, uint32_t value)
 {
-    if (id == HWREG_MODE)
+    bool privileged = wave_privileged(w);
+    if (id == HWREG_MODE) {
         wave_set_mode(w, (w->mode_bits & ~mask) | (value & mask));
-    else if (id == HWREG_TRAPSTS)
+    } else if (id == HWREG_TRAPSTS) {
+        mask &= privileged ? ~0u : TRAPSTS_EXCP;
         w->trapsts_bits = (w->trapsts_bits & ~mask) | (value & mask);
+    } else if (id == HWREG_STATUS && privileged) {
+        mask &= STATUS_PRIV_WRITES;
+        if (mask & STATUS_SCC)
+            w->scc = value & STATUS_SCC;
+        mask &= ~STATUS_SCC;
+        w->status_bits = (w->status_bits & ~mask) | (value & mask);
+    }
 }

@@ -278,7 +278,7 @@ static void finish_event(struct wave *w, const struct uop *u, struct emu_event *
         e->flags = EMU_EV_FAULT;
     else if (!u && w->stop == STOP_END)
         e->flags = EMU_EV_ENDED;
-    else if (inst->kind == EMU_KIND_BRANCH && e->next_pc != inst->pc + inst->bytes)
+    else if (e->next_pc != inst->pc + inst->bytes)
         e->flags = EMU_EV_TAKEN;
     if (!u && opens_barrier(w))
         e->flags |= EMU_EV_BARRIER_DONE;
@@ -346,6 +346,8 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
     u = execute(w, u);
     if (!u)
         u = shrug_off(w, &info->inst);
+    if (!u && w->stop == STOP_FAULT)
+        u = trap_fault(w);
     *event = NULL;
     if (!u && w->next == at && w->stop != STOP_END && w->stop != STOP_FAULT)
         return u; /* to be run again */

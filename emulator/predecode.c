@@ -552,11 +552,39 @@ static void note_order(struct ctx *c, const struct sem_entry *e)
         c->p->order_matters = true;
 }
 
+/* Outside of the trap handler TTMPs read as zero and swallow writes (manual 3.3.1.4):
+ * NULL in their place, or zeros where an address is looked for. Returns what was
+ * hidden: ISA_OF_IN, ISA_OF_OUT. */
+static unsigned hide_ttmps(struct isa_inst *inst)
+{
+    unsigned hidden = 0;
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        struct isa_opnd *o = &inst->opnd[i];
+        if (o->kind != ISA_OPND_REG || o->sel < ISA_SEL_TTMP0 || o->sel >= ISA_SEL_NULL)
+            continue;
+        hidden |= o->flags & (ISA_OF_IN | ISA_OF_OUT);
+        bool base = o->field == ISA_FIELD_SBASE || o->field == ISA_FIELD_SADDR ||
+                    o->field == ISA_FIELD_SRSRC || o->field == ISA_FIELD_SSAMP;
+        o->sel = base ? SGPR_ZERO : ISA_SEL_NULL;
+    }
+    return hidden;
+}
+
+static const struct uop *x_skip(struct wave *w, const struct uop *u)
+{
+    (void)w;
+    return u + u->dwords;
+}
+
 void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
                struct uop *u)
 {
     struct ctx c = {.emu = emu, .p = p, .inst = inst};
     const struct sem_entry *e = emu->sem[inst->op];
+    struct isa_inst visible = *inst;
+    unsigned hidden = p->privileged ? 0 : hide_ttmps(&visible);
+    if (hidden)
+        c.inst = &visible;
     *u = (struct uop){
         .isa_op = inst->op, .dwords = inst->bytes / 4, .fn = x_unsupported};
     if (!e)
@@ -570,6 +598,8 @@ void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
         break;
     case SEM_SCALAR:
         predecode_scalar(&c, u, e);
+        if (hidden & ISA_OF_OUT) /* not even SCC is written */
+            u->fn = x_skip;
         break;
     case SEM_WAVE:
         if (!predecode_wave_memory(&c, u, e))

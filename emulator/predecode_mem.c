@@ -80,9 +80,9 @@ static void fill_smem(struct ctx *c, struct uop *u)
     m->addr = soffset && soffset->sel < ISA_SEL_NULL ? soffset->sel : NO_ROW;
     if (soffset && soffset->sel == ISA_SEL_M0)
         m->addr = ISA_SEL_M0;
-    u->d = dst ? dst->sel : SGPR_DUMMY;
+    u->d = dst && dst->sel != ISA_SEL_NULL ? dst->sel : SGPR_DUMMY;
     u->imm = inst->offset;
-    if (dst && (unsigned)u->d + m->bytes / 4 > SGPR_DUMMY)
+    if (u->d != SGPR_DUMMY && (unsigned)u->d + m->bytes / 4 > SGPR_DUMMY)
         c->error = "SGPR range";
 }
 

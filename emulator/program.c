@@ -115,7 +115,8 @@ void code_cache_destroy(struct code_cache *c)
     free(c);
 }
 
-static struct program *program_new(uint64_t base, uint64_t bytes, bool wave64)
+static struct program *program_new(uint64_t base, uint64_t bytes,
+                                   struct program_kind kind)
 {
     struct program_data *d = calloc(1, sizeof *d);
     if (!d)
@@ -123,7 +124,8 @@ static struct program *program_new(uint64_t base, uint64_t bytes, bool wave64)
     struct program *p = &d->p;
     p->base = base;
     p->bytes = bytes;
-    p->wave64 = wave64;
+    p->wave64 = kind.wave64;
+    p->privileged = kind.privileged;
     p->uops = reserve(uop_bytes(p));
     p->insts = reserve(inst_bytes(p));
     p->const_rows = reserve((MAX_CONST_ROWS + 16) * ROW_DWORDS * 4ul);
@@ -363,7 +365,7 @@ static void sweep(struct code_cache *c)
     }
 }
 
-rd_status program_get(struct emu *emu, uint64_t entry, bool wave64,
+rd_status program_get(struct emu *emu, uint64_t entry, struct program_kind kind,
                       struct program **out)
 {
     struct mem_region r;
@@ -375,14 +377,14 @@ rd_status program_get(struct emu *emu, uint64_t entry, bool wave64,
     for (; p; p = p->next) {
         struct program_data *d = data_of(p);
         if (d->stale || p->base != r.base || p->bytes != r.end - r.base ||
-            p->wave64 != wave64)
+            p->wave64 != kind.wave64 || p->privileged != kind.privileged)
             continue;
         if (unchanged(d))
             break;
         d->stale = true;
     }
     if (!p) {
-        p = program_new(r.base, r.end - r.base, wave64);
+        p = program_new(r.base, r.end - r.base, kind);
         if (p) {
             p->number = c->n_programs++;
             p->next = c->first;

@@ -68,10 +68,19 @@ void wave_stopped(struct workgroup *g, struct wave *w)
     } else if (w->stop == STOP_END) {
         w->ended = true;
         g->n_live--;
+    } else if (w->stop == STOP_HALT) {
+        w->halted = true;
+        g->n_halted++;
+        return;
     } else {
         return;
     }
     release_barrier(g);
+}
+
+bool group_stands(const struct workgroup *g)
+{
+    return g->n_halted && g->n_halted + g->n_waiting >= g->n_live;
 }
 
 enum group_state group_run(struct resident *r, uint64_t budget)
@@ -81,16 +90,25 @@ enum group_state group_run(struct resident *r, uint64_t budget)
         struct wave *w = g->waves[g->turn];
         if (++g->turn == g->n_waves)
             g->turn = 0;
-        if (w->ended || w->at_barrier)
+        if (w->ended || w->at_barrier || w->halted)
             continue;
         done += wave_run(w, WAVE_QUANTUM);
-        if (w->stop == STOP_FAULT)
-            return GROUP_FAULT;
+        if (w->stop == STOP_FAULT) {
+            const struct uop *handler = trap_fault(w);
+            if (!handler)
+                return GROUP_FAULT;
+            w->next = handler;
+            continue;
+        }
         if (w->stop == STOP_GWS)
             done += budget / 64; /* other workgroups must run first */
         wave_stopped(g, w);
         if (g->n_live == 0)
             return GROUP_DONE;
+        if (group_stands(g)) {
+            trap_report_halt(g);
+            return GROUP_FAULT;
+        }
     }
     return GROUP_RUNNING;
 }
@@ -324,7 +342,8 @@ rd_status dispatch_prepare(struct dispatch *dp)
     dp->n_vgprs = ((d->rsrc1 & 63u) + 1) * (d->wave64 ? 4 : 8);
     if (dp->n_vgprs > WAVE_VGPRS)
         dp->n_vgprs = WAVE_VGPRS;
-    st = program_get(dp->emu, d->entry, d->wave64, &dp->program);
+    struct program_kind kind = {.wave64 = d->wave64};
+    st = program_get(dp->emu, d->entry, kind, &dp->program);
     if (st != RD_OK) {
         dp->fault = (struct emu_fault){
             .kind = EMU_FAULT_FETCH, .pc = d->entry, .lane = -1, .address = d->entry};
@@ -339,6 +358,7 @@ rd_status dispatch_prepare(struct dispatch *dp)
 void dispatch_finish(struct dispatch *dp)
 {
     pthread_mutex_destroy(&dp->lock);
+    dispatch_forget_programs(dp);
     program_put(dp->emu, dp->program);
 }
 

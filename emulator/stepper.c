@@ -234,6 +234,10 @@ uint64_t emu_wave_exec(const struct emu_wave *wave)
 /* Count what the step did to its workgroup; keep the first fault. */
 static rd_status settle(struct dispatch *dp, struct wave *w)
 {
+    if (w->stop == STOP_HALT) { /* nobody resumes it */
+        trap_report_halt(w->group);
+        w->stop = STOP_FAULT;
+    }
     wave_stopped(w->group, w);
     if (w->stop != STOP_FAULT)
         return RD_OK;

@@ -25,8 +25,9 @@
 
 #define WAVE_LANES 32
 #define WAVE_VGPRS 256
-#define SGPR_DUMMY 128 /* two slots: destination of writes to null */
-#define SGPR_SLOTS 132
+#define SGPR_DUMMY 128 /* 16 slots: destination of writes to null */
+#define SGPR_ZERO  144 /* 8 slots, never written */
+#define SGPR_SLOTS 152
 #define ROW_DWORDS 32
 
 /* Where a vector source row comes from: wave.base[] index. */
@@ -195,6 +196,7 @@ enum wave_stop {
     STOP_FAULT,
     STOP_YIELD, /* s_sleep: let others run first */
     STOP_GWS,   /* waits for other workgroups; runs the instruction again */
+    STOP_HALT,  /* STATUS.HALT outside of the trap handler, or FATAL_HALT */
 };
 
 /* A region a wave has touched lately. */
@@ -210,6 +212,33 @@ struct program;
 struct workgroup;
 struct code_cache;
 struct region_table;
+struct dispatch;
+
+/* STATUS (manual 3.4.1). SCC, EXECZ and VCCZ are not kept in wave.status_bits. */
+#define STATUS_SCC        (1u << 0)
+#define STATUS_SYS_PRIO   (3u << 1)
+#define STATUS_USER_PRIO  (3u << 3)
+#define STATUS_PRIV       (1u << 5)
+#define STATUS_TRAP_EN    (1u << 6)
+#define STATUS_EXECZ      (1u << 9)
+#define STATUS_VCCZ       (1u << 10)
+#define STATUS_IN_WG      (1u << 11)
+#define STATUS_HALT       (1u << 13)
+#define STATUS_VALID      (1u << 16)
+#define STATUS_CDBG_USER  (1u << 20)
+#define STATUS_CDBG_SYS   (1u << 21)
+#define STATUS_FATAL_HALT (1u << 23)
+#define STATUS_SCRATCH_EN (1u << 29)
+/* What s_setreg may change in the trap handler. */
+#define STATUS_PRIV_WRITES                                                             \
+    (STATUS_SCC | STATUS_SYS_PRIO | STATUS_USER_PRIO | STATUS_HALT | 1u << 8 |         \
+     1u << 18 | STATUS_CDBG_USER | STATUS_CDBG_SYS | 1u << 25 | 1u << 27 |             \
+     STATUS_SCRATCH_EN)
+
+/* TRAPSTS (manual 3.4.9) */
+#define TRAPSTS_EXCP         0x1ffu /* may be written by any shader */
+#define TRAPSTS_MEM_VIOL     (1u << 8)
+#define TRAPSTS_ILLEGAL_INST (1u << 11)
 
 struct wave {
     const uint32_t *base[3]; /* rows by enum src_base, of the current half */
@@ -223,7 +252,9 @@ struct wave {
     uint8_t priority;
     bool wave64;
     bool at_barrier, ended;
-    bool gws_waits; /* has arrived at a global barrier of this generation */
+    bool halted;
+    bool clock_ready; /* n_insts is exact: the clock may be read */
+    bool gws_waits;   /* has arrived at a global barrier of this generation */
     uint32_t gws_generation;
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
     const struct uop *next;
@@ -253,6 +284,7 @@ struct workgroup {
     uint64_t number; /* linear index */
     uint32_t id[3];
     unsigned n_waves, n_live, n_waiting; /* waves in all, not ended, at the barrier */
+    unsigned n_halted;
     struct wave **waves;
     uint8_t *lds;
     uint32_t lds_bytes;
@@ -260,6 +292,8 @@ struct workgroup {
     uint64_t rng;
     unsigned turn; /* next wave to step */
     struct emu_fault fault;
+    struct emu_fault cause; /* of the last entry into a trap handler */
+    struct dispatch *dispatch;
 };
 
 /* Current EXEC of the running half; the two halves of a wave64 are sgpr 126, 127. */
@@ -333,6 +367,7 @@ struct program {
     unsigned n_const;
     bool wave64;
     bool order_matters; /* atomics whose result shows the order of workgroups */
+    bool privileged;    /* code of a trap handler: TTMPs are registers */
     unsigned max_vgpr;  /* highest VGPR index named */
     struct program *next;
 };
@@ -358,10 +393,15 @@ static inline const struct inst_info *program_inst(struct emu *emu, struct progr
     return i ? i : program_decode(emu, p, u);
 }
 
+/* The same bytes mean different things to different waves. */
+struct program_kind {
+    bool wave64, privileged;
+};
+
 /* The program that holds entry, decoded from there; counts a user until program_put.
  * RD_E_NOT_FOUND if entry is not in executable memory. */
-RD_CHECKED rd_status program_get(struct emu *emu, uint64_t entry, bool wave64,
-                                 struct program **out);
+RD_CHECKED rd_status program_get(struct emu *emu, uint64_t entry,
+                                 struct program_kind kind, struct program **out);
 void program_put(struct emu *emu, struct program *p);
 RD_CHECKED rd_status code_cache_create(struct code_cache **out);
 void code_cache_destroy(struct code_cache *c);
@@ -372,6 +412,43 @@ const struct uop *wave_fault(struct wave *w, const struct uop *u,
 const struct uop *wave_fault_at(struct wave *w, const struct uop *u,
                                 enum emu_fault_kind kind, int lane, uint64_t address,
                                 unsigned bytes, bool write);
+
+/* jump.c: where the wave goes on at a GPU address, in another program if need be; NULL
+ * if it is not in executable memory. */
+const struct uop *wave_goto(struct wave *w, uint64_t pc);
+
+/* trap.c: traps, exceptions and halts. */
+
+static inline bool wave_privileged(const struct wave *w)
+{
+    return w->status_bits & STATUS_PRIV;
+}
+
+static inline bool wave_has_handler(const struct wave *w)
+{
+    return (w->status_bits & (STATUS_TRAP_EN | STATUS_PRIV)) == STATUS_TRAP_EN;
+}
+
+/* Into the handler with pc saved. Returns as a handler does. */
+const struct uop *trap_enter(struct wave *w, const struct uop *u, uint64_t pc,
+                             unsigned id);
+const struct uop *trap_return(struct wave *w, const struct uop *u, uint64_t pc);
+/* s_trap. */
+const struct uop *trap_take(struct wave *w, const struct uop *u, unsigned id);
+/* The wave has stopped with a fault: where it goes on in its handler, or NULL. */
+const struct uop *trap_fault(struct wave *w);
+/* Set or clear STATUS.HALT or FATAL_HALT, then go on at next. */
+const struct uop *trap_halt(struct wave *w, const struct uop *u, const struct uop *next,
+                            uint32_t bit, bool set);
+/* Tell the host; M0 has the data. */
+void trap_interrupt(struct wave *w);
+/* TTMPs and STATUS of a new wave. */
+void trap_init(struct wave *w);
+/* Every wave of the group that could run is halted: the fault of the group. */
+void trap_report_halt(struct workgroup *g);
+
+/* The queue of the wave's dispatch. */
+const struct emu_queue *wave_queue(const struct wave *w);
 
 /* observe.c: the watched form of sched.c's loop over a wave's instructions. */
 unsigned observe_run(struct wave *w, unsigned quantum);
@@ -397,6 +474,44 @@ static inline uint64_t wave_clock(const struct wave *w)
 {
     return w->timed ? w->clock : w->n_insts;
 }
+
+/* May the clock be read? n_insts counts whole slices only: if not, the instruction must
+ * end the slice (STOP_YIELD) and run again. */
+static inline bool wave_clock_ready(struct wave *w, unsigned op)
+{
+    if (w->timed || w->clock_ready) {
+        w->clock_ready = false;
+        return true;
+    }
+    w->clock_ready = true;
+    w->n_insts--; /* the slice counts the first attempt */
+    if (w->counts)
+        w->counts[op]--;
+    return false;
+}
+
+/* The instruction at u, as a fault record tells it. */
+void wave_describe(const struct wave *w, const struct uop *u, enum emu_fault_kind kind,
+                   struct emu_fault *f);
+
+/* Hardware registers of s_getreg (manual 3.4). */
+enum hwreg_id {
+    HWREG_MODE = 1,
+    HWREG_STATUS = 2,
+    HWREG_TRAPSTS = 3,
+    HWREG_GPR_ALLOC = 5,
+    HWREG_LDS_ALLOC = 6,
+    HWREG_IB_STS = 7,
+    HWREG_SH_MEM_BASES = 15,
+    HWREG_FLAT_SCR_LO = 20,
+    HWREG_FLAT_SCR_HI = 21,
+    HWREG_HW_ID1 = 23,
+    HWREG_HW_ID2 = 24,
+    HWREG_SHADER_CYCLES = 29,
+};
+
+/* mode.c: STATUS with all its bits. */
+uint32_t wave_status(const struct wave *w);
 
 /* mode.c: MODE register image <-> lane_mode and MXCSR. */
 void wave_set_mode(struct wave *w, uint32_t mode_bits);

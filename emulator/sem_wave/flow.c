@@ -64,34 +64,35 @@ WAVE_OP(s_cbranch_execnz)
     return branch(u, !execz(w));
 }
 
-/* No debugger is attached: the conditional-debug flags are clear. */
+/* The conditional-debug flags; only a trap handler can set them. */
+static bool cdbg(const struct wave *w, uint32_t bit)
+{
+    return w->status_bits & bit;
+}
+
 WAVE_OP(s_cbranch_cdbgsys)
 {
-    (void)w;
-    return next(u);
+    return branch(u, cdbg(w, STATUS_CDBG_SYS));
 }
 
 WAVE_OP(s_cbranch_cdbguser)
 {
-    (void)w;
-    return next(u);
+    return branch(u, cdbg(w, STATUS_CDBG_USER));
 }
 
 WAVE_OP(s_cbranch_cdbgsys_or_user)
 {
-    (void)w;
-    return next(u);
+    return branch(u, cdbg(w, STATUS_CDBG_SYS) || cdbg(w, STATUS_CDBG_USER));
 }
 
 WAVE_OP(s_cbranch_cdbgsys_and_user)
 {
-    (void)w;
-    return next(u);
+    return branch(u, cdbg(w, STATUS_CDBG_SYS) && cdbg(w, STATUS_CDBG_USER));
 }
 
 static const struct uop *jump(struct wave *w, const struct uop *u, uint64_t pc)
 {
-    const struct uop *target = program_at(w->emu, w->program, pc & ~UINT64_C(3));
+    const struct uop *target = wave_goto(w, pc);
     if (target)
         return target;
     return wave_fault_at(w, u, EMU_FAULT_FETCH, -1, pc, 4, false);
@@ -255,6 +256,8 @@ static uint32_t reg_mask(unsigned imm)
 WAVE_OP(s_getreg_b32)
 {
     unsigned imm = (uint16_t)u->imm;
+    if ((imm & 63) == HWREG_SHADER_CYCLES && !wave_clock_ready(w, u->isa_op))
+        return wave_stop(w, STOP_YIELD, u);
     w->sgpr[u->d] = (wave_getreg(w, imm & 63) & reg_mask(imm)) >> (imm >> 6 & 31);
     return next(u);
 }
@@ -335,7 +338,6 @@ WAVE_OP(s_waitcnt_lgkmcnt) { return WAVE_HINT(w, u); }
 WAVE_OP(s_wait_idle) { return WAVE_HINT(w, u); }
 WAVE_OP(s_wait_event) { return WAVE_HINT(w, u); }
 WAVE_OP(s_set_inst_prefetch_distance) { return WAVE_HINT(w, u); }
-WAVE_OP(s_setprio) { return WAVE_HINT(w, u); }
 WAVE_OP(s_wakeup) { return WAVE_HINT(w, u); }
 WAVE_OP(s_incperflevel) { return WAVE_HINT(w, u); }
 WAVE_OP(s_decperflevel) { return WAVE_HINT(w, u); }
@@ -353,6 +355,13 @@ WAVE_OP(v_nop) { return WAVE_HINT(w, u); }
 WAVE_OP(v_pipeflush) { return WAVE_HINT(w, u); }
 WAVE_OP(ds_nop) { return WAVE_HINT(w, u); }
 /* clang-format on */
+
+WAVE_OP(s_setprio)
+{
+    w->status_bits = (w->status_bits & ~STATUS_USER_PRIO) |
+                     ((uint32_t)u->imm << 3 & STATUS_USER_PRIO);
+    return next(u);
+}
 
 /* ---- relative SGPRs (index in M0)
  * ---------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* message.c: messages to the hardware around the wave, halts and traps (manual 3.4.9,
  * 5.1, 5.3).
  *
- * No debugger and no trap handler are attached: what would need one is a fault.
+ * Traps and halts themselves are in trap.c; without a trap handler what would need one
+ * is a fault.
  * SPDX-License-Identifier: MIT
  */
 #include "sem_wrap.h"
@@ -15,22 +16,21 @@ static const struct uop *next(const struct uop *u)
 /* ---- messages ----------------------------------------------------------------------
  */
 
-/* Interrupts to the host and VGPR deallocation have no effect on the wave. */
+#define MESSAGE_INTERRUPT 1u
+
+/* Deallocating VGPRs and the messages of graphics stages have no effect on the wave. */
 WAVE_OP(s_sendmsg)
 {
-    (void)w;
+    if (((unsigned)u->imm & 0xffu) == MESSAGE_INTERRUPT)
+        trap_interrupt(w);
     return next(u);
-}
-
-static const struct uop *halted(struct wave *w, const struct uop *u)
-{
-    return wave_fault(w, u, EMU_FAULT_HANG,
-                      "the wave halts, and nobody is attached to resume it");
 }
 
 WAVE_OP(s_sendmsghalt)
 {
-    return halted(w, u);
+    if (((unsigned)u->imm & 0xffu) == MESSAGE_INTERRUPT)
+        trap_interrupt(w);
+    return trap_halt(w, u, next(u), STATUS_HALT, true);
 }
 
 enum rtn_message {
@@ -43,35 +43,53 @@ enum rtn_message {
 };
 
 #define NO_DOORBELL 0xbadu
+#define TBA_PRESENT (UINT64_C(1) << 63)
 
-/* Instructions per tick of the 100 MHz clock: one instruction a cycle at 2.5 GHz. */
-#define INSTS_PER_TICK 25u
+/* Shader clocks per tick of the 100 MHz clock, at 2.5 GHz. */
+#define CLOCKS_PER_TICK 25u
 
-/* The answer to a message; false if the code is reserved. */
+/* The answer to a message; false if the code is reserved. TBA and TMA are registers
+ * that hold address bits 47:8. */
 static bool answer(const struct wave *w, unsigned message, uint64_t *value)
 {
+    const struct emu_queue *q = wave_queue(w);
     *value = 0;
     switch (message) {
-    case RTN_GET_DOORBELL: /* a dispatch does not know its queue */
-        *value = NO_DOORBELL;
+    case RTN_GET_DOORBELL:
+        *value = q->knows_doorbell ? q->doorbell : NO_DOORBELL;
         return true;
     case RTN_GET_REALTIME:
-        *value = w->n_insts / INSTS_PER_TICK;
+        *value = q->realtime + wave_clock(w) / CLOCKS_PER_TICK;
         return true;
     case RTN_GET_DDID:
-    case RTN_GET_TMA: /* no trap handler */
+        *value = q->packet;
+        return true;
+    case RTN_GET_TMA:
+        *value = q->tma >> 8;
+        return true;
     case RTN_GET_TBA:
-    case RTN_SAVE_WAVE: /* not privileged: answered like an illegal message */
+        *value = q->tba ? q->tba >> 8 | TBA_PRESENT : 0;
+        return true;
+    case RTN_SAVE_WAVE: /* nobody saves contexts; not privileged: an illegal message,
+                           answered all the same */
         return true;
     default:
         return false;
     }
 }
 
+static bool must_wait(struct wave *w, const struct uop *u, unsigned message)
+{
+    return message == RTN_GET_REALTIME && !wave_clock_ready(w, u->isa_op);
+}
+
 WAVE_OP(s_sendmsg_rtn_b32)
 {
     uint64_t value;
-    if (!answer(w, (unsigned)u->imm & 0xffu, &value))
+    unsigned message = (unsigned)u->imm & 0xffu;
+    if (must_wait(w, u, message))
+        return wave_stop(w, STOP_YIELD, u);
+    if (!answer(w, message, &value))
         return wave_fault(w, u, EMU_FAULT_ILLEGAL, "reserved message");
     w->sgpr[u->d] = (uint32_t)value;
     return next(u);
@@ -80,7 +98,10 @@ WAVE_OP(s_sendmsg_rtn_b32)
 WAVE_OP(s_sendmsg_rtn_b64)
 {
     uint64_t value;
-    if (!answer(w, (unsigned)u->imm & 0xffu, &value))
+    unsigned message = (unsigned)u->imm & 0xffu;
+    if (must_wait(w, u, message))
+        return wave_stop(w, STOP_YIELD, u);
+    if (!answer(w, message, &value))
         return wave_fault(w, u, EMU_FAULT_ILLEGAL, "reserved message");
     set_sgpr64(w, u->d, value);
     return next(u);
@@ -92,7 +113,8 @@ WAVE_OP(s_sendmsg_rtn_b64)
 /* SIMM16[0]: halt or go on; SIMM16[2] chooses HALT or FATAL_HALT. */
 WAVE_OP(s_sethalt)
 {
-    return u->imm & 1 ? halted(w, u) : next(u);
+    return trap_halt(w, u, next(u), u->imm & 4 ? STATUS_FATAL_HALT : STATUS_HALT,
+                     u->imm & 1);
 }
 
 WAVE_OP(s_setkill)
@@ -106,12 +128,17 @@ WAVE_OP(s_setkill)
 /* Hardware without a handler runs on; that hides llvm.trap, so it is a fault here. */
 WAVE_OP(s_trap)
 {
-    return wave_fault(w, u, EMU_FAULT_TRAP, "s_trap, and no trap handler is installed");
+    if (!(w->status_bits & STATUS_TRAP_EN))
+        return wave_fault(w, u, EMU_FAULT_TRAP,
+                          "s_trap, and no trap handler is installed");
+    return trap_take(w, u, (unsigned)u->imm & 0xffu);
 }
 
 WAVE_OP(s_rfe_b64)
 {
-    return wave_fault(w, u, EMU_FAULT_ILLEGAL, "outside of a trap handler");
+    if (!wave_privileged(w))
+        return wave_fault(w, u, EMU_FAULT_ILLEGAL, "outside of a trap handler");
+    return trap_return(w, u, scalar_value(w, &u->s[0]));
 }
 
 /* Pads the space behind a program. */

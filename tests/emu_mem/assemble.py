@@ -4,7 +4,7 @@
 Run by hand after changing programs.s; the result is committed, so the tests need no
 assembler.  A line "@NAME" starts a body; it is wrapped so that rows 0..7 of the input are
 in v2..v9 (lane l of row r is dword 64 r + l) and v10..v17 are stored to rows 0..7 of the
-output.  s[0:1] is the input, s[2:3] the output, s[4:31] are the test's.
+output.  "@@NAME" starts a trap handler, which is not wrapped.  s[0:1] is the input, s[2:3] the output, s[4:31] are the test's.
 """
 import pathlib
 import re
@@ -47,7 +47,7 @@ def main():
     for line in (here / "programs.s").read_text().splitlines():
         line = line.split("//")[0].strip()
         if line.startswith("@"):
-            name = line[1:]
+            name = line[2:] if line.startswith("@@") else "body_" + line[1:]
             bodies[name] = []
         elif line:
             bodies[name].append(line)
@@ -61,7 +61,7 @@ def main():
         same = [c[0] for c in code[32]] == [c[0] for c in code[64]]
         if not same:
             sys.exit(f"{name}: differs between the wave sizes")
-        text += emit("body_" + name, code[32])
+        text += emit(name, code[32])
     (here / "programs.inc").write_text("\n".join(text) + "\n")
 
 

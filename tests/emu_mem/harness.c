@@ -43,6 +43,17 @@ static void map(struct emu *emu, void *p, size_t bytes, unsigned perm, const cha
                      RD_OK);
 }
 
+/* A trap handler's code, 256-byte aligned like all code. */
+static void *place_handler(struct run *r)
+{
+    void *code = mmap(NULL, r->handler_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(code, MAP_FAILED);
+    memcpy(code, r->handler, r->handler_bytes);
+    r->queue.tba = (uint64_t)(uintptr_t)code;
+    return code;
+}
+
 bool run_on(struct run *r, enum emu_simd simd)
 {
     struct emu *emu;
@@ -54,9 +65,13 @@ bool run_on(struct run *r, enum emu_simd simd)
         return false;
     ck_assert_int_eq(st, RD_OK);
     void *code = place(r, &bytes);
+    void *handler = r->handler ? place_handler(r) : NULL;
+    r->body_pc = (uint64_t)(uintptr_t)code + sizeof prologue;
     memset(r->out, 0, sizeof r->out);
     memset(&r->fault, 0, sizeof r->fault);
     map(emu, code, bytes, EMU_MEM_READ | EMU_MEM_EXEC, "code");
+    if (handler)
+        map(emu, handler, r->handler_bytes, EMU_MEM_READ | EMU_MEM_EXEC, "handler");
     map(emu, r->in, sizeof r->in, EMU_MEM_READ, "in");
     map(emu, r->out, sizeof r->out, EMU_MEM_READ | EMU_MEM_WRITE, "out");
     if (r->memory)
@@ -65,7 +80,8 @@ bool run_on(struct run *r, enum emu_simd simd)
     struct emu_dispatch d = {
         .entry = (uint64_t)(uintptr_t)code,
         .groups = {1, 1, 1},
-        .block = {r->lanes, 1, 1},
+        .block = {r->lanes * (r->waves ? r->waves : 1), 1, 1},
+        .queue = &r->queue,
         .rsrc1 = 63u | (mode & 0xffu) << 12 | (mode >> 8 & 1u) << 21 |
                  (mode >> 9 & 1u) << 23,
         .wave64 = r->lanes == 64,
@@ -82,6 +98,8 @@ bool run_on(struct run *r, enum emu_simd simd)
     ck_assert(st == RD_OK || st == RD_E_FAULT);
     emu_destroy(emu);
     munmap(code, bytes);
+    if (handler)
+        munmap(handler, r->handler_bytes);
     return true;
 }
 

@@ -19,8 +19,8 @@
 struct run {
     const uint32_t *body;
     size_t body_bytes;
-    unsigned lanes; /* 32 or 64: one wave of that size */
-    uint32_t in[ROWS][LANES];
+    unsigned lanes;               /* 32 or 64: one wave of that size */
+    uint32_t in[ROWS + 4][LANES]; /* the last four: only read, by more waves */
     uint32_t out[ROWS][LANES];
     uint32_t sgpr[28]; /* s4.. */
     uint32_t lds_bytes, scratch_bytes;
@@ -28,6 +28,11 @@ struct run {
     uint32_t float_mode; /* MODE[7:0]; bit 8: DX10_CLAMP, bit 9: IEEE */
     void *memory;        /* mapped for the program if not NULL */
     uint64_t memory_bytes;
+    unsigned waves;          /* 0: one */
+    const uint32_t *handler; /* trap handler, or NULL */
+    size_t handler_bytes;
+    struct emu_queue queue; /* tba is filled in */
+    uint64_t body_pc;       /* out: where the body was */
     struct emu_fault fault; /* kind EMU_FAULT_NONE if it ran to its end */
 };
 

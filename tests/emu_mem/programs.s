@@ -46,6 +46,176 @@ s_code_end
 @trap
 s_trap 2
 
+// The trap handlers leave in s16.. what they found; s_trap is skipped.
+
+@@handler_show
+s_mov_b32 s16, ttmp0
+s_mov_b32 s17, ttmp1
+s_getreg_b32 s18, hwreg(HW_REG_STATUS)
+s_getreg_b32 s19, hwreg(HW_REG_TRAPSTS)
+s_mov_b32 s20, ttmp6
+s_mov_b32 s21, ttmp9
+s_mov_b32 s22, ttmp11
+s_mov_b32 s23, ttmp12
+s_mov_b64 s[24:25], ttmp[14:15]
+s_sendmsg_rtn_b64 s[26:27], sendmsg(MSG_RTN_GET_TMA)
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS), 0
+s_bitcmp1_b32 s18, 0
+s_add_u32 ttmp0, ttmp0, 4
+s_addc_u32 ttmp1, ttmp1, 0
+s_and_b32 ttmp1, ttmp1, 0xffff
+s_lshr_b32 ttmp2, s18, 0
+s_setreg_b32 hwreg(HW_REG_STATUS), ttmp2
+s_rfe_b64 ttmp[0:1]
+
+// As runtimes do it: report doorbell and reason, park, halt.
+@@handler_halt
+s_bfe_u32 ttmp2, ttmp1, 0x80010
+s_sendmsg_rtn_b32 ttmp3, sendmsg(MSG_RTN_GET_DOORBELL)
+s_waitcnt lgkmcnt(0)
+s_and_b32 ttmp3, ttmp3, 0x3ff
+s_cmp_eq_u32 ttmp2, 2
+s_cbranch_scc0 1
+s_bitset1_b32 ttmp3, 10
+s_getreg_b32 ttmp4, hwreg(HW_REG_TRAPSTS, 11, 1)
+s_lshl_b32 ttmp4, ttmp4, 13
+s_or_b32 ttmp3, ttmp3, ttmp4
+s_mov_b32 ttmp2, m0
+s_mov_b32 m0, ttmp3
+s_nop 0
+s_sendmsg sendmsg(MSG_INTERRUPT)
+s_waitcnt lgkmcnt(0)
+s_mov_b32 m0, ttmp2
+s_getpc_b64 ttmp[0:1]
+s_add_u32 ttmp0, ttmp0, 24
+s_addc_u32 ttmp1, ttmp1, 0
+s_bitset1_b32 ttmp12, 13
+s_setreg_b32 hwreg(HW_REG_STATUS), ttmp12
+s_rfe_b64 ttmp[0:1]
+s_nop 0
+s_trap 2
+s_branch 0xfffe
+
+@@handler_fatal
+s_sethalt 1
+s_sethalt 5
+s_endpgm
+
+@@handler_resume
+s_sethalt 1
+s_sethalt 0
+s_add_u32 ttmp0, ttmp0, 4
+s_addc_u32 ttmp1, ttmp1, 0
+s_and_b32 ttmp1, ttmp1, 0xffff
+s_rfe_b64 ttmp[0:1]
+
+@@handler_broken
+s_trap 7
+s_code_end
+
+@trap_show
+s_mov_b32 s8, 1
+s_cmp_eq_u32 s8, 1
+s_trap 5
+s_cselect_b32 s9, 1, 0
+s_getreg_b32 s10, hwreg(HW_REG_STATUS, 5, 2)
+v_mov_b32 v10, s16
+v_mov_b32 v11, s17
+v_mov_b32 v12, s18
+v_mov_b32 v13, s20
+v_mov_b32 v14, s21
+v_mov_b32 v15, s22
+v_mov_b32 v16, s9
+v_mov_b32 v17, s10
+
+@trap_second_level
+s_mov_b64 vcc, 1
+s_trap 3
+v_mov_b32 v10, s18
+v_mov_b32 v11, s23
+v_mov_b32 v12, s24
+v_mov_b32 v13, s25
+v_mov_b32 v14, s26
+v_mov_b32 v15, s27
+s_sendmsg_rtn_b64 s[4:5], sendmsg(MSG_RTN_GET_TBA)
+v_mov_b32 v16, s4
+v_mov_b32 v17, s5
+
+@trap_illegal
+s_mov_b32 s4, 1
+.long 0xbf9f0000
+v_mov_b32 v10, s16
+v_mov_b32 v11, s17
+v_mov_b32 v12, s19
+
+@trap_lds
+s_mov_b32 m0, 0x20f00
+lds_direct_load v2
+s_nop 0
+v_mov_b32 v10, s17
+v_mov_b32 v11, s19
+
+@trap_halt
+s_mov_b32 m0, 77
+s_trap 2
+v_mov_b32 v10, 1
+
+@trap_barrier
+v_readfirstlane_b32 s8, v0
+s_cmp_lg_u32 s8, 0
+s_cbranch_scc1 1
+s_trap 2
+s_barrier
+
+@trap_temporaries
+s_mov_b32 ttmp3, 5
+s_cmp_eq_u32 s2, s2
+s_and_b32 ttmp4, 0, 0
+s_cselect_b32 s8, 1, 0
+s_add_u32 s9, ttmp3, 7
+v_mov_b32 v10, s8
+v_mov_b32 v11, s9
+v_mov_b32 v12, ttmp3
+v_readfirstlane_b32 ttmp5, v2
+s_load_b64 null, s[0:1], 0
+s_waitcnt lgkmcnt(0)
+v_mov_b32 v13, m0
+v_mov_b32 v14, exec_lo
+
+@interrupt
+s_mov_b32 m0, 0x1000123
+s_sendmsg sendmsg(MSG_INTERRUPT)
+
+@clocks
+s_getreg_b32 s8, hwreg(HW_REG_SHADER_CYCLES, 0, 20)
+s_nop 0
+s_nop 0
+s_getreg_b32 s9, hwreg(HW_REG_SHADER_CYCLES, 0, 20)
+s_sub_u32 s8, s9, s8
+v_mov_b32 v10, s8
+s_sendmsg_rtn_b64 s[10:11], sendmsg(MSG_RTN_GET_REALTIME)
+s_movk_i32 s12, 500
+s_nop 0
+s_sub_u32 s12, s12, 1
+s_cmp_lg_u32 s12, 0
+s_cbranch_scc1 0xfffc
+s_sendmsg_rtn_b64 s[14:15], sendmsg(MSG_RTN_GET_REALTIME)
+v_mov_b32 v11, s10
+v_mov_b32 v12, s11
+v_mov_b32 v13, s14
+v_mov_b32 v14, s15
+
+@setprio
+s_setprio 2
+s_getreg_b32 s8, hwreg(HW_REG_STATUS, 3, 2)
+v_mov_b32 v10, s8
+s_setreg_imm32_b32 hwreg(HW_REG_STATUS), 0x2000
+s_getreg_b32 s8, hwreg(HW_REG_STATUS, 13, 1)
+v_mov_b32 v11, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS), -1
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS)
+v_mov_b32 v12, s8
+
 @rfe
 s_rfe_b64 s[4:5]
 

@@ -159,7 +159,8 @@ START_TEST(every_form)
     uint64_t base = (uint64_t)(uintptr_t)c.words;
     ck_assert_int_eq(
         emu_mem_add(emu, base, c.n * 4, EMU_MEM_READ | EMU_MEM_EXEC, "code"), RD_OK);
-    ck_assert_int_eq(program_get(emu, base, wave == 64, &p), RD_OK);
+    ck_assert_int_eq(
+        program_get(emu, base, (struct program_kind){.wave64 = wave == 64}, &p), RD_OK);
     for (size_t i = 0; i < c.n_starts && refused < 100; i++)
         refused += check_form(emu, p, &c, c.starts[i], wave);
     printf("wave%u: %zu encodings\n", wave, c.n_starts);

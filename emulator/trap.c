@@ -1,0 +1,166 @@
+/* trap.c: trap handlers: entry, return, halts, interrupts (manual 3.4.9, 5.1).
+ *
+ * A wave enters the handler by s_trap, or instead of a fault that hardware turns into
+ * an exception: illegal instructions and bad LDS, scratch or alignment. Unmapped
+ * addresses remain faults of the dispatch: the driver reports them as page faults.
+ * Inside, the wave is privileged: TTMPs are registers, STATUS can be written, and a
+ * fault is final.
+ *
+ * TTMPs as the hardware fills them, at launch and at entry:
+ *   ttmp0   PC[31:0]                       ttmp6   index of the dispatch packet [24:0]
+ *   ttmp1   HT[24], trap id[23:16],        ttmp8-10  workgroup x, y, z
+ *           PC[47:32]                      ttmp11  no scratch[6], wave in group[5:0]
+ * A second-level handler also finds what the kernel driver's first level leaves:
+ *   ttmp12  STATUS at entry                ttmp14, 15  TMA
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "dispatch.h"
+
+#define TTMP(n)    (ISA_SEL_TTMP0 + (n))
+#define PACKET     0x1ffffffu
+#define NO_SCRATCH (1u << 6)
+#define PC_HI      0xffffu
+
+const struct emu_queue *wave_queue(const struct wave *w)
+{
+    static const struct emu_queue nothing;
+    const struct emu_dispatch *d = w->group->dispatch->d;
+    return d->queue ? d->queue : &nothing;
+}
+
+void trap_init(struct wave *w)
+{
+    const struct emu_queue *q = wave_queue(w);
+    const struct workgroup *g = w->group;
+    w->status_bits = STATUS_VALID | (g->n_waves > 1 ? STATUS_IN_WG : 0) |
+                     (g->scratch_bytes ? STATUS_SCRATCH_EN : 0);
+    if (!q->tba)
+        return;
+    w->status_bits |= STATUS_TRAP_EN;
+    w->sgpr[TTMP(6)] = q->packet & PACKET;
+    memcpy(&w->sgpr[TTMP(8)], g->id, sizeof g->id);
+    w->sgpr[TTMP(11)] = (g->scratch_bytes ? 0 : NO_SCRATCH) | (w->index & 63u);
+}
+
+const struct uop *trap_enter(struct wave *w, const struct uop *u, uint64_t pc,
+                             unsigned id)
+{
+    const struct emu_queue *q = wave_queue(w);
+    w->status_bits |= STATUS_PRIV;
+    w->sgpr[TTMP(0)] = (uint32_t)pc;
+    w->sgpr[TTMP(1)] = (uint32_t)(pc >> 32 & PC_HI) | (id & 0xffu) << 16;
+    if (q->second_level) {
+        w->sgpr[TTMP(12)] = wave_status(w);
+        w->sgpr[TTMP(14)] = (uint32_t)q->tma;
+        w->sgpr[TTMP(15)] = (uint32_t)(q->tma >> 32);
+    }
+    const struct uop *handler = wave_goto(w, q->tba);
+    if (!handler)
+        return wave_fault_at(w, u, EMU_FAULT_FETCH, -1, q->tba, 4, false);
+    return handler;
+}
+
+const struct uop *trap_take(struct wave *w, const struct uop *u, unsigned id)
+{
+    struct workgroup *g = w->group;
+    uint64_t pc = program_pc(w->program, u);
+    if (wave_has_handler(w)) {
+        wave_describe(w, u, EMU_FAULT_TRAP, &g->cause);
+        g->cause.trap_id = id;
+    }
+    return trap_enter(w, u, pc, id);
+}
+
+/* Exceptions that hardware raises for a kind of fault; 0: none. */
+static uint32_t exception_of(enum emu_fault_kind kind)
+{
+    switch (kind) {
+    case EMU_FAULT_ILLEGAL:
+        return TRAPSTS_ILLEGAL_INST;
+    case EMU_FAULT_MISALIGNED:
+    case EMU_FAULT_LDS_RANGE:
+    case EMU_FAULT_SCRATCH_RANGE:
+        return TRAPSTS_MEM_VIOL;
+    default:
+        return 0;
+    }
+}
+
+const struct uop *trap_fault(struct wave *w)
+{
+    struct workgroup *g = w->group;
+    uint32_t exception = exception_of(g->fault.kind);
+    if (!exception || !wave_has_handler(w) || g->fault.wave != w->index)
+        return NULL;
+    g->cause = g->fault;
+    g->fault.kind = EMU_FAULT_NONE;
+    w->trapsts_bits |= exception;
+    w->stop = STOP_NONE;
+    return trap_enter(w, w->next, g->cause.pc, 0);
+}
+
+/* Does the wave stand still? */
+static bool stands(const struct wave *w)
+{
+    uint32_t s = w->status_bits;
+    return s & STATUS_FATAL_HALT || (s & (STATUS_HALT | STATUS_PRIV)) == STATUS_HALT;
+}
+
+const struct uop *trap_return(struct wave *w, const struct uop *u, uint64_t pc)
+{
+    w->status_bits &= ~STATUS_PRIV;
+    const struct uop *next = wave_goto(w, pc & UINT64_C(0xffffffffffff));
+    if (!next)
+        return wave_fault_at(w, u, EMU_FAULT_FETCH, -1, pc, 4, false);
+    return stands(w) ? wave_stop(w, STOP_HALT, next) : next;
+}
+
+const struct uop *trap_halt(struct wave *w, const struct uop *u, const struct uop *next,
+                            uint32_t bit, bool set)
+{
+    if (set && !(w->status_bits & STATUS_TRAP_EN))
+        return wave_fault(w, u, EMU_FAULT_HANG,
+                          "the wave halts, and nobody is attached to resume it");
+    w->status_bits = (w->status_bits & ~bit) | (set ? bit : 0);
+    return stands(w) ? wave_stop(w, STOP_HALT, next) : next;
+}
+
+void trap_interrupt(struct wave *w)
+{
+    const struct emu_queue *q = wave_queue(w);
+    const struct workgroup *g = w->group;
+    struct emu_interrupt i = {.data = w->sgpr[ISA_SEL_M0] & 0xffffffu,
+                              .privileged = wave_privileged(w),
+                              .workgroup = {g->id[0], g->id[1], g->id[2]},
+                              .wave = w->index};
+    if (i.privileged)
+        i.cause = &g->cause;
+    if (q->interrupt)
+        q->interrupt(q->ctx, &i);
+}
+
+void trap_report_halt(struct workgroup *g)
+{
+    struct emu_fault *f = &g->fault;
+    char detail[sizeof f->detail];
+    *f = g->cause;
+    if (f->kind == EMU_FAULT_NONE) { /* a halt without a trap */
+        f->lane = -1;
+        for (unsigned i = 0; i < g->n_waves && f->kind == EMU_FAULT_NONE; i++)
+            if (g->waves[i]->halted)
+                wave_describe(g->waves[i], g->waves[i]->next, EMU_FAULT_HALTED, f);
+        return;
+    }
+    if (f->kind == EMU_FAULT_TRAP)
+        snprintf(detail, sizeof detail, "after trap %u", f->trap_id);
+    else
+        snprintf(detail, sizeof detail, "after %s%s%.100s", emu_fault_name(f->kind),
+                 *f->detail ? ": " : "", f->detail);
+    memcpy(f->detail, detail, sizeof detail);
+    f->cause = f->kind;
+    f->kind = EMU_FAULT_HALTED;
+}
