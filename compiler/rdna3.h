@@ -40,6 +40,7 @@ struct mi {
     const char *text;
     struct mi_opnd opnd[MI_OPNDS];
     uint32_t label; /* MI_LABEL, MI_BRANCH */
+    uint32_t next;  /* while instructions are chosen: index of the next one */
 };
 
 struct vreg {
@@ -56,11 +57,44 @@ struct mi_loop {
     uint32_t begin, end;
 };
 
+/* A register that a loop adds to at the end of each pass. */
+struct rdna3_step {
+    struct rdna3_step *next;
+    struct mi_opnd reg;
+    int64_t by;
+};
+
+/* A loop while instructions are chosen; number 0 is the kernel. */
+struct rdna3_scope {
+    uint32_t parent, depth;
+    uint32_t range;    /* its operation */
+    uint32_t before;   /* instruction after which what it needs can be computed */
+    uint32_t if_depth; /* IFs around it */
+    struct rdna3_step *steps;
+};
+
 struct rdna3 {
     const struct cc_prog *p;
     struct cc_arena arena;
     struct mi *code;
     uint32_t n_code, cap_code;
+    uint32_t cursor; /* instructions are put after this one; 0: a first, empty one */
+    struct rdna3_scope *scopes;
+    uint32_t n_scopes, cap_scopes;
+    uint32_t scope;         /* innermost open loop */
+    uint32_t if_depth;      /* IFs that are open */
+    uint32_t *home;         /* of each operation: the loop that its value belongs to */
+    struct rdna3_sum *sums; /* parts of addresses that are in registers */
+    struct rdna3_base *bases;
+    struct mi_opnd *param;  /* of each PARAM: its address, an SGPR pair */
+    struct mi_opnd *packed; /* of f16 LOADs: the dword that holds them */
+    uint8_t *half;          /* and which half of it, + 1 */
+    bool *done;             /* LOADs and STOREs that came with another */
+    uint32_t **group_list;  /* of the last of STOREs that are done at once: all */
+    uint8_t *group_count;
+    struct rdna3_wmma **wmma; /* of each WMMA */
+    struct rdna3_slot *slots; /* of each f16 LOAD */
+    struct fragment *fragments;
     struct vreg *regs;
     uint32_t n_regs, cap_regs;
     struct mi_loop *loops;
@@ -68,10 +102,11 @@ struct rdna3 {
     uint32_t n_labels;
     struct mi_opnd *value; /* of each operation */
     uint32_t *uses, *last_use, *block;
-    bool *fused;    /* computed inside its only user */
-    uint32_t *dest; /* of an operation: the register element it is stored to, + 1 */
-    uint32_t **elements; /* of register buffers: virtual registers + 1 */
-    int64_t *lds_offset; /* of LDS buffers */
+    bool *fused;               /* computed inside its only user */
+    struct rdna3_place *place; /* of each LOAD and STORE */
+    struct mi_opnd *dest; /* of an operation: the register element it is stored to */
+    struct mi_opnd **elements; /* of register buffers */
+    int64_t *lds_offset;       /* of LDS buffers */
     int64_t lds_bytes;
     uint32_t kernarg, group[3], item[3]; /* + 1; 0: not used */
     uint32_t groups[3], blocks[3];
@@ -88,6 +123,16 @@ uint32_t rdna3_mask(struct rdna3 *r);
 /* Append; operands in the template's order. */
 struct mi *rdna3_mi(struct rdna3 *r, enum mi_kind kind, const char *text,
                     unsigned n_def, unsigned n, const struct mi_opnd *opnd);
+
+/* The following instructions go to where values of a loop are computed: before the next
+ * loop inside it. Undone by rdna3_leave with what rdna3_enter gave. */
+uint32_t rdna3_enter(struct rdna3 *r, uint32_t scope);
+void rdna3_leave(struct rdna3 *r, uint32_t scope, uint32_t before);
+uint32_t rdna3_open_scope(struct rdna3 *r, uint32_t range);
+/* The inner one of two open loops. */
+uint32_t rdna3_inner(const struct rdna3 *r, uint32_t a, uint32_t b);
+/* Instructions in their final order. */
+void rdna3_order(struct rdna3 *r);
 
 static inline struct mi_opnd mi_reg(const struct rdna3 *r, uint32_t reg)
 {
@@ -126,5 +171,10 @@ void rdna3_op(struct rdna3 *r, const char *text, struct mi_opnd dst, unsigned n,
 void rdna3_allocate(struct rdna3 *r);
 /* Text of the code, with the waits that it needs. */
 void rdna3_print_code(struct rdna3 *r, struct cc_text *t);
+
+/* ---- rdna3_text.c ---- */
+
+/* The whole text: code, descriptor, metadata. */
+RD_CHECKED rd_status rdna3_print(struct rdna3 *r, char **text);
 
 #endif

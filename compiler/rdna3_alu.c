@@ -721,7 +721,7 @@ void rdna3_alu(struct rdna3 *r, uint32_t at)
     a.from = r->p->insts[n->src[n->op == CC_WHERE]].dtype;
     for (uint32_t i = 0; i < n->n_src && i < 3; i++)
         a.s[i] = r->value[n->src[i]];
-    if (r->fused[at] || (!r->dest[at] && scalar(&a)))
+    if (r->fused[at] || (r->dest[at].kind != MI_REG && scalar(&a)))
         return;
     if (n->op == CC_WHERE)
         where(&a);

@@ -81,8 +81,8 @@ static inline struct mi_opnd mask2(struct alu *a, const char *text, struct mi_op
  */
 static inline struct mi_opnd target(struct alu *a)
 {
-    uint32_t d = a->r->dest[a->at];
-    return d ? mi_reg(a->r, d - 1) : new_v(a, 1);
+    struct mi_opnd d = a->r->dest[a->at];
+    return d.kind == MI_REG ? d : new_v(a, 1);
 }
 
 static inline void result(struct alu *a, struct mi_opnd o)

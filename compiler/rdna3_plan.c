@@ -121,6 +121,8 @@ static bool is_free(const struct rdna3 *r, uint32_t from, uint32_t store)
     uint32_t begin = from;
     while (begin > 0 && r->block[begin - 1] == r->block[from])
         begin--;
+    if (p->insts[from].op == CC_LOAD) /* it may be done together with an earlier one */
+        from = begin;
     for (uint32_t i = begin; i < store; i++) {
         const struct cc_inst *n = &p->insts[i];
         if ((n->op != CC_LOAD && n->op != CC_STORE) || !same_element(p, n, s))
@@ -143,11 +145,31 @@ static void find_dests(struct rdna3 *r)
             continue;
         uint32_t v = n->src[2];
         int64_t element = p->insts[n->src[1]].arg[0];
-        if (!one_instruction(&p->insts[v]) || r->uses[v] != 1 || r->fused[v] ||
-            r->block[v] != r->block[i] || !is_free(r, v, i) || element < 0 ||
-            element >= cc_memory_elements(&p->insts[n->src[0]]))
+        bool load = p->insts[v].op == CC_LOAD && !rdna3_is_reg(p, &p->insts[v]) &&
+                    p->insts[v].n_src == 2 && cc_dtype_bytes(p->insts[v].dtype) == 4;
+        if ((!load && !one_instruction(&p->insts[v])) || r->uses[v] != 1 ||
+            r->fused[v] || r->block[v] != r->block[i] || !is_free(r, v, i) ||
+            element < 0 || element >= cc_memory_elements(&p->insts[n->src[0]]))
             continue;
         r->dest[v] = r->elements[n->src[0]][element];
+    }
+}
+
+/* Registers of a register buffer: groups of eight for products, of four for wide
+ * access to memory. */
+static void place_elements(struct rdna3 *r, uint32_t at, uint32_t count, unsigned width)
+{
+    uint32_t group = width == 2 ? 1 : count % 8 == 0 ? 8 : count % 4 == 0 ? 4 : 1;
+    struct mi_opnd *e = cc_arena_alloc(&r->arena, (count + 1) * sizeof *e);
+    r->elements[at] = e;
+    if (!e) {
+        rdna3_fail(r, RD_E_NOMEM, at, "out of memory");
+        return;
+    }
+    for (uint32_t i = 0; i < count; i += group) {
+        struct mi_opnd g = mi_reg(r, rdna3_reg(r, true, group * width));
+        for (uint32_t j = 0; j < group; j++)
+            e[i + j] = group == 1 ? g : mi_part(g, j);
     }
 }
 
@@ -171,12 +193,7 @@ static void place_buffers(struct rdna3 *r)
                        (long long)count);
             return;
         }
-        r->elements[i] =
-            cc_arena_alloc(&r->arena, (size_t)count * sizeof(uint32_t) + 1);
-        for (int64_t j = 0; j < count && r->elements[i]; j++)
-            r->elements[i][j] = rdna3_reg(r, true, bytes == 8 ? 2 : 1) + 1;
-        if (!r->elements[i])
-            rdna3_fail(r, RD_E_NOMEM, i, "out of memory");
+        place_elements(r, i, (uint32_t)count, bytes == 8 ? 2 : 1);
     }
     if (r->lds_bytes > 65536)
         rdna3_fail(r, RD_E_RANGE, 0, "%lld bytes of LDS, at most 65536",
@@ -192,93 +209,32 @@ void rdna3_plan(struct rdna3 *r)
     r->fused = cc_arena_alloc(&r->arena, n * sizeof *r->fused);
     r->dest = cc_arena_alloc(&r->arena, n * sizeof *r->dest);
     r->value = cc_arena_alloc(&r->arena, n * sizeof *r->value);
+    r->place = cc_arena_alloc(&r->arena, n * sizeof *r->place);
+    r->home = cc_arena_alloc(&r->arena, n * sizeof *r->home);
+    r->param = cc_arena_alloc(&r->arena, n * sizeof *r->param);
+    r->packed = cc_arena_alloc(&r->arena, n * sizeof *r->packed);
+    r->half = cc_arena_alloc(&r->arena, n);
+    r->done = cc_arena_alloc(&r->arena, n * sizeof *r->done);
+    r->group_list = cc_arena_alloc(&r->arena, n * sizeof *r->group_list);
+    r->group_count = cc_arena_alloc(&r->arena, n);
+    r->wmma = cc_arena_alloc(&r->arena, n * sizeof *r->wmma);
+    r->slots = cc_arena_alloc(&r->arena, n * rdna3_slot_bytes);
     r->elements = cc_arena_alloc(&r->arena, n * sizeof *r->elements);
     r->lds_offset = cc_arena_alloc(&r->arena, n * sizeof *r->lds_offset);
     if (!r->uses || !r->last_use || !r->block || !r->fused || !r->dest || !r->value ||
-        !r->elements || !r->lds_offset) {
+        !r->elements || !r->lds_offset || !r->place || !r->home || !r->param ||
+        !r->packed || !r->half || !r->done || !r->group_list || !r->group_count ||
+        !r->wmma || !r->slots) {
         rdna3_fail(r, RD_E_NOMEM, 0, "out of memory");
         return;
     }
     find_blocks(r);
     find_uses(r);
     find_fused(r);
+    rdna3_find_places(r);
     place_buffers(r);
     if (r->status == RD_OK)
         find_dests(r);
-}
-
-/* ---- addresses ---- */
-
-static int64_t divisor(const struct cc_uop *n, unsigned depth)
-{
-    int64_t a, b;
-    if (depth == 0)
-        return 1;
-    switch (n->op) {
-    case CC_CONST:
-        a = n->arg[0] & -n->arg[0];
-        return a == 0 || a > 64 ? 64 : a;
-    case CC_ADD:
-    case CC_SUB:
-        a = divisor(n->src[0], depth - 1);
-        b = divisor(n->src[1], depth - 1);
-        return a < b ? a : b;
-    case CC_MUL:
-        a = divisor(n->src[0], depth - 1) * divisor(n->src[1], depth - 1);
-        return a < 64 ? a : 64;
-    default:
-        return 1;
-    }
-}
-
-/* The largest power of two, up to 64, that is known to divide a value. */
-int64_t rdna3_divisor(const struct cc_uop *n)
-{
-    return divisor(n, 6);
-}
-
-struct rdna3_place rdna3_place(const struct rdna3 *r, const struct cc_inst *n)
-{
-    uint32_t index = n->src[1];
-    const struct cc_uop *x = r->p->nodes[index];
-    int64_t bytes = cc_dtype_bytes(r->p->insts[n->src[0]].dtype);
-    struct rdna3_place a = {.memory = n->src[0], .index = index};
-    if (x->op == CC_CONST && x->vmin >= 0 && x->vmin * bytes <= 4095) {
-        a.index = UINT32_MAX;
-        a.offset = x->vmin * bytes;
-    } else if (x->op == CC_ADD && x->src[1]->op == CC_CONST && x->src[0]->vmin >= 0 &&
-               x->src[1]->arg[0] * bytes >= -4096 &&
-               x->src[1]->arg[0] * bytes <= 4095) {
-        a.index = x->src[0]->id;
-        a.offset = x->src[1]->arg[0] * bytes;
-    }
-    return a;
-}
-
-/* LOADs of one stretch that follow each other in memory: count of them, from the first;
- * list: their operations in order of address. */
-unsigned rdna3_run(const struct rdna3 *r, uint32_t at, const bool *done, unsigned max,
-                   uint32_t *list)
-{
-    const struct cc_prog *p = r->p;
-    struct rdna3_place first = rdna3_place(r, &p->insts[at]);
-    int64_t bytes = cc_dtype_bytes(p->insts[at].dtype);
-    unsigned count = 1;
-    memset(list, 0xff, max * sizeof *list);
-    list[0] = at;
-    for (uint32_t i = at + 1; i < p->count && r->block[i] == r->block[at]; i++) {
-        const struct cc_inst *n = &p->insts[i];
-        if (n->op == CC_STORE && !rdna3_is_reg(p, n))
-            break;
-        if (n->op != CC_LOAD || n->n_src > 2 || done[i] || n->src[0] != first.memory)
-            continue;
-        struct rdna3_place a = rdna3_place(r, n);
-        int64_t k = (a.offset - first.offset) / bytes;
-        if (a.index == first.index && (a.offset - first.offset) % bytes == 0 && k > 0 &&
-            k < max && list[k] == UINT32_MAX)
-            list[k] = i;
-    }
-    while (count < max && list[count] != UINT32_MAX)
-        count++;
-    return count;
+    if (r->status == RD_OK)
+        rdna3_plan_products(r);
 }
