@@ -15,7 +15,8 @@
 struct abi_ctx {
     struct gdev *dev;
     const struct abi_host *host;
-    int log_fd; /* -1: no log */
+    int log_fd;           /* -1: no log */
+    struct cs_tables *cs; /* drm_cs.c; NULL until somebody needs it */
 };
 
 /* One ioctl: the dispatcher copies size bytes (or what the client gave) in and out. */
@@ -83,6 +84,15 @@ ABI_HANDLER(update_queue);
 ABI_HANDLER(set_cu_mask);
 ABI_HANDLER(queue_wave_state);
 ABI_HANDLER(queue_gws);
+
+/* Handlers of the render node about submission: drm_cs.c */
+ABI_HANDLER(drm_ctx);
+ABI_HANDLER(drm_bo_list);
+ABI_HANDLER(drm_cs);
+ABI_HANDLER(drm_wait_cs);
+ABI_HANDLER(drm_wait_fences);
+ABI_HANDLER(drm_wait_idle);
+ABI_HANDLER(smi_events);
 
 /* dmabuf.c, used by both files */
 RD_CHECKED int abi_dmabuf_create(struct abi_ctx *ctx, uint32_t bo, bool cloexec,

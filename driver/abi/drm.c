@@ -1,7 +1,6 @@
 /* drm.c: the render node ioctls that libdrm_amdgpu and ROCr issue.
  *
- * A GEM handle is the device model's buffer handle. Command submission through this
- * node does not exist: compute goes through /dev/kfd queues.
+ * A GEM handle is the device model's buffer handle. Submissions are in drm_cs.c.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -336,7 +335,8 @@ static int gem_op(struct abi_ctx *ctx, void *argp, size_t size)
 #define CORE(nr, type, name, fn) [nr] = {name, sizeof(struct type), fn, 0, false}
 #define GPU(nr, type, name, fn)                                                        \
     [DRM_COMMAND_BASE + (nr)] = {name, sizeof(type), fn, 0, false}
-#define NO_GPU(nr, name, err) [DRM_COMMAND_BASE + (nr)] = {name, 0, NULL, err, false}
+#define GPU_SLEEPS(nr, type, name, fn)                                                 \
+    [DRM_COMMAND_BASE + (nr)] = {name, sizeof(type), fn, 0, true}
 
 const struct abi_call abi_drm_calls[] = {
     CORE(DRM_NR_VERSION, drm_version, "VERSION", version),
@@ -350,9 +350,15 @@ const struct abi_call abi_drm_calls[] = {
          prime_from_fd),
     GPU(DRM_AMDGPU_GEM_CREATE, union drm_amdgpu_gem_create, "GEM_CREATE", gem_create),
     GPU(DRM_AMDGPU_GEM_MMAP, union drm_amdgpu_gem_mmap, "GEM_MMAP", gem_mmap),
-    NO_GPU(DRM_AMDGPU_CTX, "CTX", ENODEV),
-    NO_GPU(DRM_AMDGPU_BO_LIST, "BO_LIST", ENODEV),
-    NO_GPU(DRM_AMDGPU_CS, "CS", ENODEV),
+    GPU(DRM_AMDGPU_CTX, union drm_amdgpu_ctx, "CTX", abi_drm_ctx),
+    GPU(DRM_AMDGPU_BO_LIST, union drm_amdgpu_bo_list, "BO_LIST", abi_drm_bo_list),
+    GPU(DRM_AMDGPU_CS, union drm_amdgpu_cs, "CS", abi_drm_cs),
+    GPU_SLEEPS(DRM_AMDGPU_GEM_WAIT_IDLE, union drm_amdgpu_gem_wait_idle,
+               "GEM_WAIT_IDLE", abi_drm_wait_idle),
+    GPU_SLEEPS(DRM_AMDGPU_WAIT_CS, union drm_amdgpu_wait_cs, "WAIT_CS",
+               abi_drm_wait_cs),
+    GPU_SLEEPS(DRM_AMDGPU_WAIT_FENCES, union drm_amdgpu_wait_fences, "WAIT_FENCES",
+               abi_drm_wait_fences),
     GPU(DRM_AMDGPU_INFO, struct drm_amdgpu_info, "INFO", info),
     GPU(DRM_AMDGPU_GEM_METADATA, struct drm_amdgpu_gem_metadata, "GEM_METADATA",
         gem_metadata),

@@ -204,10 +204,10 @@ const struct abi_call abi_kfd_calls[] = {
     CALL(0x1c, kfd_ioctl_get_dmabuf_info_args, "GET_DMABUF_INFO", abi_dmabuf_info),
     CALL(0x1d, kfd_ioctl_import_dmabuf_args, "IMPORT_DMABUF", abi_dmabuf_import),
     CALL(0x1e, kfd_ioctl_alloc_queue_gws_args, "ALLOC_QUEUE_GWS", abi_queue_gws),
-    REFUSED(0x1f, "SMI_EVENTS", EINVAL),
+    CALL(0x1f, kfd_ioctl_smi_events_args, "SMI_EVENTS", abi_smi_events),
     CALL(0x20, kfd_ioctl_svm_args, "SVM", abi_svm),
     CALL(0x21, kfd_ioctl_set_xnack_mode_args, "SET_XNACK_MODE", set_xnack_mode),
-    REFUSED(0x22, "CRIU_OP", EINVAL),
+    REFUSED(0x22, "CRIU_OP", EACCES), /* as without CAP_CHECKPOINT_RESTORE */
     CALL(0x23, kfd_ioctl_get_available_memory_args, "AVAILABLE_MEMORY",
          abi_available_memory),
     CALL(0x24, kfd_ioctl_export_dmabuf_args, "EXPORT_DMABUF", abi_dmabuf_export),

@@ -145,3 +145,17 @@ int abi_wait_events(struct abi_ctx *ctx, void *argp, size_t size)
     free(waits);
     return r;
 }
+
+int abi_smi_events(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    struct kfd_ioctl_smi_events_args *args = argp;
+    int fd;
+    (void)size;
+    if (!abi_gpu(args->gpuid))
+        return -EINVAL;
+    rd_status st = gdev_smi_open(ctx->dev, &fd);
+    if (st != RD_OK)
+        return abi_errno(st);
+    args->anon_fd = (uint32_t)fd;
+    return 0;
+}

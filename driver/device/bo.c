@@ -281,6 +281,10 @@ rd_status gdev_bo_free(struct gdev *dev, uint32_t handle)
         st = RD_E_BUSY;
     } else {
         const struct gdev_bo_info *info = &bo->info;
+        if (bo->kernel_va) {
+            gdev_vm_remove(dev, bo->kernel_va, info->bytes);
+            munmap((void *)(uintptr_t)bo->kernel_va, info->bytes);
+        }
         if (bo->mapped)
             gdev_vm_remove(dev, info->va, mapped_bytes(info));
         if (info->kind == GDEV_VRAM && !bo->imported)
@@ -317,6 +321,31 @@ rd_status gdev_bo_map_at(struct gdev *dev, uint32_t handle, uint64_t va,
                          "virtual memory");
     pthread_mutex_unlock(&dev->bo_lock);
     return st;
+}
+
+uint64_t gdev_bo_kernel_map(struct gdev *dev, uint32_t handle, uint64_t offset)
+{
+    uint64_t va = 0;
+    offset &= ~(PAGE - 1);
+    pthread_mutex_lock(&dev->bo_lock);
+    struct gdev_bo *bo = find(dev, handle);
+    if (bo && bo->info.kind <= GDEV_GTT && offset < bo->info.bytes) {
+        if (!bo->kernel_va) {
+            void *p = mmap(NULL, bo->info.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                           dev->render_fd, (off_t)bo->info.offset);
+            if (p != MAP_FAILED &&
+                gdev_vm_add(dev, (uintptr_t)p, bo->info.bytes, GDEV_READ | GDEV_WRITE,
+                            "kernel mapping") == RD_OK) {
+                madvise(p, bo->info.bytes, MADV_DONTFORK);
+                bo->kernel_va = (uintptr_t)p;
+            } else if (p != MAP_FAILED) {
+                munmap(p, bo->info.bytes);
+            }
+        }
+        va = bo->kernel_va ? bo->kernel_va + offset : 0;
+    }
+    pthread_mutex_unlock(&dev->bo_lock);
+    return va;
 }
 
 rd_status gdev_bo_unmap_at(struct gdev *dev, uint64_t va, uint64_t bytes)

@@ -262,6 +262,8 @@ static void page_fault(struct gdev_queue *q, uint64_t va, unsigned perm, bool pr
             fault.read_only ? "read only" : "",
             fault.no_execute ? "not executable" : "", near);
     gdev_event_memory_fault(q->dev, &fault);
+    gdev_smi_event(q->dev, GDEV_SMI_VMFAULT, "%x:%s\n", (unsigned)q->dev->proc->pid,
+                   q->dev->proc->comm);
 }
 
 void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm)

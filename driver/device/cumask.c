@@ -34,7 +34,7 @@ rd_status gdev_queue_cu_mask(struct gdev *dev, uint32_t id, const uint32_t *mask
     rd_status st = RD_E_NOT_FOUND;
     pthread_mutex_lock(&dev->queue_lock);
     struct gdev_queue *q = id < DEV_MAX_QUEUES ? dev->queues[id] : NULL;
-    if (q) {
+    if (q && !q->config.internal) {
         memcpy(q->cu_mask, mask, bits / 8);
         atomic_store(&q->cu_mask_bits, bits);
         st = RD_OK;

@@ -55,6 +55,7 @@ struct svm {
 struct gdev_bo {
     struct gdev_bo_info info;
     bool used, mapped, imported;
+    uint64_t kernel_va; /* gdev_bo_kernel_map; 0: none */
 };
 
 struct event; /* event.c */
@@ -75,6 +76,22 @@ struct dev_clock {
     uint64_t now;    /* while busy */
     int64_t skew;    /* to the host's clock, while not */
     int64_t boot_ns; /* of the boot clock to the monotonic one */
+};
+
+/* submit.c */
+struct dev_ring {
+    uint64_t memory; /* ring, then a page of indices and the fence */
+    uint32_t id;
+    struct gdev_queue *queue; /* NULL: to be created */
+    uint64_t put;             /* dwords */
+    uint64_t last;            /* number of the last submission */
+    uint32_t resets;
+};
+
+/* smi.c: our end of a socket that a client reads */
+struct dev_smi {
+    int fd;
+    uint64_t mask;
 };
 
 struct gdev {
@@ -104,6 +121,13 @@ struct gdev {
     bool poller_runs;
     _Atomic uint32_t kicks;
 
+    pthread_mutex_t ring_lock; /* taken before queue_lock */
+    struct dev_ring rings[GDEV_ENGINES];
+
+    pthread_mutex_t smi_lock;
+    struct dev_smi *smi;
+    unsigned n_smi;
+
     _Atomic uint64_t tba, tma;
     _Atomic bool runtime_enabled;
 };
@@ -123,6 +147,9 @@ void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
 
 /* hostmap.c: may a buffer be mapped over what is there? */
 bool dev_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd);
+
+/* queue.c: as gdev_queue_destroy, for queues of the device itself */
+void dev_queue_remove(struct gdev *dev, uint32_t id, bool internal);
 
 /* svm.c, event.c */
 void dev_svm_init(struct svm *svm);

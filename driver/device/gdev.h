@@ -175,6 +175,7 @@ enum gdev_queue_kind { GDEV_QUEUE_PM4, GDEV_QUEUE_AQL, GDEV_QUEUE_SDMA };
 
 struct gdev_queue_config {
     enum gdev_queue_kind kind;
+    bool internal; /* not a client's: its number is none that calls accept */
     uint64_t ring, ring_bytes;
     uint64_t rptr, wptr; /* addresses of the 64-bit indices */
     uint64_t cwsr, cwsr_bytes;
@@ -201,6 +202,59 @@ RD_CHECKED rd_status gdev_queue_gws(struct gdev *dev, uint32_t id, uint32_t coun
 unsigned gdev_queue_count(struct gdev *dev);
 /* Look at the doorbells now instead of at the next poll. */
 void gdev_kick(struct gdev *dev);
+
+/* ---- the kernel's rings (submit.c) ---- */
+
+enum gdev_engine {
+    GDEV_ENGINE_GFX,
+    GDEV_ENGINE_COMPUTE,
+    GDEV_ENGINE_DMA,
+    GDEV_ENGINES
+};
+
+/* An indirect buffer in GPU memory. */
+struct gdev_ib {
+    uint64_t va;
+    uint32_t dwords;
+};
+
+struct gdev_after {
+    enum gdev_engine engine;
+    uint64_t number;
+};
+
+struct gdev_submit {
+    enum gdev_engine engine;
+    const struct gdev_ib *ibs;
+    unsigned n_ibs;
+    const struct gdev_after *after; /* submissions that must have finished */
+    unsigned n_after;
+    uint64_t user_fence; /* GPU address that gets the number in the end, or 0 */
+};
+
+/* Queue a submission; its number on the engine, from 1. */
+RD_CHECKED rd_status gdev_submit(struct gdev *dev, const struct gdev_submit *s,
+                                 uint64_t *number);
+
+enum gdev_fence { GDEV_FENCE_BUSY, GDEV_FENCE_DONE, GDEV_FENCE_UNKNOWN };
+enum gdev_fence gdev_fence_state(struct gdev *dev, enum gdev_engine engine,
+                                 uint64_t number);
+uint64_t gdev_fence_last(struct gdev *dev, enum gdev_engine engine);
+/* How often a ring was reset because what it ran had failed. */
+uint32_t gdev_ring_resets(struct gdev *dev);
+/* GPU address of a page of a buffer that no client has mapped; 0: out of memory. */
+uint64_t gdev_bo_kernel_map(struct gdev *dev, uint32_t handle, uint64_t offset);
+
+/* ---- system management events (smi.c) ---- */
+
+/* Numbers of the kernel's interface. */
+enum { GDEV_SMI_VMFAULT = 1, GDEV_SMI_PRE_RESET = 3, GDEV_SMI_POST_RESET = 4 };
+
+/* A descriptor on which events can be read as text, once a mask was written to it.
+ * Owner: the client. */
+RD_CHECKED rd_status gdev_smi_open(struct gdev *dev, int *fd);
+void gdev_smi_event(struct gdev *dev, unsigned event, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* First and second level trap handler. */
 void gdev_trap_handler(struct gdev *dev, uint64_t tba, uint64_t tma);

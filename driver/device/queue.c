@@ -213,11 +213,13 @@ static struct gdev_queue *queue_new(struct gdev *dev,
 /* Queue lock held. */
 static rd_status start(struct gdev *dev, struct gdev_queue *q)
 {
-    uint32_t id = 0;
-    while (id < DEV_MAX_QUEUES && dev->queues[id])
+    uint32_t id = 0; /* the device's own come from the end */
+    uint32_t flip = q->config.internal ? DEV_MAX_QUEUES - 1 : 0;
+    while (id < DEV_MAX_QUEUES && dev->queues[id ^ flip])
         id++;
     if (id == DEV_MAX_QUEUES)
         return RD_E_NOMEM;
+    id ^= flip;
     q->id = id;
     q->doorbell = dev->doorbells + id;
     *q->doorbell = q->config.kind == GDEV_QUEUE_AQL ? AQL_DOORBELL_EMPTY : 0;
@@ -263,15 +265,21 @@ rd_status gdev_queue_create(struct gdev *dev, const struct gdev_queue_config *co
     return RD_OK;
 }
 
-static struct gdev_queue *find(struct gdev *dev, uint32_t id)
+static struct gdev_queue *find_any(struct gdev *dev, uint32_t id)
 {
     return id < DEV_MAX_QUEUES ? dev->queues[id] : NULL;
 }
 
-rd_status gdev_queue_destroy(struct gdev *dev, uint32_t id)
+static struct gdev_queue *find(struct gdev *dev, uint32_t id)
+{
+    struct gdev_queue *q = find_any(dev, id);
+    return q && !q->config.internal ? q : NULL;
+}
+
+static rd_status destroy(struct gdev *dev, uint32_t id, bool internal)
 {
     pthread_mutex_lock(&dev->queue_lock);
-    struct gdev_queue *q = find(dev, id);
+    struct gdev_queue *q = internal ? find_any(dev, id) : find(dev, id);
     if (q) {
         dev->queues[id] = NULL;
         dev->n_queues--;
@@ -292,6 +300,16 @@ rd_status gdev_queue_destroy(struct gdev *dev, uint32_t id)
     else
         pthread_detach(q->thread); /* still inside a kernel: it keeps its queue */
     return RD_OK;
+}
+
+rd_status gdev_queue_destroy(struct gdev *dev, uint32_t id)
+{
+    return destroy(dev, id, false);
+}
+
+void dev_queue_remove(struct gdev *dev, uint32_t id, bool internal)
+{
+    (void)!destroy(dev, id, internal);
 }
 
 rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
@@ -355,7 +373,9 @@ rd_status gdev_queue_gws(struct gdev *dev, uint32_t id, uint32_t count, uint32_t
 unsigned gdev_queue_count(struct gdev *dev)
 {
     pthread_mutex_lock(&dev->queue_lock);
-    unsigned n = dev->n_queues;
+    unsigned n = 0;
+    for (uint32_t id = 0; id < DEV_MAX_QUEUES; id++)
+        n += find(dev, id) != NULL;
     pthread_mutex_unlock(&dev->queue_lock);
     return n;
 }

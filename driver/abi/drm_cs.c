@@ -1,0 +1,472 @@
+/* drm_cs.c: render node ioctls about command submission: contexts, buffer lists,
+ * submissions and their fences.
+ *
+ * Knows the chunks of a submission, not what the buffers hold. A fence's number is its
+ * ring's, which all contexts share: numbers of a context grow, as the interface
+ * promises. Synchronisation objects do not exist here (GET_CAP says so).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <drm/amdgpu_drm.h>
+
+#include "ctx.h"
+
+#define MAX_CONTEXTS 1024u
+#define MAX_LISTS    4096u
+#define MAX_ENTRIES  65536u
+#define MAX_CHUNKS   64u
+#define MAX_IBS      32u
+#define MAX_AFTER    64u
+#define MAX_FENCES   1024u
+#define PAGE         4096u
+
+/* Ids are indices + 1. */
+struct context {
+    bool used;
+    uint32_t resets_at_start, resets_seen;
+};
+
+struct cs_tables {
+    pthread_mutex_t lock;
+    struct context contexts[MAX_CONTEXTS];
+    bool lists[MAX_LISTS];
+};
+
+static struct cs_tables *tables(struct abi_ctx *ctx)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!ctx->cs) {
+        ctx->cs = calloc(1, sizeof(*ctx->cs));
+        if (ctx->cs)
+            pthread_mutex_init(&ctx->cs->lock, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+    return ctx->cs;
+}
+
+/* ---- contexts ---- */
+
+/* Table lock held. */
+static struct context *context(struct cs_tables *t, uint32_t id)
+{
+    return id && id <= MAX_CONTEXTS && t->contexts[id - 1].used ? &t->contexts[id - 1]
+                                                                : NULL;
+}
+
+static int alloc_context(struct abi_ctx *ctx, struct cs_tables *t,
+                         union drm_amdgpu_ctx *args)
+{
+    for (uint32_t i = 0; i < MAX_CONTEXTS; i++) {
+        if (t->contexts[i].used)
+            continue;
+        uint32_t resets = gdev_ring_resets(ctx->dev);
+        t->contexts[i] = (struct context){true, resets, resets};
+        memset(args, 0, sizeof(*args));
+        args->out.alloc.ctx_id = i + 1;
+        return 0;
+    }
+    return -ENOSPC;
+}
+
+static int query_state(struct abi_ctx *ctx, struct context *c,
+                       union drm_amdgpu_ctx *args)
+{
+    bool second = args->in.op == AMDGPU_CTX_OP_QUERY_STATE2;
+    uint32_t resets = gdev_ring_resets(ctx->dev);
+    memset(args, 0, sizeof(*args));
+    if (second) {
+        if (resets != c->resets_at_start)
+            args->out.state.flags =
+                AMDGPU_CTX_QUERY2_FLAGS_RESET | AMDGPU_CTX_QUERY2_FLAGS_GUILTY;
+        return 0;
+    }
+    args->out.state.hangs = resets - c->resets_at_start;
+    args->out.state.reset_status =
+        resets == c->resets_seen ? AMDGPU_CTX_NO_RESET : AMDGPU_CTX_UNKNOWN_RESET;
+    c->resets_seen = resets;
+    return 0;
+}
+
+static int on_context(struct abi_ctx *ctx, struct context *c,
+                      union drm_amdgpu_ctx *args)
+{
+    switch (args->in.op) {
+    case AMDGPU_CTX_OP_FREE_CTX:
+        c->used = false;
+        return 0;
+    case AMDGPU_CTX_OP_QUERY_STATE:
+    case AMDGPU_CTX_OP_QUERY_STATE2:
+        return query_state(ctx, c, args);
+    case AMDGPU_CTX_OP_GET_STABLE_PSTATE:
+        memset(args, 0, sizeof(*args));
+        return 0;
+    case AMDGPU_CTX_OP_SET_STABLE_PSTATE:
+        return args->in.flags & ~(uint32_t)AMDGPU_CTX_STABLE_PSTATE_FLAGS_MASK ||
+                       args->in.flags > AMDGPU_CTX_STABLE_PSTATE_PEAK
+                   ? -EINVAL
+                   : 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+int abi_drm_ctx(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    union drm_amdgpu_ctx *args = argp;
+    struct cs_tables *t = tables(ctx);
+    (void)size;
+    if (!t)
+        return -ENOMEM;
+    pthread_mutex_lock(&t->lock);
+    struct context *c = context(t, args->in.ctx_id);
+    int r = args->in.op == AMDGPU_CTX_OP_ALLOC_CTX ? alloc_context(ctx, t, args)
+            : c                                    ? on_context(ctx, c, args)
+                                                   : -EINVAL;
+    pthread_mutex_unlock(&t->lock);
+    return r;
+}
+
+/* ---- buffer lists: what they name must exist; everything is resident here ---- */
+
+static int check_entries(struct abi_ctx *ctx, const struct drm_amdgpu_bo_list_in *in)
+{
+    if (in->bo_number > MAX_ENTRIES)
+        return -EINVAL;
+    for (uint32_t i = 0; i < in->bo_number; i++) {
+        struct drm_amdgpu_bo_list_entry entry = {0};
+        struct gdev_bo_info bo;
+        size_t n = in->bo_info_size < sizeof(entry) ? in->bo_info_size : sizeof(entry);
+        if (!abi_get(&entry, in->bo_info_ptr + (uint64_t)i * in->bo_info_size, n))
+            return -EFAULT;
+        if (gdev_bo_info(ctx->dev, entry.bo_handle, &bo) != RD_OK)
+            return -ENOENT;
+    }
+    return 0;
+}
+
+static int on_list(struct cs_tables *t, union drm_amdgpu_bo_list *args)
+{
+    uint32_t id = args->in.list_handle;
+    bool known = id && id <= MAX_LISTS && t->lists[id - 1];
+    switch (args->in.operation) {
+    case AMDGPU_BO_LIST_OP_CREATE:
+        for (id = 0; id < MAX_LISTS && t->lists[id]; id++)
+            ;
+        if (id == MAX_LISTS)
+            return -ENOSPC;
+        t->lists[id] = true;
+        memset(args, 0, sizeof(*args));
+        args->out.list_handle = id + 1;
+        return 0;
+    case AMDGPU_BO_LIST_OP_DESTROY:
+        if (known)
+            t->lists[id - 1] = false;
+        return 0;
+    case AMDGPU_BO_LIST_OP_UPDATE:
+        return known ? 0 : -ENOENT;
+    default:
+        return -EINVAL;
+    }
+}
+
+int abi_drm_bo_list(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    union drm_amdgpu_bo_list *args = argp;
+    struct cs_tables *t = tables(ctx);
+    (void)size;
+    if (!t)
+        return -ENOMEM;
+    int r = check_entries(ctx, &args->in);
+    if (r)
+        return r;
+    pthread_mutex_lock(&t->lock);
+    r = on_list(t, args);
+    pthread_mutex_unlock(&t->lock);
+    return r;
+}
+
+/* ---- submission ---- */
+
+static bool engine_of(uint32_t ip_type, uint32_t ip_instance, uint32_t ring,
+                      enum gdev_engine *engine)
+{
+    if (ip_instance || ring || ip_type > AMDGPU_HW_IP_DMA)
+        return false;
+    *engine = ip_type == AMDGPU_HW_IP_GFX       ? GDEV_ENGINE_GFX
+              : ip_type == AMDGPU_HW_IP_COMPUTE ? GDEV_ENGINE_COMPUTE
+                                                : GDEV_ENGINE_DMA;
+    return true;
+}
+
+/* A submission as its chunks build it. */
+struct job {
+    struct gdev_submit submit;
+    struct gdev_ib ibs[MAX_IBS];
+    struct gdev_after after[MAX_AFTER];
+};
+
+static int add_ib(struct job *job, const void *data, size_t bytes)
+{
+    struct drm_amdgpu_cs_chunk_ib ib;
+    enum gdev_engine engine;
+    if (bytes < sizeof(ib) || job->submit.n_ibs == MAX_IBS)
+        return -EINVAL;
+    memcpy(&ib, data, sizeof(ib));
+    if (!engine_of(ib.ip_type, ib.ip_instance, ib.ring, &engine))
+        return -EINVAL;
+    if (job->submit.n_ibs && engine != job->submit.engine)
+        return -EINVAL;
+    if (ib.ib_bytes % 4 || ib.va_start % 4 || ib.ib_bytes / 4 > 0xfffff)
+        return -EINVAL;
+    job->submit.engine = engine;
+    if (ib.ib_bytes)
+        job->ibs[job->submit.n_ibs++] = (struct gdev_ib){ib.va_start, ib.ib_bytes / 4};
+    return 0;
+}
+
+static int add_fence(struct abi_ctx *ctx, struct job *job, const void *data,
+                     size_t bytes)
+{
+    struct drm_amdgpu_cs_chunk_fence fence;
+    struct gdev_bo_info bo;
+    if (bytes < sizeof(fence))
+        return -EINVAL;
+    memcpy(&fence, data, sizeof(fence));
+    if (gdev_bo_info(ctx->dev, fence.handle, &bo) != RD_OK || bo.bytes != PAGE ||
+        fence.offset > PAGE - 8)
+        return -EINVAL;
+    uint64_t va = gdev_bo_kernel_map(ctx->dev, fence.handle, 0);
+    if (!va)
+        return -EINVAL;
+    job->submit.user_fence = va + (fence.offset & ~7u);
+    return 0;
+}
+
+static int add_dependencies(struct abi_ctx *ctx, struct job *job, const void *data,
+                            size_t bytes)
+{
+    const struct drm_amdgpu_cs_chunk_dep *deps = data;
+    for (size_t i = 0; i < bytes / sizeof(*deps); i++) {
+        struct gdev_after after = {.number = deps[i].handle};
+        if (!engine_of(deps[i].ip_type, deps[i].ip_instance, deps[i].ring,
+                       &after.engine) ||
+            job->submit.n_after == MAX_AFTER)
+            return -EINVAL;
+        if (gdev_fence_state(ctx->dev, after.engine, after.number) ==
+            GDEV_FENCE_UNKNOWN)
+            return -EINVAL;
+        job->after[job->submit.n_after++] = after;
+    }
+    return 0;
+}
+
+static int add_chunk(struct abi_ctx *ctx, struct job *job, uint32_t id,
+                     const void *data, size_t bytes)
+{
+    switch (id) {
+    case AMDGPU_CHUNK_ID_IB:
+        return add_ib(job, data, bytes);
+    case AMDGPU_CHUNK_ID_FENCE:
+        return add_fence(ctx, job, data, bytes);
+    case AMDGPU_CHUNK_ID_DEPENDENCIES:
+    case AMDGPU_CHUNK_ID_SCHEDULED_DEPENDENCIES:
+        return add_dependencies(ctx, job, data, bytes);
+    case AMDGPU_CHUNK_ID_BO_HANDLES: {
+        struct drm_amdgpu_bo_list_in in;
+        if (bytes < sizeof(in))
+            return -EINVAL;
+        memcpy(&in, data, sizeof(in));
+        return check_entries(ctx, &in);
+    }
+    default:
+        return -EINVAL;
+    }
+}
+
+static int read_chunk(struct abi_ctx *ctx, struct job *job, uint64_t at)
+{
+    struct drm_amdgpu_cs_chunk chunk;
+    uint64_t where;
+    if (!abi_get(&where, at, 8) || !abi_get(&chunk, where, sizeof(chunk)))
+        return -EFAULT;
+    if (chunk.length_dw > 16384)
+        return -EINVAL;
+    size_t bytes = chunk.length_dw * 4ul;
+    uint64_t *data = malloc(bytes + 8);
+    if (!data)
+        return -ENOMEM;
+    int r = abi_get(data, chunk.chunk_data, bytes)
+                ? add_chunk(ctx, job, chunk.chunk_id, data, bytes)
+                : -EFAULT;
+    free(data);
+    return r;
+}
+
+static int check_names(struct abi_ctx *ctx, const struct drm_amdgpu_cs_in *in)
+{
+    struct cs_tables *t = tables(ctx);
+    int r = 0;
+    if (!t)
+        return -ENOMEM;
+    pthread_mutex_lock(&t->lock);
+    uint32_t list = in->bo_list_handle;
+    if (!context(t, in->ctx_id))
+        r = -EINVAL;
+    else if (list && (list > MAX_LISTS || !t->lists[list - 1]))
+        r = -ENOENT;
+    pthread_mutex_unlock(&t->lock);
+    return r;
+}
+
+int abi_drm_cs(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    union drm_amdgpu_cs *args = argp;
+    struct job *job = calloc(1, sizeof(*job));
+    uint64_t number = 0;
+    (void)size;
+    if (!job)
+        return -ENOMEM;
+    int r = args->in.num_chunks == 0 || args->in.num_chunks > MAX_CHUNKS ? -EINVAL : 0;
+    for (uint32_t i = 0; i < args->in.num_chunks && !r; i++)
+        r = read_chunk(ctx, job, args->in.chunks + 8ull * i);
+    if (!r)
+        r = check_names(ctx, &args->in);
+    if (!r && !job->submit.n_ibs)
+        r = -EINVAL;
+    if (!r) {
+        job->submit.ibs = job->ibs;
+        job->submit.after = job->after;
+        r = abi_errno(gdev_submit(ctx->dev, &job->submit, &number));
+    }
+    if (!r) {
+        memset(args, 0, sizeof(*args));
+        args->out.handle = number;
+    }
+    free(job);
+    return r;
+}
+
+/* ---- waiting: deadlines are absolute, of the monotonic clock; negative: never ---- */
+
+static bool late(uint64_t deadline)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (int64_t)deadline >= 0 && ns >= deadline;
+}
+
+static void nap(unsigned *turns)
+{
+    struct timespec t = {0, ++*turns < 50 ? 10000 : 200000};
+    nanosleep(&t, NULL);
+}
+
+int abi_drm_wait_cs(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    union drm_amdgpu_wait_cs *args = argp;
+    struct cs_tables *t = tables(ctx);
+    enum gdev_engine engine;
+    (void)size;
+    if (!t ||
+        !engine_of(args->in.ip_type, args->in.ip_instance, args->in.ring, &engine))
+        return -EINVAL;
+    pthread_mutex_lock(&t->lock);
+    bool known = context(t, args->in.ctx_id) != NULL;
+    pthread_mutex_unlock(&t->lock);
+    if (!known)
+        return -EINVAL;
+    uint64_t number = args->in.handle, deadline = args->in.timeout;
+    if (number == UINT64_MAX)
+        number = gdev_fence_last(ctx->dev, engine);
+    enum gdev_fence state = GDEV_FENCE_DONE;
+    unsigned turns = 0;
+    while (number &&
+           (state = gdev_fence_state(ctx->dev, engine, number)) == GDEV_FENCE_BUSY &&
+           !late(deadline))
+        nap(&turns);
+    if (state == GDEV_FENCE_UNKNOWN)
+        return -EINVAL;
+    memset(args, 0, sizeof(*args));
+    args->out.status = state == GDEV_FENCE_BUSY;
+    return 0;
+}
+
+/* All, or the first of the list. Returns a negative errno, 1 if satisfied, else 0. */
+static int look_at_fences(struct abi_ctx *ctx, const struct drm_amdgpu_fence *fences,
+                          uint32_t count, bool all, uint32_t *first)
+{
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        enum gdev_engine engine;
+        if (!engine_of(fences[i].ip_type, fences[i].ip_instance, fences[i].ring,
+                       &engine))
+            return -EINVAL;
+        enum gdev_fence state = gdev_fence_state(ctx->dev, engine, fences[i].seq_no);
+        if (state == GDEV_FENCE_UNKNOWN)
+            return -EINVAL;
+        if (state == GDEV_FENCE_DONE && !done++)
+            *first = i;
+    }
+    return all ? done == count : done > 0;
+}
+
+int abi_drm_wait_fences(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    union drm_amdgpu_wait_fences *args = argp;
+    struct drm_amdgpu_fence fences[MAX_FENCES];
+    uint32_t count = args->in.fence_count, first = UINT32_MAX;
+    uint64_t deadline = args->in.timeout_ns;
+    bool all = args->in.wait_all != 0;
+    unsigned turns = 0;
+    (void)size;
+    if (count == 0 || count > MAX_FENCES)
+        return -EINVAL;
+    if (!abi_get(fences, args->in.fences, count * sizeof(*fences)))
+        return -EFAULT;
+    int r;
+    while ((r = look_at_fences(ctx, fences, count, all, &first)) == 0 &&
+           !late(deadline))
+        nap(&turns);
+    if (r < 0)
+        return r;
+    memset(args, 0, sizeof(*args));
+    args->out.status = r > 0;
+    args->out.first_signaled = first;
+    return 0;
+}
+
+/* Which submission uses which buffer is not kept: idle is when all rings are. */
+int abi_drm_wait_idle(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    union drm_amdgpu_gem_wait_idle *args = argp;
+    struct gdev_bo_info bo;
+    uint64_t deadline = args->in.timeout;
+    unsigned turns = 0;
+    bool busy;
+    (void)size;
+    if (gdev_bo_info(ctx->dev, args->in.handle, &bo) != RD_OK)
+        return -ENOENT;
+    do {
+        busy = false;
+        for (unsigned i = 0; i < GDEV_ENGINES; i++) {
+            uint64_t last = gdev_fence_last(ctx->dev, (enum gdev_engine)i);
+            busy = busy || (last && gdev_fence_state(ctx->dev, (enum gdev_engine)i,
+                                                     last) == GDEV_FENCE_BUSY);
+        }
+        if (busy)
+            nap(&turns);
+    } while (busy && !late(deadline));
+    memset(args, 0, sizeof(*args));
+    args->out.status = busy;
+    args->out.domain =
+        bo.kind == GDEV_VRAM ? AMDGPU_GEM_DOMAIN_VRAM : AMDGPU_GEM_DOMAIN_GTT;
+    return 0;
+}

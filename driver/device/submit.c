@@ -1,0 +1,234 @@
+/* submit.c: the kernel's own rings, to which work comes through the render node: one
+ * for graphics, one for compute, one for the DMA engine.
+ *
+ * A ring is an ordinary queue of the device, hidden from clients; an indirect buffer is
+ * one packet in it, followed by a fence that writes the submission's number. Must not
+ * know what is in the buffers. Invariant: numbers of a ring grow, and a ring that fails
+ * has every number finished, as after a reset by the kernel; the next submission gets a
+ * new ring.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "cp.h"
+
+#define RING_BYTES 65536ull
+#define PAGE       4096ull
+#define MAX_DWORDS 1024u /* of one submission: far below the ring */
+
+#define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
+
+/* Offsets in the page behind the ring. */
+#define AT_RPTR  0u
+#define AT_WPTR  8u
+#define AT_FENCE 64u
+
+struct words {
+    uint32_t dw[MAX_DWORDS];
+    unsigned n;
+};
+
+static void put(struct words *w, uint32_t dword)
+{
+    if (w->n < MAX_DWORDS)
+        w->dw[w->n++] = dword;
+}
+
+static void put64(struct words *w, uint64_t v)
+{
+    put(w, (uint32_t)v);
+    put(w, (uint32_t)(v >> 32));
+}
+
+static uint64_t fence_va(const struct dev_ring *r)
+{
+    return r->memory + RING_BYTES + AT_FENCE;
+}
+
+static uint64_t done_so_far(const struct dev_ring *r)
+{
+    if (!r->memory)
+        return r->last;
+    return __atomic_load_n((uint64_t *)(uintptr_t)fence_va(r), __ATOMIC_ACQUIRE);
+}
+
+/* Memory once per ring; a queue now and after every failure. Lock held. */
+static rd_status ready(struct gdev *dev, struct dev_ring *r, bool dma)
+{
+    if (r->queue)
+        return RD_OK;
+    if (!r->memory) {
+        void *p = mmap(NULL, RING_BYTES + PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            return RD_E_NOMEM;
+        madvise(p, RING_BYTES + PAGE, MADV_DONTFORK);
+        rd_status st = gdev_vm_add(dev, (uintptr_t)p, RING_BYTES + PAGE,
+                                   GDEV_READ | GDEV_WRITE, "kernel ring");
+        if (st != RD_OK) {
+            munmap(p, RING_BYTES + PAGE);
+            return st;
+        }
+        r->memory = (uintptr_t)p;
+    }
+    uint64_t *page = (uint64_t *)(uintptr_t)(r->memory + RING_BYTES);
+    page[0] = page[1] = 0;
+    r->put = 0;
+    struct gdev_queue_config config = {
+        .kind = dma ? GDEV_QUEUE_SDMA : GDEV_QUEUE_PM4,
+        .internal = true,
+        .ring = r->memory,
+        .ring_bytes = RING_BYTES,
+        .rptr = r->memory + RING_BYTES + AT_RPTR,
+        .wptr = r->memory + RING_BYTES + AT_WPTR,
+        .percentage = 100,
+        .priority = 7,
+    };
+    uint64_t doorbell;
+    rd_status st = gdev_queue_create(dev, &config, &r->id, &doorbell);
+    if (st == RD_OK)
+        r->queue = dev->queues[r->id];
+    return st;
+}
+
+/* The ring has failed: everything in it counts as finished. Lock held. */
+static void reset(struct gdev *dev, struct dev_ring *r)
+{
+    dev_queue_remove(dev, r->id, true);
+    r->queue = NULL;
+    r->resets++;
+    __atomic_store_n((uint64_t *)(uintptr_t)fence_va(r), r->last, __ATOMIC_RELEASE);
+    gdev_smi_event(dev, GDEV_SMI_PRE_RESET, "%x job failed\n", r->resets);
+    gdev_smi_event(dev, GDEV_SMI_POST_RESET, "%x\n", r->resets);
+}
+
+static void wait_for(struct words *w, bool dma, uint64_t va, uint64_t number)
+{
+    if (dma) {
+        put(w, 8u | 5u << 28 | 1u << 31);
+        put64(w, va);
+        put(w, (uint32_t)number);
+        put(w, UINT32_MAX);
+        put(w, 0x0fff0000u | 10);
+    } else {
+        put(w, PM4(0x3c, 6));
+        put(w, 1u << 4 | 5u);
+        put64(w, va);
+        put(w, (uint32_t)number);
+        put(w, UINT32_MAX);
+        put(w, 4);
+    }
+}
+
+static void run_ib(struct words *w, bool dma, const struct gdev_ib *ib)
+{
+    put(w, dma ? 4u : PM4(0x3f, 3));
+    put64(w, ib->va);
+    put(w, dma ? ib->dwords : ib->dwords | 1u << 23);
+    if (dma)
+        put64(w, 0);
+}
+
+static void write_fence(struct words *w, bool dma, uint64_t va, uint64_t number)
+{
+    if (dma) {
+        put(w, 5u | 3u << 16);
+        put64(w, va);
+        put(w, (uint32_t)number);
+    } else {
+        put(w, PM4(0x49, 7));
+        put(w, 0x514);
+        put(w, 2u << 29);
+        put64(w, va);
+        put64(w, number);
+        put(w, 0);
+    }
+}
+
+/* Append to the ring and ring its bell; waits for room. False: the ring has failed. */
+static bool append(struct dev_ring *r, bool dma, const struct words *w)
+{
+    volatile uint64_t *rptr = (uint64_t *)(uintptr_t)(r->memory + RING_BYTES);
+    uint64_t unit = dma ? 4 : 1, slots = RING_BYTES / 4;
+    while (r->put + w->n - *rptr / unit > slots) {
+        if (atomic_load(&r->queue->halted))
+            return false;
+        sched_yield();
+    }
+    uint32_t *ring = (uint32_t *)(uintptr_t)r->memory;
+    for (unsigned i = 0; i < w->n; i++)
+        ring[(r->put + i) % slots] = w->dw[i];
+    r->put += w->n;
+    __atomic_store_n(r->queue->doorbell, r->put * unit, __ATOMIC_RELEASE);
+    return true;
+}
+
+rd_status gdev_submit(struct gdev *dev, const struct gdev_submit *s, uint64_t *number)
+{
+    struct dev_ring *r = &dev->rings[s->engine];
+    bool dma = s->engine == GDEV_ENGINE_DMA;
+    struct words w = {.n = 0};
+    if (s->n_ibs * 6ull + s->n_after * 7ull + 32 > MAX_DWORDS)
+        return RD_E_INVALID;
+    pthread_mutex_lock(&dev->ring_lock);
+    if (r->queue && atomic_load(&r->queue->halted))
+        reset(dev, r);
+    rd_status st = ready(dev, r, dma);
+    if (st == RD_OK) {
+        for (unsigned i = 0; i < s->n_after; i++) {
+            const struct dev_ring *other = &dev->rings[s->after[i].engine];
+            if (other->memory && done_so_far(other) < s->after[i].number)
+                wait_for(&w, dma, fence_va(other), s->after[i].number);
+        }
+        for (unsigned i = 0; i < s->n_ibs; i++)
+            run_ib(&w, dma, &s->ibs[i]);
+        if (s->user_fence)
+            write_fence(&w, dma, s->user_fence, r->last + 1);
+        write_fence(&w, dma, fence_va(r), ++r->last);
+        *number = r->last;
+        if (!append(r, dma, &w))
+            reset(dev, r);
+    }
+    pthread_mutex_unlock(&dev->ring_lock);
+    if (st == RD_OK)
+        gdev_kick(dev);
+    return st;
+}
+
+enum gdev_fence gdev_fence_state(struct gdev *dev, enum gdev_engine engine,
+                                 uint64_t number)
+{
+    struct dev_ring *r = &dev->rings[engine];
+    pthread_mutex_lock(&dev->ring_lock);
+    enum gdev_fence state = GDEV_FENCE_BUSY;
+    if (r->queue && done_so_far(r) < number && atomic_load(&r->queue->halted))
+        reset(dev, r);
+    if (number > r->last)
+        state = GDEV_FENCE_UNKNOWN;
+    else if (done_so_far(r) >= number)
+        state = GDEV_FENCE_DONE;
+    pthread_mutex_unlock(&dev->ring_lock);
+    return state;
+}
+
+uint64_t gdev_fence_last(struct gdev *dev, enum gdev_engine engine)
+{
+    pthread_mutex_lock(&dev->ring_lock);
+    uint64_t last = dev->rings[engine].last;
+    pthread_mutex_unlock(&dev->ring_lock);
+    return last;
+}
+
+uint32_t gdev_ring_resets(struct gdev *dev)
+{
+    uint32_t n = 0;
+    pthread_mutex_lock(&dev->ring_lock);
+    for (unsigned i = 0; i < GDEV_ENGINES; i++)
+        n += dev->rings[i].resets;
+    pthread_mutex_unlock(&dev->ring_lock);
+    return n;
+}
