@@ -10,6 +10,7 @@
 #define RD_CC_TENSOR_H
 
 #include "cc.h"
+#include "cc_opt.h"
 
 /* ---- expressions ---- */
 
@@ -82,6 +83,11 @@ struct cc_device {
     /* NULL: it runs no machine code */
     rd_status (*run_code)(void *user, const struct cc_machine *code, size_t n,
                           void *const *memory, char *error);
+    /* Run so many times and say how long the fastest took, in ticks of its clock.
+     * NULL: it has none */
+    rd_status (*measure)(void *user, const struct cc_prog *p, size_t n,
+                         void *const *memory, unsigned runs, uint64_t *ticks,
+                         char *error);
 };
 
 /* Tensors in host memory. run  NULL: the reference interpreter */
@@ -95,6 +101,18 @@ struct cc_graph *cc_context_graph(struct cc_context *c);
 const char *cc_context_error(const struct cc_context *c);
 /* Only of a context in host memory. */
 void cc_context_set_runner(struct cc_context *c, cc_run_fn *run, void *user);
+
+/* Search for the best form of each kernel before it runs (cc_beam), by its time on the
+ * context's device, which must have a clock. */
+struct cc_search {
+    unsigned width; /* of the beam; 0: no search */
+    unsigned runs;  /* of each candidate, the fastest counts; 0: 2, caches are cold at
+                       the first */
+    /* told of every kernel that was searched; may be NULL */
+    void (*report)(void *user, const char *kernel, const struct cc_beam *found);
+    void *user;
+};
+void cc_context_set_search(struct cc_context *c, const struct cc_search *search);
 
 /* Memory with these contents (NULL: zeros). */
 RD_CHECKED rd_status cc_tensor_from(struct cc_context *c, enum cc_dtype dtype,

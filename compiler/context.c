@@ -37,6 +37,11 @@ void cc_context_set_runner(struct cc_context *c, cc_run_fn *run, void *user)
     c->host = (struct cc_host){run, user};
 }
 
+void cc_context_set_search(struct cc_context *c, const struct cc_search *search)
+{
+    c->search = *search;
+}
+
 void cc_context_destroy(struct cc_context *c)
 {
     if (!c)
@@ -260,11 +265,37 @@ rd_status cc_tensor_custom(struct cc_context *c, cc_ref kernel, size_t n,
 
 /* ---- running ---- */
 
+/* A candidate of the search; one that cannot be compiled or run only drops out. */
+static rd_status measure(void *user, const struct cc_prog *p, uint64_t *cost)
+{
+    struct cc_context *c = user;
+    char error[CC_ERROR_BYTES];
+    return c->device.measure(c->device.user, p, c->n_search_memory, c->search_memory,
+                             c->search.runs ? c->search.runs : 2, cost, error);
+}
+
+static rd_status best_form(struct cc_context *c, cc_ref sink, struct cc_prog **out)
+{
+    struct cc_beam beam = {.width = c->search.width, .cost = measure, .user = c};
+    if (!c->search.width)
+        return cc_linearize(c->g, sink, out);
+    if (!c->device.measure) {
+        snprintf(c->error, sizeof c->error, "the device has no clock to search by");
+        return RD_E_UNSUPPORTED;
+    }
+    rd_status st = cc_beam(c->g, sink, &beam, out);
+    if (st == RD_OK && c->search.report)
+        c->search.report(c->search.user, sink->name, &beam);
+    return st;
+}
+
 static rd_status run_sink(struct cc_context *c, cc_ref sink, uint32_t n,
                           void *const *memory)
 {
     struct cc_prog *p;
-    rd_status st = cc_linearize(c->g, sink, &p);
+    c->search_memory = memory;
+    c->n_search_memory = n;
+    rd_status st = best_form(c, sink, &p);
     if (st != RD_OK)
         return st;
     st = c->device.run(c->device.user, p, n, memory, c->error);

@@ -26,6 +26,9 @@ struct cc_context {
     uint64_t cap_buffers;
     struct cc_machine *code; /* by number of PROGRAM */
     size_t n_code;
+    struct cc_search search;
+    void *const *search_memory; /* of the kernel that is searched */
+    uint32_t n_search_memory;
     struct cc_map done; /* KERNELs that have run */
     uint64_t runs;
     char error[CC_ERROR_BYTES];

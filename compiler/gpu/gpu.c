@@ -212,6 +212,25 @@ static rd_status gpu_run(void *user, const struct cc_prog *p, size_t n,
     return st == RD_OK ? dispatch(gpu, k, groups, block, params, memory, error) : st;
 }
 
+/* These runs leave no event. */
+static rd_status gpu_measure(void *user, const struct cc_prog *p, size_t n,
+                             void *const *memory, unsigned runs, uint64_t *ticks,
+                             char *error)
+{
+    struct cc_gpu *gpu = user;
+    uint64_t start, end, best = UINT64_MAX;
+    for (unsigned i = 0; i < runs; i++) {
+        rd_status st = gpu_run(user, p, n, memory, error);
+        if (st != RD_OK)
+            return st;
+        gpu->n_events--;
+        rt_signal_times(gpu->signal, &start, &end);
+        best = end - start < best ? end - start : best;
+    }
+    *ticks = best;
+    return RD_OK;
+}
+
 static rd_status gpu_run_code(void *user, const struct cc_machine *code, size_t n,
                               void *const *memory, char *error)
 {
@@ -251,7 +270,8 @@ rd_status cc_gpu_open(const struct rt_config *config, struct cc_gpu **out, char 
                                      .write = gpu_write,
                                      .read = gpu_read,
                                      .run = gpu_run,
-                                     .run_code = gpu_run_code};
+                                     .run_code = gpu_run_code,
+                                     .measure = gpu_measure};
     rd_status st = open_parts(gpu, config, &err);
     if (st != RD_OK) {
         cc_gpu_close(gpu);

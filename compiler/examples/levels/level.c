@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define STEP    262144 /* of sizes that all levels can do */
-#define DEFAULT (4 * STEP)
+#define DEFAULT STEP
 #define MOST    (1 << 30)
 
 rd_status level_fail(struct level *l, rd_status status, const char *fmt, ...)
