@@ -542,14 +542,30 @@ static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry 
 
 /* ---- entry ----------------------------------------------------------------------- */
 
-/* Atomics that return a value, and float atomics, make the order of workgroups
- * visible (dispatch.c then keeps to one order). */
-static void note_order(struct ctx *c, const struct sem_entry *e)
+/* The operation that an atomic commutes with, whatever the data; NULL if it does not
+ * even commute with itself. */
+static const char *commutes_with(const char *name)
 {
-    if (e->kind == SEM_ATOMIC && c->inst->enc != ISA_ENC_DS &&
-        ((c->inst->flags & ISA_M_GLC) || e->ret == SEM_T_F32 || e->ret == SEM_T_F64 ||
-         strstr(e->name, "swap")))
+    static const char *const ops[] = {"add_u", "and_b", "or_b",  "xor_b",
+                                      "min_i", "max_i", "min_u", "max_u"};
+    const char *op = name + strlen("atomic_");
+    if (!strncmp(op, "sub_u", 5))
+        return strstr(op, "64") ? "atomic_add_u64" : "atomic_add_u32";
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (!strncmp(op, ops[i], strlen(ops[i])))
+            return name;
+    return NULL;
+}
+
+/* Atomics that return a value, that do not commute, or that are of several kinds make
+ * the order of workgroups visible (sched.c then keeps to one order). */
+void note_order(struct ctx *c, const struct sem_entry *e)
+{
+    const char *kind = commutes_with(e->name);
+    if (!kind || c->inst->flags & ISA_M_GLC ||
+        (c->p->atomic && strcmp(c->p->atomic, kind) != 0))
         c->p->order_matters = true;
+    c->p->atomic = kind;
 }
 
 /* Outside of the trap handler TTMPs read as zero and swallow writes (manual 3.3.1.4):
@@ -609,7 +625,8 @@ void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
         predecode_memory(&c, u, e);
         break;
     }
-    note_order(&c, e);
+    if (e->kind == SEM_ATOMIC && inst->enc != ISA_ENC_DS)
+        note_order(&c, e);
     if (c.error)
         u->fn = c.error[0] == 'V' ? x_illegal : x_unsupported;
 }

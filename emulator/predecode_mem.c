@@ -210,8 +210,7 @@ static void set_image_atomic(struct ctx *c, struct uop *u)
     }
     u->img.bytes = (uint8_t)(4 * dwords);
     u->op.atomic = e->fn.atomic;
-    if (c->inst->flags & ISA_M_GLC || strstr(e->name, "swap"))
-        c->p->order_matters = true;
+    note_order(c, e);
 }
 
 /* Parameter loads: attribute and channel in the places of a memory operation. */

@@ -368,6 +368,7 @@ struct program {
     bool wave64;
     bool order_matters; /* atomics whose result shows the order of workgroups */
     bool privileged;    /* code of a trap handler: TTMPs are registers */
+    const char *atomic; /* operation of the global atomics so far, or NULL */
     unsigned max_vgpr;  /* highest VGPR index named */
     struct program *next;
 };
