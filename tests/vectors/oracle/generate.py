@@ -8,6 +8,7 @@ import os
 import sys
 
 import floats
+import ints
 from fp import F16, F32, F64
 
 
@@ -28,6 +29,11 @@ def families():
     yield "cmp_f64", floats.comparisons(F64, "f64 comparisons and classes", 1200)
     yield "modifiers", floats.modifiers()
     yield "division", floats.divisions()
+    yield "int32", ints.valu()
+    yield "int16", ints.valu16()
+    yield "int64", ints.wide()
+    yield "packed", ints.packed()
+    yield "salu", ints.salu()
 
 
 def main():
