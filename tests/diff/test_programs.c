@@ -12,7 +12,7 @@
 #include "program.h"
 
 #ifndef DIFF_PROGRAMS
-#define DIFF_PROGRAMS 3000u
+#define DIFF_PROGRAMS 1200u
 #endif
 
 static struct engine engines[ENGINE_COUNT];

@@ -30,7 +30,7 @@ struct trial {
     struct shape shape;
     uint64_t exec;
     unsigned first_row; /* of the dispatch */
-    char text[2048]; /* the spelling */
+    char text[2048];    /* the spelling */
     const char *engine;
 };
 
@@ -130,7 +130,7 @@ static void compare(struct trial *t, const struct vec_column *c, unsigned lane,
 
 static void clear(struct trial *t)
 {
-    for (unsigned w = 0; w < t->shape.waves; w++) {
+    for (unsigned w = 0; w < t->shape.groups; w++) {
         struct block *b = &arena->blocks[w];
         memset(b, 0, sizeof *b);
         for (unsigned i = 0; i < FREE_VGPRS; i++)
@@ -145,7 +145,8 @@ static void clear(struct trial *t)
             if (s->expected)
                 continue;
             if (s->column.reg == VEC_DATA)
-                memcpy(b->data + DATA_BYTES / 4 + s->column.index, s->value, 4ul * s->n);
+                memcpy(b->data + DATA_BYTES / 4 + s->column.index, s->value,
+                       4ul * s->n);
             else if (s->column.reg == VEC_VGPR)
                 for (unsigned l = 0; l < 64; l++)
                     b->in.v[s->column.index][l] = s->value[l % s->n];
@@ -185,24 +186,25 @@ static void check_lane(struct trial *t, unsigned wave, unsigned lane, unsigned r
     }
 }
 
-/* Rows of single lanes, as many to a dispatch as fit. */
+/* Rows of single lanes, as many to a dispatch as fit: a workgroup for each wave, so
+ * that each has LDS of its own. */
 static void run_lanes(struct trial *t)
 {
     const struct vec_block *b = t->b;
-    unsigned lanes = t->shape.lanes;
-    for (unsigned first = 0; first < b->n_rows; first += lanes * t->shape.waves) {
+    unsigned lanes = t->shape.lanes, per_run = lanes * MAX_WAVES;
+    for (unsigned first = 0; first < b->n_rows; first += per_run) {
         unsigned left = b->n_rows - first, waves = (left + lanes - 1) / lanes;
-        t->shape.waves = waves < MAX_WAVES ? waves : MAX_WAVES;
+        t->shape.groups = waves < MAX_WAVES ? waves : MAX_WAVES;
         t->first_row = first;
         clear(t);
-        for (unsigned i = 0; i < lanes * t->shape.waves; i++)
+        for (unsigned i = 0; i < lanes * t->shape.groups; i++)
             for (unsigned c = 0; c < b->n_in; c++)
                 put(&arena->blocks[i / lanes].in, &b->in[c], i % lanes,
                     b->row[(first + i) % b->n_rows][c].bits);
         arena_keep_initial(arena, &t->shape);
         for (unsigned e = 0; e <= ENGINE_AVX512; e++)
             if (engines[e].emu && run(t, &engines[e]))
-                for (unsigned i = 0; i < lanes * t->shape.waves; i++)
+                for (unsigned i = 0; i < lanes * t->shape.groups; i++)
                     check_lane(t, i / lanes, i % lanes, (first + i) % b->n_rows);
     }
 }
@@ -211,18 +213,18 @@ static void run_lanes(struct trial *t)
 static void run_scalars(struct trial *t)
 {
     const struct vec_block *b = t->b;
-    for (unsigned first = 0; first < b->n_rows; first += t->shape.waves) {
+    for (unsigned first = 0; first < b->n_rows; first += t->shape.groups) {
         unsigned left = b->n_rows - first;
-        t->shape.waves = left < MAX_WAVES ? left : MAX_WAVES;
+        t->shape.groups = left < MAX_WAVES ? left : MAX_WAVES;
         t->first_row = first;
         clear(t);
-        for (unsigned w = 0; w < t->shape.waves; w++)
+        for (unsigned w = 0; w < t->shape.groups; w++)
             for (unsigned c = 0; c < b->n_in; c++)
                 put(&arena->blocks[w].in, &b->in[c], 0, b->row[first + w][c].bits);
         arena_keep_initial(arena, &t->shape);
         if (!run(t, &engines[ENGINE_GENERIC])) /* scalars know no SIMD level */
             continue;
-        for (unsigned w = 0; w < t->shape.waves; w++)
+        for (unsigned w = 0; w < t->shape.groups; w++)
             for (unsigned i = 0; i < b->n_out; i++) {
                 uint64_t got = get(&arena->blocks[w].out, &b->out[i], 0);
                 if (t->shape.lanes == 32 && (b->out[i].reg == VEC_EXEC))
@@ -235,9 +237,10 @@ static void run_scalars(struct trial *t)
 static void check_set(struct trial *t, const struct vec_set *s)
 {
     struct block *m = &arena->blocks[0];
-    const void *memory = s->column.reg == VEC_LDS
-                             ? (const void *)((const uint8_t *)m->lds + s->column.index)
-                             : (const void *)(m->data + DATA_BYTES / 4 + s->column.index);
+    const void *memory =
+        s->column.reg == VEC_LDS
+            ? (const void *)((const uint8_t *)m->lds + s->column.index)
+            : (const void *)(m->data + DATA_BYTES / 4 + s->column.index);
     for (unsigned i = 0; i < s->n; i++) {
         uint32_t got;
         struct vec_value want = {s->value[i], 0, 0};
@@ -254,7 +257,7 @@ static void check_set(struct trial *t, const struct vec_set *s)
 
 static void run_wave(struct trial *t)
 {
-    t->shape.waves = 1;
+    t->shape.groups = 1;
     clear(t);
     arena_keep_initial(arena, &t->shape);
     for (unsigned e = 0; e <= ENGINE_AVX512; e++)
@@ -331,7 +334,7 @@ static void run_spelling(struct trial *t, const char *s, size_t len)
     arena_place(arena, t->shape.lanes, code, n);
     for (unsigned i = 0; i < 3; i++) {
         t->exec = masks[i];
-        t->shape.waves = MAX_WAVES;
+        t->shape.groups = MAX_WAVES;
         if (t->b->kind == VEC_LANES)
             run_lanes(t);
         else if (i == 0 && t->b->kind == VEC_SCALAR)

@@ -95,7 +95,8 @@ class File:
             self.state[key] = value
             self.lines.append(f"{key} {value}" if value else key)
 
-    def block(self, source, ops, ins, outs, rows, mode=DEFAULT, kind="per lane", lanes=0):
+    def block(self, source, ops, ins, outs, rows, mode=DEFAULT, kind="per lane", lanes=0,
+              sets=None):
         """rows: (inputs, outputs); a number is written as wide as its column."""
         self.say("source", source)
         self.say("mode", f"{mode:x}")
@@ -104,6 +105,8 @@ class File:
             self.state["kind"] = kind
             self.lines.append(kind)
         self.lines.append("op " + " | ".join(ops))
+        for name, values in (sets or {}).items():
+            self.lines.append(f"set {name} = " + " ".join(hexed(x) for x in values))
         if ins:
             self.lines.append("in " + " ".join(ins))
         self.lines.append("out " + " ".join(outs))

@@ -7,8 +7,10 @@
 import os
 import sys
 
+import convert
 import floats
 import ints
+import waves
 from fp import F16, F32, F64
 
 
@@ -34,6 +36,12 @@ def families():
     yield "int64", ints.wide()
     yield "packed", ints.packed()
     yield "salu", ints.salu()
+    yield "convert", convert.conversions()
+    yield "packed_f16", convert.packed()
+    yield "crosslane", waves.crosslane()
+    yield "memory", waves.memory()
+    yield "atomics", waves.atomics()
+    yield "control", waves.control()
 
 
 def main():
