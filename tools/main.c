@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "cmd.h"
+#include "viz.h"
 
 struct command {
     const char *name;
@@ -28,6 +29,7 @@ static const struct command commands[] = {
     {"exec", "run a program with the mock GPU visible", cmd_exec},
 #endif
     {"trace", "list, compare and query recorded instructions", cmd_trace},
+    {"viz", "show a timed run: the chip, waves over time, what they wait for", cmd_viz},
     {"bench", "measure how fast this program is on this host", cmd_bench},
     {"info", "show device parameters, host SIMD level and engines", cmd_info},
     {"doc", "show encodings, operands and semantics of an instruction", cmd_doc},

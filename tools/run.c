@@ -64,6 +64,7 @@ static const char help[] =
     "    --timing-insts all|none|se=I,sa=I,wgp=I,simd=I  issue times in the file\n"
     "    --timing-listing   what each instruction waited for\n"
     "    --timing-trace FILE  record a timeline (see rdna3 viz, rdna3 trace)\n"
+    "    --viz              show it in a window while it runs (see rdna3 viz)\n"
     "    --timing-sample N  simulate the first N workgroups\n"
     "    --timing-set P=V   change a parameter (see rdna3 info --timing)\n"
     "    --cu-mask H,H,H,H,H,H  enabled CUs of each shader engine\n"
@@ -127,6 +128,7 @@ static const struct option long_options[] = {
     {"timing-set", required_argument, NULL, RUN_OPT_TIMING_SET},
     {"timing-listing", no_argument, NULL, RUN_OPT_TIMING_LISTING},
     {"timing-trace", required_argument, NULL, RUN_OPT_TIMING_TRACE},
+    {"viz", no_argument, NULL, RUN_OPT_VIZ},
     {"cu-mask", required_argument, NULL, RUN_OPT_CU_MASK},
     {"first-se", required_argument, NULL, RUN_OPT_FIRST_SE},
     {"warm", required_argument, NULL, RUN_OPT_WARM},

@@ -57,7 +57,7 @@ struct run_timing_set {
 
 struct run_timing {
     bool on, used; /* used: some option but --timing was given */
-    bool listing;
+    bool listing, viz;
     const char *json_path, *trace_path;
     const char *kernel; /* its name, when known */
     struct tm_config config;
@@ -74,6 +74,7 @@ enum {
     RUN_OPT_TIMING_SET,
     RUN_OPT_TIMING_LISTING,
     RUN_OPT_TIMING_TRACE,
+    RUN_OPT_VIZ,
     RUN_OPT_CU_MASK,
     RUN_OPT_FIRST_SE,
     RUN_OPT_WARM,

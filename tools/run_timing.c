@@ -12,6 +12,7 @@
 
 #include "run.h"
 #include "timeline.h"
+#include "viz.h"
 
 /* A number with nothing after it but stop. */
 static bool parse_number(const char *text, char stop, double *out)
@@ -107,6 +108,9 @@ int run_timing_option(struct run_timing *rt, int option, const char *text)
     case RUN_OPT_TIMING_TRACE:
         rt->trace_path = text;
         break;
+    case RUN_OPT_VIZ:
+        rt->viz = rt->on = true;
+        return CLI_OK;
     case RUN_OPT_TIMING_LISTING:
         rt->listing = true;
         break;
@@ -178,19 +182,32 @@ static int create(const struct run_options *o, const struct tm_range *ranges,
 }
 
 /* Record the run as a timeline, if that was asked for. */
-static int watch(const struct run_timing *rt, struct tm_engine *t,
+static int watch(const struct run_timing *rt, const char *path, struct tm_engine *t,
                  struct tl_writer **out)
 {
-    struct tl_options options = {0};
+    struct tl_options options = {.live = rt->viz};
     struct tl_error err;
-    if (!rt->trace_path)
+    if (!path)
         return CLI_OK;
-    if (tl_create(rt->trace_path, &options, out, &err) != RD_OK)
+    if (tl_create(path, &options, out, &err) != RD_OK)
         return cli_error(CLI_FAILED, "%s", err.text);
     if (rt->kernel)
         tl_name(*out, rt->kernel);
     struct tm_observer observer = tl_observer(*out);
     tm_observe(t, &observer);
+    return CLI_OK;
+}
+
+/* The file to record to: what was asked for, or the window's. */
+static int open_window(const struct run_timing *rt, struct viz_live *live,
+                       const char **path)
+{
+    *path = rt->trace_path;
+    if (!rt->viz)
+        return CLI_OK;
+    if (!viz_live_start(live, rt->trace_path))
+        return CLI_FAILED;
+    *path = live->path;
     return CLI_OK;
 }
 
@@ -209,13 +226,19 @@ int run_timing(const struct run_options *o, struct emu *emu,
     if (status == CLI_OK)
         status = create(o, ranges, n, &t);
     struct tl_writer *writer = NULL;
+    struct viz_live live = {.child = 0};
+    const char *path = NULL;
     struct tl_error err;
     if (status == CLI_OK)
-        status = watch(&o->timing, t, &writer);
+        status = open_window(&o->timing, &live, &path);
+    if (status == CLI_OK)
+        status = watch(&o->timing, path, t, &writer);
     if (status == CLI_OK)
         *st = tm_run(t, emu, dispatch, fault, stats);
     if (tl_close(writer, &err) != RD_OK)
         status = cli_error(CLI_FAILED, "%s", err.text);
+    if (live.child > 0 && viz_live_finish(&live) != CLI_OK && status == CLI_OK)
+        status = CLI_FAILED;
     free(ranges);
     *out = t;
     return status;

@@ -13,6 +13,7 @@
  *   END       v wave, waits until the record's end: the wave has left
  *   SAMPLE    v time since the last sample, by counter: v difference
  *   FINISH    v time, z status
+ *   CLOSE     nothing more comes
  *
  * A step: u8 head (HEAD_*), waits (their number in the head; HEAD_MANY: v number), v
  * instruction id unless HEAD_NEXT (the id after the last one of the wave), z (execution
@@ -33,7 +34,8 @@ enum tl_record {
     TL_STEPS,
     TL_END,
     TL_SAMPLE,
-    TL_FINISH
+    TL_FINISH,
+    TL_CLOSE
 };
 
 #define HEAD_SKIPPED 1u /* the two flags as in TM_STEP_* */

@@ -372,6 +372,12 @@ static rd_status read_record(struct timeline *tl, unsigned kind, struct cur *c)
     struct tl_dispatch *d = current(tl);
     if (kind != TL_TABLES && !tl->input->tables)
         return wrong(tl, "no tables before it");
+    if (tl->closed)
+        return wrong(tl, "something after the end");
+    if (kind == TL_CLOSE) {
+        tl->closed = true;
+        return RD_OK;
+    }
     if (kind > TL_DISPATCH && (!d || d->finished))
         return wrong(tl, "no dispatch that it belongs to");
     switch (kind) {

@@ -112,6 +112,7 @@ struct timeline {
     size_t n_dispatches, n_waves, n_samples;
     uint64_t n_steps;
     int64_t end;
+    bool closed;            /* the writer has finished */
     struct tl_input *input; /* private */
 };
 

@@ -430,6 +430,8 @@ rd_status tl_close(struct tl_writer *w, struct tl_error *err)
     if (!w)
         return RD_OK;
     show(w, 0);
+    emit(w, TL_CLOSE);
+    flush(w);
     if (fclose(w->file) != 0)
         set_status(w, RD_E_IO);
     rd_status st = w->status;

@@ -368,7 +368,8 @@ int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
         return done;
     }
     int64_t done = i->returns ? do_load(t, w, i, &r, start) : do_store(t, w, &r, start);
-    if (queued && 2 * (start - accept) > done - accept)
+    if ((queued && 2 * (start - accept) > done - accept) ||
+        (t->level == TM_S_VM_L0 && done - accept > 2 * PARAM(t, vmem_hit)))
         t->level = TM_S_VM_PATH;
     return done;
 }

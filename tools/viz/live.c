@@ -1,0 +1,67 @@
+/* live.c: a window beside a run: a process of its own that reads what the run writes.
+ *
+ * The run goes on whatever becomes of the window. Must not draw. Invariant: a file made
+ * for the window alone is removed when both are done. SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "viz.h"
+
+/* An empty file. */
+static bool make_file(struct viz_live *live, const char *path)
+{
+    const char *folder = getenv("TMPDIR");
+    int n = path ? snprintf(live->path, sizeof live->path, "%s", path)
+                 : snprintf(live->path, sizeof live->path, "%s/rdna3-viz-XXXXXX",
+                            folder && *folder ? folder : "/tmp");
+    live->own = !path;
+    int fd = n < 0 || (size_t)n >= sizeof live->path ? -1
+             : path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                    : mkstemp(live->path);
+    if (fd < 0) {
+        cli_error(CLI_FAILED, "cannot write '%s' for --viz: %s", live->path,
+                  strerror(errno));
+        return false;
+    }
+    (void)close(fd);
+    return true;
+}
+
+bool viz_live_start(struct viz_live *live, const char *path)
+{
+    if (!make_file(live, path))
+        return false;
+    (void)fflush(NULL);
+    live->child = fork();
+    if (live->child == 0) {
+        char *shot =
+            getenv("RDNA3_VIZ_SCREENSHOT"); /* of the run's end; then it closes */
+        char *argv[] = {"viz", "--follow", live->path, shot ? "--screenshot" : NULL,
+                        shot,  "--window", NULL};
+        _exit(cmd_viz(shot ? 6 : 3, argv));
+    }
+    if (live->child < 0) {
+        cli_error(CLI_FAILED, "cannot start the window: %s", strerror(errno));
+        if (live->own)
+            (void)unlink(live->path);
+        return false;
+    }
+    return true;
+}
+
+int viz_live_finish(struct viz_live *live)
+{
+    int status = 0;
+    while (waitpid(live->child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (live->own)
+        (void)unlink(live->path);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_FAILED;
+}

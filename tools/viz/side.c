@@ -1,0 +1,368 @@
+/* side.c: what is looked at: the kernel or a wave, where its cycles went, and the
+ * annotated listing with the waves that are at each instruction now.
+ *
+ * Accounts are added up again only when what they are of changes.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+
+struct listing {
+    struct tl_account *account; /* by instruction id */
+    unsigned *here;             /* waves at it, at the cursor */
+    uint32_t n;                 /* ids */
+    /* what they are of */
+    size_t dispatch, wave, n_waves;
+    uint64_t n_steps;
+    double t0, t1;
+    bool one, in_view;
+    struct tl_account all;
+    uint64_t most; /* cycles of one instruction */
+};
+
+void listing_free(struct app *a)
+{
+    if (!a->list)
+        return;
+    free(a->list->account);
+    free(a->list->here);
+    free(a->list);
+}
+
+static bool same(const struct app *a, const struct listing *l, size_t dispatch)
+{
+    bool view = !a->in_view || (l->t0 == a->t0 && l->t1 == a->t1);
+    return l->account && l->dispatch == dispatch && l->wave == a->wave && view &&
+           l->n_steps == a->tl->n_steps && l->n_waves == a->tl->n_waves &&
+           l->one == a->one && l->in_view == a->in_view;
+}
+
+/* Add up; false: out of memory. */
+static bool update(struct app *a, size_t dispatch)
+{
+    if (!a->list)
+        a->list = calloc(1, sizeof *a->list);
+    struct listing *l = a->list;
+    struct tl_dispatch *d = &a->tl->dispatch[dispatch];
+    if (!l)
+        return false;
+    if (same(a, l, dispatch))
+        return true;
+    free(l->account);
+    free(l->here);
+    l->n = d->n_insts;
+    l->account = calloc(l->n + 1u, sizeof *l->account);
+    l->here = calloc(l->n + 1u, sizeof *l->here);
+    if (!l->account || !l->here || tl_sort(d) != RD_OK)
+        return false;
+    int64_t from = a->in_view ? (int64_t)a->t0 : INT64_MIN;
+    int64_t to = a->in_view ? (int64_t)a->t1 : INT64_MAX;
+    for (size_t i = 0; i < d->n_waves; i++)
+        if (!a->one || d->first_wave + i == a->wave)
+            tl_account(a->tl, &a->tl->wave[d->first_wave + i], from, to, l->account);
+    memset(&l->all, 0, sizeof l->all);
+    l->most = 1;
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct tl_account *x = &l->account[i];
+        l->all.times += x->times;
+        l->all.cycles += x->cycles;
+        for (unsigned s = 0; s < TM_STALLS; s++)
+            l->all.stall[s] += x->stall[s];
+        l->most = x->cycles > l->most ? x->cycles : l->most;
+    }
+    l->dispatch = dispatch;
+    l->wave = a->wave;
+    l->n_waves = a->tl->n_waves;
+    l->n_steps = a->tl->n_steps;
+    l->t0 = a->t0;
+    l->t1 = a->t1;
+    l->one = a->one;
+    l->in_view = a->in_view;
+    return true;
+}
+
+/* Waves at each instruction at the cursor. */
+static void count_here(struct app *a, const struct tl_dispatch *d)
+{
+    struct listing *l = a->list;
+    int64_t t = (int64_t)a->cursor;
+    memset(l->here, 0, l->n * sizeof *l->here);
+    for (size_t i = 0; i < d->n_waves; i++) {
+        const struct tl_wave *w = &a->tl->wave[d->first_wave + i];
+        const struct tl_seg *s = t < w->start || t >= w->end ? NULL : tl_at(w, t);
+        if (s && s->inst < l->n)
+            l->here[s->inst]++;
+    }
+}
+
+/* Cycles by category, in one bar. */
+static void stack_bar(struct app *a, SDL_Rect r, const uint64_t *stall, uint64_t full)
+{
+    enum mode mode = a->mode == MODE_RESOURCE ? MODE_RESOURCE : MODE_STATE;
+    const struct category *cat = categories(mode);
+    uint64_t by[CATS] = {0}, level = 0;
+    for (unsigned s = 0; s < TM_STALLS; s++)
+        by[category_of(mode, NULL, s)] += stall[s];
+    int x = r.x;
+    for (unsigned c = 0; c < CATS && full; c++) {
+        level += by[c];
+        int to = r.x + (int)((double)level / (double)full * r.w + 0.5);
+        if (to > x)
+            gfx_fill(&a->g, rect(x, r.y, to - x, r.h), cat[c].color);
+        x = to > x ? to : x;
+    }
+}
+
+static unsigned biggest_stall(const uint64_t *stall)
+{
+    unsigned best = 0;
+    for (unsigned s = 1; s < TM_STALLS; s++)
+        if (stall[s] > (best ? stall[best] : 0))
+            best = s;
+    return best;
+}
+
+/* ---- what it is ------------------------------------------------------------------ */
+
+static int line_of(struct app *a, int *y, color c, enum gfx_font f, const char *text)
+{
+    gfx_text(&a->g, f, a->side.x + 10, *y, c, "%s", text);
+    *y += gfx_height(&a->g, f) + 2;
+    return *y;
+}
+
+static void describe_dispatch(struct app *a, const struct tl_dispatch *d, int *y)
+{
+    const struct tm_machine *m = &d->machine;
+    char text[256];
+    double us = (double)(d->end - d->base) / m->sclk_mhz;
+    const struct tl_sample *s =
+        d->n_samples ? &a->tl->sample[d->first_sample + d->n_samples - 1] : NULL;
+    line_of(a, y, COL_BRIGHT, FONT_BOLD, d->name);
+    snprintf(text, sizeof text,
+             "%u x %u x %u workgroups of %u x %u x %u, wave%u%s, %.0f MHz",
+             m->groups[0], m->groups[1], m->groups[2], m->block[0], m->block[1],
+             m->block[2], m->lanes, m->wgp_mode ? ", WGP mode" : "", m->sclk_mhz);
+    line_of(a, y, COL_TEXT, FONT_SANS, text);
+    snprintf(text, sizeof text, "%lld cycles = %.2f us, %zu waves%s",
+             (long long)(d->end - d->base), us, d->n_waves,
+             d->finished ? "" : ", running");
+    line_of(a, y, COL_TEXT, FONT_SANS, text);
+    snprintf(text, sizeof text,
+             "%u of %u waves fit a SIMD: %s (%u VGPRs, %u B LDS a group)", m->occupancy,
+             m->slots, tm_limit_name[m->limit], m->vgprs, m->lds_bytes);
+    line_of(a, y, COL_TEXT, FONT_SANS, text);
+    if (s && us > 0) {
+        double bytes = (double)(s->count[TM_K_READ] + s->count[TM_K_WRITTEN]);
+        snprintf(text, sizeof text, "%.1f GFLOP/s, %.1f GB/s asked for, VRAM %.1f GB/s",
+                 (double)s->count[TM_K_FLOPS] / us / 1000, bytes / us / 1000,
+                 (double)s->count[TM_K_MALL_MISS] * 128 / us / 1000);
+        line_of(a, y, COL_TEXT, FONT_SANS, text);
+    }
+}
+
+static void describe_now(struct app *a, const struct tl_wave *w, int *y)
+{
+    char text[256];
+    int64_t t = (int64_t)a->cursor;
+    const struct tl_seg *s = tl_at(w, t);
+    if (!s) {
+        snprintf(text, sizeof text, "not resident at %lld", (long long)t);
+        line_of(a, y, COL_DIM, FONT_SANS, text);
+        return;
+    }
+    color c = categories(MODE_STATE)[tm_stall_state[s->why]].color;
+    const struct tl_inst *from = tl_inst(a->tl, w, s->from);
+    int64_t into = t - w->start - s->at + 1, all = tl_seg_end(w, s) - s->at;
+    if (s->why == TM_S_NONE)
+        snprintf(text, sizeof text, "now: issues%s",
+                 s->flags & TM_STEP_SKIPPED ? " (skipped, EXEC is zero)" : "");
+    else
+        snprintf(text, sizeof text, "now: %s, cycle %lld of %lld%s%s",
+                 tm_stall_name[s->why], (long long)into, (long long)all,
+                 from ? ", for " : "", from ? from->text : "");
+    line_of(a, y, c, FONT_BOLD, text);
+    line_of(a, y, COL_DIM, FONT_SANS,
+            s->why == TM_S_NONE ? "" : tm_stall_about[s->why]);
+}
+
+static void describe_wave(struct app *a, const struct tl_wave *w, int *y)
+{
+    char text[256];
+    snprintf(text, sizeof text, "Wave %u of workgroup %u,%u,%u", w->wave, w->wg[0],
+             w->wg[1], w->wg[2]);
+    line_of(a, y, COL_BRIGHT, FONT_BOLD, text);
+    snprintf(text, sizeof text, "%s, on SE %u SA %u WGP %u CU %u SIMD %u slot %u",
+             a->tl->dispatch[w->dispatch].name, w->se, w->sa, w->wgp, w->simd % 2u,
+             w->simd, w->slot);
+    line_of(a, y, COL_TEXT, FONT_SANS, text);
+    snprintf(text, sizeof text, "cycles %lld to %lld: %lld = %.2f us%s",
+             (long long)w->start, (long long)w->end, (long long)(w->end - w->start),
+             (double)(w->end - w->start) /
+                 a->tl->dispatch[w->dispatch].machine.sclk_mhz,
+             w->ended ? "" : ", running");
+    line_of(a, y, COL_TEXT, FONT_SANS, text);
+    describe_now(a, w, y);
+}
+
+/* The stack of all cycles, and its largest parts by name. */
+static void draw_stack(struct app *a, int *y)
+{
+    const struct listing *l = a->list;
+    int text = gfx_height(&a->g, FONT_SANS), x = a->side.x + 10;
+    bool shown[TM_STALLS] = {false};
+    *y += 4;
+    stack_bar(a, rect(x, *y, a->side.w - 20, text), l->all.stall, l->all.cycles);
+    *y += text + 4;
+    for (unsigned n = 0; n < 8; n++) {
+        unsigned best = TM_STALLS;
+        for (unsigned s = 0; s < TM_STALLS; s++)
+            if (!shown[s] && l->all.stall[s] &&
+                (best == TM_STALLS || l->all.stall[s] > l->all.stall[best]))
+                best = s;
+        if (best == TM_STALLS)
+            break;
+        shown[best] = true;
+        char part[64];
+        snprintf(part, sizeof part, "%s %.1f%%", tm_stall_name[best],
+                 100.0 * (double)l->all.stall[best] / (double)l->all.cycles);
+        int w = gfx_width(&a->g, FONT_SANS, part) + 14;
+        if (x + w > a->side.x + a->side.w) {
+            x = a->side.x + 10;
+            *y += text;
+        }
+        gfx_text(&a->g, FONT_SANS, x, *y,
+                 categories(MODE_STATE)[tm_stall_state[best]].color, "%s", part);
+        x += w;
+    }
+    *y += text + 4;
+}
+
+/* ---- the listing ----------------------------------------------------------------- */
+
+static uint32_t current_inst(const struct app *a)
+{
+    const struct tl_wave *w = selected(a);
+    const struct tl_seg *s = w ? tl_at(w, (int64_t)a->cursor) : NULL;
+    return s ? s->inst : TL_NONE;
+}
+
+static void scroll_to(struct app *a, const struct tl_dispatch *d, uint32_t id)
+{
+    int lines = a->listing.h / gfx_height(&a->g, FONT_MONO);
+    for (uint32_t i = 0; i < d->n_order; i++)
+        if (d->order[i] == id) {
+            if ((int)i < a->list_scroll + 2 || (int)i > a->list_scroll + lines - 3)
+                a->list_scroll = (int)i - lines / 2;
+            break;
+        }
+}
+
+static void draw_line(struct app *a, const struct tl_inst *inst, uint32_t id, int y,
+                      bool current)
+{
+    const struct listing *l = a->list;
+    const struct tl_account *x = &l->account[id];
+    int h = gfx_height(&a->g, FONT_MONO), em = a->g.font[FONT_MONO].advance['0' - 32];
+    int left = a->listing.x + 6;
+    SDL_Rect whole = rect(a->listing.x, y, a->listing.w, h);
+    if (current)
+        gfx_fill(&a->g, whole, 0x3a3a22);
+    else if (inst->offset == a->pc)
+        gfx_fill(&a->g, whole, COL_LINE);
+    if (l->here[id])
+        gfx_text(&a->g, FONT_MONO, left, y, COL_CURSOR, "%4u", l->here[id]);
+    gfx_text(&a->g, FONT_MONO, left + 5 * em, y, COL_DIM, "%5x", inst->offset);
+    double each = x->times ? (double)x->cycles / (double)x->times : 0;
+    if (x->cycles)
+        gfx_text(&a->g, FONT_MONO, left + 11 * em, y, COL_TEXT, "%8.*f",
+                 each < 1000 ? 1 : 0, each);
+    int bar = left + 20 * em, width = 10 * em;
+    stack_bar(
+        a, rect(bar, y + 2, (int)((double)x->cycles / (double)l->most * width), h - 4),
+        x->stall, x->cycles);
+    color c = x->cycles ? COL_TEXT : COL_DIM;
+    int after = gfx_text(&a->g, FONT_MONO, bar + width + em, y,
+                         current ? COL_BRIGHT : c, "%s", inst->text);
+    unsigned why = biggest_stall(x->stall);
+    if (!why || x->stall[why] < x->times)
+        return;
+    char reason[64];
+    snprintf(reason, sizeof reason, " %s ", tm_stall_name[why]);
+    int w = gfx_width(&a->g, FONT_MONO, reason);
+    int at = a->listing.x + a->listing.w - w;
+    if (at < after)
+        gfx_fill(&a->g, rect(at, y, w, h), current ? 0x3a3a22 : COL_PANEL);
+    gfx_text(&a->g, FONT_MONO, at, y, categories(MODE_STATE)[tm_stall_state[why]].color,
+             "%s", reason);
+}
+
+static void draw_head(struct app *a, int *y)
+{
+    int em = a->g.font[FONT_MONO].advance['0' - 32], x = a->side.x + 6;
+    gfx_fill(&a->g,
+             rect(a->side.x + 1, *y, a->side.w, gfx_height(&a->g, FONT_SANS) + 2),
+             COL_LINE);
+    gfx_text(&a->g, FONT_SANS, x, *y, COL_DIM, "here");
+    gfx_text(&a->g, FONT_SANS, x + 7 * em, *y, COL_DIM, "pc");
+    gfx_text(&a->g, FONT_SANS, x + 12 * em, *y, COL_DIM, "cycles each");
+    gfx_text(&a->g, FONT_SANS, x + 31 * em, *y, COL_DIM, "%s, %s",
+             a->one ? "this wave" : "all waves",
+             a->in_view ? "time in view" : "all time");
+    *y += gfx_height(&a->g, FONT_SANS) + 2;
+}
+
+static void draw_listing(struct app *a, const struct tl_dispatch *d, int y)
+{
+    int h = gfx_height(&a->g, FONT_MONO);
+    draw_head(a, &y);
+    a->listing = rect(a->side.x + 1, y, a->side.w - 1, a->side.y + a->side.h - y);
+    a->list_lines = (int)d->n_order;
+    uint32_t now = current_inst(a);
+    if (a->list_auto && now != TL_NONE)
+        scroll_to(a, d, now);
+    int lines = a->listing.h / h;
+    if (a->list_scroll > a->list_lines - lines)
+        a->list_scroll = a->list_lines - lines;
+    if (a->list_scroll < 0)
+        a->list_scroll = 0;
+    gfx_clip(&a->g, &a->listing);
+    for (int i = 0; i <= lines && a->list_scroll + i < a->list_lines; i++) {
+        uint32_t id = d->order[a->list_scroll + i];
+        draw_line(a, &d->inst[id], id, y + i * h, id == now);
+    }
+    gfx_clip(&a->g, NULL);
+}
+
+uint32_t listing_at(const struct app *a, int x, int y)
+{
+    const struct tl_dispatch *d = shown_dispatch(a);
+    int line = (y - a->listing.y) / gfx_height(&a->g, FONT_MONO) + a->list_scroll;
+    if (!d || !d->order || !inside(a->listing, x, y) || line < 0 ||
+        line >= (int)d->n_order)
+        return TL_NONE;
+    return d->inst[d->order[line]].offset;
+}
+
+void draw_side(struct app *a)
+{
+    const struct tl_dispatch *d = shown_dispatch(a);
+    gfx_fill(&a->g, a->side, COL_PANEL);
+    gfx_line(&a->g, a->side.x, a->side.y, a->side.x, a->side.y + a->side.h, COL_LINE);
+    if (!d || !update(a, (size_t)(d - a->tl->dispatch)))
+        return;
+    int y = a->side.y + 6;
+    gfx_clip(&a->g, &a->side);
+    const struct tl_wave *w = selected(a);
+    if (w)
+        describe_wave(a, w, &y);
+    else
+        describe_dispatch(a, d, &y);
+    draw_stack(a, &y);
+    gfx_clip(&a->g, NULL);
+    count_here(a, d);
+    draw_listing(a, d, y);
+}

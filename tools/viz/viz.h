@@ -1,0 +1,31 @@
+/* viz.h: `rdna3 viz`, also for commands that start it beside a run.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_VIZ_H
+#define RD_VIZ_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The subcommand; returns an exit status. */
+int cmd_viz(int argc, char **argv);
+
+/* A window beside a run, on a file that grows. */
+struct viz_live {
+    char path[512]; /* where to write the timeline */
+    bool own;       /* the file is only for the window */
+    pid_t child;
+};
+
+/* Start it.
+ *
+ * path  the file; NULL: one of its own, which viz_live_finish removes
+ * Prints the error; false: no window. One that fails to open says so by itself, and
+ * viz_live_finish returns that.
+ */
+bool viz_live_start(struct viz_live *live, const char *path);
+
+/* Wait until the user closes it. Returns its exit status. */
+int viz_live_finish(struct viz_live *live);
+
+#endif
