@@ -166,11 +166,36 @@ struct mi_opnd rdna3_from_mask(struct rdna3 *r, struct mi_opnd o);
 void rdna3_op(struct rdna3 *r, const char *text, struct mi_opnd dst, unsigned n,
               const struct mi_opnd *src);
 
+/* ---- between choice and registers: rdna3_peep.c, rdna3_sched.c ---- */
+
+/* Does code never move past it? */
+bool rdna3_is_edge(const struct mi *m);
+void rdna3_peep(struct rdna3 *r);
+void rdna3_schedule(struct rdna3 *r);
+
+/* ---- after registers: rdna3_pair.c ---- */
+
+void rdna3_pair(struct rdna3 *r);
+/* The first of a register's dwords and the number after the last, among VGPRs or SGPRs.
+ */
+static inline unsigned mi_first(const struct rdna3 *r, const struct mi_opnd *o)
+{
+    return (unsigned)r->regs[o->reg].phys + o->sub;
+}
+static inline unsigned mi_last(const struct rdna3 *r, const struct mi_opnd *o)
+{
+    return mi_first(r, o) + (o->width ? o->width : 1u);
+}
+
 /* ---- rdna3_alloc.c, rdna3_wait.c ---- */
 
+void rdna3_drop_dead(struct rdna3 *r);
 void rdna3_allocate(struct rdna3 *r);
 /* Text of the code, with the waits that it needs. */
 void rdna3_print_code(struct rdna3 *r, struct cc_text *t);
+
+/* From chosen instructions to final ones, with registers. */
+void rdna3_finish(struct rdna3 *r);
 
 /* ---- rdna3_text.c ---- */
 

@@ -17,7 +17,7 @@
 #define VCC_LO    106
 
 /* Drop instructions whose result nobody reads. */
-static void drop_dead(struct rdna3 *r)
+void rdna3_drop_dead(struct rdna3 *r)
 {
     uint32_t *uses = calloc(r->n_regs + 1ull, sizeof *uses), kept = 0;
     bool *dead = calloc(r->n_code + 1ull, sizeof *dead);
@@ -174,7 +174,6 @@ void rdna3_allocate(struct rdna3 *r)
 {
     struct scan s = {.r = r};
     uint32_t n = 0;
-    drop_dead(r);
     find_loops(r);
     find_intervals(r);
     extend_over_loops(r);

@@ -135,6 +135,25 @@ static bool is_free(const struct rdna3 *r, uint32_t from, uint32_t store)
     return true;
 }
 
+/* a + b + c + d: all of it in the one register. */
+static void extend_dest(struct rdna3 *r, uint32_t v, uint32_t store)
+{
+    const struct cc_prog *p = r->p;
+    for (uint32_t next = v; next != UINT32_MAX;) {
+        const struct cc_inst *n = &p->insts[v = next];
+        next = UINT32_MAX;
+        for (uint32_t j = 0; j < n->n_src && n->op != CC_LOAD; j++) {
+            uint32_t a = n->src[j];
+            if (next == UINT32_MAX && p->insts[a].op == n->op && r->uses[a] == 1 &&
+                !r->fused[a] && one_instruction(&p->insts[a]) &&
+                r->block[a] == r->block[v] && is_free(r, a, store))
+                next = a;
+        }
+        if (next != UINT32_MAX)
+            r->dest[next] = r->dest[v];
+    }
+}
+
 static void find_dests(struct rdna3 *r)
 {
     const struct cc_prog *p = r->p;
@@ -152,6 +171,7 @@ static void find_dests(struct rdna3 *r)
             element < 0 || element >= cc_memory_elements(&p->insts[n->src[0]]))
             continue;
         r->dest[v] = r->elements[n->src[0]][element];
+        extend_dest(r, v, i);
     }
 }
 

@@ -330,7 +330,7 @@ rd_status cc_rdna3(const struct cc_prog *p, char **text, char *error)
     if (s.r.status == RD_OK)
         select_all(&s);
     if (s.r.status == RD_OK)
-        rdna3_allocate(&s.r);
+        rdna3_finish(&s.r);
     st = s.r.status == RD_OK ? rdna3_print(&s.r, text) : s.r.status;
     free(s.r.code);
     free(s.r.regs);

@@ -14,8 +14,8 @@
 #define MAX_PENDING 62
 
 struct pending {
-    uint32_t reg; /* virtual register being filled; UINT32_MAX: none */
-    bool any_order;
+    bool vector, any_order;
+    unsigned first, end; /* registers being filled; none if equal */
 };
 
 struct wait {
@@ -25,25 +25,21 @@ struct wait {
     unsigned n_vm, n_lgkm, n_store;
 };
 
-static bool overlap(const struct rdna3 *r, uint32_t a, uint32_t b)
-{
-    const struct vreg *x = &r->regs[a], *y = &r->regs[b];
-    return x->vector == y->vector && x->phys < y->phys + y->width &&
-           y->phys < x->phys + x->width;
-}
-
 /* How many may stay under way so that this instruction's registers are there. */
 static unsigned allowed(const struct wait *w, const struct pending *list, unsigned n,
                         const struct mi *m)
 {
+    const struct rdna3 *r = w->r;
     unsigned keep = n;
     for (unsigned i = 0; i < n; i++)
-        for (unsigned j = 0; j < MI_OPNDS; j++)
-            if (m->opnd[j].kind == MI_REG && list[i].reg != UINT32_MAX &&
-                overlap(w->r, list[i].reg, m->opnd[j].reg)) {
-                unsigned after = n - 1 - i;
-                keep = after < keep ? after : keep;
-            }
+        for (unsigned j = 0; j < MI_OPNDS; j++) {
+            const struct mi_opnd *o = &m->opnd[j];
+            if (o->kind != MI_REG || r->regs[o->reg].vector != list[i].vector ||
+                mi_first(r, o) >= list[i].end || mi_last(r, o) <= list[i].first)
+                continue;
+            unsigned after = n - 1 - i;
+            keep = after < keep ? after : keep;
+        }
     return keep;
 }
 
@@ -84,18 +80,23 @@ static void wait_stores(struct wait *w)
 
 static void begin(struct wait *w, const struct mi *m)
 {
-    uint32_t reg = m->n_def ? m->opnd[0].reg : UINT32_MAX;
+    struct pending p = {.any_order = m->kind == MI_SLOAD};
+    if (m->n_def) {
+        p.vector = w->r->regs[m->opnd[0].reg].vector;
+        p.first = mi_first(w->r, &m->opnd[0]);
+        p.end = mi_last(w->r, &m->opnd[0]);
+    }
     switch (m->kind) {
     case MI_VLOAD:
         if (w->n_vm == MAX_PENDING)
             wait_for(w, MAX_PENDING / 2, w->n_lgkm);
-        w->vm[w->n_vm++] = (struct pending){reg, false};
+        w->vm[w->n_vm++] = p;
         break;
     case MI_SLOAD:
     case MI_LDS:
         if (w->n_lgkm == MAX_PENDING)
             wait_for(w, w->n_vm, 0);
-        w->lgkm[w->n_lgkm++] = (struct pending){reg, m->kind == MI_SLOAD};
+        w->lgkm[w->n_lgkm++] = p;
         break;
     case MI_VSTORE:
         w->n_store++;
