@@ -1,6 +1,6 @@
 # clients.sh: sourced by the tests that run Debian's ROCm programs. SPDX-License-Identifier: MIT
 #
-# Provides $root (a tree with the programs, from clients_root SUITE GROUP...) and the
+# Provides $root (a tree with the programs, from clients_root SUITE) and the
 # functions mock, check, skip. A missing tree is fetched once if the host can; otherwise
 # the test is skipped, with the reason.
 set -u
@@ -13,21 +13,18 @@ skip() {
     exit 77
 }
 
-# clients_root SUITE GROUP...: sets root
+# clients_root SUITE: sets root; only trixie is fetched unasked
 clients_root() {
-    local suite=$1 dir
-    shift
+    local suite=$1 dir trees=$here/../clients/trees.sh
     dir=${RDNA3_CLIENTS:-${TMPDIR:-/tmp}/clients}/$suite
     root=$dir/root
     work=$root/tmp/rdna3-test.$$
     if ! [ -e "$dir/.ready" ]; then
-        local provision=${RDNA3_SHARED:-}/clients/provision.sh
-        [ -x "$provision" ] || [ -f "$provision" ] || skip "no $provision to fetch the clients with"
+        [ "$suite" = trixie ] || skip "no tree of $suite: run tests/clients/trees.sh $suite $dir"
         [ "$(id -u)" = 0 ] || skip "unpacking the clients into $dir needs root"
         mkdir -p "$dir"
-        bash "$provision" --suite "$suite" --dir "$dir" "$@" >"$dir/provision.log" 2>&1 ||
+        bash "$trees" "$suite" "$dir" >"$dir/provision.log" 2>&1 ||
             skip "cannot fetch the clients: $(tail -n 1 "$dir/provision.log")"
-        touch "$dir/.ready"
     fi
     mkdir -p "$work" || skip "cannot write to $root"
     trap 'rm -rf "$work"' EXIT

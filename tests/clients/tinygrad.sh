@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tinygrad.sh: unmodified tinygrad from PyPI on the mock, with PM4 and with AQL queues, and
 # the control. SPDX-License-Identifier: MIT
-. "$(dirname "$0")/clients.sh"
+. "$(dirname "$0")/../driver/clients.sh"
+here=$(cd "$(dirname "$0")" && pwd)
 venv=${RDNA3_CLIENTS:-/tmp/clients}/tinygrad
 python=$venv/bin/python
 if ! "$python" -c 'import tinygrad' 2>/dev/null; then
