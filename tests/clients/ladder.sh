@@ -44,17 +44,22 @@ shows() {
     row "$name" - $result "$waves" -
 }
 
-# runs NAME PATTERN COMMAND...: both ways of copying, both controls
+# runs NAME PATTERN COMMAND...: both ways of copying, each with both controls. Where the
+# runtime copies by kernels of its own, a comparison of buffers that were never filled can
+# pass without execution ("vacuous"); with SDMA that must not happen.
 runs() {
-    local name=$1 pattern=$2 started=$SECONDS copies control=fails
+    local name=$1 pattern=$2 started copies control environment
     shift 2
-    mock --no-execute -- "$@" 2>&1 | grep -aqE -- "$pattern" && control=passes!
     for copies in choice sdma; do
-        started=$SECONDS
+        started=$SECONDS control=fails environment=()
+        [ $copies = choice ] || environment=(env GPU_FORCE_BLIT_COPY_SIZE=0)
+        if mock --no-execute -- "${environment[@]}" "$@" 2>&1 | grep -aqE -- "$pattern"; then
+            control=vacuous
+            [ $copies = choice ] || control=passes!
+        fi
         once $copies "$pattern" "$@"
         [ "$waves" -gt 0 ] || result=FAIL
         row "$name" $copies $result "$waves" $control
-        control=fails
     done
 }
 
@@ -81,9 +86,9 @@ L1)
 L2)
     folder=usr/libexec/rocm/libhsa-runtime64-tests
     needs $folder/rocrtst64
-    rocrtst() { runs "$1" '\[  PASSED  \] 1 test' sh -c "cd /$folder/gfx1100 && ../rocrtst64 --gtest_filter=$1"; }
+    rocrtst() { runs "${1#*.}" '\[  PASSED  \] 1 test' sh -c "cd /$folder/gfx1100 && ../rocrtst64 --gtest_filter=$1"; }
     # Tests in which no kernel runs, or one that must not, or that wait for it for ever.
-    quiet() { shows "$1" '\[  PASSED  \] 1 test' sh -c "cd /$folder/gfx1100 && ../rocrtst64 --gtest_filter=$1"; }
+    quiet() { shows "${1#*.}" '\[  PASSED  \] 1 test' sh -c "cd /$folder/gfx1100 && ../rocrtst64 --gtest_filter=$1"; }
     for op in Add Sub And Or Xor Min Max Inc Dec Xchg; do rocrtst "rocrtstFunc.Memory_Atomic_${op}_Test"; done
     for name in rocrtst.Test_Example rocrtstFunc.{MemoryAccessTests,MemoryAccessCoherent,GroupMemoryAllocationTest,VirtMemory_Access_Test,SvmMemory_Basic_Test}; do
         rocrtst $name
