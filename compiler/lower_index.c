@@ -379,14 +379,26 @@ static cc_ref value(struct lower *l, cc_ref n, const struct at *at)
 
 /* ---- stores ---- */
 
-static bool has_wmma(cc_ref n)
+/* Is the value a fragment, or computed from one element by element? */
+static bool has_wmma(struct lower *l, cc_ref value)
 {
-    if (n->op == CC_WMMA)
-        return true;
-    for (uint32_t i = 0; i < n->n_src && cc_is_alu(n->op); i++)
-        if (has_wmma(n->src[i]))
-            return true;
-    return false;
+    cc_ref *nodes;
+    uint32_t count;
+    if (cc_sorted(l->g, value, &nodes, &count) != RD_OK)
+        return false;
+    bool *has = calloc(value->id + 1ull, sizeof *has), found = false;
+    for (uint32_t i = 0; i < count && has; i++) {
+        cc_ref n = nodes[i];
+        has[n->id] = n->op == CC_WMMA;
+        for (uint32_t j = 0; j < n->n_src && cc_is_alu(n->op); j++)
+            has[n->id] = has[n->id] || has[n->src[j]->id];
+        found = has[n->id]; /* the value is the last */
+    }
+    if (!has)
+        cc_fail(l->g, RD_E_NOMEM, "out of memory");
+    free(has);
+    free(nodes);
+    return found;
 }
 
 /* Store one element. */
@@ -454,7 +466,7 @@ static cc_ref store(struct lower *l, cc_ref n)
         return cc_group(l->g, 0, NULL);
     if (l->auto_axes)
         return l->whole_axes ? store_axes(l, n) : store_auto(l, n);
-    bool whole = view->ndim && has_wmma(n->src[1]);
+    bool whole = view->ndim && has_wmma(l, n->src[1]);
     if (whole && view->shape[--last] != 8)
         return cc_fail(l->g, RD_E_INVALID, "%s: stores fragments to a target of %lld",
                        cc_describe(n, text, sizeof text), (long long)view->shape[last]);

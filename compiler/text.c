@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "prog.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -159,7 +160,7 @@ struct name_slot {
 };
 
 struct parser {
-    const char *p, *end;
+    const char *p, *begin, *end;
     unsigned line;
     char error[CC_ERROR_BYTES];
     struct name_slot *names;
@@ -385,6 +386,11 @@ static rd_status parse_src(struct parser *s)
     s->p++;
     uint32_t len = word(s, &text);
     struct name_slot *n = s->cap ? name_slot(s, text, len) : NULL;
+    char why[200];
+    if ((!n || !n->text) && len &&
+        cc_text_why(s->begin, (size_t)(s->end - s->begin), s->line, text, len, why,
+                    sizeof why))
+        return bad(s, "%s", why);
     if (!n || !n->text || !len)
         return bad(s, "%%%.*s is not defined above", (int)(len < 40 ? len : 40), text);
     if (s->n_src == MAX_ITEMS)
@@ -479,7 +485,7 @@ rd_status cc_parse(struct cc_graph *g, const char *text, size_t len, cc_ref *roo
     struct parser *s = calloc(1, sizeof *s);
     if (!s)
         return RD_E_NOMEM;
-    s->p = text;
+    s->p = s->begin = text;
     s->end = text + len;
     s->line = 1;
     rd_status st = parse_graph(g, s, root);
@@ -535,7 +541,7 @@ rd_status cc_prog_parse(const char *text, size_t len, struct cc_prog **out, char
     struct parser *s = calloc(1, sizeof *s);
     if (!s)
         return RD_E_NOMEM;
-    s->p = text;
+    s->p = s->begin = text;
     s->end = text + len;
     s->line = 1;
     rd_status st = parse_prog(s, out);

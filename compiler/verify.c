@@ -8,6 +8,33 @@
 #include <stdlib.h>
 
 #define LDS_BYTES 65536
+/* Of nodes on nodes: later steps recurse, in larger frames with sanitizers. */
+#ifdef RD_CHECKS
+#define MAX_DEPTH 2500
+#else
+#define MAX_DEPTH 12000
+#endif
+
+/* Sources come first in nodes. */
+static void check_depth(struct cc_graph *g, const cc_ref *nodes, uint32_t count)
+{
+    uint32_t *depth = calloc(nodes[count - 1]->id + 1ull, sizeof *depth);
+    char text[96];
+    if (!depth)
+        cc_fail(g, RD_E_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < count && g->status == RD_OK; i++) {
+        cc_ref n = nodes[i];
+        uint32_t most = 0;
+        for (uint32_t j = 0; j < n->n_src; j++)
+            most = depth[n->src[j]->id] > most ? depth[n->src[j]->id] : most;
+        depth[n->id] = most + 1;
+        if (most >= MAX_DEPTH)
+            cc_fail(g, RD_E_RANGE,
+                    "%s: more than %d operations on one another: CONTIGUOUS cuts them",
+                    cc_describe(n, text, sizeof text), MAX_DEPTH);
+    }
+    free(depth);
+}
 
 static void check_node(struct cc_graph *g, cc_ref n, bool top)
 {
@@ -40,6 +67,7 @@ rd_status cc_verify(struct cc_graph *g, cc_ref root)
     if (root->op != CC_SINK)
         cc_fail(g, RD_E_INVALID, "%s: a kernel ends in a SINK",
                 cc_describe(root, text, sizeof text));
+    check_depth(g, nodes, count);
     for (uint32_t i = 0; i < count && g->status == RD_OK; i++) {
         check_node(g, nodes[i], nodes[i] == root);
         if (nodes[i]->op != CC_BUFFER || nodes[i]->arg[0] != CC_SPACE_LOCAL)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "graph.h"
 
@@ -218,6 +219,19 @@ static const struct {
     {"%0 = FOO i32", "line 1: no operation \"FOO\""},
     {"%0 = CONST i32 [1]\n%0 = CONST i32 [2]", "line 2: %0 is defined twice"},
     {"%0 = NEG i32 %1", "line 1: %1 is not defined above"},
+    {"%a = ADD i32 %a %a", "line 1: a cycle: %a uses %a"},
+    {"%0 = CONST i32 [1]\n%a = ADD i32 %b %0\n%b = MUL i32 %c %0\n%c = NEG i32 %a",
+     "line 2: a cycle: %a uses %b uses %c uses %a"},
+    {"%a = NEG i32 %b\n%b = CONST i32 [1]",
+     "line 1: %b is defined below, on line 2: sources come first"},
+    {"%0 = CONST f32 [1]\n%1 = CONST i32 [1]\n%2 = ADD %0 %1",
+     "line 3: ADD void(%0, %1): dtypes f32 and i32 differ"},
+    {"%0 = CONST f32 [1]\n%1 = SHL %0 %0",
+     "line 2: SHL void(%0, %0): needs an integer, not f32"},
+    {"%0 = PARAM f32 [0, 4, 5]\n%1 = PARAM f32 [1, 5, 4]\n%2 = ADD %0 %1",
+     "line 3: ADD void(%0, %1): shapes (4,5) and (5,4) differ"},
+    {"%0 = PARAM f32 [0, 4]\n%1 = CONST i32 [1]\n%2 = STORE %0 %1",
+     "line 3: STORE void(%0, %1): stores i32 to memory of f32"},
     {"%0 = CONST q32 [1]", "line 1: no dtype \"q32\""},
     {"%0 = CONST i32 [1", "line 1: \"]\" is missing"},
     {"%0 = CONST i32", "line 1: CONST i32: argument 0 is missing"},
@@ -384,6 +398,78 @@ START_TEST(too_much_lds_is_refused)
 }
 END_TEST
 
+START_TEST(too_many_registers_are_refused)
+{
+    struct cc_prog *p;
+    char *text, error[256] = "";
+    cc_ref r = cc_range(g, 300, 0, CC_AXIS_LOOP);
+    cc_ref regs = cc_buffer(g, CC_DT_F32, CC_SPACE_REG, 0, 1, (int64_t[]){300});
+    cc_ref out = cc_param(g, CC_DT_F32, 0, 1, (int64_t[]){300});
+    cc_ref set = cc_store(g, regs, cc_const_float(g, CC_DT_F32, 1));
+    regs = cc_after(g, regs, set);
+    cc_ref st = cc_store(g, cc_index(g, out, 1, &r), cc_index(g, regs, 1, &r));
+    st = cc_end(g, st, 1, &r);
+    p = linear(cc_sink(g, 1, &st, "many"));
+    ck_assert_int_eq(cc_rdna3(p, &text, error), RD_E_RANGE);
+    ck_assert_msg(strstr(error, "BUFFER %") && strstr(error, "300 elements"), "%s",
+                  error);
+    cc_prog_destroy(p);
+}
+END_TEST
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Elementwise nodes in one kernel: a chain, or each of two before it. */
+static cc_ref large(int count, bool chain)
+{
+    const int64_t n = 1024;
+    cc_ref two[2], out = cc_param(g, CC_DT_F32, 0, 1, &n);
+    two[0] = cc_param(g, CC_DT_F32, 1, 1, &n);
+    two[1] = cc_cast(g, cc_uop(g, CC_IOTA, CC_DT_I32, 0, NULL, 1, &n, NULL), CC_DT_F32);
+    for (int i = 0; i < count; i++) {
+        cc_ref c = chain ? cc_const_float(g, CC_DT_F32, i % 100) : two[1];
+        cc_ref x = cc_alu2(g, i % 2 ? CC_ADD : CC_MUL, two[0], c);
+        two[1] = two[0];
+        two[0] = x;
+    }
+    cc_ref st = cc_store(g, out, two[0]);
+    return cc_sink(g, 1, &st, "large");
+}
+
+START_TEST(large_graphs_compile)
+{
+    char *text, error[256];
+    double start = seconds();
+#ifdef RD_CHECKS
+    int count = 2000; /* deeper ones are refused there */
+#else
+    int count = 10000;
+#endif
+    struct cc_prog *p = linear(large(count, _i));
+    ck_assert_uint_ge(cc_graph_count(g), (uint32_t)count);
+    ck_assert_msg(cc_rdna3(p, &text, error) == RD_OK, "%s", error);
+#ifndef RD_CHECKS /* sanitizers take their time */
+    ck_assert_double_lt(seconds() - start, 1);
+#endif
+    free(text);
+    cc_prog_destroy(p);
+    (void)start;
+}
+END_TEST
+
+START_TEST(deep_graphs_are_refused)
+{
+    struct cc_prog *p;
+    ck_assert_int_eq(cc_linearize(g, large(50000, true), &p), RD_E_RANGE);
+    ck_assert_ptr_nonnull(strstr(cc_graph_error(g), "operations on one another"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("uop");
@@ -403,6 +489,9 @@ int main(void)
     tcase_add_test(t, custom_reduction_runs);
     tcase_add_test(t, broken_kernels_are_refused);
     tcase_add_test(t, too_much_lds_is_refused);
+    tcase_add_test(t, too_many_registers_are_refused);
+    tcase_add_loop_test(t, large_graphs_compile, 0, 2);
+    tcase_add_test(t, deep_graphs_are_refused);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
