@@ -455,29 +455,36 @@ const struct uop *SEM_LEVEL(vmem_atomic)(struct wave *w, const struct uop *u)
 
 /* ---- LDS ----------------------------------------------------------------------- */
 
-/* Lanes of exec whose access lies within the workgroup's LDS. Others end the dispatch,
- * or (LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off; manual 3.3.4.1) are left out; false:
- * ended. */
-static bool lds_lanes(struct wave *w, const struct uop *u, bool write, uint32_t *exec)
+/* Byte addresses of the one or two elements of all lanes: sums of 32 bits, which
+ * compilers let wrap. */
+struct lds_at {
+    uint32_t at[2][WAVE_LANES];
+};
+
+/* Form the addresses; leave in exec the lanes whose access lies within the workgroup's
+ * LDS. Others end the dispatch, or (LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off; manual
+ * 3.3.4.1) are left out; false: ended. */
+static bool lds_lanes(struct wave *w, const struct uop *u, bool write, uint32_t *exec,
+                      struct lds_at *to)
 {
     const uint32_t *a = reg_row(w, u->mem.addr);
-    uint32_t far = u->mem.off0, lo, hi;
-    uint64_t limit = w->group->lds_bytes;
-    if (u->mem.elems == 2 && u->mem.off1 > far)
-        far = u->mem.off1;
-    row_range(a, *exec, &lo, &hi);
-    if (!*exec || (uint64_t)hi + far + u->mem.bytes <= limit)
-        return true;
-    uint32_t inside = *exec;
-    FOR_LANES(l, *exec)
-    if ((uint64_t)a[l] + far + u->mem.bytes > limit) {
-        if (!w->emu->config.lds_unreported) {
-            fault(w, u, EMU_FAULT_LDS_RANGE, l, (uint64_t)a[l] + far, write);
-            return false;
+    uint32_t all = *exec, limit = w->group->lds_bytes, bytes = u->mem.bytes, lo, hi;
+    for (unsigned e = 0; e < u->mem.elems; e++) {
+        uint32_t offset = e ? u->mem.off1 : u->mem.off0;
+        for (unsigned l = 0; l < WAVE_LANES; l++)
+            to->at[e][l] = a[l] + offset;
+        row_range(to->at[e], all, &lo, &hi);
+        if (!all || (uint64_t)hi + bytes <= limit)
+            continue;
+        FOR_LANES(l, all)
+        if ((uint64_t)to->at[e][l] + bytes > limit) {
+            if (!w->emu->config.lds_unreported) {
+                fault(w, u, EMU_FAULT_LDS_RANGE, l, to->at[e][l], write);
+                return false;
+            }
+            *exec &= ~(1u << l);
         }
-        inside &= ~(1u << l);
     }
-    *exec = inside;
     return true;
 }
 
@@ -491,9 +498,9 @@ static void lds_zero(const struct uop *u, uint32_t lanes, uint32_t *d)
 }
 
 static void lds_load_elem(struct wave *w, const struct uop *u, uint32_t exec,
-                          const uint32_t *a, uint32_t offset, uint32_t *d)
+                          const uint32_t *a, uint32_t *d)
 {
-    const uint8_t *lds = w->group->lds + offset;
+    const uint8_t *lds = w->group->lds;
     if (u->mem.wide) {
         gather_rows(d, lds, a, exec, u->mem.bytes / 4u);
         return;
@@ -508,27 +515,26 @@ static void lds_load_elem(struct wave *w, const struct uop *u, uint32_t exec,
 
 static bool ds_load_half(struct wave *w, const struct uop *u, bool write)
 {
-    uint32_t active = wave_exec(w), exec = active, a[32];
-    if (!lds_lanes(w, u, write, &exec))
+    uint32_t active = wave_exec(w), exec = active;
+    struct lds_at a; /* d may be the address */
+    if (!lds_lanes(w, u, write, &exec, &a))
         return false;
-    memcpy(a, reg_row(w, u->mem.addr), sizeof a); /* d may be the address */
     uint32_t *d = reg_row(w, u->d);
     if (u->mem.wide)
         lds_zero(u, active & ~exec, d);
     else
         FOR_LANES(l, active & ~exec)
     d[l] = u->op.mem(0, d[l]);
-    lds_load_elem(w, u, exec, a, u->mem.off0, d);
+    lds_load_elem(w, u, exec, a.at[0], d);
     if (u->mem.elems == 2)
-        lds_load_elem(w, u, exec, a, u->mem.off1, d + u->mem.bytes / 4 * ROW_DWORDS);
+        lds_load_elem(w, u, exec, a.at[1], d + u->mem.bytes / 4 * ROW_DWORDS);
     return true;
 }
 
 static void lds_store_elem(struct wave *w, const struct uop *u, uint32_t exec,
-                           uint32_t offset, const uint32_t *s)
+                           const uint32_t *a, const uint32_t *s)
 {
-    const uint32_t *a = reg_row(w, u->mem.addr);
-    uint8_t *lds = w->group->lds + offset;
+    uint8_t *lds = w->group->lds;
     if (u->mem.wide) {
         scatter_rows(s, lds, a, exec, u->mem.bytes / 4u);
         return;
@@ -543,24 +549,25 @@ static void lds_store_elem(struct wave *w, const struct uop *u, uint32_t exec,
 static bool ds_store_half(struct wave *w, const struct uop *u, bool write)
 {
     uint32_t exec = wave_exec(w);
-    if (!lds_lanes(w, u, write, &exec))
+    struct lds_at a;
+    if (!lds_lanes(w, u, write, &exec, &a))
         return false;
-    lds_store_elem(w, u, exec, u->mem.off0, reg_row(w, u->mem.data));
+    lds_store_elem(w, u, exec, a.at[0], reg_row(w, u->mem.data));
     if (u->mem.elems == 2)
-        lds_store_elem(w, u, exec, u->mem.off1, reg_row(w, u->mem.data2));
+        lds_store_elem(w, u, exec, a.at[1], reg_row(w, u->mem.data2));
     return true;
 }
 
 static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
 {
-    uint32_t active = wave_exec(w), exec = active, a[32];
+    uint32_t active = wave_exec(w), exec = active;
     unsigned bytes = u->mem.bytes, n = u->mem.elems;
-    if (!lds_lanes(w, u, write, &exec))
+    struct lds_at a;
+    if (!lds_lanes(w, u, write, &exec, &a))
         return false;
-    memcpy(a, reg_row(w, u->mem.addr), sizeof a);
     FOR_LANES(l, exec)
-    if ((a[l] + u->mem.off0) % bytes || (n == 2 && (a[l] + u->mem.off1) % bytes)) {
-        fault(w, u, EMU_FAULT_MISALIGNED, l, a[l] + u->mem.off0, write);
+    if (a.at[0][l] % bytes || (n == 2 && a.at[1][l] % bytes)) {
+        fault(w, u, EMU_FAULT_MISALIGNED, l, a.at[0][l], write);
         return false;
     }
     const uint32_t *data = reg_row(w, u->mem.data), *data2 = reg_row(w, u->mem.data2);
@@ -573,7 +580,7 @@ static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
     {
         uint64_t v[2] = {reg_value(data, l, bytes), reg_value(data2, l, bytes)};
         for (unsigned e = 0; e < n; e++) {
-            uint8_t *p = w->group->lds + a[l] + (e ? u->mem.off1 : u->mem.off0);
+            uint8_t *p = w->group->lds + a.at[e][l];
             uint64_t old = 0;
             memcpy(&old, p, bytes);
             uint64_t next = u->op.atomic(old, v[e], v[1], &w->mode);

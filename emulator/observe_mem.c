@@ -175,7 +175,7 @@ static void form_ds(const struct wave *w, const struct access_plan *p, unsigned 
     for (unsigned h = 0; h < w->halves; h++, address += 32) {
         const uint32_t *a = w->vgpr[h] + (size_t)p->addr * ROW_DWORDS;
         for (unsigned l = 0; l < 32; l++)
-            address[l] = (uint64_t)a[l] + offset;
+            address[l] = (uint32_t)(a[l] + offset); /* wraps */
     }
 }
 

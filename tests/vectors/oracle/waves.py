@@ -217,6 +217,14 @@ def two_addresses(out, v):
         LANE + "ds_store_2addr_stride64_b32 v1, v4, v5 offset0:1 offset1:5;s_waitcnt 0;"
         "ds_load_2addr_stride64_b32 v[8:9], v1 offset0:1 offset1:5;s_waitcnt 0",
     ], ["v4", "v5"], ["v8", "v9"], [(t, t) for t in values])
+    # compilers fold offsets into addresses below zero: the sum wraps
+    out.block("model: LLVM's offsets of DS instructions", [
+        LANE + "v_add_nc_u32 v1, 0xfffff800, v1;ds_store_b32 v1, v4 offset:2052;"
+        "ds_store_b32 v1, v5 offset:2056;s_waitcnt 0;"
+        "ds_load_b32 v8, v1 offset:2052;ds_load_b32 v9, v1 offset:2056;s_waitcnt 0",
+        LANE + "v_add_nc_u32 v1, -4, v1;ds_store_2addr_b32 v1, v4, v5 offset0:1 offset1:2;"
+        "s_waitcnt 0;ds_load_2addr_b32 v[8:9], v1 offset0:1 offset1:2;s_waitcnt 0",
+    ], ["v4", "v5"], ["v8", "v9"], [(t, t) for t in values])
     out.block("manual 12.3", [
         LANE + "ds_store_2addr_b64 v1, v[4:5], v[6:7] offset0:0 offset1:1;s_waitcnt 0;"
         "ds_load_b128 v[8:11], v1;s_waitcnt 0",
