@@ -288,56 +288,78 @@ rd_status cc_prog_unroll(const struct cc_prog *p, struct cc_prog **out)
 
 /* ---- barriers ---- */
 
-#define WAS_READ    1u
-#define WAS_WRITTEN 2u
+/* Which LDS buffers, bit by bit; the 64th stands for all further ones. */
+struct touched {
+    uint64_t read, written;
+};
 
 struct barriers {
     const struct cc_prog *in;
     struct cc_prog *out;
     uint32_t *place;
-    uint32_t hot; /* WAS_* since the last barrier, of any LDS */
+    struct touched hot; /* since the last barrier */
 };
 
-static uint32_t lds_use(const struct cc_prog *p, uint32_t i)
+static uint64_t bit_of(const struct cc_prog *p, uint32_t memory)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < memory && n < 63; i++)
+        n += p->insts[i].op == CC_BUFFER && p->insts[i].arg[0] == CC_SPACE_LOCAL;
+    return UINT64_C(1) << n;
+}
+
+static struct touched lds_use(const struct cc_prog *p, uint32_t i)
 {
     const struct cc_inst *n = &p->insts[i];
+    struct touched t = {0, 0};
     if ((n->op != CC_LOAD && n->op != CC_STORE) ||
         p->insts[n->src[0]].op != CC_BUFFER ||
         p->insts[n->src[0]].arg[0] != CC_SPACE_LOCAL)
-        return 0;
-    return n->op == CC_LOAD ? WAS_READ : WAS_WRITTEN;
+        return t;
+    *(n->op == CC_LOAD ? &t.read : &t.written) = bit_of(p, n->src[0]);
+    return t;
+}
+
+static void add_use(struct touched *t, struct touched more)
+{
+    t->read |= more.read;
+    t->written |= more.written;
 }
 
 /* What of LDS a loop does before its first barrier. */
-static uint32_t first_use(const struct cc_prog *p, uint32_t from, uint32_t to)
+static struct touched first_use(const struct cc_prog *p, uint32_t from, uint32_t to)
 {
-    uint32_t use = 0;
+    struct touched use = {0, 0};
     for (uint32_t i = from; i < to && p->insts[i].op != CC_BARRIER; i++)
-        use |= lds_use(p, i);
+        add_use(&use, lds_use(p, i));
     return use;
 }
 
-static bool conflict(uint32_t before, uint32_t now)
+static bool conflict(struct touched before, struct touched now)
 {
-    return (before & WAS_WRITTEN && now & WAS_READ) ||
-           (before & WAS_READ && now & WAS_WRITTEN);
+    return (before.written & now.read) || (before.read & now.written);
 }
 
 static void barrier(struct barriers *b)
 {
     cc_prog_add(b->out, CC_BARRIER, CC_DT_VOID, 0, NULL, 0, NULL, NULL);
-    b->hot = 0;
+    b->hot = (struct touched){0, 0};
 }
 
 static void barrier_step(struct barriers *b, uint32_t i)
 {
     const struct cc_inst *n = &b->in->insts[i];
-    uint32_t src[40] = {0}, use = lds_use(b->in, i);
-    if (use && conflict(b->hot, use))
+    struct touched use = lds_use(b->in, i);
+    uint32_t src[40] = {0};
+    if (conflict(b->hot, use))
+        barrier(b);
+    /* once before a loop rather than in every pass */
+    if (n->op == CC_RANGE &&
+        conflict(b->hot, first_use(b->in, i + 1, closing(b->in, i))))
         barrier(b);
     if (n->op == CC_BARRIER)
-        b->hot = 0;
-    b->hot |= use;
+        b->hot = (struct touched){0, 0};
+    add_use(&b->hot, use);
     /* the next pass through a loop meets what this one left */
     if (n->op == CC_END && conflict(b->hot, first_use(b->in, n->src[0] + 1, i)))
         barrier(b);

@@ -81,9 +81,11 @@ struct rdna3 {
     uint32_t cursor; /* instructions are put after this one; 0: a first, empty one */
     struct rdna3_scope *scopes;
     uint32_t n_scopes, cap_scopes;
-    uint32_t scope;         /* innermost open loop */
-    uint32_t if_depth;      /* IFs that are open */
-    uint32_t *home;         /* of each operation: the loop that its value belongs to */
+    uint32_t scope;    /* innermost open loop */
+    uint32_t if_depth; /* IFs that are open */
+    uint32_t *home;    /* of each operation: the loop that its value belongs to */
+    uint32_t *same;    /* of each operation: the first one that computes the same */
+    bool *known;       /* its value is in a register */
     struct rdna3_sum *sums; /* parts of addresses that are in registers */
     struct rdna3_base *bases;
     struct mi_opnd *param;  /* of each PARAM: its address, an SGPR pair */

@@ -36,7 +36,8 @@ static bool add_term(struct rdna3_place *p, uint32_t node, int64_t by)
     return true;
 }
 
-static bool take_apart(const struct cc_uop *n, int64_t by, struct rdna3_place *p)
+static bool take_apart(const struct rdna3 *r, const struct cc_uop *n, int64_t by,
+                       struct rdna3_place *p)
 {
     int64_t c;
     switch (n->op) {
@@ -44,21 +45,21 @@ static bool take_apart(const struct cc_uop *n, int64_t by, struct rdna3_place *p
         p->offset += n->arg[0] * by;
         return true;
     case CC_ADD:
-        return take_apart(n->src[0], by, p) && take_apart(n->src[1], by, p);
+        return take_apart(r, n->src[0], by, p) && take_apart(r, n->src[1], by, p);
     case CC_SUB:
-        return take_apart(n->src[0], by, p) && take_apart(n->src[1], -by, p);
+        return take_apart(r, n->src[0], by, p) && take_apart(r, n->src[1], -by, p);
     case CC_MUL:
         if (constant_of(n->src[1], &c) && c > -(1 << 24) && c < 1 << 24)
-            return take_apart(n->src[0], by * c, p);
+            return take_apart(r, n->src[0], by * c, p);
         break;
     case CC_SHL:
         if (constant_of(n->src[1], &c) && c >= 0 && c < 24)
-            return take_apart(n->src[0], by << c, p);
+            return take_apart(r, n->src[0], by << c, p);
         break;
     default:
         break;
     }
-    return add_term(p, n->id, by);
+    return add_term(p, r->same[n->id], by);
 }
 
 /* The least that the terms can add up to. */
@@ -104,10 +105,10 @@ void rdna3_find_places(struct rdna3 *r)
         int64_t bytes = cc_dtype_bytes(r->p->insts[n->src[0]].dtype);
         p->memory = n->src[0];
         p->gate = n->n_src > (n->op == CC_LOAD ? 2u : 3u);
-        if (!take_apart(index, bytes, p)) {
+        if (!take_apart(r, index, bytes, p)) {
             p->n = 0;
             p->offset = 0;
-            add_term(p, index->id, bytes);
+            add_term(p, r->same[index->id], bytes);
         }
         put_in_order(p);
         int64_t low = least(r->p, p);
@@ -277,6 +278,20 @@ static struct mi_opnd scalar_plus(struct rdna3 *r, struct mi_opnd sum, struct mi
     return sum.kind == MI_NONE ? x : scalar2(r, "s_add_i32 %0, %1, %2", sum, x);
 }
 
+/* A term in an SGPR, where its operation's value is. */
+static struct mi_opnd scalar_term(struct rdna3 *r, const struct rdna3_term *t)
+{
+    struct mi_opnd none = {0}, have = find_sum(r, false, t, 1);
+    uint32_t scope = r->home[t->node];
+    if (have.kind != MI_NONE)
+        return have;
+    uint32_t before = rdna3_enter(r, scope);
+    have = scalar_plus(r, none, r->value[t->node], t->by);
+    rdna3_leave(r, scope, before);
+    keep_sum(r, false, t, 1, have, scope);
+    return have;
+}
+
 /* The same in a VGPR; x may be in either. */
 static struct mi_opnd vector_plus(struct rdna3 *r, struct mi_opnd sum, struct mi_opnd x,
                                   int64_t by, const struct cc_uop *node)
@@ -368,10 +383,16 @@ struct mi_opnd rdna3_sum(struct rdna3 *r, const struct rdna3_place *p, bool vect
             if (r->p->insts[t[i].node].op == CC_RANGE && r->home[t[i].node] == scope) {
                 have = stepped(r, vector, sum, &t[i], scope);
             } else {
+                struct mi_opnd x = r->value[t[i].node];
+                int64_t by = t[i].by;
+                if (vector && x.kind == MI_REG && !mi_is_vector(r, x) &&
+                    r->p->insts[t[i].node].op != CC_RANGE) {
+                    x = scalar_term(r, &t[i]);
+                    by = 1;
+                }
                 uint32_t before = rdna3_enter(r, scope);
-                have = vector ? vector_plus(r, sum, r->value[t[i].node], t[i].by,
-                                            r->p->nodes[t[i].node])
-                              : scalar_plus(r, sum, r->value[t[i].node], t[i].by);
+                have = vector ? vector_plus(r, sum, x, by, r->p->nodes[t[i].node])
+                              : scalar_plus(r, sum, x, by);
                 rdna3_leave(r, scope, before);
             }
             keep_sum(r, vector, t, i + 1, have, scope);

@@ -23,13 +23,21 @@ static void find_blocks(struct rdna3 *r)
     }
 }
 
+/* What may hand on its source's register as it is. */
+static bool passes_on(enum cc_op op)
+{
+    return op == CC_CAST || op == CC_BITCAST || op == CC_WHERE;
+}
+
 static void find_uses(struct rdna3 *r)
 {
-    for (uint32_t i = 0; i < r->p->count; i++) {
+    for (uint32_t i = r->p->count; i-- > 0;) {
         const struct cc_inst *n = &r->p->insts[i];
+        uint32_t last = passes_on(n->op) && r->last_use[i] > i ? r->last_use[i] : i;
         for (uint32_t j = 0; j < n->n_src; j++) {
             r->uses[n->src[j]]++;
-            r->last_use[n->src[j]] = i;
+            if (last > r->last_use[n->src[j]])
+                r->last_use[n->src[j]] = last;
         }
     }
 }
@@ -220,6 +228,56 @@ static void place_buffers(struct rdna3 *r)
                    (long long)r->lds_bytes);
 }
 
+static uint32_t hash_of(const struct rdna3 *r, const struct cc_inst *n)
+{
+    uint32_t h = n->op * 31u + n->dtype;
+    for (uint32_t i = 0; i < n->n_src; i++)
+        h = (h ^ r->same[n->src[i]]) * 2654435761u + 1;
+    for (uint32_t i = 0; i < n->n_arg; i++)
+        h = (h ^ (uint32_t)n->arg[i] ^ (uint32_t)(n->arg[i] >> 32)) * 2654435761u + 1;
+    return h ^ h >> 15;
+}
+
+static bool equal(const struct rdna3 *r, const struct cc_inst *a,
+                  const struct cc_inst *b)
+{
+    if (a->op != b->op || a->dtype != b->dtype || a->n_src != b->n_src ||
+        a->n_arg != b->n_arg || strcmp(a->name, b->name) != 0 ||
+        (a->n_arg && memcmp(a->arg, b->arg, a->n_arg * sizeof *a->arg) != 0))
+        return false;
+    for (uint32_t i = 0; i < a->n_src; i++)
+        if (r->same[a->src[i]] != r->same[b->src[i]])
+            return false;
+    return true;
+}
+
+/* Operations that compute what an earlier one did. */
+static void find_same(struct rdna3 *r)
+{
+    uint32_t cap = 64;
+    while (cap < 2 * r->p->count)
+        cap *= 2;
+    uint32_t *table = calloc(cap, sizeof *table);
+    if (!table) {
+        rdna3_fail(r, RD_E_NOMEM, 0, "out of memory");
+        return;
+    }
+    for (uint32_t i = 0; i < r->p->count; i++) {
+        const struct cc_inst *n = &r->p->insts[i];
+        r->same[i] = i;
+        if (!cc_is_alu(n->op) && n->op != CC_CONST && n->op != CC_SPECIAL)
+            continue;
+        uint32_t h = hash_of(r, n) & (cap - 1);
+        while (table[h] && !equal(r, &r->p->insts[table[h] - 1], n))
+            h = (h + 1) & (cap - 1);
+        if (table[h])
+            r->same[i] = table[h] - 1;
+        else
+            table[h] = i + 1;
+    }
+    free(table);
+}
+
 void rdna3_plan(struct rdna3 *r)
 {
     size_t n = r->p->count + 1ull;
@@ -231,6 +289,8 @@ void rdna3_plan(struct rdna3 *r)
     r->value = cc_arena_alloc(&r->arena, n * sizeof *r->value);
     r->place = cc_arena_alloc(&r->arena, n * sizeof *r->place);
     r->home = cc_arena_alloc(&r->arena, n * sizeof *r->home);
+    r->same = cc_arena_alloc(&r->arena, n * sizeof *r->same);
+    r->known = cc_arena_alloc(&r->arena, n * sizeof *r->known);
     r->param = cc_arena_alloc(&r->arena, n * sizeof *r->param);
     r->packed = cc_arena_alloc(&r->arena, n * sizeof *r->packed);
     r->half = cc_arena_alloc(&r->arena, n);
@@ -242,15 +302,16 @@ void rdna3_plan(struct rdna3 *r)
     r->elements = cc_arena_alloc(&r->arena, n * sizeof *r->elements);
     r->lds_offset = cc_arena_alloc(&r->arena, n * sizeof *r->lds_offset);
     if (!r->uses || !r->last_use || !r->block || !r->fused || !r->dest || !r->value ||
-        !r->elements || !r->lds_offset || !r->place || !r->home || !r->param ||
-        !r->packed || !r->half || !r->done || !r->group_list || !r->group_count ||
-        !r->wmma || !r->slots) {
+        !r->elements || !r->lds_offset || !r->place || !r->home || !r->same ||
+        !r->known || !r->param || !r->packed || !r->half || !r->done ||
+        !r->group_list || !r->group_count || !r->wmma || !r->slots) {
         rdna3_fail(r, RD_E_NOMEM, 0, "out of memory");
         return;
     }
     find_blocks(r);
     find_uses(r);
     find_fused(r);
+    find_same(r);
     rdna3_find_places(r);
     place_buffers(r);
     if (r->status == RD_OK)

@@ -119,8 +119,17 @@ static void open_if(struct select *s, uint32_t at)
     branch(s, "s_cbranch_execz", s->label[at]);
 }
 
-static void close_if(struct select *s, uint32_t at)
+/* What was computed for some lanes only is not known to the others. */
+static void forget_values(struct rdna3 *r, uint32_t from, uint32_t to)
 {
+    for (uint32_t i = from; i < to; i++)
+        if (r->home[i] == r->scope && cc_is_alu(r->p->insts[i].op))
+            r->known[r->same[i]] = false;
+}
+
+static void close_if(struct select *s, uint32_t at, uint32_t end)
+{
+    forget_values(&s->r, at, end);
     label(s, s->label[at]);
     rdna3_restore(&s->r, s->saved[at]);
     s->r.if_depth--;
@@ -203,7 +212,13 @@ static void bpermute(struct select *s, uint32_t at)
 static void elementwise(struct rdna3 *r, uint32_t at)
 {
     const struct cc_inst *n = &r->p->insts[at];
-    uint32_t home = 0;
+    uint32_t home = 0, first = r->same[at];
+    bool common = r->dest[at].kind != MI_REG && !r->fused[at];
+    if (common && r->known[first]) {
+        r->value[at] = r->value[first];
+        r->home[at] = r->home[first];
+        return;
+    }
     for (uint32_t i = 0; i < n->n_src; i++)
         home = rdna3_inner(r, home, r->home[n->src[i]]);
     if (r->dest[at].kind == MI_REG)
@@ -212,6 +227,11 @@ static void elementwise(struct rdna3 *r, uint32_t at)
     uint32_t before = rdna3_enter(r, home);
     rdna3_alu(r, at);
     rdna3_leave(r, home, before);
+    if (!common)
+        return;
+    r->known[first] = true;
+    r->value[first] = r->value[at];
+    r->home[first] = home;
 }
 
 static void one(struct select *s, uint32_t at)
@@ -243,7 +263,7 @@ static void one(struct select *s, uint32_t at)
         open_if(s, at);
         break;
     case CC_ENDIF:
-        close_if(s, n->src[0]);
+        close_if(s, n->src[0], at);
         break;
     case CC_LOAD:
         rdna3_load(r, at);

@@ -311,6 +311,83 @@ RULE(div_factor)
     return cc_s2(g, CC_MUL, cc_s2(g, CC_MOD, x->src[0], k), x->src[1]);
 }
 
+#define PARTS 12
+
+/* The terms of a sum; 0 if there are too many. */
+static unsigned terms_of(cc_ref n, cc_ref *list, unsigned count)
+{
+    if (n->op == CC_ADD) {
+        count = terms_of(n->src[0], list, count);
+        return count ? terms_of(n->src[1], list, count) : 0;
+    }
+    if (count == PARTS)
+        return 0;
+    list[count] = n;
+    return count + 1;
+}
+
+static int64_t common(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+/* What a term is known to be a multiple of. */
+static int64_t multiple(cc_ref t)
+{
+    return t->op == CC_MUL && cc_is_const(t->src[1]) && t->src[1]->arg[0] > 0
+               ? t->src[1]->arg[0]
+               : 1;
+}
+
+/* The sum of terms as g q + r with 0 <= r < g; false if that is not known. */
+static bool divide_terms(struct cc_graph *g, cc_ref n, const cc_ref *t, unsigned count,
+                         int64_t by, cc_ref *q, cc_ref *r)
+{
+    cc_ref zero = like(g, n, 0);
+    *q = *r = zero;
+    for (unsigned i = 0; i < count; i++) {
+        int64_t c = multiple(t[i]);
+        if (cc_is_const(t[i])) {
+            int64_t k = t[i]->arg[0], low = (k % by + by) % by;
+            *q = cc_s2(g, CC_ADD, *q, like(g, n, (k - low) / by));
+            *r = cc_s2(g, CC_ADD, *r, like(g, n, low));
+        } else if (c % by == 0) {
+            *q = cc_s2(g, CC_ADD, *q,
+                       cc_s2(g, CC_MUL, t[i]->src[0], like(g, n, c / by)));
+        } else {
+            *r = cc_s2(g, CC_ADD, *r, t[i]);
+        }
+    }
+    return *q != zero && (*q)->vmin >= 0 && (*r)->vmin >= 0 && (*r)->vmax < by &&
+           (*q)->vmax < INT32_MAX / by;
+}
+
+/* (8 x + y) / 64 -> x / 8 and (8 x + y) % 64 -> 8 (x % 8) + y when 0 <= y < 8 */
+RULE(div_parts)
+{
+    cc_ref list[PARTS], q, r, d = n->src[1];
+    if (n->dtype != CC_DT_I32 || n->src[0]->op != CC_ADD || !cc_is_const(d) ||
+        d->arg[0] <= 1 || n->src[0]->vmin < 0)
+        return NULL;
+    unsigned count = terms_of(n->src[0], list, 0);
+    for (unsigned i = 0; i < count; i++) {
+        int64_t by = common(d->arg[0], multiple(list[i]));
+        if (by <= 1 || !divide_terms(g, n, list, count, by, &q, &r))
+            continue;
+        cc_ref k = like(g, n, d->arg[0] / by);
+        if (n->op == CC_IDIV)
+            return cc_s2(g, CC_IDIV, q, k);
+        return cc_s2(g, CC_ADD,
+                     cc_s2(g, CC_MUL, cc_s2(g, CC_MOD, q, k), like(g, n, by)), r);
+    }
+    return NULL;
+}
+
 /* x%c -> x when 0 <= x < c */
 RULE(mod_small)
 {
@@ -431,23 +508,24 @@ static const struct {
     enum cc_op op; /* CC_INVALID: any */
     rule_fn *rule;
 } rules[] = {
-    {CC_INVALID, fold},      {CC_INVALID, single},     {CC_INVALID, order},
-    {CC_ADD, neutral},       {CC_SUB, neutral},        {CC_OR, neutral},
-    {CC_XOR, neutral},       {CC_SHL, neutral},        {CC_SHR, neutral},
-    {CC_AND, neutral},       {CC_MUL, neutral},        {CC_IDIV, neutral},
-    {CC_MUL, absorb},        {CC_AND, absorb},         {CC_OR, absorb},
-    {CC_MUL, float_neutral}, {CC_FDIV, float_neutral}, {CC_SUB, same},
-    {CC_XOR, same},          {CC_AND, same},           {CC_OR, same},
-    {CC_MAX, same},          {CC_SUB, sub_const},      {CC_ADD, collect},
-    {CC_MUL, collect},       {CC_AND, collect},        {CC_OR, collect},
-    {CC_XOR, collect},       {CC_ADD, const_last},     {CC_ADD, common_factor},
-    {CC_ADD, div_mod_join},  {CC_MUL, distribute},     {CC_MOD, mod_small},
-    {CC_IDIV, div_split},    {CC_MOD, div_split},      {CC_IDIV, div_div},
-    {CC_IDIV, mod_inner},    {CC_MOD, mod_inner},      {CC_IDIV, div_factor},
-    {CC_MOD, div_factor},    {CC_WHERE, where_known},  {CC_MAX, max_known},
-    {CC_CMPLT, less_const},  {CC_CMPLT, less_factor},  {CC_CMPNE, not_not},
-    {CC_CAST, cast_twice},   {CC_BITCAST, cast_twice}, {CC_AFTER, after_after},
-    {CC_LOAD, open_gate},    {CC_STORE, open_gate},
+    {CC_INVALID, fold},       {CC_INVALID, single},     {CC_INVALID, order},
+    {CC_ADD, neutral},        {CC_SUB, neutral},        {CC_OR, neutral},
+    {CC_XOR, neutral},        {CC_SHL, neutral},        {CC_SHR, neutral},
+    {CC_AND, neutral},        {CC_MUL, neutral},        {CC_IDIV, neutral},
+    {CC_MUL, absorb},         {CC_AND, absorb},         {CC_OR, absorb},
+    {CC_MUL, float_neutral},  {CC_FDIV, float_neutral}, {CC_SUB, same},
+    {CC_XOR, same},           {CC_AND, same},           {CC_OR, same},
+    {CC_MAX, same},           {CC_SUB, sub_const},      {CC_ADD, collect},
+    {CC_MUL, collect},        {CC_AND, collect},        {CC_OR, collect},
+    {CC_XOR, collect},        {CC_ADD, const_last},     {CC_ADD, common_factor},
+    {CC_ADD, div_mod_join},   {CC_MUL, distribute},     {CC_MOD, mod_small},
+    {CC_IDIV, div_split},     {CC_MOD, div_split},      {CC_IDIV, div_div},
+    {CC_IDIV, mod_inner},     {CC_MOD, mod_inner},      {CC_IDIV, div_factor},
+    {CC_MOD, div_factor},     {CC_IDIV, div_parts},     {CC_MOD, div_parts},
+    {CC_WHERE, where_known},  {CC_MAX, max_known},      {CC_CMPLT, less_const},
+    {CC_CMPLT, less_factor},  {CC_CMPNE, not_not},      {CC_CAST, cast_twice},
+    {CC_BITCAST, cast_twice}, {CC_AFTER, after_after},  {CC_LOAD, open_gate},
+    {CC_STORE, open_gate},
 };
 
 cc_ref cc_simplify_node(struct cc_graph *g, cc_ref n)

@@ -227,7 +227,8 @@ cc_ref example_flash_attention(struct cc_graph *g, int64_t heads, int64_t n, int
 
     acc = cc_after(g, acc, done);
     sum = cc_after(g, sum, done);
-    cc_ref result = cc_alu2(g, CC_FDIV, acc, spread(&f, sum, wide));
+    sum = set(&f, sum, cc_alu1(g, CC_RECIP, sum));
+    cc_ref result = cc_alu2(g, CC_MUL, acc, spread(&f, sum, wide));
     cc_ref st = cc_store(g, fragment_view(&f, o, d), result);
     st = cc_end(g, st, 4, AT(f.wave, f.lane, f.block, f.head));
     return cc_sink(g, 1, &st, "flash_attention");
