@@ -124,6 +124,8 @@ static bool choose_product(struct opt *o, const struct cc_opt *opt, cc_ref sink)
     if (!opt_find_product(o, sink, opt->axis, n))
         return refuse(o, opt,
                       "the kernel is no product of f16 matrices over these axes");
+    if (o->axis[o->k].lanes != 1)
+        return refuse(o, opt, "work-items share the reduction already");
     unsigned all[3] = {o->m, o->n, o->k};
     for (unsigned i = 0; i < 3; i++) {
         if (outer(&o->axis[all[i]]) % 16)
