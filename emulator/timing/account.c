@@ -245,7 +245,7 @@ static int64_t execution(const struct tm_wave *w, const struct tm_inst *i)
 {
     switch (i->cls) {
     case TM_VALU:
-        return w->skip ? 0 : (w->valu_half + 1) / 2;
+        return w->skip ? 0 : w->valu_exec;
     case TM_SALU:
         return w->salu_exec;
     case TM_LDS:

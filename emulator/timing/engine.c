@@ -135,8 +135,8 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w)
     }
 }
 
-/* Everybody at the barrier goes on. */
-static rd_status open_barrier(struct tm_engine *t, struct tm_group *g)
+/* Everybody at the barrier goes on. last: the arrival that was taken last. */
+static rd_status open_barrier(struct tm_engine *t, struct tm_group *g, int64_t last)
 {
     rd_status st = RD_OK;
     for (unsigned i = 0; i < g->n_waves && st == RD_OK; i++) {
@@ -144,12 +144,20 @@ static rd_status open_barrier(struct tm_engine *t, struct tm_group *g)
         if (!w || !w->at_barrier)
             continue;
         w->at_barrier = false;
-        w->earliest = t->now + PARAM(t, barrier_cycles);
+        w->earliest = last + PARAM(t, barrier_cycles);
         w->earliest_why = TM_S_BARRIER;
         tm_account_wait(w, TM_S_BARRIER, NULL, w->earliest);
         st = tm_push(t, w->earliest, w->age, w);
     }
     return st;
+}
+
+/* The WGP takes arrivals at barriers one a cycle. */
+static int64_t arrive(struct tm_engine *t, struct tm_wgp *wgp)
+{
+    int64_t at = tm_max(t->now, wgp->barrier_free);
+    wgp->barrier_free = at + 1;
+    return at;
 }
 
 static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
@@ -159,24 +167,29 @@ static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst
     const struct tm_fifo *stores = &w->counter[TM_VS];
     for (unsigned k = 0; k < stores->n; k++)
         end = tm_max(end, stores->done[(stores->first + k) % TM_FIFO] + 1);
-    tm_account_end(t, w, i, end);
+    tm_account_wait(w, TM_S_VSCNT, NULL, end);
+    w->last = i;
     w->ended = true;
     w->group->waves[emu_wave_info(w->wave)->wave] = NULL;
     return tm_push(t, end, w->age, w);
 }
 
-/* The end of a sleep: a number of ticks of the sleep clock from now. */
-static int64_t sleep_end(const struct tm_engine *t, unsigned units)
+/* The end of a sleep: a number of ticks of the CU's sleep clock from now. */
+static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
+                         unsigned units)
 {
     int64_t tick = PARAM(t, sleep_unit_cycles);
-    return units ? (t->now / tick + (int64_t)units) * tick : t->now;
+    int64_t zero = s->cu->held_since + tm_hops(t, s) + PARAM(t, sleep_phase_cycles);
+    int64_t since = t->now - zero - PARAM(t, sleep_late_cycles);
+    int64_t past = since > 0 ? since / tick : 0;
+    return units ? zero + (past + (int64_t)units) * tick : t->now;
 }
 
-/* Waves that wake together go on two at a time. */
-static int64_t wake_delay(struct tm_engine *t, struct tm_simd *s, int64_t at)
+/* Waves that wake together go on two at a time, the oldest first. */
+static int64_t wake_delay(struct tm_engine *t, struct tm_simd *s)
 {
-    if (s->wake_at != at) {
-        s->wake_at = at;
+    if (s->wake_at != t->now) {
+        s->wake_at = t->now;
         s->wake_n = 0;
     }
     unsigned n = s->wake_n++;
@@ -200,11 +213,9 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     uint64_t conflicts = t->lds_conflict;
     tm_issue(t, w, i, event);
     i->conflicts += t->lds_conflict - conflicts;
-    int64_t at = i->special == TM_SLEEP ? sleep_end(t, i->sleep_units) : t->now;
-    if (i->special == TM_SLEEP) {
-        w->earliest = at + wake_delay(t, w->simd, at);
-        w->earliest_why = TM_S_PORT;
-    }
+    int64_t at =
+        i->special == TM_SLEEP ? sleep_end(t, w->simd, i->sleep_units) : t->now;
+    w->sleeps = i->special == TM_SLEEP;
     if (at > t->now)
         tm_account_wait(w, TM_S_SLEEP, NULL, at);
     tm_account_issue(t, w, i, at, event);
@@ -221,25 +232,26 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     w->at_barrier = waits;
     if (!(event->flags & EMU_EV_TAKEN))
         tm_fetch_ahead(t, w, i->offset + i->bytes);
+    int64_t arrived = waits ? arrive(t, g->wgp) : t->now;
     if (done) /* the last to arrive waits like the others */
-        st = open_barrier(t, g);
+        st = open_barrier(t, g, arrived);
     if (st == RD_OK && ended)
         return end_wave(t, w, i);
     if (st == RD_OK && !waits)
-        st = tm_push(t, tm_max(at + 1, w->earliest), w->age, w);
+        st = tm_push(t, w->sleeps ? at : tm_max(at + 1, w->earliest), w->age, w);
     return st;
 }
 
 static rd_status turn(struct tm_engine *t, struct tm_wave *w)
 {
-    if (w->ended) {
-        unsigned se = w->simd->se;
-        tm_wave_end(t, w, t->now);
-        if (t->se[se].scheduled || t->se[se].next_number >= t->end_group)
-            return RD_OK;
-        t->se[se].scheduled = true;
-        return tm_push(t, t->now + PARAM(t, slot_reuse_cycles), se, NULL);
+    if (w->sleeps) {
+        w->sleeps = false;
+        w->earliest = t->now + wake_delay(t, w->simd);
+        w->earliest_why = TM_S_PORT;
+        return tm_push(t, w->earliest, w->age, w);
     }
+    if (w->ended)
+        return tm_wave_end(t, w);
     if (!w->began && !w->next) {
         tm_fetch_begin(t, w, emu_wave_next(w->wave)->pc - t->launch.code_base);
     }
@@ -276,13 +288,8 @@ static rd_status run(struct tm_engine *t)
             st = turn(t, e.wave);
             continue;
         }
-        int64_t again;
-        t->se[e.age].scheduled = false;
-        st = tm_place(t, (unsigned)e.age, &again);
-        if (st == RD_OK && again) {
-            t->se[e.age].scheduled = true;
-            st = tm_push(t, again, e.age, NULL);
-        }
+        st = e.age < TM_MAX_SES ? tm_dispatch(t, (unsigned)e.age)
+                                : tm_take_ends(t, (unsigned)e.age - TM_MAX_SES);
     }
     return st;
 }
@@ -305,7 +312,7 @@ rd_status tm_create(const struct tm_config *config, struct tm_engine **out)
         t->config.sclk_mhz = 2500;
     t->ghz = t->config.sclk_mhz / 1000;
     t->p = tm_params_gfx1100;
-    t->next_age = TM_MAX_SES; /* below: dispatchers */
+    t->next_age = 3 * TM_MAX_SES; /* below: dispatchers, ends of waves of arrays */
     *out = t;
     return RD_OK;
 }

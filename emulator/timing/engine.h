@@ -23,7 +23,7 @@
 #include "timing.h"
 #include "tinst.h"
 
-enum { TM_COUNTERS = 4, TM_FIFO = 64 };
+enum { TM_COUNTERS = 4, TM_FIFO = 64, TM_FETCHES = 64 };
 enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
 
 /* Completion times of what a wait counter counts, oldest first. */
@@ -70,7 +70,7 @@ struct tm_simd;
 struct tm_wave {
     struct emu_wave *wave;
     struct tm_group *group;
-    struct tm_wave *next_free;
+    struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
     struct tm_simd *simd;
     struct tm_inst *next; /* NULL: not looked at yet */
     uint64_t age;
@@ -83,13 +83,10 @@ struct tm_wave {
     unsigned n_waited;
     int64_t told;
     uint64_t number;
-    bool last_imm, began, ended, at_barrier, skip;
+    bool last_imm, began, ended, at_barrier, skip, sleeps, left;
+    struct tm_inst *last; /* s_endpgm */
     /* VALU */
-    struct tm_queue valu_queue;
-    int64_t valu_last_exec; /* half cycles are kept in valu_half */
-    int64_t valu_half;      /* last result, in half cycles */
-    uint8_t valu_last_pipe;
-    const struct tm_inst *valu_last;
+    int64_t valu_last_exec, valu_exec; /* last result; that of the last issued */
     int64_t hist[4], hist_trans[3]; /* when a dependent may issue; newest first */
     const struct tm_inst *hist_from[4], *trans_from[3];
     bool read_vgpr;
@@ -121,7 +118,7 @@ struct tm_wave {
 struct tm_group {
     struct emu_group *group;
     uint64_t number;
-    unsigned n_waves, n_live;
+    unsigned n_waves, n_live, n_held; /* all; not left; whose places are not free */
     struct tm_wgp *wgp;
     unsigned cu; /* of the WGP; 2: both */
     uint32_t lds_alloc;
@@ -134,13 +131,16 @@ struct tm_simd {
     unsigned se, sa, wgp, index;
     struct tm_cu *cu;
     struct tm_wgp *in;
-    unsigned vgprs_used, waves;
-    uint32_t slots; /* bit per slot in use */
+    unsigned vgprs_used, waves, live; /* live: not left */
+    uint32_t slots;                   /* bit per slot in use */
     int64_t slot_free[32];
     int64_t port[TM_CLASSES]; /* last issue */
     int64_t valu_free, trans_free;
-    uint64_t busy[64]; /* ring of execution cycles, a bit each */
-    int64_t busy_from;
+    /* The VALU executes in order of issue, whosever waves the instructions are. */
+    struct tm_queue valu_queue;
+    int64_t valu_half; /* last result, in half cycles */
+    uint8_t valu_last_pipe;
+    const struct tm_inst *valu_last;
     uint64_t valu_cycles;
     int64_t held_since, held; /* cycles with a wave resident */
     struct tm_queue lds_queue, vmem_queue;
@@ -167,7 +167,10 @@ struct tm_wgp {
     unsigned enabled; /* bit per CU */
     unsigned waves, groups;
     int64_t busy_since, busy_cycles;
-    int64_t fetch_free, smem_return;
+    double fetch_free;
+    int64_t second[TM_FETCHES], second_ready[TM_FETCHES]; /* requests of new waves */
+    unsigned n_second;
+    int64_t smem_return, barrier_free;
     int64_t code_seen; /* when its code translation is there */
     struct tm_cache icache, scache;
 };
@@ -178,6 +181,13 @@ struct tm_se {
     struct tm_cache gl1[4];
     unsigned next_cu;
     int64_t next_launch;
+    /* Ends of waves that the SE has not taken note of, per array and WGP. */
+    struct tm_wave *ending[2][8], **ending_last[2][8];
+    unsigned n_ending[2];
+    int64_t end_next[2]; /* when the array may report the next */
+    int64_t code_free[2]; /* GL1 of an array: instruction lines to another WGP */
+    unsigned code_wgp[2];
+    int64_t ends_taken;  /* when the SE will have dealt with those reported */
     int64_t first_start, last_end;
     bool used, scheduled;
 };
@@ -255,6 +265,12 @@ static inline int64_t tm_lat(const struct tm_engine *t, double cycles, double ns
 
 #define PARAM(t, name) ((int64_t)(t)->p.name)
 
+/* How much later than the first WGP of its SE a SIMD's WGP hears of a wave. */
+static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s)
+{
+    return (int64_t)(s->wgp + s->sa) * PARAM(t, launch_hop_cycles);
+}
+
 /* ---- engine.c ---- */
 RD_CHECKED rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age,
                              struct tm_wave *w);
@@ -265,10 +281,13 @@ struct tm_inst *tm_lookup(struct tm_engine *t, const struct emu_inst *inst);
 RD_CHECKED rd_status tm_machine_create(struct tm_engine *t);
 void tm_machine_destroy(struct tm_engine *t);
 void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d);
-/* Start what has room on an SE now. again: when to look again, 0 if something ends
- * first or nothing is left. */
-RD_CHECKED rd_status tm_place(struct tm_engine *t, unsigned se, int64_t *again);
-void tm_wave_end(struct tm_engine *t, struct tm_wave *w, int64_t end);
+/* The dispatcher of an SE looks for room. */
+RD_CHECKED rd_status tm_dispatch(struct tm_engine *t, unsigned se);
+/* A wave has done everything: it waits for the SE to take note, then leaves, then its
+ * place becomes free. */
+RD_CHECKED rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w);
+/* An SE takes note of the end of a wave of one of its arrays (2 * SE + array). */
+RD_CHECKED rd_status tm_take_ends(struct tm_engine *t, unsigned array);
 
 /* ---- issue.c: when may the wave issue its next instruction? ----
  *

@@ -68,39 +68,11 @@ static int64_t latency(const struct tm_engine *t, struct tm_wave *w,
     return base + cycles - 1;
 }
 
-/* The first run of free cycles in the SIMD's execution slots that ends at when or
- * later. Waves of a SIMD interleave there in any order. */
-static int64_t take_slots(struct tm_simd *s, int64_t when, int64_t cycles, int64_t now)
-{
-    if (now - s->busy_from >= 4096 - 1024) { /* forget the past */
-        int64_t keep = now - 64;
-        for (int64_t c = s->busy_from; c < keep; c++)
-            s->busy[(c & 4095) / 64] &= ~(UINT64_C(1) << (c & 63));
-        s->busy_from = keep;
-        if (keep + 4096 < when)
-            memset(s->busy, 0, sizeof s->busy);
-    }
-    if (when - s->busy_from > 3500)
-        return when;
-    int64_t run = 0;
-    for (int64_t c = when - cycles + 1;; c++) {
-        if (c - s->busy_from > 4000)
-            return tm_max(when, c);
-        bool taken = c >= s->busy_from && (s->busy[(c & 4095) / 64] >> (c & 63) & 1u);
-        run = taken ? 0 : run + 1;
-        if (run < cycles)
-            continue;
-        for (int64_t b = c - cycles + 1; b <= c; b++)
-            s->busy[(b & 4095) / 64] |= UINT64_C(1) << (b & 63);
-        return c;
-    }
-}
-
 /* Operands from the fuller VGPR bank. A pair that repeats a source of the pair before
  * it, in the same place, has it already. */
-static int64_t bank_reads(const struct tm_wave *w, const struct tm_inst *i)
+static int64_t bank_reads(const struct tm_simd *s, const struct tm_inst *i)
 {
-    const struct tm_inst *p = w->valu_last;
+    const struct tm_inst *p = s->valu_last;
     if (i->inst->isa.enc != ISA_ENC_VOPD || !p || p->inst->isa.enc != ISA_ENC_VOPD)
         return i->bank_reads;
     int64_t n[2] = {0};
@@ -110,37 +82,30 @@ static int64_t bank_reads(const struct tm_wave *w, const struct tm_inst *i)
     return tm_max(n[0], n[1]);
 }
 
-/* The result's time: after the operands', in order within the wave, banks permitting.
+/* The result's time: after the operands', in order within the SIMD, banks permitting.
  */
 static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
                            const struct tm_inst *i)
 {
+    struct tm_simd *s = w->simd;
     int64_t cycles = pipe_cycles(t, i), reads = (int64_t)t->p.vgpr_bank_reads;
     int64_t half = 2 * cycles;
-    int64_t most = bank_reads(w, i);
-    w->valu_last = i;
-    if (most > reads)
+    int64_t most = bank_reads(s, i);
+    s->valu_last = i;
+    if (most > reads && i->pipe < TM_PIPE_WMMA)
         half += 2 * (most - reads) / reads;
     int64_t when = t->now + latency(t, w, i, cycles);
     for (unsigned r = 0; r < i->n_vsrc; r++)
-        for (unsigned k = 0; k < i->vsrc[r].n; k++) {
-            int64_t ready = w->v_ready[i->vsrc[r].first + k];
-            if (ready)
-                when = tm_max(when, ready);
-        }
-    int64_t at = tm_max(2 * when, w->valu_half + half);
-    if (i->pipe != TM_PIPE_TRANS && w->valu_last_pipe == TM_PIPE_TRANS)
-        at = tm_max(at, w->valu_half + 2 * PARAM(t, trans_order));
-    if (i->pipe != TM_PIPE_DOUBLE && w->valu_last_pipe == TM_PIPE_DOUBLE)
-        at = tm_max(at, w->valu_half + 2 * PARAM(t, valu_dep));
-    int64_t slot = i->pipe == TM_PIPE_TRANS
-                       ? at / 2
-                       : take_slots(w->simd, (at + 1) / 2, cycles, t->now);
-    if (slot > (at + 1) / 2)
-        at = 2 * slot;
-    w->valu_half = at;
-    w->valu_last_pipe = i->pipe;
-    return slot;
+        for (unsigned k = 0; k < i->vsrc[r].n; k++)
+            when = tm_max(when, w->v_ready[i->vsrc[r].first + k]);
+    int64_t at = tm_max(2 * when, s->valu_half + half);
+    if (i->pipe != TM_PIPE_TRANS && s->valu_last_pipe == TM_PIPE_TRANS)
+        at = tm_max(at, s->valu_half + 2 * PARAM(t, trans_order));
+    if (i->pipe != TM_PIPE_DOUBLE && s->valu_last_pipe == TM_PIPE_DOUBLE)
+        at = tm_max(at, s->valu_half + 2 * PARAM(t, valu_dep));
+    s->valu_half = at;
+    s->valu_last_pipe = i->pipe;
+    return i->pipe == TM_PIPE_TRANS ? at / 2 : (at + 1) / 2;
 }
 
 static void valu_sgprs(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
@@ -188,8 +153,9 @@ static void issue_valu(struct tm_engine *t, struct tm_wave *w, const struct tm_i
             w->v_exec[i->vdst[r].first + k] = exec;
         }
     w->valu_last_exec = tm_max(w->valu_last_exec, exec);
-    queue_trim(&w->valu_queue, t->now);
-    queue_add(&w->valu_queue, wmma ? exec - 1 : exec + PARAM(t, valu_queue_return),
+    w->valu_exec = exec;
+    queue_trim(&s->valu_queue, t->now);
+    queue_add(&s->valu_queue, wmma ? exec - 1 : exec + PARAM(t, valu_queue_return),
               wmma ? (unsigned)t->p.wmma_queue_third : 3);
     memmove(w->hist + 1, w->hist, 3 * sizeof *w->hist);
     memmove(w->hist_from + 1, w->hist_from, 3 * sizeof(*w->hist_from));

@@ -7,6 +7,8 @@
  */
 #include "engine.h"
 
+#include <string.h>
+
 #define LINE 128u
 /* Code has canonical addresses of its own, above all data. */
 #define CODE_LINES (UINT64_C(1) << 40)
@@ -31,6 +33,13 @@ static int64_t request(struct tm_engine *t, struct tm_wave *w, uint64_t line,
         *l2 = done;
         t->gl2_miss += 2;
     }
+    /* The array passes lines to one WGP after the other. */
+    struct tm_se *se = &t->se[w->simd->se];
+    unsigned sa = w->simd->sa, wgp = w->simd->wgp + 1;
+    if (se->code_wgp[sa] && se->code_wgp[sa] != wgp)
+        done = tm_max(done, se->code_free[sa] + PARAM(t, ifetch_array_cycles));
+    se->code_wgp[sa] = wgp;
+    se->code_free[sa] = tm_max(se->code_free[sa], done);
     *ready = done;
     return done;
 }
@@ -44,25 +53,38 @@ static void request_until(struct tm_engine *t, struct tm_wave *w, uint64_t offse
         w->fetch_last = tm_max(w->fetch_last, request(t, w, w->fetched, now));
 }
 
-/* The line goes to a wave that waits for it: one after the other. */
+/* 64 bytes from the instruction cache, one request after the other; when they come. */
 static int64_t deliver(struct tm_engine *t, struct tm_wgp *g, int64_t ready)
 {
-    int64_t start = tm_max(ready, g->fetch_free);
-    g->fetch_free = start + PARAM(t, ifetch_port_cycles);
-    return start;
+    double start = (double)ready > g->fetch_free ? (double)ready : g->fetch_free;
+    g->fetch_free = start + t->p.ifetch_port_cycles;
+    return (int64_t)start;
+}
+
+/* The second requests of waves that began before now have gone out. */
+static void deliver_second(struct tm_engine *t, struct tm_wgp *g, int64_t now)
+{
+    unsigned sent = 0;
+    while (sent < g->n_second && g->second[sent] < now)
+        (void)deliver(t, g, g->second_ready[sent++]);
+    g->n_second -= sent;
+    memmove(g->second, g->second + sent, g->n_second * sizeof *g->second);
+    memmove(g->second_ready, g->second_ready + sent,
+            g->n_second * sizeof *g->second_ready);
 }
 
 /* The wave's first request, after its registers have been set up. */
 void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
 {
     double cycles = t->p.launch_cycles, ns = t->p.launch_ns;
-    if (t->user_sgprs > (unsigned)t->p.launch_user_sgprs) {
-        cycles += t->p.launch_user_cycles;
+    const struct tm_simd *s = w->simd;
+    if (t->user_sgprs > (unsigned)t->p.launch_user_sgprs)
         ns += t->p.launch_user_ns;
-    }
-    int64_t now = w->start + tm_lat(t, cycles, ns);
+    if (t->lds_alloc)
+        cycles += t->p.launch_lds_cycles;
+    int64_t now = w->start + tm_hops(t, s) + tm_lat(t, cycles, ns), asked = now;
     uint64_t line = offset / LINE;
-    struct tm_wgp *g = w->simd->in;
+    struct tm_wgp *g = s->in;
     tm_account_wait(w, TM_S_LAUNCH, NULL, now);
     if (!t->config.warm_code && !tm_cache_probe(&g->icache, line)) {
         /* the first wave of all walks; the rest wait for it */
@@ -77,9 +99,15 @@ void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
         g->code_seen = now + PARAM(t, ifetch_first_cycles);
     now = tm_max(now, g->code_seen);
     w->fetched = line;
+    int64_t ready = tm_max(request(t, w, line, now), asked + PARAM(t, ifetch_hit_cycles));
     request_until(t, w, offset, now);
-    w->earliest = deliver(t, g, w->fetch_last);
+    deliver_second(t, g, asked);
+    w->earliest = deliver(t, g, ready);
     w->earliest_why = TM_S_FETCH;
+    if (g->n_second < TM_FETCHES) {
+        g->second[g->n_second] = asked + PARAM(t, ifetch_second_cycles);
+        g->second_ready[g->n_second++] = ready;
+    }
 }
 
 /* When all bytes of the instruction are there. */

@@ -87,7 +87,7 @@ static void wait_valu(const struct tm_engine *t, const struct tm_wave *w,
     at_least(b, s->valu_free, TM_S_VALU_PIPE);
     if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE)
         at_least(b, s->trans_free, TM_S_VALU_PIPE);
-    at_least(b, queue_room(&w->valu_queue, b->t, 3 * (unsigned)t->p.valu_queue),
+    at_least(b, queue_room(&s->valu_queue, b->t, 3 * (unsigned)t->p.valu_queue),
              TM_S_VALU_QUEUE);
     if ((i->reads_sgpr || i->writes_sdst) && w->salu_exec)
         at_least(b, w->salu_exec + PARAM(t, salu_to_valu), TM_S_SALU);

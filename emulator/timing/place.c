@@ -206,7 +206,8 @@ static unsigned take_slot(const struct tm_engine *t, struct tm_simd *s)
 
 static void occupy(struct tm_engine *t, struct tm_simd *s, int64_t start)
 {
-    if (s->waves++ == 0)
+    s->waves++;
+    if (s->live++ == 0)
         s->held_since = start;
     if (s->cu->waves++ == 0)
         s->cu->held_since = start;
@@ -235,7 +236,6 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     w->record = r;
     w->age = ++t->next_age;
     w->slot = take_slot(t, s);
-    start = tm_max(start, s->slot_free[w->slot]);
     w->start = start;
     w->last_issue = start - 1;
     w->earliest = start;
@@ -266,7 +266,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     if (!g)
         return RD_E_NOMEM;
     *g = (struct tm_group){.number = se->next_number, .wgp = wgp, .cu = cu};
-    g->n_waves = g->n_live = emu_stepper_group_waves(t->stepper, g->number);
+    g->n_waves = g->n_live = g->n_held =
+        emu_stepper_group_waves(t->stepper, g->number);
     struct tm_simd *list[4];
     unsigned n = list_simds(wgp, cu, t->wgp_mode, list);
     uint32_t place[32];
@@ -295,9 +296,10 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     return st;
 }
 
-rd_status tm_place(struct tm_engine *t, unsigned number, int64_t *again)
+/* Start what has room on an SE now. again: when to look again, 0 if something ends first
+ * or nothing is left. */
+static rd_status place(struct tm_engine *t, struct tm_se *se, int64_t *again)
 {
-    struct tm_se *se = &t->se[number];
     unsigned cus = 2 * t->wgps_per_se;
     int64_t soonest = 0;
     *again = 0;
@@ -328,38 +330,98 @@ rd_status tm_place(struct tm_engine *t, unsigned number, int64_t *again)
     return RD_OK;
 }
 
-/* ---- end ---- */
-
-static void vacate(struct tm_engine *t, struct tm_simd *s, int64_t end)
+rd_status tm_dispatch(struct tm_engine *t, unsigned number)
 {
-    if (--s->waves == 0)
-        s->held += end - s->held_since;
-    if (--s->cu->waves == 0)
-        s->cu->held += end - s->cu->held_since;
-    if (--s->in->waves == 0)
-        s->in->busy_cycles += end - s->in->busy_since;
-    s->vgprs_used -= t->vgprs_alloc;
-    t->resident--;
+    struct tm_se *se = &t->se[number];
+    int64_t again;
+    se->scheduled = false;
+    rd_status st = place(t, se, &again);
+    if (st != RD_OK || !again)
+        return st;
+    se->scheduled = true;
+    return tm_push(t, again, number, NULL);
 }
 
-void tm_wave_end(struct tm_engine *t, struct tm_wave *w, int64_t end)
+/* ---- end ---- */
+
+/* The wave has left: the account of who was busy, the workgroup's end. */
+static void leave(struct tm_engine *t, struct tm_wave *w)
+{
+    struct tm_simd *s = w->simd;
+    struct tm_se *se = &t->se[s->se];
+    tm_account_wait(w, TM_S_END, NULL, t->now);
+    tm_account_end(t, w, w->last, t->now);
+    t->records[w->record].end = t->now;
+    se->last_end = tm_max(se->last_end, t->now);
+    if (--s->live == 0)
+        s->held += t->now - s->held_since;
+    if (--s->cu->waves == 0)
+        s->cu->held += t->now - s->cu->held_since;
+    if (--s->in->waves == 0)
+        s->in->busy_cycles += t->now - s->in->busy_since;
+    t->resident--;
+    w->left = true;
+    if (--w->group->n_live == 0) {
+        t->live_groups--;
+        emu_group_end(t->stepper, w->group->group);
+    }
+}
+
+/* Its place is free again. */
+static rd_status release(struct tm_engine *t, struct tm_wave *w)
 {
     struct tm_simd *s = w->simd;
     struct tm_group *g = w->group;
     struct tm_se *se = &t->se[s->se];
-    t->records[w->record].end = end;
-    se->last_end = tm_max(se->last_end, end);
     s->slots &= ~(1u << w->slot);
-    s->slot_free[w->slot] = end + PARAM(t, slot_reuse_cycles);
-    vacate(t, s, end);
+    s->slot_free[w->slot] = t->now;
+    s->waves--;
+    s->vgprs_used -= t->vgprs_alloc;
     w->next_free = t->free_waves;
     t->free_waves = w;
-    if (--g->n_live)
-        return;
-    g->wgp->cu[t->wgp_mode ? 0 : g->cu].lds_used -= g->lds_alloc;
-    g->wgp->groups--;
-    t->live_groups--;
-    emu_group_end(t->stepper, g->group);
-    g->next_free = t->free_groups;
-    t->free_groups = g;
+    if (--g->n_held == 0) {
+        g->wgp->cu[t->wgp_mode ? 0 : g->cu].lds_used -= g->lds_alloc;
+        g->wgp->groups--;
+        g->next_free = t->free_groups;
+        t->free_groups = g;
+    }
+    if (se->scheduled || se->next_number >= t->end_group)
+        return RD_OK;
+    se->scheduled = true;
+    return tm_push(t, t->now, s->se, NULL);
+}
+
+static rd_status ask_to_take(struct tm_engine *t, struct tm_se *se, unsigned array)
+{
+    int64_t when = tm_max(t->now, se->end_next[array % 2]);
+    return tm_push(t, when, TM_MAX_SES + array, NULL);
+}
+
+rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w)
+{
+    if (w->left)
+        return release(t, w);
+    const struct tm_simd *s = w->simd;
+    struct tm_se *se = &t->se[s->se];
+    struct tm_wave **first = &se->ending[s->sa][s->wgp];
+    w->next_free = NULL;
+    *(*first ? se->ending_last[s->sa][s->wgp] : first) = w;
+    se->ending_last[s->sa][s->wgp] = &w->next_free;
+    return se->n_ending[s->sa]++ ? RD_OK : ask_to_take(t, se, 2 * s->se + s->sa);
+}
+
+rd_status tm_take_ends(struct tm_engine *t, unsigned array)
+{
+    struct tm_se *se = &t->se[array / 2];
+    unsigned sa = array % 2, wgp = (unsigned)t->p.wgps_per_array;
+    while (!se->ending[sa][--wgp]) /* the farthest first */
+        ;
+    struct tm_wave *w = se->ending[sa][wgp];
+    se->ending[sa][wgp] = w->next_free;
+    se->n_ending[sa]--;
+    leave(t, w);
+    se->ends_taken = tm_max(se->ends_taken, t->now) + PARAM(t, end_rate_cycles);
+    se->end_next[sa] = tm_max(t->now + 1, se->ends_taken - PARAM(t, end_queue));
+    rd_status st = tm_push(t, t->now + PARAM(t, slot_reuse_cycles), w->age, w);
+    return st == RD_OK && se->n_ending[sa] ? ask_to_take(t, se, array) : st;
 }
