@@ -154,6 +154,7 @@ struct tm_cu {
     uint32_t lds_used, groups;
     int64_t next_group;
     int64_t send_free[2]; /* VGPR reads of LDS and vector memory */
+    uint64_t lds_sender;  /* age of the wave whose data went to the LDS last, or 0 */
     int64_t lds_free, ta_free, store_free, return_free;
     uint64_t lds_cycles;
     int64_t held_since, held;

@@ -239,7 +239,11 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
     if (lds && !i->store && i->send_regs <= 1)
         cycles = passes;
     int64_t accept = tm_max(t->now + PARAM(t, lds_start), *path);
+    if (lds && cycles > passes && w->simd->cu->lds_sender &&
+        w->simd->cu->lds_sender != w->age)
+        accept = tm_max(accept, *path + PARAM(t, lds_send_switch));
     *path = accept + cycles;
+    w->simd->cu->lds_sender = lds && cycles > passes ? w->age : 0;
     reads_operands(w, i, accept);
     if (lds) {
         int64_t done = tm_lds(t, w, i, event, accept);

@@ -314,10 +314,8 @@ static int64_t do_store(struct tm_engine *t, struct tm_wave *w, const struct req
                         int64_t start)
 {
     struct tm_cu *cu = w->simd->cu;
-    int64_t at = tm_max(start, cu->store_free), done;
-    cu->store_free = at + (int64_t)r->lines * 2 * PARAM(t, store_cycles_per_line);
-    at += (int64_t)(r->lines ? r->lines - 1 : 0) * 2 * PARAM(t, store_cycles_per_line);
-    done = at;
+    int64_t at = tm_max(start, cu->store_free), sent = start, done;
+    int64_t line = 2 * PARAM(t, store_cycles_per_line);
     for (unsigned l = 0; l < r->lines; l++) {
         bool miss;
         int64_t go = translate(t, cu->tlb, r->line[l] * LINE, at, &miss), *ready;
@@ -327,11 +325,14 @@ static int64_t do_store(struct tm_engine *t, struct tm_wave *w, const struct req
         } else {
             t->gl2_hit += 2;
         }
-        done = tm_max(done, go);
+        at = tm_max(at, go) + line; /* in order: the rest wait for a translation */
+        sent += line;
     }
-    done += PARAM(t, store_ack_cycles) - PARAM(t, lds_start);
+    cu->store_free = at;
+    done = at - line;
     if (r->lines > 1)
-        done += tm_lat(t, 0, t->p.store_lines_ns);
+        done = tm_max(done, sent - line + tm_lat(t, 0, t->p.store_lines_ns));
+    done += PARAM(t, store_ack_cycles) - PARAM(t, lds_start);
     done = tm_max(done, w->vs_last + 1);
     w->vs_last = done;
     return done;
