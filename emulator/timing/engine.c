@@ -182,7 +182,7 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
     int64_t zero = s->cu->held_since + tm_hops(t, s) + PARAM(t, sleep_phase_cycles);
     int64_t since = t->now - zero - PARAM(t, sleep_late_cycles);
     int64_t past = since > 0 ? since / tick : 0;
-    return units ? zero + (past + (int64_t)units) * tick : t->now;
+    return units ? tm_max(zero + (past + (int64_t)units) * tick, t->now) : t->now;
 }
 
 /* Waves that wake together go on two at a time, the oldest first. */

@@ -87,7 +87,7 @@ struct tm_wave {
     struct tm_inst *last; /* s_endpgm */
     /* VALU */
     int64_t valu_last_exec, valu_exec; /* last result; that of the last issued */
-    int64_t hist[4], hist_trans[3]; /* when a dependent may issue; newest first */
+    int64_t hist[4], hist_trans[3];    /* when a dependent may issue; newest first */
     const struct tm_inst *hist_from[4], *trans_from[3];
     bool read_vgpr;
     int64_t v_ready[256]; /* earliest dependent result */
@@ -185,10 +185,10 @@ struct tm_se {
     /* Ends of waves that the SE has not taken note of, per array and WGP. */
     struct tm_wave *ending[2][8], **ending_last[2][8];
     unsigned n_ending[2];
-    int64_t end_next[2]; /* when the array may report the next */
+    int64_t end_next[2];  /* when the array may report the next */
     int64_t code_free[2]; /* GL1 of an array: instruction lines to another WGP */
     unsigned code_wgp[2];
-    int64_t ends_taken;  /* when the SE will have dealt with those reported */
+    int64_t ends_taken; /* when the SE will have dealt with those reported */
     int64_t first_start, last_end;
     bool used, scheduled;
 };

@@ -99,7 +99,8 @@ void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
         g->code_seen = now + PARAM(t, ifetch_first_cycles);
     now = tm_max(now, g->code_seen);
     w->fetched = line;
-    int64_t ready = tm_max(request(t, w, line, now), asked + PARAM(t, ifetch_hit_cycles));
+    int64_t ready =
+        tm_max(request(t, w, line, now), asked + PARAM(t, ifetch_hit_cycles));
     request_until(t, w, offset, now);
     deliver_second(t, g, asked);
     w->earliest = deliver(t, g, ready);

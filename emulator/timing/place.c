@@ -266,8 +266,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     if (!g)
         return RD_E_NOMEM;
     *g = (struct tm_group){.number = se->next_number, .wgp = wgp, .cu = cu};
-    g->n_waves = g->n_live = g->n_held =
-        emu_stepper_group_waves(t->stepper, g->number);
+    g->n_waves = g->n_live = g->n_held = emu_stepper_group_waves(t->stepper, g->number);
     struct tm_simd *list[4];
     unsigned n = list_simds(wgp, cu, t->wgp_mode, list);
     uint32_t place[32];
@@ -296,8 +295,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     return st;
 }
 
-/* Start what has room on an SE now. again: when to look again, 0 if something ends first
- * or nothing is left. */
+/* Start what has room on an SE now. again: when to look again, 0 if something ends
+ * first or nothing is left. */
 static rd_status place(struct tm_engine *t, struct tm_se *se, int64_t *again)
 {
     unsigned cus = 2 * t->wgps_per_se;
