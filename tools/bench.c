@@ -19,9 +19,9 @@
 static const char help[] =
     "usage: rdna3 bench [GROUP | NAME...] [--json]\n"
     "\n"
-    "Measure this program on this host. GROUP is asm, compiler, emu or driver; NAME "
-    "is\n"
-    "a line of --list; without either everything is measured. Each rate is the best "
+    "Measure this program on this host. GROUP is asm, compiler, driver, emu or\n"
+    "timing; NAME is a line of --list; without either everything is measured. Each "
+    "rate is the best "
     "of\n"
     "three runs of half a second or more on one host thread.\n"
     "\n"
@@ -30,11 +30,8 @@ static const char help[] =
     "           and ratio (null where there is none)\n"
     "  --list   print the names and what they measure, measure nothing\n";
 
-/* Groups of the command line that this version has nothing for. */
-static const char *const later_groups[] = {"timing"};
-
 static const struct bench_entry *const groups[] = {
-    bench_emu_entries,
+    bench_emu_entries,      bench_timing_entries,
 #ifdef RDNA3_HAVE_EXEC
     bench_driver_entries,
 #endif
@@ -63,9 +60,6 @@ static int check_words(char **words, int n)
         for (size_t g = 0; g < GROUPS; g++)
             for (const struct bench_entry *e = groups[g]; e->name; e++)
                 known |= selected(e, &words[i], 1);
-        for (size_t k = 0; k < sizeof later_groups / sizeof later_groups[0]; k++)
-            if (strcmp(words[i], later_groups[k]) == 0)
-                return cli_error(CLI_USAGE, "group '%s': not available yet", words[i]);
         if (!known)
             return cli_error(CLI_USAGE, "unknown group or name '%s' (see --list)",
                              words[i]);

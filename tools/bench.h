@@ -8,6 +8,9 @@
 
 #include "status.h"
 
+struct la;
+struct emu_dispatch;
+
 /* One measurement. name is "group/what". */
 struct bench_entry {
     const char *name;
@@ -27,7 +30,11 @@ struct bench_entry {
  * before what fills memory. Ends with a NULL name. */
 extern const struct bench_entry bench_asm_entries[];
 extern const struct bench_entry bench_emu_entries[];
+extern const struct bench_entry bench_timing_entries[];
 extern const struct bench_entry bench_driver_entries[];   /* RDNA3_HAVE_EXEC */
 extern const struct bench_entry bench_compiler_entries[]; /* RDNA3_HAVE_COMPILE */
+
+/* The 256 x 256 fp32 matrix multiplication through LDS, ready to dispatch. */
+RD_CHECKED rd_status bench_prepare_matmul(struct la *la, struct emu_dispatch *dispatch);
 
 #endif

@@ -139,24 +139,32 @@ static rd_status run_once(struct la *la, const struct emu_dispatch *dispatch,
     return RD_OK;
 }
 
-static rd_status measure_in(struct la *la, const struct job *job, struct speed *speed)
+static rd_status prepare(struct la *la, const struct job *job, uint64_t *pointers,
+                         struct la_arg *args, struct emu_dispatch *dispatch,
+                         struct la_error *err)
 {
-    struct la_error err = {""};
     struct la_kernel kernel;
-    struct emu_dispatch dispatch;
-    uint64_t pointers[3];
-    struct la_arg args[5];
     struct la_shape shape = {.dynamic_lds_bytes = 0};
     memcpy(shape.groups, job->groups, sizeof shape.groups);
     memcpy(shape.block, job->block, sizeof shape.block);
 
     rd_status st = la_load_raw(la, job->kernel->code, job->kernel->code_bytes,
-                               job->kernel->desc, 0, 0, &kernel, &err);
+                               job->kernel->desc, 0, 0, &kernel, err);
     if (st == RD_OK)
-        st = make_args(la, job, pointers, args, &err);
+        st = make_args(la, job, pointers, args, err);
     if (st == RD_OK)
         st = la_prepare(la, &kernel, &shape, args, job->n_buffers + job->n_numbers,
-                        &dispatch, &err);
+                        dispatch, err);
+    return st;
+}
+
+static rd_status measure_in(struct la *la, const struct job *job, struct speed *speed)
+{
+    struct la_error err = {""};
+    struct emu_dispatch dispatch;
+    uint64_t pointers[3];
+    struct la_arg args[5];
+    rd_status st = prepare(la, job, pointers, args, &dispatch, &err);
     if (st != RD_OK) {
         (void)cli_error(CLI_FAILED, "%s", err.text);
         return st;
@@ -169,6 +177,17 @@ static rd_status measure_in(struct la *la, const struct job *job, struct speed *
     }
     if (st == RD_OK)
         *speed = best;
+    return st;
+}
+
+rd_status bench_prepare_matmul(struct la *la, struct emu_dispatch *dispatch)
+{
+    struct la_error err = {""};
+    uint64_t pointers[3];
+    struct la_arg args[5];
+    rd_status st = prepare(la, &matmul_job, pointers, args, dispatch, &err);
+    if (st != RD_OK)
+        (void)cli_error(CLI_FAILED, "%s", err.text);
     return st;
 }
 
