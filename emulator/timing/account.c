@@ -216,10 +216,10 @@ static void blame(struct tm_inst *i, const struct tm_waited *x)
         i->blame[i->n_blames++] = (struct tm_blame){x->from->offset, x->why, x->cycles};
 }
 
-/* Close the list of waits: to the instruction's account. Returns their sum. */
-static uint64_t settle(struct tm_wave *w, struct tm_inst *i)
+/* Close the list of waits, and more cycles: to the instruction's account. */
+static void settle(struct tm_wave *w, struct tm_inst *i, unsigned more)
 {
-    uint64_t sum = 0;
+    uint64_t sum = more;
     for (unsigned n = 0; n < w->n_waited; n++) {
         const struct tm_waited *x = &w->waited[n];
         i->stall[x->why] += x->cycles;
@@ -228,7 +228,6 @@ static uint64_t settle(struct tm_wave *w, struct tm_inst *i)
             blame(i, x);
     }
     i->cycles += sum;
-    return sum;
 }
 
 static unsigned export_waits(const struct tm_wave *w, struct tm_wait *out)
@@ -259,9 +258,8 @@ void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                       int64_t at, const struct emu_event *event)
 {
     struct tm_wait wait[TM_WAITED];
-    settle(w, i);
+    settle(w, i, 1);
     i->executions++;
-    i->cycles++;
     i->stall[TM_S_NONE]++;
     if (i->flops && !w->skip)
         t->flops +=
@@ -288,7 +286,7 @@ void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end)
 {
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
-    settle(w, i);
+    settle(w, i, 0);
     if (t->observer.wave_end) {
         struct tm_wait wait[TM_WAITED];
         unsigned n = export_waits(w, wait);

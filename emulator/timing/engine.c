@@ -2,7 +2,7 @@
  *
  * Time jumps from one wave's turn to the next. Must not know pipes or caches (issue.c,
  * exec.c, mem.c). Invariant: a wave that is neither at a barrier nor ended has exactly
- * one event in the heap.
+ * one event.
  * SPDX-License-Identifier: MIT
  */
 #include "engine.h"
@@ -10,50 +10,6 @@
 #include <string.h>
 
 #define POLL_EVENTS 4096u
-/* ---- heap ---- */
-
-static bool before(const struct tm_event *a, const struct tm_event *b)
-{
-    return a->t != b->t ? a->t < b->t : a->age < b->age;
-}
-
-rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wave *w)
-{
-    if (t->n_heap == t->cap_heap) {
-        size_t cap = t->cap_heap ? 2 * t->cap_heap : 1024;
-        struct tm_event *bigger = realloc(t->heap, cap * sizeof *bigger);
-        if (!bigger)
-            return RD_E_NOMEM;
-        t->heap = bigger;
-        t->cap_heap = cap;
-    }
-    struct tm_event e = {when, age, w};
-    size_t i = t->n_heap++;
-    for (; i && before(&e, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        t->heap[i] = t->heap[(i - 1) / 2];
-    t->heap[i] = e;
-    return RD_OK;
-}
-
-static struct tm_event pop(struct tm_engine *t)
-{
-    struct tm_event top = t->heap[0], e = t->heap[--t->n_heap];
-    size_t i = 0;
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= t->n_heap)
-            break;
-        if (child + 1 < t->n_heap && before(&t->heap[child + 1], &t->heap[child]))
-            child++;
-        if (!before(&t->heap[child], &e))
-            break;
-        t->heap[i] = t->heap[child];
-        i = child;
-    }
-    t->heap[i] = e;
-    return top;
-}
-
 /* ---- instructions ---- */
 
 struct tm_inst *tm_lookup(struct tm_engine *t, const struct emu_inst *inst)
@@ -196,6 +152,19 @@ static int64_t wake_delay(struct tm_engine *t, struct tm_simd *s)
     return 1 + n % 2 + n / 2 * PARAM(t, wake_pair_cycles);
 }
 
+/* What comes next and when it may issue as things stand: the wave's next turn. */
+static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w)
+{
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from;
+    rd_status st = take_delays(t, w);
+    if (st != RD_OK)
+        return st;
+    int64_t when = tm_ready(t, w, &why, &from);
+    tm_account_wait(w, why, from, when);
+    return tm_push(t, when, w->age, w);
+}
+
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
 {
     const struct emu_event *event;
@@ -237,9 +206,9 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
         st = open_barrier(t, g, arrived);
     if (st == RD_OK && ended)
         return end_wave(t, w, i);
-    if (st == RD_OK && !waits)
-        st = tm_push(t, w->sleeps ? at : tm_max(at + 1, w->earliest), w->age, w);
-    return st;
+    if (st != RD_OK || waits)
+        return st;
+    return w->sleeps ? tm_push(t, at, w->age, w) : look_ahead(t, w);
 }
 
 static rd_status turn(struct tm_engine *t, struct tm_wave *w)
@@ -276,8 +245,8 @@ static rd_status run(struct tm_engine *t)
         t->se[s].scheduled = true;
         st = tm_push(t, 0, s, NULL);
     }
-    for (unsigned n = 1; st == RD_OK && t->n_heap; n++) {
-        struct tm_event e = pop(t);
+    struct tm_event e;
+    for (unsigned n = 1; st == RD_OK && tm_pop(t, &e); n++) {
         t->now = e.t;
         if (e.t >= t->sample_at)
             tm_account_sample(t, e.t);
@@ -328,7 +297,7 @@ void tm_destroy(struct tm_engine *t)
         free(t->insts[i]);
     free(t->insts);
     free(t->records);
-    free(t->heap);
+    tm_events_destroy(&t->events);
     free(t->pages);
     free(t->range_page);
     free(t);
@@ -341,20 +310,16 @@ rd_status tm_set(struct tm_engine *t, const char *name, double value)
 
 static void free_pools(struct tm_engine *t)
 {
-    for (size_t i = 0; i < t->n_heap; i++) /* of a run cut short */
-        if (t->heap[i].wave)
-            free(t->heap[i].wave);
-    for (struct tm_wave *w = t->free_waves, *next; w; w = next) {
-        next = w->next_free;
+    for (struct tm_wave *w = t->made_waves, *next; w; w = next) {
+        next = w->next_made;
         free(w);
     }
-    for (struct tm_group *g = t->free_groups, *next; g; g = next) {
-        next = g->next_free;
+    for (struct tm_group *g = t->made_groups, *next; g; g = next) {
+        next = g->next_made;
         free(g);
     }
-    t->free_waves = NULL;
-    t->free_groups = NULL;
-    t->n_heap = 0;
+    t->free_waves = t->made_waves = NULL;
+    t->free_groups = t->made_groups = NULL;
 }
 
 rd_status tm_run(struct tm_engine *t, struct emu *emu,

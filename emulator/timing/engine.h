@@ -71,6 +71,7 @@ struct tm_wave {
     struct emu_wave *wave;
     struct tm_group *group;
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
+    struct tm_wave *next_made;
     struct tm_simd *simd;
     struct tm_inst *next; /* NULL: not looked at yet */
     uint64_t age;
@@ -123,7 +124,7 @@ struct tm_group {
     unsigned cu; /* of the WGP; 2: both */
     uint32_t lds_alloc;
     struct tm_wave *waves[32];
-    struct tm_group *next_free;
+    struct tm_group *next_free, *next_made;
 };
 
 /* One SIMD: ports, and the execution slots of its VALU. */
@@ -203,6 +204,22 @@ struct tm_event {
     struct tm_wave *wave; /* NULL: dispatcher of SE .age */
 };
 
+enum { TM_WHEEL = 1024 };
+
+/* Events of one cycle by age; those before first are done. */
+struct tm_cycle {
+    struct tm_event *event;
+    uint32_t first, n, cap;
+    bool sorted;
+};
+
+struct tm_events {
+    struct tm_cycle cycle[TM_WHEEL];
+    uint64_t busy[TM_WHEEL / 64];
+    struct tm_event *heap; /* further away than the wheel reaches */
+    size_t n_heap, cap_heap, n;
+};
+
 struct tm_engine {
     struct tm_config config;
     struct tm_params p;
@@ -222,12 +239,11 @@ struct tm_engine {
     uint32_t lds_alloc;
     bool wgp_mode;
     /* order */
-    struct tm_event *heap;
-    size_t n_heap, cap_heap;
+    struct tm_events events;
     uint64_t next_group, end_group, live_groups, next_age, group_step;
     int64_t now;
-    struct tm_wave *free_waves;
-    struct tm_group *free_groups;
+    struct tm_wave *free_waves, *made_waves;
+    struct tm_group *free_groups, *made_groups;
     /* instructions by (id) of the one program; more programs are chained */
     struct tm_inst **insts;
     size_t cap_insts;
@@ -272,9 +288,15 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
     return (int64_t)(s->wgp + s->sa) * PARAM(t, launch_hop_cycles);
 }
 
-/* ---- engine.c ---- */
+/* ---- events.c ---- */
+/* when: now or later. */
 RD_CHECKED rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age,
                              struct tm_wave *w);
+/* The next event, or false. */
+bool tm_pop(struct tm_engine *t, struct tm_event *out);
+void tm_events_destroy(struct tm_events *q);
+
+/* ---- engine.c ---- */
 /* The record of an instruction; NULL if out of memory. */
 struct tm_inst *tm_lookup(struct tm_engine *t, const struct emu_inst *inst);
 

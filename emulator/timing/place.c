@@ -169,14 +169,33 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
 
 static struct tm_wave *new_wave(struct tm_engine *t)
 {
-    struct tm_wave *w = t->free_waves;
+    struct tm_wave *w = t->free_waves, *made = w ? w->next_made : t->made_waves;
     if (w)
         t->free_waves = w->next_free;
     else
-        w = malloc(sizeof *w);
-    if (w)
-        memset(w, 0, sizeof *w);
+        w = t->made_waves = malloc(sizeof *w);
+    if (!w) {
+        t->made_waves = made;
+        return NULL;
+    }
+    memset(w, 0, sizeof *w);
+    w->next_made = made;
     return w;
+}
+
+static struct tm_group *new_group(struct tm_engine *t)
+{
+    struct tm_group *g = t->free_groups;
+    if (g) {
+        t->free_groups = g->next_free;
+        return g;
+    }
+    g = calloc(1, sizeof *g);
+    if (g) {
+        g->next_made = t->made_groups;
+        t->made_groups = g;
+    }
+    return g;
 }
 
 static size_t new_record(struct tm_engine *t)
@@ -226,7 +245,8 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         return RD_E_NOMEM;
     size_t r = new_record(t);
     if (r == SIZE_MAX) {
-        free(w);
+        w->next_free = t->free_waves;
+        t->free_waves = w;
         return RD_E_NOMEM;
     }
     g->waves[index] = w;
@@ -258,14 +278,13 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
 static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wgp *wgp,
                              unsigned cu)
 {
-    struct tm_group *g = t->free_groups;
-    if (g)
-        t->free_groups = g->next_free;
-    else
-        g = malloc(sizeof *g);
+    struct tm_group *g = new_group(t);
     if (!g)
         return RD_E_NOMEM;
-    *g = (struct tm_group){.number = se->next_number, .wgp = wgp, .cu = cu};
+    *g = (struct tm_group){.number = se->next_number,
+                           .wgp = wgp,
+                           .cu = cu,
+                           .next_made = g->next_made};
     g->n_waves = g->n_live = g->n_held = emu_stepper_group_waves(t->stepper, g->number);
     struct tm_simd *list[4];
     unsigned n = list_simds(wgp, cu, t->wgp_mode, list);
@@ -276,7 +295,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     }
     rd_status st = emu_group_start(t->stepper, g->number, place, &g->group);
     if (st != RD_OK) {
-        free(g);
+        g->next_free = t->free_groups;
+        t->free_groups = g;
         return st;
     }
     g->lds_alloc = t->lds_alloc;
