@@ -122,7 +122,7 @@ static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst
     tm_account_wait(w, TM_S_END, NULL, end);
     const struct tm_fifo *stores = &w->counter[TM_VS];
     for (unsigned k = 0; k < stores->n; k++)
-        end = tm_max(end, stores->done[(stores->first + k) % TM_FIFO] + 1);
+        end = tm_max(end, stores->op[(stores->first + k) % TM_FIFO].done + 1);
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
     w->last = i;
     w->ended = true;
@@ -245,8 +245,11 @@ static rd_status run(struct tm_engine *t)
         t->se[s].scheduled = true;
         st = tm_push(t, 0, s, NULL);
     }
-    struct tm_event e;
-    for (unsigned n = 1; st == RD_OK && tm_pop(t, &e); n++) {
+    for (unsigned n = 1; st == RD_OK && t->events.n; n++) {
+        struct tm_event e;
+        st = tm_pop(t, &e);
+        if (st != RD_OK)
+            return st;
         t->now = e.t;
         if (e.t >= t->sample_at)
             tm_account_sample(t, e.t);

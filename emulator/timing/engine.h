@@ -26,19 +26,21 @@
 enum { TM_COUNTERS = 4, TM_FIFO = 64, TM_FETCHES = 64 };
 enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
 
-/* Completion times of what a wait counter counts, oldest first. */
+/* What a wait counter counts, oldest first. */
 struct tm_fifo {
-    int64_t done[TM_FIFO];
-    uint8_t kind[TM_FIFO]; /* enum tm_stall to blame */
-    const struct tm_inst *from[TM_FIFO];
     unsigned first, n;
+    struct tm_counted {
+        int64_t done;
+        const struct tm_inst *from;
+        uint8_t kind; /* enum tm_stall to blame */
+    } op[TM_FIFO];
 };
 
 /* Entries of an issue queue: when each becomes free, oldest first. */
 struct tm_queue {
+    unsigned first, n;
     int64_t free_at[64];
     uint8_t weight[64];
-    unsigned first, n;
 };
 
 struct tm_timed { /* of a listed wave: an issue */
@@ -67,53 +69,59 @@ struct tm_record {
 struct tm_group;
 struct tm_simd;
 
+/* Times of one register, as cycles since its wave's start; 0: never. */
+struct tm_vreg {
+    uint32_t ready; /* earliest dependent result */
+    uint32_t read;  /* memory has read it as an operand */
+};
+
+struct tm_sreg {
+    uint32_t write, read; /* by VALU: results leave, reads done */
+    uint32_t ready;       /* of SALU */
+};
+
+/* What every turn looks at comes first: it is fetched ahead (events.c). */
 struct tm_wave {
     struct emu_wave *wave;
-    struct tm_group *group;
-    struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
-    struct tm_wave *next_made;
     struct tm_simd *simd;
     struct tm_inst *next; /* NULL: not looked at yet */
-    uint64_t age;
-    size_t record;
-    unsigned slot;
     int64_t start, last_issue, earliest;
+    bool last_imm, began, ended, at_barrier, skip, sleeps, left, read_vgpr;
     uint8_t earliest_why;
-    /* account.c: what the cycles since the last issue went to; all before told */
-    struct tm_waited waited[TM_WAITED];
-    unsigned n_waited;
-    int64_t told;
-    uint64_t number;
-    bool last_imm, began, ended, at_barrier, skip, sleeps, left;
-    struct tm_inst *last; /* s_endpgm */
-    /* VALU */
-    int64_t valu_last_exec, valu_exec; /* last result; that of the last issued */
-    int64_t hist[4], hist_trans[3];    /* when a dependent may issue; newest first */
-    const struct tm_inst *hist_from[4], *trans_from[3];
-    bool read_vgpr;
-    int64_t v_ready[256]; /* earliest dependent result */
-    int64_t v_exec[256];  /* result of the last VALU writer */
-    int64_t v_read[256];  /* memory has read it as an operand */
-    /* VALU results in SGPRs */
-    unsigned sdst_n, cmpx_n;
-    int64_t sdst_exec, sdst_issue, cmpx_exec, exec_visible;
-    int64_t s_write[TM_SGPRS],
-        s_read[TM_SGPRS]; /* by VALU: results leave, reads done */
-    /* SALU */
-    struct tm_queue salu_queue;
-    int64_t salu_slot, salu_exec, s_ready[TM_SGPRS];
-    /* memory */
-    struct tm_fifo counter[TM_COUNTERS];
-    int64_t lds_accept; /* of the last LDS instruction */
-    int64_t vm_last, lds_last, vs_last;
     /* s_delay_alu: what holds the next instruction and one after it */
     uint8_t delay_id[2], delay_skip;
     bool delay_on[2];
     /* fetch */
-    uint64_t fetched;        /* first line this wave has not asked for */
-    int64_t fetch_last;      /* when its last request returns */
     uint64_t line_ready_for; /* line + 1 that line_ready is about */
     int64_t line_ready;
+    uint64_t fetched;   /* first line this wave has not asked for */
+    int64_t fetch_last; /* when its last request returns */
+    /* VALU */
+    int64_t valu_last_exec, valu_exec; /* last result; that of the last issued */
+    int64_t hist[4], hist_trans[3];    /* when a dependent may issue; newest first */
+    const struct tm_inst *hist_from[4], *trans_from[3];
+    /* VALU results in SGPRs */
+    unsigned sdst_n, cmpx_n;
+    int64_t sdst_exec, sdst_issue, cmpx_exec, exec_visible;
+    /* SALU, memory */
+    int64_t salu_slot, salu_exec;
+    int64_t lds_accept; /* of the last LDS instruction */
+    int64_t vm_last, lds_last, vs_last;
+    struct tm_group *group;
+    uint64_t age, number;
+    size_t record;
+    unsigned slot;
+    /* account.c: what the cycles since the last issue went to; all before told */
+    unsigned n_waited;
+    int64_t told;
+    struct tm_waited waited[TM_WAITED];
+    struct tm_inst *last;      /* s_endpgm */
+    struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
+    struct tm_wave *next_made;
+    struct tm_fifo counter[TM_COUNTERS];
+    struct tm_queue salu_queue;
+    struct tm_sreg s[TM_SGPRS];
+    struct tm_vreg v[256];
 };
 
 struct tm_group {
@@ -218,6 +226,8 @@ struct tm_events {
     uint64_t busy[TM_WHEEL / 64];
     struct tm_event *heap; /* further away than the wheel reaches */
     size_t n_heap, cap_heap, n;
+    struct tm_event *tmp; /* for sorting */
+    size_t cap_tmp;
 };
 
 struct tm_engine {
@@ -273,6 +283,19 @@ static inline int64_t tm_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* A time as kept for a register, and back. What lies further from the wave's start than
+ * 32 bits reach counts as long past. */
+static inline uint32_t tm_stamp(const struct tm_wave *w, int64_t when)
+{
+    int64_t since = when - w->start;
+    return since > UINT32_MAX ? 1 : (uint32_t)tm_max(since, 1);
+}
+
+static inline int64_t tm_stamped(const struct tm_wave *w, uint32_t stamp)
+{
+    return stamp ? w->start + stamp : 0;
+}
+
 /* Shader clocks of so many cycles and ns. */
 static inline int64_t tm_lat(const struct tm_engine *t, double cycles, double ns)
 {
@@ -292,8 +315,8 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
 /* when: now or later. */
 RD_CHECKED rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age,
                              struct tm_wave *w);
-/* The next event, or false. */
-bool tm_pop(struct tm_engine *t, struct tm_event *out);
+/* The next event; there must be one. */
+RD_CHECKED rd_status tm_pop(struct tm_engine *t, struct tm_event *out);
 void tm_events_destroy(struct tm_events *q);
 
 /* ---- engine.c ---- */

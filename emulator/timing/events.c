@@ -1,4 +1,5 @@
-/* events.c: what happens next: turns of waves, dispatchers, ends, in order of (time, age).
+/* events.c: what happens next: turns of waves, dispatchers, ends, in order of (time,
+ * age).
  *
  * Nearly all events lie within a few hundred cycles: a wheel of cycles, each with its
  * events by age. Those further away wait in a heap. Must not know what an event means.
@@ -9,8 +10,6 @@
 #include <string.h>
 
 #include "engine.h"
-
-#define SORT_MANY 40u
 
 static bool before(const struct tm_event *a, const struct tm_event *b)
 {
@@ -95,29 +94,43 @@ rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wav
     return RD_OK;
 }
 
-static int by_age(const void *a, const void *b)
+/* Merge the sorted a[0..n) and a[n..n+m); tmp has room for n. */
+static void merge(struct tm_event *a, uint32_t n, uint32_t m, struct tm_event *tmp)
 {
-    const struct tm_event *x = a, *y = b;
-    return (x->age > y->age) - (x->age < y->age);
+    struct tm_event *b = a + n, *end = b + m, *left = tmp, *left_end = tmp + n;
+    memcpy(tmp, a, n * sizeof *a);
+    while (left < left_end && b < end)
+        *a++ = b->age < left->age ? *b++ : *left++;
+    memcpy(a, left, (size_t)(left_end - left) * sizeof *a);
 }
 
-/* Ages come in a few rising runs: one sort is cheaper than insertions. */
-static void sort(struct tm_cycle *c)
+/* Sort by age. Ages come in a few rising runs: merge those, neighbours first. */
+static rd_status sort(struct tm_events *q, struct tm_cycle *c)
 {
+    struct tm_event *e = c->event + c->first;
+    uint32_t n = c->n - c->first;
     c->sorted = true;
-    for (uint32_t i = c->first + 1; i < c->n; i++) {
-        struct tm_event e = c->event[i];
-        uint32_t k = i;
-        if (e.age > c->event[i - 1].age)
-            continue;
-        if (c->n - c->first > SORT_MANY) {
-            qsort(c->event + c->first, c->n - c->first, sizeof *c->event, by_age);
-            return;
-        }
-        for (; k > c->first && e.age < c->event[k - 1].age; k--)
-            c->event[k] = c->event[k - 1];
-        c->event[k] = e;
+    if (n > q->cap_tmp) {
+        struct tm_event *bigger = realloc(q->tmp, c->cap * sizeof *bigger);
+        if (!bigger)
+            return RD_E_NOMEM;
+        q->tmp = bigger;
+        q->cap_tmp = c->cap;
     }
+    uint32_t run[64], runs = 0; /* lengths of runs yet to be merged, each < the last */
+    for (uint32_t from = 0; from < n;) {
+        uint32_t to = from + 1;
+        while (to < n && e[to].age > e[to - 1].age)
+            to++;
+        run[runs++] = to - from;
+        from = to;
+        while (runs > 1 && (run[runs - 2] <= run[runs - 1] || runs == 64 || to == n)) {
+            uint32_t both = run[runs - 2] + run[runs - 1];
+            merge(e + to - both, run[runs - 2], run[runs - 1], q->tmp);
+            run[--runs - 1] = both;
+        }
+    }
+    return RD_OK;
 }
 
 /* The first cycle from now on with an event; NULL: none in the wheel. */
@@ -134,31 +147,30 @@ static struct tm_cycle *next_cycle(struct tm_events *q, int64_t now)
     return NULL;
 }
 
-bool tm_pop(struct tm_engine *t, struct tm_event *out)
+rd_status tm_pop(struct tm_engine *t, struct tm_event *out)
 {
     struct tm_events *q = &t->events;
-    if (q->n == 0)
-        return false;
-    q->n--;
     struct tm_cycle *c = next_cycle(q, t->now);
-    if (c && !c->sorted)
-        sort(c);
+    rd_status st = c && !c->sorted ? sort(q, c) : RD_OK;
+    if (st != RD_OK)
+        return st;
+    q->n--;
     if (!c || (q->n_heap && before(&q->heap[0], &c->event[c->first]))) {
         *out = pop_far(q);
-        return true;
+        return RD_OK;
     }
     *out = c->event[c->first++];
     if (c->first < c->n) { /* likely the next: its state may be far away */
         const char *ahead = (const char *)c->event[c->first].wave;
         for (unsigned i = 0; ahead && i < 4; i++)
             __builtin_prefetch(ahead + 64 * (size_t)i);
-        return true;
+        return RD_OK;
     }
     unsigned slot = (unsigned)(c - q->cycle);
     c->first = c->n = 0;
     c->sorted = false;
     q->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-    return true;
+    return RD_OK;
 }
 
 void tm_events_destroy(struct tm_events *q)
@@ -166,4 +178,5 @@ void tm_events_destroy(struct tm_events *q)
     for (unsigned i = 0; i < TM_WHEEL; i++)
         free(q->cycle[i].event);
     free(q->heap);
+    free(q->tmp);
 }

@@ -97,7 +97,7 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
     int64_t when = t->now + latency(t, w, i, cycles);
     for (unsigned r = 0; r < i->n_vsrc; r++)
         for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            when = tm_max(when, w->v_ready[i->vsrc[r].first + k]);
+            when = tm_max(when, tm_stamped(w, w->v[i->vsrc[r].first + k].ready));
     int64_t at = tm_max(2 * when, s->valu_half + half);
     if (i->pipe != TM_PIPE_TRANS && s->valu_last_pipe == TM_PIPE_TRANS)
         at = tm_max(at, s->valu_half + 2 * PARAM(t, trans_order));
@@ -113,10 +113,10 @@ static void valu_sgprs(struct tm_engine *t, struct tm_wave *w, const struct tm_i
 {
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
-            w->s_read[i->ssrc[r].first + k] = exec;
+            w->s[i->ssrc[r].first + k].read = tm_stamp(w, exec);
     for (unsigned r = 0; r < i->n_sdst; r++)
         for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
-            w->s_write[i->sdst[r].first + k] = exec;
+            w->s[i->sdst[r].first + k].write = tm_stamp(w, exec);
     if (i->writes_sdst) {
         if (w->sdst_exec < t->now)
             w->sdst_n = 0;
@@ -148,10 +148,8 @@ static void issue_valu(struct tm_engine *t, struct tm_wave *w, const struct tm_i
         s->trans_free = t->now + PARAM(t, trans_issue) * passes;
     int64_t dep = dependent_cycles(t, i);
     for (unsigned r = 0; r < i->n_vdst; r++)
-        for (unsigned k = 0; k < i->vdst[r].n; k++) {
-            w->v_ready[i->vdst[r].first + k] = exec + dep;
-            w->v_exec[i->vdst[r].first + k] = exec;
-        }
+        for (unsigned k = 0; k < i->vdst[r].n; k++)
+            w->v[i->vdst[r].first + k].ready = tm_stamp(w, exec + dep);
     w->valu_last_exec = tm_max(w->valu_last_exec, exec);
     w->valu_exec = exec;
     queue_trim(&s->valu_queue, t->now);
@@ -180,12 +178,12 @@ static void issue_salu(struct tm_engine *t, struct tm_wave *w, const struct tm_i
                                                           : 0;
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
-            start = tm_max(start, w->s_ready[i->ssrc[r].first + k]);
+            start = tm_max(start, tm_stamped(w, w->s[i->ssrc[r].first + k].ready));
     int64_t exec = tm_max(start + lat, w->salu_exec);
     for (unsigned r = 0; r < i->n_sdst; r++)
         for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
-            w->s_ready[i->sdst[r].first + k] =
-                i->sdst[r].first + k == TM_SCC ? start : exec;
+            w->s[i->sdst[r].first + k].ready =
+                tm_stamp(w, i->sdst[r].first + k == TM_SCC ? start : exec);
     int64_t spent = i->sgpr_operands > 1 ? PARAM(t, salu_two_sources) : 1;
     w->salu_slot = tm_max(start, w->salu_slot + spent);
     w->salu_exec = exec;
@@ -226,7 +224,7 @@ static void reads_operands(struct tm_wave *w, const struct tm_inst *i, int64_t a
 {
     for (unsigned r = 0; r < i->n_vsrc; r++)
         for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            w->v_read[i->vsrc[r].first + k] = accept;
+            w->v[i->vsrc[r].first + k].read = tm_stamp(w, accept);
 }
 
 static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,

@@ -66,17 +66,17 @@ static void wait_sgprs(const struct tm_engine *t, const struct tm_wave *w,
     int64_t drain = PARAM(t, drain);
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++) {
-            int64_t written = w->s_write[i->ssrc[r].first + k];
+            int64_t written = tm_stamped(w, w->s[i->ssrc[r].first + k].write);
             if (written)
                 at_least(b, written + drain, TM_S_SDST);
         }
     for (unsigned r = 0; r < i->n_sdst; r++)
         for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++) {
             unsigned s = i->sdst[r].first + k;
-            if (w->s_read[s])
-                at_least(b, w->s_read[s] + drain, TM_S_WAR);
-            if (w->s_write[s])
-                at_least(b, w->s_write[s] + drain, TM_S_SDST);
+            if (w->s[s].read)
+                at_least(b, tm_stamped(w, w->s[s].read) + drain, TM_S_WAR);
+            if (w->s[s].write)
+                at_least(b, tm_stamped(w, w->s[s].write) + drain, TM_S_SDST);
         }
 }
 
@@ -97,7 +97,7 @@ static void wait_valu(const struct tm_engine *t, const struct tm_wave *w,
         at_least(b, w->cmpx_exec + PARAM(t, cmpx_drain), TM_S_SDST);
     for (unsigned r = 0; r < i->n_vdst; r++)
         for (unsigned k = 0; k < i->vdst[r].n; k++) {
-            int64_t read = w->v_read[i->vdst[r].first + k];
+            int64_t read = tm_stamped(w, w->v[i->vdst[r].first + k].read);
             if (read)
                 at_least(b, read + PARAM(t, vmem_war), TM_S_WAR);
         }
@@ -114,9 +114,10 @@ static void wait_salu(const struct tm_engine *t, const struct tm_wave *w,
         for (unsigned r = 0; r < i->n_ssrc; r++)
             for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS;
                  k++)
-                if (w->s_ready[i->ssrc[r].first + k])
+                if (w->s[i->ssrc[r].first + k].ready)
                     at_least(b,
-                             w->s_ready[i->ssrc[r].first + k] + PARAM(t, salu_to_smem),
+                             tm_stamped(w, w->s[i->ssrc[r].first + k].ready) +
+                                 PARAM(t, salu_to_smem),
                              TM_S_SALU);
     if (i->special == TM_GETREG || i->special == TM_SETREG ||
         i->special == TM_SETREG_IMM)

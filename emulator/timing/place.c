@@ -281,10 +281,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     struct tm_group *g = new_group(t);
     if (!g)
         return RD_E_NOMEM;
-    *g = (struct tm_group){.number = se->next_number,
-                           .wgp = wgp,
-                           .cu = cu,
-                           .next_made = g->next_made};
+    *g = (struct tm_group){
+        .number = se->next_number, .wgp = wgp, .cu = cu, .next_made = g->next_made};
     g->n_waves = g->n_live = g->n_held = emu_stepper_group_waves(t->stepper, g->number);
     struct tm_simd *list[4];
     unsigned n = list_simds(wgp, cu, t->wgp_mode, list);

@@ -12,6 +12,8 @@ static inline void queue_trim(struct tm_queue *q, int64_t now)
         q->first = (q->first + 1) % 64;
         q->n--;
     }
+    if (q->n == 0) /* stay where memory is warm */
+        q->first = 0;
 }
 
 static inline void queue_add(struct tm_queue *q, int64_t free_at, unsigned weight)
@@ -46,9 +48,7 @@ static inline void fifo_add(struct tm_fifo *f, int64_t done, uint8_t kind,
         f->n--;
     }
     unsigned at = (f->first + f->n++) % TM_FIFO;
-    f->done[at] = done;
-    f->kind[at] = kind;
-    f->from[at] = from;
+    f->op[at] = (struct tm_counted){done, from, kind};
 }
 
 /* When at most limit operations are outstanding.
@@ -60,16 +60,18 @@ static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
                                 uint8_t *why, const struct tm_inst **from)
 {
     int64_t until = now;
-    while (f->n && f->done[f->first] <= now) {
+    while (f->n && f->op[f->first].done <= now) {
         f->first = (f->first + 1) % TM_FIFO;
         f->n--;
     }
+    if (f->n == 0) /* stay where memory is warm */
+        f->first = 0;
     for (unsigned i = 0; i + limit < f->n; i++) {
-        unsigned at = (f->first + i) % TM_FIFO;
-        if (f->done[at] > until) {
-            until = f->done[at];
-            *why = f->kind[at];
-            *from = f->from[at];
+        const struct tm_counted *op = &f->op[(f->first + i) % TM_FIFO];
+        if (op->done > until) {
+            until = op->done;
+            *why = op->kind;
+            *from = op->from;
         }
     }
     return until;
