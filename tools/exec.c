@@ -25,6 +25,8 @@
 #include "replay.h"
 #include "shared.h"
 #include "state.h"
+#include "timeline.h"
+#include "viz.h"
 
 static const char help[] =
     "usage: rdna3 exec [OPTION...] -- COMMAND [ARG...]\n"
@@ -40,6 +42,8 @@ static const char help[] =
     "  --timing       run kernels under the timing model (slow); the device's clock "
     "and\n"
     "                 all timestamps then show model time\n"
+    "  --timing-trace FILE  record a timeline of the dispatches (see rdna3 viz)\n"
+    "  --viz          show them in a window while they run\n"
     "  --sclk-mhz F   shader clock of the timing model (default 2482, the board's)\n"
     "  --vram SIZE    bytes of video memory (suffix K, M, G)\n"
     "  --root DIR     run inside DIR as root directory\n"
@@ -49,7 +53,8 @@ static const char help[] =
 
 struct options {
     const char *log, *root, *preload, *replay;
-    bool stats, no_execute, no_namespace, keep, timing;
+    const char *timeline; /* --timing-trace */
+    bool stats, no_execute, no_namespace, keep, timing, viz;
     uint64_t vram;
     double sclk_mhz; /* 0: not given */
 };
@@ -64,6 +69,8 @@ enum {
     OPT_PRELOAD,
     OPT_KEEP,
     OPT_TIMING,
+    OPT_TIMELINE,
+    OPT_VIZ,
     OPT_SCLK,
     OPT_HELP,
     OPT_NO_NS
@@ -75,6 +82,8 @@ static const struct option long_options[] = {
     {"stats", no_argument, NULL, OPT_STATS},
     {"no-execute", no_argument, NULL, OPT_NO_EXEC},
     {"timing", no_argument, NULL, OPT_TIMING},
+    {"timing-trace", required_argument, NULL, OPT_TIMELINE},
+    {"viz", no_argument, NULL, OPT_VIZ},
     {"sclk-mhz", required_argument, NULL, OPT_SCLK},
     {"vram", required_argument, NULL, OPT_VRAM},
     {"root", required_argument, NULL, OPT_ROOT},
@@ -116,6 +125,12 @@ static int parse(int argc, char **argv, struct options *o)
         case OPT_TIMING:
             o->timing = true;
             break;
+        case OPT_TIMELINE:
+            o->timeline = optarg;
+            break;
+        case OPT_VIZ:
+            o->viz = o->timing = true;
+            break;
         case OPT_SCLK:
             if (!parse_clock(optarg, &o->sclk_mhz))
                 return cli_error(CLI_USAGE, "--sclk-mhz '%s': not a clock", optarg);
@@ -145,6 +160,8 @@ static int parse(int argc, char **argv, struct options *o)
             return cli_option_error(argc, argv, c);
         }
     }
+    if (o->timeline && !o->timing)
+        return cli_error(CLI_USAGE, "--timing-trace goes with --timing");
     if (o->sclk_mhz > 0 && !o->timing)
         return cli_error(CLI_USAGE, "--sclk-mhz goes with --timing");
     if (o->replay && optind < argc)
@@ -222,6 +239,10 @@ static void set_environment(const struct options *o, const char *library,
         setenv(GSHARED_ENV_TIMING, clock, 1);
     else
         unsetenv(GSHARED_ENV_TIMING);
+    if (o->viz || o->timeline)
+        setenv(GSHARED_ENV_TIMELINE, "1", 1);
+    else
+        unsetenv(GSHARED_ENV_TIMELINE);
 }
 
 _Noreturn static void run_child(const struct options *o, char **argv,
@@ -280,6 +301,44 @@ static bool append_file(const char *path, const char *from)
     return ok;
 }
 
+/* An empty timeline, and the window that shows it grow. */
+static bool open_timeline(const struct options *o, const struct state *state,
+                          struct viz_live *live, char *path)
+{
+    snprintf(path, PATH_MAX, "%s/" GSHARED_TIMELINE, state->dir);
+    if (o->viz)
+        return viz_live_start(live, path);
+    FILE *f = o->timeline ? fopen(path, "we") : NULL;
+    if (o->timeline && (!f || fclose(f) != 0)) {
+        cli_error(0, "--timing-trace: %s: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* What was recorded goes to the file; the window closes when the user wants. */
+static int close_timeline(const struct options *o, struct viz_live *live,
+                          const char *path)
+{
+    struct tl_error err;
+    void *data;
+    size_t bytes;
+    int status = CLI_OK;
+    if (!o->viz && !o->timeline)
+        return CLI_OK;
+    if (tl_finish(path, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "%s", err.text);
+    if (o->timeline && cli_read_file(path, &data, &bytes) == RD_OK) {
+        if (cli_write_file(o->timeline, data, bytes) != RD_OK)
+            status = cli_error(CLI_FAILED, "--timing-trace %s: %s", o->timeline,
+                               strerror(errno));
+        free(data);
+    }
+    if (live->child > 0 && viz_live_finish(live) != CLI_OK)
+        status = CLI_FAILED;
+    return status;
+}
+
 static int run(const struct options *o, char **argv, const char *library)
 {
     struct state state;
@@ -296,6 +355,12 @@ static int run(const struct options *o, char **argv, const char *library)
                          rd_status_text(st));
     if (o->log && o->root) /* another root does not see the file itself */
         snprintf(log, sizeof(log), "%s/log", state.dir);
+    struct viz_live live = {.child = 0};
+    char timeline[PATH_MAX];
+    if (!open_timeline(o, &state, &live, timeline)) {
+        state_remove(&state);
+        return CLI_FAILED;
+    }
     struct sigaction forward = {.sa_handler = pass_on},
                      ignore = {.sa_handler = SIG_IGN};
     struct sigaction old_int, old_quit;
@@ -314,6 +379,9 @@ static int run(const struct options *o, char **argv, const char *library)
     child_pid = child;
     int status = child < 0 ? cli_error(CLI_FAILED, "fork: %s", strerror(errno))
                            : wait_for(child);
+    int recorded = close_timeline(o, &live, timeline);
+    if (status == CLI_OK)
+        status = recorded;
     if (o->stats)
         print_stats(o, state.shared);
     if (o->log && o->root && !append_file(o->log, log))

@@ -22,9 +22,21 @@ static const char help[] =
     "  --listing            the instructions, with what each of them waited for\n"
     "  --dispatch N         of one dispatch (from 0; default: of all)\n"
     "  --chrome OUT.json    for Perfetto or chrome://tracing: a track per wave slot\n"
-    "  --waves-only         ... without instructions\n";
+    "  --waves-only         ... without instructions\n"
+    "  --sqtt OUT           a thread trace (SQTT) as the hardware writes it, for the\n"
+    "                       decoders of such: waves of one shader engine in the first\n"
+    "                       dispatch (or --dispatch N), instructions of one SIMD\n"
+    "  --simd SE,SA,WGP,SIMD  which (default 0,0,0,0)\n";
 
-enum { OPT_HELP = 256, OPT_LISTING, OPT_DISPATCH, OPT_CHROME, OPT_WAVES };
+enum {
+    OPT_HELP = 256,
+    OPT_LISTING,
+    OPT_DISPATCH,
+    OPT_CHROME,
+    OPT_WAVES,
+    OPT_SQTT,
+    OPT_SIMD
+};
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
@@ -32,18 +44,22 @@ static const struct option long_options[] = {
     {"dispatch", required_argument, NULL, OPT_DISPATCH},
     {"chrome", required_argument, NULL, OPT_CHROME},
     {"waves-only", no_argument, NULL, OPT_WAVES},
+    {"sqtt", required_argument, NULL, OPT_SQTT},
+    {"simd", required_argument, NULL, OPT_SIMD},
     {NULL, 0, NULL, 0},
 };
 
 struct options {
-    const char *path, *chrome;
-    bool listing, waves_only, helped;
+    const char *path, *chrome, *sqtt;
+    bool listing, waves_only, helped, have_simd;
+    struct tl_simd simd;
     uint64_t dispatch; /* UINT64_MAX: all */
 };
 
 static int parse(struct options *o, int argc, char **argv)
 {
     int option;
+    char rest;
     opterr = 0;
     optind = 1;
     while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1)
@@ -62,6 +78,15 @@ static int parse(struct options *o, int argc, char **argv)
             if (cli_parse_u64(optarg, &o->dispatch) != RD_OK)
                 return cli_error(CLI_USAGE, "--dispatch '%s': not a number", optarg);
             break;
+        case OPT_SQTT:
+            o->sqtt = optarg;
+            break;
+        case OPT_SIMD:
+            o->have_simd = true;
+            if (sscanf(optarg, "%u,%u,%u,%u%c", &o->simd.se, &o->simd.sa, &o->simd.wgp,
+                       &o->simd.simd, &rest) != 4)
+                return cli_error(CLI_USAGE, "--simd '%s': not SE,SA,WGP,SIMD", optarg);
+            break;
         case OPT_CHROME:
             o->chrome = optarg;
             break;
@@ -71,21 +96,43 @@ static int parse(struct options *o, int argc, char **argv)
     o->path = argv[optind];
     if (optind + 1 < argc)
         return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind + 1]);
+    if (o->have_simd && !o->sqtt)
+        return cli_error(CLI_USAGE, "--simd goes with --sqtt");
     if (o->waves_only && !o->chrome)
         return cli_error(CLI_USAGE, "--waves-only goes with --chrome");
     return CLI_OK;
 }
 
+/* The machine must have the SIMD. */
+static int check_simd(const struct options *o, const struct timeline *tl,
+                      size_t dispatch)
+{
+    if (!tl->n_dispatches)
+        return cli_error(CLI_FAILED, "'%s': no dispatch was recorded", o->path);
+    const struct tm_machine *m = &tl->dispatch[dispatch].machine;
+    if (o->simd.se >= m->ses || o->simd.sa >= m->arrays || o->simd.wgp >= m->wgps ||
+        o->simd.simd > 3)
+        return cli_error(CLI_USAGE, "--simd: there are %u,%u,%u,4", m->ses, m->arrays,
+                         m->wgps);
+    return CLI_OK;
+}
+
 static int export(const struct options *o, const struct timeline *tl)
 {
-    FILE *f = fopen(o->chrome, "w");
-    rd_status st = f ? tl_write_chrome(tl, !o->waves_only, f) : RD_E_IO;
+    size_t dispatch = o->dispatch == UINT64_MAX ? 0 : (size_t)o->dispatch;
+    const char *path = o->sqtt ? o->sqtt : o->chrome;
+    int status = o->sqtt ? check_simd(o, tl, dispatch) : CLI_OK;
+    if (status != CLI_OK)
+        return status;
+    FILE *f = fopen(path, "wb");
+    rd_status st = !f        ? RD_E_IO
+                   : o->sqtt ? tl_write_sqtt(tl, dispatch, &o->simd, f)
+                             : tl_write_chrome(tl, !o->waves_only, f);
     bool bad = !f || ferror(f);
     if (f && fclose(f) != 0)
         bad = true;
     if (bad)
-        return cli_error(CLI_FAILED, "cannot write '%s': %s", o->chrome,
-                         strerror(errno));
+        return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return st == RD_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", rd_status_text(st));
 }
 
@@ -95,7 +142,7 @@ static int answer(const struct options *o, const struct timeline *tl)
     if (o->dispatch != UINT64_MAX && o->dispatch >= tl->n_dispatches)
         return cli_error(CLI_USAGE, "--dispatch %llu: there are %zu",
                          (unsigned long long)o->dispatch, tl->n_dispatches);
-    if (o->chrome)
+    if (o->chrome || o->sqtt)
         return export(o, tl);
     if (!o->listing)
         st = tl_print_summary(tl, stdout);

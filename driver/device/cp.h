@@ -116,6 +116,14 @@ RD_CHECKED bool cp_host_fault(struct gdev_queue *q);
 /* Run a dispatch on the emulator, or skip it under --no-execute; counts it.
  * Returns CP_PROGRESS, or CP_HALT after reporting the fault. */
 enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what);
+struct tm_engine;
+
+/* recorder.c: record the run that follows, if the program is to be recorded and no
+ * other queue's dispatch is; true: cp_record_end must come after it. */
+bool cp_record_begin(struct gdev_queue *q, const struct emu_dispatch *d,
+                     struct tm_engine *t);
+void cp_record_end(void);
+
 /* timed.c: run a dispatch under the timing model; ticks that an engine needs for a copy
  * (src 0: a fill). */
 RD_CHECKED rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,

@@ -14,12 +14,14 @@
 #define GSHARED_PROCS 1024
 
 /* Files of the state folder, which the environment variable names. */
-#define GSHARED_ENV         "RDNA3_STATE"
-#define GSHARED_FILE        "shared"
-#define GSHARED_TREE        "root"
-#define GSHARED_ENV_LOG     "RDNA3_LOG"
-#define GSHARED_ENV_NO_EXEC "RDNA3_NO_EXECUTE"
-#define GSHARED_ENV_TIMING  "RDNA3_TIMING" /* shader clock in MHz */
+#define GSHARED_ENV          "RDNA3_STATE"
+#define GSHARED_FILE         "shared"
+#define GSHARED_TREE         "root"
+#define GSHARED_ENV_LOG      "RDNA3_LOG"
+#define GSHARED_ENV_NO_EXEC  "RDNA3_NO_EXECUTE"
+#define GSHARED_ENV_TIMING   "RDNA3_TIMING"   /* shader clock in MHz */
+#define GSHARED_ENV_TIMELINE "RDNA3_TIMELINE" /* set: record the dispatches */
+#define GSHARED_TIMELINE     "timeline"
 
 struct gshared_proc {
     _Atomic int32_t pid; /* 0: free */
@@ -43,6 +45,7 @@ struct gshared {
     uint64_t vram_bytes;
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
+    _Atomic int32_t timeline_owner;   /* process that writes it; 0: none yet */
     struct gshared_proc procs[GSHARED_PROCS];
 };
 

@@ -51,8 +51,11 @@ rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
     config.have_cu_mask = cp_cu_mask(q, config.cu_mask);
     struct tm_engine *t = NULL;
     rd_status st = ranges ? tm_create(&config, &t) : RD_E_NOMEM;
+    bool recorded = st == RD_OK && cp_record_begin(q, d, t);
     if (st == RD_OK)
         st = tm_run(t, emu, d, fault, stats);
+    if (recorded)
+        cp_record_end();
     if (t) {
         uint64_t ticks = ticks_of(dev, tm_span_cycles(t));
         atomic_fetch_add(&dev->proc->model_ticks, ticks);

@@ -173,6 +173,8 @@ static rd_status read_inst(struct timeline *tl, struct cur *c)
     i.offset = (uint32_t)get_v(c);
     i.bytes = (uint8_t)get_u8(c);
     i.cls = (uint8_t)get_u8(c);
+    i.pipe = (uint8_t)get_u8(c);
+    i.regs = (uint8_t)get_u8(c);
     if (id >= TL_MAX_IDS || i.bytes > sizeof i.code || i.cls >= TM_CLASSES)
         return wrong(tl, "an impossible instruction");
     struct cur code = get_part(c, i.bytes);
@@ -370,14 +372,14 @@ static rd_status read_finish(struct timeline *tl, struct cur *c)
 static rd_status read_record(struct timeline *tl, unsigned kind, struct cur *c)
 {
     struct tl_dispatch *d = current(tl);
-    if (kind != TL_TABLES && !tl->input->tables)
-        return wrong(tl, "no tables before it");
     if (tl->closed)
         return wrong(tl, "something after the end");
     if (kind == TL_CLOSE) {
         tl->closed = true;
         return RD_OK;
     }
+    if (kind != TL_TABLES && !tl->input->tables)
+        return wrong(tl, "no tables before it");
     if (kind > TL_DISPATCH && (!d || d->finished))
         return wrong(tl, "no dispatch that it belongs to");
     switch (kind) {
@@ -453,6 +455,19 @@ static rd_status unpack(struct timeline *tl, const uint32_t head[3],
     return read_records(tl, c, err);
 }
 
+/* The first bytes, once they are there. */
+static rd_status check_magic(struct tl_input *in, struct tl_error *err)
+{
+    char magic[8];
+    if (fread(magic, 8, 1, in->file) != 1)
+        return ferror(in->file) ? fail(err, RD_E_IO, in->path, strerror(errno)) : RD_OK;
+    if (memcmp(magic, TL_MAGIC, 8) != 0)
+        return fail(err, RD_E_FORMAT, in->path,
+                    "no timeline (rdna3 run --timing --timing-trace FILE writes one)");
+    in->offset = 8;
+    return RD_OK;
+}
+
 rd_status tl_poll(struct timeline *tl, bool *more, struct tl_error *err)
 {
     struct tl_input *in = tl->input;
@@ -461,6 +476,9 @@ rd_status tl_poll(struct timeline *tl, bool *more, struct tl_error *err)
     clearerr(in->file);
     if (fseeko(in->file, (off_t)in->offset, SEEK_SET) != 0)
         return fail(err, RD_E_IO, in->path, strerror(errno));
+    rd_status begun = in->offset ? RD_OK : check_magic(in, err);
+    if (begun != RD_OK || !in->offset)
+        return begun;
     if (fread(head, sizeof head, 1, in->file) != 1)
         return RD_OK;
     if (head[1] > TL_CHUNK_LIMIT || head[2] > TL_CHUNK_LIMIT || !head[1])
@@ -492,7 +510,6 @@ bool tl_is(const char *path)
 
 rd_status tl_open(const char *path, struct timeline **out, struct tl_error *err)
 {
-    char magic[8];
     struct timeline *tl = calloc(1, sizeof *tl);
     if (tl)
         tl->input = calloc(1, sizeof *tl->input);
@@ -503,18 +520,11 @@ rd_status tl_open(const char *path, struct timeline **out, struct tl_error *err)
         return fail(err, RD_E_NOMEM, path, "out of memory");
     }
     tl->input->file = fopen(path, "rb");
-    rd_status st = RD_OK;
-    if (!tl->input->file)
-        st = fail(err, RD_E_IO, path, strerror(errno));
-    else if (fread(magic, 8, 1, tl->input->file) != 1 ||
-             memcmp(magic, TL_MAGIC, 8) != 0)
-        st = fail(err, RD_E_FORMAT, path,
-                  "no timeline (rdna3 run --timing --timing-trace FILE writes one)");
+    rd_status st = tl->input->file ? RD_OK : fail(err, RD_E_IO, path, strerror(errno));
     if (st != RD_OK) {
         tl_free(tl);
         return st;
     }
-    tl->input->offset = 8;
     *out = tl;
     return RD_OK;
 }
@@ -528,6 +538,9 @@ rd_status tl_read(const char *path, struct timeline **out, struct tl_error *err)
         return st;
     while (st == RD_OK && more)
         st = tl_poll(tl, &more, err);
+    if (st == RD_OK && !tl->input->offset)
+        st = fail(err, RD_E_TRUNCATED, path,
+                  "no timeline (rdna3 run --timing --timing-trace FILE writes one)");
     if (st == RD_OK && (fseeko(tl->input->file, 0, SEEK_END) != 0 ||
                         (uint64_t)ftello(tl->input->file) != tl->input->offset))
         st = fail(err, RD_E_TRUNCATED, path, "the file ends in the middle of a chunk");

@@ -49,6 +49,10 @@ uint64_t tl_bytes_written(const struct tl_writer *w);
  * was; the file is then cut short. */
 RD_CHECKED rd_status tl_close(struct tl_writer *w, struct tl_error *err);
 
+/* Finish the file of a writer whose process has gone, so that readers stop waiting. An
+ * empty file becomes a timeline without dispatches. */
+RD_CHECKED rd_status tl_finish(const char *path, struct tl_error *err);
+
 /* ---- reading --------------------------------------------------------------------- */
 
 #define TL_NONE UINT32_MAX
@@ -56,7 +60,7 @@ RD_CHECKED rd_status tl_close(struct tl_writer *w, struct tl_error *err);
 struct tl_inst {
     char *text; /* NULL: no such number */
     uint32_t offset;
-    uint8_t bytes, cls;
+    uint8_t bytes, cls, pipe, regs; /* as in struct tm_step */
     uint8_t code[12];
 };
 
@@ -116,8 +120,8 @@ struct timeline {
     struct tl_input *input; /* private */
 };
 
-/* Open a timeline. The file may come from anywhere: what is wrong with it is an error
- * with its place. Nothing is read yet but the magic. */
+/* Open a timeline, which may still be empty. The file may come from anywhere: what is
+ * wrong with it is an error with its place. Nothing is read yet. */
 RD_CHECKED rd_status tl_open(const char *path, struct timeline **out,
                              struct tl_error *err);
 
@@ -176,5 +180,18 @@ RD_CHECKED rd_status tl_print_summary(const struct timeline *tl, FILE *f);
  * insts  slices for instructions and waits too, else waves only
  */
 RD_CHECKED rd_status tl_write_chrome(const struct timeline *tl, bool insts, FILE *f);
+
+/* A thread trace of one shader engine as gfx11's hardware writes it (SQTT, layout 3):
+ * starts and ends of all its waves, instructions of one SIMD, times in shader clocks
+ * from the dispatch's beginning, 100 MHz clock marks.
+ *
+ * simd  whose instructions: .se, .sa, .wgp, .simd
+ */
+struct tl_simd {
+    unsigned se, sa, wgp, simd;
+};
+
+RD_CHECKED rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
+                                   const struct tl_simd *simd, FILE *f);
 
 #endif

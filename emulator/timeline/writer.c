@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bytes.h"
 #include "codec.h"
@@ -184,8 +185,9 @@ static void show(struct tl_writer *w, double t)
 
 /* ---- instructions ---------------------------------------------------------------- */
 
-static void define(struct tl_writer *w, const struct emu_inst *inst, unsigned cls)
+static void define(struct tl_writer *w, const struct tm_step *s)
 {
+    const struct emu_inst *inst = s->inst;
     char text[ISA_MAX_TEXT] = "(no instruction)";
     if (inst->id >= w->room_known) {
         uint32_t room = w->room_known ? w->room_known : 256;
@@ -206,7 +208,9 @@ static void define(struct tl_writer *w, const struct emu_inst *inst, unsigned cl
     put_v(&w->record, inst->id);
     put_v(&w->record, inst->pc - w->code_base);
     put_u8(&w->record, inst->bytes);
-    put_u8(&w->record, cls);
+    put_u8(&w->record, s->cls);
+    put_u8(&w->record, s->pipe);
+    put_u8(&w->record, s->regs);
     put_bytes(&w->record, (const void *)(uintptr_t)inst->pc, inst->bytes); // NOLINT
     put_text(&w->record, text);
     emit(w, TL_INST);
@@ -276,7 +280,7 @@ static void on_step(void *ctx, const struct tm_step *s)
     if (!v)
         return;
     if (!is_known(w, id))
-        define(w, s->inst, s->cls);
+        define(w, s);
     struct buf *b = &v->steps;
     unsigned waits = s->n_waits < HEAD_MANY ? s->n_waits : HEAD_MANY;
     bool next = id == v->last + 1;
@@ -333,6 +337,8 @@ static void on_end(void *ctx, int64_t t, rd_status status)
     put_z(&w->record, status);
     emit(w, TL_FINISH);
     flush(w);
+    if (fflush(w->file) != 0)
+        set_status(w, RD_E_IO);
 }
 
 struct tm_observer tl_observer(struct tl_writer *w)
@@ -441,4 +447,35 @@ rd_status tl_close(struct tl_writer *w, struct tl_error *err)
                    st == RD_E_IO ? strerror(errno) : rd_status_text(st));
     writer_free(w);
     return st;
+}
+
+/* Where the last whole chunk ends; 0: not even the magic is there. */
+static off_t whole(FILE *f)
+{
+    uint32_t head[3];
+    off_t end = 0, next = 8;
+    if (fseeko(f, 0, SEEK_END) != 0)
+        return 0;
+    for (off_t all = ftello(f); next <= all; next += (off_t)sizeof head + head[2]) {
+        end = next;
+        if (fseeko(f, next, SEEK_SET) != 0 || fread(head, sizeof head, 1, f) != 1)
+            break;
+    }
+    return end;
+}
+
+rd_status tl_finish(const char *path, struct tl_error *err)
+{
+    static const uint32_t head[3] = {CODEC_NONE, 2, 2};
+    static const uint8_t record[2] = {TL_CLOSE, 0};
+    FILE *f = fopen(path, "r+b");
+    off_t end = f ? whole(f) : 0;
+    bool ok = f && ftruncate(fileno(f), end) == 0 && fseeko(f, end, SEEK_SET) == 0;
+    if (ok && end == 0)
+        ok = fwrite(TL_MAGIC, 8, 1, f) == 1;
+    ok = ok && fwrite(head, sizeof head, 1, f) == 1 &&
+         fwrite(record, sizeof record, 1, f) == 1;
+    if (f && fclose(f) != 0)
+        ok = false;
+    return ok ? RD_OK : fail(err, RD_E_IO, path, strerror(errno));
 }

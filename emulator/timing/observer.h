@@ -66,6 +66,19 @@ enum tm_class {
 
 extern const char *const tm_class_name[TM_CLASSES];
 
+/* What a VALU instruction takes there. */
+enum tm_pipe {
+    TM_PIPE_PLAIN,
+    TM_PIPE_HALF,    /* 2 cycles */
+    TM_PIPE_QUARTER, /* 4 cycles */
+    TM_PIPE_TRANS,
+    TM_PIPE_DOUBLE,
+    TM_PIPE_WMMA,
+    TM_PIPE_WMMA4,
+    TM_PIPE_NONE, /* a vector instruction that does nothing */
+    TM_PIPES
+};
+
 /* ---- the run --------------------------------------------------------------------- */
 
 /* What bounds the number of waves of a SIMD. */
@@ -111,7 +124,9 @@ struct tm_wait {
 struct tm_step {
     uint64_t wave;
     const struct emu_inst *inst;
-    uint8_t cls; /* enum tm_class */
+    uint8_t cls;  /* enum tm_class */
+    uint8_t pipe; /* enum tm_pipe, of a VALU instruction */
+    uint8_t regs; /* VGPRs that a memory instruction sends: addresses, data */
     uint8_t flags;
     int64_t t;    /* issue; of a wait its release, of a sleep its end */
     int64_t exec; /* the unit has taken it, or its result leaves the pipe; 0: unknown */

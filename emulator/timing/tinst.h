@@ -8,18 +8,6 @@
 
 #include "observer.h"
 
-enum tm_pipe {
-    TM_PIPE_PLAIN,
-    TM_PIPE_HALF,    /* 2 cycles */
-    TM_PIPE_QUARTER, /* 4 cycles */
-    TM_PIPE_TRANS,
-    TM_PIPE_DOUBLE,
-    TM_PIPE_WMMA,
-    TM_PIPE_WMMA4,
-    TM_PIPE_NONE, /* a vector instruction that does nothing */
-    TM_PIPES
-};
-
 /* What an instruction of class TM_IMM, TM_SALU does besides. */
 enum tm_special {
     TM_PLAIN,

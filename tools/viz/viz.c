@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "app.h"
 #include "cli.h"
@@ -161,7 +160,7 @@ static int parse(struct options *o, int argc, char **argv)
 {
     int option;
     opterr = 0;
-    optind = 1;
+    optind = 0; /* another command may have parsed in another order */
     while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
         if (option == OPT_HELP || option == 'h') {
             o->helped = true;
@@ -270,12 +269,8 @@ static int load_whole(struct app *a, const struct options *o)
                    ? CLI_OK
                    : cli_error(CLI_FAILED, "%s", err.text);
     int status = CLI_OK;
-    for (unsigned tries = 0; tl_open(o->path, &a->tl, &err) != RD_OK; tries++) {
-        struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
-        if (tries == 200) /* the run has not begun to write */
-            return cli_error(CLI_FAILED, "%s", err.text);
-        nanosleep(&moment, NULL);
-    }
+    if (tl_open(o->path, &a->tl, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "%s", err.text);
     a->live = a->tail = true;
     while (status == CLI_OK && o->screenshot && a->live) /* a picture of the end */
         status = load(a, 1, &news);
