@@ -51,6 +51,51 @@ cc_ref cc_t_randn(struct cc_graph *g, unsigned ndim, const int64_t *shape,
                   uint64_t seed);
 cc_ref cc_t_concat(struct cc_graph *g, cc_ref a, cc_ref b, unsigned axis);
 
+/* ---- made of the others: tensor_nn.c ---- */
+
+cc_ref cc_t_floor(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_ceil(struct cc_graph *g, cc_ref a);
+/* Halves to even. */
+cc_ref cc_t_round(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_abs(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_sign(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_clamp(struct cc_graph *g, cc_ref a, double least, double most);
+cc_ref cc_t_cos(struct cc_graph *g, cc_ref a);
+cc_ref cc_t_gelu(struct cc_graph *g, cc_ref a);
+/* Where the first of the largest (smallest) is, i32. */
+cc_ref cc_t_argmax(struct cc_graph *g, cc_ref a, unsigned axis, bool keep);
+cc_ref cc_t_argmin(struct cc_graph *g, cc_ref a, unsigned axis, bool keep);
+/* A new last axis of bools: true where it equals the index. */
+cc_ref cc_t_one_hot(struct cc_graph *g, cc_ref index, int64_t classes);
+/* Rows of a table (n, m) by index (k): (k, m); rows outside are 0. */
+cc_ref cc_t_rows(struct cc_graph *g, cc_ref table, cc_ref index);
+/* Zeros above the diagonal of the last two axes. */
+cc_ref cc_t_tril(struct cc_graph *g, cc_ref a);
+/* An axis several times after itself. */
+cc_ref cc_t_repeat(struct cc_graph *g, cc_ref a, unsigned axis, int64_t times);
+
+/* Windows over the last two axes; 0 for stride and dilation is 1. */
+struct cc_window {
+    int64_t size[2], stride[2], dilation[2], pad[2];
+};
+/* (.., y, x) to (.., windows down, windows across, size y, size x); padded with 0 */
+cc_ref cc_t_windows(struct cc_graph *g, cc_ref a, const struct cc_window *w);
+/* (n, c, y, x) with filters (o, c, ky, kx); w->size is theirs. */
+cc_ref cc_t_conv2d(struct cc_graph *g, cc_ref x, cc_ref weight,
+                   const struct cc_window *w);
+cc_ref cc_t_max_pool(struct cc_graph *g, cc_ref x, const struct cc_window *w);
+cc_ref cc_t_avg_pool(struct cc_graph *g, cc_ref x, const struct cc_window *w);
+cc_ref cc_t_cumsum(struct cc_graph *g, cc_ref a, unsigned axis);
+/* Of all elements: divided by their number. */
+cc_ref cc_t_var(struct cc_graph *g, cc_ref a, unsigned axes, bool keep);
+cc_ref cc_t_layer_norm(struct cc_graph *g, cc_ref a, unsigned axes, double epsilon);
+cc_ref cc_t_log_softmax(struct cc_graph *g, cc_ref a, unsigned axis);
+/* softmax(q k^T / sqrt(d)) v over the last two axes; causal: row i sees keys 0 .. i */
+cc_ref cc_t_attention(struct cc_graph *g, cc_ref q, cc_ref k, cc_ref v, bool causal);
+/* Integers from low to high - 1, i32. */
+cc_ref cc_t_randint(struct cc_graph *g, unsigned ndim, const int64_t *shape,
+                    int64_t low, int64_t high, uint64_t seed);
+
 /* ---- tensors ---- */
 
 struct cc_context; /* opaque: a graph, its memory, its tensors */

@@ -49,7 +49,7 @@ void rdna3_op(struct rdna3 *r, const char *text, struct mi_opnd dst, unsigned n,
               const struct mi_opnd *src)
 {
     struct mi_opnd all[MI_OPNDS] = {dst};
-    unsigned scalars = 0;
+    unsigned scalars = 0, literals = 0;
     bool vector = text[0] == 'v';
     for (unsigned i = 0; i < n; i++) {
         struct mi_opnd o = src[i];
@@ -67,7 +67,8 @@ void rdna3_op(struct rdna3 *r, const char *text, struct mi_opnd dst, unsigned n,
         }
         /* the mask of v_cndmask comes last and cannot move */
         unsigned limit = n > i + 1 && strstr(text, "cndmask") ? 1 : 2;
-        if (vector && counts && scalars > limit) {
+        bool second = counts && is_literal(o) && literals++;
+        if (vector && counts && (scalars > limit || second)) {
             o = rdna3_to_vector(r, o, o.width ? o.width : 1);
             scalars--;
         }

@@ -136,7 +136,7 @@ static const struct fold folds[] = {
  * literals one. */
 static bool readable(const struct rdna3 *r, const struct mi_opnd *o, unsigned n)
 {
-    unsigned scalars = 0;
+    unsigned scalars = 0, literals = 0;
     for (unsigned i = 0; i < n; i++) {
         bool small = o[i].kind == MI_IMM && o[i].imm >= -16 && o[i].imm <= 64;
         bool counts = (o[i].kind == MI_IMM && !small) ||
@@ -146,8 +146,9 @@ static bool readable(const struct rdna3 *r, const struct mi_opnd *o, unsigned n)
                 o[j].sub == o[i].sub && o[j].imm == o[i].imm)
                 counts = false;
         scalars += counts;
+        literals += counts && o[i].kind == MI_IMM;
     }
-    return scalars <= 2;
+    return scalars <= 2 && literals <= 1;
 }
 
 static bool moved_operands_stay(const struct peep *p, uint32_t first, uint32_t second)

@@ -230,6 +230,67 @@ static cc_ref positive(cc_ref x)
     X(u64_to_i16, cc_cast(g, wide(CC_DT_U64), CC_DT_I16))                              \
     X(i64_max_wide, cc_t_max(g, wide(CC_DT_I64), 0, false))                            \
     X(u64_max_wide, cc_t_max(g, wide(CC_DT_U64), 0, false))                            \
+    X(floor, cc_t_floor(g, f46()))                                                     \
+    X(ceil, cc_t_ceil(g, f46()))                                                       \
+    X(round, cc_t_round(g, f46()))                                                     \
+    X(abs, cc_t_abs(g, f46()))                                                         \
+    X(abs_int, cc_t_abs(g, i46()))                                                     \
+    X(sign, cc_t_sign(g, f46()))                                                       \
+    X(sign_u8, cc_t_sign(g, input(CC_DT_U8, 1, SHAPE(9))))                             \
+    X(clamp, cc_t_clamp(g, f46(), -1.5, 2))                                            \
+    X(clamp_int, cc_t_clamp(g, i46(), -7, 20))                                         \
+    X(cos, cc_t_cos(g, f46()))                                                         \
+    X(gelu, cc_t_gelu(g, f46()))                                                       \
+    X(argmax, cc_t_argmax(g, f357(), 1, false))                                        \
+    X(argmax_int, cc_t_argmax(g, i46(), 1, true))                                      \
+    X(argmin, cc_t_argmin(g, f46(), 0, false))                                         \
+    X(argmin_u16, cc_t_argmin(g, input(CC_DT_U16, 1, SHAPE(65)), 0, false))            \
+    X(one_hot, cc_t_one_hot(g, input(CC_DT_U8, 1, SHAPE(20)), 80))                     \
+    X(rows, cc_t_rows(g, f46(), cc_t_clamp(g, input(CC_DT_I32, 1, SHAPE(9)), 0, 3)))   \
+    X(tril, cc_t_tril(g, f357()))                                                      \
+    X(repeat, cc_t_repeat(g, f46(), 1, 3))                                             \
+    X(windows, cc_t_windows(g, f357(), &(struct cc_window){.size = {2, 3}}))           \
+    X(windows_far, cc_t_windows(g, input(CC_DT_I32, 2, SHAPE(9, 11)),                  \
+                                &(struct cc_window){{2, 3}, {3, 2}, {4, 3}, {1, 0}}))  \
+    X(conv2d,                                                                          \
+      cc_t_conv2d(g, input(CC_DT_F32, 4, SHAPE(2, 3, 6, 7)),                           \
+                  input(CC_DT_F32, 4, SHAPE(4, 3, 3, 2)), &(struct cc_window){0}))     \
+    X(conv2d_strided,                                                                  \
+      cc_t_conv2d(                                                                     \
+          g, input(CC_DT_F32, 4, SHAPE(1, 2, 9, 8)),                                   \
+          input(CC_DT_F32, 4, SHAPE(3, 2, 3, 3)),                                      \
+          &(struct cc_window){.stride = {2, 3}, .dilation = {2, 1}, .pad = {1, 2}}))   \
+    X(conv2d_f16, cc_t_conv2d(g, input(CC_DT_F16, 4, SHAPE(1, 4, 5, 5)),               \
+                              input(CC_DT_F16, 4, SHAPE(2, 4, 1, 5)),                  \
+                              &(struct cc_window){.pad = {0, 2}}))                     \
+    X(conv2d_int, cc_t_conv2d(g, input(CC_DT_I8, 4, SHAPE(1, 2, 7, 7)),                \
+                              input(CC_DT_I8, 4, SHAPE(2, 2, 3, 3)),                   \
+                              &(struct cc_window){.pad = {1, 1}}))                     \
+    X(max_pool, cc_t_max_pool(g, input(CC_DT_F32, 4, SHAPE(1, 2, 7, 9)),               \
+                              &(struct cc_window){.size = {2, 3}, .stride = {2, 3}}))  \
+    X(avg_pool, cc_t_avg_pool(g, input(CC_DT_F32, 3, SHAPE(2, 7, 9)),                  \
+                              &(struct cc_window){.size = {3, 3}, .pad = {1, 1}}))     \
+    X(cumsum, cc_t_cumsum(g, f46(), 1))                                                \
+    X(cumsum_first_int, cc_t_cumsum(g, i46(), 0))                                      \
+    X(var, cc_t_var(g, f46(), 2, false))                                               \
+    X(layer_norm, cc_t_layer_norm(g, f357(), 4, 1e-5))                                 \
+    X(log_softmax, cc_t_log_softmax(g, f46(), 1))                                      \
+    X(attention, cc_t_attention(g, f357(), f357(), f357(), false))                     \
+    X(attention_causal, cc_t_attention(g, input(CC_DT_F32, 4, SHAPE(2, 3, 9, 8)),      \
+                                       input(CC_DT_F32, 4, SHAPE(2, 3, 9, 8)),         \
+                                       input(CC_DT_F32, 4, SHAPE(2, 3, 9, 8)), true))  \
+    X(randint, cc_t_randint(g, 1, SHAPE(300), -5, 9, 11))                              \
+    X(matmul_batches, cc_t_matmul(g, input(CC_DT_F32, 4, SHAPE(2, 1, 5, 6)),           \
+                                  input(CC_DT_F32, 3, SHAPE(3, 6, 4))))                \
+    X(matmul_bf16, cc_t_matmul(g, input(CC_DT_BF16, 2, SHAPE(16, 16)),                 \
+                               input(CC_DT_BF16, 2, SHAPE(16, 16))))                   \
+    X(matmul_f16_tiles, cc_t_matmul(g, input(CC_DT_F16, 2, SHAPE(32, 48)),             \
+                                    input(CC_DT_F16, 2, SHAPE(48, 16))))               \
+    X(matmul_f64, cc_t_matmul(g, input(CC_DT_F64, 2, SHAPE(5, 7)),                     \
+                              input(CC_DT_F64, 2, SHAPE(7, 3))))                       \
+    X(matmul_i64, cc_t_matmul(g, input(CC_DT_I64, 2, SHAPE(5, 7)),                     \
+                              input(CC_DT_I64, 2, SHAPE(7, 3))))                       \
+    X(empty_sum, cc_t_sum(g, cc_shrink(g, f46(), SHAPE(0, 4, 2, 2)), 2, false))        \
     X(bitcast, cc_bitcast(g, f46(), CC_DT_U32))                                        \
     X(bitcast_f16, cc_bitcast(g, input(CC_DT_F16, 1, SHAPE(30)), CC_DT_I16))
 
