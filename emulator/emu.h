@@ -102,6 +102,13 @@ struct emu_queue {
     void *ctx;
 };
 
+/* What a running dispatch shows outside; any thread may look. */
+struct emu_watch {
+    _Atomic uint32_t threads; /* host threads that execute waves: 0 once paused */
+    _Atomic uint32_t waves;   /* of the resident workgroups */
+    uint32_t waves_per_group, vgprs, lanes, lds_bytes; /* of every wave, workgroup */
+};
+
 /* One dispatch, as the command processor hands it to the shader processor input:
  * registers of the kernel descriptor raw, user SGPRs already filled. */
 struct emu_dispatch {
@@ -119,6 +126,7 @@ struct emu_dispatch {
     const volatile int *control;   /* enum emu_control, looked at every few milliseconds
                                       of work; NULL: always run */
     const struct emu_queue *queue; /* NULL: all zeros */
+    struct emu_watch *watch;       /* filled while it runs (emu_run); NULL: not wanted */
 };
 
 enum emu_fault_kind {

@@ -126,6 +126,32 @@ struct worker {
     rd_status status;
 };
 
+static void watch_begin(const struct dispatch *dp)
+{
+    struct emu_watch *w = dp->d->watch;
+    if (!w)
+        return;
+    atomic_store(&w->threads, 0);
+    atomic_store(&w->waves, 0);
+    w->waves_per_group = dp->waves_per_group;
+    w->vgprs = dp->n_vgprs;
+    w->lanes = dp->d->wave64 ? 64 : 32;
+    w->lds_bytes = dp->d->lds_bytes;
+}
+
+static void watch_threads(const struct dispatch *dp, int change)
+{
+    if (dp->d->watch)
+        atomic_fetch_add(&dp->d->watch->threads, (uint32_t)change);
+}
+
+static void watch_waves(const struct dispatch *dp, const struct resident *r, bool come)
+{
+    uint32_t n = r->group.n_waves;
+    if (dp->d->watch)
+        atomic_fetch_add(&dp->d->watch->waves, come ? n : 0u - n);
+}
+
 static bool start_next(struct worker *k)
 {
     struct dispatch *dp = k->dp;
@@ -142,6 +168,7 @@ static bool start_next(struct worker *k)
     else if ((k->status = resident_create(dp, &r)) != RD_OK)
         return false;
     resident_launch(dp, r, number);
+    watch_waves(dp, r, true);
     for (unsigned i = 0; i < r->group.n_waves; i++)
         r->waves[i].counts = k->counts;
     if (dp->observation)
@@ -179,6 +206,7 @@ static void report_fault(struct dispatch *dp, const struct resident *r)
 
 static void retire(struct worker *k, struct resident *r)
 {
+    watch_waves(k->dp, r, false);
     k->stats.workgroups++;
     k->stats.waves += r->group.n_waves;
     for (unsigned i = 0; i < r->group.n_waves; i++)
@@ -216,8 +244,12 @@ static bool may_run(const struct dispatch *dp)
     const struct timespec nap = {0, 200000};
     if (!dp->d->control)
         return true;
-    while (*dp->d->control == EMU_CONTROL_PAUSE)
-        nanosleep(&nap, NULL);
+    if (*dp->d->control == EMU_CONTROL_PAUSE) {
+        watch_threads(dp, -1);
+        while (*dp->d->control == EMU_CONTROL_PAUSE)
+            nanosleep(&nap, NULL);
+        watch_threads(dp, 1);
+    }
     return *dp->d->control != EMU_CONTROL_CANCEL;
 }
 
@@ -226,6 +258,7 @@ static void *worker_main(void *arg)
     struct worker *k = arg;
     struct dispatch *dp = k->dp;
     k->tail = &k->head;
+    watch_threads(dp, 1);
     if (dp->emu->config.count)
         k->counts = calloc(ISA_OP_COUNT, sizeof *k->counts);
     for (;;) {
@@ -255,6 +288,7 @@ static void *worker_main(void *arg)
             report_fault(dp, r);
         retire(k, r);
     }
+    watch_threads(dp, -1);
     finish_worker(k);
     return NULL;
 }
@@ -379,6 +413,7 @@ static rd_status run_prepared(struct dispatch *dp)
     if (st != RD_OK)
         return st;
     unsigned threads = thread_count(dp);
+    watch_begin(dp);
     dp->max_resident = resident_limit(dp, threads);
     st = run_threads(dp, threads);
     if (st == RD_OK && dp->fault.kind != EMU_FAULT_NONE)

@@ -161,10 +161,23 @@ int abi_set_cu_mask(struct abi_ctx *ctx, void *argp, size_t size)
 int abi_queue_wave_state(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_get_queue_wave_state_args *args = argp;
+    uint32_t ctl, save;
     (void)size;
-    return abi_errno(gdev_queue_wave_state(ctx->dev, args->queue_id,
-                                           &args->ctl_stack_used_size,
-                                           &args->save_area_used_size));
+    rd_status st = gdev_queue_wave_state(ctx->dev, args->queue_id, &ctl, &save);
+    if (st != RD_OK)
+        return abi_errno(st);
+    args->ctl_stack_used_size = ctl;
+    args->save_area_used_size = save;
+    /* The control stack grows down from its end, wave state up from there. */
+    struct kfd_context_save_area_header header = {
+        .wave_state = {.control_stack_offset = BOARD_CTL_STACK_BYTES - ctl,
+                       .control_stack_size = ctl,
+                       .wave_state_offset = BOARD_CTL_STACK_BYTES + save,
+                       .wave_state_size = save}};
+    return abi_put(args->ctl_stack_address, &header.wave_state,
+                   sizeof(header.wave_state))
+               ? 0
+               : -EFAULT;
 }
 
 int abi_queue_gws(struct abi_ctx *ctx, void *argp, size_t size)

@@ -49,10 +49,16 @@ struct gdev_queue {
     bool busy;            /* lock; worker is inside a step */
     _Atomic bool waiting; /* worker waits for a poke */
     _Atomic bool stop, active, halted;
-    volatile int control; /* enum emu_control of the dispatch that runs */
-    bool at_work;         /* worker only: the simulated clock waits for this queue */
-    uint64_t time;        /* worker only: simulated time of this queue */
-    uint64_t seen;        /* doorbell value at the last wake-up; poller only */
+    volatile int control;     /* enum emu_control of the dispatch that runs */
+    struct emu_watch watch;   /* of that dispatch */
+    _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
+    _Atomic bool standing;    /* worker stands still inside a packet, being suspended */
+    _Atomic bool excepted;    /* the trap handler has reported an exception of it */
+    uint32_t saved_waves;     /* queue_lock; inside the kernel when it was suspended */
+    uint64_t packet;          /* worker only: index of the packet, for the dispatch */
+    bool at_work;  /* worker only: the simulated clock waits for this queue */
+    uint64_t time; /* worker only: simulated time of this queue */
+    uint64_t seen; /* doorbell value at the last wake-up; poller only */
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
     _Atomic uint64_t host_fault;
@@ -86,6 +92,9 @@ void cp_spend(struct gdev_queue *q, uint64_t ticks);
 void cp_clock_enter(struct gdev_queue *q);
 void cp_clock_leave(struct gdev_queue *q);
 
+/* Stand still while the queue is suspended. */
+void cp_hold(struct gdev_queue *q);
+
 /* ---- errors ---- */
 
 enum cp_error {
@@ -105,6 +114,8 @@ enum cp_error {
 
 /* Report an error of the queue and halt it. detail is for the message. */
 enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *detail);
+/* Report exceptions (bits of the kernel's interface) that the trap handler has sent. */
+void cp_exception(struct gdev_queue *q, uint64_t exceptions, const char *detail);
 void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm);
 
 #define CP_HOST_FAULT_WRITE (1ull << 63)

@@ -361,6 +361,7 @@ enum cp_result cp_aql_step(struct gdev_queue *q)
     if ((header & 0xff) == INVALID)
         return CP_STALL;
     union packet p = *slot;
+    q->packet = index;
     uint64_t start = cp_clock(q);
     enum cp_result r = run_packet(q, &p, va, index);
     if (r != CP_PROGRESS)

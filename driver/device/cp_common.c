@@ -109,33 +109,51 @@ void cp_clock_leave(struct gdev_queue *q)
     q->at_work = false;
 }
 
+/* A suspended queue does not go on, whatever it waits for. */
+static bool may_go_on(struct gdev_queue *q)
+{
+    bool active = atomic_load_explicit(&q->active, memory_order_relaxed);
+    if (active == atomic_load_explicit(&q->standing, memory_order_relaxed))
+        atomic_store(&q->standing, !active);
+    return active;
+}
+
+void cp_hold(struct gdev_queue *q)
+{
+    const struct timespec nap = {0, NAP_MAX_NS};
+    while (!may_go_on(q) && !atomic_load(&q->stop))
+        nanosleep(&nap, NULL);
+    atomic_store(&q->standing, false);
+}
+
 static bool poll_until(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx)
 {
-    for (unsigned i = 0; i < SPINS; i++) {
-        if (ready(ctx))
-            return true;
-        if (i % 64 == 63)
-            sched_yield();
-        __builtin_ia32_pause();
-    }
     struct timespec nap = {0, NAP_MIN_NS};
-    while (!ready(ctx)) {
+    for (unsigned i = 0;; i++) {
+        if (may_go_on(q) && ready(ctx))
+            return true;
         if (atomic_load_explicit(&q->stop, memory_order_relaxed) ||
             atomic_load_explicit(&q->halted, memory_order_relaxed))
             return false;
+        if (i < SPINS) {
+            if (i % 64 == 63)
+                sched_yield();
+            __builtin_ia32_pause();
+            continue;
+        }
         nanosleep(&nap, NULL);
         if (nap.tv_nsec < NAP_MAX_NS)
             nap.tv_nsec += nap.tv_nsec / 4;
     }
-    return true;
 }
 
 bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx)
 {
-    if (ready(ctx))
+    if (may_go_on(q) && ready(ctx))
         return true;
     cp_clock_leave(q); /* what it waits for takes its own time */
     bool ok = poll_until(q, ready, ctx);
+    atomic_store(&q->standing, false);
     cp_clock_enter(q);
     return ok;
 }
@@ -206,7 +224,7 @@ static void halt(struct gdev_queue *q)
 }
 
 /* The kernel's way: the reason where the save area says, then its event. */
-static bool report_to_runtime(struct gdev_queue *q, unsigned ec)
+static bool report_to_runtime(struct gdev_queue *q, uint64_t exceptions)
 {
     uint64_t reason_va;
     uint32_t event_id;
@@ -218,8 +236,7 @@ static bool report_to_runtime(struct gdev_queue *q, unsigned ec)
     memcpy(&event_id, header + CWSR_ERROR_EVENT_ID, 4);
     if (!reason_va || !event_id || !gdev_vm_check(q->dev, reason_va, 8, GDEV_WRITE))
         return false;
-    __atomic_store_n((uint64_t *)(uintptr_t)reason_va, 1ull << (ec - 1),
-                     __ATOMIC_RELEASE);
+    __atomic_store_n((uint64_t *)(uintptr_t)reason_va, exceptions, __ATOMIC_RELEASE);
     gdev_interrupt(q->dev, event_id);
     return true;
 }
@@ -241,9 +258,21 @@ enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *de
     halt(q);
     fprintf(stderr, "rdna3: queue %u: %s%s%s\n", q->id, code->text, detail ? ": " : "",
             detail ? detail : "");
-    if (!report_to_runtime(q, code->ec))
+    if (!report_to_runtime(q, 1ull << (code->ec - 1)))
         report_to_queue(q, code->inactive);
     return CP_HALT;
+}
+
+void cp_exception(struct gdev_queue *q, uint64_t exceptions, const char *detail)
+{
+    uint32_t inactive = error_codes[CP_ERR_TRAP].inactive;
+    atomic_fetch_add(&q->dev->proc->faults, 1);
+    fprintf(stderr, "rdna3: queue %u: exception: %s\n", q->id, detail);
+    for (unsigned i = 0; i < sizeof(error_codes) / sizeof(error_codes[0]); i++)
+        if (exceptions >> (error_codes[i].ec - 1) & 1)
+            inactive = error_codes[i].inactive;
+    if (!report_to_runtime(q, exceptions))
+        report_to_queue(q, inactive);
 }
 
 static void page_fault(struct gdev_queue *q, uint64_t va, unsigned perm, bool present)

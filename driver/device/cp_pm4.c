@@ -83,6 +83,7 @@ static bool dispatch_direct(struct gdev_queue *q, const uint32_t *body)
         }
     }
     memcpy(d.user_sgpr, sh + SH_USER_DATA, 16 * sizeof(uint32_t));
+    q->packet++;
     return cp_dispatch(q, &d) == CP_PROGRESS;
 }
 

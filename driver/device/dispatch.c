@@ -22,6 +22,13 @@ static enum cp_result report(struct gdev_queue *q, const struct emu_fault *fault
         fprintf(stderr, "rdna3: queue %u: %s\n", q->id, text);
         cp_page_fault(q, fault->pc, GDEV_EXEC);
         return CP_HALT;
+    case EMU_FAULT_HALTED:
+        if (atomic_load(&q->excepted)) { /* by the trap handler, which has said so */
+            atomic_store(&q->halted, true);
+            return CP_HALT;
+        }
+        return cp_fail(
+            q, fault->cause == EMU_FAULT_TRAP ? CP_ERR_TRAP : CP_ERR_PREEMPTION, text);
     case EMU_FAULT_TRAP:
         return cp_fail(q, CP_ERR_TRAP, text);
     case EMU_FAULT_MISALIGNED:
@@ -35,11 +42,43 @@ static enum cp_result report(struct gdev_queue *q, const struct emu_fault *fault
     }
 }
 
+#define INTERRUPT_EXCEPTIONS 10 /* where they begin in the trap handler's word */
+
+/* A wave has sent an interrupt; in whatever thread runs it. From user code it is the
+ * number of an event. The trap handler sends exceptions, of which a dispatch reports
+ * the first: the rest of its waves mostly fail alike. */
+static void on_interrupt(void *ctx, const struct emu_interrupt *i)
+{
+    struct gdev_queue *q = ctx;
+    char text[512];
+    if (!i->privileged) {
+        gdev_interrupt(q->dev, i->data);
+        return;
+    }
+    uint64_t exceptions = i->data >> INTERRUPT_EXCEPTIONS;
+    if (!exceptions || atomic_exchange(&q->excepted, true))
+        return;
+    emu_fault_text(i->cause, text, sizeof(text));
+    cp_exception(q, exceptions, text);
+}
+
 enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what)
 {
     struct emu_dispatch with_control = *what;
     const struct emu_dispatch *d = &with_control;
+    struct emu_queue around = {.tba = atomic_load(&q->dev->tba),
+                               .tma = atomic_load(&q->dev->tma),
+                               .second_level = true,
+                               .knows_doorbell = true,
+                               .doorbell = q->id,
+                               .packet = (uint32_t)q->packet,
+                               .realtime = cp_clock(q),
+                               .interrupt = on_interrupt,
+                               .ctx = q};
     with_control.control = &q->control;
+    with_control.queue = &around;
+    with_control.watch = &q->watch;
+    atomic_store(&q->excepted, false);
     struct gshared_proc *proc = q->dev->proc;
     atomic_fetch_add(&proc->dispatches, 1);
     if (q->dev->no_execute) {
@@ -51,8 +90,11 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what
         return cp_fail(q, CP_ERR_UNSUPPORTED, "no emulator");
     struct emu_stats stats = {0};
     struct emu_fault fault = {0};
+    atomic_store(&q->in_dispatch, true);
     rd_status st = q->dev->clock.simulated ? cp_timed_run(q, emu, d, &fault, &stats)
                                            : emu_run(emu, d, &fault, &stats);
+    cp_hold(q);
+    atomic_store(&q->in_dispatch, false);
     atomic_fetch_add(&proc->workgroups, stats.workgroups);
     atomic_fetch_add(&proc->waves, stats.waves);
     atomic_fetch_add(&proc->instructions, stats.instructions);

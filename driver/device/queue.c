@@ -24,8 +24,15 @@
 #define BUSY_FOR_NS    20000000ull /* how long "lately" is */
 #define CALM_FOR_NS    1000000000ull
 #define DESTROY_WAIT_S 2
+#define PREEMPT_NAPS   20000u /* of 100 us: longer than any packet but a huge copy */
 
 #define AQL_DOORBELL_EMPTY UINT64_MAX
+
+/* Of a saved wave; the sizes of the areas follow from them (params.h). */
+#define SAVED_HEADER_BYTES 40u
+#define SAVED_ENTRY_BYTES  12u
+#define SAVED_SGPR_BYTES   512u
+#define SAVED_HWREG_BYTES  128u
 
 static uint64_t now_ns(void)
 {
@@ -62,6 +69,8 @@ static void idle(struct gdev_queue *q, uint64_t before)
             sched_yield();
         __builtin_ia32_pause();
     }
+    if (!atomic_load(&q->active))
+        return;
     cp_clock_enter(q);
     enum cp_result result = q->step(q);
     if (result != CP_PROGRESS)
@@ -312,6 +321,26 @@ void dev_queue_remove(struct gdev *dev, uint32_t id, bool internal)
     (void)!destroy(dev, id, internal);
 }
 
+/* Has the queue stopped, between packets or inside one? */
+static bool stands_still(struct gdev_queue *q)
+{
+    bool simulated = q->dev->clock.simulated;
+    return atomic_load(&q->waiting) || atomic_load(&q->standing) ||
+           atomic_load(&q->halted) ||
+           (!simulated && atomic_load(&q->in_dispatch) &&
+            !atomic_load(&q->watch.threads));
+}
+
+/* As the kernel does, return when the queue is off the hardware. A worker stops after
+ * the packet it is in, or inside a kernel or a wait. */
+static void preempt(struct gdev_queue *q)
+{
+    const struct timespec nap = {0, 100000};
+    for (unsigned i = 0; i < PREEMPT_NAPS && !stands_still(q); i++)
+        nanosleep(&nap, NULL);
+    q->saved_waves = atomic_load(&q->in_dispatch) ? atomic_load(&q->watch.waves) : 0;
+}
+
 rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
                             uint64_t ring_bytes, uint32_t percentage, uint32_t priority)
 {
@@ -330,12 +359,30 @@ rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
         atomic_store(&q->active, active);
         q->control = active ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
         poke(q);
+        if (!active)
+            preempt(q);
     }
     pthread_mutex_unlock(&dev->queue_lock);
     return q ? RD_OK : RD_E_NOT_FOUND;
 }
 
-/* Waves are never saved to memory here: a suspended queue keeps its state inside. */
+/* The context save area of a suspended queue, as large as its waves would fill it: the
+ * control stack has an entry for each, the rest their registers and the LDS of their
+ * workgroups. The waves themselves stay inside the emulator. */
+static void save_sizes(const struct gdev_queue *q, uint32_t *ctl_used,
+                       uint32_t *save_used)
+{
+    const struct emu_watch *w = &q->watch;
+    uint32_t waves = q->saved_waves, groups = 0;
+    uint32_t per_wave = w->vgprs * w->lanes * 4 + SAVED_SGPR_BYTES + SAVED_HWREG_BYTES;
+    *ctl_used = *save_used = 0;
+    if (!waves)
+        return;
+    groups = (waves + w->waves_per_group - 1) / w->waves_per_group;
+    *ctl_used = SAVED_HEADER_BYTES + waves * SAVED_ENTRY_BYTES;
+    *save_used = waves * per_wave + groups * w->lds_bytes;
+}
+
 rd_status gdev_queue_wave_state(struct gdev *dev, uint32_t id, uint32_t *ctl_used,
                                 uint32_t *save_used)
 {
@@ -347,7 +394,7 @@ rd_status gdev_queue_wave_state(struct gdev *dev, uint32_t id, uint32_t *ctl_use
     else if (q && atomic_load(&q->active))
         st = RD_E_BUSY;
     else if (q) {
-        *ctl_used = *save_used = 0;
+        save_sizes(q, ctl_used, save_used);
         st = RD_OK;
     }
     pthread_mutex_unlock(&dev->queue_lock);

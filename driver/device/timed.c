@@ -30,8 +30,10 @@ static bool go_on(void *ctx, uint64_t cycles)
     const struct progress *p = ctx;
     const struct timespec nap = {0, 200000};
     dev_clock_reach(&p->q->dev->clock, p->start + ticks_of(p->q->dev, cycles));
+    atomic_store(&p->q->standing, p->q->control == EMU_CONTROL_PAUSE);
     while (p->q->control == EMU_CONTROL_PAUSE)
         nanosleep(&nap, NULL);
+    atomic_store(&p->q->standing, false);
     return p->q->control != EMU_CONTROL_CANCEL;
 }
 

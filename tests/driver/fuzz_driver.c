@@ -102,6 +102,28 @@ static void plausible(void)
     }
 }
 
+/* A submission with plausible chunks around hostile buffers. */
+static void submission(void)
+{
+    union drm_amdgpu_ctx c = {.in = {.op = AMDGPU_CTX_OP_ALLOC_CTX}};
+    if (pick(64) == 0)
+        (void)drm(DRM_IOCTL_AMDGPU_CTX, &c);
+    struct drm_amdgpu_cs_chunk_ib ib = {.va_start = value(),
+                                        .ib_bytes = (uint32_t)pick(256) * 4,
+                                        .ip_type = (uint32_t)pick(4)};
+    struct drm_amdgpu_cs_chunk_dep dep = {.ip_type = (uint32_t)pick(3),
+                                          .handle = pick(4)};
+    struct drm_amdgpu_cs_chunk chunks[2] = {
+        {AMDGPU_CHUNK_ID_IB, sizeof(ib) / 4, (uintptr_t)&ib},
+        {(uint32_t)pick(12), (uint32_t)pick(10), pick(2) ? (uintptr_t)&dep : value()}};
+    uint64_t list[2] = {(uintptr_t)&chunks[0], (uintptr_t)&chunks[1]};
+    union drm_amdgpu_cs cs = {.in = {.ctx_id = 1 + (uint32_t)pick(4),
+                                     .num_chunks = 1 + (uint32_t)pick(2),
+                                     .chunks = (uintptr_t)list}};
+    int r = drm(DRM_IOCTL_AMDGPU_CS, &cs);
+    results[r == 0 ? 0 : 1]++;
+}
+
 static void one_ioctl(void)
 {
     uint8_t args[512];
@@ -117,6 +139,13 @@ static void one_ioctl(void)
         return;
     }
     fill(args, sizeof(args));
+    if (render && pick(2))
+        nr = 0x40 + (unsigned)pick(0x16);
+    if (render && (nr == 0x47 || nr == 0x49 || nr == 0x52)) { /* waits must not last */
+        uint64_t soon = 1;
+        memcpy(args + (nr == 0x52 ? 16 : 8), &soon, 8);
+        size = size < 32 ? 32 : size;
+    }
     unsigned long cmd =
         _IOC((unsigned)pick(4), (unsigned)(render ? 'd' : 'K'), nr, size);
     void *arg = pick(16) ? args : (void *)(uintptr_t)value();
@@ -128,9 +157,9 @@ static void one_ioctl(void)
         if (fd > 2 && arg == args)
             close(fd);
     }
-    if (!render && r == 0 && nr == 0x24 && arg == args) {
+    if (!render && r == 0 && (nr == 0x24 || nr == 0x1f) && arg == args) {
         int32_t fd;
-        memcpy(&fd, args + 12, 4);
+        memcpy(&fd, args + (nr == 0x24 ? 12 : 4), 4);
         if (fd > 2)
             close(fd);
     }
@@ -214,6 +243,8 @@ int main(int argc, char **argv)
                 one_ioctl();
                 if (pick(8) == 0)
                     plausible();
+                if (pick(256) == 0)
+                    submission();
             }
         }
     }

@@ -450,13 +450,130 @@ START_TEST(suspend_and_resume)
     mock_submit(&q, p, COUNT(p));
     usleep(20000);
     ck_assert_uint_eq(mem[0], 0);
-    struct kfd_ioctl_get_queue_wave_state_args w = {.queue_id = q.id};
+    uint32_t area[4];
+    struct kfd_ioctl_get_queue_wave_state_args w = {
+        .queue_id = q.id, .ctl_stack_address = (uintptr_t)area};
     ck_assert_int_eq(kfd(AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &w), 0);
     u.queue_percentage = 100;
     ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
     ck_assert(mock_wait32(mem, 5));
     ck_assert_int_eq(kfd(AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &w), -EBUSY);
     mock_queue_destroy(&q);
+}
+END_TEST
+
+/* s_load_b32 of a flag in memory until it is not 0; each turn adds 1 at mem[8]:
+ * loop: s_load_b32 s4, s[0:1], 0x0; v_mov_b32 v0, 0; v_mov_b32 v1, 1;
+ * global_atomic_add_u32 v0, v1, s[0:1] offset:32; s_waitcnt lgkmcnt(0);
+ * s_cmp_eq_u32 s4, 0; s_cbranch_scc1 loop; s_endpgm */
+static const uint32_t spin_code[] = {0xf4000100, 0xf8000000, 0x7e000280, 0x7e020281,
+                                     0xdcd60020, 0x00000100, 0xbf89fc07, 0xbf068004,
+                                     0xbfa2fff7, 0xbfb00000, 0xbf9f0000};
+
+static void spin_dispatch(struct mock_queue *q, uint8_t *text)
+{
+    memcpy(text, spin_code, sizeof(spin_code));
+    const uint32_t p[] = {
+        PM4(0x76, 3),
+        0x20c,
+        LO((uintptr_t)text >> 8),
+        HI((uintptr_t)text >> 8),
+        PM4(0x76, 3),
+        0x212,
+        0,
+        4u << 1,
+        PM4(0x76, 3),
+        0x240,
+        LO(mem),
+        HI(mem),
+        PM4(0x76, 4),
+        0x207,
+        32,
+        1,
+        1,
+        PM4(0x15, 4),
+        2,
+        1,
+        1,
+        0x8005,
+        PM4(0x49, 7),
+        0x514,
+        1u << 29,
+        LO(mem + 100),
+        HI(mem + 100),
+        1,
+        0,
+        0,
+    };
+    mock_submit(q, p, COUNT(p));
+}
+
+static bool counts(void)
+{
+    uint32_t before = __atomic_load_n(mem + 8, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; i < 200; i++) {
+        usleep(1000);
+        if (__atomic_load_n(mem + 8, __ATOMIC_ACQUIRE) != before)
+            return true;
+    }
+    return false;
+}
+
+/* A queue is suspended inside a kernel that does not end by itself, and resumed. */
+START_TEST(preempt_kernel)
+{
+    struct mock_queue q, other;
+    uint8_t *text = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    memset(mem, 0, 4096);
+    spin_dispatch(&q, text);
+    ck_assert(counts());
+    struct kfd_ioctl_update_queue_args u = {
+        .queue_id = q.id, .ring_base_address = (uintptr_t)q.ring, .ring_size = 4096};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+    ck_assert(!counts());
+    uint32_t header[4] = {0};
+    struct kfd_ioctl_get_queue_wave_state_args w = {
+        .queue_id = q.id, .ctl_stack_address = (uintptr_t)header};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &w), 0);
+    uint32_t waves = (w.ctl_stack_used_size - 40) / 12;
+    ck_assert(waves == 1 || waves == 2);
+    ck_assert_uint_ge(w.save_area_used_size, waves * 8 * 32 * 4);
+    ck_assert_uint_eq(header[1], w.ctl_stack_used_size);
+    ck_assert_uint_eq(header[3], w.save_area_used_size);
+    mock_queue_create(&other, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    const uint32_t p[] = {PM4(0x37, 4), 5u << 8, LO(mem + 200), HI(mem + 200), 5};
+    mock_submit(&other, p, COUNT(p));
+    ck_assert(mock_wait32(mem + 200, 5));
+    u.queue_percentage = 100;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+    ck_assert(counts());
+    ck_assert_uint_eq(mem[100], 0);
+    __atomic_store_n(mem, 1, __ATOMIC_RELEASE);
+    ck_assert(mock_wait32(mem + 100, 1));
+    mock_queue_destroy(&q);
+    mock_queue_destroy(&other);
+}
+END_TEST
+
+/* Queues go away in the middle of kernels that never end, suspended or not. */
+START_TEST(destroy_in_kernel)
+{
+    uint8_t *text = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        struct mock_queue q;
+        mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+        memset(mem, 0, 4096);
+        spin_dispatch(&q, text);
+        ck_assert(counts());
+        struct kfd_ioctl_update_queue_args u = {.queue_id = q.id,
+                                                .ring_base_address = (uintptr_t)q.ring,
+                                                .ring_size = 4096};
+        if (i & 1)
+            ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+        mock_queue_destroy(&q);
+        ck_assert(!counts());
+    }
 }
 END_TEST
 
@@ -479,6 +596,8 @@ int main(void)
     tcase_add_test(t, aql_bad_packets);
     tcase_add_test(t, aql_vendor_pm4);
     tcase_add_test(t, suspend_and_resume);
+    tcase_add_test(t, preempt_kernel);
+    tcase_add_test(t, destroy_in_kernel);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_set_fork_status(r, CK_NOFORK);

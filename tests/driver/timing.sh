@@ -53,8 +53,8 @@ check 'model time in the statistics' 'us in kernels by the model' \
 check_fails '--sclk-mhz without --timing' "$rdna3" exec --sclk-mhz 1000 -- true
 
 rm -rf "$work" # clients_root makes another
-clients_root trixie base rocminfo hip compiler opencl +opencl-headers +ocl-icd-opencl-dev
-cp "$here"/programs/hsa_{suite.c,kernels.cl} "$here/programs/hip_suite.hip" "$work"
+clients_root trixie
+cp "$here"/../clients/programs/{hsa_suite.c,hsa_kernels.cl,hip_suite.hip} "$work"
 check 'clang builds hsa_suite' '' mock -- sh -ec '
     clang=$(ls /usr/lib/llvm-*/bin/clang | head -1)
     flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -O2"
