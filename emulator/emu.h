@@ -33,9 +33,10 @@ struct emu_config {
                            sign opposes C's loses one unit of the summation grid, so
                            that even small integers can come out inexact (sem/dot2.h,
                            rule 3). Off: the same steps with exact subtraction */
-    bool lds_unreported; /* accesses beyond the LDS allocation: reads give 0, writes are
-                            dropped, as with LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off,
-                            which is how the kernel driver runs the chip. Off: a fault */
+    bool
+        lds_unreported; /* accesses beyond the LDS allocation: reads give 0, writes are
+                           dropped, as with LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off,
+                           which is how the kernel driver runs the chip. Off: a fault */
     bool count;         /* count instructions per opcode (slower) */
 };
 
@@ -126,7 +127,7 @@ struct emu_dispatch {
     const volatile int *control;   /* enum emu_control, looked at every few milliseconds
                                       of work; NULL: always run */
     const struct emu_queue *queue; /* NULL: all zeros */
-    struct emu_watch *watch;       /* filled while it runs (emu_run); NULL: not wanted */
+    struct emu_watch *watch; /* filled while it runs (emu_run); NULL: not wanted */
 };
 
 enum emu_fault_kind {
