@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_UNROLLED 200000u
+#define MAX_SMALL    1200u /* operations of a loop that is written out unasked */
 
 struct pass {
     const struct cc_prog *in;
@@ -135,6 +136,38 @@ static bool indexes_registers(const struct cc_prog *p, uint32_t at, uint32_t end
     return found;
 }
 
+/* Operations of a body once it is written out, indexes apart; inner loops too if they
+ * will be. */
+static uint64_t weight(const struct pass *s, uint32_t from, uint32_t to)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = from; i < to && sum < 2 * MAX_SMALL; i++) {
+        const struct cc_inst *n = &s->in->insts[i];
+        if (n->op != CC_RANGE) {
+            bool index = cc_is_alu(n->op) && !cc_is_float(n->dtype);
+            sum += s->needed[i] && n->op != CC_CONST && !index;
+            continue;
+        }
+        uint32_t end = closing(s->in, i);
+        const struct cc_inst *last = &s->in->insts[n->src[n->n_src - 1]];
+        bool out = n->arg[1] >= CC_AXIS_UNROLL || indexes_registers(s->in, i, end);
+        uint64_t times =
+            out && last->op == CC_CONST && n->n_src == 1 && last->arg[0] > 0
+                ? (uint64_t)last->arg[0]
+                : 1;
+        sum += times * weight(s, i + 1, end);
+        i = end;
+    }
+    return sum;
+}
+
+/* Short enough that a loop would cost more than it saves? */
+static bool is_small(const struct pass *s, uint32_t at, uint32_t end, int64_t count)
+{
+    return count > 0 && count <= 8 &&
+           (uint64_t)count * weight(s, at + 1, end) <= MAX_SMALL;
+}
+
 static rd_status run_loop(struct pass *s, uint32_t at, uint32_t end)
 {
     const struct cc_inst *n = &s->in->insts[at];
@@ -146,7 +179,7 @@ static rd_status run_loop(struct pass *s, uint32_t at, uint32_t end)
     bool write_out = count == 1 || (known && count <= 0);
     if (s->unroll && known && count < MAX_UNROLLED)
         write_out = write_out || n->arg[1] >= CC_AXIS_UNROLL ||
-                    indexes_registers(s->in, at, end);
+                    indexes_registers(s->in, at, end) || is_small(s, at, end, count);
     if (write_out) {
         rd_status st = RD_OK;
         for (int64_t i = 0; i < count && st == RD_OK; i++) {
