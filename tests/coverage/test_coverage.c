@@ -1,8 +1,9 @@
 /* test_coverage.c: every form of every instruction that has semantics executes, and
  * every build of the emulator gives the same result for it.
  *
- * Usage: test_coverage REPORT [MNEMONICS.tsv]: REPORT gets a line for each form; every
- * mnemonic of the list (first column) must have executed in some form.
+ * Usage: test_coverage REPORT MNEMONICS.tsv FILE.vec...: REPORT gets a line for each
+ * form; every mnemonic of the list (first column) must have executed in some form. The
+ * vector files are run to see for which forms they have expected values.
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -10,11 +11,12 @@
 
 #include "cover.h"
 #include "program.h"
+#include "vecrun.h"
 
 static struct engine engines[ENGINE_COUNT];
 static struct arena *arena;
 static struct program program;
-static struct cover cover;
+static struct cover cover, checked; /* all programs; vectors */
 static unsigned n_failed;
 
 static const char *const variants[COVER_VARIANTS] = {"", "literal", "dpp16", "dpp8",
@@ -238,48 +240,59 @@ static void run_rows(unsigned lanes)
 /* ---- report -------------------------------------------------------------------------
  */
 
-static void report_form(FILE *out, unsigned row, unsigned v, unsigned counts[3])
+enum { EXECUTED, MISSING, UNSUPPORTED, CHECKED, COLUMNS };
+
+static void report_form(FILE *out, unsigned row, unsigned v, unsigned counts[COLUMNS])
 {
     const struct isa_row *r = isa_row(row);
     const char *why = why_unsupported(r->op);
     uint32_t w32 = cover_runs(&cover, row, v, 32), w64 = cover_runs(&cover, row, v, 64);
-    fprintf(out, "%s\t%s\t%s\t%u\t%u\t%s\n", isa_op_name(r->op), isa_enc_name(r->enc),
-            variants[v], w32, w64, why ? why : "");
+    uint32_t vectors =
+        cover_runs(&checked, row, v, 32) + cover_runs(&checked, row, v, 64);
+    fprintf(out, "%s\t%s\t%s\t%u\t%u\t%u\t%s\n", isa_op_name(r->op),
+            isa_enc_name(r->enc), variants[v], w32, w64, vectors, why ? why : "");
+    counts[CHECKED] += vectors != 0;
     if (why) {
-        counts[2]++;
+        counts[UNSUPPORTED]++;
     } else if (w32 + w64) {
-        counts[0]++;
+        counts[EXECUTED]++;
     } else {
         char name[96];
         snprintf(name, sizeof name, "%s %s %s", isa_op_name(r->op),
                  isa_enc_name(r->enc), variants[v]);
-        counts[1]++;
+        counts[MISSING]++;
         fail("never executed", name);
     }
 }
 
+static void print_counts(const char *name, const unsigned n[COLUMNS])
+{
+    printf("%-10s %9u %9u %9u %13u\n", name, n[EXECUTED], n[CHECKED], n[MISSING],
+           n[UNSUPPORTED]);
+}
+
 static bool report(const char *path)
 {
-    unsigned counts[3] = {0, 0, 0}, of_enc[ISA_ENC_COUNT][3] = {{0}};
+    unsigned all[COLUMNS] = {0}, of_enc[ISA_ENC_COUNT][COLUMNS] = {{0}};
     FILE *out = fopen(path, "w");
     if (!out) {
         perror(path);
         return false;
     }
-    fprintf(out, "mnemonic\tencoding\tvariant\twave32\twave64\twhy not\n");
+    fprintf(out, "mnemonic\tencoding\tvariant\twave32\twave64\tvectors\twhy not\n");
     for (unsigned row = 0; row < isa_row_count(); row++)
         for (unsigned v = 0; v < COVER_VARIANTS; v++)
             if (has_variant(row, v))
                 report_form(out, row, v, of_enc[isa_row(row)->enc]);
     fclose(out);
-    printf("%-10s %9s %9s %12s\n", "encoding", "executed", "missing", "no semantics");
+    printf("%-10s %9s %9s %9s %13s\n", "encoding", "executed", "vectors", "missing",
+           "no semantics");
     for (unsigned e = 1; e < ISA_ENC_COUNT; e++) {
-        printf("%-10s %9u %9u %12u\n", isa_enc_name(e), of_enc[e][0], of_enc[e][1],
-               of_enc[e][2]);
-        for (unsigned i = 0; i < 3; i++)
-            counts[i] += of_enc[e][i];
+        print_counts(isa_enc_name(e), of_enc[e]);
+        for (unsigned i = 0; i < COLUMNS; i++)
+            all[i] += of_enc[e][i];
     }
-    printf("%-10s %9u %9u %12u\n", "all forms", counts[0], counts[1], counts[2]);
+    print_counts("all forms", all);
     return true;
 }
 
@@ -316,23 +329,42 @@ static void check_list(const char *path)
     printf("mnemonics of real code: %u of %u executed\n", executed, n);
 }
 
+/* Vector files on an engine that notes what executes. */
+static void run_vectors(char **paths, int n)
+{
+    struct emu_observer observer = cover_observer(&checked);
+    struct engine counting[ENGINE_COUNT];
+    engines_create(counting, arena, &observer);
+    for (int i = 0; i < n; i++) {
+        struct vec_tally t = {.path = paths[i],
+                              .arena = arena,
+                              .engines = &counting[ENGINE_OBSERVED],
+                              .n_engines = 1};
+        if (!vec_read(paths[i], vec_run_block, &t) || t.failures)
+            fail("vectors", paths[i]);
+    }
+    engines_destroy(counting);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 2)
+    if (argc < 3)
         return 2;
     arena = arena_create();
     cover_create(&cover);
+    cover_create(&checked);
     struct emu_observer observer = cover_observer(&cover);
     engines_create(engines, arena, &observer);
     for (unsigned lanes = 32; lanes <= 64; lanes += 32) {
         run_by_hand(lanes);
         run_rows(lanes);
     }
-    bool written = report(argv[1]);
-    if (argc > 2)
-        check_list(argv[2]);
     engines_destroy(engines);
+    run_vectors(argv + 3, argc - 3);
+    bool written = report(argv[1]);
+    check_list(argv[2]);
     cover_destroy(&cover);
+    cover_destroy(&checked);
     arena_destroy(arena);
     return written && !n_failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -127,6 +127,9 @@ static bool lds(uint64_t *r, struct item *it, unsigned lanes, struct isa_inst *i
     else if (!two)
         in->offset = (int32_t)(isa_random_next(r) & (is_atomic(in) ? LDS_MASK : 0x7ff));
     address(r, it, lanes, VREG_ADDR, is_atomic(in) || chance(r, 2) ? LDS_MASK : 0x7ef);
+    if (in->offset >= 0x400 && !two && chance(r, 4)) /* a base below zero wraps */
+        item_line(it, lanes, "v_subrev_nc_u32 v%u, 0x%x, v%u", VREG_ADDR, 0x400u,
+                  VREG_ADDR);
     set_register(in, ISA_FIELD_ADDR, ISA_SEL_VGPR0 + VREG_ADDR);
     return item_append(it, lanes, in);
 }

@@ -73,6 +73,8 @@ static void add_random(struct program *p)
         unsigned enc = encs[below(r, sizeof encs)];
         unsigned n = rows.first[enc + 1] - rows.first[enc];
         unsigned row = rows.row[rows.first[enc] + below(r, n)];
+        if (strstr(isa_op_name(isa_row(row)->op), "v_cmpx") && !chance(r, 4))
+            continue; /* else few lanes stay on */
         unsigned variants = isa_row(row)->variants | 1u;
         unsigned variant = below(r, 5);
         if (!(variants >> variant & 1))
@@ -119,7 +121,7 @@ static void add_lines(struct program *p, unsigned kind)
     unsigned s = below(r, FREE_SGPRS / 2) * 2;
     switch (kind) {
     case 0: /* EXEC */
-        switch (below(r, 5)) {
+        switch (below(r, 8)) {
         case 0:
             item_line(&it, p->lanes, "s_mov_b64 exec, s[%u:%u]", s, s + 1);
             break;
@@ -209,9 +211,11 @@ static void block(struct program *p, unsigned items, unsigned depth)
             skip(p, 1 + below(r, 8), depth);
         else if (k < 8 && depth < 3)
             loop(p, 1 + below(r, 8), depth);
-        else if (k < 22)
-            add_lines(p, below(r, 5));
-        else if (k < 23 && depth == 0) {
+        else if (k < 15)
+            add_lines(p, 0);
+        else if (k < 26)
+            add_lines(p, 1 + below(r, 4));
+        else if (k < 27 && depth == 0) {
             struct item *it = new_item(p);
             item_line(it, p->lanes, "s_barrier");
         } else

@@ -31,9 +31,10 @@ static struct vec_column column(struct reader *r, const char *s)
     static const struct {
         const char *name;
         struct vec_column c;
-    } names[] = {{"vcc?", {VEC_MASK, 106, 1}}, {"scc", {VEC_SCC, 0, 1}},
-                 {"vcc", {VEC_VCC, 0, 2}},     {"exec", {VEC_EXEC, 0, 2}},
-                 {"m0", {VEC_M0, 0, 1}},       {"mode", {VEC_MODE, 0, 1}}};
+    } names[] = {{"vcc?", {VEC_MASK, 106, 1}}, {"exec?", {VEC_MASK, 126, 1}},
+                 {"scc", {VEC_SCC, 0, 1}},     {"vcc", {VEC_VCC, 0, 2}},
+                 {"exec", {VEC_EXEC, 0, 2}},   {"m0", {VEC_M0, 0, 1}},
+                 {"mode", {VEC_MODE, 0, 1}}};
     struct vec_column c = {VEC_VGPR, 0, 1};
     char *end;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)

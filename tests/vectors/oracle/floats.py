@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import fp
-from emit import DEFAULT, MODES, File, Values, dual, rows, spell
+from emit import DEFAULT, IDENTITY, MODES, File, Values, dual, rows, spell
 from fp import F16, F32, F64, Mode
 
 NAMES = {F16: "f16", F32: "f32", F64: "f64"}
@@ -44,12 +44,26 @@ def emit_modes(source, out, fmt, ops, ins, dst, f, v, operands, modes, n):
         got = rows(values, lambda *a: wide(f(Mode(mode), *a)))
         return [r for r in got if not (fmt is F16 and r[1][0] == fp.NAN)]
     out.block(source, ops, ins, [dst], rows_of(v.floats(fmt, operands, n), DEFAULT))
+    if fmt is not F64:
+        literal(source, out, fmt, ops, ins, dst, lambda *a: wide(f(Mode(DEFAULT), *a)), v)
     for mode in modes:
         few = [t for t in v.floats(fmt, operands, 12, 4)
                if not any(fmt.snan(x) for x in t)]
         few = v.r.sample(few, min(len(few), 16))
         few += [tuple(v.near_tiny(fmt) for _ in range(operands)) for _ in range(8)]
         out.block(source, ops[:2], ins, [dst], rows_of(few, mode), mode)
+
+
+def literal(source, out, fmt, ops, ins, dst, f, v):
+    """A literal as first source."""
+    k = {F16: 0x4123, F32: 0x40a12345}[fmt]
+    ops = [o.replace(" v8, v0", f" v8, 0x{k:x}", 1) for o in ops
+           if "dpp" not in o and "dual" not in o]
+    rest = ins[1:]
+    values = [tuple(v.number(fmt) for _ in rest) for _ in range(6 if rest else 1)]
+    got = rows(values, lambda *a: f(k, *a))
+    got = [r for r in got if r[1][0] != fp.NAN]
+    out.block(source, ops, rest or ["v30"], [dst], [(g or (0,), w) for g, w in got])
 
 
 def arithmetic(fmt, title, seed):
@@ -132,13 +146,24 @@ def comparisons(fmt, title, seed):
         values = v.r.sample(values, 60) + [(a, a) for (a,) in v.floats(fmt, 1, 0)][::2]
         spellings = [f"v_cmp_{op}_{n}_e32 $vcc, {text}", f"v_cmp_{op}_{n}_e64 $vcc, {text}"]
         if fmt is not F64:
-            spellings += [f"v_cmp_{op}_{n}_dpp $vcc, {text} quad_perm:[0,1,2,3] "
-                          "row_mask:0xf bank_mask:0xf",
-                          f"v_cmp_{op}_{n}_e64_dpp $vcc, {text} dpp8:[0,1,2,3,4,5,6,7]"]
+            spellings += [f"v_cmp_{op}_{n}{e}_dpp $vcc, {text} {d}" for e in ("", "_e64")
+                          for d in IDENTITY]
         for mode in (DEFAULT, 0x300, 0x3a0):
             got = rows(values, lambda a, b: int(fp.compare(fmt, Mode(mode), a, b) in want))
             out.block("manual 16.9", spellings, ins, ["vcc?"], got, mode)
+            if mode == DEFAULT:
+                out.block("manual 16.9", [o.replace("v_cmp_", "v_cmpx_").replace("$vcc, ", "")
+                                          for o in spellings], ins, ["exec?"], got[:20])
             values = v.r.sample(values, 20)
+        if fmt is F64:
+            continue
+        k = {F16: 0x3c12, F32: 0x3f812345}[fmt]
+        got = rows([(b,) for _, b in values[:8]] + [(k,)],
+                   lambda b: int(fp.compare(fmt, Mode(DEFAULT), k, b) in want))
+        ops = [f"v_cmp_{op}_{n}{e} $vcc, 0x{k:x}, v1" for e in ("_e32", "_e64")]
+        out.block("manual 16.9", ops, ["v1"], ["vcc?"], got)
+        out.block("manual 16.9", [o.replace("v_cmp_", "v_cmpx_").replace("$vcc, ", "")
+                                  for o in ops], ["v1"], ["exec?"], got)
     classes = [lambda b: fmt.snan(b), lambda b: fmt.nan(b) and not fmt.snan(b),
                lambda b: fmt.is_inf(b) and fmt.negative(b),
                lambda b: not special(b) and fmt.negative(b),

@@ -1,6 +1,6 @@
 """Vectors of integer instructions, packed ones, dot products, scalar ALU."""
 # SPDX-License-Identifier: MIT
-from emit import DEFAULT, File, Values, dual, spell
+from emit import DEFAULT, IDENTITY, File, Values, dual, spell
 
 M16, M32, M64 = (1 << 16) - 1, (1 << 32) - 1, (1 << 64) - 1
 
@@ -175,6 +175,7 @@ def valu():
         values = [tuple(v.integer(32) for _ in range(n)) for _ in range(rows)]
         out.block(source, spell(name, text, kinds) + list(extra), [f"v{i}" for i in range(n)],
                   ["v8"], [(t, (f(*t) & M32,)) for t in values])
+        literals(out, source, name, f, n, kinds, values)
     for name, f in VOP1.items():
         extra = dual(DUAL[name], "v8, v0") if name in DUAL else ()
         block("manual 16.8", name, f, 1, "23dD", extra)
@@ -188,6 +189,25 @@ def valu():
     return out
 
 
+def literals(out, source, name, f, n, kinds, values, get=lambda x: x, result=lambda r: r & M32):
+    """A literal in place of the first source; in VOP3 of the last one too."""
+    for at in {0, n - 1}:
+        if at and "2" in kinds:
+            continue
+        k = values[5][at] | 0x1000  # no inline constant
+        if "16" in name and at == 0:
+            k &= 0x7fff
+        text = ", ".join(["v8"] + [f"0x{k:x}" if i == at else f"v{i}" for i in range(n)])
+        rest = [i for i in range(n) if i != at]
+        few = values[:6] if rest else values[:1]
+        got = []
+        for t in few:
+            t = tuple(k if i == at else x for i, x in enumerate(t))
+            got.append((tuple(t[i] for i in rest) or (0,), (result(f(*(get(x) for x in t))),)))
+        ops = spell(name, text, "".join(c for c in kinds if c in "23"))
+        out.block(source, ops, [f"v{i}" for i in rest] or ["v30"], ["v8"], got)
+
+
 def valu16():
     out = File("integer vector instructions of 16 bits; the other half is kept")
     v = Values(2100)
@@ -199,6 +219,9 @@ def valu16():
                         for _ in range(n)) for _ in range(40)]
         got = [(t, ((f(*(x if full else x & M16 for x in t)) & M16) | keep,)) for t in values]
         out.block(source, spell(name, text, kinds), [f"v{i}" for i in range(n)], ["v8"], got)
+        if not full and name != "v_mov_b16":
+            literals(out, source, name, f, n, kinds, [tuple(x & M16 for x in t) for t in values],
+                     lambda x: x & M16, lambda r: r & M16 | keep)
     for name, f in VOP1_16.items():
         block("manual 16.8", name, f, 1, "23", name == "v_sat_pk_u8_i16")
     for name, f in VOP3_16.items():
@@ -303,11 +326,21 @@ def comparisons(out, v):
             text = "v[0:1], v[2:3]" if bits == 64 else "v0, v1"
             ops = [f"v_cmp_{name}_{t}_e32 $vcc, {text}", f"v_cmp_{name}_{t}_e64 $vcc, {text}"]
             if bits != 64:
-                ops += [f"v_cmp_{name}_{t}_dpp $vcc, {text} quad_perm:[0,1,2,3] row_mask:0xf "
-                        "bank_mask:0xf",
-                        f"v_cmp_{name}_{t}_e64_dpp $vcc, {text} dpp8:[0,1,2,3,4,5,6,7]"]
+                ops += [f"v_cmp_{name}_{t}{e}_dpp $vcc, {text} {d}" for e in ("", "_e64")
+                        for d in IDENTITY]
             ins = ["v0:1", "v2:3"] if bits == 64 else ["v0", "v1"]
             out.block("manual 16.9", ops, ins, ["vcc?"], got)
+            out.block("manual 16.9", [o.replace("v_cmp_", "v_cmpx_").replace("$vcc, ", "")
+                                      for o in ops], ins, ["exec?"], got[:16])
+            if bits == 64:
+                continue
+            k = values[0][0] | (0x1000 if bits == 32 else 0x1001)
+            few = [(b,) for _, b in values[:8]] + [(k,)]
+            got = [(b, (int(f(get(k), get(b[0]))),)) for b in few]
+            ops = [f"v_cmp_{name}_{t}{e} $vcc, 0x{k:x}, v1" for e in ("_e32", "_e64")]
+            out.block("manual 16.9", ops, ["v1"], ["vcc?"], got)
+            out.block("manual 16.9", [o.replace("v_cmp_", "v_cmpx_").replace("$vcc, ", "")
+                                      for o in ops], ["v1"], ["exec?"], got)
 
 
 def packed():
@@ -484,7 +517,13 @@ def salu():
         values = [(v.integer(32), shift_value() if odd else v.integer(32)) for _ in range(32)]
         out.block("manual 16.1", [f"{name} s8, s4, s5"], ["s4", "s5"], ["s8", "scc"],
                   [(t, f(*t)) for t in values], **wave)
+        k = v.r.getrandbits(32) | 0x1000
+        out.block("manual 16.1", [f"{name} s8, 0x{k:x}, s5"], ["s5"], ["s8", "scc"],
+                  [((b,), f(k, b)) for _, b in values[:4]], **wave)
     for name, f in SOP2_KEEP.items():
+        k = v.r.getrandbits(32) | 0x1000
+        out.block("manual 16.1", [f"{name} s8, s4, 0x{k:x}"], ["s4"], ["s8"],
+                  [((a,), (f(a, k) & M32,)) for a in (1, 0xffff, M32, 0x80000000)], **wave)
         values = [(v.integer(32), v.integer(32), v.r.getrandbits(1)) for _ in range(24)]
         out.block("manual 16.1", [f"{name} s8, s4, s5"], ["s4", "s5", "scc"], ["s8", "scc"],
                   [(t, (f(*t[:2]) & M32, t[2])) for t in values], **wave)
@@ -520,6 +559,11 @@ def scalar_one(out, v, wave):
                 a, c = v.integer(bits), v.r.getrandbits(1)
                 r = f(a) & (M64 if dst == 64 else M32)
                 got.append(((a, c), (r, int(r != 0) if writes else c)))
+            k = v.r.getrandbits(31) | 0x1000  # zero-extended in 64 bits
+            r = f(k) & (M64 if dst == 64 else M32)
+            out.block("manual 16.3", [f"{name} {text}, 0x{k:x}"], ["scc"],
+                      ["s8:9" if dst == 64 else "s8", "scc"],
+                      [((c,), (r, int(r != 0) if writes else c)) for c in (0, 1)], **wave)
             out.block("manual 16.3", [f"{name} {text}, {src}"],
                       ["s4:5" if bits == 64 else "s4", "scc"],
                       ["s8:9" if dst == 64 else "s8", "scc"], got, **wave)
@@ -567,6 +611,9 @@ def scalar_compare(out, v, wave):
             values += [(a, a) for a, _ in values[:2]]
             out.block("manual 16.4", [f"s_cmp_{name}_{t} s4, s5"], ["s4", "s5"], ["scc"],
                       [(p, (int(f(get(p[0]), get(p[1]))),)) for p in values], **wave)
+            k = values[0][0] | 0x1000
+            out.block("manual 16.4", [f"s_cmp_{name}_{t} s4, 0x{k:x}"], ["s4"], ["scc"],
+                      [((a,), (int(f(get(a), get(k))),)) for a in (0, k, M32, 0x7fffffff)], **wave)
             k = v.r.choice([0, 1, 0x7fff, 0x8000, 0xffff])
             const = s(k, 16) if t == "i32" else k
             values = [(x,) for x in (0, 1, 0x7fff, 0x8000, 0xffff, 0xffff8000, M32, 0x7fffffff)]
