@@ -172,6 +172,7 @@ struct parser {
     char name[128];
     enum cc_op op;
     enum cc_dtype dtype;
+    bool alu; /* the operation is the argument */
 };
 
 __attribute__((format(printf, 2, 3))) static rd_status bad(struct parser *s,
@@ -257,10 +258,23 @@ static const struct {
                  {"LOOP", CC_RANGE},          {"ENDLOOP", CC_END},
                  {"RECIPROCAL", CC_RECIP},    {"NOOP", CC_GROUP}};
 
+static const struct {
+    const char *old;
+    enum cc_dtype dtype;
+} old_dtypes[] = {{"bool", CC_DT_BOOL}, {"char", CC_DT_I8},    {"uchar", CC_DT_U8},
+                  {"short", CC_DT_I16}, {"ushort", CC_DT_U16}, {"int", CC_DT_I32},
+                  {"uint", CC_DT_U32},  {"long", CC_DT_I64},   {"ulong", CC_DT_U64},
+                  {"half", CC_DT_F16},  {"float", CC_DT_F32},  {"double", CC_DT_F64},
+                  {"int32", CC_DT_I32}, {"float32", CC_DT_F32}};
+
 static rd_status parse_op(struct parser *s)
 {
     const char *text;
     uint32_t len = word(s, &text);
+    s->alu = is_word(text, len, "ALU");
+    s->op = CC_INVALID;
+    if (s->alu)
+        return RD_OK;
     for (unsigned i = 1; i < CC_OP_COUNT; i++)
         if (is_word(text, len, cc_ops[i].name)) {
             s->op = (enum cc_op)i;
@@ -282,6 +296,12 @@ static rd_status parse_dtype(struct parser *s)
     if (s->p < s->end && !isalpha((unsigned char)*s->p))
         return RD_OK; /* derived */
     uint32_t len = word(s, &text);
+    if (len > 7 && strncmp(text, "dtypes.", 7) == 0)
+        for (size_t i = 0; i < sizeof old_dtypes / sizeof old_dtypes[0]; i++)
+            if (is_word(text + 7, len - 7, old_dtypes[i].old)) {
+                s->dtype = old_dtypes[i].dtype;
+                return RD_OK;
+            }
     for (unsigned i = 0; i < CC_DT_COUNT && len; i++)
         if (is_word(text, len, cc_dtype_name((enum cc_dtype)i))) {
             s->dtype = (enum cc_dtype)i;
@@ -346,10 +366,34 @@ static rd_status parse_arg(struct parser *s, char kind)
     return RD_OK;
 }
 
+/* ALU's argument: ADD, or BinaryOps.ADD as the first documentation writes it. */
+static rd_status parse_alu(struct parser *s)
+{
+    const char *text;
+    uint32_t len = word(s, &text);
+    for (uint32_t i = 0; i < len; i++)
+        if (text[i] == '.') {
+            text += i + 1;
+            len -= i + 1;
+            i = 0;
+        }
+    for (unsigned i = 1; i < CC_OP_COUNT; i++)
+        if (cc_is_alu((enum cc_op)i) && is_word(text, len, cc_ops[i].name)) {
+            s->op = (enum cc_op)i;
+            return RD_OK;
+        }
+    return bad(s, "ALU has no operation \"%.*s\"", (int)(len < 40 ? len : 40), text);
+}
+
 static rd_status parse_args(struct parser *s)
 {
-    const char *kind = cc_ops[s->op].args;
     s->p++;
+    if (s->alu && s->op == CC_INVALID) {
+        rd_status st = parse_alu(s);
+        if (st != RD_OK)
+            return st;
+    }
+    const char *kind = cc_ops[s->op].args;
     for (;;) {
         blanks(s);
         if (s->p == s->end || *s->p == '\n')
@@ -441,7 +485,11 @@ static rd_status parse_line(struct parser *s, const char **id, uint32_t *id_len)
     rd_status st = parse_op(s);
     if (st == RD_OK)
         st = parse_dtype(s);
-    return st == RD_OK ? parse_rest(s) : st;
+    if (st == RD_OK)
+        st = parse_rest(s);
+    if (st == RD_OK && s->op == CC_INVALID)
+        return bad(s, "ALU needs its operation: [ADD]");
+    return st;
 }
 
 static rd_status parse_graph(struct cc_graph *g, struct parser *s, cc_ref *root)

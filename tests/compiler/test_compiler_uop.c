@@ -291,6 +291,41 @@ static void check_metal(const char *text, const char *want)
     cc_prog_destroy(p);
 }
 
+/* The documentation's own spelling: ALU with its operation as argument, dtypes.int. */
+static const char alu_text[] =
+    "program \"tester\"\n"
+    "%c1 = DEFINE_GLOBAL dtypes.int [0] \"data0\"\n"
+    "%x1 = DEFINE_GLOBAL dtypes.int [1] \"data1\"\n"
+    "%x2 = DEFINE_GLOBAL dtypes.int [2] \"data2\"\n"
+    "%pos_input = CONST dtypes.int [0]\n"
+    "%x1_loaded = LOAD dtypes.int %x1 %pos_input\n"
+    "%x2_loaded = LOAD dtypes.int %x2 %pos_input\n"
+    "%c4 = ALU dtypes.int %x1_loaded %x2_loaded [BinaryOps.ADD]\n"
+    "%pos = CONST dtypes.int [0]\n"
+    "%store = STORE %c1 %pos %c4\n";
+
+START_TEST(old_alu_runs)
+{
+    struct cc_prog *p;
+    char error[256], *text;
+    int32_t out = 0, a = 30, b = 12;
+    struct cc_arg_buffer args[3] = {{&out, 4}, {&a, 4}, {&b, 4}};
+    ck_assert_msg(cc_prog_parse(alu_text, strlen(alu_text), &p, error) == RD_OK, "%s",
+                  error);
+    ck_assert_msg(cc_interpret(p, 3, args, error) == RD_OK, "%s", error);
+    ck_assert_int_eq(out, 42);
+    ck_assert_int_eq(cc_render(p, CC_STYLE_METAL, &text, error), RD_OK);
+    ck_assert_msg(strstr(text, "  int val0 = *(data1+0);\n  int val1 = *(data2+0);\n"
+                               "  *(data0+0) = (val0+val1);\n") != NULL,
+                  "%s", text);
+    free(text);
+    cc_prog_destroy(p);
+    ck_assert(cc_prog_parse("program \"p\"\n%0 = ALU i32 [FOO]", 31, &p, error) !=
+              RD_OK);
+    ck_assert_str_eq(error, "line 2: ALU has no operation \"FOO\"");
+}
+END_TEST
+
 #define GRID                                                                           \
     "uint3 gid [[threadgroup_position_in_grid]], uint3 lid "                           \
     "[[thread_position_in_threadgroup]]) {\n"
@@ -486,6 +521,7 @@ int main(void)
                         sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(t, kernel_of_sums_runs);
     tcase_add_test(t, old_examples_render);
+    tcase_add_test(t, old_alu_runs);
     tcase_add_test(t, custom_reduction_runs);
     tcase_add_test(t, broken_kernels_are_refused);
     tcase_add_test(t, too_much_lds_is_refused);

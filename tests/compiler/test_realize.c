@@ -8,11 +8,13 @@
  * SPDX-License-Identifier: MIT
  */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cc_gpu.h"
+#include "examples.h"
 #include "exprs.h"
 
 static struct cc_gpu *gpu;
@@ -78,6 +80,51 @@ START_TEST(kernels_have_times)
 }
 END_TEST
 
+static struct cc_tensor *halves(struct cc_context *c, int64_t n, int64_t d, uint64_t s)
+{
+    const int64_t shape[3] = {1, n, d};
+    struct cc_graph *g = cc_context_graph(c);
+    struct cc_tensor *t;
+    cc_ref x = cc_cast(g, cc_t_randn(g, 3, shape, s), CC_DT_F16);
+    ck_assert_int_eq(cc_tensor_new(c, x, &t), RD_OK);
+    return t;
+}
+
+/* The kernel of compiler/examples between tensors, beside the same as an expression. */
+START_TEST(flash_attention_agrees)
+{
+    enum { HEADS = 1, SIZE = 128, DEPTH = 64 };
+    const int64_t shape[3] = {HEADS, SIZE, DEPTH};
+    static float got[SIZE * DEPTH];
+    union cc_value *want;
+    struct cc_context *c;
+    struct cc_tensor *t[4];
+    cc_ref f[4];
+    ck_assert_int_eq(cc_context_create_on(cc_gpu_device(gpu), &c), RD_OK);
+    struct cc_graph *g = cc_context_graph(c);
+    ck_assert_int_eq(cc_tensor_from(c, CC_DT_F32, 3, shape, NULL, &t[0]), RD_OK);
+    for (unsigned i = 1; i < 4; i++) {
+        t[i] = halves(c, SIZE, DEPTH, i);
+        ck_assert_int_eq(cc_realize(c, 1, &t[i]), RD_OK);
+        f[i] = cc_cast(g, cc_tensor_ref(t[i]), CC_DT_F64);
+    }
+    cc_ref flash = example_flash_attention(g, HEADS, SIZE, DEPTH);
+    ck_assert_msg(cc_tensor_custom(c, flash, 4, t) == RD_OK, "%s", cc_context_error(c));
+    ck_assert_msg(cc_tensor_read(c, t[0], got, sizeof got) == RD_OK, "%s",
+                  cc_context_error(c));
+    cc_ref expr = cc_t_attention(g, f[1], f[2], f[3], false);
+    ck_assert_int_eq(cc_evaluate(c, expr, &want), RD_OK);
+    double largest = 0, worst = 0;
+    for (int i = 0; i < SIZE * DEPTH; i++) {
+        largest = fmax(largest, fabs(want[i].f));
+        worst = fmax(worst, fabs(want[i].f - (double)got[i]));
+    }
+    ck_assert_msg(worst < 2e-3 * largest, "%g of %g", worst, largest);
+    free(want);
+    cc_context_destroy(c);
+}
+END_TEST
+
 int main(void)
 {
     char error[CC_GPU_ERROR_BYTES];
@@ -90,6 +137,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_test(t, expressions_agree);
     tcase_add_test(t, kernels_have_times);
+    tcase_add_test(t, flash_attention_agrees);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_set_fork_status(r, CK_NOFORK); /* the driver's files are this process's */
