@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 jobs=$(nproc)
 
 sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev pkg-config check libexpat1-dev \
-    python3 git clang-19 lld-19 llvm-19 clang-format-19
+    python3 git clang-19 lld-19 llvm-19 clang-format-19 \
+    libsdl2-dev libsdl2-ttf-dev libpng-dev fonts-dejavu-core xvfb xauth
 
 # build PRESET TARGET...
 build() {

@@ -125,10 +125,14 @@ with tempfile.TemporaryDirectory() as folder:
     for number, args in enumerate((
             ("--color", "resource"), ("--color", "kernel"), ("--color", "workgroup"),
             ("--open", "slot"), ("--wave", "3:1"), ("--wave", "3,0,0:1", "--do", "zoom-wave"),
-            ("--view", "1000:2000"), ("--do", "help"), ("--do", "forward"),
+            ("--view", "1000:2000"), ("--do", "help"), ("--do", "scale"), ("--do", "forward"),
             ("--do", "play:30"), ("--do", "zoom-in"), ("--do", "zoom-in,zoom-in"),
             ("--wave", "3:1", "--do", "forward,forward"), ("--wave", "3:1", "--do", "one-wave"),
-            ("--do", "larger"), ("--do", "home"), ("--do", "SIMD,down"),
+            ("--do", "click:200:240"), ("--do", "click:20:232"), ("--do", "drag:300:300:200:300"),
+            ("--do", "wheel:250:300:3"), ("--do", "wheel:500:400:-2,wheel:20:300:-5,SIMD"),
+            ("--do", "drag:150:203:300:203"), ("--do", "key:C,key:Tab"),
+            ("--open", "slot", "--do", "click:200:300"), ("--do", "click:500:300"),
+            ("--size", "1000x700"), ("--size", "320x240"), ("--do", "larger"), ("--do", "home"), ("--do", "SIMD,down"),
             ("--do", "select-next,follow"), ("--do", "in-view,zoom-in"))):
         picture = shot("d%d.png" % number, *args)
         check("another picture with " + " ".join(args), picture not in seen)

@@ -89,6 +89,7 @@ struct app {
     struct row *rows;
     size_t n_rows, cap_rows;
     int row_height, scroll;
+    bool of_slots; /* rows are as high as all wave slots, not as the fullest unit */
     size_t waves_known; /* rows are of so many waves */
     uint64_t opened;    /* changes with .open */
 

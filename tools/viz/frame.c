@@ -129,8 +129,7 @@ void draw_help(struct app *a)
         {"", "Top: the chip at the time of the yellow cursor, a square per wave slot."},
         {"", "Middle: the same over time. A row is a unit; its height is shared by its "
              "wave"},
-        {"",
-         "slots, coloured by what the waves do. Open a row to see the units in it."},
+        {"", "waves, coloured by what they do. Open a row to see the units in it."},
         {"", "Bottom: resident waves, how busy pipes are, data rates, hit rates."},
         {"", "Right: the kernel or wave, where its cycles went, its instructions."},
         {"Time", NULL},
@@ -148,6 +147,7 @@ void draw_help(struct app *a)
          "a wave on the chip or in a slot's row: look at it;  a label: open, close"},
         {"Tab", "next wave in this slot;  Shift: the one before"},
         {"Enter", "follow the wave: view and listing stay with it;  Esc: let go"},
+        {"N", "height of rows: the fullest unit, or all wave slots"},
         {"C", "colour by state, limiting resource, kernel, workgroup"},
         {"1 ... 6", "open rows down to SE, SA, WGP, CU, SIMD, slots;  0: as fits"},
         {"A, V", "listing of this wave or of all;  of the time in view or of all"},

@@ -22,6 +22,7 @@ static void move_cursor(struct app *a, double t)
 {
     double end = (double)a->tl->end;
     a->cursor = t < 0 ? 0 : t > end ? end : t;
+    a->tail = false;
     if (a->follow || a->playing)
         view_show(a, a->cursor);
     a->list_auto = true;
@@ -123,6 +124,7 @@ static void save(struct app *a)
 static void do_play(struct app *a)
 {
     a->playing = !a->playing;
+    a->tail = false;
     if (a->playing && a->cursor >= (double)a->tl->end && !a->live)
         a->cursor = 0;
 }
@@ -211,6 +213,12 @@ static void do_in_view(struct app *a)
 {
     a->in_view = !a->in_view;
 }
+static void do_scale(struct app *a)
+{
+    a->of_slots = !a->of_slots;
+    say(a, a->of_slots ? "rows are as high as all wave slots"
+                       : "rows are as high as the fullest unit");
+}
 static void do_up(struct app *a)
 {
     a->scroll -= 3 * a->row_height;
@@ -290,6 +298,7 @@ static const struct action actions[] = {
     {"color", SDLK_c, false, do_color},
     {"one-wave", SDLK_a, false, do_one},
     {"in-view", SDLK_v, false, do_in_view},
+    {"scale", SDLK_n, false, do_scale},
     {"up", SDLK_UP, false, do_up},
     {"down", SDLK_DOWN, false, do_down},
     {"list-up", SDLK_PAGEUP, false, do_list_up},

@@ -25,9 +25,33 @@ static void paint_column(const struct app *a, uint32_t *pixel, int pitch, int he
     }
 }
 
-static void paint_rows(struct app *a, uint32_t *pixels, int pitch)
+/* The cycles that fill a row's height, by level: of all slots, or of the fullest unit.
+ */
+static void find_scale(const struct app *a, double *full)
 {
     double column = bins_column_cycles(a);
+    for (unsigned l = 0; l < LEVELS; l++)
+        full[l] = 0;
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const struct row *r = &a->rows[i];
+        double most = a->of_slots || r->level == L_SLOT ? column * r->capacity : 0;
+        for (int x = 0; x < a->lanes.w && most <= 0; x++) {
+            const float *bin = bins_of(a, i, x);
+            double sum = 0;
+            for (unsigned c = 0; c < CATS; c++)
+                sum += bin[c];
+            full[r->level] = sum > full[r->level] ? sum : full[r->level];
+        }
+        full[r->level] = most > full[r->level] ? most : full[r->level];
+    }
+    for (unsigned l = 0; l < LEVELS; l++)
+        full[l] = full[l] > 0 ? full[l] : 1;
+}
+
+static void paint_rows(struct app *a, uint32_t *pixels, int pitch)
+{
+    double full[LEVELS];
+    find_scale(a, full);
     for (int y = 0; y < a->lanes.h; y++)
         for (int x = 0; x < a->lanes.w; x++)
             pixels[y * pitch + x] = 0xff000000u | COL_BACK;
@@ -46,7 +70,7 @@ static void paint_rows(struct app *a, uint32_t *pixels, int pitch)
                 pixels[y * pitch + x] = 0xff000000u | COL_PANEL;
         for (int x = 0; x < a->lanes.w; x++)
             paint_column(a, pixels + top * pitch + x, pitch, height, bins_of(a, i, x),
-                         column * a->rows[i].capacity);
+                         full[a->rows[i].level]);
     }
 }
 

@@ -217,10 +217,57 @@ static int apply(struct app *a, const struct options *o)
                      o->wg[0], o->wg[1], o->wg[2]);
 }
 
+static void point(struct app *a, Uint32 type, int x, int y)
+{
+    SDL_Event e = {.type = type};
+    if (type == SDL_MOUSEMOTION) {
+        e.motion.x = x;
+        e.motion.y = y;
+    } else {
+        e.button.x = x;
+        e.button.y = y;
+        e.button.clicks = 1;
+        e.button.button = SDL_BUTTON_LEFT;
+    }
+    input_event(a, &e);
+}
+
+/* click:X:Y, drag:X:Y:X:Y, wheel:X:Y:NOTCHES, key:NAME; false: none of them. */
+static bool gesture(struct app *a, const char *name)
+{
+    int x, y, to_x, to_y, n;
+    char key[32], rest;
+    if (sscanf(name, "click:%d:%d%c", &x, &y, &rest) == 2) {
+        to_x = x;
+        to_y = y;
+    } else if (sscanf(name, "drag:%d:%d:%d:%d%c", &x, &y, &to_x, &to_y, &rest) != 4) {
+        SDL_Event e = {.type = 0};
+        if (sscanf(name, "wheel:%d:%d:%d%c", &x, &y, &n, &rest) == 3) {
+            point(a, SDL_MOUSEMOTION, x, y);
+            e.type = SDL_MOUSEWHEEL;
+            e.wheel.y = n;
+        } else if (sscanf(name, "key:%31[^:]%c", key, &rest) == 1 &&
+                   SDL_GetKeyFromName(key) != SDLK_UNKNOWN) {
+            e.type = SDL_KEYDOWN;
+            e.key.keysym.sym = SDL_GetKeyFromName(key);
+        }
+        if (e.type)
+            input_event(a, &e);
+        return e.type != 0;
+    }
+    point(a, SDL_MOUSEMOTION, x, y);
+    point(a, SDL_MOUSEBUTTONDOWN, x, y);
+    point(a, SDL_MOUSEMOTION, to_x, to_y);
+    point(a, SDL_MOUSEBUTTONUP, to_x, to_y);
+    return true;
+}
+
 /* Names separated by commas; play:N plays N frames of a sixtieth of a second. */
 static int act(struct app *a, const char *list)
 {
     char name[64];
+    if (list)
+        all_draw(a); /* gestures need to know what is where */
     while (list && *list) {
         size_t n = strcspn(list, ",");
         unsigned frames = 1;
@@ -231,11 +278,11 @@ static int act(struct app *a, const char *list)
             while (frames--)
                 input_tick(a, 1.0 / 60);
             a->playing = false;
-        } else if (!input_action(a, name)) {
+        } else if (!input_action(a, name) && !gesture(a, name)) {
             return cli_error(CLI_USAGE, "--do '%s': no such action (see --actions)",
                              name);
         }
-        view_layout(a);
+        all_draw(a); /* places for what comes next */
         list += n + (list[n] == ',');
     }
     return CLI_OK;
@@ -407,7 +454,9 @@ int cmd_viz(int argc, char **argv)
         if (o.helped)
             fputs(help, stdout);
         else if (o.listed && status == CLI_OK)
-            printf("%s SE SA WGP CU SIMD slot play:FRAMES\n", input_actions());
+            printf("%s SE SA WGP CU SIMD slot play:FRAMES "
+                   "click:X:Y drag:X:Y:X:Y wheel:X:Y:NOTCHES key:NAME\n",
+                   input_actions());
         free(a);
         return cli_finish(status);
     }
