@@ -49,6 +49,11 @@ class Format:
             Fraction((1 << self.f) + f) * Fraction(2) ** (e - self.bias - self.f)
         return -v if self.negative(b) else v
 
+    def value_or_inf(self, b):
+        if self.is_inf(b):
+            return "-inf" if self.negative(b) else "inf"
+        return self.value(b)
+
     def flush(self, b):
         return b & self.sign if self.denormal(b) else b
 

@@ -10,6 +10,7 @@ import sys
 import convert
 import floats
 import ints
+import more
 import waves
 from fp import F16, F32, F64
 
@@ -42,6 +43,7 @@ def families():
     yield "memory", waves.memory()
     yield "atomics", waves.atomics()
     yield "control", waves.control()
+    yield "more", more.family()
 
 
 def main():
