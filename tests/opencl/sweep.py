@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILES = ("ints", "floats", "groups", "images", "math")
+FILES = ("ints", "floats", "groups", "images", "builtins", "math")
 GROUPS, BLOCK, WORDS = 4, 128, 16
 BYTES = GROUPS * BLOCK * WORDS * 4
 CLANG = "clang-19"
