@@ -59,6 +59,7 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
     if (!emu)
         return RD_E_NOMEM;
     pthread_mutex_init(&emu->observe_lock, NULL);
+    pthread_mutex_init(&emu->gds_lock, NULL);
     if (config)
         emu->config = *config;
     rd_status st = choose_level(emu);
@@ -92,6 +93,8 @@ void emu_destroy(struct emu *emu)
     regions_destroy(emu->regions);
     blocks_destroy(emu->blocks);
     pthread_mutex_destroy(&emu->observe_lock);
+    pthread_mutex_destroy(&emu->gds_lock);
+    free(emu->gds);
     free(emu->observers);
     free(emu->slots);
     free(emu->counts);

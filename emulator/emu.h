@@ -143,6 +143,7 @@ enum emu_fault_kind {
     EMU_FAULT_TRAP,          /* s_trap */
     EMU_FAULT_HANG,          /* no wave can make progress */
     EMU_FAULT_REGISTER,      /* register index out of range */
+    EMU_FAULT_MATH,          /* an enabled float exception; only as a cause */
     EMU_FAULT_HALTED,        /* the trap handler has halted the wave; see cause */
 };
 

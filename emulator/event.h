@@ -4,7 +4,8 @@
  * memory and branches have happened. What is known about an instruction before it runs
  * is in struct emu_inst, decoded once per program; what this execution added is in
  * struct emu_event. Pointers in an event are valid during the call; an emu_inst stays
- * valid until its dispatch ends.
+ * valid until its dispatch ends, but for those that select registers by M0 (v_movrel,
+ * s_movrel): their reg[] are those of one execution, and valid during its call.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_EVENT_H

@@ -34,6 +34,8 @@ const char *emu_fault_name(enum emu_fault_kind kind)
         return "no wave can make progress";
     case EMU_FAULT_REGISTER:
         return "register out of range";
+    case EMU_FAULT_MATH:
+        return "float exception";
     case EMU_FAULT_HALTED:
         return "halted by the trap handler";
     }

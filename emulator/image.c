@@ -73,6 +73,8 @@ static struct texel texel_of(const struct wave *w, const struct uop *u, unsigned
         t.y = coordinate(w, u, l, k++);
     if (dim != DIM_1D && dim != DIM_2D && dim != DIM_2D_MSAA)
         t.z = coordinate(w, u, l, k++);
+    if (dim == DIM_2D_MSAA || dim == DIM_2D_MSAA_ARRAY)
+        t.sample = coordinate(w, u, l, k++);
     if (u->img.flags & UI_MIP)
         t.level = coordinate(w, u, l, k);
     return t;
@@ -213,6 +215,34 @@ static bool load_half(struct wave *w, const struct uop *u, const struct imgres *
 const struct uop *x_image_load(struct wave *w, const struct uop *u)
 {
     return image_run(w, u, load_half);
+}
+
+/* Four samples from the one that the address names, of the first channel of DMASK. */
+static bool msaa_half(struct wave *w, const struct uop *u, const struct imgres *r)
+{
+    struct image_out out = {0};
+    unsigned channel = u->img.dmask ? (unsigned)__builtin_ctz(u->img.dmask) : 0;
+    FOR_LANES(l, wave_exec(w))
+    {
+        struct texel t = texel_of(w, u, l);
+        for (unsigned i = 0; i < 4 && !r->unbound; i++, t.sample++) {
+            uint8_t element[16];
+            uint32_t v[4];
+            if (!image_fetch(w, u, r, l, &t, element))
+                return false;
+            load_converted(u, r, element, v);
+            out.v[l][i] = v[channel];
+        }
+    }
+    struct uop all = *u; /* DMASK has chosen the channel: every sample is written */
+    all.img.dmask = 15;
+    image_write(w, &all, &out);
+    return true;
+}
+
+const struct uop *x_image_msaa_load(struct wave *w, const struct uop *u)
+{
+    return image_run(w, u, msaa_half);
 }
 
 /* ---- stores -------------------------------------------------------------------------

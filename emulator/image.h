@@ -8,8 +8,8 @@
 #include "wave.h"
 
 /* Handlers (image.c, sampler.c, bvh.c) */
-sem_wave_fn x_image_load, x_image_store, x_image_atomic, x_image_resinfo,
-    x_image_sample, x_image_gather4, x_image_get_lod, x_image_bvh;
+sem_wave_fn x_image_load, x_image_msaa_load, x_image_store, x_image_atomic,
+    x_image_resinfo, x_image_sample, x_image_gather4, x_image_get_lod, x_image_bvh;
 
 /* Dword k of a lane's address. */
 static inline uint32_t image_address(const struct wave *w, const struct uop *u,

@@ -45,6 +45,11 @@ struct imgres imgres_read(const uint32_t *sgpr, bool short_form)
         .unbound = !any,
     };
     r.base <<= 8;
+    r.samples = 1;
+    if (r.type >= IMGRES_2D_MSAA) { /* the level fields tell the samples */
+        r.samples = 1u << (r.last_level & 7u);
+        r.max_level = r.base_level = r.last_level = 0;
+    }
     r.format = format_find(r.format_number);
     for (unsigned i = 0; i < 4; i++)
         r.dst_sel[i] = (uint8_t)bits(word, 96 + 3 * i, 3);
@@ -68,8 +73,6 @@ const char *imgres_problem(const struct imgres *r)
         return "the resource is no image";
     if (r->format->type == FORMAT_NONE)
         return "image format without a model (compressed or invalid)";
-    if (r->type >= IMGRES_2D_MSAA)
-        return "multisampled images have tiled layouts, which are not modelled";
     if (r->swizzle)
         return "tiled image: only linear layouts are modelled";
     return NULL;
@@ -96,12 +99,12 @@ bool imgres_inside(const struct imgres *r, const struct texel *t)
     if (level > r->last_level || level > r->max_level)
         return false;
     struct extent e = imgres_extent(r, level);
-    return t->x < e.x && t->y < e.y && t->z < e.z;
+    return t->x < e.x && t->y < e.y && t->z < e.z && t->sample < r->samples;
 }
 
 static uint64_t row_bytes(const struct imgres *r, unsigned level)
 {
-    uint64_t bytes = r->format->bytes;
+    uint64_t bytes = (uint64_t)r->format->bytes * r->samples;
     if (level == 0 && r->pitch)
         return r->pitch * bytes;
     return (minify(r->width, level) * bytes + ROW_ALIGN - 1) & ~(ROW_ALIGN - 1ull);
@@ -121,5 +124,6 @@ uint64_t imgres_address(const struct imgres *r, const struct texel *t)
         before += i > level ? level_bytes(r, i) : 0;
     }
     return r->base + (t->z + (uint64_t)r->first_slice) * slice + before +
-           t->y * row_bytes(r, level) + (uint64_t)t->x * r->format->bytes;
+           t->y * row_bytes(r, level) +
+           ((uint64_t)t->x * r->samples + t->sample) * r->format->bytes;
 }

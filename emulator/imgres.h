@@ -2,7 +2,8 @@
  *
  * Only linear images have their texels at known places; other layouts are refused by
  * name. Levels of a linear image lie smallest first within each slice, rows are padded
- * to 256 bytes, as AMD's address library lays them out.
+ * to 256 bytes, as AMD's address library lays them out. Hardware has no linear layout
+ * for multisampled images; here the samples of a texel of one lie side by side.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_IMGRES_H
@@ -30,6 +31,7 @@ struct imgres {
     uint32_t width, height; /* texels of level 0 */
     uint32_t depth;       /* 3D: of level 0; arrays and cubes: slices up to the last */
     uint32_t first_slice; /* of the view */
+    uint32_t samples;     /* of a texel: 1 but for multisampled images */
     uint32_t pitch;       /* texels in a row, if the resource says so; else 0 */
     uint8_t type;         /* enum imgres_type; less than 8: no image */
     uint8_t format_number, swizzle;
@@ -52,6 +54,7 @@ struct extent imgres_extent(const struct imgres *r, unsigned level);
 /* A texel: x, y within the level, z the depth or the slice within the view. */
 struct texel {
     uint32_t x, y, z, level; /* level: within the view's resource, from base_level */
+    uint32_t sample;         /* of a multisampled image */
 };
 
 /* False if it is outside of the view. */

@@ -1,13 +1,14 @@
 /* inst.c: what can be said about an instruction before it runs: its kind, and the
  * registers that the tables say it reads and writes.
  *
- * Knows the tables and a few opcodes by name, not waves. Registers that M0 selects when
- * the instruction runs (v_movrel, s_movrel) are not in the tables and not here.
+ * Knows the tables and a few opcodes by name, not waves. The tables name the registers
+ * that M0 counts from (v_movrel, s_movrel); inst_resolve adds M0.
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
 #include "event.h"
+#include "observe.h"
 
 static enum emu_inst_kind sopp_kind(unsigned op)
 {
@@ -134,4 +135,63 @@ void emu_inst_describe(const void *code, size_t bytes, uint64_t pc, unsigned wav
     out->kind = (uint8_t)kind_of(&out->isa);
     for (unsigned i = 0; i < out->isa.n_opnds; i++)
         add_operand(out, &out->isa.opnd[i], wave);
+}
+
+/* ---- registers that M0 selects -----------------------------------------------------
+ */
+
+/* What M0 adds to the index of the destination and of the source. */
+static bool m0_offsets(unsigned op, uint32_t m0, uint32_t *to, uint32_t *from)
+{
+    *to = *from = 0;
+    switch (op) {
+    case ISA_V_MOVRELD_B32:
+    case ISA_S_MOVRELD_B32:
+    case ISA_S_MOVRELD_B64:
+        *to = m0;
+        return true;
+    case ISA_V_MOVRELS_B32:
+    case ISA_S_MOVRELS_B32:
+    case ISA_S_MOVRELS_B64:
+        *from = m0;
+        return true;
+    case ISA_V_MOVRELSD_B32:
+        *to = *from = m0;
+        return true;
+    case ISA_V_MOVRELSD_2_B32:
+    case ISA_S_MOVRELSD_2_B32:
+    case ISA_V_SWAPREL_B32:
+        *from = m0 & 0x3ffu;
+        *to = m0 >> 16 & 0x3ffu;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool inst_is_relative(const struct isa_inst *inst)
+{
+    uint32_t to, from;
+    return m0_offsets(inst->op, 0, &to, &from);
+}
+
+void inst_resolve(const struct emu_inst *inst, uint32_t m0, struct emu_inst *out)
+{
+    uint32_t to, from;
+    *out = *inst;
+    if (!m0_offsets(inst->isa.op, m0, &to, &from))
+        return;
+    bool first = true; /* the destination comes first */
+    for (unsigned i = 0; i < out->n_regs; i++) {
+        struct emu_reg *r = &out->reg[i];
+        if (r->flags & ISA_OF_IMPLICIT)
+            continue;
+        uint32_t n = first ? to : from, sel = r->sel;
+        bool vgpr = emu_reg_is_vgpr(r);
+        uint32_t last = vgpr ? ISA_SEL_VGPR0 + 255u : ISA_SEL_TTMP0 - 1u;
+        first = false;
+        if ((vgpr || sel < ISA_SEL_TTMP0) && n <= last &&
+            sel + n + r->dwords - 1 <= last)
+            r->sel = (uint16_t)(sel + n); /* beyond, the instruction faults */
+    }
 }

@@ -120,6 +120,8 @@ static const struct sem_entry *find_op(const struct name_index *ix, const char *
         return find2(ix, "v_cmp_", name + 7);
     if (!strncmp(name, "v_dual_", 7))
         return find2(ix, "v_", name + 7);
+    if (!strcmp(name, "exp")) /* a C function has that name */
+        return find(ix, "export_values");
     if (!strncmp(name, "ds_", 3))
         return find_ds(ix, name);
     if (!strncmp(name, "image_", 6))

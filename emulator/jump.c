@@ -30,7 +30,8 @@ static struct program *find(struct dispatch *dp, uint64_t pc, bool privileged)
             p = r->program;
     struct program_ref *ref = p ? NULL : malloc(sizeof *ref);
     if (ref) {
-        struct program_kind kind = {dp->d->wave64, privileged};
+        struct program_kind kind = {dp->d->wave64, privileged,
+                                    dp->program->exceptions && !privileged};
         if (program_get(dp->emu, pc, kind, &ref->program) == RD_OK) {
             ref->next = dp->others;
             dp->others = ref;

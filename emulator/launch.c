@@ -82,11 +82,11 @@ void resident_destroy(struct dispatch *dp, struct resident *r)
     free(r);
 }
 
-/* Float mode of COMPUTE_PGM_RSRC1 as a MODE image. */
-static uint32_t initial_mode(uint32_t rsrc1)
+/* Float mode and enabled exceptions of COMPUTE_PGM_RSRC1 and 2 as a MODE image. */
+static uint32_t initial_mode(uint32_t rsrc1, uint32_t rsrc2)
 {
     return (rsrc1 >> 12 & 0xffu) | (rsrc1 >> 21 & 1u) << 8 | (rsrc1 >> 23 & 1u) << 9 |
-           (rsrc1 >> 26 & 1u) << 23;
+           (rsrc1 >> 26 & 1u) << 23 | (rsrc2 >> 24 & 0x7fu) << MODE_EXCP_EN;
 }
 
 static void init_sgprs(const struct dispatch *dp, struct wave *w)
@@ -153,7 +153,7 @@ static void init_wave(struct dispatch *dp, struct resident *r, unsigned index,
     w->sgpr[ISA_SEL_EXEC_LO] = (uint32_t)exec;
     w->sgpr[ISA_SEL_EXEC_HI] = (uint32_t)(exec >> 32);
     trap_init(w);
-    wave_set_mode(w, initial_mode(dp->d->rsrc1));
+    wave_set_mode(w, initial_mode(dp->d->rsrc1, dp->d->rsrc2));
 }
 
 void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)

@@ -337,12 +337,16 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
                             .access = ob->access,
                             .in = ob->in,
                             .out = ob->out};
+    if (info->relative) {
+        inst_resolve(&info->inst, w->sgpr[ISA_SEL_M0], &ob->resolved);
+        e->inst = &ob->resolved;
+    }
     ob->n_accesses = 0;
     ob->noted = false;
     if (ob->want & EMU_WANT_ACCESS && info->inst.kind == EMU_KIND_MEMORY)
         ob->n_accesses = form_accesses(w, &info->plan, ob->access);
     if (ob->want & EMU_WANT_VALUES)
-        copy_values(w, &info->inst, ISA_OF_IN, ob->in);
+        copy_values(w, e->inst, ISA_OF_IN, ob->in);
     u = execute(w, u);
     if (!u)
         u = shrug_off(w, &info->inst);
@@ -356,7 +360,7 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
     e->n_accesses = ob->n_accesses;
     finish_event(w, u, e);
     if (ob->want & EMU_WANT_VALUES)
-        copy_values(w, &info->inst, ISA_OF_OUT, ob->out);
+        copy_values(w, e->inst, ISA_OF_OUT, ob->out);
     report(ob);
     if (e->flags & (EMU_EV_ENDED | EMU_EV_FAULT))
         wave_gone(w);

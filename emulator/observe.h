@@ -7,7 +7,7 @@
 #include "dispatch.h"
 #include "event.h"
 
-#define OBSERVE_ACCESSES 64 /* of one instruction; more are not reported */
+#define OBSERVE_ACCESSES 255 /* of one instruction; more are not reported */
 
 /* How a memory instruction forms its addresses, settled when it is decoded. */
 enum plan_form {
@@ -35,8 +35,14 @@ struct access_plan {
 struct inst_info {
     struct emu_inst inst; /* must be first */
     struct access_plan plan;
+    bool relative;          /* M0 selects registers */
     struct inst_info *next; /* of the program's, to free them */
 };
+
+/* inst.c: does M0 select registers of the instruction? */
+bool inst_is_relative(const struct isa_inst *inst);
+/* inst.c: the instruction with the registers that m0 selects. */
+void inst_resolve(const struct emu_inst *inst, uint32_t m0, struct emu_inst *out);
 
 /* observe_mem.c */
 void plan_accesses(const struct emu *emu, const struct isa_inst *inst,
@@ -54,7 +60,8 @@ struct observation {
     unsigned n_accesses; /* of the running instruction */
     bool noted;          /* by its handler, not from the operands */
     struct emu_event event;
-    uint32_t *in, *out; /* VALUE_DWORDS each, or NULL until they are wanted */
+    struct emu_inst resolved; /* the running instruction, if M0 selects registers */
+    uint32_t *in, *out;       /* VALUE_DWORDS each, or NULL until they are wanted */
     struct emu_access access[OBSERVE_ACCESSES];
 };
 

@@ -196,6 +196,11 @@ unsigned form_accesses(const struct wave *w, const struct access_plan *p,
             form_ds(w, p, e, a[e].address);
         else
             form_lanes(w, p, a[e].address);
+        if (p->space == EMU_SPACE_GDS) { /* one lane, and M0 has the base */
+            unsigned l = (unsigned)__builtin_ctzll(exec);
+            a[e].lanes = exec & (0 - exec);
+            a[e].address[l] += w->sgpr[ISA_SEL_M0] >> 16;
+        }
     }
     return p->form == PLAN_FLAT ? split_spaces(a) : p->elems;
 }

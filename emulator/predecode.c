@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "excp.h"
 #include "predecode.h"
 
 /* ---- constants ----------------------------------------------------------------- */
@@ -384,6 +385,8 @@ static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
         return;
     }
     u->op.row = e->fn.row;
+    if (c->p->exceptions)
+        u->excp = (uint16_t)excp_of(e, c->inst->flags & ISA_M_CLAMP);
     u->n_src = (uint8_t)n_args;
     if (n_args < e->n_args) /* v_div_fmas reads VCC without naming it */
         u->flags |= UF_VCC_IN;
@@ -425,6 +428,9 @@ static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry 
             fill_lane(c, &u[1], y, ISA_OF_Y);
         if (!reads_row(&u[1], u->d))
             u->flags |= UF_DIRECT;
+        u->flags |= UF_PAIR;
+        if (u->excp || u[1].excp)
+            u->fn = x_excp;
         return;
     }
     if (inst->variant == ISA_VAR_DPP16 || inst->variant == ISA_VAR_DPP8)
@@ -433,7 +439,9 @@ static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry 
         set_interp(u, inst);
     bool simple =
         !c->p->wave64 && !(u->flags & (UF_DP | UF_MODS | UF_RTZ)) && e->handler;
-    if (!plain_result(u))
+    if (u->excp)
+        u->fn = x_excp;
+    else if (!plain_result(u))
         u->fn = level->valu_any;
     else if (!plain_sources(u))
         u->fn = level->valu_plain;
@@ -515,6 +523,8 @@ static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry 
     unsigned n_src = 0, n_dst = 0;
     u->fn = e->fn.wave;
     u->op_sel = inst->op_sel;
+    if (inst->enc == ISA_ENC_EXP) /* goes nowhere */
+        return;
     if (inst->enc == ISA_ENC_VOP3)
         u->pk.clamp = !!(inst->flags & ISA_M_CLAMP);
     for (unsigned i = 0; i < inst->n_opnds; i++) {
@@ -538,6 +548,23 @@ static void predecode_wave(struct ctx *c, struct uop *u, const struct sem_entry 
         }
     }
     u->n_src = (uint8_t)n_src;
+}
+
+/* Code that reads the exception flags, or enables exceptions. */
+static void note_exceptions(struct ctx *c)
+{
+    unsigned op = c->inst->op, id = 0, imm = 0;
+    if (op != ISA_S_GETREG_B32 && op != ISA_S_SETREG_B32 &&
+        op != ISA_S_SETREG_IMM32_B32)
+        return;
+    for (unsigned i = 0; i < c->inst->n_opnds; i++)
+        if (c->inst->opnd[i].kind == ISA_OPND_IMM)
+            imm = (uint16_t)c->inst->opnd[i].imm;
+    id = imm & 63;
+    if (id == HWREG_TRAPSTS && op == ISA_S_GETREG_B32)
+        c->p->looks |= (hwreg_mask(imm) & TRAPSTS_MATH) != 0;
+    if (id == HWREG_MODE && op != ISA_S_GETREG_B32)
+        c->p->looks |= (hwreg_mask(imm) & MODE_EXCP_EN_MASK) != 0;
 }
 
 /* ---- entry ----------------------------------------------------------------------- */
@@ -627,6 +654,7 @@ void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
     }
     if (e->kind == SEM_ATOMIC && inst->enc != ISA_ENC_DS)
         note_order(&c, e);
+    note_exceptions(&c);
     if (c.error)
         u->fn = c.error[0] == 'V' ? x_illegal : x_unsupported;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "gds.h"
 #include "predecode.h"
 
 static const struct isa_opnd *field(const struct isa_inst *inst, unsigned name)
@@ -262,10 +263,6 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
         c->error = isa_op_name(c->inst->op);
         return;
     }
-    if (ds && (c->inst->flags & ISA_M_GDS)) {
-        c->error = "GDS";
-        return;
-    }
     u->mem.bytes = e->bytes;
     u->mem.wide = e->kind == SEM_WIDE;
     fill_memory(c, u);
@@ -279,6 +276,24 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
         u->fn = ds ? l->ds_store : l->vmem_store;
     else
         u->fn = ds ? l->ds_load : l->vmem_load;
+    if (ds && (c->inst->flags & ISA_M_GDS)) {
+        u->fn = x_gds;
+        u->flags |= store ? UF_GDS_STORE : 0;
+        c->p->order_matters = true;
+    }
+}
+
+/* Of the instructions that see the wave, append and consume have a GDS form; global
+ * wave sync has no LDS form and no memory; for the rest the bit is reserved. */
+static void set_gds(struct ctx *c, struct uop *u, const struct sem_entry *e)
+{
+    if (strstr(e->name, "_gws_"))
+        return;
+    c->p->order_matters = true;
+    if (c->inst->op == ISA_DS_APPEND || c->inst->op == ISA_DS_CONSUME)
+        u->fn = x_gds;
+    else
+        u->fn = x_illegal;
 }
 
 bool predecode_wave_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
@@ -297,11 +312,9 @@ bool predecode_wave_memory(struct ctx *c, struct uop *u, const struct sem_entry 
     }
     if (enc != ISA_ENC_DS && enc != ISA_ENC_SMEM && !is_flat_family(enc))
         return false;
-    /* global wave sync has no LDS form and no memory */
-    bool gws = strstr(e->name, "_gws_") != NULL;
-    if (enc == ISA_ENC_DS && (c->inst->flags & ISA_M_GDS) && !gws)
-        c->error = "GDS";
     u->mem.bytes = 4;
     fill_memory(c, u);
+    if (enc == ISA_ENC_DS && (c->inst->flags & ISA_M_GDS))
+        set_gds(c, u, e);
     return true;
 }

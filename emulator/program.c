@@ -126,6 +126,7 @@ static struct program *program_new(uint64_t base, uint64_t bytes,
     p->bytes = bytes;
     p->wave64 = kind.wave64;
     p->privileged = kind.privileged;
+    p->exceptions = kind.exceptions;
     p->uops = reserve(uop_bytes(p));
     p->insts = reserve(inst_bytes(p));
     p->const_rows = reserve((MAX_CONST_ROWS + 16) * ROW_DWORDS * 4ul);
@@ -316,6 +317,7 @@ static struct inst_info *describe_at(struct emu *emu, struct program_data *d,
                       &info->inst);
     if (info->inst.kind != EMU_KIND_ILLEGAL)
         plan_accesses(emu, &info->inst.isa, &info->plan);
+    info->relative = inst_is_relative(&info->inst.isa);
     info->inst.code = p->number;
     info->inst.id = p->n_insts++;
     info->next = d->infos;
@@ -377,7 +379,8 @@ rd_status program_get(struct emu *emu, uint64_t entry, struct program_kind kind,
     for (; p; p = p->next) {
         struct program_data *d = data_of(p);
         if (d->stale || p->base != r.base || p->bytes != r.end - r.base ||
-            p->wave64 != kind.wave64 || p->privileged != kind.privileged)
+            p->wave64 != kind.wave64 || p->privileged != kind.privileged ||
+            p->exceptions != kind.exceptions)
             continue;
         if (unchanged(d))
             break;
@@ -400,9 +403,13 @@ rd_status program_get(struct emu *emu, uint64_t entry, struct program_kind kind,
         else
             *out = p;
     }
+    bool other = st == RD_OK && p->looks && !p->exceptions && !p->privileged;
+    if (other) /* decode once more, to raise what the code looks for */
+        data_of(p)->users--;
     sweep(c);
     pthread_mutex_unlock(&c->lock);
-    return st;
+    kind.exceptions = true;
+    return other ? program_get(emu, entry, kind, out) : st;
 }
 
 void program_put(struct emu *emu, struct program *p)

@@ -319,7 +319,7 @@ static void texel_value(struct job *j, const int64_t at[3], unsigned level,
         border(j, out);
     } else {
         uint8_t element[16];
-        struct texel t = {(uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2], level};
+        struct texel t = {(uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2], level, 0};
         j->failed |= !image_fetch(j->w, j->u, j->r, j->lane, &t, element);
         struct format linear = *f;
         if (f->type == FORMAT_SRGB && j->s->skip_degamma)

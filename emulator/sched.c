@@ -376,7 +376,8 @@ rd_status dispatch_prepare(struct dispatch *dp)
     dp->n_vgprs = ((d->rsrc1 & 63u) + 1) * (d->wave64 ? 4 : 8);
     if (dp->n_vgprs > WAVE_VGPRS)
         dp->n_vgprs = WAVE_VGPRS;
-    struct program_kind kind = {.wave64 = d->wave64};
+    struct program_kind kind = {.wave64 = d->wave64,
+                                .exceptions = d->rsrc2 >> 24 & TRAPSTS_MATH};
     st = program_get(dp->emu, d->entry, kind, &dp->program);
     if (st != RD_OK) {
         dp->fault = (struct emu_fault){

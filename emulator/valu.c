@@ -195,8 +195,10 @@ static void finish_f32(const struct wave *w, const struct uop *u, uint32_t *d)
     float factor = omod ? omod_factor(u->omod) : 1.0f;
     for (unsigned l = 0; l < 32; l++) {
         float f = f32_of_bits(d[l]);
-        if (omod)
-            f = f * factor + 0.0f;
+        if (omod) {
+            f = f * factor;
+            f = f == 0.0f ? 0.0f : f; /* -0 becomes +0, however MODE rounds */
+        }
         if (u->flags & UF_CLAMPF) {
             bool nan = f != f;
             f = f > 1.0f ? 1.0f : f > 0.0f ? f : nan && !w->mode.dx10_clamp ? f : 0.0f;
@@ -211,8 +213,10 @@ static void finish_f64(const struct wave *w, const struct uop *u, uint32_t *d)
     double factor = omod ? (double)omod_factor(u->omod) : 1.0;
     for (unsigned l = 0; l < 32; l++) {
         double f = f64_of_bits(row64(d, l));
-        if (omod)
-            f = f * factor + 0.0;
+        if (omod) {
+            f = f * factor;
+            f = f == 0.0 ? 0.0 : f;
+        }
         if (u->flags & UF_CLAMPF) {
             bool nan = f != f;
             f = f > 1.0 ? 1.0 : f > 0.0 ? f : nan && !w->mode.dx10_clamp ? f : 0.0;
@@ -235,8 +239,10 @@ static void finish_f16(const struct wave *w, const struct uop *u, uint32_t *d)
     float factor = omod ? omod_factor(u->omod) : 1.0f;
     for (unsigned l = 0; l < 32; l++) {
         F16 h = (F16)d[l];
-        if (omod)
-            h = f32_to_f16(f16_to_f32(h) * factor + 0.0f, &w->mode);
+        if (omod) {
+            h = f32_to_f16(f16_to_f32(h) * factor, &w->mode);
+            h = h == 0x8000u ? 0 : h;
+        }
         if (u->flags & UF_CLAMPF)
             h = clamp_f16(h, w->mode.dx10_clamp);
         d[l] = h;
@@ -256,9 +262,13 @@ static void finish(const struct wave *w, const struct uop *u, uint32_t *d)
         finish_packed(w, d);
     else if (u->flags & UF_F16RES)
         finish_f16(w, u, d);
-    else if (u->flags & UF_F64RES)
+    else if (u->flags & UF_F64RES) {
+        _mm_setcsr(w->mxcsr64);
+        __asm__ volatile("" ::: "memory");
         finish_f64(w, u, d);
-    else
+        __asm__ volatile("" ::: "memory");
+        _mm_setcsr(w->mxcsr32);
+    } else
         finish_f32(w, u, d);
 }
 
@@ -438,6 +448,15 @@ static const struct uop *valu_vopd(struct wave *w, const struct uop *u)
     return u + u->dwords;
 }
 
+static uint32_t valu_operands(struct wave *w, const struct uop *u,
+                              const uint32_t *rows[3])
+{
+    uint32_t write = wave_exec(w);
+    for (unsigned i = 0; i < u->n_src; i++)
+        rows[i] = source(w, u, i, &write);
+    return write;
+}
+
 static bool rows_overlap(const uint32_t *a, unsigned na, const uint32_t *b, unsigned nb)
 {
     return a < b + (size_t)nb * ROW_DWORDS && b < a + (size_t)na * ROW_DWORDS;
@@ -504,4 +523,5 @@ const struct level_ops SEM_PASTE(level, SEM_SUFFIX) = {
     .ds_load = SEM_LEVEL(ds_load),
     .ds_store = SEM_LEVEL(ds_store),
     .ds_atomic = SEM_LEVEL(ds_atomic),
+    .valu_operands = valu_operands,
 };

@@ -129,23 +129,25 @@ struct uimg {
 #define SM_F64  0x80u /* abs/neg act on the high dword */
 
 /* uop.flags */
-#define UF_DST16    0x0001u  /* result is 16 bits: keep the other half */
-#define UF_DSTHI    0x0002u  /* ... and goes to the upper half */
-#define UF_DST64    0x0004u  /* two destination rows */
-#define UF_CLAMPF   0x0008u  /* clamp the float result to [0,1] */
-#define UF_DP       0x0010u  /* runs under the f64/f16 float mode */
-#define UF_MASK_OUT 0x0020u  /* writes the lane mask to SGPR d2 */
-#define UF_CMPX     0x0040u  /* the mask result is ANDed into EXEC */
-#define UF_NO_VALUE 0x0080u  /* bool result only (compares) */
-#define UF_MODS     0x0100u  /* row function wants the modifiers in lane_mode */
-#define UF_F16RES   0x0200u  /* result format for clamp/omod: f16 */
-#define UF_F64RES   0x0400u  /* result format for clamp/omod: f64 */
-#define UF_RTZ      0x0800u  /* runs rounding toward zero */
-#define UF_DPP_ROW  0x1000u  /* DPP16 */
-#define UF_DPP8     0x2000u  /* and the selection built into VINTERP */
-#define UF_VCC_IN   0x8000u  /* the mask row is an input: VCC */
-#define UF_DIRECT   0x10000u /* VOPD: X may be written before Y reads */
-#define UF_PKRES    0x4000u  /* packed f16 result for clamp */
+#define UF_DST16     0x0001u  /* result is 16 bits: keep the other half */
+#define UF_DSTHI     0x0002u  /* ... and goes to the upper half */
+#define UF_DST64     0x0004u  /* two destination rows */
+#define UF_CLAMPF    0x0008u  /* clamp the float result to [0,1] */
+#define UF_DP        0x0010u  /* runs under the f64/f16 float mode */
+#define UF_MASK_OUT  0x0020u  /* writes the lane mask to SGPR d2 */
+#define UF_CMPX      0x0040u  /* the mask result is ANDed into EXEC */
+#define UF_NO_VALUE  0x0080u  /* bool result only (compares) */
+#define UF_MODS      0x0100u  /* row function wants the modifiers in lane_mode */
+#define UF_F16RES    0x0200u  /* result format for clamp/omod: f16 */
+#define UF_F64RES    0x0400u  /* result format for clamp/omod: f64 */
+#define UF_RTZ       0x0800u  /* runs rounding toward zero */
+#define UF_DPP_ROW   0x1000u  /* DPP16 */
+#define UF_DPP8      0x2000u  /* and the selection built into VINTERP */
+#define UF_VCC_IN    0x8000u  /* the mask row is an input: VCC */
+#define UF_DIRECT    0x10000u /* VOPD: X may be written before Y reads */
+#define UF_PAIR      0x20000u /* VOPD, for x_excp */
+#define UF_GDS_STORE 0x40000u /* for x_gds */
+#define UF_PKRES     0x4000u  /* packed f16 result for clamp */
 
 /* DPP control, in the slot behind a DPP micro-op (which is two dwords at least). */
 struct udpp {
@@ -180,6 +182,7 @@ struct uop {
     uint8_t omod;
     uint8_t n_src;
     uint8_t op_sel;
+    uint16_t excp; /* float exceptions: excp.c */
     union {
         int32_t imm; /* branch distance in dwords, simm16, memory offset */
         struct {
@@ -235,7 +238,11 @@ struct dispatch;
      1u << 18 | STATUS_CDBG_USER | STATUS_CDBG_SYS | 1u << 25 | 1u << 27 |             \
      STATUS_SCRATCH_EN)
 
+#define MODE_EXCP_EN      12 /* bit of the first of seven */
+#define MODE_EXCP_EN_MASK (0x7fu << MODE_EXCP_EN)
+
 /* TRAPSTS (manual 3.4.9) */
+#define TRAPSTS_MATH         0x7fu
 #define TRAPSTS_EXCP         0x1ffu /* may be written by any shader */
 #define TRAPSTS_MEM_VIOL     (1u << 8)
 #define TRAPSTS_ILLEGAL_INST (1u << 11)
@@ -369,6 +376,8 @@ struct program {
     bool order_matters; /* atomics whose result shows the order of workgroups */
     bool privileged;    /* code of a trap handler: TTMPs are registers */
     const char *atomic; /* operation of the global atomics so far, or NULL */
+    bool exceptions;    /* float instructions raise exceptions */
+    bool looks;         /* the code reads or enables exceptions */
     unsigned max_vgpr;  /* highest VGPR index named */
     struct program *next;
 };
@@ -396,7 +405,7 @@ static inline const struct inst_info *program_inst(struct emu *emu, struct progr
 
 /* The same bytes mean different things to different waves. */
 struct program_kind {
-    bool wave64, privileged;
+    bool wave64, privileged, exceptions;
 };
 
 /* The program that holds entry, decoded from there; counts a user until program_put.
@@ -511,6 +520,13 @@ enum hwreg_id {
     HWREG_SHADER_CYCLES = 29,
 };
 
+/* The bits that SIMM16 of s_getreg and s_setreg selects. */
+static inline uint32_t hwreg_mask(unsigned imm)
+{
+    unsigned offset = imm >> 6 & 31, size = (imm >> 11 & 31) + 1;
+    return (uint32_t)(((UINT64_C(1) << size) - 1) << offset);
+}
+
 /* mode.c: STATUS with all its bits. */
 uint32_t wave_status(const struct wave *w);
 
@@ -553,6 +569,9 @@ struct level_ops {
     sem_wave_fn *valu_fast, *valu_plain, *valu_any, *valu_vopd, *valu_matrix;
     sem_wave_fn *vmem_load, *vmem_store, *vmem_atomic;
     sem_wave_fn *ds_load, *ds_store, *ds_atomic;
+    /* The sources of u in the running half, modifiers applied; lanes that it writes. */
+    uint32_t (*valu_operands)(struct wave *w, const struct uop *u,
+                              const uint32_t *rows[3]);
 };
 extern const struct level_ops level_generic, level_avx2, level_avx512;
 
@@ -567,6 +586,9 @@ struct emu {
     struct code_cache *code;
     atomic_ullong *counts; /* per opcode, if config.count */
     atomic_ullong gws[GWS_RESOURCES];
+    atomic_uint gws_waiting[GWS_RESOURCES]; /* waves at a semaphore */
+    uint8_t *gds;                           /* GDS_BYTES, once used; under gds_lock */
+    pthread_mutex_t gds_lock;
     struct block_cache *blocks; /* memory of workgroups between dispatches */
     unsigned host_cpus;
     struct emu_observer *observers; /* [EMU_MAX_OBSERVERS], or NULL */

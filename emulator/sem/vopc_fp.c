@@ -2,9 +2,8 @@
  * functions.
  *
  * Input denormals are flushed as MODE says, by the host's float mode; classes see them
- * as they are. clamp only asks for exceptions, which are not modelled. The manual's
- * table 112 misprints U: it is true if either operand is a NaN.
- * SPDX-License-Identifier: MIT
+ * as they are. clamp only asks for exceptions (excp.c). The manual's table 112
+ * misprints U: it is true if either operand is a NaN. SPDX-License-Identifier: MIT
  */
 #include "fp.h"
 

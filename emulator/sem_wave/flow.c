@@ -247,18 +247,12 @@ WAVE_OP(s_and_not1_wrexec_b64) { return exec_op(w, u, F_AND_NOT1, true, true); }
 
 /* ---- hardware registers ---------------------------------------------------------- */
 
-static uint32_t reg_mask(unsigned imm)
-{
-    unsigned offset = imm >> 6 & 31, size = (imm >> 11 & 31) + 1;
-    return (uint32_t)(((UINT64_C(1) << size) - 1) << offset);
-}
-
 WAVE_OP(s_getreg_b32)
 {
     unsigned imm = (uint16_t)u->imm;
     if ((imm & 63) == HWREG_SHADER_CYCLES && !wave_clock_ready(w, u->isa_op))
         return wave_stop(w, STOP_YIELD, u);
-    w->sgpr[u->d] = (wave_getreg(w, imm & 63) & reg_mask(imm)) >> (imm >> 6 & 31);
+    w->sgpr[u->d] = (wave_getreg(w, imm & 63) & hwreg_mask(imm)) >> (imm >> 6 & 31);
     return next(u);
 }
 
@@ -266,7 +260,7 @@ static const struct uop *setreg(struct wave *w, const struct uop *u)
 {
     unsigned imm = (uint16_t)u->imm;
     uint32_t value = (uint32_t)scalar_value(w, &u->s[0]);
-    wave_setreg(w, imm & 63, reg_mask(imm), value << (imm >> 6 & 31));
+    wave_setreg(w, imm & 63, hwreg_mask(imm), value << (imm >> 6 & 31));
     return next(u);
 }
 

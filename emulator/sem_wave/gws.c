@@ -16,10 +16,14 @@ static const struct uop *next(const struct uop *u)
     return u + u->dwords;
 }
 
+static unsigned resource_id(const struct wave *w, const struct uop *u)
+{
+    return ((w->sgpr[ISA_SEL_M0] >> 16 & 63u) + (unsigned)u->imm) % GWS_RESOURCES;
+}
+
 static atomic_ullong *resource(struct wave *w, const struct uop *u)
 {
-    unsigned id = (w->sgpr[ISA_SEL_M0] >> 16 & 63u) + (unsigned)u->imm;
-    return &w->emu->gws[id % GWS_RESOURCES];
+    return &w->emu->gws[resource_id(w, u)];
 }
 
 /* The operand of the first active lane; of lane 0 if there is none. */
@@ -68,12 +72,27 @@ WAVE_OP(ds_gws_sema_br)
 WAVE_OP(ds_gws_sema_p)
 {
     atomic_ullong *r = resource(w, u);
+    atomic_uint *waiting = &w->emu->gws_waiting[resource_id(w, u)];
     unsigned long long old = atomic_load(r);
     while ((int32_t)(uint32_t)old > 0)
-        if (atomic_compare_exchange_weak(r, &old,
-                                         with_counter(old, (int32_t)(uint32_t)old - 1)))
+        if (atomic_compare_exchange_weak(
+                r, &old, with_counter(old, (int32_t)(uint32_t)old - 1))) {
+            if (w->gws_waits)
+                atomic_fetch_sub(waiting, 1);
+            w->gws_waits = false;
             return next(u);
+        }
+    if (!w->gws_waits)
+        atomic_fetch_add(waiting, 1);
+    w->gws_waits = true;
     return wave_stop(w, STOP_GWS, u);
+}
+
+/* As many tokens as there are waves that wait for one. */
+WAVE_OP(ds_gws_sema_release_all)
+{
+    add(resource(w, u), atomic_load(&w->emu->gws_waiting[resource_id(w, u)]));
+    return next(u);
 }
 
 /* Arrive once; leave when the generation has changed since. The last wave to arrive

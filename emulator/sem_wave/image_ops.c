@@ -12,6 +12,11 @@ WAVE_OP(image_load)
     return x_image_load(w, u);
 }
 
+WAVE_OP(image_msaa_load)
+{
+    return x_image_msaa_load(w, u);
+}
+
 WAVE_OP(image_store)
 {
     return x_image_store(w, u);

@@ -141,6 +141,14 @@ WAVE_OP(s_rfe_b64)
     return trap_return(w, u, scalar_value(w, &u->s[0]));
 }
 
+/* A compute wave has no export buffer: the values go nowhere. Observers see the export
+ * and its registers. */
+WAVE_OP(export_values)
+{
+    (void)w;
+    return next(u);
+}
+
 /* Pads the space behind a program. */
 WAVE_OP(s_code_end)
 {

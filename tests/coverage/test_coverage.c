@@ -51,6 +51,11 @@ static const char *why_unsupported(unsigned op)
 /* ---- programs by hand: what random programs do not contain --------------------------
  */
 
+/* An image resource of zeros. */
+#define UNBOUND                                                                        \
+    "s_mov_b64 s[88:89], 0;s_mov_b64 s[90:91], 0;"                                     \
+    "s_mov_b64 s[92:93], 0;s_mov_b64 s[94:95], 0;"
+
 #define BVH                                                                            \
     "s_lshr_b64 s[100:101], s[82:83], 8;s_bitset1_b32 s101, 31;s_mov_b32 s102, 15;"    \
     "s_mov_b32 s103, 0x81000000;v_mov_b32 v8, 0;v_mov_b32 v9, 0;"
@@ -98,6 +103,14 @@ static const struct {
      EMU_FAULT_NONE},
     {"s_mov_b32 m0, 0;v_mov_b32 v1, 1;ds_gws_init v1 gds;ds_gws_sema_v gds;"
      "ds_gws_sema_br v1 gds;ds_gws_sema_p gds",
+     EMU_FAULT_NONE},
+    {"s_mov_b32 m0, 0;ds_gws_sema_release_all gds", EMU_FAULT_NONE},
+    {"exp mrt0 v0, v1, v2, v3 done", EMU_FAULT_NONE},
+    {UNBOUND "image_msaa_load v[0:3], v[8:10], s[88:95] dmask:0x1 "
+             "dim:SQ_RSRC_IMG_2D_MSAA",
+     EMU_FAULT_NONE},
+    {UNBOUND "image_msaa_load v[0:3], [v8, v9, v10], s[88:95] dmask:0x1 "
+             "dim:SQ_RSRC_IMG_2D_MSAA",
      EMU_FAULT_NONE},
     {"v_mov_b32 v9, 0;v_mov_b32 v8, -1;ds_bvh_stack_rtn_b32 v10, v9, v8, v[18:21]",
      EMU_FAULT_NONE},

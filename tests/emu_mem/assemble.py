@@ -33,7 +33,7 @@ def assemble(lines, wave):
         m = re.search(r"^\s*(.*?)\s*; encoding: \[(.*?)\]", line)
         if m:
             data = bytes(int(x, 0) for x in m[2].replace("A", "0").split(","))
-            if "fixup" in line:
+            if "A" in m[2]:
                 sys.exit("use numbers for branch distances: " + line)
             words = [int.from_bytes(data[i:i + 4], "little") for i in range(0, len(data), 4)]
             i = len(out)

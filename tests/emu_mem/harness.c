@@ -84,6 +84,7 @@ bool run_on(struct run *r, enum emu_simd simd)
         .queue = &r->queue,
         .rsrc1 = 63u | (mode & 0xffu) << 12 | (mode >> 8 & 1u) << 21 |
                  (mode >> 9 & 1u) << 23,
+        .rsrc2 = r->rsrc2,
         .wave64 = r->lanes == 64,
         .lds_bytes = r->lds_bytes,
         .scratch_bytes = r->scratch_bytes,

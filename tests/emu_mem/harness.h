@@ -28,6 +28,7 @@ struct run {
     uint32_t float_mode; /* MODE[7:0]; bit 8: DX10_CLAMP, bit 9: IEEE */
     void *memory;        /* mapped for the program if not NULL */
     uint64_t memory_bytes;
+    uint32_t rsrc2;          /* exceptions enabled at launch: bits 30:24 */
     unsigned waves;          /* 0: one */
     const uint32_t *handler; /* trap handler, or NULL */
     size_t handler_bytes;

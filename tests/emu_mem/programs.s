@@ -339,6 +339,202 @@ v_mov_b32 v13, v5
 .long 0x7e14cd0b
 .long 0x7f18cd0d
 
+// ---- float exceptions: the flags that each of eight instructions leaves
+
+@excp_f32
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_add_f32 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v10, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_mul_f32 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v11, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_fma_f32 v18, v2, v3, v4
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v12, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_sub_f32 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v13, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_rcp_f32 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v14, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_sqrt_f32 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v15, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_cvt_i32_f32_e64 v18, v2 clamp
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v16, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_max_f32 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v17, s8
+
+@excp_f64
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_add_f64 v[18:19], v[2:3], v[4:5]
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v10, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_mul_f64 v[18:19], v[2:3], v[4:5]
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v11, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_fma_f64 v[18:19], v[2:3], v[4:5], v[6:7]
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v12, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_cvt_f32_f64 v18, v[2:3]
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v13, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_sqrt_f64 v[18:19], v[2:3]
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v14, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_rcp_f64 v[18:19], v[2:3]
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v15, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+.long 0x7c420902
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v16, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_cvt_f64_f32 v[18:19], v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v17, s8
+
+@excp_f16
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_add_f16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v10, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_mul_f16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v11, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_fma_f16 v18, v2, v3, v4
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v12, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_mul_f16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v13, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_cvt_f16_f32 v18, v5
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v14, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_cvt_f16_u16 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v15, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_cvt_pk_rtz_f16_f32 v18, v5, v6
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v16, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_ldexp_f16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v17, s8
+
+@excp_rest
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_rsq_f32 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v10, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_log_f32 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v11, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_exp_f32 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v12, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_rcp_iflag_f32 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v13, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+.long 0xd411806a
+.long 0x00020702
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v14, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_div_fixup_f32 v18, v4, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v15, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_mul_dx9_zero_f32 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v16, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_sin_f32 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v17, s8
+
+// Lane 3 alone divides by zero, and is not always there.
+@excp_exec
+s_mov_b64 s[10:11], exec
+v_rcp_f32 v18, v2
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+s_and_not1_b64 exec, exec, 8
+v_rcp_f32 v18, v2
+s_mov_b64 exec, s[10:11]
+s_getreg_b32 s9, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v10, s8
+v_mov_b32 v11, s9
+v_mov_b32 v12, v18
+
+@excp_trap
+s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 7), 4
+v_rcp_f32 v12, v2
+s_nop 0
+v_mov_b32 v10, s16
+v_mov_b32 v11, s19
+v_add_f32 v13, v3, v3
+
+@excp_launch
+v_rcp_f32 v12, v2
+s_nop 0
+v_mov_b32 v10, s16
+v_mov_b32 v11, s19
+
+// ---- GDS and GWS
+
+@gds
+s_mov_b32 m0, 0x01000040
+v_mov_b32 v18, 8
+v_lshlrev_b32 v19, 2, v0
+ds_store_b32 v18, v2 offset:4 gds
+ds_add_rtn_u32 v10, v18, v3 offset:4 gds
+s_waitcnt lgkmcnt(0)
+ds_load_b32 v11, v18 offset:4 gds
+s_mov_b32 m0, 0x00000200
+v_mov_b32 v18, 0x10c
+ds_load_b32 v12, v18 gds
+s_mov_b32 m0, 0x01000040
+ds_append v13 gds
+ds_consume v14 gds
+s_waitcnt lgkmcnt(0)
+ds_store_b32 v19, v4
+ds_load_b32 v15, v19
+
+@gds_range
+s_mov_b32 m0, 0x01000008
+v_mov_b32 v18, 8
+ds_load_b32 v10, v18 gds
+
+@exports
+exp mrt0 v2, v3, v4, v5 done
+v_mov_b32 v10, 1
+
 // ---- buffers: the resource is in s[4:7], more scalars in s8...
 
 // v2: offset or index, v3: data
@@ -487,6 +683,11 @@ image_load v[15:16], v[2:3], s[4:11] dmask:0xb dim:SQ_RSRC_IMG_2D unorm d16
 v_and_b32 v2, 0xffff, v2
 v_lshl_or_b32 v2, v3, 16, v2
 image_load v17, v2, s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm a16
+s_waitcnt vmcnt(0)
+
+@img_msaa
+image_load v[10:13], v[2:4], s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D_MSAA unorm
+image_msaa_load v[14:17], v[2:4], s[4:11] dmask:0x2 dim:SQ_RSRC_IMG_2D_MSAA
 s_waitcnt vmcnt(0)
 
 @img_store

@@ -257,12 +257,38 @@ START_TEST(atomics)
 }
 END_TEST
 
+/* Four samples of each texel of 8 x 8, side by side: rows are padded to 256 bytes. */
+START_TEST(multisampled)
+{
+    BEGIN(img_msaa);
+    set_img(
+        &(struct img){.type = 14, .format = 42, .width = 8, .height = 8, .levels = 3});
+    for (unsigned l = 0; l < LANES; l++) {
+        r.in[0][l] = l % 9;
+        r.in[1][l] = l / 8;
+        r.in[2][l] = l % 5;
+    }
+    FOR_EACH_RUN(&r)
+    {
+        ck_no_fault(&r);
+        for (unsigned l = 0; l < r.lanes; l++) {
+            unsigned x = l % 9, y = l / 8, s = l % 5;
+            for (unsigned k = 0; k < 4; k++) {
+                uint32_t t = x < 8 && s < 4 ? memory[y * 64 + x * 4 + s] : 0;
+                ck_row_eq(&r, k, l, bits((float)(t >> 8 * k & 255) / 255.0f));
+                uint32_t m = x < 8 && s + k < 4 ? memory[y * 64 + x * 4 + s + k] : 0;
+                ck_row_eq(&r, 4 + k, l, bits((float)(m >> 8 & 255) / 255.0f));
+            }
+        }
+    }
+}
+END_TEST
+
 /* What is not modelled is refused by name. */
 START_TEST(refused)
 {
     static const struct img images[] = {
         {.type = 9, .format = 42, .width = 8, .height = 8, .levels = 1, .swizzle = 27},
-        {.type = 14, .format = 42, .width = 8, .height = 8, .levels = 1},
         {.type = 9, .format = 109, .width = 8, .height = 8, .levels = 1},
         {.type = 0, .format = 42, .width = 8, .height = 8, .levels = 1},
     };
@@ -580,6 +606,7 @@ int main(void)
     tcase_add_test(t, levels);
     tcase_add_test(t, volume);
     tcase_add_test(t, atomics);
+    tcase_add_test(t, multisampled);
     tcase_add_test(t, refused);
     tcase_add_test(t, filters);
     tcase_add_test(t, implicit_lod);
