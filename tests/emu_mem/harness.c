@@ -76,6 +76,8 @@ bool run_on(struct run *r, enum emu_simd simd)
     map(emu, r->out, sizeof r->out, EMU_MEM_READ | EMU_MEM_WRITE, "out");
     if (r->memory)
         map(emu, r->memory, r->memory_bytes, EMU_MEM_READ | EMU_MEM_WRITE, "memory");
+    if (r->observer)
+        ck_assert_int_eq(emu_add_observer(emu, r->observer), RD_OK);
     uint32_t mode = r->float_mode;
     struct emu_dispatch d = {
         .entry = (uint64_t)(uintptr_t)code,

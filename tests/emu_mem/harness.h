@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu.h"
+#include "event.h"
 
 #define ROWS  8
 #define LANES 64
@@ -32,9 +32,10 @@ struct run {
     unsigned waves;          /* 0: one */
     const uint32_t *handler; /* trap handler, or NULL */
     size_t handler_bytes;
-    struct emu_queue queue; /* tba is filled in */
-    uint64_t body_pc;       /* out: where the body was */
-    struct emu_fault fault; /* kind EMU_FAULT_NONE if it ran to its end */
+    struct emu_queue queue;              /* tba is filled in */
+    const struct emu_observer *observer; /* or NULL */
+    uint64_t body_pc;                    /* out: where the body was */
+    struct emu_fault fault;              /* kind EMU_FAULT_NONE if it ran to its end */
 };
 
 /* Run r on one level; false if the host lacks it. */

@@ -506,6 +506,25 @@ s_nop 0
 v_mov_b32 v10, s16
 v_mov_b32 v11, s19
 
+// Output modifiers on sums with -0.
+@omod
+v_add_f32_e64 v10, v2, v3 mul:2
+v_add_f32_e64 v11, v2, v3 div:2
+v_add_f32_e64 v12, v2, v3 clamp mul:4
+v_add_f64 v[13:14], v[4:5], v[6:7] mul:2
+v_add_f64 v[15:16], v[4:5], v[6:7] div:2
+v_add_f16_e64 v17, v8, v9 div:2
+
+@movrel
+s_mov_b32 m0, 0x30002
+v_movrelsd_2_b32 v10, v2
+v_swaprel_b32 v10, v2
+s_mov_b32 m0, 2
+s_movreld_b64 s[8:9], s[4:5]
+s_movrels_b32 s8, s4
+v_movreld_b32 v10, v2
+v_movrels_b32 v10, v2
+
 // ---- GDS and GWS
 
 @gds
