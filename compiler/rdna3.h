@@ -48,8 +48,9 @@ struct vreg {
     bool mask;           /* one bit per lane: may be vcc_lo */
     uint8_t width;       /* dwords */
     uint32_t begin, end; /* instructions */
-    bool used;
-    int phys; /* -1: none yet */
+    bool used, brief;    /* brief: of one instruction, for a value in scratch */
+    bool fixed;          /* set at launch */
+    int phys;            /* -1: none yet */
 };
 
 /* A loop in the instructions. */
@@ -113,6 +114,10 @@ struct rdna3 {
     uint32_t kernarg, group[3], item[3]; /* + 1; 0: not used */
     uint32_t groups[3], blocks[3];
     unsigned sgprs, vgprs; /* used */
+    unsigned scratch_bytes;
+    uint32_t failed_at; /* instruction where registers ran out */
+    bool failed_vector; /* which */
+    bool thrifty;       /* with SGPRs */
     rd_status status;
     char *error;
 };
@@ -196,6 +201,8 @@ void rdna3_allocate(struct rdna3 *r);
 /* Text of the code, with the waits that it needs. */
 void rdna3_print_code(struct rdna3 *r, struct cc_text *t);
 
+/* Make room where an allocation failed; false if that is not possible. */
+bool rdna3_spill(struct rdna3 *r);
 /* From chosen instructions to final ones, with registers. */
 void rdna3_finish(struct rdna3 *r);
 

@@ -439,7 +439,7 @@ static struct mi_opnd base_plus(struct rdna3 *r, uint32_t memory, int64_t offset
         n++;
     }
     struct rdna3_base *b = cc_arena_alloc(&r->arena, sizeof *b);
-    if (n == MAX_BASES || !b)
+    if (n == (r->thrifty ? 4 : MAX_BASES) || !b)
         return (struct mi_opnd){0};
     struct mi_opnd d = mi_reg(r, rdna3_reg(r, false, 2)), p = r->param[memory];
     struct mi_opnd lo[3] = {mi_part(d, 0), mi_part(p, 0), mi_imm((int32_t)offset)};

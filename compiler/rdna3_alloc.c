@@ -74,7 +74,7 @@ static void find_intervals(struct rdna3 *r)
                 continue;
             struct vreg *v = &r->regs[o->reg];
             if (!v->used)
-                v->begin = v->phys >= 0 ? 0 : i;
+                v->begin = v->fixed ? 0 : i;
             v->used = true;
             v->end = i;
         }
@@ -158,6 +158,8 @@ static void place(struct scan *s, struct vreg *v)
             occupy(s, v, at);
             return;
         }
+    s->r->failed_at = v->begin;
+    s->r->failed_vector = v->vector;
     rdna3_fail(s->r, RD_E_RANGE, 0, "the kernel needs more than %u %s", limit,
                v->vector ? "VGPRs" : "SGPRs");
 }
@@ -185,7 +187,7 @@ void rdna3_allocate(struct rdna3 *r)
     }
     for (uint32_t i = 0; i < r->n_regs; i++) {
         struct vreg *v = &r->regs[i];
-        if (v->used && v->phys >= 0)
+        if (v->used && v->fixed)
             occupy(&s, v, (unsigned)v->phys);
         else if (v->used)
             order[n++] = v;

@@ -39,6 +39,44 @@ static void restore(struct rdna3 *r, const struct saved *s)
     r->error[0] = 0;
 }
 
+#define MAX_SPILLS 200
+
+static void forget_allocation(struct rdna3 *r)
+{
+    for (uint32_t i = 0; i < r->n_regs; i++) {
+        struct vreg *v = &r->regs[i];
+        v->used = false;
+        v->begin = v->end = 0;
+        v->phys = v->fixed ? v->phys : -1;
+    }
+    r->vgprs = r->sgprs = 0;
+    free(r->loops);
+    r->loops = NULL;
+    r->n_loops = 0;
+    r->status = RD_OK;
+    r->error[0] = 0;
+}
+
+/* Registers; with scratch if there are too few VGPRs. */
+static void allocate(struct rdna3 *r)
+{
+    rdna3_allocate(r);
+    for (unsigned i = 0; i < MAX_SPILLS; i++) {
+        char why[CC_ERROR_BYTES];
+        if (r->status != RD_E_RANGE || !r->failed_vector)
+            return;
+        memcpy(why, r->error, sizeof why);
+        r->status = RD_OK;
+        if (!rdna3_spill(r)) {
+            r->status = RD_E_RANGE;
+            memcpy(r->error, why, sizeof why);
+            return;
+        }
+        forget_allocation(r);
+        rdna3_allocate(r);
+    }
+}
+
 void rdna3_finish(struct rdna3 *r)
 {
     struct saved s = {0};
@@ -53,7 +91,7 @@ void rdna3_finish(struct rdna3 *r)
             rdna3_allocate(r);
         if (r->status == RD_E_RANGE) { /* as it came, fewer values live at once */
             restore(r, &s);
-            rdna3_allocate(r);
+            allocate(r);
         }
     }
     if (r->status == RD_OK)

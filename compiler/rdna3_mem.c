@@ -306,8 +306,8 @@ static bool load_scalar(struct rdna3 *r, uint32_t at)
     struct rdna3_place *p = &r->place[at];
     struct around a;
     int begin = 0;
-    if (is_lds(r, n) || cc_dtype_bytes(n->dtype) != 4 || !rdna3_is_uniform(r, p) ||
-        stored_to(r, p->memory))
+    if (r->thrifty || is_lds(r, n) || cc_dtype_bytes(n->dtype) != 4 ||
+        !rdna3_is_uniform(r, p) || stored_to(r, p->memory))
         return false;
     loads_around(r, at, &a);
     unsigned count = widest(r, at, &a, 4, &begin), log = count == 4 ? 2 : count == 2;

@@ -296,12 +296,15 @@ static void launch_registers(struct rdna3 *r)
     int next = 2;
     r->kernarg = rdna3_reg(r, false, 2) + 1;
     r->regs[r->kernarg - 1].phys = 0;
+    r->regs[r->kernarg - 1].fixed = true;
     for (unsigned d = 0; d < 3; d++) {
         r->group[d] = rdna3_reg(r, false, 1) + 1;
         r->regs[r->group[d] - 1].phys = next++;
+        r->regs[r->group[d] - 1].fixed = true;
     }
     uint32_t packed = rdna3_reg(r, true, 1);
     r->regs[packed].phys = 0;
+    r->regs[packed].fixed = true;
     bool many = r->blocks[1] > 1 || r->blocks[2] > 1;
     for (unsigned d = 0; d < 3; d++) {
         struct mi_opnd v = mi_reg(r, rdna3_reg(r, true, 1));
@@ -331,32 +334,43 @@ static void select_all(struct select *s)
     rdna3_order(r);
 }
 
+/* One attempt; thrifty: fewer values in SGPRs. */
+static rd_status attempt(const struct cc_prog *flat, bool thrifty, char **text,
+                         char *error)
+{
+    struct select s = {.r = {.error = error, .p = flat, .thrifty = thrifty}};
+    struct rdna3 *r = &s.r;
+    uint32_t groups[3];
+    error[0] = 0;
+    cc_prog_launch(flat, groups, r->blocks);
+    rdna3_mi(r, MI_ALU, "", 0, 0, NULL);
+    rdna3_open_scope(r, 0);
+    rdna3_plan(r);
+    if (r->status == RD_OK)
+        select_all(&s);
+    if (r->status == RD_OK)
+        rdna3_finish(r);
+    rd_status st = r->status == RD_OK ? rdna3_print(r, text) : r->status;
+    free(r->code);
+    free(r->regs);
+    free(r->loops);
+    free(r->scopes);
+    cc_arena_free(&r->arena);
+    return st;
+}
+
 rd_status cc_rdna3(const struct cc_prog *p, char **text, char *error)
 {
-    struct select s = {.r = {.error = error}};
     struct cc_prog *flat;
-    uint32_t groups[3];
     error[0] = 0;
     rd_status st = cc_prog_unroll(p, &flat);
     if (st != RD_OK) {
         snprintf(error, CC_ERROR_BYTES, "unrolling: %s", rd_status_text(st));
         return st;
     }
-    s.r.p = flat;
-    cc_prog_launch(flat, groups, s.r.blocks);
-    rdna3_mi(&s.r, MI_ALU, "", 0, 0, NULL);
-    rdna3_open_scope(&s.r, 0);
-    rdna3_plan(&s.r);
-    if (s.r.status == RD_OK)
-        select_all(&s);
-    if (s.r.status == RD_OK)
-        rdna3_finish(&s.r);
-    st = s.r.status == RD_OK ? rdna3_print(&s.r, text) : s.r.status;
-    free(s.r.code);
-    free(s.r.regs);
-    free(s.r.loops);
-    free(s.r.scopes);
-    cc_arena_free(&s.r.arena);
+    st = attempt(flat, false, text, error);
+    if (st == RD_E_RANGE)
+        st = attempt(flat, true, text, error);
     cc_prog_destroy(flat);
     return st;
 }

@@ -26,6 +26,11 @@ static void print_descriptor(struct rdna3 *r, struct cc_text *t)
               "\t\t.amdhsa_user_sgpr_kernarg_segment_ptr 1\n");
     cc_out(t, "\t\t.amdhsa_kernarg_size %u\n", 8 * n_params(r->p));
     cc_out(t, "\t\t.amdhsa_group_segment_fixed_size %lld\n", (long long)r->lds_bytes);
+    if (r->scratch_bytes)
+        cc_out(t,
+               "\t\t.amdhsa_private_segment_fixed_size %u\n"
+               "\t\t.amdhsa_enable_private_segment 1\n",
+               r->scratch_bytes);
     cc_out(t, "\t\t.amdhsa_next_free_vgpr %u\n\t\t.amdhsa_next_free_sgpr %u\n",
            r->vgprs ? r->vgprs : 1, r->sgprs ? r->sgprs : 1);
     cc_out(t, "\t\t.amdhsa_wavefront_size32 1\n\t\t.amdhsa_float_denorm_mode_32 3\n"
@@ -52,10 +57,10 @@ static void print_metadata(struct rdna3 *r, struct cc_text *t)
     cc_out(t,
            "    .group_segment_fixed_size: %lld\n    .kernarg_segment_align: 8\n"
            "    .kernarg_segment_size: %u\n    .max_flat_workgroup_size: %u\n"
-           "    .name: %s\n    .private_segment_fixed_size: 0\n"
+           "    .name: %s\n    .private_segment_fixed_size: %u\n"
            "    .reqd_workgroup_size:\n      - %u\n      - %u\n      - %u\n",
-           (long long)r->lds_bytes, 8 * n_params(r->p), lanes, name, r->blocks[0],
-           r->blocks[1], r->blocks[2]);
+           (long long)r->lds_bytes, 8 * n_params(r->p), lanes, name, r->scratch_bytes,
+           r->blocks[0], r->blocks[1], r->blocks[2]);
     cc_out(t,
            "    .sgpr_count: %u\n    .symbol: %s.kd\n    .vgpr_count: %u\n"
            "    .wavefront_size: 32\namdhsa.target: amdgcn-amd-amdhsa--gfx1100\n"

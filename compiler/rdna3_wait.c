@@ -6,7 +6,7 @@
  * At labels and before branches nothing is under way.
  * SPDX-License-Identifier: MIT
  */
-#include "rdna3.h"
+#include "rdna3_hazard.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -160,6 +160,7 @@ static bool is_idle(const struct rdna3 *r, const struct mi *m)
 void rdna3_print_code(struct rdna3 *r, struct cc_text *t)
 {
     struct wait w = {.r = r, .t = t};
+    struct rdna3_hazards h = {.r = r, .t = t};
     for (uint32_t i = 0; i < r->n_code; i++) {
         const struct mi *m = &r->code[i];
         if (is_idle(r, m))
@@ -170,16 +171,22 @@ void rdna3_print_code(struct rdna3 *r, struct cc_text *t)
             vm = lgkm = 0;
         if (m->kind == MI_BARRIER)
             lgkm = 0;
+        size_t before = t->len;
         wait_for(&w, vm, lgkm);
         if (m->kind == MI_BARRIER)
             wait_stores(&w);
+        if (t->len != before)
+            rdna3_hazard_wait(&h);
+        rdna3_hazard_before(&h, m);
         if (m->kind == MI_LABEL) {
             cc_out(t, ".L%s_%u:\n", r->p->name, m->label);
             continue;
         }
-        if (m->kind == MI_END) /* the registers are free while stores finish */
+        /* registers are free while stores finish; scratch is not */
+        if (m->kind == MI_END && r->scratch_bytes == 0)
             cc_out(t, "\ts_nop 0\n\ts_sendmsg sendmsg(MSG_DEALLOC_VGPRS)\n");
         begin(&w, m);
         print_inst(&w, m);
+        rdna3_hazard_after(&h, m);
     }
 }
