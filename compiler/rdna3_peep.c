@@ -215,8 +215,43 @@ static bool fold_dpp(struct peep *p, uint32_t at, unsigned place)
     return true;
 }
 
+/* d = max(d, a); d = max(d, b)  becomes  d = max3(d, a, b) */
+static bool fold_chain(struct peep *p, uint32_t at)
+{
+    static const char max[] = "v_max_f32 %0, %1, %2";
+    struct rdna3 *r = p->r;
+    struct mi *m = &r->code[at];
+    const struct mi_opnd *d = &m->opnd[0];
+    if (strcmp(m->text, max) != 0 || m->opnd[1].kind != MI_REG ||
+        m->opnd[1].reg != d->reg || m->opnd[1].sub != d->sub)
+        return false;
+    for (uint32_t i = at; i-- > 0 && p->stretch[i] == p->stretch[at];) {
+        const struct mi *x = &r->code[i];
+        bool touches = false;
+        for (unsigned j = 0; j < MI_OPNDS && !p->gone[i]; j++)
+            touches = touches || overlaps(&x->opnd[j], d);
+        if (!touches)
+            continue;
+        struct mi_opnd s[3] = {m->opnd[1], x->opnd[2], m->opnd[2]};
+        if (strcmp(x->text, max) != 0 || x->opnd[0].reg != d->reg ||
+            x->opnd[0].sub != d->sub || x->opnd[1].kind != MI_REG ||
+            x->opnd[1].reg != d->reg || x->opnd[1].sub != d->sub ||
+            overlaps(&x->opnd[2], d) || overlaps(&m->opnd[2], d) ||
+            !readable(r, s, 3) ||
+            (s[1].kind == MI_REG && touched(p, i, at, &s[1], true)))
+            return false;
+        m->text = "v_max3_f32 %0, %1, %2, %3";
+        memcpy(m->opnd + 1, s, sizeof s);
+        p->gone[i] = true;
+        return true;
+    }
+    return false;
+}
+
 static void fold(struct peep *p, uint32_t at)
 {
+    if (fold_chain(p, at))
+        return;
     for (unsigned place = 2; place >= 1; place--) {
         if (fold_dpp(p, at, place))
             return;
