@@ -15,7 +15,9 @@
 struct abi_ctx {
     struct gdev *dev;
     const struct abi_host *host;
-    int log_fd;           /* -1: no log */
+    int log_fd;                                 /* -1: no log */
+    bool runtime_enabled, ttmp_setup, debugged; /* kfd_debug.c */
+    uint64_t r_debug;
     struct cs_tables *cs; /* drm_cs.c; NULL until somebody needs it */
 };
 
@@ -93,6 +95,11 @@ ABI_HANDLER(drm_wait_cs);
 ABI_HANDLER(drm_wait_fences);
 ABI_HANDLER(drm_wait_idle);
 ABI_HANDLER(smi_events);
+ABI_HANDLER(runtime_enable);
+ABI_HANDLER(debug_trap);
+
+struct kfd_process_device_apertures;
+void abi_fill_apertures(struct kfd_process_device_apertures *a);
 
 /* dmabuf.c, used by both files */
 RD_CHECKED int abi_dmabuf_create(struct abi_ctx *ctx, uint32_t bo, bool cloexec,

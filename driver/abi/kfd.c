@@ -50,7 +50,7 @@ static int get_clock_counters(struct abi_ctx *ctx, void *argp, size_t size)
     return 0;
 }
 
-static void fill_apertures(struct kfd_process_device_apertures *a)
+void abi_fill_apertures(struct kfd_process_device_apertures *a)
 {
     *a = (struct kfd_process_device_apertures){
         .lds_base = LDS_BASE,
@@ -67,7 +67,7 @@ static int get_apertures(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_get_process_apertures_args *args = argp;
     (void)ctx, (void)size;
-    fill_apertures(&args->process_apertures[0]);
+    abi_fill_apertures(&args->process_apertures[0]);
     args->num_of_nodes = 1;
     return 0;
 }
@@ -78,7 +78,7 @@ static int get_apertures_new(struct abi_ctx *ctx, void *argp, size_t size)
     (void)ctx, (void)size;
     if (args->num_of_nodes) {
         struct kfd_process_device_apertures a;
-        fill_apertures(&a);
+        abi_fill_apertures(&a);
         if (!abi_put(args->kfd_process_device_apertures_ptr, &a, sizeof(a)))
             return -EFAULT;
     }
@@ -151,15 +151,6 @@ static int set_xnack_mode(struct abi_ctx *ctx, void *argp, size_t size)
     return args->xnack_enabled ? -EPERM : 0;
 }
 
-static int runtime_enable(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    struct kfd_ioctl_runtime_enable_args *args = argp;
-    (void)size;
-    gdev_runtime_enable(ctx->dev,
-                        args->mode_mask & KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK);
-    return 0;
-}
-
 #define CALL(nr, type, name, fn) [nr] = {name, sizeof(struct type), fn, 0, false}
 #define REFUSED(nr, name, err)   [nr] = {name, 0, NULL, err, false}
 
@@ -211,7 +202,7 @@ const struct abi_call abi_kfd_calls[] = {
     CALL(0x23, kfd_ioctl_get_available_memory_args, "AVAILABLE_MEMORY",
          abi_available_memory),
     CALL(0x24, kfd_ioctl_export_dmabuf_args, "EXPORT_DMABUF", abi_dmabuf_export),
-    CALL(0x25, kfd_ioctl_runtime_enable_args, "RUNTIME_ENABLE", runtime_enable),
-    REFUSED(0x26, "DBG_TRAP", EINVAL),
+    CALL(0x25, kfd_ioctl_runtime_enable_args, "RUNTIME_ENABLE", abi_runtime_enable),
+    CALL(0x26, kfd_ioctl_dbg_trap_args, "DBG_TRAP", abi_debug_trap),
 };
 const unsigned abi_kfd_count = sizeof(abi_kfd_calls) / sizeof(abi_kfd_calls[0]);

@@ -54,11 +54,13 @@ struct gdev_queue {
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
     _Atomic bool standing;    /* worker stands still inside a packet, being suspended */
     _Atomic bool excepted;    /* the trap handler has reported an exception of it */
-    uint32_t saved_waves;     /* queue_lock; inside the kernel when it was suspended */
-    uint64_t packet;          /* worker only: index of the packet, for the dispatch */
-    bool at_work;  /* worker only: the simulated clock waits for this queue */
-    uint64_t time; /* worker only: simulated time of this queue */
-    uint64_t seen; /* doorbell value at the last wake-up; poller only */
+    bool wanted, suspended;   /* queue_lock; active: wanted and not suspended */
+    _Atomic uint64_t exceptions; /* raised and not cleared */
+    uint32_t saved_waves; /* queue_lock; inside the kernel when it was suspended */
+    uint64_t packet;      /* worker only: index of the packet, for the dispatch */
+    bool at_work;         /* worker only: the simulated clock waits for this queue */
+    uint64_t time;        /* worker only: simulated time of this queue */
+    uint64_t seen;        /* doorbell value at the last wake-up; poller only */
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
     _Atomic uint64_t host_fault;
@@ -116,6 +118,10 @@ enum cp_error {
 enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *detail);
 /* Report exceptions (bits of the kernel's interface) that the trap handler has sent. */
 void cp_exception(struct gdev_queue *q, uint64_t exceptions, const char *detail);
+/* Note exceptions; true: a debugger wants them, and nobody else gets them. */
+bool cp_debugged(struct gdev_queue *q, uint64_t exceptions);
+/* To the runtime through the context save area; false: it is not there. */
+bool cp_tell_runtime(struct gdev_queue *q, uint64_t exceptions);
 void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm);
 
 #define CP_HOST_FAULT_WRITE (1ull << 63)

@@ -224,7 +224,7 @@ static void halt(struct gdev_queue *q)
 }
 
 /* The kernel's way: the reason where the save area says, then its event. */
-static bool report_to_runtime(struct gdev_queue *q, uint64_t exceptions)
+bool cp_tell_runtime(struct gdev_queue *q, uint64_t exceptions)
 {
     uint64_t reason_va;
     uint32_t event_id;
@@ -258,7 +258,8 @@ enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *de
     halt(q);
     fprintf(stderr, "rdna3: queue %u: %s%s%s\n", q->id, code->text, detail ? ": " : "",
             detail ? detail : "");
-    if (!report_to_runtime(q, 1ull << (code->ec - 1)))
+    uint64_t exceptions = 1ull << (code->ec - 1);
+    if (!cp_debugged(q, exceptions) && !cp_tell_runtime(q, exceptions))
         report_to_queue(q, code->inactive);
     return CP_HALT;
 }
@@ -271,7 +272,7 @@ void cp_exception(struct gdev_queue *q, uint64_t exceptions, const char *detail)
     for (unsigned i = 0; i < sizeof(error_codes) / sizeof(error_codes[0]); i++)
         if (exceptions >> (error_codes[i].ec - 1) & 1)
             inactive = error_codes[i].inactive;
-    if (!report_to_runtime(q, exceptions))
+    if (!cp_debugged(q, exceptions) && !cp_tell_runtime(q, exceptions))
         report_to_queue(q, inactive);
 }
 

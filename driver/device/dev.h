@@ -128,6 +128,10 @@ struct gdev {
     struct dev_smi *smi;
     unsigned n_smi;
 
+    bool debug_on; /* queue_lock */
+    int debug_fd;
+    _Atomic uint64_t debug_mask; /* exceptions that go to the debugger */
+
     _Atomic uint64_t tba, tma;
     _Atomic bool runtime_enabled;
 };
@@ -150,6 +154,9 @@ bool dev_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd);
 
 /* queue.c: as gdev_queue_destroy, for queues of the device itself */
 void dev_queue_remove(struct gdev *dev, uint32_t id, bool internal);
+
+/* queue.c: let the worker see a change of wanted or suspended. Queue lock held. */
+void dev_queue_apply(struct gdev_queue *q);
 
 /* svm.c, event.c */
 void dev_svm_init(struct svm *svm);

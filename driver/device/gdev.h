@@ -203,6 +203,29 @@ unsigned gdev_queue_count(struct gdev *dev);
 /* Look at the doorbells now instead of at the next poll. */
 void gdev_kick(struct gdev *dev);
 
+/* ---- debugging (debug.c); exceptions are bits of the kernel's interface ---- */
+
+/* Exceptions that a debugger takes instead of the runtime; it is told by a byte written
+ * to fd, which the device owns from now on. fd -1: no debugger. */
+void gdev_debug(struct gdev *dev, int fd, uint64_t exceptions);
+void gdev_debug_mask(struct gdev *dev, uint64_t exceptions);
+/* Suspend or resume a queue, inside a kernel too. RD_E_NOT_FOUND: there is none that is
+ * not so already. */
+RD_CHECKED rd_status gdev_queue_suspend(struct gdev *dev, uint32_t id, bool suspend);
+
+struct gdev_queue_state {
+    uint32_t id;
+    struct gdev_queue_config config;
+    uint64_t exceptions;
+};
+/* Returns how many queues there are. */
+unsigned gdev_queue_list(struct gdev *dev, struct gdev_queue_state *out, unsigned room);
+/* A queue with exceptions that the debugger takes. */
+bool gdev_queue_raised(struct gdev *dev, struct gdev_queue_state *out);
+void gdev_queue_clear(struct gdev *dev, uint32_t id, uint64_t exceptions);
+/* Hand exceptions on to the runtime. */
+void gdev_queue_tell(struct gdev *dev, uint32_t id, uint64_t exceptions);
+
 /* ---- the kernel's rings (submit.c) ---- */
 
 enum gdev_engine {

@@ -26,6 +26,9 @@
 #define BOARD_CLOCK_HZ           100000000ull /* constant-rate counter */
 #define BOARD_SCLK_MHZ           2482u
 #define BOARD_MCLK_MHZ           1249u
+#define BOARD_FW_VERSION         550u
+#define BOARD_CAPABILITY         0x2807A280u
+#define BOARD_DEBUG_PROP         1495u
 #define BOARD_GB_ADDR_CONFIG     0x545u
 #define BOARD_LINK_MB_PER_S      31504u /* PCIe 4.0 x16 */
 #define BOARD_LINK_BYTES_PER_S   (BOARD_LINK_MB_PER_S * 1e6)

@@ -212,7 +212,8 @@ static struct gdev_queue *queue_new(struct gdev *dev,
     q->config = *config;
     q->step = steps[config->kind];
     q->busy = true;
-    atomic_store(&q->active, config->percentage > 0 && config->ring);
+    q->wanted = config->percentage > 0 && config->ring;
+    atomic_store(&q->active, q->wanted);
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->wake, NULL);
     pthread_cond_init(&q->idle, NULL);
@@ -341,6 +342,16 @@ static void preempt(struct gdev_queue *q)
     q->saved_waves = atomic_load(&q->in_dispatch) ? atomic_load(&q->watch.waves) : 0;
 }
 
+void dev_queue_apply(struct gdev_queue *q)
+{
+    bool active = q->wanted && !q->suspended;
+    atomic_store(&q->active, active);
+    q->control = active ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
+    poke(q);
+    if (!active)
+        preempt(q);
+}
+
 rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
                             uint64_t ring_bytes, uint32_t percentage, uint32_t priority)
 {
@@ -355,12 +366,8 @@ rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
         q->config.percentage = percentage;
         q->config.priority = priority;
         pthread_mutex_unlock(&q->lock);
-        bool active = ring && percentage;
-        atomic_store(&q->active, active);
-        q->control = active ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
-        poke(q);
-        if (!active)
-            preempt(q);
+        q->wanted = ring && percentage;
+        dev_queue_apply(q);
     }
     pthread_mutex_unlock(&dev->queue_lock);
     return q ? RD_OK : RD_E_NOT_FOUND;

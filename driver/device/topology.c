@@ -156,12 +156,13 @@ static rd_status emit_gpu_node(const struct sysfs_host *host,
             "gfx_target_version 110000\nvendor_id %u\ndevice_id %u\nlocation_id %u\n"
             "domain 0\ndrm_render_minor %u\nhive_id 0\nnum_sdma_engines 2\n"
             "num_sdma_xgmi_engines 0\nnum_sdma_queues_per_engine 6\nnum_cp_queues 8\n"
-            "max_engine_clk_fcompute %u\nlocal_mem_size 0\nfw_version 550\n"
-            "capability 671588992\ndebug_prop 1495\nsdma_fw_version 20\n"
+            "max_engine_clk_fcompute %u\nlocal_mem_size 0\nfw_version %u\n"
+            "capability %u\ndebug_prop %u\nsdma_fw_version 20\n"
             "unique_id %llu\nnum_xcc 1\nmax_engine_clk_ccompute 3400\n",
             BOARD_CUS * 2, caches_count(), SIMD_ID_BASE, BOARD_SE * BOARD_SA_PER_SE,
             BOARD_SA_PER_SE, BOARD_CU_PER_SA, BOARD_VENDOR, BOARD_DEVICE,
-            BOARD_LOCATION_ID, BOARD_RENDER_MINOR, BOARD_SCLK_MHZ, BOARD_UNIQUE_ID);
+            BOARD_LOCATION_ID, BOARD_RENDER_MINOR, BOARD_SCLK_MHZ, BOARD_FW_VERSION,
+            BOARD_CAPABILITY, BOARD_DEBUG_PROP, BOARD_UNIQUE_ID);
     if (st == RD_OK)
         st = emit_bank(out, 1, 1, host->vram_bytes, 384, BOARD_MCLK_MHZ);
     if (st == RD_OK)

@@ -577,6 +577,85 @@ START_TEST(destroy_in_kernel)
 }
 END_TEST
 
+/* A process debugs itself: queues stop inside kernels, errors come to its descriptor.
+ */
+START_TEST(debug_session)
+{
+    struct mock_queue q;
+    uint8_t *text = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+    int ends[2];
+    struct kfd_runtime_info info = {.runtime_state = 77};
+    struct kfd_ioctl_runtime_enable_args on = {.r_debug = 5, .mode_mask = 1}, off = {0};
+    struct kfd_ioctl_dbg_trap_args d = {.pid = (uint32_t)getpid(),
+                                        .op = KFD_IOC_DBG_TRAP_SET_FLAGS};
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(kfd(AMDKFD_IOC_RUNTIME_ENABLE, &on), 0);
+    ck_assert_int_eq(kfd(AMDKFD_IOC_RUNTIME_ENABLE, &on), -EBUSY);
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    memset(mem, 0, 4096);
+    spin_dispatch(&q, text);
+    ck_assert(counts());
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), -EINVAL); /* no session */
+    d.pid = 1;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), -EPERM);
+    d.pid = 0x7ffffff0;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), -ESRCH);
+    d = (struct kfd_ioctl_dbg_trap_args){
+        .pid = (uint32_t)getpid(),
+        .op = KFD_IOC_DBG_TRAP_ENABLE,
+        .enable = {.exception_mask = KFD_EC_MASK(EC_QUEUE_PACKET_UNSUPPORTED),
+                   .rinfo_ptr = (uintptr_t)&info,
+                   .rinfo_size = sizeof(info),
+                   .dbg_fd = 12345}};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), -EBADF);
+    d.enable.dbg_fd = (uint32_t)ends[1];
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    ck_assert_uint_eq(info.runtime_state, DEBUG_RUNTIME_STATE_ENABLED);
+    ck_assert_uint_eq(info.r_debug, 5);
+    uint32_t ids[2] = {q.id, 999};
+    d.op = KFD_IOC_DBG_TRAP_SUSPEND_QUEUES;
+    d.suspend_queues = (struct kfd_ioctl_dbg_trap_suspend_queues_args){
+        .queue_array_ptr = (uintptr_t)ids, .num_queues = 2};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 1);
+    ck_assert_uint_eq(ids[0], q.id);
+    ck_assert(ids[1] & (uint32_t)KFD_DBG_QUEUE_INVALID_MASK);
+    ck_assert(!counts());
+    struct kfd_queue_snapshot_entry entry;
+    d.op = KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT;
+    d.queue_snapshot = (struct kfd_ioctl_dbg_trap_queue_snapshot_args){
+        .snapshot_buf_ptr = (uintptr_t)&entry,
+        .num_queues = 1,
+        .entry_size = sizeof(entry)};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    ck_assert_uint_eq(d.queue_snapshot.num_queues, 1);
+    ck_assert_uint_eq(entry.ring_base_address, (uintptr_t)q.ring);
+    d.op = KFD_IOC_DBG_TRAP_RESUME_QUEUES;
+    d.resume_queues = (struct kfd_ioctl_dbg_trap_resume_queues_args){
+        .queue_array_ptr = (uintptr_t)ids, .num_queues = 1};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 1);
+    ck_assert(counts());
+    d.op = KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT;
+    memset(&d.query_debug_event, 0, sizeof(d.query_debug_event));
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), -EAGAIN);
+    __atomic_store_n(mem, 1, __ATOMIC_RELEASE);
+    ck_assert(mock_wait32(mem + 100, 1));
+    const uint32_t bad[] = {PM4(0x77, 1), 0};
+    char byte;
+    mock_submit(&q, bad, COUNT(bad));
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    ck_assert_uint_eq(d.query_debug_event.queue_id, q.id);
+    ck_assert(d.query_debug_event.exception_mask &
+              KFD_EC_MASK(EC_QUEUE_PACKET_UNSUPPORTED));
+    d.op = KFD_IOC_DBG_TRAP_DISABLE;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    mock_queue_destroy(&q);
+    ck_assert_int_eq(kfd(AMDKFD_IOC_RUNTIME_ENABLE, &off), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 int main(void)
 {
     mock_begin();
@@ -598,6 +677,7 @@ int main(void)
     tcase_add_test(t, suspend_and_resume);
     tcase_add_test(t, preempt_kernel);
     tcase_add_test(t, destroy_in_kernel);
+    tcase_add_test(t, debug_session);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_set_fork_status(r, CK_NOFORK);
