@@ -19,6 +19,9 @@
 #include "ctx.h"
 
 #define MAX_QUEUES 1024u
+/* KFD_DBG_QUEUE_*_MASK, which the header shifts into the sign bit */
+#define QUEUE_ERROR   (1u << KFD_DBG_QUEUE_ERROR_BIT)
+#define QUEUE_INVALID (1u << KFD_DBG_QUEUE_INVALID_BIT)
 
 int abi_runtime_enable(struct abi_ctx *ctx, void *argp, size_t size)
 {
@@ -75,11 +78,11 @@ static int each_queue(struct abi_ctx *ctx, uint64_t array, uint32_t count, bool 
         uint32_t id;
         if (!abi_get(&id, array + 4ull * i, 4))
             return -EFAULT;
-        id &= ~(uint32_t)(KFD_DBG_QUEUE_ERROR_MASK | KFD_DBG_QUEUE_INVALID_MASK);
+        id &= ~(QUEUE_ERROR | QUEUE_INVALID);
         if (gdev_queue_suspend(ctx->dev, id, suspend) == RD_OK)
             changed++;
         else
-            id |= (uint32_t)KFD_DBG_QUEUE_INVALID_MASK;
+            id |= QUEUE_INVALID;
         if (!abi_put(array + 4ull * i, &id, 4))
             return -EFAULT;
     }

@@ -618,7 +618,7 @@ START_TEST(debug_session)
         .queue_array_ptr = (uintptr_t)ids, .num_queues = 2};
     ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 1);
     ck_assert_uint_eq(ids[0], q.id);
-    ck_assert(ids[1] & (uint32_t)KFD_DBG_QUEUE_INVALID_MASK);
+    ck_assert(ids[1] & 1u << KFD_DBG_QUEUE_INVALID_BIT);
     ck_assert(!counts());
     struct kfd_queue_snapshot_entry entry;
     d.op = KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT;
