@@ -3,6 +3,7 @@
  * Knows neither how kernels are made (kernelize.c) nor who runs them.
  * SPDX-License-Identifier: MIT
  */
+#include "choose.h"
 #include "context.h"
 
 #include <stdio.h>
@@ -274,11 +275,22 @@ static rd_status measure(void *user, const struct cc_prog *p, uint64_t *cost)
                              c->search.runs ? c->search.runs : 2, cost, error);
 }
 
+static rd_status chosen_form(struct cc_context *c, cc_ref sink, struct cc_prog **out)
+{
+    struct cc_opt opt;
+    if (cc_choose(c->g, sink, &opt)) {
+        if (cc_linearize_opts(c->g, sink, 1, &opt, out) == RD_OK)
+            return RD_OK;
+        c->g->status = RD_OK; /* it does not fit: the plain form does */
+    }
+    return cc_linearize(c->g, sink, out);
+}
+
 static rd_status best_form(struct cc_context *c, cc_ref sink, struct cc_prog **out)
 {
     struct cc_beam beam = {.width = c->search.width, .cost = measure, .user = c};
     if (!c->search.width)
-        return cc_linearize(c->g, sink, out);
+        return chosen_form(c, sink, out);
     if (!c->device.measure) {
         snprintf(c->error, sizeof c->error, "the device has no clock to search by");
         return RD_E_UNSUPPORTED;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose.h"
 #include "graph.h"
 #include "cc_tensor.h"
 
@@ -259,6 +260,51 @@ START_TEST(several_targets_at_once)
 }
 END_TEST
 
+/* ---- the form without a search ---- */
+
+static const struct {
+    enum cc_dtype dtype;
+    int64_t rows, columns, lanes;
+} forms[] = {
+    {CC_DT_F32, 1, 8192, 256}, {CC_DT_I32, 4, 96, 32},   {CC_DT_F32, 3, 100, 0},
+    {CC_DT_I64, 1, 8192, 0},   {CC_DT_F32, 4096, 64, 0}, {CC_DT_F32, 2, 32, 0},
+};
+
+START_TEST(few_sums_are_shared)
+{
+    struct cc_opt opt;
+    const int64_t shape[2] = {forms[_i].rows, forms[_i].columns};
+    cc_ref in = cc_param(g, forms[_i].dtype, 1, 2, shape);
+    cc_ref out = cc_param(g, forms[_i].dtype, 0, 1, shape);
+    cc_ref st = cc_store(g, out, cc_reduce(g, CC_ADD, in, 1, (int64_t[]){1}));
+    bool found = cc_choose(g, cc_sink(g, 1, &st, "sums"), &opt);
+    ck_assert_int_eq(cc_graph_status(g), RD_OK);
+    ck_assert_int_eq(found, forms[_i].lanes != 0);
+    if (!found)
+        return;
+    ck_assert_int_eq(opt.kind, CC_OPT_GROUP);
+    ck_assert_uint_eq(opt.axis, 0);
+    ck_assert_int_eq(opt.amount, forms[_i].lanes);
+    /* and the answer is the same */
+    int32_t sum[4] = {0}, want[4] = {0};
+    cc_ref sink = cc_sink(g, 1, &st, "sums");
+    int32_t *values = calloc((size_t)(shape[0] * shape[1]), 4);
+    struct cc_arg_buffer args[2] = {{sum, (uint64_t)shape[0] * 4},
+                                    {values, (uint64_t)(shape[0] * shape[1]) * 4}};
+    struct cc_prog *p;
+    char error[256];
+    for (int64_t i = 0; i < shape[0] * shape[1] && forms[_i].dtype == CC_DT_I32; i++) {
+        values[i] = (int32_t)(i * 7 % 1000);
+        want[i / shape[1]] += values[i];
+    }
+    ck_assert_int_eq(cc_linearize_opts(g, sink, 1, &opt, &p), RD_OK);
+    ck_assert_msg(cc_interpret(p, 2, args, error) == RD_OK, "%s", error);
+    ck_assert_mem_eq(sum, want, (size_t)shape[0] * 4);
+    free(values);
+    cc_prog_destroy(p);
+}
+END_TEST
+
 /* ---- kernels of one's own ---- */
 
 static cc_ref double_it(int64_t n, enum cc_dtype dtype)
@@ -372,6 +418,7 @@ int main(void)
     tcase_add_test(t, repeatable);
     tcase_add_test(t, fusion_ends_where_it_must);
     tcase_add_test(t, several_targets_at_once);
+    tcase_add_loop_test(t, few_sums_are_shared, 0, sizeof forms / sizeof forms[0]);
     tcase_add_test(t, custom_kernels_join_in);
     tcase_add_test(t, custom_kernels_are_checked);
     tcase_add_test(t, machine_code_needs_a_device);
