@@ -5,9 +5,9 @@
  * field cannot hold goes into time packets in front. What instructions become follows
  * the tokens in captures of the real chip. Must not know how traces are shown.
  *
- * Not there: when vector memory accepted an instruction, instructions of other SIMDs,
- * register writes and events of the command processor, tokens of a VALU instruction
- * that EXEC skipped (it is written as if it had issued).
+ * Not there: instructions of other SIMDs, register writes and events of the command
+ * processor, tokens of a VALU instruction that EXEC skipped (it is written as if it had
+ * issued).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -199,8 +199,8 @@ static void add_inst(struct sqtt *s, const struct tl_wave *w, const struct tl_in
         return;
     if (i->cls == TM_VALU || i->cls == TM_SALU)
         add(s, P_ALUEXEC, t + seg->exec, 14u | (i->cls == TM_SALU ? 1u : 2u) << 6);
-    else if (i->cls == TM_LDS)
-        add(s, P_MEMEXEC, t + seg->exec, 15u);
+    else if (i->cls == TM_LDS || i->cls == TM_VMEM)
+        add(s, P_MEMEXEC, t + seg->exec, 15u | (i->cls == TM_LDS ? 0u : 2u) << 6);
 }
 
 static void add_wave(struct sqtt *s, const struct timeline *tl, const struct tl_wave *w,
@@ -240,7 +240,8 @@ rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
             add_wave(&s, tl, w, simd, d->base);
     }
     if (!s.failed) {
-        qsort(s.packet, s.n, sizeof *s.packet, by_time);
+        if (s.n)
+            qsort(s.packet, s.n, sizeof *s.packet, by_time);
         /* layout 3, the SIMD that is traced */
         put(&s, 17u | UINT64_C(3) << 7 | (uint64_t)simd->simd << 13, 16);
         put_mark(&s);

@@ -228,7 +228,8 @@ static void on_begin(void *ctx, const struct tm_machine *m)
     struct tl_writer *w = ctx;
     w->lanes = m->lanes;
     w->code_base = m->code_base;
-    memset(w->known, 0, w->room_known);
+    if (w->known)
+        memset(w->known, 0, w->room_known);
     for (size_t i = 0; i < w->n_waves; i++) /* of a run cut short */
         free_wave(w, w->wave[i]);
     w->n_waves = 0;

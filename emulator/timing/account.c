@@ -249,6 +249,8 @@ static int64_t execution(const struct tm_wave *w, const struct tm_inst *i)
         return w->salu_exec;
     case TM_LDS:
         return w->lds_accept;
+    case TM_VMEM:
+        return w->vmem_accept;
     default:
         return 0;
     }

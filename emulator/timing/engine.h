@@ -105,7 +105,8 @@ struct tm_wave {
     int64_t sdst_exec, sdst_issue, cmpx_exec, exec_visible;
     /* SALU, memory */
     int64_t salu_slot, salu_exec;
-    int64_t lds_accept; /* of the last LDS instruction */
+    int64_t lds_accept;  /* of the last LDS instruction */
+    int64_t vmem_accept; /* of the last vector memory instruction */
     int64_t vm_last, lds_last, vs_last;
     struct tm_group *group;
     uint64_t age, number;

@@ -251,6 +251,7 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
         return;
     }
     int64_t done = tm_vmem(t, w, i, event, accept);
+    w->vmem_accept = accept;
     queue_add(&w->simd->vmem_queue, accept + PARAM(t, vmem_queue_return), 1);
     if (i->returns)
         fifo_add(&w->counter[TM_VM], done, t->level, i);

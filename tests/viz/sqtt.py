@@ -66,6 +66,7 @@ def ours(data, mhz):
     """Waves as (sa, wgp, simd, slot, start, end), issues of the traced SIMD by slot."""
     waves, issues, running = [], collections.defaultdict(list), {}
     clock = executed = 0
+    accepted = collections.Counter()
     for kind, time, bits in decode(data):
         if kind == "header":
             check("layout 3", field(bits, 7, 6) == 3)
@@ -86,9 +87,11 @@ def ours(data, mhz):
         elif kind in ("valu", "immediate"):
             issues[field(bits, 7, 5)].append((time, kind))
         executed += kind == "alu-exec"
+        accepted[field(bits, 6, 2)] += kind == "mem-exec"
     check("all waves end", not running)
     check("clock marks", clock >= 2)
     check("executions", executed)
+    check("memory accepts", accepted[0] and accepted[2], accepted)
     return sorted(waves), issues
 
 

@@ -129,6 +129,19 @@ with tempfile.TemporaryDirectory() as folder:
     resident = [e["args"]["resident"] for e in events if e["name"] == "waves"]
     check("occupancy ends at zero", resident[-1] == 0 and max(resident) > 8)
 
+    done = call("exec", "--timing", "--timing-trace", path("e"), "--", rdna3, "run",
+                "--device", "kfd", path("k"), "--grid", "20", "--block", "256", "--arg",
+                "buf:80K:rand=f32,1", "--arg", "buf:80K")
+    if done.returncode == 0:
+        report = out("trace", path("e"))
+        check("a dispatch of a program", "kernel 0, 20,1,1 workgroups of 256,1,1" in report,
+              report)
+        check("its waves", "160 of 20 workgroups" in report, report)
+        listing = out("trace", path("e"), "--listing")
+        check("its instructions", "v_exp_f32" in listing and total(listing) > 10000)
+    else:
+        print("rdna3 exec does not work here:", done.stderr)
+
     with open(path("t"), "rb") as f:
         whole = f.read()
     random.seed(1)
