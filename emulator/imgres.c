@@ -73,8 +73,6 @@ const char *imgres_problem(const struct imgres *r)
         return "the resource is no image";
     if (r->format->type == FORMAT_NONE)
         return "image format without a model (compressed or invalid)";
-    if (r->swizzle)
-        return "tiled image: only linear layouts are modelled";
     return NULL;
 }
 
@@ -105,6 +103,8 @@ bool imgres_inside(const struct imgres *r, const struct texel *t)
 static uint64_t row_bytes(const struct imgres *r, unsigned level)
 {
     uint64_t bytes = (uint64_t)r->format->bytes * r->samples;
+    if (r->swizzle)
+        return minify(r->width, level) * bytes;
     if (level == 0 && r->pitch)
         return r->pitch * bytes;
     return (minify(r->width, level) * bytes + ROW_ALIGN - 1) & ~(ROW_ALIGN - 1ull);
@@ -115,15 +115,33 @@ static uint64_t level_bytes(const struct imgres *r, unsigned level)
     return row_bytes(r, level) * minify(r->height, level);
 }
 
+/* Of a texel within its plane: level and slice. */
+static uint64_t in_plane(const struct imgres *r, const struct texel *t, unsigned level)
+{
+    return t->y * row_bytes(r, level) +
+           ((uint64_t)t->x * r->samples + t->sample) * r->format->bytes;
+}
+
+/* Tiled volumes: level after level, each as deep as it is. */
+static uint64_t volume_address(const struct imgres *r, const struct texel *t,
+                               unsigned level)
+{
+    uint64_t before = 0;
+    for (unsigned i = 0; i < level; i++)
+        before += level_bytes(r, i) * minify(r->depth, i);
+    return r->base + before + t->z * level_bytes(r, level) + in_plane(r, t, level);
+}
+
 uint64_t imgres_address(const struct imgres *r, const struct texel *t)
 {
     unsigned level = t->level + r->base_level;
+    if (r->swizzle && r->type == IMGRES_3D)
+        return volume_address(r, t, level);
     uint64_t slice = 0, before = 0;
     for (unsigned i = 0; i <= r->max_level; i++) {
         slice += level_bytes(r, i);
         before += i > level ? level_bytes(r, i) : 0;
     }
     return r->base + (t->z + (uint64_t)r->first_slice) * slice + before +
-           t->y * row_bytes(r, level) +
-           ((uint64_t)t->x * r->samples + t->sample) * r->format->bytes;
+           in_plane(r, t, level);
 }

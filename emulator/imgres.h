@@ -1,9 +1,12 @@
 /* imgres.h: the image resource (T#) and where its texels are (manual 10.5).
  *
- * Only linear images have their texels at known places; other layouts are refused by
- * name. Levels of a linear image lie smallest first within each slice, rows are padded
- * to 256 bytes, as AMD's address library lays them out. Hardware has no linear layout
- * for multisampled images; here the samples of a texel of one lie side by side.
+ * Linear images have their texels where AMD's address library puts them: levels lie
+ * smallest first within each slice, rows are padded to 256 bytes. How hardware orders
+ * the texels of tiled images depends on the chip's memory channels and is not
+ * documented; nobody but the image instructions can make use of it, so here they are
+ * packed without gaps, in an order of our own that fits into whatever the tiled image
+ * was allocated. Samples of a texel of a multisampled image lie side by side.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_IMGRES_H

@@ -4,7 +4,7 @@
  * Source: RDNA3 manual 3.4.2 (MODE), 3.4 (hardware register ids).
  * SPDX-License-Identifier: MIT
  */
-#include "wave.h"
+#include "dispatch.h"
 
 #include <xmmintrin.h>
 
@@ -50,6 +50,8 @@ uint32_t wave_getreg(struct wave *w, unsigned id)
         return wave_status(w);
     case HWREG_TRAPSTS:
         return w->trapsts_bits;
+    case HWREG_GPR_ALLOC: /* VGPRs in blocks of 8 (wave64: 4), less one */
+        return (w->group->dispatch->n_vgprs / (w->wave64 ? 4 : 8) - 1) << 12;
     case HWREG_LDS_ALLOC:
         return (w->group->lds_bytes + 511) / 512 << 12;
     case HWREG_SH_MEM_BASES: /* private base, shared base: address bits 63:48 */
@@ -63,6 +65,8 @@ uint32_t wave_getreg(struct wave *w, unsigned id)
         return (uint32_t)((uint64_t)(uintptr_t)w->scratch >> 32);
     case HWREG_HW_ID1: /* wave slot; the functional engine has no CUs */
         return w->timed ? w->info.place : w->index & 31u;
+    case HWREG_HW_ID2: /* a compute engine; the workgroup's slot */
+        return 1u << 8 | (uint32_t)(w->group->number & 31u) << 16;
     default:
         return 0;
     }

@@ -709,6 +709,21 @@ image_load v[10:13], v[2:4], s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D_MSAA unorm
 image_msaa_load v[14:17], v[2:4], s[4:11] dmask:0x2 dim:SQ_RSRC_IMG_2D_MSAA
 s_waitcnt vmcnt(0)
 
+@img_round_2d
+image_store v6, v[2:3], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm
+image_load v10, v[2:3], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm
+s_waitcnt vmcnt(0)
+
+@img_round_array
+image_store_mip v6, v[2:5], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D_ARRAY unorm
+image_load_mip v10, v[2:5], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_2D_ARRAY unorm
+s_waitcnt vmcnt(0)
+
+@img_round_3d
+image_store_mip v6, v[2:5], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_3D unorm
+image_load_mip v10, v[2:5], s[4:11] dmask:0x1 dim:SQ_RSRC_IMG_3D unorm
+s_waitcnt vmcnt(0)
+
 @img_store
 image_store v[4:7], v[2:3], s[4:11] dmask:0xf dim:SQ_RSRC_IMG_2D unorm
 

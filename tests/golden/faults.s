@@ -75,7 +75,7 @@
 	s_endpgm
 
 	kernel unsupported
-	exp	mrt0 v0, v1, v2, v3 done
+	ds_ordered_count v0, v0 gds
 	s_endpgm
 
 	// Wave 1 of every workgroup faults, the first workgroup is named.
