@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "asm.h"
@@ -149,46 +150,49 @@ static rd_status run_code(const struct cc_bench_kernel *k, struct run *run)
 
 /* ---- ours ---- */
 
-static rd_status compile(const struct cc_bench_kernel *k, struct cc_prog **p,
-                         struct asm_result *elf)
+/* A program as a code object, and how it is launched. */
+static rd_status assemble(const struct cc_prog *p, struct run *run)
 {
     struct asm_options options = {0};
-    struct cc_graph *g;
+    struct asm_result elf;
     char *text, error[256] = "";
+    rd_status st = cc_rdna3(p, &text, error);
+    if (st != RD_OK) {
+        (void)cli_error(CLI_FAILED, "%s: %s", cc_prog_name(p), error);
+        return st;
+    }
+    st = asm_assemble(text, strlen(text), &options, &elf);
+    free(text);
+    if (st != RD_OK)
+        return st;
+    run->elf = elf.data;
+    run->elf_bytes = elf.bytes;
+    cc_prog_launch(p, run->shape.groups, run->shape.block);
+    return st;
+}
+
+static rd_status compile(const struct cc_bench_kernel *k, struct run *run)
+{
+    struct cc_graph *g;
+    struct cc_prog *p;
     rd_status st = cc_graph_create(&g);
     if (st != RD_OK)
         return st;
-    st = cc_linearize_opts(g, k->make(g), k->n_opts, k->opts, p);
-    if (st != RD_OK) {
-        (void)cli_error(CLI_FAILED, "%s: %s", k->name, cc_graph_error(g));
-        cc_graph_destroy(g);
-        return st;
-    }
-    cc_graph_destroy(g);
-    st = cc_rdna3(*p, &text, error);
-    if (st == RD_OK) {
-        st = asm_assemble(text, strlen(text), &options, elf);
-        free(text);
-    } else {
-        (void)cli_error(CLI_FAILED, "%s: %s", k->name, error);
-    }
+    st = cc_linearize_opts(g, k->make(g), k->n_opts, k->opts, &p);
     if (st != RD_OK)
-        cc_prog_destroy(*p);
+        (void)cli_error(CLI_FAILED, "%s: %s", k->name, cc_graph_error(g));
+    cc_graph_destroy(g);
+    if (st != RD_OK)
+        return st;
+    st = assemble(p, run);
+    cc_prog_destroy(p);
     return st;
 }
 
 static rd_status run_ours(const struct cc_bench_kernel *k, struct run *run)
 {
-    struct cc_prog *p;
-    struct asm_result elf;
-    rd_status st = compile(k, &p, &elf);
-    if (st != RD_OK)
-        return st;
-    cc_prog_launch(p, run->shape.groups, run->shape.block);
-    cc_prog_destroy(p);
-    run->elf = elf.data;
-    run->elf_bytes = elf.bytes;
-    return run_code(k, run);
+    rd_status st = compile(k, run);
+    return st == RD_OK ? run_code(k, run) : st;
 }
 
 /* ---- clang's ---- */
@@ -332,21 +336,35 @@ KERNEL(matmul_f16, 2)
 KERNEL(softmax, 3)
 KERNEL(flash, 4)
 
-/* The slowest of the kernels, from graph to code object. */
+/* Processor time, so that a busy host does not count. */
+static double cpu_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static rd_status timed_compile(const struct cc_bench_kernel *k, double *seconds)
+{
+    struct run run = {0};
+    double start = cpu_seconds();
+    rd_status st = compile(k, &run);
+    *seconds = cpu_seconds() - start;
+    free(run.elf);
+    return st;
+}
+
+/* The slowest of the kernels, from graph to code object; best of three. */
 static rd_status compile_time(double *value)
 {
     *value = 0;
     for (size_t i = 0; i < KERNELS; i++) {
-        struct cc_prog *p;
-        struct asm_result elf;
-        double start = cli_now();
-        rd_status st = compile(&cc_bench_kernels[i], &p, &elf);
-        if (st != RD_OK)
-            return st;
-        double seconds = cli_now() - start;
-        *value = seconds > *value ? seconds : *value;
-        cc_prog_destroy(p);
-        free(elf.data);
+        double best = HUGE_VAL, seconds;
+        for (unsigned n = 0; n < 3; n++) {
+            rd_status st = timed_compile(&cc_bench_kernels[i], &seconds);
+            if (st != RD_OK)
+                return st;
+            best = seconds < best ? seconds : best;
+        }
+        *value = best > *value ? best : *value;
     }
     return RD_OK;
 }
@@ -359,16 +377,40 @@ static cc_ref chain(struct cc_graph *g)
 static rd_status graph_time(double *value)
 {
     static const struct cc_bench_kernel k = {.name = "chain", .make = chain};
+    return timed_compile(&k, value);
+}
+
+/* ---- search ---- */
+
+static rd_status simulated(void *user, const struct cc_prog *p, uint64_t *cost)
+{
+    const struct cc_bench_kernel *k = user;
+    struct run run = {.timed = true};
+    rd_status st = assemble(p, &run);
+    if (st == RD_OK)
+        st = run_code(k, &run);
+    free(run.elf);
+    *cost = run.cycles;
+    return st;
+}
+
+/* How much better a search makes a kernel. */
+static rd_status beam_gain(double *value)
+{
+    const struct cc_bench_kernel *k = &cc_bench_small;
+    struct cc_beam beam = {.width = 1, .cost = simulated, .user = (void *)(uintptr_t)k};
+    struct cc_graph *g;
     struct cc_prog *p;
-    struct asm_result elf;
-    double start = cli_now();
-    rd_status st = compile(&k, &p, &elf);
+    rd_status st = cc_graph_create(&g);
     if (st != RD_OK)
         return st;
-    *value = cli_now() - start;
-    cc_prog_destroy(p);
-    free(elf.data);
-    return RD_OK;
+    st = cc_beam(g, k->make(g), &beam, &p);
+    if (st == RD_OK) {
+        *value = (double)beam.cost_before / (double)beam.cost_after;
+        cc_prog_destroy(p);
+    }
+    cc_graph_destroy(g);
+    return st;
 }
 
 #define ROWS(text, name, what)                                                         \
@@ -389,6 +431,11 @@ const struct bench_entry bench_compiler_entries[] = {
      .unit = "s",
      .what = "a kernel of 10,000 nodes, from graph to code object",
      .measure = graph_time},
+    {.name = "compiler/beam",
+     .unit = "ratio",
+     .higher_is_better = true,
+     .what = "cycles of a 128 x 64 x 128 f32 matmul, without choices over after search",
+     .measure = beam_gain},
     ROWS("sum", sum, "sums of 16384 f32"),
     ROWS("matmul_f32", matmul_f32, "f32 matmul, 1024 a side"),
     ROWS("matmul_f16", matmul_f16, "f16 matmul with WMMA, 1024 a side"),

@@ -28,6 +28,9 @@ extern const struct cc_bench_kernel cc_bench_kernels[];
 extern const size_t cc_bench_count;
 extern const char *const cc_bench_lanes_h;
 
+/* A small product of matrices, for searches. */
+extern const struct cc_bench_kernel cc_bench_small;
+
 /* A graph of n elementwise nodes over one argument, for compile times. */
 cc_ref cc_bench_chain(struct cc_graph *g, unsigned n);
 

@@ -48,6 +48,14 @@ static cc_ref make_matmul_f32(struct cc_graph *g)
                   cc_t_matmul(g, a, b), "matmul_f32");
 }
 
+static cc_ref make_small(struct cc_graph *g)
+{
+    cc_ref a = cc_param(g, CC_DT_F32, 1, 2, SHAPE(128, 64));
+    cc_ref b = cc_param(g, CC_DT_F32, 2, 2, SHAPE(64, 128));
+    return stored(g, cc_param(g, CC_DT_F32, 0, 2, SHAPE(128, 128)),
+                  cc_t_matmul(g, a, b), "small");
+}
+
 /* f16 products summed in f32; the second matrix is given transposed. */
 static cc_ref make_matmul_f16(struct cc_graph *g)
 {
@@ -192,6 +200,12 @@ const struct cc_bench_kernel cc_bench_kernels[] = {
      .bound = 1e-3},
 };
 const size_t cc_bench_count = sizeof cc_bench_kernels / sizeof cc_bench_kernels[0];
+
+const struct cc_bench_kernel cc_bench_small = {
+    .name = "small",
+    .make = make_small,
+    .n_args = 3,
+    .arg = {F32(128 * 128), F32(128 * 64), F32(64 * 128)}};
 
 cc_ref cc_bench_chain(struct cc_graph *g, unsigned n)
 {
