@@ -133,19 +133,20 @@ L5)
 hip)
     cp "$here/programs/hip_suite.hip" "$work"
     check 'hipcc builds hip_suite' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
-    for part in lds_reduction streams_and_events copies_2d large_copies atomic_operations \
+    for part in lds_reduction streams_and_events large_copies atomic_operations \
         managed_memory pinned_memory cooperative graphs scratch arguments; do
         runs $part "^$part ok" ./hip_suite $part
     done
     runs device_printf 'lane 12 says hello 1.50' ./hip_suite device_printf
     shows device_query '^device_query ok' ./hip_suite device_query
     shows error_codes '^error_codes ok' ./hip_suite error_codes
+    shows copies_2d '^copies_2d ok' ./hip_suite copies_2d
     ;;
 hsa)
     cp "$here"/programs/hsa_{suite.c,kernels.cl} "$work"
     check 'clang builds hsa_suite' '' mock -- sh -ec '
         clang=$(ls /usr/lib/llvm-*/bin/clang | head -1)
-        flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -O2"
+        flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -mcode-object-version=4 -O2"
         $clang $flags hsa_kernels.cl -o k32.co
         $clang $flags -mwavefrontsize64 hsa_kernels.cl -o k64.co
         $clang -O1 hsa_suite.c -o hsa_suite -lhsa-runtime64'

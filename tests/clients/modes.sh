@@ -13,7 +13,7 @@ check 'programs build' '' mock -- sh -ec '
     hipcc --offload-arch=gfx1100 -O2 vadd.hip -o vadd
     hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
     clang=$(ls /usr/lib/llvm-*/bin/clang | head -1)
-    flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -O2"
+    flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -mcode-object-version=4 -O2"
     $clang $flags hsa_kernels.cl -o k32.co
     $clang $flags -mwavefrontsize64 hsa_kernels.cl -o k64.co
     $clang -O1 hsa_suite.c -o hsa_suite -lhsa-runtime64'

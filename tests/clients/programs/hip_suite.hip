@@ -81,7 +81,7 @@ __global__ void grid_phase(int *data, int *flag, int n)
     if (i < n)
         data[i] = i;
     grid.sync();
-    if (i < n && data[n - 1 - i] != n - 1 - i)
+    if (i < n && data[n - 1 - i] == n - 1 - i)
         atomicAdd(flag, 1);
 }
 
@@ -331,7 +331,7 @@ static bool cooperative()
     HIP(hipLaunchCooperativeKernel((void *)grid_phase, dim3(16), dim3(128), args, 0, 0));
     HIP(hipDeviceSynchronize());
     HIP(hipMemcpy(&h, flag, sizeof(int), hipMemcpyDeviceToHost));
-    CHECK(h == 0);
+    CHECK(h == n);
     HIP(hipFree(data));
     HIP(hipFree(flag));
     return true;
