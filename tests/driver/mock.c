@@ -94,12 +94,23 @@ void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle)
     return va;
 }
 
+void mock_buffer_free(void *va, uint64_t bytes, uint64_t handle)
+{
+    uint32_t gpu = GPU_ID;
+    struct kfd_ioctl_unmap_memory_from_gpu_args u = {
+        .handle = handle, .device_ids_array_ptr = (uintptr_t)&gpu, .n_devices = 1};
+    struct kfd_ioctl_free_memory_of_gpu_args f = {.handle = handle};
+    must(kfd(AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, &u) == 0, "unmap");
+    must(kfd(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &f) == 0, "free");
+    munmap(va, (bytes + 4095) & ~4095ull);
+}
+
 void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
 {
     memset(q, 0, sizeof(*q));
     q->ring_bytes = ring_bytes;
-    q->ring = mock_buffer(ring_bytes, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
-    q->page = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
+    q->ring = mock_buffer(ring_bytes, KFD_IOC_ALLOC_MEM_FLAGS_GTT, &q->ring_handle);
+    q->page = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_GTT, &q->page_handle);
     q->wptr = (volatile uint64_t *)(void *)(q->page + 0x38);
     q->rptr = (volatile uint64_t *)(void *)(q->page + 0x80);
     if (type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL)
@@ -128,6 +139,9 @@ void mock_queue_destroy(struct mock_queue *q)
 {
     struct kfd_ioctl_destroy_queue_args d = {.queue_id = q->id};
     must(kfd(AMDKFD_IOC_DESTROY_QUEUE, &d) == 0, "destroy queue");
+    munmap((void *)((uintptr_t)q->doorbell & ~0x1fffull), BOARD_DOORBELL_BYTES);
+    mock_buffer_free(q->ring, q->ring_bytes, q->ring_handle);
+    mock_buffer_free(q->page, 4096, q->page_handle);
 }
 
 static void ring(struct mock_queue *q, uint64_t wptr, uint64_t bell)

@@ -26,6 +26,7 @@ int drm(unsigned long cmd, void *arg);
 
 /* A buffer of the kind (KFD_IOC_ALLOC_MEM_FLAGS_*), mapped on host and GPU. */
 void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle);
+void mock_buffer_free(void *va, uint64_t bytes, uint64_t handle);
 
 struct mock_queue {
     uint32_t id;
@@ -34,6 +35,7 @@ struct mock_queue {
     volatile uint64_t *rptr, *wptr, *doorbell;
     uint8_t *page; /* holds the pointers; an amd_queue_t for AQL */
     uint64_t put;  /* bytes written so far */
+    uint64_t ring_handle, page_handle;
 };
 
 /* type: KFD_IOC_QUEUE_TYPE_* */
