@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -140,6 +141,48 @@ START_TEST(available_memory)
     ck_assert_int_eq(kfd(AMDKFD_IOC_AVAILABLE_MEMORY, &after), 0);
     ck_assert_uint_eq(before.available - after.available, 64 << 20);
     ck_assert_uint_eq(after.available % (2 << 20), 0);
+}
+END_TEST
+
+/* Another process that takes memory, events and queues and dies leaves nothing behind,
+ * and what it was given means nothing here. */
+START_TEST(processes_apart)
+{
+    struct kfd_ioctl_get_available_memory_args before = {.gpu_id = GPU_ID},
+                                               during = before, after = before;
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(kfd(AMDKFD_IOC_AVAILABLE_MEMORY, &before), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        uint64_t handle[2] = {0, 0};
+        struct mock_queue q;
+        uint32_t *p = NULL;
+        for (unsigned i = 0; i < 40; i++) /* beyond the handles of the parent */
+            p = mock_buffer(4 << 20, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, &handle[0]);
+        p[0] = 1;
+        mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+        handle[1] = q.id;
+        _exit(write(ends[1], handle, sizeof(handle)) == sizeof(handle) &&
+                      read(ends[0], handle, 0) == 0 && usleep(50000) == 0
+                  ? 0
+                  : 1);
+    }
+    uint64_t got[2] = {0, 0};
+    ck_assert_int_eq(read(ends[0], got, sizeof(got)), sizeof(got));
+    ck_assert_int_eq(kfd(AMDKFD_IOC_AVAILABLE_MEMORY, &during), 0);
+    ck_assert_uint_eq(before.available - during.available, 160 << 20);
+    struct kfd_ioctl_free_memory_of_gpu_args f = {.handle = got[0]};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &f), -EINVAL);
+    struct kfd_ioctl_destroy_queue_args d = {.queue_id = (uint32_t)got[1]};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DESTROY_QUEUE, &d), -EINVAL);
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(kfd(AMDKFD_IOC_AVAILABLE_MEMORY, &after), 0);
+    ck_assert_uint_eq(after.available, before.available);
+    close(ends[0]);
+    close(ends[1]);
 }
 END_TEST
 
@@ -465,6 +508,7 @@ int main(void)
     tcase_add_test(t, memory_errors);
     tcase_add_test(t, memory_overlap);
     tcase_add_test(t, available_memory);
+    tcase_add_test(t, processes_apart);
     tcase_add_test(t, events);
     tcase_add_test(t, event_ages);
     tcase_add_test(t, event_age_forgotten);
