@@ -7,7 +7,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 
 struct params {
-    uint n;  /* work-items in all */
+    uint n; /* work-items in all */
     int a;
     float f;
     ulong l;
@@ -21,11 +21,11 @@ struct params {
 #define WORDS 16
 
 #ifdef __AMDGCN__
-#define KERNEL __attribute__((reqd_work_group_size(BLOCK, 1, 1))) __kernel void
-#define LOCAL  __local
+#define KERNEL    __attribute__((reqd_work_group_size(BLOCK, 1, 1))) __kernel void
+#define LOCAL     __local
 #define LOCAL_PTR __local
-#define GROUP  __builtin_amdgcn_workgroup_id_x()
-#define ITEM   __builtin_amdgcn_workitem_id_x()
+#define GROUP     __builtin_amdgcn_workgroup_id_x()
+#define ITEM      __builtin_amdgcn_workitem_id_x()
 static inline void barrier_lds(void)
 {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -77,13 +77,13 @@ static inline uint sub_row_swap(uint x)
                                               false, false);
 }
 #else
-#define KERNEL void
+#define KERNEL    void
 #define LOCAL     static /* one group at a time */
 #define LOCAL_PTR __global
 uint host_group(void);
 uint host_item(void);
-#define GROUP host_group()
-#define ITEM  host_item()
+#define GROUP     host_group()
+#define ITEM      host_item()
 void barrier_lds(void);
 uint sub_lane(void);
 uint sub_shuffle(uint x, uint lane);
