@@ -158,14 +158,16 @@ with tempfile.TemporaryDirectory() as folder:
     check("a window of the dummy driver shows the same",
           shot("w.png", "--window", env=dummy) == same)
     if shutil.which("xvfb-run"):
-        shot("x.png", "--window", before=("xvfb-run", "-a"))
+        # the libraries of a desktop that SDL loads (D-Bus) leak
+        desktop = dict(plain, ASAN_OPTIONS="detect_leaks=0")
+        shot("x.png", "--window", env=desktop, before=("xvfb-run", "-a"))
         window = png(path("x.png"))
         differ = sum(abs(a - b) > 8 for x, y in zip(window[2], first[2]) if x != y
                      for a, b in zip(x, y))
         check("a window under Xvfb shows the same", window[:2] == first[:2] and
               differ < 640 * 480 * 3 // 500, differ)
         # live: the window's process draws the run's end and leaves
-        env = dict(plain, RDNA3_VIZ_SCREENSHOT=path("live.png"))
+        env = dict(desktop, RDNA3_VIZ_SCREENSHOT=path("live.png"))
         done = call(*run, "--viz", env=env, before=("xvfb-run", "-a"))
         check("live", done.returncode == 0 and os.path.exists(path("live.png")), done)
         if os.path.exists(path("live.png")):
