@@ -115,8 +115,13 @@ int run_timing_option(struct run_timing *rt, int option, const char *text)
         rt->listing = true;
         break;
     case RUN_OPT_TIMING_SAMPLE:
-        if (cli_parse_u64(text, &whole) != RD_OK || whole == 0)
-            return cli_error(CLI_USAGE, "--timing-sample '%s': a number of workgroups",
+        if (parse_number(text, '%', &number) && number > 0 && number <= 100 &&
+            strchr(text, '%')[1] == '\0')
+            rt->config.sample_percent = number;
+        else if (cli_parse_u64(text, &whole) != RD_OK || whole == 0)
+            return cli_error(CLI_USAGE,
+                             "--timing-sample '%s': a number of workgroups, or a share "
+                             "of the grid such as 10%%",
                              text);
         rt->config.sample = whole;
         break;
@@ -167,6 +172,7 @@ static int create(const struct run_options *o, const struct tm_range *ranges,
     config.ranges = ranges;
     config.n_ranges = n_ranges;
     config.tolerate = o->raw_path != NULL;
+    config.forget_waves = !o->timing.json_path;
     if (tm_create(&config, out) != RD_OK)
         return cli_error(CLI_USAGE, "--cu-mask enables no CU");
     for (unsigned i = 0; i < o->timing.n_set; i++) {

@@ -300,6 +300,7 @@ void tm_destroy(struct tm_engine *t)
         free(t->insts[i]);
     free(t->insts);
     free(t->records);
+    free(t->group_starts);
     tm_events_destroy(&t->events);
     free(t->pages);
     free(t->range_page);
@@ -341,10 +342,10 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     if (st == RD_OK)
         st = tm_place_ranges(t);
     if (st == RD_OK) {
-        t->end_group = t->launch.n_groups;
-        if (t->config.sample && t->config.sample < t->end_group)
-            t->end_group = t->config.sample;
         tm_dispatch_begin(t, dispatch);
+        st = tm_sample_begin(t);
+    }
+    if (st == RD_OK) {
         t->gl2_miss = (uint64_t)t->p.gl2_empty_misses;
         tm_account_begin(t);
         st = run(t);

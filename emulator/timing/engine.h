@@ -266,7 +266,11 @@ struct tm_engine {
     uint64_t next_page;
     int64_t kernarg_done;
     int64_t tlb_ready[4096]; /* UTCL2: when the translation is there, 0: never asked */
+    /* sample.c: workgroups that fit at once; start times of those simulated */
+    uint64_t capacity, n_group_starts;
+    int64_t *group_starts;
     /* results */
+    double wave_cycles; /* sum of the waves' durations */
     struct tm_record *records;
     size_t n_records, cap_records;
     uint64_t n_valu, n_salu, n_insts, n_class[TM_CLASSES];
@@ -368,6 +372,11 @@ void tm_account_count(const struct tm_engine *t, uint64_t *count);
 /* ---- exec.c: what the issue at t->now does to the machine ---- */
 void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
               const struct emu_event *event);
+
+/* ---- sample.c ---- */
+RD_CHECKED rd_status tm_sample_begin(struct tm_engine *t);
+void tm_sample_start(struct tm_engine *t); /* a workgroup starts now */
+void tm_sample_estimate(const struct tm_engine *t, double *span, double *error);
 
 /* ---- fetch.c ---- */
 void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset);

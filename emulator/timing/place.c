@@ -200,6 +200,8 @@ static struct tm_group *new_group(struct tm_engine *t)
 
 static size_t new_record(struct tm_engine *t)
 {
+    if (t->config.forget_waves && t->n_records) /* one that all share */
+        return 0;
     if (t->n_records == t->cap_records) {
         size_t cap = t->cap_records ? 2 * t->cap_records : 256;
         struct tm_record *bigger = realloc(t->records, cap * sizeof *bigger);
@@ -301,6 +303,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     wgp->cu[t->wgp_mode ? 0 : cu].lds_used += g->lds_alloc;
     wgp->groups++;
     t->live_groups++;
+    tm_sample_start(t);
     if (se->first_start < 0)
         se->first_start = t->now;
     for (unsigned i = 0; i < g->n_waves && st == RD_OK; i++)
@@ -369,6 +372,7 @@ static void leave(struct tm_engine *t, struct tm_wave *w)
     tm_account_wait(w, TM_S_END, NULL, t->now);
     tm_account_end(t, w, w->last, t->now);
     t->records[w->record].end = t->now;
+    t->wave_cycles += (double)(t->now - w->start);
     se->last_end = tm_max(se->last_end, t->now);
     if (--s->live == 0)
         s->held += t->now - s->held_since;

@@ -2,6 +2,8 @@
  *
  * Reads the engine's accounts, changes nothing. SPDX-License-Identifier: MIT
  */
+#include <math.h>
+
 #include "engine.h"
 
 static int by_start(const void *a, const void *b)
@@ -12,14 +14,16 @@ static int by_start(const void *a, const void *b)
 
 uint64_t tm_span_cycles(const struct tm_engine *t)
 {
-    int64_t span = 0;
-    for (unsigned s = 0; s < t->n_ses; s++)
-        if (t->se[s].first_start >= 0)
-            span = tm_max(span, t->se[s].last_end - t->se[s].first_start);
-    if (t->end_group < t->launch.n_groups && t->end_group)
-        span =
-            (int64_t)((double)span * (double)t->launch.n_groups / (double)t->end_group);
-    return (uint64_t)span;
+    double span, error;
+    tm_sample_estimate(t, &span, &error);
+    return (uint64_t)(span + 0.5);
+}
+
+uint64_t tm_span_error(const struct tm_engine *t)
+{
+    double span, error;
+    tm_sample_estimate(t, &span, &error);
+    return (uint64_t)ceil(error);
 }
 
 struct use {
@@ -44,9 +48,7 @@ static struct use measure(const struct tm_engine *t)
             }
         }
     }
-    for (size_t i = 0; i < t->n_records; i++)
-        if (t->records[i].end > t->records[i].start)
-            u.wave_cycles += (double)(t->records[i].end - t->records[i].start);
+    u.wave_cycles = t->wave_cycles;
     u.held = held;
     u.valu = held > 0 ? 100 * valu / held : 0;
     u.lds = cu_held > 0 ? 100 * lds / cu_held : 0;
@@ -77,7 +79,7 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
     fprintf(f, "{\"sclk_mhz\": %g, \"span_cycles\": %llu,\n\"waves\": [",
             t->config.sclk_mhz, (unsigned long long)tm_span_cycles(t));
     qsort(t->records, t->n_records, sizeof *t->records, by_start);
-    for (size_t i = 0; i < t->n_records; i++) {
+    for (size_t i = 0; i < t->n_records && !t->config.forget_waves; i++) {
         fputs(i ? ",\n" : "\n", f);
         write_wave(t, &t->records[i], f);
     }
@@ -90,9 +92,12 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
             (unsigned long long)t->gl2_hit, (unsigned long long)t->gl2_miss, u.busy);
     fprintf(f, "\"util\": {\"valu\": %.1f, \"lds\": %.1f}", u.valu, u.lds);
     if (t->end_group < t->launch.n_groups)
-        fprintf(f, ", \"sample\": {\"workgroups\": %llu, \"of\": %llu}",
+        fprintf(f,
+                ", \"sample\": {\"workgroups\": %llu, \"of\": %llu, "
+                "\"span_error\": %llu}",
                 (unsigned long long)t->end_group,
-                (unsigned long long)t->launch.n_groups);
+                (unsigned long long)t->launch.n_groups,
+                (unsigned long long)tm_span_error(t));
     fputs("}\n", f);
 }
 
@@ -175,8 +180,8 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
     unsigned occupancy = tm_occupancy(t, &limit);
     fprintf(f, "cycles             %.0f (%.3f us at %g MHz)\n", cycles, us,
             t->config.sclk_mhz);
-    fprintf(f, "waves              %zu, at most %llu at once\n", t->n_records,
-            (unsigned long long)t->peak_waves);
+    fprintf(f, "waves              %llu, at most %llu at once\n",
+            (unsigned long long)t->n_waves, (unsigned long long)t->peak_waves);
     fprintf(f,
             "occupancy          %u of %.0f waves per SIMD, limited by %s; %.1f on "
             "average where there are any\n",
@@ -195,9 +200,13 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
             (double)(t->read_bytes + t->write_bytes) * per_us / 1000);
     print_caches(t, f);
     if (t->end_group < t->launch.n_groups)
-        fprintf(f, "sampled            %llu of %llu workgroups, scaled\n",
+        fprintf(f,
+                "sampled            %llu of %llu workgroups; the cycles are an "
+                "estimate, +- %llu (%.1f %%)\n",
                 (unsigned long long)t->end_group,
-                (unsigned long long)t->launch.n_groups);
+                (unsigned long long)t->launch.n_groups,
+                (unsigned long long)tm_span_error(t),
+                cycles > 0 ? 100 * (double)tm_span_error(t) / cycles : 0);
 }
 
 static int by_offset(const void *a, const void *b)

@@ -31,15 +31,19 @@ struct tm_range {
 enum tm_insts { TM_INSTS_NONE, TM_INSTS_ALL, TM_INSTS_SIMD };
 
 struct tm_config {
-    double sclk_mhz;               /* 0: 2500 */
-    bool have_cu_mask;             /* else all CUs */
-    uint32_t cu_mask[TM_MAX_SES];  /* COMPUTE_STATIC_THREAD_MGMT_SE0..5 */
-    unsigned first_se;             /* that gets workgroup 0 */
-    bool warm_code, warm_kernarg;  /* translations in the TLBs */
-    bool tolerate;                 /* run through what hardware runs through */
-    enum tm_insts insts;           /* whose instructions tm_write_json lists */
-    unsigned se, sa, wgp, simd;    /* TM_INSTS_SIMD */
-    uint64_t sample;               /* workgroups to simulate; 0: all */
+    double sclk_mhz;              /* 0: 2500 */
+    bool have_cu_mask;            /* else all CUs */
+    uint32_t cu_mask[TM_MAX_SES]; /* COMPUTE_STATIC_THREAD_MGMT_SE0..5 */
+    unsigned first_se;            /* that gets workgroup 0 */
+    bool warm_code, warm_kernarg; /* translations in the TLBs */
+    bool tolerate;                /* run through what hardware runs through */
+    enum tm_insts insts;          /* whose instructions tm_write_json lists */
+    unsigned se, sa, wgp, simd;   /* TM_INSTS_SIMD */
+    /* Simulate the first workgroups only, at least what the chip holds at once, and
+     * estimate the rest: a number, or a share of the grid. 0: all. */
+    uint64_t sample;
+    double sample_percent;
+    bool forget_waves;             /* no list of waves: tm_write_json has none */
     const struct tm_range *ranges; /* buffers; must stay until tm_destroy */
     size_t n_ranges;
     /* Asked every few thousand events, with the cycles so far; false ends the run with
@@ -72,8 +76,11 @@ void tm_print_summary(const struct tm_engine *t, FILE *f);
 /* Every instruction of the kernel with executions and what it waited for. */
 void tm_print_listing(const struct tm_engine *t, FILE *f);
 
-/* The longest engine's cycles from its first wave's start to its last wave's end. */
+/* The longest engine's cycles from its first wave's start to its last wave's end; an
+ * estimate if workgroups were left out. */
 uint64_t tm_span_cycles(const struct tm_engine *t);
+/* Half the width of the estimate's 95 % interval; 0: nothing is estimated. */
+uint64_t tm_span_error(const struct tm_engine *t);
 
 /* ---- parameters --------------------------------------------------------------------
  */

@@ -41,7 +41,7 @@ rdna3 run k.elf --arg buf:16 --print 0:i32:5
 rdna3 run k.elf --arg buf:16 --print 0:i32:x
 rdna3 run k.elf --arg buf:16 --print 1:i32
 rdna3 bench nonsense
-rdna3 bench timing
+rdna3 bench timing/nonsense
 rdna3 bench --bogus
 rdna3 info extra
 rdna3 doc
