@@ -182,7 +182,7 @@ static int create(const struct run_options *o, const struct tm_range *ranges,
             return cli_error(CLI_USAGE, "--timing-set %s: %s", s->name,
                              st == RD_E_NOT_FOUND ? "no such parameter (see rdna3 info "
                                                     "--timing)"
-                                                  : "out of range");
+                                                  : "not possible for it");
     }
     return CLI_OK;
 }

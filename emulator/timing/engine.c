@@ -137,8 +137,9 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
     int64_t tick = PARAM(t, sleep_unit_cycles);
     int64_t zero = s->cu->held_since + tm_hops(t, s) + PARAM(t, sleep_phase_cycles);
     int64_t since = t->now - zero - PARAM(t, sleep_late_cycles);
-    int64_t past = since > 0 ? since / tick : 0;
-    return units ? tm_max(zero + (past + (int64_t)units) * tick, t->now) : t->now;
+    int64_t past = since > 0 && tick ? since / tick : 0;
+    return units && tick ? tm_max(zero + (past + (int64_t)units) * tick, t->now)
+                         : t->now;
 }
 
 /* Waves that wake together go on two at a time, the oldest first. */

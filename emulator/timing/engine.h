@@ -193,11 +193,13 @@ struct tm_se {
     unsigned next_cu;
     int64_t next_launch;
     /* Ends of waves that the SE has not taken note of, per array and WGP. */
-    struct tm_wave *ending[2][8], **ending_last[2][8];
-    unsigned n_ending[2];
-    int64_t end_next[2];  /* when the array may report the next */
-    int64_t code_free[2]; /* GL1 of an array: instruction lines to another WGP */
-    unsigned code_wgp[2];
+    struct tm_wave *ending[TM_MAX_ARRAYS][TM_MAX_WGPS];
+    struct tm_wave **ending_last[TM_MAX_ARRAYS][TM_MAX_WGPS];
+    unsigned n_ending[TM_MAX_ARRAYS];
+    int64_t end_next[TM_MAX_ARRAYS];  /* when the array may report the next */
+    int64_t code_free[TM_MAX_ARRAYS]; /* GL1 of an array: instruction lines to another
+                                         WGP */
+    unsigned code_wgp[TM_MAX_ARRAYS];
     int64_t ends_taken; /* when the SE will have dealt with those reported */
     int64_t first_start, last_end;
     bool used, scheduled;
@@ -243,7 +245,7 @@ struct tm_engine {
     struct tm_wgp *wgps;
     struct tm_cache gl2, mall;
     int64_t code_walked; /* when the code page's translation is there */
-    int64_t gl2_free[64];
+    int64_t gl2_free[TM_MAX_CHANNELS];
     double mall_free, dram_free;
     /* what a workgroup needs */
     unsigned vgprs_alloc, waves_per_group, user_sgprs;

@@ -7,14 +7,12 @@
  */
 #include "engine.h"
 
-#define BANKS_MAX 64u
-
 /* Cycles of one phase: lanes of mask from first on, dword d of each. */
 static unsigned phase(const struct emu_access *x, uint64_t lanes, unsigned d,
                       unsigned banks)
 {
-    uint32_t dword[BANKS_MAX][32];
-    uint8_t n[BANKS_MAX] = {0};
+    uint32_t dword[TM_MAX_BANKS][32];
+    uint8_t n[TM_MAX_BANKS] = {0};
     unsigned most = 1;
     for (; lanes; lanes &= lanes - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(lanes);
@@ -77,8 +75,7 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
     struct tm_cu *cu = w->simd->cu;
     unsigned cycles = 0, least = 0, rewrite = i->lds_more,
              passes = t->launch.lanes == 64 ? 2 : 1;
-    unsigned banks =
-        (unsigned)t->p.lds_banks <= BANKS_MAX ? (unsigned)t->p.lds_banks : BANKS_MAX;
+    unsigned banks = (unsigned)t->p.lds_banks;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         unsigned one;
         if (event->access[a].space != EMU_SPACE_LDS)

@@ -9,6 +9,15 @@
 
 #include "status.h"
 
+/* The largest machine that the engine's arrays hold. */
+enum {
+    TM_MAX_ARRAYS = 2,
+    TM_MAX_WGPS = 8, /* per array */
+    TM_MAX_SLOTS = 32,
+    TM_MAX_CHANNELS = 64,
+    TM_MAX_BANKS = 64,
+};
+
 /* All values are doubles, so that one table describes them; the engine reads whole ones
  * with (int64_t). */
 struct tm_params {

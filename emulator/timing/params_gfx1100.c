@@ -32,16 +32,33 @@ const struct tm_param *tm_param(size_t index)
     return &table[index];
 }
 
+/* What the engine's arrays hold. */
+static const struct {
+    const char *name;
+    double most;
+} limits[] = {{"shader_engines", TM_MAX_SES},    {"arrays_per_se", TM_MAX_ARRAYS},
+              {"wgps_per_array", TM_MAX_WGPS},   {"slots_per_simd", TM_MAX_SLOTS},
+              {"gl2_channels", TM_MAX_CHANNELS}, {"lds_banks", TM_MAX_BANKS}};
+
+static bool possible(const struct tm_param *param, double value)
+{
+    bool time = strcmp(param->unit, "cycles") == 0 || strcmp(param->unit, "ns") == 0;
+    if (!isfinite(value) || value < 0 || value > 1e12)
+        return false;
+    if (param->value >= 1 && value < 1 && !time) /* sizes and counts */
+        return false;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (strcmp(limits[i].name, param->name) == 0 && value > limits[i].most)
+            return false;
+    return true;
+}
+
 rd_status tm_params_set(struct tm_params *p, const char *name, double value)
 {
     for (size_t i = 0; i < tm_param_count(); i++) {
         if (strcmp(table[i].name, name) != 0)
             continue;
-        /* sizes and counts must stay positive; only latencies may be zero or less */
-        if (!isfinite(value) || fabs(value) > 1e12 ||
-            (value < 1 && table[i].value >= 1 &&
-             strstr(table[i].unit, "cycles") == NULL &&
-             strstr(table[i].unit, "ns") == NULL))
+        if (!possible(&table[i], value))
             return RD_E_RANGE;
         memcpy((char *)p + i * sizeof(double), &value, sizeof value);
         return RD_OK;

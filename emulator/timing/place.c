@@ -65,9 +65,6 @@ rd_status tm_machine_create(struct tm_engine *t)
     const struct tm_params *p = &t->p;
     t->n_ses = (unsigned)p->shader_engines;
     t->wgps_per_se = (unsigned)(p->arrays_per_se * p->wgps_per_array);
-    if (t->n_ses > TM_MAX_SES || p->arrays_per_se > 2 || p->wgps_per_array > 8 ||
-        p->slots_per_simd > 32 || p->gl2_channels > 64)
-        return RD_E_RANGE;
     t->wgps = calloc((size_t)t->n_ses * t->wgps_per_se, sizeof *t->wgps);
     if (!t->wgps)
         return RD_E_NOMEM;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,11 @@ START_TEST(parameters_can_be_set)
     ck_assert_int_eq(tm_set(t, "gl2_bytes", 12582912), RD_OK);
     ck_assert_int_eq(tm_set(t, "no_such_thing", 1), RD_E_NOT_FOUND);
     ck_assert_int_eq(tm_set(t, "gl2_ways", 0), RD_E_RANGE);
+    ck_assert_int_eq(tm_set(t, "shader_engines", 7), RD_E_RANGE);
+    ck_assert_int_eq(tm_set(t, "dram_bytes_per_ns", 0), RD_E_RANGE);
+    ck_assert_int_eq(tm_set(t, "valu_dep", 0), RD_OK);
+    ck_assert_int_eq(tm_set(t, "valu_dep", -1), RD_E_RANGE);
+    ck_assert_int_eq(tm_set(t, "valu_dep", NAN), RD_E_RANGE);
     tm_destroy(t);
 }
 END_TEST
