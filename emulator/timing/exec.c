@@ -92,12 +92,17 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
     int64_t half = 2 * cycles;
     int64_t most = bank_reads(s, i);
     s->valu_last = i;
-    if (most > reads && i->pipe < TM_PIPE_WMMA)
+    if (most > reads && i->pipe < TM_PIPE_WMMA) /* WMMA reads over many cycles */
         half += 2 * (most - reads) / reads;
     int64_t when = t->now + latency(t, w, i, cycles);
+    /* f64 arithmetic takes longer from its operands to its result. */
+    int64_t longer = i->pipe == TM_PIPE_DOUBLE
+                         ? tm_max(0, PARAM(t, double_dep) - PARAM(t, valu_dep64))
+                         : 0;
     for (unsigned r = 0; r < i->n_vsrc; r++)
         for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            when = tm_max(when, tm_stamped(w, w->v[i->vsrc[r].first + k].ready));
+            when =
+                tm_max(when, longer + tm_stamped(w, w->v[i->vsrc[r].first + k].ready));
     int64_t at = tm_max(2 * when, s->valu_half + half);
     if (i->pipe != TM_PIPE_TRANS && s->valu_last_pipe == TM_PIPE_TRANS)
         at = tm_max(at, s->valu_half + 2 * PARAM(t, trans_order));
@@ -240,6 +245,7 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
     if (lds && cycles > passes && w->simd->cu->lds_sender &&
         w->simd->cu->lds_sender != w->age)
         accept = tm_max(accept, *path + PARAM(t, lds_send_switch));
+    struct tm_cu *cu = w->simd->cu;
     *path = accept + cycles;
     w->simd->cu->lds_sender = lds && cycles > passes ? w->age : 0;
     reads_operands(w, i, accept);

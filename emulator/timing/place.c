@@ -150,7 +150,8 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
     unsigned n = list_simds(g, cu, t->wgp_mode, list);
     uint32_t lds =
         t->wgp_mode ? g->cu[0].lds_used + g->cu[1].lds_used : g->cu[cu].lds_used;
-    uint32_t limit = (uint32_t)t->p.lds_per_cu * (t->wgp_mode ? 2 : 1);
+    uint32_t limit = (uint32_t)t->p.lds_per_cu *
+                     (t->wgp_mode ? (unsigned)__builtin_popcount(g->enabled) : 1);
     if (n == 0 || lds + t->lds_alloc > limit ||
         (waves > 1 && g->groups >= (unsigned)t->p.groups_per_wgp))
         return false;

@@ -1,0 +1,281 @@
+"""Microbenchmarks, one mechanism each: what the timing model gives beside the value that
+was published, or measured on the real chip.
+
+usage: micro.py RDNA3 [NAME ...]
+
+A value is the slope of two slopes: a loop with a body of N operations and one of 3 N, each
+run for two trip counts, so that launch, cold code and the loop itself cancel. Exit status
+1 if a value lies outside its tolerance."""
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+MHZ = 2500
+HEAD = """
+	.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+	.text
+	.p2align 8
+	.globl k
+	.type k,@function
+	.rodata
+	.p2align 6
+	.amdhsa_kernel k
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_system_sgpr_workgroup_id_x 1
+		.amdhsa_group_segment_fixed_size %(lds)d
+		.amdhsa_private_segment_fixed_size %(scratch)d
+		.amdhsa_enable_private_segment %(private)d
+		.amdhsa_next_free_vgpr %(vgprs)d
+		.amdhsa_next_free_sgpr 32
+		.amdhsa_wavefront_size32 %(wave32)d
+		.amdhsa_workgroup_processor_mode 0
+	.end_amdhsa_kernel
+	.text
+k:
+	s_load_b128 s[4:7], s[0:1], 0x0
+	s_waitcnt lgkmcnt(0)
+	s_mov_b32 s20, s6
+"""
+TAIL = """
+	s_sub_u32 s20, s20, 1
+	s_cmp_lg_u32 s20, 0
+	s_cbranch_scc1 loop
+	s_endpgm
+.Lend:
+	.size k, .Lend-k
+	.amdgpu_metadata
+amdhsa.version: [ 1, 2 ]
+amdhsa.target: amdgcn-amd-amdhsa--gfx1100
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .kernarg_segment_size: 16
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: %(lds)d
+    .private_segment_fixed_size: %(scratch)d
+    .wavefront_size: %(wave)d
+    .sgpr_count: 32
+    .vgpr_count: %(vgprs)d
+    .max_flat_workgroup_size: 1024
+    .args:
+      - {.address_space: global, .offset: 0, .size: 8, .value_kind: global_buffer}
+      - {.offset: 8, .size: 4, .value_kind: by_value}
+      - {.offset: 12, .size: 4, .value_kind: by_value}
+	.end_amdgpu_metadata
+"""
+
+
+class Bench:
+    """One row: body operations as a function of their index; value in cycles each."""
+
+    def __init__(self, name, want, source, op, tolerance=3.0, setup="", n=32, trips=(8, 24),
+                 block=32, grid=1, wave=32, vgprs=128, lds=0, scratch=0, chain=0, buffer=4096,
+                 unit="cycles", convert=None, mask="1,0,0,0,0,0", warm=0):
+        self.__dict__.update(locals())
+
+
+def vadd(i):
+    return "v_add_f32 v%d, v%d, v%d" % (8 + i % 16, 33 + i % 7 * 2, 50)
+
+
+def delayed(text, dep):
+    return lambda i: text + "\n\ts_delay_alu instid0(%s)" % dep
+
+
+def strided(dwords):
+    return "v_mul_u32_u24 v1, %d, v0\n" % (4 * dwords)
+
+
+def wait(text, counter):
+    return lambda i: text + "\n\ts_waitcnt %s(0)" % counter
+
+
+ALL = "ffffffff,ffffffff,ffffffff,ffffffff,ffffffff,ffffffff"
+STEP = 96 * 256 * 16 # bytes that one load of all waves reads
+STREAM = "s_lshl_b32 s2, s2, 12\n\tv_lshlrev_b32 v1, 4, v0\n\tv_add_nc_u32 v1, s2, v1\n"
+
+
+def stream(i, again):
+    return ((again if i == 0 else "") + "global_load_b128 v[%d:%d], v1, s[4:5]\n" % (8 + i % 8 * 4, 11 + i % 8 * 4) +
+            "\ts_add_u32 s4, s4, %d\n\ts_addc_u32 s5, s5, 0" % STEP + ("\n\ts_waitcnt vmcnt(0)" if i % 8 == 7 else ""))
+
+
+GLOBAL = wait("global_load_b32 v1, v1, s[4:5]", "vmcnt")
+LANE0 = "v_mov_b32 v1, 0\n"
+TRACE, PUBLISHED = "traces of the chip", "published"
+BENCHES = [
+    Bench("VALU, independent", 1, TRACE, vadd),
+    Bench("VALU, chain, s_delay_alu", 5, TRACE, delayed("v_add_f32 v1, v1, v50", "VALU_DEP_1")),
+    Bench("VALU, chain, queued", 5, TRACE, lambda i: "v_add_f32 v1, v1, v50"),
+    Bench("64-bit shift, independent", 2, TRACE,
+          lambda i: "v_lshlrev_b64 v[%d:%d], 1, v[50:51]" % (8 + i % 8 * 2, 9 + i % 8 * 2)),
+    Bench("64-bit shift, chain", 6, TRACE, lambda i: "v_lshlrev_b64 v[2:3], 1, v[2:3]"),
+    Bench("32-bit multiply, independent", 4, TRACE,
+          lambda i: "v_mul_lo_u32 v%d, v50, v51" % (8 + i % 16)),
+    Bench("32-bit multiply, chain", 8, "LLVM 19 GFX11SpeedModel",
+          lambda i: "v_mul_lo_u32 v1, v1, v50"),
+    Bench("transcendental, independent", 4, TRACE,
+          lambda i: "v_exp_f32 v%d, v50" % (8 + i % 16)),
+    Bench("transcendental, chain", 10, "LLVM 19 GFX11SpeedModel",
+          delayed("v_exp_f32 v1, v1", "TRANS32_DEP_1")),
+    Bench("f64 fma, independent", 32, TRACE + "; rate 1/32 published",
+          lambda i: "v_fma_f64 v[%d:%d], v[50:51], v[52:53], v[54:55]" % (8 + i % 8 * 2, 9 + i % 8 * 2)),
+    Bench("f64 fma, chain", 38, "LLVM 19 GFX11SpeedModel",
+          lambda i: "v_fma_f64 v[2:3], v[2:3], v[52:53], v[54:55]"),
+    Bench("three sources of one bank", 1.5, TRACE,
+          lambda i: "v_fma_f32 v%d, v%d, v%d, v%d" % (8 + i % 16, 32 + i % 4 * 2, 42 + i % 4 * 2, 52 + i % 4 * 2)),
+    Bench("three sources of two banks", 1, TRACE,
+          lambda i: "v_fma_f32 v%d, v%d, v%d, v%d" % (8 + i % 16, 32 + i % 4 * 2, 43 + i % 4 * 2, 52 + i % 4 * 2)),
+    Bench("pair (VOPD)", 1, TRACE,
+          lambda i: "v_dual_mul_f32 v%d, v%d, v%d :: v_dual_mul_f32 v%d, v%d, v%d" %
+          (8 + i % 8 * 2, 32, 42, 9 + i % 8 * 2, 33, 43)),
+    Bench("VALU, wave64", 2, "manual: two passes", vadd, wave=64, block=64),
+    Bench("WMMA f16", 32, PUBLISHED + " peak; " + TRACE + ": 34",
+          lambda i: "v_wmma_f32_16x16x16_f16 v[%d:%d], v[64:71], v[72:79], v[%d:%d]" %
+          (8 + i % 4 * 8, 15 + i % 4 * 8, 8 + i % 4 * 8, 15 + i % 4 * 8), tolerance=7),
+    Bench("WMMA iu4", 16, PUBLISHED + " peak; " + TRACE + ": 18",
+          lambda i: "v_wmma_i32_16x16x16_iu4 v[%d:%d], v[64:65], v[66:67], v[%d:%d]" %
+          (8 + i % 4 * 8, 15 + i % 4 * 8, 8 + i % 4 * 8, 15 + i % 4 * 8), tolerance=13),
+    Bench("SALU, independent", 1, TRACE, lambda i: "s_mov_b32 s%d, 1" % (8 + i % 8)),
+    Bench("SALU, chain", 2, TRACE, lambda i: "s_add_u32 s8, s8, 3", tolerance=5),
+    Bench("s_nop", 1, TRACE, lambda i: "s_nop 0"),
+    Bench("taken branch", 27, TRACE, lambda i: "s_branch .Lb%d\n\ts_nop 0\n.Lb%d:" % (i, i)),
+    Bench("barrier, 3 waves", 14, TRACE + ": 12 to 14 after the last", lambda i: "s_barrier",
+          block=96, tolerance=8),
+    Bench("LDS load, chase", 32, TRACE + ": 31 to the wait's end", wait("ds_load_b32 v1, v1", "lgkmcnt"),
+          setup=LANE0, lds=4096),
+] + [
+    Bench("LDS load, stride %d dwords, 4 waves" % s, 4 * c, "manual 12.1: 32 banks",
+          lambda i: "ds_load_b32 v%d, v1" % (8 + i % 32) + ("\n\ts_waitcnt lgkmcnt(0)" if i % 32 == 31 else ""),
+          setup=strided(s), lds=65536, n=64, block=128)
+    for s, c in ((1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1))
+] + [
+    Bench("scalar load, chase", 15.4, PUBLISHED + ", with address arithmetic",
+          lambda i: "s_load_b32 s8, s[8:9], 0x0\n\ts_waitcnt lgkmcnt(0)\n\ts_lshl_b32 s8, s8, 2\n"
+          "\ts_add_u32 s8, s4, s8\n\ts_addc_u32 s9, s5, 0", setup="s_mov_b64 s[8:9], s[4:5]\n",
+          unit="ns", tolerance=10),
+    Bench("scalar load, hit", 28, TRACE + ": 27 to the wait's end",
+          lambda i: "s_load_b32 s8, s[4:5], 0x0\n\ts_waitcnt lgkmcnt(0)", tolerance=8),
+    Bench("L0 hit, chase", 71, TRACE + ": 70 to the wait's end", GLOBAL, setup=LANE0, chain=(16384, 128),
+          trips=(8, 40)),
+    Bench("GL1 hit, chase", 135, PUBLISHED + " for the same L0, GL1 of an APU: 50 ns", GLOBAL, setup=LANE0,
+          chain=(131072, 128), trips=(96, 160), tolerance=5),
+    Bench("GL2 hit, chase", 216, PUBLISHED + " for an APU: 80 ns", GLOBAL, setup=LANE0,
+          chain=(2 << 20, 128), trips=(600, 800), tolerance=5),
+    Bench("L0 bandwidth, bytes/clk of a CU", 128, PUBLISHED, lambda i: "global_load_b128 v[%d:%d], v1, s[4:5]" %
+          (8 + i % 8 * 4, 11 + i % 8 * 4) + ("\n\ts_waitcnt vmcnt(0)" if i % 16 == 15 else ""),
+          setup="v_lshlrev_b32 v1, 4, v0\n", block=512, buffer=8192, unit="B/clk",
+          convert=lambda x: 16 * 512 / x, tolerance=8),
+    Bench("32 loads in a clause, then a wait", 105 / 32, TRACE + ": 3 + 31 + 70 + 1", lambda i:
+          ("s_clause 0x1f\n\t" if i % 32 == 0 else "") + "global_load_b32 v%d, v1, s[4:5]" % (8 + i % 32) +
+          ("\n\ts_waitcnt vmcnt(0)" if i % 32 == 31 else ""), setup="v_lshlrev_b32 v1, 2, v0\n", tolerance=5),
+    Bench("VRAM bandwidth, bytes/ns", 960, PUBLISHED + ", nominal", lambda i: stream(i, ""), setup=STREAM,
+          n=8, trips=(2, 6), grid=96, block=256, mask=ALL, buffer=60 << 20, unit="B/ns",
+          convert=lambda x: STEP / x * MHZ / 1000, tolerance=5),
+    Bench("Infinity Cache bandwidth, bytes/ns", 3500, PUBLISHED + ", up to", lambda i: stream(
+          i, "s_mov_b64 s[4:5], s[22:23]\n\t"), setup="s_mov_b64 s[22:23], s[4:5]\n\t" + STREAM, n=24,
+          trips=(2, 4), grid=96, block=256, mask=ALL, buffer=30 << 20, unit="B/ns",
+          convert=lambda x: STEP / x * MHZ / 1000, tolerance=5),
+    Bench("scratch load, L0 hit", 71, "as global memory", wait("scratch_load_b32 v2, off, off", "vmcnt"),
+          scratch=64, tolerance=5),
+]
+
+
+def assemble(rdna3, folder, bench, n):
+    path = os.path.join(folder, "k.s")
+    values = {"lds": bench.lds, "scratch": bench.scratch, "private": bench.scratch > 0,
+              "vgprs": bench.vgprs, "wave32": bench.wave == 32, "wave": bench.wave}
+    with open(path, "w") as f:
+        f.write(HEAD % values + "\t" + bench.setup + "loop:\n")
+        for i in range(n):
+            f.write("\t" + bench.op(i) + "\n")
+        f.write(TAIL % values)
+    subprocess.run([rdna3, "asm", "-o", path[:-2], path], check=True)
+    return path[:-2]
+
+
+def chain(folder, size, stride):
+    """A buffer whose words at multiples of the stride form one closed walk of offsets."""
+    lines = list(range(1, size // stride))
+    random.Random(1).shuffle(lines)
+    lines = [0] + lines
+    data = bytearray(size)
+    for a, b in zip(lines, lines[1:] + [0]):
+        struct.pack_into("<I", data, a * stride, b * stride)
+    path = os.path.join(folder, "chain-%d" % size)
+    with open(path, "wb") as f:
+        f.write(data)
+    return "file:" + path
+
+
+def cycles(rdna3, code, bench, trips, buffer):
+    out = subprocess.run(
+        [rdna3, "run", code, "--grid", str(bench.grid), "--block", str(bench.block), "--arg", buffer,
+         "--arg", "i32:%d" % trips, "--arg", "i32:0", "--timing", "--sclk-mhz", str(MHZ),
+         "--cu-mask", bench.mask], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return int(re.search(r"^cycles +(\d+)", out, re.M).group(1))
+
+
+# Waves of a CU: VGPRs, work-items of a workgroup, LDS bytes, waves.
+OCCUPANCY = [(24, 64, 0, 32, "16 slots of two SIMDs"), (120, 256, 8192, 24, "published: 12 per SIMD"),
+             (216, 128, 9216, 12, "published: 6 per SIMD"), (32, 128, 32768, 8, "two workgroups' LDS"),
+             (256, 32, 0, 10, "1536 VGPRs in units of 24: 5 of 264")]
+
+
+def occupancy(rdna3, folder):
+    failed = 0
+    for vgprs, block, lds, want, why in OCCUPANCY:
+        bench = Bench("", 0, "", lambda i: "s_nop 15", vgprs=vgprs, lds=lds)
+        code = assemble(rdna3, folder, bench, 64)
+        out = subprocess.run([rdna3, "run", code, "--grid", "64", "--block", str(block), "--arg", "buf:4K",
+                              "--arg", "i32:9", "--arg", "i32:0", "--timing", "--cu-mask", "1,0,0,0,0,0"],
+                             check=True, stdout=subprocess.PIPE, text=True).stdout
+        most = int(re.search(r"at most (\d+) at once", out).group(1))
+        failed |= most != want
+        print("%-34s %9d %9d %8.1f%s %-7s %s" % ("occupancy, %d VGPRs, %d LDS" % (vgprs, lds), most, want,
+              100 * (most - want) / want, "*" if most != want else " ", "waves", why))
+    return failed
+
+
+def measure(rdna3, folder, bench):
+    buffer = chain(folder, *bench.chain) if bench.chain else "buf:%d" % bench.buffer
+    slope = []
+    for n in (bench.n, 3 * bench.n):
+        code = assemble(rdna3, folder, bench, n)
+        first, last = bench.trips
+        if bench.chain: # as many steps whatever the body
+            first, last = (t * bench.n // n * 3 for t in bench.trips)
+        t = [cycles(rdna3, code, bench, x, buffer) for x in (first, last)]
+        slope.append((t[1] - t[0]) / (last - first))
+    value = (slope[1] - slope[0]) / (2 * bench.n)
+    if bench.convert:
+        return bench.convert(value)
+    return value * 1000 / MHZ if bench.unit == "ns" else value
+
+
+def main():
+    rdna3, names = sys.argv[1], sys.argv[2:]
+    failed = 0
+    print("%-34s %9s %9s %8s  %-7s %s" % ("mechanism", "model", "wanted", "error %", "unit", "source"))
+    with tempfile.TemporaryDirectory() as folder:
+        for bench in BENCHES:
+            if names and not any(n in bench.name for n in names):
+                continue
+            value = measure(rdna3, folder, bench)
+            error = 100 * (value - bench.want) / bench.want
+            wrong = abs(error) > bench.tolerance
+            failed |= wrong
+            print("%-34s %9.2f %9g %8.1f%s %-7s %s" % (bench.name, value, bench.want, error,
+                                                      "*" if wrong else " ", bench.unit, bench.source))
+        if not names:
+            failed |= occupancy(rdna3, folder)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
