@@ -245,9 +245,9 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
     if (lds && cycles > passes && w->simd->cu->lds_sender &&
         w->simd->cu->lds_sender != w->age)
         accept = tm_max(accept, *path + PARAM(t, lds_send_switch));
-    struct tm_cu *cu = w->simd->cu;
     *path = accept + cycles;
-    w->simd->cu->lds_sender = lds && cycles > passes ? w->age : 0;
+    if (lds)
+        w->simd->cu->lds_sender = cycles > passes ? w->age : 0;
     reads_operands(w, i, accept);
     if (lds) {
         int64_t done = tm_lds(t, w, i, event, accept);
