@@ -123,6 +123,7 @@ enum {
     OP_HALF = 0xd,
     OP_QUARTER = 0xe,
     OP_DOUBLE = 0xf,
+    OP_INTERP = 0x12,
     OP_BARRIER = 0x13,
     OP_FLAT_READ = 0x1c,
     OP_FLAT_WRITE = 0x1d - 3,
@@ -148,6 +149,8 @@ static int memory_op(const struct tl_inst *i)
         return load ? OP_LDS_READ : OP_LDS_WRITE + (int)within(i->regs, 1, 5);
     if (begins(i->text, "flat_"))
         return load ? OP_FLAT_READ : OP_FLAT_WRITE + (int)within(i->regs, 3, 6);
+    if (load && begins(i->text, "global_")) /* with or without a scalar address */
+        return OP_READ + (strstr(i->text, ", off") ? 2 : 1);
     return load ? OP_READ + (int)within(i->regs, 1, 2)
                 : OP_WRITE + (int)within(i->regs, 2, 6);
 }
@@ -174,9 +177,10 @@ static int inst_op(const struct tl_inst *i, unsigned flags)
     case TM_VMEM:
         return memory_op(i);
     case TM_VALU:
-        return begins(i->text, "v_cmpx") ? OP_VALU_EXEC
-               : i->pipe < TM_PIPES      ? of_pipe[i->pipe]
-                                         : OP_NONE;
+        return begins(i->text, "v_cmpx")     ? OP_VALU_EXEC
+               : begins(i->text, "v_interp") ? OP_INTERP
+               : i->pipe < TM_PIPES          ? of_pipe[i->pipe]
+                                             : OP_NONE;
     default:
         return begins(i->text, "s_barrier")   ? OP_BARRIER
                : begins(i->text, "s_sendmsg") ? OP_MESSAGE

@@ -1,10 +1,11 @@
 """Thread traces that `rdna3 trace --sqtt` writes, decoded.
 
-usage: sqtt.py RDNA3 KERNEL.s
+usage: sqtt.py RDNA3 KERNEL.s [TIMING]      TIMING: the timing benchmark
 
 A decoder of our own, written from the packet table, finds the waves and issue times of
 --timing-json. If the Python package tinygrad is there (its decoder of hardware captures
-since 0.14), that finds the same, and its mapper follows every wave through the code."""
+since 0.14), that finds the same, and its mapper follows every wave through the code. With the timing benchmark, a kernel of every
+instruction gets the tokens that the real chip wrote."""
 import collections
 import json
 import os
@@ -12,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-rdna3, source = sys.argv[1:]
+rdna3, source = sys.argv[1:3]
+bench = sys.argv[3] if len(sys.argv) > 3 else ""
 failed = 0
 
 # kind: low bits, how many, nibbles, place and width of the delta
@@ -178,4 +180,39 @@ with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([rdna3, "trace", path("t"), *args], capture_output=True,
                               text=True)
         check("refused", done.returncode == 2 and "error:" in done.stderr, args)
+
+    cases = os.path.join(bench, "cases", "discover_ops_a63419c7")
+    if os.path.exists(cases + ".kd.bin"):
+        call("run", "--raw", cases + ".text.bin", "--kd", cases + ".kd.bin", "--block", "32",
+             "--arg", "buf:4K", "--timing", "--timing-insts", "all", "--timing-json",
+             path("j"), "--timing-trace", path("t"))
+        call("trace", path("t"), "--sqtt", path("s"))
+        names = {0: "SALU", 1: "SMEM_RD", 5: "CALL", 0xb: "VALUT_4", 0xd: "VALUB_2",
+                 0xe: "VALUB_4", 0xf: "VALUB_16", 0x12: "VINTERP", 0x21: "SGMEM_RD_1",
+                 0x24: "SGMEM_WR_2", 0x25: "SGMEM_WR_3", 0x26: "SGMEM_WR_4",
+                 0x27: "SGMEM_WR_5", 0x29: "LDS_RD", 0x2a: "LDS_WR_1", 0x2b: "LDS_WR_2",
+                 0x2c: "LDS_WR_3", 0x2d: "LDS_WR_4", 0x2e: "LDS_WR_5",
+                 0x73: "VALU1_WR_EXEC", "valu": "VALUINST", "immediate": "IMMEDIATE"}
+        with open(os.path.join(bench, "constants.json")) as f:
+            chip = {m: token for token, v in json.load(f)["token_class"].items() for m in v}
+        with open(path("s"), "rb") as f:
+            tokens = ours(f.read(), 2500)[1][0]
+        with open(path("j")) as f:
+            insts = json.load(f)["waves"][0]["insts"]
+        text = {int(line[:8], 16): line.split("%  ")[1].split()[0]
+                for line in call("trace", path("t"), "--listing").splitlines()
+                if "%  " in line}
+        insts = [(pc, t) for pc, t in insts
+                 if text.get(pc, "s_delay_alu") not in ("s_delay_alu", "s_endpgm")]
+        check("as many tokens", len(insts) == len(tokens), (len(insts), len(tokens)))
+        known = 0
+        for (pc, t), (time, token) in zip(insts, tokens):
+            mnemonic = text[pc].removesuffix("_e32").removesuffix("_e64")
+            want = chip.get(text[pc], chip.get(mnemonic))
+            known += want is not None
+            check("the chip's token", want in (None, names.get(token)),
+                  (text[pc], want, token))
+        check("tokens compared", known > 800, known)
+    else:
+        print("no timing benchmark: tokens were not compared with the chip's")
 sys.exit(failed)
