@@ -422,12 +422,28 @@ static const char *const helpers[] = {
     "{ return b == 0 ? a : a % b; }\n"};
 static const char *const helper_marks[] = {"_bf16", "cc_to_", "64("};
 
+/* Lines of C; in HIP its functions are the device's. */
+static void put_helper(const struct render *r, const char *lines, struct cc_text *out)
+{
+    static const char head[] = "static inline ";
+    while (*lines) {
+        const char *end = strchr(lines, '\n');
+        size_t len = end ? (size_t)(end - lines) + 1 : strlen(lines), skip = 0;
+        if (r->style == CC_STYLE_HIP && strncmp(lines, head, sizeof head - 1) == 0) {
+            cc_out(out, "static __device__ inline ");
+            skip = sizeof head - 1;
+        }
+        cc_out(out, "%.*s", (int)(len - skip), lines + skip);
+        lines += len;
+    }
+}
+
 static void put_helpers(struct render *r, struct cc_text *out)
 {
     const char *text = r->text.data ? r->text.data : "";
     for (size_t i = 0; i < sizeof helpers / sizeof helpers[0]; i++)
         if (strstr(text, helper_marks[i]))
-            cc_out(out, "%s", helpers[i]);
+            put_helper(r, helpers[i], out);
     if (r->n_wmma && r->style != CC_STYLE_C)
         cc_out(out,
                "typedef float cc_f32x8 __attribute__((ext_vector_type(8)));\n"
