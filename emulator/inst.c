@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "event.h"
-#include "observe.h"
+#include "relative.h"
 
 static enum emu_inst_kind sopp_kind(unsigned op)
 {

@@ -6,6 +6,7 @@
 
 #include "dispatch.h"
 #include "event.h"
+#include "relative.h"
 
 #define OBSERVE_ACCESSES 255 /* of one instruction; more are not reported */
 
@@ -38,11 +39,6 @@ struct inst_info {
     bool relative;          /* M0 selects registers */
     struct inst_info *next; /* of the program's, to free them */
 };
-
-/* inst.c: does M0 select registers of the instruction? */
-bool inst_is_relative(const struct isa_inst *inst);
-/* inst.c: the instruction with the registers that m0 selects. */
-void inst_resolve(const struct emu_inst *inst, uint32_t m0, struct emu_inst *out);
 
 /* observe_mem.c */
 void plan_accesses(const struct emu *emu, const struct isa_inst *inst,

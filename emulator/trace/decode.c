@@ -6,6 +6,8 @@
  */
 #include "decode.h"
 
+#include "relative.h"
+
 #include <string.h>
 
 uint8_t cursor_byte(struct cursor *c)
@@ -164,10 +166,32 @@ static bool decode_direction(struct cursor *c, const struct emu_event *e,
     return true;
 }
 
+/* Name the registers that M0 selected: M0 is among the inputs. */
+static void resolve(struct decoded *d)
+{
+    const struct emu_inst *inst = d->event.inst;
+    const uint32_t *in = d->in;
+    for (unsigned i = 0; i < inst->n_regs; i++) {
+        const struct emu_reg *r = &inst->reg[i];
+        if (!(r->flags & ISA_OF_IN))
+            continue;
+        if (r->sel == ISA_SEL_M0 && r->flags & ISA_OF_IMPLICIT) {
+            inst_resolve(inst, *in, &d->resolved);
+            d->event.inst = &d->resolved;
+            return;
+        }
+        in += emu_reg_values(r, d->event.wave->lanes);
+    }
+}
+
 bool decode_values(struct cursor *c, struct decoded *d)
 {
     d->event.in = d->in;
     d->event.out = d->out;
-    return decode_direction(c, &d->event, ISA_OF_IN, d->in) &&
-           decode_direction(c, &d->event, ISA_OF_OUT, d->out);
+    if (!decode_direction(c, &d->event, ISA_OF_IN, d->in) ||
+        !decode_direction(c, &d->event, ISA_OF_OUT, d->out))
+        return false;
+    if (inst_is_relative(&d->event.inst->isa))
+        resolve(d);
+    return true;
 }

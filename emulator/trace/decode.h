@@ -22,6 +22,7 @@ const uint8_t *cursor_take(struct cursor *c, size_t n); /* NULL if there are few
 /* Where a decoded event's arrays are. */
 struct decoded {
     struct emu_event event;
+    struct emu_inst resolved; /* of an instruction whose registers M0 selects */
     struct emu_access access[DECODE_ACCESSES];
     uint32_t in[DECODE_DWORDS], out[DECODE_DWORDS];
 };

@@ -250,6 +250,65 @@ START_TEST(hardware_registers)
 }
 END_TEST
 
+/* ---- as observers see it ------------------------------------------------------------
+ */
+
+static struct {
+    uint64_t last_pc; /* where the last event said that the wave goes on */
+    unsigned inside, entries, returns, steps;
+} watched;
+
+static void on_step(void *ctx, const struct emu_event *e)
+{
+    (void)ctx;
+    bool inside = e->inst->pc - r.queue.tba < r.handler_bytes;
+    bool goes_in = e->next_pc == r.queue.tba;
+    if (watched.steps++)
+        ck_assert_uint_eq(e->inst->pc, watched.last_pc);
+    watched.last_pc = e->next_pc;
+    watched.inside += inside;
+    if (!inside && goes_in) {
+        watched.entries++;
+        ck_assert_uint_eq(e->flags, EMU_EV_TAKEN);
+    }
+    if (inside && e->next_pc - r.queue.tba >= r.handler_bytes)
+        watched.returns++;
+}
+
+/* Events lead into the handler and back, by s_trap and by an exception. */
+START_TEST(events)
+{
+    static const struct emu_observer observer = {
+        .step = on_step, .want = EMU_WANT_ACCESS | EMU_WANT_VALUES};
+    for (unsigned i = 0; i < 2; i++) {
+        if (i == 0)
+            BEGIN(trap_show);
+        else
+            BEGIN(trap_illegal);
+        HANDLER(show);
+        r.observer = &observer;
+        FOR_EACH_RUN(&r)
+        {
+            ck_no_fault(&r);
+            ck_assert_uint_eq(watched.entries, 1);
+            ck_assert_uint_eq(watched.returns, 1);
+            ck_assert_uint_eq(watched.inside, 18);
+            memset(&watched, 0, sizeof watched);
+        }
+    }
+    BEGIN(trap_halt);
+    HANDLER(halt);
+    r.queue.second_level = true;
+    r.observer = &observer;
+    FOR_EACH_RUN(&r)
+    {
+        ck_assert_int_eq(r.fault.kind, EMU_FAULT_HALTED);
+        ck_assert_uint_eq(watched.entries, 1);
+        memset(&watched, 0, sizeof watched);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("emu_trap");
@@ -264,6 +323,7 @@ int main(void)
     tcase_add_test(t, user_interrupt);
     tcase_add_test(t, clocks);
     tcase_add_test(t, hardware_registers);
+    tcase_add_test(t, events);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }
