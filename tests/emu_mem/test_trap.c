@@ -261,17 +261,17 @@ static struct {
 static void on_step(void *ctx, const struct emu_event *e)
 {
     (void)ctx;
-    bool inside = e->inst->pc - r.queue.tba < r.handler_bytes;
+    bool within = e->inst->pc - r.queue.tba < r.handler_bytes;
     bool goes_in = e->next_pc == r.queue.tba;
     if (watched.steps++)
         ck_assert_uint_eq(e->inst->pc, watched.last_pc);
     watched.last_pc = e->next_pc;
-    watched.inside += inside;
-    if (!inside && goes_in) {
+    watched.inside += within;
+    if (!within && goes_in) {
         watched.entries++;
         ck_assert_uint_eq(e->flags, EMU_EV_TAKEN);
     }
-    if (inside && e->next_pc - r.queue.tba >= r.handler_bytes)
+    if (within && e->next_pc - r.queue.tba >= r.handler_bytes)
         watched.returns++;
 }
 
