@@ -241,6 +241,27 @@ static void part_own_handler(void)
     CHECK(signal(SIGSEGV, SIG_DFL) != SIG_ERR);
 }
 
+/* The process ends while a kernel runs that does not. */
+static void part_leave(void)
+{
+    static const uint32_t forever[] = {0xbfa0ffff, 0xbfb00000}; /* s_branch to itself */
+    struct rt_queue *q;
+    struct rt_signal *done;
+    struct rt_code *code;
+    struct rt_kernel kernel;
+    uint32_t kd[16];
+    descriptor(kd, 0);
+    OK(rt_queue_create(dev, 0, &q, &err));
+    OK(rt_signal_create(dev, 1, &done, &err));
+    OK(rt_load_raw(dev, forever, sizeof(forever), kd, 0, &code, &err));
+    OK(rt_kernel_find(code, NULL, &kernel, &err));
+    struct rt_launch l = {.items = {4096, 1, 1}, .block = {64, 1, 1}, .signal = done};
+    OK(rt_launch(q, &kernel, &l, &err));
+    CHECK(rt_wait(done, SECOND / 5, &err) == RD_E_TIMEOUT);
+    printf("leave ok\n");
+    exit(0);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -254,6 +275,7 @@ static const struct {
     {"fault", part_fault},
     {"vanished", part_vanished},
     {"own_handler", part_own_handler},
+    {"leave", part_leave},
 };
 
 int main(int argc, char **argv)
