@@ -5,7 +5,7 @@
  */
 #include "gfx.h"
 
-#include <SDL_ttf.h>
+#include <SDL2/SDL_ttf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

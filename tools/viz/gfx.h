@@ -4,7 +4,7 @@
 #ifndef VIZ_GFX_H
 #define VIZ_GFX_H
 
-#include <SDL.h>
+#include <SDL2/SDL.h>
 #include <stdbool.h>
 #include <stdint.h>
 
