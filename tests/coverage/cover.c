@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 
-void cover_create(struct cover *c)
+void cover_create(struct cover *c, const struct arena *arena)
 {
+    c->arena = arena;
     for (unsigned i = 0; i < 2; i++) {
         c->runs[i] = calloc(isa_row_count() * COVER_VARIANTS, sizeof(uint32_t));
         if (!c->runs[i])
@@ -25,7 +26,9 @@ static void step(void *ctx, const struct emu_event *e)
     struct cover *c = ctx;
     const struct isa_inst *in = &e->inst->isa;
     uint32_t *runs = c->runs[e->wave->lanes == 64];
-    if (e->inst->kind == EMU_KIND_ILLEGAL)
+    uint64_t body =
+        (uint64_t)(uintptr_t)c->arena->code + c->arena->prologue[e->wave->lanes == 64];
+    if (e->inst->kind == EMU_KIND_ILLEGAL || e->inst->pc - body >= c->arena->body_bytes)
         return;
     runs[in->row * COVER_VARIANTS + in->variant]++;
     if (in->op_y != ISA_OP_NONE)

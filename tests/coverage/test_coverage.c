@@ -66,6 +66,7 @@ static const struct {
     enum emu_fault_kind fault;
 } by_hand[] = {
     {"s_barrier", EMU_FAULT_NONE},
+    {"s_endpgm", EMU_FAULT_NONE},
     {"s_branch 0", EMU_FAULT_NONE},
     {"s_cbranch_scc0 0;s_cbranch_scc1 0;s_cbranch_vccz 0;s_cbranch_vccnz 0",
      EMU_FAULT_NONE},
@@ -364,8 +365,8 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     arena = arena_create();
-    cover_create(&cover);
-    cover_create(&checked);
+    cover_create(&cover, arena);
+    cover_create(&checked, arena);
     struct emu_observer observer = cover_observer(&cover);
     engines_create(engines, arena, &observer);
     for (unsigned lanes = 32; lanes <= 64; lanes += 32) {

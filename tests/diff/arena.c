@@ -267,6 +267,7 @@ size_t arena_place(struct arena *a, unsigned lanes, const uint8_t *body, size_t 
     unsigned i = lanes == 64;
     must(a->prologue[i] + bytes + a->epilogue_bytes[i] <= CODE_BYTES,
          "the body is too long");
+    a->body_bytes = bytes;
     memcpy(a->code, a->text[i], a->prologue[i]);
     memcpy(a->code + a->prologue[i], body, bytes);
     memcpy(a->code + a->prologue[i] + bytes, a->tail[i], a->epilogue_bytes[i]);

@@ -54,9 +54,10 @@ struct arena {
     struct block *blocks; /* [MAX_WAVES] */
     uint32_t *shared;     /* one page */
     uint8_t *code;
-    size_t code_room, prologue[2], epilogue_bytes[2];
-    uint8_t *text[2], *tail[2];    /* prologue and epilogue by wave size */
-    struct block *initial, *first; /* copies of blocks */
+    size_t prologue[2], epilogue_bytes[2]; /* by wave size */
+    size_t body_bytes;                     /* of what was placed last */
+    uint8_t *text[2], *tail[2];            /* prologue and epilogue by wave size */
+    struct block *initial, *first;         /* copies of blocks */
     uint32_t *shared_initial, *shared_first;
 };
 
