@@ -417,13 +417,14 @@ bool rdna3_is_uniform(const struct rdna3 *r, const struct rdna3_place *p)
 /* Zero in a VGPR. */
 static struct mi_opnd no_sum(struct rdna3 *r)
 {
-    struct mi_opnd have = find_sum(r, true, NULL, 0);
+    static const struct rdna3_term nothing;
+    struct mi_opnd have = find_sum(r, true, &nothing, 0);
     if (have.kind != MI_NONE)
         return have;
     uint32_t before = rdna3_enter(r, 0);
     have = rdna3_to_vector(r, mi_imm(0), 1);
     rdna3_leave(r, 0, before);
-    keep_sum(r, true, NULL, 0, have, 0);
+    keep_sum(r, true, &nothing, 0, have, 0);
     return have;
 }
 
