@@ -10,6 +10,7 @@ compares bit by bit, library math within its bounds. Exit status: 0 equal, 1 not
 # SPDX-License-Identifier: MIT
 import argparse
 import concurrent.futures
+import glob
 import os
 import random
 import re
@@ -45,8 +46,15 @@ def special(r):
     return r.getrandbits(32)
 
 
+def find_device_libs(folder):
+    """The folder itself or, below it, a tree with ROCm's compiler."""
+    tree = os.path.join("root", "usr", "lib", "llvm-*", "lib", "clang", "*", "amdgcn", "bitcode")
+    found = [p for f in ("", tree) for p in glob.glob(os.path.join(folder, f, "ocml.bc"))]
+    return os.path.dirname(found[0]) if folder and found else ""
+
+
 def device_lib_options(folder):
-    if not folder or not os.path.exists(os.path.join(folder, "ocml.bc")):
+    if not folder:
         return None
     libs = ["ocml", "ockl", "oclc_isa_version_1100", "oclc_daz_opt_off", "oclc_unsafe_math_off",
             "oclc_finite_only_off", "oclc_correctly_rounded_sqrt_on", "oclc_abi_version_500"]
@@ -211,6 +219,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
+    options.device_libs = find_device_libs(options.device_libs)
     if not shutil.which(CLANG):
         print(f"skipped: there is no {CLANG}")
         return 77
