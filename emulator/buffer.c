@@ -131,14 +131,14 @@ static const struct uop *run_halves(struct wave *w, const struct uop *u, half_fn
     p->res = bufres_read(&w->sgpr[u->buf.srsrc]);
     p->soffset = (uint32_t)scalar_value(w, &u->buf.soffset);
     if (p->res.other_type)
-        return u + u->dwords;
+        return uop_next(u);
     bool ok = f(w, u, p);
     if (ok && w->wave64) {
         select_half(w, 1);
         ok = f(w, u, p);
         select_half(w, 0);
     }
-    return ok ? u + u->dwords : NULL;
+    return ok ? uop_next(u) : NULL;
 }
 
 /* ---- untyped ------------------------------------------------------------------------
@@ -411,5 +411,5 @@ const struct uop *x_buffer_scalar(struct wave *w, const struct uop *u)
     }
     memcpy(&w->sgpr[u->d], data, m->bytes);
     w->sgpr[ISA_SEL_NULL] = 0;
-    return u + u->dwords;
+    return uop_next(u);
 }

@@ -321,5 +321,5 @@ const struct uop *x_image_bvh(struct wave *w, const struct uop *u)
         select_half(w, 0);
     }
     _mm_setcsr(mxcsr);
-    return ok ? u + u->dwords : NULL;
+    return ok ? uop_next(u) : NULL;
 }

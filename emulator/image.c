@@ -50,7 +50,7 @@ const struct uop *image_run(struct wave *w, const struct uop *u, image_half_fn *
         select_half(w, 0);
     }
     _mm_setcsr(mxcsr);
-    return ok ? u + u->dwords : NULL;
+    return ok ? uop_next(u) : NULL;
 }
 
 /* ---- registers ----------------------------------------------------------------------

@@ -375,7 +375,7 @@ both_halves(struct wave *w, const struct uop *u,
         ok = half(w, u, write);
         select_half(w, 0);
     }
-    return ok ? u + u->dwords : NULL;
+    return ok ? uop_next(u) : NULL;
 }
 
 sem_wave_fn SEM_LEVEL(vmem_load), SEM_LEVEL(vmem_store), SEM_LEVEL(vmem_atomic),

@@ -235,6 +235,7 @@ static const struct uop *execute(struct wave *w, const struct uop *u)
         _mm_setcsr(before);
     __asm__ volatile("" ::: "memory");
     u = u->fn(w, u);
+    w->emu->level->leave();
     __asm__ volatile("" ::: "memory");
     if (before != host || w->mxcsr32 != host)
         _mm_setcsr(host);

@@ -317,25 +317,49 @@ static void set_clamp(struct uop *u, const struct isa_inst *inst,
         u->flags |= UF_MODS;
 }
 
+/* Lane of its row that DPP16 control ctrl makes lane i read; -1 if out of range
+ * (manual, DPP_CTRL). */
+static int dpp16_lane(unsigned ctrl, unsigned i)
+{
+    unsigned n = ctrl & 15u;
+    switch (ctrl >> 4) {
+    case 0x10: /* row_shl */
+        return i + n < 16 ? (int)(i + n) : -1;
+    case 0x11: /* row_shr */
+        return (int)i - (int)n;
+    case 0x12: /* row_ror */
+        return (int)((i - n) & 15u);
+    case 0x14: /* row_mirror, row_half_mirror */
+        return (int)(i ^ (n ? 7u : 15u));
+    case 0x15: /* row_share */
+        return (int)n;
+    case 0x16: /* row_xmask */
+        return (int)(i ^ n);
+    default: /* quad_perm, 0..0xff */
+        return (int)((i & ~3u) | ((ctrl >> (2 * (i & 3u))) & 3u));
+    }
+}
+
 static void set_dpp(struct uop *u, const struct isa_inst *inst)
 {
     bool dpp8 = inst->variant == ISA_VAR_DPP8;
     u->s[0].mods |= SM_SWIZ;
     u->flags |= dpp8 ? UF_DPP8 : UF_DPP_ROW;
-    u[1].dpp = (struct udpp){
-        .ctrl = inst->dpp_ctrl,
+    struct udpp dpp = {
         .row_mask = dpp8 ? 0xf : inst->row_mask,
         .bank_mask = dpp8 ? 0xf : inst->bank_mask,
-        .sel8 = {inst->dpp8},
-        .fi = !!(inst->flags & ISA_M_FI),
+        .fi = inst->flags & ISA_M_FI,
         .bound_ctrl = dpp8 || (inst->flags & ISA_M_BOUND_CTRL),
     };
-}
-
-/* Eight lane selectors {n,n,n,n,n+4,n+4,n+4,n+4} of three bits. */
-static uint32_t quad_select(unsigned n)
-{
-    return n * 0x249249u + (4u * 0x249u << 12);
+    for (unsigned i = 0; i < 16; i++) {
+        int from = dpp8 ? (int)((i & 8u) | (inst->dpp8 >> (3 * (i & 7u)) & 7u))
+                        : dpp16_lane(inst->dpp_ctrl, i);
+        if (from < 0)
+            continue;
+        dpp.from[i] = (uint8_t)from;
+        dpp.valid |= (uint16_t)(1u << i);
+    }
+    u[1].dpp = dpp;
 }
 
 /* The lane selections that are built into VINTERP: P10 or P20 from lane 1 or 2 of the
@@ -350,28 +374,38 @@ static void set_interp(struct uop *u, const struct isa_inst *inst)
     if (inst->op == ISA_V_INTERP_P10_RTZ_F16_F32 ||
         inst->op == ISA_V_INTERP_P2_RTZ_F16_F32)
         u->flags |= UF_RTZ;
-    u[1].dpp = (struct udpp){.sel8 = {quad_select(p2 ? 2 : 1), 0, quad_select(0)},
-                             .row_mask = 0xf,
-                             .bank_mask = 0xf,
-                             .fi = 1,
-                             .bound_ctrl = 1};
+    struct udpp dpp = {.valid = 0xffff,
+                       .row_mask = 0xf,
+                       .bank_mask = 0xf,
+                       .fi = true,
+                       .bound_ctrl = true};
+    for (unsigned i = 0; i < 16; i++)
+        dpp.from[i] = (uint8_t)((i & 12u) | (p2 ? 2u : 1u));
+    u[1].dpp = dpp;
 }
 
-/* One plain value per lane, written under EXEC alone? */
-static bool plain_result(const struct uop *u)
+/* Is the result one plain value per lane, or plain but for flags in allowed? */
+static bool plain_result(const struct uop *u, unsigned allowed)
 {
     unsigned patched = UF_DST16 | UF_CLAMPF | UF_MASK_OUT | UF_NO_VALUE | UF_DPP_ROW |
                        UF_DPP8 | UF_VCC_IN;
-    return !(u->flags & patched) && !u->omod;
+    return !(u->flags & patched & ~allowed) && !u->omod;
 }
 
-/* Sources that are rows as they are? */
-static bool plain_sources(const struct uop *u)
+static bool has_mods(const struct uop *u)
 {
     for (unsigned i = 0; i < u->n_src; i++)
-        if (u->s[i].prep || u->s[i].mods)
-            return false;
-    return true;
+        if (u->s[i].mods)
+            return true;
+    return false;
+}
+
+/* Can the mnemonic's own handler do it (HANDLER_OPERANDS)? */
+static bool is_simple(const struct ctx *c, const struct uop *u,
+                      const struct sem_entry *e)
+{
+    return e->handler && !c->p->wave64 && !(u->flags & (UF_MODS | UF_RTZ)) &&
+           !has_mods(u) && plain_result(u, UF_MASK_OUT | UF_NO_VALUE);
 }
 
 static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
@@ -397,6 +431,10 @@ static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
     for (unsigned i = 0; i < n_args; i++) {
         set_source(c, &u->s[i], src[i], e->args[i]);
         u->s[i].mods |= source_mods(c->inst, e, src[i], i);
+        if (u->s[i].prep) {
+            u->s[i].row = (uint16_t)(TEMP_SRC0 + 2 * i);
+            u->flags |= UF_PREP;
+        }
     }
     set_result(c, u, e, y);
     if (is_dp(c->inst, e, src))
@@ -431,22 +469,24 @@ static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry 
         u->flags |= UF_PAIR;
         if (u->excp || u[1].excp)
             u->fn = x_excp;
+        if ((u->flags & UF_DIRECT) && !((u->flags | u[1].flags) & UF_PREP) &&
+            !has_mods(u) && !has_mods(&u[1]))
+            u->flags |= UF_ROWS;
         return;
     }
     if (inst->variant == ISA_VAR_DPP16 || inst->variant == ISA_VAR_DPP8)
         set_dpp(u, inst);
     if (inst->enc == ISA_ENC_VINTERP)
         set_interp(u, inst);
-    bool simple =
-        !c->p->wave64 && !(u->flags & (UF_DP | UF_MODS | UF_RTZ)) && e->handler;
     if (u->excp)
         u->fn = x_excp;
-    else if (!plain_result(u))
+    else if (is_simple(c, u, e))
+        u->fn = e->handler;
+    else if (!plain_result(u, 0))
         u->fn = level->valu_any;
-    else if (!plain_sources(u))
-        u->fn = level->valu_plain;
     else
-        u->fn = simple ? e->handler : level->valu_fast;
+        u->fn =
+            (u->flags & UF_PREP) || has_mods(u) ? level->valu_plain : level->valu_fast;
 }
 
 static void predecode_matrix(struct ctx *c, struct uop *u, const struct sem_entry *e)
@@ -512,7 +552,7 @@ static void predecode_scalar(struct ctx *c, struct uop *u, const struct sem_entr
         c->error = "destination";
     if (type_is_64(e->ret) || e->ret == SEM_T_SCC64)
         u->flags |= UF_DST64;
-    u->fn = x_scalar;
+    u->fn = e->handler;
 }
 
 /* A WAVE_OP finds its sources as 32- or 64-bit values by their width, its first

@@ -53,6 +53,27 @@ static inline void row_from_mask(uint32_t *d, uint32_t mask)
         d[l] = (mask >> l) & 1u;
 }
 
+/* Lane l gets lane from[l & 15] of its row of 16, or 0 where valid has no bit. */
+static inline void row_permute(uint32_t *d, const uint32_t *s, const uint8_t from[16],
+                               uint32_t valid)
+{
+#ifdef __AVX512F__
+    __m512i index = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)from));
+    __m512i lo =
+        _mm512_maskz_permutexvar_epi32((__mmask16)valid, index, _mm512_loadu_si512(s));
+    __m512i hi = _mm512_maskz_permutexvar_epi32((__mmask16)(valid >> 16), index,
+                                                _mm512_loadu_si512(s + 16));
+    _mm512_storeu_si512(d, lo);
+    _mm512_storeu_si512(d + 16, hi);
+#else
+    for (unsigned l = 0; l < 16; l++) {
+        uint32_t lo = s[from[l]], hi = s[16 + from[l]];
+        d[l] = lo & (0u - (valid >> l & 1u));
+        d[l + 16] = hi & (0u - (valid >> (l + 16) & 1u));
+    }
+#endif
+}
+
 static inline void row_copy(uint32_t *d, const uint32_t *s, unsigned rows)
 {
     memcpy(d, s, (size_t)rows * 32 * sizeof *d);

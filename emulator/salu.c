@@ -44,20 +44,6 @@ uint64_t scalar_value(const struct wave *w, const struct usrc *s)
     return s->dwords == 2 ? row[0] | (uint64_t)row[ROW_DWORDS] << 32 : row[0];
 }
 
-const struct uop *x_scalar(struct wave *w, const struct uop *u)
-{
-    uint64_t s0 = u->n_src > 0 ? scalar_value(w, &u->s[0]) : 0;
-    uint64_t s1 = u->n_src > 1 ? scalar_value(w, &u->s[1]) : 0;
-    uint64_t s2 = u->n_src > 2 ? scalar_value(w, &u->s[2]) : 0;
-    uint64_t r = u->op.scalar(s0, s1, s2, &w->scc);
-    if (!(u->flags & UF_NO_VALUE)) {
-        w->sgpr[u->d] = (uint32_t)r;
-        if (u->flags & UF_DST64)
-            w->sgpr[u->d + 1] = (uint32_t)(r >> 32);
-    }
-    return u + u->dwords;
-}
-
 /* Scalar loads may run past a region's end within its last page: the hardware maps
  * pages, and compilers widen loads on the strength of that. */
 #define PAGE_BYTES 4096u
@@ -86,7 +72,7 @@ const struct uop *x_smem(struct wave *w, const struct uop *u)
     memcpy(&w->sgpr[u->d], (const void *)(uintptr_t)addr, // NOLINT
            m->bytes);
     w->sgpr[ISA_SEL_NULL] = 0;
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 const struct uop *x_illegal(struct wave *w, const struct uop *u)

@@ -44,6 +44,7 @@ static unsigned wave_run(struct wave *w, unsigned quantum)
         for (; u && left; left--)
             u = u->fn(w, u);
     }
+    w->emu->level->leave();
     _mm_setcsr(host_mxcsr);
     if (u)
         w->next = u;

@@ -80,8 +80,8 @@ struct sem_entry {
         sem_mem_fn *mem;
         sem_atomic_fn *atomic;
     } fn;
-    sem_wave_fn *handler; /* LANE_OP with a plain result: the whole instruction for a
-                             wave32 with plain VGPR and constant rows, or NULL */
+    sem_wave_fn *handler; /* the whole instruction: a SCALAR_OP; a LANE_OP without
+                             modifiers in a wave32; or NULL */
 };
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef RD_SEM_WRAP_H
 #define RD_SEM_WRAP_H
 
+#include "row.h"
 #include "sem.h"
 #include "wave.h"
 
@@ -22,16 +23,32 @@
 #define ROW_LOOP _Pragma("GCC ivdep")
 #endif
 
-/* Rows of the operands, for an instruction that needs nothing but rows and runs with
- * all of EXEC; otherwise on to the general handler of the level. */
-#define FAST_OPERANDS(w, u)                                                            \
-    if ((w)->sgpr[ISA_SEL_EXEC_LO] != ~0u)                                             \
-        return (w)->emu->level->valu_fast(w, u);                                       \
+static inline uint32_t *temp_row(struct wave *w, unsigned row)
+{
+    return w->temp + (size_t)row * ROW_DWORDS;
+}
+
+/* Rows of the operands, as a handler of one mnemonic takes them: a wave32 without
+ * modifiers, and all of EXEC unless the result is a mask alone; else on to the level's
+ * general handler. level->prepare fills the rows of sources that are none. */
+#define HANDLER_OPERANDS(w, u, all, general)                                           \
+    if ((all) && (w)->sgpr[ISA_SEL_EXEC_LO] != ~0u)                                    \
+        return (w)->emu->level->general(w, u);                                         \
+    if (((u)->flags & (UF_PREP | UF_DP)) && !(w)->emu->level->prepare(w, u))           \
+        return (w)->emu->level->general(w, u);                                         \
     uint32_t *d = (w)->vgpr[0] + (size_t)(u)->d * ROW_DWORDS;                          \
     const uint32_t *s0 = src_row(w, &(u)->s[0]), *s1 = src_row(w, &(u)->s[1]);         \
     const uint32_t *s2 = src_row(w, &(u)->s[2]);                                       \
     const struct lane_mode *m = &(w)->mode;                                            \
-    (void)s0, (void)s1, (void)s2, (void)m;
+    (void)d, (void)s0, (void)s1, (void)s2, (void)m;
+
+/* One source of a scalar instruction. */
+static inline U64 scalar_source(const struct wave *w, const struct usrc *s)
+{
+    if (s->prep == PREP_SGPR)
+        return s->dwords == 2 ? sgpr64(w, s->sel) : w->sgpr[s->sel];
+    return scalar_value(w, s);
+}
 
 static inline U64 row64(const uint32_t *s, unsigned l)
 {

@@ -8,27 +8,12 @@
  *  - SGPR results (masks) of both halves of a wave64 are written after both passes.
  * SPDX-License-Identifier: MIT
  */
-#include <xmmintrin.h>
+#include <immintrin.h>
 
 #include "fp.h"
 #include "row.h"
 #include "sem_wrap.h"
 #include "wave.h"
-
-/* Rows of wave.temp */
-enum {
-    TEMP_SRC0 = 0, /* 2 rows a source */
-    TEMP_RESULT = 6,
-    TEMP_RESULT_Y = 8,
-    TEMP_MASK = 9,
-    TEMP_MATRIX = 10, /* 16 rows */
-};
-_Static_assert(TEMP_MATRIX + 16 <= TEMP_ROWS, "temp rows");
-
-static uint32_t *temp_row(struct wave *w, unsigned row)
-{
-    return w->temp + (size_t)row * ROW_DWORDS;
-}
 
 static uint32_t *dst_row(struct wave *w, unsigned row)
 {
@@ -37,35 +22,25 @@ static uint32_t *dst_row(struct wave *w, unsigned row)
 
 /* ---- source modifiers -------------------------------------------------------- */
 
-/* Lane that DPP16 control ctrl makes lane l read; -1 if out of range. */
-static int dpp16_lane(unsigned ctrl, unsigned l)
+/* VINTERP's source 2 comes from the first lane of each quad (manual 12.3). */
+static const uint8_t quad_first[16] = {0, 0, 0, 0, 4,  4,  4,  4,
+                                       8, 8, 8, 8, 12, 12, 12, 12};
+
+/* Bit l of the result is bit from[l] of its row of 16. */
+static uint32_t permute_mask(uint32_t mask, const uint8_t from[16])
 {
-    unsigned row = l & ~15u, i = l & 15u, n = ctrl & 15u;
-    int t;
-    switch (ctrl >> 4) {
-    case 0x10: /* row_shl */
-        t = (int)(i + n);
-        break;
-    case 0x11: /* row_shr */
-        t = (int)i - (int)n;
-        break;
-    case 0x12: /* row_ror */
-        t = (int)((i - n) & 15u);
-        break;
-    case 0x14: /* row_mirror, row_half_mirror */
-        t = (int)(i ^ (n ? 7u : 15u));
-        break;
-    case 0x15: /* row_share */
-        t = (int)n;
-        break;
-    case 0x16: /* row_xmask */
-        t = (int)(i ^ n);
-        break;
-    default: /* quad_perm, 0..0xff */
-        t = (int)((i & ~3u) | ((ctrl >> (2 * (i & 3u))) & 3u));
-        break;
-    }
-    return t < 0 || t > 15 ? -1 : (int)row + t;
+    uint32_t r = 0;
+    for (unsigned l = 0; l < 32; l++)
+        r |= (mask >> ((l & 16u) + from[l & 15u]) & 1u) << l;
+    return r;
+}
+
+static uint32_t dpp_write_mask(const struct udpp *dpp, unsigned half)
+{
+    unsigned bank = dpp->bank_mask, row = dpp->row_mask >> 2 * half;
+    uint32_t lanes = (bank & 1 ? 0xfu : 0) | (bank & 2 ? 0xf0u : 0) |
+                     (bank & 4 ? 0xf00u : 0) | (bank & 8 ? 0xf000u : 0);
+    return (row & 1 ? lanes : 0) | (row & 2 ? lanes << 16 : 0);
 }
 
 /* Permute one row; lanes whose result must not be written are cleared in *write. */
@@ -73,19 +48,14 @@ static void dpp_row(const struct wave *w, const struct uop *u, unsigned i, uint3
                     const uint32_t *s, uint32_t *write)
 {
     const struct udpp *dpp = &u[1].dpp;
-    uint32_t exec = wave_exec(w);
-    for (unsigned l = 0; l < 32; l++) {
-        int from = u->flags & UF_DPP8
-                       ? (int)((l & ~7u) | ((dpp->sel8[i] >> (3 * (l & 7u))) & 7u))
-                       : dpp16_lane(dpp->ctrl, l);
-        bool valid = from >= 0 && (dpp->fi || (exec >> from & 1u));
-        d[l] = valid ? s[from] : 0;
-        if (!valid && !dpp->bound_ctrl)
-            *write &= ~(1u << l);
-        unsigned row = (l >> 4) + 2u * w->half, bank = (l >> 2) & 3u;
-        if (!(dpp->row_mask >> row & 1u) || !(dpp->bank_mask >> bank & 1u))
-            *write &= ~(1u << l);
-    }
+    const uint8_t *from = i == 2 ? quad_first : dpp->from;
+    uint32_t exec = wave_exec(w), valid = dpp->valid | (uint32_t)dpp->valid << 16;
+    if (!dpp->fi && exec != ~0u)
+        valid &= permute_mask(exec, from);
+    row_permute(d, s, from, valid);
+    if (!dpp->bound_ctrl)
+        *write &= valid;
+    *write &= dpp_write_mask(dpp, w->half);
 }
 
 static void mod_float(uint32_t *d, const uint32_t *s, unsigned mods, uint32_t sign)
@@ -157,26 +127,29 @@ static const uint32_t *modify(struct wave *w, const struct uop *u, unsigned i,
     return d;
 }
 
+/* Fill the temp rows of a source that is no row: an SGPR, a mask, a special value. */
+static inline void prepare_source(struct wave *w, const struct usrc *s)
+{
+    uint32_t *t = temp_row(w, s->row);
+    if (s->prep == PREP_MASK) {
+        row_from_mask(t, w->sgpr[s->sel + w->half]);
+    } else {
+        uint64_t value = s->prep == PREP_SGPR && s->dwords == 1 ? w->sgpr[s->sel]
+                                                                : scalar_value(w, s);
+        row_fill(t, (uint32_t)value);
+        if (s->dwords == 2)
+            row_fill(t + ROW_DWORDS, (uint32_t)(value >> 32));
+    }
+}
+
 /* Bring source i into a row (two rows for 64-bit sources). */
 static inline const uint32_t *source(struct wave *w, const struct uop *u, unsigned i,
                                      uint32_t *write)
 {
     const struct usrc *s = &u->s[i];
-    const uint32_t *row;
-    if (s->prep == PREP_NONE) {
-        row = src_row(w, s);
-    } else {
-        uint32_t *t = temp_row(w, TEMP_SRC0 + 2 * i);
-        row = t;
-        if (s->prep == PREP_MASK) {
-            row_from_mask(t, w->sgpr[s->sel + w->half]);
-        } else {
-            uint64_t value = scalar_value(w, s);
-            row_fill(t, (uint32_t)value);
-            if (s->dwords == 2)
-                row_fill(t + ROW_DWORDS, (uint32_t)(value >> 32));
-        }
-    }
+    if (s->prep != PREP_NONE)
+        prepare_source(w, s);
+    const uint32_t *row = src_row(w, s);
     return s->mods ? modify(w, u, i, row, write) : row;
 }
 
@@ -310,6 +283,18 @@ static inline void call_row(const struct wave *w, const struct uop *u, uint32_t 
     }
 }
 
+/* For a mnemonic's own handler: false if the host's float mode is not the
+ * instruction's. */
+static bool prepare(struct wave *w, const struct uop *u)
+{
+    if ((u->flags & UF_DP) && w->mxcsr64 != w->mxcsr32)
+        return false;
+    for (unsigned i = 0; i < u->n_src; i++)
+        if (u->s[i].prep)
+            prepare_source(w, &u->s[i]);
+    return true;
+}
+
 /* ---- handlers ---------------------------------------------------------------- */
 
 static inline void fast_pass(struct wave *w, const struct uop *u)
@@ -340,7 +325,7 @@ static const struct uop *valu_fast(struct wave *w, const struct uop *u)
         fast_pass(w, u);
         select_half(w, 0);
     }
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 static inline void plain_pass(struct wave *w, const struct uop *u)
@@ -371,7 +356,7 @@ static const struct uop *valu_plain(struct wave *w, const struct uop *u)
         plain_pass(w, u);
         select_half(w, 0);
     }
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 static uint32_t any_pass(struct wave *w, const struct uop *u, uint32_t *exec_out)
@@ -413,12 +398,22 @@ static const struct uop *valu_any(struct wave *w, const struct uop *u)
         select_half(w, 0);
     }
     if (u->flags & UF_MASK_OUT) {
-        unsigned d2 = u->flags & UF_CMPX ? ISA_SEL_EXEC_LO : u->d2;
-        w->sgpr[d2] = mask[0];
+        w->sgpr[u->d2] = mask[0];
         if (w->wave64)
-            w->sgpr[d2 + 1] = mask[1];
+            w->sgpr[u->d2 + 1] = mask[1];
     }
-    return u + u->dwords;
+    return uop_next(u);
+}
+
+/* All lanes, plain rows, and Y does not read what X writes. */
+static inline void vopd_rows(struct wave *w, const struct uop *u, const struct uop *y)
+{
+    const uint32_t *const sx[3] = {src_row(w, &u->s[0]), src_row(w, &u->s[1]),
+                                   src_row(w, &u->s[2])};
+    const uint32_t *const sy[3] = {src_row(w, &y->s[0]), src_row(w, &y->s[1]),
+                                   src_row(w, &y->s[2])};
+    call_row(w, u, dst_row(w, u->d), NULL, sx);
+    call_row(w, y, dst_row(w, y->d), NULL, sy);
 }
 
 /* Both halves of a VOPD read their sources before either writes (manual 7.6). */
@@ -427,8 +422,12 @@ static const struct uop *valu_vopd(struct wave *w, const struct uop *u)
     const struct uop *y = u + 1;
     uint32_t exec = wave_exec(w), write = exec;
     const uint32_t *s[3] = {0};
+    if (exec == ~0u && (u->flags & UF_ROWS)) {
+        vopd_rows(w, u, y);
+        return uop_next(u);
+    }
     if (!exec)
-        return u + u->dwords;
+        return uop_next(u);
     for (unsigned i = 0; i < u->n_src; i++)
         s[i] = source(w, u, i, &write);
     bool direct = exec == ~0u && (u->flags & UF_DIRECT);
@@ -445,7 +444,7 @@ static const struct uop *valu_vopd(struct wave *w, const struct uop *u)
     } else if (!direct) {
         row_copy(dx, tx, 1);
     }
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 static uint32_t valu_operands(struct wave *w, const struct uop *u,
@@ -489,7 +488,15 @@ static const struct uop *valu_matrix(struct wave *w, const struct uop *u)
     }
     select_half(w, 0);
     u->op.matrix(&io);
-    return u + u->dwords;
+    return uop_next(u);
+}
+
+/* The handlers leave the upper halves of vector registers dirty (CMakeLists.txt). */
+static void leave(void)
+{
+#ifdef __AVX__
+    _mm256_zeroupper();
+#endif
 }
 
 #define X(file) extern const struct sem_entry SEM_LEVEL(entries_##file)[];
@@ -512,6 +519,8 @@ extern sem_wave_fn SEM_LEVEL(vmem_load), SEM_LEVEL(vmem_store), SEM_LEVEL(vmem_a
 const struct level_ops SEM_PASTE(level, SEM_SUFFIX) = {
     .name = LEVEL_NAME(SEM_SUFFIX),
     .entries = all_entries,
+    .prepare = prepare,
+    .leave = leave,
     .valu_fast = valu_fast,
     .valu_plain = valu_plain,
     .valu_any = valu_any,

@@ -129,32 +129,34 @@ struct uimg {
 #define SM_F64  0x80u /* abs/neg act on the high dword */
 
 /* uop.flags */
-#define UF_DST16     0x0001u  /* result is 16 bits: keep the other half */
-#define UF_DSTHI     0x0002u  /* ... and goes to the upper half */
-#define UF_DST64     0x0004u  /* two destination rows */
-#define UF_CLAMPF    0x0008u  /* clamp the float result to [0,1] */
-#define UF_DP        0x0010u  /* runs under the f64/f16 float mode */
-#define UF_MASK_OUT  0x0020u  /* writes the lane mask to SGPR d2 */
-#define UF_CMPX      0x0040u  /* the mask result is ANDed into EXEC */
-#define UF_NO_VALUE  0x0080u  /* bool result only (compares) */
-#define UF_MODS      0x0100u  /* row function wants the modifiers in lane_mode */
-#define UF_F16RES    0x0200u  /* result format for clamp/omod: f16 */
-#define UF_F64RES    0x0400u  /* result format for clamp/omod: f64 */
-#define UF_RTZ       0x0800u  /* runs rounding toward zero */
-#define UF_DPP_ROW   0x1000u  /* DPP16 */
-#define UF_DPP8      0x2000u  /* and the selection built into VINTERP */
-#define UF_VCC_IN    0x8000u  /* the mask row is an input: VCC */
-#define UF_DIRECT    0x10000u /* VOPD: X may be written before Y reads */
-#define UF_PAIR      0x20000u /* VOPD, for x_excp */
-#define UF_GDS_STORE 0x40000u /* for x_gds */
-#define UF_PKRES     0x4000u  /* packed f16 result for clamp */
+#define UF_DST16     0x0001u   /* result is 16 bits: keep the other half */
+#define UF_DSTHI     0x0002u   /* ... and goes to the upper half */
+#define UF_DST64     0x0004u   /* two destination rows */
+#define UF_CLAMPF    0x0008u   /* clamp the float result to [0,1] */
+#define UF_DP        0x0010u   /* runs under the f64/f16 float mode */
+#define UF_MASK_OUT  0x0020u   /* writes the lane mask to SGPR d2 */
+#define UF_NO_VALUE  0x0080u   /* bool result only (compares) */
+#define UF_MODS      0x0100u   /* row function wants the modifiers in lane_mode */
+#define UF_F16RES    0x0200u   /* result format for clamp/omod: f16 */
+#define UF_F64RES    0x0400u   /* result format for clamp/omod: f64 */
+#define UF_RTZ       0x0800u   /* runs rounding toward zero */
+#define UF_DPP_ROW   0x1000u   /* DPP16 */
+#define UF_DPP8      0x2000u   /* and the selection built into VINTERP */
+#define UF_VCC_IN    0x8000u   /* the mask row is an input: VCC */
+#define UF_DIRECT    0x10000u  /* VOPD: X may be written before Y reads */
+#define UF_PAIR      0x20000u  /* VOPD, for x_excp */
+#define UF_GDS_STORE 0x40000u  /* for x_gds */
+#define UF_PKRES     0x4000u   /* packed f16 result for clamp */
+#define UF_PREP      0x80000u  /* some source has to be prepared (usrc.prep) */
+#define UF_ROWS      0x100000u /* VOPD: both halves have plain rows for sources */
 
-/* DPP control, in the slot behind a DPP micro-op (which is two dwords at least). */
+/* DPP control, in the slot behind a DPP micro-op (which is two dwords at least). The
+ * pattern is the same for every row of 16 lanes. */
 struct udpp {
-    uint16_t ctrl;
+    uint8_t from[16]; /* lane of the row that a lane of source 0 reads */
+    uint16_t valid;   /* lanes that read one inside their row */
     uint8_t row_mask, bank_mask;
-    uint32_t sel8[3]; /* by source; only VINTERP permutes others than source 0 */
-    uint8_t fi, bound_ctrl;
+    bool fi, bound_ctrl;
 };
 
 /* One predecoded instruction: one cache line. */
@@ -285,7 +287,14 @@ struct wave {
     bool holds_slot;                 /* info.slot is taken */
 };
 
-#define TEMP_ROWS 32
+/* Rows of wave.temp */
+enum {
+    TEMP_SRC0 = 0, /* 2 rows a source */
+    TEMP_RESULT = 6,
+    TEMP_RESULT_Y = 8,
+    TEMP_MASK = 9,
+    TEMP_ROWS = 32,
+};
 
 struct workgroup {
     uint64_t number; /* linear index */
@@ -351,6 +360,22 @@ static inline void set_sgpr_mask(struct wave *w, unsigned slot, uint64_t mask)
     w->sgpr[slot] = (uint32_t)mask;
     if (w->wave64)
         w->sgpr[slot + 1] = (uint32_t)(mask >> 32);
+}
+
+/* The micro-op behind u. With branches, which the host predicts: the next instruction
+ * need not wait until this one's length is loaded. */
+static inline const struct uop *uop_next(const struct uop *u)
+{
+    const struct uop *next = u + 1;
+    if (u->dwords != 1) {
+        next = u + 2;
+        __asm__ volatile("" : "+r"(next)); /* no conditional moves */
+        if (__builtin_expect(u->dwords != 2, 0)) {
+            next = u + u->dwords;
+            __asm__ volatile("" : "+r"(next));
+        }
+    }
+    return next;
 }
 
 static inline const struct uop *wave_stop(struct wave *w, enum wave_stop why,
@@ -536,7 +561,7 @@ uint32_t wave_getreg(struct wave *w, unsigned id);
 void wave_setreg(struct wave *w, unsigned id, uint32_t mask, uint32_t value);
 
 /* salu.c */
-sem_wave_fn x_scalar, x_smem, x_illegal, x_unsupported;
+sem_wave_fn x_smem, x_illegal, x_unsupported;
 /* The value of a scalar source, special registers included. */
 uint64_t scalar_value(const struct wave *w, const struct usrc *s);
 
@@ -566,6 +591,8 @@ static inline const struct mem_window *window_find(const struct wave *w, uint64_
 struct level_ops {
     const char *name;
     const struct sem_entry *const *entries; /* NULL-terminated list of arrays */
+    bool (*prepare)(struct wave *w, const struct uop *u); /* sources, for handlers */
+    void (*leave)(void); /* after a run of handlers, before other code */
     sem_wave_fn *valu_fast, *valu_plain, *valu_any, *valu_vopd, *valu_matrix;
     sem_wave_fn *vmem_load, *vmem_store, *vmem_atomic;
     sem_wave_fn *ds_load, *ds_store, *ds_atomic;

@@ -211,12 +211,16 @@ static void write_loop(FILE *out, const struct op *op)
     fputs("    }\n", out);
 }
 
-/* Does the result go to VGPRs alone? Then the instruction gets a handler of its own for
- * the usual case (FAST_OPERANDS in sem_wrap.h). */
+static bool is_carry(const struct op *op)
+{
+    return !strncmp(op->ret, "struct carry", 12);
+}
+
+/* Instructions with up to three sources get a handler of their own for the usual case:
+ * a wave32, no modifiers, all lanes (HANDLER_OPERANDS in sem_wrap.h). */
 static bool has_handler(const struct op *op)
 {
-    return is(op->macro, "LANE_OP") && !is(op->ret, "bool") &&
-           strncmp(op->ret, "struct", 6) != 0 && op->n_args <= 3;
+    return is(op->macro, "LANE_OP") && op->n_args <= 3;
 }
 
 static void write_row(FILE *out, const struct op *op, const char *mode)
@@ -239,30 +243,60 @@ static void write_row(FILE *out, const struct op *op, const char *mode)
 /* Rows that a ROW_FORM cannot do go on to the general handler. */
 static void write_handler(FILE *out, const struct op *op, const char *mode)
 {
+    bool mask = is(op->ret, "bool") || is_carry(op);
     fprintf(out,
             "static const struct uop *op_%s(struct wave *w, const struct uop *u)\n"
-            "{\n    FAST_OPERANDS(w, u)\n",
-            op->name);
+            "{\n    HANDLER_OPERANDS(w, u, %d, %s)\n",
+            op->name, !is(op->ret, "bool"), mask ? "valu_any" : "valu_plain");
     if (op->has_form)
         fprintf(out,
                 "#ifdef HOST_VECTORS\n"
-                "    return form_%s(d, s0, s1, s2, m) ? u + u->dwords\n"
-                "               : w->emu->level->valu_fast(w, u);\n#endif\n",
+                "    return form_%s(d, s0, s1, s2, m) ? uop_next(u)\n"
+                "               : w->emu->level->valu_plain(w, u);\n#endif\n",
                 op->name);
     fputs(mode, out);
+    if (*mode) /* modifiers are left to the general handler */
+        fputs(
+            "    mode.clamp = false;\n    mode.neg = mode.neg_hi = mode.op_sel = 0;\n",
+            out);
+    if (mask)
+        fputs("    _Alignas(64) uint32_t dm[32];\n", out);
     write_loop(out, op);
-    fputs("    return u + u->dwords;\n}\n", out);
+    if (mask)
+        fputs("    w->sgpr[u->d2] = row_to_mask(dm) & w->sgpr[ISA_SEL_EXEC_LO];\n",
+              out);
+    fputs("    return uop_next(u);\n}\n", out);
 }
 
 static void write_lane(FILE *out, const struct op *op)
 {
     const char *mode =
-        op->takes_mode ? "    const struct lane_mode mode = *m;\n    m = &mode;\n" : "";
+        op->takes_mode ? "    struct lane_mode mode = *m;\n    m = &mode;\n" : "";
     if (op->n_args > 4 || (op->n_args == 4 && strcmp(op->args[3].type, "bool")))
         die(op->line, "a LANE_OP has three sources and a mask at most", op->name);
     write_row(out, op, mode);
     if (has_handler(op))
         write_handler(out, op, mode);
+}
+
+/* The whole instruction: sources, function, SCC, destination. */
+static void write_scalar_handler(FILE *out, const struct op *op)
+{
+    fprintf(out,
+            "static const struct uop *op_%s(struct wave *w, const struct uop *u)\n"
+            "{\n    U64 r = sc_%s(",
+            op->name, op->name);
+    for (unsigned i = 0; i < 3; i++)
+        fprintf(out, i < op->n_args ? "scalar_source(w, &u->s[%u]), " : "0, ", i);
+    fputs("&w->scc);\n", out);
+    bool wide = is(op->ret, "U64") || is(op->ret, "I64") || is(op->ret, "struct scc64");
+    if (is(op->ret, "bool"))
+        fputs("    (void)r;\n", out);
+    else
+        fputs("    w->sgpr[u->d] = (U32)r;\n", out);
+    if (wide)
+        fputs("    w->sgpr[u->d + 1] = (U32)(r >> 32);\n", out);
+    fputs("    return uop_next(u);\n}\n", out);
 }
 
 static void write_scalar(FILE *out, const struct op *op)
@@ -284,6 +318,7 @@ static void write_scalar(FILE *out, const struct op *op)
         fputs("    return (U32)r;\n}\n", out);
     else
         fputs("    return (U64)r;\n}\n", out);
+    write_scalar_handler(out, op);
 }
 
 static void write_mem(FILE *out, const struct op *op)
@@ -378,7 +413,7 @@ static void write_entry(FILE *out, const struct op *op, const char *file)
     else
         fprintf(out, ".mem = mem_%s", op->name);
     fputs("}", out);
-    if (has_handler(op))
+    if (has_handler(op) || is(op->macro, "SCALAR_OP"))
         fprintf(out, ", op_%s", op->name);
     else
         fputs(", 0", out);

@@ -9,7 +9,7 @@
 
 static const struct uop *next(const struct uop *u)
 {
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 static uint32_t *row(struct wave *w, unsigned half, unsigned reg)

@@ -13,7 +13,7 @@
 
 static const struct uop *next(const struct uop *u)
 {
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 static unsigned resource_id(const struct wave *w, const struct uop *u)

@@ -10,7 +10,7 @@
 
 static const struct uop *next(const struct uop *u)
 {
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 /* ---- messages ----------------------------------------------------------------------

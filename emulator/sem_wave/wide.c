@@ -49,7 +49,7 @@ WAVE_OP(v_mqsad_u32_u8)
         for (unsigned k = 0; k < 4; k++)
             w->vgpr[h][(size_t)(u->d + k) * ROW_DWORDS + lane] = d[k];
     }
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 #include "wide.inc"
