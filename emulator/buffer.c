@@ -14,6 +14,7 @@
 #include "access.h"
 #include "bufres.h"
 #include "formats.h"
+#include "scalar.h"
 
 #define FOR_LANES(l, mask)                                                             \
     for (uint32_t m_ = (mask), l; m_ && (l = (uint32_t)__builtin_ctz(m_), true);       \

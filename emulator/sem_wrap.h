@@ -5,6 +5,7 @@
 #define RD_SEM_WRAP_H
 
 #include "row.h"
+#include "scalar.h"
 #include "sem.h"
 #include "wave.h"
 

@@ -562,8 +562,6 @@ void wave_setreg(struct wave *w, unsigned id, uint32_t mask, uint32_t value);
 
 /* salu.c */
 sem_wave_fn x_smem, x_illegal, x_unsupported;
-/* The value of a scalar source, special registers included. */
-uint64_t scalar_value(const struct wave *w, const struct usrc *s);
 
 /* region.c: remember the region around address in a window; NULL if there is none. */
 const struct mem_window *window_load(struct wave *w, uint64_t address);
