@@ -316,17 +316,26 @@ static bool move_fast(struct wave *w, const struct uop *u, uint32_t exec, bool w
     uint32_t lo, hi, copy[ROW_DWORDS];
     if (!u->mem.wide || u->mem.addtid || !base_and_offsets(w, u, exec, &base, &offsets))
         return false;
-    row_range(offsets, exec, &lo, &hi);
+    uint32_t step = 0;
+    bool steps = exec == ~0u && row_steps(offsets, &step);
+    if (steps)
+        lo = offsets[0], hi = offsets[31];
+    else
+        row_range(offsets, exec, &lo, &hi);
     unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ, bytes = u->mem.bytes;
     const struct mem_window *win =
         window_find(w, base + lo, base + hi, bytes, mem_generation(w));
     if (!win || (win->perm & perm) != perm || base + hi < base + lo)
         return false;
+    uint8_t *p = host_pointer(base + lo);
     if (write) {
-        scatter_rows(reg_row(w, u->mem.data), host_pointer(base), offsets, exec,
-                     bytes / 4);
+        const uint32_t *data = reg_row(w, u->mem.data);
+        if (!steps || !store_steps(data, p, step, bytes / 4))
+            scatter_rows(data, host_pointer(base), offsets, exec, bytes / 4);
         return true;
     }
+    if (steps && load_steps(reg_row(w, u->d), p, step, bytes / 4))
+        return true;
     memcpy(copy, offsets, sizeof copy); /* the destination may be the address */
     gather_rows(reg_row(w, u->d), host_pointer(base), copy, exec, bytes / 4);
     return true;

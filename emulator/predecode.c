@@ -656,7 +656,7 @@ static unsigned hide_ttmps(struct isa_inst *inst)
 static const struct uop *x_skip(struct wave *w, const struct uop *u)
 {
     (void)w;
-    return u + u->dwords;
+    return uop_next(u);
 }
 
 void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,

@@ -268,6 +268,7 @@ struct wave {
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
     const struct uop *next;
     uint64_t n_insts;
+    unsigned vm_waits; /* s_waitcnt for vector memory */
     struct mem_window window[MEM_WINDOWS];
     unsigned next_window; /* the one to replace next */
     struct program *program;

@@ -314,6 +314,18 @@ WAVE_OP(s_sleep)
     return wave_stop(w, STOP_YIELD, next(u));
 }
 
+/* Everything has completed. But waves that wait for vector memory take turns, as they
+ * do on hardware: neighbours touch neighbouring lines at nearly the same time, which
+ * the host's caches reward. Not at every wait, for a turn costs time too. */
+#define WAITS_PER_TURN 8u
+#define VMCNT(simm16)  ((unsigned)(simm16) >> 10 & 63u)
+
+WAVE_OP(s_waitcnt)
+{
+    bool others = VMCNT(u->imm) != 63 && ++w->vm_waits % WAITS_PER_TURN == 0;
+    return others && !w->timed ? wave_stop(w, STOP_YIELD, next(u)) : next(u);
+}
+
 /* ---- hints and waits: functional at issue, everything has completed -----------------
  */
 
@@ -323,7 +335,6 @@ WAVE_OP(s_sleep)
 WAVE_OP(s_nop) { return WAVE_HINT(w, u); }
 WAVE_OP(s_clause) { return WAVE_HINT(w, u); }
 WAVE_OP(s_delay_alu) { return WAVE_HINT(w, u); }
-WAVE_OP(s_waitcnt) { return WAVE_HINT(w, u); }
 WAVE_OP(s_waitcnt_depctr) { return WAVE_HINT(w, u); }
 WAVE_OP(s_waitcnt_vscnt) { return WAVE_HINT(w, u); }
 WAVE_OP(s_waitcnt_vmcnt) { return WAVE_HINT(w, u); }

@@ -70,6 +70,9 @@ struct emu *la_emu(const struct la *la)
     return la->emu;
 }
 
+/* Kernels stride through large buffers: fewer, larger pages for the host's TLB. */
+#define HUGE_FROM (8u << 20)
+
 /* The mapping gets a page without access before and after it, so that host code that
  * runs over an end stops there even where the wished address was taken. */
 rd_status la_map(struct la *la, uint64_t bytes, const char *name, void **out,
@@ -99,6 +102,8 @@ rd_status la_map(struct la *la, uint64_t bytes, const char *name, void **out,
         return la_fail(err, RD_E_NOMEM, "%s: cannot allocate %llu bytes: %s", name,
                        (unsigned long long)bytes, strerror(saved));
     }
+    if (pages >= HUGE_FROM)
+        (void)madvise(base + PAGE_BYTES, (size_t)pages, MADV_HUGEPAGE); /* a hint */
     mapping->base = base;
     mapping->bytes = whole;
     mapping->next = la->mappings;
