@@ -5,6 +5,8 @@
 #ifndef TEST_COVER_H
 #define TEST_COVER_H
 
+#include <stdint.h>
+
 #include "arena.h"
 
 #define COVER_VARIANTS 5u
