@@ -83,8 +83,10 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w)
         w->delay_on[0] = w->delay_id[0] != 0;
         w->delay_on[1] = w->delay_id[1] != 0;
         w->next->executions++;
-        if (w->last_imm && w->began) /* one of the kind a cycle */
-            w->earliest = tm_max(w->earliest, w->last_issue + 2);
+        if (w->last_imm && w->began && w->earliest < w->last_issue + 2) {
+            w->earliest = w->last_issue + 2; /* one of the kind a cycle */
+            w->earliest_why = TM_S_SWITCH;
+        }
         rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)t->now, &event);
         if (st != RD_OK)
             return st;

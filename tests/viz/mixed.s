@@ -63,6 +63,9 @@ rest:
 	s_mov_b32	exec_lo, s3
 	s_sleep	1
 	global_store_b32	v1, v12, s[6:7]
+	s_nop	0
+	s_delay_alu	instid0(VALU_DEP_1)
+	s_nop	0
 	s_endpgm
 .Lend:
 	.size	mixed, .Lend-mixed
