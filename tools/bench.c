@@ -109,6 +109,8 @@ static void print_row(const struct bench_entry *entry, const struct result *r)
     if (st == RD_OK && r->peer_st == RD_OK)
         printf(" (%.2f of %s)", value / r->peer, entry->peer);
     printf("   %s\n", entry->what);
+    if (entry->bound)
+        printf("%23s   bound by %s\n", "", entry->bound);
     fflush(stdout);
 }
 
@@ -146,6 +148,10 @@ static void print_json_row(const struct bench_entry *entry, const struct result 
         printf(",\"value\":null");
     printf(",\"unit\":");
     print_json_text(entry->unit);
+    if (entry->bound) {
+        printf(",\"bound\":");
+        print_json_text(entry->bound);
+    }
     printf(",\"better\":\"%s\",\"peer\":",
            entry->higher_is_better ? "higher" : "lower");
     if (r->peer_st != RD_OK) {

@@ -413,13 +413,17 @@ static rd_status beam_gain(double *value)
     return st;
 }
 
-#define ROWS(text, name, what)                                                         \
-    {"compiler/" text "_insts", "wave-inst",  false,                                   \
-     what ": executed",         name##_insts, "clang-19 -O3",                          \
-     name##_insts_peer},                                                               \
+#define ROWS(text, row, kernel)                                                        \
+    {.name = "compiler/" text "_insts",                                                \
+     .unit = "wave-inst",                                                              \
+     .what = kernel ": executed",                                                      \
+     .measure = row##_insts,                                                           \
+     .peer = "clang-19 -O3",                                                           \
+     .measure_peer = row##_insts_peer},                                                \
     {                                                                                  \
-        "compiler/" text "_cycles", "cycles", false, what ": simulated",               \
-            name##_cycles, "clang-19 -O3", name##_cycles_peer                          \
+        .name = "compiler/" text "_cycles", .unit = "cycles",                          \
+        .what = kernel ": simulated", .measure = row##_cycles, .peer = "clang-19 -O3", \
+        .measure_peer = row##_cycles_peer                                              \
     }
 
 const struct bench_entry bench_compiler_entries[] = {

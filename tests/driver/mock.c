@@ -128,7 +128,7 @@ void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
     };
     must(kfd(AMDKFD_IOC_CREATE_QUEUE, &c) == 0, "create queue");
     q->id = c.queue_id;
-    uint8_t *bells =
+    uint8_t *bells = q->bells =
         mmap(NULL, BOARD_DOORBELL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, kfd_file,
              (off_t)(c.doorbell_offset & ~0x1fffull));
     must(bells != MAP_FAILED, "doorbell");
@@ -139,7 +139,7 @@ void mock_queue_destroy(struct mock_queue *q)
 {
     struct kfd_ioctl_destroy_queue_args d = {.queue_id = q->id};
     must(kfd(AMDKFD_IOC_DESTROY_QUEUE, &d) == 0, "destroy queue");
-    munmap((void *)((uintptr_t)q->doorbell & ~0x1fffull), BOARD_DOORBELL_BYTES);
+    munmap(q->bells, BOARD_DOORBELL_BYTES);
     mock_buffer_free(q->ring, q->ring_bytes, q->ring_handle);
     mock_buffer_free(q->page, 4096, q->page_handle);
 }

@@ -33,8 +33,9 @@ struct mock_queue {
     uint8_t *ring;
     uint64_t ring_bytes;
     volatile uint64_t *rptr, *wptr, *doorbell;
-    uint8_t *page; /* holds the pointers; an amd_queue_t for AQL */
-    uint64_t put;  /* bytes written so far */
+    uint8_t *bells; /* the mapping that doorbell is in */
+    uint8_t *page;  /* holds the pointers; an amd_queue_t for AQL */
+    uint64_t put;   /* bytes written so far */
     uint64_t ring_handle, page_handle;
 };
 
