@@ -64,7 +64,7 @@ static const char help[] =
     "    --timing-insts all|none|se=I,sa=I,wgp=I,simd=I  issue times in the file\n"
     "    --timing-listing   what each instruction waited for\n"
     "    --timing-trace FILE  record a timeline (see rdna3 viz, rdna3 trace)\n"
-    "    --viz              show it in a window while it runs (see rdna3 viz)\n"
+    "    --viz              show it in a window while it runs; implies --timing\n"
     "    --timing-sample N|P%  simulate the first N workgroups or P percent of them "
     "(at\n"
     "                     least what the chip holds at once), estimate the rest\n"
@@ -269,7 +269,7 @@ static int take_option(struct run_options *o, int option, const char *name)
         return CLI_OK;
     default:
         if (option >= RUN_OPT_TIMING && option <= RUN_OPT_TIMING_LAST)
-            return run_timing_option(&o->timing, option, optarg);
+            return run_timing_option(&o->timing, option, name, optarg);
         return take_number(o, option, name);
     }
 }

@@ -56,8 +56,8 @@ struct run_timing_set {
 };
 
 struct run_timing {
-    bool on, used; /* used: some option but --timing was given */
-    bool listing, viz;
+    bool on, listing, viz;
+    const char *used; /* the last option that was given besides --timing and --viz */
     const char *json_path, *trace_path;
     const char *kernel; /* its name, when known */
     struct tm_config config;
@@ -132,7 +132,8 @@ int run_trace_end(struct run_options *o, struct emu *emu);
 
 /* Take one option of timing; judge them together. Print errors; return an exit status.
  */
-int run_timing_option(struct run_timing *rt, int option, const char *text);
+int run_timing_option(struct run_timing *rt, int option, const char *name,
+                      const char *text);
 int run_timing_check(const struct run_timing *rt);
 
 /* Run the dispatch through the timing engine. st is what tm_run said; the engine, to be

@@ -89,7 +89,8 @@ static int parse_set(const char *text, struct run_timing *rt)
     return CLI_OK;
 }
 
-int run_timing_option(struct run_timing *rt, int option, const char *text)
+int run_timing_option(struct run_timing *rt, int option, const char *name,
+                      const char *text)
 {
     double number = 0;
     uint64_t whole = 0;
@@ -132,20 +133,20 @@ int run_timing_option(struct run_timing *rt, int option, const char *text)
         rt->config.first_se = (unsigned)whole;
         break;
     default:
-        rt->used = true;
+        rt->used = name;
         return option == RUN_OPT_CU_MASK      ? parse_mask(text, &rt->config)
                : option == RUN_OPT_WARM       ? parse_warm(text, &rt->config)
                : option == RUN_OPT_TIMING_SET ? parse_set(text, rt)
                                               : parse_insts(text, &rt->config);
     }
-    rt->used = true;
+    rt->used = name;
     return CLI_OK;
 }
 
 int run_timing_check(const struct run_timing *rt)
 {
     if (rt->used && !rt->on)
-        return cli_error(CLI_USAGE, "options of timing go with --timing");
+        return cli_error(CLI_USAGE, "--%s goes with --timing", rt->used);
     return CLI_OK;
 }
 
