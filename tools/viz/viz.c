@@ -444,7 +444,7 @@ static int run_picture(struct app *a, const struct options *o)
     return status;
 }
 
-int cmd_viz(int argc, char **argv)
+int main(int argc, char **argv)
 {
     struct options o = {
         .width = 1600, .height = 1000, .text = 13, .mode = -1, .level = -1};
