@@ -57,10 +57,13 @@ struct gdev_queue {
     bool wanted, suspended;   /* queue_lock; active: wanted and not suspended */
     _Atomic uint64_t exceptions; /* raised and not cleared */
     uint32_t saved_waves; /* queue_lock; inside the kernel when it was suspended */
-    uint64_t packet;      /* worker only: index of the packet, for the dispatch */
-    bool at_work;         /* worker only: the simulated clock waits for this queue */
-    uint64_t time;        /* worker only: simulated time of this queue */
-    uint64_t seen;        /* doorbell value at the last wake-up; poller only */
+    bool competes;        /* worker writes, with priority.lock */
+    uint32_t priority;    /* priority.lock; of config */
+    struct gdev_queue *next_competing; /* priority.lock */
+    uint64_t packet; /* worker only: index of the packet, for the dispatch */
+    bool at_work;    /* worker only: the simulated clock waits for this queue */
+    uint64_t time;   /* worker only: simulated time of this queue */
+    uint64_t seen;   /* doorbell value at the last wake-up; poller only */
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
     _Atomic uint64_t host_fault;
@@ -93,6 +96,11 @@ void cp_spend(struct gdev_queue *q, uint64_t ticks);
 /* From here on the simulated clock waits for the queue's work; no longer. */
 void cp_clock_enter(struct gdev_queue *q);
 void cp_clock_leave(struct gdev_queue *q);
+
+/* The queue has dispatches to run, before which those of lower priority make way; it
+ * has none for now, or waits for something. Worker only. */
+void cp_compete(struct gdev_queue *q);
+void cp_give_way(struct gdev_queue *q);
 
 /* Stand still while the queue is suspended. */
 void cp_hold(struct gdev_queue *q);

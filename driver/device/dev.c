@@ -101,6 +101,7 @@ rd_status gdev_open(const struct gdev_config *config, struct gdev **out)
     dev_events_init(&dev->events);
     pthread_mutex_init(&dev->queue_lock, NULL);
     pthread_mutex_init(&dev->ring_lock, NULL);
+    pthread_mutex_init(&dev->priority.lock, NULL);
     pthread_mutex_init(&dev->smi_lock, NULL);
     *out = dev;
     return RD_OK;

@@ -78,6 +78,12 @@ struct dev_clock {
     int64_t boot_ns; /* of the boot clock to the monotonic one */
 };
 
+/* priority.c */
+struct dev_priority {
+    pthread_mutex_t lock;     /* taken last */
+    struct gdev_queue *first; /* queues with dispatches to run */
+};
+
 /* submit.c */
 struct dev_ring {
     uint64_t memory; /* ring, then a page of indices and the fence */
@@ -121,6 +127,8 @@ struct gdev {
     bool poller_runs;
     _Atomic uint32_t kicks;
 
+    struct dev_priority priority;
+
     pthread_mutex_t ring_lock; /* taken before queue_lock */
     struct dev_ring rings[GDEV_ENGINES];
 
@@ -157,6 +165,10 @@ void dev_queue_remove(struct gdev *dev, uint32_t id, bool internal);
 
 /* queue.c: let the worker see a change of wanted or suspended. Queue lock held. */
 void dev_queue_apply(struct gdev_queue *q);
+
+/* priority.c: active, stop or config.priority of the queue have changed. Queue lock
+ * held, or the queue is in nobody's reach any more. */
+void dev_priority_apply(struct gdev_queue *q);
 
 /* svm.c, event.c */
 void dev_svm_init(struct svm *svm);

@@ -90,6 +90,7 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what
         return cp_fail(q, CP_ERR_UNSUPPORTED, "no emulator");
     struct emu_stats stats = {0};
     struct emu_fault fault = {0};
+    cp_compete(q);
     atomic_store(&q->in_dispatch, true);
     rd_status st = q->dev->clock.simulated ? cp_timed_run(q, emu, d, &fault, &stats)
                                            : emu_run(emu, d, &fault, &stats);

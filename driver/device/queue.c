@@ -59,6 +59,13 @@ static void wait_for_poke(struct gdev_queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
+/* Nothing to do for now. */
+static void leave(struct gdev_queue *q)
+{
+    cp_clock_leave(q);
+    cp_give_way(q);
+}
+
 /* before: the doorbell as it was when the last step began. */
 static void idle(struct gdev_queue *q, uint64_t before)
 {
@@ -74,7 +81,7 @@ static void idle(struct gdev_queue *q, uint64_t before)
     cp_clock_enter(q);
     enum cp_result result = q->step(q);
     if (result != CP_PROGRESS)
-        cp_clock_leave(q);
+        leave(q);
     if (result == CP_IDLE)
         wait_for_poke(q);
 }
@@ -87,6 +94,7 @@ static void *worker(void *arg)
     wait_for_poke(q);
     while (!atomic_load(&q->stop)) {
         if (!atomic_load(&q->active) || atomic_load(&q->halted)) {
+            cp_give_way(q);
             wait_for_poke(q);
             continue;
         }
@@ -96,7 +104,7 @@ static void *worker(void *arg)
         if (cp_host_fault(q))
             result = CP_HALT;
         if (result != CP_PROGRESS)
-            cp_clock_leave(q);
+            leave(q);
         switch (result) {
         case CP_PROGRESS:
             stalls = 0;
@@ -115,7 +123,7 @@ static void *worker(void *arg)
             break;
         }
     }
-    cp_clock_leave(q);
+    leave(q);
     pthread_mutex_lock(&q->lock);
     q->busy = false;
     pthread_cond_broadcast(&q->idle);
@@ -210,6 +218,7 @@ static struct gdev_queue *queue_new(struct gdev *dev,
         return NULL;
     q->dev = dev;
     q->config = *config;
+    q->priority = config->priority;
     q->step = steps[config->kind];
     q->busy = true;
     q->wanted = config->percentage > 0 && config->ring;
@@ -300,7 +309,7 @@ static rd_status destroy(struct gdev *dev, uint32_t id, bool internal)
     if (!q)
         return RD_E_NOT_FOUND;
     atomic_store(&q->stop, true);
-    q->control = EMU_CONTROL_CANCEL;
+    dev_priority_apply(q);
     poke(q);
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
@@ -346,7 +355,7 @@ void dev_queue_apply(struct gdev_queue *q)
 {
     bool active = q->wanted && !q->suspended;
     atomic_store(&q->active, active);
-    q->control = active ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
+    dev_priority_apply(q);
     poke(q);
     if (!active)
         preempt(q);

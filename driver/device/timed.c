@@ -15,7 +15,7 @@
 
 struct progress {
     struct gdev_queue *q;
-    uint64_t start;
+    uint64_t start; /* of it, later by the time for which it stood still */
 };
 
 static uint64_t ticks_of(const struct gdev *dev, uint64_t cycles)
@@ -27,12 +27,16 @@ static uint64_t ticks_of(const struct gdev *dev, uint64_t cycles)
 /* Called by the model in the queue's thread. */
 static bool go_on(void *ctx, uint64_t cycles)
 {
-    const struct progress *p = ctx;
+    struct progress *p = ctx;
     const struct timespec nap = {0, 200000};
     dev_clock_reach(&p->q->dev->clock, p->start + ticks_of(p->q->dev, cycles));
-    atomic_store(&p->q->standing, p->q->control == EMU_CONTROL_PAUSE);
-    while (p->q->control == EMU_CONTROL_PAUSE)
-        nanosleep(&nap, NULL);
+    if (p->q->control == EMU_CONTROL_PAUSE) {
+        uint64_t paused = gdev_clock(p->q->dev);
+        atomic_store(&p->q->standing, true);
+        while (p->q->control == EMU_CONTROL_PAUSE)
+            nanosleep(&nap, NULL);
+        p->start += gdev_clock(p->q->dev) - paused;
+    }
     atomic_store(&p->q->standing, false);
     return p->q->control != EMU_CONTROL_CANCEL;
 }
@@ -53,6 +57,7 @@ rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
     config.have_cu_mask = cp_cu_mask(q, config.cu_mask);
     struct tm_engine *t = NULL;
     rd_status st = ranges ? tm_create(&config, &t) : RD_E_NOMEM;
+    (void)go_on(&p, 0); /* make way before it begins; a cancelled run ends soon */
     bool recorded = st == RD_OK && cp_record_begin(q, d, t);
     if (st == RD_OK)
         st = tm_run(t, emu, d, fault, stats);
@@ -61,7 +66,7 @@ rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
     if (t) {
         uint64_t ticks = ticks_of(dev, tm_span_cycles(t));
         atomic_fetch_add(&dev->proc->model_ticks, ticks);
-        cp_spend(q, ticks);
+        cp_spend(q, p.start - q->time + ticks);
     }
     tm_destroy(t);
     free(ranges);

@@ -105,7 +105,8 @@ void mock_buffer_free(void *va, uint64_t bytes, uint64_t handle)
     munmap(va, (bytes + 4095) & ~4095ull);
 }
 
-void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
+void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_bytes,
+                          uint32_t priority)
 {
     memset(q, 0, sizeof(*q));
     q->ring_bytes = ring_bytes;
@@ -124,7 +125,7 @@ void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
         .gpu_id = GPU_ID,
         .queue_type = type,
         .queue_percentage = 100,
-        .queue_priority = 7,
+        .queue_priority = priority,
     };
     must(kfd(AMDKFD_IOC_CREATE_QUEUE, &c) == 0, "create queue");
     q->id = c.queue_id;
@@ -133,6 +134,11 @@ void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
              (off_t)(c.doorbell_offset & ~0x1fffull));
     must(bells != MAP_FAILED, "doorbell");
     q->doorbell = (volatile uint64_t *)(void *)(bells + (c.doorbell_offset & 0x1fff));
+}
+
+void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
+{
+    mock_queue_create_at(q, type, ring_bytes, 7);
 }
 
 void mock_queue_destroy(struct mock_queue *q)

@@ -41,6 +41,8 @@ struct mock_queue {
 
 /* type: KFD_IOC_QUEUE_TYPE_* */
 void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes);
+void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_bytes,
+                          uint32_t priority);
 void mock_queue_destroy(struct mock_queue *q);
 /* Append dwords (PM4, SDMA) and ring the doorbell. */
 void mock_submit(struct mock_queue *q, const uint32_t *dwords, unsigned count);

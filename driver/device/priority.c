@@ -1,0 +1,76 @@
+/* priority.c: queues of lower priority make way for dispatches of higher ones.
+ *
+ * A queue competes from its first dispatch until it has nothing to do, waits for memory
+ * or a signal, or halts. While one of higher priority competes, a dispatch is paused as
+ * by a suspension: inside, or before it begins. So a queue that waits for one of lower
+ * priority does not hold it up. Copies use no compute units and never compete. Must not
+ * know packets. Invariant: only this file and the handler of host faults write
+ * q->control, and what they cancel stays cancelled.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cp.h"
+
+/* Lock held. */
+static void set_control(struct gdev_queue *q, uint32_t highest)
+{
+    bool go_on = atomic_load(&q->active) && q->priority >= highest;
+    int control = go_on ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
+    if (atomic_load(&q->stop) || atomic_load(&q->host_fault))
+        control = EMU_CONTROL_CANCEL;
+    if (q->control != control)
+        q->control = control;
+    if (atomic_load(&q->host_fault)) /* it may have come in between */
+        q->control = EMU_CONTROL_CANCEL;
+}
+
+/* Lock held. */
+static void set_all(struct dev_priority *p)
+{
+    uint32_t highest = 0;
+    for (const struct gdev_queue *q = p->first; q; q = q->next_competing)
+        if (atomic_load(&q->active) && q->priority > highest)
+            highest = q->priority;
+    for (struct gdev_queue *q = p->first; q; q = q->next_competing)
+        set_control(q, highest);
+}
+
+void dev_priority_apply(struct gdev_queue *q)
+{
+    struct dev_priority *p = &q->dev->priority;
+    pthread_mutex_lock(&p->lock);
+    q->priority = q->config.priority;
+    if (!q->competes)
+        set_control(q, 0);
+    set_all(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void cp_compete(struct gdev_queue *q)
+{
+    struct dev_priority *p = &q->dev->priority;
+    if (q->competes)
+        return;
+    pthread_mutex_lock(&p->lock);
+    q->competes = true;
+    q->next_competing = p->first;
+    p->first = q;
+    set_all(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void cp_give_way(struct gdev_queue *q)
+{
+    struct dev_priority *p = &q->dev->priority;
+    if (!q->competes)
+        return;
+    pthread_mutex_lock(&p->lock);
+    q->competes = false;
+    struct gdev_queue **at = &p->first;
+    while (*at != q)
+        at = &(*at)->next_competing;
+    *at = q->next_competing;
+    set_control(q, 0);
+    set_all(p);
+    pthread_mutex_unlock(&p->lock);
+}
