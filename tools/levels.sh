@@ -2,7 +2,7 @@
 # One sum at five levels of abstraction, each a program of compiler/examples/levels:
 # a tensor expression, HIP, UOps, a search for the best kernel, assembly. All run through
 # the kernel driver's interface: on the mock, or with --real on a board.
-#   levels.sh [--real] [-n COUNT]
+#   levels.sh [--real] [-n COUNT]      COUNT: a multiple of 262144 (default 262144)
 set -eu
 cd "$(dirname "$0")/.."
 rdna3=build/release/rdna3
@@ -19,6 +19,7 @@ status=0
 for program in build/release/examples/level[1-5]_*; do
     code=0
     $run "$program" "$@" || code=$?
+    [ "$code" != 2 ] || exit 2
     [ "$code" = 0 ] || [ "$code" = 77 ] || status=1
 done
 exit "$status"

@@ -261,6 +261,9 @@ def measure(rdna3, folder, bench):
 def main():
     rdna3, names = sys.argv[1], sys.argv[2:]
     failed = 0
+    for n in names:
+        if not any(n in bench.name for bench in BENCHES):
+            sys.exit("error: no microbenchmark has '%s' in its name" % n)
     print("%-34s %9s %9s %8s  %-7s %s" % ("mechanism", "model", "wanted", "error %", "unit", "source"))
     with tempfile.TemporaryDirectory() as folder:
         for bench in BENCHES:
