@@ -17,9 +17,9 @@
 static const char help[] =
     "usage: rdna3 doc MNEMONIC...\n"
     "\n"
-    "Show the encodings of an instruction, the operands with their formats, and the\n"
-    "variants that exist, and the place of its semantics. Case and the suffixes _e32 "
-    "and _e64 do not matter.\n";
+    "Show the encodings of an instruction, the operands with their formats, the\n"
+    "variants that exist, the place of its semantics and how faithful they are.\n"
+    "Case and the suffixes _e32 and _e64 do not matter.\n";
 
 static const char *const fmt_names[] = {
     [ISA_FMT_ANY] = "any",
