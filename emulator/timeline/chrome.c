@@ -127,7 +127,7 @@ static void put_inst(struct chrome *c, const struct tl_wave *w, uint32_t first,
 {
     const struct tl_seg *s = &w->seg[first], *issue = &w->seg[last - 1];
     const struct tl_inst *inst = tl_inst(c->tl, w, s->inst);
-    if (!inst)
+    if (!inst || issue->flags & TM_STEP_FREE)
         return;
     item(c);
     fputc('{', c->f);

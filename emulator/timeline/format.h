@@ -44,6 +44,7 @@ enum tl_record {
 #define HEAD_MANY    3u
 #define HEAD_NEXT    16u
 #define HEAD_EXEC    32u
+#define HEAD_FREE    64u /* it takes no cycle: TM_STEP_FREE */
 
 #define TL_CHUNK_BYTES (256u << 10) /* flushed when it has so many */
 #define TL_CHUNK_LIMIT (64u << 20)  /* more raw bytes are not believed */

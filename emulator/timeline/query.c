@@ -53,6 +53,8 @@ void tl_account(const struct timeline *tl, const struct tl_wave *w, int64_t from
     from -= w->start;
     to -= w->start;
     const struct tl_seg *s = &w->seg[begun(w, (uint32_t)from) - 1];
+    while (s > w->seg && s[-1].at == from) /* free steps */
+        s--;
     for (; s < w->seg + w->n_segs && s->at < to; s++) {
         int64_t begin = s->at > from ? s->at : from, end = tl_seg_end(w, s);
         if (end > to)

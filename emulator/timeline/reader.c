@@ -275,11 +275,12 @@ static rd_status get_step(struct timeline *tl, struct cur *c, struct tl_wave *w)
     for (uint32_t i = first; i < w->n_segs; i++)
         w->seg[i].inst = w->last;
     tl->n_steps++;
-    struct tl_seg seg = {.inst = w->last,
-                         .exec = exec > 0 && exec < INT_MAX ? (uint32_t)exec : 0,
-                         .why = TM_S_NONE,
-                         .flags = head & 3u};
-    return add_seg(tl, w, seg, 1);
+    struct tl_seg seg = {
+        .inst = w->last,
+        .exec = exec > 0 && exec < INT_MAX ? (uint32_t)exec : 0,
+        .why = TM_S_NONE,
+        .flags = (uint8_t)((head & 3u) | (head & HEAD_FREE ? TM_STEP_FREE : 0))};
+    return add_seg(tl, w, seg, head & HEAD_FREE ? 0 : 1);
 }
 
 /* The wave that a record is about. */

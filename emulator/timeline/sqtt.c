@@ -218,7 +218,8 @@ static void add_wave(struct sqtt *s, const struct timeline *tl, const struct tl_
         return;
     for (uint32_t k = 0; k < w->n_segs; k++) {
         const struct tl_inst *i = tl_inst(tl, w, w->seg[k].inst);
-        if (w->seg[k].why == TM_S_NONE && i && !begins(i->text, "s_endpgm"))
+        if (w->seg[k].why == TM_S_NONE && i && !(w->seg[k].flags & TM_STEP_FREE) &&
+            !begins(i->text, "s_endpgm"))
             add_inst(s, w, i, &w->seg[k], w->start - base + w->seg[k].at);
     }
 }

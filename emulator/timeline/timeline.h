@@ -64,7 +64,8 @@ struct tl_inst {
     uint8_t code[12];
 };
 
-/* A stretch of a wave's life: it lasts until the next one begins. */
+/* A stretch of a wave's life: it lasts until the next one begins. Of several that begin
+ * at the same time all but the last are free steps (TM_STEP_FREE) and last no time. */
 struct tl_seg {
     uint32_t at;   /* cycles after the wave's start */
     uint32_t inst; /* that issues, or that waits; TL_NONE after the last */
@@ -72,7 +73,7 @@ struct tl_seg {
         uint32_t from; /* of a wait: the instruction waited for, or TL_NONE */
         uint32_t exec; /* of an issue: cycles until execution; 0: unknown */
     };
-    uint8_t why;   /* enum tm_stall; TM_S_NONE: one cycle in which it issues */
+    uint8_t why;   /* enum tm_stall; TM_S_NONE: one cycle in which it issues, or a free step */
     uint8_t flags; /* TM_STEP_* */
 };
 

@@ -286,7 +286,8 @@ static void on_step(void *ctx, const struct tm_step *s)
     unsigned waits = s->n_waits < HEAD_MANY ? s->n_waits : HEAD_MANY;
     bool next = id == v->last + 1;
     put_u8(b, (s->flags & 3u) | waits << 2 | (next ? HEAD_NEXT : 0) |
-                  (s->exec ? HEAD_EXEC : 0));
+                  (s->exec ? HEAD_EXEC : 0) |
+                  (s->flags & TM_STEP_FREE ? HEAD_FREE : 0));
     if (waits == HEAD_MANY)
         put_v(b, s->n_waits);
     put_waits(b, s->wait, s->n_waits);

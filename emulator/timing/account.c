@@ -286,6 +286,21 @@ void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
     w->n_waited = 0;
 }
 
+/* s_delay_alu: gone through on the way to what follows, in no cycle of its own. */
+void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
+{
+    i->executions++;
+    if (!t->observer.step)
+        return;
+    struct tm_step step = {.wave = w->number,
+                           .inst = i->inst,
+                           .cls = i->cls,
+                           .pipe = i->pipe,
+                           .flags = TM_STEP_FREE,
+                           .t = w->told};
+    t->observer.step(t->observer.ctx, &step);
+}
+
 void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end)
 {

@@ -82,7 +82,7 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w)
         w->delay_skip = imm >> 4 & 7u;
         w->delay_on[0] = w->delay_id[0] != 0;
         w->delay_on[1] = w->delay_id[1] != 0;
-        w->next->executions++;
+        tm_account_free(t, w, w->next);
         if (w->last_imm && w->began && w->earliest < w->last_issue + 2) {
             w->earliest = w->last_issue + 2; /* one of the kind a cycle */
             w->earliest_why = TM_S_SWITCH;

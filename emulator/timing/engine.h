@@ -364,6 +364,7 @@ void tm_account_wait(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
                      int64_t until);
 void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                       int64_t at, const struct emu_event *event);
+void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i);
 void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end);
 void tm_account_sample(struct tm_engine *t, int64_t now);

@@ -3,7 +3,8 @@
  *
  * A wave's life is told without gaps: from its start on, each step adds its waits and
  * then one cycle in which it issues; the end adds the last waits. So
- *     end - start = sum of all waits + number of steps.
+ *     end - start = sum of all waits + number of steps,
+ * those apart that are free (s_delay_alu).
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_TM_OBSERVER_H
@@ -120,6 +121,7 @@ struct tm_wait {
 
 #define TM_STEP_SKIPPED 1u /* EXEC was zero */
 #define TM_STEP_TAKEN   2u
+#define TM_STEP_FREE    4u /* s_delay_alu: no issue, no cycle, no waits of its own */
 
 struct tm_step {
     uint64_t wave;

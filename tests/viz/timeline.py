@@ -89,6 +89,10 @@ with tempfile.TemporaryDirectory() as folder:
     check("lines add up", abs(cycles - alive) < alive * 1e-3, (cycles, alive))
     check("reasons add up", abs(reasons - alive) < alive * 2e-3, (reasons, alive))
     listing = out("trace", path("t"), "--listing")
+    free = re.findall(r"^[0-9a-f]{8} +(\d+) +([\d.]+) +[\d.]+%  s_delay_alu", listing, re.M)
+    check("what takes no time is listed too", free == re.findall(
+        r"^[0-9a-f]{8} +(\d+) +([\d.]+) +[\d.]+%  s_delay_alu", plain, re.M) and
+          len(free) == 4 and {f[1] for f in free} == {"0.0"} and free[0][0] == "960", free)
     check("the recording is whole", total(listing) == alive, (total(listing), alive))
     check("a summary", "20,1,1 workgroups" in out("trace", path("t")))
 

@@ -47,8 +47,11 @@ static void step(struct app *a, int direction)
         t = (double)(w->start + tl_seg_end(w, s));
     else if (t > (double)(w->start + s->at) || s == w->seg)
         t = (double)(w->start + s->at);
-    else
-        t = (double)(w->start + s[-1].at);
+    else {
+        while (--s > w->seg && s->flags & TM_STEP_FREE)
+            ;
+        t = (double)(w->start + s->at);
+    }
     if (t >= (double)w->end)
         t = (double)w->end - 1;
     move_cursor(a, t);
