@@ -23,6 +23,9 @@ static const char help[] =
     "  --dispatch N         of one dispatch (from 0; default: of all)\n"
     "  --chrome OUT.json    for Perfetto or chrome://tracing: a track per wave slot\n"
     "  --waves-only         ... without instructions\n"
+    "  --cycles             ... a nanosecond for each cycle: viewers keep nanoseconds, "
+    "in\n"
+    "                       which instructions of a cycle would have no length\n"
     "  --sqtt OUT           a thread trace (SQTT) as the hardware writes it, for the\n"
     "                       decoders of such: waves of one shader engine in the first\n"
     "                       dispatch (or --dispatch N), instructions of one SIMD\n"
@@ -34,6 +37,7 @@ enum {
     OPT_DISPATCH,
     OPT_CHROME,
     OPT_WAVES,
+    OPT_CYCLES,
     OPT_SQTT,
     OPT_SIMD
 };
@@ -44,6 +48,7 @@ static const struct option long_options[] = {
     {"dispatch", required_argument, NULL, OPT_DISPATCH},
     {"chrome", required_argument, NULL, OPT_CHROME},
     {"waves-only", no_argument, NULL, OPT_WAVES},
+    {"cycles", no_argument, NULL, OPT_CYCLES},
     {"sqtt", required_argument, NULL, OPT_SQTT},
     {"simd", required_argument, NULL, OPT_SIMD},
     {NULL, 0, NULL, 0},
@@ -51,7 +56,7 @@ static const struct option long_options[] = {
 
 struct options {
     const char *path, *chrome, *sqtt;
-    bool listing, waves_only, helped, have_simd;
+    bool listing, waves_only, cycles, helped, have_simd;
     struct tl_simd simd;
     uint64_t dispatch; /* UINT64_MAX: all */
 };
@@ -73,6 +78,9 @@ static int parse(struct options *o, int argc, char **argv)
             break;
         case OPT_WAVES:
             o->waves_only = true;
+            break;
+        case OPT_CYCLES:
+            o->cycles = true;
             break;
         case OPT_DISPATCH:
             if (cli_parse_u64(optarg, &o->dispatch) != RD_OK)
@@ -100,6 +108,8 @@ static int parse(struct options *o, int argc, char **argv)
         return cli_error(CLI_USAGE, "--simd goes with --sqtt");
     if (o->waves_only && !o->chrome)
         return cli_error(CLI_USAGE, "--waves-only goes with --chrome");
+    if (o->cycles && !o->chrome)
+        return cli_error(CLI_USAGE, "--cycles goes with --chrome");
     return CLI_OK;
 }
 
@@ -127,7 +137,7 @@ static int export(const struct options *o, const struct timeline *tl)
     FILE *f = fopen(path, "wb");
     rd_status st = !f        ? RD_E_IO
                    : o->sqtt ? tl_write_sqtt(tl, dispatch, &o->simd, f)
-                             : tl_write_chrome(tl, !o->waves_only, f);
+                             : tl_write_chrome(tl, !o->waves_only, o->cycles, f);
     bool bad = !f || ferror(f);
     if (f && fclose(f) != 0)
         bad = true;

@@ -3,8 +3,9 @@
  * A process per SIMD with a track per wave slot; on it waves, in them instructions, in
  * those what they waited for. A process for the whole chip with the dispatches and
  * curves of what was counted. Times are microseconds of the shader clock rounded to
- * nanoseconds, the unit in which viewers keep them; args hold exact cycles. Invariant:
- * both ends of a slice are rounded alike, so slices nest as the stretches do.
+ * nanoseconds, the unit in which viewers keep them, or a nanosecond for each cycle;
+ * args hold exact cycles. Invariant: both ends of a slice are rounded alike, so slices
+ * nest as the stretches do.
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
@@ -17,7 +18,8 @@
 struct chrome {
     const struct timeline *tl;
     FILE *f;
-    double mhz; /* of the first dispatch: one clock for all tracks */
+    double mhz;  /* shown: of the first dispatch, one clock for all tracks */
+    double sclk; /* of the dispatch at hand, for rates */
     bool first;
 };
 
@@ -32,14 +34,19 @@ static void item(struct chrome *c)
     c->first = false;
 }
 
-/* "name": text in quotes; kernel names may hold anything printable. */
+/* "name": text in quotes; kernel names come from files and may hold anything. */
 static void put_name(struct chrome *c, const char *text)
 {
     fputs("\"name\":\"", c->f);
     for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
+        unsigned char ch = (unsigned char)*text;
+        if (ch < 32 || ch > 126) {
+            fprintf(c->f, "\\u%04x", ch);
+            continue;
+        }
+        if (ch == '"' || ch == '\\')
             fputc('\\', c->f);
-        fputc(*text, c->f);
+        fputc(ch, c->f);
     }
     fputc('"', c->f);
 }
@@ -81,11 +88,26 @@ static void name_process(struct chrome *c, unsigned pid, const char *name)
             pid, pid);
 }
 
+static void name_thread(struct chrome *c, unsigned pid, unsigned tid, const char *name)
+{
+    item(c);
+    fprintf(c->f,
+            "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,"
+            "\"args\":{\"name\":\"%s\"}}",
+            pid, tid, name);
+    item(c);
+    fprintf(c->f,
+            "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,"
+            "\"args\":{\"sort_index\":%u}}",
+            pid, tid, tid);
+}
+
 static void name_tracks(struct chrome *c)
 {
     uint32_t used[16 + 64 * 8] = {0};
     char name[64];
     name_process(c, CHIP, "gfx1100");
+    name_thread(c, CHIP, 1, "dispatches");
     for (size_t i = 0; i < c->tl->n_waves; i++) {
         const struct tl_wave *w = &c->tl->wave[i];
         unsigned pid = pid_of(w);
@@ -97,11 +119,8 @@ static void name_tracks(struct chrome *c)
         if (used[pid] >> w->slot & 1u)
             continue;
         used[pid] |= 1u << w->slot;
-        item(c);
-        fprintf(c->f,
-                "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,"
-                "\"args\":{\"name\":\"slot %u\"}}",
-                pid, w->slot + 1u, w->slot);
+        snprintf(name, sizeof name, "slot %u", w->slot);
+        name_thread(c, pid, w->slot + 1u, name);
     }
 }
 
@@ -173,6 +192,7 @@ static void curve(struct chrome *c, int64_t t, const char *name, const char *uni
             name, CHIP, ns / 1000, ns % 1000, unit, value);
 }
 
+/* What happened between two samples, from the first one's time on. */
 static void put_sample(struct chrome *c, const struct tl_sample *a,
                        const struct tl_sample *b)
 {
@@ -190,10 +210,10 @@ static void put_sample(struct chrome *c, const struct tl_sample *a,
         curve(c, a->t, tm_count_name[k], "per cycle", MORE(k) / cycles);
     curve(c, a->t, "VALU busy", "SIMDs", MORE(TM_K_VALU_BUSY) / cycles);
     curve(c, a->t, "LDS busy", "CUs", MORE(TM_K_LDS_BUSY) / cycles);
-    curve(c, a->t, "read", "GB/s", MORE(TM_K_READ) / cycles * c->mhz / 1000);
-    curve(c, a->t, "written", "GB/s", MORE(TM_K_WRITTEN) / cycles * c->mhz / 1000);
+    curve(c, a->t, "read", "GB/s", MORE(TM_K_READ) / cycles * c->sclk / 1000);
+    curve(c, a->t, "written", "GB/s", MORE(TM_K_WRITTEN) / cycles * c->sclk / 1000);
     curve(c, a->t, "floating point", "GFLOP/s",
-          MORE(TM_K_FLOPS) / cycles * c->mhz / 1000);
+          MORE(TM_K_FLOPS) / cycles * c->sclk / 1000);
     for (unsigned i = 0; i < sizeof cache / sizeof cache[0]; i++) {
         double hits = MORE(cache[i].hit), all = hits + MORE(cache[i].miss);
         if (all > 0)
@@ -235,25 +255,40 @@ static rd_status put_occupancy(struct chrome *c)
     return RD_OK;
 }
 
-rd_status tl_write_chrome(const struct timeline *tl, bool insts, FILE *f)
+/* A dispatch with its curves; those of the last one end at zero. */
+static void put_dispatch(struct chrome *c, const struct tl_dispatch *d)
+{
+    const struct tm_machine *m = &d->machine;
+    const struct tl_sample *s = &c->tl->sample[d->first_sample];
+    c->sclk = m->sclk_mhz;
+    item(c);
+    fputc('{', c->f);
+    put_name(c, d->name);
+    fputs(",\"cat\":\"dispatch\",", c->f);
+    slice(c, CHIP, 1, d->base, d->end);
+    fprintf(c->f,
+            ",\"waves\":%zu,\"workgroups\":\"%u,%u,%u\",\"work-items\":\"%u,%u,%u\","
+            "\"waves per SIMD\":%u,\"limited by\":\"%s\",\"MHz\":%g}}",
+            d->n_waves, m->groups[0], m->groups[1], m->groups[2], m->block[0],
+            m->block[1], m->block[2], m->occupancy, tm_limit_name[m->limit],
+            m->sclk_mhz);
+    for (size_t i = 1; i < d->n_samples; i++)
+        put_sample(c, &s[i - 1], &s[i]);
+    if (d + 1 == c->tl->dispatch + c->tl->n_dispatches && d->n_samples > 1) {
+        struct tl_sample last = {.t = d->end}, after = {.t = d->end + 1};
+        put_sample(c, &last, &after); /* all of it zero */
+    }
+}
+
+rd_status tl_write_chrome(const struct timeline *tl, bool insts, bool cycles, FILE *f)
 {
     struct chrome c = {.tl = tl, .f = f, .mhz = 1, .first = true};
     if (tl->n_dispatches)
-        c.mhz = tl->dispatch[0].machine.sclk_mhz;
+        c.mhz = cycles ? 1000 : tl->dispatch[0].machine.sclk_mhz;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
     name_tracks(&c);
-    for (size_t i = 0; i < tl->n_dispatches; i++) {
-        const struct tl_dispatch *d = &tl->dispatch[i];
-        item(&c);
-        fputc('{', f);
-        put_name(&c, d->name);
-        fputs(",\"cat\":\"dispatch\",", f);
-        slice(&c, CHIP, 1, d->base, d->end);
-        fprintf(f, ",\"waves\":%zu}}", d->n_waves);
-        for (size_t s = 1; s < d->n_samples; s++)
-            put_sample(&c, &tl->sample[d->first_sample + s - 1],
-                       &tl->sample[d->first_sample + s]);
-    }
+    for (size_t i = 0; i < tl->n_dispatches; i++)
+        put_dispatch(&c, &tl->dispatch[i]);
     rd_status st = put_occupancy(&c);
     for (size_t i = 0; i < tl->n_waves; i++)
         put_wave(&c, &tl->wave[i], insts);

@@ -73,7 +73,8 @@ struct tl_seg {
         uint32_t from; /* of a wait: the instruction waited for, or TL_NONE */
         uint32_t exec; /* of an issue: cycles until execution; 0: unknown */
     };
-    uint8_t why;   /* enum tm_stall; TM_S_NONE: one cycle in which it issues, or a free step */
+    uint8_t why;   /* enum tm_stall; TM_S_NONE: one cycle in which it issues, or a free
+                      step */
     uint8_t flags; /* TM_STEP_* */
 };
 
@@ -178,9 +179,12 @@ RD_CHECKED rd_status tl_print_summary(const struct timeline *tl, FILE *f);
  * slot with waves and in them states and instructions; counters as curves. Times in
  * microseconds at the shader clock of the first dispatch.
  *
- * insts  slices for instructions and waits too, else waves only
+ * insts   slices for instructions and waits too, else waves only
+ * cycles  a nanosecond stands for a cycle: viewers keep nanoseconds, and a cycle of
+ *         more than 1 GHz is less than that
  */
-RD_CHECKED rd_status tl_write_chrome(const struct timeline *tl, bool insts, FILE *f);
+RD_CHECKED rd_status tl_write_chrome(const struct timeline *tl, bool insts, bool cycles,
+                                     FILE *f);
 
 /* A thread trace of one shader engine as gfx11's hardware writes it (SQTT, layout 3):
  * starts and ends of all its waves, instructions of one SIMD, times in shader clocks

@@ -110,12 +110,23 @@ void tm_account_begin(struct tm_engine *t)
         t->sample_at = 0;
 }
 
+static void tell_sample(struct tm_engine *t, int64_t now)
+{
+    struct tm_sample sample = {.t = now};
+    tm_account_count(t, sample.count);
+    t->observer.sample(t->observer.ctx, &sample);
+}
+
+/* The run ends with its last wave, not with what the engine looked at after it. */
 void tm_account_finish(struct tm_engine *t, rd_status status)
 {
+    int64_t end = t->resident ? t->now : 0;
+    for (unsigned s = 0; s < t->n_ses; s++)
+        end = tm_max(end, t->se[s].last_end);
     if (t->sample_at != INT64_MAX)
-        tm_account_sample(t, t->now);
+        tell_sample(t, end);
     if (t->observer.end)
-        t->observer.end(t->observer.ctx, t->now, status);
+        t->observer.end(t->observer.ctx, end, status);
 }
 
 static void count_caches(const struct tm_engine *t, uint64_t *k)
@@ -159,9 +170,8 @@ void tm_account_count(const struct tm_engine *t, uint64_t *k)
 
 void tm_account_sample(struct tm_engine *t, int64_t now)
 {
-    struct tm_sample sample = {.t = now};
-    tm_account_count(t, sample.count);
-    t->observer.sample(t->observer.ctx, &sample);
+    if (t->resident || t->n_waves == 0) /* else nothing happens */
+        tell_sample(t, now);
     t->sample_at = (now / t->observer.sample_cycles + 1) * t->observer.sample_cycles;
 }
 
