@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "codeobj.h"
 #include "timeline.h"
 #include "trace_tool.h"
 
@@ -29,7 +31,11 @@ static const char help[] =
     "  --sqtt OUT           a thread trace (SQTT) as the hardware writes it, for the\n"
     "                       decoders of such: waves of one shader engine in the first\n"
     "                       dispatch (or --dispatch N), instructions of one SIMD\n"
-    "  --simd SE,SA,WGP,SIMD  which (default 0,0,0,0)\n";
+    "  --rgp OUT.rgp        the same of all shader engines in the container that "
+    "Radeon\n"
+    "                       GPU Profiler reads\n"
+    "  --code-object FILE   ... with the code object that the kernel is of\n"
+    "  --simd SE,SA,WGP,SIMD  which instructions (default 0,0,0,0)\n";
 
 enum {
     OPT_HELP = 256,
@@ -39,6 +45,8 @@ enum {
     OPT_WAVES,
     OPT_CYCLES,
     OPT_SQTT,
+    OPT_RGP,
+    OPT_CODE,
     OPT_SIMD
 };
 
@@ -50,12 +58,14 @@ static const struct option long_options[] = {
     {"waves-only", no_argument, NULL, OPT_WAVES},
     {"cycles", no_argument, NULL, OPT_CYCLES},
     {"sqtt", required_argument, NULL, OPT_SQTT},
+    {"rgp", required_argument, NULL, OPT_RGP},
+    {"code-object", required_argument, NULL, OPT_CODE},
     {"simd", required_argument, NULL, OPT_SIMD},
     {NULL, 0, NULL, 0},
 };
 
 struct options {
-    const char *path, *chrome, *sqtt;
+    const char *path, *chrome, *sqtt, *rgp, *code;
     bool listing, waves_only, cycles, helped, have_simd;
     struct tl_simd simd;
     uint64_t dispatch; /* UINT64_MAX: all */
@@ -89,6 +99,12 @@ static int parse(struct options *o, int argc, char **argv)
         case OPT_SQTT:
             o->sqtt = optarg;
             break;
+        case OPT_RGP:
+            o->rgp = optarg;
+            break;
+        case OPT_CODE:
+            o->code = optarg;
+            break;
         case OPT_SIMD:
             o->have_simd = true;
             if (sscanf(optarg, "%u,%u,%u,%u%c", &o->simd.se, &o->simd.sa, &o->simd.wgp,
@@ -104,8 +120,12 @@ static int parse(struct options *o, int argc, char **argv)
     o->path = argv[optind];
     if (optind + 1 < argc)
         return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind + 1]);
-    if (o->have_simd && !o->sqtt)
-        return cli_error(CLI_USAGE, "--simd goes with --sqtt");
+    if (o->have_simd && !o->sqtt && !o->rgp)
+        return cli_error(CLI_USAGE, "--simd goes with --sqtt or --rgp");
+    if (o->code && !o->rgp)
+        return cli_error(CLI_USAGE, "--code-object goes with --rgp");
+    if ((o->chrome != NULL) + (o->sqtt != NULL) + (o->rgp != NULL) > 1)
+        return cli_error(CLI_USAGE, "one of --chrome, --sqtt and --rgp at a time");
     if (o->waves_only && !o->chrome)
         return cli_error(CLI_USAGE, "--waves-only goes with --chrome");
     if (o->cycles && !o->chrome)
@@ -127,20 +147,50 @@ static int check_simd(const struct options *o, const struct timeline *tl,
     return CLI_OK;
 }
 
+/* The code object of the dispatch's kernel and where it was loaded; data is freed by
+ * the caller. */
+static int find_code(const struct options *o, const struct tl_dispatch *d,
+                     struct tl_rgp *rgp, void **data)
+{
+    struct co_object *object;
+    struct co_error err;
+    size_t bytes;
+    if (cli_read_file(o->code, data, &bytes) != RD_OK)
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", o->code, strerror(errno));
+    if (co_open(*data, bytes, &object, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "'%s': %s", o->code, err.text);
+    const struct co_info *info = co_info(object);
+    const struct co_symbol *kernel = co_symbol_find(object, d->name);
+    rgp->code = (const uint8_t *)*data + info->elf_offset;
+    rgp->code_bytes = (size_t)info->elf_bytes;
+    bool there = kernel && kernel->place == CO_PLACE_IMAGE;
+    if (there)
+        rgp->base = d->machine.code_base - kernel->value;
+    co_close(object);
+    return there ? CLI_OK
+                 : cli_error(CLI_FAILED, "'%s' has no kernel '%s'", o->code, d->name);
+}
+
 static int export(const struct options *o, const struct timeline *tl)
 {
     size_t dispatch = o->dispatch == UINT64_MAX ? 0 : (size_t)o->dispatch;
-    const char *path = o->sqtt ? o->sqtt : o->chrome;
-    int status = o->sqtt ? check_simd(o, tl, dispatch) : CLI_OK;
-    if (status != CLI_OK)
-        return status;
-    FILE *f = fopen(path, "wb");
+    const char *path = o->rgp ? o->rgp : o->sqtt ? o->sqtt : o->chrome;
+    struct tl_rgp rgp = {.simd = o->simd};
+    void *code = NULL;
+    int status = o->chrome ? CLI_OK : check_simd(o, tl, dispatch);
+    if (status == CLI_OK && o->code)
+        status = find_code(o, &tl->dispatch[dispatch], &rgp, &code);
+    FILE *f = status == CLI_OK ? fopen(path, "wb") : NULL;
     rd_status st = !f        ? RD_E_IO
+                   : o->rgp  ? tl_write_rgp(tl, dispatch, &rgp, f)
                    : o->sqtt ? tl_write_sqtt(tl, dispatch, &o->simd, f)
                              : tl_write_chrome(tl, !o->waves_only, o->cycles, f);
+    free(code);
     bool bad = !f || ferror(f);
     if (f && fclose(f) != 0)
         bad = true;
+    if (status != CLI_OK)
+        return status;
     if (bad)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return st == RD_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", rd_status_text(st));
@@ -152,7 +202,7 @@ static int answer(const struct options *o, const struct timeline *tl)
     if (o->dispatch != UINT64_MAX && o->dispatch >= tl->n_dispatches)
         return cli_error(CLI_USAGE, "--dispatch %llu: there are %zu",
                          (unsigned long long)o->dispatch, tl->n_dispatches);
-    if (o->chrome || o->sqtt)
+    if (o->chrome || o->sqtt || o->rgp)
         return export(o, tl);
     if (!o->listing)
         st = tl_print_summary(tl, stdout);

@@ -199,4 +199,21 @@ struct tl_simd {
 RD_CHECKED rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
                                    const struct tl_simd *simd, FILE *f);
 
+/* The same of every shader engine that had waves, in the container of Radeon GPU
+ * Profiler (.rgp), with the machine and the code.
+ *
+ * simd  of each engine; .se means nothing
+ * code  the code object (ELF) that the kernel is of, or NULL: the file has none
+ * base  the address it was loaded at
+ */
+struct tl_rgp {
+    struct tl_simd simd;
+    const void *code;
+    size_t code_bytes;
+    uint64_t base;
+};
+
+RD_CHECKED rd_status tl_write_rgp(const struct timeline *tl, size_t dispatch,
+                                  const struct tl_rgp *options, FILE *f);
+
 #endif
