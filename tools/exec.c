@@ -216,6 +216,19 @@ static void print_stats(const struct options *o, const struct gshared *shared)
     }
 }
 
+/* What the timeline does not show. */
+static void print_unrecorded(const struct gshared *shared)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++)
+        n += atomic_load(&shared->procs[i].unrecorded);
+    if (n)
+        fprintf(stderr,
+                "rdna3: %" PRIu64 " dispatches that ran beside a recorded one are not "
+                "in the timeline\n",
+                n);
+}
+
 /* Environment of the program: the library first, whatever else is preloaded after it.
  */
 static void set_environment(const struct options *o, const char *library,
@@ -382,6 +395,7 @@ static int run(const struct options *o, char **argv, const char *library)
     int recorded = close_timeline(o, &live, timeline);
     if (status == CLI_OK)
         status = recorded;
+    print_unrecorded(state.shared);
     if (o->stats)
         print_stats(o, state.shared);
     if (o->log && o->root && !append_file(o->log, log))

@@ -147,10 +147,18 @@ static int check_simd(const struct options *o, const struct timeline *tl,
     return CLI_OK;
 }
 
+/* The address at which the kernel's first wave began. */
+static uint64_t entry_of(const struct timeline *tl, const struct tl_dispatch *d)
+{
+    const struct tl_wave *w = d->n_waves ? &tl->wave[d->first_wave] : NULL;
+    const struct tl_inst *i = w && w->n_segs ? tl_inst(tl, w, w->seg[0].inst) : NULL;
+    return d->machine.code_base + (i ? i->offset : 0);
+}
+
 /* The code object of the dispatch's kernel and where it was loaded; data is freed by
  * the caller. */
-static int find_code(const struct options *o, const struct tl_dispatch *d,
-                     struct tl_rgp *rgp, void **data)
+static int find_code(const struct options *o, const struct timeline *tl,
+                     const struct tl_dispatch *d, struct tl_rgp *rgp, void **data)
 {
     struct co_object *object;
     struct co_error err;
@@ -165,7 +173,7 @@ static int find_code(const struct options *o, const struct tl_dispatch *d,
     rgp->code_bytes = (size_t)info->elf_bytes;
     bool there = kernel && kernel->place == CO_PLACE_IMAGE;
     if (there)
-        rgp->base = d->machine.code_base - kernel->value;
+        rgp->base = entry_of(tl, d) - kernel->value;
     co_close(object);
     return there ? CLI_OK
                  : cli_error(CLI_FAILED, "'%s' has no kernel '%s'", o->code, d->name);
@@ -179,7 +187,7 @@ static int export(const struct options *o, const struct timeline *tl)
     void *code = NULL;
     int status = o->chrome ? CLI_OK : check_simd(o, tl, dispatch);
     if (status == CLI_OK && o->code)
-        status = find_code(o, &tl->dispatch[dispatch], &rgp, &code);
+        status = find_code(o, tl, &tl->dispatch[dispatch], &rgp, &code);
     FILE *f = status == CLI_OK ? fopen(path, "wb") : NULL;
     rd_status st = !f        ? RD_E_IO
                    : o->rgp  ? tl_write_rgp(tl, dispatch, &rgp, f)

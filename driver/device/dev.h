@@ -155,6 +155,9 @@ RD_CHECKED rd_status dev_vm_emu(struct vm *vm, struct emu **out);
 /* What the GPU sees, in order of mapping; NULL if out of memory. Caller frees. */
 struct tm_range *dev_vm_ranges(struct vm *vm, size_t *count);
 /* Name of the mapping nearest to an address, for messages. */
+/* The name of the kernel whose code begins at an address, from the code object around
+ * it (symbols.c); false: it is not known. */
+bool dev_kernel_name(struct gdev *dev, uint64_t entry, char *name, size_t size);
 void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
 
 /* hostmap.c: may a buffer be mapped over what is there? */

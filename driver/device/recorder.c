@@ -1,56 +1,81 @@
 /* recorder.c: the timeline of a program's dispatches under `rdna3 exec --timing`.
  *
- * One file for all processes: the first that dispatches writes it. A dispatch that
- * runs while another queue's is recorded is not. Kernels have no names here: they are
- * numbered by their entries. Must not know packets or the file's format.
+ * One file for all processes, which append to it one dispatch at a time: a lock on the
+ * file says whose turn it is. A dispatch that runs while another one is recorded is
+ * not, because waiting could stop two that need each other; they are counted. Must not
+ * know packets or the file's format.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "cp.h"
 #include "timeline.h"
 
-enum { NAMED = 1024 };
+enum { NUMBERED = 1024 };
 
 static struct {
-    pthread_mutex_t lock; /* held while a dispatch is recorded */
+    pthread_mutex_t lock; /* held while a dispatch of this process is recorded */
     struct tl_writer *writer;
-    int32_t pid; /* whose writer it is: a child of fork has its parent's memory */
-    uint64_t entry[NAMED];
+    int turn;    /* the file again, to lock: between processes */
+    int32_t pid; /* whose these are: a child of fork has its parent's memory */
+    bool failed;
+    uint64_t entry[NUMBERED]; /* of kernels without names */
     unsigned n_entries;
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool open_writer(struct gdev *dev)
+static bool complain(const char *why)
+{
+    fprintf(stderr, "rdna3: no timeline: %s\n", why);
+    recorder.failed = true;
+    return false;
+}
+
+/* The file of this process, open and locked; false: another one's turn, or an error. */
+static bool take_turn(void)
 {
     char path[4096];
-    struct tl_options options = {.live = true};
+    struct tl_options options = {.live = true, .append = true};
     struct tl_error err;
-    int32_t none = 0, pid = (int32_t)getpid();
-    if (recorder.writer && recorder.pid == pid)
-        return true;
-    if (!atomic_compare_exchange_strong(&dev->shared->timeline_owner, &none, pid))
-        return false;
+    int32_t pid = (int32_t)getpid();
     snprintf(path, sizeof path, "%s/" GSHARED_TIMELINE, getenv(GSHARED_ENV));
-    if (tl_create(path, &options, &recorder.writer, &err) != RD_OK) {
-        fprintf(stderr, "rdna3: no timeline: %s\n", err.text);
+    if (recorder.pid != pid) { /* what a parent left open stays its own */
         recorder.writer = NULL;
-        return false;
+        recorder.failed = false;
+        recorder.turn = open(path, O_RDONLY | O_CLOEXEC);
+        recorder.pid = pid;
+        if (recorder.turn < 0)
+            return complain(strerror(errno));
     }
-    recorder.pid = pid;
+    if (recorder.failed || flock(recorder.turn, LOCK_EX | LOCK_NB) != 0)
+        return false;
+    if (!recorder.writer &&
+        tl_create(path, &options, &recorder.writer, &err) != RD_OK) {
+        recorder.writer = NULL;
+        (void)flock(recorder.turn, LOCK_UN);
+        return complain(err.text);
+    }
     return true;
 }
 
-static void name_kernel(uint64_t entry)
+static void name_kernel(struct gdev *dev, uint64_t entry)
 {
-    char name[32];
+    char name[1024];
     unsigned i = 0;
+    if (dev_kernel_name(dev, entry, name, sizeof name)) {
+        tl_name(recorder.writer, name);
+        return;
+    }
     while (i < recorder.n_entries && recorder.entry[i] != entry)
         i++;
-    if (i == recorder.n_entries && i < NAMED)
+    if (i == recorder.n_entries && i < NUMBERED)
         recorder.entry[recorder.n_entries++] = entry;
     snprintf(name, sizeof name, "kernel %u", i);
     tl_name(recorder.writer, name);
@@ -59,14 +84,16 @@ static void name_kernel(uint64_t entry)
 bool cp_record_begin(struct gdev_queue *q, const struct emu_dispatch *d,
                      struct tm_engine *t)
 {
-    if (!getenv(GSHARED_ENV_TIMELINE) || !getenv(GSHARED_ENV) ||
-        pthread_mutex_trylock(&recorder.lock) != 0)
+    if (!getenv(GSHARED_ENV_TIMELINE) || !getenv(GSHARED_ENV))
         return false;
-    if (!open_writer(q->dev)) {
-        pthread_mutex_unlock(&recorder.lock);
+    bool mine = pthread_mutex_trylock(&recorder.lock) == 0;
+    if (!mine || !take_turn()) {
+        if (mine)
+            pthread_mutex_unlock(&recorder.lock);
+        atomic_fetch_add(&q->dev->proc->unrecorded, 1);
         return false;
     }
-    name_kernel(d->entry);
+    name_kernel(q->dev, d->entry);
     struct tm_observer observer = tl_observer(recorder.writer);
     tm_observe(t, &observer);
     return true;
@@ -74,5 +101,6 @@ bool cp_record_begin(struct gdev_queue *q, const struct emu_dispatch *d,
 
 void cp_record_end(void)
 {
+    (void)flock(recorder.turn, LOCK_UN);
     pthread_mutex_unlock(&recorder.lock);
 }

@@ -32,6 +32,7 @@ struct gshared_proc {
     _Atomic uint64_t faults;
     _Atomic uint64_t copies, copy_bytes; /* by the SDMA engines */
     _Atomic uint64_t model_ticks;        /* of dispatches under --timing, 10 ns each */
+    _Atomic uint64_t unrecorded;         /* dispatches that a timeline lacks */
     _Atomic uint64_t ioctls, refused;
 };
 
@@ -45,7 +46,6 @@ struct gshared {
     uint64_t vram_bytes;
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
-    _Atomic int32_t timeline_owner;   /* process that writes it; 0: none yet */
     struct gshared_proc procs[GSHARED_PROCS];
 };
 

@@ -131,6 +131,10 @@ static rd_status read_dispatch(struct timeline *tl, struct cur *c)
 #include "fields.def"
 #undef F
     m->code_base = get_v(c);
+    d.kernel = tl->n_kernels;
+    for (size_t i = 0; i < tl->n_dispatches && d.kernel == tl->n_kernels; i++)
+        if (strcmp(tl->dispatch[i].name, d.name) == 0)
+            d.kernel = tl->dispatch[i].kernel;
     d.first_wave = tl->n_waves;
     d.first_sample = tl->n_samples;
     rd_status st = check_machine(tl, m);
@@ -144,6 +148,7 @@ static rd_status read_dispatch(struct timeline *tl, struct cur *c)
         free(d.name);
         return st;
     }
+    tl->n_kernels += d.kernel == tl->n_kernels;
     tl->dispatch = p;
     tl->dispatch[tl->n_dispatches++] = d;
     return RD_OK;
@@ -193,7 +198,9 @@ static rd_status read_wave(struct timeline *tl, struct cur *c)
 {
     struct tl_dispatch *d = current(tl);
     const struct tm_machine *m = &d->machine;
-    struct tl_wave w = {.dispatch = (uint32_t)(tl->n_dispatches - 1), .last = TL_NONE};
+    struct tl_wave w = {.dispatch = (uint32_t)(tl->n_dispatches - 1),
+                        .kernel = d->kernel,
+                        .last = TL_NONE};
     uint64_t number = get_v(c);
     for (unsigned i = 0; i < 3; i++)
         w.wg[i] = (uint32_t)get_v(c);

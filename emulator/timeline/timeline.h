@@ -31,6 +31,7 @@ struct tl_writer;
 
 struct tl_options {
     bool live;             /* write often: somebody is watching the file grow */
+    bool append;           /* whole dispatches, behind what other writers wrote */
     int64_t sample_cycles; /* distance of counter samples; 0: 256 */
 };
 
@@ -80,6 +81,7 @@ struct tl_seg {
 
 struct tl_wave {
     uint32_t dispatch;
+    uint32_t kernel; /* its dispatch's */
     uint32_t wg[3], wave;
     uint8_t se, sa, wgp, simd, slot;
     bool ended;
@@ -92,8 +94,9 @@ struct tl_wave {
 struct tl_dispatch {
     struct tm_machine machine;
     char *name;
-    int64_t base; /* its time 0 */
-    int64_t end;  /* the latest time known of it */
+    uint32_t kernel; /* number of the name */
+    int64_t base;    /* its time 0 */
+    int64_t end;     /* the latest time known of it */
     bool finished;
     rd_status status;
     size_t first_wave, n_waves;
@@ -116,6 +119,7 @@ struct timeline {
     struct tl_wave *wave;
     struct tl_sample *sample;
     size_t n_dispatches, n_waves, n_samples;
+    uint32_t n_kernels;
     uint64_t n_steps;
     int64_t end;
     bool closed;            /* the writer has finished */

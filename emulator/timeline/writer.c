@@ -405,16 +405,24 @@ rd_status tl_create(const char *path, const struct tl_options *options,
         options && options->sample_cycles > 0 ? options->sample_cycles : 256;
     w->path = strdup(path);
     rd_status st = w->path ? codec_create(codec_best(), &w->codec) : RD_E_NOMEM;
+    bool append = options && options->append;
+    off_t before = 0;
     if (st == RD_OK) {
-        w->file = fopen(path, "wb");
+        w->file = fopen(path, append ? "ab" : "wb");
         st = w->file ? RD_OK : RD_E_IO;
+    }
+    if (st == RD_OK && append) { /* what is written is there when a process forks */
+        (void)setvbuf(w->file, NULL, _IONBF, 0);
+        before = fseeko(w->file, 0, SEEK_END) == 0 ? ftello(w->file) : -1;
+        st = before < 0 ? RD_E_IO : RD_OK;
     }
     if (st != RD_OK) {
         (void)fail(err, st, path, st == RD_E_IO ? strerror(errno) : rd_status_text(st));
         writer_free(w);
         return st;
     }
-    write_bytes(w, TL_MAGIC, 8);
+    if (before == 0)
+        write_bytes(w, TL_MAGIC, 8);
     put_tables(w);
     if (w->live)
         flush(w);

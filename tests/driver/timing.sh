@@ -65,6 +65,9 @@ profile() { mock --timing -- ./hsa_suite k32.co k64.co profile | sed -n 's/^prof
 one=$(profile)
 check "HSA profile in model time ($one ns)" '^[1-9][0-9]{2,3}$' echo "$one"
 check 'HSA profile repeats' "^${one:-none}$" profile
+mock --timing --timing-trace "$work/timeline" -- ./hsa_suite k32.co k64.co profile >/dev/null
+check 'a timeline has the kernels of ROCr by name' '^dispatch [0-9]*: increment, ' \
+    "$rdna3" trace "$work/timeline"
 check 'hipcc builds hip_suite' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
 check 'HIP events in model time' 'one kernel [0-9]{1,5}\.' mock --timing -- ./hip_suite event_time
 finish

@@ -133,16 +133,26 @@ with tempfile.TemporaryDirectory() as folder:
     resident = [e["args"]["resident"] for e in events if e["name"] == "waves"]
     check("occupancy ends at zero", resident[-1] == 0 and max(resident) > 8)
 
-    done = call("exec", "--timing", "--timing-trace", path("e"), "--", rdna3, "run",
-                "--device", "kfd", path("k"), "--grid", "20", "--block", "256", "--arg",
-                "buf:80K:rand=f32,1", "--arg", "buf:80K")
+    # two programs one after the other, one file, kernels by name
+    device = "%s run --device kfd %s --block 256 --arg buf:80K:rand=f32,1 --arg buf:80K" % (
+        rdna3, path("k"))
+    done = call("exec", "--timing", "--timing-trace", path("e"), "--", "sh", "-c",
+                "%s --grid 20 && %s --grid 10" % (device, device))
     if done.returncode == 0:
         report = out("trace", path("e"))
-        check("a dispatch of a program", "kernel 0, 20,1,1 workgroups of 256,1,1" in report,
-              report)
-        check("its waves", "160 of 20 workgroups" in report, report)
-        listing = out("trace", path("e"), "--listing")
+        for number, groups in ((0, 20), (1, 10)):
+            check("a dispatch of a program", "dispatch %d: mixed, %d,1,1 workgroups of 256,1,1" %
+                  (number, groups) in report, report)
+            check("its waves", "%d of %d workgroups" % (8 * groups, groups) in report, report)
+        listing = out("trace", path("e"), "--listing", "--dispatch", "1")
         check("its instructions", "v_exp_f32" in listing and total(listing) > 10000)
+        out("trace", path("e"), "--chrome", path("e.json"))
+        with open(path("e.json")) as f:
+            events = json.load(f)["traceEvents"]
+        shown = [e for e in events if e.get("cat") == "dispatch"]
+        check("one after the other", len(shown) == 2 and shown[0]["args"]["cycles"] ==
+              shown[1]["args"]["cycle"], shown)
+        out("trace", path("e"), "--rgp", path("e.rgp"), "--dispatch", "1", "--code-object", path("k"))
     else: # a sanitizer's runtime wants to be loaded before the driver library
         check("exec", "ASan runtime" in done.stderr, done.stderr)
 

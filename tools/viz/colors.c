@@ -88,7 +88,7 @@ unsigned category_of(enum mode mode, const struct tl_wave *w, unsigned why)
     case MODE_RESOURCE:
         return resource_of(why);
     case MODE_KERNEL:
-        return w->dispatch % CATS;
+        return w->kernel % CATS;
     default:
         return (w->wg[0] + 5 * w->wg[1] + 11 * w->wg[2]) % CATS;
     }

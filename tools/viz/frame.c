@@ -37,6 +37,14 @@ static void draw_top(struct app *a)
     (void)x;
 }
 
+static const char *kernel_name(const struct app *a, unsigned kernel)
+{
+    for (size_t i = 0; i < a->tl->n_dispatches; i++)
+        if (a->tl->dispatch[i].kernel == kernel)
+            return a->tl->dispatch[i].name;
+    return NULL;
+}
+
 static void draw_legend(struct app *a)
 {
     const struct category *cat = categories(a->mode);
@@ -49,7 +57,7 @@ static void draw_legend(struct app *a)
     for (unsigned c = 0; c < CATS; c++) {
         const char *name = cat[c].name;
         if (a->mode == MODE_KERNEL)
-            name = c < a->tl->n_dispatches ? a->tl->dispatch[c].name : NULL;
+            name = kernel_name(a, c);
         if (a->mode == MODE_GROUP)
             name = c == 0 ? "neighbouring workgroups differ" : NULL;
         if (!name)
