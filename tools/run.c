@@ -394,9 +394,11 @@ static int dispatch(struct run_options *o, struct la *la,
     int status = run_trace_begin(o, la_emu(la));
     if (status != CLI_OK)
         return status;
+    int window = CLI_OK;
     double start = cli_now();
     if (o->timing.on)
-        status = run_timing(o, la_emu(la), dispatch, &fault, &stats, &timed, &st);
+        status =
+            run_timing(o, la_emu(la), dispatch, &fault, &stats, &timed, &st, &window);
     else
         st = emu_run(la_emu(la), dispatch, &fault, &stats);
     double seconds = cli_now() - start;
@@ -411,6 +413,8 @@ static int dispatch(struct run_options *o, struct la *la,
     } else if (status == CLI_OK) {
         status = finish(o, la, timed, &stats, seconds);
     }
+    if (status == CLI_OK) /* a window that failed does not take the results along */
+        status = window;
     tm_destroy(timed);
     return status;
 }

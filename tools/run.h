@@ -137,11 +137,12 @@ int run_timing_option(struct run_timing *rt, int option, const char *name,
 int run_timing_check(const struct run_timing *rt);
 
 /* Run the dispatch through the timing engine. st is what tm_run said; the engine, to be
- * destroyed by the caller, holds the figures that run_timing_report prints and writes.
- */
+ * destroyed by the caller, holds the figures that run_timing_report prints and writes;
+ * window is the exit status of the window beside it, if there was one. */
 int run_timing(const struct run_options *o, struct emu *emu,
                const struct emu_dispatch *dispatch, struct emu_fault *fault,
-               struct emu_stats *stats, struct tm_engine **out, rd_status *st);
+               struct emu_stats *stats, struct tm_engine **out, rd_status *st,
+               int *window);
 int run_timing_report(const struct run_options *o, struct tm_engine *t);
 
 /* Write --out files, print --print elements. */

@@ -220,7 +220,8 @@ static int open_window(const struct run_timing *rt, struct viz_live *live,
 
 int run_timing(const struct run_options *o, struct emu *emu,
                const struct emu_dispatch *dispatch, struct emu_fault *fault,
-               struct emu_stats *stats, struct tm_engine **out, rd_status *st)
+               struct emu_stats *stats, struct tm_engine **out, rd_status *st,
+               int *window)
 {
     struct tm_range *ranges = calloc(o->n_args + 1, sizeof *ranges);
     struct tm_engine *t = NULL;
@@ -244,8 +245,8 @@ int run_timing(const struct run_options *o, struct emu *emu,
         *st = tm_run(t, emu, dispatch, fault, stats);
     if (tl_close(writer, &err) != RD_OK)
         status = cli_error(CLI_FAILED, "%s", err.text);
-    if (live.child > 0 && viz_live_finish(&live) != CLI_OK && status == CLI_OK)
-        status = CLI_FAILED;
+    if (live.child > 0)
+        *window = viz_live_finish(&live);
     free(ranges);
     *out = t;
     return status;

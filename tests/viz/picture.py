@@ -106,6 +106,13 @@ with tempfile.TemporaryDirectory() as folder:
     check("run", call(*run, "--timing-trace", path("t")).returncode == 0)
     done = call("viz", path("t"), "--screenshot", path("none.png"))
     if done.returncode == 1 and "no window" in done.stderr:
+        for args in (run + ["--viz"], ["exec", "--viz", "--", rdna3, "--version"]):
+            done = call(*args)
+            check("--viz says what is missing, before anything runs", done.returncode == 1 and
+                  done.stderr.startswith("error: this build has no window: ") and
+                  not done.stdout, done)
+        if failed:
+            sys.exit(1)
         print("skipped:", done.stderr)
         sys.exit(77)
 
@@ -157,6 +164,9 @@ with tempfile.TemporaryDirectory() as folder:
     dummy = dict(plain, SDL_VIDEODRIVER="dummy")
     check("a window of the dummy driver shows the same",
           shot("w.png", "--window", env=dummy) == same)
+    done = call(*run, "--viz", env=dict(plain, RDNA3_FONT="/none", SDL_VIDEODRIVER="dummy"))
+    check("a window that fails does not take the results along", done.returncode == 1 and
+          "no font" in done.stderr and done.stdout.startswith("cycles"), done)
     if shutil.which("xvfb-run"):
         # the libraries of a desktop that SDL loads (D-Bus) leak
         desktop = dict(plain, ASAN_OPTIONS="detect_leaks=0")

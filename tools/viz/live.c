@@ -36,7 +36,8 @@ static bool make_file(struct viz_live *live, const char *path)
 
 bool viz_live_start(struct viz_live *live, const char *path)
 {
-    if (!make_file(live, path))
+    char program[4096];
+    if (viz_find(program, sizeof program) != CLI_OK || !make_file(live, path))
         return false;
     (void)fflush(NULL);
     live->child = fork();

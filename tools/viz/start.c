@@ -14,23 +14,43 @@
 
 #define PROGRAM "rdna3-viz"
 
-int cmd_viz(int argc, char **argv)
+/* What this build lacked; nothing: it was switched off, or the program was not brought
+ * along. */
+static int no_program(const char *path)
 {
-    (void)argc;
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof PROGRAM);
+    static const char instead[] = ". rdna3 trace TIMELINE lists and exports what the "
+                                  "window would show";
+    if (*VIZ_MISSING)
+        return cli_error(CLI_FAILED,
+                         "this build has no window: " VIZ_MISSING
+                         " missing when it was configured; install, configure and "
+                         "build again%s",
+                         instead);
+    return cli_error(CLI_FAILED,
+                     "this build has no window: there is no %s; configure with "
+                     "-DRDNA3_VIZ=ON and build it%s",
+                     path, instead);
+}
+
+int viz_find(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - sizeof PROGRAM);
     if (n <= 0)
         return cli_error(CLI_FAILED, "cannot find this program: %s", strerror(errno));
     path[n] = 0;
     char *slash = strrchr(path, '/');
     memcpy(slash ? slash + 1 : path, PROGRAM, sizeof PROGRAM);
+    return access(path, X_OK) == 0 ? CLI_OK : no_program(path);
+}
+
+int cmd_viz(int argc, char **argv)
+{
+    char path[4096];
+    (void)argc;
+    int status = viz_find(path, sizeof path);
+    if (status != CLI_OK)
+        return status;
     (void)fflush(NULL);
     execv(path, argv);
-    if (errno != ENOENT)
-        return cli_error(CLI_FAILED, "cannot start %s: %s", path, strerror(errno));
-    return cli_error(
-        CLI_FAILED,
-        "this build has no window: install libsdl2-dev, libsdl2-ttf-dev and "
-        "libpng-dev, configure and build again. rdna3 trace TIMELINE lists "
-        "and exports what the window would show");
+    return cli_error(CLI_FAILED, "cannot start %s: %s", path, strerror(errno));
 }

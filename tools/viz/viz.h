@@ -5,10 +5,15 @@
 #define RD_VIZ_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* The subcommand; returns an exit status. */
 int cmd_viz(int argc, char **argv);
+
+/* The path of the window's program; CLI_FAILED, with the error printed, if this build
+ * has none. */
+int viz_find(char *path, size_t size);
 
 /* A window beside a run, on a file that grows. */
 struct viz_live {
