@@ -105,7 +105,7 @@ static rd_status open_barrier(struct tm_engine *t, struct tm_group *g, int64_t l
         w->earliest = last + PARAM(t, barrier_cycles);
         w->earliest_why = TM_S_BARRIER;
         tm_account_wait(w, TM_S_BARRIER, NULL, w->earliest);
-        st = tm_push(t, w->earliest, w->age, w);
+        st = tm_push(t, w->earliest, tm_turn(w), w);
     }
     return st;
 }
@@ -129,7 +129,7 @@ static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst
     w->last = i;
     w->ended = true;
     w->group->waves[emu_wave_info(w->wave)->wave] = NULL;
-    return tm_push(t, end, w->age, w);
+    return tm_push(t, end, tm_turn(w), w);
 }
 
 /* The end of a sleep: a number of ticks of the CU's sleep clock from now. */
@@ -165,7 +165,7 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w)
         return st;
     int64_t when = tm_ready(t, w, &why, &from);
     tm_account_wait(w, why, from, when);
-    return tm_push(t, when, w->age, w);
+    return tm_push(t, when, tm_turn(w), w);
 }
 
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
@@ -177,7 +177,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)t->now, &event);
     if (st == RD_E_BUSY) { /* global wave sync: later */
         tm_account_wait(w, TM_S_OTHER, NULL, t->now + 64);
-        return tm_push(t, t->now + 64, w->age, w);
+        return tm_push(t, t->now + 64, tm_turn(w), w);
     }
     if (st != RD_OK)
         return st;
@@ -188,6 +188,8 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     int64_t at =
         i->special == TM_SLEEP ? sleep_end(t, w->simd, i->sleep_units) : t->now;
     w->sleeps = i->special == TM_SLEEP;
+    if (i->special == TM_PRIORITY)
+        w->priority = i->priority;
     if (at > t->now)
         tm_account_wait(w, TM_S_SLEEP, NULL, at);
     tm_account_issue(t, w, i, at, event);
@@ -211,7 +213,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
         return end_wave(t, w, i);
     if (st != RD_OK || waits)
         return st;
-    return w->sleeps ? tm_push(t, at, w->age, w) : look_ahead(t, w);
+    return w->sleeps ? tm_push(t, at, tm_turn(w), w) : look_ahead(t, w);
 }
 
 static rd_status turn(struct tm_engine *t, struct tm_wave *w)
@@ -220,7 +222,7 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
         w->sleeps = false;
         w->earliest = t->now + wake_delay(t, w->simd);
         w->earliest_why = TM_S_PORT;
-        return tm_push(t, w->earliest, w->age, w);
+        return tm_push(t, w->earliest, tm_turn(w), w);
     }
     if (w->ended)
         return tm_wave_end(t, w);
@@ -238,7 +240,7 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     if (when <= t->now)
         return issue(t, w);
     tm_account_wait(w, why, from, when);
-    return tm_push(t, when, w->age, w);
+    return tm_push(t, when, tm_turn(w), w);
 }
 
 static rd_status run(struct tm_engine *t)

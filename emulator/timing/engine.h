@@ -5,8 +5,8 @@
  * once, by tm_lat. Nothing is ticked: a unit is a time at which it is free again.
  *  2. Everything that a wave waits for is known when it is issued, except barriers and
  *     ports lost to other waves: those are looked at again when the wave's turn comes.
- *  3. Waves are visited in order of (time, age), so the oldest wins a port and the run
- * is deterministic.
+ *  3. Waves are visited in order of (time, priority, age), so the oldest wins a port
+ * and the run is deterministic.
  *  4. Addresses are made canonical before they index anything (mem.c): the host's
  *     placement of buffers must not change a cycle.
  * SPDX-License-Identifier: MIT
@@ -23,6 +23,7 @@
 #include "timing.h"
 #include "tinst.h"
 
+enum { TM_LDS_PLACES = 4 }; /* words of bits: 1 KiB each, 2 CUs, and room */
 enum { TM_COUNTERS = 4, TM_FIFO = 64, TM_FETCHES = 64 };
 enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
 
@@ -87,7 +88,7 @@ struct tm_wave {
     struct tm_inst *next; /* NULL: not looked at yet */
     int64_t start, last_issue, earliest;
     bool last_imm, began, ended, at_barrier, skip, sleeps, left, read_vgpr;
-    uint8_t earliest_why;
+    uint8_t earliest_why, priority;
     /* s_delay_alu: what holds the next instruction and one after it */
     uint8_t delay_id[2], delay_skip;
     bool delay_on[2];
@@ -130,8 +131,9 @@ struct tm_group {
     uint64_t number;
     unsigned n_waves, n_live, n_held; /* all; not left; whose places are not free */
     struct tm_wgp *wgp;
-    unsigned cu; /* of the WGP; 2: both */
-    uint32_t lds_alloc;
+    unsigned cu;                  /* of the WGP; 2: both */
+    uint32_t lds_alloc, lds_base; /* where it begins in the WGP, in WGP mode */
+    unsigned lds_place;
     struct tm_wave *waves[32];
     struct tm_group *next_free, *next_made;
 };
@@ -177,6 +179,7 @@ struct tm_wgp {
     struct tm_cu cu[2];
     unsigned enabled; /* bit per CU */
     unsigned waves, groups;
+    uint64_t lds_taken[TM_LDS_PLACES]; /* bit per place */
     int64_t busy_since, busy_cycles;
     double fetch_free;
     int64_t second[TM_FETCHES], second_ready[TM_FETCHES]; /* requests of new waves */
@@ -308,6 +311,12 @@ static inline int64_t tm_lat(const struct tm_engine *t, double cycles, double ns
 {
     double sum = cycles + ns * t->ghz;
     return sum < 0 ? 0 : (int64_t)(sum + 0.5);
+}
+
+/* Whose turn it is among waves at the same time: high priority first, then age. */
+static inline uint64_t tm_turn(const struct tm_wave *w)
+{
+    return w->age + ((uint64_t)(3u - w->priority) << 60);
 }
 
 #define PARAM(t, name) ((int64_t)(t)->p.name)

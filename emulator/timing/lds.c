@@ -1,8 +1,9 @@
 /* lds.c: the LDS of a CU: data cycles, bank conflicts, latency.
  *
  * 32 banks of a dword; a wave's lanes go in as many phases as an access has dwords, and
- * each phase takes a cycle per different dword in its fullest bank. Must not know
- * addresses' meaning. Invariant: one access occupies the unit at a time.
+ * each phase takes a cycle per different dword in its fullest bank. A WGP has two such
+ * units: in CU mode each serves its CU, in WGP mode the address decides. Must not know
+ * addresses' meaning. Invariant: one access occupies a unit at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "engine.h"
@@ -29,15 +30,16 @@ static unsigned phase(const struct emu_access *x, uint64_t lanes, unsigned d,
     return most;
 }
 
-/* Data cycles of an access, and those it would take without conflicts. */
-static unsigned data_cycles(const struct emu_access *x, unsigned banks, unsigned *least)
+/* Data cycles of an access by some lanes, and those it would take without conflicts. */
+static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned banks,
+                            unsigned *least)
 {
     unsigned dwords = (x->bytes + 3u) / 4u, group = 32u / dwords, cycles = 0;
     if (group == 0)
         group = 1;
     *least = 0;
     for (unsigned first = 0; first < 64; first += group) {
-        uint64_t lanes = x->lanes >> first & ((UINT64_C(1) << group) - 1);
+        uint64_t lanes = all >> first & ((UINT64_C(1) << group) - 1);
         unsigned most = 0;
         if (!lanes)
             continue;
@@ -69,36 +71,87 @@ static int64_t transfer(const struct tm_inst *i, unsigned passes)
     return sum * passes;
 }
 
+/* Lanes of an access that go to a half of the WGP's LDS. In WGP mode a workgroup's
+ * part lies where there was room, whichever CU its waves are on. */
+static uint64_t lanes_of(const struct tm_engine *t, const struct tm_group *g,
+                         const struct emu_access *x, unsigned half)
+{
+    uint32_t edge = (uint32_t)t->p.lds_per_cu;
+    uint64_t in = 0;
+    if (g->lds_base + g->lds_alloc <= edge)
+        return half ? 0 : x->lanes;
+    if (g->lds_base >= edge)
+        return half ? x->lanes : 0;
+    for (uint64_t rest = x->lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        if ((g->lds_base + x->address[lane] >= edge) == half)
+            in |= UINT64_C(1) << lane;
+    }
+    return in;
+}
+
+/* The work of an instruction for one unit. */
+struct work {
+    unsigned cycles, least;
+};
+
+static struct work work_of(const struct tm_engine *t, const struct tm_wave *w,
+                           const struct tm_inst *i, const struct emu_event *event,
+                           unsigned half)
+{
+    struct work sum = {0, 0};
+    unsigned banks = (unsigned)t->p.lds_banks;
+    for (unsigned a = 0; a < event->n_accesses; a++) {
+        const struct emu_access *x = &event->access[a];
+        unsigned one;
+        if (x->space != EMU_SPACE_LDS)
+            continue;
+        uint64_t lanes = t->wgp_mode ? lanes_of(t, w->group, x, half) : x->lanes;
+        if (!lanes)
+            continue;
+        sum.cycles += data_cycles(x, lanes, banks, &one);
+        sum.least += one;
+        if (x->read && x->write && i->send_regs) {
+            sum.cycles++; /* an atomic writes in a cycle of its own */
+            sum.least++;
+        }
+    }
+    return sum;
+}
+
 int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                const struct emu_event *event, int64_t accept)
 {
-    struct tm_cu *cu = w->simd->cu;
-    unsigned cycles = 0, least = 0, rewrite = i->lds_more,
-             passes = t->launch.lanes == 64 ? 2 : 1;
-    unsigned banks = (unsigned)t->p.lds_banks;
-    for (unsigned a = 0; a < event->n_accesses; a++) {
-        unsigned one;
-        if (event->access[a].space != EMU_SPACE_LDS)
-            continue;
-        cycles += data_cycles(&event->access[a], banks, &one);
-        if (event->access[a].read && event->access[a].write && i->send_regs)
-            rewrite++; /* an atomic writes in a cycle of its own */
-        least += one;
+    unsigned passes = t->launch.lanes == 64 ? 2 : 1, own = w->simd->index % 2;
+    int64_t extra = i->lds_float ? PARAM(t, lds_float_atomic) : 0, start = accept;
+    unsigned bank = 0;
+    struct work work[2] = {{0, 0}, {0, 0}};
+    if (!t->wgp_mode) {
+        work[own] = work_of(t, w, i, event, own);
+    } else {
+        own = w->group->lds_base >= (uint32_t)t->p.lds_per_cu;
+        work[0] = work_of(t, w, i, event, 0);
+        work[1] = work_of(t, w, i, event, 1);
     }
-    if (cycles == 0)
-        cycles = least = passes;
-    cycles += rewrite;
-    least += rewrite;
-    int64_t extra = i->lds_float ? PARAM(t, lds_float_atomic) : 0;
-    int64_t start = tm_max(accept, cu->lds_free);
-    cu->lds_free = start + cycles + extra;
-    cu->lds_cycles += cycles;
-    t->lds_active += cycles;
-    t->lds_conflict += cycles - least;
-    int64_t queued = start - accept, bank = cycles - least;
+    if (work[0].cycles + work[1].cycles == 0)
+        work[own] = (struct work){passes, passes};
+    for (unsigned half = 0; half < 2; half++) {
+        struct tm_cu *cu = &w->simd->in->cu[half];
+        unsigned cycles = work[half].cycles;
+        if (!cycles)
+            continue;
+        cycles += i->lds_more;
+        start = tm_max(start, cu->lds_free);
+        bank += work[half].cycles - work[half].least;
+        cu->lds_free = tm_max(accept, cu->lds_free) + cycles + extra;
+        cu->lds_cycles += cycles;
+        t->lds_active += cycles;
+    }
+    t->lds_conflict += bank;
+    int64_t queued = start - accept;
     t->level = queued > bank ? TM_S_LDS_BUSY : bank ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
     int64_t done = start + PARAM(t, lds_latency) - PARAM(t, lds_start) +
-                   transfer(i, passes) + extra + (cycles - least) +
+                   transfer(i, passes) + extra + bank +
                    (i->permute ? PARAM(t, lds_permute) : 0);
     done = tm_max(done, w->lds_last + 1);
     w->lds_last = done;

@@ -237,6 +237,19 @@ static void occupy(struct tm_engine *t, struct tm_simd *s, int64_t start)
         t->peak_waves = t->resident;
 }
 
+/* A workgroup in WGP mode gets the lowest free place of the WGP's LDS: of one kernel,
+ * all are equally large. */
+static void take_lds(const struct tm_engine *t, struct tm_group *g)
+{
+    unsigned place = 0;
+    while (g->wgp->lds_taken[place / 64] >> place % 64 & 1u &&
+           place < 64 * TM_LDS_PLACES - 1)
+        place++;
+    g->wgp->lds_taken[place / 64] |= UINT64_C(1) << place % 64;
+    g->lds_place = place;
+    g->lds_base = t->wgp_mode ? place * g->lds_alloc : 0;
+}
+
 static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned index,
                             struct tm_simd *s, int64_t start)
 {
@@ -272,7 +285,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         .end = -1};
     occupy(t, s, start);
     tm_account_start(t, w);
-    return tm_push(t, start, w->age, w);
+    return tm_push(t, start, tm_turn(w), w);
 }
 
 static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wgp *wgp,
@@ -299,6 +312,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     }
     g->lds_alloc = t->lds_alloc;
     wgp->cu[t->wgp_mode ? 0 : cu].lds_used += g->lds_alloc;
+    take_lds(t, g);
     wgp->groups++;
     t->live_groups++;
     tm_sample_start(t);
@@ -400,6 +414,7 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
     t->free_waves = w;
     if (--g->n_held == 0) {
         g->wgp->cu[t->wgp_mode ? 0 : g->cu].lds_used -= g->lds_alloc;
+        g->wgp->lds_taken[g->lds_place / 64] &= ~(UINT64_C(1) << g->lds_place % 64);
         g->wgp->groups--;
         g->next_free = t->free_groups;
         t->free_groups = g;
@@ -441,6 +456,6 @@ rd_status tm_take_ends(struct tm_engine *t, unsigned array)
     leave(t, w);
     se->ends_taken = tm_max(se->ends_taken, t->now) + PARAM(t, end_rate_cycles);
     se->end_next[sa] = tm_max(t->now + 1, se->ends_taken - PARAM(t, end_queue));
-    rd_status st = tm_push(t, t->now + PARAM(t, slot_reuse_cycles), w->age, w);
+    rd_status st = tm_push(t, t->now + PARAM(t, slot_reuse_cycles), tm_turn(w), w);
     return st == RD_OK && se->n_ending[sa] ? ask_to_take(t, se, array) : st;
 }

@@ -22,6 +22,7 @@ enum tm_special {
     TM_GETREG,
     TM_CALL, /* a branch that the SALU executes */
     TM_MESSAGE,
+    TM_PRIORITY,
 };
 
 #define TM_NO_WAIT 0xffu
@@ -63,8 +64,9 @@ struct tm_inst {
     uint8_t mul;                 /* SALU multiplication */
     uint8_t wait[4];             /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
     uint16_t sleep_units;
-    uint16_t delay; /* immediate of s_delay_alu */
-    uint16_t flops; /* of a lane; of WMMA, a wave's over 32 */
+    uint16_t delay;   /* immediate of s_delay_alu */
+    uint8_t priority; /* of s_setprio */
+    uint16_t flops;   /* of a lane; of WMMA, a wave's over 32 */
     /* Account of the run. */
     uint64_t executions, cycles;
     uint64_t stall[TM_STALLS];

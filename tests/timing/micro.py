@@ -33,7 +33,7 @@ HEAD = """
 		.amdhsa_next_free_vgpr %(vgprs)d
 		.amdhsa_next_free_sgpr 32
 		.amdhsa_wavefront_size32 %(wave32)d
-		.amdhsa_workgroup_processor_mode 0
+		.amdhsa_workgroup_processor_mode %(wgp)d
 	.end_amdhsa_kernel
 	.text
 k:
@@ -75,7 +75,7 @@ class Bench:
 
     def __init__(self, name, want, source, op, tolerance=3.0, setup="", n=32, trips=(8, 24),
                  block=32, grid=1, wave=32, vgprs=128, lds=0, scratch=0, chain=0, buffer=4096,
-                 unit="cycles", convert=None, mask="1,0,0,0,0,0", warm=0):
+                 unit="cycles", convert=None, mask="1,0,0,0,0,0", warm=0, wgp=0):
         self.__dict__.update(locals())
 
 
@@ -155,6 +155,9 @@ BENCHES = [
           setup=strided(s), lds=65536, n=64, block=128)
     for s, c in ((1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1))
 ] + [
+    Bench("LDS load, WGP mode, 4 waves of 2 CUs", 4, "one half serves both CUs: matrix multiplies, published",
+          lambda i: "ds_load_b32 v%d, v1" % (8 + i % 32) + ("\n\ts_waitcnt lgkmcnt(0)" if i % 32 == 31 else ""),
+          setup=strided(1), lds=16384, n=64, block=128, mask="3,0,0,0,0,0", wgp=1),
     Bench("scalar load, chase", 15.4, PUBLISHED + ", with address arithmetic",
           lambda i: "s_load_b32 s8, s[8:9], 0x0\n\ts_waitcnt lgkmcnt(0)\n\ts_lshl_b32 s8, s8, 2\n"
           "\ts_add_u32 s8, s4, s8\n\ts_addc_u32 s9, s5, 0", setup="s_mov_b64 s[8:9], s[4:5]\n",
@@ -189,7 +192,7 @@ BENCHES = [
 def assemble(rdna3, folder, bench, n):
     path = os.path.join(folder, "k.s")
     values = {"lds": bench.lds, "scratch": bench.scratch, "private": bench.scratch > 0,
-              "vgprs": bench.vgprs, "wave32": bench.wave == 32, "wave": bench.wave}
+              "vgprs": bench.vgprs, "wgp": bench.wgp, "wave32": bench.wave == 32, "wave": bench.wave}
     with open(path, "w") as f:
         f.write(HEAD % values + "\t" + bench.setup + "loop:\n")
         for i in range(n):
