@@ -120,7 +120,8 @@ static int64_t arrive(struct tm_engine *t, struct tm_wgp *wgp)
 
 static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
 {
-    int64_t end = t->now + PARAM(t, end_cycles);
+    int64_t end = t->now + PARAM(t, end_cycles) +
+                  (w->slept ? PARAM(t, end_slept_cycles) : 0);
     tm_account_wait(w, TM_S_END, NULL, end);
     const struct tm_fifo *stores = &w->counter[TM_VS];
     for (unsigned k = 0; k < stores->n; k++)
@@ -142,17 +143,6 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
     int64_t past = since > 0 && tick ? since / tick : 0;
     return units && tick ? tm_max(zero + (past + (int64_t)units) * tick, t->now)
                          : t->now;
-}
-
-/* Waves that wake together go on two at a time, the oldest first. */
-static int64_t wake_delay(struct tm_engine *t, struct tm_simd *s)
-{
-    if (s->wake_at != t->now) {
-        s->wake_at = t->now;
-        s->wake_n = 0;
-    }
-    unsigned n = s->wake_n++;
-    return 1 + n % 2 + n / 2 * PARAM(t, wake_pair_cycles);
 }
 
 /* What comes next and when it may issue as things stand: the wave's next turn. */
@@ -220,8 +210,9 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
 {
     if (w->sleeps) {
         w->sleeps = false;
-        w->earliest = t->now + wake_delay(t, w->simd);
-        w->earliest_why = TM_S_PORT;
+        w->slept = true;
+        w->earliest = t->now + 1;
+        w->earliest_why = TM_S_SLEEP;
         return tm_push(t, w->earliest, tm_turn(w), w);
     }
     if (w->ended)

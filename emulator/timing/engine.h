@@ -24,7 +24,7 @@
 #include "tinst.h"
 
 enum { TM_LDS_PLACES = 4 }; /* words of bits: 1 KiB each, 2 CUs, and room */
-enum { TM_COUNTERS = 4, TM_FIFO = 64, TM_FETCHES = 64 };
+enum { TM_COUNTERS = 4, TM_FIFO = 64, TM_FETCHES = 64, TM_FREED = 512 };
 enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
 
 /* What a wait counter counts, oldest first. */
@@ -87,7 +87,7 @@ struct tm_wave {
     struct tm_simd *simd;
     struct tm_inst *next; /* NULL: not looked at yet */
     int64_t start, last_issue, earliest;
-    bool last_imm, began, ended, at_barrier, skip, sleeps, left, read_vgpr;
+    bool last_imm, began, ended, at_barrier, skip, sleeps, slept, left, read_vgpr;
     uint8_t earliest_why, priority;
     /* s_delay_alu: what holds the next instruction and one after it */
     uint8_t delay_id[2], delay_skip;
@@ -157,8 +157,7 @@ struct tm_simd {
     int64_t held_since, held; /* cycles with a wave resident */
     struct tm_queue lds_queue, vmem_queue;
     int64_t last_barrier;
-    int64_t wake_at; /* a tick of the sleep clock, and how many waves woke at it */
-    unsigned wake_n;
+    bool barrier_second; /* the last one followed another in the next cycle */
 };
 
 struct tm_cu {
@@ -195,6 +194,9 @@ struct tm_se {
     struct tm_cache gl1[4];
     unsigned next_cu;
     int64_t next_launch;
+    bool waits; /* the next workgroup has found no room */
+    unsigned first_freed, n_freed;
+    uint16_t freed[TM_FREED]; /* CUs that workgroups have left since, oldest first */
     /* Ends of waves that the SE has not taken note of, per array and WGP. */
     struct tm_wave *ending[TM_MAX_ARRAYS][TM_MAX_WGPS];
     struct tm_wave **ending_last[TM_MAX_ARRAYS][TM_MAX_WGPS];

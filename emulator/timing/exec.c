@@ -325,8 +325,11 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
         fifo_add(&w->counter[TM_EXP], t->now + PARAM(t, lds_latency), TM_S_OTHER, i);
         break;
     default:
-        if (i->special == TM_BARRIER)
-            w->simd->last_barrier = t->now;
+        if (i->special == TM_BARRIER) {
+            struct tm_simd *s = w->simd;
+            s->barrier_second = !s->barrier_second && t->now == s->last_barrier + 1;
+            s->last_barrier = t->now;
+        }
         break;
     }
 }

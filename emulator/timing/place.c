@@ -5,6 +5,7 @@
  * workgroup count) is given back exactly once, at its end.
  * SPDX-License-Identifier: MIT
  */
+#include <limits.h>
 #include <string.h>
 
 #include "engine.h"
@@ -328,38 +329,63 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     return st;
 }
 
+/* Can a CU take the next workgroup? soonest: if so but not now, when at the earliest. */
+static bool takes(const struct tm_engine *t, struct tm_se *se, unsigned at,
+                  int64_t *soonest)
+{
+    unsigned cu = at / t->wgps_per_se;
+    struct tm_wgp *g = &se->wgps[at % t->wgps_per_se];
+    if (!(g->enabled & 1u << cu) || (t->wgp_mode && cu) ||
+        !has_room(t, g, cu, emu_stepper_group_waves(t->stepper, se->next_number)))
+        return false;
+    int64_t next = g->cu[cu].next_group;
+    if (next > t->now && (!*soonest || next < *soonest))
+        *soonest = next;
+    return next <= t->now;
+}
+
+/* The CU for the next workgroup; UINT_MAX: none now. Round-robin; once a workgroup had
+ * to wait, in the order in which others have left. */
+static unsigned choose(const struct tm_engine *t, struct tm_se *se, int64_t *soonest)
+{
+    unsigned cus = 2 * t->wgps_per_se;
+    for (; se->n_freed; se->n_freed--, se->first_freed++) {
+        unsigned at = se->freed[se->first_freed % TM_FREED];
+        if (takes(t, se, at, soonest))
+            return at;
+        if (*soonest)
+            return UINT_MAX;
+    }
+    for (unsigned i = 0; i < cus; i++) {
+        unsigned at = (se->next_cu + i) % cus;
+        if (takes(t, se, at, soonest))
+            return at;
+    }
+    return UINT_MAX;
+}
+
 /* Start what has room on an SE now. again: when to look again, 0 if something ends
  * first or nothing is left. */
 static rd_status place(struct tm_engine *t, struct tm_se *se, int64_t *again)
 {
-    unsigned cus = 2 * t->wgps_per_se;
-    int64_t soonest = 0;
     *again = 0;
     if (!se->used || se->next_number >= t->end_group)
         return RD_OK;
-    if (se->next_launch > t->now) {
-        *again = se->next_launch;
+    *again = se->next_launch;
+    if (se->next_launch > t->now)
         return RD_OK;
-    }
-    unsigned waves = emu_stepper_group_waves(t->stepper, se->next_number);
-    for (unsigned i = 0; i < cus; i++) {
-        unsigned at = (se->next_cu + i) % cus, cu = at / t->wgps_per_se;
-        struct tm_wgp *g = &se->wgps[at % t->wgps_per_se];
-        if (!(g->enabled & 1u << cu) || (t->wgp_mode && cu) ||
-            !has_room(t, g, cu, waves))
-            continue;
-        if (g->cu[cu].next_group > t->now) {
-            if (!soonest || g->cu[cu].next_group < soonest)
-                soonest = g->cu[cu].next_group;
-            continue;
-        }
-        se->next_cu = (at + 1) % cus;
-        rd_status st = start_group(t, se, g, cu);
-        *again = se->next_launch;
-        return st;
-    }
+    int64_t soonest = 0;
+    unsigned at = choose(t, se, &soonest);
     *again = soonest;
-    return RD_OK;
+    se->waits = at == UINT_MAX && !soonest;
+    if (at == UINT_MAX)
+        return RD_OK;
+    unsigned cus = 2 * t->wgps_per_se;
+    se->next_cu = (at + 1) % cus;
+    rd_status st =
+        start_group(t, se, &se->wgps[at % t->wgps_per_se], at / t->wgps_per_se);
+    *again = se->next_launch;
+    return st;
 }
 
 rd_status tm_dispatch(struct tm_engine *t, unsigned number)
@@ -416,6 +442,9 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
         g->wgp->cu[t->wgp_mode ? 0 : g->cu].lds_used -= g->lds_alloc;
         g->wgp->lds_taken[g->lds_place / 64] &= ~(UINT64_C(1) << g->lds_place % 64);
         g->wgp->groups--;
+        if ((se->waits || se->n_freed) && se->n_freed < TM_FREED)
+            se->freed[(se->first_freed + se->n_freed++) % TM_FREED] =
+                (uint16_t)((unsigned)(g->wgp - se->wgps) + g->cu * t->wgps_per_se);
         g->next_free = t->free_groups;
         t->free_groups = g;
     }
