@@ -324,6 +324,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
                         t->now + (int64_t)i * PARAM(t, wave_launch_cycles));
     int64_t waves = (int64_t)g->n_waves * PARAM(t, wave_launch_cycles);
     se->next_launch = t->now + tm_max(waves, PARAM(t, group_launch_cycles));
+    if (t->now == se->first_start)
+        se->next_launch += PARAM(t, group_first_cycles);
     wgp->cu[cu].next_group = t->now + tm_max(waves + 1, PARAM(t, group_same_cu_cycles));
     se->next_number += t->group_step;
     return st;
