@@ -120,8 +120,8 @@ static int64_t arrive(struct tm_engine *t, struct tm_wgp *wgp)
 
 static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
 {
-    int64_t end = t->now + PARAM(t, end_cycles) +
-                  (w->slept ? PARAM(t, end_slept_cycles) : 0);
+    int64_t end =
+        t->now + PARAM(t, end_cycles) + (w->slept ? PARAM(t, end_slept_cycles) : 0);
     tm_account_wait(w, TM_S_END, NULL, end);
     const struct tm_fifo *stores = &w->counter[TM_VS];
     for (unsigned k = 0; k < stores->n; k++)

@@ -160,12 +160,22 @@ struct tm_simd {
     bool barrier_second; /* the last one followed another in the next cycle */
 };
 
+/* The last operation on its way to the LDS of a CU. */
+struct tm_lds_op {
+    struct tm_wave *wave;
+    uint64_t age; /* of the wave; 0: none */
+    const struct tm_inst *inst;
+    const struct tm_simd *simd, *before; /* its, that of the one that went before it */
+    int64_t ready, accept, done;
+    bool before_waited, overtaken, at_once; /* the LDS takes it when accepted */
+};
+
 struct tm_cu {
     struct tm_simd simd[2];
     uint32_t lds_used, groups;
     int64_t next_group;
     int64_t send_free[2]; /* VGPR reads of LDS and vector memory */
-    uint64_t lds_sender;  /* age of the wave whose data went to the LDS last, or 0 */
+    struct tm_lds_op lds_last;
     int64_t lds_free, ta_free, store_free, return_free;
     uint64_t lds_cycles;
     int64_t held_since, held;

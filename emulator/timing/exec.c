@@ -232,30 +232,85 @@ static void reads_operands(struct tm_wave *w, const struct tm_inst *i, int64_t a
             w->v[i->vsrc[r].first + k].read = tm_stamp(w, accept);
 }
 
+/* The operation before goes later: another one, accepted in its place, takes so long.
+ */
+static void put_off(struct tm_lds_op *o, int64_t cycles)
+{
+    struct tm_wave *w = o->wave;
+    struct tm_fifo *f = &w->counter[TM_LGKM];
+    struct tm_queue *q = &w->simd->lds_queue;
+    for (unsigned k = 0; k < f->n; k++) {
+        struct tm_counted *c = &f->op[(f->first + k) % TM_FIFO];
+        if (c->from == o->inst && c->done == o->done)
+            c->done += cycles;
+    }
+    for (unsigned k = 0; k < q->n; k++)
+        if (q->free_at[(q->first + k) % 64] == o->accept)
+            q->free_at[(q->first + k) % 64] += cycles;
+    o->accept += cycles;
+    o->done += cycles;
+    o->overtaken = true;
+    w->lds_last += cycles;
+    w->lds_accept = o->accept;
+    reads_operands(w, o->inst, o->accept);
+}
+
+/* The path to the LDS goes from one SIMD to the other for an operation that waits, and
+ * then takes a second one from there before it comes back. */
+static bool overtakes(const struct tm_wave *w, const struct tm_lds_op *o, int64_t ready)
+{
+    return o->age && o->wave->age == o->age && !o->wave->ended && o->simd != w->simd &&
+           o->before == w->simd && o->before_waited && !o->overtaken && o->at_once &&
+           o->accept > o->ready && o->accept >= ready;
+}
+
+static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                      const struct emu_event *event, unsigned passes)
+{
+    struct tm_cu *cu = w->simd->cu;
+    struct tm_lds_op *last = &cu->lds_last;
+    int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
+    int64_t ready = t->now + PARAM(t, lds_start), *path = &cu->send_free[1];
+    int64_t accept = tm_max(ready, *path), free_at = cu->lds_free;
+    bool first = overtakes(w, last, ready);
+    if (first) {
+        accept = last->accept;
+        cu->lds_free = accept; /* as if the one put off had not come */
+        put_off(last, cycles);
+        *path += cycles;
+    } else {
+        *path = accept + cycles;
+    }
+    int64_t done = tm_lds(t, w, i, event, accept);
+    reads_operands(w, i, accept);
+    fifo_add(&w->counter[TM_LGKM], done, t->level, i);
+    queue_add(&w->simd->lds_queue, accept, 1);
+    w->lds_accept = accept;
+    if (first) {
+        cu->lds_free = tm_max(cu->lds_free, free_at + cycles);
+        return;
+    }
+    *last = (struct tm_lds_op){.wave = w,
+                               .age = w->age,
+                               .inst = i,
+                               .simd = w->simd,
+                               .before = last->simd,
+                               .before_waited = last->accept > last->ready,
+                               .ready = ready,
+                               .accept = accept,
+                               .done = done,
+                               .at_once = free_at <= accept};
+}
+
 static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
                                 const struct tm_inst *i, const struct emu_event *event,
                                 unsigned passes)
 {
-    bool lds = i->cls == TM_LDS;
-    int64_t *path = &w->simd->cu->send_free[lds];
+    int64_t *path = &w->simd->cu->send_free[0];
     int64_t cycles = i->send_regs ? i->send_regs * passes : 1;
-    if (lds && !i->store && i->send_regs <= 1)
-        cycles = passes;
     int64_t accept = tm_max(t->now + PARAM(t, lds_start), *path);
-    if (lds && cycles > passes && w->simd->cu->lds_sender &&
-        w->simd->cu->lds_sender != w->age)
-        accept = tm_max(accept, *path + PARAM(t, lds_send_switch));
     *path = accept + cycles;
-    if (lds)
-        w->simd->cu->lds_sender = cycles > passes ? w->age : 0;
     reads_operands(w, i, accept);
-    if (lds) {
-        int64_t done = tm_lds(t, w, i, event, accept);
-        fifo_add(&w->counter[TM_LGKM], done, t->level, i);
-        queue_add(&w->simd->lds_queue, accept, 1);
-        w->lds_accept = accept;
-        return;
-    }
     int64_t done = tm_vmem(t, w, i, event, accept);
     w->vmem_accept = accept;
     queue_add(&w->simd->vmem_queue, accept + PARAM(t, vmem_queue_return), 1);
@@ -315,8 +370,10 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
         break;
     }
     case TM_VMEM:
-    case TM_LDS:
         issue_vector_memory(t, w, i, event, passes);
+        break;
+    case TM_LDS:
+        issue_lds(t, w, i, event, passes);
         break;
     case TM_BRANCH:
         issue_branch(t, w, i, event);

@@ -331,7 +331,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     return st;
 }
 
-/* Can a CU take the next workgroup? soonest: if so but not now, when at the earliest. */
+/* Can a CU take the next workgroup? soonest: if so but not now, when at the earliest.
+ */
 static bool takes(const struct tm_engine *t, struct tm_se *se, unsigned at,
                   int64_t *soonest)
 {
