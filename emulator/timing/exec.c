@@ -256,7 +256,7 @@ static void put_off(struct tm_lds_op *o, int64_t cycles)
 }
 
 /* The path to the LDS goes from one SIMD to the other for an operation that waits, and
- * then takes a second one from there before it comes back. */
+ * then takes a second one that sends data from there before it comes back. */
 static bool overtakes(const struct tm_wave *w, const struct tm_lds_op *o, int64_t ready)
 {
     return o->age && o->wave->age == o->age && !o->wave->ended && o->simd != w->simd &&
@@ -272,7 +272,7 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
     int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
     int64_t ready = t->now + PARAM(t, lds_start), *path = &cu->send_free[1];
     int64_t accept = tm_max(ready, *path), free_at = cu->lds_free;
-    bool first = overtakes(w, last, ready);
+    bool first = cycles > passes && overtakes(w, last, ready);
     if (first) {
         accept = last->accept;
         cu->lds_free = accept; /* as if the one put off had not come */
