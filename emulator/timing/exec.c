@@ -272,7 +272,7 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
     int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
     int64_t ready = t->now + PARAM(t, lds_start), *path = &cu->send_free[1];
     int64_t accept = tm_max(ready, *path), free_at = cu->lds_free;
-    bool first = cycles > passes && overtakes(w, last, ready);
+    bool first = cycles > passes && !t->wgp_mode && overtakes(w, last, ready);
     if (first) {
         accept = last->accept;
         cu->lds_free = accept; /* as if the one put off had not come */
