@@ -82,6 +82,22 @@ static int64_t bank_reads(const struct tm_simd *s, const struct tm_inst *i)
     return tm_max(n[0], n[1]);
 }
 
+/* Results for SGPRs go through a short queue of the SIMD: the VALU stops in front of it,
+ * and its issue a little later. When a result that could come at a time does, in half
+ * cycles. */
+static int64_t sdst_entry(const struct tm_engine *t, struct tm_simd *s, int64_t half)
+{
+    int64_t at = (half + 1) / 2;
+    queue_trim(&s->sdst_queue, at);
+    int64_t room = queue_room(&s->sdst_queue, at, (unsigned)t->p.sdst_writes);
+    queue_add(&s->sdst_queue, room + PARAM(t, sdst_write_cycles), 1);
+    if (room == at)
+        return half;
+    s->valu_stalls = at - PARAM(t, valu_latency) + PARAM(t, sdst_stall_cycles);
+    s->valu_goes = s->valu_stalls + room - at;
+    return 2 * room;
+}
+
 /* The result's time: after the operands', in order within the SIMD, banks permitting.
  */
 static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
@@ -108,6 +124,8 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
         at = tm_max(at, s->valu_half + 2 * PARAM(t, trans_order));
     if (i->pipe != TM_PIPE_DOUBLE && s->valu_last_pipe == TM_PIPE_DOUBLE)
         at = tm_max(at, s->valu_half + 2 * PARAM(t, valu_dep));
+    if (i->writes_sdst)
+        at = sdst_entry(t, s, at);
     s->valu_half = at;
     s->valu_last_pipe = i->pipe;
     return i->pipe == TM_PIPE_TRANS ? at / 2 : (at + 1) / 2;

@@ -101,6 +101,8 @@ static void wait_valu(const struct tm_engine *t, const struct tm_wave *w,
             if (read)
                 at_least(b, read + PARAM(t, vmem_war), TM_S_WAR);
         }
+    if (b->t >= s->valu_stalls)
+        at_least(b, s->valu_goes, TM_S_SDST);
 }
 
 static void wait_salu(const struct tm_engine *t, const struct tm_wave *w,
