@@ -158,6 +158,9 @@ struct tm_simd {
     uint64_t valu_cycles;
     int64_t held_since, held; /* cycles with a wave resident */
     struct tm_queue lds_queue, vmem_queue;
+    struct tm_queue fetch_queue; /* waves that start, until their first bytes come */
+    double fetch_turn;           /* at a full instruction cache: the next delivery, */
+    unsigned fetch_left, fetch_again; /* how many more, second ones to come */
     int64_t last_barrier;
     bool barrier_second; /* the last one followed another in the next cycle */
 };

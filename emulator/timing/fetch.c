@@ -5,7 +5,7 @@
  * of a wave return in order. Must not know what the bytes mean. Invariant: a wave never
  * issues from a line that has not arrived. SPDX-License-Identifier: MIT
  */
-#include "engine.h"
+#include "queue.h"
 
 #include <string.h>
 
@@ -58,7 +58,7 @@ static int64_t deliver(struct tm_engine *t, struct tm_wgp *g, int64_t ready)
 {
     double start = (double)ready > g->fetch_free ? (double)ready : g->fetch_free;
     g->fetch_free = start + t->p.ifetch_port_cycles;
-    return (int64_t)start;
+    return (int64_t)(start + 0.5);
 }
 
 /* The second requests of waves that began before now have gone out. */
@@ -71,6 +71,33 @@ static void deliver_second(struct tm_engine *t, struct tm_wgp *g, int64_t now)
     memmove(g->second, g->second + sent, g->n_second * sizeof *g->second);
     memmove(g->second_ready, g->second_ready + sent,
             g->n_second * sizeof *g->second_ready);
+}
+
+/* A SIMD's next turn at a full cache, after the second requests of those that had one. */
+static void take_turn(struct tm_engine *t, struct tm_simd *s)
+{
+    struct tm_wgp *g = s->in;
+    double port = t->p.ifetch_port_cycles;
+    if (s->fetch_again)
+        for (unsigned k = 0; k < 4; k++) {
+            struct tm_simd *other = &g->cu[k / 2].simd[k % 2];
+            g->fetch_free += other->fetch_again * port;
+            other->fetch_again = 0;
+        }
+    s->fetch_left = s->fetch_again = (unsigned)t->p.ifetch_turn;
+    s->fetch_turn = g->fetch_free;
+    g->fetch_free += s->fetch_left * port;
+}
+
+/* A wave's first 64 bytes when the cache has no room for more requests of its SIMD. */
+static int64_t deliver_late(struct tm_engine *t, struct tm_simd *s, int64_t ready)
+{
+    if (s->fetch_left == 0 || s->fetch_turn < (double)ready)
+        take_turn(t, s);
+    double start = s->fetch_turn;
+    s->fetch_turn += t->p.ifetch_port_cycles;
+    s->fetch_left--;
+    return (int64_t)(start + 0.5);
 }
 
 /* The wave's first request, after its registers have been set up. */
@@ -103,9 +130,15 @@ void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
         tm_max(request(t, w, line, now), asked + PARAM(t, ifetch_hit_cycles));
     request_until(t, w, offset, now);
     deliver_second(t, g, asked);
-    w->earliest = deliver(t, g, ready);
+    struct tm_queue *waiting = &w->simd->fetch_queue;
+    queue_trim(waiting, asked);
+    bool full = waiting->n >= (unsigned)t->p.ifetch_waves;
+    if (!full)
+        w->simd->fetch_left = w->simd->fetch_again = 0;
+    w->earliest = full ? deliver_late(t, w->simd, ready) : deliver(t, g, ready);
     w->earliest_why = TM_S_FETCH;
-    if (g->n_second < TM_FETCHES) {
+    queue_add(waiting, w->earliest, 1);
+    if (!full && g->n_second < TM_FETCHES) {
         g->second[g->n_second] = asked + PARAM(t, ifetch_second_cycles);
         g->second_ready[g->n_second++] = ready;
     }
