@@ -82,9 +82,9 @@ static int64_t bank_reads(const struct tm_simd *s, const struct tm_inst *i)
     return tm_max(n[0], n[1]);
 }
 
-/* Results for SGPRs go through a short queue of the SIMD: the VALU stops in front of it,
- * and its issue a little later. When a result that could come at a time does, in half
- * cycles. */
+/* Results for SGPRs go through a short queue of the SIMD: the VALU stops in front of
+ * it, and its issue a little later. When a result that could come at a time does, in
+ * half cycles. */
 static int64_t sdst_entry(const struct tm_engine *t, struct tm_simd *s, int64_t half)
 {
     int64_t at = (half + 1) / 2;

@@ -73,7 +73,8 @@ static void deliver_second(struct tm_engine *t, struct tm_wgp *g, int64_t now)
             g->n_second * sizeof *g->second_ready);
 }
 
-/* A SIMD's next turn at a full cache, after the second requests of those that had one. */
+/* A SIMD's next turn at a full cache, after the second requests of those that had one.
+ */
 static void take_turn(struct tm_engine *t, struct tm_simd *s)
 {
     struct tm_wgp *g = s->in;

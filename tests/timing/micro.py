@@ -134,6 +134,9 @@ BENCHES = [
     Bench("pair (VOPD)", 1, TRACE,
           lambda i: "v_dual_mul_f32 v%d, v%d, v%d :: v_dual_mul_f32 v%d, v%d, v%d" %
           (8 + i % 8 * 2, 32, 42, 9 + i % 8 * 2, 33, 43)),
+    Bench("64-bit addition and a move, 8 waves", 14 / 12, TRACE + ": 8 carries in 14 cycles",
+          lambda i: ("v_add_co_u32 v8, vcc_lo, s4, v33", "v_add_co_ci_u32 v9, vcc_lo, s5, v36, vcc_lo",
+                     "v_mov_b32 v11, v40")[i % 3], n=36, block=512, convert=lambda x: x / 8, tolerance=6),
     Bench("VALU, wave64", 2, "manual: two passes", vadd, wave=64, block=64),
     Bench("WMMA f16", 32, PUBLISHED + " peak; " + TRACE + ": 34",
           lambda i: "v_wmma_f32_16x16x16_f16 v[%d:%d], v[64:71], v[72:79], v[%d:%d]" %
