@@ -183,6 +183,7 @@ struct tm_cu {
     struct tm_lds_op lds_last;
     int64_t lds_free, ta_free, store_free, return_free;
     uint64_t lds_cycles;
+    struct tm_queue lds_flight; /* accepted, result not there yet */
     int64_t held_since, held;
     unsigned waves;
     struct tm_cache l0;
@@ -423,6 +424,8 @@ int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
 int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival);
 
 /* ---- lds.c ---- */
+/* When the LDS of a wave takes another instruction. */
+int64_t tm_lds_room(struct tm_engine *t, const struct tm_wave *w, int64_t accept);
 int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                const struct emu_event *event, int64_t accept);
 

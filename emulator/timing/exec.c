@@ -289,7 +289,7 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
     struct tm_lds_op *last = &cu->lds_last;
     int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
     int64_t ready = t->now + PARAM(t, lds_start), *path = &cu->send_free[1];
-    int64_t accept = tm_max(ready, *path), free_at = cu->lds_free;
+    int64_t accept = tm_lds_room(t, w, tm_max(ready, *path)), free_at = cu->lds_free;
     bool first = cycles > passes && !t->wgp_mode && overtakes(w, last, ready);
     if (first) {
         accept = last->accept;

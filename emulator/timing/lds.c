@@ -6,7 +6,7 @@
  * addresses' meaning. Invariant: one access occupies a unit at a time.
  * SPDX-License-Identifier: MIT
  */
-#include "engine.h"
+#include "queue.h"
 
 /* Cycles of one phase: lanes of mask from first on, dword d of each. */
 static unsigned phase(const struct emu_access *x, uint64_t lanes, unsigned d,
@@ -92,14 +92,15 @@ static uint64_t lanes_of(const struct tm_engine *t, const struct tm_group *g,
 
 /* The work of an instruction for one unit. */
 struct work {
-    unsigned cycles, least;
+    unsigned cycles, least; /* of data; without conflicts */
+    unsigned more;          /* besides */
 };
 
 static struct work work_of(const struct tm_engine *t, const struct tm_wave *w,
                            const struct tm_inst *i, const struct emu_event *event,
                            unsigned half)
 {
-    struct work sum = {0, 0};
+    struct work sum = {.more = i->lds_more};
     unsigned banks = (unsigned)t->p.lds_banks;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];
@@ -107,16 +108,27 @@ static struct work work_of(const struct tm_engine *t, const struct tm_wave *w,
         if (x->space != EMU_SPACE_LDS)
             continue;
         uint64_t lanes = t->wgp_mode ? lanes_of(t, w->group, x, half) : x->lanes;
-        if (!lanes)
-            continue;
         sum.cycles += data_cycles(x, lanes, banks, &one);
         sum.least += one;
-        if (x->read && x->write && i->send_regs) {
-            sum.cycles++; /* an atomic writes in a cycle of its own */
-            sum.least++;
-        }
+        if (x->read && x->write && i->send_regs)
+            sum.more++; /* an atomic writes in a cycle of its own */
     }
     return sum;
+}
+
+/* The unit that a wave's LDS is in. */
+static struct tm_cu *unit_of(const struct tm_engine *t, const struct tm_wave *w)
+{
+    if (!t->wgp_mode)
+        return w->simd->cu;
+    return &w->simd->in->cu[w->group->lds_base >= (uint32_t)t->p.lds_per_cu];
+}
+
+int64_t tm_lds_room(struct tm_engine *t, const struct tm_wave *w, int64_t accept)
+{
+    struct tm_queue *q = &unit_of(t, w)->lds_flight;
+    queue_trim(q, t->now);
+    return queue_room(q, accept, (unsigned)t->p.lds_flight);
 }
 
 int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
@@ -125,7 +137,7 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
     unsigned passes = t->launch.lanes == 64 ? 2 : 1, own = w->simd->index % 2;
     int64_t extra = i->lds_float ? PARAM(t, lds_float_atomic) : 0, start = accept;
     unsigned bank = 0;
-    struct work work[2] = {{0, 0}, {0, 0}};
+    struct work work[2] = {{0}, {0}};
     if (!t->wgp_mode) {
         work[own] = work_of(t, w, i, event, own);
     } else {
@@ -134,13 +146,13 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
         work[1] = work_of(t, w, i, event, 1);
     }
     if (work[0].cycles + work[1].cycles == 0)
-        work[own] = (struct work){passes, passes};
+        work[own].cycles = work[own].least = passes;
     for (unsigned half = 0; half < 2; half++) {
         struct tm_cu *cu = &w->simd->in->cu[half];
         unsigned cycles = work[half].cycles;
         if (!cycles)
             continue;
-        cycles += i->lds_more;
+        cycles += work[half].more;
         start = tm_max(start, cu->lds_free);
         bank += work[half].cycles - work[half].least;
         cu->lds_free = tm_max(accept, cu->lds_free) + cycles + extra;
@@ -155,5 +167,8 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                    (i->permute ? PARAM(t, lds_permute) : 0);
     done = tm_max(done, w->lds_last + 1);
     w->lds_last = done;
+    struct tm_queue *q = &unit_of(t, w)->lds_flight;
+    int64_t last = q->n ? q->free_at[(q->first + q->n - 1) % 64] : 0;
+    queue_add(q, tm_max(last, done - PARAM(t, lds_start)), i->send_regs > 1 ? 2 : 1);
     return done;
 }
