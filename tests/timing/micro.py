@@ -24,7 +24,7 @@ HEAD = """
 	.rodata
 	.p2align 6
 	.amdhsa_kernel k
-		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_count %(user)d
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_system_sgpr_workgroup_id_x 1
 		.amdhsa_group_segment_fixed_size %(lds)d
@@ -75,7 +75,7 @@ class Bench:
 
     def __init__(self, name, want, source, op, tolerance=3.0, setup="", n=32, trips=(8, 24),
                  block=32, grid=1, wave=32, vgprs=128, lds=0, scratch=0, chain=0, buffer=4096,
-                 unit="cycles", convert=None, mask="1,0,0,0,0,0", warm=0, wgp=0):
+                 unit="cycles", convert=None, mask="1,0,0,0,0,0", warm=0, wgp=0, user=2):
         self.__dict__.update(locals())
 
 
@@ -195,7 +195,7 @@ BENCHES = [
 def assemble(rdna3, folder, bench, n):
     path = os.path.join(folder, "k.s")
     values = {"lds": bench.lds, "scratch": bench.scratch, "private": bench.scratch > 0,
-              "vgprs": bench.vgprs, "wgp": bench.wgp, "wave32": bench.wave == 32, "wave": bench.wave}
+              "user": bench.user, "vgprs": bench.vgprs, "wgp": bench.wgp, "wave32": bench.wave == 32, "wave": bench.wave}
     with open(path, "w") as f:
         f.write(HEAD % values + "\t" + bench.setup + "loop:\n")
         for i in range(n):
