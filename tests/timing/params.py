@@ -52,6 +52,10 @@ VMEM = "\n\t".join(["global_load_b32 v%d, v1, s[4:5]" % (8 + i) for i in range(2
 CODE = "\n\t".join("v_mov_b32 v%d, 0x%x" % (8 + i % 16, 1000 + i) for i in range(5000))
 WAYS = "\n\t".join("global_load_b32 v8, v%d, s[4:5]\n\ts_waitcnt vmcnt(0)" % (10 + i) for i in range(6))
 APART = "".join("v_mov_b32 v%d, 0x%x\n\t" % (10 + i, i << 16) for i in range(6))
+CARRIES = "\n\t".join(["v_add_co_u32 v8, vcc_lo, s4, v33", "v_add_co_ci_u32 v9, vcc_lo, s5, v36, vcc_lo", "v_mov_b32 v11, v40"] * 12)
+LINES = "\n\t".join("global_load_b32 v8, v10, s[4:5] offset:%d\n\ts_waitcnt vmcnt(0)" % (128 * i) for i in range(31)) + \
+    "\n\tv_add_nc_u32 v11, 0x1000, v10\n\t" + "\n\t".join(
+        "global_load_b32 v8, v11, s[4:5] offset:%d\n\ts_waitcnt vmcnt(0)" % (128 * i) for i in range(16))
 SMALL = ["l0_bytes=4096", "l0_ways=4", "gl1_bytes=8192", "gl1_ways=4", "gl2_bytes=131072", "gl2_ways=4",
          "mall_bytes=262144", "mall_ways=4"]
 CASES = [ # name, microbenchmark, trips, settings of all runs; cheap ones first
@@ -62,6 +66,8 @@ CASES = [ # name, microbenchmark, trips, settings of all runs; cheap ones first
                         block=256), 2, []),
     ("vmem", micro.Bench("", 0, "", body(VMEM), setup="v_lshlrev_b32 v1, 2, v0\n\tv_lshlrev_b32 v2, 6, v0\n", block=256,
                          buffer=65536), 2, []),
+    ("carries", micro.Bench("", 0, "", body(CARRIES), block=512), 2, []),
+    ("lines", micro.Bench("", 0, "", body(LINES), setup="v_mov_b32 v10, 0\n", buffer=65536), 4, SMALL),
     ("ways", micro.Bench("", 0, "", body(WAYS), setup=APART, buffer=512 << 10), 4, SMALL),
     ("GL1", micro.Bench("", 0, "", body(WAYS), setup=APART, buffer=512 << 10), 4, SMALL + ["gl1_ways=8"]),
     ("code", micro.Bench("", 0, "", body(CODE)), 2, []),
