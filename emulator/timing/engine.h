@@ -150,7 +150,8 @@ struct tm_simd {
     int64_t valu_free, trans_free;
     /* The VALU executes in order of issue, whosever waves the instructions are. */
     struct tm_queue valu_queue;
-    int64_t valu_half; /* last result, in half cycles */
+    int64_t valu_half;   /* last result, in half cycles */
+    int64_t gather_half; /* last operand read, in half cycles */
     struct tm_queue sdst_queue;
     int64_t valu_stalls, valu_goes; /* no VALU issue from, until */
     uint8_t valu_last_pipe;

@@ -98,19 +98,30 @@ static int64_t sdst_entry(const struct tm_engine *t, struct tm_simd *s, int64_t 
     return 2 * room;
 }
 
+/* Operands are read in the order of issue, ahead of execution where that waits for
+ * something else. The cycles by which full banks delay the instruction. */
+static int64_t gather(const struct tm_engine *t, struct tm_simd *s,
+                      const struct tm_inst *i, int64_t cycles)
+{
+    int64_t reads = (int64_t)t->p.vgpr_bank_reads, most = bank_reads(s, i);
+    int64_t half = 2 * cycles;
+    s->valu_last = i;
+    if (most > reads && i->pipe < TM_PIPE_WMMA) /* WMMA reads over many cycles */
+        half += 2 * (most - reads) / reads;
+    s->gather_half = tm_max(2 * t->now, s->gather_half) + half;
+    return (s->gather_half + 1) / 2 - t->now - cycles;
+}
+
 /* The result's time: after the operands', in order within the SIMD, banks permitting.
  */
 static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
                            const struct tm_inst *i)
 {
     struct tm_simd *s = w->simd;
-    int64_t cycles = pipe_cycles(t, i), reads = (int64_t)t->p.vgpr_bank_reads;
-    int64_t half = 2 * cycles;
-    int64_t most = bank_reads(s, i);
-    s->valu_last = i;
-    if (most > reads && i->pipe < TM_PIPE_WMMA) /* WMMA reads over many cycles */
-        half += 2 * (most - reads) / reads;
-    int64_t when = t->now + latency(t, w, i, cycles);
+    int64_t cycles = pipe_cycles(t, i);
+    int64_t late = gather(t, s, i, cycles), when = t->now + latency(t, w, i, cycles);
+    if (late > 0)
+        when = tm_max(when, t->now + PARAM(t, valu_latency) + cycles - 1 + late);
     /* f64 arithmetic takes longer from its operands to its result. */
     int64_t longer = i->pipe == TM_PIPE_DOUBLE
                          ? tm_max(0, PARAM(t, double_dep) - PARAM(t, valu_dep64))
@@ -119,7 +130,7 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
         for (unsigned k = 0; k < i->vsrc[r].n; k++)
             when =
                 tm_max(when, longer + tm_stamped(w, w->v[i->vsrc[r].first + k].ready));
-    int64_t at = tm_max(2 * when, s->valu_half + half);
+    int64_t at = tm_max(2 * when, s->valu_half + 2 * cycles);
     if (i->pipe != TM_PIPE_TRANS && s->valu_last_pipe == TM_PIPE_TRANS)
         at = tm_max(at, s->valu_half + 2 * PARAM(t, trans_order));
     if (i->pipe != TM_PIPE_DOUBLE && s->valu_last_pipe == TM_PIPE_DOUBLE)
