@@ -203,7 +203,14 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
         return end_wave(t, w, i);
     if (st != RD_OK || waits)
         return st;
-    return w->sleeps ? tm_push(t, at, tm_turn(w), w) : look_ahead(t, w);
+    if (w->sleeps)
+        return tm_push(t, at, tm_turn(w), w);
+    bool taken = event->flags & EMU_EV_TAKEN;
+    st = look_ahead(t, w);
+    /* A wait leaves the buffer when it begins, everything else when it issues. */
+    if (!taken && w->next && w->next->special == TM_WAITCNT)
+        tm_fetch_ahead(t, w, w->next->offset + w->next->bytes);
+    return st;
 }
 
 static rd_status turn(struct tm_engine *t, struct tm_wave *w)

@@ -1,9 +1,10 @@
-/* fetch.c: instruction fetch: lines of 128 bytes, blocks of two, one block ahead.
+/* fetch.c: instruction fetch: lines of 128 bytes, asked for ahead of the issue.
  *
- * A wave asks for a line when what it issues comes within reach of it; a miss brings
- * the block, and entering the second line of a block asks for the next block. Requests
- * of a wave return in order. Must not know what the bytes mean. Invariant: a wave never
- * issues from a line that has not arrived. SPDX-License-Identifier: MIT
+ * A wave asks for a line when what has left its buffer comes within reach of it, three
+ * pieces of 64 bytes. Requests of a wave return in order. Must not know what the bytes
+ * mean. Invariant: a wave never issues from a line that has not arrived.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "queue.h"
 
