@@ -256,6 +256,8 @@ static rd_status run(struct tm_engine *t)
         t->now = e.t;
         if (e.t >= t->sample_at)
             tm_account_sample(t, e.t);
+        if (e.t >= t->pace.next)
+            tm_sample_tick(t);
         if (n % POLL_EVENTS == 0 && t->config.poll &&
             !t->config.poll(t->config.poll_ctx, (uint64_t)t->now))
             return RD_E_TIMEOUT;
@@ -303,7 +305,6 @@ void tm_destroy(struct tm_engine *t)
         free(t->insts[i]);
     free(t->insts);
     free(t->records);
-    free(t->group_starts);
     tm_events_destroy(&t->events);
     free(t->pages);
     free(t->range_page);

@@ -255,6 +255,14 @@ struct tm_events {
     size_t cap_tmp;
 };
 
+/* Instructions issued up to multiples of step; when the chip was full. */
+enum { TM_PACES = 256 };
+struct tm_pace {
+    int64_t step, next, full_from, full_until;
+    uint64_t groups, insts[TM_PACES];
+    unsigned n;
+};
+
 struct tm_engine {
     struct tm_config config;
     struct tm_params p;
@@ -290,9 +298,9 @@ struct tm_engine {
     uint64_t next_page;
     int64_t kernarg_done;
     int64_t tlb_ready[4096]; /* UTCL2: when the translation is there, 0: never asked */
-    /* sample.c: workgroups that fit at once; start times of those simulated */
-    uint64_t capacity, n_group_starts;
-    int64_t *group_starts;
+    /* sample.c: workgroups that fit at once */
+    uint64_t capacity;
+    struct tm_pace pace;
     /* results */
     double wave_cycles; /* sum of the waves' durations */
     struct tm_record *records;
@@ -407,6 +415,9 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
 /* ---- sample.c ---- */
 RD_CHECKED rd_status tm_sample_begin(struct tm_engine *t);
 void tm_sample_start(struct tm_engine *t); /* a workgroup starts now */
+void tm_sample_hole(struct tm_engine *t);  /* one has left, and none follows it */
+void tm_sample_tick(struct tm_engine *t);
+double tm_sample_span(const struct tm_engine *t); /* of what was simulated */
 void tm_sample_estimate(const struct tm_engine *t, double *span, double *error);
 
 /* ---- fetch.c ---- */

@@ -450,6 +450,8 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
                 (uint16_t)((unsigned)(g->wgp - se->wgps) + g->cu * t->wgps_per_se);
         g->next_free = t->free_groups;
         t->free_groups = g;
+        if (se->next_number >= t->end_group)
+            tm_sample_hole(t);
     }
     if (se->scheduled || se->next_number >= t->end_group)
         return RD_OK;

@@ -34,7 +34,7 @@ struct use {
 static struct use measure(const struct tm_engine *t)
 {
     struct use u = {0};
-    double valu = 0, held = 0, lds = 0, cu_held = 0;
+    double valu = 0, held = 0, lds = 0, cu_held = 0, simds = 0, cus = 0;
     for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
         const struct tm_wgp *g = &t->wgps[i];
         u.busy += (double)g->busy_cycles;
@@ -42,13 +42,21 @@ static struct use measure(const struct tm_engine *t)
             const struct tm_cu *cu = &g->cu[c];
             lds += (double)cu->lds_cycles;
             cu_held += (double)cu->held;
+            cus += cu->held > 0;
             for (unsigned s = 0; s < 2; s++) {
                 valu += (double)cu->simd[s].valu_cycles;
                 held += (double)cu->simd[s].held;
+                simds += cu->simd[s].held > 0;
             }
         }
     }
     u.wave_cycles = t->wave_cycles;
+    if (t->end_group < t->launch.n_groups) { /* as of the whole launch */
+        double part = (double)t->end_group / (double)t->launch.n_groups;
+        double more = (double)tm_span_cycles(t) - tm_sample_span(t);
+        held = (held + simds * more) * part;
+        cu_held = (cu_held + cus * more) * part;
+    }
     u.held = held;
     u.valu = held > 0 ? 100 * valu / held : 0;
     u.lds = cu_held > 0 ? 100 * lds / cu_held : 0;
