@@ -183,6 +183,7 @@ struct tm_cu {
     int64_t send_free[2]; /* VGPR reads of LDS and vector memory */
     struct tm_lds_op lds_last;
     int64_t lds_free, ta_free, store_free, return_free;
+    uint64_t ta_wave; /* age of the wave whose addresses came last, or 0 */
     uint64_t lds_cycles;
     struct tm_queue lds_flight; /* accepted, result not there yet */
     int64_t held_since, held;

@@ -29,10 +29,10 @@ static int64_t request(struct tm_engine *t, struct tm_wave *w, uint64_t line,
                    : tm_lat(t, t->p.ifetch_miss_cycles, t->p.ifetch_miss_ns));
     if (hit) {
         done = tm_max(done, *l2);
-        t->gl2_hit += 2;
+        t->gl2_hit++;
     } else {
         *l2 = done;
-        t->gl2_miss += 2;
+        t->gl2_miss++;
     }
     /* The array passes lines to one WGP after the other. */
     struct tm_se *se = &t->se[w->simd->se];

@@ -124,10 +124,10 @@ int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival)
     int64_t extra = start - arrival;
     if (tm_cache_access(&t->gl2, line, &ready)) {
         deeper(t, TM_S_VM_GL2);
-        t->gl2_hit += 2;
+        t->gl2_hit++;
         return tm_max(extra, *ready - arrival);
     }
-    t->gl2_miss += 2;
+    t->gl2_miss++;
     int64_t *there;
     bool mall = tm_cache_access(&t->mall, line, &there);
     double now = (double)start;
@@ -206,19 +206,30 @@ int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
 /* ---- vector ---- */
 
 struct request {
-    uint64_t line[64]; /* canonical, distinct */
+    uint64_t line[64];  /* canonical, distinct */
+    uint8_t halves[64]; /* bit per 64 bytes of a line */
     unsigned lines;
-    int64_t cycles; /* of the address unit */
-    int64_t groups; /* of lanes: the least cycles */
+    unsigned segments; /* of 64 bytes, which stores are sent in */
+    int64_t cycles;    /* of the address unit */
+    int64_t groups;    /* of lanes: the least cycles */
 };
 
-static void add_line(struct request *r, uint64_t line)
+/* 64 bytes at 64 * segment are part of it. */
+static void add_segment(struct request *r, uint64_t segment)
 {
-    for (unsigned i = r->lines; i-- > 0;)
-        if (r->line[i] == line)
-            return;
-    if (r->lines < 64)
-        r->line[r->lines++] = line;
+    unsigned i = r->lines;
+    uint8_t half = (uint8_t)(1u << segment % 2);
+    while (i > 0 && r->line[i - 1] != segment / 2)
+        i--;
+    if (i == 0 && r->lines == 64)
+        return;
+    if (i == 0) {
+        r->line[r->lines] = segment / 2;
+        r->halves[r->lines] = 0;
+        i = ++r->lines;
+    }
+    r->segments += !(r->halves[i - 1] & half);
+    r->halves[i - 1] |= half;
 }
 
 /* Coalesce one access: lanes go in groups of 128 bytes; each 64 bytes touched by a
@@ -255,7 +266,7 @@ static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t s
                 if (k < n || n == 64)
                     continue;
                 seen[n++] = segment;
-                add_line(r, segment / 2);
+                add_segment(r, segment);
             }
         }
         int64_t rate = (int64_t)t->p.vmem_lines_per_cycle;
@@ -316,18 +327,19 @@ static int64_t do_store(struct tm_engine *t, struct tm_wave *w, const struct req
     struct tm_cu *cu = w->simd->cu;
     int64_t at = tm_max(start, cu->store_free), sent = start, done;
     int64_t line = 2 * PARAM(t, store_cycles_per_line);
+    uint64_t misses = 0;
     for (unsigned l = 0; l < r->lines; l++) {
         bool miss;
         int64_t go = translate(t, cu->tlb, r->line[l] * LINE, at, &miss), *ready;
         if (!tm_cache_access(&t->gl2, r->line[l], &ready)) {
             *ready = go;
-            t->gl2_miss += 2; /* a write allocates */
-        } else {
-            t->gl2_hit += 2;
+            t->gl2_miss++; /* a write allocates */
+            misses++;
         }
         at = tm_max(at, go) + line; /* in order: the rest wait for a translation */
         sent += line;
     }
+    t->gl2_hit += r->segments - misses;
     cu->store_free = at;
     done = at - line;
     if (r->lines > 1)
@@ -361,6 +373,9 @@ int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
     if (!r.cycles)
         r.cycles = 1;
     t->level = TM_S_VM_L0;
+    if (cu->ta_wave && cu->ta_wave != w->age && i->returns)
+        cu->ta_free += PARAM(t, vmem_switch);
+    cu->ta_wave = i->returns ? w->age : 0;
     int64_t start = tm_max(accept, cu->ta_free);
     bool queued = start - accept > PARAM(t, vmem_hit);
     cu->ta_free = start + r.cycles;
