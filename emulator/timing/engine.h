@@ -163,7 +163,8 @@ struct tm_simd {
     double fetch_turn;           /* at a full instruction cache: the next delivery, */
     unsigned fetch_left, fetch_again; /* how many more, second ones to come */
     int64_t last_barrier;
-    bool barrier_second; /* the last one followed another in the next cycle */
+    bool barrier_second;  /* the last one followed another in the next cycle */
+    int64_t barrier_open; /* for the one after that */
 };
 
 /* The last operation on its way to the LDS of a CU. */

@@ -415,6 +415,7 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
             struct tm_simd *s = w->simd;
             s->barrier_second = !s->barrier_second && t->now == s->last_barrier + 1;
             s->last_barrier = t->now;
+            s->barrier_open = t->now + PARAM(t, barrier_port_cycles);
         }
         break;
     }

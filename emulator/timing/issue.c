@@ -175,14 +175,13 @@ bool tm_skipped(const struct tm_engine *t, const struct tm_wave *w,
 
 /* A port of the SIMD, one instruction a cycle. The one for arrivals at barriers closes
  * after an arrival, too late to keep out another in the next cycle. */
-static void wait_port(const struct tm_engine *t, const struct tm_wave *w,
-                      const struct tm_inst *i, struct bound *b)
+static void wait_port(const struct tm_wave *w, const struct tm_inst *i, struct bound *b)
 {
     const struct tm_simd *s = w->simd;
     if (i->cls != TM_IMM)
         at_least(b, s->port[i->cls] + 1, TM_S_PORT);
     else if (b->t > s->last_barrier + 1 || s->barrier_second)
-        at_least(b, s->last_barrier + PARAM(t, barrier_port_cycles), TM_S_PORT);
+        at_least(b, s->barrier_open, TM_S_PORT);
     else
         at_least(b, s->last_barrier + 1, TM_S_PORT);
 }
@@ -212,7 +211,7 @@ int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why,
     if (i->special == TM_WAIT_SALU)
         wait_counters(w, i, &b);
     if (!imm || i->special == TM_BARRIER)
-        wait_port(t, w, i, &b);
+        wait_port(w, i, &b);
     *why = b.why;
     *from = b.from;
     return b.t;

@@ -405,6 +405,17 @@ rd_status tm_dispatch(struct tm_engine *t, unsigned number)
 
 /* ---- end ---- */
 
+/* A wave's end goes the way of its WGP's arrivals at barriers: those still under way
+ * take a cycle longer. */
+static void delay_barriers(struct tm_engine *t, struct tm_wgp *g)
+{
+    for (unsigned k = 0; k < 4; k++) {
+        struct tm_simd *s = &g->cu[k / 2].simd[k % 2];
+        if (t->now < s->barrier_open)
+            s->barrier_open++;
+    }
+}
+
 /* The wave has left: the account of who was busy, the workgroup's end. */
 static void leave(struct tm_engine *t, struct tm_wave *w)
 {
@@ -415,6 +426,7 @@ static void leave(struct tm_engine *t, struct tm_wave *w)
     t->records[w->record].end = t->now;
     t->wave_cycles += (double)(t->now - w->start);
     se->last_end = tm_max(se->last_end, t->now);
+    delay_barriers(t, s->in);
     if (--s->live == 0)
         s->held += t->now - s->held_since;
     if (--s->cu->waves == 0)
