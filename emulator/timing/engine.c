@@ -307,6 +307,7 @@ void tm_destroy(struct tm_engine *t)
     free(t->records);
     tm_events_destroy(&t->events);
     free(t->pages);
+    free(t->pace.start);
     free(t->range_page);
     free(t);
 }

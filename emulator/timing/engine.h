@@ -257,12 +257,14 @@ struct tm_events {
     size_t cap_tmp;
 };
 
-/* Instructions issued up to multiples of step; when the chip was full. */
+/* Instructions issued up to multiples of step; when the chip was full; when workgroups
+ * started. */
 enum { TM_PACES = 256 };
 struct tm_pace {
     int64_t step, next, full_from, full_until;
     uint64_t groups, insts[TM_PACES];
     unsigned n;
+    int64_t *start; /* of a sample only */
 };
 
 struct tm_engine {

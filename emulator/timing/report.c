@@ -176,6 +176,22 @@ static void print_caches(const struct tm_engine *t, FILE *f)
     fputc('\n', f);
 }
 
+static void print_sample(const struct tm_engine *t, double cycles, FILE *f)
+{
+    double error = (double)tm_span_error(t);
+    fprintf(
+        f,
+        "sampled            %llu of %llu workgroups; the cycles are an estimate, +- "
+        "%.0f (%.1f %%)\n",
+        (unsigned long long)t->end_group, (unsigned long long)t->launch.n_groups, error,
+        cycles > 0 ? 100 * error / cycles : 0);
+    if (t->end_group < 5 * t->capacity && 5 * t->capacity < t->launch.n_groups)
+        fprintf(f,
+                "                   the chip holds %llu workgroups at once: from %llu "
+                "on a sample says much more\n",
+                (unsigned long long)t->capacity, (unsigned long long)t->capacity * 5);
+}
+
 void tm_print_summary(const struct tm_engine *t, FILE *f)
 {
     struct use u = measure(t);
@@ -208,13 +224,7 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
             (double)(t->read_bytes + t->write_bytes) * per_us / 1000);
     print_caches(t, f);
     if (t->end_group < t->launch.n_groups)
-        fprintf(f,
-                "sampled            %llu of %llu workgroups; the cycles are an "
-                "estimate, +- %llu (%.1f %%)\n",
-                (unsigned long long)t->end_group,
-                (unsigned long long)t->launch.n_groups,
-                (unsigned long long)tm_span_error(t),
-                cycles > 0 ? 100 * (double)tm_span_error(t) / cycles : 0);
+        print_sample(t, cycles, f);
 }
 
 static int by_offset(const void *a, const void *b)

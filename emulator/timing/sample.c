@@ -1,10 +1,14 @@
 /* sample.c: a part of a grid for the whole: how much is simulated, and what follows.
  *
- * The chip is filled, workgroups follow as others end, the last ones drain. While it is
- * full, instructions issue at some rate; the workgroups left out have as many each as
- * those simulated, and issue at that rate. Cut into parts, the rate also tells how far
- * it can be trusted. Must not know instructions. Invariant: what is simulated is the
- * beginning of the whole run, cycle by cycle.
+ * The chip is filled; workgroups follow as others end; the last ones drain. What is
+ * left out is given the pace of the workgroups that began after the filling, seen over
+ * whole turns of as many as fit at once, because workgroups of equal length come in
+ * bursts. How the pace varies from part to part tells how far to trust it, and whether
+ * it changes as the grid goes on. Whatever the starts say, a workgroup takes no less
+ * than its share of what it keeps busiest, and a full chip waits no longer than its
+ * mean stay. Must not know instructions. Invariant: what is simulated is the beginning
+ * of the whole run, cycle by cycle; of later workgroups that differ from all before
+ * them nobody can know.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,8 +17,28 @@
 #include "engine.h"
 
 #define PARTS 8u
-/* Two-sided 95 % of Student's distribution with PARTS - 1 degrees of freedom. */
-#define STUDENT 2.365
+/* From so many turns on each part is one of them, or several. */
+#define TURNS 4u
+/* How much longer than its mean so far a stay may become. */
+#define LONGER 1.2
+/* What statistics do not see: the last workgroups' share of a stay, and of the pace. */
+#define LAST_STAY 0.75
+#define ANY_PACE  0.02
+/* Of the way to the least possible pace, how far it may still go after two turns. */
+#define COLD 0.75
+/* A rate of instructions known no better than this is none. */
+#define EVEN 0.1
+
+/* Student's distribution, within 3 %: two-sided 95 % from three, and 99 % from two
+ * degrees of freedom on. */
+static double t95(double freedom)
+{
+    return 1.96 * (1 + 1.4 / (freedom - 0.5));
+}
+static double t99(double freedom)
+{
+    return 2.576 * (1 + 2.2 / (freedom - 0.8));
+}
 
 /* Workgroups that the enabled CUs hold at once. */
 static uint64_t capacity(const struct tm_engine *t)
@@ -45,6 +69,9 @@ rd_status tm_sample_begin(struct tm_engine *t)
     if (n >= all)
         return RD_OK;
     t->end_group = n;
+    t->pace.start = calloc((size_t)n, sizeof *t->pace.start);
+    if (!t->pace.start)
+        return RD_E_NOMEM;
     t->pace.step = 64;
     t->pace.next = t->pace.step;
     return RD_OK;
@@ -52,6 +79,8 @@ rd_status tm_sample_begin(struct tm_engine *t)
 
 void tm_sample_start(struct tm_engine *t)
 {
+    if (t->pace.start && t->pace.groups < t->end_group)
+        t->pace.start[t->pace.groups] = t->now;
     if (++t->pace.groups == t->capacity)
         t->pace.full_from = t->now;
 }
@@ -77,8 +106,9 @@ void tm_sample_tick(struct tm_engine *t)
     }
 }
 
-/* Instructions per cycle of the full chip, and the standard error of it. The first
- * eighth of that time is left out: caches are cold, waves go in step. */
+/* Instructions per cycle of the full chip, and half of its 95 % interval; false: it was
+ * full for too short a time. The first eighth of that is left out: caches are cold,
+ * waves go in step. */
 static bool full_rate(const struct tm_engine *t, double *rate, double *error)
 {
     const struct tm_pace *p = &t->pace;
@@ -86,7 +116,8 @@ static bool full_rate(const struct tm_engine *t, double *rate, double *error)
     int64_t first = from / p->step, last = p->full_until / p->step - 1;
     int64_t per = tm_max(0, last - first) / PARTS;
     double sum = 0, squares = 0;
-    if (per == 0 || last >= (int64_t)p->n)
+    if (per == 0 || last >= (int64_t)p->n ||
+        2 * (double)(p->full_until - p->full_from) < tm_sample_span(t))
         return false;
     first = last - per * (int64_t)PARTS;
     for (unsigned i = 0; i < PARTS; i++, first += per) {
@@ -97,7 +128,7 @@ static bool full_rate(const struct tm_engine *t, double *rate, double *error)
     }
     *rate = sum / PARTS;
     double variance = (squares - sum * sum / PARTS) / (PARTS - 1);
-    *error = sqrt((variance > 0 ? variance : 0) / PARTS);
+    *error = t95(PARTS - 1) * sqrt((variance > 0 ? variance : 0) / PARTS);
     return *rate > 0;
 }
 
@@ -110,24 +141,107 @@ double tm_sample_span(const struct tm_engine *t)
     return span;
 }
 
+/* Cycles from start to start. */
+struct pace {
+    double mean, error; /* of the workgroups left out, half of the interval */
+    bool changes;       /* they become longer or shorter */
+};
+
+/* What the starts after the filling say, in a number of whole turns. */
+static void steady(const struct tm_engine *t, uint64_t turns, double left,
+                   struct pace *pace)
+{
+    unsigned parts = turns >= TURNS && turns < PARTS ? (unsigned)turns : PARTS;
+    uint64_t per =
+        turns >= TURNS ? turns / parts * t->capacity : turns * t->capacity / parts;
+    double sum = 0, squares = 0, moment = 0, wide = 0;
+    const int64_t *start = &t->pace.start[t->pace.groups - 1 - per * parts];
+    for (unsigned i = 0; i < parts; i++, start += per) {
+        double x = (double)(start[per] - start[0]) / (double)per;
+        double at = i - (parts - 1) / 2.0;
+        sum += x;
+        squares += x * x;
+        moment += at * x;
+        wide += at * at;
+    }
+    double about = fmax(squares - sum * sum / parts, 0), slope = moment / wide;
+    double rest = fmax(about - slope * moment, 0) / (parts - 2);
+    pace->mean = sum / parts;
+    pace->error = t95(parts - 1) * sqrt(about / (parts - 1) / parts);
+    pace->changes = turns >= 2 && fabs(slope) > t99(parts - 2) * sqrt(rest / wide);
+    if (pace->changes) { /* the line goes on, or it does not */
+        double by = slope * (parts / 2.0 + left / (double)per / 2);
+        pace->mean = fmax(pace->mean + by, 0);
+        pace->error += fabs(by);
+    }
+}
+
+/* The least that a workgroup takes of the chip, and the time after which a full chip
+ * lets the next one in. */
+static void bounds(const struct tm_engine *t, double *least, double *stay)
+{
+    double simds = 0, cus = 0, ses = 0, valu = 0, lds = 0;
+    double groups = (double)t->end_group;
+    for (unsigned s = 0; s < t->n_ses; s++)
+        ses += t->se[s].used;
+    for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
+        const struct tm_wgp *g = &t->wgps[i];
+        cus += __builtin_popcount(g->enabled);
+        for (unsigned c = 0; c < 2; c++) {
+            lds += (double)g->cu[c].lds_cycles;
+            valu +=
+                (double)(g->cu[c].simd[0].valu_cycles + g->cu[c].simd[1].valu_cycles);
+        }
+    }
+    simds = 2 * cus;
+    *least = fmax(valu / simds, lds / cus) / groups;
+    for (unsigned c = 0; c < TM_CLASSES; c++)
+        *least = fmax(*least, (double)t->n_class[c] / simds / groups);
+    if (ses > 0)
+        *least = fmax(*least, t->p.group_launch_cycles / ses);
+    *stay = (t->wave_cycles / (double)(t->n_waves ? t->n_waves : 1) +
+             t->p.slot_reuse_cycles) /
+            (double)t->capacity;
+    *stay = fmax(*stay, *least);
+}
+
+/* One filling only: the next ones take no longer, and follow no faster than the busiest
+ * unit allows. Between the two lies the pace of instructions, or else of stays. */
+static struct pace one_filling(const struct tm_engine *t, double span, double least,
+                               double stay)
+{
+    double most = fmax(span / (double)t->end_group, stay), rate, error;
+    if (!full_rate(t, &rate, &error) || error > EVEN * rate)
+        return (struct pace){stay, fmax(most - stay, stay - least), false};
+    double mean = (double)t->n_insts / (double)t->end_group / rate;
+    mean = fmin(fmax(mean, least), most);
+    return (struct pace){mean, fmax(most - mean, COLD * (mean - least)), false};
+}
+
 void tm_sample_estimate(const struct tm_engine *t, double *span, double *error)
 {
-    double rate, deviation, left = (double)(t->launch.n_groups - t->end_group);
+    double left = (double)(t->launch.n_groups - t->end_group), least, stay;
+    uint64_t n = t->end_group;
     *span = tm_sample_span(t);
     *error = 0;
     if (t->end_group == 0 || left <= 0)
         return;
-    if (full_rate(t, &rate, &deviation)) {
-        double more = left * (double)t->n_insts / (double)t->end_group / rate;
-        /* The last ones may drain differently: by as much as it costs here. */
-        uint64_t at = t->pace.insts[t->pace.full_until / t->pace.step - 1];
-        double lost =
-            (double)(t->now - t->pace.full_until) - (double)(t->n_insts - at) / rate;
-        *span += more;
-        *error = more * deviation / rate * STUDENT + fmax(lost, 0);
-        return;
+    bounds(t, &least, &stay);
+    uint64_t turns = n > t->capacity ? (n - t->capacity) / t->capacity : 0;
+    struct pace pace = one_filling(t, *span, least, stay);
+    if (turns * t->capacity >= PARTS)
+        steady(t, turns, left, &pace);
+    if (turns && turns < TURNS && !pace.changes) {
+        double low = fmax(pace.mean - pace.error, least);
+        double high = fmin(pace.mean + pace.error, stay * LONGER);
+        if (low < high)
+            pace = (struct pace){fmin(fmax(pace.mean, low), high), (high - low) / 2,
+                                 false};
+        /* caches and translations may still be cold */
+        double cold = (pace.mean - least) * (turns < 2 ? 1 : COLD);
+        pace.error = fmax(pace.error, cold);
     }
-    /* Too short: as many more as it takes; how they overlap was not seen. */
-    *span *= (double)t->launch.n_groups / (double)t->end_group;
-    *error = *span / 2;
+    *span += left * pace.mean;
+    *error = left * (pace.error + ANY_PACE * pace.mean) +
+             LAST_STAY * stay * (double)t->capacity;
 }
