@@ -101,6 +101,7 @@ struct tm_wave {
     int64_t valu_last_exec, valu_exec; /* last result; that of the last issued */
     int64_t hist[4], hist_trans[3];    /* when a dependent may issue; newest first */
     const struct tm_inst *hist_from[4], *trans_from[3];
+    int64_t pairs_ready; /* the last pair's results */
     /* VALU results in SGPRs */
     unsigned sdst_n, cmpx_n;
     int64_t sdst_exec, sdst_issue, cmpx_exec, exec_visible;
@@ -124,6 +125,10 @@ struct tm_wave {
     struct tm_queue salu_queue;
     struct tm_sreg s[TM_SGPRS];
     struct tm_vreg v[256];
+    /* results of the last pairs (VOPD) as other instructions see them: operands.c */
+    uint8_t pair_vgpr[8];
+    int64_t pair_ready[8];
+    unsigned n_pairs;
 };
 
 struct tm_group {
@@ -138,6 +143,13 @@ struct tm_group {
     struct tm_group *next_free, *next_made;
 };
 
+/* How far a SIMD's VALU has read its operands, in half cycles. */
+struct tm_operands {
+    int64_t half, cost; /* end of the last instruction's reads; what they took */
+    int64_t again;      /* reads to be repeated after the next instruction's */
+    bool behind;        /* the last reads came behind such */
+};
+
 /* One SIMD: ports, and the execution slots of its VALU. */
 struct tm_simd {
     unsigned se, sa, wgp, index;
@@ -150,8 +162,8 @@ struct tm_simd {
     int64_t valu_free, trans_free;
     /* The VALU executes in order of issue, whosever waves the instructions are. */
     struct tm_queue valu_queue;
-    int64_t valu_half;   /* last result, in half cycles */
-    int64_t gather_half; /* last operand read, in half cycles */
+    int64_t valu_result;         /* the last */
+    struct tm_operands operands; /* operands.c */
     struct tm_queue sdst_queue;
     int64_t valu_stalls, valu_goes; /* no VALU issue from, until */
     uint8_t valu_last_pipe;
@@ -415,6 +427,20 @@ void tm_account_count(const struct tm_engine *t, uint64_t *count);
 /* ---- exec.c: what the issue at t->now does to the machine ---- */
 void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
               const struct emu_event *event);
+
+/* ---- operands.c ----
+ *
+ * tm_operands: the instruction that issues now reads its operands, through so many
+ * cycles; how many cycles later than that it has them. tm_operands_wait: one of them is
+ * a result that can be had for an execution at that time, not sooner. */
+int64_t tm_operands(const struct tm_engine *t, struct tm_simd *s,
+                    const struct tm_inst *i, int64_t cycles);
+void tm_operands_wait(const struct tm_engine *t, struct tm_simd *s, int64_t ready);
+/* When an execution can have all results that it needs; 0: they are long there. */
+int64_t tm_operands_ready(const struct tm_engine *t, const struct tm_wave *w,
+                          const struct tm_inst *i);
+/* Those of a pair can be had at that time. */
+void tm_operands_pair(struct tm_wave *w, const struct tm_inst *i, int64_t ready);
 
 /* ---- sample.c ---- */
 RD_CHECKED rd_status tm_sample_begin(struct tm_engine *t);

@@ -68,48 +68,18 @@ static int64_t latency(const struct tm_engine *t, struct tm_wave *w,
     return base + cycles - 1;
 }
 
-/* Operands from the fuller VGPR bank. A pair that repeats a source of the pair before
- * it, in the same place, has it already. */
-static int64_t bank_reads(const struct tm_simd *s, const struct tm_inst *i)
-{
-    const struct tm_inst *p = s->valu_last;
-    if (i->inst->isa.enc != ISA_ENC_VOPD || !p || p->inst->isa.enc != ISA_ENC_VOPD)
-        return i->bank_reads;
-    int64_t n[2] = {0};
-    for (unsigned r = 0; r < i->n_vsrc; r++)
-        if (r >= p->n_vsrc || p->vsrc[r].first != i->vsrc[r].first)
-            n[i->vsrc[r].first % 2]++;
-    return tm_max(n[0], n[1]);
-}
-
 /* Results for SGPRs go through a short queue of the SIMD: the VALU stops in front of
- * it, and its issue a little later. When a result that could come at a time does, in
- * half cycles. */
-static int64_t sdst_entry(const struct tm_engine *t, struct tm_simd *s, int64_t half)
+ * it, and its issue a little later. When a result that could come at a time does. */
+static int64_t sdst_entry(const struct tm_engine *t, struct tm_simd *s, int64_t at)
 {
-    int64_t at = (half + 1) / 2;
     queue_trim(&s->sdst_queue, at);
     int64_t room = queue_room(&s->sdst_queue, at, (unsigned)t->p.sdst_writes);
     queue_add(&s->sdst_queue, room + PARAM(t, sdst_write_cycles), 1);
     if (room == at)
-        return half;
+        return at;
     s->valu_stalls = at - PARAM(t, valu_latency) + PARAM(t, sdst_stall_cycles);
     s->valu_goes = s->valu_stalls + room - at;
-    return 2 * room;
-}
-
-/* Operands are read in the order of issue, ahead of execution where that waits for
- * something else. The cycles by which full banks delay the instruction. */
-static int64_t gather(const struct tm_engine *t, struct tm_simd *s,
-                      const struct tm_inst *i, int64_t cycles)
-{
-    int64_t reads = (int64_t)t->p.vgpr_bank_reads, most = bank_reads(s, i);
-    int64_t half = 2 * cycles;
-    s->valu_last = i;
-    if (most > reads && i->pipe < TM_PIPE_WMMA) /* WMMA reads over many cycles */
-        half += 2 * (most - reads) / reads;
-    s->gather_half = tm_max(2 * t->now, s->gather_half) + half;
-    return (s->gather_half + 1) / 2 - t->now - cycles;
+    return room;
 }
 
 /* The result's time: after the operands', in order within the SIMD, banks permitting.
@@ -118,28 +88,25 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
                            const struct tm_inst *i)
 {
     struct tm_simd *s = w->simd;
-    int64_t cycles = pipe_cycles(t, i);
-    int64_t late = gather(t, s, i, cycles), when = t->now + latency(t, w, i, cycles);
+    int64_t cycles = pipe_cycles(t, i), ready = tm_operands_ready(t, w, i);
+    int64_t late = tm_operands(t, s, i, cycles), at = t->now + latency(t, w, i, cycles);
     if (late > 0)
-        when = tm_max(when, t->now + PARAM(t, valu_latency) + cycles - 1 + late);
-    /* f64 arithmetic takes longer from its operands to its result. */
-    int64_t longer = i->pipe == TM_PIPE_DOUBLE
-                         ? tm_max(0, PARAM(t, double_dep) - PARAM(t, valu_dep64))
-                         : 0;
-    for (unsigned r = 0; r < i->n_vsrc; r++)
-        for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            when =
-                tm_max(when, longer + tm_stamped(w, w->v[i->vsrc[r].first + k].ready));
-    int64_t at = tm_max(2 * when, s->valu_half + 2 * cycles);
+        at = tm_max(at, t->now + PARAM(t, valu_latency) + cycles - 1 + late);
+    if (ready && i->pipe == TM_PIPE_PLAIN)
+        tm_operands_wait(t, s, ready);
+    if (ready && i->pipe == TM_PIPE_DOUBLE) /* takes longer from its operands */
+        ready += tm_max(0, PARAM(t, double_dep) - PARAM(t, valu_dep64));
+    at = tm_max(at, tm_max(ready, s->valu_result + cycles));
     if (i->pipe != TM_PIPE_TRANS && s->valu_last_pipe == TM_PIPE_TRANS)
-        at = tm_max(at, s->valu_half + 2 * PARAM(t, trans_order));
+        at = tm_max(at, s->valu_result + PARAM(t, trans_order));
     if (i->pipe != TM_PIPE_DOUBLE && s->valu_last_pipe == TM_PIPE_DOUBLE)
-        at = tm_max(at, s->valu_half + 2 * PARAM(t, valu_dep));
+        at = tm_max(at, s->valu_result + PARAM(t, valu_dep));
     if (i->writes_sdst)
         at = sdst_entry(t, s, at);
-    s->valu_half = at;
+    s->valu_result = at;
     s->valu_last_pipe = i->pipe;
-    return i->pipe == TM_PIPE_TRANS ? at / 2 : (at + 1) / 2;
+    s->valu_last = i;
+    return at;
 }
 
 static void valu_sgprs(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
@@ -184,6 +151,8 @@ static void issue_valu(struct tm_engine *t, struct tm_wave *w, const struct tm_i
     for (unsigned r = 0; r < i->n_vdst; r++)
         for (unsigned k = 0; k < i->vdst[r].n; k++)
             w->v[i->vdst[r].first + k].ready = tm_stamp(w, exec + dep);
+    if (i->inst->isa.enc == ISA_ENC_VOPD)
+        tm_operands_pair(w, i, exec + dep);
     w->valu_last_exec = tm_max(w->valu_last_exec, exec);
     w->valu_exec = exec;
     queue_trim(&s->valu_queue, t->now);
