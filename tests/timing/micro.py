@@ -105,7 +105,34 @@ def stream(i, again):
             "\ts_add_u32 s4, s4, %d\n\ts_addc_u32 s5, s5, 0" % STEP + ("\n\ts_waitcnt vmcnt(0)" if i % 8 == 7 else ""))
 
 
+def window(size):
+    """Loads of 16 bytes a lane that walk round and round a window of the buffer; every
+    workgroup begins elsewhere in it."""
+    return (lambda i: "s_add_u32 s22, s22, 0x2000\n\ts_and_b32 s22, s22, 0x%x\n\ts_add_u32 s24, s4, s22\n"
+            "\ts_addc_u32 s25, s5, 0\n\tglobal_load_b128 v[%d:%d], v1, s[24:25]" %
+            (size - 1, 8 + i % 16 * 4, 11 + i % 16 * 4) + ("\n\ts_waitcnt vmcnt(8)" if i % 8 == 7 else ""))
+
+
+def curve(name, size, want, source, n=16, trips=(4, 8), tolerance=5.0):
+    """The whole chip reads a window of so many bytes: bytes a cycle."""
+    return Bench("read, %s, bytes/clk" % name, want, source, window(size), setup="v_lshlrev_b32 v1, 4, v0\n\t"
+                 "s_mul_i32 s22, s2, 0x%x\n\ts_and_b32 s22, s22, 0x%x\n" % (size // 96 & ~8191 or 8192, size - 1),
+                 n=n, trips=trips, grid=96, block=512, mask=ALL, buffer=max(size, 65536), unit="B/clk",
+                 convert=lambda x: 96 * 512 * 16 / x, tolerance=tolerance)
+
+
+def waves(k):
+    """A chain of VALU instructions in k waves of each SIMD."""
+    return Bench("VALU, chain, %d waves of a SIMD" % k, max(1, 5 / k), TRACE + ": one wave's step is 5",
+                 delayed("v_add_f32 v1, v1, v50", "VALU_DEP_1"), block=64 * k, vgprs=64,
+                 convert=lambda x: x / k, tolerance=4)
+
+
 GLOBAL = wait("global_load_b32 v1, v1, s[4:5]", "vmcnt")
+# What a compiler makes of i = a[i]: the published chases have it.
+INDEXED = wait("v_mov_b32 v3, 0\n\ts_delay_alu instid0(VALU_DEP_1)\n\tv_lshlrev_b64 v[2:3], 0, v[2:3]\n"
+               "\ts_delay_alu instid0(VALU_DEP_1)\n\tv_add_co_u32 v2, vcc_lo, s4, v2\n"
+               "\tv_add_co_ci_u32 v3, vcc_lo, s5, v3, vcc_lo\n\tglobal_load_b32 v2, v[2:3], off", "vmcnt")
 LANE0 = "v_mov_b32 v1, 0\n"
 TRACE, PUBLISHED = "traces of the chip", "published"
 BENCHES = [
@@ -137,6 +164,10 @@ BENCHES = [
     Bench("64-bit addition and a move, 8 waves", 14 / 12, TRACE + ": 8 carries in 14 cycles",
           lambda i: ("v_add_co_u32 v8, vcc_lo, s4, v33", "v_add_co_ci_u32 v9, vcc_lo, s5, v36, vcc_lo",
                      "v_mov_b32 v11, v40")[i % 3], n=36, block=512, convert=lambda x: x / 8, tolerance=6),
+    Bench("pair (VOPD), chain", 5, TRACE, lambda i:
+          "v_dual_mul_f32 v8, v8, v42 :: v_dual_mul_f32 v9, v9, v43"),
+    Bench("packed f16, chain", 5, TRACE, lambda i: "v_pk_fma_f16 v8, v8, v42, v43"),
+    waves(2), waves(4), waves(5), waves(10), waves(15),
     Bench("VALU, wave64", 2, "manual: two passes", vadd, wave=64, block=64),
     Bench("WMMA f16", 32, PUBLISHED + " peak; " + TRACE + ": 34",
           lambda i: "v_wmma_f32_16x16x16_f16 v[%d:%d], v[64:71], v[72:79], v[%d:%d]" %
@@ -146,10 +177,20 @@ BENCHES = [
           (8 + i % 4 * 8, 15 + i % 4 * 8, 8 + i % 4 * 8, 15 + i % 4 * 8), tolerance=13),
     Bench("SALU, independent", 1, TRACE, lambda i: "s_mov_b32 s%d, 1" % (8 + i % 8)),
     Bench("SALU, chain", 2, TRACE, lambda i: "s_add_u32 s8, s8, 3", tolerance=5),
+    Bench("s_mul, chain", 3, TRACE, lambda i: "s_mul_i32 s8, s8, s8"),
     Bench("s_nop", 1, TRACE, lambda i: "s_nop 0"),
     Bench("taken branch", 27, TRACE, lambda i: "s_branch .Lb%d\n\ts_nop 0\n.Lb%d:" % (i, i)),
     Bench("barrier, 3 waves", 14, TRACE + ": 12 to 14 after the last", lambda i: "s_barrier",
           block=96, tolerance=8),
+] + [
+    Bench("barrier, %d waves" % n, 2 * n + 7, TRACE + ": pairs of a SIMD arrive 8 apart, 12 after the last",
+          lambda i: "s_barrier", block=32 * n, vgprs=48, tolerance=8)
+    for n in (8, 16, 32)
+] + [
+    Bench("ds_bpermute, chain", 36, TRACE + ": 35 to the wait's end", wait("ds_bpermute_b32 v1, v1, v1", "lgkmcnt"),
+          setup=LANE0),
+    Bench("LDS float addition, chain", 64, TRACE, wait("ds_add_rtn_f32 v2, v1, v2", "lgkmcnt"), setup=LANE0, lds=4096,
+          tolerance=4),
     Bench("LDS load, chase", 32, TRACE + ": 31 to the wait's end", wait("ds_load_b32 v1, v1", "lgkmcnt"),
           setup=LANE0, lds=4096),
 ] + [
@@ -173,6 +214,12 @@ BENCHES = [
           chain=(131072, 128), trips=(96, 160), tolerance=5),
     Bench("GL2 hit, chase", 216, PUBLISHED + " for an APU: 80 ns", GLOBAL, setup=LANE0,
           chain=(2 << 20, 128), trips=(600, 800), tolerance=5),
+    Bench("Infinity Cache, chase", 150.3, PUBLISHED + ", fabric awake", INDEXED, setup="v_mov_b32 v2, 0\n",
+          chain=(8 << 20, 128), trips=(2060, 2120), unit="ns", tolerance=5),
+    Bench("VRAM, chase", 234.55, PUBLISHED + ", 1 GiB", INDEXED, setup="v_mov_b32 v2, 0\n",
+          chain=(256 << 20, 128, 8192), trips=(30, 70), unit="ns", tolerance=5),
+    Bench("L0 hit, 8 waves of a SIMD", 71 / 8, TRACE + ": 70 to the wait's end", GLOBAL, setup=LANE0, block=512,
+          chain=(16384, 128), trips=(8, 40), convert=lambda x: x / 8, tolerance=13),
     Bench("L0 bandwidth, bytes/clk of a CU", 128, PUBLISHED, lambda i: "global_load_b128 v[%d:%d], v1, s[4:5]" %
           (8 + i % 8 * 4, 11 + i % 8 * 4) + ("\n\ts_waitcnt vmcnt(0)" if i % 16 == 15 else ""),
           setup="v_lshlrev_b32 v1, 4, v0\n", block=512, buffer=8192, unit="B/clk",
@@ -180,6 +227,14 @@ BENCHES = [
     Bench("32 loads in a clause, then a wait", 105 / 32, TRACE + ": 3 + 31 + 70 + 1", lambda i:
           ("s_clause 0x1f\n\t" if i % 32 == 0 else "") + "global_load_b32 v%d, v1, s[4:5]" % (8 + i % 32) +
           ("\n\ts_waitcnt vmcnt(0)" if i % 32 == 31 else ""), setup="v_lshlrev_b32 v1, 2, v0\n", tolerance=5),
+    Bench("32 loads one by one, then a wait", 105 / 32, TRACE + ": 31 + 70 + 3 + 1", lambda i: "global_load_b32 v%d, v1, s[4:5]" %
+          (8 + i % 32) + ("\n\ts_waitcnt vmcnt(0)" if i % 32 == 31 else ""), setup="v_lshlrev_b32 v1, 2, v0\n", tolerance=5),
+    curve("16 KiB (L0)", 16 << 10, 96 * 128, PUBLISHED + ": 128 a CU, less a cycle when another wave loads", trips=(2, 5),
+          tolerance=18),
+    curve("128 KiB (GL1)", 128 << 10, None, "no figure published; the model has no limit of its own", trips=(2, 5)),
+    curve("4 MiB (GL2)", 4 << 20, 3072, PUBLISHED + ", with one line of 16 from the GL1", trips=(3, 6), tolerance=8),
+    curve("32 MiB (Infinity Cache)", 32 << 20, 3500 / MHZ * 1000, PUBLISHED + ": 3500 GB/s", trips=(6, 9)),
+    curve("256 MiB (VRAM)", 256 << 20, 960 / MHZ * 1000, PUBLISHED + ": 960 GB/s, nominal", trips=(2, 4)),
     Bench("VRAM bandwidth, bytes/ns", 960, PUBLISHED + ", nominal", lambda i: stream(i, ""), setup=STREAM,
           n=8, trips=(2, 6), grid=96, block=256, mask=ALL, buffer=60 << 20, unit="B/ns",
           convert=lambda x: STEP / x * MHZ / 1000, tolerance=5),
@@ -205,17 +260,23 @@ def assemble(rdna3, folder, bench, n):
     return path[:-2]
 
 
-def chain(folder, size, stride):
-    """A buffer whose words at multiples of the stride form one closed walk of offsets."""
-    lines = list(range(1, size // stride))
-    random.Random(1).shuffle(lines)
-    lines = [0] + lines
-    data = bytearray(size)
-    for a, b in zip(lines, lines[1:] + [0]):
-        struct.pack_into("<I", data, a * stride, b * stride)
-    path = os.path.join(folder, "chain-%d" % size)
-    with open(path, "wb") as f:
-        f.write(data)
+def chain(folder, size, stride, steps=0):
+    """A buffer whose words at multiples of the stride form one closed walk of offsets, over
+    all of them or so many; the file is sparse."""
+    path = os.path.join(folder, "chain-%d-%d" % (size, steps))
+    if not os.path.exists(path):
+        lines = random.Random(1).sample(range(1, size // stride), (steps or size // stride) - 1)
+        lines = [0] + lines
+        with open(path, "wb") as f:
+            f.truncate(size)
+            if not steps:
+                data = bytearray(size)
+                for a, b in zip(lines, lines[1:] + [0]):
+                    struct.pack_into("<I", data, a * stride, b * stride)
+                f.write(data)
+            for a, b in zip(lines, lines[1:] + [0]) if steps else ():
+                f.seek(a * stride)
+                f.write(struct.pack("<I", b * stride))
     return "file:" + path
 
 
@@ -276,6 +337,9 @@ def main():
             if names and not any(n in bench.name for n in names):
                 continue
             value = measure(rdna3, folder, bench)
+            if bench.want is None:
+                print("%-34s %9.2f %9s %8s  %-7s %s" % (bench.name, value, "-", "-", bench.unit, bench.source))
+                continue
             error = 100 * (value - bench.want) / bench.want
             wrong = abs(error) > bench.tolerance
             failed |= wrong
