@@ -91,6 +91,9 @@ struct tm_wave {
     uint8_t earliest_why, priority;
     /* s_delay_alu: what holds the next instruction and one after it */
     uint8_t delay_id[2], delay_skip;
+    uint8_t clause_left, clause_size; /* s_clause */
+    bool clause_more;                 /* this instruction is not its first */
+    int64_t due;                      /* its next turn */
     bool delay_on[2];
     /* fetch */
     uint64_t line_ready_for; /* line + 1 that line_ready is about */
@@ -174,6 +177,7 @@ struct tm_simd {
     struct tm_queue fetch_queue; /* waves that start, until their first bytes come */
     double fetch_turn;           /* at a full instruction cache: the next delivery, */
     unsigned fetch_left, fetch_again; /* how many more, second ones to come */
+    struct tm_wave *clause[TM_CLASSES]; /* the wave in a clause, which goes on */
     int64_t last_barrier;
     bool barrier_second;  /* the last one followed another in the next cycle */
     int64_t barrier_open; /* for the one after that */
@@ -189,11 +193,34 @@ struct tm_lds_op {
     bool before_waited, overtaken, at_once; /* the LDS takes it when accepted */
 };
 
+/* Vector memory instructions on their way to the address unit of a CU (send.c), those of
+ * a SIMD oldest first. */
+enum { TM_SENDS = 64 };
+struct tm_send {
+    unsigned n, last; /* last: SIMD that sent */
+    int64_t free, burst;
+    struct tm_sent { /* the last of each SIMD: sent, its entry free */
+        int64_t end, free;
+        unsigned cycles;
+        bool paired;
+    } sent[2];
+    struct tm_send_op {
+        struct tm_wave *wave;
+        struct tm_simd *in;
+        const struct tm_inst *inst;
+        uint64_t age;
+        int64_t ready, accept, free;
+        unsigned cycles, simd;
+        bool more; /* of a clause whose first has gone */
+    } op[TM_SENDS];
+};
+
 struct tm_cu {
     struct tm_simd simd[2];
     uint32_t lds_used, groups;
     int64_t next_group;
-    int64_t send_free[2]; /* VGPR reads of LDS and vector memory */
+    struct tm_send send; /* VGPRs to vector memory */
+    int64_t lds_send_free; /* to the LDS */
     struct tm_lds_op lds_last;
     int64_t lds_free, ta_free, store_free, return_free;
     uint64_t ta_wave; /* age of the wave whose addresses came last, or 0 */
@@ -464,6 +491,10 @@ int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
 int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                 const struct emu_event *event, int64_t accept);
 int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival);
+
+/* ---- send.c ---- */
+int64_t tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                unsigned cycles);
 
 /* ---- lds.c ---- */
 /* When the LDS of a wave takes another instruction. */

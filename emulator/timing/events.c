@@ -78,6 +78,8 @@ rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wav
     struct tm_events *q = &t->events;
     struct tm_event e = {when, age, w};
     q->n++;
+    if (w)
+        w->due = when;
     if (when - t->now >= TM_WHEEL)
         return push_far(q, e);
     unsigned slot = (unsigned)when % TM_WHEEL;

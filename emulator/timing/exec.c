@@ -268,7 +268,7 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
     struct tm_cu *cu = w->simd->cu;
     struct tm_lds_op *last = &cu->lds_last;
     int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
-    int64_t ready = t->now + PARAM(t, lds_start), *path = &cu->send_free[1];
+    int64_t ready = t->now + PARAM(t, lds_start), *path = &cu->lds_send_free;
     int64_t accept = tm_lds_room(t, w, tm_max(ready, *path)), free_at = cu->lds_free;
     bool first = cycles > passes && !t->wgp_mode && overtakes(w, last, ready);
     if (first) {
@@ -304,14 +304,10 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
                                 const struct tm_inst *i, const struct emu_event *event,
                                 unsigned passes)
 {
-    int64_t *path = &w->simd->cu->send_free[0];
-    int64_t cycles = i->send_regs ? i->send_regs * passes : 1;
-    int64_t accept = tm_max(t->now + PARAM(t, lds_start), *path);
-    *path = accept + cycles;
+    int64_t accept = tm_send(t, w, i, i->send_regs ? i->send_regs * passes : 1);
     reads_operands(w, i, accept);
     int64_t done = tm_vmem(t, w, i, event, accept);
     w->vmem_accept = accept;
-    queue_add(&w->simd->vmem_queue, accept + PARAM(t, vmem_queue_return), 1);
     if (i->returns)
         fifo_add(&w->counter[TM_VM], done, t->level, i);
     else
@@ -327,6 +323,20 @@ static void step_delays(struct tm_wave *w)
         w->delay_on[1] = false;
     else
         w->delay_skip--;
+}
+
+static void step_clause(struct tm_wave *w, const struct tm_inst *i)
+{
+    w->clause_more = w->clause_left && w->clause_left < w->clause_size;
+    if (i->special == TM_CLAUSE)
+        w->clause_left = w->clause_size = i->clause;
+    else if (w->clause_left)
+        w->clause_left--;
+    for (unsigned c = 0; c < TM_CLASSES; c++)
+        if (w->simd->clause[c] == w)
+            w->simd->clause[c] = NULL;
+    if (w->clause_left && i->special != TM_CLAUSE && i->cls != TM_IMM)
+        w->simd->clause[i->cls] = w;
 }
 
 static void count(struct tm_engine *t, const struct tm_inst *i, bool skipped)
@@ -352,6 +362,7 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
     w->earliest = 0;
     w->earliest_why = TM_S_NONE;
     step_delays(w);
+    step_clause(w, i);
     switch (i->cls) {
     case TM_VALU:
         if (!skipped)

@@ -178,6 +178,9 @@ bool tm_skipped(const struct tm_engine *t, const struct tm_wave *w,
 static void wait_port(const struct tm_wave *w, const struct tm_inst *i, struct bound *b)
 {
     const struct tm_simd *s = w->simd;
+    const struct tm_wave *first = s->clause[i->cls];
+    if (first && first != w) /* in a clause: look again when its next is out */
+        at_least(b, tm_max(first->due, t->now) + 1, TM_S_PORT);
     if (i->cls != TM_IMM)
         at_least(b, s->port[i->cls] + 1, TM_S_PORT);
     else if (b->t > s->last_barrier + 1 || s->barrier_second)

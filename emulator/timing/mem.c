@@ -92,7 +92,8 @@ static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
     if (*l2 == 0) {
         double ns =
             t->p.walk_ns + (t->config.warm_kernarg ? 0 : t->p.walk_directory_ns);
-        *l2 = now + tm_lat(t, t->p.walk_cycles, ns);
+        static int64_t walked; if(!walked || now<walked-100000) walked = now + tm_lat(t, t->p.walk_cycles, ns);
+        *l2 = tm_max(now, walked);
     }
     return tm_max(now, *l2);
 }
@@ -290,6 +291,7 @@ static int64_t load_line(struct tm_engine *t, struct tm_wave *w, uint64_t line,
     bool miss;
     int64_t go = translate(t, s->cu->tlb, line * LINE, now, &miss);
     extra = go - now + (miss ? PARAM(t, utcl1_miss_cycles) : 0);
+    s->cu->ta_free = tm_max(s->cu->ta_free, now + extra); /* in order: the rest wait */
     deeper(t, TM_S_VM_GL1);
     if (tm_cache_access(&t->se[s->se].gl1[s->sa], line, &l1)) {
         extra = tm_max(extra + PARAM(t, vmem_gl1) - PARAM(t, vmem_hit), *l1 - now);

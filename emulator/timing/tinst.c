@@ -193,6 +193,9 @@ static void describe_sopp(const struct emu_inst *inst, struct tm_inst *out)
         if (inst->isa.op == ISA_S_DELAY_ALU) {
             out->special = TM_DELAY;
             out->delay = (uint16_t)imm;
+        } else if (inst->isa.op == ISA_S_CLAUSE) {
+            out->special = TM_CLAUSE;
+            out->clause = (uint8_t)((imm & 63u) + 1);
         } else if (inst->isa.op == ISA_S_SETPRIO) {
             out->special = TM_PRIORITY;
             out->priority = (uint8_t)(imm & 3u);

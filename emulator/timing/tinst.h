@@ -16,6 +16,7 @@ enum tm_special {
     TM_BARRIER,
     TM_SLEEP,
     TM_DELAY,
+    TM_CLAUSE,
     TM_END,
     TM_SETREG,
     TM_SETREG_IMM,
@@ -65,6 +66,7 @@ struct tm_inst {
     uint8_t wait[4];             /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
     uint16_t sleep_units;
     uint16_t delay;   /* immediate of s_delay_alu */
+    uint8_t clause;   /* instructions of a clause that begins */
     uint8_t priority; /* of s_setprio */
     uint16_t flops;   /* of a lane; of WMMA, a wave's over 32 */
     /* Account of the run. */

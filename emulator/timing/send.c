@@ -1,0 +1,132 @@
+/* send.c: the path on which a CU's SIMDs send addresses and data to vector memory.
+ *
+ * One SIMD has the path until it has sent for some cycles and its clause is through;
+ * then the other one's turn comes, if it waits. What was issued and not accepted may be
+ * put off by what is issued later, so all of that is arranged again at every issue.
+ * Must not know what happens to the data. Invariant: what has been accepted stays, and
+ * nothing is ever accepted sooner than was said before.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "queue.h"
+
+struct path {
+    int64_t free, burst; /* cycles that the last SIMD has had it */
+    unsigned last;
+};
+
+/* The next instruction of a SIMD from here on, or n. */
+static unsigned next_of(const struct tm_send *s, unsigned simd, unsigned from)
+{
+    while (from < s->n && s->op[from].simd != simd)
+        from++;
+    return from;
+}
+
+/* Whose turn it is of two that wait, or wait next. */
+static unsigned choose(const struct tm_engine *t, const struct path *p,
+                       const struct tm_send_op *mine, const struct tm_send_op *other)
+{
+    int64_t here = tm_max(p->free, mine->ready), there = tm_max(p->free, other->ready);
+    if (here != there)
+        return here < there ? p->last : !p->last;
+    return p->burst < PARAM(t, send_turn_cycles) || mine->more ? p->last : !p->last;
+}
+
+/* It is accepted later than was said: who waits for that hears of it. */
+static void put_off(struct tm_send_op *o, int64_t accept)
+{
+    struct tm_wave *w = o->wave;
+    int64_t old = o->accept;
+    o->accept = accept;
+    if (w->age != o->age || w->left)
+        return;
+    if (w->vmem_accept == old)
+        w->vmem_accept = accept;
+    for (unsigned r = 0; r < o->inst->n_vsrc; r++)
+        for (unsigned k = 0; k < o->inst->vsrc[r].n; k++) {
+            struct tm_vreg *v = &w->v[o->inst->vsrc[r].first + k];
+            if (v->read == tm_stamp(w, old))
+                v->read = tm_stamp(w, accept);
+        }
+}
+
+/* When the entry of the SIMD's queue is free again: some cycles after all is sent; two
+ * short ones that follow each other leave together. */
+static int64_t free_after(const struct tm_engine *t, struct tm_sent *before,
+                          int64_t accept, unsigned cycles)
+{
+    int64_t back = PARAM(t, vmem_queue_return);
+    bool both = !before->paired && accept == before->end &&
+                before->cycles + cycles <= (unsigned)t->p.send_pair_cycles;
+    int64_t when = both ? before->free : accept + cycles + back;
+    *before = (struct tm_sent){accept + cycles, when, cycles, both};
+    return when;
+}
+
+/* Arrange what waits; what is accepted before a time is done with. */
+static void arrange(struct tm_engine *t, struct tm_send *s, int64_t settled)
+{
+    struct path p = {s->free, s->burst, s->last};
+    struct tm_sent before[2] = {s->sent[0], s->sent[1]};
+    unsigned at[2] = {next_of(s, 0, 0), next_of(s, 1, 0)}, kept = 0, n[2] = {0};
+    bool gone[TM_SENDS] = {false};
+    int64_t when[TM_SENDS];
+    while (at[0] < s->n || at[1] < s->n) {
+        unsigned turn = at[0] == s->n ? 1 : at[1] == s->n ? 0 : p.last;
+        if (at[0] < s->n && at[1] < s->n)
+            turn = choose(t, &p, &s->op[at[p.last]], &s->op[at[!p.last]]);
+        struct tm_send_op *o = &s->op[at[turn]];
+        int64_t accept = tm_max(tm_max(p.free, o->ready), o->accept);
+        if (accept > p.free) /* its turn began with the issue */
+            p.burst = PARAM(t, lds_start);
+        else if (turn != p.last)
+            p.burst = 0;
+        p.burst += o->cycles;
+        p.free = accept + o->cycles;
+        p.last = turn;
+        when[at[turn]] = accept;
+        o->free = free_after(t, &before[turn], accept, o->cycles);
+        if (accept < settled) {
+            gone[at[turn]] = true;
+            s->free = p.free, s->burst = p.burst, s->last = p.last;
+            s->sent[turn] = before[turn];
+        }
+        at[turn] = next_of(s, turn, at[turn] + 1);
+    }
+    for (unsigned k = s->n; k-- > 0;) { /* from the last: none lands on another's time */
+        struct tm_send_op *o = &s->op[k];
+        struct tm_queue *q = &o->in->vmem_queue;
+        if (n[o->simd] < q->n) {
+            unsigned entry = (q->first + q->n - ++n[o->simd]) % 64;
+            q->free_at[entry] = o->free;
+        }
+        if (o->accept < when[k])
+            put_off(o, when[k]);
+    }
+    for (unsigned k = 0; k < s->n; k++)
+        if (!gone[k])
+            s->op[kept++] = s->op[k];
+    s->n = kept;
+}
+
+/* When the operands of an instruction issued now are accepted, as things stand. */
+int64_t tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                unsigned cycles)
+{
+    struct tm_send *s = &w->simd->cu->send;
+    int64_t ready = t->now + PARAM(t, lds_start);
+    if (s->n == TM_SENDS) /* more than the queues hold: keep to what was said */
+        arrange(t, s, INT64_MAX);
+    s->op[s->n++] = (struct tm_send_op){.wave = w,
+                                        .in = w->simd,
+                                        .inst = i,
+                                        .age = w->age,
+                                        .ready = ready,
+                                        .cycles = cycles,
+                                        .simd = w->simd == &w->simd->cu->simd[1],
+                                        .more = w->clause_more};
+    queue_add(&w->simd->vmem_queue, ready, 1);
+    arrange(t, s, ready);
+    return s->n ? s->op[s->n - 1].accept : ready;
+}
