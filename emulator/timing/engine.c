@@ -118,14 +118,25 @@ static int64_t arrive(struct tm_engine *t, struct tm_wgp *wgp)
     return at;
 }
 
+/* When the last store is done, as far as is known; 0: there is none. */
+static int64_t stores_end(struct tm_engine *t, struct tm_wave *w)
+{
+    const struct tm_fifo *stores = &w->counter[TM_VS];
+    int64_t end = 0;
+    tm_send_settle(t, w->simd->cu, t->now + PARAM(t, lds_start));
+    for (unsigned k = 0; k < stores->n; k++) {
+        const struct tm_counted *c = &stores->op[(stores->first + k) % TM_FIFO];
+        end = tm_max(end, c->open ? tm_max(c->done, t->now) + 1 : c->done + 1);
+    }
+    return end;
+}
+
 static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
 {
     int64_t end =
         t->now + PARAM(t, end_cycles) + (w->slept ? PARAM(t, end_slept_cycles) : 0);
     tm_account_wait(w, TM_S_END, NULL, end);
-    const struct tm_fifo *stores = &w->counter[TM_VS];
-    for (unsigned k = 0; k < stores->n; k++)
-        end = tm_max(end, stores->op[(stores->first + k) % TM_FIFO].done + 1);
+    end = tm_max(end, stores_end(t, w));
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
     w->last = i;
     w->ended = true;
@@ -222,8 +233,13 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
         w->earliest_why = TM_S_SLEEP;
         return tm_push(t, w->earliest, tm_turn(w), w);
     }
-    if (w->ended)
-        return tm_wave_end(t, w);
+    if (w->ended) {
+        int64_t end = w->left ? 0 : stores_end(t, w);
+        if (end <= t->now)
+            return tm_wave_end(t, w);
+        tm_account_wait(w, TM_S_VSCNT, NULL, end);
+        return tm_push(t, end, tm_turn(w), w);
+    }
     if (!w->began && !w->next) {
         tm_fetch_begin(t, w, emu_wave_next(w->wave)->pc - t->launch.code_base);
     }

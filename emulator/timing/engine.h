@@ -34,6 +34,7 @@ struct tm_fifo {
         int64_t done;
         const struct tm_inst *from;
         uint8_t kind; /* enum tm_stall to blame */
+        bool open;    /* not known yet: no sooner than .done */
     } op[TM_FIFO];
 };
 
@@ -176,7 +177,7 @@ struct tm_simd {
     struct tm_queue lds_queue, vmem_queue;
     struct tm_queue fetch_queue; /* waves that start, until their first bytes come */
     double fetch_turn;           /* at a full instruction cache: the next delivery, */
-    unsigned fetch_left, fetch_again; /* how many more, second ones to come */
+    unsigned fetch_left, fetch_again;   /* how many more, second ones to come */
     struct tm_wave *clause[TM_CLASSES]; /* the wave in a clause, which goes on */
     int64_t last_barrier;
     bool barrier_second;  /* the last one followed another in the next cycle */
@@ -193,9 +194,19 @@ struct tm_lds_op {
     bool before_waited, overtaken, at_once; /* the LDS takes it when accepted */
 };
 
-/* Vector memory instructions on their way to the address unit of a CU (send.c), those of
- * a SIMD oldest first. */
-enum { TM_SENDS = 64 };
+/* What a vector memory instruction asks for. */
+struct tm_request {
+    uint64_t line[64];  /* canonical, distinct */
+    uint8_t halves[64]; /* bit per 64 bytes of a line */
+    unsigned lines;
+    unsigned segments; /* of 64 bytes, which stores are sent in */
+    int64_t cycles;    /* of the address unit */
+    int64_t groups;    /* of lanes: the least cycles */
+};
+
+/* Vector memory instructions on their way to the address unit of a CU (send.c), those
+ * of a SIMD oldest first. */
+enum { TM_SENDS = 32 };
 struct tm_send {
     unsigned n, last; /* last: SIMD that sent */
     int64_t free, burst;
@@ -210,16 +221,19 @@ struct tm_send {
         const struct tm_inst *inst;
         uint64_t age;
         int64_t ready, accept, free;
-        unsigned cycles, simd;
+        unsigned cycles, simd, counted; /* counted: place in the counter's ring */
+        uint8_t request;
         bool more; /* of a clause whose first has gone */
     } op[TM_SENDS];
+    uint64_t requests; /* bit per one in use */
+    struct tm_request request[TM_SENDS];
 };
 
 struct tm_cu {
     struct tm_simd simd[2];
     uint32_t lds_used, groups;
     int64_t next_group;
-    struct tm_send send; /* VGPRs to vector memory */
+    struct tm_send send;   /* VGPRs to vector memory */
     int64_t lds_send_free; /* to the LDS */
     struct tm_lds_op lds_last;
     int64_t lds_free, ta_free, store_free, return_free;
@@ -488,13 +502,19 @@ void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t from_offse
 RD_CHECKED rd_status tm_place_ranges(struct tm_engine *t);
 int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                 const struct emu_event *event);
-int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                const struct emu_event *event, int64_t accept);
+void tm_vmem_request(struct tm_engine *t, const struct tm_wave *w,
+                     const struct emu_event *event, struct tm_request *r);
+/* last: when the wave's last one of the kind was done. */
+int64_t tm_vmem(struct tm_engine *t, const struct tm_send_op *o,
+                const struct tm_request *r, int64_t *last);
 int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival);
 
 /* ---- send.c ---- */
-int64_t tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                unsigned cycles);
+void tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+             const struct emu_event *event, unsigned cycles);
+/* What has been accepted by a time goes to memory: its counter knows when it is done.
+ */
+void tm_send_settle(struct tm_engine *t, struct tm_cu *cu, int64_t until);
 
 /* ---- lds.c ---- */
 /* When the LDS of a wave takes another instruction. */

@@ -304,14 +304,7 @@ static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
                                 const struct tm_inst *i, const struct emu_event *event,
                                 unsigned passes)
 {
-    int64_t accept = tm_send(t, w, i, i->send_regs ? i->send_regs * passes : 1);
-    reads_operands(w, i, accept);
-    int64_t done = tm_vmem(t, w, i, event, accept);
-    w->vmem_accept = accept;
-    if (i->returns)
-        fifo_add(&w->counter[TM_VM], done, t->level, i);
-    else
-        fifo_add(&w->counter[TM_VS], done, TM_S_VSCNT, i);
+    tm_send(t, w, i, event, i->send_regs ? i->send_regs * passes : 1);
 }
 
 static void step_delays(struct tm_wave *w)
@@ -325,18 +318,24 @@ static void step_delays(struct tm_wave *w)
         w->delay_skip--;
 }
 
+/* While a wave is in a clause, no other one of its SIMD issues that kind. */
 static void step_clause(struct tm_wave *w, const struct tm_inst *i)
 {
-    w->clause_more = w->clause_left && w->clause_left < w->clause_size;
-    if (i->special == TM_CLAUSE)
+    struct tm_wave **first = &w->simd->clause[i->cls];
+    if (i->special == TM_CLAUSE) {
         w->clause_left = w->clause_size = i->clause;
-    else if (w->clause_left)
-        w->clause_left--;
-    for (unsigned c = 0; c < TM_CLASSES; c++)
-        if (w->simd->clause[c] == w)
-            w->simd->clause[c] = NULL;
-    if (w->clause_left && i->special != TM_CLAUSE && i->cls != TM_IMM)
-        w->simd->clause[i->cls] = w;
+    } else if (w->clause_size) {
+        w->clause_more = w->clause_left < w->clause_size;
+        *first = i->cls != TM_IMM && --w->clause_left ? w : NULL;
+        if (!*first) { /* through, or not made of one kind */
+            for (unsigned c = 0; c < TM_CLASSES; c++)
+                if (w->simd->clause[c] == w)
+                    w->simd->clause[c] = NULL;
+            w->clause_size = 0;
+        }
+    } else {
+        w->clause_more = false;
+    }
 }
 
 static void count(struct tm_engine *t, const struct tm_inst *i, bool skipped)

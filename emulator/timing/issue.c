@@ -149,9 +149,11 @@ static void wait_memory(const struct tm_engine *t, struct tm_wave *w,
         at_least(b, queue_room(&s->lds_queue, b->t, resume + 1), TM_S_MEM_QUEUE);
 }
 
-static void wait_counters(struct tm_wave *w, const struct tm_inst *i, struct bound *b)
+static void wait_counters(struct tm_engine *t, struct tm_wave *w,
+                          const struct tm_inst *i, struct bound *b)
 {
     static const uint8_t counter[TM_COUNTERS] = {TM_VM, TM_VS, TM_LGKM, TM_EXP};
+    tm_send_settle(t, w->simd->cu, t->now + PARAM(t, lds_start));
     for (unsigned c = 0; c < TM_COUNTERS; c++) {
         uint8_t why = TM_S_OTHER;
         if (i->wait[c] == TM_NO_WAIT)
@@ -201,7 +203,7 @@ int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why,
         at_least(&b, w->last_issue + PARAM(t, imm_switch_cycles), TM_S_SWITCH);
     wait_delay(w, &b);
     if (i->cls == TM_IMM && i->special == TM_WAITCNT)
-        wait_counters(w, i, &b);
+        wait_counters(t, w, i, &b);
     else if (i->special == TM_END)
         at_least(&b, w->valu_last_exec ? w->valu_last_exec + PARAM(t, drain) + 1 : 0,
                  TM_S_VALU_DRAIN);
@@ -212,7 +214,7 @@ int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why,
     else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
         wait_memory(t, w, i, &b);
     if (i->special == TM_WAIT_SALU)
-        wait_counters(w, i, &b);
+        wait_counters(t, w, i, &b);
     if (!imm || i->special == TM_BARRIER)
         wait_port(w, i, &b);
     *why = b.why;

@@ -82,6 +82,7 @@ static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
                          int64_t now, bool *miss)
 {
     uint64_t page = address / (uint64_t)t->p.tlb_page_bytes % 4096;
+    uint64_t near = (uint64_t)t->p.walk_pages;
     *miss = false;
     int64_t *l2 = &t->tlb_ready[page];
     bool known = seen[page / 64] >> page % 64 & 1u;
@@ -92,8 +93,9 @@ static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
     if (*l2 == 0) {
         double ns =
             t->p.walk_ns + (t->config.warm_kernarg ? 0 : t->p.walk_directory_ns);
-        static int64_t walked; if(!walked || now<walked-100000) walked = now + tm_lat(t, t->p.walk_cycles, ns);
-        *l2 = tm_max(now, walked);
+        *l2 = now + tm_lat(t, t->p.walk_cycles, ns);
+        for (uint64_t k = 0; k < near; k++) /* its neighbours come along */
+            t->tlb_ready[page / near * near + k] = *l2;
     }
     return tm_max(now, *l2);
 }
@@ -206,17 +208,8 @@ int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
 
 /* ---- vector ---- */
 
-struct request {
-    uint64_t line[64];  /* canonical, distinct */
-    uint8_t halves[64]; /* bit per 64 bytes of a line */
-    unsigned lines;
-    unsigned segments; /* of 64 bytes, which stores are sent in */
-    int64_t cycles;    /* of the address unit */
-    int64_t groups;    /* of lanes: the least cycles */
-};
-
 /* 64 bytes at 64 * segment are part of it. */
-static void add_segment(struct request *r, uint64_t segment)
+static void add_segment(struct tm_request *r, uint64_t segment)
 {
     unsigned i = r->lines;
     uint8_t half = (uint8_t)(1u << segment % 2);
@@ -236,7 +229,7 @@ static void add_segment(struct request *r, uint64_t segment)
 /* Coalesce one access: lanes go in groups of 128 bytes; each 64 bytes touched by a
  * group is a request. */
 static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t stride,
-                     struct request *r)
+                     struct tm_request *r)
 {
     unsigned group = x->bytes > 4 ? 128u / (x->bytes > 16 ? 16u : x->bytes) : 32u;
     uint64_t last_page = UINT64_MAX, page_at = 0;
@@ -278,10 +271,9 @@ static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t s
 
 /* Where a line is found, as cycles after its request leaves the address unit, less
  * those of an L0 hit. */
-static int64_t load_line(struct tm_engine *t, struct tm_wave *w, uint64_t line,
+static int64_t load_line(struct tm_engine *t, struct tm_simd *s, uint64_t line,
                          int64_t now)
 {
-    struct tm_simd *s = w->simd;
     int64_t *l0, *l1, extra;
     if (tm_cache_access(&s->cu->l0, line, &l0)) {
         if (*l0 > now)
@@ -303,30 +295,28 @@ static int64_t load_line(struct tm_engine *t, struct tm_wave *w, uint64_t line,
     return extra;
 }
 
-static int64_t do_load(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                       const struct request *r, int64_t start)
+static int64_t do_load(struct tm_engine *t, const struct tm_send_op *o,
+                       const struct tm_request *r, int64_t start, int64_t *last)
 {
     static const uint8_t more[5] = {0, 0, 2, 5, 6}; /* dwords returned; measured A2 */
-    struct tm_cu *cu = w->simd->cu;
+    struct tm_cu *cu = o->in->cu;
+    unsigned dwords = o->inst->dst_dwords;
     int64_t data = start;
     for (unsigned l = 0; l < r->lines; l++)
-        data = tm_max(data, start + load_line(t, w, r->line[l], start));
-    data += more[i->dst_dwords > 4 ? 4 : i->dst_dwords] + PARAM(t, vmem_hit) -
-            PARAM(t, lds_start);
+        data = tm_max(data, start + load_line(t, o->in, r->line[l], start));
+    data += more[dwords > 4 ? 4 : dwords] + PARAM(t, vmem_hit) - PARAM(t, lds_start);
     /* The CU returns data in order, at the rate at which it asked. */
     if (data < cu->return_free && 2 * (cu->return_free - data) > data - start)
         deeper(t, TM_S_VM_PATH);
     data = tm_max(data, cu->return_free);
     cu->return_free = data + r->cycles;
-    int64_t done = tm_max(data + r->cycles - r->groups, w->vm_last + 1);
-    w->vm_last = done;
-    return done;
+    return *last = tm_max(data + r->cycles - r->groups, *last + 1);
 }
 
-static int64_t do_store(struct tm_engine *t, struct tm_wave *w, const struct request *r,
-                        int64_t start)
+static int64_t do_store(struct tm_engine *t, const struct tm_send_op *o,
+                        const struct tm_request *r, int64_t start, int64_t *last)
 {
-    struct tm_cu *cu = w->simd->cu;
+    struct tm_cu *cu = o->in->cu;
     int64_t at = tm_max(start, cu->store_free), sent = start, done;
     int64_t line = 2 * PARAM(t, store_cycles_per_line);
     uint64_t misses = 0;
@@ -347,47 +337,51 @@ static int64_t do_store(struct tm_engine *t, struct tm_wave *w, const struct req
     if (r->lines > 1)
         done = tm_max(done, sent - line + tm_lat(t, 0, t->p.store_lines_ns));
     done += PARAM(t, store_ack_cycles) - PARAM(t, lds_start);
-    done = tm_max(done, w->vs_last + 1);
-    w->vs_last = done;
-    return done;
+    return *last = tm_max(done, *last + 1);
 }
 
-int64_t tm_vmem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                const struct emu_event *event, int64_t accept)
+void tm_vmem_request(struct tm_engine *t, const struct tm_wave *w,
+                     const struct emu_event *event, struct tm_request *r)
 {
-    struct request r = {.lines = 0};
-    struct tm_cu *cu = w->simd->cu;
     uint64_t scratch =
         (UINT64_C(1) << 46) +
         (uint64_t)(w->simd->index +
                    4u * (w->simd->wgp + 8u * (w->simd->sa + 2u * w->simd->se))) *
             32 +
         w->slot;
+    r->lines = r->segments = 0;
+    r->cycles = r->groups = 0;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];
         uint64_t bytes = x->bytes * (uint64_t)__builtin_popcountll(x->lanes);
         if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
             continue;
-        coalesce(t, x, scratch << 16, &r);
+        coalesce(t, x, scratch << 16, r);
         t->read_bytes += x->read ? bytes : 0;
         t->write_bytes += x->write ? bytes : 0;
     }
-    if (!r.cycles)
-        r.cycles = 1;
+    if (!r->cycles)
+        r->cycles = 1;
+}
+
+int64_t tm_vmem(struct tm_engine *t, const struct tm_send_op *o,
+                const struct tm_request *r, int64_t *last)
+{
+    struct tm_cu *cu = o->in->cu;
+    bool returns = o->inst->returns;
     t->level = TM_S_VM_L0;
-    if (cu->ta_wave && cu->ta_wave != w->age && i->returns)
+    if (cu->ta_wave && cu->ta_wave != o->age && returns)
         cu->ta_free += PARAM(t, vmem_switch);
-    cu->ta_wave = i->returns ? w->age : 0;
-    int64_t start = tm_max(accept, cu->ta_free);
-    bool queued = start - accept > PARAM(t, vmem_hit);
-    cu->ta_free = start + r.cycles;
-    if (r.lines == 0) { /* no lane active */
-        int64_t done = start + (i->returns ? PARAM(t, vmem_hit) : PARAM(t, lds_start));
-        return done;
-    }
-    int64_t done = i->returns ? do_load(t, w, i, &r, start) : do_store(t, w, &r, start);
-    if ((queued && 2 * (start - accept) > done - accept) ||
-        (t->level == TM_S_VM_L0 && done - accept > 2 * PARAM(t, vmem_hit)))
+    cu->ta_wave = returns ? o->age : 0;
+    int64_t start = tm_max(o->accept, cu->ta_free);
+    bool queued = start - o->accept > PARAM(t, vmem_hit);
+    cu->ta_free = start + r->cycles;
+    if (r->lines == 0) /* no lane active */
+        return start + (returns ? PARAM(t, vmem_hit) : PARAM(t, lds_start));
+    int64_t done =
+        returns ? do_load(t, o, r, start, last) : do_store(t, o, r, start, last);
+    if ((queued && 2 * (start - o->accept) > done - o->accept) ||
+        (t->level == TM_S_VM_L0 && done - o->accept > 2 * PARAM(t, vmem_hit)))
         t->level = TM_S_VM_PATH;
     return done;
 }

@@ -429,6 +429,8 @@ static void leave(struct tm_engine *t, struct tm_wave *w)
     delay_barriers(t, s->in);
     if (--s->live == 0)
         s->held += t->now - s->held_since;
+    if (s->cu->waves == 1) /* loads that nobody waited for */
+        tm_send_settle(t, s->cu, INT64_MAX);
     if (--s->cu->waves == 0)
         s->cu->held += t->now - s->cu->held_since;
     if (--s->in->waves == 0)

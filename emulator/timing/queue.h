@@ -48,7 +48,7 @@ static inline void fifo_add(struct tm_fifo *f, int64_t done, uint8_t kind,
         f->n--;
     }
     unsigned at = (f->first + f->n++) % TM_FIFO;
-    f->op[at] = (struct tm_counted){done, from, kind};
+    f->op[at] = (struct tm_counted){done, from, kind, false};
 }
 
 /* When at most limit operations are outstanding.
@@ -60,7 +60,7 @@ static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
                                 uint8_t *why, const struct tm_inst **from)
 {
     int64_t until = now;
-    while (f->n && f->op[f->first].done <= now) {
+    while (f->n && f->op[f->first].done <= now && !f->op[f->first].open) {
         f->first = (f->first + 1) % TM_FIFO;
         f->n--;
     }
@@ -68,8 +68,9 @@ static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
         f->first = 0;
     for (unsigned i = 0; i + limit < f->n; i++) {
         const struct tm_counted *op = &f->op[(f->first + i) % TM_FIFO];
-        if (op->done > until) {
-            until = op->done;
+        int64_t done = op->open ? tm_max(op->done, now + 1) : op->done;
+        if (done > until) {
+            until = done;
             *why = op->kind;
             *from = op->from;
         }

@@ -33,14 +33,25 @@ static unsigned choose(const struct tm_engine *t, const struct path *p,
     return p->burst < PARAM(t, send_turn_cycles) || mine->more ? p->last : !p->last;
 }
 
+static bool alive(const struct tm_send_op *o)
+{
+    return o->wave->age == o->age && !o->wave->left;
+}
+
+static struct tm_counted *counted(const struct tm_send_op *o)
+{
+    return &o->wave->counter[o->inst->returns ? TM_VM : TM_VS].op[o->counted];
+}
+
 /* It is accepted later than was said: who waits for that hears of it. */
 static void put_off(struct tm_send_op *o, int64_t accept)
 {
     struct tm_wave *w = o->wave;
     int64_t old = o->accept;
     o->accept = accept;
-    if (w->age != o->age || w->left)
+    if (!alive(o))
         return;
+    counted(o)->done = accept + 1; /* then it is known */
     if (w->vmem_accept == old)
         w->vmem_accept = accept;
     for (unsigned r = 0; r < o->inst->n_vsrc; r++)
@@ -62,6 +73,21 @@ static int64_t free_after(const struct tm_engine *t, struct tm_sent *before,
     int64_t when = both ? before->free : accept + cycles + back;
     *before = (struct tm_sent){accept + cycles, when, cycles, both};
     return when;
+}
+
+/* Accepted for good. */
+static void go(struct tm_engine *t, struct tm_send *s, struct tm_send_op *o)
+{
+    int64_t nobody = 0;
+    bool here = alive(o), load = o->inst->returns;
+    int64_t *last = !here ? &nobody : load ? &o->wave->vm_last : &o->wave->vs_last;
+    int64_t done = tm_vmem(t, o, &s->request[o->request], last);
+    s->requests &= ~(UINT64_C(1) << o->request);
+    if (!here || counted(o)->from != o->inst)
+        return;
+    counted(o)->open = false;
+    counted(o)->done = done;
+    counted(o)->kind = load ? t->level : TM_S_VSCNT;
 }
 
 /* Arrange what waits; what is accepted before a time is done with. */
@@ -91,10 +117,13 @@ static void arrange(struct tm_engine *t, struct tm_send *s, int64_t settled)
             gone[at[turn]] = true;
             s->free = p.free, s->burst = p.burst, s->last = p.last;
             s->sent[turn] = before[turn];
+            o->accept = accept;
+            go(t, s, o);
         }
         at[turn] = next_of(s, turn, at[turn] + 1);
     }
-    for (unsigned k = s->n; k-- > 0;) { /* from the last: none lands on another's time */
+    for (unsigned k = s->n;
+         k-- > 0;) { /* from the last: none lands on another's time */
         struct tm_send_op *o = &s->op[k];
         struct tm_queue *q = &o->in->vmem_queue;
         if (n[o->simd] < q->n) {
@@ -110,14 +139,31 @@ static void arrange(struct tm_engine *t, struct tm_send *s, int64_t settled)
     s->n = kept;
 }
 
-/* When the operands of an instruction issued now are accepted, as things stand. */
-int64_t tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                unsigned cycles)
+void tm_send_settle(struct tm_engine *t, struct tm_cu *cu, int64_t until)
+{
+    struct tm_send *s = &cu->send;
+    for (unsigned k = 0; k < s->n; k++)
+        if (s->op[k].accept < until) {
+            arrange(t, s, until);
+            return;
+        }
+}
+
+/* An instruction is issued now. */
+void tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+             const struct emu_event *event, unsigned cycles)
 {
     struct tm_send *s = &w->simd->cu->send;
+    struct tm_fifo *f = &w->counter[i->returns ? TM_VM : TM_VS];
     int64_t ready = t->now + PARAM(t, lds_start);
     if (s->n == TM_SENDS) /* more than the queues hold: keep to what was said */
         arrange(t, s, INT64_MAX);
+    unsigned request = (unsigned)__builtin_ctzll(~s->requests);
+    s->requests |= UINT64_C(1) << request;
+    tm_vmem_request(t, w, event, &s->request[request]);
+    fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
+    f->op[(f->first + f->n - 1) % TM_FIFO].open = true;
+    queue_add(&w->simd->vmem_queue, ready, 1);
     s->op[s->n++] = (struct tm_send_op){.wave = w,
                                         .in = w->simd,
                                         .inst = i,
@@ -125,8 +171,13 @@ int64_t tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                                         .ready = ready,
                                         .cycles = cycles,
                                         .simd = w->simd == &w->simd->cu->simd[1],
+                                        .counted = (f->first + f->n - 1) % TM_FIFO,
+                                        .request = (uint8_t)request,
                                         .more = w->clause_more};
-    queue_add(&w->simd->vmem_queue, ready, 1);
     arrange(t, s, ready);
-    return s->n ? s->op[s->n - 1].accept : ready;
+    int64_t accept = s->op[s->n - 1].accept;
+    w->vmem_accept = accept;
+    for (unsigned r = 0; r < i->n_vsrc; r++)
+        for (unsigned k = 0; k < i->vsrc[r].n; k++)
+            w->v[i->vsrc[r].first + k].read = tm_stamp(w, accept);
 }
