@@ -355,6 +355,7 @@ struct tm_engine {
     uint64_t next_page;
     int64_t kernarg_done;
     int64_t tlb_ready[4096]; /* UTCL2: when the translation is there, 0: never asked */
+    bool tlb_brought[4096];  /* by the walk for a neighbour */
     /* sample.c: workgroups that fit at once */
     uint64_t capacity;
     struct tm_pace pace;

@@ -177,7 +177,8 @@ bool tm_skipped(const struct tm_engine *t, const struct tm_wave *w,
 
 /* A port of the SIMD, one instruction a cycle. The one for arrivals at barriers closes
  * after an arrival, too late to keep out another in the next cycle. */
-static void wait_port(const struct tm_wave *w, const struct tm_inst *i, struct bound *b)
+static void wait_port(const struct tm_engine *t, const struct tm_wave *w,
+                      const struct tm_inst *i, struct bound *b)
 {
     const struct tm_simd *s = w->simd;
     const struct tm_wave *first = s->clause[i->cls];
@@ -216,7 +217,7 @@ int64_t tm_ready(struct tm_engine *t, struct tm_wave *w, uint8_t *why,
     if (i->special == TM_WAIT_SALU)
         wait_counters(t, w, i, &b);
     if (!imm || i->special == TM_BARRIER)
-        wait_port(w, i, &b);
+        wait_port(t, w, i, &b);
     *why = b.why;
     *from = b.from;
     return b.t;

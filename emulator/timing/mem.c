@@ -79,23 +79,27 @@ static uint64_t canonical(struct tm_engine *t, uint64_t address)
 
 /* When a CU's request for a page may go on. seen: pages this CU has translations of. */
 static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
-                         int64_t now, bool *miss)
+                         bool store, int64_t now, bool *miss)
 {
     uint64_t page = address / (uint64_t)t->p.tlb_page_bytes % 4096;
-    uint64_t near = (uint64_t)t->p.walk_pages;
-    *miss = false;
+    uint64_t near = (uint64_t)t->p.walk_pages, first = page - page % near;
     int64_t *l2 = &t->tlb_ready[page];
     bool known = seen[page / 64] >> page % 64 & 1u;
+    *miss = false;
     if (known)
         return tm_max(now, *l2); /* hits under a walk wait for it */
     *miss = true;
     seen[page / 64] |= UINT64_C(1) << page % 64;
-    if (*l2 == 0) {
+    if (*l2 == 0 || (store && t->tlb_brought[page])) {
         double ns =
             t->p.walk_ns + (t->config.warm_kernarg ? 0 : t->p.walk_directory_ns);
         *l2 = now + tm_lat(t, t->p.walk_cycles, ns);
-        for (uint64_t k = 0; k < near; k++) /* its neighbours come along */
-            t->tlb_ready[page / near * near + k] = *l2;
+        t->tlb_brought[page] = false;
+        for (uint64_t k = first; k < first + near && k < 4096; k++)
+            if (t->tlb_ready[k] == 0) {
+                t->tlb_ready[k] = *l2;
+                t->tlb_brought[k] = true;
+            }
     }
     return tm_max(now, *l2);
 }
@@ -281,7 +285,7 @@ static int64_t load_line(struct tm_engine *t, struct tm_simd *s, uint64_t line,
         return tm_max(0, *l0 - now);
     }
     bool miss;
-    int64_t go = translate(t, s->cu->tlb, line * LINE, now, &miss);
+    int64_t go = translate(t, s->cu->tlb, line * LINE, false, now, &miss);
     extra = go - now + (miss ? PARAM(t, utcl1_miss_cycles) : 0);
     s->cu->ta_free = tm_max(s->cu->ta_free, now + extra); /* in order: the rest wait */
     deeper(t, TM_S_VM_GL1);
@@ -322,7 +326,7 @@ static int64_t do_store(struct tm_engine *t, const struct tm_send_op *o,
     uint64_t misses = 0;
     for (unsigned l = 0; l < r->lines; l++) {
         bool miss;
-        int64_t go = translate(t, cu->tlb, r->line[l] * LINE, at, &miss), *ready;
+        int64_t go = translate(t, cu->tlb, r->line[l] * LINE, true, at, &miss), *ready;
         if (!tm_cache_access(&t->gl2, r->line[l], &ready)) {
             *ready = go;
             t->gl2_miss++; /* a write allocates */
