@@ -3,8 +3,9 @@
  * Rules for whoever edits the engine:
  *  1. Time is in shader clocks, int64_t; what runs on the fabric clock is converted
  * once, by tm_lat. Nothing is ticked: a unit is a time at which it is free again.
- *  2. Everything that a wave waits for is known when it is issued, except barriers and
- *     ports lost to other waves: those are looked at again when the wave's turn comes.
+ *  2. Everything that a wave waits for is known when it is issued, except barriers,
+ * ports lost to other waves and vector memory that has not been accepted: those are
+ * looked at again when the wave's turn comes.
  *  3. Waves are visited in order of (time, priority, age), so the oldest wins a port
  * and the run is deterministic.
  *  4. Addresses are made canonical before they index anything (mem.c): the host's

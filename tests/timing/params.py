@@ -53,6 +53,7 @@ CODE = "\n\t".join("v_mov_b32 v%d, 0x%x" % (8 + i % 16, 1000 + i) for i in range
 WAYS = "\n\t".join("global_load_b32 v8, v%d, s[4:5]\n\ts_waitcnt vmcnt(0)" % (10 + i) for i in range(6))
 APART = "".join("v_mov_b32 v%d, 0x%x\n\t" % (10 + i, i << 16) for i in range(6))
 CARRIES = "\n\t".join(["v_add_co_u32 v8, vcc_lo, s4, v33", "v_add_co_ci_u32 v9, vcc_lo, s5, v36, vcc_lo", "v_mov_b32 v11, v40"] * 12)
+SEND = "\n\t".join(["global_load_b32 v%d, v[2:3], off" % (8 + i) for i in range(25)] + ["v_add_f32 v1, v1, v1"] * 99)
 LINES = "\n\t".join("global_load_b32 v8, v10, s[4:5] offset:%d\n\ts_waitcnt vmcnt(0)" % (128 * i) for i in range(31)) + \
     "\n\tv_add_nc_u32 v11, 0x1000, v10\n\t" + "\n\t".join(
         "global_load_b32 v8, v11, s[4:5] offset:%d\n\ts_waitcnt vmcnt(0)" % (128 * i) for i in range(16))
@@ -67,6 +68,10 @@ CASES = [ # name, microbenchmark, trips, settings of all runs; cheap ones first
     ("vmem", micro.Bench("", 0, "", body(VMEM), setup="v_lshlrev_b32 v1, 2, v0\n\tv_lshlrev_b32 v2, 6, v0\n", block=256,
                          buffer=65536), 2, []),
     ("carries", micro.Bench("", 0, "", body(CARRIES), block=512), 2, []),
+    ("send", micro.Bench("", 0, "", body(SEND), setup="v_mov_b32 v2, s4\n\tv_mov_b32 v3, s5\n"), 3, []),
+    ("pages", micro.Bench("", 0, "", body("global_load_b32 v8, v10, s[4:5]\n\tglobal_load_b32 v9, v11, s[4:5]"
+                                          "\n\ts_waitcnt vmcnt(0)"),
+                          setup="v_mov_b32 v10, 0\n\tv_mov_b32 v11, 0x200000\n", buffer=5 << 20), 1, []),
     ("lines", micro.Bench("", 0, "", body(LINES), setup="v_mov_b32 v10, 0\n", buffer=65536), 4, SMALL),
     ("ways", micro.Bench("", 0, "", body(WAYS), setup=APART, buffer=512 << 10), 4, SMALL),
     ("GL1", micro.Bench("", 0, "", body(WAYS), setup=APART, buffer=512 << 10), 4, SMALL + ["gl1_ways=8"]),
