@@ -304,7 +304,7 @@ def occupancy(rdna3, folder):
                              check=True, stdout=subprocess.PIPE, text=True).stdout
         most = int(re.search(r"at most (\d+) at once", out).group(1))
         failed |= most != want
-        print("%-34s %9d %9d %8.1f%s %-7s %s" % ("occupancy, %d VGPRs, %d LDS" % (vgprs, lds), most, want,
+        print("%-41s %9d %9d %8.1f%s %-7s %s" % ("occupancy, %d VGPRs, %d LDS" % (vgprs, lds), most, want,
               100 * (most - want) / want, "*" if most != want else " ", "waves", why))
     return failed
 
@@ -331,19 +331,19 @@ def main():
     for n in names:
         if not any(n in bench.name for bench in BENCHES):
             sys.exit("error: no microbenchmark has '%s' in its name" % n)
-    print("%-34s %9s %9s %8s  %-7s %s" % ("mechanism", "model", "wanted", "error %", "unit", "source"))
+    print("%-41s %9s %9s %8s  %-7s %s" % ("mechanism", "model", "wanted", "error %", "unit", "source"))
     with tempfile.TemporaryDirectory() as folder:
         for bench in BENCHES:
             if names and not any(n in bench.name for n in names):
                 continue
             value = measure(rdna3, folder, bench)
             if bench.want is None:
-                print("%-34s %9.2f %9s %8s  %-7s %s" % (bench.name, value, "-", "-", bench.unit, bench.source))
+                print("%-41s %9.2f %9s %8s  %-7s %s" % (bench.name, value, "-", "-", bench.unit, bench.source))
                 continue
             error = 100 * (value - bench.want) / bench.want
             wrong = abs(error) > bench.tolerance
             failed |= wrong
-            print("%-34s %9.2f %9g %8.1f%s %-7s %s" % (bench.name, value, bench.want, error,
+            print("%-41s %9.2f %9g %8.1f%s %-7s %s" % (bench.name, value, bench.want, error,
                                                       "*" if wrong else " ", bench.unit, bench.source))
         if not names:
             failed |= occupancy(rdna3, folder)
