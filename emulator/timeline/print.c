@@ -79,6 +79,8 @@ static void print_states(const struct tl_dispatch *d, const struct tl_account *a
 
 rd_status tl_print_summary(const struct timeline *tl, FILE *f)
 {
+    if (!tl->n_dispatches)
+        fputs("no dispatch was recorded\n", f);
     for (size_t i = 0; i < tl->n_dispatches; i++) {
         const struct tl_dispatch *d = &tl->dispatch[i];
         const struct tm_machine *m = &d->machine;

@@ -84,8 +84,8 @@ def count(picture, color, box=None):
 
 
 ISSUE, MEMORY, LDS, BARRIER, CURSOR = 0x43d17a, 0xe4572e, 0x29b6f6, 0xec5fa0, 0xffe082
-CHIP, LANES, CURVES, SIDE = ((0, .05, .64, .4), (.1, .45, .64, .7), (.1, .78, .64, .95),
-                             (.65, .05, 1, .95))
+CHIP, LANES, CURVES, SIDE = ((0, .05, .59, .4), (.1, .45, .59, .62), (.1, .64, .59, .9),
+                             (.61, .05, 1, .9))
 
 with tempfile.TemporaryDirectory() as folder:
     def path(name):
@@ -135,7 +135,8 @@ with tempfile.TemporaryDirectory() as folder:
             ("--view", "1000:2000"), ("--do", "help"), ("--do", "scale"), ("--do", "forward"),
             ("--do", "play:30"), ("--do", "zoom-in"), ("--do", "zoom-in,zoom-in"),
             ("--wave", "3:1", "--do", "forward,forward"), ("--wave", "3:1", "--do", "one-wave"),
-            ("--do", "click:200:240"), ("--do", "click:20:232"), ("--do", "drag:300:300:200:300"),
+            ("--do", "click:200:240"), ("--do", "point:500:300"), ("--do", "point:20:54"),
+            ("--open", "slot", "--do", "down,down,point:200:260"), ("--do", "click:20:232"), ("--do", "drag:300:300:200:300"),
             ("--do", "wheel:250:300:3"), ("--do", "wheel:500:400:-2,wheel:20:300:-5,SIMD"),
             ("--do", "drag:150:203:300:203"), ("--do", "key:C,key:Tab"),
             ("--open", "slot", "--do", "click:200:300"), ("--do", "click:500:300"),

@@ -160,10 +160,14 @@ void draw_curves(struct app *a);
 void draw_side(struct app *a);
 void draw_frame(struct app *a);
 void draw_help(struct app *a);
+int legend_height(struct app *a);
 size_t chip_wave_at(const struct app *a, int x, int y);
 void listing_free(struct app *a);
 /* Offset of the instruction on that line of the listing; TL_NONE: none. */
 uint32_t listing_at(const struct app *a, int x, int y);
+/* Lines about it; returns their number. */
+unsigned listing_tip(const struct app *a, int x, int y, char (*line)[200],
+                     unsigned most);
 void all_draw(struct app *a);
 
 /* ---- input.c ---- */

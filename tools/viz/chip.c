@@ -11,7 +11,7 @@
 /* Sizes in pixels for the room there is. */
 struct geometry {
     int cell_w, cell_h; /* distance of slots */
-    int wgp_w, wgp_h, sa_w, se_w, se_h, gap, strip;
+    int wgp_w, wgp_h, wgp_pad, sa_w, se_w, se_h, gap, strip;
     int x, y; /* of the first engine */
     unsigned columns, ses, arrays, wgps, slots;
     int title;
@@ -28,20 +28,22 @@ static bool measure(const struct app *a, struct geometry *g)
                            .slots = m->slots,
                            .columns = (m->ses + 1) / 2,
                            .title = a->g.font[FONT_SANS].height};
-    g->gap = g->title / 2;
-    g->strip = g->title * 2 + 4;
+    bool tight = a->chip.h < 20 * g->title;
+    g->gap = tight ? 3 : g->title / 2;
+    g->strip = g->title * (tight ? 1 : 2) + 4;
+    g->wgp_pad = tight ? 1 : 2;
     int room_w = a->chip.w - 2 * g->gap, room_h = a->chip.h - g->strip - 2 * g->gap;
-    for (g->cell_h = 14; g->cell_h > 2; g->cell_h--) {
-        g->wgp_h = 4 * g->cell_h + 5;
-        g->se_h = (int)g->wgps * (g->wgp_h + 2) + g->title + 4;
-        if (2 * (g->se_h + g->gap) <= room_h)
+    for (g->cell_h = 14;; g->cell_h--) {
+        g->wgp_h = 4 * g->cell_h + 1 + 2 * g->wgp_pad;
+        g->se_h = (int)g->wgps * (g->wgp_h + g->wgp_pad) + g->title + 4;
+        if (2 * (g->se_h + g->gap) <= room_h || g->cell_h == 2)
             break;
     }
-    for (g->cell_w = 2 * g->cell_h; g->cell_w > 2; g->cell_w--) {
+    for (g->cell_w = g->cell_h < 6 ? 14 : 2 * g->cell_h;; g->cell_w--) {
         g->wgp_w = (int)g->slots * g->cell_w + 4;
         g->sa_w = g->wgp_w + 4;
         g->se_w = (int)g->arrays * g->sa_w + g->gap;
-        if ((int)g->columns * (g->se_w + g->gap) <= room_w)
+        if ((int)g->columns * (g->se_w + g->gap) <= room_w || g->cell_w == 2)
             break;
     }
     int w = (int)g->columns * (g->se_w + g->gap) - g->gap;
@@ -64,7 +66,8 @@ static SDL_Rect wgp_rect(const struct geometry *g, unsigned se, unsigned sa,
 {
     SDL_Rect r = se_rect(g, se);
     return rect(r.x + g->gap / 2 + (int)sa * g->sa_w,
-                r.y + g->title + 2 + (int)wgp * (g->wgp_h + 2), g->wgp_w, g->wgp_h);
+                r.y + g->title + 2 + (int)wgp * (g->wgp_h + g->wgp_pad), g->wgp_w,
+                g->wgp_h);
 }
 
 /* Rows of a WGP: SIMD 0 and 2 of the first CU, 1 and 3 of the second. */
@@ -73,8 +76,9 @@ static SDL_Rect slot_rect(const struct geometry *g, const struct tl_wave *w)
     static const int row[4] = {0, 2, 1, 3};
     SDL_Rect r = wgp_rect(g, w->se, w->sa, w->wgp);
     int at = row[w->simd & 3u];
-    return rect(r.x + 2 + (int)w->slot * g->cell_w, r.y + 2 + at * g->cell_h + (at > 1),
-                g->cell_w - 1, g->cell_h - 1);
+    return rect(r.x + 2 + (int)w->slot * g->cell_w,
+                r.y + g->wgp_pad + at * g->cell_h + (at > 1), g->cell_w - 1,
+                g->cell_h > 2 ? g->cell_h - 1 : g->cell_h);
 }
 
 static void draw_engine(struct app *a, const struct geometry *g, unsigned se)
@@ -94,8 +98,8 @@ static void draw_engine(struct app *a, const struct geometry *g, unsigned se)
                 gfx_line(&a->g, q.x, q.y + q.h - 1, q.x + q.w - 1, q.y, COL_IDLE);
                 continue;
             }
-            gfx_line(&a->g, q.x, q.y + 2 + 2 * g->cell_h, q.x + q.w - 1,
-                     q.y + 2 + 2 * g->cell_h, COL_PANEL);
+            int middle = q.y + g->wgp_pad + 2 * g->cell_h;
+            gfx_line(&a->g, q.x, middle, q.x + q.w - 1, middle, COL_PANEL);
         }
 }
 
@@ -130,11 +134,17 @@ static void cache_box(struct app *a, SDL_Rect r, const char *name, double hits,
     gfx_fill(&a->g, r, COL_PANEL);
     gfx_fill(&a->g, rect(r.x, r.y, (int)(share * r.w), r.h), mix(COL_PANEL, c, 110));
     gfx_frame(&a->g, r, COL_LINE);
-    int y = r.y + (r.h - gfx_height(&a->g, FONT_SANS)) / 2;
-    int x = gfx_text(&a->g, FONT_BOLD, r.x + 6, y, COL_TEXT, "%s ", name);
+    int y = r.y + (r.h - gfx_height(&a->g, FONT_SANS)) / 2, right = r.x + r.w - 3;
+    char text[48] = "";
     if (all > 0 && hits >= 0)
-        x = gfx_text(&a->g, FONT_SANS, x, y, COL_DIM, "%.0f%% hit  ", 100 * hits / all);
-    gfx_text(&a->g, FONT_SANS, x, y, COL_DIM, "%.0f GB/s", gbs);
+        snprintf(text, sizeof text, "%.0f%% hit  ", 100 * hits / all);
+    size_t n = strlen(text);
+    snprintf(text + n, sizeof text - n, "%.0f GB/s", gbs);
+    int x = gfx_text_to(&a->g, FONT_BOLD, r.x + 6, y, right, COL_TEXT, name) + 6;
+    if (x + gfx_width(&a->g, FONT_SANS, text) > right)
+        memmove(text, text + n, strlen(text + n) + 1); /* the rate alone */
+    if (x + gfx_width(&a->g, FONT_SANS, text) <= right)
+        gfx_text(&a->g, FONT_SANS, x, y, COL_DIM, "%s", text);
 }
 
 static void draw_memory(struct app *a, const struct geometry *g)
@@ -157,12 +167,16 @@ static void draw_memory(struct app *a, const struct geometry *g)
     double l2 = MORE(TM_K_GL2_HIT) + MORE(TM_K_GL2_MISS);
     double mall = MORE(TM_K_MALL_HIT) + MORE(TM_K_MALL_MISS);
     double l1 = MORE(TM_K_GL1_HIT) + MORE(TM_K_GL1_MISS);
+    const char *infinity =
+        gfx_width(&a->g, FONT_BOLD, "Infinity Cache 100% hit 999 GB/s") < w
+            ? "Infinity Cache"
+            : "MALL";
     color c = categories(MODE_RESOURCE)[6].color;
     cache_box(a, rect(r.x, r.y, w, r.h), "GL1", MORE(TM_K_GL1_HIT), l1, l1 * 128 * per,
               c, 5000);
     cache_box(a, rect(r.x + (w + g->gap), r.y, w, r.h), "GL2", MORE(TM_K_GL2_HIT), l2,
               l2 * 64 * per, categories(MODE_RESOURCE)[7].color, 5000);
-    cache_box(a, rect(r.x + 2 * (w + g->gap), r.y, w, r.h), "Infinity Cache",
+    cache_box(a, rect(r.x + 2 * (w + g->gap), r.y, w, r.h), infinity,
               MORE(TM_K_MALL_HIT), mall, mall * 128 * per,
               categories(MODE_RESOURCE)[8].color, 3000);
     cache_box(a, rect(r.x + 3 * (w + g->gap), r.y, w, r.h), "VRAM", -1, 0,
@@ -185,6 +199,8 @@ void draw_chip(struct app *a)
         SDL_Rect r = se_rect(&g, se);
         char text[32];
         snprintf(text, sizeof text, "%u waves", per_se[se]);
+        if (gfx_width(&a->g, FONT_SANS, text) + 4 * g.title > r.w)
+            snprintf(text, sizeof text, "%u", per_se[se]);
         gfx_text(&a->g, FONT_SANS, r.x + r.w - 4 - gfx_width(&a->g, FONT_SANS, text),
                  r.y + 1, COL_DIM, "%s", text);
     }

@@ -34,8 +34,8 @@ enum resource {
 
 static const struct category resources[CATS] = {
     {"issuing", 0x43d17a},       {"VALU", 0xf2c14e},    {"SALU", 0xb58cff},
-    {"scalar $", 0x7e57c2},      {"LDS", 0x29b6f6},     {"L0, address", 0xffb199},
-    {"GL1", 0xff8a65},           {"GL2", 0xf4633a},     {"MALL", 0xd84315},
+    {"scalar $", 0x7e57c2},      {"LDS", 0x29b6f6},     {"L0, address", 0xffd0bd},
+    {"GL1", 0xff9f6b},           {"GL2", 0x2bb3a3},     {"MALL", 0xe64a19},
     {"VRAM", 0xa11b1b},          {"stores", 0x9c7b6b},  {"issue port", 0xc0ca33},
     {"fetch, launch", 0x8d99ae}, {"barrier", 0xec5fa0}, {"other", 0x5a6b7d},
 };

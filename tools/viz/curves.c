@@ -74,13 +74,11 @@ static unsigned used_units(const struct app *a, enum level level, unsigned n)
 
 static void draw_axis(struct app *a, SDL_Rect r, const char *title, const char *top)
 {
-    int text = gfx_height(&a->g, FONT_SANS);
     gfx_fill(&a->g, r, COL_PANEL);
     gfx_line(&a->g, 0, r.y - 1, r.x + r.w, r.y - 1, COL_LINE);
     gfx_text(&a->g, FONT_BOLD, 8, r.y + 1, COL_TEXT, "%s", title);
     gfx_text(&a->g, FONT_SANS, r.x - 4 - gfx_width(&a->g, FONT_SANS, top), r.y + 1,
              COL_DIM, "%s", top);
-    (void)text;
 }
 
 /* The width over which a curve is averaged: never less than a sample's distance. */
@@ -125,17 +123,21 @@ static void draw_strip(struct app *a, SDL_Rect r, const char *title, const char 
     int x = 8, y = r.y + text + 1; /* names and values at the cursor */
     for (unsigned i = 0; i < n; i++) {
         double v = value(a, &curve[i], a->cursor - half, a->cursor + half);
-        if (v < 0)
-            v = 0;
+        if (full > 0 && v > full) /* work that began earlier is counted when it ends */
+            v = full;
         if (i && i % 2 == 0) {
             x = 8;
             y += text;
         }
         if (y + text > r.y + r.h + 2)
             break;
-        x = gfx_text(&a->g, FONT_SANS, x, y, curve[i].color, "%s %.*f", curve[i].name,
-                     v < 10 && full != 100 ? 1 : 0, v) +
-            8;
+        char text_of[32];
+        if (v < 0) /* nothing asked for it */
+            snprintf(text_of, sizeof text_of, "%s -", curve[i].name);
+        else
+            snprintf(text_of, sizeof text_of, "%s %.*f", curve[i].name,
+                     v < 10 && full != 100 ? 1 : 0, v);
+        x = gfx_text_to(&a->g, FONT_SANS, x, y, r.x, curve[i].color, text_of) + 8;
     }
 }
 
@@ -161,7 +163,7 @@ static void draw_occupancy(struct app *a, SDL_Rect r)
         most = 1;
     snprintf(top, sizeof top, "%.0f", most);
     draw_axis(a, r, "Waves", top);
-    int now = x_of(a, a->cursor) - r.x;
+    int now = x_of(a, a->cursor) - r.x, text = gfx_height(&a->g, FONT_SANS);
     for (int x = 0; x < r.w; x++) {
         const float *bin = bins_of(a, a->n_rows, x);
         double level = 0, sum = 0;
@@ -176,18 +178,19 @@ static void draw_occupancy(struct app *a, SDL_Rect r)
                 gfx_fill(&a->g, rect(r.x + x, to, 1, y - to), cat[c].color);
             y = to < y ? to : y;
         }
-        if (x == now)
-            gfx_text(&a->g, FONT_SANS, 8, r.y + gfx_height(&a->g, FONT_SANS) + 1,
-                     COL_TEXT, "%.0f resident", sum);
+        if (x == now && r.h >= 2 * text)
+            gfx_text(&a->g, FONT_SANS, 8, r.y + text + 1, COL_TEXT, "%.0f resident",
+                     sum);
     }
     if (d) { /* what registers, LDS and slots allow */
         int y = r.y + r.h - 1 - (int)(reach / most * (r.h - 2));
         for (int x = r.x; x < r.x + r.w; x += 6)
             gfx_line(&a->g, x, y, x + 2, y, COL_DIM);
-        gfx_text(&a->g, FONT_SANS, 8, r.y + 2 * gfx_height(&a->g, FONT_SANS) + 1,
-                 COL_DIM, "%s",
-                 d->machine.limit == TM_LIMIT_SLOTS ? "all slots"
-                                                    : tm_limit_name[d->machine.limit]);
+        if (r.h >= 3 * text)
+            gfx_text_to(&a->g, FONT_SANS, 8, r.y + 2 * text + 1, r.x, COL_DIM,
+                        d->machine.limit == TM_LIMIT_SLOTS
+                            ? "all slots"
+                            : tm_limit_name[d->machine.limit]);
     }
 }
 
@@ -198,7 +201,9 @@ void draw_curves(struct app *a)
     const struct tl_dispatch *d = shown_dispatch(a);
     double mhz = d->machine.sclk_mhz, gb = mhz / 1000;
     double simds = used_units(a, L_SIMD, 512), cus = used_units(a, L_CU, 256);
-    const struct category *r = categories(MODE_RESOURCE), *s = categories(MODE_STATE);
+    const struct category *s = categories(MODE_STATE);
+    const color l0 = 0xffd0bd, gl1 = 0xff9f6b, gl2 = 0x2bb3a3, mall = 0xd9b343,
+                vram = 0xff5252, code = 0x8d99ae; /* further apart than in bars */
     const struct curve use[] = {
         {"VALU",
          s[TM_ST_ISSUE].color,
@@ -222,25 +227,17 @@ void draw_curves(struct app *a)
          100 / simds},
     };
     const struct curve rate[] = {
-        {"L0", r[5].color, {TM_K_L0_HIT, TM_K_L0_MISS}, {TM_COUNTS, 0}, 128 * gb},
-        {"GL2", r[7].color, {TM_K_GL2_HIT, TM_K_GL2_MISS}, {TM_COUNTS, 0}, 64 * gb},
-        {"MALL", r[8].color, {TM_K_MALL_HIT, TM_K_MALL_MISS}, {TM_COUNTS, 0}, 128 * gb},
-        {"VRAM", 0xff5252, {TM_K_MALL_MISS, TM_COUNTS}, {TM_COUNTS, 0}, 128 * gb},
+        {"L0", l0, {TM_K_L0_HIT, TM_K_L0_MISS}, {TM_COUNTS, 0}, 128 * gb},
+        {"GL2", gl2, {TM_K_GL2_HIT, TM_K_GL2_MISS}, {TM_COUNTS, 0}, 64 * gb},
+        {"MALL", mall, {TM_K_MALL_HIT, TM_K_MALL_MISS}, {TM_COUNTS, 0}, 128 * gb},
+        {"VRAM", vram, {TM_K_MALL_MISS, TM_COUNTS}, {TM_COUNTS, 0}, 128 * gb},
     };
     const struct curve hits[] = {
-        {"L0", r[5].color, {TM_K_L0_HIT, TM_COUNTS}, {TM_K_L0_HIT, TM_K_L0_MISS}, 100},
-        {"GL1",
-         r[6].color,
-         {TM_K_GL1_HIT, TM_COUNTS},
-         {TM_K_GL1_HIT, TM_K_GL1_MISS},
-         100},
-        {"GL2",
-         r[7].color,
-         {TM_K_GL2_HIT, TM_COUNTS},
-         {TM_K_GL2_HIT, TM_K_GL2_MISS},
-         100},
+        {"L0", l0, {TM_K_L0_HIT, TM_COUNTS}, {TM_K_L0_HIT, TM_K_L0_MISS}, 100},
+        {"GL1", gl1, {TM_K_GL1_HIT, TM_COUNTS}, {TM_K_GL1_HIT, TM_K_GL1_MISS}, 100},
+        {"GL2", gl2, {TM_K_GL2_HIT, TM_COUNTS}, {TM_K_GL2_HIT, TM_K_GL2_MISS}, 100},
         {"code",
-         r[12].color,
+         code,
          {TM_K_CODE_HIT, TM_COUNTS},
          {TM_K_CODE_HIT, TM_K_CODE_MISS},
          100},

@@ -14,14 +14,18 @@ static void draw_top(struct app *a)
     gfx_line(&a->g, 0, a->top.h - 1, a->width, a->top.h - 1, COL_LINE);
     x = gfx_text(&a->g, FONT_BOLD, x, y, COL_BRIGHT, "rdna3 viz") + 16;
     if (!d) {
-        gfx_text(&a->g, FONT_SANS, x, y, COL_DIM, "waiting for the first dispatch");
+        gfx_text_to(&a->g, FONT_SANS, x, y, a->width, COL_DIM,
+                    a->live ? "waiting for the first dispatch"
+                            : "no dispatch was recorded");
         return;
     }
-    x = gfx_text(&a->g, FONT_SANS, x, y, COL_TEXT, "%s", d->name) + 10;
+    char which[64] = "";
     if (a->tl->n_dispatches > 1)
-        x = gfx_text(&a->g, FONT_SANS, x, y, COL_DIM, "dispatch %zu of %zu",
-                     (size_t)(d - a->tl->dispatch) + 1, a->tl->n_dispatches) +
-            10;
+        snprintf(which, sizeof which, "dispatch %zu of %zu",
+                 (size_t)(d - a->tl->dispatch) + 1, a->tl->n_dispatches);
+    int right = a->side.x - gfx_width(&a->g, FONT_SANS, which) - 10;
+    x = gfx_text_to(&a->g, FONT_SANS, x, y, right, COL_TEXT, d->name) + 10;
+    gfx_text_to(&a->g, FONT_SANS, x, y, a->side.x, COL_DIM, which);
     double in = a->cursor - (double)d->base;
     char time[160];
     snprintf(time, sizeof time, "%s  cycle %.0f   %.3f us   %.4g cycles/s%s",
@@ -30,11 +34,10 @@ static void draw_top(struct app *a)
              !a->live  ? ""
              : a->tail ? "   LIVE"
                        : "   live (L: follow)");
-    gfx_text(&a->g, FONT_SANS, a->side.x + 10, y, COL_CURSOR, "%s", time);
-    char *hint = "? help";
-    gfx_text(&a->g, FONT_SANS, a->width - 10 - gfx_width(&a->g, FONT_SANS, hint), y,
-             COL_DIM, "%s", hint);
-    (void)x;
+    const char *hint = "? help";
+    int at = a->width - 10 - gfx_width(&a->g, FONT_SANS, hint);
+    gfx_text_to(&a->g, FONT_SANS, a->side.x + 10, y, at - 8, COL_CURSOR, time);
+    gfx_text(&a->g, FONT_SANS, at, y, COL_DIM, "%s", hint);
 }
 
 static const char *kernel_name(const struct app *a, unsigned kernel)
@@ -45,31 +48,58 @@ static const char *kernel_name(const struct app *a, unsigned kernel)
     return NULL;
 }
 
-static void draw_legend(struct app *a)
+/* One entry of the legend: where it is drawn, and where the next one is. A line that is
+ * full goes on below. */
+static void entry(struct app *a, int *x, int *y, const char *name, color c, bool draw)
+{
+    int h = gfx_height(&a->g, FONT_SANS);
+    int w = h + 2 + gfx_width(&a->g, FONT_SANS, name);
+    if (*x + w > a->width && *x > 10) {
+        *x = 10;
+        *y += h + 2;
+    }
+    if (draw) {
+        gfx_fill(&a->g, rect(*x, *y + 2, h - 4, h - 4), c);
+        gfx_frame(&a->g, rect(*x, *y + 2, h - 4, h - 4), mix(c, COL_LINE, 128));
+        gfx_text_to(&a->g, FONT_SANS, *x + h + 2, *y, a->width, COL_TEXT, name);
+    }
+    *x += w + 14;
+}
+
+/* Returns the height that it takes, but for the space around it. */
+static int legend(struct app *a, bool draw)
 {
     const struct category *cat = categories(a->mode);
-    int h = gfx_height(&a->g, FONT_SANS), y = a->legend.y + (a->legend.h - h) / 2;
-    gfx_fill(&a->g, a->legend, COL_PANEL);
-    gfx_line(&a->g, 0, a->legend.y, a->width, a->legend.y, COL_LINE);
-    int x = gfx_text(&a->g, FONT_SANS, 10, y, COL_DIM,
-                     "colour by %s (C):", mode_name[a->mode]) +
-            12;
+    int h = gfx_height(&a->g, FONT_SANS), top = a->legend.y + h / 4, y = top, x = 10;
+    char title[64];
+    snprintf(title, sizeof title, "colour by %s (C):", mode_name[a->mode]);
+    if (draw)
+        gfx_text(&a->g, FONT_SANS, x, y, COL_DIM, "%s", title);
+    x += gfx_width(&a->g, FONT_SANS, title) + 12;
     for (unsigned c = 0; c < CATS; c++) {
         const char *name = cat[c].name;
         if (a->mode == MODE_KERNEL)
             name = kernel_name(a, c);
         if (a->mode == MODE_GROUP)
             name = c == 0 ? "neighbouring workgroups differ" : NULL;
-        if (!name)
-            continue;
-        gfx_fill(&a->g, rect(x, y + 2, h - 4, h - 4), cat[c].color);
-        x = gfx_text(&a->g, FONT_SANS, x + h + 2, y, COL_TEXT, "%s", name) + 14;
+        if (name)
+            entry(a, &x, &y, name, cat[c].color, draw);
     }
-    if (a->mode <= MODE_RESOURCE) {
-        gfx_fill(&a->g, rect(x, y + 2, h - 4, h - 4), COL_IDLE);
-        gfx_frame(&a->g, rect(x, y + 2, h - 4, h - 4), COL_LINE);
-        gfx_text(&a->g, FONT_SANS, x + h + 2, y, COL_TEXT, "free slot");
-    }
+    if (a->mode <= MODE_RESOURCE)
+        entry(a, &x, &y, "free slot", COL_IDLE, draw);
+    return y - top + h;
+}
+
+int legend_height(struct app *a)
+{
+    return legend(a, false);
+}
+
+static void draw_legend(struct app *a)
+{
+    gfx_fill(&a->g, a->legend, COL_PANEL);
+    gfx_line(&a->g, 0, a->legend.y, a->width, a->legend.y, COL_LINE);
+    legend(a, true);
 }
 
 /* ---- beside the pointer ---------------------------------------------------------- */
@@ -86,46 +116,69 @@ static size_t pointed_wave(const struct app *a)
     return view_wave_at(a, &a->rows[row], t_of(a, a->mouse_x));
 }
 
-static void draw_tip(struct app *a)
+/* The wave that is pointed at; returns the number of lines. */
+static unsigned wave_tip(struct app *a, char (*line)[200], color *c)
 {
     size_t i = pointed_wave(a);
-    if (i == NO_WAVE || a->drag)
-        return;
+    if (i == NO_WAVE)
+        return 0;
     const struct tl_wave *w = &a->tl->wave[i];
     double t =
         inside(a->lanes, a->mouse_x, a->mouse_y) ? t_of(a, a->mouse_x) : a->cursor;
     const struct tl_seg *s = tl_at(w, (int64_t)t);
     const struct tl_inst *inst = s ? tl_inst(a->tl, w, s->inst) : NULL;
     const struct tl_inst *from = s ? tl_inst(a->tl, w, s->from) : NULL;
-    char line[3][200] = {"", "", ""};
-    snprintf(line[0], sizeof line[0],
+    snprintf(line[1], 200,
              "workgroup %u,%u,%u wave %u   SE%u SA%u WGP%u SIMD%u slot %u", w->wg[0],
              w->wg[1], w->wg[2], w->wave, w->se, w->sa, w->wgp, w->simd, w->slot);
+    snprintf(line[0], 200, "%s", a->tl->dispatch[w->dispatch].name);
+    if (!s)
+        return 2;
+    *c = categories(MODE_STATE)[tm_stall_state[s->why]].color;
     if (inst)
-        snprintf(line[1], sizeof line[1], "%x  %s", inst->offset, inst->text);
-    if (s && s->why != TM_S_NONE)
-        snprintf(line[2], sizeof line[2], "waits %lld cycles: %s%s%s",
+        snprintf(line[0], 200, "%x  %s", inst->offset, inst->text);
+    if (s->why != TM_S_NONE)
+        snprintf(line[2], 200, "waits %lld cycles: %s%s%s",
                  (long long)(tl_seg_end(w, s) - s->at), tm_stall_name[s->why],
                  from ? " for " : "", from ? from->text : "");
-    else if (s)
-        snprintf(line[2], sizeof line[2], "issues");
+    else
+        snprintf(line[2], 200, "issues");
+    return 3;
+}
+
+static void draw_tip(struct app *a)
+{
+    enum { LINES = 9 };
+    char line[LINES][200];
+    color c = COL_TEXT;
+    if (a->drag || a->help)
+        return;
+    bool list = inside(a->listing, a->mouse_x, a->mouse_y);
+    unsigned n = list ? listing_tip(a, a->mouse_x, a->mouse_y, line, LINES)
+                      : wave_tip(a, line, &c);
+    if (!n)
+        return;
     int width = 0, h = gfx_height(&a->g, FONT_SANS);
-    for (unsigned k = 0; k < 3; k++) {
-        int wide = gfx_width(&a->g, k == 1 ? FONT_MONO : FONT_SANS, line[k]);
+    for (unsigned k = 0; k < n; k++) {
+        int wide = gfx_width(&a->g, k == 0 ? FONT_MONO : FONT_SANS, line[k]);
         width = wide > width ? wide : width;
     }
-    SDL_Rect r = rect(a->mouse_x + 14, a->mouse_y + 14, width + 16, 3 * h + 10);
+    SDL_Rect r = rect(a->mouse_x + 14, a->mouse_y + 14, width + 16, (int)n * h + 10);
     if (r.x + r.w > a->width)
         r.x = a->width - r.w;
+    if (r.x < 0)
+        r.x = 0;
     if (r.y + r.h > a->height)
         r.y = a->mouse_y - r.h - 8;
     gfx_blend(&a->g, r, 0x0b0e13, 240);
     gfx_frame(&a->g, r, COL_DIM);
-    for (int k = 0; k < 3; k++)
-        gfx_text(&a->g, k == 1 ? FONT_MONO : FONT_SANS, r.x + 8, r.y + 5 + k * h,
-                 k == 2 && s ? categories(MODE_STATE)[tm_stall_state[s->why]].color
+    for (unsigned k = 0; k < n; k++)
+        gfx_text_to(&a->g, k == 0 ? FONT_MONO : FONT_SANS, r.x + 8,
+                    r.y + 5 + (int)k * h, a->width - 4,
+                    k == 0   ? COL_BRIGHT
+                    : k == 2 ? c
                              : COL_TEXT,
-                 "%s", line[k]);
+                    line[k]);
 }
 
 /* ---- help ------------------------------------------------------------------------ */

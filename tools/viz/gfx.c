@@ -217,3 +217,26 @@ int gfx_text(struct gfx *g, enum gfx_font f, int x, int y, color c, const char *
     }
     return x;
 }
+
+int gfx_text_to(struct gfx *g, enum gfx_font f, int x, int y, int right, color c,
+                const char *text)
+{
+    int room = right - x, dots = gfx_width(g, f, "..");
+    if (room <= 0 || gfx_width(g, f, text) <= room)
+        return room > 0 ? gfx_text(g, f, x, y, c, "%s", text) : x;
+    char part[512];
+    size_t n = 0;
+    int width = 0;
+    while (text[n] && n < sizeof part - 3) {
+        part[n] = text[n];
+        part[n + 1] = '\0';
+        if (width + gfx_width(g, f, part + n) + dots > room)
+            break;
+        width += gfx_width(g, f, part + n);
+        n++;
+    }
+    if (n == 0)
+        return x;
+    snprintf(part + n, sizeof part - n, "..");
+    return gfx_text(g, f, x, y, c, "%s", part);
+}

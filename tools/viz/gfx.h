@@ -45,6 +45,9 @@ void gfx_arrow(struct gfx *g, int x, int y, int size, bool down, color c);
 /* Text in Latin-1 with its top left corner at x, y. Returns the x after it. */
 int gfx_text(struct gfx *g, enum gfx_font f, int x, int y, color c, const char *fmt,
              ...) __attribute__((format(printf, 6, 7)));
+/* The same up to an x: what does not fit is cut and ends in two dots. */
+int gfx_text_to(struct gfx *g, enum gfx_font f, int x, int y, int right, color c,
+                const char *text);
 int gfx_width(const struct gfx *g, enum gfx_font f, const char *text);
 
 static inline int gfx_height(const struct gfx *g, enum gfx_font f)

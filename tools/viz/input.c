@@ -516,7 +516,7 @@ void input_tick(struct app *a, double seconds)
     if (a->note[0] && cli_now() > a->note_until)
         a->note[0] = '\0';
     if (a->tail) {
-        a->cursor = (double)a->tl->end;
+        a->cursor = a->tl->end > 0 ? (double)(a->tl->end - 1) : 0; /* the last waves */
         if (!a->playing)
             view_fit(a);
     }

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app.h"
 
@@ -126,24 +127,45 @@ static unsigned number_of(const struct row *r)
                               : n; /* CU 0: 0, 2; CU 1: 1, 3 */
 }
 
-static void draw_labels(struct app *a)
+static void draw_label(struct app *a, const struct row *r, int y)
 {
     int text = gfx_height(&a->g, FONT_SANS);
+    int x = 6 + (int)r->level * text * 5 / 8, size = text / 2;
+    if (r->kids)
+        gfx_arrow(&a->g, x, y + (a->row_height - size) / 2, size, r->open, COL_DIM);
+    gfx_text(&a->g, r->level == L_SE ? FONT_BOLD : FONT_SANS, x + size + 4,
+             y + (a->row_height - text) / 2, r->level < L_SIMD ? COL_TEXT : COL_DIM,
+             "%s %u", level_name[r->level], number_of(r));
+}
+
+/* Of rows too low for their text, the upper levels have theirs, the others as fits. */
+static void draw_labels(struct app *a)
+{
+    enum { MOST = 4096 };
+    static bool taken[MOST]; /* by row, those in sight */
+    int text = gfx_height(&a->g, FONT_SANS);
+    size_t first = (size_t)(a->scroll / a->row_height), n = a->n_rows - first;
+    size_t apart = (size_t)((text - 3) / a->row_height);
+    if (first >= a->n_rows)
+        return;
+    if (n > (size_t)(a->labels.h / a->row_height) + 2)
+        n = (size_t)(a->labels.h / a->row_height) + 2;
+    if (n > MOST)
+        n = MOST;
+    memset(taken, 0, sizeof taken);
     gfx_clip(&a->g, &a->labels);
-    for (size_t i = 0; i < a->n_rows; i++) {
-        const struct row *r = &a->rows[i];
-        int y = a->labels.y + (int)i * a->row_height - a->scroll;
-        if (y + a->row_height < a->labels.y || y > a->labels.y + a->labels.h)
-            continue;
-        int x = 6 + (int)r->level * text * 5 / 8, size = text / 2;
-        if (r->kids)
-            gfx_arrow(&a->g, x, y + (a->row_height - size) / 2, size, r->open, COL_DIM);
-        if (a->row_height >= text - 4 || r->level < L_SLOT)
-            gfx_text(&a->g, r->level == L_SE ? FONT_BOLD : FONT_SANS, x + size + 4,
-                     y + (a->row_height - text) / 2,
-                     r->level < L_SIMD ? COL_TEXT : COL_DIM, "%s %u",
-                     level_name[r->level], number_of(r));
-    }
+    for (unsigned level = 0; level < LEVELS; level++)
+        for (size_t i = 0; i < n; i++) {
+            const struct row *r = &a->rows[first + i];
+            bool room = r->level == level;
+            for (size_t k = i > apart ? i - apart : 0; k <= i + apart && k < n; k++)
+                room = room && !taken[k];
+            if (!room)
+                continue;
+            taken[i] = true;
+            draw_label(a, r,
+                       a->labels.y + (int)(first + i) * a->row_height - a->scroll);
+        }
     gfx_clip(&a->g, NULL);
 }
 

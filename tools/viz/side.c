@@ -129,7 +129,7 @@ static unsigned biggest_stall(const uint64_t *stall)
 
 static int line_of(struct app *a, int *y, color c, enum gfx_font f, const char *text)
 {
-    gfx_text(&a->g, f, a->side.x + 10, *y, c, "%s", text);
+    gfx_text_to(&a->g, f, a->side.x + 10, *y, a->width - 4, c, text);
     *y += gfx_height(&a->g, f) + 2;
     return *y;
 }
@@ -261,6 +261,16 @@ static void scroll_to(struct app *a, const struct tl_dispatch *d, uint32_t id)
         }
 }
 
+/* Columns of the listing, in widths of a digit; the bars go first where there is little
+ * room. */
+enum { COL_PC = 5, COL_CYCLES = 10, COL_BAR = 18 };
+
+static int bar_width(const struct app *a)
+{
+    int em = a->g.font[FONT_MONO].advance['0' - 32], room = a->side.w / em;
+    return room > 78 ? 10 * em : room > 64 ? 6 * em : room > 44 ? 3 * em : 0;
+}
+
 static void draw_line(struct app *a, const struct tl_inst *inst, uint32_t id, int y,
                       bool current)
 {
@@ -275,29 +285,26 @@ static void draw_line(struct app *a, const struct tl_inst *inst, uint32_t id, in
         gfx_fill(&a->g, whole, COL_LINE);
     if (l->here[id])
         gfx_text(&a->g, FONT_MONO, left, y, COL_CURSOR, "%4u", l->here[id]);
-    gfx_text(&a->g, FONT_MONO, left + 5 * em, y, COL_DIM, "%5x", inst->offset);
+    gfx_text(&a->g, FONT_MONO, left + COL_PC * em, y, COL_DIM, "%5x", inst->offset);
     double each = x->times ? (double)x->cycles / (double)x->times : 0;
     if (x->cycles)
-        gfx_text(&a->g, FONT_MONO, left + 11 * em, y, COL_TEXT, "%8.*f",
+        gfx_text(&a->g, FONT_MONO, left + COL_CYCLES * em, y, COL_TEXT, "%7.*f",
                  each < 1000 ? 1 : 0, each);
-    int bar = left + 20 * em, width = 10 * em;
+    int bar = left + COL_BAR * em, width = bar_width(a);
     stack_bar(
         a, rect(bar, y + 2, (int)((double)x->cycles / (double)l->most * width), h - 4),
         x->stall, x->cycles);
-    color c = x->cycles ? COL_TEXT : COL_DIM;
-    int after = gfx_text(&a->g, FONT_MONO, bar + width + em, y,
-                         current ? COL_BRIGHT : c, "%s", inst->text);
+    color c = current ? COL_BRIGHT : x->cycles ? COL_TEXT : COL_DIM;
     unsigned why = biggest_stall(x->stall);
-    if (!why || x->stall[why] < x->times)
-        return;
-    char reason[64];
-    snprintf(reason, sizeof reason, " %s ", tm_stall_name[why]);
-    int w = gfx_width(&a->g, FONT_MONO, reason);
-    int at = a->listing.x + a->listing.w - w;
-    if (at < after)
-        gfx_fill(&a->g, rect(at, y, w, h), current ? 0x3a3a22 : COL_PANEL);
-    gfx_text(&a->g, FONT_MONO, at, y, categories(MODE_STATE)[tm_stall_state[why]].color,
-             "%s", reason);
+    int right = a->listing.x + a->listing.w - em;
+    if (why && x->stall[why] >= x->times) {
+        right -= gfx_width(&a->g, FONT_MONO, tm_stall_name[why]);
+        gfx_text(&a->g, FONT_MONO, right, y,
+                 categories(MODE_STATE)[tm_stall_state[why]].color, "%s",
+                 tm_stall_name[why]);
+        right -= em / 2;
+    }
+    gfx_text_to(&a->g, FONT_MONO, bar + width + em / 2, y, right, c, inst->text);
 }
 
 static void draw_head(struct app *a, int *y)
@@ -307,11 +314,13 @@ static void draw_head(struct app *a, int *y)
              rect(a->side.x + 1, *y, a->side.w, gfx_height(&a->g, FONT_SANS) + 2),
              COL_LINE);
     gfx_text(&a->g, FONT_SANS, x, *y, COL_DIM, "here");
-    gfx_text(&a->g, FONT_SANS, x + 7 * em, *y, COL_DIM, "pc");
-    gfx_text(&a->g, FONT_SANS, x + 12 * em, *y, COL_DIM, "cycles each");
-    gfx_text(&a->g, FONT_SANS, x + 31 * em, *y, COL_DIM, "%s, %s",
-             a->one ? "this wave" : "all waves",
-             a->in_view ? "time in view" : "all time");
+    gfx_text(&a->g, FONT_SANS, x + (COL_PC + 2) * em, *y, COL_DIM, "pc");
+    gfx_text(&a->g, FONT_SANS, x + (COL_CYCLES + 1) * em, *y, COL_DIM, "cycles each");
+    char what[64];
+    snprintf(what, sizeof what, "%s, %s", a->one ? "this wave (A)" : "all waves (A)",
+             a->in_view ? "time in view (V)" : "all time (V)");
+    gfx_text_to(&a->g, FONT_SANS, x + COL_BAR * em + bar_width(a) + 3 * em, *y,
+                a->width - 4, COL_DIM, what);
     *y += gfx_height(&a->g, FONT_SANS) + 2;
 }
 
@@ -365,4 +374,39 @@ void draw_side(struct app *a)
     gfx_clip(&a->g, NULL);
     count_here(a, d);
     draw_listing(a, d, y);
+}
+
+/* What the instruction on that line of the listing waited for, as text. */
+unsigned listing_tip(const struct app *a, int x, int y, char (*line)[200],
+                     unsigned most)
+{
+    const struct tl_dispatch *d = shown_dispatch(a);
+    uint32_t offset = listing_at(a, x, y), id = 0;
+    if (offset == TL_NONE || !a->list || most < 2)
+        return 0;
+    while (id < d->n_insts && !(d->inst[id].text && d->inst[id].offset == offset))
+        id++;
+    if (id >= a->list->n || id >= d->n_insts)
+        return 0;
+    const struct tl_account *t = &a->list->account[id];
+    double times = t->times ? (double)t->times : 1;
+    bool shown[TM_STALLS] = {false};
+    unsigned n = 0;
+    snprintf(line[n++], 200, "%x  %s", offset, d->inst[id].text);
+    snprintf(line[n++], 200, "%llu times, %.1f cycles each, %.2f %% of all",
+             (unsigned long long)t->times, (double)t->cycles / times,
+             a->list->all.cycles ? 100 * (double)t->cycles / (double)a->list->all.cycles
+                                 : 0);
+    while (n < most) {
+        unsigned best = 0;
+        for (unsigned s = 1; s < TM_STALLS; s++)
+            if (!shown[s] && t->stall[s] > (best ? t->stall[best] : 0))
+                best = s;
+        if (!best)
+            break;
+        shown[best] = true;
+        snprintf(line[n++], 200, "%.1f  %s: %s", (double)t->stall[best] / times,
+                 tm_stall_name[best], tm_stall_about[best]);
+    }
+    return n;
 }

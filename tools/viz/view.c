@@ -227,6 +227,8 @@ void view_reveal(struct app *a)
         return;
     for (unsigned l = 0; l < L_SLOT; l++)
         a->open[l][unit_of(w, l)] = true;
+    if (a->row_height < gfx_height(&a->g, FONT_SANS)) /* its label is readable */
+        a->row_height = gfx_height(&a->g, FONT_SANS);
     view_rows(a);
     uint32_t unit = unit_of(w, L_SLOT);
     for (size_t i = 0; i < a->n_rows; i++) {
@@ -254,11 +256,12 @@ size_t view_wave_at(const struct app *a, const struct row *row, double t)
 void view_layout(struct app *a)
 {
     int text = gfx_height(&a->g, FONT_SANS), pad = text / 2;
-    int top = text + pad + 6, legend = text + pad;
-    int side = a->width * 36 / 100, left = a->width - side;
-    int label = text * 19 / 2, curves = 4 * (text * 3 + 4);
-    if (a->height < 640)
-        curves = curves * 3 / 4;
+    int top = text + pad + 6, legend = legend_height(a) + pad;
+    int side = a->width * (a->width < 80 * text ? 40 : 36) / 100,
+        left = a->width - side;
+    int label = text * 37 / 4, curves = 4 * (text * 3 + 4);
+    if (a->height < 44 * text)
+        curves = a->height * curves / (44 * text);
     int chip = a->height * 36 / 100;
     a->top = rect(0, 0, a->width, top);
     a->legend = rect(0, a->height - legend, a->width, legend);

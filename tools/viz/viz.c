@@ -232,11 +232,15 @@ static void point(struct app *a, Uint32 type, int x, int y)
     input_event(a, &e);
 }
 
-/* click:X:Y, drag:X:Y:X:Y, wheel:X:Y:NOTCHES, key:NAME; false: none of them. */
+/* point:X:Y, click:X:Y, drag:X:Y:X:Y, wheel:X:Y:NOTCHES, key:NAME; false: none. */
 static bool gesture(struct app *a, const char *name)
 {
     int x, y, to_x, to_y, n;
     char key[32], rest;
+    if (sscanf(name, "point:%d:%d%c", &x, &y, &rest) == 2) {
+        point(a, SDL_MOUSEMOTION, x, y);
+        return true;
+    }
     if (sscanf(name, "click:%d:%d%c", &x, &y, &rest) == 2) {
         to_x = x;
         to_y = y;
@@ -455,7 +459,7 @@ int main(int argc, char **argv)
             fputs(help, stdout);
         else if (o.listed && status == CLI_OK)
             printf("%s SE SA WGP CU SIMD slot play:FRAMES "
-                   "click:X:Y drag:X:Y:X:Y wheel:X:Y:NOTCHES key:NAME\n",
+                   "point:X:Y click:X:Y drag:X:Y:X:Y wheel:X:Y:NOTCHES key:NAME\n",
                    input_actions());
         free(a);
         return cli_finish(status);
