@@ -135,7 +135,7 @@ with tempfile.TemporaryDirectory() as folder:
             ("--view", "1000:2000"), ("--do", "help"), ("--do", "scale"), ("--do", "forward"),
             ("--do", "play:30"), ("--do", "zoom-in"), ("--do", "zoom-in,zoom-in"),
             ("--wave", "3:1", "--do", "forward,forward"), ("--wave", "3:1", "--do", "one-wave"),
-            ("--do", "click:200:240"), ("--do", "point:500:300"), ("--do", "point:20:54"),
+            ("--do", "click:200:240"), ("--do", "point:500:300"), ("--do", "point:20:52"),
             ("--open", "slot", "--do", "down,down,point:200:260"), ("--do", "click:20:232"), ("--do", "drag:300:300:200:300"),
             ("--do", "wheel:250:300:3"), ("--do", "wheel:500:400:-2,wheel:20:300:-5,SIMD"),
             ("--do", "drag:150:203:300:203"), ("--do", "key:C,key:Tab"),
