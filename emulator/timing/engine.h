@@ -172,7 +172,6 @@ struct tm_simd {
     struct tm_queue sdst_queue;
     int64_t valu_stalls, valu_goes; /* no VALU issue from, until */
     uint8_t valu_last_pipe;
-    const struct tm_inst *valu_last;
     uint64_t valu_cycles;
     int64_t held_since, held; /* cycles with a wave resident */
     struct tm_queue lds_queue, vmem_queue;
@@ -476,7 +475,7 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
  * tm_operands: the instruction that issues now reads its operands, through so many
  * cycles; how many cycles later than that it has them. tm_operands_wait: one of them is
  * a result that can be had for an execution at that time, not sooner. */
-int64_t tm_operands(const struct tm_engine *t, struct tm_simd *s,
+int64_t tm_operands(const struct tm_engine *t, const struct tm_wave *w,
                     const struct tm_inst *i, int64_t cycles);
 void tm_operands_wait(const struct tm_engine *t, struct tm_simd *s, int64_t ready);
 /* When an execution can have all results that it needs; 0: they are long there. */

@@ -89,7 +89,7 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
 {
     struct tm_simd *s = w->simd;
     int64_t cycles = pipe_cycles(t, i), ready = tm_operands_ready(t, w, i);
-    int64_t late = tm_operands(t, s, i, cycles), at = t->now + latency(t, w, i, cycles);
+    int64_t late = tm_operands(t, w, i, cycles), at = t->now + latency(t, w, i, cycles);
     if (late > 0)
         at = tm_max(at, t->now + PARAM(t, valu_latency) + cycles - 1 + late);
     if (ready && i->pipe == TM_PIPE_PLAIN)
@@ -105,7 +105,6 @@ static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
         at = sdst_entry(t, s, at);
     s->valu_result = at;
     s->valu_last_pipe = i->pipe;
-    s->valu_last = i;
     return at;
 }
 

@@ -12,11 +12,11 @@
  */
 #include "engine.h"
 
-/* Operands from the fuller bank. A pair that repeats a source of the pair before it, in
- * the same place, has it already. */
-static int64_t bank_reads(const struct tm_simd *s, const struct tm_inst *i)
+/* Operands from the fuller bank. A pair that repeats a source of the wave's pair before
+ * it, in the same place, has it already. */
+static int64_t bank_reads(const struct tm_wave *w, const struct tm_inst *i)
 {
-    const struct tm_inst *p = s->valu_last;
+    const struct tm_inst *p = w->hist_from[0];
     if (i->inst->isa.enc != ISA_ENC_VOPD || !p || p->inst->isa.enc != ISA_ENC_VOPD)
         return i->bank_reads;
     int64_t n[2] = {0};
@@ -26,11 +26,12 @@ static int64_t bank_reads(const struct tm_simd *s, const struct tm_inst *i)
     return tm_max(n[0], n[1]);
 }
 
-int64_t tm_operands(const struct tm_engine *t, struct tm_simd *s,
+int64_t tm_operands(const struct tm_engine *t, const struct tm_wave *w,
                     const struct tm_inst *i, int64_t cycles)
 {
+    struct tm_simd *s = w->simd;
     struct tm_operands *o = &s->operands;
-    int64_t reads = (int64_t)t->p.vgpr_bank_reads, most = bank_reads(s, i);
+    int64_t reads = (int64_t)t->p.vgpr_bank_reads, most = bank_reads(w, i);
     o->cost = 2 * cycles;
     if (most > reads && i->pipe < TM_PIPE_WMMA) /* WMMA reads over many cycles */
         o->cost += 2 * (most - reads) / reads;
