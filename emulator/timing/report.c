@@ -219,9 +219,11 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
     fprintf(f, "LDS busy           %.1f %%, %llu of %llu cycles in bank conflicts\n",
             u.lds, (unsigned long long)t->lds_conflict,
             (unsigned long long)t->lds_active);
-    fprintf(f, "read, written      %llu, %llu bytes (%.1f GB/s)\n",
+    fprintf(f,
+            "read, written      %llu, %llu bytes (%.1f GB/s asked for, %.1f of VRAM)\n",
             (unsigned long long)t->read_bytes, (unsigned long long)t->write_bytes,
-            (double)(t->read_bytes + t->write_bytes) * per_us / 1000);
+            (double)(t->read_bytes + t->write_bytes) * per_us / 1000,
+            (double)t->mall.misses * 128 * per_us / 1000);
     print_caches(t, f);
     if (t->end_group < t->launch.n_groups)
         print_sample(t, cycles, f);

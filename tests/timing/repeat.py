@@ -1,6 +1,6 @@
 """The same run gives the same timing file, to the byte, and a changed parameter another.
 
-usage: repeat.py RDNA3 CASES      CASES: folder with the cases of the timing benchmark
+usage: repeat.py RDNA3 CASES MIXED.s      CASES: folder with the cases of the timing benchmark
 Exit status 77 if the cases are not there."""
 import json
 import os
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-rdna3, cases = sys.argv[1:]
+rdna3, cases, mixed = sys.argv[1:]
 if not os.path.isdir(cases):
     print("skipped: no folder", cases)
     sys.exit(77)
@@ -30,17 +30,50 @@ def run(folder, launch, name, *more):
 
 failed = 0
 with tempfile.TemporaryDirectory() as folder:
-    for case in ("A1", "A3", "A4", "A6"):
+    for case in ("A1", "A2", "A3", "A4", "A5", "A6", "A7"):
         with open(os.path.join(cases, case + ".json")) as f:
-            launch = json.load(f)["launches"][0]
-        first = run(folder, launch, "1")
-        for threads in ("1", "2"):
-            if run(folder, launch, "2", "--threads", threads) != first:
-                print(case, "differs between two runs,", threads, "threads")
+            launches = json.load(f)["launches"]
+        for number, launch in enumerate(launches):
+            first = run(folder, launch, "1")
+            for threads in ("1", "2", "4") if number == 0 else ("2",):
+                if run(folder, launch, "2", "--threads", threads) != first:
+                    print("%s.%d differs between two runs, %s threads" % (case, number, threads))
+                    failed = 1
+            if number:
+                continue
+            slower = json.loads(run(folder, launch, "3", "--timing-set", "ifetch_miss_cycles=1000"))
+            if slower["span_cycles"] <= json.loads(first)["span_cycles"]:
+                print(case, "is not slower with slower fetch")
                 failed = 1
-        slower = json.loads(run(folder, launch, "3", "--timing-set",
-                                "ifetch_miss_cycles=1000"))
-        if slower["span_cycles"] <= json.loads(first)["span_cycles"]:
-            print(case, "is not slower with slower fetch")
-            failed = 1
+
+    # many waves on the whole chip: the timing file and the memory, without time, with it,
+    # with any number of threads, with other addresses of the host, recorded
+    code = os.path.join(folder, "k")
+    with open(mixed) as f:
+        text = f.read()
+    racy, once = "v_lshlrev_b32_e32\tv3, 7, v2", "v_xor_b32 v3, 0x3fc, v1" # as it is, waves write to the same place: a race
+    assert racy in text
+    with open(code + ".s", "w") as f:
+        f.write(text.replace(racy, once))
+    subprocess.run([rdna3, "asm", "-o", code, code + ".s"], check=True)
+    seen, memory = set(), set()
+    for n, more in enumerate((None, [], [], ["--threads", "1"], ["--threads", "2"], ["--threads", "7"],
+                              ["--timing-trace", os.path.join(folder, "t")])):
+        out, dump = os.path.join(folder, "j"), os.path.join(folder, "m")
+        command = [rdna3, "run", code, "--grid", "800", "--block", "256", "--arg", "buf:3200K:rand=f32,1",
+                   "--arg", "buf:3200K", "--out", "1=" + dump]
+        if more is not None:
+            command += ["--timing", "--timing-json", out, "--timing-insts", "all"] + more
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, PAD="x" * 4096 * n))
+        with open(dump, "rb") as f:
+            memory.add(f.read())
+        if more is not None:
+            with open(out, "rb") as f:
+                seen.add(f.read())
+    if len(seen) != 1:
+        print("the whole chip differs between runs")
+        failed = 1
+    if len(memory) != 1 or not any(memory.copy().pop()):
+        print("time changes memory")
+        failed = 1
 sys.exit(failed)
