@@ -69,7 +69,7 @@ static void print_timing(void)
 {
     for (size_t i = 0; i < tm_param_count(); i++) {
         const struct tm_param *p = tm_param(i);
-        printf("%-24s %g%s%s\n    %s\n    source: %s\n", p->name, p->value,
+        printf("%-24s %.10g%s%s\n    %s\n    source: %s\n", p->name, p->value,
                *p->unit ? " " : "", p->unit, p->affects, p->source);
     }
 }

@@ -166,6 +166,15 @@ static int report(const struct run_timing *rt, const struct tm_engine *t)
     return CLI_OK;
 }
 
+/* A parameter that exists. */
+static const struct tm_param *find_param(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(tm_param(i)->name, name) != 0)
+        i++;
+    return tm_param(i);
+}
+
 static int create(const struct run_options *o, const struct tm_range *ranges,
                   size_t n_ranges, struct tm_engine **out)
 {
@@ -179,11 +188,17 @@ static int create(const struct run_options *o, const struct tm_range *ranges,
     for (unsigned i = 0; i < o->timing.n_set; i++) {
         const struct run_timing_set *s = &o->timing.set[i];
         rd_status st = tm_set(*out, s->name, s->value);
-        if (st != RD_OK)
-            return cli_error(CLI_USAGE, "--timing-set %s: %s", s->name,
-                             st == RD_E_NOT_FOUND ? "no such parameter (see rdna3 info "
-                                                    "--timing)"
-                                                  : "not possible for it");
+        if (st == RD_E_NOT_FOUND)
+            return cli_error(CLI_USAGE,
+                             "--timing-set '%s': no such parameter (see rdna3 info "
+                             "--timing)",
+                             s->name);
+        if (st != RD_OK) {
+            const struct tm_param *p = find_param(s->name);
+            return cli_error(CLI_USAGE,
+                             "--timing-set %s: %g is not possible (it is %.10g%s%s)",
+                             s->name, s->value, p->value, *p->unit ? " " : "", p->unit);
+        }
     }
     return CLI_OK;
 }
