@@ -253,6 +253,7 @@ struct tm_wgp {
     uint64_t lds_taken[TM_LDS_PLACES]; /* bit per place */
     int64_t busy_since, busy_cycles;
     double fetch_free;
+    unsigned fetch_last; /* SIMD served last */
     int64_t second[TM_FETCHES], second_ready[TM_FETCHES]; /* requests of new waves */
     unsigned n_second;
     int64_t smem_return, barrier_free;

@@ -86,16 +86,30 @@ static void take_turn(struct tm_engine *t, struct tm_simd *s)
             g->fetch_free += other->fetch_again * port;
             other->fetch_again = 0;
         }
+    g->fetch_last = s->index;
     s->fetch_left = s->fetch_again = (unsigned)t->p.ifetch_turn;
     s->fetch_turn = g->fetch_free;
     g->fetch_free += s->fetch_left * port;
+}
+
+/* The SIMDs that wait take turns in this order, beginning after the last served. */
+static void take_turns(struct tm_engine *t, struct tm_simd *last)
+{
+    static const uint8_t next[4] = {1, 3, 0, 2};
+    struct tm_wgp *g = last->in;
+    for (unsigned k = next[g->fetch_last]; k != last->index; k = next[k]) {
+        struct tm_simd *s = &g->cu[k % 2].simd[k / 2];
+        if (s->fetch_queue.n >= (unsigned)t->p.ifetch_waves && s->fetch_left == 0)
+            take_turn(t, s);
+    }
+    take_turn(t, last);
 }
 
 /* A wave's first 64 bytes when the cache has no room for more requests of its SIMD. */
 static int64_t deliver_late(struct tm_engine *t, struct tm_simd *s, int64_t ready)
 {
     if (s->fetch_left == 0 || s->fetch_turn < (double)ready)
-        take_turn(t, s);
+        take_turns(t, s);
     double start = s->fetch_turn;
     s->fetch_turn += t->p.ifetch_port_cycles;
     s->fetch_left--;
@@ -137,6 +151,8 @@ void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
     bool full = waiting->n >= (unsigned)t->p.ifetch_waves;
     if (!full)
         w->simd->fetch_left = w->simd->fetch_again = 0;
+    if (!full)
+        g->fetch_last = s->index;
     w->earliest = full ? deliver_late(t, w->simd, ready) : deliver(t, g, ready);
     w->earliest_why = TM_S_FETCH;
     queue_add(waiting, w->earliest, 1);
