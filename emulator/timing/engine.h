@@ -253,7 +253,7 @@ struct tm_wgp {
     uint64_t lds_taken[TM_LDS_PLACES]; /* bit per place */
     int64_t busy_since, busy_cycles;
     double fetch_free;
-    unsigned fetch_last; /* SIMD served last */
+    unsigned fetch_last;                                  /* SIMD served last */
     int64_t second[TM_FETCHES], second_ready[TM_FETCHES]; /* requests of new waves */
     unsigned n_second;
     int64_t smem_return, barrier_free;
@@ -332,7 +332,8 @@ struct tm_engine {
     struct tm_se se[TM_MAX_SES];
     struct tm_wgp *wgps;
     struct tm_cache gl2, mall;
-    int64_t code_walked; /* when the code page's translation is there */
+    int64_t code_walked;  /* when the code page's translation is there */
+    unsigned code_arrays; /* that get workgroups */
     int64_t gl2_free[TM_MAX_CHANNELS];
     double mall_free, dram_free;
     /* what a workgroup needs */

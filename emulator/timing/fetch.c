@@ -34,11 +34,13 @@ static int64_t request(struct tm_engine *t, struct tm_wave *w, uint64_t line,
         *l2 = done;
         t->gl2_miss++;
     }
-    /* The array passes lines to one WGP after the other. */
+    /* All want the same line: the GL2 answers the arrays in turn, each for one WGP. */
     struct tm_se *se = &t->se[w->simd->se];
     unsigned sa = w->simd->sa, wgp = w->simd->wgp + 1;
+    done += (int64_t)((t->code_arrays - 1) * t->p.ifetch_share_cycles);
     if (se->code_wgp[sa] && se->code_wgp[sa] != wgp)
-        done = tm_max(done, se->code_free[sa] + PARAM(t, ifetch_array_cycles));
+        done = tm_max(done, se->code_free[sa] +
+                                (int64_t)(t->code_arrays * t->p.ifetch_line_cycles));
     se->code_wgp[sa] = wgp;
     se->code_free[sa] = tm_max(se->code_free[sa], done);
     *ready = done;

@@ -115,6 +115,14 @@ void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d)
         if (se->used)
             se->next_number = turn++;
     }
+    /* One after the other, a WGP each, those of the first array first. */
+    uint64_t round = t->group_step * (uint64_t)t->p.wgps_per_array, left = round;
+    t->code_arrays = 0;
+    for (unsigned a = 0; a < (unsigned)t->p.arrays_per_se; a++, left += round)
+        if (left - round < t->launch.n_groups)
+            t->code_arrays += (unsigned)t->group_step;
+    if (t->launch.n_groups < t->code_arrays)
+        t->code_arrays = (unsigned)t->launch.n_groups;
 }
 
 /* ---- room ---- */
