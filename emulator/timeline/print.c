@@ -51,6 +51,9 @@ rd_status tl_print_listing(const struct timeline *tl, size_t number, FILE *f)
                 (unsigned long long)a->times,
                 (double)a->cycles / (double)(a->times ? a->times : 1),
                 all > 0 ? 100 * (double)a->cycles / all : 0, inst->text);
+        uint32_t target;
+        if (tl_branch_target(inst, &target))
+            fprintf(f, " to %x", target);
         print_stalls(a, f);
         fputc('\n', f);
     }

@@ -4,6 +4,7 @@
  * wave's duration. SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "timeline.h"
 
@@ -12,6 +13,17 @@ const struct tl_inst *tl_inst(const struct timeline *tl, const struct tl_wave *w
 {
     const struct tl_dispatch *d = &tl->dispatch[w->dispatch];
     return id < d->n_insts && d->inst[id].text ? &d->inst[id] : NULL;
+}
+
+bool tl_branch_target(const struct tl_inst *inst, uint32_t *target)
+{
+    if (inst->cls != TM_BRANCH || inst->bytes != 4 ||
+        (strncmp(inst->text, "s_branch ", 9) != 0 &&
+         strncmp(inst->text, "s_cbranch_", 10) != 0))
+        return false;
+    int16_t words = (int16_t)(inst->code[0] | inst->code[1] << 8);
+    *target = inst->offset + 4 + 4 * (uint32_t)words;
+    return true;
 }
 
 /* Number of segments that begin at or before a time after the start. */

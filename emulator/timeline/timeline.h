@@ -151,6 +151,9 @@ bool tl_is(const char *path);
 const struct tl_inst *tl_inst(const struct timeline *tl, const struct tl_wave *w,
                               uint32_t id);
 
+/* Where a relative branch goes, as an offset; false: it is none. */
+bool tl_branch_target(const struct tl_inst *inst, uint32_t *target);
+
 /* The segment of a wave that holds time t; NULL outside its life or knowledge. */
 const struct tl_seg *tl_at(const struct tl_wave *w, int64_t t);
 int64_t tl_seg_end(const struct tl_wave *w, const struct tl_seg *s); /* after start */

@@ -3,6 +3,7 @@
  * Reads the engine's accounts, changes nothing. SPDX-License-Identifier: MIT
  */
 #include <math.h>
+#include <string.h>
 
 #include "engine.h"
 
@@ -267,6 +268,14 @@ static void print_stalls(const struct tm_inst *i, FILE *f)
         fprintf(f, "%s%.1f conflict cycles", before, (double)i->conflicts / times);
 }
 
+/* How far a relative branch goes, from the instruction after it. */
+static int branch_words(const struct emu_inst *inst)
+{
+    int16_t words;
+    memcpy(&words, (const void *)(uintptr_t)inst->pc, sizeof words); // NOLINT
+    return words;
+}
+
 static void print_line(const struct tm_engine *t, const struct tm_inst *i, double all,
                        FILE *f)
 {
@@ -277,6 +286,8 @@ static void print_line(const struct tm_engine *t, const struct tm_inst *i, doubl
     fprintf(f, "%08x %11llu %9.1f %5.1f%%  %s", i->offset,
             (unsigned long long)i->executions, each,
             all > 0 ? 100 * (double)i->cycles / all : 0, text);
+    if (strncmp(text, "s_branch ", 9) == 0 || strncmp(text, "s_cbranch_", 10) == 0)
+        fprintf(f, " to %x", i->offset + 4 + 4 * (uint32_t)branch_words(i->inst));
     print_stalls(i, f);
     fputc('\n', f);
 }

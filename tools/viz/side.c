@@ -263,7 +263,7 @@ static void scroll_to(struct app *a, const struct tl_dispatch *d, uint32_t id)
 
 /* Columns of the listing, in widths of a digit; the bars go first where there is little
  * room. */
-enum { COL_PC = 5, COL_CYCLES = 10, COL_BAR = 18 };
+enum { COL_PC = 5, COL_CYCLES = 10, COL_BAR = 18, ISA_TEXT = 256 };
 
 static int bar_width(const struct app *a)
 {
@@ -304,7 +304,12 @@ static void draw_line(struct app *a, const struct tl_inst *inst, uint32_t id, in
                  tm_stall_name[why]);
         right -= em / 2;
     }
-    gfx_text_to(&a->g, FONT_MONO, bar + width + em / 2, y, right, c, inst->text);
+    char text[ISA_TEXT];
+    uint32_t target;
+    snprintf(text, sizeof text, "%s", inst->text);
+    if (tl_branch_target(inst, &target))
+        snprintf(text, sizeof text, "%s to %x", inst->text, target);
+    gfx_text_to(&a->g, FONT_MONO, bar + width + em / 2, y, right, c, text);
 }
 
 static void draw_head(struct app *a, int *y)
