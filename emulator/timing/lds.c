@@ -14,11 +14,11 @@ static unsigned phase(const struct emu_access *x, uint64_t lanes, unsigned d,
 {
     uint32_t dword[TM_MAX_BANKS][32];
     uint8_t n[TM_MAX_BANKS] = {0};
-    unsigned most = 1;
+    unsigned most = 1, mask = banks & (banks - 1) ? 0 : banks - 1;
     for (; lanes; lanes &= lanes - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(lanes);
         uint32_t at = (uint32_t)(x->address[lane] / 4) + d;
-        unsigned bank = at % banks, k = 0;
+        unsigned bank = mask ? at & mask : at % banks, k = 0; /* no slow division */
         while (k < n[bank] && dword[bank][k] != at)
             k++;
         if (k < n[bank] || n[bank] == 32)
