@@ -259,7 +259,7 @@ void view_layout(struct app *a)
     int top = text + pad + 6, legend = legend_height(a) + pad;
     int side = a->width * (a->width < 80 * text ? 40 : 36) / 100,
         left = a->width - side;
-    int label = text * 37 / 4, curves = 4 * (text * 3 + 4);
+    int label = text * 10, curves = 4 * (text * 3 + 4);
     if (a->height < 44 * text)
         curves = a->height * curves / (44 * text);
     int chip = a->height * 36 / 100;
