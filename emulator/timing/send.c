@@ -51,7 +51,8 @@ static void put_off(struct tm_send_op *o, int64_t accept)
     o->accept = accept;
     if (!alive(o))
         return;
-    counted(o)->done = accept + 1; /* then it is known */
+    if (counted(o)->open && counted(o)->from == o->inst)
+        counted(o)->done = accept + 1; /* then it is known */
     if (w->vmem_accept == old)
         w->vmem_accept = accept;
     for (unsigned r = 0; r < o->inst->n_vsrc; r++)
@@ -83,7 +84,7 @@ static void go(struct tm_engine *t, struct tm_send *s, struct tm_send_op *o)
     int64_t *last = !here ? &nobody : load ? &o->wave->vm_last : &o->wave->vs_last;
     int64_t done = tm_vmem(t, o, &s->request[o->request], last);
     s->requests &= ~(UINT64_C(1) << o->request);
-    if (!here || counted(o)->from != o->inst)
+    if (!here || !counted(o)->open || counted(o)->from != o->inst)
         return;
     counted(o)->open = false;
     counted(o)->done = done;
@@ -104,10 +105,10 @@ static void arrange(struct tm_engine *t, struct tm_send *s, int64_t settled)
             turn = choose(t, &p, &s->op[at[p.last]], &s->op[at[!p.last]]);
         struct tm_send_op *o = &s->op[at[turn]];
         int64_t accept = tm_max(tm_max(p.free, o->ready), o->accept);
-        if (accept > p.free) /* its turn began with the issue */
-            p.burst = PARAM(t, lds_start);
-        else if (turn != p.last)
+        if (turn != p.last)
             p.burst = 0;
+        else if (accept > p.free) /* its turn has passed meanwhile */
+            p.burst = PARAM(t, send_turn_cycles);
         p.burst += o->cycles;
         p.free = accept + o->cycles;
         p.last = turn;
