@@ -87,15 +87,14 @@ struct tm_sreg {
 struct tm_wave {
     struct emu_wave *wave;
     struct tm_simd *simd;
-    struct tm_inst *next; /* NULL: not looked at yet */
-    int64_t start, last_issue, earliest;
+    struct tm_inst *next;                     /* NULL: not looked at yet */
+    int64_t start, last_issue, earliest, due; /* due: its next turn */
     bool last_imm, began, ended, at_barrier, skip, sleeps, slept, left, read_vgpr;
     uint8_t earliest_why, priority;
     /* s_delay_alu: what holds the next instruction and one after it */
     uint8_t delay_id[2], delay_skip;
     uint8_t clause_left, clause_size; /* s_clause */
     bool clause_more;                 /* this instruction is not its first */
-    int64_t due;                      /* its next turn */
     bool delay_on[2];
     /* fetch */
     uint64_t line_ready_for; /* line + 1 that line_ready is about */
@@ -233,7 +232,6 @@ struct tm_cu {
     struct tm_simd simd[2];
     uint32_t lds_used, groups;
     int64_t next_group;
-    struct tm_send send;   /* VGPRs to vector memory */
     int64_t lds_send_free; /* to the LDS */
     struct tm_lds_op lds_last;
     int64_t lds_free, ta_free, store_free, return_free;
@@ -243,7 +241,8 @@ struct tm_cu {
     int64_t held_since, held;
     unsigned waves;
     struct tm_cache l0;
-    uint64_t tlb[64]; /* bit per page seen, hashed */
+    uint64_t tlb[64];    /* bit per page seen, hashed */
+    struct tm_send send; /* VGPRs to vector memory; large */
 };
 
 struct tm_wgp {

@@ -153,7 +153,9 @@ static void wait_counters(struct tm_engine *t, struct tm_wave *w,
                           const struct tm_inst *i, struct bound *b)
 {
     static const uint8_t counter[TM_COUNTERS] = {TM_VM, TM_VS, TM_LGKM, TM_EXP};
-    tm_send_settle(t, w->simd->cu, t->now + PARAM(t, lds_start));
+    if ((i->wait[0] != TM_NO_WAIT && w->counter[TM_VM].n) ||
+        (i->wait[1] != TM_NO_WAIT && w->counter[TM_VS].n))
+        tm_send_settle(t, w->simd->cu, t->now + PARAM(t, lds_start));
     for (unsigned c = 0; c < TM_COUNTERS; c++) {
         uint8_t why = TM_S_OTHER;
         if (i->wait[c] == TM_NO_WAIT)
