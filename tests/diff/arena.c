@@ -348,8 +348,8 @@ static void add(struct emu *emu, void *p, size_t bytes, unsigned perm, const cha
     must(emu_mem_add(emu, (uint64_t)(uintptr_t)p, bytes, perm, name) == RD_OK, name);
 }
 
-void engines_create(struct engine *engines, struct arena *a,
-                    const struct emu_observer *observer)
+static void create(struct engine *engines, struct arena *a,
+                   const struct emu_observer *observer, bool silicon_dots)
 {
     static const struct {
         const char *name;
@@ -365,7 +365,9 @@ void engines_create(struct engine *engines, struct arena *a,
     for (unsigned i = 0; i < ENGINE_COUNT; i++) {
         struct engine *e = &engines[i];
         *e = (struct engine){.name = ways[i].name, .stepped = i == ENGINE_STEPPED};
-        rd_status st = emu_create(&ways[i].config, &e->emu);
+        struct emu_config config = ways[i].config;
+        config.silicon_dots = silicon_dots;
+        rd_status st = emu_create(&config, &e->emu);
         if (st == RD_E_UNSUPPORTED) {
             e->emu = NULL;
             continue;
@@ -379,6 +381,17 @@ void engines_create(struct engine *engines, struct arena *a,
     if (observer)
         must(emu_add_observer(engines[ENGINE_OBSERVED].emu, observer) == RD_OK,
              "emu_add_observer");
+}
+
+void engines_create(struct engine *engines, struct arena *a,
+                    const struct emu_observer *observer)
+{
+    create(engines, a, observer, false);
+}
+
+void engines_create_silicon(struct engine *engines, struct arena *a)
+{
+    create(engines, a, NULL, true);
 }
 
 void engines_destroy(struct engine *engines)

@@ -62,7 +62,7 @@ static struct vec_column column(struct reader *r, const char *s)
 
 static struct vec_value value(struct reader *r, const char *s)
 {
-    struct vec_value v = {0, 0, (uint8_t)strlen(s)};
+    struct vec_value v = {.digits = (uint8_t)strlen(s)};
     char *end;
     if (!strcmp(s, "nan"))
         v.any = 1;
@@ -70,6 +70,8 @@ static struct vec_value value(struct reader *r, const char *s)
         v.any = 2;
     else {
         v.bits = strtoull(s, &end, 16);
+        if (*end == '~' && end != s)
+            v.within = strtoull(s = end + 1, &end, 16);
         if (*end || end == s)
             mistake(r, "no such value");
     }
@@ -159,6 +161,8 @@ static void read_line(struct reader *r, char *s)
         b->mode = (uint32_t)strtoul(s + 5, NULL, 16);
     else if (starts(s, "lanes "))
         b->lanes = (unsigned)strtoul(s + 6, NULL, 10);
+    else if (starts(s, "dots "))
+        b->silicon = !strcmp(s + 5, "silicon");
     else if (starts(s, "op "))
         read_op(r, s + 3);
     else if (starts(s, "in "))
@@ -198,7 +202,8 @@ bool vec_read(const char *path, void (*f)(void *ctx, const struct vec_block *b),
         line[more ? strcspn(line, "#\n") : 0] = 0;
         bool ends = !more || starts(line, "op ") || starts(line, "source ") ||
                     starts(line, "mode ") || starts(line, "lanes ") ||
-                    starts(line, "per ") || starts(line, "whole ");
+                    starts(line, "dots ") || starts(line, "per ") ||
+                    starts(line, "whole ");
         if (ends && r.block.op[0]) {
             f(ctx, &r.block);
             r.block.op[0] = 0;

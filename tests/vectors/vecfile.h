@@ -3,6 +3,7 @@
  *     source manual 16.7               where the expected values come from
  *     mode 3f0                         MODE, hexadecimal
  *     lanes 32                         only this wave size
+ *     dots silicon                     emu_config.silicon_dots (else: dots exact)
  *     set s4 = 3f800000                a scalar register, vcc, m0, exec or a VGPR row
  *     op v_add_f32 v8, v0, v1 | v_add_f32_e64 v8, v0, v1
  *     in v0 v1
@@ -15,7 +16,8 @@
  * (vcc, s4?), or, in blocks that begin with `scalar`, a scalar register (s4, s4:5),
  * scc, vcc, exec, m0, mode: then each row is a wave. A block with `wave` has a value
  * for each lane in its rows: `v0 = ...` in, `v8 == ...` expected. Values are
- * hexadecimal; nan is any quiet NaN of the column's format, * anything.
+ * hexadecimal; nan is any quiet NaN of the column's format, * anything, 3f800000~2
+ * also the two numbers next to it on either side (unsigned hexadecimal distance).
  * SPDX-License-Identifier: MIT
  */
 #ifndef TEST_VECFILE_H
@@ -26,7 +28,7 @@
 
 #define VEC_COLUMNS 8u
 #define VEC_ROWS    2048u
-#define VEC_SETS    24u
+#define VEC_SETS    40u
 #define VEC_OPS     16u
 
 enum vec_kind { VEC_LANES, VEC_SCALAR, VEC_WAVE };
@@ -52,7 +54,8 @@ struct vec_column {
 
 struct vec_value {
     uint64_t bits;
-    uint8_t any; /* 0: exact, 1: any quiet NaN, 2: anything */
+    uint64_t within; /* distance as integers that still counts as equal */
+    uint8_t any;     /* 0: exact, 1: any quiet NaN, 2: anything */
     uint8_t digits;
 };
 
@@ -68,6 +71,7 @@ struct vec_block {
     unsigned line; /* of its op */
     enum vec_kind kind;
     uint32_t mode;
+    bool silicon;   /* emu_config.silicon_dots */
     unsigned lanes; /* 0: both */
     char source[64];
     char op[2048];

@@ -108,7 +108,8 @@ static void compare(struct trial *t, const struct vec_column *c, unsigned lane,
     t->tally->checks++;
     if (want->any == 2 || (want->any == 1 && is_quiet_nan(got, c->dwords, 0)))
         return;
-    if (want->any == 0 && want->bits == got)
+    uint64_t off = want->bits > got ? want->bits - got : got - want->bits;
+    if (want->any == 0 && off <= want->within)
         return;
     int n = snprintf(text, sizeof text, "row %u of the block, lane %u: got %llx, want ",
                      t->first_row + lane, lane, (unsigned long long)got);
@@ -173,7 +174,7 @@ static void check_lane(struct trial *t, unsigned wave, unsigned lane, unsigned r
     bool active = t->exec >> lane & 1;
     for (unsigned i = 0; i < b->n_out; i++) {
         const struct vec_column *c = &b->out[i];
-        struct vec_value off = {get(&m->in, c, lane), 0, 0};
+        struct vec_value off = {.bits = get(&m->in, c, lane)};
         if (c->reg == VEC_MASK)
             off.bits = 0;
         compare(t, c, lane, active ? &b->row[row][VEC_COLUMNS + i] : &off,
@@ -238,7 +239,7 @@ static void check_set(struct trial *t, const struct vec_set *s)
             : (const void *)(m->data + DATA_BYTES / 4 + s->column.index);
     for (unsigned i = 0; i < s->n; i++) {
         uint32_t got;
-        struct vec_value want = {s->value[i], 0, 0};
+        struct vec_value want = {.bits = s->value[i]};
         if (s->column.reg == VEC_VGPR)
             got = m->out.v[s->column.index][i];
         else if (s->column.reg == VEC_LDS || s->column.reg == VEC_DATA)
@@ -342,6 +343,9 @@ static void run_spelling(struct trial *t, const char *s, size_t len)
 void vec_run_block(void *ctx, const struct vec_block *b)
 {
     struct vec_tally *tally = ctx;
+    const struct engine *engines = b->silicon ? tally->silicon : tally->engines;
+    if (!engines)
+        return;
     tally->blocks++;
     tally->rows += b->n_rows ? b->n_rows : 1;
     if (!b->source[0]) {
@@ -354,7 +358,7 @@ void vec_run_block(void *ctx, const struct vec_block *b)
         struct trial t = {.b = b,
                           .tally = tally,
                           .arena = tally->arena,
-                          .engines = tally->engines,
+                          .engines = engines,
                           .shape = {lanes, 1, 1}};
         for (const char *s = b->op; *s;) {
             const char *end = strstr(s, " | ");

@@ -89,15 +89,21 @@ class File:
         self.lines = ["# " + title, "# Written by oracle/generate.py; do not edit.",
                       "# SPDX-License-Identifier: MIT"]
         self.state = {}
+        self.blocks = []  # arguments of block(), for literals.py
 
     def say(self, key, value):
         if self.state.get(key) != value:
             self.state[key] = value
             self.lines.append(f"{key} {value}" if value else key)
 
+    def dots(self, how):
+        """Which sums of float dot products the blocks that follow are for."""
+        self.say("dots", how)
+
     def block(self, source, ops, ins, outs, rows, mode=DEFAULT, kind="per lane", lanes=0,
               sets=None):
         """rows: (inputs, outputs); a number is written as wide as its column."""
+        self.blocks.append((source, ops, ins, outs, rows, mode, kind, lanes, sets))
         self.say("source", source)
         self.say("mode", f"{mode:x}")
         self.say("lanes", str(lanes))

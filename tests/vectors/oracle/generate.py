@@ -8,15 +8,27 @@ import os
 import sys
 
 import convert
+import dots
 import floats
 import ints
+import literals
 import more
+import transc
 import waves
 from fp import F16, F32, F64
 
 
 def families():
     """File name -> contents."""
+    files = []
+    for name, file in registers():
+        files.append(file)
+        yield name, file
+    yield "literals", literals.family(files)
+
+
+def registers():
+    """The files whose operands are registers, mostly."""
     f16 = floats.arithmetic(F16, "f16 arithmetic, minimum and maximum", 100)
     f32 = floats.arithmetic(F32, "f32 arithmetic, minimum and maximum", 200)
     f64 = floats.arithmetic(F64, "f64 arithmetic, minimum and maximum", 300)
@@ -44,6 +56,9 @@ def families():
     yield "atomics", waves.atomics()
     yield "control", waves.control()
     yield "more", more.family()
+    yield "transcendental", transc.family()
+    yield "dots", dots.family()
+    yield "wmma", dots.matrices()
 
 
 def main():
