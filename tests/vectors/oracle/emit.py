@@ -89,7 +89,7 @@ class File:
         self.lines = ["# " + title, "# Written by oracle/generate.py; do not edit.",
                       "# SPDX-License-Identifier: MIT"]
         self.state = {}
-        self.blocks = []  # arguments of block(), for literals.py
+        self.blocks = []  # arguments of block(), for forms.py
 
     def say(self, key, value):
         if self.state.get(key) != value:

@@ -10,10 +10,12 @@ import sys
 import convert
 import dots
 import floats
+import forms
 import ints
-import literals
 import more
+import rest
 import transc
+import typed
 import waves
 from fp import F16, F32, F64
 
@@ -24,7 +26,7 @@ def families():
     for name, file in registers():
         files.append(file)
         yield name, file
-    yield "literals", literals.family(files)
+    yield "forms", forms.family(files)
 
 
 def registers():
@@ -59,6 +61,10 @@ def registers():
     yield "transcendental", transc.family()
     yield "dots", dots.family()
     yield "wmma", dots.matrices()
+    yield "typed_loads", typed.family()
+    yield "typed_stores", typed.family2()
+    yield "typed", typed.family3()
+    yield "rest", rest.family()
 
 
 def main():

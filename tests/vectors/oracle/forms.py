@@ -1,14 +1,15 @@
-"""The same rows with a literal constant in the place of a register.
+"""The same rows in other encodings: with a literal constant, with DPP.
 
 Every block of the other files that is one plain statement gives one row here, for each
 encoding of its mnemonic that can hold a literal: the value that a register had is
 written into the instruction (manual 5.7.1 and 7.2.2.2: f64 operands take it as their
-upper half, 64-bit integers as their lower).
+upper half, 64-bit integers as their lower). Statements of families whose own rows have
+no DPP spellings get them here, with controls that change nothing.
 """
 # SPDX-License-Identifier: MIT
 import re
 
-from emit import DEFAULT, File
+from emit import DEFAULT, IDENTITY, File
 
 INLINE = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000,
           0xc0800000, 0x3e22f983, 0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400,
@@ -16,6 +17,11 @@ INLINE = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000
 NO_LITERAL = re.compile(r"v_(read|write|swap|mov_b64|perm.*lane)|s_.*k_|s_getreg|s_setreg|"
                         r"(ds|global|flat|scratch|buffer|s_load|s_buffer)_|s_movrel|v_movrel|"
                         r"s_bitset|s_rfe|s_setpc|s_sendmsg|v_wmma|s_mov_b64|v_fma[am]k|v_interp")
+
+
+DPP_TOO = re.compile(
+    r"v_(cmpx?_class_f(16|32)|cndmask_b(16|32)|mov_b16|sat_pk_u8_i16|not_b16|pk_fmac_f16|mbcnt_|"
+    r"mul_lo_u16|(max|min)_[iu]16|(lsh[lr]|ash)rrev_[bi]16|(add|sub|subrev)_co|fma_mix)")
 
 
 def operand(column):
@@ -65,9 +71,30 @@ def variant(op, ins, rows):
     return None
 
 
+def dpp_spelling(op):
+    mnemonic, _, text = op.partition(" ")
+    base = re.sub("_e(32|64)$", "", mnemonic)
+    return (base + ("_dpp" if base + "_e32" == mnemonic or base.startswith("v_pk_fmac")
+                    else "_e64_dpp"), text)
+
+
+def dpp_forms(out, block, done):
+    source, ops, ins, outs, rows, mode, kind, lanes, sets = block
+    for op in ops:
+        if not DPP_TOO.match(op) or ";" in op or "dpp" in op or " s" in op.split(",", 1)[-1]:
+            continue
+        mnemonic, text = dpp_spelling(op)
+        if mnemonic not in done and not re.search(r", (0x|-?[0-9])", text):
+            done.add(mnemonic)
+            out.block(source, [f"{mnemonic} {text} {d}" for d in IDENTITY], ins, outs, rows[:16],
+                      mode, kind, lanes)
+
+
 def family(files):
-    out = File("literal constants in place of registers")
+    out = File("literal constants in place of registers; DPP")
     done = set()
+    for block in (b for f in files for b in f.blocks if b[5] == DEFAULT and b[4] and not b[8]):
+        dpp_forms(out, block, done)
     for file in files:
         for source, ops, ins, outs, rows, mode, kind, lanes, sets in file.blocks:
             for op in ops if mode == DEFAULT and not sets and rows else ():
