@@ -165,7 +165,7 @@ struct tm_simd {
     int64_t port[TM_CLASSES]; /* last issue */
     int64_t valu_free, trans_free;
     /* The VALU executes in order of issue, whosever waves the instructions are. */
-    struct tm_queue valu_queue;
+    struct tm_queue valu_queue, wmma_queue;
     int64_t valu_result;         /* the last */
     struct tm_operands operands; /* operands.c */
     struct tm_queue sdst_queue;
@@ -189,7 +189,7 @@ struct tm_lds_op {
     uint64_t age; /* of the wave; 0: none */
     const struct tm_inst *inst;
     const struct tm_simd *simd, *before; /* its, that of the one that went before it */
-    int64_t ready, accept, done;
+    int64_t ready, accept, done, free;   /* of its queue entry */
     bool before_waited, overtaken, at_once; /* the LDS takes it when accepted */
 };
 
@@ -520,7 +520,8 @@ void tm_send_settle(struct tm_engine *t, struct tm_cu *cu, int64_t until);
 
 /* ---- lds.c ---- */
 /* When the LDS of a wave takes another instruction. */
-int64_t tm_lds_room(struct tm_engine *t, const struct tm_wave *w, int64_t accept);
+int64_t tm_lds_room(struct tm_engine *t, const struct tm_wave *w,
+                    const struct tm_inst *i, int64_t accept);
 int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                const struct emu_event *event, int64_t accept);
 

@@ -155,8 +155,10 @@ static void issue_valu(struct tm_engine *t, struct tm_wave *w, const struct tm_i
     w->valu_last_exec = tm_max(w->valu_last_exec, exec);
     w->valu_exec = exec;
     queue_trim(&s->valu_queue, t->now);
-    queue_add(&s->valu_queue, wmma ? exec - 1 : exec + PARAM(t, valu_queue_return),
-              wmma ? (unsigned)t->p.wmma_queue_third : 3);
+    queue_add(&s->valu_queue, exec + (wmma ? -1 : PARAM(t, valu_queue_return)), 1);
+    queue_trim(&s->wmma_queue, t->now);
+    if (wmma || s->wmma_queue.n)
+        queue_add(&s->wmma_queue, exec - (wmma ? 1 : PARAM(t, valu_dep)), 1);
     memmove(w->hist + 1, w->hist, 3 * sizeof *w->hist);
     memmove(w->hist_from + 1, w->hist_from, 3 * sizeof(*w->hist_from));
     w->hist[0] = t->now + dep;
@@ -242,8 +244,9 @@ static void put_off(struct tm_lds_op *o, int64_t cycles)
             c->done += cycles;
     }
     for (unsigned k = 0; k < q->n; k++)
-        if (q->free_at[(q->first + k) % 64] == o->accept)
+        if (q->free_at[(q->first + k) % 64] == o->free)
             q->free_at[(q->first + k) % 64] += cycles;
+    o->free += cycles;
     o->accept += cycles;
     o->done += cycles;
     o->overtaken = true;
@@ -261,6 +264,14 @@ static bool overtakes(const struct tm_wave *w, const struct tm_lds_op *o, int64_
            o->accept > o->ready && o->accept >= ready;
 }
 
+/* From acceptance to a free entry of the LDS queue: registers go two by two. */
+static int64_t queue_return(const struct tm_engine *t, const struct tm_inst *i,
+                            unsigned passes)
+{
+    unsigned pairs = i->send_regs > 1 ? (i->send_regs + 1u) / 2u : 1u;
+    return PARAM(t, lds_queue_return) + 2 * (int64_t)(pairs * passes);
+}
+
 static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                       const struct emu_event *event, unsigned passes)
 {
@@ -268,7 +279,7 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
     struct tm_lds_op *last = &cu->lds_last;
     int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
     int64_t ready = t->now + PARAM(t, lds_start), *path = &cu->lds_send_free;
-    int64_t accept = tm_lds_room(t, w, tm_max(ready, *path)), free_at = cu->lds_free;
+    int64_t accept = tm_lds_room(t, w, i, tm_max(ready, *path)), free_at = cu->lds_free;
     bool first = cycles > passes && !t->wgp_mode && overtakes(w, last, ready);
     if (first) {
         accept = last->accept;
@@ -281,7 +292,8 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
     int64_t done = tm_lds(t, w, i, event, accept);
     reads_operands(w, i, accept);
     fifo_add(&w->counter[TM_LGKM], done, t->level, i);
-    queue_add(&w->simd->lds_queue, accept, 1);
+    int64_t entry = accept + queue_return(t, i, passes);
+    queue_add(&w->simd->lds_queue, entry, 1);
     w->lds_accept = accept;
     if (first) {
         cu->lds_free = tm_max(cu->lds_free, free_at + cycles);
@@ -296,6 +308,7 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
                                .ready = ready,
                                .accept = accept,
                                .done = done,
+                               .free = entry,
                                .at_once = free_at <= accept};
 }
 

@@ -87,8 +87,11 @@ static void wait_valu(const struct tm_engine *t, const struct tm_wave *w,
     at_least(b, s->valu_free, TM_S_VALU_PIPE);
     if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE)
         at_least(b, s->trans_free, TM_S_VALU_PIPE);
-    at_least(b, queue_room(&s->valu_queue, b->t, 3 * (unsigned)t->p.valu_queue),
+    at_least(b, queue_room(&s->valu_queue, b->t, (unsigned)t->p.valu_queue),
              TM_S_VALU_QUEUE);
+    if (s->wmma_queue.n)
+        at_least(b, queue_room(&s->wmma_queue, b->t, (unsigned)t->p.wmma_queue),
+                 TM_S_VALU_QUEUE);
     if ((i->reads_sgpr || i->writes_sdst) && w->salu_exec)
         at_least(b, w->salu_exec + PARAM(t, salu_to_valu), TM_S_SALU);
     if (i->writes_sdst && w->sdst_n >= (unsigned)t->p.sdst_queue)
@@ -142,11 +145,9 @@ static void wait_memory(const struct tm_engine *t, struct tm_wave *w,
                  TM_S_MEM_QUEUE);
         return;
     }
-    /* Full: it opens again when several entries are free. */
-    unsigned full = (unsigned)t->p.lds_queue, resume = (unsigned)t->p.lds_queue_resume;
-    queue_trim(&s->lds_queue, b->t - 1);
-    if (s->lds_queue.n >= full)
-        at_least(b, queue_room(&s->lds_queue, b->t, resume + 1), TM_S_MEM_QUEUE);
+    queue_trim(&s->lds_queue, t->now);
+    at_least(b, queue_room(&s->lds_queue, b->t, (unsigned)t->p.lds_queue),
+             TM_S_MEM_QUEUE);
 }
 
 static void wait_counters(struct tm_engine *t, struct tm_wave *w,

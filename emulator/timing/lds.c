@@ -124,11 +124,18 @@ static struct tm_cu *unit_of(const struct tm_engine *t, const struct tm_wave *w)
     return &w->simd->in->cu[w->group->lds_base >= (uint32_t)t->p.lds_per_cu];
 }
 
-int64_t tm_lds_room(struct tm_engine *t, const struct tm_wave *w, int64_t accept)
+/* Entries that an operation takes until its result is there. */
+static unsigned flight_of(const struct tm_inst *i)
+{
+    return i->send_regs > 1 ? 2 : 1;
+}
+
+int64_t tm_lds_room(struct tm_engine *t, const struct tm_wave *w,
+                    const struct tm_inst *i, int64_t accept)
 {
     struct tm_queue *q = &unit_of(t, w)->lds_flight;
     queue_trim(q, t->now);
-    return queue_room(q, accept, (unsigned)t->p.lds_flight);
+    return queue_room(q, accept, (unsigned)t->p.lds_flight + 1 - flight_of(i));
 }
 
 int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
@@ -155,7 +162,7 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
         cycles += work[half].more;
         start = tm_max(start, cu->lds_free);
         bank += work[half].cycles - work[half].least;
-        cu->lds_free = tm_max(accept, cu->lds_free) + cycles + extra;
+        cu->lds_free = tm_max(accept, cu->lds_free) + tm_max(cycles, extra);
         cu->lds_cycles += cycles;
         t->lds_active += cycles;
     }
@@ -169,6 +176,6 @@ int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
     w->lds_last = done;
     struct tm_queue *q = &unit_of(t, w)->lds_flight;
     int64_t last = q->n ? q->free_at[(q->first + q->n - 1) % 64] : 0;
-    queue_add(q, tm_max(last, done - PARAM(t, lds_start)), i->send_regs > 1 ? 2 : 1);
+    queue_add(q, tm_max(last, done - PARAM(t, lds_start)), flight_of(i));
     return done;
 }
