@@ -224,6 +224,12 @@ BENCHES = [
           (8 + i % 8 * 4, 11 + i % 8 * 4) + ("\n\ts_waitcnt vmcnt(0)" if i % 16 == 15 else ""),
           setup="v_lshlrev_b32 v1, 4, v0\n", block=512, buffer=8192, unit="B/clk",
           convert=lambda x: 16 * 512 / x, tolerance=8),
+    Bench("stores of 512 bytes, 8 waves", 8, TRACE + ": 63 bytes/clk of a CU",
+          lambda i: "global_store_b128 v1, v[8:11], s[4:5]", setup="v_lshlrev_b32 v1, 4, v0\n", block=256,
+          convert=lambda x: x / 8),
+    Bench("stores of 16 bytes a lane, one place, 8 waves", 6, TRACE + ": 6 cycles to send",
+          lambda i: "global_store_b128 v[2:3], v[8:11], off", setup="v_mov_b32 v2, s4\n\tv_mov_b32 v3, s5\n",
+          block=256, convert=lambda x: x / 8),
     Bench("32 loads in a clause, then a wait", 105 / 32, TRACE + ": 3 + 31 + 70 + 1", lambda i:
           ("s_clause 0x1f\n\t" if i % 32 == 0 else "") + "global_load_b32 v%d, v1, s[4:5]" % (8 + i % 32) +
           ("\n\ts_waitcnt vmcnt(0)" if i % 32 == 31 else ""), setup="v_lshlrev_b32 v1, 2, v0\n", tolerance=5),
