@@ -106,6 +106,7 @@ struct tm_wave {
     int64_t hist[4], hist_trans[3];    /* when a dependent may issue; newest first */
     const struct tm_inst *hist_from[4], *trans_from[3];
     int64_t pairs_ready; /* the last pair's results */
+    int64_t mem_read;    /* the latest of all reads in v */
     /* VALU results in SGPRs */
     unsigned sdst_n, cmpx_n;
     int64_t sdst_exec, sdst_issue, cmpx_exec, exec_visible;

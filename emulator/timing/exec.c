@@ -73,7 +73,7 @@ static int64_t latency(const struct tm_engine *t, struct tm_wave *w,
 static int64_t sdst_entry(const struct tm_engine *t, struct tm_simd *s, int64_t at)
 {
     queue_trim(&s->sdst_queue, at);
-    int64_t room = queue_room(&s->sdst_queue, at, (unsigned)t->p.sdst_writes);
+    int64_t room = queue_free(&s->sdst_queue, at, (unsigned)t->p.sdst_writes);
     queue_add(&s->sdst_queue, room + PARAM(t, sdst_write_cycles), 1);
     if (room == at)
         return at;
@@ -226,6 +226,7 @@ static void issue_branch(struct tm_engine *t, struct tm_wave *w,
 /* Operands leave the VGPRs at this time: nobody may overwrite them before. */
 static void reads_operands(struct tm_wave *w, const struct tm_inst *i, int64_t accept)
 {
+    w->mem_read = tm_max(w->mem_read, accept);
     for (unsigned r = 0; r < i->n_vsrc; r++)
         for (unsigned k = 0; k < i->vsrc[r].n; k++)
             w->v[i->vsrc[r].first + k].read = tm_stamp(w, accept);

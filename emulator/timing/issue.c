@@ -87,10 +87,10 @@ static void wait_valu(const struct tm_engine *t, const struct tm_wave *w,
     at_least(b, s->valu_free, TM_S_VALU_PIPE);
     if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE)
         at_least(b, s->trans_free, TM_S_VALU_PIPE);
-    at_least(b, queue_room(&s->valu_queue, b->t, (unsigned)t->p.valu_queue),
+    at_least(b, queue_free(&s->valu_queue, b->t, (unsigned)t->p.valu_queue),
              TM_S_VALU_QUEUE);
     if (s->wmma_queue.n)
-        at_least(b, queue_room(&s->wmma_queue, b->t, (unsigned)t->p.wmma_queue),
+        at_least(b, queue_free(&s->wmma_queue, b->t, (unsigned)t->p.wmma_queue),
                  TM_S_VALU_QUEUE);
     if ((i->reads_sgpr || i->writes_sdst) && w->salu_exec)
         at_least(b, w->salu_exec + PARAM(t, salu_to_valu), TM_S_SALU);
@@ -98,7 +98,8 @@ static void wait_valu(const struct tm_engine *t, const struct tm_wave *w,
         at_least(b, w->sdst_exec + 1, TM_S_SDST);
     if (i->writes_exec && w->cmpx_n >= (unsigned)t->p.cmpx_queue)
         at_least(b, w->cmpx_exec + PARAM(t, cmpx_drain), TM_S_SDST);
-    for (unsigned r = 0; r < i->n_vdst; r++)
+    bool reads = w->mem_read + PARAM(t, vmem_war) > t->now; /* by memory */
+    for (unsigned r = 0; reads && r < i->n_vdst; r++)
         for (unsigned k = 0; k < i->vdst[r].n; k++) {
             int64_t read = tm_stamped(w, w->v[i->vdst[r].first + k].read);
             if (read)
@@ -111,7 +112,7 @@ static void wait_valu(const struct tm_engine *t, const struct tm_wave *w,
 static void wait_salu(const struct tm_engine *t, const struct tm_wave *w,
                       const struct tm_inst *i, struct bound *b)
 {
-    at_least(b, queue_room(&w->salu_queue, b->t, (unsigned)t->p.salu_queue), TM_S_SALU);
+    at_least(b, queue_free(&w->salu_queue, b->t, (unsigned)t->p.salu_queue), TM_S_SALU);
     if (w->sdst_issue)
         at_least(b, w->sdst_issue + PARAM(t, valu_to_salu), TM_S_SDST);
     wait_sgprs(t, w, i, b);
@@ -141,12 +142,12 @@ static void wait_memory(const struct tm_engine *t, struct tm_wave *w,
         if (w->lds_accept)
             at_least(b, w->lds_accept + PARAM(t, mem_switch), TM_S_MEM_QUEUE);
         queue_trim(&s->vmem_queue, t->now);
-        at_least(b, queue_room(&s->vmem_queue, b->t, (unsigned)t->p.vmem_queue),
+        at_least(b, queue_free(&s->vmem_queue, b->t, (unsigned)t->p.vmem_queue),
                  TM_S_MEM_QUEUE);
         return;
     }
     queue_trim(&s->lds_queue, t->now);
-    at_least(b, queue_room(&s->lds_queue, b->t, (unsigned)t->p.lds_queue),
+    at_least(b, queue_free(&s->lds_queue, b->t, (unsigned)t->p.lds_queue),
              TM_S_MEM_QUEUE);
 }
 

@@ -27,6 +27,12 @@ static inline void queue_add(struct tm_queue *q, int64_t free_at, unsigned weigh
     q->weight[at] = (uint8_t)weight;
 }
 
+/* When fewer than limit entries are held; each weighs one. */
+static inline int64_t queue_free(const struct tm_queue *q, int64_t now, unsigned limit)
+{
+    return q->n < limit ? now : tm_max(now, q->free_at[(q->first + q->n - limit) % 64]);
+}
+
 /* When the entries still held weigh less than limit. */
 static inline int64_t queue_room(const struct tm_queue *q, int64_t now, unsigned limit)
 {

@@ -55,6 +55,7 @@ static void put_off(struct tm_send_op *o, int64_t accept)
         counted(o)->done = accept + 1; /* then it is known */
     if (w->vmem_accept == old)
         w->vmem_accept = accept;
+    w->mem_read = tm_max(w->mem_read, accept);
     for (unsigned r = 0; r < o->inst->n_vsrc; r++)
         for (unsigned k = 0; k < o->inst->vsrc[r].n; k++) {
             struct tm_vreg *v = &w->v[o->inst->vsrc[r].first + k];
@@ -178,6 +179,7 @@ void tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
     arrange(t, s, ready);
     int64_t accept = s->op[s->n - 1].accept;
     w->vmem_accept = accept;
+    w->mem_read = tm_max(w->mem_read, accept);
     for (unsigned r = 0; r < i->n_vsrc; r++)
         for (unsigned k = 0; k < i->vsrc[r].n; k++)
             w->v[i->vsrc[r].first + k].read = tm_stamp(w, accept);
