@@ -189,8 +189,11 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     int64_t at =
         i->special == TM_SLEEP ? sleep_end(t, w->simd, i->sleep_units) : t->now;
     w->sleeps = i->special == TM_SLEEP;
-    if (i->special == TM_PRIORITY)
+    if (i->special == TM_PRIORITY) {
         w->priority = i->priority;
+        w->earliest = t->now + PARAM(t, setprio_block);
+        w->earliest_why = TM_S_SWITCH;
+    }
     if (at > t->now)
         tm_account_wait(w, TM_S_SLEEP, NULL, at);
     tm_account_issue(t, w, i, at, event);

@@ -35,14 +35,13 @@ struct use {
 static struct use measure(const struct tm_engine *t)
 {
     struct use u = {0};
-    double valu = 0, held = 0, lds = 0, cu_held = 0, simds = 0, cus = 0;
+    double valu = 0, held = 0, lds = 0, simds = 0, cus = 0;
     for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
         const struct tm_wgp *g = &t->wgps[i];
         u.busy += (double)g->busy_cycles;
         for (unsigned c = 0; c < 2; c++) {
             const struct tm_cu *cu = &g->cu[c];
             lds += (double)cu->lds_cycles;
-            cu_held += (double)cu->held;
             cus += cu->held > 0;
             for (unsigned s = 0; s < 2; s++) {
                 valu += (double)cu->simd[s].valu_cycles;
@@ -52,15 +51,17 @@ static struct use measure(const struct tm_engine *t)
         }
     }
     u.wave_cycles = t->wave_cycles;
+    double part = 1, span = (double)tm_span_cycles(t);
     if (t->end_group < t->launch.n_groups) { /* as of the whole launch */
-        double part = (double)t->end_group / (double)t->launch.n_groups;
-        double more = (double)tm_span_cycles(t) - tm_sample_span(t);
-        held = (held + simds * more) * part;
-        cu_held = (cu_held + cus * more) * part;
+        part = (double)t->end_group / (double)t->launch.n_groups;
+        held = (held + simds * (span - tm_sample_span(t))) * part;
     }
     u.held = held;
-    u.valu = held > 0 ? 100 * valu / held : 0;
-    u.lds = cu_held > 0 ? 100 * lds / cu_held : 0;
+    /* As profilers show it: of the whole span, of units that were used at all. */
+    if (simds > 0 && span > 0) {
+        u.valu = 100 * valu / part / (simds * span);
+        u.lds = 100 * lds / part / (cus * span);
+    }
     return u;
 }
 
