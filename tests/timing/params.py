@@ -30,7 +30,7 @@ ALU = "\n\t".join(
     ["v_cmp_gt_f32 s%d, v1, v2" % (8 + i % 4) for i in range(12)] + ["s_mov_b32 s10, s8"] +
     ["v_cmpx_gt_u32 v0, v1"] * 6 + ["v_add_f32 v2, v2, v2", "s_mov_b32 exec_lo, -1", "v_mov_b32 v27, 0"] +
     ["s_mov_b32 s8, 0"] * 3 + ["s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0", "s_getreg_b32 s9, hwreg(HW_REG_MODE)",
-     "s_waitcnt_vscnt null, 0x0", "s_mov_b32 s8, 0", "s_nop 0"] +
+     "s_waitcnt_vscnt null, 0x0", "s_mov_b32 s8, 0", "s_nop 0", "s_setprio 1"] +
     ["s_cbranch_scc0 .Lx", "s_branch .Lx", "s_nop 0", ".Lx:", "v_cmpx_eq_u32 v0, v0", "v_cmpx_gt_u32 0, v0"] +
     ["v_add_f32 v1, v1, v1"] * 20 + ["s_mov_b32 exec_lo, -1"])
 SALU = "\n\t".join(
