@@ -20,7 +20,9 @@
     X(RD_E_EXISTS, "already exists")                                                   \
     X(RD_E_FAULT, "guest fault")                                                       \
     X(RD_E_BUSY, "busy")                                                               \
-    X(RD_E_TIMEOUT, "timed out")
+    X(RD_E_TIMEOUT, "timed out")                                                       \
+    X(RD_E_NO_ROOM,                                                                    \
+      "a workgroup needs more registers, LDS or wave slots than there are")
 
 enum rd_status_code {
     RD_STATUS_FIRST_ = -1000,

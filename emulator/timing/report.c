@@ -88,7 +88,8 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
     struct use u = measure(t);
     fprintf(f, "{\"sclk_mhz\": %g, \"span_cycles\": %llu,\n\"waves\": [",
             t->config.sclk_mhz, (unsigned long long)tm_span_cycles(t));
-    qsort(t->records, t->n_records, sizeof *t->records, by_start);
+    if (t->n_records)
+        qsort(t->records, t->n_records, sizeof *t->records, by_start);
     for (size_t i = 0; i < t->n_records && !t->config.forget_waves; i++) {
         fputs(i ? ",\n" : "\n", f);
         write_wave(t, &t->records[i], f);

@@ -57,6 +57,9 @@ static uint64_t capacity(const struct tm_engine *t)
 rd_status tm_sample_begin(struct tm_engine *t)
 {
     uint64_t all = t->launch.n_groups, n = t->config.sample;
+    enum tm_limit limit;
+    if (tm_occupancy(t, &limit) * (t->wgp_mode ? 4 : 2) < t->waves_per_group)
+        return RD_E_NO_ROOM; /* it would wait for ever */
     t->end_group = all;
     t->capacity = capacity(t);
     t->pace.next = INT64_MAX;

@@ -76,7 +76,7 @@ CASES = [ # name, microbenchmark, trips, settings of all runs; cheap ones first
     ("ways", micro.Bench("", 0, "", body(WAYS), setup=APART, buffer=512 << 10), 4, SMALL),
     ("GL1", micro.Bench("", 0, "", body(WAYS), setup=APART, buffer=512 << 10), 4, SMALL + ["gl1_ways=8"]),
     ("code", micro.Bench("", 0, "", body(CODE)), 2, []),
-    ("sleep", micro.Bench("", 0, "", body("s_sleep 1\n\ts_barrier"), block=1024), 3, []),
+    ("sleep", micro.Bench("", 0, "", body("s_sleep 1\n\ts_barrier"), block=1024, vgprs=48), 3, []),
     ("cold", micro.Bench("", 0, "", body("v_mov_b32 v8, 0x12345678\n\t" * 100), block=64, grid=96, mask=micro.ALL,
                          user=8), 1, []),
     ("groups", micro.Bench("", 0, "", body("s_sleep 3\n\ts_barrier"), block=64, grid=1000, mask=micro.ALL,

@@ -77,4 +77,11 @@ with tempfile.TemporaryDirectory() as folder:
     check("their rate", near(rate, sum(got) / us / 1000, .01), (rate, sum(got) / us / 1000))
     rates = dict(re.findall(r"(\w+) ([\d.]+) %", said["hit rates"]))
     check("hit rates", float(rates["L0"]) > 90 and float(rates["scalar"]) > 80 and "code" in rates, rates)
+
+    # 32 waves of 144 registers: a CU has room for 20
+    code = micro.assemble(rdna3, folder, micro.Bench("", 0, "", lambda i: "s_nop 0"), 1)
+    done = subprocess.run([rdna3, "run", code, "--block", "1024", "--arg", "buf:4K", "--arg", "i32:1", "--arg", "i32:0",
+                           "--timing"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    check("a workgroup that never fits is an error", done.returncode == 1 and not done.stdout and
+          "a workgroup needs more registers" in done.stderr, done)
 sys.exit(failed)
