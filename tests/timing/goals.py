@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 # metric -> limit of the mean over all launches: at least (G, U) or at most
-LEAST = {"G": 92.0, "U": 97.0}
+LEAST = {"G": 92.5, "U": 97.0}
 MOST = {"T": 1.2, "W": 2.2, "K": 2.2, "L": 3.0}
 # The stated goals, as means over the launches of a case. A case that meets them all
 # by itself does so on whichever half of a split of the cases it lies.
