@@ -12,6 +12,7 @@ import dots
 import floats
 import forms
 import ints
+import modes
 import more
 import rest
 import transc
@@ -65,6 +66,7 @@ def registers():
     yield "typed_stores", typed.family2()
     yield "typed", typed.family3()
     yield "rest", rest.family()
+    yield "modes", modes.family()
 
 
 def main():
