@@ -249,7 +249,9 @@ static uint8_t source_mods(const struct isa_inst *inst, const struct sem_entry *
     if (!int_dot && (inst->neg & bit))
         mods |= SM_NEG;
     if (type_is_16(type)) {
-        if (has_op_sel(inst) && (inst->op_sel & bit))
+        /* an accumulator is the half that the destination is */
+        unsigned sel = o->flags & ISA_OF_OUT ? 8u : bit;
+        if (has_op_sel(inst) && (inst->op_sel & sel))
             mods |= SM_HI16;
         if (mods & (SM_ABS | SM_NEG))
             mods |= SM_LO16;

@@ -11,14 +11,14 @@
  *     3f800000 40000000 = 40400000     a row: one lane
  *
  * `op` has spellings of the same thing separated by " | "; each may be several
- * statements separated by ;, with $vcc, $exec, $s4 for masks of the wave's size. A
- * column is a register (v0), a pair (v0:1), or one bit of a mask in scalar registers
- * (vcc, s4?), or, in blocks that begin with `scalar`, a scalar register (s4, s4:5),
- * scc, vcc, exec, m0, mode: then each row is a wave. A block with `wave` has a value
- * for each lane in its rows: `v0 = ...` in, `v8 == ...` expected. Values are
- * hexadecimal; nan is any quiet NaN of the column's format, * anything, 3f800000~2
- * also the two numbers next to it on either side (unsigned hexadecimal distance).
- * SPDX-License-Identifier: MIT
+ * statements separated by ; (or ".long WORD, WORD"), with $vcc, $exec, $s4 for masks of
+ * the wave's size. A column is a register (v0), a pair (v0:1), or one bit of a mask in
+ * scalar registers (vcc, s4?), or, in blocks that begin with `scalar`, a scalar
+ * register (s4, s4:5), scc, vcc, exec, m0, mode: then each row is a wave. A block with
+ * `wave` has a value for each lane in its rows: `v0 = ...` in, `v8 == ...` expected.
+ * Values are hexadecimal; nan is any quiet NaN of the column's format, * anything,
+ * 3f800000~2 also the two numbers next to it on either side (unsigned hexadecimal
+ * distance). SPDX-License-Identifier: MIT
  */
 #ifndef TEST_VECFILE_H
 #define TEST_VECFILE_H

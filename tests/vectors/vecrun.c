@@ -295,6 +295,19 @@ static void spell(struct trial *t, const char *s, size_t len)
     *out = 0;
 }
 
+/* ".long A, B": words that the assembler has no text for. Their bytes. */
+static unsigned words(const char *s, uint8_t *code)
+{
+    unsigned n = 0;
+    for (s += strlen(".long"); *s == ' ' || *s == ','; n += 4) {
+        char *end;
+        uint32_t word = (uint32_t)strtoul(s + 1 + (*s == ','), &end, 0);
+        memcpy(code + n, &word, sizeof word);
+        s = end;
+    }
+    return n;
+}
+
 /* Assemble statements separated by ; */
 static size_t assemble(struct trial *t, uint8_t *code)
 {
@@ -305,7 +318,10 @@ static size_t assemble(struct trial *t, uint8_t *code)
         struct isa_fixup fixup;
         unsigned bytes;
         size_t part = strcspn(s, ";");
-        if (isa_assemble(s, part, &options, code + n, &bytes, &fixup, &err) != RD_OK) {
+        if (!strncmp(s, ".long ", 6))
+            bytes = words(s, code + n);
+        else if (isa_assemble(s, part, &options, code + n, &bytes, &fixup, &err) !=
+                 RD_OK) {
             t->engine = "assembler";
             fail(t, err.text);
             return 0;

@@ -214,10 +214,44 @@ def vector(out, v):
               ["v8"], rows(values, to_byte))
     fixup(out, v)
     preop(out, v)
+    upper_halves(out, v)
     two = [(v.integer(32), v.integer(32), c) for _ in range(6) for c in (0, 1)]
     out.block("manual 16.11", ["v_dual_cndmask_b32 v8, v0, v1 :: v_dual_mov_b32 v9, v3",
                                "v_dual_mov_b32 v9, v3 :: v_dual_cndmask_b32 v8, v0, v1"],
               ["v0", "v1", "vcc?"], ["v8"], [(t, (t[1] if t[2] else t[0],)) for t in two], lanes=32)
+
+
+def upper_halves(out, v):
+    """OP_SEL where the assembler has no text for it: bits 11 to 13 sources, 14 destination."""
+    def number():
+        return v.r.getrandbits(1) << 15 | v.r.randint(12, 18) << 10 | v.r.getrandbits(10)
+    low, got = OLD & M16, []
+    for _ in range(12):  # the accumulator is the half that is written
+        a, b, c = number(), number(), number()
+        got.append(((a | low << 16, b << 16 | low, c << 16 | low),
+                    (fp.fma(F16, D32, a, b, c) << 16 | low,)))
+    out.block("model: halves are registers", [".long 0xd5365008, 0x00020300"],  # v_fmac_f16
+              ["v0", "v1", "v8"], ["v8"], [r for r in got if isinstance(r[1][0], int)])
+    numbers = [number() for _ in range(12)]
+
+    def high(x):
+        return (x << 16 | v.r.getrandbits(16),)
+
+    def result(x):
+        return (x << 16 | low,)
+    out.block("manual 7.2.2.4", [".long 0xd5df4808, 0x00000100"], ["v0"], ["v8"],  # v_fract_f16
+              [(high(x), result(fp.fract(F16, D32, x))) for x in numbers])
+    out.block("manual 7.2.2.4", [".long 0xd58b0808, 0x00000100"], ["v0"], ["v8"],  # v_cvt_f32_f16
+              [(high(x), (F32.round(F16.value(x), 0),)) for x in numbers])
+    out.block("manual 7.2.2.4", [".long 0xd58a4008, 0x00000100"], ["v0"], ["v8"],  # v_cvt_f16_f32
+              [((F32.round(F16.value(x), 0),), result(x)) for x in numbers])
+    out.block("manual 7.2.2.4", [".long 0xd53b5808, 0x00020300"], ["v0", "v1"], ["v8"],  # v_ldexp
+              [(high(x) + high(k & M16), result(fp.ldexp(F16, D32, x, k)))
+               for x, k in zip(numbers, (-3, -2, -1, 0, 1, 2, 3, 4, -4, 5, 0, 1))])
+    out.block("manual 7.2.2.4", [".long 0xd6616808, 0x040a0300"], ["v0", "v1", "v2"], ["v8"],
+              [(high(a) + (b | low << 16,) + high(c),  # v_minmax_f16
+                result(fp.chain3(F16, D32, a, b, c, False, True)))
+               for a, b, c in zip(numbers, numbers[1:], numbers[2:])])
 
 
 def fixup(out, v):
