@@ -237,8 +237,11 @@ static uint8_t source_mods(const struct isa_inst *inst, const struct sem_entry *
     if (is_mix(inst, e))
         return SM_MIX;
     if (type == SEM_T_PK16) {
-        if (inst->enc != ISA_ENC_VOP3P) /* v_dot2_f16_f16, v_dual_dot2acc */
-            return 0;
+        if (inst->enc != ISA_ENC_VOP3P) { /* v_dot2_f16_f16, v_dual_dot2acc */
+            mods |= inst->abs & bit ? SM_ABS : 0;
+            mods |= inst->neg & bit ? SM_NEG : 0;
+            return (uint8_t)(mods ? mods | SM_PAIR : 0);
+        }
         bool plain = !(inst->op_sel & bit) && (inst->op_sel_hi & bit) &&
                      !(floating && ((inst->neg | inst->neg_hi) & bit));
         return plain ? 0 : (uint8_t)(SM_PK | (floating ? SM_NEG : 0));

@@ -117,7 +117,9 @@ static const uint32_t *modify(struct wave *w, const struct uop *u, unsigned i,
     }
     if (!(mods & (SM_ABS | SM_NEG)))
         return s;
-    if (mods & SM_F64) {
+    if ((mods & SM_PAIR) == SM_PAIR) {
+        mod_float(d, s, mods, 0x80008000u);
+    } else if (mods & SM_F64) {
         mod_float(d + ROW_DWORDS, s + ROW_DWORDS, mods, 0x80000000u);
         if (s != d)
             row_copy(d, s, 1);

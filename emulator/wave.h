@@ -127,6 +127,7 @@ struct uimg {
 #define SM_MIX  0x20u /* fma_mix: f16 half or f32, to f32 */
 #define SM_SWIZ 0x40u /* DPP permutation (source 0; VINTERP: source 2 too) */
 #define SM_F64  0x80u /* abs/neg act on the high dword */
+#define SM_PAIR (SM_LO16 | SM_F64) /* abs/neg act on both halves */
 
 /* uop.flags */
 #define UF_DST16     0x0001u   /* result is 16 bits: keep the other half */

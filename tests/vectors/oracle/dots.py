@@ -165,6 +165,14 @@ def products(out, v, src, exact):
         op = f"v_dot2_{name}_{name}"
         out.block(src, [f"{op} v8, v0, v1, v2"] + [f"{op}_e64_dpp v8, v0, v1, v2 {d}"
                                                   for d in IDENTITY], ins, ["v8"], got)
+        # compilers fold signs of whole pairs into the modifiers
+        flip = 0x80008000
+        got = [((t[0] ^ flip, t[1], t[2] ^ 0x8000), d) for t, d in got if not t[1] & flip]
+        out.block("model: LLVM's use", [f"{op} v8, -v0, |v1|, -v2",
+                                        f"{op}_e64_dpp v8, -v0, |v1|, -v2 {IDENTITY[0]}"], ins,
+                  ["v8"], got)
+        got = [((t[0], t[1] | v.r.choice((0, 0x8000, flip, 1 << 31)), t[2]), d) for t, d in got]
+        out.block("model: LLVM's use", [f"{op} v8, -v0, |v1|, -v2"], ins, ["v8"], got)
 
 
 def modified(out, src, op, got):
