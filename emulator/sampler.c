@@ -483,6 +483,8 @@ static uint32_t channel(const struct job *j, double v)
         bits = f->type == FORMAT_UINT ? (uint32_t)v : (uint32_t)(int32_t)v;
     else
         memcpy(&bits, &value, sizeof bits);
+    if (!is_int && !(bits & 0x7f800000u)) /* samplers flush denormals (manual 10.4) */
+        bits &= 0x80000000u;
     return d16 ? image_narrow16(bits, is_int) : bits;
 }
 

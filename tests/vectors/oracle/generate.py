@@ -11,6 +11,7 @@ import convert
 import dots
 import floats
 import forms
+import images
 import ints
 import modes
 import more
@@ -67,6 +68,9 @@ def registers():
     yield "typed", typed.family3()
     yield "rest", rest.family()
     yield "modes", modes.family()
+    yield "images", images.family()
+    yield "image_stores", images.family1()
+    yield "samplers", images.family2()
 
 
 def main():
