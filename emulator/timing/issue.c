@@ -186,7 +186,8 @@ static void wait_port(const struct tm_engine *t, const struct tm_wave *w,
 {
     const struct tm_simd *s = w->simd;
     const struct tm_wave *first = s->clause[i->cls];
-    if (first && first != w) /* in a clause: look again when its next is out */
+    /* In a clause, unless something else follows: look again when its next is out. */
+    if (first && first != w && (!first->next || first->next->cls == i->cls))
         at_least(b, tm_max(first->due, t->now) + 1, TM_S_PORT);
     if (i->cls != TM_IMM)
         at_least(b, s->port[i->cls] + 1, TM_S_PORT);
