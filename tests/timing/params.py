@@ -57,6 +57,8 @@ SEND = "\n\t".join(["global_load_b32 v%d, v[2:3], off" % (8 + i) for i in range(
 LINES = "\n\t".join("global_load_b32 v8, v10, s[4:5] offset:%d\n\ts_waitcnt vmcnt(0)" % (128 * i) for i in range(31)) + \
     "\n\tv_add_nc_u32 v11, 0x1000, v10\n\t" + "\n\t".join(
         "global_load_b32 v8, v11, s[4:5] offset:%d\n\ts_waitcnt vmcnt(0)" % (128 * i) for i in range(16))
+JUMPS = "\n\t".join("\n\t".join(["v_mov_b32 v8, 0x12345678"] * (3 + i) + ["s_branch .Lj%d" % i] +
+                               ["v_mov_b32 v9, 0x12345678"] * 50 + [".Lj%d:" % i]) for i in range(20))
 SMALL = ["l0_bytes=4096", "l0_ways=4", "gl1_bytes=8192", "gl1_ways=4", "gl2_bytes=131072", "gl2_ways=4",
          "mall_bytes=262144", "mall_ways=4"]
 CASES = [ # name, microbenchmark, trips, settings of all runs; cheap ones first
@@ -67,6 +69,7 @@ CASES = [ # name, microbenchmark, trips, settings of all runs; cheap ones first
                         block=256), 2, []),
     ("vmem", micro.Bench("", 0, "", body(VMEM), setup="v_lshlrev_b32 v1, 2, v0\n\tv_lshlrev_b32 v2, 6, v0\n", block=256,
                          buffer=65536), 2, []),
+    ("jumps", micro.Bench("", 0, "", body(JUMPS)), 1, []),
     ("carries", micro.Bench("", 0, "", body(CARRIES), block=512), 2, []),
     ("send", micro.Bench("", 0, "", body(SEND), setup="v_mov_b32 v2, s4\n\tv_mov_b32 v3, s5\n"), 3, []),
     ("pages", micro.Bench("", 0, "", body("global_load_b32 v8, v10, s[4:5]\n\tglobal_load_b32 v9, v11, s[4:5]"
