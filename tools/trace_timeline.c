@@ -35,7 +35,9 @@ static const char help[] =
     "Radeon\n"
     "                       GPU Profiler reads\n"
     "  --code-object FILE   ... with the code object that the kernel is of\n"
-    "  --simd SE,SA,WGP,SIMD  which instructions (default 0,0,0,0)\n";
+    "  --simd SE,SA,WGP,SIMD  whose instructions (default: 0,0,0,0; with --chrome "
+    "all,\n"
+    "                       about 300 bytes for each: large runs want one SIMD)\n";
 
 enum {
     OPT_HELP = 256,
@@ -120,8 +122,8 @@ static int parse(struct options *o, int argc, char **argv)
     o->path = argv[optind];
     if (optind + 1 < argc)
         return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind + 1]);
-    if (o->have_simd && !o->sqtt && !o->rgp)
-        return cli_error(CLI_USAGE, "--simd goes with --sqtt or --rgp");
+    if (o->have_simd && !o->chrome && !o->sqtt && !o->rgp)
+        return cli_error(CLI_USAGE, "--simd goes with --chrome, --sqtt or --rgp");
     if (o->code && !o->rgp)
         return cli_error(CLI_USAGE, "--code-object goes with --rgp");
     if ((o->chrome != NULL) + (o->sqtt != NULL) + (o->rgp != NULL) > 1)
@@ -184,15 +186,18 @@ static int export(const struct options *o, const struct timeline *tl)
     size_t dispatch = o->dispatch == UINT64_MAX ? 0 : (size_t)o->dispatch;
     const char *path = o->rgp ? o->rgp : o->sqtt ? o->sqtt : o->chrome;
     struct tl_rgp rgp = {.simd = o->simd};
+    struct tl_chrome chrome = {.waves_only = o->waves_only,
+                               .cycles = o->cycles,
+                               .simd = o->have_simd ? &o->simd : NULL};
     void *code = NULL;
-    int status = o->chrome ? CLI_OK : check_simd(o, tl, dispatch);
+    int status = o->chrome && !o->have_simd ? CLI_OK : check_simd(o, tl, dispatch);
     if (status == CLI_OK && o->code)
         status = find_code(o, tl, &tl->dispatch[dispatch], &rgp, &code);
     FILE *f = status == CLI_OK ? fopen(path, "wb") : NULL;
     rd_status st = !f        ? RD_E_IO
                    : o->rgp  ? tl_write_rgp(tl, dispatch, &rgp, f)
                    : o->sqtt ? tl_write_sqtt(tl, dispatch, &o->simd, f)
-                             : tl_write_chrome(tl, !o->waves_only, o->cycles, f);
+                             : tl_write_chrome(tl, &chrome, f);
     free(code);
     bool bad = !f || ferror(f);
     if (f && fclose(f) != 0)

@@ -280,18 +280,26 @@ static void put_dispatch(struct chrome *c, const struct tl_dispatch *d)
     }
 }
 
-rd_status tl_write_chrome(const struct timeline *tl, bool insts, bool cycles, FILE *f)
+static bool wanted(const struct tl_chrome *o, const struct tl_wave *w)
+{
+    const struct tl_simd *s = o->simd;
+    return !o->waves_only && (!s || (s->se == w->se && s->sa == w->sa &&
+                                     s->wgp == w->wgp && s->simd == w->simd));
+}
+
+rd_status tl_write_chrome(const struct timeline *tl, const struct tl_chrome *options,
+                          FILE *f)
 {
     struct chrome c = {.tl = tl, .f = f, .mhz = 1, .first = true};
     if (tl->n_dispatches)
-        c.mhz = cycles ? 1000 : tl->dispatch[0].machine.sclk_mhz;
+        c.mhz = options->cycles ? 1000 : tl->dispatch[0].machine.sclk_mhz;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
     name_tracks(&c);
     for (size_t i = 0; i < tl->n_dispatches; i++)
         put_dispatch(&c, &tl->dispatch[i]);
     rd_status st = put_occupancy(&c);
     for (size_t i = 0; i < tl->n_waves; i++)
-        put_wave(&c, &tl->wave[i], insts);
+        put_wave(&c, &tl->wave[i], wanted(options, &tl->wave[i]));
     fputs("\n]}\n", f);
     return st;
 }

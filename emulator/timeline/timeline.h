@@ -182,27 +182,31 @@ RD_CHECKED rd_status tl_print_summary(const struct timeline *tl, FILE *f);
 
 /* ---- exports --------------------------------------------------------------------- */
 
+/* One SIMD of the machine. */
+struct tl_simd {
+    unsigned se, sa, wgp, simd;
+};
+
 /* JSON of Chrome's trace events, which Perfetto reads: a process per SIMD, a track per
  * slot with waves and in them states and instructions; counters as curves. Times in
  * microseconds at the shader clock of the first dispatch.
- *
- * insts   slices for instructions and waits too, else waves only
- * cycles  a nanosecond stands for a cycle: viewers keep nanoseconds, and a cycle of
- *         more than 1 GHz is less than that
  */
-RD_CHECKED rd_status tl_write_chrome(const struct timeline *tl, bool insts, bool cycles,
-                                     FILE *f);
+struct tl_chrome {
+    bool waves_only; /* no slices for instructions and waits */
+    bool cycles;     /* a nanosecond stands for a cycle: viewers keep nanoseconds, and a
+                        cycle of more than 1 GHz is less than that */
+    const struct tl_simd *simd; /* whose instructions; NULL: of all */
+};
+
+RD_CHECKED rd_status tl_write_chrome(const struct timeline *tl,
+                                     const struct tl_chrome *options, FILE *f);
 
 /* A thread trace of one shader engine as gfx11's hardware writes it (SQTT, layout 3):
  * starts and ends of all its waves, instructions of one SIMD, times in shader clocks
  * from the dispatch's beginning, 100 MHz clock marks.
  *
- * simd  whose instructions: .se, .sa, .wgp, .simd
+ * simd  whose instructions
  */
-struct tl_simd {
-    unsigned se, sa, wgp, simd;
-};
-
 RD_CHECKED rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
                                    const struct tl_simd *simd, FILE *f);
 

@@ -133,7 +133,7 @@ with tempfile.TemporaryDirectory() as folder:
            "buf:96K:rand=f32,1", "--arg", "buf:96K", "--timing"]
     for mhz in ("500", "2500", "3217.3"):
         call(*run, "--sclk-mhz", mhz, "--timing-trace", path("t"))
-        for more in ([], ["--waves-only"], ["--cycles"]):
+        for more in ([], ["--waves-only"], ["--cycles"], ["--simd", "1,0,0,1"]):
             call("trace", path("t"), "--chrome", path("c.json"), *more)
             with open(path("c.json"), encoding="ascii") as f:
                 trace = json.load(f)
@@ -145,6 +145,9 @@ with tempfile.TemporaryDirectory() as folder:
                 abs(e["ts"] - e["args"]["cycle"] / clock) < 0.0006 for e in slices))
             check("more than waves", (more == ["--waves-only"]) !=
                   any(e["cat"] == "VALU" for e in slices))
+            if more[:1] == ["--simd"]:
+                check("instructions of one SIMD", {e["pid"] for e in slices if e["cat"] == "VALU"} ==
+                      {16 + 1 + 64} and len({e["pid"] for e in slices if e["cat"] == "wave"}) > 8)
             if more == ["--cycles"]:
                 check("no instruction without length", all(e["dur"] > 0 for e in slices))
             ends = {}
