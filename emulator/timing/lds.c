@@ -30,6 +30,18 @@ static unsigned phase(const struct emu_access *x, uint64_t lanes, unsigned d,
     return most;
 }
 
+/* Do all lanes of a wave access one place, or one place after the other? */
+static bool plain(const struct emu_access *x, uint64_t lanes)
+{
+    unsigned n = lanes == UINT32_MAX ? 32 : lanes == UINT64_MAX ? 64 : 0;
+    uint64_t step = n ? x->address[1] - x->address[0] : 1, other = 0;
+    if ((step != 0 && step != x->bytes) || x->bytes % 4 || x->bytes & (x->bytes - 1))
+        return false;
+    for (unsigned lane = 0; lane < n; lane++)
+        other |= x->address[lane] ^ (x->address[0] + lane * step);
+    return !other;
+}
+
 /* Data cycles of an access by some lanes, and those it would take without conflicts. */
 static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned banks,
                             unsigned *least)
@@ -38,6 +50,8 @@ static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned b
     if (group == 0)
         group = 1;
     *least = 0;
+    if (banks == 32 && dwords <= 4 && plain(x, all)) /* no conflict */
+        return *least = (all >> 32 ? 64 : 32) / group;
     for (unsigned first = 0; first < 64; first += group) {
         uint64_t lanes = all >> first & ((UINT64_C(1) << group) - 1);
         unsigned most = 0;
