@@ -90,6 +90,52 @@ def dpp_forms(out, block, done):
                       mode, kind, lanes)
 
 
+FLOAT = re.compile(r"v_(?!pk|interp|dot|fma_mix|movrel|wmma|dual).*_(f16|f32|f64)(_e64)?$|v_cndmask_b(32|16)(_e64)?$")
+FIRST_ONLY = re.compile(r"v_(ldexp|cmpx?_class|trig_preop|cvt_pk_u8)")
+
+
+def sign_forms(out, block, done):
+    """Inputs with a sign changed, and a modifier that changes it back."""
+    source, ops, ins, outs, rows, mode, kind, lanes, sets = block
+    for op in ops:
+        mnemonic, _, text = op.partition(" ")
+        if mnemonic in done or not FLOAT.match(mnemonic) or ";" in op or "[" in text.replace(
+                "v[", "") or not rows or re.search("[-|]|0x|clamp|mul:|div:", text):
+            continue
+        bit = 1 << (63 if ":" in ins[0] else 15 if re.search("16(_e64)?$", mnemonic) else 31)
+        parts = text.split(", ")
+        first = 0 if mnemonic.startswith("v_cmpx") else 1
+        places = [(k, p) for k, c in enumerate(ins) for p in range(first, len(parts))
+                  if parts[p] == operand(c) and parts.count(parts[p]) == 1]
+        places = places[:1] if FIRST_ONLY.match(mnemonic) else places
+        if not places:
+            continue
+        done.add(mnemonic)
+        for turn in range(2):
+            new, few = list(parts), []
+            for i, (_, p) in enumerate(places):
+                new[p] = f"-{parts[p]}" if (i + turn) % 2 == 0 else f"|{parts[p]}|"
+            for given, wanted in rows:
+                changed = list(given)
+                for i, (k, _) in enumerate(places):
+                    if (i + turn) % 2 and given[k] & bit:
+                        break
+                    changed[k] = given[k] ^ bit if (i + turn) % 2 == 0 or len(few) % 3 else given[k]
+                else:
+                    few.append((tuple(changed), wanted))
+            if few:
+                out.block(source, [f"{mnemonic} {', '.join(new)}"], ins, outs,
+                          few[:: max(1, len(few) // 9)], mode, kind, lanes)
+
+
+def signs(files):
+    out = File("NEG and ABS of all mnemonics with float sources")
+    done = set()
+    for block in (b for f in files for b in f.blocks if b[5] == DEFAULT and not b[8]):
+        sign_forms(out, block, done)
+    return out
+
+
 def family(files):
     out = File("literal constants in place of registers; DPP")
     done = set()

@@ -28,6 +28,7 @@ def families():
     for name, file in registers():
         files.append(file)
         yield name, file
+    yield "signs", forms.signs(files)
     yield "forms", forms.family(files)
 
 

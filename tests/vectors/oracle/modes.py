@@ -271,6 +271,100 @@ def packed(out, v):
                       [f"v{i}" for i in range(n)], ["v8"], got, mode)
 
 
+# ---- integer clamp: the exact result, saturated (manual 7.2.3.1) ---------------------
+
+def bytes4(f, a, b):
+    return sum(f(a >> 8 * i & 255, b >> 8 * i & 255) for i in range(4))
+
+
+def integers(out, v):
+    def u(n):
+        return n, 0, (1 << n) - 1
+
+    def i(n):
+        return n, -1 << n - 1, (1 << n - 1) - 1
+
+    def masked(x, y):
+        return abs(x - y) if y else 0
+    sad = {"v_sad_u8": lambda a, b, c: c + bytes4(lambda x, y: abs(x - y), a, b),
+           "v_sad_hi_u8": lambda a, b, c: c + (bytes4(lambda x, y: abs(x - y), a, b) << 16),
+           "v_msad_u8": lambda a, b, c: c + bytes4(masked, a, b),
+           "v_sad_u16": lambda a, b, c: c + abs((a & 0xffff) - (b & 0xffff)) +
+           abs((a >> 16) - (b >> 16)),
+           "v_sad_u32": lambda a, b, c: c + abs(a - b)}
+    for name, f in sad.items():
+        values = [(v.integer(32), v.integer(32), v.r.choice((0xffffffff, 0xfffffe00, 5,
+                                                             v.integer(32)))) for _ in range(20)]
+        out.block("manual 7.2.3.1", [f"{name} v8, v0, v1, v2 clamp"], ["v0", "v1", "v2"], ["v8"],
+                  [(t, (min(f(*t), 0xffffffff),)) for t in values])
+    three = {"v_mad_u16": (u(16), u(16), lambda a, b, c: a * b + c),
+             "v_mad_i16": (i(16), i(16), lambda a, b, c: a * b + c),
+             "v_mad_u32_u24": (u(24), u(32), lambda a, b, c: a * b + c),
+             "v_mad_i32_i24": (i(24), i(32), lambda a, b, c: a * b + c),
+             "v_mad_u32_u16": (u(16), u(32), lambda a, b, c: a * b + c),
+             "v_mad_i32_i16": (i(16), i(32), lambda a, b, c: a * b + c)}
+    two = {"v_add_nc_u16": (u(16), lambda a, b: a + b), "v_sub_nc_u16": (u(16), lambda a, b: a - b),
+           "v_add_nc_i16": (i(16), lambda a, b: a + b), "v_sub_nc_i16": (i(16), lambda a, b: a - b),
+           "v_subrev_nc_u32_e64": (u(32), lambda a, b: b - a)}
+
+    def number(kind, raw):
+        bits, low, _ = kind
+        raw &= (1 << bits) - 1
+        return raw - (1 << bits) if low and raw >> bits - 1 else raw
+
+    def emit(name, kinds, to, f, dst="v8"):
+        got = []
+        for _ in range(24):
+            raw = [v.integer(32) if v.r.random() < 0.6 else
+                   v.r.choice((0x7fffffff, 0x80000000, 0x7fff, 0x8000, 0xffff)) for _ in kinds]
+            r = max(to[1], min(to[2], f(*(number(k, x) for k, x in zip(kinds, raw)))))
+            r &= (1 << to[0]) - 1
+            got.append((tuple(raw), (r | (OLD & 0xffff0000 if to[0] == 16 else 0),)))
+        regs = ", ".join(f"v{n}" for n in range(len(kinds)))
+        out.block("manual 7.2.3.1", [f"{name} {dst}, {regs} clamp"],
+                  [f"v{n}" for n in range(len(kinds))], ["v8"], got)
+    for name, (src, to, f) in three.items():
+        emit(name, (src, src, to), to, f)
+    for name, (kind, f) in two.items():
+        emit(name, (kind, kind), kind, f)
+    for name, f, limit in (("add", lambda a, b, c: a + b + c, 0xffffffff),
+                           ("sub", lambda a, b, c: a - b - c, 0),
+                           ("subrev", lambda a, b, c: b - a - c, 0)):
+        values = [(v.integer(32), v.integer(32), c) for _ in range(10) for c in (0, 1)]
+
+        def row(t, c):
+            r = f(t[0], t[1], c)
+            over = not 0 <= r <= 0xffffffff
+            return limit if over else r, int(over)
+        out.block("manual 7.2.3.1", [f"v_{name}_co_ci_u32_e64 v8, $s20, v0, v1, $s22 clamp"],
+                  ["v0", "v1", "s22?"], ["v8", "s20?"], [(t, row(t, t[2])) for t in values])
+        out.block("manual 7.2.3.1", [f"v_{name}_co_u32 v8, $s20, v0, v1 clamp"], ["v0", "v1"],
+                  ["v8", "s20?"], [(t[:2], row(t, 0)) for t in values])
+    for name, n, f in (("add_i16", 2, lambda a, b: a + b), ("sub_i16", 2, lambda a, b: a - b),
+                       ("add_u16", 2, lambda a, b: a + b), ("sub_u16", 2, lambda a, b: a - b),
+                       ("mad_i16", 3, lambda a, b, c: a * b + c),
+                       ("mad_u16", 3, lambda a, b, c: a * b + c)):
+        kind = i(16) if "i16" in name else u(16)
+        got = []
+        for _ in range(24):
+            raw = [v.integer(32) for _ in range(n)]
+            r = 0
+            for h in (0, 16):
+                x = f(*(number(kind, t >> h) for t in raw))
+                r |= (max(kind[1], min(kind[2], x)) & 0xffff) << h
+            got.append((tuple(raw), (r,)))
+        regs = ", ".join(f"v{k}" for k in range(n))
+        out.block("manual 7.2.3.1", [f"v_pk_{name} v8, {regs} clamp"], [f"v{k}" for k in range(n)],
+                  ["v8"], got)
+    got = []
+    for _ in range(30):
+        a, b, c = v.integer(32), v.integer(32), v.r.choice((v.integer(64), (1 << 64) - 5))
+        r = a * b + c
+        got.append(((a, b, c), (min(r, (1 << 64) - 1), r >> 64)))
+    out.block("manual 7.2.3.1", ["v_mad_u64_u32 v[8:9], $s20, v0, v1, v[2:3] clamp"],
+              ["v0", "v1", "v2:3"], ["v8:9", "s20?"], got)
+
+
 def family():
     out = File("modifiers and modes of all float types")
     v = Values(9000)
@@ -279,4 +373,5 @@ def family():
     conversions(out, v)
     mixed(out, v)
     packed(out, v)
+    integers(out, v)
     return out
