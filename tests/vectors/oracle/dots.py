@@ -165,6 +165,19 @@ def products(out, v, src, exact):
         op = f"v_dot2_{name}_{name}"
         out.block(src, [f"{op} v8, v0, v1, v2"] + [f"{op}_e64_dpp v8, v0, v1, v2 {d}"
                                                   for d in IDENTITY], ins, ["v8"], got)
+        if fmt is F16:  # FP16_OVFL: infinities only where a factor or C is one
+            few = []
+            for _ in range(40):
+                f = [v.r.choice((0x7bff, 0xfbff, 0x7000, 0x5c00, 0x7c00, 0x3c00)) for _ in range(4)]
+                c = v.r.choice((0, 0x7bff, 0xfbff, 0x7c00))
+                try:
+                    d = step(F16, F16, (f[0], f[2]), (f[1], f[3]), c, exact)
+                except Skip:
+                    continue
+                if F16.is_inf(d) and 0x7c00 not in f + [c]:
+                    d -= 1
+                few.append(((f[0] | f[2] << 16, f[1] | f[3] << 16, c), (d | KEEP,)))
+            out.block(src, [f"{op} v8, v0, v1, v2"], ins, ["v8"], few, 0x8003f0)
         # compilers fold signs of whole pairs into the modifiers
         flip = 0x80008000
         got = [((t[0] ^ flip, t[1], t[2] ^ 0x8000), d) for t, d in got if not t[1] & flip]

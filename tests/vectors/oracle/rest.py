@@ -456,6 +456,49 @@ def global_rest(out, v):
         ["v4", "v14", "v15"], ["v14", "v10"], got)
 
 
+def addressing(out, v):
+    """The same dword by every kind of address (manual 11.2, 8.2)."""
+    values = [(v.integer(32),) for _ in range(8)]
+    same = [(t, t) for t in values]
+    put = LANE + "v_add_nc_u32 v2, 0xfffff000, v1;s_mov_b32 s20, 0xfffff000;s_mov_b32 s21, 0;" \
+        "s_sub_u32 s44, s82, s20;s_subb_u32 s45, s83, 0;" + FLAT + \
+        "global_store_b32 v1, v4, s[82:83];s_waitcnt 0;"
+    forms = ["v8, v[20:21], off", "v8, v1, s[82:83]",
+             "v8, v2, s[44:45]",  # the VGPR is unsigned
+             "v8, v3, s[82:83] offset:-256",
+             "v8, v[22:23], off offset:-4096", "v8, v[24:25], off offset:4095"]
+    more = "v_add_nc_u32 v3, 0x100, v1;" \
+        "v_add_co_u32 v22, $vcc, 0x1000, v20;v_add_co_ci_u32_e64 v23, $s40, v21, 0, $vcc;" \
+        "v_add_co_u32 v24, $vcc, 0xfffff001, v20;v_add_co_ci_u32_e64 v25, $s40, v21, -1, $vcc;"
+    for form in forms:
+        out.block("manual 11.2", [f"{put}{more}global_load_b32 {form};s_waitcnt 0"], ["v4"], ["v8"],
+                  same)
+    out.block("manual 11.2", [f"{put}{more}flat_load_b32 v8, v[20:21];s_waitcnt 0",
+                              f"{put}{more}flat_load_b32 v8, v[24:25] offset:4095;s_waitcnt 0"],
+              ["v4"], ["v8"], same)
+    two = [(v.integer(32), v.integer(32)) for _ in range(8)]
+    setup = "s_movk_i32 s20, 0x40;v_mov_b32 v1, 32;v_mov_b32 v2, 0x50;s_movk_i32 s22, 0x100;"
+    places = {0x60: ["v1, s20", "off, s20 offset:32", "v2, off offset:16", "off, off offset:96",
+                     "v1, s22 offset:-192", "off, s22 offset:-160", "v2, s20 offset:-48"]}
+    for at, names in places.items():
+        for i, store in enumerate(names):
+            load = names[(i + 3) % len(names)]
+            s_addr, s_rest = store.split(", ")
+            out.block("manual 11.3", [
+                f"{setup}scratch_store_b64 off, v[4:5], off offset:{at - 4};"
+                f"scratch_store_b32 {s_addr}, v5, {s_rest};s_waitcnt 0;"
+                f"scratch_load_b32 v8, {load};scratch_load_b32 v9, off, off offset:{at - 4};"
+                "s_waitcnt 0"], ["v4", "v5"], ["v8", "v9"],
+                [(t, (t[1], t[0])) for t in two])
+    words = [v.r.getrandbits(32) for _ in range(64)]
+    pre = "s_mov_b32 s20, 0xfffff000;s_sub_u32 s44, s82, s20;s_subb_u32 s45, s83, 0;"
+    for text, k in (("s[44:45], s20 offset:0x8", 2), ("s[44:45], s21 offset:-4", 3),
+                    ("s[82:83], 0xc", 3), ("s[46:47], -0x10", 4)):
+        out.wave("manual 8.2", [f"{pre}s_add_u32 s21, s20, 16;s_add_u32 s46, s82, 32;"
+                                f"s_addc_u32 s47, s83, 0;s_load_b32 s8, {text};s_waitcnt 0"],
+                 {"data0": words}, {"s8": [words[k]]})
+
+
 def family():
     out = File("interpolation, relative registers, leftovers of LDS and memory, jumps")
     v = Values(8000)
@@ -465,4 +508,5 @@ def family():
     vector(out, v)
     lds(out, v)
     global_rest(out, v)
+    addressing(out, v)
     return out
