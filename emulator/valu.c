@@ -162,6 +162,23 @@ static float omod_factor(unsigned omod)
     return omod == 1 ? 2.0f : omod == 2 ? 4.0f : omod == 3 ? 0.5f : 1.0f;
 }
 
+/* Clamp on bits: denormal results stay, also where MODE flushes denormal inputs. */
+static uint32_t clamp_f32(uint32_t u, bool dx10_clamp)
+{
+    if ((u & 0x7fffffffu) > 0x7f800000u)
+        return dx10_clamp ? 0 : u;
+    return u & 0x80000000u ? 0 : u > 0x3f800000u ? 0x3f800000u : u;
+}
+
+static uint64_t clamp_f64(uint64_t u, bool dx10_clamp)
+{
+    const uint64_t sign = UINT64_C(1) << 63, inf = UINT64_C(0x7ff) << 52,
+                   one = UINT64_C(0x3ff) << 52;
+    if ((u & ~sign) > inf)
+        return dx10_clamp ? 0 : u;
+    return u & sign ? 0 : u > one ? one : u;
+}
+
 /* omod, then clamp to [0,1]; NaN becomes 0 if DX10_CLAMP (manual 7.2.3). omod is
  * ignored in IEEE mode and when output denormals are kept. */
 static void finish_f32(const struct wave *w, const struct uop *u, uint32_t *d)
@@ -174,11 +191,9 @@ static void finish_f32(const struct wave *w, const struct uop *u, uint32_t *d)
             f = f * factor;
             f = f == 0.0f ? 0.0f : f; /* -0 becomes +0, however MODE rounds */
         }
-        if (u->flags & UF_CLAMPF) {
-            bool nan = f != f;
-            f = f > 1.0f ? 1.0f : f > 0.0f ? f : nan && !w->mode.dx10_clamp ? f : 0.0f;
-        }
         d[l] = bits_of_f32(f);
+        if (u->flags & UF_CLAMPF)
+            d[l] = clamp_f32(d[l], w->mode.dx10_clamp);
     }
 }
 
@@ -192,11 +207,10 @@ static void finish_f64(const struct wave *w, const struct uop *u, uint32_t *d)
             f = f * factor;
             f = f == 0.0 ? 0.0 : f;
         }
-        if (u->flags & UF_CLAMPF) {
-            bool nan = f != f;
-            f = f > 1.0 ? 1.0 : f > 0.0 ? f : nan && !w->mode.dx10_clamp ? f : 0.0;
-        }
-        put64(d, l, bits_of_f64(f));
+        uint64_t bits = bits_of_f64(f);
+        if (u->flags & UF_CLAMPF)
+            bits = clamp_f64(bits, w->mode.dx10_clamp);
+        put64(d, l, bits);
     }
 }
 

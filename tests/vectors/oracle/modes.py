@@ -234,6 +234,21 @@ def mixed(out, v):
             out.block("manual 16.10", ops, ["v0", "v1", "v2"], ["v8"], got, mode)
 
 
+def tiny_clamped(out, v):
+    """MODE flushes denormal inputs, keeps denormal results: clamp is none of the inputs."""
+    for f, fields in ((F32, 2 << 4), (F64, 2 << 6), (F16, 2 << 6)):
+        m = Mode(0x300 | fields)
+        got = []
+        for _ in range(24):
+            t = tuple(v.near_tiny(f) for _ in range(2))
+            r = finish(f, m, fp.mul(f, m, *t), 0, 1)
+            got.append((t, (r | (OLD & 0xffff0000 if f is F16 else 0),)))
+        dst = "v[8:9]" if f is F64 else "v8"
+        out.block("manual 7.2.4", [f"v_mul_{NAMES[f]}{'' if f is F64 else '_e64'} {dst}, "
+                                   f"{operand(f, 0)}, {operand(f, 1)} clamp"], columns(f, 2),
+                  ["v8:9" if f is F64 else "v8"], got, m.bits)
+
+
 def packed(out, v):
     """v_pk_* f16: halves chosen and negated one by one, clamp, modes."""
     for name in ("add", "mul", "min", "max", "fma"):
@@ -374,4 +389,5 @@ def family():
     mixed(out, v)
     packed(out, v)
     integers(out, v)
+    tiny_clamped(out, v)
     return out
