@@ -9,6 +9,7 @@ import sys
 
 import convert
 import dots
+import examples
 import floats
 import forms
 import images
@@ -68,6 +69,7 @@ def registers():
     yield "typed_stores", typed.family2()
     yield "typed", typed.family3()
     yield "rest", rest.family()
+    yield "examples", examples.family()
     yield "modes", modes.family()
     yield "images", images.family()
     yield "image_stores", images.family1()
