@@ -11,6 +11,7 @@ from fractions import Fraction
 import fp
 from emit import DEFAULT, IDENTITY, File, Values
 from fp import F16, F32, Format
+from ints import s
 
 BF16 = Format(8, 7)
 KEEP = 0x5a5a0000
@@ -221,7 +222,30 @@ def matrices():
         out.dots(how)
         for kind in kinds:
             matrix(out, v, kind, how == "exact")
+    for name, bits in (("iu8", 8), ("iu4", 4)):
+        integers64(out, v, name, bits)
     return out
+
+
+def integers64(out, v, name, bits):
+    """Integer products in wave64: register r has rows 4 r to 4 r + 3; A is signed."""
+    a, b = ([[v.r.getrandbits(bits) for _ in range(16)] for _ in range(16)] for _ in range(2))
+    c = [[v.r.choice([0x7fffff00, 0x80000100, v.integer(32)]) for _ in range(16)] for _ in range(16)]
+    per, given, wanted = 32 // bits, {}, {}
+    for first, m in ((0, a), (8, b)):
+        for r in range(16 // per):
+            given[f"v{first + r}"] = [sum(m[lane % 16][r * per + k] << bits * k for k in range(per))
+                                      for lane in range(64)]
+    for r in range(4):
+        at = [(4 * r + lane // 16, lane % 16) for lane in range(64)]
+        given[f"v{16 + r}"] = [c[i][j] for i, j in at]
+        wanted[f"v{24 + r}"] = []
+        for i, j in at:
+            d = s(c[i][j], 32) + sum(s(a[i][k], bits) * b[j][k] for k in range(16))
+            wanted[f"v{24 + r}"].append(max(-1 << 31, min((1 << 31) - 1, d)) & 0xffffffff)
+    last = 16 // per - 1
+    out.wave("manual 7.9", [f"v_wmma_i32_16x16x16_{name} v[24:27], v[0:{last}], v[8:{8 + last}], "
+                            "v[16:19] neg_lo:[1,0,0] clamp"], given, wanted, lanes=64)
 
 
 def matrix(out, v, kind, exact):
@@ -265,6 +289,15 @@ def wave(out, v, op, fmt, to, abc, half, lanes, exact):
             wanted[f"v{24 + r}"] = [d[i][j] << shift | (x & 0xffff0000 >> shift)
                                     for (i, j), x in zip(at, old)]
     n = per - 1
+    neg = ""
+    if half or exact:  # signs of A, of B's odd elements and of C, turned back by modifiers
+        neg = " neg_lo:[1,0,1] neg_hi:[1,1,0]"
+        sign = 1 << 31 if to is F32 else 0x8000 << 16 * half
+        for r in range(8):
+            given[f"v{r}"] = [x ^ 0x80008000 for x in given[f"v{r}"]]
+            given[f"v{8 + r}"] = [x ^ 0x80000000 for x in given[f"v{8 + r}"]]
+        for r in range(per):
+            given[f"v{16 + r}"] = [x ^ sign for x in given[f"v{16 + r}"]]
     sel = " op_sel:[0,0,1]" if half else ""
-    out.wave("model: hardware, two's complement" if exact else "hardware", [f"{op} v[24:{24 + n}], v[0:7], v[8:15], v[16:{16 + n}]{sel}"],
+    out.wave("model: hardware, two's complement" if exact else "hardware", [f"{op} v[24:{24 + n}], v[0:7], v[8:15], v[16:{16 + n}]{sel}{neg}"],
              given, wanted, lanes=lanes)
