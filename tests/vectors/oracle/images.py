@@ -369,7 +369,7 @@ def samples(out, v):
             mode, func = (0, 2, 1, 3, 6)[i % 5], (1, 4, 6)[i % 3]
             number = 22 if compared else 42
             got = sample_rows(v, kind, suffix, number, depth if compared else texels, linear, mode,
-                              func, 8)
+                              func, 7)
             emit_samples(out, kind, suffix, number, (linear, mode, func), got,
                          depth_sets if compared else sets)
     for mode in (0, 1, 2, 3, 6):  # every address mode, both filters
@@ -417,6 +417,26 @@ def emit_samples(out, kind, suffix, number, how, got, sets):
             f"dmask:0x{dmask:x} dim:SQ_RSRC_IMG_2D;s_waitcnt 0"], given, outs, rows_, sets=sets)
 
 
+def lods(out, v):
+    """IMAGE_GET_LOD: clamped and raw level, from differences within quads; one level."""
+    for along, across in ((2, 0), (1, 8), (Fraction(1, 2), Fraction(1, 4)), (4, 4)):
+        s_, t_ = [], []
+        for lane in range(64):
+            x, y = Fraction(lane % 2) * along, Fraction(lane // 2 % 2) * across
+            base = v.r.randint(0, 3) if lane % 4 == 0 else base
+            s_.append(f32_of((x + base) / W))
+            t_.append(f32_of((y + base) / H))
+        raw = fp.floor_log2(max(Fraction(along), Fraction(across)))
+        for lanes in (32, 64):
+            for text, regs in addresses(2):
+                given = {f"v{regs[0]}": s_[:lanes], f"v{regs[1]}": t_[:lanes]}
+                out.wave("manual 10.1", [
+                    f"{resource(42, '2D')}{sampler(True)}image_get_lod v[8:9], {text}, s[44:51], "
+                    "s[52:55] dmask:0x3 dim:SQ_RSRC_IMG_2D;s_waitcnt 0"], given,
+                    {"v8": [0] * lanes, "v9": [f32_of(Fraction(raw)) if raw else 0] * lanes},
+                    lanes=lanes)
+
+
 def family():
     out = File("images without samplers: loads, sizes")
     v = Values(9500)
@@ -426,10 +446,11 @@ def family():
 
 
 def family1():
-    out = File("images without samplers: stores, atomics")
+    out = File("images without samplers: stores, atomics; levels of detail")
     v = Values(9550)
     stores(out, v)
     atomics(out, v)
+    lods(out, v)
     return out
 
 
