@@ -23,26 +23,28 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLANG = ("clang-19 -x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -O3 "
          "-ffp-contract=fast").split()
-# name: work-items; how it is built; published: ms, VALU %, LDS %, waves of a SIMD
+# name: work-items; how it is built (defines, or vopd.py); published: ms, VALU %, LDS %, waves of a SIMD
 KERNELS = {
     "k3": (256, "WAVES=8 WAVE_N=64 PAD=0 BUFFERED=0 UNROLL=8", (6.0341, 43.7, 26.7, 12)),
     "k5": (128, "WAVES=4 WAVE_N=128 PAD=4 BUFFERED=1 UNROLL=1 OCCUPANCY=7 CU", (4.0994, 66.3, 32.7, 6)),
-    "k7": (128, None, (3.3314, 80.1, 64.7, 6)),
+    "k7": (128, "vopd", (3.3314, 80.1, 64.7, 6)),
 }
 # others of the same makers, for --check
 VARIANTS = {
     "64 x 64, WGP": (128, "EDGE=64 WAVES=4 WAVE_N=32 PAD=4 BUFFERED=1 UNROLL=2", None),
     "16 deep": (256, "DEPTH=16 WAVES=8 WAVE_N=64 PAD=1 BUFFERED=0 UNROLL=4 CU", None),
+    "k7, scalar": (128, "vopd --scalar", None),
+    "k7, level": (128, "vopd --level", None),
 }
 MS_GOAL, VALU_GOAL = 10, 5
 
 
 def build(rdna3, folder, name, recipe):
-    code = os.path.join(folder, name.replace(" ", "") + ".hsaco")
-    if recipe is None:
+    code = os.path.join(folder, name.replace(" ", "").replace(",", "") + ".hsaco")
+    if recipe.startswith("vopd"):
         source = code[:-6] + ".s"
         with open(source, "w") as f:
-            subprocess.run([sys.executable, os.path.join(HERE, "vopd.py")], stdout=f, check=True)
+            subprocess.run([sys.executable, os.path.join(HERE, "vopd.py"), *recipe.split()[1:]], stdout=f, check=True)
         subprocess.run([rdna3, "asm", "-o", code, source], check=True)
         return code
     defines = ["-mcumode" if d == "CU" else "-D" + d for d in recipe.split()]
@@ -51,7 +53,7 @@ def build(rdna3, folder, name, recipe):
 
 
 def edge(recipe):
-    return 64 if recipe and "EDGE=64" in recipe else 128
+    return 64 if "EDGE=64" in recipe else 128
 
 
 def timed(rdna3, code, block, n, tile, folder, *more):
