@@ -120,7 +120,7 @@ static bool full_rate(const struct tm_engine *t, double *rate, double *error)
     int64_t per = tm_max(0, last - first) / PARTS;
     double sum = 0, squares = 0;
     if (per == 0 || last >= (int64_t)p->n ||
-        2 * (double)(p->full_until - p->full_from) < tm_sample_span(t))
+        4 * (double)(p->full_until - p->full_from) < tm_sample_span(t))
         return false;
     first = last - per * (int64_t)PARTS;
     for (unsigned i = 0; i < PARTS; i++, first += per) {
