@@ -456,6 +456,27 @@ def global_rest(out, v):
         ["v4", "v14", "v15"], ["v14", "v10"], got)
 
 
+def constants(out):
+    """Inline constants have the operand's type; packed ones are in the lower half."""
+    one = [("v_pk_add_f16 v8, v0, 1.0", 0, 0x3c00), ("v_pk_add_u16 v8, v0, 5", 0, 5),
+           ("v_pk_add_f16 v8, v0, 1.0 op_sel_hi:[1,0]", 0, 0x3c003c00),
+           ("v_pk_add_u16 v8, v0, -5", 0, 0xfffffffb), ("v_cvt_f32_f16_e32 v8, 1.0", 0, 0x3f800000),
+           ("v_add_f16_e32 v8, 1.0, v0", 0, KEEP | 0x3c00),
+           ("v_add_nc_u16 v8, v0, 1.0", 0, KEEP | 0x3c00),
+           ("v_mad_u32_u16 v8, 1.0, 1, v0", 0, 0x3c00), ("v_max_i16 v8, v0, -1", 0x8000, KEEP | M16),
+           ("v_dot4_u32_u8 v8, v0, 1.0, 0", 0x01010101, 0x3f + 0x80),
+           ("v_fma_mix_f32 v8, 1.0, v0, 1.0", 0x40000000, 0x40400000)]
+    for op, given, wanted in one:
+        out.block("manual 5.7", [op], ["v0"], ["v8"], [((given,), (wanted,))])
+    for op, given, wanted in (
+            ("v_add_f64 v[8:9], v[0:1], 1.0", 0, 0x3ff << 52), ("v_add_f64 v[8:9], v[0:1], 3", 0, 3),
+            ("v_add_f64 v[8:9], v[0:1], -2.0", 0, 0xc << 60),
+            ("v_lshrrev_b64 v[8:9], 4, 1.0", 0, 0x3ff << 48), ("v_lshlrev_b64 v[8:9], 4, -1", 0, M64 - 15),
+            ("v_mad_u64_u32 v[8:9], null, -1, 2, v[0:1]", 1, 0x1ffffffff),
+            ("v_mad_i64_i32 v[8:9], null, -1, 2, v[0:1]", 1, M64)):
+        out.block("manual 5.7", [op], ["v0:1"], ["v8:9"], [((given,), (wanted,))])
+
+
 def addressing(out, v):
     """The same dword by every kind of address (manual 11.2, 8.2)."""
     values = [(v.integer(32),) for _ in range(8)]
@@ -509,4 +530,5 @@ def family():
     lds(out, v)
     global_rest(out, v)
     addressing(out, v)
+    constants(out)
     return out
