@@ -127,7 +127,7 @@ def main():
     p.add_argument("--check", action="store_true")
     p.add_argument("--size", type=int, default=4096)
     p.add_argument("--sample", default="1")
-    o = p.parse_args()
+    o = p.parse_intermixed_args()
     for n in o.names:
         if n not in KERNELS and n not in VARIANTS:
             sys.exit("error: no kernel is called '%s'" % n)
