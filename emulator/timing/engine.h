@@ -148,11 +148,21 @@ struct tm_group {
     struct tm_group *next_free, *next_made;
 };
 
+/* Operands that a memory instruction is to read: from when on, of which bank. */
+struct tm_sending {
+    int64_t half;
+    uint8_t left[2];
+};
+enum { TM_SENDING = 16 };
+
 /* How far a SIMD's VALU has read its operands, in half cycles. */
 struct tm_operands {
     int64_t half, cost; /* end of the last instruction's reads; what they took */
     int64_t again;      /* reads to be repeated after the next instruction's */
     bool behind;        /* the last reads came behind such */
+    bool full[2];       /* the last reads left a bank no time */
+    unsigned n_sends;
+    struct tm_sending send[TM_SENDING];
 };
 
 /* One SIMD: ports, and the execution slots of its VALU. */
@@ -479,6 +489,9 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
  * a result that can be had for an execution at that time, not sooner. */
 int64_t tm_operands(const struct tm_engine *t, const struct tm_wave *w,
                     const struct tm_inst *i, int64_t cycles);
+/* A memory instruction of the SIMD reads its operands when it is accepted. */
+void tm_operands_send(const struct tm_engine *t, struct tm_simd *s,
+                      const struct tm_inst *i, int64_t accept);
 void tm_operands_wait(const struct tm_engine *t, struct tm_simd *s, int64_t ready);
 /* When an execution can have all results that it needs; 0: they are long there. */
 int64_t tm_operands_ready(const struct tm_engine *t, const struct tm_wave *w,

@@ -292,6 +292,7 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
     }
     int64_t done = tm_lds(t, w, i, event, accept);
     reads_operands(w, i, accept);
+    tm_operands_send(t, w->simd, i, accept);
     fifo_add(&w->counter[TM_LGKM], done, t->level, i);
     int64_t entry = accept + queue_return(t, i, passes);
     queue_add(&w->simd->lds_queue, entry, 1);

@@ -4,38 +4,91 @@
  * operand of the fuller bank. Instructions read in the order of issue, ahead of
  * execution where that waits for something else. One whose operand is a result that
  * comes later reads all of them once more, after the instruction behind it, which has
- * begun to read by then. Must not know pipes. Invariant: times are of the SIMD,
- * whosever waves the instructions are, and never go back. Found from the places where
- * the traces of A3 and A1 lose cycles.
+ * begun to read by then. What memory instructions read when they are accepted, a
+ * register a cycle, comes first and costs where the VALU needs all of a bank. Must not
+ * know pipes. Invariant: times are of the SIMD, whosever waves the instructions are,
+ * and never go back. Found from the places where the traces of A3 and A1 lose cycles.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <string.h>
+
 #include "engine.h"
 
-/* Operands from the fuller bank. A pair that repeats a source of the wave's pair before
- * it, in the same place, has it already. */
-static int64_t bank_reads(const struct tm_wave *w, const struct tm_inst *i)
+/* Operands from the even and the odd bank. A pair that repeats a source of the wave's
+ * pair before it, in the same place, has it already. */
+static void bank_reads(const struct tm_wave *w, const struct tm_inst *i, int64_t n[2])
 {
     const struct tm_inst *p = w->hist_from[0];
-    if (i->inst->isa.enc != ISA_ENC_VOPD || !p || p->inst->isa.enc != ISA_ENC_VOPD)
-        return i->bank_reads;
-    int64_t n[2] = {0};
-    for (unsigned r = 0; r < i->n_vsrc; r++)
+    bool pairs =
+        i->inst->isa.enc == ISA_ENC_VOPD && p && p->inst->isa.enc == ISA_ENC_VOPD;
+    n[0] = pairs ? 0 : i->bank_reads[0];
+    n[1] = pairs ? 0 : i->bank_reads[1];
+    for (unsigned r = 0; pairs && r < i->n_vsrc; r++)
         if (r >= p->n_vsrc || p->vsrc[r].first != i->vsrc[r].first)
             n[i->vsrc[r].first % 2]++;
-    return tm_max(n[0], n[1]);
+}
+
+void tm_operands_send(const struct tm_engine *t, struct tm_simd *s,
+                      const struct tm_inst *i, int64_t accept)
+{
+    struct tm_operands *o = &s->operands;
+    struct tm_sending next = {.half = 2 * (accept - PARAM(t, lds_start))};
+    unsigned at = o->n_sends;
+    for (unsigned r = 0; r < i->n_vsrc; r++)
+        for (unsigned k = 0; k < i->vsrc[r].n; k++)
+            next.left[(i->vsrc[r].first + k) % 2]++;
+    /* What the VALU was to read at that time goes later. */
+    for (; next.half < o->half && next.left[0] + next.left[1]; next.half += 2) {
+        unsigned bank = next.left[1] > next.left[0];
+        next.left[bank]--;
+        o->half += o->full[bank];
+    }
+    if (at == TM_SENDING || next.left[0] + next.left[1] == 0)
+        return;
+    for (; at > 0 && o->send[at - 1].half > next.half; at--)
+        o->send[at] = o->send[at - 1];
+    o->send[at] = next;
+    o->n_sends++;
+}
+
+/* Memory instructions read a register a cycle, before the VALU. Half cycles that those
+ * cost an instruction that reads so many in the cycles from start to end. */
+static int64_t lost_to_sends(struct tm_operands *o, int64_t start, int64_t end,
+                             const int64_t n[2], int64_t reads)
+{
+    int64_t lost = 0;
+    while (o->n_sends && o->send[0].half < end) {
+        struct tm_sending *m = &o->send[0];
+        unsigned bank = m->left[1] > m->left[0];
+        if (m->half >= start && n[bank] >= reads)
+            lost++;
+        m->left[bank]--;
+        m->half += 2;
+        if (m->left[0] + m->left[1] == 0)
+            memmove(m, m + 1, --o->n_sends * sizeof *m);
+    }
+    return lost;
 }
 
 int64_t tm_operands(const struct tm_engine *t, const struct tm_wave *w,
                     const struct tm_inst *i, int64_t cycles)
 {
-    struct tm_simd *s = w->simd;
-    struct tm_operands *o = &s->operands;
-    int64_t reads = (int64_t)t->p.vgpr_bank_reads, most = bank_reads(w, i);
+    struct tm_operands *o = &w->simd->operands;
+    int64_t reads = (int64_t)t->p.vgpr_bank_reads, n[2];
+    int64_t start = tm_max(2 * t->now, o->half);
+    bank_reads(w, i, n);
+    int64_t most = tm_max(n[0], n[1]);
     o->cost = 2 * cycles;
-    if (most > reads && i->pipe < TM_PIPE_WMMA) /* WMMA reads over many cycles */
-        o->cost += 2 * (most - reads) / reads;
-    o->half = tm_max(2 * t->now, o->half) + o->cost;
+    if (i->pipe < TM_PIPE_WMMA) { /* WMMA reads over many cycles */
+        if (most > reads)
+            o->cost += 2 * (most - reads) / reads;
+        if (o->n_sends)
+            o->cost += lost_to_sends(o, start, start + 2 * cycles, n, reads);
+    }
+    o->half = start + o->cost;
+    o->full[0] = n[0] >= reads;
+    o->full[1] = n[1] >= reads;
     int64_t late = (o->half + o->behind) / 2 - t->now - cycles;
     o->behind = o->again != 0;
     o->half += o->again;

@@ -178,6 +178,7 @@ void tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                                         .more = w->clause_more};
     arrange(t, s, ready);
     int64_t accept = s->op[s->n - 1].accept;
+    tm_operands_send(t, w->simd, i, accept);
     w->vmem_accept = accept;
     w->mem_read = tm_max(w->mem_read, accept);
     for (unsigned r = 0; r < i->n_vsrc; r++)

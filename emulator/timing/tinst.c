@@ -77,8 +77,6 @@ static void add_sgpr(struct tm_inst *out, unsigned sel, unsigned dwords, unsigne
 
 static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
 {
-    /* Even and odd registers. */
-    unsigned bank[4] = {0}, banks = 2;
     for (unsigned i = 0; i < inst->n_regs; i++) {
         const struct emu_reg *r = &inst->reg[i];
         if (!emu_reg_is_vgpr(r)) {
@@ -90,7 +88,7 @@ static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
             add(out->vsrc, &out->n_vsrc, 8, first, r->dwords);
             out->vgpr_fields++;
             out->send_regs = (uint8_t)(out->send_regs + r->dwords);
-            bank[first % banks]++;
+            out->bank_reads[first % 2]++;
         }
         if (r->flags & ISA_OF_OUT) {
             add(out->vdst, &out->n_vdst, 4, first, r->dwords);
@@ -98,9 +96,6 @@ static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
                 out->dst_dwords = r->dwords;
         }
     }
-    for (unsigned b = 0; b < 4; b++)
-        if (bank[b] > out->bank_reads)
-            out->bank_reads = (uint8_t)bank[b];
 }
 
 /* SOP1, SOP2, SOPC fields of an opcode that does not exist. */

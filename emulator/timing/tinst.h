@@ -53,7 +53,7 @@ struct tm_inst {
     struct tm_run vsrc[8], vdst[4], ssrc[8], sdst[4];
     uint8_t sgpr_operands; /* source fields that are SGPRs */
     uint8_t vgpr_fields;   /* source fields that are VGPRs */
-    uint8_t bank_reads;    /* most operands from one VGPR bank */
+    uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */
     uint8_t send_regs;     /* VGPRs that a memory instruction sends */
     bool writes_sdst;      /* a VALU that writes SGPRs or VCC */
     bool writes_exec;
