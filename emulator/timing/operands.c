@@ -29,31 +29,8 @@ static void bank_reads(const struct tm_wave *w, const struct tm_inst *i, int64_t
             n[i->vsrc[r].first % 2]++;
 }
 
-void tm_operands_send(const struct tm_engine *t, struct tm_simd *s,
-                      const struct tm_inst *i, int64_t accept)
-{
-    struct tm_operands *o = &s->operands;
-    struct tm_sending next = {.half = 2 * (accept - PARAM(t, lds_start))};
-    unsigned at = o->n_sends;
-    for (unsigned r = 0; r < i->n_vsrc; r++)
-        for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            next.left[(i->vsrc[r].first + k) % 2]++;
-    /* What the VALU was to read at that time goes later. */
-    for (; next.half < o->half && next.left[0] + next.left[1]; next.half += 2) {
-        unsigned bank = next.left[1] > next.left[0];
-        next.left[bank]--;
-        o->half += o->full[bank];
-    }
-    if (at == TM_SENDING || next.left[0] + next.left[1] == 0)
-        return;
-    for (; at > 0 && o->send[at - 1].half > next.half; at--)
-        o->send[at] = o->send[at - 1];
-    o->send[at] = next;
-    o->n_sends++;
-}
-
 /* Memory instructions read a register a cycle, before the VALU. Half cycles that those
- * cost an instruction that reads so many in the cycles from start to end. */
+ * up to a time cost an instruction that reads so many from start on. */
 static int64_t lost_to_sends(struct tm_operands *o, int64_t start, int64_t end,
                              const int64_t n[2], int64_t reads)
 {
@@ -69,6 +46,32 @@ static int64_t lost_to_sends(struct tm_operands *o, int64_t start, int64_t end,
             memmove(m, m + 1, --o->n_sends * sizeof *m);
     }
     return lost;
+}
+
+void tm_operands_send(const struct tm_engine *t, struct tm_simd *s,
+                      const struct tm_inst *i, int64_t accept)
+{
+    struct tm_operands *o = &s->operands;
+    struct tm_sending next = {.half = 2 * (accept - PARAM(t, lds_start))};
+    unsigned sent = 0; /* what stays where it is, such as half a result, is not */
+    for (unsigned r = 0; r < i->n_vsrc; r++)
+        for (unsigned k = 0; k < i->vsrc[r].n && sent < i->send_regs; k++, sent++)
+            next.left[(i->vsrc[r].first + k) % 2]++;
+    /* What the VALU was to read at that time goes later. */
+    for (; next.half < o->half && next.left[0] + next.left[1]; next.half += 2) {
+        unsigned bank = next.left[1] > next.left[0];
+        next.left[bank]--;
+        o->half += o->full[bank];
+    }
+    /* What was read by now, with the VALU idle, has cost nothing. */
+    (void)lost_to_sends(o, INT64_MAX, 2 * t->now, (const int64_t[2]){0}, 0);
+    unsigned at = o->n_sends;
+    if (at == TM_SENDING || next.left[0] + next.left[1] == 0)
+        return;
+    for (; at > 0 && o->send[at - 1].half > next.half; at--)
+        o->send[at] = o->send[at - 1];
+    o->send[at] = next;
+    o->n_sends++;
 }
 
 int64_t tm_operands(const struct tm_engine *t, const struct tm_wave *w,

@@ -53,7 +53,7 @@ CODE = "\n\t".join("v_mov_b32 v%d, 0x%x" % (8 + i % 16, 1000 + i) for i in range
 WAYS = "\n\t".join("global_load_b32 v8, v%d, s[4:5]\n\ts_waitcnt vmcnt(0)" % (10 + i) for i in range(6))
 APART = "".join("v_mov_b32 v%d, 0x%x\n\t" % (10 + i, i << 16) for i in range(6))
 CARRIES = "\n\t".join(["v_add_co_u32 v8, vcc_lo, s4, v33", "v_add_co_ci_u32 v9, vcc_lo, s5, v36, vcc_lo", "v_mov_b32 v11, v40"] * 12)
-SEND = "\n\t".join(["global_load_b32 v%d, v[2:3], off" % (8 + i) for i in range(25)] + ["v_add_f32 v1, v1, v1"] * 99)
+SEND = "\n\t".join(["global_load_b32 v%d, v[2:3], off" % (8 + i) for i in range(25)] + ["v_mov_b32 v1, 0"] * 99)
 LINES = "\n\t".join("global_load_b32 v8, v10, s[4:5] offset:%d\n\ts_waitcnt vmcnt(0)" % (128 * i) for i in range(31)) + \
     "\n\tv_add_nc_u32 v11, 0x1000, v10\n\t" + "\n\t".join(
         "global_load_b32 v8, v11, s[4:5] offset:%d\n\ts_waitcnt vmcnt(0)" % (128 * i) for i in range(16))
