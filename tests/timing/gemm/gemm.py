@@ -131,6 +131,8 @@ def main():
     for n in o.names:
         if n not in KERNELS and n not in VARIANTS:
             sys.exit("error: no kernel is called '%s'" % n)
+    if o.size <= 0 or o.size % 128:
+        sys.exit("error: --size %d: not a multiple of 128" % o.size)
     if not shutil.which("clang-19"):
         print("skipped: there is no clang-19")
         return 77
