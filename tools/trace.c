@@ -330,6 +330,15 @@ static int summarise(struct trace_input *in, const struct trace_filter *f)
     return cli_finish(status);
 }
 
+/* An option that only timelines have, given with a file that is none. */
+static const char *timeline_option(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--rgp") || !strcmp(argv[i], "--sqtt"))
+            return argv[i];
+    return NULL;
+}
+
 int cmd_trace(int argc, char **argv)
 {
     struct trace_options_given o = {
@@ -337,6 +346,11 @@ int cmd_trace(int argc, char **argv)
     struct trace_input in = {0};
     if (trace_is_timeline(argc, argv))
         return trace_timeline(argc, argv);
+    if (timeline_option(argc, argv))
+        return cli_error(CLI_USAGE,
+                         "%s needs a timeline (rdna3 run --timing-trace FILE): no file "
+                         "given is one",
+                         timeline_option(argc, argv));
     int status = parse_options(&o, argc, argv);
     if (status != CLI_OK)
         return status;
