@@ -21,7 +21,7 @@
 
 #include "cli.h"
 #include "cmd.h"
-#include "params.h"
+#include "board.h"
 #include "replay.h"
 #include "shared.h"
 #include "state.h"

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "params.h"
+#include "board.h"
 #include "shared.h"
 #include "state.h"
 

@@ -9,7 +9,7 @@
 
 #include "abi.h"
 #include "gdev.h"
-#include "params.h"
+#include "board.h"
 #include "shared.h"
 
 struct abi_ctx {

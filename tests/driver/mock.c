@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "abi.h"
-#include "params.h"
+#include "board.h"
 #include "shared.h"
 #include "state.h"
 

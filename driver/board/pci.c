@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "params.h"
+#include "board.h"
 #include "sysfs.h"
 
 #define BRIDGES "/sys/devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/"

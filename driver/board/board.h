@@ -1,10 +1,10 @@
-/* params.h: identity and size of the mocked board, a Radeon RX 7900 XTX (Navi 31).
+/* board.h: identity and size of the mocked board, a Radeon RX 7900 XTX (Navi 31).
  *
  * Source: sysfs dump of a real board, as libhsakmt and libdrm read it.
  * SPDX-License-Identifier: MIT
  */
-#ifndef RD_PARAMS_H
-#define RD_PARAMS_H
+#ifndef RD_BOARD_H
+#define RD_BOARD_H
 
 #define BOARD_GPU_ID        0xB4A7u
 #define BOARD_VENDOR        0x1002u

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "params.h"
+#include "board.h"
 #include "sysfs.h"
 
 #define TOPOLOGY     "/sys/devices/virtual/kfd/kfd/topology"

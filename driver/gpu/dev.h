@@ -9,7 +9,7 @@
 
 #include "emu.h"
 #include "gdev.h"
-#include "params.h"
+#include "board.h"
 #include "shared.h"
 
 #define DEV_MAX_QUEUES (BOARD_DOORBELL_BYTES / 8)

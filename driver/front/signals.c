@@ -1,7 +1,7 @@
 /* signals.c: programs that install their own handler of SIGSEGV or SIGBUS.
  *
  * The device has a handler for accesses of its own threads to memory that the program
- * has unmapped (device/hostfault.c). A program's handler must not replace it: from the
+ * has unmapped (gpu/hostfault.c). A program's handler must not replace it: from the
  * moment the device has installed its own, the program's is kept beside it, and is
  * called for everything else. Knows libc and signals only.
  *

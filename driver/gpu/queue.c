@@ -28,7 +28,7 @@
 
 #define AQL_DOORBELL_EMPTY UINT64_MAX
 
-/* Of a saved wave; the sizes of the areas follow from them (params.h). */
+/* Of a saved wave; the sizes of the areas follow from them (board.h). */
 #define SAVED_HEADER_BYTES 40u
 #define SAVED_ENTRY_BYTES  12u
 #define SAVED_SGPR_BYTES   512u
