@@ -10,7 +10,7 @@
 #include "timing.h"
 
 /* Internal: tests may use it. */
-#include "../../emulator/timing/cache.h"
+#include "../../emulator/timing/units/cache.h"
 
 START_TEST(parameters_have_unit_effect_and_source)
 {
