@@ -1,4 +1,4 @@
-/* asm_match.c: tries one row on a parsed statement.
+/* match.c: tries one row on a parsed statement.
  *
  * Operands are taken in the row's order and checked against what the row says: register
  * bank, number of registers, constants. Modifiers go into the instruction if the row

@@ -1,4 +1,4 @@
-/* asm_const.c: numbers of a statement as inline constants and literals.
+/* match_const.c: numbers of a statement as inline constants and literals.
  *
  * What a number becomes depends on the operand's format: 1.0 has other bits in f16 than
  * in f64, 0x3800 is a constant for an f16 and a literal for an i32. The rules are

@@ -1,4 +1,4 @@
-/* parse_opnd.c: one operand of a statement: register, number, expression, with |x|, -x
+/* opnd.c: one operand of a statement: register, number, expression, with |x|, -x
  * and their spelt forms; or the special syntax that the operand's type demands.
  *
  * Knows no encodings. Whether the operand fits is decided by asm_match.c.

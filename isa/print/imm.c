@@ -1,4 +1,4 @@
-/* print_imm.c: immediates with a syntax of their own: wait counters, hardware
+/* imm.c: immediates with a syntax of their own: wait counters, hardware
  * registers, messages, delays, swizzles, DPP controls.
  *
  * Knows values and their names, not instructions. Names come from the tables; the

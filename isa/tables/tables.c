@@ -1,6 +1,6 @@
 /* tables.c: gives the generated tables their C types, and looks rows and names up.
  *
- * The only file that includes tables/ *.inc. Knows nothing of bit patterns or text
+ * The only file that includes the *.inc. Knows nothing of bit patterns or text
  * beyond the mnemonics. All data is constant.
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@ const struct isa_encoding isa_encodings[ISA_ENC_COUNT] = {
 #define SECOND(enc, shift, width, first)                                               \
     [ISA_ENC_##enc].y_shift = (shift), [ISA_ENC_##enc].y_width = (width),              \
     [ISA_ENC_##enc].index_y = (first),
-#include "tables/encodings.inc"
+#include "encodings.inc"
 #undef P
 #undef TRAILER
 #undef ENCODING
@@ -33,7 +33,7 @@ const struct isa_pos isa_positions[ISA_LAYOUT_COUNT][ISA_FIELD_COUNT] = {
 #define ENCODING(enc, bits, value, op_shift, op_width, first, positions)               \
     [ISA_ENC_##enc] = {positions},
 #define SECOND(enc, op_shift, op_width, first)
-#include "tables/encodings.inc"
+#include "encodings.inc"
 #undef P
 #undef TRAILER
 #undef ENCODING
@@ -41,16 +41,16 @@ const struct isa_pos isa_positions[ISA_LAYOUT_COUNT][ISA_FIELD_COUNT] = {
 };
 
 const uint16_t isa_index[] = {
-#include "tables/index.inc"
+#include "index.inc"
 };
 
 const uint16_t isa_op_rows[ISA_OP_COUNT][2] = {
-#include "tables/oprows.inc"
+#include "oprows.inc"
 };
 
 const uint8_t isa_classes[512] = {
 #define C(enc) ISA_ENC_##enc
-#include "tables/classes.inc"
+#include "classes.inc"
 #undef C
 };
 
@@ -58,7 +58,7 @@ const struct isa_opnd_desc isa_opnds[] = {
 #define F(flag) | ISA_OF_##flag
 #define O(field, type, fmt, bits, dwords, flags)                                       \
     {ISA_FMT_##fmt, flags, bits, dwords, ISA_FIELD_##field, ISA_OPR_##type}
-#include "tables/operands.inc"
+#include "operands.inc"
 #undef F
 #undef O
 };
@@ -69,7 +69,7 @@ const struct isa_row isa_rows[] = {
 #define M(mod)     | ISA_RM_##mod
 #define ROW(op, enc, opcode, n_opnds, first, facts, variants, mods, fixed)             \
     {ISA_##op, ISA_ENC_##enc, n_opnds, opcode, first, facts, variants, mods, fixed},
-#include "tables/rows.inc"
+#include "rows.inc"
 #undef R
 #undef V
 #undef M
@@ -78,20 +78,20 @@ const struct isa_row isa_rows[] = {
 
 const struct isa_fixed isa_fixed[] = {
 #define FIXED(mask, value) {UINT64_C(mask), UINT64_C(value)},
-#include "tables/fixed.inc"
+#include "fixed.inc"
 #undef FIXED
 };
 
 /* All mnemonics in one block, found by the offset of their member. */
 struct name_pool {
 #define OP(id, name) char id[sizeof(name)];
-#include "tables/names.inc"
+#include "names.inc"
 #undef OP
 };
 
 static const struct name_pool name_pool = {
 #define OP(id, name) name,
-#include "tables/names.inc"
+#include "names.inc"
 #undef OP
 };
 
@@ -100,7 +100,7 @@ static const struct {
     uint8_t len;
 } names[ISA_OP_COUNT] = {
 #define OP(id, name) [ISA_##id] = {offsetof(struct name_pool, id), sizeof(name) - 1},
-#include "tables/names.inc"
+#include "names.inc"
 #undef OP
 };
 
@@ -109,12 +109,12 @@ static const struct {
     char name[38];
 } aliases[] = {
 #define ALIAS(name, id) {ISA_##id, name},
-#include "tables/aliases.inc"
+#include "aliases.inc"
 #undef ALIAS
 };
 
 static const uint16_t name_hash[] = {
-#include "tables/hash.inc"
+#include "hash.inc"
 };
 
 #define HASH_SIZE (sizeof name_hash / sizeof name_hash[0])
@@ -125,7 +125,7 @@ static const struct {
     char text[30];
 } imms[] = {
 #define IMM(kind, value, text) {ISA_IMM_##kind, value, text},
-#include "tables/imms.inc"
+#include "imms.inc"
 #undef IMM
 };
 

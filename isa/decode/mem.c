@@ -1,4 +1,4 @@
-/* decode_mem.c: modifiers of the memory and export encodings, and the operands whose
+/* mem.c: modifiers of the memory and export encodings, and the operands whose
  * size or presence depends on them.
  *
  * Works on an instruction whose row operands are already filled in. Knows no mnemonic;

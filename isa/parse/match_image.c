@@ -1,4 +1,4 @@
-/* asm_image.c: MIMG: how many registers data and address take, addresses as a tuple or
+/* match_image.c: MIMG: how many registers data and address take, addresses as a tuple or
  * as separate registers (NSA).
  *
  * The sizes follow the same rules as in decode_mem.c; here they are demanded.

@@ -1,4 +1,4 @@
-/* parse_mod.c: modifiers behind the operands.
+/* mod.c: modifiers behind the operands.
  *
  * Which ones an encoding takes is a table here; whether the row takes them and what
  * they mean together is decided by asm_*.c. They come in one order, as LLVM has it, so

@@ -1,4 +1,4 @@
-/* print_opnd.c: registers, inline constants and literals as LLVM writes them.
+/* opnd.c: registers, inline constants and literals as LLVM writes them.
  *
  * Knows selectors and formats, not instructions.
  * SPDX-License-Identifier: MIT

@@ -1,4 +1,4 @@
-/* parse_reg.c: registers, ranges v[0:3] and lists [v0,v1].
+/* reg.c: registers, ranges v[0:3] and lists [v0,v1].
  *
  * Knows names, sizes and the alignment of scalar tuples; which operand takes which
  * register is decided later.

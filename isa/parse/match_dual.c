@@ -1,4 +1,4 @@
-/* asm_dual.c: VOPD, two instructions in one: "v_dual_X ... :: v_dual_Y ...".
+/* match_dual.c: VOPD, two instructions in one: "v_dual_X ... :: v_dual_Y ...".
  *
  * The halves are matched as rows of their own; then the rules that join them are
  * checked: one even and one odd destination, different banks, one literal, two scalar

@@ -1,4 +1,4 @@
-/* asm_mods.c: modifiers of a statement into the instruction, as far as the row takes
+/* match_mods.c: modifiers of a statement into the instruction, as far as the row takes
  * them, and the rules over a whole instruction.
  * SPDX-License-Identifier: MIT
  */

@@ -1,4 +1,4 @@
-/* parse_num.c: numbers and expressions of numbers.
+/* num.c: numbers and expressions of numbers.
  *
  * Operators and their precedence are GNU as's, arithmetic is 64-bit two's complement.
  * An expression that names a symbol is handed to the caller as a whole. Knows no

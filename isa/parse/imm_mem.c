@@ -1,4 +1,4 @@
-/* parse_imm_mem.c: immediates of memory instructions that have a syntax of their own:
+/* imm_mem.c: immediates of memory instructions that have a syntax of their own:
  * swizzles and buffer formats.
  * SPDX-License-Identifier: MIT
  */

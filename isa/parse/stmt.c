@@ -1,4 +1,4 @@
-/* asm_stmt.c: one statement to bytes: mnemonic, operands, modifiers, then the rows of
+/* stmt.c: one statement to bytes: mnemonic, operands, modifiers, then the rows of
  * the mnemonic in the order of preference: 32-bit form, VOP3, and the same with DPP.
  *
  * Invariant: allocates nothing and keeps no state; on failure code and bytes are as

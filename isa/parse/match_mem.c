@@ -1,4 +1,4 @@
-/* asm_mem.c: operands and modifiers of the memory encodings and of exports: which
+/* match_mem.c: operands and modifiers of the memory encodings and of exports: which
  * operands there are, and how wide, depends on the modifiers.
  *
  * Image instructions are in asm_image.c.
