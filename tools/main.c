@@ -19,9 +19,7 @@ struct command {
 static const struct command commands[] = {
     {"run", "run a kernel on the emulated gfx1100", cmd_run},
     {"asm", "assemble files, statements, or files of expected bytes", cmd_asm},
-#ifdef RDNA3_HAVE_DIS
     {"dis", "disassemble code objects, raw code or hex bytes", cmd_dis},
-#endif
 #ifdef RDNA3_HAVE_COMPILE
     {"compile", "compile kernels written in UOps", cmd_compile},
 #endif

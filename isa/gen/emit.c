@@ -1,7 +1,7 @@
 /* emit.c: writes the model as C tables, one row a line.
  *
- * The files are included by isa/tables.c, which defines the macros they use. Output
- * depends on the model only: equal input gives equal bytes.
+ * The files are included by isa/tables/tables.c, which defines the macros they use.
+ * Output depends on the model only: equal input gives equal bytes.
  * SPDX-License-Identifier: MIT
  */
 #include "model.h"
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../name_hash.h"
 #include "arena.h"
+#include "name_hash.h"
 
-#define HASH_SIZE 4096u /* isa/tables.c knows it too, and checks */
+#define HASH_SIZE 4096u /* tables.c knows it too, and checks */
 
 struct out {
     FILE *f;

@@ -1,4 +1,4 @@
-/* imm.c: immediates with a syntax of their own, the counterpart of print_imm.c.
+/* imm.c: immediates with a syntax of their own, the counterpart of print/imm.c.
  *
  * Each function leaves the field's value in o (kind IMM); all but labels may also be
  * plain numbers. Knows fields and names, not instructions.

@@ -1,7 +1,7 @@
-/* match_image.c: MIMG: how many registers data and address take, addresses as a tuple or
- * as separate registers (NSA).
+/* match_image.c: MIMG: how many registers data and address take, addresses as a tuple
+ * or as separate registers (NSA).
  *
- * The sizes follow the same rules as in decode_mem.c; here they are demanded.
+ * The sizes follow the same rules as in decode/mem.c; here they are demanded.
  * SPDX-License-Identifier: MIT
  */
 #include "stmt.h"

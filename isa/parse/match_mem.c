@@ -1,7 +1,7 @@
 /* match_mem.c: operands and modifiers of the memory encodings and of exports: which
  * operands there are, and how wide, depends on the modifiers.
  *
- * Image instructions are in asm_image.c.
+ * Image instructions are in match_image.c.
  * SPDX-License-Identifier: MIT
  */
 #include "stmt.h"

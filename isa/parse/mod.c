@@ -1,7 +1,7 @@
 /* mod.c: modifiers behind the operands.
  *
  * Which ones an encoding takes is a table here; whether the row takes them and what
- * they mean together is decided by asm_*.c. They come in one order, as LLVM has it, so
+ * they mean together is decided by match*.c. They come in one order, as LLVM has it, so
  * that none can be given twice. SPDX-License-Identifier: MIT
  */
 #include "stmt.h"

@@ -1,7 +1,7 @@
 /* opnd.c: one operand of a statement: register, number, expression, with |x|, -x
  * and their spelt forms; or the special syntax that the operand's type demands.
  *
- * Knows no encodings. Whether the operand fits is decided by asm_match.c.
+ * Knows no encodings. Whether the operand fits is decided by match.c.
  * SPDX-License-Identifier: MIT
  */
 #include "stmt.h"

@@ -1,9 +1,9 @@
 /* stmt.h: one statement being assembled, shared by the assembler's files.
  *
- * parse_*.c turn text into a struct stmt: operands and modifiers in order, meaning
- * nothing yet. asm_*.c try the mnemonic's rows on it and fill a struct isa_inst.
- * Failing is cheap and frequent (a compact form that does not take an operand), so a
- * mistake is a code and a place; text is made once, at the end.
+ * The first files turn text into a struct stmt: operands and modifiers in order,
+ * meaning nothing yet. match*.c try the mnemonic's rows on it and fill a struct
+ * isa_inst. Failing is cheap and frequent (a compact form that does not take an
+ * operand), so a mistake is a code and a place; text is made once, at the end.
  * SPDX-License-Identifier: MIT
  */
 #ifndef ISA_STMT_H
@@ -186,7 +186,7 @@ static inline bool st_fail(struct stmt *s, enum st_error error)
 bool st_fail_arg(struct stmt *s, const char *at, enum st_error error, const char *arg,
                  size_t len);
 
-/* ---- parse_num.c ---- */
+/* ---- num.c ---- */
 
 /* A number or an expression into o (kind INT, FLOAT or EXPR). primary: no operators
  * outside parentheses, as between vertical bars. */
@@ -195,17 +195,17 @@ bool st_number(struct stmt *s, struct st_opnd *o, bool primary);
 /* An expression whose value is known. */
 bool st_absolute(struct stmt *s, int64_t *value);
 
-/* ---- parse_reg.c ---- */
+/* ---- reg.c ---- */
 
 /* A register, range or list. 1: found, 0: none begins here, -1: a mistake. */
 int st_register(struct stmt *s, struct st_opnd *o);
 
-/* ---- parse_opnd.c ---- */
+/* ---- opnd.c ---- */
 
 /* The next operand, parsed as desc demands (NULL: any register or number). */
 bool st_operand(struct stmt *s, const struct isa_opnd_desc *desc);
 
-/* ---- parse_mod.c ---- */
+/* ---- mod.c ---- */
 
 /* A modifier of the mnemonic. 1: found, 0: none begins here, -1: a mistake. */
 int st_modifier(struct stmt *s);
@@ -215,7 +215,7 @@ uint32_t st_mods_of(unsigned enc);
 /* "[BUF_FMT_8_UNORM]", "[BUF_DATA_FORMAT_8, BUF_NUM_FORMAT_UINT]" or a number. */
 bool st_format(struct stmt *s, int32_t *value);
 
-/* ---- parse_imm.c ---- */
+/* ---- imm.c ---- */
 
 bool st_hwreg(struct stmt *s, struct st_opnd *o);
 bool st_sendmsg(struct stmt *s, struct st_opnd *o);
@@ -228,7 +228,7 @@ bool st_target(struct stmt *s, struct st_opnd *o);
 bool st_attribute(struct stmt *s, struct st_opnd *o);
 bool st_swizzle(struct stmt *s, int32_t *value);
 
-/* ---- asm_*.c ---- */
+/* ---- match*.c ---- */
 
 /* One row being tried on a statement. */
 struct match {

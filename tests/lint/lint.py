@@ -115,12 +115,13 @@ def includes(cc, include_root):
     def folders(*libraries):
         return [os.path.join(include_root, library) for library in libraries]
 
-    isa = folders("isa", "rd_status") + [os.path.join(ROOT, "isa")]
-    public_isa = folders("isa", "codeobj", "rd_status")
+    isa = folders("isa_api", "rd_status") + [os.path.join(ROOT, "isa")]
+    public_isa = folders("isa_api", "codeobj", "rd_status")
     cases = [
         (True, isa, "isa.h", "isa sees itself"),
         (False, isa, "emu.h", "isa must not see the emulator"),
         (False, isa, "codeobj.h", "isa must not see code objects"),
+        (False, public_isa, "tables.h", "users of isa must not see its inside"),
         (True, public_isa, "codeobj.h", "users of codeobj see its header"),
         (False, public_isa, "msgpack.h", "users of codeobj must not see its inside"),
         (False, public_isa, "emu.h", "code objects must not see the emulator"),

@@ -14,10 +14,10 @@ struct asm_tool {
     uint64_t pairs, seed;
 };
 
-/* asm_check.c: statements with the bytes they must have. */
+/* check.c: statements with the bytes they must have. */
 int asm_check(const struct asm_tool *o, const char *path);
 
-/* asm_fuzz.c: random statements with their bytes, for every row of the table. */
+/* fuzz.c: random statements with their bytes, for every row of the table. */
 int asm_fuzz_pairs(const struct asm_tool *o);
 
 #endif

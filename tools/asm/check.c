@@ -1,4 +1,4 @@
-/* asm_check.c: `rdna3 asm --check`: statements with the bytes they must have.
+/* check.c: `rdna3 asm --check`: statements with the bytes they must have.
  *
  * Must not know encodings. Invariant: a line that is not understood is an error, never
  * skipped; only empty lines and comments are.

@@ -1,4 +1,4 @@
-/* asm_fuzz.c: `rdna3 asm --fuzz-pairs`: random statements with their bytes, for every
+/* fuzz.c: `rdna3 asm --fuzz-pairs`: random statements with their bytes, for every
  * pair of instruction and encoding, in each form (plain, literal, DPP, NSA) it has.
  *
  * Must not know encodings. Invariant: what is printed assembles to the bytes beside it,

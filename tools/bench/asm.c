@@ -1,4 +1,4 @@
-/* bench_asm.c: speed of assembling and disassembling, side by side with llvm-mc-19.
+/* asm.c: speed of assembling and disassembling, side by side with llvm-mc-19.
  *
  * The inputs are the project's 200,000-line benchmark files where they are at hand,
  * else the bundled kernels, repeated. The peer is a process of its own; its start-up,

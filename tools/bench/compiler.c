@@ -1,4 +1,4 @@
-/* bench_compiler.c: the compiler's code beside clang's, and how long compiling takes.
+/* compiler.c: the compiler's code beside clang's, and how long compiling takes.
  *
  * Both sides run on the emulator with the same contents of memory; a number counts only
  * if their results agree. Must not know what the kernels compute or how results are

@@ -1,4 +1,4 @@
-/* bench_driver.c: the driver's measurements: dispatches, copies, start-up of a client.
+/* driver.c: the driver's measurements: dispatches, copies, start-up of a client.
  *
  * They need a board behind /dev/kfd. Without one this program runs itself under
  * `rdna3 exec` and takes over the value, so the mock is measured as clients see it.

@@ -1,4 +1,4 @@
-/* bench_emu.c: speed of the functional emulator: instruction rates, threads, start-up.
+/* emu.c: speed of the functional emulator: instruction rates, threads, start-up.
  *
  * Must not know how results are shown. Invariant: a rate counts what the emulator says
  * it executed, divided by the time inside emu_run only.

@@ -1,4 +1,4 @@
-/* bench_timing.c: speed of the timing engine, and what its time goes to.
+/* timing.c: speed of the timing engine, and what its time goes to.
  *
  * Must not know how anything is modelled. Invariant: every measured run is checked to
  * have taken the same simulated cycles.

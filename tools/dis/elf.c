@@ -1,4 +1,4 @@
-/* dis_elf.c: `rdna3 dis FILE.elf`: the executable sections of a code object.
+/* elf.c: `rdna3 dis FILE.elf`: the executable sections of a code object.
  *
  * A stretch of code belongs to the kernel whose entry lies before it and is decoded in
  * that kernel's wave size. Must not know encodings or text.

@@ -1,4 +1,4 @@
-/* dis_list.c: the listing of `rdna3 dis`, which assembles again.
+/* list.c: the listing of `rdna3 dis`, which assembles again.
  *
  * Two passes: the first finds branch targets inside the region, the second prints.
  * Must not know files or ELF. Invariant: every byte of the region is listed once.

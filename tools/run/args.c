@@ -1,4 +1,4 @@
-/* run_args.c: the --arg of `rdna3 run`: their syntax, and the buffers they ask for.
+/* args.c: the --arg of `rdna3 run`: their syntax, and the buffers they ask for.
  *
  * Must not know kernels or metadata. Invariant: an argument that parses has a size that
  * is known (or the file tells it), and every message quotes the argument.

@@ -1,4 +1,4 @@
-/* run_device.c: `rdna3 run --device kfd`: a kernel through the kernel driver, on a real
+/* device.c: `rdna3 run --device kfd`: a kernel through the kernel driver, on a real
  * board or on the mock.
  *
  * Must not know the emulator. The host fills buffers in its own memory; DMA brings them

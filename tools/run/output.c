@@ -1,4 +1,4 @@
-/* run_output.c: what `rdna3 run` hands back: --out files, --print elements, --stats.
+/* output.c: what `rdna3 run` hands back: --out files, --print elements, --stats.
  *
  * Must not know how the kernel ran. Invariant: reads buffers, never changes them.
  * SPDX-License-Identifier: MIT

@@ -1,6 +1,6 @@
 /* run.c: `rdna3 run`: options, and the order of things from files to results.
  *
- * Must not know argument syntax (run_args.c) nor how a dispatch is put together
+ * Must not know argument syntax (args.c) nor how a dispatch is put together
  * (launch/). Invariant: nothing is written unless the kernel ran to its end.
  * SPDX-License-Identifier: MIT
  */

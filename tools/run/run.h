@@ -47,7 +47,7 @@ struct run_output {
     uint64_t count;               /* --print; UINT64_MAX: all */
 };
 
-/* --timing and what belongs to it (run_timing.c). */
+/* --timing and what belongs to it (timing.c). */
 #define RUN_TIMING_SETS 64
 
 struct run_timing_set {
@@ -122,7 +122,7 @@ typedef int run_alloc_fn(void *ctx, uint64_t bytes, const char *name, void **out
 int run_make_buffers(struct run_options *o, run_alloc_fn *alloc_fn, void *ctx,
                      struct la_arg *list);
 
-/* Run the kernel on a board behind the kernel driver (run_device.c). */
+/* Run the kernel on a board behind the kernel driver (device.c). */
 int run_on_device(struct run_options *o, const void *code, size_t bytes);
 
 /* Record what the emulator runs in between, if --trace was given. end also tells how

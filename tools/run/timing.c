@@ -1,4 +1,4 @@
-/* run_timing.c: the --timing of `rdna3 run`: options, the run, its reports.
+/* timing.c: the --timing of `rdna3 run`: options, the run, its reports.
  *
  * Must not know how anything is modelled (emulator/timing). Invariant: options of
  * timing without --timing are an error, so that nobody believes a run was timed.

@@ -1,4 +1,4 @@
-/* run_trace.c: the --trace of `rdna3 run`.
+/* trace.c: the --trace of `rdna3 run`.
  *
  * Must not know the format of traces. Invariant: the file is finished whatever became
  * of the kernel, so that a fault can be looked at. SPDX-License-Identifier: MIT

@@ -1,4 +1,4 @@
-/* trace_chrome.c: a trace as JSON in Chrome's trace event format, which Perfetto reads.
+/* chrome.c: a trace as JSON in Chrome's trace event format, which Perfetto reads.
  *
  * A process per dispatch, a track per wave, a slice per instruction. Times are shader
  * clocks if the trace has any (a slice ends where the wave's next one begins), else

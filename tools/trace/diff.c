@@ -1,4 +1,4 @@
-/* trace_diff.c: where two traces part, wave by wave.
+/* diff.c: where two traces part, wave by wave.
  *
  * Waves are paired by dispatch, workgroup and number; the order in which waves take
  * turns does not matter. Of each event a hash is kept until its partner comes.

@@ -1,4 +1,4 @@
-/* trace_filter.c: which events of a trace are meant: ranges, registers, addresses.
+/* filter.c: which events of a trace are meant: ranges, registers, addresses.
  * SPDX-License-Identifier: MIT
  */
 #include <ctype.h>

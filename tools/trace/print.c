@@ -1,4 +1,4 @@
-/* trace_print.c: events as text.
+/* print.c: events as text.
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>

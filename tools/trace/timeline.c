@@ -1,4 +1,4 @@
-/* trace_timeline.c: `rdna3 trace` of a timeline (rdna3 run --timing-trace): what
+/* timeline.c: `rdna3 trace` of a timeline (rdna3 run --timing-trace): what
  * happened, annotated listings, exports.
  *
  * Must not know the format of timelines (emulator/timeline).

@@ -1,4 +1,4 @@
-/* trace_who.c: who last wrote a register or a byte of memory.
+/* who.c: who last wrote a register or a byte of memory.
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
