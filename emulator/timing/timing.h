@@ -35,10 +35,12 @@ struct tm_config {
     bool have_cu_mask;            /* else all CUs */
     uint32_t cu_mask[TM_MAX_SES]; /* COMPUTE_STATIC_THREAD_MGMT_SE0..5 */
     unsigned first_se;            /* that gets workgroup 0 */
-    bool warm_code, warm_kernarg; /* translations in the TLBs */
-    bool tolerate;                /* run through what hardware runs through */
-    enum tm_insts insts;          /* whose instructions tm_write_json lists */
-    unsigned se, sa, wgp, simd;   /* TM_INSTS_SIMD */
+    /* What earlier work has left behind: translations in the TLBs, the buffers in the
+     * Infinity Cache as far as they fit. */
+    bool warm_code, warm_kernarg, warm_data, warm_mall;
+    bool tolerate;              /* run through what hardware runs through */
+    enum tm_insts insts;        /* whose instructions tm_write_json lists */
+    unsigned se, sa, wgp, simd; /* TM_INSTS_SIMD */
     /* Simulate the first workgroups only, at least what the chip holds at once, and
      * estimate the rest: a number, or a share of the grid. 0: all. */
     uint64_t sample;

@@ -3,6 +3,7 @@ emulator/timing/README.md.
 
 usage: goals.py RDNA3 SCORE.PY
 Exit status 77 if the scorer is not there."""
+import glob
 import json
 import os
 import subprocess
@@ -17,17 +18,37 @@ MOST = {"T": 1.2, "W": 2.2, "K": 2.2, "L": 3.0}
 CASE_LEAST = {"G": 90, "U": 95}
 CASE_MOST = {"T": 3, "W": 5, "K": 5}
 
+# Launches whose buffers an earlier kernel wrote: they lie in the Infinity Cache, which the
+# case files leave to the simulator's inputs.
+WRITTEN = ("A3.1", "A3.2", "A4.3")
+# Later cases, which the model does not meet yet: no worse than stated beside the table.
+LATER_LEAST = {"B1": {"G": 67}, "B2": {"G": 77, "U": 99}}
+LATER_MOST = {"B1": {"T": 15, "W": 21, "K": 16}, "B2": {"T": 3, "W": 5, "K": 5}}
+
 rdna3, score = sys.argv[1:]
 if not os.path.exists(score):
     print("skipped: no", score)
     sys.exit(77)
-with tempfile.TemporaryDirectory() as folder:
-    out = os.path.join(folder, "score.json")
-    done = subprocess.run([sys.executable, score, "--rdna3", rdna3, "--json", out],
-                          stdout=subprocess.PIPE, text=True)
-    print(done.stdout)
-    with open(out) as f:
-        launches = json.load(f)["launches"]
+known = []
+for path in sorted(glob.glob(os.path.join(os.path.dirname(score), "cases", "*.json"))):
+    with open(path) as f:
+        known += [x["id"] for x in json.load(f)["launches"]]
+
+
+def run(names, *more):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "score.json")
+        command = [sys.executable, score, "--rdna3", rdna3, "--json", out, "--drop", "fabric", *more]
+        for name in names:
+            command += ["--case", name]
+        print(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout)
+        with open(out) as f:
+            return json.load(f)["launches"]
+
+
+everything = run(sorted(set(known) - set(WRITTEN))) + run(WRITTEN, "--extra=--warm mall")
+launches = [x for x in everything if x["id"][0] == "A"]
+later = [x for x in everything if x["id"][0] != "A"]
 failed = 0
 
 
@@ -51,6 +72,13 @@ for metric, limit in list(LEAST.items()) + list(MOST.items()):
     if mean < limit if metric in LEAST else mean > limit:
         print("%s is %.2f, the limit %.2f" % (metric, mean, limit))
         failed = 1
-if any(x.get("error") for x in launches):
+for case in LATER_LEAST:
+    rows = [x for x in later if x["id"].split(".")[0] == case]
+    for metric, limit in list(LATER_LEAST[case].items()) + list(LATER_MOST[case].items()):
+        mean = mean_of(metric, rows)
+        if rows and (mean < limit if metric in LATER_LEAST[case] else mean > limit):
+            print("%s of %s is %.2f, was %g" % (metric, case, mean, limit))
+            failed = 1
+if any(x.get("error") for x in everything):
     failed = 1
 sys.exit(failed)

@@ -71,7 +71,8 @@ static const char help[] =
     "    --timing-set P=V   change a parameter (see rdna3 info --timing)\n"
     "    --cu-mask H,H,H,H,H,H  enabled CUs of each shader engine\n"
     "    --first-se N       engine that gets workgroup 0\n"
-    "    --warm LIST        code-tlb, kernarg-tlb: translations that are there\n"
+    "    --warm LIST        what is there: translations (code-tlb, kernarg-tlb,\n"
+    "                       data-tlb), buffers in the Infinity Cache (mall)\n"
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
     "\n"
     "A number is decimal or 0x hexadecimal. Faults end the run with exit status 1.\n";

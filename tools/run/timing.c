@@ -43,15 +43,23 @@ static int parse_mask(const char *text, struct tm_config *c)
 
 static int parse_warm(const char *text, struct tm_config *c)
 {
+    const struct {
+        const char *name;
+        bool *on;
+    } known[] = {{"code-tlb", &c->warm_code},
+                 {"kernarg-tlb", &c->warm_kernarg},
+                 {"data-tlb", &c->warm_data},
+                 {"mall", &c->warm_mall}};
     while (*text) {
-        size_t n = strcspn(text, ",");
-        if (n == 8 && strncmp(text, "code-tlb", n) == 0)
-            c->warm_code = true;
-        else if (n == 11 && strncmp(text, "kernarg-tlb", n) == 0)
-            c->warm_kernarg = true;
-        else
-            return cli_error(CLI_USAGE, "--warm '%.*s': code-tlb or kernarg-tlb",
+        size_t n = strcspn(text, ","), i = 0, all = sizeof known / sizeof *known;
+        while (i < all &&
+               (strlen(known[i].name) != n || strncmp(text, known[i].name, n) != 0))
+            i++;
+        if (i == all)
+            return cli_error(CLI_USAGE,
+                             "--warm '%.*s': code-tlb, kernarg-tlb, data-tlb or mall",
                              (int)n, text);
+        *known[i].on = true;
         text += n + (text[n] == ',');
     }
     return CLI_OK;

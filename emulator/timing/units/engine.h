@@ -26,6 +26,7 @@
 
 enum { TM_LDS_PLACES = 4 }; /* words of bits: 1 KiB each, 2 CUs, and room */
 enum { TM_COUNTERS = 4, TM_FIFO = 64, TM_FETCHES = 64, TM_FREED = 512 };
+enum { TM_TLB_PAGES = 4096 };
 enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
 
 /* What a wait counter counts, oldest first. */
@@ -366,8 +367,9 @@ struct tm_engine {
     size_t n_pages, cap_pages;
     uint64_t next_page;
     int64_t kernarg_done;
-    int64_t tlb_ready[4096]; /* UTCL2: when the translation is there, 0: never asked */
-    bool tlb_brought[4096];  /* by the walk for a neighbour */
+    int64_t tlb_ready[TM_TLB_PAGES]; /* UTCL2: when the translation is there, 0: never
+                                        asked */
+    bool tlb_brought[TM_TLB_PAGES];  /* by the walk for a neighbour */
     /* sample.c: workgroups that fit at once */
     uint64_t capacity;
     struct tm_pace pace;

@@ -14,6 +14,20 @@
 
 /* ---- canonical addresses ---- */
 
+/* Buffers that lie in the Infinity Cache from the start: of a larger one the end. */
+static void warm_mall(struct tm_engine *t)
+{
+    for (size_t i = 0; i < t->config.n_ranges; i++) {
+        uint64_t first = t->range_page[i] * HOST_PAGE / LINE;
+        uint64_t n = (t->config.ranges[i].bytes + LINE - 1) / LINE;
+        uint64_t fits = (uint64_t)t->mall.sets * t->mall.ways;
+        int64_t *ready;
+        for (uint64_t k = n > fits ? n - fits : 0; k < n; k++)
+            (void)tm_cache_access(&t->mall, first + k, &ready);
+    }
+    t->mall.hits = t->mall.misses = 0; /* of the run, none so far */
+}
+
 /* Where the ranges lie: one after the other, each at a new translation, except those of
  * one page, which share the first (as do kernel arguments): small allocations come from
  * one place. */
@@ -33,6 +47,10 @@ rd_status tm_place_ranges(struct tm_engine *t)
         t->range_page[i] = next;
         next += (pages + step - 1) / step * step;
     }
+    if (t->config.warm_mall)
+        warm_mall(t);
+    for (size_t page = 0; t->config.warm_data && page < TM_TLB_PAGES; page++)
+        t->tlb_ready[page] = 1; /* long there */
     return RD_OK;
 }
 
@@ -81,7 +99,7 @@ static uint64_t canonical(struct tm_engine *t, uint64_t address)
 static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
                          bool store, int64_t now, bool *miss)
 {
-    uint64_t page = address / (uint64_t)t->p.tlb_page_bytes % 4096;
+    uint64_t page = address / (uint64_t)t->p.tlb_page_bytes % TM_TLB_PAGES;
     uint64_t near = (uint64_t)t->p.walk_pages, first = page - page % near;
     int64_t *l2 = &t->tlb_ready[page];
     bool known = seen[page / 64] >> page % 64 & 1u;
@@ -95,7 +113,7 @@ static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
             t->p.walk_ns + (t->config.warm_kernarg ? 0 : t->p.walk_directory_ns);
         *l2 = now + tm_lat(t, t->p.walk_cycles, ns);
         t->tlb_brought[page] = false;
-        for (uint64_t k = first; k < first + near && k < 4096; k++)
+        for (uint64_t k = first; k < first + near && k < TM_TLB_PAGES; k++)
             if (t->tlb_ready[k] == 0) {
                 t->tlb_ready[k] = *l2;
                 t->tlb_brought[k] = true;
@@ -138,7 +156,7 @@ int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival)
     int64_t *there;
     bool mall = tm_cache_access(&t->mall, line, &there);
     double now = (double)start;
-    if (mall || t->config.warm_kernarg) {
+    if (mall) {
         deeper(t, TM_S_VM_MALL);
         double cost = LINE / t->p.mall_bytes_per_ns * t->ghz;
         extra += queue_ns(&t->mall_free, now, cost) + tm_lat(t, 0, t->p.mall_ns);

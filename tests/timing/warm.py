@@ -1,0 +1,76 @@
+"""What earlier work has left behind: each word of --warm changes what it names and nothing
+else. A translation in a TLB says nothing of what lies in the Infinity Cache.
+
+usage: warm.py RDNA3"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import micro
+
+rdna3 = sys.argv[1]
+MHZ = 2500
+LAST = (1 << 20) - 128 # of the buffer
+LOADS = (28, 40, 52) # their offsets in the code; behind each its wait
+BODY = ("global_load_b32 v8, v1, s[4:5]\n\ts_waitcnt vmcnt(0)\n\t"
+        "global_load_b32 v9, v1, s[4:5] offset:1024\n\ts_waitcnt vmcnt(0)\n\t"
+        "global_load_b32 v10, v2, s[4:5]\n\ts_waitcnt vmcnt(0)")
+
+
+def parameters():
+    text = subprocess.run([rdna3, "info", "--timing"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    fields = [line.split()[:2] for line in text.splitlines()]
+    return {f[0]: float(f[1]) for f in fields if len(f) == 2 and f[1].replace(".", "").isdigit()}
+
+
+def loads(code, folder, *more):
+    """Cycles from each of the three loads, and from that of the arguments, to the end of its wait."""
+    out = os.path.join(folder, "out.json")
+    subprocess.run([rdna3, "run", code, "--grid", "1", "--block", "32", "--arg", "buf:1M", "--arg", "i32:1", "--arg",
+                    "i32:0", "--timing", "--sclk-mhz", str(MHZ), "--timing-insts", "all", "--timing-json", out, *more],
+                   check=True, stdout=subprocess.DEVNULL)
+    with open(out) as f:
+        insts = json.load(f)["waves"][0]["insts"]
+    time = dict(insts)
+    return [time[pc + 8] - time[pc] for pc in LOADS], time[8] - time[0]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    bench = micro.Bench("", 0, "", lambda i: BODY, setup="v_mov_b32 v1, 0\n\tv_mov_b32 v2, 0x%x\n" % LAST)
+    code = micro.assemble(rdna3, folder, bench, 1)
+    p = parameters()
+    to_vram = round(p["vmem_gl2"] + p["dram_ns"] * MHZ / 1000)
+    to_mall = round(p["vmem_gl2"] + p["mall_ns"] * MHZ / 1000)
+    nothing, arguments = loads(code, folder)
+    first, second, third = nothing
+    directory = round(p["walk_directory_ns"] * MHZ / 1000)
+    walk = round(p["walk_cycles"] + p["walk_ns"] * MHZ / 1000)
+    failed = 0
+
+    def check(what, got, want):
+        global failed
+        if any(abs(g - w) > 2 for g, w in zip(got, want)):
+            failed = 1
+            print("FAILED: %s: %s, not %s" % (what, got, want))
+
+    check("cold", [second, third], [to_vram, to_vram])
+    got, warm_arguments = loads(code, folder, "--warm", "kernarg-tlb")
+    check("kernarg-tlb", got, [first - directory, to_vram, to_vram])
+    if warm_arguments >= arguments:
+        failed = 1
+        print("FAILED: kernarg-tlb: arguments after %d cycles, cold after %d" % (warm_arguments, arguments))
+    got, same = loads(code, folder, "--warm", "mall")
+    check("mall", got + [same], [first - to_vram + to_mall, to_mall, to_mall, arguments])
+    got, _ = loads(code, folder, "--warm", "kernarg-tlb,mall")
+    check("kernarg-tlb,mall", got, [first - directory - to_vram + to_mall, to_mall, to_mall])
+    got, same = loads(code, folder, "--warm", "data-tlb")
+    check("data-tlb", got + [same], [first - walk - directory, to_vram, to_vram, arguments])
+    got, _ = loads(code, folder, "--warm", "mall", "--timing-set", "mall_bytes=131072")
+    check("mall, smaller than the buffer", got[1:], [to_vram, to_mall])
+    bad = subprocess.run([rdna3, "run", code, "--timing", "--warm", "code-tlb,coffee"], stderr=subprocess.PIPE, text=True)
+    if bad.returncode != 2 or "'coffee'" not in bad.stderr:
+        failed = 1
+        print("FAILED: an unknown word:", bad.returncode, bad.stderr)
+sys.exit(failed)
