@@ -29,10 +29,10 @@ struct emu_config {
     uint64_t seed;      /* order in which waves of a workgroup take turns */
     bool unordered;     /* let threads run kernels whose atomics make the order of
                            workgroups visible; results may then vary */
-    bool silicon_dots;  /* float dot and WMMA sums as measured on silicon: a term whose
-                           sign opposes C's loses one unit of the summation grid, so
-                           that even small integers can come out inexact (sem/dot2.h,
-                           rule 3). Off: the same steps with exact subtraction */
+    bool exact_dots;    /* float dot and WMMA sums with exact subtraction. Off: as
+                           measured on silicon, where a term whose sign opposes C's
+                           loses one unit of the summation grid, so that even small
+                           integers can come out inexact (sem/dot2.h, rule 3) */
     bool
         lds_unreported; /* accesses beyond the LDS allocation: reads give 0, writes are
                            dropped, as with LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off,

@@ -11,13 +11,13 @@
 
 static struct emu_fidelity dots(const struct emu *emu)
 {
-    if (emu->config.silicon_dots)
+    if (emu->config.exact_dots)
         return (struct emu_fidelity){
-            EMU_FIDELITY_HARDWARE, 0,
-            "the measured steps, bit for bit (--dots silicon)"};
+            EMU_FIDELITY_APPROXIMATE, 0,
+            "the measured steps, but with exact subtraction (--dots exact)"};
     return (struct emu_fidelity){
-        EMU_FIDELITY_APPROXIMATE, 0,
-        "the measured steps, but with exact subtraction (--dots exact)"};
+        EMU_FIDELITY_HARDWARE, 0,
+        "the measured steps, bit for bit (--dots silicon, the default)"};
 }
 
 /* The list that names the opcode; SPEC if none does. */

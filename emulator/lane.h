@@ -51,7 +51,7 @@ struct lane_mode {
     uint8_t denorm32; /* bit 0: keep input denormals, bit 1: keep output denormals */
     uint8_t denorm64; /* the same for f64 and f16 */
     bool ieee, dx10_clamp, fp16_ovfl;
-    bool exact_sums; /* dot, WMMA: subtract exactly (emu_config.silicon_dots is off) */
+    bool exact_sums; /* dot, WMMA: subtract exactly (emu_config.exact_dots) */
     bool clamp;      /* integer saturation; float clamp is done by valu.c */
     uint8_t neg;     /* raw NEG / NEG_LO bits (v_dot4_i32_iu8: signedness) */
     uint8_t neg_hi;  /* raw NEG_HI bits */

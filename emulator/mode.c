@@ -27,7 +27,7 @@ void wave_set_mode(struct wave *w, uint32_t bits)
         .dx10_clamp = bits >> 8 & 1,
         .ieee = bits >> 9 & 1,
         .fp16_ovfl = bits >> 23 & 1,
-        .exact_sums = !w->emu->config.silicon_dots,
+        .exact_sums = w->emu->config.exact_dots,
     };
     w->mxcsr32 = mxcsr_of(w->mode.round32, w->mode.denorm32);
     w->mxcsr64 = mxcsr_of(w->mode.round64, w->mode.denorm64);

@@ -349,7 +349,7 @@ static void add(struct emu *emu, void *p, size_t bytes, unsigned perm, const cha
 }
 
 static void create(struct engine *engines, struct arena *a,
-                   const struct emu_observer *observer, bool silicon_dots)
+                   const struct emu_observer *observer, bool exact_dots)
 {
     static const struct {
         const char *name;
@@ -366,7 +366,7 @@ static void create(struct engine *engines, struct arena *a,
         struct engine *e = &engines[i];
         *e = (struct engine){.name = ways[i].name, .stepped = i == ENGINE_STEPPED};
         struct emu_config config = ways[i].config;
-        config.silicon_dots = silicon_dots;
+        config.exact_dots = exact_dots;
         rd_status st = emu_create(&config, &e->emu);
         if (st == RD_E_UNSUPPORTED) {
             e->emu = NULL;
@@ -389,7 +389,7 @@ void engines_create(struct engine *engines, struct arena *a,
     create(engines, a, observer, false);
 }
 
-void engines_create_silicon(struct engine *engines, struct arena *a)
+void engines_create_exact(struct engine *engines, struct arena *a)
 {
     create(engines, a, NULL, true);
 }

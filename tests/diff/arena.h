@@ -95,8 +95,8 @@ enum {
  * ENGINE_OBSERVED and may be NULL. */
 void engines_create(struct engine *engines, struct arena *a,
                     const struct emu_observer *observer);
-/* The same with emu_config.silicon_dots. */
-void engines_create_silicon(struct engine *engines, struct arena *a);
+/* The same with emu_config.exact_dots. */
+void engines_create_exact(struct engine *engines, struct arena *a);
 void engines_destroy(struct engine *engines);
 
 struct outcome {

@@ -408,13 +408,12 @@ END_TEST
 START_TEST(dots_follow_the_configuration)
 {
     struct emu *emu;
-    ck_assert_int_eq(emu_create(&(struct emu_config){.silicon_dots = true}, &emu),
-                     RD_OK);
-    ck_assert_int_eq(emu_fidelity(emu, ISA_V_DOT2_F32_F16).kind, EMU_FIDELITY_HARDWARE);
-    emu_destroy(emu);
-    ck_assert_int_eq(emu_create(NULL, &emu), RD_OK);
+    ck_assert_int_eq(emu_create(&(struct emu_config){.exact_dots = true}, &emu), RD_OK);
     ck_assert_int_eq(emu_fidelity(emu, ISA_V_DOT2_F32_F16).kind,
                      EMU_FIDELITY_APPROXIMATE);
+    emu_destroy(emu);
+    ck_assert_int_eq(emu_create(NULL, &emu), RD_OK);
+    ck_assert_int_eq(emu_fidelity(emu, ISA_V_DOT2_F32_F16).kind, EMU_FIDELITY_HARDWARE);
     ck_assert_int_eq(emu_fidelity(emu, ISA_V_ADD_F32).kind, EMU_FIDELITY_SPEC);
     emu_destroy(emu);
 }

@@ -11,16 +11,16 @@
 
 int main(int argc, char **argv)
 {
-    struct engine engines[ENGINE_COUNT], silicon[ENGINE_COUNT];
+    struct engine engines[ENGINE_COUNT], exact[ENGINE_COUNT];
     unsigned long failures = 0;
     struct arena *arena = arena_create();
     engines_create(engines, arena, NULL);
-    engines_create_silicon(silicon, arena);
+    engines_create_exact(exact, arena);
     for (int i = 1; i < argc; i++) {
         struct vec_tally t = {.path = argv[i],
                               .arena = arena,
                               .engines = engines,
-                              .silicon = silicon,
+                              .exact = exact,
                               .n_engines = ENGINE_AVX512 + 1};
         bool readable = vec_read(argv[i], vec_run_block, &t);
         const char *name = strrchr(argv[i], '/');
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
         failures += t.failures + !readable + (t.checks == 0);
     }
     engines_destroy(engines);
-    engines_destroy(silicon);
+    engines_destroy(exact);
     arena_destroy(arena);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

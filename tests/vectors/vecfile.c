@@ -162,7 +162,7 @@ static void read_line(struct reader *r, char *s)
     else if (starts(s, "lanes "))
         b->lanes = (unsigned)strtoul(s + 6, NULL, 10);
     else if (starts(s, "dots "))
-        b->silicon = !strcmp(s + 5, "silicon");
+        b->exact = !strcmp(s + 5, "exact");
     else if (starts(s, "op "))
         read_op(r, s + 3);
     else if (starts(s, "in "))

@@ -3,7 +3,7 @@
  *     source manual 16.7               where the expected values come from
  *     mode 3f0                         MODE, hexadecimal
  *     lanes 32                         only this wave size
- *     dots silicon                     emu_config.silicon_dots (else: dots exact)
+ *     dots exact                       emu_config.exact_dots (else: dots silicon)
  *     set s4 = 3f800000                a scalar register, vcc, m0, exec or a VGPR row
  *     op v_add_f32 v8, v0, v1 | v_add_f32_e64 v8, v0, v1
  *     in v0 v1
@@ -71,7 +71,7 @@ struct vec_block {
     unsigned line; /* of its op */
     enum vec_kind kind;
     uint32_t mode;
-    bool silicon;   /* emu_config.silicon_dots */
+    bool exact;     /* emu_config.exact_dots */
     unsigned lanes; /* 0: both */
     char source[64];
     char op[2048];

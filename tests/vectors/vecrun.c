@@ -359,7 +359,7 @@ static void run_spelling(struct trial *t, const char *s, size_t len)
 void vec_run_block(void *ctx, const struct vec_block *b)
 {
     struct vec_tally *tally = ctx;
-    const struct engine *engines = b->silicon ? tally->silicon : tally->engines;
+    const struct engine *engines = b->exact ? tally->exact : tally->engines;
     if (!engines)
         return;
     tally->blocks++;

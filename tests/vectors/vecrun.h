@@ -12,8 +12,7 @@ struct vec_tally {
     const char *path;
     struct arena *arena;
     const struct engine *engines; /* scalars and control run on the first one only */
-    const struct engine
-        *silicon; /* for blocks of "dots silicon"; NULL: leave them out */
+    const struct engine *exact;   /* for blocks of "dots exact"; NULL: leave them out */
     unsigned n_engines;
     unsigned long blocks, rows, checks, failures;
 };

@@ -53,9 +53,10 @@ static const char help[] =
     "  --seed N             order in which waves take turns\n"
     "  --engine auto|interp how instructions are executed\n"
     "  --simd auto|generic|avx2|avx512   host vector instructions to use\n"
-    "  --dots exact|silicon sums of float dot products and WMMA: exact subtraction\n"
-    "                       (default), or as measured on silicon, where operands of\n"
-    "                       opposite sign lose one unit of the summation grid\n"
+    "  --dots silicon|exact sums of float dot products and WMMA: as measured on\n"
+    "                       silicon (default), where operands of opposite sign lose "
+    "one\n"
+    "                       unit of the summation grid, or with exact subtraction\n"
     "  --trace FILE         record every instruction (see rdna3 trace --help)\n"
     "  --trace-operands     and the operands, before and after: far bigger\n"
     "  --timing             simulate cycles, print a summary. With it:\n"
@@ -175,10 +176,10 @@ static int parse_device(struct run_options *o)
 
 static int parse_dots(struct run_options *o)
 {
-    bool silicon = strcmp(optarg, "silicon") == 0;
-    if (!silicon && strcmp(optarg, "exact") != 0)
-        return cli_error(CLI_USAGE, "--dots '%s': exact or silicon", optarg);
-    o->config.silicon_dots = silicon;
+    bool exact = strcmp(optarg, "exact") == 0;
+    if (!exact && strcmp(optarg, "silicon") != 0)
+        return cli_error(CLI_USAGE, "--dots '%s': silicon or exact", optarg);
+    o->config.exact_dots = exact;
     return CLI_OK;
 }
 
