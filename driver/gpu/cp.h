@@ -36,7 +36,8 @@ struct gdev_queue {
     struct gdev_queue_config config;
     enum cp_result (*step)(struct gdev_queue *q);
     volatile uint64_t *doorbell;
-    uint64_t rptr; /* PM4: dwords, SDMA: bytes; monotonic */
+    uint64_t rptr;   /* PM4: dwords modulo the ring; SDMA: bytes, monotonic */
+    uint64_t behind; /* the same, behind the packet that the worker is in */
     uint32_t cu_mask[(BOARD_CUS + 31) / 32];
     _Atomic uint32_t cu_mask_bits; /* of cu_mask that count; 0: all CUs */
     uint32_t *sh;                  /* PM4 only */
@@ -81,6 +82,9 @@ void *cp_at(struct gdev_queue *q, uint64_t va, uint64_t bytes, unsigned perm);
 RD_CHECKED bool cp_read(struct gdev_queue *q, uint64_t va, void *to, uint64_t bytes);
 RD_CHECKED bool cp_write(struct gdev_queue *q, uint64_t va, const void *from,
                          uint64_t bytes);
+
+/* Raise a packet's interrupt; who waits for it finds the packet read already. */
+RD_CHECKED bool cp_interrupt(struct gdev_queue *q, uint32_t event_id);
 
 /* Compare as WAIT_REG_MEM and POLL_REGMEM do; function codes 0 (always) to 6 (>). */
 bool cp_compare(unsigned function, uint64_t value, uint64_t ref);

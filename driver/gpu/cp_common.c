@@ -60,6 +60,15 @@ bool cp_write(struct gdev_queue *q, uint64_t va, const void *from, uint64_t byte
     return true;
 }
 
+bool cp_interrupt(struct gdev_queue *q, uint32_t event_id)
+{
+    if (q->config.kind != GDEV_QUEUE_AQL &&
+        !cp_write(q, q->config.rptr, &q->behind, sizeof(q->behind)))
+        return false;
+    gdev_interrupt(q->dev, event_id);
+    return true;
+}
+
 bool cp_compare(unsigned function, uint64_t value, uint64_t ref)
 {
     switch (function) {

@@ -45,6 +45,15 @@ enum sh_reg {
     SH_USER_DATA = 0x240,
 };
 
+/* RELEASE_MEM's int_sel; those behind compare first. */
+enum release_interrupt {
+    RELEASE_INT_NONE,
+    RELEASE_INT_ONLY,
+    RELEASE_INT_WITH_DATA, /* when the data have arrived */
+    RELEASE_INT_DATA_ONLY, /* the data have to arrive, nobody is told */
+    RELEASE_INT_ALWAYS,
+};
+
 #define INITIATOR_PARTIAL_TG  (1u << 1)
 #define INITIATOR_THREAD_DIMS (1u << 5)
 #define INITIATOR_WAVE32      (1u << 15)
@@ -151,9 +160,18 @@ static bool release_mem(struct gdev_queue *q, const uint32_t *body)
     uint64_t bytes = data_sel == 1 ? 4 : data_sel == 2 || data_sel == 3 ? 8 : 0;
     if (bytes && !cp_write(q, address(body + 2), &value, bytes))
         return false;
-    if (int_sel)
-        gdev_interrupt(q->dev, body[6]);
-    return true;
+    switch (int_sel) {
+    case RELEASE_INT_NONE:
+    case RELEASE_INT_DATA_ONLY:
+        return true;
+    case RELEASE_INT_ONLY:
+    case RELEASE_INT_WITH_DATA:
+    case RELEASE_INT_ALWAYS:
+        return cp_interrupt(q, body[6]);
+    default:
+        (void)cp_fail(q, CP_ERR_UNSUPPORTED, "RELEASE_MEM: conditional interrupt");
+        return false;
+    }
 }
 
 /* Only the additions and exchanges that clients use. */
@@ -271,23 +289,32 @@ static bool execute(struct gdev_queue *q, unsigned op, const uint32_t *body, uin
     }
 }
 
+static unsigned opcode(uint32_t header)
+{
+    return header >> 8 & 0xff;
+}
+
+/* Dwords of the packet that begins with a header. */
+static uint32_t packet_dwords(uint32_t header)
+{
+    uint32_t count = header >> 16 & 0x3fff;
+    bool one = header == 0 || header >> 30 == 2 || /* filler */
+               (header >> 30 == 3 && opcode(header) == PM4_NOP && count == 0x3fff);
+    return one ? 1 : count + 2;
+}
+
 /* One packet at dw, of at most n dwords. Returns its length, 0 after an error. */
 static uint32_t packet(struct gdev_queue *q, const uint32_t *dw, uint64_t n,
                        unsigned depth)
 {
-    uint32_t header = dw[0];
-    unsigned type = header >> 30;
-    if (type == 2 || header == 0)
-        return 1; /* filler */
-    unsigned op = header >> 8 & 0xff;
-    uint32_t count = header >> 16 & 0x3fff;
-    if (type == 3 && op == PM4_NOP && count == 0x3fff)
-        return 1; /* a NOP of one dword */
-    if (type != 3 || count + 2 > n) {
+    uint32_t used = packet_dwords(dw[0]);
+    if (used == 1)
+        return 1;
+    if (dw[0] >> 30 != 3 || used > n) {
         (void)cp_fail(q, CP_ERR_FORMAT, "PM4 packet header");
         return 0;
     }
-    return execute(q, op, dw + 1, count + 1, depth) ? count + 2 : 0;
+    return execute(q, opcode(dw[0]), dw + 1, used - 1, depth) ? used : 0;
 }
 
 static bool run_ib(struct gdev_queue *q, uint64_t va, uint64_t dwords, unsigned depth)
@@ -324,10 +351,13 @@ bool cp_pm4_run(struct gdev_queue *q, uint64_t va, uint64_t dwords)
     return ready_registers(q) && run_ib(q, va & ~3ull, dwords, 0);
 }
 
+/* Clients let the write pointer run on or wrap it; a full ring would look empty, which
+ * is why they leave a slot. */
 enum cp_result cp_pm4_step(struct gdev_queue *q)
 {
-    uint64_t wptr = *q->doorbell, slots = q->config.ring_bytes / 4;
-    if (q->rptr >= wptr)
+    uint64_t slots = q->config.ring_bytes / 4, at = q->rptr % slots;
+    uint64_t wptr = *q->doorbell % slots;
+    if (at == wptr)
         return CP_IDLE;
     if (!ready_registers(q))
         return CP_HALT;
@@ -335,17 +365,17 @@ enum cp_result cp_pm4_step(struct gdev_queue *q)
     if (!ring)
         return CP_HALT;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    uint64_t at = q->rptr % slots, n = wptr - q->rptr;
-    uint32_t count = (ring[at] >> 16 & 0x3fff) + 2;
+    uint64_t n = (wptr + slots - at) % slots;
+    uint32_t count = packet_dwords(ring[at]);
     const uint32_t *dw = ring + at;
     if (at + count > slots) { /* the packet wraps */
         for (uint32_t i = 0; i < count; i++)
             q->wrap[i] = ring[(at + i) % slots];
         dw = q->wrap;
     }
-    uint32_t used = packet(q, dw, n < count ? n : count, 0);
-    if (!used)
+    q->behind = (at + count) % slots;
+    if (!packet(q, dw, n < count ? n : count, 0))
         return CP_HALT;
-    q->rptr += used;
+    q->rptr = q->behind;
     return cp_write(q, q->config.rptr, &q->rptr, 8) ? CP_PROGRESS : CP_HALT;
 }

@@ -278,8 +278,7 @@ static bool execute(struct gdev_queue *q, const uint32_t *dw, const struct strea
     case SDMA_FENCE:
         return cp_write(q, address(dw + 1) & ~3ull, dw + 3, 4);
     case SDMA_TRAP:
-        gdev_interrupt(q->dev, dw[1] & 0xfffffff);
-        return true;
+        return cp_interrupt(q, dw[1] & 0xfffffff);
     case SDMA_POLL:
         return poll_mem(q, dw);
     case SDMA_ATOMIC:
@@ -320,6 +319,8 @@ static bool run_stream(struct gdev_queue *q, struct stream *s, bool nested)
         (void)cp_fail(q, CP_ERR_FORMAT, "SDMA packet ends beyond the write pointer");
         return false;
     }
+    if (!nested)
+        q->behind = (s->at + n + data) * 4;
     if (!execute(q, dw, s, data, nested))
         return false;
     s->at += n + data;

@@ -241,7 +241,7 @@ static rd_status start(struct gdev *dev, struct gdev_queue *q)
     id ^= flip;
     q->id = id;
     q->doorbell = dev->doorbells + id;
-    *q->doorbell = q->config.kind == GDEV_QUEUE_AQL ? AQL_DOORBELL_EMPTY : 0;
+    *q->doorbell = q->config.kind == GDEV_QUEUE_AQL ? AQL_DOORBELL_EMPTY : q->rptr;
     q->seen = *q->doorbell;
     rd_status st = RD_OK;
     char name[16];

@@ -154,7 +154,7 @@ static bool append(struct dev_ring *r, bool dma, const struct words *w)
 {
     volatile uint64_t *rptr = (uint64_t *)(uintptr_t)(r->memory + RING_BYTES);
     uint64_t unit = dma ? 4 : 1, slots = RING_BYTES / 4;
-    while (r->put + w->n - *rptr / unit > slots) {
+    while ((r->put - *rptr / unit) % slots + w->n >= slots) {
         if (atomic_load(&r->queue->halted))
             return false;
         sched_yield();

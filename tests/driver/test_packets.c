@@ -88,6 +88,99 @@ START_TEST(pm4_wait_and_wrap)
 }
 END_TEST
 
+/* Read pointers count modulo the ring, and so may write pointers: a client that waits
+ * for one to equal the other goes on after the first lap. */
+START_TEST(pm4_read_pointer_wraps)
+{
+    enum { SLOTS = 256, PACKET = 20 };
+    struct mock_queue q;
+    uint32_t p[PACKET] = {PM4(0x37, 4), 5u << 8, LO(mem),
+                          HI(mem),      0,       PM4(0x10, PACKET - 6)};
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4 * SLOTS);
+    mem[0] = 0;
+    uint32_t put = 0;
+    for (uint32_t i = 1; i <= 40; i++) {
+        p[4] = i;
+        for (uint32_t k = 0; k < PACKET; k++, put = (put + 1) % SLOTS)
+            memcpy(q.ring + 4 * put, &p[k], 4);
+        __atomic_store_n(q.wptr, put, __ATOMIC_RELEASE);
+        __atomic_store_n(q.doorbell, put, __ATOMIC_RELEASE);
+        ck_assert_msg(mock_wait64(q.rptr, put), "after %u packets", i);
+        ck_assert_uint_eq(mem[0], i);
+    }
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+static uint32_t new_event(void)
+{
+    struct kfd_ioctl_create_event_args e = {.event_type = KFD_IOC_EVENT_SIGNAL,
+                                            .auto_reset = 1};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_CREATE_EVENT, &e), 0);
+    return e.event_id;
+}
+
+static bool event_comes(uint32_t id, uint32_t timeout_ms)
+{
+    struct kfd_event_data d = {.event_id = id};
+    struct kfd_ioctl_wait_events_args w = {
+        .events_ptr = (uintptr_t)&d, .num_events = 1, .timeout = timeout_ms};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_WAIT_EVENTS, &w), 0);
+    return w.wait_result == KFD_IOC_WAIT_RESULT_COMPLETE;
+}
+
+static void release(uint32_t packet[8], uint32_t int_sel, uint32_t event)
+{
+    const uint32_t p[] = {
+        PM4(0x49, 7), 0x514, 1u << 29 | int_sel << 24, LO(mem), HI(mem), 0, 0, event,
+    };
+    memcpy(packet, p, sizeof(p));
+}
+
+START_TEST(pm4_interrupt_selection)
+{
+    struct mock_queue q;
+    uint32_t event = new_event(), p[8];
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    for (uint32_t sel = 0; sel <= 4; sel++) {
+        uint64_t before = q.put / 4;
+        release(p, sel, event);
+        mock_submit(&q, p, COUNT(p));
+        ck_assert(mock_wait64(q.rptr, before + COUNT(p)));
+        bool wanted = sel == 1 || sel == 2 || sel == 4;
+        ck_assert_msg(event_comes(event, wanted ? 5000 : 20) == wanted, "int_sel %u",
+                      sel);
+    }
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+/* Who is told that a packet has ended finds it read. */
+START_TEST(read_pointer_before_event)
+{
+    struct mock_queue q;
+    uint32_t event = new_event(), p[8];
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 1 << 20);
+    release(p, 2, event);
+    for (unsigned i = 0; i < 20000; i++) {
+        mock_submit(&q, p, COUNT(p));
+        while (!event_comes(event, 0))
+            ;
+        ck_assert_uint_eq(*q.rptr, q.put / 4);
+    }
+    mock_queue_destroy(&q);
+    sdma_queue(&q);
+    const uint32_t trap[] = {6, event};
+    for (unsigned i = 0; i < 20000; i++) {
+        mock_submit(&q, trap, COUNT(trap));
+        while (!event_comes(event, 0))
+            ;
+        ck_assert_uint_eq(*q.rptr, q.put);
+    }
+    mock_queue_destroy(&q);
+}
+END_TEST
+
 START_TEST(pm4_indirect_buffer)
 {
     struct mock_queue q;
@@ -664,6 +757,9 @@ int main(void)
     TCase *t = tcase_create("queues");
     tcase_add_test(t, pm4_write_and_release);
     tcase_add_test(t, pm4_wait_and_wrap);
+    tcase_add_test(t, pm4_read_pointer_wraps);
+    tcase_add_test(t, pm4_interrupt_selection);
+    tcase_add_test(t, read_pointer_before_event);
     tcase_add_test(t, pm4_indirect_buffer);
     tcase_add_test(t, pm4_dispatch);
     tcase_add_test(t, sdma_copy_and_fill);
