@@ -99,6 +99,7 @@
 #define ISA_ACCESSES(X)                                                                \
     X(NONE, "-", "neither reads nor writes it")                                        \
     X(LOAD, "load", "reads")                                                           \
+    X(SAMPLE, "sample", "reads what the texture unit finds: samples, gathers, rays")   \
     X(STORE, "store", "writes")                                                        \
     X(ATOMIC, "atomic", "reads and writes in one step")                                \
     X(UPDATE, "update", "reads and writes")

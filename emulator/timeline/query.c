@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts.h"
 #include "timeline.h"
 
 const struct tl_inst *tl_inst(const struct timeline *tl, const struct tl_wave *w,
@@ -17,9 +18,8 @@ const struct tl_inst *tl_inst(const struct timeline *tl, const struct tl_wave *w
 
 bool tl_branch_target(const struct tl_inst *inst, uint32_t *target)
 {
-    if (inst->cls != TM_BRANCH || inst->bytes != 4 ||
-        (strncmp(inst->text, "s_branch ", 9) != 0 &&
-         strncmp(inst->text, "s_cbranch_", 10) != 0))
+    if (inst->cls != TM_BRANCH || inst->bytes != 4 || inst->enc != ISA_ENC_SOPP ||
+        !(isa_facts(inst->op)->flow & ISA_FLOW_BRANCH))
         return false;
     int16_t words = (int16_t)(inst->code[0] | inst->code[1] << 8);
     *target = inst->offset + 4 + 4 * (uint32_t)words;

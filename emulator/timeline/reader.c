@@ -170,6 +170,17 @@ static rd_status room_for_inst(struct tl_dispatch *d, uint32_t id)
     return RD_OK;
 }
 
+static void decode(struct tl_inst *i, unsigned lanes)
+{
+    struct isa_inst isa;
+    if (isa_decode_hw(i->code, i->bytes, lanes, &isa) != RD_OK)
+        return;
+    i->op = isa.op;
+    i->enc = isa.enc;
+    for (unsigned k = 0; k < isa.n_opnds; k++)
+        i->no_saddr |= isa.opnd[k].kind == ISA_OPND_OFF;
+}
+
 static rd_status read_inst(struct timeline *tl, struct cur *c)
 {
     struct tl_dispatch *d = current(tl);
@@ -190,6 +201,7 @@ static rd_status read_inst(struct timeline *tl, struct cur *c)
     if (d->inst[id].text)
         return wrong(tl, "an instruction defined twice");
     i.text = get_text(c);
+    decode(&i, d->machine.lanes);
     d->inst[id] = i;
     return i.text ? RD_OK : RD_E_NOMEM;
 }

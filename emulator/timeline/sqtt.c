@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts.h"
 #include "timeline.h"
 
 enum kind { P_WAVEEND, P_WAVESTART, P_INST, P_VALU, P_IMMEDIATE, P_ALUEXEC, P_MEMEXEC };
@@ -107,11 +108,6 @@ static void add(struct sqtt *s, enum kind kind, int64_t t, uint64_t bits)
     s->packet[s->n++] = (struct packet){t, bits, (uint8_t)kind};
 }
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 enum {
     OP_SALU = 0,
     OP_SMEM = 1,
@@ -144,13 +140,14 @@ static unsigned within(unsigned n, unsigned low, unsigned high)
 /* Memory: by what is sent. Stores and atomics send data, loads addresses only. */
 static int memory_op(const struct tl_inst *i)
 {
-    bool load = strstr(i->text, "_load") != NULL || begins(i->text, "ds_swizzle");
+    bool load =
+        isa_facts(i->op)->access == ISA_ACCESS_LOAD || i->op == ISA_DS_SWIZZLE_B32;
     if (i->cls == TM_LDS)
         return load ? OP_LDS_READ : OP_LDS_WRITE + (int)within(i->regs, 1, 5);
-    if (begins(i->text, "flat_"))
+    if (i->enc == ISA_ENC_FLAT)
         return load ? OP_FLAT_READ : OP_FLAT_WRITE + (int)within(i->regs, 3, 6);
-    if (load && begins(i->text, "global_")) /* with or without a scalar address */
-        return OP_READ + (strstr(i->text, ", off") ? 2 : 1);
+    if (load && i->enc == ISA_ENC_GLOBAL) /* with or without a scalar address */
+        return OP_READ + (i->no_saddr ? 2 : 1);
     return load ? OP_READ + (int)within(i->regs, 1, 2)
                 : OP_WRITE + (int)within(i->regs, 2, 6);
 }
@@ -163,12 +160,14 @@ static int inst_op(const struct tl_inst *i, unsigned flags)
         [TM_PIPE_QUARTER] = OP_QUARTER, [TM_PIPE_TRANS] = OP_TRANS,
         [TM_PIPE_DOUBLE] = OP_DOUBLE,   [TM_PIPE_WMMA] = OP_NONE,
         [TM_PIPE_WMMA4] = OP_NONE,      [TM_PIPE_NONE] = OP_NONE};
+    const struct isa_facts *facts = isa_facts(i->op);
+    bool writes_exec = facts->state & ISA_STATE_EXEC_OUT;
     switch (i->cls) {
     case TM_SALU:
-        return begins(i->text, "s_call")      ? OP_CALL
-               : begins(i->text, "s_sendmsg") ? OP_MESSAGE
-               : strstr(i->text, "saveexec")  ? OP_SALU_EXEC
-                                              : OP_SALU;
+        return i->op == ISA_S_CALL_B64           ? OP_CALL
+               : facts->pipe == ISA_PIPE_MESSAGE ? OP_MESSAGE
+               : writes_exec                     ? OP_SALU_EXEC
+                                                 : OP_SALU;
     case TM_SMEM:
         return OP_SMEM;
     case TM_BRANCH:
@@ -177,14 +176,14 @@ static int inst_op(const struct tl_inst *i, unsigned flags)
     case TM_VMEM:
         return memory_op(i);
     case TM_VALU:
-        return begins(i->text, "v_cmpx")     ? OP_VALU_EXEC
-               : begins(i->text, "v_interp") ? OP_INTERP
-               : i->pipe < TM_PIPES          ? of_pipe[i->pipe]
-                                             : OP_NONE;
+        return writes_exec                 ? OP_VALU_EXEC
+               : i->enc == ISA_ENC_VINTERP ? OP_INTERP
+               : i->pipe < TM_PIPES        ? of_pipe[i->pipe]
+                                           : OP_NONE;
     default:
-        return begins(i->text, "s_barrier")   ? OP_BARRIER
-               : begins(i->text, "s_sendmsg") ? OP_MESSAGE
-                                              : OP_NONE;
+        return facts->pipe == ISA_PIPE_BARRIER   ? OP_BARRIER
+               : facts->pipe == ISA_PIPE_MESSAGE ? OP_MESSAGE
+                                                 : OP_NONE;
     }
 }
 
@@ -219,7 +218,7 @@ static void add_wave(struct sqtt *s, const struct timeline *tl, const struct tl_
     for (uint32_t k = 0; k < w->n_segs; k++) {
         const struct tl_inst *i = tl_inst(tl, w, w->seg[k].inst);
         if (w->seg[k].why == TM_S_NONE && i && !(w->seg[k].flags & TM_STEP_FREE) &&
-            !begins(i->text, "s_endpgm"))
+            isa_facts(i->op)->pipe != ISA_PIPE_END)
             add_inst(s, w, i, &w->seg[k], w->start - base + w->seg[k].at);
     }
 }

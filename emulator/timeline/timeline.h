@@ -63,6 +63,9 @@ struct tl_inst {
     uint32_t offset;
     uint8_t bytes, cls, pipe, regs; /* as in struct tm_step */
     uint8_t code[12];
+    uint16_t op; /* what the bytes say: enum isa_op, enum isa_enc; 0: no instruction */
+    uint8_t enc;
+    bool no_saddr; /* an address without a scalar part */
 };
 
 /* A stretch of a wave's life: it lasts until the next one begins. Of several that begin

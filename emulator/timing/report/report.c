@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "facts.h"
 
 static int by_start(const void *a, const void *b)
 {
@@ -288,7 +289,8 @@ static void print_line(const struct tm_engine *t, const struct tm_inst *i, doubl
     fprintf(f, "%08x %11llu %9.1f %5.1f%%  %s", i->offset,
             (unsigned long long)i->executions, each,
             all > 0 ? 100 * (double)i->cycles / all : 0, text);
-    if (strncmp(text, "s_branch ", 9) == 0 || strncmp(text, "s_cbranch_", 10) == 0)
+    if (i->inst->isa.enc == ISA_ENC_SOPP &&
+        isa_facts(i->inst->isa.op)->flow & ISA_FLOW_BRANCH)
         fprintf(f, " to %x", i->offset + 4 + 4 * (uint32_t)branch_words(i->inst));
     print_stalls(i, f);
     fputc('\n', f);

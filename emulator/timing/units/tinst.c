@@ -1,6 +1,6 @@
-/* tinst.c: classes and registers of instructions, from rows, operands and names.
+/* tinst.c: classes and registers of instructions, from facts and operands.
  *
- * The only place of the model that looks at mnemonics; must not know times. Invariant:
+ * The only place of the model that looks at opcodes; must not know times. Invariant:
  * every instruction has a class, also bytes that are no instruction (hardware issues
  * undefined scalar opcodes as ordinary ones).
  * SPDX-License-Identifier: MIT
@@ -9,41 +9,18 @@
 
 #include <string.h>
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
+#include "facts.h"
 
-static enum tm_pipe pipe_of(const char *name)
+/* The vector classes of the fact sheet. */
+static uint8_t pipe_of(const struct isa_facts *facts)
 {
-    static const struct {
-        const char *prefix, *part;
-        enum tm_pipe pipe;
-    } rules[] = {
-#define C(prefix, part, pipe) {prefix, part, TM_PIPE_##pipe},
-#include "classes.def"
-#undef C
+    static const uint8_t pipes[ISA_PIPE_COUNT] = {
+        [ISA_PIPE_VALU] = TM_PIPE_PLAIN,      [ISA_PIPE_HALF] = TM_PIPE_HALF,
+        [ISA_PIPE_QUARTER] = TM_PIPE_QUARTER, [ISA_PIPE_TRANS] = TM_PIPE_TRANS,
+        [ISA_PIPE_DOUBLE] = TM_PIPE_DOUBLE,   [ISA_PIPE_WMMA] = TM_PIPE_WMMA,
+        [ISA_PIPE_WMMA4] = TM_PIPE_WMMA4,     [ISA_PIPE_VNONE] = TM_PIPE_NONE,
     };
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        if (begins(name, rules[i].prefix) && strstr(name, rules[i].part))
-            return rules[i].pipe;
-    return TM_PIPE_PLAIN;
-}
-
-static uint16_t flops_of(const char *name)
-{
-    static const struct {
-        const char *prefix, *part;
-        uint16_t flops;
-    } rules[] = {
-#define F(prefix, part, n) {prefix, part, n},
-#include "flops.def"
-#undef F
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        if (begins(name, rules[i].prefix) && strstr(name, rules[i].part))
-            return rules[i].flops;
-    return 0;
+    return pipes[facts->pipe];
 }
 
 static void add(struct tm_run *runs, uint8_t *n, unsigned max, unsigned first,
@@ -198,11 +175,11 @@ static void describe_sopp(const struct emu_inst *inst, struct tm_inst *out)
     }
 }
 
-static void describe_salu(const struct emu_inst *inst, const char *name,
+static void describe_salu(const struct emu_inst *inst, const struct isa_facts *facts,
                           struct tm_inst *out)
 {
     out->cls = TM_SALU;
-    out->mul = begins(name, "s_mul");
+    out->mul = facts->pipe == ISA_PIPE_SMUL;
     if (inst->kind == EMU_KIND_WAIT)
         describe_wait(&inst->isa, out);
     else if (inst->kind == EMU_KIND_BRANCH)
@@ -217,12 +194,12 @@ static void describe_salu(const struct emu_inst *inst, const char *name,
         out->special = TM_SETREG_IMM;
 }
 
-static void describe_memory(const struct emu_inst *inst, const char *name,
+static void describe_memory(const struct emu_inst *inst, const struct isa_facts *facts,
                             struct tm_inst *out)
 {
     const struct isa_inst *isa = &inst->isa;
     out->returns = out->n_vdst > 0;
-    out->mem_ops = strstr(name, "2addr") ? 2 : 1;
+    out->mem_ops = facts->stride ? 2 : 1;
     if (isa->enc == ISA_ENC_SMEM) {
         out->cls = TM_SMEM;
         for (unsigned i = 0; i < out->n_sdst; i++)
@@ -232,11 +209,11 @@ static void describe_memory(const struct emu_inst *inst, const char *name,
     }
     if (isa->enc == ISA_ENC_DS || isa->enc == ISA_ENC_LDSDIR) {
         out->cls = TM_LDS;
-        out->lds_float = begins(name, "ds_add_f32") || begins(name, "ds_add_rtn_f32");
-        if (begins(name, "ds_load"))
+        out->lds_float = facts->pipe == ISA_PIPE_LDS_FADD;
+        if (facts->pipe == ISA_PIPE_LDS && facts->access == ISA_ACCESS_LOAD)
             out->send_regs = 1; /* the old value of a half register stays where it is */
-        out->lds_more = begins(name, "ds_bvh") ? 6 : 0;
-        out->permute = begins(name, "ds_permute") || begins(name, "ds_bpermute");
+        out->lds_more = facts->pipe == ISA_PIPE_BVH_STACK ? 6 : 0;
+        out->permute = facts->pipe == ISA_PIPE_PERMUTE;
         return;
     }
     out->cls = TM_VMEM;
@@ -248,7 +225,7 @@ static void describe_memory(const struct emu_inst *inst, const char *name,
 void tm_inst_describe(const struct emu_inst *inst, uint64_t code_base, bool wave64,
                       struct tm_inst *out)
 {
-    const char *name = inst->isa.op ? isa_op_name(inst->isa.op) : "";
+    const struct isa_facts *facts = isa_facts(inst->isa.op);
     memset(out, 0, sizeof *out);
     memset(out->wait, (int)TM_NO_WAIT, sizeof out->wait);
     out->inst = inst;
@@ -267,25 +244,23 @@ void tm_inst_describe(const struct emu_inst *inst, uint64_t code_base, bool wave
     case ISA_ENC_SOP2:
     case ISA_ENC_SOPC:
     case ISA_ENC_SOPK:
-        describe_salu(inst, name, out);
+        describe_salu(inst, facts, out);
         break;
     case ISA_ENC_EXP:
         out->cls = TM_EXPORT;
         break;
     default:
         if (inst->kind == EMU_KIND_MEMORY) {
-            describe_memory(inst, name, out);
+            describe_memory(inst, facts, out);
             break;
         }
         out->cls = TM_VALU;
-        out->pipe = (uint8_t)pipe_of(name);
-        out->flops = flops_of(name);
+        out->pipe = pipe_of(facts);
+        out->flops = facts->flops;
         if (inst->isa.op_y)
-            out->flops += flops_of(isa_op_name(inst->isa.op_y));
-        if (wave64 && begins(name, "v_permlane64"))
+            out->flops = (uint16_t)(out->flops + isa_facts(inst->isa.op_y)->flops);
+        if (wave64 && inst->isa.op == ISA_V_PERMLANE64_B32)
             out->pipe = TM_PIPE_PLAIN;
-        out->exec_matters = !out->writes_sdst && !begins(name, "v_wmma") &&
-                            !begins(name, "v_readfirstlane") &&
-                            !begins(name, "v_writelane");
+        out->exec_matters = !out->writes_sdst && (facts->state & ISA_STATE_MASKED);
     }
 }
