@@ -12,6 +12,7 @@
 #include "bytes.h"
 #include "codec.h"
 #include "format.h"
+#include "numbers.h"
 #include "timeline.h"
 
 #define WAVE_BYTES 2048u /* of a wave's steps, then they are written */
@@ -33,11 +34,9 @@ struct tl_writer {
     struct buf raw, packed, record;
     uint64_t bytes_out;
     /* of the dispatch */
-    uint64_t code_base;
     uint32_t lanes;
-    uint8_t *known; /* instructions, by id */
-    uint32_t room_known;
-    struct wave **wave; /* by number - first */
+    struct numbers known; /* instructions */
+    struct wave **wave;   /* by number - first */
     size_t n_waves, room_waves;
     uint64_t first;
     struct wave *spare[64]; /* ended: their buffers serve again */
@@ -185,28 +184,20 @@ static void show(struct tl_writer *w, double t)
 
 /* ---- instructions ---------------------------------------------------------------- */
 
-static void define(struct tl_writer *w, const struct tm_step *s)
+/* Tell of an instruction when it is met. Returns its number + 1; 0: out of memory. */
+static uint32_t define(struct tl_writer *w, const struct tm_step *s)
 {
     const struct emu_inst *inst = s->inst;
     char text[ISA_MAX_TEXT] = "(no instruction)";
-    if (inst->id >= w->room_known) {
-        uint32_t room = w->room_known ? w->room_known : 256;
-        while (room <= inst->id)
-            room *= 2;
-        uint8_t *bigger = realloc(w->known, room);
-        if (!bigger) {
-            set_status(w, RD_E_NOMEM);
-            return;
-        }
-        memset(bigger + w->room_known, 0, room - w->room_known);
-        w->known = bigger;
-        w->room_known = room;
+    uint32_t number = numbers_give(&w->known, inst);
+    if (!number) {
+        set_status(w, RD_E_NOMEM);
+        return 0;
     }
-    w->known[inst->id] = 1;
     if (inst->kind != EMU_KIND_ILLEGAL)
         isa_print(&inst->isa, w->lanes, 0, text);
-    put_v(&w->record, inst->id);
-    put_v(&w->record, inst->pc - w->code_base);
+    put_v(&w->record, number - 1);
+    put_v(&w->record, s->offset);
     put_u8(&w->record, inst->bytes);
     put_u8(&w->record, s->cls);
     put_u8(&w->record, s->pipe);
@@ -214,11 +205,7 @@ static void define(struct tl_writer *w, const struct tm_step *s)
     put_bytes(&w->record, (const void *)(uintptr_t)inst->pc, inst->bytes); // NOLINT
     put_text(&w->record, text);
     emit(w, TL_INST);
-}
-
-static bool is_known(const struct tl_writer *w, uint32_t id)
-{
-    return id < w->room_known && w->known[id];
+    return number;
 }
 
 /* ---- the observer ---------------------------------------------------------------- */
@@ -227,9 +214,7 @@ static void on_begin(void *ctx, const struct tm_machine *m)
 {
     struct tl_writer *w = ctx;
     w->lanes = m->lanes;
-    w->code_base = m->code_base;
-    if (w->known)
-        memset(w->known, 0, w->room_known);
+    numbers_clear(&w->known);
     for (size_t i = 0; i < w->n_waves; i++) /* of a run cut short */
         free_wave(w, w->wave[i]);
     w->n_waves = 0;
@@ -263,13 +248,15 @@ static void on_wave(void *ctx, const struct tm_wave_place *p)
     emit(w, TL_WAVE);
 }
 
-static void put_waits(struct buf *b, const struct tm_wait *wait, unsigned n)
+static void put_waits(const struct tl_writer *w, struct buf *b,
+                      const struct tm_wait *wait, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        put_u8(b, wait[i].why | (wait[i].from ? 128u : 0));
+        uint32_t from = wait[i].from ? numbers_find(&w->known, wait[i].from) : 0;
+        put_u8(b, wait[i].why | (from ? 128u : 0));
         put_v(b, wait[i].cycles);
-        if (wait[i].from)
-            put_v(b, wait[i].from->id);
+        if (from)
+            put_v(b, from - 1);
     }
 }
 
@@ -277,11 +264,12 @@ static void on_step(void *ctx, const struct tm_step *s)
 {
     struct tl_writer *w = ctx;
     struct wave *v = find(w, s->wave);
-    uint32_t id = s->inst->id;
-    if (!v)
+    uint32_t number = v ? numbers_find(&w->known, s->inst) : 0;
+    if (v && !number)
+        number = define(w, s);
+    if (!number)
         return;
-    if (!is_known(w, id))
-        define(w, s);
+    uint32_t id = number - 1;
     struct buf *b = &v->steps;
     unsigned waits = s->n_waits < HEAD_MANY ? s->n_waits : HEAD_MANY;
     bool next = id == v->last + 1;
@@ -290,7 +278,7 @@ static void on_step(void *ctx, const struct tm_step *s)
                   (s->flags & TM_STEP_FREE ? HEAD_FREE : 0));
     if (waits == HEAD_MANY)
         put_v(b, s->n_waits);
-    put_waits(b, s->wait, s->n_waits);
+    put_waits(w, b, s->wait, s->n_waits);
     if (!next)
         put_v(b, id);
     if (s->exec)
@@ -315,7 +303,7 @@ static void on_wave_end(void *ctx, uint64_t number, int64_t end,
         return;
     emit_steps(w, v);
     put_v(&w->record, number);
-    put_waits(&w->record, last, n);
+    put_waits(w, &w->record, last, n);
     emit(w, TL_END);
     free_wave(w, v);
     w->wave[number - w->first] = NULL;
@@ -366,7 +354,7 @@ static void writer_free(struct tl_writer *w)
         free(w->spare[i]);
     }
     free(w->wave);
-    free(w->known);
+    numbers_free(&w->known);
     free(w->raw.p);
     free(w->packed.p);
     free(w->record.p);

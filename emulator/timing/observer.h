@@ -123,12 +123,17 @@ struct tm_wait {
 #define TM_STEP_TAKEN   2u
 #define TM_STEP_FREE    4u /* s_delay_alu: no issue, no cycle, no waits of its own */
 
+/* Where code lies that is not in the kernel's own region: what it calls, a trap
+ * handler. Pages of it follow one another in the order of their first use. */
+#define TM_OTHER_CODE UINT32_C(0x80000000)
+
 struct tm_step {
     uint64_t wave;
     const struct emu_inst *inst;
-    uint8_t cls;  /* enum tm_class */
-    uint8_t pipe; /* enum tm_pipe, of a VALU instruction */
-    uint8_t regs; /* VGPRs that a memory instruction sends: addresses, data */
+    uint32_t offset; /* in the kernel's code region, or from TM_OTHER_CODE on */
+    uint8_t cls;     /* enum tm_class */
+    uint8_t pipe;    /* enum tm_pipe, of a VALU instruction */
+    uint8_t regs;    /* VGPRs that a memory instruction sends: addresses, data */
     uint8_t flags;
     int64_t t;    /* issue; of a wait its release, of a sleep its end */
     int64_t exec; /* the unit has taken it, or its result leaves the pipe; 0: unknown */

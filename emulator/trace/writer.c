@@ -11,13 +11,8 @@
 
 #include "codec.h"
 #include "encode.h"
+#include "numbers.h"
 #include "trace.h"
-
-/* Instruction numbers of one program: index by emu_inst.id. */
-struct code_map {
-    uint32_t *number; /* + 1; 0: not defined yet */
-    size_t room;
-};
 
 struct slot {
     uint32_t wave; /* number of the wave in it */
@@ -36,11 +31,9 @@ struct trace_writer {
     struct bytes section[TRACE_SECTIONS], raw, packed;
     uint64_t bytes_out, events_out;
 
-    struct code_map *code;
-    size_t n_codes;
+    struct numbers numbers;
     struct trace_inst_state *inst; /* by number */
     size_t inst_room;
-    uint32_t n_insts;
     struct slot *slot;
     size_t n_slots;
     uint32_t n_waves;
@@ -76,9 +69,7 @@ static void writer_free(struct trace_writer *w)
 {
     for (unsigned i = 0; i < TRACE_SECTIONS; i++)
         free(w->section[i].p);
-    for (size_t i = 0; i < w->n_codes; i++)
-        free(w->code[i].number);
-    free(w->code);
+    numbers_free(&w->numbers);
     for (size_t i = 0; i < w->inst_room; i++)
         free(w->inst[i].mem);
     free(w->inst);
@@ -288,16 +279,17 @@ static void on_wave(void *ctx, const struct emu_wave_info *i)
     define(w, TRACE_DEF_WAVE, v, sizeof v / sizeof *v);
 }
 
-static uint32_t define_inst(struct trace_writer *w, const struct emu_event *e,
-                            uint32_t *number)
+/* A new instruction's number, plus one; 0 if out of memory. */
+static uint32_t define_inst(struct trace_writer *w, const struct emu_event *e)
 {
     void *states = w->inst;
     struct bytes *b = &w->section[TRACE_DEFS];
     const struct emu_inst *inst = e->inst;
     const uint64_t v[] = {inst->code, e->wave->lanes, inst->pc, inst->bytes};
-    bool wide = widen(&states, &w->inst_room, w->n_insts + 1ul, sizeof *w->inst);
+    bool wide = widen(&states, &w->inst_room, w->numbers.n + 1ul, sizeof *w->inst);
     w->inst = states;
-    if (!wide || !bytes_room(b, 80)) {
+    uint32_t number = wide && bytes_room(b, 80) ? numbers_give(&w->numbers, inst) : 0;
+    if (!number) {
         set_status(w, RD_E_NOMEM);
         return 0;
     }
@@ -309,31 +301,7 @@ static uint32_t define_inst(struct trace_writer *w, const struct emu_event *e,
         memcpy(b->p + b->n, (const void *)(uintptr_t)inst->pc, // NOLINT
                inst->bytes);
     b->n += inst->bytes;
-    *number = ++w->n_insts;
-    return *number;
-}
-
-/* The number of an instruction, plus one; 0 if out of memory. */
-static inline uint32_t inst_number(struct trace_writer *w, const struct emu_event *e)
-{
-    const struct emu_inst *inst = e->inst;
-    if (inst->code < w->n_codes && inst->id < w->code[inst->code].room &&
-        w->code[inst->code].number[inst->id])
-        return w->code[inst->code].number[inst->id];
-    void *codes = w->code;
-    if (!widen(&codes, &w->n_codes, inst->code + 1ul, sizeof *w->code)) {
-        set_status(w, RD_E_NOMEM);
-        return 0;
-    }
-    w->code = codes;
-    struct code_map *c = &w->code[inst->code];
-    void *numbers = c->number;
-    if (!widen(&numbers, &c->room, inst->id + 1ul, sizeof *c->number)) {
-        set_status(w, RD_E_NOMEM);
-        return 0;
-    }
-    c->number = numbers;
-    return define_inst(w, e, &c->number[inst->id]);
+    return number;
 }
 
 static void on_step(void *ctx, const struct emu_event *e)
@@ -342,7 +310,9 @@ static void on_step(void *ctx, const struct emu_event *e)
     if (w->status != RD_OK || e->wave->slot >= w->n_slots)
         return;
     struct slot *slot = &w->slot[e->wave->slot];
-    uint32_t inst = inst_number(w, e);
+    uint32_t inst = numbers_find(&w->numbers, e->inst);
+    if (!inst)
+        inst = define_inst(w, e);
     if (!inst)
         return;
     if (w->run && slot->wave != w->run_wave)

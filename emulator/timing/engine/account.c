@@ -254,6 +254,7 @@ void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                          (event->flags & EMU_EV_TAKEN ? TM_STEP_TAKEN : 0);
         struct tm_step step = {.wave = w->number,
                                .inst = i->inst,
+                               .offset = i->offset,
                                .cls = i->cls,
                                .pipe = i->pipe,
                                .regs = i->send_regs,
@@ -276,6 +277,7 @@ void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
         return;
     struct tm_step step = {.wave = w->number,
                            .inst = i->inst,
+                           .offset = i->offset,
                            .cls = i->cls,
                            .pipe = i->pipe,
                            .flags = TM_STEP_FREE,

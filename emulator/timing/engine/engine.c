@@ -12,26 +12,31 @@
 #define POLL_EVENTS 4096u
 /* ---- instructions ---- */
 
-struct tm_inst *tm_lookup(struct tm_engine *t, const struct emu_inst *inst)
+/* One that was not met before. */
+static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
 {
-    if (inst->id >= t->cap_insts) {
-        size_t cap = t->cap_insts ? t->cap_insts : 256;
-        while (cap <= inst->id)
-            cap *= 2;
+    if (t->numbers.n == t->cap_insts) {
+        size_t cap = t->cap_insts ? 2 * t->cap_insts : 256;
         struct tm_inst **bigger = realloc(t->insts, cap * sizeof(*bigger));
         if (!bigger)
             return NULL;
-        memset(bigger + t->cap_insts, 0, (cap - t->cap_insts) * sizeof(*bigger));
         t->insts = bigger;
         t->cap_insts = cap;
     }
-    if (!t->insts[inst->id]) {
-        struct tm_inst *i = malloc(sizeof *i);
-        if (i)
-            tm_inst_describe(inst, t->launch.code_base, t->launch.lanes == 64, i);
-        t->insts[inst->id] = i;
+    struct tm_inst *i = malloc(sizeof *i);
+    if (!i || !numbers_give(&t->numbers, inst)) {
+        free(i);
+        return NULL;
     }
-    return t->insts[inst->id];
+    tm_inst_describe(inst, tm_canon_code(&t->canon, inst->pc), t->launch.lanes == 64,
+                     i);
+    return t->insts[t->numbers.n - 1] = i;
+}
+
+struct tm_inst *tm_lookup(struct tm_engine *t, const struct emu_inst *inst)
+{
+    uint32_t number = numbers_find(&t->numbers, inst);
+    return number ? t->insts[number - 1] : meet(t, inst);
 }
 
 static bool listed(const struct tm_engine *t, const struct tm_wave *w)
@@ -244,7 +249,7 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
         return tm_push(t, end, tm_turn(w), w);
     }
     if (!w->began && !w->next) {
-        tm_fetch_begin(t, w, emu_wave_next(w->wave)->pc - t->launch.code_base);
+        tm_fetch_begin(t, w, tm_canon_code(&t->canon, emu_wave_next(w->wave)->pc));
     }
     if (!w->next) {
         rd_status st = take_delays(t, w);
@@ -320,14 +325,14 @@ void tm_destroy(struct tm_engine *t)
     tm_machine_destroy(t);
     for (size_t i = 0; i < t->n_records; i++)
         free(t->records[i].insts);
-    for (size_t i = 0; i < t->cap_insts; i++)
+    for (size_t i = 0; i < t->numbers.n; i++)
         free(t->insts[i]);
+    numbers_free(&t->numbers);
     free(t->insts);
     free(t->records);
     tm_events_destroy(&t->events);
-    free(t->pages);
     free(t->pace.start);
-    free(t->range_page);
+    tm_canon_destroy(&t->canon);
     free(t);
 }
 
@@ -363,9 +368,13 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     st = emu_stepper_want(t->stepper, EMU_WANT_ACCESS);
     if (st == RD_OK)
         st = tm_machine_create(t);
+    t->canon.code_base = t->launch.code_base;
+    t->canon.code_bytes = t->launch.code_bytes;
     if (st == RD_OK)
-        st = tm_place_ranges(t);
+        st = tm_canon_create(&t->canon, t->config.ranges, t->config.n_ranges,
+                             (uint64_t)t->p.tlb_page_bytes);
     if (st == RD_OK) {
+        tm_memory_begin(t);
         tm_dispatch_begin(t, dispatch);
         st = tm_sample_begin(t);
     }
@@ -378,11 +387,11 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     if (st == RD_E_FAULT && fault)
         *fault = *emu_stepper_fault(t->stepper);
     if (st == RD_OK && t->live_groups)
-        st = RD_E_TIMEOUT;                    /* waves that nobody will wake */
-    for (size_t i = 0; i < t->cap_insts; i++) /* what points into the dispatch ends */
-        if (t->insts[i])
-            t->insts[i]->kept = *t->insts[i]->inst,
-            t->insts[i]->inst = &t->insts[i]->kept;
+        st = RD_E_TIMEOUT;                      /* waves that nobody will wake */
+    for (size_t i = 0; i < t->numbers.n; i++) { /* what points into the dispatch ends */
+        t->insts[i]->kept = *t->insts[i]->inst;
+        t->insts[i]->inst = &t->insts[i]->kept;
+    }
     free_pools(t);
     emu_stepper_destroy(t->stepper, stats);
     t->stepper = NULL;

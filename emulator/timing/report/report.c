@@ -118,8 +118,8 @@ static void print_stack(const struct tm_engine *t, FILE *f)
 {
     uint64_t state[TM_STATES] = {0}, all = 0;
     bool shown[TM_STATES] = {false};
-    for (size_t i = 0; i < t->cap_insts; i++)
-        for (unsigned s = 0; t->insts[i] && s < TM_STALLS; s++) {
+    for (size_t i = 0; i < t->numbers.n; i++)
+        for (unsigned s = 0; s < TM_STALLS; s++) {
             state[tm_stall_state[s]] += t->insts[i]->stall[s];
             all += t->insts[i]->stall[s];
         }
@@ -298,16 +298,15 @@ static void print_line(const struct tm_engine *t, const struct tm_inst *i, doubl
 
 void tm_print_listing(const struct tm_engine *t, FILE *f)
 {
-    struct tm_inst **sorted = calloc(t->cap_insts + 1, sizeof *sorted);
-    size_t n = 0;
+    struct tm_inst **sorted = calloc(t->numbers.n + 1, sizeof(*sorted));
+    size_t n = t->numbers.n;
     double all = 0;
     if (!sorted)
         return;
-    for (size_t i = 0; i < t->cap_insts; i++)
-        if (t->insts[i]) {
-            sorted[n++] = t->insts[i];
-            all += (double)t->insts[i]->cycles;
-        }
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = t->insts[i];
+        all += (double)sorted[i]->cycles;
+    }
     qsort(sorted, n, sizeof *sorted, by_offset);
     fputs(
         "  offset       times    cycles  of all  instruction  ; cycles it waited each "

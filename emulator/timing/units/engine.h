@@ -18,6 +18,8 @@
 #include <stdlib.h>
 
 #include "cache.h"
+#include "canon.h"
+#include "numbers.h"
 #include "observer.h"
 #include "params.h"
 #include "step.h"
@@ -294,10 +296,6 @@ struct tm_se {
     bool used, scheduled;
 };
 
-struct tm_page {
-    uint64_t key, number; /* host page + 1, canonical page */
-};
-
 struct tm_event {
     int64_t t;
     uint64_t age;
@@ -357,15 +355,12 @@ struct tm_engine {
     int64_t now;
     struct tm_wave *free_waves, *made_waves;
     struct tm_group *free_groups, *made_groups;
-    /* instructions by (id) of the one program; more programs are chained */
+    /* instructions by their numbers, in the order of first use */
+    struct numbers numbers;
     struct tm_inst **insts;
     size_t cap_insts;
-    uint32_t code;
     /* addresses */
-    uint64_t *range_page; /* canonical first page of each range */
-    struct tm_page *pages;
-    size_t n_pages, cap_pages;
-    uint64_t next_page;
+    struct tm_canon canon;
     int64_t kernarg_done;
     int64_t tlb_ready[TM_TLB_PAGES]; /* UTCL2: when the translation is there, 0: never
                                         asked */
@@ -517,7 +512,8 @@ void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t from_offse
                      uint64_t offset);
 
 /* ---- mem.c ---- */
-RD_CHECKED rd_status tm_place_ranges(struct tm_engine *t);
+/* What earlier work has left in the caches behind the CUs. */
+void tm_memory_begin(struct tm_engine *t);
 int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                 const struct emu_event *event);
 void tm_vmem_request(struct tm_engine *t, const struct tm_wave *w,

@@ -215,7 +215,7 @@ static void issue_branch(struct tm_engine *t, struct tm_wave *w,
             t->now = tm_max(now, w->salu_exec);
         w->earliest_why = TM_S_BRANCH;
         tm_fetch_branch(t, w, i->offset + i->bytes,
-                        event->next_pc - t->launch.code_base);
+                        tm_canon_code(&t->canon, event->next_pc));
         t->now = now;
         return;
     }
@@ -412,4 +412,7 @@ void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
         }
         break;
     }
+    bool goes = i->cls == TM_BRANCH || i->special == TM_CALL;
+    if (event->flags & EMU_EV_TAKEN && !goes) /* into the trap handler */
+        issue_branch(t, w, i, event);
 }

@@ -52,7 +52,8 @@ static void request_until(struct tm_engine *t, struct tm_wave *w, uint64_t offse
                           int64_t now)
 {
     uint64_t last = (offset + (uint64_t)t->p.ifetch_ahead_bytes) / LINE;
-    for (; w->fetched <= last && w->fetched * LINE < t->launch.code_bytes; w->fetched++)
+    for (; w->fetched <= last && tm_canon_is_code(&t->canon, w->fetched * LINE);
+         w->fetched++)
         w->fetch_last = tm_max(w->fetch_last, request(t, w, w->fetched, now));
 }
 

@@ -8,17 +8,15 @@
  */
 #include "engine.h"
 
-#define LINE        128u
-#define HOST_PAGE   4096u
-#define SMALL_PAGES 512u /* canonical pages of 4 KiB for everything that is small */
+#define LINE 128u
 
-/* ---- canonical addresses ---- */
+/* ---- the state at the start ---- */
 
 /* Buffers that lie in the Infinity Cache from the start: of a larger one the end. */
 static void warm_mall(struct tm_engine *t)
 {
     for (size_t i = 0; i < t->config.n_ranges; i++) {
-        uint64_t first = t->range_page[i] * HOST_PAGE / LINE;
+        uint64_t first = t->canon.range_page[i] * TM_HOST_PAGE / LINE;
         uint64_t n = (t->config.ranges[i].bytes + LINE - 1) / LINE;
         uint64_t fits = (uint64_t)t->mall.sets * t->mall.ways;
         int64_t *ready;
@@ -28,69 +26,12 @@ static void warm_mall(struct tm_engine *t)
     t->mall.hits = t->mall.misses = 0; /* of the run, none so far */
 }
 
-/* Where the ranges lie: one after the other, each at a new translation, except those of
- * one page, which share the first (as do kernel arguments): small allocations come from
- * one place. */
-rd_status tm_place_ranges(struct tm_engine *t)
+void tm_memory_begin(struct tm_engine *t)
 {
-    uint64_t step = (uint64_t)t->p.tlb_page_bytes / HOST_PAGE;
-    uint64_t next = (SMALL_PAGES + step - 1) / step * step;
-    t->range_page = calloc(t->config.n_ranges + 1, sizeof *t->range_page);
-    if (!t->range_page)
-        return RD_E_NOMEM;
-    for (size_t i = 0; i < t->config.n_ranges; i++) {
-        uint64_t pages = (t->config.ranges[i].bytes + HOST_PAGE - 1) / HOST_PAGE;
-        if (pages <= 1) {
-            t->range_page[i] = t->next_page++ % SMALL_PAGES;
-            continue;
-        }
-        t->range_page[i] = next;
-        next += (pages + step - 1) / step * step;
-    }
     if (t->config.warm_mall)
         warm_mall(t);
     for (size_t page = 0; t->config.warm_data && page < TM_TLB_PAGES; page++)
         t->tlb_ready[page] = 1; /* long there */
-    return RD_OK;
-}
-
-static uint64_t page_of(struct tm_engine *t, uint64_t key)
-{
-    if (2 * (t->n_pages + 1) > t->cap_pages) {
-        size_t cap = t->cap_pages ? 2 * t->cap_pages : 1024;
-        struct tm_page *bigger = calloc(cap, sizeof *bigger);
-        if (!bigger)
-            return 0;
-        for (size_t i = 0; i < t->cap_pages; i++) {
-            size_t at = t->pages[i].key * 0x9e3779b97f4a7c15ull >> 20 & (cap - 1);
-            if (!t->pages[i].key)
-                continue;
-            while (bigger[at].key)
-                at = (at + 1) & (cap - 1);
-            bigger[at] = t->pages[i];
-        }
-        free(t->pages);
-        t->pages = bigger;
-        t->cap_pages = cap;
-    }
-    size_t at = (key + 1) * 0x9e3779b97f4a7c15ull >> 20 & (t->cap_pages - 1);
-    while (t->pages[at].key && t->pages[at].key != key + 1)
-        at = (at + 1) & (t->cap_pages - 1);
-    if (!t->pages[at].key) {
-        t->pages[at] = (struct tm_page){key + 1, t->next_page++};
-        t->n_pages++;
-    }
-    return t->pages[at].number;
-}
-
-static uint64_t canonical(struct tm_engine *t, uint64_t address)
-{
-    for (size_t i = 0; i < t->config.n_ranges; i++) {
-        const struct tm_range *r = &t->config.ranges[i];
-        if (address - r->base < r->bytes)
-            return t->range_page[i] * HOST_PAGE + (address - r->base);
-    }
-    return page_of(t, address / HOST_PAGE) * HOST_PAGE + address % HOST_PAGE;
 }
 
 /* ---- translation ---- */
@@ -175,7 +116,7 @@ static int64_t smem_line(struct tm_engine *t, struct tm_wave *w, uint64_t addres
                          int64_t now)
 {
     int64_t *ready, *l2;
-    uint64_t at = canonical(t, address), line = at / 64;
+    uint64_t at = tm_canon_data(&t->canon, address), line = at / 64;
     if (tm_cache_access(&w->simd->in->scache, line, &ready)) {
         if (*ready > now)
             deeper(t, TM_S_SMEM_FILL);
@@ -186,7 +127,7 @@ static int64_t smem_line(struct tm_engine *t, struct tm_wave *w, uint64_t addres
         deeper(t, TM_S_SMEM_GL2);
         t->gl2_hit++;
         done = tm_max(now + PARAM(t, smem_gl2), *l2);
-    } else if (at / HOST_PAGE < SMALL_PAGES && !t->kernarg_done) {
+    } else if (at / TM_HOST_PAGE < TM_SMALL_PAGES && !t->kernarg_done) {
         double ns =
             t->p.kernarg_ns + (t->config.warm_kernarg ? 0 : t->p.kernarg_walk_ns);
         deeper(t, TM_S_SMEM_MISS);
@@ -198,7 +139,7 @@ static int64_t smem_line(struct tm_engine *t, struct tm_wave *w, uint64_t addres
         deeper(t, TM_S_SMEM_MISS);
         t->gl2_miss++;
         *l2 = done = now + tm_lat(t, t->p.smem_gl2, t->p.mall_ns);
-        if (at / HOST_PAGE < SMALL_PAGES)
+        if (at / TM_HOST_PAGE < TM_SMALL_PAGES)
             *l2 = done = tm_max(done, t->kernarg_done);
     }
     *ready = done;
@@ -270,12 +211,13 @@ static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t s
                                    : x->address[lane];
             uint64_t end = address + x->bytes - 1;
             for (uint64_t s = address / 64; s <= end / 64; s++) {
-                if (s * 64 / HOST_PAGE != last_page) {
-                    last_page = s * 64 / HOST_PAGE;
-                    page_at = canonical(t, s * 64 > address ? s * 64 : address);
-                    page_at -= page_at % HOST_PAGE;
+                if (s * 64 / TM_HOST_PAGE != last_page) {
+                    last_page = s * 64 / TM_HOST_PAGE;
+                    page_at =
+                        tm_canon_data(&t->canon, s * 64 > address ? s * 64 : address);
+                    page_at -= page_at % TM_HOST_PAGE;
                 }
-                uint64_t segment = (page_at + s * 64 % HOST_PAGE) / 64;
+                uint64_t segment = (page_at + s * 64 % TM_HOST_PAGE) / 64;
                 unsigned k = 0;
                 while (k < n && seen[k] != segment)
                     k++;

@@ -222,14 +222,14 @@ static void describe_memory(const struct emu_inst *inst, const struct isa_facts 
     out->addr64 = out->n_vsrc && out->vsrc[0].n == 2 && isa->enc != ISA_ENC_MIMG;
 }
 
-void tm_inst_describe(const struct emu_inst *inst, uint64_t code_base, bool wave64,
+void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                       struct tm_inst *out)
 {
     const struct isa_facts *facts = isa_facts(inst->isa.op);
     memset(out, 0, sizeof *out);
     memset(out->wait, (int)TM_NO_WAIT, sizeof out->wait);
     out->inst = inst;
-    out->offset = (uint32_t)(inst->pc - code_base);
+    out->offset = offset;
     out->bytes = inst->bytes;
     if (inst->kind == EMU_KIND_ILLEGAL) {
         describe_illegal(out);

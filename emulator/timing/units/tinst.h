@@ -46,7 +46,7 @@ enum { TM_BLAMES = 8 };
 struct tm_inst {
     const struct emu_inst *inst; /* during the run the program's, then .kept */
     struct emu_inst kept;
-    uint32_t offset; /* in its code region */
+    uint32_t offset; /* canonical, in code */
     uint8_t bytes;
     uint8_t cls, pipe, special;
     uint8_t n_vsrc, n_vdst, n_ssrc, n_sdst;
@@ -77,7 +77,8 @@ struct tm_inst {
     unsigned n_blames;
 };
 
-void tm_inst_describe(const struct emu_inst *inst, uint64_t code_base, bool wave64,
+/* offset: its canonical address, see canon.h */
+void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                       struct tm_inst *out);
 
 #endif
