@@ -7,7 +7,7 @@
  *
  *   TABLES    v n, n t: names of stalls, by number; v n, n t: names of counters
  *   DISPATCH  t kernel, then the fields of struct tm_machine in the order of fields.def
- *   INST      v id (counting up), v offset, u8 bytes, class, pipe, registers, the code bytes, t text
+ *   INST      v id, v offset, u8 bytes, class, pipe, registers, the code bytes, t text
  *   WAVE      v number, v wg[3], v wave, u8 se, sa, wgp, simd, slot, v start
  *   STEPS     v wave, steps until the record's end
  *   END       v wave, waits until the record's end: the wave has left
