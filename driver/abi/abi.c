@@ -43,22 +43,13 @@ static void forget(void)
 static struct abi_ctx *open_context(const struct abi_host *host)
 {
     struct abi_ctx *ctx = calloc(1, sizeof(*ctx));
-    const char *state = getenv(GSHARED_ENV);
-    if (!ctx || !state) {
-        free(ctx);
-        return NULL;
-    }
-    const char *no_exec = getenv(GSHARED_ENV_NO_EXEC);
-    const char *timing = getenv(GSHARED_ENV_TIMING);
-    struct gdev_config config = {.state_dir = state,
-                                 .sclk_mhz = timing ? strtod(timing, NULL) : 0,
-                                 .no_execute = no_exec && strcmp(no_exec, "1") == 0};
-    if (gdev_open(&config, &ctx->dev) != RD_OK) {
+    struct abi_config config;
+    if (!ctx || !host->config(&config) || kmd_open(&config.kmd, &ctx->kmd) != RD_OK) {
         free(ctx);
         return NULL;
     }
     ctx->host = host;
-    ctx->log_fd = abi_log_open(gdev_vram_size(ctx->dev));
+    ctx->log_fd = abi_log_open(config.log, kmd_vram_size(ctx->kmd));
     static bool registered;
     if (!registered) {
         registered = true;
@@ -162,7 +153,7 @@ static int run_call(struct abi_ctx *ctx, const struct abi_call *call, struct thr
         pthread_mutex_lock(&log_lock);
     int r = call->fn ? call->fn(ctx, args, size) : -call->refuse;
     if (!call->fn)
-        atomic_fetch_add(&gdev_proc(ctx->dev)->refused, 1);
+        atomic_fetch_add(&kmd_proc(ctx->kmd)->refused, 1);
     if (t->line)
         abi_log_end(t->line, ctx->log_fd, args, size, r);
     if (in_order)
@@ -170,9 +161,14 @@ static int run_call(struct abi_ctx *ctx, const struct abi_call *call, struct thr
     return r;
 }
 
-bool abi_signal_action(int number, const struct sigaction *act, struct sigaction *old)
+bool abi_thread_is_ours(void)
 {
-    return gdev_signal_action(number, act, old);
+    return kmd_thread_is_ours();
+}
+
+void abi_access_failed(uint64_t va, bool write)
+{
+    kmd_access_failed(va, write);
 }
 
 static const struct abi_call *lookup(enum abi_file file, unsigned nr)
@@ -219,10 +215,10 @@ int abi_ioctl(const struct abi_host *host, enum abi_file file, unsigned long cmd
     if (!ctx)
         return -ENODEV;
     struct abi_line line = {.used = 0};
-    atomic_fetch_add(&gdev_proc(ctx->dev)->ioctls, 1);
+    atomic_fetch_add(&kmd_proc(ctx->kmd)->ioctls, 1);
     thread = (struct thread){.host = host, .line = ctx->log_fd >= 0 ? &line : NULL};
     int r = perform(ctx, file, cmd, (uintptr_t)arg);
     thread = (struct thread){.host = NULL};
-    gdev_kick(ctx->dev);
+    kmd_kick(ctx->kmd);
     return r;
 }

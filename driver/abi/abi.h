@@ -8,7 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kmd.h"
+
 enum abi_file { ABI_NONE, ABI_KFD, ABI_RENDER };
+
+struct abi_config {
+    const char *log; /* file of the transcript, or NULL */
+    struct kmd_config kmd;
+};
 
 /* What the layer in front knows about descriptors. */
 struct abi_host {
@@ -17,6 +24,8 @@ struct abi_host {
      * not accessible. NULL: this process is the client. */
     bool (*get)(void *to, uint64_t from, size_t bytes);
     bool (*put)(uint64_t to, const void *from, size_t bytes);
+    /* Asked when the first ioctl comes. False: there is no device here. */
+    bool (*config)(struct abi_config *out);
 };
 
 /* Could the command be one of ours? Cheap; the descriptor decides. */
@@ -26,10 +35,10 @@ static inline bool abi_claims(unsigned long cmd)
     return type == 'K' || type == 'd';
 }
 
-struct sigaction;
-/* The program asks for or changes a handler that the device stands in front of; act and
- * old as in sigaction(). False: it does not, and the kernel has it. */
-bool abi_signal_action(int number, const struct sigaction *act, struct sigaction *old);
+/* For a handler of SIGSEGV and SIGBUS: is this thread at work for the GPU? */
+bool abi_thread_is_ours(void);
+/* Its access at va found no memory, and can end now. Async-signal-safe. */
+void abi_access_failed(uint64_t va, bool write);
 
 /* Perform an ioctl.
  *

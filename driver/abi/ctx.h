@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 #include "abi.h"
-#include "gdev.h"
+#include "kmd.h"
 #include "board.h"
 #include "shared.h"
 
 struct abi_ctx {
-    struct gdev *dev;
+    struct kmd *kmd;
     const struct abi_host *host;
     int log_fd;                                 /* -1: no log */
     bool runtime_enabled, ttmp_setup, debugged; /* kfd_debug.c */
@@ -47,7 +47,8 @@ struct abi_line {
     char *text;
     size_t used, cap;
 };
-int abi_log_open(uint64_t vram_bytes); /* -1: nobody asked for one */
+/* -1: nobody asked for one (path NULL), or it cannot be opened */
+int abi_log_open(const char *path, uint64_t vram_bytes);
 void abi_log_begin(struct abi_line *line, enum abi_file file, const char *name,
                    unsigned long cmd, const void *args, size_t size);
 void abi_log_memory(struct abi_line *line, bool get, uint64_t address, const void *data,
@@ -104,6 +105,6 @@ void abi_fill_apertures(struct kfd_process_device_apertures *a);
 /* dmabuf.c, used by both files */
 RD_CHECKED int abi_dmabuf_create(struct abi_ctx *ctx, uint32_t bo, bool cloexec,
                                  int *fd);
-RD_CHECKED int abi_dmabuf_read(int fd, struct gdev_bo_info *info);
+RD_CHECKED int abi_dmabuf_read(int fd, struct kmd_bo_info *info);
 
 #endif

@@ -16,15 +16,15 @@
 
 struct dmabuf {
     uint64_t magic;
-    struct gdev_bo_info info;
+    struct kmd_bo_info info;
 };
 
 int abi_dmabuf_create(struct abi_ctx *ctx, uint32_t bo, bool cloexec, int *fd)
 {
     struct dmabuf d = {.magic = DMABUF_MAGIC};
-    if (gdev_bo_info(ctx->dev, bo, &d.info) != RD_OK)
+    if (kmd_bo_info(ctx->kmd, bo, &d.info) != RD_OK)
         return -EINVAL;
-    if (d.info.kind > GDEV_GTT)
+    if (d.info.kind > KMD_GTT)
         return -EINVAL;
     int file = memfd_create("dmabuf", MFD_ALLOW_SEALING | (cloexec ? MFD_CLOEXEC : 0));
     if (file < 0)
@@ -38,13 +38,13 @@ int abi_dmabuf_create(struct abi_ctx *ctx, uint32_t bo, bool cloexec, int *fd)
     return 0;
 }
 
-int abi_dmabuf_read(int fd, struct gdev_bo_info *info)
+int abi_dmabuf_read(int fd, struct kmd_bo_info *info)
 {
     struct dmabuf d;
     ssize_t n = pread(fd, &d, sizeof(d), 0);
     if (n < 0 && errno == EBADF)
         return -EBADF;
-    if (n != (ssize_t)sizeof(d) || d.magic != DMABUF_MAGIC || d.info.kind > GDEV_GTT)
+    if (n != (ssize_t)sizeof(d) || d.magic != DMABUF_MAGIC || d.info.kind > KMD_GTT)
         return -EINVAL;
     *info = d.info;
     return 0;

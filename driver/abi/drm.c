@@ -123,7 +123,7 @@ static int reply(const struct drm_amdgpu_info *info, const void *data, size_t by
 static int info_memory(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
 {
     struct drm_amdgpu_memory_info m = {0};
-    uint64_t avail = gdev_vram_available(ctx->dev);
+    uint64_t avail = kmd_vram_available(ctx->kmd);
     m.vram.total_heap_size = BOARD_VRAM_BYTES;
     m.vram.usable_heap_size = BOARD_VRAM_BYTES;
     m.vram.heap_usage = BOARD_VRAM_BYTES - avail;
@@ -173,7 +173,7 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
         return reply(args, &ip, sizeof(ip));
     }
     case AMDGPU_INFO_TIMESTAMP: {
-        uint64_t now = gdev_clock(ctx->dev);
+        uint64_t now = kmd_clock(ctx->kmd);
         return reply(args, &now, sizeof(now));
     }
     case AMDGPU_INFO_FW_VERSION: {
@@ -181,7 +181,7 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
         return reply(args, &fw, sizeof(fw));
     }
     case AMDGPU_INFO_VRAM_USAGE: {
-        uint64_t used = BOARD_VRAM_BYTES - gdev_vram_available(ctx->dev);
+        uint64_t used = BOARD_VRAM_BYTES - kmd_vram_available(ctx->kmd);
         return reply(args, &used, sizeof(used));
     }
     case AMDGPU_INFO_VRAM_GTT: {
@@ -207,16 +207,16 @@ static int gem_close(struct abi_ctx *ctx, void *argp, size_t size)
 {
     const struct drm_gem_close *args = argp;
     (void)size;
-    return abi_errno(gdev_bo_free(ctx->dev, args->handle));
+    return abi_errno(kmd_bo_free(ctx->kmd, args->handle));
 }
 
 static int prime_to_fd(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct drm_prime_handle *args = argp;
-    struct gdev_bo_info bo;
+    struct kmd_bo_info bo;
     int fd;
     (void)size;
-    if (gdev_bo_info(ctx->dev, args->handle, &bo) != RD_OK)
+    if (kmd_bo_info(ctx->kmd, args->handle, &bo) != RD_OK)
         return -ENOENT;
     int err = abi_dmabuf_create(ctx, args->handle, args->flags & O_CLOEXEC, &fd);
     if (!err)
@@ -227,29 +227,29 @@ static int prime_to_fd(struct abi_ctx *ctx, void *argp, size_t size)
 static int prime_from_fd(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct drm_prime_handle *args = argp;
-    struct gdev_bo_info bo;
+    struct kmd_bo_info bo;
     (void)size;
     int err = abi_dmabuf_read(args->fd, &bo);
     if (err)
         return err;
     bo.va = 0;
-    return abi_errno(gdev_bo_import(ctx->dev, &bo, &args->handle));
+    return abi_errno(kmd_bo_import(ctx->kmd, &bo, &args->handle));
 }
 
 static int gem_create(struct abi_ctx *ctx, void *argp, size_t size)
 {
     union drm_amdgpu_gem_create *args = argp;
-    struct gdev_bo_info bo = {.bytes = args->in.bo_size,
-                              .flags = GDEV_BO_WRITE | GDEV_BO_EXEC | GDEV_BO_PUBLIC};
+    struct kmd_bo_info bo = {.bytes = args->in.bo_size,
+                             .flags = KMD_BO_WRITE | KMD_BO_EXEC | KMD_BO_PUBLIC};
     uint32_t handle;
     (void)size;
     if (args->in.domains & AMDGPU_GEM_DOMAIN_VRAM)
-        bo.kind = GDEV_VRAM;
+        bo.kind = KMD_VRAM;
     else if (args->in.domains & (AMDGPU_GEM_DOMAIN_GTT | AMDGPU_GEM_DOMAIN_CPU))
-        bo.kind = GDEV_GTT;
+        bo.kind = KMD_GTT;
     else
         return -EINVAL;
-    rd_status st = gdev_bo_create(ctx->dev, &bo, &handle);
+    rd_status st = kmd_bo_create(ctx->kmd, &bo, &handle);
     if (st != RD_OK)
         return abi_errno(st);
     memset(args, 0, sizeof(*args));
@@ -260,11 +260,11 @@ static int gem_create(struct abi_ctx *ctx, void *argp, size_t size)
 static int gem_mmap(struct abi_ctx *ctx, void *argp, size_t size)
 {
     union drm_amdgpu_gem_mmap *args = argp;
-    struct gdev_bo_info bo;
+    struct kmd_bo_info bo;
     (void)size;
-    if (gdev_bo_info(ctx->dev, args->in.handle, &bo) != RD_OK)
+    if (kmd_bo_info(ctx->kmd, args->in.handle, &bo) != RD_OK)
         return -ENOENT;
-    if (bo.kind > GDEV_GTT)
+    if (bo.kind > KMD_GTT)
         return -EPERM;
     args->out.addr_ptr = bo.offset;
     return 0;
@@ -278,16 +278,15 @@ static int gem_va(struct abi_ctx *ctx, void *argp, size_t size)
     switch (args->operation) {
     case AMDGPU_VA_OP_UNMAP:
     case AMDGPU_VA_OP_CLEAR:
-        st = gdev_bo_unmap_at(ctx->dev, args->va_address, args->map_size);
+        st = kmd_bo_unmap_at(ctx->kmd, args->va_address, args->map_size);
         break;
     case AMDGPU_VA_OP_REPLACE:
-        st = gdev_bo_unmap_at(ctx->dev, args->va_address, args->map_size);
+        st = kmd_bo_unmap_at(ctx->kmd, args->va_address, args->map_size);
         if (st != RD_OK)
             break;
         /* fall through */
     case AMDGPU_VA_OP_MAP:
-        st =
-            gdev_bo_map_at(ctx->dev, args->handle, args->va_address, args->offset_in_bo,
+        st = kmd_bo_map_at(ctx->kmd, args->handle, args->va_address, args->offset_in_bo,
                            args->map_size, args->flags & AMDGPU_VM_PAGE_WRITEABLE);
         break;
     default:
@@ -300,34 +299,33 @@ static int gem_va(struct abi_ctx *ctx, void *argp, size_t size)
 static int gem_metadata(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct drm_amdgpu_gem_metadata *args = argp;
-    struct gdev_bo_info bo;
+    struct kmd_bo_info bo;
     (void)size;
-    if (gdev_bo_info(ctx->dev, args->handle, &bo) != RD_OK)
+    if (kmd_bo_info(ctx->kmd, args->handle, &bo) != RD_OK)
         return -ENOENT;
-    _Static_assert(sizeof(args->data) == GDEV_METADATA_BYTES, "of the interface");
+    _Static_assert(sizeof(args->data) == KMD_METADATA_BYTES, "of the interface");
     if (args->op != AMDGPU_GEM_METADATA_OP_SET_METADATA &&
         args->op != AMDGPU_GEM_METADATA_OP_GET_METADATA)
         return -EINVAL;
     bool set = args->op == AMDGPU_GEM_METADATA_OP_SET_METADATA;
     if (set && args->data.data_size_bytes > sizeof(args->data.data))
         return -EINVAL;
-    return abi_errno(gdev_bo_metadata(ctx->dev, &bo, &args->data, set));
+    return abi_errno(kmd_bo_metadata(ctx->kmd, &bo, &args->data, set));
 }
 
 static int gem_op(struct abi_ctx *ctx, void *argp, size_t size)
 {
     const struct drm_amdgpu_gem_op *args = argp;
-    struct gdev_bo_info bo;
+    struct kmd_bo_info bo;
     (void)size;
-    if (gdev_bo_info(ctx->dev, args->handle, &bo) != RD_OK)
+    if (kmd_bo_info(ctx->kmd, args->handle, &bo) != RD_OK)
         return -ENOENT;
     if (args->op != AMDGPU_GEM_OP_GET_GEM_CREATE_INFO)
         return -EINVAL;
     struct drm_amdgpu_gem_create_in out = {
         .bo_size = bo.bytes,
         .alignment = 4096,
-        .domains =
-            bo.kind == GDEV_VRAM ? AMDGPU_GEM_DOMAIN_VRAM : AMDGPU_GEM_DOMAIN_GTT,
+        .domains = bo.kind == KMD_VRAM ? AMDGPU_GEM_DOMAIN_VRAM : AMDGPU_GEM_DOMAIN_GTT,
     };
     return abi_put(args->value, &out, sizeof(out)) ? 0 : -EFAULT;
 }

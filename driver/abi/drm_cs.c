@@ -66,7 +66,7 @@ static int alloc_context(struct abi_ctx *ctx, struct cs_tables *t,
     for (uint32_t i = 0; i < MAX_CONTEXTS; i++) {
         if (t->contexts[i].used)
             continue;
-        uint32_t resets = gdev_ring_resets(ctx->dev);
+        uint32_t resets = kmd_ring_resets(ctx->kmd);
         t->contexts[i] = (struct context){true, resets, resets};
         memset(args, 0, sizeof(*args));
         args->out.alloc.ctx_id = i + 1;
@@ -79,7 +79,7 @@ static int query_state(struct abi_ctx *ctx, struct context *c,
                        union drm_amdgpu_ctx *args)
 {
     bool second = args->in.op == AMDGPU_CTX_OP_QUERY_STATE2;
-    uint32_t resets = gdev_ring_resets(ctx->dev);
+    uint32_t resets = kmd_ring_resets(ctx->kmd);
     memset(args, 0, sizeof(*args));
     if (second) {
         if (resets != c->resets_at_start)
@@ -141,11 +141,11 @@ static int check_entries(struct abi_ctx *ctx, const struct drm_amdgpu_bo_list_in
         return -EINVAL;
     for (uint32_t i = 0; i < in->bo_number; i++) {
         struct drm_amdgpu_bo_list_entry entry = {0};
-        struct gdev_bo_info bo;
+        struct kmd_bo_info bo;
         size_t n = in->bo_info_size < sizeof(entry) ? in->bo_info_size : sizeof(entry);
         if (!abi_get(&entry, in->bo_info_ptr + (uint64_t)i * in->bo_info_size, n))
             return -EFAULT;
-        if (gdev_bo_info(ctx->dev, entry.bo_handle, &bo) != RD_OK)
+        if (kmd_bo_info(ctx->kmd, entry.bo_handle, &bo) != RD_OK)
             return -ENOENT;
     }
     return 0;
@@ -195,27 +195,27 @@ int abi_drm_bo_list(struct abi_ctx *ctx, void *argp, size_t size)
 /* ---- submission ---- */
 
 static bool engine_of(uint32_t ip_type, uint32_t ip_instance, uint32_t ring,
-                      enum gdev_engine *engine)
+                      enum kmd_engine *engine)
 {
     if (ip_instance || ring || ip_type > AMDGPU_HW_IP_DMA)
         return false;
-    *engine = ip_type == AMDGPU_HW_IP_GFX       ? GDEV_ENGINE_GFX
-              : ip_type == AMDGPU_HW_IP_COMPUTE ? GDEV_ENGINE_COMPUTE
-                                                : GDEV_ENGINE_DMA;
+    *engine = ip_type == AMDGPU_HW_IP_GFX       ? KMD_ENGINE_GFX
+              : ip_type == AMDGPU_HW_IP_COMPUTE ? KMD_ENGINE_COMPUTE
+                                                : KMD_ENGINE_DMA;
     return true;
 }
 
 /* A submission as its chunks build it. */
 struct job {
-    struct gdev_submit submit;
-    struct gdev_ib ibs[MAX_IBS];
-    struct gdev_after after[MAX_AFTER];
+    struct kmd_submit submit;
+    struct kmd_ib ibs[MAX_IBS];
+    struct kmd_after after[MAX_AFTER];
 };
 
 static int add_ib(struct job *job, const void *data, size_t bytes)
 {
     struct drm_amdgpu_cs_chunk_ib ib;
-    enum gdev_engine engine;
+    enum kmd_engine engine;
     if (bytes < sizeof(ib) || job->submit.n_ibs == MAX_IBS)
         return -EINVAL;
     memcpy(&ib, data, sizeof(ib));
@@ -227,7 +227,7 @@ static int add_ib(struct job *job, const void *data, size_t bytes)
         return -EINVAL;
     job->submit.engine = engine;
     if (ib.ib_bytes)
-        job->ibs[job->submit.n_ibs++] = (struct gdev_ib){ib.va_start, ib.ib_bytes / 4};
+        job->ibs[job->submit.n_ibs++] = (struct kmd_ib){ib.va_start, ib.ib_bytes / 4};
     return 0;
 }
 
@@ -235,14 +235,14 @@ static int add_fence(struct abi_ctx *ctx, struct job *job, const void *data,
                      size_t bytes)
 {
     struct drm_amdgpu_cs_chunk_fence fence;
-    struct gdev_bo_info bo;
+    struct kmd_bo_info bo;
     if (bytes < sizeof(fence))
         return -EINVAL;
     memcpy(&fence, data, sizeof(fence));
-    if (gdev_bo_info(ctx->dev, fence.handle, &bo) != RD_OK || bo.bytes != PAGE ||
+    if (kmd_bo_info(ctx->kmd, fence.handle, &bo) != RD_OK || bo.bytes != PAGE ||
         fence.offset > PAGE - 8)
         return -EINVAL;
-    uint64_t va = gdev_bo_kernel_map(ctx->dev, fence.handle, 0);
+    uint64_t va = kmd_bo_kernel_map(ctx->kmd, fence.handle, 0);
     if (!va)
         return -EINVAL;
     job->submit.user_fence = va + (fence.offset & ~7u);
@@ -254,13 +254,12 @@ static int add_dependencies(struct abi_ctx *ctx, struct job *job, const void *da
 {
     const struct drm_amdgpu_cs_chunk_dep *deps = data;
     for (size_t i = 0; i < bytes / sizeof(*deps); i++) {
-        struct gdev_after after = {.number = deps[i].handle};
+        struct kmd_after after = {.number = deps[i].handle};
         if (!engine_of(deps[i].ip_type, deps[i].ip_instance, deps[i].ring,
                        &after.engine) ||
             job->submit.n_after == MAX_AFTER)
             return -EINVAL;
-        if (gdev_fence_state(ctx->dev, after.engine, after.number) ==
-            GDEV_FENCE_UNKNOWN)
+        if (kmd_fence_state(ctx->kmd, after.engine, after.number) == KMD_FENCE_UNKNOWN)
             return -EINVAL;
         job->after[job->submit.n_after++] = after;
     }
@@ -343,7 +342,7 @@ int abi_drm_cs(struct abi_ctx *ctx, void *argp, size_t size)
     if (!r) {
         job->submit.ibs = job->ibs;
         job->submit.after = job->after;
-        r = abi_errno(gdev_submit(ctx->dev, &job->submit, &number));
+        r = abi_errno(kmd_submit(ctx->kmd, &job->submit, &number));
     }
     if (!r) {
         memset(args, 0, sizeof(*args));
@@ -373,7 +372,7 @@ int abi_drm_wait_cs(struct abi_ctx *ctx, void *argp, size_t size)
 {
     union drm_amdgpu_wait_cs *args = argp;
     struct cs_tables *t = tables(ctx);
-    enum gdev_engine engine;
+    enum kmd_engine engine;
     (void)size;
     if (!t ||
         !engine_of(args->in.ip_type, args->in.ip_instance, args->in.ring, &engine))
@@ -385,17 +384,17 @@ int abi_drm_wait_cs(struct abi_ctx *ctx, void *argp, size_t size)
         return -EINVAL;
     uint64_t number = args->in.handle, deadline = args->in.timeout;
     if (number == UINT64_MAX)
-        number = gdev_fence_last(ctx->dev, engine);
-    enum gdev_fence state = GDEV_FENCE_DONE;
+        number = kmd_fence_last(ctx->kmd, engine);
+    enum kmd_fence state = KMD_FENCE_DONE;
     unsigned turns = 0;
     while (number &&
-           (state = gdev_fence_state(ctx->dev, engine, number)) == GDEV_FENCE_BUSY &&
+           (state = kmd_fence_state(ctx->kmd, engine, number)) == KMD_FENCE_BUSY &&
            !late(deadline))
         nap(&turns);
-    if (state == GDEV_FENCE_UNKNOWN)
+    if (state == KMD_FENCE_UNKNOWN)
         return -EINVAL;
     memset(args, 0, sizeof(*args));
-    args->out.status = state == GDEV_FENCE_BUSY;
+    args->out.status = state == KMD_FENCE_BUSY;
     return 0;
 }
 
@@ -405,14 +404,14 @@ static int look_at_fences(struct abi_ctx *ctx, const struct drm_amdgpu_fence *fe
 {
     uint32_t done = 0;
     for (uint32_t i = 0; i < count; i++) {
-        enum gdev_engine engine;
+        enum kmd_engine engine;
         if (!engine_of(fences[i].ip_type, fences[i].ip_instance, fences[i].ring,
                        &engine))
             return -EINVAL;
-        enum gdev_fence state = gdev_fence_state(ctx->dev, engine, fences[i].seq_no);
-        if (state == GDEV_FENCE_UNKNOWN)
+        enum kmd_fence state = kmd_fence_state(ctx->kmd, engine, fences[i].seq_no);
+        if (state == KMD_FENCE_UNKNOWN)
             return -EINVAL;
-        if (state == GDEV_FENCE_DONE && !done++)
+        if (state == KMD_FENCE_DONE && !done++)
             *first = i;
     }
     return all ? done == count : done > 0;
@@ -447,19 +446,19 @@ int abi_drm_wait_fences(struct abi_ctx *ctx, void *argp, size_t size)
 int abi_drm_wait_idle(struct abi_ctx *ctx, void *argp, size_t size)
 {
     union drm_amdgpu_gem_wait_idle *args = argp;
-    struct gdev_bo_info bo;
+    struct kmd_bo_info bo;
     uint64_t deadline = args->in.timeout;
     unsigned turns = 0;
     bool busy;
     (void)size;
-    if (gdev_bo_info(ctx->dev, args->in.handle, &bo) != RD_OK)
+    if (kmd_bo_info(ctx->kmd, args->in.handle, &bo) != RD_OK)
         return -ENOENT;
     do {
         busy = false;
-        for (unsigned i = 0; i < GDEV_ENGINES; i++) {
-            uint64_t last = gdev_fence_last(ctx->dev, (enum gdev_engine)i);
-            busy = busy || (last && gdev_fence_state(ctx->dev, (enum gdev_engine)i,
-                                                     last) == GDEV_FENCE_BUSY);
+        for (unsigned i = 0; i < KMD_ENGINES; i++) {
+            uint64_t last = kmd_fence_last(ctx->kmd, (enum kmd_engine)i);
+            busy = busy || (last && kmd_fence_state(ctx->kmd, (enum kmd_engine)i,
+                                                    last) == KMD_FENCE_BUSY);
         }
         if (busy)
             nap(&turns);
@@ -467,6 +466,6 @@ int abi_drm_wait_idle(struct abi_ctx *ctx, void *argp, size_t size)
     memset(args, 0, sizeof(*args));
     args->out.status = busy;
     args->out.domain =
-        bo.kind == GDEV_VRAM ? AMDGPU_GEM_DOMAIN_VRAM : AMDGPU_GEM_DOMAIN_GTT;
+        bo.kind == KMD_VRAM ? AMDGPU_GEM_DOMAIN_VRAM : AMDGPU_GEM_DOMAIN_GTT;
     return 0;
 }

@@ -40,9 +40,9 @@ static int set_memory_policy(struct abi_ctx *ctx, void *argp, size_t size)
 static int get_clock_counters(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_get_clock_counters_args *args = argp;
-    struct gdev_clocks now;
+    struct kmd_clocks now;
     (void)size;
-    gdev_clocks(ctx->dev, &now);
+    kmd_clocks(ctx->kmd, &now);
     args->gpu_clock_counter = abi_gpu(args->gpu_id) ? now.gpu : 0;
     args->cpu_clock_counter = now.cpu_ns;
     args->system_clock_counter = now.system_ns;
@@ -121,7 +121,7 @@ static int set_trap_handler(struct abi_ctx *ctx, void *argp, size_t size)
     (void)size;
     if (!abi_gpu(args->gpu_id))
         return -EINVAL;
-    gdev_trap_handler(ctx->dev, args->tba_addr, args->tma_addr);
+    kmd_trap_handler(ctx->kmd, args->tba_addr, args->tma_addr);
     return 0;
 }
 
@@ -146,7 +146,7 @@ static int set_xnack_mode(struct abi_ctx *ctx, void *argp, size_t size)
         args->xnack_enabled = 0;
         return 0;
     }
-    if (gdev_queue_count(ctx->dev))
+    if (kmd_queue_count(ctx->kmd))
         return -EBUSY;
     return args->xnack_enabled ? -EPERM : 0;
 }

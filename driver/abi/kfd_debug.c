@@ -30,13 +30,13 @@ int abi_runtime_enable(struct abi_ctx *ctx, void *argp, size_t size)
     (void)size;
     if (enable && ctx->runtime_enabled)
         return -EBUSY;
-    if (enable && gdev_queue_count(ctx->dev))
+    if (enable && kmd_queue_count(ctx->kmd))
         return -EEXIST;
     ctx->runtime_enabled = enable;
     ctx->r_debug = enable ? args->r_debug : 0;
     ctx->ttmp_setup =
         enable && args->mode_mask & KFD_RUNTIME_ENABLE_MODE_TTMP_SAVE_MASK;
-    gdev_runtime_enable(ctx->dev, enable);
+    kmd_runtime_enable(ctx->kmd, enable);
     return 0;
 }
 
@@ -64,7 +64,7 @@ static int enable(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_enable_args *a)
     }
     a->rinfo_size = sizeof(info);
     ctx->debugged = true;
-    gdev_debug(ctx->dev, fd, a->exception_mask);
+    kmd_debug(ctx->kmd, fd, a->exception_mask);
     return 0;
 }
 
@@ -79,7 +79,7 @@ static int each_queue(struct abi_ctx *ctx, uint64_t array, uint32_t count, bool 
         if (!abi_get(&id, array + 4ull * i, 4))
             return -EFAULT;
         id &= ~(QUEUE_ERROR | QUEUE_INVALID);
-        if (gdev_queue_suspend(ctx->dev, id, suspend) == RD_OK)
+        if (kmd_queue_suspend(ctx->kmd, id, suspend) == RD_OK)
             changed++;
         else
             id |= QUEUE_INVALID;
@@ -89,25 +89,25 @@ static int each_queue(struct abi_ctx *ctx, uint64_t array, uint32_t count, bool 
     return changed;
 }
 
-static uint32_t queue_type(enum gdev_queue_kind kind)
+static uint32_t queue_type(enum kmd_queue_kind kind)
 {
-    return kind == GDEV_QUEUE_PM4   ? KFD_IOC_QUEUE_TYPE_COMPUTE
-           : kind == GDEV_QUEUE_AQL ? KFD_IOC_QUEUE_TYPE_COMPUTE_AQL
-                                    : KFD_IOC_QUEUE_TYPE_SDMA;
+    return kind == KMD_QUEUE_PM4   ? KFD_IOC_QUEUE_TYPE_COMPUTE
+           : kind == KMD_QUEUE_AQL ? KFD_IOC_QUEUE_TYPE_COMPUTE_AQL
+                                   : KFD_IOC_QUEUE_TYPE_SDMA;
 }
 
 static int queue_snapshot(struct abi_ctx *ctx,
                           struct kfd_ioctl_dbg_trap_queue_snapshot_args *a)
 {
-    struct gdev_queue_state *list = calloc(MAX_QUEUES, sizeof(*list));
+    struct kmd_queue_state *list = calloc(MAX_QUEUES, sizeof(*list));
     struct kfd_queue_snapshot_entry e;
     if (!list)
         return -ENOMEM;
-    unsigned n = gdev_queue_list(ctx->dev, list, MAX_QUEUES);
+    unsigned n = kmd_queue_list(ctx->kmd, list, MAX_QUEUES);
     size_t bytes = a->entry_size < sizeof(e) ? a->entry_size : sizeof(e);
     int r = 0;
     for (unsigned i = 0; i < n && i < a->num_queues && !r; i++) {
-        const struct gdev_queue_config *c = &list[i].config;
+        const struct kmd_queue_config *c = &list[i].config;
         e = (struct kfd_queue_snapshot_entry){.exception_status = list[i].exceptions,
                                               .ring_base_address = c->ring,
                                               .write_pointer_address = c->wptr,
@@ -119,7 +119,7 @@ static int queue_snapshot(struct abi_ctx *ctx,
                                               .queue_type = queue_type(c->kind),
                                               .ctx_save_restore_area_size =
                                                   (uint32_t)c->cwsr_bytes};
-        gdev_queue_clear(ctx->dev, list[i].id, a->exception_mask);
+        kmd_queue_clear(ctx->kmd, list[i].id, a->exception_mask);
         if (!abi_put(a->snapshot_buf_ptr + (uint64_t)i * a->entry_size, &e, bytes))
             r = -EFAULT;
     }
@@ -168,11 +168,11 @@ static int device_snapshot(struct abi_ctx *ctx,
 static int query_event(struct abi_ctx *ctx,
                        struct kfd_ioctl_dbg_trap_query_debug_event_args *a)
 {
-    struct gdev_queue_state state;
+    struct kmd_queue_state state;
     uint64_t clear = a->exception_mask;
-    if (!gdev_queue_raised(ctx->dev, &state))
+    if (!kmd_queue_raised(ctx->kmd, &state))
         return -EAGAIN;
-    gdev_queue_clear(ctx->dev, state.id, clear);
+    kmd_queue_clear(ctx->kmd, state.id, clear);
     a->exception_mask = state.exceptions;
     a->gpu_id = BOARD_GPU_ID;
     a->queue_id = state.id;
@@ -199,7 +199,7 @@ static int send_event(struct abi_ctx *ctx,
 {
     if (a->exception_mask & KFD_EC_MASK_DEVICE && !abi_gpu(a->gpu_id))
         return -ENODEV;
-    gdev_queue_tell(ctx->dev, a->queue_id, a->exception_mask & KFD_EC_MASK_QUEUE);
+    kmd_queue_tell(ctx->kmd, a->queue_id, a->exception_mask & KFD_EC_MASK_QUEUE);
     return 0;
 }
 
@@ -233,12 +233,12 @@ static int session_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
     switch (args->op) {
     case KFD_IOC_DBG_TRAP_DISABLE:
         ctx->debugged = false;
-        gdev_debug(ctx->dev, -1, 0);
+        kmd_debug(ctx->kmd, -1, 0);
         return 0;
     case KFD_IOC_DBG_TRAP_SEND_RUNTIME_EVENT:
         return send_event(ctx, &args->send_runtime_event);
     case KFD_IOC_DBG_TRAP_SET_EXCEPTIONS_ENABLED:
-        gdev_debug_mask(ctx->dev, args->set_exceptions_enabled.exception_mask);
+        kmd_debug_mask(ctx->kmd, args->set_exceptions_enabled.exception_mask);
         return 0;
     case KFD_IOC_DBG_TRAP_SET_FLAGS: {
         uint32_t wanted = args->set_flags.flags;

@@ -26,26 +26,26 @@ static bool split_handle(uint64_t handle, uint32_t *bo)
 }
 
 static int memory_kind(const struct kfd_ioctl_alloc_memory_of_gpu_args *args,
-                       enum gdev_bo_kind *kind)
+                       enum kmd_bo_kind *kind)
 {
     switch (args->flags & 0x1f) {
     case KFD_IOC_ALLOC_MEM_FLAGS_VRAM:
-        *kind = GDEV_VRAM;
+        *kind = KMD_VRAM;
         return 0;
     case KFD_IOC_ALLOC_MEM_FLAGS_GTT:
-        *kind = GDEV_GTT;
+        *kind = KMD_GTT;
         return 0;
     case KFD_IOC_ALLOC_MEM_FLAGS_USERPTR:
-        *kind = GDEV_USERPTR;
+        *kind = KMD_USERPTR;
         /* GPU addresses are host addresses here: no second address for host memory */
         return args->mmap_offset & (PAGE - 1) || args->va_addr != args->mmap_offset
                    ? -EINVAL
                    : 0;
     case KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL:
-        *kind = GDEV_DOORBELL;
+        *kind = KMD_DOORBELL;
         return args->size == BOARD_DOORBELL_BYTES ? 0 : -EINVAL;
     case KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP:
-        *kind = GDEV_MMIO;
+        *kind = KMD_MMIO;
         return args->size == PAGE ? 0 : -EINVAL;
     default:
         return -EINVAL;
@@ -54,21 +54,21 @@ static int memory_kind(const struct kfd_ioctl_alloc_memory_of_gpu_args *args,
 
 static uint32_t model_flags(uint32_t flags)
 {
-    return (flags & ALLOC_WRITABLE ? GDEV_BO_WRITE : 0) |
-           (flags & KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE ? GDEV_BO_EXEC : 0) |
-           (flags & KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC ? GDEV_BO_PUBLIC : 0) |
-           (flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM ? GDEV_BO_TWICE : 0);
+    return (flags & ALLOC_WRITABLE ? KMD_BO_WRITE : 0) |
+           (flags & KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE ? KMD_BO_EXEC : 0) |
+           (flags & KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC ? KMD_BO_PUBLIC : 0) |
+           (flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM ? KMD_BO_TWICE : 0);
 }
 
 /* A buffer at an address that the client has reserved. */
 int abi_alloc_memory(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_alloc_memory_of_gpu_args *args = argp;
-    struct gdev_bo_info info = {.va = args->va_addr,
-                                .bytes = args->size,
-                                .offset = args->mmap_offset,
-                                .flags = model_flags(args->flags),
-                                .abi_flags = args->flags};
+    struct kmd_bo_info info = {.va = args->va_addr,
+                               .bytes = args->size,
+                               .offset = args->mmap_offset,
+                               .flags = model_flags(args->flags),
+                               .abi_flags = args->flags};
     uint32_t bo;
     (void)size;
     if (args->size == 0)
@@ -78,7 +78,7 @@ int abi_alloc_memory(struct abi_ctx *ctx, void *argp, size_t size)
     int err = memory_kind(args, &info.kind);
     if (err)
         return err;
-    rd_status st = gdev_bo_create(ctx->dev, &info, &bo);
+    rd_status st = kmd_bo_create(ctx->kmd, &info, &bo);
     if (st != RD_OK)
         return abi_errno(st);
     args->handle = make_handle(bo);
@@ -93,22 +93,22 @@ int abi_free_memory(struct abi_ctx *ctx, void *argp, size_t size)
     (void)size;
     if (!split_handle(args->handle, &bo))
         return -EINVAL;
-    return abi_errno(gdev_bo_free(ctx->dev, bo));
+    return abi_errno(kmd_bo_free(ctx->kmd, bo));
 }
 
 /* Walk the client's list of GPUs, resuming after the first n_success ones. */
 static int each_gpu(struct abi_ctx *ctx, struct kfd_ioctl_map_memory_to_gpu_args *args,
-                    rd_status (*apply)(struct gdev *, uint32_t))
+                    rd_status (*apply)(struct kmd *, uint32_t))
 {
     uint32_t bo;
-    struct gdev_bo_info info;
+    struct kmd_bo_info info;
     if (args->n_devices == 0 || args->n_success > args->n_devices)
         return -EINVAL;
     if (args->n_devices > 1024)
         return -ENOMEM;
     if (!split_handle(args->handle, &bo))
         return -EINVAL;
-    if (gdev_bo_info(ctx->dev, bo, &info) != RD_OK)
+    if (kmd_bo_info(ctx->kmd, bo, &info) != RD_OK)
         return -ENOMEM; /* sic: what the kernel says of an unknown handle */
     while (args->n_success < args->n_devices) {
         uint32_t gpu_id;
@@ -116,7 +116,7 @@ static int each_gpu(struct abi_ctx *ctx, struct kfd_ioctl_map_memory_to_gpu_args
             return -EFAULT;
         if (!abi_gpu(gpu_id))
             return -EINVAL;
-        rd_status st = apply(ctx->dev, bo);
+        rd_status st = apply(ctx->kmd, bo);
         if (st != RD_OK)
             return abi_errno(st);
         args->n_success++;
@@ -127,7 +127,7 @@ static int each_gpu(struct abi_ctx *ctx, struct kfd_ioctl_map_memory_to_gpu_args
 int abi_map_memory(struct abi_ctx *ctx, void *argp, size_t size)
 {
     (void)size;
-    return each_gpu(ctx, argp, gdev_bo_map);
+    return each_gpu(ctx, argp, kmd_bo_map);
 }
 
 int abi_unmap_memory(struct abi_ctx *ctx, void *argp, size_t size)
@@ -137,7 +137,7 @@ int abi_unmap_memory(struct abi_ctx *ctx, void *argp, size_t size)
                    "map and unmap share a layout");
     (void)size;
     memcpy(&copy, argp, sizeof(copy));
-    int r = each_gpu(ctx, &copy, gdev_bo_unmap);
+    int r = each_gpu(ctx, &copy, kmd_bo_unmap);
     memcpy(argp, &copy, sizeof(copy));
     return r;
 }
@@ -148,14 +148,14 @@ int abi_available_memory(struct abi_ctx *ctx, void *argp, size_t size)
     (void)size;
     if (!abi_gpu(args->gpu_id))
         return -EINVAL;
-    args->available = gdev_vram_available(ctx->dev);
+    args->available = kmd_vram_available(ctx->kmd);
     return 0;
 }
 
 #define SVM_FLAGS 0xffu
 
 /* Fold one attribute into the range's; false if it makes no sense. */
-static bool svm_apply(struct gdev_svm *svm, bool *map,
+static bool svm_apply(struct kmd_svm *svm, bool *map,
                       const struct kfd_ioctl_svm_attribute *attr)
 {
     switch (attr->type) {
@@ -193,7 +193,7 @@ static bool svm_apply(struct gdev_svm *svm, bool *map,
     }
 }
 
-static void svm_read(const struct gdev_svm *svm, struct kfd_ioctl_svm_attribute *attr)
+static void svm_read(const struct kmd_svm *svm, struct kfd_ioctl_svm_attribute *attr)
 {
     switch (attr->type) {
     case KFD_IOCTL_SVM_ATTR_PREFERRED_LOC:
@@ -227,7 +227,7 @@ static void svm_read(const struct gdev_svm *svm, struct kfd_ioctl_svm_attribute 
 int abi_svm(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_svm_args *args = argp;
-    struct gdev_svm svm = {
+    struct kmd_svm svm = {
         .preferred_loc = UINT32_MAX, .prefetch_loc = UINT32_MAX, .granularity = 9};
     svm.flags = KFD_IOCTL_SVM_FLAG_HOST_ACCESS | KFD_IOCTL_SVM_FLAG_COHERENT;
     if (!args->start_addr || !args->size ||
@@ -236,9 +236,9 @@ int abi_svm(struct abi_ctx *ctx, void *argp, size_t size)
     if (args->nattr > (size - sizeof(*args)) / sizeof(args->attrs[0]))
         return -EINVAL;
     if (args->start_addr + args->size < args->start_addr ||
-        !gdev_host_mapped(args->start_addr, args->size, false))
+        !kmd_host_mapped(args->start_addr, args->size, false))
         return -EFAULT;
-    bool known = gdev_svm_get(ctx->dev, args->start_addr, args->size, &svm);
+    bool known = kmd_svm_get(ctx->kmd, args->start_addr, args->size, &svm);
     if (args->op == KFD_IOCTL_SVM_OP_GET_ATTR) {
         for (uint32_t i = 0; i < args->nattr; i++)
             svm_read(&svm, &args->attrs[i]);
@@ -250,7 +250,7 @@ int abi_svm(struct abi_ctx *ctx, void *argp, size_t size)
     for (uint32_t i = 0; i < args->nattr; i++)
         if (!svm_apply(&svm, &map, &args->attrs[i]))
             return -EINVAL;
-    return abi_errno(gdev_svm_set(ctx->dev, args->start_addr, args->size, &svm, map));
+    return abi_errno(kmd_svm_set(ctx->kmd, args->start_addr, args->size, &svm, map));
 }
 
 int abi_dmabuf_export(struct abi_ctx *ctx, void *argp, size_t size)
@@ -270,16 +270,16 @@ int abi_dmabuf_export(struct abi_ctx *ctx, void *argp, size_t size)
 int abi_dmabuf_info(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_get_dmabuf_info_args *args = argp;
-    struct gdev_bo_info info;
+    struct kmd_bo_info info;
     struct { /* as drm_amdgpu_gem_metadata has it */
         uint64_t flags, tiling;
         uint32_t bytes, data[65];
     } metadata;
-    _Static_assert(sizeof(metadata) == GDEV_METADATA_BYTES, "of the interface");
+    _Static_assert(sizeof(metadata) == KMD_METADATA_BYTES, "of the interface");
     (void)size;
     int err = abi_dmabuf_read((int)args->dmabuf_fd, &info);
     if (!err)
-        err = abi_errno(gdev_bo_metadata(ctx->dev, &info, &metadata, false));
+        err = abi_errno(kmd_bo_metadata(ctx->kmd, &info, &metadata, false));
     if (err)
         return err;
     if (args->metadata_size && args->metadata_ptr && metadata.bytes) {
@@ -291,9 +291,9 @@ int abi_dmabuf_info(struct abi_ctx *ctx, void *argp, size_t size)
     args->size = info.bytes;
     args->metadata_size = metadata.bytes;
     args->gpu_id = BOARD_GPU_ID;
-    args->flags = info.kind == GDEV_VRAM ? KFD_IOC_ALLOC_MEM_FLAGS_VRAM
-                                         : KFD_IOC_ALLOC_MEM_FLAGS_GTT;
-    if (info.flags & GDEV_BO_PUBLIC)
+    args->flags = info.kind == KMD_VRAM ? KFD_IOC_ALLOC_MEM_FLAGS_VRAM
+                                        : KFD_IOC_ALLOC_MEM_FLAGS_GTT;
+    if (info.flags & KMD_BO_PUBLIC)
         args->flags |= KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC;
     return 0;
 }
@@ -301,7 +301,7 @@ int abi_dmabuf_info(struct abi_ctx *ctx, void *argp, size_t size)
 int abi_dmabuf_import(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_import_dmabuf_args *args = argp;
-    struct gdev_bo_info info;
+    struct kmd_bo_info info;
     uint32_t bo;
     (void)size;
     if (!abi_gpu(args->gpu_id))
@@ -310,7 +310,7 @@ int abi_dmabuf_import(struct abi_ctx *ctx, void *argp, size_t size)
     if (err)
         return err;
     info.va = args->va_addr;
-    rd_status st = gdev_bo_import(ctx->dev, &info, &bo);
+    rd_status st = kmd_bo_import(ctx->kmd, &info, &bo);
     if (st != RD_OK)
         return abi_errno(st);
     args->handle = make_handle(bo);

@@ -31,7 +31,7 @@ static int check_limits(uint32_t percentage, uint32_t priority, uint64_t ring,
 
 static bool mapped(struct abi_ctx *ctx, uint64_t va, uint64_t bytes)
 {
-    return gdev_vm_check(ctx->dev, va, bytes, GDEV_READ);
+    return kmd_mapped(ctx->kmd, va, bytes);
 }
 
 static int check_buffers(struct abi_ctx *ctx,
@@ -66,7 +66,7 @@ static int check_buffers(struct abi_ctx *ctx,
 int abi_create_queue(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_create_queue_args *args = argp;
-    struct gdev_queue_config config = {
+    struct kmd_queue_config config = {
         .ring = args->ring_base_address,
         .ring_bytes = args->ring_size,
         .rptr = args->read_pointer_address,
@@ -83,15 +83,15 @@ int abi_create_queue(struct abi_ctx *ctx, void *argp, size_t size)
         return err;
     switch (args->queue_type) {
     case KFD_IOC_QUEUE_TYPE_COMPUTE:
-        config.kind = GDEV_QUEUE_PM4;
+        config.kind = KMD_QUEUE_PM4;
         break;
     case KFD_IOC_QUEUE_TYPE_COMPUTE_AQL:
-        config.kind = GDEV_QUEUE_AQL;
+        config.kind = KMD_QUEUE_AQL;
         break;
     case KFD_IOC_QUEUE_TYPE_SDMA:
     case KFD_IOC_QUEUE_TYPE_SDMA_XGMI:
     case KFD_IOC_QUEUE_TYPE_SDMA_BY_ENG_ID:
-        config.kind = GDEV_QUEUE_SDMA;
+        config.kind = KMD_QUEUE_SDMA;
         break;
     default:
         return -EOPNOTSUPP;
@@ -100,12 +100,12 @@ int abi_create_queue(struct abi_ctx *ctx, void *argp, size_t size)
         return -EINVAL;
     if (args->queue_type == KFD_IOC_QUEUE_TYPE_SDMA_XGMI)
         return -ENOMEM; /* the board has none of those engines */
-    err = check_buffers(ctx, args, config.kind != GDEV_QUEUE_SDMA);
+    err = check_buffers(ctx, args, config.kind != KMD_QUEUE_SDMA);
     if (err)
         return err;
     uint32_t id;
     uint64_t doorbell;
-    rd_status st = gdev_queue_create(ctx->dev, &config, &id, &doorbell);
+    rd_status st = kmd_queue_create(ctx->kmd, &config, &id, &doorbell);
     if (st != RD_OK)
         return abi_errno(st);
     args->queue_id = id;
@@ -117,7 +117,7 @@ int abi_destroy_queue(struct abi_ctx *ctx, void *argp, size_t size)
 {
     const struct kfd_ioctl_destroy_queue_args *args = argp;
     (void)size;
-    return abi_errno(gdev_queue_destroy(ctx->dev, args->queue_id));
+    return abi_errno(kmd_queue_destroy(ctx->kmd, args->queue_id));
 }
 
 int abi_update_queue(struct abi_ctx *ctx, void *argp, size_t size)
@@ -131,9 +131,9 @@ int abi_update_queue(struct abi_ctx *ctx, void *argp, size_t size)
     if (args->ring_base_address &&
         !mapped(ctx, args->ring_base_address, args->ring_size))
         return -EINVAL;
-    rd_status st = gdev_queue_update(ctx->dev, args->queue_id, args->ring_base_address,
-                                     args->ring_size, args->queue_percentage & 0xff,
-                                     args->queue_priority);
+    rd_status st = kmd_queue_update(ctx->kmd, args->queue_id, args->ring_base_address,
+                                    args->ring_size, args->queue_percentage & 0xff,
+                                    args->queue_priority);
     return st == RD_E_NOT_FOUND ? -EFAULT : abi_errno(st);
 }
 
@@ -155,7 +155,7 @@ int abi_set_cu_mask(struct abi_ctx *ctx, void *argp, size_t size)
         if (pair == 1 || pair == 2)
             return -EINVAL;
     }
-    return abi_errno(gdev_queue_cu_mask(ctx->dev, args->queue_id, mask, bits));
+    return abi_errno(kmd_queue_cu_mask(ctx->kmd, args->queue_id, mask, bits));
 }
 
 int abi_queue_wave_state(struct abi_ctx *ctx, void *argp, size_t size)
@@ -163,7 +163,7 @@ int abi_queue_wave_state(struct abi_ctx *ctx, void *argp, size_t size)
     struct kfd_ioctl_get_queue_wave_state_args *args = argp;
     uint32_t ctl, save;
     (void)size;
-    rd_status st = gdev_queue_wave_state(ctx->dev, args->queue_id, &ctl, &save);
+    rd_status st = kmd_queue_wave_state(ctx->kmd, args->queue_id, &ctl, &save);
     if (st != RD_OK)
         return abi_errno(st);
     args->ctl_stack_used_size = ctl;
@@ -185,6 +185,6 @@ int abi_queue_gws(struct abi_ctx *ctx, void *argp, size_t size)
     struct kfd_ioctl_alloc_queue_gws_args *args = argp;
     (void)size;
     rd_status st =
-        gdev_queue_gws(ctx->dev, args->queue_id, args->num_gws, &args->first_gws);
+        kmd_queue_gws(ctx->kmd, args->queue_id, args->num_gws, &args->first_gws);
     return abi_errno(st);
 }

@@ -24,10 +24,9 @@
 
 #define LOG_FD_FLOOR 700
 
-int abi_log_open(uint64_t vram_bytes)
+int abi_log_open(const char *path, uint64_t vram_bytes)
 {
-    const char *path = getenv(GSHARED_ENV_LOG);
-    if (!path || !*path)
+    if (!path)
         return -1;
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "abi.h"
+#include "config.h"
 #include "hooks.h"
 #include "vfs.h"
 
@@ -360,7 +361,7 @@ static enum abi_file fd_kind(int fd)
     }
 }
 
-static const struct abi_host host = {.fd_kind = fd_kind};
+static const struct abi_host host = {.fd_kind = fd_kind, .config = front_config};
 
 EXPORT int ioctl(int fd, unsigned long cmd, ...)
 {

@@ -1,7 +1,7 @@
 /* signals.c: programs that install their own handler of SIGSEGV or SIGBUS.
  *
  * The device has a handler for accesses of its own threads to memory that the program
- * has unmapped (gpu/hostfault.c). A program's handler must not replace it: from the
+ * has unmapped (hostfault.c). A program's handler must not replace it: from the
  * moment the device has installed its own, the program's is kept beside it, and is
  * called for everything else. Knows libc and signals only.
  *
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "abi.h"
 #include "hooks.h"
+#include "hostfault.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -32,7 +32,7 @@ static void *next(const char *name)
 EXPORT int sigaction(int number, const struct sigaction *act, struct sigaction *old)
 {
     static sigaction_fn *real;
-    if (abi_signal_action(number, act, old))
+    if (hostfault_action(number, act, old))
         return 0;
     if (!__atomic_load_n(&real, __ATOMIC_RELAXED)) {
         void *p = next("sigaction");
@@ -51,7 +51,7 @@ EXPORT sighandler_t signal(int number, sighandler_t handler)
     static signal_fn *real;
     struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
     sigemptyset(&act.sa_mask);
-    if (abi_signal_action(number, &act, &old))
+    if (hostfault_action(number, &act, &old))
         return old.sa_handler;
     if (!__atomic_load_n(&real, __ATOMIC_RELAXED)) {
         void *p = next("signal");

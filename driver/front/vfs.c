@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "shared.h"
 
 static const char *const owned[] = {
@@ -66,7 +67,7 @@ static bool active(void)
 {
     if (__atomic_load_n(&vfs.ready, __ATOMIC_ACQUIRE))
         return vfs.active;
-    const char *state = getenv(GSHARED_ENV);
+    const char *state = getenv(FRONT_ENV_STATE);
     bool ok = state && strlen(state) + 32 < sizeof(vfs.prefix);
     if (ok) {
         snprintf(vfs.prefix, sizeof(vfs.prefix), "%s/" GSHARED_TREE, state);

@@ -13,7 +13,7 @@
  */
 #include <time.h>
 
-#include "dev.h"
+#include "internal.h"
 
 #define TICK_NS (1000000000ull / BOARD_CLOCK_HZ)
 
@@ -24,7 +24,7 @@ static uint64_t host_ns(clockid_t id)
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-void dev_clock_init(struct dev_clock *clock, bool simulated)
+void gpu_clock_init(struct gpu_clock_state *clock, bool simulated)
 {
     pthread_mutex_init(&clock->lock, NULL);
     clock->simulated = simulated;
@@ -32,15 +32,15 @@ void dev_clock_init(struct dev_clock *clock, bool simulated)
 }
 
 /* Lock held. */
-static uint64_t simulated_now(const struct dev_clock *clock)
+static uint64_t simulated_now(const struct gpu_clock_state *clock)
 {
     return clock->busy ? clock->now
                        : host_ns(CLOCK_MONOTONIC_RAW) / TICK_NS + (uint64_t)clock->skew;
 }
 
-uint64_t gdev_clock(struct gdev *dev)
+uint64_t gpu_clock(struct gpu *gpu)
 {
-    struct dev_clock *clock = &dev->clock;
+    struct gpu_clock_state *clock = &gpu->clock;
     if (!clock->simulated)
         return host_ns(CLOCK_MONOTONIC_RAW) / TICK_NS;
     pthread_mutex_lock(&clock->lock);
@@ -49,20 +49,20 @@ uint64_t gdev_clock(struct gdev *dev)
     return now;
 }
 
-void gdev_clocks(struct gdev *dev, struct gdev_clocks *out)
+void gpu_clocks(struct gpu *gpu, struct gpu_clocks *out)
 {
-    if (!dev->clock.simulated) {
+    if (!gpu->clock.simulated) {
         out->cpu_ns = host_ns(CLOCK_MONOTONIC_RAW);
         out->system_ns = host_ns(CLOCK_BOOTTIME);
         out->gpu = out->cpu_ns / TICK_NS;
         return;
     }
-    out->gpu = gdev_clock(dev);
+    out->gpu = gpu_clock(gpu);
     out->cpu_ns = out->gpu * TICK_NS;
-    out->system_ns = out->cpu_ns + (uint64_t)dev->clock.boot_ns;
+    out->system_ns = out->cpu_ns + (uint64_t)gpu->clock.boot_ns;
 }
 
-uint64_t dev_clock_enter(struct dev_clock *clock)
+uint64_t gpu_clock_enter(struct gpu_clock_state *clock)
 {
     pthread_mutex_lock(&clock->lock);
     uint64_t now = simulated_now(clock);
@@ -72,7 +72,7 @@ uint64_t dev_clock_enter(struct dev_clock *clock)
     return now;
 }
 
-void dev_clock_leave(struct dev_clock *clock)
+void gpu_clock_leave(struct gpu_clock_state *clock)
 {
     pthread_mutex_lock(&clock->lock);
     if (--clock->busy == 0)
@@ -80,7 +80,7 @@ void dev_clock_leave(struct dev_clock *clock)
     pthread_mutex_unlock(&clock->lock);
 }
 
-void dev_clock_reach(struct dev_clock *clock, uint64_t ticks)
+void gpu_clock_reach(struct gpu_clock_state *clock, uint64_t ticks)
 {
     pthread_mutex_lock(&clock->lock);
     if (ticks > clock->now)

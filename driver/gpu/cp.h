@@ -7,7 +7,7 @@
 #ifndef RD_CP_H
 #define RD_CP_H
 
-#include "dev.h"
+#include "internal.h"
 
 enum cp_result {
     CP_PROGRESS, /* a packet was processed */
@@ -30,11 +30,11 @@ _Static_assert(sizeof(struct amd_signal) == 64, "a signal has 64 bytes");
 /* Compute registers that PM4 packets set, by offset from the first SH register. */
 #define SH_REGS 0x400u
 
-struct gdev_queue {
-    struct gdev *dev;
+struct gpu_queue {
+    struct gpu *gpu;
     uint32_t id;
-    struct gdev_queue_config config;
-    enum cp_result (*step)(struct gdev_queue *q);
+    struct gpu_queue_config config;
+    enum cp_result (*step)(struct gpu_queue *q);
     volatile uint64_t *doorbell;
     uint64_t rptr;   /* PM4: dwords modulo the ring; SDMA: bytes, monotonic */
     uint64_t behind; /* the same, behind the packet that the worker is in */
@@ -54,13 +54,12 @@ struct gdev_queue {
     struct emu_watch watch;   /* of that dispatch */
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
     _Atomic bool standing;    /* worker stands still inside a packet, being suspended */
-    _Atomic bool excepted;    /* the trap handler has reported an exception of it */
-    bool wanted, suspended;   /* queue_lock; active: wanted and not suspended */
-    _Atomic uint64_t exceptions; /* raised and not cleared */
-    uint32_t saved_waves; /* queue_lock; inside the kernel when it was suspended */
-    bool competes;        /* worker writes, with priority.lock */
-    uint32_t priority;    /* priority.lock; of config */
-    struct gdev_queue *next_competing; /* priority.lock */
+    _Atomic bool excepted;    /* the trap handler has reported an exception */
+    uint64_t dispatches;      /* worker only: number of the one that runs, from 1 */
+    uint32_t saved_waves;     /* inside the kernel when it was suspended */
+    bool competes;            /* worker writes, with priority.lock */
+    uint32_t priority;        /* priority.lock; of config */
+    struct gpu_queue *next_competing; /* priority.lock */
     uint64_t packet; /* worker only: index of the packet, for the dispatch */
     bool at_work;    /* worker only: the simulated clock waits for this queue */
     uint64_t time;   /* worker only: simulated time of this queue */
@@ -70,108 +69,86 @@ struct gdev_queue {
     _Atomic uint64_t host_fault;
 };
 
-enum cp_result cp_aql_step(struct gdev_queue *q);
-enum cp_result cp_pm4_step(struct gdev_queue *q);
-enum cp_result cp_sdma_step(struct gdev_queue *q);
+enum cp_result cp_aql_step(struct gpu_queue *q);
+enum cp_result cp_pm4_step(struct gpu_queue *q);
+enum cp_result cp_sdma_step(struct gpu_queue *q);
 
 /* Run PM4 dwords that lie in GPU memory. False: the queue has halted. */
-RD_CHECKED bool cp_pm4_run(struct gdev_queue *q, uint64_t va, uint64_t dwords);
+RD_CHECKED bool cp_pm4_run(struct gpu_queue *q, uint64_t va, uint64_t dwords);
 
 /* ---- memory: NULL or false after reporting a page fault and halting the queue ---- */
-void *cp_at(struct gdev_queue *q, uint64_t va, uint64_t bytes, unsigned perm);
-RD_CHECKED bool cp_read(struct gdev_queue *q, uint64_t va, void *to, uint64_t bytes);
-RD_CHECKED bool cp_write(struct gdev_queue *q, uint64_t va, const void *from,
+void *cp_at(struct gpu_queue *q, uint64_t va, uint64_t bytes, unsigned perm);
+RD_CHECKED bool cp_read(struct gpu_queue *q, uint64_t va, void *to, uint64_t bytes);
+RD_CHECKED bool cp_write(struct gpu_queue *q, uint64_t va, const void *from,
                          uint64_t bytes);
 
 /* Raise a packet's interrupt; who waits for it finds the packet read already. */
-RD_CHECKED bool cp_interrupt(struct gdev_queue *q, uint32_t event_id);
+RD_CHECKED bool cp_interrupt(struct gpu_queue *q, uint32_t event_id);
 
 /* Compare as WAIT_REG_MEM and POLL_REGMEM do; function codes 0 (always) to 6 (>). */
 bool cp_compare(unsigned function, uint64_t value, uint64_t ref);
 
 /* Poll until ready(ctx) or the queue is stopped; false if stopped. */
-RD_CHECKED bool cp_wait(struct gdev_queue *q, bool (*ready)(void *ctx), void *ctx);
+RD_CHECKED bool cp_wait(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx);
 
 /* ---- time ---- */
 
 /* The queue's time now, and its passing by some simulated work. */
-uint64_t cp_clock(struct gdev_queue *q);
-void cp_spend(struct gdev_queue *q, uint64_t ticks);
+uint64_t cp_clock(struct gpu_queue *q);
+void cp_spend(struct gpu_queue *q, uint64_t ticks);
 /* From here on the simulated clock waits for the queue's work; no longer. */
-void cp_clock_enter(struct gdev_queue *q);
-void cp_clock_leave(struct gdev_queue *q);
+void cp_clock_enter(struct gpu_queue *q);
+void cp_clock_leave(struct gpu_queue *q);
 
 /* The queue has dispatches to run, before which those of lower priority make way; it
  * has none for now, or waits for something. Worker only. */
-void cp_compete(struct gdev_queue *q);
-void cp_give_way(struct gdev_queue *q);
+void cp_compete(struct gpu_queue *q);
+void cp_give_way(struct gpu_queue *q);
 
 /* Stand still while the queue is suspended. */
-void cp_hold(struct gdev_queue *q);
+void cp_hold(struct gpu_queue *q);
 
 /* ---- errors ---- */
 
-enum cp_error {
-    CP_ERR_DIM,
-    CP_ERR_GROUP_SIZE,
-    CP_ERR_CODE,
-    CP_ERR_FORMAT,
-    CP_ERR_UNSUPPORTED,
-    CP_ERR_WG_SIZE,
-    CP_ERR_REGISTERS,
-    CP_ERR_VENDOR,
-    CP_ERR_ILLEGAL_INST,
-    CP_ERR_TRAP,
-    CP_ERR_APERTURE,
-    CP_ERR_PREEMPTION,
-};
-
 /* Report an error of the queue and halt it. detail is for the message. */
-enum cp_result cp_fail(struct gdev_queue *q, enum cp_error error, const char *detail);
-/* Report exceptions (bits of the kernel's interface) that the trap handler has sent. */
-void cp_exception(struct gdev_queue *q, uint64_t exceptions, const char *detail);
-/* Note exceptions; true: a debugger wants them, and nobody else gets them. */
-bool cp_debugged(struct gdev_queue *q, uint64_t exceptions);
-/* To the runtime through the context save area; false: it is not there. */
-bool cp_tell_runtime(struct gdev_queue *q, uint64_t exceptions);
-void cp_page_fault(struct gdev_queue *q, uint64_t va, unsigned perm);
+enum cp_result cp_fail(struct gpu_queue *q, enum gpu_error error, const char *detail);
+void cp_page_fault(struct gpu_queue *q, uint64_t va, unsigned perm);
 
 #define CP_HOST_FAULT_WRITE (1ull << 63)
 /* Report what hostfault.c has noted, if anything; true: the queue has halted. */
-RD_CHECKED bool cp_host_fault(struct gdev_queue *q);
+RD_CHECKED bool cp_host_fault(struct gpu_queue *q);
 
 /* ---- dispatch.c ---- */
 
 /* Run a dispatch on the emulator, or skip it under --no-execute; counts it.
  * Returns CP_PROGRESS, or CP_HALT after reporting the fault. */
-enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what);
+enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what);
 struct tm_engine;
 
 /* recorder.c: record the run that follows, if the program is to be recorded and no
  * other queue's dispatch is; true: cp_record_end must come after it. */
-bool cp_record_begin(struct gdev_queue *q, const struct emu_dispatch *d,
+bool cp_record_begin(struct gpu_queue *q, const struct emu_dispatch *d,
                      struct tm_engine *t);
 void cp_record_end(void);
 
 /* timed.c: run a dispatch under the timing model; ticks that an engine needs for a copy
  * (src 0: a fill). */
-RD_CHECKED rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
+RD_CHECKED rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
                                   const struct emu_dispatch *d, struct emu_fault *fault,
                                   struct emu_stats *stats);
-uint64_t cp_copy_ticks(struct gdev_queue *q, uint64_t dst, uint64_t src,
-                       uint64_t bytes);
+uint64_t cp_copy_ticks(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t bytes);
 /* CUs that the queue may use, a mask for each shader engine; false: all of them. */
-bool cp_cu_mask(const struct gdev_queue *q, uint32_t mask[BOARD_SE]);
+bool cp_cu_mask(const struct gpu_queue *q, uint32_t mask[BOARD_SE]);
 /* The instruction caches were invalidated. */
-void cp_code_changed(struct gdev_queue *q);
+void cp_code_changed(struct gpu_queue *q);
 
 /* ---- AMD signals ---- */
 
 /* Store a value and wake whoever sleeps on the signal. False: page fault. */
-RD_CHECKED bool cp_signal_store(struct gdev_queue *q, uint64_t va, int64_t value);
+RD_CHECKED bool cp_signal_store(struct gpu_queue *q, uint64_t va, int64_t value);
 
 /* Write the timestamps, decrement, notify. va 0: none. False: page fault. */
-RD_CHECKED bool cp_signal_complete(struct gdev_queue *q, uint64_t va, uint64_t start,
+RD_CHECKED bool cp_signal_complete(struct gpu_queue *q, uint64_t va, uint64_t start,
                                    uint64_t end);
 
 #endif

@@ -77,7 +77,7 @@ _Static_assert(sizeof(union packet) == PACKET_BYTES, "an AQL packet has 64 bytes
 #define MAX_WG_ITEMS  1024u
 #define MAX_LDS_BYTES 65536u
 
-static uint64_t queue_struct(const struct gdev_queue *q)
+static uint64_t queue_struct(const struct gpu_queue *q)
 {
     return q->config.rptr - QUEUE_RPTR;
 }
@@ -96,7 +96,7 @@ static void push(struct sgprs *s, uint64_t value)
 }
 
 /* User SGPRs in the order of the property bits. */
-static bool fill_sgprs(struct gdev_queue *q, const struct dispatch_packet *p,
+static bool fill_sgprs(struct gpu_queue *q, const struct dispatch_packet *p,
                        uint64_t packet_va, uint64_t index, uint32_t properties,
                        struct emu_dispatch *d)
 {
@@ -134,21 +134,21 @@ static int validate(const struct dispatch_packet *p)
 {
     unsigned dims = p->setup & 3;
     if (dims == 0)
-        return CP_ERR_DIM;
+        return GPU_ERR_DIM;
     uint32_t items = 1;
     for (unsigned i = 0; i < dims; i++) {
         if (!p->grid[i])
-            return CP_ERR_DIM;
+            return GPU_ERR_DIM;
         if (!p->wg[i] || p->wg[i] > MAX_WG_ITEMS)
-            return CP_ERR_WG_SIZE;
+            return GPU_ERR_WG_SIZE;
         items *= p->wg[i];
         if (items > MAX_WG_ITEMS)
-            return CP_ERR_WG_SIZE;
+            return GPU_ERR_WG_SIZE;
     }
     if (p->group_bytes > MAX_LDS_BYTES)
-        return CP_ERR_GROUP_SIZE;
+        return GPU_ERR_GROUP_SIZE;
     if (!p->kernel_object || p->kernel_object % 64)
-        return CP_ERR_CODE;
+        return GPU_ERR_CODE;
     return -1;
 }
 
@@ -158,18 +158,18 @@ static bool is_zero(void *ctx)
 }
 
 /* Ask the runtime for something through queue_inactive_signal and wait for its 0. */
-static bool ask_runtime(struct gdev_queue *q, int64_t request)
+static bool ask_runtime(struct gpu_queue *q, int64_t request)
 {
     uint64_t signal;
     if (!cp_read(q, queue_struct(q) + QUEUE_INACTIVE_SIGNAL, &signal, 8) ||
         !cp_signal_store(q, signal, request))
         return false;
-    struct amd_signal *s = cp_at(q, signal, sizeof(*s), GDEV_READ);
+    struct amd_signal *s = cp_at(q, signal, sizeof(*s), GPU_READ);
     return s && cp_wait(q, is_zero, &s->value);
 }
 
 /* Per-lane scratch that the queue offers; wave32 waves get twice that of wave64. */
-static bool scratch_ready(struct gdev_queue *q, uint32_t bytes, bool wave64)
+static bool scratch_ready(struct gpu_queue *q, uint32_t bytes, bool wave64)
 {
     uint32_t lane64;
     for (unsigned attempt = 0; bytes; attempt++) {
@@ -179,7 +179,7 @@ static bool scratch_ready(struct gdev_queue *q, uint32_t bytes, bool wave64)
         if (bytes <= available)
             break;
         if (attempt == 2) { /* the runtime answered, but not with enough */
-            (void)cp_fail(q, CP_ERR_REGISTERS, "not enough scratch memory");
+            (void)cp_fail(q, GPU_ERR_REGISTERS, "not enough scratch memory");
             return false;
         }
         if (!ask_runtime(q, wave64 ? 0x1 : 0x401))
@@ -189,7 +189,7 @@ static bool scratch_ready(struct gdev_queue *q, uint32_t bytes, bool wave64)
 }
 
 /* Scratch lent for one dispatch goes back after it. */
-static bool scratch_return(struct gdev_queue *q)
+static bool scratch_return(struct gpu_queue *q)
 {
     uint64_t at = queue_struct(q) + QUEUE_PROPERTIES;
     uint32_t properties;
@@ -198,7 +198,7 @@ static bool scratch_return(struct gdev_queue *q)
     return !(properties & QUEUE_USE_SCRATCH_ONCE) || ask_runtime(q, 512);
 }
 
-static bool read_kernel(struct gdev_queue *q, uint64_t object, struct emu_dispatch *d,
+static bool read_kernel(struct gpu_queue *q, uint64_t object, struct emu_dispatch *d,
                         uint32_t *properties)
 {
     uint8_t kd[KD_BYTES];
@@ -217,13 +217,12 @@ static bool read_kernel(struct gdev_queue *q, uint64_t object, struct emu_dispat
     return true;
 }
 
-static enum cp_result run_dispatch(struct gdev_queue *q,
-                                   const struct dispatch_packet *p, uint64_t packet_va,
-                                   uint64_t index)
+static enum cp_result run_dispatch(struct gpu_queue *q, const struct dispatch_packet *p,
+                                   uint64_t packet_va, uint64_t index)
 {
     int error = validate(p);
     if (error >= 0)
-        return cp_fail(q, (enum cp_error)error, NULL);
+        return cp_fail(q, (enum gpu_error)error, NULL);
     struct emu_dispatch d = {.lds_bytes = p->group_bytes,
                              .scratch_bytes = p->private_bytes};
     uint32_t properties;
@@ -260,14 +259,14 @@ static bool barrier_ready(void *ctx)
     return w->any ? zero > 0 || !w->count : zero == w->count;
 }
 
-static enum cp_result run_barrier(struct gdev_queue *q, const struct barrier_packet *p,
+static enum cp_result run_barrier(struct gpu_queue *q, const struct barrier_packet *p,
                                   bool any)
 {
     struct barrier_wait wait = {.any = any};
     for (unsigned i = 0; i < 5; i++) {
         if (!p->dep[i])
             continue;
-        wait.signals[wait.count] = cp_at(q, p->dep[i] + 8, 8, GDEV_READ);
+        wait.signals[wait.count] = cp_at(q, p->dep[i] + 8, 8, GPU_READ);
         if (!wait.signals[wait.count++])
             return CP_HALT;
     }
@@ -301,11 +300,11 @@ static uint64_t pair(const uint32_t *dw)
     return dw[0] | (uint64_t)dw[1] << 32;
 }
 
-static enum cp_result run_vendor(struct gdev_queue *q, const struct vendor_packet *p)
+static enum cp_result run_vendor(struct gpu_queue *q, const struct vendor_packet *p)
 {
     if (p->format == VENDOR_PM4_IB) {
         if ((p->dw[0] >> 8 & 0xff) != 0x3f)
-            return cp_fail(q, CP_ERR_VENDOR, "PM4 packet is no indirect buffer");
+            return cp_fail(q, GPU_ERR_VENDOR, "PM4 packet is no indirect buffer");
         bool ok = cp_pm4_run(q, pair(p->dw + 1), p->dw[3] & 0xfffff);
         return ok ? CP_PROGRESS : CP_HALT;
     }
@@ -316,15 +315,15 @@ static enum cp_result run_vendor(struct gdev_queue *q, const struct vendor_packe
         uint64_t signal = pair(p->dw + 1);
         if (!signal)
             return CP_PROGRESS;
-        wait.signal = cp_at(q, signal + 8, 8, GDEV_READ);
+        wait.signal = cp_at(q, signal + 8, 8, GPU_READ);
         if (!wait.signal)
             return CP_HALT;
         return cp_wait(q, value_ready, &wait) ? CP_PROGRESS : CP_HALT;
     }
-    return cp_fail(q, CP_ERR_VENDOR, NULL);
+    return cp_fail(q, GPU_ERR_VENDOR, NULL);
 }
 
-static enum cp_result run_packet(struct gdev_queue *q, const union packet *p,
+static enum cp_result run_packet(struct gpu_queue *q, const union packet *p,
                                  uint64_t packet_va, uint64_t index)
 {
     switch (p->header & 0xff) {
@@ -337,16 +336,16 @@ static enum cp_result run_packet(struct gdev_queue *q, const union packet *p,
     case BARRIER_OR:
         return run_barrier(q, &p->barrier, true);
     case AGENT:
-        return cp_fail(q, CP_ERR_UNSUPPORTED, "agent dispatch");
+        return cp_fail(q, GPU_ERR_UNSUPPORTED, "agent dispatch");
     default:
-        return cp_fail(q, CP_ERR_FORMAT, NULL);
+        return cp_fail(q, GPU_ERR_FORMAT, NULL);
     }
 }
 
-enum cp_result cp_aql_step(struct gdev_queue *q)
+enum cp_result cp_aql_step(struct gpu_queue *q)
 {
-    uint64_t *rptr = cp_at(q, q->config.rptr, 8, GDEV_READ | GDEV_WRITE);
-    const uint64_t *wptr = rptr ? cp_at(q, q->config.wptr, 8, GDEV_READ) : NULL;
+    uint64_t *rptr = cp_at(q, q->config.rptr, 8, GPU_READ | GPU_WRITE);
+    const uint64_t *wptr = rptr ? cp_at(q, q->config.wptr, 8, GPU_READ) : NULL;
     if (!wptr)
         return CP_HALT;
     uint64_t index = __atomic_load_n(rptr, __ATOMIC_RELAXED);
@@ -354,7 +353,7 @@ enum cp_result cp_aql_step(struct gdev_queue *q)
         return CP_IDLE;
     uint64_t slots = q->config.ring_bytes / PACKET_BYTES;
     uint64_t va = q->config.ring + index % slots * PACKET_BYTES;
-    union packet *slot = cp_at(q, va, PACKET_BYTES, GDEV_READ | GDEV_WRITE);
+    union packet *slot = cp_at(q, va, PACKET_BYTES, GPU_READ | GPU_WRITE);
     if (!slot)
         return CP_HALT;
     uint16_t header = __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE);

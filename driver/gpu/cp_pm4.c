@@ -65,7 +65,7 @@ static uint64_t address(const uint32_t *dw)
     return dw[0] | (uint64_t)dw[1] << 32;
 }
 
-static bool dispatch_direct(struct gdev_queue *q, const uint32_t *body)
+static bool dispatch_direct(struct gpu_queue *q, const uint32_t *body)
 {
     const uint32_t *sh = q->sh;
     uint32_t initiator = body[3];
@@ -96,7 +96,7 @@ static bool dispatch_direct(struct gdev_queue *q, const uint32_t *body)
     return cp_dispatch(q, &d) == CP_PROGRESS;
 }
 
-static bool write_data(struct gdev_queue *q, const uint32_t *body, uint32_t n)
+static bool write_data(struct gpu_queue *q, const uint32_t *body, uint32_t n)
 {
     unsigned dst = body[0] >> 8 & 15;
     bool same_address = body[0] >> 16 & 1;
@@ -127,18 +127,18 @@ static bool mem_ready(void *ctx)
 }
 
 /* Registers that clients wait for (HDP flush) are always ready. */
-static bool wait_mem(struct gdev_queue *q, const uint32_t *body, bool wide)
+static bool wait_mem(struct gpu_queue *q, const uint32_t *body, bool wide)
 {
     struct mem_wait w = {.function = body[0] & 7, .wide = wide};
     if ((body[0] >> 4 & 3) == 0)
         return true;
     w.ref = wide ? address(body + 3) : body[3];
     w.mask = wide ? address(body + 5) : body[4];
-    w.at = cp_at(q, address(body + 1) & ~3ull, wide ? 8 : 4, GDEV_READ);
+    w.at = cp_at(q, address(body + 1) & ~3ull, wide ? 8 : 4, GPU_READ);
     return w.at && cp_wait(q, mem_ready, &w);
 }
 
-static bool copy_data(struct gdev_queue *q, const uint32_t *body)
+static bool copy_data(struct gpu_queue *q, const uint32_t *body)
 {
     unsigned src = body[0] & 15, dst = body[0] >> 8 & 15;
     uint64_t bytes = body[0] >> 16 & 1 ? 8 : 4, value = 0;
@@ -153,7 +153,7 @@ static bool copy_data(struct gdev_queue *q, const uint32_t *body)
     return true;
 }
 
-static bool release_mem(struct gdev_queue *q, const uint32_t *body)
+static bool release_mem(struct gpu_queue *q, const uint32_t *body)
 {
     unsigned data_sel = body[1] >> 29, int_sel = body[1] >> 24 & 7;
     uint64_t value = data_sel == 3 ? cp_clock(q) : address(body + 4);
@@ -169,17 +169,17 @@ static bool release_mem(struct gdev_queue *q, const uint32_t *body)
     case RELEASE_INT_ALWAYS:
         return cp_interrupt(q, body[6]);
     default:
-        (void)cp_fail(q, CP_ERR_UNSUPPORTED, "RELEASE_MEM: conditional interrupt");
+        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "RELEASE_MEM: conditional interrupt");
         return false;
     }
 }
 
 /* Only the additions and exchanges that clients use. */
-static bool atomic_mem(struct gdev_queue *q, const uint32_t *body)
+static bool atomic_mem(struct gpu_queue *q, const uint32_t *body)
 {
     unsigned op = body[0] & 0x7f;
     bool wide = op >= 0x20;
-    void *p = cp_at(q, address(body + 1), wide ? 8 : 4, GDEV_READ | GDEV_WRITE);
+    void *p = cp_at(q, address(body + 1), wide ? 8 : 4, GPU_READ | GPU_WRITE);
     if (!p)
         return false;
     switch (op) {
@@ -196,12 +196,12 @@ static bool atomic_mem(struct gdev_queue *q, const uint32_t *body)
         __atomic_fetch_add((uint64_t *)p, address(body + 3), __ATOMIC_SEQ_CST);
         return true;
     default:
-        (void)cp_fail(q, CP_ERR_UNSUPPORTED, "ATOMIC_MEM operation");
+        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "ATOMIC_MEM operation");
         return false;
     }
 }
 
-static bool set_sh(struct gdev_queue *q, const uint32_t *body, uint32_t n)
+static bool set_sh(struct gpu_queue *q, const uint32_t *body, uint32_t n)
 {
     uint32_t first = body[0] & 0xffff;
     for (uint32_t i = 1; i < n && first + i - 1 < SH_REGS; i++)
@@ -236,17 +236,17 @@ static uint32_t min_body(unsigned op)
     }
 }
 
-static bool execute(struct gdev_queue *q, unsigned op, const uint32_t *body, uint32_t n,
+static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint32_t n,
                     unsigned depth);
 
-static bool run_ib(struct gdev_queue *q, uint64_t va, uint64_t dwords, unsigned depth);
+static bool run_ib(struct gpu_queue *q, uint64_t va, uint64_t dwords, unsigned depth);
 
-static bool execute(struct gdev_queue *q, unsigned op, const uint32_t *body, uint32_t n,
+static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint32_t n,
                     unsigned depth)
 {
     char text[48];
     if (n < min_body(op)) {
-        (void)cp_fail(q, CP_ERR_FORMAT, "PM4 packet too short");
+        (void)cp_fail(q, GPU_ERR_FORMAT, "PM4 packet too short");
         return false;
     }
     switch (op) {
@@ -284,7 +284,7 @@ static bool execute(struct gdev_queue *q, unsigned op, const uint32_t *body, uin
         return set_sh(q, body, n);
     default:
         snprintf(text, sizeof(text), "PM4 opcode 0x%02x", op);
-        (void)cp_fail(q, CP_ERR_UNSUPPORTED, text);
+        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, text);
         return false;
     }
 }
@@ -304,26 +304,26 @@ static uint32_t packet_dwords(uint32_t header)
 }
 
 /* One packet at dw, of at most n dwords. Returns its length, 0 after an error. */
-static uint32_t packet(struct gdev_queue *q, const uint32_t *dw, uint64_t n,
+static uint32_t packet(struct gpu_queue *q, const uint32_t *dw, uint64_t n,
                        unsigned depth)
 {
     uint32_t used = packet_dwords(dw[0]);
     if (used == 1)
         return 1;
     if (dw[0] >> 30 != 3 || used > n) {
-        (void)cp_fail(q, CP_ERR_FORMAT, "PM4 packet header");
+        (void)cp_fail(q, GPU_ERR_FORMAT, "PM4 packet header");
         return 0;
     }
     return execute(q, opcode(dw[0]), dw + 1, used - 1, depth) ? used : 0;
 }
 
-static bool run_ib(struct gdev_queue *q, uint64_t va, uint64_t dwords, unsigned depth)
+static bool run_ib(struct gpu_queue *q, uint64_t va, uint64_t dwords, unsigned depth)
 {
     if (depth > 3) {
-        (void)cp_fail(q, CP_ERR_FORMAT, "indirect buffers nest too deep");
+        (void)cp_fail(q, GPU_ERR_FORMAT, "indirect buffers nest too deep");
         return false;
     }
-    const uint32_t *dw = cp_at(q, va, dwords * 4, GDEV_READ);
+    const uint32_t *dw = cp_at(q, va, dwords * 4, GPU_READ);
     if (!dw)
         return false;
     for (uint64_t at = 0; at < dwords;) {
@@ -335,25 +335,25 @@ static bool run_ib(struct gdev_queue *q, uint64_t va, uint64_t dwords, unsigned 
     return true;
 }
 
-static bool ready_registers(struct gdev_queue *q)
+static bool ready_registers(struct gpu_queue *q)
 {
     if (!q->sh)
         q->sh = calloc(SH_REGS, sizeof(uint32_t));
     if (!q->wrap)
         q->wrap = calloc(MAX_BODY + 2, sizeof(uint32_t));
     if (!q->sh || !q->wrap)
-        (void)cp_fail(q, CP_ERR_UNSUPPORTED, "out of memory");
+        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "out of memory");
     return q->sh && q->wrap;
 }
 
-bool cp_pm4_run(struct gdev_queue *q, uint64_t va, uint64_t dwords)
+bool cp_pm4_run(struct gpu_queue *q, uint64_t va, uint64_t dwords)
 {
     return ready_registers(q) && run_ib(q, va & ~3ull, dwords, 0);
 }
 
 /* Clients let the write pointer run on or wrap it; a full ring would look empty, which
  * is why they leave a slot. */
-enum cp_result cp_pm4_step(struct gdev_queue *q)
+enum cp_result cp_pm4_step(struct gpu_queue *q)
 {
     uint64_t slots = q->config.ring_bytes / 4, at = q->rptr % slots;
     uint64_t wptr = *q->doorbell % slots;
@@ -361,7 +361,7 @@ enum cp_result cp_pm4_step(struct gdev_queue *q)
         return CP_IDLE;
     if (!ready_registers(q))
         return CP_HALT;
-    const uint32_t *ring = cp_at(q, q->config.ring, q->config.ring_bytes, GDEV_READ);
+    const uint32_t *ring = cp_at(q, q->config.ring, q->config.ring_bytes, GPU_READ);
     if (!ring)
         return CP_HALT;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);

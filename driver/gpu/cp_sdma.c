@@ -70,10 +70,10 @@ static uint32_t packet_dwords(const uint32_t *dw)
     }
 }
 
-static bool copy_range(struct gdev_queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
+static bool copy_range(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
 {
-    const void *from = cp_at(q, src, bytes, GDEV_READ);
-    void *to = from ? cp_at(q, dst, bytes, GDEV_WRITE) : NULL;
+    const void *from = cp_at(q, src, bytes, GPU_READ);
+    void *to = from ? cp_at(q, dst, bytes, GPU_WRITE) : NULL;
     if (!to)
         return false;
     memmove(to, from, bytes);
@@ -81,13 +81,13 @@ static bool copy_range(struct gdev_queue *q, uint64_t dst, uint64_t src, uint64_
     return true;
 }
 
-static void count_copy(struct gdev_queue *q, uint64_t bytes)
+static void count_copy(struct gpu_queue *q, uint64_t bytes)
 {
-    atomic_fetch_add(&q->dev->proc->copies, 1);
-    atomic_fetch_add(&q->dev->proc->copy_bytes, bytes);
+    atomic_fetch_add(&q->gpu->counters->copies, 1);
+    atomic_fetch_add(&q->gpu->counters->copy_bytes, bytes);
 }
 
-static bool copy_linear(struct gdev_queue *q, const uint32_t *dw)
+static bool copy_linear(struct gpu_queue *q, const uint32_t *dw)
 {
     uint64_t bytes = (dw[1] & 0x3fffffff) + 1ull;
     count_copy(q, bytes);
@@ -118,7 +118,7 @@ static uint64_t row_of(const struct surface *s, uint32_t y, uint32_t z, unsigned
     return s->base + ((s->x + (s->y + y) * s->pitch + (s->z + z) * s->slice) << shift);
 }
 
-static bool copy_rect(struct gdev_queue *q, const uint32_t *dw)
+static bool copy_rect(struct gpu_queue *q, const uint32_t *dw)
 {
     unsigned shift = dw[0] >> 29;
     struct surface src = surface(dw + 1), dst = surface(dw + 6);
@@ -134,13 +134,13 @@ static bool copy_rect(struct gdev_queue *q, const uint32_t *dw)
 }
 
 /* The count is of bytes, of the last element's first one or last one. */
-static bool fill(struct gdev_queue *q, const uint32_t *dw)
+static bool fill(struct gpu_queue *q, const uint32_t *dw)
 {
     unsigned shift = dw[0] >> 30 == 2 ? 2 : dw[0] >> 30 == 1 ? 1 : 0;
     uint64_t bytes = (dw[4] & 0x3fffffff) + 1ull;
     uint64_t unit = 1ull << shift;
     bytes = (bytes + unit - 1) & ~(unit - 1);
-    uint8_t *to = cp_at(q, address(dw + 1), bytes, GDEV_WRITE);
+    uint8_t *to = cp_at(q, address(dw + 1), bytes, GPU_WRITE);
     if (!to)
         return false;
     count_copy(q, bytes);
@@ -168,20 +168,20 @@ static bool poll_ready(void *ctx)
 }
 
 /* A poll of a register is the HDP flush, which has nothing to do here. */
-static bool poll_mem(struct gdev_queue *q, const uint32_t *dw)
+static bool poll_mem(struct gpu_queue *q, const uint32_t *dw)
 {
     if (!(dw[0] >> 31))
         return true;
     struct poll_wait w = {.function = dw[0] >> 28 & 7, .ref = dw[3], .mask = dw[4]};
-    w.at = cp_at(q, address(dw + 1) & ~3ull, 4, GDEV_READ);
+    w.at = cp_at(q, address(dw + 1) & ~3ull, 4, GPU_READ);
     return w.at && cp_wait(q, poll_ready, &w);
 }
 
-static bool atomic_op(struct gdev_queue *q, const uint32_t *dw)
+static bool atomic_op(struct gpu_queue *q, const uint32_t *dw)
 {
     unsigned op = dw[0] >> 25;
     bool wide = op >= 0x20;
-    void *p = cp_at(q, address(dw + 1), wide ? 8 : 4, GDEV_READ | GDEV_WRITE);
+    void *p = cp_at(q, address(dw + 1), wide ? 8 : 4, GPU_READ | GPU_WRITE);
     if (!p)
         return false;
     uint64_t value = address(dw + 3), compare = address(dw + 5);
@@ -208,7 +208,7 @@ static bool atomic_op(struct gdev_queue *q, const uint32_t *dw)
         __atomic_fetch_add((uint64_t *)p, value, __ATOMIC_SEQ_CST);
         return true;
     default:
-        (void)cp_fail(q, CP_ERR_UNSUPPORTED, "SDMA atomic operation");
+        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "SDMA atomic operation");
         return false;
     }
 }
@@ -225,17 +225,17 @@ static uint32_t peek(const struct stream *s, uint64_t i)
     return s->dw[(s->at + i) % s->wrap];
 }
 
-static bool run_stream(struct gdev_queue *q, struct stream *s, bool nested);
+static bool run_stream(struct gpu_queue *q, struct stream *s, bool nested);
 
-static bool run_ib(struct gdev_queue *q, const uint32_t *dw, bool nested)
+static bool run_ib(struct gpu_queue *q, const uint32_t *dw, bool nested)
 {
     uint64_t dwords = dw[3] & 0xfffff;
     struct stream ib = {.end = dwords, .wrap = dwords ? dwords : 1};
     if (nested) {
-        (void)cp_fail(q, CP_ERR_FORMAT, "nested SDMA indirect buffer");
+        (void)cp_fail(q, GPU_ERR_FORMAT, "nested SDMA indirect buffer");
         return false;
     }
-    ib.dw = cp_at(q, address(dw + 1), dwords * 4, GDEV_READ);
+    ib.dw = cp_at(q, address(dw + 1), dwords * 4, GPU_READ);
     if (!ib.dw)
         return false;
     while (ib.at < ib.end)
@@ -244,7 +244,7 @@ static bool run_ib(struct gdev_queue *q, const uint32_t *dw, bool nested)
     return true;
 }
 
-static bool write_linear(struct gdev_queue *q, const uint32_t *dw,
+static bool write_linear(struct gpu_queue *q, const uint32_t *dw,
                          const struct stream *s, uint32_t count)
 {
     uint64_t va = address(dw + 1);
@@ -256,7 +256,7 @@ static bool write_linear(struct gdev_queue *q, const uint32_t *dw,
     return true;
 }
 
-static bool timestamp(struct gdev_queue *q, const uint32_t *dw)
+static bool timestamp(struct gpu_queue *q, const uint32_t *dw)
 {
     uint64_t now = cp_clock(q);
     if ((dw[0] >> 8 & 0xff) == 0)
@@ -264,7 +264,7 @@ static bool timestamp(struct gdev_queue *q, const uint32_t *dw)
     return cp_write(q, address(dw + 1), &now, 8);
 }
 
-static bool execute(struct gdev_queue *q, const uint32_t *dw, const struct stream *s,
+static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct stream *s,
                     uint32_t data, bool nested)
 {
     switch (dw[0] & 0xff) {
@@ -297,14 +297,14 @@ static bool execute(struct gdev_queue *q, const uint32_t *dw, const struct strea
 }
 
 /* One packet of the stream. */
-static bool run_stream(struct gdev_queue *q, struct stream *s, bool nested)
+static bool run_stream(struct gpu_queue *q, struct stream *s, bool nested)
 {
     uint32_t dw[MAX_PACKET] = {peek(s, 0)};
     uint32_t n = packet_dwords(dw), data = 0;
     char text[48];
     if (!n) {
         snprintf(text, sizeof(text), "SDMA packet 0x%08x", dw[0]);
-        (void)cp_fail(q, CP_ERR_UNSUPPORTED, text);
+        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, text);
         return false;
     }
     uint64_t left = s->end - s->at;
@@ -316,7 +316,7 @@ static bool run_stream(struct gdev_queue *q, struct stream *s, bool nested)
         whole = n + data <= left;
     }
     if (!whole) {
-        (void)cp_fail(q, CP_ERR_FORMAT, "SDMA packet ends beyond the write pointer");
+        (void)cp_fail(q, GPU_ERR_FORMAT, "SDMA packet ends beyond the write pointer");
         return false;
     }
     if (!nested)
@@ -327,14 +327,14 @@ static bool run_stream(struct gdev_queue *q, struct stream *s, bool nested)
     return true;
 }
 
-enum cp_result cp_sdma_step(struct gdev_queue *q)
+enum cp_result cp_sdma_step(struct gpu_queue *q)
 {
     uint64_t wptr = *q->doorbell;
     if (q->rptr + 4 > wptr)
         return CP_IDLE;
     struct stream s = {
         .at = q->rptr / 4, .end = wptr / 4, .wrap = q->config.ring_bytes / 4};
-    s.dw = cp_at(q, q->config.ring, q->config.ring_bytes, GDEV_READ);
+    s.dw = cp_at(q, q->config.ring, q->config.ring_bytes, GPU_READ);
     if (!s.dw)
         return CP_HALT;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);

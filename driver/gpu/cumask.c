@@ -13,7 +13,7 @@
 
 #define ARRAY_BITS 16u
 
-bool cp_cu_mask(const struct gdev_queue *q, uint32_t mask[BOARD_SE])
+bool cp_cu_mask(const struct gpu_queue *q, uint32_t mask[BOARD_SE])
 {
     uint32_t bits = atomic_load(&q->cu_mask_bits);
     memset(mask, 0, BOARD_SE * sizeof(*mask));
@@ -28,17 +28,8 @@ bool cp_cu_mask(const struct gdev_queue *q, uint32_t mask[BOARD_SE])
     return true;
 }
 
-rd_status gdev_queue_cu_mask(struct gdev *dev, uint32_t id, const uint32_t *mask,
-                             unsigned bits)
+void gpu_queue_cu_mask(struct gpu_queue *q, const uint32_t *mask, unsigned bits)
 {
-    rd_status st = RD_E_NOT_FOUND;
-    pthread_mutex_lock(&dev->queue_lock);
-    struct gdev_queue *q = id < DEV_MAX_QUEUES ? dev->queues[id] : NULL;
-    if (q && !q->config.internal) {
-        memcpy(q->cu_mask, mask, bits / 8);
-        atomic_store(&q->cu_mask_bits, bits);
-        st = RD_OK;
-    }
-    pthread_mutex_unlock(&dev->queue_lock);
-    return st;
+    memcpy(q->cu_mask, mask, bits / 8);
+    atomic_store(&q->cu_mask_bits, bits);
 }

@@ -4,23 +4,21 @@
  * a fault becomes a page fault or a queue error, as the hardware would report it.
  * SPDX-License-Identifier: MIT
  */
-#include <stdio.h>
-
 #include "cp.h"
 
-static enum cp_result report(struct gdev_queue *q, const struct emu_fault *fault)
+static enum cp_result report(struct gpu_queue *q, const struct emu_fault *fault)
 {
     char text[512];
     emu_fault_text(fault, text, sizeof(text));
     switch (fault->kind) {
     case EMU_FAULT_UNMAPPED:
     case EMU_FAULT_PERMISSION:
-        fprintf(stderr, "rdna3: queue %u: %s\n", q->id, text);
-        cp_page_fault(q, fault->address, fault->write ? GDEV_WRITE : GDEV_READ);
+        gpu_log(q->gpu, "queue %u: %s", q->id, text);
+        cp_page_fault(q, fault->address, fault->write ? GPU_WRITE : GPU_READ);
         return CP_HALT;
     case EMU_FAULT_FETCH:
-        fprintf(stderr, "rdna3: queue %u: %s\n", q->id, text);
-        cp_page_fault(q, fault->pc, GDEV_EXEC);
+        gpu_log(q->gpu, "queue %u: %s", q->id, text);
+        cp_page_fault(q, fault->pc, GPU_EXEC);
         return CP_HALT;
     case EMU_FAULT_HALTED:
         if (atomic_load(&q->excepted)) { /* by the trap handler, which has said so */
@@ -28,46 +26,45 @@ static enum cp_result report(struct gdev_queue *q, const struct emu_fault *fault
             return CP_HALT;
         }
         return cp_fail(
-            q, fault->cause == EMU_FAULT_TRAP ? CP_ERR_TRAP : CP_ERR_PREEMPTION, text);
+            q, fault->cause == EMU_FAULT_TRAP ? GPU_ERR_TRAP : GPU_ERR_PREEMPTION,
+            text);
     case EMU_FAULT_TRAP:
-        return cp_fail(q, CP_ERR_TRAP, text);
+        return cp_fail(q, GPU_ERR_TRAP, text);
     case EMU_FAULT_MISALIGNED:
     case EMU_FAULT_LDS_RANGE:
     case EMU_FAULT_SCRATCH_RANGE:
-        return cp_fail(q, CP_ERR_APERTURE, text);
+        return cp_fail(q, GPU_ERR_APERTURE, text);
     case EMU_FAULT_HANG:
-        return cp_fail(q, CP_ERR_PREEMPTION, text);
+        return cp_fail(q, GPU_ERR_PREEMPTION, text);
     default:
-        return cp_fail(q, CP_ERR_ILLEGAL_INST, text);
+        return cp_fail(q, GPU_ERR_ILLEGAL_INST, text);
     }
 }
 
-#define INTERRUPT_EXCEPTIONS 10 /* where they begin in the trap handler's word */
-
-/* A wave has sent an interrupt; in whatever thread runs it. From user code it is the
- * number of an event. The trap handler sends exceptions, of which a dispatch reports
- * the first: the rest of its waves mostly fail alike. */
+/* A wave has sent an interrupt; in whatever thread runs it. From user code it is for
+ * the host as it is; what the trap handler sends may say that the dispatch has failed.
+ */
 static void on_interrupt(void *ctx, const struct emu_interrupt *i)
 {
-    struct gdev_queue *q = ctx;
+    struct gpu_queue *q = ctx;
+    const struct gpu_host *host = &q->gpu->host;
     char text[512];
     if (!i->privileged) {
-        gdev_interrupt(q->dev, i->data);
+        gpu_interrupt(q->gpu, i->data);
         return;
     }
-    uint64_t exceptions = i->data >> INTERRUPT_EXCEPTIONS;
-    if (!exceptions || atomic_exchange(&q->excepted, true))
-        return;
     emu_fault_text(i->cause, text, sizeof(text));
-    cp_exception(q, exceptions, text);
+    struct gpu_message m = {.data = i->data, .dispatch = q->dispatches, .text = text};
+    if (host->message(host->ctx, q->config.owner, &m))
+        atomic_store(&q->excepted, true);
 }
 
-enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what)
+enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
 {
     struct emu_dispatch with_control = *what;
     const struct emu_dispatch *d = &with_control;
-    struct emu_queue around = {.tba = atomic_load(&q->dev->tba),
-                               .tma = atomic_load(&q->dev->tma),
+    struct emu_queue around = {.tba = atomic_load(&q->gpu->tba),
+                               .tma = atomic_load(&q->gpu->tma),
                                .second_level = true,
                                .knows_doorbell = true,
                                .doorbell = q->id,
@@ -79,26 +76,27 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what
     with_control.queue = &around;
     with_control.watch = &q->watch;
     atomic_store(&q->excepted, false);
-    struct gshared_proc *proc = q->dev->proc;
-    atomic_fetch_add(&proc->dispatches, 1);
-    if (q->dev->no_execute) {
-        atomic_fetch_add(&proc->skipped, 1);
+    q->dispatches++;
+    struct gpu_counters *done = q->gpu->counters;
+    atomic_fetch_add(&done->dispatches, 1);
+    if (q->gpu->no_execute) {
+        atomic_fetch_add(&done->skipped, 1);
         return CP_PROGRESS;
     }
     struct emu *emu;
-    if (dev_vm_emu(&q->dev->vm, &emu) != RD_OK)
-        return cp_fail(q, CP_ERR_UNSUPPORTED, "no emulator");
+    if (vm_emu(&q->gpu->vm, &emu) != RD_OK)
+        return cp_fail(q, GPU_ERR_UNSUPPORTED, "no emulator");
     struct emu_stats stats = {0};
     struct emu_fault fault = {0};
     cp_compete(q);
     atomic_store(&q->in_dispatch, true);
-    rd_status st = q->dev->clock.simulated ? cp_timed_run(q, emu, d, &fault, &stats)
+    rd_status st = q->gpu->clock.simulated ? cp_timed_run(q, emu, d, &fault, &stats)
                                            : emu_run(emu, d, &fault, &stats);
     cp_hold(q);
     atomic_store(&q->in_dispatch, false);
-    atomic_fetch_add(&proc->workgroups, stats.workgroups);
-    atomic_fetch_add(&proc->waves, stats.waves);
-    atomic_fetch_add(&proc->instructions, stats.instructions);
+    atomic_fetch_add(&done->workgroups, stats.workgroups);
+    atomic_fetch_add(&done->waves, stats.waves);
+    atomic_fetch_add(&done->instructions, stats.instructions);
     if (cp_host_fault(q))
         return CP_HALT;
     if (st == RD_E_FAULT)
@@ -106,16 +104,16 @@ enum cp_result cp_dispatch(struct gdev_queue *q, const struct emu_dispatch *what
     if (st == RD_E_TIMEOUT) {
         if (q->control == EMU_CONTROL_CANCEL)
             return CP_HALT; /* the queue goes away */
-        return cp_fail(q, CP_ERR_PREEMPTION, "no wave can make progress");
+        return cp_fail(q, GPU_ERR_PREEMPTION, "no wave can make progress");
     }
     if (st != RD_OK)
-        return cp_fail(q, CP_ERR_FORMAT, rd_status_text(st));
+        return cp_fail(q, GPU_ERR_FORMAT, rd_status_text(st));
     return CP_PROGRESS;
 }
 
-void cp_code_changed(struct gdev_queue *q)
+void cp_code_changed(struct gpu_queue *q)
 {
     struct emu *emu;
-    if (!q->dev->no_execute && dev_vm_emu(&q->dev->vm, &emu) == RD_OK)
+    if (!q->gpu->no_execute && vm_emu(&q->gpu->vm, &emu) == RD_OK)
         emu_code_changed(emu, 0, UINT64_MAX);
 }

@@ -12,7 +12,7 @@
 #include "cp.h"
 
 /* Lock held. */
-static void set_control(struct gdev_queue *q, uint32_t highest)
+static void set_control(struct gpu_queue *q, uint32_t highest)
 {
     bool go_on = atomic_load(&q->active) && q->priority >= highest;
     int control = go_on ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
@@ -25,19 +25,19 @@ static void set_control(struct gdev_queue *q, uint32_t highest)
 }
 
 /* Lock held. */
-static void set_all(struct dev_priority *p)
+static void set_all(struct gpu_priority *p)
 {
     uint32_t highest = 0;
-    for (const struct gdev_queue *q = p->first; q; q = q->next_competing)
+    for (const struct gpu_queue *q = p->first; q; q = q->next_competing)
         if (atomic_load(&q->active) && q->priority > highest)
             highest = q->priority;
-    for (struct gdev_queue *q = p->first; q; q = q->next_competing)
+    for (struct gpu_queue *q = p->first; q; q = q->next_competing)
         set_control(q, highest);
 }
 
-void dev_priority_apply(struct gdev_queue *q)
+void gpu_priority_apply(struct gpu_queue *q)
 {
-    struct dev_priority *p = &q->dev->priority;
+    struct gpu_priority *p = &q->gpu->priority;
     pthread_mutex_lock(&p->lock);
     q->priority = q->config.priority;
     if (!q->competes)
@@ -46,9 +46,9 @@ void dev_priority_apply(struct gdev_queue *q)
     pthread_mutex_unlock(&p->lock);
 }
 
-void cp_compete(struct gdev_queue *q)
+void cp_compete(struct gpu_queue *q)
 {
-    struct dev_priority *p = &q->dev->priority;
+    struct gpu_priority *p = &q->gpu->priority;
     if (q->competes)
         return;
     pthread_mutex_lock(&p->lock);
@@ -59,14 +59,14 @@ void cp_compete(struct gdev_queue *q)
     pthread_mutex_unlock(&p->lock);
 }
 
-void cp_give_way(struct gdev_queue *q)
+void cp_give_way(struct gpu_queue *q)
 {
-    struct dev_priority *p = &q->dev->priority;
+    struct gpu_priority *p = &q->gpu->priority;
     if (!q->competes)
         return;
     pthread_mutex_lock(&p->lock);
     q->competes = false;
-    struct gdev_queue **at = &p->first;
+    struct gpu_queue **at = &p->first;
     while (*at != q)
         at = &(*at)->next_competing;
     *at = q->next_competing;

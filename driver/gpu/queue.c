@@ -45,7 +45,7 @@ static uint64_t now_ns(void)
 
 /* Sleep until poked; the doorbell is compared once more by the poller after waiting is
  * set, so a ring between the last step and here is not lost. */
-static void wait_for_poke(struct gdev_queue *q)
+static void wait_for_poke(struct gpu_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->busy = false;
@@ -60,14 +60,14 @@ static void wait_for_poke(struct gdev_queue *q)
 }
 
 /* Nothing to do for now. */
-static void leave(struct gdev_queue *q)
+static void leave(struct gpu_queue *q)
 {
     cp_clock_leave(q);
     cp_give_way(q);
 }
 
 /* before: the doorbell as it was when the last step began. */
-static void idle(struct gdev_queue *q, uint64_t before)
+static void idle(struct gpu_queue *q, uint64_t before)
 {
     for (unsigned i = 0; i < IDLE_SPINS; i++) {
         if (*q->doorbell != before)
@@ -88,7 +88,7 @@ static void idle(struct gdev_queue *q, uint64_t before)
 
 static void *worker(void *arg)
 {
-    struct gdev_queue *q = arg;
+    struct gpu_queue *q = arg;
     struct timespec nap = {0, 20000};
     unsigned stalls = 0;
     wait_for_poke(q);
@@ -131,7 +131,7 @@ static void *worker(void *arg)
     return NULL;
 }
 
-static void poke(struct gdev_queue *q)
+static void poke(struct gpu_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->poked = true;
@@ -143,13 +143,13 @@ static void poke(struct gdev_queue *q)
 
 /* Wake the workers whose doorbell has changed since their last wake-up.
  * asleep: out, does any worker wait for that? */
-static bool poll_once(struct gdev *dev, bool *asleep)
+static bool poll_once(struct gpu *gpu, bool *asleep)
 {
     bool seen = false;
     *asleep = false;
-    pthread_mutex_lock(&dev->queue_lock);
-    for (unsigned i = 0, left = dev->n_queues; left; i++) {
-        struct gdev_queue *q = dev->queues[i];
+    pthread_mutex_lock(&gpu->queue_lock);
+    for (unsigned i = 0, left = gpu->n_queues; left; i++) {
+        struct gpu_queue *q = gpu->queues[i];
         if (!q)
             continue;
         left--;
@@ -161,21 +161,21 @@ static bool poll_once(struct gdev *dev, bool *asleep)
             poke(q);
         }
     }
-    pthread_mutex_unlock(&dev->queue_lock);
+    pthread_mutex_unlock(&gpu->queue_lock);
     return seen;
 }
 
 static void *poller(void *arg)
 {
-    struct gdev *dev = arg;
+    struct gpu *gpu = arg;
     uint64_t last = now_ns();
-    uint32_t kicks = atomic_load(&dev->kicks);
+    uint32_t kicks = atomic_load(&gpu->kicks);
     prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
     for (;;) {
-        uint32_t k = atomic_load(&dev->kicks);
+        uint32_t k = atomic_load(&gpu->kicks);
         uint64_t t = now_ns();
         bool asleep;
-        if (poll_once(dev, &asleep) || k != kicks)
+        if (poll_once(gpu, &asleep) || k != kicks)
             last = t;
         kicks = k;
         uint64_t quiet = t - last;
@@ -188,14 +188,14 @@ static void *poller(void *arg)
     return NULL;
 }
 
-void gdev_kick(struct gdev *dev)
+void gpu_kick(struct gpu *gpu)
 {
-    atomic_fetch_add_explicit(&dev->kicks, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&gpu->kicks, 1, memory_order_relaxed);
 }
 
 /* ---- interface ---- */
 
-static void queue_free(struct gdev_queue *q)
+static void queue_free(struct gpu_queue *q)
 {
     pthread_mutex_destroy(&q->lock);
     pthread_cond_destroy(&q->wake);
@@ -205,24 +205,25 @@ static void queue_free(struct gdev_queue *q)
     free(q);
 }
 
-static struct gdev_queue *queue_new(struct gdev *dev,
-                                    const struct gdev_queue_config *config)
+static struct gpu_queue *queue_new(struct gpu *gpu,
+                                   const struct gpu_queue_config *config)
 {
-    static enum cp_result (*const steps[])(struct gdev_queue *) = {
-        [GDEV_QUEUE_PM4] = cp_pm4_step,
-        [GDEV_QUEUE_AQL] = cp_aql_step,
-        [GDEV_QUEUE_SDMA] = cp_sdma_step,
+    static enum cp_result (*const steps[])(struct gpu_queue *) = {
+        [GPU_QUEUE_PM4] = cp_pm4_step,
+        [GPU_QUEUE_AQL] = cp_aql_step,
+        [GPU_QUEUE_SDMA] = cp_sdma_step,
     };
-    struct gdev_queue *q = calloc(1, sizeof(*q));
+    struct gpu_queue *q = calloc(1, sizeof(*q));
     if (!q)
         return NULL;
-    q->dev = dev;
+    q->gpu = gpu;
+    q->id = config->id;
+    q->doorbell = config->doorbell;
     q->config = *config;
     q->priority = config->priority;
     q->step = steps[config->kind];
     q->busy = true;
-    q->wanted = config->percentage > 0 && config->ring;
-    atomic_store(&q->active, q->wanted);
+    atomic_store(&q->active, config->active);
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->wake, NULL);
     pthread_cond_init(&q->idle, NULL);
@@ -230,111 +231,74 @@ static struct gdev_queue *queue_new(struct gdev *dev,
 }
 
 /* Queue lock held. */
-static rd_status start(struct gdev *dev, struct gdev_queue *q)
+static rd_status start(struct gpu *gpu, struct gpu_queue *q)
 {
-    uint32_t id = 0; /* the device's own come from the end */
-    uint32_t flip = q->config.internal ? DEV_MAX_QUEUES - 1 : 0;
-    while (id < DEV_MAX_QUEUES && dev->queues[id ^ flip])
-        id++;
-    if (id == DEV_MAX_QUEUES)
-        return RD_E_NOMEM;
-    id ^= flip;
-    q->id = id;
-    q->doorbell = dev->doorbells + id;
-    *q->doorbell = q->config.kind == GDEV_QUEUE_AQL ? AQL_DOORBELL_EMPTY : q->rptr;
+    *q->doorbell = q->config.kind == GPU_QUEUE_AQL ? AQL_DOORBELL_EMPTY : q->rptr;
     q->seen = *q->doorbell;
     rd_status st = RD_OK;
     char name[16];
-    dev_hostfault_init(dev);
-    dev_hostfault_name(id, name);
-    if (!dev->poller_runs) {
-        st = dev_thread(&dev->poller, poller, dev, "rdna3 doorbell");
-        dev->poller_runs = st == RD_OK;
+    gpu_hostfault_init(gpu);
+    gpu_worker_name(q->id, name);
+    if (!gpu->poller_runs) {
+        st = gpu_thread(&gpu->poller, poller, gpu, "rdna3 doorbell");
+        gpu->poller_runs = st == RD_OK;
     }
     if (st == RD_OK)
-        st = dev_thread(&q->thread, worker, q, name);
+        st = gpu_thread(&q->thread, worker, q, name);
     if (st == RD_OK) {
-        dev->queues[id] = q;
-        dev->n_queues++;
+        gpu->queues[q->id] = q;
+        gpu->n_queues++;
     }
     return st;
 }
 
-rd_status gdev_queue_create(struct gdev *dev, const struct gdev_queue_config *config,
-                            uint32_t *id, uint64_t *doorbell)
+rd_status gpu_queue_create(struct gpu *gpu, const struct gpu_queue_config *config,
+                           struct gpu_queue **out)
 {
-    rd_status st = dev_doorbells(dev);
-    if (st != RD_OK)
-        return st;
-    struct gdev_queue *q = queue_new(dev, config);
+    if (config->id >= GPU_MAX_QUEUES || gpu->queues[config->id])
+        return RD_E_INVALID;
+    struct gpu_queue *q = queue_new(gpu, config);
     if (!q)
         return RD_E_NOMEM;
-    if (config->kind != GDEV_QUEUE_AQL &&
-        gdev_vm_check(dev, config->rptr, 8, GDEV_WRITE))
+    if (config->kind != GPU_QUEUE_AQL && gpu_vm_check(gpu, config->rptr, 8, GPU_WRITE))
         q->rptr = *(const uint64_t *)(uintptr_t)config->rptr;
-    pthread_mutex_lock(&dev->queue_lock);
-    st = start(dev, q);
-    pthread_mutex_unlock(&dev->queue_lock);
+    gpu->host.threads(gpu->host.ctx);
+    *out = q;
+    pthread_mutex_lock(&gpu->queue_lock);
+    rd_status st = start(gpu, q);
+    pthread_mutex_unlock(&gpu->queue_lock);
     if (st != RD_OK) {
+        *out = NULL;
         queue_free(q);
-        return st;
     }
-    *id = q->id;
-    *doorbell = dev->doorbell_offset + 8ull * q->id;
-    return RD_OK;
+    return st;
 }
 
-static struct gdev_queue *find_any(struct gdev *dev, uint32_t id)
+bool gpu_queue_destroy(struct gpu_queue *q)
 {
-    return id < DEV_MAX_QUEUES ? dev->queues[id] : NULL;
-}
-
-static struct gdev_queue *find(struct gdev *dev, uint32_t id)
-{
-    struct gdev_queue *q = find_any(dev, id);
-    return q && !q->config.internal ? q : NULL;
-}
-
-static rd_status destroy(struct gdev *dev, uint32_t id, bool internal)
-{
-    pthread_mutex_lock(&dev->queue_lock);
-    struct gdev_queue *q = internal ? find_any(dev, id) : find(dev, id);
-    if (q) {
-        dev->queues[id] = NULL;
-        dev->n_queues--;
-        if (dev->gws_owner == id + 1)
-            dev->gws_owner = 0;
-    }
-    pthread_mutex_unlock(&dev->queue_lock);
-    if (!q)
-        return RD_E_NOT_FOUND;
+    struct gpu *gpu = q->gpu;
+    pthread_mutex_lock(&gpu->queue_lock);
+    gpu->queues[q->id] = NULL;
+    gpu->n_queues--;
+    pthread_mutex_unlock(&gpu->queue_lock);
     atomic_store(&q->stop, true);
-    dev_priority_apply(q);
+    gpu_priority_apply(q);
     poke(q);
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += DESTROY_WAIT_S;
-    if (pthread_timedjoin_np(q->thread, NULL, &end) == 0)
+    bool stopped = pthread_timedjoin_np(q->thread, NULL, &end) == 0;
+    if (stopped)
         queue_free(q);
     else
         pthread_detach(q->thread); /* still inside a kernel: it keeps its queue */
-    return RD_OK;
-}
-
-rd_status gdev_queue_destroy(struct gdev *dev, uint32_t id)
-{
-    return destroy(dev, id, false);
-}
-
-void dev_queue_remove(struct gdev *dev, uint32_t id, bool internal)
-{
-    (void)!destroy(dev, id, internal);
+    return stopped;
 }
 
 /* Has the queue stopped, between packets or inside one? */
-static bool stands_still(struct gdev_queue *q)
+static bool stands_still(struct gpu_queue *q)
 {
-    bool simulated = q->dev->clock.simulated;
+    bool simulated = q->gpu->clock.simulated;
     return atomic_load(&q->waiting) || atomic_load(&q->standing) ||
            atomic_load(&q->halted) ||
            (!simulated && atomic_load(&q->in_dispatch) &&
@@ -343,7 +307,7 @@ static bool stands_still(struct gdev_queue *q)
 
 /* As the kernel does, return when the queue is off the hardware. A worker stops after
  * the packet it is in, or inside a kernel or a wait. */
-static void preempt(struct gdev_queue *q)
+static void preempt(struct gpu_queue *q)
 {
     const struct timespec nap = {0, 100000};
     for (unsigned i = 0; i < PREEMPT_NAPS && !stands_still(q); i++)
@@ -351,94 +315,45 @@ static void preempt(struct gdev_queue *q)
     q->saved_waves = atomic_load(&q->in_dispatch) ? atomic_load(&q->watch.waves) : 0;
 }
 
-void dev_queue_apply(struct gdev_queue *q)
+void gpu_queue_activate(struct gpu_queue *q, bool active)
 {
-    bool active = q->wanted && !q->suspended;
     atomic_store(&q->active, active);
-    dev_priority_apply(q);
+    gpu_priority_apply(q);
     poke(q);
     if (!active)
         preempt(q);
 }
 
-rd_status gdev_queue_update(struct gdev *dev, uint32_t id, uint64_t ring,
-                            uint64_t ring_bytes, uint32_t percentage, uint32_t priority)
+void gpu_queue_set(struct gpu_queue *q, uint64_t ring, uint64_t ring_bytes,
+                   uint32_t priority)
 {
-    pthread_mutex_lock(&dev->queue_lock);
-    struct gdev_queue *q = find(dev, id);
-    if (q) {
-        pthread_mutex_lock(&q->lock);
-        if (ring) {
-            q->config.ring = ring;
-            q->config.ring_bytes = ring_bytes;
-        }
-        q->config.percentage = percentage;
-        q->config.priority = priority;
-        pthread_mutex_unlock(&q->lock);
-        q->wanted = ring && percentage;
-        dev_queue_apply(q);
+    pthread_mutex_lock(&q->lock);
+    if (ring) {
+        q->config.ring = ring;
+        q->config.ring_bytes = ring_bytes;
     }
-    pthread_mutex_unlock(&dev->queue_lock);
-    return q ? RD_OK : RD_E_NOT_FOUND;
+    q->config.priority = priority;
+    pthread_mutex_unlock(&q->lock);
 }
 
-/* The context save area of a suspended queue, as large as its waves would fill it: the
- * control stack has an entry for each, the rest their registers and the LDS of their
- * workgroups. The waves themselves stay inside the emulator. */
-static void save_sizes(const struct gdev_queue *q, uint32_t *ctl_used,
-                       uint32_t *save_used)
+bool gpu_queue_halted(const struct gpu_queue *q)
+{
+    return atomic_load(&q->halted);
+}
+
+/* As large as its waves would fill it: the control stack has an entry for each, the
+ * rest their registers and the LDS of their workgroups. The waves themselves stay
+ * inside the emulator. */
+void gpu_queue_saved(const struct gpu_queue *q, uint32_t *ctl_bytes,
+                     uint32_t *wave_bytes)
 {
     const struct emu_watch *w = &q->watch;
     uint32_t waves = q->saved_waves, groups = 0;
     uint32_t per_wave = w->vgprs * w->lanes * 4 + SAVED_SGPR_BYTES + SAVED_HWREG_BYTES;
-    *ctl_used = *save_used = 0;
+    *ctl_bytes = *wave_bytes = 0;
     if (!waves)
         return;
     groups = (waves + w->waves_per_group - 1) / w->waves_per_group;
-    *ctl_used = SAVED_HEADER_BYTES + waves * SAVED_ENTRY_BYTES;
-    *save_used = waves * per_wave + groups * w->lds_bytes;
-}
-
-rd_status gdev_queue_wave_state(struct gdev *dev, uint32_t id, uint32_t *ctl_used,
-                                uint32_t *save_used)
-{
-    rd_status st = RD_E_NOT_FOUND;
-    pthread_mutex_lock(&dev->queue_lock);
-    struct gdev_queue *q = find(dev, id);
-    if (q && q->config.kind == GDEV_QUEUE_SDMA)
-        st = RD_E_INVALID;
-    else if (q && atomic_load(&q->active))
-        st = RD_E_BUSY;
-    else if (q) {
-        save_sizes(q, ctl_used, save_used);
-        st = RD_OK;
-    }
-    pthread_mutex_unlock(&dev->queue_lock);
-    return st;
-}
-
-rd_status gdev_queue_gws(struct gdev *dev, uint32_t id, uint32_t count, uint32_t *first)
-{
-    rd_status st = RD_OK;
-    pthread_mutex_lock(&dev->queue_lock);
-    if (!find(dev, id))
-        st = RD_E_NOT_FOUND;
-    else if (count && dev->gws_owner && dev->gws_owner != id + 1)
-        st = RD_E_BUSY;
-    else
-        dev->gws_owner = count ? id + 1 : 0;
-    pthread_mutex_unlock(&dev->queue_lock);
-    if (st == RD_OK)
-        *first = 0;
-    return st;
-}
-
-unsigned gdev_queue_count(struct gdev *dev)
-{
-    pthread_mutex_lock(&dev->queue_lock);
-    unsigned n = 0;
-    for (uint32_t id = 0; id < DEV_MAX_QUEUES; id++)
-        n += find(dev, id) != NULL;
-    pthread_mutex_unlock(&dev->queue_lock);
-    return n;
+    *ctl_bytes = SAVED_HEADER_BYTES + waves * SAVED_ENTRY_BYTES;
+    *wave_bytes = waves * per_wave + groups * w->lds_bytes;
 }

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -31,45 +30,43 @@ static struct {
     unsigned n_entries;
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool complain(const char *why)
+static bool complain(struct gpu *gpu, const char *why)
 {
-    fprintf(stderr, "rdna3: no timeline: %s\n", why);
+    gpu_log(gpu, "no timeline: %s", why);
     recorder.failed = true;
     return false;
 }
 
 /* The file of this process, open and locked; false: another one's turn, or an error. */
-static bool take_turn(void)
+static bool take_turn(struct gpu *gpu)
 {
-    char path[4096];
     struct tl_options options = {.live = true, .append = true};
     struct tl_error err;
     int32_t pid = (int32_t)getpid();
-    snprintf(path, sizeof path, "%s/" GSHARED_TIMELINE, getenv(GSHARED_ENV));
     if (recorder.pid != pid) { /* what a parent left open stays its own */
         recorder.writer = NULL;
         recorder.failed = false;
-        recorder.turn = open(path, O_RDONLY | O_CLOEXEC);
+        recorder.turn = open(gpu->timeline, O_RDONLY | O_CLOEXEC);
         recorder.pid = pid;
         if (recorder.turn < 0)
-            return complain(strerror(errno));
+            return complain(gpu, strerror(errno));
     }
     if (recorder.failed || flock(recorder.turn, LOCK_EX | LOCK_NB) != 0)
         return false;
     if (!recorder.writer &&
-        tl_create(path, &options, &recorder.writer, &err) != RD_OK) {
+        tl_create(gpu->timeline, &options, &recorder.writer, &err) != RD_OK) {
         recorder.writer = NULL;
         (void)flock(recorder.turn, LOCK_UN);
-        return complain(err.text);
+        return complain(gpu, err.text);
     }
     return true;
 }
 
-static void name_kernel(struct gdev *dev, uint64_t entry)
+static void name_kernel(struct gpu *gpu, uint64_t entry)
 {
     char name[1024];
     unsigned i = 0;
-    if (dev_kernel_name(dev, entry, name, sizeof name)) {
+    if (gpu_kernel_name(gpu, entry, name, sizeof name)) {
         tl_name(recorder.writer, name);
         return;
     }
@@ -81,19 +78,19 @@ static void name_kernel(struct gdev *dev, uint64_t entry)
     tl_name(recorder.writer, name);
 }
 
-bool cp_record_begin(struct gdev_queue *q, const struct emu_dispatch *d,
+bool cp_record_begin(struct gpu_queue *q, const struct emu_dispatch *d,
                      struct tm_engine *t)
 {
-    if (!getenv(GSHARED_ENV_TIMELINE) || !getenv(GSHARED_ENV))
+    if (!q->gpu->timeline)
         return false;
     bool mine = pthread_mutex_trylock(&recorder.lock) == 0;
-    if (!mine || !take_turn()) {
+    if (!mine || !take_turn(q->gpu)) {
         if (mine)
             pthread_mutex_unlock(&recorder.lock);
-        atomic_fetch_add(&q->dev->proc->unrecorded, 1);
+        atomic_fetch_add(&q->gpu->counters->unrecorded, 1);
         return false;
     }
-    name_kernel(q->dev, d->entry);
+    name_kernel(q->gpu, d->entry);
     struct tm_observer observer = tl_observer(recorder.writer);
     tm_observe(t, &observer);
     return true;

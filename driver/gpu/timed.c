@@ -14,13 +14,13 @@
 #include "timing.h"
 
 struct progress {
-    struct gdev_queue *q;
+    struct gpu_queue *q;
     uint64_t start; /* of it, later by the time for which it stood still */
 };
 
-static uint64_t ticks_of(const struct gdev *dev, uint64_t cycles)
+static uint64_t ticks_of(const struct gpu *gpu, uint64_t cycles)
 {
-    double seconds = (double)cycles / (dev->sclk_mhz * 1e6);
+    double seconds = (double)cycles / (gpu->sclk_mhz * 1e6);
     return (uint64_t)ceil(seconds * (double)BOARD_CLOCK_HZ);
 }
 
@@ -29,27 +29,27 @@ static bool go_on(void *ctx, uint64_t cycles)
 {
     struct progress *p = ctx;
     const struct timespec nap = {0, 200000};
-    dev_clock_reach(&p->q->dev->clock, p->start + ticks_of(p->q->dev, cycles));
+    gpu_clock_reach(&p->q->gpu->clock, p->start + ticks_of(p->q->gpu, cycles));
     if (p->q->control == EMU_CONTROL_PAUSE) {
-        uint64_t paused = gdev_clock(p->q->dev);
+        uint64_t paused = gpu_clock(p->q->gpu);
         atomic_store(&p->q->standing, true);
         while (p->q->control == EMU_CONTROL_PAUSE)
             nanosleep(&nap, NULL);
-        p->start += gdev_clock(p->q->dev) - paused;
+        p->start += gpu_clock(p->q->gpu) - paused;
     }
     atomic_store(&p->q->standing, false);
     return p->q->control != EMU_CONTROL_CANCEL;
 }
 
-rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
+rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
                        const struct emu_dispatch *d, struct emu_fault *fault,
                        struct emu_stats *stats)
 {
-    struct gdev *dev = q->dev;
+    struct gpu *gpu = q->gpu;
     struct progress p = {.q = q, .start = q->time};
     size_t n;
-    struct tm_range *ranges = dev_vm_ranges(&dev->vm, &n);
-    struct tm_config config = {.sclk_mhz = dev->sclk_mhz,
+    struct tm_range *ranges = vm_ranges(&gpu->vm, &n);
+    struct tm_config config = {.sclk_mhz = gpu->sclk_mhz,
                                .ranges = ranges,
                                .n_ranges = n,
                                .poll = go_on,
@@ -64,8 +64,8 @@ rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
     if (recorded)
         cp_record_end();
     if (t) {
-        uint64_t ticks = ticks_of(dev, tm_span_cycles(t));
-        atomic_fetch_add(&dev->proc->model_ticks, ticks);
+        uint64_t ticks = ticks_of(gpu, tm_span_cycles(t));
+        atomic_fetch_add(&gpu->counters->model_ticks, ticks);
         cp_spend(q, p.start - q->time + ticks);
     }
     tm_destroy(t);
@@ -75,13 +75,13 @@ rd_status cp_timed_run(struct gdev_queue *q, struct emu *emu,
 
 /* The rates are upper bounds: the PCIe link's as the topology states it, and half of
  * the memory's for a copy inside it, which reads and writes. */
-uint64_t cp_copy_ticks(struct gdev_queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
+uint64_t cp_copy_ticks(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
 {
-    struct gdev *dev = q->dev;
-    if (!dev->clock.simulated)
+    struct gpu *gpu = q->gpu;
+    if (!gpu->clock.simulated)
         return 0;
-    bool local = gdev_vm_check(dev, dst, 1, GDEV_LOCAL) &&
-                 (!src || gdev_vm_check(dev, src, 1, GDEV_LOCAL));
+    bool local = gpu_vm_check(gpu, dst, 1, GPU_LOCAL) &&
+                 (!src || gpu_vm_check(gpu, src, 1, GPU_LOCAL));
     double rate =
         local ? BOARD_MEMORY_BYTES_PER_S / (src ? 2 : 1) : BOARD_LINK_BYTES_PER_S;
     return (uint64_t)ceil((double)bytes / rate * (double)BOARD_CLOCK_HZ);

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev.h"
+#include "internal.h"
 #include "timing.h"
 
-void dev_vm_init(struct vm *vm)
+void vm_init(struct vm *vm)
 {
     pthread_rwlock_init(&vm->lock, NULL);
 }
@@ -64,9 +64,9 @@ static bool seg_split(struct vm *vm, uint64_t va)
 
 static unsigned emu_perm(unsigned perm)
 {
-    return (perm & GDEV_READ ? EMU_MEM_READ : 0) |
-           (perm & GDEV_WRITE ? EMU_MEM_WRITE : 0) |
-           (perm & GDEV_EXEC ? EMU_MEM_EXEC : 0);
+    return (perm & GPU_READ ? EMU_MEM_READ : 0) |
+           (perm & GPU_WRITE ? EMU_MEM_WRITE : 0) |
+           (perm & GPU_EXEC ? EMU_MEM_EXEC : 0);
 }
 
 static bool emu_add(struct vm *vm, const struct vm_region *r)
@@ -165,20 +165,20 @@ static bool add_locked(struct vm *vm, uint64_t start, uint64_t end, unsigned per
     return true;
 }
 
-rd_status gdev_vm_add(struct gdev *dev, uint64_t va, uint64_t bytes, unsigned perm,
-                      const char *name)
+rd_status gpu_vm_add(struct gpu *gpu, uint64_t va, uint64_t bytes, unsigned perm,
+                     const char *name)
 {
     if (!bytes || va + bytes < va)
         return RD_E_INVALID;
-    pthread_rwlock_wrlock(&dev->vm.lock);
-    bool ok = add_locked(&dev->vm, va, va + bytes, perm, name);
-    pthread_rwlock_unlock(&dev->vm.lock);
+    pthread_rwlock_wrlock(&gpu->vm.lock);
+    bool ok = add_locked(&gpu->vm, va, va + bytes, perm, name);
+    pthread_rwlock_unlock(&gpu->vm.lock);
     return ok ? RD_OK : RD_E_NOMEM;
 }
 
-void gdev_vm_remove(struct gdev *dev, uint64_t va, uint64_t bytes)
+void gpu_vm_remove(struct gpu *gpu, uint64_t va, uint64_t bytes)
 {
-    struct vm *vm = &dev->vm;
+    struct vm *vm = &gpu->vm;
     uint64_t end = va + bytes;
     pthread_rwlock_wrlock(&vm->lock);
     if (seg_split(vm, va) && seg_split(vm, end)) {
@@ -197,9 +197,9 @@ void gdev_vm_remove(struct gdev *dev, uint64_t va, uint64_t bytes)
     pthread_rwlock_unlock(&vm->lock);
 }
 
-bool gdev_vm_check(struct gdev *dev, uint64_t va, uint64_t bytes, unsigned perm)
+bool gpu_vm_check(struct gpu *gpu, uint64_t va, uint64_t bytes, unsigned perm)
 {
-    struct vm *vm = &dev->vm;
+    struct vm *vm = &gpu->vm;
     uint64_t end = va + bytes;
     if (end < va)
         return false;
@@ -224,7 +224,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* In order of mapping, which does not depend on where the host put them. */
-struct tm_range *dev_vm_ranges(struct vm *vm, size_t *count)
+struct tm_range *vm_ranges(struct vm *vm, size_t *count)
 {
     pthread_rwlock_rdlock(&vm->lock);
     size_t n = vm->n_regions;
@@ -251,7 +251,7 @@ struct tm_range *dev_vm_ranges(struct vm *vm, size_t *count)
     return ranges;
 }
 
-void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size)
+void vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size)
 {
     pthread_rwlock_rdlock(&vm->lock);
     size_t i = seg_at(vm, va);
@@ -268,7 +268,7 @@ void dev_vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size)
     pthread_rwlock_unlock(&vm->lock);
 }
 
-rd_status dev_vm_emu(struct vm *vm, struct emu **out)
+rd_status vm_emu(struct vm *vm, struct emu **out)
 {
     rd_status st = RD_OK;
     pthread_rwlock_wrlock(&vm->lock);

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "dev.h"
+#include "internal.h"
 
-#define MAX_EVENTS  (2 * GDEV_EVENT_SIGNALS)
+#define MAX_EVENTS  (2 * KMD_EVENT_SIGNALS)
 #define EMPTY_SLOT  UINT64_MAX /* a mailbox that no signal has written */
 #define OLD_NEWS_NS 200000
 
@@ -29,15 +29,15 @@ struct waiter {
 };
 
 struct event {
-    enum gdev_event_kind kind;
+    enum kmd_event_kind kind;
     bool auto_reset, signaled;
     uint64_t age, told; /* times signaled; the age that a waiter heard last */
-    struct gdev_memory_fault fault;
+    struct kmd_memory_fault fault;
     uint32_t reset_cause;
     struct waiter *waiters;
 };
 
-void dev_events_init(struct event_table *table)
+void kmd_events_init(struct event_table *table)
 {
     pthread_mutex_init(&table->lock, NULL);
 }
@@ -47,10 +47,10 @@ static struct event *find(struct event_table *t, uint32_t id)
     return id < t->count ? t->slots[id] : NULL;
 }
 
-rd_status gdev_event_create(struct gdev *dev, enum gdev_event_kind kind,
-                            bool auto_reset, uint32_t *id)
+rd_status kmd_event_create(struct kmd *kmd, enum kmd_event_kind kind, bool auto_reset,
+                           uint32_t *id)
 {
-    struct event_table *t = &dev->events;
+    struct event_table *t = &kmd->events;
     struct event *ev = calloc(1, sizeof(*ev));
     if (!ev)
         return RD_E_NOMEM;
@@ -61,8 +61,8 @@ rd_status gdev_event_create(struct gdev *dev, enum gdev_event_kind kind,
         t->slots = calloc(MAX_EVENTS, sizeof(struct event *));
         t->count = t->slots ? MAX_EVENTS : 0;
     }
-    uint32_t at = kind == GDEV_EVENT_SIGNAL ? 1 : GDEV_EVENT_SIGNALS;
-    uint32_t end = kind == GDEV_EVENT_SIGNAL ? GDEV_EVENT_SIGNALS : t->count;
+    uint32_t at = kind == KMD_EVENT_SIGNAL ? 1 : KMD_EVENT_SIGNALS;
+    uint32_t end = kind == KMD_EVENT_SIGNAL ? KMD_EVENT_SIGNALS : t->count;
     while (at < end && t->count && t->slots[at])
         at++;
     if (!t->count)
@@ -97,9 +97,9 @@ static void set_locked(struct event *ev)
     wake_all(ev, true);
 }
 
-rd_status gdev_event_destroy(struct gdev *dev, uint32_t id)
+rd_status kmd_event_destroy(struct kmd *kmd, uint32_t id)
 {
-    struct event_table *t = &dev->events;
+    struct event_table *t = &kmd->events;
     pthread_mutex_lock(&t->lock);
     struct event *ev = find(t, id);
     if (ev) {
@@ -113,67 +113,67 @@ rd_status gdev_event_destroy(struct gdev *dev, uint32_t id)
     return ev ? RD_OK : RD_E_NOT_FOUND;
 }
 
-rd_status gdev_event_set(struct gdev *dev, uint32_t id)
+rd_status kmd_event_set(struct kmd *kmd, uint32_t id)
 {
-    pthread_mutex_lock(&dev->events.lock);
-    struct event *ev = find(&dev->events, id);
-    bool can = ev && ev->kind == GDEV_EVENT_SIGNAL;
+    pthread_mutex_lock(&kmd->events.lock);
+    struct event *ev = find(&kmd->events, id);
+    bool can = ev && ev->kind == KMD_EVENT_SIGNAL;
     if (can)
         set_locked(ev);
-    pthread_mutex_unlock(&dev->events.lock);
+    pthread_mutex_unlock(&kmd->events.lock);
     return can ? RD_OK : RD_E_NOT_FOUND;
 }
 
-rd_status gdev_event_reset(struct gdev *dev, uint32_t id)
+rd_status kmd_event_reset(struct kmd *kmd, uint32_t id)
 {
-    pthread_mutex_lock(&dev->events.lock);
-    struct event *ev = find(&dev->events, id);
-    bool can = ev && ev->kind == GDEV_EVENT_SIGNAL;
+    pthread_mutex_lock(&kmd->events.lock);
+    struct event *ev = find(&kmd->events, id);
+    bool can = ev && ev->kind == KMD_EVENT_SIGNAL;
     if (can)
         ev->signaled = false;
-    pthread_mutex_unlock(&dev->events.lock);
+    pthread_mutex_unlock(&kmd->events.lock);
     return can ? RD_OK : RD_E_NOT_FOUND;
 }
 
-rd_status gdev_event_page(struct gdev *dev, uint64_t va, uint64_t bytes)
+rd_status kmd_event_page(struct kmd *kmd, uint64_t va, uint64_t bytes)
 {
-    struct event_table *t = &dev->events;
+    struct event_table *t = &kmd->events;
     rd_status st = RD_E_EXISTS;
-    if (bytes < 8 * GDEV_EVENT_SIGNALS)
+    if (bytes < 8 * KMD_EVENT_SIGNALS)
         return RD_E_INVALID;
     pthread_mutex_lock(&t->lock);
     if (!t->page_va) {
         t->page_va = va;
-        t->page_slots = GDEV_EVENT_SIGNALS;
-        memset((void *)(uintptr_t)va, 0xff, 8 * GDEV_EVENT_SIGNALS);
+        t->page_slots = KMD_EVENT_SIGNALS;
+        memset((void *)(uintptr_t)va, 0xff, 8 * KMD_EVENT_SIGNALS);
         st = RD_OK;
     }
     pthread_mutex_unlock(&t->lock);
     return st;
 }
 
-void gdev_interrupt(struct gdev *dev, uint32_t id)
+void kmd_event_interrupt(struct kmd *kmd, uint32_t id)
 {
-    struct event_table *t = &dev->events;
+    struct event_table *t = &kmd->events;
     pthread_mutex_lock(&t->lock);
     struct event *ev = find(t, id);
     if (t->page_va && id < t->page_slots &&
-        gdev_vm_check(dev, t->page_va + 8ull * id, 8, GDEV_WRITE)) {
+        gpu_vm_check(kmd->gpu, t->page_va + 8ull * id, 8, GPU_WRITE)) {
         uint64_t *slot = (uint64_t *)(uintptr_t)(t->page_va + 8ull * id);
         __atomic_store_n(slot, EMPTY_SLOT, __ATOMIC_RELEASE);
     }
-    if (ev && ev->kind == GDEV_EVENT_SIGNAL)
+    if (ev && ev->kind == KMD_EVENT_SIGNAL)
         set_locked(ev);
     pthread_mutex_unlock(&t->lock);
 }
 
-void gdev_event_memory_fault(struct gdev *dev, const struct gdev_memory_fault *fault)
+void kmd_event_memory_fault(struct kmd *kmd, const struct kmd_memory_fault *fault)
 {
-    struct event_table *t = &dev->events;
+    struct event_table *t = &kmd->events;
     pthread_mutex_lock(&t->lock);
-    for (uint32_t id = GDEV_EVENT_SIGNALS; id < t->count; id++) {
+    for (uint32_t id = KMD_EVENT_SIGNALS; id < t->count; id++) {
         struct event *ev = t->slots[id];
-        if (ev && ev->kind == GDEV_EVENT_MEMORY) {
+        if (ev && ev->kind == KMD_EVENT_MEMORY) {
             ev->fault = *fault;
             set_locked(ev);
         }
@@ -181,21 +181,21 @@ void gdev_event_memory_fault(struct gdev *dev, const struct gdev_memory_fault *f
     pthread_mutex_unlock(&t->lock);
 }
 
-static enum gdev_wait_result test(const struct waiter *w, unsigned count, bool all)
+static enum kmd_wait_result test(const struct waiter *w, unsigned count, bool all)
 {
     unsigned active = 0;
     for (unsigned i = 0; i < count; i++) {
         if (!w[i].event)
-            return GDEV_WAIT_DESTROYED;
+            return KMD_WAIT_DESTROYED;
         active += w[i].activated;
     }
     bool done = all ? active == count : active > 0;
-    return done ? GDEV_WAIT_DONE : GDEV_WAIT_TIMEOUT;
+    return done ? KMD_WAIT_DONE : KMD_WAIT_TIMEOUT;
 }
 
 /* Attach to each event; one that is signaled already counts at once. */
-static rd_status attach(struct event_table *t, struct waiter *w,
-                        struct gdev_wait *waits, unsigned count, pthread_cond_t *wake)
+static rd_status attach(struct event_table *t, struct waiter *w, struct kmd_wait *waits,
+                        unsigned count, pthread_cond_t *wake)
 {
     for (unsigned i = 0; i < count; i++)
         if (!find(t, waits[i].id))
@@ -205,7 +205,7 @@ static rd_status attach(struct event_table *t, struct waiter *w,
         w[i] = (struct waiter){.event = ev, .activated = ev->signaled, .wake = wake};
         if (ev->auto_reset)
             ev->signaled = false;
-        if (ev->kind == GDEV_EVENT_SIGNAL && waits[i].age && waits[i].age != ev->age) {
+        if (ev->kind == KMD_EVENT_SIGNAL && waits[i].age && waits[i].age != ev->age) {
             w[i].old_news = !w[i].activated && ev->told == ev->age;
             w[i].activated = true;
         }
@@ -227,7 +227,7 @@ static void detach(struct waiter *w, unsigned count)
     }
 }
 
-static void report(struct gdev_wait *waits, const struct waiter *w, unsigned count)
+static void report(struct kmd_wait *waits, const struct waiter *w, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         const struct event *ev = w[i].event;
@@ -235,11 +235,11 @@ static void report(struct gdev_wait *waits, const struct waiter *w, unsigned cou
         waits[i].kind = ev->kind;
         if (!w[i].activated)
             continue;
-        if (ev->kind == GDEV_EVENT_SIGNAL && waits[i].age)
+        if (ev->kind == KMD_EVENT_SIGNAL && waits[i].age)
             waits[i].age = w[i].event->told = ev->age;
-        if (ev->kind == GDEV_EVENT_MEMORY)
+        if (ev->kind == KMD_EVENT_MEMORY)
             waits[i].fault = ev->fault;
-        if (ev->kind == GDEV_EVENT_HW)
+        if (ev->kind == KMD_EVENT_HW)
             waits[i].reset_cause = ev->reset_cause;
     }
 }
@@ -266,10 +266,10 @@ static bool only_old_news(const struct waiter *w, unsigned count)
     return any;
 }
 
-rd_status gdev_event_wait(struct gdev *dev, struct gdev_wait *waits, unsigned count,
-                          bool all, uint32_t timeout_ms, enum gdev_wait_result *result)
+rd_status kmd_event_wait(struct kmd *kmd, struct kmd_wait *waits, unsigned count,
+                         bool all, uint32_t timeout_ms, enum kmd_wait_result *result)
 {
-    struct event_table *t = &dev->events;
+    struct event_table *t = &kmd->events;
     struct waiter *w = calloc(count ? count : 1, sizeof(*w));
     if (!w)
         return RD_E_NOMEM;
@@ -290,14 +290,14 @@ rd_status gdev_event_wait(struct gdev *dev, struct gdev_wait *waits, unsigned co
     }
     if (st == RD_OK) {
         int err = timeout_ms ? 0 : ETIMEDOUT;
-        while ((*result = test(w, count, all)) == GDEV_WAIT_TIMEOUT &&
+        while ((*result = test(w, count, all)) == KMD_WAIT_TIMEOUT &&
                err != ETIMEDOUT) {
             if (timeout_ms == UINT32_MAX)
                 err = pthread_cond_wait(&wake, &t->lock);
             else
                 err = pthread_cond_timedwait(&wake, &t->lock, &end);
         }
-        if (*result == GDEV_WAIT_DONE)
+        if (*result == KMD_WAIT_DONE)
             report(waits, w, count);
         detach(w, count);
     }

@@ -11,7 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "dev.h"
+#include "internal.h"
 
 struct mapping {
     uint64_t start, end;
@@ -100,7 +100,7 @@ static bool cover(void *ctx, const struct mapping *m)
     return true;
 }
 
-bool gdev_host_mapped(uint64_t va, uint64_t bytes, bool write)
+bool kmd_host_mapped(uint64_t va, uint64_t bytes, bool write)
 {
     struct coverage c = {.at = va, .write = write};
     if (va + bytes < va)
@@ -117,7 +117,7 @@ static bool replaceable(void *ctx, const struct mapping *m)
 }
 
 /* Free address space, a reservation, or an earlier mapping of the same file. */
-bool dev_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd)
+bool kmd_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd)
 {
     struct stat st;
     if (va + bytes < va || fstat(backing_fd, &st) != 0)

@@ -10,29 +10,21 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "counters.h"
+
 #define GSHARED_MAGIC 0x3130616e64723344ull
 #define GSHARED_PROCS 1024
 
-/* Files of the state folder, which the environment variable names. */
-#define GSHARED_ENV          "RDNA3_STATE"
-#define GSHARED_FILE         "shared"
-#define GSHARED_TREE         "root"
-#define GSHARED_ENV_LOG      "RDNA3_LOG"
-#define GSHARED_ENV_NO_EXEC  "RDNA3_NO_EXECUTE"
-#define GSHARED_ENV_TIMING   "RDNA3_TIMING"   /* shader clock in MHz */
-#define GSHARED_ENV_TIMELINE "RDNA3_TIMELINE" /* set: record the dispatches */
-#define GSHARED_TIMELINE     "timeline"
+/* Files of the state folder. */
+#define GSHARED_FILE     "shared"
+#define GSHARED_TREE     "root"
+#define GSHARED_TIMELINE "timeline"
 
 struct gshared_proc {
     _Atomic int32_t pid; /* 0: free */
     char comm[20];
     _Atomic uint64_t vram_bytes;
-    _Atomic uint64_t dispatches, workgroups, waves, instructions;
-    _Atomic uint64_t skipped; /* dispatches completed without running (--no-execute) */
-    _Atomic uint64_t faults;
-    _Atomic uint64_t copies, copy_bytes; /* by the SDMA engines */
-    _Atomic uint64_t model_ticks;        /* of dispatches under --timing, 10 ns each */
-    _Atomic uint64_t unrecorded;         /* dispatches that a timeline lacks */
+    struct gpu_counters gpu;
     _Atomic uint64_t ioctls, refused;
 };
 

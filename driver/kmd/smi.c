@@ -15,11 +15,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dev.h"
+#include "internal.h"
 
 #define FD_FLOOR 700 /* above the numbers that programs close by habit */
 
-rd_status gdev_smi_open(struct gdev *dev, int *fd)
+rd_status kmd_smi_open(struct kmd *kmd, int *fd)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
@@ -29,13 +29,13 @@ rd_status gdev_smi_open(struct gdev *dev, int *fd)
         close(ends[1]);
         ends[1] = high;
     }
-    pthread_mutex_lock(&dev->smi_lock);
-    struct dev_smi *list = realloc(dev->smi, (dev->n_smi + 1) * sizeof(*list));
+    pthread_mutex_lock(&kmd->smi_lock);
+    struct kmd_smi *list = realloc(kmd->smi, (kmd->n_smi + 1) * sizeof(*list));
     if (list) {
-        dev->smi = list;
-        list[dev->n_smi++] = (struct dev_smi){.fd = ends[1]};
+        kmd->smi = list;
+        list[kmd->n_smi++] = (struct kmd_smi){.fd = ends[1]};
     }
-    pthread_mutex_unlock(&dev->smi_lock);
+    pthread_mutex_unlock(&kmd->smi_lock);
     if (!list) {
         close(ends[0]);
         close(ends[1]);
@@ -47,7 +47,7 @@ rd_status gdev_smi_open(struct gdev *dev, int *fd)
 
 /* Take what the client has written: masks, the last of which counts.
  * Returns false if the client has closed its end. */
-static bool update_mask(struct dev_smi *s)
+static bool update_mask(struct kmd_smi *s)
 {
     uint64_t mask;
     for (;;) {
@@ -59,7 +59,7 @@ static bool update_mask(struct dev_smi *s)
     }
 }
 
-void gdev_smi_event(struct gdev *dev, unsigned event, const char *fmt, ...)
+void kmd_smi_event(struct kmd *kmd, unsigned event, const char *fmt, ...)
 {
     char text[128];
     int n = snprintf(text, sizeof(text), "%x ", event);
@@ -68,17 +68,17 @@ void gdev_smi_event(struct gdev *dev, unsigned event, const char *fmt, ...)
     n += vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
     va_end(ap);
     size_t bytes = (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
-    pthread_mutex_lock(&dev->smi_lock);
-    for (unsigned i = 0; i < dev->n_smi;) {
-        struct dev_smi *s = &dev->smi[i];
+    pthread_mutex_lock(&kmd->smi_lock);
+    for (unsigned i = 0; i < kmd->n_smi;) {
+        struct kmd_smi *s = &kmd->smi[i];
         if (!update_mask(s)) {
             close(s->fd);
-            *s = dev->smi[--dev->n_smi];
+            *s = kmd->smi[--kmd->n_smi];
             continue;
         }
         if (s->mask >> (event - 1) & 1)
             (void)!send(s->fd, text, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
         i++;
     }
-    pthread_mutex_unlock(&dev->smi_lock);
+    pthread_mutex_unlock(&kmd->smi_lock);
 }

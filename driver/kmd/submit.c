@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "cp.h"
+#include "internal.h"
 
 #define RING_BYTES 65536ull
 #define PAGE       4096ull
@@ -44,66 +44,75 @@ static void put64(struct words *w, uint64_t v)
     put(w, (uint32_t)(v >> 32));
 }
 
-static uint64_t fence_va(const struct dev_ring *r)
+static uint64_t *at(const struct kmd_ring *r, unsigned offset)
 {
-    return r->memory + RING_BYTES + AT_FENCE;
+    return (uint64_t *)(void *)(r->memory + RING_BYTES + offset);
 }
 
-static uint64_t done_so_far(const struct dev_ring *r)
+static uint64_t ring_va(const struct kmd_ring *r)
 {
-    if (!r->memory)
-        return r->last;
-    return __atomic_load_n((uint64_t *)(uintptr_t)fence_va(r), __ATOMIC_ACQUIRE);
+    return (uintptr_t)r->memory;
 }
 
-/* Memory once per ring; a queue now and after every failure. Lock held. */
-static rd_status ready(struct gdev *dev, struct dev_ring *r, bool dma)
+static uint64_t fence_va(const struct kmd_ring *r)
 {
-    if (r->queue)
-        return RD_OK;
-    if (!r->memory) {
-        void *p = mmap(NULL, RING_BYTES + PAGE, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (p == MAP_FAILED)
-            return RD_E_NOMEM;
-        madvise(p, RING_BYTES + PAGE, MADV_DONTFORK);
-        rd_status st = gdev_vm_add(dev, (uintptr_t)p, RING_BYTES + PAGE,
-                                   GDEV_READ | GDEV_WRITE, "kernel ring");
-        if (st != RD_OK) {
-            munmap(p, RING_BYTES + PAGE);
-            return st;
-        }
-        r->memory = (uintptr_t)p;
-    }
-    uint64_t *page = (uint64_t *)(uintptr_t)(r->memory + RING_BYTES);
-    page[0] = page[1] = 0;
-    r->put = 0;
-    struct gdev_queue_config config = {
-        .kind = dma ? GDEV_QUEUE_SDMA : GDEV_QUEUE_PM4,
-        .internal = true,
-        .ring = r->memory,
-        .ring_bytes = RING_BYTES,
-        .rptr = r->memory + RING_BYTES + AT_RPTR,
-        .wptr = r->memory + RING_BYTES + AT_WPTR,
-        .percentage = 100,
-        .priority = 7,
-    };
-    uint64_t doorbell;
-    rd_status st = gdev_queue_create(dev, &config, &r->id, &doorbell);
+    return ring_va(r) + RING_BYTES + AT_FENCE;
+}
+
+static uint64_t done_so_far(const struct kmd_ring *r)
+{
+    return r->memory ? __atomic_load_n(at(r, AT_FENCE), __ATOMIC_ACQUIRE) : r->last;
+}
+
+/* Memory of the kernel's own, which the GPU sees. */
+static rd_status make_memory(struct kmd *kmd, struct kmd_ring *r)
+{
+    void *p = mmap(NULL, RING_BYTES + PAGE, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return RD_E_NOMEM;
+    madvise(p, RING_BYTES + PAGE, MADV_DONTFORK);
+    rd_status st = gpu_vm_add(kmd->gpu, (uintptr_t)p, RING_BYTES + PAGE,
+                              GPU_READ | GPU_WRITE, "kernel ring");
     if (st == RD_OK)
-        r->queue = dev->queues[r->id];
+        r->memory = p;
+    else
+        munmap(p, RING_BYTES + PAGE);
     return st;
 }
 
-/* The ring has failed: everything in it counts as finished. Lock held. */
-static void reset(struct gdev *dev, struct dev_ring *r)
+/* Memory once per ring; a queue now and after every failure. Lock held. */
+static rd_status ready(struct kmd *kmd, struct kmd_ring *r, bool dma)
 {
-    dev_queue_remove(dev, r->id, true);
+    if (r->queue)
+        return RD_OK;
+    rd_status st = r->memory ? RD_OK : make_memory(kmd, r);
+    if (st != RD_OK)
+        return st;
+    *at(r, AT_RPTR) = *at(r, AT_WPTR) = 0;
+    r->put = 0;
+    struct kmd_queue_config config = {
+        .kind = dma ? KMD_QUEUE_SDMA : KMD_QUEUE_PM4,
+        .internal = true,
+        .ring = ring_va(r),
+        .ring_bytes = RING_BYTES,
+        .rptr = ring_va(r) + RING_BYTES + AT_RPTR,
+        .wptr = ring_va(r) + RING_BYTES + AT_WPTR,
+        .percentage = 100,
+        .priority = 7,
+    };
+    return kmd_queue_make(kmd, &config, &r->queue);
+}
+
+/* The ring has failed: everything in it counts as finished. Lock held. */
+static void reset(struct kmd *kmd, struct kmd_ring *r)
+{
+    kmd_queue_remove(r->queue);
     r->queue = NULL;
     r->resets++;
-    __atomic_store_n((uint64_t *)(uintptr_t)fence_va(r), r->last, __ATOMIC_RELEASE);
-    gdev_smi_event(dev, GDEV_SMI_PRE_RESET, "%x job failed\n", r->resets);
-    gdev_smi_event(dev, GDEV_SMI_POST_RESET, "%x\n", r->resets);
+    __atomic_store_n(at(r, AT_FENCE), r->last, __ATOMIC_RELEASE);
+    kmd_smi_event(kmd, KMD_SMI_PRE_RESET, "%x job failed\n", r->resets);
+    kmd_smi_event(kmd, KMD_SMI_POST_RESET, "%x\n", r->resets);
 }
 
 static void wait_for(struct words *w, bool dma, uint64_t va, uint64_t number)
@@ -124,7 +133,7 @@ static void wait_for(struct words *w, bool dma, uint64_t va, uint64_t number)
     }
 }
 
-static void run_ib(struct words *w, bool dma, const struct gdev_ib *ib)
+static void run_ib(struct words *w, bool dma, const struct kmd_ib *ib)
 {
     put(w, dma ? 4u : PM4(0x3f, 3));
     put64(w, ib->va);
@@ -150,37 +159,38 @@ static void write_fence(struct words *w, bool dma, uint64_t va, uint64_t number)
 }
 
 /* Append to the ring and ring its bell; waits for room. False: the ring has failed. */
-static bool append(struct dev_ring *r, bool dma, const struct words *w)
+static bool append(struct kmd_ring *r, bool dma, const struct words *w)
 {
-    volatile uint64_t *rptr = (uint64_t *)(uintptr_t)(r->memory + RING_BYTES);
+    const volatile uint64_t *rptr = at(r, AT_RPTR);
     uint64_t unit = dma ? 4 : 1, slots = RING_BYTES / 4;
     while ((r->put - *rptr / unit) % slots + w->n >= slots) {
-        if (atomic_load(&r->queue->halted))
+        if (gpu_queue_halted(r->queue->gpu))
             return false;
         sched_yield();
     }
-    uint32_t *ring = (uint32_t *)(uintptr_t)r->memory;
+    uint32_t *ring = (uint32_t *)(void *)r->memory;
     for (unsigned i = 0; i < w->n; i++)
         ring[(r->put + i) % slots] = w->dw[i];
     r->put += w->n;
-    __atomic_store_n(r->queue->doorbell, r->put * unit, __ATOMIC_RELEASE);
+    __atomic_store_n(r->queue->kmd->doorbells + r->queue->id, r->put * unit,
+                     __ATOMIC_RELEASE);
     return true;
 }
 
-rd_status gdev_submit(struct gdev *dev, const struct gdev_submit *s, uint64_t *number)
+rd_status kmd_submit(struct kmd *kmd, const struct kmd_submit *s, uint64_t *number)
 {
-    struct dev_ring *r = &dev->rings[s->engine];
-    bool dma = s->engine == GDEV_ENGINE_DMA;
+    struct kmd_ring *r = &kmd->rings[s->engine];
+    bool dma = s->engine == KMD_ENGINE_DMA;
     struct words w = {.n = 0};
     if (s->n_ibs * 6ull + s->n_after * 7ull + 32 > MAX_DWORDS)
         return RD_E_INVALID;
-    pthread_mutex_lock(&dev->ring_lock);
-    if (r->queue && atomic_load(&r->queue->halted))
-        reset(dev, r);
-    rd_status st = ready(dev, r, dma);
+    pthread_mutex_lock(&kmd->ring_lock);
+    if (r->queue && gpu_queue_halted(r->queue->gpu))
+        reset(kmd, r);
+    rd_status st = ready(kmd, r, dma);
     if (st == RD_OK) {
         for (unsigned i = 0; i < s->n_after; i++) {
-            const struct dev_ring *other = &dev->rings[s->after[i].engine];
+            const struct kmd_ring *other = &kmd->rings[s->after[i].engine];
             if (other->memory && done_so_far(other) < s->after[i].number)
                 wait_for(&w, dma, fence_va(other), s->after[i].number);
         }
@@ -191,44 +201,43 @@ rd_status gdev_submit(struct gdev *dev, const struct gdev_submit *s, uint64_t *n
         write_fence(&w, dma, fence_va(r), ++r->last);
         *number = r->last;
         if (!append(r, dma, &w))
-            reset(dev, r);
+            reset(kmd, r);
     }
-    pthread_mutex_unlock(&dev->ring_lock);
+    pthread_mutex_unlock(&kmd->ring_lock);
     if (st == RD_OK)
-        gdev_kick(dev);
+        kmd_kick(kmd);
     return st;
 }
 
-enum gdev_fence gdev_fence_state(struct gdev *dev, enum gdev_engine engine,
-                                 uint64_t number)
+enum kmd_fence kmd_fence_state(struct kmd *kmd, enum kmd_engine engine, uint64_t number)
 {
-    struct dev_ring *r = &dev->rings[engine];
-    pthread_mutex_lock(&dev->ring_lock);
-    enum gdev_fence state = GDEV_FENCE_BUSY;
-    if (r->queue && done_so_far(r) < number && atomic_load(&r->queue->halted))
-        reset(dev, r);
+    struct kmd_ring *r = &kmd->rings[engine];
+    pthread_mutex_lock(&kmd->ring_lock);
+    enum kmd_fence state = KMD_FENCE_BUSY;
+    if (r->queue && done_so_far(r) < number && gpu_queue_halted(r->queue->gpu))
+        reset(kmd, r);
     if (number > r->last)
-        state = GDEV_FENCE_UNKNOWN;
+        state = KMD_FENCE_UNKNOWN;
     else if (done_so_far(r) >= number)
-        state = GDEV_FENCE_DONE;
-    pthread_mutex_unlock(&dev->ring_lock);
+        state = KMD_FENCE_DONE;
+    pthread_mutex_unlock(&kmd->ring_lock);
     return state;
 }
 
-uint64_t gdev_fence_last(struct gdev *dev, enum gdev_engine engine)
+uint64_t kmd_fence_last(struct kmd *kmd, enum kmd_engine engine)
 {
-    pthread_mutex_lock(&dev->ring_lock);
-    uint64_t last = dev->rings[engine].last;
-    pthread_mutex_unlock(&dev->ring_lock);
+    pthread_mutex_lock(&kmd->ring_lock);
+    uint64_t last = kmd->rings[engine].last;
+    pthread_mutex_unlock(&kmd->ring_lock);
     return last;
 }
 
-uint32_t gdev_ring_resets(struct gdev *dev)
+uint32_t kmd_ring_resets(struct kmd *kmd)
 {
     uint32_t n = 0;
-    pthread_mutex_lock(&dev->ring_lock);
-    for (unsigned i = 0; i < GDEV_ENGINES; i++)
-        n += dev->rings[i].resets;
-    pthread_mutex_unlock(&dev->ring_lock);
+    pthread_mutex_lock(&kmd->ring_lock);
+    for (unsigned i = 0; i < KMD_ENGINES; i++)
+        n += kmd->rings[i].resets;
+    pthread_mutex_unlock(&kmd->ring_lock);
     return n;
 }

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev.h"
+#include "internal.h"
 
 #define SVM_FLAG_GPU_RO   8u
 #define SVM_FLAG_GPU_EXEC 16u
 
-void dev_svm_init(struct svm *svm)
+void kmd_svm_init(struct svm *svm)
 {
     pthread_mutex_init(&svm->lock, NULL);
 }
@@ -38,9 +38,9 @@ static bool insert(struct svm *svm, const struct svm_range *r)
 }
 
 /* Cut [start, end) out of the ranges, and out of the GPU's view. */
-static bool cut(struct gdev *dev, uint64_t start, uint64_t end)
+static bool cut(struct kmd *kmd, uint64_t start, uint64_t end)
 {
-    struct svm *svm = &dev->svm;
+    struct svm *svm = &kmd->svm;
     for (size_t i = 0; i < svm->count;) {
         struct svm_range r = svm->ranges[i];
         if (r.end <= start || r.start >= end) {
@@ -53,7 +53,7 @@ static bool cut(struct gdev *dev, uint64_t start, uint64_t end)
         uint64_t lo = r.start > start ? r.start : start;
         uint64_t hi = r.end < end ? r.end : end;
         if (r.mapped)
-            gdev_vm_remove(dev, lo, hi - lo);
+            gpu_vm_remove(kmd->gpu, lo, hi - lo);
         struct svm_range left = r, right = r;
         left.end = start;
         right.start = end;
@@ -65,29 +65,29 @@ static bool cut(struct gdev *dev, uint64_t start, uint64_t end)
     return true;
 }
 
-rd_status gdev_svm_set(struct gdev *dev, uint64_t va, uint64_t bytes,
-                       const struct gdev_svm *attr, bool map)
+rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
+                      const struct kmd_svm *attr, bool map)
 {
     struct svm_range r = {.start = va, .end = va + bytes, .attr = *attr, .mapped = map};
-    unsigned perm = GDEV_READ | (attr->flags & SVM_FLAG_GPU_RO ? 0 : GDEV_WRITE) |
-                    (attr->flags & SVM_FLAG_GPU_EXEC ? GDEV_EXEC : 0);
+    unsigned perm = GPU_READ | (attr->flags & SVM_FLAG_GPU_RO ? 0 : GPU_WRITE) |
+                    (attr->flags & SVM_FLAG_GPU_EXEC ? GPU_EXEC : 0);
     rd_status st = RD_OK;
-    pthread_mutex_lock(&dev->svm.lock);
+    pthread_mutex_lock(&kmd->svm.lock);
     if (map)
-        st = gdev_vm_add(dev, va, bytes, perm, "shared host memory");
-    if (st == RD_OK && (!cut(dev, va, va + bytes) || !insert(&dev->svm, &r)))
+        st = gpu_vm_add(kmd->gpu, va, bytes, perm, "shared host memory");
+    if (st == RD_OK && (!cut(kmd, va, va + bytes) || !insert(&kmd->svm, &r)))
         st = RD_E_NOMEM;
-    pthread_mutex_unlock(&dev->svm.lock);
+    pthread_mutex_unlock(&kmd->svm.lock);
     return st;
 }
 
-bool gdev_svm_get(struct gdev *dev, uint64_t va, uint64_t bytes, struct gdev_svm *out)
+bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *out)
 {
     bool any = false, same = true;
     uint64_t covered = va;
-    pthread_mutex_lock(&dev->svm.lock);
-    for (size_t i = 0; i < dev->svm.count; i++) {
-        const struct svm_range *r = &dev->svm.ranges[i];
+    pthread_mutex_lock(&kmd->svm.lock);
+    for (size_t i = 0; i < kmd->svm.count; i++) {
+        const struct svm_range *r = &kmd->svm.ranges[i];
         if (r->end <= va || r->start >= va + bytes)
             continue;
         if (!any)
@@ -108,6 +108,6 @@ bool gdev_svm_get(struct gdev *dev, uint64_t va, uint64_t bytes, struct gdev_svm
         if (r->start <= covered)
             covered = r->end;
     }
-    pthread_mutex_unlock(&dev->svm.lock);
+    pthread_mutex_unlock(&kmd->svm.lock);
     return any && covered >= va + bytes;
 }

@@ -15,6 +15,7 @@
 
 #include "abi.h"
 #include "board.h"
+#include "config.h"
 #include "shared.h"
 #include "state.h"
 
@@ -29,7 +30,7 @@ static enum abi_file fd_kind(int fd)
     return fd == KFD_FD ? ABI_KFD : fd == RENDER_FD ? ABI_RENDER : ABI_NONE;
 }
 
-static const struct abi_host host = {.fd_kind = fd_kind};
+static const struct abi_host host = {.fd_kind = fd_kind, .config = front_config};
 
 static void must(bool ok, const char *what)
 {
@@ -43,7 +44,7 @@ void mock_begin(void)
 {
     char path[PATH_MAX];
     must(state_create(1ull << 30, NULL, "", &state) == RD_OK, "state folder");
-    setenv(GSHARED_ENV, state.dir, 1);
+    setenv(FRONT_ENV_STATE, state.dir, 1);
     snprintf(path, sizeof(path), "%s/root/dev/kfd", state.dir);
     kfd_file = open(path, O_RDWR | O_CLOEXEC);
     snprintf(path, sizeof(path), "%s/root/dev/dri/renderD128", state.dir);

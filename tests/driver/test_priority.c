@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "mock.h"
+#include "config.h"
 #include "shared.h"
 
 #define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
@@ -255,7 +256,7 @@ END_TEST
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "timed") == 0)
-        setenv(GSHARED_ENV_TIMING, "2482", 1);
+        setenv(FRONT_ENV_TIMING, "2482", 1);
     mock_begin();
     low = mock_buffer(65536, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
     high = low + JOB_DWORDS;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mock.h"
+#include "config.h"
 #include "shared.h"
 
 #define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
@@ -197,7 +198,7 @@ END_TEST
 
 int main(void)
 {
-    setenv(GSHARED_ENV_TIMING, "2482", 1);
+    setenv(FRONT_ENV_TIMING, "2482", 1);
     mock_begin();
     Suite *s = suite_create("timed");
     TCase *t = tcase_create("queues");

@@ -17,7 +17,7 @@
 #include "cli.h"
 #include "kernels/bench_kernels.h"
 #include "rt.h"
-#include "shared.h"
+#include "config.h"
 
 #define LATENCY_COUNT 10000u
 #define RATE_COUNT    20000u
@@ -203,7 +203,7 @@ static rd_status on_mock(const char *name, rd_status (*measure)(double *value),
                          double *value)
 {
     char self[PATH_MAX], text[4096];
-    if (getenv(GSHARED_ENV))
+    if (getenv(FRONT_ENV_STATE))
         return measure(value);
     if (!self_path(self))
         return RD_E_IO;
@@ -240,7 +240,7 @@ static rd_status rocminfo(double *value)
     const char *clients = getenv("RDNA3_CLIENTS");
     snprintf(root, sizeof(root), "%s/trixie/root", clients ? clients : "/tmp/clients");
     snprintf(tool, sizeof(tool), "%s/usr/bin/rocminfo", root);
-    if (!self_path(self) || getenv(GSHARED_ENV))
+    if (!self_path(self) || getenv(FRONT_ENV_STATE))
         return RD_E_UNSUPPORTED;
     char *const of_host[] = {self, "exec", "--", "rocminfo", NULL};
     char *const of_tree[] = {self, "exec", "--root", root, "--", "rocminfo", NULL};

@@ -23,6 +23,7 @@
 #include "cmd.h"
 #include "board.h"
 #include "replay.h"
+#include "config.h"
 #include "shared.h"
 #include "state.h"
 #include "timeline.h"
@@ -203,16 +204,16 @@ static void print_stats(const struct options *o, const struct gshared *shared)
                 " skipped), %" PRIu64 " workgroups, %" PRIu64 " waves, %" PRIu64
                 " instructions, %" PRIu64 " faults, %" PRIu64 " copies (%" PRIu64
                 " bytes), %" PRIu64 " ioctls (%" PRIu64 " refused)\n",
-                atomic_load(&p->pid), p->comm, atomic_load(&p->dispatches),
-                atomic_load(&p->skipped), atomic_load(&p->workgroups),
-                atomic_load(&p->waves), atomic_load(&p->instructions),
-                atomic_load(&p->faults), atomic_load(&p->copies),
-                atomic_load(&p->copy_bytes), atomic_load(&p->ioctls),
+                atomic_load(&p->pid), p->comm, atomic_load(&p->gpu.dispatches),
+                atomic_load(&p->gpu.skipped), atomic_load(&p->gpu.workgroups),
+                atomic_load(&p->gpu.waves), atomic_load(&p->gpu.instructions),
+                atomic_load(&p->gpu.faults), atomic_load(&p->gpu.copies),
+                atomic_load(&p->gpu.copy_bytes), atomic_load(&p->ioctls),
                 atomic_load(&p->refused));
         if (o->timing)
             fprintf(stderr, "rdna3: pid %" PRId32 ": %.2f us in kernels by the model\n",
                     atomic_load(&p->pid),
-                    (double)atomic_load(&p->model_ticks) * 1e6 / BOARD_CLOCK_HZ);
+                    (double)atomic_load(&p->gpu.model_ticks) * 1e6 / BOARD_CLOCK_HZ);
     }
 }
 
@@ -221,7 +222,7 @@ static void print_unrecorded(const struct gshared *shared)
 {
     uint64_t n = 0;
     for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++)
-        n += atomic_load(&shared->procs[i].unrecorded);
+        n += atomic_load(&shared->procs[i].gpu.unrecorded);
     if (n)
         fprintf(stderr,
                 "rdna3: %" PRIu64 " dispatches that ran beside a recorded one are not "
@@ -239,23 +240,23 @@ static void set_environment(const struct options *o, const char *library,
     snprintf(preload, sizeof(preload), "%s%s%s", library, old && *old ? ":" : "",
              old ? old : "");
     setenv("LD_PRELOAD", preload, 1);
-    setenv(GSHARED_ENV, state->dir, 1);
+    setenv(FRONT_ENV_STATE, state->dir, 1);
     if (log)
-        setenv(GSHARED_ENV_LOG, log, 1);
+        setenv(FRONT_ENV_LOG, log, 1);
     else
-        unsetenv(GSHARED_ENV_LOG);
-    setenv(GSHARED_ENV_NO_EXEC, o->no_execute ? "1" : "0", 1);
+        unsetenv(FRONT_ENV_LOG);
+    setenv(FRONT_ENV_NO_EXEC, o->no_execute ? "1" : "0", 1);
     char clock[32];
     snprintf(clock, sizeof(clock), "%g",
              o->sclk_mhz > 0 ? o->sclk_mhz : (double)BOARD_SCLK_MHZ);
     if (o->timing)
-        setenv(GSHARED_ENV_TIMING, clock, 1);
+        setenv(FRONT_ENV_TIMING, clock, 1);
     else
-        unsetenv(GSHARED_ENV_TIMING);
+        unsetenv(FRONT_ENV_TIMING);
     if (o->viz || o->timeline)
-        setenv(GSHARED_ENV_TIMELINE, "1", 1);
+        setenv(FRONT_ENV_TIMELINE, "1", 1);
     else
-        unsetenv(GSHARED_ENV_TIMELINE);
+        unsetenv(FRONT_ENV_TIMELINE);
 }
 
 _Noreturn static void run_child(const struct options *o, char **argv,

@@ -24,6 +24,7 @@
 
 #include "cli.h"
 #include "board.h"
+#include "config.h"
 #include "shared.h"
 #include "state.h"
 
@@ -108,7 +109,8 @@ static bool put(uint64_t to, const void *from, size_t bytes)
     return true;
 }
 
-static const struct abi_host host = {.fd_kind = fd_kind, .get = get, .put = put};
+static const struct abi_host host = {
+    .fd_kind = fd_kind, .get = get, .put = put, .config = front_config};
 
 /* ---- its address space ---- */
 
@@ -348,9 +350,9 @@ static int replay_all(const char *path, const struct replay *r)
     uint64_t vram = r->vram_bytes ? r->vram_bytes : BOARD_VRAM_BYTES;
     if (state_create(vram, NULL, "", &state) != RD_OK)
         return cli_error(CLI_FAILED, "cannot create the state folder");
-    setenv(GSHARED_ENV, state.dir, 1);
-    setenv(GSHARED_ENV_NO_EXEC, "1", 1);
-    unsetenv(GSHARED_ENV_LOG);
+    setenv(FRONT_ENV_STATE, state.dir, 1);
+    setenv(FRONT_ENV_NO_EXEC, "1", 1);
+    unsetenv(FRONT_ENV_LOG);
     for (size_t i = 0; i < r->n_calls && !collision; i++) {
         if (seen_before(r, i))
             continue;

@@ -1,0 +1,33 @@
+/* config.c: the only place where the driver reads its environment.
+ * SPDX-License-Identifier: MIT
+ */
+#include "config.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hostfault.h"
+#include "shared.h"
+
+bool front_config(struct abi_config *out)
+{
+    static char timeline[PATH_MAX];
+    const char *state = getenv(FRONT_ENV_STATE), *log = getenv(FRONT_ENV_LOG);
+    const char *no_exec = getenv(FRONT_ENV_NO_EXEC), *timing = getenv(FRONT_ENV_TIMING);
+    if (!state)
+        return false;
+    bool record = getenv(FRONT_ENV_TIMELINE) != NULL;
+    if (record)
+        (void)snprintf(timeline, sizeof(timeline), "%s/" GSHARED_TIMELINE, state);
+    *out = (struct abi_config){
+        .log = log && *log ? log : NULL,
+        .kmd = {.state_dir = state,
+                .no_execute = no_exec && strcmp(no_exec, "1") == 0,
+                .sclk_mhz = timing ? strtod(timing, NULL) : 0,
+                .timeline = record ? timeline : NULL,
+                .threads = hostfault_install},
+    };
+    return true;
+}

@@ -1,0 +1,22 @@
+/* config.h: what the environment of a program under `rdna3 exec` says.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_FRONT_CONFIG_H
+#define RD_FRONT_CONFIG_H
+
+#include <stdbool.h>
+
+#include "abi.h"
+
+/* Names of the variables. */
+#define FRONT_ENV_STATE    "RDNA3_STATE" /* the state folder */
+#define FRONT_ENV_LOG      "RDNA3_LOG"
+#define FRONT_ENV_NO_EXEC  "RDNA3_NO_EXECUTE"
+#define FRONT_ENV_TIMING   "RDNA3_TIMING"   /* shader clock in MHz */
+#define FRONT_ENV_TIMELINE "RDNA3_TIMELINE" /* set: record the dispatches */
+
+/* The configuration of this process; false: it is not under `rdna3 exec`. Strings stay
+ * until the next call. */
+bool front_config(struct abi_config *out);
+
+#endif

@@ -1,0 +1,65 @@
+/* gpu.c: making the GPU.
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
+{
+    struct gpu *gpu = calloc(1, sizeof(*gpu));
+    if (!gpu)
+        return RD_E_NOMEM;
+    gpu->no_execute = config->no_execute;
+    gpu->sclk_mhz = config->sclk_mhz;
+    gpu->timeline = config->timeline;
+    gpu->counters = config->counters;
+    gpu->host = config->host;
+    gpu_clock_init(&gpu->clock, config->sclk_mhz > 0);
+    vm_init(&gpu->vm);
+    pthread_mutex_init(&gpu->queue_lock, NULL);
+    pthread_mutex_init(&gpu->priority.lock, NULL);
+    *out = gpu;
+    return RD_OK;
+}
+
+void gpu_log(struct gpu *gpu, const char *fmt, ...)
+{
+    char text[800];
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    gpu->host.log(gpu->host.ctx, text);
+}
+
+void gpu_interrupt(struct gpu *gpu, uint32_t data)
+{
+    gpu->host.interrupt(gpu->host.ctx, data);
+}
+
+void gpu_trap_handler(struct gpu *gpu, uint64_t tba, uint64_t tma)
+{
+    atomic_store(&gpu->tba, tba);
+    atomic_store(&gpu->tma, tma);
+}
+
+rd_status gpu_thread(pthread_t *thread, void *(*main)(void *), void *arg,
+                     const char *name)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int err = pthread_create(thread, NULL, main, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (err)
+        return err == EAGAIN ? RD_E_NOMEM : RD_E_INVALID;
+    pthread_setname_np(*thread, name);
+    return RD_OK;
+}

@@ -1,0 +1,161 @@
+/* gpu.h: the GPU: address spaces, queues with their packet processors, the clock.
+ *
+ * What the chip and its firmware do. It knows no ioctl, no process, no file and nobody
+ * who asks: work comes in by queues and doorbells, news go out through the table of
+ * functions in its configuration. A kernel driver sits on top of it: the project's own
+ * (kmd/) behind the ioctl mock.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_GPU_H
+#define RD_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board.h"
+#include "counters.h"
+#include "status.h"
+
+struct gpu; /* opaque */
+struct gpu_queue;
+
+/* Why a queue has stopped, as its firmware sees it. */
+enum gpu_error {
+    GPU_ERR_DIM,
+    GPU_ERR_GROUP_SIZE,
+    GPU_ERR_CODE,
+    GPU_ERR_FORMAT,
+    GPU_ERR_UNSUPPORTED,
+    GPU_ERR_WG_SIZE,
+    GPU_ERR_REGISTERS,
+    GPU_ERR_VENDOR,
+    GPU_ERR_ILLEGAL_INST,
+    GPU_ERR_TRAP,
+    GPU_ERR_APERTURE,
+    GPU_ERR_PREEMPTION,
+    GPU_ERRORS
+};
+
+struct gpu_page_fault {
+    uint64_t va;
+    bool present; /* mapped, but not for this access */
+    bool write, exec;
+};
+
+/* The trap handler of a wave has sent an interrupt. */
+struct gpu_message {
+    uint32_t data;     /* as sent */
+    uint64_t dispatch; /* number of the dispatch, of its queue */
+    const char *text;  /* why the wave is in its handler */
+};
+
+/* News for whoever drives the GPU. ctx is the configuration's, owner the queue's.
+ * Called in the thread of the queue or of a wave; never under a lock of the GPU. */
+struct gpu_host {
+    void *ctx;
+    /* An end-of-pipe, SDMA or wave interrupt with what the packet or wave gave. */
+    void (*interrupt)(void *ctx, uint32_t data);
+    /* A queue has stopped. Unless somebody listens, gpu_queue_inactive is to follow. */
+    void (*error)(void *ctx, void *owner, enum gpu_error error);
+    void (*page_fault)(void *ctx, void *owner, const struct gpu_page_fault *fault);
+    /* True: the message was about an exception, so the dispatch will have failed. */
+    bool (*message)(void *ctx, void *owner, const struct gpu_message *message);
+    /* A line for people. */
+    void (*log)(void *ctx, const char *text);
+    /* Threads that touch guest memory are about to begin. */
+    void (*threads)(void *ctx);
+};
+
+struct gpu_config {
+    bool no_execute;      /* complete dispatches without running them */
+    double sclk_mhz;      /* above 0: the timing model at this shader clock */
+    const char *timeline; /* file to append dispatches to, or NULL; kept */
+    struct gpu_counters *counters;
+    struct gpu_host host;
+};
+
+/* Create a GPU: no queue, no memory, no thread. There is no way back but the end of the
+ * process: its threads may be inside kernels that never end. */
+RD_CHECKED rd_status gpu_create(const struct gpu_config *config, struct gpu **out);
+
+/* ---- time (clock.c) ---- */
+
+/* The 100 MHz counter: the host's monotonic clock, or simulated time under the timing
+ * model. */
+uint64_t gpu_clock(struct gpu *gpu);
+
+/* The counter and the host's clocks at one moment, as the kernel reads them together.
+ */
+struct gpu_clocks {
+    uint64_t gpu;               /* 100 MHz */
+    uint64_t cpu_ns, system_ns; /* CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME */
+};
+void gpu_clocks(struct gpu *gpu, struct gpu_clocks *out);
+
+/* ---- address space (vm.c) ---- */
+
+#define GPU_READ  1u
+#define GPU_WRITE 2u
+#define GPU_EXEC  4u
+#define GPU_LOCAL 8u /* not a permission: the board's own memory */
+
+/* Make [va, va+bytes) visible to the GPU; nested and overlapping calls are counted. */
+RD_CHECKED rd_status gpu_vm_add(struct gpu *gpu, uint64_t va, uint64_t bytes,
+                                unsigned perm, const char *name);
+/* Undo one gpu_vm_add of the range. Parts not mapped are ignored. */
+void gpu_vm_remove(struct gpu *gpu, uint64_t va, uint64_t bytes);
+/* Is the whole range visible with these permissions? */
+bool gpu_vm_check(struct gpu *gpu, uint64_t va, uint64_t bytes, unsigned perm);
+
+/* ---- queues (queue.c) ---- */
+
+#define GPU_MAX_QUEUES (BOARD_DOORBELL_BYTES / 8)
+
+enum gpu_queue_kind { GPU_QUEUE_PM4, GPU_QUEUE_AQL, GPU_QUEUE_SDMA };
+
+struct gpu_queue_config {
+    enum gpu_queue_kind kind;
+    uint32_t id;                 /* below GPU_MAX_QUEUES, not in use; kernels see it */
+    volatile uint64_t *doorbell; /* where it is rung */
+    uint64_t ring, ring_bytes;
+    uint64_t rptr, wptr; /* addresses of the 64-bit indices */
+    uint32_t priority;
+    bool active;
+    void *owner; /* for the host's functions */
+};
+
+/* Create a queue and its worker. */
+RD_CHECKED rd_status gpu_queue_create(struct gpu *gpu,
+                                      const struct gpu_queue_config *config,
+                                      struct gpu_queue **out);
+/* Preempts what runs, then removes the queue. False: a kernel that does not stop still
+ * uses it and its owner, for ever. */
+RD_CHECKED bool gpu_queue_destroy(struct gpu_queue *q);
+/* ring 0: as it is. */
+void gpu_queue_set(struct gpu_queue *q, uint64_t ring, uint64_t ring_bytes,
+                   uint32_t priority);
+/* Let it run, or stop it, inside a kernel too; returns when it has stopped. */
+void gpu_queue_activate(struct gpu_queue *q, bool active);
+bool gpu_queue_halted(const struct gpu_queue *q);
+void gpu_queue_cu_mask(struct gpu_queue *q, const uint32_t *mask, unsigned bits);
+/* What the context of a stopped queue would fill in its save area. */
+void gpu_queue_saved(const struct gpu_queue *q, uint32_t *ctl_bytes,
+                     uint32_t *wave_bytes);
+/* The firmware's own report of an error, in the signal of an AQL queue. */
+void gpu_queue_inactive(struct gpu_queue *q, enum gpu_error error);
+/* Look at the doorbells now instead of at the next poll. */
+void gpu_kick(struct gpu *gpu);
+
+/* First and second level trap handler. */
+void gpu_trap_handler(struct gpu *gpu, uint64_t tba, uint64_t tma);
+
+/* ---- memory that goes away under the GPU (hostfault.c) ---- */
+
+/* For a handler of SIGSEGV and SIGBUS: is this thread at work for a queue? */
+bool gpu_thread_is_ours(void);
+/* Its access at va found no memory: give up the dispatch, and report a page fault once
+ * the access has ended. Async-signal-safe. */
+void gpu_access_failed(uint64_t va, bool write);
+
+#endif

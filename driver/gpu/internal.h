@@ -1,0 +1,114 @@
+/* internal.h: inside of the GPU, shared by its files only.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_GPU_INTERNAL_H
+#define RD_GPU_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "emu.h"
+#include "gpu.h"
+
+/* A piece of the GPU address space; refs counts overlapping gpu_vm_add calls. */
+struct vm_seg {
+    uint64_t start, end;
+    unsigned perm;
+    uint32_t refs;
+    char name[24];
+};
+
+/* A region as the emulator knows it: perhaps several segments. */
+struct vm_region {
+    uint64_t start, end;
+    unsigned perm;
+    uint64_t number; /* in order of creation */
+    char name[24];
+};
+
+struct vm {
+    pthread_rwlock_t lock;
+    struct vm_seg *segs; /* sorted, disjoint */
+    size_t n_segs, cap_segs;
+    struct vm_region *regions; /* sorted, disjoint */
+    size_t n_regions, cap_regions;
+    uint64_t next_region;
+    struct emu *emu; /* created by the first queue */
+};
+
+/* clock.c */
+struct gpu_clock_state {
+    bool simulated;
+    pthread_mutex_t lock;
+    unsigned busy;   /* queues at work */
+    uint64_t now;    /* while busy */
+    int64_t skew;    /* to the host's clock, while not */
+    int64_t boot_ns; /* of the boot clock to the monotonic one */
+};
+
+/* priority.c */
+struct gpu_priority {
+    pthread_mutex_t lock;    /* taken last */
+    struct gpu_queue *first; /* queues with dispatches to run */
+};
+
+struct gpu {
+    bool no_execute;
+    double sclk_mhz; /* 0: no timing model */
+    const char *timeline;
+    struct gpu_counters *counters;
+    struct gpu_host host;
+    struct gpu_clock_state clock;
+    struct vm vm;
+
+    pthread_mutex_t queue_lock; /* table and poller; never held while a packet runs */
+    struct gpu_queue *queues[GPU_MAX_QUEUES];
+    unsigned n_queues;
+    pthread_t poller;
+    bool poller_runs;
+    _Atomic uint32_t kicks;
+
+    struct gpu_priority priority;
+    _Atomic uint64_t tba, tma;
+};
+
+/* A line for people. */
+void gpu_log(struct gpu *gpu, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Interrupt the host. */
+void gpu_interrupt(struct gpu *gpu, uint32_t data);
+
+/* vm.c */
+void vm_init(struct vm *vm);
+/* The emulator, created on first use. */
+RD_CHECKED rd_status vm_emu(struct vm *vm, struct emu **out);
+/* What the GPU sees, in order of mapping; NULL if out of memory. Caller frees. */
+struct tm_range *vm_ranges(struct vm *vm, size_t *count);
+/* Name of the mapping nearest to an address, for messages. */
+void vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
+
+/* The name of the kernel whose code begins at an address, from the code object around
+ * it (symbols.c); false: it is not known. */
+bool gpu_kernel_name(struct gpu *gpu, uint64_t entry, char *name, size_t size);
+
+/* priority.c: active, stop or config.priority of the queue have changed. Calls for one
+ * queue do not overlap. */
+void gpu_priority_apply(struct gpu_queue *q);
+
+/* hostfault.c: the GPU that the process's threads work for. */
+void gpu_hostfault_init(struct gpu *gpu);
+void gpu_worker_name(uint32_t queue, char name[16]); /* of a queue's threads */
+
+/* clock.c, for the simulated clock: a queue starts to work (its time is the result),
+ * has stopped, has got so far. */
+void gpu_clock_init(struct gpu_clock_state *clock, bool simulated);
+uint64_t gpu_clock_enter(struct gpu_clock_state *clock);
+void gpu_clock_leave(struct gpu_clock_state *clock);
+void gpu_clock_reach(struct gpu_clock_state *clock, uint64_t ticks);
+
+/* A thread that takes no signals of the program but those of its own faults. */
+RD_CHECKED rd_status gpu_thread(pthread_t *thread, void *(*main)(void *), void *arg,
+                                const char *name);
+
+#endif

@@ -1,0 +1,144 @@
+/* internal.h: inside of the kernel driver's job, shared by its files only.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_KMD_INTERNAL_H
+#define RD_KMD_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "gpu.h"
+#include "kmd.h"
+#include "shared.h"
+
+/* An exception code of the kernel's interface as a bit. */
+#define KMD_EXCEPTION(code) (1ull << ((code) - 1))
+
+struct kmd_bo {
+    struct kmd_bo_info info;
+    bool used, mapped, imported;
+    uint64_t kernel_va; /* kmd_bo_kernel_map; 0: none */
+};
+
+struct svm_range {
+    uint64_t start, end;
+    struct kmd_svm attr;
+    bool mapped;
+};
+
+struct svm {
+    pthread_mutex_t lock;
+    struct svm_range *ranges; /* sorted, disjoint */
+    size_t count, cap;
+};
+
+struct event; /* event.c */
+
+struct event_table {
+    pthread_mutex_t lock;
+    struct event **slots; /* index: id */
+    uint32_t count;       /* entries of slots */
+    uint64_t page_va;
+    uint32_t page_slots;
+};
+
+/* queue.c: a queue by its number */
+struct kmd_queue {
+    struct kmd *kmd;
+    struct gpu_queue *gpu;
+    uint32_t id;
+    struct kmd_queue_config config;
+    bool leaving; /* queue_lock; being destroyed, its number is not free yet */
+    bool wanted, suspended; /* queue_lock; it runs if wanted and not suspended */
+    _Atomic bool active;
+    _Atomic uint64_t exceptions; /* raised and not cleared */
+    _Atomic uint64_t reported;   /* number of the dispatch whose exception was */
+};
+
+/* submit.c */
+struct kmd_ring {
+    uint8_t *memory; /* ring, then a page of indices and the fence; NULL: none yet */
+    struct kmd_queue *queue; /* NULL: to be created */
+    uint64_t put;            /* dwords */
+    uint64_t last;           /* number of the last submission */
+    uint32_t resets;
+};
+
+/* smi.c: our end of a socket that a client reads */
+struct kmd_smi {
+    int fd;
+    uint64_t mask;
+};
+
+struct kmd {
+    struct gpu *gpu;
+    struct kmd_config config;
+    int render_fd, kfd_fd, shared_fd;
+    struct gshared *shared;
+    struct gshared_proc *proc;
+
+    pthread_mutex_t bo_lock;
+    struct kmd_bo *bos;
+    uint32_t n_bos;
+    uint64_t doorbell_offset;
+    volatile uint64_t *doorbells;
+    uint64_t mmio_offset;
+
+    struct svm svm;
+    struct event_table events;
+
+    pthread_mutex_t queue_lock;
+    struct kmd_queue *queues[GPU_MAX_QUEUES];
+    uint32_t gws_owner; /* queue id + 1 */
+
+    pthread_mutex_t ring_lock; /* taken before queue_lock */
+    struct kmd_ring rings[KMD_ENGINES];
+
+    pthread_mutex_t smi_lock;
+    struct kmd_smi *smi;
+    unsigned n_smi;
+
+    bool debug_on; /* queue_lock */
+    int debug_fd;
+    _Atomic uint64_t debug_mask; /* exceptions that go to the debugger */
+    _Atomic bool runtime_enabled;
+};
+
+/* A line for people. */
+void kmd_say(struct kmd *kmd, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* bo.c */
+void kmd_bo_init(struct kmd *kmd);
+RD_CHECKED rd_status kmd_doorbells(struct kmd *kmd); /* reserve and map the page */
+
+/* hostmap.c: may a buffer be mapped over what is there? */
+bool kmd_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd);
+
+/* queue.c: as kmd_queue_create and kmd_queue_destroy, for the driver's own queues */
+RD_CHECKED rd_status kmd_queue_make(struct kmd *kmd,
+                                    const struct kmd_queue_config *config,
+                                    struct kmd_queue **out);
+void kmd_queue_remove(struct kmd_queue *q);
+/* A client's queue by its number. Queue lock held. */
+struct kmd_queue *kmd_queue_find(struct kmd *kmd, uint32_t id);
+/* wanted or suspended have changed. Queue lock held. */
+void kmd_queue_apply(struct kmd_queue *q);
+
+/* debug.c: note exceptions; true: a debugger wants them, and nobody else gets them. */
+bool kmd_debugged(struct kmd_queue *q, uint64_t exceptions);
+
+/* fault.c: the functions that the GPU calls. */
+struct gpu_host kmd_gpu_host(struct kmd *kmd);
+/* To the runtime through the context save area; false: it is not there. */
+bool kmd_tell_runtime(struct kmd_queue *q, uint64_t exceptions);
+
+/* svm.c, event.c */
+void kmd_svm_init(struct svm *svm);
+void kmd_events_init(struct event_table *table);
+/* An interrupt with a context id: signal the event, free its mailbox. */
+void kmd_event_interrupt(struct kmd *kmd, uint32_t id);
+/* Signal every memory event of the process. */
+void kmd_event_memory_fault(struct kmd *kmd, const struct kmd_memory_fault *fault);
+
+#endif

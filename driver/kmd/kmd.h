@@ -1,0 +1,269 @@
+/* kmd.h: the kernel driver's job, for one process that has the mock GPU.
+ *
+ * Buffers, shared virtual memory, events, queues by number, debugging, the kernel's own
+ * rings: what amdgpu.ko and its KFD do on top of the hardware. It knows no ioctl struct
+ * and no client. A GPU virtual address is the host pointer of the same value.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_KMD_H
+#define RD_KMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+struct kmd; /* opaque */
+struct gshared_proc;
+
+/* Read once, by whoever stands in front; strings are kept. */
+struct kmd_config {
+    const char *state_dir; /* see shared.h */
+    bool no_execute;       /* complete dispatches without running them */
+    double sclk_mhz;       /* above 0: the timing model at this shader clock */
+    const char *timeline;  /* file to append dispatches to, or NULL */
+    /* A line for people; NULL: standard error. */
+    void (*log)(const char *text);
+    /* Threads are about to begin that touch the client's memory; NULL: as they are. */
+    void (*threads)(void);
+};
+
+/* Open the device for this process: maps the shared state, starts no thread. */
+RD_CHECKED rd_status kmd_open(const struct kmd_config *config, struct kmd **out);
+
+/* Counters of this process. Never NULL. */
+struct gshared_proc *kmd_proc(struct kmd *kmd);
+
+/* ---- memory that goes away under the GPU: as in gpu.h ---- */
+
+bool kmd_thread_is_ours(void);
+void kmd_access_failed(uint64_t va, bool write);
+
+/* ---- time: as in gpu.h ---- */
+
+uint64_t kmd_clock(struct kmd *kmd);
+
+/* The counter and the host's clocks at one moment, as the kernel reads them together.
+ */
+struct kmd_clocks {
+    uint64_t gpu;               /* 100 MHz */
+    uint64_t cpu_ns, system_ns; /* CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME */
+};
+void kmd_clocks(struct kmd *kmd, struct kmd_clocks *out);
+
+/* ---- buffers (bo.c) ---- */
+
+enum kmd_bo_kind { KMD_VRAM, KMD_GTT, KMD_USERPTR, KMD_DOORBELL, KMD_MMIO };
+
+#define KMD_BO_WRITE  1u
+#define KMD_BO_EXEC   2u
+#define KMD_BO_PUBLIC 4u
+#define KMD_BO_TWICE  8u /* mapped twice in a row (AQL ring) */
+
+struct kmd_bo_info {
+    enum kmd_bo_kind kind;
+    uint32_t flags;     /* KMD_BO_* */
+    uint32_t abi_flags; /* as the client gave them; kept for queries */
+    uint64_t va;        /* GPU virtual address; 0: none yet */
+    uint64_t bytes;
+    uint64_t offset; /* in the render or kfd file; userptr: the host address */
+};
+
+/* Allocate a buffer; info->offset is in (userptr) or out.
+ * Returns RD_E_NOMEM beyond the VRAM, RD_E_INVALID for size 0. */
+RD_CHECKED rd_status kmd_bo_create(struct kmd *kmd, struct kmd_bo_info *info,
+                                   uint32_t *handle);
+/* Second handle for the memory at an offset (dmabuf import); does not own it. */
+RD_CHECKED rd_status kmd_bo_import(struct kmd *kmd, const struct kmd_bo_info *info,
+                                   uint32_t *handle);
+RD_CHECKED rd_status kmd_bo_info(struct kmd *kmd, uint32_t handle,
+                                 struct kmd_bo_info *out);
+/* What clients attached to the memory at a buffer's offset, which every process sees
+ * that imports it; zeros at first. data: KMD_METADATA_BYTES, in (set) or out. */
+#define KMD_METADATA_BYTES 280
+RD_CHECKED rd_status kmd_bo_metadata(struct kmd *kmd, const struct kmd_bo_info *info,
+                                     void *data, bool set);
+/* Returns RD_E_BUSY if it is still mapped. */
+RD_CHECKED rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle);
+RD_CHECKED rd_status kmd_bo_map(struct kmd *kmd, uint32_t handle);
+RD_CHECKED rd_status kmd_bo_unmap(struct kmd *kmd, uint32_t handle);
+/* Map a part of a buffer at an address of the caller's choice (virtual memory API). */
+RD_CHECKED rd_status kmd_bo_map_at(struct kmd *kmd, uint32_t handle, uint64_t va,
+                                   uint64_t offset, uint64_t bytes, bool write);
+RD_CHECKED rd_status kmd_bo_unmap_at(struct kmd *kmd, uint64_t va, uint64_t bytes);
+uint64_t kmd_vram_size(struct kmd *kmd);
+uint64_t kmd_vram_available(struct kmd *kmd);
+/* A descriptor of the file that backs the kind; owned by the device. */
+int kmd_backing_fd(struct kmd *kmd, enum kmd_bo_kind kind);
+
+/* Can the GPU read the whole range? */
+bool kmd_mapped(struct kmd *kmd, uint64_t va, uint64_t bytes);
+
+/* Has the process readable (writable) memory at the whole range? */
+bool kmd_host_mapped(uint64_t va, uint64_t bytes, bool write);
+
+/* ---- shared virtual memory ranges (svm.c) ---- */
+
+struct kmd_svm {
+    uint32_t preferred_loc, prefetch_loc, granularity, flags;
+    bool access, access_in_place;
+};
+
+/* Attributes of host memory; pages with access become visible to the GPU. */
+RD_CHECKED rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
+                                 const struct kmd_svm *attr, bool map);
+/* Attributes common to the range; false if part of it has none. */
+bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *out);
+
+/* ---- events (event.c) ---- */
+
+enum kmd_event_kind {
+    KMD_EVENT_SIGNAL,
+    KMD_EVENT_OTHER,
+    KMD_EVENT_MEMORY,
+    KMD_EVENT_HW
+};
+
+#define KMD_EVENT_SIGNALS 4096u /* ids below are signal events with a mailbox slot */
+
+struct kmd_memory_fault {
+    uint64_t va;
+    bool not_present, read_only, no_execute, imprecise;
+};
+
+/* One entry of a wait. */
+struct kmd_wait {
+    uint32_t id;
+    uint64_t age;                  /* in/out, signal events: last age seen, 0: none */
+    enum kmd_event_kind kind;      /* out */
+    bool activated;                /* out */
+    struct kmd_memory_fault fault; /* out, memory events */
+    uint32_t reset_cause;          /* out, hardware exceptions */
+};
+
+enum kmd_wait_result { KMD_WAIT_DONE, KMD_WAIT_TIMEOUT, KMD_WAIT_DESTROYED };
+
+RD_CHECKED rd_status kmd_event_create(struct kmd *kmd, enum kmd_event_kind kind,
+                                      bool auto_reset, uint32_t *id);
+RD_CHECKED rd_status kmd_event_destroy(struct kmd *kmd, uint32_t id);
+RD_CHECKED rd_status kmd_event_set(struct kmd *kmd, uint32_t id);
+RD_CHECKED rd_status kmd_event_reset(struct kmd *kmd, uint32_t id);
+/* The page of mailboxes, from a mapped buffer. RD_E_EXISTS if there is one. */
+RD_CHECKED rd_status kmd_event_page(struct kmd *kmd, uint64_t va, uint64_t bytes);
+/* Block until any or all are signaled. timeout_ms ~0: forever. */
+RD_CHECKED rd_status kmd_event_wait(struct kmd *kmd, struct kmd_wait *waits,
+                                    unsigned count, bool all, uint32_t timeout_ms,
+                                    enum kmd_wait_result *result);
+
+/* ---- queues (queue.c) ---- */
+
+enum kmd_queue_kind { KMD_QUEUE_PM4, KMD_QUEUE_AQL, KMD_QUEUE_SDMA };
+
+struct kmd_queue_config {
+    enum kmd_queue_kind kind;
+    bool internal; /* not a client's: its number is none that calls accept */
+    uint64_t ring, ring_bytes;
+    uint64_t rptr, wptr; /* addresses of the 64-bit indices */
+    uint64_t cwsr, cwsr_bytes;
+    uint32_t percentage, priority;
+};
+
+/* Create a queue and its worker. doorbell is its offset in /dev/kfd's file. */
+RD_CHECKED rd_status kmd_queue_create(struct kmd *kmd,
+                                      const struct kmd_queue_config *config,
+                                      uint32_t *id, uint64_t *doorbell);
+/* Preempts what runs, then removes the queue. */
+RD_CHECKED rd_status kmd_queue_destroy(struct kmd *kmd, uint32_t id);
+/* ring 0 or percentage 0 suspends the queue. */
+RD_CHECKED rd_status kmd_queue_update(struct kmd *kmd, uint32_t id, uint64_t ring,
+                                      uint64_t ring_bytes, uint32_t percentage,
+                                      uint32_t priority);
+RD_CHECKED rd_status kmd_queue_cu_mask(struct kmd *kmd, uint32_t id,
+                                       const uint32_t *mask, unsigned bits);
+/* Sizes of the saved context; RD_E_BUSY while the queue is active. */
+RD_CHECKED rd_status kmd_queue_wave_state(struct kmd *kmd, uint32_t id,
+                                          uint32_t *ctl_used, uint32_t *save_used);
+RD_CHECKED rd_status kmd_queue_gws(struct kmd *kmd, uint32_t id, uint32_t count,
+                                   uint32_t *first);
+unsigned kmd_queue_count(struct kmd *kmd);
+/* Look at the doorbells now instead of at the next poll. */
+void kmd_kick(struct kmd *kmd);
+
+/* ---- debugging (debug.c); exceptions are bits of the kernel's interface ---- */
+
+/* Exceptions that a debugger takes instead of the runtime; it is told by a byte written
+ * to fd, which the device owns from now on. fd -1: no debugger. */
+void kmd_debug(struct kmd *kmd, int fd, uint64_t exceptions);
+void kmd_debug_mask(struct kmd *kmd, uint64_t exceptions);
+/* Suspend or resume a queue, inside a kernel too. RD_E_NOT_FOUND: there is none that is
+ * not so already. */
+RD_CHECKED rd_status kmd_queue_suspend(struct kmd *kmd, uint32_t id, bool suspend);
+
+struct kmd_queue_state {
+    uint32_t id;
+    struct kmd_queue_config config;
+    uint64_t exceptions;
+};
+/* Returns how many queues there are. */
+unsigned kmd_queue_list(struct kmd *kmd, struct kmd_queue_state *out, unsigned room);
+/* A queue with exceptions that the debugger takes. */
+bool kmd_queue_raised(struct kmd *kmd, struct kmd_queue_state *out);
+void kmd_queue_clear(struct kmd *kmd, uint32_t id, uint64_t exceptions);
+/* Hand exceptions on to the runtime. */
+void kmd_queue_tell(struct kmd *kmd, uint32_t id, uint64_t exceptions);
+
+/* ---- the kernel's rings (submit.c) ---- */
+
+enum kmd_engine { KMD_ENGINE_GFX, KMD_ENGINE_COMPUTE, KMD_ENGINE_DMA, KMD_ENGINES };
+
+/* An indirect buffer in GPU memory. */
+struct kmd_ib {
+    uint64_t va;
+    uint32_t dwords;
+};
+
+struct kmd_after {
+    enum kmd_engine engine;
+    uint64_t number;
+};
+
+struct kmd_submit {
+    enum kmd_engine engine;
+    const struct kmd_ib *ibs;
+    unsigned n_ibs;
+    const struct kmd_after *after; /* submissions that must have finished */
+    unsigned n_after;
+    uint64_t user_fence; /* GPU address that gets the number in the end, or 0 */
+};
+
+/* Queue a submission; its number on the engine, from 1. */
+RD_CHECKED rd_status kmd_submit(struct kmd *kmd, const struct kmd_submit *s,
+                                uint64_t *number);
+
+enum kmd_fence { KMD_FENCE_BUSY, KMD_FENCE_DONE, KMD_FENCE_UNKNOWN };
+enum kmd_fence kmd_fence_state(struct kmd *kmd, enum kmd_engine engine,
+                               uint64_t number);
+uint64_t kmd_fence_last(struct kmd *kmd, enum kmd_engine engine);
+/* How often a ring was reset because what it ran had failed. */
+uint32_t kmd_ring_resets(struct kmd *kmd);
+/* GPU address of a page of a buffer that no client has mapped; 0: out of memory. */
+uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset);
+
+/* ---- system management events (smi.c) ---- */
+
+/* Numbers of the kernel's interface. */
+enum { KMD_SMI_VMFAULT = 1, KMD_SMI_PRE_RESET = 3, KMD_SMI_POST_RESET = 4 };
+
+/* A descriptor on which events can be read as text, once a mask was written to it.
+ * Owner: the client. */
+RD_CHECKED rd_status kmd_smi_open(struct kmd *kmd, int *fd);
+void kmd_smi_event(struct kmd *kmd, unsigned event, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* First and second level trap handler. */
+void kmd_trap_handler(struct kmd *kmd, uint64_t tba, uint64_t tma);
+/* Report queue errors through the context save area instead of the AQL queue. */
+void kmd_runtime_enable(struct kmd *kmd, bool enable);
+
+#endif

@@ -1,0 +1,173 @@
+/* open.c: opening the device: state folder, shared counters.
+ *
+ * Starts no thread and touches nothing outside the state folder. A process owns one
+ * slot of the shared table until it ends; the slots of dead processes are found by pid.
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* Descriptors live above the numbers that programs close by habit. */
+#define FD_FLOOR 700
+
+static int open_state(const char *dir, const char *file)
+{
+    char path[512];
+    int n = snprintf(path, sizeof(path), "%s/%s", dir, file);
+    if (n < 0 || (size_t)n >= sizeof(path))
+        return -1;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+static struct gshared_proc *claim_slot(struct gshared *shared)
+{
+    int32_t self = getpid();
+    for (unsigned i = 0; i < GSHARED_PROCS; i++) {
+        struct gshared_proc *proc = &shared->procs[i];
+        int32_t free_pid = 0;
+        if (!atomic_compare_exchange_strong(&proc->pid, &free_pid, self))
+            continue;
+        FILE *f = fopen("/proc/self/comm", "re");
+        if (f) {
+            if (!fgets(proc->comm, sizeof(proc->comm), f))
+                proc->comm[0] = '\0';
+            proc->comm[strcspn(proc->comm, "\n")] = '\0';
+            fclose(f);
+        }
+        return proc;
+    }
+    return NULL;
+}
+
+static rd_status map_shared(struct kmd *kmd, const char *dir)
+{
+    int fd = open_state(dir, GSHARED_FILE);
+    if (fd < 0)
+        return RD_E_IO;
+    void *p =
+        mmap(NULL, sizeof(struct gshared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    kmd->shared_fd = fd;
+    if (p == MAP_FAILED)
+        return RD_E_IO;
+    kmd->shared = p;
+    if (kmd->shared->magic != GSHARED_MAGIC)
+        return RD_E_FORMAT;
+    kmd->proc = claim_slot(kmd->shared);
+    return kmd->proc ? RD_OK : RD_E_BUSY;
+}
+
+static void close_files(struct kmd *kmd)
+{
+    if (kmd->render_fd >= 0)
+        close(kmd->render_fd);
+    if (kmd->kfd_fd >= 0)
+        close(kmd->kfd_fd);
+    if (kmd->shared_fd >= 0)
+        close(kmd->shared_fd);
+}
+
+rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
+{
+    struct kmd *kmd = calloc(1, sizeof(*kmd));
+    if (!kmd)
+        return RD_E_NOMEM;
+    kmd->config = *config;
+    kmd->shared_fd = -1;
+    rd_status st = map_shared(kmd, config->state_dir);
+    kmd->render_fd = open_state(config->state_dir, GSHARED_TREE "/dev/dri/renderD128");
+    kmd->kfd_fd = open_state(config->state_dir, GSHARED_TREE "/dev/kfd");
+    if (st == RD_OK && (kmd->render_fd < 0 || kmd->kfd_fd < 0))
+        st = RD_E_IO;
+    if (st == RD_OK) {
+        struct gpu_config gpu = {.no_execute = config->no_execute,
+                                 .sclk_mhz = config->sclk_mhz,
+                                 .timeline = config->timeline,
+                                 .counters = &kmd->proc->gpu,
+                                 .host = kmd_gpu_host(kmd)};
+        st = gpu_create(&gpu, &kmd->gpu);
+    }
+    if (st != RD_OK) {
+        close_files(kmd);
+        free(kmd);
+        return st;
+    }
+    kmd_bo_init(kmd);
+    kmd_svm_init(&kmd->svm);
+    kmd_events_init(&kmd->events);
+    pthread_mutex_init(&kmd->queue_lock, NULL);
+    pthread_mutex_init(&kmd->ring_lock, NULL);
+    pthread_mutex_init(&kmd->smi_lock, NULL);
+    *out = kmd;
+    return RD_OK;
+}
+
+void kmd_say(struct kmd *kmd, const char *fmt, ...)
+{
+    char text[900];
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (kmd->config.log)
+        kmd->config.log(text);
+    else
+        fprintf(stderr, "rdna3: %s\n", text);
+}
+
+struct gshared_proc *kmd_proc(struct kmd *kmd)
+{
+    return kmd->proc;
+}
+
+bool kmd_thread_is_ours(void)
+{
+    return gpu_thread_is_ours();
+}
+
+void kmd_access_failed(uint64_t va, bool write)
+{
+    gpu_access_failed(va, write);
+}
+
+uint64_t kmd_clock(struct kmd *kmd)
+{
+    return gpu_clock(kmd->gpu);
+}
+
+void kmd_clocks(struct kmd *kmd, struct kmd_clocks *out)
+{
+    struct gpu_clocks now;
+    gpu_clocks(kmd->gpu, &now);
+    *out = (struct kmd_clocks){
+        .gpu = now.gpu, .cpu_ns = now.cpu_ns, .system_ns = now.system_ns};
+}
+
+bool kmd_mapped(struct kmd *kmd, uint64_t va, uint64_t bytes)
+{
+    return gpu_vm_check(kmd->gpu, va, bytes, GPU_READ);
+}
+
+void kmd_trap_handler(struct kmd *kmd, uint64_t tba, uint64_t tma)
+{
+    gpu_trap_handler(kmd->gpu, tba, tma);
+}
+
+void kmd_runtime_enable(struct kmd *kmd, bool enable)
+{
+    atomic_store(&kmd->runtime_enabled, enable);
+}
