@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocks.h"
+#include "pool.h"
 #include "dispatch.h"
 
 #define FILE_DWORDS (WAVE_VGPRS * ROW_DWORDS)
@@ -44,10 +44,10 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
     if (!r)
         return RD_E_NOMEM;
     r->group.waves = calloc(n, sizeof(struct wave *));
-    void *block = blocks_take(dp->emu->blocks, block_bytes(dp));
+    void *block = pool_take(dp->emu->pool, block_bytes(dp));
     if (!r->group.waves || !block) {
         if (block)
-            blocks_give(dp->emu->blocks, block, block_bytes(dp));
+            pool_give(dp->emu->pool, block, block_bytes(dp));
         free(r->group.waves);
         free(r);
         return RD_E_NOMEM;
@@ -76,7 +76,7 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
 
 void resident_destroy(struct dispatch *dp, struct resident *r)
 {
-    blocks_give(dp->emu->blocks, r->group.lds, block_bytes(dp));
+    pool_give(dp->emu->pool, r->group.lds, block_bytes(dp));
     atomic_fetch_sub(&dp->resident_waves, dp->waves_per_group);
     free(r->group.waves);
     free(r);

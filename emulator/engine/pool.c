@@ -1,10 +1,10 @@
-/* blocks.c: a few free blocks, so that short dispatches do not map memory each time.
+/* pool.c: a few free blocks, so that short dispatches do not map memory each time.
  *
  * Must not know what a block holds. Blocks are handed out again only for the same size;
  * a full cache gives memory back to the host.
  * SPDX-License-Identifier: MIT
  */
-#include "blocks.h"
+#include "pool.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #define SLOTS     64u
 #define MAX_BYTES (1u << 20) /* larger ones are rare, and slow to use anyway */
 
-struct block_cache {
+struct block_pool {
     pthread_mutex_t lock;
     unsigned n;
     struct {
@@ -23,9 +23,9 @@ struct block_cache {
     } slots[SLOTS];
 };
 
-rd_status blocks_create(struct block_cache **out)
+rd_status pool_create(struct block_pool **out)
 {
-    struct block_cache *c = calloc(1, sizeof *c);
+    struct block_pool *c = calloc(1, sizeof *c);
     if (!c)
         return RD_E_NOMEM;
     pthread_mutex_init(&c->lock, NULL);
@@ -33,7 +33,7 @@ rd_status blocks_create(struct block_cache **out)
     return RD_OK;
 }
 
-void blocks_destroy(struct block_cache *cache)
+void pool_destroy(struct block_pool *cache)
 {
     if (!cache)
         return;
@@ -43,7 +43,7 @@ void blocks_destroy(struct block_cache *cache)
     free(cache);
 }
 
-void *blocks_take(struct block_cache *cache, size_t bytes)
+void *pool_take(struct block_pool *cache, size_t bytes)
 {
     void *block = NULL;
     pthread_mutex_lock(&cache->lock);
@@ -60,7 +60,7 @@ void *blocks_take(struct block_cache *cache, size_t bytes)
     return block == MAP_FAILED ? NULL : block;
 }
 
-void blocks_give(struct block_cache *cache, void *block, size_t bytes)
+void pool_give(struct block_pool *cache, void *block, size_t bytes)
 {
     pthread_mutex_lock(&cache->lock);
     bool kept = bytes <= MAX_BYTES && cache->n < SLOTS;

@@ -41,7 +41,7 @@ static struct emu_fidelity by_op(const struct emu *emu, unsigned op)
         return (struct emu_fidelity){EMU_FIDELITY_UNSUPPORTED, 0, why};
 #define APPROXIMATE_ALL(prefix, why)
 #include "fidelity.def"
-#include "sem/unsupported.def"
+#include "unsupported.def"
     default:
         return (struct emu_fidelity){EMU_FIDELITY_SPEC, 0, ""};
     }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "blocks.h"
+#include "pool.h"
 #include "join.h"
 #include "region.h"
 
@@ -70,7 +70,7 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
     if (st == RD_OK)
         st = code_cache_create(&emu->code);
     if (st == RD_OK)
-        st = blocks_create(&emu->blocks);
+        st = pool_create(&emu->pool);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     emu->host_cpus = cpus > 0 ? (unsigned)cpus : 1;
     if (st == RD_OK && emu->config.count) {
@@ -91,7 +91,7 @@ void emu_destroy(struct emu *emu)
         return;
     code_cache_destroy(emu->code);
     regions_destroy(emu->regions);
-    blocks_destroy(emu->blocks);
+    pool_destroy(emu->pool);
     pthread_mutex_destroy(&emu->observe_lock);
     pthread_mutex_destroy(&emu->gds_lock);
     free(emu->gds);

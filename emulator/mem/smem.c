@@ -1,4 +1,4 @@
-/* salu.c: scalar loads, and what no handler exists for.
+/* smem.c: scalar loads, and what no handler exists for.
  *
  * Knows the operand space, not the mnemonics. Control flow and EXEC are WAVE_OPs in
  * sem/.
@@ -51,7 +51,7 @@ static const char *unsupported_reason(unsigned op)
 #define U(name, reason)                                                                \
     case ISA_##name:                                                                   \
         return reason;
-#include "sem/unsupported.def"
+#include "unsupported.def"
 #undef U
     default:
         return "this form of the instruction is not modelled";

@@ -1,4 +1,4 @@
-/* mode.c: hardware registers: MODE and its effect on arithmetic, and s_getreg.
+/* hwreg.c: hardware registers: MODE and its effect on arithmetic, and s_getreg.
  *
  * Invariant: wave.mode and the two MXCSR images always show wave.mode_bits.
  * Source: RDNA3 manual 3.4.2 (MODE), 3.4 (hardware register ids).

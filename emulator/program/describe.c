@@ -1,4 +1,4 @@
-/* inst.c: what can be said about an instruction before it runs: its kind, and the
+/* describe.c: what can be said about an instruction before it runs: its kind, and the
  * registers that the tables say it reads and writes.
  *
  * Knows the tables and a few opcodes by name, not waves. The tables name the registers

@@ -554,15 +554,15 @@ static inline uint32_t hwreg_mask(unsigned imm)
     return (uint32_t)(((UINT64_C(1) << size) - 1) << offset);
 }
 
-/* mode.c: STATUS with all its bits. */
+/* hwreg.c: STATUS with all its bits. */
 uint32_t wave_status(const struct wave *w);
 
-/* mode.c: MODE register image <-> lane_mode and MXCSR. */
+/* hwreg.c: MODE register image <-> lane_mode and MXCSR. */
 void wave_set_mode(struct wave *w, uint32_t mode_bits);
 uint32_t wave_getreg(struct wave *w, unsigned id);
 void wave_setreg(struct wave *w, unsigned id, uint32_t mask, uint32_t value);
 
-/* salu.c */
+/* smem.c */
 sem_wave_fn x_smem, x_illegal, x_unsupported;
 
 /* region.c: remember the region around address in a window; NULL if there is none. */
@@ -616,7 +616,7 @@ struct emu {
     atomic_uint gws_waiting[GWS_RESOURCES]; /* waves at a semaphore */
     uint8_t *gds;                           /* GDS_BYTES, once used; under gds_lock */
     pthread_mutex_t gds_lock;
-    struct block_cache *blocks; /* memory of workgroups between dispatches */
+    struct block_pool *pool; /* memory of workgroups between dispatches */
     unsigned host_cpus;
     struct emu_observer *observers; /* [EMU_MAX_OBSERVERS], or NULL */
     unsigned n_observers;
