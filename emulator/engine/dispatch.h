@@ -4,15 +4,12 @@
 #ifndef RD_DISPATCH_H
 #define RD_DISPATCH_H
 
-#include <pthread.h>
-
-#include "wave.h"
+#include "control.h"
 
 struct dispatch {
     struct emu *emu;
     const struct emu_dispatch *d;
-    struct program *program;
-    struct program_ref *others; /* that waves have jumped to; under lock */
+    struct program_set programs;
     const struct uop *entry;
     uint64_t n_groups;
     unsigned waves_per_group;
@@ -27,14 +24,6 @@ struct dispatch {
     struct observation *observation; /* NULL: nobody watches */
     atomic_ullong resident_waves, peak_waves;
 };
-
-struct program_ref {
-    struct program *program;
-    struct program_ref *next;
-};
-
-/* jump.c: give the programs in dp->others back. */
-void dispatch_forget_programs(struct dispatch *dp);
 
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */
 struct resident {
@@ -55,6 +44,8 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number);
  * dp->d. After RD_OK dispatch_finish is due. dp->fault is filled if RD_E_FAULT. */
 RD_CHECKED rd_status dispatch_prepare(struct dispatch *dp);
 void dispatch_finish(struct dispatch *dp);
+/* Begin to watch it, if there are observers or a stepper. */
+RD_CHECKED rd_status dispatch_observe(struct dispatch *dp, bool stepper);
 void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats);
 
 /* Count a wave's stop at a barrier or its end, and open the barrier if it was the last.

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pool.h"
+#include "excp.h"
+#include "handlers.h"
 #include "join.h"
-#include "region.h"
+#include "observe.h"
+#include "pool.h"
 
 const char *emu_simd_name(enum emu_simd simd)
 {
@@ -37,6 +39,23 @@ static bool host_has(enum emu_simd simd)
     return simd == EMU_SIMD_AVX512 ? v4 : simd == EMU_SIMD_AVX2 ? v3 : true;
 }
 
+extern const struct level_ops level_generic, level_avx2, level_avx512;
+
+static const struct handlers handlers = {
+    .fetch = x_fetch,
+    .illegal = x_illegal,
+    .unsupported = x_unsupported,
+    .excp = x_excp,
+    .smem = x_smem,
+    .gds = x_gds,
+    .buffer_load = x_buffer_load,
+    .buffer_store = x_buffer_store,
+    .buffer_atomic = x_buffer_atomic,
+    .buffer_scalar = x_buffer_scalar,
+    .buffer_load_format = x_buffer_load_format,
+    .buffer_store_format = x_buffer_store_format,
+};
+
 static rd_status choose_level(struct emu *emu)
 {
     enum emu_simd simd = emu->config.simd;
@@ -53,6 +72,15 @@ static rd_status choose_level(struct emu *emu)
     return RD_OK;
 }
 
+static rd_status create_code(struct emu *emu)
+{
+    struct program_env env = {.level = emu->level,
+                              .handlers = &handlers,
+                              .sem = emu->sem,
+                              .map = emu->regions};
+    return code_cache_create(&env, &emu->code);
+}
+
 rd_status emu_create(const struct emu_config *config, struct emu **out)
 {
     struct emu *emu = calloc(1, sizeof *emu);
@@ -64,11 +92,11 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
         emu->config = *config;
     rd_status st = choose_level(emu);
     if (st == RD_OK)
-        st = join_semantics(emu);
+        st = join_semantics(emu->level, emu->sem);
     if (st == RD_OK)
         st = regions_create(&emu->regions);
     if (st == RD_OK)
-        st = code_cache_create(&emu->code);
+        st = create_code(emu);
     if (st == RD_OK)
         st = pool_create(&emu->pool);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -99,6 +127,26 @@ void emu_destroy(struct emu *emu)
     free(emu->slots);
     free(emu->counts);
     free(emu);
+}
+
+rd_status emu_mem_add(struct emu *emu, uint64_t va, uint64_t bytes, unsigned perm,
+                      const char *name)
+{
+    return region_add(emu->regions, va, bytes, perm, name);
+}
+
+rd_status emu_mem_remove(struct emu *emu, uint64_t va)
+{
+    struct mem_region gone;
+    rd_status st = region_remove(emu->regions, va, &gone);
+    if (st == RD_OK && gone.perm & EMU_MEM_EXEC)
+        emu_code_changed(emu, gone.base, gone.end - gone.base);
+    return st;
+}
+
+void emu_code_changed(struct emu *emu, uint64_t va, uint64_t bytes)
+{
+    code_cache_changed(emu->code, va, bytes);
 }
 
 enum emu_simd emu_simd_level(const struct emu *emu)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "wave.h"
+#include "machine.h"
 
 static struct emu_fidelity dots(const struct emu *emu)
 {

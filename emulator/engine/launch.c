@@ -37,6 +37,8 @@ static size_t block_bytes(const struct dispatch *dp)
     return lds_bytes(dp) + dp->waves_per_group * wave_dwords(dp) * 4;
 }
 
+static const struct emu_queue no_queue;
+
 rd_status resident_create(struct dispatch *dp, struct resident **out)
 {
     unsigned n = dp->waves_per_group;
@@ -54,6 +56,9 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
     }
     r->group.lds = block;
     r->group.dispatch = dp;
+    r->group.programs = &dp->programs;
+    r->group.queue = dp->d->queue ? dp->d->queue : &no_queue;
+    r->group.n_vgprs = dp->n_vgprs;
     uint32_t *p = (uint32_t *)(void *)((uint8_t *)block + lds_bytes(dp));
     for (unsigned i = 0; i < n; i++) {
         struct wave *w = &r->waves[i];
@@ -138,13 +143,13 @@ static void init_wave(struct dispatch *dp, struct resident *r, unsigned index,
                        .halves = dp->d->wave64 ? 2 : 1,
                        .index = index,
                        .emu = dp->emu,
-                       .program = dp->program,
+                       .program = dp->programs.first,
                        .group = &r->group,
                        .next = dp->entry};
     w->n_items = items - index * width;
     if (w->n_items > width)
         w->n_items = width;
-    w->base[SRC_CONST] = dp->program->const_rows;
+    w->base[SRC_CONST] = dp->programs.first->const_rows;
     w->base[SRC_TEMP] = temp;
     select_half(w, 0);
     init_sgprs(dp, w);

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <xmmintrin.h>
 
+#include "dispatch.h"
 #include "observe.h"
 
 #define WAVE_QUANTUM   512u
@@ -173,7 +174,7 @@ static bool start_next(struct worker *k)
     for (unsigned i = 0; i < r->group.n_waves; i++)
         r->waves[i].counts = k->counts;
     if (dp->observation)
-        k->status = observe_group_new(dp->observation, r, NULL);
+        k->status = observe_group_new(dp->observation, &r->group, NULL);
     r->next = NULL;
     *k->tail = r;
     k->tail = &r->next;
@@ -213,7 +214,7 @@ static void retire(struct worker *k, struct resident *r)
     for (unsigned i = 0; i < r->group.n_waves; i++)
         k->stats.instructions += r->waves[i].n_insts;
     if (k->dp->observation)
-        observe_group_gone(r);
+        observe_group_gone(&r->group);
     r->next = k->idle;
     k->idle = r;
 }
@@ -297,7 +298,8 @@ static void *worker_main(void *arg)
 static unsigned thread_count(const struct dispatch *dp)
 {
     unsigned n = dp->emu->config.threads;
-    if (dp->observation || (dp->program->order_matters && !dp->emu->config.unordered))
+    if (dp->observation ||
+        (dp->programs.first->order_matters && !dp->emu->config.unordered))
         return 1;
     if (!n)
         n = dp->emu->host_cpus;
@@ -379,13 +381,13 @@ rd_status dispatch_prepare(struct dispatch *dp)
         dp->n_vgprs = WAVE_VGPRS;
     struct program_kind kind = {.wave64 = d->wave64,
                                 .exceptions = d->rsrc2 >> 24 & TRAPSTS_MATH};
-    st = program_get(dp->emu, d->entry, kind, &dp->program);
+    st = program_set_open(&dp->programs, dp->emu->code, d->entry, kind);
     if (st != RD_OK) {
         dp->fault = (struct emu_fault){
             .kind = EMU_FAULT_FETCH, .pc = d->entry, .lane = -1, .address = d->entry};
         return st == RD_E_NOT_FOUND ? RD_E_FAULT : st;
     }
-    dp->entry = program_at(dp->emu, dp->program, d->entry);
+    dp->entry = program_at(dp->programs.first, d->entry);
     atomic_store(&dp->fault_limit, UINT64_MAX);
     pthread_mutex_init(&dp->lock, NULL);
     return RD_OK;
@@ -394,8 +396,7 @@ rd_status dispatch_prepare(struct dispatch *dp)
 void dispatch_finish(struct dispatch *dp)
 {
     pthread_mutex_destroy(&dp->lock);
-    dispatch_forget_programs(dp);
-    program_put(dp->emu, dp->program);
+    program_set_close(&dp->programs);
 }
 
 void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats)
@@ -409,9 +410,22 @@ void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats)
         stats->peak_resident_waves = peak;
 }
 
+rd_status dispatch_observe(struct dispatch *dp, bool stepper)
+{
+    const struct program *p = dp->programs.first;
+    struct emu_launch launch = {.dispatch = dp->d,
+                                .code_base = p->base,
+                                .code_bytes = p->bytes,
+                                .n_groups = dp->n_groups,
+                                .waves_per_group = dp->waves_per_group,
+                                .lanes = dp->d->wave64 ? 64 : 32,
+                                .vgprs = dp->n_vgprs};
+    return observation_begin(dp->emu, &launch, stepper, &dp->observation);
+}
+
 static rd_status run_prepared(struct dispatch *dp)
 {
-    rd_status st = observation_begin(dp, false, &dp->observation);
+    rd_status st = dispatch_observe(dp, false);
     if (st != RD_OK)
         return st;
     unsigned threads = thread_count(dp);

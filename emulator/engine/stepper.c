@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "dispatch.h"
 #include "observe.h"
 
 struct emu_stepper {
@@ -53,7 +54,7 @@ rd_status emu_stepper_create(struct emu *emu, const struct emu_dispatch *dispatc
     if (st == RD_E_FAULT && fault)
         *fault = s->dp.fault;
     if (st == RD_OK) {
-        st = observation_begin(&s->dp, true, &s->dp.observation);
+        st = dispatch_observe(&s->dp, true);
         if (st == RD_OK && emu->config.count) {
             s->counts = calloc(ISA_OP_COUNT, sizeof *s->counts);
             st = s->counts ? RD_OK : RD_E_NOMEM;
@@ -156,7 +157,7 @@ rd_status emu_group_start(struct emu_stepper *s, uint64_t number, const uint32_t
     }
     r->next = s->live;
     s->live = r;
-    st = observe_group_new(s->dp.observation, r, place);
+    st = observe_group_new(s->dp.observation, &r->group, place);
     if (st == RD_OK)
         *out = (struct emu_group *)r;
     return st;
@@ -176,7 +177,7 @@ void emu_group_end(struct emu_stepper *s, struct emu_group *group)
     stats->waves += r->group.n_waves;
     for (unsigned i = 0; i < r->group.n_waves; i++)
         stats->instructions += r->waves[i].n_insts;
-    observe_group_gone(r);
+    observe_group_gone(&r->group);
     r->next = s->idle;
     s->idle = r;
 }
@@ -223,7 +224,7 @@ const struct emu_inst *emu_wave_next(struct emu_wave *wave)
     struct wave *w = wave_of(wave);
     if (w->ended || w->stop == STOP_FAULT)
         return NULL;
-    return &program_inst(w->emu, w->program, w->next)->inst;
+    return &program_inst(w->program, w->next)->inst;
 }
 
 uint64_t emu_wave_exec(const struct emu_wave *wave)

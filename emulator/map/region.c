@@ -1,21 +1,13 @@
 /* region.c: the allocation map: which addresses kernels may touch.
  *
- * A sorted array under a lock; every change bumps emu.generation, which invalidates the
- * windows that waves keep. Knows nothing of waves beyond that window.
- * SPDX-License-Identifier: MIT
+ * A sorted array under a lock; every change bumps the generation, which invalidates
+ * what others remember of the map. Knows nothing of waves. SPDX-License-Identifier: MIT
  */
 #include "region.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct region_table {
-    pthread_rwlock_t lock;
-    struct mem_region *v;
-    size_t n, cap;
-};
 
 rd_status regions_create(struct region_table **out)
 {
@@ -66,72 +58,53 @@ static rd_status insert(struct region_table *t, size_t at, const struct mem_regi
     return RD_OK;
 }
 
-rd_status emu_mem_add(struct emu *emu, uint64_t va, uint64_t bytes, unsigned perm,
-                      const char *name)
+rd_status region_add(struct region_table *t, uint64_t va, uint64_t bytes, unsigned perm,
+                     const char *name)
 {
     if (!bytes || va + bytes < va)
         return RD_E_INVALID;
-    struct region_table *t = emu->regions;
     struct mem_region r = {.base = va, .end = va + bytes, .perm = perm};
     snprintf(r.name, sizeof r.name, "%s", name ? name : "");
     pthread_rwlock_wrlock(&t->lock);
     size_t at = lower(t, va);
     rd_status st = at < t->n && t->v[at].base < r.end ? RD_E_EXISTS : insert(t, at, &r);
-    atomic_fetch_add(&emu->generation, 1);
+    atomic_fetch_add(&t->generation, 1);
     pthread_rwlock_unlock(&t->lock);
     return st;
 }
 
-rd_status emu_mem_remove(struct emu *emu, uint64_t va)
+rd_status region_remove(struct region_table *t, uint64_t va, struct mem_region *gone)
 {
-    struct region_table *t = emu->regions;
     rd_status st = RD_E_NOT_FOUND;
     pthread_rwlock_wrlock(&t->lock);
     size_t at = lower(t, va);
     if (at < t->n && t->v[at].base == va) {
-        struct mem_region gone = t->v[at];
+        *gone = t->v[at];
         t->n--;
         memmove(&t->v[at], &t->v[at + 1], (t->n - at) * sizeof *t->v);
-        atomic_fetch_add(&emu->generation, 1);
-        pthread_rwlock_unlock(&t->lock);
-        if (gone.perm & EMU_MEM_EXEC)
-            emu_code_changed(emu, gone.base, gone.end - gone.base);
-        return RD_OK;
+        atomic_fetch_add(&t->generation, 1);
+        st = RD_OK;
     }
     pthread_rwlock_unlock(&t->lock);
     return st;
 }
 
-bool region_find(struct emu *emu, uint64_t address, struct mem_region *out,
+bool region_find(struct region_table *t, uint64_t address, struct mem_region *out,
                  unsigned *generation)
 {
-    struct region_table *t = emu->regions;
     pthread_rwlock_rdlock(&t->lock);
     size_t at = lower(t, address);
     bool found = at < t->n && t->v[at].base <= address;
     if (found)
         *out = t->v[at];
     if (generation)
-        *generation = atomic_load(&emu->generation);
+        *generation = atomic_load(&t->generation);
     pthread_rwlock_unlock(&t->lock);
     return found;
 }
 
-const struct mem_window *window_load(struct wave *w, uint64_t address)
+void region_describe(struct region_table *t, uint64_t address, char *text, size_t size)
 {
-    struct mem_region r;
-    unsigned generation;
-    if (!region_find(w->emu, address, &r, &generation))
-        return NULL;
-    struct mem_window *win = &w->window[w->next_window];
-    w->next_window = (w->next_window + 1) % MEM_WINDOWS;
-    *win = (struct mem_window){r.base, r.end, r.perm, generation};
-    return win;
-}
-
-void region_describe(struct emu *emu, uint64_t address, char *text, size_t size)
-{
-    struct region_table *t = emu->regions;
     pthread_rwlock_rdlock(&t->lock);
     size_t at = lower(t, address);
     const struct mem_region *below = at > 0 ? &t->v[at - 1] : NULL;

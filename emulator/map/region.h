@@ -1,26 +1,51 @@
-/* region.h: the allocation map, for the emulator's own files.
+/* region.h: the allocation map: which addresses kernels may touch.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_REGION_H
 #define RD_REGION_H
 
-#include "wave.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
 
 struct mem_region {
     uint64_t base, end;
-    unsigned perm;
+    unsigned perm; /* EMU_MEM_* of emu.h */
     char name[40];
+};
+
+/* The map; its fields are region.c's, but for the generation. */
+struct region_table {
+    atomic_uint generation; /* changes with every change of the map */
+    pthread_rwlock_t lock;
+    struct mem_region *v; /* sorted, disjoint */
+    size_t n, cap;
 };
 
 RD_CHECKED rd_status regions_create(struct region_table **out);
 void regions_destroy(struct region_table *t);
 
+/* See emu_mem_add and emu_mem_remove of emu.h. gone: out, what was removed. */
+RD_CHECKED rd_status region_add(struct region_table *t, uint64_t va, uint64_t bytes,
+                                unsigned perm, const char *name);
+RD_CHECKED rd_status region_remove(struct region_table *t, uint64_t va,
+                                   struct mem_region *gone);
+
 /* Find the region that holds address; false if none. generation (may be NULL): of the
  * table that was searched. Thread: any. */
-bool region_find(struct emu *emu, uint64_t address, struct mem_region *out,
+bool region_find(struct region_table *t, uint64_t address, struct mem_region *out,
                  unsigned *generation);
 
+static inline unsigned region_generation(const struct region_table *t)
+{
+    return atomic_load_explicit(&t->generation, memory_order_relaxed);
+}
+
 /* "nearest allocation" text for faults. */
-void region_describe(struct emu *emu, uint64_t address, char *text, size_t size);
+void region_describe(struct region_table *t, uint64_t address, char *text, size_t size);
 
 #endif

@@ -4,7 +4,29 @@
 #ifndef RD_ACCESS_H
 #define RD_ACCESS_H
 
-#include "wave.h"
+#include "control.h"
+
+/* Remember the region around address in a window; NULL if there is none. */
+const struct mem_window *window_load(struct wave *w, uint64_t address);
+
+static inline bool window_has(const struct mem_window *win, uint64_t lo, uint64_t last,
+                              unsigned bytes)
+{
+    return lo >= win->base && last < win->end && win->end - last >= bytes;
+}
+
+/* A remembered window that covers [lo, last + bytes), or NULL. */
+static inline const struct mem_window *window_find(const struct wave *w, uint64_t lo,
+                                                   uint64_t last, unsigned bytes,
+                                                   unsigned generation)
+{
+    for (unsigned i = 0; i < MEM_WINDOWS; i++) {
+        const struct mem_window *win = &w->window[i];
+        if (window_has(win, lo, last, bytes) && win->generation == generation)
+            return win;
+    }
+    return NULL;
+}
 
 /* True if the bytes at addr may be accessed; else *kind says why not. */
 static inline bool lane_allowed(struct wave *w, uint64_t addr, unsigned bytes,

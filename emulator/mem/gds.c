@@ -9,9 +9,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "gds.h"
+#include "access.h"
+#include "handlers.h"
 
 #include <stdlib.h>
+
+#define GDS_BYTES 4096u /* manual 1.2.2.2 */
 
 /* The plain handler of the instruction. */
 static sem_wave_fn *plain_handler(const struct wave *w, const struct uop *u)

@@ -1,6 +1,6 @@
 /* mem.c: vector memory: FLAT, GLOBAL, SCRATCH and LDS. Compiled per SIMD level.
  *
- * It forms the lanes' addresses, checks them all against the allocation map before the
+ * It checks the lanes' addresses (address.h) all against the allocation map before the
  * first byte moves (so a fault has no side effects), and moves bytes. What a load,
  * store or atomic means comes from sem/mem_ops.c through the micro-op; nothing here
  * knows a mnemonic. GPU addresses are host pointers; LDS is the workgroup's array;
@@ -10,6 +10,7 @@
 #include <xmmintrin.h>
 
 #include "access.h"
+#include "address.h"
 #include "gather.h"
 #include "row.h"
 #include "sem_wrap.h"
@@ -19,43 +20,7 @@ static inline uint32_t *reg_row(struct wave *w, unsigned row)
     return w->vgpr[w->half] + (size_t)row * ROW_DWORDS;
 }
 
-/* ---- addresses --------------------------------------------------------------- */
-
-static void global_addresses(struct wave *w, const struct uop *u, uint64_t *addr)
-{
-    const struct umem *m = &u->mem;
-    uint64_t base = (uint64_t)(int64_t)u->imm;
-    if (m->saddr != NO_ROW)
-        base += sgpr64(w, m->saddr);
-    if (m->addtid) {
-        for (unsigned l = 0; l < 32; l++)
-            addr[l] = base + 4u * (l + 32u * w->half);
-        return;
-    }
-    const uint32_t *lo = reg_row(w, m->addr), *hi = lo + ROW_DWORDS;
-    if (m->addr64)
-        for (unsigned l = 0; l < 32; l++)
-            addr[l] = base + (lo[l] | (uint64_t)hi[l] << 32);
-    else
-        for (unsigned l = 0; l < 32; l++)
-            addr[l] = base + lo[l];
-}
-
-/* Scratch offsets within the lane's private memory. */
-static void scratch_offsets(struct wave *w, const struct uop *u, uint64_t *addr)
-{
-    const struct umem *m = &u->mem;
-    uint32_t base = (uint32_t)u->imm;
-    if (m->saddr != NO_ROW)
-        base += w->sgpr[m->saddr];
-    for (unsigned l = 0; l < 32; l++)
-        addr[l] = base;
-    if (m->addr != NO_ROW) {
-        const uint32_t *v = reg_row(w, m->addr);
-        for (unsigned l = 0; l < 32; l++)
-            addr[l] = (uint32_t)(base + v[l]);
-    }
-}
+/* ---- checks --------------------------------------------------------------- */
 
 static const struct uop *fault(struct wave *w, const struct uop *u,
                                enum emu_fault_kind kind, unsigned lane, uint64_t addr,
@@ -92,16 +57,6 @@ static bool check_global(struct wave *w, const struct uop *u, uint32_t exec,
 }
 
 /* ---- one lane, any space: FLAT with apertures, unaligned scratch --------------- */
-
-enum flat_space { FLAT_GLOBAL, FLAT_LDS, FLAT_SCRATCH };
-
-static enum flat_space flat_space(uint64_t addr)
-{
-    uint64_t high = addr >> 32;
-    return high == EMU_SHARED_BASE >> 32    ? FLAT_LDS
-           : high == EMU_PRIVATE_BASE >> 32 ? FLAT_SCRATCH
-                                            : FLAT_GLOBAL;
-}
 
 static uint8_t *scratch_byte(struct wave *w, unsigned lane, uint32_t offset)
 {
@@ -146,10 +101,11 @@ static bool check_flat(struct wave *w, const struct uop *u, uint32_t exec,
     unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ;
     FOR_LANES(l, exec)
     {
-        enum flat_space space = flat_space(addr[l]);
+        enum emu_space space = flat_space(addr[l]);
         enum emu_fault_kind kind;
-        if (space != FLAT_GLOBAL) {
-            if (!check_private(w, u, l, space == FLAT_LDS, (uint32_t)addr[l], write))
+        if (space != EMU_SPACE_GLOBAL) {
+            if (!check_private(w, u, l, space == EMU_SPACE_LDS, (uint32_t)addr[l],
+                               write))
                 return false;
         } else if (!lane_allowed(w, addr[l], u->mem.bytes, perm, &kind)) {
             fault(w, u, kind, l, addr[l], write);
@@ -162,24 +118,24 @@ static bool check_flat(struct wave *w, const struct uop *u, uint32_t exec,
 static void lane_read(struct wave *w, unsigned l, uint64_t addr, void *buf,
                       unsigned bytes)
 {
-    enum flat_space space = flat_space(addr);
-    if (space == FLAT_GLOBAL)
+    enum emu_space space = flat_space(addr);
+    if (space == EMU_SPACE_GLOBAL)
         memcpy(buf, host_pointer(addr), bytes);
     else
-        (void)private_access(w, l, space == FLAT_LDS, (uint32_t)addr, buf, bytes,
+        (void)private_access(w, l, space == EMU_SPACE_LDS, (uint32_t)addr, buf, bytes,
                              false);
 }
 
 static void lane_write(struct wave *w, unsigned l, uint64_t addr, const void *buf,
                        unsigned bytes)
 {
-    enum flat_space space = flat_space(addr);
+    enum emu_space space = flat_space(addr);
     uint32_t copy[4];
     memcpy(copy, buf, bytes);
-    if (space == FLAT_GLOBAL)
+    if (space == EMU_SPACE_GLOBAL)
         memcpy(host_pointer(addr), copy, bytes);
     else
-        (void)private_access(w, l, space == FLAT_LDS, (uint32_t)addr, copy, bytes,
+        (void)private_access(w, l, space == EMU_SPACE_LDS, (uint32_t)addr, copy, bytes,
                              true);
 }
 
@@ -349,7 +305,7 @@ static bool move_half(struct wave *w, const struct uop *u, bool write)
     if (!exec)
         return true;
     if (u->mem.space == MEM_SCRATCH) {
-        scratch_offsets(w, u, addr);
+        scratch_offsets(w, u, w->half, addr);
         FOR_LANES(l, exec)
         if (!check_private(w, u, l, false, addr[l], write))
             return false;
@@ -358,11 +314,11 @@ static bool move_half(struct wave *w, const struct uop *u, bool write)
     }
     if (move_fast(w, u, exec, write))
         return true;
-    global_addresses(w, u, addr);
+    global_addresses(w, u, w->half, addr);
     bool apertures = false;
     if (u->mem.space == MEM_FLAT)
         FOR_LANES(l, exec)
-    apertures |= flat_space(addr[l]) != FLAT_GLOBAL;
+    apertures |= flat_space(addr[l]) != EMU_SPACE_GLOBAL;
     if (!(apertures ? check_flat : check_global)(w, u, exec, addr, write))
         return false;
     if (apertures)
@@ -420,7 +376,7 @@ static bool atomic_half(struct wave *w, const struct uop *u, bool write)
     uint32_t exec = wave_exec(w);
     unsigned bytes = u->mem.bytes;
     uint64_t addr[32];
-    global_addresses(w, u, addr);
+    global_addresses(w, u, w->half, addr);
     FOR_LANES(l, exec)
     if (addr[l] % bytes) {
         fault(w, u, EMU_FAULT_MISALIGNED, l, addr[l], write);
@@ -441,7 +397,7 @@ static bool atomic_half(struct wave *w, const struct uop *u, bool write)
     FOR_LANES(l, exec)
     {
         uint64_t old = 0;
-        if (flat && flat_space(addr[l]) != FLAT_GLOBAL) {
+        if (flat && flat_space(addr[l]) != EMU_SPACE_GLOBAL) {
             lane_read(w, l, addr[l], &old, bytes);
             uint64_t next = u->op.atomic(old, d[l], c[l], &w->mode);
             lane_write(w, l, addr[l], &next, bytes);
@@ -476,12 +432,9 @@ struct lds_at {
 static bool lds_lanes(struct wave *w, const struct uop *u, bool write, uint32_t *exec,
                       struct lds_at *to)
 {
-    const uint32_t *a = reg_row(w, u->mem.addr);
     uint32_t all = *exec, limit = w->group->lds_bytes, bytes = u->mem.bytes, lo, hi;
     for (unsigned e = 0; e < u->mem.elems; e++) {
-        uint32_t offset = e ? u->mem.off1 : u->mem.off0;
-        for (unsigned l = 0; l < WAVE_LANES; l++)
-            to->at[e][l] = a[l] + offset;
+        lds_offsets(w, u, w->half, e, to->at[e]);
         row_range(to->at[e], all, &lo, &hi);
         if (!all || (uint64_t)hi + bytes <= limit)
             continue;

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "address.h"
+
 /* Operands of one instruction: up to EMU_MAX_REGS runs, but at most this much. */
 #define VALUE_DWORDS (64u * 256u)
 
@@ -44,19 +46,6 @@ void emu_remove_observer(struct emu *emu, const void *ctx)
 /* ---- dispatches and waves ----------------------------------------------------------
  */
 
-static void describe_launch(const struct dispatch *dp, uint64_t number,
-                            struct emu_launch *l)
-{
-    *l = (struct emu_launch){.number = number,
-                             .dispatch = dp->d,
-                             .code_base = dp->program->base,
-                             .code_bytes = dp->program->bytes,
-                             .n_groups = dp->n_groups,
-                             .waves_per_group = dp->waves_per_group,
-                             .lanes = dp->d->wave64 ? 64 : 32,
-                             .vgprs = dp->n_vgprs};
-}
-
 rd_status observation_want(struct observation *ob, unsigned want)
 {
     ob->want |= want;
@@ -75,9 +64,9 @@ static void observation_free(struct observation *ob)
     free(ob);
 }
 
-rd_status observation_begin(struct dispatch *dp, bool stepper, struct observation **out)
+rd_status observation_begin(struct emu *emu, const struct emu_launch *launch,
+                            bool stepper, struct observation **out)
 {
-    struct emu *emu = dp->emu;
     *out = NULL;
     if (!emu->n_observers && !stepper)
         return RD_OK;
@@ -97,7 +86,8 @@ rd_status observation_begin(struct dispatch *dp, bool stepper, struct observatio
         return st;
     }
     pthread_mutex_lock(&emu->observe_lock);
-    describe_launch(dp, emu->n_launches++, &ob->launch);
+    ob->launch = *launch;
+    ob->launch.number = emu->n_launches++;
     for (unsigned i = 0; i < ob->n_observers; i++)
         if (ob->observer[i].dispatch_begin)
             ob->observer[i].dispatch_begin(ob->observer[i].ctx, &ob->launch);
@@ -160,13 +150,13 @@ static rd_status wave_new(struct observation *ob, struct wave *w, uint32_t place
     return RD_OK;
 }
 
-rd_status observe_group_new(struct observation *ob, struct resident *r,
+rd_status observe_group_new(struct observation *ob, struct workgroup *g,
                             const uint32_t *place)
 {
     rd_status st = RD_OK;
     pthread_mutex_lock(&ob->emu->observe_lock);
-    for (unsigned i = 0; i < r->group.n_waves && st == RD_OK; i++)
-        st = wave_new(ob, &r->waves[i], place ? place[i] : 0);
+    for (unsigned i = 0; i < g->n_waves && st == RD_OK; i++)
+        st = wave_new(ob, g->waves[i], place ? place[i] : 0);
     pthread_mutex_unlock(&ob->emu->observe_lock);
     return st;
 }
@@ -180,12 +170,12 @@ static void wave_gone(struct wave *w)
     w->emu->slots[w->info.slot / 64] &= ~(UINT64_C(1) << w->info.slot % 64);
 }
 
-void observe_group_gone(struct resident *r)
+void observe_group_gone(struct workgroup *g)
 {
-    pthread_mutex_t *lock = &r->waves[0].emu->observe_lock;
+    pthread_mutex_t *lock = &g->waves[0]->emu->observe_lock;
     pthread_mutex_lock(lock);
-    for (unsigned i = 0; i < r->group.n_waves; i++)
-        wave_gone(&r->waves[i]);
+    for (unsigned i = 0; i < g->n_waves; i++)
+        wave_gone(g->waves[i]);
     pthread_mutex_unlock(lock);
 }
 
@@ -253,7 +243,7 @@ static const struct uop *shrug_off(struct wave *w, const struct emu_inst *inst)
         (kind != EMU_FAULT_ILLEGAL && kind != EMU_FAULT_UNSUPPORTED &&
          kind != EMU_FAULT_MISALIGNED && kind != EMU_FAULT_LDS_RANGE))
         return NULL;
-    const struct uop *next = program_at(w->emu, w->program, inst->pc + inst->bytes);
+    const struct uop *next = program_at(w->program, inst->pc + inst->bytes);
     if (!next)
         return NULL;
     w->group->fault.kind = EMU_FAULT_NONE;
@@ -328,7 +318,7 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
 {
     struct observation *ob = w->observation;
     struct emu_event *e = &ob->event;
-    const struct inst_info *info = program_inst(w->emu, w->program, u);
+    const struct inst_info *info = program_inst(w->program, u);
     const struct uop *at = u;
     *e = (struct emu_event){.wave = &w->info,
                             .inst = &info->inst,
@@ -344,8 +334,8 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
     }
     ob->n_accesses = 0;
     ob->noted = false;
-    if (ob->want & EMU_WANT_ACCESS && info->inst.kind == EMU_KIND_MEMORY)
-        ob->n_accesses = form_accesses(w, &info->plan, ob->access);
+    if (ob->want & EMU_WANT_ACCESS)
+        ob->n_accesses = mem_accesses(w, u, ob->access);
     if (ob->want & EMU_WANT_VALUES)
         copy_values(w, e->inst, ISA_OF_IN, ob->in);
     u = execute(w, u);

@@ -132,14 +132,15 @@ static const struct sem_entry *find_op(const struct name_index *ix, const char *
     return NULL;
 }
 
-rd_status join_semantics(struct emu *emu)
+rd_status join_semantics(const struct level_ops *level,
+                         const struct sem_entry *sem[ISA_OP_COUNT])
 {
     struct name_index ix;
-    rd_status st = index_entries(emu->level, &ix);
+    rd_status st = index_entries(level, &ix);
     if (st != RD_OK)
         return st;
     for (unsigned op = 1; op < ISA_OP_COUNT; op++)
-        emu->sem[op] = find_op(&ix, isa_op_name(op));
+        sem[op] = find_op(&ix, isa_op_name(op));
     free(ix.v);
     return RD_OK;
 }

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "excp.h"
+#include "excp_class.h"
 #include "predecode.h"
 
 /* ---- constants ----------------------------------------------------------------- */
@@ -133,7 +133,7 @@ void set_source(struct ctx *c, struct usrc *s, const struct isa_opnd *o, unsigne
         if (o->flags & ISA_OF_HI16)
             s->mods |= SM_HI16;
     } else if (constant_value(c, o, type, &value)) {
-        int row = program_const(c->p, value, s->dwords, 1);
+        int row = constants_row(c->p->constants, value, s->dwords, 1);
         if (row < 0)
             c->error = "too many constants in one code object";
         s->base = SRC_CONST;
@@ -458,11 +458,11 @@ static bool reads_row(const struct uop *u, unsigned row)
 
 static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry *e)
 {
-    const struct level_ops *level = c->emu->level;
+    const struct level_ops *level = c->env->level;
     const struct isa_inst *inst = c->inst;
     fill_lane(c, u, e, 0);
     if (inst->enc == ISA_ENC_VOPD) {
-        const struct sem_entry *y = c->emu->sem[inst->op_y];
+        const struct sem_entry *y = c->env->sem[inst->op_y];
         u->fn = level->valu_vopd;
         memset(&u[1], 0, sizeof u[1]);
         if (!y || y->kind != SEM_LANE)
@@ -473,7 +473,7 @@ static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry 
             u->flags |= UF_DIRECT;
         u->flags |= UF_PAIR;
         if (u->excp || u[1].excp)
-            u->fn = x_excp;
+            u->fn = c->env->handlers->excp;
         if ((u->flags & UF_DIRECT) && !((u->flags | u[1].flags) & UF_PREP) &&
             !has_mods(u) && !has_mods(&u[1]))
             u->flags |= UF_ROWS;
@@ -484,7 +484,7 @@ static void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry 
     if (inst->enc == ISA_ENC_VINTERP)
         set_interp(u, inst);
     if (u->excp)
-        u->fn = x_excp;
+        u->fn = c->env->handlers->excp;
     else if (is_simple(c, u, e))
         u->fn = e->handler;
     else if (!plain_result(u, 0))
@@ -516,7 +516,7 @@ static void predecode_matrix(struct ctx *c, struct uop *u, const struct sem_entr
         } else if (constant_value(c, src[i], SEM_T_NONE, &constant)) {
             if (fmt_is_float16(src[i]->fmt))
                 constant |= constant << 16;
-            int row = program_const(c->p, constant, 1, 8);
+            int row = constants_row(c->p->constants, constant, 1, 8);
             if (row < 0)
                 c->error = "too many constants in one code object";
             u->s[i].base = SRC_CONST;
@@ -529,7 +529,7 @@ static void predecode_matrix(struct ctx *c, struct uop *u, const struct sem_entr
     u->pk.neg_hi = c->inst->neg_hi;
     u->pk.clamp = !!(c->inst->flags & ISA_M_CLAMP);
     u->op_sel = c->inst->op_sel;
-    u->fn = c->emu->level->valu_matrix;
+    u->fn = c->env->level->valu_matrix;
 }
 
 /* ---- scalar and wave instructions ------------------------------------------------ */
@@ -664,17 +664,18 @@ static const struct uop *x_skip(struct wave *w, const struct uop *u)
     return uop_next(u);
 }
 
-void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
-               struct uop *u)
+void predecode(const struct program_env *env, struct program *p,
+               const struct isa_inst *inst, struct uop *u)
 {
-    struct ctx c = {.emu = emu, .p = p, .inst = inst};
-    const struct sem_entry *e = emu->sem[inst->op];
+    struct ctx c = {.env = env, .p = p, .inst = inst};
+    const struct sem_entry *e = env->sem[inst->op];
     struct isa_inst visible = *inst;
     unsigned hidden = p->privileged ? 0 : hide_ttmps(&visible);
     if (hidden)
         c.inst = &visible;
-    *u = (struct uop){
-        .isa_op = inst->op, .dwords = inst->bytes / 4, .fn = x_unsupported};
+    *u = (struct uop){.isa_op = inst->op,
+                      .dwords = inst->bytes / 4,
+                      .fn = env->handlers->unsupported};
     if (!e)
         return;
     switch (e->kind) {
@@ -701,5 +702,5 @@ void predecode(struct emu *emu, struct program *p, const struct isa_inst *inst,
         note_order(&c, e);
     note_exceptions(&c);
     if (c.error)
-        u->fn = c.error[0] == 'V' ? x_illegal : x_unsupported;
+        u->fn = c.error[0] == 'V' ? env->handlers->illegal : env->handlers->unsupported;
 }

@@ -4,11 +4,21 @@
 #ifndef RD_PREDECODE_H
 #define RD_PREDECODE_H
 
-#include "join.h"
+#include "constants.h"
+#include "program.h"
+
+/* Fill the micro-op of one decoded instruction.
+ *
+ * u  out, the slot of its first dword; the following slots of the instruction are used
+ *    for more operands
+ * What cannot run gets a handler that faults by name.
+ */
+void predecode(const struct program_env *env, struct program *p,
+               const struct isa_inst *inst, struct uop *u);
 
 /* One instruction being predecoded. */
 struct ctx {
-    struct emu *emu;
+    const struct program_env *env;
     struct program *p;
     const struct isa_inst *inst;
     const char *error; /* first thing that cannot be done */

@@ -7,8 +7,6 @@
  */
 #include <string.h>
 
-#include "buffer.h"
-#include "gds.h"
 #include "predecode.h"
 
 static const struct isa_opnd *field(const struct isa_inst *inst, unsigned name)
@@ -116,14 +114,15 @@ static void fill_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
 
 static void predecode_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
 {
+    const struct handlers *h = c->env->handlers;
     bool store = strstr(isa_op_name(c->inst->op), "_store") != NULL;
     fill_buffer(c, u, e);
     if (e->kind == SEM_ATOMIC)
-        u->fn = x_buffer_atomic;
+        u->fn = h->buffer_atomic;
     else if (e->kind == SEM_FORMAT)
-        u->fn = store ? x_buffer_store_format : x_buffer_load_format;
+        u->fn = store ? h->buffer_store_format : h->buffer_load_format;
     else
-        u->fn = store ? x_buffer_store : x_buffer_load;
+        u->fn = store ? h->buffer_store : h->buffer_load;
 }
 
 /* The suffixes of an image mnemonic, "_" between them. */
@@ -204,7 +203,7 @@ static void set_image_atomic(struct ctx *c, struct uop *u)
     const struct sem_entry *e = NULL;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (ops[i].image == c->inst->op)
-            e = c->emu->sem[dwords == 2 ? ops[i].b64 : ops[i].b32];
+            e = c->env->sem[dwords == 2 ? ops[i].b64 : ops[i].b32];
     if (!e || dwords == 0 || dwords > 2) {
         c->error = "atomic";
         return;
@@ -245,9 +244,18 @@ static bool is_flat_family(unsigned enc)
     return enc == ISA_ENC_FLAT || enc == ISA_ENC_GLOBAL || enc == ISA_ENC_SCRATCH;
 }
 
+static void predecode_scalar_load(struct ctx *c, struct uop *u)
+{
+    bool buffer = field(c->inst, ISA_FIELD_SBASE)->dwords == 4;
+    u->fn = buffer ? c->env->handlers->buffer_scalar : c->env->handlers->smem;
+    u->mem.space = MEM_SCALAR;
+    if (buffer) /* the resource says where */
+        u->flags &= ~UF_MEM;
+}
+
 void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
 {
-    const struct level_ops *l = c->emu->level;
+    const struct level_ops *l = c->env->level;
     unsigned enc = c->inst->enc;
     bool ds = enc == ISA_ENC_DS, store = e->kind == SEM_STORE;
     if (e->kind == SEM_ATOMIC)
@@ -268,16 +276,21 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
     fill_memory(c, u);
     if (e->kind == SEM_WIDE) /* the same entry serves both directions */
         store = strstr(isa_op_name(c->inst->op), "_store") != NULL;
+    u->mem.dirs = e->kind == SEM_ATOMIC ? MD_READ | MD_WRITE
+                  : store               ? MD_WRITE
+                                        : MD_READ;
+    u->flags |= UF_MEM;
     if (e->kind == SEM_ATOMIC)
         u->fn = ds ? l->ds_atomic : l->vmem_atomic;
     else if (enc == ISA_ENC_SMEM)
-        u->fn = field(c->inst, ISA_FIELD_SBASE)->dwords == 4 ? x_buffer_scalar : x_smem;
+        predecode_scalar_load(c, u);
     else if (store)
         u->fn = ds ? l->ds_store : l->vmem_store;
     else
         u->fn = ds ? l->ds_load : l->vmem_load;
     if (ds && (c->inst->flags & ISA_M_GDS)) {
-        u->fn = x_gds;
+        u->fn = c->env->handlers->gds;
+        u->mem.space = MEM_GDS;
         u->flags |= store ? UF_GDS_STORE : 0;
         c->p->order_matters = true;
     }
@@ -291,9 +304,9 @@ static void set_gds(struct ctx *c, struct uop *u, const struct sem_entry *e)
         return;
     c->p->order_matters = true;
     if (c->inst->op == ISA_DS_APPEND || c->inst->op == ISA_DS_CONSUME)
-        u->fn = x_gds;
+        u->fn = c->env->handlers->gds;
     else
-        u->fn = x_illegal;
+        u->fn = c->env->handlers->illegal;
 }
 
 bool predecode_wave_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)

@@ -6,28 +6,17 @@
  * theirs. Slots are written before anybody can reach them and never change.
  * SPDX-License-Identifier: MIT
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "join.h"
-#include "observe.h"
+#include "predecode.h"
 #include "region.h"
-
-#define MAX_CONST_ROWS 65000u
-#define CONST_BUCKETS  4096u
+#include "relative.h"
 
 struct run {
     uint32_t first, dwords;
     uint32_t *copy;
-};
-
-struct constant {
-    uint64_t value;
-    uint16_t row;
-    uint8_t dwords, copies;
-    uint32_t next;
 };
 
 struct program_data {
@@ -37,14 +26,12 @@ struct program_data {
     uint32_t *work; /* offsets still to decode */
     size_t n_work, cap_work;
     struct inst_info *infos; /* of the side table */
-    struct constant *constants;
-    size_t n_constants, cap_constants;
-    uint32_t buckets[CONST_BUCKETS]; /* index + 1 */
     unsigned users;
     bool stale;
 };
 
 struct code_cache {
+    struct program_env env;
     pthread_mutex_t lock;
     struct program *first;
     uint32_t n_programs; /* that ever were */
@@ -55,11 +42,12 @@ static struct program_data *data_of(struct program *p)
     return (struct program_data *)(void *)p;
 }
 
-rd_status code_cache_create(struct code_cache **out)
+rd_status code_cache_create(const struct program_env *env, struct code_cache **out)
 {
     struct code_cache *c = calloc(1, sizeof *c);
     if (!c)
         return RD_E_NOMEM;
+    c->env = *env;
     pthread_mutex_init(&c->lock, NULL);
     *out = c;
     return RD_OK;
@@ -93,13 +81,11 @@ static void program_free(struct program *p)
     }
     if (p->uops)
         munmap(p->uops, uop_bytes(p));
-    if (p->const_rows)
-        munmap(p->const_rows, (MAX_CONST_ROWS + 16) * ROW_DWORDS * 4ul);
+    constants_destroy(p->constants);
     for (size_t i = 0; i < d->n_runs; i++)
         free(d->runs[i].copy);
     free(d->runs);
     free(d->work);
-    free(d->constants);
     free(d);
 }
 
@@ -129,15 +115,14 @@ static struct program *program_new(uint64_t base, uint64_t bytes,
     p->exceptions = kind.exceptions;
     p->uops = reserve(uop_bytes(p));
     p->insts = reserve(inst_bytes(p));
-    p->const_rows = reserve((MAX_CONST_ROWS + 16) * ROW_DWORDS * 4ul);
-    if (!p->uops || !p->insts || !p->const_rows) {
+    p->constants = constants_create();
+    if (!p->uops || !p->insts || !p->constants) {
         program_free(p);
         return NULL;
     }
+    p->const_rows = constants_rows(p->constants);
     return p;
 }
-
-/* ---- constants ------------------------------------------------------------------ */
 
 /* Room for one more item: v or a bigger copy, and *cap; NULL if out of memory. */
 static void *grow(void *v, size_t *cap, size_t n, size_t item)
@@ -151,42 +136,8 @@ static void *grow(void *v, size_t *cap, size_t n, size_t item)
     return bigger;
 }
 
-int program_const(struct program *p, uint64_t value, unsigned dwords, unsigned copies)
-{
-    struct program_data *d = data_of(p);
-    unsigned bucket = (unsigned)((value * 0x9e3779b97f4a7c15ull) >> 52) % CONST_BUCKETS;
-    for (uint32_t i = d->buckets[bucket]; i; i = d->constants[i - 1].next) {
-        const struct constant *k = &d->constants[i - 1];
-        if (k->value == value && k->dwords == dwords && k->copies == copies)
-            return k->row;
-    }
-    unsigned rows = dwords * copies;
-    struct constant *table =
-        grow(d->constants, &d->cap_constants, d->n_constants, sizeof *table);
-    if (!table)
-        return -1;
-    d->constants = table;
-    if (p->n_const + rows > MAX_CONST_ROWS)
-        return -1;
-    unsigned row = p->n_const;
-    uint32_t *r = p->const_rows + (size_t)row * ROW_DWORDS;
-    for (unsigned i = 0; i < rows; i++)
-        for (unsigned l = 0; l < ROW_DWORDS; l++)
-            *r++ = (uint32_t)(dwords == 2 && i % 2 ? value >> 32 : value);
-    p->n_const += rows;
-    d->constants[d->n_constants] = (struct constant){
-        value, (uint16_t)row, (uint8_t)dwords, (uint8_t)copies, d->buckets[bucket]};
-    d->buckets[bucket] = (uint32_t)++d->n_constants;
-    return (int)row;
-}
-
 /* ---- decoding what is reachable ---------------------------------------------------
  */
-
-static const struct uop *x_fetch(struct wave *w, const struct uop *u)
-{
-    return wave_fault(w, u, EMU_FAULT_FETCH, NULL);
-}
 
 static bool push_work(struct program_data *d, int64_t at)
 {
@@ -232,9 +183,10 @@ static bool is_direct_branch(const struct isa_inst *inst)
 }
 
 /* Decode from dword at until control leaves or meets decoded code. */
-static void decode_run(struct emu *emu, struct program_data *d, uint32_t at)
+static void decode_run(struct program_data *d, uint32_t at)
 {
     struct program *p = &d->p;
+    const struct program_env *env = &p->cache->env;
     uint32_t first = at, end = (uint32_t)(p->bytes / 4);
     const uint32_t *code = (const uint32_t *)(uintptr_t)p->base; // NOLINT
     for (;;) {
@@ -243,16 +195,16 @@ static void decode_run(struct emu *emu, struct program_data *d, uint32_t at)
         if (u->fn)
             break;
         if (at >= end) {
-            *u = (struct uop){.fn = x_fetch, .dwords = 1};
+            *u = (struct uop){.fn = env->handlers->fetch, .dwords = 1};
             break;
         }
         if (isa_decode_hw(code + at, (size_t)(end - at) * 4, p->wave64 ? 64 : 32,
                           &inst) != RD_OK) {
-            *u = (struct uop){.fn = x_illegal, .dwords = 1};
+            *u = (struct uop){.fn = env->handlers->illegal, .dwords = 1};
             at++;
             break;
         }
-        predecode(emu, p, &inst, u);
+        predecode(env, p, &inst, u);
         uint32_t next = at + u->dwords;
         if (is_direct_branch(&inst)) {
             int32_t imm = 0;
@@ -260,7 +212,7 @@ static void decode_run(struct emu *emu, struct program_data *d, uint32_t at)
                 if (inst.opnd[i].kind == ISA_OPND_IMM)
                     imm = (int16_t)inst.opnd[i].imm;
             if (!push_work(d, (int64_t)next + imm))
-                u->fn = x_fetch;
+                u->fn = env->handlers->fetch;
         }
         at = next;
         if (ends_run(inst.op))
@@ -282,8 +234,7 @@ static void decode_run(struct emu *emu, struct program_data *d, uint32_t at)
     d->n_runs++;
 }
 
-static const struct uop *decode_from(struct emu *emu, struct program_data *d,
-                                     uint64_t pc)
+static const struct uop *decode_from(struct program_data *d, uint64_t pc)
 {
     uint64_t offset = pc - d->p.base;
     if (pc < d->p.base || offset >= d->p.bytes || offset % 4)
@@ -291,21 +242,20 @@ static const struct uop *decode_from(struct emu *emu, struct program_data *d,
     if (!push_work(d, (int64_t)(offset / 4)))
         return NULL;
     while (d->n_work)
-        decode_run(emu, d, d->work[--d->n_work]);
+        decode_run(d, d->work[--d->n_work]);
     return &d->p.uops[offset / 4];
 }
 
-const struct uop *program_at(struct emu *emu, struct program *p, uint64_t pc)
+const struct uop *program_at(struct program *p, uint64_t pc)
 {
-    pthread_mutex_lock(&emu->code->lock);
-    const struct uop *u = decode_from(emu, data_of(p), pc);
-    pthread_mutex_unlock(&emu->code->lock);
+    pthread_mutex_lock(&p->cache->lock);
+    const struct uop *u = decode_from(data_of(p), pc);
+    pthread_mutex_unlock(&p->cache->lock);
     return u;
 }
 
 /* Fill the side table's entry at u. Lock held. */
-static struct inst_info *describe_at(struct emu *emu, struct program_data *d,
-                                     const struct uop *u)
+static struct inst_info *describe_at(struct program_data *d, const struct uop *u)
 {
     struct program *p = &d->p;
     struct inst_info *info = calloc(1, sizeof *info);
@@ -315,8 +265,6 @@ static struct inst_info *describe_at(struct emu *emu, struct program_data *d,
     emu_inst_describe((const void *)(uintptr_t)pc, // NOLINT
                       pc < end ? (size_t)(end - pc) : 0, pc, p->wave64 ? 64 : 32,
                       &info->inst);
-    if (info->inst.kind != EMU_KIND_ILLEGAL)
-        plan_accesses(emu, &info->inst.isa, &info->plan);
     info->relative = inst_is_relative(&info->inst.isa);
     info->inst.code = p->number;
     info->inst.id = p->n_insts++;
@@ -325,19 +273,18 @@ static struct inst_info *describe_at(struct emu *emu, struct program_data *d,
     return info;
 }
 
-const struct inst_info *program_decode(struct emu *emu, struct program *p,
-                                       const struct uop *u)
+const struct inst_info *program_decode(struct program *p, const struct uop *u)
 {
     static const struct inst_info nothing = {
         .inst = {.kind = EMU_KIND_ILLEGAL, .bytes = 4}}; /* out of memory */
     struct inst_info *_Atomic *entry = &p->insts[u - p->uops];
-    pthread_mutex_lock(&emu->code->lock);
+    pthread_mutex_lock(&p->cache->lock);
     struct inst_info *info = atomic_load(entry);
     if (!info) {
-        info = describe_at(emu, data_of(p), u);
+        info = describe_at(data_of(p), u);
         atomic_store_explicit(entry, info, memory_order_release);
     }
-    pthread_mutex_unlock(&emu->code->lock);
+    pthread_mutex_unlock(&p->cache->lock);
     return info ? info : &nothing;
 }
 
@@ -367,13 +314,12 @@ static void sweep(struct code_cache *c)
     }
 }
 
-rd_status program_get(struct emu *emu, uint64_t entry, struct program_kind kind,
+rd_status program_get(struct code_cache *c, uint64_t entry, struct program_kind kind,
                       struct program **out)
 {
     struct mem_region r;
-    if (!region_find(emu, entry, &r, NULL) || !(r.perm & EMU_MEM_EXEC))
+    if (!region_find(c->env.map, entry, &r, NULL) || !(r.perm & EMU_MEM_EXEC))
         return RD_E_NOT_FOUND;
-    struct code_cache *c = emu->code;
     pthread_mutex_lock(&c->lock);
     struct program *p = c->first;
     for (; p; p = p->next) {
@@ -390,6 +336,7 @@ rd_status program_get(struct emu *emu, uint64_t entry, struct program_kind kind,
         p = program_new(r.base, r.end - r.base, kind);
         if (p) {
             p->number = c->n_programs++;
+            p->cache = c;
             p->next = c->first;
             c->first = p;
         }
@@ -397,7 +344,7 @@ rd_status program_get(struct emu *emu, uint64_t entry, struct program_kind kind,
     rd_status st = RD_E_NOMEM;
     if (p) {
         data_of(p)->users++;
-        st = decode_from(emu, data_of(p), entry) ? RD_OK : RD_E_INVALID;
+        st = decode_from(data_of(p), entry) ? RD_OK : RD_E_INVALID;
         if (st != RD_OK)
             data_of(p)->users--;
         else
@@ -409,23 +356,24 @@ rd_status program_get(struct emu *emu, uint64_t entry, struct program_kind kind,
     sweep(c);
     pthread_mutex_unlock(&c->lock);
     kind.exceptions = true;
-    return other ? program_get(emu, entry, kind, out) : st;
+    return other ? program_get(c, entry, kind, out) : st;
 }
 
-void program_put(struct emu *emu, struct program *p)
+void program_put(struct program *p)
 {
-    pthread_mutex_lock(&emu->code->lock);
+    struct code_cache *c = p->cache;
+    pthread_mutex_lock(&c->lock);
     data_of(p)->users--;
-    sweep(emu->code);
-    pthread_mutex_unlock(&emu->code->lock);
+    sweep(c);
+    pthread_mutex_unlock(&c->lock);
 }
 
-void emu_code_changed(struct emu *emu, uint64_t va, uint64_t bytes)
+void code_cache_changed(struct code_cache *c, uint64_t va, uint64_t bytes)
 {
-    pthread_mutex_lock(&emu->code->lock);
-    for (struct program *p = emu->code->first; p; p = p->next)
+    pthread_mutex_lock(&c->lock);
+    for (struct program *p = c->first; p; p = p->next)
         if (p->base < va + bytes && va < p->base + p->bytes)
             data_of(p)->stale = true;
-    sweep(emu->code);
-    pthread_mutex_unlock(&emu->code->lock);
+    sweep(c);
+    pthread_mutex_unlock(&c->lock);
 }

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "region.h"
-#include "wave.h"
+#include "control.h"
 
 const char *emu_fault_name(enum emu_fault_kind kind)
 {
@@ -46,7 +45,7 @@ const char *emu_fault_name(enum emu_fault_kind kind)
 static void describe_inst(const struct wave *w, struct emu_fault *f)
 {
     struct mem_region r;
-    if (!region_find(w->emu, f->pc, &r, NULL) || r.end - f->pc < 4)
+    if (!region_find(w->emu->regions, f->pc, &r, NULL) || r.end - f->pc < 4)
         return;
     const void *code = (const void *)(uintptr_t)f->pc; // NOLINT
     struct isa_inst inst;
@@ -106,7 +105,7 @@ const struct uop *wave_fault_at(struct wave *w, const struct uop *u,
         snprintf(f->detail, sizeof f->detail, "a work-item has %u bytes of scratch",
                  w->group->scratch_bytes);
     else
-        region_describe(w->emu, address, f->detail, sizeof f->detail);
+        region_describe(w->emu->regions, address, f->detail, sizeof f->detail);
     return NULL;
 }
 
@@ -122,4 +121,38 @@ void emu_fault_text(const struct emu_fault *f, char *text, size_t size)
              emu_fault_name(f->kind), (unsigned long long)f->pc, f->inst,
              f->workgroup[0], f->workgroup[1], f->workgroup[2], f->wave, where, what,
              *f->detail ? "; " : "", f->detail);
+}
+
+/* ---- handlers of what cannot run --------------------------------------------------
+ */
+
+const struct uop *x_fetch(struct wave *w, const struct uop *u)
+{
+    return wave_fault(w, u, EMU_FAULT_FETCH, NULL);
+}
+
+const struct uop *x_illegal(struct wave *w, const struct uop *u)
+{
+    return wave_fault(w, u, EMU_FAULT_ILLEGAL, NULL);
+}
+
+static const char *unsupported_reason(unsigned op)
+{
+    switch (op) {
+#define U(name, reason)                                                                \
+    case ISA_##name:                                                                   \
+        return reason;
+#include "unsupported.def"
+#undef U
+    default:
+        return "this form of the instruction is not modelled";
+    }
+}
+
+const struct uop *x_unsupported(struct wave *w, const struct uop *u)
+{
+    char detail[128];
+    snprintf(detail, sizeof detail, "%s: %s", isa_op_name(u->isa_op),
+             unsupported_reason(u->isa_op));
+    return wave_fault(w, u, EMU_FAULT_UNSUPPORTED, detail);
 }

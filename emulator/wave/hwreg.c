@@ -4,7 +4,7 @@
  * Source: RDNA3 manual 3.4.2 (MODE), 3.4 (hardware register ids).
  * SPDX-License-Identifier: MIT
  */
-#include "dispatch.h"
+#include "control.h"
 
 #include <xmmintrin.h>
 
@@ -51,7 +51,7 @@ uint32_t wave_getreg(struct wave *w, unsigned id)
     case HWREG_TRAPSTS:
         return w->trapsts_bits;
     case HWREG_GPR_ALLOC: /* VGPRs in blocks of 8 (wave64: 4), less one */
-        return (w->group->dispatch->n_vgprs / (w->wave64 ? 4 : 8) - 1) << 12;
+        return (w->group->n_vgprs / (w->wave64 ? 4 : 8) - 1) << 12;
     case HWREG_LDS_ALLOC:
         return (w->group->lds_bytes + 511) / 512 << 12;
     case HWREG_SH_MEM_BASES: /* private base, shared base: address bits 63:48 */

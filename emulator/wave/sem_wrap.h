@@ -7,7 +7,7 @@
 #include "row.h"
 #include "scalar.h"
 #include "sem.h"
-#include "wave.h"
+#include "control.h"
 
 #ifndef SEM_SUFFIX
 #define SEM_SUFFIX generic

@@ -18,23 +18,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dispatch.h"
+#include "control.h"
 
 #define TTMP(n)    (ISA_SEL_TTMP0 + (n))
 #define PACKET     0x1ffffffu
 #define NO_SCRATCH (1u << 6)
 #define PC_HI      0xffffu
 
-const struct emu_queue *wave_queue(const struct wave *w)
-{
-    static const struct emu_queue nothing;
-    const struct emu_dispatch *d = w->group->dispatch->d;
-    return d->queue ? d->queue : &nothing;
-}
-
 void trap_init(struct wave *w)
 {
-    const struct emu_queue *q = wave_queue(w);
+    const struct emu_queue *q = w->group->queue;
     const struct workgroup *g = w->group;
     w->status_bits = STATUS_VALID | (g->n_waves > 1 ? STATUS_IN_WG : 0) |
                      (g->scratch_bytes ? STATUS_SCRATCH_EN : 0);
@@ -49,7 +42,7 @@ void trap_init(struct wave *w)
 const struct uop *trap_enter(struct wave *w, const struct uop *u, uint64_t pc,
                              unsigned id)
 {
-    const struct emu_queue *q = wave_queue(w);
+    const struct emu_queue *q = w->group->queue;
     w->status_bits |= STATUS_PRIV;
     w->sgpr[TTMP(0)] = (uint32_t)pc;
     w->sgpr[TTMP(1)] = (uint32_t)(pc >> 32 & PC_HI) | (id & 0xffu) << 16;
@@ -131,7 +124,7 @@ const struct uop *trap_halt(struct wave *w, const struct uop *u, const struct uo
 
 void trap_interrupt(struct wave *w)
 {
-    const struct emu_queue *q = wave_queue(w);
+    const struct emu_queue *q = w->group->queue;
     const struct workgroup *g = w->group;
     struct emu_interrupt i = {.data = w->sgpr[ISA_SEL_M0] & 0xffffffu,
                               .privileged = wave_privileged(w),

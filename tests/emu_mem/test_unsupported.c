@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
-#include "join.h"
+#include "control.h"
 
 static const struct {
     uint16_t op;
@@ -126,11 +126,11 @@ static bool is_excused(const struct isa_inst *inst)
            (inst->op == ISA_IMAGE_ATOMIC_CMPSWAP && inst->dmask == 1);
 }
 
-static unsigned check_form(struct emu *emu, struct program *p, const struct code *c,
-                           uint32_t start, unsigned wave)
+static unsigned check_form(struct program *p, const struct code *c, uint32_t start,
+                           unsigned wave)
 {
     struct isa_inst inst;
-    const struct uop *u = program_at(emu, p, p->base + 4ull * start);
+    const struct uop *u = program_at(p, p->base + 4ull * start);
     size_t bytes = (c->n - start) * 4;
     ck_assert_ptr_nonnull(u);
     if (isa_decode_hw(c->words + start, bytes, wave, &inst) != RD_OK)
@@ -160,12 +160,13 @@ START_TEST(every_form)
     ck_assert_int_eq(
         emu_mem_add(emu, base, c.n * 4, EMU_MEM_READ | EMU_MEM_EXEC, "code"), RD_OK);
     ck_assert_int_eq(
-        program_get(emu, base, (struct program_kind){.wave64 = wave == 64}, &p), RD_OK);
+        program_get(emu->code, base, (struct program_kind){.wave64 = wave == 64}, &p),
+        RD_OK);
     for (size_t i = 0; i < c.n_starts && refused < 100; i++)
-        refused += check_form(emu, p, &c, c.starts[i], wave);
+        refused += check_form(p, &c, c.starts[i], wave);
     printf("wave%u: %zu encodings\n", wave, c.n_starts);
     ck_assert_uint_eq(refused, 0);
-    program_put(emu, p);
+    program_put(p);
     emu_destroy(emu);
     free(c.words);
     free(c.starts);

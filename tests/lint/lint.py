@@ -125,8 +125,8 @@ def includes(cc, include_root):
         (True, public_isa, "codeobj.h", "users of codeobj see its header"),
         (False, public_isa, "msgpack.h", "users of codeobj must not see its inside"),
         (False, public_isa, "emu.h", "code objects must not see the emulator"),
-        (True, public_isa + folders("emulator"), "emu.h", "tools see the emulator"),
-        (False, public_isa + folders("emulator"), "wave.h", "tools must not see waves"),
+        (True, public_isa + folders("emu_include"), "emu.h", "tools see the emulator"),
+        (False, public_isa + folders("emu_include"), "wave.h", "tools must not see waves"),
     ]
     for expected, where, header, what in cases:
         ok, why = compiles(cc, where, f'#include "{header}"\n')

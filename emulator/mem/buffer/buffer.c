@@ -6,7 +6,7 @@
  * fault. Knows no mnemonic.
  * SPDX-License-Identifier: MIT
  */
-#include "buffer.h"
+#include "handlers.h"
 
 #include <string.h>
 #include <xmmintrin.h>

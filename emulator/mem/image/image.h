@@ -5,7 +5,7 @@
 #define RD_IMAGE_H
 
 #include "imgres.h"
-#include "wave.h"
+#include "control.h"
 
 /* Handlers (image.c, sampler.c, bvh.c) */
 sem_wave_fn x_image_load, x_image_msaa_load, x_image_store, x_image_atomic,

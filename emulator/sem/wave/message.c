@@ -52,7 +52,7 @@ enum rtn_message {
  * that hold address bits 47:8. */
 static bool answer(const struct wave *w, unsigned message, uint64_t *value)
 {
-    const struct emu_queue *q = wave_queue(w);
+    const struct emu_queue *q = w->group->queue;
     *value = 0;
     switch (message) {
     case RTN_GET_DOORBELL:

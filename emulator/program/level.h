@@ -1,0 +1,34 @@
+/* level.h: handlers: those that exist once per SIMD level, and the others.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_LEVEL_H
+#define RD_LEVEL_H
+
+#include "uop.h"
+
+/* Handlers that exist once per SIMD level. */
+struct level_ops {
+    const char *name;
+    const struct sem_entry *const *entries; /* NULL-terminated list of arrays */
+    bool (*prepare)(struct wave *w, const struct uop *u); /* sources, for handlers */
+    void (*leave)(void); /* after a run of handlers, before other code */
+    sem_wave_fn *valu_fast, *valu_plain, *valu_any, *valu_vopd, *valu_matrix;
+    sem_wave_fn *vmem_load, *vmem_store, *vmem_atomic;
+    sem_wave_fn *ds_load, *ds_store, *ds_atomic;
+    /* The sources of u in the running half, modifiers applied; lanes that it writes. */
+    uint32_t (*valu_operands)(struct wave *w, const struct uop *u,
+                              const uint32_t *rows[3]);
+};
+/* Handlers that exist once. The engine fills the table in; the predecoder takes them
+ * from here, so that making a program needs nothing of what runs it. */
+struct handlers {
+    sem_wave_fn *fetch;       /* behind the program's end: a fault */
+    sem_wave_fn *illegal;     /* bytes that are no instruction */
+    sem_wave_fn *unsupported; /* an instruction without semantics */
+    sem_wave_fn *excp;        /* a vector instruction that may raise float exceptions */
+    sem_wave_fn *smem, *gds;
+    sem_wave_fn *buffer_load, *buffer_store, *buffer_atomic, *buffer_scalar;
+    sem_wave_fn *buffer_load_format, *buffer_store_format;
+};
+
+#endif
