@@ -123,16 +123,33 @@ static int reply(const struct drm_amdgpu_info *info, const void *data, size_t by
 static int info_memory(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
 {
     struct drm_amdgpu_memory_info m = {0};
-    uint64_t avail = kmd_vram_available(ctx->kmd);
-    m.vram.total_heap_size = BOARD_VRAM_BYTES;
-    m.vram.usable_heap_size = BOARD_VRAM_BYTES;
-    m.vram.heap_usage = BOARD_VRAM_BYTES - avail;
-    m.vram.max_allocation = BOARD_VRAM_BYTES * 3 / 4;
+    struct kmd_memory have;
+    kmd_memory(ctx->kmd, &have);
+    m.vram.total_heap_size = have.vram_bytes;
+    m.vram.usable_heap_size = have.vram_bytes - have.vram_reserved;
+    m.vram.heap_usage = have.vram_used;
+    m.vram.max_allocation = m.vram.usable_heap_size * 3 / 4;
     m.cpu_accessible_vram = m.vram;
-    m.gtt.total_heap_size = 16ull << 30;
-    m.gtt.usable_heap_size = 16ull << 30;
-    m.gtt.max_allocation = 12ull << 30;
+    m.gtt.total_heap_size = have.gtt_bytes;
+    m.gtt.usable_heap_size = have.gtt_bytes;
+    m.gtt.heap_usage = have.gtt_used;
+    m.gtt.max_allocation = have.gtt_bytes * 3 / 4;
     return reply(info, &m, sizeof(m));
+}
+
+/* Sizes, or use, by the queries that tell one heap at a time. */
+static int info_heap(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
+{
+    struct kmd_memory have;
+    kmd_memory(ctx->kmd, &have);
+    if (info->query == AMDGPU_INFO_VRAM_GTT) {
+        uint64_t vram = have.vram_bytes - have.vram_reserved;
+        struct drm_amdgpu_info_vram_gtt v = {vram, vram, have.gtt_bytes};
+        return reply(info, &v, sizeof(v));
+    }
+    uint64_t used =
+        info->query == AMDGPU_INFO_GTT_USAGE ? have.gtt_used : have.vram_used;
+    return reply(info, &used, sizeof(used));
 }
 
 static int info_registers(const struct drm_amdgpu_info *info)
@@ -180,15 +197,11 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
         struct drm_amdgpu_info_firmware fw = {.ver = 550, .feature = 29};
         return reply(args, &fw, sizeof(fw));
     }
-    case AMDGPU_INFO_VRAM_USAGE: {
-        uint64_t used = BOARD_VRAM_BYTES - kmd_vram_available(ctx->kmd);
-        return reply(args, &used, sizeof(used));
-    }
-    case AMDGPU_INFO_VRAM_GTT: {
-        struct drm_amdgpu_info_vram_gtt v = {BOARD_VRAM_BYTES, BOARD_VRAM_BYTES,
-                                             16ull << 30};
-        return reply(args, &v, sizeof(v));
-    }
+    case AMDGPU_INFO_VRAM_USAGE:
+    case AMDGPU_INFO_VIS_VRAM_USAGE:
+    case AMDGPU_INFO_GTT_USAGE:
+    case AMDGPU_INFO_VRAM_GTT:
+        return info_heap(ctx, args);
     case AMDGPU_INFO_READ_MMR_REG:
         return info_registers(args);
     case AMDGPU_INFO_DEV_INFO: {
@@ -240,7 +253,8 @@ static int gem_create(struct abi_ctx *ctx, void *argp, size_t size)
 {
     union drm_amdgpu_gem_create *args = argp;
     struct kmd_bo_info bo = {.bytes = args->in.bo_size,
-                             .flags = KMD_BO_WRITE | KMD_BO_EXEC | KMD_BO_PUBLIC};
+                             .flags = KMD_BO_WRITE | KMD_BO_EXEC | KMD_BO_PUBLIC |
+                                      KMD_BO_GRAPHICS};
     uint32_t handle;
     (void)size;
     if (args->in.domains & AMDGPU_GEM_DOMAIN_VRAM)
@@ -250,6 +264,10 @@ static int gem_create(struct abi_ctx *ctx, void *argp, size_t size)
     else
         return -EINVAL;
     rd_status st = kmd_bo_create(ctx->kmd, &bo, &handle);
+    if (st == RD_E_NOMEM && bo.kind == KMD_VRAM) { /* as the kernel tries again */
+        bo.kind = KMD_GTT;
+        st = kmd_bo_create(ctx->kmd, &bo, &handle);
+    }
     if (st != RD_OK)
         return abi_errno(st);
     memset(args, 0, sizeof(*args));

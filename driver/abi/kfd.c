@@ -72,10 +72,14 @@ static int get_apertures(struct abi_ctx *ctx, void *argp, size_t size)
     return 0;
 }
 
+/* The kernel allocates room for as many as are asked for, and therefore refuses more
+ * than there are nodes: the CPU's counts, though it has no apertures. */
 static int get_apertures_new(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_get_process_apertures_new_args *args = argp;
     (void)ctx, (void)size;
+    if (args->num_of_nodes > BOARD_NODES)
+        return -EINVAL;
     if (args->num_of_nodes) {
         struct kfd_process_device_apertures a;
         abi_fill_apertures(&a);

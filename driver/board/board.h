@@ -6,6 +6,8 @@
 #ifndef RD_BOARD_H
 #define RD_BOARD_H
 
+#include <stdint.h>
+
 #define BOARD_GPU_ID        0xB4A7u
 #define BOARD_VENDOR        0x1002u
 #define BOARD_DEVICE        0x744cu
@@ -17,6 +19,7 @@
 #define BOARD_LOCATION_ID   0x300u
 #define BOARD_RENDER_MINOR  128u
 
+#define BOARD_NODES              2u /* of the topology: the CPU's and the board's */
 #define BOARD_VRAM_BYTES         25753026560ull /* what is left of 24 GiB for programs */
 #define BOARD_SE                 6u
 #define BOARD_SA_PER_SE          2u
@@ -43,5 +46,14 @@
     (BOARD_CTL_STACK_BYTES + ((BOARD_WG_DATA_BYTES + 4095u) & ~4095u))
 #define BOARD_EOP_BYTES      4096u
 #define BOARD_DOORBELL_BYTES 8192u
+
+/* Sizes of memory that follow from what the board and the host have (memory.c). */
+struct board_memory {
+    uint64_t vram_bytes;
+    uint64_t bar_bytes;      /* of the PCI window that shows all of it */
+    uint64_t gtt_bytes;      /* of host memory that the GPU may use */
+    uint64_t reserved_bytes; /* of VRAM, for page tables */
+};
+struct board_memory board_memory(uint64_t vram_bytes, uint64_t host_bytes);
 
 #endif

@@ -16,10 +16,8 @@
 #define PCI_REL                                                                        \
     "devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/" BOARD_PCI_SLOT
 
-#define VRAM_BAR_BYTES     (32ull << 30)
 #define DOORBELL_BAR_BYTES (256ull << 20)
 #define MMIO_BAR_BYTES     (1ull << 20)
-#define VRAM_BAR           0x7800000000ull
 #define DOORBELL_BAR       0x8000000000ull
 #define MMIO_BAR           0xfcb00000ull
 
@@ -73,7 +71,7 @@ static const struct text_file texts[] = {
     {"/sys/module/amdgpu/version", "6.8.5\n"},
     {"/sys/module/amdgpu/refcnt", "1\n"},
     {"/sys/module/amdgpu/coresize", "15073280\n"},
-    {"/sys/module/amdgpu/parameters/emu_mode", "0\n"},
+    {"/sys/module/amdgpu/parameters/emu_mode", "1\n"},
     {"/sys/module/amdgpu/parameters/cwsr_enable", "1\n"},
 };
 
@@ -177,8 +175,15 @@ static void put32(uint8_t *p, uint64_t v)
     put16(p + 2, (unsigned)(v >> 16 & 0xffff));
 }
 
+/* Where the window of the VRAM lies: aligned to its size, below the doorbells if it
+ * fits there. */
+static uint64_t vram_bar(uint64_t bytes)
+{
+    return bytes <= DOORBELL_BAR / 2 ? DOORBELL_BAR - bytes : 2 * bytes;
+}
+
 /* Type 0 header with power management and PCI Express capabilities. */
-static void fill_config(uint8_t c[256])
+static void fill_config(uint64_t vram_bar, uint8_t c[256])
 {
     memset(c, 0, 256);
     put16(c + 0x00, BOARD_VENDOR);
@@ -188,8 +193,8 @@ static void fill_config(uint8_t c[256])
     c[0x08] = BOARD_REVISION;
     c[0x0b] = 0x03; /* display, VGA */
     c[0x0c] = 0x10; /* cache line, dwords */
-    put32(c + 0x10, VRAM_BAR | 0xc);
-    put32(c + 0x14, VRAM_BAR >> 32);
+    put32(c + 0x10, (vram_bar & 0xffffffff) | 0xc);
+    put32(c + 0x14, vram_bar >> 32);
     put32(c + 0x18, (DOORBELL_BAR & 0xffffffff) | 0xc);
     put32(c + 0x1c, DOORBELL_BAR >> 32);
     put32(c + 0x20, 0xf001); /* I/O ports */
@@ -212,11 +217,12 @@ static void fill_config(uint8_t c[256])
 static rd_status emit_bars(const struct sysfs_host *host, const struct sysfs_out *out)
 {
     uint8_t config[256];
-    fill_config(config);
+    uint64_t window = host->board.bar_bytes, at = vram_bar(window);
+    fill_config(at, config);
     rd_status st = out->file(out->ctx, PCI "/config", config, sizeof(config));
     const struct {
         uint64_t start, bytes, flags;
-    } bars[] = {{VRAM_BAR, VRAM_BAR_BYTES, 0x14220c},
+    } bars[] = {{at, window, 0x14220c},
                 {0, 0, 0},
                 {DOORBELL_BAR, DOORBELL_BAR_BYTES, 0x14220c},
                 {0, 0, 0},
@@ -239,7 +245,7 @@ static rd_status emit_bars(const struct sysfs_host *host, const struct sysfs_out
     if (st == RD_OK)
         st = out->file(out->ctx, PCI "/resource", text, used);
     if (st == RD_OK)
-        st = out->sparse(out->ctx, PCI "/resource0", VRAM_BAR_BYTES);
+        st = out->sparse(out->ctx, PCI "/resource0", window);
     if (st == RD_OK)
         st = out->sparse(out->ctx, PCI "/resource2", DOORBELL_BAR_BYTES);
     if (st == RD_OK)
@@ -247,11 +253,11 @@ static rd_status emit_bars(const struct sysfs_host *host, const struct sysfs_out
     const struct {
         const char *path;
         uint64_t bytes;
-    } sizes[] = {{PCI "/mem_info_vram_total", host->vram_bytes},
-                 {PCI "/mem_info_vis_vram_total", host->vram_bytes},
+    } sizes[] = {{PCI "/mem_info_vram_total", host->board.vram_bytes},
+                 {PCI "/mem_info_vis_vram_total", host->board.vram_bytes},
                  {PCI "/mem_info_vram_used", 0},
                  {PCI "/mem_info_vis_vram_used", 0},
-                 {PCI "/mem_info_gtt_total", host->memory_bytes / 2},
+                 {PCI "/mem_info_gtt_total", host->board.gtt_bytes},
                  {PCI "/mem_info_gtt_used", 0}};
     for (size_t i = 0; st == RD_OK && i < sizeof(sizes) / sizeof(sizes[0]); i++)
         st = sysfs_text(out, sizes[i].path, "%" PRIu64 "\n", sizes[i].bytes);

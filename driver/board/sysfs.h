@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "board.h"
 #include "status.h"
 
 /* Where the emitted tree goes. Each function returns RD_OK or stops the emission. */
@@ -23,7 +24,7 @@ struct sysfs_out {
 struct sysfs_host {
     unsigned cpus;
     uint64_t memory_bytes;
-    uint64_t vram_bytes;
+    struct board_memory board;
 };
 
 /* Emit the KFD topology, the PCI device with its DRM nodes, and the module. */

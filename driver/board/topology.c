@@ -164,7 +164,7 @@ static rd_status emit_gpu_node(const struct sysfs_host *host,
             BOARD_LOCATION_ID, BOARD_RENDER_MINOR, BOARD_SCLK_MHZ, BOARD_FW_VERSION,
             BOARD_CAPABILITY, BOARD_DEBUG_PROP, BOARD_UNIQUE_ID);
     if (st == RD_OK)
-        st = emit_bank(out, 1, 1, host->vram_bytes, 384, BOARD_MCLK_MHZ);
+        st = emit_bank(out, 1, 1, host->board.vram_bytes, 384, BOARD_MCLK_MHZ);
     if (st == RD_OK)
         st = emit_link(out, 1, 0);
     if (st == RD_OK)

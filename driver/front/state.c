@@ -148,13 +148,17 @@ static rd_status emit_host_pci(struct state *s)
     return RD_OK;
 }
 
-static rd_status emit_tree(struct state *s, uint64_t vram)
+static uint64_t host_memory(void)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static rd_status emit_tree(struct state *s)
 {
     struct sysfs_host host = {
         .cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-        .memory_bytes =
-            (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
-        .vram_bytes = vram,
+        .memory_bytes = host_memory(),
+        .board = s->shared->memory,
     };
     struct sysfs_out out = {
         .ctx = s, .file = emit_file, .link = emit_link, .sparse = emit_sparse};
@@ -186,7 +190,7 @@ static rd_status make_shared(struct state *s, uint64_t vram)
     if (p == MAP_FAILED)
         return RD_E_NOMEM;
     s->shared = p;
-    s->shared->vram_bytes = vram;
+    s->shared->memory = board_memory(vram, host_memory());
     atomic_store(&s->shared->next_bo_offset, FIRST_OFFSET);
     atomic_store(&s->shared->next_kfd_offset, FIRST_OFFSET);
     s->shared->owner = getpid();
@@ -281,7 +285,7 @@ rd_status state_create(uint64_t vram_bytes, const char *root, const char *librar
         return st;
     st = make_shared(out, vram_bytes);
     if (st == RD_OK)
-        st = emit_tree(out, vram_bytes);
+        st = emit_tree(out);
     if (st == RD_OK && root)
         st = copy_library(out, library);
     if (st != RD_OK)

@@ -1,4 +1,4 @@
-/* bo.c: buffers: where their bytes live, VRAM accounting, mapping into the GPU.
+/* bo.c: buffers: where their bytes live, mapping into the GPU.
  *
  * VRAM and GTT are ranges of one sparse file, the render node, so that any process can
  * map them; a range is never used twice. Mapping a buffer to the GPU puts its bytes at
@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,36 +31,6 @@ void kmd_bo_init(struct kmd *kmd)
 int kmd_backing_fd(struct kmd *kmd, enum kmd_bo_kind kind)
 {
     return kind == KMD_DOORBELL || kind == KMD_MMIO ? kmd->kfd_fd : kmd->render_fd;
-}
-
-/* Slots of processes that died without freeing do not count. */
-static uint64_t vram_used(struct kmd *kmd)
-{
-    uint64_t used = 0;
-    for (unsigned i = 0; i < GSHARED_PROCS; i++) {
-        struct gshared_proc *proc = &kmd->shared->procs[i];
-        int32_t pid = atomic_load(&proc->pid);
-        if (!pid)
-            break;
-        uint64_t bytes = atomic_load(&proc->vram_bytes);
-        if (bytes && proc != kmd->proc && kill(pid, 0) != 0 && errno == ESRCH)
-            atomic_store(&proc->vram_bytes, 0);
-        else
-            used += bytes;
-    }
-    return used;
-}
-
-uint64_t kmd_vram_size(struct kmd *kmd)
-{
-    return kmd->shared->vram_bytes;
-}
-
-uint64_t kmd_vram_available(struct kmd *kmd)
-{
-    uint64_t used = vram_used(kmd);
-    uint64_t total = kmd->shared->vram_bytes;
-    return used >= total ? 0 : (total - used) & ~(VRAM_ALIGN - 1);
 }
 
 /* Reserve a page-aligned range of /dev/kfd's file, once per process and purpose. */
@@ -119,14 +88,13 @@ static rd_status place(struct kmd *kmd, struct kmd_bo_info *info)
 {
     switch (info->kind) {
     case KMD_VRAM:
-        if (info->bytes > kmd_vram_available(kmd))
-            return RD_E_NOMEM;
-        atomic_fetch_add(&kmd->proc->vram_bytes, info->bytes);
-        /* fall through */
-    case KMD_GTT:
-        info->offset = atomic_fetch_add(&kmd->shared->next_bo_offset,
-                                        round_up(info->bytes, VRAM_ALIGN));
-        return RD_OK;
+    case KMD_GTT: {
+        rd_status st = kmd_reserve(kmd, info);
+        if (st == RD_OK)
+            info->offset = atomic_fetch_add(&kmd->shared->next_bo_offset,
+                                            round_up(info->bytes, VRAM_ALIGN));
+        return st;
+    }
     case KMD_USERPTR:
         if (info->offset & (PAGE - 1))
             return RD_E_INVALID;
@@ -287,11 +255,11 @@ rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle)
         }
         if (bo->mapped)
             gpu_vm_remove(kmd->gpu, info->va, mapped_bytes(info));
-        if (info->kind == KMD_VRAM && !bo->imported)
-            atomic_fetch_sub(&kmd->proc->vram_bytes, info->bytes);
-        if (info->kind <= KMD_GTT && !bo->imported)
+        if (info->kind <= KMD_GTT && !bo->imported) {
+            kmd_release(kmd, info);
             (void)fallocate(kmd->render_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                             (off_t)info->offset, (off_t)info->bytes);
+        }
         *bo = (struct kmd_bo){.used = false};
     }
     pthread_mutex_unlock(&kmd->bo_lock);

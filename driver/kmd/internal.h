@@ -112,6 +112,10 @@ void kmd_say(struct kmd *kmd, const char *fmt, ...)
 void kmd_bo_init(struct kmd *kmd);
 RD_CHECKED rd_status kmd_doorbells(struct kmd *kmd); /* reserve and map the page */
 
+/* limits.c: count a VRAM or GTT buffer as used, if there is room; no longer. */
+RD_CHECKED rd_status kmd_reserve(struct kmd *kmd, const struct kmd_bo_info *info);
+void kmd_release(struct kmd *kmd, const struct kmd_bo_info *info);
+
 /* hostmap.c: may a buffer be mapped over what is there? */
 bool kmd_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd);
 

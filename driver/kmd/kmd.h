@@ -56,10 +56,11 @@ void kmd_clocks(struct kmd *kmd, struct kmd_clocks *out);
 
 enum kmd_bo_kind { KMD_VRAM, KMD_GTT, KMD_USERPTR, KMD_DOORBELL, KMD_MMIO };
 
-#define KMD_BO_WRITE  1u
-#define KMD_BO_EXEC   2u
-#define KMD_BO_PUBLIC 4u
-#define KMD_BO_TWICE  8u /* mapped twice in a row (AQL ring) */
+#define KMD_BO_WRITE    1u
+#define KMD_BO_EXEC     2u
+#define KMD_BO_PUBLIC   4u
+#define KMD_BO_TWICE    8u  /* mapped twice in a row (AQL ring) */
+#define KMD_BO_GRAPHICS 16u /* may be moved out of the VRAM (limits.c) */
 
 struct kmd_bo_info {
     enum kmd_bo_kind kind;
@@ -71,7 +72,7 @@ struct kmd_bo_info {
 };
 
 /* Allocate a buffer; info->offset is in (userptr) or out.
- * Returns RD_E_NOMEM beyond the VRAM, RD_E_INVALID for size 0. */
+ * Returns RD_E_NOMEM beyond what there is (limits.c), RD_E_INVALID for size 0. */
 RD_CHECKED rd_status kmd_bo_create(struct kmd *kmd, struct kmd_bo_info *info,
                                    uint32_t *handle);
 /* Second handle for the memory at an offset (dmabuf import); does not own it. */
@@ -92,10 +93,19 @@ RD_CHECKED rd_status kmd_bo_unmap(struct kmd *kmd, uint32_t handle);
 RD_CHECKED rd_status kmd_bo_map_at(struct kmd *kmd, uint32_t handle, uint64_t va,
                                    uint64_t offset, uint64_t bytes, bool write);
 RD_CHECKED rd_status kmd_bo_unmap_at(struct kmd *kmd, uint64_t va, uint64_t bytes);
-uint64_t kmd_vram_size(struct kmd *kmd);
-uint64_t kmd_vram_available(struct kmd *kmd);
 /* A descriptor of the file that backs the kind; owned by the device. */
 int kmd_backing_fd(struct kmd *kmd, enum kmd_bo_kind kind);
+
+/* ---- memory in all (limits.c) ---- */
+
+struct kmd_memory {
+    uint64_t vram_bytes, vram_reserved, vram_used;
+    uint64_t gtt_bytes, gtt_used;
+};
+void kmd_memory(struct kmd *kmd, struct kmd_memory *out);
+uint64_t kmd_vram_size(struct kmd *kmd);
+/* What compute buffers can still get. */
+uint64_t kmd_vram_available(struct kmd *kmd);
 
 /* Can the GPU read the whole range? */
 bool kmd_mapped(struct kmd *kmd, uint64_t va, uint64_t bytes);

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "board.h"
 #include "counters.h"
 
 #define GSHARED_MAGIC 0x3130616e64723344ull
@@ -23,7 +24,7 @@
 struct gshared_proc {
     _Atomic int32_t pid; /* 0: free */
     char comm[20];
-    _Atomic uint64_t vram_bytes;
+    _Atomic uint64_t vram_bytes, vram_aligned, graphics_bytes, gtt_bytes; /* limits.c */
     struct gpu_counters gpu;
     _Atomic uint64_t ioctls, refused;
 };
@@ -35,7 +36,7 @@ struct gshared_proc {
 struct gshared {
     uint64_t magic;
     int32_t owner; /* process that removes the folder */
-    uint64_t vram_bytes;
+    struct board_memory memory;
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
     struct gshared_proc procs[GSHARED_PROCS];

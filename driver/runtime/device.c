@@ -63,15 +63,19 @@ static rd_status bind_memory(struct rt_device *dev, struct rt_error *err)
     struct kfd_ioctl_acquire_vm_args vm = {.drm_fd = (uint32_t)dev->render,
                                            .gpu_id = dev->info.gpu_id};
     struct kfd_process_device_apertures list[MAX_APERTURES];
+    /* How many there are first: asking for more than that is an error. */
     struct kfd_ioctl_get_process_apertures_new_args a = {
-        .kfd_process_device_apertures_ptr = (uintptr_t)list,
-        .num_of_nodes = MAX_APERTURES};
+        .kfd_process_device_apertures_ptr = (uintptr_t)list};
     int r = rt_ioctl(dev, AMDKFD_IOC_ACQUIRE_VM, &vm);
     if (r)
         return rt_fail(err, rt_from_errno(r), "cannot acquire the address space: %s",
                        strerror(-r));
     memset(list, 0, sizeof(list));
     r = rt_ioctl(dev, AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, &a);
+    if (a.num_of_nodes > MAX_APERTURES)
+        a.num_of_nodes = MAX_APERTURES;
+    if (r == 0 && a.num_of_nodes)
+        r = rt_ioctl(dev, AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, &a);
     for (uint32_t i = 0; r == 0 && i < a.num_of_nodes && i < MAX_APERTURES; i++) {
         if (list[i].gpu_id != dev->info.gpu_id)
             continue;

@@ -1,0 +1,191 @@
+/* test_edges.c: where the kernel refuses, and what outlives its owner: memory limits,
+ * sizes that several interfaces tell, buffers of queues, exported memory.
+ * SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <drm/amdgpu_drm.h>
+
+#include "mock.h"
+
+#define MIB (1ull << 20)
+
+static int alloc_vram(uint64_t bytes, uint64_t *handle)
+{
+    struct kfd_ioctl_alloc_memory_of_gpu_args a = {
+        .va_addr = 1ull << 40,
+        .size = bytes,
+        .gpu_id = GPU_ID,
+        .flags = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC};
+    int r = kfd(AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &a);
+    *handle = a.handle;
+    return r;
+}
+
+static int free_memory(uint64_t handle)
+{
+    struct kfd_ioctl_free_memory_of_gpu_args f = {.handle = handle};
+    return kfd(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &f);
+}
+
+static uint64_t available(void)
+{
+    struct kfd_ioctl_get_available_memory_args a = {.gpu_id = GPU_ID};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_AVAILABLE_MEMORY, &a), 0);
+    return a.available;
+}
+
+static struct drm_amdgpu_memory_info memory_info(void)
+{
+    struct drm_amdgpu_memory_info m;
+    struct drm_amdgpu_info i = {.return_pointer = (uintptr_t)&m,
+                                .return_size = sizeof(m),
+                                .query = AMDGPU_INFO_MEMORY};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &i), 0);
+    return m;
+}
+
+static int create_gem(uint64_t bytes, uint64_t domain, uint32_t *handle)
+{
+    union drm_amdgpu_gem_create c = {.in = {.bo_size = bytes, .domains = domain}};
+    int r = drm(DRM_IOCTL_AMDGPU_GEM_CREATE, &c);
+    *handle = r ? 0 : c.out.handle;
+    return r;
+}
+
+static void close_gem(uint32_t handle)
+{
+    struct drm_gem_close c = {.handle = handle};
+    ck_assert_int_eq(drm(DRM_IOWR(DRM_NR_GEM_CLOSE, struct drm_gem_close), &c), 0);
+}
+
+static uint64_t file_number(const char *path)
+{
+    char full[512];
+    unsigned long long v = 0;
+    snprintf(full, sizeof(full), "%s/root%s", getenv("RDNA3_STATE"), path);
+    FILE *f = fopen(full, "re");
+    ck_assert_msg(f && fscanf(f, "%llu", &v) == 1, "%s", path);
+    fclose(f);
+    return v;
+}
+
+/* The mock has 1 GiB of VRAM: every interface says so. */
+START_TEST(one_size_everywhere)
+{
+    struct drm_amdgpu_memory_info m = memory_info();
+    struct drm_amdgpu_info_vram_gtt v;
+    struct drm_amdgpu_info i = {.return_pointer = (uintptr_t)&v,
+                                .return_size = sizeof(v),
+                                .query = AMDGPU_INFO_VRAM_GTT};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &i), 0);
+    ck_assert_uint_eq(m.vram.total_heap_size, 1024 * MIB);
+    ck_assert_uint_eq(m.cpu_accessible_vram.total_heap_size, 1024 * MIB);
+    ck_assert_uint_eq(v.vram_size, m.vram.usable_heap_size);
+    ck_assert_uint_eq(v.gtt_size, m.gtt.total_heap_size);
+    const char *device = "/sys/devices/pci0000:00/0000:00:01.1/0000:01:00.0/"
+                         "0000:02:00.0/0000:03:00.0";
+    char path[256];
+    snprintf(path, sizeof(path), "%s/mem_info_vram_total", device);
+    ck_assert_uint_eq(file_number(path), m.vram.total_heap_size);
+    snprintf(path, sizeof(path), "%s/mem_info_gtt_total", device);
+    ck_assert_uint_eq(file_number(path), m.gtt.total_heap_size);
+    ck_assert_uint_eq(file_number("/sys/module/amdgpu/parameters/emu_mode"), 1);
+}
+END_TEST
+
+/* What AVAILABLE_MEMORY offers can be had, and no more. */
+START_TEST(compute_memory_ends)
+{
+    uint64_t handle, more, offered = available();
+    uint64_t before = memory_info().vram.heap_usage;
+    ck_assert_int_eq(alloc_vram(offered, &handle), 0);
+    ck_assert_uint_eq(available(), 0);
+    ck_assert_uint_eq(memory_info().vram.heap_usage, before + offered);
+    ck_assert_int_eq(alloc_vram(4 * MIB, &more), -ENOMEM);
+    ck_assert_int_eq(free_memory(handle), 0);
+    ck_assert_uint_eq(available(), offered);
+}
+END_TEST
+
+/* Buffers of graphics make room: they move to GTT, which ends too. */
+START_TEST(graphics_memory_moves)
+{
+    uint32_t gem[4];
+    uint64_t handle, offered = available();
+    struct drm_amdgpu_memory_info before = memory_info(), full;
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert_int_eq(create_gem(512 * MIB, AMDGPU_GEM_DOMAIN_VRAM, &gem[i]), 0);
+    full = memory_info();
+    ck_assert_uint_eq(full.vram.heap_usage, full.vram.total_heap_size);
+    ck_assert_uint_eq(full.gtt.heap_usage - before.gtt.heap_usage,
+                      1024 * MIB + before.vram.heap_usage);
+    ck_assert_uint_eq(available(), offered);
+    ck_assert_int_eq(alloc_vram(offered, &handle), 0);
+    ck_assert_uint_eq(memory_info().gtt.heap_usage, full.gtt.heap_usage + offered);
+    ck_assert_int_eq(free_memory(handle), 0);
+    uint64_t rest = full.gtt.total_heap_size - full.gtt.heap_usage;
+    uint32_t last;
+    ck_assert_int_eq(create_gem(rest + 4096, AMDGPU_GEM_DOMAIN_GTT, &last), -ENOMEM);
+    ck_assert_int_eq(create_gem(rest, AMDGPU_GEM_DOMAIN_GTT, &last), 0);
+    ck_assert_int_eq(alloc_vram(offered, &handle), -ENOMEM);
+    close_gem(last);
+    for (unsigned i = 0; i < 4; i++)
+        close_gem(gem[i]);
+    ck_assert_uint_eq(memory_info().gtt.heap_usage, before.gtt.heap_usage);
+    ck_assert_int_eq(create_gem(2048 * MIB, AMDGPU_GEM_DOMAIN_VRAM, &last), 0);
+    struct drm_amdgpu_gem_create_in made;
+    struct drm_amdgpu_gem_op op = {.handle = last,
+                                   .op = AMDGPU_GEM_OP_GET_GEM_CREATE_INFO,
+                                   .value = (uintptr_t)&made};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_OP, &op), 0);
+    ck_assert_uint_eq(made.domains, AMDGPU_GEM_DOMAIN_GTT); /* larger than the VRAM */
+    close_gem(last);
+}
+END_TEST
+
+/* Room for more nodes than the machine has is refused: one of the CPU, one of the GPU.
+ */
+START_TEST(apertures)
+{
+    struct kfd_process_device_apertures list[8] = {{.gpu_id = 0}};
+    struct kfd_ioctl_get_process_apertures_new_args a = {
+        .kfd_process_device_apertures_ptr = (uintptr_t)list};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, &a), 0);
+    ck_assert_uint_eq(a.num_of_nodes, 1);
+    for (uint32_t n = 1; n <= 8; n++) {
+        a.num_of_nodes = n;
+        int want = n > 2 ? -EINVAL : 0;
+        ck_assert_int_eq(kfd(AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, &a), want);
+        ck_assert_uint_eq(a.num_of_nodes, want ? n : 1);
+    }
+    ck_assert_uint_eq(list[0].gpu_id, GPU_ID);
+    ck_assert_uint_eq(list[1].gpu_id, 0);
+}
+END_TEST
+
+int main(void)
+{
+    mock_begin();
+    Suite *s = suite_create("edges");
+    TCase *t = tcase_create("edges");
+    tcase_add_test(t, one_size_everywhere);
+    tcase_add_test(t, compute_memory_ends);
+    tcase_add_test(t, graphics_memory_moves);
+    tcase_add_test(t, apertures);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_set_fork_status(r, CK_NOFORK); /* one process: one device */
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    mock_end();
+    return failed != 0;
+}
