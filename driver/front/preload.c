@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -388,7 +390,8 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(__fxstat) X(__fxstat64) \
     X(statx) X(access) X(faccessat) X(readlink) X(readlinkat) X(__readlink_chk) \
     X(realpath) X(__realpath_chk) X(canonicalize_file_name) X(getxattr) X(lgetxattr) \
-    X(listxattr) X(llistxattr) X(ioctl) X(sigaction) X(signal)
+    X(listxattr) X(llistxattr) X(ioctl) X(sigaction) X(signal) X(statfs) X(statfs64) \
+    X(fstatfs) X(fstatfs64) X(statvfs) X(statvfs64) X(fstatvfs) X(fstatvfs64)
 /* clang-format on */
 
 struct hook {

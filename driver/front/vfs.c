@@ -161,6 +161,17 @@ enum vfs_node vfs_node_of_fd(int fd)
     return VFS_NONE;
 }
 
+bool vfs_place_of_fd(int fd, char path[PATH_MAX])
+{
+    char link[40];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    long n = syscall(SYS_readlinkat, AT_FDCWD, link, path, PATH_MAX - 1);
+    size_t length = n > 0 ? (size_t)n : 0;
+    size_t shown = vfs_unpath(path, length);
+    path[shown] = '\0';
+    return shown != length || (active() && is_owned(path));
+}
+
 static bool device_number(dev_t dev, ino_t ino, unsigned *maj, unsigned *min)
 {
     if (!active())

@@ -22,6 +22,10 @@ size_t vfs_unpath(char *path, size_t length);
  * descriptor passing need no attention. */
 enum vfs_node vfs_node_of_fd(int fd);
 
+/* The path of an open file as the program knows it ("" if nobody tells); true: it is
+ * one of ours. */
+bool vfs_place_of_fd(int fd, char path[PATH_MAX]);
+
 /* Make a device file of ours look like a character device. */
 void vfs_fix_stat(struct stat *st);
 void vfs_fix_statx(struct statx *stx);

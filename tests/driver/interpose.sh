@@ -17,6 +17,9 @@ fi
 check 'exit status is the program'"'"'s' '^7$' sh -c "'$rdna3' exec -- sh -c 'exit 7'; echo \$?"
 check 'four processes' 'interposition ok' four
 [ "$(four 2>/dev/null | grep -c 'interposition ok')" = 4 ] || { echo "FAILED: four processes"; failures=1; }
+for gib in 1 24 48 300; do
+    check "sizes of a board with $gib GiB" 'sizes ok' run --vram ${gib}G -- python3 "$here/programs/sizes.py" $gib
+done
 log=$(mktemp)
 check 'log' '' run --log "$log" -- python3 "$program"
 check 'log has the calls' 'kfd GET_VERSION 0x80084b01 in=0+ out=0100000011000000 ret=0' cat "$log"

@@ -55,6 +55,30 @@ assert not os.path.exists("/dev/dri/renderD129")
 dirfd = os.open(device, os.O_RDONLY)
 assert os.open("vendor", os.O_RDONLY, dir_fd=dirfd) >= 0
 
+# file systems are those of the real places
+SYSFS, PROC, TMPFS = 0x62656572, 0x9FA0, 0x01021994
+
+
+def magic(call, *args):
+    buf = ctypes.create_string_buffer(256)
+    assert call(*args, buf) == 0, args
+    return struct.unpack_from("l", buf.raw)[0]
+
+
+for path, want in ((TOPOLOGY + "/system_properties", SYSFS), ("/sys/class/kfd", SYSFS),
+                   (device + "/vendor", SYSFS), ("/sys/module/amdgpu/version", SYSFS),
+                   ("/proc/modules", PROC), ("/dev/kfd", TMPFS), ("/dev/dri", TMPFS)):
+    fs = os.open(path, os.O_RDONLY)
+    for name in ("statfs", "statfs64"):
+        assert magic(getattr(libc, name), path.encode()) == want, path
+        assert magic(getattr(libc, "f" + name), fs) == want, path
+    v, f = os.statvfs(path), os.fstatvfs(fs)
+    assert v.f_bsize == f.f_bsize and v.f_blocks == f.f_blocks, path
+    if want != TMPFS:
+        assert v.f_blocks == f.f_bfree == 0, path
+    os.close(fs)
+assert magic(libc.statfs, b"/usr") not in (SYSFS, PROC)
+
 # children of every kind
 child = os.fork()
 if child == 0:
