@@ -162,16 +162,29 @@ START_TEST(read_pointer_before_event)
     uint32_t event = new_event(), p[8];
     mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 1 << 20);
     release(p, 2, event);
-    for (unsigned i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < 2000; i++) {
         mock_submit(&q, p, COUNT(p));
         while (!event_comes(event, 0))
             ;
         ck_assert_uint_eq(*q.rptr, q.put / 4);
     }
+    /* Inside an indirect buffer that goes on until the host has seen the event. */
+    uint32_t *ib = mem + 1024;
+    const uint32_t hold[] = {
+        PM4(0x3c, 6), 1u << 4 | 3, LO(mem + 1), HI(mem + 1), 1, 0xffffffff, 4};
+    const uint32_t call[] = {PM4(0x3f, 3), LO(ib), HI(ib),
+                             1u << 23 | (COUNT(p) + COUNT(hold))};
+    memcpy(ib, p, sizeof(p));
+    memcpy(ib + COUNT(p), hold, sizeof(hold));
+    mem[1] = 0;
+    mock_submit(&q, call, COUNT(call));
+    ck_assert(event_comes(event, 5000));
+    ck_assert_uint_eq(*q.rptr, q.put / 4);
+    __atomic_store_n(mem + 1, 1, __ATOMIC_RELEASE);
     mock_queue_destroy(&q);
     sdma_queue(&q);
     const uint32_t trap[] = {6, event};
-    for (unsigned i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < 2000; i++) {
         mock_submit(&q, trap, COUNT(trap));
         while (!event_comes(event, 0))
             ;
