@@ -16,17 +16,6 @@ enum cp_result {
     CP_HALT,     /* the queue has failed and processes nothing more */
 };
 
-/* amd_signal_t, as ROCr lays it out. */
-struct amd_signal {
-    uint64_t kind;
-    int64_t value;
-    uint64_t mailbox; /* address to write event_id to; 0: nobody sleeps on it */
-    uint32_t event_id, reserved1;
-    uint64_t start, end; /* timestamps */
-    uint64_t queue, reserved2;
-};
-_Static_assert(sizeof(struct amd_signal) == 64, "a signal has 64 bytes");
-
 /* Compute registers that PM4 packets set, by offset from the first SH register. */
 #define SH_REGS 0x400u
 

@@ -9,77 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aql.h"
 #include "cp.h"
-
-#define PACKET_BYTES 64u
-
-enum packet_type { VENDOR, INVALID, DISPATCH, BARRIER_AND, AGENT, BARRIER_OR };
-enum vendor_format { VENDOR_PM4_IB = 1, VENDOR_BARRIER_VALUE = 2 };
-
-struct dispatch_packet {
-    uint16_t header, setup;
-    uint16_t wg[3], reserved0;
-    uint32_t grid[3];
-    uint32_t private_bytes, group_bytes;
-    uint64_t kernel_object, kernarg, reserved2, completion;
-};
-
-struct barrier_packet {
-    uint16_t header, reserved0;
-    uint32_t reserved1;
-    uint64_t dep[5], reserved2, completion;
-};
-
-/* dw[0..3]: PM4 INDIRECT_BUFFER; or dw[1..7]: signal, value, mask, condition. */
-struct vendor_packet {
-    uint16_t header;
-    uint8_t format, reserved0;
-    uint32_t dw[13];
-    uint64_t completion;
-};
-
-union packet {
-    uint16_t header;
-    struct dispatch_packet dispatch;
-    struct barrier_packet barrier;
-    struct vendor_packet vendor;
-};
-_Static_assert(sizeof(union packet) == PACKET_BYTES, "an AQL packet has 64 bytes");
-
-/* Offsets in an amd_queue_v2_t. */
-#define QUEUE_WPTR             0x38u
-#define QUEUE_RPTR             0x80u
-#define QUEUE_TMPRING          0x8cu
-#define QUEUE_SCRATCH_SRD      0x90u
-#define QUEUE_SCRATCH_BASE     0xa0u
-#define QUEUE_SCRATCH_LANE     0xb0u
-#define QUEUE_PROPERTIES       0xb4u
-#define QUEUE_INACTIVE_SIGNAL  0xc0u
-#define QUEUE_USE_SCRATCH_ONCE (1u << 5)
-
-/* Kernel descriptor, and the same places of the older code header. */
-#define KD_ENTRY      16u
-#define KD_RSRC3      44u
-#define KD_RSRC1      48u
-#define KD_RSRC2      52u
-#define KD_PROPERTIES 56u
-#define KD_BYTES      64u
-
-#define KD_PRIVATE_BUFFER (1u << 0)
-#define KD_DISPATCH_PTR   (1u << 1)
-#define KD_QUEUE_PTR      (1u << 2)
-#define KD_KERNARG_PTR    (1u << 3)
-#define KD_DISPATCH_ID    (1u << 4)
-#define KD_FLAT_SCRATCH   (1u << 5)
-#define KD_PRIVATE_SIZE   (1u << 6)
-#define KD_WAVE32         (1u << 10)
 
 #define MAX_WG_ITEMS  1024u
 #define MAX_LDS_BYTES 65536u
 
 static uint64_t queue_struct(const struct gpu_queue *q)
 {
-    return q->config.rptr - QUEUE_RPTR;
+    return q->config.rptr - AMD_QUEUE_RPTR;
 }
 
 struct sgprs {
@@ -96,7 +34,7 @@ static void push(struct sgprs *s, uint64_t value)
 }
 
 /* User SGPRs in the order of the property bits. */
-static bool fill_sgprs(struct gpu_queue *q, const struct dispatch_packet *p,
+static bool fill_sgprs(struct gpu_queue *q, const struct aql_dispatch *p,
                        uint64_t packet_va, uint64_t index, uint32_t properties,
                        struct emu_dispatch *d)
 {
@@ -104,7 +42,7 @@ static bool fill_sgprs(struct gpu_queue *q, const struct dispatch_packet *p,
     uint64_t queue = queue_struct(q);
     if (properties & KD_PRIVATE_BUFFER) {
         uint64_t srd[2];
-        if (!cp_read(q, queue + QUEUE_SCRATCH_SRD, srd, sizeof(srd)))
+        if (!cp_read(q, queue + AMD_QUEUE_SCRATCH_SRD, srd, sizeof(srd)))
             return false;
         push(&s, srd[0]);
         push(&s, srd[1]);
@@ -119,7 +57,7 @@ static bool fill_sgprs(struct gpu_queue *q, const struct dispatch_packet *p,
         push(&s, index);
     if (properties & KD_FLAT_SCRATCH) {
         uint64_t base;
-        if (!cp_read(q, queue + QUEUE_SCRATCH_BASE, &base, sizeof(base)))
+        if (!cp_read(q, queue + AMD_QUEUE_SCRATCH_BASE, &base, sizeof(base)))
             return false;
         push(&s, base);
     }
@@ -130,7 +68,7 @@ static bool fill_sgprs(struct gpu_queue *q, const struct dispatch_packet *p,
 }
 
 /* -1 if the packet is fine, else an error. Source: rocrtst queue validation cases. */
-static int validate(const struct dispatch_packet *p)
+static int validate(const struct aql_dispatch *p)
 {
     unsigned dims = p->setup & 3;
     if (dims == 0)
@@ -161,7 +99,7 @@ static bool is_zero(void *ctx)
 static bool ask_runtime(struct gpu_queue *q, int64_t request)
 {
     uint64_t signal;
-    if (!cp_read(q, queue_struct(q) + QUEUE_INACTIVE_SIGNAL, &signal, 8) ||
+    if (!cp_read(q, queue_struct(q) + AMD_QUEUE_INACTIVE_SIGNAL, &signal, 8) ||
         !cp_signal_store(q, signal, request))
         return false;
     struct amd_signal *s = cp_at(q, signal, sizeof(*s), GPU_READ);
@@ -173,7 +111,7 @@ static bool scratch_ready(struct gpu_queue *q, uint32_t bytes, bool wave64)
 {
     uint32_t lane64;
     for (unsigned attempt = 0; bytes; attempt++) {
-        if (!cp_read(q, queue_struct(q) + QUEUE_SCRATCH_LANE, &lane64, 4))
+        if (!cp_read(q, queue_struct(q) + AMD_QUEUE_SCRATCH_LANE, &lane64, 4))
             return false;
         uint64_t available = (uint64_t)lane64 * 64 / (wave64 ? 64 : 32);
         if (bytes <= available)
@@ -191,11 +129,11 @@ static bool scratch_ready(struct gpu_queue *q, uint32_t bytes, bool wave64)
 /* Scratch lent for one dispatch goes back after it. */
 static bool scratch_return(struct gpu_queue *q)
 {
-    uint64_t at = queue_struct(q) + QUEUE_PROPERTIES;
+    uint64_t at = queue_struct(q) + AMD_QUEUE_PROPERTIES;
     uint32_t properties;
     if (!cp_read(q, at, &properties, 4))
         return false;
-    return !(properties & QUEUE_USE_SCRATCH_ONCE) || ask_runtime(q, 512);
+    return !(properties & AMD_QUEUE_USE_SCRATCH_ONCE) || ask_runtime(q, 512);
 }
 
 static bool read_kernel(struct gpu_queue *q, uint64_t object, struct emu_dispatch *d,
@@ -217,7 +155,7 @@ static bool read_kernel(struct gpu_queue *q, uint64_t object, struct emu_dispatc
     return true;
 }
 
-static enum cp_result run_dispatch(struct gpu_queue *q, const struct dispatch_packet *p,
+static enum cp_result run_dispatch(struct gpu_queue *q, const struct aql_dispatch *p,
                                    uint64_t packet_va, uint64_t index)
 {
     int error = validate(p);
@@ -259,7 +197,7 @@ static bool barrier_ready(void *ctx)
     return w->any ? zero > 0 || !w->count : zero == w->count;
 }
 
-static enum cp_result run_barrier(struct gpu_queue *q, const struct barrier_packet *p,
+static enum cp_result run_barrier(struct gpu_queue *q, const struct aql_barrier *p,
                                   bool any)
 {
     struct barrier_wait wait = {.any = any};
@@ -300,15 +238,15 @@ static uint64_t pair(const uint32_t *dw)
     return dw[0] | (uint64_t)dw[1] << 32;
 }
 
-static enum cp_result run_vendor(struct gpu_queue *q, const struct vendor_packet *p)
+static enum cp_result run_vendor(struct gpu_queue *q, const struct aql_vendor *p)
 {
-    if (p->format == VENDOR_PM4_IB) {
+    if (p->format == AQL_VENDOR_PM4_IB) {
         if ((p->dw[0] >> 8 & 0xff) != 0x3f)
             return cp_fail(q, GPU_ERR_VENDOR, "PM4 packet is no indirect buffer");
         bool ok = cp_pm4_run(q, pair(p->dw + 1), p->dw[3] & 0xfffff);
         return ok ? CP_PROGRESS : CP_HALT;
     }
-    if (p->format == VENDOR_BARRIER_VALUE) {
+    if (p->format == AQL_VENDOR_BARRIER_VALUE) {
         struct value_wait wait = {.value = (int64_t)pair(p->dw + 3),
                                   .mask = (int64_t)pair(p->dw + 5),
                                   .condition = p->dw[7]};
@@ -323,19 +261,19 @@ static enum cp_result run_vendor(struct gpu_queue *q, const struct vendor_packet
     return cp_fail(q, GPU_ERR_VENDOR, NULL);
 }
 
-static enum cp_result run_packet(struct gpu_queue *q, const union packet *p,
+static enum cp_result run_packet(struct gpu_queue *q, const union aql_packet *p,
                                  uint64_t packet_va, uint64_t index)
 {
     switch (p->header & 0xff) {
-    case VENDOR:
+    case AQL_VENDOR:
         return run_vendor(q, &p->vendor);
-    case DISPATCH:
+    case AQL_DISPATCH:
         return run_dispatch(q, &p->dispatch, packet_va, index);
-    case BARRIER_AND:
+    case AQL_BARRIER_AND:
         return run_barrier(q, &p->barrier, false);
-    case BARRIER_OR:
+    case AQL_BARRIER_OR:
         return run_barrier(q, &p->barrier, true);
-    case AGENT:
+    case AQL_AGENT:
         return cp_fail(q, GPU_ERR_UNSUPPORTED, "agent dispatch");
     default:
         return cp_fail(q, GPU_ERR_FORMAT, NULL);
@@ -351,22 +289,22 @@ enum cp_result cp_aql_step(struct gpu_queue *q)
     uint64_t index = __atomic_load_n(rptr, __ATOMIC_RELAXED);
     if (index >= __atomic_load_n(wptr, __ATOMIC_ACQUIRE))
         return CP_IDLE;
-    uint64_t slots = q->config.ring_bytes / PACKET_BYTES;
-    uint64_t va = q->config.ring + index % slots * PACKET_BYTES;
-    union packet *slot = cp_at(q, va, PACKET_BYTES, GPU_READ | GPU_WRITE);
+    uint64_t slots = q->config.ring_bytes / AQL_PACKET_BYTES;
+    uint64_t va = q->config.ring + index % slots * AQL_PACKET_BYTES;
+    union aql_packet *slot = cp_at(q, va, AQL_PACKET_BYTES, GPU_READ | GPU_WRITE);
     if (!slot)
         return CP_HALT;
     uint16_t header = __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE);
-    if ((header & 0xff) == INVALID)
+    if ((header & 0xff) == AQL_INVALID)
         return CP_STALL;
-    union packet p = *slot;
+    union aql_packet p = *slot;
     q->packet = index;
     uint64_t start = cp_clock(q);
     enum cp_result r = run_packet(q, &p, va, index);
     if (r != CP_PROGRESS)
         return r;
     uint64_t end = cp_clock(q);
-    __atomic_store_n(&slot->header, INVALID, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->header, AQL_INVALID, __ATOMIC_RELEASE);
     __atomic_store_n(rptr, index + 1, __ATOMIC_RELEASE);
     /* All formats have their completion signal in the last 8 bytes. */
     return cp_signal_complete(q, p.dispatch.completion, start, end) ? CP_PROGRESS

@@ -9,15 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "aql.h"
 #include "cp.h"
 
 #define SPINS      2000u
 #define NAP_MIN_NS 5000
 #define NAP_MAX_NS 500000
-
-/* queue_inactive_signal from the read index of an AQL queue: amd_queue + 0xc0. */
-#define AQL_RPTR_OFFSET     0x80u
-#define AQL_INACTIVE_SIGNAL 0xc0u
 
 void *cp_at(struct gpu_queue *q, uint64_t va, uint64_t bytes, unsigned perm)
 {
@@ -228,7 +225,7 @@ static void halt(struct gpu_queue *q)
 
 void gpu_queue_inactive(struct gpu_queue *q, enum gpu_error error)
 {
-    uint64_t at = q->config.rptr - AQL_RPTR_OFFSET + AQL_INACTIVE_SIGNAL, signal;
+    uint64_t at = q->config.rptr - AMD_QUEUE_RPTR + AMD_QUEUE_INACTIVE_SIGNAL, signal;
     if (q->config.kind != GPU_QUEUE_AQL || !gpu_vm_check(q->gpu, at, 8, GPU_READ))
         return;
     memcpy(&signal, (const void *)(uintptr_t)at, 8);

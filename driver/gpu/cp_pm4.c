@@ -10,28 +10,8 @@
 #include <string.h>
 
 #include "cp.h"
-
-enum pm4_op {
-    PM4_NOP = 0x10,
-    PM4_SET_BASE = 0x11,
-    PM4_CLEAR_STATE = 0x12,
-    PM4_DISPATCH_DIRECT = 0x15,
-    PM4_ATOMIC_MEM = 0x1e,
-    PM4_PRED_EXEC = 0x23,
-    PM4_CONTEXT_CONTROL = 0x28,
-    PM4_WRITE_DATA = 0x37,
-    PM4_WAIT_REG_MEM = 0x3c,
-    PM4_INDIRECT_BUFFER = 0x3f,
-    PM4_COPY_DATA = 0x40,
-    PM4_PFP_SYNC_ME = 0x42,
-    PM4_EVENT_WRITE = 0x46,
-    PM4_RELEASE_MEM = 0x49,
-    PM4_ACQUIRE_MEM = 0x58,
-    PM4_SET_CONFIG_REG = 0x68,
-    PM4_SET_SH_REG = 0x76,
-    PM4_SET_UCONFIG_REG = 0x79,
-    PM4_WAIT_REG_MEM64 = 0x93,
-};
+#include "pm4.h"
+#include "sdma.h"
 
 /* Compute registers, from the first SH register. */
 enum sh_reg {
@@ -45,26 +25,6 @@ enum sh_reg {
     SH_USER_DATA = 0x240,
 };
 
-/* RELEASE_MEM's int_sel; those behind compare first. */
-enum release_interrupt {
-    RELEASE_INT_NONE,
-    RELEASE_INT_ONLY,
-    RELEASE_INT_WITH_DATA, /* when the data have arrived */
-    RELEASE_INT_DATA_ONLY, /* the data have to arrive, nobody is told */
-    RELEASE_INT_ALWAYS,
-};
-
-#define INITIATOR_PARTIAL_TG  (1u << 1)
-#define INITIATOR_THREAD_DIMS (1u << 5)
-#define INITIATOR_WAVE32      (1u << 15)
-#define GCR_GLI_INV           3u /* instruction cache */
-#define MAX_BODY              0x4000u
-
-static uint64_t address(const uint32_t *dw)
-{
-    return dw[0] | (uint64_t)dw[1] << 32;
-}
-
 static bool dispatch_direct(struct gpu_queue *q, const uint32_t *body)
 {
     const uint32_t *sh = q->sh;
@@ -74,7 +34,7 @@ static bool dispatch_direct(struct gpu_queue *q, const uint32_t *body)
         .rsrc1 = sh[SH_RSRC1],
         .rsrc2 = sh[SH_RSRC2],
         .rsrc3 = sh[SH_RSRC3],
-        .wave64 = !(initiator & INITIATOR_WAVE32),
+        .wave64 = !(initiator & PM4_INITIATOR_WAVE32),
         .lds_bytes = (sh[SH_RSRC2] >> 15 & 0x1ff) * 512,
         .n_user_sgprs = sh[SH_RSRC2] >> 1 & 31,
     };
@@ -86,7 +46,7 @@ static bool dispatch_direct(struct gpu_queue *q, const uint32_t *body)
         if (!d.block[i] || !body[i])
             return true; /* nothing to launch */
         d.groups[i] = body[i];
-        if (initiator & INITIATOR_THREAD_DIMS) {
+        if (initiator & PM4_INITIATOR_THREAD_DIMS) {
             d.items[i] = body[i];
             d.groups[i] = (body[i] + d.block[i] - 1) / d.block[i];
         }
@@ -100,7 +60,7 @@ static bool write_data(struct gpu_queue *q, const uint32_t *body, uint32_t n)
 {
     unsigned dst = body[0] >> 8 & 15;
     bool same_address = body[0] >> 16 & 1;
-    uint64_t va = address(body + 1);
+    uint64_t va = pm4_address(body + 1);
     if (n < 3)
         return true;
     if (dst == 0)
@@ -132,9 +92,9 @@ static bool wait_mem(struct gpu_queue *q, const uint32_t *body, bool wide)
     struct mem_wait w = {.function = body[0] & 7, .wide = wide};
     if ((body[0] >> 4 & 3) == 0)
         return true;
-    w.ref = wide ? address(body + 3) : body[3];
-    w.mask = wide ? address(body + 5) : body[4];
-    w.at = cp_at(q, address(body + 1) & ~3ull, wide ? 8 : 4, GPU_READ);
+    w.ref = wide ? pm4_address(body + 3) : body[3];
+    w.mask = wide ? pm4_address(body + 5) : body[4];
+    w.at = cp_at(q, pm4_address(body + 1) & ~3ull, wide ? 8 : 4, GPU_READ);
     return w.at && cp_wait(q, mem_ready, &w);
 }
 
@@ -143,30 +103,31 @@ static bool copy_data(struct gpu_queue *q, const uint32_t *body)
     unsigned src = body[0] & 15, dst = body[0] >> 8 & 15;
     uint64_t bytes = body[0] >> 16 & 1 ? 8 : 4, value = 0;
     if (src == 5)
-        value = address(body + 1);
+        value = pm4_address(body + 1);
     else if (src == 9)
         value = cp_clock(q);
-    else if ((src == 1 || src == 2) && !cp_read(q, address(body + 1), &value, bytes))
+    else if ((src == 1 || src == 2) &&
+             !cp_read(q, pm4_address(body + 1), &value, bytes))
         return false;
     if (dst == 1 || dst == 2 || dst == 5)
-        return cp_write(q, address(body + 3), &value, bytes);
+        return cp_write(q, pm4_address(body + 3), &value, bytes);
     return true;
 }
 
 static bool release_mem(struct gpu_queue *q, const uint32_t *body)
 {
     unsigned data_sel = body[1] >> 29, int_sel = body[1] >> 24 & 7;
-    uint64_t value = data_sel == 3 ? cp_clock(q) : address(body + 4);
+    uint64_t value = data_sel == 3 ? cp_clock(q) : pm4_address(body + 4);
     uint64_t bytes = data_sel == 1 ? 4 : data_sel == 2 || data_sel == 3 ? 8 : 0;
-    if (bytes && !cp_write(q, address(body + 2), &value, bytes))
+    if (bytes && !cp_write(q, pm4_address(body + 2), &value, bytes))
         return false;
     switch (int_sel) {
-    case RELEASE_INT_NONE:
-    case RELEASE_INT_DATA_ONLY:
+    case PM4_RELEASE_INT_NONE:
+    case PM4_RELEASE_INT_DATA_ONLY:
         return true;
-    case RELEASE_INT_ONLY:
-    case RELEASE_INT_WITH_DATA:
-    case RELEASE_INT_ALWAYS:
+    case PM4_RELEASE_INT_ONLY:
+    case PM4_RELEASE_INT_WITH_DATA:
+    case PM4_RELEASE_INT_ALWAYS:
         return cp_interrupt(q, body[6]);
     default:
         (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "RELEASE_MEM: conditional interrupt");
@@ -178,22 +139,22 @@ static bool release_mem(struct gpu_queue *q, const uint32_t *body)
 static bool atomic_mem(struct gpu_queue *q, const uint32_t *body)
 {
     unsigned op = body[0] & 0x7f;
-    bool wide = op >= 0x20;
-    void *p = cp_at(q, address(body + 1), wide ? 8 : 4, GPU_READ | GPU_WRITE);
+    bool wide = op >= ATOMIC_WIDE;
+    void *p = cp_at(q, pm4_address(body + 1), wide ? 8 : 4, GPU_READ | GPU_WRITE);
     if (!p)
         return false;
     switch (op) {
-    case 0x07:
+    case ATOMIC_SWAP32:
         __atomic_store_n((uint32_t *)p, body[3], __ATOMIC_SEQ_CST);
         return true;
-    case 0x0f:
+    case ATOMIC_ADD32:
         __atomic_fetch_add((uint32_t *)p, body[3], __ATOMIC_SEQ_CST);
         return true;
-    case 0x27:
-        __atomic_store_n((uint64_t *)p, address(body + 3), __ATOMIC_SEQ_CST);
+    case ATOMIC_SWAP64:
+        __atomic_store_n((uint64_t *)p, pm4_address(body + 3), __ATOMIC_SEQ_CST);
         return true;
-    case 0x2f:
-        __atomic_fetch_add((uint64_t *)p, address(body + 3), __ATOMIC_SEQ_CST);
+    case ATOMIC_ADD64:
+        __atomic_fetch_add((uint64_t *)p, pm4_address(body + 3), __ATOMIC_SEQ_CST);
         return true;
     default:
         (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "ATOMIC_MEM operation");
@@ -209,33 +170,6 @@ static bool set_sh(struct gpu_queue *q, const uint32_t *body, uint32_t n)
     return true;
 }
 
-/* Dwords that a packet must have at least, without the header. */
-static uint32_t min_body(unsigned op)
-{
-    switch (op) {
-    case PM4_DISPATCH_DIRECT:
-        return 4;
-    case PM4_WRITE_DATA:
-        return 3;
-    case PM4_WAIT_REG_MEM:
-        return 6;
-    case PM4_WAIT_REG_MEM64:
-        return 8;
-    case PM4_INDIRECT_BUFFER:
-        return 3;
-    case PM4_COPY_DATA:
-        return 5;
-    case PM4_RELEASE_MEM:
-        return 7;
-    case PM4_ACQUIRE_MEM:
-        return 6;
-    case PM4_ATOMIC_MEM:
-        return 8;
-    default:
-        return 1;
-    }
-}
-
 static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint32_t n,
                     unsigned depth);
 
@@ -245,7 +179,7 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
                     unsigned depth)
 {
     char text[48];
-    if (n < min_body(op)) {
+    if (n < pm4_min_body(op)) {
         (void)cp_fail(q, GPU_ERR_FORMAT, "PM4 packet too short");
         return false;
     }
@@ -271,13 +205,13 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
     case PM4_WAIT_REG_MEM64:
         return wait_mem(q, body, true);
     case PM4_INDIRECT_BUFFER:
-        return run_ib(q, address(body) & ~3ull, body[2] & 0xfffff, depth + 1);
+        return run_ib(q, pm4_address(body) & ~3ull, body[2] & 0xfffff, depth + 1);
     case PM4_COPY_DATA:
         return copy_data(q, body);
     case PM4_RELEASE_MEM:
         return release_mem(q, body);
     case PM4_ACQUIRE_MEM:
-        if (n >= 7 && (body[6] & GCR_GLI_INV))
+        if (n >= 7 && (body[6] & PM4_GCR_GLI_INV))
             cp_code_changed(q);
         return true;
     case PM4_SET_SH_REG:
@@ -289,32 +223,18 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
     }
 }
 
-static unsigned opcode(uint32_t header)
-{
-    return header >> 8 & 0xff;
-}
-
-/* Dwords of the packet that begins with a header. */
-static uint32_t packet_dwords(uint32_t header)
-{
-    uint32_t count = header >> 16 & 0x3fff;
-    bool one = header == 0 || header >> 30 == 2 || /* filler */
-               (header >> 30 == 3 && opcode(header) == PM4_NOP && count == 0x3fff);
-    return one ? 1 : count + 2;
-}
-
 /* One packet at dw, of at most n dwords. Returns its length, 0 after an error. */
 static uint32_t packet(struct gpu_queue *q, const uint32_t *dw, uint64_t n,
                        unsigned depth)
 {
-    uint32_t used = packet_dwords(dw[0]);
+    uint32_t used = pm4_packet_dwords(dw[0]);
     if (used == 1)
         return 1;
     if (dw[0] >> 30 != 3 || used > n) {
         (void)cp_fail(q, GPU_ERR_FORMAT, "PM4 packet header");
         return 0;
     }
-    return execute(q, opcode(dw[0]), dw + 1, used - 1, depth) ? used : 0;
+    return execute(q, pm4_opcode(dw[0]), dw + 1, used - 1, depth) ? used : 0;
 }
 
 static bool run_ib(struct gpu_queue *q, uint64_t va, uint64_t dwords, unsigned depth)
@@ -340,7 +260,7 @@ static bool ready_registers(struct gpu_queue *q)
     if (!q->sh)
         q->sh = calloc(SH_REGS, sizeof(uint32_t));
     if (!q->wrap)
-        q->wrap = calloc(MAX_BODY + 2, sizeof(uint32_t));
+        q->wrap = calloc(PM4_MAX_BODY + 2, sizeof(uint32_t));
     if (!q->sh || !q->wrap)
         (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "out of memory");
     return q->sh && q->wrap;
@@ -366,7 +286,7 @@ enum cp_result cp_pm4_step(struct gpu_queue *q)
         return CP_HALT;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     uint64_t n = (wptr + slots - at) % slots;
-    uint32_t count = packet_dwords(ring[at]);
+    uint32_t count = pm4_packet_dwords(ring[at]);
     const uint32_t *dw = ring + at;
     if (at + count > slots) { /* the packet wraps */
         for (uint32_t i = 0; i < count; i++)

@@ -9,66 +9,7 @@
 #include <string.h>
 
 #include "cp.h"
-
-enum sdma_op {
-    SDMA_NOP = 0,
-    SDMA_COPY = 1,
-    SDMA_WRITE = 2,
-    SDMA_IB = 4,
-    SDMA_FENCE = 5,
-    SDMA_TRAP = 6,
-    SDMA_POLL = 8,
-    SDMA_ATOMIC = 10,
-    SDMA_FILL = 11,
-    SDMA_TIMESTAMP = 13,
-    SDMA_SRBM_WRITE = 14,
-    SDMA_GCR = 17,
-};
-
-#define COPY_LINEAR      0u
-#define COPY_LINEAR_RECT 4u
-#define COPY_BROADCAST   (1u << 27)
-#define MAX_PACKET       16u /* dwords of a fixed-size packet */
-
-static uint64_t address(const uint32_t *dw)
-{
-    return dw[0] | (uint64_t)dw[1] << 32;
-}
-
-/* Dwords of the packet; 0: unknown. WRITE has its data behind. */
-static uint32_t packet_dwords(const uint32_t *dw)
-{
-    unsigned op = dw[0] & 0xff, sub = dw[0] >> 8 & 0xff;
-    switch (op) {
-    case SDMA_NOP:
-        return 1 + (dw[0] >> 16 & 0x3fff);
-    case SDMA_COPY:
-        if (sub == COPY_LINEAR)
-            return dw[0] & COPY_BROADCAST ? 9 : 7;
-        return sub == COPY_LINEAR_RECT ? 13 : 0;
-    case SDMA_WRITE:
-        return sub == 0 ? 4 : 0;
-    case SDMA_IB:
-        return 6;
-    case SDMA_FENCE:
-        return 4;
-    case SDMA_TRAP:
-        return 2;
-    case SDMA_POLL:
-        return 6;
-    case SDMA_ATOMIC:
-        return 8;
-    case SDMA_FILL:
-        return 5;
-    case SDMA_TIMESTAMP:
-    case SDMA_SRBM_WRITE:
-        return 3;
-    case SDMA_GCR:
-        return 5;
-    default:
-        return 0;
-    }
-}
+#include "sdma.h"
 
 static bool copy_range(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
 {
@@ -91,10 +32,10 @@ static bool copy_linear(struct gpu_queue *q, const uint32_t *dw)
 {
     uint64_t bytes = (dw[1] & 0x3fffffff) + 1ull;
     count_copy(q, bytes);
-    if (!copy_range(q, address(dw + 5), address(dw + 3), bytes))
+    if (!copy_range(q, sdma_address(dw + 5), sdma_address(dw + 3), bytes))
         return false;
-    return !(dw[0] & COPY_BROADCAST) ||
-           copy_range(q, address(dw + 7), address(dw + 3), bytes);
+    return !(dw[0] & SDMA_COPY_BROADCAST) ||
+           copy_range(q, sdma_address(dw + 7), sdma_address(dw + 3), bytes);
 }
 
 struct surface {
@@ -105,7 +46,7 @@ struct surface {
 
 static struct surface surface(const uint32_t *dw)
 {
-    return (struct surface){.base = address(dw),
+    return (struct surface){.base = sdma_address(dw),
                             .x = dw[2] & 0x3fff,
                             .y = dw[2] >> 16 & 0x3fff,
                             .z = dw[3] & 0x1fff,
@@ -140,11 +81,11 @@ static bool fill(struct gpu_queue *q, const uint32_t *dw)
     uint64_t bytes = (dw[4] & 0x3fffffff) + 1ull;
     uint64_t unit = 1ull << shift;
     bytes = (bytes + unit - 1) & ~(unit - 1);
-    uint8_t *to = cp_at(q, address(dw + 1), bytes, GPU_WRITE);
+    uint8_t *to = cp_at(q, sdma_address(dw + 1), bytes, GPU_WRITE);
     if (!to)
         return false;
     count_copy(q, bytes);
-    cp_spend(q, cp_copy_ticks(q, address(dw + 1), 0, bytes));
+    cp_spend(q, cp_copy_ticks(q, sdma_address(dw + 1), 0, bytes));
     if (shift == 0) {
         memset(to, (int)(dw[3] & 0xff), bytes);
     } else {
@@ -170,41 +111,41 @@ static bool poll_ready(void *ctx)
 /* A poll of a register is the HDP flush, which has nothing to do here. */
 static bool poll_mem(struct gpu_queue *q, const uint32_t *dw)
 {
-    if (!(dw[0] >> 31))
+    if (!(dw[0] & SDMA_POLL_MEMORY))
         return true;
     struct poll_wait w = {.function = dw[0] >> 28 & 7, .ref = dw[3], .mask = dw[4]};
-    w.at = cp_at(q, address(dw + 1) & ~3ull, 4, GPU_READ);
+    w.at = cp_at(q, sdma_address(dw + 1) & ~3ull, 4, GPU_READ);
     return w.at && cp_wait(q, poll_ready, &w);
 }
 
 static bool atomic_op(struct gpu_queue *q, const uint32_t *dw)
 {
     unsigned op = dw[0] >> 25;
-    bool wide = op >= 0x20;
-    void *p = cp_at(q, address(dw + 1), wide ? 8 : 4, GPU_READ | GPU_WRITE);
+    bool wide = op >= ATOMIC_WIDE;
+    void *p = cp_at(q, sdma_address(dw + 1), wide ? 8 : 4, GPU_READ | GPU_WRITE);
     if (!p)
         return false;
-    uint64_t value = address(dw + 3), compare = address(dw + 5);
+    uint64_t value = sdma_address(dw + 3), compare = sdma_address(dw + 5);
     uint32_t compare32 = dw[5];
     switch (op) {
-    case 0x07:
+    case ATOMIC_SWAP32:
         __atomic_store_n((uint32_t *)p, dw[3], __ATOMIC_SEQ_CST);
         return true;
-    case 0x08:
+    case ATOMIC_CMPSWAP32:
         __atomic_compare_exchange_n((uint32_t *)p, &compare32, dw[3], false,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
         return true;
-    case 0x0f:
+    case ATOMIC_ADD32:
         __atomic_fetch_add((uint32_t *)p, dw[3], __ATOMIC_SEQ_CST);
         return true;
-    case 0x27:
+    case ATOMIC_SWAP64:
         __atomic_store_n((uint64_t *)p, value, __ATOMIC_SEQ_CST);
         return true;
-    case 0x28:
+    case ATOMIC_CMPSWAP64:
         __atomic_compare_exchange_n((uint64_t *)p, &compare, value, false,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
         return true;
-    case 0x2f:
+    case ATOMIC_ADD64:
         __atomic_fetch_add((uint64_t *)p, value, __ATOMIC_SEQ_CST);
         return true;
     default:
@@ -235,7 +176,7 @@ static bool run_ib(struct gpu_queue *q, const uint32_t *dw, bool nested)
         (void)cp_fail(q, GPU_ERR_FORMAT, "nested SDMA indirect buffer");
         return false;
     }
-    ib.dw = cp_at(q, address(dw + 1), dwords * 4, GPU_READ);
+    ib.dw = cp_at(q, sdma_address(dw + 1), dwords * 4, GPU_READ);
     if (!ib.dw)
         return false;
     while (ib.at < ib.end)
@@ -247,7 +188,7 @@ static bool run_ib(struct gpu_queue *q, const uint32_t *dw, bool nested)
 static bool write_linear(struct gpu_queue *q, const uint32_t *dw,
                          const struct stream *s, uint32_t count)
 {
-    uint64_t va = address(dw + 1);
+    uint64_t va = sdma_address(dw + 1);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t v = peek(s, 4 + i);
         if (!cp_write(q, va + 4ull * i, &v, 4))
@@ -259,24 +200,24 @@ static bool write_linear(struct gpu_queue *q, const uint32_t *dw,
 static bool timestamp(struct gpu_queue *q, const uint32_t *dw)
 {
     uint64_t now = cp_clock(q);
-    if ((dw[0] >> 8 & 0xff) == 0)
+    if (sdma_sub(dw[0]) == 0)
         return true; /* setting the local counter */
-    return cp_write(q, address(dw + 1), &now, 8);
+    return cp_write(q, sdma_address(dw + 1), &now, 8);
 }
 
 static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct stream *s,
                     uint32_t data, bool nested)
 {
-    switch (dw[0] & 0xff) {
+    switch (sdma_opcode(dw[0])) {
     case SDMA_COPY:
-        return (dw[0] >> 8 & 0xff) == COPY_LINEAR ? copy_linear(q, dw)
-                                                  : copy_rect(q, dw);
+        return sdma_sub(dw[0]) == SDMA_COPY_LINEAR ? copy_linear(q, dw)
+                                                   : copy_rect(q, dw);
     case SDMA_WRITE:
         return write_linear(q, dw, s, data);
     case SDMA_IB:
         return run_ib(q, dw, nested);
     case SDMA_FENCE:
-        return cp_write(q, address(dw + 1) & ~3ull, dw + 3, 4);
+        return cp_write(q, sdma_address(dw + 1) & ~3ull, dw + 3, 4);
     case SDMA_TRAP:
         return cp_interrupt(q, dw[1] & 0xfffffff);
     case SDMA_POLL:
@@ -292,15 +233,15 @@ static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct stream
     case SDMA_SRBM_WRITE:
         return true;
     default:
-        return false; /* packet_dwords has refused it */
+        return false; /* sdma_packet_dwords has refused it */
     }
 }
 
 /* One packet of the stream. */
 static bool run_stream(struct gpu_queue *q, struct stream *s, bool nested)
 {
-    uint32_t dw[MAX_PACKET] = {peek(s, 0)};
-    uint32_t n = packet_dwords(dw), data = 0;
+    uint32_t dw[SDMA_MAX_FIXED] = {peek(s, 0)};
+    uint32_t n = sdma_packet_dwords(dw[0]), data = 0;
     char text[48];
     if (!n) {
         snprintf(text, sizeof(text), "SDMA packet 0x%08x", dw[0]);
@@ -309,9 +250,9 @@ static bool run_stream(struct gpu_queue *q, struct stream *s, bool nested)
     }
     uint64_t left = s->end - s->at;
     bool whole = n <= left;
-    for (uint32_t i = 1; whole && i < n && i < MAX_PACKET; i++)
+    for (uint32_t i = 1; whole && i < n && i < SDMA_MAX_FIXED; i++)
         dw[i] = peek(s, i);
-    if (whole && (dw[0] & 0xff) == SDMA_WRITE) {
+    if (whole && sdma_opcode(dw[0]) == SDMA_WRITE) {
         data = (dw[3] & 0xfffff) + 1;
         whole = n + data <= left;
     }

@@ -15,12 +15,12 @@
 #include <time.h>
 
 #include "internal.h"
+#include "pm4.h"
+#include "sdma.h"
 
 #define RING_BYTES 65536ull
 #define PAGE       4096ull
 #define MAX_DWORDS 1024u /* of one submission: far below the ring */
-
-#define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
 
 /* Offsets in the page behind the ring. */
 #define AT_RPTR  0u
@@ -118,14 +118,14 @@ static void reset(struct kmd *kmd, struct kmd_ring *r)
 static void wait_for(struct words *w, bool dma, uint64_t va, uint64_t number)
 {
     if (dma) {
-        put(w, 8u | 5u << 28 | 1u << 31);
+        put(w, SDMA_POLL | SDMA_POLL_FUNCTION(5) | SDMA_POLL_MEMORY);
         put64(w, va);
         put(w, (uint32_t)number);
         put(w, UINT32_MAX);
-        put(w, 0x0fff0000u | 10);
+        put(w, SDMA_POLL_FOR_EVER);
     } else {
-        put(w, PM4(0x3c, 6));
-        put(w, 1u << 4 | 5u);
+        put(w, PM4_HEADER(PM4_WAIT_REG_MEM, 6));
+        put(w, PM4_WAIT_MEMORY << 4 | 5u);
         put64(w, va);
         put(w, (uint32_t)number);
         put(w, UINT32_MAX);
@@ -135,9 +135,9 @@ static void wait_for(struct words *w, bool dma, uint64_t va, uint64_t number)
 
 static void run_ib(struct words *w, bool dma, const struct kmd_ib *ib)
 {
-    put(w, dma ? 4u : PM4(0x3f, 3));
+    put(w, dma ? SDMA_IB : PM4_HEADER(PM4_INDIRECT_BUFFER, 3));
     put64(w, ib->va);
-    put(w, dma ? ib->dwords : ib->dwords | 1u << 23);
+    put(w, dma ? ib->dwords : ib->dwords | PM4_IB_VALID);
     if (dma)
         put64(w, 0);
 }
@@ -145,13 +145,13 @@ static void run_ib(struct words *w, bool dma, const struct kmd_ib *ib)
 static void write_fence(struct words *w, bool dma, uint64_t va, uint64_t number)
 {
     if (dma) {
-        put(w, 5u | 3u << 16);
+        put(w, SDMA_FENCE | SDMA_FENCE_UNCACHED);
         put64(w, va);
         put(w, (uint32_t)number);
     } else {
-        put(w, PM4(0x49, 7));
-        put(w, 0x514);
-        put(w, 2u << 29);
+        put(w, PM4_HEADER(PM4_RELEASE_MEM, 7));
+        put(w, PM4_RELEASE_EVENT);
+        put(w, (uint32_t)PM4_RELEASE_DATA_64 << 29);
         put64(w, va);
         put64(w, number);
         put(w, 0);

@@ -7,31 +7,11 @@
 #include <string.h>
 
 #include "internal.h"
+#include "sdma.h"
 
 #define RING_BYTES (1u << 20)
 #define MAX_COPY   (1u << 22) /* bytes of one packet: hardware takes 2^30 */
 #define MAX_DWORDS 1024u      /* of one request */
-
-enum {
-    OP_COPY = 1,
-    OP_FENCE = 5,
-    OP_TRAP = 6,
-    OP_POLL = 8,
-    OP_ATOMIC = 10,
-    OP_FILL = 11,
-    OP_TIMESTAMP = 13,
-    OP_GCR = 17
-};
-
-#define FENCE_UNCACHED 0x30000u
-#define POLL_MEMORY    0x80000000u
-#define POLL_EQUAL     (3u << 28)
-#define ATOMIC_ADD64   (0x2fu << 25)
-#define TIMESTAMP_GET  (2u << 8)
-#define GCR_REQUEST    (1u << 8)
-#define FILL_DWORDS    (2u << 30)
-#define GCR_INVALIDATE 0x4380u /* L2, L1, vector and scalar caches */
-#define GCR_WRITE_BACK 0x8010u
 
 /* A request under construction. */
 struct request {
@@ -52,7 +32,7 @@ static void put_address(struct request *r, uint64_t va)
 
 static void put_gcr(struct request *r, uint32_t control)
 {
-    put(r, OP_GCR | GCR_REQUEST);
+    put(r, SDMA_GCR | SDMA_GCR_REQUEST);
     put(r, 0);
     put(r, control << 16);
     put(r, control >> 16);
@@ -61,18 +41,18 @@ static void put_gcr(struct request *r, uint32_t control)
 
 static void put_timestamp(struct request *r, const uint64_t *to)
 {
-    put(r, OP_TIMESTAMP | TIMESTAMP_GET);
+    put(r, SDMA_TIMESTAMP | SDMA_TIMESTAMP_GET);
     put_address(r, (uintptr_t)to);
 }
 
 static void put_poll(struct request *r, const int64_t *at)
 {
     for (unsigned half = 0; half < 2; half++) { /* both halves of the value are 0 */
-        put(r, OP_POLL | POLL_MEMORY | POLL_EQUAL);
+        put(r, SDMA_POLL | SDMA_POLL_MEMORY | SDMA_POLL_FUNCTION(3));
         put_address(r, (uintptr_t)at + 4 * half);
         put(r, 0);
         put(r, 0xffffffff);
-        put(r, 0xfff0000 | 10); /* retry for ever, at an interval */
+        put(r, SDMA_POLL_FOR_EVER); /* retry for ever, at an interval */
     }
 }
 
@@ -82,22 +62,22 @@ static void put_start(struct request *r, const struct rt_signal *after,
     if (after)
         put_poll(r, &after->amd->value);
     put_timestamp(r, &done->amd->start);
-    put_gcr(r, GCR_INVALIDATE);
+    put_gcr(r, SDMA_GCR_INVALIDATE);
 }
 
 static void put_end(struct request *r, const struct rt_signal *done)
 {
-    put_gcr(r, GCR_WRITE_BACK);
+    put_gcr(r, SDMA_GCR_WRITE_BACK);
     put_timestamp(r, &done->amd->end);
-    put(r, OP_ATOMIC | ATOMIC_ADD64);
+    put(r, SDMA_ATOMIC | SDMA_ATOMIC_OP(ATOMIC_ADD64));
     put_address(r, (uintptr_t)&done->amd->value);
     put_address(r, UINT64_MAX); /* -1 */
     put_address(r, 0);
     put(r, 0);
-    put(r, OP_FENCE | FENCE_UNCACHED);
+    put(r, SDMA_FENCE | SDMA_FENCE_UNCACHED);
     put_address(r, done->amd->mailbox);
     put(r, done->amd->event_id);
-    put(r, OP_TRAP);
+    put(r, SDMA_TRAP);
     put(r, done->amd->event_id);
 }
 
@@ -153,12 +133,12 @@ static void put_piece(struct request *r, struct job *job)
 {
     uint32_t bytes = job->bytes < MAX_COPY ? (uint32_t)job->bytes : MAX_COPY;
     if (job->fill) {
-        put(r, OP_FILL | FILL_DWORDS);
+        put(r, SDMA_FILL | SDMA_FILL_DWORDS);
         put_address(r, job->dst);
         put(r, job->value);
         put(r, bytes - 1);
     } else {
-        put(r, OP_COPY);
+        put(r, SDMA_COPY);
         put(r, bytes - 1);
         put(r, 0);
         put_address(r, job->src);

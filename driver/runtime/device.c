@@ -15,6 +15,7 @@
 #include <drm/amdgpu_drm.h>
 
 #include "internal.h"
+#include "pm4.h"
 
 #define MIN_KFD_MINOR 11u /* context save areas through shared virtual memory */
 #define MAX_APERTURES 64u
@@ -108,8 +109,14 @@ static rd_status read_clock(struct rt_device *dev, struct rt_error *err)
 /* ACQUIRE_MEM: instruction, scalar, vector, L1 and L2 caches are invalidated. */
 static rd_status make_invalidate(struct rt_device *dev, struct rt_error *err)
 {
-    static const uint32_t pm4[8] = {0xc0065800, 0, 0xffffffff, 0x01ffffff,
-                                    0,          0, 10,         0x4381};
+    static const uint32_t pm4[8] = {PM4_HEADER(PM4_ACQUIRE_MEM, 7),
+                                    0,
+                                    0xffffffff,
+                                    0x01ffffff,
+                                    0,
+                                    0,
+                                    10,
+                                    PM4_GCR_ALL};
     rd_status st = rt_alloc(dev, RT_PAGE, RT_GTT, RT_EXEC, &dev->invalidate, err);
     if (st == RD_OK)
         memcpy(rt_host(dev->invalidate), pm4, sizeof(pm4));

@@ -7,21 +7,11 @@
 #include <linux/kfd_ioctl.h>
 #include <pthread.h>
 
+#include "aql.h"
 #include "rt.h"
 
 #define RT_PAGE       4096ull
 #define RT_MAX_QUEUES 64u
-
-/* amd_signal_t: what the command processors read and write. */
-struct rt_amd_signal {
-    int64_t kind;
-    int64_t value;
-    uint64_t mailbox;
-    uint32_t event_id, reserved1;
-    uint64_t start, end;
-    uint64_t queue, reserved2;
-};
-_Static_assert(sizeof(struct rt_amd_signal) == 64, "a signal has 64 bytes");
 
 struct rt_buffer {
     struct rt_device *dev;
@@ -35,7 +25,7 @@ struct rt_buffer {
 struct rt_signal {
     struct rt_device *dev;
     struct rt_signal *next, **link;
-    struct rt_amd_signal *amd;
+    struct amd_signal *amd;
     uint32_t slot; /* in the signal pool */
     uint64_t age;  /* of its event, as last seen */
 };

@@ -11,46 +11,10 @@
 #include <string.h>
 
 #include "internal.h"
+#include "pm4.h"
 
-#define PACKET_BYTES    64u
 #define DEFAULT_PACKETS 1024u
 #define MAX_PACKETS     131072u
-
-enum { TYPE_VENDOR = 0, TYPE_DISPATCH = 2, TYPE_BARRIER_AND = 3 };
-
-#define HEADER_BARRIER 0x100u
-#define HEADER_FENCES  0x1400u /* acquire and release at system scope */
-
-/* amd_queue_t */
-enum {
-    QUEUE_FEATURES = 4,
-    QUEUE_BASE = 8,
-    QUEUE_SIZE = 24,
-    QUEUE_ID = 32,
-    QUEUE_LDS_HI = 0x40,
-    QUEUE_SCRATCH_HI = 0x44,
-    QUEUE_MAX_CU = 0x48,
-    QUEUE_MAX_WAVE = 0x4c,
-    QUEUE_RPTR_OFFSET = 0x88,
-    QUEUE_TMPRING = 0x8c,
-    QUEUE_SRD = 0x90,
-    QUEUE_SCRATCH_BASE = 0xa0,
-    QUEUE_LANE_BYTES = 0xb0,
-    QUEUE_PROPERTIES = 0xb4,
-    QUEUE_INACTIVE = 0xc0
-};
-
-#define PROPERTY_IS_PTR64  (1u << 1)
-#define PROPERTY_PROFILING (1u << 3) /* timestamps in signals */
-
-struct packet {
-    uint16_t header, setup;
-    uint16_t block[3], reserved0;
-    uint32_t items[3];
-    uint32_t private_bytes, group_bytes;
-    uint64_t kernel_object, kernarg, reserved1, completion;
-};
-_Static_assert(sizeof(struct packet) == PACKET_BYTES, "a packet has 64 bytes");
 
 /* ---- the queue ---- */
 
@@ -67,17 +31,17 @@ static void put64(struct rt_queue *q, unsigned at, uint64_t value)
 static void describe(struct rt_queue *q)
 {
     const struct rt_info *info = &q->dev->info;
-    put32(q, QUEUE_FEATURES, 1); /* kernel dispatch */
-    put64(q, QUEUE_BASE, rt_gpuva(q->ring.memory));
-    put32(q, QUEUE_SIZE, q->packets);
-    put64(q, QUEUE_ID, q->ring.id);
-    put32(q, QUEUE_LDS_HI, (uint32_t)(info->lds_base >> 32));
-    put32(q, QUEUE_SCRATCH_HI, (uint32_t)(info->scratch_base >> 32));
-    put32(q, QUEUE_MAX_CU, info->compute_units - 1);
-    put32(q, QUEUE_MAX_WAVE, info->waves_per_cu - 1);
-    put32(q, QUEUE_RPTR_OFFSET, 0x80);
-    put32(q, QUEUE_PROPERTIES, PROPERTY_IS_PTR64 | PROPERTY_PROFILING);
-    put64(q, QUEUE_INACTIVE, (uintptr_t)q->inactive->amd);
+    put32(q, AMD_QUEUE_FEATURES, 1); /* kernel dispatch */
+    put64(q, AMD_QUEUE_BASE, rt_gpuva(q->ring.memory));
+    put32(q, AMD_QUEUE_SIZE, q->packets);
+    put64(q, AMD_QUEUE_ID, q->ring.id);
+    put32(q, AMD_QUEUE_LDS_HI, (uint32_t)(info->lds_base >> 32));
+    put32(q, AMD_QUEUE_SCRATCH_HI, (uint32_t)(info->scratch_base >> 32));
+    put32(q, AMD_QUEUE_MAX_CU, info->compute_units - 1);
+    put32(q, AMD_QUEUE_MAX_WAVE, info->waves_per_cu - 1);
+    put32(q, AMD_QUEUE_RPTR_OFFSET, 0x80);
+    put32(q, AMD_QUEUE_PROPERTIES, AMD_QUEUE_IS_PTR64 | AMD_QUEUE_PROFILING);
+    put64(q, AMD_QUEUE_INACTIVE_SIGNAL, (uintptr_t)q->inactive->amd);
 }
 
 static bool add(struct rt_queue *q)
@@ -111,7 +75,7 @@ rd_status rt_queue_create(struct rt_device *dev, uint32_t packets,
     rd_status st = rt_signal_create(dev, 0, &q->inactive, err);
     if (st == RD_OK)
         st = rt_ring_create(dev, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL,
-                            (uint64_t)packets * PACKET_BYTES, &q->ring, err);
+                            (uint64_t)packets * AQL_PACKET_BYTES, &q->ring, err);
     if (st == RD_OK) {
         describe(q);
         if (!add(q))
@@ -168,10 +132,10 @@ static rd_status submit(struct rt_queue *q, const void *packet, struct rt_error 
         return st;
     uint64_t index = *q->ring.wptr;
     uint8_t *slot =
-        (uint8_t *)rt_host(q->ring.memory) + index % q->packets * PACKET_BYTES;
+        (uint8_t *)rt_host(q->ring.memory) + index % q->packets * AQL_PACKET_BYTES;
     uint32_t first;
     memcpy(&first, packet, sizeof(first));
-    memcpy(slot + 4, (const uint8_t *)packet + 4, PACKET_BYTES - 4);
+    memcpy(slot + 4, (const uint8_t *)packet + 4, AQL_PACKET_BYTES - 4);
     __atomic_store_n(q->ring.wptr, index + 1, __ATOMIC_RELEASE);
     __atomic_store_n((uint32_t *)(void *)slot, first, __ATOMIC_RELEASE);
     __atomic_store_n(q->ring.doorbell, index, __ATOMIC_RELEASE);
@@ -190,13 +154,12 @@ static rd_status refresh_code(struct rt_queue *q, struct rt_error *err)
     if (q->code_version == version)
         return RD_OK;
     uint64_t ib = rt_gpuva(q->dev->invalidate);
-    uint32_t dw[16] = {TYPE_VENDOR | HEADER_BARRIER | HEADER_FENCES | 1u << 16,
-                       0xc0023f00,
-                       (uint32_t)ib,
-                       (uint32_t)(ib >> 32),
-                       0x00800000 | 8,
-                       10};
-    rd_status st = submit(q, dw, err);
+    struct aql_vendor p = {.header = AQL_VENDOR | AQL_BARRIER | AQL_SYSTEM_FENCES,
+                           .format = AQL_VENDOR_PM4_IB,
+                           .dw = {PM4_HEADER(PM4_INDIRECT_BUFFER, 3), (uint32_t)ib,
+                                  (uint32_t)(ib >> 32), PM4_IB_VALID | 8,
+                                  AQL_PM4_IB_FOLLOWS}};
+    rd_status st = submit(q, &p, err);
     if (st == RD_OK)
         q->code_version = version;
     return st;
@@ -234,11 +197,11 @@ static rd_status give_scratch(struct rt_queue *q, uint32_t lane_bytes,
     rt_free(q->scratch);
     q->scratch = memory;
     q->scratch_lane_bytes = lane;
-    put32(q, QUEUE_TMPRING, (uint32_t)(per_se | wave << 12));
-    put64(q, QUEUE_SRD, rt_gpuva(memory) | 1ull << 62); /* swizzled */
-    put64(q, QUEUE_SRD + 8, bytes);
-    put64(q, QUEUE_SCRATCH_BASE, rt_gpuva(memory));
-    put32(q, QUEUE_LANE_BYTES, lane);
+    put32(q, AMD_QUEUE_TMPRING, (uint32_t)(per_se | wave << 12));
+    put64(q, AMD_QUEUE_SCRATCH_SRD, rt_gpuva(memory) | 1ull << 62); /* swizzled */
+    put64(q, AMD_QUEUE_SCRATCH_SRD + 8, bytes);
+    put64(q, AMD_QUEUE_SCRATCH_BASE, rt_gpuva(memory));
+    put32(q, AMD_QUEUE_SCRATCH_LANE, lane);
     return RD_OK;
 }
 
@@ -248,7 +211,7 @@ static rd_status give_scratch(struct rt_queue *q, uint32_t lane_bytes,
 #define MAX_LDS_BYTES       65536u
 #define DYNAMIC_STACK_BYTES 16384u /* where the compiler knows no bound */
 
-static rd_status fill_shape(struct packet *p, const struct rt_launch *launch,
+static rd_status fill_shape(struct aql_dispatch *p, const struct rt_launch *launch,
                             struct rt_error *err)
 {
     uint64_t items = 1;
@@ -257,8 +220,8 @@ static rd_status fill_shape(struct packet *p, const struct rt_launch *launch,
         uint32_t block = launch->block[i] ? launch->block[i] : 1;
         uint32_t total = launch->items[i] ? launch->items[i] : 1;
         items = items > MAX_BLOCK_ITEMS ? items : items * block;
-        p->block[i] = (uint16_t)block;
-        p->items[i] = total;
+        p->wg[i] = (uint16_t)block;
+        p->grid[i] = total;
         if (total > 1 || block > 1)
             dims = i + 1;
     }
@@ -274,9 +237,9 @@ rd_status rt_launch(struct rt_queue *q, const struct rt_kernel *kernel,
                     const struct rt_launch *launch, struct rt_error *err)
 {
     const struct co_kernel_desc *desc = &kernel->desc;
-    struct packet p = {.kernel_object = kernel->desc_gpuva,
-                       .kernarg = launch->kernarg_gpuva,
-                       .completion = completion(launch->signal)};
+    struct aql_dispatch p = {.kernel_object = kernel->desc_gpuva,
+                             .kernarg = launch->kernarg_gpuva,
+                             .completion = completion(launch->signal)};
     rd_status st = fill_shape(&p, launch, err);
     uint64_t lds = (uint64_t)desc->group_segment_bytes + launch->dynamic_lds_bytes;
     if (st == RD_OK && lds > MAX_LDS_BYTES)
@@ -294,21 +257,16 @@ rd_status rt_launch(struct rt_queue *q, const struct rt_kernel *kernel,
         st = refresh_code(q, err);
     if (st != RD_OK)
         return st;
-    p.header = (uint16_t)(TYPE_DISPATCH | HEADER_FENCES |
-                          (launch->overlap ? 0 : HEADER_BARRIER));
+    p.header = (uint16_t)(AQL_DISPATCH | AQL_SYSTEM_FENCES |
+                          (launch->overlap ? 0 : AQL_BARRIER));
     return submit(q, &p, err);
 }
 
 rd_status rt_barrier(struct rt_queue *q, struct rt_signal *const *deps, unsigned count,
                      struct rt_signal *signal, struct rt_error *err)
 {
-    struct {
-        uint16_t header, reserved0;
-        uint32_t reserved1;
-        uint64_t dep[5], reserved2, completion;
-    } p = {.header = TYPE_BARRIER_AND | HEADER_BARRIER | HEADER_FENCES,
-           .completion = completion(signal)};
-    _Static_assert(sizeof(p) == PACKET_BYTES, "a packet has 64 bytes");
+    struct aql_barrier p = {.header = AQL_BARRIER_AND | AQL_BARRIER | AQL_SYSTEM_FENCES,
+                            .completion = completion(signal)};
     if (count > 5)
         return rt_fail(err, RD_E_INVALID, "a barrier waits for at most 5 signals");
     for (unsigned i = 0; i < count; i++)

@@ -88,7 +88,7 @@ rd_status rt_events_open(struct rt_device *dev, struct rt_error *err)
     struct kfd_ioctl_create_event_args ev;
     rd_status st = open_page(dev, err);
     if (st == RD_OK)
-        st = rt_alloc(dev, POOL_SIGNALS * sizeof(struct rt_amd_signal), RT_GTT, 0,
+        st = rt_alloc(dev, POOL_SIGNALS * sizeof(struct amd_signal), RT_GTT, 0,
                       &dev->pool, err);
     if (st == RD_OK && !(dev->pool_used = calloc(POOL_SIGNALS, 1)))
         st = rt_fail(err, RD_E_NOMEM, "out of memory");
@@ -141,15 +141,15 @@ rd_status rt_signal_create(struct rt_device *dev, int64_t value, struct rt_signa
         free(s);
         return st;
     }
-    struct rt_amd_signal *pool = rt_host(dev->pool);
+    struct amd_signal *pool = rt_host(dev->pool);
     s->dev = dev;
     s->age = 1;
     s->amd = &pool[s->slot];
     *s->amd =
-        (struct rt_amd_signal){.kind = SIGNAL_KIND_USER,
-                               .value = value,
-                               .mailbox = dev->event_page + 8ull * ev.event_slot_index,
-                               .event_id = ev.event_id};
+        (struct amd_signal){.kind = SIGNAL_KIND_USER,
+                            .value = value,
+                            .mailbox = dev->event_page + 8ull * ev.event_slot_index,
+                            .event_id = ev.event_id};
     pthread_mutex_lock(&dev->lock);
     s->next = dev->signals;
     s->link = &dev->signals;
