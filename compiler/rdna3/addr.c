@@ -248,7 +248,7 @@ static struct mi_opnd scalar2(struct rdna3 *r, const char *text, struct mi_opnd 
                               struct mi_opnd b)
 {
     struct mi_opnd all[3] = {mi_reg(r, rdna3_reg(r, false, 1)), a, b};
-    rdna3_mi(r, MI_ALU, text, 1, 3, all);
+    rdna3_mi(r, text, 1, 3, all);
     return all[0];
 }
 
@@ -338,7 +338,7 @@ static struct mi_opnd stepped(struct rdna3 *r, bool vector, struct mi_opnd sum,
         sum = vector ? vector_plus(r, sum, from, t->by, r->p->nodes[range->src[0]])
                      : scalar_plus(r, sum, from, t->by);
     struct mi_opnd copy[2] = {d, sum.kind == MI_NONE ? mi_imm(0) : sum};
-    rdna3_mi(r, MI_ALU, vector ? "v_mov_b32 %0, %1" : "s_mov_b32 %0, %1", 1, 2, copy);
+    rdna3_mi(r, vector ? "v_mov_b32 %0, %1" : "s_mov_b32 %0, %1", 1, 2, copy);
     rdna3_leave(r, parent, before);
     *s = (struct rdna3_step){r->scopes[scope].steps, d, t->by};
     r->scopes[scope].steps = s;
@@ -350,8 +350,8 @@ void rdna3_emit_steps(struct rdna3 *r, uint32_t scope)
     for (const struct rdna3_step *s = r->scopes[scope].steps; s; s = s->next) {
         struct mi_opnd v[3] = {s->reg, mi_imm((int32_t)s->by), s->reg};
         bool vector = mi_is_vector(r, s->reg);
-        rdna3_mi(r, MI_ALU, vector ? "v_add_nc_u32 %0, %1, %2" : "s_add_i32 %0, %2, %1",
-                 1, 3, v);
+        rdna3_mi(r, vector ? "v_add_nc_u32 %0, %1, %2" : "s_add_i32 %0, %2, %1", 1, 3,
+                 v);
     }
 }
 
@@ -446,8 +446,8 @@ static struct mi_opnd base_plus(struct rdna3 *r, uint32_t memory, int64_t offset
     struct mi_opnd lo[3] = {mi_part(d, 0), mi_part(p, 0), mi_imm((int32_t)offset)};
     struct mi_opnd hi[3] = {mi_part(d, 1), mi_part(p, 1), mi_imm(offset >> 32)};
     uint32_t before = rdna3_enter(r, 0);
-    rdna3_mi(r, MI_ALU, "s_add_u32 %0, %1, %2", 1, 3, lo);
-    rdna3_mi(r, MI_ALU, "s_addc_u32 %0, %1, %2", 1, 3, hi);
+    rdna3_mi(r, "s_add_u32 %0, %1, %2", 1, 3, lo);
+    rdna3_mi(r, "s_addc_u32 %0, %1, %2", 1, 3, hi);
     rdna3_leave(r, 0, before);
     *b = (struct rdna3_base){r->bases, memory, offset, d, 0, ifs_at(r, 0)};
     r->bases = b;

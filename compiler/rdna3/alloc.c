@@ -27,10 +27,9 @@ void rdna3_drop_dead(struct rdna3 *r)
                 uses[r->code[i].opnd[j].reg]++;
     for (uint32_t i = r->n_code; dead && uses && i-- > 0;) {
         const struct mi *m = &r->code[i];
-        bool live =
-            m->kind != MI_ALU || m->n_def == 0 || strstr(m->text, "exec") != NULL;
-        for (unsigned j = 0; j < m->n_def; j++)
-            live = live || uses[m->opnd[j].reg];
+        bool live = m->form->kind != MI_ALU || m->n_def == 0 || rdna3_is_edge(m);
+        for (unsigned j = 0; j < m->n_def && !live; j++)
+            live = uses[m->opnd[j].reg];
         dead[i] = !live;
         for (unsigned j = m->n_def; j < MI_OPNDS && !live; j++)
             if (m->opnd[j].kind == MI_REG)
@@ -58,9 +57,9 @@ static void find_loops(struct rdna3 *r)
         return;
     }
     for (uint32_t i = 0; i < r->n_code; i++)
-        if (r->code[i].kind == MI_LABEL)
+        if (r->code[i].form->kind == MI_LABEL)
             label[r->code[i].label] = i + 1;
-        else if (r->code[i].kind == MI_BRANCH && label[r->code[i].label])
+        else if (r->code[i].form->kind == MI_BRANCH && label[r->code[i].label])
             r->loops[r->n_loops++] = (struct mi_loop){label[r->code[i].label] - 1, i};
     free(label);
 }

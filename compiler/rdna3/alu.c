@@ -12,27 +12,6 @@
 
 #include <string.h>
 
-static bool is_scalar_source(const struct rdna3 *r, struct mi_opnd o)
-{
-    return o.kind == MI_REG && !r->regs[o.reg].vector;
-}
-
-static bool is_literal(struct mi_opnd o)
-{
-    if (o.kind != MI_IMM)
-        return false;
-    int32_t v = (int32_t)o.imm;
-    if (v >= -16 && v <= 64)
-        return false;
-    static const uint32_t inline_floats[] = {0x3f000000, 0xbf000000, 0x3f800000,
-                                             0xbf800000, 0x40000000, 0xc0000000,
-                                             0x40800000, 0xc0800000};
-    for (size_t i = 0; i < 8; i++)
-        if ((uint32_t)v == inline_floats[i])
-            return false;
-    return true;
-}
-
 struct mi_opnd rdna3_to_vector(struct rdna3 *r, struct mi_opnd o, unsigned width)
 {
     if (mi_is_vector(r, o))
@@ -40,7 +19,7 @@ struct mi_opnd rdna3_to_vector(struct rdna3 *r, struct mi_opnd o, unsigned width
     struct mi_opnd d = mi_reg(r, rdna3_reg(r, true, width));
     for (unsigned i = 0; i < width; i++) {
         struct mi_opnd pair[2] = {mi_part(d, i), mi_part(o, i)};
-        rdna3_mi(r, MI_ALU, "v_mov_b32 %0, %1", 1, 2, pair);
+        rdna3_mi(r, "v_mov_b32 %0, %1", 1, 2, pair);
     }
     return d;
 }
@@ -50,31 +29,31 @@ void rdna3_op(struct rdna3 *r, const char *text, struct mi_opnd dst, unsigned n,
 {
     struct mi_opnd all[MI_OPNDS] = {dst};
     unsigned scalars = 0, literals = 0;
-    bool vector = text[0] == 'v';
+    const struct mi_form *f = rdna3_form_of(r, text);
+    bool vector = mi_is_valu(f);
     for (unsigned i = 0; i < n; i++) {
         struct mi_opnd o = src[i];
-        bool counts = is_scalar_source(r, o) || is_literal(o);
+        bool counts = mi_is_scalar(r, o) || mi_is_literal(o);
         for (unsigned j = 0; j < i && counts; j++)
             if (all[1 + j].kind == o.kind && all[1 + j].reg == o.reg &&
                 all[1 + j].sub == o.sub && all[1 + j].imm == o.imm)
                 counts = false;
         scalars += counts;
-        char negated[4] = {'-', '%', (char)('1' + i), 0};
-        if (o.kind == MI_IMM && strstr(text, negated)) { /* a literal has no sign */
+        if (o.kind == MI_IMM && f->negated >> (1 + i) & 1) { /* it has no sign */
             o = rdna3_to_vector(r, o, 1);
             scalars -= counts;
             counts = false;
         }
         /* the mask of v_cndmask comes last and cannot move */
-        unsigned limit = n > i + 1 && strstr(text, "cndmask") ? 1 : 2;
-        bool second = counts && is_literal(o) && literals++;
+        unsigned limit = n > i + 1 && f->op == ISA_V_CNDMASK_B32 ? 1 : 2;
+        bool second = counts && mi_is_literal(o) && literals++;
         if (vector && counts && (scalars > limit || second)) {
             o = rdna3_to_vector(r, o, o.width ? o.width : 1);
             scalars--;
         }
         all[1 + i] = o;
     }
-    rdna3_mi(r, MI_ALU, text, 1, n + 1, all);
+    rdna3_mi(r, text, 1, n + 1, all);
 }
 
 struct mi_opnd rdna3_to_mask(struct rdna3 *r, struct mi_opnd o)
@@ -85,8 +64,8 @@ struct mi_opnd rdna3_to_mask(struct rdna3 *r, struct mi_opnd o)
         return o;
     struct mi_opnd d = mi_reg(r, rdna3_mask(r));
     struct mi_opnd test[2] = {o, mi_imm(0)}, pick[3] = {d, mi_imm(-1), mi_imm(0)};
-    rdna3_mi(r, MI_ALU, "s_cmp_lg_u32 %0, %1", 0, 2, test);
-    rdna3_mi(r, MI_ALU, "s_cselect_b32 %0, %1, %2", 1, 3, pick);
+    rdna3_mi(r, "s_cmp_lg_u32 %0, %1", 0, 2, test);
+    rdna3_mi(r, "s_cselect_b32 %0, %1, %2", 1, 3, pick);
     return d;
 }
 
@@ -133,10 +112,10 @@ static const char *scalar_text(enum cc_op op, bool u)
 /* At most one literal in a scalar instruction: a second one gets a register. */
 static void one_literal(struct alu *a, struct mi_opnd *s)
 {
-    if (!is_literal(s[0]) || !is_literal(s[1]) || s[0].imm == s[1].imm)
+    if (!mi_is_literal(s[0]) || !mi_is_literal(s[1]) || s[0].imm == s[1].imm)
         return;
     struct mi_opnd m[2] = {mi_reg(a->r, rdna3_reg(a->r, false, 1)), s[0]};
-    rdna3_mi(a->r, MI_ALU, "s_mov_b32 %0, %1", 1, 2, m);
+    rdna3_mi(a->r, "s_mov_b32 %0, %1", 1, 2, m);
     s[0] = m[0];
 }
 
@@ -158,10 +137,10 @@ static struct mi_opnd magic_quotient(struct alu *a, bool scalar, uint32_t d)
     q = mi_reg(a->r, rdna3_reg(a->r, false, 1));
     struct mi_opnd h[3] = {q, x, k}, t[3] = {q, power ? x : q, shift};
     if (!power)
-        rdna3_mi(a->r, MI_ALU, "s_mul_hi_u32 %0, %1, %2", 1, 3, h);
+        rdna3_mi(a->r, "s_mul_hi_u32 %0, %1, %2", 1, 3, h);
     q = mi_reg(a->r, rdna3_reg(a->r, false, 1));
     t[0] = q;
-    rdna3_mi(a->r, MI_ALU, "s_lshr_b32 %0, %1, %2", 1, 3, t);
+    rdna3_mi(a->r, "s_lshr_b32 %0, %1, %2", 1, 3, t);
     return q;
 }
 
@@ -180,7 +159,7 @@ static void scalar_division(struct alu *a, uint32_t d)
     if (a->n->op == CC_MOD && (d & (d - 1)) == 0) {
         struct mi_opnd x[3] = {mi_reg(a->r, rdna3_reg(a->r, false, 1)), a->s[0],
                                mi_imm((int32_t)(d - 1))};
-        rdna3_mi(a->r, MI_ALU, "s_and_b32 %0, %1, %2", 1, 3, x);
+        rdna3_mi(a->r, "s_and_b32 %0, %1, %2", 1, 3, x);
         result(a, x[0]);
         return;
     }
@@ -189,8 +168,8 @@ static void scalar_division(struct alu *a, uint32_t d)
         struct mi_opnd m[3] = {mi_reg(a->r, rdna3_reg(a->r, false, 1)), q,
                                mi_imm((int32_t)d)};
         struct mi_opnd s[3] = {mi_reg(a->r, rdna3_reg(a->r, false, 1)), a->s[0], m[0]};
-        rdna3_mi(a->r, MI_ALU, "s_mul_i32 %0, %1, %2", 1, 3, m);
-        rdna3_mi(a->r, MI_ALU, "s_sub_i32 %0, %1, %2", 1, 3, s);
+        rdna3_mi(a->r, "s_mul_i32 %0, %1, %2", 1, 3, m);
+        rdna3_mi(a->r, "s_sub_i32 %0, %1, %2", 1, 3, s);
         q = s[0];
     }
     result(a, q);
@@ -211,8 +190,8 @@ static void scalar_select(struct alu *a, const char *compare, struct mi_opnd x,
                    d[3] = {mi_reg(a->r, rdna3_reg(a->r, false, 1)), yes, no};
     one_literal(a, c);
     one_literal(a, d + 1);
-    rdna3_mi(a->r, MI_ALU, compare, 0, 2, c);
-    rdna3_mi(a->r, MI_ALU, "s_cselect_b32 %0, %1, %2", 1, 3, d);
+    rdna3_mi(a->r, compare, 0, 2, c);
+    rdna3_mi(a->r, "s_cselect_b32 %0, %1, %2", 1, 3, d);
     result(a, d[0]);
 }
 
@@ -224,7 +203,7 @@ static bool scalar(struct alu *a)
     for (uint32_t i = 0; i < a->n->n_src; i++) {
         enum cc_dtype dt = a->r->p->insts[a->n->src[i]].dtype;
         bool same = a->s[i].kind == MI_IMM ||
-                    (is_scalar_source(a->r, a->s[i]) && !a->r->regs[a->s[i].reg].mask);
+                    (mi_is_scalar(a->r, a->s[i]) && !a->r->regs[a->s[i].reg].mask);
         if (!same || cc_is_float(dt) || cc_dtype_bytes(dt) > 4)
             return false;
     }
@@ -254,7 +233,7 @@ static bool scalar(struct alu *a)
         return false;
     struct mi_opnd all[3] = {mi_reg(a->r, rdna3_reg(a->r, false, 1)), a->s[0], a->s[1]};
     one_literal(a, all + 1);
-    rdna3_mi(a->r, MI_ALU, text, 1, 3, all);
+    rdna3_mi(a->r, text, 1, 3, all);
     result(a, all[0]);
     return true;
 }
@@ -361,7 +340,7 @@ static struct mi_opnd recip_f64(struct alu *a, struct mi_opnd y)
 {
     struct mi_opnd x = wide1(a, "v_rcp_f64 %0, %1", y), one = pair(a, mi_imm(0));
     struct mi_opnd hi[2] = {mi_part(one, 1), mi_imm(0x3ff00000)};
-    rdna3_mi(a->r, MI_ALU, "v_mov_b32 %0, %1", 1, 2, hi);
+    rdna3_mi(a->r, "v_mov_b32 %0, %1", 1, 2, hi);
     for (int i = 0; i < 2; i++) {
         struct mi_opnd e = wide3(a, "v_fma_f64 %0, -%1, %2, %3", y, x, one);
         x = wide3(a, "v_fma_f64 %0, %1, %2, %3", e, x, x);
@@ -509,8 +488,8 @@ static void int64_carry(struct alu *a, const char *first, const char *second)
                    c2 = mi_reg(a->r, rdna3_mask(a->r));
     struct mi_opnd lo[4] = {mi_part(d, 0), c, mi_part(x, 0), mi_part(y, 0)};
     struct mi_opnd hi[5] = {mi_part(d, 1), c2, mi_part(x, 1), mi_part(y, 1), c};
-    rdna3_mi(a->r, MI_ALU, first, 2, 4, lo);
-    rdna3_mi(a->r, MI_ALU, second, 2, 5, hi);
+    rdna3_mi(a->r, first, 2, 4, lo);
+    rdna3_mi(a->r, second, 2, 5, hi);
     result(a, d);
 }
 

@@ -113,8 +113,8 @@ static inline struct mi_opnd zip(struct alu *a, struct mi_opnd lo, struct mi_opn
 {
     struct mi_opnd d = new_v(a, 2);
     struct mi_opnd l[2] = {mi_part(d, 0), lo}, h[2] = {mi_part(d, 1), hi};
-    rdna3_mi(a->r, MI_ALU, "v_mov_b32 %0, %1", 1, 2, l);
-    rdna3_mi(a->r, MI_ALU, "v_mov_b32 %0, %1", 1, 2, h);
+    rdna3_mi(a->r, "v_mov_b32 %0, %1", 1, 2, l);
+    rdna3_mi(a->r, "v_mov_b32 %0, %1", 1, 2, h);
     return d;
 }
 

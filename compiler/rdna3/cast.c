@@ -13,7 +13,7 @@ static struct mi_opnd f64_of(struct alu *a, uint32_t high)
 {
     struct mi_opnd d = pair(a, mi_imm(0));
     struct mi_opnd hi[2] = {mi_part(d, 1), mi_imm((int32_t)high)};
-    rdna3_mi(a->r, MI_ALU, "v_mov_b32 %0, %1", 1, 2, hi);
+    rdna3_mi(a->r, "v_mov_b32 %0, %1", 1, 2, hi);
     return d;
 }
 

@@ -60,8 +60,25 @@ uint32_t rdna3_mask(struct rdna3 *r)
     return m;
 }
 
-struct mi *rdna3_mi(struct rdna3 *r, enum mi_kind kind, const char *text,
-                    unsigned n_def, unsigned n, const struct mi_opnd *opnd)
+const struct mi_form *rdna3_form_of(struct rdna3 *r, const char *text)
+{
+    static const struct mi_form none = {.text = "", .kind = MI_LABEL};
+    const struct mi_form *f = rdna3_form(&r->forms, &r->arena, text);
+    if (f)
+        return f;
+    rdna3_fail(r, RD_E_UNSUPPORTED, 0, "out of memory, or no instruction: %s", text);
+    return &none;
+}
+
+const struct mi_form *rdna3_plain(struct rdna3 *r, unsigned op, unsigned sources)
+{
+    char text[96];
+    rdna3_plain_text(op, sources, text, sizeof text);
+    return rdna3_form_of(r, text);
+}
+
+struct mi *rdna3_mi(struct rdna3 *r, const char *text, unsigned n_def, unsigned n,
+                    const struct mi_opnd *opnd)
 {
     static struct mi nowhere;
     void *code = r->code;
@@ -72,9 +89,8 @@ struct mi *rdna3_mi(struct rdna3 *r, enum mi_kind kind, const char *text,
         return &nowhere;
     }
     struct mi *m = &r->code[r->n_code];
-    *m = (struct mi){.kind = (uint8_t)kind,
-                     .n_def = (uint8_t)n_def,
-                     .text = text,
+    *m = (struct mi){.n_def = (uint8_t)n_def,
+                     .form = rdna3_form_of(r, text),
                      .next = r->n_code ? r->code[r->cursor].next : 0};
     r->code[r->cursor].next = r->n_code;
     r->cursor = r->n_code++;
@@ -95,6 +111,26 @@ struct mi_opnd mi_part(struct mi_opnd o, unsigned part)
 bool mi_is_vector(const struct rdna3 *r, struct mi_opnd o)
 {
     return o.kind == MI_REG && r->regs[o.reg].vector;
+}
+
+bool mi_is_scalar(const struct rdna3 *r, struct mi_opnd o)
+{
+    return o.kind == MI_REG && !r->regs[o.reg].vector;
+}
+
+bool mi_is_literal(struct mi_opnd o)
+{
+    static const uint32_t floats[] = {/* 0.5 1 2 4 1/(2 pi) */
+                                      0x3f000000, 0xbf000000, 0x3f800000,
+                                      0xbf800000, 0x40000000, 0xc0000000,
+                                      0x40800000, 0xc0800000, 0x3e22f983};
+    int32_t v = (int32_t)o.imm;
+    if (o.kind != MI_IMM || (v >= -16 && v <= 64))
+        return false;
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
+        if ((uint32_t)v == floats[i])
+            return false;
+    return true;
 }
 
 /* ---- loops ---- */

@@ -15,29 +15,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool rdna3_is_valu(const struct mi *m)
-{
-    return m->kind == MI_ALU && m->text[0] == 'v';
-}
-
 static bool is_salu(const struct mi *m)
 {
-    return m->kind == MI_ALU && m->text[0] == 's';
+    return m->form->kind == MI_ALU && !mi_is_valu(m->form);
 }
 
+/* Results of the transcendental unit; 64-bit ones pass through it too. */
 static bool is_trans(const struct mi *m)
 {
-    static const char *const names[] = {"v_exp_",  "v_log_", "v_rcp_", "v_rsq_",
-                                        "v_sqrt_", "v_sin_", "v_cos_"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(m->text, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    const struct isa_facts *f = m->form->facts;
+    return mi_is_valu(m->form) &&
+           (f->pipe == ISA_PIPE_TRANS ||
+            (f->pipe == ISA_PIPE_DOUBLE &&
+             (f->excp == ISA_EXCP_RCP || f->excp == ISA_EXCP_RSQ ||
+              f->excp == ISA_EXCP_SQRT)));
 }
 
 static bool is_wmma(const struct mi *m)
 {
-    return strncmp(m->text, "v_wmma_", 7) == 0;
+    return m->form->facts->pipe == ISA_PIPE_WMMA ||
+           m->form->facts->pipe == ISA_PIPE_WMMA4;
 }
 
 static struct rdna3_span span_of(const struct rdna3 *r, const struct mi_opnd *o)
@@ -153,14 +150,15 @@ static void write_delay(struct rdna3_hazards *h, const char *what)
 
 void rdna3_hazard_before(struct rdna3_hazards *h, const struct mi *m)
 {
-    if (m->kind == MI_LABEL || m->kind == MI_BRANCH || m->kind == MI_END) {
-        if (m->kind == MI_BRANCH && h->n_trans)
+    if (m->form->kind == MI_LABEL || m->form->kind == MI_BRANCH ||
+        m->form->kind == MI_END) {
+        if (m->form->kind == MI_BRANCH && h->n_trans)
             cc_out(h->t, "\ts_waitcnt_depctr 0xfff\n"); /* wherever it goes */
         struct rdna3_hazards none = {.r = h->r, .t = h->t};
         *h = none;
         return;
     }
-    if (!rdna3_is_valu(m))
+    if (!mi_is_valu(m->form))
         return;
     if (waits_for_trans(h, m)) {
         cc_out(h->t, "\ts_waitcnt_depctr 0xfff\n");
@@ -182,7 +180,7 @@ void rdna3_hazard_after(struct rdna3_hazards *h, const struct mi *m)
     h->salu_before = is_salu(m) && m->n_def > 0;
     if (h->salu_before)
         h->last_salu = span_of(h->r, &m->opnd[0]);
-    if (!rdna3_is_valu(m))
+    if (!mi_is_valu(m->form))
         return;
     age_trans(h, m);
     remember(h, m);

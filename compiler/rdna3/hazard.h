@@ -29,7 +29,6 @@ struct rdna3_hazards {
     unsigned since_delay; /* instructions */
 };
 
-bool rdna3_is_valu(const struct mi *m);
 /* Write what must come before an instruction; afterwards note it. */
 void rdna3_hazard_before(struct rdna3_hazards *h, const struct mi *m);
 void rdna3_hazard_after(struct rdna3_hazards *h, const struct mi *m);

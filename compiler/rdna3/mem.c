@@ -15,33 +15,25 @@
 #define NONE ((struct mi_opnd){0})
 #define FAR  8 /* elements to either side that are looked at */
 
-static void put(struct rdna3 *r, enum mi_kind kind, const char *text, unsigned n_def,
-                struct mi_opnd a, struct mi_opnd b, struct mi_opnd c, struct mi_opnd d)
-{
-    struct mi_opnd all[4] = {a, b, c, d};
-    rdna3_mi(r, kind, text, n_def, 4, all);
-}
-
 struct mi_opnd rdna3_narrow(struct rdna3 *r, struct mi_opnd gate)
 {
     struct mi_opnd saved = mi_reg(r, rdna3_reg(r, false, 1));
-    put(r, MI_ALU, "s_and_saveexec_b32 %0, %1", 1, saved, rdna3_to_mask(r, gate), NONE,
-        NONE);
+    rdna3_put(r, "s_and_saveexec_b32 %0, %1", 1, saved, rdna3_to_mask(r, gate));
     return saved;
 }
 
 void rdna3_restore(struct rdna3 *r, struct mi_opnd saved)
 {
-    put(r, MI_ALU, "s_mov_b32 exec_lo, %0", 0, saved, NONE, NONE, NONE);
+    rdna3_put(r, "s_mov_b32 %0, %1", 1, (struct mi_opnd){.kind = MI_EXEC}, saved);
 }
 
-static void access(struct rdna3 *r, enum mi_kind kind, const char *text, unsigned n_def,
+static void access(struct rdna3 *r, bool lds, const char *text, unsigned n_def,
                    struct mi_opnd data, struct rdna3_address a)
 {
-    if (kind == MI_LDS)
-        put(r, kind, text, n_def, data, a.vector, mi_imm(a.offset), NONE);
+    if (lds)
+        rdna3_put(r, text, n_def, data, a.vector, mi_imm(a.offset));
     else
-        put(r, kind, text, n_def, data, a.vector, a.base, mi_imm(a.offset));
+        rdna3_put(r, text, n_def, data, a.vector, a.base, mi_imm(a.offset));
 }
 
 static bool is_lds(const struct rdna3 *r, const struct cc_inst *n)
@@ -200,8 +192,7 @@ static void load_register(struct rdna3 *r, uint32_t at)
     if (!rdna3_is_alias(r, at)) {
         struct mi_opnd copy = mi_reg(r, rdna3_reg(r, true, e.width));
         for (unsigned i = 0; i < e.width; i++)
-            put(r, MI_ALU, "v_mov_b32 %0, %1", 1, mi_part(copy, i), mi_part(e, i), NONE,
-                NONE);
+            rdna3_put(r, "v_mov_b32 %0, %1", 1, mi_part(copy, i), mi_part(e, i));
         e = copy;
     }
     loaded(r, at, e);
@@ -272,7 +263,7 @@ static bool load_wide(struct rdna3 *r, uint32_t at)
     const uint32_t *list = a.at + FAR + begin;
     unsigned dwords = count * bytes / 4;
     struct mi_opnd wide = group_dest(r, list, count, dwords);
-    access(r, lds ? MI_LDS : MI_VLOAD, wide_load_text(dwords, lds), 1, wide,
+    access(r, lds, wide_load_text(dwords, lds), 1, wide,
            rdna3_address(r, &r->place[list[0]]));
     for (unsigned k = 0; k < count; k++)
         take(r, list[k], wide, k);
@@ -290,7 +281,7 @@ static bool stored_to(const struct rdna3 *r, uint32_t memory)
 static struct mi_opnd plus_scalar(struct rdna3 *r, struct mi_opnd x, int64_t c)
 {
     struct mi_opnd s = mi_reg(r, rdna3_reg(r, false, 1));
-    put(r, MI_ALU, "s_add_i32 %0, %1, %2", 1, s, x, mi_imm((int32_t)c), NONE);
+    rdna3_put(r, "s_add_i32 %0, %1, %2", 1, s, x, mi_imm((int32_t)c));
     return s;
 }
 
@@ -319,16 +310,16 @@ static bool load_scalar(struct rdna3 *r, uint32_t at)
     struct mi_opnd sum = p->n ? rdna3_sum(r, p, false) : NONE;
     if (sum.kind == MI_NONE && (offset < 0 || offset >= 1 << 20)) {
         sum = mi_reg(r, rdna3_reg(r, false, 1));
-        put(r, MI_ALU, "s_mov_b32 %0, %1", 1, sum, mi_imm((int32_t)offset), NONE, NONE);
+        rdna3_put(r, "s_mov_b32 %0, %1", 1, sum, mi_imm((int32_t)offset));
         offset = 0;
     } else if (p->whole || offset < 0 || offset >= 1 << 20) {
         sum = plus_scalar(r, sum, offset);
         offset = 0;
     }
     if (sum.kind == MI_NONE)
-        put(r, MI_SLOAD, plain[log], 1, d, r->param[p->memory], mi_imm(offset), NONE);
+        rdna3_put(r, plain[log], 1, d, r->param[p->memory], mi_imm(offset));
     else
-        put(r, MI_SLOAD, indexed[log], 1, d, r->param[p->memory], sum, mi_imm(offset));
+        rdna3_put(r, indexed[log], 1, d, r->param[p->memory], sum, mi_imm(offset));
     for (unsigned k = 0; k < count; k++) {
         r->value[list[k]] = mi_part(d, k);
         r->home[list[k]] = r->scope;
@@ -356,10 +347,10 @@ void rdna3_load(struct rdna3 *r, uint32_t at)
     struct rdna3_address a = rdna3_address(r, &r->place[at]);
     if (n->n_src > 2) { /* lanes behind the gate get 0 */
         for (unsigned i = 0; i < width; i++)
-            put(r, MI_ALU, "v_mov_b32 %0, %1", 1, mi_part(d, i), mi_imm(0), NONE, NONE);
+            rdna3_put(r, "v_mov_b32 %0, %1", 1, mi_part(d, i), mi_imm(0));
         saved = rdna3_narrow(r, r->value[n->src[2]]);
     }
-    access(r, lds ? MI_LDS : MI_VLOAD, load_text(n->dtype, lds), 1, d, a);
+    access(r, lds, load_text(n->dtype, lds), 1, d, a);
     if (n->n_src > 2)
         rdna3_restore(r, saved);
     loaded(r, at, d);
@@ -402,7 +393,7 @@ static void store_register(struct rdna3 *r, uint32_t at, struct mi_opnd v)
     if (n->n_src > 3)
         saved = rdna3_narrow(r, r->value[n->src[3]]);
     for (unsigned i = 0; i < e.width; i++)
-        put(r, MI_ALU, "v_mov_b32 %0, %1", 1, mi_part(e, i), mi_part(v, i), NONE, NONE);
+        rdna3_put(r, "v_mov_b32 %0, %1", 1, mi_part(e, i), mi_part(v, i));
     if (n->n_src > 3)
         rdna3_restore(r, saved);
 }
@@ -434,7 +425,7 @@ static struct mi_opnd together(struct rdna3 *r, const struct mi_opnd *part, unsi
     }
     d = mi_reg(r, rdna3_reg(r, true, n));
     for (unsigned i = 0; i < n; i++)
-        put(r, MI_ALU, "v_mov_b32 %0, %1", 1, mi_part(d, i), part[i], NONE, NONE);
+        rdna3_put(r, "v_mov_b32 %0, %1", 1, mi_part(d, i), part[i]);
     return d;
 }
 
@@ -493,7 +484,7 @@ static void store_group(struct rdna3 *r, uint32_t at)
     struct rdna3_address a = rdna3_address(r, &r->place[list[0]]);
     if (n->n_src > 3)
         saved = rdna3_narrow(r, r->value[n->src[3]]);
-    access(r, lds ? MI_LDS : MI_VSTORE, store_text(count * bytes, lds), 0, data, a);
+    access(r, lds, store_text(count * bytes, lds), 0, data, a);
     if (n->n_src > 3)
         rdna3_restore(r, saved);
 }
@@ -527,7 +518,7 @@ void rdna3_store(struct rdna3 *r, uint32_t at)
     struct rdna3_address a = rdna3_address(r, &r->place[at]);
     if (n->n_src > 3)
         saved = rdna3_narrow(r, r->value[n->src[3]]);
-    access(r, lds ? MI_LDS : MI_VSTORE, text, 0, v, a);
+    access(r, lds, text, 0, v, a);
     if (n->n_src > 3)
         rdna3_restore(r, saved);
 }

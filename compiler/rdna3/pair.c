@@ -1,9 +1,10 @@
 /* pair.c: two independent instructions in one (VOPD).
  *
  * One of the two writes an even register, the other an odd one; first sources lie in
- * different banks (register mod 4), second sources too; of scalars and literals there
- * are two at most. A partner may come from some way ahead if nothing in between minds.
- * Works on real registers; comes before waits are put in.
+ * different banks (register mod 4), second sources too; third ones are one even, one
+ * odd. Of scalars, VCC and literals there are two at most, of literals one. Which
+ * operations have halves is in the fact sheet. A partner may come from some way ahead
+ * if nothing in between minds. Works on real registers; comes before waits are put in.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,51 +16,43 @@
 
 #define AHEAD 24
 
-/* What both halves can do first, then what only the second can. */
-static const struct half {
-    const char *text, *name;
-    unsigned sources;
-    bool commutes, only_y;
-} halves[] = {
-    {"v_fmac_f32 %0, %1, %2", "v_dual_fmac_f32", 2, true, false},
-    {"v_mul_f32 %0, %1, %2", "v_dual_mul_f32", 2, true, false},
-    {"v_add_f32 %0, %1, %2", "v_dual_add_f32", 2, true, false},
-    {"v_sub_f32 %0, %1, %2", "v_dual_sub_f32", 2, false, false},
-    {"v_max_f32 %0, %1, %2", "v_dual_max_f32", 2, true, false},
-    {"v_mov_b32 %0, %1", "v_dual_mov_b32", 1, false, false},
-    {"v_add_nc_u32 %0, %1, %2", "v_dual_add_nc_u32", 2, true, true},
-    {"v_lshlrev_b32 %0, %1, %2", "v_dual_lshlrev_b32", 2, false, true},
-    {"v_and_b32 %0, %1, %2", "v_dual_and_b32", 2, true, true},
-};
-
-static const struct half *half_of(const struct mi *m)
-{
-    if (m->kind != MI_ALU || m->n_def != 1)
-        return NULL;
-    for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++)
-        if (strcmp(m->text, halves[i].text) == 0)
-            return &halves[i];
-    return NULL;
-}
-
 static bool is_vgpr(const struct rdna3 *r, const struct mi_opnd *o)
 {
     return o->kind == MI_REG && r->regs[o->reg].vector;
 }
 
-/* x * y + d into d: a shorter instruction, and one that pairs. */
+static void swap_sources(struct mi *m)
+{
+    struct mi_opnd t = m->opnd[1];
+    m->opnd[1] = m->opnd[2];
+    m->opnd[2] = t;
+}
+
+/* x * y + z as what is shorter or pairs: the sum in place, or a factor or what is added
+ * in the instruction itself. */
 static void shorten(struct rdna3 *r, struct mi *m)
 {
-    if (strcmp(m->text, "v_fma_f32 %0, %1, %2, %3") != 0 || !is_vgpr(r, &m->opnd[3]) ||
-        mi_first(r, &m->opnd[3]) != mi_first(r, &m->opnd[0]))
+    if (!mi_is(m, ISA_V_FMA_F32))
         return;
-    if (!is_vgpr(r, &m->opnd[2])) {
-        struct mi_opnd t = m->opnd[1];
-        m->opnd[1] = m->opnd[2];
-        m->opnd[2] = t;
-    }
-    if (is_vgpr(r, &m->opnd[2])) /* the fourth operand stays, unseen: it is read */
-        m->text = "v_fmac_f32 %0, %1, %2";
+    const struct mi_opnd *z = &m->opnd[3];
+    bool in_place = is_vgpr(r, z) && mi_first(r, z) == mi_first(r, &m->opnd[0]);
+    if ((in_place || z->kind == MI_IMM) && !is_vgpr(r, &m->opnd[2]))
+        swap_sources(m);
+    if (!in_place && is_vgpr(r, z) && m->opnd[1].kind == MI_IMM)
+        swap_sources(m);
+    if (in_place && is_vgpr(r, &m->opnd[2])) /* z stays, unseen: it is read */
+        m->form = rdna3_plain(r, ISA_V_FMAC_F32, 2);
+    else if (z->kind == MI_IMM && is_vgpr(r, &m->opnd[2]) && !mi_is_literal(m->opnd[1]))
+        m->form = rdna3_plain(r, ISA_V_FMAAK_F32, 3);
+    else if (is_vgpr(r, z) && m->opnd[2].kind == MI_IMM && !mi_is_literal(m->opnd[1]))
+        m->form = rdna3_plain(r, ISA_V_FMAMK_F32, 3);
+}
+
+/* A move to itself, left over from joining values. */
+static bool is_idle(const struct rdna3 *r, const struct mi *m)
+{
+    return mi_is(m, ISA_V_MOV_B32) && is_vgpr(r, &m->opnd[1]) &&
+           mi_first(r, &m->opnd[0]) == mi_first(r, &m->opnd[1]);
 }
 
 /* ---- what keeps two instructions in order ---- */
@@ -104,104 +97,153 @@ static bool may_pass(const struct rdna3 *r, const struct mi *second,
            !writes(r, first, &second->opnd[0]);
 }
 
+/* ---- halves ---- */
+
+/* An instruction as half of a pair. */
+struct half {
+    struct mi m;
+    unsigned dual; /* its v_dual_ op */
+    unsigned sources;
+};
+
+static bool as_half(const struct rdna3 *r, const struct mi *m, unsigned op,
+                    struct half *h)
+{
+    h->m = *m;
+    h->dual = isa_facts(op)->dual;
+    h->sources = m->form->n - 1u;
+    if (op == ISA_V_CNDMASK_B32) { /* its mask is not in the text: it is VCC */
+        h->sources = 2;
+        if (!mi_is_scalar(r, m->opnd[3]) || mi_first(r, &m->opnd[3]) != ISA_SEL_VCC_LO)
+            return false;
+    }
+    return h->dual != ISA_OP_NONE;
+}
+
+/* In one order of sources or both: how many. */
+static unsigned halves_of(const struct rdna3 *r, const struct mi *m, struct half h[2])
+{
+    const struct mi_form *f = m->form;
+    if (!f->plain || m->n_def != 1 || f->facts->vopd == 0)
+        return 0;
+    unsigned n = as_half(r, m, f->op, &h[0]);
+    if (n && f->facts->swapped != ISA_OP_NONE &&
+        as_half(r, m, f->facts->swapped, &h[1])) {
+        swap_sources(&h[1].m);
+        n = 2;
+    }
+    return n;
+}
+
+/* The second factor is in the instruction: the third source is where the second one of
+ * others is. */
+static bool has_middle_constant(const struct half *h)
+{
+    return h->dual == ISA_V_DUAL_FMAMK_F32;
+}
+
+/* What must be a VGPR is one. */
+static bool is_encodable(const struct rdna3 *r, const struct half *h)
+{
+    if (h->sources >= 2 && !has_middle_constant(h) && !is_vgpr(r, &h->m.opnd[2]))
+        return false;
+    return h->sources < 3 || has_middle_constant(h) || h->m.opnd[3].kind == MI_IMM;
+}
+
+static bool same_bank(const struct rdna3 *r, const struct mi_opnd *a,
+                      const struct mi_opnd *b, unsigned banks)
+{
+    return is_vgpr(r, a) && is_vgpr(r, b) &&
+           mi_first(r, a) % banks == mi_first(r, b) % banks;
+}
+
+/* Constants and scalar registers that are read, each once. */
+struct scalars {
+    const struct mi_opnd *o[6];
+    unsigned n, literals;
+};
+
+static void add_scalar(const struct rdna3 *r, struct scalars *s,
+                       const struct mi_opnd *o, bool literal)
+{
+    if (!literal && !mi_is_scalar(r, *o))
+        return;
+    for (unsigned i = 0; i < s->n; i++)
+        if (s->o[i]->kind == o->kind &&
+            (literal ? (int32_t)s->o[i]->imm == (int32_t)o->imm
+                     : mi_first(r, s->o[i]) == mi_first(r, o)))
+            return;
+    s->o[s->n++] = o;
+    s->literals += literal;
+}
+
+/* Two at most, of literals one. */
+static bool scalars_fit(const struct rdna3 *r, const struct half *x,
+                        const struct half *y)
+{
+    struct scalars s = {.n = 0};
+    for (unsigned i = 0; i < 2; i++) {
+        const struct half *h = i ? y : x;
+        const struct mi_opnd *constant = &h->m.opnd[has_middle_constant(h) ? 2 : 3];
+        add_scalar(r, &s, &h->m.opnd[1], mi_is_literal(h->m.opnd[1]));
+        add_scalar(r, &s, constant, constant->kind == MI_IMM); /* or VCC */
+    }
+    return s.n <= 2 && s.literals <= 1;
+}
+
+static bool fit(const struct rdna3 *r, const struct half *x, const struct half *y)
+{
+    const struct mi_opnd *a = x->m.opnd, *b = y->m.opnd;
+    return isa_facts(x->dual)->vopd & ISA_VOPD_X &&
+           isa_facts(y->dual)->vopd & ISA_VOPD_Y && is_encodable(r, x) &&
+           is_encodable(r, y) && !same_bank(r, &a[0], &b[0], 2) &&
+           !same_bank(r, &a[1], &b[1], 4) && !same_bank(r, &a[2], &b[2], 4) &&
+           !same_bank(r, &a[3], &b[3], 2) && scalars_fit(r, x, y);
+}
+
 /* ---- pairs ---- */
 
-static bool is_inline(const struct mi_opnd *o)
+/* "v_dual_add_f32 %0, %2, %3": one half's part of the text. */
+static int print_half(const struct half *h, bool y, char *text, size_t size)
 {
-    static const uint32_t floats[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000,
-                                      0x40000000, 0xc0000000, 0x40800000, 0xc0800000};
-    int32_t v = (int32_t)o->imm;
-    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
-        if ((uint32_t)v == floats[i])
-            return true;
-    return v >= -16 && v <= 64;
+    static const unsigned places[2][4] = {{0, 2, 3, 6}, {1, 4, 5, 7}};
+    int n = snprintf(text, size, "%s", isa_op_name(h->dual));
+    for (unsigned i = 0; i <= h->sources; i++)
+        n += snprintf(text + n, size - (size_t)n, "%s%%%u", i ? ", " : " ",
+                      places[y][i]);
+    return n;
 }
 
-static bool same_scalar(const struct rdna3 *r, const struct mi_opnd *a,
-                        const struct mi_opnd *b)
+static struct mi join(struct rdna3 *r, const struct half *x, const struct half *y)
 {
-    if (a->kind != b->kind)
-        return false;
-    return a->kind == MI_IMM ? (int32_t)a->imm == (int32_t)b->imm
-                             : mi_first(r, a) == mi_first(r, b);
+    const struct mi_opnd *a = x->m.opnd, *b = y->m.opnd;
+    char text[160];
+    int n = print_half(x, false, text, sizeof text);
+    n += snprintf(text + n, sizeof text - (size_t)n, " :: ");
+    print_half(y, true, text + n, sizeof text - (size_t)n);
+    return (struct mi){.n_def = 2,
+                       .form = rdna3_form_of(r, text),
+                       .opnd = {a[0], b[0], a[1], a[2], b[1], b[2], a[3], b[3]}};
 }
 
-/* Scalars that one of the first sources needs. */
-static bool is_scalar(const struct rdna3 *r, const struct mi_opnd *o)
+/* One instruction for both, whichever comes first in it and in any order of sources. */
+static bool try_join(struct rdna3 *r, const struct mi *m, const struct mi *n,
+                     struct mi *both)
 {
-    return o->kind == MI_REG ? !r->regs[o->reg].vector : !is_inline(o);
-}
-
-static bool sources_fit(const struct rdna3 *r, const struct mi_opnd *x0,
-                        const struct mi_opnd *y0)
-{
-    bool xv = is_vgpr(r, x0), yv = is_vgpr(r, y0);
-    if (xv && yv)
-        return mi_first(r, x0) % 4 != mi_first(r, y0) % 4;
-    if (!xv && !yv && x0->kind == MI_IMM && y0->kind == MI_IMM && is_scalar(r, x0) &&
-        is_scalar(r, y0))
-        return same_scalar(r, x0, y0); /* one literal */
-    return true;
-}
-
-static bool banks_fit(const struct rdna3 *r, const struct half *hx, const struct mi *x,
-                      const struct half *hy, const struct mi *y)
-{
-    if (!sources_fit(r, &x->opnd[1], &y->opnd[1]))
-        return false;
-    if (hx->sources == 2 && !is_vgpr(r, &x->opnd[2]))
-        return false;
-    if (hy->sources == 2 && !is_vgpr(r, &y->opnd[2]))
-        return false;
-    return hx->sources == 1 || hy->sources == 1 ||
-           mi_first(r, &x->opnd[2]) % 4 != mi_first(r, &y->opnd[2]) % 4;
-}
-
-static void swap_sources(struct mi *m)
-{
-    struct mi_opnd t = m->opnd[1];
-    m->opnd[1] = m->opnd[2];
-    m->opnd[2] = t;
-}
-
-/* Try the four orders of sources. */
-static bool fit(const struct rdna3 *r, const struct half *hx, struct mi *x,
-                const struct half *hy, struct mi *y)
-{
-    if (hx->only_y || mi_first(r, &x->opnd[0]) % 2 == mi_first(r, &y->opnd[0]) % 2)
-        return false;
-    for (unsigned way = 0; way < 4; way++) {
-        if ((way & 1 && !hx->commutes) || (way & 2 && !hy->commutes))
+    struct half a[2], b[2];
+    unsigned n_a = halves_of(r, m, a), n_b = halves_of(r, n, b);
+    for (unsigned way = 0; way < 8; way++) {
+        bool swap = way & 4;
+        unsigned i = way & 1, j = way >> 1 & 1;
+        if (i >= (swap ? n_b : n_a) || j >= (swap ? n_a : n_b))
             continue;
-        struct mi a = *x, b = *y;
-        if (way & 1)
-            swap_sources(&a);
-        if (way & 2)
-            swap_sources(&b);
-        if (banks_fit(r, hx, &a, hy, &b)) {
-            *x = a;
-            *y = b;
+        const struct half *x = swap ? &b[i] : &a[i], *y = swap ? &a[j] : &b[j];
+        if (fit(r, x, y)) {
+            *both = join(r, x, y);
             return true;
         }
     }
     return false;
-}
-
-static bool join(struct rdna3 *r, const struct half *hx, const struct mi *x,
-                 const struct half *hy, const struct mi *y, struct mi *out)
-{
-    char text[96];
-    snprintf(text, sizeof text, "%s %%0, %%2%s :: %s %%1, %%4%s", hx->name,
-             hx->sources == 2 ? ", %3" : "", hy->name, hy->sources == 2 ? ", %5" : "");
-    const char *kept = cc_arena_copy(&r->arena, text, strlen(text) + 1);
-    if (!kept)
-        return false;
-    *out = (struct mi){.kind = MI_ALU,
-                       .n_def = 2,
-                       .text = kept,
-                       .opnd = {x->opnd[0], y->opnd[0], x->opnd[1], x->opnd[2],
-                                y->opnd[1], y->opnd[2], x->opnd[3], y->opnd[3]}};
-    return true;
 }
 
 struct pairing {
@@ -213,22 +255,19 @@ struct pairing {
 static bool pair_at(struct pairing *p, uint32_t i, uint32_t j, uint32_t waited)
 {
     struct rdna3 *r = p->r;
-    struct mi a = r->code[i], b = r->code[j], both;
-    const struct half *ha = half_of(&a), *hb = half_of(&b);
-    if (!hb || p->need[j] > waited || reads_result(r, &b, &a) ||
-        writes(r, &a, &b.opnd[0]))
+    const struct mi *a = &r->code[i], *b = &r->code[j];
+    struct mi both;
+    if (b->form->facts->vopd == 0 || p->need[j] > waited || reads_result(r, b, a) ||
+        writes(r, a, &b->opnd[0]))
         return false;
     for (uint32_t k = i + 1; k < j; k++)
-        if (!p->gone[k] && !may_pass(r, &b, &r->code[k]))
+        if (!p->gone[k] && !may_pass(r, b, &r->code[k]))
             return false;
-    bool ok = fit(r, ha, &a, hb, &b)   ? join(r, ha, &a, hb, &b, &both)
-              : fit(r, hb, &b, ha, &a) ? join(r, hb, &b, ha, &a, &both)
-                                       : false;
-    if (ok) {
-        r->code[i] = both;
-        p->gone[j] = true;
-    }
-    return ok;
+    if (!try_join(r, a, b, &both))
+        return false;
+    r->code[i] = both;
+    p->gone[j] = true;
+    return true;
 }
 
 /* For every instruction, which loads it waits for. */
@@ -238,8 +277,8 @@ static void find_needs(struct pairing *p)
     uint32_t last[2][512] = {{0}};
     for (uint32_t i = 0; i < r->n_code; i++) {
         const struct mi *m = &r->code[i];
-        bool load = m->kind == MI_VLOAD || m->kind == MI_SLOAD ||
-                    (m->kind == MI_LDS && m->n_def);
+        bool load = m->form->kind == MI_VLOAD || m->form->kind == MI_SLOAD ||
+                    (m->form->kind == MI_LDS && m->n_def);
         for (unsigned j = 0; j < MI_OPNDS; j++) {
             const struct mi_opnd *o = &m->opnd[j];
             if (o->kind != MI_REG)
@@ -266,14 +305,16 @@ void rdna3_pair(struct rdna3 *r)
         free(p.need);
         return;
     }
-    for (uint32_t i = 0; i < r->n_code; i++)
+    for (uint32_t i = 0; i < r->n_code; i++) {
         shorten(r, &r->code[i]);
+        p.gone[i] = is_idle(r, &r->code[i]);
+    }
     find_needs(&p);
     for (uint32_t i = 0; i < r->n_code; i++) {
         if (p.gone[i])
             continue;
         waited = p.need[i] > waited ? p.need[i] : waited;
-        if (half_of(&r->code[i]) && !strchr(r->code[i].text, ':'))
+        if (r->code[i].form->plain && r->code[i].form->facts->vopd)
             for (uint32_t j = i + 1; j < r->n_code && j < i + AHEAD; j++) {
                 if (rdna3_is_edge(&r->code[j]))
                     break;

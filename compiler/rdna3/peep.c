@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char mov[] = "v_mov_b32 %0, %1";
-
 struct peep {
     struct rdna3 *r;
     uint32_t *defs, *uses, *def_at, *use_at; /* of virtual registers */
@@ -24,8 +22,10 @@ struct peep {
 
 bool rdna3_is_edge(const struct mi *m)
 {
-    return m->kind == MI_LABEL || m->kind == MI_BRANCH || m->kind == MI_BARRIER ||
-           m->kind == MI_END || strstr(m->text, "exec") != NULL;
+    bool exec = m->form->facts->state & (ISA_STATE_EXEC_IN | ISA_STATE_EXEC_OUT);
+    for (unsigned i = 0; i < m->form->n; i++)
+        exec = exec || m->opnd[i].kind == MI_EXEC;
+    return m->form->kind >= MI_LABEL || exec;
 }
 
 static void count(struct peep *p)
@@ -90,7 +90,7 @@ static bool touched(const struct peep *p, uint32_t after, uint32_t before,
 static void join_copy(struct peep *p, uint32_t at)
 {
     struct mi *m = &p->r->code[at];
-    if (strcmp(m->text, mov) != 0 || !is_passing(p, &m->opnd[1]) ||
+    if (!mi_is(m, ISA_V_MOV_B32) || !is_passing(p, &m->opnd[1]) ||
         !p->r->regs[m->opnd[0].reg].vector)
         return;
     uint32_t def = p->def_at[m->opnd[1].reg];
@@ -99,7 +99,7 @@ static void join_copy(struct peep *p, uint32_t at)
         touched(p, def, at, &m->opnd[0], false))
         return;
     /* a load fills its register late: its own address may not be in it */
-    for (unsigned j = 1; j < MI_OPNDS && d->kind != MI_ALU; j++)
+    for (unsigned j = 1; j < MI_OPNDS && d->form->kind != MI_ALU; j++)
         if (overlaps(&d->opnd[j], &m->opnd[0]))
             return;
     d->opnd[0] = m->opnd[0];
@@ -110,26 +110,21 @@ static void join_copy(struct peep *p, uint32_t at)
 /* ---- two in one ---- */
 
 struct fold {
-    const char *first, *second; /* up to the operands */
-    const char *both;
+    enum isa_op first, second, both;
+    bool reversed;  /* both has the sources of the first the other way round */
     unsigned place; /* operand of the second that the first becomes: 1, 2 or both */
 };
 
 static const struct fold folds[] = {
-    {"v_max_f32 %0, %1, %2", "v_max_f32 %0, %1, %2", "v_max3_f32 %0, %1, %2, %3", 3},
-    {"v_add_nc_u32 %0, %1, %2", "v_add_nc_u32 %0, %1, %2", "v_add3_u32 %0, %1, %2, %3",
-     3},
-    {"v_and_b32 %0, %1, %2", "v_or_b32 %0, %1, %2", "v_and_or_b32 %0, %1, %2, %3", 3},
-    {"v_or_b32 %0, %1, %2", "v_or_b32 %0, %1, %2", "v_or3_b32 %0, %1, %2, %3", 3},
-    {"v_xor_b32 %0, %1, %2", "v_xor_b32 %0, %1, %2", "v_xor3_b32 %0, %1, %2, %3", 3},
-    {"v_lshlrev_b32 %0, %1, %2", "v_add_nc_u32 %0, %1, %2",
-     "v_lshl_add_u32 %0, %2, %1, %3", 3},
-    {"v_lshlrev_b32 %0, %1, %2", "v_or_b32 %0, %1, %2", "v_lshl_or_b32 %0, %2, %1, %3",
-     3},
-    {"v_mul_u32_u24 %0, %1, %2", "v_add_nc_u32 %0, %1, %2",
-     "v_mad_u32_u24 %0, %1, %2, %3", 3},
-    {"v_add_nc_u32 %0, %1, %2", "v_lshlrev_b32 %0, %1, %2",
-     "v_add_lshl_u32 %0, %1, %2, %3", 2},
+    {ISA_V_MAX_F32, ISA_V_MAX_F32, ISA_V_MAX3_F32, false, 3},
+    {ISA_V_ADD_NC_U32, ISA_V_ADD_NC_U32, ISA_V_ADD3_U32, false, 3},
+    {ISA_V_AND_B32, ISA_V_OR_B32, ISA_V_AND_OR_B32, false, 3},
+    {ISA_V_OR_B32, ISA_V_OR_B32, ISA_V_OR3_B32, false, 3},
+    {ISA_V_XOR_B32, ISA_V_XOR_B32, ISA_V_XOR3_B32, false, 3},
+    {ISA_V_LSHLREV_B32, ISA_V_ADD_NC_U32, ISA_V_LSHL_ADD_U32, true, 3},
+    {ISA_V_LSHLREV_B32, ISA_V_OR_B32, ISA_V_LSHL_OR_B32, true, 3},
+    {ISA_V_MUL_U32_U24, ISA_V_ADD_NC_U32, ISA_V_MAD_U32_U24, false, 3},
+    {ISA_V_ADD_NC_U32, ISA_V_LSHLREV_B32, ISA_V_ADD_LSHL_U32, false, 2},
 };
 
 /* Scalars, literals among them, that an instruction would read: at most two, of
@@ -138,9 +133,7 @@ static bool readable(const struct rdna3 *r, const struct mi_opnd *o, unsigned n)
 {
     unsigned scalars = 0, literals = 0;
     for (unsigned i = 0; i < n; i++) {
-        bool small = o[i].kind == MI_IMM && o[i].imm >= -16 && o[i].imm <= 64;
-        bool counts = (o[i].kind == MI_IMM && !small) ||
-                      (o[i].kind == MI_REG && !r->regs[o[i].reg].vector);
+        bool counts = mi_is_literal(o[i]) || mi_is_scalar(r, o[i]);
         for (unsigned j = 0; j < i && counts; j++)
             if (o[j].kind == o[i].kind && o[j].reg == o[i].reg &&
                 o[j].sub == o[i].sub && o[j].imm == o[i].imm)
@@ -164,16 +157,16 @@ static bool fold_with(struct peep *p, uint32_t at, unsigned place, const struct 
 {
     struct rdna3 *r = p->r;
     struct mi *m = &r->code[at];
-    if (!(f->place & place) || strcmp(m->text, f->second) != 0 ||
-        !is_passing(p, &m->opnd[place]))
+    if (!(f->place & place) || !mi_is(m, f->second) || !is_passing(p, &m->opnd[place]))
         return false;
     uint32_t def = p->def_at[m->opnd[place].reg];
     const struct mi *d = &r->code[def];
-    struct mi_opnd s[3] = {d->opnd[1], d->opnd[2], m->opnd[3 - place]};
-    if (p->gone[def] || strcmp(d->text, f->first) != 0 || !readable(r, s, 3) ||
+    struct mi_opnd s[3] = {d->opnd[1 + f->reversed], d->opnd[2 - f->reversed],
+                           m->opnd[3 - place]};
+    if (p->gone[def] || !mi_is(d, f->first) || !readable(r, s, 3) ||
         !moved_operands_stay(p, def, at))
         return false;
-    m->text = f->both;
+    m->form = rdna3_plain(r, f->both, 3);
     memcpy(m->opnd + 1, s, sizeof s);
     p->gone[def] = true;
     for (unsigned j = 0; j < 2; j++)
@@ -182,33 +175,41 @@ static bool fold_with(struct peep *p, uint32_t at, unsigned place, const struct 
     return true;
 }
 
+/* What the operation is with DPP and the sources in the other order if need be;
+ * ISA_OP_NONE if it cannot have DPP. */
+static unsigned with_dpp(const struct mi *m, bool swap)
+{
+    const struct mi_form *f = m->form;
+    unsigned op = swap ? f->facts->swapped : f->op;
+    if (op == ISA_OP_NONE || !f->plain || f->n != 3 || m->n_def != 1)
+        return ISA_OP_NONE;
+    for (unsigned i = 0; i < isa_row_count(); i++) {
+        const struct isa_row *row = isa_row(i);
+        if (row->op == op && row->enc == ISA_ENC_VOP2)
+            return row->variants >> ISA_VAR_DPP16 & 1 ? op : ISA_OP_NONE;
+    }
+    return ISA_OP_NONE;
+}
+
 /* A move between lanes as the first source of what uses it. */
 static bool fold_dpp(struct peep *p, uint32_t at, unsigned place)
 {
-    static const char *const able[] = {"v_add_f32", "v_max_f32", "v_mul_f32"};
     struct rdna3 *r = p->r;
     struct mi *m = &r->code[at];
-    const char *name = NULL;
+    struct mi_opnd other = m->opnd[3 - place];
     char text[128];
-    for (size_t i = 0; i < sizeof able / sizeof able[0]; i++) {
-        snprintf(text, sizeof text, "%s %%0, %%1, %%2", able[i]);
-        if (strcmp(m->text, text) == 0)
-            name = able[i];
-    }
-    if (!name || !is_passing(p, &m->opnd[place]) || m->opnd[3 - place].kind != MI_REG ||
-        !r->regs[m->opnd[3 - place].reg].vector)
+    if (!is_passing(p, &m->opnd[place]) || !mi_is_vector(r, other))
         return false;
     uint32_t def = p->def_at[m->opnd[place].reg];
     const struct mi *d = &r->code[def];
-    if (p->gone[def] || strncmp(d->text, "v_mov_b32_dpp %0, %1 ", 21) != 0 ||
-        !moved_operands_stay(p, def, at))
+    if (p->gone[def] || d->form->op != ISA_V_MOV_B32 || !d->form->dpp)
         return false;
-    snprintf(text, sizeof text, "%s_dpp %%0, %%1, %%2 %s", name, d->text + 21);
-    const char *kept = cc_arena_copy(&r->arena, text, strlen(text) + 1);
-    if (!kept)
+    unsigned op = with_dpp(m, place == 2);
+    if (op == ISA_OP_NONE || !moved_operands_stay(p, def, at))
         return false;
-    struct mi_opnd other = m->opnd[3 - place];
-    m->text = kept;
+    snprintf(text, sizeof text, "%s_dpp %%0, %%1, %%2%s", isa_op_name(op),
+             strstr(d->form->text, "%1") + 2);
+    m->form = rdna3_form_of(r, text);
     m->opnd[1] = d->opnd[1];
     m->opnd[2] = other;
     p->gone[def] = true;
@@ -218,11 +219,10 @@ static bool fold_dpp(struct peep *p, uint32_t at, unsigned place)
 /* d = max(d, a); d = max(d, b)  becomes  d = max3(d, a, b) */
 static bool fold_chain(struct peep *p, uint32_t at)
 {
-    static const char max[] = "v_max_f32 %0, %1, %2";
     struct rdna3 *r = p->r;
     struct mi *m = &r->code[at];
     const struct mi_opnd *d = &m->opnd[0];
-    if (strcmp(m->text, max) != 0 || m->opnd[1].kind != MI_REG ||
+    if (!mi_is(m, ISA_V_MAX_F32) || m->opnd[1].kind != MI_REG ||
         m->opnd[1].reg != d->reg || m->opnd[1].sub != d->sub)
         return false;
     for (uint32_t i = at; i-- > 0 && p->stretch[i] == p->stretch[at];) {
@@ -233,14 +233,14 @@ static bool fold_chain(struct peep *p, uint32_t at)
         if (!touches)
             continue;
         struct mi_opnd s[3] = {m->opnd[1], x->opnd[2], m->opnd[2]};
-        if (strcmp(x->text, max) != 0 || x->opnd[0].reg != d->reg ||
+        if (!mi_is(x, ISA_V_MAX_F32) || x->opnd[0].reg != d->reg ||
             x->opnd[0].sub != d->sub || x->opnd[1].kind != MI_REG ||
             x->opnd[1].reg != d->reg || x->opnd[1].sub != d->sub ||
             overlaps(&x->opnd[2], d) || overlaps(&m->opnd[2], d) ||
             !readable(r, s, 3) ||
             (s[1].kind == MI_REG && touched(p, i, at, &s[1], true)))
             return false;
-        m->text = "v_max3_f32 %0, %1, %2, %3";
+        m->form = rdna3_plain(r, ISA_V_MAX3_F32, 3);
         memcpy(m->opnd + 1, s, sizeof s);
         p->gone[i] = true;
         return true;

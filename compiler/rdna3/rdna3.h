@@ -1,29 +1,18 @@
 /* rdna3.h: machine code under construction, for the files of the RDNA3 back end.
  *
- * Instructions are templates ("v_add_f32 %0, %1, %2") over virtual registers until
- * registers are allocated.
+ * Instructions are forms ("v_add_f32 %0, %1, %2", see form.h) over virtual registers
+ * until registers are allocated.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_CC_RDNA3_H
 #define RD_CC_RDNA3_H
 
+#include "form.h"
 #include "prog.h"
-
-enum mi_kind {
-    MI_ALU,
-    MI_VLOAD,  /* vmcnt */
-    MI_VSTORE, /* vscnt */
-    MI_SLOAD,  /* lgkmcnt, any order */
-    MI_LDS,    /* lgkmcnt */
-    MI_LABEL,
-    MI_BRANCH,
-    MI_BARRIER,
-    MI_END,
-};
 
 #define MI_OPNDS 8
 
-enum mi_opnd_kind { MI_NONE, MI_REG, MI_IMM, MI_TEXT };
+enum mi_opnd_kind { MI_NONE, MI_REG, MI_IMM, MI_EXEC };
 
 struct mi_opnd {
     uint8_t kind;  /* enum mi_opnd_kind */
@@ -31,13 +20,11 @@ struct mi_opnd {
     uint8_t width; /* dwords */
     uint32_t reg;  /* virtual register */
     int64_t imm;   /* 32 bits, as they are */
-    const char *text;
 };
 
 struct mi {
-    uint8_t kind;
     uint8_t n_def; /* operands written: the first ones */
-    const char *text;
+    const struct mi_form *form;
     struct mi_opnd opnd[MI_OPNDS];
     uint32_t label; /* MI_LABEL, MI_BRANCH */
     uint32_t next;  /* while instructions are chosen: index of the next one */
@@ -77,6 +64,7 @@ struct rdna3_scope {
 struct rdna3 {
     const struct cc_prog *p;
     struct cc_arena arena;
+    struct mi_forms forms;
     struct mi *code;
     uint32_t n_code, cap_code;
     uint32_t cursor; /* instructions are put after this one; 0: a first, empty one */
@@ -127,9 +115,18 @@ void rdna3_fail(struct rdna3 *r, rd_status status, uint32_t at, const char *fmt,
 
 uint32_t rdna3_reg(struct rdna3 *r, bool vector, unsigned width);
 uint32_t rdna3_mask(struct rdna3 *r);
+/* What the text says; on failure nothing, and the program is given up. */
+const struct mi_form *rdna3_form_of(struct rdna3 *r, const char *text);
+/* The form of an operation and its operands, without modifiers. */
+const struct mi_form *rdna3_plain(struct rdna3 *r, unsigned op, unsigned sources);
 /* Append; operands in the template's order. */
-struct mi *rdna3_mi(struct rdna3 *r, enum mi_kind kind, const char *text,
-                    unsigned n_def, unsigned n, const struct mi_opnd *opnd);
+struct mi *rdna3_mi(struct rdna3 *r, const char *text, unsigned n_def, unsigned n,
+                    const struct mi_opnd *opnd);
+/* The same with the operands one by one. */
+#define rdna3_put(r, text, n_def, ...)                                                 \
+    rdna3_mi(r, text, n_def,                                                           \
+             sizeof((struct mi_opnd[]){__VA_ARGS__}) / sizeof(struct mi_opnd),         \
+             (const struct mi_opnd[]){__VA_ARGS__})
 
 /* The following instructions go to where values of a loop are computed: before the next
  * loop inside it. Undone by rdna3_leave with what rdna3_enter gave. */
@@ -151,14 +148,23 @@ static inline struct mi_opnd mi_imm(int64_t v)
     return (struct mi_opnd){.kind = MI_IMM, .imm = v};
 }
 
-static inline struct mi_opnd mi_text(const char *text)
+static inline bool mi_is(const struct mi *m, enum isa_op op)
 {
-    return (struct mi_opnd){.kind = MI_TEXT, .text = text};
+    return m->form->op == op && m->form->plain;
+}
+
+/* Of the vector ALU? */
+static inline bool mi_is_valu(const struct mi_form *f)
+{
+    return f->op != ISA_OP_NONE && f->facts->pipe <= ISA_PIPE_VNONE;
 }
 
 /* One dword of an operand. */
 struct mi_opnd mi_part(struct mi_opnd o, unsigned part);
 bool mi_is_vector(const struct rdna3 *r, struct mi_opnd o);
+bool mi_is_scalar(const struct rdna3 *r, struct mi_opnd o);
+/* A constant that does not fit into an operand's field: one more dword. */
+bool mi_is_literal(struct mi_opnd o);
 
 /* ---- alu.c ---- */
 

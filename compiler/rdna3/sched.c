@@ -65,25 +65,12 @@ static void link(struct sched *s, uint32_t from, uint32_t to, bool value)
 
 static bool is_load(const struct mi *m)
 {
-    return m->kind == MI_VLOAD || m->kind == MI_SLOAD ||
-           (m->kind == MI_LDS && m->n_def > 0);
+    return m->form->kind == MI_VLOAD || m->form->kind == MI_SLOAD ||
+           (m->form->kind == MI_LDS && m->n_def > 0);
 }
 
 /* What instructions share without naming it: SCC, LDS, memory. */
 enum { SCC, LDS_WRITE, GLOBAL_WRITE, HIDDEN };
-
-static bool writes_scc(const struct mi *m)
-{
-    return m->text[0] == 's' && strncmp(m->text, "s_mov", 5) != 0 &&
-           strncmp(m->text, "s_mul", 5) != 0 && strncmp(m->text, "s_cselect", 9) != 0 &&
-           m->kind == MI_ALU;
-}
-
-static bool reads_scc(const struct mi *m)
-{
-    return strncmp(m->text, "s_cselect", 9) == 0 ||
-           strncmp(m->text, "s_addc", 6) == 0 || strncmp(m->text, "s_subb", 6) == 0;
-}
 
 struct hidden {
     int32_t write[HIDDEN];
@@ -115,21 +102,18 @@ static void hidden_write(struct sched *s, struct hidden *h, unsigned what, uint3
 
 static void link_hidden(struct sched *s, struct hidden *h, uint32_t at)
 {
-    const struct mi *m = &s->r->code[s->begin + at];
-    if (reads_scc(m))
+    const struct isa_facts *f = s->r->code[s->begin + at].form->facts;
+    if (f->state & ISA_STATE_SCC_IN)
         hidden_read(s, h, SCC, at);
-    if (writes_scc(m))
+    if (f->state & ISA_STATE_SCC_OUT)
         hidden_write(s, h, SCC, at);
-    if (m->kind == MI_LDS && strstr(m->text, "permute"))
-        return; /* no memory */
-    if (m->kind == MI_LDS && m->n_def)
-        hidden_read(s, h, LDS_WRITE, at);
-    else if (m->kind == MI_LDS)
-        hidden_write(s, h, LDS_WRITE, at);
-    if (m->kind == MI_VLOAD)
-        hidden_read(s, h, GLOBAL_WRITE, at);
-    else if (m->kind == MI_VSTORE)
-        hidden_write(s, h, GLOBAL_WRITE, at);
+    if (f->access == ISA_ACCESS_NONE || f->space == ISA_SPACE_SCALAR)
+        return; /* scalar loads are of memory that nobody writes */
+    unsigned memory = f->space == ISA_SPACE_LDS ? LDS_WRITE : GLOBAL_WRITE;
+    if (f->access == ISA_ACCESS_LOAD)
+        hidden_read(s, h, memory, at);
+    else
+        hidden_write(s, h, memory, at);
 }
 
 /* Registers by dword: key of the tables below. */

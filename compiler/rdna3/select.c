@@ -11,15 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE ((struct mi_opnd){0})
-
-static void put(struct rdna3 *r, enum mi_kind kind, const char *text, unsigned n_def,
-                struct mi_opnd a, struct mi_opnd b, struct mi_opnd c, struct mi_opnd d)
-{
-    struct mi_opnd all[4] = {a, b, c, d};
-    rdna3_mi(r, kind, text, n_def, 4, all);
-}
-
 struct select {
     struct rdna3 r;
     uint32_t *label;       /* of each RANGE and IF */
@@ -46,8 +37,8 @@ static void parameter(struct select *s, uint32_t at)
         return;
     }
     s->r.param[at] = mi_reg(&s->r, rdna3_reg(&s->r, false, 2));
-    put(&s->r, MI_SLOAD, "s_load_b64 %0, %1, %2", 1, s->r.param[at],
-        mi_reg(&s->r, s->r.kernarg - 1), mi_imm(8 * n->arg[0]), NONE);
+    rdna3_put(&s->r, "s_load_b64 %0, %1, %2", 1, s->r.param[at],
+              mi_reg(&s->r, s->r.kernarg - 1), mi_imm(8 * n->arg[0]));
 }
 
 static void special(struct select *s, uint32_t at)
@@ -63,12 +54,12 @@ static void special(struct select *s, uint32_t at)
 
 static void label(struct select *s, uint32_t number)
 {
-    rdna3_mi(&s->r, MI_LABEL, "", 0, 0, NULL)->label = number;
+    rdna3_mi(&s->r, "", 0, 0, NULL)->label = number;
 }
 
 static void branch(struct select *s, const char *text, uint32_t number)
 {
-    rdna3_mi(&s->r, MI_BRANCH, text, 0, 0, NULL)->label = number;
+    rdna3_mi(&s->r, text, 0, 0, NULL)->label = number;
 }
 
 static void open_range(struct select *s, uint32_t at)
@@ -87,9 +78,9 @@ static void open_range(struct select *s, uint32_t at)
     s->label[at] = r->n_labels;
     r->n_labels += 2;
     r->home[at] = rdna3_open_scope(r, at);
-    put(r, MI_ALU, "s_mov_b32 %0, %1", 1, i, from, NONE, NONE);
+    rdna3_put(r, "s_mov_b32 %0, %1", 1, i, from);
     if (last->op != CC_CONST || n->n_src == 2) { /* maybe not even once */
-        put(r, MI_ALU, "s_cmp_ge_i32 %0, %1", 0, i, end, NONE, NONE);
+        rdna3_put(r, "s_cmp_ge_i32 %0, %1", 0, i, end);
         branch(s, "s_cbranch_scc1", s->label[at] + 1);
     }
     label(s, s->label[at]);
@@ -103,8 +94,8 @@ static void close_range(struct select *s, uint32_t range)
     if (r->status != RD_OK)
         return;
     rdna3_emit_steps(r, r->scope);
-    put(r, MI_ALU, "s_add_i32 %0, %1, %2", 1, i, i, mi_imm(1), NONE);
-    put(r, MI_ALU, "s_cmp_lt_i32 %0, %1", 0, i, end, NONE, NONE);
+    rdna3_put(r, "s_add_i32 %0, %1, %2", 1, i, i, mi_imm(1));
+    rdna3_put(r, "s_cmp_lt_i32 %0, %1", 0, i, end);
     branch(s, "s_cbranch_scc1", s->label[range]);
     label(s, s->label[range] + 1);
     rdna3_close_sums(r, r->scope);
@@ -169,11 +160,10 @@ static struct mi_opnd exchange(struct rdna3 *r, struct mi_opnd v, unsigned c)
         lo = mi_reg(r, rdna3_reg(r, false, 1));
         hi = mi_reg(r, rdna3_reg(r, false, 1));
         uint32_t before = rdna3_enter(r, 0);
-        put(r, MI_ALU, "s_mov_b32 %0, %1", 1, lo, mi_imm(0x76543210), NONE, NONE);
-        put(r, MI_ALU, "s_mov_b32 %0, %1", 1, hi, mi_imm((int32_t)0xfedcba98), NONE,
-            NONE);
+        rdna3_put(r, "s_mov_b32 %0, %1", 1, lo, mi_imm(0x76543210));
+        rdna3_put(r, "s_mov_b32 %0, %1", 1, hi, mi_imm((int32_t)0xfedcba98));
         rdna3_leave(r, 0, before);
-        put(r, MI_ALU, "v_permlanex16_b32 %0, %1, %2, %3", 1, d, v, lo, hi);
+        rdna3_put(r, "v_permlanex16_b32 %0, %1, %2, %3", 1, d, v, lo, hi);
         v = d;
     }
     if (c & 15) {
@@ -181,11 +171,7 @@ static struct mi_opnd exchange(struct rdna3 *r, struct mi_opnd v, unsigned c)
         snprintf(text, sizeof text,
                  "v_mov_b32_dpp %%0, %%1 row_xmask:%u row_mask:0xf bank_mask:0xf",
                  c & 15);
-        const char *kept = cc_arena_copy(&r->arena, text, strlen(text) + 1);
-        if (!kept)
-            rdna3_fail(r, RD_E_NOMEM, 0, "out of memory");
-        else
-            put(r, MI_ALU, kept, 1, d, v, NONE, NONE);
+        rdna3_put(r, text, 1, d, v);
     }
     return d;
 }
@@ -200,9 +186,9 @@ static void bpermute(struct select *s, uint32_t at)
         return;
     }
     struct mi_opnd d = mi_reg(r, rdna3_reg(r, true, 1));
-    put(r, MI_LDS, "ds_bpermute_b32 %0, %1, %2", 1, d,
-        rdna3_to_vector(r, r->value[n->src[0]], 1),
-        rdna3_to_vector(r, r->value[n->src[1]], 1), NONE);
+    rdna3_put(r, "ds_bpermute_b32 %0, %1, %2", 1, d,
+              rdna3_to_vector(r, r->value[n->src[0]], 1),
+              rdna3_to_vector(r, r->value[n->src[1]], 1));
     r->value[at] = d;
 }
 
@@ -272,7 +258,7 @@ static void one(struct select *s, uint32_t at)
         rdna3_store(r, at);
         break;
     case CC_BARRIER:
-        rdna3_mi(r, MI_BARRIER, "s_barrier", 0, 0, NULL);
+        rdna3_mi(r, "s_barrier", 0, 0, NULL);
         break;
     case CC_WMMA:
         rdna3_product(r, at);
@@ -330,7 +316,7 @@ static void select_all(struct select *s)
     launch_registers(r);
     for (uint32_t i = 0; i < r->p->count && r->status == RD_OK; i++)
         one(s, i);
-    rdna3_mi(r, MI_END, "s_endpgm", 0, 0, NULL);
+    rdna3_mi(r, "s_endpgm", 0, 0, NULL);
     rdna3_order(r);
 }
 
@@ -343,7 +329,7 @@ static rd_status attempt(const struct cc_prog *flat, bool thrifty, char **text,
     uint32_t groups[3];
     error[0] = 0;
     cc_prog_launch(flat, groups, r->blocks);
-    rdna3_mi(r, MI_ALU, "", 0, 0, NULL);
+    rdna3_mi(r, "", 0, 0, NULL);
     rdna3_open_scope(r, 0);
     rdna3_plan(r);
     if (r->status == RD_OK)

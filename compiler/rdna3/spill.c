@@ -52,9 +52,8 @@ static void move(struct spill *s, uint32_t reg, bool load)
     unsigned width = s->r->regs[reg].width;
     for (unsigned i = 0; i < width; i += 4) {
         unsigned n = width - i < 4 ? width - i : 4;
-        struct mi m = {.kind = load ? MI_VLOAD : MI_VSTORE,
-                       .n_def = load,
-                       .text = load ? loads[n - 1] : stores[n - 1]};
+        const char *text = load ? loads[n - 1] : stores[n - 1];
+        struct mi m = {.n_def = load, .form = rdna3_form_of(s->r, text)};
         m.opnd[0] = (struct mi_opnd){
             .kind = MI_REG, .sub = (uint8_t)i, .width = (uint8_t)n, .reg = reg};
         m.opnd[1] = mi_imm(s->at + 4 * (int64_t)i);

@@ -80,13 +80,13 @@ static void wait_stores(struct wait *w)
 
 static void begin(struct wait *w, const struct mi *m)
 {
-    struct pending p = {.any_order = m->kind == MI_SLOAD};
+    struct pending p = {.any_order = m->form->kind == MI_SLOAD};
     if (m->n_def) {
         p.vector = w->r->regs[m->opnd[0].reg].vector;
         p.first = mi_first(w->r, &m->opnd[0]);
         p.end = mi_last(w->r, &m->opnd[0]);
     }
-    switch (m->kind) {
+    switch (m->form->kind) {
     case MI_VLOAD:
         if (w->n_vm == MAX_PENDING)
             wait_for(w, MAX_PENDING / 2, w->n_lgkm);
@@ -126,8 +126,8 @@ static void print_opnd(struct wait *w, const struct mi_opnd *o)
     int32_t v = (int32_t)o->imm;
     if (o->kind == MI_REG)
         print_reg(w, o);
-    else if (o->kind == MI_TEXT)
-        cc_out(w->t, "%s", o->text);
+    else if (o->kind == MI_EXEC)
+        cc_out(w->t, "exec_lo");
     else if (v >= -4096 && v <= 65535)
         cc_out(w->t, "%d", v);
     else
@@ -137,24 +137,15 @@ static void print_opnd(struct wait *w, const struct mi_opnd *o)
 static void print_inst(struct wait *w, const struct mi *m)
 {
     cc_out(w->t, "\t");
-    for (const char *c = m->text; *c; c++) {
+    for (const char *c = m->form->text; *c; c++) {
         if (*c == '%' && c[1] >= '0' && c[1] < '0' + MI_OPNDS)
             print_opnd(w, &m->opnd[*++c - '0']);
         else
             cc_out(w->t, "%c", *c);
     }
-    if (m->kind == MI_BRANCH)
+    if (m->form->kind == MI_BRANCH)
         cc_out(w->t, " .L%s_%u", w->r->p->name, m->label);
     cc_out(w->t, "\n");
-}
-
-/* A move to itself, left over from joining values. */
-static bool is_idle(const struct rdna3 *r, const struct mi *m)
-{
-    const struct mi_opnd *a = &m->opnd[0], *b = &m->opnd[1];
-    return strcmp(m->text, "v_mov_b32 %0, %1") == 0 && b->kind == MI_REG &&
-           r->regs[b->reg].vector &&
-           r->regs[a->reg].phys + a->sub == r->regs[b->reg].phys + b->sub;
 }
 
 void rdna3_print_code(struct rdna3 *r, struct cc_text *t)
@@ -163,27 +154,25 @@ void rdna3_print_code(struct rdna3 *r, struct cc_text *t)
     struct rdna3_hazards h = {.r = r, .t = t};
     for (uint32_t i = 0; i < r->n_code; i++) {
         const struct mi *m = &r->code[i];
-        if (is_idle(r, m))
-            continue;
         unsigned vm = allowed(&w, w.vm, w.n_vm, m);
         unsigned lgkm = allowed(&w, w.lgkm, w.n_lgkm, m);
-        if (m->kind == MI_LABEL || m->kind == MI_BRANCH)
+        if (m->form->kind == MI_LABEL || m->form->kind == MI_BRANCH)
             vm = lgkm = 0;
-        if (m->kind == MI_BARRIER)
+        if (m->form->kind == MI_BARRIER)
             lgkm = 0;
         size_t before = t->len;
         wait_for(&w, vm, lgkm);
-        if (m->kind == MI_BARRIER)
+        if (m->form->kind == MI_BARRIER)
             wait_stores(&w);
         if (t->len != before)
             rdna3_hazard_wait(&h);
         rdna3_hazard_before(&h, m);
-        if (m->kind == MI_LABEL) {
+        if (m->form->kind == MI_LABEL) {
             cc_out(t, ".L%s_%u:\n", r->p->name, m->label);
             continue;
         }
         /* registers are free while stores finish; scratch is not */
-        if (m->kind == MI_END && r->scratch_bytes == 0)
+        if (m->form->kind == MI_END && r->scratch_bytes == 0)
             cc_out(t, "\ts_nop 0\n\ts_sendmsg sendmsg(MSG_DEALLOC_VGPRS)\n");
         begin(&w, m);
         print_inst(&w, m);

@@ -188,7 +188,7 @@ static void collect(struct rdna3 *r, struct fragment *f, uint32_t block)
         struct mi_opnd d = mi_part(f->reg, i), move[2] = {d, a};
         if (r->half[f->src[2 * i]] == 1 && r->half[f->src[2 * i + 1]] == 2 &&
             a.reg == b.reg && a.sub == b.sub) {
-            rdna3_mi(r, MI_ALU, "v_mov_b32 %0, %1", 1, 2, move);
+            rdna3_mi(r, "v_mov_b32 %0, %1", 1, 2, move);
             continue;
         }
         struct mi_opnd src[3] = {rdna3_to_vector(r, hi, 1), rdna3_to_vector(r, lo, 1),
@@ -223,7 +223,7 @@ static struct mi_opnd sums(struct rdna3 *r, uint32_t at)
     d = mi_reg(r, rdna3_reg(r, true, 8));
     for (unsigned i = 0; i < 8; i++) {
         struct mi_opnd move[2] = {mi_part(d, i), r->value[src[i]]};
-        rdna3_mi(r, MI_ALU, "v_mov_b32 %0, %1", 1, 2, move);
+        rdna3_mi(r, "v_mov_b32 %0, %1", 1, 2, move);
     }
     return d;
 }
@@ -246,7 +246,7 @@ void rdna3_product(struct rdna3 *r, uint32_t at)
     bool zero = all_zero(r, n->src + 32);
     struct mi_opnd d = zero ? mi_reg(r, rdna3_reg(r, true, 8)) : sums(r, at);
     struct mi_opnd all[4] = {d, w->f[0]->reg, w->f[1]->reg, zero ? mi_imm(0) : d};
-    rdna3_mi(r, MI_ALU,
+    rdna3_mi(r,
              bf16 ? "v_wmma_f32_16x16x16_bf16 %0, %1, %2, %3"
                   : "v_wmma_f32_16x16x16_f16 %0, %1, %2, %3",
              1, 4, all);

@@ -34,7 +34,7 @@ static size_t count_params(const struct cc_prog *p)
     return n;
 }
 
-static rd_status launch(const struct cc_prog *p, const struct asm_result *elf,
+static rd_status launch(const struct asm_result *elf, const struct la_shape *shape,
                         size_t n_args, const struct cc_arg_buffer *args, char *error)
 {
     struct emu_config config = {.threads = 1};
@@ -45,10 +45,8 @@ static rd_status launch(const struct cc_prog *p, const struct asm_result *elf,
     void *memory[64];
     struct emu_dispatch dispatch;
     struct emu_fault fault;
-    struct la_shape shape = {{0}, {0}, 0};
     rd_status st = la_create(&config, &la, &err);
     ck_assert_int_eq(st, RD_OK);
-    cc_prog_launch(p, shape.groups, shape.block);
     for (size_t i = 0; i < n_args && st == RD_OK; i++) {
         st = la_alloc(la, args[i].bytes ? args[i].bytes : 1,
                       EMU_MEM_READ | EMU_MEM_WRITE, "argument", &memory[i], &err);
@@ -59,7 +57,7 @@ static rd_status launch(const struct cc_prog *p, const struct asm_result *elf,
     if (st == RD_OK)
         st = la_load_object(la, elf->data, elf->bytes, NULL, &kernel, &err);
     if (st == RD_OK)
-        st = la_prepare(la, &kernel, &shape, list, (unsigned)n_args, &dispatch, &err);
+        st = la_prepare(la, &kernel, shape, list, (unsigned)n_args, &dispatch, &err);
     if (st == RD_OK) {
         st = emu_run(la_emu(la), &dispatch, &fault, &stats);
         if (st == RD_E_FAULT)
@@ -73,28 +71,40 @@ static rd_status launch(const struct cc_prog *p, const struct asm_result *elf,
     return st;
 }
 
-rd_status gpu_run(void *user, const struct cc_prog *p, size_t n_args,
-                  const struct cc_arg_buffer *args, char *error)
+rd_status gpu_run_text(const char *text, const uint32_t *groups, const uint32_t *block,
+                       size_t n_args, const struct cc_arg_buffer *args, char *error)
 {
     struct asm_options options = {.message = on_message};
     struct asm_result elf;
+    struct la_shape shape = {
+        {groups[0], groups[1], groups[2]}, {block[0], block[1], block[2]}, 0};
+    last_asm_error[0] = 0;
+    rd_status st = asm_assemble(text, strlen(text), &options, &elf);
+    if (st != RD_OK) {
+        snprintf(error, 256, "assembler: %.230s", last_asm_error);
+        return st;
+    }
+    st = launch(&elf, &shape, n_args, args, error);
+    free(elf.data);
+    return st;
+}
+
+rd_status gpu_run(void *user, const struct cc_prog *p, size_t n_args,
+                  const struct cc_arg_buffer *args, char *error)
+{
     char *text;
+    uint32_t groups[3], block[3];
     (void)user;
     rd_status st = cc_rdna3(p, &text, error);
     if (st != RD_OK)
         return st;
     if (getenv("CC_SHOW"))
         fputs(text, stderr);
-    last_asm_error[0] = 0;
-    st = asm_assemble(text, strlen(text), &options, &elf);
-    free(text);
-    if (st != RD_OK) {
-        snprintf(error, 256, "assembler: %.230s", last_asm_error);
-        return st;
-    }
     size_t params = count_params(p);
-    st = launch(p, &elf, params < n_args ? params : n_args, args, error);
-    free(elf.data);
+    cc_prog_launch(p, groups, block);
+    st = gpu_run_text(text, groups, block, params < n_args ? params : n_args, args,
+                      error);
+    free(text);
     return st;
 }
 
