@@ -1,8 +1,8 @@
 /* bytes.h: records as bytes: a buffer that grows, a cursor that never runs over.
  * SPDX-License-Identifier: MIT
  */
-#ifndef TL_BYTES_H
-#define TL_BYTES_H
+#ifndef RD_CODEC_BYTES_H
+#define RD_CODEC_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,18 +39,41 @@ static inline void put_u8(struct buf *b, unsigned v)
         b->p[b->n++] = (uint8_t)v;
 }
 
+/* A number and its sign, the sign lowest; and back. */
+static inline uint64_t zigzag(uint64_t v)
+{
+    return v << 1 ^ (0 - (v >> 63));
+}
+
+static inline uint64_t unzigzag(uint64_t v)
+{
+    return v >> 1 ^ (0 - (v & 1));
+}
+
+/* Where there is room already: at most BYTES_V bytes. Returns what is behind them. */
+#define BYTES_V 10
+static inline uint8_t *write_v(uint8_t *p, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *p++ = (uint8_t)(v | 0x80);
+    *p++ = (uint8_t)v;
+    return p;
+}
+
+static inline uint8_t *write_z(uint8_t *p, uint64_t v)
+{
+    return write_v(p, zigzag(v));
+}
+
 static inline void put_v(struct buf *b, uint64_t v)
 {
-    if (!buf_room(b, 10))
-        return;
-    for (; v >= 0x80; v >>= 7)
-        b->p[b->n++] = (uint8_t)(v | 0x80);
-    b->p[b->n++] = (uint8_t)v;
+    if (buf_room(b, BYTES_V))
+        b->n = (size_t)(write_v(b->p + b->n, v) - b->p);
 }
 
 static inline void put_z(struct buf *b, int64_t v)
 {
-    put_v(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+    put_v(b, zigzag((uint64_t)v));
 }
 
 static inline void put_bytes(struct buf *b, const void *p, size_t n)
@@ -98,20 +121,26 @@ static inline uint64_t get_v(struct cur *c)
 
 static inline int64_t get_z(struct cur *c)
 {
-    uint64_t v = get_v(c);
-    return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+    return (int64_t)unzigzag(get_v(c));
+}
+
+/* The next n bytes; NULL and bad if there are fewer. */
+static inline const uint8_t *get_take(struct cur *c, uint64_t n)
+{
+    const uint8_t *p = c->p;
+    if ((uint64_t)(c->end - p) < n) {
+        c->bad = true;
+        return NULL;
+    }
+    c->p += n;
+    return p;
 }
 
 /* A part of the cursor's bytes; empty and bad if there are not so many. */
 static inline struct cur get_part(struct cur *c, uint64_t n)
 {
-    struct cur part = {c->p, c->p, false};
-    if (n > (uint64_t)(c->end - c->p)) {
-        c->bad = true;
-        return part;
-    }
-    part.end = c->p += n;
-    return part;
+    const uint8_t *p = get_take(c, n);
+    return p ? (struct cur){p, p + n, false} : (struct cur){c->p, c->p, false};
 }
 
 #endif

@@ -9,10 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bytes.h"
-#include "codec.h"
 #include "format.h"
 #include "numbers.h"
+#include "outfile.h"
 #include "timeline.h"
 
 #define WAVE_BYTES 2048u /* of a wave's steps, then they are written */
@@ -24,15 +23,11 @@ struct wave {
 };
 
 struct tl_writer {
-    FILE *file;
-    char *path, *name;
+    struct outfile out;
+    char *name;
     bool live;
     int64_t sample_cycles;
-    rd_status status;
-    int io_errno;
-    struct codec *codec;
-    struct buf raw, packed, record;
-    uint64_t bytes_out;
+    struct buf raw, record;
     /* of the dispatch */
     uint32_t lanes;
     struct numbers known; /* instructions */
@@ -47,14 +42,6 @@ struct tl_writer {
     double flushed;
 };
 
-static void set_status(struct tl_writer *w, rd_status st)
-{
-    if (w->status == RD_OK) {
-        w->status = st;
-        w->io_errno = errno;
-    }
-}
-
 static double now(void)
 {
     struct timespec t;
@@ -64,36 +51,18 @@ static double now(void)
 
 /* ---- chunks ---------------------------------------------------------------------- */
 
-static void write_bytes(struct tl_writer *w, const void *p, size_t n)
-{
-    if (w->status == RD_OK && fwrite(p, 1, n, w->file) != n)
-        set_status(w, RD_E_IO);
-    w->bytes_out += n;
-}
-
 static void flush(struct tl_writer *w)
 {
+    struct outfile *o = &w->out;
     if (w->raw.failed || w->record.failed)
-        set_status(w, RD_E_NOMEM);
-    if (!w->raw.n || w->status != RD_OK) {
-        w->raw.n = 0;
-        return;
+        outfile_fail(o, RD_E_NOMEM);
+    if (w->raw.n && o->status == RD_OK && outfile_pack(o, w->raw.p, w->raw.n)) {
+        uint32_t head[3] = {codec_best(), (uint32_t)w->raw.n, (uint32_t)o->packed.n};
+        outfile_write(o, head, sizeof head);
+        outfile_write(o, o->packed.p, o->packed.n);
+        if (w->live && fflush(o->file) != 0)
+            outfile_fail(o, RD_E_IO);
     }
-    size_t room = codec_bound(w->codec, w->raw.n), packed = 0;
-    w->packed.n = 0;
-    rd_status st = buf_room(&w->packed, room) ? RD_OK : RD_E_NOMEM;
-    if (st == RD_OK)
-        st = codec_pack(w->codec, w->raw.p, w->raw.n, w->packed.p, w->packed.room,
-                        &packed);
-    if (st != RD_OK) {
-        set_status(w, st);
-        return;
-    }
-    uint32_t head[3] = {codec_best(), (uint32_t)w->raw.n, (uint32_t)packed};
-    write_bytes(w, head, sizeof head);
-    write_bytes(w, w->packed.p, packed);
-    if (w->live && fflush(w->file) != 0)
-        set_status(w, RD_E_IO);
     w->raw.n = 0;
 }
 
@@ -163,7 +132,7 @@ static void free_wave(struct tl_writer *w, struct wave *v)
 static void emit_steps(struct tl_writer *w, struct wave *v)
 {
     if (v->steps.failed)
-        set_status(w, RD_E_NOMEM);
+        outfile_fail(&w->out, RD_E_NOMEM);
     if (!v->steps.n)
         return;
     put_v(&w->record, v->number);
@@ -191,7 +160,7 @@ static uint32_t define(struct tl_writer *w, const struct tm_step *s)
     char text[ISA_MAX_TEXT] = "(no instruction)";
     uint32_t number = numbers_give(&w->known, inst);
     if (!number) {
-        set_status(w, RD_E_NOMEM);
+        outfile_fail(&w->out, RD_E_NOMEM);
         return 0;
     }
     if (inst->kind != EMU_KIND_ILLEGAL)
@@ -232,7 +201,7 @@ static void on_wave(void *ctx, const struct tm_wave_place *p)
 {
     struct tl_writer *w = ctx;
     if (!add_wave(w, p->number)) {
-        set_status(w, RD_E_NOMEM);
+        outfile_fail(&w->out, RD_E_NOMEM);
         return;
     }
     put_v(&w->record, p->number);
@@ -327,8 +296,8 @@ static void on_end(void *ctx, int64_t t, rd_status status)
     put_z(&w->record, status);
     emit(w, TL_FINISH);
     flush(w);
-    if (fflush(w->file) != 0)
-        set_status(w, RD_E_IO);
+    if (fflush(w->out.file) != 0)
+        outfile_fail(&w->out, RD_E_IO);
 }
 
 struct tm_observer tl_observer(struct tl_writer *w)
@@ -356,11 +325,8 @@ static void writer_free(struct tl_writer *w)
     free(w->wave);
     numbers_free(&w->known);
     free(w->raw.p);
-    free(w->packed.p);
     free(w->record.p);
-    free(w->path);
     free(w->name);
-    codec_destroy(w->codec);
     free(w);
 }
 
@@ -391,26 +357,13 @@ rd_status tl_create(const char *path, const struct tl_options *options,
     w->live = options && options->live;
     w->sample_cycles =
         options && options->sample_cycles > 0 ? options->sample_cycles : 256;
-    w->path = strdup(path);
-    rd_status st = w->path ? codec_create(codec_best(), &w->codec) : RD_E_NOMEM;
-    bool append = options && options->append;
-    off_t before = 0;
-    if (st == RD_OK) {
-        w->file = fopen(path, append ? "ab" : "wb");
-        st = w->file ? RD_OK : RD_E_IO;
-    }
-    if (st == RD_OK && append) { /* what is written is there when a process forks */
-        (void)setvbuf(w->file, NULL, _IONBF, 0);
-        before = fseeko(w->file, 0, SEEK_END) == 0 ? ftello(w->file) : -1;
-        st = before < 0 ? RD_E_IO : RD_OK;
-    }
+    rd_status st = outfile_open(&w->out, path, options && options->append, err->text);
     if (st != RD_OK) {
-        (void)fail(err, st, path, st == RD_E_IO ? strerror(errno) : rd_status_text(st));
         writer_free(w);
         return st;
     }
-    if (before == 0)
-        write_bytes(w, TL_MAGIC, 8);
+    if (w->out.fresh)
+        outfile_write(&w->out, TL_MAGIC, 8);
     put_tables(w);
     if (w->live)
         flush(w);
@@ -424,9 +377,11 @@ void tl_name(struct tl_writer *w, const char *kernel)
     w->name = strdup(kernel);
 }
 
+_Static_assert(sizeof(struct tl_error) == OUTFILE_WHY, "one text");
+
 uint64_t tl_bytes_written(const struct tl_writer *w)
 {
-    return w->bytes_out;
+    return w->out.bytes;
 }
 
 rd_status tl_close(struct tl_writer *w, struct tl_error *err)
@@ -436,13 +391,7 @@ rd_status tl_close(struct tl_writer *w, struct tl_error *err)
     show(w, 0);
     emit(w, TL_CLOSE);
     flush(w);
-    if (fclose(w->file) != 0)
-        set_status(w, RD_E_IO);
-    rd_status st = w->status;
-    errno = w->io_errno;
-    if (st != RD_OK)
-        (void)fail(err, st, w->path,
-                   st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+    rd_status st = outfile_close(&w->out, err->text);
     writer_free(w);
     return st;
 }

@@ -10,55 +10,17 @@
 
 #include <string.h>
 
-uint8_t cursor_byte(struct cursor *c)
-{
-    if (c->p == c->end) {
-        c->bad = true;
-        return 0;
-    }
-    return *c->p++;
-}
-
-uint64_t cursor_varint(struct cursor *c)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t b = cursor_byte(c);
-        v |= (uint64_t)(b & 0x7f) << shift;
-        if (!(b & 0x80))
-            return v;
-    }
-    c->bad = true;
-    return 0;
-}
-
-const uint8_t *cursor_take(struct cursor *c, size_t n)
-{
-    const uint8_t *p = c->p;
-    if ((size_t)(c->end - p) < n) {
-        c->bad = true;
-        return NULL;
-    }
-    c->p += n;
-    return p;
-}
-
-static uint64_t zigzag(struct cursor *c)
-{
-    return trace_unzigzag(cursor_varint(c));
-}
-
-uint32_t decode_ctl(struct cursor *c, struct trace_wave_state *ws, struct decoded *d,
+uint32_t decode_ctl(struct cur *c, struct trace_wave_state *ws, struct decoded *d,
                     uint64_t *jump)
 {
-    uint64_t v = cursor_varint(c);
+    uint64_t v = get_v(c);
     struct emu_event *e = &d->event;
-    uint32_t inst = (uint32_t)(ws->inst + trace_unzigzag(v >> 2));
+    uint32_t inst = (uint32_t)(ws->inst + unzigzag(v >> 2));
     if (v & TRACE_CTL_EXEC)
-        ws->exec ^= cursor_varint(c);
+        ws->exec ^= get_v(c);
     e->exec = ws->exec;
-    e->flags = v & TRACE_CTL_FLAGS ? cursor_byte(c) : 0;
-    *jump = e->flags & EMU_EV_TAKEN ? 4 * zigzag(c) : 0;
+    e->flags = v & TRACE_CTL_FLAGS ? get_u8(c) : 0;
+    *jump = e->flags & EMU_EV_TAKEN ? 4 * (uint64_t)get_z(c) : 0;
     ws->inst = inst + 1;
     return inst;
 }
@@ -66,12 +28,12 @@ uint32_t decode_ctl(struct cursor *c, struct trace_wave_state *ws, struct decode
 /* ---- memory ------------------------------------------------------------------------
  */
 
-static bool decode_distances(struct cursor *c, struct emu_access *a)
+static bool decode_distances(struct cur *c, struct emu_access *a)
 {
     uint64_t lanes = a->lanes & (a->lanes - 1);
     uint64_t address = a->address[__builtin_ctzll(a->lanes)];
     while (lanes) {
-        uint64_t run = cursor_varint(c), step = zigzag(c);
+        uint64_t run = get_v(c), step = (uint64_t)get_z(c);
         if (c->bad || !run)
             return false;
         for (; run && lanes; run--, lanes &= lanes - 1) {
@@ -84,26 +46,26 @@ static bool decode_distances(struct cursor *c, struct emu_access *a)
     return true;
 }
 
-static bool decode_access(struct cursor *c, struct trace_mem_state *ms, uint64_t exec,
+static bool decode_access(struct cur *c, struct trace_mem_state *ms, uint64_t exec,
                           struct emu_access *a)
 {
-    uint8_t head = cursor_byte(c);
+    unsigned head = get_u8(c);
     if (head & ~(TRACE_MEM_META | TRACE_MEM_LANES | TRACE_MEM_SHAPE))
         return false;
     if (head & TRACE_MEM_META) {
-        ms->meta = cursor_byte(c);
-        ms->bytes = (uint16_t)cursor_varint(c);
+        ms->meta = (uint8_t)get_u8(c);
+        ms->bytes = (uint16_t)get_v(c);
     }
     a->space = ms->meta & TRACE_META_SPACE;
     a->read = ms->meta & TRACE_META_READ;
     a->write = ms->meta & TRACE_META_WRITE;
     a->scalar = ms->meta & TRACE_META_SCALAR;
     a->bytes = ms->bytes;
-    a->lanes = head & TRACE_MEM_LANES ? cursor_varint(c) : a->scalar ? 1 : exec;
+    a->lanes = head & TRACE_MEM_LANES ? get_v(c) : a->scalar ? 1 : exec;
     if (!a->lanes)
         return false;
     unsigned first = (unsigned)__builtin_ctzll(a->lanes);
-    ms->first += zigzag(c);
+    ms->first += (uint64_t)get_z(c);
     a->address[first] = ms->first;
     if (head & TRACE_MEM_SHAPE) {
         if (a->lanes != ms->lanes)
@@ -120,9 +82,9 @@ static bool decode_access(struct cursor *c, struct trace_mem_state *ms, uint64_t
     return true;
 }
 
-bool decode_memory(struct cursor *c, struct trace_inst_state *is, struct decoded *d)
+bool decode_memory(struct cur *c, struct trace_inst_state *is, struct decoded *d)
 {
-    unsigned n = cursor_byte(c);
+    unsigned n = get_u8(c);
     for (unsigned i = 0; i < n; i++) {
         unsigned state = i < TRACE_MEM_STATES ? i : TRACE_MEM_STATES - 1;
         if (!decode_access(c, &is->mem[state], d->event.exec, &d->access[i]))
@@ -136,10 +98,10 @@ bool decode_memory(struct cursor *c, struct trace_inst_state *is, struct decoded
 /* ---- values ------------------------------------------------------------------------
  */
 
-static bool decode_row(struct cursor *c, uint32_t *row, unsigned n)
+static bool decode_row(struct cur *c, uint32_t *row, unsigned n)
 {
-    bool raw = cursor_byte(c) != 0;
-    const uint8_t *p = cursor_take(c, (raw ? n : 1) * sizeof *row);
+    bool raw = get_u8(c) != 0;
+    const uint8_t *p = get_take(c, (raw ? n : 1) * sizeof *row);
     if (!p)
         return false;
     memcpy(row, p, (raw ? n : 1) * sizeof *row);
@@ -148,7 +110,7 @@ static bool decode_row(struct cursor *c, uint32_t *row, unsigned n)
     return true;
 }
 
-static bool decode_direction(struct cursor *c, const struct emu_event *e,
+static bool decode_direction(struct cur *c, const struct emu_event *e,
                              unsigned direction, uint32_t *v)
 {
     const struct emu_inst *inst = e->inst;
@@ -184,7 +146,7 @@ static void resolve(struct decoded *d)
     }
 }
 
-bool decode_values(struct cursor *c, struct decoded *d)
+bool decode_values(struct cur *c, struct decoded *d)
 {
     d->event.in = d->in;
     d->event.out = d->out;

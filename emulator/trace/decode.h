@@ -4,17 +4,8 @@
 #ifndef RD_TRACE_DECODE_H
 #define RD_TRACE_DECODE_H
 
+#include "bytes.h"
 #include "format.h"
-
-/* What is left of a section. Reading past the end gives zeros and sets bad. */
-struct cursor {
-    const uint8_t *p, *end;
-    bool bad;
-};
-
-uint8_t cursor_byte(struct cursor *c);
-uint64_t cursor_varint(struct cursor *c);
-const uint8_t *cursor_take(struct cursor *c, size_t n); /* NULL if there are fewer */
 
 #define DECODE_ACCESSES 255
 #define DECODE_DWORDS   (16u * EMU_MAX_REGS * 64u) /* operands in one direction */
@@ -28,10 +19,10 @@ struct decoded {
 };
 
 /* CTL: which instruction, EXEC and flags. Returns its number. */
-uint32_t decode_ctl(struct cursor *c, struct trace_wave_state *ws, struct decoded *d,
+uint32_t decode_ctl(struct cur *c, struct trace_wave_state *ws, struct decoded *d,
                     uint64_t *jump);
 /* False: the section makes no sense. */
-bool decode_memory(struct cursor *c, struct trace_inst_state *is, struct decoded *d);
-bool decode_values(struct cursor *c, struct decoded *d);
+bool decode_memory(struct cur *c, struct trace_inst_state *is, struct decoded *d);
+bool decode_values(struct cur *c, struct decoded *d);
 
 #endif

@@ -13,61 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool bytes_room(struct bytes *b, size_t n)
-{
-    if (b->room - b->n >= n)
-        return true;
-    size_t room = b->room ? b->room : 4096;
-    while (room - b->n < n)
-        room *= 2;
-    uint8_t *p = realloc(b->p, room);
-    if (!p)
-        return false;
-    b->p = p;
-    b->room = room;
-    return true;
-}
-
-/* At most 10 bytes. */
-static inline uint8_t *put(uint8_t *p, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        *p++ = (uint8_t)(v | 0x80);
-    *p++ = (uint8_t)v;
-    return p;
-}
-
-bool bytes_varint(struct bytes *b, uint64_t v)
-{
-    if (!bytes_room(b, 10))
-        return false;
-    b->n = (size_t)(put(b->p + b->n, v) - b->p);
-    return true;
-}
-
-static inline uint8_t *put_zigzag(uint8_t *p, uint64_t v)
-{
-    return put(p, trace_zigzag(v));
-}
-
 #define CTL_BYTES 31 /* of an event, at most */
 
-static void put_ctl(struct bytes *b, const struct emu_event *e, uint32_t inst,
+static void put_ctl(struct buf *b, const struct emu_event *e, uint32_t inst,
                     struct trace_wave_state *ws)
 {
     uint8_t *p = b->p + b->n;
-    uint64_t v = trace_zigzag((uint64_t)inst - ws->inst) << 2;
+    uint64_t v = zigzag((uint64_t)inst - ws->inst) << 2;
     bool exec = e->exec != ws->exec;
     v |= exec ? TRACE_CTL_EXEC : 0;
     v |= e->flags ? TRACE_CTL_FLAGS : 0;
-    p = put(p, v);
+    p = write_v(p, v);
     if (exec)
-        p = put(p, e->exec ^ ws->exec);
+        p = write_v(p, e->exec ^ ws->exec);
     if (e->flags) {
         *p++ = (uint8_t)e->flags;
         if (e->flags & EMU_EV_TAKEN) {
             uint64_t behind = e->inst->pc + e->inst->bytes;
-            p = put_zigzag(p, (uint64_t)((int64_t)(e->next_pc - behind) / 4));
+            p = write_z(p, (uint64_t)((int64_t)(e->next_pc - behind) / 4));
         }
     }
     b->n = (size_t)(p - b->p);
@@ -112,14 +75,14 @@ static uint8_t *put_distances(uint8_t *p, const struct emu_access *a)
     for (; lanes; lanes &= lanes - 1) {
         uint64_t address = a->address[__builtin_ctzll(lanes)];
         if (run && address - last != step) {
-            p = put_zigzag(put(p, run), step);
+            p = write_z(write_v(p, run), step);
             run = 0;
         }
         step = address - last;
         last = address;
         run++;
     }
-    return run ? put_zigzag(put(p, run), step) : p;
+    return run ? write_z(write_v(p, run), step) : p;
 }
 
 static uint8_t *put_access(uint8_t *p, const struct emu_access *a, uint64_t exec,
@@ -130,14 +93,14 @@ static uint8_t *put_access(uint8_t *p, const struct emu_access *a, uint64_t exec
     if (meta != ms->meta || a->bytes != ms->bytes) {
         *head |= TRACE_MEM_META;
         *p++ = meta;
-        p = put(p, a->bytes);
+        p = write_v(p, a->bytes);
     }
     if (a->lanes != (a->scalar ? 1 : exec)) {
         *head |= TRACE_MEM_LANES;
-        p = put(p, a->lanes);
+        p = write_v(p, a->lanes);
     }
     uint64_t first = a->address[__builtin_ctzll(a->lanes)];
-    p = put_zigzag(p, first - ms->first);
+    p = write_z(p, first - ms->first);
     ms->first = first;
     ms->bytes = a->bytes;
     ms->meta = meta;
@@ -150,10 +113,10 @@ static uint8_t *put_access(uint8_t *p, const struct emu_access *a, uint64_t exec
     return put_distances(p, a);
 }
 
-static bool put_memory(struct bytes *b, const struct emu_event *e,
+static bool put_memory(struct buf *b, const struct emu_event *e,
                        struct trace_inst_state *is)
 {
-    if (!bytes_room(b, 1 + (size_t)e->n_accesses * ACCESS_BYTES))
+    if (!buf_room(b, 1 + (size_t)e->n_accesses * ACCESS_BYTES))
         return false;
     uint8_t *p = b->p + b->n, *count = p++;
     *count = 0;
@@ -188,7 +151,7 @@ static uint8_t *put_row(uint8_t *p, const uint32_t *row, unsigned n)
     return p + bytes;
 }
 
-static bool put_values(struct bytes *b, const struct emu_event *e, unsigned direction)
+static bool put_values(struct buf *b, const struct emu_event *e, unsigned direction)
 {
     const struct emu_inst *inst = e->inst;
     const uint32_t *v = direction == ISA_OF_IN ? e->in : e->out;
@@ -198,7 +161,7 @@ static bool put_values(struct bytes *b, const struct emu_event *e, unsigned dire
             continue;
         bool vgpr = emu_reg_is_vgpr(r);
         unsigned rows = vgpr ? r->dwords : 1, n = vgpr ? e->wave->lanes : r->dwords;
-        if (!bytes_room(b, rows * (1 + n * sizeof *v)))
+        if (!buf_room(b, rows * (1 + n * sizeof *v)))
             return false;
         uint8_t *p = b->p + b->n;
         for (unsigned k = 0; k < rows; k++, v += n)
@@ -211,19 +174,19 @@ static bool put_values(struct bytes *b, const struct emu_event *e, unsigned dire
 /* ---- an event
  * ------------------------------------------------------------------------ */
 
-bool encode_event(struct bytes section[TRACE_SECTIONS], const struct emu_event *e,
+bool encode_event(struct buf section[TRACE_SECTIONS], const struct emu_event *e,
                   uint32_t chunk, uint32_t inst, struct trace_wave_state *ws,
                   struct trace_inst_state *is, bool values)
 {
     if (ws->chunk != chunk)
         *ws = (struct trace_wave_state){.chunk = chunk,
                                         .exec = trace_all_lanes(e->wave->lanes)};
-    if (!bytes_room(&section[TRACE_CTL], CTL_BYTES) ||
-        !bytes_room(&section[TRACE_TIME], 10))
+    if (!buf_room(&section[TRACE_CTL], CTL_BYTES) ||
+        !buf_room(&section[TRACE_TIME], 10))
         return false;
     put_ctl(&section[TRACE_CTL], e, inst, ws);
-    struct bytes *t = &section[TRACE_TIME];
-    t->n = (size_t)(put_zigzag(t->p + t->n, e->time - ws->time) - t->p);
+    struct buf *t = &section[TRACE_TIME];
+    t->n = (size_t)(write_z(t->p + t->n, e->time - ws->time) - t->p);
     ws->time = e->time;
     if (e->inst->kind == EMU_KIND_MEMORY) {
         if (!trace_inst_enter(is, chunk) || !put_memory(&section[TRACE_MEMORY], e, is))

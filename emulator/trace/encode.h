@@ -4,16 +4,8 @@
 #ifndef RD_TRACE_ENCODE_H
 #define RD_TRACE_ENCODE_H
 
+#include "bytes.h"
 #include "format.h"
-
-struct bytes {
-    uint8_t *p;
-    size_t n, room;
-};
-
-/* Room for n more bytes; false if out of memory. */
-bool bytes_room(struct bytes *b, size_t n);
-bool bytes_varint(struct bytes *b, uint64_t v);
 
 /* Append an event to the sections of the chunk called `chunk` (not 0). False if out of
  * memory.
@@ -21,7 +13,7 @@ bool bytes_varint(struct bytes *b, uint64_t v);
  * inst   number of its instruction
  * ws,is  what it is predicted from; brought up to date
  */
-bool encode_event(struct bytes section[TRACE_SECTIONS], const struct emu_event *e,
+bool encode_event(struct buf section[TRACE_SECTIONS], const struct emu_event *e,
                   uint32_t chunk, uint32_t inst, struct trace_wave_state *ws,
                   struct trace_inst_state *is, bool values);
 

@@ -113,16 +113,6 @@ struct trace_wave_state {
     uint64_t time;
 };
 
-static inline uint64_t trace_zigzag(uint64_t v)
-{
-    return v << 1 ^ (0 - (v >> 63));
-}
-
-static inline uint64_t trace_unzigzag(uint64_t v)
-{
-    return v >> 1 ^ (0 - (v & 1));
-}
-
 static inline uint64_t trace_all_lanes(uint32_t lanes)
 {
     return lanes == 64 ? ~UINT64_C(0) : UINT32_MAX;

@@ -47,7 +47,7 @@ struct trace_reader {
     struct array dispatch, inst, wave; /* trace_dispatch, inst_entry, wave_entry */
     uint8_t *raw, *packed;
     size_t raw_room, packed_room;
-    struct cursor section[TRACE_SECTIONS];
+    struct cur section[TRACE_SECTIONS];
     uint32_t chunk, events; /* number of the current chunk; events left in it */
     uint64_t slice_wave, slice_left;
     uint64_t number; /* of the next event */
@@ -225,31 +225,31 @@ static const struct trace_dispatch *find_dispatch(const struct trace_reader *r,
     return NULL;
 }
 
-static rd_status define_dispatch(struct trace_reader *r, struct cursor *c)
+static rd_status define_dispatch(struct trace_reader *r, struct cur *c)
 {
     struct trace_dispatch *d = append(&r->dispatch, sizeof *d);
     if (!d)
         return fail(r, RD_E_NOMEM, "out of memory");
-    d->number = cursor_varint(c);
-    d->lanes = (uint32_t)cursor_varint(c);
-    d->vgprs = (uint32_t)cursor_varint(c);
-    d->n_groups = cursor_varint(c);
+    d->number = get_v(c);
+    d->lanes = (uint32_t)get_v(c);
+    d->vgprs = (uint32_t)get_v(c);
+    d->n_groups = get_v(c);
     for (unsigned i = 0; i < 3; i++)
-        d->groups[i] = (uint32_t)cursor_varint(c);
+        d->groups[i] = (uint32_t)get_v(c);
     for (unsigned i = 0; i < 3; i++)
-        d->block[i] = (uint32_t)cursor_varint(c);
-    d->code_base = cursor_varint(c);
-    d->code_bytes = cursor_varint(c);
-    d->entry = cursor_varint(c);
+        d->block[i] = (uint32_t)get_v(c);
+    d->code_base = get_v(c);
+    d->code_bytes = get_v(c);
+    d->entry = get_v(c);
     if (d->lanes != 32 && d->lanes != 64)
         return fail(r, RD_E_FORMAT, "a dispatch of wave%u", d->lanes);
     return RD_OK;
 }
 
-static rd_status define_done(struct trace_reader *r, struct cursor *c)
+static rd_status define_done(struct trace_reader *r, struct cur *c)
 {
-    uint64_t number = cursor_varint(c);
-    int64_t status = (int64_t)trace_unzigzag(cursor_varint(c));
+    uint64_t number = get_v(c);
+    int64_t status = (int64_t)unzigzag(get_v(c));
     struct trace_dispatch *d = (struct trace_dispatch *)find_dispatch(r, number);
     if (!d || status > 0 || status < RD_STATUS_FIRST_)
         return fail(r, RD_E_FORMAT, "the end of no dispatch");
@@ -258,15 +258,15 @@ static rd_status define_done(struct trace_reader *r, struct cursor *c)
     return RD_OK;
 }
 
-static rd_status define_inst(struct trace_reader *r, struct cursor *c)
+static rd_status define_inst(struct trace_reader *r, struct cur *c)
 {
-    uint64_t code = cursor_varint(c), lanes = cursor_varint(c), pc = cursor_varint(c);
-    uint64_t n = cursor_varint(c);
+    uint64_t code = get_v(c), lanes = get_v(c), pc = get_v(c);
+    uint64_t n = get_v(c);
     uint8_t buf[ISA_MAX_BYTES] = {0};
     if (n < 4 || n > ISA_MAX_BYTES || n % 4 || (lanes != 32 && lanes != 64) ||
         r->inst.n == MAX_INSTS)
         return fail(r, RD_E_FORMAT, "a malformed instruction");
-    const uint8_t *p = cursor_take(c, (size_t)n);
+    const uint8_t *p = get_take(c, (size_t)n);
     struct inst_entry *i = append(&r->inst, sizeof *i);
     if (!i)
         return fail(r, RD_E_NOMEM, "out of memory");
@@ -278,20 +278,20 @@ static rd_status define_inst(struct trace_reader *r, struct cursor *c)
     return RD_OK;
 }
 
-static rd_status define_wave(struct trace_reader *r, struct cursor *c)
+static rd_status define_wave(struct trace_reader *r, struct cur *c)
 {
     struct wave_entry *w = r->wave.n < MAX_WAVES ? append(&r->wave, sizeof *w) : NULL;
     if (!w)
         return fail(r, RD_E_NOMEM, "too many waves for this memory");
     struct emu_wave_info *i = &w->info;
-    i->dispatch = cursor_varint(c);
-    i->group = cursor_varint(c);
+    i->dispatch = get_v(c);
+    i->group = get_v(c);
     for (unsigned k = 0; k < 3; k++)
-        i->workgroup[k] = (uint32_t)cursor_varint(c);
-    i->wave = (uint32_t)cursor_varint(c);
-    i->n_waves = (uint32_t)cursor_varint(c);
-    i->slot = (uint32_t)cursor_varint(c);
-    i->place = (uint32_t)cursor_varint(c);
+        i->workgroup[k] = (uint32_t)get_v(c);
+    i->wave = (uint32_t)get_v(c);
+    i->n_waves = (uint32_t)get_v(c);
+    i->slot = (uint32_t)get_v(c);
+    i->place = (uint32_t)get_v(c);
     const struct trace_dispatch *d = find_dispatch(r, i->dispatch);
     if (!d)
         return fail(r, RD_E_FORMAT, "a wave of no dispatch");
@@ -301,10 +301,10 @@ static rd_status define_wave(struct trace_reader *r, struct cursor *c)
 
 static rd_status read_defs(struct trace_reader *r)
 {
-    struct cursor *c = &r->section[TRACE_DEFS];
+    struct cur *c = &r->section[TRACE_DEFS];
     rd_status st = RD_OK;
     while (c->p != c->end && st == RD_OK) {
-        uint64_t kind = cursor_varint(c);
+        uint64_t kind = get_v(c);
         st = kind == TRACE_DEF_DISPATCH ? define_dispatch(r, c)
              : kind == TRACE_DEF_INST   ? define_inst(r, c)
              : kind == TRACE_DEF_WAVE   ? define_wave(r, c)
@@ -341,7 +341,7 @@ static rd_status split_sections(struct trace_reader *r, size_t raw)
     for (unsigned i = 0; i < TRACE_SECTIONS; i++) {
         if (raw - at < size[i])
             return fail(r, RD_E_FORMAT, "section %u is longer than its chunk", i);
-        r->section[i] = (struct cursor){r->raw + at, r->raw + at + size[i], false};
+        r->section[i] = (struct cur){r->raw + at, r->raw + at + size[i], false};
         at += size[i];
     }
     if (at != raw)
@@ -410,9 +410,9 @@ static rd_status next_chunk(struct trace_reader *r)
 
 static rd_status next_slice(struct trace_reader *r)
 {
-    struct cursor *c = &r->section[TRACE_SLICES];
-    r->slice_wave += trace_unzigzag(cursor_varint(c));
-    r->slice_left = cursor_varint(c);
+    struct cur *c = &r->section[TRACE_SLICES];
+    r->slice_wave += unzigzag(get_v(c));
+    r->slice_left = get_v(c);
     if (c->bad || r->slice_wave >= r->wave.n || !r->slice_left ||
         r->slice_left > r->events)
         return fail(r, RD_E_FORMAT, "event %" PRIu64 " is of no wave", r->number);
@@ -422,7 +422,7 @@ static rd_status next_slice(struct trace_reader *r)
 static rd_status decode_event(struct trace_reader *r, struct wave_entry *w)
 {
     struct emu_event *e = &r->d.event;
-    struct cursor *c = &r->section[TRACE_CTL], *t = &r->section[TRACE_TIME];
+    struct cur *c = &r->section[TRACE_CTL], *t = &r->section[TRACE_TIME];
     uint64_t jump;
     if (w->state.chunk != r->chunk)
         w->state = (struct trace_wave_state){.chunk = r->chunk,
@@ -436,7 +436,7 @@ static rd_status decode_event(struct trace_reader *r, struct wave_entry *w)
     e->next_pc = i->inst.pc +
                  (e->flags & (EMU_EV_ENDED | EMU_EV_FAULT) ? 0 : i->inst.bytes + jump);
     if (t->p != t->end)
-        w->state.time += trace_unzigzag(cursor_varint(t));
+        w->state.time += unzigzag(get_v(t));
     e->time = w->state.time;
     if (i->inst.kind == EMU_KIND_MEMORY &&
         (!trace_inst_enter(&i->state, r->chunk) ||

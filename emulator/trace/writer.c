@@ -4,14 +4,13 @@
  * the first error it records nothing more; trace_close tells.
  * SPDX-License-Identifier: MIT
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec.h"
 #include "encode.h"
 #include "numbers.h"
+#include "outfile.h"
 #include "trace.h"
 
 struct slot {
@@ -20,16 +19,11 @@ struct slot {
 };
 
 struct trace_writer {
-    FILE *file;
-    char *path;
+    struct outfile out;
     bool values;
     bool timed; /* an event of the chunk has a time */
-    rd_status status;
-    int io_errno;
-    struct codec *codec;
-    unsigned kind; /* enum codec_kind */
-    struct bytes section[TRACE_SECTIONS], raw, packed;
-    uint64_t bytes_out, events_out;
+    struct buf section[TRACE_SECTIONS], raw;
+    uint64_t events_out;
 
     struct numbers numbers;
     struct trace_inst_state *inst; /* by number */
@@ -43,28 +37,6 @@ struct trace_writer {
     uint32_t last_wave, run_wave, run; /* the slice being counted */
 };
 
-static rd_status fail(struct trace_error *err, rd_status st, const char *path,
-                      const char *why)
-{
-    snprintf(err->text, sizeof err->text, "'%s': %s", path, why);
-    return st;
-}
-
-static void set_status(struct trace_writer *w, rd_status st)
-{
-    if (w->status == RD_OK) {
-        w->status = st;
-        w->io_errno = errno;
-    }
-}
-
-static void write_bytes(struct trace_writer *w, const void *p, size_t n)
-{
-    if (w->status == RD_OK && fwrite(p, 1, n, w->file) != n)
-        set_status(w, RD_E_IO);
-    w->bytes_out += n;
-}
-
 static void writer_free(struct trace_writer *w)
 {
     for (unsigned i = 0; i < TRACE_SECTIONS; i++)
@@ -75,9 +47,6 @@ static void writer_free(struct trace_writer *w)
     free(w->inst);
     free(w->slot);
     free(w->raw.p);
-    free(w->packed.p);
-    free(w->path);
-    codec_destroy(w->codec);
     free(w);
 }
 
@@ -85,28 +54,25 @@ rd_status trace_create(const char *path, const struct trace_options *options,
                        struct trace_writer **out, struct trace_error *err)
 {
     struct trace_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        return fail(err, RD_E_NOMEM, path, "out of memory");
-    w->values = options && options->values;
-    w->kind = codec_best();
-    w->chunk = 1;
-    w->path = strdup(path);
-    rd_status st = w->path ? codec_create(w->kind, &w->codec) : RD_E_NOMEM;
-    if (st == RD_OK) {
-        w->file = fopen(path, "wb");
-        st = w->file ? RD_OK : RD_E_IO;
+    if (!w) {
+        snprintf(err->text, sizeof err->text, "'%s': out of memory", path);
+        return RD_E_NOMEM;
     }
+    w->values = options && options->values;
+    w->chunk = 1;
+    rd_status st = outfile_open(&w->out, path, false, err->text);
     if (st != RD_OK) {
-        (void)fail(err, st, path, st == RD_E_IO ? strerror(errno) : rd_status_text(st));
         writer_free(w);
         return st;
     }
-    uint32_t head[2] = {w->values ? TRACE_HAS_VALUES : 0, w->kind};
-    write_bytes(w, TRACE_MAGIC, 8);
-    write_bytes(w, head, sizeof head);
+    uint32_t head[2] = {w->values ? TRACE_HAS_VALUES : 0, codec_best()};
+    outfile_write(&w->out, TRACE_MAGIC, 8);
+    outfile_write(&w->out, head, sizeof head);
     *out = w;
     return RD_OK;
 }
+
+_Static_assert(sizeof(struct trace_error) == OUTFILE_WHY, "one text");
 
 uint64_t trace_events_written(const struct trace_writer *w)
 {
@@ -115,7 +81,7 @@ uint64_t trace_events_written(const struct trace_writer *w)
 
 uint64_t trace_bytes_written(const struct trace_writer *w)
 {
-    return w->bytes_out;
+    return w->out.bytes;
 }
 
 /* ---- chunks ------------------------------------------------------------------------
@@ -123,12 +89,12 @@ uint64_t trace_bytes_written(const struct trace_writer *w)
 
 static void end_slice(struct trace_writer *w)
 {
-    struct bytes *b = &w->section[TRACE_SLICES];
+    struct buf *b = &w->section[TRACE_SLICES];
     if (!w->run)
         return;
     uint64_t step = (uint64_t)w->run_wave - w->last_wave;
-    if (!bytes_varint(b, trace_zigzag(step)) || !bytes_varint(b, w->run))
-        set_status(w, RD_E_NOMEM);
+    put_z(b, (int64_t)step);
+    put_v(b, w->run);
     w->last_wave = w->run_wave;
     w->run = 0;
 }
@@ -138,14 +104,16 @@ static bool join_sections(struct trace_writer *w)
 {
     uint32_t size[TRACE_SECTIONS];
     size_t total = sizeof size;
+    bool failed = false;
     if (!w->timed)
         w->section[TRACE_TIME].n = 0;
     for (unsigned i = 0; i < TRACE_SECTIONS; i++) {
         size[i] = (uint32_t)w->section[i].n;
         total += w->section[i].n;
+        failed |= w->section[i].failed;
     }
     w->raw.n = 0;
-    if (total > TRACE_MAX_RAW || !bytes_room(&w->raw, total))
+    if (failed || total > TRACE_MAX_RAW || !buf_room(&w->raw, total))
         return false;
     memcpy(w->raw.p, size, sizeof size);
     w->raw.n = sizeof size;
@@ -160,27 +128,22 @@ static bool join_sections(struct trace_writer *w)
 
 static void flush_chunk(struct trace_writer *w)
 {
-    if (w->status != RD_OK)
+    if (w->out.status != RD_OK)
         return;
     end_slice(w);
     if (!w->events && !w->section[TRACE_DEFS].n)
         return;
-    size_t packed = 0;
-    rd_status st = join_sections(w) ? RD_OK : RD_E_NOMEM;
-    w->packed.n = 0;
-    if (st == RD_OK && !bytes_room(&w->packed, codec_bound(w->codec, w->raw.n)))
-        st = RD_E_NOMEM;
-    if (st == RD_OK)
-        st = codec_pack(w->codec, w->raw.p, w->raw.n, w->packed.p, w->packed.room,
-                        &packed);
-    if (st != RD_OK) {
-        set_status(w, st);
+    if (!join_sections(w)) {
+        outfile_fail(&w->out, RD_E_NOMEM);
         return;
     }
-    uint32_t head[5] = {TRACE_CHUNK, w->events, (uint32_t)w->raw.n, (uint32_t)packed,
+    if (!outfile_pack(&w->out, w->raw.p, w->raw.n))
+        return;
+    const struct buf *packed = &w->out.packed;
+    uint32_t head[5] = {TRACE_CHUNK, w->events, (uint32_t)w->raw.n, (uint32_t)packed->n,
                         trace_checksum(w->raw.p, w->raw.n)};
-    write_bytes(w, head, sizeof head);
-    write_bytes(w, w->packed.p, packed);
+    outfile_write(&w->out, head, sizeof head);
+    outfile_write(&w->out, packed->p, packed->n);
     w->events_out += w->events;
     w->events = 0;
     w->timed = false;
@@ -202,16 +165,9 @@ rd_status trace_close(struct trace_writer *w, struct trace_error *err)
         return RD_OK;
     flush_chunk(w);
     uint32_t end[2] = {TRACE_END, 0};
-    write_bytes(w, end, sizeof end);
-    write_bytes(w, &w->events_out, sizeof w->events_out);
-    errno = 0;
-    if (fclose(w->file) != 0)
-        set_status(w, RD_E_IO);
-    rd_status st = w->status;
-    if (st != RD_OK)
-        (void)fail(err, st, w->path,
-                   st == RD_E_IO && w->io_errno ? strerror(w->io_errno)
-                                                : rd_status_text(st));
+    outfile_write(&w->out, end, sizeof end);
+    outfile_write(&w->out, &w->events_out, sizeof w->events_out);
+    rd_status st = outfile_close(&w->out, err->text);
     writer_free(w);
     return st;
 }
@@ -222,12 +178,10 @@ rd_status trace_close(struct trace_writer *w, struct trace_error *err)
 static void define(struct trace_writer *w, enum trace_def kind, const uint64_t *v,
                    unsigned n)
 {
-    struct bytes *b = &w->section[TRACE_DEFS];
-    bool ok = bytes_varint(b, kind);
-    for (unsigned i = 0; i < n && ok; i++)
-        ok = bytes_varint(b, v[i]);
-    if (!ok)
-        set_status(w, RD_E_NOMEM);
+    struct buf *b = &w->section[TRACE_DEFS];
+    put_v(b, kind);
+    for (unsigned i = 0; i < n; i++)
+        put_v(b, v[i]);
 }
 
 static void on_dispatch(void *ctx, const struct emu_launch *l)
@@ -242,7 +196,7 @@ static void on_dispatch(void *ctx, const struct emu_launch *l)
 
 static void on_end(void *ctx, const struct emu_launch *l, rd_status status)
 {
-    const uint64_t v[] = {l->number, trace_zigzag((uint64_t)(int64_t)status)};
+    const uint64_t v[] = {l->number, zigzag((uint64_t)(int64_t)status)};
     define(ctx, TRACE_DEF_DONE, v, sizeof v / sizeof *v);
 }
 
@@ -271,7 +225,7 @@ static void on_wave(void *ctx, const struct emu_wave_info *i)
                           i->n_waves,      i->slot,         i->place};
     void *slots = w->slot;
     if (!widen(&slots, &w->n_slots, i->slot + 1ul, sizeof *w->slot)) {
-        set_status(w, RD_E_NOMEM);
+        outfile_fail(&w->out, RD_E_NOMEM);
         return;
     }
     w->slot = slots;
@@ -283,14 +237,14 @@ static void on_wave(void *ctx, const struct emu_wave_info *i)
 static uint32_t define_inst(struct trace_writer *w, const struct emu_event *e)
 {
     void *states = w->inst;
-    struct bytes *b = &w->section[TRACE_DEFS];
+    struct buf *b = &w->section[TRACE_DEFS];
     const struct emu_inst *inst = e->inst;
     const uint64_t v[] = {inst->code, e->wave->lanes, inst->pc, inst->bytes};
     bool wide = widen(&states, &w->inst_room, w->numbers.n + 1ul, sizeof *w->inst);
     w->inst = states;
-    uint32_t number = wide && bytes_room(b, 80) ? numbers_give(&w->numbers, inst) : 0;
+    uint32_t number = wide && buf_room(b, 80) ? numbers_give(&w->numbers, inst) : 0;
     if (!number) {
-        set_status(w, RD_E_NOMEM);
+        outfile_fail(&w->out, RD_E_NOMEM);
         return 0;
     }
     define(w, TRACE_DEF_INST, v, sizeof v / sizeof *v);
@@ -307,7 +261,7 @@ static uint32_t define_inst(struct trace_writer *w, const struct emu_event *e)
 static void on_step(void *ctx, const struct emu_event *e)
 {
     struct trace_writer *w = ctx;
-    if (w->status != RD_OK || e->wave->slot >= w->n_slots)
+    if (w->out.status != RD_OK || e->wave->slot >= w->n_slots)
         return;
     struct slot *slot = &w->slot[e->wave->slot];
     uint32_t inst = numbers_find(&w->numbers, e->inst);
@@ -323,7 +277,7 @@ static void on_step(void *ctx, const struct emu_event *e)
     w->timed |= e->time != 0;
     if (!encode_event(w->section, e, w->chunk, inst - 1, &slot->state,
                       &w->inst[inst - 1], w->values))
-        set_status(w, RD_E_NOMEM);
+        outfile_fail(&w->out, RD_E_NOMEM);
     if (chunk_is_full(w))
         flush_chunk(w);
 }
