@@ -73,6 +73,8 @@ int abi_create_queue(struct abi_ctx *ctx, void *argp, size_t size)
         .wptr = args->write_pointer_address,
         .cwsr = args->ctx_save_restore_address,
         .cwsr_bytes = args->ctx_save_restore_size,
+        .eop = args->eop_buffer_address,
+        .eop_bytes = args->eop_buffer_size,
         .percentage = args->queue_percentage & 0xff,
         .priority = args->queue_priority,
     };

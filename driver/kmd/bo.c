@@ -226,16 +226,25 @@ rd_status kmd_bo_map(struct kmd *kmd, uint32_t handle)
     return st;
 }
 
+/* Does a queue live in the mapping? Lock held. */
+static bool in_use(struct kmd *kmd, const struct kmd_bo *bo)
+{
+    return bo->mapped && kmd_queue_lives_in(kmd, bo->info.va, mapped_bytes(&bo->info));
+}
+
 rd_status kmd_bo_unmap(struct kmd *kmd, uint32_t handle)
 {
     pthread_mutex_lock(&kmd->bo_lock);
     struct kmd_bo *bo = find(kmd, handle);
-    if (bo && bo->mapped) {
+    rd_status st = bo ? RD_OK : RD_E_NOT_FOUND;
+    if (bo && in_use(kmd, bo)) {
+        st = RD_E_BUSY;
+    } else if (bo && bo->mapped) {
         gpu_vm_remove(kmd->gpu, bo->info.va, mapped_bytes(&bo->info));
         bo->mapped = false;
     }
     pthread_mutex_unlock(&kmd->bo_lock);
-    return bo ? RD_OK : RD_E_NOT_FOUND;
+    return st;
 }
 
 rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle)
@@ -245,7 +254,7 @@ rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle)
     rd_status st = RD_OK;
     if (!bo) {
         st = RD_E_NOT_FOUND;
-    } else if (bo->mapped && bo->info.kind != KMD_USERPTR) {
+    } else if ((bo->mapped && bo->info.kind != KMD_USERPTR) || in_use(kmd, bo)) {
         st = RD_E_BUSY;
     } else {
         const struct kmd_bo_info *info = &bo->info;

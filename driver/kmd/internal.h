@@ -77,7 +77,7 @@ struct kmd {
     struct gshared *shared;
     struct gshared_proc *proc;
 
-    pthread_mutex_t bo_lock;
+    pthread_mutex_t bo_lock; /* taken before queue_lock */
     struct kmd_bo *bos;
     uint32_t n_bos;
     uint64_t doorbell_offset;
@@ -126,6 +126,8 @@ RD_CHECKED rd_status kmd_queue_make(struct kmd *kmd,
 void kmd_queue_remove(struct kmd_queue *q);
 /* A client's queue by its number. Queue lock held. */
 struct kmd_queue *kmd_queue_find(struct kmd *kmd, uint32_t id);
+/* Does a client's queue use memory in the range? */
+bool kmd_queue_lives_in(struct kmd *kmd, uint64_t va, uint64_t bytes);
 /* wanted or suspended have changed. Queue lock held. */
 void kmd_queue_apply(struct kmd_queue *q);
 

@@ -85,7 +85,8 @@ RD_CHECKED rd_status kmd_bo_info(struct kmd *kmd, uint32_t handle,
 #define KMD_METADATA_BYTES 280
 RD_CHECKED rd_status kmd_bo_metadata(struct kmd *kmd, const struct kmd_bo_info *info,
                                      void *data, bool set);
-/* Returns RD_E_BUSY if it is still mapped. */
+/* Returns RD_E_BUSY if it is still mapped. A mapping that a client's queue lives in is
+ * RD_E_BUSY to remove, by either of these two. */
 RD_CHECKED rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle);
 RD_CHECKED rd_status kmd_bo_map(struct kmd *kmd, uint32_t handle);
 RD_CHECKED rd_status kmd_bo_unmap(struct kmd *kmd, uint32_t handle);
@@ -176,6 +177,7 @@ struct kmd_queue_config {
     uint64_t ring, ring_bytes;
     uint64_t rptr, wptr; /* addresses of the 64-bit indices */
     uint64_t cwsr, cwsr_bytes;
+    uint64_t eop, eop_bytes;
     uint32_t percentage, priority;
 };
 

@@ -80,6 +80,29 @@ struct kmd_queue *kmd_queue_find(struct kmd *kmd, uint32_t id)
     return q && !q->config.internal && !q->leaving ? q : NULL;
 }
 
+static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+bool kmd_queue_lives_in(struct kmd *kmd, uint64_t va, uint64_t bytes)
+{
+    bool found = false;
+    pthread_mutex_lock(&kmd->queue_lock);
+    for (uint32_t id = 0; id < GPU_MAX_QUEUES && !found; id++) {
+        const struct kmd_queue *q = kmd->queues[id];
+        if (!q || q->config.internal)
+            continue;
+        const struct kmd_queue_config *c = &q->config;
+        found = overlap(va, bytes, c->ring, c->ring_bytes) ||
+                overlap(va, bytes, c->rptr, 8) || overlap(va, bytes, c->wptr, 8) ||
+                overlap(va, bytes, c->eop, c->eop_bytes) ||
+                overlap(va, bytes, c->cwsr, c->cwsr_bytes);
+    }
+    pthread_mutex_unlock(&kmd->queue_lock);
+    return found;
+}
+
 /* Nobody finds the queue any more. */
 static void remove_queue(struct kmd *kmd, struct kmd_queue *q)
 {

@@ -13,6 +13,7 @@
 
 #include <drm/amdgpu_drm.h>
 
+#include "board.h"
 #include "mock.h"
 
 #define MIB (1ull << 20)
@@ -171,6 +172,68 @@ START_TEST(apertures)
 }
 END_TEST
 
+static int unmap_memory(uint64_t handle)
+{
+    uint32_t gpu = GPU_ID;
+    struct kfd_ioctl_unmap_memory_from_gpu_args u = {
+        .handle = handle, .device_ids_array_ptr = (uintptr_t)&gpu, .n_devices = 1};
+    return kfd(AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, &u);
+}
+
+/* What a queue uses stays until the queue has gone. */
+START_TEST(buffers_of_queues)
+{
+    const uint32_t gtt = KFD_IOC_ALLOC_MEM_FLAGS_GTT;
+    const uint32_t vram = KFD_IOC_ALLOC_MEM_FLAGS_VRAM;
+    enum { RING, RPTR, WPTR, EOP, CWSR, OTHER, BUFFERS };
+    const struct {
+        uint64_t bytes;
+        uint32_t flags;
+    } kinds[BUFFERS] = {
+        {65536, KFD_IOC_ALLOC_MEM_FLAGS_USERPTR},
+        {4096, gtt},
+        {4096, gtt},
+        {BOARD_EOP_BYTES, vram},
+        {BOARD_CWSR_BYTES, vram},
+        {4096, gtt},
+    };
+    uint64_t handle[BUFFERS];
+    void *p[BUFFERS];
+    for (unsigned i = 0; i < BUFFERS; i++)
+        p[i] = mock_buffer(kinds[i].bytes, kinds[i].flags, &handle[i]);
+    struct kfd_ioctl_create_queue_args c = {
+        .ring_base_address = (uintptr_t)p[RING],
+        .ring_size = 65536,
+        .write_pointer_address = (uintptr_t)p[WPTR] + 64,
+        .read_pointer_address = (uintptr_t)p[RPTR] + 64,
+        .eop_buffer_address = (uintptr_t)p[EOP],
+        .eop_buffer_size = BOARD_EOP_BYTES,
+        .ctx_save_restore_address = (uintptr_t)p[CWSR],
+        .ctx_save_restore_size = BOARD_CWSR_BYTES,
+        .ctl_stack_size = BOARD_CTL_STACK_BYTES,
+        .gpu_id = GPU_ID,
+        .queue_type = KFD_IOC_QUEUE_TYPE_COMPUTE,
+        .queue_percentage = 100,
+        .queue_priority = 7,
+    };
+    ck_assert_int_eq(kfd(AMDKFD_IOC_CREATE_QUEUE, &c), 0);
+    for (unsigned i = 0; i < OTHER; i++) {
+        ck_assert_msg(unmap_memory(handle[i]) == -EBUSY, "unmap of buffer %u", i);
+        ck_assert_msg(free_memory(handle[i]) == -EBUSY, "free of buffer %u", i);
+    }
+    ck_assert_int_eq(unmap_memory(handle[OTHER]), 0);
+    ck_assert_int_eq(free_memory(handle[OTHER]), 0);
+    /* Nor while it is suspended; and it has not been hurt. */
+    struct kfd_ioctl_update_queue_args u = {.queue_id = c.queue_id};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_UPDATE_QUEUE, &u), 0);
+    ck_assert_int_eq(unmap_memory(handle[RING]), -EBUSY);
+    struct kfd_ioctl_destroy_queue_args d = {.queue_id = c.queue_id};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DESTROY_QUEUE, &d), 0);
+    for (unsigned i = 0; i < OTHER; i++)
+        mock_buffer_free(p[i], kinds[i].bytes, handle[i]);
+}
+END_TEST
+
 int main(void)
 {
     mock_begin();
@@ -180,6 +243,7 @@ int main(void)
     tcase_add_test(t, compute_memory_ends);
     tcase_add_test(t, graphics_memory_moves);
     tcase_add_test(t, apertures);
+    tcase_add_test(t, buffers_of_queues);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_set_fork_status(r, CK_NOFORK); /* one process: one device */
