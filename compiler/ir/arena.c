@@ -1,5 +1,5 @@
-/* arena.c: a bump allocator. Knows nothing of what it holds; what it gave stays in
- * place until everything is freed.
+/* arena.c: a bump allocator, and arrays that grow. Knows nothing of what it holds; what
+ * an arena gave stays in place until everything is freed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -52,4 +52,21 @@ void cc_arena_free(struct cc_arena *a)
         a->top = next;
     }
     a->used = a->cap = 0;
+}
+
+bool cc_room(void *array, uint32_t *cap, uint32_t count, size_t size)
+{
+    void *old;
+    if (count <= *cap)
+        return true;
+    uint32_t more = *cap ? *cap : 64;
+    while (more < count)
+        more *= 2;
+    memcpy(&old, array, sizeof old); /* a pointer to anything */
+    void *bigger = realloc(old, more * size);
+    if (!bigger)
+        return false;
+    memcpy(array, &bigger, sizeof bigger);
+    *cap = more;
+    return true;
 }

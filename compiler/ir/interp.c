@@ -137,16 +137,6 @@ static void do_alu(struct interp *t, uint32_t at)
     }
 }
 
-/* The operation that closes what opens at. */
-static uint32_t closing(const struct cc_prog *p, uint32_t at)
-{
-    uint32_t i = at + 1;
-    while (i < p->count && !((p->insts[i].op == CC_END || p->insts[i].op == CC_ENDIF) &&
-                             p->insts[i].src[0] == at))
-        i++;
-    return i;
-}
-
 static void set_all(struct interp *t, uint32_t at, int64_t v)
 {
     for (uint32_t l = 0; l < t->lanes; l++)
@@ -159,7 +149,7 @@ static uint32_t open_range(struct interp *t, uint32_t at)
     const struct cc_inst *n = &t->p->insts[at];
     int64_t first = n->n_src == 2 ? t->value[n->src[0]][0].i : 0;
     if (first >= t->value[n->src[n->n_src - 1]][0].i)
-        return closing(t->p, at) + 1;
+        return cc_prog_closing(t->p, at) + 1;
     set_all(t, at, first);
     return at + 1;
 }

@@ -36,14 +36,9 @@ static rd_status status(const struct pass *s)
 static void set_place(struct pass *s, cc_ref n, uint32_t index)
 {
     uint32_t *p = cc_arena_copy(&s->g->arena, &index, sizeof index);
-    if (s->n_made == s->cap_made) {
-        s->cap_made = s->cap_made ? 2 * s->cap_made : 256;
-        cc_ref *bigger = realloc(s->made, s->cap_made * sizeof *bigger);
-        if (!bigger) {
-            cc_fail(s->g, RD_E_NOMEM, "out of memory");
-            return;
-        }
-        s->made = bigger;
+    if (!cc_room(&s->made, &s->cap_made, s->n_made + 1, sizeof *s->made)) {
+        cc_fail(s->g, RD_E_NOMEM, "out of memory");
+        return;
     }
     s->made[s->n_made++] = n;
     if (!p || cc_map_set(&s->place, n, p) != RD_OK)
@@ -106,15 +101,6 @@ static void copy(struct pass *s, uint32_t i)
         s->value[i] = opaque(s, n, at);
 }
 
-static uint32_t closing(const struct cc_prog *p, uint32_t at)
-{
-    uint32_t i = at + 1;
-    while (i < p->count && !((p->insts[i].op == CC_END || p->insts[i].op == CC_ENDIF) &&
-                             p->insts[i].src[0] == at))
-        i++;
-    return i;
-}
-
 /* Does the loop index registers? Those have no addresses. */
 static bool indexes_registers(const struct cc_prog *p, uint32_t at, uint32_t end)
 {
@@ -148,7 +134,7 @@ static uint64_t weight(const struct pass *s, uint32_t from, uint32_t to)
             sum += s->needed[i] && n->op != CC_CONST && !index;
             continue;
         }
-        uint32_t end = closing(s->in, i);
+        uint32_t end = cc_prog_closing(s->in, i);
         const struct cc_inst *last = &s->in->insts[n->src[n->n_src - 1]];
         bool out = n->arg[1] >= CC_AXIS_UNROLL || indexes_registers(s->in, i, end);
         uint64_t times =
@@ -252,7 +238,7 @@ static rd_status run(struct pass *s, uint32_t from, uint32_t to)
         if (s->out->count > 4 * MAX_UNROLLED)
             return RD_E_RANGE;
         if (n->op == CC_RANGE || n->op == CC_IF) {
-            uint32_t end = closing(s->in, i);
+            uint32_t end = cc_prog_closing(s->in, i);
             rd_status st = n->op == CC_IF ? run_if(s, i, end) : run_loop(s, i, end);
             if (st != RD_OK)
                 return st;
@@ -388,7 +374,7 @@ static void barrier_step(struct barriers *b, uint32_t i)
         barrier(b);
     /* once before a loop rather than in every pass */
     if (n->op == CC_RANGE &&
-        conflict(b->hot, first_use(b->in, i + 1, closing(b->in, i))))
+        conflict(b->hot, first_use(b->in, i + 1, cc_prog_closing(b->in, i))))
         barrier(b);
     if (n->op == CC_BARRIER)
         b->hot = (struct touched){0, 0};

@@ -135,27 +135,14 @@ static const char *nest(struct cc_prog *p, const struct cc_uop *n)
 
 static bool room(struct cc_prog *p)
 {
-    if (p->count < p->cap)
-        return true;
-    uint32_t cap = p->cap ? 2 * p->cap : 256;
-    struct cc_inst *insts = realloc(p->insts, cap * sizeof *insts);
-    if (!insts)
-        return false;
-    p->insts = insts;
-    struct cc_uop **nodes = realloc(p->nodes, cap * sizeof *nodes);
-    if (!nodes)
-        return false;
-    p->nodes = nodes;
-    uint32_t *scope = realloc(p->scope, cap * sizeof *scope);
-    if (!scope)
-        return false;
-    p->scope = scope;
-    uint8_t *closed = realloc(p->closed, cap);
-    if (!closed)
-        return false;
-    p->closed = closed;
-    p->cap = cap;
-    return true;
+    uint32_t n = p->count + 1, cap[4] = {p->cap, p->cap, p->cap, p->cap};
+    bool ok = cc_room(&p->insts, &cap[0], n, sizeof *p->insts) &&
+              cc_room(&p->nodes, &cap[1], n, sizeof(struct cc_uop *)) &&
+              cc_room(&p->scope, &cap[2], n, sizeof *p->scope) &&
+              cc_room(&p->closed, &cap[3], n, sizeof *p->closed);
+    if (ok)
+        p->cap = cap[0];
+    return ok;
 }
 
 /* Copy sources, arguments and name to the arena, and fill the rest of the node. */
@@ -254,4 +241,13 @@ void cc_prog_launch(const struct cc_prog *p, uint32_t groups[3], uint32_t block[
             (n->name[0] == 'g' ? groups : block)[n->name[4] - '0'] =
                 (uint32_t)n->arg[0];
     }
+}
+
+uint32_t cc_prog_closing(const struct cc_prog *p, uint32_t at)
+{
+    uint32_t i = at + 1;
+    while (i < p->count && !((p->insts[i].op == CC_END || p->insts[i].op == CC_ENDIF) &&
+                             p->insts[i].src[0] == at))
+        i++;
+    return i;
 }

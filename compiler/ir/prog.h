@@ -50,6 +50,9 @@ static inline int64_t cc_memory_elements(const struct cc_inst *memory)
     return n;
 }
 
+/* The operation that closes the RANGE or IF at an index. */
+uint32_t cc_prog_closing(const struct cc_prog *p, uint32_t at);
+
 /* Loops marked UNROLL or UPCAST, and those that index registers, written out. */
 RD_CHECKED rd_status cc_prog_unroll(const struct cc_prog *p, struct cc_prog **out);
 /* What no effect needs, dropped; equal pure operations of one scope joined. */

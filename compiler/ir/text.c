@@ -501,14 +501,9 @@ static rd_status parse_graph(struct cc_graph *g, struct parser *s, cc_ref *root)
     while ((st = parse_line(s, &id, &id_len)) == RD_OK) {
         for (uint32_t i = 0; i < s->n_src; i++)
             src[i] = nodes[s->src[i]];
-        if (count == cap) {
-            cap = cap ? 2 * cap : 256;
-            cc_ref *bigger = realloc(nodes, cap * sizeof *bigger);
-            if (!bigger) {
-                st = RD_E_NOMEM;
-                break;
-            }
-            nodes = bigger;
+        if (!cc_room(&nodes, &cap, count + 1, sizeof(cc_ref))) {
+            st = RD_E_NOMEM;
+            break;
         }
         nodes[count] =
             cc_uop(g, s->op, s->dtype, s->n_src, src, s->n_arg, s->arg, s->name);
@@ -528,21 +523,34 @@ static rd_status parse_graph(struct cc_graph *g, struct parser *s, cc_ref *root)
     return st;
 }
 
-rd_status cc_parse(struct cc_graph *g, const char *text, size_t len, cc_ref *root)
+static struct parser *new_parser(const char *text, size_t len)
 {
     struct parser *s = calloc(1, sizeof *s);
     if (!s)
-        return RD_E_NOMEM;
+        return NULL;
     s->p = s->begin = text;
     s->end = text + len;
     s->line = 1;
+    return s;
+}
+
+static void free_parser(struct parser *s)
+{
+    free(s->names);
+    free(s);
+}
+
+rd_status cc_parse(struct cc_graph *g, const char *text, size_t len, cc_ref *root)
+{
+    struct parser *s = new_parser(text, len);
+    if (!s)
+        return RD_E_NOMEM;
     rd_status st = parse_graph(g, s, root);
     if (st != RD_OK) {
         g->status = RD_OK; /* the message with the line replaces that without */
         cc_fail(g, st, "%s", s->error);
     }
-    free(s->names);
-    free(s);
+    free_parser(s);
     return st;
 }
 
@@ -586,16 +594,12 @@ static rd_status parse_prog(struct parser *s, struct cc_prog **out)
 
 rd_status cc_prog_parse(const char *text, size_t len, struct cc_prog **out, char *error)
 {
-    struct parser *s = calloc(1, sizeof *s);
+    struct parser *s = new_parser(text, len);
     if (!s)
         return RD_E_NOMEM;
-    s->p = s->begin = text;
-    s->end = text + len;
-    s->line = 1;
     rd_status st = parse_prog(s, out);
     if (st != RD_OK)
         memcpy(error, s->error, sizeof s->error);
-    free(s->names);
-    free(s);
+    free_parser(s);
     return st;
 }

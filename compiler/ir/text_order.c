@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "arena.h"
 #include "text.h"
 
 #include <ctype.h>
@@ -49,14 +50,8 @@ static struct name name_at(const char *p, const char *end)
 
 static bool add_use(struct order *o, struct name n)
 {
-    if (o->n_uses == o->cap_uses) {
-        uint32_t cap = o->cap_uses ? 2 * o->cap_uses : 256;
-        struct name *bigger = realloc(o->uses, cap * sizeof *bigger);
-        if (!bigger)
-            return false;
-        o->uses = bigger;
-        o->cap_uses = cap;
-    }
+    if (!cc_room(&o->uses, &o->cap_uses, o->n_uses + 1, sizeof *o->uses))
+        return false;
     o->uses[o->n_uses++] = n;
     return true;
 }

@@ -26,13 +26,8 @@ static rd_status push(struct walker *w, cc_ref n)
     if (w->seen[n->id])
         return RD_OK;
     w->seen[n->id] = 1;
-    if (w->depth == w->cap) {
-        w->cap = w->cap ? 2 * w->cap : 64;
-        struct frame *bigger = realloc(w->stack, w->cap * sizeof *bigger);
-        if (!bigger)
-            return RD_E_NOMEM;
-        w->stack = bigger;
-    }
+    if (!cc_room(&w->stack, &w->cap, w->depth + 1, sizeof *w->stack))
+        return RD_E_NOMEM;
     w->stack[w->depth++] = (struct frame){n, 0};
     return RD_OK;
 }

@@ -121,8 +121,8 @@ static cc_ref rebuild(struct step *s, cc_ref root, step_fn *f)
     return s->g->status == RD_OK ? r : &s->g->invalid;
 }
 
-static cc_ref tail_of(struct cc_graph *g, enum cc_op op, cc_ref head, uint32_t n,
-                      const cc_ref *rest)
+cc_ref cc_tail(struct cc_graph *g, enum cc_op op, cc_ref head, uint32_t n,
+               const cc_ref *rest)
 {
     cc_ref src[130] = {head};
     if (n == 0)
@@ -183,7 +183,7 @@ static cc_ref dims_step(struct step *s, cc_ref n)
         if (n->src[i]->dtype == CC_DT_VOID || n->src[i]->op == CC_RANGE ||
             n->src[i]->op == CC_LOAD)
             rest[count++] = n->src[i];
-    return count == n->n_src - 1 ? n : tail_of(s->g, CC_AFTER, n->src[0], count, rest);
+    return count == n->n_src - 1 ? n : cc_tail(s->g, CC_AFTER, n->src[0], count, rest);
 }
 
 /* END of a parallel axis ends nothing. */
@@ -196,7 +196,7 @@ static cc_ref end_step(struct step *s, cc_ref n)
     for (uint32_t i = 1; i < n->n_src; i++)
         if (n->src[i]->arg[1] > CC_AXIS_WARP)
             rest[count++] = n->src[i];
-    return count == n->n_src - 1 ? n : tail_of(s->g, CC_END, n->src[0], count, rest);
+    return count == n->n_src - 1 ? n : cc_tail(s->g, CC_END, n->src[0], count, rest);
 }
 
 /* The order in which ranges share one launch index: later in it, faster. */

@@ -28,6 +28,10 @@ cc_ref cc_lower_ops(struct cc_graph *g, cc_ref sink);
 /* The node in terms of simpler ones; NULL if it is one that targets have. */
 cc_ref cc_decompose(struct cc_graph *g, cc_ref n);
 
+/* op of head and the rest; head itself if there is none. */
+cc_ref cc_tail(struct cc_graph *g, enum cc_op op, cc_ref head, uint32_t n,
+               const cc_ref *rest);
+
 /* The ranges that a node is inside of, outermost id first. */
 struct cc_live {
     uint32_t n;

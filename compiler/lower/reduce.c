@@ -239,18 +239,6 @@ static cc_ref group_of(struct cc_graph *g, cc_ref *list, uint32_t n)
     return n == 1 ? list[0] : cc_group(g, n, list);
 }
 
-static cc_ref tail(struct cc_graph *g, enum cc_op op, cc_ref head, uint32_t n,
-                   const cc_ref *rest)
-{
-    cc_ref src[130] = {head};
-    if (n == 0)
-        return head;
-    if (n > 129)
-        return cc_fail(g, RD_E_RANGE, "%s of more than 129 nodes", cc_op_name(op));
-    memcpy(src + 1, rest, n * sizeof *src);
-    return cc_uop(g, op, CC_DT_VOID, n + 1, src, 0, NULL, NULL);
-}
-
 /* The ranges that any of them is in, loops first made outermost. */
 static uint32_t outer_ranges(struct cc_graph *g, struct cc_map *memo,
                              const struct member *m, uint32_t n, cc_ref *out)
@@ -281,7 +269,7 @@ static void lower_loop(struct loop *l, struct cc_map *memo, struct member *m,
         if (l->used[d]) {
             l->buffer[d] = cc_buffer(l->g, (enum cc_dtype)d, CC_SPACE_REG,
                                      l->g->next_slot++, 1, &l->used[d]);
-            outside[d] = tail(l->g, CC_AFTER, l->buffer[d], n_outer, outer);
+            outside[d] = cc_tail(l->g, CC_AFTER, l->buffer[d], n_outer, outer);
         }
     for (uint32_t i = 0; i < n && l->g->status == RD_OK; i++)
         begin(l, &m[i], outside);
@@ -290,7 +278,7 @@ static void lower_loop(struct loop *l, struct cc_map *memo, struct member *m,
         if (l->used[d]) {
             l->begun[d] = cc_after(l->g, l->buffer[d], before);
             l->inside[d] = cc_simplify_node(
-                l->g, tail(l->g, CC_AFTER, l->begun[d], l->n_ranges, l->ranges));
+                l->g, cc_tail(l->g, CC_AFTER, l->begun[d], l->n_ranges, l->ranges));
         }
     l->n_chains = 0;
     for (uint32_t i = 0; i < n && l->g->status == RD_OK; i++)

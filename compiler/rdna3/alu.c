@@ -131,8 +131,8 @@ static struct mi_opnd magic_quotient(struct alu *a, bool scalar, uint32_t d)
     uint64_t m = power ? 0 : (((uint64_t)1 << (31 + bits)) + d - 1) / d;
     struct mi_opnd q, k = mi_imm((int32_t)m), shift = mi_imm(power ? bits : bits - 1);
     if (!scalar) {
-        q = power ? x : op2(a, "v_mul_hi_u32 %0, %1, %2", x, k);
-        return op2(a, "v_lshrrev_b32 %0, %1, %2", shift, q);
+        q = power ? x : NARROW(a, "v_mul_hi_u32 %0, %1, %2", x, k);
+        return NARROW(a, "v_lshrrev_b32 %0, %1, %2", shift, q);
     }
     q = mi_reg(a->r, rdna3_reg(a->r, false, 1));
     struct mi_opnd h[3] = {q, x, k}, t[3] = {q, power ? x : q, shift};
@@ -259,7 +259,7 @@ static void mask_op(struct alu *a)
     }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].op == a->n->op) {
-            result(a, mask2(a, texts[i].text, s[0], s[1]));
+            result(a, MASK(a, texts[i].text, s[0], s[1]));
             return;
         }
     no_form(a);
@@ -275,9 +275,9 @@ static void where(struct alu *a)
     }
     if (a->dtype == CC_DT_BOOL) {
         struct mi_opnd x = rdna3_to_mask(r, a->s[1]), y = rdna3_to_mask(r, a->s[2]);
-        struct mi_opnd p = mask2(a, "s_and_b32 %0, %1, %2", x, m);
-        struct mi_opnd q = mask2(a, "s_and_not1_b32 %0, %1, %2", y, m);
-        result(a, mask2(a, "s_or_b32 %0, %1, %2", p, q));
+        struct mi_opnd p = MASK(a, "s_and_b32 %0, %1, %2", x, m);
+        struct mi_opnd q = MASK(a, "s_and_not1_b32 %0, %1, %2", y, m);
+        result(a, MASK(a, "s_or_b32 %0, %1, %2", p, q));
         return;
     }
     unsigned width = cc_dtype_bytes(a->dtype) == 8 ? 2 : 1;
@@ -319,7 +319,7 @@ static void compare(struct alu *a)
     if (cc_dtype_bytes(a->from) == 8)
         for (int i = 0; i < 2; i++)
             a->s[i] = pair(a, a->s[i]);
-    result(a, mask2(a, compare_text(a->n->op, a->from), a->s[0], a->s[1]));
+    result(a, MASK(a, compare_text(a->n->op, a->from), a->s[0], a->s[1]));
 }
 
 /* ---- floats ---- */
@@ -328,22 +328,23 @@ static void compare(struct alu *a)
 static void divide_f32(struct alu *a)
 {
     struct mi_opnd x = a->s[0], y = a->s[1];
-    struct mi_opnd rcp = op1(a, "v_rcp_f32 %0, %1", y);
-    struct mi_opnd q = op2(a, "v_mul_f32 %0, %1, %2", x, rcp);
-    struct mi_opnd e = op3(a, "v_fma_f32 %0, -%1, %2, %3", rdna3_to_vector(a->r, y, 1),
-                           q, rdna3_to_vector(a->r, x, 1));
-    q = op3(a, "v_fma_f32 %0, %1, %2, %3", e, rcp, q);
-    result(a, op3(a, "v_div_fixup_f32 %0, %1, %2, %3", q, y, x));
+    struct mi_opnd rcp = NARROW(a, "v_rcp_f32 %0, %1", y);
+    struct mi_opnd q = NARROW(a, "v_mul_f32 %0, %1, %2", x, rcp);
+    struct mi_opnd e =
+        NARROW(a, "v_fma_f32 %0, -%1, %2, %3", rdna3_to_vector(a->r, y, 1), q,
+               rdna3_to_vector(a->r, x, 1));
+    q = NARROW(a, "v_fma_f32 %0, %1, %2, %3", e, rcp, q);
+    result(a, NARROW(a, "v_div_fixup_f32 %0, %1, %2, %3", q, y, x));
 }
 
 static struct mi_opnd recip_f64(struct alu *a, struct mi_opnd y)
 {
-    struct mi_opnd x = wide1(a, "v_rcp_f64 %0, %1", y), one = pair(a, mi_imm(0));
+    struct mi_opnd x = WIDE(a, "v_rcp_f64 %0, %1", y), one = pair(a, mi_imm(0));
     struct mi_opnd hi[2] = {mi_part(one, 1), mi_imm(0x3ff00000)};
     rdna3_mi(a->r, "v_mov_b32 %0, %1", 1, 2, hi);
     for (int i = 0; i < 2; i++) {
-        struct mi_opnd e = wide3(a, "v_fma_f64 %0, -%1, %2, %3", y, x, one);
-        x = wide3(a, "v_fma_f64 %0, %1, %2, %3", e, x, x);
+        struct mi_opnd e = WIDE(a, "v_fma_f64 %0, -%1, %2, %3", y, x, one);
+        x = WIDE(a, "v_fma_f64 %0, %1, %2, %3", e, x, x);
     }
     return x;
 }
@@ -366,10 +367,10 @@ static void float64(struct alu *a)
     }
     if (a->n->op == CC_FDIV) {
         struct mi_opnd rcp = recip_f64(a, a->s[1]);
-        struct mi_opnd q = wide2(a, "v_mul_f64 %0, %1, %2", a->s[0], rcp);
-        struct mi_opnd e = wide3(a, "v_fma_f64 %0, -%1, %2, %3", a->s[1], q, a->s[0]);
-        q = wide3(a, "v_fma_f64 %0, %1, %2, %3", e, rcp, q);
-        result(a, wide3(a, "v_div_fixup_f64 %0, %1, %2, %3", q, a->s[1], a->s[0]));
+        struct mi_opnd q = WIDE(a, "v_mul_f64 %0, %1, %2", a->s[0], rcp);
+        struct mi_opnd e = WIDE(a, "v_fma_f64 %0, -%1, %2, %3", a->s[1], q, a->s[0]);
+        q = WIDE(a, "v_fma_f64 %0, %1, %2, %3", e, rcp, q);
+        result(a, WIDE(a, "v_div_fixup_f64 %0, %1, %2, %3", q, a->s[1], a->s[0]));
         return;
     }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -409,12 +410,12 @@ static bool fused_add(struct alu *a)
 static void sine(struct alu *a)
 {
     struct mi_opnd x = rdna3_to_vector(a->r, a->s[0], 1), turns = mi_imm(0x3e22f983);
-    struct mi_opnd k = op2(a, "v_mul_f32 %0, %1, %2", turns, x);
-    k = op1(a, "v_rndne_f32 %0, %1", k);
-    x = op3(a, "v_fma_f32 %0, -%1, %2, %3", k, mi_imm(0x40c90fdb), x);
-    x = op3(a, "v_fma_f32 %0, -%1, %2, %3", k, mi_imm((int32_t)0xb43bbd2e), x);
-    x = op2(a, "v_mul_f32 %0, %1, %2", turns, x);
-    result(a, op1(a, "v_sin_f32 %0, %1", x));
+    struct mi_opnd k = NARROW(a, "v_mul_f32 %0, %1, %2", turns, x);
+    k = NARROW(a, "v_rndne_f32 %0, %1", k);
+    x = NARROW(a, "v_fma_f32 %0, -%1, %2, %3", k, mi_imm(0x40c90fdb), x);
+    x = NARROW(a, "v_fma_f32 %0, -%1, %2, %3", k, mi_imm((int32_t)0xb43bbd2e), x);
+    x = NARROW(a, "v_mul_f32 %0, %1, %2", turns, x);
+    result(a, NARROW(a, "v_sin_f32 %0, %1", x));
 }
 
 static void float32(struct alu *a)
@@ -441,22 +442,23 @@ static void float32(struct alu *a)
         divide_f32(a);
         break;
     case CC_NEG:
-        result(a, op2(a, "v_xor_b32 %0, %1, %2", mi_imm((int32_t)0x80000000), a->s[0]));
+        result(a,
+               NARROW(a, "v_xor_b32 %0, %1, %2", mi_imm((int32_t)0x80000000), a->s[0]));
         break;
     case CC_EXP2:
-        result(a, op1(a, "v_exp_f32 %0, %1", a->s[0]));
+        result(a, NARROW(a, "v_exp_f32 %0, %1", a->s[0]));
         break;
     case CC_LOG2:
-        result(a, op1(a, "v_log_f32 %0, %1", a->s[0]));
+        result(a, NARROW(a, "v_log_f32 %0, %1", a->s[0]));
         break;
     case CC_SQRT:
-        result(a, op1(a, "v_sqrt_f32 %0, %1", a->s[0]));
+        result(a, NARROW(a, "v_sqrt_f32 %0, %1", a->s[0]));
         break;
     case CC_RECIP:
-        result(a, op1(a, "v_rcp_f32 %0, %1", a->s[0]));
+        result(a, NARROW(a, "v_rcp_f32 %0, %1", a->s[0]));
         break;
     case CC_TRUNC:
-        result(a, op1(a, "v_trunc_f32 %0, %1", a->s[0]));
+        result(a, NARROW(a, "v_trunc_f32 %0, %1", a->s[0]));
         break;
     case CC_SIN:
         sine(a);
@@ -472,11 +474,15 @@ static void float32(struct alu *a)
 static void int64_mul(struct alu *a)
 {
     struct mi_opnd x = pair(a, a->s[0]), y = pair(a, a->s[1]), d = new_v(a, 2);
-    struct mi_opnd lo = op2(a, "v_mul_lo_u32 %0, %1, %2", mi_part(x, 0), mi_part(y, 0));
-    struct mi_opnd hi = op2(a, "v_mul_hi_u32 %0, %1, %2", mi_part(x, 0), mi_part(y, 0));
-    struct mi_opnd c = op2(a, "v_mul_lo_u32 %0, %1, %2", mi_part(x, 0), mi_part(y, 1));
-    struct mi_opnd e = op2(a, "v_mul_lo_u32 %0, %1, %2", mi_part(x, 1), mi_part(y, 0));
-    hi = op3(a, "v_add3_u32 %0, %1, %2, %3", hi, c, e);
+    struct mi_opnd lo =
+        NARROW(a, "v_mul_lo_u32 %0, %1, %2", mi_part(x, 0), mi_part(y, 0));
+    struct mi_opnd hi =
+        NARROW(a, "v_mul_hi_u32 %0, %1, %2", mi_part(x, 0), mi_part(y, 0));
+    struct mi_opnd c =
+        NARROW(a, "v_mul_lo_u32 %0, %1, %2", mi_part(x, 0), mi_part(y, 1));
+    struct mi_opnd e =
+        NARROW(a, "v_mul_lo_u32 %0, %1, %2", mi_part(x, 1), mi_part(y, 0));
+    hi = NARROW(a, "v_add3_u32 %0, %1, %2, %3", hi, c, e);
     d = zip(a, lo, hi);
     result(a, d);
 }
@@ -536,15 +542,15 @@ static void int64(struct alu *a)
         int64_bits(a, "v_xor_b32 %0, %1, %2");
         break;
     case CC_SHL:
-        result(a, wide2(a, "v_lshlrev_b64 %0, %1, %2", shift, pair(a, a->s[0])));
+        result(a, WIDE(a, "v_lshlrev_b64 %0, %1, %2", shift, pair(a, a->s[0])));
         break;
     case CC_SHR:
-        result(a, wide2(a, u ? "v_lshrrev_b64 %0, %1, %2" : "v_ashrrev_i64 %0, %1, %2",
-                        shift, pair(a, a->s[0])));
+        result(a, WIDE(a, u ? "v_lshrrev_b64 %0, %1, %2" : "v_ashrrev_i64 %0, %1, %2",
+                       shift, pair(a, a->s[0])));
         break;
     case CC_MAX:
-        m = mask2(a, compare_text(CC_CMPLT, a->dtype), pair(a, a->s[0]),
-                  pair(a, a->s[1]));
+        m = MASK(a, compare_text(CC_CMPLT, a->dtype), pair(a, a->s[0]),
+                 pair(a, a->s[1]));
         d = new_v(a, 2);
         for (unsigned i = 0; i < 2; i++) {
             struct mi_opnd s[3] = {mi_part(a->s[0], i), mi_part(a->s[1], i), m};
@@ -562,24 +568,24 @@ static void int64(struct alu *a)
 static void correct(struct alu *a, struct mi_opnd *q, struct mi_opnd *rem,
                     struct mi_opnd y)
 {
-    struct mi_opnd m = mask2(a, "v_cmp_ge_u32 %0, %1, %2", *rem, y);
-    struct mi_opnd q1 = op2(a, "v_add_nc_u32 %0, %1, %2", mi_imm(1), *q);
-    struct mi_opnd r1 = op2(a, "v_sub_nc_u32 %0, %1, %2", *rem, y);
-    *q = op3(a, "v_cndmask_b32 %0, %1, %2, %3", *q, q1, m);
-    *rem = op3(a, "v_cndmask_b32 %0, %1, %2, %3", *rem, r1, m);
+    struct mi_opnd m = MASK(a, "v_cmp_ge_u32 %0, %1, %2", *rem, y);
+    struct mi_opnd q1 = NARROW(a, "v_add_nc_u32 %0, %1, %2", mi_imm(1), *q);
+    struct mi_opnd r1 = NARROW(a, "v_sub_nc_u32 %0, %1, %2", *rem, y);
+    *q = NARROW(a, "v_cndmask_b32 %0, %1, %2, %3", *q, q1, m);
+    *rem = NARROW(a, "v_cndmask_b32 %0, %1, %2, %3", *rem, r1, m);
 }
 
 static struct mi_opnd magnitude(struct alu *a, struct mi_opnd x, struct mi_opnd *sign)
 {
-    *sign = op2(a, "v_ashrrev_i32 %0, %1, %2", mi_imm(31), x);
-    struct mi_opnd t = op2(a, "v_xor_b32 %0, %1, %2", x, *sign);
-    return op2(a, "v_sub_nc_u32 %0, %1, %2", t, *sign);
+    *sign = NARROW(a, "v_ashrrev_i32 %0, %1, %2", mi_imm(31), x);
+    struct mi_opnd t = NARROW(a, "v_xor_b32 %0, %1, %2", x, *sign);
+    return NARROW(a, "v_sub_nc_u32 %0, %1, %2", t, *sign);
 }
 
 static struct mi_opnd with_sign(struct alu *a, struct mi_opnd x, struct mi_opnd sign)
 {
-    struct mi_opnd t = op2(a, "v_xor_b32 %0, %1, %2", x, sign);
-    return op2(a, "v_sub_nc_u32 %0, %1, %2", t, sign);
+    struct mi_opnd t = NARROW(a, "v_xor_b32 %0, %1, %2", x, sign);
+    return NARROW(a, "v_sub_nc_u32 %0, %1, %2", t, sign);
 }
 
 /* Division by multiplication with an estimate of 2^32 / y, then two corrections. A
@@ -593,27 +599,27 @@ static void divide_int(struct alu *a)
         x = magnitude(a, x, &sx);
         y = magnitude(a, y, &sy);
     }
-    struct mi_opnd f = op1(a, "v_cvt_f32_u32 %0, %1", y);
-    f = op1(a, "v_rcp_iflag_f32 %0, %1", f);
-    f = op2(a, "v_mul_f32 %0, %1, %2", mi_imm(0x4f7ffffe), f);
-    struct mi_opnd z = op1(a, "v_cvt_u32_f32 %0, %1", f);
-    struct mi_opnd t = op2(a, "v_sub_nc_u32 %0, %1, %2", mi_imm(0), y);
-    t = op2(a, "v_mul_lo_u32 %0, %1, %2", t, z);
-    t = op2(a, "v_mul_hi_u32 %0, %1, %2", z, t);
-    z = op2(a, "v_add_nc_u32 %0, %1, %2", z, t);
-    struct mi_opnd q = op2(a, "v_mul_hi_u32 %0, %1, %2", x, z);
-    t = op2(a, "v_mul_lo_u32 %0, %1, %2", q, y);
-    struct mi_opnd rem = op2(a, "v_sub_nc_u32 %0, %1, %2", x, t);
+    struct mi_opnd f = NARROW(a, "v_cvt_f32_u32 %0, %1", y);
+    f = NARROW(a, "v_rcp_iflag_f32 %0, %1", f);
+    f = NARROW(a, "v_mul_f32 %0, %1, %2", mi_imm(0x4f7ffffe), f);
+    struct mi_opnd z = NARROW(a, "v_cvt_u32_f32 %0, %1", f);
+    struct mi_opnd t = NARROW(a, "v_sub_nc_u32 %0, %1, %2", mi_imm(0), y);
+    t = NARROW(a, "v_mul_lo_u32 %0, %1, %2", t, z);
+    t = NARROW(a, "v_mul_hi_u32 %0, %1, %2", z, t);
+    z = NARROW(a, "v_add_nc_u32 %0, %1, %2", z, t);
+    struct mi_opnd q = NARROW(a, "v_mul_hi_u32 %0, %1, %2", x, z);
+    t = NARROW(a, "v_mul_lo_u32 %0, %1, %2", q, y);
+    struct mi_opnd rem = NARROW(a, "v_sub_nc_u32 %0, %1, %2", x, t);
     correct(a, &q, &rem, y);
     correct(a, &q, &rem, y);
     if (sign) {
-        q = with_sign(a, q, op2(a, "v_xor_b32 %0, %1, %2", sx, sy));
+        q = with_sign(a, q, NARROW(a, "v_xor_b32 %0, %1, %2", sx, sy));
         rem = with_sign(a, rem, sx);
     }
-    struct mi_opnd zero = mask2(a, "v_cmp_eq_u32 %0, %1, %2", mi_imm(0), y0);
+    struct mi_opnd zero = MASK(a, "v_cmp_eq_u32 %0, %1, %2", mi_imm(0), y0);
     result(a, a->n->op == CC_IDIV
-                  ? op3(a, "v_cndmask_b32 %0, %1, %2, %3", q, mi_imm(0), zero)
-                  : op3(a, "v_cndmask_b32 %0, %1, %2, %3", rem, a->s[0], zero));
+                  ? NARROW(a, "v_cndmask_b32 %0, %1, %2, %3", q, mi_imm(0), zero)
+                  : NARROW(a, "v_cndmask_b32 %0, %1, %2, %3", rem, a->s[0], zero));
 }
 
 static void division(struct alu *a)
@@ -624,13 +630,13 @@ static void division(struct alu *a)
         return;
     }
     if (a->n->op == CC_MOD && (d & (d - 1)) == 0) {
-        result(a, op2(a, "v_and_b32 %0, %1, %2", mi_imm((int32_t)(d - 1)), a->s[0]));
+        result(a, NARROW(a, "v_and_b32 %0, %1, %2", mi_imm((int32_t)(d - 1)), a->s[0]));
         return;
     }
     struct mi_opnd q = magic_quotient(a, false, d);
     if (a->n->op == CC_MOD) {
-        q = op2(a, "v_mul_lo_u32 %0, %1, %2", q, mi_imm((int32_t)d));
-        q = op2(a, "v_sub_nc_u32 %0, %1, %2", a->s[0], q);
+        q = NARROW(a, "v_mul_lo_u32 %0, %1, %2", q, mi_imm((int32_t)d));
+        q = NARROW(a, "v_sub_nc_u32 %0, %1, %2", a->s[0], q);
     }
     result(a, q);
 }
@@ -649,8 +655,8 @@ static void int32(struct alu *a)
     case CC_MUL: {
         int64_t c = a->s[1].kind == MI_IMM ? a->s[1].imm : 0;
         if (c > 0 && (c & (c - 1)) == 0)
-            result(a, op2(a, "v_lshlrev_b32 %0, %1, %2",
-                          mi_imm(__builtin_ctzll((uint64_t)c)), a->s[0]));
+            result(a, NARROW(a, "v_lshlrev_b32 %0, %1, %2",
+                             mi_imm(__builtin_ctzll((uint64_t)c)), a->s[0]));
         else
             simple(a, "v_mul_lo_u32 %0, %1, %2", 2);
         break;
@@ -659,11 +665,11 @@ static void int32(struct alu *a)
         simple(a, "v_mul_hi_u32 %0, %1, %2", 2);
         break;
     case CC_MULACC:
-        t = op2(a, "v_mul_lo_u32 %0, %1, %2", a->s[0], a->s[1]);
-        result(a, op2(a, "v_add_nc_u32 %0, %1, %2", t, a->s[2]));
+        t = NARROW(a, "v_mul_lo_u32 %0, %1, %2", a->s[0], a->s[1]);
+        result(a, NARROW(a, "v_add_nc_u32 %0, %1, %2", t, a->s[2]));
         break;
     case CC_NEG:
-        result(a, op2(a, "v_sub_nc_u32 %0, %1, %2", mi_imm(0), a->s[0]));
+        result(a, NARROW(a, "v_sub_nc_u32 %0, %1, %2", mi_imm(0), a->s[0]));
         break;
     case CC_AND:
         simple(a, "v_and_b32 %0, %1, %2", 2);
@@ -675,11 +681,11 @@ static void int32(struct alu *a)
         simple(a, "v_xor_b32 %0, %1, %2", 2);
         break;
     case CC_SHL:
-        result(a, op2(a, "v_lshlrev_b32 %0, %1, %2", a->s[1], a->s[0]));
+        result(a, NARROW(a, "v_lshlrev_b32 %0, %1, %2", a->s[1], a->s[0]));
         break;
     case CC_SHR:
-        result(a, op2(a, u ? "v_lshrrev_b32 %0, %1, %2" : "v_ashrrev_i32 %0, %1, %2",
-                      a->s[1], a->s[0]));
+        result(a, NARROW(a, u ? "v_lshrrev_b32 %0, %1, %2" : "v_ashrrev_i32 %0, %1, %2",
+                         a->s[1], a->s[0]));
         break;
     case CC_MAX:
         simple(a, u ? "v_max_u32 %0, %1, %2" : "v_max_i32 %0, %1, %2", 2);

@@ -23,59 +23,21 @@ static inline struct mi_opnd new_v(struct alu *a, unsigned width)
     return mi_reg(a->r, rdna3_reg(a->r, true, width));
 }
 
-static inline struct mi_opnd op1(struct alu *a, const char *text, struct mi_opnd x)
+/* An instruction that writes d; gives d. */
+static inline struct mi_opnd emit(struct alu *a, struct mi_opnd d, const char *text,
+                                  unsigned n, const struct mi_opnd *s)
 {
-    struct mi_opnd d = new_v(a, 1);
-    rdna3_op(a->r, text, d, 1, &x);
+    rdna3_op(a->r, text, d, n, s);
     return d;
 }
 
-static inline struct mi_opnd op2(struct alu *a, const char *text, struct mi_opnd x,
-                                 struct mi_opnd y)
-{
-    struct mi_opnd d = new_v(a, 1), s[2] = {x, y};
-    rdna3_op(a->r, text, d, 2, s);
-    return d;
-}
-
-static inline struct mi_opnd op3(struct alu *a, const char *text, struct mi_opnd x,
-                                 struct mi_opnd y, struct mi_opnd z)
-{
-    struct mi_opnd d = new_v(a, 1), s[3] = {x, y, z};
-    rdna3_op(a->r, text, d, 3, s);
-    return d;
-}
-
-static inline struct mi_opnd wide1(struct alu *a, const char *text, struct mi_opnd x)
-{
-    struct mi_opnd d = new_v(a, 2);
-    rdna3_op(a->r, text, d, 1, &x);
-    return d;
-}
-
-static inline struct mi_opnd wide2(struct alu *a, const char *text, struct mi_opnd x,
-                                   struct mi_opnd y)
-{
-    struct mi_opnd d = new_v(a, 2), s[2] = {x, y};
-    rdna3_op(a->r, text, d, 2, s);
-    return d;
-}
-
-static inline struct mi_opnd wide3(struct alu *a, const char *text, struct mi_opnd x,
-                                   struct mi_opnd y, struct mi_opnd z)
-{
-    struct mi_opnd d = new_v(a, 2), s[3] = {x, y, z};
-    rdna3_op(a->r, text, d, 3, s);
-    return d;
-}
-
-static inline struct mi_opnd mask2(struct alu *a, const char *text, struct mi_opnd x,
-                                   struct mi_opnd y)
-{
-    struct mi_opnd d = mi_reg(a->r, rdna3_mask(a->r)), s[2] = {x, y};
-    rdna3_op(a->r, text, d, 2, s);
-    return d;
-}
+/* The same of sources one by one: into a new VGPR, a pair of them, a mask. */
+#define TO(a, d, text, ...)                                                            \
+    emit(a, d, text, sizeof((struct mi_opnd[]){__VA_ARGS__}) / sizeof(struct mi_opnd), \
+         (const struct mi_opnd[]){__VA_ARGS__})
+#define NARROW(a, text, ...) TO(a, new_v(a, 1), text, __VA_ARGS__)
+#define WIDE(a, text, ...)   TO(a, new_v(a, 2), text, __VA_ARGS__)
+#define MASK(a, text, ...)   TO(a, mi_reg((a)->r, rdna3_mask((a)->r)), text, __VA_ARGS__)
 
 /* Where the result goes: the register that it is stored to, if nothing else wants it.
  */

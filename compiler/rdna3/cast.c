@@ -23,18 +23,18 @@ static struct mi_opnd to_f64(struct alu *a, struct mi_opnd x)
     if (a->from == CC_DT_F64)
         return pair(a, x);
     if (a->from == CC_DT_F32)
-        return wide1(a, "v_cvt_f64_f32 %0, %1", x);
+        return WIDE(a, "v_cvt_f64_f32 %0, %1", x);
     if (cc_dtype_bytes(a->from) < 8)
-        return wide1(a,
-                     cc_is_unsigned(a->from) ? "v_cvt_f64_u32 %0, %1"
-                                             : "v_cvt_f64_i32 %0, %1",
-                     x);
+        return WIDE(a,
+                    cc_is_unsigned(a->from) ? "v_cvt_f64_u32 %0, %1"
+                                            : "v_cvt_f64_i32 %0, %1",
+                    x);
     x = pair(a, x);
-    struct mi_opnd hi = wide1(
+    struct mi_opnd hi = WIDE(
         a, cc_is_unsigned(a->from) ? "v_cvt_f64_u32 %0, %1" : "v_cvt_f64_i32 %0, %1",
         mi_part(x, 1));
-    struct mi_opnd lo = wide1(a, "v_cvt_f64_u32 %0, %1", mi_part(x, 0));
-    return wide3(a, "v_fma_f64 %0, %1, %2, %3", hi, f64_of(a, 0x41f00000), lo);
+    struct mi_opnd lo = WIDE(a, "v_cvt_f64_u32 %0, %1", mi_part(x, 0));
+    return WIDE(a, "v_fma_f64 %0, %1, %2, %3", hi, f64_of(a, 0x41f00000), lo);
 }
 
 /* f64 to 64 bits of integer: the part above 2^32, then what is left. */
@@ -42,14 +42,14 @@ static struct mi_opnd f64_to_int64(struct alu *a, struct mi_opnd x)
 {
     bool u = cc_is_unsigned(a->dtype);
     if (u)
-        x = wide2(a, "v_max_f64 %0, %1, %2", x, pair(a, mi_imm(0)));
-    x = wide1(a, "v_trunc_f64 %0, %1", x);
-    struct mi_opnd hi = wide2(a, "v_mul_f64 %0, %1, %2", x, f64_of(a, 0x3df00000));
-    hi = wide1(a, "v_floor_f64 %0, %1", hi);
+        x = WIDE(a, "v_max_f64 %0, %1, %2", x, pair(a, mi_imm(0)));
+    x = WIDE(a, "v_trunc_f64 %0, %1", x);
+    struct mi_opnd hi = WIDE(a, "v_mul_f64 %0, %1, %2", x, f64_of(a, 0x3df00000));
+    hi = WIDE(a, "v_floor_f64 %0, %1", hi);
     struct mi_opnd lo =
-        wide3(a, "v_fma_f64 %0, %1, %2, %3", hi, f64_of(a, 0xc1f00000), x);
-    return zip(a, op1(a, "v_cvt_u32_f64 %0, %1", lo),
-               op1(a, u ? "v_cvt_u32_f64 %0, %1" : "v_cvt_i32_f64 %0, %1", hi));
+        WIDE(a, "v_fma_f64 %0, %1, %2, %3", hi, f64_of(a, 0xc1f00000), x);
+    return zip(a, NARROW(a, "v_cvt_u32_f64 %0, %1", lo),
+               NARROW(a, u ? "v_cvt_u32_f64 %0, %1" : "v_cvt_i32_f64 %0, %1", hi));
 }
 
 /* 32 bits to the width of the dtype. */
@@ -57,13 +57,13 @@ static struct mi_opnd cut(struct alu *a, struct mi_opnd x)
 {
     switch (a->dtype) {
     case CC_DT_I8:
-        return op3(a, "v_bfe_i32 %0, %1, %2, %3", x, mi_imm(0), mi_imm(8));
+        return NARROW(a, "v_bfe_i32 %0, %1, %2, %3", x, mi_imm(0), mi_imm(8));
     case CC_DT_I16:
-        return op3(a, "v_bfe_i32 %0, %1, %2, %3", x, mi_imm(0), mi_imm(16));
+        return NARROW(a, "v_bfe_i32 %0, %1, %2, %3", x, mi_imm(0), mi_imm(16));
     case CC_DT_U8:
-        return op2(a, "v_and_b32 %0, %1, %2", mi_imm(255), x);
+        return NARROW(a, "v_and_b32 %0, %1, %2", mi_imm(255), x);
     case CC_DT_U16:
-        return op2(a, "v_and_b32 %0, %1, %2", mi_imm(65535), x);
+        return NARROW(a, "v_and_b32 %0, %1, %2", mi_imm(65535), x);
     default:
         return x;
     }
@@ -73,12 +73,13 @@ static struct mi_opnd cut(struct alu *a, struct mi_opnd x)
 static struct mi_opnd f32_to_bf16(struct alu *a, struct mi_opnd x)
 {
     x = rdna3_to_vector(a->r, x, 1);
-    struct mi_opnd odd = op3(a, "v_bfe_u32 %0, %1, %2, %3", x, mi_imm(16), mi_imm(1));
-    struct mi_opnd y = op3(a, "v_add3_u32 %0, %1, %2, %3", x, odd, mi_imm(0x7fff));
-    struct mi_opnd nan = mask2(a, "v_cmp_u_f32 %0, %1, %2", x, x);
-    y = op2(a, "v_lshrrev_b32 %0, %1, %2", mi_imm(16), y);
-    return op3(a, "v_cndmask_b32 %0, %1, %2, %3", y,
-               rdna3_to_vector(a->r, mi_imm(0x7fc0), 1), nan);
+    struct mi_opnd odd =
+        NARROW(a, "v_bfe_u32 %0, %1, %2, %3", x, mi_imm(16), mi_imm(1));
+    struct mi_opnd y = NARROW(a, "v_add3_u32 %0, %1, %2, %3", x, odd, mi_imm(0x7fff));
+    struct mi_opnd nan = MASK(a, "v_cmp_u_f32 %0, %1, %2", x, x);
+    y = NARROW(a, "v_lshrrev_b32 %0, %1, %2", mi_imm(16), y);
+    return NARROW(a, "v_cndmask_b32 %0, %1, %2, %3", y,
+                  rdna3_to_vector(a->r, mi_imm(0x7fc0), 1), nan);
 }
 
 static struct mi_opnd float_to_int(struct alu *a, struct mi_opnd x)
@@ -87,9 +88,9 @@ static struct mi_opnd float_to_int(struct alu *a, struct mi_opnd x)
     if (cc_dtype_bytes(a->dtype) == 8)
         return f64_to_int64(a, to_f64(a, x));
     if (a->from == CC_DT_F64)
-        return cut(
-            a, op1(a, u ? "v_cvt_u32_f64 %0, %1" : "v_cvt_i32_f64 %0, %1", pair(a, x)));
-    return cut(a, op1(a, u ? "v_cvt_u32_f32 %0, %1" : "v_cvt_i32_f32 %0, %1", x));
+        return cut(a, NARROW(a, u ? "v_cvt_u32_f64 %0, %1" : "v_cvt_i32_f64 %0, %1",
+                             pair(a, x)));
+    return cut(a, NARROW(a, u ? "v_cvt_u32_f32 %0, %1" : "v_cvt_i32_f32 %0, %1", x));
 }
 
 static struct mi_opnd to_f32(struct alu *a, struct mi_opnd x)
@@ -98,30 +99,30 @@ static struct mi_opnd to_f32(struct alu *a, struct mi_opnd x)
     case CC_DT_F32:
         return x;
     case CC_DT_F16:
-        return op1(a, "v_cvt_f32_f16 %0, %1", x);
+        return NARROW(a, "v_cvt_f32_f16 %0, %1", x);
     case CC_DT_BF16:
-        return op2(a, "v_lshlrev_b32 %0, %1, %2", mi_imm(16), x);
+        return NARROW(a, "v_lshlrev_b32 %0, %1, %2", mi_imm(16), x);
     case CC_DT_F64:
     case CC_DT_I64:
     case CC_DT_U64:
-        return op1(a, "v_cvt_f32_f64 %0, %1", to_f64(a, x));
+        return NARROW(a, "v_cvt_f32_f64 %0, %1", to_f64(a, x));
     default:
-        return op1(a,
-                   cc_is_unsigned(a->from) ? "v_cvt_f32_u32 %0, %1"
-                                           : "v_cvt_f32_i32 %0, %1",
-                   x);
+        return NARROW(a,
+                      cc_is_unsigned(a->from) ? "v_cvt_f32_u32 %0, %1"
+                                              : "v_cvt_f32_i32 %0, %1",
+                      x);
     }
 }
 
 static struct mi_opnd to_bool(struct alu *a, struct mi_opnd x)
 {
     if (a->from == CC_DT_F64)
-        return mask2(a, "v_cmp_neq_f64 %0, %1, %2", mi_imm(0), pair(a, x));
+        return MASK(a, "v_cmp_neq_f64 %0, %1, %2", mi_imm(0), pair(a, x));
     if (cc_is_float(a->from))
-        return mask2(a, "v_cmp_neq_f32 %0, %1, %2", mi_imm(0), to_f32(a, x));
+        return MASK(a, "v_cmp_neq_f32 %0, %1, %2", mi_imm(0), to_f32(a, x));
     if (cc_dtype_bytes(a->from) == 8)
-        return mask2(a, "v_cmp_ne_u64 %0, %1, %2", mi_imm(0), pair(a, x));
-    return mask2(a, "v_cmp_ne_u32 %0, %1, %2", mi_imm(0), x);
+        return MASK(a, "v_cmp_ne_u64 %0, %1, %2", mi_imm(0), pair(a, x));
+    return MASK(a, "v_cmp_ne_u32 %0, %1, %2", mi_imm(0), x);
 }
 
 static struct mi_opnd int_to_int(struct alu *a, struct mi_opnd x)
@@ -135,7 +136,7 @@ static struct mi_opnd int_to_int(struct alu *a, struct mi_opnd x)
     return zip(a, x,
                cc_is_unsigned(a->from)
                    ? mi_imm(0)
-                   : op2(a, "v_ashrrev_i32 %0, %1, %2", mi_imm(31), x));
+                   : NARROW(a, "v_ashrrev_i32 %0, %1, %2", mi_imm(31), x));
 }
 
 void rdna3_cast(struct alu *a)
@@ -164,7 +165,7 @@ void rdna3_cast(struct alu *a)
     } else if (a->dtype != a->from) {
         x = to_f32(a, x);
         if (a->dtype == CC_DT_F16)
-            x = op1(a, "v_cvt_f16_f32 %0, %1", x);
+            x = NARROW(a, "v_cvt_f16_f32 %0, %1", x);
         else if (a->dtype == CC_DT_BF16)
             x = f32_to_bf16(a, x);
     }

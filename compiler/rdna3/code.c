@@ -26,25 +26,9 @@ void rdna3_fail(struct rdna3 *r, rd_status status, uint32_t at, const char *fmt,
     r->status = status;
 }
 
-static bool grow(void **array, uint32_t *cap, uint32_t count, size_t size)
-{
-    if (count < *cap)
-        return true;
-    uint32_t more = *cap ? 2 * *cap : 256;
-    void *bigger = realloc(*array, more * size);
-    if (!bigger)
-        return false;
-    *array = bigger;
-    *cap = more;
-    return true;
-}
-
 uint32_t rdna3_reg(struct rdna3 *r, bool vector, unsigned width)
 {
-    void *regs = r->regs;
-    bool ok = grow(&regs, &r->cap_regs, r->n_regs, sizeof *r->regs);
-    r->regs = regs;
-    if (!ok) {
+    if (!cc_room(&r->regs, &r->cap_regs, r->n_regs + 1, sizeof *r->regs)) {
         rdna3_fail(r, RD_E_NOMEM, 0, "out of memory");
         return 0;
     }
@@ -81,10 +65,7 @@ struct mi *rdna3_mi(struct rdna3 *r, const char *text, unsigned n_def, unsigned 
                     const struct mi_opnd *opnd)
 {
     static struct mi nowhere;
-    void *code = r->code;
-    bool ok = grow(&code, &r->cap_code, r->n_code, sizeof *r->code);
-    r->code = code;
-    if (!ok) {
+    if (!cc_room(&r->code, &r->cap_code, r->n_code + 1, sizeof *r->code)) {
         rdna3_fail(r, RD_E_NOMEM, 0, "out of memory");
         return &nowhere;
     }
@@ -137,10 +118,7 @@ bool mi_is_literal(struct mi_opnd o)
 
 uint32_t rdna3_open_scope(struct rdna3 *r, uint32_t range)
 {
-    void *scopes = r->scopes;
-    bool ok = grow(&scopes, &r->cap_scopes, r->n_scopes, sizeof *r->scopes);
-    r->scopes = scopes;
-    if (!ok) {
+    if (!cc_room(&r->scopes, &r->cap_scopes, r->n_scopes + 1, sizeof *r->scopes)) {
         rdna3_fail(r, RD_E_NOMEM, 0, "out of memory");
         return 0;
     }

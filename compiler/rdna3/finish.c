@@ -26,17 +26,23 @@ static bool save(const struct rdna3 *r, struct saved *s)
     return true;
 }
 
-static void restore(struct rdna3 *r, const struct saved *s)
+/* Nothing allocated, nothing failed. */
+static void begin_again(struct rdna3 *r)
 {
-    memcpy(r->code, s->code, s->n_code * sizeof *s->code);
-    memcpy(r->regs, s->regs, r->n_regs * sizeof *s->regs);
-    r->n_code = s->n_code;
     r->vgprs = r->sgprs = 0;
     free(r->loops);
     r->loops = NULL;
     r->n_loops = 0;
     r->status = RD_OK;
     r->error[0] = 0;
+}
+
+static void restore(struct rdna3 *r, const struct saved *s)
+{
+    memcpy(r->code, s->code, s->n_code * sizeof *s->code);
+    memcpy(r->regs, s->regs, r->n_regs * sizeof *s->regs);
+    r->n_code = s->n_code;
+    begin_again(r);
 }
 
 #define MAX_SPILLS 200
@@ -49,12 +55,7 @@ static void forget_allocation(struct rdna3 *r)
         v->begin = v->end = 0;
         v->phys = v->fixed ? v->phys : -1;
     }
-    r->vgprs = r->sgprs = 0;
-    free(r->loops);
-    r->loops = NULL;
-    r->n_loops = 0;
-    r->status = RD_OK;
-    r->error[0] = 0;
+    begin_again(r);
 }
 
 /* Registers; with scratch if there are too few VGPRs. */

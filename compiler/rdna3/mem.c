@@ -18,22 +18,22 @@
 struct mi_opnd rdna3_narrow(struct rdna3 *r, struct mi_opnd gate)
 {
     struct mi_opnd saved = mi_reg(r, rdna3_reg(r, false, 1));
-    rdna3_put(r, "s_and_saveexec_b32 %0, %1", 1, saved, rdna3_to_mask(r, gate));
+    RDNA3_PUT(r, "s_and_saveexec_b32 %0, %1", 1, saved, rdna3_to_mask(r, gate));
     return saved;
 }
 
 void rdna3_restore(struct rdna3 *r, struct mi_opnd saved)
 {
-    rdna3_put(r, "s_mov_b32 %0, %1", 1, (struct mi_opnd){.kind = MI_EXEC}, saved);
+    RDNA3_PUT(r, "s_mov_b32 %0, %1", 1, (struct mi_opnd){.kind = MI_EXEC}, saved);
 }
 
 static void access(struct rdna3 *r, bool lds, const char *text, unsigned n_def,
                    struct mi_opnd data, struct rdna3_address a)
 {
     if (lds)
-        rdna3_put(r, text, n_def, data, a.vector, mi_imm(a.offset));
+        RDNA3_PUT(r, text, n_def, data, a.vector, mi_imm(a.offset));
     else
-        rdna3_put(r, text, n_def, data, a.vector, a.base, mi_imm(a.offset));
+        RDNA3_PUT(r, text, n_def, data, a.vector, a.base, mi_imm(a.offset));
 }
 
 static bool is_lds(const struct rdna3 *r, const struct cc_inst *n)
@@ -192,7 +192,7 @@ static void load_register(struct rdna3 *r, uint32_t at)
     if (!rdna3_is_alias(r, at)) {
         struct mi_opnd copy = mi_reg(r, rdna3_reg(r, true, e.width));
         for (unsigned i = 0; i < e.width; i++)
-            rdna3_put(r, "v_mov_b32 %0, %1", 1, mi_part(copy, i), mi_part(e, i));
+            RDNA3_PUT(r, "v_mov_b32 %0, %1", 1, mi_part(copy, i), mi_part(e, i));
         e = copy;
     }
     loaded(r, at, e);
@@ -281,7 +281,7 @@ static bool stored_to(const struct rdna3 *r, uint32_t memory)
 static struct mi_opnd plus_scalar(struct rdna3 *r, struct mi_opnd x, int64_t c)
 {
     struct mi_opnd s = mi_reg(r, rdna3_reg(r, false, 1));
-    rdna3_put(r, "s_add_i32 %0, %1, %2", 1, s, x, mi_imm((int32_t)c));
+    RDNA3_PUT(r, "s_add_i32 %0, %1, %2", 1, s, x, mi_imm((int32_t)c));
     return s;
 }
 
@@ -310,16 +310,16 @@ static bool load_scalar(struct rdna3 *r, uint32_t at)
     struct mi_opnd sum = p->n ? rdna3_sum(r, p, false) : NONE;
     if (sum.kind == MI_NONE && (offset < 0 || offset >= 1 << 20)) {
         sum = mi_reg(r, rdna3_reg(r, false, 1));
-        rdna3_put(r, "s_mov_b32 %0, %1", 1, sum, mi_imm((int32_t)offset));
+        RDNA3_PUT(r, "s_mov_b32 %0, %1", 1, sum, mi_imm((int32_t)offset));
         offset = 0;
     } else if (p->whole || offset < 0 || offset >= 1 << 20) {
         sum = plus_scalar(r, sum, offset);
         offset = 0;
     }
     if (sum.kind == MI_NONE)
-        rdna3_put(r, plain[log], 1, d, r->param[p->memory], mi_imm(offset));
+        RDNA3_PUT(r, plain[log], 1, d, r->param[p->memory], mi_imm(offset));
     else
-        rdna3_put(r, indexed[log], 1, d, r->param[p->memory], sum, mi_imm(offset));
+        RDNA3_PUT(r, indexed[log], 1, d, r->param[p->memory], sum, mi_imm(offset));
     for (unsigned k = 0; k < count; k++) {
         r->value[list[k]] = mi_part(d, k);
         r->home[list[k]] = r->scope;
@@ -347,7 +347,7 @@ void rdna3_load(struct rdna3 *r, uint32_t at)
     struct rdna3_address a = rdna3_address(r, &r->place[at]);
     if (n->n_src > 2) { /* lanes behind the gate get 0 */
         for (unsigned i = 0; i < width; i++)
-            rdna3_put(r, "v_mov_b32 %0, %1", 1, mi_part(d, i), mi_imm(0));
+            RDNA3_PUT(r, "v_mov_b32 %0, %1", 1, mi_part(d, i), mi_imm(0));
         saved = rdna3_narrow(r, r->value[n->src[2]]);
     }
     access(r, lds, load_text(n->dtype, lds), 1, d, a);
@@ -393,7 +393,7 @@ static void store_register(struct rdna3 *r, uint32_t at, struct mi_opnd v)
     if (n->n_src > 3)
         saved = rdna3_narrow(r, r->value[n->src[3]]);
     for (unsigned i = 0; i < e.width; i++)
-        rdna3_put(r, "v_mov_b32 %0, %1", 1, mi_part(e, i), mi_part(v, i));
+        RDNA3_PUT(r, "v_mov_b32 %0, %1", 1, mi_part(e, i), mi_part(v, i));
     if (n->n_src > 3)
         rdna3_restore(r, saved);
 }
@@ -425,7 +425,7 @@ static struct mi_opnd together(struct rdna3 *r, const struct mi_opnd *part, unsi
     }
     d = mi_reg(r, rdna3_reg(r, true, n));
     for (unsigned i = 0; i < n; i++)
-        rdna3_put(r, "v_mov_b32 %0, %1", 1, mi_part(d, i), part[i]);
+        RDNA3_PUT(r, "v_mov_b32 %0, %1", 1, mi_part(d, i), part[i]);
     return d;
 }
 

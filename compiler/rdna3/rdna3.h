@@ -123,7 +123,7 @@ const struct mi_form *rdna3_plain(struct rdna3 *r, unsigned op, unsigned sources
 struct mi *rdna3_mi(struct rdna3 *r, const char *text, unsigned n_def, unsigned n,
                     const struct mi_opnd *opnd);
 /* The same with the operands one by one. */
-#define rdna3_put(r, text, n_def, ...)                                                 \
+#define RDNA3_PUT(r, text, n_def, ...)                                                 \
     rdna3_mi(r, text, n_def,                                                           \
              sizeof((struct mi_opnd[]){__VA_ARGS__}) / sizeof(struct mi_opnd),         \
              (const struct mi_opnd[]){__VA_ARGS__})

@@ -49,15 +49,9 @@ static void link(struct sched *s, uint32_t from, uint32_t to, bool value)
 {
     if (from == to)
         return;
-    if (s->n_pred + 2 > s->cap_pred) {
-        uint32_t cap = s->cap_pred ? 2 * s->cap_pred : 1024;
-        uint32_t *bigger = realloc(s->pred, cap * sizeof *bigger);
-        if (!bigger) {
-            rdna3_fail(s->r, RD_E_NOMEM, 0, "out of memory");
-            return;
-        }
-        s->pred = bigger;
-        s->cap_pred = cap;
+    if (!cc_room(&s->pred, &s->cap_pred, s->n_pred + 2, sizeof *s->pred)) {
+        rdna3_fail(s->r, RD_E_NOMEM, 0, "out of memory");
+        return;
     }
     s->pred[s->n_pred++] = from;
     s->pred[s->n_pred++] = to | (value ? BY_VALUE : 0);
@@ -174,14 +168,9 @@ static void sort_edges(struct sched *s)
         at += s->node[i].n;
         s->node[i].n = 0;
     }
-    if (at > s->cap_edges) {
-        uint32_t *bigger = realloc(s->edge, at * sizeof *bigger);
-        if (!bigger) {
-            rdna3_fail(s->r, RD_E_NOMEM, 0, "out of memory");
-            return;
-        }
-        s->edge = bigger;
-        s->cap_edges = at;
+    if (!cc_room(&s->edge, &s->cap_edges, at, sizeof *s->edge)) {
+        rdna3_fail(s->r, RD_E_NOMEM, 0, "out of memory");
+        return;
     }
     for (uint32_t i = 0; i < s->n_pred; i += 2) {
         struct node *n = &s->node[s->pred[i]];

@@ -37,7 +37,7 @@ static void parameter(struct select *s, uint32_t at)
         return;
     }
     s->r.param[at] = mi_reg(&s->r, rdna3_reg(&s->r, false, 2));
-    rdna3_put(&s->r, "s_load_b64 %0, %1, %2", 1, s->r.param[at],
+    RDNA3_PUT(&s->r, "s_load_b64 %0, %1, %2", 1, s->r.param[at],
               mi_reg(&s->r, s->r.kernarg - 1), mi_imm(8 * n->arg[0]));
 }
 
@@ -78,9 +78,9 @@ static void open_range(struct select *s, uint32_t at)
     s->label[at] = r->n_labels;
     r->n_labels += 2;
     r->home[at] = rdna3_open_scope(r, at);
-    rdna3_put(r, "s_mov_b32 %0, %1", 1, i, from);
+    RDNA3_PUT(r, "s_mov_b32 %0, %1", 1, i, from);
     if (last->op != CC_CONST || n->n_src == 2) { /* maybe not even once */
-        rdna3_put(r, "s_cmp_ge_i32 %0, %1", 0, i, end);
+        RDNA3_PUT(r, "s_cmp_ge_i32 %0, %1", 0, i, end);
         branch(s, "s_cbranch_scc1", s->label[at] + 1);
     }
     label(s, s->label[at]);
@@ -94,8 +94,8 @@ static void close_range(struct select *s, uint32_t range)
     if (r->status != RD_OK)
         return;
     rdna3_emit_steps(r, r->scope);
-    rdna3_put(r, "s_add_i32 %0, %1, %2", 1, i, i, mi_imm(1));
-    rdna3_put(r, "s_cmp_lt_i32 %0, %1", 0, i, end);
+    RDNA3_PUT(r, "s_add_i32 %0, %1, %2", 1, i, i, mi_imm(1));
+    RDNA3_PUT(r, "s_cmp_lt_i32 %0, %1", 0, i, end);
     branch(s, "s_cbranch_scc1", s->label[range]);
     label(s, s->label[range] + 1);
     rdna3_close_sums(r, r->scope);
@@ -160,10 +160,10 @@ static struct mi_opnd exchange(struct rdna3 *r, struct mi_opnd v, unsigned c)
         lo = mi_reg(r, rdna3_reg(r, false, 1));
         hi = mi_reg(r, rdna3_reg(r, false, 1));
         uint32_t before = rdna3_enter(r, 0);
-        rdna3_put(r, "s_mov_b32 %0, %1", 1, lo, mi_imm(0x76543210));
-        rdna3_put(r, "s_mov_b32 %0, %1", 1, hi, mi_imm((int32_t)0xfedcba98));
+        RDNA3_PUT(r, "s_mov_b32 %0, %1", 1, lo, mi_imm(0x76543210));
+        RDNA3_PUT(r, "s_mov_b32 %0, %1", 1, hi, mi_imm((int32_t)0xfedcba98));
         rdna3_leave(r, 0, before);
-        rdna3_put(r, "v_permlanex16_b32 %0, %1, %2, %3", 1, d, v, lo, hi);
+        RDNA3_PUT(r, "v_permlanex16_b32 %0, %1, %2, %3", 1, d, v, lo, hi);
         v = d;
     }
     if (c & 15) {
@@ -171,7 +171,7 @@ static struct mi_opnd exchange(struct rdna3 *r, struct mi_opnd v, unsigned c)
         snprintf(text, sizeof text,
                  "v_mov_b32_dpp %%0, %%1 row_xmask:%u row_mask:0xf bank_mask:0xf",
                  c & 15);
-        rdna3_put(r, text, 1, d, v);
+        RDNA3_PUT(r, text, 1, d, v);
     }
     return d;
 }
@@ -186,7 +186,7 @@ static void bpermute(struct select *s, uint32_t at)
         return;
     }
     struct mi_opnd d = mi_reg(r, rdna3_reg(r, true, 1));
-    rdna3_put(r, "ds_bpermute_b32 %0, %1, %2", 1, d,
+    RDNA3_PUT(r, "ds_bpermute_b32 %0, %1, %2", 1, d,
               rdna3_to_vector(r, r->value[n->src[0]], 1),
               rdna3_to_vector(r, r->value[n->src[1]], 1));
     r->value[at] = d;

@@ -33,15 +33,9 @@ struct spill {
 
 static void append(struct spill *s, const struct mi *m)
 {
-    if (s->n == s->cap) {
-        uint32_t cap = s->cap ? 2 * s->cap : 1024;
-        struct mi *bigger = realloc(s->out, cap * sizeof *bigger);
-        if (!bigger) {
-            rdna3_fail(s->r, RD_E_NOMEM, 0, "out of memory");
-            return;
-        }
-        s->out = bigger;
-        s->cap = cap;
+    if (!cc_room(&s->out, &s->cap, s->n + 1, sizeof *s->out)) {
+        rdna3_fail(s->r, RD_E_NOMEM, 0, "out of memory");
+        return;
     }
     s->out[s->n++] = *m;
 }

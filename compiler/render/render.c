@@ -22,15 +22,6 @@ static bool meets(const struct cc_inst *n)
     return n->op == CC_BARRIER || n->op == CC_WMMA || n->op == CC_CUSTOM;
 }
 
-static uint32_t closing(const struct cc_prog *p, uint32_t at)
-{
-    uint32_t i = at + 1;
-    while (i < p->count && !((p->insts[i].op == CC_END || p->insts[i].op == CC_ENDIF) &&
-                             p->insts[i].src[0] == at))
-        i++;
-    return i;
-}
-
 /* Number the segments: stretches that one loop over lanes can hold. */
 static rd_status find_segments(struct render *r)
 {
@@ -43,7 +34,7 @@ static rd_status find_segments(struct render *r)
         const struct cc_inst *n = &p->insts[i];
         bool cut = meets(n);
         if (n->op == CC_RANGE || n->op == CC_IF)
-            for (uint32_t j = i; j < closing(p, i); j++)
+            for (uint32_t j = i; j < cc_prog_closing(p, i); j++)
                 cut = cut || meets(&p->insts[j]);
         if ((n->op == CC_END || n->op == CC_ENDIF) && r->cut[n->src[0]])
             cut = true;

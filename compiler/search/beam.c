@@ -28,7 +28,7 @@ struct search {
     struct candidate kept[MAX_WIDTH], next[MAX_WIDTH];
     unsigned n_kept, n_next, width;
     struct candidate *seen; /* all that were tried */
-    size_t n_seen, cap_seen;
+    uint32_t n_seen, cap_seen;
 };
 
 /* ---- results of this process ---- */
@@ -153,14 +153,8 @@ static bool is_new(struct search *s, const struct candidate *c)
         if (s->seen[i].n == sorted.n &&
             memcmp(s->seen[i].opts, sorted.opts, sorted.n * sizeof sorted.opts[0]) == 0)
             return false;
-    if (s->n_seen == s->cap_seen) {
-        size_t cap = s->cap_seen ? 2 * s->cap_seen : 64;
-        struct candidate *bigger = realloc(s->seen, cap * sizeof *bigger);
-        if (!bigger)
-            return false;
-        s->seen = bigger;
-        s->cap_seen = cap;
-    }
+    if (!cc_room(&s->seen, &s->cap_seen, s->n_seen + 1, sizeof *s->seen))
+        return false;
     s->seen[s->n_seen++] = sorted;
     return true;
 }

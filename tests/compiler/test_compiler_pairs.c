@@ -151,15 +151,15 @@ static void begin(struct code *c)
     struct mi_opnd arguments = {.kind = MI_REG, .width = 2, .reg = c->pair[0]};
     struct mi_opnd lanes = mi_reg(r, c->pair[1]), scalars = mi_reg(r, c->pair[2]);
     struct mi_opnd at = mi_reg(r, c->at);
-    rdna3_put(r, "s_load_b64 %0, %1, %2", 1, lanes, arguments, mi_imm(0));
-    rdna3_put(r, "s_load_b64 %0, %1, %2", 1, scalars, arguments, mi_imm(8));
+    RDNA3_PUT(r, "s_load_b64 %0, %1, %2", 1, lanes, arguments, mi_imm(0));
+    RDNA3_PUT(r, "s_load_b64 %0, %1, %2", 1, scalars, arguments, mi_imm(8));
     for (unsigned i = 0; i < SGPRS + N_MASKS; i++) {
         struct mi_opnd to = mi_reg(r, i < SGPRS ? c->s[i] : c->mask[i - SGPRS]);
-        rdna3_put(r, "s_load_b32 %0, %1, %2", 1, to, scalars, mi_imm(4 * i));
+        RDNA3_PUT(r, "s_load_b32 %0, %1, %2", 1, to, scalars, mi_imm(4 * i));
     }
-    rdna3_put(r, "v_lshlrev_b32 %0, %1, %2", 1, at, mi_imm(6), at);
+    RDNA3_PUT(r, "v_lshlrev_b32 %0, %1, %2", 1, at, mi_imm(6), at);
     for (unsigned i = 0; i < VGPRS; i++)
-        rdna3_put(r, "global_load_b32 %0, %1, %2 offset:%3", 1, mi_reg(r, c->v[i]), at,
+        RDNA3_PUT(r, "global_load_b32 %0, %1, %2 offset:%3", 1, mi_reg(r, c->v[i]), at,
                   lanes, mi_imm(4 * i));
 }
 
@@ -168,7 +168,7 @@ static void end(struct code *c)
 {
     struct rdna3 *r = &c->r;
     for (unsigned i = 0; i < VGPRS; i++)
-        rdna3_put(r, "global_store_b32 %1, %0, %2 offset:%3", 0, mi_reg(r, c->v[i]),
+        RDNA3_PUT(r, "global_store_b32 %1, %0, %2 offset:%3", 0, mi_reg(r, c->v[i]),
                   mi_reg(r, c->at), mi_reg(r, c->pair[1]), mi_imm(4 * i));
     rdna3_mi(r, "s_endpgm", 0, 0, NULL);
     r->vgprs = FIRST + VGPRS;
