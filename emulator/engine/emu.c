@@ -92,7 +92,7 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
         emu->config = *config;
     rd_status st = choose_level(emu);
     if (st == RD_OK)
-        st = join_semantics(emu->level, emu->sem);
+        join_semantics(emu->level, emu->sem);
     if (st == RD_OK)
         st = regions_create(&emu->regions);
     if (st == RD_OK)

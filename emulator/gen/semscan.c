@@ -1,17 +1,20 @@
 /* semscan.c: finds the semantics functions of emulator/sem and writes their wrappers.
  *
- *   semscan FILE.c OUT.inc      wrappers and entries of one source file
+ *   semscan FILE.c OUT.inc            wrappers and entries of one source file
+ *   semscan --join OUT.inc FILE.c...  which entry belongs to which opcode
  *
  * It reads the LANE_OP / SCALAR_OP / WAVE_OP / MATRIX_OP / MEM_* headings as text and
- * knows nothing of instruction encodings; tools/semcheck joins the entries with the
- * ISA rows. Every heading must start in column 1.
- * SPDX-License-Identifier: MIT
+ * knows nothing of instruction encodings. Every heading must start in column 1. The
+ * fact sheet names the function of each opcode; a function that no opcode names, and a
+ * name without a function, are errors. SPDX-License-Identifier: MIT
  */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "facts.h"
 
 #define MAX_ARGS 6
 
@@ -384,6 +387,13 @@ static void write_wrapper(FILE *out, const struct op *op)
         write_atomic(out, op);
 }
 
+static unsigned bytes_of(const struct op *op)
+{
+    if (is(op->macro, "MEM_ATOMIC"))
+        return strstr(op->ret, "64") ? 8 : 4;
+    return op->bytes;
+}
+
 static void write_entry(FILE *out, const struct op *op, const char *file)
 {
     const char *kind = kind_of(op);
@@ -394,10 +404,7 @@ static void write_entry(FILE *out, const struct op *op, const char *file)
             op->takes_scc ? "SEM_F_SCC" : "");
     for (unsigned i = 0; i < op->n_args && i < 4; i++)
         fprintf(out, "%s%s", i ? ", " : "", find_type(op, op->args[i].type)->id);
-    unsigned bytes = op->bytes;
-    if (is(op->macro, "MEM_ATOMIC"))
-        bytes = strstr(op->ret, "64") ? 8 : 4;
-    fprintf(out, "%s}, %u, {", op->n_args ? "" : "0", bytes);
+    fprintf(out, "%s}, %u, {", op->n_args ? "" : "0", bytes_of(op));
     if (is(op->macro, "LANE_OP"))
         fprintf(out, ".row = row_%s", op->name);
     else if (is(op->macro, "SCALAR_OP"))
@@ -467,10 +474,159 @@ static struct op *scan(const char *text, size_t *count)
     return ops;
 }
 
+/* ---- join ------------------------------------------------------------------------ */
+
+/* What the sheet says of an opcode; the numbers are its place and that of its entry. */
+struct fact {
+    const char *op, *function;
+    unsigned access, bytes, elems, mem;
+};
+
+static const struct fact facts[] = {
+#define M(form) | ISA_MEM_##form
+#define S(state)
+#define J(flow)
+#define FACTS(op, pipe, flops, excp, fidelity, ulp, space, access, bytes, elems,       \
+              stride, mem, state, swapped, order, flow, vopd, dual, function, note)    \
+    {#op, function, ISA_ACCESS_##access, bytes, elems, mem},
+#include "facts.inc"
+#undef M
+#undef S
+#undef J
+#undef FACTS
+};
+#define N_FACTS (sizeof facts / sizeof *facts)
+
+/* All functions of all files. */
+struct place {
+    struct op op;
+    const char *path;
+    unsigned file, entry;
+    bool used;
+};
+struct places {
+    struct place *v;
+    size_t n;
+};
+
+static unsigned errors;
+
+static void complain(const struct place *at, const char *what)
+{
+    fprintf(stderr, "error: %s:%u: %s: %s\n", at->path, at->op.line, at->op.name, what);
+    errors++;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct place *)a)->op.name,
+                  ((const struct place *)b)->op.name);
+}
+
+static struct places all_places(char **files, unsigned n_files)
+{
+    struct places all = {0};
+    for (unsigned f = 0; f < n_files; f++) {
+        path = files[f];
+        char *text = read_file(path);
+        size_t n;
+        struct op *ops = scan(text, &n);
+        all.v = realloc(all.v, (all.n + n + 1) * sizeof *all.v);
+        if (!all.v)
+            die(0, "out of memory", "");
+        for (size_t i = 0; i < n; i++)
+            all.v[all.n++] = (struct place){ops[i], files[f], f, (unsigned)i, false};
+        free(ops);
+        free(text);
+    }
+    qsort(all.v, all.n, sizeof *all.v, by_name);
+    for (size_t i = 1; i < all.n; i++)
+        if (is(all.v[i - 1].op.name, all.v[i].op.name))
+            complain(&all.v[i], "a second function of that name");
+    return all;
+}
+
+static struct place *find_place(const struct places *all, const char *name)
+{
+    struct place key;
+    snprintf(key.op.name, sizeof key.op.name, "%s", name);
+    return all->n ? bsearch(&key, all->v, all->n, sizeof key, by_name) : NULL;
+}
+
+/* Does the function's heading do what the opcode's row says? */
+static void check_place(const struct place *p, const struct fact *f)
+{
+    static const struct {
+        const char *macro;
+        unsigned access[2];
+    } kinds[] = {{"MEM_LOAD", {ISA_ACCESS_LOAD, ISA_ACCESS_LOAD}},
+                 {"MEM_STORE", {ISA_ACCESS_STORE, ISA_ACCESS_STORE}},
+                 {"MEM_WIDE", {ISA_ACCESS_LOAD, ISA_ACCESS_STORE}},
+                 {"MEM_FORMAT", {ISA_ACCESS_LOAD, ISA_ACCESS_STORE}},
+                 {"MEM_ATOMIC", {ISA_ACCESS_ATOMIC, ISA_ACCESS_ATOMIC}}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!is(p->op.macro, kinds[i].macro))
+            continue;
+        bool format = is(p->op.macro, "MEM_FORMAT");
+        unsigned bytes = bytes_of(&p->op);
+        if (f->access != kinds[i].access[0] && f->access != kinds[i].access[1])
+            complain(p, "is not the access of its row in rdna3.facts");
+        if (bytes != (format ? f->elems : f->bytes) ||
+            format != ((f->mem & ISA_MEM_FORMAT) != 0))
+            complain(p, "is not the size of its row in rdna3.facts");
+        return;
+    }
+    if (strncmp(p->op.macro, "WAVE_OP", 7) != 0 && f->access != ISA_ACCESS_NONE)
+        complain(p, "its row in rdna3.facts accesses memory");
+}
+
+static void write_joins(FILE *out, const struct places *all)
+{
+    fputs("/* Generated by semscan: opcode, its file and entry. */\n", out);
+    for (size_t i = 0; i < N_FACTS; i++) {
+        const struct fact *f = &facts[i];
+        struct place *p = f->function ? find_place(all, f->function) : NULL;
+        if (f->function && !p) {
+            fprintf(stderr,
+                    "error: isa/gen/rdna3.facts: %s: function: no \"%s\" in "
+                    "emulator/sem\n",
+                    f->op, f->function);
+            errors++;
+        }
+        if (!p)
+            continue;
+        p->used = true;
+        check_place(p, f);
+        fprintf(out, "JOIN(%s, %u, %u)\n", f->op, p->file, p->entry);
+    }
+    for (size_t i = 0; i < all->n; i++)
+        if (!all->v[i].used)
+            complain(&all->v[i], "no row of isa/gen/rdna3.facts names this function");
+}
+
+static int join(int argc, char **argv)
+{
+    struct places all = all_places(argv + 1, (unsigned)argc - 1);
+    FILE *out = fopen(argv[0], "w");
+    path = argv[0];
+    if (!out)
+        die(0, "cannot write", argv[0]);
+    write_joins(out, &all);
+    if (fclose(out))
+        die(0, "cannot write", argv[0]);
+    free(all.v);
+    if (errors)
+        remove(argv[0]); /* the build tries again */
+    return errors != 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc >= 4 && is(argv[1], "--join"))
+        return join(argc - 2, argv + 2);
     if (argc != 3) {
-        fprintf(stderr, "usage: semscan FILE.c OUT.inc\n");
+        fprintf(stderr, "usage: semscan FILE.c OUT.inc\n"
+                        "       semscan --join OUT.inc FILE.c...\n");
         return 2;
     }
     path = argv[1];

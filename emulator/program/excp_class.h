@@ -4,35 +4,11 @@
 #ifndef RD_EXCP_CLASS_H
 #define RD_EXCP_CLASS_H
 
+#include "facts.h"
 #include "uop.h"
 
-enum excp_class {
-    NONE,
-    ADD,
-    SUB,
-    SUBREV,
-    MUL,
-    FMA,
-    MUL_ZERO, /* 0 * anything is 0 */
-    FMA_ZERO,
-    QUIET, /* invalid for signaling NaNs only */
-    COMPARE,
-    RCP,
-    IFLAG,
-    RSQ,
-    SQRT,
-    EXP,
-    LOG,
-    TRIG,
-    LDEXP,
-    FIXUP,
-    TO_INT,
-    TO_FLOAT,
-    NARROW_RTZ,
-};
-
 /* uop.excp */
-#define EX_CLASS(e)  ((e) & 31u)
+#define EX_CLASS(e)  ((e) & 31u)      /* enum isa_excp */
 #define EX_ARG(e)    ((e) >> 5 & 15u) /* enum excp_type of the operands */
 #define EX_RESULT(e) ((e) >> 9 & 15u) /* and of the result */
 #define EX_PACKED    0x4000u
@@ -45,7 +21,7 @@ static inline bool is_float(unsigned type)
     return type == T_F16 || type == T_F32 || type == T_F64;
 }
 
-/* What uop.excp must hold for an operation; 0 if it raises nothing. */
-unsigned excp_of(const struct sem_entry *e, bool clamp);
+/* What uop.excp must hold for an opcode with its function; 0 if it raises nothing. */
+unsigned excp_of(unsigned op, const struct sem_entry *e, bool clamp);
 
 #endif

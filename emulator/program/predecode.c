@@ -425,7 +425,8 @@ static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
     }
     u->op.row = e->fn.row;
     if (c->p->exceptions)
-        u->excp = (uint16_t)excp_of(e, c->inst->flags & ISA_M_CLAMP);
+        u->excp = (uint16_t)excp_of(y ? c->inst->op_y : c->inst->op, e,
+                                    c->inst->flags & ISA_M_CLAMP);
     u->n_src = (uint8_t)n_args;
     if (n_args < e->n_args) /* v_div_fmas reads VCC without naming it */
         u->flags |= UF_VCC_IN;

@@ -323,12 +323,12 @@ static unsigned root_flags(unsigned class, const struct number *x, unsigned type
 {
     int e;
     if (x->zero)
-        return class == SQRT ? 0 : DIV_ZERO;
+        return class == ISA_EXCP_SQRT ? 0 : DIV_ZERO;
     if (x->v < 0)
         return INVALID;
-    if (class == LOG)
+    if (class == ISA_EXCP_LOG)
         return isinf(x->v) || frexp(x->v, &e) == 0.5 ? 0 : INEXACT;
-    if (class == SQRT)
+    if (class == ISA_EXCP_SQRT)
         return op_flags(H_SQRT, x->v, 0, 0, type, m);
     double r =
         sqrt(x->v); /* exact or not, so is its reciprocal but for powers of two */
@@ -343,68 +343,70 @@ static unsigned lane_flags(unsigned excp, const uint64_t bits[3],
     unsigned flags = 0;
     struct number x[3] = {{0}};
     for (unsigned i = 0; i < n_src && is_float(arg); i++) {
-        if (class == LDEXP && i == 1)
+        if (class == ISA_EXCP_LDEXP && i == 1)
             continue;
         x[i] = number_of(bits[i], arg, m);
         nan |= x[i].nan;
-        if (class != IFLAG)
+        if (class != ISA_EXCP_IFLAG)
             flags |= (x[i].snan ? INVALID : 0) | (x[i].denormal ? DENORMAL : 0);
     }
     double a = x[0].v, b = x[1].v, c = x[2].v;
-    if (class == COMPARE)
+    if (class == ISA_EXCP_COMPARE)
         return flags | (clamp && nan ? INVALID : 0);
-    if (nan && class != TO_INT)
+    if (nan && class != ISA_EXCP_TO_INT)
         return flags;
-    switch ((enum excp_class) class) {
-    case NONE:
-    case QUIET:
-    case COMPARE:
+    switch ((enum isa_excp) class) {
+    case ISA_EXCP_NONE:
+    case ISA_EXCP_QUIET:
+    case ISA_EXCP_COMPARE:
         break;
-    case ADD:
+    case ISA_EXCP_ADD:
         return flags | op_flags(H_ADD, a, b, 0, result, m);
-    case SUB:
+    case ISA_EXCP_SUB:
         return flags | op_flags(H_ADD, a, -b, 0, result, m);
-    case SUBREV:
+    case ISA_EXCP_SUBREV:
         return flags | op_flags(H_ADD, b, -a, 0, result, m);
-    case MUL_ZERO:
+    case ISA_EXCP_MUL_ZERO:
         if (x[0].zero || x[1].zero)
             break;
         return flags | op_flags(H_MUL, a, b, 0, result, m);
-    case MUL:
+    case ISA_EXCP_MUL:
         return flags | op_flags(H_MUL, a, b, 0, result, m);
-    case FMA_ZERO:
+    case ISA_EXCP_FMA_ZERO:
         if (x[0].zero || x[1].zero)
             break;
         return flags | fma_flags(a, b, c, result, m);
-    case FMA:
+    case ISA_EXCP_FMA:
         return flags | fma_flags(a, b, c, result, m);
-    case RCP:
+    case ISA_EXCP_RCP:
         return flags | op_flags(H_DIV, 1.0, a, 0, result, m);
-    case IFLAG:
+    case ISA_EXCP_IFLAG:
         return x[0].zero ? INT_DIV_ZERO : 0;
-    case RSQ:
-    case SQRT:
-    case LOG:
+    case ISA_EXCP_RSQ:
+    case ISA_EXCP_SQRT:
+    case ISA_EXCP_LOG:
         return flags | root_flags(class, &x[0], result, m);
-    case EXP:
+    case ISA_EXCP_EXP:
         return flags | exp_flags(a, result);
-    case TRIG:
+    case ISA_EXCP_TRIG:
         return flags | (x[0].inf ? INVALID : x[0].zero ? 0 : INEXACT);
-    case LDEXP:
+    case ISA_EXCP_LDEXP:
         return flags |
                (x[0].inf || x[0].zero
                     ? 0
                     : op_flags(H_LDEXP, a, 0,
                                result == T_F16 ? (int16_t)bits[1] : (int32_t)bits[1],
                                result, m));
-    case FIXUP:
+    case ISA_EXCP_FIXUP:
         return flags | fixup_flags(&x[0], &x[1], &x[2], result, m);
-    case TO_INT:
+    case ISA_EXCP_TO_INT:
         return flags | to_int_flags(a, result, clamp);
-    case TO_FLOAT:
+    case ISA_EXCP_TO_FLOAT:
         return flags | to_float_flags(bits[0], arg, result, m);
-    case NARROW_RTZ:
+    case ISA_EXCP_NARROW_RTZ:
         return flags | narrow16(a, 0.0, 3, m) | narrow16(b, 0.0, 3, m);
+    case ISA_EXCP_COUNT:
+        break;
     }
     return flags;
 }

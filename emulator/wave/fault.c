@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control.h"
+#include "facts.h"
 
 const char *emu_fault_name(enum emu_fault_kind kind)
 {
@@ -138,15 +139,10 @@ const struct uop *x_illegal(struct wave *w, const struct uop *u)
 
 static const char *unsupported_reason(unsigned op)
 {
-    switch (op) {
-#define U(name, reason)                                                                \
-    case ISA_##name:                                                                   \
-        return reason;
-#include "unsupported.def"
-#undef U
-    default:
-        return "this form of the instruction is not modelled";
-    }
+    const struct isa_facts *facts = isa_facts(op);
+    return facts->fidelity == ISA_FIDELITY_UNSUPPORTED
+               ? facts->note
+               : "this form of the instruction is not modelled";
 }
 
 const struct uop *x_unsupported(struct wave *w, const struct uop *u)

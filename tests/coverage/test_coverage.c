@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cover.h"
+#include "facts.h"
 #include "program.h"
 #include "vecrun.h"
 
@@ -31,21 +32,10 @@ static void fail(const char *what, const char *detail)
 /* ---- instructions without semantics, with reasons -----------------------------------
  */
 
-static const struct {
-    uint16_t op;
-    const char *why;
-} unsupported[] = {
-#define U(op, why) {ISA_##op, why},
-#include "unsupported.def"
-#undef U
-};
-
 static const char *why_unsupported(unsigned op)
 {
-    for (unsigned i = 0; i < sizeof unsupported / sizeof *unsupported; i++)
-        if (unsupported[i].op == op)
-            return unsupported[i].why;
-    return NULL;
+    const struct isa_facts *facts = isa_facts(op);
+    return facts->function ? NULL : facts->note;
 }
 
 /* ---- programs by hand: what random programs do not contain --------------------------

@@ -443,6 +443,40 @@ v_ldexp_f16 v18, v2, v3
 s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
 v_mov_b32 v17, s8
 
+@excp_packed
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_add_f16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v10, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_min_f16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v11, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_add_u16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v12, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_add_i16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v13, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_min_u16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v14, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_max_u16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v15, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_min_i16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v16, s8
+s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
+v_pk_max_i16 v18, v2, v3
+s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 7)
+v_mov_b32 v17, s8
+
 @excp_rest
 s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 7), 0
 v_rsq_f32 v18, v2

@@ -301,6 +301,24 @@ START_TEST(other_instructions)
 }
 END_TEST
 
+/* A signaling NaN and a denormal, had they been floats: v_pk_add_f16, v_pk_min_f16,
+ * then the packed integers. */
+START_TEST(packed)
+{
+    static const unsigned want[8] = {INV | DEN, INV | DEN};
+    BEGIN(excp_packed);
+    set(0, 0x7c017c01);
+    set(1, 0x00010001);
+    FOR_EACH_RUN(&r)
+    {
+        ck_no_fault(&r);
+        for (unsigned i = 0; i < 8; i++)
+            ck_assert_msg(r.out[i][0] == want[i], "instruction %u: got 0x%x", i,
+                          r.out[i][0]);
+    }
+}
+END_TEST
+
 /* Only lanes that execute count; results are those of the plain handlers. */
 START_TEST(active_lanes)
 {
@@ -416,6 +434,7 @@ int main(void)
     tcase_add_test(t, double_precision);
     tcase_add_test(t, half_precision);
     tcase_add_test(t, other_instructions);
+    tcase_add_test(t, packed);
     tcase_add_test(t, active_lanes);
     tcase_add_test(t, modes);
     tcase_add_test(t, traps);

@@ -7,7 +7,7 @@
 #include "level.h"
 
 /* Fill sem with the level's functions. Opcodes without semantics stay NULL. */
-RD_CHECKED rd_status join_semantics(const struct level_ops *level,
-                                    const struct sem_entry *sem[ISA_OP_COUNT]);
+void join_semantics(const struct level_ops *level,
+                    const struct sem_entry *sem[ISA_OP_COUNT]);
 
 #endif
