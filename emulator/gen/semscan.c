@@ -632,10 +632,10 @@ int main(int argc, char **argv)
     path = argv[1];
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
-    const char *folder = base; /* as in "sem/sop2.c" */
-    if (folder > path)
-        for (folder--; folder > path && folder[-1] != '/'; folder--)
-            ;
+    const char *inside = strstr(path, "emulator/"); /* as in "sem/wave/flow.c" */
+    for (const char *p = inside; p; p = strstr(p + 1, "emulator/"))
+        inside = p;
+    const char *folder = inside ? inside + strlen("emulator/") : base;
     char *text = read_file(path);
     size_t n;
     struct op *ops = scan(text, &n);
