@@ -117,6 +117,8 @@ def includes(cc, include_root):
 
     isa = folders("isa_api", "rd_status") + [os.path.join(ROOT, "isa")]
     public_isa = folders("isa_api", "codeobj", "rd_status")
+    compiler = folders("cc_include", "rd_status")
+    lower = compiler + folders("cc_ir") + [os.path.join(ROOT, "compiler", "lower")]
     cases = [
         (True, isa, "isa.h", "isa sees itself"),
         (False, isa, "emu.h", "isa must not see the emulator"),
@@ -127,6 +129,11 @@ def includes(cc, include_root):
         (False, public_isa, "emu.h", "code objects must not see the emulator"),
         (True, public_isa + folders("emu_include"), "emu.h", "tools see the emulator"),
         (False, public_isa + folders("emu_include"), "wave.h", "tools must not see waves"),
+        (True, compiler, "cc_tensor.h", "users of the compiler see include/"),
+        (False, compiler, "graph.h", "users of the compiler must not see its inside"),
+        (True, lower, "graph.h", "lowering sees graphs"),
+        (False, lower, "choose.h", "lowering must not see the search"),
+        (False, lower, "rdna3.h", "lowering must not see the back end"),
     ]
     for expected, where, header, what in cases:
         ok, why = compiles(cc, where, f'#include "{header}"\n')
