@@ -117,6 +117,11 @@ enum abi_file abi_file_of(struct abi_ctx *ctx, int fd)
     return kind;
 }
 
+bool abi_is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0 || errno != EBADF;
+}
+
 int abi_errno(rd_status st)
 {
     switch (st) {

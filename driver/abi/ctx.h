@@ -39,6 +39,9 @@ extern const unsigned abi_drm_count;
 bool abi_get(void *to, uint64_t from, size_t bytes);
 bool abi_put(uint64_t to, const void *from, size_t bytes);
 
+/* Is it a descriptor at all? */
+bool abi_is_open(int fd);
+
 /* Which of our files a descriptor in a struct is. */
 enum abi_file abi_file_of(struct abi_ctx *ctx, int fd);
 
@@ -101,10 +104,5 @@ ABI_HANDLER(debug_trap);
 
 struct kfd_process_device_apertures;
 void abi_fill_apertures(struct kfd_process_device_apertures *a);
-
-/* dmabuf.c, used by both files */
-RD_CHECKED int abi_dmabuf_create(struct abi_ctx *ctx, uint32_t bo, bool cloexec,
-                                 int *fd);
-RD_CHECKED int abi_dmabuf_read(int fd, struct kmd_bo_info *info);
 
 #endif

@@ -231,7 +231,8 @@ static int prime_to_fd(struct abi_ctx *ctx, void *argp, size_t size)
     (void)size;
     if (kmd_bo_info(ctx->kmd, args->handle, &bo) != RD_OK)
         return -ENOENT;
-    int err = abi_dmabuf_create(ctx, args->handle, args->flags & O_CLOEXEC, &fd);
+    int err =
+        abi_errno(kmd_bo_export(ctx->kmd, args->handle, args->flags & O_CLOEXEC, &fd));
     if (!err)
         args->fd = fd;
     return err;
@@ -240,13 +241,10 @@ static int prime_to_fd(struct abi_ctx *ctx, void *argp, size_t size)
 static int prime_from_fd(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct drm_prime_handle *args = argp;
-    struct kmd_bo_info bo;
     (void)size;
-    int err = abi_dmabuf_read(args->fd, &bo);
-    if (err)
-        return err;
-    bo.va = 0;
-    return abi_errno(kmd_bo_import(ctx->kmd, &bo, &args->handle));
+    if (!abi_is_open(args->fd))
+        return -EBADF;
+    return abi_errno(kmd_bo_import(ctx->kmd, args->fd, 0, &args->handle));
 }
 
 static int gem_create(struct abi_ctx *ctx, void *argp, size_t size)

@@ -261,7 +261,7 @@ int abi_dmabuf_export(struct abi_ctx *ctx, void *argp, size_t size)
     (void)size;
     if (!split_handle(args->handle, &bo))
         return -EINVAL;
-    int err = abi_dmabuf_create(ctx, bo, true, &fd);
+    int err = abi_errno(kmd_bo_export(ctx->kmd, bo, true, &fd));
     if (!err)
         args->dmabuf_fd = (uint32_t)fd;
     return err;
@@ -277,7 +277,9 @@ int abi_dmabuf_info(struct abi_ctx *ctx, void *argp, size_t size)
     } metadata;
     _Static_assert(sizeof(metadata) == KMD_METADATA_BYTES, "of the interface");
     (void)size;
-    int err = abi_dmabuf_read((int)args->dmabuf_fd, &info);
+    if (!abi_is_open((int)args->dmabuf_fd))
+        return -EBADF;
+    int err = abi_errno(kmd_export_info((int)args->dmabuf_fd, &info));
     if (!err)
         err = abi_errno(kmd_bo_metadata(ctx->kmd, &info, &metadata, false));
     if (err)
@@ -301,16 +303,13 @@ int abi_dmabuf_info(struct abi_ctx *ctx, void *argp, size_t size)
 int abi_dmabuf_import(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_import_dmabuf_args *args = argp;
-    struct kmd_bo_info info;
     uint32_t bo;
     (void)size;
     if (!abi_gpu(args->gpu_id))
         return -EINVAL;
-    int err = abi_dmabuf_read((int)args->dmabuf_fd, &info);
-    if (err)
-        return err;
-    info.va = args->va_addr;
-    rd_status st = kmd_bo_import(ctx->kmd, &info, &bo);
+    if (!abi_is_open((int)args->dmabuf_fd))
+        return -EBADF;
+    rd_status st = kmd_bo_import(ctx->kmd, (int)args->dmabuf_fd, args->va_addr, &bo);
     if (st != RD_OK)
         return abi_errno(st);
     args->handle = make_handle(bo);

@@ -259,6 +259,10 @@ static rd_status make_dir(struct state *s)
     snprintf(s->dir, sizeof(s->dir), "%s/rdna3-XXXXXX", base);
     if (!mkdtemp(s->dir))
         return RD_E_IO;
+    char exports[PATH_MAX];
+    snprintf(exports, sizeof(exports), "%s/" GSHARED_EXPORTS, s->dir);
+    if (mkdir(exports, 0777) != 0 || chmod(exports, 0777) != 0)
+        return RD_E_IO;
     return chmod(s->dir, 0755) == 0 ? RD_OK : RD_E_IO;
 }
 

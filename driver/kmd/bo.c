@@ -77,7 +77,7 @@ static uint32_t new_handle(struct kmd *kmd)
     return old ? old : 1;
 }
 
-static struct kmd_bo *find(struct kmd *kmd, uint32_t handle)
+struct kmd_bo *kmd_bo_find(struct kmd *kmd, uint32_t handle)
 {
     if (!handle || handle >= kmd->n_bos || !kmd->bos[handle].used)
         return NULL;
@@ -111,17 +111,17 @@ static rd_status place(struct kmd *kmd, struct kmd_bo_info *info)
     return RD_E_INVALID;
 }
 
-static rd_status insert(struct kmd *kmd, struct kmd_bo_info *info, bool imported,
+/* hold: of memory that another handle owns, else 0. */
+static rd_status insert(struct kmd *kmd, struct kmd_bo_info *info, int hold,
                         uint32_t *handle)
 {
     pthread_mutex_lock(&kmd->bo_lock);
     rd_status st = RD_E_NOMEM;
     uint32_t h = new_handle(kmd);
     if (h)
-        st = imported ? RD_OK : place(kmd, info);
+        st = hold ? RD_OK : place(kmd, info);
     if (st == RD_OK) {
-        kmd->bos[h] =
-            (struct kmd_bo){.info = *info, .used = true, .imported = imported};
+        kmd->bos[h] = (struct kmd_bo){.info = *info, .used = true, .hold = hold};
         *handle = h;
     }
     pthread_mutex_unlock(&kmd->bo_lock);
@@ -135,20 +135,41 @@ rd_status kmd_bo_create(struct kmd *kmd, struct kmd_bo_info *info, uint32_t *han
     info->bytes = round_up(info->bytes, PAGE);
     if (info->flags & KMD_BO_TWICE)
         info->bytes = round_up(info->bytes / 2, PAGE);
-    return insert(kmd, info, false, handle);
+    return insert(kmd, info, 0, handle);
 }
 
-rd_status kmd_bo_import(struct kmd *kmd, const struct kmd_bo_info *info,
-                        uint32_t *handle)
+rd_status kmd_bo_adopt(struct kmd *kmd, const struct kmd_bo_info *info, int hold,
+                       uint32_t *handle)
 {
     struct kmd_bo_info copy = *info;
-    return insert(kmd, &copy, true, handle);
+    return insert(kmd, &copy, hold, handle);
+}
+
+void kmd_punch(struct kmd *kmd, const struct kmd_bo_info *info)
+{
+    (void)fallocate(kmd->render_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    (off_t)info->offset, (off_t)info->bytes);
+}
+
+/* The handle is gone; its memory too, unless others hold it. */
+static void drop_memory(struct kmd *kmd, const struct kmd_bo *bo)
+{
+    if (bo->info.kind > KMD_GTT)
+        return;
+    if (bo->hold)
+        close(bo->hold);
+    else
+        kmd_release(kmd, &bo->info);
+    if (bo->hold || bo->exported)
+        kmd_export_leave(kmd, &bo->info, !bo->hold);
+    else
+        kmd_punch(kmd, &bo->info);
 }
 
 rd_status kmd_bo_info(struct kmd *kmd, uint32_t handle, struct kmd_bo_info *out)
 {
     pthread_mutex_lock(&kmd->bo_lock);
-    struct kmd_bo *bo = find(kmd, handle);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
     if (bo)
         *out = bo->info;
     pthread_mutex_unlock(&kmd->bo_lock);
@@ -220,7 +241,7 @@ static rd_status map_locked(struct kmd *kmd, struct kmd_bo *bo)
 rd_status kmd_bo_map(struct kmd *kmd, uint32_t handle)
 {
     pthread_mutex_lock(&kmd->bo_lock);
-    struct kmd_bo *bo = find(kmd, handle);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
     rd_status st = bo ? map_locked(kmd, bo) : RD_E_NOT_FOUND;
     pthread_mutex_unlock(&kmd->bo_lock);
     return st;
@@ -235,7 +256,7 @@ static bool in_use(struct kmd *kmd, const struct kmd_bo *bo)
 rd_status kmd_bo_unmap(struct kmd *kmd, uint32_t handle)
 {
     pthread_mutex_lock(&kmd->bo_lock);
-    struct kmd_bo *bo = find(kmd, handle);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
     rd_status st = bo ? RD_OK : RD_E_NOT_FOUND;
     if (bo && in_use(kmd, bo)) {
         st = RD_E_BUSY;
@@ -250,7 +271,7 @@ rd_status kmd_bo_unmap(struct kmd *kmd, uint32_t handle)
 rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle)
 {
     pthread_mutex_lock(&kmd->bo_lock);
-    struct kmd_bo *bo = find(kmd, handle);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
     rd_status st = RD_OK;
     if (!bo) {
         st = RD_E_NOT_FOUND;
@@ -264,11 +285,7 @@ rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle)
         }
         if (bo->mapped)
             gpu_vm_remove(kmd->gpu, info->va, mapped_bytes(info));
-        if (info->kind <= KMD_GTT && !bo->imported) {
-            kmd_release(kmd, info);
-            (void)fallocate(kmd->render_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                            (off_t)info->offset, (off_t)info->bytes);
-        }
+        drop_memory(kmd, bo);
         *bo = (struct kmd_bo){.used = false};
     }
     pthread_mutex_unlock(&kmd->bo_lock);
@@ -281,7 +298,7 @@ rd_status kmd_bo_map_at(struct kmd *kmd, uint32_t handle, uint64_t va, uint64_t 
     if ((va | offset | bytes) & (PAGE - 1) || !va || !bytes)
         return RD_E_INVALID;
     pthread_mutex_lock(&kmd->bo_lock);
-    struct kmd_bo *bo = find(kmd, handle);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
     rd_status st = RD_E_NOT_FOUND;
     if (bo) {
         const struct kmd_bo_info *info = &bo->info;
@@ -305,7 +322,7 @@ uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset)
     uint64_t va = 0;
     offset &= ~(PAGE - 1);
     pthread_mutex_lock(&kmd->bo_lock);
-    struct kmd_bo *bo = find(kmd, handle);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
     if (bo && bo->info.kind <= KMD_GTT && offset < bo->info.bytes) {
         if (!bo->kernel_va) {
             void *p = mmap(NULL, bo->info.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,

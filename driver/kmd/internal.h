@@ -16,7 +16,8 @@
 
 struct kmd_bo {
     struct kmd_bo_info info;
-    bool used, mapped, imported;
+    bool used, mapped, exported;
+    int hold;           /* of an import: its copy of the descriptor; 0: the owner */
     uint64_t kernel_va; /* kmd_bo_kernel_map; 0: none */
 };
 
@@ -115,6 +116,20 @@ RD_CHECKED rd_status kmd_doorbells(struct kmd *kmd); /* reserve and map the page
 /* limits.c: count a VRAM or GTT buffer as used, if there is room; no longer. */
 RD_CHECKED rd_status kmd_reserve(struct kmd *kmd, const struct kmd_bo_info *info);
 void kmd_release(struct kmd *kmd, const struct kmd_bo_info *info);
+/* The same of memory whose owner has freed it. */
+void kmd_count_orphan(struct kmd *kmd, const struct kmd_bo_info *info, bool more);
+
+/* bo.c: a buffer by its handle, lock held; a handle for memory that another one owns;
+ * no pages for a buffer's memory any more. */
+struct kmd_bo *kmd_bo_find(struct kmd *kmd, uint32_t handle);
+RD_CHECKED rd_status kmd_bo_adopt(struct kmd *kmd, const struct kmd_bo_info *info,
+                                  int hold, uint32_t *handle);
+void kmd_punch(struct kmd *kmd, const struct kmd_bo_info *info);
+
+/* export.c: a handle of a shared buffer is freed, the owner's or another's; and a look
+ * for memory that nobody holds any more. */
+void kmd_export_leave(struct kmd *kmd, const struct kmd_bo_info *info, bool owner);
+void kmd_export_sweep(struct kmd *kmd);
 
 /* hostmap.c: may a buffer be mapped over what is there? */
 bool kmd_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd);

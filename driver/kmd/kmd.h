@@ -75,9 +75,14 @@ struct kmd_bo_info {
  * Returns RD_E_NOMEM beyond what there is (limits.c), RD_E_INVALID for size 0. */
 RD_CHECKED rd_status kmd_bo_create(struct kmd *kmd, struct kmd_bo_info *info,
                                    uint32_t *handle);
-/* Second handle for the memory at an offset (dmabuf import); does not own it. */
-RD_CHECKED rd_status kmd_bo_import(struct kmd *kmd, const struct kmd_bo_info *info,
+/* A descriptor that any process can import (export.c), and a second handle for what a
+ * descriptor names; the memory lives as long as any of them. Owner of fd: the client.
+ * RD_E_INVALID: nothing that can be shared. */
+RD_CHECKED rd_status kmd_bo_export(struct kmd *kmd, uint32_t handle, bool cloexec,
+                                   int *fd);
+RD_CHECKED rd_status kmd_bo_import(struct kmd *kmd, int fd, uint64_t va,
                                    uint32_t *handle);
+RD_CHECKED rd_status kmd_export_info(int fd, struct kmd_bo_info *info);
 RD_CHECKED rd_status kmd_bo_info(struct kmd *kmd, uint32_t handle,
                                  struct kmd_bo_info *out);
 /* What clients attached to the memory at a buffer's offset, which every process sees

@@ -25,43 +25,61 @@ static uint64_t align_up(uint64_t bytes)
     return (bytes + AVAILABLE_ALIGN - 1) & ~(AVAILABLE_ALIGN - 1);
 }
 
-static void clear_dead(struct gshared_proc *proc)
+static void clear_dead(struct gshared_use *use)
 {
-    atomic_store(&proc->vram_bytes, 0);
-    atomic_store(&proc->vram_aligned, 0);
-    atomic_store(&proc->graphics_bytes, 0);
-    atomic_store(&proc->gtt_bytes, 0);
+    atomic_store(&use->vram_bytes, 0);
+    atomic_store(&use->vram_aligned, 0);
+    atomic_store(&use->graphics_bytes, 0);
+    atomic_store(&use->gtt_bytes, 0);
+}
+
+/* Returns whether it is anything. */
+static bool add(struct usage *u, const struct gshared_use *use)
+{
+    struct usage p = {atomic_load(&use->vram_bytes), atomic_load(&use->vram_aligned),
+                      atomic_load(&use->graphics_bytes), atomic_load(&use->gtt_bytes)};
+    u->compute += p.compute;
+    u->compute_aligned += p.compute_aligned;
+    u->graphics += p.graphics;
+    u->gtt += p.gtt;
+    return p.compute || p.graphics || p.gtt;
 }
 
 static struct usage sum(struct kmd *kmd)
 {
     struct usage u = {.compute = 0};
+    kmd_export_sweep(kmd);
+    (void)add(&u, &kmd->shared->orphan_use);
     for (unsigned i = 0; i < GSHARED_PROCS; i++) {
         struct gshared_proc *proc = &kmd->shared->procs[i];
+        struct usage with = u;
         int32_t pid = atomic_load(&proc->pid);
         if (!pid)
             break;
-        struct usage p = {
-            atomic_load(&proc->vram_bytes), atomic_load(&proc->vram_aligned),
-            atomic_load(&proc->graphics_bytes), atomic_load(&proc->gtt_bytes)};
-        if (!(p.compute | p.graphics | p.gtt))
-            continue;
-        if (proc != kmd->proc && kill(pid, 0) != 0 && errno == ESRCH) {
-            clear_dead(proc);
-            continue;
-        }
-        u.compute += p.compute;
-        u.compute_aligned += p.compute_aligned;
-        u.graphics += p.graphics;
-        u.gtt += p.gtt;
+        if (add(&with, &proc->use) && proc != kmd->proc && kill(pid, 0) != 0 &&
+            errno == ESRCH)
+            clear_dead(&proc->use);
+        else
+            u = with;
     }
     return u;
+}
+
+static void count(struct gshared_use *use, const struct kmd_bo_info *info, bool more)
+{
+    bool graphics = info->flags & KMD_BO_GRAPHICS, vram = info->kind == KMD_VRAM;
+    uint64_t sign = more ? 1 : UINT64_MAX;
+    if (vram && !graphics)
+        atomic_fetch_add(&use->vram_aligned, sign * align_up(info->bytes));
+    atomic_fetch_add(!vram      ? &use->gtt_bytes
+                     : graphics ? &use->graphics_bytes
+                                : &use->vram_bytes,
+                     sign * info->bytes);
 }
 
 rd_status kmd_reserve(struct kmd *kmd, const struct kmd_bo_info *info)
 {
     const struct board_memory *m = &kmd->shared->memory;
-    struct gshared_proc *proc = kmd->proc;
     struct usage u = sum(kmd);
     uint64_t bytes = info->bytes;
     bool graphics = info->flags & KMD_BO_GRAPHICS, vram = info->kind == KMD_VRAM;
@@ -72,25 +90,19 @@ rd_status kmd_reserve(struct kmd *kmd, const struct kmd_bo_info *info)
         return RD_E_NOMEM;
     if (!vram && u.gtt + bytes > m->gtt_bytes)
         return RD_E_NOMEM;
-    if (vram && !graphics)
-        atomic_fetch_add(&proc->vram_aligned, align_up(bytes));
-    atomic_fetch_add(!vram      ? &proc->gtt_bytes
-                     : graphics ? &proc->graphics_bytes
-                                : &proc->vram_bytes,
-                     bytes);
+    count(&kmd->proc->use, info, true);
     return RD_OK;
 }
 
 void kmd_release(struct kmd *kmd, const struct kmd_bo_info *info)
 {
-    struct gshared_proc *proc = kmd->proc;
-    bool graphics = info->flags & KMD_BO_GRAPHICS, vram = info->kind == KMD_VRAM;
-    if (vram && !graphics)
-        atomic_fetch_sub(&proc->vram_aligned, align_up(info->bytes));
-    atomic_fetch_sub(!vram      ? &proc->gtt_bytes
-                     : graphics ? &proc->graphics_bytes
-                                : &proc->vram_bytes,
-                     info->bytes);
+    count(&kmd->proc->use, info, false);
+}
+
+void kmd_count_orphan(struct kmd *kmd, const struct kmd_bo_info *info, bool more)
+{
+    count(&kmd->shared->orphan_use, info, more);
+    atomic_fetch_add(&kmd->shared->orphans, more ? 1u : UINT32_MAX);
 }
 
 uint64_t kmd_vram_size(struct kmd *kmd)

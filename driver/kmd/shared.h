@@ -20,11 +20,17 @@
 #define GSHARED_FILE     "shared"
 #define GSHARED_TREE     "root"
 #define GSHARED_TIMELINE "timeline"
+#define GSHARED_EXPORTS  "exports" /* export.c */
+
+/* limits.c: what is taken of the memory */
+struct gshared_use {
+    _Atomic uint64_t vram_bytes, vram_aligned, graphics_bytes, gtt_bytes;
+};
 
 struct gshared_proc {
     _Atomic int32_t pid; /* 0: free */
     char comm[20];
-    _Atomic uint64_t vram_bytes, vram_aligned, graphics_bytes, gtt_bytes; /* limits.c */
+    struct gshared_use use;
     struct gpu_counters gpu;
     _Atomic uint64_t ioctls, refused;
 };
@@ -37,6 +43,9 @@ struct gshared {
     uint64_t magic;
     int32_t owner; /* process that removes the folder */
     struct board_memory memory;
+    /* Memory that its owner has freed and others still hold (export.c). */
+    _Atomic uint32_t orphans;
+    struct gshared_use orphan_use;
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
     struct gshared_proc procs[GSHARED_PROCS];

@@ -234,6 +234,85 @@ START_TEST(buffers_of_queues)
 }
 END_TEST
 
+static int export(uint64_t handle)
+{
+    struct kfd_ioctl_export_dmabuf_args e = {.handle = handle};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_EXPORT_DMABUF, &e), 0);
+    return (int)e.dmabuf_fd;
+}
+
+/* Returns where the buffer is mapped. */
+static char *import(int fd, uint64_t bytes, uint64_t *handle)
+{
+    char *va = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct kfd_ioctl_import_dmabuf_args m = {
+        .va_addr = (uintptr_t)va, .gpu_id = GPU_ID, .dmabuf_fd = (uint32_t)fd};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_IMPORT_DMABUF, &m), 0);
+    uint32_t gpu = GPU_ID;
+    struct kfd_ioctl_map_memory_to_gpu_args map = {
+        .handle = m.handle, .device_ids_array_ptr = (uintptr_t)&gpu, .n_devices = 1};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_MAP_MEMORY_TO_GPU, &map), 0);
+    *handle = m.handle;
+    return va;
+}
+
+/* Exported memory stays as long as a descriptor or an importer has it, and counts as
+ * used until then. */
+START_TEST(exported_memory_stays)
+{
+    const uint64_t bytes = 16 * MIB;
+    uint64_t first, second, third, offered = available();
+    char *p = mock_buffer(bytes, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, &first);
+    strcpy(p + bytes - 4096, "shared");
+    int fd = export(first);
+    mock_buffer_free(p, bytes, first);
+    ck_assert_uint_eq(available(), offered - bytes);
+    p = import(fd, bytes, &second);
+    ck_assert_str_eq(p + bytes - 4096, "shared");
+    int again = export(second); /* an importer may pass it on */
+    close(fd);
+    char *q = import(again, bytes, &third);
+    close(again);
+    mock_buffer_free(p, bytes, second);
+    ck_assert_str_eq(q + bytes - 4096, "shared");
+    ck_assert_uint_eq(available(), offered - bytes);
+    mock_buffer_free(q, bytes, third);
+    ck_assert_uint_eq(available(), offered);
+    /* Nobody has it but a descriptor, which then goes. */
+    p = mock_buffer(bytes, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, &first);
+    fd = export(first);
+    mock_buffer_free(p, bytes, first);
+    ck_assert_uint_eq(available(), offered - bytes);
+    close(fd);
+    ck_assert_uint_eq(available(), offered);
+    /* Or the importer ends without a word. */
+    p = mock_buffer(bytes, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, &first);
+    strcpy(p, "to the child");
+    fd = export(first);
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        const char *c = import(fd, bytes, &second);
+        close(fd);
+        _exit(write(ends[1], "r", 1) == 1 && usleep(100000) == 0 &&
+                      strcmp(c, "to the child") == 0 && available() == offered - bytes
+                  ? 0
+                  : 1);
+    }
+    char byte;
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    mock_buffer_free(p, bytes, first);
+    close(fd);
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(available(), offered);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 int main(void)
 {
     mock_begin();
@@ -244,6 +323,7 @@ int main(void)
     tcase_add_test(t, graphics_memory_moves);
     tcase_add_test(t, apertures);
     tcase_add_test(t, buffers_of_queues);
+    tcase_add_test(t, exported_memory_stays);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_set_fork_status(r, CK_NOFORK); /* one process: one device */

@@ -1,0 +1,150 @@
+/* export.c: buffers as descriptors that any process under the mock can import.
+ *
+ * Memory that is shared lives as long as anybody holds it: the exporter's handle, a
+ * descriptor wherever it was passed, an importer's handle. A shared buffer has a file
+ * in the state folder, named by its place in the render node; a descriptor is an open
+ * description of that file with a shared lock on it, which goes with the last copy of
+ * the descriptor, however that ends. Importers keep a copy. Once the exporter has freed
+ * the buffer, whoever gets the lock exclusively gives the memory back.
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define RECORD_MAGIC 0x6675626d64336473ull
+#define HOLD_FLOOR   700 /* descriptors above those that programs close by habit */
+
+struct record {
+    uint64_t magic;
+    uint64_t left; /* the exporter has freed it */
+    struct kmd_bo_info info;
+};
+
+static bool path_of(struct kmd *kmd, uint64_t offset, char path[PATH_MAX])
+{
+    int n = snprintf(path, PATH_MAX, "%s/" GSHARED_EXPORTS "/%" PRIx64,
+                     kmd->config.state_dir, offset);
+    return n > 0 && n < PATH_MAX;
+}
+
+static bool read_record(int fd, struct record *r)
+{
+    return pread(fd, r, sizeof(*r), 0) == (ssize_t)sizeof(*r) &&
+           r->magic == RECORD_MAGIC && r->info.kind <= KMD_GTT;
+}
+
+rd_status kmd_export_info(int fd, struct kmd_bo_info *info)
+{
+    struct record r;
+    if (!read_record(fd, &r))
+        return RD_E_INVALID;
+    *info = r.info;
+    return RD_OK;
+}
+
+static rd_status make_record(const char *path, const struct kmd_bo_info *info)
+{
+    struct record r = {.magic = RECORD_MAGIC, .info = *info};
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno == EEXIST ? RD_OK : RD_E_IO;
+    bool ok = fchmod(fd, 0666) == 0 && write(fd, &r, sizeof(r)) == (ssize_t)sizeof(r);
+    close(fd);
+    return ok ? RD_OK : RD_E_IO;
+}
+
+rd_status kmd_bo_export(struct kmd *kmd, uint32_t handle, bool cloexec, int *fd)
+{
+    char path[PATH_MAX];
+    pthread_mutex_lock(&kmd->bo_lock);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
+    rd_status st = !bo || bo->info.kind > KMD_GTT         ? RD_E_INVALID
+                   : !path_of(kmd, bo->info.offset, path) ? RD_E_IO
+                                                          : RD_OK;
+    if (st == RD_OK)
+        st = make_record(path, &bo->info);
+    if (st == RD_OK) {
+        *fd = open(path, O_RDONLY | (cloexec ? O_CLOEXEC : 0));
+        if (*fd < 0)
+            st = errno == EMFILE || errno == ENFILE ? RD_E_NOMEM : RD_E_IO;
+    }
+    if (st == RD_OK && flock(*fd, LOCK_SH) != 0) {
+        close(*fd);
+        st = RD_E_IO;
+    }
+    if (st == RD_OK)
+        bo->exported = true;
+    pthread_mutex_unlock(&kmd->bo_lock);
+    return st;
+}
+
+rd_status kmd_bo_import(struct kmd *kmd, int fd, uint64_t va, uint32_t *handle)
+{
+    struct record r;
+    if (!read_record(fd, &r))
+        return RD_E_INVALID;
+    int hold = fcntl(fd, F_DUPFD_CLOEXEC, HOLD_FLOOR);
+    if (hold < 0)
+        return RD_E_NOMEM;
+    r.info.va = va;
+    rd_status st = kmd_bo_adopt(kmd, &r.info, hold, handle);
+    if (st != RD_OK)
+        close(hold);
+    return st;
+}
+
+/* Give the memory back if nobody holds it. With left, its owner frees it just now. */
+static void give_back(struct kmd *kmd, const char *path, bool left)
+{
+    struct record r;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (read_record(fd, &r) && (left || r.left)) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            kmd_punch(kmd, &r.info);
+            if (unlink(path) == 0 && !left)
+                kmd_count_orphan(kmd, &r.info, false);
+        } else if (left) {
+            r.left = 1;
+            kmd_count_orphan(kmd, &r.info, true);
+            (void)!pwrite(fd, &r, sizeof(r), 0);
+        }
+    }
+    close(fd);
+}
+
+void kmd_export_leave(struct kmd *kmd, const struct kmd_bo_info *info, bool owner)
+{
+    char path[PATH_MAX];
+    if (path_of(kmd, info->offset, path))
+        give_back(kmd, path, owner);
+}
+
+/* A descriptor was closed, or a process has ended: nobody tells. */
+void kmd_export_sweep(struct kmd *kmd)
+{
+    char path[PATH_MAX];
+    if (!atomic_load(&kmd->shared->orphans))
+        return;
+    snprintf(path, sizeof(path), "%s/" GSHARED_EXPORTS, kmd->config.state_dir);
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
+        if (e->d_name[0] != '.') {
+            snprintf(path, sizeof(path), "%s/" GSHARED_EXPORTS "/%s",
+                     kmd->config.state_dir, e->d_name);
+            give_back(kmd, path, false);
+        }
+    if (d)
+        closedir(d);
+}
