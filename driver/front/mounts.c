@@ -51,7 +51,7 @@ const char *mounts_begin(void)
     return write_text("/proc/self/gid_map", map) ? NULL : "gid_map";
 }
 
-const char *mounts_enter_root(const char *dir)
+const char *mounts_enter_root(const char *dir, const struct state *state)
 {
     static const char *const shared[] = {"/proc", "/sys", "/dev"};
     char root[PATH_MAX], cwd[PATH_MAX], path[2 * PATH_MAX];
@@ -64,6 +64,9 @@ const char *mounts_enter_root(const char *dir)
         if (mount(shared[i], path, NULL, MS_BIND | MS_REC, NULL) != 0)
             return "mount";
     }
+    if (state->in_root[0] &&
+        mount(state->dir, state->in_root, NULL, MS_BIND, NULL) != 0)
+        return "mount of the state folder";
     if (chroot(root) != 0)
         return "chroot";
     size_t n = strlen(root);

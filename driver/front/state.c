@@ -1,7 +1,8 @@
 /* state.c: makes and removes the folder that holds the mocked files.
  *
  * The folder lies in shared memory where there is room, so that buffers are never
- * written to a disk. Its path is the same inside another root, since /dev is shared.
+ * written to a disk. Its path is the same inside another root: /dev is shared, and for
+ * any other place there is a folder in the root to mount it on.
  * SPDX-License-Identifier: MIT
  */
 #include "state.h"
@@ -52,14 +53,22 @@ static int create_file(const struct state *s, const char *path)
     return fd;
 }
 
+static bool write_all(int fd, const void *data, size_t bytes)
+{
+    ssize_t n = write(fd, data, bytes);
+    if (n >= 0 && n != (ssize_t)bytes)
+        errno = ENOSPC;
+    return n == (ssize_t)bytes;
+}
+
 static rd_status emit_file(void *ctx, const char *path, const void *data, size_t bytes)
 {
     int fd = create_file(ctx, path);
     if (fd < 0)
         return RD_E_IO;
-    ssize_t n = write(fd, data, bytes);
+    bool ok = write_all(fd, data, bytes);
     close(fd);
-    return n == (ssize_t)bytes ? RD_OK : RD_E_IO;
+    return ok ? RD_OK : RD_E_IO;
 }
 
 static rd_status emit_sparse(void *ctx, const char *path, uint64_t bytes)
@@ -181,8 +190,14 @@ static rd_status make_shared(struct state *s, uint64_t vram)
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/" GSHARED_FILE, s->dir);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0 || ftruncate(fd, sizeof(struct gshared)) != 0)
+    /* With its pages: an access to one that the file system has no room for ends us. */
+    int err = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(struct gshared));
+    if (err) {
+        if (fd >= 0)
+            close(fd);
+        errno = err;
         return RD_E_IO;
+    }
     fchmod(fd, 0666);
     void *p =
         mmap(NULL, sizeof(struct gshared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -251,10 +266,23 @@ static void sweep(const char *base)
         closedir(d);
 }
 
-static rd_status make_dir(struct state *s)
+/* The loader's list of libraries cannot have every path in it (ld.so(8)). */
+static bool loads_from(const char *path)
+{
+    return !path[strcspn(path, " :$\t\n")];
+}
+
+static const char *choose_base(void)
 {
     const char *tmp = getenv("TMPDIR");
-    const char *base = has_room("/dev/shm") ? "/dev/shm" : tmp && *tmp ? tmp : "/tmp";
+    if (has_room("/dev/shm"))
+        return "/dev/shm";
+    return tmp && *tmp && loads_from(tmp) && access(tmp, W_OK) == 0 ? tmp : "/tmp";
+}
+
+static rd_status make_dir(struct state *s)
+{
+    const char *base = choose_base();
     sweep(base);
     snprintf(s->dir, sizeof(s->dir), "%s/rdna3-XXXXXX", base);
     if (!mkdtemp(s->dir))
@@ -272,11 +300,35 @@ static rd_status copy_library(struct state *s, const char *library)
     char *data = read_all(library, 0, &bytes);
     snprintf(s->library, sizeof(s->library), "%s/preload.so", s->dir);
     int fd = open(s->library, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-    bool ok = data && bytes && fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes;
+    bool ok = data && bytes && fd >= 0 && write_all(fd, data, bytes);
     if (fd >= 0)
         close(fd);
     free(data);
     return ok ? RD_OK : RD_E_IO;
+}
+
+/* A folder in the other root to mount ours on. */
+static rd_status make_place(struct state *s, const char *root)
+{
+    char real[PATH_MAX];
+    if (strncmp(s->dir, "/dev/", 5) == 0)
+        return RD_OK;
+    if (!realpath(root, real))
+        return RD_E_IO;
+    snprintf(s->in_root, sizeof(s->in_root), "%s%s", real, s->dir);
+    if (mkdir(s->in_root, 0755) == 0)
+        return RD_OK;
+    snprintf(s->problem, sizeof(s->problem), "%s", s->in_root);
+    s->in_root[0] = '\0';
+    return RD_E_IO;
+}
+
+static rd_status place_library(struct state *s, const char *library)
+{
+    if (!*library || loads_from(library))
+        return RD_OK;
+    snprintf(s->library, sizeof(s->library), "%s/preload.so", s->dir);
+    return symlink(library, s->library) == 0 ? RD_OK : RD_E_IO;
 }
 
 rd_status state_create(uint64_t vram_bytes, const char *root, const char *library,
@@ -285,15 +337,25 @@ rd_status state_create(uint64_t vram_bytes, const char *root, const char *librar
     *out = (struct state){.shared = NULL};
     snprintf(out->library, sizeof(out->library), "%s", library);
     rd_status st = make_dir(out);
-    if (st != RD_OK)
+    if (st != RD_OK) {
+        snprintf(out->problem, sizeof(out->problem), "%s: %s", out->dir,
+                 strerror(errno));
         return st;
+    }
     st = make_shared(out, vram_bytes);
     if (st == RD_OK)
         st = emit_tree(out);
+    if (st == RD_OK)
+        st = root ? copy_library(out, library) : place_library(out, library);
     if (st == RD_OK && root)
-        st = copy_library(out, library);
-    if (st != RD_OK)
+        st = make_place(out, root);
+    if (st != RD_OK) {
+        const char *what = out->problem[0] ? out->problem : out->dir;
+        char text[sizeof(out->problem)];
+        snprintf(text, sizeof(text), "%.*s: %s", PATH_MAX, what, strerror(errno));
+        memcpy(out->problem, text, sizeof(text));
         state_remove(out);
+    }
     return st;
 }
 
@@ -302,5 +364,7 @@ void state_remove(struct state *state)
     if (state->shared)
         munmap(state->shared, sizeof(struct gshared));
     state->shared = NULL;
+    if (state->in_root[0])
+        rmdir(state->in_root);
     remove_tree(state->dir);
 }

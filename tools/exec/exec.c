@@ -5,6 +5,7 @@
  * Must not know ioctls or queues. The exit status is the program's.
  * SPDX-License-Identifier: MIT
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -268,13 +269,18 @@ _Noreturn static void run_child(const struct options *o, char **argv,
     if (mounts)
         problem = mounts_begin();
     if (!problem && o->root)
-        problem = mounts_enter_root(o->root);
+        problem = mounts_enter_root(o->root, state);
     if (problem && o->root) {
         cli_error(0, "exec: --root %s: %s: %s", o->root, problem, strerror(errno));
         _exit(125);
     }
     if (mounts && !problem && !o->no_namespace)
         (void)mounts_show(state);
+    /* The loader would go on without it. */
+    if (!dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
+        cli_error(0, "exec: the program would not see the mock: %s", dlerror());
+        _exit(CLI_FAILED);
+    }
     set_environment(o, library, state, log);
     execvp(argv[0], argv);
     int err = errno;
@@ -366,7 +372,7 @@ static int run(const struct options *o, char **argv, const char *library)
     rd_status st = state_create(o->vram, o->root, library, &state);
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot create the state folder: %s",
-                         rd_status_text(st));
+                         state.problem);
     if (o->log && o->root) /* another root does not see the file itself */
         snprintf(log, sizeof(log), "%s/log", state.dir);
     struct viz_live live = {.child = 0};
