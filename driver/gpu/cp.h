@@ -25,8 +25,9 @@ struct gpu_queue {
     struct gpu_queue_config config;
     enum cp_result (*step)(struct gpu_queue *q);
     volatile uint64_t *doorbell;
-    uint64_t rptr;   /* PM4: dwords modulo the ring; SDMA: bytes, monotonic */
-    uint64_t behind; /* the same, behind the packet that the worker is in */
+    uint64_t rptr;     /* PM4: dwords modulo the ring; SDMA: bytes, monotonic */
+    uint64_t behind;   /* the same, behind the packet that the worker is in */
+    struct vm_tlb tlb; /* worker only */
     uint32_t cu_mask[(BOARD_CUS + 31) / 32];
     _Atomic uint32_t cu_mask_bits; /* of cu_mask that count; 0: all CUs */
     uint32_t *sh;                  /* PM4 only */
@@ -65,11 +66,36 @@ enum cp_result cp_sdma_step(struct gpu_queue *q);
 /* Run PM4 dwords that lie in GPU memory. False: the queue has halted. */
 RD_CHECKED bool cp_pm4_run(struct gpu_queue *q, uint64_t va, uint64_t dwords);
 
-/* ---- memory: NULL or false after reporting a page fault and halting the queue ---- */
+/* ---- memory (cp_mem.c): NULL or false after reporting a page fault and halting ----
+ */
+
+/* An object that does not cross a page, for use before the next look at anything else.
+ */
 void *cp_at(struct gpu_queue *q, uint64_t va, uint64_t bytes, unsigned perm);
 RD_CHECKED bool cp_read(struct gpu_queue *q, uint64_t va, void *to, uint64_t bytes);
 RD_CHECKED bool cp_write(struct gpu_queue *q, uint64_t va, const void *from,
                          uint64_t bytes);
+RD_CHECKED bool cp_copy(struct gpu_queue *q, uint64_t dst, uint64_t src,
+                        uint64_t bytes);
+/* A pattern of 1, 2 or 4 bytes over and over; bytes: a multiple of its size. */
+RD_CHECKED bool cp_fill(struct gpu_queue *q, uint64_t dst, const void *pattern,
+                        unsigned size, uint64_t bytes);
+/* The value of 4 or 8 bytes. */
+RD_CHECKED bool cp_load(struct gpu_queue *q, uint64_t va, bool wide, uint64_t *value);
+/* An atomic operation of packets; false also for an operation unknown. */
+RD_CHECKED bool cp_atomic(struct gpu_queue *q, unsigned op, uint64_t va, uint64_t value,
+                          uint64_t compare);
+
+/* Dwords of a ring, or of a buffer that does not wrap. */
+struct cp_stream {
+    uint64_t va;
+    uint64_t wrap;    /* dwords, after which it begins again */
+    uint64_t at, end; /* dwords; may lie beyond the first lap */
+};
+/* count dwords from offset dwords behind the place, where they lie together, else
+ * gathered. */
+const uint32_t *cp_dwords(struct gpu_queue *q, const struct cp_stream *s,
+                          uint64_t offset, uint64_t count, uint32_t *gather);
 
 /* Raise a packet's interrupt; who waits for it finds the packet read already. */
 RD_CHECKED bool cp_interrupt(struct gpu_queue *q, uint32_t event_id);
@@ -77,7 +103,7 @@ RD_CHECKED bool cp_interrupt(struct gpu_queue *q, uint32_t event_id);
 /* Compare as WAIT_REG_MEM and POLL_REGMEM do; function codes 0 (always) to 6 (>). */
 bool cp_compare(unsigned function, uint64_t value, uint64_t ref);
 
-/* Poll until ready(ctx) or the queue is stopped; false if stopped. */
+/* Poll until ready(ctx) or the queue is stopped or has failed; false if so. */
 RD_CHECKED bool cp_wait(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx);
 
 /* ---- time ---- */
@@ -101,7 +127,7 @@ void cp_hold(struct gpu_queue *q);
 
 /* Report an error of the queue and halt it. detail is for the message. */
 enum cp_result cp_fail(struct gpu_queue *q, enum gpu_error error, const char *detail);
-void cp_page_fault(struct gpu_queue *q, uint64_t va, unsigned perm);
+void cp_page_fault(struct gpu_queue *q, const struct gpu_page_fault *fault);
 
 #define CP_HOST_FAULT_WRITE (1ull << 63)
 /* Report what hostfault.c has noted, if anything; true: the queue has halted. */
@@ -132,6 +158,14 @@ bool cp_cu_mask(const struct gpu_queue *q, uint32_t mask[BOARD_SE]);
 void cp_code_changed(struct gpu_queue *q);
 
 /* ---- AMD signals ---- */
+
+/* Wait until compare(value, ref) is so for what is at an address. */
+struct cp_condition {
+    uint64_t va, mask, ref;
+    unsigned function;
+    bool wide;
+};
+RD_CHECKED bool cp_wait_memory(struct gpu_queue *q, const struct cp_condition *c);
 
 /* Store a value and wake whoever sleeps on the signal. False: page fault. */
 RD_CHECKED bool cp_signal_store(struct gpu_queue *q, uint64_t va, int64_t value);

@@ -90,11 +90,6 @@ static int validate(const struct aql_dispatch *p)
     return -1;
 }
 
-static bool is_zero(void *ctx)
-{
-    return __atomic_load_n((const int64_t *)ctx, __ATOMIC_ACQUIRE) == 0;
-}
-
 /* Ask the runtime for something through queue_inactive_signal and wait for its 0. */
 static bool ask_runtime(struct gpu_queue *q, int64_t request)
 {
@@ -102,8 +97,11 @@ static bool ask_runtime(struct gpu_queue *q, int64_t request)
     if (!cp_read(q, queue_struct(q) + AMD_QUEUE_INACTIVE_SIGNAL, &signal, 8) ||
         !cp_signal_store(q, signal, request))
         return false;
-    struct amd_signal *s = cp_at(q, signal, sizeof(*s), GPU_READ);
-    return s && cp_wait(q, is_zero, &s->value);
+    struct cp_condition zero = {.va = signal + AMD_SIGNAL_VALUE,
+                                .mask = UINT64_MAX,
+                                .function = 3,
+                                .wide = true};
+    return cp_wait_memory(q, &zero);
 }
 
 /* Per-lane scratch that the queue offers; wave32 waves get twice that of wave64. */
@@ -183,7 +181,8 @@ static enum cp_result run_dispatch(struct gpu_queue *q, const struct aql_dispatc
 }
 
 struct barrier_wait {
-    const int64_t *signals[5];
+    struct gpu_queue *q;
+    uint64_t signals[5];
     unsigned count;
     bool any;
 };
@@ -192,27 +191,28 @@ static bool barrier_ready(void *ctx)
 {
     const struct barrier_wait *w = ctx;
     unsigned zero = 0;
-    for (unsigned i = 0; i < w->count; i++)
-        zero += __atomic_load_n(w->signals[i], __ATOMIC_ACQUIRE) == 0;
+    for (unsigned i = 0; i < w->count; i++) {
+        uint64_t value;
+        if (!cp_load(w->q, w->signals[i] + AMD_SIGNAL_VALUE, true, &value))
+            return false;
+        zero += value == 0;
+    }
     return w->any ? zero > 0 || !w->count : zero == w->count;
 }
 
 static enum cp_result run_barrier(struct gpu_queue *q, const struct aql_barrier *p,
                                   bool any)
 {
-    struct barrier_wait wait = {.any = any};
-    for (unsigned i = 0; i < 5; i++) {
-        if (!p->dep[i])
-            continue;
-        wait.signals[wait.count] = cp_at(q, p->dep[i] + 8, 8, GPU_READ);
-        if (!wait.signals[wait.count++])
-            return CP_HALT;
-    }
+    struct barrier_wait wait = {.q = q, .any = any};
+    for (unsigned i = 0; i < 5; i++)
+        if (p->dep[i])
+            wait.signals[wait.count++] = p->dep[i];
     return cp_wait(q, barrier_ready, &wait) ? CP_PROGRESS : CP_HALT;
 }
 
 struct value_wait {
-    const int64_t *signal;
+    struct gpu_queue *q;
+    uint64_t va;
     int64_t value, mask;
     uint32_t condition; /* hsa_signal_condition_t: == != < >= */
 };
@@ -220,7 +220,10 @@ struct value_wait {
 static bool value_ready(void *ctx)
 {
     const struct value_wait *w = ctx;
-    int64_t v = __atomic_load_n(w->signal, __ATOMIC_ACQUIRE) & w->mask;
+    uint64_t bits;
+    if (!cp_load(w->q, w->va, true, &bits))
+        return false;
+    int64_t v = (int64_t)bits & w->mask;
     switch (w->condition) {
     case 0:
         return v == w->value;
@@ -247,15 +250,14 @@ static enum cp_result run_vendor(struct gpu_queue *q, const struct aql_vendor *p
         return ok ? CP_PROGRESS : CP_HALT;
     }
     if (p->format == AQL_VENDOR_BARRIER_VALUE) {
-        struct value_wait wait = {.value = (int64_t)pair(p->dw + 3),
+        uint64_t signal = pair(p->dw + 1);
+        struct value_wait wait = {.q = q,
+                                  .va = signal + AMD_SIGNAL_VALUE,
+                                  .value = (int64_t)pair(p->dw + 3),
                                   .mask = (int64_t)pair(p->dw + 5),
                                   .condition = p->dw[7]};
-        uint64_t signal = pair(p->dw + 1);
         if (!signal)
             return CP_PROGRESS;
-        wait.signal = cp_at(q, signal + 8, 8, GPU_READ);
-        if (!wait.signal)
-            return CP_HALT;
         return cp_wait(q, value_ready, &wait) ? CP_PROGRESS : CP_HALT;
     }
     return cp_fail(q, GPU_ERR_VENDOR, NULL);
@@ -282,16 +284,15 @@ static enum cp_result run_packet(struct gpu_queue *q, const union aql_packet *p,
 
 enum cp_result cp_aql_step(struct gpu_queue *q)
 {
-    uint64_t *rptr = cp_at(q, q->config.rptr, 8, GPU_READ | GPU_WRITE);
-    const uint64_t *wptr = rptr ? cp_at(q, q->config.wptr, 8, GPU_READ) : NULL;
-    if (!wptr)
+    uint64_t index, wptr;
+    if (!cp_load(q, q->config.rptr, true, &index) ||
+        !cp_load(q, q->config.wptr, true, &wptr))
         return CP_HALT;
-    uint64_t index = __atomic_load_n(rptr, __ATOMIC_RELAXED);
-    if (index >= __atomic_load_n(wptr, __ATOMIC_ACQUIRE))
+    if (index >= wptr)
         return CP_IDLE;
     uint64_t slots = q->config.ring_bytes / AQL_PACKET_BYTES;
     uint64_t va = q->config.ring + index % slots * AQL_PACKET_BYTES;
-    union aql_packet *slot = cp_at(q, va, AQL_PACKET_BYTES, GPU_READ | GPU_WRITE);
+    const union aql_packet *slot = cp_at(q, va, AQL_PACKET_BYTES, GPU_READ);
     if (!slot)
         return CP_HALT;
     uint16_t header = __atomic_load_n(&slot->header, __ATOMIC_ACQUIRE);
@@ -304,8 +305,12 @@ enum cp_result cp_aql_step(struct gpu_queue *q)
     if (r != CP_PROGRESS)
         return r;
     uint64_t end = cp_clock(q);
-    __atomic_store_n(&slot->header, AQL_INVALID, __ATOMIC_RELEASE);
-    __atomic_store_n(rptr, index + 1, __ATOMIC_RELEASE);
+    uint16_t invalid = AQL_INVALID;
+    if (!cp_write(q, va, &invalid, sizeof(invalid)))
+        return CP_HALT;
+    index++;
+    if (!cp_write(q, q->config.rptr, &index, sizeof(index)))
+        return CP_HALT;
     /* All formats have their completion signal in the last 8 bytes. */
     return cp_signal_complete(q, p.dispatch.completion, start, end) ? CP_PROGRESS
                                                                     : CP_HALT;

@@ -16,41 +16,6 @@
 #define NAP_MIN_NS 5000
 #define NAP_MAX_NS 500000
 
-void *cp_at(struct gpu_queue *q, uint64_t va, uint64_t bytes, unsigned perm)
-{
-    if (gpu_vm_check(q->gpu, va, bytes, perm))
-        return (void *)(uintptr_t)va;
-    cp_page_fault(q, va, perm);
-    return NULL;
-}
-
-bool cp_read(struct gpu_queue *q, uint64_t va, void *to, uint64_t bytes)
-{
-    const void *p = cp_at(q, va, bytes, GPU_READ);
-    if (p)
-        memcpy(to, p, bytes);
-    return p != NULL;
-}
-
-bool cp_write(struct gpu_queue *q, uint64_t va, const void *from, uint64_t bytes)
-{
-    void *p = cp_at(q, va, bytes, GPU_WRITE);
-    if (!p)
-        return false;
-    if (bytes == 8 && va % 8 == 0) {
-        uint64_t v;
-        memcpy(&v, from, 8);
-        __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELEASE);
-    } else if (bytes == 4 && va % 4 == 0) {
-        uint32_t v;
-        memcpy(&v, from, 4);
-        __atomic_store_n((uint32_t *)p, v, __ATOMIC_RELEASE);
-    } else {
-        memcpy(p, from, bytes);
-    }
-    return true;
-}
-
 bool cp_interrupt(struct gpu_queue *q, uint32_t event_id)
 {
     if (q->config.kind != GPU_QUEUE_AQL &&
@@ -130,11 +95,11 @@ static bool poll_until(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx)
 {
     struct timespec nap = {0, NAP_MIN_NS};
     for (unsigned i = 0;; i++) {
-        if (may_go_on(q) && ready(ctx))
-            return true;
         if (atomic_load_explicit(&q->stop, memory_order_relaxed) ||
             atomic_load_explicit(&q->halted, memory_order_relaxed))
             return false;
+        if (may_go_on(q) && ready(ctx))
+            return true;
         if (i < SPINS) {
             if (i % 64 == 63)
                 sched_yield();
@@ -157,6 +122,26 @@ bool cp_wait(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx)
     atomic_store(&q->standing, false);
     cp_clock_enter(q);
     return ok;
+}
+
+struct memory_wait {
+    struct gpu_queue *q;
+    const struct cp_condition *c;
+};
+
+/* Looked up each time: the memory may move, or go, meanwhile. */
+static bool memory_ready(void *ctx)
+{
+    const struct memory_wait *w = ctx;
+    uint64_t value;
+    return cp_load(w->q, w->c->va, w->c->wide, &value) &&
+           cp_compare(w->c->function, value & w->c->mask, w->c->ref);
+}
+
+bool cp_wait_memory(struct gpu_queue *q, const struct cp_condition *c)
+{
+    struct memory_wait w = {q, c};
+    return cp_wait(q, memory_ready, &w);
 }
 
 static bool notify(struct gpu_queue *q, uint64_t mailbox, uint32_t event_id)
@@ -223,14 +208,19 @@ static void halt(struct gpu_queue *q)
     atomic_fetch_add(&q->gpu->counters->faults, 1);
 }
 
+/* Also in threads of waves, and where things have gone wrong: quietly. */
 void gpu_queue_inactive(struct gpu_queue *q, enum gpu_error error)
 {
     uint64_t at = q->config.rptr - AMD_QUEUE_RPTR + AMD_QUEUE_INACTIVE_SIGNAL, signal;
-    if (q->config.kind != GPU_QUEUE_AQL || !gpu_vm_check(q->gpu, at, 8, GPU_READ))
+    struct amd_signal s;
+    int64_t value = error_codes[error].inactive;
+    if (q->config.kind != GPU_QUEUE_AQL || !gpu_read(q->gpu, at, &signal, 8) ||
+        !signal || !gpu_read(q->gpu, signal, &s, sizeof(s)) ||
+        !gpu_write(q->gpu, signal + AMD_SIGNAL_VALUE, &value, sizeof(value)))
         return;
-    memcpy(&signal, (const void *)(uintptr_t)at, 8);
-    if (signal && gpu_vm_check(q->gpu, signal, sizeof(struct amd_signal), GPU_WRITE))
-        (void)!cp_signal_store(q, signal, error_codes[error].inactive);
+    uint64_t id = s.event_id;
+    if (s.mailbox && gpu_write(q->gpu, s.mailbox, &id, sizeof(id)))
+        gpu_interrupt(q->gpu, s.event_id);
 }
 
 enum cp_result cp_fail(struct gpu_queue *q, enum gpu_error error, const char *detail)
@@ -243,25 +233,18 @@ enum cp_result cp_fail(struct gpu_queue *q, enum gpu_error error, const char *de
     return CP_HALT;
 }
 
-static void page_fault(struct gpu_queue *q, uint64_t va, unsigned perm, bool present)
+void cp_page_fault(struct gpu_queue *q, const struct gpu_page_fault *fault)
 {
     const struct gpu_host *host = &q->gpu->host;
-    struct gpu_page_fault fault = {.va = va,
-                                   .present = present,
-                                   .write = perm & GPU_WRITE,
-                                   .exec = perm & GPU_EXEC};
+    bool present = fault->present;
     char near[128];
     halt(q);
-    vm_nearest(&q->gpu->vm, va, near, sizeof(near));
-    gpu_log(q->gpu, "queue %u: page fault at 0x%" PRIx64 " (%s%s%s); %s", q->id, va,
-            present ? "" : "not mapped", present && fault.write ? "read only" : "",
-            present && fault.exec ? "not executable" : "", near);
-    host->page_fault(host->ctx, q->config.owner, &fault);
-}
-
-void cp_page_fault(struct gpu_queue *q, uint64_t va, unsigned perm)
-{
-    page_fault(q, va, perm, gpu_vm_check(q->gpu, va, 1, GPU_READ));
+    vm_nearest(&q->gpu->vm, fault->va, near, sizeof(near));
+    gpu_log(q->gpu, "queue %u: page fault at 0x%" PRIx64 " (%s%s%s); %s", q->id,
+            fault->va, present ? "" : "not mapped",
+            present && fault->write ? "read only" : "",
+            present && fault->exec ? "not executable" : "", near);
+    host->page_fault(host->ctx, q->config.owner, fault);
 }
 
 bool cp_host_fault(struct gpu_queue *q)
@@ -269,8 +252,9 @@ bool cp_host_fault(struct gpu_queue *q)
     uint64_t va = atomic_load_explicit(&q->host_fault, memory_order_relaxed);
     if (!va)
         return false;
+    struct gpu_page_fault fault = {.va = va & ~CP_HOST_FAULT_WRITE,
+                                   .write = va & CP_HOST_FAULT_WRITE};
     if (!atomic_load(&q->halted))
-        page_fault(q, va & ~CP_HOST_FAULT_WRITE,
-                   va & CP_HOST_FAULT_WRITE ? GPU_WRITE : GPU_READ, false);
+        cp_page_fault(q, &fault);
     return true;
 }

@@ -11,7 +11,6 @@
 
 #include "cp.h"
 #include "pm4.h"
-#include "sdma.h"
 
 /* Compute registers, from the first SH register. */
 enum sh_reg {
@@ -71,31 +70,15 @@ static bool write_data(struct gpu_queue *q, const uint32_t *body, uint32_t n)
     return true;
 }
 
-struct mem_wait {
-    const void *at;
-    unsigned function;
-    uint64_t ref, mask;
-    bool wide;
-};
-
-static bool mem_ready(void *ctx)
-{
-    const struct mem_wait *w = ctx;
-    uint64_t v = w->wide ? __atomic_load_n((const uint64_t *)w->at, __ATOMIC_ACQUIRE)
-                         : __atomic_load_n((const uint32_t *)w->at, __ATOMIC_ACQUIRE);
-    return cp_compare(w->function, v & w->mask, w->ref);
-}
-
 /* Registers that clients wait for (HDP flush) are always ready. */
 static bool wait_mem(struct gpu_queue *q, const uint32_t *body, bool wide)
 {
-    struct mem_wait w = {.function = body[0] & 7, .wide = wide};
-    if ((body[0] >> 4 & 3) == 0)
-        return true;
-    w.ref = wide ? pm4_address(body + 3) : body[3];
-    w.mask = wide ? pm4_address(body + 5) : body[4];
-    w.at = cp_at(q, pm4_address(body + 1) & ~3ull, wide ? 8 : 4, GPU_READ);
-    return w.at && cp_wait(q, mem_ready, &w);
+    struct cp_condition c = {.va = pm4_address(body + 1) & ~3ull,
+                             .function = body[0] & 7,
+                             .wide = wide,
+                             .ref = wide ? pm4_address(body + 3) : body[3],
+                             .mask = wide ? pm4_address(body + 5) : body[4]};
+    return PM4_WAIT_SPACE(body[0]) == PM4_WAIT_REGISTER || cp_wait_memory(q, &c);
 }
 
 static bool copy_data(struct gpu_queue *q, const uint32_t *body)
@@ -135,31 +118,10 @@ static bool release_mem(struct gpu_queue *q, const uint32_t *body)
     }
 }
 
-/* Only the additions and exchanges that clients use. */
 static bool atomic_mem(struct gpu_queue *q, const uint32_t *body)
 {
-    unsigned op = body[0] & 0x7f;
-    bool wide = op >= ATOMIC_WIDE;
-    void *p = cp_at(q, pm4_address(body + 1), wide ? 8 : 4, GPU_READ | GPU_WRITE);
-    if (!p)
-        return false;
-    switch (op) {
-    case ATOMIC_SWAP32:
-        __atomic_store_n((uint32_t *)p, body[3], __ATOMIC_SEQ_CST);
-        return true;
-    case ATOMIC_ADD32:
-        __atomic_fetch_add((uint32_t *)p, body[3], __ATOMIC_SEQ_CST);
-        return true;
-    case ATOMIC_SWAP64:
-        __atomic_store_n((uint64_t *)p, pm4_address(body + 3), __ATOMIC_SEQ_CST);
-        return true;
-    case ATOMIC_ADD64:
-        __atomic_fetch_add((uint64_t *)p, pm4_address(body + 3), __ATOMIC_SEQ_CST);
-        return true;
-    default:
-        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "ATOMIC_MEM operation");
-        return false;
-    }
+    return cp_atomic(q, body[0] & 0x7f, pm4_address(body + 1), pm4_address(body + 3),
+                     pm4_address(body + 5));
 }
 
 static bool set_sh(struct gpu_queue *q, const uint32_t *body, uint32_t n)
@@ -223,35 +185,39 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
     }
 }
 
-/* One packet at dw, of at most n dwords. Returns its length, 0 after an error. */
-static uint32_t packet(struct gpu_queue *q, const uint32_t *dw, uint64_t n,
-                       unsigned depth)
+/* The packet at the stream's place; moves it on. False after an error. */
+static bool packet(struct gpu_queue *q, struct cp_stream *s, unsigned depth)
 {
-    uint32_t used = pm4_packet_dwords(dw[0]);
-    if (used == 1)
-        return 1;
-    if (dw[0] >> 30 != 3 || used > n) {
-        (void)cp_fail(q, GPU_ERR_FORMAT, "PM4 packet header");
-        return 0;
+    uint64_t left = s->end - s->at;
+    const uint32_t *dw = cp_dwords(q, s, 0, 1, q->wrap);
+    if (!dw)
+        return false;
+    uint32_t header = dw[0], used = pm4_packet_dwords(header);
+    if (depth == 0)
+        q->behind = (s->at + used) % s->wrap;
+    if (used > 1) {
+        if (header >> 30 != 3 || used > left) {
+            (void)cp_fail(q, GPU_ERR_FORMAT, "PM4 packet header");
+            return false;
+        }
+        dw = cp_dwords(q, s, 1, used - 1, q->wrap);
+        if (!dw || !execute(q, pm4_opcode(header), dw, used - 1, depth))
+            return false;
     }
-    return execute(q, pm4_opcode(dw[0]), dw + 1, used - 1, depth) ? used : 0;
+    s->at += used;
+    return true;
 }
 
 static bool run_ib(struct gpu_queue *q, uint64_t va, uint64_t dwords, unsigned depth)
 {
+    struct cp_stream s = {.va = va, .wrap = dwords, .end = dwords};
     if (depth > 3) {
         (void)cp_fail(q, GPU_ERR_FORMAT, "indirect buffers nest too deep");
         return false;
     }
-    const uint32_t *dw = cp_at(q, va, dwords * 4, GPU_READ);
-    if (!dw)
-        return false;
-    for (uint64_t at = 0; at < dwords;) {
-        uint32_t used = packet(q, dw + at, dwords - at, depth);
-        if (!used)
+    while (s.at < s.end)
+        if (!packet(q, &s, depth))
             return false;
-        at += used;
-    }
     return true;
 }
 
@@ -268,7 +234,7 @@ static bool ready_registers(struct gpu_queue *q)
 
 bool cp_pm4_run(struct gpu_queue *q, uint64_t va, uint64_t dwords)
 {
-    return ready_registers(q) && run_ib(q, va & ~3ull, dwords, 0);
+    return ready_registers(q) && run_ib(q, va & ~3ull, dwords, 1);
 }
 
 /* Clients let the write pointer run on or wrap it; a full ring would look empty, which
@@ -277,25 +243,15 @@ enum cp_result cp_pm4_step(struct gpu_queue *q)
 {
     uint64_t slots = q->config.ring_bytes / 4, at = q->rptr % slots;
     uint64_t wptr = *q->doorbell % slots;
-    if (at == wptr)
+    struct cp_stream s = {.va = q->config.ring, .wrap = slots, .at = at};
+    s.end = at + (wptr + slots - at) % slots;
+    if (s.at == s.end)
         return CP_IDLE;
     if (!ready_registers(q))
         return CP_HALT;
-    const uint32_t *ring = cp_at(q, q->config.ring, q->config.ring_bytes, GPU_READ);
-    if (!ring)
-        return CP_HALT;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    uint64_t n = (wptr + slots - at) % slots;
-    uint32_t count = pm4_packet_dwords(ring[at]);
-    const uint32_t *dw = ring + at;
-    if (at + count > slots) { /* the packet wraps */
-        for (uint32_t i = 0; i < count; i++)
-            q->wrap[i] = ring[(at + i) % slots];
-        dw = q->wrap;
-    }
-    q->behind = (at + count) % slots;
-    if (!packet(q, dw, n < count ? n : count, 0))
+    if (!packet(q, &s, 0))
         return CP_HALT;
-    q->rptr = q->behind;
+    q->rptr = s.at % slots;
     return cp_write(q, q->config.rptr, &q->rptr, 8) ? CP_PROGRESS : CP_HALT;
 }

@@ -13,11 +13,8 @@
 
 static bool copy_range(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
 {
-    const void *from = cp_at(q, src, bytes, GPU_READ);
-    void *to = from ? cp_at(q, dst, bytes, GPU_WRITE) : NULL;
-    if (!to)
+    if (!cp_copy(q, dst, src, bytes))
         return false;
-    memmove(to, from, bytes);
     cp_spend(q, cp_copy_ticks(q, dst, src, bytes));
     return true;
 }
@@ -77,108 +74,37 @@ static bool copy_rect(struct gpu_queue *q, const uint32_t *dw)
 /* The count is of bytes, of the last element's first one or last one. */
 static bool fill(struct gpu_queue *q, const uint32_t *dw)
 {
-    unsigned shift = dw[0] >> 30 == 2 ? 2 : dw[0] >> 30 == 1 ? 1 : 0;
+    unsigned shift = dw[0] >> 30 == 2   ? 2
+                     : dw[0] >> 30 == 1 ? 1
+                                        : 0,
+             unit = 1u << shift;
     uint64_t bytes = (dw[4] & 0x3fffffff) + 1ull;
-    uint64_t unit = 1ull << shift;
-    bytes = (bytes + unit - 1) & ~(unit - 1);
-    uint8_t *to = cp_at(q, sdma_address(dw + 1), bytes, GPU_WRITE);
-    if (!to)
-        return false;
+    bytes = (bytes + unit - 1) & ~(uint64_t)(unit - 1);
     count_copy(q, bytes);
     cp_spend(q, cp_copy_ticks(q, sdma_address(dw + 1), 0, bytes));
-    if (shift == 0) {
-        memset(to, (int)(dw[3] & 0xff), bytes);
-    } else {
-        for (uint64_t i = 0; i < bytes; i += unit)
-            memcpy(to + i, dw + 3, unit);
-    }
-    return true;
-}
-
-struct poll_wait {
-    const uint32_t *at;
-    unsigned function;
-    uint32_t ref, mask;
-};
-
-static bool poll_ready(void *ctx)
-{
-    const struct poll_wait *w = ctx;
-    uint32_t v = __atomic_load_n(w->at, __ATOMIC_ACQUIRE);
-    return cp_compare(w->function, v & w->mask, w->ref);
+    return cp_fill(q, sdma_address(dw + 1), dw + 3, unit, bytes);
 }
 
 /* A poll of a register is the HDP flush, which has nothing to do here. */
 static bool poll_mem(struct gpu_queue *q, const uint32_t *dw)
 {
-    if (!(dw[0] & SDMA_POLL_MEMORY))
-        return true;
-    struct poll_wait w = {.function = dw[0] >> 28 & 7, .ref = dw[3], .mask = dw[4]};
-    w.at = cp_at(q, sdma_address(dw + 1) & ~3ull, 4, GPU_READ);
-    return w.at && cp_wait(q, poll_ready, &w);
+    struct cp_condition c = {.va = sdma_address(dw + 1) & ~3ull,
+                             .function = dw[0] >> 28 & 7,
+                             .ref = dw[3],
+                             .mask = dw[4]};
+    return !(dw[0] & SDMA_POLL_MEMORY) || cp_wait_memory(q, &c);
 }
 
-static bool atomic_op(struct gpu_queue *q, const uint32_t *dw)
-{
-    unsigned op = dw[0] >> 25;
-    bool wide = op >= ATOMIC_WIDE;
-    void *p = cp_at(q, sdma_address(dw + 1), wide ? 8 : 4, GPU_READ | GPU_WRITE);
-    if (!p)
-        return false;
-    uint64_t value = sdma_address(dw + 3), compare = sdma_address(dw + 5);
-    uint32_t compare32 = dw[5];
-    switch (op) {
-    case ATOMIC_SWAP32:
-        __atomic_store_n((uint32_t *)p, dw[3], __ATOMIC_SEQ_CST);
-        return true;
-    case ATOMIC_CMPSWAP32:
-        __atomic_compare_exchange_n((uint32_t *)p, &compare32, dw[3], false,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-        return true;
-    case ATOMIC_ADD32:
-        __atomic_fetch_add((uint32_t *)p, dw[3], __ATOMIC_SEQ_CST);
-        return true;
-    case ATOMIC_SWAP64:
-        __atomic_store_n((uint64_t *)p, value, __ATOMIC_SEQ_CST);
-        return true;
-    case ATOMIC_CMPSWAP64:
-        __atomic_compare_exchange_n((uint64_t *)p, &compare, value, false,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-        return true;
-    case ATOMIC_ADD64:
-        __atomic_fetch_add((uint64_t *)p, value, __ATOMIC_SEQ_CST);
-        return true;
-    default:
-        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, "SDMA atomic operation");
-        return false;
-    }
-}
-
-/* A range of dwords: the ring, which wraps, or an indirect buffer. */
-struct stream {
-    const uint32_t *dw;
-    uint64_t at, end; /* dwords, monotonic */
-    uint64_t wrap;    /* dwords of the ring */
-};
-
-static uint32_t peek(const struct stream *s, uint64_t i)
-{
-    return s->dw[(s->at + i) % s->wrap];
-}
-
-static bool run_stream(struct gpu_queue *q, struct stream *s, bool nested);
+static bool run_stream(struct gpu_queue *q, struct cp_stream *s, bool nested);
 
 static bool run_ib(struct gpu_queue *q, const uint32_t *dw, bool nested)
 {
     uint64_t dwords = dw[3] & 0xfffff;
-    struct stream ib = {.end = dwords, .wrap = dwords ? dwords : 1};
+    struct cp_stream ib = {.va = sdma_address(dw + 1), .end = dwords, .wrap = dwords};
     if (nested) {
         (void)cp_fail(q, GPU_ERR_FORMAT, "nested SDMA indirect buffer");
         return false;
     }
-    ib.dw = cp_at(q, sdma_address(dw + 1), dwords * 4, GPU_READ);
-    if (!ib.dw)
-        return false;
     while (ib.at < ib.end)
         if (!run_stream(q, &ib, true))
             return false;
@@ -186,12 +112,13 @@ static bool run_ib(struct gpu_queue *q, const uint32_t *dw, bool nested)
 }
 
 static bool write_linear(struct gpu_queue *q, const uint32_t *dw,
-                         const struct stream *s, uint32_t count)
+                         const struct cp_stream *s, uint32_t count)
 {
     uint64_t va = sdma_address(dw + 1);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t v = peek(s, 4 + i);
-        if (!cp_write(q, va + 4ull * i, &v, 4))
+        uint32_t gather;
+        const uint32_t *v = cp_dwords(q, s, 4 + i, 1, &gather);
+        if (!v || !cp_write(q, va + 4ull * i, v, 4))
             return false;
     }
     return true;
@@ -205,7 +132,7 @@ static bool timestamp(struct gpu_queue *q, const uint32_t *dw)
     return cp_write(q, sdma_address(dw + 1), &now, 8);
 }
 
-static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct stream *s,
+static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct cp_stream *s,
                     uint32_t data, bool nested)
 {
     switch (sdma_opcode(dw[0])) {
@@ -223,7 +150,8 @@ static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct stream
     case SDMA_POLL:
         return poll_mem(q, dw);
     case SDMA_ATOMIC:
-        return atomic_op(q, dw);
+        return cp_atomic(q, dw[0] >> 25, sdma_address(dw + 1), sdma_address(dw + 3),
+                         sdma_address(dw + 5));
     case SDMA_FILL:
         return fill(q, dw);
     case SDMA_TIMESTAMP:
@@ -238,23 +166,32 @@ static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct stream
 }
 
 /* One packet of the stream. */
-static bool run_stream(struct gpu_queue *q, struct stream *s, bool nested)
+static bool run_stream(struct gpu_queue *q, struct cp_stream *s, bool nested)
 {
-    uint32_t dw[SDMA_MAX_FIXED] = {peek(s, 0)};
-    uint32_t n = sdma_packet_dwords(dw[0]), data = 0;
+    uint32_t dw[SDMA_MAX_FIXED], data = 0;
+    const uint32_t *p = cp_dwords(q, s, 0, 1, dw);
+    if (!p)
+        return false;
+    uint32_t header = p[0], n = sdma_packet_dwords(header);
     char text[48];
     if (!n) {
-        snprintf(text, sizeof(text), "SDMA packet 0x%08x", dw[0]);
+        snprintf(text, sizeof(text), "SDMA packet 0x%08x", header);
         (void)cp_fail(q, GPU_ERR_UNSUPPORTED, text);
         return false;
     }
     uint64_t left = s->end - s->at;
     bool whole = n <= left;
-    for (uint32_t i = 1; whole && i < n && i < SDMA_MAX_FIXED; i++)
-        dw[i] = peek(s, i);
-    if (whole && sdma_opcode(dw[0]) == SDMA_WRITE) {
-        data = (dw[3] & 0xfffff) + 1;
+    if (whole && sdma_opcode(header) != SDMA_NOP) {
+        p = cp_dwords(q, s, 0, n, dw);
+        if (!p)
+            return false;
+        memmove(dw, p, n * sizeof(*dw));
+        dw[0] = header; /* as it was when it was judged */
+        if (sdma_opcode(header) == SDMA_WRITE)
+            data = (dw[3] & 0xfffff) + 1;
         whole = n + data <= left;
+    } else {
+        dw[0] = header;
     }
     if (!whole) {
         (void)cp_fail(q, GPU_ERR_FORMAT, "SDMA packet ends beyond the write pointer");
@@ -273,11 +210,10 @@ enum cp_result cp_sdma_step(struct gpu_queue *q)
     uint64_t wptr = *q->doorbell;
     if (q->rptr + 4 > wptr)
         return CP_IDLE;
-    struct stream s = {
-        .at = q->rptr / 4, .end = wptr / 4, .wrap = q->config.ring_bytes / 4};
-    s.dw = cp_at(q, q->config.ring, q->config.ring_bytes, GPU_READ);
-    if (!s.dw)
-        return CP_HALT;
+    struct cp_stream s = {.va = q->config.ring,
+                          .at = q->rptr / 4,
+                          .end = wptr / 4,
+                          .wrap = q->config.ring_bytes / 4};
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (!run_stream(q, &s, false) || cp_host_fault(q))
         return CP_HALT;

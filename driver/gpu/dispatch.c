@@ -6,6 +6,15 @@
  */
 #include "cp.h"
 
+static void page_fault(struct gpu_queue *q, uint64_t va, unsigned perm)
+{
+    struct gpu_page_fault fault = {.va = va,
+                                   .present = gpu_vm_check(q->gpu, va, 1, GPU_READ),
+                                   .write = perm & GPU_WRITE,
+                                   .exec = perm & GPU_EXEC};
+    cp_page_fault(q, &fault);
+}
+
 static enum cp_result report(struct gpu_queue *q, const struct emu_fault *fault)
 {
     char text[512];
@@ -14,11 +23,11 @@ static enum cp_result report(struct gpu_queue *q, const struct emu_fault *fault)
     case EMU_FAULT_UNMAPPED:
     case EMU_FAULT_PERMISSION:
         gpu_log(q->gpu, "queue %u: %s", q->id, text);
-        cp_page_fault(q, fault->address, fault->write ? GPU_WRITE : GPU_READ);
+        page_fault(q, fault->address, fault->write ? GPU_WRITE : GPU_READ);
         return CP_HALT;
     case EMU_FAULT_FETCH:
         gpu_log(q->gpu, "queue %u: %s", q->id, text);
-        cp_page_fault(q, fault->pc, GPU_EXEC);
+        page_fault(q, fault->pc, GPU_EXEC);
         return CP_HALT;
     case EMU_FAULT_HALTED:
         if (atomic_load(&q->excepted)) { /* by the trap handler, which has said so */

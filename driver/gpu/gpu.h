@@ -108,6 +108,11 @@ void gpu_vm_remove(struct gpu *gpu, uint64_t va, uint64_t bytes);
 /* Is the whole range visible with these permissions? */
 bool gpu_vm_check(struct gpu *gpu, uint64_t va, uint64_t bytes, unsigned perm);
 
+/* Memory as the GPU sees it; false, and perhaps a part done, where it sees none. */
+RD_CHECKED bool gpu_read(struct gpu *gpu, uint64_t va, void *to, uint64_t bytes);
+RD_CHECKED bool gpu_write(struct gpu *gpu, uint64_t va, const void *from,
+                          uint64_t bytes);
+
 /* ---- queues (queue.c) ---- */
 
 #define GPU_MAX_QUEUES (BOARD_DOORBELL_BYTES / 8)

@@ -34,6 +34,25 @@ struct vm {
     size_t n_regions, cap_regions;
     uint64_t next_region;
     struct emu *emu; /* created by the first queue */
+    _Atomic uint64_t
+        generation; /* of the segments: 1 at first, grows with each change */
+};
+
+/* Translations that a thread has found, while nothing changes. Zero: empty. */
+#define VM_TLB_ENTRIES 8u
+struct vm_tlb {
+    uint64_t generation;
+    struct {
+        uint64_t start, end; /* visible without a gap ... */
+        unsigned perm;       /* ... with these permissions at least */
+    } entry[VM_TLB_ENTRIES];
+    unsigned next; /* to be replaced */
+};
+
+/* Guest memory where the host has it. */
+struct vm_span {
+    uint8_t *host;
+    uint64_t bytes; /* that lie together, of those asked for; at least 1 */
 };
 
 /* clock.c */
@@ -81,6 +100,26 @@ void gpu_interrupt(struct gpu *gpu, uint32_t data);
 
 /* vm.c */
 void vm_init(struct vm *vm);
+
+/* The address space that the ioctl mock's one process has. */
+#define VM_PROCESS 8u
+
+/* Where guest memory is: the only way by which anything in the GPU reaches it. Behind
+ * the ioctl mock the answer is the address itself, if the process has mapped it; a
+ * board's is found by walking page tables.
+ *
+ * vmid    address space
+ * access  GPU_* bits that the memory must have
+ * tlb     what the calling thread has found so far, or NULL
+ * span    out: the first byte, and how far from there
+ * fault   out, for RD_E_FAULT: why the first byte is not to be had
+ * A span is good until the mapping changes: to be used at once, and not kept.
+ */
+RD_CHECKED rd_status vm_translate(struct gpu *gpu, unsigned vmid, uint64_t va,
+                                  uint64_t bytes, unsigned access, struct vm_tlb *tlb,
+                                  struct vm_span *span, struct gpu_page_fault *fault);
+/* Store as the GPU does: aligned words of 4 and 8 bytes at once. */
+void vm_store(void *to, const void *from, uint64_t bytes);
 /* The emulator, created on first use. */
 RD_CHECKED rd_status vm_emu(struct vm *vm, struct emu **out);
 /* What the GPU sees, in order of mapping; NULL if out of memory. Caller frees. */

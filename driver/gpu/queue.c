@@ -260,8 +260,8 @@ rd_status gpu_queue_create(struct gpu *gpu, const struct gpu_queue_config *confi
     struct gpu_queue *q = queue_new(gpu, config);
     if (!q)
         return RD_E_NOMEM;
-    if (config->kind != GPU_QUEUE_AQL && gpu_vm_check(gpu, config->rptr, 8, GPU_WRITE))
-        q->rptr = *(const uint64_t *)(uintptr_t)config->rptr;
+    if (config->kind != GPU_QUEUE_AQL)
+        (void)!gpu_read(gpu, config->rptr, &q->rptr, sizeof(q->rptr));
     gpu->host.threads(gpu->host.ctx);
     *out = q;
     pthread_mutex_lock(&gpu->queue_lock);

@@ -16,19 +16,11 @@
 
 enum { PAGE = 4096, FARTHEST = 64 << 20, MAX_SYMBOLS = 1 << 20, MAX_HEADERS = 64 };
 
-static bool read_at(struct gpu *gpu, uint64_t va, void *to, uint64_t bytes)
-{
-    if (va + bytes < va || !gpu_vm_check(gpu, va, bytes, GPU_READ))
-        return false;
-    memcpy(to, (const void *)(uintptr_t)va, bytes); // NOLINT
-    return true;
-}
-
 /* Where the file header is that the code at an address belongs to; 0: nowhere. */
 static uint64_t find_header(struct gpu *gpu, uint64_t entry, Elf64_Ehdr *e)
 {
     for (uint64_t va = entry / PAGE * PAGE; va && entry - va < FARTHEST; va -= PAGE) {
-        if (!read_at(gpu, va, e, sizeof *e))
+        if (!gpu_read(gpu, va, e, sizeof *e))
             return 0;
         if (memcmp(e->e_ident, ELFMAG, SELFMAG) == 0)
             return e->e_machine == 224 && e->e_phentsize == sizeof(Elf64_Phdr) &&
@@ -51,13 +43,13 @@ static bool find_symbols(struct gpu *gpu, uint64_t base, const Elf64_Ehdr *e,
     Elf64_Dyn d;
     unsigned i = 0;
     while (i < e->e_phnum && p.p_type != PT_DYNAMIC)
-        if (!read_at(gpu, base + e->e_phoff + sizeof p * i++, &p, sizeof p))
+        if (!gpu_read(gpu, base + e->e_phoff + sizeof p * i++, &p, sizeof p))
             return false;
     if (p.p_type != PT_DYNAMIC)
         return false;
     *s = (struct symbols){0};
     for (uint64_t at = 0; at + sizeof d <= p.p_memsz; at += sizeof d) {
-        if (!read_at(gpu, base + p.p_vaddr + at, &d, sizeof d) || d.d_tag == DT_NULL)
+        if (!gpu_read(gpu, base + p.p_vaddr + at, &d, sizeof d) || d.d_tag == DT_NULL)
             break;
         uint64_t value = d.d_un.d_val;
         if (d.d_tag == DT_SYMTAB)
@@ -70,7 +62,7 @@ static bool find_symbols(struct gpu *gpu, uint64_t base, const Elf64_Ehdr *e,
             s->hash = base + value;
     }
     uint32_t buckets[2]; /* their number, and that of the symbols */
-    if (!s->hash || !read_at(gpu, s->hash, buckets, sizeof buckets))
+    if (!s->hash || !gpu_read(gpu, s->hash, buckets, sizeof buckets))
         return false;
     s->n = buckets[1];
     return s->table && s->text && s->n <= MAX_SYMBOLS;
@@ -85,14 +77,14 @@ bool gpu_kernel_name(struct gpu *gpu, uint64_t entry, char *name, size_t size)
     if (!base || !find_symbols(gpu, base, &e, &s) || size == 0)
         return false;
     for (uint32_t i = 0; i < s.n; i++) {
-        if (!read_at(gpu, s.table + sizeof sym * i, &sym, sizeof sym))
+        if (!gpu_read(gpu, s.table + sizeof sym * i, &sym, sizeof sym))
             return false;
         if (ELF64_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_value != entry - base ||
             sym.st_name >= s.text_bytes)
             continue;
         size_t n = 0;
         while (n + 1 < size && sym.st_name + n < s.text_bytes &&
-               read_at(gpu, s.text + sym.st_name + n, &name[n], 1) && name[n])
+               gpu_read(gpu, s.text + sym.st_name + n, &name[n], 1) && name[n])
             n++;
         name[n] = '\0';
         return n > 0;

@@ -16,6 +16,7 @@
 void vm_init(struct vm *vm)
 {
     pthread_rwlock_init(&vm->lock, NULL);
+    atomic_store(&vm->generation, 1);
 }
 
 /* Index of the first segment that ends after va. */
@@ -172,6 +173,7 @@ rd_status gpu_vm_add(struct gpu *gpu, uint64_t va, uint64_t bytes, unsigned perm
         return RD_E_INVALID;
     pthread_rwlock_wrlock(&gpu->vm.lock);
     bool ok = add_locked(&gpu->vm, va, va + bytes, perm, name);
+    atomic_fetch_add(&gpu->vm.generation, 1);
     pthread_rwlock_unlock(&gpu->vm.lock);
     return ok ? RD_OK : RD_E_NOMEM;
 }
@@ -194,22 +196,144 @@ void gpu_vm_remove(struct gpu *gpu, uint64_t va, uint64_t bytes)
                     (vm->n_segs - i) * sizeof(*vm->segs));
         }
     }
+    atomic_fetch_add(&vm->generation, 1);
     pthread_rwlock_unlock(&vm->lock);
+}
+
+/* How far from va, below end, everything is visible with these permissions.
+ * all  out, the permissions that all of it has. Lock held. */
+static uint64_t visible_until(const struct vm *vm, uint64_t va, uint64_t end,
+                              unsigned perm, unsigned *all)
+{
+    *all = ~0u;
+    for (size_t i = seg_at(vm, va); va < end && i < vm->n_segs; i++) {
+        const struct vm_seg *seg = &vm->segs[i];
+        if (seg->start > va || (seg->perm & perm) != perm)
+            break;
+        *all &= seg->perm;
+        va = seg->end;
+    }
+    return va;
 }
 
 bool gpu_vm_check(struct gpu *gpu, uint64_t va, uint64_t bytes, unsigned perm)
 {
-    struct vm *vm = &gpu->vm;
     uint64_t end = va + bytes;
+    unsigned all;
     if (end < va)
         return false;
+    pthread_rwlock_rdlock(&gpu->vm.lock);
+    uint64_t until = visible_until(&gpu->vm, va, end, perm, &all);
+    pthread_rwlock_unlock(&gpu->vm.lock);
+    return until >= end;
+}
+
+static void give(uint64_t va, uint64_t bytes, uint64_t until, struct vm_span *span)
+{
+    uint64_t left = until - va;
+    span->host = (uint8_t *)(uintptr_t)va; // NOLINT: here an address becomes a pointer
+    span->bytes = bytes < left ? bytes : left;
+}
+
+static bool in_tlb(const struct vm *vm, struct vm_tlb *tlb, uint64_t va, uint64_t bytes,
+                   unsigned access, struct vm_span *span)
+{
+    uint64_t now = atomic_load_explicit(&vm->generation, memory_order_acquire);
+    if (tlb->generation != now) {
+        *tlb = (struct vm_tlb){.generation = now};
+        return false;
+    }
+    for (unsigned i = 0; i < VM_TLB_ENTRIES; i++) {
+        if (va - tlb->entry[i].start >= tlb->entry[i].end - tlb->entry[i].start ||
+            (tlb->entry[i].perm & access) != access)
+            continue;
+        give(va, bytes, tlb->entry[i].end, span);
+        return span->bytes == bytes;
+    }
+    return false;
+}
+
+static void remember(struct vm_tlb *tlb, uint64_t generation, uint64_t start,
+                     uint64_t end, unsigned perm)
+{
+    unsigned i = tlb->next++ % VM_TLB_ENTRIES;
+    if (generation != tlb->generation)
+        return;
+    tlb->entry[i].start = start;
+    tlb->entry[i].end = end;
+    tlb->entry[i].perm = perm;
+}
+
+rd_status vm_translate(struct gpu *gpu, unsigned vmid, uint64_t va, uint64_t bytes,
+                       unsigned access, struct vm_tlb *tlb, struct vm_span *span,
+                       struct gpu_page_fault *fault)
+{
+    struct vm *vm = &gpu->vm;
+    rd_assert(vmid == VM_PROCESS, "address space %u of one", vmid);
+    if (tlb && in_tlb(vm, tlb, va, bytes, access, span))
+        return RD_OK;
+    uint64_t end = va + bytes < va ? UINT64_MAX : va + bytes;
+    unsigned all, any;
     pthread_rwlock_rdlock(&vm->lock);
-    size_t i = seg_at(vm, va);
-    while (va < end && i < vm->n_segs && vm->segs[i].start <= va &&
-           (vm->segs[i].perm & perm) == perm)
-        va = vm->segs[i++].end;
+    uint64_t until = visible_until(vm, va, end, access, &all);
+    bool present = until > va || visible_until(vm, va, va + 1, 0, &any) > va;
+    uint64_t generation = atomic_load(&vm->generation);
+    uint64_t start = until > va ? vm->segs[seg_at(vm, va)].start : va;
     pthread_rwlock_unlock(&vm->lock);
-    return va >= end;
+    if (until <= va) {
+        *fault = (struct gpu_page_fault){.va = va,
+                                         .present = present,
+                                         .write = access & GPU_WRITE,
+                                         .exec = access & GPU_EXEC};
+        return RD_E_FAULT;
+    }
+    if (tlb)
+        remember(tlb, generation, start, until, all);
+    give(va, bytes, until, span);
+    return RD_OK;
+}
+
+void vm_store(void *to, const void *from, uint64_t bytes)
+{
+    if (bytes == 8 && (uintptr_t)to % 8 == 0) {
+        uint64_t v;
+        memcpy(&v, from, 8);
+        __atomic_store_n((uint64_t *)to, v, __ATOMIC_RELEASE);
+    } else if (bytes == 4 && (uintptr_t)to % 4 == 0) {
+        uint32_t v;
+        memcpy(&v, from, 4);
+        __atomic_store_n((uint32_t *)to, v, __ATOMIC_RELEASE);
+    } else {
+        memcpy(to, from, bytes);
+    }
+}
+
+bool gpu_read(struct gpu *gpu, uint64_t va, void *to, uint64_t bytes)
+{
+    struct gpu_page_fault fault;
+    struct vm_span span;
+    for (uint8_t *p = to; bytes;
+         p += span.bytes, va += span.bytes, bytes -= span.bytes) {
+        if (vm_translate(gpu, VM_PROCESS, va, bytes, GPU_READ, NULL, &span, &fault) !=
+            RD_OK)
+            return false;
+        memcpy(p, span.host, span.bytes);
+    }
+    return true;
+}
+
+bool gpu_write(struct gpu *gpu, uint64_t va, const void *from, uint64_t bytes)
+{
+    struct gpu_page_fault fault;
+    struct vm_span span;
+    for (const uint8_t *p = from; bytes;
+         p += span.bytes, va += span.bytes, bytes -= span.bytes) {
+        if (vm_translate(gpu, VM_PROCESS, va, bytes, GPU_WRITE, NULL, &span, &fault) !=
+            RD_OK)
+            return false;
+        vm_store(span.host, p, span.bytes);
+    }
+    return true;
 }
 
 struct by_number {

@@ -138,6 +138,7 @@ rd_status kmd_event_reset(struct kmd *kmd, uint32_t id)
 rd_status kmd_event_page(struct kmd *kmd, uint64_t va, uint64_t bytes)
 {
     struct event_table *t = &kmd->events;
+    const uint64_t empty = EMPTY_SLOT;
     rd_status st = RD_E_EXISTS;
     if (bytes < 8 * KMD_EVENT_SIGNALS)
         return RD_E_INVALID;
@@ -145,7 +146,8 @@ rd_status kmd_event_page(struct kmd *kmd, uint64_t va, uint64_t bytes)
     if (!t->page_va) {
         t->page_va = va;
         t->page_slots = KMD_EVENT_SIGNALS;
-        memset((void *)(uintptr_t)va, 0xff, 8 * KMD_EVENT_SIGNALS);
+        for (uint32_t i = 0; i < KMD_EVENT_SIGNALS; i++)
+            (void)!gpu_write(kmd->gpu, va + 8ull * i, &empty, sizeof(empty));
         st = RD_OK;
     }
     pthread_mutex_unlock(&t->lock);
@@ -157,11 +159,9 @@ void kmd_event_interrupt(struct kmd *kmd, uint32_t id)
     struct event_table *t = &kmd->events;
     pthread_mutex_lock(&t->lock);
     struct event *ev = find(t, id);
-    if (t->page_va && id < t->page_slots &&
-        gpu_vm_check(kmd->gpu, t->page_va + 8ull * id, 8, GPU_WRITE)) {
-        uint64_t *slot = (uint64_t *)(uintptr_t)(t->page_va + 8ull * id);
-        __atomic_store_n(slot, EMPTY_SLOT, __ATOMIC_RELEASE);
-    }
+    const uint64_t empty = EMPTY_SLOT;
+    if (t->page_va && id < t->page_slots)
+        (void)!gpu_write(kmd->gpu, t->page_va + 8ull * id, &empty, sizeof(empty));
     if (ev && ev->kind == KMD_EVENT_SIGNAL)
         set_locked(ev);
     pthread_mutex_unlock(&t->lock);

@@ -5,8 +5,6 @@
  * in that order. Called in the GPU's threads, so without locks around. Source:
  * exception codes and their use in kfd_ioctl.h. SPDX-License-Identifier: MIT
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "internal.h"
 
@@ -46,7 +44,6 @@ static const uint8_t codes[GPU_ERRORS] = {
 /* Offsets in the header of the context save area. */
 #define CWSR_ERROR_REASON   24u
 #define CWSR_ERROR_EVENT_ID 32u
-#define CWSR_HEADER_BYTES   40u
 
 bool kmd_tell_runtime(struct kmd_queue *q, uint64_t exceptions)
 {
@@ -54,14 +51,12 @@ bool kmd_tell_runtime(struct kmd_queue *q, uint64_t exceptions)
     uint64_t cwsr = q->config.cwsr, reason_va;
     uint32_t event_id;
     if (!atomic_load(&kmd->runtime_enabled) || !cwsr ||
-        !gpu_vm_check(kmd->gpu, cwsr, CWSR_HEADER_BYTES, GPU_READ))
+        !gpu_read(kmd->gpu, cwsr + CWSR_ERROR_REASON, &reason_va, sizeof(reason_va)) ||
+        !gpu_read(kmd->gpu, cwsr + CWSR_ERROR_EVENT_ID, &event_id, sizeof(event_id)))
         return false;
-    const uint8_t *header = (const uint8_t *)(uintptr_t)cwsr;
-    memcpy(&reason_va, header + CWSR_ERROR_REASON, 8);
-    memcpy(&event_id, header + CWSR_ERROR_EVENT_ID, 4);
-    if (!reason_va || !event_id || !gpu_vm_check(kmd->gpu, reason_va, 8, GPU_WRITE))
+    if (!reason_va || !event_id ||
+        !gpu_write(kmd->gpu, reason_va, &exceptions, sizeof(exceptions)))
         return false;
-    __atomic_store_n((uint64_t *)(uintptr_t)reason_va, exceptions, __ATOMIC_RELEASE);
     kmd_event_interrupt(kmd, event_id);
     return true;
 }
