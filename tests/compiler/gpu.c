@@ -3,7 +3,6 @@
  */
 #include "gpu.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,8 @@ static size_t count_params(const struct cc_prog *p)
 static rd_status launch(const struct asm_result *elf, const struct la_shape *shape,
                         size_t n_args, const struct cc_arg_buffer *args, char *error)
 {
-    struct emu_config config = {.threads = 1};
+    /* products of matrices as the interpreter forms them: what is tested is the code */
+    struct emu_config config = {.threads = 1, .exact_dots = true};
     struct la_error err = {{0}};
     struct la *la;
     struct la_kernel kernel;
@@ -46,7 +46,8 @@ static rd_status launch(const struct asm_result *elf, const struct la_shape *sha
     struct emu_dispatch dispatch;
     struct emu_fault fault;
     rd_status st = la_create(&config, &la, &err);
-    ck_assert_int_eq(st, RD_OK);
+    if (st != RD_OK)
+        return st;
     for (size_t i = 0; i < n_args && st == RD_OK; i++) {
         st = la_alloc(la, args[i].bytes ? args[i].bytes : 1,
                       EMU_MEM_READ | EMU_MEM_WRITE, "argument", &memory[i], &err);
