@@ -506,3 +506,28 @@ void exprs_check(struct cc_context *c, cc_ref expr, double tolerance, char *text
     free(got);
     free(want);
 }
+
+unsigned exprs_check_all(unsigned step, double tolerance,
+                         rd_status (*create)(struct cc_context **c), unsigned *tried)
+{
+    unsigned from = 0, to = exprs_count(), wrong = 0;
+    const char *only = getenv("CC_EXPR");
+    if (only) {
+        from = (unsigned)atoi(only);
+        to = from + 1;
+    }
+    *tried = 0;
+    for (unsigned i = from; i < to; i += step, ++*tried) {
+        struct cc_context *c;
+        char name[64] = "", text[512] = "no context";
+        if (create(&c) == RD_OK) {
+            exprs_check(c, exprs_build(c, i, name), tolerance, text);
+            cc_context_destroy(c);
+        }
+        if (text[0]) {
+            fprintf(stderr, "%u, %s: %s\n", i, name, text);
+            wrong++;
+        }
+    }
+    return wrong;
+}

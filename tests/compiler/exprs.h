@@ -14,4 +14,10 @@ cc_ref exprs_build(struct cc_context *c, unsigned i, char *name);
  * relative to the largest element. text: 512 bytes */
 void exprs_check(struct cc_context *c, cc_ref expr, double tolerance, char *text);
 
+/* Check every step-th expression, or that number CC_EXPR of the environment, each in a
+ * context that create makes. Names on stderr those that differ; how many do. tried:
+ * out */
+unsigned exprs_check_all(unsigned step, double tolerance,
+                         rd_status (*create)(struct cc_context **c), unsigned *tried);
+
 #endif

@@ -19,26 +19,15 @@
 #define STEP 3
 #endif
 
+static rd_status on_emulator(struct cc_context **c)
+{
+    return cc_context_create(gpu_run, NULL, c);
+}
+
 START_TEST(gfx1100_agrees)
 {
-    unsigned from = 0, to = exprs_count(), wrong = 0;
-    if (getenv("CC_EXPR")) {
-        from = (unsigned)atoi(getenv("CC_EXPR"));
-        to = from + 1;
-    }
-    for (unsigned i = from; i < to; i += STEP) {
-        struct cc_context *c;
-        char name[64], text[512];
-        ck_assert_int_eq(cc_context_create(gpu_run, NULL, &c), RD_OK);
-        cc_ref x = exprs_build(c, i, name);
-        exprs_check(c, x, 2e-5, text);
-        if (text[0]) {
-            fprintf(stderr, "%u, %s: %s\n", i, name, text);
-            wrong++;
-        }
-        cc_context_destroy(c);
-    }
-    ck_assert_msg(wrong == 0, "%u of %u expressions", wrong, (to - from) / STEP);
+    unsigned tried, wrong = exprs_check_all(STEP, 2e-5, on_emulator, &tried);
+    ck_assert_msg(wrong == 0, "%u of %u expressions", wrong, tried);
 }
 END_TEST
 

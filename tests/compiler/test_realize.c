@@ -19,31 +19,20 @@
 
 static struct cc_gpu *gpu;
 
+static rd_status on_device(struct cc_context **c)
+{
+    return cc_context_create_on(cc_gpu_device(gpu), c);
+}
+
 START_TEST(expressions_agree)
 {
-    unsigned from = 0, to = exprs_count(), wrong = 0;
-    if (getenv("CC_EXPR")) {
-        from = (unsigned)atoi(getenv("CC_EXPR"));
-        to = from + 1;
-    }
-    for (unsigned i = from; i < to; i++) {
-        struct cc_context *c;
-        char name[64], text[512];
-        ck_assert_int_eq(cc_context_create_on(cc_gpu_device(gpu), &c), RD_OK);
-        cc_ref x = exprs_build(c, i, name);
-        exprs_check(c, x, 2e-5, text);
-        if (text[0]) {
-            fprintf(stderr, "%u, %s: %s\n", i, name, text);
-            wrong++;
-        }
-        cc_context_destroy(c);
-    }
+    unsigned tried, wrong = exprs_check_all(1, 2e-5, on_device, &tried);
     const struct cc_gpu_event *e;
     size_t kernels = cc_gpu_events(gpu, &e);
-    printf("%u expressions, %zu kernels run, %zu compiled, %u wrong\n", to - from,
-           kernels, cc_gpu_compiled(gpu), wrong);
+    printf("%u expressions, %zu kernels run, %zu compiled, %u wrong\n", tried, kernels,
+           cc_gpu_compiled(gpu), wrong);
     ck_assert_uint_eq(wrong, 0);
-    ck_assert_uint_ge(kernels, to - from);
+    ck_assert_uint_ge(kernels, tried);
 }
 END_TEST
 

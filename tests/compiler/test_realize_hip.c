@@ -98,27 +98,16 @@ static rd_status run_hip(void *user, const struct cc_prog *p, size_t n,
     return st;
 }
 
-START_TEST(hip_agrees)
+static rd_status with_hip(struct cc_context **c)
 {
-    unsigned from = 0, to = exprs_count(), wrong = 0, tried = 0;
     struct cc_device device = *cc_gpu_device(gpu);
     device.run = run_hip;
-    if (getenv("CC_EXPR")) {
-        from = (unsigned)atoi(getenv("CC_EXPR"));
-        to = from + 1;
-    }
-    for (unsigned i = from; i < to; i += STEP, tried++) {
-        struct cc_context *c;
-        char name[64], text[512];
-        ck_assert_int_eq(cc_context_create_on(&device, &c), RD_OK);
-        cc_ref x = exprs_build(c, i, name);
-        exprs_check(c, x, 2e-5, text);
-        if (text[0]) {
-            fprintf(stderr, "%u, %s: %s\n", i, name, text);
-            wrong++;
-        }
-        cc_context_destroy(c);
-    }
+    return cc_context_create_on(&device, c);
+}
+
+START_TEST(hip_agrees)
+{
+    unsigned tried, wrong = exprs_check_all(STEP, 2e-5, with_hip, &tried);
     printf("%u expressions in HIP, %u wrong\n", tried, wrong);
     ck_assert_uint_eq(wrong, 0);
 }
