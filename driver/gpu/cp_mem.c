@@ -6,9 +6,13 @@
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "cp.h"
 #include "sdma.h"
+
+#define PAGE          4096u
+#define CLEAR_AT_ONCE (16u << 20) /* less is written faster than touched again */
 
 /* Translate, or report. */
 static bool span_of(struct gpu_queue *q, uint64_t va, uint64_t bytes, unsigned perm,
@@ -70,6 +74,32 @@ bool cp_copy(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
     return true;
 }
 
+/* Much of it is given back to the host, which shows zeros from then on: pages of shared
+ * memory can be, so buffers of the board; what refuses is written. */
+static void clear(uint8_t *to, uint64_t bytes)
+{
+    uint64_t head = -(uintptr_t)to % PAGE, pages = 0;
+    if (bytes >= CLEAR_AT_ONCE) {
+        pages = (bytes - head) / PAGE * PAGE;
+        if (madvise(to + head, pages, MADV_REMOVE) != 0)
+            pages = 0;
+    }
+    if (!pages) {
+        memset(to, 0, bytes);
+        return;
+    }
+    memset(to, 0, head);
+    memset(to + head + pages, 0, bytes - head - pages);
+}
+
+static bool all_zero(const uint8_t *p, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        if (p[i])
+            return false;
+    return true;
+}
+
 bool cp_fill(struct gpu_queue *q, uint64_t dst, const void *pattern, unsigned size,
              uint64_t bytes)
 {
@@ -78,7 +108,9 @@ bool cp_fill(struct gpu_queue *q, uint64_t dst, const void *pattern, unsigned si
     for (uint64_t done = 0; done < bytes; done += to.bytes) {
         if (!span_of(q, dst + done, bytes - done, GPU_WRITE, &to))
             return false;
-        if (size == 1)
+        if (all_zero(unit, size))
+            clear(to.host, to.bytes);
+        else if (size == 1)
             memset(to.host, unit[0], to.bytes);
         else if (done % size == 0 && to.bytes % size == 0)
             for (uint64_t i = 0; i < to.bytes; i += size)

@@ -3,9 +3,11 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mock.h"
@@ -316,6 +318,50 @@ START_TEST(sdma_copy_and_fill)
     ck_assert_uint_eq(mem[5001], 78);
     ck_assert_uint_eq(mem[6003], 9);
     ck_assert_uint_eq(mem[6103], 9);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+/* Blocks of 512 bytes that the memory of all buffers takes of the host's. */
+static uint64_t blocks(void)
+{
+    char path[512];
+    struct stat st;
+    snprintf(path, sizeof(path), "%s/root/dev/dri/renderD128", getenv("RDNA3_STATE"));
+    ck_assert_int_eq(stat(path, &st), 0);
+    return (uint64_t)st.st_blocks;
+}
+
+/* Clearing much memory takes none of the host's, and gives back what was there. */
+START_TEST(sdma_clear)
+{
+    const uint64_t bytes = 256ull << 20;
+    struct mock_queue q;
+    uint64_t handle, before = blocks();
+    sdma_queue(&q);
+    uint8_t *p = mock_buffer(bytes, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, &handle);
+    const uint64_t first = 4096 + 104, end = bytes - 4096 - 200;
+    memset(p, 0x11, 64 << 20);
+    memset(p + bytes - 8192, 0x22, 8192);
+    const uint32_t clear[] = {11u | 2u << 30, LO(p + first), HI(p + first), 0,
+                              (uint32_t)(end - first - 1)};
+    mock_submit(&q, clear, COUNT(clear));
+    ck_assert(mock_wait64(q.rptr, q.put));
+    ck_assert_uint_lt(blocks() - before, 1024);
+    ck_assert(p[first - 1] == 0x11 && p[first] == 0 && p[4 << 20] == 0);
+    ck_assert(p[end - 1] == 0 && p[end] == 0x22 && p[bytes - 1] == 0x22);
+    for (uint64_t at = first; at < end; at += 4093)
+        ck_assert_uint_eq(p[at], 0);
+    mock_buffer_free(p, bytes, handle);
+    /* Private memory of the program, where there is nothing to give back. */
+    const uint64_t own = 32ull << 20;
+    p = mock_buffer(own, KFD_IOC_ALLOC_MEM_FLAGS_USERPTR, &handle);
+    memset(p, 0x33, own);
+    const uint32_t again[] = {11u | 2u << 30, LO(p), HI(p), 0, (uint32_t)(own - 5)};
+    mock_submit(&q, again, COUNT(again));
+    ck_assert(mock_wait64(q.rptr, q.put));
+    ck_assert(p[0] == 0 && p[own / 2] == 0 && p[own - 5] == 0 && p[own - 4] == 0x33);
+    mock_buffer_free(p, own, handle);
     mock_queue_destroy(&q);
 }
 END_TEST
@@ -776,6 +822,7 @@ int main(void)
     tcase_add_test(t, pm4_indirect_buffer);
     tcase_add_test(t, pm4_dispatch);
     tcase_add_test(t, sdma_copy_and_fill);
+    tcase_add_test(t, sdma_clear);
     tcase_add_test(t, sdma_rectangle);
     tcase_add_test(t, sdma_synchronisation);
     tcase_add_test(t, sdma_page_fault);
