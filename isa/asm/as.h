@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "asm.h"
+#include "expr.h"
 
-#define AS_MAX_DEPTH     256u  /* parentheses, unary operators, chains of operators */
 #define AS_MAX_NODES     4096u /* depth of an expression tree */
 #define AS_MAX_NEST      20u   /* macros inside macros, as LLVM */
 #define AS_MAX_COND      4096u
@@ -75,33 +75,10 @@ static inline void as_put64(uint8_t *p, uint64_t v)
 
 /* ---- expressions ---- */
 
+/* Operators of nodes: enum ex_op, and these. */
 enum as_op {
-    AS_CONST,
+    AS_CONST = EX_OPS,
     AS_SYM, /* a: symbol; k: added; b: 1 if k was subtracted */
-    AS_NEG,
-    AS_NOT,
-    AS_LNOT,
-    AS_ADD,
-    AS_SUB,
-    AS_MUL,
-    AS_DIV,
-    AS_MOD,
-    AS_SHL,
-    AS_SHR,
-    AS_AND,
-    AS_OR,
-    AS_XOR,
-    AS_ORNOT,
-    AS_LAND,
-    AS_LOR,
-    AS_EQ,
-    AS_NE,
-    AS_LT,
-    AS_LE,
-    AS_GT,
-    AS_GE,
-    AS_MAX,
-    AS_ALIGNTO,
 };
 
 /* What follows a symbol's @. */
@@ -118,15 +95,9 @@ enum as_variant {
 };
 
 struct as_node {
-    uint8_t op, variant;
+    uint8_t op, variant; /* op: enum ex_op or as_op */
     uint16_t depth;
     uint32_t a, b;
-    int64_t k;
-};
-
-/* A parsed expression: the constant k if node is 0. */
-struct as_ref {
-    uint32_t node;
     int64_t k;
 };
 
@@ -161,7 +132,7 @@ struct as_symbol {
     uint32_t node;    /* AS_SEC_VAR: expression; 0: the number in value */
     uint32_t line;
     uint64_t value;
-    struct as_ref size;
+    struct ex_value size;
     uint32_t elf; /* number in the table being written */
     uint8_t bind, type, vis, flags;
 };
@@ -293,7 +264,6 @@ struct as {
     uint32_t n_expansions; /* \@ */
 
     struct as_error error; /* of the expression that failed */
-    unsigned depth;        /* of the expression being parsed */
     unsigned steps;        /* of the expression being evaluated */
 
     unsigned object_version;           /* 4, 5, 6 */
@@ -351,12 +321,8 @@ bool as_expect(struct as *as, char c);
 bool as_name(struct as *as, const char **name, size_t *len);
 /* The same, an error if there is none. */
 bool as_need_name(struct as *as, const char *what, const char **name, size_t *len);
-/* A number at the cursor. false: error set in as->error. */
-bool as_number(struct as *as, uint64_t *value, uint64_t *high);
 /* A string in quotes, escapes replaced, to the end of buf. */
 bool as_string(struct as *as, struct as_buf *buf);
-/* One character after a backslash, in a string or character constant. */
-bool as_escape(struct as *as, char *out);
 static inline bool as_same(const char *a, size_t len, const char *b)
 {
     return strlen(b) == len && memcmp(a, b, len) == 0;
@@ -365,22 +331,23 @@ bool as_same_nocase(const char *a, size_t len, const char *b);
 
 /* ---- expr.c ---- */
 
+/* A number at the cursor, a digit stands there. false: as->error is set. */
+bool as_number(struct as *as, uint64_t *value, uint64_t *high);
 /* Parse an expression at the cursor. false: as->error is set. */
-bool as_parse(struct as *as, struct as_ref *out);
+bool as_parse(struct as *as, struct ex_value *out);
 /* The same, the error is reported. */
-bool as_expr(struct as *as, struct as_ref *out);
+bool as_expr(struct as *as, struct ex_value *out);
 /* A number that must be known now. */
 bool as_absolute(struct as *as, int64_t *out);
 /* Evaluate. false: not of the form k + a - b, or a cycle. */
-bool as_eval(struct as *as, struct as_ref ref, enum as_eval how, struct as_value *out);
+bool as_eval(struct as *as, struct ex_value ref, enum as_eval how,
+             struct as_value *out);
 /* Evaluate to a number. */
-bool as_eval_number(struct as *as, struct as_ref ref, enum as_eval how, int64_t *out);
-/* a op b (enum as_op; unary operators ignore b). false: no result. */
-bool as_compute(unsigned op, int64_t a, int64_t b, int64_t *out);
+bool as_eval_number(struct as *as, struct ex_value ref, enum as_eval how, int64_t *out);
 /* Does a literal of this expression count from the instruction (LLVM's rule)? */
 bool as_is_pc_relative(const struct as *as, uint32_t node);
 /* The current place. */
-bool as_here(struct as *as, struct as_ref *out);
+bool as_here(struct as *as, struct ex_value *out);
 isa_expr_fn as_isa_expr;
 
 /* ---- symbol.c ---- */
@@ -417,7 +384,7 @@ void as_section_enter(struct as *as, uint32_t section);
 uint8_t *as_emit(struct as *as, uint64_t n);
 /* Append n bytes of one value. */
 void as_emit_fill(struct as *as, uint64_t n, uint8_t value);
-void as_align(struct as *as, uint64_t align, const struct as_ref *fill, unsigned size,
+void as_align(struct as *as, uint64_t align, const struct ex_value *fill, unsigned size,
               uint64_t max);
 void as_fixup(struct as *as, enum as_fixup_kind kind, unsigned size, uint64_t offset,
               uint32_t node, const char *at);

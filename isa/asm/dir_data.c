@@ -27,7 +27,7 @@ static bool fits(int64_t value, unsigned size)
 
 static void emit_value(struct as *as, unsigned size)
 {
-    struct as_ref ref;
+    struct ex_value ref;
     as_blanks(as);
     const char *at = as->p;
     if (!as_expr(as, &ref))

@@ -299,7 +299,7 @@ static uint64_t alignment(struct as *as, bool power)
 static void dir_align(struct as *as, int arg)
 {
     unsigned size = (unsigned)(arg < 0 ? -arg : arg);
-    struct as_ref fill = {0};
+    struct ex_value fill = {0};
     bool has_fill = false;
     int64_t max = 0;
     uint64_t align = alignment(as, arg > 0);
@@ -333,7 +333,7 @@ static void dir_org(struct as *as, int arg)
     int64_t fill = 0;
     as_blanks(as);
     const char *at = as->p;
-    struct as_ref ref;
+    struct ex_value ref;
     struct as_value v;
     const struct as_section *s = &as->sections[as->section];
     if (!as_expr(as, &ref) || (as_take(as, ',') && !as_absolute(as, &fill)))

@@ -92,7 +92,7 @@ static void dir_size(struct as *as, int arg)
     (void)arg;
     const char *name;
     size_t len;
-    struct as_ref ref;
+    struct ex_value ref;
     if (!as_need_name(as, "a symbol", &name, &len) || !as_expect(as, ',') ||
         !as_expr(as, &ref))
         return;

@@ -76,7 +76,7 @@ static void dir_lds(struct as *as, int arg)
     }
     s->section = AS_SEC_LDS;
     s->value = (uint64_t)align;
-    s->size = (struct as_ref){.k = size};
+    s->size = (struct ex_value){.k = size};
     s->type = STT_OBJECT;
     s->line = as->line;
     if (!(s->flags & AS_SYM_BOUND))

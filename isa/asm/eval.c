@@ -104,22 +104,22 @@ static bool eval_node(struct as *as, uint32_t node, enum as_eval how, unsigned c
     if (!eval_node(as, n.a, how, chain + 1, &a) ||
         !eval_node(as, n.b, how, chain + 1, &b))
         return false;
-    if (n.op == AS_ADD)
+    if (n.op == EX_ADD)
         ok = add(a, b, out);
-    else if (n.op == AS_SUB)
+    else if (n.op == EX_SUB)
         ok = subtract(a, b, out);
     else if (a.a || a.b || b.a || b.b)
         ok = false;
     else {
         *out = (struct as_value){0};
-        ok = as_compute(n.op, a.k, b.k, &out->k);
+        ok = ex_compute((enum ex_op)n.op, a.k, b.k, &out->k);
     }
     if (ok)
         fold(as, how, out);
     return ok;
 }
 
-bool as_eval(struct as *as, struct as_ref ref, enum as_eval how, struct as_value *out)
+bool as_eval(struct as *as, struct ex_value ref, enum as_eval how, struct as_value *out)
 {
     as->steps = 0;
     if (ref.node)
@@ -128,7 +128,7 @@ bool as_eval(struct as *as, struct as_ref ref, enum as_eval how, struct as_value
     return true;
 }
 
-bool as_eval_number(struct as *as, struct as_ref ref, enum as_eval how, int64_t *out)
+bool as_eval_number(struct as *as, struct ex_value ref, enum as_eval how, int64_t *out)
 {
     struct as_value v;
     if (!as_eval(as, ref, how, &v) || v.a || v.b)
@@ -142,9 +142,9 @@ bool as_is_pc_relative(const struct as *as, uint32_t node)
     const struct as_node *n = &as->nodes[node];
     switch (n->op) {
     case AS_CONST:
-    case AS_SUB:
-    case AS_MAX:
-    case AS_ALIGNTO:
+    case EX_SUB:
+    case EX_MAX:
+    case EX_ALIGNTO:
         return false;
     case AS_SYM:
         /* label - 4 is kept in one node but is a subtraction */
@@ -160,7 +160,7 @@ rd_status as_isa_expr(void *ctx, const char *text, size_t len, size_t *used,
     struct as *as = ctx;
     const char *p = as->p;
     const char *end = as->end;
-    struct as_ref ref;
+    struct ex_value ref;
     as->expr_at = text;
     as->p = text;
     as->end = text + len;

@@ -157,7 +157,7 @@ static void fix_symbol(struct as *as, const struct as_fixup *f, struct as_value 
 static void fix(struct as *as, const struct as_fixup *f)
 {
     struct as_value v;
-    if (!as_eval(as, (struct as_ref){.node = f->node}, AS_EVAL_NOW, &v)) {
+    if (!as_eval(as, (struct ex_value){.node = f->node}, AS_EVAL_NOW, &v)) {
         as_error_at(as, f->at, f->line,
                     "the expression is neither a number nor a symbol plus a number");
         return;
@@ -192,7 +192,7 @@ static void fix_sizes(struct as *as)
             as_error_at(as, NULL, 0, "the size of '%.*s' is not a number", len, name);
             k = 0;
         }
-        as->symbols[i].size = (struct as_ref){.k = k};
+        as->symbols[i].size = (struct ex_value){.k = k};
     }
 }
 
@@ -205,7 +205,7 @@ static void fix_variables(struct as *as)
         struct as_value v;
         if (s->section != AS_SEC_VAR || s->node == 0)
             continue;
-        bool ok = as_eval(as, (struct as_ref){.node = s->node}, AS_EVAL_NOW, &v) &&
+        bool ok = as_eval(as, (struct ex_value){.node = s->node}, AS_EVAL_NOW, &v) &&
                   !v.b && !v.variant;
         uint32_t section = v.a && ok ? as->symbols[v.a].section : 0;
         ok = ok && (v.a == 0 || (section != 0 && section < AS_SEC_LDS));

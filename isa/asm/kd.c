@@ -98,7 +98,7 @@ static const struct field fields[] = {
 
 struct entry {
     bool given;
-    struct as_ref value;
+    struct ex_value value;
     const char *at; /* of the value */
     uint32_t line;
 };
@@ -267,7 +267,7 @@ static bool descriptor_symbol(struct as *as, const char *name, size_t len)
     if (k->vis == STV_DEFAULT)
         k->vis = STV_PROTECTED;
     s->type = STT_OBJECT;
-    s->size = (struct as_ref){.k = KD_BYTES};
+    s->size = (struct ex_value){.k = KD_BYTES};
     if (s->section != 0) {
         as_error(as, name, "the kernel has a descriptor already (line %u)", s->line);
         return false;
@@ -367,7 +367,7 @@ static void parse_field(struct as *as, struct as_kd *kd, const char *name, size_
     /* A symbol that may change later counts with the value it has here. */
     int64_t k;
     if (e->given && e->value.node && as_eval_number(as, e->value, AS_EVAL_NOW, &k))
-        e->value = (struct as_ref){.k = k};
+        e->value = (struct ex_value){.k = k};
     if (!as->failed_statement && !as_at_end(as))
         as_error(as, as->p, "unexpected text at the end of the statement");
 }

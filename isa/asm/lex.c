@@ -1,4 +1,4 @@
-/* lex.c: characters, blanks and comments, names, numbers and strings at the cursor.
+/* lex.c: characters, blanks and comments, names and strings at the cursor.
  *
  * Must not know statements. Invariant: the cursor never passes the end of the frame,
  * and as->line is the line it stands in.
@@ -138,71 +138,6 @@ static bool fail(struct as *as, const char *at, const char *text)
     return false;
 }
 
-static unsigned digit_value(char c)
-{
-    if (as_is(c, AS_C_DIGIT))
-        return (unsigned)(c - '0');
-    if (as_is(c, AS_C_HEX))
-        return (unsigned)((c | 0x20) - 'a') + 10;
-    return 99;
-}
-
-/* The base, the cursor on the first digit. "0b" may be a numeric label. */
-static unsigned number_base(struct as *as)
-{
-    const char *p = as->p;
-    if (*p != '0' || as->end - p < 2)
-        return 10;
-    char c = (char)(p[1] | 0x20);
-    char next = as->end - p > 2 ? p[2] : '\0';
-    if (c == 'x') {
-        as->p += 2;
-        return 16;
-    }
-    if (c == 'b' && (next == '0' || next == '1')) {
-        as->p += 2;
-        return 2;
-    }
-    return as_is(p[1], AS_C_DIGIT) ? 8 : 10;
-}
-
-bool as_number(struct as *as, uint64_t *value, uint64_t *high)
-{
-    const char *start = as->p;
-    unsigned base = number_base(as);
-    uint64_t lo = 0;
-    uint64_t hi = 0;
-    bool any = false;
-    for (; as->p < as->end; as->p++) {
-        unsigned d = digit_value(*as->p);
-        if (d >= base)
-            break;
-        any = true;
-        if (hi == 0 && lo < UINT64_MAX / 16) {
-            lo = lo * base + d;
-            continue;
-        }
-        unsigned __int128 low = (unsigned __int128)lo * base + d;
-        unsigned __int128 top = (unsigned __int128)hi * base + (uint64_t)(low >> 64);
-        if (top >> 64)
-            return fail(as, start, "number does not fit 128 bits");
-        lo = (uint64_t)low;
-        hi = (uint64_t)top;
-    }
-    if (!any)
-        return fail(as, start, "number without digits");
-    if (as->p < as->end && base == 8 && as_is(*as->p, AS_C_DIGIT))
-        return fail(as, start, "octal number with a digit 8 or 9");
-    if (hi != 0 && !high)
-        return fail(as, start, "number does not fit 64 bits");
-    while (as->p < as->end && (*as->p == 'U' || *as->p == 'L' || *as->p == 'u'))
-        as->p++;
-    *value = lo;
-    if (high)
-        *high = hi;
-    return true;
-}
-
 static bool escape_octal(struct as *as, char *out)
 {
     unsigned value = 0;
@@ -217,7 +152,8 @@ static bool escape_octal(struct as *as, char *out)
     return true;
 }
 
-bool as_escape(struct as *as, char *out)
+/* One character after a backslash in a string. */
+static bool escape(struct as *as, char *out)
 {
     static const char letters[] = "b\bf\fn\nr\rt\t\"\"\\\\''";
     if (as->p == as->end)
@@ -228,7 +164,7 @@ bool as_escape(struct as *as, char *out)
         if (p == as->end || !as_is(*p, AS_C_HEX))
             return fail(as, as->p, "hexadecimal escape without digits");
         for (; p < as->end && as_is(*p, AS_C_HEX); p++)
-            value = (value * 16 + digit_value(*p)) & 0xff;
+            value = (value * 16 + ex_digit(*p)) & 0xff;
         as->p = p;
         *out = (char)value;
         return true;
@@ -261,7 +197,7 @@ bool as_string(struct as *as, struct as_buf *buf)
         if (*p == '"')
             return true;
         char c;
-        if (!as_escape(as, &c))
+        if (!escape(as, &c))
             return false;
         as_buf_add(buf, &c, 1);
     }

@@ -177,7 +177,7 @@ static void fill_code(uint8_t *at, uint64_t n)
         as_put32(at, S_NOP);
 }
 
-void as_align(struct as *as, uint64_t align, const struct as_ref *fill, unsigned size,
+void as_align(struct as *as, uint64_t align, const struct ex_value *fill, unsigned size,
               uint64_t max)
 {
     struct as_section *s = &as->sections[as->section];

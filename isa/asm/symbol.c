@@ -153,7 +153,7 @@ static bool mentions(const struct as *as, uint32_t node, uint32_t symbol,
 
 void as_assign(struct as *as, const char *name, size_t len, bool redefinable)
 {
-    struct as_ref ref;
+    struct ex_value ref;
     if (len == 1 && *name == '.') {
         as_error(as, name, "assignment to '.': use .org, .p2align or .space");
         return;
@@ -172,7 +172,7 @@ void as_assign(struct as *as, const char *name, size_t len, bool redefinable)
     }
     int64_t k;
     if (ref.node && as_eval_number(as, ref, AS_EVAL_CONST, &k))
-        ref = (struct as_ref){.k = k};
+        ref = (struct ex_value){.k = k};
     if (mentions(as, ref.node, index, &steps)) {
         as_error(as, name, "the symbol is defined by itself");
         return;

@@ -224,35 +224,41 @@ static bool hwreg_id(struct stmt *s, int64_t *id)
     return st_absolute(s, id);
 }
 
+/* "id: 5"; seen: a bit for each field that was there already. */
+static bool hwreg_field(struct stmt *s, struct hwreg *h, unsigned *seen)
+{
+    st_blanks(s);
+    const char *name = s->p;
+    size_t len = st_name(s, name);
+    unsigned which = ST_IS(name, len, "id")       ? 1
+                     : ST_IS(name, len, "offset") ? 2
+                     : ST_IS(name, len, "size")   ? 4
+                                                  : 0;
+    if (which == 0)
+        return st_fail_arg(s, name, ST_E_NAME, name, len);
+    if (*seen & which)
+        return st_fail_arg(s, name, ST_E_DUPLICATE, name, len);
+    *seen |= which;
+    s->p += len;
+    if (!st_take(s, ':'))
+        return st_fail(s, ST_E_COLON);
+    return st_absolute(s, which == 1 ? &h->id : which == 2 ? &h->offset : &h->size);
+}
+
+/* Fields in any order, each at most once, perhaps none; numbers only, as in LLVM. */
 static bool hwreg_fields(struct stmt *s, struct st_opnd *o)
 {
     struct hwreg h = {0, 0, 32};
     unsigned seen = 0;
     const char *at = s->p++;
-    do {
-        st_blanks(s);
-        const char *name = s->p;
-        size_t len = st_name(s, name);
-        unsigned which = ST_IS(name, len, "id")       ? 1
-                         : ST_IS(name, len, "offset") ? 2
-                         : ST_IS(name, len, "size")   ? 4
-                                                      : 0;
-        if (which == 0)
-            return st_fail_arg(s, name, ST_E_NAME, name, len);
-        if (seen & which)
-            return st_fail_arg(s, name, ST_E_DUPLICATE, name, len);
-        seen |= which;
-        s->p += len;
-        if (!st_take(s, ':'))
-            return st_fail(s, ST_E_COLON);
-        bool ok = which == 1   ? hwreg_id(s, &h.id)
-                  : which == 2 ? st_absolute(s, &h.offset)
-                               : st_absolute(s, &h.size);
-        if (!ok)
-            return false;
-    } while (st_take(s, ','));
-    if (!st_take(s, '}'))
-        return st_fail(s, ST_E_COMMA);
+    if (!st_take(s, '}')) {
+        do
+            if (!hwreg_field(s, &h, &seen))
+                return false;
+        while (st_take(s, ','));
+        if (!st_take(s, '}'))
+            return st_fail(s, ST_E_COMMA);
+    }
     return pack_hwreg(s, o, at, &h);
 }
 

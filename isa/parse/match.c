@@ -162,6 +162,10 @@ static bool signs(struct match *m, const struct isa_opnd_desc *desc,
     bool integer = !takes_abs && !is_float(desc->fmt);
     bool halves = st_is_dpp(m->inst) && m->row->enc == ISA_ENC_VOP3 &&
                   (mods & ISA_RM_OPSEL0 << n);
+    if (m->row->enc == ISA_ENC_VOP2 && isa_op_rows[m->row->op][1] == 0 &&
+        !(m->row->variants >> ISA_VAR_DPP16 &
+          1)) /* FMAAK, FMAMK: no other form to have signs in */
+        takes_abs = takes_neg = false;
     bool minus_ok = takes_neg && (!integer || desc->fmt == ISA_FMT_I16);
     bool sext_ok = integer && (takes_neg || halves);
     if ((abs && !takes_abs) || (neg && !minus_ok) || (sext && !sext_ok))

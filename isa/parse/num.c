@@ -1,15 +1,15 @@
-/* num.c: numbers and expressions of numbers.
+/* num.c: numbers and expressions of numbers in operands.
  *
- * Operators and their precedence are GNU as's, arithmetic is 64-bit two's complement.
- * An expression that names a symbol is handed to the caller as a whole. Knows no
- * instructions.
- * Invariant: on success s->p is behind the expression, blanks not skipped.
- * SPDX-License-Identifier: MIT
+ * An expression that names a symbol is handed to the caller as a whole. Floats are in
+ * no expression. Knows no instructions. Invariant: on success s->p is behind the
+ * expression, blanks not skipped. SPDX-License-Identifier: MIT
  */
 #include "stmt.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "expr.h"
 
 #define NAME_START 1
 #define NAME_MORE  2
@@ -20,40 +20,7 @@ const uint8_t st_char_class[256] = {
     ['@'] = NAME_MORE,
 };
 
-/* An expression being read; a symbol ends it, for the caller's parser to begin anew. */
-struct expr {
-    struct stmt *s;
-    unsigned depth;
-    bool symbol;
-};
-
-/* ---- literals ---- */
-
-static int digit_value(int c)
-{
-    if (st_is_digit(c))
-        return c - '0';
-    if ((c | 32) >= 'a' && (c | 32) <= 'f')
-        return (c | 32) - 'a' + 10;
-    return 99;
-}
-
-/* Digits of a radix; false if there is none or the value needs more than 64 bits. */
-static bool read_digits(struct stmt *s, unsigned radix, uint64_t *value)
-{
-    const char *start = s->p;
-    uint64_t v = 0;
-    for (;; s->p++) {
-        unsigned d = (unsigned)digit_value(st_peek(s));
-        if (d >= radix)
-            break;
-        if (v > (UINT64_MAX - d) / radix)
-            return st_fail_at(s, start, ST_E_BIG_NUMBER);
-        v = v * radix + d;
-    }
-    *value = v;
-    return s->p > start || st_fail(s, ST_E_NUMBER);
-}
+/* ---- floats ---- */
 
 static const double powers_of_ten[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -63,8 +30,7 @@ static const double powers_of_ten[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6
 static const char *float_end(const struct stmt *s, const char *p, bool hex)
 {
     int exponent = hex ? 'p' : 'e';
-    while (p < s->end &&
-           (digit_value((unsigned char)*p) < (hex ? 16 : 10) || *p == '.'))
+    while (p < s->end && (ex_digit(*p) < (hex ? 16u : 10u) || *p == '.'))
         p++;
     if (p < s->end && (*p | 32) == exponent) {
         p++;
@@ -87,6 +53,8 @@ static bool convert_float(struct stmt *s, const char *start, const char *end,
     memcpy(copy, start, len);
     copy[len] = '\0';
     *value = strtod(copy, &stop);
+    if ((*stop | 32) == 'e') /* without digits: LLVM reads over it */
+        stop += 1 + (stop[1] == '+' || stop[1] == '-');
     return stop == copy + len || st_fail_at(s, start, ST_E_NUMBER);
 }
 
@@ -114,279 +82,47 @@ static bool read_float(struct stmt *s, double *value)
     return true;
 }
 
-static bool read_hex(struct stmt *s, double *real, uint64_t *value, bool *is_float)
+/* 0x1.8p3: the exponent must be there. */
+static bool read_hex_float(struct stmt *s, double *value)
 {
     const char *start = s->p;
-    const char *p = start + 2;
-    while (p < s->end && digit_value((unsigned char)*p) < 16)
-        p++;
-    if (p < s->end && (*p == '.' || (*p | 32) == 'p')) {
-        *is_float = true;
-        s->p = float_end(s, start + 2, true);
-        return convert_float(s, start, s->p, real);
-    }
-    s->p = start + 2;
-    return read_digits(s, 16, value);
-}
-
-/* A number token. Suffixes U and L are C's and mean nothing. */
-static bool read_number(struct stmt *s, double *real, uint64_t *value, bool *is_float)
-{
-    const char *start = s->p;
-    int second = start + 1 < s->end ? (unsigned char)start[1] | 32 : 0;
-    *is_float = false;
-    bool ok;
-    if (*start == '0' && second == 'x') {
-        ok = read_hex(s, real, value, is_float);
-    } else if (*start == '0' && second == 'b' && start + 2 < s->end &&
-               (start[2] == '0' || start[2] == '1')) {
-        s->p += 2;
-        ok = read_digits(s, 2, value);
-    } else {
-        const char *p = start;
-        while (p < s->end && st_is_digit((unsigned char)*p))
-            p++;
-        if (p < s->end && (*p == '.' || (*p | 32) == 'e')) {
-            *is_float = true;
-            ok = read_float(s, real);
-        } else {
-            ok = read_digits(s, *start == '0' ? 8 : 10, value);
-        }
-    }
-    while (ok && !*is_float && ((st_peek(s) | 32) == 'u' || (st_peek(s) | 32) == 'l'))
-        s->p++;
-    if (ok && st_is_name(st_peek(s)))
+    s->p = float_end(s, start + 2, true);
+    size_t len = (size_t)(s->p - start);
+    if (memchr(start, 'p', len) == NULL && memchr(start, 'P', len) == NULL)
         return st_fail_at(s, start, ST_E_NUMBER);
-    return ok;
-}
-
-/* 'a', '\n' */
-static bool read_character(struct stmt *s, int64_t *value)
-{
-    const char *p = s->p + 1;
-    if (p < s->end && *p == '\\') {
-        static const char from[] = "nrtb\\'\"0";
-        static const char to[] = "\n\r\t\b\\'\"";
-        const char *at = p + 1 < s->end && p[1] != '\0' ? strchr(from, p[1]) : NULL;
-        if (at == NULL)
-            return st_fail(s, ST_E_NUMBER);
-        *value = (unsigned char)to[at - from];
-        p += 2;
-    } else if (p < s->end) {
-        *value = (unsigned char)*p++;
-    }
-    if (p >= s->end || *p != '\'')
-        return st_fail(s, ST_E_NUMBER);
-    s->p = p + 1;
-    return true;
-}
-
-/* ---- operators ---- */
-
-enum {
-    OP_NONE,
-    OP_ADD,
-    OP_SUB,
-    OP_MUL,
-    OP_DIV,
-    OP_MOD,
-    OP_SHL,
-    OP_SHR,
-    OP_AND,
-    OP_OR,
-    OP_XOR,
-    OP_ORNOT,
-    OP_EQ,
-    OP_NE,
-    OP_LT,
-    OP_LE,
-    OP_GT,
-    OP_GE,
-    OP_LAND,
-    OP_LOR,
-};
-
-static const struct {
-    char text[3];
-    uint8_t op, precedence;
-} operators[] = {
-    {"<<", OP_SHL, 6}, {">>", OP_SHR, 6},  {"==", OP_EQ, 3}, {"!=", OP_NE, 3},
-    {"<>", OP_NE, 3},  {"<=", OP_LE, 3},   {">=", OP_GE, 3}, {"&&", OP_LAND, 2},
-    {"||", OP_LOR, 1}, {"+", OP_ADD, 4},   {"-", OP_SUB, 4}, {"*", OP_MUL, 6},
-    {"/", OP_DIV, 6},  {"%", OP_MOD, 6},   {"&", OP_AND, 5}, {"|", OP_OR, 5},
-    {"^", OP_XOR, 5},  {"!", OP_ORNOT, 5}, {"<", OP_LT, 3},  {">", OP_GT, 3},
-};
-
-/* Index of the operator that comes next, or -1. */
-static int next_operator(struct stmt *s)
-{
-    st_blanks(s);
-    size_t left = (size_t)(s->end - s->p);
-    if (left == 0 || strchr("<>=!&|+-*/%^", *s->p) == NULL || *s->p == '\0')
-        return -1;
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
-        size_t n = strlen(operators[i].text);
-        if (n <= left && memcmp(s->p, operators[i].text, n) == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
-/* Truth is -1, as GNU as has it. */
-static int64_t truth(bool value)
-{
-    return value ? -1 : 0;
-}
-
-static bool apply(struct stmt *s, const char *at, unsigned op, int64_t a, int64_t b,
-                  int64_t *out)
-{
-    uint64_t x = (uint64_t)a, y = (uint64_t)b, r = 0;
-    switch (op) {
-    case OP_ADD:
-        r = x + y;
-        break;
-    case OP_SUB:
-        r = x - y;
-        break;
-    case OP_MUL:
-        r = x * y;
-        break;
-    case OP_DIV:
-    case OP_MOD:
-        if (b == 0)
-            return st_fail_at(s, at, ST_E_DIVIDE);
-        if (b == -1)
-            r = op == OP_DIV ? 0 - x : 0;
-        else
-            r = (uint64_t)(op == OP_DIV ? a / b : a % b);
-        break;
-    case OP_SHL:
-        r = y < 64 ? x << y : 0;
-        break;
-    case OP_SHR: /* logical, as for ELF targets */
-        r = y < 64 ? x >> y : 0;
-        break;
-    case OP_AND:
-        r = x & y;
-        break;
-    case OP_OR:
-        r = x | y;
-        break;
-    case OP_XOR:
-        r = x ^ y;
-        break;
-    case OP_ORNOT:
-        r = x | ~y;
-        break;
-    case OP_EQ:
-        *out = truth(a == b);
-        return true;
-    case OP_NE:
-        *out = truth(a != b);
-        return true;
-    case OP_LT:
-        *out = truth(a < b);
-        return true;
-    case OP_LE:
-        *out = truth(a <= b);
-        return true;
-    case OP_GT:
-        *out = truth(a > b);
-        return true;
-    case OP_GE:
-        *out = truth(a >= b);
-        return true;
-    case OP_LAND:
-        *out = a != 0 && b != 0;
-        return true;
-    default:
-        *out = a != 0 || b != 0;
-        return true;
-    }
-    *out = (int64_t)r;
-    return true;
+    return convert_float(s, start, s->p, value);
 }
 
 /* ---- expressions ---- */
 
-static bool binary(struct expr *e, unsigned least, int64_t *value);
-
-static bool parenthesised(struct expr *e, int64_t *value)
+/* A symbol ends the expression, for the caller's parser to begin anew. */
+static bool symbol_name(struct ex *e, struct ex_value *out)
 {
-    struct stmt *s = e->s;
-    s->p++;
-    if (++e->depth > ST_MAX_DEPTH)
-        return st_fail(s, ST_E_DEPTH);
-    if (!binary(e, 1, value))
-        return false;
-    e->depth--;
-    return st_take(s, ')') || st_fail(s, ST_E_PAREN);
-}
-
-static bool unary(struct expr *e, int64_t *value)
-{
-    struct stmt *s = e->s;
-    st_blanks(s);
-    int c = st_peek(s);
-    if (c == '-' || c == '+' || c == '~' || c == '!') {
-        s->p++;
-        if (++e->depth > ST_MAX_DEPTH)
-            return st_fail(s, ST_E_DEPTH);
-        if (!unary(e, value))
-            return false;
-        e->depth--;
-        if (c == '-')
-            *value = (int64_t)(0 - (uint64_t)*value);
-        else if (c == '~')
-            *value = ~*value;
-        else if (c == '!')
-            *value = *value == 0;
-        return true;
-    }
-    if (c == '(')
-        return parenthesised(e, value);
-    if (c == '\'')
-        return read_character(s, value);
-    if (st_is_digit(c)) {
-        const char *start = s->p;
-        double real;
-        uint64_t v = 0;
-        bool is_float;
-        if (!read_number(s, &real, &v, &is_float)) {
-            e->symbol = s->error == ST_E_NUMBER; /* 1f and 1b are local labels */
-            return false;
-        }
-        *value = (int64_t)v;
-        return !is_float || st_fail_at(s, start, ST_E_NUMBER);
-    }
-    size_t len = st_name(s, s->p);
-    int version = st_version_name(s->p, len);
+    struct stmt *s = e->ctx;
+    const char *p = e->p;
+    size_t len = st_name(s, p);
+    int version = st_version_name(p, len);
     if (version >= 0) {
-        *value = version;
-        s->p += len;
+        *out = (struct ex_value){.k = version};
+        e->p = p + len;
         return true;
     }
-    if (st_is_name_start(c) || c == '$' || c == '"' || c == '@')
-        e->symbol = true;
-    return st_fail(s, ST_E_OPERAND);
+    return ex_fail(e, p, len > 0 || strchr("$\"@", *p) ? EX_E_USER : EX_E_OPERAND);
 }
 
-static bool binary(struct expr *e, unsigned least, int64_t *value)
+static bool symbol_label(struct ex *e, uint64_t number, bool forward,
+                         struct ex_value *out)
 {
-    if (!unary(e, value))
-        return false;
-    for (;;) {
-        int i = next_operator(e->s);
-        if (i < 0 || operators[i].precedence < least)
-            return true;
-        const char *at = e->s->p;
-        e->s->p += strlen(operators[i].text);
-        int64_t right = 0;
-        if (!binary(e, operators[i].precedence + 1u, &right) ||
-            !apply(e->s, at, operators[i].op, *value, right, value))
-            return false;
-    }
+    (void)number, (void)forward, (void)out;
+    return ex_fail(e, e->p, EX_E_USER);
+}
+
+static bool fail_expr(struct stmt *s, const struct ex *e)
+{
+    if (e->error == EX_E_OPERAND)
+        return st_fail_at(s, e->at, ST_E_OPERAND);
+    const char *text = ex_error_text(e->error);
+    return st_fail_arg(s, e->at, ST_E_EXPR, text, strlen(text));
 }
 
 /* Hand the expression that begins at start to the caller's parser. */
@@ -413,19 +149,20 @@ static bool from_caller(struct stmt *s, const char *start, struct isa_value *val
 
 static bool evaluate(struct stmt *s, bool primary, struct isa_value *value)
 {
+    static const struct ex_hooks hooks = {symbol_name, symbol_label, NULL};
     const char *start = s->p;
-    struct expr e = {.s = s};
-    *value = (struct isa_value){.known = true};
-    bool ok = primary ? unary(&e, &value->value) : binary(&e, 1, &value->value);
-    if (ok)
+    struct ex e = {.p = start, .end = s->end, .hooks = &hooks, .ctx = s};
+    struct ex_value v;
+    if (primary ? ex_primary(&e, &v) : ex_parse(&e, &v)) {
+        *value = (struct isa_value){.known = true, .value = v.k};
+        s->p = e.p;
         return true;
-    if (!e.symbol)
-        return false;
-    if (s->options->expr == NULL || primary) {
-        bool number = s->error == ST_E_NUMBER;
-        s->error = ST_E_NONE;
-        return st_fail_at(s, start, number ? ST_E_NUMBER : ST_E_SYMBOL);
     }
+    if (e.error != EX_E_USER)
+        return fail_expr(s, &e);
+    if (s->options->expr == NULL || primary)
+        return st_fail_at(s, start, ST_E_SYMBOL);
+    *value = (struct isa_value){0};
     return from_caller(s, start, value);
 }
 
@@ -439,8 +176,8 @@ static bool quick_number(struct stmt *s, int64_t *value)
     const char *first = p;
     if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
         first = p += 2;
-        while (p < end && digit_value((unsigned char)*p) < 16)
-            v = v << 4 | (unsigned)digit_value((unsigned char)*p++);
+        while (p < end && ex_digit(*p) < 16)
+            v = v << 4 | ex_digit(*p++);
     } else {
         if (p < end && *p == '0' && end - p > 1 && st_is_digit((unsigned char)p[1]))
             return false; /* octal */
@@ -470,7 +207,7 @@ static bool lone_float(struct stmt *s, struct st_opnd *o)
     bool hex = s->end - p > 2 && p[0] == '0' && (p[1] | 32) == 'x';
     if (hex)
         p += 2;
-    while (p < s->end && digit_value((unsigned char)*p) < (hex ? 16 : 10))
+    while (p < s->end && ex_digit(*p) < (hex ? 16u : 10u))
         p++;
     bool real = p < s->end && (*p == '.' || (*p | 32) == (hex ? 'p' : 'e')) &&
                 (p > s->p || (p + 1 < s->end && st_is_digit((unsigned char)p[1])));
@@ -480,9 +217,7 @@ static bool lone_float(struct stmt *s, struct st_opnd *o)
     }
     double value = 0;
     if (hex) {
-        bool is_float;
-        uint64_t bits;
-        if (!read_hex(s, &value, &bits, &is_float))
+        if (!read_hex_float(s, &value))
             return true;
     } else if (!read_float(s, &value)) {
         return true;

@@ -19,13 +19,13 @@ static bool take_call(struct stmt *s, const char *name, size_t len)
     return true;
 }
 
-/* Does a register, |x|, abs( or neg( follow the minus sign? Then it is a modifier;
- * before a number it is part of the number. */
+/* Does a register, a list, |x|, abs( or neg( follow the minus sign? Then it is a
+ * modifier; before a number it is part of the number. */
 static bool minus_is_modifier(struct stmt *s)
 {
     const char *start = s->p++;
     st_blanks(s);
-    bool yes = st_peek(s) == '|';
+    bool yes = st_peek(s) == '|' || st_peek(s) == '[';
     if (!yes && st_is_name_start(st_peek(s))) {
         struct st_opnd o = {0};
         struct stmt probe = *s; /* costly, but a minus before a name is rare */
@@ -46,16 +46,25 @@ static bool register_or_number(struct stmt *s, struct st_opnd *o, bool primary)
     return st_number(s, o, primary);
 }
 
-/* The spelt modifiers around an operand, outermost first: - neg( abs( lit( |. */
+/* The spelt modifiers around an operand, outermost first: - neg( abs( lit( | lit(. */
 struct wrap {
     bool minus, neg, abs, lit, bar, sext;
+    bool inner; /* lit( stands behind the bar */
 };
+
+/* "--", with or without a blank: no number where a minus may be a modifier. */
+static bool doubled_minus(const struct stmt *s)
+{
+    const char *p = s->p + 1;
+    while (p < s->end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p < s->end && *p == '-';
+}
 
 static bool open_wrap(struct stmt *s, struct wrap *w)
 {
     if (st_peek(s) == '-') {
-        const char *after = s->p + 1;
-        if (after < s->end && *after == '-')
+        if (s->negates && doubled_minus(s))
             return st_fail(s, ST_E_MINUS_MINUS);
         if (minus_is_modifier(s)) {
             w->minus = true;
@@ -82,15 +91,20 @@ static bool open_wrap(struct stmt *s, struct wrap *w)
             return st_fail(s, ST_E_OPERAND);
         w->bar = true;
         s->p++;
+        st_blanks(s);
+        if (!w->lit)
+            w->lit = w->inner = take_call(s, "lit", 3);
     }
     return true;
 }
 
 static bool close_wrap(struct stmt *s, const struct wrap *w)
 {
+    if (w->inner && !st_take(s, ')'))
+        return st_fail(s, ST_E_PAREN);
     if (w->bar && !st_take(s, '|'))
         return st_fail(s, ST_E_BAR);
-    unsigned open = (unsigned)w->abs + w->neg + w->lit + w->sext;
+    unsigned open = (unsigned)w->abs + w->neg + (w->lit && !w->inner) + w->sext;
     for (; open != 0; open--)
         if (!st_take(s, ')'))
             return st_fail(s, ST_E_PAREN);

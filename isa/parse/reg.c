@@ -238,7 +238,7 @@ static int list(struct stmt *s, struct st_opnd *o)
         int found = st_peek(s) == '[' ? 0 : st_register(s, &next);
         if (found <= 0)
             return found < 0 ? -1 : bad(s, at, ST_E_REGISTER);
-        if (next.dwords != 1 || (next.mods & (ST_LO | ST_HI)))
+        if (next.dwords > 1 || (next.mods & (ST_LO | ST_HI)))
             return bad(s, at, ST_E_LIST_WIDE);
         if (n == 0)
             first = next;

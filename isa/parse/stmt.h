@@ -15,8 +15,7 @@
 #include "stmt_errors.h"
 #include "tables.h"
 
-#define ST_MAX_OPNDS 20  /* an image address may list 13 registers */
-#define ST_MAX_DEPTH 100 /* parentheses inside each other */
+#define ST_MAX_OPNDS 20 /* an image address may list 13 registers */
 
 enum st_kind {
     ST_REG,   /* .sel, .dwords */
@@ -95,6 +94,7 @@ struct stmt {
     unsigned last_mod;
     uint8_t enc;  /* of the mnemonic's first row */
     bool image;   /* the address may be a list in brackets */
+    bool negates; /* an operand may have a minus as modifier */
     bool swizzle; /* the offset was written swizzle(...) */
     /* the mistake */
     uint16_t error; /* enum st_error */

@@ -9,6 +9,7 @@
     X(ST_E_FOREIGN, "")                                                                \
     X(ST_E_MNEMONIC, "unknown instruction '%s'")                                       \
     X(ST_E_NO_MNEMONIC, "expected an instruction")                                     \
+    X(ST_E_GONE, "gfx1100 does not support '%s'")                                      \
     X(ST_E_NO_E32, "'%s' has no 32-bit encoding (_e32)")                               \
     X(ST_E_NO_E64, "'%s' has no VOP3 encoding (_e64)")                                 \
     X(ST_E_NO_DPP, "'%s' has no DPP form")                                             \
@@ -18,9 +19,8 @@
     X(ST_E_TOO_FEW, "too few operands")                                                \
     X(ST_E_TOO_MANY, "too many operands")                                              \
     X(ST_E_AFTER_MODS, "operands must come before modifiers")                          \
-    X(ST_E_DEPTH, "parentheses nest too deeply")                                       \
+    X(ST_E_EXPR, "%s")                                                                 \
     X(ST_E_NUMBER, "malformed number")                                                 \
-    X(ST_E_BIG_NUMBER, "number does not fit in 64 bits")                               \
     X(ST_E_PAREN, "expected ')'")                                                      \
     X(ST_E_OPEN_PAREN, "expected '('")                                                 \
     X(ST_E_BRACKET, "expected ']'")                                                    \
@@ -30,7 +30,6 @@
     X(ST_E_COLON, "expected ':'")                                                      \
     X(ST_E_SYMBOL, "a symbol cannot be used here: the value must be known")            \
     X(ST_E_LABEL, "expected a number or a label")                                      \
-    X(ST_E_DIVIDE, "division by zero")                                                 \
     X(ST_E_MINUS_MINUS, "write neg(...) for a doubled minus sign")                     \
     X(ST_E_NO_AGPR, "gfx1100 has no accumulation registers (AGPRs)")                   \
     X(ST_E_NO_REG, "register '%s' does not exist on gfx1100")                          \
