@@ -186,7 +186,8 @@ int cmd_compile(int argc, char **argv)
     size_t bytes;
     int c;
     optind = 1;
-    while ((c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":ho:", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return cli_finish(CLI_OK);
@@ -194,7 +195,7 @@ int cmd_compile(int argc, char **argv)
         if (c == 'o')
             o.out = optarg;
         else if (c != 'e')
-            return CLI_USAGE;
+            return cli_option_error(argc, argv, c);
         else if (parse_emit(&o) != CLI_OK)
             return CLI_USAGE;
     }
