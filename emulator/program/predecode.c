@@ -615,30 +615,15 @@ static void note_exceptions(struct ctx *c)
 
 /* ---- entry ----------------------------------------------------------------------- */
 
-/* The operation that an atomic commutes with, whatever the data; NULL if it does not
- * even commute with itself. */
-static const char *commutes_with(const char *name)
-{
-    static const char *const ops[] = {"add_u", "and_b", "or_b",  "xor_b",
-                                      "min_i", "max_i", "min_u", "max_u"};
-    const char *op = name + strlen("atomic_");
-    if (!strncmp(op, "sub_u", 5))
-        return strstr(op, "64") ? "atomic_add_u64" : "atomic_add_u32";
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (!strncmp(op, ops[i], strlen(ops[i])))
-            return name;
-    return NULL;
-}
-
 /* Atomics that return a value, that do not commute, or that are of several kinds make
  * the order of workgroups visible (sched.c then keeps to one order). */
-void note_order(struct ctx *c, const struct sem_entry *e)
+void note_order(struct ctx *c, unsigned op)
 {
-    const char *kind = commutes_with(e->name);
-    if (!kind || c->inst->flags & ISA_M_GLC ||
-        (c->p->atomic && strcmp(c->p->atomic, kind) != 0))
+    enum isa_order order = isa_facts(op)->order;
+    if (order == ISA_ORDER_NONE || c->inst->flags & ISA_M_GLC ||
+        (c->p->atomic_order != ISA_ORDER_NONE && c->p->atomic_order != order))
         c->p->order_matters = true;
-    c->p->atomic = kind;
+    c->p->atomic_order = order;
 }
 
 /* Outside of the trap handler TTMPs read as zero and swallow writes (manual 3.3.1.4):
@@ -700,7 +685,7 @@ void predecode(const struct program_env *env, struct program *p,
         break;
     }
     if (e->kind == SEM_ATOMIC && inst->enc != ISA_ENC_DS)
-        note_order(&c, e);
+        note_order(&c, inst->op);
     note_exceptions(&c);
     if (c.error)
         u->fn = c.error[0] == 'V' ? env->handlers->illegal : env->handlers->unsupported;

@@ -41,8 +41,9 @@ static inline void note_vgprs(struct ctx *c, const struct isa_opnd *o)
 /* Where a source of the given enum sem_type comes from. */
 void set_source(struct ctx *c, struct usrc *s, const struct isa_opnd *o, unsigned type);
 
-/* Note what a global atomic says about the order of workgroups. */
-void note_order(struct ctx *c, const struct sem_entry *e);
+/* Note what a global atomic says about the order of workgroups. op: whose operation it
+ * is; an image atomic's is that of a buffer atomic. */
+void note_order(struct ctx *c, unsigned op);
 
 /* predecode_mem.c */
 void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e);

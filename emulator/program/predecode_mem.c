@@ -5,8 +5,7 @@
  * rest.
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
+#include "facts.h"
 #include "predecode.h"
 
 static const struct isa_opnd *field(const struct isa_inst *inst, unsigned name)
@@ -25,19 +24,24 @@ static uint16_t vgpr_row(struct ctx *c, const struct isa_opnd *o, uint16_t none)
     return (uint16_t)(o->sel - ISA_SEL_VGPR0);
 }
 
+static bool is_store(const struct ctx *c)
+{
+    return isa_facts(c->inst->op)->access == ISA_ACCESS_STORE;
+}
+
 static void fill_ds(struct ctx *c, struct uop *u)
 {
     const struct isa_inst *inst = c->inst;
-    const char *name = isa_op_name(inst->op);
+    unsigned stride = isa_facts(inst->op)->stride;
     struct umem *m = &u->mem;
     m->addr = vgpr_row(c, field(inst, ISA_FIELD_ADDR), 0);
     m->data = vgpr_row(c, field(inst, ISA_FIELD_DATA0), 0);
     m->data2 = vgpr_row(c, field(inst, ISA_FIELD_DATA1), 0);
     m->space = MEM_LDS;
-    m->elems = strstr(name, "_2addr") ? 2 : 1;
+    m->elems = stride ? 2 : 1;
     m->off0 = (uint16_t)inst->offset;
     if (m->elems == 2) {
-        unsigned scale = m->bytes * (strstr(name, "_stride64") ? 64u : 1u);
+        unsigned scale = m->bytes * stride;
         m->off0 = (uint16_t)((inst->offset & 0xff) * (int)scale);
         m->off1 = (uint16_t)((inst->offset >> 8 & 0xff) * (int)scale);
     }
@@ -97,8 +101,9 @@ static void fill_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
                      (inst->flags & ISA_M_GLC ? UB_RETURNS : 0) |
                      (e->kind == SEM_WIDE ? UB_WIDE : 0) |
                      (inst->enc == ISA_ENC_MTBUF ? UB_TYPED : 0);
-    if (e->kind == SEM_FORMAT && strstr(e->name, "d16"))
-        flags |= strstr(e->name, "d16_hi") ? UB_HI : UB_D16;
+    uint32_t form = isa_facts(inst->op)->mem;
+    if (form & ISA_MEM_FORMAT && form & ISA_MEM_D16)
+        flags |= form & ISA_MEM_HI ? UB_HI : UB_D16;
     struct ubuf b = {.vaddr = vgpr_row(c, field(inst, ISA_FIELD_VADDR), 0),
                      .vdata = vgpr_row(c, field(inst, ISA_FIELD_VDATA), 0),
                      .srsrc = rsrc ? rsrc->sel : 0,
@@ -115,7 +120,7 @@ static void fill_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
 static void predecode_buffer(struct ctx *c, struct uop *u, const struct sem_entry *e)
 {
     const struct handlers *h = c->env->handlers;
-    bool store = strstr(isa_op_name(c->inst->op), "_store") != NULL;
+    bool store = is_store(c);
     fill_buffer(c, u, e);
     if (e->kind == SEM_ATOMIC)
         u->fn = h->buffer_atomic;
@@ -125,24 +130,22 @@ static void predecode_buffer(struct ctx *c, struct uop *u, const struct sem_entr
         u->fn = store ? h->buffer_store : h->buffer_load;
 }
 
-/* The suffixes of an image mnemonic, "_" between them. */
-static uint32_t image_suffixes(const char *name)
+/* What the sheet says of an image instruction, as the handlers want it. */
+static uint32_t image_forms(uint32_t mem)
 {
     static const struct {
-        const char *suffix;
-        uint32_t flag;
-    } suffixes[] = {{"_mip", UI_MIP},   {"_pck", UI_RAW}, {"_sgn", UI_SIGNED},
-                    {"_c", UI_COMPARE}, {"_d", UI_GRAD},  {"_b", UI_BIAS},
-                    {"_l", UI_LOD},     {"_lz", UI_ZERO}, {"_cl", UI_CLAMP},
-                    {"_o", UI_OFFSET},  {"_g16", UI_G16}};
-    uint32_t flags = (strncmp(name, "image_gather4h", 14) ? 0 : UI_ROW) |
-                     (strncmp(name, "image_bvh64", 11) ? 0 : UI_64);
-    for (const char *p = strchr(name, '_'); p; p = strchr(p + 1, '_')) {
-        size_t n = 1 + strcspn(p + 1, "_");
-        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-            if (strlen(suffixes[i].suffix) == n && !strncmp(p, suffixes[i].suffix, n))
-                flags |= suffixes[i].flag;
-    }
+        uint32_t form, flag;
+    } forms[] = {{ISA_MEM_MIP, UI_MIP},       {ISA_MEM_RAW, UI_RAW},
+                 {ISA_MEM_SIGNED, UI_SIGNED}, {ISA_MEM_REF, UI_COMPARE},
+                 {ISA_MEM_GRAD, UI_GRAD},     {ISA_MEM_BIAS, UI_BIAS},
+                 {ISA_MEM_LOD, UI_LOD},       {ISA_MEM_ZERO, UI_ZERO},
+                 {ISA_MEM_CLAMP, UI_CLAMP},   {ISA_MEM_OFFSET, UI_OFFSET},
+                 {ISA_MEM_G16, UI_G16},       {ISA_MEM_ROW, UI_ROW},
+                 {ISA_MEM_NODE64, UI_64}};
+    uint32_t flags = 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (mem & forms[i].form)
+            flags |= forms[i].flag;
     return flags;
 }
 
@@ -164,7 +167,7 @@ static void fill_image(struct ctx *c, struct uop *u)
         if (address && is_vgpr(o))
             m.addr[m.n_addr++] = (uint8_t)vgpr_row(c, o, 0);
     }
-    m.flags = image_suffixes(isa_op_name(inst->op)) |
+    m.flags = image_forms(isa_facts(inst->op)->mem) |
               (inst->flags & ISA_M_A16 ? UI_A16 : 0) |
               (inst->flags & ISA_M_D16 ? UI_D16 : 0) |
               (inst->flags & (ISA_M_TFE | ISA_M_LWE) ? UI_STATUS : 0) |
@@ -200,17 +203,18 @@ static void set_image_atomic(struct ctx *c, struct uop *u)
     };
     bool compares = c->inst->op == ISA_IMAGE_ATOMIC_CMPSWAP;
     unsigned dwords = (unsigned)__builtin_popcount(c->inst->dmask) / (compares ? 2 : 1);
-    const struct sem_entry *e = NULL;
+    unsigned op = ISA_OP_NONE;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (ops[i].image == c->inst->op)
-            e = c->env->sem[dwords == 2 ? ops[i].b64 : ops[i].b32];
+            op = dwords == 2 ? ops[i].b64 : ops[i].b32;
+    const struct sem_entry *e = c->env->sem[op];
     if (!e || dwords == 0 || dwords > 2) {
         c->error = "atomic";
         return;
     }
     u->img.bytes = (uint8_t)(4 * dwords);
     u->op.atomic = e->fn.atomic;
-    note_order(c, e);
+    note_order(c, op);
 }
 
 /* Parameter loads: attribute and channel in the places of a memory operation. */
@@ -257,7 +261,7 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
 {
     const struct level_ops *l = c->env->level;
     unsigned enc = c->inst->enc;
-    bool ds = enc == ISA_ENC_DS, store = e->kind == SEM_STORE;
+    bool ds = enc == ISA_ENC_DS, store = is_store(c);
     if (e->kind == SEM_ATOMIC)
         u->op.atomic = e->fn.atomic;
     else
@@ -274,8 +278,6 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
     u->mem.bytes = e->bytes;
     u->mem.wide = e->kind == SEM_WIDE;
     fill_memory(c, u);
-    if (e->kind == SEM_WIDE) /* the same entry serves both directions */
-        store = strstr(isa_op_name(c->inst->op), "_store") != NULL;
     u->mem.dirs = e->kind == SEM_ATOMIC ? MD_READ | MD_WRITE
                   : store               ? MD_WRITE
                                         : MD_READ;
@@ -298,9 +300,9 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
 
 /* Of the instructions that see the wave, append and consume have a GDS form; global
  * wave sync has no LDS form and no memory; for the rest the bit is reserved. */
-static void set_gds(struct ctx *c, struct uop *u, const struct sem_entry *e)
+static void set_gds(struct ctx *c, struct uop *u)
 {
-    if (strstr(e->name, "_gws_"))
+    if (isa_facts(c->inst->op)->space == ISA_SPACE_GWS)
         return;
     c->p->order_matters = true;
     if (c->inst->op == ISA_DS_APPEND || c->inst->op == ISA_DS_CONSUME)
@@ -319,7 +321,7 @@ bool predecode_wave_memory(struct ctx *c, struct uop *u, const struct sem_entry 
     }
     if (enc == ISA_ENC_MIMG) {
         fill_image(c, u);
-        if (!strncmp(isa_op_name(c->inst->op), "image_atomic_", 13))
+        if (isa_facts(c->inst->op)->access == ISA_ACCESS_ATOMIC)
             set_image_atomic(c, u);
         return true;
     }
@@ -328,6 +330,6 @@ bool predecode_wave_memory(struct ctx *c, struct uop *u, const struct sem_entry 
     u->mem.bytes = 4;
     fill_memory(c, u);
     if (enc == ISA_ENC_DS && (c->inst->flags & ISA_M_GDS))
-        set_gds(c, u, e);
+        set_gds(c, u);
     return true;
 }

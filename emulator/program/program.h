@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "describe.h"
+#include "facts.h"
 #include "hwreg.h"
 #include "level.h"
 
@@ -28,10 +29,10 @@ struct program {
     bool wave64;
     bool order_matters; /* atomics whose result shows the order of workgroups */
     bool privileged;    /* code of a trap handler: TTMPs are registers */
-    const char *atomic; /* operation of the global atomics so far, or NULL */
-    bool exceptions;    /* float instructions raise exceptions */
-    bool looks;         /* the code reads or enables exceptions */
-    unsigned max_vgpr;  /* highest VGPR index named */
+    enum isa_order atomic_order; /* of the global atomics so far */
+    bool exceptions;             /* float instructions raise exceptions */
+    bool looks;                  /* the code reads or enables exceptions */
+    unsigned max_vgpr;           /* highest VGPR index named */
     struct code_cache *cache;
     struct program *next;
 };
