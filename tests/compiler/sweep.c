@@ -133,6 +133,22 @@ static struct val leaf_for(cc_ref x, enum cc_dtype dtype)
     return input(dtype, n, shape);
 }
 
+static struct val constant(enum cc_dtype dtype)
+{
+    static const int64_t ints[] = {0, 1, 2, 3, 7, 8, 10, 16, 24, 31, 100, 255, -1, -3};
+    if (cc_is_float(dtype))
+        return known(cc_const_float(g, dtype, ((double)rnd(32) - 16) / 4), 4, 2, true);
+    union cc_value v = {.i = ints[rnd(14)]};
+    return known(cc_const_int(g, dtype, cc_fit(dtype, v).i), 0, 0, true);
+}
+
+/* One that goes with another, of any kind. */
+static struct val partner(struct val x)
+{
+    enum cc_dtype dtype = rnd(3) ? x.ref->dtype : any_dtype();
+    return rnd(5) == 0 ? x : rnd(3) == 0 ? constant(dtype) : leaf_for(x.ref, dtype);
+}
+
 static cc_ref number(double v)
 {
     return cc_const_float(g, CC_DT_F32, v);
@@ -352,8 +368,7 @@ static struct val step(struct val x)
                    ? known(cc_t_not(g, x.ref), 0, 0, true)
                    : known(cc_t_unary(g, CC_NEG, x.ref), x.top, x.bits, x.exact);
     default:
-        return binary(x, rnd(5) ? leaf_for(x.ref, rnd(3) ? x.ref->dtype : any_dtype())
-                                : x);
+        return binary(x, partner(x));
     }
 }
 
