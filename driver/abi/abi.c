@@ -44,7 +44,12 @@ static struct abi_ctx *open_context(const struct abi_host *host)
 {
     struct abi_ctx *ctx = calloc(1, sizeof(*ctx));
     struct abi_config config;
-    if (!ctx || !host->config(&config) || kmd_open(&config.kmd, &ctx->kmd) != RD_OK) {
+    if (!ctx || !host->config(&config)) {
+        free(ctx);
+        return NULL;
+    }
+    config.kmd.note = config.log ? abi_log_note : NULL;
+    if (kmd_open(&config.kmd, &ctx->kmd) != RD_OK) {
         free(ctx);
         return NULL;
     }

@@ -52,6 +52,8 @@ struct abi_line {
 };
 /* -1: nobody asked for one (path NULL), or it cannot be opened */
 int abi_log_open(const char *path, uint64_t vram_bytes);
+/* A line that is no call. Thread: any. */
+void abi_log_note(const char *text);
 void abi_log_begin(struct abi_line *line, enum abi_file file, const char *name,
                    unsigned long cmd, const void *args, size_t size);
 void abi_log_memory(struct abi_line *line, bool get, uint64_t address, const void *data,

@@ -152,11 +152,14 @@ static int info_heap(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
     return reply(info, &used, sizeof(used));
 }
 
-static int info_registers(const struct drm_amdgpu_info *info)
+#define REG_GB_ADDR_CONFIG 0x263eu
+
+static int info_registers(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
 {
-    uint32_t value = BOARD_GB_ADDR_CONFIG;
-    if (info->read_mmr_reg.count != 1 || info->read_mmr_reg.dword_offset != 0x263e)
+    if (info->read_mmr_reg.count != 1 ||
+        info->read_mmr_reg.dword_offset != REG_GB_ADDR_CONFIG)
         return -EFAULT; /* the kernel's word for a register not on its list */
+    uint32_t value = kmd_register(ctx->kmd, info->read_mmr_reg.dword_offset);
     return reply(info, &value, sizeof(value));
 }
 
@@ -203,7 +206,7 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
     case AMDGPU_INFO_VRAM_GTT:
         return info_heap(ctx, args);
     case AMDGPU_INFO_READ_MMR_REG:
-        return info_registers(args);
+        return info_registers(ctx, args);
     case AMDGPU_INFO_DEV_INFO: {
         struct drm_amdgpu_info_device d;
         device_info(&d);

@@ -6,7 +6,8 @@
  * in and out are the struct as the client passed it and as it went back; get and put
  * are what else was read from and written to the client's memory, in order; "in=?" and
  * "get=ADDRESS:!" are memory that could not be read. file=N:KIND is what a descriptor
- * in the struct was. Must not know any struct. Invariant: one write per line, so that
+ * in the struct was. A line that begins with # is for people: what the GPU has met that
+ * nobody models. Must not know any struct. Invariant: one write per line, so that
  * processes can share the file; calls that do not sleep are logged in the order of
  * their effects. SPDX-License-Identifier: MIT
  */
@@ -24,6 +25,8 @@
 
 #define LOG_FD_FLOOR 700
 
+static _Atomic int note_fd = -1; /* of this process */
+
 int abi_log_open(const char *path, uint64_t vram_bytes)
 {
     if (!path)
@@ -40,7 +43,17 @@ int abi_log_open(const char *path, uint64_t vram_bytes)
     int n = snprintf(text, sizeof(text), "# rdna3 ioctls 1: pid %d vram %llu\n",
                      getpid(), (unsigned long long)vram_bytes);
     (void)!write(fd, text, (size_t)n);
+    note_fd = fd;
     return fd;
+}
+
+void abi_log_note(const char *text)
+{
+    char line[200];
+    int n = snprintf(line, sizeof(line), "# %d: %s\n", getpid(), text);
+    int fd = note_fd;
+    if (fd >= 0 && n > 0 && (size_t)n < sizeof(line))
+        (void)!write(fd, line, (size_t)n);
 }
 
 /* Room for n more bytes; false: the line is given up. */

@@ -7,8 +7,8 @@
  * the one that was installed before, or the one that it has asked for since
  * (signals.c).
  *
- * Rule: the handler makes system calls and plain loads only. SPDX-License-Identifier:
- * MIT
+ * Rule: the handler makes system calls and plain loads only.
+ * SPDX-License-Identifier: MIT
  */
 #include "hostfault.h"
 

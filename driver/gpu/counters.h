@@ -4,7 +4,19 @@
 #ifndef RD_GPU_COUNTERS_H
 #define RD_GPU_COUNTERS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* What happened to a register that nobody models. */
+enum gpu_reg_use { GPU_REG_READ, GPU_REG_WRITTEN, GPU_REG_WAITED, GPU_REG_USES };
+
+#define GPU_REG_COUNTS 64u
+
+struct gpu_reg_count {
+    _Atomic uint32_t key; /* dword offset + 1; 0: free, as are those behind */
+    _Atomic uint32_t uses[GPU_REG_USES];
+};
 
 /* What has been done. The caller's memory, perhaps shared between processes. */
 struct gpu_counters {
@@ -14,6 +26,14 @@ struct gpu_counters {
     _Atomic uint64_t copies, copy_bytes; /* by the SDMA engines */
     _Atomic uint64_t model_ticks;        /* of dispatches under a clock, 10 ns each */
     _Atomic uint64_t unrecorded;         /* dispatches that a timeline lacks */
+    struct gpu_reg_count registers[GPU_REG_COUNTS]; /* that nobody models */
+    _Atomic uint64_t more_registers; /* uses of those for which there was no room */
 };
+
+/* Count one use. Returns true for the first of its kind of this register. */
+bool gpu_count_register(struct gpu_counters *c, uint32_t reg, enum gpu_reg_use use);
+
+/* "COMPUTE_START_X (0x2e04)", or the number alone. */
+void gpu_register_text(uint32_t reg, char *text, size_t size);
 
 #endif

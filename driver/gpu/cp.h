@@ -16,9 +16,6 @@ enum cp_result {
     CP_HALT,     /* the queue has failed and processes nothing more */
 };
 
-/* Compute registers that PM4 packets set, by offset from the first SH register. */
-#define SH_REGS 0x400u
-
 struct gpu_queue {
     struct gpu *gpu;
     uint32_t id;
@@ -30,7 +27,7 @@ struct gpu_queue {
     struct vm_tlb tlb; /* worker only */
     uint32_t cu_mask[(BOARD_CUS + 31) / 32];
     _Atomic uint32_t cu_mask_bits; /* of cu_mask that count; 0: all CUs */
-    uint32_t *sh;                  /* PM4 only */
+    struct reg_page *sh;           /* PM4 only: compute state */
     uint32_t *wrap;                /* PM4 only: a packet that wraps around the ring */
 
     pthread_t thread;
@@ -105,6 +102,15 @@ bool cp_compare(unsigned function, uint64_t value, uint64_t ref);
 
 /* Poll until ready(ctx) or the queue is stopped or has failed; false if so. */
 RD_CHECKED bool cp_wait(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx);
+
+/* ---- registers (cp_reg.c) ---- */
+
+uint32_t cp_reg_read(struct gpu_queue *q, uint32_t reg);
+void cp_reg_write(struct gpu_queue *q, uint32_t reg, uint32_t value);
+/* Wait for compare(register & mask, ref). One that does not come true for long is a
+ * hang of the queue: false after reporting it. */
+RD_CHECKED bool cp_reg_wait(struct gpu_queue *q, uint32_t reg, unsigned function,
+                            uint32_t mask, uint32_t ref);
 
 /* ---- time ---- */
 

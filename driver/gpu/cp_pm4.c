@@ -1,47 +1,46 @@
 /* cp_pm4.c: the PM4 command processor: compute queues, and buffers that AQL names.
  *
  * Knows the type 3 packets that compute clients send; an unknown one is an error of the
- * queue, never skipped. Registers are a plain array; only a dispatch gives them
- * meaning. Source: packet layouts of the amdgpu kernel driver (soc21 headers) and ROCr.
- * SPDX-License-Identifier: MIT
+ * queue, never skipped, and so is a place to read from or write to that is neither
+ * memory nor a register. Source: packet layouts of the amdgpu kernel driver (soc21
+ * headers) and ROCr. SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cp.h"
 #include "pm4.h"
 
-/* Compute registers, from the first SH register. */
-enum sh_reg {
-    SH_START = 0x204,
-    SH_NUM_THREAD = 0x207,
-    SH_PGM = 0x20c,
-    SH_RSRC1 = 0x212,
-    SH_RSRC2 = 0x213,
-    SH_TMPRING = 0x218,
-    SH_RSRC3 = 0x228,
-    SH_USER_DATA = 0x240,
+/* Compute registers that a dispatch is made of. */
+enum compute_reg {
+    COMPUTE_NUM_THREAD = 0x2e07,
+    COMPUTE_PGM = 0x2e0c,
+    COMPUTE_RSRC1 = 0x2e12,
+    COMPUTE_RSRC2 = 0x2e13,
+    COMPUTE_TMPRING = 0x2e18,
+    COMPUTE_RSRC3 = 0x2e28,
+    COMPUTE_USER_DATA = 0x2e40,
 };
 
 static bool dispatch_direct(struct gpu_queue *q, const uint32_t *body)
 {
-    const uint32_t *sh = q->sh;
-    uint32_t initiator = body[3];
+    uint32_t initiator = body[3], rsrc2 = cp_reg_read(q, COMPUTE_RSRC2);
     struct emu_dispatch d = {
-        .entry = ((uint64_t)sh[SH_PGM] | (uint64_t)sh[SH_PGM + 1] << 32) << 8,
-        .rsrc1 = sh[SH_RSRC1],
-        .rsrc2 = sh[SH_RSRC2],
-        .rsrc3 = sh[SH_RSRC3],
+        .entry = (cp_reg_read(q, COMPUTE_PGM) |
+                  (uint64_t)cp_reg_read(q, COMPUTE_PGM + 1) << 32)
+                 << 8,
+        .rsrc1 = cp_reg_read(q, COMPUTE_RSRC1),
+        .rsrc2 = rsrc2,
+        .rsrc3 = cp_reg_read(q, COMPUTE_RSRC3),
         .wave64 = !(initiator & PM4_INITIATOR_WAVE32),
-        .lds_bytes = (sh[SH_RSRC2] >> 15 & 0x1ff) * 512,
-        .n_user_sgprs = sh[SH_RSRC2] >> 1 & 31,
+        .lds_bytes = (rsrc2 >> 15 & 0x1ff) * 512,
+        .n_user_sgprs = rsrc2 >> 1 & 31,
     };
-    d.scratch_bytes = (sh[SH_TMPRING] >> 12 & 0x7fff) * 256 / (d.wave64 ? 64 : 32);
-    if (!(sh[SH_RSRC2] & 1))
-        d.scratch_bytes = 0;
+    if (rsrc2 & 1) /* scratch */
+        d.scratch_bytes = (cp_reg_read(q, COMPUTE_TMPRING) >> 12 & 0x7fff) * 256 /
+                          (d.wave64 ? 64 : 32);
     for (unsigned i = 0; i < 3; i++) {
-        d.block[i] = sh[SH_NUM_THREAD + i] & 0xffff;
+        d.block[i] = cp_reg_read(q, COMPUTE_NUM_THREAD + i) & 0xffff;
         if (!d.block[i] || !body[i])
             return true; /* nothing to launch */
         d.groups[i] = body[i];
@@ -50,27 +49,57 @@ static bool dispatch_direct(struct gpu_queue *q, const uint32_t *body)
             d.groups[i] = (body[i] + d.block[i] - 1) / d.block[i];
         }
     }
-    memcpy(d.user_sgpr, sh + SH_USER_DATA, 16 * sizeof(uint32_t));
+    for (unsigned i = 0; i < 16; i++)
+        d.user_sgpr[i] = cp_reg_read(q, COMPUTE_USER_DATA + i);
     q->packet++;
     return cp_dispatch(q, &d) == CP_PROGRESS;
+}
+
+static bool refuse(struct gpu_queue *q, const char *what, unsigned number)
+{
+    char text[48];
+    snprintf(text, sizeof(text), "%s %u", what, number);
+    (void)cp_fail(q, GPU_ERR_UNSUPPORTED, text);
+    return false;
+}
+
+static bool is_memory(unsigned space)
+{
+    return space == PM4_SPACE_MEMORY_SYNC || space == PM4_SPACE_L2 ||
+           space == PM4_SPACE_MEMORY;
+}
+
+static bool is_register(unsigned space)
+{
+    return space == PM4_SPACE_REGISTER || space == PM4_SPACE_PERF;
 }
 
 static bool write_data(struct gpu_queue *q, const uint32_t *body, uint32_t n)
 {
     unsigned dst = body[0] >> 8 & 15;
-    bool same_address = body[0] >> 16 & 1;
+    uint32_t step = !(body[0] >> 16 & 1); /* or all to the same place */
     uint64_t va = pm4_address(body + 1);
-    if (n < 3)
-        return true;
-    if (dst == 0)
-        return true; /* a register */
-    for (uint32_t i = 3; i < n; i++)
-        if (!cp_write(q, va + (same_address ? 0 : 4ull * (i - 3)), body + i, 4))
+    if (!is_register(dst) && !is_memory(dst))
+        return refuse(q, "WRITE_DATA: destination", dst);
+    for (uint32_t i = 0; i + 3 < n; i++)
+        if (is_register(dst))
+            cp_reg_write(q, (body[1] & PM4_REGISTER) + step * i, body[3 + i]);
+        else if (!cp_write(q, va + 4ull * step * i, body + 3 + i, 4))
             return false;
     return true;
 }
 
-/* Registers that clients wait for (HDP flush) are always ready. */
+/* Of a register, or after writing to one of another that it answers in (HDP flush). */
+static bool wait_register(struct gpu_queue *q, const uint32_t *body)
+{
+    uint32_t reg = body[1] & PM4_REGISTER;
+    if (PM4_WAIT_OPERATION(body[0]) == PM4_WAIT_WRITE_FIRST) {
+        cp_reg_write(q, reg, body[3]);
+        reg = body[2] & PM4_REGISTER;
+    }
+    return cp_reg_wait(q, reg, body[0] & 7, body[4], body[3]);
+}
+
 static bool wait_mem(struct gpu_queue *q, const uint32_t *body, bool wide)
 {
     struct cp_condition c = {.va = pm4_address(body + 1) & ~3ull,
@@ -78,22 +107,84 @@ static bool wait_mem(struct gpu_queue *q, const uint32_t *body, bool wide)
                              .wide = wide,
                              .ref = wide ? pm4_address(body + 3) : body[3],
                              .mask = wide ? pm4_address(body + 5) : body[4]};
-    return PM4_WAIT_SPACE(body[0]) == PM4_WAIT_REGISTER || cp_wait_memory(q, &c);
+    if (PM4_WAIT_SPACE(body[0]) == PM4_WAIT_MEMORY)
+        return cp_wait_memory(q, &c);
+    if (PM4_WAIT_SPACE(body[0]) == PM4_WAIT_REGISTER && !wide)
+        return wait_register(q, body);
+    return refuse(q, "WAIT_REG_MEM: space", PM4_WAIT_SPACE(body[0]));
+}
+
+static bool read_source(struct gpu_queue *q, const uint32_t *body, bool wide,
+                        uint64_t *value)
+{
+    unsigned src = body[0] & 15;
+    uint32_t reg = body[1] & PM4_REGISTER;
+    switch (src) {
+    case PM4_SPACE_REGISTER:
+    case PM4_SPACE_PERF:
+        *value = cp_reg_read(q, reg);
+        if (wide)
+            *value |= (uint64_t)cp_reg_read(q, reg + 1) << 32;
+        return true;
+    case PM4_SPACE_MEMORY_SYNC:
+    case PM4_SPACE_L2:
+        return cp_read(q, pm4_address(body + 1), value, wide ? 8 : 4);
+    case PM4_SPACE_IMMEDIATE:
+        *value = pm4_address(body + 1);
+        return true;
+    case PM4_SPACE_CLOCK:
+        *value = cp_clock(q);
+        return true;
+    default:
+        return refuse(q, "COPY_DATA: source", src);
+    }
 }
 
 static bool copy_data(struct gpu_queue *q, const uint32_t *body)
 {
-    unsigned src = body[0] & 15, dst = body[0] >> 8 & 15;
-    uint64_t bytes = body[0] >> 16 & 1 ? 8 : 4, value = 0;
-    if (src == 5)
-        value = pm4_address(body + 1);
-    else if (src == 9)
-        value = cp_clock(q);
-    else if ((src == 1 || src == 2) &&
-             !cp_read(q, pm4_address(body + 1), &value, bytes))
+    unsigned dst = body[0] >> 8 & 15;
+    bool wide = body[0] >> 16 & 1;
+    uint64_t value = 0;
+    if (!read_source(q, body, wide, &value))
         return false;
-    if (dst == 1 || dst == 2 || dst == 5)
-        return cp_write(q, pm4_address(body + 3), &value, bytes);
+    if (is_memory(dst))
+        return cp_write(q, pm4_address(body + 3), &value, wide ? 8 : 4);
+    if (!is_register(dst))
+        return refuse(q, "COPY_DATA: destination", dst);
+    cp_reg_write(q, body[3] & PM4_REGISTER, (uint32_t)value);
+    if (wide)
+        cp_reg_write(q, (body[3] & PM4_REGISTER) + 1, (uint32_t)(value >> 32));
+    return true;
+}
+
+/* Write, if a look at a place finds what is asked for. */
+static bool cond_write(struct gpu_queue *q, const uint32_t *body)
+{
+    bool from_memory = body[0] >> 4 & 1;
+    unsigned to = body[0] >> 8 & 3;
+    uint64_t value;
+    if (to > 1)
+        return refuse(q, "COND_WRITE: destination", to);
+    if (!from_memory)
+        value = cp_reg_read(q, body[1] & PM4_REGISTER);
+    else if (!cp_load(q, pm4_address(body + 1) & ~3ull, false, &value))
+        return false;
+    if (!cp_compare(body[0] & 7, value & body[4], body[3]))
+        return true;
+    if (to == 1)
+        return cp_write(q, pm4_address(body + 5) & ~3ull, body + 7, 4);
+    cp_reg_write(q, body[5] & PM4_REGISTER, body[7]);
+    return true;
+}
+
+/* Masks are in the packet, or in registers that it names. */
+static bool reg_rmw(struct gpu_queue *q, const uint32_t *body)
+{
+    bool or_register = body[0] >> 31, and_register = body[0] >> 30 & 1;
+    uint32_t reg = body[0] & PM4_REGISTER;
+    uint32_t and = and_register ? cp_reg_read(q, body[1] & PM4_REGISTER) : body[1];
+    uint32_t or = or_register ? cp_reg_read(q, body[2] & PM4_REGISTER) : body[2];
+    cp_reg_write(q, reg, (cp_reg_read(q, reg) & and) | or);
     return true;
 }
 
@@ -124,11 +215,12 @@ static bool atomic_mem(struct gpu_queue *q, const uint32_t *body)
                      pm4_address(body + 5));
 }
 
-static bool set_sh(struct gpu_queue *q, const uint32_t *body, uint32_t n)
+static bool set_registers(struct gpu_queue *q, uint32_t base, const uint32_t *body,
+                          uint32_t n)
 {
-    uint32_t first = body[0] & 0xffff;
-    for (uint32_t i = 1; i < n && first + i - 1 < SH_REGS; i++)
-        q->sh[first + i - 1] = body[i];
+    uint32_t first = base + (body[0] & 0xffff);
+    for (uint32_t i = 1; i < n; i++)
+        cp_reg_write(q, first + i - 1, body[i]);
     return true;
 }
 
@@ -153,9 +245,18 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
     case PM4_PFP_SYNC_ME:
     case PM4_EVENT_WRITE:
     case PM4_PRED_EXEC: /* one die: the predicated packets follow and run */
-    case PM4_SET_CONFIG_REG:
-    case PM4_SET_UCONFIG_REG:
         return true;
+    case PM4_SET_CONFIG_REG:
+        return set_registers(q, PM4_CONFIG_BASE, body, n);
+    case PM4_SET_CONTEXT_REG:
+        return set_registers(q, PM4_CONTEXT_BASE, body, n);
+    case PM4_SET_UCONFIG_REG:
+    case PM4_SET_UCONFIG_REG_INDEX:
+        return set_registers(q, PM4_UCONFIG_BASE, body, n);
+    case PM4_REG_RMW:
+        return reg_rmw(q, body);
+    case PM4_COND_WRITE:
+        return cond_write(q, body);
     case PM4_DISPATCH_DIRECT:
         return dispatch_direct(q, body);
     case PM4_ATOMIC_MEM:
@@ -177,7 +278,8 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
             cp_code_changed(q);
         return true;
     case PM4_SET_SH_REG:
-        return set_sh(q, body, n);
+    case PM4_SET_SH_REG_INDEX:
+        return set_registers(q, PM4_SH_BASE, body, n);
     default:
         snprintf(text, sizeof(text), "PM4 opcode 0x%02x", op);
         (void)cp_fail(q, GPU_ERR_UNSUPPORTED, text);
@@ -224,7 +326,7 @@ static bool run_ib(struct gpu_queue *q, uint64_t va, uint64_t dwords, unsigned d
 static bool ready_registers(struct gpu_queue *q)
 {
     if (!q->sh)
-        q->sh = calloc(SH_REGS, sizeof(uint32_t));
+        q->sh = regs_queue_state();
     if (!q->wrap)
         q->wrap = calloc(PM4_MAX_BODY + 2, sizeof(uint32_t));
     if (!q->sh || !q->wrap)

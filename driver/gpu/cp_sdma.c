@@ -85,14 +85,34 @@ static bool fill(struct gpu_queue *q, const uint32_t *dw)
     return cp_fill(q, sdma_address(dw + 1), dw + 3, unit, bytes);
 }
 
-/* A poll of a register is the HDP flush, which has nothing to do here. */
+/* Of a register, or after writing to one of another that it answers in (HDP flush). */
+static bool poll_register(struct gpu_queue *q, const uint32_t *dw)
+{
+    uint32_t reg = dw[1] >> 2;
+    if (dw[0] & SDMA_POLL_HDP_FLUSH)
+        cp_reg_write(q, dw[2] >> 2, dw[3]);
+    return cp_reg_wait(q, reg, dw[0] >> 28 & 7, dw[4], dw[3]);
+}
+
 static bool poll_mem(struct gpu_queue *q, const uint32_t *dw)
 {
     struct cp_condition c = {.va = sdma_address(dw + 1) & ~3ull,
                              .function = dw[0] >> 28 & 7,
                              .ref = dw[3],
                              .mask = dw[4]};
-    return !(dw[0] & SDMA_POLL_MEMORY) || cp_wait_memory(q, &c);
+    return dw[0] & SDMA_POLL_MEMORY ? cp_wait_memory(q, &c) : poll_register(q, dw);
+}
+
+/* The header's upper bits choose the bytes. */
+static bool srbm_write(struct gpu_queue *q, const uint32_t *dw)
+{
+    uint32_t reg = dw[1] & SDMA_REGISTER, mask = 0;
+    for (unsigned i = 0; i < 4; i++)
+        if (dw[0] >> (28 + i) & 1)
+            mask |= 0xffu << 8 * i;
+    uint32_t kept = ~mask ? cp_reg_read(q, reg) & ~mask : 0;
+    cp_reg_write(q, reg, kept | (dw[2] & mask));
+    return true;
 }
 
 static bool run_stream(struct gpu_queue *q, struct cp_stream *s, bool nested);
@@ -158,8 +178,9 @@ static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct cp_str
         return timestamp(q, dw);
     case SDMA_GCR:
     case SDMA_NOP:
-    case SDMA_SRBM_WRITE:
         return true;
+    case SDMA_SRBM_WRITE:
+        return srbm_write(q, dw);
     default:
         return false; /* sdma_packet_dwords has refused it */
     }

@@ -23,6 +23,10 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     vm_init(&gpu->vm);
     pthread_mutex_init(&gpu->queue_lock, NULL);
     pthread_mutex_init(&gpu->priority.lock, NULL);
+    if (regs_init(&gpu->regs) != RD_OK) {
+        free(gpu);
+        return RD_E_NOMEM;
+    }
     *out = gpu;
     return RD_OK;
 }

@@ -61,6 +61,8 @@ struct gpu_host {
     void (*page_fault)(void *ctx, void *owner, const struct gpu_page_fault *fault);
     /* True: the message was about an exception, so the dispatch will have failed. */
     bool (*message)(void *ctx, void *owner, const struct gpu_message *message);
+    /* The first use of its kind of a register that nobody models; NULL: never mind. */
+    void (*unmodelled)(void *ctx, uint32_t reg, enum gpu_reg_use use);
     /* A line for people. */
     void (*log)(void *ctx, const char *text);
     /* Threads that touch guest memory are about to begin. */
@@ -154,6 +156,9 @@ void gpu_kick(struct gpu *gpu);
 
 /* First and second level trap handler. */
 void gpu_trap_handler(struct gpu *gpu, uint64_t tba, uint64_t tma);
+
+/* Read a register (regs.def) as a driver does; counted if nobody models it. */
+uint32_t gpu_register(struct gpu *gpu, uint32_t reg);
 
 /* ---- memory that goes away under the GPU (hostfault.c) ---- */
 

@@ -9,6 +9,7 @@
 
 #include "emu.h"
 #include "gpu.h"
+#include "regs.h"
 
 /* A piece of the GPU address space; refs counts overlapping gpu_vm_add calls. */
 struct vm_seg {
@@ -79,6 +80,7 @@ struct gpu {
     struct gpu_host host;
     struct gpu_clock_state clock;
     struct vm vm;
+    struct gpu_regs regs;
 
     pthread_mutex_t queue_lock; /* table and poller; never held while a packet runs */
     struct gpu_queue *queues[GPU_MAX_QUEUES];

@@ -6,6 +6,8 @@
  * exception codes and their use in kfd_ioctl.h. SPDX-License-Identifier: MIT
  */
 
+#include <stdio.h>
+
 #include "internal.h"
 
 enum exception {
@@ -113,6 +115,19 @@ static void on_interrupt(void *ctx, uint32_t data)
     kmd_event_interrupt(ctx, data);
 }
 
+static void on_unmodelled(void *ctx, uint32_t reg, enum gpu_reg_use use)
+{
+    static const char *const verbs[GPU_REG_USES] = {"read", "written", "waited for"};
+    const struct kmd *kmd = ctx;
+    char name[80], text[120];
+    if (!kmd->config.note)
+        return;
+    gpu_register_text(reg, name, sizeof(name));
+    (void)snprintf(text, sizeof(text), "register %s %s: nobody models it", name,
+                   verbs[use]);
+    kmd->config.note(text);
+}
+
 static void on_log(void *ctx, const char *text)
 {
     kmd_say(ctx, "%s", text);
@@ -132,6 +147,7 @@ struct gpu_host kmd_gpu_host(struct kmd *kmd)
                              .error = on_error,
                              .page_fault = on_page_fault,
                              .message = on_message,
+                             .unmodelled = on_unmodelled,
                              .log = on_log,
                              .threads = on_threads};
 }

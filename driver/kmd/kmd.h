@@ -25,6 +25,8 @@ struct kmd_config {
     const char *timeline;  /* file to append dispatches to, or NULL */
     /* A line for people; NULL: standard error. */
     void (*log)(const char *text);
+    /* Something for the transcript; NULL: there is none. */
+    void (*note)(const char *text);
     /* Threads are about to begin that touch the client's memory; NULL: as they are. */
     void (*threads)(void);
 };
@@ -39,6 +41,9 @@ struct gshared_proc *kmd_proc(struct kmd *kmd);
 
 bool kmd_thread_is_ours(void);
 void kmd_access_failed(uint64_t va, bool write);
+
+/* A register by its dword offset. */
+uint32_t kmd_register(struct kmd *kmd, uint32_t reg);
 
 /* ---- time: as in gpu.h ---- */
 

@@ -144,6 +144,11 @@ void kmd_access_failed(uint64_t va, bool write)
     gpu_access_failed(va, write);
 }
 
+uint32_t kmd_register(struct kmd *kmd, uint32_t reg)
+{
+    return gpu_register(kmd->gpu, reg);
+}
+
 uint64_t kmd_clock(struct kmd *kmd)
 {
     return gpu_clock(kmd->gpu);

@@ -55,6 +55,8 @@ uint32_t sdma_packet_dwords(uint32_t header);
 #define SDMA_POLL_FUNCTION(function) ((uint32_t)(function) << 28)
 #define SDMA_POLL_FOR_EVER           0x0fff000au /* retries, and the interval between them */
 
+#define SDMA_REGISTER 0x3ffffu /* of SRBM_WRITE */
+
 #define SDMA_ATOMIC_OP(op) ((uint32_t)(op) << 25)
 
 #define SDMA_FILL_DWORDS (2u << 30)

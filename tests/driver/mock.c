@@ -57,6 +57,11 @@ void mock_end(void)
     state_remove(&state);
 }
 
+const struct gpu_counters *mock_counters(void)
+{
+    return &state.shared->procs[0].gpu;
+}
+
 int kfd(unsigned long cmd, void *arg)
 {
     return abi_ioctl(&host, ABI_KFD, cmd, arg);

@@ -10,6 +10,8 @@
 
 #include <linux/kfd_ioctl.h>
 
+#include "counters.h"
+
 #define GPU_ID 0xB4A7u
 
 /* Descriptor numbers that the mock's host calls /dev/kfd and the render node. */
@@ -19,6 +21,8 @@
 /* Make a state folder and point this process at it; once per process. */
 void mock_begin(void);
 void mock_end(void);
+/* What the GPU has counted for this process. */
+const struct gpu_counters *mock_counters(void);
 
 /* 0 or -errno. */
 int kfd(unsigned long cmd, void *arg);

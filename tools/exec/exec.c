@@ -196,6 +196,25 @@ static bool find_preload(const struct options *o, char out[PATH_MAX])
     return false;
 }
 
+/* What the process did with registers that nobody models. */
+static void print_registers(int32_t pid, const struct gpu_counters *c)
+{
+    for (unsigned i = 0; i < GPU_REG_COUNTS && atomic_load(&c->registers[i].key); i++) {
+        const struct gpu_reg_count *r = &c->registers[i];
+        char name[80];
+        gpu_register_text(atomic_load(&r->key) - 1, name, sizeof(name));
+        fprintf(stderr,
+                "rdna3: pid %" PRId32 ": register %s, not modelled: %" PRIu32
+                " reads, %" PRIu32 " writes, %" PRIu32 " waits\n",
+                pid, name, atomic_load(&r->uses[GPU_REG_READ]),
+                atomic_load(&r->uses[GPU_REG_WRITTEN]),
+                atomic_load(&r->uses[GPU_REG_WAITED]));
+    }
+    if (atomic_load(&c->more_registers))
+        fprintf(stderr, "rdna3: pid %" PRId32 ": %" PRIu64 " uses of further ones\n",
+                pid, atomic_load(&c->more_registers));
+}
+
 static void print_stats(const struct options *o, const struct gshared *shared)
 {
     for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++) {
@@ -211,6 +230,7 @@ static void print_stats(const struct options *o, const struct gshared *shared)
                 atomic_load(&p->gpu.faults), atomic_load(&p->gpu.copies),
                 atomic_load(&p->gpu.copy_bytes), atomic_load(&p->ioctls),
                 atomic_load(&p->refused));
+        print_registers(atomic_load(&p->pid), &p->gpu);
         if (o->timing)
             fprintf(stderr, "rdna3: pid %" PRId32 ": %.2f us in kernels by the model\n",
                     atomic_load(&p->pid),
