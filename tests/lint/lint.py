@@ -6,6 +6,7 @@
     lint.py format            clang-format-19 would change nothing
     lint.py headers CC DIR    every header compiles alone; DIR/*/ are the include folders
     lint.py includes CC DIR   the include folders of a library show what they should
+    lint.py mnemonics         no test on the text of a mnemonic outside isa/
 
 Exit status: 0 clean, 1 not, 77 skipped because a tool is missing.
 """
@@ -16,6 +17,9 @@ import re
 import shutil
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+import mnemonics as mnemonic_rule  # noqa: E402
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 MAX_LINES = 800
@@ -141,13 +145,31 @@ def includes(cc, include_root):
             yield f"{what}: {header} {'compiles' if ok else 'does not compile'} {why[:300]}"
 
 
+# What is no test on a mnemonic although it looks like one: (file, part of the message).
+NO_MNEMONICS = {
+    ("compiler/ir/derive.c", '"ds_bpermute"'),  # an intrinsic of the compiler's language
+    ("tools/trace/filter.c", "name of an opcode"),  # the text that the user looks for
+}
+
+
+def mnemonics():
+    names = mnemonic_rule.Mnemonics(text("isa/tables/names.inc"))
+    yield from mnemonic_rule.self_test(names)
+    for name in files(".c", ".h"):
+        if not name.startswith(("emulator/", "compiler/", "tools/", "driver/")):
+            continue
+        for line, why in mnemonic_rule.find(text(name), names):
+            if not any(name == f and part in why for f, part in NO_MNEMONICS):
+                yield f"{name}:{line}: {why}: ask isa_facts()"
+
+
 def main():
     check, args = sys.argv[1], sys.argv[2:]
     if check == "format" and not shutil.which("clang-format-19"):
         print("skipped: there is no clang-format-19")
         return 77
     checks = {"sizes": sizes, "comments": comments, "format": run_format,
-              "headers": headers, "includes": includes}
+              "headers": headers, "includes": includes, "mnemonics": mnemonics}
     found = list(checks[check](*args))
     for line in found[:50]:
         print(line)

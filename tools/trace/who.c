@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "facts.h"
 #include "trace_tool.h"
 
 /* Only one wave or workgroup can be meant by a register or by a private address. */
@@ -36,8 +37,7 @@ static bool writes(const struct emu_event *e, const struct trace_place *p, int l
     bool vgpr = !p->is_memory && p->sel >= ISA_SEL_VGPR0;
     if (!trace_touches(e, p, ISA_OF_OUT, &lanes))
         return false;
-    bool ignores_exec = e->inst->isa.op == ISA_V_WRITELANE_B32 ||
-                        strncmp(trace_inst_name(e->inst), "v_wmma_", 7) == 0;
+    bool ignores_exec = !(isa_facts(e->inst->isa.op)->state & ISA_STATE_MASKED);
     if (vgpr && !lanes && !ignores_exec)
         return false;
     return lane < 0 || (!p->is_memory && !vgpr) || ignores_exec || (lanes >> lane & 1);
