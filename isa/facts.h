@@ -87,8 +87,8 @@
     X(LDS, "lds", "LDS, or GDS with that bit")                                         \
     X(GWS, "gws", "global wave sync")                                                  \
     X(FLAT, "flat", "flat: LDS, scratch or global by the address")                     \
-    X(GLOBAL, "global", "global")                                                      \
-    X(SCRATCH, "scratch", "scratch")                                                   \
+    X(GLOBAL, "global", "global address")                                              \
+    X(SCRATCH, "scratch", "scratch address")                                           \
     X(SCALAR, "scalar", "scalar address")                                              \
     X(SBUFFER, "sbuffer", "buffer resource, scalar")                                   \
     X(BUFFER, "buffer", "buffer resource")                                             \

@@ -12,13 +12,15 @@
 #include "cmd.h"
 #include "fidelity.h"
 #include "emu.h"
+#include "facts.h"
 #include "isa.h"
 
 static const char help[] =
     "usage: rdna3 doc MNEMONIC...\n"
     "\n"
     "Show the encodings of an instruction, the operands with their formats, the\n"
-    "variants that exist, the place of its semantics and how faithful they are.\n"
+    "variants that exist, its row of the fact sheet, the place of its semantics and\n"
+    "how faithful they are.\n"
     "Case and the suffixes _e32 and _e64 do not matter.\n";
 
 static const char *const fmt_names[] = {
@@ -134,12 +136,103 @@ static unsigned find_op(const char *word)
     return op;
 }
 
+/* ---- the fact sheet ---- */
+
+static void print_words(const char *title, unsigned bits, unsigned n,
+                        const struct isa_fact_word *(*word)(unsigned))
+{
+    for (unsigned i = 0; i < n; i++)
+        if (bits >> i & 1)
+            printf("  %-10s %s: %s\n", title, word(i)->word, word(i)->text);
+}
+
+static void print_state(const char *title, unsigned state, unsigned shift)
+{
+    static const char *const names[] = {"EXEC", "SCC", "VCC", "M0", "MODE"};
+    const char *sep = "";
+    if (!(state >> shift & 0x155u))
+        return;
+    printf("  %-10s ", title);
+    for (unsigned i = 0; i < 5; i++) {
+        if (!(state >> (2 * i + shift) & 1u))
+            continue;
+        printf("%s%s", sep, names[i]);
+        sep = ", ";
+    }
+    putchar('\n');
+}
+
+static void print_size(const struct isa_facts *f)
+{
+    if (f->mem & ISA_MEM_FORMAT)
+        printf("  %-10s %u component%s of the buffer's format\n", "size", f->elems,
+               f->elems == 1 ? "" : "s");
+    else if (f->stride)
+        printf("  %-10s %u bytes, %u times; offsets count %u bytes\n", "size", f->bytes,
+               f->elems, f->stride * f->bytes);
+    else if (f->bytes)
+        printf("  %-10s %u bytes\n", "size", f->bytes);
+    else
+        printf("  %-10s as DMASK and the format say\n", "size");
+}
+
+static void print_memory(const struct isa_facts *f)
+{
+    if (f->space == ISA_SPACE_NONE)
+        return;
+    printf("  %-10s %s: %s\n", "memory", isa_space_word(f->space)->word,
+           isa_space_word(f->space)->text);
+    if (f->access == ISA_ACCESS_NONE)
+        return;
+    printf("  %-10s %s: %s\n", "access", isa_access_word(f->access)->word,
+           isa_access_word(f->access)->text);
+    print_size(f);
+    print_words("form", f->mem, ISA_MEM_BITS, isa_mem_word);
+}
+
+static void print_commutes(unsigned op, const struct isa_facts *f)
+{
+    if (f->order != ISA_ORDER_NONE)
+        printf("  %-10s with others of its kind: %s\n", "commutes",
+               isa_order_word(f->order)->text);
+    else if (f->swapped == op)
+        printf("  %-10s sources 0 and 1\n", "commutes");
+    else if (f->swapped)
+        printf("  %-10s sources 0 and 1, as %s\n", "commutes", isa_op_name(f->swapped));
+}
+
+static void print_sheet(unsigned op)
+{
+    const struct isa_facts *f = isa_facts(op);
+    printf("\nfacts\n  %-10s %s: %s\n", "pipe", isa_pipe_word(f->pipe)->word,
+           isa_pipe_word(f->pipe)->text);
+    if (f->flops)
+        printf("  %-10s %u a lane\n", "flops", f->flops);
+    if (f->excp)
+        printf("  %-10s %s: %s\n", "exceptions", isa_excp_word(f->excp)->word,
+               isa_excp_word(f->excp)->text);
+    print_memory(f);
+    if (f->state & ISA_STATE_MASKED)
+        printf("  %-10s works on the lanes of EXEC\n", "mask");
+    print_state("reads", f->state, 0);
+    print_state("writes", f->state, 1);
+    print_commutes(op, f);
+    print_words("flow", f->flow, ISA_FLOW_BITS, isa_flow_word);
+    if (f->vopd)
+        printf("  %-10s %s%s%s%s\n", "VOPD", f->vopd & ISA_VOPD_X ? "X" : "",
+               f->vopd == (ISA_VOPD_X | ISA_VOPD_Y) ? " or " : "",
+               f->vopd & ISA_VOPD_Y ? "Y" : "", f->vopd ? " half" : "");
+    if (f->dual)
+        printf("  %-10s %s\n", "also", isa_op_name(f->dual));
+}
+
 static void print_semantics(const struct emu *emu, unsigned op)
 {
     const char *file;
     unsigned line;
     if (emu_semantics(emu, op, &file, &line) == RD_OK)
-        printf("\nsemantics: emulator/%s:%u\n", file, line);
+        printf("\nsemantics: %s in emulator/%s:%u\n", isa_facts(op)->function, file,
+               line);
     else
         printf("\nsemantics: none, a kernel that reaches it stops\n");
     struct emu_fidelity f = emu_fidelity(emu, op);
@@ -166,6 +259,7 @@ static int print_op(const struct emu *emu, const char *word)
             print_operand(isa_row_opnd(row, i));
         print_facts(row);
     }
+    print_sheet(op);
     print_semantics(emu, op);
     return CLI_OK;
 }
