@@ -93,7 +93,7 @@ LANE_OP(v_cvt_floor_i32_f32, I32, F32 s0)
 }
 
 /* floor(x + 0.5) without the rounding of the f32 sum, which would carry the number
- * below 0.5 to 1 (guess; manual 16.8 gives 0.5 ULP accuracy). */
+ * below 0.5 to 1: the manual gives 0.5 ULP accuracy (16.8), and no pseudocode. */
 LANE_OP(v_cvt_nearest_i32_f32, I32, F32 s0)
 {
     F32 down = fp_floor32(s0), half = s0 - down; /* exact or tiny and below 0.5 */
@@ -125,7 +125,7 @@ LANE_OP(v_cvt_f32_f16, F32, F16 s0, const struct lane_mode *m)
     return fp_nan32(x) ? fp_quiet32(x) : x;
 }
 
-/* Rounded by the f32 field of MODE (guess: the manual names no field here). */
+/* Rounded by the f32 field of MODE: the manual names no field here. */
 LANE_OP(v_cvt_f32_f64, F32, F64 s0, const struct lane_mode *m)
 {
     return fp_narrow64(fp_in64(s0, m), m->round32, m->denorm32);
@@ -224,7 +224,7 @@ LANE_OP(v_pack_b32_f16, U32, F16 s0, F16 s1, const struct lane_mode *m)
     return lo | hi << 16;
 }
 
-/* Byte S1[1:0] of S2 is replaced. Rounds as MODE says (guess: the manual does not). */
+/* Byte S1[1:0] of S2 is replaced. Rounds as MODE says: the manual does not say. */
 LANE_OP(v_cvt_pk_u8_f32, U32, F32 s0, U32 s1, U32 s2, const struct lane_mode *m)
 {
     U32 byte = fp_round_clip(f32_to_f64(fp_in32(s0, m)), 255, m->round32),

@@ -75,8 +75,7 @@ static inline I32 sext24(I32 v)
     return (I32)((U32)v << 8) >> 8;
 }
 
-/* Clamped: saturation of the 48-bit product (a guess; manual 7.2.3.1 is not precise).
- */
+/* Clamped: saturation of the 48-bit product (manual 7.2.3.1 is not precise). */
 LANE_OP(v_mul_i32_i24, I32, I32 s0, I32 s1, const struct lane_mode *m)
 {
     I64 p = (I64)sext24(s0) * sext24(s1);

@@ -156,8 +156,8 @@ LANE_OP(v_ashrrev_i64, I64, U32 s0, I64 s1)
     return s1 >> (s0 & 63);
 }
 
-/* ---- multiplication. Clamped multiply-adds saturate the exact sum (a guess for the
- * 24-bit forms; manual 7.2.3.1 is not precise). */
+/* ---- multiplication. Clamped multiply-adds saturate the exact sum (for the
+ * 24-bit forms manual 7.2.3.1 is not precise). */
 
 LANE_OP(v_mul_lo_u32, U32, U32 s0, U32 s1)
 {

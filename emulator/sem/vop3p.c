@@ -177,7 +177,7 @@ LANE_OP(v_fma_mix_f32, F32, F32 s0, F32 s1, F32 s2)
 
 /* An f32 FMA, then a conversion: two roundings (manual 16.10). The f16 mode is active,
  * hence the explicit flush of f32 denormals; both steps round by the f16 mode, which
- * for the first is a guess that only matters where the two modes differ. */
+ * for the first is not documented and only matters where the two modes differ. */
 static inline F16 fma_mix_f16(F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
 {
     F32 r = fp_fma32(fp_in32(s0, m), fp_in32(s1, m), fp_in32(s2, m));
