@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compare assembled files with LLVM's: oracle.py files|clang|kd|run|fixup|pairs --rdna3 PATH.
+"""Compare assembled files with LLVM's: oracle.py MODE --rdna3 PATH.
 
 files  the .s files beside this script, with llvm-mc-19: contents, relocations, symbols
 clang  what clang-19 -S writes for many kernels and options, with clang's and lld's files
 kd     the kernel-descriptor vectors
 fixup  the vectors of statements with symbols
-pairs  random statements of every instruction and encoding
-run    a loadable file: accepted by LLVM's tools, and runs
+pairs  random statements of every instruction and encoding; pairs_llvm: with llvm-mc-19
+run    a loadable file runs; run_llvm: LLVM's tools accept it
 Exits 77 with a reason if something that it needs is not there.
 """
 import argparse
@@ -156,9 +156,11 @@ def files(rdna3, args, tmp):
 
 
 def kernels(args):
-    found = [(p, "cl") for p in glob.glob(args.shared + "/functional/kernels/*.cl")]
-    found += [(p, "cl") for p in glob.glob(args.examples + "/*.cl")]
-    return sorted(found)
+    found = glob.glob(args.data + "/functional/kernels/*.cl")
+    if args.examples:
+        found += glob.glob(args.examples + "/*.cl")
+        found += glob.glob(args.examples + "/../../tests/opencl/kernels/*.cl")
+    return [(p, "cl") for p in sorted(found)]
 
 
 def compare_clang(rdna3, base, wave, debug):
@@ -216,10 +218,8 @@ def kd_source(directives, version):
 
 
 def kd(rdna3, args, tmp):
-    good = args.shared + "/vectors/kd_gfx1100.tsv"
-    wrong = args.shared + "/vectors/kd_err_gfx1100.tsv"
-    if not os.path.exists(good):
-        skip(good + " is not there")
+    good = args.data + "/vectors/kd_gfx1100.tsv"
+    wrong = args.data + "/vectors/kd_err_gfx1100.tsv"
     bad = 0
     out = os.path.join(tmp, "k.o")
     for line in open(good):
@@ -246,17 +246,20 @@ def kd(rdna3, args, tmp):
 
 
 def fixup(rdna3, args, tmp):
-    path = args.shared + "/vectors/asm_gfx1100_fixup.tsv"
-    if not os.path.exists(path):
-        skip(path + " is not there")
+    path = args.data + "/vectors/asm_gfx1100_fixup.tsv"
     p = run([rdna3, "asm", "--check", path])
     print(p.stdout.decode(), p.stderr.decode())
     return p.returncode
 
 
-def pairs(rdna3, args, tmp):
+def pairs_llvm(rdna3, args, tmp):
+    need("llvm-mc-19")
+    return pairs(rdna3, args, tmp, llvm=True)
+
+
+def pairs(rdna3, args, tmp, llvm=False):
     """Random statements of every pair of instruction and encoding: --check agrees, and
-    llvm-mc where it is installed."""
+    llvm-mc where that is asked for."""
     bad = 0
     path = os.path.join(tmp, "pairs.tsv")
     for wave in ("32", "64"):
@@ -271,7 +274,7 @@ def pairs(rdna3, args, tmp):
         with open(path, "wb") as f:
             f.write(p.stdout)
         must([rdna3, "asm", "--check", path])
-        if not shutil.which("llvm-mc-19"):
+        if not llvm:
             continue
         rows = [line.split("\t") for line in p.stdout.decode().splitlines()]
         attr = "-mattr=+wavefrontsize32"
@@ -290,6 +293,19 @@ def pairs(rdna3, args, tmp):
     return bad
 
 
+def run_llvm(rdna3, args, tmp):
+    need("llvm-readelf-19", "llvm-objdump-19")
+    out = os.path.join(tmp, "scale.hsaco")
+    must([rdna3, "asm", "-o", out, os.path.join(HERE, "scale.s")])
+    p = must(["llvm-readelf-19", "-aW", out])
+    if b"warning" in p.stderr or b"R_AMDGPU_RELATIVE64" in p.stdout:
+        sys.exit(p.stderr.decode())
+    p = must(["llvm-objdump-19", "-d", out])
+    if b"s_getpc_b64 s[8:9]" not in p.stdout:
+        sys.exit("llvm-objdump does not see the code")
+    return 0
+
+
 def run_it(rdna3, args, tmp):
     out = os.path.join(tmp, "scale.hsaco")
     must([rdna3, "asm", "-o", out, os.path.join(HERE, "scale.s")])
@@ -299,24 +315,17 @@ def run_it(rdna3, args, tmp):
     if "100 207 314 421 128 235" not in p.stdout.decode():
         print(p.stdout.decode())
         return 1
-    if shutil.which("llvm-readelf-19") and shutil.which("llvm-objdump-19"):
-        p = must(["llvm-readelf-19", "-aW", out])
-        if b"warning" in p.stderr or b"R_AMDGPU_RELATIVE64" in p.stdout:
-            sys.exit(p.stderr.decode())
-        p = must(["llvm-objdump-19", "-d", out])
-        if b"s_getpc_b64 s[8:9]" not in p.stdout:
-            sys.exit("llvm-objdump does not see the code")
     return 0
 
 
 def main():
     modes = {"files": files, "clang": clang, "kd": kd, "run": run_it, "fixup": fixup,
-             "pairs": pairs}
+             "run_llvm": run_llvm, "pairs": pairs, "pairs_llvm": pairs_llvm}
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=modes)
     parser.add_argument("--rdna3", required=True)
-    parser.add_argument("--shared", default=os.path.join(HERE, "../../../shared"))
-    parser.add_argument("--examples", default=os.path.join(HERE, "../../tools/examples"))
+    parser.add_argument("--data", default=os.path.join(HERE, "../data"))
+    parser.add_argument("--examples")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as tmp:
         bad = modes[args.mode](args.rdna3, args, tmp)

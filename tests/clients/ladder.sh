@@ -78,11 +78,11 @@ L0)
     shows rocm_agent_enumerator gfx1100 rocm_agent_enumerator
     ;;
 L1)
-    cp "${RDNA3_SHARED:-}"/clients/{vadd.hip,cl.c} "$work" || skip "no vadd.hip and cl.c"
-    check 'hipcc builds vadd' '' mock -- hipcc --offload-arch=gfx1100 -O2 vadd.hip -o vadd
-    runs vadd 'bad=0' ./vadd
-    check 'clang builds cl' '' mock -- sh -c '$(ls /usr/lib/llvm-*/bin/clang | head -1) cl.c -o cl -lOpenCL'
-    runs cl 'bad 0$' ./cl
+    cp "$here"/programs/{hip_add.hip,cl_scale.c} "$work"
+    check 'hipcc builds hip_add' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_add.hip -o hip_add
+    runs hip_add 'bad=0' ./hip_add
+    check 'clang builds cl_scale' '' mock -- sh -c '$(ls /usr/lib/llvm-*/bin/clang | head -1) cl_scale.c -o cl_scale -lOpenCL'
+    runs cl_scale 'bad 0$' ./cl_scale
     ;;
 L2)
     folder=usr/libexec/rocm/libhsa-runtime64-tests

@@ -7,10 +7,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 suite=${1:-trixie}
 clients_root "$suite"
 LIMIT=300
-cp "${RDNA3_SHARED:-}"/clients/vadd.hip "$here"/programs/{hip_suite.hip,hsa_suite.c,hsa_kernels.cl} \
-    "$work" || skip "no vadd.hip"
+cp "$here"/programs/{hip_add.hip,hip_suite.hip,hsa_suite.c,hsa_kernels.cl} "$work"
 check 'programs build' '' mock -- sh -ec '
-    hipcc --offload-arch=gfx1100 -O2 vadd.hip -o vadd
+    hipcc --offload-arch=gfx1100 -O2 hip_add.hip -o hip_add
     hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
     clang=$(ls /usr/lib/llvm-*/bin/clang | head -1)
     flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -mcode-object-version=4 -O2"
@@ -53,7 +52,7 @@ everywhere() {
 }
 
 check 'rocminfo, interposed' 'amdhsa--gfx1100' bare_root rocminfo
-everywhere vadd 'bad=0' vadd
+everywhere hip_add 'bad=0' hip_add
 inside=${work#"$root"}/
 for part in dispatch copies fill scratch interrupt_wait; do
     check "hsa $part, unprivileged" "^$part ok" user --root "$root" -- \
@@ -66,5 +65,5 @@ for part in lds_reduction streams_and_events copies_2d atomic_operations managed
     check "hip $part, interposed" "^$part ok" bare hip_suite $part
     check "hip $part, four at once" "^$part ok" four "${inside}hip_suite" $part
 done
-check_fails 'vadd interposed without execution' user --no-namespace --no-execute -- $loader ./vadd
+check_fails 'hip_add interposed without execution' user --no-namespace --no-execute -- $loader ./hip_add
 finish

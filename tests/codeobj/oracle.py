@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Compare the code object library with LLVM's own readers, linker and bundler.
 
-  oracle.py linked|relocatable|bundle --dump CODEOBJ_DUMP --shared DIR
+  oracle.py linked|relocatable|bundle --dump CODEOBJ_DUMP --kernels DIR
 
-linked       sections, segments, symbols and metadata of the sample kernels against
+linked       sections, segments, symbols and metadata of the kernels in DIR against
              llvm-readobj-19
 relocatable  objects made by clang-19 and llvm-mc-19: relocations worked out here by the
              formulas of the ABI; the same formulas hold in what ld.lld-19 makes of them
-bundle       clang-offload-bundler-19 around a sample kernel
+bundle       clang-offload-bundler-19 around a kernel
 
 Exit status 0 passed, 1 failed, 77 skipped for want of a tool or of the kernels.
 """
@@ -171,9 +171,9 @@ def compare_file(args, path):
 
 def test_linked(args):
     need("llvm-readobj-19")
-    files = sorted(glob.glob(os.path.join(args.shared, "functional/kernels/bin/*.hsaco")))
+    files = sorted(glob.glob(os.path.join(args.kernels, "*.hsaco")))
     if not files:
-        print(f"skipped: no sample kernels in {args.shared}/functional/kernels/bin")
+        print(f"skipped: no kernels in {args.kernels}")
         sys.exit(77)
     for path in files:
         compare_file(args, path)
@@ -356,7 +356,7 @@ def test_relocatable(args):
 
 def test_bundle(args):
     need("clang-offload-bundler-19")
-    kernel = os.path.join(args.shared, "functional/kernels/bin/vadd.w32.O2.hsaco")
+    kernel = os.path.join(args.kernels, "vector_add.w32.O2.hsaco")
     if not os.path.exists(kernel):
         print(f"skipped: no {kernel}")
         sys.exit(77)
@@ -389,7 +389,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=("linked", "relocatable", "bundle"))
     parser.add_argument("--dump", required=True)
-    parser.add_argument("--shared", required=True)
+    parser.add_argument("--kernels", required=True)
     args = parser.parse_args()
     {"linked": test_linked, "relocatable": test_relocatable, "bundle": test_bundle}[
         args.part](args)

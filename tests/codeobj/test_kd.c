@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../data/data.h"
 #include "codeobj_kd.h"
 
-#define VECTORS  RDNA3_SHARED "/vectors/kd_gfx1100.tsv"
 #define MAX_ROWS 4096
 
 static char *rows[MAX_ROWS];
@@ -242,7 +242,8 @@ END_TEST
 
 static void read_rows(void)
 {
-    FILE *in = fopen(VECTORS, "r");
+    char path[DATA_PATH];
+    FILE *in = fopen(data_path(path, "vectors/kd_gfx1100.tsv"), "r");
     char *line = NULL;
     size_t room = 0;
     ssize_t n;
@@ -261,9 +262,9 @@ static void read_rows(void)
 int main(void)
 {
     read_rows();
-    if (n_rows == 0) {
-        printf("skipped: no vectors in %s\n", VECTORS);
-        return 77;
+    if (n_rows < 200) {
+        printf("%d rows of kd_gfx1100.tsv\n", n_rows);
+        return 1;
     }
     Suite *suite = suite_create("kernel descriptor vectors");
     TCase *tc = tcase_create("rows");

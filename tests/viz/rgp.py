@@ -1,17 +1,24 @@
 """The container of Radeon GPU Profiler, read by a reader of its own: chunks one after the
 other, their fields at the offsets that Mesa's and tinygrad's structures have, the thread
-traces and the code object inside the same as by themselves. With tinygrad 0.14 installed
-its structures and its decoder read the file too.
+traces and the code object inside the same as by themselves. With --tinygrad the structures
+and the decoder of that package (0.14) read the file too; exit status 77: it is not there.
 
-usage: rgp.py RDNA3 KERNEL.s"""
+usage: rgp.py RDNA3 KERNEL.s [--tinygrad]"""
 import os
 import struct
 import subprocess
 import sys
 import tempfile
 
-rdna3, source = sys.argv[1:]
+rdna3, source = sys.argv[1:3]
+tinygrad = "--tinygrad" in sys.argv
 failed = 0
+if tinygrad:
+    try:
+        import tinygrad.renderer.amd.sqtt
+    except ImportError:
+        print("skipped: the Python package tinygrad (0.14 or later) is not installed")
+        sys.exit(77)
 NAMES = {0: "asic", 1: "desc", 2: "data", 3: "api", 7: "cpu", 9: "code", 10: "loads",
          11: "pipelines"}
 VERSION = {"asic": (0, 5), "desc": (0, 2), "data": (0, 0), "api": (0, 2), "cpu": (0, 0),
@@ -154,11 +161,7 @@ with tempfile.TemporaryDirectory() as folder:
                 alone = f.read()
             check("the trace", data[offset:offset + bytes_] == alone + bytes(-len(alone) % 32))
             traces += 1
-    try:
-        import tinygrad.renderer.amd.sqtt
-    except ImportError:
-        print("tinygrad 0.14 is not installed: only the reader here was tried")
-    else:
+    if tinygrad:
         with_tinygrad(data, found, code)
 
     call("trace", path("t"), "--rgp", path("again"), "--code-object", path("k"))

@@ -3,7 +3,7 @@
 
     hardware.py TEST_VECTORS FOLDER
 
-FOLDER has exp2_f32_vectors.tsv and log2_f32_vectors.tsv. Exit status 77: it has not.
+FOLDER has exp2_f32_vectors.tsv and log2_f32_vectors.tsv.
 """
 # SPDX-License-Identifier: MIT
 import os
@@ -26,9 +26,6 @@ def convert(path, op, out):
 
 def main():
     program, folder = sys.argv[1:]
-    if not os.path.isdir(folder):
-        print(f"skipped: no {folder}")
-        return 77
     with tempfile.TemporaryDirectory() as tmp:
         path = os.path.join(tmp, "hardware.vec")
         with open(path, "w", encoding="ascii") as out:
