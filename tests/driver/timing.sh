@@ -1,7 +1,28 @@
 #!/usr/bin/env bash
-# timing.sh: under `rdna3 exec --timing` the device's clock shows model time: to our own
-# runtime, to HSA's profiling, to HIP's events. SPDX-License-Identifier: MIT
+# timing.sh [rocm]: under `rdna3 exec --timing` the device's clock shows model time: to our
+# own runtime; with rocm, to HSA's profiling and to HIP's events.
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/clients.sh"
+if [ "${1:-}" = rocm ]; then
+    clients_root trixie
+    cp "$here"/../clients/programs/{hsa_suite.c,hsa_kernels.cl,hip_suite.hip} "$work"
+    check 'clang builds hsa_suite' '' mock -- sh -ec '
+        clang=$(ls /usr/lib/llvm-*/bin/clang | head -1)
+        flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -O2"
+        $clang $flags hsa_kernels.cl -o k32.co
+        $clang $flags -mwavefrontsize64 hsa_kernels.cl -o k64.co
+        $clang -O1 hsa_suite.c -o hsa_suite -lhsa-runtime64'
+    profile() { mock --timing -- ./hsa_suite k32.co k64.co profile | sed -n 's/^profile: \([0-9]*\) ns/\1/p'; }
+    one=$(profile)
+    check "HSA profile in model time ($one ns)" '^[1-9][0-9]{2,3}$' echo "$one"
+    check 'HSA profile repeats' "^${one:-none}$" profile
+    mock --timing --timing-trace "$work/timeline" -- ./hsa_suite k32.co k64.co profile >/dev/null
+    check 'a timeline has the kernels of ROCr by name' '^dispatch [0-9]*: increment, ' \
+        "$rdna3" trace "$work/timeline"
+    check 'hipcc builds hip_suite' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
+    check 'HIP events in model time' 'one kernel [0-9]{1,5}\.' mock --timing -- ./hip_suite event_time
+    finish
+fi
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 code=$work/code
 
@@ -52,22 +73,4 @@ check 'model time in the statistics' 'us in kernels by the model' \
     "$rdna3" exec --timing --stats -- "$rdna3" run --device kfd "$code" "${shape[@]}"
 check_fails '--sclk-mhz without --timing' "$rdna3" exec --sclk-mhz 1000 -- true
 
-rm -rf "$work" # clients_root makes another
-clients_root trixie
-cp "$here"/../clients/programs/{hsa_suite.c,hsa_kernels.cl,hip_suite.hip} "$work"
-check 'clang builds hsa_suite' '' mock -- sh -ec '
-    clang=$(ls /usr/lib/llvm-*/bin/clang | head -1)
-    flags="-x cl -cl-std=CL2.0 -nogpulib -target amdgcn-amd-amdhsa -mcpu=gfx1100 -O2"
-    $clang $flags hsa_kernels.cl -o k32.co
-    $clang $flags -mwavefrontsize64 hsa_kernels.cl -o k64.co
-    $clang -O1 hsa_suite.c -o hsa_suite -lhsa-runtime64'
-profile() { mock --timing -- ./hsa_suite k32.co k64.co profile | sed -n 's/^profile: \([0-9]*\) ns/\1/p'; }
-one=$(profile)
-check "HSA profile in model time ($one ns)" '^[1-9][0-9]{2,3}$' echo "$one"
-check 'HSA profile repeats' "^${one:-none}$" profile
-mock --timing --timing-trace "$work/timeline" -- ./hsa_suite k32.co k64.co profile >/dev/null
-check 'a timeline has the kernels of ROCr by name' '^dispatch [0-9]*: increment, ' \
-    "$rdna3" trace "$work/timeline"
-check 'hipcc builds hip_suite' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
-check 'HIP events in model time' 'one kernel [0-9]{1,5}\.' mock --timing -- ./hip_suite event_time
 finish
