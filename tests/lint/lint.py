@@ -2,6 +2,9 @@
 """Checks of the source text that no compiler makes.
 
     lint.py sizes             no file over 800 lines, generated ones apart
+    lint.py functions         no function over 80 lines
+    lint.py cycles BUILD      no cycle of folders by includes, none of calls in the program
+                              loader (cycles.py); cycles.allow lists what is still to do
     lint.py comments          every C file says what it is and under which licence
     lint.py format            clang-format-19 would change nothing
     lint.py headers CC DIR    every header compiles alone; DIR/*/ are the include folders
@@ -19,10 +22,12 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+import cycles  # noqa: E402
 import mnemonics as mnemonic_rule  # noqa: E402
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 MAX_LINES = 800
+MAX_FUNCTION = 80
 LEAVES = ("isa", "emulator", "driver", "compiler", "tools", "tests")
 
 
@@ -57,6 +62,21 @@ def sizes():
         lines = text(name).count("\n")
         if lines > MAX_LINES and not generated(name) and not pinned(name):
             yield f"{name}: {lines} lines, at most {MAX_LINES}"
+
+
+def functions():
+    names = [n for n in files(".c") if not n.startswith("tests/") and not generated(n)]
+    excused = {n for kind, n in cycles.allowed(cycles.ALLOW) if kind == "function"}
+    for line in cycles.functions(ROOT, names, MAX_FUNCTION):
+        name = re.search(r"(\w+)\(", line)[1]
+        if name in excused:
+            print("allowed until cycles.allow is empty:", line)
+        else:
+            yield line
+
+
+def run_cycles(build):
+    return cycles.check(build, ROOT, files(".c", ".h", ".def", ".inc"))
 
 
 def comments():
@@ -168,8 +188,9 @@ def main():
     if check == "format" and not shutil.which("clang-format-19"):
         print("skipped: there is no clang-format-19")
         return 77
-    checks = {"sizes": sizes, "comments": comments, "format": run_format,
-              "headers": headers, "includes": includes, "mnemonics": mnemonics}
+    checks = {"sizes": sizes, "functions": functions, "cycles": run_cycles,
+              "comments": comments, "format": run_format, "headers": headers,
+              "includes": includes, "mnemonics": mnemonics}
     found = list(checks[check](*args))
     for line in found[:50]:
         print(line)
