@@ -1,15 +1,24 @@
 #!/bin/sh
-# Install the test packages, build every configuration and run all tests. Ends with
-# ctest's own summary; exit status 0 only if everything passed.
+# Install the test packages, build every configuration and run all tests, the fuzzers for a
+# minute together. Then one line for each skipped test with its reason, how many ran, the
+# time of each phase, and last the summary that ctest gives of the release tests. Exit
+# status 0 only if everything passed.
 set -eu
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
+mkdir -p build
+: >build/phases
 
-sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev pkg-config check libexpat1-dev \
-    python3 git clang-19 lld-19 llvm-19 clang-format-19 \
-    libsdl2-dev libsdl2-ttf-dev libpng-dev fonts-dejavu-core xvfb xauth
+# phase NAME COMMAND...: run it and write down how long it took
+phase() {
+    name=$1
+    began=$(date +%s)
+    shift
+    "$@"
+    echo "$name $(($(date +%s) - began)) s" >>build/phases
+}
 
-# build PRESET TARGET...
+# build PRESET CMAKE-OPTION...
 build() {
     preset=$1
     shift
@@ -21,22 +30,46 @@ build() {
     }
 }
 
-# check PRESET CTEST-OPTION...: a failure is remembered, the rest still runs
-failed=0
+# check PRESET CTEST-OPTION...: a failure is remembered, the rest still runs. ctest's
+# summary goes to PRESET.summary.
+failed=
 check() {
     preset=$1
     shift
     echo "== Testing $preset"
-    ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --timeout 600 "$@" ||
-        failed=1
+    {
+        ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --timeout 600 \
+            --test-output-size-passed 65536 --output-junit ../"$preset.xml" "$@" 2>&1 ||
+            echo "$preset" >>build/failed
+    } | awk -v summary="build/$preset.summary" '
+        BEGIN { printf "" >summary }
+        /^[0-9]+% tests passed/ { hold = 1 }
+        hold { print >summary; next }
+        { print; fflush() }'
 }
 
-mkdir -p build
-build tsan
-build dev
-build release
-check tsan -L threads
-check dev -LE lint
-check release
-[ "$failed" = 0 ] || echo "error: tests failed (see above)" >&2
-exit "$failed"
+rm -f build/failed build/*.xml
+phase install sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev pkg-config check \
+    libexpat1-dev python3 git clang-19 lld-19 llvm-19 clang-format-19 clang-tidy-19 \
+    libclang-rt-19-dev libsdl2-dev libsdl2-ttf-dev libpng-dev fonts-dejavu-core xvfb xauth
+phase 'build tsan' build tsan
+phase 'build dev' build dev
+phase 'build release' build release
+phase 'build fuzz' build fuzz --target fuzzers
+phase 'test tsan' check tsan -L threads
+cat build/tsan.summary
+phase 'test fuzz' check fuzz -L fuzz-smoke
+cat build/fuzz.summary
+phase 'test dev' check dev -LE lint
+cat build/dev.summary
+phase 'test release' check release
+
+python3 tests/report.py build/tsan.xml build/fuzz.xml build/dev.xml build/release.xml
+paste -s -d, build/phases | sed 's/,/, /g; s/^/Time: /'
+[ ! -e build/failed ] || {
+    failed=$(paste -s -d' ' build/failed)
+    echo "error: tests failed (see above): $failed" >&2
+}
+echo
+cat build/release.summary
+[ -z "$failed" ]
