@@ -23,6 +23,7 @@ struct gpu_counters {
     _Atomic uint64_t dispatches, workgroups, waves, instructions;
     _Atomic uint64_t skipped; /* dispatches completed without running */
     _Atomic uint64_t faults;
+    _Atomic uint64_t lds_beyond; /* workgroups that left their LDS, unreported */
     _Atomic uint64_t copies, copy_bytes; /* by the SDMA engines */
     _Atomic uint64_t model_ticks;        /* of dispatches under a clock, 10 ns each */
     _Atomic uint64_t unrecorded;         /* dispatches that a timeline lacks */

@@ -42,6 +42,7 @@ struct gpu_queue {
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
     _Atomic bool standing;    /* worker stands still inside a packet, being suspended */
     _Atomic bool excepted;    /* the trap handler has reported an exception */
+    _Atomic uint64_t lds_pc;  /* of the access beyond the LDS that was told last */
     uint64_t dispatches;      /* worker only: number of the one that runs, from 1 */
     uint32_t saved_waves;     /* inside the kernel when it was suspended */
     bool competes;            /* worker writes, with priority.lock */

@@ -68,6 +68,20 @@ static void on_interrupt(void *ctx, const struct emu_interrupt *i)
         atomic_store(&q->excepted, true);
 }
 
+/* A workgroup has left its LDS. The chip says nothing, and programs that work on it do
+ * this, so the program is not told either; people are, once for each instruction. */
+static void on_unreported(void *ctx, const struct emu_fault *what)
+{
+    struct gpu_queue *q = ctx;
+    char text[512];
+    atomic_fetch_add(&q->gpu->counters->lds_beyond, 1);
+    if (atomic_exchange(&q->lds_pc, what->pc) == what->pc)
+        return;
+    emu_fault_text(what, text, sizeof(text));
+    gpu_log(q->gpu, "queue %u: as on the chip, reads give 0 and writes vanish: %s",
+            q->id, text);
+}
+
 enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
 {
     struct emu_dispatch with_control = *what;
@@ -80,6 +94,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
                                .packet = (uint32_t)q->packet,
                                .realtime = cp_clock(q),
                                .interrupt = on_interrupt,
+                               .unreported = on_unreported,
                                .ctx = q};
     with_control.control = &q->control;
     with_control.queue = &around;

@@ -188,6 +188,7 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
                          number * dp->emu->config.seed) %
               g->n_waves;
     g->fault.kind = g->cause.kind = EMU_FAULT_NONE;
+    g->unreported = false;
     memset(g->lds, 0, lds_bytes(dp));
     for (unsigned i = 0; i < g->n_waves; i++)
         init_wave(dp, r, i, block, items);

@@ -428,7 +428,7 @@ struct lds_at {
 
 /* Form the addresses; leave in exec the lanes whose access lies within the workgroup's
  * LDS. Others end the dispatch, or (LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off; manual
- * 3.3.4.1) are left out; false: ended. */
+ * 3.3.4.1) are told and left out; false: ended. */
 static bool lds_lanes(struct wave *w, const struct uop *u, bool write, uint32_t *exec,
                       struct lds_at *to)
 {
@@ -444,6 +444,8 @@ static bool lds_lanes(struct wave *w, const struct uop *u, bool write, uint32_t 
                 fault(w, u, EMU_FAULT_LDS_RANGE, l, to->at[e][l], write);
                 return false;
             }
+            wave_unreported(w, u, EMU_FAULT_LDS_RANGE, (int)(l + 32u * w->half),
+                            to->at[e][l], bytes, write);
             *exec &= ~(1u << l);
         }
     }

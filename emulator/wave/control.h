@@ -14,6 +14,10 @@ const struct uop *wave_fault_at(struct wave *w, const struct uop *u,
                                 enum emu_fault_kind kind, int lane, uint64_t address,
                                 unsigned bytes, bool write);
 
+/* The same of an access that the chip lets pass in silence: tell, and go on. */
+void wave_unreported(struct wave *w, const struct uop *u, enum emu_fault_kind kind,
+                     int lane, uint64_t address, unsigned bytes, bool write);
+
 /* jump.c: where the wave goes on at a GPU address, in another program if need be; NULL
  * if it is not in executable memory. */
 const struct uop *wave_goto(struct wave *w, uint64_t pc);

@@ -90,24 +90,42 @@ const struct uop *wave_fault(struct wave *w, const struct uop *u,
     return NULL;
 }
 
-const struct uop *wave_fault_at(struct wave *w, const struct uop *u,
-                                enum emu_fault_kind kind, int lane, uint64_t address,
-                                unsigned bytes, bool write)
+static void fill_access(const struct wave *w, struct emu_fault *f, int lane,
+                        uint64_t address, unsigned bytes, bool write)
 {
-    struct emu_fault *f = begin(w, u, kind);
     f->lane = lane;
     f->address = address;
     f->bytes = bytes;
     f->write = write;
-    if (kind == EMU_FAULT_LDS_RANGE)
+    if (f->kind == EMU_FAULT_LDS_RANGE)
         snprintf(f->detail, sizeof f->detail, "the workgroup has %u bytes of LDS",
                  w->group->lds_bytes);
-    else if (kind == EMU_FAULT_SCRATCH_RANGE)
+    else if (f->kind == EMU_FAULT_SCRATCH_RANGE)
         snprintf(f->detail, sizeof f->detail, "a work-item has %u bytes of scratch",
                  w->group->scratch_bytes);
     else
         region_describe(w->emu->regions, address, f->detail, sizeof f->detail);
+}
+
+const struct uop *wave_fault_at(struct wave *w, const struct uop *u,
+                                enum emu_fault_kind kind, int lane, uint64_t address,
+                                unsigned bytes, bool write)
+{
+    fill_access(w, begin(w, u, kind), lane, address, bytes, write);
     return NULL;
+}
+
+void wave_unreported(struct wave *w, const struct uop *u, enum emu_fault_kind kind,
+                     int lane, uint64_t address, unsigned bytes, bool write)
+{
+    const struct emu_queue *q = w->group->queue;
+    struct emu_fault f;
+    if (w->group->unreported || !q->unreported)
+        return;
+    w->group->unreported = true;
+    wave_describe(w, u, kind, &f);
+    fill_access(w, &f, lane, address, bytes, write);
+    q->unreported(q->ctx, &f);
 }
 
 void emu_fault_text(const struct emu_fault *f, char *text, size_t size)

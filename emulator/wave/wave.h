@@ -94,6 +94,7 @@ struct workgroup {
     struct program_set *programs;
     const struct emu_queue *queue; /* never NULL */
     unsigned n_vgprs;              /* allocated per wave */
+    bool unreported;               /* emu_queue.unreported has been told */
 };
 
 /* Current EXEC of the running half; the two halves of a wave64 are sgpr 126, 127. */

@@ -30,7 +30,22 @@ static enum abi_file fd_kind(int fd)
     return fd == KFD_FD ? ABI_KFD : fd == RENDER_FD ? ABI_RENDER : ABI_NONE;
 }
 
-static const struct abi_host host = {.fd_kind = fd_kind, .config = front_config};
+char mock_line[512];
+
+static void say(const char *text)
+{
+    fprintf(stderr, "%s\n", text);
+    snprintf(mock_line, sizeof(mock_line), "%s", text);
+}
+
+static bool config(struct abi_config *out)
+{
+    bool ok = front_config(out);
+    out->kmd.log = say;
+    return ok;
+}
+
+static const struct abi_host host = {.fd_kind = fd_kind, .config = config};
 
 static void must(bool ok, const char *what)
 {

@@ -24,6 +24,9 @@ void mock_end(void);
 /* What the GPU has counted for this process. */
 const struct gpu_counters *mock_counters(void);
 
+/* The last line that the driver had for people. */
+extern char mock_line[512];
+
 /* 0 or -errno. */
 int kfd(unsigned long cmd, void *arg);
 int drm(unsigned long cmd, void *arg);

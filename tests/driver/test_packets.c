@@ -272,6 +272,60 @@ static void wait_fence(struct mock_queue *q, uint32_t value)
     ck_assert(mock_wait32(mem + 0x3fff0, value));
 }
 
+/* v_mov_b32 v2, 0x400; ds_load_b32 v1, v2; s_waitcnt lgkmcnt(0);
+ * v_lshlrev_b32 v0, 2, v0; global_store_b32 v0, v1, s[2:3]; s_endpgm: beyond the LDS.
+ */
+START_TEST(lds_beyond)
+{
+    static const uint32_t code[] = {0x7e0402ff, 0x00000400, 0xd8d80000, 0x01000002,
+                                    0xbf89fc07, 0x30000082, 0xdc6a0000, 0x00020100,
+                                    0xbfb00000, 0xbf9f0000};
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    uint8_t *text = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+    memcpy(text, code, sizeof(code));
+    memset(mem, 0xff, 4096);
+    const uint32_t pgm = (uint32_t)((uintptr_t)text >> 8);
+    const uint32_t p[] = {
+        PM4(0x76, 3),
+        0x20c,
+        pgm,
+        HI((uintptr_t)text >> 8), /* code */
+        PM4(0x76, 3),
+        0x212,
+        0,
+        4u << 1 | 1u << 15, /* 512 bytes of LDS */
+        PM4(0x76, 5),
+        0x240,
+        0,
+        0,
+        LO(mem),
+        HI(mem), /* user data */
+        PM4(0x76, 4),
+        0x207,
+        32,
+        1,
+        1, /* workgroup */
+        PM4(0x15, 4),
+        1,
+        1,
+        1,
+        0x8005, /* dispatch */
+    };
+    for (unsigned i = 0; i < 2; i++) {
+        mock_line[0] = '\0';
+        mock_submit(&q, p, COUNT(p));
+        ck_assert(mock_wait64(q.rptr, q.put / 4));
+        for (unsigned l = 0; l < 32; l++)
+            ck_assert_uint_eq(mem[l], 0); /* the queue goes on, as on the chip */
+        bool said = strstr(mock_line, "LDS address out of range") &&
+                    strstr(mock_line, "ds_load_b32") && strstr(mock_line, "at 0x400");
+        ck_assert_msg(i ? !mock_line[0] : said, "said: %s", mock_line);
+    }
+    mock_queue_destroy(&q);
+}
+END_TEST
+
 START_TEST(sdma_copy_and_fill)
 {
     struct mock_queue q;
@@ -821,6 +875,7 @@ int main(void)
     tcase_add_test(t, read_pointer_before_event);
     tcase_add_test(t, pm4_indirect_buffer);
     tcase_add_test(t, pm4_dispatch);
+    tcase_add_test(t, lds_beyond);
     tcase_add_test(t, sdma_copy_and_fill);
     tcase_add_test(t, sdma_clear);
     tcase_add_test(t, sdma_rectangle);

@@ -207,6 +207,18 @@ START_TEST(append)
 }
 END_TEST
 
+struct told {
+    unsigned count;
+    struct emu_fault first;
+};
+
+static void hear(void *ctx, const struct emu_fault *what)
+{
+    struct told *t = ctx;
+    if (!t->count++)
+        t->first = *what;
+}
+
 /* Manual 3.3.4.1: beyond the allocation, writes are discarded and reads give zero, all
  * of it if a part is beyond. */
 START_TEST(lds_range)
@@ -214,11 +226,20 @@ START_TEST(lds_range)
     BEGIN(lds_range);
     r.lds_bytes = 64;
     expect_fault(EMU_FAULT_LDS_RANGE);
+    struct told told = {.count = 0};
     r.lds_unreported = true;
+    r.queue.unreported = hear;
+    r.queue.ctx = &told;
     random_rows(&r);
     FOR_EACH_RUN(&r)
     {
         ck_no_fault(&r);
+        ck_assert_uint_eq(told.count, 1); /* of one workgroup */
+        ck_assert_int_eq(told.first.kind, EMU_FAULT_LDS_RANGE);
+        ck_assert_int_eq(told.first.lane, 16);
+        ck_assert_uint_eq(told.first.address, 64);
+        ck_assert_ptr_ne(strstr(told.first.detail, "64 bytes of LDS"), NULL);
+        told.count = 0;
         for (unsigned l = 0; l < r.lanes; l++) {
             const uint32_t *in = r.in[0];
             uint32_t old = l < 16 ? in[l] : 0;

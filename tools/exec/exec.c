@@ -231,6 +231,12 @@ static void print_stats(const struct options *o, const struct gshared *shared)
                 atomic_load(&p->gpu.copy_bytes), atomic_load(&p->ioctls),
                 atomic_load(&p->refused));
         print_registers(atomic_load(&p->pid), &p->gpu);
+        uint64_t beyond = atomic_load(&p->gpu.lds_beyond);
+        if (beyond)
+            fprintf(stderr,
+                    "rdna3: pid %" PRId32 ": %" PRIu64
+                    " workgroups read or wrote beyond their LDS\n",
+                    atomic_load(&p->pid), beyond);
         if (o->timing)
             fprintf(stderr, "rdna3: pid %" PRId32 ": %.2f us in kernels by the model\n",
                     atomic_load(&p->pid),

@@ -24,20 +24,20 @@ enum emu_simd {
 
 /* Zero is the default everywhere. */
 struct emu_config {
-    unsigned threads;   /* host threads for workgroups; 0: all CPUs */
-    enum emu_simd simd; /* RD_E_UNSUPPORTED if the host lacks it */
-    uint64_t seed;      /* order in which waves of a workgroup take turns */
-    bool unordered;     /* let threads run kernels whose atomics make the order of
-                           workgroups visible; results may then vary */
-    bool exact_dots;    /* float dot and WMMA sums with exact subtraction. Off: as
-                           measured on silicon, where a term whose sign opposes C's
-                           loses one unit of the summation grid, so that even small
-                           integers can come out inexact (sem/dot2.h, rule 3) */
-    bool
-        lds_unreported; /* accesses beyond the LDS allocation: reads give 0, writes are
-                           dropped, as with LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off,
-                           which is how the kernel driver runs the chip. Off: a fault */
-    bool count;         /* count instructions per opcode (slower) */
+    unsigned threads;    /* host threads for workgroups; 0: all CPUs */
+    enum emu_simd simd;  /* RD_E_UNSUPPORTED if the host lacks it */
+    uint64_t seed;       /* order in which waves of a workgroup take turns */
+    bool unordered;      /* let threads run kernels whose atomics make the order of
+                            workgroups visible; results may then vary */
+    bool exact_dots;     /* float dot and WMMA sums with exact subtraction. Off: as
+                            measured on silicon, where a term whose sign opposes C's
+                            loses one unit of the summation grid, so that even small
+                            integers can come out inexact (sem/dot2.h, rule 3) */
+    bool lds_unreported; /* accesses beyond the LDS allocation: reads give 0, writes are
+                            dropped, as with LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING off,
+                            which is how the kernel driver runs the chip; told to
+                            emu_queue.unreported. Off: a fault */
+    bool count;          /* count instructions per opcode (slower) */
 };
 
 RD_CHECKED rd_status emu_create(const struct emu_config *config, struct emu **out);
@@ -100,6 +100,9 @@ struct emu_queue {
     uint64_t realtime;   /* the 100 MHz clock when the dispatch begins */
     /* Called in the thread that runs the wave, while it runs; NULL: nobody listens. */
     void (*interrupt)(void *ctx, const struct emu_interrupt *interrupt);
+    /* The same of a workgroup's first access that would be a fault but for
+       emu_config.lds_unreported. */
+    void (*unreported)(void *ctx, const struct emu_fault *what);
     void *ctx;
 };
 
