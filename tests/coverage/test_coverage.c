@@ -49,7 +49,8 @@ static const char *why_unsupported(unsigned op)
     "s_lshr_b64 s[100:101], s[82:83], 8;s_bitset1_b32 s101, 31;s_mov_b32 s102, 15;"    \
     "s_mov_b32 s103, 0x81000000;v_mov_b32 v8, 0;v_mov_b32 v9, 0;"
 
-/* Statements, separated by semicolons; the fault that ends them, or none. */
+/* Statements, separated by semicolons; the fault that ends them, or none. "!NAME" is an
+ * instruction that the assembler does not take. */
 static const struct {
     const char *text;
     enum emu_fault_kind fault;
@@ -78,7 +79,7 @@ static const struct {
     {"s_code_end", EMU_FAULT_ILLEGAL},
     {"v_illegal", EMU_FAULT_ILLEGAL},
     {"s_endpgm_saved", EMU_FAULT_NONE},
-    {"s_endpgm_ordered_ps_done", EMU_FAULT_NONE},
+    {"!s_endpgm_ordered_ps_done", EMU_FAULT_NONE},
     {"s_sendmsg sendmsg(MSG_INTERRUPT)", EMU_FAULT_NONE},
     {"s_sendmsghalt sendmsg(MSG_INTERRUPT)", EMU_FAULT_HANG},
     {"s_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_GET_DOORBELL)", EMU_FAULT_NONE},
@@ -114,6 +115,17 @@ static const struct {
      EMU_FAULT_NONE},
 };
 
+static size_t encode(const char *name, uint8_t *code)
+{
+    unsigned op = isa_op_find(name, strlen(name)), row = 0;
+    uint64_t random = 1;
+    struct isa_inst in;
+    while (isa_row(row)->op != op)
+        row++;
+    isa_random(row, 0, &random, code);
+    return isa_decode(code, ISA_MAX_BYTES, 32, &in) == RD_OK ? in.bytes : 0;
+}
+
 static size_t assemble(const char *text, unsigned lanes, uint8_t *code)
 {
     size_t n = 0;
@@ -122,7 +134,8 @@ static size_t assemble(const char *text, unsigned lanes, uint8_t *code)
         size_t len = strcspn(text, ";");
         memcpy(line, text, len);
         line[len] = 0;
-        n += arena_assemble(line, lanes, code + n);
+        n += *line == '!' ? encode(line + 1, code + n)
+                          : arena_assemble(line, lanes, code + n);
         text += len + (text[len] == ';');
     }
     return n;
@@ -299,6 +312,31 @@ static bool report(const char *path)
     return true;
 }
 
+/* ---- opcodes without vectors --------------------------------------------------------
+ */
+
+static const char *const no_vectors[ISA_OP_COUNT] = {
+#define N(op, where) [ISA_##op] = where,
+#include "no_vectors.def"
+#undef N
+};
+
+/* Each opcode with a function has a vector, or a line that says who else looks. */
+static void check_vectors(void)
+{
+    bool covered[ISA_OP_COUNT] = {false};
+    for (unsigned row = 0; row < isa_row_count(); row++)
+        for (unsigned v = 0; v < COVER_VARIANTS; v++)
+            if (cover_runs(&checked, row, v, 32) + cover_runs(&checked, row, v, 64))
+                covered[isa_row(row)->op] = true;
+    for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
+        if (isa_facts(op)->function && !covered[op] && !no_vectors[op])
+            fail("no file of tests/vectors covers", isa_op_name(op));
+        if (covered[op] && no_vectors[op])
+            fail("no_vectors.def names, but vectors cover", isa_op_name(op));
+    }
+}
+
 /* Vector files on an engine that notes what executes. */
 static void run_vectors(char **paths, int n)
 {
@@ -332,6 +370,7 @@ int main(int argc, char **argv)
     engines_destroy(engines);
     run_vectors(argv + 2, argc - 2);
     bool written = report(argv[1]);
+    check_vectors();
     cover_destroy(&cover);
     cover_destroy(&checked);
     arena_destroy(arena);
