@@ -46,6 +46,8 @@ RD_CHECKED rd_status dispatch_prepare(struct dispatch *dp);
 void dispatch_finish(struct dispatch *dp);
 /* Begin to watch it, if there are observers or a stepper. */
 RD_CHECKED rd_status dispatch_observe(struct dispatch *dp, bool stepper);
+/* Add counts (may be NULL) to the emulator's, and free them. */
+void dispatch_count(struct dispatch *dp, struct op_counts *counts);
 void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats);
 
 /* Count a wave's stop at a barrier or its end, and open the barrier if it was the last.

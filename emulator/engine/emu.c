@@ -45,6 +45,7 @@ static const struct handlers handlers = {
     .fetch = x_fetch,
     .illegal = x_illegal,
     .unsupported = x_unsupported,
+    .beyond = x_beyond,
     .excp = x_excp,
     .smem = x_smem,
     .gds = x_gds,

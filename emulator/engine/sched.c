@@ -1,8 +1,8 @@
 /* sched.c: who runs next: waves of a workgroup in turn, workgroups on threads.
  *
  * Rules that keep runs repeatable and alive:
- *  1. Waves of a workgroup take turns of WAVE_QUANTUM instructions, so a wave that
- *     spins on another one cannot starve it.
+ *  1. Waves of a workgroup take turns of WAVE_QUANTUM instructions and what is left of
+ *     the block then (uop.h), so a wave that spins on another one cannot starve it.
  *  2. Resident workgroups take turns of GROUP_BUDGET instructions; each time one has
  *     used up GROUP_PATIENCE another is started, up to what the real chip would hold.
  *     So workgroups that wait for one another make progress on a single host thread,
@@ -26,31 +26,45 @@
 #define GROUP_BUDGET   (1u << 16)
 #define GROUP_PATIENCE (1u << 20)
 
-/* Run one wave until it stops or has used its quantum; returns instructions done. */
-static unsigned wave_run(struct wave *w, unsigned quantum)
+/* The block at u: the next one, or NULL if the wave has stopped. */
+static const struct uop *block_run(struct wave *w, const struct uop *u)
+{
+    const struct uop *leader = u;
+    unsigned left = u->run;
+    w->n_insts += left;
+    do {
+        u = u->fn(w, u);
+    } while (u && --left);
+    unsigned undone = u ? 0 : left - 1;
+    w->n_insts -= undone;
+    if (!w->counts)
+        return u;
+    if (undone)
+        counts_add(w->counts, leader, leader->run - undone, 1);
+    else
+        counts_block(w->counts, leader);
+    return u;
+}
+
+/* Run one wave until it stops, or to the end of the block in which it has used its
+ * quantum; returns instructions done. */
+static uint64_t wave_run(struct wave *w, unsigned quantum)
 {
     if (w->observation)
         return observe_run(w, quantum);
     const struct uop *u = w->next;
-    unsigned left = quantum;
+    uint64_t begin = w->n_insts;
     unsigned host_mxcsr = _mm_getcsr();
     w->stop = STOP_NONE;
     _mm_setcsr(w->mxcsr32);
-    if (w->counts) {
-        for (; u && left; left--) {
-            w->counts[u->isa_op]++;
-            u = u->fn(w, u);
-        }
-    } else {
-        for (; u && left; left--)
-            u = u->fn(w, u);
-    }
+    do {
+        u = block_run(w, u);
+    } while (u && w->n_insts - begin < quantum);
     w->emu->level->leave();
     _mm_setcsr(host_mxcsr);
     if (u)
         w->next = u;
-    w->n_insts += quantum - left;
-    return quantum - left;
+    return w->n_insts - begin;
 }
 
 static void release_barrier(struct workgroup *g)
@@ -124,7 +138,7 @@ struct worker {
     struct resident *idle;         /* memory to use again */
     unsigned n;
     struct emu_stats stats;
-    uint32_t *counts;
+    struct op_counts *counts;
     rd_status status;
 };
 
@@ -219,6 +233,16 @@ static void retire(struct worker *k, struct resident *r)
     k->idle = r;
 }
 
+void dispatch_count(struct dispatch *dp, struct op_counts *counts)
+{
+    if (!counts)
+        return;
+    counts_flush(counts);
+    for (unsigned op = 0; op < ISA_OP_COUNT; op++)
+        atomic_fetch_add(&dp->emu->counts[op], counts->op[op]);
+    free(counts);
+}
+
 static void finish_worker(struct worker *k)
 {
     struct dispatch *dp = k->dp;
@@ -234,10 +258,7 @@ static void finish_worker(struct worker *k)
     dp->stats.waves += k->stats.waves;
     dp->stats.instructions += k->stats.instructions;
     pthread_mutex_unlock(&dp->lock);
-    if (k->counts)
-        for (unsigned op = 0; op < ISA_OP_COUNT; op++)
-            atomic_fetch_add(&dp->emu->counts[op], k->counts[op]);
-    free(k->counts);
+    dispatch_count(dp, k->counts);
 }
 
 /* Obey whoever started the dispatch: stand still, or give up (false). */
@@ -262,7 +283,7 @@ static void *worker_main(void *arg)
     k->tail = &k->head;
     watch_threads(dp, 1);
     if (dp->emu->config.count)
-        k->counts = calloc(ISA_OP_COUNT, sizeof *k->counts);
+        k->counts = calloc(1, sizeof *k->counts);
     for (;;) {
         if (!may_run(dp)) {
             k->status = RD_E_TIMEOUT;
@@ -380,7 +401,8 @@ rd_status dispatch_prepare(struct dispatch *dp)
     if (dp->n_vgprs > WAVE_VGPRS)
         dp->n_vgprs = WAVE_VGPRS;
     struct program_kind kind = {.wave64 = d->wave64,
-                                .exceptions = d->rsrc2 >> 24 & TRAPSTS_MATH};
+                                .exceptions = d->rsrc2 >> 24 & TRAPSTS_MATH,
+                                .n_vgprs = dp->n_vgprs};
     st = program_set_open(&dp->programs, dp->emu->code, d->entry, kind);
     if (st != RD_OK) {
         dp->fault = (struct emu_fault){

@@ -15,7 +15,7 @@ struct emu_stepper {
     struct dispatch dp;
     struct emu_dispatch copy; /* control removed */
     struct resident *live, *idle;
-    uint32_t *counts; /* per opcode, or NULL */
+    struct op_counts *counts; /* or NULL */
     bool tolerant;
 };
 
@@ -56,7 +56,7 @@ rd_status emu_stepper_create(struct emu *emu, const struct emu_dispatch *dispatc
     if (st == RD_OK) {
         st = dispatch_observe(&s->dp, true);
         if (st == RD_OK && emu->config.count) {
-            s->counts = calloc(ISA_OP_COUNT, sizeof *s->counts);
+            s->counts = calloc(1, sizeof *s->counts);
             st = s->counts ? RD_OK : RD_E_NOMEM;
         }
         if (st != RD_OK) {
@@ -86,13 +86,10 @@ void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
     }
     observation_end(dp->observation,
                     dp->fault.kind == EMU_FAULT_NONE ? RD_OK : RD_E_FAULT);
-    if (s->counts)
-        for (unsigned op = 0; op < ISA_OP_COUNT; op++)
-            atomic_fetch_add(&dp->emu->counts[op], s->counts[op]);
+    dispatch_count(dp, s->counts);
     if (stats)
         dispatch_add_stats(dp, stats);
     dispatch_finish(dp);
-    free(s->counts);
     free(s);
 }
 
@@ -262,7 +259,7 @@ rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t c
     w->clock = clock;
     w->stop = STOP_NONE;
     if (w->counts)
-        w->counts[u->isa_op]++;
+        w->counts->op[u->isa_op]++;
     pthread_mutex_lock(&w->emu->observe_lock);
     u = observe_step(w, u, w->n_insts, &e);
     pthread_mutex_unlock(&w->emu->observe_lock);

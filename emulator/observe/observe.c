@@ -241,7 +241,8 @@ static const struct uop *shrug_off(struct wave *w, const struct emu_inst *inst)
     enum emu_fault_kind kind = w->group->fault.kind;
     if (!w->tolerant || w->stop != STOP_FAULT ||
         (kind != EMU_FAULT_ILLEGAL && kind != EMU_FAULT_UNSUPPORTED &&
-         kind != EMU_FAULT_MISALIGNED && kind != EMU_FAULT_LDS_RANGE))
+         kind != EMU_FAULT_MISALIGNED && kind != EMU_FAULT_LDS_RANGE &&
+         kind != EMU_FAULT_REGISTER))
         return NULL;
     const struct uop *next = program_at(w->program, inst->pc + inst->bytes);
     if (!next)
@@ -341,8 +342,11 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
     u = execute(w, u);
     if (!u)
         u = shrug_off(w, &info->inst);
-    if (!u && w->stop == STOP_FAULT)
+    ob->trapped = false;
+    if (!u && w->stop == STOP_FAULT) {
         u = trap_fault(w);
+        ob->trapped = u != NULL;
+    }
     *event = NULL;
     if (!u && w->next == at && w->stop != STOP_END && w->stop != STOP_FAULT)
         return u; /* to be run again */
@@ -359,23 +363,38 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
     return u;
 }
 
-unsigned observe_run(struct wave *w, unsigned quantum)
+/* The block at u, step by step; *stay is false if the slice ends behind it: the wave
+ * has stopped, or a fault has led into its trap handler. */
+static const struct uop *watch_block(struct wave *w, const struct uop *u, bool *stay)
+{
+    const struct emu_event *event;
+    unsigned left = u->run;
+    w->n_insts += left;
+    for (; left; left--) {
+        if (w->counts)
+            w->counts->op[u->isa_op]++;
+        u = observe_step(w, u, w->n_insts - left, &event);
+        *stay = u && !w->observation->trapped;
+        if (!*stay)
+            break;
+    }
+    w->n_insts -= left ? left - 1 : 0;
+    return u;
+}
+
+uint64_t observe_run(struct wave *w, unsigned quantum)
 {
     const struct uop *u = w->next;
-    const struct emu_event *event;
-    unsigned done = 0;
+    uint64_t begin = w->n_insts;
+    bool stay = true;
     pthread_mutex_lock(&w->emu->observe_lock);
     w->stop = STOP_NONE;
-    for (; u && done < quantum; done++) {
-        if (w->counts)
-            w->counts[u->isa_op]++;
-        u = observe_step(w, u, w->n_insts + done, &event);
-    }
+    while (stay && w->n_insts - begin < quantum)
+        u = watch_block(w, u, &stay);
     pthread_mutex_unlock(&w->emu->observe_lock);
     if (u)
         w->next = u;
-    w->n_insts += done;
-    return done;
+    return w->n_insts - begin;
 }
 
 /* ---- accesses that only a handler knows --------------------------------------------

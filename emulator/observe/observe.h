@@ -18,6 +18,7 @@ struct observation {
     unsigned want;       /* EMU_WANT_*: of the observers and the stepper */
     unsigned n_accesses; /* of the running instruction */
     bool noted;          /* by its handler, not from the operands */
+    bool trapped;        /* it faulted, and the trap handler goes on */
     struct emu_event event;
     struct emu_inst resolved; /* the running instruction, if M0 selects registers */
     uint32_t *in, *out;       /* VALUE_DWORDS each, or NULL until they are wanted */
@@ -38,7 +39,7 @@ RD_CHECKED rd_status observe_group_new(struct observation *ob, struct workgroup 
 void observe_group_gone(struct workgroup *g);
 
 /* The watched form of the scheduler's loop over a wave's instructions. */
-unsigned observe_run(struct wave *w, unsigned quantum);
+uint64_t observe_run(struct wave *w, unsigned quantum);
 
 /* Execute one instruction and report it.
  *

@@ -1,6 +1,7 @@
 /* describe.h: what is known of an instruction before it runs: the record that
- * observers, timing and checkers share, made once per program. SPDX-License-Identifier:
- * MIT
+ * observers, timing and checkers share, made once per program.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef RD_DESCRIBE_H
 #define RD_DESCRIBE_H

@@ -52,6 +52,16 @@ enum hwreg_id {
     HWREG_SHADER_CYCLES = 29,
 };
 
+/* Messages that return a value (manual 5.3). */
+enum rtn_message {
+    RTN_GET_DOORBELL = 0x80,
+    RTN_GET_DDID = 0x81,
+    RTN_GET_TMA = 0x82,
+    RTN_GET_REALTIME = 0x83,
+    RTN_SAVE_WAVE = 0x84,
+    RTN_GET_TBA = 0x85,
+};
+
 /* The bits that SIMM16 of s_getreg and s_setreg selects. */
 static inline uint32_t hwreg_mask(unsigned imm)
 {

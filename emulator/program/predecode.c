@@ -650,6 +650,34 @@ static const struct uop *x_skip(struct wave *w, const struct uop *u)
     return uop_next(u);
 }
 
+/* Does it read the clock? Then the count of instructions must be exact. */
+static bool reads_clock(const struct isa_inst *inst)
+{
+    unsigned imm = 0;
+    for (unsigned i = 0; i < inst->n_opnds; i++)
+        if (inst->opnd[i].kind == ISA_OPND_IMM)
+            imm = (uint16_t)inst->opnd[i].imm;
+    if (inst->op == ISA_S_GETREG_B32)
+        return (imm & 63u) == HWREG_SHADER_CYCLES;
+    return (inst->op == ISA_S_SENDMSG_RTN_B32 || inst->op == ISA_S_SENDMSG_RTN_B64) &&
+           (imm & 0xffu) == RTN_GET_REALTIME;
+}
+
+/* Where blocks end. Float instructions of programs that raise exceptions may enter the
+ * trap handler; a new MODE is for code that was made for it. */
+static void set_block_flags(struct ctx *c, struct uop *u)
+{
+    const struct isa_facts *f = isa_facts(c->inst->op);
+    bool traps = u->excp || (u->flags & UF_PAIR && u[1].excp);
+    if (f->flow & (ISA_FLOW_BRANCH | ISA_FLOW_TRAP | ISA_FLOW_STOP | ISA_FLOW_END) ||
+        f->state & ISA_STATE_MODE_OUT || traps)
+        u->flags |= UF_ENDS;
+    if (f->flow & ISA_FLOW_FAULT)
+        u->flags |= UF_MAY_FAULT;
+    if (reads_clock(c->inst))
+        u->flags |= UF_ENDS | UF_ALONE;
+}
+
 void predecode(const struct program_env *env, struct program *p,
                const struct isa_inst *inst, struct uop *u)
 {
@@ -687,6 +715,9 @@ void predecode(const struct program_env *env, struct program *p,
     if (e->kind == SEM_ATOMIC && inst->enc != ISA_ENC_DS)
         note_order(&c, inst->op);
     note_exceptions(&c);
+    set_block_flags(&c, u);
+    if (c.beyond)
+        u->fn = env->handlers->beyond;
     if (c.error)
         u->fn = c.error[0] == 'V' ? env->handlers->illegal : env->handlers->unsupported;
 }

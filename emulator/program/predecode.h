@@ -5,6 +5,7 @@
 #define RD_PREDECODE_H
 
 #include "constants.h"
+#include "facts.h"
 #include "program.h"
 
 /* Fill the micro-op of one decoded instruction.
@@ -22,6 +23,7 @@ struct ctx {
     struct program *p;
     const struct isa_inst *inst;
     const char *error; /* first thing that cannot be done */
+    bool beyond;       /* names a VGPR that waves of this program do not have */
 };
 
 static inline bool is_vgpr(const struct isa_opnd *o)
@@ -32,10 +34,9 @@ static inline bool is_vgpr(const struct isa_opnd *o)
 static inline void note_vgprs(struct ctx *c, const struct isa_opnd *o)
 {
     unsigned last = o->sel - ISA_SEL_VGPR0 + (o->dwords ? o->dwords - 1u : 0);
-    if (last > c->p->max_vgpr)
-        c->p->max_vgpr = last;
     if (last >= WAVE_VGPRS)
         c->error = "VGPR index out of range";
+    c->beyond |= last >= c->p->n_vgprs;
 }
 
 /* Where a source of the given enum sem_type comes from. */

@@ -25,6 +25,8 @@ struct program_data {
     size_t n_runs, cap_runs;
     uint32_t *work; /* offsets still to decode */
     size_t n_work, cap_work;
+    uint32_t *starts; /* instructions of the run that is being decoded */
+    size_t n_starts, cap_starts;
     struct inst_info *infos; /* of the side table */
     unsigned users;
     bool stale;
@@ -86,6 +88,7 @@ static void program_free(struct program *p)
         free(d->runs[i].copy);
     free(d->runs);
     free(d->work);
+    free(d->starts);
     free(d);
 }
 
@@ -113,6 +116,7 @@ static struct program *program_new(uint64_t base, uint64_t bytes,
     p->wave64 = kind.wave64;
     p->privileged = kind.privileged;
     p->exceptions = kind.exceptions;
+    p->n_vgprs = kind.n_vgprs;
     p->uops = reserve(uop_bytes(p));
     p->insts = reserve(inst_bytes(p));
     p->constants = constants_create();
@@ -138,6 +142,16 @@ static void *grow(void *v, size_t *cap, size_t n, size_t item)
 
 /* ---- decoding what is reachable ---------------------------------------------------
  */
+
+static bool note_start(struct program_data *d, uint32_t at)
+{
+    uint32_t *starts = grow(d->starts, &d->cap_starts, d->n_starts, sizeof *starts);
+    if (!starts)
+        return false;
+    d->starts = starts;
+    d->starts[d->n_starts++] = at;
+    return true;
+}
 
 static bool push_work(struct program_data *d, int64_t at)
 {
@@ -182,6 +196,25 @@ static bool is_direct_branch(const struct isa_inst *inst)
            inst->op != ISA_S_BARRIER;
 }
 
+/* Blocks are no longer than this, so that waves still take turns in straight code. */
+#define MAX_RUN 256u
+
+/* How far the block goes on from each instruction of the run. What stands behind the
+ * run may be decoded code, or nothing. */
+static void set_runs(struct program_data *d)
+{
+    struct uop *uops = d->p.uops;
+    size_t n = d->n_starts;
+    while (n) {
+        struct uop *u = &uops[d->starts[--n]];
+        const struct uop *next = uop_next(u);
+        bool last = u->flags & UF_ENDS || !next->fn || next->flags & UF_ALONE ||
+                    next->run >= MAX_RUN;
+        u->run = last ? 1 : (uint16_t)(next->run + 1);
+    }
+    d->n_starts = 0;
+}
+
 /* Decode from dword at until control leaves or meets decoded code. */
 static void decode_run(struct program_data *d, uint32_t at)
 {
@@ -195,15 +228,17 @@ static void decode_run(struct program_data *d, uint32_t at)
         if (u->fn)
             break;
         if (at >= end) {
-            *u = (struct uop){.fn = env->handlers->fetch, .dwords = 1};
+            *u = (struct uop){.fn = env->handlers->fetch, .dwords = 1, .run = 1};
             break;
         }
         if (isa_decode_hw(code + at, (size_t)(end - at) * 4, p->wave64 ? 64 : 32,
                           &inst) != RD_OK) {
-            *u = (struct uop){.fn = env->handlers->illegal, .dwords = 1};
+            *u = (struct uop){.fn = env->handlers->illegal, .dwords = 1, .run = 1};
             at++;
             break;
         }
+        if (!note_start(d, at))
+            break;
         predecode(env, p, &inst, u);
         uint32_t next = at + u->dwords;
         if (is_direct_branch(&inst)) {
@@ -218,6 +253,7 @@ static void decode_run(struct program_data *d, uint32_t at)
         if (ends_run(inst.op))
             break;
     }
+    set_runs(d);
     if (at > end)
         at = end;
     if (at == first)
@@ -326,7 +362,7 @@ rd_status program_get(struct code_cache *c, uint64_t entry, struct program_kind 
         struct program_data *d = data_of(p);
         if (d->stale || p->base != r.base || p->bytes != r.end - r.base ||
             p->wave64 != kind.wave64 || p->privileged != kind.privileged ||
-            p->exceptions != kind.exceptions)
+            p->exceptions != kind.exceptions || p->n_vgprs != kind.n_vgprs)
             continue;
         if (unchanged(d))
             break;

@@ -32,7 +32,7 @@ struct program {
     enum isa_order atomic_order; /* of the global atomics so far */
     bool exceptions;             /* float instructions raise exceptions */
     bool looks;                  /* the code reads or enables exceptions */
-    unsigned max_vgpr;           /* highest VGPR index named */
+    unsigned n_vgprs;            /* that its waves have */
     struct code_cache *cache;
     struct program *next;
 };
@@ -60,6 +60,7 @@ static inline const struct inst_info *program_inst(struct program *p,
 /* The same bytes mean different things to different waves. */
 struct program_kind {
     bool wave64, privileged, exceptions;
+    unsigned n_vgprs;
 };
 
 /* The program that holds entry, decoded from there; counts a user until program_put.

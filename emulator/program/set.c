@@ -53,7 +53,8 @@ struct program *program_set_find(struct program_set *set, uint64_t pc, bool priv
     struct program_ref *ref = p ? NULL : malloc(sizeof *ref);
     if (ref) {
         struct program_kind kind = {set->first->wave64, privileged,
-                                    set->first->exceptions && !privileged};
+                                    set->first->exceptions && !privileged,
+                                    set->first->n_vgprs};
         if (program_get(set->cache, pc, kind, &ref->program) == RD_OK) {
             ref->next = set->others;
             set->others = ref;

@@ -7,6 +7,10 @@
  *  2. A handler returns the next micro-op, or NULL after it has set wave.stop and
  *     wave.next. It never calls another micro-op.
  *  3. Writes to null are predecoded to SGPR_DUMMY.
+ *  4. A block is a run of instructions that is left only behind its last one, or by a
+ *     fault: what may branch, stop, trap or change MODE ends it. It begins wherever
+ *     control arrives, so that blocks may share their ends; run says how long it is
+ * from there. Waves change between blocks and nowhere else, in every engine.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_UOP_H
@@ -147,6 +151,9 @@ struct uimg {
 #define UF_PKRES     0x4000u   /* packed f16 result for clamp */
 #define UF_PREP      0x80000u  /* some source has to be prepared (usrc.prep) */
 #define UF_ROWS      0x100000u /* VOPD: both halves have plain rows for sources */
+#define UF_ENDS      0x400000u /* ends its block */
+#define UF_ALONE     0x800000u /* a block of its own: it reads the clock */
+#define UF_MAY_FAULT 0x1000000u
 #define UF_MEM       0x200000u /* mem says where it goes; else the handler notes it */
 
 /* DPP control, in the slot behind a DPP micro-op (which is two dwords at least). The
@@ -184,6 +191,7 @@ struct uop {
     uint8_t n_src;
     uint8_t op_sel;
     uint16_t excp; /* float exceptions: excp.c */
+    uint16_t run;  /* instructions from here to the end of the block */
     union {
         int32_t imm; /* branch distance in dwords, simm16, memory offset */
         struct {

@@ -170,3 +170,11 @@ const struct uop *x_unsupported(struct wave *w, const struct uop *u)
              unsupported_reason(u->isa_op));
     return wave_fault(w, u, EMU_FAULT_UNSUPPORTED, detail);
 }
+
+const struct uop *x_beyond(struct wave *w, const struct uop *u)
+{
+    char detail[64];
+    snprintf(detail, sizeof detail, "the descriptor allocates v0 to v%u",
+             w->group->n_vgprs - 1);
+    return wave_fault(w, u, EMU_FAULT_REGISTER, detail);
+}

@@ -11,6 +11,7 @@
 #ifndef RD_WAVE_H
 #define RD_WAVE_H
 
+#include "counts.h"
 #include "event.h"
 #include "machine.h"
 #include "program.h"
@@ -51,13 +52,11 @@ struct wave {
     bool wave64;
     bool at_barrier, ended;
     bool halted;
-    bool clock_ready; /* n_insts is exact: the clock may be read */
-    bool gws_waits;   /* has arrived at a global barrier of this generation */
+    bool gws_waits; /* has arrived at a global barrier of this generation */
     uint32_t gws_generation;
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
     const struct uop *next;
     uint64_t n_insts;
-    unsigned vm_waits; /* s_waitcnt for vector memory */
     struct mem_window window[MEM_WINDOWS];
     unsigned next_window; /* the one to replace next */
     struct program *program;
@@ -68,7 +67,7 @@ struct wave {
     uint8_t *scratch;                /* [dword][lane], scratch_bytes per lane */
     uint32_t *vgpr[2];               /* [256][32] */
     uint32_t *temp;                  /* [16][32] scratch rows */
-    uint32_t *counts;                /* per-opcode executions, or NULL */
+    struct op_counts *counts;        /* of the host thread, or NULL */
     struct observation *observation; /* NULL: nobody watches */
     struct emu_wave_info info;       /* for observers */
     uint64_t clock;                  /* shader clocks, if timed */
@@ -174,25 +173,11 @@ static inline void wave_note(struct wave *w, unsigned lane, unsigned space,
         observe_note(w, lane, space, address, bytes, read, write);
 }
 
-/* What SHADER_CYCLES shows: without the timing model an instruction takes one cycle. */
+/* What SHADER_CYCLES shows: without the timing model an instruction takes one cycle.
+ * n_insts counts whole blocks, and what reads the clock is a block of its own. */
 static inline uint64_t wave_clock(const struct wave *w)
 {
-    return w->timed ? w->clock : w->n_insts;
-}
-
-/* May the clock be read? n_insts counts whole slices only: if not, the instruction must
- * end the slice (STOP_YIELD) and run again. */
-static inline bool wave_clock_ready(struct wave *w, unsigned op)
-{
-    if (w->timed || w->clock_ready) {
-        w->clock_ready = false;
-        return true;
-    }
-    w->clock_ready = true;
-    w->n_insts--; /* the slice counts the first attempt */
-    if (w->counts)
-        w->counts[op]--;
-    return false;
+    return w->timed ? w->clock : w->n_insts - 1;
 }
 
 #endif

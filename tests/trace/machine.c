@@ -53,7 +53,7 @@ void machine_create(struct machine *m, enum program program, unsigned lanes)
         .entry = (uint64_t)(uintptr_t)m->code,
         .groups = {GROUPS, 1, 1},
         .block = {BLOCK, 1, 1},
-        .rsrc1 = 1u | 0xf0u << 12,
+        .rsrc1 = 7u | 0xf0u << 12,
         .rsrc2 = 1u << 7, /* workgroup id x */
         .wave64 = lanes == 64,
         .lds_bytes = 4096,

@@ -158,8 +158,10 @@ static const struct uop *movrel(struct wave *w, const struct uop *u, unsigned fr
                                 unsigned to, bool swap)
 {
     bool vgpr = u->s[0].base == SRC_VGPR && u->s[0].prep == PREP_NONE;
-    if ((vgpr && from >= WAVE_VGPRS) || to >= WAVE_VGPRS)
-        return wave_fault(w, u, EMU_FAULT_REGISTER, "M0 selects a VGPR beyond v255");
+    unsigned limit = w->group->n_vgprs;
+    if ((vgpr && from >= limit) || to >= limit)
+        return wave_fault(w, u, EMU_FAULT_REGISTER,
+                          "M0 selects a VGPR beyond those of the wave");
     for (unsigned h = 0; h < w->halves; h++) {
         uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS], old[ROW_DWORDS];
         row_copy(old, row(w, h, to), 1);

@@ -250,8 +250,6 @@ WAVE_OP(s_and_not1_wrexec_b64) { return exec_op(w, u, F_AND_NOT1, true, true); }
 WAVE_OP(s_getreg_b32)
 {
     unsigned imm = (uint16_t)u->imm;
-    if ((imm & 63) == HWREG_SHADER_CYCLES && !wave_clock_ready(w, u->isa_op))
-        return wave_stop(w, STOP_YIELD, u);
     w->sgpr[u->d] = (wave_getreg(w, imm & 63) & hwreg_mask(imm)) >> (imm >> 6 & 31);
     return next(u);
 }
@@ -314,24 +312,13 @@ WAVE_OP(s_sleep)
     return wave_stop(w, STOP_YIELD, next(u));
 }
 
-/* Everything has completed. But waves that wait for vector memory take turns, as they
- * do on hardware: neighbours touch neighbouring lines at nearly the same time, which
- * the host's caches reward. Not at every wait, for a turn costs time too. */
-#define WAITS_PER_TURN 8u
-#define VMCNT(simm16)  ((unsigned)(simm16) >> 10 & 63u)
-
-WAVE_OP(s_waitcnt)
-{
-    bool others = VMCNT(u->imm) != 63 && ++w->vm_waits % WAITS_PER_TURN == 0;
-    return others && !w->timed ? wave_stop(w, STOP_YIELD, next(u)) : next(u);
-}
-
 /* ---- hints and waits: functional at issue, everything has completed -----------------
  */
 
 #define WAVE_HINT(w, u) ((void)(w), next(u))
 
 /* clang-format off */
+WAVE_OP(s_waitcnt) { return WAVE_HINT(w, u); }
 WAVE_OP(s_nop) { return WAVE_HINT(w, u); }
 WAVE_OP(s_clause) { return WAVE_HINT(w, u); }
 WAVE_OP(s_delay_alu) { return WAVE_HINT(w, u); }

@@ -33,15 +33,6 @@ WAVE_OP(s_sendmsghalt)
     return trap_halt(w, u, next(u), STATUS_HALT, true);
 }
 
-enum rtn_message {
-    RTN_GET_DOORBELL = 0x80,
-    RTN_GET_DDID = 0x81,
-    RTN_GET_TMA = 0x82,
-    RTN_GET_REALTIME = 0x83,
-    RTN_SAVE_WAVE = 0x84,
-    RTN_GET_TBA = 0x85,
-};
-
 #define NO_DOORBELL 0xbadu
 #define TBA_PRESENT (UINT64_C(1) << 63)
 
@@ -78,17 +69,10 @@ static bool answer(const struct wave *w, unsigned message, uint64_t *value)
     }
 }
 
-static bool must_wait(struct wave *w, const struct uop *u, unsigned message)
-{
-    return message == RTN_GET_REALTIME && !wave_clock_ready(w, u->isa_op);
-}
-
 WAVE_OP(s_sendmsg_rtn_b32)
 {
     uint64_t value;
     unsigned message = (unsigned)u->imm & 0xffu;
-    if (must_wait(w, u, message))
-        return wave_stop(w, STOP_YIELD, u);
     if (!answer(w, message, &value))
         return wave_fault(w, u, EMU_FAULT_ILLEGAL, "reserved message");
     w->sgpr[u->d] = (uint32_t)value;
@@ -99,8 +83,6 @@ WAVE_OP(s_sendmsg_rtn_b64)
 {
     uint64_t value;
     unsigned message = (unsigned)u->imm & 0xffu;
-    if (must_wait(w, u, message))
-        return wave_stop(w, STOP_YIELD, u);
     if (!answer(w, message, &value))
         return wave_fault(w, u, EMU_FAULT_ILLEGAL, "reserved message");
     set_sgpr64(w, u->d, value);
