@@ -7,6 +7,7 @@
 #include "bench.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "cli.h"
 #include "cmd.h"
 #include "host.h"
+#include "json.h"
 
 static const char help[] =
     "usage: rdna3 bench [GROUP | NAME...] [--json]\n"
@@ -108,66 +110,46 @@ static void print_row(const struct bench_entry *entry, const struct result *r)
     if (st == RD_OK && r->peer_st == RD_OK)
         printf(" (%.2f of %s)", value / r->peer, entry->peer);
     printf("   %s\n", entry->what);
-    if (entry->bound)
-        printf("%23s   bound by %s\n", "", entry->bound);
     fflush(stdout);
 }
 
-/* Names, units and CPU models are plain ASCII; quotes and controls are dropped. */
-static void print_json_text(const char *text)
-{
-    putchar('"');
-    for (; *text; text++)
-        if (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\')
-            putchar(*text);
-    putchar('"');
-}
-
-static void print_json_host(void)
+static void json_host(struct json *j)
 {
     char cpu[128];
     host_cpu_name(cpu, sizeof cpu);
-    printf("{\"host\":{\"cpu\":");
-    print_json_text(cpu);
-    printf(",\"cpus\":%u,\"simd\":", host_cpu_count());
-    print_json_text(host_simd_name());
-    printf("},\"results\":[");
+    json_object(j, "host");
+    json_text(j, "cpu", cpu);
+    json_u64(j, "cpus", host_cpu_count());
+    json_text(j, "simd", host_simd_name());
+    json_close(j);
 }
 
-static void print_json_row(const struct bench_entry *entry, const struct result *r,
-                           bool first)
+static void json_row(struct json *j, const struct bench_entry *entry,
+                     const struct result *r)
 {
-    rd_status st = r->st;
-    double value = r->value;
-    printf("%s\n{\"name\":", first ? "" : ",");
-    print_json_text(entry->name);
-    if (st == RD_OK)
-        printf(",\"value\":%.9g", value);
-    else
-        printf(",\"value\":null");
-    printf(",\"unit\":");
-    print_json_text(entry->unit);
-    if (entry->bound) {
-        printf(",\"bound\":");
-        print_json_text(entry->bound);
+    /* What was not measured is no number, and becomes null. */
+    double value = r->st == RD_OK ? r->value : (double)NAN;
+    json_object(j, NULL);
+    json_text(j, "name", entry->name);
+    json_real(j, "value", value);
+    json_text(j, "unit", entry->unit);
+    json_text(j, "better", entry->higher_is_better ? "higher" : "lower");
+    if (r->peer_st == RD_OK) {
+        json_object(j, "peer");
+        json_text(j, "name", entry->peer);
+        json_real(j, "value", r->peer);
+        json_close(j);
+        json_real(j, "ratio", value / r->peer);
+    } else {
+        json_null(j, "peer");
+        json_null(j, "ratio");
     }
-    printf(",\"better\":\"%s\",\"peer\":",
-           entry->higher_is_better ? "higher" : "lower");
-    if (r->peer_st != RD_OK) {
-        printf("null,\"ratio\":null}");
-        return;
-    }
-    printf("{\"name\":");
-    print_json_text(entry->peer);
-    printf(",\"value\":%.9g},\"ratio\":", r->peer);
-    if (st == RD_OK)
-        printf("%.6g}", value / r->peer);
-    else
-        printf("null}");
+    json_close(j);
 }
 
-static int measure_group(const struct bench_entry *e, char **words, int n, bool json,
-                         bool *first)
+/* json: NULL for the table. */
+static int measure_group(const struct bench_entry *e, char **words, int n,
+                         struct json *json)
 {
     bool terminal = isatty(STDERR_FILENO) == 1;
     int status = CLI_OK;
@@ -183,26 +165,28 @@ static int measure_group(const struct bench_entry *e, char **words, int n, bool 
         if (r.st != RD_OK && r.st != RD_E_UNSUPPORTED)
             status = cli_error(CLI_FAILED, "%s: %s", e->name, rd_status_text(r.st));
         if (json)
-            print_json_row(e, &r, *first);
+            json_row(json, e, &r);
         else
             print_row(e, &r);
-        *first = false;
     }
     return status;
 }
 
 static int measure_all(char **words, int n, bool json)
 {
-    bool first = true;
     int status = CLI_OK;
-    if (json)
-        print_json_host();
+    struct json j = {0};
+    if (json) {
+        j = json_begin(stdout);
+        json_host(&j);
+        json_array(&j, "results");
+    }
     for (size_t g = 0; g < GROUPS; g++) {
-        int st = measure_group(groups[g], words, n, json, &first);
+        int st = measure_group(groups[g], words, n, json ? &j : NULL);
         status = st == CLI_OK ? status : st;
     }
     if (json)
-        printf("\n]}\n");
+        json_end(&j);
     return cli_finish(status);
 }
 

@@ -24,9 +24,6 @@ struct bench_entry {
     /* What the value is compared with; NULL: nothing. */
     const char *peer;
     rd_status (*measure_peer)(double *value);
-
-    /* What limits the value, by a profile of where the host's time goes; or NULL. */
-    const char *bound;
 };
 
 /* Rows in the order in which they are measured: what looks at fresh processes comes

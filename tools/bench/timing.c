@@ -93,7 +93,6 @@ static rd_status measure_untimed(double *value)
 
 const struct bench_entry bench_timing_entries[] = {
     {"timing/matmul", "wave-inst/s", true, "LDS matmul with time; peer: without",
-     measure_matmul, "untimed", measure_untimed,
-     "the engine's wave state (two thirds) and functional execution (a third)"},
+     measure_matmul, "untimed", measure_untimed},
     {.name = NULL},
 };

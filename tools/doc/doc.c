@@ -3,6 +3,8 @@
  * Must not know encodings or semantics itself. Invariant: prints rows, adds nothing.
  * SPDX-License-Identifier: MIT
  */
+#include "doc.h"
+
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -11,17 +13,18 @@
 #include "cli.h"
 #include "cmd.h"
 #include "fidelity.h"
-#include "emu.h"
 #include "facts.h"
 #include "isa.h"
 
 static const char help[] =
-    "usage: rdna3 doc MNEMONIC...\n"
+    "usage: rdna3 doc [--json] MNEMONIC...\n"
     "\n"
     "Show the encodings of an instruction, the operands with their formats, the\n"
     "variants that exist, its row of the fact sheet, the place of its semantics and\n"
     "how faithful they are.\n"
-    "Case and the suffixes _e32 and _e64 do not matter.\n";
+    "Case and the suffixes _e32 and _e64 do not matter.\n"
+    "\n"
+    "  --json    the same for machines\n";
 
 static const char *const fmt_names[] = {
     [ISA_FMT_ANY] = "any",
@@ -65,7 +68,7 @@ static const char *const fmt_names[] = {
     [ISA_FMT_DESCRIPTOR] = "resource descriptor",
 };
 
-static const char *fmt_name(unsigned fmt)
+const char *doc_fmt_name(unsigned fmt)
 {
     size_t n = sizeof fmt_names / sizeof fmt_names[0];
     return fmt < n && fmt_names[fmt] ? fmt_names[fmt] : "?";
@@ -82,8 +85,8 @@ static void print_operand(const struct isa_opnd_desc *opnd)
     const char *note = opnd->flags & ISA_OF_IMPLICIT   ? "implicit"
                        : opnd->flags & ISA_OF_NO_FIELD ? "written, without a field"
                                                        : "";
-    printf("  %-7s %-20s %s%s%s\n", directions[opnd->flags & 3], fmt_name(opnd->fmt),
-           size, *note ? ", " : "", note);
+    printf("  %-7s %-20s %s%s%s\n", directions[opnd->flags & 3],
+           doc_fmt_name(opnd->fmt), size, *note ? ", " : "", note);
 }
 
 static void print_facts(const struct isa_row *row)
@@ -121,7 +124,7 @@ static void print_facts(const struct isa_row *row)
             printf("  %s\n", facts[i].text);
 }
 
-static unsigned find_op(const char *word)
+unsigned doc_find_op(const char *word)
 {
     char name[64];
     size_t len = strlen(word);
@@ -244,11 +247,8 @@ static void print_semantics(const struct emu *emu, unsigned op)
     printf("%s%s\n", *f.note ? ": " : "", f.note);
 }
 
-static int print_op(const struct emu *emu, const char *word)
+static void print_op(const struct emu *emu, unsigned op)
 {
-    unsigned op = find_op(word);
-    if (op == ISA_OP_NONE)
-        return cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction", word);
     puts(isa_op_name(op));
     for (unsigned r = 0; r < isa_row_count(); r++) {
         const struct isa_row *row = isa_row(r);
@@ -261,18 +261,48 @@ static int print_op(const struct emu *emu, const char *word)
     }
     print_sheet(op);
     print_semantics(emu, op);
-    return CLI_OK;
+}
+
+/* The pages of these mnemonics, in order. */
+static int show(const struct emu *emu, char **words, int n, bool json)
+{
+    int status = CLI_OK;
+    struct json j = {0};
+    if (json) {
+        j = json_begin(stdout);
+        json_array(&j, "instructions");
+    }
+    for (int i = 0; i < n; i++) {
+        unsigned op = doc_find_op(words[i]);
+        if (op == ISA_OP_NONE)
+            status = cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction", words[i]);
+        else if (json)
+            doc_json(&j, emu, op);
+        else
+            print_op(emu, op);
+        if (!json && i + 1 < n)
+            putchar('\n');
+    }
+    if (json)
+        json_end(&j);
+    return status;
 }
 
 int cmd_doc(int argc, char **argv)
 {
     static const struct option options[] = {
         {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},
         {NULL, 0, NULL, 0},
     };
     int option;
+    bool json = false;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == 'j') {
+            json = true;
+            continue;
+        }
         if (option != 'h')
             return cli_option_error(argc, argv, option);
         fputs(help, stdout);
@@ -284,13 +314,7 @@ int cmd_doc(int argc, char **argv)
     struct emu *emu;
     if (emu_create(&config, &emu) != RD_OK)
         return cli_error(CLI_FAILED, "cannot start the emulator");
-    int status = CLI_OK;
-    for (int i = optind; i < argc; i++) {
-        int one = print_op(emu, argv[i]);
-        status = one != CLI_OK ? one : status;
-        if (i + 1 < argc)
-            putchar('\n');
-    }
+    int status = show(emu, argv + optind, argc - optind, json);
     emu_destroy(emu);
     return cli_finish(status);
 }

@@ -12,6 +12,7 @@
 
 #include "fidelity.h"
 #include "isa.h"
+#include "json.h"
 
 #define TOP_OPCODES 16
 
@@ -148,47 +149,96 @@ static int by_count(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* How much of what ran is how near to hardware. */
-static void print_fidelity(const struct emu *emu, const struct opcode_counts *all)
+/* Every opcode that ran, most frequent first; false: out of memory. */
+static bool count_opcodes(const struct emu *emu, struct opcode_counts *all)
 {
-    uint64_t executed[EMU_FIDELITY_KINDS] = {0};
-    unsigned opcodes[EMU_FIDELITY_KINDS] = {0};
+    *all = (struct opcode_counts){.room = isa_op_count()};
+    all->rows = calloc(all->room, sizeof *all->rows);
+    if (!all->rows)
+        return false;
+    emu_count_each(emu, take_count, all);
+    qsort(all->rows, all->used, sizeof *all->rows, by_count);
+    return true;
+}
+
+/* How much of what ran is how near to hardware. */
+struct fidelity_counts {
+    uint64_t executed[EMU_FIDELITY_KINDS];
+    unsigned opcodes[EMU_FIDELITY_KINDS];
+};
+
+static struct fidelity_counts count_fidelity(const struct emu *emu,
+                                             const struct opcode_counts *all)
+{
+    struct fidelity_counts counts = {0};
     for (size_t i = 0; i < all->used; i++) {
         struct emu_fidelity f = emu_fidelity(emu, all->rows[i].op);
-        executed[f.kind] += all->rows[i].count;
-        opcodes[f.kind]++;
+        counts.executed[f.kind] += all->rows[i].count;
+        counts.opcodes[f.kind]++;
     }
+    return counts;
+}
+
+static void print_opcodes(const struct emu *emu, const struct opcode_counts *all)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < all->used; i++)
+        total += all->rows[i].count;
+    printf("\n%-28s %14s %7s\n", "opcode", "executed", "share");
+    for (size_t i = 0; i < all->used && i < TOP_OPCODES; i++)
+        printf("%-28s %14" PRIu64 " %6.2f%%\n", isa_op_name(all->rows[i].op),
+               all->rows[i].count, 100.0 * (double)all->rows[i].count / (double)total);
+    if (all->used > TOP_OPCODES)
+        printf("(%zu more)\n", all->used - TOP_OPCODES);
+    struct fidelity_counts f = count_fidelity(emu, all);
     printf("\n%-28s %14s %7s\n", "fidelity", "executed", "opcodes");
     for (unsigned k = 0; k < EMU_FIDELITY_KINDS; k++)
-        if (opcodes[k])
-            printf("%-28s %14" PRIu64 " %7u\n", emu_fidelity_name(k), executed[k],
-                   opcodes[k]);
+        if (f.opcodes[k])
+            printf("%-28s %14" PRIu64 " %7u\n", emu_fidelity_name(k), f.executed[k],
+                   f.opcodes[k]);
 }
 
-static void print_opcodes(const struct emu *emu)
+static void json_opcodes(struct json *j, const struct emu *emu,
+                         const struct opcode_counts *all)
 {
-    struct opcode_counts all = {.room = isa_op_count()};
-    all.rows = calloc(all.room, sizeof *all.rows);
-    if (!all.rows)
-        return;
-    emu_count_each(emu, take_count, &all);
-    qsort(all.rows, all.used, sizeof *all.rows, by_count);
-
-    uint64_t total = 0;
-    for (size_t i = 0; i < all.used; i++)
-        total += all.rows[i].count;
-    printf("\n%-28s %14s %7s\n", "opcode", "executed", "share");
-    for (size_t i = 0; i < all.used && i < TOP_OPCODES; i++)
-        printf("%-28s %14" PRIu64 " %6.2f%%\n", isa_op_name(all.rows[i].op),
-               all.rows[i].count, 100.0 * (double)all.rows[i].count / (double)total);
-    if (all.used > TOP_OPCODES)
-        printf("(%zu more)\n", all.used - TOP_OPCODES);
-    print_fidelity(emu, &all);
-    free(all.rows);
+    json_array(j, "opcodes");
+    for (size_t i = 0; i < all->used; i++) {
+        json_object(j, NULL);
+        json_text(j, "name", isa_op_name(all->rows[i].op));
+        json_u64(j, "executed", all->rows[i].count);
+        json_close(j);
+    }
+    json_close(j);
+    struct fidelity_counts f = count_fidelity(emu, all);
+    json_array(j, "fidelity");
+    for (unsigned k = 0; k < EMU_FIDELITY_KINDS; k++) {
+        if (!f.opcodes[k])
+            continue;
+        json_object(j, NULL);
+        json_text(j, "kind", emu_fidelity_name(k));
+        json_u64(j, "executed", f.executed[k]);
+        json_u64(j, "opcodes", f.opcodes[k]);
+        json_close(j);
+    }
+    json_close(j);
 }
 
-void run_print_stats(const struct emu *emu, const struct emu_stats *stats,
-                     double seconds)
+static void json_stats(const struct emu *emu, const struct emu_stats *stats,
+                       const struct opcode_counts *all, double seconds)
+{
+    struct json j = json_begin(stdout);
+    json_u64(&j, "dispatches", stats->dispatches);
+    json_u64(&j, "workgroups", stats->workgroups);
+    json_u64(&j, "waves", stats->waves);
+    json_u64(&j, "instructions", stats->instructions);
+    json_real(&j, "seconds", seconds);
+    json_text(&j, "simd", emu_simd_name(emu_simd_level(emu)));
+    json_opcodes(&j, emu, all);
+    json_end(&j);
+}
+
+static void print_stats(const struct emu *emu, const struct emu_stats *stats,
+                        const struct opcode_counts *all, double seconds)
 {
     printf("dispatches     %14" PRIu64 "\n", stats->dispatches);
     printf("workgroups     %14" PRIu64 "\n", stats->workgroups);
@@ -197,5 +247,15 @@ void run_print_stats(const struct emu *emu, const struct emu_stats *stats,
     printf("time           %14.6f  s, %.2f M wave-instructions/s (%s, counting)\n",
            seconds, (double)stats->instructions / seconds / 1e6,
            emu_simd_name(emu_simd_level(emu)));
-    print_opcodes(emu);
+    print_opcodes(emu, all);
+}
+
+void run_print_stats(bool json, const struct emu *emu, const struct emu_stats *stats,
+                     double seconds)
+{
+    struct opcode_counts all;
+    if (!count_opcodes(emu, &all))
+        return;
+    (json ? json_stats : print_stats)(emu, stats, &all, seconds);
+    free(all.rows);
 }

@@ -75,6 +75,7 @@ static const char help[] =
     "    --warm LIST        what is there: translations (code-tlb, kernarg-tlb,\n"
     "                       data-tlb), buffers in the Infinity Cache (mall)\n"
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
+    "  --json               with --stats: as JSON, with all opcodes\n"
     "\n"
     "A number is decimal or 0x hexadecimal. Faults end the run with exit status 1.\n";
 
@@ -97,6 +98,7 @@ enum {
     OPT_SEED,
     OPT_DOTS,
     OPT_STATS,
+    OPT_JSON,
     OPT_TRACE,
     OPT_TRACE_OPERANDS,
     OPT_DEVICE
@@ -121,6 +123,7 @@ static const struct option long_options[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"dots", required_argument, NULL, OPT_DOTS},
     {"stats", no_argument, NULL, OPT_STATS},
+    {"json", no_argument, NULL, OPT_JSON},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
@@ -263,6 +266,9 @@ static int take_option(struct run_options *o, int option, const char *name)
     case OPT_STATS:
         o->stats = o->config.count = true;
         return CLI_OK;
+    case OPT_JSON:
+        o->json = true;
+        return CLI_OK;
     case OPT_TRACE:
         o->trace_path = optarg;
         return CLI_OK;
@@ -294,6 +300,9 @@ static int check_options(struct run_options *o, int argc, char **argv)
         return cli_error(CLI_USAGE, "--kernel goes with a code object, not with --raw");
     if (o->trace_operands && !o->trace_path)
         return cli_error(CLI_USAGE, "--trace-operands goes with --trace FILE");
+    if (o->json && (!o->stats || o->n_prints || o->timing.on || o->device_kfd))
+        return cli_error(CLI_USAGE, "--json goes with --stats, and without --print, "
+                                    "--timing (see --timing-json) and --device kfd");
     if (o->device_kfd && (o->trace_path || o->timing.on || o->timing.used))
         return cli_error(CLI_USAGE, "--%s goes with --device emu only",
                          o->trace_path ? "trace" : "timing");
@@ -378,7 +387,7 @@ static int finish(struct run_options *o, struct la *la, struct tm_engine *timed,
     if (status == CLI_OK)
         status = run_print_elements(o);
     if (status == CLI_OK && o->stats)
-        run_print_stats(la_emu(la), stats, seconds);
+        run_print_stats(o->json, la_emu(la), stats, seconds);
     if (status == CLI_OK)
         status = run_timing_report(o, timed);
     return cli_finish(status);

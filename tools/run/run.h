@@ -90,6 +90,7 @@ struct run_options {
     unsigned wave; /* 0: not given */
     bool have_block;
     bool stats;
+    bool json;              /* the statistics as JSON */
     bool device_kfd;        /* --device kfd */
     const char *trace_path; /* NULL: none */
     bool trace_operands;
@@ -148,7 +149,8 @@ int run_timing_report(const struct run_options *o, struct tm_engine *t);
 /* Write --out files, print --print elements. */
 int run_write_outputs(const struct run_options *o);
 int run_print_elements(const struct run_options *o);
-void run_print_stats(const struct emu *emu, const struct emu_stats *stats,
+/* json: as JSON, all opcodes. */
+void run_print_stats(bool json, const struct emu *emu, const struct emu_stats *stats,
                      double seconds);
 
 /* Free what run_parse_arg allocated. */

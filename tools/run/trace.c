@@ -36,7 +36,7 @@ int run_trace_end(struct run_options *o, struct emu *emu)
     if (trace_close(o->trace, &err) != RD_OK)
         return cli_error(CLI_FAILED, "cannot write %s", err.text);
     o->trace = NULL;
-    if (o->stats)
+    if (o->stats && !o->json)
         printf("trace          %14" PRIu64 "  events in %s\n", events, o->trace_path);
     return CLI_OK;
 }

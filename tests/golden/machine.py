@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""--json of the commands: valid JSON, and the figures that the text has.
+
+    machine.py RDNA3
+SPDX-License-Identifier: MIT
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+RDNA3 = os.path.abspath(sys.argv[1])
+
+
+def run(*words, text=None):
+    r = subprocess.run([RDNA3, *words], input=text, capture_output=True, text=True,
+                       timeout=120)
+    return r.returncode, r.stdout, r.stderr
+
+
+def parse(*words):
+    status, out, err = run(*words)
+    assert status == 0 and not err, (words, status, err)
+    return json.loads(out)
+
+
+def check_info():
+    _, text, _ = run("info")
+    info = parse("info", "--json")
+    for name, key in (("shader engines", "shader_engines"), ("compute units", "compute_units"),
+                      ("GL2 cache", "gl2_cache_mib"), ("workgroup", "work_items_per_workgroup"),
+                      ("instructions", "mnemonics")):
+        number = re.search(rf"^  {name} +\D*(\d+)", text, re.M)[1]
+        assert info["device"][key] == int(number), (name, number, info["device"])
+    assert info["host"]["cpus"] == os.sysconf("SC_NPROCESSORS_ONLN")
+    assert info["host"]["simd"] in info["host"]["simd_levels"]
+    params = parse("info", "--timing", "--json")["timing"]
+    _, text, _ = run("info", "--timing")
+    assert len(params) == len(re.findall(r"^    source:", text, re.M)) > 50
+    for p in params:
+        assert re.search(rf"^{p['name']} +{re.escape('%.10g' % p['value'])}\b", text, re.M), p
+
+
+def check_doc():
+    words = ["v_add_f32", "v_sqrt_f32", "ds_add_rtn_u32", "s_cbranch_scc0", "v_nop"]
+    pages = parse("doc", "--json", *words)["instructions"]
+    assert [p["mnemonic"] for p in pages] == words
+    add, sqrt, ds, branch, _ = pages
+    assert [e["encoding"] for e in add["encodings"]] == ["VOP2", "VOP3"]
+    assert add["facts"]["swapped"] == "v_add_f32" and add["facts"]["flops"] == 1
+    assert sqrt["facts"]["pipe"] == "trans"
+    assert ds["facts"]["memory"]["space"] == "lds" and add["facts"]["memory"] is None
+    assert "branch" in branch["facts"]["flow"] and branch["facts"]["reads"] == ["scc"]
+    for word, page in zip(words, pages):
+        _, text, _ = run("doc", word)
+        place = f"{page['semantics']['file']}:{page['semantics']['line']}"
+        assert place in text, (word, place)
+        for e in page["encodings"]:
+            assert f"\n{e['encoding']}, opcode {e['opcode']}\n" in text, (word, e)
+    status, out, err = run("doc", "--json", "v_nop", "no_such")
+    assert status == 1 and err.startswith("error: ")
+    assert len(json.loads(out)["instructions"]) == 1
+
+
+def check_run(folder):
+    status, out, _ = run("asm", "--hex", text="v_add_f32 v0, v1, v2\nv_nop\ns_endpgm\n")
+    assert status == 0
+    path = os.path.join(folder, "code.bin")
+    with open(path, "wb") as f:
+        f.write(bytes.fromhex(out.replace("\n", "")))
+    shape = ["run", "--raw", path, "--grid", "3", "--block", "64", "--stats"]
+    stats = parse(*shape, "--json")
+    _, text, _ = run(*shape)
+    for name in ("dispatches", "workgroups", "waves", "instructions"):
+        assert stats[name] == int(re.search(rf"^{name} +(\d+)", text, re.M)[1]), name
+    assert {o["name"]: o["executed"] for o in stats["opcodes"]} == {
+        "v_add_f32": 6, "v_nop": 6, "s_endpgm": 6}, stats
+    assert sum(f["executed"] for f in stats["fidelity"]) == stats["instructions"]
+    trace = os.path.join(folder, "t.trace")
+    assert parse(*shape, "--json", "--trace", trace)["waves"] == stats["waves"]
+    for words in (["--json"], ["--stats", "--json", "--timing"],
+                  ["--stats", "--json", "--print", "0:u32"]):
+        status, out, err = run(*shape[:-1], *words)
+        assert status == 2 and not out and err.startswith("error: "), (words, status, err)
+
+
+def check_bench():
+    bench = parse("bench", "emu/startup", "--json")
+    result, = bench["results"]
+    assert result["name"] == "emu/startup" and result["value"] > 0, result
+    assert result["peer"] is None and result["ratio"] is None
+    assert set(result) == {"name", "value", "unit", "better", "peer", "ratio"}, result
+
+
+def main():
+    check_info()
+    check_doc()
+    with tempfile.TemporaryDirectory() as folder:
+        check_run(folder)
+    check_bench()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
