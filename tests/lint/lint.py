@@ -3,6 +3,7 @@
 
     lint.py sizes             no file over 800 lines, generated ones apart
     lint.py functions         no function over 80 lines
+    lint.py rooms BUILD       the driver's layers see what they may, and no more (rooms.py)
     lint.py cycles BUILD      no cycle of folders by includes, none of calls in the program
                               loader (cycles.py); cycles.allow lists what is still to do
     lint.py comments          every C file says what it is and under which licence
@@ -23,6 +24,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import cycles  # noqa: E402
+import rooms  # noqa: E402
 import mnemonics as mnemonic_rule  # noqa: E402
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
@@ -77,6 +79,10 @@ def functions():
 
 def run_cycles(build):
     return cycles.check(build, ROOT, files(".c", ".h", ".def", ".inc"))
+
+
+def run_rooms(build):
+    return rooms.check(build, ROOT, files(".c", ".h", ".def"))
 
 
 def comments():
@@ -188,7 +194,7 @@ def main():
     if check == "format" and not shutil.which("clang-format-19"):
         print("skipped: there is no clang-format-19")
         return 77
-    checks = {"sizes": sizes, "functions": functions, "cycles": run_cycles,
+    checks = {"sizes": sizes, "functions": functions, "cycles": run_cycles, "rooms": run_rooms,
               "comments": comments, "format": run_format, "headers": headers,
               "includes": includes, "mnemonics": mnemonics}
     found = list(checks[check](*args))

@@ -1,4 +1,4 @@
-"""The control of cycles.py: planted cycles and a function too long are found, and a tree
+"""The control of cycles.py and rooms.py: planted cycles and a function too long are found, and a tree
 without them is clean.
 
 usage: selftest.py CC"""
@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import cycles
+import rooms
 
 TREE = {
     "isa/a.h": "#ifndef A\n#define A\nint a(void);\n#endif\n",
@@ -47,12 +48,29 @@ def look(cc, tree):
                 list(cycles.functions(root, [n for n in tree if n.endswith(".c")], 80)))
 
 
+def look_at_rooms():
+    """A runtime that sees the GPU, and words in the GPU that do not belong there."""
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(os.path.join(root, "include/gpu"))
+        with open(os.path.join(root, "include/gpu/gpu.h"), "w", encoding="ascii"):
+            pass
+        commands = [{"file": f"{root}/driver/runtime/copy.c",
+                     "command": f"cc -I{root}/include/gpu -c copy.c"}]
+        seen = [line for line in rooms.layers(commands, root) if "must not" in line]
+        seen += rooms.words("driver/gpu/x.c", 'p = (void *)(uintptr_t)va;\ngetenv("X");\n')
+        clean = list(rooms.words("driver/gpu/vm.c", "p = (void *)(uintptr_t)va;\n"))
+        return len(seen) == 3 and not clean
+
+
 def main():
     clean, short = look(sys.argv[1], TREE)
     found, long = look(sys.argv[1], TREE | CYCLES)
     ok = (not clean and not short and len(long) == 1 and
           "include cycle: emulator/program isa" in found and
           "call cycle: emulator/program/jump.c emulator/program/program.c" in found)
+    if not look_at_rooms():
+        print("rooms.py finds no planted violation")
+        return 1
     if not ok:
         print(clean, short, found, long, sep="\n")
     return not ok
