@@ -95,7 +95,7 @@ static void put_result(struct kfd_event_data *data, const struct kmd_wait *wait)
         };
     if (wait->kind == KMD_EVENT_HW)
         data->hw_exception_data = (struct kfd_hsa_hw_exception_data){
-            .reset_cause = wait->reset_cause, .gpu_id = BOARD_GPU_ID};
+            .reset_cause = wait->reset_cause, .memory_lost = 1, .gpu_id = BOARD_GPU_ID};
 }
 
 /* The union's meaning is the event's type, which only the model knows: the age of a

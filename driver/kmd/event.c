@@ -181,6 +181,20 @@ void kmd_event_memory_fault(struct kmd *kmd, const struct kmd_memory_fault *faul
     pthread_mutex_unlock(&t->lock);
 }
 
+void kmd_event_hang(struct kmd *kmd)
+{
+    struct event_table *t = &kmd->events;
+    pthread_mutex_lock(&t->lock);
+    for (uint32_t id = KMD_EVENT_SIGNALS; id < t->count; id++) {
+        struct event *ev = t->slots[id];
+        if (ev && ev->kind == KMD_EVENT_HW) {
+            ev->reset_cause = KMD_RESET_HANG;
+            set_locked(ev);
+        }
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
 static enum kmd_wait_result test(const struct waiter *w, unsigned count, bool all)
 {
     unsigned active = 0;

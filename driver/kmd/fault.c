@@ -63,9 +63,15 @@ bool kmd_tell_runtime(struct kmd_queue *q, uint64_t exceptions)
     return true;
 }
 
+/* A queue that hangs and has no signal of its own: the kernel driver would end in
+ * resetting the GPU, of which it tells everybody. */
 static void report(struct kmd_queue *q, uint64_t exceptions, enum gpu_error error)
 {
-    if (!kmd_debugged(q, exceptions) && !kmd_tell_runtime(q, exceptions))
+    if (kmd_debugged(q, exceptions) || kmd_tell_runtime(q, exceptions))
+        return;
+    if (q->config.kind != KMD_QUEUE_AQL && error == GPU_ERR_PREEMPTION)
+        kmd_event_hang(q->kmd);
+    else
         gpu_queue_inactive(q->gpu, error);
 }
 

@@ -159,6 +159,8 @@ void kmd_svm_init(struct svm *svm);
 void kmd_events_init(struct event_table *table);
 /* An interrupt with a context id: signal the event, free its mailbox. */
 void kmd_event_interrupt(struct kmd *kmd, uint32_t id);
+/* Signal every hardware exception event: the GPU hung. */
+void kmd_event_hang(struct kmd *kmd);
 /* Signal every memory event of the process. */
 void kmd_event_memory_fault(struct kmd *kmd, const struct kmd_memory_fault *fault);
 

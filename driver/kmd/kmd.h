@@ -153,6 +153,9 @@ struct kmd_memory_fault {
     bool not_present, read_only, no_execute, imprecise;
 };
 
+/* Why the GPU was reset; numbers of the kernel's interface. */
+enum { KMD_RESET_HANG = 0 };
+
 /* One entry of a wait. */
 struct kmd_wait {
     uint32_t id;

@@ -13,4 +13,14 @@ check 'all parts, nothing mounted' '^leave ok' run --no-namespace -- "$suite"
 check 'leaving a kernel that never ends, timed' '^leave ok' run --timing -- "$suite" leave
 check_fails 'dispatch without execution' run --no-execute -- "$suite" dispatch
 check_fails 'no device without the mock' "$suite" device
+
+# Registers that nobody models are named.
+regs=$(dirname "$suite")/pm4_regs
+check 'registers in --stats' 'register COMPUTE_START_X \(0x2e04\), not modelled: 0 reads, 1 writes, 0 waits' \
+    run --stats -- "$regs"
+check 'a register without a name' 'register 0xa3f1, not modelled' run --stats -- "$regs"
+check 'with --log' '^pm4_regs ok' run --log "$work/log" -- "$regs"
+check 'registers in --log' '^# [0-9]+: register COMPUTE_START_X \(0x2e04\) written' cat "$work/log"
+check 'such a log is replayed' 'calls, 0 differ' run --replay "$work/log"
+
 finish

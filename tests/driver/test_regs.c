@@ -256,10 +256,25 @@ START_TEST(wait_ends)
 }
 END_TEST
 
-/* One that nothing ends is a hang of the queue, and the register is named. */
+static bool reset_told(uint32_t event)
+{
+    struct kfd_event_data data = {.event_id = event};
+    struct kfd_ioctl_wait_events_args w = {
+        .events_ptr = (uintptr_t)&data, .num_events = 1, .timeout = 1000};
+    return kfd(AMDKFD_IOC_WAIT_EVENTS, &w) == 0 &&
+           w.wait_result == KFD_IOC_WAIT_RESULT_COMPLETE &&
+           data.hw_exception_data.memory_lost &&
+           data.hw_exception_data.gpu_id == GPU_ID;
+}
+
+/* One that nothing ends is a hang of the queue: the register is named, and the process
+ * hears of a reset as from the kernel driver. */
 START_TEST(wait_hangs)
 {
     struct mock_queue q, s;
+    struct kfd_ioctl_create_event_args e = {.event_type = KFD_IOC_EVENT_HW_EXCEPTION,
+                                            .auto_reset = 1};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_CREATE_EVENT, &e), 0);
     uint64_t faults = mock_counters()->faults;
     begin(&q);
     wait_for(&q, GRBM_STATUS, 0x12345);
@@ -269,6 +284,7 @@ START_TEST(wait_hangs)
     ck_assert_uint_eq(mem[DONE], 0);
     ck_assert_uint_eq(uses(GRBM_STATUS, GPU_REG_WAITED), 1);
     ck_assert(logged("register GRBM_STATUS (0x2004) waited for"));
+    ck_assert(reset_told(e.event_id));
     mock_queue_destroy(&q);
     mock_queue_create(&s, KFD_IOC_QUEUE_TYPE_SDMA, 4096);
     s.page[0] = 's';
