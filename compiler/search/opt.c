@@ -216,22 +216,27 @@ static cc_ref across_wave(struct opt *o, enum cc_op op, cc_ref v, int64_t lanes)
     return v;
 }
 
+/* Work-items of some of the axes together. */
+static int64_t lanes_of(const struct opt *o, unsigned from, unsigned to)
+{
+    int64_t lanes = 1;
+    for (unsigned i = from; i < to; i++)
+        lanes *= o->axis[i].lanes;
+    return lanes;
+}
+
 /* The same across the waves that share a reduction: through LDS. */
-static cc_ref across_waves(struct opt *o, enum cc_op op, cc_ref v,
-                           const struct opt_axis *a)
+static cc_ref across_waves(struct opt *o, enum cc_op op, cc_ref v, int64_t lanes)
 {
     struct cc_graph *g = o->g;
-    int64_t waves = a->lanes / 32, others = 1;
-    for (unsigned i = 0; i < o->n_axes; i++)
-        others *= &o->axis[i] == a ? 1 : o->axis[i].lanes;
-    int64_t count = waves * others;
+    int64_t waves = lanes / 32, count = lanes_of(o, 0, o->n_axes) / 32;
     cc_ref lds = cc_buffer(g, v->dtype, CC_SPACE_LOCAL, g->next_slot++, 1, &count);
     cc_ref wave = cc_s2(g, CC_IDIV, o->flat, num(o, 32));
     cc_ref first = cc_s2(g, CC_CMPEQ, cc_s2(g, CC_MOD, o->flat, num(o, 32)), num(o, 0));
     cc_ref put = cc_uop(g, CC_STORE, CC_DT_VOID, 4, (cc_ref[]){lds, wave, v, first}, 0,
                         NULL, NULL);
     cc_ref all = cc_after(g, lds, cc_barrier(g, put)), r = NULL;
-    cc_ref base = times(o, cc_s2(g, CC_IDIV, o->flat, num(o, a->lanes)), waves);
+    cc_ref base = times(o, cc_s2(g, CC_IDIV, o->flat, num(o, lanes)), waves);
     for (int64_t i = 0; i < waves; i++) {
         cc_ref x = cc_alu2(g, CC_LOAD, all, plus(o, base, num(o, i)));
         r = r ? cc_alu2(g, op, r, x) : x;
@@ -239,14 +244,18 @@ static cc_ref across_waves(struct opt *o, enum cc_op op, cc_ref v,
     return r;
 }
 
-static cc_ref share(struct opt *o, enum cc_op op, cc_ref v, const struct opt_axis *a)
+/* Neighbours share a reduction: those of all its axes, which are the last ones. */
+static cc_ref share(struct opt *o, enum cc_op op, cc_ref v, int64_t lanes)
 {
+    if (lanes != lanes_of(o, o->n_out, o->n_axes))
+        return cc_fail(o->g, RD_E_INVALID,
+                       "GROUP: work-items share one reduction, not several");
     if (cc_dtype_bytes(v->dtype) != 4)
         return cc_fail(o->g, RD_E_INVALID,
                        "GROUP: work-items exchange values of 4 bytes, not %s",
                        cc_dtype_name(v->dtype));
-    v = across_wave(o, op, v, a->lanes);
-    return a->lanes > 32 ? across_waves(o, op, v, a) : v;
+    v = across_wave(o, op, v, lanes);
+    return lanes > 32 ? across_waves(o, op, v, lanes) : v;
 }
 
 /* The axis of a range; n_axes if it is none. */
@@ -292,12 +301,10 @@ static cc_ref reduction(struct opt *o, cc_ref n)
     cc_ref v = n_src == 1
                    ? src[0]
                    : cc_uop(o->g, CC_REDUCE, CC_DT_VOID, n_src, src, 1, n->arg, NULL);
-    for (uint32_t i = 1; i < n->n_src && o->g->status == RD_OK; i++) {
-        const struct opt_axis *a = &o->axis[axis_of(o, n->src[i])];
-        if (a->lanes > 1)
-            v = share(o, op, v, a);
-    }
-    return v;
+    int64_t lanes = 1;
+    for (uint32_t i = 1; i < n->n_src && o->g->status == RD_OK; i++)
+        lanes *= o->axis[axis_of(o, n->src[i])].lanes;
+    return lanes > 1 ? share(o, op, v, lanes) : v;
 }
 
 static cc_ref value_of(struct opt *o, cc_ref n)

@@ -147,15 +147,17 @@ static void fill(const struct kernel *k, size_t i, void *data)
 }
 
 /* Build the kernel of a seed, cut or not; NULL: the choices do not fit. */
-static struct cc_prog *build(uint64_t which, size_t n, const struct cc_opt *opts,
-                             struct kernel *k)
+typedef void maker(struct cc_graph *g, struct kernel *k);
+
+static struct cc_prog *build(maker *of, uint64_t which, size_t n,
+                             const struct cc_opt *opts, struct kernel *k)
 {
     struct cc_graph *g;
     struct cc_prog *p = NULL;
     seed = which;
     *k = (struct kernel){0};
     ck_assert_int_eq(cc_graph_create(&g), RD_OK);
-    make(g, k);
+    of(g, k);
     rd_status st = cc_linearize_opts(g, k->sink, n, opts, &p);
     ck_assert_msg(st == RD_OK || n > 0, "%s", cc_graph_error(g));
     if (st != RD_OK)
@@ -174,19 +176,16 @@ static void describe(size_t n, const struct cc_opt *opts, char *text)
 }
 
 /* Run both ways; false if the choices do not fit. */
-static bool check_one(uint64_t which)
+static bool check(maker *of, uint64_t which, size_t n, const struct cc_opt *opts)
 {
-    struct cc_opt opts[8];
     struct kernel k;
     struct cc_arg_buffer args[3];
     char error[256] = "", text[400];
-    seed = which * 77 + 5;
-    size_t n = choices(opts);
     describe(n, opts, text);
-    struct cc_prog *cut = build(which, n, opts, &k);
+    struct cc_prog *cut = build(of, which, n, opts, &k);
     if (!cut)
         return false;
-    struct cc_prog *plain = build(which, 0, NULL, &k);
+    struct cc_prog *plain = build(of, which, 0, NULL, &k);
     size_t bytes = (size_t)k.count[0] * cc_dtype_bytes(k.dtype[0]);
     void *want = calloc(bytes + 1, 1);
     for (size_t i = 0; i < k.n_args; i++) {
@@ -214,6 +213,14 @@ static bool check_one(uint64_t which)
     return true;
 }
 
+static bool check_one(uint64_t which)
+{
+    struct cc_opt opts[8];
+    seed = which * 77 + 5;
+    size_t n = choices(opts);
+    return check(make, which, n, opts);
+}
+
 #ifdef RD_CHECKS
 #define KERNELS 60
 #else
@@ -231,6 +238,43 @@ START_TEST(cut_at_random)
     for (uint64_t i = from; i <= to; i++)
         done += check_one(i);
     ck_assert_msg(from == to || done > KERNELS / 8, "only %u kernels", done);
+}
+END_TEST
+
+/* One sum over two axes. */
+static void sum_of_matrix(struct cc_graph *g, struct kernel *k)
+{
+    cc_ref out = param(g, k, CC_DT_I32, 1, (int64_t[]){1});
+    cc_ref a = param(g, k, CC_DT_I32, 2, (int64_t[]){64, 64});
+    cc_ref r = cc_reduce(g, CC_ADD, a, 2, (int64_t[]){0, 1});
+    finish(g, k, out, cc_reshape(g, r, 1, (int64_t[]){1}));
+}
+
+/* The largest of the sums of the rows. */
+static void two_reductions(struct cc_graph *g, struct kernel *k)
+{
+    cc_ref out = param(g, k, CC_DT_I32, 1, (int64_t[]){1});
+    cc_ref a = param(g, k, CC_DT_I32, 2, (int64_t[]){64, 64});
+    cc_ref r = cc_reduce(g, CC_ADD, a, 1, (int64_t[]){1});
+    r = cc_reduce(g, CC_MAX, r, 1, (int64_t[]){0});
+    finish(g, k, out, cc_reshape(g, r, 1, (int64_t[]){1}));
+}
+
+/* Within a wave and across waves; work-items of both axes share the sum. */
+START_TEST(axes_are_shared_together)
+{
+    static const int64_t amounts[][2] = {{4, 8},  {8, 4},  {2, 2},
+                                         {16, 8}, {8, 32}, {1, 64}};
+    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
+        struct cc_opt opts[2];
+        size_t n = 0;
+        for (unsigned axis = 0; axis < 2; axis++)
+            if (amounts[i][axis] > 1)
+                opts[n++] = (struct cc_opt){CC_OPT_GROUP, axis, amounts[i][axis]};
+        ck_assert(check(sum_of_matrix, 7, n, opts));
+        if (check(two_reductions, 7, n, opts))
+            ck_assert_uint_eq(n, 1); /* else refused, with a word */
+    }
 }
 END_TEST
 
@@ -307,6 +351,7 @@ int main(void)
     TCase *t = tcase_create("kernels");
     tcase_set_timeout(t, 300);
     tcase_add_test(t, cut_at_random);
+    tcase_add_test(t, axes_are_shared_together);
     tcase_add_test(t, search_is_repeatable);
     tcase_add_test(t, misfits_are_named);
     suite_add_tcase(s, t);
