@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "asm.h"
+#include "code_check.h"
 #include "launch.h"
 
 static char last_asm_error[400];
@@ -85,7 +86,10 @@ rd_status gpu_run_text(const char *text, const uint32_t *groups, const uint32_t 
         snprintf(error, 256, "assembler: %.230s", last_asm_error);
         return st;
     }
-    st = launch(&elf, &shape, n_args, args, error);
+    if (code_check(elf.data, elf.bytes, error))
+        st = launch(&elf, &shape, n_args, args, error);
+    else
+        st = RD_E_FAULT;
     free(elf.data);
     return st;
 }
