@@ -58,7 +58,7 @@ phase 'build release' build release
 phase 'build fuzz' build fuzz --target fuzzers
 phase 'test tsan' check tsan -L threads
 cat build/tsan.summary
-phase 'test fuzz' check fuzz -L fuzz-smoke
+phase 'test fuzz' check fuzz -L fuzzers
 cat build/fuzz.summary
 phase 'test dev' check dev -LE lint
 cat build/dev.summary
