@@ -261,7 +261,7 @@ rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t c
     if (w->counts)
         w->counts->op[u->isa_op]++;
     pthread_mutex_lock(&w->emu->observe_lock);
-    u = observe_step(w, u, w->n_insts, &e);
+    u = observe_step(w, u, program_inst(w->program, u), w->n_insts, &e);
     pthread_mutex_unlock(&w->emu->observe_lock);
     if (u)
         w->next = u;

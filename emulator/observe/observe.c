@@ -13,6 +13,7 @@
 #include <xmmintrin.h>
 
 #include "address.h"
+#include "block.h"
 
 /* Operands of one instruction: up to EMU_MAX_REGS runs, but at most this much. */
 #define VALUE_DWORDS (64u * 256u)
@@ -314,12 +315,12 @@ static void report(struct observation *ob)
             ob->observer[i].step(ob->observer[i].ctx, &ob->event);
 }
 
-const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t index,
+const struct uop *observe_step(struct wave *w, const struct uop *u,
+                               const struct inst_info *info, uint64_t index,
                                const struct emu_event **event)
 {
     struct observation *ob = w->observation;
     struct emu_event *e = &ob->event;
-    const struct inst_info *info = program_inst(w->program, u);
     const struct uop *at = u;
     *e = (struct emu_event){.wave = &w->info,
                             .inst = &info->inst,
@@ -368,12 +369,16 @@ const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t ind
 static const struct uop *watch_block(struct wave *w, const struct uop *u, bool *stay)
 {
     const struct emu_event *event;
-    unsigned left = u->run;
-    w->n_insts += left;
+    unsigned n = u->run, left = n;
+    struct program *p = w->program;
+    const struct block *block = program_block(p, u);
+    w->n_insts += n;
     for (; left; left--) {
+        const struct inst_info *info =
+            block ? block->inst[n - left] : program_inst(p, u);
         if (w->counts)
             w->counts->op[u->isa_op]++;
-        u = observe_step(w, u, w->n_insts - left, &event);
+        u = observe_step(w, u, info, w->n_insts - left, &event);
         *stay = u && !w->observation->trapped;
         if (!*stay)
             break;

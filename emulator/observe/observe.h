@@ -43,10 +43,12 @@ uint64_t observe_run(struct wave *w, unsigned quantum);
 
 /* Execute one instruction and report it.
  *
+ * info   of the instruction at u
  * index  of the wave's instructions
  * Returns as a handler does. *event is NULL if the instruction must be run again.
  */
-const struct uop *observe_step(struct wave *w, const struct uop *u, uint64_t index,
+const struct uop *observe_step(struct wave *w, const struct uop *u,
+                               const struct inst_info *info, uint64_t index,
                                const struct emu_event **event);
 
 #endif

@@ -72,9 +72,20 @@ static size_t inst_bytes(const struct program *p)
     return (size_t)(p->bytes / 4 + 4) * sizeof *p->insts;
 }
 
+/* Blocks begin where decoded instructions do. */
+static void free_blocks(struct program_data *d)
+{
+    for (size_t i = 0; i < d->n_runs; i++)
+        for (uint32_t at = 0; at < d->runs[i].dwords; at++)
+            free(atomic_load(&d->p.blocks[d->runs[i].first + at]));
+    munmap((void *)d->p.blocks, inst_bytes(&d->p));
+}
+
 static void program_free(struct program *p)
 {
     struct program_data *d = data_of(p);
+    if (p->blocks)
+        free_blocks(d);
     if (p->insts)
         munmap((void *)p->insts, inst_bytes(p));
     for (struct inst_info *i = d->infos, *next; i; i = next) {
@@ -119,8 +130,9 @@ static struct program *program_new(uint64_t base, uint64_t bytes,
     p->n_vgprs = kind.n_vgprs;
     p->uops = reserve(uop_bytes(p));
     p->insts = reserve(inst_bytes(p));
+    p->blocks = reserve(inst_bytes(p));
     p->constants = constants_create();
-    if (!p->uops || !p->insts || !p->constants) {
+    if (!p->uops || !p->insts || !p->blocks || !p->constants) {
         program_free(p);
         return NULL;
     }

@@ -12,6 +12,7 @@
 #include "hwreg.h"
 #include "level.h"
 
+struct block;
 struct code_cache;
 struct constants;
 struct program_ref;
@@ -22,7 +23,8 @@ struct program {
     uint64_t base, bytes; /* of the code */
     struct uop *uops;     /* one slot a dword, reserved address space */
     struct inst_info *_Atomic
-        *insts; /* side table of observers, one a dword; reserved */
+        *insts;                    /* side table of observers, one a dword; reserved */
+    struct block *_Atomic *blocks; /* by leader, one a dword; reserved (block.h) */
     uint32_t n_insts, number;
     struct constants *constants;
     const uint32_t *const_rows; /* theirs */
