@@ -548,6 +548,17 @@ static int by_encoding(const void *a, const void *b)
     return order != 0 ? order : strcmp(x->op, y->op);
 }
 
+/* An opcode that two instructions claim would decode as the second. */
+static void check_opcodes(const struct gm_model *m)
+{
+    for (size_t i = 1; i < m->n_rows; i++) {
+        const struct gm_row *a = &m->rows[i - 1], *b = &m->rows[i];
+        if (same(a->base, b->base) && a->half_y == b->half_y && a->opcode == b->opcode)
+            gen_die("%s and %s are both opcode %u of %s", a->op, b->op, b->opcode,
+                    b->base);
+    }
+}
+
 static void report_unused(const struct gm_model *m, const struct gs_supplement *supp)
 {
     for (size_t i = 0; i < supp->n_lines; i++) {
@@ -583,5 +594,7 @@ void gm_build(const struct gx_isa *isa, struct gs_supplement *supp, bool lenient
     collect_imms(model, supp);
     sorting = model;
     qsort(model->rows, model->n_rows, sizeof model->rows[0], by_encoding);
+    if (!lenient)
+        check_opcodes(model);
     report_unused(model, supp);
 }
