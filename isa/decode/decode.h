@@ -4,6 +4,7 @@
 #ifndef ISA_DECODE_H
 #define ISA_DECODE_H
 
+#include "image.h"
 #include "tables.h"
 
 /* One instruction being decoded. */
@@ -36,14 +37,6 @@ void dec_flat(struct dec *d);
 void dec_buffer(struct dec *d);
 void dec_image(struct dec *d);
 void dec_export(struct dec *d);
-
-/* Address registers of an image instruction; most: what the table states (BVH). */
-unsigned dec_image_address(const struct isa_row *row, uint32_t flags, unsigned dim,
-                           unsigned most);
-
-/* Sizes of the separate address operands; returns how many there are. */
-unsigned dec_image_parts(const struct isa_row *row, uint32_t flags, unsigned dwords,
-                         unsigned sizes[5]);
 
 /* The decoded operand that came from this field, or NULL. */
 struct isa_opnd *dec_find(struct dec *d, unsigned field);

@@ -5,7 +5,7 @@
  * LLVM's. Invariant: a number that the format cannot hold fails; only the low half of a
  * 64-bit float literal is dropped, as LLVM does. SPDX-License-Identifier: MIT
  */
-#include "print.h"
+#include "constant.h"
 #include "stmt.h"
 
 static bool fail_opnd(struct match *m, const struct st_opnd *o, enum st_error error)
@@ -13,7 +13,7 @@ static bool fail_opnd(struct match *m, const struct st_opnd *o, enum st_error er
     return st_fail_at(m->s, m->s->text + o->at, error);
 }
 
-/* The numbers an operand takes: print.h's classes, and pairs of 16-bit integers. */
+/* The numbers an operand takes: constant.h's classes, and pairs of 16-bit integers. */
 enum { CONST_PK_I16 = CONST_F64 + 1 };
 
 static unsigned number_class(const struct match *m, const struct isa_opnd_desc *desc)

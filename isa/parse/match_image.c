@@ -6,7 +6,7 @@
  */
 #include "stmt.h"
 
-#include "decode.h"
+#include "image.h"
 
 static bool has(const struct match *m, unsigned mod)
 {

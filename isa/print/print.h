@@ -4,6 +4,7 @@
 #ifndef ISA_PRINT_H
 #define ISA_PRINT_H
 
+#include "constant.h"
 #include "tables.h"
 #include "text.h"
 
@@ -18,25 +19,7 @@ struct printer {
 /* A register or constant of the nine-bit space; fmt says how constants look. */
 bool print_sel(struct text *t, unsigned sel, unsigned dwords, unsigned constant_class);
 
-/* How constants of an operand look: the operand's format decides. */
-enum constant_class {
-    CONST_32,
-    CONST_F16,
-    CONST_I16,
-    CONST_BF16,
-    CONST_PK_F16,
-    CONST_PK_BF16,
-    CONST_I64,
-    CONST_F64,
-};
-
-unsigned constant_class(unsigned fmt);
 void print_literal(struct text *t, uint32_t literal, unsigned constant_class);
-
-/* Bits of the inline constants ISA_SEL_FLOAT_FIRST and on, as each format has them. */
-extern const uint16_t inline_half_bits[9];
-extern const uint16_t inline_bfloat_bits[9];
-extern const uint32_t inline_float_bits[9];
 
 /* Immediates with a syntax of their own. */
 void print_waitcnt(struct text *t, uint32_t imm);

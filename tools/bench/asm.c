@@ -18,7 +18,7 @@
 #include "bench.h"
 #include "cli.h"
 #include "isa.h"
-#include "kernels/bench_kernels.h"
+#include "bench_kernels.h"
 
 #define RUN_SECONDS 0.5
 #define RUNS        3

@@ -15,7 +15,7 @@
 
 #include "bench.h"
 #include "cli.h"
-#include "kernels/bench_kernels.h"
+#include "bench_kernels.h"
 #include "rt.h"
 #include "config.h"
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "kernels/bench_kernels.h"
+#include "bench_kernels.h"
 #include "launch.h"
 #include "trace.h"
 
