@@ -39,12 +39,34 @@ static inline void note_vgprs(struct ctx *c, const struct isa_opnd *o)
     c->beyond |= last >= c->p->n_vgprs;
 }
 
+/* operand.c */
+
+bool type_is_16(unsigned type); /* enum sem_type */
+bool type_is_64(unsigned type);
+bool fmt_is_float16(unsigned fmt); /* enum isa_fmt; packed ones too */
+
+/* The value of a constant operand, as a source of the given enum sem_type gets it;
+ * false if it is a register. */
+bool constant_value(struct ctx *c, const struct isa_opnd *o, unsigned type,
+                    uint64_t *value);
+
+/* The operands of one half: explicit inputs in order, then an in-out destination. */
+unsigned collect_sources(const struct isa_inst *inst, unsigned y,
+                         const struct isa_opnd *src[4]);
+
+/* The destinations: the value and, for carries and compares, the mask. */
+void find_outputs(const struct isa_inst *inst, unsigned y,
+                  const struct isa_opnd **value, const struct isa_opnd **mask);
+
+/* Slot of a scalar destination; null is SGPR_DUMMY. */
+uint16_t sgpr_slot(const struct isa_opnd *o);
+
 /* Where a source of the given enum sem_type comes from. */
 void set_source(struct ctx *c, struct usrc *s, const struct isa_opnd *o, unsigned type);
 
-/* Note what a global atomic says about the order of workgroups. op: whose operation it
- * is; an image atomic's is that of a buffer atomic. */
-void note_order(struct ctx *c, unsigned op);
+/* predecode_vector.c: a LANE_OP, a MATRIX_OP. */
+void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry *e);
+void predecode_matrix(struct ctx *c, struct uop *u, const struct sem_entry *e);
 
 /* predecode_mem.c */
 void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e);

@@ -179,6 +179,17 @@ static void fill_image(struct ctx *c, struct uop *u)
     u->img = m;
 }
 
+/* Atomics that return a value, that do not commute, or that are of several kinds make
+ * the order of workgroups visible (sched.c then keeps to one order). */
+static void note_order(struct ctx *c, unsigned op)
+{
+    enum isa_order order = isa_facts(op)->order;
+    if (order == ISA_ORDER_NONE || c->inst->flags & ISA_M_GLC ||
+        (c->p->atomic_order != ISA_ORDER_NONE && c->p->atomic_order != order))
+        c->p->order_matters = true;
+    c->p->atomic_order = order;
+}
+
 /* The operation of an image atomic is that of the buffer atomic; DMASK says the size.
  */
 static void set_image_atomic(struct ctx *c, struct uop *u)
@@ -262,6 +273,8 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
     const struct level_ops *l = c->env->level;
     unsigned enc = c->inst->enc;
     bool ds = enc == ISA_ENC_DS, store = is_store(c);
+    if (e->kind == SEM_ATOMIC && !ds)
+        note_order(c, c->inst->op);
     if (e->kind == SEM_ATOMIC)
         u->op.atomic = e->fn.atomic;
     else
