@@ -18,18 +18,18 @@ void tm_observe(struct tm_engine *t, const struct tm_observer *observer)
 
 unsigned tm_occupancy(const struct tm_engine *t, enum tm_limit *limit)
 {
-    const struct tm_params *p = &t->p;
-    unsigned simds = t->wgp_mode ? 4 : 2, per = t->waves_per_group;
+    const struct tm_params *p = &t->chip.b.p;
+    unsigned simds = t->chip.b.wgp_mode ? 4 : 2, per = t->need.waves_per_group;
     unsigned most = (unsigned)p->slots_per_simd;
     unsigned by_vgpr =
-        t->vgprs_alloc ? (unsigned)p->vgprs_per_simd / t->vgprs_alloc : most;
+        t->need.vgprs_alloc ? (unsigned)p->vgprs_per_simd / t->need.vgprs_alloc : most;
     *limit = TM_LIMIT_SLOTS;
     if (by_vgpr < most) {
         most = by_vgpr;
         *limit = TM_LIMIT_VGPRS;
     }
-    unsigned lds = (unsigned)p->lds_per_cu * (t->wgp_mode ? 2 : 1);
-    unsigned groups = t->lds_alloc ? lds / t->lds_alloc : UINT16_MAX;
+    unsigned lds = (unsigned)p->lds_per_cu * (t->chip.b.wgp_mode ? 2 : 1);
+    unsigned groups = t->need.lds_alloc ? lds / t->need.lds_alloc : UINT16_MAX;
     if ((groups * per + simds - 1) / simds < most) {
         most = (groups * per + simds - 1) / simds;
         *limit = TM_LIMIT_LDS;
@@ -46,27 +46,27 @@ unsigned tm_occupancy(const struct tm_engine *t, enum tm_limit *limit)
 
 static void describe_machine(const struct tm_engine *t, struct tm_machine *m)
 {
-    const struct tm_params *p = &t->p;
+    const struct tm_params *p = &t->chip.b.p;
     const struct emu_dispatch *d = t->launch.dispatch;
     *m = (struct tm_machine){.sclk_mhz = t->config.sclk_mhz,
-                             .ses = t->n_ses,
+                             .ses = t->chip.n_ses,
                              .arrays = (unsigned)p->arrays_per_se,
                              .wgps = (unsigned)p->wgps_per_array,
                              .slots = (unsigned)p->slots_per_simd,
                              .vgprs_per_simd = (unsigned)p->vgprs_per_simd,
                              .lds_per_cu = (unsigned)p->lds_per_cu,
-                             .vgprs = t->vgprs_alloc,
-                             .lds_bytes = t->lds_alloc,
-                             .waves_per_group = t->waves_per_group,
+                             .vgprs = t->need.vgprs_alloc,
+                             .lds_bytes = t->need.lds_alloc,
+                             .waves_per_group = t->need.waves_per_group,
                              .lanes = t->launch.lanes,
-                             .wgp_mode = t->wgp_mode,
+                             .wgp_mode = t->chip.b.wgp_mode,
                              .n_groups = t->launch.n_groups,
                              .n_simulated = t->end_group,
                              .code_base = t->launch.code_base};
     m->occupancy = tm_occupancy(t, &m->limit);
     memcpy(m->groups, d->groups, sizeof m->groups);
     memcpy(m->block, d->block, sizeof m->block);
-    for (unsigned s = 0; s < t->n_ses; s++)
+    for (unsigned s = 0; s < t->chip.n_ses; s++)
         m->enabled[s] = t->config.have_cu_mask ? t->config.cu_mask[s] : UINT32_MAX;
 }
 
@@ -92,9 +92,9 @@ static void tell_sample(struct tm_engine *t, int64_t now)
 /* The run ends with its last wave, not with what the engine looked at after it. */
 void tm_account_finish(struct tm_engine *t, rd_status status)
 {
-    int64_t end = t->resident ? t->now : 0;
-    for (unsigned s = 0; s < t->n_ses; s++)
-        end = tm_max(end, t->se[s].last_end);
+    int64_t end = t->totals.resident ? tm_now(t) : 0;
+    for (unsigned s = 0; s < t->chip.n_ses; s++)
+        end = tm_max(end, t->dispatcher[s].last_end);
     if (t->sample_at != INT64_MAX)
         tell_sample(t, end);
     if (t->observer.end)
@@ -103,24 +103,24 @@ void tm_account_finish(struct tm_engine *t, rd_status status)
 
 static void count_caches(const struct tm_engine *t, uint64_t *k)
 {
-    for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
-        const struct tm_wgp *g = &t->wgps[i];
-        k[TM_K_CODE_HIT] += g->icache.hits;
-        k[TM_K_CODE_MISS] += g->icache.misses;
-        k[TM_K_SC_HIT] += g->scache.hits;
-        k[TM_K_SC_MISS] += g->scache.misses;
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
+        const struct tm_wgp *g = &t->chip.wgps[i];
+        k[TM_K_CODE_HIT] += g->fetch.icache.hits;
+        k[TM_K_CODE_MISS] += g->fetch.icache.misses;
+        k[TM_K_SC_HIT] += g->smem.cache.hits;
+        k[TM_K_SC_MISS] += g->smem.cache.misses;
         for (unsigned c = 0; c < 2; c++) {
             const struct tm_cu *cu = &g->cu[c];
-            k[TM_K_L0_HIT] += cu->l0.hits;
-            k[TM_K_L0_MISS] += cu->l0.misses;
-            k[TM_K_LDS_BUSY] += cu->lds_cycles;
-            k[TM_K_VALU_BUSY] += cu->simd[0].valu_cycles + cu->simd[1].valu_cycles;
+            k[TM_K_L0_HIT] += cu->vmem.l0.hits;
+            k[TM_K_L0_MISS] += cu->vmem.l0.misses;
+            k[TM_K_LDS_BUSY] += cu->lds.cycles;
+            k[TM_K_VALU_BUSY] += cu->simd[0].valu.cycles + cu->simd[1].valu.cycles;
         }
     }
-    for (unsigned s = 0; s < t->n_ses; s++)
-        for (unsigned a = 0; a < 4; a++) {
-            k[TM_K_GL1_HIT] += t->se[s].gl1[a].hits;
-            k[TM_K_GL1_MISS] += t->se[s].gl1[a].misses;
+    for (unsigned s = 0; s < t->chip.n_ses; s++)
+        for (unsigned a = 0; a < TM_MAX_ARRAYS; a++) {
+            k[TM_K_GL1_HIT] += t->chip.se[s].gl1[a].hits;
+            k[TM_K_GL1_MISS] += t->chip.se[s].gl1[a].misses;
         }
 }
 
@@ -128,21 +128,21 @@ void tm_account_count(const struct tm_engine *t, uint64_t *k)
 {
     memset(k, 0, TM_COUNTS * sizeof *k);
     for (unsigned c = 0; c < TM_CLASSES; c++)
-        k[TM_K_VALU + c] = t->n_class[c];
+        k[TM_K_VALU + c] = t->chip.issues.of_class[c];
     count_caches(t, k);
-    k[TM_K_LDS_BANK] = t->lds_conflict;
-    k[TM_K_GL2_HIT] = t->gl2_hit;
-    k[TM_K_GL2_MISS] = t->gl2_miss;
-    k[TM_K_MALL_HIT] = t->mall.hits;
-    k[TM_K_MALL_MISS] = t->mall.misses;
-    k[TM_K_READ] = t->read_bytes;
-    k[TM_K_WRITTEN] = t->write_bytes;
-    k[TM_K_FLOPS] = t->flops;
+    k[TM_K_LDS_BANK] = t->chip.lds.conflict;
+    k[TM_K_GL2_HIT] = t->chip.mem.gl2_hit;
+    k[TM_K_GL2_MISS] = t->chip.mem.gl2_miss;
+    k[TM_K_MALL_HIT] = t->chip.mem.mall.hits;
+    k[TM_K_MALL_MISS] = t->chip.mem.mall.misses;
+    k[TM_K_READ] = t->chip.mem.read_bytes;
+    k[TM_K_WRITTEN] = t->chip.mem.write_bytes;
+    k[TM_K_FLOPS] = t->totals.flops;
 }
 
 void tm_account_sample(struct tm_engine *t, int64_t now)
 {
-    if (t->resident || t->n_waves == 0) /* else nothing happens */
+    if (t->totals.resident || t->totals.waves == 0) /* else nothing happens */
         tell_sample(t, now);
     t->sample_at = (now / t->observer.sample_cycles + 1) * t->observer.sample_cycles;
 }
@@ -151,15 +151,15 @@ void tm_account_sample(struct tm_engine *t, int64_t now)
 
 void tm_account_start(struct tm_engine *t, struct tm_wave *w)
 {
-    w->told = w->start;
-    w->n_waited = 0;
-    w->number = t->n_waves++;
+    w->account.told = w->start;
+    w->account.n_waited = 0;
+    w->account.number = t->totals.waves++;
     if (!t->observer.wave_start)
         return;
     const struct emu_wave_info *info = emu_wave_info(w->wave);
     const struct tm_simd *s = w->simd;
     struct tm_wave_place place = {
-        .number = w->number,
+        .number = w->account.number,
         .wg = {info->workgroup[0], info->workgroup[1], info->workgroup[2]},
         .wave = info->wave,
         .se = s->se,
@@ -174,17 +174,18 @@ void tm_account_start(struct tm_engine *t, struct tm_wave *w)
 void tm_account_wait(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
                      int64_t until)
 {
-    if (until <= w->told)
+    if (until <= w->account.told)
         return;
-    uint32_t cycles = (uint32_t)(until - w->told);
-    w->told = until;
-    struct tm_waited *last = w->n_waited ? &w->waited[w->n_waited - 1] : NULL;
-    if (last &&
-        ((last->why == why && last->from == from) || w->n_waited == TM_WAITED)) {
+    uint32_t cycles = (uint32_t)(until - w->account.told);
+    w->account.told = until;
+    struct tm_waited *last =
+        w->account.n_waited ? &w->account.waited[w->account.n_waited - 1] : NULL;
+    if (last && ((last->why == why && last->from == from) ||
+                 w->account.n_waited == TM_WAITED)) {
         last->cycles += cycles;
         return;
     }
-    w->waited[w->n_waited++] = (struct tm_waited){why, cycles, from};
+    w->account.waited[w->account.n_waited++] = (struct tm_waited){why, cycles, from};
 }
 
 static void blame(struct tm_inst *i, const struct tm_waited *x)
@@ -202,8 +203,8 @@ static void blame(struct tm_inst *i, const struct tm_waited *x)
 static void settle(struct tm_wave *w, struct tm_inst *i, unsigned more)
 {
     uint64_t sum = more;
-    for (unsigned n = 0; n < w->n_waited; n++) {
-        const struct tm_waited *x = &w->waited[n];
+    for (unsigned n = 0; n < w->account.n_waited; n++) {
+        const struct tm_waited *x = &w->account.waited[n];
         i->stall[x->why] += x->cycles;
         sum += x->cycles;
         if (x->from)
@@ -214,11 +215,11 @@ static void settle(struct tm_wave *w, struct tm_inst *i, unsigned more)
 
 static unsigned export_waits(const struct tm_wave *w, struct tm_wait *out)
 {
-    for (unsigned n = 0; n < w->n_waited; n++) {
-        const struct tm_waited *x = &w->waited[n];
+    for (unsigned n = 0; n < w->account.n_waited; n++) {
+        const struct tm_waited *x = &w->account.waited[n];
         out[n] = (struct tm_wait){x->why, x->cycles, x->from ? x->from->inst : NULL};
     }
-    return w->n_waited;
+    return w->account.n_waited;
 }
 
 /* When the unit has taken what just issued, or its result leaves the pipe. */
@@ -226,13 +227,13 @@ static int64_t execution(const struct tm_wave *w, const struct tm_inst *i)
 {
     switch (i->cls) {
     case TM_VALU:
-        return w->skip ? 0 : w->valu_exec;
+        return w->skip ? 0 : w->valu.exec;
     case TM_SALU:
-        return w->salu_exec;
+        return w->salu.exec;
     case TM_LDS:
-        return w->lds_accept;
+        return w->mem.lds_accept;
     case TM_VMEM:
-        return w->vmem_accept;
+        return w->mem.vmem_accept;
     default:
         return 0;
     }
@@ -246,13 +247,13 @@ void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
     i->executions++;
     i->stall[TM_S_NONE]++;
     if (i->flops && !w->skip)
-        t->flops +=
+        t->totals.flops +=
             (uint64_t)i->flops *
             (i->flops >= 256 ? 32 : (unsigned)__builtin_popcountll(event->exec));
     if (t->observer.step) {
         unsigned flags = (w->skip ? TM_STEP_SKIPPED : 0) |
                          (event->flags & EMU_EV_TAKEN ? TM_STEP_TAKEN : 0);
-        struct tm_step step = {.wave = w->number,
+        struct tm_step step = {.wave = w->account.number,
                                .inst = i->inst,
                                .offset = i->offset,
                                .cls = i->cls,
@@ -265,8 +266,8 @@ void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                                .n_waits = export_waits(w, wait)};
         t->observer.step(t->observer.ctx, &step);
     }
-    w->told = at + 1;
-    w->n_waited = 0;
+    w->account.told = at + 1;
+    w->account.n_waited = 0;
 }
 
 /* s_delay_alu: gone through on the way to what follows, in no cycle of its own. */
@@ -275,13 +276,13 @@ void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
     i->executions++;
     if (!t->observer.step)
         return;
-    struct tm_step step = {.wave = w->number,
+    struct tm_step step = {.wave = w->account.number,
                            .inst = i->inst,
                            .offset = i->offset,
                            .cls = i->cls,
                            .pipe = i->pipe,
                            .flags = TM_STEP_FREE,
-                           .t = w->told};
+                           .t = w->account.told};
     t->observer.step(t->observer.ctx, &step);
 }
 
@@ -293,7 +294,7 @@ void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
     if (t->observer.wave_end) {
         struct tm_wait wait[TM_WAITED];
         unsigned n = export_waits(w, wait);
-        t->observer.wave_end(t->observer.ctx, w->number, end, wait, n);
+        t->observer.wave_end(t->observer.ctx, w->account.number, end, wait, n);
     }
-    w->n_waited = 0;
+    w->account.n_waited = 0;
 }

@@ -7,7 +7,7 @@
  */
 #include "engine.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #define POLL_EVENTS 4096u
 /* ---- instructions ---- */
@@ -15,28 +15,35 @@
 /* One that was not met before. */
 static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
 {
-    if (t->numbers.n == t->cap_insts) {
-        size_t cap = t->cap_insts ? 2 * t->cap_insts : 256;
-        struct tm_inst **bigger = realloc(t->insts, cap * sizeof(*bigger));
+    if (t->insts.numbers.n == t->insts.cap) {
+        size_t cap = t->insts.cap ? 2 * t->insts.cap : 256;
+        struct tm_inst **bigger = realloc(t->insts.inst, cap * sizeof(*bigger));
         if (!bigger)
             return NULL;
-        t->insts = bigger;
-        t->cap_insts = cap;
+        t->insts.inst = bigger;
+        t->insts.cap = cap;
     }
     struct tm_inst *i = malloc(sizeof *i);
-    if (!i || !numbers_give(&t->numbers, inst)) {
+    if (!i || !numbers_give(&t->insts.numbers, inst)) {
         free(i);
         return NULL;
     }
-    tm_inst_describe(inst, tm_canon_code(&t->canon, inst->pc), t->launch.lanes == 64,
-                     i);
-    return t->insts[t->numbers.n - 1] = i;
+    tm_inst_describe(inst, tm_canon_code(&t->chip.mem.canon, inst->pc),
+                     t->launch.lanes == 64, i);
+    return t->insts.inst[t->insts.numbers.n - 1] = i;
 }
 
-struct tm_inst *tm_lookup(struct tm_engine *t, const struct emu_inst *inst)
+static struct tm_inst *lookup(struct tm_engine *t, const struct emu_inst *inst)
 {
-    uint32_t number = numbers_find(&t->numbers, inst);
-    return number ? t->insts[number - 1] : meet(t, inst);
+    uint32_t number = numbers_find(&t->insts.numbers, inst);
+    return number ? t->insts.inst[number - 1] : meet(t, inst);
+}
+
+rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wave *w)
+{
+    if (w)
+        w->due = when;
+    return tm_events_push(&t->events, tm_now(t), (struct tm_event){when, age, w});
 }
 
 static bool listed(const struct tm_engine *t, const struct tm_wave *w)
@@ -51,7 +58,7 @@ static bool listed(const struct tm_engine *t, const struct tm_wave *w)
 static rd_status list(struct tm_engine *t, struct tm_wave *w, uint32_t offset,
                       int64_t at)
 {
-    struct tm_record *r = &t->records[w->record];
+    struct tm_record *r = &t->records.record[w->record];
     if (!listed(t, w))
         return RD_OK;
     if (r->n_insts == r->cap_insts) {
@@ -76,23 +83,18 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w)
         const struct emu_inst *inst = emu_wave_next(w->wave);
         if (!inst)
             return RD_E_INVALID;
-        w->next = tm_lookup(t, inst);
+        w->next = lookup(t, inst);
         if (!w->next)
             return RD_E_NOMEM;
         if (w->next->special != TM_DELAY)
             return RD_OK;
-        unsigned imm = w->next->delay;
-        w->delay_id[0] = imm & 15u;
-        w->delay_id[1] = imm >> 7 & 15u;
-        w->delay_skip = imm >> 4 & 7u;
-        w->delay_on[0] = w->delay_id[0] != 0;
-        w->delay_on[1] = w->delay_id[1] != 0;
+        tm_delay(w, w->next->delay);
         tm_account_free(t, w, w->next);
         if (w->last_imm && w->began && w->earliest < w->last_issue + 2) {
             w->earliest = w->last_issue + 2; /* one of the kind a cycle */
             w->earliest_why = TM_S_SWITCH;
         }
-        rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)t->now, &event);
+        rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), &event);
         if (st != RD_OK)
             return st;
     }
@@ -107,7 +109,7 @@ static rd_status open_barrier(struct tm_engine *t, struct tm_group *g, int64_t l
         if (!w || !w->at_barrier)
             continue;
         w->at_barrier = false;
-        w->earliest = last + PARAM(t, barrier_cycles);
+        w->earliest = last + PARAM(&t->chip.b, barrier_cycles);
         w->earliest_why = TM_S_BARRIER;
         tm_account_wait(w, TM_S_BARRIER, NULL, w->earliest);
         st = tm_push(t, w->earliest, tm_turn(w), w);
@@ -118,7 +120,7 @@ static rd_status open_barrier(struct tm_engine *t, struct tm_group *g, int64_t l
 /* The WGP takes arrivals at barriers one a cycle. */
 static int64_t arrive(struct tm_engine *t, struct tm_wgp *wgp)
 {
-    int64_t at = tm_max(t->now, wgp->barrier_free);
+    int64_t at = tm_max(tm_now(t), wgp->barrier_free);
     wgp->barrier_free = at + 1;
     return at;
 }
@@ -128,18 +130,19 @@ static int64_t stores_end(struct tm_engine *t, struct tm_wave *w)
 {
     const struct tm_fifo *stores = &w->counter[TM_VS];
     int64_t end = 0;
-    tm_send_settle(t, w->simd->cu, t->now + PARAM(t, lds_start));
+    tm_send_settle(&t->chip.b, &w->simd->cu->send,
+                   tm_now(t) + PARAM(&t->chip.b, lds_start));
     for (unsigned k = 0; k < stores->n; k++) {
         const struct tm_counted *c = &stores->op[(stores->first + k) % TM_FIFO];
-        end = tm_max(end, c->open ? tm_max(c->done, t->now) + 1 : c->done + 1);
+        end = tm_max(end, c->open ? tm_max(c->done, tm_now(t)) + 1 : c->done + 1);
     }
     return end;
 }
 
 static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
 {
-    int64_t end =
-        t->now + PARAM(t, end_cycles) + (w->slept ? PARAM(t, end_slept_cycles) : 0);
+    int64_t end = tm_now(t) + PARAM(&t->chip.b, end_cycles) +
+                  (w->slept ? PARAM(&t->chip.b, end_slept_cycles) : 0);
     tm_account_wait(w, TM_S_END, NULL, end);
     end = tm_max(end, stores_end(t, w));
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
@@ -153,12 +156,13 @@ static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst
 static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
                          unsigned units)
 {
-    int64_t tick = PARAM(t, sleep_unit_cycles);
-    int64_t zero = s->cu->held_since + tm_hops(t, s) + PARAM(t, sleep_phase_cycles);
-    int64_t since = t->now - zero - PARAM(t, sleep_late_cycles);
+    int64_t tick = PARAM(&t->chip.b, sleep_unit_cycles);
+    int64_t zero =
+        s->cu->room.held_since + tm_hops(t, s) + PARAM(&t->chip.b, sleep_phase_cycles);
+    int64_t since = tm_now(t) - zero - PARAM(&t->chip.b, sleep_late_cycles);
     int64_t past = since > 0 && tick ? since / tick : 0;
-    return units && tick ? tm_max(zero + (past + (int64_t)units) * tick, t->now)
-                         : t->now;
+    return units && tick ? tm_max(zero + (past + (int64_t)units) * tick, tm_now(t))
+                         : tm_now(t);
 }
 
 /* What comes next and when it may issue as things stand: the wave's next turn. */
@@ -169,7 +173,7 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w)
     rd_status st = take_delays(t, w);
     if (st != RD_OK)
         return st;
-    int64_t when = tm_ready(t, w, &why, &from);
+    int64_t when = tm_ready(&t->chip.b, w, &why, &from);
     tm_account_wait(w, why, from, when);
     return tm_push(t, when, tm_turn(w), w);
 }
@@ -179,27 +183,27 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     const struct emu_event *event;
     struct tm_inst *i = w->next;
     struct tm_group *g = w->group;
-    w->skip = tm_skipped(t, w, i, t->now);
-    rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)t->now, &event);
+    w->skip = tm_skipped(w, i, tm_now(t));
+    rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), &event);
     if (st == RD_E_BUSY) { /* global wave sync: later */
-        tm_account_wait(w, TM_S_OTHER, NULL, t->now + 64);
-        return tm_push(t, t->now + 64, tm_turn(w), w);
+        tm_account_wait(w, TM_S_OTHER, NULL, tm_now(t) + 64);
+        return tm_push(t, tm_now(t) + 64, tm_turn(w), w);
     }
     if (st != RD_OK)
         return st;
-    tm_account_wait(w, w->earliest_why, NULL, t->now); /* its turn was put off */
-    uint64_t conflicts = t->lds_conflict;
-    tm_issue(t, w, i, event);
-    i->conflicts += t->lds_conflict - conflicts;
+    tm_account_wait(w, w->earliest_why, NULL, tm_now(t)); /* its turn was put off */
+    uint64_t conflicts = t->chip.lds.conflict;
+    tm_issue(&t->chip, w, i, event);
+    i->conflicts += t->chip.lds.conflict - conflicts;
     int64_t at =
-        i->special == TM_SLEEP ? sleep_end(t, w->simd, i->sleep_units) : t->now;
+        i->special == TM_SLEEP ? sleep_end(t, w->simd, i->sleep_units) : tm_now(t);
     w->sleeps = i->special == TM_SLEEP;
     if (i->special == TM_PRIORITY) {
         w->priority = i->priority;
-        w->earliest = t->now + PARAM(t, setprio_block);
+        w->earliest = tm_now(t) + PARAM(&t->chip.b, setprio_block);
         w->earliest_why = TM_S_SWITCH;
     }
-    if (at > t->now)
+    if (at > tm_now(t))
         tm_account_wait(w, TM_S_SLEEP, NULL, at);
     tm_account_issue(t, w, i, at, event);
     st = list(t, w, i->offset, at);
@@ -214,8 +218,9 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
                  (done || emu_wave_state(w->wave) == EMU_WAVE_BARRIER);
     w->at_barrier = waits;
     if (!(event->flags & EMU_EV_TAKEN))
-        tm_fetch_ahead(t, w, i->offset + i->bytes);
-    int64_t arrived = waits ? arrive(t, g->wgp) : t->now;
+        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
+                       i->offset + i->bytes);
+    int64_t arrived = waits ? arrive(t, g->wgp) : tm_now(t);
     if (done) /* the last to arrive waits like the others */
         st = open_barrier(t, g, arrived);
     if (st == RD_OK && ended)
@@ -228,8 +233,27 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     st = look_ahead(t, w);
     /* A wait leaves the buffer when it begins, everything else when it issues. */
     if (!taken && w->next && w->next->special == TM_WAITCNT)
-        tm_fetch_ahead(t, w, w->next->offset + w->next->bytes);
+        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
+                       w->next->offset + w->next->bytes);
     return st;
+}
+
+/* A wave's first turn: its registers are set up, its code is asked for. */
+static void begin(struct tm_engine *t, struct tm_wave *w)
+{
+    const struct tm_base *b = &t->chip.b;
+    double cycles = b->p.launch_cycles, ns = b->p.launch_ns;
+    if (t->need.user_sgprs > (unsigned)b->p.launch_user_sgprs)
+        ns += b->p.launch_user_ns;
+    if (t->need.lds_alloc)
+        cycles += b->p.launch_lds_cycles;
+    int64_t set_up = w->start + tm_hops(t, w->simd) + tm_lat(b, cycles, ns), walked;
+    uint64_t at = tm_canon_code(&t->chip.mem.canon, emu_wave_next(w->wave)->pc);
+    w->earliest = tm_fetch_begin(b, &w->simd->in->fetch, w->simd->index, &w->fetch,
+                                 set_up, at, &walked);
+    w->earliest_why = TM_S_FETCH;
+    tm_account_wait(w, TM_S_LAUNCH, NULL, set_up);
+    tm_account_wait(w, TM_S_CODE_TLB, NULL, walked);
 }
 
 static rd_status turn(struct tm_engine *t, struct tm_wave *w)
@@ -237,20 +261,19 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     if (w->sleeps) {
         w->sleeps = false;
         w->slept = true;
-        w->earliest = t->now + 1;
+        w->earliest = tm_now(t) + 1;
         w->earliest_why = TM_S_SLEEP;
         return tm_push(t, w->earliest, tm_turn(w), w);
     }
     if (w->ended) {
         int64_t end = w->left ? 0 : stores_end(t, w);
-        if (end <= t->now)
+        if (end <= tm_now(t))
             return tm_wave_end(t, w);
         tm_account_wait(w, TM_S_VSCNT, NULL, end);
         return tm_push(t, end, tm_turn(w), w);
     }
-    if (!w->began && !w->next) {
-        tm_fetch_begin(t, w, tm_canon_code(&t->canon, emu_wave_next(w->wave)->pc));
-    }
+    if (!w->began && !w->next)
+        begin(t, w);
     if (!w->next) {
         rd_status st = take_delays(t, w);
         if (st != RD_OK)
@@ -258,8 +281,8 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     }
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
-    int64_t when = tm_ready(t, w, &why, &from);
-    if (when <= t->now)
+    int64_t when = tm_ready(&t->chip.b, w, &why, &from);
+    if (when <= tm_now(t))
         return issue(t, w);
     tm_account_wait(w, why, from, when);
     return tm_push(t, when, tm_turn(w), w);
@@ -268,22 +291,22 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
 static rd_status run(struct tm_engine *t)
 {
     rd_status st = RD_OK;
-    for (unsigned s = 0; s < t->n_ses && st == RD_OK; s++) {
-        t->se[s].scheduled = true;
+    for (unsigned s = 0; s < t->chip.n_ses && st == RD_OK; s++) {
+        t->dispatcher[s].scheduled = true;
         st = tm_push(t, 0, s, NULL);
     }
     for (unsigned n = 1; st == RD_OK && t->events.n; n++) {
         struct tm_event e;
-        st = tm_pop(t, &e);
+        st = tm_events_pop(&t->events, tm_now(t), &e);
         if (st != RD_OK)
             return st;
-        t->now = e.t;
+        t->chip.b.now = e.t;
         if (e.t >= t->sample_at)
             tm_account_sample(t, e.t);
         if (e.t >= t->pace.next)
             tm_sample_tick(t);
         if (n % POLL_EVENTS == 0 && t->config.poll &&
-            !t->config.poll(t->config.poll_ctx, (uint64_t)t->now))
+            !t->config.poll(t->config.poll_ctx, (uint64_t)tm_now(t)))
             return RD_E_TIMEOUT;
         if (e.wave) {
             st = turn(t, e.wave);
@@ -311,8 +334,8 @@ rd_status tm_create(const struct tm_config *config, struct tm_engine **out)
     t->config = *config;
     if (t->config.sclk_mhz <= 0)
         t->config.sclk_mhz = 2500;
-    t->ghz = t->config.sclk_mhz / 1000;
-    t->p = tm_params_gfx1100;
+    t->chip.b.ghz = t->config.sclk_mhz / 1000;
+    t->chip.b.p = tm_params_gfx1100;
     t->next_age = 3 * TM_MAX_SES; /* below: dispatchers, ends of waves of arrays */
     *out = t;
     return RD_OK;
@@ -323,36 +346,35 @@ void tm_destroy(struct tm_engine *t)
     if (!t)
         return;
     tm_machine_destroy(t);
-    for (size_t i = 0; i < t->n_records; i++)
-        free(t->records[i].insts);
-    for (size_t i = 0; i < t->numbers.n; i++)
-        free(t->insts[i]);
-    numbers_free(&t->numbers);
-    free(t->insts);
-    free(t->records);
+    for (size_t i = 0; i < t->records.n; i++)
+        free(t->records.record[i].insts);
+    for (size_t i = 0; i < t->insts.numbers.n; i++)
+        free(t->insts.inst[i]);
+    numbers_free(&t->insts.numbers);
+    free(t->insts.inst);
+    free(t->records.record);
     tm_events_destroy(&t->events);
     free(t->pace.start);
-    tm_canon_destroy(&t->canon);
     free(t);
 }
 
 rd_status tm_set(struct tm_engine *t, const char *name, double value)
 {
-    return tm_params_set(&t->p, name, value);
+    return tm_params_set(&t->chip.b.p, name, value);
 }
 
 static void free_pools(struct tm_engine *t)
 {
-    for (struct tm_wave *w = t->made_waves, *next; w; w = next) {
+    for (struct tm_wave *w = t->pools.made_waves, *next; w; w = next) {
         next = w->next_made;
         free(w);
     }
-    for (struct tm_group *g = t->made_groups, *next; g; g = next) {
+    for (struct tm_group *g = t->pools.made_groups, *next; g; g = next) {
         next = g->next_made;
         free(g);
     }
-    t->free_waves = t->made_waves = NULL;
-    t->free_groups = t->made_groups = NULL;
+    t->pools.free_waves = t->pools.made_waves = NULL;
+    t->pools.free_groups = t->pools.made_groups = NULL;
 }
 
 rd_status tm_run(struct tm_engine *t, struct emu *emu,
@@ -363,23 +385,18 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     if (st != RD_OK)
         return st;
     t->launch = *emu_stepper_launch(t->stepper);
+    t->chip.b.lanes = t->launch.lanes;
+    t->chip.b.wgp_mode = dispatch->rsrc1 >> 29 & 1u;
     if (t->config.tolerate)
         emu_stepper_tolerate(t->stepper);
     st = emu_stepper_want(t->stepper, EMU_WANT_ACCESS);
     if (st == RD_OK)
         st = tm_machine_create(t);
-    t->canon.code_base = t->launch.code_base;
-    t->canon.code_bytes = t->launch.code_bytes;
-    if (st == RD_OK)
-        st = tm_canon_create(&t->canon, t->config.ranges, t->config.n_ranges,
-                             (uint64_t)t->p.tlb_page_bytes);
     if (st == RD_OK) {
-        tm_memory_begin(t);
         tm_dispatch_begin(t, dispatch);
         st = tm_sample_begin(t);
     }
     if (st == RD_OK) {
-        t->gl2_miss = (uint64_t)t->p.gl2_empty_misses;
         tm_account_begin(t);
         st = run(t);
         tm_account_finish(t, st);
@@ -387,10 +404,11 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     if (st == RD_E_FAULT && fault)
         *fault = *emu_stepper_fault(t->stepper);
     if (st == RD_OK && t->live_groups)
-        st = RD_E_TIMEOUT;                      /* waves that nobody will wake */
-    for (size_t i = 0; i < t->numbers.n; i++) { /* what points into the dispatch ends */
-        t->insts[i]->kept = *t->insts[i]->inst;
-        t->insts[i]->inst = &t->insts[i]->kept;
+        st = RD_E_TIMEOUT; /* waves that nobody will wake */
+    for (size_t i = 0; i < t->insts.numbers.n;
+         i++) { /* what points into the dispatch ends */
+        t->insts.inst[i]->kept = *t->insts.inst[i]->inst;
+        t->insts.inst[i]->inst = &t->insts.inst[i]->kept;
     }
     free_pools(t);
     emu_stepper_destroy(t->stepper, stats);

@@ -7,9 +7,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
+#include "events.h"
 
-#include "engine.h"
+#include <stdlib.h>
+#include <string.h>
 
 static bool before(const struct tm_event *a, const struct tm_event *b)
 {
@@ -73,23 +74,19 @@ static rd_status grow(struct tm_cycle *c)
     return RD_OK;
 }
 
-rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wave *w)
+rd_status tm_events_push(struct tm_events *q, int64_t now, struct tm_event e)
 {
-    struct tm_events *q = &t->events;
-    struct tm_event e = {when, age, w};
     q->n++;
-    if (w)
-        w->due = when;
-    if (when - t->now >= TM_WHEEL)
+    if (e.t - now >= TM_WHEEL)
         return push_far(q, e);
-    unsigned slot = (unsigned)when % TM_WHEEL;
+    unsigned slot = (unsigned)e.t % TM_WHEEL;
     struct tm_cycle *c = &q->cycle[slot];
     rd_status st = c->n == c->cap ? grow(c) : RD_OK;
     if (st != RD_OK)
         return st;
     uint32_t i = c->n++;
     if (c->sorted) /* it is being emptied */
-        for (; i > c->first && age < c->event[i - 1].age; i--)
+        for (; i > c->first && e.age < c->event[i - 1].age; i--)
             c->event[i] = c->event[i - 1];
     c->event[i] = e;
     q->busy[slot / 64] |= UINT64_C(1) << slot % 64;
@@ -149,10 +146,9 @@ static struct tm_cycle *next_cycle(struct tm_events *q, int64_t now)
     return NULL;
 }
 
-rd_status tm_pop(struct tm_engine *t, struct tm_event *out)
+rd_status tm_events_pop(struct tm_events *q, int64_t now, struct tm_event *out)
 {
-    struct tm_events *q = &t->events;
-    struct tm_cycle *c = next_cycle(q, t->now);
+    struct tm_cycle *c = next_cycle(q, now);
     rd_status st = c && !c->sorted ? sort(q, c) : RD_OK;
     if (st != RD_OK)
         return st;

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "engine.h"
 
@@ -13,12 +14,13 @@
 static uint64_t capacity(const struct tm_engine *t)
 {
     enum tm_limit limit;
-    unsigned waves = tm_occupancy(t, &limit) * (t->wgp_mode ? 4 : 2);
-    unsigned per = waves / t->waves_per_group ? waves / t->waves_per_group : 1;
+    unsigned waves = tm_occupancy(t, &limit) * (t->chip.b.wgp_mode ? 4 : 2);
+    unsigned per =
+        waves / t->need.waves_per_group ? waves / t->need.waves_per_group : 1;
     uint64_t groups = 0;
-    for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
-        unsigned cus = (unsigned)__builtin_popcount(t->wgps[i].enabled);
-        groups += per * (uint64_t)(t->wgp_mode ? cus != 0 : cus);
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
+        unsigned cus = (unsigned)__builtin_popcount(t->chip.wgps[i].room.enabled);
+        groups += per * (uint64_t)(t->chip.b.wgp_mode ? cus != 0 : cus);
     }
     return groups ? groups : 1;
 }
@@ -27,17 +29,18 @@ rd_status tm_sample_begin(struct tm_engine *t)
 {
     uint64_t all = t->launch.n_groups, n = t->config.sample;
     enum tm_limit limit;
-    if (tm_occupancy(t, &limit) * (t->wgp_mode ? 4 : 2) < t->waves_per_group)
+    if (tm_occupancy(t, &limit) * (t->chip.b.wgp_mode ? 4 : 2) <
+        t->need.waves_per_group)
         return RD_E_NO_ROOM; /* it would wait for ever */
     t->end_group = all;
-    t->capacity = capacity(t);
+    t->pace.capacity = capacity(t);
     t->pace.next = INT64_MAX;
     if (t->config.sample_percent > 0)
         n = (uint64_t)ceil(t->config.sample_percent / 100 * (double)all);
     if (n == 0)
         return RD_OK;
-    if (n < t->capacity) /* a chip that is not full shows nothing */
-        n = t->capacity;
+    if (n < t->pace.capacity) /* a chip that is not full shows nothing */
+        n = t->pace.capacity;
     if (n >= all)
         return RD_OK;
     t->end_group = n;
@@ -52,22 +55,22 @@ rd_status tm_sample_begin(struct tm_engine *t)
 void tm_sample_start(struct tm_engine *t)
 {
     if (t->pace.start && t->pace.groups < t->end_group)
-        t->pace.start[t->pace.groups] = t->now;
-    if (++t->pace.groups == t->capacity)
-        t->pace.full_from = t->now;
+        t->pace.start[t->pace.groups] = tm_now(t);
+    if (++t->pace.groups == t->pace.capacity)
+        t->pace.full_from = tm_now(t);
 }
 
 void tm_sample_hole(struct tm_engine *t)
 {
     if (!t->pace.full_until)
-        t->pace.full_until = t->now;
+        t->pace.full_until = tm_now(t);
 }
 
 void tm_sample_tick(struct tm_engine *t)
 {
     struct tm_pace *p = &t->pace;
-    while (t->now >= p->next) {
-        p->insts[p->n++] = t->n_insts;
+    while (tm_now(t) >= p->next) {
+        p->insts[p->n++] = t->chip.issues.all;
         if (p->n == TM_PACES) { /* half as fine from here on */
             for (unsigned i = 0; i < TM_PACES / 2; i++)
                 p->insts[i] = p->insts[2 * i + 1];

@@ -6,45 +6,58 @@
  * SPDX-License-Identifier: MIT
  */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
+static rd_status create_cu(struct tm_engine *t, struct tm_cu *cu, struct tm_wgp *g,
+                           struct tm_simd at)
+{
+    const struct tm_params *p = &t->chip.b.p;
+    cu->vmem.gl1 = &t->chip.se[at.se].gl1[at.sa];
+    cu->send.to = &cu->vmem;
+    cu->send.mem = &t->chip.mem;
+    for (unsigned s = 0; s < 2; s++) {
+        struct tm_simd *simd = &cu->simd[s];
+        simd->se = at.se;
+        simd->sa = at.sa;
+        simd->wgp = at.wgp;
+        simd->index = at.index + 2 * s;
+        simd->cu = cu;
+        simd->in = g;
+        for (unsigned k = 0; k < TM_CLASSES; k++)
+            simd->port.last[k] = -1;
+    }
+    if (!(g->room.enabled & 1u << at.index))
+        return RD_OK;
+    return tm_cache_create(&cu->vmem.l0, (uint64_t)p->l0_bytes / 128,
+                           (uint32_t)p->l0_ways);
+}
+
 static rd_status create_wgp(struct tm_engine *t, struct tm_wgp *g, unsigned se,
                             unsigned w)
 {
-    const struct tm_params *p = &t->p;
+    const struct tm_params *p = &t->chip.b.p;
     unsigned per_array = (unsigned)p->wgps_per_array, sa = w / per_array;
     uint32_t mask = t->config.have_cu_mask ? t->config.cu_mask[se] : UINT32_MAX;
-    g->enabled = mask >> (16 * sa + 2 * (w % per_array)) & 3u;
-    if (g->enabled)
-        t->se[se].used = true;
-    for (unsigned c = 0; c < 2; c++) {
-        struct tm_cu *cu = &g->cu[c];
-        for (unsigned s = 0; s < 2; s++) {
-            struct tm_simd *simd = &cu->simd[s];
-            simd->se = se;
-            simd->sa = sa;
-            simd->wgp = w % per_array;
-            simd->index = c + 2 * s;
-            simd->cu = cu;
-            simd->in = g;
-            for (unsigned k = 0; k < TM_CLASSES; k++)
-                simd->port[k] = -1;
-        }
-        if (g->enabled & 1u << c) {
-            rd_status st = tm_cache_create(&cu->l0, (uint64_t)p->l0_bytes / 128,
-                                           (uint32_t)p->l0_ways);
-            if (st != RD_OK)
-                return st;
-        }
-    }
-    if (!g->enabled)
-        return RD_OK;
-    rd_status st = tm_cache_create(&g->icache, (uint64_t)p->icache_bytes / 128,
-                                   (uint32_t)p->icache_ways);
+    g->room.enabled = mask >> (16 * sa + 2 * (w % per_array)) & 3u;
+    g->fetch.wgp = w % per_array;
+    g->fetch.port = &t->chip.se[se].port[sa];
+    g->fetch.code = &t->chip.code;
+    g->fetch.mem = &t->chip.mem;
+    rd_status st = RD_OK;
+    for (unsigned c = 0; c < 2 && st == RD_OK; c++)
+        st = create_cu(
+            t, &g->cu[c], g,
+            (struct tm_simd){.se = se, .sa = sa, .wgp = w % per_array, .index = c});
+    if (!g->room.enabled || st != RD_OK)
+        return st;
+    t->dispatcher[se].used = true;
+    st = tm_cache_create(&g->fetch.icache, (uint64_t)p->icache_bytes / 128,
+                         (uint32_t)p->icache_ways);
     if (st == RD_OK)
-        st = tm_cache_create(&g->scache, (uint64_t)p->scache_bytes / 64,
+        st = tm_cache_create(&g->smem.cache, (uint64_t)p->scache_bytes / 64,
                              (uint32_t)p->scache_ways);
     return st;
 }
@@ -53,35 +66,32 @@ static rd_status create_wgp(struct tm_engine *t, struct tm_wgp *g, unsigned se,
 static void measure_group(struct tm_engine *t, const struct emu_dispatch *d)
 {
     unsigned granule = d->wave64 ? 12 : 24, n = t->launch.vgprs ? t->launch.vgprs : 1;
-    unsigned lds = (unsigned)t->p.lds_granule;
-    t->vgprs_alloc = (n + granule - 1) / granule * granule * (d->wave64 ? 2 : 1);
-    t->lds_alloc = (d->lds_bytes + lds - 1) / lds * lds;
-    t->user_sgprs = d->rsrc2 >> 1 & 31u;
-    t->wgp_mode = d->rsrc1 >> 29 & 1u;
-    t->waves_per_group = t->launch.waves_per_group;
+    unsigned lds = (unsigned)t->chip.b.p.lds_granule;
+    t->need.vgprs_alloc = (n + granule - 1) / granule * granule * (d->wave64 ? 2 : 1);
+    t->need.lds_alloc = (d->lds_bytes + lds - 1) / lds * lds;
+    t->need.user_sgprs = d->rsrc2 >> 1 & 31u;
+    t->need.waves_per_group = t->launch.waves_per_group;
 }
 
 rd_status tm_machine_create(struct tm_engine *t)
 {
-    const struct tm_params *p = &t->p;
-    t->n_ses = (unsigned)p->shader_engines;
-    t->wgps_per_se = (unsigned)(p->arrays_per_se * p->wgps_per_array);
-    t->wgps = calloc((size_t)t->n_ses * t->wgps_per_se, sizeof *t->wgps);
-    if (!t->wgps)
+    struct tm_chip *c = &t->chip;
+    const struct tm_params *p = &c->b.p;
+    c->n_ses = (unsigned)p->shader_engines;
+    c->wgps_per_se = (unsigned)(p->arrays_per_se * p->wgps_per_array);
+    c->code.warm = t->config.warm_code;
+    c->wgps = calloc((size_t)c->n_ses * c->wgps_per_se, sizeof *c->wgps);
+    if (!c->wgps)
         return RD_E_NOMEM;
-    rd_status st =
-        tm_cache_create(&t->gl2, (uint64_t)p->gl2_bytes / 128, (uint32_t)p->gl2_ways);
-    if (st == RD_OK)
-        st = tm_cache_create(&t->mall, (uint64_t)p->mall_bytes / 128,
-                             (uint32_t)p->mall_ways);
-    for (unsigned s = 0; s < t->n_ses && st == RD_OK; s++) {
-        struct tm_se *se = &t->se[s];
-        se->wgps = t->wgps + (size_t)s * t->wgps_per_se;
-        se->first_start = -1;
+    rd_status st = tm_memory_create(&c->mem, &c->b, &t->config, &t->launch);
+    for (unsigned s = 0; s < c->n_ses && st == RD_OK; s++) {
+        struct tm_se *se = &c->se[s];
+        se->wgps = c->wgps + (size_t)s * c->wgps_per_se;
+        t->dispatcher[s].first_start = -1;
         for (unsigned a = 0; a < (unsigned)p->arrays_per_se && st == RD_OK; a++)
             st = tm_cache_create(&se->gl1[a], (uint64_t)p->gl1_bytes / 128,
                                  (uint32_t)p->gl1_ways);
-        for (unsigned w = 0; w < t->wgps_per_se && st == RD_OK; w++)
+        for (unsigned w = 0; w < c->wgps_per_se && st == RD_OK; w++)
             st = create_wgp(t, &se->wgps[w], s, w);
     }
     return st;
@@ -89,18 +99,18 @@ rd_status tm_machine_create(struct tm_engine *t)
 
 void tm_machine_destroy(struct tm_engine *t)
 {
-    for (size_t i = 0; t->wgps && i < (size_t)t->n_ses * t->wgps_per_se; i++) {
-        tm_cache_destroy(&t->wgps[i].icache);
-        tm_cache_destroy(&t->wgps[i].scache);
-        for (unsigned c = 0; c < 2; c++)
-            tm_cache_destroy(&t->wgps[i].cu[c].l0);
+    struct tm_chip *c = &t->chip;
+    for (size_t i = 0; c->wgps && i < (size_t)c->n_ses * c->wgps_per_se; i++) {
+        tm_cache_destroy(&c->wgps[i].fetch.icache);
+        tm_cache_destroy(&c->wgps[i].smem.cache);
+        for (unsigned k = 0; k < 2; k++)
+            tm_cache_destroy(&c->wgps[i].cu[k].vmem.l0);
     }
     for (unsigned s = 0; s < TM_MAX_SES; s++)
-        for (unsigned a = 0; a < 4; a++)
-            tm_cache_destroy(&t->se[s].gl1[a]);
-    tm_cache_destroy(&t->gl2);
-    tm_cache_destroy(&t->mall);
-    free(t->wgps);
+        for (unsigned a = 0; a < TM_MAX_ARRAYS; a++)
+            tm_cache_destroy(&c->se[s].gl1[a]);
+    tm_memory_destroy(&c->mem);
+    free(c->wgps);
 }
 
 /* Give each engine its first workgroup number; the step is the number of engines. */
@@ -108,29 +118,31 @@ void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d)
 {
     unsigned turn = 0;
     measure_group(t, d);
-    for (unsigned s = 0; s < t->n_ses; s++)
-        t->group_step += t->se[s].used;
-    for (unsigned i = 0; i < t->n_ses; i++) {
-        struct tm_se *se = &t->se[(t->config.first_se + i) % t->n_ses];
+    for (unsigned s = 0; s < t->chip.n_ses; s++)
+        t->group_step += t->dispatcher[s].used;
+    for (unsigned i = 0; i < t->chip.n_ses; i++) {
+        struct tm_dispatcher *se =
+            &t->dispatcher[(t->config.first_se + i) % t->chip.n_ses];
         if (se->used)
             se->next_number = turn++;
     }
     /* One after the other, a WGP each, those of the first array first. */
-    uint64_t round = t->group_step * (uint64_t)t->p.wgps_per_array, left = round;
-    t->code_arrays = 0;
-    for (unsigned a = 0; a < (unsigned)t->p.arrays_per_se; a++, left += round)
+    uint64_t round = t->group_step * (uint64_t)t->chip.b.p.wgps_per_array, left = round;
+    t->chip.code.arrays = 0;
+    for (unsigned a = 0; a < (unsigned)t->chip.b.p.arrays_per_se; a++, left += round)
         if (left - round < t->launch.n_groups)
-            t->code_arrays += (unsigned)t->group_step;
-    if (t->launch.n_groups < t->code_arrays)
-        t->code_arrays = (unsigned)t->launch.n_groups;
+            t->chip.code.arrays += (unsigned)t->group_step;
+    if (t->launch.n_groups < t->chip.code.arrays)
+        t->chip.code.arrays = (unsigned)t->launch.n_groups;
 }
 
 /* ---- room ---- */
 
 static unsigned free_slots(const struct tm_engine *t, const struct tm_simd *s)
 {
-    unsigned by_slot = (unsigned)t->p.slots_per_simd - s->waves;
-    unsigned by_vgpr = ((unsigned)t->p.vgprs_per_simd - s->vgprs_used) / t->vgprs_alloc;
+    unsigned by_slot = (unsigned)t->chip.b.p.slots_per_simd - s->room.waves;
+    unsigned by_vgpr = ((unsigned)t->chip.b.p.vgprs_per_simd - s->room.vgprs_used) /
+                       t->need.vgprs_alloc;
     return by_slot < by_vgpr ? by_slot : by_vgpr;
 }
 
@@ -141,10 +153,10 @@ static unsigned list_simds(struct tm_wgp *g, unsigned cu, bool wgp_mode,
     unsigned n = 0;
     for (unsigned s = 0; s < 2; s++)
         for (unsigned c = 0; c < 2; c++)
-            if (wgp_mode ? (g->enabled & 1u << c) != 0 : c == cu)
+            if (wgp_mode ? (g->room.enabled & 1u << c) != 0 : c == cu)
                 list[n++] = &g->cu[c].simd[s];
     for (unsigned i = 1; i < n; i++) /* rotate the emptiest to the front */
-        if (list[i]->waves < list[0]->waves) {
+        if (list[i]->room.waves < list[0]->room.waves) {
             struct tm_simd *first = list[i];
             memmove(list + 1, list, i * sizeof *list);
             list[0] = first;
@@ -156,13 +168,14 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
                      unsigned waves)
 {
     struct tm_simd *list[4];
-    unsigned n = list_simds(g, cu, t->wgp_mode, list);
-    uint32_t lds =
-        t->wgp_mode ? g->cu[0].lds_used + g->cu[1].lds_used : g->cu[cu].lds_used;
-    uint32_t limit = (uint32_t)t->p.lds_per_cu *
-                     (t->wgp_mode ? (unsigned)__builtin_popcount(g->enabled) : 1);
-    if (n == 0 || lds + t->lds_alloc > limit ||
-        (waves > 1 && g->groups >= (unsigned)t->p.groups_per_wgp))
+    unsigned n = list_simds(g, cu, t->chip.b.wgp_mode, list);
+    uint32_t lds = t->chip.b.wgp_mode ? g->cu[0].room.lds_used + g->cu[1].room.lds_used
+                                      : g->cu[cu].room.lds_used;
+    uint32_t limit =
+        (uint32_t)t->chip.b.p.lds_per_cu *
+        (t->chip.b.wgp_mode ? (unsigned)__builtin_popcount(g->room.enabled) : 1);
+    if (n == 0 || lds + t->need.lds_alloc > limit ||
+        (waves > 1 && g->room.groups >= (unsigned)t->chip.b.p.groups_per_wgp))
         return false;
     for (unsigned i = 0; i < n; i++) {
         unsigned share = waves / n + (i < waves % n);
@@ -176,13 +189,14 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
 
 static struct tm_wave *new_wave(struct tm_engine *t)
 {
-    struct tm_wave *w = t->free_waves, *made = w ? w->next_made : t->made_waves;
+    struct tm_wave *w = t->pools.free_waves,
+                   *made = w ? w->next_made : t->pools.made_waves;
     if (w)
-        t->free_waves = w->next_free;
+        t->pools.free_waves = w->next_free;
     else
-        w = t->made_waves = malloc(sizeof *w);
+        w = t->pools.made_waves = malloc(sizeof *w);
     if (!w) {
-        t->made_waves = made;
+        t->pools.made_waves = made;
         return NULL;
     }
     memset(w, 0, sizeof *w);
@@ -192,58 +206,58 @@ static struct tm_wave *new_wave(struct tm_engine *t)
 
 static struct tm_group *new_group(struct tm_engine *t)
 {
-    struct tm_group *g = t->free_groups;
+    struct tm_group *g = t->pools.free_groups;
     if (g) {
-        t->free_groups = g->next_free;
+        t->pools.free_groups = g->next_free;
         return g;
     }
     g = calloc(1, sizeof *g);
     if (g) {
-        g->next_made = t->made_groups;
-        t->made_groups = g;
+        g->next_made = t->pools.made_groups;
+        t->pools.made_groups = g;
     }
     return g;
 }
 
 static size_t new_record(struct tm_engine *t)
 {
-    if (t->config.forget_waves && t->n_records) /* one that all share */
+    if (t->config.forget_waves && t->records.n) /* one that all share */
         return 0;
-    if (t->n_records == t->cap_records) {
-        size_t cap = t->cap_records ? 2 * t->cap_records : 256;
-        struct tm_record *bigger = realloc(t->records, cap * sizeof *bigger);
+    if (t->records.n == t->records.cap) {
+        size_t cap = t->records.cap ? 2 * t->records.cap : 256;
+        struct tm_record *bigger = realloc(t->records.record, cap * sizeof *bigger);
         if (!bigger)
             return SIZE_MAX;
-        t->records = bigger;
-        t->cap_records = cap;
+        t->records.record = bigger;
+        t->records.cap = cap;
     }
-    memset(&t->records[t->n_records], 0, sizeof *t->records);
-    return t->n_records++;
+    memset(&t->records.record[t->records.n], 0, sizeof *t->records.record);
+    return t->records.n++;
 }
 
 static unsigned take_slot(const struct tm_engine *t, struct tm_simd *s)
 {
     unsigned best = UINT32_MAX;
-    for (unsigned i = 0; i < (unsigned)t->p.slots_per_simd; i++)
-        if (!(s->slots >> i & 1u) &&
-            (best == UINT32_MAX || s->slot_free[i] < s->slot_free[best]))
+    for (unsigned i = 0; i < (unsigned)t->chip.b.p.slots_per_simd; i++)
+        if (!(s->room.slots >> i & 1u) &&
+            (best == UINT32_MAX || s->room.slot_free[i] < s->room.slot_free[best]))
             best = i;
-    s->slots |= 1u << best;
+    s->room.slots |= 1u << best;
     return best;
 }
 
 static void occupy(struct tm_engine *t, struct tm_simd *s, int64_t start)
 {
-    s->waves++;
-    if (s->live++ == 0)
-        s->held_since = start;
-    if (s->cu->waves++ == 0)
-        s->cu->held_since = start;
-    if (s->in->waves++ == 0)
-        s->in->busy_since = start;
-    s->vgprs_used += t->vgprs_alloc;
-    if (++t->resident > t->peak_waves)
-        t->peak_waves = t->resident;
+    s->room.waves++;
+    if (s->room.live++ == 0)
+        s->room.held_since = start;
+    if (s->cu->room.waves++ == 0)
+        s->cu->room.held_since = start;
+    if (s->in->room.waves++ == 0)
+        s->in->room.busy_since = start;
+    s->room.vgprs_used += t->need.vgprs_alloc;
+    if (++t->totals.resident > t->totals.peak_waves)
+        t->totals.peak_waves = t->totals.resident;
 }
 
 /* A workgroup in WGP mode gets the lowest free place of the WGP's LDS: of one kernel,
@@ -251,12 +265,12 @@ static void occupy(struct tm_engine *t, struct tm_simd *s, int64_t start)
 static void take_lds(const struct tm_engine *t, struct tm_group *g)
 {
     unsigned place = 0;
-    while (g->wgp->lds_taken[place / 64] >> place % 64 & 1u &&
+    while (g->wgp->room.lds_taken[place / 64] >> place % 64 & 1u &&
            place < 64 * TM_LDS_PLACES - 1)
         place++;
-    g->wgp->lds_taken[place / 64] |= UINT64_C(1) << place % 64;
+    g->wgp->room.lds_taken[place / 64] |= UINT64_C(1) << place % 64;
     g->lds_place = place;
-    g->lds_base = t->wgp_mode ? place * g->lds_alloc : 0;
+    g->lds.base = t->chip.b.wgp_mode ? place * g->lds.bytes : 0;
 }
 
 static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned index,
@@ -267,8 +281,8 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         return RD_E_NOMEM;
     size_t r = new_record(t);
     if (r == SIZE_MAX) {
-        w->next_free = t->free_waves;
-        t->free_waves = w;
+        w->next_free = t->pools.free_waves;
+        t->pools.free_waves = w;
         return RD_E_NOMEM;
     }
     g->waves[index] = w;
@@ -278,11 +292,11 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     w->record = r;
     w->age = ++t->next_age;
     w->slot = take_slot(t, s);
-    w->start = start;
+    w->start = w->regs.start = start;
     w->last_issue = start - 1;
     w->earliest = start;
     const struct emu_wave_info *info = emu_wave_info(w->wave);
-    t->records[r] = (struct tm_record){
+    t->records.record[r] = (struct tm_record){
         .wg = {info->workgroup[0], info->workgroup[1], info->workgroup[2]},
         .wave = info->wave,
         .se = (uint8_t)s->se,
@@ -297,8 +311,8 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     return tm_push(t, start, tm_turn(w), w);
 }
 
-static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wgp *wgp,
-                             unsigned cu)
+static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
+                             struct tm_wgp *wgp, unsigned cu)
 {
     struct tm_group *g = new_group(t);
     if (!g)
@@ -307,7 +321,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
         .number = se->next_number, .wgp = wgp, .cu = cu, .next_made = g->next_made};
     g->n_waves = g->n_live = g->n_held = emu_stepper_group_waves(t->stepper, g->number);
     struct tm_simd *list[4];
-    unsigned n = list_simds(wgp, cu, t->wgp_mode, list);
+    unsigned n = list_simds(wgp, cu, t->chip.b.wgp_mode, list);
     uint32_t place[32];
     for (unsigned i = 0; i < g->n_waves; i++) { /* HW_ID1: where, slot left out */
         const struct tm_simd *s = list[i % n];
@@ -315,51 +329,59 @@ static rd_status start_group(struct tm_engine *t, struct tm_se *se, struct tm_wg
     }
     rd_status st = emu_group_start(t->stepper, g->number, place, &g->group);
     if (st != RD_OK) {
-        g->next_free = t->free_groups;
-        t->free_groups = g;
+        g->next_free = t->pools.free_groups;
+        t->pools.free_groups = g;
         return st;
     }
-    g->lds_alloc = t->lds_alloc;
-    wgp->cu[t->wgp_mode ? 0 : cu].lds_used += g->lds_alloc;
+    g->lds.bytes = t->need.lds_alloc;
+    wgp->cu[t->chip.b.wgp_mode ? 0 : cu].room.lds_used += g->lds.bytes;
     take_lds(t, g);
-    wgp->groups++;
+    wgp->room.groups++;
     t->live_groups++;
     tm_sample_start(t);
     if (se->first_start < 0)
-        se->first_start = t->now;
+        se->first_start = tm_now(t);
     for (unsigned i = 0; i < g->n_waves && st == RD_OK; i++)
         st = start_wave(t, g, i, list[i % n],
-                        t->now + (int64_t)i * PARAM(t, wave_launch_cycles));
-    int64_t waves = (int64_t)g->n_waves * PARAM(t, wave_launch_cycles);
-    se->next_launch = t->now + tm_max(waves, PARAM(t, group_launch_cycles));
-    if (t->now == se->first_start)
-        se->next_launch += PARAM(t, group_first_cycles);
-    wgp->cu[cu].next_group = t->now + tm_max(waves + 1, PARAM(t, group_same_cu_cycles));
+                        tm_now(t) + (int64_t)i * PARAM(&t->chip.b, wave_launch_cycles));
+    int64_t waves = (int64_t)g->n_waves * PARAM(&t->chip.b, wave_launch_cycles);
+    se->next_launch = tm_now(t) + tm_max(waves, PARAM(&t->chip.b, group_launch_cycles));
+    if (tm_now(t) == se->first_start)
+        se->next_launch += PARAM(&t->chip.b, group_first_cycles);
+    wgp->cu[cu].room.next_group =
+        tm_now(t) + tm_max(waves + 1, PARAM(&t->chip.b, group_same_cu_cycles));
     se->next_number += t->group_step;
     return st;
 }
 
+/* The WGPs of a dispatcher's SE. */
+static struct tm_wgp *wgps_of(const struct tm_engine *t, const struct tm_dispatcher *se)
+{
+    return t->chip.se[se - t->dispatcher].wgps;
+}
+
 /* Can a CU take the next workgroup? soonest: if so but not now, when at the earliest.
  */
-static bool takes(const struct tm_engine *t, struct tm_se *se, unsigned at,
+static bool takes(const struct tm_engine *t, struct tm_dispatcher *se, unsigned at,
                   int64_t *soonest)
 {
-    unsigned cu = at / t->wgps_per_se;
-    struct tm_wgp *g = &se->wgps[at % t->wgps_per_se];
-    if (!(g->enabled & 1u << cu) || (t->wgp_mode && cu) ||
+    unsigned cu = at / t->chip.wgps_per_se;
+    struct tm_wgp *g = &wgps_of(t, se)[at % t->chip.wgps_per_se];
+    if (!(g->room.enabled & 1u << cu) || (t->chip.b.wgp_mode && cu) ||
         !has_room(t, g, cu, emu_stepper_group_waves(t->stepper, se->next_number)))
         return false;
-    int64_t next = g->cu[cu].next_group;
-    if (next > t->now && (!*soonest || next < *soonest))
+    int64_t next = g->cu[cu].room.next_group;
+    if (next > tm_now(t) && (!*soonest || next < *soonest))
         *soonest = next;
-    return next <= t->now;
+    return next <= tm_now(t);
 }
 
 /* The CU for the next workgroup; UINT_MAX: none now. Round-robin; once a workgroup had
  * to wait, in the order in which others have left. */
-static unsigned choose(const struct tm_engine *t, struct tm_se *se, int64_t *soonest)
+static unsigned choose(const struct tm_engine *t, struct tm_dispatcher *se,
+                       int64_t *soonest)
 {
-    unsigned cus = 2 * t->wgps_per_se;
+    unsigned cus = 2 * t->chip.wgps_per_se;
     for (; se->n_freed; se->n_freed--, se->first_freed++) {
         unsigned at = se->freed[se->first_freed % TM_FREED];
         if (takes(t, se, at, soonest))
@@ -377,13 +399,13 @@ static unsigned choose(const struct tm_engine *t, struct tm_se *se, int64_t *soo
 
 /* Start what has room on an SE now. again: when to look again, 0 if something ends
  * first or nothing is left. */
-static rd_status place(struct tm_engine *t, struct tm_se *se, int64_t *again)
+static rd_status place(struct tm_engine *t, struct tm_dispatcher *se, int64_t *again)
 {
     *again = 0;
     if (!se->used || se->next_number >= t->end_group)
         return RD_OK;
     *again = se->next_launch;
-    if (se->next_launch > t->now)
+    if (se->next_launch > tm_now(t))
         return RD_OK;
     int64_t soonest = 0;
     unsigned at = choose(t, se, &soonest);
@@ -391,17 +413,17 @@ static rd_status place(struct tm_engine *t, struct tm_se *se, int64_t *again)
     se->waits = at == UINT_MAX && !soonest;
     if (at == UINT_MAX)
         return RD_OK;
-    unsigned cus = 2 * t->wgps_per_se;
+    unsigned cus = 2 * t->chip.wgps_per_se;
     se->next_cu = (at + 1) % cus;
-    rd_status st =
-        start_group(t, se, &se->wgps[at % t->wgps_per_se], at / t->wgps_per_se);
+    rd_status st = start_group(t, se, &wgps_of(t, se)[at % t->chip.wgps_per_se],
+                               at / t->chip.wgps_per_se);
     *again = se->next_launch;
     return st;
 }
 
 rd_status tm_dispatch(struct tm_engine *t, unsigned number)
 {
-    struct tm_se *se = &t->se[number];
+    struct tm_dispatcher *se = &t->dispatcher[number];
     int64_t again;
     se->scheduled = false;
     rd_status st = place(t, se, &again);
@@ -419,8 +441,8 @@ static void delay_barriers(struct tm_engine *t, struct tm_wgp *g)
 {
     for (unsigned k = 0; k < 4; k++) {
         struct tm_simd *s = &g->cu[k / 2].simd[k % 2];
-        if (t->now < s->barrier_open)
-            s->barrier_open++;
+        if (tm_now(t) < s->port.barrier_open)
+            s->port.barrier_open++;
     }
 }
 
@@ -428,22 +450,22 @@ static void delay_barriers(struct tm_engine *t, struct tm_wgp *g)
 static void leave(struct tm_engine *t, struct tm_wave *w)
 {
     struct tm_simd *s = w->simd;
-    struct tm_se *se = &t->se[s->se];
-    tm_account_wait(w, TM_S_END, NULL, t->now);
-    tm_account_end(t, w, w->last, t->now);
-    t->records[w->record].end = t->now;
-    t->wave_cycles += (double)(t->now - w->start);
-    se->last_end = tm_max(se->last_end, t->now);
+    struct tm_dispatcher *se = &t->dispatcher[s->se];
+    tm_account_wait(w, TM_S_END, NULL, tm_now(t));
+    tm_account_end(t, w, w->last, tm_now(t));
+    t->records.record[w->record].end = tm_now(t);
+    t->totals.wave_cycles += (double)(tm_now(t) - w->start);
+    se->last_end = tm_max(se->last_end, tm_now(t));
     delay_barriers(t, s->in);
-    if (--s->live == 0)
-        s->held += t->now - s->held_since;
-    if (s->cu->waves == 1) /* loads that nobody waited for */
-        tm_send_settle(t, s->cu, INT64_MAX);
-    if (--s->cu->waves == 0)
-        s->cu->held += t->now - s->cu->held_since;
-    if (--s->in->waves == 0)
-        s->in->busy_cycles += t->now - s->in->busy_since;
-    t->resident--;
+    if (--s->room.live == 0)
+        s->room.held += tm_now(t) - s->room.held_since;
+    if (s->cu->room.waves == 1) /* loads that nobody waited for */
+        tm_send_settle(&t->chip.b, &s->cu->send, INT64_MAX);
+    if (--s->cu->room.waves == 0)
+        s->cu->room.held += tm_now(t) - s->cu->room.held_since;
+    if (--s->in->room.waves == 0)
+        s->in->room.busy_cycles += tm_now(t) - s->in->room.busy_since;
+    t->totals.resident--;
     w->left = true;
     if (--w->group->n_live == 0) {
         t->live_groups--;
@@ -456,34 +478,37 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
 {
     struct tm_simd *s = w->simd;
     struct tm_group *g = w->group;
-    struct tm_se *se = &t->se[s->se];
-    s->slots &= ~(1u << w->slot);
-    s->slot_free[w->slot] = t->now;
-    s->waves--;
-    s->vgprs_used -= t->vgprs_alloc;
-    w->next_free = t->free_waves;
-    t->free_waves = w;
+    struct tm_dispatcher *se = &t->dispatcher[s->se];
+    s->room.slots &= ~(1u << w->slot);
+    s->room.slot_free[w->slot] = tm_now(t);
+    s->room.waves--;
+    s->room.vgprs_used -= t->need.vgprs_alloc;
+    w->next_free = t->pools.free_waves;
+    t->pools.free_waves = w;
     if (--g->n_held == 0) {
-        g->wgp->cu[t->wgp_mode ? 0 : g->cu].lds_used -= g->lds_alloc;
-        g->wgp->lds_taken[g->lds_place / 64] &= ~(UINT64_C(1) << g->lds_place % 64);
-        g->wgp->groups--;
+        g->wgp->cu[t->chip.b.wgp_mode ? 0 : g->cu].room.lds_used -= g->lds.bytes;
+        g->wgp->room.lds_taken[g->lds_place / 64] &=
+            ~(UINT64_C(1) << g->lds_place % 64);
+        g->wgp->room.groups--;
         if ((se->waits || se->n_freed) && se->n_freed < TM_FREED)
             se->freed[(se->first_freed + se->n_freed++) % TM_FREED] =
-                (uint16_t)((unsigned)(g->wgp - se->wgps) + g->cu * t->wgps_per_se);
-        g->next_free = t->free_groups;
-        t->free_groups = g;
+                (uint16_t)((unsigned)(g->wgp - wgps_of(t, se)) +
+                           g->cu * t->chip.wgps_per_se);
+        g->next_free = t->pools.free_groups;
+        t->pools.free_groups = g;
         if (se->next_number >= t->end_group)
             tm_sample_hole(t);
     }
     if (se->scheduled || se->next_number >= t->end_group)
         return RD_OK;
     se->scheduled = true;
-    return tm_push(t, t->now, s->se, NULL);
+    return tm_push(t, tm_now(t), s->se, NULL);
 }
 
-static rd_status ask_to_take(struct tm_engine *t, struct tm_se *se, unsigned array)
+static rd_status ask_to_take(struct tm_engine *t, struct tm_dispatcher *se,
+                             unsigned array)
 {
-    int64_t when = tm_max(t->now, se->end_next[array % 2]);
+    int64_t when = tm_max(tm_now(t), se->end_next[array % 2]);
     return tm_push(t, when, TM_MAX_SES + array, NULL);
 }
 
@@ -492,7 +517,7 @@ rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w)
     if (w->left)
         return release(t, w);
     const struct tm_simd *s = w->simd;
-    struct tm_se *se = &t->se[s->se];
+    struct tm_dispatcher *se = &t->dispatcher[s->se];
     struct tm_wave **first = &se->ending[s->sa][s->wgp];
     w->next_free = NULL;
     *(*first ? se->ending_last[s->sa][s->wgp] : first) = w;
@@ -502,16 +527,19 @@ rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w)
 
 rd_status tm_take_ends(struct tm_engine *t, unsigned array)
 {
-    struct tm_se *se = &t->se[array / 2];
-    unsigned sa = array % 2, wgp = (unsigned)t->p.wgps_per_array;
+    struct tm_dispatcher *se = &t->dispatcher[array / 2];
+    unsigned sa = array % 2, wgp = (unsigned)t->chip.b.p.wgps_per_array;
     while (!se->ending[sa][--wgp]) /* the farthest first */
         ;
     struct tm_wave *w = se->ending[sa][wgp];
     se->ending[sa][wgp] = w->next_free;
     se->n_ending[sa]--;
     leave(t, w);
-    se->ends_taken = tm_max(se->ends_taken, t->now) + PARAM(t, end_rate_cycles);
-    se->end_next[sa] = tm_max(t->now + 1, se->ends_taken - PARAM(t, end_queue));
-    rd_status st = tm_push(t, t->now + PARAM(t, slot_reuse_cycles), tm_turn(w), w);
+    se->ends_taken =
+        tm_max(se->ends_taken, tm_now(t)) + PARAM(&t->chip.b, end_rate_cycles);
+    se->end_next[sa] =
+        tm_max(tm_now(t) + 1, se->ends_taken - PARAM(&t->chip.b, end_queue));
+    rd_status st =
+        tm_push(t, tm_now(t) + PARAM(&t->chip.b, slot_reuse_cycles), tm_turn(w), w);
     return st == RD_OK && se->n_ending[sa] ? ask_to_take(t, se, array) : st;
 }

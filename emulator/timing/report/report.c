@@ -3,9 +3,10 @@
  * Reads the engine's accounts, changes nothing. SPDX-License-Identifier: MIT
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "sample.h"
 #include "facts.h"
 
 static int by_start(const void *a, const void *b)
@@ -37,21 +38,21 @@ static struct use measure(const struct tm_engine *t)
 {
     struct use u = {0};
     double valu = 0, held = 0, lds = 0, simds = 0, cus = 0;
-    for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
-        const struct tm_wgp *g = &t->wgps[i];
-        u.busy += (double)g->busy_cycles;
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
+        const struct tm_wgp *g = &t->chip.wgps[i];
+        u.busy += (double)g->room.busy_cycles;
         for (unsigned c = 0; c < 2; c++) {
             const struct tm_cu *cu = &g->cu[c];
-            lds += (double)cu->lds_cycles;
-            cus += cu->held > 0;
+            lds += (double)cu->lds.cycles;
+            cus += cu->room.held > 0;
             for (unsigned s = 0; s < 2; s++) {
-                valu += (double)cu->simd[s].valu_cycles;
-                held += (double)cu->simd[s].held;
-                simds += cu->simd[s].held > 0;
+                valu += (double)cu->simd[s].valu.cycles;
+                held += (double)cu->simd[s].room.held;
+                simds += cu->simd[s].room.held > 0;
             }
         }
     }
-    u.wave_cycles = t->wave_cycles;
+    u.wave_cycles = t->totals.wave_cycles;
     double part = 1, span = (double)tm_span_cycles(t);
     if (t->end_group < t->launch.n_groups) { /* as of the whole launch */
         part = (double)t->end_group / (double)t->launch.n_groups;
@@ -89,19 +90,22 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
     struct use u = measure(t);
     fprintf(f, "{\"sclk_mhz\": %g, \"span_cycles\": %llu,\n\"waves\": [",
             t->config.sclk_mhz, (unsigned long long)tm_span_cycles(t));
-    if (t->n_records)
-        qsort(t->records, t->n_records, sizeof *t->records, by_start);
-    for (size_t i = 0; i < t->n_records && !t->config.forget_waves; i++) {
+    if (t->records.n)
+        qsort(t->records.record, t->records.n, sizeof *t->records.record, by_start);
+    for (size_t i = 0; i < t->records.n && !t->config.forget_waves; i++) {
         fputs(i ? ",\n" : "\n", f);
-        write_wave(t, &t->records[i], f);
+        write_wave(t, &t->records.record[i], f);
     }
     fprintf(f,
             "],\n\"counters\": {\"SQ_INSTS_VALU\": %llu, \"SQ_INSTS_SALU\": %llu, "
             "\"SQC_LDS_IDX_ACTIVE\": %llu, \"SQC_LDS_BANK_CONFLICT\": %llu, "
             "\"GL2C_HIT\": %llu, \"GL2C_MISS\": %llu, \"SQ_BUSY_CYCLES\": %.0f},\n",
-            (unsigned long long)t->n_valu, (unsigned long long)t->n_salu,
-            (unsigned long long)t->lds_active, (unsigned long long)t->lds_conflict,
-            (unsigned long long)t->gl2_hit, (unsigned long long)t->gl2_miss, u.busy);
+            (unsigned long long)t->chip.issues.valu,
+            (unsigned long long)t->chip.issues.salu,
+            (unsigned long long)t->chip.lds.active,
+            (unsigned long long)t->chip.lds.conflict,
+            (unsigned long long)t->chip.mem.gl2_hit,
+            (unsigned long long)t->chip.mem.gl2_miss, u.busy);
     fprintf(f, "\"util\": {\"valu\": %.1f, \"lds\": %.1f}", u.valu, u.lds);
     if (t->end_group < t->launch.n_groups)
         fprintf(f,
@@ -118,10 +122,10 @@ static void print_stack(const struct tm_engine *t, FILE *f)
 {
     uint64_t state[TM_STATES] = {0}, all = 0;
     bool shown[TM_STATES] = {false};
-    for (size_t i = 0; i < t->numbers.n; i++)
+    for (size_t i = 0; i < t->insts.numbers.n; i++)
         for (unsigned s = 0; s < TM_STALLS; s++) {
-            state[tm_stall_state[s]] += t->insts[i]->stall[s];
-            all += t->insts[i]->stall[s];
+            state[tm_stall_state[s]] += t->insts.inst[i]->stall[s];
+            all += t->insts.inst[i]->stall[s];
         }
     if (!all)
         return;
@@ -144,14 +148,15 @@ static void print_stack(const struct tm_engine *t, FILE *f)
 static void print_issue(const struct tm_engine *t, double held, FILE *f)
 {
     fprintf(f, "instructions       %llu, %.3f per SIMD cycle\n",
-            (unsigned long long)t->n_insts, held > 0 ? (double)t->n_insts / held : 0);
+            (unsigned long long)t->chip.issues.all,
+            held > 0 ? (double)t->chip.issues.all / held : 0);
     fputs("issue by unit      ", f);
     const char *comma = "";
     for (unsigned c = 0; c < TM_CLASSES; c++) {
-        if (!t->n_class[c])
+        if (!t->chip.issues.of_class[c])
             continue;
         fprintf(f, "%s%s %.1f %%", comma, tm_class_name[c],
-                held > 0 ? 100 * (double)t->n_class[c] / held : 0);
+                held > 0 ? 100 * (double)t->chip.issues.of_class[c] / held : 0);
         comma = ", ";
     }
     fputc('\n', f);
@@ -189,11 +194,13 @@ static void print_sample(const struct tm_engine *t, double cycles, FILE *f)
         "%.0f (%.1f %%)\n",
         (unsigned long long)t->end_group, (unsigned long long)t->launch.n_groups, error,
         cycles > 0 ? 100 * error / cycles : 0);
-    if (t->end_group < 5 * t->capacity && 5 * t->capacity < t->launch.n_groups)
+    if (t->end_group < 5 * t->pace.capacity &&
+        5 * t->pace.capacity < t->launch.n_groups)
         fprintf(f,
                 "                   the chip holds %llu workgroups at once: from %llu "
                 "on a sample says much more\n",
-                (unsigned long long)t->capacity, (unsigned long long)t->capacity * 5);
+                (unsigned long long)t->pace.capacity,
+                (unsigned long long)t->pace.capacity * 5);
 }
 
 void tm_print_summary(const struct tm_engine *t, FILE *f)
@@ -209,25 +216,28 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
     fprintf(f, "cycles             %.0f (%.3f us at %g MHz)\n", cycles, us,
             t->config.sclk_mhz);
     fprintf(f, "waves              %llu, at most %llu at once\n",
-            (unsigned long long)t->n_waves, (unsigned long long)t->peak_waves);
+            (unsigned long long)t->totals.waves,
+            (unsigned long long)t->totals.peak_waves);
     fprintf(f,
             "occupancy          %u of %.0f waves per SIMD, limited by %s; %.1f on "
             "average where there are any\n",
-            occupancy, t->p.slots_per_simd, tm_limit_name[limit],
+            occupancy, t->chip.b.p.slots_per_simd, tm_limit_name[limit],
             u.held > 0 ? u.wave_cycles / u.held : 0);
     print_issue(t, u.held, f);
     print_stack(t, f);
     fprintf(f, "VALU busy          %.1f %%\n", u.valu);
     fprintf(f, "floating point     %.3f GFLOP/s (%llu operations)\n",
-            (double)t->flops * per_us / 1000, (unsigned long long)t->flops);
+            (double)t->totals.flops * per_us / 1000,
+            (unsigned long long)t->totals.flops);
     fprintf(f, "LDS busy           %.1f %%, %llu of %llu cycles in bank conflicts\n",
-            u.lds, (unsigned long long)t->lds_conflict,
-            (unsigned long long)t->lds_active);
+            u.lds, (unsigned long long)t->chip.lds.conflict,
+            (unsigned long long)t->chip.lds.active);
     fprintf(f,
             "read, written      %llu, %llu bytes (%.1f GB/s asked for, %.1f of VRAM)\n",
-            (unsigned long long)t->read_bytes, (unsigned long long)t->write_bytes,
-            (double)(t->read_bytes + t->write_bytes) * per_us / 1000,
-            (double)t->mall.misses * 128 * per_us / 1000);
+            (unsigned long long)t->chip.mem.read_bytes,
+            (unsigned long long)t->chip.mem.write_bytes,
+            (double)(t->chip.mem.read_bytes + t->chip.mem.write_bytes) * per_us / 1000,
+            (double)t->chip.mem.mall.misses * 128 * per_us / 1000);
     print_caches(t, f);
     if (t->end_group < t->launch.n_groups)
         print_sample(t, cycles, f);
@@ -298,13 +308,13 @@ static void print_line(const struct tm_engine *t, const struct tm_inst *i, doubl
 
 void tm_print_listing(const struct tm_engine *t, FILE *f)
 {
-    struct tm_inst **sorted = calloc(t->numbers.n + 1, sizeof(*sorted));
-    size_t n = t->numbers.n;
+    struct tm_inst **sorted = calloc(t->insts.numbers.n + 1, sizeof(*sorted));
+    size_t n = t->insts.numbers.n;
     double all = 0;
     if (!sorted)
         return;
     for (size_t i = 0; i < n; i++) {
-        sorted[i] = t->insts[i];
+        sorted[i] = t->insts.inst[i];
         all += (double)sorted[i]->cycles;
     }
     qsort(sorted, n, sizeof *sorted, by_offset);

@@ -14,7 +14,7 @@
  */
 #include <math.h>
 
-#include "engine.h"
+#include "sample.h"
 
 #define PARTS 8u
 /* From so many turns on each part is one of them, or several. */
@@ -69,9 +69,10 @@ static bool full_rate(const struct tm_engine *t, double *rate, double *error)
 double tm_sample_span(const struct tm_engine *t)
 {
     double span = 0;
-    for (unsigned s = 0; s < t->n_ses; s++)
-        if (t->se[s].first_start >= 0)
-            span = fmax(span, (double)(t->se[s].last_end - t->se[s].first_start));
+    for (unsigned s = 0; s < t->chip.n_ses; s++)
+        if (t->dispatcher[s].first_start >= 0)
+            span = fmax(span, (double)(t->dispatcher[s].last_end -
+                                       t->dispatcher[s].first_start));
     return span;
 }
 
@@ -86,8 +87,8 @@ static void steady(const struct tm_engine *t, uint64_t turns, double left,
                    struct pace *pace)
 {
     unsigned parts = turns >= TURNS && turns < PARTS ? (unsigned)turns : PARTS;
-    uint64_t per =
-        turns >= TURNS ? turns / parts * t->capacity : turns * t->capacity / parts;
+    uint64_t per = turns >= TURNS ? turns / parts * t->pace.capacity
+                                  : turns * t->pace.capacity / parts;
     double sum = 0, squares = 0, moment = 0, wide = 0;
     const int64_t *start = &t->pace.start[t->pace.groups - 1 - per * parts];
     for (unsigned i = 0; i < parts; i++, start += per) {
@@ -116,26 +117,26 @@ static void bounds(const struct tm_engine *t, double *least, double *stay)
 {
     double simds = 0, cus = 0, ses = 0, valu = 0, lds = 0;
     double groups = (double)t->end_group;
-    for (unsigned s = 0; s < t->n_ses; s++)
-        ses += t->se[s].used;
-    for (size_t i = 0; i < (size_t)t->n_ses * t->wgps_per_se; i++) {
-        const struct tm_wgp *g = &t->wgps[i];
-        cus += __builtin_popcount(g->enabled);
+    for (unsigned s = 0; s < t->chip.n_ses; s++)
+        ses += t->dispatcher[s].used;
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
+        const struct tm_wgp *g = &t->chip.wgps[i];
+        cus += __builtin_popcount(g->room.enabled);
         for (unsigned c = 0; c < 2; c++) {
-            lds += (double)g->cu[c].lds_cycles;
+            lds += (double)g->cu[c].lds.cycles;
             valu +=
-                (double)(g->cu[c].simd[0].valu_cycles + g->cu[c].simd[1].valu_cycles);
+                (double)(g->cu[c].simd[0].valu.cycles + g->cu[c].simd[1].valu.cycles);
         }
     }
     simds = 2 * cus;
     *least = fmax(valu / simds, lds / cus) / groups;
     for (unsigned c = 0; c < TM_CLASSES; c++)
-        *least = fmax(*least, (double)t->n_class[c] / simds / groups);
+        *least = fmax(*least, (double)t->chip.issues.of_class[c] / simds / groups);
     if (ses > 0)
-        *least = fmax(*least, t->p.group_launch_cycles / ses);
-    *stay = (t->wave_cycles / (double)(t->n_waves ? t->n_waves : 1) +
-             t->p.slot_reuse_cycles) /
-            (double)t->capacity;
+        *least = fmax(*least, t->chip.b.p.group_launch_cycles / ses);
+    *stay = (t->totals.wave_cycles / (double)(t->totals.waves ? t->totals.waves : 1) +
+             t->chip.b.p.slot_reuse_cycles) /
+            (double)t->pace.capacity;
     *stay = fmax(*stay, *least);
 }
 
@@ -147,7 +148,7 @@ static struct pace one_filling(const struct tm_engine *t, double span, double le
     double most = fmax(span / (double)t->end_group, stay), rate, error;
     if (!full_rate(t, &rate, &error) || error > EVEN * rate)
         return (struct pace){stay, fmax(most - stay, stay - least), false};
-    double mean = (double)t->n_insts / (double)t->end_group / rate;
+    double mean = (double)t->chip.issues.all / (double)t->end_group / rate;
     mean = fmin(fmax(mean, least), most);
     return (struct pace){mean, fmax(most - mean, COLD * (mean - least)), false};
 }
@@ -161,9 +162,10 @@ void tm_sample_estimate(const struct tm_engine *t, double *span, double *error)
     if (t->end_group == 0 || left <= 0)
         return;
     bounds(t, &least, &stay);
-    uint64_t turns = n > t->capacity ? (n - t->capacity) / t->capacity : 0;
+    uint64_t turns =
+        n > t->pace.capacity ? (n - t->pace.capacity) / t->pace.capacity : 0;
     struct pace pace = one_filling(t, *span, least, stay);
-    if (turns * t->capacity >= PARTS)
+    if (turns * t->pace.capacity >= PARTS)
         steady(t, turns, left, &pace);
     if (turns && turns < TURNS && !pace.changes) {
         double low = fmax(pace.mean - pace.error, least);
@@ -177,5 +179,5 @@ void tm_sample_estimate(const struct tm_engine *t, double *span, double *error)
     }
     *span += left * pace.mean;
     *error = left * (pace.error + ANY_PACE * pace.mean) +
-             LAST_STAY * stay * (double)t->capacity;
+             LAST_STAY * stay * (double)t->pace.capacity;
 }

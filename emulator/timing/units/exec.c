@@ -1,235 +1,229 @@
 /* exec.c: what an issued instruction does to pipes, queues, counters and registers.
  *
  * Called once per issue with the event of its execution. Must not decide when anything
- * issues (issue.c). Invariant: every time it writes lies at or after t->now.
+ * issues (issue.c). Invariant: every time it writes lies at or after b->now.
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
-#include "queue.h"
+#include "chip.h"
 
 /* Cycles that the VALU's issue is taken. */
-static int64_t issue_cycles(const struct tm_engine *t, const struct tm_inst *i)
+static int64_t issue_cycles(const struct tm_base *b, const struct tm_inst *i)
 {
     switch (i->pipe) {
     case TM_PIPE_HALF:
-        return PARAM(t, half_issue);
+        return PARAM(b, half_issue);
     case TM_PIPE_QUARTER:
-        return PARAM(t, quarter_issue);
+        return PARAM(b, quarter_issue);
     case TM_PIPE_DOUBLE:
-        return PARAM(t, double_issue);
+        return PARAM(b, double_issue);
     default:
         return 1;
     }
 }
 
 /* Cycles of the execution pipe. */
-static int64_t pipe_cycles(const struct tm_engine *t, const struct tm_inst *i)
+static int64_t pipe_cycles(const struct tm_base *b, const struct tm_inst *i)
 {
     switch (i->pipe) {
     case TM_PIPE_TRANS:
         return 1;
     case TM_PIPE_WMMA:
-        return PARAM(t, wmma_cycles);
+        return PARAM(b, wmma_cycles);
     case TM_PIPE_WMMA4:
-        return PARAM(t, wmma_iu4_cycles);
+        return PARAM(b, wmma_iu4_cycles);
     default:
-        return issue_cycles(t, i);
+        return issue_cycles(b, i);
     }
 }
 
-static int64_t dependent_cycles(const struct tm_engine *t, const struct tm_inst *i)
+static int64_t dependent_cycles(const struct tm_base *b, const struct tm_inst *i)
 {
     switch (i->pipe) {
     case TM_PIPE_TRANS:
-        return PARAM(t, trans_dep);
+        return PARAM(b, trans_dep);
     case TM_PIPE_QUARTER:
-        return PARAM(t, quarter_dep);
+        return PARAM(b, quarter_dep);
     case TM_PIPE_HALF:
     case TM_PIPE_DOUBLE:
-        return PARAM(t, valu_dep64);
+        return PARAM(b, valu_dep64);
     default:
-        return PARAM(t, valu_dep);
+        return PARAM(b, valu_dep);
     }
 }
 
-static int64_t latency(const struct tm_engine *t, struct tm_wave *w,
+static int64_t latency(const struct tm_base *b, struct tm_wave *w,
                        const struct tm_inst *i, int64_t cycles)
 {
     if (i->pipe == TM_PIPE_DOUBLE)
-        return PARAM(t, double_latency);
-    int64_t base = i->vgpr_fields == 0 && !i->reads_sgpr ? PARAM(t, valu_latency_const)
-                   : i->inst->isa.enc == ISA_ENC_VOP1    ? PARAM(t, valu_latency_1src)
-                                                         : PARAM(t, valu_latency);
-    if (i->vgpr_fields && !w->read_vgpr) {
-        w->read_vgpr = true;
-        base += PARAM(t, valu_first_read);
+        return PARAM(b, double_latency);
+    int64_t base = i->vgpr_fields == 0 && !i->reads_sgpr ? PARAM(b, valu_latency_const)
+                   : i->inst->isa.enc == ISA_ENC_VOP1    ? PARAM(b, valu_latency_1src)
+                                                         : PARAM(b, valu_latency);
+    if (i->vgpr_fields && !w->valu.has_read) {
+        w->valu.has_read = true;
+        base += PARAM(b, valu_first_read);
     }
     return base + cycles - 1;
 }
 
 /* Results for SGPRs go through a short queue of the SIMD: the VALU stops in front of
  * it, and its issue a little later. When a result that could come at a time does. */
-static int64_t sdst_entry(const struct tm_engine *t, struct tm_simd *s, int64_t at)
+static int64_t sdst_entry(const struct tm_base *b, struct tm_simd *s, int64_t at)
 {
-    queue_trim(&s->sdst_queue, at);
-    int64_t room = queue_free(&s->sdst_queue, at, (unsigned)t->p.sdst_writes);
-    queue_add(&s->sdst_queue, room + PARAM(t, sdst_write_cycles), 1);
+    queue_trim(&s->valu.sdst_queue, at);
+    int64_t room = queue_free(&s->valu.sdst_queue, at, (unsigned)b->p.sdst_writes);
+    queue_add(&s->valu.sdst_queue, room + PARAM(b, sdst_write_cycles), 1);
     if (room == at)
         return at;
-    s->valu_stalls = at - PARAM(t, valu_latency) + PARAM(t, sdst_stall_cycles);
-    s->valu_goes = s->valu_stalls + room - at;
+    s->valu.stalls = at - PARAM(b, valu_latency) + PARAM(b, sdst_stall_cycles);
+    s->valu.goes = s->valu.stalls + room - at;
     return room;
 }
 
 /* The result's time: after the operands', in order within the SIMD, banks permitting.
  */
-static int64_t valu_result(struct tm_engine *t, struct tm_wave *w,
+static int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
                            const struct tm_inst *i)
 {
     struct tm_simd *s = w->simd;
-    int64_t cycles = pipe_cycles(t, i), ready = tm_operands_ready(t, w, i);
-    int64_t late = tm_operands(t, w, i, cycles), at = t->now + latency(t, w, i, cycles);
+    int64_t cycles = pipe_cycles(b, i), ready = tm_operands_ready(b, &w->regs, i);
+    int64_t late = tm_operands(b, &s->valu.operands, w->valu.hist_from[0], i, cycles),
+            at = b->now + latency(b, w, i, cycles);
     if (late > 0)
-        at = tm_max(at, t->now + PARAM(t, valu_latency) + cycles - 1 + late);
+        at = tm_max(at, b->now + PARAM(b, valu_latency) + cycles - 1 + late);
     if (ready && i->pipe == TM_PIPE_PLAIN)
-        tm_operands_wait(t, s, ready);
+        tm_operands_wait(b, &s->valu.operands, ready);
     if (ready && i->pipe == TM_PIPE_DOUBLE) /* takes longer from its operands */
-        ready += tm_max(0, PARAM(t, double_dep) - PARAM(t, valu_dep64));
-    at = tm_max(at, tm_max(ready, s->valu_result + cycles));
-    if (i->pipe != TM_PIPE_TRANS && s->valu_last_pipe == TM_PIPE_TRANS)
-        at = tm_max(at, s->valu_result + PARAM(t, trans_order));
-    if (i->pipe != TM_PIPE_DOUBLE && s->valu_last_pipe == TM_PIPE_DOUBLE)
-        at = tm_max(at, s->valu_result + PARAM(t, valu_dep));
+        ready += tm_max(0, PARAM(b, double_dep) - PARAM(b, valu_dep64));
+    at = tm_max(at, tm_max(ready, s->valu.result + cycles));
+    if (i->pipe != TM_PIPE_TRANS && s->valu.last_pipe == TM_PIPE_TRANS)
+        at = tm_max(at, s->valu.result + PARAM(b, trans_order));
+    if (i->pipe != TM_PIPE_DOUBLE && s->valu.last_pipe == TM_PIPE_DOUBLE)
+        at = tm_max(at, s->valu.result + PARAM(b, valu_dep));
     if (i->writes_sdst)
-        at = sdst_entry(t, s, at);
-    s->valu_result = at;
-    s->valu_last_pipe = i->pipe;
+        at = sdst_entry(b, s, at);
+    s->valu.result = at;
+    s->valu.last_pipe = i->pipe;
     return at;
 }
 
-static void valu_sgprs(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                       int64_t exec)
+static void valu_sgprs(const struct tm_base *b, struct tm_wave *w,
+                       const struct tm_inst *i, int64_t exec)
 {
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
-            w->s[i->ssrc[r].first + k].read = tm_stamp(w, exec);
+            w->sregs.s[i->ssrc[r].first + k].read = tm_stamp(w->start, exec);
     for (unsigned r = 0; r < i->n_sdst; r++)
         for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
-            w->s[i->sdst[r].first + k].write = tm_stamp(w, exec);
+            w->sregs.s[i->sdst[r].first + k].write = tm_stamp(w->start, exec);
     if (i->writes_sdst) {
-        if (w->sdst_exec < t->now)
-            w->sdst_n = 0;
-        w->sdst_n++;
-        w->sdst_exec = exec;
-        w->sdst_issue = t->now;
+        if (w->valu.sdst_exec < b->now)
+            w->valu.sdst_n = 0;
+        w->valu.sdst_n++;
+        w->valu.sdst_exec = exec;
+        w->valu.sdst_issue = b->now;
     }
     if (i->writes_exec) {
-        if (w->cmpx_exec + PARAM(t, cmpx_drain) <= t->now)
-            w->cmpx_n = 0;
-        if (t->now >= w->exec_visible)
-            w->exec_visible = exec + PARAM(t, vskip_exec_cycles);
-        w->cmpx_n++;
-        w->cmpx_exec = exec;
+        if (w->valu.cmpx_exec + PARAM(b, cmpx_drain) <= b->now)
+            w->valu.cmpx_n = 0;
+        if (b->now >= w->salu.exec_visible)
+            w->salu.exec_visible = exec + PARAM(b, vskip_exec_cycles);
+        w->valu.cmpx_n++;
+        w->valu.cmpx_exec = exec;
     }
 }
 
-static void issue_valu(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                       unsigned passes)
+static void issue_valu(const struct tm_base *b, struct tm_wave *w,
+                       const struct tm_inst *i, unsigned passes)
 {
     struct tm_simd *s = w->simd;
-    int64_t busy = issue_cycles(t, i) * passes, exec = valu_result(t, w, i);
+    int64_t busy = issue_cycles(b, i) * passes, exec = valu_result(b, w, i);
     bool wmma = i->pipe == TM_PIPE_WMMA || i->pipe == TM_PIPE_WMMA4;
     if (passes == 2)
-        exec = valu_result(t, w, i);
-    s->valu_free = t->now + busy;
-    s->valu_cycles += (uint64_t)(wmma ? pipe_cycles(t, i) : busy);
+        exec = valu_result(b, w, i);
+    s->valu.free = b->now + busy;
+    s->valu.cycles += (uint64_t)(wmma ? pipe_cycles(b, i) : busy);
     if (i->pipe == TM_PIPE_TRANS)
-        s->trans_free = t->now + PARAM(t, trans_issue) * passes;
-    int64_t dep = dependent_cycles(t, i);
-    for (unsigned r = 0; r < i->n_vdst; r++)
-        for (unsigned k = 0; k < i->vdst[r].n; k++)
-            w->v[i->vdst[r].first + k].ready = tm_stamp(w, exec + dep);
-    if (i->inst->isa.enc == ISA_ENC_VOPD)
-        tm_operands_pair(w, i, exec + dep);
-    w->valu_last_exec = tm_max(w->valu_last_exec, exec);
-    w->valu_exec = exec;
-    queue_trim(&s->valu_queue, t->now);
-    queue_add(&s->valu_queue, exec + (wmma ? -1 : PARAM(t, valu_queue_return)), 1);
-    queue_trim(&s->wmma_queue, t->now);
-    if (wmma || s->wmma_queue.n)
-        queue_add(&s->wmma_queue, exec - (wmma ? 1 : PARAM(t, valu_dep)), 1);
-    memmove(w->hist + 1, w->hist, 3 * sizeof *w->hist);
-    memmove(w->hist_from + 1, w->hist_from, 3 * sizeof(*w->hist_from));
-    w->hist[0] = t->now + dep;
-    w->hist_from[0] = i;
+        s->valu.trans_free = b->now + PARAM(b, trans_issue) * passes;
+    int64_t dep = dependent_cycles(b, i);
+    tm_operands_result(&w->regs, i, exec + dep);
+    w->valu.last_exec = tm_max(w->valu.last_exec, exec);
+    w->valu.exec = exec;
+    queue_trim(&s->valu.queue, b->now);
+    queue_add(&s->valu.queue, exec + (wmma ? -1 : PARAM(b, valu_queue_return)), 1);
+    queue_trim(&s->valu.wmma_queue, b->now);
+    if (wmma || s->valu.wmma_queue.n)
+        queue_add(&s->valu.wmma_queue, exec - (wmma ? 1 : PARAM(b, valu_dep)), 1);
+    memmove(w->valu.hist + 1, w->valu.hist, 3 * sizeof *w->valu.hist);
+    memmove(w->valu.hist_from + 1, w->valu.hist_from, 3 * sizeof(*w->valu.hist_from));
+    w->valu.hist[0] = b->now + dep;
+    w->valu.hist_from[0] = i;
     if (i->pipe == TM_PIPE_TRANS) {
-        memmove(w->hist_trans + 1, w->hist_trans, 2 * sizeof *w->hist_trans);
-        memmove(w->trans_from + 1, w->trans_from, 2 * sizeof(*w->trans_from));
-        w->hist_trans[0] = t->now + dep;
-        w->trans_from[0] = i;
+        memmove(w->valu.hist_trans + 1, w->valu.hist_trans,
+                2 * sizeof *w->valu.hist_trans);
+        memmove(w->valu.trans_from + 1, w->valu.trans_from,
+                2 * sizeof(*w->valu.trans_from));
+        w->valu.hist_trans[0] = b->now + dep;
+        w->valu.trans_from[0] = i;
     }
-    valu_sgprs(t, w, i, exec);
+    valu_sgprs(b, w, i, exec);
 }
 
-static void issue_salu(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i)
+static void issue_salu(const struct tm_base *b, struct tm_wave *w,
+                       const struct tm_inst *i)
 {
-    int64_t start = t->now + PARAM(t, salu_start);
+    int64_t start = b->now + PARAM(b, salu_start);
     bool result = i->n_sdst > (i->n_sdst && i->sdst[0].first == TM_SCC);
     bool state = i->special == TM_SETREG || i->special == TM_WAIT_SALU;
-    int64_t lat = i->mul                                  ? PARAM(t, salu_mul_latency)
-                  : state || (result && i->sgpr_operands) ? PARAM(t, salu_latency)
+    int64_t lat = i->mul                                  ? PARAM(b, salu_mul_latency)
+                  : state || (result && i->sgpr_operands) ? PARAM(b, salu_latency)
                                                           : 0;
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
-            start = tm_max(start, tm_stamped(w, w->s[i->ssrc[r].first + k].ready));
-    int64_t exec = tm_max(start + lat, w->salu_exec);
+            start = tm_max(
+                start, tm_stamped(w->start, w->sregs.s[i->ssrc[r].first + k].ready));
+    int64_t exec = tm_max(start + lat, w->salu.exec);
     for (unsigned r = 0; r < i->n_sdst; r++)
         for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
-            w->s[i->sdst[r].first + k].ready =
-                tm_stamp(w, i->sdst[r].first + k == TM_SCC ? start : exec);
-    int64_t spent = i->sgpr_operands > 1 ? PARAM(t, salu_two_sources) : 1;
-    w->salu_slot = tm_max(start, w->salu_slot + spent);
-    w->salu_exec = exec;
-    queue_trim(&w->salu_queue, t->now);
-    queue_add(&w->salu_queue, w->salu_slot + PARAM(t, salu_queue_return), 1);
+            w->sregs.s[i->sdst[r].first + k].ready =
+                tm_stamp(w->start, i->sdst[r].first + k == TM_SCC ? start : exec);
+    int64_t spent = i->sgpr_operands > 1 ? PARAM(b, salu_two_sources) : 1;
+    w->salu.slot = tm_max(start, w->salu.slot + spent);
+    w->salu.exec = exec;
+    queue_trim(&w->sregs.queue, b->now);
+    queue_add(&w->sregs.queue, w->salu.slot + PARAM(b, salu_queue_return), 1);
     int64_t block = 0;
     if (i->special == TM_SETREG || i->special == TM_SETREG_IMM)
-        block = exec + PARAM(t, salu_setreg_block);
+        block = exec + PARAM(b, salu_setreg_block);
     else if (i->special == TM_WAIT_SALU)
-        block = exec + PARAM(t, salu_waitcnt_block);
+        block = exec + PARAM(b, salu_waitcnt_block);
     if (block > w->earliest) {
         w->earliest = block;
         w->earliest_why = TM_S_SALU;
     }
     if (i->writes_exec)
-        w->exec_visible = exec;
+        w->salu.exec_visible = exec;
 }
 
-static void issue_branch(struct tm_engine *t, struct tm_wave *w,
-                         const struct tm_inst *i, const struct emu_event *event)
+static void issue_branch(struct tm_chip *c, struct tm_wave *w, const struct tm_inst *i,
+                         const struct emu_event *event)
 {
-    if (event->flags & EMU_EV_TAKEN || i->special == TM_CALL) {
-        int64_t now = t->now;
-        if (i->special == TM_CALL)
-            t->now = tm_max(now, w->salu_exec);
-        w->earliest_why = TM_S_BRANCH;
-        tm_fetch_branch(t, w, i->offset + i->bytes,
-                        tm_canon_code(&t->canon, event->next_pc));
-        t->now = now;
+    const struct tm_base *b = &c->b;
+    bool call = i->special == TM_CALL;
+    w->earliest_why = TM_S_BRANCH;
+    if (!(event->flags & EMU_EV_TAKEN) && !call) {
+        w->earliest = b->now + PARAM(b, branch_not_taken_cycles);
         return;
     }
-    w->earliest = t->now + PARAM(t, branch_not_taken_cycles);
-    w->earliest_why = TM_S_BRANCH;
-}
-
-/* Operands leave the VGPRs at this time: nobody may overwrite them before. */
-static void reads_operands(struct tm_wave *w, const struct tm_inst *i, int64_t accept)
-{
-    w->mem_read = tm_max(w->mem_read, accept);
-    for (unsigned r = 0; r < i->n_vsrc; r++)
-        for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            w->v[i->vsrc[r].first + k].read = tm_stamp(w, accept);
+    int64_t at = call ? tm_max(b->now, w->salu.exec) : b->now;
+    uint64_t target = tm_canon_code(&c->mem.canon, event->next_pc);
+    int64_t from = tm_fetch_branch(b, &w->simd->in->fetch, &w->fetch, at,
+                                   i->offset + i->bytes, target);
+    w->earliest = tm_max(w->earliest, from + PARAM(b, branch_taken_cycles));
+    if (from > at)
+        w->earliest_why = TM_S_FETCH;
 }
 
 /* The operation before goes later: another one, accepted in its place, takes so long.
@@ -251,9 +245,9 @@ static void put_off(struct tm_lds_op *o, int64_t cycles)
     o->accept += cycles;
     o->done += cycles;
     o->overtaken = true;
-    w->lds_last += cycles;
-    w->lds_accept = o->accept;
-    reads_operands(w, o->inst, o->accept);
+    w->mem.lds_last += cycles;
+    w->mem.lds_accept = o->accept;
+    tm_operands_read(&w->regs, o->inst, o->accept);
 }
 
 /* The path to the LDS goes from one SIMD to the other for an operation that waits, and
@@ -266,39 +260,43 @@ static bool overtakes(const struct tm_wave *w, const struct tm_lds_op *o, int64_
 }
 
 /* From acceptance to a free entry of the LDS queue: registers go two by two. */
-static int64_t queue_return(const struct tm_engine *t, const struct tm_inst *i,
+static int64_t queue_return(const struct tm_base *b, const struct tm_inst *i,
                             unsigned passes)
 {
     unsigned pairs = i->send_regs > 1 ? (i->send_regs + 1u) / 2u : 1u;
-    return PARAM(t, lds_queue_return) + 2 * (int64_t)(pairs * passes);
+    return PARAM(b, lds_queue_return) + 2 * (int64_t)(pairs * passes);
 }
 
-static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+static void issue_lds(struct tm_chip *c, struct tm_wave *w, const struct tm_inst *i,
                       const struct emu_event *event, unsigned passes)
 {
-    struct tm_cu *cu = w->simd->cu;
-    struct tm_lds_op *last = &cu->lds_last;
+    const struct tm_base *b = &c->b;
+    struct tm_lds_way way = tm_lds_way(c, w);
+    struct tm_lds *lds = &w->simd->cu->lds;
+    struct tm_lds_op *last = &w->simd->cu->lds_path.last;
     int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
-    int64_t ready = t->now + PARAM(t, lds_start), *path = &cu->lds_send_free;
-    int64_t accept = tm_lds_room(t, w, i, tm_max(ready, *path)), free_at = cu->lds_free;
-    bool first = cycles > passes && !t->wgp_mode && overtakes(w, last, ready);
+    int64_t ready = b->now + PARAM(b, lds_start), *path = &w->simd->cu->lds_path.free;
+    int64_t accept = tm_lds_room(b, &way, i, tm_max(ready, *path));
+    int64_t free_at = lds->free;
+    bool first = cycles > passes && !b->wgp_mode && overtakes(w, last, ready);
+    uint8_t why;
     if (first) {
         accept = last->accept;
-        cu->lds_free = accept; /* as if the one put off had not come */
+        lds->free = accept; /* as if the one put off had not come */
         put_off(last, cycles);
         *path += cycles;
     } else {
         *path = accept + cycles;
     }
-    int64_t done = tm_lds(t, w, i, event, accept);
-    reads_operands(w, i, accept);
-    tm_operands_send(t, w->simd, i, accept);
-    fifo_add(&w->counter[TM_LGKM], done, t->level, i);
-    int64_t entry = accept + queue_return(t, i, passes);
+    int64_t done = tm_lds(b, &way, i, event, accept, &w->mem.lds_last, &why);
+    tm_operands_read(&w->regs, i, accept);
+    tm_operands_send(b, &w->simd->valu.operands, i, accept);
+    fifo_add(&w->counter[TM_LGKM], done, why, i);
+    int64_t entry = accept + queue_return(b, i, passes);
     queue_add(&w->simd->lds_queue, entry, 1);
-    w->lds_accept = accept;
+    w->mem.lds_accept = accept;
     if (first) {
-        cu->lds_free = tm_max(cu->lds_free, free_at + cycles);
+        lds->free = tm_max(lds->free, free_at + cycles);
         return;
     }
     *last = (struct tm_lds_op){.wave = w,
@@ -314,105 +312,121 @@ static void issue_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_in
                                .at_once = free_at <= accept};
 }
 
-static void issue_vector_memory(struct tm_engine *t, struct tm_wave *w,
-                                const struct tm_inst *i, const struct emu_event *event,
-                                unsigned passes)
+void tm_delay(struct tm_wave *w, unsigned imm)
 {
-    tm_send(t, w, i, event, i->send_regs ? i->send_regs * passes : 1);
+    struct tm_hints *h = &w->hints;
+    h->delay_id[0] = imm & 15u;
+    h->delay_id[1] = imm >> 7 & 15u;
+    h->delay_skip = imm >> 4 & 7u;
+    h->delay_on[0] = h->delay_id[0] != 0;
+    h->delay_on[1] = h->delay_id[1] != 0;
 }
 
 static void step_delays(struct tm_wave *w)
 {
-    w->delay_on[0] = false;
-    if (!w->delay_on[1])
+    w->hints.delay_on[0] = false;
+    if (!w->hints.delay_on[1])
         return;
-    if (w->delay_skip == 0)
-        w->delay_on[1] = false;
+    if (w->hints.delay_skip == 0)
+        w->hints.delay_on[1] = false;
     else
-        w->delay_skip--;
+        w->hints.delay_skip--;
 }
 
 /* While a wave is in a clause, no other one of its SIMD issues that kind. */
 static void step_clause(struct tm_wave *w, const struct tm_inst *i)
 {
-    struct tm_wave **first = &w->simd->clause[i->cls];
+    struct tm_wave **first = &w->simd->port.clause[i->cls];
     if (i->special == TM_CLAUSE) {
-        w->clause_left = w->clause_size = i->clause;
-    } else if (w->clause_size) {
-        w->clause_more = w->clause_left < w->clause_size;
-        *first = i->cls != TM_IMM && --w->clause_left ? w : NULL;
+        w->hints.clause_left = w->hints.clause_size = i->clause;
+    } else if (w->hints.clause_size) {
+        w->hints.clause_more = w->hints.clause_left < w->hints.clause_size;
+        *first = i->cls != TM_IMM && --w->hints.clause_left ? w : NULL;
         if (!*first) { /* through, or not made of one kind */
             for (unsigned c = 0; c < TM_CLASSES; c++)
-                if (w->simd->clause[c] == w)
-                    w->simd->clause[c] = NULL;
-            w->clause_size = 0;
+                if (w->simd->port.clause[c] == w)
+                    w->simd->port.clause[c] = NULL;
+            w->hints.clause_size = 0;
         }
     } else {
-        w->clause_more = false;
+        w->hints.clause_more = false;
     }
 }
 
-static void count(struct tm_engine *t, const struct tm_inst *i, bool skipped)
+static void count(struct tm_issues *n, const struct tm_inst *i, bool skipped)
 {
-    t->n_insts++;
-    t->n_class[i->cls]++;
-    if (i->cls == TM_VALU && !skipped)
-        t->n_valu++;
-    if (i->cls == TM_SALU)
-        t->n_salu++;
+    n->all++;
+    n->of_class[i->cls]++;
+    n->valu += i->cls == TM_VALU && !skipped;
+    n->salu += i->cls == TM_SALU;
 }
 
-void tm_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+static void issue_barrier(const struct tm_base *b, struct tm_ports *p)
+{
+    p->barrier_second = !p->barrier_second && b->now == p->last_barrier + 1;
+    p->last_barrier = b->now;
+    p->barrier_open = b->now + PARAM(b, barrier_port_cycles);
+}
+
+static void issue_memory(struct tm_chip *c, struct tm_wave *w, const struct tm_inst *i,
+                         const struct emu_event *event, unsigned passes)
+{
+    const struct tm_base *b = &c->b;
+    if (i->cls == TM_LDS) {
+        issue_lds(c, w, i, event, passes);
+    } else if (i->cls == TM_VMEM) {
+        unsigned cycles = i->send_regs ? i->send_regs * passes : 1;
+        tm_send(b, &w->simd->cu->send, w, i, event, cycles);
+    } else {
+        int64_t done = tm_smem(b, &c->mem, &w->simd->in->smem, i, event);
+        fifo_add(&w->counter[TM_LGKM], done, c->mem.level, i);
+    }
+}
+
+/* Halves of a wave64 that are executed: those with lanes. */
+static unsigned passes_of(const struct tm_base *b, const struct tm_inst *i,
+                          uint64_t exec)
+{
+    if (b->lanes == 32)
+        return 1;
+    return i->exec_matters && (!(exec >> 32) || !(uint32_t)exec) ? 1 : 2;
+}
+
+void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
               const struct emu_event *event)
 {
-    unsigned passes = t->launch.lanes == 64 ? 2 : 1;
-    bool skipped = w->skip;
-    if (passes == 2 && (!(event->exec >> 32) || !(uint32_t)event->exec) &&
-        i->exec_matters)
-        passes = 1; /* a half without lanes is not executed */
-    count(t, i, skipped);
-    w->simd->port[i->cls] = t->now;
+    const struct tm_base *b = &c->b;
+    unsigned passes = passes_of(b, i, event->exec);
+    bool goes = i->cls == TM_BRANCH || i->special == TM_CALL;
+    count(&c->issues, i, w->skip);
+    w->simd->port.last[i->cls] = b->now;
     w->earliest = 0;
     w->earliest_why = TM_S_NONE;
     step_delays(w);
     step_clause(w, i);
     switch (i->cls) {
     case TM_VALU:
-        if (!skipped)
-            issue_valu(t, w, i, passes);
+        if (!w->skip)
+            issue_valu(b, w, i, passes);
         break;
     case TM_SALU:
-        issue_salu(t, w, i);
-        if (i->special == TM_CALL)
-            issue_branch(t, w, i, event);
+        issue_salu(b, w, i);
         break;
-    case TM_SMEM: {
-        int64_t done = tm_smem(t, w, i, event);
-        fifo_add(&w->counter[TM_LGKM], done, t->level, i);
-        break;
-    }
+    case TM_SMEM:
     case TM_VMEM:
-        issue_vector_memory(t, w, i, event, passes);
-        break;
     case TM_LDS:
-        issue_lds(t, w, i, event, passes);
+        issue_memory(c, w, i, event, passes);
         break;
     case TM_BRANCH:
-        issue_branch(t, w, i, event);
         break;
     case TM_EXPORT:
-        fifo_add(&w->counter[TM_EXP], t->now + PARAM(t, lds_latency), TM_S_OTHER, i);
+        fifo_add(&w->counter[TM_EXP], b->now + PARAM(b, lds_latency), TM_S_OTHER, i);
         break;
     default:
-        if (i->special == TM_BARRIER) {
-            struct tm_simd *s = w->simd;
-            s->barrier_second = !s->barrier_second && t->now == s->last_barrier + 1;
-            s->last_barrier = t->now;
-            s->barrier_open = t->now + PARAM(t, barrier_port_cycles);
-        }
+        if (i->special == TM_BARRIER)
+            issue_barrier(b, &w->simd->port);
         break;
     }
-    bool goes = i->cls == TM_BRANCH || i->special == TM_CALL;
-    if (event->flags & EMU_EV_TAKEN && !goes) /* into the trap handler */
-        issue_branch(t, w, i, event);
+    if (goes || event->flags & EMU_EV_TAKEN) /* into the trap handler, too */
+        issue_branch(c, w, i, event);
 }

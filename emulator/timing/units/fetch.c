@@ -6,199 +6,182 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "queue.h"
+#include "fetch.h"
 
 #include <string.h>
 
 #define LINE 128u
-/* Code has canonical addresses of its own, above all data. */
-#define CODE_LINES (UINT64_C(1) << 40)
 
 /* Ask for a line at a time; when it is there. */
-static int64_t request(struct tm_engine *t, struct tm_wave *w, uint64_t line,
+static int64_t request(const struct tm_base *b, struct tm_fetch *f, uint64_t line,
                        int64_t now)
 {
-    int64_t *ready;
-    struct tm_wgp *g = w->simd->in;
-    if (tm_cache_access(&g->icache, line, &ready))
+    int64_t *ready, *l2;
+    if (tm_cache_access(&f->icache, line, &ready))
         return tm_max(*ready, now);
-    int64_t *l2;
-    bool hit = tm_cache_access(&t->gl2, CODE_LINES + line, &l2);
+    bool hit = tm_memory_code(f->mem, line, &l2);
     int64_t done =
-        now + (hit ? PARAM(t, ifetch_gl2_cycles)
-                   : tm_lat(t, t->p.ifetch_miss_cycles, t->p.ifetch_miss_ns));
-    if (hit) {
+        now + (hit ? PARAM(b, ifetch_gl2_cycles)
+                   : tm_lat(b, b->p.ifetch_miss_cycles, b->p.ifetch_miss_ns));
+    if (hit)
         done = tm_max(done, *l2);
-        t->gl2_hit++;
-    } else {
+    else
         *l2 = done;
-        t->gl2_miss++;
-    }
     /* All want the same line: the GL2 answers the arrays in turn, each for one WGP. */
-    struct tm_se *se = &t->se[w->simd->se];
-    unsigned sa = w->simd->sa, wgp = w->simd->wgp + 1;
-    done += (int64_t)((t->code_arrays - 1) * t->p.ifetch_share_cycles);
-    if (se->code_wgp[sa] && se->code_wgp[sa] != wgp)
-        done = tm_max(done, se->code_free[sa] +
-                                (int64_t)(t->code_arrays * t->p.ifetch_line_cycles));
-    se->code_wgp[sa] = wgp;
-    se->code_free[sa] = tm_max(se->code_free[sa], done);
+    unsigned arrays = f->code->arrays, wgp = f->wgp + 1;
+    done += (int64_t)((arrays - 1) * b->p.ifetch_share_cycles);
+    if (f->port->wgp && f->port->wgp != wgp)
+        done =
+            tm_max(done, f->port->free + (int64_t)(arrays * b->p.ifetch_line_cycles));
+    f->port->wgp = wgp;
+    f->port->free = tm_max(f->port->free, done);
     *ready = done;
     return done;
 }
 
 /* Ask in order up to the line that comes into reach. */
-static void request_until(struct tm_engine *t, struct tm_wave *w, uint64_t offset,
-                          int64_t now)
+static void request_until(const struct tm_base *b, struct tm_fetch *f,
+                          struct tm_fetch_wave *w, uint64_t offset, int64_t now)
 {
-    uint64_t last = (offset + (uint64_t)t->p.ifetch_ahead_bytes) / LINE;
-    for (; w->fetched <= last && tm_canon_is_code(&t->canon, w->fetched * LINE);
+    uint64_t last = (offset + (uint64_t)b->p.ifetch_ahead_bytes) / LINE;
+    const struct tm_canon *canon = &f->mem->canon;
+    for (; w->fetched <= last && tm_canon_is_code(canon, w->fetched * LINE);
          w->fetched++)
-        w->fetch_last = tm_max(w->fetch_last, request(t, w, w->fetched, now));
+        w->last = tm_max(w->last, request(b, f, w->fetched, now));
 }
 
 /* 64 bytes from the instruction cache, one request after the other; when they come. */
-static int64_t deliver(struct tm_engine *t, struct tm_wgp *g, int64_t ready)
+static int64_t deliver(const struct tm_base *b, struct tm_fetch *f, int64_t ready)
 {
-    double start = (double)ready > g->fetch_free ? (double)ready : g->fetch_free;
-    g->fetch_free = start + t->p.ifetch_port_cycles;
+    double start = (double)ready > f->free ? (double)ready : f->free;
+    f->free = start + b->p.ifetch_port_cycles;
     return (int64_t)(start + 0.5);
 }
 
 /* The second requests of waves that began before now have gone out. */
-static void deliver_second(struct tm_engine *t, struct tm_wgp *g, int64_t now)
+static void deliver_second(const struct tm_base *b, struct tm_fetch *f, int64_t now)
 {
     unsigned sent = 0;
-    while (sent < g->n_second && g->second[sent] < now)
-        (void)deliver(t, g, g->second_ready[sent++]);
-    g->n_second -= sent;
-    memmove(g->second, g->second + sent, g->n_second * sizeof *g->second);
-    memmove(g->second_ready, g->second_ready + sent,
-            g->n_second * sizeof *g->second_ready);
+    while (sent < f->n_second && f->second[sent] < now)
+        (void)deliver(b, f, f->second_ready[sent++]);
+    f->n_second -= sent;
+    memmove(f->second, f->second + sent, f->n_second * sizeof *f->second);
+    memmove(f->second_ready, f->second_ready + sent,
+            f->n_second * sizeof *f->second_ready);
 }
 
 /* A SIMD's next turn at a full cache, after the second requests of those that had one.
  */
-static void take_turn(struct tm_engine *t, struct tm_simd *s)
+static void take_turn(const struct tm_base *b, struct tm_fetch *f, unsigned simd)
 {
-    struct tm_wgp *g = s->in;
-    double port = t->p.ifetch_port_cycles;
-    if (s->fetch_again)
+    struct tm_fetch_simd *s = &f->simd[simd];
+    double port = b->p.ifetch_port_cycles;
+    if (s->again)
         for (unsigned k = 0; k < 4; k++) {
-            struct tm_simd *other = &g->cu[k / 2].simd[k % 2];
-            g->fetch_free += other->fetch_again * port;
-            other->fetch_again = 0;
+            f->free += f->simd[k].again * port;
+            f->simd[k].again = 0;
         }
-    g->fetch_last = s->index;
-    s->fetch_left = s->fetch_again = (unsigned)t->p.ifetch_turn;
-    s->fetch_turn = g->fetch_free;
-    g->fetch_free += s->fetch_left * port;
+    f->last = simd;
+    s->left = s->again = (unsigned)b->p.ifetch_turn;
+    s->turn = f->free;
+    f->free += s->left * port;
 }
 
 /* The SIMDs that wait take turns in this order, beginning after the last served. */
-static void take_turns(struct tm_engine *t, struct tm_simd *last)
+static void take_turns(const struct tm_base *b, struct tm_fetch *f, unsigned last)
 {
     static const uint8_t next[4] = {1, 3, 0, 2};
-    struct tm_wgp *g = last->in;
-    for (unsigned k = next[g->fetch_last]; k != last->index; k = next[k]) {
-        struct tm_simd *s = &g->cu[k % 2].simd[k / 2];
-        if (s->fetch_queue.n >= (unsigned)t->p.ifetch_waves && s->fetch_left == 0)
-            take_turn(t, s);
-    }
-    take_turn(t, last);
+    for (unsigned k = next[f->last]; k != last; k = next[k])
+        if (f->simd[k].queue.n >= (unsigned)b->p.ifetch_waves && f->simd[k].left == 0)
+            take_turn(b, f, k);
+    take_turn(b, f, last);
 }
 
 /* A wave's first 64 bytes when the cache has no room for more requests of its SIMD. */
-static int64_t deliver_late(struct tm_engine *t, struct tm_simd *s, int64_t ready)
+static int64_t deliver_late(const struct tm_base *b, struct tm_fetch *f, unsigned simd,
+                            int64_t ready)
 {
-    if (s->fetch_left == 0 || s->fetch_turn < (double)ready)
-        take_turns(t, s);
-    double start = s->fetch_turn;
-    s->fetch_turn += t->p.ifetch_port_cycles;
-    s->fetch_left--;
+    struct tm_fetch_simd *s = &f->simd[simd];
+    if (s->left == 0 || s->turn < (double)ready)
+        take_turns(b, f, simd);
+    double start = s->turn;
+    s->turn += b->p.ifetch_port_cycles;
+    s->left--;
     return (int64_t)(start + 0.5);
 }
 
-/* The wave's first request, after its registers have been set up. */
-void tm_fetch_begin(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
+/* When the code's page is translated: the first wave of all walks, the rest wait. */
+static int64_t walk(const struct tm_base *b, struct tm_fetch *f, uint64_t line,
+                    int64_t now)
 {
-    double cycles = t->p.launch_cycles, ns = t->p.launch_ns;
-    const struct tm_simd *s = w->simd;
-    if (t->user_sgprs > (unsigned)t->p.launch_user_sgprs)
-        ns += t->p.launch_user_ns;
-    if (t->lds_alloc)
-        cycles += t->p.launch_lds_cycles;
-    int64_t now = w->start + tm_hops(t, s) + tm_lat(t, cycles, ns), asked = now;
-    uint64_t line = offset / LINE;
-    struct tm_wgp *g = s->in;
-    tm_account_wait(w, TM_S_LAUNCH, NULL, now);
-    if (!t->config.warm_code && !tm_cache_probe(&g->icache, line)) {
-        /* the first wave of all walks; the rest wait for it */
-        double walk =
-            t->p.walk_ns + (t->config.warm_kernarg ? 0 : t->p.walk_directory_ns);
-        if (!t->code_walked)
-            t->code_walked = now + tm_lat(t, t->p.walk_cycles, walk);
-        now = tm_max(now, t->code_walked);
-        tm_account_wait(w, TM_S_CODE_TLB, NULL, now);
-    }
-    if (!g->code_seen)
-        g->code_seen = now + PARAM(t, ifetch_first_cycles);
-    now = tm_max(now, g->code_seen);
-    w->fetched = line;
-    int64_t ready =
-        tm_max(request(t, w, line, now), asked + PARAM(t, ifetch_hit_cycles));
-    request_until(t, w, offset, now);
-    deliver_second(t, g, asked);
-    struct tm_queue *waiting = &w->simd->fetch_queue;
-    queue_trim(waiting, asked);
-    bool full = waiting->n >= (unsigned)t->p.ifetch_waves;
-    if (!full)
-        w->simd->fetch_left = w->simd->fetch_again = 0;
-    if (!full)
-        g->fetch_last = s->index;
-    w->earliest = full ? deliver_late(t, w->simd, ready) : deliver(t, g, ready);
-    w->earliest_why = TM_S_FETCH;
-    queue_add(waiting, w->earliest, 1);
-    if (!full && g->n_second < TM_FETCHES) {
-        g->second[g->n_second] = asked + PARAM(t, ifetch_second_cycles);
-        g->second_ready[g->n_second++] = ready;
-    }
+    if (f->code->warm || tm_cache_probe(&f->icache, line))
+        return now;
+    if (!f->code->walked)
+        f->code->walked = now + tm_memory_walk(b, f->mem);
+    return tm_max(now, f->code->walked);
 }
 
-/* When all bytes of the instruction are there. */
-int64_t tm_fetch_ready(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i)
+int64_t tm_fetch_begin(const struct tm_base *b, struct tm_fetch *f, unsigned simd,
+                       struct tm_fetch_wave *w, int64_t asked, uint64_t offset,
+                       int64_t *walked)
+{
+    uint64_t line = offset / LINE;
+    int64_t now = *walked = walk(b, f, line, asked);
+    if (!f->seen)
+        f->seen = now + PARAM(b, ifetch_first_cycles);
+    now = tm_max(now, f->seen);
+    w->fetched = line;
+    int64_t ready =
+        tm_max(request(b, f, line, now), asked + PARAM(b, ifetch_hit_cycles));
+    request_until(b, f, w, offset, now);
+    deliver_second(b, f, asked);
+    struct tm_fetch_simd *s = &f->simd[simd];
+    queue_trim(&s->queue, asked);
+    bool full = s->queue.n >= (unsigned)b->p.ifetch_waves;
+    if (!full) {
+        s->left = s->again = 0;
+        f->last = simd;
+    }
+    int64_t comes = full ? deliver_late(b, f, simd, ready) : deliver(b, f, ready);
+    queue_add(&s->queue, comes, 1);
+    if (!full && f->n_second < TM_FETCHES) {
+        f->second[f->n_second] = asked + PARAM(b, ifetch_second_cycles);
+        f->second_ready[f->n_second++] = ready;
+    }
+    return comes;
+}
+
+int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f,
+                       struct tm_fetch_wave *w, const struct tm_inst *i)
 {
     int64_t done = 0;
     uint64_t first = i->offset / LINE, last = (i->offset + i->bytes - 1u) / LINE;
     if (w->line_ready_for == last + 1)
         return w->line_ready;
     for (uint64_t l = first; l <= last; l++)
-        done = tm_max(done, request(t, w, l, t->now));
+        done = tm_max(done, request(b, f, l, b->now));
     w->line_ready_for = last + 1;
     w->line_ready = done;
     return done;
 }
 
-/* The wave is at offset now: fetch what comes into reach. */
-void tm_fetch_ahead(struct tm_engine *t, struct tm_wave *w, uint64_t offset)
+void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
+                    struct tm_fetch_wave *w, uint64_t offset)
 {
-    request_until(t, w, offset, t->now);
+    request_until(b, f, w, offset, b->now);
 }
 
-/* A taken branch: what the wave's buffer waits for must come before the target. */
-void tm_fetch_branch(struct tm_engine *t, struct tm_wave *w, uint64_t from_offset,
-                     uint64_t offset)
+int64_t tm_fetch_branch(const struct tm_base *b, struct tm_fetch *f,
+                        struct tm_fetch_wave *w, int64_t at, uint64_t from_offset,
+                        uint64_t offset)
 {
-    uint64_t line = offset / LINE;
-    uint64_t ahead = (from_offset + (uint64_t)t->p.ifetch_buffer_bytes) / LINE;
-    int64_t from = t->now, *ready;
-    if (ahead < w->fetched && tm_cache_probe(&w->simd->in->icache, ahead) &&
-        tm_cache_access(&w->simd->in->icache, ahead, &ready))
+    uint64_t ahead = (from_offset + (uint64_t)b->p.ifetch_buffer_bytes) / LINE;
+    int64_t from = at, *ready;
+    if (ahead < w->fetched && tm_cache_probe(&f->icache, ahead) &&
+        tm_cache_access(&f->icache, ahead, &ready))
         from = tm_max(from, *ready);
-    w->fetched = line;
-    request_until(t, w, offset, from);
-    w->earliest = tm_max(w->earliest, from + PARAM(t, branch_taken_cycles));
-    if (from > t->now)
-        w->earliest_why = TM_S_FETCH;
+    w->fetched = offset / LINE;
+    request_until(b, f, w, offset, from);
     w->line_ready_for = 0;
+    return from;
 }

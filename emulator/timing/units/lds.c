@@ -6,7 +6,7 @@
  * addresses' meaning. Invariant: one access occupies a unit at a time.
  * SPDX-License-Identifier: MIT
  */
-#include "queue.h"
+#include "lds.h"
 
 /* Cycles of one phase: lanes of mask from first on, dword d of each. */
 static unsigned phase(const struct emu_access *x, uint64_t lanes, unsigned d,
@@ -87,18 +87,18 @@ static int64_t transfer(const struct tm_inst *i, unsigned passes)
 
 /* Lanes of an access that go to a half of the WGP's LDS. In WGP mode a workgroup's
  * part lies where there was room, whichever CU its waves are on. */
-static uint64_t lanes_of(const struct tm_engine *t, const struct tm_group *g,
+static uint64_t lanes_of(const struct tm_base *b, const struct tm_lds_part *g,
                          const struct emu_access *x, unsigned half)
 {
-    uint32_t edge = (uint32_t)t->p.lds_per_cu;
+    uint32_t edge = (uint32_t)b->p.lds_per_cu;
     uint64_t in = 0;
-    if (g->lds_base + g->lds_alloc <= edge)
+    if (g->base + g->bytes <= edge)
         return half ? 0 : x->lanes;
-    if (g->lds_base >= edge)
+    if (g->base >= edge)
         return half ? x->lanes : 0;
     for (uint64_t rest = x->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
-        if ((g->lds_base + x->address[lane] >= edge) == half)
+        if ((g->base + x->address[lane] >= edge) == half)
             in |= UINT64_C(1) << lane;
     }
     return in;
@@ -110,18 +110,18 @@ struct work {
     unsigned more;          /* besides */
 };
 
-static struct work work_of(const struct tm_engine *t, const struct tm_wave *w,
+static struct work work_of(const struct tm_base *b, const struct tm_lds_part *part,
                            const struct tm_inst *i, const struct emu_event *event,
                            unsigned half)
 {
     struct work sum = {.more = i->lds_more};
-    unsigned banks = (unsigned)t->p.lds_banks;
+    unsigned banks = (unsigned)b->p.lds_banks;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];
         unsigned one;
         if (x->space != EMU_SPACE_LDS)
             continue;
-        uint64_t lanes = t->wgp_mode ? lanes_of(t, w->group, x, half) : x->lanes;
+        uint64_t lanes = b->wgp_mode ? lanes_of(b, part, x, half) : x->lanes;
         sum.cycles += data_cycles(x, lanes, banks, &one);
         sum.least += one;
         if (x->read && x->write && i->send_regs)
@@ -130,66 +130,64 @@ static struct work work_of(const struct tm_engine *t, const struct tm_wave *w,
     return sum;
 }
 
-/* The unit that a wave's LDS is in. */
-static struct tm_cu *unit_of(const struct tm_engine *t, const struct tm_wave *w)
-{
-    if (!t->wgp_mode)
-        return w->simd->cu;
-    return &w->simd->in->cu[w->group->lds_base >= (uint32_t)t->p.lds_per_cu];
-}
-
 /* Entries that an operation takes until its result is there. */
 static unsigned flight_of(const struct tm_inst *i)
 {
     return i->send_regs > 1 ? 2 : 1;
 }
 
-int64_t tm_lds_room(struct tm_engine *t, const struct tm_wave *w,
+int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,
                     const struct tm_inst *i, int64_t accept)
 {
-    struct tm_queue *q = &unit_of(t, w)->lds_flight;
-    queue_trim(q, t->now);
-    return queue_room(q, accept, (unsigned)t->p.lds_flight + 1 - flight_of(i));
+    struct tm_queue *q = &way->unit[way->own]->flight;
+    queue_trim(q, b->now);
+    return queue_room(q, accept, (unsigned)b->p.lds_flight + 1 - flight_of(i));
 }
 
-int64_t tm_lds(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-               const struct emu_event *event, int64_t accept)
+/* Both units do their part: when the first of them begins, the cycles that conflicts of
+ * banks take. */
+static int64_t occupy(const struct tm_lds_way *way, const struct work work[2],
+                      int64_t accept, int64_t least, unsigned *conflict)
 {
-    unsigned passes = t->launch.lanes == 64 ? 2 : 1, own = w->simd->index % 2;
-    int64_t extra = i->lds_float ? PARAM(t, lds_float_atomic) : 0, start = accept;
-    unsigned bank = 0;
-    struct work work[2] = {{0}, {0}};
-    if (!t->wgp_mode) {
-        work[own] = work_of(t, w, i, event, own);
-    } else {
-        own = w->group->lds_base >= (uint32_t)t->p.lds_per_cu;
-        work[0] = work_of(t, w, i, event, 0);
-        work[1] = work_of(t, w, i, event, 1);
-    }
-    if (work[0].cycles + work[1].cycles == 0)
-        work[own].cycles = work[own].least = passes;
+    int64_t start = accept;
+    *conflict = 0;
     for (unsigned half = 0; half < 2; half++) {
-        struct tm_cu *cu = &w->simd->in->cu[half];
+        struct tm_lds *unit = way->unit[half];
         unsigned cycles = work[half].cycles;
         if (!cycles)
             continue;
         cycles += work[half].more;
-        start = tm_max(start, cu->lds_free);
-        bank += work[half].cycles - work[half].least;
-        cu->lds_free = tm_max(accept, cu->lds_free) + tm_max(cycles, extra);
-        cu->lds_cycles += cycles;
-        t->lds_active += cycles;
+        start = tm_max(start, unit->free);
+        *conflict += work[half].cycles - work[half].least;
+        unit->free = tm_max(accept, unit->free) + tm_max(cycles, least);
+        unit->cycles += cycles;
+        way->counts->active += cycles;
     }
-    t->lds_conflict += bank;
+    way->counts->conflict += *conflict;
+    return start;
+}
+
+int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way,
+               const struct tm_inst *i, const struct emu_event *event, int64_t accept,
+               int64_t *last, uint8_t *why)
+{
+    unsigned passes = b->lanes == 64 ? 2 : 1, own = way->own, conflict;
+    int64_t extra = i->lds_float ? PARAM(b, lds_float_atomic) : 0;
+    struct work work[2] = {{0}, {0}};
+    work[own] = work_of(b, way->part, i, event, own);
+    if (b->wgp_mode)
+        work[!own] = work_of(b, way->part, i, event, !own);
+    if (work[0].cycles + work[1].cycles == 0)
+        work[own].cycles = work[own].least = passes;
+    int64_t start = occupy(way, work, accept, extra, &conflict);
     int64_t queued = start - accept;
-    t->level = queued > bank ? TM_S_LDS_BUSY : bank ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
-    int64_t done = start + PARAM(t, lds_latency) - PARAM(t, lds_start) +
-                   transfer(i, passes) + extra + bank +
-                   (i->permute ? PARAM(t, lds_permute) : 0);
-    done = tm_max(done, w->lds_last + 1);
-    w->lds_last = done;
-    struct tm_queue *q = &unit_of(t, w)->lds_flight;
-    int64_t last = q->n ? q->free_at[(q->first + q->n - 1) % 64] : 0;
-    queue_add(q, tm_max(last, done - PARAM(t, lds_start)), flight_of(i));
+    *why = queued > conflict ? TM_S_LDS_BUSY : conflict ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
+    int64_t done = start + PARAM(b, lds_latency) - PARAM(b, lds_start) +
+                   transfer(i, passes) + extra + conflict +
+                   (i->permute ? PARAM(b, lds_permute) : 0);
+    *last = done = tm_max(done, *last + 1);
+    struct tm_queue *q = &way->unit[own]->flight;
+    int64_t before = q->n ? q->free_at[(q->first + q->n - 1) % 64] : 0;
+    queue_add(q, tm_max(before, done - PARAM(b, lds_start)), flight_of(i));
     return done;
 }

@@ -6,58 +6,89 @@
  * other pages in the order of their first use.
  * SPDX-License-Identifier: MIT
  */
-#include "engine.h"
+#include "mem.h"
 
 #define LINE 128u
+/* Code has lines of its own in the GL2, above all data. */
+#define CODE_LINES (UINT64_C(1) << 40)
 
 /* ---- the state at the start ---- */
 
 /* Buffers that lie in the Infinity Cache from the start: of a larger one the end. */
-static void warm_mall(struct tm_engine *t)
+static void warm_mall(struct tm_memory *m)
 {
-    for (size_t i = 0; i < t->config.n_ranges; i++) {
-        uint64_t first = t->canon.range_page[i] * TM_HOST_PAGE / LINE;
-        uint64_t n = (t->config.ranges[i].bytes + LINE - 1) / LINE;
-        uint64_t fits = (uint64_t)t->mall.sets * t->mall.ways;
+    uint64_t fits = (uint64_t)m->mall.sets * m->mall.ways;
+    for (size_t i = 0; i < m->canon.n_ranges; i++) {
+        uint64_t first = m->canon.range_page[i] * TM_HOST_PAGE / LINE;
+        uint64_t n = (m->canon.range[i].bytes + LINE - 1) / LINE;
         int64_t *ready;
         for (uint64_t k = n > fits ? n - fits : 0; k < n; k++)
-            (void)tm_cache_access(&t->mall, first + k, &ready);
+            (void)tm_cache_access(&m->mall, first + k, &ready);
     }
-    t->mall.hits = t->mall.misses = 0; /* of the run, none so far */
+    m->mall.hits = m->mall.misses = 0; /* of the run, none so far */
 }
 
-void tm_memory_begin(struct tm_engine *t)
+rd_status tm_memory_create(struct tm_memory *m, const struct tm_base *b,
+                           const struct tm_config *config,
+                           const struct emu_launch *launch)
 {
-    if (t->config.warm_mall)
-        warm_mall(t);
-    for (size_t page = 0; t->config.warm_data && page < TM_TLB_PAGES; page++)
-        t->tlb_ready[page] = 1; /* long there */
+    const struct tm_params *p = &b->p;
+    m->canon.code_base = launch->code_base;
+    m->canon.code_bytes = launch->code_bytes;
+    m->warm_kernarg = config->warm_kernarg;
+    m->gl2_miss = (uint64_t)p->gl2_empty_misses;
+    rd_status st =
+        tm_cache_create(&m->gl2, (uint64_t)p->gl2_bytes / LINE, (uint32_t)p->gl2_ways);
+    if (st == RD_OK)
+        st = tm_cache_create(&m->mall, (uint64_t)p->mall_bytes / LINE,
+                             (uint32_t)p->mall_ways);
+    if (st == RD_OK)
+        st = tm_canon_create(&m->canon, config->ranges, config->n_ranges,
+                             (uint64_t)p->tlb_page_bytes);
+    if (st != RD_OK)
+        return st;
+    if (config->warm_mall)
+        warm_mall(m);
+    for (size_t page = 0; config->warm_data && page < TM_TLB_PAGES; page++)
+        m->tlb_ready[page] = 1; /* long there */
+    return RD_OK;
+}
+
+void tm_memory_destroy(struct tm_memory *m)
+{
+    tm_cache_destroy(&m->gl2);
+    tm_cache_destroy(&m->mall);
+    tm_canon_destroy(&m->canon);
 }
 
 /* ---- translation ---- */
 
-/* When a CU's request for a page may go on. seen: pages this CU has translations of. */
-static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
-                         bool store, int64_t now, bool *miss)
+int64_t tm_memory_walk(const struct tm_base *b, const struct tm_memory *m)
 {
-    uint64_t page = address / (uint64_t)t->p.tlb_page_bytes % TM_TLB_PAGES;
-    uint64_t near = (uint64_t)t->p.walk_pages, first = page - page % near;
-    int64_t *l2 = &t->tlb_ready[page];
+    double ns = b->p.walk_ns + (m->warm_kernarg ? 0 : b->p.walk_directory_ns);
+    return tm_lat(b, b->p.walk_cycles, ns);
+}
+
+/* When a CU's request for a page may go on. seen: pages this CU has translations of. */
+static int64_t translate(const struct tm_base *b, struct tm_memory *m, uint64_t *seen,
+                         uint64_t address, bool store, int64_t now, bool *miss)
+{
+    uint64_t page = address / (uint64_t)b->p.tlb_page_bytes % TM_TLB_PAGES;
+    uint64_t near = (uint64_t)b->p.walk_pages, first = page - page % near;
+    int64_t *l2 = &m->tlb_ready[page];
     bool known = seen[page / 64] >> page % 64 & 1u;
     *miss = false;
     if (known)
         return tm_max(now, *l2); /* hits under a walk wait for it */
     *miss = true;
     seen[page / 64] |= UINT64_C(1) << page % 64;
-    if (*l2 == 0 || (store && t->tlb_brought[page])) {
-        double ns =
-            t->p.walk_ns + (t->config.warm_kernarg ? 0 : t->p.walk_directory_ns);
-        *l2 = now + tm_lat(t, t->p.walk_cycles, ns);
-        t->tlb_brought[page] = false;
+    if (*l2 == 0 || (store && m->tlb_brought[page])) {
+        *l2 = now + tm_memory_walk(b, m);
+        m->tlb_brought[page] = false;
         for (uint64_t k = first; k < first + near && k < TM_TLB_PAGES; k++)
-            if (t->tlb_ready[k] == 0) {
-                t->tlb_ready[k] = *l2;
-                t->tlb_brought[k] = true;
+            if (m->tlb_ready[k] == 0) {
+                m->tlb_ready[k] = *l2;
+                m->tlb_brought[k] = true;
             }
     }
     return tm_max(now, *l2);
@@ -67,10 +98,10 @@ static int64_t translate(struct tm_engine *t, uint64_t *seen, uint64_t address,
 
 /* Remember the farthest place that an access had to go to (stalls.def: nearest first).
  */
-static void deeper(struct tm_engine *t, uint8_t level)
+static void deeper(struct tm_memory *m, uint8_t level)
 {
-    if (level > t->level)
-        t->level = level;
+    if (level > m->level)
+        m->level = level;
 }
 
 static int64_t queue_ns(double *free_at, double now, double cost)
@@ -80,31 +111,39 @@ static int64_t queue_ns(double *free_at, double now, double cost)
     return (int64_t)(start - now);
 }
 
+bool tm_memory_code(struct tm_memory *m, uint64_t line, int64_t **ready)
+{
+    bool hit = tm_cache_access(&m->gl2, CODE_LINES + line, ready);
+    *(hit ? &m->gl2_hit : &m->gl2_miss) += 1;
+    return hit;
+}
+
 /* More cycles than a GL2 hit takes, for a line requested at arrival. */
-int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival)
+static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t line,
+                        int64_t arrival)
 {
     unsigned channel =
-        (unsigned)((line ^ line >> 7 ^ line >> 13) % (uint64_t)t->p.gl2_channels);
-    int64_t start = tm_max(t->gl2_free[channel], arrival), *ready;
-    t->gl2_free[channel] = start + (int64_t)(LINE / t->p.gl2_channel_bytes);
+        (unsigned)((line ^ line >> 7 ^ line >> 13) % (uint64_t)b->p.gl2_channels);
+    int64_t start = tm_max(m->gl2_free[channel], arrival), *ready;
+    m->gl2_free[channel] = start + (int64_t)(LINE / b->p.gl2_channel_bytes);
     int64_t extra = start - arrival;
-    if (tm_cache_access(&t->gl2, line, &ready)) {
-        deeper(t, TM_S_VM_GL2);
-        t->gl2_hit++;
+    if (tm_cache_access(&m->gl2, line, &ready)) {
+        deeper(m, TM_S_VM_GL2);
+        m->gl2_hit++;
         return tm_max(extra, *ready - arrival);
     }
-    t->gl2_miss++;
+    m->gl2_miss++;
     int64_t *there;
-    bool mall = tm_cache_access(&t->mall, line, &there);
+    bool mall = tm_cache_access(&m->mall, line, &there);
     double now = (double)start;
     if (mall) {
-        deeper(t, TM_S_VM_MALL);
-        double cost = LINE / t->p.mall_bytes_per_ns * t->ghz;
-        extra += queue_ns(&t->mall_free, now, cost) + tm_lat(t, 0, t->p.mall_ns);
+        deeper(m, TM_S_VM_MALL);
+        double cost = LINE / b->p.mall_bytes_per_ns * b->ghz;
+        extra += queue_ns(&m->mall_free, now, cost) + tm_lat(b, 0, b->p.mall_ns);
     } else {
-        deeper(t, TM_S_VM_DRAM);
-        double cost = LINE / t->p.dram_bytes_per_ns * t->ghz;
-        extra += queue_ns(&t->dram_free, now, cost) + tm_lat(t, 0, t->p.dram_ns);
+        deeper(m, TM_S_VM_DRAM);
+        double cost = LINE / b->p.dram_bytes_per_ns * b->ghz;
+        extra += queue_ns(&m->dram_free, now, cost) + tm_lat(b, 0, b->p.dram_ns);
     }
     *ready = arrival + extra;
     return extra;
@@ -112,61 +151,57 @@ int64_t tm_gl2(struct tm_engine *t, uint64_t line, int64_t arrival)
 
 /* ---- scalar ---- */
 
-static int64_t smem_line(struct tm_engine *t, struct tm_wave *w, uint64_t address,
-                         int64_t now)
+static int64_t smem_line(const struct tm_base *b, struct tm_memory *m,
+                         struct tm_cache *cache, uint64_t address, int64_t now)
 {
     int64_t *ready, *l2;
-    uint64_t at = tm_canon_data(&t->canon, address), line = at / 64;
-    if (tm_cache_access(&w->simd->in->scache, line, &ready)) {
+    uint64_t at = tm_canon_data(&m->canon, address), line = at / 64;
+    if (tm_cache_access(cache, line, &ready)) {
         if (*ready > now)
-            deeper(t, TM_S_SMEM_FILL);
+            deeper(m, TM_S_SMEM_FILL);
         return tm_max(*ready, now);
     }
     int64_t done = now;
-    if (tm_cache_access(&t->gl2, at / LINE, &l2)) {
-        deeper(t, TM_S_SMEM_GL2);
-        t->gl2_hit++;
-        done = tm_max(now + PARAM(t, smem_gl2), *l2);
-    } else if (at / TM_HOST_PAGE < TM_SMALL_PAGES && !t->kernarg_done) {
-        double ns =
-            t->p.kernarg_ns + (t->config.warm_kernarg ? 0 : t->p.kernarg_walk_ns);
-        deeper(t, TM_S_SMEM_MISS);
-        t->gl2_miss++;
-        *l2 = done = now + tm_lat(t, t->p.kernarg_cycles, ns);
-        t->kernarg_done = done;
-        t->tlb_ready[0] = 1; /* small data buffers share the translation */
+    if (tm_cache_access(&m->gl2, at / LINE, &l2)) {
+        deeper(m, TM_S_SMEM_GL2);
+        m->gl2_hit++;
+        done = tm_max(now + PARAM(b, smem_gl2), *l2);
+    } else if (at / TM_HOST_PAGE < TM_SMALL_PAGES && !m->kernarg_done) {
+        double ns = b->p.kernarg_ns + (m->warm_kernarg ? 0 : b->p.kernarg_walk_ns);
+        deeper(m, TM_S_SMEM_MISS);
+        m->gl2_miss++;
+        *l2 = done = now + tm_lat(b, b->p.kernarg_cycles, ns);
+        m->kernarg_done = done;
+        m->tlb_ready[0] = 1; /* small data buffers share the translation */
     } else {
-        deeper(t, TM_S_SMEM_MISS);
-        t->gl2_miss++;
-        *l2 = done = now + tm_lat(t, t->p.smem_gl2, t->p.mall_ns);
+        deeper(m, TM_S_SMEM_MISS);
+        m->gl2_miss++;
+        *l2 = done = now + tm_lat(b, b->p.smem_gl2, b->p.mall_ns);
         if (at / TM_HOST_PAGE < TM_SMALL_PAGES)
-            *l2 = done = tm_max(done, t->kernarg_done);
+            *l2 = done = tm_max(done, m->kernarg_done);
     }
     *ready = done;
     return done;
 }
 
-int64_t tm_smem(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                const struct emu_event *event)
+int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,
+                const struct tm_inst *i, const struct emu_event *event)
 {
-    int64_t done = t->now + PARAM(t, smem_hit);
-    t->level = TM_S_SMEM_HIT;
+    int64_t done = b->now + PARAM(b, smem_hit);
+    m->level = TM_S_SMEM_HIT;
     if (i->dst_dwords >= 16)
-        done += PARAM(t, smem_hit_b512);
+        done += PARAM(b, smem_hit_b512);
     else if (i->dst_dwords >= 8)
-        done += PARAM(t, smem_hit_b256);
+        done += PARAM(b, smem_hit_b256);
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];
         uint64_t bytes = i->dst_dwords ? i->dst_dwords * 4u : x->bytes;
         for (uint64_t l = x->address[0] / 64; l <= (x->address[0] + bytes - 1) / 64;
              l++)
-            done = tm_max(done, smem_line(t, w, l * 64, t->now));
-        t->read_bytes += bytes;
+            done = tm_max(done, smem_line(b, m, &s->cache, l * 64, b->now));
+        m->read_bytes += bytes;
     }
-    struct tm_wgp *g = w->simd->in; /* returns one after the other */
-    done = tm_max(done, g->smem_return + 1);
-    g->smem_return = done;
-    return done;
+    return s->last = tm_max(done, s->last + 1); /* they return one after the other */
 }
 
 /* ---- vector ---- */
@@ -191,8 +226,8 @@ static void add_segment(struct tm_request *r, uint64_t segment)
 
 /* Coalesce one access: lanes go in groups of 128 bytes; each 64 bytes touched by a
  * group is a request. */
-static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t stride,
-                     struct tm_request *r)
+static void coalesce(const struct tm_base *b, struct tm_memory *m,
+                     const struct emu_access *x, uint64_t stride, struct tm_request *r)
 {
     unsigned group = x->bytes > 4 ? 128u / (x->bytes > 16 ? 16u : x->bytes) : 32u;
     uint64_t last_page = UINT64_MAX, page_at = 0;
@@ -214,7 +249,7 @@ static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t s
                 if (s * 64 / TM_HOST_PAGE != last_page) {
                     last_page = s * 64 / TM_HOST_PAGE;
                     page_at =
-                        tm_canon_data(&t->canon, s * 64 > address ? s * 64 : address);
+                        tm_canon_data(&m->canon, s * 64 > address ? s * 64 : address);
                     page_at -= page_at % TM_HOST_PAGE;
                 }
                 uint64_t segment = (page_at + s * 64 % TM_HOST_PAGE) / 64;
@@ -227,7 +262,7 @@ static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t s
                 add_segment(r, segment);
             }
         }
-        int64_t rate = (int64_t)t->p.vmem_lines_per_cycle;
+        int64_t rate = (int64_t)b->p.vmem_lines_per_cycle;
         r->cycles += tm_max(1, ((int64_t)n + rate - 1) / rate);
         r->groups++;
     }
@@ -235,84 +270,81 @@ static void coalesce(struct tm_engine *t, const struct emu_access *x, uint64_t s
 
 /* Where a line is found, as cycles after its request leaves the address unit, less
  * those of an L0 hit. */
-static int64_t load_line(struct tm_engine *t, struct tm_simd *s, uint64_t line,
-                         int64_t now)
+static int64_t load_line(const struct tm_base *b, struct tm_memory *m,
+                         struct tm_vmem *cu, uint64_t line, int64_t now)
 {
     int64_t *l0, *l1, extra;
-    if (tm_cache_access(&s->cu->l0, line, &l0)) {
+    if (tm_cache_access(&cu->l0, line, &l0)) {
         if (*l0 > now)
-            deeper(t, TM_S_VM_FILL);
+            deeper(m, TM_S_VM_FILL);
         return tm_max(0, *l0 - now);
     }
     bool miss;
-    int64_t go = translate(t, s->cu->tlb, line * LINE, false, now, &miss);
-    extra = go - now + (miss ? PARAM(t, utcl1_miss_cycles) : 0);
-    s->cu->ta_free = tm_max(s->cu->ta_free, now + extra); /* in order: the rest wait */
-    deeper(t, TM_S_VM_GL1);
-    if (tm_cache_access(&t->se[s->se].gl1[s->sa], line, &l1)) {
-        extra = tm_max(extra + PARAM(t, vmem_gl1) - PARAM(t, vmem_hit), *l1 - now);
+    int64_t go = translate(b, m, cu->tlb, line * LINE, false, now, &miss);
+    extra = go - now + (miss ? PARAM(b, utcl1_miss_cycles) : 0);
+    cu->ta_free = tm_max(cu->ta_free, now + extra); /* in order: the rest wait */
+    deeper(m, TM_S_VM_GL1);
+    if (tm_cache_access(cu->gl1, line, &l1)) {
+        extra = tm_max(extra + PARAM(b, vmem_gl1) - PARAM(b, vmem_hit), *l1 - now);
     } else {
-        extra += PARAM(t, vmem_gl2) - PARAM(t, vmem_hit) + tm_gl2(t, line, now + extra);
+        extra +=
+            PARAM(b, vmem_gl2) - PARAM(b, vmem_hit) + load_gl2(b, m, line, now + extra);
         *l1 = now + extra;
     }
     *l0 = now + extra;
     return extra;
 }
 
-static int64_t do_load(struct tm_engine *t, const struct tm_send_op *o,
-                       const struct tm_request *r, int64_t start, int64_t *last)
+static int64_t do_load(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu,
+                       const struct tm_inst *i, const struct tm_request *r,
+                       int64_t start, int64_t *last)
 {
     static const uint8_t more[5] = {0, 0, 2, 5, 6}; /* dwords returned; measured A2 */
-    struct tm_cu *cu = o->in->cu;
-    unsigned dwords = o->inst->dst_dwords;
+    unsigned dwords = i->dst_dwords;
     int64_t data = start;
     for (unsigned l = 0; l < r->lines; l++)
-        data = tm_max(data, start + load_line(t, o->in, r->line[l], start));
-    data += more[dwords > 4 ? 4 : dwords] + PARAM(t, vmem_hit) - PARAM(t, lds_start);
+        data = tm_max(data, start + load_line(b, m, cu, r->line[l], start));
+    data += more[dwords > 4 ? 4 : dwords] + PARAM(b, vmem_hit) - PARAM(b, lds_start);
     /* The CU returns data in order, at the rate at which it asked. */
     if (data < cu->return_free && 2 * (cu->return_free - data) > data - start)
-        deeper(t, TM_S_VM_PATH);
+        deeper(m, TM_S_VM_PATH);
     data = tm_max(data, cu->return_free);
     cu->return_free = data + r->cycles;
     return *last = tm_max(data + r->cycles - r->groups, *last + 1);
 }
 
-static int64_t do_store(struct tm_engine *t, const struct tm_send_op *o,
-                        const struct tm_request *r, int64_t start, int64_t *last)
+static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
+                        struct tm_vmem *cu, const struct tm_request *r, int64_t start,
+                        int64_t *last)
 {
-    struct tm_cu *cu = o->in->cu;
     int64_t at = tm_max(start, cu->store_free), sent = start, done;
-    int64_t line = 2 * PARAM(t, store_cycles_per_line);
+    int64_t line = 2 * PARAM(b, store_cycles_per_line);
     uint64_t misses = 0;
     for (unsigned l = 0; l < r->lines; l++) {
         bool miss;
-        int64_t go = translate(t, cu->tlb, r->line[l] * LINE, true, at, &miss), *ready;
-        if (!tm_cache_access(&t->gl2, r->line[l], &ready)) {
+        int64_t go = translate(b, m, cu->tlb, r->line[l] * LINE, true, at, &miss),
+                *ready;
+        if (!tm_cache_access(&m->gl2, r->line[l], &ready)) {
             *ready = go;
-            t->gl2_miss++; /* a write allocates */
+            m->gl2_miss++; /* a write allocates */
             misses++;
         }
         at = tm_max(at, go) + line; /* in order: the rest wait for a translation */
         sent += line;
     }
-    t->gl2_hit += r->segments - misses;
+    m->gl2_hit += r->segments - misses;
     cu->store_free = at;
     done = at - line;
     if (r->lines > 1)
-        done = tm_max(done, sent - line + tm_lat(t, 0, t->p.store_lines_ns));
-    done += PARAM(t, store_ack_cycles) - PARAM(t, lds_start);
+        done = tm_max(done, sent - line + tm_lat(b, 0, b->p.store_lines_ns));
+    done += PARAM(b, store_ack_cycles) - PARAM(b, lds_start);
     return *last = tm_max(done, *last + 1);
 }
 
-void tm_vmem_request(struct tm_engine *t, const struct tm_wave *w,
+void tm_vmem_request(const struct tm_base *b, struct tm_memory *m, uint64_t scratch,
                      const struct emu_event *event, struct tm_request *r)
 {
-    uint64_t scratch =
-        (UINT64_C(1) << 46) +
-        (uint64_t)(w->simd->index +
-                   4u * (w->simd->wgp + 8u * (w->simd->sa + 2u * w->simd->se))) *
-            32 +
-        w->slot;
+    uint64_t base = ((UINT64_C(1) << 46) + scratch) << 16;
     r->lines = r->segments = 0;
     r->cycles = r->groups = 0;
     for (unsigned a = 0; a < event->n_accesses; a++) {
@@ -320,32 +352,32 @@ void tm_vmem_request(struct tm_engine *t, const struct tm_wave *w,
         uint64_t bytes = x->bytes * (uint64_t)__builtin_popcountll(x->lanes);
         if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
             continue;
-        coalesce(t, x, scratch << 16, r);
-        t->read_bytes += x->read ? bytes : 0;
-        t->write_bytes += x->write ? bytes : 0;
+        coalesce(b, m, x, base, r);
+        m->read_bytes += x->read ? bytes : 0;
+        m->write_bytes += x->write ? bytes : 0;
     }
     if (!r->cycles)
         r->cycles = 1;
 }
 
-int64_t tm_vmem(struct tm_engine *t, const struct tm_send_op *o,
+int64_t tm_vmem(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu,
+                const struct tm_inst *i, uint64_t age, int64_t accept,
                 const struct tm_request *r, int64_t *last)
 {
-    struct tm_cu *cu = o->in->cu;
-    bool returns = o->inst->returns;
-    t->level = TM_S_VM_L0;
-    if (cu->ta_wave && cu->ta_wave != o->age && returns)
-        cu->ta_free += PARAM(t, vmem_switch);
-    cu->ta_wave = returns ? o->age : 0;
-    int64_t start = tm_max(o->accept, cu->ta_free);
-    bool queued = start - o->accept > PARAM(t, vmem_hit);
+    bool returns = i->returns;
+    m->level = TM_S_VM_L0;
+    if (cu->ta_wave && cu->ta_wave != age && returns)
+        cu->ta_free += PARAM(b, vmem_switch);
+    cu->ta_wave = returns ? age : 0;
+    int64_t start = tm_max(accept, cu->ta_free);
+    bool queued = start - accept > PARAM(b, vmem_hit);
     cu->ta_free = start + r->cycles;
     if (r->lines == 0) /* no lane active */
-        return start + (returns ? PARAM(t, vmem_hit) : PARAM(t, lds_start));
-    int64_t done =
-        returns ? do_load(t, o, r, start, last) : do_store(t, o, r, start, last);
-    if ((queued && 2 * (start - o->accept) > done - o->accept) ||
-        (t->level == TM_S_VM_L0 && done - o->accept > 2 * PARAM(t, vmem_hit)))
-        t->level = TM_S_VM_PATH;
+        return start + (returns ? PARAM(b, vmem_hit) : PARAM(b, lds_start));
+    int64_t done = returns ? do_load(b, m, cu, i, r, start, last)
+                           : do_store(b, m, cu, r, start, last);
+    if ((queued && 2 * (start - accept) > done - accept) ||
+        (m->level == TM_S_VM_L0 && done - accept > 2 * PARAM(b, vmem_hit)))
+        m->level = TM_S_VM_PATH;
     return done;
 }

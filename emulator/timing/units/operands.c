@@ -13,13 +13,12 @@
  */
 #include <string.h>
 
-#include "engine.h"
+#include "operands.h"
 
 /* Operands from the even and the odd bank. A pair that repeats a source of the wave's
  * pair before it, in the same place, has it already. */
-static void bank_reads(const struct tm_wave *w, const struct tm_inst *i, int64_t n[2])
+static void bank_reads(const struct tm_inst *p, const struct tm_inst *i, int64_t n[2])
 {
-    const struct tm_inst *p = w->hist_from[0];
     bool pairs =
         i->inst->isa.enc == ISA_ENC_VOPD && p && p->inst->isa.enc == ISA_ENC_VOPD;
     n[0] = pairs ? 0 : i->bank_reads[0];
@@ -48,11 +47,10 @@ static int64_t lost_to_sends(struct tm_operands *o, int64_t start, int64_t end,
     return lost;
 }
 
-void tm_operands_send(const struct tm_engine *t, struct tm_simd *s,
+void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
                       const struct tm_inst *i, int64_t accept)
 {
-    struct tm_operands *o = &s->operands;
-    struct tm_sending next = {.half = 2 * (accept - PARAM(t, lds_start))};
+    struct tm_sending next = {.half = 2 * (accept - PARAM(b, lds_start))};
     unsigned sent = 0; /* what stays where it is, such as half a result, is not */
     for (unsigned r = 0; r < i->n_vsrc; r++)
         for (unsigned k = 0; k < i->vsrc[r].n && sent < i->send_regs; k++, sent++)
@@ -64,7 +62,7 @@ void tm_operands_send(const struct tm_engine *t, struct tm_simd *s,
         o->half += o->full[bank];
     }
     /* What was read by now, with the VALU idle, has cost nothing. */
-    (void)lost_to_sends(o, INT64_MAX, 2 * t->now, (const int64_t[2]){0}, 0);
+    (void)lost_to_sends(o, INT64_MAX, 2 * b->now, (const int64_t[2]){0}, 0);
     unsigned at = o->n_sends;
     if (at == TM_SENDING || next.left[0] + next.left[1] == 0)
         return;
@@ -74,13 +72,13 @@ void tm_operands_send(const struct tm_engine *t, struct tm_simd *s,
     o->n_sends++;
 }
 
-int64_t tm_operands(const struct tm_engine *t, const struct tm_wave *w,
-                    const struct tm_inst *i, int64_t cycles)
+int64_t tm_operands(const struct tm_base *b, struct tm_operands *o,
+                    const struct tm_inst *before, const struct tm_inst *i,
+                    int64_t cycles)
 {
-    struct tm_operands *o = &w->simd->operands;
-    int64_t reads = (int64_t)t->p.vgpr_bank_reads, n[2];
-    int64_t start = tm_max(2 * t->now, o->half);
-    bank_reads(w, i, n);
+    int64_t reads = (int64_t)b->p.vgpr_bank_reads, n[2];
+    int64_t start = tm_max(2 * b->now, o->half);
+    bank_reads(before, i, n);
     int64_t most = tm_max(n[0], n[1]);
     o->cost = 2 * cycles;
     if (i->pipe < TM_PIPE_WMMA) { /* WMMA reads over many cycles */
@@ -92,40 +90,74 @@ int64_t tm_operands(const struct tm_engine *t, const struct tm_wave *w,
     o->half = start + o->cost;
     o->full[0] = n[0] >= reads;
     o->full[1] = n[1] >= reads;
-    int64_t late = (o->half + o->behind) / 2 - t->now - cycles;
+    int64_t late = (o->half + o->behind) / 2 - b->now - cycles;
     o->behind = o->again != 0;
     o->half += o->again;
     o->again = 0;
     return late;
 }
 
-void tm_operands_wait(const struct tm_engine *t, struct tm_simd *s, int64_t ready)
+void tm_operands_wait(const struct tm_base *b, struct tm_operands *o, int64_t ready)
 {
-    struct tm_operands *o = &s->operands;
-    if (2 * (ready - PARAM(t, valu_latency) + 1) > o->half)
+    if (2 * (ready - PARAM(b, valu_latency) + 1) > o->half)
         o->again = o->cost;
 }
 
 /* After a pair, an instruction that is none takes the even and the odd register for one
  * where the pair's X result goes: A3, twice in each trip. */
-int64_t tm_operands_ready(const struct tm_engine *t, const struct tm_wave *w,
+int64_t tm_operands_ready(const struct tm_base *b, const struct tm_vregs *r,
                           const struct tm_inst *i)
 {
     int64_t ready = 0;
-    bool look = w->pairs_ready > t->now && i->inst->isa.enc != ISA_ENC_VOPD;
-    for (unsigned r = 0; r < i->n_vsrc; r++) {
-        for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            ready = tm_max(ready, tm_stamped(w, w->v[i->vsrc[r].first + k].ready));
+    bool look = r->pairs_ready > b->now && i->inst->isa.enc != ISA_ENC_VOPD;
+    for (unsigned n = 0; n < i->n_vsrc; n++) {
+        const struct tm_run *src = &i->vsrc[n];
+        for (unsigned k = 0; k < src->n; k++)
+            ready = tm_max(ready, tm_stamped(r->start, r->v[src->first + k].ready));
         for (unsigned p = 0; look && p < 8; p++)
-            if (i->vsrc[r].n == 1 && w->pair_vgpr[p] == i->vsrc[r].first)
-                ready = tm_max(ready, w->pair_ready[p]);
+            if (src->n == 1 && r->pair_vgpr[p] == src->first)
+                ready = tm_max(ready, r->pair_ready[p]);
     }
     return ready;
 }
 
-void tm_operands_pair(struct tm_wave *w, const struct tm_inst *i, int64_t ready)
+void tm_operands_result(struct tm_vregs *r, const struct tm_inst *i, int64_t ready)
 {
-    unsigned p = w->n_pairs++ % 8;
-    w->pair_vgpr[p] = (uint8_t)(i->vdst[0].first ^ 1u);
-    w->pair_ready[p] = w->pairs_ready = ready;
+    for (unsigned n = 0; n < i->n_vdst; n++)
+        for (unsigned k = 0; k < i->vdst[n].n; k++)
+            r->v[i->vdst[n].first + k].ready = tm_stamp(r->start, ready);
+    if (i->inst->isa.enc != ISA_ENC_VOPD)
+        return;
+    unsigned p = r->n_pairs++ % 8;
+    r->pair_vgpr[p] = (uint8_t)(i->vdst[0].first ^ 1u);
+    r->pair_ready[p] = r->pairs_ready = ready;
+}
+
+void tm_operands_read(struct tm_vregs *r, const struct tm_inst *i, int64_t accept)
+{
+    r->mem_read = tm_max(r->mem_read, accept);
+    for (unsigned n = 0; n < i->n_vsrc; n++)
+        for (unsigned k = 0; k < i->vsrc[n].n; k++)
+            r->v[i->vsrc[n].first + k].read = tm_stamp(r->start, accept);
+}
+
+void tm_operands_put_off(struct tm_vregs *r, const struct tm_inst *i, int64_t old,
+                         int64_t accept)
+{
+    r->mem_read = tm_max(r->mem_read, accept);
+    for (unsigned n = 0; n < i->n_vsrc; n++)
+        for (unsigned k = 0; k < i->vsrc[n].n; k++) {
+            struct tm_vreg *v = &r->v[i->vsrc[n].first + k];
+            if (v->read == tm_stamp(r->start, old))
+                v->read = tm_stamp(r->start, accept);
+        }
+}
+
+int64_t tm_operands_held(const struct tm_vregs *r, const struct tm_inst *i)
+{
+    int64_t held = 0;
+    for (unsigned n = 0; n < i->n_vdst; n++)
+        for (unsigned k = 0; k < i->vdst[n].n; k++)
+            held = tm_max(held, tm_stamped(r->start, r->v[i->vdst[n].first + k].read));
+    return held;
 }

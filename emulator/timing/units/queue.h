@@ -4,7 +4,28 @@
 #ifndef TM_QUEUE_H
 #define TM_QUEUE_H
 
-#include "engine.h"
+#include "base.h"
+#include "tinst.h"
+
+/* Entries of a queue: when each becomes free, oldest first. */
+struct tm_queue {
+    unsigned first, n;
+    int64_t free_at[64];
+    uint8_t weight[64];
+};
+
+enum { TM_FIFO = 64 };
+
+/* What a wait counter counts, oldest first. */
+struct tm_fifo {
+    unsigned first, n;
+    struct tm_counted {
+        int64_t done;
+        const struct tm_inst *from;
+        uint8_t kind; /* enum tm_stall to blame */
+        bool open;    /* not known yet: no sooner than .done */
+    } op[TM_FIFO];
+};
 
 static inline void queue_trim(struct tm_queue *q, int64_t now)
 {

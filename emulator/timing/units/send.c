@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "queue.h"
+#include "chip.h"
 
 struct path {
     int64_t free, burst; /* cycles that the last SIMD has had it */
@@ -24,13 +24,13 @@ static unsigned next_of(const struct tm_send *s, unsigned simd, unsigned from)
 }
 
 /* Whose turn it is of two that wait, or wait next. */
-static unsigned choose(const struct tm_engine *t, const struct path *p,
+static unsigned choose(const struct tm_base *b, const struct path *p,
                        const struct tm_send_op *mine, const struct tm_send_op *other)
 {
     int64_t here = tm_max(p->free, mine->ready), there = tm_max(p->free, other->ready);
     if (here != there)
         return here < there ? p->last : !p->last;
-    return p->burst < PARAM(t, send_turn_cycles) || mine->more ? p->last : !p->last;
+    return p->burst < PARAM(b, send_turn_cycles) || mine->more ? p->last : !p->last;
 }
 
 static bool alive(const struct tm_send_op *o)
@@ -53,47 +53,44 @@ static void put_off(struct tm_send_op *o, int64_t accept)
         return;
     if (counted(o)->open && counted(o)->from == o->inst)
         counted(o)->done = accept + 1; /* then it is known */
-    if (w->vmem_accept == old)
-        w->vmem_accept = accept;
-    w->mem_read = tm_max(w->mem_read, accept);
-    for (unsigned r = 0; r < o->inst->n_vsrc; r++)
-        for (unsigned k = 0; k < o->inst->vsrc[r].n; k++) {
-            struct tm_vreg *v = &w->v[o->inst->vsrc[r].first + k];
-            if (v->read == tm_stamp(w, old))
-                v->read = tm_stamp(w, accept);
-        }
+    if (w->mem.vmem_accept == old)
+        w->mem.vmem_accept = accept;
+    tm_operands_put_off(&w->regs, o->inst, old, accept);
 }
 
 /* When the entry of the SIMD's queue is free again: some cycles after all is sent; two
  * short ones that follow each other leave together. */
-static int64_t free_after(const struct tm_engine *t, struct tm_sent *before,
+static int64_t free_after(const struct tm_base *b, struct tm_sent *before,
                           int64_t accept, unsigned cycles)
 {
-    int64_t back = PARAM(t, vmem_queue_return);
+    int64_t back = PARAM(b, vmem_queue_return);
     bool both = !before->paired && accept == before->end &&
-                before->cycles + cycles <= (unsigned)t->p.send_pair_cycles;
+                before->cycles + cycles <= (unsigned)b->p.send_pair_cycles;
     int64_t when = both ? before->free : accept + cycles + back;
     *before = (struct tm_sent){accept + cycles, when, cycles, both};
     return when;
 }
 
 /* Accepted for good. */
-static void go(struct tm_engine *t, struct tm_send *s, struct tm_send_op *o)
+static void go(const struct tm_base *b, struct tm_send *s, struct tm_send_op *o)
 {
     int64_t nobody = 0;
     bool here = alive(o), load = o->inst->returns;
-    int64_t *last = !here ? &nobody : load ? &o->wave->vm_last : &o->wave->vs_last;
-    int64_t done = tm_vmem(t, o, &s->request[o->request], last);
+    int64_t *last = !here  ? &nobody
+                    : load ? &o->wave->mem.vm_last
+                           : &o->wave->mem.vs_last;
+    int64_t done = tm_vmem(b, s->mem, s->to, o->inst, o->age, o->accept,
+                           &s->request[o->request], last);
     s->requests &= ~(UINT64_C(1) << o->request);
     if (!here || !counted(o)->open || counted(o)->from != o->inst)
         return;
     counted(o)->open = false;
     counted(o)->done = done;
-    counted(o)->kind = load ? t->level : TM_S_VSCNT;
+    counted(o)->kind = load ? s->mem->level : TM_S_VSCNT;
 }
 
 /* Arrange what waits; what is accepted before a time is done with. */
-static void arrange(struct tm_engine *t, struct tm_send *s, int64_t settled)
+static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
 {
     struct path p = {s->free, s->burst, s->last};
     struct tm_sent before[2] = {s->sent[0], s->sent[1]};
@@ -103,24 +100,24 @@ static void arrange(struct tm_engine *t, struct tm_send *s, int64_t settled)
     while (at[0] < s->n || at[1] < s->n) {
         unsigned turn = at[0] == s->n ? 1 : at[1] == s->n ? 0 : p.last;
         if (at[0] < s->n && at[1] < s->n)
-            turn = choose(t, &p, &s->op[at[p.last]], &s->op[at[!p.last]]);
+            turn = choose(b, &p, &s->op[at[p.last]], &s->op[at[!p.last]]);
         struct tm_send_op *o = &s->op[at[turn]];
         int64_t accept = tm_max(tm_max(p.free, o->ready), o->accept);
         if (turn != p.last)
             p.burst = 0;
         else if (accept > p.free) /* its turn has passed meanwhile */
-            p.burst = PARAM(t, send_turn_cycles);
+            p.burst = PARAM(b, send_turn_cycles);
         p.burst += o->cycles;
         p.free = accept + o->cycles;
         p.last = turn;
         when[at[turn]] = accept;
-        o->free = free_after(t, &before[turn], accept, o->cycles);
+        o->free = free_after(b, &before[turn], accept, o->cycles);
         if (accept < settled) {
             gone[at[turn]] = true;
             s->free = p.free, s->burst = p.burst, s->last = p.last;
             s->sent[turn] = before[turn];
             o->accept = accept;
-            go(t, s, o);
+            go(b, s, o);
         }
         at[turn] = next_of(s, turn, at[turn] + 1);
     }
@@ -141,28 +138,33 @@ static void arrange(struct tm_engine *t, struct tm_send *s, int64_t settled)
     s->n = kept;
 }
 
-void tm_send_settle(struct tm_engine *t, struct tm_cu *cu, int64_t until)
+void tm_send_settle(const struct tm_base *b, struct tm_send *s, int64_t until)
 {
-    struct tm_send *s = &cu->send;
     for (unsigned k = 0; k < s->n; k++)
         if (s->op[k].accept < until) {
-            arrange(t, s, until);
+            arrange(b, s, until);
             return;
         }
 }
 
-/* An instruction is issued now. */
-void tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-             const struct emu_event *event, unsigned cycles)
+/* The slot of the chip that a wave's scratch is addressed by. */
+static uint64_t place_of(const struct tm_wave *w)
 {
-    struct tm_send *s = &w->simd->cu->send;
+    const struct tm_simd *s = w->simd;
+    return (uint64_t)(s->index + 4u * (s->wgp + 8u * (s->sa + 2u * s->se))) * 32 +
+           w->slot;
+}
+
+void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
+             const struct tm_inst *i, const struct emu_event *event, unsigned cycles)
+{
     struct tm_fifo *f = &w->counter[i->returns ? TM_VM : TM_VS];
-    int64_t ready = t->now + PARAM(t, lds_start);
+    int64_t ready = b->now + PARAM(b, lds_start);
     if (s->n == TM_SENDS) /* more than the queues hold: keep to what was said */
-        arrange(t, s, INT64_MAX);
+        arrange(b, s, INT64_MAX);
     unsigned request = (unsigned)__builtin_ctzll(~s->requests);
     s->requests |= UINT64_C(1) << request;
-    tm_vmem_request(t, w, event, &s->request[request]);
+    tm_vmem_request(b, s->mem, place_of(w), event, &s->request[request]);
     fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
     f->op[(f->first + f->n - 1) % TM_FIFO].open = true;
     queue_add(&w->simd->vmem_queue, ready, 1);
@@ -175,13 +177,10 @@ void tm_send(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                                         .simd = w->simd == &w->simd->cu->simd[1],
                                         .counted = (f->first + f->n - 1) % TM_FIFO,
                                         .request = (uint8_t)request,
-                                        .more = w->clause_more};
-    arrange(t, s, ready);
+                                        .more = w->hints.clause_more};
+    arrange(b, s, ready);
     int64_t accept = s->op[s->n - 1].accept;
-    tm_operands_send(t, w->simd, i, accept);
-    w->vmem_accept = accept;
-    w->mem_read = tm_max(w->mem_read, accept);
-    for (unsigned r = 0; r < i->n_vsrc; r++)
-        for (unsigned k = 0; k < i->vsrc[r].n; k++)
-            w->v[i->vsrc[r].first + k].read = tm_stamp(w, accept);
+    tm_operands_send(b, &w->simd->valu.operands, i, accept);
+    w->mem.vmem_accept = accept;
+    tm_operands_read(&w->regs, i, accept);
 }

@@ -1,0 +1,158 @@
+/* engine.h: a run: the chip (units/chip.h), who is on it, what comes next, what it
+ * cost. Private to emulator/timing. SPDX-License-Identifier: MIT
+ */
+#ifndef TM_ENGINE_H
+#define TM_ENGINE_H
+
+#include "chip.h"
+#include "events.h"
+#include "numbers.h"
+#include "timing.h"
+
+struct tm_timed { /* of a listed wave: an issue */
+    uint32_t offset;
+    int64_t t;
+};
+
+/* A wave's record in the timing file; lives as long as the engine. */
+struct tm_record {
+    uint32_t wg[3];
+    uint32_t wave;
+    uint8_t se, sa, wgp, simd, slot;
+    int64_t start, end;
+    struct tm_timed *insts;
+    size_t n_insts, cap_insts;
+};
+
+/* The dispatcher of a shader engine: place.c. */
+enum { TM_FREED = 512 };
+struct tm_dispatcher {
+    bool used, scheduled;
+    uint64_t next_number; /* its next workgroup */
+    unsigned next_cu;
+    int64_t next_launch;
+    bool waits; /* the next workgroup has found no room */
+    unsigned first_freed, n_freed;
+    uint16_t freed[TM_FREED]; /* CUs that workgroups have left since, oldest first */
+    /* Ends of waves that the SE has not taken note of, per array and WGP. */
+    struct tm_wave *ending[TM_MAX_ARRAYS][TM_MAX_WGPS];
+    struct tm_wave **ending_last[TM_MAX_ARRAYS][TM_MAX_WGPS];
+    unsigned n_ending[TM_MAX_ARRAYS];
+    int64_t end_next[TM_MAX_ARRAYS]; /* when the array may report the next */
+    int64_t ends_taken; /* when the SE will have dealt with those reported */
+    int64_t first_start, last_end;
+};
+
+/* What a workgroup of the kernel needs. */
+struct tm_need {
+    unsigned vgprs_alloc, waves_per_group, user_sgprs;
+    uint32_t lds_alloc;
+};
+
+/* Instructions issued up to multiples of step; when the chip was full; when workgroups
+ * started: pace.c. */
+enum { TM_PACES = 256 };
+struct tm_pace {
+    uint64_t capacity; /* workgroups that fit at once */
+    int64_t step, next, full_from, full_until;
+    uint64_t groups, insts[TM_PACES];
+    unsigned n;
+    int64_t *start; /* of a sample only */
+};
+
+/* Waves and workgroups that can serve again. */
+struct tm_pools {
+    struct tm_wave *free_waves, *made_waves;
+    struct tm_group *free_groups, *made_groups;
+};
+
+/* Instructions by their numbers, in the order of first use. */
+struct tm_inst_table {
+    struct numbers numbers;
+    struct tm_inst **inst;
+    size_t cap;
+};
+
+struct tm_records {
+    struct tm_record *record;
+    size_t n, cap;
+};
+
+/* Sums that belong to no unit. */
+struct tm_totals {
+    double wave_cycles; /* sum of the waves' durations */
+    uint64_t waves, resident, peak_waves, flops;
+};
+
+struct tm_engine {
+    struct tm_config config;
+    struct tm_chip chip;
+    struct emu_stepper *stepper;
+    struct emu_launch launch;
+    struct tm_need need;
+    struct tm_dispatcher dispatcher[TM_MAX_SES];
+    struct tm_events events;
+    uint64_t end_group, live_groups, next_age, group_step;
+    struct tm_pools pools;
+    struct tm_inst_table insts;
+    struct tm_pace pace;
+    struct tm_records records;
+    struct tm_totals totals;
+    struct tm_observer observer;
+    int64_t sample_at;
+};
+
+static inline int64_t tm_now(const struct tm_engine *t)
+{
+    return t->chip.b.now;
+}
+
+/* How much later than the first WGP of its SE a SIMD's WGP hears of a wave. */
+static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s)
+{
+    return (int64_t)(s->wgp + s->sa) * PARAM(&t->chip.b, launch_hop_cycles);
+}
+
+/* ---- engine.c ---- */
+/* when: now or later. */
+RD_CHECKED rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age,
+                             struct tm_wave *w);
+
+/* ---- place.c ---- */
+RD_CHECKED rd_status tm_machine_create(struct tm_engine *t);
+void tm_machine_destroy(struct tm_engine *t);
+void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d);
+/* The dispatcher of an SE looks for room. */
+RD_CHECKED rd_status tm_dispatch(struct tm_engine *t, unsigned se);
+/* A wave has done everything: it waits for the SE to take note, then leaves, then its
+ * place becomes free. */
+RD_CHECKED rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w);
+/* An SE takes note of the end of a wave of one of its arrays (2 * SE + array). */
+RD_CHECKED rd_status tm_take_ends(struct tm_engine *t, unsigned array);
+
+/* ---- account.c: where the cycles of a wave go ----
+ *
+ * tm_account_wait: until that time, for that reason (earlier: nothing to tell).
+ */
+unsigned tm_occupancy(const struct tm_engine *t, enum tm_limit *limit);
+void tm_account_begin(struct tm_engine *t);
+void tm_account_start(struct tm_engine *t, struct tm_wave *w);
+void tm_account_wait(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
+                     int64_t until);
+void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                      int64_t at, const struct emu_event *event);
+void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i);
+void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                    int64_t end);
+void tm_account_sample(struct tm_engine *t, int64_t now);
+void tm_account_finish(struct tm_engine *t, rd_status status);
+/* Sums over the machine, by enum tm_count. */
+void tm_account_count(const struct tm_engine *t, uint64_t *count);
+
+/* ---- pace.c ---- */
+RD_CHECKED rd_status tm_sample_begin(struct tm_engine *t);
+void tm_sample_start(struct tm_engine *t); /* a workgroup starts now */
+void tm_sample_hole(struct tm_engine *t);  /* one has left, and none follows it */
+void tm_sample_tick(struct tm_engine *t);
+
+#endif

@@ -1,0 +1,47 @@
+/* events.h: what happens next: turns of waves, dispatchers, ends.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_EVENTS_H
+#define TM_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+struct tm_wave;
+
+struct tm_event {
+    int64_t t;
+    uint64_t age;
+    struct tm_wave *wave; /* NULL: the engine's, .age says what */
+};
+
+enum { TM_WHEEL = 1024 };
+
+/* Events of one cycle by age; those before first are done. */
+struct tm_cycle {
+    struct tm_event *event;
+    uint32_t first, n, cap;
+    bool sorted;
+};
+
+struct tm_events {
+    struct tm_cycle cycle[TM_WHEEL];
+    uint64_t busy[TM_WHEEL / 64];
+    struct tm_event *heap; /* further away than the wheel reaches */
+    size_t n_heap, cap_heap, n;
+    struct tm_event *tmp; /* for sorting */
+    size_t cap_tmp;
+};
+
+/* e.t: now or later. */
+RD_CHECKED rd_status tm_events_push(struct tm_events *q, int64_t now,
+                                    struct tm_event e);
+/* The next event; there must be one. */
+RD_CHECKED rd_status tm_events_pop(struct tm_events *q, int64_t now,
+                                   struct tm_event *out);
+void tm_events_destroy(struct tm_events *q);
+
+#endif

@@ -1,0 +1,12 @@
+/* sample.h: what follows for the whole grid from the part that was simulated.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_SAMPLE_H
+#define TM_SAMPLE_H
+
+#include "engine.h"
+
+double tm_sample_span(const struct tm_engine *t); /* of what was simulated */
+void tm_sample_estimate(const struct tm_engine *t, double *span, double *error);
+
+#endif

@@ -1,0 +1,46 @@
+/* base.h: what every unit of the model knows: the parameters, the clock, how the
+ * kernel's waves are shaped. Private to emulator/timing.
+ *
+ * Rules for whoever edits the units and the engine:
+ *  1. Time is in shader clocks, int64_t; what runs on the fabric clock is converted
+ *     once, by tm_lat. Nothing is ticked: a unit is a time at which it is free again.
+ *  2. Everything that a wave waits for is known when it is issued, except barriers,
+ *     ports lost to other waves and vector memory that has not been accepted: those are
+ *     looked at again when the wave's turn comes.
+ *  3. Waves are visited in order of (time, priority, age), so the oldest wins a port
+ *     and the run is deterministic.
+ *  4. Addresses are made canonical before they index anything (canon.h): the host's
+ *     placement of buffers and code must not change a cycle.
+ *  5. A unit's state is written by its own file, through the functions of its header.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_BASE_H
+#define TM_BASE_H
+
+#include <stdbool.h>
+
+#include "params.h"
+
+struct tm_base {
+    struct tm_params p;
+    double ghz;
+    int64_t now;
+    unsigned lanes; /* of a wave: 32 or 64 */
+    bool wgp_mode;
+};
+
+static inline int64_t tm_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Shader clocks of so many cycles and ns. */
+static inline int64_t tm_lat(const struct tm_base *b, double cycles, double ns)
+{
+    double sum = cycles + ns * b->ghz;
+    return sum < 0 ? 0 : (int64_t)(sum + 0.5);
+}
+
+#define PARAM(b, name) ((int64_t)(b)->p.name)
+
+#endif

@@ -1,0 +1,144 @@
+/* chip.h: SIMDs, CUs, WGPs, shader engines: made of their units.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_CHIP_H
+#define TM_CHIP_H
+
+#include "send.h"
+#include "wave.h"
+
+enum { TM_LDS_PLACES = 4 }; /* words of bits: 1 KiB each, 2 CUs, and room */
+
+struct tm_group {
+    struct emu_group *group;
+    uint64_t number;
+    unsigned n_waves, n_live, n_held; /* all; not left; whose places are not free */
+    struct tm_wgp *wgp;
+    unsigned cu; /* of the WGP */
+    struct tm_lds_part lds;
+    unsigned lds_place;
+    struct tm_wave *waves[32];
+    struct tm_group *next_free, *next_made;
+};
+
+/* Who is in a SIMD: kept by engine/place.c. */
+struct tm_simd_room {
+    unsigned vgprs_used, waves, live; /* live: not left */
+    uint32_t slots;                   /* bit per slot in use */
+    int64_t slot_free[32];
+    int64_t held_since, held; /* cycles with a wave resident */
+};
+
+/* Who has issued where: kept by exec.c. */
+struct tm_ports {
+    int64_t last[TM_CLASSES];           /* issue */
+    struct tm_wave *clause[TM_CLASSES]; /* the wave in a clause, which goes on */
+    int64_t last_barrier;
+    bool barrier_second;  /* the last one followed another in the next cycle */
+    int64_t barrier_open; /* for the one after that */
+};
+
+struct tm_simd {
+    unsigned se, sa, wgp, index;
+    struct tm_cu *cu;
+    struct tm_wgp *in;
+    struct tm_simd_room room;
+    struct tm_ports port;
+    struct tm_valu valu;
+    struct tm_queue lds_queue, vmem_queue; /* issued and not accepted */
+};
+
+/* The last operation on its way to the LDS of a CU, and the way. */
+struct tm_lds_path {
+    int64_t free;
+    struct tm_lds_op {
+        struct tm_wave *wave;
+        uint64_t age; /* of the wave; 0: none */
+        const struct tm_inst *inst;
+        const struct tm_simd *simd, *before;    /* its, that of the one before it */
+        int64_t ready, accept, done, free;      /* of its queue entry */
+        bool before_waited, overtaken, at_once; /* the LDS takes it when accepted */
+    } last;
+};
+
+struct tm_cu_room {
+    uint32_t lds_used;
+    int64_t next_group;
+    int64_t held_since, held;
+    unsigned waves;
+};
+
+struct tm_cu {
+    struct tm_simd simd[2];
+    struct tm_cu_room room;
+    struct tm_lds_path lds_path;
+    struct tm_lds lds;
+    struct tm_vmem vmem;
+    struct tm_send send; /* VGPRs to vector memory; large */
+};
+
+struct tm_wgp_room {
+    unsigned enabled; /* bit per CU */
+    unsigned waves, groups;
+    uint64_t lds_taken[TM_LDS_PLACES]; /* bit per place */
+    int64_t busy_since, busy_cycles;
+};
+
+struct tm_wgp {
+    struct tm_cu cu[2];
+    struct tm_wgp_room room;
+    struct tm_fetch fetch;
+    struct tm_smem smem;
+    int64_t barrier_free;
+};
+
+struct tm_se {
+    struct tm_wgp *wgps; /* arrays_per_se * wgps_per_array */
+    struct tm_cache gl1[TM_MAX_ARRAYS];
+    struct tm_code_port port[TM_MAX_ARRAYS];
+};
+
+/* Instructions issued. */
+struct tm_issues {
+    uint64_t all, valu, salu, of_class[TM_CLASSES];
+};
+
+struct tm_chip {
+    struct tm_base b;
+    unsigned n_ses, wgps_per_se;
+    struct tm_se se[TM_MAX_SES];
+    struct tm_wgp *wgps;
+    struct tm_code code;
+    struct tm_memory mem;
+    struct tm_lds_counts lds;
+    struct tm_issues issues;
+};
+
+/* The way of a wave to the LDS. */
+static inline struct tm_lds_way tm_lds_way(struct tm_chip *c, const struct tm_wave *w)
+{
+    struct tm_wgp *g = w->simd->in;
+    unsigned base = w->group->lds.base >= (uint32_t)c->b.p.lds_per_cu;
+    return (struct tm_lds_way){.unit = {&g->cu[0].lds, &g->cu[1].lds},
+                               .own = c->b.wgp_mode ? base : w->simd->index % 2,
+                               .part = &w->group->lds,
+                               .counts = &c->lds};
+}
+
+/* issue.c: when may the wave issue its next instruction?
+ *
+ * why   out: what it waits for until then
+ * from  out: whose result that is; NULL: nobody's
+ */
+int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
+                 const struct tm_inst **from);
+/* Does the wave know by then that the instruction does nothing, EXEC being zero? */
+bool tm_skipped(const struct tm_wave *w, const struct tm_inst *i, int64_t when);
+
+/* exec.c: what the issue at b.now does to the chip. */
+void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
+              const struct emu_event *event);
+/* s_delay_alu takes no time of its own: what it holds. */
+void tm_delay(struct tm_wave *w, unsigned imm);
+
+#endif

@@ -1,0 +1,75 @@
+/* fetch.h: instruction fetch: the instruction cache of a WGP, and what its waves have
+ * asked of it. SPDX-License-Identifier: MIT
+ */
+#ifndef TM_FETCH_H
+#define TM_FETCH_H
+
+#include "cache.h"
+#include "mem.h"
+#include "queue.h"
+
+enum { TM_FETCHES = 64 };
+
+/* The translation of the code's page, and who gets its lines: of the chip. */
+struct tm_code {
+    bool warm;
+    int64_t walked;  /* when the translation is there; 0: nobody has asked */
+    unsigned arrays; /* that get workgroups */
+};
+
+/* GL1 of an array: instruction lines to another WGP. */
+struct tm_code_port {
+    int64_t free;
+    unsigned wgp; /* the last one, + 1 */
+};
+
+struct tm_fetch_simd {
+    struct tm_queue queue; /* waves that start, until their first bytes come */
+    double turn;           /* at a full instruction cache: the next delivery, */
+    unsigned left, again;  /* how many more, second ones to come */
+};
+
+/* Of a WGP. */
+struct tm_fetch {
+    struct tm_cache icache;
+    struct tm_fetch_simd simd[4];
+    double free;
+    unsigned last;                                        /* SIMD served last */
+    int64_t second[TM_FETCHES], second_ready[TM_FETCHES]; /* requests of new waves */
+    unsigned n_second;
+    int64_t seen; /* when its code translation is there */
+    unsigned wgp; /* in its array */
+    struct tm_code_port *port;
+    struct tm_code *code;
+    struct tm_memory *mem;
+};
+
+/* Of a wave. */
+struct tm_fetch_wave {
+    uint64_t line_ready_for; /* line + 1 that line_ready is about */
+    int64_t line_ready;
+    uint64_t fetched; /* first line this wave has not asked for */
+    int64_t last;     /* when its last request returns */
+};
+
+/* A wave's first request, its registers having been set up. Returns when it may issue.
+ *
+ * asked   when they were
+ * walked  out: when the code's translation was there
+ */
+int64_t tm_fetch_begin(const struct tm_base *b, struct tm_fetch *f, unsigned simd,
+                       struct tm_fetch_wave *w, int64_t asked, uint64_t offset,
+                       int64_t *walked);
+/* When all bytes of the instruction are there. */
+int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f,
+                       struct tm_fetch_wave *w, const struct tm_inst *i);
+/* The wave is at offset now: fetch what comes into reach. */
+void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
+                    struct tm_fetch_wave *w, uint64_t offset);
+/* A taken branch at a time: what the wave's buffer waits for must come before the
+ * target. Returns when that is asked for. */
+int64_t tm_fetch_branch(const struct tm_base *b, struct tm_fetch *f,
+                        struct tm_fetch_wave *w, int64_t at, uint64_t from_offset,
+                        uint64_t offset);
+
+#endif

@@ -1,0 +1,45 @@
+/* lds.h: the LDS of a CU. SPDX-License-Identifier: MIT
+ */
+#ifndef TM_LDS_H
+#define TM_LDS_H
+
+#include "queue.h"
+
+struct tm_lds {
+    int64_t free;
+    uint64_t cycles;        /* that it was busy */
+    struct tm_queue flight; /* accepted, result not there yet */
+};
+
+/* The part of a workgroup. In WGP mode it lies anywhere in those of both CUs. */
+struct tm_lds_part {
+    uint32_t bytes, base;
+};
+
+/* Of the chip. */
+struct tm_lds_counts {
+    uint64_t active, conflict;
+};
+
+/* Who serves a wave: the units of its WGP, and which of them its part begins in. */
+struct tm_lds_way {
+    struct tm_lds *unit[2];
+    unsigned own;
+    const struct tm_lds_part *part;
+    struct tm_lds_counts *counts;
+};
+
+/* When it takes another instruction. */
+int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,
+                    const struct tm_inst *i, int64_t accept);
+
+/* When an instruction that is accepted at a time is done.
+ *
+ * last  in/out: when the wave's last one was
+ * why   out: what it waited for longest
+ */
+int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way,
+               const struct tm_inst *i, const struct emu_event *event, int64_t accept,
+               int64_t *last, uint8_t *why);
+
+#endif

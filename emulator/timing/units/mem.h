@@ -1,0 +1,83 @@
+/* mem.h: memory behind the execution units: the scalar cache of a WGP, the vector path
+ * and L0 of a CU, and what all share: translations, GL2, Infinity Cache, VRAM.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_MEM_H
+#define TM_MEM_H
+
+#include "base.h"
+#include "cache.h"
+#include "canon.h"
+#include "tinst.h"
+
+enum { TM_TLB_PAGES = 4096 };
+
+/* What the whole chip shares. */
+struct tm_memory {
+    struct tm_canon canon;
+    struct tm_cache gl2, mall;
+    int64_t gl2_free[TM_MAX_CHANNELS];
+    double mall_free, dram_free;
+    int64_t kernarg_done;
+    bool warm_kernarg;
+    int64_t tlb_ready[TM_TLB_PAGES]; /* UTCL2: when it is there, 0: never asked */
+    bool tlb_brought[TM_TLB_PAGES];  /* by the walk for a neighbour */
+    uint64_t gl2_hit, gl2_miss, read_bytes, write_bytes;
+    uint8_t level; /* enum tm_stall: where the slowest line of the last access was */
+};
+
+/* Scalar cache of a WGP. */
+struct tm_smem {
+    struct tm_cache cache;
+    int64_t last; /* the last that returned */
+};
+
+/* Address unit and L0 of a CU. */
+struct tm_vmem {
+    int64_t ta_free, store_free, return_free;
+    uint64_t ta_wave; /* age of the wave whose addresses came last, or 0 */
+    struct tm_cache l0;
+    struct tm_cache *gl1;            /* of its array */
+    uint64_t tlb[TM_TLB_PAGES / 64]; /* bit per page seen */
+};
+
+/* What a vector memory instruction asks for. */
+struct tm_request {
+    uint64_t line[64];  /* canonical, distinct */
+    uint8_t halves[64]; /* bit per 64 bytes of a line */
+    unsigned lines;
+    unsigned segments; /* of 64 bytes, which stores are sent in */
+    int64_t cycles;    /* of the address unit */
+    int64_t groups;    /* of lanes: the least cycles */
+};
+
+/* Zero m first. What earlier work has left behind: config.warm_*. */
+RD_CHECKED rd_status tm_memory_create(struct tm_memory *m, const struct tm_base *b,
+                                      const struct tm_config *config,
+                                      const struct emu_launch *launch);
+void tm_memory_destroy(struct tm_memory *m);
+
+/* A line of code in the GL2; as tm_cache_access. */
+bool tm_memory_code(struct tm_memory *m, uint64_t line, int64_t **ready);
+
+/* Cycles of a page walk. */
+int64_t tm_memory_walk(const struct tm_base *b, const struct tm_memory *m);
+
+/* When a scalar load that issues now returns. */
+int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,
+                const struct tm_inst *i, const struct emu_event *event);
+
+/* scratch: which of the chip's slots the wave is in */
+void tm_vmem_request(const struct tm_base *b, struct tm_memory *m, uint64_t scratch,
+                     const struct emu_event *event, struct tm_request *r);
+
+/* When a vector memory instruction that is accepted at a time is done.
+ *
+ * age   of its wave
+ * last  in/out: when the wave's last one of the kind was done
+ */
+int64_t tm_vmem(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu,
+                const struct tm_inst *i, uint64_t age, int64_t accept,
+                const struct tm_request *r, int64_t *last);
+
+#endif

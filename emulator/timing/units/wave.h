@@ -1,0 +1,79 @@
+/* wave.h: a wave, made of what each unit keeps of it. SPDX-License-Identifier: MIT
+ */
+#ifndef TM_WAVE_H
+#define TM_WAVE_H
+
+#include "fetch.h"
+#include "lds.h"
+#include "step.h"
+#include "valu.h"
+
+enum { TM_COUNTERS = 4, TM_WAITED = 12 };
+enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
+
+/* s_delay_alu: what holds the next instruction and one after it. s_clause. */
+struct tm_hints {
+    uint8_t delay_id[2], delay_skip;
+    uint8_t clause_left, clause_size;
+    bool clause_more; /* this instruction is not its first */
+    bool delay_on[2];
+};
+
+/* Memory operations of a wave. */
+struct tm_mem_wave {
+    int64_t lds_accept;  /* of the last LDS instruction */
+    int64_t vmem_accept; /* of the last vector memory instruction */
+    int64_t vm_last, lds_last, vs_last;
+};
+
+/* What a wave waited for, and whose result that is. */
+struct tm_waited {
+    uint8_t why;
+    uint32_t cycles;
+    const struct tm_inst *from; /* NULL: nobody's */
+};
+
+/* What its cycles since the last issue went to; all before told (engine/account.c). */
+struct tm_account {
+    unsigned n_waited;
+    int64_t told;
+    uint64_t number;
+    struct tm_waited waited[TM_WAITED];
+};
+
+struct tm_group;
+struct tm_simd;
+
+/* What every turn looks at comes first: it is fetched ahead (engine/events.c). */
+struct tm_wave {
+    struct emu_wave *wave;
+    struct tm_simd *simd;
+    struct tm_inst *next; /* NULL: not looked at yet */
+    uint64_t age;
+    int64_t start, last_issue, earliest, due; /* due: its next turn */
+    bool last_imm, began, ended, at_barrier, skip, sleeps, slept, left;
+    uint8_t earliest_why, priority;
+    struct tm_hints hints;
+    struct tm_fetch_wave fetch;
+    struct tm_valu_wave valu;
+    struct tm_salu_wave salu;
+    struct tm_mem_wave mem;
+    struct tm_vregs regs; /* large, and what follows, too */
+    struct tm_group *group;
+    size_t record; /* engine.h */
+    unsigned slot;
+    struct tm_inst *last;      /* s_endpgm */
+    struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
+    struct tm_wave *next_made;
+    struct tm_account account;
+    struct tm_fifo counter[TM_COUNTERS];
+    struct tm_sregs sregs;
+};
+
+/* Whose turn it is among waves at the same time: high priority first, then age. */
+static inline uint64_t tm_turn(const struct tm_wave *w)
+{
+    return w->age + ((uint64_t)(3u - w->priority) << 60);
+}
+
+#endif
