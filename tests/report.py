@@ -24,7 +24,11 @@ def main():
         if not os.path.exists(path):
             counts.append(f"{preset}: none")
             continue
-        cases = tree.parse(path).getroot().findall("testcase")
+        try:
+            cases = tree.parse(path).getroot().findall("testcase")
+        except tree.ParseError as e:
+            counts.append(f"{preset}: cannot read {path}: {e}")
+            continue
         left_out = [c for c in cases if c.find("skipped") is not None]
         counts.append(f"{preset}: {len(cases) - len(left_out)} of {len(cases)}")
         for case in left_out:
