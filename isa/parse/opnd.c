@@ -64,7 +64,7 @@ static bool doubled_minus(const struct stmt *s)
 static bool open_wrap(struct stmt *s, struct wrap *w)
 {
     if (st_peek(s) == '-') {
-        if (s->negates && doubled_minus(s))
+        if (doubled_minus(s) && st_negates(s))
             return st_fail(s, ST_E_MINUS_MINUS);
         if (minus_is_modifier(s)) {
             w->minus = true;

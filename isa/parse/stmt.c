@@ -75,6 +75,7 @@ static size_t strip_suffix(const char *name, size_t len, struct mnemonic *m)
 /* The name in lower case, if there is something to change. */
 static const char *fold(const char *name, size_t len, char copy[MAX_NAME])
 {
+    copy[0] = '\0';
     for (size_t i = 0; i < len; i++)
         copy[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
     return copy;
@@ -82,7 +83,7 @@ static const char *fold(const char *name, size_t len, char copy[MAX_NAME])
 
 static bool read_mnemonic(struct stmt *s, struct mnemonic *m)
 {
-    char copy[MAX_NAME] = "";
+    char copy[MAX_NAME];
     const char *p = s->p, *name = p;
     *m = (struct mnemonic){0};
     if (!st_is_name_start(st_peek(s)))
@@ -255,22 +256,20 @@ static bool check_suffix(struct stmt *s, const struct mnemonic *name)
 /* Mnemonics that LLVM knows and refuses on gfx1100, though hardware has them. */
 static bool check_supported(struct stmt *s, const struct mnemonic *name)
 {
+    bool gone = name->op == ISA_S_ENDPGM_ORDERED_PS_DONE;
+    if (!gone && !(name->op == ISA_V_READFIRSTLANE_B32 && name->e64))
+        return true;
     size_t len;
     const char *text = isa_op_text(name->op, &len);
-    if (name->op == ISA_S_ENDPGM_ORDERED_PS_DONE)
-        return st_fail_arg(s, s->text, ST_E_GONE, text, len);
-    if (name->op == ISA_V_READFIRSTLANE_B32 && name->e64)
-        return st_fail_arg(s, s->text, ST_E_NO_E64, text, len);
-    return true;
+    return st_fail_arg(s, s->text, gone ? ST_E_GONE : ST_E_NO_E64, text, len);
 }
 
-/* May a minus be a modifier, in the mnemonic's VOP3 form if there is one? */
-static bool negates(unsigned op)
+bool st_negates(const struct stmt *s)
 {
     uint32_t mods = 0;
     for (unsigned i = 0; i < 2; i++)
-        if (isa_op_rows[op][i] != 0 && is_vop3(isa_op_rows[op][i]))
-            mods |= isa_rows[isa_op_rows[op][i] - 1].mods;
+        if (isa_op_rows[s->op][i] != 0 && is_vop3(isa_op_rows[s->op][i]))
+            mods |= isa_rows[isa_op_rows[s->op][i] - 1].mods;
     return (mods & (ISA_RM_NEG0 | ISA_RM_NEG1 | ISA_RM_NEG2)) != 0;
 }
 
@@ -291,7 +290,7 @@ static bool assemble(struct stmt *s, struct attempt *a, struct isa_inst *inst)
     if (row->enc == ISA_ENC_VOPD)
         return st_dual(s, name.op, inst, &a->match);
     s->image = row->enc == ISA_ENC_MIMG;
-    s->negates = negates(name.op);
+    s->op = (uint16_t)name.op;
     s->allowed = st_mods_of(row->enc);
     if (isa_op_rows[name.op][1] != 0)
         s->allowed |= st_mods_of(isa_rows[isa_op_rows[name.op][1] - 1].enc);

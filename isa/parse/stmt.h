@@ -92,9 +92,9 @@ struct stmt {
     uint32_t has;     /* ST_BIT() of the modifiers present */
     uint32_t allowed; /* modifiers of the mnemonic's encodings */
     unsigned last_mod;
+    uint16_t op;  /* the mnemonic; none in a VOPD */
     uint8_t enc;  /* of the mnemonic's first row */
     bool image;   /* the address may be a list in brackets */
-    bool negates; /* an operand may have a minus as modifier */
     bool swizzle; /* the offset was written swizzle(...) */
     /* the mistake */
     uint16_t error; /* enum st_error */
@@ -185,6 +185,9 @@ static inline bool st_fail(struct stmt *s, enum st_error error)
 /* The same with a piece of the statement (or static text) in the message. */
 bool st_fail_arg(struct stmt *s, const char *at, enum st_error error, const char *arg,
                  size_t len);
+
+/* May a minus be a modifier, in the mnemonic's VOP3 form if there is one? */
+bool st_negates(const struct stmt *s);
 
 /* ---- num.c ---- */
 
