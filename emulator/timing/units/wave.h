@@ -58,7 +58,6 @@ struct tm_wave {
     struct tm_valu_wave valu;
     struct tm_salu_wave salu;
     struct tm_mem_wave mem;
-    struct tm_vregs regs; /* large, and what follows, too */
     struct tm_group *group;
     size_t record; /* engine.h */
     unsigned slot;
@@ -66,6 +65,7 @@ struct tm_wave {
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
     struct tm_wave *next_made;
     struct tm_account account;
+    struct tm_vregs regs; /* large, and what follows, too */
     struct tm_fifo counter[TM_COUNTERS];
     struct tm_sregs sregs;
 };
