@@ -1,10 +1,12 @@
-/* address.c: the accesses of an instruction as its observers see them.
+/* address.c: the accesses of an instruction as its observers see them. Compiled per
+ * SIMD level.
  *
  * Addresses are those of address.h, which execution uses too. Instructions whose
  * handlers alone know theirs (image, buffer, append) note them while they run
  * (wave_note). SPDX-License-Identifier: MIT
  */
 #include "address.h"
+#include "sem_wrap.h"
 
 static void fill(struct emu_access *a, const struct umem *m, uint64_t lanes)
 {
@@ -61,7 +63,10 @@ static void form_ds(const struct wave *w, const struct uop *u, unsigned elem,
     }
 }
 
-unsigned mem_accesses(const struct wave *w, const struct uop *u, struct emu_access *a)
+accesses_fn SEM_LEVEL(accesses);
+
+unsigned SEM_LEVEL(accesses)(const struct wave *w, const struct uop *u,
+                             struct emu_access *a)
 {
     const struct umem *m = &u->mem;
     uint64_t exec = wave_exec64(w);
@@ -80,9 +85,13 @@ unsigned mem_accesses(const struct wave *w, const struct uop *u, struct emu_acce
             form_ds(w, u, e, &a[e]);
             continue;
         }
-        for (unsigned h = 0; h < w->halves; h++)
-            (m->space == MEM_SCRATCH ? scratch_offsets : global_addresses)(
-                w, u, h, a[e].address + ROW_DWORDS * h);
+        for (unsigned h = 0; h < w->halves; h++) {
+            uint64_t *to = a[e].address + ROW_DWORDS * h;
+            if (m->space == MEM_SCRATCH)
+                scratch_offsets(w, u, h, to);
+            else
+                global_addresses(w, u, h, to);
+        }
     }
     return m->space == MEM_FLAT ? split_spaces(a) : m->elems;
 }

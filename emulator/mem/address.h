@@ -1,7 +1,7 @@
 /* address.h: where a memory instruction goes: the only place that forms addresses.
  *
  * Execution uses the inline functions, a half at a time; events and timing get the same
- * through mem_accesses. Nothing here writes a register or memory.
+ * through level_ops.accesses (address.c). Nothing here writes a register or memory.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_ADDRESS_H
@@ -83,13 +83,5 @@ static inline enum emu_space flat_space(uint64_t addr)
            : high == EMU_PRIVATE_BASE >> 32 ? EMU_SPACE_SCRATCH
                                             : EMU_SPACE_GLOBAL;
 }
-
-/* The accesses that u is about to make.
- *
- * access  out, room for three
- * Returns how many; 0 if no lane is active, or if only the handler knows (no UF_MEM).
- */
-unsigned mem_accesses(const struct wave *w, const struct uop *u,
-                      struct emu_access *access);
 
 #endif

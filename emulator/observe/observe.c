@@ -12,7 +12,6 @@
 #include <string.h>
 #include <xmmintrin.h>
 
-#include "address.h"
 #include "block.h"
 
 /* Operands of one instruction: up to EMU_MAX_REGS runs, but at most this much. */
@@ -336,8 +335,10 @@ const struct uop *observe_step(struct wave *w, const struct uop *u,
     }
     ob->n_accesses = 0;
     ob->noted = false;
-    if (ob->want & EMU_WANT_ACCESS)
-        ob->n_accesses = mem_accesses(w, u, ob->access);
+    if (ob->want & EMU_WANT_ACCESS && u->flags & UF_MEM) {
+        ob->n_accesses = w->emu->level->accesses(w, u, ob->access);
+        w->emu->level->leave();
+    }
     if (ob->want & EMU_WANT_VALUES)
         copy_values(w, e->inst, ISA_OF_IN, ob->in);
     u = execute(w, u);

@@ -6,6 +6,10 @@
 
 #include "uop.h"
 
+struct emu_access;
+typedef unsigned accesses_fn(const struct wave *w, const struct uop *u,
+                             struct emu_access *access);
+
 /* Handlers that exist once per SIMD level. */
 struct level_ops {
     const char *name;
@@ -15,6 +19,9 @@ struct level_ops {
     sem_wave_fn *valu_fast, *valu_plain, *valu_any, *valu_vopd, *valu_matrix;
     sem_wave_fn *vmem_load, *vmem_store, *vmem_atomic;
     sem_wave_fn *ds_load, *ds_store, *ds_atomic;
+    /* The accesses that u is about to make, into access (room for three). Returns how
+     * many; 0 if no lane is active, or if only the handler knows (no UF_MEM). */
+    accesses_fn *accesses;
     /* The sources of u in the running half, modifiers applied; lanes that it writes. */
     uint32_t (*valu_operands)(struct wave *w, const struct uop *u,
                               const uint32_t *rows[3]);

@@ -183,5 +183,5 @@ void predecode(const struct program_env *env, struct program *p,
     if (c.beyond)
         u->fn = env->handlers->beyond;
     if (c.error)
-        u->fn = c.error[0] == 'V' ? env->handlers->illegal : env->handlers->unsupported;
+        u->fn = c.illegal ? env->handlers->illegal : env->handlers->unsupported;
 }

@@ -23,6 +23,7 @@ struct ctx {
     struct program *p;
     const struct isa_inst *inst;
     const char *error; /* first thing that cannot be done */
+    bool illegal;      /* the error is the encoding's, not ours */
     bool beyond;       /* names a VGPR that waves of this program do not have */
 };
 
@@ -34,8 +35,10 @@ static inline bool is_vgpr(const struct isa_opnd *o)
 static inline void note_vgprs(struct ctx *c, const struct isa_opnd *o)
 {
     unsigned last = o->sel - ISA_SEL_VGPR0 + (o->dwords ? o->dwords - 1u : 0);
-    if (last >= WAVE_VGPRS)
+    if (last >= WAVE_VGPRS) {
         c->error = "VGPR index out of range";
+        c->illegal = true;
+    }
     c->beyond |= last >= c->p->n_vgprs;
 }
 

@@ -528,6 +528,7 @@ static const struct sem_entry *const all_entries[] = {
 
 extern sem_wave_fn SEM_LEVEL(vmem_load), SEM_LEVEL(vmem_store), SEM_LEVEL(vmem_atomic),
     SEM_LEVEL(ds_load), SEM_LEVEL(ds_store), SEM_LEVEL(ds_atomic);
+extern accesses_fn SEM_LEVEL(accesses);
 
 #define LEVEL_NAME2(s) #s
 #define LEVEL_NAME(s)  LEVEL_NAME2(s)
@@ -549,4 +550,5 @@ const struct level_ops SEM_PASTE(level, SEM_SUFFIX) = {
     .ds_store = SEM_LEVEL(ds_store),
     .ds_atomic = SEM_LEVEL(ds_atomic),
     .valu_operands = valu_operands,
+    .accesses = SEM_LEVEL(accesses),
 };
