@@ -49,6 +49,19 @@ def what_changed():
     return lines
 
 
+def database(build):
+    """A folder with the build's commands, without options that only GCC has."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+        commands = json.load(f)
+    for c in commands:
+        c["command"] = re.sub(r" (-fno-partial-inlining|--param[ =]\S+)(?= |$)", "", c["command"])
+    folder = os.path.join(build, "tidy")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as f:
+        json.dump(commands, f)
+    return folder, {os.path.relpath(c["file"], ROOT) for c in commands}
+
+
 def tidy(build, file, ranges):
     """What clang-tidy says of these lines, of all for None; "" if it has nothing to say."""
     command = ["clang-tidy-19", "--quiet", "-p", build]
@@ -69,8 +82,7 @@ def main():
         return 77
     end = None if files else time.monotonic() + float(os.environ.get("TIDY_SECONDS", "180"))
     files = files or what_changed()
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-        built = {os.path.relpath(c["file"], ROOT) for c in json.load(f)}
+    folder, built = database(build)
     files = {f: lines for f, lines in files.items() if f in built}
     if not files:
         print("skipped: no C file changed")
@@ -79,7 +91,7 @@ def main():
     for file, lines in files.items():
         if end and time.monotonic() > end:
             break
-        said = tidy(build, file, lines)
+        said = tidy(folder, file, lines)
         looked += 1
         failed += bool(said)
         if said:
