@@ -24,10 +24,14 @@ static rd_status look(uint64_t va, uint64_t bytes, unsigned access, struct vm_tl
     return vm_translate(gpu, VM_PROCESS, va, bytes, access, tlb, span, &fault);
 }
 
+/* A GPU lives as long as its process. */
 static void setup(void)
 {
+    static struct gpu *all[16];
+    static unsigned n;
     struct gpu_config config = {.counters = &counters};
     ck_assert_int_eq(gpu_create(&config, &gpu), RD_OK);
+    all[n++ % 16] = gpu;
 }
 
 /* Neighbours are one piece; what is behind them is not. */

@@ -41,10 +41,12 @@ int main(void)
         put[i] = packets[i];
     __atomic_store_n(ring.wptr, n, __ATOMIC_RELEASE);
     __atomic_store_n(ring.doorbell, n, __ATOMIC_RELEASE);
-    const volatile uint32_t *done = rt_host(page);
-    for (unsigned i = 0; i < 5000 && *done != FENCE; i++)
+    const uint32_t *done = rt_host(page);
+    bool ok = false;
+    for (unsigned i = 0; i < 5000 && !ok; i++) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    bool ok = *done == FENCE;
+        ok = __atomic_load_n(done, __ATOMIC_ACQUIRE) == FENCE;
+    }
     rt_ring_destroy(dev, &ring);
     rt_free(page);
     rt_close(dev);
