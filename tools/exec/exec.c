@@ -48,6 +48,8 @@ static const char help[] =
     "    --sclk-mhz F   shader clock (default 2482, the board's)\n"
     "  --viz          --timing, and show the dispatches in a window while they run\n"
     "  --vram SIZE    bytes of video memory (suffix K, M, G)\n"
+    "  --emu-mode N   amdgpu's parameter of that name (default 1, an emulated chip:\n"
+    "                 ROCm's own tests then leave out what takes long; 0: a board)\n"
     "  --root DIR     run inside DIR as root directory\n"
     "  --no-namespace mount nothing: only the preloaded library shows the files\n"
     "  --preload LIB  the driver library (default: beside this program)\n"
@@ -58,7 +60,8 @@ struct options {
     const char *timeline; /* --timing-trace */
     bool stats, no_execute, no_namespace, keep, timing, viz;
     uint64_t vram;
-    double sclk_mhz; /* 0: not given */
+    const char *emu_mode; /* NULL: as the board says */
+    double sclk_mhz;      /* 0: not given */
 };
 
 enum {
@@ -67,6 +70,7 @@ enum {
     OPT_STATS,
     OPT_NO_EXEC,
     OPT_VRAM,
+    OPT_EMU_MODE,
     OPT_ROOT,
     OPT_PRELOAD,
     OPT_KEEP,
@@ -88,6 +92,7 @@ static const struct option long_options[] = {
     {"viz", no_argument, NULL, OPT_VIZ},
     {"sclk-mhz", required_argument, NULL, OPT_SCLK},
     {"vram", required_argument, NULL, OPT_VRAM},
+    {"emu-mode", required_argument, NULL, OPT_EMU_MODE},
     {"root", required_argument, NULL, OPT_ROOT},
     {"preload", required_argument, NULL, OPT_PRELOAD},
     {"keep", no_argument, NULL, OPT_KEEP},
@@ -141,6 +146,11 @@ static int parse(int argc, char **argv, struct options *o)
             if (cli_parse_size(optarg, &o->vram) != RD_OK || o->vram < 16u << 20)
                 return cli_error(CLI_USAGE, "--vram: '%s' is no size of at least 16M",
                                  optarg);
+            break;
+        case OPT_EMU_MODE:
+            if (strcmp(optarg, "0") != 0 && strcmp(optarg, "1") != 0)
+                return cli_error(CLI_USAGE, "--emu-mode '%s': 0 or 1", optarg);
+            o->emu_mode = optarg;
             break;
         case OPT_ROOT:
             o->root = optarg;
@@ -385,6 +395,15 @@ static int close_timeline(const struct options *o, struct viz_live *live,
     return status;
 }
 
+static bool set_emu_mode(const struct state *state, const char *value)
+{
+    char path[PATH_MAX], line[8];
+    snprintf(path, sizeof(path), "%s/root/sys/module/amdgpu/parameters/emu_mode",
+             state->dir);
+    int n = snprintf(line, sizeof(line), "%s\n", value);
+    return cli_write_file(path, line, (size_t)n) == RD_OK;
+}
+
 static int run(const struct options *o, char **argv, const char *library)
 {
     struct state state;
@@ -399,6 +418,10 @@ static int run(const struct options *o, char **argv, const char *library)
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot create the state folder: %s",
                          state.problem);
+    if (o->emu_mode && !set_emu_mode(&state, o->emu_mode)) {
+        state_remove(&state);
+        return cli_error(CLI_FAILED, "--emu-mode: %s", strerror(errno));
+    }
     if (o->log && o->root) /* another root does not see the file itself */
         snprintf(log, sizeof(log), "%s/log", state.dir);
     struct viz_live live = {.child = 0};

@@ -237,10 +237,12 @@ static size_t new_record(struct tm_engine *t)
 
 static unsigned take_slot(const struct tm_engine *t, struct tm_simd *s)
 {
-    unsigned best = UINT32_MAX;
-    for (unsigned i = 0; i < (unsigned)t->chip.b.p.slots_per_simd; i++)
+    unsigned best = 0; /* the caller has seen that there is one */
+    while (s->room.slots >> best & 1u)
+        best++;
+    for (unsigned i = best + 1; i < (unsigned)t->chip.b.p.slots_per_simd; i++)
         if (!(s->room.slots >> i & 1u) &&
-            (best == UINT32_MAX || s->room.slot_free[i] < s->room.slot_free[best]))
+            s->room.slot_free[i] < s->room.slot_free[best])
             best = i;
     s->room.slots |= 1u << best;
     return best;
