@@ -13,6 +13,8 @@ check 'all parts, nothing mounted' '^leave ok' run --no-namespace -- "$suite"
 check 'leaving a kernel that never ends, timed' '^leave ok' run --timing -- "$suite" leave
 check_fails 'dispatch without execution' run --no-execute -- "$suite" dispatch
 check_fails 'no device without the mock' "$suite" device
+check 'emu_mode as asked' '^0$' "$RDNA3_BIN" exec --emu-mode 0 -- cat /sys/module/amdgpu/parameters/emu_mode
+check 'emu_mode unasked' '^1$' "$RDNA3_BIN" exec -- cat /sys/module/amdgpu/parameters/emu_mode
 
 # Registers that nobody models are named.
 regs=$(dirname "$suite")/pm4_regs
