@@ -31,7 +31,8 @@ static void setup(void)
     static unsigned n;
     struct gpu_config config = {.counters = &counters};
     ck_assert_int_eq(gpu_create(&config, &gpu), RD_OK);
-    all[n++ % 16] = gpu;
+    all[n] = gpu;
+    ck_assert_ptr_nonnull(all[n++]);
 }
 
 /* Neighbours are one piece; what is behind them is not. */
