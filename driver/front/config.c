@@ -27,6 +27,7 @@ bool front_config(struct abi_config *out)
                 .no_execute = no_exec && strcmp(no_exec, "1") == 0,
                 .sclk_mhz = timing ? strtod(timing, NULL) : 0,
                 .timeline = record ? timeline : NULL,
+                .opcodes = getenv(FRONT_ENV_OPCODES) != NULL,
                 .threads = hostfault_install},
     };
     return true;

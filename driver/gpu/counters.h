@@ -12,6 +12,7 @@
 enum gpu_reg_use { GPU_REG_READ, GPU_REG_WRITTEN, GPU_REG_WAITED, GPU_REG_USES };
 
 #define GPU_REG_COUNTS 64u
+#define GPU_OPCODES    2048u /* room for the numbers of isa_op */
 
 struct gpu_reg_count {
     _Atomic uint32_t key; /* dword offset + 1; 0: free, as are those behind */

@@ -82,6 +82,25 @@ static void on_unreported(void *ctx, const struct emu_fault *what)
             q->id, text);
 }
 
+/* The emulator's counts only grow; other queues may add to them meanwhile. */
+static void add_opcode(void *ctx, unsigned op, uint64_t count)
+{
+    struct gpu *gpu = ctx;
+    if (op >= GPU_OPCODES)
+        return;
+    atomic_fetch_add(&gpu->opcodes[op], count - gpu->counted[op]);
+    gpu->counted[op] = count;
+}
+
+static void count_opcodes(struct gpu *gpu, const struct emu *emu)
+{
+    if (!gpu->opcodes)
+        return;
+    pthread_mutex_lock(&gpu->opcode_lock);
+    emu_count_each(emu, add_opcode, gpu);
+    pthread_mutex_unlock(&gpu->opcode_lock);
+}
+
 enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
 {
     struct emu_dispatch with_control = *what;
@@ -121,6 +140,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     atomic_fetch_add(&done->workgroups, stats.workgroups);
     atomic_fetch_add(&done->waves, stats.waves);
     atomic_fetch_add(&done->instructions, stats.instructions);
+    count_opcodes(q->gpu, emu);
     if (cp_host_fault(q))
         return CP_HALT;
     if (st == RD_E_FAULT)

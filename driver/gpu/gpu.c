@@ -18,11 +18,14 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->sclk_mhz = config->sclk_mhz;
     gpu->timeline = config->timeline;
     gpu->counters = config->counters;
+    gpu->opcodes = config->opcodes;
+    gpu->vm.count = config->opcodes != NULL;
     gpu->host = config->host;
     gpu_clock_init(&gpu->clock, config->sclk_mhz > 0);
     vm_init(&gpu->vm);
     pthread_mutex_init(&gpu->queue_lock, NULL);
     pthread_mutex_init(&gpu->priority.lock, NULL);
+    pthread_mutex_init(&gpu->opcode_lock, NULL);
     if (regs_init(&gpu->regs) != RD_OK) {
         free(gpu);
         return RD_E_NOMEM;

@@ -74,6 +74,9 @@ struct gpu_config {
     double sclk_mhz;      /* above 0: the timing model at this shader clock */
     const char *timeline; /* file to append dispatches to, or NULL; kept */
     struct gpu_counters *counters;
+    /* Executed instructions are added here by opcode, GPU_OPCODES of them; NULL: they
+     * are not counted one by one. Kept. */
+    _Atomic uint64_t *opcodes;
     struct gpu_host host;
 };
 

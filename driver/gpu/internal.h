@@ -35,6 +35,7 @@ struct vm {
     size_t n_regions, cap_regions;
     uint64_t next_region;
     struct emu *emu; /* created by the first queue */
+    bool count;      /* instructions by opcode */
     _Atomic uint64_t
         generation; /* of the segments: 1 at first, grows with each change */
 };
@@ -77,6 +78,9 @@ struct gpu {
     double sclk_mhz; /* 0: no timing model */
     const char *timeline;
     struct gpu_counters *counters;
+    _Atomic uint64_t *opcodes;     /* NULL: not wanted */
+    pthread_mutex_t opcode_lock;   /* counted */
+    uint64_t counted[GPU_OPCODES]; /* what *opcodes has of the emulator's counts */
     struct gpu_host host;
     struct gpu_clock_state clock;
     struct vm vm;

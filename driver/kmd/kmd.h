@@ -23,6 +23,7 @@ struct kmd_config {
     bool no_execute;       /* complete dispatches without running them */
     double sclk_mhz;       /* above 0: the timing model at this shader clock */
     const char *timeline;  /* file to append dispatches to, or NULL */
+    bool opcodes;          /* count instructions by opcode */
     /* A line for people; NULL: standard error. */
     void (*log)(const char *text);
     /* Something for the transcript; NULL: there is none. */

@@ -36,7 +36,7 @@ struct gshared_proc {
 };
 
 /* Behind the structure, sparse: what clients attached to each buffer. */
-#define GSHARED_METADATA       (1ll << 20)
+#define GSHARED_METADATA       (4ll << 20)
 #define GSHARED_METADATA_BYTES 280
 
 struct gshared {
@@ -49,6 +49,9 @@ struct gshared {
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
     struct gshared_proc procs[GSHARED_PROCS];
+    _Atomic uint64_t opcodes[GPU_OPCODES]; /* of all processes, if they are counted */
 };
+
+_Static_assert(sizeof(struct gshared) <= GSHARED_METADATA, "metadata lies behind it");
 
 #endif

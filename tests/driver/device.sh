@@ -16,6 +16,15 @@ check_fails 'no device without the mock' "$suite" device
 check 'emu_mode as asked' '^0$' "$RDNA3_BIN" exec --emu-mode 0 -- cat /sys/module/amdgpu/parameters/emu_mode
 check 'emu_mode unasked' '^1$' "$RDNA3_BIN" exec -- cat /sys/module/amdgpu/parameters/emu_mode
 
+# Each opcode is counted, of all processes; together they are what --stats counts.
+opcodes() {
+    run --opcodes --stats -- sh -c '"$@" & "$@"; wait' sh "$suite" dispatch 2>&1 | awk '
+        / instructions, / { sub(/ instructions,.*/, ""); sub(/.* /, ""); total += $0 }
+        /%$/ { sum += $3; ends = ends || $2 == "s_endpgm" }
+        END { print total, sum, ends; exit !(total > 0 && total == sum && ends) }'
+}
+check 'instructions by opcode' '' opcodes
+
 # Registers that nobody models are named.
 regs=$(dirname "$suite")/pm4_regs
 check 'registers in --stats' 'register COMPUTE_START_X \(0x2e04\), not modelled: 0 reads, 1 writes, 0 waits' \

@@ -25,6 +25,7 @@
 #include "board.h"
 #include "replay.h"
 #include "config.h"
+#include "isa.h"
 #include "shared.h"
 #include "state.h"
 #include "timeline.h"
@@ -40,6 +41,7 @@ static const char help[] =
     "  --log FILE     append one line per ioctl\n"
     "  --replay FILE  no COMMAND: issue the ioctls of a log again and compare\n"
     "  --stats        print counters per process at exit\n"
+    "  --opcodes      print which instructions ran, most frequent first (slower)\n"
     "  --no-execute   complete every dispatch without running it\n"
     "  --timing       run kernels under the timing model (slow); the device's clock "
     "and\n"
@@ -58,7 +60,7 @@ static const char help[] =
 struct options {
     const char *log, *root, *preload, *replay;
     const char *timeline; /* --timing-trace */
-    bool stats, no_execute, no_namespace, keep, timing, viz;
+    bool stats, opcodes, no_execute, no_namespace, keep, timing, viz;
     uint64_t vram;
     const char *emu_mode; /* NULL: as the board says */
     double sclk_mhz;      /* 0: not given */
@@ -68,6 +70,7 @@ enum {
     OPT_LOG = 256,
     OPT_REPLAY,
     OPT_STATS,
+    OPT_OPCODES,
     OPT_NO_EXEC,
     OPT_VRAM,
     OPT_EMU_MODE,
@@ -86,6 +89,7 @@ static const struct option long_options[] = {
     {"log", required_argument, NULL, OPT_LOG},
     {"replay", required_argument, NULL, OPT_REPLAY},
     {"stats", no_argument, NULL, OPT_STATS},
+    {"opcodes", no_argument, NULL, OPT_OPCODES},
     {"no-execute", no_argument, NULL, OPT_NO_EXEC},
     {"timing", no_argument, NULL, OPT_TIMING},
     {"timing-trace", required_argument, NULL, OPT_TIMELINE},
@@ -125,6 +129,9 @@ static int parse(int argc, char **argv, struct options *o)
             break;
         case OPT_STATS:
             o->stats = true;
+            break;
+        case OPT_OPCODES:
+            o->opcodes = true;
             break;
         case OPT_NO_EXEC:
             o->no_execute = true;
@@ -254,6 +261,38 @@ static void print_stats(const struct options *o, const struct gshared *shared)
     }
 }
 
+struct opcode_count {
+    uint64_t count;
+    unsigned op;
+};
+
+/* Most frequent first; equal ones in table order. */
+static int by_count(const void *a, const void *b)
+{
+    const struct opcode_count *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+/* What all processes have executed. */
+static void print_opcodes(const struct gshared *shared)
+{
+    static struct opcode_count rows[GPU_OPCODES];
+    size_t n = 0;
+    double total = 0;
+    for (unsigned op = 0; op < isa_op_count() && op < GPU_OPCODES; op++) {
+        uint64_t count = atomic_load(&shared->opcodes[op]);
+        if (count)
+            rows[n++] = (struct opcode_count){count, op};
+        total += (double)count;
+    }
+    qsort(rows, n, sizeof(*rows), by_count);
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "rdna3: %-28s %14" PRIu64 " %6.2f%%\n", isa_op_name(rows[i].op),
+                rows[i].count, 100.0 * (double)rows[i].count / total);
+}
+
 /* What the timeline does not show. */
 static void print_unrecorded(const struct gshared *shared)
 {
@@ -294,6 +333,10 @@ static void set_environment(const struct options *o, const char *library,
         setenv(FRONT_ENV_TIMELINE, "1", 1);
     else
         unsetenv(FRONT_ENV_TIMELINE);
+    if (o->opcodes)
+        setenv(FRONT_ENV_OPCODES, "1", 1);
+    else
+        unsetenv(FRONT_ENV_OPCODES);
 }
 
 _Noreturn static void run_child(const struct options *o, char **argv,
@@ -454,6 +497,8 @@ static int run(const struct options *o, char **argv, const char *library)
     print_unrecorded(state.shared);
     if (o->stats)
         print_stats(o, state.shared);
+    if (o->opcodes)
+        print_opcodes(state.shared);
     if (o->log && o->root && !append_file(o->log, log))
         cli_error(0, "--log %s: %s", o->log, strerror(errno));
     if (o->keep)
