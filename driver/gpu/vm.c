@@ -76,48 +76,93 @@ static bool emu_add(struct vm *vm, const struct vm_region *r)
                                    emu_perm(r->perm), r->name) == RD_OK;
 }
 
-static bool region_insert(struct vm *vm, const struct vm_region *r)
+static void region_place(struct vm *vm, size_t at, const struct vm_region *r)
 {
-    if (vm->n_regions == vm->cap_regions) {
-        size_t cap = vm->cap_regions ? vm->cap_regions * 2 : 64;
-        struct vm_region *regions = realloc(vm->regions, cap * sizeof(*regions));
-        if (!regions)
-            return false;
-        vm->regions = regions;
-        vm->cap_regions = cap;
-    }
-    size_t at = 0;
-    while (at < vm->n_regions && vm->regions[at].start < r->start)
-        at++;
     memmove(vm->regions + at + 1, vm->regions + at,
             (vm->n_regions - at) * sizeof(*vm->regions));
     vm->regions[at] = *r;
     vm->regions[at].number = vm->next_region++;
     vm->n_regions++;
+}
+
+static bool region_room(struct vm *vm, size_t n)
+{
+    if (vm->n_regions + n <= vm->cap_regions)
+        return true;
+    size_t cap = vm->cap_regions * 2 + 64;
+    struct vm_region *regions = realloc(vm->regions, cap * sizeof(*regions));
+    if (!regions)
+        return false;
+    vm->regions = regions;
+    vm->cap_regions = cap;
+    return true;
+}
+
+static bool region_insert(struct vm *vm, const struct vm_region *r)
+{
+    size_t at = 0;
+    if (!region_room(vm, 1))
+        return false;
+    while (at < vm->n_regions && vm->regions[at].start < r->start)
+        at++;
+    region_place(vm, at, r);
     return emu_add(vm, r);
 }
 
-/* Cut [start, end) out of the regions. */
-static bool region_cut(struct vm *vm, uint64_t start, uint64_t end)
+/* What stays of a region when [start, end) of it goes, or (perm not 0) gets other
+ * permissions: the part before, the middle, the part behind. */
+static unsigned region_pieces(const struct vm_region *r, uint64_t start, uint64_t end,
+                              unsigned perm, struct vm_region pieces[EMU_MEM_PIECES])
 {
+    unsigned n = 0;
+    if (r->start < start) {
+        pieces[n] = *r;
+        pieces[n++].end = start;
+    }
+    if (perm) {
+        pieces[n] = *r;
+        pieces[n].start = r->start > start ? r->start : start;
+        pieces[n].end = r->end < end ? r->end : end;
+        pieces[n++].perm = perm;
+    }
+    if (r->end > end) {
+        pieces[n] = *r;
+        pieces[n++].start = end;
+    }
+    return n;
+}
+
+/* For the emulator in one step: its waves use what stays. */
+static bool emu_change(struct vm *vm, uint64_t va, const struct vm_region *pieces,
+                       unsigned n)
+{
+    struct emu_mem_piece now[EMU_MEM_PIECES];
+    for (unsigned i = 0; i < n; i++)
+        now[i] = (struct emu_mem_piece){.va = pieces[i].start,
+                                        .bytes = pieces[i].end - pieces[i].start,
+                                        .perm = emu_perm(pieces[i].perm)};
+    return !vm->emu || emu_mem_change(vm->emu, va, now, n) == RD_OK;
+}
+
+/* Cut [start, end) out of the regions, or give it other permissions. */
+static bool region_change(struct vm *vm, uint64_t start, uint64_t end, unsigned perm)
+{
+    struct vm_region pieces[EMU_MEM_PIECES];
     for (size_t i = 0; i < vm->n_regions;) {
-        struct vm_region r = vm->regions[i];
-        if (r.end <= start || r.start >= end) {
+        const struct vm_region *r = &vm->regions[i];
+        if (r->end <= start || r->start >= end) {
             i++;
             continue;
         }
-        if (vm->emu && emu_mem_remove(vm->emu, r.start) != RD_OK)
+        unsigned n = region_pieces(r, start, end, perm, pieces);
+        uint64_t va = r->start;
+        if (!region_room(vm, n) || !emu_change(vm, va, pieces, n))
             return false;
         vm->n_regions--;
         memmove(vm->regions + i, vm->regions + i + 1,
                 (vm->n_regions - i) * sizeof(*vm->regions));
-        struct vm_region left = r, right = r;
-        left.end = start;
-        right.start = end;
-        if (r.start < start && !region_insert(vm, &left))
-            return false;
-        if (r.end > end && !region_insert(vm, &right))
-            return false;
+        for (unsigned k = 0; k < n; k++)
+            region_place(vm, i++, &pieces[k]);
     }
     return true;
 }
@@ -139,9 +184,7 @@ static bool add_ref(struct vm *vm, struct vm_seg *seg, unsigned perm)
     if ((seg->perm | perm) == seg->perm)
         return true;
     seg->perm |= perm;
-    struct vm_region wider = {.start = seg->start, .end = seg->end, .perm = seg->perm};
-    memcpy(wider.name, seg->name, sizeof(wider.name));
-    return region_cut(vm, wider.start, wider.end) && region_insert(vm, &wider);
+    return region_change(vm, seg->start, seg->end, seg->perm);
 }
 
 static bool add_locked(struct vm *vm, uint64_t start, uint64_t end, unsigned perm,
@@ -190,7 +233,7 @@ void gpu_vm_remove(struct gpu *gpu, uint64_t va, uint64_t bytes)
                 i++;
                 continue;
             }
-            (void)region_cut(vm, vm->segs[i].start, vm->segs[i].end);
+            (void)region_change(vm, vm->segs[i].start, vm->segs[i].end, 0);
             vm->n_segs--;
             memmove(vm->segs + i, vm->segs + i + 1,
                     (vm->n_segs - i) * sizeof(*vm->segs));

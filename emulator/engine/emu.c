@@ -145,6 +145,29 @@ rd_status emu_mem_remove(struct emu *emu, uint64_t va)
     return st;
 }
 
+rd_status emu_mem_change(struct emu *emu, uint64_t va,
+                         const struct emu_mem_piece *pieces, unsigned n)
+{
+    struct mem_region old, now[EMU_MEM_PIECES];
+    if (n > EMU_MEM_PIECES)
+        return RD_E_INVALID;
+    for (unsigned i = 0; i < n; i++)
+        now[i] = (struct mem_region){.base = pieces[i].va,
+                                     .end = pieces[i].va + pieces[i].bytes,
+                                     .perm = pieces[i].perm};
+    rd_status st = region_change(emu->regions, va, now, n, &old);
+    if (st != RD_OK || !(old.perm & EMU_MEM_EXEC))
+        return st;
+    uint64_t from = old.base; /* what has gone lies between the pieces */
+    for (unsigned i = 0; i <= n; i++) {
+        uint64_t to = i < n ? now[i].base : old.end;
+        if (to > from)
+            emu_code_changed(emu, from, to - from);
+        from = i < n ? now[i].end : to;
+    }
+    return RD_OK;
+}
+
 void emu_code_changed(struct emu *emu, uint64_t va, uint64_t bytes)
 {
     code_cache_changed(emu->code, va, bytes);

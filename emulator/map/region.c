@@ -42,19 +42,23 @@ static size_t lower(const struct region_table *t, uint64_t address)
     return lo;
 }
 
-static rd_status insert(struct region_table *t, size_t at, const struct mem_region *r)
+/* Put n regions in the place of count ones from at on. Lock held for writing. */
+static rd_status splice(struct region_table *t, size_t at, size_t count,
+                        const struct mem_region *r, size_t n)
 {
-    if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 64;
+    if (t->n - count + n > t->cap) {
+        size_t cap = 2 * t->cap + 64;
         struct mem_region *v = realloc(t->v, cap * sizeof *v);
         if (!v)
             return RD_E_NOMEM;
         t->v = v;
         t->cap = cap;
     }
-    memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof *t->v);
-    t->v[at] = *r;
-    t->n++;
+    if (t->n > at + count)
+        memmove(&t->v[at + n], &t->v[at + count], (t->n - at - count) * sizeof *t->v);
+    for (size_t i = 0; i < n; i++)
+        t->v[at + i] = r[i];
+    t->n += n - count;
     return RD_OK;
 }
 
@@ -67,26 +71,46 @@ rd_status region_add(struct region_table *t, uint64_t va, uint64_t bytes, unsign
     snprintf(r.name, sizeof r.name, "%s", name ? name : "");
     pthread_rwlock_wrlock(&t->lock);
     size_t at = lower(t, va);
-    rd_status st = at < t->n && t->v[at].base < r.end ? RD_E_EXISTS : insert(t, at, &r);
+    rd_status st =
+        at < t->n && t->v[at].base < r.end ? RD_E_EXISTS : splice(t, at, 0, &r, 1);
     atomic_fetch_add(&t->generation, 1);
     pthread_rwlock_unlock(&t->lock);
     return st;
 }
 
-rd_status region_remove(struct region_table *t, uint64_t va, struct mem_region *gone)
+/* Ascending and disjoint, inside the region? */
+static bool pieces_fit(const struct mem_region *whole, const struct mem_region *pieces,
+                       unsigned n)
+{
+    uint64_t from = whole->base;
+    for (unsigned i = 0; i < n; i++) {
+        if (pieces[i].base < from || pieces[i].end <= pieces[i].base)
+            return false;
+        from = pieces[i].end;
+    }
+    return from <= whole->end;
+}
+
+rd_status region_change(struct region_table *t, uint64_t va, struct mem_region *pieces,
+                        unsigned n, struct mem_region *gone)
 {
     rd_status st = RD_E_NOT_FOUND;
     pthread_rwlock_wrlock(&t->lock);
     size_t at = lower(t, va);
     if (at < t->n && t->v[at].base == va) {
         *gone = t->v[at];
-        t->n--;
-        memmove(&t->v[at], &t->v[at + 1], (t->n - at) * sizeof *t->v);
+        for (unsigned i = 0; i < n; i++)
+            memcpy(pieces[i].name, gone->name, sizeof gone->name);
+        st = pieces_fit(gone, pieces, n) ? splice(t, at, 1, pieces, n) : RD_E_INVALID;
         atomic_fetch_add(&t->generation, 1);
-        st = RD_OK;
     }
     pthread_rwlock_unlock(&t->lock);
     return st;
+}
+
+rd_status region_remove(struct region_table *t, uint64_t va, struct mem_region *gone)
+{
+    return region_change(t, va, NULL, 0, gone);
 }
 
 bool region_find(struct region_table *t, uint64_t address, struct mem_region *out,

@@ -35,6 +35,13 @@ RD_CHECKED rd_status region_add(struct region_table *t, uint64_t va, uint64_t by
 RD_CHECKED rd_status region_remove(struct region_table *t, uint64_t va,
                                    struct mem_region *gone);
 
+/* Replace the region at base va by pieces of it, with its name, in one step; see
+ * emu_mem_change of emu.h. pieces: their names are filled in. gone: out, what it was.
+ */
+RD_CHECKED rd_status region_change(struct region_table *t, uint64_t va,
+                                   struct mem_region *pieces, unsigned n,
+                                   struct mem_region *gone);
+
 /* Find the region that holds address; false if none. generation (may be NULL): of the
  * table that was searched. Thread: any. */
 bool region_find(struct region_table *t, uint64_t address, struct mem_region *out,

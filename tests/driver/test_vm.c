@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include <check.h>
+#include <limits.h>
 #include <string.h>
 
 #include "internal.h"
+#include "machine.h"
 
 #define PAGE 4096u
 
@@ -107,6 +109,56 @@ START_TEST(copies)
 }
 END_TEST
 
+/* Odd while the second page stays mapped. */
+static atomic_uint phase;
+static atomic_uint missing;
+
+static void *look_at_it(void *arg)
+{
+    struct emu *emu = arg;
+    struct mem_region r;
+    for (unsigned p; (p = atomic_load(&phase)) != UINT_MAX;)
+        if (p % 2 && !region_find(emu->regions, at(1) + 8, &r, NULL) &&
+            atomic_load(&phase) == p)
+            atomic_fetch_add(&missing, 1);
+    return NULL;
+}
+
+/* What stays mapped is there for waves at every moment, whatever becomes of the rest of
+ * what was mapped with it. */
+START_TEST(neighbours)
+{
+    struct mem_region r;
+    struct emu *emu;
+    pthread_t thread;
+    ck_assert_int_eq(vm_emu(&gpu->vm, &emu), RD_OK);
+    atomic_store(&phase, 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, look_at_it, emu), 0);
+    for (unsigned i = 0; i < 5000; i++) {
+        ck_assert_int_eq(gpu_vm_add(gpu, at(0), 3 * PAGE, GPU_READ, "a"), RD_OK);
+        ck_assert_int_eq(gpu_vm_add(gpu, at(1), PAGE, GPU_READ, "stays"), RD_OK);
+        atomic_fetch_add(&phase, 1);
+        ck_assert_int_eq(gpu_vm_add(gpu, at(0), PAGE, GPU_WRITE, "b"), RD_OK);
+        gpu_vm_remove(gpu, at(0), 3 * PAGE);
+        ck_assert(region_find(emu->regions, at(0), &r, NULL));
+        ck_assert_uint_eq(r.perm, EMU_MEM_READ | EMU_MEM_WRITE);
+        ck_assert(!region_find(emu->regions, at(2), &r, NULL));
+        ck_assert(region_find(emu->regions, at(1), &r, NULL));
+        atomic_fetch_add(&phase, 1);
+        ck_assert_uint_eq(r.perm, EMU_MEM_READ);
+        ck_assert_uint_eq(r.base, at(1));
+        ck_assert_uint_eq(r.end, at(2));
+        ck_assert_str_eq(r.name, "a");
+        gpu_vm_remove(gpu, at(0), 2 * PAGE);
+        ck_assert(!region_find(emu->regions, at(1), &r, NULL));
+    }
+    atomic_store(&phase, UINT_MAX);
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(atomic_load(&missing), 0);
+    emu_destroy(emu);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("vm");
@@ -116,6 +168,7 @@ int main(void)
     tcase_add_test(t, faults);
     tcase_add_test(t, shootdown);
     tcase_add_test(t, copies);
+    tcase_add_test(t, neighbours);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -63,6 +63,20 @@ RD_CHECKED rd_status emu_mem_add(struct emu *emu, uint64_t va, uint64_t bytes,
                                  unsigned perm, const char *name);
 RD_CHECKED rd_status emu_mem_remove(struct emu *emu, uint64_t va);
 
+#define EMU_MEM_PIECES 3u
+
+/* A piece of a region: what stays of it, with these permissions. */
+struct emu_mem_piece {
+    uint64_t va, bytes;
+    unsigned perm;
+};
+
+/* Let the region that begins at va be these pieces of it, ascending, n of them, at most
+ * EMU_MEM_PIECES. In one step: waves that use what stays never find it missing. The pieces keep the name.
+ * Thread: any. */
+RD_CHECKED rd_status emu_mem_change(struct emu *emu, uint64_t va,
+                                    const struct emu_mem_piece *pieces, unsigned n);
+
 /* Drop predecoded code that overlaps the range, because its bytes changed. */
 void emu_code_changed(struct emu *emu, uint64_t va, uint64_t bytes);
 
