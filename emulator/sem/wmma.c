@@ -14,7 +14,7 @@
  * The inner loops run over the 16 columns so that they vectorise.
  * SPDX-License-Identifier: MIT
  */
-#include "dot2.h"
+#include "wmmahost.h"
 
 #define N 16
 
@@ -137,6 +137,84 @@ static inline void step_row_special(const struct factors *a, const struct factor
                             b->raw[k + 1][n], old[n], c[n], out, bf16);
 }
 
+#ifdef HOST_VECTORS
+/* Factors and sums as wmmahost.h wants them. */
+struct host_matrices {
+    _Alignas(64) struct dot2_host_factors a, b;
+    _Alignas(64) struct accumulator acc;
+    U32 largest[N]; /* magnitude of an F16 result */
+};
+
+/* No infinite or NaN factor, and products within bounds. */
+static inline bool host_products(const struct host_matrices *x, bool bf16)
+{
+    U32 a = dot2_host_most(&x->a), b = dot2_host_most(&x->b);
+    if (!bf16)
+        return a < 0x1f && b < 0x1f;
+    return a < 0xff && b < 0xff && a + b <= 254 + DOT2_HOST_MOST &&
+           dot2_host_least(&x->a) + dot2_host_least(&x->b) >= 254 + DOT2_HOST_LEAST;
+}
+
+/* Denormals become zeros; false if a magnitude is beyond what wmmahost.h takes. */
+static inline bool host_sums(struct accumulator *acc)
+{
+    U32 *e = &acc->e[0][0], beyond = 0;
+    for (unsigned i = 0; i < N * N; i++) {
+        U32 a = e[i] & ~DOT2_SIGN, zero = a < 0x800000u;
+        e[i] = zero ? e[i] & DOT2_SIGN : e[i];
+        beyond |= a - DOT2_HOST_C_MIN > DOT2_HOST_C_MAX - DOT2_HOST_C_MIN && !zero;
+    }
+    return !beyond;
+}
+
+/* Not inlined: the host's float mode changes around it. */
+__attribute__((noinline)) static void host_steps(struct host_matrices *x,
+                                                 enum dot2_out out)
+{
+    for (unsigned k = 0; k < N; k += 2) {
+        if (out == DOT2_F16)
+            dot2_host_rows(x->acc.e, &x->a, &x->b, k, DOT2_F16, x->largest);
+        else if (out == DOT2_BF16)
+            dot2_host_rows(x->acc.e, &x->a, &x->b, k, DOT2_BF16, x->largest);
+        else
+            dot2_host_rows(x->acc.e, &x->a, &x->b, k, DOT2_F32, x->largest);
+    }
+}
+
+/* The usual case in vector form; false (nothing is written) where it does not apply. */
+static inline bool multiply_host(const struct matrix_io *io, U32 flip_a, U32 flip_b,
+                                 enum dot2_out out, bool bf16)
+{
+    struct host_matrices x;
+    const unsigned nearest = 0x1f80, to_zero = 0x7f80;
+    if (io->mode->exact_sums || (out == DOT2_F16 && io->mode->fp16_ovfl))
+        return false;
+    dot2_host_load(&x.a, io->a[0], flip_a, bf16, false);
+    dot2_host_load(&x.b, io->b[0], flip_b, bf16, true);
+    if (!host_products(&x, bf16))
+        return false;
+    load_c(io, &x.acc);
+    prepare_c(io, &x.acc, out);
+    if (!host_sums(&x.acc))
+        return false;
+    memset(x.largest, 0, sizeof x.largest);
+    unsigned mxcsr = _mm_getcsr(), wanted = out == DOT2_F16 ? to_zero : nearest;
+    if (mxcsr != wanted)
+        _mm_setcsr(wanted);
+    host_steps(&x, out);
+    if (mxcsr != wanted)
+        _mm_setcsr(mxcsr);
+    for (unsigned i = 0; i < N; i++)
+        if (x.largest[i] >= DOT2_INF)
+            return false;
+    if (out == DOT2_F32)
+        store_d(io, &x.acc);
+    else
+        store_d16(io, &x.acc, out);
+    return true;
+}
+#endif
+
 static inline void multiply(const struct matrix_io *io, enum dot2_out out, bool bf16)
 {
     struct factors a, b;
@@ -145,6 +223,10 @@ static inline void multiply(const struct matrix_io *io, enum dot2_out out, bool 
     const F32 scale = bf16 ? DOT2_SCALE_BF16 : DOT2_SCALE_F16;
     U32 flip_a = (mode->neg & 1 ? 0x8000u : 0) | (mode->neg_hi & 1 ? DOT2_SIGN : 0);
     U32 flip_b = (mode->neg & 2 ? 0x8000u : 0) | (mode->neg_hi & 2 ? DOT2_SIGN : 0);
+#ifdef HOST_VECTORS
+    if (multiply_host(io, flip_a, flip_b, out, bf16))
+        return;
+#endif
     bool special = load_factors(&a, io->a[0], flip_a, 1.0f, 0, bf16);
     special |= load_factors(&b, io->b[0], flip_b, scale, DOT2_ALIGN_BIAS, bf16);
     load_c(io, &acc);
@@ -198,25 +280,41 @@ static inline void load_integers(I32 e[N][N], const uint32_t *rows, unsigned bit
     }
 }
 
-static inline void multiply_integers(const struct matrix_io *io, unsigned bits)
+static inline void integer_products(const struct matrix_io *io, unsigned bits,
+                                    U32 sum[N][N])
 {
+    const bool signed_a = io->mode->neg & 1, signed_b = io->mode->neg & 2;
+#ifdef HOST_VECTORS
+    U32 a[8][N], b[8][N];
+    wmma_host_integers(a, io->a[0], bits, signed_a);
+    wmma_host_integers(b, io->b[0], bits, signed_b);
+    wmma_host_products(sum, a, b);
+#else
     I32 a[N][N], b[N][N];
-    struct accumulator acc;
-    load_integers(a, io->a[0], bits, io->mode->neg & 1);
-    load_integers(b, io->b[0], bits, io->mode->neg & 2);
-    load_c(io, &acc);
-    const bool clamp = io->mode->clamp;
+    load_integers(a, io->a[0], bits, signed_a);
+    load_integers(b, io->b[0], bits, signed_b);
     for (unsigned m = 0; m < N; m++) {
-        U32 *c = acc.e[m];
-        I32 sum[N] = {0};
+        I32 row[N] = {0};
         for (unsigned k = 0; k < N; k++)
             for (unsigned n = 0; n < N; n++)
-                sum[n] += a[k][m] * b[k][n];
-        for (unsigned n = 0; n < N; n++) {
-            U32 s = (U32)sum[n], r = s + c[n], limit = (c[n] >> 31) + INT32_MAX;
-            bool overflow = ((s ^ r) & (c[n] ^ r)) >> 31;
-            c[n] = clamp && overflow ? limit : r;
-        }
+                row[n] += a[k][m] * b[k][n];
+        memcpy(sum[m], row, sizeof row);
+    }
+#endif
+}
+
+static inline void multiply_integers(const struct matrix_io *io, unsigned bits)
+{
+    struct accumulator acc;
+    U32 sum[N][N];
+    const bool clamp = io->mode->clamp;
+    integer_products(io, bits, sum);
+    load_c(io, &acc);
+    for (unsigned i = 0; i < N * N; i++) {
+        U32 s = (&sum[0][0])[i], c = (&acc.e[0][0])[i], r = s + c;
+        U32 limit = (c >> 31) + INT32_MAX;
+        bool overflow = ((s ^ r) & (c ^ r)) >> 31;
+        (&acc.e[0][0])[i] = clamp && overflow ? limit : r;
     }
     store_d(io, &acc);
 }

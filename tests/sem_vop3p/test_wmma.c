@@ -150,6 +150,71 @@ static void fill(struct matrices *x, const struct shape *s, unsigned round,
     }
 }
 
+/* A 16-bit float with an exponent field from least to most, or a zero; f16 denormals.
+ */
+static uint16_t bounded_half(uint64_t *seed, bool bf16, unsigned least, unsigned most)
+{
+    uint64_t r = random_bits(seed);
+    unsigned bits = bf16 ? 7 : 10,
+             field = least + (unsigned)(r >> 16 & 0xffff) % (most - least + 1);
+    uint16_t h = (uint16_t)((r & 0x8000) | (r & ((1u << bits) - 1)) | field << bits);
+    switch (r >> 40 & 15) {
+    case 0:
+        return h & 0x8000;
+    case 1: /* denormal, in bf16 zero */
+        return (uint16_t)(h & ((1u << bits) - 1)) | (h & 0x8000);
+    case 2:
+        return (uint16_t)((h & 0x8000) | (r >> 50 & 1 ? most : least) << bits);
+    default:
+        return h;
+    }
+}
+
+static uint32_t bounded_single(uint64_t *seed, unsigned around)
+{
+    uint64_t r = random_bits(seed);
+    uint32_t sign = r & 0x80000000u, fraction = r & 0x7fffff;
+    switch (r >> 40 & 7) {
+    case 0:
+        return sign;
+    case 1:
+        return sign | (r >> 50 & 1 ? 0x0d800000u : 0x7b800000u);
+    case 2:
+        return sign | fraction;
+    case 3:
+        return sign | fraction | (27 + (uint32_t)(r >> 44) % 220) << 23;
+    default:
+        return sign | fraction | (around + (uint32_t)(r >> 44) % 40) << 23;
+    }
+}
+
+/* Matrices that the vector form takes: no specials, bounded exponents (those of bf16
+ * products are just within bounds); many zeros, sums that cancel, a C that dominates.
+ */
+static void fill_bounded(struct matrices *x, const struct shape *s, unsigned round,
+                         uint64_t *seed)
+{
+    unsigned narrow = round % 3, least = s->bf16 ? 89 : 1, most = s->bf16 ? 172 : 30;
+    if (narrow)
+        least = s->bf16 ? 120 : 11, most = s->bf16 ? 134 : 16;
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned j = 0; j < 16; j++) {
+            uint64_t r = random_bits(seed);
+            x->a[i][j] = bounded_half(seed, s->bf16, least, most);
+            x->b[i][j] = bounded_half(seed, s->bf16, least, most);
+            x->c[i][j] = s->out == REF_F32 ? bounded_single(seed, 80 + 20 * narrow)
+                                           : bounded_half(seed, s->bf16, least, most);
+            if (round / 3 % 4 == 1 && i < 12) /* C and little else */
+                x->a[i][j] &= 0x8000;
+            if (round / 3 % 4 == 2)
+                x->c[i][j] &= s->out == REF_F32 ? 0x80000000u : 0x8000u;
+            if (round / 3 % 4 > 1 && (r & 7)) { /* products that cancel */
+                x->a[i][j] = x->a[i][j & ~1u];
+                x->b[j][i] = x->b[j & ~1u][i] ^ (j & 1 ? 0x8000u : 0);
+            }
+        }
+}
+
 static void call(const struct shape *s, enum level level, struct registers *r,
                  unsigned halves, const struct lane_mode *m)
 {
@@ -162,7 +227,11 @@ static void call(const struct shape *s, enum level level, struct registers *r,
     level_entry(level, s->name)->fn.matrix(&io);
 }
 
-static void check_one(const struct shape *s, unsigned round, uint64_t *seed)
+typedef void fill_fn(struct matrices *x, const struct shape *s, unsigned round,
+                     uint64_t *seed);
+
+static void check_one(const struct shape *s, unsigned round, uint64_t *seed,
+                      fill_fn *fill_in)
 {
     struct matrices x;
     struct lane_mode m = level_mode();
@@ -173,7 +242,7 @@ static void check_one(const struct shape *s, unsigned round, uint64_t *seed)
     m.fp16_ovfl = random_bits(seed) & 1;
     bool high = s->is_float && s->out != REF_F32 && (random_bits(seed) & 1);
     m.op_sel = high ? 4 : 0;
-    fill(&x, s, round, seed);
+    fill_in(&x, s, round, seed);
     if (s->is_float)
         model_float(&x, s, &m);
     else
@@ -201,7 +270,15 @@ START_TEST(matrices_match_the_model)
 {
     uint64_t seed = 4;
     for (unsigned round = 0; round < 120; round++)
-        check_one(&shapes[_i], round, &seed);
+        check_one(&shapes[_i], round, &seed, fill);
+}
+END_TEST
+
+START_TEST(bounded_matrices_match_the_model)
+{
+    uint64_t seed = 6;
+    for (unsigned round = 0; round < 96 && shapes[_i].is_float; round++)
+        check_one(&shapes[_i], round, &seed, fill_bounded);
 }
 END_TEST
 
@@ -241,6 +318,7 @@ int main(void)
     const int n = sizeof shapes / sizeof *shapes;
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, matrices_match_the_model, 0, n);
+    tcase_add_loop_test(tc, bounded_matrices_match_the_model, 0, n);
     tcase_add_loop_test(tc, destination_may_be_a_source, 0, n);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);

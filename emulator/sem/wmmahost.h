@@ -1,0 +1,246 @@
+/* wmmahost.h: the inner loops of WMMA in the host's vector registers: sixteen columns
+ * of a row at a time. Exists where hostvec.h does (HOST_VECTORS).
+ *
+ * The rules of the float forms are those of dot2.h, in a form without C's sign frame.
+ * With the terms' signs as they are, the sum S of rule 3 is
+ *
+ *     S = x0 + x1 + trunc(C / unit) + (C < 0 ? 2 : 0),
+ *
+ * where x is floor(product / unit) of a positive product and one less than the rounded
+ * up quotient of a negative one (zeros included). A product is kept as its significand,
+ * doubled, plus its sign (both halves of one VPMADDWD): that is never a multiple of the
+ * doubled unit, so an arithmetic shift right gives x.
+ *
+ * Units are exponent fields: f stands for a unit of 2^(f - 127), 0 for "no term". So
+ * that none is below 0 and nothing overflows on the way, whoever calls this
+ *  - leaves infinite and NaN factors to dot2.h;
+ *  - has exponents of non-zero products between DOT2_HOST_LEAST and DOT2_HOST_MOST;
+ *  - has each C either zero or of a magnitude from 2^-100 to 2^120;
+ *  - rounds to nearest (F32, BF16 results) or to zero (F16), and flushes nothing.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_WMMAHOST_H
+#define RD_WMMAHOST_H
+
+#include "dot2.h"
+#include "hostvec.h"
+
+/* Sums of two factors' exponents. */
+#define DOT2_HOST_LEAST (-76)
+#define DOT2_HOST_MOST  90
+#define DOT2_HOST_C_MIN 0x0d800000u /* 2^-100 */
+#define DOT2_HOST_C_MAX 0x7b800000u /* 2^120 */
+
+#ifdef HOST_VECTORS
+#if HV_LANES == 16
+typedef __m512i hvi;
+#define hvi_load(p)     _mm512_loadu_si512(p)
+#define hvi_store(p, v) _mm512_storeu_si512(p, v)
+#define hvi_of(v)       _mm512_castps_si512(v)
+#define hv_of(v)        _mm512_castsi512_ps(v)
+/* v + (c < 0 ? 2 : 0) */
+#define hvi_add_sign2(v, c)                                                            \
+    _mm512_mask_add_epi32(v, _mm512_movepi32_mask(c), v, _mm512_set1_epi32(2))
+/* f, its lowest bit set where the integer i is not g */
+#define hvi_odd_unless(f, i, g)                                                        \
+    _mm512_mask_or_epi32(f, _mm512_cmpneq_epi32_mask(i, g), f, _mm512_set1_epi32(1))
+#define hv_f16_round(v)                                                                \
+    _mm512_cvtph_ps(_mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
+#define hvi_and(a, b) _mm512_and_si512(a, b)
+#define hvi_or(a, b)  _mm512_or_si512(a, b)
+#define hvi_xor(a, b) _mm512_xor_si512(a, b)
+/* v where the 16-bit z is not 0, else 0 */
+#define hvi_where16(z, v) _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(z, z), v)
+#else
+typedef __m256i hvi;
+#define hvi_load(p)     _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define hvi_store(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
+#define hvi_of(v)       _mm256_castps_si256(v)
+#define hv_of(v)        _mm256_castsi256_ps(v)
+#define hvi_add_sign2(v, c)                                                            \
+    _mm256_add_epi32(v,                                                                \
+                     _mm256_and_si256(_mm256_srai_epi32(c, 31), _mm256_set1_epi32(2)))
+#define hvi_odd_unless(f, i, g)                                                        \
+    _mm256_or_si256(                                                                   \
+        f, _mm256_andnot_si256(_mm256_cmpeq_epi32(i, g), _mm256_set1_epi32(1)))
+#define hv_f16_round(v)                                                                \
+    _mm256_cvtph_ps(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
+#define hvi_and(a, b) _mm256_and_si256(a, b)
+#define hvi_or(a, b)  _mm256_or_si256(a, b)
+#define hvi_xor(a, b) _mm256_xor_si256(a, b)
+#define hvi_where16(z, v)                                                              \
+    _mm256_andnot_si256(_mm256_cmpeq_epi16(z, _mm256_setzero_si256()), v)
+#endif
+
+/* Factors of A (one column of it per row of lanes) or B (one row of it). */
+struct dot2_host_factors {
+    /* for VPMADDWD: significand, scaled and signed, and the sign */
+    U32 pair[16][16];
+    /* the unit of a product is B's less A's; 0 and 0xffff stand for a zero factor */
+    U32 align[16][16];
+    U16 most[32], least[32]; /* exponent fields; least: less 1, zeros ignored */
+};
+
+/* 16-bit elements of a host vector of pairs: lanes n of elements k and k + 1. */
+__attribute__((always_inline)) static inline void
+dot2_host_split(struct dot2_host_factors *to, unsigned k, unsigned n, hvi h, bool bf16,
+                bool column, hvi *most, hvi *least)
+{
+    const hvi one = HV_(set1_epi16)(1), upper = HV_(set1_epi32)(-0x10000);
+    const int bits = bf16 ? 7 : 10, up = (bf16 ? 5 : 2) + column;
+    hvi field = hvi_and(HV_(srli_epi16)(h, bits), HV_(set1_epi16)(bf16 ? 0xff : 0x1f));
+    hvi normal = HV_(min_epu16)(field, one), exponent = field;
+    hvi s = hvi_and(h, HV_(set1_epi16)(bf16 ? 0x7f : 0x3ff));
+    s = hvi_or(s, HV_(slli_epi16)(normal, bits));
+    if (bf16) /* denormals are zero */
+        s = hvi_where16(field, s);
+    else
+        exponent = HV_(max_epu16)(field, one);
+    s = HV_(slli_epi16)(s, up);
+    hvi align = HV_(add_epi16)(exponent, HV_(set1_epi16)(bf16 ? 103 : 215));
+    if (!column) /* the complement of 254 or 142 less the field */
+        align = HV_(sub_epi16)(exponent, HV_(set1_epi16)(bf16 ? 255 : 143));
+    align = hvi_where16(s, align);
+    if (!column)
+        align = hvi_xor(align, HV_(set1_epi16)(-1));
+    hvi negative = HV_(srai_epi16)(h, 15), sign = hvi_or(negative, one);
+    s = HV_(sub_epi16)(hvi_xor(s, negative), negative);
+    hvi low = hvi_and(s, HV_(set1_epi32)(0xffff));
+    hvi_store(&to->pair[k][n], hvi_or(low, HV_(slli_epi32)(sign, 16)));
+    hvi_store(&to->pair[k + 1][n],
+              hvi_or(HV_(srli_epi32)(s, 16), hvi_and(sign, upper)));
+    hvi_store(&to->align[k][n], hvi_and(align, HV_(set1_epi32)(0xffff)));
+    hvi_store(&to->align[k + 1][n], HV_(srli_epi32)(align, 16));
+    *most = HV_(max_epu16)(*most, field);
+    *least = HV_(min_epu16)(*least, HV_(sub_epi16)(field, one));
+}
+
+/* rows: 8 rows of 32 lanes, 16 of which are read. flip: sign bits to turn. */
+__attribute__((always_inline)) static inline void
+dot2_host_load(struct dot2_host_factors *to, const uint32_t *rows, U32 flip, bool bf16,
+               bool column)
+{
+    hvi most = HV_(set1_epi32)(0), least = HV_(set1_epi32)(-1);
+    for (unsigned k = 0; k < 16; k += 2)
+        for (unsigned n = 0; n < 16; n += HV_LANES) {
+            hvi h = hvi_xor(hvi_load(rows + 16 * k + n), HV_(set1_epi32)((I32)flip));
+            dot2_host_split(to, k, n, h, bf16, column, &most, &least);
+        }
+    memset(to->most, 0, sizeof to->most);
+    memset(to->least, 0xff, sizeof to->least);
+    hvi_store(to->most, most);
+    hvi_store(to->least, least);
+}
+
+static inline U32 dot2_host_most(const struct dot2_host_factors *f)
+{
+    U16 most = 0;
+    for (unsigned i = 0; i < 32; i++)
+        most = f->most[i] > most ? f->most[i] : most;
+    return most;
+}
+
+static inline U32 dot2_host_least(const struct dot2_host_factors *f)
+{
+    U16 least = 0xffff;
+    for (unsigned i = 0; i < 32; i++)
+        least = f->least[i] < least ? f->least[i] : least;
+    return least + 1u;
+}
+
+/* One step for the columns of a vector. p, g: products and their units' fields; c: f32
+ * bits. largest collects the magnitudes of F16 results. */
+__attribute__((always_inline)) static inline hvi
+dot2_host_step(hvi p0, hvi p1, hvi g0, hvi g1, hvi c, enum dot2_out out, hvi *largest)
+{
+    /* bytes: the exponent field less 26, not below 0; the sign, gone */
+    hvi field = HV_(subs_epu8)(HV_(srli_epi32)(c, 23), HV_(set1_epi32)(0xff1a));
+    hvi grid = HV_(max_epi32)(HV_(max_epi32)(g0, g1), field);
+    if (out == DOT2_F16)
+        grid = HV_(max_epi32)(grid, HV_(set1_epi32)(113 - 26));
+    hvi above = HV_(add_epi32)(grid, HV_(set1_epi32)(1));
+    hvi x0 = HV_(srav_epi32)(p0, HV_(sub_epi32)(above, g0));
+    hvi x1 = HV_(srav_epi32)(p1, HV_(sub_epi32)(above, g1));
+    hvi unit = HV_(slli_epi32)(grid, 23); /* as a float; 0 if there is no term */
+    hvi per_unit = HV_(sub_epi32)(HV_(set1_epi32)(254 << 23), unit);
+    hvi cut = HV_(cvttps_epi32)(HV_(mul_ps)(hv_of(c), hv_of(per_unit)));
+    hvi sum = HV_(add_epi32)(HV_(add_epi32)(x0, x1), hvi_add_sign2(cut, c));
+    hvi f = hvi_of(HV_(cvtepi32_ps)(sum));
+    if (out == DOT2_F16) /* cut so far: keep that something was lost */
+        f = hvi_odd_unless(f, sum, HV_(cvttps_epi32)(hv_of(f)));
+    hv r = HV_(fmadd_ps)(hv_of(f), hv_of(unit), HV_(setzero_ps)()); /* no -0 */
+    if (out == DOT2_F16) {
+        r = HV_(add_ps)(hv_f16_round(r), HV_(setzero_ps)());
+        hvi magnitude = hvi_and(hvi_of(r), HV_(set1_epi32)(0x7fffffff));
+        *largest = HV_(max_epi32)(*largest, magnitude);
+    }
+    return out == DOT2_BF16 ? hvi_and(hvi_of(r), HV_(set1_epi32)(-0x10000)) : hvi_of(r);
+}
+
+/* The step of elements k and k + 1 for 16 rows and 16 columns. */
+__attribute__((always_inline)) static inline void
+dot2_host_rows(U32 (*c)[16], const struct dot2_host_factors *a,
+               const struct dot2_host_factors *b, unsigned k, enum dot2_out out,
+               U32 *largest)
+{
+    const U32 *a0 = a->pair[k], *a1 = a->pair[k + 1];
+    const U32 *ga0 = a->align[k], *ga1 = a->align[k + 1];
+    for (unsigned n = 0; n < 16; n += HV_LANES) {
+        hvi vb0 = hvi_load(&b->pair[k][n]), vb1 = hvi_load(&b->pair[k + 1][n]);
+        hvi vg0 = hvi_load(&b->align[k][n]), vg1 = hvi_load(&b->align[k + 1][n]);
+        hvi most = hvi_load(largest + n);
+        for (unsigned m = 0; m < 16; m++) {
+            hvi p0 = HV_(madd_epi16)(vb0, HV_(set1_epi32)((I32)a0[m]));
+            hvi p1 = HV_(madd_epi16)(vb1, HV_(set1_epi32)((I32)a1[m]));
+            hvi g0 = HV_(subs_epu16)(vg0, HV_(set1_epi32)((I32)ga0[m]));
+            hvi g1 = HV_(subs_epu16)(vg1, HV_(set1_epi32)((I32)ga1[m]));
+            hvi r = dot2_host_step(p0, p1, g0, g1, hvi_load(&c[m][n]), out, &most);
+            hvi_store(&c[m][n], r);
+        }
+        hvi_store(largest + n, most);
+    }
+}
+
+/* Integer elements e, e + 4, ... of a dword (of 4 bits) or e, e + 2 (of 8): one in each
+ * 16-bit half, extended. */
+__attribute__((always_inline)) static inline hvi
+wmma_host_elements(hvi v, int e, int bits, bool is_signed)
+{
+    v = HV_(slli_epi16)(v, 16 - bits - e * bits);
+    return is_signed ? HV_(srai_epi16)(v, 16 - bits) : HV_(srli_epi16)(v, 16 - bits);
+}
+
+/* Rows of `bits`-bit elements as pairs for VPMADDWD: to[p] has 16 lanes. */
+__attribute__((always_inline)) static inline void
+wmma_host_integers(U32 (*to)[16], const uint32_t *rows, unsigned bits, bool is_signed)
+{
+    const unsigned per_row = 16 / bits;
+    for (unsigned p = 0; p < 8; p++)
+        for (unsigned n = 0; n < 16; n += HV_LANES) {
+            hvi v = hvi_load(rows + p / per_row * 32 + n);
+            v = wmma_host_elements(v, (int)(p % per_row), (int)bits, is_signed);
+            hvi_store(&to[p][n], v);
+        }
+}
+
+/* sum[m][n] = the products of row m and column n. */
+static inline void wmma_host_products(U32 (*sum)[16], U32 (*a)[16], U32 (*b)[16])
+{
+    for (unsigned n = 0; n < 16; n += HV_LANES) {
+        hvi vb[8];
+        for (unsigned p = 0; p < 8; p++)
+            vb[p] = hvi_load(&b[p][n]);
+        for (unsigned m = 0; m < 16; m++) {
+            hvi s = HV_(madd_epi16)(vb[0], HV_(set1_epi32)((I32)a[0][m]));
+            _Pragma("GCC unroll 8") for (unsigned p = 1; p < 8; p++)
+            {
+                hvi q = HV_(madd_epi16)(vb[p], HV_(set1_epi32)((I32)a[p][m]));
+                s = HV_(add_epi32)(s, q);
+            }
+            hvi_store(&sum[m][n], s);
+        }
+    }
+}
+#endif
+
+#endif
