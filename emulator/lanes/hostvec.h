@@ -20,6 +20,7 @@ typedef __m512 hv;
 typedef __mmask16 hv_mask;
 #define hv_unordered(a, b) _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q)
 #define hv_equal(a, b)     _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)
+#define hv_below(a, b)     _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)
 /* m ? b : a */
 #define hv_select(m, a, b) _mm512_mask_blend_ps(m, a, b)
 #define hv_or_mask(a, b)   ((__mmask16)((a) | (b)))
@@ -34,6 +35,7 @@ typedef __m256 hv;
 typedef __m256 hv_mask;
 #define hv_unordered(a, b) _mm256_cmp_ps(a, b, _CMP_UNORD_Q)
 #define hv_equal(a, b)     _mm256_cmp_ps(a, b, _CMP_EQ_OQ)
+#define hv_below(a, b)     _mm256_cmp_ps(a, b, _CMP_LT_OQ)
 #define hv_select(m, a, b) _mm256_blendv_ps(a, b, m)
 #define hv_or_mask(a, b)   _mm256_or_ps(a, b)
 #define hv_any(m)          (_mm256_movemask_ps(m) != 0)
@@ -72,6 +74,17 @@ static inline bool hrow_unordered(struct hrow a, struct hrow b)
 static inline bool hrow_nan(struct hrow a)
 {
     return hrow_unordered(a, a);
+}
+
+/* The row with its denormals kept, or as zeros of their sign. */
+static inline struct hrow hrow_kept(struct hrow a, bool keep)
+{
+    const hv sign = HV_(set1_ps)(-0.0f), least = HV_(set1_ps)(0x1p-126f);
+    if (keep)
+        return a;
+    HV_EACH a.v[i] = hv_select(hv_below(HV_(andnot_ps)(sign, a.v[i]), least), a.v[i],
+                               HV_(and_ps)(sign, a.v[i]));
+    return a;
 }
 
 static inline struct hrow hrow_add(struct hrow a, struct hrow b)

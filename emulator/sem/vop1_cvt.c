@@ -5,7 +5,7 @@
  * turns NaN into 0.
  * SPDX-License-Identifier: MIT
  */
-#include "fp.h"
+#include "hosthalf.h"
 
 /* ---- integer -> float; f32 results round as MODE says */
 
@@ -231,5 +231,33 @@ LANE_OP(v_cvt_pk_u8_f32, U32, F32 s0, U32 s1, U32 s2, const struct lane_mode *m)
         shift = 8 * (s1 & 3);
     return (s2 & ~(255u << shift)) | byte << shift;
 }
+
+/* ---- the same in the host's vector registers */
+
+#ifdef HOST_VECTORS
+/* Rounded up or down an f32 denormal makes an f16 denormal, unless the host flushes it:
+ * those are the lane function's. The host makes NaNs quiet as fp.h does. */
+ROW_FORM(v_cvt_f16_f32)
+{
+    (void)s1;
+    if (m->fp16_ovfl || m->round64 == ROUND_UP || m->round64 == ROUND_DOWN)
+        return false;
+    half_store(d, hrow_load(s0), m);
+    return true;
+}
+
+ROW_FORM(v_cvt_f32_f16)
+{
+    (void)s1;
+    hrow_store(d, half_load(s0, m));
+    return true;
+}
+
+ROW_FORM(v_cvt_pk_rtz_f16_f32)
+{
+    half_couple_rtz(d, hrow_load(s0), hrow_load(s1), m);
+    return true;
+}
+#endif
 
 #include "vop1_cvt.inc"

@@ -5,7 +5,7 @@
  * left to valu.c. The two halves of a packed operand do not affect one another.
  * SPDX-License-Identifier: MIT
  */
-#include "fp.h"
+#include "hosthalf.h"
 
 static inline U16 low(PK16 v)
 {
@@ -193,5 +193,77 @@ LANE_OP(v_fma_mixhi_f16, F16, F32 s0, F32 s1, F32 s2, const struct lane_mode *m)
 {
     return fma_mix_f16(s0, s1, s2, m);
 }
+
+/* ---- the same for rows without NaNs, in the host's vector registers */
+
+#ifdef HOST_VECTORS
+ROW_FORM(v_pk_fma_f16)
+{
+    return pair_fma(d, s0, s1, s2, m);
+}
+
+__attribute__((always_inline)) static inline bool
+row_pair(uint32_t *d, const uint32_t *a, const uint32_t *b, const struct lane_mode *m,
+         bool multiply)
+{
+    struct hrow r[2];
+    for (unsigned p = 0; p < 2; p++) {
+        struct hrow x = pair_load(a, p, m), y = pair_load(b, p, m);
+        r[p] = multiply ? hrow_mul(x, y) : hrow_add(x, y);
+        if (m->fp16_ovfl || hrow_nan(r[p]))
+            return false;
+    }
+    for (unsigned p = 0; p < 2; p++)
+        pair_store(d, p, r[p], m);
+    return true;
+}
+
+ROW_FORM(v_pk_add_f16)
+{
+    return row_pair(d, s0, s1, m, false);
+}
+
+ROW_FORM(v_pk_mul_f16)
+{
+    return row_pair(d, s0, s1, m, true);
+}
+
+ROW_FORM(v_pk_min_f16)
+{
+    return half_minmax(d, s0, s1, NULL, HALF_MIN, HALF_MIN, HALF_BOTH, m);
+}
+
+ROW_FORM(v_pk_max_f16)
+{
+    return half_minmax(d, s0, s1, NULL, HALF_MAX, HALF_MAX, HALF_BOTH, m);
+}
+
+/* Rounded up or down an f32 denormal makes an f16 denormal, unless the host flushes it:
+ * those are the lane function's. */
+__attribute__((always_inline)) static inline bool
+row_mix(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+        const struct lane_mode *m)
+{
+    if (m->fp16_ovfl || m->round64 == ROUND_UP || m->round64 == ROUND_DOWN)
+        return false;
+    const bool in = m->denorm32 & 1, out = m->denorm32 & 2;
+    struct hrow x = hrow_kept(hrow_load(a), in), y = hrow_kept(hrow_load(b), in);
+    struct hrow r = hrow_fma(x, y, hrow_kept(hrow_load(c), in));
+    if (hrow_nan(r))
+        return false;
+    half_store(d, hrow_kept(r, out), m);
+    return true;
+}
+
+ROW_FORM(v_fma_mixlo_f16)
+{
+    return row_mix(d, s0, s1, s2, m);
+}
+
+ROW_FORM(v_fma_mixhi_f16)
+{
+    return row_mix(d, s0, s1, s2, m);
+}
+#endif
 
 #include "vop3p.inc"

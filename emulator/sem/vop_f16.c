@@ -5,7 +5,7 @@
  * rounded once, as MODE's f64/f16 fields and FP16_OVFL say.
  * SPDX-License-Identifier: MIT
  */
-#include "fp.h"
+#include "hosthalf.h"
 
 #define F16_SIGN 0x8000u
 
@@ -174,5 +174,113 @@ LANE_OP(v_div_fixup_f16, F16, F16 s0, F16 s1, F16 s2, const struct lane_mode *m)
     r = fp_nan16(s1) ? fp_quiet16(s1) : r;
     return fp_nan16(s2) ? fp_quiet16(s2) : r;
 }
+
+/* ---- the same for rows without NaNs, in the host's vector registers */
+
+#ifdef HOST_VECTORS
+enum half_sum { HALF_ADD, HALF_SUB, HALF_MUL };
+
+__attribute__((always_inline)) static inline bool
+row_half(uint32_t *d, const uint32_t *a, const uint32_t *b, const struct lane_mode *m,
+         enum half_sum what)
+{
+    struct hrow x = half_load(a, m), y = half_load(b, m);
+    struct hrow r = what == HALF_ADD   ? hrow_add(x, y)
+                    : what == HALF_SUB ? hrow_sub(x, y)
+                                       : hrow_mul(x, y);
+    if (m->fp16_ovfl || hrow_nan(r))
+        return false;
+    half_store(d, r, m);
+    return true;
+}
+
+ROW_FORM(v_add_f16)
+{
+    return row_half(d, s0, s1, m, HALF_ADD);
+}
+
+ROW_FORM(v_sub_f16)
+{
+    return row_half(d, s0, s1, m, HALF_SUB);
+}
+
+ROW_FORM(v_subrev_f16)
+{
+    return row_half(d, s1, s0, m, HALF_SUB);
+}
+
+ROW_FORM(v_mul_f16)
+{
+    return row_half(d, s0, s1, m, HALF_MUL);
+}
+
+__attribute__((always_inline)) static inline bool
+row_half_fma(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+             const struct lane_mode *m)
+{
+    struct hrow r;
+    if (m->fp16_ovfl ||
+        !half_fma(&r, half_load(a, m), half_load(b, m), half_load(c, m), m) ||
+        hrow_nan(r))
+        return false;
+    half_store(d, r, m);
+    return true;
+}
+
+ROW_FORM(v_fma_f16)
+{
+    return row_half_fma(d, s0, s1, s2, m);
+}
+
+ROW_FORM(v_fmac_f16)
+{
+    return row_half_fma(d, s0, s1, s2, m);
+}
+
+ROW_FORM(v_fmamk_f16)
+{
+    return row_half_fma(d, s0, s1, s2, m);
+}
+
+ROW_FORM(v_fmaak_f16)
+{
+    return row_half_fma(d, s0, s1, s2, m);
+}
+
+ROW_FORM(v_pk_fmac_f16)
+{
+    return pair_fma(d, s0, s1, s2, m);
+}
+
+ROW_FORM(v_min_f16)
+{
+    return half_minmax(d, s0, s1, NULL, HALF_MIN, HALF_MIN, HALF_LOW, m);
+}
+
+ROW_FORM(v_max_f16)
+{
+    return half_minmax(d, s0, s1, NULL, HALF_MAX, HALF_MAX, HALF_LOW, m);
+}
+
+ROW_FORM(v_min3_f16)
+{
+    return half_minmax(d, s0, s1, s2, HALF_MIN, HALF_MIN, HALF_LOW, m);
+}
+
+ROW_FORM(v_max3_f16)
+{
+    return half_minmax(d, s0, s1, s2, HALF_MAX, HALF_MAX, HALF_LOW, m);
+}
+
+ROW_FORM(v_maxmin_f16)
+{
+    return half_minmax(d, s0, s1, s2, HALF_MAX, HALF_MIN, HALF_LOW, m);
+}
+
+ROW_FORM(v_minmax_f16)
+{
+    return half_minmax(d, s0, s1, s2, HALF_MIN, HALF_MAX, HALF_LOW, m);
+}
+#endif
 
 #include "vop_f16.inc"

@@ -53,26 +53,28 @@ static inline bool load_factors(struct factors *f, const uint32_t *rows, U32 fli
     return special;
 }
 
-/* Element index of the matrix that starts register r of half h. */
-static inline unsigned first_element(const struct matrix_io *io, unsigned r, unsigned h)
+/* Rows of lanes as the matrix has them: row i is register i / halves of a half. */
+static inline unsigned row_half(const struct matrix_io *io, unsigned i)
 {
-    return (r * io->halves + h) * 32;
+    return i & (io->halves - 1);
+}
+static inline unsigned row_at(const struct matrix_io *io, unsigned i)
+{
+    return 32 * (i >> (io->halves - 1));
 }
 
 static inline void load_c(const struct matrix_io *io, struct accumulator *acc)
 {
-    U32 *e = &acc->e[0][0];
-    for (unsigned r = 0; r < 8 / io->halves; r++)
-        for (unsigned h = 0; h < io->halves; h++)
-            memcpy(e + first_element(io, r, h), io->c[h] + r * 32, 32 * sizeof *e);
+    for (unsigned i = 0; i < 8; i++)
+        memcpy(&acc->e[0][0] + 32 * i, io->c[row_half(io, i)] + row_at(io, i),
+               32 * sizeof(U32));
 }
 
 static inline void store_d(const struct matrix_io *io, const struct accumulator *acc)
 {
-    const U32 *e = &acc->e[0][0];
-    for (unsigned r = 0; r < 8 / io->halves; r++)
-        for (unsigned h = 0; h < io->halves; h++)
-            memcpy(io->d[h] + r * 32, e + first_element(io, r, h), 32 * sizeof *e);
+    for (unsigned i = 0; i < 8; i++)
+        memcpy(io->d[row_half(io, i)] + row_at(io, i), &acc->e[0][0] + 32 * i,
+               32 * sizeof(U32));
 }
 
 /* C's modifiers and widening to f32 bits. */
@@ -98,14 +100,12 @@ static inline void store_d16(const struct matrix_io *io, struct accumulator *acc
                              enum dot2_out out)
 {
     unsigned shift = io->mode->op_sel & 4 ? 16 : 0;
-    for (unsigned r = 0; r < 8 / io->halves; r++) {
-        for (unsigned h = 0; h < io->halves; h++) {
-            const U32 *e = &acc->e[0][0] + first_element(io, r, h);
-            uint32_t *d = io->d[h] + r * 32;
-            for (unsigned l = 0; l < 32; l++) {
-                U32 v = out == DOT2_F16 ? dot2_narrow_f16(e[l]) : e[l] >> 16;
-                d[l] = (d[l] & 0xffff0000u >> shift) | v << shift;
-            }
+    for (unsigned i = 0; i < 8; i++) {
+        const U32 *e = &acc->e[0][0] + 32 * i;
+        uint32_t *d = io->d[row_half(io, i)] + row_at(io, i);
+        for (unsigned l = 0; l < 32; l++) {
+            U32 v = out == DOT2_F16 ? dot2_narrow_f16(e[l]) : e[l] >> 16;
+            d[l] = (d[l] & 0xffff0000u >> shift) | v << shift;
         }
     }
 }
