@@ -5,6 +5,7 @@
 #define RD_DISPATCH_H
 
 #include "control.h"
+#include "workers.h"
 
 struct dispatch {
     struct emu *emu;
@@ -18,9 +19,12 @@ struct dispatch {
 
     atomic_ullong next;        /* workgroup to start next */
     atomic_ullong fault_limit; /* workgroups above it need not run any more */
-    pthread_mutex_t lock;      /* fault, stats */
+    pthread_mutex_t lock;      /* the next three */
     struct emu_fault fault;
     struct emu_stats stats;
+    rd_status status;                /* of the first thread that failed */
+    struct crew crew;                /* further threads, */
+    unsigned n_helpers;              /* so many if they are worth it */
     struct observation *observation; /* NULL: nobody watches */
     atomic_ullong resident_waves, peak_waves;
 };

@@ -9,6 +9,7 @@
 #include "join.h"
 #include "observe.h"
 #include "pool.h"
+#include "workers.h"
 
 const char *emu_simd_name(enum emu_simd simd)
 {
@@ -100,6 +101,8 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
         st = create_code(emu);
     if (st == RD_OK)
         st = pool_create(&emu->pool);
+    if (st == RD_OK)
+        st = workers_create(&emu->workers);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     emu->host_cpus = cpus > 0 ? (unsigned)cpus : 1;
     if (st == RD_OK && emu->config.count) {
@@ -118,6 +121,7 @@ void emu_destroy(struct emu *emu)
 {
     if (!emu)
         return;
+    workers_destroy(emu->workers);
     code_cache_destroy(emu->code);
     regions_destroy(emu->regions);
     pool_destroy(emu->pool);

@@ -27,6 +27,10 @@
 #define WAVE_QUANTUM   64u
 #define GROUP_BUDGET   (1u << 16)
 #define GROUP_PATIENCE (1u << 20)
+/* Instructions that are worth waking other threads, and what the start of a wave is
+ * worth. */
+#define CREW_INSTS 8192u
+#define WAVE_START 64u
 
 /* The block at u: the next one, or NULL if the wave has stopped. */
 static const struct uop *block_run(struct wave *w, const struct uop *u)
@@ -142,6 +146,7 @@ struct worker {
     struct emu_stats stats;
     struct op_counts *counts;
     rd_status status;
+    bool helper; /* came with the crew */
 };
 
 static void watch_begin(const struct dispatch *dp)
@@ -259,35 +264,55 @@ static void finish_worker(struct worker *k)
     dp->stats.workgroups += k->stats.workgroups;
     dp->stats.waves += k->stats.waves;
     dp->stats.instructions += k->stats.instructions;
+    if (dp->status == RD_OK)
+        dp->status = k->status;
     pthread_mutex_unlock(&dp->lock);
     dispatch_count(dp, k->counts);
 }
 
 /* Obey whoever started the dispatch: stand still, or give up (false). */
-static bool may_run(const struct dispatch *dp)
+static bool may_run(const struct worker *k)
 {
     const struct timespec nap = {0, 200000};
+    struct dispatch *dp = k->dp;
     if (!dp->d->control)
         return true;
     if (*dp->d->control == EMU_CONTROL_PAUSE) {
         watch_threads(dp, -1);
+        if (k->helper)
+            crew_pause(&dp->crew, true);
         while (*dp->d->control == EMU_CONTROL_PAUSE)
             nanosleep(&nap, NULL);
+        if (k->helper)
+            crew_pause(&dp->crew, false);
         watch_threads(dp, 1);
     }
     return *dp->d->control != EMU_CONTROL_CANCEL;
 }
 
-static void *worker_main(void *arg)
+/* Call the others once what is left will take longer than they need to wake up: a wave
+ * that starts counts like some instructions. */
+static void call_crew(struct worker *k, enum group_state state)
 {
-    struct worker *k = arg;
+    struct dispatch *dp = k->dp;
+    uint64_t next = atomic_load(&dp->next);
+    if (k->helper || dp->crew.called || !dp->n_helpers || next >= dp->n_groups)
+        return;
+    uint64_t left = dp->n_groups - next, done = k->stats.workgroups;
+    uint64_t spent = k->stats.instructions + WAVE_START * k->stats.waves;
+    if (state == GROUP_RUNNING || spent * left >= CREW_INSTS * done)
+        crew_call(&dp->crew, left < dp->n_helpers ? (unsigned)left : dp->n_helpers);
+}
+
+static void worker_run(struct worker *k)
+{
     struct dispatch *dp = k->dp;
     k->tail = &k->head;
     watch_threads(dp, 1);
     if (dp->emu->config.count)
         k->counts = calloc(1, sizeof *k->counts);
     for (;;) {
-        if (!may_run(dp)) {
+        if (!may_run(k)) {
             k->status = RD_E_TIMEOUT;
             break;
         }
@@ -307,15 +332,22 @@ static void *worker_main(void *arg)
             r->spent += GROUP_BUDGET;
             if (r->spent % GROUP_PATIENCE == 0)
                 (void)start_next(k);
+            call_crew(k, state);
             continue;
         }
         if (state == GROUP_FAULT)
             report_fault(dp, r);
         retire(k, r);
+        call_crew(k, state);
     }
     watch_threads(dp, -1);
     finish_worker(k);
-    return NULL;
+}
+
+static void help(void *arg)
+{
+    struct worker k = {.dp = arg, .helper = true};
+    worker_run(&k);
 }
 
 static unsigned thread_count(const struct dispatch *dp)
@@ -333,26 +365,12 @@ static unsigned thread_count(const struct dispatch *dp)
 
 static rd_status run_threads(struct dispatch *dp, unsigned n)
 {
-    struct worker *k = calloc(n, sizeof *k);
-    pthread_t *ids = calloc(n, sizeof *ids);
-    rd_status st = k && ids ? RD_OK : RD_E_NOMEM;
-    unsigned started = 1;
-    if (st == RD_OK) {
-        for (unsigned i = 0; i < n; i++)
-            k[i].dp = dp;
-        while (started < n &&
-               !pthread_create(&ids[started], NULL, worker_main, &k[started]))
-            started++;
-        worker_main(&k[0]);
-        for (unsigned i = 1; i < started; i++)
-            pthread_join(ids[i], NULL);
-        for (unsigned i = 0; i < started; i++)
-            if (k[i].status != RD_OK)
-                st = k[i].status;
-    }
-    free(k);
-    free(ids);
-    return st;
+    struct worker k = {.dp = dp};
+    dp->n_helpers = n - 1;
+    crew_begin(dp->emu->workers, &dp->crew, help, dp);
+    worker_run(&k);
+    crew_end(&dp->crew);
+    return dp->status;
 }
 
 /* ---- the public call ----------------------------------------------------------------

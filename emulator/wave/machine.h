@@ -13,6 +13,7 @@
 
 struct code_cache;
 struct block_pool;
+struct workers;
 struct emu_observer;
 
 #define GWS_RESOURCES 64u
@@ -29,6 +30,7 @@ struct emu {
     uint8_t *gds;                           /* GDS_BYTES, once used; under gds_lock */
     pthread_mutex_t gds_lock;
     struct block_pool *pool; /* memory of workgroups between dispatches */
+    struct workers *workers; /* threads between dispatches */
     unsigned host_cpus;
     struct emu_observer *observers; /* [EMU_MAX_OBSERVERS], or NULL */
     unsigned n_observers;
