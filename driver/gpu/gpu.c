@@ -26,6 +26,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     pthread_mutex_init(&gpu->queue_lock, NULL);
     pthread_mutex_init(&gpu->priority.lock, NULL);
     pthread_mutex_init(&gpu->opcode_lock, NULL);
+    pthread_mutex_init(&gpu->spinners.lock, NULL);
     if (regs_init(&gpu->regs) != RD_OK) {
         free(gpu);
         return RD_E_NOMEM;

@@ -73,6 +73,23 @@ struct gpu_priority {
     struct gpu_queue *first; /* queues with dispatches to run */
 };
 
+/* spinners.c */
+#define SPINNERS_MAX 64u
+struct spinner {
+    pid_t tid;
+    int policy;     /* its own, while lowered */
+    unsigned awake; /* looks in a row */
+    bool lowered, known;
+};
+struct spinners {
+    pthread_mutex_t lock; /* taken last; poller and v */
+    enum { SPINNERS_UNTRIED, SPINNERS_ABLE, SPINNERS_UNABLE } able;
+    uint64_t looked_ns, listed_ns; /* poller only */
+    struct spinner v[SPINNERS_MAX];
+    unsigned n;
+    _Atomic unsigned lowered; /* of v, about */
+};
+
 struct gpu {
     bool no_execute;
     double sclk_mhz; /* 0: no timing model */
@@ -87,6 +104,7 @@ struct gpu {
     struct gpu_regs regs;
 
     pthread_mutex_t queue_lock; /* table and poller; never held while a packet runs */
+    _Atomic unsigned running;   /* dispatches */
     struct gpu_queue *queues[GPU_MAX_QUEUES];
     unsigned n_queues;
     pthread_t poller;
@@ -94,6 +112,7 @@ struct gpu {
     _Atomic uint32_t kicks;
 
     struct gpu_priority priority;
+    struct spinners spinners;
     _Atomic uint64_t tba, tma;
 };
 
@@ -140,6 +159,10 @@ bool gpu_kernel_name(struct gpu *gpu, uint64_t entry, char *name, size_t size);
 /* priority.c: active, stop or config.priority of the queue have changed. Calls for one
  * queue do not overlap. */
 void gpu_priority_apply(struct gpu_queue *q);
+
+/* spinners.c: a dispatch runs at this moment; the GPU has nothing to do. */
+void gpu_spinners_look(struct gpu *gpu, uint64_t now_ns);
+void gpu_spinners_release(struct gpu *gpu);
 
 /* hostfault.c: the GPU that the process's threads work for. */
 void gpu_hostfault_init(struct gpu *gpu);

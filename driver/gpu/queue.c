@@ -21,6 +21,8 @@
 #define POLL_CALM_NS   50000
 #define POLL_ASLEEP_NS 500000
 #define POLL_AWAKE_NS  100000      /* while every worker looks for itself */
+#define POLL_LONG_NS   250000      /* while a kernel runs: its threads want the CPU */
+#define LONG_NS        1000000ull  /* how long it has run then */
 #define BUSY_FOR_NS    20000000ull /* how long "lately" is */
 #define CALM_FOR_NS    1000000000ull
 #define DESTROY_WAIT_S 2
@@ -62,6 +64,8 @@ static void wait_for_poke(struct gpu_queue *q)
 /* Nothing to do for now. */
 static void leave(struct gpu_queue *q)
 {
+    if (!atomic_load(&q->gpu->running))
+        gpu_spinners_release(q->gpu);
     cp_clock_leave(q);
     cp_give_way(q);
 }
@@ -168,21 +172,27 @@ static bool poll_once(struct gpu *gpu, bool *asleep)
 static void *poller(void *arg)
 {
     struct gpu *gpu = arg;
-    uint64_t last = now_ns();
+    uint64_t last = now_ns(), idle_at = last;
     uint32_t kicks = atomic_load(&gpu->kicks);
     prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
     for (;;) {
         uint32_t k = atomic_load(&gpu->kicks);
         uint64_t t = now_ns();
-        bool asleep;
+        bool asleep, running = atomic_load(&gpu->running);
         if (poll_once(gpu, &asleep) || k != kicks)
             last = t;
         kicks = k;
+        if (running)
+            gpu_spinners_look(gpu, t);
+        else
+            idle_at = t;
         uint64_t quiet = t - last;
-        struct timespec nap = {0, !asleep               ? POLL_AWAKE_NS
-                                  : quiet < BUSY_FOR_NS ? POLL_BUSY_NS
-                                  : quiet < CALM_FOR_NS ? POLL_CALM_NS
-                                                        : POLL_ASLEEP_NS};
+        struct timespec nap = {0, !asleep                 ? POLL_AWAKE_NS
+                                  : t - idle_at > LONG_NS ? POLL_LONG_NS
+                                  : running               ? POLL_CALM_NS
+                                  : quiet < BUSY_FOR_NS   ? POLL_BUSY_NS
+                                  : quiet < CALM_FOR_NS   ? POLL_CALM_NS
+                                                          : POLL_ASLEEP_NS};
         nanosleep(&nap, NULL);
     }
     return NULL;

@@ -5,9 +5,15 @@ suite=${RT_SUITE:?path of rt_suite}
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 run() { timeout -k 5 300 "$rdna3" exec "$@"; }
 
-for part in device memory copies dispatch barrier bad_packet fault vanished own_handler leave; do
+for part in device memory copies dispatch barrier bad_packet fault vanished own_handler spin leave; do
     check "$part" "^$part ok" run -- "$suite" "$part"
 done
+# A thread is held up only where it can be let go again (spinners.c).
+if (renice -n 1 -p $BASHPID && renice -n 0 -p $BASHPID) >/dev/null 2>&1; then
+    check 'spinning waits for kernels' 'the kernel went first' run -- "$suite" spin
+else
+    check 'spinning as it likes' 'all went on alike' run -- "$suite" spin
+fi
 check 'all parts in one process' '^leave ok' run -- "$suite"
 check 'all parts, nothing mounted' '^leave ok' run --no-namespace -- "$suite"
 check 'leaving a kernel that never ends, timed' '^leave ok' run --timing -- "$suite" leave

@@ -4,12 +4,16 @@
  * on a board. Code is bare: what kernels compute is tested elsewhere.
  * SPDX-License-Identifier: MIT
  */
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "rt.h"
 
@@ -242,6 +246,56 @@ static void part_own_handler(void)
 }
 
 /* The process ends while a kernel runs that does not. */
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* s[2:3] = pointer; repeat v1 = its value, until that is not 0 */
+static const uint32_t wait_code[] = {
+    0xf4040080, 0xf8000000, 0x7e000280, 0xbf89fc07, 0xdc526000, 0x01020000,
+    0xbf8903f7, 0x7e080501, 0xbf068004, 0xbfa2fff8, 0xbfb00000,
+};
+
+/* A thread that spins while a kernel runs may be held up, but not beyond that, and its
+ * children never. */
+static void part_spin(void)
+{
+    struct rt_queue *q;
+    struct rt_signal *done;
+    struct rt_buffer *flag, *args;
+    struct rt_code *code;
+    struct rt_kernel kernel;
+    uint32_t kd[16];
+    descriptor(kd, 0);
+    OK(rt_queue_create(dev, 0, &q, &err));
+    OK(rt_signal_create(dev, 1, &done, &err));
+    OK(rt_alloc(dev, 4096, RT_GTT, 0, &flag, &err));
+    OK(rt_alloc(dev, 16, RT_GTT, 0, &args, &err));
+    OK(rt_load_raw(dev, wait_code, sizeof(wait_code), kd, 0, &code, &err));
+    OK(rt_kernel_find(code, NULL, &kernel, &err));
+    uint64_t to = rt_gpuva(flag);
+    memcpy(rt_host(args), &to, 8);
+    struct rt_launch l = {.kernarg_gpuva = rt_gpuva(args), .signal = done};
+    OK(rt_launch(q, &kernel, &l, &err));
+    bool lowered = false;
+    int status = 0;
+    for (double end = seconds() + 2; seconds() < end && !lowered;)
+        lowered = sched_getscheduler(0) == SCHED_IDLE;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(sched_getscheduler(0) != SCHED_OTHER);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    *(volatile uint32_t *)rt_host(flag) = 1;
+    while (rt_signal_value(done))
+        ;
+    for (double end = seconds() + 2; sched_getscheduler(0) != SCHED_OTHER;)
+        CHECK(seconds() < end);
+    printf("%s\n", lowered ? "the kernel went first" : "all went on alike");
+}
+
 static void part_leave(void)
 {
     static const uint32_t forever[] = {0xbfa0ffff, 0xbfb00000}; /* s_branch to itself */
@@ -275,6 +329,7 @@ static const struct {
     {"fault", part_fault},
     {"vanished", part_vanished},
     {"own_handler", part_own_handler},
+    {"spin", part_spin},
     {"leave", part_leave},
 };
 
