@@ -43,7 +43,7 @@ rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wav
 {
     if (w)
         w->due = when;
-    return tm_events_push(&t->events, tm_now(t), (struct tm_event){when, age, w});
+    return tm_events_push(&t->events, tm_now(t), when, age, w);
 }
 
 static bool listed(const struct tm_engine *t, const struct tm_wave *w)
@@ -363,20 +363,6 @@ rd_status tm_set(struct tm_engine *t, const char *name, double value)
     return tm_params_set(&t->chip.b.p, name, value);
 }
 
-static void free_pools(struct tm_engine *t)
-{
-    for (struct tm_wave *w = t->pools.made_waves, *next; w; w = next) {
-        next = w->next_made;
-        free(w);
-    }
-    for (struct tm_group *g = t->pools.made_groups, *next; g; g = next) {
-        next = g->next_made;
-        free(g);
-    }
-    t->pools.free_waves = t->pools.made_waves = NULL;
-    t->pools.free_groups = t->pools.made_groups = NULL;
-}
-
 rd_status tm_run(struct tm_engine *t, struct emu *emu,
                  const struct emu_dispatch *dispatch, struct emu_fault *fault,
                  struct emu_stats *stats)
@@ -410,7 +396,7 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
         t->insts.inst[i]->kept = *t->insts.inst[i]->inst;
         t->insts.inst[i]->inst = &t->insts.inst[i]->kept;
     }
-    free_pools(t);
+    tm_pool_free(&t->pools);
     emu_stepper_destroy(t->stepper, stats);
     t->stepper = NULL;
     return st;

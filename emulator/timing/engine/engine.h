@@ -60,9 +60,14 @@ struct tm_pace {
     int64_t *start; /* of a sample only */
 };
 
-/* Waves and workgroups that can serve again. */
+/* Waves and workgroups that can serve again: pool.c. */
 struct tm_pools {
-    struct tm_wave *free_waves, *made_waves;
+    struct tm_block { /* of waves */
+        char *memory;
+        size_t used, bytes;
+        struct tm_block *next;
+    } *blocks; /* the newest first: others are used up */
+    struct tm_wave *free_waves;
     struct tm_group *free_groups, *made_groups;
 };
 
@@ -117,6 +122,14 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
 /* when: now or later. */
 RD_CHECKED rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age,
                              struct tm_wave *w);
+
+/* ---- pool.c ---- */
+/* One that is zero; NULL: out of memory. */
+struct tm_wave *tm_pool_wave(struct tm_pools *p);
+struct tm_group *tm_pool_group(struct tm_pools *p);
+void tm_pool_give_wave(struct tm_pools *p, struct tm_wave *w);
+void tm_pool_give_group(struct tm_pools *p, struct tm_group *g);
+void tm_pool_free(struct tm_pools *p);
 
 /* ---- place.c ---- */
 RD_CHECKED rd_status tm_machine_create(struct tm_engine *t);

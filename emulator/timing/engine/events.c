@@ -74,21 +74,22 @@ static rd_status grow(struct tm_cycle *c)
     return RD_OK;
 }
 
-rd_status tm_events_push(struct tm_events *q, int64_t now, struct tm_event e)
+rd_status tm_events_push(struct tm_events *q, int64_t now, int64_t when, uint64_t age,
+                         struct tm_wave *w)
 {
     q->n++;
-    if (e.t - now >= TM_WHEEL)
-        return push_far(q, e);
-    unsigned slot = (unsigned)e.t % TM_WHEEL;
+    if (when - now >= TM_WHEEL)
+        return push_far(q, (struct tm_event){when, age, w});
+    unsigned slot = (unsigned)when % TM_WHEEL;
     struct tm_cycle *c = &q->cycle[slot];
     rd_status st = c->n == c->cap ? grow(c) : RD_OK;
     if (st != RD_OK)
         return st;
     uint32_t i = c->n++;
     if (c->sorted) /* it is being emptied */
-        for (; i > c->first && e.age < c->event[i - 1].age; i--)
+        for (; i > c->first && age < c->event[i - 1].age; i--)
             c->event[i] = c->event[i - 1];
-    c->event[i] = e;
+    c->event[i] = (struct tm_event){when, age, w};
     q->busy[slot / 64] |= UINT64_C(1) << slot % 64;
     return RD_OK;
 }

@@ -36,9 +36,9 @@ struct tm_events {
     size_t cap_tmp;
 };
 
-/* e.t: now or later. */
-RD_CHECKED rd_status tm_events_push(struct tm_events *q, int64_t now,
-                                    struct tm_event e);
+/* when: now or later. */
+RD_CHECKED rd_status tm_events_push(struct tm_events *q, int64_t now, int64_t when,
+                                    uint64_t age, struct tm_wave *w);
 /* The next event; there must be one. */
 RD_CHECKED rd_status tm_events_pop(struct tm_events *q, int64_t now,
                                    struct tm_event *out);

@@ -187,38 +187,6 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
 
 /* ---- start ---- */
 
-static struct tm_wave *new_wave(struct tm_engine *t)
-{
-    struct tm_wave *w = t->pools.free_waves,
-                   *made = w ? w->next_made : t->pools.made_waves;
-    if (w)
-        t->pools.free_waves = w->next_free;
-    else
-        w = t->pools.made_waves = malloc(sizeof *w);
-    if (!w) {
-        t->pools.made_waves = made;
-        return NULL;
-    }
-    memset(w, 0, sizeof *w);
-    w->next_made = made;
-    return w;
-}
-
-static struct tm_group *new_group(struct tm_engine *t)
-{
-    struct tm_group *g = t->pools.free_groups;
-    if (g) {
-        t->pools.free_groups = g->next_free;
-        return g;
-    }
-    g = calloc(1, sizeof *g);
-    if (g) {
-        g->next_made = t->pools.made_groups;
-        t->pools.made_groups = g;
-    }
-    return g;
-}
-
 static size_t new_record(struct tm_engine *t)
 {
     if (t->config.forget_waves && t->records.n) /* one that all share */
@@ -278,13 +246,12 @@ static void take_lds(const struct tm_engine *t, struct tm_group *g)
 static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned index,
                             struct tm_simd *s, int64_t start)
 {
-    struct tm_wave *w = new_wave(t);
+    struct tm_wave *w = tm_pool_wave(&t->pools);
     if (!w)
         return RD_E_NOMEM;
     size_t r = new_record(t);
     if (r == SIZE_MAX) {
-        w->next_free = t->pools.free_waves;
-        t->pools.free_waves = w;
+        tm_pool_give_wave(&t->pools, w);
         return RD_E_NOMEM;
     }
     g->waves[index] = w;
@@ -316,11 +283,12 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
 static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
                              struct tm_wgp *wgp, unsigned cu)
 {
-    struct tm_group *g = new_group(t);
+    struct tm_group *g = tm_pool_group(&t->pools);
     if (!g)
         return RD_E_NOMEM;
-    *g = (struct tm_group){
-        .number = se->next_number, .wgp = wgp, .cu = cu, .next_made = g->next_made};
+    g->number = se->next_number;
+    g->wgp = wgp;
+    g->cu = cu;
     g->n_waves = g->n_live = g->n_held = emu_stepper_group_waves(t->stepper, g->number);
     struct tm_simd *list[4];
     unsigned n = list_simds(wgp, cu, t->chip.b.wgp_mode, list);
@@ -331,8 +299,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     }
     rd_status st = emu_group_start(t->stepper, g->number, place, &g->group);
     if (st != RD_OK) {
-        g->next_free = t->pools.free_groups;
-        t->pools.free_groups = g;
+        tm_pool_give_group(&t->pools, g);
         return st;
     }
     g->lds.bytes = t->need.lds_alloc;
@@ -485,8 +452,7 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
     s->room.slot_free[w->slot] = tm_now(t);
     s->room.waves--;
     s->room.vgprs_used -= t->need.vgprs_alloc;
-    w->next_free = t->pools.free_waves;
-    t->pools.free_waves = w;
+    tm_pool_give_wave(&t->pools, w);
     if (--g->n_held == 0) {
         g->wgp->cu[t->chip.b.wgp_mode ? 0 : g->cu].room.lds_used -= g->lds.bytes;
         g->wgp->room.lds_taken[g->lds_place / 64] &=
@@ -496,8 +462,7 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
             se->freed[(se->first_freed + se->n_freed++) % TM_FREED] =
                 (uint16_t)((unsigned)(g->wgp - wgps_of(t, se)) +
                            g->cu * t->chip.wgps_per_se);
-        g->next_free = t->pools.free_groups;
-        t->pools.free_groups = g;
+        tm_pool_give_group(&t->pools, g);
         if (se->next_number >= t->end_group)
             tm_sample_hole(t);
     }

@@ -35,18 +35,20 @@ struct tm_waited {
 
 /* What its cycles since the last issue went to; all before told (engine/account.c). */
 struct tm_account {
-    unsigned n_waited;
     int64_t told;
-    uint64_t number;
+    unsigned n_waited;
     struct tm_waited waited[TM_WAITED];
+    uint64_t number;
 };
 
 struct tm_group;
 struct tm_simd;
 
-/* What every turn looks at comes first: it is fetched ahead (engine/events.c). */
+/* What every turn looks at lies together in as few lines of the host's caches as it
+ * fits in: those up to the first words of regs, of which the first are fetched ahead
+ * (engine/events.c), and the one that account begins. */
 struct tm_wave {
-    struct emu_wave *wave;
+    _Alignas(64) struct emu_wave *wave;
     struct tm_simd *simd;
     struct tm_inst *next; /* NULL: not looked at yet */
     uint64_t age;
@@ -58,14 +60,13 @@ struct tm_wave {
     struct tm_valu_wave valu;
     struct tm_salu_wave salu;
     struct tm_mem_wave mem;
+    struct tm_vregs regs; /* large */
+    _Alignas(64) struct tm_account account;
     struct tm_group *group;
     size_t record; /* engine.h */
     unsigned slot;
     struct tm_inst *last;      /* s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
-    struct tm_wave *next_made;
-    struct tm_account account;
-    struct tm_vregs regs; /* large, and what follows, too */
     struct tm_fifo counter[TM_COUNTERS];
     struct tm_sregs sregs;
 };
