@@ -38,6 +38,7 @@ struct tm_config {
     /* What earlier work has left behind: translations in the TLBs, the buffers in the
      * Infinity Cache as far as they fit. */
     bool warm_code, warm_kernarg, warm_data, warm_mall;
+    bool fabric_low;            /* in its low-power state */
     bool tolerate;              /* run through what hardware runs through */
     enum tm_insts insts;        /* whose instructions tm_write_json lists */
     unsigned se, sa, wgp, simd; /* TM_INSTS_SIMD */

@@ -22,7 +22,7 @@ CASE_MOST = {"T": 3, "W": 5, "K": 5}
 WRITTEN = ("A3.1", "A3.2", "A4.3")
 # Later cases, which the model does not meet yet: no worse than stated beside the table.
 LATER_LEAST = {"B1": {"G": 67}, "B2": {"G": 77, "U": 99}}
-LATER_MOST = {"B1": {"T": 15, "W": 21, "K": 16}, "B2": {"T": 3, "W": 5, "K": 5}}
+LATER_MOST = {"B1": {"T": 15, "W": 21, "K": 16}, "B2": {"T": 1, "W": 1.5, "K": 1.5}}
 
 rdna3, score = sys.argv[1:]
 known = []
@@ -34,7 +34,7 @@ for path in sorted(glob.glob(os.path.join(os.path.dirname(score), "cases", "*.js
 def run(names, *more):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "score.json")
-        command = [sys.executable, score, "--rdna3", rdna3, "--json", out, "--drop", "fabric", *more]
+        command = [sys.executable, score, "--rdna3", rdna3, "--json", out, *more]
         for name in names:
             command += ["--case", name]
         print(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout)

@@ -120,6 +120,7 @@ def main():
         subprocess.run([rdna3, "asm", "-o", code, mixed], check=True)
         runs = [("mixed", [rdna3, "run", code, "--grid", "40", "--block", "256", "--arg", "buf:160K:rand=f32,1",
                            "--arg", "buf:160K", "--cu-mask", "3,3,0,0,0,0"], [])]
+        runs.append(("fabric", runs[0][1] + ["--fabric", "low"], []))
         for number, (label, bench, trips, settings) in enumerate(CASES):
             place = os.path.join(folder, str(number))
             os.mkdir(place)

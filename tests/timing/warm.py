@@ -1,5 +1,6 @@
 """What earlier work has left behind: each word of --warm changes what it names and nothing
-else. A translation in a TLB says nothing of what lies in the Infinity Cache.
+else. A translation in a TLB says nothing of what lies in the Infinity Cache. And --fabric low:
+each access beyond the GL2 takes longer, those of a walk, too.
 
 usage: warm.py RDNA3"""
 import json
@@ -69,6 +70,18 @@ with tempfile.TemporaryDirectory() as folder:
     check("data-tlb", got + [same], [first - walk - directory, to_vram, to_vram, arguments])
     got, _ = loads(code, folder, "--warm", "mall", "--timing-set", "mall_bytes=131072")
     check("mall, smaller than the buffer", got[1:], [to_vram, to_mall])
+    slower = p["fabric_low_ns"] * MHZ / 1000
+    got, slow = loads(code, folder, "--fabric", "low")
+    check("fabric low", got + [slow], [first + 3 * slower, to_vram + slower, to_vram + slower, arguments + 3 * slower])
+    got, slow = loads(code, folder, "--fabric", "low", "--warm", "kernarg-tlb,mall")
+    check("fabric low, kernarg-tlb,mall", got + [slow],
+          [first - directory - to_vram + to_mall + 2 * slower, to_mall + slower, to_mall + slower, warm_arguments + slower])
+    got, slow = loads(code, folder, "--fabric", "high")
+    check("fabric high", got + [slow], nothing + [arguments])
+    bad = subprocess.run([rdna3, "run", code, "--timing", "--fabric", "tepid"], stderr=subprocess.PIPE, text=True)
+    if bad.returncode != 2 or "'tepid'" not in bad.stderr:
+        failed = 1
+        print("FAILED: an unknown state:", bad.returncode, bad.stderr)
     bad = subprocess.run([rdna3, "run", code, "--timing", "--warm", "code-tlb,coffee"], stderr=subprocess.PIPE, text=True)
     if bad.returncode != 2 or "'coffee'" not in bad.stderr:
         failed = 1

@@ -74,6 +74,7 @@ static const char help[] =
     "    --first-se N       engine that gets workgroup 0\n"
     "    --warm LIST        what is there: translations (code-tlb, kernarg-tlb,\n"
     "                       data-tlb), buffers in the Infinity Cache (mall)\n"
+    "    --fabric low|high  is the fabric to memory saving power? (default high)\n"
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
     "  --json               with --stats: as JSON, with all opcodes\n"
     "\n"
@@ -139,6 +140,7 @@ static const struct option long_options[] = {
     {"cu-mask", required_argument, NULL, RUN_OPT_CU_MASK},
     {"first-se", required_argument, NULL, RUN_OPT_FIRST_SE},
     {"warm", required_argument, NULL, RUN_OPT_WARM},
+    {"fabric", required_argument, NULL, RUN_OPT_FABRIC},
     {NULL, 0, NULL, 0},
 };
 

@@ -78,7 +78,8 @@ enum {
     RUN_OPT_CU_MASK,
     RUN_OPT_FIRST_SE,
     RUN_OPT_WARM,
-    RUN_OPT_TIMING_LAST = RUN_OPT_WARM
+    RUN_OPT_FABRIC,
+    RUN_OPT_TIMING_LAST = RUN_OPT_FABRIC
 };
 
 struct run_options {

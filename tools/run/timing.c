@@ -65,6 +65,14 @@ static int parse_warm(const char *text, struct tm_config *c)
     return CLI_OK;
 }
 
+static int parse_fabric(const char *text, struct tm_config *c)
+{
+    c->fabric_low = strcmp(text, "low") == 0;
+    if (!c->fabric_low && strcmp(text, "high") != 0)
+        return cli_error(CLI_USAGE, "--fabric '%s': low or high", text);
+    return CLI_OK;
+}
+
 static int parse_insts(const char *text, struct tm_config *c)
 {
     char rest;
@@ -144,6 +152,7 @@ int run_timing_option(struct run_timing *rt, int option, const char *name,
         rt->used = name;
         return option == RUN_OPT_CU_MASK      ? parse_mask(text, &rt->config)
                : option == RUN_OPT_WARM       ? parse_warm(text, &rt->config)
+               : option == RUN_OPT_FABRIC     ? parse_fabric(text, &rt->config)
                : option == RUN_OPT_TIMING_SET ? parse_set(text, rt)
                                               : parse_insts(text, &rt->config);
     }

@@ -336,6 +336,7 @@ rd_status tm_create(const struct tm_config *config, struct tm_engine **out)
         t->config.sclk_mhz = 2500;
     t->chip.b.ghz = t->config.sclk_mhz / 1000;
     t->chip.b.p = tm_params_gfx1100;
+    t->chip.b.fabric_low = config->fabric_low;
     t->next_age = 3 * TM_MAX_SES; /* below: dispatchers, ends of waves of arrays */
     *out = t;
     return RD_OK;

@@ -26,7 +26,7 @@ struct tm_base {
     double ghz;
     int64_t now;
     unsigned lanes; /* of a wave: 32 or 64 */
-    bool wgp_mode;
+    bool wgp_mode, fabric_low;
 };
 
 static inline int64_t tm_max(int64_t a, int64_t b)
@@ -39,6 +39,12 @@ static inline int64_t tm_lat(const struct tm_base *b, double cycles, double ns)
 {
     double sum = cycles + ns * b->ghz;
     return sum < 0 ? 0 : (int64_t)(sum + 0.5);
+}
+
+/* ns that a fabric in its low-power state adds to so many accesses beyond the GL2. */
+static inline double tm_fabric_ns(const struct tm_base *b, unsigned accesses)
+{
+    return b->fabric_low ? accesses * b->p.fabric_low_ns : 0;
 }
 
 #define PARAM(b, name) ((int64_t)(b)->p.name)

@@ -66,6 +66,7 @@ void tm_memory_destroy(struct tm_memory *m)
 int64_t tm_memory_walk(const struct tm_base *b, const struct tm_memory *m)
 {
     double ns = b->p.walk_ns + (m->warm_kernarg ? 0 : b->p.walk_directory_ns);
+    ns += tm_fabric_ns(b, m->warm_kernarg ? 1 : 2);
     return tm_lat(b, b->p.walk_cycles, ns);
 }
 
@@ -135,15 +136,17 @@ static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t l
     m->gl2_miss++;
     int64_t *there;
     bool mall = tm_cache_access(&m->mall, line, &there);
-    double now = (double)start;
+    double now = (double)start, fabric = tm_fabric_ns(b, 1);
     if (mall) {
         deeper(m, TM_S_VM_MALL);
         double cost = LINE / b->p.mall_bytes_per_ns * b->ghz;
-        extra += queue_ns(&m->mall_free, now, cost) + tm_lat(b, 0, b->p.mall_ns);
+        extra +=
+            queue_ns(&m->mall_free, now, cost) + tm_lat(b, 0, b->p.mall_ns + fabric);
     } else {
         deeper(m, TM_S_VM_DRAM);
         double cost = LINE / b->p.dram_bytes_per_ns * b->ghz;
-        extra += queue_ns(&m->dram_free, now, cost) + tm_lat(b, 0, b->p.dram_ns);
+        extra +=
+            queue_ns(&m->dram_free, now, cost) + tm_lat(b, 0, b->p.dram_ns + fabric);
     }
     *ready = arrival + extra;
     return extra;
@@ -168,6 +171,7 @@ static int64_t smem_line(const struct tm_base *b, struct tm_memory *m,
         done = tm_max(now + PARAM(b, smem_gl2), *l2);
     } else if (at / TM_HOST_PAGE < TM_SMALL_PAGES && !m->kernarg_done) {
         double ns = b->p.kernarg_ns + (m->warm_kernarg ? 0 : b->p.kernarg_walk_ns);
+        ns += tm_fabric_ns(b, m->warm_kernarg ? 1 : 3);
         deeper(m, TM_S_SMEM_MISS);
         m->gl2_miss++;
         *l2 = done = now + tm_lat(b, b->p.kernarg_cycles, ns);
@@ -176,7 +180,7 @@ static int64_t smem_line(const struct tm_base *b, struct tm_memory *m,
     } else {
         deeper(m, TM_S_SMEM_MISS);
         m->gl2_miss++;
-        *l2 = done = now + tm_lat(b, b->p.smem_gl2, b->p.mall_ns);
+        *l2 = done = now + tm_lat(b, b->p.smem_gl2, b->p.mall_ns + tm_fabric_ns(b, 1));
         if (at / TM_HOST_PAGE < TM_SMALL_PAGES)
             *l2 = done = tm_max(done, m->kernarg_done);
     }
