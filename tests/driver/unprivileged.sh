@@ -35,7 +35,5 @@ check 'hip_suite as nobody' '^error_codes ok' run_program './hip_suite'
 check 'it ran waves' ' [1-9][0-9]* waves' run_program --stats './hsa_suite k32.co k64.co'
 check_fails 'hsa_suite as nobody without execution' run_program --no-execute './hsa_suite k32.co k64.co'
 four=$(run_program "./hsa_suite k32.co k64.co scratch & for i in 1 2 3; do '$loader' --library-path '$libraries' ./hsa_suite k32.co k64.co scratch & done; wait" 2>&1)
-check 'four at once as nobody' '^4$' sh -c "grep -c '^scratch ok' <<END
-$four
-END"
+check 'four at once as nobody' '^4$' grep -c '^scratch ok' <<<"$four"
 finish
