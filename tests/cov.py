@@ -58,6 +58,8 @@ def compare(plain, everything):
         files = [f for f in b if f.startswith(part)]
         lines = sum(b[f][1] for f in files)
         one, two = sum(a[f][0] for f in files), sum(b[f][0] for f in files)
+        if not two: # what CTEST-OPTIONs chose runs none of it
+            continue
         print(f"{part or 'all':10} {lines:6} lines: {one} ({100 * one / lines:.1f} %) in a plain clone, "
               f"{two} ({100 * two / lines:.1f} %) with shared data: {100 * one / two:.1f} % of these")
     for gap, file in sorted(((b[f][0] - a[f][0], f) for f in b), reverse=True)[:10]:

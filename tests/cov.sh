@@ -1,11 +1,12 @@
 #!/bin/sh
 # Lines of the project that its tests execute, without and with RDNA3_SHARED: builds the
-# preset cov (gcc), runs all but lint and fuzzers, first those of a plain clone, then shared/*.
-#   cov.sh [CTEST-OPTION...]
+# preset cov (gcc), runs all but lint and fuzzers, first those of a plain clone, then shared/*
+# (where there is no ../shared: on the folder RDNA3_SHARED).
+#   [RDNA3_SHARED=FOLDER] cov.sh [CTEST-OPTION...]
 set -eu
 cd "$(dirname "$0")/.."
 build=build/cov
-cmake --preset cov >/dev/null
+cmake --preset cov ${RDNA3_SHARED:+-DRDNA3_SHARED="$RDNA3_SHARED"} >/dev/null
 cmake --build --preset cov -j "$(nproc)" >build/cov.log 2>&1 || {
     tail -n 60 build/cov.log
     exit 1
