@@ -11,6 +11,7 @@
 
 /* Internal: tests may use it. */
 #include "../../emulator/timing/units/cache.h"
+#include "../../emulator/timing/units/canon.h"
 
 START_TEST(parameters_have_unit_effect_and_source)
 {
@@ -53,6 +54,37 @@ START_TEST(impossible_machines_are_refused)
 }
 END_TEST
 
+/* Two buffers and many pages that nobody named, and many small buffers: nothing lies
+ * where something else does, and the first of them share a translation. */
+START_TEST(canonical_pages_are_distinct)
+{
+    enum { SMALL = 600, OTHERS = 3000, PAGES = SMALL + 2 * 700 + OTHERS };
+    static struct tm_range range[SMALL + 2];
+    static bool taken[16384];
+    struct tm_canon c = {.range = NULL};
+    for (unsigned i = 0; i < SMALL; i++)
+        range[i] = (struct tm_range){(UINT64_C(1) << 32) + 8192 * i, 4096};
+    for (unsigned i = 0; i < 2; i++)
+        range[SMALL + i] = (struct tm_range){(2 + i) << 28, 700 * 4096};
+    ck_assert_int_eq(tm_canon_create(&c, range, SMALL + 2, 2 << 20), RD_OK);
+    for (unsigned i = 0; i < PAGES; i++) {
+        uint64_t address = (UINT64_C(7) << 40) + 4096ull * i;
+        if (i < SMALL)
+            address = range[i].base;
+        else if (i < SMALL + 1400)
+            address = range[SMALL + (i - SMALL) / 700].base + (i - SMALL) % 700 * 4096;
+        uint64_t at = tm_canon_data(&c, address + 12);
+        ck_assert_uint_eq(at % 4096, 12);
+        ck_assert_uint_lt(at / 4096, sizeof taken);
+        ck_assert_msg(!taken[at / 4096], "page %u lies where another does", i);
+        taken[at / 4096] = true;
+        if (i < TM_SMALL_PAGES)
+            ck_assert_uint_eq(at / 4096, i);
+    }
+    tm_canon_destroy(&c);
+}
+END_TEST
+
 START_TEST(caches_replace_the_least_recently_used)
 {
     struct tm_cache c = {0};
@@ -79,6 +111,7 @@ int main(void)
     tcase_add_test(tests, parameters_have_unit_effect_and_source);
     tcase_add_test(tests, parameters_can_be_set);
     tcase_add_test(tests, impossible_machines_are_refused);
+    tcase_add_test(tests, canonical_pages_are_distinct);
     tcase_add_test(tests, caches_replace_the_least_recently_used);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

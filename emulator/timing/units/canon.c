@@ -8,6 +8,13 @@
 
 #include <stdlib.h>
 
+/* The page of something small: they share the first pages, and what finds no room there
+ * lies behind all ranges. */
+static uint64_t small_page(const struct tm_canon *c, uint64_t number)
+{
+    return number < TM_SMALL_PAGES ? number : c->range_end + number - TM_SMALL_PAGES;
+}
+
 /* Where the ranges lie: one after the other, each at a new translation, except those of
  * one page, which share the first (as do kernel arguments): small allocations come from
  * one place. */
@@ -23,13 +30,14 @@ rd_status tm_canon_create(struct tm_canon *c, const struct tm_range *ranges,
         return RD_E_NOMEM;
     for (size_t i = 0; i < n_ranges; i++) {
         uint64_t pages = (ranges[i].bytes + TM_HOST_PAGE - 1) / TM_HOST_PAGE;
-        if (pages <= 1) {
-            c->range_page[i] = c->data.next++ % TM_SMALL_PAGES;
-            continue;
-        }
         c->range_page[i] = next;
-        next += (pages + step - 1) / step * step;
+        if (pages > 1)
+            next += (pages + step - 1) / step * step;
     }
+    c->range_end = next;
+    for (size_t i = 0; i < n_ranges; i++)
+        if (ranges[i].bytes <= TM_HOST_PAGE)
+            c->range_page[i] = small_page(c, c->data.next++);
     return RD_OK;
 }
 
@@ -86,8 +94,8 @@ uint64_t tm_canon_data(struct tm_canon *c, uint64_t address)
         if (address - r->base < r->bytes)
             return c->range_page[i] * TM_HOST_PAGE + (address - r->base);
     }
-    return page_of(&c->data, address / TM_HOST_PAGE) * TM_HOST_PAGE +
-           address % TM_HOST_PAGE;
+    uint64_t number = page_of(&c->data, address / TM_HOST_PAGE);
+    return small_page(c, number) * TM_HOST_PAGE + address % TM_HOST_PAGE;
 }
 
 uint32_t tm_canon_code(struct tm_canon *c, uint64_t pc)

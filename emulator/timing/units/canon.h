@@ -26,6 +26,7 @@ struct tm_canon {
     const struct tm_range *range;
     size_t n_ranges;
     uint64_t *range_page; /* canonical first page of each */
+    uint64_t range_end;   /* of those of several pages */
     struct tm_pages data, code;
     uint64_t code_base, code_bytes; /* region of the kernel's own code */
 };
