@@ -175,16 +175,18 @@ struct parser {
     bool alu; /* the operation is the argument */
 };
 
-__attribute__((format(printf, 2, 3))) static rd_status bad(struct parser *s,
-                                                           const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void say(struct parser *s, const char *fmt,
+                                                      ...)
 {
     va_list ap;
     int used = snprintf(s->error, sizeof s->error, "line %u: ", s->line);
     va_start(ap, fmt);
     vsnprintf(s->error + used, sizeof s->error - (size_t)used, fmt, ap);
     va_end(ap);
-    return RD_E_FORMAT;
 }
+
+/* An error of the text, and its status. */
+#define bad(s, ...) (say(s, __VA_ARGS__), RD_E_FORMAT)
 
 static void blanks(struct parser *s)
 {
@@ -499,8 +501,8 @@ static rd_status parse_graph(struct cc_graph *g, struct parser *s, cc_ref *root)
     cc_ref *nodes = NULL, src[MAX_ITEMS];
     rd_status st;
     while ((st = parse_line(s, &id, &id_len)) == RD_OK) {
-        for (uint32_t i = 0; i < s->n_src; i++)
-            src[i] = nodes[s->src[i]];
+        for (uint32_t i = 0; i < s->n_src; i++) /* names are of nodes before */
+            src[i] = s->src[i] < count ? nodes[s->src[i]] : &g->invalid;
         if (!cc_room(&nodes, &cap, count + 1, sizeof(cc_ref))) {
             st = RD_E_NOMEM;
             break;
@@ -515,10 +517,12 @@ static rd_status parse_graph(struct cc_graph *g, struct parser *s, cc_ref *root)
         if (st != RD_OK)
             break;
     }
-    if (st == RD_E_NOT_FOUND)
-        st = count ? RD_OK : bad(s, "no node");
-    if (st == RD_OK)
+    if (st == RD_E_NOT_FOUND && count) {
         *root = nodes[count - 1];
+        st = RD_OK;
+    } else if (st == RD_E_NOT_FOUND) {
+        st = bad(s, "no node");
+    }
     free(nodes);
     return st;
 }
@@ -577,7 +581,7 @@ static rd_status parse_prog(struct parser *s, struct cc_prog **out)
                                   s->arg, s->name);
         st = cc_prog_status(p);
         if (st != RD_OK) {
-            bad(s, "%s", cc_prog_error(p));
+            say(s, "%s", cc_prog_error(p));
             break;
         }
         st = define(s, id, id_len, at);

@@ -374,6 +374,13 @@ static void lower_level(struct reduces *s, uint32_t level)
     }
 }
 
+static void lower_all(struct reduces *s)
+{
+    find_levels(s);
+    for (uint32_t level = 0; level <= s->top && s->g->status == RD_OK; level++)
+        lower_level(s, level);
+}
+
 cc_ref cc_lower_reduce(struct cc_graph *g, cc_ref sink)
 {
     struct reduces s = {.g = g};
@@ -382,12 +389,10 @@ cc_ref cc_lower_reduce(struct cc_graph *g, cc_ref sink)
     s.level = calloc(s.count + 1ull, sizeof *s.level);
     s.members = calloc(s.count + 1ull, sizeof *s.members);
     s.taken = calloc(s.count + 1ull, 1);
-    if (!s.level || !s.members || !s.taken)
-        cc_fail(g, RD_E_NOMEM, "out of memory");
+    if (s.level && s.members && s.taken)
+        lower_all(&s);
     else
-        find_levels(&s);
-    for (uint32_t level = 0; level <= s.top && g->status == RD_OK; level++)
-        lower_level(&s, level);
+        cc_fail(g, RD_E_NOMEM, "out of memory");
     cc_ref r = cc_map_get(&s.done, sink);
     free(s.nodes);
     free(s.level);
