@@ -7,6 +7,7 @@
 #include "excp.h"
 #include "handlers.h"
 #include "join.h"
+#include "native.h"
 #include "observe.h"
 #include "pool.h"
 #include "workers.h"
@@ -79,7 +80,8 @@ static rd_status create_code(struct emu *emu)
     struct program_env env = {.level = emu->level,
                               .handlers = &handlers,
                               .sem = emu->sem,
-                              .map = emu->regions};
+                              .map = emu->regions,
+                              .forget = native_forget};
     return code_cache_create(&env, &emu->code);
 }
 
@@ -103,6 +105,10 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
         st = pool_create(&emu->pool);
     if (st == RD_OK)
         st = workers_create(&emu->workers);
+    if (st == RD_OK && emu->config.engine != EMU_ENGINE_INTERP)
+        emu->native = native_create(emu);
+    if (st == RD_OK && emu->config.engine == EMU_ENGINE_JIT && !emu->native)
+        st = RD_E_UNSUPPORTED;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     emu->host_cpus = cpus > 0 ? (unsigned)cpus : 1;
     if (st == RD_OK && emu->config.count) {
@@ -123,6 +129,7 @@ void emu_destroy(struct emu *emu)
         return;
     workers_destroy(emu->workers);
     code_cache_destroy(emu->code);
+    native_destroy(emu->native);
     regions_destroy(emu->regions);
     pool_destroy(emu->pool);
     pthread_mutex_destroy(&emu->observe_lock);
@@ -203,4 +210,9 @@ rd_status emu_semantics(const struct emu *emu, unsigned op, const char **file,
     *file = entry->file;
     *line = entry->line;
     return RD_OK;
+}
+
+void emu_native_stats(const struct emu *emu, struct emu_native_stats *stats)
+{
+    native_stats(emu->native, stats);
 }

@@ -1,8 +1,9 @@
 /* sched.c: who runs next: waves of a workgroup in turn, workgroups on threads.
  *
  * Rules that keep runs repeatable and alive:
- *  1. Waves of a workgroup take turns of WAVE_QUANTUM instructions and what is left of
- *     the block then (uop.h), so a wave that spins on another one cannot starve it.
+ *  1. Waves of a workgroup take turns (TURN, uop.h), so a wave that spins on another
+ * one cannot starve it. Turns end at the same blocks whoever runs them: the
+ *     interpreter, native code, an observer.
  *  2. Resident workgroups take turns of GROUP_BUDGET instructions; each time one has
  *     used up GROUP_PATIENCE another is started, up to what the real chip would hold.
  *     So workgroups that wait for one another make progress on a single host thread,
@@ -20,11 +21,9 @@
 #include <xmmintrin.h>
 
 #include "dispatch.h"
+#include "native.h"
 #include "observe.h"
 
-/* Short, because neighbours touch neighbouring lines at nearly the same time, which the
- * host's caches reward: streams run at half the speed with 512. */
-#define WAVE_QUANTUM   64u
 #define GROUP_BUDGET   (1u << 16)
 #define GROUP_PATIENCE (1u << 20)
 /* Instructions that are worth waking other threads, and what the start of a wave is
@@ -52,20 +51,48 @@ static const struct uop *block_run(struct wave *w, const struct uop *u)
     return u;
 }
 
-/* Run one wave until it stops, or to the end of the block in which it has used its
- * quantum; returns instructions done. */
-static uint64_t wave_run(struct wave *w, unsigned quantum)
+/* The block at u by native code if there is some, else by the interpreter. */
+static const struct uop *mixed_run(struct wave *w, const struct uop *u,
+                                   struct native_table **table)
 {
+    struct native_table *t = *table;
+    size_t slot = (size_t)(u - t->program->uops);
+    const void *code = native_find(t, w, slot);
+    if (code) {
+        const struct uop *next = native_enter(t, w, code, slot);
+        if (!native_fits(t, w))
+            *table = native_table(w->emu->native, w);
+        if (next != u || w->turn <= 0)
+            return next; /* else the turn ends in the middle of the code: block by block
+                          */
+    }
+    w->turn -= u->turn;
+    u = block_run(w, u);
+    if (!native_fits(t, w))
+        *table = native_table(w->emu->native, w);
+    return u;
+}
+
+/* Run one wave until it stops or its turn is over; returns instructions done. */
+static uint64_t wave_run(struct wave *w)
+{
+    w->turn = TURN;
     if (w->observation)
-        return observe_run(w, quantum);
+        return observe_run(w);
     const struct uop *u = w->next;
     uint64_t begin = w->n_insts;
     unsigned host_mxcsr = _mm_getcsr();
+    struct native_table *native = native_table(w->emu->native, w);
     w->stop = STOP_NONE;
     _mm_setcsr(w->mxcsr32);
     do {
-        u = block_run(w, u);
-    } while (u && w->n_insts - begin < quantum);
+        if (native) {
+            u = mixed_run(w, u, &native);
+        } else {
+            w->turn -= u->turn;
+            u = block_run(w, u);
+        }
+    } while (u && w->turn > 0);
     w->emu->level->leave();
     _mm_setcsr(host_mxcsr);
     if (u)
@@ -114,7 +141,7 @@ enum group_state group_run(struct resident *r, uint64_t budget)
             g->turn = 0;
         if (w->ended || w->at_barrier || w->halted)
             continue;
-        done += wave_run(w, WAVE_QUANTUM);
+        done += wave_run(w);
         if (w->stop == STOP_FAULT) {
             const struct uop *handler = trap_fault(w);
             if (!handler)
@@ -245,6 +272,8 @@ void dispatch_count(struct dispatch *dp, struct op_counts *counts)
     if (!counts)
         return;
     counts_flush(counts);
+    if (dp->emu->native)
+        native_count(dp->emu->native, counts);
     for (unsigned op = 0; op < ISA_OP_COUNT; op++)
         atomic_fetch_add(&dp->emu->counts[op], counts->op[op]);
     free(counts);
@@ -432,11 +461,13 @@ rd_status dispatch_prepare(struct dispatch *dp)
     dp->entry = program_at(dp->programs.first, d->entry);
     atomic_store(&dp->fault_limit, UINT64_MAX);
     pthread_mutex_init(&dp->lock, NULL);
+    native_begin(dp->emu->native);
     return RD_OK;
 }
 
 void dispatch_finish(struct dispatch *dp)
 {
+    native_end(dp->emu->native);
     pthread_mutex_destroy(&dp->lock);
     program_set_close(&dp->programs);
 }

@@ -388,15 +388,17 @@ static const struct uop *watch_block(struct wave *w, const struct uop *u, bool *
     return u;
 }
 
-uint64_t observe_run(struct wave *w, unsigned quantum)
+uint64_t observe_run(struct wave *w)
 {
     const struct uop *u = w->next;
     uint64_t begin = w->n_insts;
     bool stay = true;
     pthread_mutex_lock(&w->emu->observe_lock);
     w->stop = STOP_NONE;
-    while (stay && w->n_insts - begin < quantum)
+    while (stay && w->turn > 0) {
+        w->turn -= u->turn;
         u = watch_block(w, u, &stay);
+    }
     pthread_mutex_unlock(&w->emu->observe_lock);
     if (u)
         w->next = u;

@@ -39,7 +39,7 @@ RD_CHECKED rd_status observe_group_new(struct observation *ob, struct workgroup 
 void observe_group_gone(struct workgroup *g);
 
 /* The watched form of the scheduler's loop over a wave's instructions. */
-uint64_t observe_run(struct wave *w, unsigned quantum);
+uint64_t observe_run(struct wave *w);
 
 /* Execute one instruction and report it.
  *

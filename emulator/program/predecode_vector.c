@@ -278,6 +278,7 @@ void predecode_lane(struct ctx *c, struct uop *u, const struct sem_entry *e)
         const struct sem_entry *y = c->env->sem[inst->op_y];
         u->fn = level->valu_vopd;
         memset(&u[1], 0, sizeof u[1]);
+        u[1].isa_op = inst->op_y;
         if (!y || y->kind != SEM_LANE)
             c->error = isa_op_name(inst->op_y);
         else

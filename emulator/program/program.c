@@ -84,6 +84,9 @@ static void free_blocks(struct program_data *d)
 static void program_free(struct program *p)
 {
     struct program_data *d = data_of(p);
+    for (unsigned i = 0; i < PROGRAM_MODES; i++)
+        if (atomic_load(&p->native[i]))
+            p->cache->env.forget(atomic_load(&p->native[i]));
     if (p->blocks)
         free_blocks(d);
     if (p->insts)
@@ -211,8 +214,14 @@ static bool is_direct_branch(const struct isa_inst *inst)
 /* Blocks are no longer than this, so that waves still take turns in straight code. */
 #define MAX_RUN 256u
 
-/* How far the block goes on from each instruction of the run. What stands behind the
- * run may be decoded code, or nothing. */
+static unsigned turn_of(const struct uop *u)
+{
+    const struct isa_facts *f = isa_facts(u->isa_op);
+    return f->pipe == ISA_PIPE_VMEM ? TURN_ACCESS : 1;
+}
+
+/* How far the block goes on from each instruction of the run, and what it costs. What
+ * stands behind the run may be decoded code, or nothing. */
 static void set_runs(struct program_data *d)
 {
     struct uop *uops = d->p.uops;
@@ -222,7 +231,9 @@ static void set_runs(struct program_data *d)
         const struct uop *next = uop_next(u);
         bool last = u->flags & UF_ENDS || !next->fn || next->flags & UF_ALONE ||
                     next->run >= MAX_RUN;
+        unsigned turn = turn_of(u) + (last ? 0 : next->turn);
         u->run = last ? 1 : (uint16_t)(next->run + 1);
+        u->turn = (uint16_t)(turn < UINT16_MAX ? turn : UINT16_MAX);
     }
     d->n_starts = 0;
 }
@@ -240,12 +251,14 @@ static void decode_run(struct program_data *d, uint32_t at)
         if (u->fn)
             break;
         if (at >= end) {
-            *u = (struct uop){.fn = env->handlers->fetch, .dwords = 1, .run = 1};
+            *u = (struct uop){
+                .fn = env->handlers->fetch, .dwords = 1, .run = 1, .turn = 1};
             break;
         }
         if (isa_decode_hw(code + at, (size_t)(end - at) * 4, p->wave64 ? 64 : 32,
                           &inst) != RD_OK) {
-            *u = (struct uop){.fn = env->handlers->illegal, .dwords = 1, .run = 1};
+            *u = (struct uop){
+                .fn = env->handlers->illegal, .dwords = 1, .run = 1, .turn = 1};
             at++;
             break;
         }

@@ -18,6 +18,8 @@ struct constants;
 struct program_ref;
 struct region_table;
 
+#define PROGRAM_MODES 4
+
 /* Predecoded code of one executable region. */
 struct program {
     uint64_t base, bytes; /* of the code */
@@ -25,6 +27,7 @@ struct program {
     struct inst_info *_Atomic
         *insts;                    /* side table of observers, one a dword; reserved */
     struct block *_Atomic *blocks; /* by leader, one a dword; reserved (block.h) */
+    void *_Atomic native[PROGRAM_MODES]; /* native code, for the engine */
     uint32_t n_insts, number;
     struct constants *constants;
     const uint32_t *const_rows; /* theirs */
@@ -77,6 +80,7 @@ struct program_env {
     const struct handlers *handlers;
     const struct sem_entry *const *sem; /* [ISA_OP_COUNT], semantics by opcode */
     struct region_table *map;
+    void (*forget)(void *native); /* one of program.native, before the program goes */
 };
 
 RD_CHECKED rd_status code_cache_create(const struct program_env *env,

@@ -192,6 +192,7 @@ struct uop {
     uint8_t op_sel;
     uint16_t excp; /* float exceptions: excp.c */
     uint16_t run;  /* instructions from here to the end of the block */
+    uint16_t turn; /* what they cost of the wave's turn: see TURN_* */
     union {
         int32_t imm; /* branch distance in dwords, simm16, memory offset */
         struct {
@@ -200,6 +201,14 @@ struct uop {
     };
 };
 _Static_assert(sizeof(struct uop) == 64, "a micro-op is one cache line");
+
+/* How waves of a workgroup take turns: a turn ends at the first block after TURN. An
+ * access to global memory costs TURN_ACCESS, so that waves which walk through memory
+ * side by side stay together: neighbours touch neighbouring lines at nearly the same
+ * time, which the host's caches reward (streams run at half the speed if they do not).
+ * All else costs 1: what waves compute is best left in the host's registers. */
+#define TURN        4096
+#define TURN_ACCESS 256u
 
 /* Rows of wave.temp */
 enum {

@@ -7,6 +7,7 @@
 #include "uop.h"
 
 #define COUNT_BLOCKS 256u
+#define COUNT_PATHS  4096u
 
 /* Of one thread. Programs must outlive the counts of their blocks: see counts_flush. */
 struct op_counts {
@@ -14,7 +15,8 @@ struct op_counts {
     struct {
         const struct uop *leader;
         uint64_t n;
-    } block[COUNT_BLOCKS]; /* not yet in op[] */
+    } block[COUNT_BLOCKS];      /* not yet in op[] */
+    uint64_t path[COUNT_PATHS]; /* executions of native code, by way (engine) */
 };
 
 /* Count the first n instructions from u on, all of one block. */

@@ -15,6 +15,7 @@ struct code_cache;
 struct block_pool;
 struct workers;
 struct emu_observer;
+struct native;
 
 #define GWS_RESOURCES 64u
 
@@ -24,6 +25,7 @@ struct emu {
     const struct sem_entry *sem[ISA_OP_COUNT]; /* semantics by opcode */
     struct region_table *regions;
     struct code_cache *code;
+    struct native *native; /* NULL: the interpreter runs all */
     atomic_ullong *counts; /* per opcode, if config.count */
     atomic_ullong gws[GWS_RESOURCES];
     atomic_uint gws_waiting[GWS_RESOURCES]; /* waves at a semaphore */

@@ -57,6 +57,7 @@ struct wave {
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
     const struct uop *next;
     uint64_t n_insts;
+    int32_t turn; /* what is left of it (uop.h) */
     struct mem_window window[MEM_WINDOWS];
     unsigned next_window; /* the one to replace next */
     struct program *program;

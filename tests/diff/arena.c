@@ -348,6 +348,9 @@ static void add(struct emu *emu, void *p, size_t bytes, unsigned perm, const cha
     must(emu_mem_add(emu, (uint64_t)(uintptr_t)p, bytes, perm, name) == RD_OK, name);
 }
 
+#define INTERP .threads = 1, .engine = EMU_ENGINE_INTERP
+/* every block at its first execution */
+#define NATIVE .threads = 1, .engine = EMU_ENGINE_JIT, .native_hot = 1
 static void create(struct engine *engines, struct arena *a,
                    const struct emu_observer *observer, bool exact_dots)
 {
@@ -355,12 +358,15 @@ static void create(struct engine *engines, struct arena *a,
         const char *name;
         struct emu_config config;
     } ways[ENGINE_COUNT] = {
-        [ENGINE_GENERIC] = {"generic", {.threads = 1, .simd = EMU_SIMD_GENERIC}},
-        [ENGINE_AVX2] = {"avx2", {.threads = 1, .simd = EMU_SIMD_AVX2}},
-        [ENGINE_AVX512] = {"avx512", {.threads = 1, .simd = EMU_SIMD_AVX512}},
+        [ENGINE_GENERIC] = {"generic", {INTERP, .simd = EMU_SIMD_GENERIC}},
+        [ENGINE_AVX2] = {"avx2", {INTERP, .simd = EMU_SIMD_AVX2}},
+        [ENGINE_AVX512] = {"avx512", {INTERP, .simd = EMU_SIMD_AVX512}},
         [ENGINE_THREADS] = {"two threads", {.threads = 2}},
         [ENGINE_STEPPED] = {"stepped", {.threads = 1}},
         [ENGINE_OBSERVED] = {"observed", {.threads = 1}},
+        [ENGINE_NATIVE_AVX2] = {"native avx2", {NATIVE, .simd = EMU_SIMD_AVX2}},
+        [ENGINE_NATIVE_AVX512] = {"native avx512", {NATIVE, .simd = EMU_SIMD_AVX512}},
+        [ENGINE_NATIVE_COUNTED] = {"native counted", {NATIVE, .count = true}},
     };
     for (unsigned i = 0; i < ENGINE_COUNT; i++) {
         struct engine *e = &engines[i];

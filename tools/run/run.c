@@ -51,7 +51,9 @@ static const char help[] =
     "                       a real board, or on the mock of rdna3 exec\n"
     "  --threads N          host threads (default: one per CPU)\n"
     "  --seed N             order in which waves take turns\n"
-    "  --engine auto|interp how instructions are executed\n"
+    "  --engine auto|interp|jit  native code for what is hot (auto: where the host "
+    "has\n"
+    "                       AVX2), or the interpreter alone\n"
     "  --simd auto|generic|avx2|avx512   host vector instructions to use\n"
     "  --dots silicon|exact sums of float dot products and WMMA: as measured on\n"
     "                       silicon (default), where operands of opposite sign lose "
@@ -158,13 +160,16 @@ static int parse_bounded(const char *name, uint64_t max, uint64_t *out)
     return st == RD_OK ? CLI_OK : bad_value(name, st);
 }
 
-static int parse_engine(void)
+static int parse_engine(struct run_options *o)
 {
-    if (strcmp(optarg, "auto") == 0 || strcmp(optarg, "interp") == 0)
-        return CLI_OK;
-    if (strcmp(optarg, "jit") == 0)
-        return cli_error(CLI_USAGE, "--engine jit: not available yet");
-    return cli_error(CLI_USAGE, "--engine '%s': auto or interp", optarg);
+    static const char *const names[] = {"auto", "interp", "jit"};
+    for (unsigned i = 0; i < 3; i++) {
+        if (strcmp(optarg, names[i]) == 0) {
+            o->config.engine = (enum emu_engine)i;
+            return CLI_OK;
+        }
+    }
+    return cli_error(CLI_USAGE, "--engine '%s': auto, interp or jit", optarg);
 }
 
 static int parse_device(struct run_options *o)
@@ -258,7 +263,7 @@ static int take_option(struct run_options *o, int option, const char *name)
     case OPT_PRINT:
         return run_parse_print(optarg, &o->prints[o->n_prints++]);
     case OPT_ENGINE:
-        return parse_engine();
+        return parse_engine(o);
     case OPT_SIMD:
         return parse_simd(o);
     case OPT_DOTS:

@@ -22,8 +22,15 @@ enum emu_simd {
     EMU_SIMD_AVX512,
 };
 
+enum emu_engine {
+    EMU_ENGINE_AUTO,   /* native code for what is hot, where the host allows it */
+    EMU_ENGINE_INTERP, /* the interpreter alone */
+    EMU_ENGINE_JIT,    /* native code; RD_E_UNSUPPORTED at a SIMD level without it */
+};
+
 /* Zero is the default everywhere. */
 struct emu_config {
+    enum emu_engine engine;
     unsigned threads;    /* host threads for workgroups; 0: all CPUs */
     enum emu_simd simd;  /* RD_E_UNSUPPORTED if the host lacks it */
     uint64_t seed;       /* order in which waves of a workgroup take turns */
@@ -38,6 +45,8 @@ struct emu_config {
                             which is how the kernel driver runs the chip; told to
                             emu_queue.unreported. Off: a fault */
     bool count;          /* count instructions per opcode (slower) */
+    unsigned native_hot; /* runs of a block after which it becomes native code, 1 to
+                            65535; 0: as many as pay */
 };
 
 RD_CHECKED rd_status emu_create(const struct emu_config *config, struct emu **out);
@@ -184,6 +193,13 @@ struct emu_stats {
     uint64_t dispatches, workgroups, waves, instructions;
     uint64_t peak_resident_waves;
 };
+
+/* Native code made so far. */
+struct emu_native_stats {
+    uint64_t traces, blocks, instructions, bytes, evictions;
+    double compile_us;
+};
+void emu_native_stats(const struct emu *emu, struct emu_native_stats *stats);
 
 /* Run a dispatch to its end.
  *

@@ -1,0 +1,472 @@
+/* compile.c: the code of a trace: entry, loop, ways out.
+ *
+ * Entry: eax is the slot. If the wave's turn may end inside of the trace, the
+ * interpreter does the rest of it, block by block; so turns end at the same blocks with
+ * and without native code. Ways out write registers back and go on to the next trace
+ * through the table. SPDX-License-Identifier: MIT
+ */
+#include "compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit.h"
+#include "facts.h"
+#include "machine.h"
+
+static struct x86_mem table_mem(int64_t index)
+{
+    return mem_at(TABLE, (int32_t)(8 * index));
+}
+
+static void jump_stub(struct emit *e, enum table_head stub)
+{
+    x86_load(e->x, true, RDX, table_mem(-(int64_t)stub));
+    x86_jump_reg(e->x, RDX);
+}
+
+/* ---- accounts -------------------------------------------------------------------- */
+
+static void count_path(struct emit *e, unsigned path)
+{
+    if (!path)
+        return;
+    x86_load(e->x, true, RCX, wave_mem(offsetof(struct wave, counts)));
+    x86_alu_mem_imm(
+        e->x, ALU_ADD, true,
+        mem_at(RCX, (int32_t)(offsetof(struct op_counts, path) + 8ul * path)), 1);
+}
+
+static unsigned new_path(struct emit *e)
+{
+    if (!e->paths)
+        return 0;
+    unsigned path = e->paths->add(e->paths->ctx, e->t, e->n_insts);
+    e->failed |= !path;
+    return path;
+}
+
+static void account(struct emit *e, unsigned n_insts, unsigned turn, unsigned path)
+{
+    x86_alu_mem_imm(e->x, ALU_ADD, true, wave_mem(offsetof(struct wave, n_insts)),
+                    (int32_t)n_insts);
+    x86_alu_imm(e->x, ALU_SUB, false, LEFT, (int32_t)turn);
+    count_path(e, path);
+}
+
+/* ---- out of the way -------------------------------------------------------------- */
+
+struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
+{
+    if (e->n_far == e->cap_far) {
+        unsigned cap = e->cap_far ? 2 * e->cap_far : 16;
+        struct far *bigger = realloc(e->far, cap * sizeof *bigger);
+        if (!bigger) {
+            e->failed = true;
+            return NULL;
+        }
+        e->far = bigger;
+        e->cap_far = cap;
+    }
+    struct far *f = &e->far[e->n_far++];
+    *f = (struct far){.kind = kind,
+                      .u = u,
+                      .before = e->rows,
+                      .n_insts = e->n_insts,
+                      .turn = e->turn,
+                      .masked = e->masked,
+                      .path = new_path(e)};
+    return f;
+}
+
+static void load_exec(struct emit *e)
+{
+    if (!e->masked || !e->x->evex)
+        return;
+    x86_k_load(e->x, 1, sgpr_mem(ISA_SEL_EXEC_LO));
+    x86_k_load(e->x, 2, mem_at(W, sgpr_mem(ISA_SEL_EXEC_LO).disp + 2));
+}
+
+void emit_new_exec(struct emit *e)
+{
+    e->masked = true;
+    load_exec(e);
+}
+
+/* On to the trace at u, if there is one; registers have been written back. full: EXEC
+ * is known to be. */
+static void go_on(struct emit *e, const struct uop *u, bool full)
+{
+    struct x86 *x = e->x;
+    int64_t slot = u - e->p->uops;
+    size_t partial = 0, none[2];
+    x86_mov_imm(x, RAX, (uint64_t)slot);
+    if (!full) {
+        x86_alu_mem_imm(x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
+        partial = x86_jcc(x, CC_NE);
+    }
+    x86_load(x, true, RDX, table_mem(2 * slot));
+    x86_test(x, true, RDX, RDX);
+    none[0] = x86_jcc(x, CC_E);
+    x86_jump_reg(x, RDX);
+    if (!full) {
+        x86_land(x, partial);
+        x86_load(x, true, RDX, table_mem(2 * slot + 1));
+        x86_test(x, true, RDX, RDX);
+        none[1] = x86_jcc(x, CC_E);
+        x86_jump_reg(x, RDX);
+        x86_land(x, none[1]);
+    }
+    x86_land(x, none[0]);
+    jump_stub(e, TABLE_LEAVE);
+}
+
+static void call_handler(struct emit *e, const struct uop *u)
+{
+    x86_mov(e->x, true, RDI, W);
+    x86_mov_imm(e->x, RSI, (uintptr_t)u);
+    x86_mov_imm(e->x, RAX, (uintptr_t)u->fn);
+    x86_call(e->x, RAX);
+}
+
+/* A handler returned NULL: the wave has stopped. */
+static void write_fault(struct emit *e, const struct far *f)
+{
+    account(e, f->n_insts, f->turn, f->path);
+    x86_mov_imm(e->x, RAX, 0);
+    jump_stub(e, TABLE_RETURN);
+}
+
+static void write_slow(struct emit *e, struct far *f)
+{
+    rows_flush(e, &f->before);
+    call_handler(e, f->u);
+    x86_test(e->x, true, RAX, RAX);
+    size_t fault = x86_jcc(e->x, CC_E);
+    e->masked = f->masked;
+    load_exec(e);
+    rows_reload(e, &f->after);
+    x86_jmp_to(e->x, f->back);
+    x86_land(e->x, fault);
+    write_fault(e, f);
+}
+
+static void write_far(struct emit *e)
+{
+    for (unsigned i = 0; i < e->n_far; i++) {
+        struct far *f = &e->far[i];
+        for (unsigned k = 0; k < f->n_jumps; k++)
+            x86_land(e->x, f->jumps[k]);
+        if (f->kind == FAR_FAULT) {
+            write_fault(e, f);
+        } else if (f->kind == FAR_SLOW) {
+            write_slow(e, f);
+        } else {
+            rows_flush(e, &f->before);
+            account(e, f->n_insts, f->turn, f->path);
+            go_on(e, f->u, !f->masked);
+        }
+    }
+}
+
+/* ---- instructions ---------------------------------------------------------------- */
+
+/* May the handler give EXEC a new value? */
+static bool may_write_exec(const struct emit *e, const struct uop *u)
+{
+    const struct sem_entry *s = e->emu->sem[u->isa_op];
+    unsigned exec = ISA_SEL_EXEC_LO;
+    if (!s || s->kind == SEM_MATRIX)
+        return false;
+    if (s->kind == SEM_LANE)
+        return (u->flags & UF_MASK_OUT) && u->d2 == exec;
+    if (isa_facts(u->isa_op)->state & ISA_STATE_EXEC_OUT)
+        return true;
+    if (u->flags & UF_MEM && u->mem.space != MEM_SCALAR)
+        return false;
+    unsigned dwords = u->flags & UF_MEM ? (u->mem.bytes + 3u) / 4 : 2;
+    bool second = u->d2 == exec || u->d2 + 1 == (int)exec;
+    return second || (u->d <= exec && u->d + dwords > exec);
+}
+
+void emit_call(struct emit *e, const struct uop *u)
+{
+    rows_flush(e, &e->rows);
+    rows_forget(&e->rows);
+    call_handler(e, u);
+    x86_test(e->x, true, RAX, RAX);
+    struct far *f = emit_far(e, FAR_FAULT, u);
+    far_from(f, x86_jcc(e->x, CC_E));
+    if (may_write_exec(e, u))
+        e->masked = true;
+    load_exec(e);
+    e->helped[u->isa_op]++;
+}
+
+/* Is the handler the one that the recipes stand for? */
+static bool usual_handler(const struct emit *e, const struct uop *u)
+{
+    const struct sem_entry *s = e->emu->sem[u->isa_op];
+    const struct level_ops *l = e->emu->level;
+    if (!s)
+        return false;
+    if (s->kind == SEM_LANE)
+        return u->fn == s->handler || u->fn == l->valu_fast || u->fn == l->valu_plain ||
+               u->fn == l->valu_any || u->fn == l->valu_vopd;
+    if (s->kind == SEM_SCALAR)
+        return u->fn == s->handler;
+    return s->kind != SEM_WAVE || u->fn == s->fn.wave;
+}
+
+static void emit_inst(struct emit *e, const struct uop *u)
+{
+    if (usual_handler(e, u)) {
+        if (u->flags & UF_PAIR ? emit_vopd(e, u) : emit_vector(e, u))
+            return;
+        if (emit_scalar(e, u) || emit_memory(e, u))
+            return;
+    }
+    emit_call(e, u);
+}
+
+/* ---- the loop -------------------------------------------------------------------- */
+
+/* Does the handler do it, as far as can be told before? Rows do not stay in registers
+ * over calls. */
+static unsigned count_uses(const struct emit *e, unsigned uses[WAVE_VGPRS])
+{
+    unsigned calls = 0;
+    for (unsigned i = 0; i < e->t->n; i++) {
+        const struct uop *u = e->t->step[i].u;
+        const struct sem_entry *s = e->emu->sem[u->isa_op];
+        if (!s || s->kind != SEM_LANE) {
+            calls += !emit_known_scalar(u->isa_op) && !emit_branch_test(NULL, u, NULL);
+            continue;
+        }
+        unsigned halves = u->flags & UF_PAIR ? 2 : 1;
+        for (unsigned h = 0; h < halves; h++) {
+            if (!e->recipe_of[u[h].isa_op]) {
+                calls++;
+                break;
+            }
+            for (unsigned k = 0; k < u[h].n_src; k++)
+                if (u[h].s[k].base == SRC_VGPR)
+                    uses[u[h].s[k].row]++;
+            if (!(u[h].flags & UF_NO_VALUE))
+                uses[u[h].d] += 2;
+        }
+    }
+    return calls;
+}
+
+/* The rows that a loop uses most keep their places in it. */
+static void choose_residents(struct emit *e)
+{
+    unsigned uses[WAVE_VGPRS] = {0};
+    unsigned places = e->x->evex ? CACHE_MAX - 3 : 0, rows = 0;
+    if (!e->t->loops || count_uses(e, uses))
+        return;
+    for (unsigned r = 0; r < WAVE_VGPRS; r++)
+        rows += uses[r] != 0;
+    if (rows <= e->rows.n && e->x->evex)
+        places = e->rows.n;
+    for (unsigned c = 0; c < places; c++) {
+        unsigned best = 0;
+        for (unsigned r = 1; r < WAVE_VGPRS; r++)
+            if (uses[r] > uses[best])
+                best = r;
+        if (uses[best] < 2)
+            break;
+        uses[best] = 0;
+        e->rows.resident[c] = true;
+        e->rows.row[c] = (uint8_t)best;
+    }
+}
+
+/* Rows that the trace writes, so that every way out writes them back. */
+static void load_residents(struct emit *e)
+{
+    bool written[WAVE_VGPRS] = {false};
+    for (unsigned i = 0; i < e->t->n; i++) {
+        const struct uop *u = e->t->step[i].u;
+        const struct sem_entry *s = e->emu->sem[u->isa_op];
+        if (!s || s->kind != SEM_LANE)
+            continue;
+        written[u->d & 255u] |= !(u->flags & UF_NO_VALUE);
+        if (u->flags & UF_PAIR)
+            written[u[1].d & 255u] |= !(u[1].flags & UF_NO_VALUE);
+    }
+    for (unsigned c = 0; c < e->rows.n; c++) {
+        if (!e->rows.resident[c])
+            continue;
+        unsigned row = e->rows.row[c];
+        (void)rows_load(e, row);
+        e->rows.dirty[c] = written[row];
+    }
+    rows_unpin(e);
+}
+
+/* Bring registers into the state that the loop's head expects. */
+static void restore_head(struct emit *e)
+{
+    struct row_cache *r = &e->rows;
+    struct row_cache others = *r;
+    for (unsigned c = 0; c < r->n; c++)
+        others.dirty[c] &= !r->resident[c];
+    rows_flush(e, &others);
+    for (unsigned c = 0; c < r->n; c++)
+        if (r->resident[c] && !r->used[c])
+            (void)rows_load(e, r->row[c]);
+    rows_unpin(e);
+    e->rows = e->head;
+}
+
+/* Back to the head, unless the turn is over or lanes have gone off meanwhile. */
+static void close_loop(struct emit *e)
+{
+    unsigned path = new_path(e);
+    if (e->masked && !e->head_masked) {
+        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
+        struct far *f = emit_far(e, FAR_EXIT, e->t->head);
+        if (f)
+            f->masked = true;
+        far_from(f, x86_jcc(e->x, CC_NE));
+    }
+    restore_head(e);
+    account(e, e->n_insts, e->turn, path);
+    x86_alu_imm(e->x, ALU_CMP, false, LEFT, (int32_t)e->t->before_last);
+    x86_jcc_to(e->x, CC_G, e->head_at);
+    rows_flush(e, &e->rows);
+    x86_mov_imm(e->x, RAX, (uint64_t)(e->t->head - e->p->uops));
+    jump_stub(e, TABLE_LEAVE);
+}
+
+/* A conditional branch out of the trace, or back to its head. */
+static void emit_branch(struct emit *e, const struct trace_step *s)
+{
+    enum x86_cc taken;
+    if (!emit_branch_test(e, s->u, &taken)) {
+        e->failed = true;
+        return;
+    }
+    if (s->target != e->t->head) {
+        struct far *f = emit_far(e, FAR_EXIT, s->target);
+        far_from(f, x86_jcc(e->x, taken));
+        return;
+    }
+    struct row_cache here = e->rows;
+    bool masked = e->masked;
+    size_t on = x86_jcc(e->x, (enum x86_cc)(taken ^ 1u));
+    close_loop(e);
+    e->rows = here;
+    e->masked = masked;
+    x86_land(e->x, on);
+}
+
+static void emit_last(struct emit *e, const struct uop *u)
+{
+    rows_flush(e, &e->rows);
+    account(e, e->n_insts, e->turn, new_path(e));
+    call_handler(e, u);
+    jump_stub(e, TABLE_RETURN);
+}
+
+static void emit_steps(struct emit *e)
+{
+    const struct trace *t = e->t;
+    bool open = true;
+    for (unsigned i = 0; i < t->n && !e->failed; i++) {
+        const struct trace_step *s = &t->step[i];
+        e->n_insts++;
+        if (s->leader)
+            e->turn += s->u->turn;
+        switch (s->kind) {
+        case TRACE_INST:
+            emit_inst(e, s->u);
+            break;
+        case TRACE_BRANCH:
+            emit_branch(e, s);
+            break;
+        case TRACE_LOOP:
+            close_loop(e);
+            open = false;
+            break;
+        case TRACE_LAST:
+            emit_last(e, s->u);
+            open = false;
+            break;
+        default:
+            break;
+        }
+    }
+    if (open && t->next) {
+        rows_flush(e, &e->rows);
+        account(e, e->n_insts, e->turn, new_path(e));
+        go_on(e, t->next, !e->masked);
+    }
+}
+
+bool compile_trace(struct x86 *x, const struct compile_job *job)
+{
+    struct emit *e = calloc(1, sizeof *e);
+    if (!e)
+        return false;
+    *e = (struct emit){.x = x,
+                       .t = job->t,
+                       .p = job->p,
+                       .emu = job->emu,
+                       .recipe_of = job->recipe_of,
+                       .mode = job->mode,
+                       .masked = job->masked,
+                       .head_masked = job->masked,
+                       .paths = job->paths,
+                       .helped = job->helped,
+                       .parts = x->evex ? 2 : 4,
+                       .part_bytes = x->evex ? 64 : 32};
+    rows_init(&e->rows, x->evex ? CACHE_MAX : 2);
+    x86_alu_imm(x, ALU_CMP, false, LEFT, (int32_t)job->t->before_last);
+    size_t go = x86_jcc(x, CC_G);
+    jump_stub(e, TABLE_LEAVE);
+    x86_land(x, go);
+    choose_residents(e);
+    load_residents(e);
+    load_exec(e);
+    e->head = e->rows;
+    e->head_at = x86_here(x);
+    emit_steps(e);
+    write_far(e);
+    bool ok = !e->failed && !x->full && job->t->n;
+    free(e->far);
+    free(e);
+    return ok;
+}
+
+/* ---- stubs ----------------------------------------------------------------------- */
+
+static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
+
+void compile_stubs(struct x86 *x, struct stub_offsets *at)
+{
+    at->enter = x86_here(x); /* rdi wave, rsi code, edx slot, rcx table */
+    for (unsigned i = 0; i < 6; i++)
+        x86_push(x, saved[i]);
+    x86_alu_imm(x, ALU_SUB, true, RSP, 8);
+    x86_mov(x, true, W, RDI);
+    x86_mov(x, true, TABLE, RCX);
+    x86_mov(x, false, RAX, RDX);
+    x86_load(x, false, LEFT, wave_mem(offsetof(struct wave, turn)));
+    x86_load(x, true, CONSTS, wave_mem(offsetof(struct wave, base[SRC_CONST])));
+    x86_load(x, true, ROWS, wave_mem(offsetof(struct wave, vgpr[0])));
+    x86_mov_imm(x, FIXED, (uintptr_t)recipe_consts);
+    x86_jump_reg(x, RSI);
+
+    at->leave = x86_here(x);
+    x86_shift_imm(x, SHIFT_SHL, true, RAX, 6);
+    x86_alu_load(x, ALU_ADD, true, RAX, table_mem(-TABLE_UOPS));
+    at->give_back = x86_here(x);
+    x86_store(x, false, wave_mem(offsetof(struct wave, turn)), LEFT);
+    x86_alu_imm(x, ALU_ADD, true, RSP, 8);
+    for (unsigned i = 6; i-- > 0;)
+        x86_pop(x, saved[i]);
+    x86_ret(x);
+}

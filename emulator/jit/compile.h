@@ -1,0 +1,46 @@
+/* compile.h: from a trace to machine code. SPDX-License-Identifier: MIT */
+#ifndef RD_COMPILE_H
+#define RD_COMPILE_H
+
+#include "trace.h"
+#include "x86.h"
+
+struct emu;
+
+/* What the table of entries has before its first entry, by negative index. */
+enum table_head {
+    TABLE_UOPS = 1, /* the program's micro-ops */
+    TABLE_LEAVE,    /* stub: leave for the interpreter; eax is the slot */
+    TABLE_RETURN,   /* stub: leave with rax */
+    TABLE_HEAD,     /* how many */
+};
+
+/* Ways out of a trace whose blocks have to be counted; see native.h. */
+struct path_sink {
+    void *ctx;
+    /* A number for the path through the first n instructions of t; 0: no more. */
+    unsigned (*add)(void *ctx, const struct trace *t, unsigned n);
+};
+
+struct compile_job {
+    const struct trace *t;
+    const struct program *p;
+    const struct emu *emu;
+    const uint8_t *recipe_of;      /* [ISA_OP_COUNT] */
+    unsigned mode;                 /* NATIVE_* of native.h */
+    bool masked;                   /* for waves whose EXEC is not full */
+    const struct path_sink *paths; /* NULL: nobody counts */
+    uint32_t *helped;              /* per opcode, counted up: done by handlers */
+};
+
+/* Write the trace's code. False: it did not fit, or cannot be done. */
+bool compile_trace(struct x86 *x, const struct compile_job *job);
+
+/* The stubs: enter(struct wave *, const void *code, slot), leave, return. at: their
+ * offsets. */
+struct stub_offsets {
+    size_t enter, leave, give_back;
+};
+void compile_stubs(struct x86 *x, struct stub_offsets *at);
+
+#endif

@@ -1,0 +1,150 @@
+/* emit.h: the state of one compilation, shared by the files that write its code.
+ *
+ * What host registers hold while native code runs:
+ *   rbx struct wave            r12 what is left of the wave's turn (uop.turn)
+ *   r13 the program's constant rows          r14 rows of the VGPRs
+ *   r15 the program's table of entries       rbp recipe_consts
+ *   rax, rcx, rdx, rsi, rdi, r8 to r11: free between instructions
+ *   k1, k2 EXEC of lanes 0-15 and 16-31 (AVX-512, emit.masked); k3 to k7 free
+ * Vector registers: the cache of rows (rows.c) from 0 up; the last ones are temporary.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_EMIT_H
+#define RD_EMIT_H
+
+#include "compile.h"
+#include "native.h"
+#include "recipe.h"
+#include "trace.h"
+#include "wave.h"
+#include "x86.h"
+
+#define W      RBX
+#define LEFT   R12
+#define CONSTS R13
+#define ROWS   R14
+#define TABLE  R15
+#define FIXED  RBP
+
+#define ROW_BYTES 128
+#define MAX_PARTS 4
+#define CACHE_MAX 13
+#define NO_ENTRY  0xffu
+
+/* Rows of VGPRs in host registers. Entry c is registers c * parts and on. */
+struct row_cache {
+    uint8_t entry_of[WAVE_VGPRS]; /* or NO_ENTRY */
+    uint8_t row[CACHE_MAX];
+    bool used[CACHE_MAX];     /* holds a row */
+    bool dirty[CACHE_MAX];    /* which memory lacks */
+    bool resident[CACHE_MAX]; /* keeps its place in the whole loop */
+    bool pinned[CACHE_MAX];   /* an operand of the instruction at hand */
+    uint32_t stamp[CACHE_MAX], now;
+    unsigned n; /* entries */
+};
+
+/* Code out of the way of the usual path, written behind it. */
+struct far {
+    size_t jumps[MAX_PARTS + 2]; /* that come here */
+    unsigned n_jumps;
+    enum { FAR_EXIT, FAR_FAULT, FAR_SLOW } kind;
+    struct row_cache before; /* what registers hold there */
+    struct row_cache after;  /* FAR_SLOW: what the usual path expects at back */
+    size_t back;
+    const struct uop *u;    /* FAR_EXIT: where to; FAR_SLOW: the instruction */
+    unsigned n_insts, turn; /* done since the head */
+    unsigned path;
+    bool masked; /* lanes may be off there */
+};
+
+struct emit {
+    struct x86 *x;
+    const struct trace *t;
+    const struct program *p;
+    const uint8_t *recipe_of; /* by opcode: index + 1, or 0 */
+    const struct emu *emu;
+    unsigned parts;      /* of a row: 2 or 4 */
+    unsigned part_bytes; /* 64 or 32 */
+    unsigned mode;       /* NATIVE_IEEE, NATIVE_DENORM */
+    bool masked;         /* lanes may be off; k1, k2 are EXEC (AVX-512) */
+    struct row_cache rows;
+    struct row_cache head; /* what registers hold at the loop's head */
+    size_t head_at;
+    bool head_masked;
+    const struct path_sink *paths; /* NULL: nobody counts */
+    struct far *far;
+    unsigned n_far, cap_far;
+    unsigned n_insts, turn; /* done since the head */
+    uint32_t *helped;       /* per opcode: instructions that the handler does */
+    bool failed;            /* out of memory, or the trace is too long */
+};
+
+/* Temporary vector registers: for sources (3), two for recipes, one for results, masks
+ * (AVX2). */
+enum temp { TEMP_S0, TEMP_S1, TEMP_S2, TEMP_A, TEMP_B, TEMP_X, TEMP_M, TEMP_E };
+static inline unsigned temp_reg(const struct emit *e, enum temp t)
+{
+    return e->x->evex ? 26u + t : 8u + t; /* AVX-512 has no M and E */
+}
+
+static inline struct x86_mem wave_mem(size_t offset)
+{
+    return mem_at(W, (int32_t)offset);
+}
+static inline struct x86_mem sgpr_mem(unsigned slot)
+{
+    return wave_mem(offsetof(struct wave, sgpr) + 4ul * slot);
+}
+
+/* rows.c */
+void rows_init(struct row_cache *r, unsigned entries);
+/* The entry of row, loaded if it was not there. Pinned until rows_unpin. */
+unsigned rows_load(struct emit *e, unsigned row);
+/* The entry of row if it is in registers, else NO_ENTRY. Pins it. */
+unsigned rows_find(struct emit *e, unsigned row);
+/* An entry for row, which is about to be written whole (keep: only in part). */
+unsigned rows_write(struct emit *e, unsigned row, bool keep);
+void rows_unpin(struct emit *e);
+/* Write back what memory lacks; registers stay as they are. */
+void rows_flush(struct emit *e, struct row_cache *r);
+void rows_forget(struct row_cache *r);
+/* Load all that to says, which is what registers shall hold. */
+void rows_reload(struct emit *e, const struct row_cache *to);
+static inline unsigned row_reg(const struct emit *e, unsigned entry, unsigned part)
+{
+    return entry * e->parts + part;
+}
+static inline struct x86_rm row_mem(const struct emit *e, unsigned row, unsigned part)
+{
+    return rm_mem(ROWS, (int32_t)(row * ROW_BYTES + part * e->part_bytes));
+}
+
+/* A place out of the way, with the present state of registers; NULL if there is none.
+ */
+struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u);
+static inline void far_from(struct far *f, size_t jump)
+{
+    if (f && f->n_jumps < sizeof f->jumps / sizeof *f->jumps)
+        f->jumps[f->n_jumps++] = jump;
+}
+
+/* Each writes code for the instruction at u and returns true, or writes nothing and
+ * returns false. */
+bool emit_vector(struct emit *e, const struct uop *u);
+bool emit_vopd(struct emit *e, const struct uop *u);
+bool emit_scalar(struct emit *e, const struct uop *u);
+bool emit_memory(struct emit *e, const struct uop *u);
+
+/* Is there a scalar recipe for the opcode? */
+bool emit_known_scalar(unsigned op);
+
+/* Set the flags for u's branch; *taken says when it is. False: not a branch that is
+ * known here. e NULL: only ask. */
+bool emit_branch_test(struct emit *e, const struct uop *u, enum x86_cc *taken);
+
+/* helper.c: the instruction's handler does it. */
+void emit_call(struct emit *e, const struct uop *u);
+/* EXEC has a new value: from here on lanes may be off. */
+void emit_new_exec(struct emit *e);
+
+#endif

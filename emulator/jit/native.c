@@ -1,0 +1,320 @@
+/* native.c: tables of native code, compiling what is hot, paths, statistics.
+ *
+ * Invariant: an entry points to code that stays until no dispatch runs. Compiling takes
+ * the lock; running takes none. SPDX-License-Identifier: MIT
+ */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "code.h"
+#include "compile.h"
+#include "emit.h"
+#include "machine.h"
+
+#define CODE_LIMIT  (64u << 20) /* bytes; above it all code is dropped */
+#define TRACE_BYTES (192u << 10)
+
+/* What one execution of a path adds to the counts. */
+struct path {
+    uint32_t n;
+    uint16_t op[];
+};
+
+struct native {
+    struct emu *emu;
+    pthread_mutex_t lock;
+    struct code_memory *code;
+    struct native_table *tables;
+    unsigned running; /* dispatches */
+    bool refused;     /* the host lets no code be made */
+    bool full;
+    uint8_t recipe_of[ISA_OP_COUNT];
+    bool has_recipes;
+    const uint8_t *stubs;
+    struct stub_offsets at;
+    uint8_t *buffer; /* TRACE_BYTES */
+    struct trace trace;
+    struct path *path[COUNT_PATHS];
+    unsigned n_paths;
+    struct emu_native_stats stats;
+    uint32_t helped[ISA_OP_COUNT];
+};
+
+struct native *native_create(struct emu *emu)
+{
+    if (emu->config.simd == EMU_SIMD_GENERIC)
+        return NULL;
+    struct native *n = calloc(1, sizeof *n);
+    if (!n)
+        return NULL;
+    pthread_mutex_init(&n->lock, NULL);
+    n->emu = emu;
+    n->n_paths = 1; /* 0 is none */
+    return n;
+}
+
+void native_destroy(struct native *n)
+{
+    if (!n)
+        return;
+    code_destroy(n->code);
+    for (unsigned i = 0; i < n->n_paths; i++)
+        free(n->path[i]);
+    free(n->buffer);
+    pthread_mutex_destroy(&n->lock);
+    free(n);
+}
+
+/* ---- recipes by opcode -------------------------------------------------------------
+ */
+
+/* Opcodes with the same semantics function have the same recipe. */
+static void join_recipes(struct native *n)
+{
+    bool evex = n->emu->config.simd == EMU_SIMD_AVX512;
+    for (unsigned i = 0; i < n_recipes; i++) {
+        const struct recipe *r = &recipes[i];
+        if (r->flags & (evex ? RECIPE_VEX : RECIPE_EVEX))
+            continue;
+        const struct sem_entry *s = n->emu->sem[r->op];
+        for (unsigned op = 0; s && op < ISA_OP_COUNT; op++)
+            if (n->emu->sem[op] == s)
+                n->recipe_of[op] = (uint8_t)(i + 1);
+    }
+    n->has_recipes = true;
+}
+
+/* ---- paths -------------------------------------------------------------------------
+ */
+
+static unsigned add_path(void *ctx, const struct trace *t, unsigned count)
+{
+    struct native *n = ctx;
+    struct path *p =
+        n->n_paths < COUNT_PATHS ? malloc(sizeof *p + count * sizeof *p->op) : NULL;
+    if (!p)
+        return 0;
+    p->n = count;
+    for (unsigned i = 0; i < count; i++)
+        p->op[i] = t->step[i].u->isa_op;
+    n->path[n->n_paths] = p;
+    return n->n_paths++;
+}
+
+void native_count(struct native *n, struct op_counts *counts)
+{
+    pthread_mutex_lock(&n->lock);
+    for (unsigned i = 1; i < n->n_paths; i++) {
+        uint64_t times = counts->path[i];
+        for (uint32_t k = 0; times && k < n->path[i]->n; k++)
+            counts->op[n->path[i]->op[k]] += times;
+        counts->path[i] = 0;
+    }
+    pthread_mutex_unlock(&n->lock);
+}
+
+/* ---- tables ------------------------------------------------------------------------
+ */
+
+static void set_head(struct native_table *t)
+{
+    const struct native *n = t->native;
+    atomic_store(&t->entry[-TABLE_UOPS], (const void *)t->program->uops);
+    atomic_store(&t->entry[-TABLE_LEAVE], (const void *)(n->stubs + n->at.leave));
+    atomic_store(&t->entry[-TABLE_RETURN], (const void *)(n->stubs + n->at.give_back));
+}
+
+static struct native_table *table_new(struct native *n, struct program *p,
+                                      unsigned mode)
+{
+    size_t slots = (size_t)(p->bytes / 4 + 4), head = 64;
+    size_t bytes = head + 2 * slots * (sizeof(void *) + sizeof(uint16_t));
+    struct native_table *t = calloc(1, sizeof *t);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!t || memory == MAP_FAILED) {
+        free(t);
+        if (memory != MAP_FAILED)
+            munmap(memory, bytes);
+        return NULL;
+    }
+    uint8_t *entries = (uint8_t *)memory + head;
+    *t = (struct native_table){
+        .native = n,
+        .program = p,
+        .mode = mode,
+        .hot = n->emu->config.native_hot ? n->emu->config.native_hot : NATIVE_HOT,
+        .entry = (void *)entries,
+        .heat = (void *)(entries + 2 * slots * sizeof(void *)),
+        .memory = memory,
+        .memory_bytes = bytes};
+    return t;
+}
+
+static struct native_table *make_table(struct native *n, struct program *p,
+                                       unsigned mode)
+{
+    pthread_mutex_lock(&n->lock);
+    struct native_table *t = atomic_load(&p->native[mode]);
+    if (!t && (t = table_new(n, p, mode))) {
+        t->next = n->tables;
+        n->tables = t;
+        atomic_store_explicit(&p->native[mode], t, memory_order_release);
+    }
+    pthread_mutex_unlock(&n->lock);
+    return t;
+}
+
+struct native_table *native_table(struct native *n, const struct wave *w)
+{
+    struct program *p = w->program;
+    if (!n || w->wave64 || p->exceptions)
+        return NULL;
+    unsigned mode = native_mode(w);
+    struct native_table *t =
+        atomic_load_explicit(&p->native[mode], memory_order_acquire);
+    return t ? t : make_table(n, p, mode);
+}
+
+void native_forget(void *table)
+{
+    struct native_table *t = table;
+    pthread_mutex_lock(&t->native->lock);
+    struct native_table **link = &t->native->tables;
+    while (*link != t)
+        link = &(*link)->next;
+    *link = t->next;
+    pthread_mutex_unlock(&t->native->lock);
+    munmap(t->memory, t->memory_bytes);
+    free(t);
+}
+
+void native_begin(struct native *n)
+{
+    if (!n)
+        return;
+    pthread_mutex_lock(&n->lock);
+    if (n->full && !n->running) { /* nobody runs it: start again */
+        for (struct native_table *t = n->tables; t; t = t->next)
+            madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
+        code_clear(n->code);
+        n->stubs = NULL;
+        n->full = false;
+        n->stats.evictions++;
+    }
+    n->running++;
+    pthread_mutex_unlock(&n->lock);
+}
+
+void native_end(struct native *n)
+{
+    if (!n)
+        return;
+    pthread_mutex_lock(&n->lock);
+    n->running--;
+    pthread_mutex_unlock(&n->lock);
+}
+
+/* ---- compiling ---------------------------------------------------------------------
+ */
+
+/* Before the first trace. Lock held. */
+static bool prepare(struct native *n)
+{
+    if (n->stubs)
+        return true;
+    if (n->refused)
+        return false;
+    if (!n->has_recipes)
+        join_recipes(n);
+    if (!n->buffer)
+        n->buffer = malloc(TRACE_BYTES);
+    if (!n->code)
+        n->code = code_create();
+    if (n->buffer && n->code) {
+        struct x86 x = {n->buffer, n->buffer, n->buffer + TRACE_BYTES, false, false};
+        compile_stubs(&x, &n->at);
+        n->stubs = code_put(n->code, n->buffer, x86_here(&x));
+    }
+    n->refused = !n->stubs;
+    return n->stubs != NULL;
+}
+
+static bool is_known(const void *ctx, const struct uop *u)
+{
+    const struct native_table *t = ctx;
+    size_t slot = (size_t)(u - t->program->uops);
+    return atomic_load(&t->entry[2 * slot]) || atomic_load(&t->entry[2 * slot + 1]);
+}
+
+static double now_us(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec * 1e-3;
+}
+
+/* Lock held. */
+static const void *compile(struct native_table *t, size_t slot, bool partial)
+{
+    struct native *n = t->native;
+    struct x86 x = {n->buffer, n->buffer, n->buffer + TRACE_BYTES,
+                    n->emu->config.simd == EMU_SIMD_AVX512, false};
+    const struct path_sink sink = {n, add_path};
+    struct compile_job job = {.t = &n->trace,
+                              .p = t->program,
+                              .emu = n->emu,
+                              .recipe_of = n->recipe_of,
+                              .mode = t->mode,
+                              .masked = partial,
+                              .paths = n->emu->config.count ? &sink : NULL,
+                              .helped = n->helped};
+    trace_find(&n->trace, t->program->uops + slot, is_known, t);
+    if (!n->trace.n || !compile_trace(&x, &job))
+        return NULL;
+    const void *code = code_put(n->code, n->buffer, x86_here(&x));
+    n->stats.blocks += code ? n->trace.n_blocks : 0;
+    n->stats.traces += code != NULL;
+    n->stats.instructions += code ? n->trace.n : 0;
+    n->stats.bytes += code ? x86_here(&x) : 0;
+    n->full |= code_bytes(n->code) > CODE_LIMIT;
+    return code;
+}
+
+const void *native_compile(struct native_table *t, size_t slot, bool partial)
+{
+    struct native *n = t->native;
+    const void *code = NULL;
+    pthread_mutex_lock(&n->lock);
+    if (!n->full && prepare(n)) {
+        double begin = now_us();
+        set_head(t);
+        code = compile(t, slot, partial);
+        atomic_store_explicit(&t->entry[2 * slot + partial], code,
+                              memory_order_release);
+        n->stats.compile_us += now_us() - begin;
+    }
+    pthread_mutex_unlock(&n->lock);
+    return code;
+}
+
+void native_stats(const struct native *n, struct emu_native_stats *out)
+{
+    *out = n ? n->stats : (struct emu_native_stats){0};
+}
+
+const struct uop *native_enter(const struct native_table *t, struct wave *w,
+                               const void *code, size_t slot)
+{
+    typedef const struct uop *enter_fn(struct wave *, const void *, size_t, void *);
+    const struct native *n = t->native;
+    union {
+        const void *code;
+        enter_fn *call;
+    } enter = {.code = n->stubs + n->at.enter};
+    return enter.call(w, code, slot, (void *)t->entry);
+}

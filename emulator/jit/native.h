@@ -1,0 +1,96 @@
+/* native.h: native code of an emulator: who has some, who gets some, who runs it.
+ *
+ * Each program has a table per MODE that matters to recipes: two entries a slot, for
+ * waves with all lanes and for others. Blocks that the interpreter has run often are
+ * compiled; code is shared by all threads and dispatches. Programs with float
+ * exceptions and waves of 64 lanes stay with the interpreter. SPDX-License-Identifier:
+ * MIT
+ */
+#ifndef RD_NATIVE_H
+#define RD_NATIVE_H
+
+#include <stdio.h>
+
+#include "emu.h"
+#include "wave.h"
+
+struct native;
+
+/* Runs of a block after which it is compiled: what interpreting it has cost by then is
+ * a multiple of what compiling costs. */
+#define NATIVE_HOT 256u
+
+#define NATIVE_IEEE   1u
+#define NATIVE_DENORM 2u /* f32 denormals are kept as inputs */
+
+/* The code of one program in one MODE. entry[-1] and on are compile.h's TABLE_*. */
+struct native_table {
+    struct native *native;
+    struct program *program;
+    unsigned mode;
+    unsigned hot;                 /* visits after which a block is compiled */
+    struct native_table *next;    /* of all tables */
+    _Atomic(const void *) *entry; /* [2 * slot + lanes off] */
+    _Atomic uint16_t *heat;       /* as entry */
+    void *memory;
+    size_t memory_bytes;
+};
+
+/* NULL: the host's level has no native code, or out of memory. Costs nothing until
+ * something is hot. */
+struct native *native_create(struct emu *emu);
+void native_destroy(struct native *n);
+
+/* The table for w as it is, or NULL: the interpreter runs it. */
+struct native_table *native_table(struct native *n, const struct wave *w);
+
+/* What of MODE matters to recipes. */
+static inline unsigned native_mode(const struct wave *w)
+{
+    return (w->mode.ieee ? NATIVE_IEEE : 0) |
+           (w->mode.denorm32 & 1 ? NATIVE_DENORM : 0);
+}
+
+/* Is t still the table for w? */
+static inline bool native_fits(const struct native_table *t, const struct wave *w)
+{
+    return t->program == w->program && t->mode == native_mode(w);
+}
+
+/* Compile the block at slot; NULL if that cannot be. */
+const void *native_compile(struct native_table *t, size_t slot, bool partial);
+
+/* Dispatches begin and end, so that code may be dropped when none runs. */
+void native_begin(struct native *n);
+void native_end(struct native *n);
+
+/* A program goes away: its tables (program.native). */
+void native_forget(void *table);
+
+/* Add the executions of paths to opcodes, and clear them. */
+void native_count(struct native *n, struct op_counts *counts);
+
+void native_stats(const struct native *n, struct emu_native_stats *out);
+
+/* Run code from entry on; returns as a handler does. */
+const struct uop *native_enter(const struct native_table *t, struct wave *w,
+                               const void *code, size_t slot);
+
+/* The code for the block at u, if it is there; counts the visit, and compiles the block
+ * if it has become hot. */
+static inline const void *native_find(struct native_table *t, const struct wave *w,
+                                      size_t slot)
+{
+    bool partial = w->sgpr[ISA_SEL_EXEC_LO] != ~0u;
+    size_t i = 2 * slot + partial;
+    const void *code = atomic_load_explicit(&t->entry[i], memory_order_acquire);
+    if (code)
+        return code;
+    unsigned heat = atomic_load_explicit(&t->heat[i], memory_order_relaxed) + 1u;
+    if (heat > t->hot)
+        return NULL; /* it was tried */
+    atomic_store_explicit(&t->heat[i], (uint16_t)heat, memory_order_relaxed);
+    return heat == t->hot ? native_compile(t, slot, partial) : NULL;
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* recipe.h: what an opcode is in vector instructions of the host.
+ *
+ * A recipe is a list of steps that is carried out for each part of a row (a vector
+ * register of the host). It means what the semantics function of its opcode means, for
+ * 32-bit lanes; modifiers, EXEC and where operands live are added by vector.c.
+ * tests/jit compares every recipe with its function. SPDX-License-Identifier: MIT
+ */
+#ifndef RD_RECIPE_H
+#define RD_RECIPE_H
+
+#include "isa.h"
+#include "x86.h"
+
+/* Operands of steps. */
+enum step_operand {
+    OP_NONE,
+    OP_S0, /* the sources, in the order of the function's arguments */
+    OP_S1,
+    OP_S2,
+    OP_D, /* the result: written by the last step, which may read sources too */
+    OP_T0,
+    OP_T1,
+    OP_CONST, /* + enum recipe_const */
+};
+
+enum recipe_const {
+    C_ZERO,
+    C_ONES,
+    C_SIGN,
+    C_NOT_SIGN,
+    C_31,
+    C_1,
+    C_255,
+    C_24BITS,
+    C_32,
+    C_LANES0, /* 31 - lane, four rows of eight lanes: a mask bit moved to the sign */
+    C_LANES1,
+    C_LANES2,
+    C_LANES3,
+    C_LANE4_0, /* 4 * lane, two rows of sixteen lanes */
+    C_LANE4_1,
+    N_CONSTS,
+};
+#define K(name) (OP_CONST + C_##name)
+
+/* One row of 16 dwords each. */
+extern const uint32_t recipe_consts[N_CONSTS][16];
+
+/* Steps that are no form of the host. */
+enum {
+    STEP_FMA = X86_FORMS, /* d = a * b + c, c is S2 */
+    STEP_CMPF,            /* the mask M = a compared with b, floats; imm as in CMPPS */
+    STEP_CMPS,            /* ... signed; imm is enum int_cmp */
+    STEP_CMPU,            /* ... unsigned */
+    STEP_SEL,             /* d = M ? b : a */
+    STEP_ORDERED,         /* NaNs in a or b: the handler does the whole row */
+};
+
+/* Predicates of VPCMPD. */
+enum int_cmp { CMP_EQ, CMP_LT, CMP_LE, CMP_FALSE, CMP_NE, CMP_GE, CMP_GT, CMP_TRUE };
+#define CMP_MORE 0x80u /* M keeps the lanes that it has */
+
+struct step {
+    uint8_t form; /* enum x86_form, or STEP_* */
+    uint8_t d, a, b;
+    uint8_t imm;
+};
+
+#define RECIPE_STEPS 8
+
+enum recipe_kind {
+    RECIPE_VALUE,    /* D */
+    RECIPE_MASK,     /* M: a bit per lane */
+    RECIPE_CARRY,    /* D, and M */
+    RECIPE_SELECT,   /* D; source 2 is a mask in SGPRs, which is M before the steps */
+    RECIPE_CARRY_IN, /* both */
+};
+
+#define RECIPE_EVEX   1u /* only with AVX-512 */
+#define RECIPE_VEX    2u /* only with AVX2 */
+#define RECIPE_IEEE   4u /* only if MODE.IEEE is set */
+#define RECIPE_DENORM 8u /* only if f32 denormals are kept as inputs */
+
+struct recipe {
+    uint16_t op; /* an opcode with that function */
+    uint8_t kind, flags, n_src;
+    uint8_t n;
+    struct step step[RECIPE_STEPS];
+};
+
+/* The recipes of a level (evex: AVX-512, else AVX2). n: how many. */
+extern const struct recipe recipes[];
+extern const unsigned n_recipes;
+
+#endif

@@ -1,0 +1,276 @@
+/* scalar.c: scalar instructions: SGPRs stay in memory, values pass through rax and rcx.
+ *
+ * The table says how an opcode computes and what it leaves in SCC (manual 16.1
+ * to 16.5). SPDX-License-Identifier: MIT
+ */
+#include "emit.h"
+
+enum scalar_kind {
+    SK_NONE,
+    SK_ALU,    /* alu */
+    SK_CARRY,  /* alu with SCC as carry in */
+    SK_NOT1,   /* alu of S0 and not S1 */
+    SK_INVERT, /* not (S0 alu S1) */
+    SK_MOVE,
+    SK_NOT,
+    SK_COMPARE,   /* SCC = cc */
+    SK_SHIFT,     /* alu is enum x86_shift */
+    SK_SHIFT_ADD, /* (S0 << alu) + S1 */
+    SK_MUL,
+    SK_MUL_HI,
+    SK_CHOOSE, /* S0 if cc, else S1; SCC = cc */
+    SK_SELECT, /* by SCC */
+    SK_BITS,   /* alu is enum x86_bits */
+    SK_SEXT8,
+    SK_SEXT16,
+    SK_SAVEEXEC,      /* D = EXEC; EXEC = S0 alu EXEC */
+    SK_SAVEEXEC_NOT0, /* ... not S0 alu EXEC */
+    SK_SAVEEXEC_NOT1,
+    SK_HINT,
+};
+
+enum scc_rule { SCC_KEPT, SCC_CARRY, SCC_OVERFLOW, SCC_NONZERO };
+
+struct scalar_recipe {
+    uint16_t op;
+    uint8_t kind, alu, wide, scc;
+};
+
+static const struct scalar_recipe table[] = {
+#define R(op, kind, alu, wide, scc) {ISA_##op, SK_##kind, alu, wide, SCC_##scc},
+#include "scalar.def"
+#undef R
+};
+
+static const struct scalar_recipe *find(unsigned op)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].op == op)
+            return &table[i];
+    return NULL;
+}
+
+bool emit_known_scalar(unsigned op)
+{
+    return find(op) != NULL;
+}
+
+static bool can_load(const struct usrc *s)
+{
+    if (s->mods)
+        return false;
+    return s->prep == PREP_SGPR || (s->prep == PREP_NONE && s->base == SRC_CONST) ||
+           (s->prep == PREP_SPECIAL && s->sel == ISA_SEL_SCC);
+}
+
+static void load_source(struct emit *e, unsigned reg, const struct usrc *s)
+{
+    if (s->prep == PREP_SGPR) {
+        x86_load(e->x, s->dwords == 2, reg, sgpr_mem(s->sel));
+    } else if (s->prep == PREP_SPECIAL) {
+        x86_load8(e->x, reg, wave_mem(offsetof(struct wave, scc)));
+    } else {
+        const uint32_t *row = e->p->const_rows + (size_t)s->row * ROW_DWORDS;
+        x86_mov_imm(e->x, reg,
+                    row[0] | (s->dwords == 2 ? (uint64_t)row[ROW_DWORDS] << 32 : 0));
+    }
+}
+
+static void set_scc(struct emit *e, enum x86_cc cc)
+{
+    x86_setcc_mem(e->x, cc, wave_mem(offsetof(struct wave, scc)));
+}
+
+/* rax op= the second source, from memory if it is there. */
+static void alu_source(struct emit *e, unsigned alu, bool wide, const struct usrc *s)
+{
+    if (s->prep == PREP_SGPR && s->dwords == (wide ? 2 : 1)) {
+        x86_alu_load(e->x, (enum x86_alu)alu, wide, RAX, sgpr_mem(s->sel));
+    } else {
+        load_source(e, RCX, s);
+        x86_alu(e->x, (enum x86_alu)alu, wide, RAX, RCX);
+    }
+}
+
+static void finish(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
+{
+    x86_store(e->x, u->flags & UF_DST64, sgpr_mem(u->d), RAX);
+    if (r->scc == SCC_CARRY)
+        set_scc(e, CC_B);
+    else if (r->scc == SCC_OVERFLOW)
+        set_scc(e, CC_O);
+    else if (r->scc == SCC_NONZERO)
+        set_scc(e, CC_NE);
+}
+
+static void saveexec(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
+{
+    load_source(e, RAX, &u->s[0]);
+    x86_load(e->x, false, RCX, sgpr_mem(ISA_SEL_EXEC_LO));
+    x86_mov(e->x, false, RDX, RCX);
+    if (r->kind == SK_SAVEEXEC_NOT0)
+        x86_not(e->x, false, RAX);
+    if (r->kind == SK_SAVEEXEC_NOT1)
+        x86_not(e->x, false, RDX);
+    x86_alu(e->x, (enum x86_alu)r->alu, false, RAX, RDX);
+    set_scc(e, CC_NE);
+    x86_store(e->x, false, sgpr_mem(u->d), RCX);
+    x86_store(e->x, false, sgpr_mem(ISA_SEL_EXEC_LO), RAX);
+}
+
+static void compute(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
+{
+    struct x86 *x = e->x;
+    const struct usrc *s0 = &u->s[0], *s1 = &u->s[1];
+    load_source(e, RAX, s0);
+    switch (r->kind) {
+    case SK_ALU:
+        alu_source(e, r->alu, r->wide, s1);
+        break;
+    case SK_CARRY:
+        load_source(e, RCX, s1);
+        x86_load8(x, RDX, wave_mem(offsetof(struct wave, scc)));
+        x86_neg(x, false, RDX); /* carry if it is not 0 */
+        x86_alu(x, (enum x86_alu)r->alu, false, RAX, RCX);
+        break;
+    case SK_NOT1:
+        load_source(e, RCX, s1);
+        x86_not(x, r->wide, RCX);
+        x86_alu(x, (enum x86_alu)r->alu, r->wide, RAX, RCX);
+        break;
+    case SK_INVERT:
+        alu_source(e, r->alu, r->wide, s1);
+        x86_not(x, r->wide, RAX);
+        x86_test(x, r->wide, RAX, RAX);
+        break;
+    case SK_NOT:
+        x86_not(x, r->wide, RAX);
+        x86_test(x, r->wide, RAX, RAX);
+        break;
+    case SK_SHIFT:
+        load_source(e, RCX, s1);
+        x86_shift(x, (enum x86_shift)r->alu, r->wide, RAX, RAX, RCX);
+        x86_test(x, r->wide, RAX, RAX);
+        break;
+    case SK_MUL:
+    case SK_MUL_HI:
+        load_source(e, RCX, s1);
+        x86_imul(x, r->kind == SK_MUL_HI, RAX, RCX);
+        if (r->kind == SK_MUL_HI)
+            x86_shift_imm(x, SHIFT_SHR, true, RAX, 32);
+        break;
+    case SK_BITS:
+        x86_bits(x, (enum x86_bits)r->alu, r->wide, RAX, RAX);
+        x86_test(x, false, RAX, RAX);
+        break;
+    case SK_SEXT8:
+        x86_sext8(x, RAX, RAX);
+        break;
+    case SK_SEXT16:
+        x86_sext16(x, RAX, RAX);
+        break;
+    default:
+        break;
+    }
+    finish(e, u, r);
+}
+
+static void choose(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
+{
+    load_source(e, RCX, &u->s[0]);
+    load_source(e, RAX, &u->s[1]);
+    if (r->kind == SK_SELECT) {
+        x86_cmp8_imm(e->x, wave_mem(offsetof(struct wave, scc)), 0);
+        x86_cmov(e->x, CC_NE, r->wide, RAX, RCX);
+    } else {
+        x86_alu(e->x, ALU_CMP, false, RCX, RAX);
+        set_scc(e, (enum x86_cc)r->alu);
+        x86_cmov(e->x, (enum x86_cc)r->alu, false, RAX, RCX);
+    }
+    finish(e, u, r);
+}
+
+/* SCC is bit 32 and up of the sum. */
+static void shift_add(struct emit *e, const struct uop *u,
+                      const struct scalar_recipe *r)
+{
+    load_source(e, RAX, &u->s[0]);
+    load_source(e, RCX, &u->s[1]);
+    x86_shift_imm(e->x, SHIFT_SHL, true, RAX, r->alu);
+    x86_alu(e->x, ALU_ADD, true, RAX, RCX);
+    x86_store(e->x, false, sgpr_mem(u->d), RAX);
+    x86_shift_imm(e->x, SHIFT_SHR, true, RAX, 32);
+    set_scc(e, CC_NE);
+}
+
+static bool writes_exec(const struct uop *u, const struct scalar_recipe *r)
+{
+    if (r->kind >= SK_SAVEEXEC && r->kind <= SK_SAVEEXEC_NOT1)
+        return true;
+    return !(u->flags & UF_NO_VALUE) && u->d <= ISA_SEL_EXEC_LO &&
+           u->d + (u->flags & UF_DST64 ? 2u : 1u) > ISA_SEL_EXEC_LO;
+}
+
+bool emit_scalar(struct emit *e, const struct uop *u)
+{
+    const struct scalar_recipe *r = find(u->isa_op);
+    if (!r)
+        return false;
+    if (r->kind == SK_HINT)
+        return true;
+    for (unsigned i = 0; i < u->n_src; i++)
+        if (!can_load(&u->s[i]))
+            return false;
+    switch (r->kind) {
+    case SK_COMPARE:
+        load_source(e, RAX, &u->s[0]);
+        alu_source(e, ALU_CMP, r->wide, &u->s[1]);
+        set_scc(e, (enum x86_cc)r->alu);
+        break;
+    case SK_CHOOSE:
+    case SK_SELECT:
+        choose(e, u, r);
+        break;
+    case SK_SHIFT_ADD:
+        shift_add(e, u, r);
+        break;
+    case SK_SAVEEXEC:
+    case SK_SAVEEXEC_NOT0:
+    case SK_SAVEEXEC_NOT1:
+        saveexec(e, u, r);
+        break;
+    default:
+        compute(e, u, r);
+    }
+    if (writes_exec(u, r))
+        emit_new_exec(e);
+    return true;
+}
+
+bool emit_branch_test(struct emit *e, const struct uop *u, enum x86_cc *taken)
+{
+    static const struct {
+        uint16_t op, sel;
+        uint8_t cc;
+    } branches[] = {
+        {ISA_S_CBRANCH_SCC0, ISA_SEL_SCC, CC_E},
+        {ISA_S_CBRANCH_SCC1, ISA_SEL_SCC, CC_NE},
+        {ISA_S_CBRANCH_VCCZ, ISA_SEL_VCC_LO, CC_E},
+        {ISA_S_CBRANCH_VCCNZ, ISA_SEL_VCC_LO, CC_NE},
+        {ISA_S_CBRANCH_EXECZ, ISA_SEL_EXEC_LO, CC_E},
+        {ISA_S_CBRANCH_EXECNZ, ISA_SEL_EXEC_LO, CC_NE},
+    };
+    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+        if (branches[i].op != u->isa_op)
+            continue;
+        if (!e)
+            return true;
+        *taken = (enum x86_cc)branches[i].cc;
+        if (branches[i].sel == ISA_SEL_SCC)
+            x86_cmp8_imm(e->x, wave_mem(offsetof(struct wave, scc)), 0);
+        else
+            x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(branches[i].sel), 0);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,93 @@
+/* trace.c: which blocks a trace has. Knows micro-ops and the fact sheet, no machine
+ * code. SPDX-License-Identifier: MIT
+ */
+#include "trace.h"
+
+#include "facts.h"
+
+static const struct uop *branch_target(const struct uop *u)
+{
+    return uop_next(u) + (int16_t)u->imm;
+}
+
+static bool is_branch(unsigned op)
+{
+    switch (op) {
+    case ISA_S_CBRANCH_SCC0:
+    case ISA_S_CBRANCH_SCC1:
+    case ISA_S_CBRANCH_VCCZ:
+    case ISA_S_CBRANCH_VCCNZ:
+    case ISA_S_CBRANCH_EXECZ:
+    case ISA_S_CBRANCH_EXECNZ:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool in_trace(const struct trace *t, const struct uop *u)
+{
+    for (unsigned i = 0; i < t->n; i++)
+        if (t->step[i].u == u)
+            return true;
+    return false;
+}
+
+/* The instructions of the block at u; false if they are too many. */
+static bool add_block(struct trace *t, const struct uop *u)
+{
+    unsigned n = u->run;
+    if (t->n + n > TRACE_MAX || t->n_blocks == TRACE_PATHS)
+        return false;
+    for (unsigned i = 0; i < n; i++, u = uop_next(u))
+        t->step[t->n++] =
+            (struct trace_step){.u = u, .kind = TRACE_INST, .leader = i == 0};
+    t->n_blocks++;
+    return true;
+}
+
+/* Decide what the last instruction of a block is; returns where the trace goes on, or
+ * NULL. */
+static const struct uop *close_block(struct trace *t)
+{
+    struct trace_step *last = &t->step[t->n - 1];
+    const struct uop *u = last->u;
+    if (!(u->flags & UF_ENDS))
+        return uop_next(u);
+    if (is_branch(u->isa_op)) {
+        last->kind = TRACE_BRANCH;
+        last->target = branch_target(u);
+        t->loops |= last->target == t->head;
+        return uop_next(u);
+    }
+    if (u->isa_op == ISA_S_BRANCH) {
+        const struct uop *to = branch_target(u);
+        bool loop = to == t->head;
+        last->kind = loop ? TRACE_LOOP : TRACE_JUMP;
+        t->loops |= loop;
+        return loop ? NULL : to;
+    }
+    last->kind = TRACE_LAST;
+    return NULL;
+}
+
+void trace_find(struct trace *t, const struct uop *head, trace_known_fn *known,
+                const void *ctx)
+{
+    const struct uop *u = head;
+    unsigned turn = 0, last_turn = 0;
+    t->head = head;
+    t->n = t->n_blocks = 0;
+    t->loops = false;
+    while (u) {
+        bool stop = u != head && (known(ctx, u) || in_trace(t, u));
+        stop |= !u->fn || !u->run || u->flags & UF_ALONE;
+        if (stop || !add_block(t, u))
+            break;
+        turn += last_turn;
+        last_turn = u->turn;
+        u = close_block(t);
+    }
+    t->next = u;
+    t->before_last = turn;
+}

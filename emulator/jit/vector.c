@@ -1,0 +1,485 @@
+/* vector.c: vector instructions by recipe: operands, modifiers, EXEC, results.
+ *
+ * Sources come from host registers, from the rows in memory, or are broadcast from
+ * SGPRs and constants. With lanes off (emit.masked) the last step writes under EXEC:
+ * by k1 and k2 with AVX-512, by a blend with AVX2.
+ * SPDX-License-Identifier: MIT
+ */
+#include "emit.h"
+
+/* Where a source is, for one instruction. */
+struct source {
+    enum { AT_ROW, AT_WAVE, AT_CONST, AT_TEMP } at;
+    unsigned entry; /* AT_ROW: or NO_ENTRY, then row is in memory */
+    unsigned row;
+    int32_t disp;  /* AT_WAVE, AT_CONST: of the dword to broadcast */
+    unsigned mods; /* SM_ABS, SM_NEG that every use has to apply */
+};
+
+struct job {
+    const struct uop *u;
+    const struct recipe *r;
+    struct source s[3];
+    unsigned d; /* entry of the result */
+    bool has_d;
+    struct far *slow;
+};
+
+#define K_MASK 3u /* k3: M of part 0; k4: of part 1 */
+#define K_MORE 7u
+
+static const struct recipe *recipe_for(const struct emit *e, unsigned op)
+{
+    unsigned i = e->recipe_of[op];
+    if (!i)
+        return NULL;
+    const struct recipe *r = &recipes[i - 1];
+    if ((r->flags & RECIPE_IEEE && !(e->mode & NATIVE_IEEE)) ||
+        (r->flags & RECIPE_DENORM && !(e->mode & NATIVE_DENORM)))
+        return NULL;
+    return r;
+}
+
+/* Does the recipe do all that the micro-op asks for? */
+static bool suits(const struct recipe *r, const struct uop *u)
+{
+    const uint32_t known =
+        UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR | UF_ROWS | UF_ENDS;
+    if ((u->flags & ~known) || u->omod || u->n_src != r->n_src || u->excp)
+        return false;
+    for (unsigned i = 0; i < u->n_src; i++) {
+        const struct usrc *s = &u->s[i];
+        bool mask = i == 2 && r->kind >= RECIPE_SELECT;
+        if (s->dwords != 1 || s->mods & ~(SM_ABS | SM_NEG) || s->prep == PREP_SPECIAL ||
+            mask != (s->prep == PREP_MASK))
+            return false;
+    }
+    return true;
+}
+
+/* ---- operands -------------------------------------------------------------------- */
+
+static struct x86_rm const_rm(const struct emit *e, unsigned c)
+{
+    (void)e;
+    return rm_mem(FIXED, (int32_t)(64u * c));
+}
+
+/* AND or XOR with the sign, into the temporary of source i. */
+static void apply_mods(struct emit *e, unsigned i, unsigned mods, struct x86_rm from)
+{
+    unsigned t = temp_reg(e, TEMP_S0 + i);
+    if (from.kind != RM_REG) {
+        x86_vec(e->x, from.kind == RM_BCAST ? X86_BROADCASTSS : X86_MOVUPS, t, 0,
+                from.kind == RM_BCAST ? rm_mem(from.mem.base, from.mem.disp) : from, 0,
+                0);
+        from = rm_reg(t);
+    }
+    if (mods & SM_ABS) {
+        x86_vec(e->x, X86_PAND, t, from.reg, const_rm(e, C_NOT_SIGN), 0, 0);
+        from = rm_reg(t);
+    }
+    if (mods & SM_NEG)
+        x86_vec(e->x, X86_PXOR, t, from.reg, const_rm(e, C_SIGN), 0, 0);
+}
+
+static void find_source(struct emit *e, struct job *j, unsigned i)
+{
+    const struct usrc *s = &j->u->s[i];
+    struct source *to = &j->s[i];
+    *to = (struct source){.row = s->row, .mods = s->mods, .entry = NO_ENTRY};
+    if (s->prep == PREP_MASK)
+        return;
+    if (s->base == SRC_VGPR) {
+        to->entry = e->x->evex ? rows_load(e, s->row) : rows_find(e, s->row);
+        return;
+    }
+    to->at = s->prep == PREP_SGPR ? AT_WAVE : AT_CONST;
+    to->disp = to->at == AT_WAVE ? sgpr_mem(s->sel).disp : s->row * ROW_BYTES;
+}
+
+/* Is the source ever the first operand of a step, which is a register? */
+static bool used_first(const struct recipe *r, unsigned i)
+{
+    for (unsigned k = 0; k < r->n; k++)
+        if (r->step[k].a == OP_S0 + i || (r->step[k].form == STEP_FMA && i == 2))
+            return true;
+    return false;
+}
+
+/* Sources that are the same in all lanes and cannot stay in memory are broadcast once.
+ */
+static void spread_source(struct emit *e, struct job *j, unsigned i)
+{
+    struct source *s = &j->s[i];
+    if (s->at != AT_WAVE && s->at != AT_CONST)
+        return;
+    if (e->x->evex && !s->mods && !used_first(j->r, i))
+        return;
+    unsigned t = temp_reg(e, TEMP_S0 + i), base = s->at == AT_WAVE ? W : CONSTS;
+    x86_vec(e->x, X86_BROADCASTSS, t, 0, rm_mem(base, s->disp), 0, 0);
+    if (s->mods)
+        apply_mods(e, i, s->mods, rm_reg(t));
+    s->at = AT_TEMP;
+    s->mods = 0;
+}
+
+/* Source i of one part as a last operand. */
+static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsigned part)
+{
+    struct source *s = &j->s[i];
+    struct x86_rm rm = {.kind = RM_BCAST};
+    if (s->at == AT_TEMP)
+        return rm_reg(temp_reg(e, TEMP_S0 + i));
+    if (s->at == AT_ROW)
+        rm = s->entry == NO_ENTRY ? row_mem(e, s->row, part)
+                                  : rm_reg(row_reg(e, s->entry, part));
+    else
+        rm.mem = mem_at(s->at == AT_WAVE ? W : CONSTS, s->disp);
+    if (!s->mods)
+        return rm;
+    apply_mods(e, i, s->mods, rm);
+    return rm_reg(temp_reg(e, TEMP_S0 + i));
+}
+
+static struct x86_rm operand_rm(struct emit *e, struct job *j, unsigned o,
+                                unsigned part)
+{
+    switch (o) {
+    case OP_S0:
+    case OP_S1:
+    case OP_S2:
+        return source_rm(e, j, o - OP_S0, part);
+    case OP_T0:
+        return rm_reg(temp_reg(e, TEMP_A));
+    case OP_T1:
+        return rm_reg(temp_reg(e, TEMP_B));
+    case OP_D:
+        return rm_reg(row_reg(e, j->d, part));
+    default:
+        return const_rm(e, o - OP_CONST);
+    }
+}
+
+/* ... as a register. */
+static unsigned operand_reg(struct emit *e, struct job *j, unsigned o, unsigned part)
+{
+    struct x86_rm rm = operand_rm(e, j, o, part);
+    if (rm.kind == RM_REG)
+        return rm.reg;
+    unsigned t = o <= OP_S2 ? temp_reg(e, TEMP_S0 + (o - OP_S0)) : temp_reg(e, TEMP_X);
+    x86_vec(e->x, X86_MOVUPS, t, 0, rm, 0, 0);
+    return t;
+}
+
+/* ---- EXEC ------------------------------------------------------------------------ */
+
+/* AVX2: a vector whose lanes have the bits of a mask in SGPRs as signs. */
+static void spread_mask(struct emit *e, unsigned reg, unsigned sgpr, unsigned part)
+{
+    x86_vec(e->x, X86_BROADCASTSS, reg, 0, rm_mem(W, sgpr_mem(sgpr).disp), 0, 0);
+    x86_vec(e->x, X86_PSLLVD, reg, reg, const_rm(e, C_LANES0 + part), 0, 0);
+}
+
+static unsigned exec_k(const struct emit *e, unsigned part)
+{
+    return e->masked && e->x->evex ? 1 + part : 0;
+}
+
+/* Where the last step writes its result, which finish_d then moves under EXEC. */
+static unsigned result_reg(const struct emit *e, const struct job *j, unsigned part)
+{
+    return e->masked && !e->x->evex ? temp_reg(e, TEMP_X) : row_reg(e, j->d, part);
+}
+
+static void finish_d(struct emit *e, const struct job *j, unsigned from, unsigned part)
+{
+    unsigned d = row_reg(e, j->d, part);
+    if (e->masked && !e->x->evex) {
+        spread_mask(e, temp_reg(e, TEMP_E), ISA_SEL_EXEC_LO, part);
+        x86_vec(e->x, X86_BLENDVPS, d, d, rm_reg(from), 0, temp_reg(e, TEMP_E) << 4);
+    } else if (from != d) {
+        x86_vec(e->x, X86_MOVUPS, d, 0, rm_reg(from), exec_k(e, part), 0);
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------- */
+
+static void step_fma(struct emit *e, struct job *j, unsigned part)
+{
+    unsigned c = operand_reg(e, j, OP_S2, part), d = row_reg(e, j->d, part);
+    unsigned a = operand_reg(e, j, OP_S0, part);
+    struct x86_rm b = operand_rm(e, j, OP_S1, part);
+    if (c == d && !(e->masked && !e->x->evex)) {
+        x86_vec(e->x, X86_FMADD231PS, d, a, b, exec_k(e, part), 0);
+        return;
+    }
+    bool in_place = a == d && !e->masked;
+    bool clash = (b.kind == RM_REG && b.reg == d) || c == d;
+    unsigned t = in_place || (!e->masked && !clash) ? d : temp_reg(e, TEMP_X);
+    if (t != a)
+        x86_vec(e->x, X86_MOVUPS, t, 0, rm_reg(a), 0, 0);
+    x86_vec(e->x, X86_FMADD132PS, t, c, b, 0, 0);
+    if (t != d)
+        finish_d(e, j, t, part);
+}
+
+static void step_compare_evex(struct emit *e, const struct step *s, unsigned a,
+                              struct x86_rm b, unsigned part)
+{
+    enum x86_form form = s->form == STEP_CMPF   ? X86_CMPPS
+                         : s->form == STEP_CMPS ? X86_PCMPD
+                                                : X86_PCMPUD;
+    bool more = s->form != STEP_CMPF && s->imm & CMP_MORE;
+    unsigned k = more ? K_MORE : K_MASK + part;
+    x86_vec(e->x, form, k, a, b, 0, s->imm & 0x1fu);
+    if (more)
+        x86_kop(e->x, KOP_OR, K_MASK + part, K_MASK + part, k);
+}
+
+/* AVX2 compares integers for equality and signed greater only. */
+static void step_compare_vex(struct emit *e, const struct step *s, unsigned a,
+                             struct x86_rm b)
+{
+    unsigned m = temp_reg(e, TEMP_M), more = temp_reg(e, TEMP_E),
+             x = temp_reg(e, TEMP_X), cmp = s->imm & 7u;
+    if (s->form == STEP_CMPF) {
+        x86_vec(e->x, X86_CMPPS, m, a, b, 0, s->imm);
+        return;
+    }
+    unsigned t = s->imm & CMP_MORE ? more : m;
+    bool negate = cmp == CMP_NE || cmp == CMP_GE || cmp == CMP_LE;
+    if (cmp == CMP_EQ || cmp == CMP_NE) {
+        x86_vec(e->x, X86_PCMPEQD, t, a, b, 0, 0);
+    } else if (s->form == STEP_CMPS) {
+        x86_vec(e->x, X86_MOVUPS, x, 0, b, 0, 0);
+        bool swap = cmp == CMP_LT || cmp == CMP_GE; /* a < b is b > a */
+        x86_vec(e->x, X86_PCMPGTD, t, swap ? x : a, rm_reg(swap ? a : x), 0, 0);
+    } else { /* unsigned: a >= b if the greater of them is a */
+        bool below = cmp == CMP_LT || cmp == CMP_GE;
+        x86_vec(e->x, below ? X86_PMAXUD : X86_PMINUD, x, a, b, 0, 0);
+        x86_vec(e->x, X86_PCMPEQD, t, x, rm_reg(a), 0, 0);
+        negate = cmp == CMP_LT || cmp == CMP_GT;
+    }
+    if (negate)
+        x86_vec(e->x, X86_PXOR, t, t, const_rm(e, C_ONES), 0, 0);
+    if (t != m)
+        x86_vec(e->x, X86_POR, m, m, rm_reg(t), 0, 0);
+}
+
+static void step_select(struct emit *e, struct job *j, const struct step *s,
+                        unsigned part)
+{
+    unsigned a = operand_reg(e, j, s->a, part);
+    struct x86_rm b = operand_rm(e, j, s->b, part);
+    bool last = s->d == OP_D;
+    unsigned d = last ? result_reg(e, j, part) : operand_rm(e, j, s->d, part).reg;
+    if (!e->x->evex) {
+        x86_vec(e->x, X86_BLENDVPS, d, a, b, 0, temp_reg(e, TEMP_M) << 4);
+    } else {
+        d = last && e->masked ? temp_reg(e, TEMP_X) : d;
+        x86_vec(e->x, X86_PBLENDMD, d, a, b, K_MASK + part, 0);
+    }
+    if (last)
+        finish_d(e, j, d, part);
+}
+
+/* NaNs among the operands: on to the handler. */
+static void step_ordered(struct emit *e, struct job *j, const struct step *s)
+{
+    unsigned t = temp_reg(e, TEMP_X), m = temp_reg(e, TEMP_M);
+    for (unsigned p = 0; p < e->parts; p++) {
+        unsigned a = operand_reg(e, j, s->a, p);
+        struct x86_rm b = operand_rm(e, j, s->b, p);
+        if (e->x->evex) {
+            x86_vec(e->x, X86_CMPPS, 5 + p, a, b, 0, 3);
+            continue;
+        }
+        x86_vec(e->x, X86_CMPPS, p ? t : m, a, b, 0, 3);
+        if (p)
+            x86_vec(e->x, X86_POR, m, m, rm_reg(t), 0, 0);
+    }
+    if (e->x->evex) {
+        x86_kortest(e->x, 5, 6);
+    } else {
+        x86_vec(e->x, X86_MOVMSKPS, RAX, 0, rm_reg(m), 0, 0);
+        x86_test(e->x, false, RAX, RAX);
+    }
+    far_from(j->slow, x86_jcc(e->x, CC_NE));
+}
+
+static void run_step(struct emit *e, struct job *j, const struct step *s, unsigned part)
+{
+    if (s->form == STEP_FMA) {
+        step_fma(e, j, part);
+    } else if (s->form == STEP_SEL) {
+        step_select(e, j, s, part);
+    } else if (s->form >= STEP_CMPF && s->form <= STEP_CMPU) {
+        unsigned a = operand_reg(e, j, s->a, part);
+        struct x86_rm b = operand_rm(e, j, s->b, part);
+        if (e->x->evex)
+            step_compare_evex(e, s, a, b, part);
+        else
+            step_compare_vex(e, s, a, b);
+    } else if (s->form < X86_FORMS) {
+        unsigned a = s->a == OP_NONE ? 0 : operand_reg(e, j, s->a, part);
+        struct x86_rm b = operand_rm(e, j, s->b, part);
+        bool last = s->d == OP_D;
+        /* shifts by a constant take memory with AVX-512 alone */
+        if (b.kind != RM_REG && (b.kind == RM_BCAST || !e->x->evex) &&
+            s->form >= X86_PSLLD_I && s->form <= X86_PSRLQ_I)
+            b = rm_reg(operand_reg(e, j, s->b, part));
+        if (s->form == X86_MOVUPS && b.kind == RM_BCAST) { /* a move, the last step */
+            x86_vec(e->x, X86_BROADCASTSS, row_reg(e, j->d, part), 0,
+                    rm_mem(b.mem.base, b.mem.disp), exec_k(e, part), 0);
+            return;
+        }
+        unsigned d = last ? result_reg(e, j, part) : operand_rm(e, j, s->d, part).reg;
+        x86_vec(e->x, s->form, d, a, b, last ? exec_k(e, part) : 0, s->imm);
+        if (last)
+            finish_d(e, j, d, part);
+    }
+}
+
+/* M of source 2, which is a mask in SGPRs. */
+static void load_mask(struct emit *e, const struct usrc *s, unsigned part)
+{
+    if (e->x->evex)
+        x86_k_load(e->x, K_MASK + part,
+                   mem_at(W, sgpr_mem(s->sel).disp + (int32_t)(2 * part)));
+    else
+        spread_mask(e, temp_reg(e, TEMP_M), s->sel, part);
+}
+
+/* Collect M of all parts in an SGPR, active lanes only. */
+static void store_mask(struct emit *e, const struct uop *u)
+{
+    if (e->x->evex) {
+        x86_kunpck(e->x, K_MASK, K_MASK + 1, K_MASK);
+        x86_kmovd_to_gpr(e->x, RAX, K_MASK);
+    }
+    if (e->masked)
+        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
+    x86_store(e->x, false, sgpr_mem(u->d2), RAX);
+}
+
+static void collect_vex(struct emit *e, unsigned part)
+{
+    x86_vec(e->x, X86_MOVMSKPS, part ? RCX : RAX, 0, rm_reg(temp_reg(e, TEMP_M)), 0, 0);
+    if (part) {
+        x86_shift_imm(e->x, SHIFT_SHL, false, RCX, 8 * part);
+        x86_alu(e->x, ALU_OR, false, RAX, RCX);
+    }
+}
+
+static bool gives_mask(const struct recipe *r)
+{
+    return r->kind == RECIPE_MASK || r->kind == RECIPE_CARRY ||
+           r->kind == RECIPE_CARRY_IN;
+}
+
+/* All of the instruction once its sources are found and its result has a place. */
+static void run_recipe(struct emit *e, struct job *j)
+{
+    const struct recipe *r = j->r;
+    for (unsigned i = 0; i < r->n_src; i++)
+        spread_source(e, j, i);
+    for (unsigned k = 0; k < r->n; k++)
+        if (r->step[k].form == STEP_ORDERED)
+            step_ordered(e, j, &r->step[k]);
+    for (unsigned part = 0; part < e->parts; part++) {
+        if (r->kind >= RECIPE_SELECT)
+            load_mask(e, &j->u->s[2], part);
+        for (unsigned k = 0; k < r->n; k++)
+            run_step(e, j, &r->step[k], part);
+        if (gives_mask(r) && !e->x->evex)
+            collect_vex(e, part);
+    }
+    if (gives_mask(r))
+        store_mask(e, j->u);
+}
+
+static bool may_be_slow(const struct recipe *r)
+{
+    for (unsigned k = 0; k < r->n; k++)
+        if (r->step[k].form == STEP_ORDERED)
+            return true;
+    return false;
+}
+
+static bool reads_row(const struct uop *u, unsigned row)
+{
+    for (unsigned i = 0; i < u->n_src; i++)
+        if (u->s[i].base == SRC_VGPR && u->s[i].row == row)
+            return true;
+    return false;
+}
+
+/* Give the result its place, before the sources theirs: AVX2 has few. */
+static void place_result(struct emit *e, struct job *j, bool *was_used, bool *was_dirty)
+{
+    unsigned c = e->rows.entry_of[j->u->d];
+    bool reads = reads_row(j->u, j->u->d);
+    *was_used = c != NO_ENTRY || e->masked || reads;
+    *was_dirty = c != NO_ENTRY && e->rows.dirty[c];
+    j->d = rows_write(e, j->u->d, e->masked || reads);
+}
+
+/* The slow path finds registers as they were before the result. */
+static void begin_slow(struct emit *e, struct job *j, bool was_used, bool was_dirty)
+{
+    e->rows.dirty[j->d] = was_dirty;
+    e->rows.used[j->d] = was_used;
+    j->slow = emit_far(e, FAR_SLOW, j->u);
+    e->rows.dirty[j->d] = e->rows.used[j->d] = true;
+}
+
+static void end_slow(struct emit *e, struct far *slow)
+{
+    slow->after = e->rows;
+    slow->back = x86_here(e->x);
+}
+
+static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r)
+{
+    struct job j = {.u = u, .r = r, .has_d = r->kind != RECIPE_MASK};
+    bool was_used = false, was_dirty = false;
+    if (j.has_d)
+        place_result(e, &j, &was_used, &was_dirty);
+    for (unsigned i = 0; i < r->n_src; i++)
+        find_source(e, &j, i);
+    if (may_be_slow(r))
+        begin_slow(e, &j, was_used, was_dirty);
+    run_recipe(e, &j);
+    rows_unpin(e);
+    if (j.slow)
+        end_slow(e, j.slow);
+    if (gives_mask(r) && u->d2 == ISA_SEL_EXEC_LO)
+        emit_new_exec(e);
+}
+
+bool emit_vector(struct emit *e, const struct uop *u)
+{
+    const struct recipe *r = recipe_for(e, u->isa_op);
+    if (!r || !suits(r, u))
+        return false;
+    emit_one(e, u, r);
+    return true;
+}
+
+/* Both halves read their sources before either writes: done one after the other if Y
+ * reads nothing that X writes. */
+bool emit_vopd(struct emit *e, const struct uop *u)
+{
+    const struct uop *y = u + 1;
+    if (!(u->flags & UF_PAIR) || !(u->flags & UF_DIRECT))
+        return false;
+    const struct recipe *rx = recipe_for(e, u->isa_op);
+    const struct recipe *ry = recipe_for(e, y->isa_op);
+    if (!rx || !ry || !suits(rx, u) || !suits(ry, y) || may_be_slow(rx) ||
+        may_be_slow(ry))
+        return false;
+    emit_one(e, u, rx);
+    emit_one(e, y, ry);
+    return true;
+}
