@@ -191,10 +191,18 @@ rd_status bench_prepare_matmul(struct la *la, struct emu_dispatch *dispatch)
     return st;
 }
 
-static rd_status measure_speed(const struct job *job, enum emu_simd simd,
-                               unsigned threads, struct speed *speed)
+/* How a job is run. */
+struct way {
+    enum emu_simd simd;
+    enum emu_engine engine;
+    unsigned threads;
+};
+
+static rd_status measure_speed(const struct job *job, struct way way,
+                               struct speed *speed)
 {
-    struct emu_config config = {.threads = threads, .simd = simd};
+    struct emu_config config = {
+        .threads = way.threads, .simd = way.simd, .engine = way.engine};
     struct la_error err;
     struct la *la;
     rd_status st = la_create(&config, &la, &err);
@@ -205,58 +213,95 @@ static rd_status measure_speed(const struct job *job, enum emu_simd simd,
     return st;
 }
 
-static rd_status measure(const struct job *job, enum emu_simd simd, unsigned threads,
-                         double *rate)
+static rd_status measure(const struct job *job, struct way way, double *rate)
 {
     struct speed speed;
-    rd_status st = measure_speed(job, simd, threads, &speed);
+    rd_status st = measure_speed(job, way, &speed);
     if (st == RD_OK)
         *rate = speed.rate;
     return st;
 }
 
-static rd_status measure_valu(double *value)
-{
-    return measure(&valu_job, EMU_SIMD_AUTO, 1, value);
-}
+/* measure_NAME and interp_NAME: instructions a second of a job on one thread, as the
+ * emulator runs it by itself, and by the interpreter alone. */
+#define RATE(name, job, level)                                                         \
+    static rd_status measure_##name(double *value)                                     \
+    {                                                                                  \
+        struct way way = {EMU_SIMD_##level, EMU_ENGINE_AUTO, 1};                       \
+        return measure(&(job), way, value);                                            \
+    }                                                                                  \
+    static rd_status interp_##name(double *value)                                      \
+    {                                                                                  \
+        struct way way = {EMU_SIMD_##level, EMU_ENGINE_INTERP, 1};                     \
+        return measure(&(job), way, value);                                            \
+    }
 
-static rd_status measure_valu_avx2(double *value)
-{
-    return measure(&valu_job, EMU_SIMD_AVX2, 1, value);
-}
+RATE(valu, valu_job, AUTO)
+RATE(valu_avx2, valu_job, AVX2)
+RATE(matmul, matmul_job, AUTO)
+RATE(matmul_avx2, matmul_job, AVX2)
+RATE(stream, stream_job, AUTO)
+RATE(stream_avx2, stream_job, AVX2)
+RATE(lds, lds_job, AUTO)
+RATE(lds_avx2, lds_job, AVX2)
+RATE(wmma, wmma_job, AUTO)
+RATE(wmma_avx2, wmma_job, AVX2)
+RATE(mixed, mixed_job, AUTO)
+RATE(mixed_avx2, mixed_job, AVX2)
 
-static rd_status measure_matmul(double *value)
+static rd_status gemm_seconds(enum emu_engine engine, double *value)
 {
-    return measure(&matmul_job, EMU_SIMD_AUTO, 1, value);
-}
-
-static rd_status measure_stream(double *value)
-{
-    return measure(&stream_job, EMU_SIMD_AUTO, 1, value);
-}
-
-static rd_status measure_lds(double *value)
-{
-    return measure(&lds_job, EMU_SIMD_AUTO, 1, value);
-}
-
-static rd_status measure_wmma(double *value)
-{
-    return measure(&wmma_job, EMU_SIMD_AUTO, 1, value);
-}
-
-static rd_status measure_gemm(double *value)
-{
+    struct way way = {EMU_SIMD_AUTO, engine, 1};
     struct speed speed;
-    rd_status st = measure_speed(&gemm_job, EMU_SIMD_AUTO, 1, &speed);
+    rd_status st = measure_speed(&gemm_job, way, &speed);
     if (st == RD_OK)
         *value = speed.seconds;
     return st;
 }
 
-static rd_status measure_mixed(double *value)
+static rd_status measure_gemm(double *value)
 {
-    return measure(&mixed_job, EMU_SIMD_AUTO, 1, value);
+    return gemm_seconds(EMU_ENGINE_AUTO, value);
+}
+
+static rd_status interp_gemm(double *value)
+{
+    return gemm_seconds(EMU_ENGINE_INTERP, value);
+}
+
+/* Bytes a second that the stream kernel moves: each of its items reads x and y and
+ * writes y. */
+static rd_status measure_stream_bytes(double *value)
+{
+    struct way way = {EMU_SIMD_AUTO, EMU_ENGINE_AUTO, 1};
+    struct speed speed;
+    rd_status st = measure_speed(&stream_job, way, &speed);
+    if (st == RD_OK)
+        *value = 3.0 * STREAM_BYTES / speed.seconds;
+    return st;
+}
+
+/* The same loop in C. */
+static rd_status stream_in_c(double *value)
+{
+    size_t n = STREAM_BYTES / sizeof(float);
+    float *x = malloc(STREAM_BYTES);
+    float *y = malloc(STREAM_BYTES);
+    double best = 0;
+    for (size_t i = 0; x && y && i < n; i++)
+        x[i] = y[i] = 1.0F;
+    for (unsigned run = 0; x && y && run < 5 * RUNS; run++) {
+        double start = cli_now();
+        for (size_t i = 0; i < n; i++)
+            y[i] = 0.5F * x[i] + y[i];
+        double rate = 3.0 * STREAM_BYTES / (cli_now() - start);
+        best = rate > best ? rate : best;
+    }
+    bool sane = x && y && y[n / 2] > 1.0F; /* the loop is not left out */
+    free(x);
+    free(y);
+    *value = best;
+    return sane ? RD_OK : RD_E_NOMEM;
 }
 
 /* The matmul with every instruction recorded in a file. */
@@ -292,11 +337,13 @@ static rd_status measure_trace(double *value)
 
 static rd_status measure_scaling(double *value)
 {
+    struct way way = {EMU_SIMD_AUTO, EMU_ENGINE_AUTO, 1};
     double one;
     double two;
-    rd_status st = measure(&valu_job, EMU_SIMD_AUTO, 1, &one);
+    rd_status st = measure(&valu_job, way, &one);
+    way.threads = 2;
     if (st == RD_OK)
-        st = measure(&valu_job, EMU_SIMD_AUTO, 2, &two);
+        st = measure(&valu_job, way, &two);
     if (st == RD_OK)
         *value = two / one;
     return st;
@@ -395,23 +442,35 @@ const struct bench_entry bench_emu_entries[] = {
     {"emu/peak_memory", "MiB", false, "resident memory of that process", measure_peak,
      NULL, NULL},
     {"emu/valu", "wave-inst/s", true, "f32 and integer arithmetic in a loop",
-     measure_valu, NULL, NULL},
+     measure_valu, "interp", interp_valu},
     {"emu/valu_avx2", "wave-inst/s", true, "the same with AVX2 only", measure_valu_avx2,
-     NULL, NULL},
+     "interp", interp_valu_avx2},
     {"emu/matmul_lds", "wave-inst/s", true, "compiled LDS-tiled f32 matmul, 256 a side",
-     measure_matmul, NULL, NULL},
+     measure_matmul, "interp", interp_matmul},
+    {"emu/matmul_lds_avx2", "wave-inst/s", true, "the same with AVX2 only",
+     measure_matmul_avx2, "interp", interp_matmul_avx2},
     {"emu/trace", "wave-inst/s", true, "the matmul with every instruction recorded",
      measure_trace, NULL, NULL},
     {"emu/stream", "wave-inst/s", true, "y = a*x + y over 2 x 64 MiB", measure_stream,
-     NULL, NULL},
+     "interp", interp_stream},
+    {"emu/stream_avx2", "wave-inst/s", true, "the same with AVX2 only",
+     measure_stream_avx2, "interp", interp_stream_avx2},
+    {"emu/stream_bytes", "B/s", true, "bytes that it moves", measure_stream_bytes,
+     "C loop", stream_in_c},
     {"emu/lds", "wave-inst/s", true, "LDS stores, loads, atomics, permutes, barriers",
-     measure_lds, NULL, NULL},
+     measure_lds, "interp", interp_lds},
+    {"emu/lds_avx2", "wave-inst/s", true, "the same with AVX2 only", measure_lds_avx2,
+     "interp", interp_lds_avx2},
     {"emu/wmma", "wave-inst/s", true, "v_wmma_f32_16x16x16_f16, 4 of 7 instructions",
-     measure_wmma, NULL, NULL},
+     measure_wmma, "interp", interp_wmma},
+    {"emu/wmma_avx2", "wave-inst/s", true, "the same with AVX2 only", measure_wmma_avx2,
+     "interp", interp_wmma_avx2},
     {"emu/wmma_gemm_1024", "s", false, "f16 matrix product 1024 a side, one thread",
-     measure_gemm, NULL, NULL},
+     measure_gemm, "interp", interp_gemm},
     {"emu/mixed", "wave-inst/s", true, "VALU, SALU, divergence, memory, LDS, VOPD, DPP",
-     measure_mixed, NULL, NULL},
+     measure_mixed, "interp", interp_mixed},
+    {"emu/mixed_avx2", "wave-inst/s", true, "the same with AVX2 only",
+     measure_mixed_avx2, "interp", interp_mixed_avx2},
     {"emu/scaling_2t", "ratio", true, "emu/valu on two threads against one",
      measure_scaling, NULL, NULL},
     {.name = NULL},
