@@ -51,50 +51,51 @@ static const struct uop *block_run(struct wave *w, const struct uop *u)
     return u;
 }
 
-/* The block at u by native code if there is some, else by the interpreter. */
-static const struct uop *mixed_run(struct wave *w, const struct uop *u,
-                                   struct native_table **table)
+/* The table of native code for w as it is; NULL: the interpreter runs it. */
+static struct native_table *table_of(struct wave *w)
 {
-    struct native_table *t = *table;
-    size_t slot = (size_t)(u - t->program->uops);
-    const void *code = native_find(t, w, slot);
-    if (code) {
-        const struct uop *next = native_enter(t, w, code, slot);
-        if (!native_fits(t, w))
-            *table = native_table(w->emu->native, w);
-        if (next != u || w->turn <= 0)
-            return next; /* else the turn ends in the middle of the code: block by block
-                          */
-    }
-    w->turn -= u->turn;
-    u = block_run(w, u);
-    if (!native_fits(t, w))
-        *table = native_table(w->emu->native, w);
-    return u;
+    if (!w->native || !native_fits(w->native, w))
+        w->native = native_table(w->emu->native, w);
+    return w->native;
 }
 
-/* Run one wave until it stops or its turn is over; returns instructions done. */
-static uint64_t wave_run(struct wave *w)
+/* The block at u by native code if there is some, else by the interpreter. */
+static const struct uop *mixed_run(struct wave *w, const struct uop *u)
+{
+    struct native_table *t = table_of(w);
+    size_t slot = t ? (size_t)(u - t->program->uops) : 0;
+    const void *code = t ? native_find(t, w, slot) : NULL;
+    if (code) {
+        const struct uop *next = native_enter(t, w, code, slot);
+        if (next != u || w->turn <= 0)
+            return next; /* else the turn ends inside of the code: block by block */
+    }
+    w->turn -= u->turn;
+    return block_run(w, u);
+}
+
+/* Run one wave until it stops or its turn is over; returns instructions done. *mxcsr is
+ * the host's float mode: setting it costs as much as some instructions. */
+static uint64_t wave_run(struct wave *w, unsigned *mxcsr)
 {
     w->turn = TURN;
     if (w->observation)
         return observe_run(w);
     const struct uop *u = w->next;
     uint64_t begin = w->n_insts;
-    unsigned host_mxcsr = _mm_getcsr();
-    struct native_table *native = native_table(w->emu->native, w);
     w->stop = STOP_NONE;
-    _mm_setcsr(w->mxcsr32);
-    do {
-        if (native) {
-            u = mixed_run(w, u, &native);
-        } else {
+    if (*mxcsr != w->mxcsr32)
+        _mm_setcsr(w->mxcsr32);
+    if (w->emu->native)
+        do
+            u = mixed_run(w, u);
+        while (u && w->turn > 0);
+    else
+        do {
             w->turn -= u->turn;
             u = block_run(w, u);
-        }
-    } while (u && w->turn > 0);
-    w->emu->level->leave();
-    _mm_setcsr(host_mxcsr);
+        } while (u && w->turn > 0);
+    *mxcsr = w->mxcsr32;
     if (u)
         w->next = u;
     return w->n_insts - begin;
@@ -132,7 +133,7 @@ bool group_stands(const struct workgroup *g)
     return g->n_halted && g->n_halted + g->n_waiting >= g->n_live;
 }
 
-enum group_state group_run(struct resident *r, uint64_t budget)
+static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxcsr)
 {
     struct workgroup *g = &r->group;
     for (uint64_t done = 0; done < budget;) {
@@ -141,7 +142,7 @@ enum group_state group_run(struct resident *r, uint64_t budget)
             g->turn = 0;
         if (w->ended || w->at_barrier || w->halted)
             continue;
-        done += wave_run(w);
+        done += wave_run(w, mxcsr);
         if (w->stop == STOP_FAULT) {
             const struct uop *handler = trap_fault(w);
             if (!handler)
@@ -160,6 +161,15 @@ enum group_state group_run(struct resident *r, uint64_t budget)
         }
     }
     return GROUP_RUNNING;
+}
+
+enum group_state group_run(struct resident *r, uint64_t budget)
+{
+    unsigned host = _mm_getcsr(), mxcsr = host;
+    enum group_state state = turns(r, budget, &mxcsr);
+    r->waves[0].emu->level->leave();
+    _mm_setcsr(host);
+    return state;
 }
 
 /* ---- workgroups --------------------------------------------------------------------

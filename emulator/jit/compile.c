@@ -155,6 +155,9 @@ static void write_far(struct emit *e)
 {
     for (unsigned i = 0; i < e->n_far; i++) {
         struct far *f = &e->far[i];
+        e->failed |= f->n_jumps > FAR_JUMPS;
+        if (e->failed)
+            return;
         for (unsigned k = 0; k < f->n_jumps; k++)
             x86_land(e->x, f->jumps[k]);
         if (f->kind == FAR_FAULT) {
@@ -240,7 +243,8 @@ static unsigned count_uses(const struct emit *e, unsigned uses[WAVE_VGPRS])
         const struct uop *u = e->t->step[i].u;
         const struct sem_entry *s = e->emu->sem[u->isa_op];
         if (!s || s->kind != SEM_LANE) {
-            calls += !emit_known_scalar(u->isa_op) && !emit_branch_test(NULL, u, NULL);
+            calls += !emit_known_scalar(u->isa_op) && !emit_known_memory(e, u) &&
+                     !emit_branch_test(NULL, u, NULL);
             continue;
         }
         unsigned halves = u->flags & UF_PAIR ? 2 : 1;
@@ -445,7 +449,38 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
 
 static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
 
-void compile_stubs(struct x86 *x, struct stub_offsets *at)
+/* Look through what the wave remembers of the allocation map (access.h). */
+static void write_check(struct x86 *x, const struct emu *emu)
+{
+    x86_mov_imm(x, R8, (uintptr_t)&emu->regions->generation);
+    x86_load(x, false, R8, mem_at(R8, 0));
+    for (unsigned i = 0; i < MEM_WINDOWS; i++) {
+        size_t at = offsetof(struct wave, window) + i * sizeof(struct mem_window),
+               no[4];
+        x86_load(x, true, R9, wave_mem(at + offsetof(struct mem_window, end)));
+        x86_alu_load(x, ALU_CMP, true, RAX,
+                     wave_mem(at + offsetof(struct mem_window, base)));
+        no[0] = x86_jcc(x, CC_B);
+        x86_alu(x, ALU_SUB, true, R9, RAX);
+        no[1] = x86_jcc(x, CC_B);
+        x86_alu(x, ALU_CMP, true, R9, RDX);
+        no[2] = x86_jcc(x, CC_B);
+        x86_alu_load(x, ALU_CMP, false, R8,
+                     wave_mem(at + offsetof(struct mem_window, generation)));
+        no[3] = x86_jcc(x, CC_NE);
+        x86_load(x, false, R9, wave_mem(at + offsetof(struct mem_window, perm)));
+        x86_alu(x, ALU_AND, false, R9, RCX);
+        x86_alu(x, ALU_CMP, false, R9, RCX); /* no more than it: carry if less */
+        x86_ret(x);
+        for (unsigned k = 0; k < 4; k++)
+            x86_land(x, no[k]);
+    }
+    x86_mov_imm(x, R9, 1);
+    x86_neg(x, false, R9); /* carry */
+    x86_ret(x);
+}
+
+void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at)
 {
     at->enter = x86_here(x); /* rdi wave, rsi code, edx slot, rcx table */
     for (unsigned i = 0; i < 6; i++)
@@ -469,4 +504,7 @@ void compile_stubs(struct x86 *x, struct stub_offsets *at)
     for (unsigned i = 6; i-- > 0;)
         x86_pop(x, saved[i]);
     x86_ret(x);
+
+    at->check = x86_here(x);
+    write_check(x, emu);
 }

@@ -43,10 +43,12 @@ struct row_cache {
     unsigned n; /* entries */
 };
 
+#define FAR_JUMPS 32
+
 /* Code out of the way of the usual path, written behind it. */
 struct far {
-    size_t jumps[MAX_PARTS + 2]; /* that come here */
-    unsigned n_jumps;
+    size_t jumps[FAR_JUMPS]; /* that come here */
+    unsigned n_jumps;        /* more than there is room for: the trace fails */
     enum { FAR_EXIT, FAR_FAULT, FAR_SLOW } kind;
     struct row_cache before; /* what registers hold there */
     struct row_cache after;  /* FAR_SLOW: what the usual path expects at back */
@@ -124,8 +126,11 @@ static inline struct x86_rm row_mem(const struct emit *e, unsigned row, unsigned
 struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u);
 static inline void far_from(struct far *f, size_t jump)
 {
-    if (f && f->n_jumps < sizeof f->jumps / sizeof *f->jumps)
-        f->jumps[f->n_jumps++] = jump;
+    if (!f)
+        return;
+    if (f->n_jumps < FAR_JUMPS)
+        f->jumps[f->n_jumps] = jump;
+    f->n_jumps++;
 }
 
 /* Each writes code for the instruction at u and returns true, or writes nothing and
@@ -134,6 +139,9 @@ bool emit_vector(struct emit *e, const struct uop *u);
 bool emit_vopd(struct emit *e, const struct uop *u);
 bool emit_scalar(struct emit *e, const struct uop *u);
 bool emit_memory(struct emit *e, const struct uop *u);
+
+/* Is the instruction done here unless its addresses are apart? */
+bool emit_known_memory(const struct emit *e, const struct uop *u);
 
 /* Is there a scalar recipe for the opcode? */
 bool emit_known_scalar(unsigned op);

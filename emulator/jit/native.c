@@ -126,6 +126,7 @@ static void set_head(struct native_table *t)
     atomic_store(&t->entry[-TABLE_UOPS], (const void *)t->program->uops);
     atomic_store(&t->entry[-TABLE_LEAVE], (const void *)(n->stubs + n->at.leave));
     atomic_store(&t->entry[-TABLE_RETURN], (const void *)(n->stubs + n->at.give_back));
+    atomic_store(&t->entry[-TABLE_CHECK], (const void *)(n->stubs + n->at.check));
 }
 
 static struct native_table *table_new(struct native *n, struct program *p,
@@ -237,7 +238,7 @@ static bool prepare(struct native *n)
         n->code = code_create();
     if (n->buffer && n->code) {
         struct x86 x = {n->buffer, n->buffer, n->buffer + TRACE_BYTES, false, false};
-        compile_stubs(&x, &n->at);
+        compile_stubs(&x, n->emu, &n->at);
         n->stubs = code_put(n->code, n->buffer, x86_here(&x));
     }
     n->refused = !n->stubs;

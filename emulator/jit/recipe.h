@@ -39,6 +39,18 @@ enum recipe_const {
     C_LANES3,
     C_LANE4_0, /* 4 * lane, two rows of sixteen lanes */
     C_LANE4_1,
+    C_EVEN, /* indices of VPERMI2D: dword 0 and 1 of eight bytes, of two registers */
+    C_ODD,
+    C_QUAD0, /* dword 0 to 3 of sixteen bytes: 8 of them, twice */
+    C_QUAD1,
+    C_QUAD2,
+    C_QUAD3,
+    C_ZIP2_0, /* the inverse: lanes 0 to 7 and 8 to 15 of two registers */
+    C_ZIP2_1,
+    C_ZIP4_0, /* lanes 4n to 4n + 3, each twice */
+    C_ZIP4_1,
+    C_ZIP4_2,
+    C_ZIP4_3,
     N_CONSTS,
 };
 #define K(name) (OP_CONST + C_##name)

@@ -22,11 +22,15 @@ struct job {
     struct source s[3];
     unsigned d; /* entry of the result */
     bool has_d;
+    const struct udpp *dpp; /* NULL: none */
+    uint32_t write;         /* lanes that DPP lets it write */
     struct far *slow;
 };
 
-#define K_MASK 3u /* k3: M of part 0; k4: of part 1 */
-#define K_MORE 7u
+#define K_MASK  3u /* k3: M of part 0; k4: of part 1 */
+#define K_WRITE 5u /* k5, k6: lanes that DPP writes */
+#define K_MORE  7u
+#define K_VALID 7u /* lanes for which DPP has a source, the same in each row of 16 */
 
 static const struct recipe *recipe_for(const struct emit *e, unsigned op)
 {
@@ -50,7 +54,8 @@ static bool suits(const struct recipe *r, const struct uop *u)
     for (unsigned i = 0; i < u->n_src; i++) {
         const struct usrc *s = &u->s[i];
         bool mask = i == 2 && r->kind >= RECIPE_SELECT;
-        if (s->dwords != 1 || s->mods & ~(SM_ABS | SM_NEG) || s->prep == PREP_SPECIAL ||
+        unsigned mods = SM_ABS | SM_NEG | (i == 0 ? SM_SWIZ : 0);
+        if (s->dwords != 1 || s->mods & ~mods || s->prep == PREP_SPECIAL ||
             mask != (s->prep == PREP_MASK))
             return false;
     }
@@ -124,6 +129,16 @@ static void spread_source(struct emit *e, struct job *j, unsigned i)
     s->mods = 0;
 }
 
+/* Source 0 with its lanes where DPP wants them; TEMP_S2 has the lane of each. */
+static struct x86_rm permuted_source(struct emit *e, const struct job *j,
+                                     struct x86_rm from)
+{
+    unsigned t = temp_reg(e, TEMP_S0);
+    unsigned k = j->dpp->valid == 0xffff ? 0 : K_VALID | X86_ZERO;
+    x86_vec(e->x, X86_PERMD, t, temp_reg(e, TEMP_S2), from, k, 0);
+    return rm_reg(t);
+}
+
 /* Source i of one part as a last operand. */
 static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsigned part)
 {
@@ -136,7 +151,9 @@ static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsign
                                   : rm_reg(row_reg(e, s->entry, part));
     else
         rm.mem = mem_at(s->at == AT_WAVE ? W : CONSTS, s->disp);
-    if (!s->mods)
+    if (s->mods & SM_SWIZ)
+        rm = permuted_source(e, j, rm);
+    if (!(s->mods & (SM_ABS | SM_NEG)))
         return rm;
     apply_mods(e, i, s->mods, rm);
     return rm_reg(temp_reg(e, TEMP_S0 + i));
@@ -181,9 +198,35 @@ static void spread_mask(struct emit *e, unsigned reg, unsigned sgpr, unsigned pa
     x86_vec(e->x, X86_PSLLVD, reg, reg, const_rm(e, C_LANES0 + part), 0, 0);
 }
 
-static unsigned exec_k(const struct emit *e, unsigned part)
+/* Are some lanes of the result kept? */
+static bool keeps_lanes(const struct emit *e, const struct job *j)
 {
-    return e->masked && e->x->evex ? 1 + part : 0;
+    return e->masked || j->write != ~0u;
+}
+
+static unsigned exec_k(const struct emit *e, const struct job *j, unsigned part)
+{
+    if (!e->x->evex || !keeps_lanes(e, j))
+        return 0;
+    return (j->write != ~0u ? K_WRITE : 1) + part;
+}
+
+/* DPP: the lanes it reads from and those it writes to. */
+static void load_dpp(struct emit *e, const struct job *j)
+{
+    struct x86 *x = e->x;
+    x86_mov_imm(x, RAX, (uintptr_t)j->dpp->from);
+    x86_vec(x, X86_PMOVZXBD, temp_reg(e, TEMP_S2), 0, rm_mem(RAX, 0), 0, 0);
+    if (j->dpp->valid != 0xffff) {
+        x86_mov_imm(x, RAX, j->dpp->valid);
+        x86_k_from_gpr(x, K_VALID, RAX);
+    }
+    for (unsigned p = 0; p < e->parts && j->write != ~0u; p++) {
+        x86_mov_imm(x, RAX, j->write >> 16 * p & 0xffffu);
+        x86_k_from_gpr(x, K_WRITE + p, RAX);
+        if (e->masked)
+            x86_kop(x, KOP_AND, K_WRITE + p, K_WRITE + p, 1 + p);
+    }
 }
 
 /* Where the last step writes its result, which finish_d then moves under EXEC. */
@@ -199,7 +242,7 @@ static void finish_d(struct emit *e, const struct job *j, unsigned from, unsigne
         spread_mask(e, temp_reg(e, TEMP_E), ISA_SEL_EXEC_LO, part);
         x86_vec(e->x, X86_BLENDVPS, d, d, rm_reg(from), 0, temp_reg(e, TEMP_E) << 4);
     } else if (from != d) {
-        x86_vec(e->x, X86_MOVUPS, d, 0, rm_reg(from), exec_k(e, part), 0);
+        x86_vec(e->x, X86_MOVUPS, d, 0, rm_reg(from), exec_k(e, j, part), 0);
     }
 }
 
@@ -211,12 +254,12 @@ static void step_fma(struct emit *e, struct job *j, unsigned part)
     unsigned a = operand_reg(e, j, OP_S0, part);
     struct x86_rm b = operand_rm(e, j, OP_S1, part);
     if (c == d && !(e->masked && !e->x->evex)) {
-        x86_vec(e->x, X86_FMADD231PS, d, a, b, exec_k(e, part), 0);
+        x86_vec(e->x, X86_FMADD231PS, d, a, b, exec_k(e, j, part), 0);
         return;
     }
-    bool in_place = a == d && !e->masked;
+    bool all = !keeps_lanes(e, j), in_place = a == d && all;
     bool clash = (b.kind == RM_REG && b.reg == d) || c == d;
-    unsigned t = in_place || (!e->masked && !clash) ? d : temp_reg(e, TEMP_X);
+    unsigned t = in_place || (all && !clash) ? d : temp_reg(e, TEMP_X);
     if (t != a)
         x86_vec(e->x, X86_MOVUPS, t, 0, rm_reg(a), 0, 0);
     x86_vec(e->x, X86_FMADD132PS, t, c, b, 0, 0);
@@ -277,7 +320,7 @@ static void step_select(struct emit *e, struct job *j, const struct step *s,
     if (!e->x->evex) {
         x86_vec(e->x, X86_BLENDVPS, d, a, b, 0, temp_reg(e, TEMP_M) << 4);
     } else {
-        d = last && e->masked ? temp_reg(e, TEMP_X) : d;
+        d = last && keeps_lanes(e, j) ? temp_reg(e, TEMP_X) : d;
         x86_vec(e->x, X86_PBLENDMD, d, a, b, K_MASK + part, 0);
     }
     if (last)
@@ -331,11 +374,11 @@ static void run_step(struct emit *e, struct job *j, const struct step *s, unsign
             b = rm_reg(operand_reg(e, j, s->b, part));
         if (s->form == X86_MOVUPS && b.kind == RM_BCAST) { /* a move, the last step */
             x86_vec(e->x, X86_BROADCASTSS, row_reg(e, j->d, part), 0,
-                    rm_mem(b.mem.base, b.mem.disp), exec_k(e, part), 0);
+                    rm_mem(b.mem.base, b.mem.disp), exec_k(e, j, part), 0);
             return;
         }
         unsigned d = last ? result_reg(e, j, part) : operand_rm(e, j, s->d, part).reg;
-        x86_vec(e->x, s->form, d, a, b, last ? exec_k(e, part) : 0, s->imm);
+        x86_vec(e->x, s->form, d, a, b, last ? exec_k(e, j, part) : 0, s->imm);
         if (last)
             finish_d(e, j, d, part);
     }
@@ -382,6 +425,8 @@ static bool gives_mask(const struct recipe *r)
 static void run_recipe(struct emit *e, struct job *j)
 {
     const struct recipe *r = j->r;
+    if (j->dpp)
+        load_dpp(e, j);
     for (unsigned i = 0; i < r->n_src; i++)
         spread_source(e, j, i);
     for (unsigned k = 0; k < r->n; k++)
@@ -397,6 +442,24 @@ static void run_recipe(struct emit *e, struct job *j)
     }
     if (gives_mask(r))
         store_mask(e, j->u);
+}
+
+static const struct udpp *dpp_of(const struct uop *u)
+{
+    return u->flags & (UF_DPP_ROW | UF_DPP8) ? &u[1].dpp : NULL;
+}
+
+/* The lanes that DPP lets an instruction write whose lanes are all on, or that reads
+ * lanes which are off (FI). */
+static uint32_t dpp_writes(const struct udpp *dpp)
+{
+    uint32_t lanes = 0;
+    for (unsigned l = 0; l < 32; l++) {
+        bool on = dpp->row_mask >> l / 16 & 1u && dpp->bank_mask >> l % 16 / 4 & 1u;
+        bool valid = dpp->bound_ctrl || dpp->valid >> l % 16 & 1u;
+        lanes |= (uint32_t)(on && valid) << l;
+    }
+    return lanes;
 }
 
 static bool may_be_slow(const struct recipe *r)
@@ -420,9 +483,10 @@ static void place_result(struct emit *e, struct job *j, bool *was_used, bool *wa
 {
     unsigned c = e->rows.entry_of[j->u->d];
     bool reads = reads_row(j->u, j->u->d);
-    *was_used = c != NO_ENTRY || e->masked || reads;
+    bool keep = keeps_lanes(e, j) || reads;
+    *was_used = c != NO_ENTRY || keep;
     *was_dirty = c != NO_ENTRY && e->rows.dirty[c];
-    j->d = rows_write(e, j->u->d, e->masked || reads);
+    j->d = rows_write(e, j->u->d, keep);
 }
 
 /* The slow path finds registers as they were before the result. */
@@ -442,7 +506,13 @@ static void end_slow(struct emit *e, struct far *slow)
 
 static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r)
 {
-    struct job j = {.u = u, .r = r, .has_d = r->kind != RECIPE_MASK};
+    struct job j = {.u = u,
+                    .r = r,
+                    .has_d = r->kind != RECIPE_MASK,
+                    .write = ~0u,
+                    .dpp = dpp_of(u)};
+    if (j.dpp)
+        j.write = dpp_writes(j.dpp);
     bool was_used = false, was_dirty = false;
     if (j.has_d)
         place_result(e, &j, &was_used, &was_dirty);
@@ -458,10 +528,22 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
         emit_new_exec(e);
 }
 
+/* Can the recipe be done with u's DPP? The third temporary has the lanes. */
+static bool suits_dpp(const struct emit *e, const struct recipe *r, const struct uop *u)
+{
+    const struct udpp *dpp = dpp_of(u);
+    if (!dpp)
+        return true;
+    if (!e->x->evex || r->kind != RECIPE_VALUE || may_be_slow(r) ||
+        (e->masked && !dpp->fi))
+        return false;
+    return u->n_src < 3 || (u->s[2].base == SRC_VGPR && !u->s[2].mods);
+}
+
 bool emit_vector(struct emit *e, const struct uop *u)
 {
     const struct recipe *r = recipe_for(e, u->isa_op);
-    if (!r || !suits(r, u))
+    if (!r || !suits(r, u) || !suits_dpp(e, r, u))
         return false;
     emit_one(e, u, r);
     return true;

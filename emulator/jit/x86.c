@@ -68,8 +68,8 @@ static void evex_prefix(struct x86 *x, const struct form *f, unsigned reg,
     byte(x, (~reg >> 3 & 1u) << 7 | (~index & 1u) << 6 | (~b & 1u) << 5 |
                 (~reg >> 4 & 1u) << 4 | f->map);
     byte(x, w << 7 | (~vvvv & 15u) << 3 | 4u | f->prefix);
-    byte(x,
-         2u << 5 | (rm->kind == RM_BCAST ? 1u : 0) << 4 | (~vvvv >> 4 & 1u) << 3 | k);
+    byte(x, 2u << 5 | (rm->kind == RM_BCAST ? 1u : 0) << 4 | (~vvvv >> 4 & 1u) << 3 |
+                (k & 7u) | (k & X86_ZERO ? 0x80u : 0));
 }
 
 static void vex_prefix(struct x86 *x, unsigned map, unsigned prefix, unsigned w,
@@ -103,6 +103,21 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
         modrm_reg(x, reg, rm.reg);
     if (f->flags & F_IMM)
         byte(x, imm);
+}
+
+void x86_vmovd(struct x86 *x, unsigned gpr, unsigned vector)
+{
+    if (x->evex) {
+        byte(x, 0x62);
+        byte(x, (~vector >> 3 & 1u) << 7 | 1u << 6 | (~gpr >> 3 & 1u) << 5 |
+                    (~vector >> 4 & 1u) << 4 | 1u);
+        byte(x, 15u << 3 | 4u | 1u);
+        byte(x, 1u << 3);
+    } else {
+        vex_prefix(x, 1, 1, 0, 0, vector, 0, gpr);
+    }
+    byte(x, 0x7e);
+    modrm_reg(x, vector, gpr);
 }
 
 void x86_vzeroupper(struct x86 *x)

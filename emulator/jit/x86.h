@@ -103,11 +103,16 @@ static inline struct x86_mem mem_at(unsigned base, int32_t disp)
  *
  * dst   vector register (k register for compares with EVEX); the stored one of a store
  * src1  second operand; ignored by forms that have none
- * k     opmask 1 to 7 that selects what is written, 0: all (EVEX only)
+ * k     opmask 1 to 7 that selects what is written, 0: all (EVEX only); with X86_ZERO
+ *         the rest becomes 0
  * imm   ignored by forms without one
  */
+#define X86_ZERO 8u
 void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
              struct x86_rm rm, unsigned k, unsigned imm);
+
+/* The lowest dword of a vector register to a general one. */
+void x86_vmovd(struct x86 *x, unsigned gpr, unsigned vector);
 
 /* k registers, 16 bits; kmovd: 32 bits. */
 void x86_k_load(struct x86 *x, unsigned k, struct x86_mem mem);

@@ -38,6 +38,7 @@ struct mem_window {
 struct observation;
 struct dispatch;
 struct workgroup;
+struct native_table;
 
 struct wave {
     const uint32_t *base[3]; /* rows by enum src_base, of the current half */
@@ -57,7 +58,8 @@ struct wave {
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
     const struct uop *next;
     uint64_t n_insts;
-    int32_t turn; /* what is left of it (uop.h) */
+    int32_t turn;                /* what is left of it (uop.h) */
+    struct native_table *native; /* the engine's: native code for this wave */
     struct mem_window window[MEM_WINDOWS];
     unsigned next_window; /* the one to replace next */
     struct program *program;

@@ -23,7 +23,6 @@ rdna3 run k.elf --dynamic-lds 65537
 rdna3 run k.elf --threads many
 rdna3 run k.elf --threads 100000
 rdna3 run k.elf --seed 99999999999999999999
-rdna3 run k.elf --engine jit
 rdna3 run k.elf --engine warp
 rdna3 run k.elf --simd sse
 rdna3 run k.elf --trace-operands

@@ -180,8 +180,8 @@ static rd_status dispatch(unsigned waves, unsigned vgpr_blocks, struct emu_fault
 
 START_TEST(waves_change_between_blocks)
 {
-    put("s_movk_i32 s0, 100");
-    for (unsigned i = 0; i < 37; i++) /* the quantum is no multiple of the loop */
+    put("s_movk_i32 s0, 1000");
+    for (unsigned i = 0; i < 37; i++) /* a turn is no multiple of the loop */
         put("v_add_f32 v1, v1, v1");
     put("s_sub_u32 s0, s0, 1");
     put("s_cmp_lg_u32 s0, 0");
@@ -199,7 +199,7 @@ START_TEST(waves_change_between_blocks)
     ck_assert_int_eq(dispatch(4, 1, NULL, &watched), RD_OK);
     ck_assert_uint_gt(s.n, 8);
     ck_assert_uint_eq(s.inside, 0);
-    ck_assert_uint_eq(plain.instructions, 4 * (1 + 100 * 40 + 1));
+    ck_assert_uint_eq(plain.instructions, 4 * (1 + 1000 * 40 + 1));
     ck_assert_uint_eq(watched.instructions, plain.instructions);
     program_put(p);
 }

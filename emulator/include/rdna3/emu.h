@@ -81,8 +81,8 @@ struct emu_mem_piece {
 };
 
 /* Let the region that begins at va be these pieces of it, ascending, n of them, at most
- * EMU_MEM_PIECES. In one step: waves that use what stays never find it missing. The pieces keep the name.
- * Thread: any. */
+ * EMU_MEM_PIECES. In one step: waves that use what stays never find it missing. The
+ * pieces keep the name. Thread: any. */
 RD_CHECKED rd_status emu_mem_change(struct emu *emu, uint64_t va,
                                     const struct emu_mem_piece *pieces, unsigned n);
 
