@@ -3,8 +3,8 @@
  * Each program has a table per MODE that matters to recipes: two entries a slot, for
  * waves with all lanes and for others. Blocks that the interpreter has run often are
  * compiled; code is shared by all threads and dispatches. Programs with float
- * exceptions and waves of 64 lanes stay with the interpreter. SPDX-License-Identifier:
- * MIT
+ * exceptions and waves of 64 lanes stay with the interpreter.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef RD_NATIVE_H
 #define RD_NATIVE_H
