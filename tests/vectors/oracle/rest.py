@@ -520,6 +520,29 @@ def addressing(out, v):
                  {"data0": words}, {"s8": [words[k]]})
 
 
+def half_registers(out, v):
+    """FMAs with a constant behind them, which keep the upper half of what they write, and
+    V_SWAP_B16, VOP1 0x66, with every choice of halves: bit 7 of a register's number."""
+    k = 0x4248
+
+    def keep(x):
+        if x == fp.NAN:
+            raise fp.Unclear
+        return x | KEEP
+    for op, got in (("v_fmamk_f16 v8, v0, 0x4248, v1", lambda a, b: fp.fma(F16, D32, a, k, b)),
+                    ("v_fmaak_f16 v8, v0, v1, 0x4248", lambda a, b: fp.fma(F16, D32, a, b, k))):
+        out.block("manual 16.7", [op], ["v0", "v1"], ["v8"],
+                  rows(v.floats(F16, 2, 20), lambda a, b, got=got: keep(got(a, b))))
+    for d in (0, 1):
+        for s0 in (0, 1):
+            pairs = [(v.r.getrandbits(32), v.r.getrandbits(32)) for _ in range(8)]
+            word = 0x7e000000 | (d << 7) << 17 | 0x66 << 9 | 0x100 | s0 << 7 | 1
+            to, fro = 16 * d, 16 * s0
+            out.block("manual 16.8", [".long 0x%08x" % word], ["v0", "v1"], ["v0", "v1"],
+                      [((a, b), (a & ~(M16 << to) | (b >> fro & M16) << to,
+                                 b & ~(M16 << fro) | (a >> to & M16) << fro)) for a, b in pairs])
+
+
 def family():
     out = File("interpolation, relative registers, leftovers of LDS and memory, jumps")
     v = Values(8000)
@@ -531,4 +554,5 @@ def family():
     global_rest(out, v)
     addressing(out, v)
     constants(out)
+    half_registers(out, Values(8100))
     return out
