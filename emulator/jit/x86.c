@@ -9,6 +9,7 @@
 #define F_VEX      0x08u              /* AVX2 only */
 #define F_ONE      0x10u              /* memory is one dword */
 #define F_W1       0x20u              /* W is 1 with EVEX: elements of 64 bits */
+#define F_QUARTER  0x80u              /* memory is a quarter of a vector */
 #define F_DIGIT(n) (0x40u | (n) << 8) /* the reg field is an opcode; dst is in vvvv */
 
 static const struct form {
@@ -80,6 +81,14 @@ static void vex_prefix(struct x86 *x, unsigned map, unsigned prefix, unsigned w,
     byte(x, w << 7 | (~vvvv & 15u) << 3 | length << 2 | prefix);
 }
 
+/* Bytes of memory that the form reads or writes, by which EVEX counts displacements. */
+static int32_t memory_bytes(const struct form *f, bool broadcast)
+{
+    if (broadcast)
+        return f->flags & F_W1 ? 8 : 4;
+    return f->flags & F_ONE ? 4 : f->flags & F_QUARTER ? 16 : 64;
+}
+
 void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
              struct x86_rm rm, unsigned k, unsigned imm)
 {
@@ -96,9 +105,8 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
         vex_prefix(x, f->map, f->prefix, f->w, 1, reg, vvvv,
                    mem ? rm.mem.base : rm.reg);
     byte(x, f->opcode);
-    bool one = rm.kind == RM_BCAST || f->flags & F_ONE;
     if (mem)
-        modrm_mem(x, reg, rm.mem, !x->evex ? 1 : one ? 4 : 64);
+        modrm_mem(x, reg, rm.mem, x->evex ? memory_bytes(f, rm.kind == RM_BCAST) : 1);
     else
         modrm_reg(x, reg, rm.reg);
     if (f->flags & F_IMM)

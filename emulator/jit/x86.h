@@ -78,8 +78,8 @@ struct x86_mem {
     int32_t disp;
 };
 
-/* The last operand of a vector form: a register, memory, or one dword of memory that is
- * broadcast (EVEX only). */
+/* The last operand of a vector form: a register, memory, or one element of memory, 4 or
+ * with W 8 bytes, that is broadcast (EVEX only). */
 struct x86_rm {
     enum { RM_REG, RM_MEM, RM_BCAST } kind;
     uint8_t reg;
