@@ -49,22 +49,44 @@ static void give_back(struct spinner *s)
     s->lowered = false;
 }
 
+/* Lock held. */
+static void give_all_back(struct spinners *all)
+{
+    for (unsigned i = 0; i < all->n; i++)
+        give_back(&all->v[i]);
+    atomic_store(&all->lowered, 0);
+}
+
 void gpu_spinners_release(struct gpu *gpu)
 {
     struct spinners *all = &gpu->spinners;
     if (!atomic_load(&all->lowered))
         return;
     pthread_mutex_lock(&all->lock);
-    for (unsigned i = 0; i < all->n; i++)
-        give_back(&all->v[i]);
-    atomic_store(&all->lowered, 0);
+    give_all_back(all);
     pthread_mutex_unlock(&all->lock);
 }
 
-/* A child would keep the policy of the thread that forks. */
+/* A child would keep the policy of the thread that forks: nobody lowers it before the
+ * child is there. */
 static void before_fork(void)
 {
-    gpu_spinners_release(of_fork);
+    pthread_mutex_lock(&of_fork->spinners.lock);
+    give_all_back(&of_fork->spinners);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&of_fork->spinners.lock);
+}
+
+/* Once in a process and its children: they inherit the handlers. Called with the lock,
+ * which no handler waits for before it is there. */
+static bool watch_forks(struct gpu *gpu)
+{
+    bool there = of_fork != NULL;
+    of_fork = gpu;
+    return there || pthread_atfork(before_fork, after_fork, after_fork) == 0;
 }
 
 /* Lock held. */
@@ -72,10 +94,8 @@ static void lower(struct gpu *gpu, struct spinner *s)
 {
     struct spinners *all = &gpu->spinners;
     if (all->able == SPINNERS_UNTRIED) {
-        all->able = can_give_back() ? SPINNERS_ABLE : SPINNERS_UNABLE;
-        of_fork = gpu;
-        if (all->able == SPINNERS_ABLE && pthread_atfork(before_fork, NULL, NULL) != 0)
-            all->able = SPINNERS_UNABLE;
+        bool able = can_give_back() && watch_forks(gpu);
+        all->able = able ? SPINNERS_ABLE : SPINNERS_UNABLE;
     }
     if (all->able != SPINNERS_ABLE)
         return;
