@@ -43,7 +43,8 @@
     X(PARAM, "param", "LDS, values for all lanes, without an address")                 \
     X(GWS, "gws", "global wave sync")                                                  \
     X(VMEM, "vmem", "vector memory")                                                   \
-    X(EXPORT, "export", "export")
+    X(EXPORT, "export", "export")                                                      \
+    X(NONE, "none", "of what is no instruction")
 
 /* excp: which float exceptions it can raise, and how they follow from the operands.
  * Source: RDNA3 manual 3.4.9, 7.2 and the notes of the instructions. Dot products, WMMA

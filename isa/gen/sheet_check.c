@@ -117,6 +117,8 @@ static void check_pipe(struct op *op)
         {ISA_PIPE_EXPORT, ISA_PIPE_EXPORT, exports},
     };
     unsigned pipe = op->row->f.pipe;
+    if (pipe == ISA_PIPE_NONE)
+        FAIL(op, GF_PIPE, "some unit takes every instruction");
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (pipe >= rules[i].first && pipe <= rules[i].last &&
             !has_encoding(op, rules[i].encodings))

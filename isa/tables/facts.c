@@ -8,8 +8,9 @@
 
 #include "isa_ops.h"
 
-/* The table has a zero row for ISA_OP_NONE. */
+/* What is no instruction has a row, too: no unit takes it, and nothing else is true. */
 static const struct isa_facts facts[ISA_OP_COUNT] = {
+    [ISA_OP_NONE] = {.pipe = ISA_PIPE_NONE},
 #define M(form)  | ISA_MEM_##form
 #define S(state) | ISA_STATE_##state
 #define J(flow)  | ISA_FLOW_##flow

@@ -94,6 +94,7 @@ plant(v_sub_f32 "^.+$" "# gone" "v_sub_f32: op: the opcode has no row")
 plant(v_mul_f32 "^v_mul_f32 (.+)$" "v_frob_f32 \\1" "v_frob_f32: op: AMD's tables have no such opcode")
 refused()
 
+plant(v_mul_hi_i32 "quarter" "none   " "v_mul_hi_i32: pipe: some unit takes every instruction")
 plant(v_mul_lo_u32 "quarter" "salu   " "v_mul_lo_u32: pipe: not a pipe of encoding VOP3")
 plant(v_mul_hi_u32 "quarter" "trans  " "v_mul_hi_u32: pipe: trans is for VOP1")
 plant(v_xor_b32 "valu  - " "valu  1 " "v_xor_b32: flops: flops without a float operand")

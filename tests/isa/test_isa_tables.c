@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts.h"
 #include "isa.h"
 
 START_TEST(every_name_is_found)
@@ -31,6 +32,15 @@ START_TEST(aliases_are_found)
     ck_assert_uint_eq(isa_op_find("v_add_f32_e64", 9), ISA_V_ADD_F32);
     ck_assert_uint_eq(isa_op_find("v_add_f3", 8), ISA_OP_NONE);
     ck_assert_uint_eq(isa_op_find("", 0), ISA_OP_NONE);
+}
+END_TEST
+
+START_TEST(no_unit_takes_what_is_no_instruction)
+{
+    ck_assert_uint_eq(isa_facts(ISA_OP_NONE)->pipe, ISA_PIPE_NONE);
+    ck_assert_uint_eq(isa_facts(isa_op_count())->pipe, ISA_PIPE_NONE);
+    for (unsigned op = 1; op < isa_op_count(); op++)
+        ck_assert_uint_ne(isa_facts(op)->pipe, ISA_PIPE_NONE);
 }
 END_TEST
 
@@ -119,6 +129,7 @@ int main(void)
     TCase *tc = tcase_create("tables");
     tcase_add_test(tc, every_name_is_found);
     tcase_add_test(tc, aliases_are_found);
+    tcase_add_test(tc, no_unit_takes_what_is_no_instruction);
     tcase_add_test(tc, rows_are_sound);
     tcase_add_test(tc, encodings_do_not_overlap);
     tcase_add_test(tc, immediates_have_names);
