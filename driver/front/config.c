@@ -18,6 +18,7 @@ bool front_config(struct abi_config *out)
     const char *no_exec = getenv(FRONT_ENV_NO_EXEC), *timing = getenv(FRONT_ENV_TIMING);
     if (!state)
         return false;
+    const char *engine = getenv(FRONT_ENV_ENGINE);
     bool record = getenv(FRONT_ENV_TIMELINE) != NULL;
     if (record)
         (void)snprintf(timeline, sizeof(timeline), "%s/" GSHARED_TIMELINE, state);
@@ -27,6 +28,7 @@ bool front_config(struct abi_config *out)
                 .no_execute = no_exec && strcmp(no_exec, "1") == 0,
                 .sclk_mhz = timing ? strtod(timing, NULL) : 0,
                 .timeline = record ? timeline : NULL,
+                .engine = engine ? (unsigned)strtoul(engine, NULL, 10) : 0,
                 .opcodes = getenv(FRONT_ENV_OPCODES) != NULL,
                 .threads = hostfault_install},
     };

@@ -20,6 +20,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->counters = config->counters;
     gpu->opcodes = config->opcodes;
     gpu->vm.count = config->opcodes != NULL;
+    gpu->vm.engine = (enum emu_engine)config->engine;
     gpu->host = config->host;
     gpu_clock_init(&gpu->clock, config->sclk_mhz > 0);
     vm_init(&gpu->vm);

@@ -77,6 +77,7 @@ struct gpu_config {
     /* Executed instructions are added here by opcode, GPU_OPCODES of them; NULL: they
      * are not counted one by one. Kept. */
     _Atomic uint64_t *opcodes;
+    unsigned engine; /* enum emu_engine */
     struct gpu_host host;
 };
 

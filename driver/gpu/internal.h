@@ -36,6 +36,7 @@ struct vm {
     uint64_t next_region;
     struct emu *emu; /* created by the first queue */
     bool count;      /* instructions by opcode */
+    enum emu_engine engine;
     _Atomic uint64_t
         generation; /* of the segments: 1 at first, grows with each change */
 };

@@ -440,8 +440,10 @@ rd_status vm_emu(struct vm *vm, struct emu **out)
     rd_status st = RD_OK;
     pthread_rwlock_wrlock(&vm->lock);
     if (!vm->emu) {
-        struct emu_config config = {
-            .threads = 0, .lds_unreported = true, .count = vm->count};
+        struct emu_config config = {.threads = 0,
+                                    .lds_unreported = true,
+                                    .count = vm->count,
+                                    .engine = vm->engine};
         st = emu_create(&config, &vm->emu);
         for (size_t i = 0; st == RD_OK && i < vm->n_regions; i++)
             if (!emu_add(vm, &vm->regions[i]))

@@ -98,6 +98,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
                                  .sclk_mhz = config->sclk_mhz,
                                  .timeline = config->timeline,
                                  .counters = &kmd->proc->gpu,
+                                 .engine = config->engine,
                                  .opcodes =
                                      config->opcodes ? kmd->shared->opcodes : NULL,
                                  .host = kmd_gpu_host(kmd)};

@@ -216,3 +216,9 @@ void emu_native_stats(const struct emu *emu, struct emu_native_stats *stats)
 {
     native_stats(emu->native, stats);
 }
+
+void emu_native_handled(const struct emu *emu,
+                        void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx)
+{
+    native_each_handled(emu->native, f, ctx);
+}

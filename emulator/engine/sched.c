@@ -86,7 +86,7 @@ static uint64_t wave_run(struct wave *w, unsigned *mxcsr)
     w->stop = STOP_NONE;
     if (*mxcsr != w->mxcsr32)
         _mm_setcsr(w->mxcsr32);
-    if (w->emu->native)
+    if (w->emu->native && !w->wave64)
         do
             u = mixed_run(w, u);
         while (u && w->turn > 0);

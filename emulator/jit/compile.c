@@ -41,7 +41,7 @@ static unsigned new_path(struct emit *e)
 {
     if (!e->paths)
         return 0;
-    unsigned path = e->paths->add(e->paths->ctx, e->t, e->n_insts);
+    unsigned path = e->paths->add(e->paths->ctx, e->t, e->n_insts, e->handled);
     e->failed |= !path;
     return path;
 }
@@ -203,7 +203,7 @@ void emit_call(struct emit *e, const struct uop *u)
     if (may_write_exec(e, u))
         e->masked = true;
     load_exec(e);
-    e->helped[u->isa_op]++;
+    e->handled[e->n_insts - 1] = true;
 }
 
 /* Is the handler the one that the recipes stand for? */
@@ -424,7 +424,6 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .masked = job->masked,
                        .head_masked = job->masked,
                        .paths = job->paths,
-                       .helped = job->helped,
                        .parts = x->evex ? 2 : 4,
                        .part_bytes = x->evex ? 64 : 32};
     rows_init(&e->rows, x->evex ? CACHE_MAX : 2);

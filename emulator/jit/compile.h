@@ -20,8 +20,9 @@ enum table_head {
 /* Ways out of a trace whose blocks have to be counted; see native.h. */
 struct path_sink {
     void *ctx;
-    /* A number for the path through the first n instructions of t; 0: no more. */
-    unsigned (*add)(void *ctx, const struct trace *t, unsigned n);
+    /* A number for the path through the first n instructions of t; 0: no more.
+     * handled: those that their handlers do, by place in t. */
+    unsigned (*add)(void *ctx, const struct trace *t, unsigned n, const bool *handled);
 };
 
 struct compile_job {
@@ -32,7 +33,6 @@ struct compile_job {
     unsigned mode;                 /* NATIVE_* of native.h */
     bool masked;                   /* for waves whose EXEC is not full */
     const struct path_sink *paths; /* NULL: nobody counts */
-    uint32_t *helped;              /* per opcode, counted up: done by handlers */
 };
 
 /* Write the trace's code. False: it did not fit, or cannot be done. */

@@ -21,7 +21,10 @@
 /* What one execution of a path adds to the counts. */
 struct path {
     uint32_t n;
-    uint16_t op[];
+    struct path_step {
+        uint16_t op;
+        bool handled;
+    } step[];
 };
 
 struct native {
@@ -41,7 +44,7 @@ struct native {
     struct path *path[COUNT_PATHS];
     unsigned n_paths;
     struct emu_native_stats stats;
-    uint32_t helped[ISA_OP_COUNT];
+    uint64_t handled[ISA_OP_COUNT]; /* executions by handlers, of those counted */
 };
 
 struct native *native_create(struct emu *emu)
@@ -62,7 +65,7 @@ void native_destroy(struct native *n)
     if (!n)
         return;
     code_destroy(n->code);
-    for (unsigned i = 0; i < n->n_paths; i++)
+    for (unsigned i = 1; i < n->n_paths; i++)
         free(n->path[i]);
     free(n->buffer);
     pthread_mutex_destroy(&n->lock);
@@ -91,16 +94,19 @@ static void join_recipes(struct native *n)
 /* ---- paths -------------------------------------------------------------------------
  */
 
-static unsigned add_path(void *ctx, const struct trace *t, unsigned count)
+static unsigned add_path(void *ctx, const struct trace *t, unsigned count,
+                         const bool *handled)
 {
     struct native *n = ctx;
     struct path *p =
-        n->n_paths < COUNT_PATHS ? malloc(sizeof *p + count * sizeof *p->op) : NULL;
-    if (!p)
+        n->n_paths < COUNT_PATHS ? malloc(sizeof *p + count * sizeof *p->step) : NULL;
+    if (!p) {
+        n->full = true;
         return 0;
+    }
     p->n = count;
     for (unsigned i = 0; i < count; i++)
-        p->op[i] = t->step[i].u->isa_op;
+        p->step[i] = (struct path_step){t->step[i].u->isa_op, handled[i]};
     n->path[n->n_paths] = p;
     return n->n_paths++;
 }
@@ -110,11 +116,22 @@ void native_count(struct native *n, struct op_counts *counts)
     pthread_mutex_lock(&n->lock);
     for (unsigned i = 1; i < n->n_paths; i++) {
         uint64_t times = counts->path[i];
-        for (uint32_t k = 0; times && k < n->path[i]->n; k++)
-            counts->op[n->path[i]->op[k]] += times;
+        for (uint32_t k = 0; times && k < n->path[i]->n; k++) {
+            const struct path_step *s = &n->path[i]->step[k];
+            counts->op[s->op] += times;
+            n->handled[s->op] += s->handled ? times : 0;
+        }
         counts->path[i] = 0;
     }
     pthread_mutex_unlock(&n->lock);
+}
+
+void native_each_handled(struct native *n,
+                         void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx)
+{
+    for (unsigned op = 1; n && op < ISA_OP_COUNT; op++)
+        if (n->handled[op])
+            f(ctx, op, n->handled[op]);
 }
 
 /* ---- tables ------------------------------------------------------------------------
@@ -194,6 +211,14 @@ void native_forget(void *table)
     free(t);
 }
 
+/* All have been counted: dispatches do that before they end. */
+static void clear_paths(struct native *n)
+{
+    for (unsigned i = 1; i < n->n_paths; i++)
+        free(n->path[i]);
+    n->n_paths = 1;
+}
+
 void native_begin(struct native *n)
 {
     if (!n)
@@ -203,6 +228,7 @@ void native_begin(struct native *n)
         for (struct native_table *t = n->tables; t; t = t->next)
             madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
         code_clear(n->code);
+        clear_paths(n);
         n->stubs = NULL;
         n->full = false;
         n->stats.evictions++;
@@ -272,8 +298,7 @@ static const void *compile(struct native_table *t, size_t slot, bool partial)
                               .recipe_of = n->recipe_of,
                               .mode = t->mode,
                               .masked = partial,
-                              .paths = n->emu->config.count ? &sink : NULL,
-                              .helped = n->helped};
+                              .paths = n->emu->config.count ? &sink : NULL};
     trace_find(&n->trace, t->program->uops + slot, is_known, t);
     if (!n->trace.n || !compile_trace(&x, &job))
         return NULL;

@@ -70,6 +70,10 @@ void native_forget(void *table);
 /* Add the executions of paths to opcodes, and clear them. */
 void native_count(struct native *n, struct op_counts *counts);
 
+/* Opcodes that native code left to handlers, and how often (emu_config.count). */
+void native_each_handled(struct native *n,
+                         void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx);
+
 void native_stats(const struct native *n, struct emu_native_stats *out);
 
 /* Run code from entry on; returns as a handler does. */

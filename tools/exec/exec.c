@@ -42,6 +42,8 @@ static const char help[] =
     "  --replay FILE  no COMMAND: issue the ioctls of a log again and compare\n"
     "  --stats        print counters per process at exit\n"
     "  --opcodes      print which instructions ran, most frequent first (slower)\n"
+    "  --engine auto|interp|jit  native code for what is hot, or the interpreter "
+    "alone\n"
     "  --no-execute   complete every dispatch without running it\n"
     "  --timing       run kernels under the timing model (slow); the device's clock "
     "and\n"
@@ -61,6 +63,7 @@ struct options {
     const char *log, *root, *preload, *replay;
     const char *timeline; /* --timing-trace */
     bool stats, opcodes, no_execute, no_namespace, keep, timing, viz;
+    unsigned engine; /* enum emu_engine */
     uint64_t vram;
     const char *emu_mode; /* NULL: as the board says */
     double sclk_mhz;      /* 0: not given */
@@ -71,6 +74,7 @@ enum {
     OPT_REPLAY,
     OPT_STATS,
     OPT_OPCODES,
+    OPT_ENGINE,
     OPT_NO_EXEC,
     OPT_VRAM,
     OPT_EMU_MODE,
@@ -90,6 +94,7 @@ static const struct option long_options[] = {
     {"replay", required_argument, NULL, OPT_REPLAY},
     {"stats", no_argument, NULL, OPT_STATS},
     {"opcodes", no_argument, NULL, OPT_OPCODES},
+    {"engine", required_argument, NULL, OPT_ENGINE},
     {"no-execute", no_argument, NULL, OPT_NO_EXEC},
     {"timing", no_argument, NULL, OPT_TIMING},
     {"timing-trace", required_argument, NULL, OPT_TIMELINE},
@@ -112,6 +117,31 @@ static bool parse_clock(const char *text, double *mhz)
     return end != text && !*end && isfinite(*mhz) && *mhz >= 1 && *mhz <= 1e5;
 }
 
+static bool parse_engine(const char *text, unsigned *engine)
+{
+    static const char *const names[] = {"auto", "interp", "jit"};
+    for (*engine = 0; *engine < 3; ++*engine)
+        if (!strcmp(text, names[*engine]))
+            return true;
+    return false;
+}
+
+/* Which options go together. -1 to go on, else an exit status. */
+static int check_options(const struct options *o, bool command)
+{
+    if (o->timeline && !o->timing)
+        return cli_error(CLI_USAGE, "--timing-trace goes with --timing");
+    if (o->sclk_mhz > 0 && !o->timing)
+        return cli_error(CLI_USAGE, "--sclk-mhz goes with --timing");
+    if (o->replay && command)
+        return cli_error(CLI_USAGE, "--replay runs no command");
+    if (o->replay)
+        return replay_run(o->replay);
+    if (!command)
+        return cli_error(CLI_USAGE, "exec: no command given");
+    return -1;
+}
+
 /* -1 to go on, else an exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
@@ -132,6 +162,11 @@ static int parse(int argc, char **argv, struct options *o)
             break;
         case OPT_OPCODES:
             o->opcodes = true;
+            break;
+        case OPT_ENGINE:
+            if (!parse_engine(optarg, &o->engine))
+                return cli_error(CLI_USAGE, "--engine '%s': auto, interp or jit",
+                                 optarg);
             break;
         case OPT_NO_EXEC:
             o->no_execute = true;
@@ -179,17 +214,7 @@ static int parse(int argc, char **argv, struct options *o)
             return cli_option_error(argc, argv, c);
         }
     }
-    if (o->timeline && !o->timing)
-        return cli_error(CLI_USAGE, "--timing-trace goes with --timing");
-    if (o->sclk_mhz > 0 && !o->timing)
-        return cli_error(CLI_USAGE, "--sclk-mhz goes with --timing");
-    if (o->replay && optind < argc)
-        return cli_error(CLI_USAGE, "--replay runs no command");
-    if (o->replay)
-        return replay_run(o->replay);
-    if (optind >= argc)
-        return cli_error(CLI_USAGE, "exec: no command given");
-    return -1;
+    return check_options(o, optind < argc);
 }
 
 /* The driver library: as given, or beside this program. */
@@ -333,6 +358,8 @@ static void set_environment(const struct options *o, const char *library,
         setenv(FRONT_ENV_TIMELINE, "1", 1);
     else
         unsetenv(FRONT_ENV_TIMELINE);
+    snprintf(clock, sizeof(clock), "%u", o->engine);
+    setenv(FRONT_ENV_ENGINE, clock, 1);
     if (o->opcodes)
         setenv(FRONT_ENV_OPCODES, "1", 1);
     else

@@ -149,14 +149,18 @@ static int by_count(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* Every opcode that ran, most frequent first; false: out of memory. */
-static bool count_opcodes(const struct emu *emu, struct opcode_counts *all)
+typedef void each_fn(const struct emu *emu,
+                     void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx);
+
+/* Every opcode that each tells of, most frequent first; false: out of memory. */
+static bool count_opcodes(const struct emu *emu, each_fn *each,
+                          struct opcode_counts *all)
 {
     *all = (struct opcode_counts){.room = isa_op_count()};
     all->rows = calloc(all->room, sizeof *all->rows);
     if (!all->rows)
         return false;
-    emu_count_each(emu, take_count, all);
+    each(emu, take_count, all);
     qsort(all->rows, all->used, sizeof *all->rows, by_count);
     return true;
 }
@@ -223,6 +227,50 @@ static void json_opcodes(struct json *j, const struct emu *emu,
     json_close(j);
 }
 
+/* What native code there is, and what it left to handlers. Nothing if nothing was hot.
+ */
+static void print_native(const struct emu *emu)
+{
+    struct emu_native_stats n;
+    struct opcode_counts left;
+    emu_native_stats(emu, &n);
+    if (!n.traces || !count_opcodes(emu, emu_native_handled, &left))
+        return;
+    printf("\nnative code    %14" PRIu64 "  bytes for %" PRIu64
+           " instructions in %" PRIu64 " blocks, %.0f us to make\n",
+           n.bytes, n.instructions, n.blocks, n.compile_us);
+    if (left.used)
+        printf("%-28s %14s\n", "left to handlers", "executed");
+    for (size_t i = 0; i < left.used && i < TOP_OPCODES; i++)
+        printf("%-28s %14" PRIu64 "\n", isa_op_name(left.rows[i].op),
+               left.rows[i].count);
+    free(left.rows);
+}
+
+static void json_native(struct json *j, const struct emu *emu)
+{
+    struct emu_native_stats n;
+    struct opcode_counts left;
+    emu_native_stats(emu, &n);
+    if (!count_opcodes(emu, emu_native_handled, &left))
+        return;
+    json_object(j, "native");
+    json_u64(j, "blocks", n.blocks);
+    json_u64(j, "instructions", n.instructions);
+    json_u64(j, "bytes", n.bytes);
+    json_real(j, "compile_us", n.compile_us);
+    json_array(j, "handlers");
+    for (size_t i = 0; i < left.used; i++) {
+        json_object(j, NULL);
+        json_text(j, "name", isa_op_name(left.rows[i].op));
+        json_u64(j, "executed", left.rows[i].count);
+        json_close(j);
+    }
+    json_close(j);
+    json_close(j);
+    free(left.rows);
+}
+
 static void json_stats(const struct emu *emu, const struct emu_stats *stats,
                        const struct opcode_counts *all, double seconds)
 {
@@ -234,6 +282,7 @@ static void json_stats(const struct emu *emu, const struct emu_stats *stats,
     json_real(&j, "seconds", seconds);
     json_text(&j, "simd", emu_simd_name(emu_simd_level(emu)));
     json_opcodes(&j, emu, all);
+    json_native(&j, emu);
     json_end(&j);
 }
 
@@ -248,13 +297,14 @@ static void print_stats(const struct emu *emu, const struct emu_stats *stats,
            seconds, (double)stats->instructions / seconds / 1e6,
            emu_simd_name(emu_simd_level(emu)));
     print_opcodes(emu, all);
+    print_native(emu);
 }
 
 void run_print_stats(bool json, const struct emu *emu, const struct emu_stats *stats,
                      double seconds)
 {
     struct opcode_counts all;
-    if (!count_opcodes(emu, &all))
+    if (!count_opcodes(emu, emu_count_each, &all))
         return;
     (json ? json_stats : print_stats)(emu, stats, &all, seconds);
     free(all.rows);

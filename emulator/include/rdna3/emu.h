@@ -200,6 +200,10 @@ struct emu_native_stats {
     double compile_us;
 };
 void emu_native_stats(const struct emu *emu, struct emu_native_stats *stats);
+/* Opcodes that native code left to their handlers, and how often; with
+ * emu_config.count. */
+void emu_native_handled(const struct emu *emu,
+                        void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx);
 
 /* Run a dispatch to its end.
  *
