@@ -24,7 +24,7 @@ struct kmd_config {
     double sclk_mhz;       /* above 0: the timing model at this shader clock */
     const char *timeline;  /* file to append dispatches to, or NULL */
     bool opcodes;          /* count instructions by opcode */
-    unsigned engine; /* enum emu_engine */
+    unsigned engine;       /* enum emu_engine */
     /* A line for people; NULL: standard error. */
     void (*log)(const char *text);
     /* Something for the transcript; NULL: there is none. */
