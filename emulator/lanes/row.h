@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -71,6 +71,54 @@ static inline void row_permute(uint32_t *d, const uint32_t *s, const uint8_t fro
         d[l] = lo & (0u - (valid >> l & 1u));
         d[l + 16] = hi & (0u - (valid >> (l + 16) & 1u));
     }
+#endif
+}
+
+/* Bit l of the result is bit from[l & 15] of mask's row of 16, 0 where valid has none.
+ */
+static inline uint32_t row_permute_mask(uint32_t mask, const uint8_t from[16],
+                                        uint32_t valid)
+{
+    uint32_t lanes[32], t[32];
+    row_from_mask(lanes, mask);
+    row_permute(t, lanes, from, valid);
+    return row_to_mask(t);
+}
+
+/* Lane l gets lane from[l] & 31 of s, or 0 if that lane is not in active. */
+static inline void row_lookup(uint32_t *d, const uint32_t *s, const uint32_t *from,
+                              uint32_t active)
+{
+#ifdef __AVX512F__
+    __m512i lo = _mm512_maskz_loadu_epi32((__mmask16)active, s);
+    __m512i hi = _mm512_maskz_loadu_epi32((__mmask16)(active >> 16), s + 16);
+    __m512i first = _mm512_loadu_si512(from), last = _mm512_loadu_si512(from + 16);
+    _mm512_storeu_si512(d, _mm512_permutex2var_epi32(lo, first, hi));
+    _mm512_storeu_si512(d + 16, _mm512_permutex2var_epi32(lo, last, hi));
+#elif defined(__AVX2__)
+    uint32_t t[32];
+    __m256i part[4];
+    for (unsigned l = 0; l < 32; l++)
+        t[l] = s[l] & (0u - (active >> l & 1u));
+    for (unsigned i = 0; i < 4; i++)
+        part[i] = _mm256_loadu_si256((const __m256i *)(const void *)(t + 8 * i));
+    for (unsigned i = 0; i < 4; i++) {
+        __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(from + 8 * i));
+        __m256 v[4];
+        for (unsigned g = 0; g < 4; g++)
+            v[g] = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(part[g], at));
+        __m256 odd = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28));
+        __m256 upper = _mm256_castsi256_ps(_mm256_slli_epi32(at, 27));
+        __m256 r = _mm256_blendv_ps(_mm256_blendv_ps(v[0], v[1], odd),
+                                    _mm256_blendv_ps(v[2], v[3], odd), upper);
+        _mm256_storeu_ps((void *)(d + 8 * i), r);
+    }
+#else
+    uint32_t t[32];
+    for (unsigned l = 0; l < 32; l++)
+        t[l] = s[l] & (0u - (active >> l & 1u));
+    for (unsigned l = 0; l < 32; l++)
+        d[l] = t[from[l] & 31u];
 #endif
 }
 

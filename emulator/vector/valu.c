@@ -26,15 +26,6 @@ static uint32_t *dst_row(struct wave *w, unsigned row)
 static const uint8_t quad_first[16] = {0, 0, 0, 0, 4,  4,  4,  4,
                                        8, 8, 8, 8, 12, 12, 12, 12};
 
-/* Bit l of the result is bit from[l] of its row of 16. */
-static uint32_t permute_mask(uint32_t mask, const uint8_t from[16])
-{
-    uint32_t r = 0;
-    for (unsigned l = 0; l < 32; l++)
-        r |= (mask >> ((l & 16u) + from[l & 15u]) & 1u) << l;
-    return r;
-}
-
 static uint32_t dpp_write_mask(const struct udpp *dpp, unsigned half)
 {
     unsigned bank = dpp->bank_mask, row = dpp->row_mask >> 2 * half;
@@ -51,7 +42,7 @@ static void dpp_row(const struct wave *w, const struct uop *u, unsigned i, uint3
     const uint8_t *from = i == 2 ? quad_first : dpp->from;
     uint32_t exec = wave_exec(w), valid = dpp->valid | (uint32_t)dpp->valid << 16;
     if (!dpp->fi && exec != ~0u)
-        valid &= permute_mask(exec, from);
+        valid = row_permute_mask(exec, from, valid);
     row_permute(d, s, from, valid);
     if (!dpp->bound_ctrl)
         *write &= valid;
@@ -263,11 +254,11 @@ static void finish(const struct wave *w, const struct uop *u, uint32_t *d)
 
 static void merge16(uint32_t *d, const uint32_t *s, uint32_t mask, bool hi)
 {
-    uint32_t keep = hi ? 0x0000ffffu : 0xffff0000u;
+    uint32_t keep = hi ? 0x0000ffffu : 0xffff0000u, t[ROW_DWORDS];
     unsigned shift = hi ? 16 : 0;
     for (unsigned l = 0; l < 32; l++)
-        if (mask >> l & 1u)
-            d[l] = (d[l] & keep) | (s[l] & 0xffffu) << shift;
+        t[l] = (d[l] & keep) | (s[l] & 0xffffu) << shift;
+    row_merge(d, t, mask);
 }
 
 #define MXCSR_RTZ (3u << 13)

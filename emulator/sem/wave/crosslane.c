@@ -49,18 +49,39 @@ WAVE_OP(v_writelane_b32)
     return next(u);
 }
 
+/* A source of all lanes of a half: its VGPR, or the scalar in every lane of t. */
+static const uint32_t *source_row(struct wave *w, const struct usrc *s, unsigned half,
+                                  uint32_t *t)
+{
+    if (s->base == SRC_VGPR && s->prep == PREP_NONE)
+        return row(w, half, s->row);
+    row_fill(t, (uint32_t)scalar_value(w, s));
+    return t;
+}
+
+/* __builtin_popcount in a form that vectorises everywhere. */
+static inline uint32_t bit_count(uint32_t v)
+{
+    v -= v >> 1 & 0x55555555u;
+    v = (v & 0x33333333u) + (v >> 2 & 0x33333333u);
+    v = (v + (v >> 4)) & 0x0f0f0f0fu;
+    v += v >> 8;
+    return (v + (v >> 16)) & 63u;
+}
+
 /* Bits of S0 below this lane, plus S1. */
 static const struct uop *mbcnt(struct wave *w, const struct uop *u, unsigned which)
 {
     for (unsigned h = 0; h < w->halves; h++) {
-        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], *d = row(w, h, u->d);
+        uint32_t t[ROW_DWORDS], t0[ROW_DWORDS], t1[ROW_DWORDS];
+        const uint32_t *s0 = source_row(w, &u->s[0], h, t0);
+        const uint32_t *s1 = source_row(w, &u->s[1], h, t1);
+        const uint32_t all = h > which ? ~0u : 0, some = h == which ? ~0u : 0;
         for (unsigned l = 0; l < 32; l++) {
-            uint32_t below = h == which ? (1u << l) - 1 : h > which ? ~0u : 0;
-            uint32_t s0 = lane_of(w, &u->s[0], 32 * h + l);
-            uint32_t s1 = lane_of(w, &u->s[1], 32 * h + l);
-            if (exec >> l & 1u)
-                d[l] = s1 + (uint32_t)__builtin_popcount(s0 & below);
+            uint32_t below = (((1u << l) - 1) & some) | all;
+            t[l] = s1[l] + bit_count(s0[l] & below);
         }
+        row_merge(row(w, h, u->d), t, w->sgpr[ISA_SEL_EXEC_LO + h]);
     }
     return next(u);
 }
@@ -111,19 +132,22 @@ WAVE_OP(v_swap_b16)
  * bound control (inactive sources give the old value, or zero). */
 static const struct uop *permlane16(struct wave *w, const struct uop *u, unsigned cross)
 {
-    uint64_t select = (uint32_t)scalar_value(w, &u->s[1]) | scalar_value(w, &u->s[2])
-                                                                << 32;
+    uint32_t low = (uint32_t)scalar_value(w, &u->s[1]);
+    uint32_t high = (uint32_t)scalar_value(w, &u->s[2]), from[ROW_DWORDS];
     bool fi = u->op_sel & 1, bound = u->op_sel & 2;
+    for (unsigned l = 0; l < 32; l++)
+        from[l] = ((l & 16u) ^ cross) | ((l & 8u ? high : low) >> (4 * (l & 7u)) & 15u);
     for (unsigned h = 0; h < w->halves; h++) {
-        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS];
-        uint32_t *d = row(w, h, u->d);
-        for (unsigned l = 0; l < 32; l++) {
-            unsigned from =
-                ((l & 16u) ^ cross) | ((unsigned)(select >> (4 * (l & 15u))) & 15u);
-            bool valid = fi || (exec >> from & 1u);
-            t[l] = valid ? lane_of(w, &u->s[0], 32 * h + from) : bound ? 0 : d[l];
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS], t0[ROW_DWORDS];
+        uint32_t lanes[ROW_DWORDS], valid[ROW_DWORDS], write = exec;
+        const uint32_t *s = source_row(w, &u->s[0], h, t0);
+        row_lookup(t, s, from, fi ? ~0u : exec);
+        if (!fi && !bound && exec != ~0u) { /* inactive sources: the old value stays */
+            row_from_mask(lanes, exec);
+            row_lookup(valid, lanes, from, ~0u);
+            write &= row_to_mask(valid);
         }
-        row_merge(d, t, exec);
+        row_merge(row(w, h, u->d), t, write);
     }
     return next(u);
 }
@@ -207,9 +231,13 @@ WAVE_OP(v_swaprel_b32)
 /* ---- LDS hardware as a crossbar; no LDS memory is touched
  * ----------------------------- */
 
-static uint32_t lds_addr(struct wave *w, const struct uop *u, unsigned h, unsigned l)
+/* The lanes that the address operand means. */
+static void lds_lanes(struct wave *w, const struct uop *u, unsigned h, uint32_t *lanes)
 {
-    return row(w, h, u->mem.addr)[l] + (uint32_t)u->imm;
+    const uint32_t *a = row(w, h, u->mem.addr);
+    const uint32_t offset = (uint32_t)u->imm;
+    for (unsigned l = 0; l < 32; l++)
+        lanes[l] = (a[l] + offset) / 4 & 31u;
 }
 
 /* Lane l gets DATA0 of lane addr/4; inactive sources give 0. Halves of a wave64 do
@@ -217,12 +245,9 @@ static uint32_t lds_addr(struct wave *w, const struct uop *u, unsigned h, unsign
 WAVE_OP(ds_bpermute_b32)
 {
     for (unsigned h = 0; h < w->halves; h++) {
-        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS];
-        const uint32_t *data = row(w, h, u->mem.data);
-        for (unsigned l = 0; l < 32; l++) {
-            unsigned from = lds_addr(w, u, h, l) / 4 & 31u;
-            t[l] = exec >> from & 1u ? data[from] : 0;
-        }
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS], from[ROW_DWORDS];
+        lds_lanes(w, u, h, from);
+        row_lookup(t, row(w, h, u->mem.data), from, exec);
         row_merge(row(w, h, u->d), t, exec);
     }
     return next(u);
@@ -232,11 +257,14 @@ WAVE_OP(ds_bpermute_b32)
 WAVE_OP(ds_permute_b32)
 {
     for (unsigned h = 0; h < w->halves; h++) {
-        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS] = {0};
+        uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], to[ROW_DWORDS];
+        uint32_t t[ROW_DWORDS] = {0};
         const uint32_t *data = row(w, h, u->mem.data);
-        for (unsigned l = 0; l < 32; l++)
-            if (exec >> l & 1u)
-                t[lds_addr(w, u, h, l) / 4 & 31u] = data[l];
+        lds_lanes(w, u, h, to);
+        for (uint32_t m = exec; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctz(m);
+            t[to[l]] = data[l];
+        }
         row_merge(row(w, h, u->d), t, exec);
     }
     return next(u);
@@ -245,34 +273,36 @@ WAVE_OP(ds_permute_b32)
 /* Source lane of DS_SWIZZLE (manual, DS_SWIZZLE_B32): full data sharing in groups of
  * four (bit 15), else and/or/xor masks over 32 lanes; 0xe000 and up: FFT, 0xc000 and
  * up: rotate. */
-static unsigned swizzle_lane(unsigned offset, unsigned l)
+static void swizzle_lanes(unsigned offset, uint32_t *from)
 {
-    if (offset >= 0xe000u) { /* FFT: reversed bits above the mask's */
-        unsigned mask = offset & 31u, reversed = 0;
-        for (unsigned b = 0; b < 5; b++)
-            reversed |= (l >> b & 1u) << (4 - b);
-        return reversed >> __builtin_popcount(mask) | (l & mask);
-    }
-    if (offset >= 0xc000u) { /* rotate by 9:5 within the group that 4:0 masks */
-        unsigned mask = offset & 31u, by = offset >> 5 & 31u;
-        unsigned to = offset >> 10 & 1u ? l - by : l + by;
-        return (l & mask) | (to & ~mask & 31u);
-    }
-    if (offset & 0x8000u)
-        return (l & ~3u) | (offset >> (2 * (l & 3u)) & 3u);
-    return ((l & offset) | (offset >> 5 & 31u)) ^ (offset >> 10 & 31u);
+    const uint32_t mask = offset & 31u, or_bits = offset >> 5 & 31u,
+                   xor_bits = offset >> 10 & 31u;
+    const unsigned shift = (unsigned)__builtin_popcount(mask);
+    const uint32_t by = offset >> 10 & 1u ? 0u - or_bits : or_bits;
+    if (offset >= 0xe000u) /* FFT: reversed bits above the mask's */
+        for (uint32_t l = 0; l < 32; l++) {
+            uint32_t reversed = (l << 4 & 16u) | (l << 2 & 8u) | (l & 4u) |
+                                (l >> 2 & 2u) | (l >> 4 & 1u);
+            from[l] = reversed >> shift | (l & mask);
+        }
+    else if (offset >= 0xc000u) /* rotate by 9:5 within the group that 4:0 masks */
+        for (uint32_t l = 0; l < 32; l++)
+            from[l] = (l & mask) | ((l + by) & ~mask & 31u);
+    else if (offset & 0x8000u)
+        for (uint32_t l = 0; l < 32; l++)
+            from[l] = (l & ~3u) | (offset >> (2 * (l & 3u)) & 3u);
+    else
+        for (uint32_t l = 0; l < 32; l++)
+            from[l] = ((l & mask) | or_bits) ^ xor_bits;
 }
 
 WAVE_OP(ds_swizzle_b32)
 {
-    unsigned offset = (uint16_t)u->imm;
+    uint32_t from[ROW_DWORDS];
+    swizzle_lanes((uint16_t)u->imm, from);
     for (unsigned h = 0; h < w->halves; h++) {
         uint32_t exec = w->sgpr[ISA_SEL_EXEC_LO + h], t[ROW_DWORDS];
-        const uint32_t *s = row(w, h, u->mem.addr);
-        for (unsigned l = 0; l < 32; l++) {
-            unsigned from = swizzle_lane(offset, l) & 31u;
-            t[l] = exec >> from & 1u ? s[from] : 0;
-        }
+        row_lookup(t, row(w, h, u->mem.addr), from, exec);
         row_merge(row(w, h, u->d), t, exec);
     }
     return next(u);
