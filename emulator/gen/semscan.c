@@ -329,6 +329,18 @@ static void write_mem(FILE *out, const struct op *op)
     fprintf(out, "static uint32_t mem_%s(uint32_t s0, uint32_t s1)\n{\n    (void)s1;\n",
             op->name);
     fprintf(out, "    return %s(s0%s);\n}\n", op->name, op->n_args > 1 ? ", s1" : "");
+    fprintf(out,
+            "static void rows_%s(uint32_t *value, const uint32_t *old)\n{\n"
+            "    (void)old;\n    ROW_LOOP for (unsigned l = 0; l < 32; l++)\n"
+            "        value[l] = %s(value[l]%s);\n}\n",
+            op->name, op->name, op->n_args > 1 ? ", old[l]" : "");
+}
+
+static unsigned bytes_of(const struct op *op)
+{
+    if (is(op->macro, "MEM_ATOMIC"))
+        return strstr(op->ret, "64") ? 8 : 4;
+    return op->bytes;
 }
 
 /* Bit patterns travel as integers; floats are reinterpreted here. */
@@ -358,6 +370,15 @@ static void write_atomic(FILE *out, const struct op *op)
             : is(r, "F64") ? "bits_of_f64(r)"
             : is(r, "I32") ? "(U32)r"
                            : "(U64)r");
+    if (bytes_of(op) == 4)
+        fprintf(
+            out,
+            "static void rows_%s(uint32_t *mem, const uint32_t *data,\n"
+            "    const uint32_t *cmp, const struct lane_mode *m)\n{\n"
+            "    struct lane_mode mode = *m;\n"
+            "    ROW_LOOP for (unsigned l = 0; l < 16; l++)\n"
+            "        mem[l] = (uint32_t)at_%s(mem[l], data[l], cmp[l], &mode);\n}\n",
+            op->name, op->name);
 }
 
 static const char *kind_of(const struct op *op)
@@ -385,13 +406,6 @@ static void write_wrapper(FILE *out, const struct op *op)
         write_mem(out, op);
     else if (is(op->macro, "MEM_ATOMIC"))
         write_atomic(out, op);
-}
-
-static unsigned bytes_of(const struct op *op)
-{
-    if (is(op->macro, "MEM_ATOMIC"))
-        return strstr(op->ret, "64") ? 8 : 4;
-    return op->bytes;
 }
 
 static void write_entry(FILE *out, const struct op *op, const char *file)
@@ -424,6 +438,12 @@ static void write_entry(FILE *out, const struct op *op, const char *file)
         fprintf(out, ", op_%s", op->name);
     else
         fputs(", 0", out);
+    if (is(op->macro, "MEM_LOAD") || is(op->macro, "MEM_STORE"))
+        fprintf(out, ", {.mem = rows_%s}", op->name);
+    else if (is(op->macro, "MEM_ATOMIC") && bytes_of(op) == 4)
+        fprintf(out, ", {.atomic = rows_%s}", op->name);
+    else
+        fputs(", {0}", out);
     fputs("},\n", out);
 }
 

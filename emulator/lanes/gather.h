@@ -1,8 +1,8 @@
 /* gather.h: dwords between a row and memory at 32-bit offsets, compiled per SIMD level.
  *
- * Sixteen lanes at a time: lanes that read one dword (broadcast) or consecutive dwords
- * (one vector load) are told from the rest, which go lane by lane; that beats the
- * host's gather instructions where it was measured.
+ * Sixteen lanes at a time: active lanes that read one dword (broadcast) or consecutive
+ * dwords (one vector move) are told from the rest, for which the host has gathers.
+ * Stores that collide keep the order of lanes: the highest wins.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_GATHER_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -46,22 +46,26 @@ static inline bool row_uniform(const uint32_t *a, uint32_t exec, uint32_t value)
 
 enum gather_shape { GATHER_UNIFORM, GATHER_CONTIGUOUS, GATHER_SCATTERED };
 
-static inline enum gather_shape gather_shape(const uint32_t *a)
+/* Of the lanes in mask, which is not 0. */
+static inline enum gather_shape gather_shape(const uint32_t *a, uint32_t mask)
 {
+    const unsigned first = (unsigned)__builtin_ctz(mask);
 #ifdef __AVX512F__
-    __m512i v = _mm512_loadu_si512(a), first = _mm512_set1_epi32((int)a[0]);
+    __m512i v = _mm512_loadu_si512(a), at = _mm512_set1_epi32((int)a[first]);
     __m512i lane =
         _mm512_set_epi32(60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0);
-    if (!_mm512_cmpneq_epi32_mask(v, first))
+    if (!_mm512_mask_cmpneq_epi32_mask((__mmask16)mask, v, at))
         return GATHER_UNIFORM;
-    return _mm512_cmpneq_epi32_mask(v, _mm512_add_epi32(first, lane))
-               ? GATHER_SCATTERED
-               : GATHER_CONTIGUOUS;
+    at = _mm512_sub_epi32(at, _mm512_set1_epi32((int)(4 * first)));
+    at = _mm512_add_epi32(at, lane);
+    return _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, v, at) ? GATHER_SCATTERED
+                                                                 : GATHER_CONTIGUOUS;
 #else
-    uint32_t same = 0, next = 0;
-    for (unsigned l = 0; l < 16; l++) {
-        same |= a[l] ^ a[0];
-        next |= a[l] ^ (a[0] + 4 * l);
+    uint32_t same = 0, next = 0, from = a[first] - 4 * first;
+    for (uint32_t l = 0; l < 16; l++) {
+        uint32_t on = 0u - (mask >> l & 1u);
+        same |= (a[l] ^ a[first]) & on;
+        next |= (a[l] ^ (from + 4 * l)) & on;
     }
     return !same ? GATHER_UNIFORM : !next ? GATHER_CONTIGUOUS : GATHER_SCATTERED;
 #endif
@@ -166,57 +170,248 @@ static inline bool store_steps(const uint32_t *s, uint8_t *p, uint32_t step,
     return true;
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* All ones in the lanes of the low eight bits of mask. */
+static inline __m256i lanes_of_mask(uint32_t mask)
+{
+    __m256i bit = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
+}
+#endif
+
+/* The lanes in mask of 16 get consecutive dwords: lane l the one at p + 4 * l. Nothing
+ * else is read. */
+static inline void load_line(uint32_t *d, const uint8_t *p, uint32_t mask)
+{
+    if (mask == 0xffffu) {
+        memcpy(d, p, 64);
+        return;
+    }
+#ifdef __AVX512F__
+    _mm512_storeu_si512(
+        d, _mm512_mask_loadu_epi32(_mm512_loadu_si512(d), (__mmask16)mask, p));
+#elif defined(__AVX2__)
+    for (unsigned i = 0; i < 2; i++, mask >>= 8) {
+        __m256i on = lanes_of_mask(mask), *to = (__m256i *)(void *)(d + 8 * i);
+        __m256i v = _mm256_maskload_epi32((const int *)(const void *)(p + 32 * i), on);
+        _mm256_storeu_si256(to, _mm256_blendv_epi8(_mm256_loadu_si256(to), v, on));
+    }
+#else
+    FOR_LANES(l, mask)
+    d[l] = load32(p + 4 * l);
+#endif
+}
+
+static inline void store_line(const uint32_t *s, uint8_t *p, uint32_t mask)
+{
+    if (mask == 0xffffu) {
+        memcpy(p, s, 64);
+        return;
+    }
+#ifdef __AVX512F__
+    _mm512_mask_storeu_epi32(p, (__mmask16)mask, _mm512_loadu_si512(s));
+#elif defined(__AVX2__)
+    for (unsigned i = 0; i < 2; i++, mask >>= 8) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(s + 8 * i));
+        _mm256_maskstore_epi32((int *)(void *)(p + 32 * i), lanes_of_mask(mask), v);
+    }
+#else
+    FOR_LANES(l, mask)
+    store32(p + 4 * l, s[l]);
+#endif
+}
+
+/* Are all offsets of the lanes in mask below 2^31, as the host's gathers want? */
+static inline bool offsets_small(const uint32_t *a, uint32_t mask)
+{
+    uint32_t all = 0;
+    for (unsigned l = 0; l < 16; l++)
+        all |= a[l] & (0u - (mask >> l & 1u));
+    return !(all >> 31);
+}
+
+/* The lanes in mask of 16 get the dwords at base + a[l]. */
+static inline void load_scattered(uint32_t *d, const uint8_t *base, const uint32_t *a,
+                                  uint32_t mask)
+{
+#ifdef __AVX512F__
+    if (offsets_small(a, mask)) {
+        __m512i old = _mm512_loadu_si512(d), at = _mm512_loadu_si512(a);
+        _mm512_storeu_si512(
+            d, _mm512_mask_i32gather_epi32(old, (__mmask16)mask, at, base, 1));
+        return;
+    }
+#elif defined(__AVX2__)
+    if (offsets_small(a, mask)) {
+        for (unsigned i = 0; i < 2; i++, mask >>= 8) {
+            __m256i *to = (__m256i *)(void *)(d + 8 * i);
+            __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(a + 8 * i));
+            _mm256_storeu_si256(
+                to, _mm256_mask_i32gather_epi32(_mm256_loadu_si256(to),
+                                                (const int *)(const void *)base, at,
+                                                lanes_of_mask(mask), 1));
+        }
+        return;
+    }
+#endif
+    FOR_LANES(l, mask)
+    d[l] = load32(base + a[l]);
+}
+
 /* Dwords dwords per lane from base + a[l] into rows d, d + 32, ...; a is not in d. */
 static inline void gather_rows(uint32_t *d, const uint8_t *base, const uint32_t *a,
                                uint32_t exec, unsigned dwords)
 {
-    if (exec != ~0u) {
-        for (unsigned k = 0; k < dwords; k++, d += 32, base += 4)
-            FOR_LANES(l, exec)
-        d[l] = load32(base + a[l]);
-        return;
-    }
     uint32_t step = 0;
-    if (dwords > 1 && row_steps(a, &step) && load_steps(d, base + a[0], step, dwords))
+    if (exec == ~0u && dwords > 1 && row_steps(a, &step) &&
+        load_steps(d, base + a[0], step, dwords))
         return;
-    enum gather_shape shape[2] = {gather_shape(a), gather_shape(a + 16)};
-    for (unsigned k = 0; k < dwords; k++, d += 32, base += 4) {
-        for (unsigned g = 0; g < 32; g += 16) {
-            if (shape[g / 16] == GATHER_UNIFORM) {
-                uint32_t v = load32(base + a[g]);
-                for (unsigned l = 0; l < 16; l++)
-                    d[g + l] = v;
-            } else if (shape[g / 16] == GATHER_CONTIGUOUS) {
-                memcpy(d + g, base + a[g], 64);
+    for (unsigned g = 0; g < 32; g += 16) {
+        const uint32_t mask = exec >> g & 0xffffu;
+        if (!mask)
+            continue;
+        const unsigned first = (unsigned)__builtin_ctz(mask);
+        const enum gather_shape shape = gather_shape(a + g, mask);
+        const uint8_t *p = base;
+        for (unsigned k = 0; k < dwords; k++, p += 4) {
+            uint32_t *to = d + 32 * k + g;
+            if (shape == GATHER_CONTIGUOUS) {
+                load_line(to, p + a[g + first] - (size_t)4 * first, mask);
+            } else if (shape == GATHER_SCATTERED) {
+                load_scattered(to, p, a + g, mask);
             } else {
-                for (unsigned l = g; l < g + 16; l++)
-                    d[l] = load32(base + a[l]);
+                uint32_t v = load32(p + a[g + first]);
+                for (unsigned l = 0; l < 16; l++)
+                    to[l] = mask >> l & 1u ? v : to[l];
             }
         }
     }
 }
 
-/* The inverse; lanes in order, so that the highest lane wins where lanes collide. */
+static inline void scatter_dwords(const uint32_t *s, uint8_t *base, const uint32_t *a,
+                                  uint32_t mask)
+{
+    const unsigned first = (unsigned)__builtin_ctz(mask);
+    const unsigned last = 31u - (unsigned)__builtin_clz(mask);
+    const enum gather_shape shape = gather_shape(a, mask);
+    if (shape == GATHER_CONTIGUOUS)
+        store_line(s, base + a[first] - (size_t)4 * first, mask);
+    else if (shape == GATHER_UNIFORM)
+        store32(base + a[first], s[last]);
+    else
+        FOR_LANES(l, mask)
+    store32(base + a[l], s[l]);
+}
+
+/* The inverse of gather_rows; the highest lane wins where lanes collide. */
 static inline void scatter_rows(const uint32_t *s, uint8_t *base, const uint32_t *a,
                                 uint32_t exec, unsigned dwords)
 {
-    uint32_t step = 0;
-    if (exec == ~0u && dwords > 1 && row_steps(a, &step) &&
-        store_steps(s, base + a[0], step, dwords))
-        return;
-    if (exec == ~0u && dwords == 1) {
-        for (unsigned g = 0; g < 32; g += 16) {
-            if (gather_shape(a + g) == GATHER_CONTIGUOUS)
-                memcpy(base + a[g], s + g, 64);
-            else
-                for (unsigned l = g; l < g + 16; l++)
-                    store32(base + a[l], s[l]);
-        }
+    uint32_t step = 0, v[32 * 4];
+    if (dwords == 1) {
+        for (unsigned g = 0; g < 32; g += 16)
+            if (exec >> g & 0xffffu)
+                scatter_dwords(s + g, base, a + g, exec >> g & 0xffffu);
         return;
     }
-    FOR_LANES(l, exec)
-    for (unsigned k = 0; k < dwords; k++)
-        store32(base + a[l] + (size_t)4 * k, s[k * 32 + l]);
+    if (exec == ~0u && row_steps(a, &step) && store_steps(s, base + a[0], step, dwords))
+        return;
+    if (dwords == 2) {
+        rows_together((uint8_t *)v, s, 2);
+        FOR_LANES(l, exec)
+        memcpy(base + a[l], v + (size_t)2 * l, 8);
+    } else if (dwords == 4) {
+        rows_together((uint8_t *)v, s, 4);
+        FOR_LANES(l, exec)
+        memcpy(base + a[l], v + (size_t)4 * l, 16);
+    } else {
+        FOR_LANES(l, exec)
+        for (unsigned k = 0; k < dwords; k++)
+            store32(base + a[l] + (size_t)4 * k, s[k * 32 + l]);
+    }
+}
+
+/* ---- bytes and 16-bit words */
+
+/* Zero-extended elements of 1 or 2 bytes; lanes outside of exec get anything. */
+static inline void gather_small(uint32_t *d, const uint8_t *base, const uint32_t *a,
+                                uint32_t exec, unsigned bytes)
+{
+    uint32_t step = 0;
+    uint8_t b[32];
+    uint16_t h[32];
+    if (exec == ~0u && row_steps(a, &step) && step == bytes) {
+        memcpy(bytes == 1 ? (void *)b : (void *)h, base + a[0], (size_t)32 * bytes);
+        if (bytes == 1)
+            for (unsigned l = 0; l < 32; l++)
+                d[l] = b[l];
+        else
+            for (unsigned l = 0; l < 32; l++)
+                d[l] = h[l];
+        return;
+    }
+    memset(d, 0, 128);
+    if (bytes == 1)
+        FOR_LANES(l, exec)
+    d[l] = __atomic_load_n(base + a[l], __ATOMIC_RELAXED);
+    else FOR_LANES(l, exec)
+    {
+        uint16_t one;
+        memcpy(&one, base + a[l], sizeof one);
+        d[l] = one;
+    }
+}
+
+/* The low bytes of s; the highest lane wins where lanes collide. */
+static inline void scatter_small(const uint32_t *s, uint8_t *base, const uint32_t *a,
+                                 uint32_t exec, unsigned bytes)
+{
+    uint32_t step = 0;
+    uint8_t b[32];
+    uint16_t h[32];
+    for (unsigned l = 0; l < 32; l++)
+        b[l] = (uint8_t)s[l], h[l] = (uint16_t)s[l];
+    if (exec == ~0u && row_steps(a, &step) && step == bytes)
+        memcpy(base + a[0], bytes == 1 ? (void *)b : (void *)h, (size_t)32 * bytes);
+    else if (bytes == 1)
+        FOR_LANES(l, exec)
+    __atomic_store_n(base + a[l], b[l], __ATOMIC_RELAXED);
+    else FOR_LANES(l, exec) memcpy(base + a[l], &h[l], sizeof h[l]);
+}
+
+/* ---- lanes that collide */
+
+/* Do the lanes in mask of 16 have different dwords? A false no costs time only. */
+static inline bool lanes_apart(const uint32_t *a, uint32_t mask)
+{
+#ifdef __AVX512CD__
+    __m512i same = _mm512_conflict_epi32(_mm512_loadu_si512(a));
+    return !_mm512_mask_test_epi32_mask((__mmask16)mask, same,
+                                        _mm512_set1_epi32((int)mask));
+#else
+    uint8_t owner[256];
+    bool apart = true;
+    FOR_LANES(l, mask)
+    owner[a[l] >> 2 & 255u] = (uint8_t)l;
+    FOR_LANES(l, mask)
+    apart &= owner[a[l] >> 2 & 255u] == l;
+    return apart;
+#endif
+}
+
+/* Dwords of different addresses: in any order. */
+static inline void store_apart(const uint32_t *s, uint8_t *base, const uint32_t *a,
+                               uint32_t mask)
+{
+#ifdef __AVX512F__
+    if (offsets_small(a, mask)) {
+        _mm512_mask_i32scatter_epi32(base, (__mmask16)mask, _mm512_loadu_si512(a),
+                                     _mm512_loadu_si512(s), 1);
+        return;
+    }
+#endif
+    FOR_LANES(l, mask)
+    store32(base + a[l], s[l]);
 }
 
 #endif

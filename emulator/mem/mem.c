@@ -263,14 +263,35 @@ static bool base_and_offsets(struct wave *w, const struct uop *u, uint32_t exec,
     return row_uniform(hi, exec, high);
 }
 
-/* The usual case of a plain dword access: all lanes in one remembered region. False:
- * nothing was done, take the long way. */
+/* Elements of less than a dword: base + a[l], through what the instruction makes of
+ * them. */
+static void load_small_rows(const struct wave *w, const struct uop *u, uint32_t *d,
+                            const uint8_t *base, const uint32_t *a, uint32_t exec)
+{
+    uint32_t v[ROW_DWORDS];
+    gather_small(v, base, a, exec, u->mem.bytes);
+    w->emu->sem[u->isa_op]->rows.mem(v, d);
+    row_merge(d, v, exec);
+}
+
+static void store_small_rows(const struct wave *w, const struct uop *u,
+                             const uint32_t *s, uint8_t *base, const uint32_t *a,
+                             uint32_t exec)
+{
+    uint32_t v[ROW_DWORDS];
+    memcpy(v, s, sizeof v);
+    w->emu->sem[u->isa_op]->rows.mem(v, v);
+    scatter_small(v, base, a, exec, u->mem.bytes);
+}
+
+/* The usual case: all lanes in one remembered region. False: nothing was done, take the
+ * long way. */
 static bool move_fast(struct wave *w, const struct uop *u, uint32_t exec, bool write)
 {
     uint64_t base;
     const uint32_t *offsets;
-    uint32_t lo, hi, copy[ROW_DWORDS];
-    if (!u->mem.wide || u->mem.addtid || !base_and_offsets(w, u, exec, &base, &offsets))
+    uint32_t lo, hi, at[ROW_DWORDS];
+    if (u->mem.addtid || !base_and_offsets(w, u, exec, &base, &offsets))
         return false;
     uint32_t step = 0;
     bool steps = exec == ~0u && row_steps(offsets, &step);
@@ -284,16 +305,38 @@ static bool move_fast(struct wave *w, const struct uop *u, uint32_t exec, bool w
     if (!win || (win->perm & perm) != perm || base + hi < base + lo)
         return false;
     uint8_t *p = host_pointer(base + lo);
-    if (write) {
-        const uint32_t *data = reg_row(w, u->mem.data);
-        if (!steps || !store_steps(data, p, step, bytes / 4))
-            scatter_rows(data, host_pointer(base), offsets, exec, bytes / 4);
+    const uint32_t *data = reg_row(w, u->mem.data);
+    uint32_t *d = reg_row(w, u->d);
+    if (steps && u->mem.wide &&
+        (write ? store_steps(data, p, step, bytes / 4)
+               : load_steps(d, p, step, bytes / 4)))
         return true;
-    }
-    if (steps && load_steps(reg_row(w, u->d), p, step, bytes / 4))
-        return true;
-    memcpy(copy, offsets, sizeof copy); /* the destination may be the address */
-    gather_rows(reg_row(w, u->d), host_pointer(base), copy, exec, bytes / 4);
+    for (unsigned l = 0; l < ROW_DWORDS; l++)
+        at[l] = offsets[l] - lo; /* also: the destination may be the address */
+    if (!u->mem.wide && write)
+        store_small_rows(w, u, data, p, at, exec);
+    else if (!u->mem.wide)
+        load_small_rows(w, u, d, p, at, exec);
+    else if (write)
+        scatter_rows(data, p, at, exec, bytes / 4);
+    else
+        gather_rows(d, p, at, exec, bytes / 4);
+    return true;
+}
+
+/* Scratch at one dword-aligned offset for all lanes, from an SGPR or none: spills. */
+static bool move_spill(struct wave *w, const struct uop *u, uint32_t exec, bool write)
+{
+    const struct umem *m = &u->mem;
+    uint32_t at = (uint32_t)u->imm + (m->saddr != NO_ROW ? w->sgpr[m->saddr] : 0);
+    uint32_t limit = w->group->scratch_bytes;
+    if (m->addr != NO_ROW || !m->wide || at & 3u || at > limit || limit - at < m->bytes)
+        return false;
+    uint32_t *mem = (uint32_t *)(void *)scratch_byte(w, 0, at);
+    uint32_t *reg = reg_row(w, write ? m->data : u->d);
+    for (unsigned k = 0; k < m->bytes / 4u; k++)
+        row_merge((write ? mem : reg) + (size_t)k * ROW_DWORDS,
+                  (write ? reg : mem) + (size_t)k * ROW_DWORDS, exec);
     return true;
 }
 
@@ -305,6 +348,8 @@ static bool move_half(struct wave *w, const struct uop *u, bool write)
     if (!exec)
         return true;
     if (u->mem.space == MEM_SCRATCH) {
+        if (move_spill(w, u, exec, write))
+            return true;
         scratch_offsets(w, u, w->half, addr);
         FOR_LANES(l, exec)
         if (!check_private(w, u, l, false, addr[l], write))
@@ -469,12 +514,7 @@ static void lds_load_elem(struct wave *w, const struct uop *u, uint32_t exec,
         gather_rows(d, lds, a, exec, u->mem.bytes / 4u);
         return;
     }
-    FOR_LANES(l, exec)
-    {
-        uint32_t v = 0;
-        memcpy(&v, lds + a[l], u->mem.bytes);
-        d[l] = u->op.mem(v, d[l]);
-    }
+    load_small_rows(w, u, d, lds, a, exec);
 }
 
 static bool ds_load_half(struct wave *w, const struct uop *u, bool write)
@@ -503,11 +543,7 @@ static void lds_store_elem(struct wave *w, const struct uop *u, uint32_t exec,
         scatter_rows(s, lds, a, exec, u->mem.bytes / 4u);
         return;
     }
-    FOR_LANES(l, exec)
-    {
-        uint32_t v = u->op.mem(s[l], 0);
-        memcpy(lds + a[l], &v, u->mem.bytes);
-    }
+    store_small_rows(w, u, s, lds, a, exec);
 }
 
 static bool ds_store_half(struct wave *w, const struct uop *u, bool write)
@@ -522,29 +558,36 @@ static bool ds_store_half(struct wave *w, const struct uop *u, bool write)
     return true;
 }
 
-static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
+/* Atomics of a dword on 16 lanes that do not collide. */
+static void lds_atomic_apart(struct wave *w, const struct uop *u, unsigned g,
+                             uint32_t mask, const uint32_t *a)
 {
-    uint32_t active = wave_exec(w), exec = active;
+    uint8_t *lds = w->group->lds;
+    uint32_t v[16] = {0};
+    const uint32_t *data = reg_row(w, u->mem.data) + g;
+    load_scattered(v, lds, a, mask);
+    uint32_t old[16];
+    memcpy(old, v, sizeof old);
+    w->emu->sem[u->isa_op]->rows.atomic(v, data, reg_row(w, u->mem.data2) + g,
+                                        &w->mode);
+    store_apart(v, lds, a, mask);
+    uint32_t *d = reg_row(w, u->d) + g;
+    if (u->mem.returns)
+        FOR_LANES(l, mask)
+    d[l] = old[l];
+}
+
+static void lds_atomic_lanes(struct wave *w, const struct uop *u, uint32_t exec,
+                             const struct lds_at *a)
+{
     unsigned bytes = u->mem.bytes, n = u->mem.elems;
-    struct lds_at a;
-    if (!lds_lanes(w, u, write, &exec, &a))
-        return false;
-    FOR_LANES(l, exec)
-    if (a.at[0][l] % bytes || (n == 2 && a.at[1][l] % bytes)) {
-        fault(w, u, EMU_FAULT_MISALIGNED, l, a.at[0][l], write);
-        return false;
-    }
     const uint32_t *data = reg_row(w, u->mem.data), *data2 = reg_row(w, u->mem.data2);
     uint32_t *d = reg_row(w, u->d);
-    if (u->mem.returns)
-        lds_zero(u, active & ~exec, d);
-    if (u->omod)
-        _mm_setcsr(atomic_mxcsr(w, true));
     FOR_LANES(l, exec)
     {
         uint64_t v[2] = {reg_value(data, l, bytes), reg_value(data2, l, bytes)};
         for (unsigned e = 0; e < n; e++) {
-            uint8_t *p = w->group->lds + a.at[e][l];
+            uint8_t *p = w->group->lds + a->at[e][l];
             uint64_t old = 0;
             memcpy(&old, p, bytes);
             uint64_t next = u->op.atomic(old, v[e], v[1], &w->mode);
@@ -556,6 +599,35 @@ static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
             if (bytes == 8)
                 r[l + ROW_DWORDS] = (uint32_t)(old >> 32);
         }
+    }
+}
+
+static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
+{
+    uint32_t active = wave_exec(w), exec = active;
+    unsigned bytes = u->mem.bytes, n = u->mem.elems;
+    struct lds_at a;
+    if (!lds_lanes(w, u, write, &exec, &a))
+        return false;
+    uint32_t low[ROW_DWORDS];
+    for (unsigned l = 0; l < ROW_DWORDS; l++)
+        low[l] = (a.at[0][l] | (n == 2 ? a.at[1][l] : 0)) & (bytes - 1);
+    uint32_t misaligned = row_to_mask(low) & exec;
+    if (misaligned) {
+        unsigned l = (unsigned)__builtin_ctz(misaligned);
+        fault(w, u, EMU_FAULT_MISALIGNED, l, a.at[0][l], write);
+        return false;
+    }
+    if (u->mem.returns)
+        lds_zero(u, active & ~exec, reg_row(w, u->d));
+    if (u->omod)
+        _mm_setcsr(atomic_mxcsr(w, true));
+    for (unsigned g = 0; g < ROW_DWORDS; g += 16) {
+        uint32_t mask = exec >> g & 0xffffu;
+        if (mask && bytes == 4 && n == 1 && lanes_apart(a.at[0] + g, mask))
+            lds_atomic_apart(w, u, g, mask, a.at[0] + g);
+        else if (mask)
+            lds_atomic_lanes(w, u, mask << g, &a);
     }
     if (u->omod)
         _mm_setcsr(w->mxcsr32);

@@ -59,6 +59,12 @@ typedef uint32_t sem_mem_fn(uint32_t value, uint32_t old);
 typedef uint64_t sem_atomic_fn(uint64_t mem, uint64_t data, uint64_t cmp,
                                const struct lane_mode *m);
 
+/* The same for whole rows: a load or store of 32 lanes, its value in place; an atomic
+ * of 32 bits on 16 lanes, mem in place. */
+typedef void sem_mem_rows_fn(uint32_t *value, const uint32_t *old);
+typedef void sem_atomic_rows_fn(uint32_t *mem, const uint32_t *data,
+                                const uint32_t *cmp, const struct lane_mode *m);
+
 #define SEM_F_MODE 1u /* takes the lane_mode */
 #define SEM_F_SCC  2u /* SCALAR_OP with an SCC input */
 
@@ -82,6 +88,10 @@ struct sem_entry {
     } fn;
     sem_wave_fn *handler; /* the whole instruction: a SCALAR_OP; a LANE_OP without
                              modifiers in a wave32; or NULL */
+    union {
+        sem_mem_rows_fn *mem;
+        sem_atomic_rows_fn *atomic;
+    } rows; /* MEM_LOAD, MEM_STORE, MEM_ATOMIC of 32 bits; else NULL */
 };
 
 #endif
