@@ -111,6 +111,22 @@ static inline struct hrow hrow_fma(struct hrow a, struct hrow b, struct hrow c)
     return a;
 }
 
+/* Square roots to nearest, whatever MXCSR says (nearest: it says so). False: the host
+ * cannot. */
+static inline bool hrow_sqrt_nearest(struct hrow *a, bool nearest)
+{
+#if HV_LANES == 16
+    (void)nearest;
+    HV_EACH a->v[i] =
+        _mm512_sqrt_round_ps(a->v[i], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return true;
+#else
+    if (nearest)
+        HV_EACH a->v[i] = _mm256_sqrt_ps(a->v[i]);
+    return nearest;
+#endif
+}
+
 /* -0 is below +0. No operand is a NaN. */
 static inline struct hrow hrow_min(struct hrow a, struct hrow b)
 {

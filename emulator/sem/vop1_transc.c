@@ -4,6 +4,7 @@
  * sin; the f16 forms follow MODE.
  * SPDX-License-Identifier: MIT
  */
+#include "hostvec.h"
 #include "transc.h"
 
 /* Bit for bit as measured on gfx1100. */
@@ -123,5 +124,19 @@ LANE_OP(v_log_f16, F16, F16 s0, const struct lane_mode *m)
     r = (h & 0x7fffu) == 0 ? 0xfc00u : r;
     return fp_nan16(s0) ? fp_quiet16(s0) : r;
 }
+
+/* ---- the same in the host's vector registers */
+
+#ifdef HOST_VECTORS
+ROW_FORM(v_sqrt_f32)
+{
+    struct hrow r = hrow_kept(hrow_load(s0), false);
+    (void)s1;
+    if (!hrow_sqrt_nearest(&r, m->round32 == ROUND_NEAREST))
+        return false;
+    hrow_store(d, r);
+    return true;
+}
+#endif
 
 #include "vop1_transc.inc"

@@ -4,6 +4,7 @@
  * clamp saturates the exact result to the type of the destination.
  * SPDX-License-Identifier: MIT
  */
+#include "hostvec.h"
 #include "lane.h"
 
 static inline U32 clamp_u32(U64 v, const struct lane_mode *m)
@@ -210,11 +211,10 @@ LANE_OP(v_mad_i64_i32, struct carry64, I32 s0, I32 s1, I64 s2,
         const struct lane_mode *m)
 {
     U64 product = (U64)((I64)s0 * s1), sum = product + (U64)s2;
-    bool overflow = ((product ^ sum) & ((U64)s2 ^ sum)) >> 63;
-    bool negative = (bool)(sum >> 63) != overflow;
-    U64 sat = negative ? (U64)INT64_MIN : (U64)INT64_MAX;
-    return (struct carry64){.value = m->clamp && overflow ? sat : sum,
-                            .carry = negative};
+    U64 overflow = ((product ^ sum) & ((U64)s2 ^ sum)) >> 63, negative = sum >> 63;
+    negative ^= overflow;
+    U64 sat = (U64)INT64_MAX + negative, cut = 0u - (overflow & m->clamp);
+    return (struct carry64){.value = (sat & cut) | (sum & ~cut), .carry = negative};
 }
 
 /* ---- minimum, maximum, median */
@@ -285,5 +285,39 @@ LANE_OP(v_minmax_u32, U32, U32 s0, U32 s1, U32 s2)
 {
     return max_u32(min_u32(s0, s1), s2);
 }
+
+/* ---- the same in the host's vector registers */
+
+#ifdef HOST_VECTORS
+/* Without the selectors of signs (8 to 11), eight dwords at a time. */
+ROW_FORM(v_perm_b32)
+{
+    const __m256i place = _mm256_set_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0,
+                                           0x0c0c0c0c, 0x08080808, 0x04040404, 0);
+    const __m256i zero = _mm256_set1_epi8(12), ones = _mm256_set1_epi8(13);
+    __m256i r[4], signs = _mm256_setzero_si256();
+    (void)m;
+    for (unsigned i = 0; i < 4; i++) {
+        __m256i hi = _mm256_loadu_si256((const __m256i *)(const void *)(s0 + 8 * i));
+        __m256i lo = _mm256_loadu_si256((const __m256i *)(const void *)(s1 + 8 * i));
+        __m256i sel = _mm256_loadu_si256((const __m256i *)(const void *)(s2 + 8 * i));
+        __m256i at = _mm256_and_si256(sel, _mm256_set1_epi8(3));
+        at = _mm256_or_si256(at, place);
+        __m256i byte =
+            _mm256_blendv_epi8(_mm256_shuffle_epi8(lo, at), _mm256_shuffle_epi8(hi, at),
+                               _mm256_slli_epi16(sel, 5)); /* bit 2 */
+        __m256i constant = _mm256_cmpeq_epi8(_mm256_max_epu8(sel, zero), sel);
+        __m256i full = _mm256_cmpeq_epi8(_mm256_max_epu8(sel, ones), sel);
+        r[i] = _mm256_or_si256(_mm256_andnot_si256(constant, byte), full);
+        __m256i kind = _mm256_and_si256(sel, _mm256_set1_epi8((char)0xfc));
+        signs = _mm256_or_si256(signs, _mm256_cmpeq_epi8(kind, _mm256_set1_epi8(8)));
+    }
+    if (!_mm256_testz_si256(signs, signs))
+        return false;
+    for (unsigned i = 0; i < 4; i++)
+        _mm256_storeu_si256((__m256i *)(void *)(d + 8 * i), r[i]);
+    return true;
+}
+#endif
 
 #include "vop3_int.inc"
