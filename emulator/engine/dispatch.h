@@ -12,6 +12,7 @@ struct dispatch {
     const struct emu_dispatch *d;
     struct program_set programs;
     const struct uop *entry;
+    struct wave first; /* every wave as it begins, up to its windows (launch.c) */
     uint64_t n_groups;
     unsigned waves_per_group;
     unsigned n_vgprs;      /* allocated per wave */
@@ -32,17 +33,24 @@ struct dispatch {
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */
 struct resident {
     struct workgroup group;
-    uint64_t number; /* linear workgroup index */
-    uint64_t spent;  /* instructions in turns that did not finish it */
+    uint64_t number;   /* linear workgroup index */
+    uint32_t block[3]; /* work-items of this one, which may be partial */
+    uint64_t spent;    /* instructions in turns that did not finish it */
+    uint32_t *ids;     /* of all work-items of a whole workgroup, as v0 has them */
     struct resident *next;
     struct wave waves[];
 };
 
+/* Fill in what all waves of the dispatch begin with. */
+void launch_prepare(struct dispatch *dp);
 RD_CHECKED rd_status resident_create(struct dispatch *dp, struct resident **out);
 void resident_destroy(struct dispatch *dp, struct resident *r);
 
-/* Put workgroup number into r with registers as the hardware initialises them. */
+/* Put workgroup number into r with registers as the hardware initialises them: VGPRs
+ * only when wave_fill is called for a wave that is fresh, just before it begins, so
+ * that the host finds them in its caches. */
 void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number);
+void wave_fill(struct wave *w);
 
 /* sched.c: check the shape, find the program, fill in what follows from dp->emu and
  * dp->d. After RD_OK dispatch_finish is due. dp->fault is filled if RD_E_FAULT. */

@@ -4,7 +4,7 @@
  * instructions. Every register a wave can see is set here, so runs repeat exactly.
  * SPDX-License-Identifier: MIT
  */
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "pool.h"
@@ -20,57 +20,91 @@
 #define RSRC2_TG_SIZE(r)   ((r) >> 10 & 1u)
 #define RSRC2_TIDIG_DIM(r) ((r) >> 11 & 3u)
 
-static size_t wave_dwords(const struct dispatch *dp)
+/* Where the parts of a resident workgroup lie in its block: LDS, for each wave its
+ * registers and scratch, the work-item ids of a whole workgroup, then the structures.
+ */
+struct layout {
+    size_t lds, wave, ids, resident, waves, bytes;
+};
+
+static unsigned halves(const struct dispatch *dp)
 {
-    size_t halves = dp->d->wave64 ? 2 : 1;
-    return halves * FILE_DWORDS + TEMP_DWORDS +
-           halves * ROW_DWORDS * (dp->d->scratch_bytes / 4ul);
+    return dp->d->wave64 ? 2 : 1;
 }
 
-static size_t lds_bytes(const struct dispatch *dp)
+static struct layout layout_of(const struct dispatch *dp)
 {
-    return (dp->d->lds_bytes + 63ul) & ~63ul;
-}
-
-static size_t block_bytes(const struct dispatch *dp)
-{
-    return lds_bytes(dp) + dp->waves_per_group * wave_dwords(dp) * 4;
+    size_t n = dp->waves_per_group;
+    struct layout l;
+    l.lds = (dp->d->lds_bytes + 63ul) & ~63ul;
+    l.wave = 4 * (halves(dp) * FILE_DWORDS + TEMP_DWORDS +
+                  halves(dp) * ROW_DWORDS * (dp->d->scratch_bytes / 4ul));
+    l.ids = l.lds + n * l.wave;
+    l.resident = l.ids + 4 * n * halves(dp) * ROW_DWORDS;
+    l.waves = l.resident + sizeof(struct resident) + n * sizeof(struct wave);
+    l.bytes = (l.waves + n * sizeof(struct wave *) + 4095) & ~4095ul;
+    return l;
 }
 
 static const struct emu_queue no_queue;
 
+/* Work-item ids from item number first on: ten bits a dimension, as far as the
+ * descriptor asks. */
+static void write_ids(const struct dispatch *dp, uint32_t *to, uint32_t first,
+                      uint32_t n, const uint32_t block[3])
+{
+    unsigned dims = RSRC2_TIDIG_DIM(dp->d->rsrc2);
+    uint32_t x = first % block[0], y = first / block[0] % block[1],
+             z = first / block[0] / block[1];
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = x | (dims > 0 ? y << 10 : 0) | (dims > 1 ? z << 20 : 0);
+        if (++x == block[0]) {
+            x = 0;
+            if (++y == block[1]) {
+                y = 0;
+                z++;
+            }
+        }
+    }
+}
+
+/* What a wave has for as long as it lives here; the rest is set at launch. */
+static void wave_place(const struct dispatch *dp, struct resident *r, unsigned index,
+                       uint8_t *at)
+{
+    struct wave *w = &r->waves[index];
+    uint32_t *p = (uint32_t *)(void *)at;
+    memset(w, 0, sizeof *w);
+    r->group.waves[index] = w;
+    for (unsigned h = 0; h < halves(dp); h++, p += FILE_DWORDS)
+        w->vgpr[h] = p;
+    w->temp = p;
+    w->scratch = (uint8_t *)(p + TEMP_DWORDS);
+    w->index = index;
+    w->emu = dp->emu;
+    w->group = &r->group;
+}
+
 rd_status resident_create(struct dispatch *dp, struct resident **out)
 {
     unsigned n = dp->waves_per_group;
-    struct resident *r = calloc(1, sizeof *r + n * sizeof(struct wave));
-    if (!r)
+    const struct layout l = layout_of(dp);
+    uint8_t *block = pool_take(dp->emu->pool, l.bytes);
+    if (!block)
         return RD_E_NOMEM;
-    r->group.waves = calloc(n, sizeof(struct wave *));
-    void *block = pool_take(dp->emu->pool, block_bytes(dp));
-    if (!r->group.waves || !block) {
-        if (block)
-            pool_give(dp->emu->pool, block, block_bytes(dp));
-        free(r->group.waves);
-        free(r);
-        return RD_E_NOMEM;
-    }
+    struct resident *r = (struct resident *)(void *)(block + l.resident);
+    memset(r, 0, sizeof *r);
+    r->ids = (uint32_t *)(void *)(block + l.ids);
+    r->group.waves = (struct wave **)(void *)(block + l.waves);
     r->group.lds = block;
     r->group.dispatch = dp;
     r->group.programs = &dp->programs;
     r->group.queue = dp->d->queue ? dp->d->queue : &no_queue;
     r->group.n_vgprs = dp->n_vgprs;
-    uint32_t *p = (uint32_t *)(void *)((uint8_t *)block + lds_bytes(dp));
-    for (unsigned i = 0; i < n; i++) {
-        struct wave *w = &r->waves[i];
-        unsigned halves = dp->d->wave64 ? 2 : 1;
-        r->group.waves[i] = w;
-        for (unsigned h = 0; h < halves; h++, p += FILE_DWORDS)
-            w->vgpr[h] = p;
-        w->temp = p;
-        p += TEMP_DWORDS;
-        w->scratch = (uint8_t *)p;
-        p += halves * ROW_DWORDS * (dp->d->scratch_bytes / 4ul);
-    }
+    for (unsigned i = 0; i < n; i++)
+        wave_place(dp, r, i, block + l.lds + i * l.wave);
+    const uint32_t *b = dp->d->block;
+    write_ids(dp, r->ids, 0, b[0] * b[1] * b[2], b);
     unsigned long long now = atomic_fetch_add(&dp->resident_waves, n) + n;
     unsigned long long peak = atomic_load(&dp->peak_waves);
     while (now > peak && !atomic_compare_exchange_weak(&dp->peak_waves, &peak, now))
@@ -81,10 +115,8 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
 
 void resident_destroy(struct dispatch *dp, struct resident *r)
 {
-    pool_give(dp->emu->pool, r->group.lds, block_bytes(dp));
     atomic_fetch_sub(&dp->resident_waves, dp->waves_per_group);
-    free(r->group.waves);
-    free(r);
+    pool_give(dp->emu->pool, r->group.lds, layout_of(dp).bytes);
 }
 
 /* Float mode and enabled exceptions of COMPUTE_PGM_RSRC1 and 2 as a MODE image. */
@@ -94,13 +126,23 @@ static uint32_t initial_mode(uint32_t rsrc1, uint32_t rsrc2)
            (rsrc1 >> 26 & 1u) << 23 | (rsrc2 >> 24 & 0x7fu) << MODE_EXCP_EN;
 }
 
+void launch_prepare(struct dispatch *dp)
+{
+    const struct emu_dispatch *d = dp->d;
+    dp->first = (struct wave){.wave64 = d->wave64,
+                              .halves = (uint8_t)halves(dp),
+                              .fresh = true,
+                              .emu = dp->emu,
+                              .next = dp->entry};
+    memcpy(dp->first.sgpr, d->user_sgpr, d->n_user_sgprs * sizeof *d->user_sgpr);
+    wave_mode_image(&dp->first, initial_mode(d->rsrc1, d->rsrc2));
+}
+
 static void init_sgprs(const struct dispatch *dp, struct wave *w)
 {
     const struct emu_dispatch *d = dp->d;
     const struct workgroup *g = w->group;
     unsigned n = d->n_user_sgprs;
-    memset(w->sgpr, 0, sizeof w->sgpr);
-    memcpy(w->sgpr, d->user_sgpr, n * sizeof *w->sgpr);
     if (RSRC2_TGID_X(d->rsrc2))
         w->sgpr[n++] = g->id[0];
     if (RSRC2_TGID_Y(d->rsrc2))
@@ -109,63 +151,70 @@ static void init_sgprs(const struct dispatch *dp, struct wave *w)
         w->sgpr[n++] = g->id[2];
     if (RSRC2_TG_SIZE(d->rsrc2)) /* first wave, wave index, waves in the workgroup */
         w->sgpr[n++] = (w->index == 0 ? 1u << 31 : 0) | w->index << 6 | g->n_waves;
-}
-
-/* v0 packs the work-item ids, ten bits a dimension, as far as the descriptor asks. */
-static void init_vgprs(const struct dispatch *dp, struct wave *w,
-                       const uint32_t block[3])
-{
-    unsigned dims = RSRC2_TIDIG_DIM(dp->d->rsrc2), width = w->wave64 ? 64 : 32;
-    uint32_t id = w->index * width;
-    for (unsigned h = 0; h < w->halves; h++) {
-        memset(w->vgpr[h], 0, (size_t)dp->n_vgprs * ROW_DWORDS * 4);
-        for (unsigned l = 0; l < 32; l++, id++) {
-            if (32 * h + l >= w->n_items)
-                continue;
-            uint32_t x = id % block[0], y = id / block[0] % block[1],
-                     z = id / block[0] / block[1];
-            w->vgpr[h][l] = x | (dims > 0 ? y << 10 : 0) | (dims > 1 ? z << 20 : 0);
-        }
-    }
-}
-
-static void init_wave(struct dispatch *dp, struct resident *r, unsigned index,
-                      const uint32_t block[3], uint32_t items)
-{
-    struct wave *w = &r->waves[index];
-    uint32_t *vgpr[2] = {w->vgpr[0], w->vgpr[1]}, *temp = w->temp;
-    uint8_t *scratch = w->scratch;
-    unsigned width = dp->d->wave64 ? 64 : 32;
-    *w = (struct wave){.vgpr = {vgpr[0], vgpr[1]},
-                       .temp = temp,
-                       .scratch = scratch,
-                       .wave64 = dp->d->wave64,
-                       .halves = dp->d->wave64 ? 2 : 1,
-                       .index = index,
-                       .emu = dp->emu,
-                       .program = dp->programs.first,
-                       .group = &r->group,
-                       .next = dp->entry};
-    w->n_items = items - index * width;
-    if (w->n_items > width)
-        w->n_items = width;
-    w->base[SRC_CONST] = dp->programs.first->const_rows;
-    w->base[SRC_TEMP] = temp;
-    select_half(w, 0);
-    init_sgprs(dp, w);
-    init_vgprs(dp, w, block);
     uint64_t exec = w->n_items == 64 ? ~UINT64_C(0) : (UINT64_C(1) << w->n_items) - 1;
     w->sgpr[ISA_SEL_EXEC_LO] = (uint32_t)exec;
     w->sgpr[ISA_SEL_EXEC_HI] = (uint32_t)(exec >> 32);
+}
+
+/* The compiler's own choice, a string instruction, takes longer than the rest of a
+ * launch. */
+static inline void copy_rows(void *to, const void *from, size_t bytes)
+{
+    size_t at = 0;
+    for (; at + 64 <= bytes; at += 64)
+        memcpy((char *)to + at, (const char *)from + at, 64);
+    for (; at + 4 <= bytes; at += 4)
+        memcpy((char *)to + at, (const char *)from + at, 4);
+}
+
+/* Registers of lanes that are off are 0, too. Whatever a kernel reads before it has
+ * written it must not depend on who had the registers before. */
+void wave_fill(struct wave *w)
+{
+    const struct resident *r = (const struct resident *)w->group;
+    const struct dispatch *dp = w->group->dispatch;
+    uint32_t id = w->index * w->halves * ROW_DWORDS, items = w->n_items;
+    bool whole = memcmp(r->block, dp->d->block, sizeof r->block) == 0;
+    for (unsigned h = 0; h < w->halves; h++, id += ROW_DWORDS) {
+        uint32_t n = items < ROW_DWORDS ? items : ROW_DWORDS;
+        memset(w->vgpr[h], 0, (size_t)dp->n_vgprs * ROW_DWORDS * 4);
+        if (whole)
+            copy_rows(w->vgpr[h], r->ids + id, n * sizeof *r->ids);
+        else
+            write_ids(dp, w->vgpr[h], id, n, r->block);
+        items -= n;
+    }
+    w->fresh = false;
+}
+
+/* What is remembered of the memory map stays: it says itself whether it is still true.
+ */
+static void init_wave(struct dispatch *dp, struct resident *r, unsigned index,
+                      uint32_t items)
+{
+    struct wave *w = &r->waves[index];
+    unsigned width = halves(dp) * ROW_DWORDS;
+    copy_rows(w, &dp->first, offsetof(struct wave, window));
+    w->program = dp->programs.first;
+    w->observation = NULL;
+    w->counts = NULL;
+    w->clock = 0;
+    w->timed = w->tolerant = w->holds_slot = false;
+    w->n_items = items - index * width;
+    if (w->n_items > width)
+        w->n_items = width;
+    w->base[SRC_CONST] = w->program->const_rows;
+    w->base[SRC_TEMP] = w->temp;
+    select_half(w, 0);
+    init_sgprs(dp, w);
     trap_init(w);
-    wave_set_mode(w, initial_mode(dp->d->rsrc1, dp->d->rsrc2));
 }
 
 void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
 {
     const struct emu_dispatch *d = dp->d;
     struct workgroup *g = &r->group;
-    uint32_t block[3], items = 1;
+    uint32_t *block = r->block, items = 1;
     uint64_t rest = number;
     r->number = g->number = number;
     r->spent = 0;
@@ -189,7 +238,7 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
               g->n_waves;
     g->fault.kind = g->cause.kind = EMU_FAULT_NONE;
     g->unreported = false;
-    memset(g->lds, 0, lds_bytes(dp));
+    memset(g->lds, 0, (d->lds_bytes + 63ul) & ~63ul);
     for (unsigned i = 0; i < g->n_waves; i++)
-        init_wave(dp, r, i, block, items);
+        init_wave(dp, r, i, items);
 }

@@ -1,7 +1,7 @@
 /* pool.c: a few free blocks, so that short dispatches do not map memory each time.
  *
  * Must not know what a block holds. Blocks are handed out again only for the same size;
- * a full cache gives memory back to the host.
+ * a full cache gives its oldest back to the host.
  * SPDX-License-Identifier: MIT
  */
 #include "pool.h"
@@ -9,14 +9,18 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
-#define SLOTS     64u
-#define MAX_BYTES (1u << 20) /* larger ones are rare, and slow to use anyway */
+#define SLOTS 64u
+#define MAX_BYTES                                                                      \
+    (64u << 20) /* of all together: what the largest workgroups need on                \
+                   many threads */
 
 struct block_pool {
     pthread_mutex_t lock;
     unsigned n;
+    size_t bytes; /* of all slots */
     struct {
         void *block;
         size_t bytes;
@@ -50,6 +54,7 @@ void *pool_take(struct block_pool *cache, size_t bytes)
     for (unsigned i = cache->n; i-- > 0 && !block;)
         if (cache->slots[i].bytes == bytes) {
             block = cache->slots[i].block;
+            cache->bytes -= bytes;
             cache->slots[i] = cache->slots[--cache->n];
         }
     pthread_mutex_unlock(&cache->lock);
@@ -60,11 +65,23 @@ void *pool_take(struct block_pool *cache, size_t bytes)
     return block == MAP_FAILED ? NULL : block;
 }
 
+/* Lock held. */
+static void drop_first(struct block_pool *cache)
+{
+    munmap(cache->slots[0].block, cache->slots[0].bytes);
+    cache->bytes -= cache->slots[0].bytes;
+    cache->n--;
+    memmove(&cache->slots[0], &cache->slots[1], cache->n * sizeof cache->slots[0]);
+}
+
 void pool_give(struct block_pool *cache, void *block, size_t bytes)
 {
+    bool kept = bytes <= MAX_BYTES;
     pthread_mutex_lock(&cache->lock);
-    bool kept = bytes <= MAX_BYTES && cache->n < SLOTS;
+    while (kept && (cache->bytes + bytes > MAX_BYTES || cache->n == SLOTS))
+        drop_first(cache);
     if (kept) {
+        cache->bytes += bytes;
         cache->slots[cache->n].block = block;
         cache->slots[cache->n++].bytes = bytes;
     }

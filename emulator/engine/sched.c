@@ -79,6 +79,8 @@ static const struct uop *mixed_run(struct wave *w, const struct uop *u)
 static uint64_t wave_run(struct wave *w, unsigned *mxcsr)
 {
     w->turn = TURN;
+    if (w->fresh)
+        wave_fill(w);
     if (w->observation)
         return observe_run(w);
     const struct uop *u = w->next;
@@ -469,6 +471,7 @@ rd_status dispatch_prepare(struct dispatch *dp)
         return st == RD_E_NOT_FOUND ? RD_E_FAULT : st;
     }
     dp->entry = program_at(dp->programs.first, d->entry);
+    launch_prepare(dp);
     atomic_store(&dp->fault_limit, UINT64_MAX);
     pthread_mutex_init(&dp->lock, NULL);
     native_begin(dp->emu->native);

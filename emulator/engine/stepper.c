@@ -148,6 +148,7 @@ rd_status emu_group_start(struct emu_stepper *s, uint64_t number, const uint32_t
         return st;
     resident_launch(&s->dp, r, number);
     for (unsigned i = 0; i < r->group.n_waves; i++) {
+        wave_fill(&r->waves[i]);
         r->waves[i].timed = true;
         r->waves[i].tolerant = s->tolerant;
         r->waves[i].counts = s->counts;

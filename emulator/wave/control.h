@@ -61,6 +61,8 @@ uint32_t wave_status(const struct wave *w);
 
 /* hwreg.c: MODE register image <-> lane_mode and MXCSR. */
 void wave_set_mode(struct wave *w, uint32_t mode_bits);
+/* The same but for the host's float control: for a wave that does not run yet. */
+void wave_mode_image(struct wave *w, uint32_t mode_bits);
 uint32_t wave_getreg(struct wave *w, unsigned id);
 void wave_setreg(struct wave *w, unsigned id, uint32_t mask, uint32_t value);
 

@@ -16,7 +16,7 @@ static unsigned mxcsr_of(unsigned round, unsigned denorm)
     return 0x1f80u | rc[round & 3] | daz | ftz;
 }
 
-void wave_set_mode(struct wave *w, uint32_t bits)
+void wave_mode_image(struct wave *w, uint32_t bits)
 {
     w->mode_bits = bits;
     w->mode = (struct lane_mode){
@@ -31,6 +31,11 @@ void wave_set_mode(struct wave *w, uint32_t bits)
     };
     w->mxcsr32 = mxcsr_of(w->mode.round32, w->mode.denorm32);
     w->mxcsr64 = mxcsr_of(w->mode.round64, w->mode.denorm64);
+}
+
+void wave_set_mode(struct wave *w, uint32_t bits)
+{
+    wave_mode_image(w, bits);
     _mm_setcsr(w->mxcsr32);
 }
 

@@ -53,6 +53,7 @@ struct wave {
     bool wave64;
     bool at_barrier, ended;
     bool halted;
+    bool fresh;     /* its VGPRs are not initialised yet (dispatch.h) */
     bool gws_waits; /* has arrived at a global barrier of this generation */
     uint32_t gws_generation;
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
@@ -60,6 +61,8 @@ struct wave {
     uint64_t n_insts;
     int32_t turn;                /* what is left of it (uop.h) */
     struct native_table *native; /* the engine's: native code for this wave */
+    /* What is above is set at once when a wave begins, what is below one by one:
+       launch.c. */
     struct mem_window window[MEM_WINDOWS];
     unsigned next_window; /* the one to replace next */
     struct program *program;

@@ -1,0 +1,131 @@
+/* test_launch.c: what a wave finds when it begins, whoever was there before.
+ * SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <xmmintrin.h>
+
+#include "emu.h"
+
+#define PAGE   4096u
+#define GROUPS 6u
+#define ITEMS  1024u /* room of a workgroup in the results */
+
+/* Each work-item stores v0, v20, s60 and a dword of LDS, none of which has been
+ * written, and then writes the last three. s[0:1]: results; s2, s3: items of a row, of
+ * a layer; s4: workgroup. */
+static const uint32_t look_and_spoil[] = {
+    0x360400ff, 0x000003ff, 0xd6100003, 0x02291500, 0xd6100004, 0x02292900,
+    0xd72c0003, 0x00000503, 0xd72c0004, 0x00000704, 0xd6550002, 0x04120702,
+    0x84058a04, 0x4a040405, 0x30040484, 0x7e100300, 0x7e120314, 0x7e14023c,
+    0x7e180280, 0xd8d80040, 0x0b00000c, 0xbf89fc07, 0xdc760000, 0x00000802,
+    0x7e2802c1, 0xbebc00c1, 0xbfbd0000, 0xd8340040, 0x0000140c, 0xbfb00000,
+};
+
+struct found {
+    uint32_t id, vgpr, sgpr, lds;
+};
+
+static struct emu *emu;
+static uint32_t *code;
+static struct found *results;
+
+static void *map(size_t bytes, unsigned perm)
+{
+    void *p =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    ck_assert_int_eq(emu_mem_add(emu, (uintptr_t)p, bytes, perm, "memory"), RD_OK);
+    return p;
+}
+
+static void setup(void)
+{
+    struct emu_config config = {.threads = 1};
+    ck_assert_int_eq(emu_create(&config, &emu), RD_OK);
+    code = map(PAGE, EMU_MEM_READ | EMU_MEM_EXEC);
+    memcpy(code, look_and_spoil, sizeof look_and_spoil);
+    results = map(GROUPS * ITEMS * sizeof *results, EMU_MEM_READ | EMU_MEM_WRITE);
+}
+
+static void teardown(void)
+{
+    emu_destroy(emu);
+    munmap(code, PAGE);
+    munmap(results, GROUPS * ITEMS * sizeof *results);
+}
+
+/* Run GROUPS workgroups; the last one has `last` layers, rows or items (whichever is
+ * the outermost) of block. */
+static void run(bool wave64, const uint32_t block[3], uint32_t last)
+{
+    uint64_t to = (uintptr_t)results;
+    struct emu_dispatch d = {
+        .entry = (uintptr_t)code,
+        .groups = {GROUPS, 1, 1},
+        .block = {block[0], block[1], block[2]},
+        .items = {(GROUPS - 1) * block[0] + last, block[1], block[2]},
+        .rsrc1 = (wave64 ? 5u : 2u) | 3u << 12 | 3u << 14, /* 24 VGPRs; round to zero */
+        .rsrc2 = 1u << 7 | 2u << 11,
+        .wave64 = wave64,
+        .lds_bytes = 128,
+        .n_user_sgprs = 4,
+        .user_sgpr = {(uint32_t)to, (uint32_t)(to >> 32), block[0],
+                      block[0] * block[1]}};
+    memset(results, 0xee, GROUPS * ITEMS * sizeof *results);
+    unsigned control = _mm_getcsr();
+    ck_assert_int_eq(emu_run(emu, &d, NULL, NULL), RD_OK);
+    /* Flags may have been raised; how the caller rounds is its own business. */
+    ck_assert_uint_eq(_mm_getcsr() & 0xffc0u, control & 0xffc0u);
+}
+
+static void check_item(const uint32_t block[3], uint32_t group, const uint32_t at[3],
+                       bool there)
+{
+    uint32_t flat = at[0] + block[0] * (at[1] + block[1] * at[2]);
+    const struct found *f = &results[group * ITEMS + flat];
+    if (!there) {
+        ck_assert_uint_eq(f->id, 0xeeeeeeee);
+        return;
+    }
+    ck_assert_uint_eq(f->id, at[0] | at[1] << 10 | at[2] << 20);
+    ck_assert_uint_eq(f->vgpr, 0);
+    ck_assert_uint_eq(f->sgpr, 0);
+    ck_assert_uint_eq(f->lds, 0);
+}
+
+START_TEST(begins_afresh)
+{
+    static const uint32_t blocks[][3] = {
+        {1, 1, 1}, {32, 1, 1}, {64, 1, 1},  {100, 1, 1},  {256, 1, 1}, {8, 8, 1},
+        {7, 5, 3}, {16, 8, 8}, {33, 31, 1}, {1024, 1, 1}, {4, 1, 17}};
+    for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        const uint32_t *b = blocks[i];
+        for (uint32_t last = (b[0] + 1) / 2; last <= b[0]; last += b[0] / 2 + 1) {
+            run(_i, b, last);
+            for (uint32_t n = 0; n < GROUPS * b[0] * b[1] * b[2]; n++) {
+                const uint32_t at[3] = {n % b[0], n / b[0] % b[1],
+                                        n / b[0] / b[1] % b[2]};
+                uint32_t group = n / (b[0] * b[1] * b[2]);
+                check_item(b, group, at, group < GROUPS - 1 || at[0] < last);
+            }
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("launch");
+    TCase *t = tcase_create("all");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_loop_test(t, begins_afresh, 0, 2); /* wave32, wave64 */
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
