@@ -39,25 +39,28 @@ static void teardown(void)
 /* ---- code that changes -------------------------------------------------------------
  */
 
-/* 100 times v2 += s4 * step (lane by lane), then one dword of each workgroup and lane
- * to results. */
-static const char sum_text[] = "v_mov_b32 v2, 0\n"
-                               "s_mov_b32 s9, 0\n"
-                               "loop:\n"
-                               "v_add_nc_u32 v2, 0x%x, v2\n"
-                               "s_add_u32 s9, s9, 1\n"
-                               "s_cmp_lg_u32 s9, %u\n"
-                               "s_cbranch_scc1 @loop\n"
-                               "v_lshlrev_b32 v1, 2, v0\n"
-                               "s_lshl_b32 s10, s8, 7\n"
-                               "v_add_nc_u32 v1, s10, v1\n"
-                               "global_store_b32 v1, v2, s[2:3]\n"
-                               "s_endpgm\n";
+/* v2 += step, so many times a round, written that often: other machine code. Then one
+ * dword of each workgroup and lane to results. */
+static const char sum_begin[] = "v_mov_b32 v2, 0\n"
+                                "s_mov_b32 s9, 0\n"
+                                "loop:\n";
+static const char sum_end[] = "s_add_u32 s9, s9, 1\n"
+                              "s_cmp_lg_u32 s9, %u\n"
+                              "s_cbranch_scc1 @loop\n"
+                              "v_lshlrev_b32 v1, 2, v0\n"
+                              "s_lshl_b32 s10, s8, 7\n"
+                              "v_add_nc_u32 v1, s10, v1\n"
+                              "global_store_b32 v1, v2, s[2:3]\n"
+                              "s_endpgm\n";
 
-static size_t put_sum(uint8_t *code, unsigned step, unsigned rounds)
+static size_t put_sum(uint8_t *code, unsigned step, unsigned times, unsigned rounds)
 {
-    char text[512];
-    snprintf(text, sizeof text, sum_text, step, rounds);
+    char text[1024];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", sum_begin);
+    for (unsigned i = 0; i < times; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "v_add_nc_u32 v2, 0x%x, v2\n",
+                              step);
+    snprintf(text + n, sizeof text - n, sum_end, rounds);
     return gpus_assemble(text, code);
 }
 
@@ -91,8 +94,8 @@ START_TEST(bytes_change_in_place)
 {
     struct emu *emu = g.emu[GPU_NATIVE];
     uint8_t other[512];
-    size_t n = put_sum(g.code, 0x1000, 100), at = 0;
-    ck_assert_uint_eq(put_sum(other, 0x1001, 100), n);
+    size_t n = put_sum(g.code, 0x1000, 1, 100), at = 0;
+    ck_assert_uint_eq(put_sum(other, 0x1001, 1, 100), n);
     while (g.code[at] == other[at])
         at++; /* the literal's lowest byte */
     ck_assert(sum_runs(&g, GPU_NATIVE, 4, 100 * 0x1000));
@@ -104,7 +107,7 @@ START_TEST(bytes_change_in_place)
         ck_assert(sum_runs(&g, GPU_NATIVE, 4, 100 * (0x1000 + i)));
         ck_assert_uint_gt(traces_of(emu), before);
     }
-    ck_assert_uint_eq(put_sum(g.code, 0x1000, 90), n); /* another end */
+    ck_assert_uint_eq(put_sum(g.code, 0x1000, 1, 90), n); /* another end */
     emu_code_changed(emu, (uint64_t)(uintptr_t)g.code, n);
     ck_assert(sum_runs(&g, GPU_NATIVE, 4, 90 * 0x1000));
 }
@@ -114,18 +117,19 @@ START_TEST(region_added_again)
 {
     struct emu *emu = g.emu[GPU_NATIVE];
     uint64_t va = (uint64_t)(uintptr_t)g.code;
-    put_sum(g.code, 0x1000, 50);
+    put_sum(g.code, 0x1000, 1, 50);
     ck_assert(sum_runs(&g, GPU_NATIVE, 4, 50 * 0x1000));
     for (unsigned i = 1; i < 30; i++) {
         ck_assert_int_eq(emu_mem_remove(emu, va), RD_OK);
         struct result r = gpus_run(&g, GPU_NATIVE, &(struct load){.groups = 1});
         ck_assert_int_eq(r.status, RD_E_FAULT);
         ck_assert_int_eq(r.fault.kind, EMU_FAULT_FETCH);
-        put_sum(g.code, 0x1000 + i, 50 + i);
+        put_sum(g.code, 0x1000 + i, 1 + i % 5, 50 + i);
         ck_assert_int_eq(
             emu_mem_add(emu, va, GPU_CODE, EMU_MEM_READ | EMU_MEM_EXEC, "code"), RD_OK);
-        ck_assert_msg(sum_runs(&g, GPU_NATIVE, 4, (50 + i) * (0x1000 + i)), "region %u",
-                      i);
+        ck_assert_msg(
+            sum_runs(&g, GPU_NATIVE, 4, (50 + i) * (0x1000 + i) * (1 + i % 5)),
+            "region %u", i);
     }
 }
 END_TEST
@@ -133,9 +137,9 @@ END_TEST
 /* ---- processes ---------------------------------------------------------------------
  */
 
-static void change_sum(unsigned step)
+static void change_sum(unsigned step, unsigned times)
 {
-    size_t n = put_sum(g.code, step, 100);
+    size_t n = put_sum(g.code, step, times, 100);
     emu_code_changed(g.emu[GPU_NATIVE], (uint64_t)(uintptr_t)g.code, n);
 }
 
@@ -158,21 +162,21 @@ static int child_runs(int from_parent, int to_parent)
 {
     if (!sum_runs(&g, GPU_NATIVE, 8, 100 * 0x1111))
         return 1;
-    change_sum(0x2222);
-    if (!sum_runs(&g, GPU_NATIVE, 8, 100 * 0x2222))
+    change_sum(0x2222, 2);
+    if (!sum_runs(&g, GPU_NATIVE, 8, 200 * 0x2222))
         return 2;
     tell(to_parent);
     listen_to(from_parent);
-    if (!sum_runs(&g, GPU_NATIVE, 8, 100 * 0x2222))
+    if (!sum_runs(&g, GPU_NATIVE, 8, 200 * 0x2222))
         return 3;
-    change_sum(0x4444);
-    return sum_runs(&g, GPU_NATIVE, 8, 100 * 0x4444) ? 0 : 4;
+    change_sum(0x4444, 4);
+    return sum_runs(&g, GPU_NATIVE, 8, 400 * 0x4444) ? 0 : 4;
 }
 
 START_TEST(after_fork)
 {
     int down[2], up[2], status;
-    put_sum(g.code, 0x1111, 100);
+    put_sum(g.code, 0x1111, 1, 100);
     ck_assert(sum_runs(&g, GPU_NATIVE, 8, 100 * 0x1111));
     ck_assert_int_eq(pipe(down), 0);
     ck_assert_int_eq(pipe(up), 0);
@@ -182,12 +186,12 @@ START_TEST(after_fork)
     ck_assert_int_gt(child, 0);
     listen_to(up[0]); /* the child has made code */
     ck_assert(sum_runs(&g, GPU_NATIVE, 8, 100 * 0x1111));
-    change_sum(0x3333);
-    ck_assert(sum_runs(&g, GPU_NATIVE, 8, 100 * 0x3333));
+    change_sum(0x3333, 3);
+    ck_assert(sum_runs(&g, GPU_NATIVE, 8, 300 * 0x3333));
     tell(down[1]);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    ck_assert(sum_runs(&g, GPU_NATIVE, 8, 100 * 0x3333));
+    ck_assert(sum_runs(&g, GPU_NATIVE, 8, 300 * 0x3333));
     for (unsigned i = 0; i < 2; i++) {
         close(down[i]);
         close(up[i]);
@@ -298,10 +302,11 @@ END_TEST
 START_TEST(two_threads)
 {
     for (unsigned i = 0; i < 40; i++) {
-        change_sum(0x1000 + i);
+        change_sum(0x1000 + i, 1 + i % 7);
         for (unsigned k = 0; k < 10; k++)
-            ck_assert_msg(sum_runs(&g, GPU_NATIVE, 64 + 16 * k, 100 * (0x1000 + i)),
-                          "program %u, dispatch %u", i, k);
+            ck_assert_msg(
+                sum_runs(&g, GPU_NATIVE, 64 + 16 * k, 100 * (0x1000 + i) * (1 + i % 7)),
+                "program %u, dispatch %u", i, k);
     }
     ck_assert_uint_gt(traces_of(g.emu[GPU_NATIVE]), 40);
 }
@@ -322,10 +327,11 @@ static void *call_often(void *arg)
     struct caller *c = arg;
     for (unsigned i = 0; i < 60; i++) {
         unsigned step = 0x1000 + c->seed * 0x100 + i;
-        size_t n = put_sum(c->m.code, step, 100);
+        size_t n = put_sum(c->m.code, step, 1 + i % 7, 100);
         emu_code_changed(c->m.emu[GPU_NATIVE], (uint64_t)(uintptr_t)c->m.code, n);
         for (unsigned k = 0; k < 4; k++)
-            c->wrong += !sum_runs(&c->m, GPU_NATIVE, 8 + 24 * (k & 1), 100 * step);
+            c->wrong += !sum_runs(&c->m, GPU_NATIVE, 8 + 24 * (k & 1),
+                                  100 * step * (1 + i % 7));
     }
     return NULL;
 }
@@ -508,6 +514,12 @@ END_TEST
     "v_xor3_b32 v2, v3, v6, v2\n"                                                      \
     "v_xor3_b32 v2, v7, v8, v2\n"                                                      \
     "v_xor3_b32 v2, v9, v10, v2\n"                                                     \
+    "v_min_f32 v9, v5, v4\n"                                                           \
+    "v_floor_f32 v11, v4\n"                                                            \
+    "v_ceil_f32 v12, v5\n"                                                             \
+    "v_xor3_b32 v2, v9, v11, v2\n"                                                     \
+    "v_alignbit_b32 v2, v2, v2, 3\n"                                                   \
+    "v_xor_b32 v2, v12, v2\n"                                                          \
     "v_alignbit_b32 v2, v2, v2, 5\n"                                                   \
     "global_store_b32 v1, v3, s[2:3]\n"                                                \
     "global_store_b32 v1, v6, s[2:3] offset:128\n"                                     \
