@@ -75,18 +75,35 @@ void native_destroy(struct native *n)
 /* ---- recipes by opcode -------------------------------------------------------------
  */
 
+/* Where a semantics function would be in a table of 512. */
+static unsigned place_of(const struct sem_entry *s)
+{
+    return (unsigned)((uintptr_t)s / sizeof *s % 512);
+}
+
 /* Opcodes with the same semantics function have the same recipe. */
 static void join_recipes(struct native *n)
 {
+    const struct sem_entry *key[512] = {NULL};
+    uint8_t recipe[512] = {0};
     bool evex = n->emu->config.simd == EMU_SIMD_AVX512;
     for (unsigned i = 0; i < n_recipes; i++) {
         const struct recipe *r = &recipes[i];
-        if (r->flags & (evex ? RECIPE_VEX : RECIPE_EVEX))
-            continue;
         const struct sem_entry *s = n->emu->sem[r->op];
-        for (unsigned op = 0; s && op < ISA_OP_COUNT; op++)
-            if (n->emu->sem[op] == s)
-                n->recipe_of[op] = (uint8_t)(i + 1);
+        unsigned at = place_of(s);
+        if (!s || r->flags & (evex ? RECIPE_VEX : RECIPE_EVEX))
+            continue;
+        while (key[at])
+            at = (at + 1) % 512;
+        key[at] = s;
+        recipe[at] = (uint8_t)(i + 1);
+    }
+    for (unsigned op = 0; op < ISA_OP_COUNT; op++) {
+        const struct sem_entry *s = n->emu->sem[op];
+        unsigned at = place_of(s);
+        while (s && key[at] && key[at] != s)
+            at = (at + 1) % 512;
+        n->recipe_of[op] = s && key[at] ? recipe[at] : 0;
     }
     n->has_recipes = true;
 }

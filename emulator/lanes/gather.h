@@ -44,6 +44,15 @@ static inline bool row_uniform(const uint32_t *a, uint32_t exec, uint32_t value)
     return differ == 0;
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* All ones in the lanes of the low eight bits of mask. */
+static inline __m256i lanes_of_mask(uint32_t mask)
+{
+    __m256i bit = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
+}
+#endif
+
 enum gather_shape { GATHER_UNIFORM, GATHER_CONTIGUOUS, GATHER_SCATTERED };
 
 /* Of the lanes in mask, which is not 0. */
@@ -60,6 +69,21 @@ static inline enum gather_shape gather_shape(const uint32_t *a, uint32_t mask)
     at = _mm512_add_epi32(at, lane);
     return _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, v, at) ? GATHER_SCATTERED
                                                                  : GATHER_CONTIGUOUS;
+#elif defined(__AVX2__)
+    __m256i at = _mm256_set1_epi32((int)a[first]), same = _mm256_setzero_si256();
+    __m256i next = same, lane = _mm256_set_epi32(28, 24, 20, 16, 12, 8, 4, 0);
+    __m256i from = _mm256_sub_epi32(at, _mm256_set1_epi32((int)(4 * first)));
+    for (unsigned i = 0; i < 2; i++) {
+        __m256i on = lanes_of_mask(mask >> 8 * i), step = _mm256_set1_epi32(32);
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(a + 8 * i));
+        __m256i line = _mm256_add_epi32(from, lane);
+        same = _mm256_or_si256(same, _mm256_and_si256(_mm256_xor_si256(v, at), on));
+        next = _mm256_or_si256(next, _mm256_and_si256(_mm256_xor_si256(v, line), on));
+        lane = _mm256_add_epi32(lane, step);
+    }
+    return _mm256_testz_si256(same, same)   ? GATHER_UNIFORM
+           : _mm256_testz_si256(next, next) ? GATHER_CONTIGUOUS
+                                            : GATHER_SCATTERED;
 #else
     uint32_t same = 0, next = 0, from = a[first] - 4 * first;
     for (uint32_t l = 0; l < 16; l++) {
@@ -170,15 +194,6 @@ static inline bool store_steps(const uint32_t *s, uint8_t *p, uint32_t step,
     return true;
 }
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
-/* All ones in the lanes of the low eight bits of mask. */
-static inline __m256i lanes_of_mask(uint32_t mask)
-{
-    __m256i bit = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
-    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
-}
-#endif
-
 /* The lanes in mask of 16 get consecutive dwords: lane l the one at p + 4 * l. Nothing
  * else is read. */
 static inline void load_line(uint32_t *d, const uint8_t *p, uint32_t mask)
@@ -199,6 +214,24 @@ static inline void load_line(uint32_t *d, const uint8_t *p, uint32_t mask)
 #else
     FOR_LANES(l, mask)
     d[l] = load32(p + 4 * l);
+#endif
+}
+
+/* The lanes in mask of 16 get v. */
+static inline void fill_line(uint32_t *d, uint32_t v, uint32_t mask)
+{
+#ifdef __AVX512F__
+    _mm512_mask_storeu_epi32(d, (__mmask16)mask, _mm512_set1_epi32((int)v));
+#elif defined(__AVX2__)
+    __m256i all = _mm256_set1_epi32((int)v);
+    for (unsigned i = 0; i < 2; i++, mask >>= 8) {
+        __m256i *to = (__m256i *)(void *)(d + 8 * i);
+        __m256i old = _mm256_loadu_si256(to);
+        _mm256_storeu_si256(to, _mm256_blendv_epi8(old, all, lanes_of_mask(mask)));
+    }
+#else
+    FOR_LANES(l, mask)
+    d[l] = v;
 #endif
 }
 
@@ -224,10 +257,19 @@ static inline void store_line(const uint32_t *s, uint8_t *p, uint32_t mask)
 /* Are all offsets of the lanes in mask below 2^31, as the host's gathers want? */
 static inline bool offsets_small(const uint32_t *a, uint32_t mask)
 {
+#ifdef __AVX512DQ__
+    return !(_mm512_movepi32_mask(_mm512_loadu_si512(a)) & mask);
+#elif defined(__AVX2__)
+    int low = _mm256_movemask_ps(_mm256_loadu_ps((const float *)(const void *)a));
+    int high =
+        _mm256_movemask_ps(_mm256_loadu_ps((const float *)(const void *)(a + 8)));
+    return !(((unsigned)low | (unsigned)high << 8) & mask);
+#else
     uint32_t all = 0;
     for (unsigned l = 0; l < 16; l++)
         all |= a[l] & (0u - (mask >> l & 1u));
     return !(all >> 31);
+#endif
 }
 
 /* The lanes in mask of 16 get the dwords at base + a[l]. */
@@ -280,9 +322,7 @@ static inline void gather_rows(uint32_t *d, const uint8_t *base, const uint32_t 
             } else if (shape == GATHER_SCATTERED) {
                 load_scattered(to, p, a + g, mask);
             } else {
-                uint32_t v = load32(p + a[g + first]);
-                for (unsigned l = 0; l < 16; l++)
-                    to[l] = mask >> l & 1u ? v : to[l];
+                fill_line(to, load32(p + a[g + first]), mask);
             }
         }
     }
