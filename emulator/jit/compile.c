@@ -236,13 +236,15 @@ static void emit_inst(struct emit *e, const struct uop *u)
 
 /* Does the handler do it, as far as can be told before? Rows do not stay in registers
  * over calls. */
-static unsigned count_uses(const struct emit *e, unsigned uses[WAVE_VGPRS])
+static unsigned count_uses(const struct emit *e, unsigned uses[WAVE_VGPRS],
+                           unsigned *accesses)
 {
     unsigned calls = 0;
     for (unsigned i = 0; i < e->t->n; i++) {
         const struct uop *u = e->t->step[i].u;
         const struct sem_entry *s = e->emu->sem[u->isa_op];
         if (!s || s->kind != SEM_LANE) {
+            *accesses += emit_known_memory(e, u);
             calls += !emit_known_scalar(u->isa_op) && !emit_known_memory(e, u) &&
                      !emit_branch_test(NULL, u, NULL);
             continue;
@@ -267,12 +269,14 @@ static unsigned count_uses(const struct emit *e, unsigned uses[WAVE_VGPRS])
 static void choose_residents(struct emit *e)
 {
     unsigned uses[WAVE_VGPRS] = {0};
-    unsigned places = e->x->evex ? CACHE_MAX - 3 : 0, rows = 0;
-    if (!e->t->loops || count_uses(e, uses))
+    unsigned places = e->x->evex ? CACHE_MAX - 1 : 0, rows = 0, accesses = 0;
+    if (!e->t->loops || count_uses(e, uses, &accesses))
         return;
+    if (accesses && places) /* whose addresses and data take up to six */
+        places -= 5;
     for (unsigned r = 0; r < WAVE_VGPRS; r++)
         rows += uses[r] != 0;
-    if (rows <= e->rows.n && e->x->evex)
+    if (rows <= e->rows.n && e->x->evex && !accesses)
         places = e->rows.n;
     for (unsigned c = 0; c < places; c++) {
         unsigned best = 0;

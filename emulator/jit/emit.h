@@ -106,6 +106,8 @@ unsigned rows_load(struct emit *e, unsigned row);
 unsigned rows_find(struct emit *e, unsigned row);
 /* An entry for row, which is about to be written whole (keep: only in part). */
 unsigned rows_write(struct emit *e, unsigned row, bool keep);
+/* Is there a place that no row has? */
+bool rows_room(const struct emit *e);
 void rows_unpin(struct emit *e);
 /* Write back what memory lacks; registers stay as they are. */
 void rows_flush(struct emit *e, struct row_cache *r);

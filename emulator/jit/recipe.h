@@ -39,7 +39,8 @@ enum recipe_const {
     C_LANES3,
     C_LANE4_0, /* 4 * lane, two rows of sixteen lanes */
     C_LANE4_1,
-    C_EVEN, /* indices of VPERMI2D: dword 0 and 1 of eight bytes, of two registers */
+    C_UPPER, /* the upper halves of elements of 64 bits */
+    C_EVEN,  /* indices of VPERMI2D: dword 0 and 1 of eight bytes, of two registers */
     C_ODD,
     C_QUAD0, /* dword 0 to 3 of sixteen bytes: 8 of them, twice */
     C_QUAD1,

@@ -92,6 +92,15 @@ unsigned rows_load(struct emit *e, unsigned row)
     return touch(&e->rows, c);
 }
 
+bool rows_room(const struct emit *e)
+{
+    const struct row_cache *r = &e->rows;
+    for (unsigned c = 0; c < r->n; c++)
+        if (!r->used[c] && !r->resident[c])
+            return true;
+    return false;
+}
+
 unsigned rows_write(struct emit *e, unsigned row, bool keep)
 {
     unsigned c = keep ? rows_load(e, row) : rows_find(e, row);

@@ -96,19 +96,33 @@ static void find_source(struct emit *e, struct job *j, unsigned i)
     if (s->prep == PREP_MASK)
         return;
     if (s->base == SRC_VGPR) {
-        to->entry = e->x->evex ? rows_load(e, s->row) : rows_find(e, s->row);
+        /* what finds no place is read from memory, rather than drive out another row */
+        bool load = e->x->evex && rows_room(e);
+        to->entry = load ? rows_load(e, s->row) : rows_find(e, s->row);
         return;
     }
     to->at = s->prep == PREP_SGPR ? AT_WAVE : AT_CONST;
     to->disp = to->at == AT_WAVE ? sgpr_mem(s->sel).disp : s->row * ROW_BYTES;
 }
 
-/* Is the source ever the first operand of a step, which is a register? */
-static bool used_first(const struct recipe *r, unsigned i)
+/* Forms that broadcast no dword from memory: shifts by a constant, and those whose
+ * elements are of 64 bits. */
+static bool takes_no_broadcast(unsigned form)
 {
-    for (unsigned k = 0; k < r->n; k++)
-        if (r->step[k].a == OP_S0 + i || (r->step[k].form == STEP_FMA && i == 2))
+    return (form >= X86_PSLLD_I && form <= X86_PSRLQ_I) || form == X86_PMULUDQ ||
+           form == X86_PMULDQ;
+}
+
+/* Has the source to be in a register: as the first operand of a step, or where nothing
+ * can be broadcast? */
+static bool wants_register(const struct recipe *r, unsigned i)
+{
+    for (unsigned k = 0; k < r->n; k++) {
+        const struct step *s = &r->step[k];
+        if (s->a == OP_S0 + i || (s->form == STEP_FMA && i == 2) ||
+            (s->b == OP_S0 + i && takes_no_broadcast(s->form)))
             return true;
+    }
     return false;
 }
 
@@ -119,7 +133,7 @@ static void spread_source(struct emit *e, struct job *j, unsigned i)
     struct source *s = &j->s[i];
     if (s->at != AT_WAVE && s->at != AT_CONST)
         return;
-    if (e->x->evex && !s->mods && !used_first(j->r, i))
+    if (e->x->evex && !s->mods && !wants_register(j->r, i))
         return;
     unsigned t = temp_reg(e, TEMP_S0 + i), base = s->at == AT_WAVE ? W : CONSTS;
     x86_vec(e->x, X86_BROADCASTSS, t, 0, rm_mem(base, s->disp), 0, 0);
