@@ -157,7 +157,7 @@ struct emu_dispatch gpus_dispatch(const struct gpus *g, const struct load *load)
         .entry = (uint64_t)(uintptr_t)g->code,
         .groups = {load->groups ? load->groups : 1, 1, 1},
         .block = {32, 1, 1},
-        .rsrc1 = 3u | 0xf0u << 12, /* 32 VGPRs; f16 and f64 denormals are kept */
+        .rsrc1 = 7u | 0xf0u << 12, /* 64 VGPRs; f16 and f64 denormals are kept */
         .rsrc2 = 1u << 7,          /* workgroup id x */
         .lds_bytes = load->lds_bytes,
         .n_user_sgprs = 8,
