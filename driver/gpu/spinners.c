@@ -26,7 +26,7 @@
 #define LIST_NS  50000000ull /* between looks for new threads */
 #define PATIENCE 3u          /* looks without sleep; one, of a thread known to spin */
 
-static struct gpu *of_fork; /* whose threads a fork must not find lowered */
+static struct gpu *_Atomic of_fork; /* whose threads a fork must not find lowered */
 
 /* A thread gets its policy back where it may raise its priority. */
 static bool can_give_back(void)
@@ -71,21 +71,21 @@ void gpu_spinners_release(struct gpu *gpu)
  * child is there. */
 static void before_fork(void)
 {
-    pthread_mutex_lock(&of_fork->spinners.lock);
-    give_all_back(&of_fork->spinners);
+    struct gpu *gpu = atomic_load(&of_fork);
+    pthread_mutex_lock(&gpu->spinners.lock);
+    give_all_back(&gpu->spinners);
 }
 
 static void after_fork(void)
 {
-    pthread_mutex_unlock(&of_fork->spinners.lock);
+    pthread_mutex_unlock(&atomic_load(&of_fork)->spinners.lock);
 }
 
 /* Once in a process and its children: they inherit the handlers. Called with the lock,
  * which no handler waits for before it is there. */
 static bool watch_forks(struct gpu *gpu)
 {
-    bool there = of_fork != NULL;
-    of_fork = gpu;
+    bool there = atomic_exchange(&of_fork, gpu) != NULL;
     return there || pthread_atfork(before_fork, after_fork, after_fork) == 0;
 }
 

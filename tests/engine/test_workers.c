@@ -3,6 +3,7 @@
  */
 #include <check.h>
 #include <dirent.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +71,24 @@ static void call_three(struct workers *ws, const char *name)
     ck_assert_uint_eq(atomic_load(&w.misnamed), 0);
 }
 
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+/* Sanitizers start a thread of their own beside the first one: not to be counted. */
+static void first_thread(void)
+{
+    pthread_t id;
+    ck_assert_int_eq(pthread_create(&id, NULL, nothing, NULL), 0);
+    ck_assert_int_eq(pthread_join(id, NULL), 0);
+}
+
 START_TEST(same_threads_again)
 {
     struct workers *ws;
     ck_assert_int_eq(workers_create(&ws), RD_OK);
+    first_thread();
     unsigned before = threads();
     call_three(ws, "first");
     ck_assert_uint_eq(threads(), before + 3);
@@ -139,6 +154,7 @@ START_TEST(paused_threads_are_replaced)
 }
 END_TEST
 
+#ifndef __SANITIZE_THREAD__ /* which cannot start threads in a child */
 START_TEST(after_fork)
 {
     struct workers *ws;
@@ -156,6 +172,7 @@ START_TEST(after_fork)
     workers_destroy(ws);
 }
 END_TEST
+#endif
 
 #define PAGE 4096u
 
@@ -190,6 +207,7 @@ START_TEST(small_dispatches_wake_nobody)
     ck_assert_int_eq(
         emu_mem_add(emu, (uintptr_t)code, PAGE, EMU_MEM_READ | EMU_MEM_EXEC, "code"),
         RD_OK);
+    first_thread();
     unsigned before = threads();
     ck_assert_uint_eq(threads_after(emu, code, 1, 1000000), 0);
     ck_assert_uint_eq(threads_after(emu, code, 64, 4), 0);
@@ -209,7 +227,9 @@ int main(void)
     tcase_add_test(t, same_threads_again);
     tcase_add_test(t, nobody_comes);
     tcase_add_test(t, paused_threads_are_replaced);
+#ifndef __SANITIZE_THREAD__
     tcase_add_test(t, after_fork);
+#endif
     tcase_add_test(t, small_dispatches_wake_nobody);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);

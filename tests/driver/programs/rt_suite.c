@@ -292,7 +292,8 @@ static void part_spin(void)
         for (double end = seconds() + 0.003; seconds() < end;)
             ;
     }
-    *(volatile uint32_t *)rt_host(flag) = 1;
+    uint32_t *told = rt_host(flag);
+    __atomic_store_n(told, 1, __ATOMIC_RELEASE);
     while (rt_signal_value(done))
         ;
     for (double end = seconds() + 2; sched_getscheduler(0) != SCHED_OTHER;)
