@@ -70,10 +70,10 @@ static void write_ids(const struct dispatch *dp, uint32_t *to, uint32_t first,
 
 /* What a wave has for as long as it lives here; the rest is set at launch. */
 static void wave_place(const struct dispatch *dp, struct resident *r, unsigned index,
-                       uint8_t *at)
+                       void *at)
 {
     struct wave *w = &r->waves[index];
-    uint32_t *p = (uint32_t *)(void *)at;
+    uint32_t *p = at;
     memset(w, 0, sizeof *w);
     r->group.waves[index] = w;
     for (unsigned h = 0; h < halves(dp); h++, p += FILE_DWORDS)
@@ -92,10 +92,11 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
     uint8_t *block = pool_take(dp->emu->pool, l.bytes);
     if (!block)
         return RD_E_NOMEM;
-    struct resident *r = (struct resident *)(void *)(block + l.resident);
+    void *resident = block + l.resident, *ids = block + l.ids, *waves = block + l.waves;
+    struct resident *r = resident;
     memset(r, 0, sizeof *r);
-    r->ids = (uint32_t *)(void *)(block + l.ids);
-    r->group.waves = (struct wave **)(void *)(block + l.waves);
+    r->ids = ids;
+    r->group.waves = waves;
     r->group.lds = block;
     r->group.dispatch = dp;
     r->group.programs = &dp->programs;

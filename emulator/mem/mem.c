@@ -332,8 +332,8 @@ static bool move_spill(struct wave *w, const struct uop *u, uint32_t exec, bool 
     uint32_t limit = w->group->scratch_bytes;
     if (m->addr != NO_ROW || !m->wide || at & 3u || at > limit || limit - at < m->bytes)
         return false;
-    uint32_t *mem = (uint32_t *)(void *)scratch_byte(w, 0, at);
-    uint32_t *reg = reg_row(w, write ? m->data : u->d);
+    void *row = scratch_byte(w, 0, at);
+    uint32_t *mem = row, *reg = reg_row(w, write ? m->data : u->d);
     for (unsigned k = 0; k < m->bytes / 4u; k++)
         row_merge((write ? mem : reg) + (size_t)k * ROW_DWORDS,
                   (write ? reg : mem) + (size_t)k * ROW_DWORDS, exec);
@@ -606,7 +606,7 @@ static bool ds_atomic_half(struct wave *w, const struct uop *u, bool write)
 {
     uint32_t active = wave_exec(w), exec = active;
     unsigned bytes = u->mem.bytes, n = u->mem.elems;
-    struct lds_at a;
+    struct lds_at a = {.at = {{0}}};
     if (!lds_lanes(w, u, write, &exec, &a))
         return false;
     uint32_t low[ROW_DWORDS];

@@ -290,6 +290,13 @@ LANE_OP(v_minmax_u32, U32, U32 s0, U32 s1, U32 s2)
 
 #ifdef HOST_VECTORS
 /* Without the selectors of signs (8 to 11), eight dwords at a time. */
+static inline __m256i eight_lanes(const uint32_t *s, unsigned i)
+{
+    __m256i v;
+    memcpy(&v, s + (size_t)8 * i, sizeof v);
+    return v;
+}
+
 ROW_FORM(v_perm_b32)
 {
     const __m256i place = _mm256_set_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0,
@@ -298,9 +305,9 @@ ROW_FORM(v_perm_b32)
     __m256i r[4], signs = _mm256_setzero_si256();
     (void)m;
     for (unsigned i = 0; i < 4; i++) {
-        __m256i hi = _mm256_loadu_si256((const __m256i *)(const void *)(s0 + 8 * i));
-        __m256i lo = _mm256_loadu_si256((const __m256i *)(const void *)(s1 + 8 * i));
-        __m256i sel = _mm256_loadu_si256((const __m256i *)(const void *)(s2 + 8 * i));
+        __m256i hi = eight_lanes(s0, i);
+        __m256i lo = eight_lanes(s1, i);
+        __m256i sel = eight_lanes(s2, i);
         __m256i at = _mm256_and_si256(sel, _mm256_set1_epi8(3));
         at = _mm256_or_si256(at, place);
         __m256i byte =
@@ -315,7 +322,7 @@ ROW_FORM(v_perm_b32)
     if (!_mm256_testz_si256(signs, signs))
         return false;
     for (unsigned i = 0; i < 4; i++)
-        _mm256_storeu_si256((__m256i *)(void *)(d + 8 * i), r[i]);
+        memcpy(d + 8 * i, &r[i], sizeof r[i]);
     return true;
 }
 #endif
