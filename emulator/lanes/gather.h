@@ -56,7 +56,8 @@ static inline __m256i lanes_of_mask(uint32_t mask)
 enum gather_shape { GATHER_UNIFORM, GATHER_CONTIGUOUS, GATHER_SCATTERED };
 
 /* Of the lanes in mask, which is not 0. */
-static inline enum gather_shape gather_shape(const uint32_t *a, uint32_t mask)
+static inline __attribute__((always_inline)) enum gather_shape
+gather_shape(const uint32_t *a, const uint32_t mask)
 {
     const unsigned first = (unsigned)__builtin_ctz(mask);
 #ifdef __AVX512F__
@@ -300,36 +301,46 @@ static inline void load_scattered(uint32_t *d, const uint8_t *base, const uint32
     d[l] = load32(base + a[l]);
 }
 
+/* Compiled once for each constant argument: all lanes are the usual case. */
+#define GATHER_INLINE static inline __attribute__((always_inline))
+
+/* Sixteen lanes, of which those in mask (not 0), from base + a[l] into d, d + 32, ...
+ */
+GATHER_INLINE void gather_half(uint32_t *d, const uint8_t *base, const uint32_t *a,
+                               const uint32_t mask, unsigned dwords)
+{
+    const unsigned first = (unsigned)__builtin_ctz(mask);
+    const enum gather_shape shape = gather_shape(a, mask);
+    for (unsigned k = 0; k < dwords; k++, base += 4, d += 32) {
+        if (shape == GATHER_CONTIGUOUS)
+            load_line(d, base + a[first] - (size_t)4 * first, mask);
+        else if (shape == GATHER_SCATTERED)
+            load_scattered(d, base, a, mask);
+        else
+            fill_line(d, load32(base + a[first]), mask);
+    }
+}
+
 /* Dwords dwords per lane from base + a[l] into rows d, d + 32, ...; a is not in d. */
 static inline void gather_rows(uint32_t *d, const uint8_t *base, const uint32_t *a,
                                uint32_t exec, unsigned dwords)
 {
     uint32_t step = 0;
-    if (exec == ~0u && dwords > 1 && row_steps(a, &step) &&
-        load_steps(d, base + a[0], step, dwords))
+    if (exec == ~0u) {
+        if (dwords > 1 && row_steps(a, &step) &&
+            load_steps(d, base + a[0], step, dwords))
+            return;
+        gather_half(d, base, a, 0xffffu, dwords);
+        gather_half(d + 16, base, a + 16, 0xffffu, dwords);
         return;
-    for (unsigned g = 0; g < 32; g += 16) {
-        const uint32_t mask = exec >> g & 0xffffu;
-        if (!mask)
-            continue;
-        const unsigned first = (unsigned)__builtin_ctz(mask);
-        const enum gather_shape shape = gather_shape(a + g, mask);
-        const uint8_t *p = base;
-        for (unsigned k = 0; k < dwords; k++, p += 4) {
-            uint32_t *to = d + 32 * k + g;
-            if (shape == GATHER_CONTIGUOUS) {
-                load_line(to, p + a[g + first] - (size_t)4 * first, mask);
-            } else if (shape == GATHER_SCATTERED) {
-                load_scattered(to, p, a + g, mask);
-            } else {
-                fill_line(to, load32(p + a[g + first]), mask);
-            }
-        }
     }
+    for (unsigned g = 0; g < 32; g += 16)
+        if (exec >> g & 0xffffu)
+            gather_half(d + g, base, a + g, exec >> g & 0xffffu, dwords);
 }
 
-static inline void scatter_dwords(const uint32_t *s, uint8_t *base, const uint32_t *a,
-                                  uint32_t mask)
+GATHER_INLINE void scatter_half(const uint32_t *s, uint8_t *base, const uint32_t *a,
+                                const uint32_t mask)
 {
     const unsigned first = (unsigned)__builtin_ctz(mask);
     const unsigned last = 31u - (unsigned)__builtin_clz(mask);
@@ -348,10 +359,15 @@ static inline void scatter_rows(const uint32_t *s, uint8_t *base, const uint32_t
                                 uint32_t exec, unsigned dwords)
 {
     uint32_t step = 0, v[32 * 4];
+    if (dwords == 1 && exec == ~0u) {
+        scatter_half(s, base, a, 0xffffu);
+        scatter_half(s + 16, base, a + 16, 0xffffu);
+        return;
+    }
     if (dwords == 1) {
         for (unsigned g = 0; g < 32; g += 16)
             if (exec >> g & 0xffffu)
-                scatter_dwords(s + g, base, a + g, exec >> g & 0xffffu);
+                scatter_half(s + g, base, a + g, exec >> g & 0xffffu);
         return;
     }
     if (exec == ~0u && row_steps(a, &step) && store_steps(s, base + a[0], step, dwords))

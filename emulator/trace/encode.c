@@ -50,21 +50,33 @@ static uint8_t meta_of(const struct emu_access *a)
                      (a->scalar ? TRACE_META_SCALAR : 0));
 }
 
+/* 0 if 32 lanes all lie shift bytes behind where they did. */
+static inline uint64_t row_differs(const uint64_t *row, const uint64_t *old,
+                                   uint64_t shift)
+{
+    uint64_t differ = 0;
+    for (unsigned l = 0; l < 32; l++)
+        differ |= (row[l] - old[l]) ^ shift;
+    return differ;
+}
+
 /* Do the lanes lie to one another as they did? */
 static bool same_shape(const struct emu_access *a, const struct trace_mem_state *ms)
 {
     if (a->lanes != ms->lanes)
         return false;
-    unsigned first = (unsigned)__builtin_ctzll(a->lanes), n = a->lanes >> 32 ? 64 : 32;
+    unsigned first = (unsigned)__builtin_ctzll(a->lanes);
     uint64_t shift = a->address[first] - ms->shape[first], differ = 0;
-    if (a->lanes == UINT32_MAX || a->lanes == ~UINT64_C(0))
-        for (unsigned l = 0; l < n; l++)
-            differ |= a->address[l] - ms->shape[l] - shift;
-    else
+    if (a->lanes == UINT32_MAX || a->lanes == ~UINT64_C(0)) {
+        differ = row_differs(a->address, ms->shape, shift);
+        if (a->lanes >> 32)
+            differ |= row_differs(a->address + 32, ms->shape + 32, shift);
+    } else {
         for (uint64_t m = a->lanes; m; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctzll(m);
             differ |= a->address[l] - ms->shape[l] - shift;
         }
+    }
     return !differ;
 }
 
