@@ -79,7 +79,7 @@ struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
     return f;
 }
 
-static void load_exec(struct emit *e)
+void emit_load_exec(struct emit *e)
 {
     if (!e->masked || !e->x->evex)
         return;
@@ -90,7 +90,7 @@ static void load_exec(struct emit *e)
 void emit_new_exec(struct emit *e)
 {
     e->masked = true;
-    load_exec(e);
+    emit_load_exec(e);
 }
 
 /* On to the trace at u, if there is one; registers have been written back. full: EXEC
@@ -144,7 +144,7 @@ static void write_slow(struct emit *e, struct far *f)
     x86_test(e->x, true, RAX, RAX);
     size_t fault = x86_jcc(e->x, CC_E);
     e->masked = f->masked;
-    load_exec(e);
+    emit_load_exec(e);
     rows_reload(e, &f->after);
     x86_jmp_to(e->x, f->back);
     x86_land(e->x, fault);
@@ -202,7 +202,7 @@ void emit_call(struct emit *e, const struct uop *u)
     far_from(f, x86_jcc(e->x, CC_E));
     if (may_write_exec(e, u))
         e->masked = true;
-    load_exec(e);
+    emit_load_exec(e);
     e->handled[e->n_insts - 1] = true;
 }
 
@@ -226,7 +226,7 @@ static void emit_inst(struct emit *e, const struct uop *u)
     if (usual_handler(e, u)) {
         if (u->flags & UF_PAIR ? emit_vopd(e, u) : emit_vector(e, u))
             return;
-        if (emit_scalar(e, u) || emit_memory(e, u))
+        if (emit_scalar(e, u) || emit_memory(e, u) || emit_leaf(e, u))
             return;
     }
     emit_call(e, u);
@@ -437,7 +437,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
     x86_land(x, go);
     choose_residents(e);
     load_residents(e);
-    load_exec(e);
+    emit_load_exec(e);
     e->head = e->rows;
     e->head_at = x86_here(x);
     emit_steps(e);

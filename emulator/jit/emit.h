@@ -106,6 +106,8 @@ unsigned rows_load(struct emit *e, unsigned row);
 unsigned rows_find(struct emit *e, unsigned row);
 /* An entry for row, which is about to be written whole (keep: only in part). */
 unsigned rows_write(struct emit *e, unsigned row, bool keep);
+/* Write the row of entry c back if memory lacks it. */
+void rows_store(struct emit *e, unsigned c);
 /* Is there a place that no row has? */
 bool rows_room(const struct emit *e);
 void rows_unpin(struct emit *e);
@@ -135,12 +137,34 @@ static inline void far_from(struct far *f, size_t jump)
     f->n_jumps++;
 }
 
+/* The slow path at f comes back here. */
+static inline void emit_back(struct emit *e, struct far *f)
+{
+    f->after = e->rows;
+    f->back = x86_here(e->x);
+}
+
+/* One row of recipe_consts. */
+static inline struct x86_rm const_rm(unsigned c)
+{
+    return rm_mem(FIXED, (int32_t)(64u * c));
+}
+
+/* AVX2: a vector whose lanes have the bits of a mask in SGPRs as signs. */
+void emit_spread_mask(struct emit *e, unsigned reg, unsigned sgpr, unsigned part);
+/* AVX2: the signs of TEMP_M to eax, behind those of the parts before. */
+void emit_collect_mask(struct emit *e, unsigned part);
+/* The mask of all parts (k3 and k4, or eax) to the SGPR that u writes, active lanes
+ * only. */
+void emit_store_mask(struct emit *e, const struct uop *u);
+
 /* Each writes code for the instruction at u and returns true, or writes nothing and
  * returns false. */
 bool emit_vector(struct emit *e, const struct uop *u);
 bool emit_vopd(struct emit *e, const struct uop *u);
 bool emit_scalar(struct emit *e, const struct uop *u);
 bool emit_memory(struct emit *e, const struct uop *u);
+bool emit_leaf(struct emit *e, const struct uop *u);
 
 /* Is the instruction done here unless its addresses are apart? */
 bool emit_known_memory(const struct emit *e, const struct uop *u);
@@ -152,9 +176,11 @@ bool emit_known_scalar(unsigned op);
  * known here. e NULL: only ask. */
 bool emit_branch_test(struct emit *e, const struct uop *u, enum x86_cc *taken);
 
-/* helper.c: the instruction's handler does it. */
+/* The instruction's handler does it. */
 void emit_call(struct emit *e, const struct uop *u);
 /* EXEC has a new value: from here on lanes may be off. */
 void emit_new_exec(struct emit *e);
+/* EXEC to k1 and k2, which a call has changed. */
+void emit_load_exec(struct emit *e);
 
 #endif

@@ -52,6 +52,9 @@ enum recipe_const {
     C_ZIP4_1,
     C_ZIP4_2,
     C_ZIP4_3,
+    C_SIGN16, /* of the lower half, of both; the lower half */
+    C_SIGNS16,
+    C_LOW16,
     N_CONSTS,
 };
 #define K(name) (OP_CONST + C_##name)

@@ -23,6 +23,12 @@ static void store(struct emit *e, struct row_cache *r, unsigned c)
     r->dirty[c] = false;
 }
 
+void rows_store(struct emit *e, unsigned c)
+{
+    if (e->rows.dirty[c])
+        store(e, &e->rows, c);
+}
+
 static void load(struct emit *e, unsigned row, unsigned c)
 {
     for (unsigned p = 0; p < e->parts; p++)

@@ -23,6 +23,7 @@ struct job {
     unsigned d; /* entry of the result */
     bool has_d;
     const struct udpp *dpp; /* NULL: none */
+    struct source from;     /* the source that it permutes */
     uint32_t write;         /* lanes that DPP lets it write */
     struct far *slow;
 };
@@ -47,8 +48,8 @@ static const struct recipe *recipe_for(const struct emit *e, unsigned op)
 /* Does the recipe do all that the micro-op asks for? */
 static bool suits(const struct recipe *r, const struct uop *u)
 {
-    const uint32_t known =
-        UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR | UF_ROWS | UF_ENDS;
+    const uint32_t known = UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR |
+                           UF_ROWS | UF_ENDS | UF_DPP_ROW | UF_DPP8;
     if ((u->flags & ~known) || u->omod || u->n_src != r->n_src || u->excp)
         return false;
     for (unsigned i = 0; i < u->n_src; i++) {
@@ -64,12 +65,6 @@ static bool suits(const struct recipe *r, const struct uop *u)
 
 /* ---- operands -------------------------------------------------------------------- */
 
-static struct x86_rm const_rm(const struct emit *e, unsigned c)
-{
-    (void)e;
-    return rm_mem(FIXED, (int32_t)(64u * c));
-}
-
 /* AND or XOR with the sign, into the temporary of source i. */
 static void apply_mods(struct emit *e, unsigned i, unsigned mods, struct x86_rm from)
 {
@@ -81,11 +76,11 @@ static void apply_mods(struct emit *e, unsigned i, unsigned mods, struct x86_rm 
         from = rm_reg(t);
     }
     if (mods & SM_ABS) {
-        x86_vec(e->x, X86_PAND, t, from.reg, const_rm(e, C_NOT_SIGN), 0, 0);
+        x86_vec(e->x, X86_PAND, t, from.reg, const_rm(C_NOT_SIGN), 0, 0);
         from = rm_reg(t);
     }
     if (mods & SM_NEG)
-        x86_vec(e->x, X86_PXOR, t, from.reg, const_rm(e, C_SIGN), 0, 0);
+        x86_vec(e->x, X86_PXOR, t, from.reg, const_rm(C_SIGN), 0, 0);
 }
 
 static void find_source(struct emit *e, struct job *j, unsigned i)
@@ -143,16 +138,6 @@ static void spread_source(struct emit *e, struct job *j, unsigned i)
     s->mods = 0;
 }
 
-/* Source 0 with its lanes where DPP wants them; TEMP_S2 has the lane of each. */
-static struct x86_rm permuted_source(struct emit *e, const struct job *j,
-                                     struct x86_rm from)
-{
-    unsigned t = temp_reg(e, TEMP_S0);
-    unsigned k = j->dpp->valid == 0xffff ? 0 : K_VALID | X86_ZERO;
-    x86_vec(e->x, X86_PERMD, t, temp_reg(e, TEMP_S2), from, k, 0);
-    return rm_reg(t);
-}
-
 /* Source i of one part as a last operand. */
 static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsigned part)
 {
@@ -165,9 +150,7 @@ static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsign
                                   : rm_reg(row_reg(e, s->entry, part));
     else
         rm.mem = mem_at(s->at == AT_WAVE ? W : CONSTS, s->disp);
-    if (s->mods & SM_SWIZ)
-        rm = permuted_source(e, j, rm);
-    if (!(s->mods & (SM_ABS | SM_NEG)))
+    if (!s->mods)
         return rm;
     apply_mods(e, i, s->mods, rm);
     return rm_reg(temp_reg(e, TEMP_S0 + i));
@@ -188,7 +171,7 @@ static struct x86_rm operand_rm(struct emit *e, struct job *j, unsigned o,
     case OP_D:
         return rm_reg(row_reg(e, j->d, part));
     default:
-        return const_rm(e, o - OP_CONST);
+        return const_rm(o - OP_CONST);
     }
 }
 
@@ -205,11 +188,10 @@ static unsigned operand_reg(struct emit *e, struct job *j, unsigned o, unsigned 
 
 /* ---- EXEC ------------------------------------------------------------------------ */
 
-/* AVX2: a vector whose lanes have the bits of a mask in SGPRs as signs. */
-static void spread_mask(struct emit *e, unsigned reg, unsigned sgpr, unsigned part)
+void emit_spread_mask(struct emit *e, unsigned reg, unsigned sgpr, unsigned part)
 {
     x86_vec(e->x, X86_BROADCASTSS, reg, 0, rm_mem(W, sgpr_mem(sgpr).disp), 0, 0);
-    x86_vec(e->x, X86_PSLLVD, reg, reg, const_rm(e, C_LANES0 + part), 0, 0);
+    x86_vec(e->x, X86_PSLLVD, reg, reg, const_rm(C_LANES0 + part), 0, 0);
 }
 
 /* Are some lanes of the result kept? */
@@ -226,11 +208,15 @@ static unsigned exec_k(const struct emit *e, const struct job *j, unsigned part)
 }
 
 /* DPP: the lanes it reads from and those it writes to. */
-static void load_dpp(struct emit *e, const struct job *j)
+static void load_dpp(struct emit *e, struct job *j)
 {
     struct x86 *x = e->x;
-    x86_mov_imm(x, RAX, (uintptr_t)j->dpp->from);
-    x86_vec(x, X86_PMOVZXBD, temp_reg(e, TEMP_S2), 0, rm_mem(RAX, 0), 0, 0);
+    j->from = j->s[0];
+    if (!x->evex) { /* both halves of a row of 16 are read after one may be written */
+        if (j->from.entry != NO_ENTRY)
+            rows_store(e, j->from.entry);
+        return;
+    }
     if (j->dpp->valid != 0xffff) {
         x86_mov_imm(x, RAX, j->dpp->valid);
         x86_k_from_gpr(x, K_VALID, RAX);
@@ -243,17 +229,73 @@ static void load_dpp(struct emit *e, const struct job *j)
     }
 }
 
+/* AVX2: lanes of a row of 16 out of its two halves, which are in memory. */
+static void permute_halves(struct emit *e, const struct job *j, unsigned part)
+{
+    unsigned t = temp_reg(e, TEMP_S0), from = temp_reg(e, TEMP_S2),
+             x = temp_reg(e, TEMP_X), row = j->from.row, odd = part & 1u;
+    x86_vec(e->x, X86_PMOVZXBD, from, 0, rm_mem(RAX, 8 * (int32_t)odd), 0, 0);
+    x86_vec(e->x, X86_PERMD, t, from, row_mem(e, row, part - odd), 0, 0);
+    x86_vec(e->x, X86_PERMD, x, from, row_mem(e, row, part - odd + 1), 0, 0);
+    x86_vec(e->x, X86_PSLLD_I, from, 0, rm_reg(from), 0, 28); /* from 8 on */
+    x86_vec(e->x, X86_BLENDVPS, t, t, rm_reg(x), 0, from << 4);
+    if (j->dpp->valid == 0xffff)
+        return;
+    x86_vec(e->x, X86_BROADCASTSS, x, 0,
+            rm_mem(RAX, (int32_t)offsetof(struct udpp, valid)), 0, 0);
+    x86_vec(e->x, X86_PSLLVD, x, x, const_rm(C_LANES0 + odd), 0, 0);
+    x86_vec(e->x, X86_PSRAD_I, x, 0, rm_reg(x), 0, 31);
+    x86_vec(e->x, X86_PAND, t, t, rm_reg(x), 0, 0);
+}
+
+/* Source 0 of one part with its lanes where DPP wants them. */
+static void permute_source(struct emit *e, struct job *j, unsigned part)
+{
+    const struct source *s = &j->from;
+    unsigned t = temp_reg(e, TEMP_S0), mods = s->mods & (SM_ABS | SM_NEG);
+    x86_mov_imm(e->x, RAX, (uintptr_t)j->dpp);
+    if (e->x->evex) {
+        unsigned k = j->dpp->valid == 0xffff ? 0 : K_VALID | X86_ZERO;
+        struct x86_rm rm = s->entry == NO_ENTRY ? row_mem(e, s->row, part)
+                                                : rm_reg(row_reg(e, s->entry, part));
+        x86_vec(e->x, X86_PMOVZXBD, temp_reg(e, TEMP_S2), 0, rm_mem(RAX, 0), 0, 0);
+        x86_vec(e->x, X86_PERMD, t, temp_reg(e, TEMP_S2), rm, k, 0);
+    } else {
+        permute_halves(e, j, part);
+    }
+    if (mods)
+        apply_mods(e, 0, mods, rm_reg(t));
+    j->s[0] = (struct source){.at = AT_TEMP};
+}
+
 /* Where the last step writes its result, which finish_d then moves under EXEC. */
 static unsigned result_reg(const struct emit *e, const struct job *j, unsigned part)
 {
-    return e->masked && !e->x->evex ? temp_reg(e, TEMP_X) : row_reg(e, j->d, part);
+    bool aside = keeps_lanes(e, j) && !e->x->evex;
+    return aside ? temp_reg(e, TEMP_X) : row_reg(e, j->d, part);
+}
+
+/* AVX2: the lanes that are written, as signs. */
+static void spread_written(struct emit *e, const struct job *j, unsigned t,
+                           unsigned part)
+{
+    if (j->write == ~0u) {
+        emit_spread_mask(e, t, ISA_SEL_EXEC_LO, part);
+        return;
+    }
+    x86_mov_imm(e->x, RAX, j->write);
+    if (e->masked)
+        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
+    x86_vmovd_from(e->x, t, RAX);
+    x86_vec(e->x, X86_PBROADCASTD, t, 0, rm_reg(t), 0, 0);
+    x86_vec(e->x, X86_PSLLVD, t, t, const_rm(C_LANES0 + part), 0, 0);
 }
 
 static void finish_d(struct emit *e, const struct job *j, unsigned from, unsigned part)
 {
     unsigned d = row_reg(e, j->d, part);
-    if (e->masked && !e->x->evex) {
-        spread_mask(e, temp_reg(e, TEMP_E), ISA_SEL_EXEC_LO, part);
+    if (keeps_lanes(e, j) && !e->x->evex) {
+        spread_written(e, j, temp_reg(e, TEMP_E), part);
         x86_vec(e->x, X86_BLENDVPS, d, d, rm_reg(from), 0, temp_reg(e, TEMP_E) << 4);
     } else if (from != d) {
         x86_vec(e->x, X86_MOVUPS, d, 0, rm_reg(from), exec_k(e, j, part), 0);
@@ -267,7 +309,7 @@ static void step_fma(struct emit *e, struct job *j, unsigned part)
     unsigned c = operand_reg(e, j, OP_S2, part), d = row_reg(e, j->d, part);
     unsigned a = operand_reg(e, j, OP_S0, part);
     struct x86_rm b = operand_rm(e, j, OP_S1, part);
-    if (c == d && !(e->masked && !e->x->evex)) {
+    if (c == d && (e->x->evex || !keeps_lanes(e, j))) {
         x86_vec(e->x, X86_FMADD231PS, d, a, b, exec_k(e, j, part), 0);
         return;
     }
@@ -319,7 +361,7 @@ static void step_compare_vex(struct emit *e, const struct step *s, unsigned a,
         negate = cmp == CMP_LT || cmp == CMP_GT;
     }
     if (negate)
-        x86_vec(e->x, X86_PXOR, t, t, const_rm(e, C_ONES), 0, 0);
+        x86_vec(e->x, X86_PXOR, t, t, const_rm(C_ONES), 0, 0);
     if (t != m)
         x86_vec(e->x, X86_POR, m, m, rm_reg(t), 0, 0);
 }
@@ -405,11 +447,10 @@ static void load_mask(struct emit *e, const struct usrc *s, unsigned part)
         x86_k_load(e->x, K_MASK + part,
                    mem_at(W, sgpr_mem(s->sel).disp + (int32_t)(2 * part)));
     else
-        spread_mask(e, temp_reg(e, TEMP_M), s->sel, part);
+        emit_spread_mask(e, temp_reg(e, TEMP_M), s->sel, part);
 }
 
-/* Collect M of all parts in an SGPR, active lanes only. */
-static void store_mask(struct emit *e, const struct uop *u)
+void emit_store_mask(struct emit *e, const struct uop *u)
 {
     if (e->x->evex) {
         x86_kunpck(e->x, K_MASK, K_MASK + 1, K_MASK);
@@ -420,7 +461,7 @@ static void store_mask(struct emit *e, const struct uop *u)
     x86_store(e->x, false, sgpr_mem(u->d2), RAX);
 }
 
-static void collect_vex(struct emit *e, unsigned part)
+void emit_collect_mask(struct emit *e, unsigned part)
 {
     x86_vec(e->x, X86_MOVMSKPS, part ? RCX : RAX, 0, rm_reg(temp_reg(e, TEMP_M)), 0, 0);
     if (part) {
@@ -449,13 +490,15 @@ static void run_recipe(struct emit *e, struct job *j)
     for (unsigned part = 0; part < e->parts; part++) {
         if (r->kind >= RECIPE_SELECT)
             load_mask(e, &j->u->s[2], part);
+        if (j->dpp)
+            permute_source(e, j, part);
         for (unsigned k = 0; k < r->n; k++)
             run_step(e, j, &r->step[k], part);
         if (gives_mask(r) && !e->x->evex)
-            collect_vex(e, part);
+            emit_collect_mask(e, part);
     }
     if (gives_mask(r))
-        store_mask(e, j->u);
+        emit_store_mask(e, j->u);
 }
 
 static const struct udpp *dpp_of(const struct uop *u)
@@ -512,12 +555,6 @@ static void begin_slow(struct emit *e, struct job *j, bool was_used, bool was_di
     e->rows.dirty[j->d] = e->rows.used[j->d] = true;
 }
 
-static void end_slow(struct emit *e, struct far *slow)
-{
-    slow->after = e->rows;
-    slow->back = x86_here(e->x);
-}
-
 static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r)
 {
     struct job j = {.u = u,
@@ -532,24 +569,29 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
         place_result(e, &j, &was_used, &was_dirty);
     for (unsigned i = 0; i < r->n_src; i++)
         find_source(e, &j, i);
-    if (may_be_slow(r))
+    bool needs_all = j.dpp && e->masked && !j.dpp->fi;
+    if (may_be_slow(r) || needs_all)
         begin_slow(e, &j, was_used, was_dirty);
+    if (needs_all) { /* lanes that are off are no sources */
+        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
+        far_from(j.slow, x86_jcc(e->x, CC_NE));
+    }
     run_recipe(e, &j);
     rows_unpin(e);
     if (j.slow)
-        end_slow(e, j.slow);
+        emit_back(e, j.slow);
     if (gives_mask(r) && u->d2 == ISA_SEL_EXEC_LO)
         emit_new_exec(e);
 }
 
-/* Can the recipe be done with u's DPP? The third temporary has the lanes. */
-static bool suits_dpp(const struct emit *e, const struct recipe *r, const struct uop *u)
+/* Can the recipe be done with u's DPP? The third temporary has the lanes
+ * until a part's first step. */
+static bool suits_dpp(const struct recipe *r, const struct uop *u)
 {
     const struct udpp *dpp = dpp_of(u);
     if (!dpp)
         return true;
-    if (!e->x->evex || r->kind != RECIPE_VALUE || may_be_slow(r) ||
-        (e->masked && !dpp->fi))
+    if (r->kind != RECIPE_VALUE || may_be_slow(r))
         return false;
     return u->n_src < 3 || (u->s[2].base == SRC_VGPR && !u->s[2].mods);
 }
@@ -557,7 +599,7 @@ static bool suits_dpp(const struct emit *e, const struct recipe *r, const struct
 bool emit_vector(struct emit *e, const struct uop *u)
 {
     const struct recipe *r = recipe_for(e, u->isa_op);
-    if (!r || !suits(r, u) || !suits_dpp(e, r, u))
+    if (!r || !suits(r, u) || !suits_dpp(r, u))
         return false;
     emit_one(e, u, r);
     return true;

@@ -113,7 +113,7 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
         byte(x, imm);
 }
 
-void x86_vmovd(struct x86 *x, unsigned gpr, unsigned vector)
+static void vmovd(struct x86 *x, unsigned opcode, unsigned gpr, unsigned vector)
 {
     if (x->evex) {
         byte(x, 0x62);
@@ -124,8 +124,18 @@ void x86_vmovd(struct x86 *x, unsigned gpr, unsigned vector)
     } else {
         vex_prefix(x, 1, 1, 0, 0, vector, 0, gpr);
     }
-    byte(x, 0x7e);
+    byte(x, opcode);
     modrm_reg(x, vector, gpr);
+}
+
+void x86_vmovd(struct x86 *x, unsigned gpr, unsigned vector)
+{
+    vmovd(x, 0x7e, gpr, vector);
+}
+
+void x86_vmovd_from(struct x86 *x, unsigned vector, unsigned gpr)
+{
+    vmovd(x, 0x6e, gpr, vector);
 }
 
 void x86_vzeroupper(struct x86 *x)

@@ -113,6 +113,8 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
 
 /* The lowest dword of a vector register to a general one. */
 void x86_vmovd(struct x86 *x, unsigned gpr, unsigned vector);
+/* ... and back; the rest becomes 0. */
+void x86_vmovd_from(struct x86 *x, unsigned vector, unsigned gpr);
 
 /* k registers, 16 bits; kmovd: 32 bits. */
 void x86_k_load(struct x86 *x, unsigned k, struct x86_mem mem);

@@ -1,6 +1,7 @@
 /* test_recipes.c: every recipe of native code beside the semantics function of its
- * opcode: sources from VGPRs, SGPRs and constants, with modifiers, on special values
- * and random ones, in each MODE that recipes know, with all lanes, some and none.
+ * opcode, and what native code puts around those functions where it calls them: sources
+ * from VGPRs, SGPRs and constants, with modifiers, on special values and random ones,
+ * in each MODE that recipes know, with all lanes, some and none.
  *
  *     test_recipes [avx2 | avx512]
  *
@@ -115,11 +116,9 @@ static unsigned variants_of(const struct recipe *r)
     return two ? 9 : VARIANTS;
 }
 
-/* mode: MODE[9:0]. */
-static void put_program(struct text *t, const struct recipe *r, unsigned mode,
-                        uint32_t exec)
+/* v1 to v4, s[12:15] from memory; MODE[9:0]. */
+static void put_begin(struct text *t, unsigned mode)
 {
-    unsigned n = variants_of(r);
     t->n = 0;
     put(t,
         "v_lshlrev_b32 v1, 2, v0\n"
@@ -131,15 +130,28 @@ static void put_program(struct text *t, const struct recipe *r, unsigned mode,
         "s_waitcnt vmcnt(0) lgkmcnt(0)\n"
         "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), 0x%x\n",
         mode);
+}
+
+/* VGPRs from RESULT on to memory, and v5. */
+static void put_end(struct text *t, unsigned n)
+{
+    put(t, "s_mov_b32 exec_lo, -1\n");
+    for (unsigned i = 0; i < n; i++)
+        put(t, "global_store_b32 v1, v%u, s[2:3] offset:%u\n", RESULT + i, 128 * i);
+    put(t, "global_store_b32 v1, v5, s[2:3] offset:4032\ns_endpgm\n");
+}
+
+static void put_program(struct text *t, const struct recipe *r, unsigned mode,
+                        uint32_t exec)
+{
+    unsigned n = variants_of(r);
+    put_begin(t, mode);
     for (unsigned i = 0; i < n; i++)
         put(t, "v_mov_b32 v%u, 0\n", RESULT + i);
     put(t, "s_mov_b32 exec_lo, 0x%x\n", exec);
     for (unsigned i = 0; i < n; i++)
         put_variant(t, r, RESULT + i, i);
-    put(t, "s_mov_b32 exec_lo, -1\n");
-    for (unsigned i = 0; i < n; i++)
-        put(t, "global_store_b32 v1, v%u, s[2:3] offset:%u\n", RESULT + i, 128 * i);
-    put(t, "global_store_b32 v1, v5, s[2:3] offset:4032\ns_endpgm\n");
+    put_end(t, n);
 }
 
 /* Rows of special values, each against each as seeds go by, and random ones. */
@@ -184,6 +196,150 @@ START_TEST(means_the_same)
 }
 END_TEST
 
+/* What stands around a semantics function: results are v16 to v18. */
+static const char *const lines[] = {
+    /* f32: modifiers, SGPRs, constants */
+    "v_rcp_f32 v16, v2",
+    "v_rcp_f32 v16, -|v2|",
+    "v_rcp_f32 v16, s12",
+    "v_rcp_iflag_f32 v16, -s13",
+    "v_rsq_f32 v16, v3",
+    "v_exp_f32 v16, v2",
+    "v_log_f32 v16, |v2|",
+    "v_sin_f32 v16, v3",
+    "v_sqrt_f32 v16, v2",
+    "v_ldexp_f32 v16, v2, v3",
+    "v_med3_f32 v16, -v2, |v3|, s12",
+    "v_frexp_mant_f32 v16, v2",
+    "v_cvt_i32_f32 v16, v2",
+    "v_cvt_u32_f32 v16, -v2",
+    /* masks in and out */
+    "v_div_scale_f32 v16, s20, v2, v3, v2\nv_mov_b32 v17, s20",
+    "v_div_scale_f32 v16, vcc_lo, v3, v3, v2\nv_mov_b32 v17, vcc_lo",
+    "s_mov_b32 vcc_lo, s13\nv_div_fmas_f32 v16, v2, -v3, v4",
+    "v_div_fixup_f32 v16, v2, v3, |v4|",
+    "v_cmp_class_f32 s20, v2, v3\nv_mov_b32 v17, s20",
+    "v_cmp_class_f32 vcc_lo, s12, s13\nv_mov_b32 v17, vcc_lo",
+    "v_cmpx_class_f32 v2, v3\nv_mov_b32 v16, v4",
+    "v_cmp_lt_u64 s20, v[2:3], v[3:4]\nv_mov_b32 v17, s20",
+    "v_cmp_gt_i64 s20, s[12:13], v[3:4]\nv_mov_b32 v17, s20",
+    /* pairs of registers */
+    "v_lshlrev_b64 v[16:17], v2, v[3:4]",
+    "v_lshrrev_b64 v[16:17], s12, v[2:3]",
+    "v_ashrrev_i64 v[16:17], 7, s[12:13]",
+    "v_lshlrev_b64 v[3:4], v3, v[2:3]\nv_mov_b32 v16, v3\nv_mov_b32 v17, v4",
+    "v_mad_u64_u32 v[16:17], s20, v2, v3, v[3:4]\nv_mov_b32 v18, s20",
+    "v_mad_u64_u32 v[16:17], vcc_lo, s12, v3, s[12:13]\nv_mov_b32 v18, vcc_lo",
+    "v_mad_u64_u32 v[16:17], null, v2, 10, 0",
+    "v_mad_i64_i32 v[16:17], null, v2, s13, v[3:4]",
+    "v_mad_u64_u32 v[2:3], null, v2, v3, v[2:3]\nv_mov_b32 v16, v2\nv_mov_b32 v17, v3",
+    "v_add_f64 v[16:17], -v[2:3], |v[3:4]|",
+    "v_mul_f64 v[16:17], s[12:13], v[3:4]",
+    "v_fma_f64 v[16:17], v[2:3], v[3:4], -v[2:3]",
+    "v_cvt_f32_f64 v16, v[2:3]",
+    "v_cvt_f64_f32 v[16:17], v2",
+    "v_rcp_f64 v[16:17], -v[2:3]",
+    /* halves */
+    "v_add_f16 v16, v2, v3",
+    "v_add_f16 v16.h, v2.l, v3.h",
+    "v_mul_f16 v16, -|v2|, s12",
+    "v_fma_f16 v16, -v2, v3, |v4|",
+    "v_fma_f16 v16, v2, v3, v4 op_sel:[1,0,1,1]",
+    "v_fmac_f16 v16, v2, v3",
+    "v_max_f16 v16, v2, v3",
+    "v_cvt_f16_f32 v16, v2",
+    "v_cvt_f32_f16 v16, v2",
+    "v_cvt_f32_f16 v16, -v2",
+    "v_cvt_pk_rtz_f16_f32 v16, v2, v3",
+    "v_pack_b32_f16 v16, v2, v3",
+    "v_pack_b32_f16 v16, v2, -v3 op_sel:[1,0,0]",
+    "v_add_nc_u16 v16, v2, v3",
+    "v_mul_lo_u16 v16, v2, s12",
+    "v_lshrrev_b16 v16, v2, v3",
+    "v_and_b16 v16, v2, v3",
+    "v_add_nc_u16 v16, v2, v3 op_sel:[1,0,1]",
+    "v_cmp_lt_f16 s20, v2, -v3\nv_mov_b32 v17, s20",
+    "v_mad_u16 v16, v2, v3, v4",
+    /* packed */
+    "v_pk_add_f16 v16, v2, v3",
+    "v_pk_add_f16 v16, v2, v3 op_sel:[1,0] op_sel_hi:[0,1]",
+    "v_pk_mul_f16 v16, v2, s12 op_sel_hi:[1,0]",
+    "v_pk_fma_f16 v16, v2, v3, v4",
+    "v_pk_fma_f16 v16, v2, v3, v4 neg_lo:[1,0,1] neg_hi:[0,1,1]",
+    "v_pk_fma_f16 v16, v2, v3, v4 op_sel:[0,1,0] op_sel_hi:[1,1,0] neg_lo:[0,1,0]",
+    "v_pk_max_f16 v16, v2, v3",
+    "v_pk_add_u16 v16, v2, v3",
+    "v_pk_add_u16 v16, v2, v3 clamp",
+    "v_pk_mad_i16 v16, v2, v3, v4 op_sel:[0,1,1]",
+    "v_pk_lshlrev_b16 v16, v2, v3",
+    "v_dot2_f32_f16 v16, v2, v3, v4",
+    "v_dot4_i32_iu8 v16, v2, v3, v4",
+    "v_dot4_i32_iu8 v16, v2, v3, v4 neg_lo:[1,1,0]",
+    "v_dot4_i32_iu8 v16, v2, s12, v4 neg_lo:[1,0,0] clamp",
+    "v_dot8_u32_u4 v16, v2, v3, v4",
+    "v_fma_mix_f32 v16, v2, v3, v4 op_sel:[1,0,0] op_sel_hi:[1,1,0]",
+    "v_fma_mixlo_f16 v16, v2, -v3, v4 op_sel_hi:[1,0,1]",
+    "v_fma_mixhi_f16 v16, v2, v3, v4 op_sel_hi:[1,1,1]",
+    /* others without or with modifiers that recipes do not know */
+    "v_perm_b32 v16, v2, v3, v4",
+    "v_sad_u8 v16, v2, v3, v4",
+    "v_bfe_i32 v16, v2, v3, v4",
+    "v_clz_i32_u32 v16, v2",
+    "v_bcnt_u32_b32 v16, v2, v3",
+    "v_bfrev_b32 v16, v2",
+    "v_mul_f32 v16, v2, v3 clamp",
+    "v_mul_f32 v16, v2, v3 mul:2",
+    "v_add_nc_i32 v16, v2, v3 clamp",
+    "v_mbcnt_lo_u32_b32 v16, v2, v3",
+    "v_mbcnt_hi_u32_b32 v16, s12, v3",
+    /* DPP */
+    "v_mov_b32_dpp v16, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
+    "v_mov_b32_dpp v16, v2 row_shr:1 row_mask:0xf bank_mask:0xf",
+    "v_mov_b32_dpp v16, v2 row_shl:3 row_mask:0xf bank_mask:0xf bound_ctrl:1",
+    "v_add_f32_dpp v16, -v2, v3 row_ror:1 row_mask:0xf bank_mask:0xf",
+    "v_add_f32_dpp v2, v2, v2 row_shr:8 row_mask:0xf bank_mask:0xf\nv_mov_b32 v16, v2",
+    "v_add_nc_u32_dpp v16, v2, v3 row_xmask:5 row_mask:0xa bank_mask:0x7",
+    "v_add_nc_u32_dpp v16, v2, v3 row_share:5 row_mask:0x6 bank_mask:0xf fi:1",
+    "v_sub_f32_dpp v16, |v2|, v3 row_half_mirror row_mask:0xf bank_mask:0xe "
+    "bound_ctrl:1 fi:1",
+    "v_fmac_f32_dpp v16, v2, v3 row_mirror row_mask:0xf bank_mask:0xf fi:1",
+    "v_fma_f32 v16, v2, v3, v4 row_ror:3 row_mask:0xf bank_mask:0xf",
+    "v_subrev_f32_dpp v16, v2, v3 row_shr:2 row_mask:0xf bank_mask:0xf fi:1",
+    "v_and_b32_dpp v16, v2, v3 dpp8:[7,6,5,4,3,2,1,0]",
+    "v_and_b32_dpp v16, v2, v3 dpp8:[1,1,5,4,0,2,3,7] fi:1",
+    "v_max_f32_dpp v16, v2, v3 row_ror:1 row_mask:0xf bank_mask:0xf",
+    "v_add_f16_dpp v16, v2, v3 row_ror:1 row_mask:0xf bank_mask:0xf",
+};
+
+static void put_line(struct text *t, const char *line, unsigned mode, uint32_t exec)
+{
+    put_begin(t, mode);
+    for (unsigned i = 0; i < 3; i++)
+        put(t, "v_xor_b32 v%u, 0x5a5a1234, v%u\n", RESULT + i, 2 + i);
+    put(t, "s_mov_b32 s20, 0\ns_mov_b32 vcc_lo, 0\ns_mov_b32 exec_lo, 0x%x\n", exec);
+    put(t, "v_add_nc_u32 v4, v4, v3\n%s\n", line); /* v4 is in a register */
+    put_end(t, 3);
+}
+
+START_TEST(calls_the_same)
+{
+    static const uint32_t exec[] = {0xffffffff, 0x8421f00d, 0};
+    /* denormals, IEEE, rounding of f32, of f64 and f16 */
+    static const unsigned modes[] = {0x2f0, 0xf0, 0xc0, 0x230, 0x2f4, 0x0fd};
+    const struct load load = {.groups = 1};
+    static struct text t;
+    for (unsigned mode = 0; mode < sizeof modes / sizeof *modes; mode++)
+        for (unsigned k = 0; k < 3; k++) {
+            put_line(&t, lines[_i], modes[mode], exec[k]);
+            gpus_place(&g, t.at);
+            for (unsigned seed = 0; seed < (k ? 3u : 12u); seed++) {
+                fill(seed);
+                (void)gpus_compare(&g, &load, lines[_i]);
+            }
+        }
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "avx512") == 0)
@@ -197,6 +353,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(c, 600);
     tcase_add_unchecked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, means_the_same, 0, (int)n_recipes);
+    tcase_add_loop_test(c, calls_the_same, 0, (int)(sizeof lines / sizeof *lines));
     suite_add_tcase(s, c);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

@@ -406,10 +406,13 @@ START_TEST(vmovd)
             begin(false);
             x86_vmovd(&x, g, v % 16);
             expect("vmovd %s, xmm%u", r32[g], v % 16);
+            begin(true);
+            x86_vmovd_from(&x, v, g);
+            expect("vmovd xmm%u, %s", v, r32[g]);
+            begin(false);
+            x86_vmovd_from(&x, v % 16, g);
+            expect("vmovd xmm%u, %s", v % 16, r32[g]);
         }
-    begin(false);
-    x86_vzeroupper(&x);
-    expect("vzeroupper");
 }
 END_TEST
 
