@@ -138,13 +138,6 @@ void x86_vmovd_from(struct x86 *x, unsigned vector, unsigned gpr)
     vmovd(x, 0x6e, gpr, vector);
 }
 
-void x86_vzeroupper(struct x86 *x)
-{
-    byte(x, 0xc5);
-    byte(x, 0xf8);
-    byte(x, 0x77);
-}
-
 /* ---- masks ---------------------------------------------------------------------- */
 
 static void k_op(struct x86 *x, unsigned prefix, unsigned length, unsigned opcode,
@@ -165,11 +158,6 @@ void x86_k_load(struct x86 *x, unsigned k, struct x86_mem mem)
 void x86_k_from_gpr(struct x86 *x, unsigned k, unsigned reg)
 {
     k_op(x, 0, 0, 0x92, k, 0, reg);
-}
-
-void x86_k_to_gpr(struct x86 *x, unsigned reg, unsigned k)
-{
-    k_op(x, 0, 0, 0x93, reg, 0, k);
 }
 
 void x86_kmovd_to_gpr(struct x86 *x, unsigned reg, unsigned k)
@@ -254,12 +242,6 @@ void x86_store_imm(struct x86 *x, bool wide, struct x86_mem mem, int32_t value)
     dword(x, (uint32_t)value);
 }
 
-void x86_store8_imm(struct x86 *x, struct x86_mem mem, unsigned value)
-{
-    op_mem(x, false, 0xc6, 0, mem);
-    byte(x, value);
-}
-
 void x86_lea(struct x86 *x, unsigned dst, struct x86_mem mem)
 {
     op_mem(x, true, 0x8d, dst, mem);
@@ -274,12 +256,6 @@ void x86_alu_load(struct x86 *x, enum x86_alu op, bool wide, unsigned dst,
                   struct x86_mem mem)
 {
     op_mem(x, wide, 8u * op + 3, dst, mem);
-}
-
-void x86_alu_store(struct x86 *x, enum x86_alu op, bool wide, struct x86_mem mem,
-                   unsigned src)
-{
-    op_mem(x, wide, 8u * op + 1, src, mem);
 }
 
 void x86_alu_imm(struct x86 *x, enum x86_alu op, bool wide, unsigned dst, int32_t value)
@@ -360,11 +336,6 @@ void x86_sext8(struct x86 *x, unsigned dst, unsigned src)
 {
     rex_op(x, false, 0x0fbe, dst, src, true);
     modrm_reg(x, dst, src);
-}
-
-void x86_zext16(struct x86 *x, unsigned dst, unsigned src)
-{
-    op_reg(x, false, 0x0fb7, dst, src);
 }
 
 void x86_setcc_mem(struct x86 *x, enum x86_cc cc, struct x86_mem mem)

@@ -119,7 +119,6 @@ void x86_vmovd_from(struct x86 *x, unsigned vector, unsigned gpr);
 /* k registers, 16 bits; kmovd: 32 bits. */
 void x86_k_load(struct x86 *x, unsigned k, struct x86_mem mem);
 void x86_k_from_gpr(struct x86 *x, unsigned k, unsigned reg);
-void x86_k_to_gpr(struct x86 *x, unsigned reg, unsigned k);
 void x86_kortest(struct x86 *x, unsigned a, unsigned b);
 enum x86_kop { KOP_AND = 0x41, KOP_ANDN = 0x42, KOP_OR = 0x45, KOP_XOR = 0x47 };
 void x86_kop(struct x86 *x, enum x86_kop op, unsigned dst, unsigned a, unsigned b);
@@ -134,13 +133,10 @@ void x86_load(struct x86 *x, bool wide, unsigned dst, struct x86_mem mem);
 void x86_load8(struct x86 *x, unsigned dst, struct x86_mem mem); /* zero-extended */
 void x86_store(struct x86 *x, bool wide, struct x86_mem mem, unsigned src);
 void x86_store_imm(struct x86 *x, bool wide, struct x86_mem mem, int32_t value);
-void x86_store8_imm(struct x86 *x, struct x86_mem mem, unsigned value);
 void x86_lea(struct x86 *x, unsigned dst, struct x86_mem mem);
 void x86_alu(struct x86 *x, enum x86_alu op, bool wide, unsigned dst, unsigned src);
 void x86_alu_load(struct x86 *x, enum x86_alu op, bool wide, unsigned dst,
                   struct x86_mem mem);
-void x86_alu_store(struct x86 *x, enum x86_alu op, bool wide, struct x86_mem mem,
-                   unsigned src);
 void x86_alu_imm(struct x86 *x, enum x86_alu op, bool wide, unsigned dst,
                  int32_t value);
 void x86_alu_mem_imm(struct x86 *x, enum x86_alu op, bool wide, struct x86_mem mem,
@@ -160,7 +156,6 @@ enum x86_bits { BITS_POPCNT = 0xb8, BITS_TZCNT = 0xbc, BITS_LZCNT = 0xbd };
 void x86_bits(struct x86 *x, enum x86_bits op, bool wide, unsigned dst, unsigned src);
 void x86_sext16(struct x86 *x, unsigned dst, unsigned src);
 void x86_sext8(struct x86 *x, unsigned dst, unsigned src);
-void x86_zext16(struct x86 *x, unsigned dst, unsigned src);
 void x86_setcc_mem(struct x86 *x, enum x86_cc cc, struct x86_mem mem);
 void x86_cmov(struct x86 *x, enum x86_cc cc, bool wide, unsigned dst, unsigned src);
 void x86_push(struct x86 *x, unsigned reg);
@@ -169,7 +164,6 @@ void x86_ret(struct x86 *x);
 void x86_call(struct x86 *x, unsigned reg);
 void x86_call_mem(struct x86 *x, struct x86_mem mem);
 void x86_jump_reg(struct x86 *x, unsigned reg);
-void x86_vzeroupper(struct x86 *x);
 
 /* Jumps forward: returns the place to give to x86_land. */
 size_t x86_jcc(struct x86 *x, enum x86_cc cc);

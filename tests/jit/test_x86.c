@@ -178,7 +178,6 @@ static const struct spec specs[X86_FORMS] = {
     [X86_MINPS] = {BOTH("vminps"), .operands = "vsr", .element = 4},
     [X86_MAXPS] = {BOTH("vmaxps"), .operands = "vsr", .element = 4},
     [X86_FMADD132PS] = {BOTH("vfmadd132ps"), .operands = "vsr", .element = 4},
-    [X86_FMADD213PS] = {BOTH("vfmadd213ps"), .operands = "vsr", .element = 4},
     [X86_FMADD231PS] = {BOTH("vfmadd231ps"), .operands = "vsr", .element = 4},
     [X86_ROUNDPS] = {"vroundps", "vrndscaleps", .operands = "vri", .element = 4},
     [X86_CVTDQ2PS] = {BOTH("vcvtdq2ps"), .operands = "vr", .element = 4},
@@ -219,12 +218,7 @@ static const struct spec specs[X86_FORMS] = {
     [X86_PCMPD] = {.evex = "vpcmpd", .operands = "ksri", .element = 4},
     [X86_PCMPUD] = {.evex = "vpcmpud", .operands = "ksri", .element = 4},
     [X86_PBLENDMD] = {.evex = "vpblendmd", .operands = "vsr", .element = 4},
-    [X86_PTERNLOGD] = {.evex = "vpternlogd", .operands = "vsri", .element = 4},
-    [X86_MOVDQA32] = {.evex = "vmovdqa32", .operands = "vr"},
-    [X86_PBLENDD] = {.vex = "vpblendd", .operands = "vsri"},
-    [X86_PSHUFD] = {BOTH("vpshufd"), .operands = "vri", .element = 4},
     [X86_PERMD] = {BOTH("vpermd"), .operands = "vsr", .element = 4},
-    [X86_PLZCNTD] = {.evex = "vplzcntd", .operands = "vr", .element = 4},
     [X86_PBROADCASTD] = {BOTH("vpbroadcastd"), .operands = "vl"},
     [X86_PMOVZXBD] = {BOTH("vpmovzxbd"), .operands = "vl", .fraction = 4},
     [X86_PTEST] = {.vex = "vptest", .operands = "vr"},
@@ -442,7 +436,6 @@ START_TEST(opmasks)
             CHECK(x86_kunpck(&x, c, a, k), "kunpckwd k%u, k%u, k%u", c, a, k);
             CHECK(x86_kortest(&x, a, k), "kortestw k%u, k%u", a, k);
             CHECK(x86_k_from_gpr(&x, a, b), "kmovw k%u, %s", a, r32[b]);
-            CHECK(x86_k_to_gpr(&x, b, a), "kmovw %s, k%u", r32[b], a);
             CHECK(x86_kmovd_to_gpr(&x, b, a), "kmovd %s, k%u", r32[b], a);
             for (unsigned i = 0; i < N_DISPS; i++) {
                 struct x86_mem m = mem_at(b, disps[i]);
@@ -476,7 +469,6 @@ static void check_alu_memory(enum x86_alu op, bool wide, unsigned a, struct x86_
     const char *name = alu_name[op];
     const char *at = mem(wide ? 8 : 4, m);
     CHECK(x86_alu_load(&x, op, wide, a, m), "%s %s, %s", name, gpr(wide, a), at);
-    CHECK(x86_alu_store(&x, op, wide, m, a), "%s %s, %s", name, at, gpr(wide, a));
     int32_t imm = imms[(a + m.base + (uint32_t)m.disp) % N_IMMS];
     CHECK(x86_alu_mem_imm(&x, op, wide, m, imm), "%s %s, %s", name, at, number(imm));
 }
@@ -542,7 +534,6 @@ START_TEST(registers)
             check_two(true, a, b);
             CHECK(x86_sext16(&x, a, b), "movsx %s, %s", r32[a], r16[b]);
             CHECK(x86_sext8(&x, a, b), "movsx %s, %s", r32[a], r8[b]);
-            CHECK(x86_zext16(&x, a, b), "movzx %s, %s", r32[a], r16[b]);
         }
         check_one(false, a);
         check_one(true, a);
@@ -585,8 +576,6 @@ static void check_memory_of(unsigned a, struct x86_mem m)
     CHECK(x86_load8(&x, a, m), "movzx %s, %s", r32[a], mem(1, m));
     CHECK(x86_store_imm(&x, false, m, imm), "mov %s, %s", mem(4, m), number(imm));
     CHECK(x86_store_imm(&x, true, m, imm), "mov %s, %s", mem(8, m), number(imm));
-    CHECK(x86_store8_imm(&x, m, (unsigned)imm & 255u), "mov %s, %s", mem(1, m),
-          number((int8_t)imm));
     CHECK(x86_cmp8_imm(&x, m, (unsigned)imm & 255u), "cmp %s, %s", mem(1, m),
           number((int8_t)imm));
     CHECK(x86_setcc_mem(&x, (enum x86_cc)a, m), "set%s %s", cc_name[a], mem(1, m));
@@ -651,12 +640,12 @@ START_TEST(buffer_ends)
 {
     struct x86_rm rm = rm_mem(R12, 0x12345);
     begin(true);
-    x86_vec(&x, X86_PTERNLOGD, 31, 30, rm, 3, 0xca);
+    x86_vec(&x, X86_RANGEPS, 31, 30, rm, 3, 5);
     size_t n = x86_here(&x);
     for (size_t room = 0; room <= n; room++) {
         begin(true);
         x.end = code + room;
-        x86_vec(&x, X86_PTERNLOGD, 31, 30, rm, 3, 0xca);
+        x86_vec(&x, X86_RANGEPS, 31, 30, rm, 3, 5);
         ck_assert_int_eq(x.full, room < n);
         ck_assert_uint_eq(x86_here(&x), room);
         ck_assert_uint_eq(code[room], 0xcc);
