@@ -38,9 +38,10 @@ typedef __m512i hvi;
 #define hvi_store(p, v) _mm512_storeu_si512(p, v)
 #define hvi_of(v)       _mm512_castps_si512(v)
 #define hv_of(v)        _mm512_castsi512_ps(v)
-/* v + (c < 0 ? 2 : 0) */
+/* v + (c < 0 ? 2 : 0); a test leaves the port alone that shifts need */
 #define hvi_add_sign2(v, c)                                                            \
-    _mm512_mask_add_epi32(v, _mm512_movepi32_mask(c), v, _mm512_set1_epi32(2))
+    _mm512_mask_add_epi32(v, _mm512_test_epi32_mask(c, _mm512_set1_epi32(INT32_MIN)),  \
+                          v, _mm512_set1_epi32(2))
 /* f, its lowest bit set where the integer i is not g */
 #define hvi_odd_unless(f, i, g)                                                        \
     _mm512_mask_or_epi32(f, _mm512_cmpneq_epi32_mask(i, g), f, _mm512_set1_epi32(1))
@@ -189,7 +190,9 @@ dot2_host_rows(U32 (*c)[16], const struct dot2_host_factors *a,
         hvi vb0 = hvi_load(&b->pair[k][n]), vb1 = hvi_load(&b->pair[k + 1][n]);
         hvi vg0 = hvi_load(&b->align[k][n]), vg1 = hvi_load(&b->align[k + 1][n]);
         hvi most = hvi_load(largest + n);
-        for (unsigned m = 0; m < 16; m++) {
+        /* Unrolled: the next row's products fill the ports while a sum waits. */
+        _Pragma("GCC unroll 16") for (unsigned m = 0; m < 16; m++)
+        {
             hvi p0 = HV_(madd_epi16)(vb0, HV_(set1_epi32)((I32)a0[m]));
             hvi p1 = HV_(madd_epi16)(vb1, HV_(set1_epi32)((I32)a1[m]));
             hvi g0 = HV_(subs_epu16)(vg0, HV_(set1_epi32)((I32)ga0[m]));
