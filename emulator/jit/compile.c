@@ -1,9 +1,8 @@
 /* compile.c: the code of a trace: entry, loop, ways out.
  *
- * Entry: eax is the slot. If the wave's turn may end inside of the trace, the
- * interpreter does the rest of it, block by block; so turns end at the same blocks with
- * and without native code. Ways out write registers back and go on to the next trace
- * through the table. SPDX-License-Identifier: MIT
+ * Entry: eax is the slot. Turns end at the same blocks with and without native code:
+ * each block begins with a look at what is left. Ways out write registers back and go
+ * on to the next trace through the table. SPDX-License-Identifier: MIT
  */
 #include "compile.h"
 
@@ -12,6 +11,7 @@
 
 #include "emit.h"
 #include "facts.h"
+#include "handlers.h"
 #include "machine.h"
 
 static struct x86_mem table_mem(int64_t index)
@@ -121,6 +121,13 @@ static void go_on(struct emit *e, const struct uop *u, bool full)
     jump_stub(e, TABLE_LEAVE);
 }
 
+/* The wave's turn is over before the block at u. */
+static void leave(struct emit *e, const struct uop *u)
+{
+    x86_mov_imm(e->x, RAX, (uint64_t)(u - e->p->uops));
+    jump_stub(e, TABLE_LEAVE);
+}
+
 static void call_handler(struct emit *e, const struct uop *u)
 {
     x86_mov(e->x, true, RDI, W);
@@ -167,7 +174,10 @@ static void write_far(struct emit *e)
         } else {
             rows_flush(e, &f->before);
             account(e, f->n_insts, f->turn, f->path);
-            go_on(e, f->u, !f->masked);
+            if (f->kind == FAR_TURN)
+                leave(e, f->u);
+            else
+                go_on(e, f->u, !f->masked);
         }
     }
 }
@@ -234,18 +244,38 @@ static void emit_inst(struct emit *e, const struct uop *u)
 
 /* ---- the loop -------------------------------------------------------------------- */
 
+/* Steps up to the last branch back to the head. */
+static unsigned loop_steps(const struct trace *t)
+{
+    unsigned n = t->n;
+    while (n && t->step[n - 1].kind != TRACE_LOOP && t->step[n - 1].target != t->head)
+        n--;
+    return n;
+}
+
+static bool uses_memory(const struct emit *e, const struct uop *u,
+                        unsigned uses[WAVE_VGPRS])
+{
+    if (!emit_known_memory(e, u))
+        return false;
+    if (u->fn != x_smem)
+        uses[u->mem.addr & 255u] += 2;
+    return true;
+}
+
 /* Does the handler do it, as far as can be told before? Rows do not stay in registers
  * over calls. */
 static unsigned count_uses(const struct emit *e, unsigned uses[WAVE_VGPRS],
                            unsigned *accesses)
 {
-    unsigned calls = 0;
-    for (unsigned i = 0; i < e->t->n; i++) {
+    unsigned calls = 0, n = loop_steps(e->t);
+    for (unsigned i = 0; i < n; i++) {
         const struct uop *u = e->t->step[i].u;
         const struct sem_entry *s = e->emu->sem[u->isa_op];
         if (!s || s->kind != SEM_LANE) {
-            *accesses += emit_known_memory(e, u);
-            calls += !emit_known_scalar(u->isa_op) && !emit_known_memory(e, u) &&
+            bool known = uses_memory(e, u, uses);
+            *accesses += known;
+            calls += !emit_known_scalar(u->isa_op) && !known &&
                      !emit_branch_test(NULL, u, NULL);
             continue;
         }
@@ -298,8 +328,12 @@ static void load_residents(struct emit *e)
     for (unsigned i = 0; i < e->t->n; i++) {
         const struct uop *u = e->t->step[i].u;
         const struct sem_entry *s = e->emu->sem[u->isa_op];
-        if (!s || s->kind != SEM_LANE)
+        if (!s || s->kind != SEM_LANE) {
+            bool loads = u->fn != x_smem && emit_known_memory(e, u);
+            for (unsigned k = 0; k < 4 && loads; k++)
+                written[(u->d + k) & 255u] = true;
             continue;
+        }
         written[u->d & 255u] |= !(u->flags & UF_NO_VALUE);
         if (u->flags & UF_PAIR)
             written[u[1].d & 255u] |= !(u[1].flags & UF_NO_VALUE);
@@ -342,11 +376,10 @@ static void close_loop(struct emit *e)
     }
     restore_head(e);
     account(e, e->n_insts, e->turn, path);
-    x86_alu_imm(e->x, ALU_CMP, false, LEFT, (int32_t)e->t->before_last);
+    x86_alu_imm(e->x, ALU_CMP, false, LEFT, 0);
     x86_jcc_to(e->x, CC_G, e->head_at);
     rows_flush(e, &e->rows);
-    x86_mov_imm(e->x, RAX, (uint64_t)(e->t->head - e->p->uops));
-    jump_stub(e, TABLE_LEAVE);
+    leave(e, e->t->head);
 }
 
 /* A conditional branch out of the trace, or back to its head. */
@@ -379,15 +412,25 @@ static void emit_last(struct emit *e, const struct uop *u)
     jump_stub(e, TABLE_RETURN);
 }
 
+/* A block inside of the trace begins, if the wave's turn is not over. */
+static void emit_leader(struct emit *e, const struct uop *u)
+{
+    if (e->n_insts) {
+        x86_alu_imm(e->x, ALU_CMP, false, LEFT, (int32_t)e->turn);
+        far_from(emit_far(e, FAR_TURN, u), x86_jcc(e->x, CC_LE));
+    }
+    e->turn += u->turn;
+}
+
 static void emit_steps(struct emit *e)
 {
     const struct trace *t = e->t;
     bool open = true;
     for (unsigned i = 0; i < t->n && !e->failed; i++) {
         const struct trace_step *s = &t->step[i];
-        e->n_insts++;
         if (s->leader)
-            e->turn += s->u->turn;
+            emit_leader(e, s->u);
+        e->n_insts++;
         switch (s->kind) {
         case TRACE_INST:
             emit_inst(e, s->u);
@@ -431,7 +474,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .parts = x->evex ? 2 : 4,
                        .part_bytes = x->evex ? 64 : 32};
     rows_init(&e->rows, x->evex ? CACHE_MAX : 2);
-    x86_alu_imm(x, ALU_CMP, false, LEFT, (int32_t)job->t->before_last);
+    x86_alu_imm(x, ALU_CMP, false, LEFT, 0);
     size_t go = x86_jcc(x, CC_G);
     jump_stub(e, TABLE_LEAVE);
     x86_land(x, go);

@@ -49,11 +49,11 @@ struct row_cache {
 struct far {
     size_t jumps[FAR_JUMPS]; /* that come here */
     unsigned n_jumps;        /* more than there is room for: the trace fails */
-    enum { FAR_EXIT, FAR_FAULT, FAR_SLOW } kind;
+    enum { FAR_EXIT, FAR_TURN, FAR_FAULT, FAR_SLOW } kind;
     struct row_cache before; /* what registers hold there */
     struct row_cache after;  /* FAR_SLOW: what the usual path expects at back */
     size_t back;
-    const struct uop *u;    /* FAR_EXIT: where to; FAR_SLOW: the instruction */
+    const struct uop *u; /* FAR_EXIT, FAR_TURN: where to; FAR_SLOW: the instruction */
     unsigned n_insts, turn; /* done since the head */
     unsigned path;
     bool masked; /* lanes may be off there */
@@ -110,6 +110,8 @@ unsigned rows_write(struct emit *e, unsigned row, bool keep);
 void rows_store(struct emit *e, unsigned c);
 /* Is there a place that no row has? */
 bool rows_room(const struct emit *e);
+/* Memory has row, or is about to: it is in no register any more. */
+void rows_drop(struct emit *e, unsigned row);
 void rows_unpin(struct emit *e);
 /* Write back what memory lacks; registers stay as they are. */
 void rows_flush(struct emit *e, struct row_cache *r);

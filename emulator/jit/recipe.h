@@ -39,6 +39,10 @@ enum recipe_const {
     C_LANES3,
     C_LANE4_0, /* 4 * lane, two rows of sixteen lanes */
     C_LANE4_1,
+    C_LANE8_0, /* 8 * lane, 16 * lane */
+    C_LANE8_1,
+    C_LANE16_0,
+    C_LANE16_1,
     C_UPPER, /* the upper halves of elements of 64 bits */
     C_EVEN,  /* indices of VPERMI2D: dword 0 and 1 of eight bytes, of two registers */
     C_ODD,

@@ -116,6 +116,15 @@ unsigned rows_write(struct emit *e, unsigned row, bool keep)
     return c;
 }
 
+void rows_drop(struct emit *e, unsigned row)
+{
+    unsigned c = e->rows.entry_of[row];
+    if (c == NO_ENTRY)
+        return;
+    e->rows.entry_of[row] = NO_ENTRY;
+    e->rows.used[c] = e->rows.dirty[c] = e->rows.pinned[c] = false;
+}
+
 void rows_unpin(struct emit *e)
 {
     memset(e->rows.pinned, 0, sizeof e->rows.pinned);

@@ -75,7 +75,6 @@ void trace_find(struct trace *t, const struct uop *head, trace_known_fn *known,
                 const void *ctx)
 {
     const struct uop *u = head;
-    unsigned turn = 0, last_turn = 0;
     t->head = head;
     t->n = t->n_blocks = 0;
     t->loops = false;
@@ -84,10 +83,7 @@ void trace_find(struct trace *t, const struct uop *head, trace_known_fn *known,
         stop |= !u->fn || !u->run || u->flags & UF_ALONE;
         if (stop || !add_block(t, u))
             break;
-        turn += last_turn;
-        last_turn = u->turn;
         u = close_block(t);
     }
     t->next = u;
-    t->before_last = turn;
 }

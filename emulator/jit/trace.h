@@ -33,9 +33,8 @@ struct trace {
     struct trace_step step[TRACE_MAX];
     unsigned n;
     const struct uop
-        *next;            /* where control goes behind the last step; NULL: see kind */
-    bool loops;           /* some branch goes back to the head */
-    unsigned before_last; /* uop.turn of all blocks but the last: see native.c */
+        *next;  /* where control goes behind the last step; NULL: see kind */
+    bool loops; /* some branch goes back to the head */
     unsigned n_blocks;
 };
 

@@ -113,6 +113,45 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
         byte(x, imm);
 }
 
+/* [base + index + disp] with lanes of a vector register as index (VSIB). */
+static void vector_indexed(struct x86 *x, unsigned opcode, unsigned reg,
+                           struct x86_mem m, unsigned index, unsigned mask)
+{
+    unsigned b = ~(unsigned)m.base >> 3 & 1u;
+    if (x->evex) {
+        byte(x, 0x62);
+        byte(x, (~reg >> 3 & 1u) << 7 | (~index >> 3 & 1u) << 6 | b << 5 |
+                    (~reg >> 4 & 1u) << 4 | 2u);
+        byte(x, 15u << 3 | 4u | 1u);
+        byte(x, 2u << 5 | (~index >> 4 & 1u) << 3 | mask);
+    } else {
+        byte(x, 0xc4);
+        byte(x, (~reg >> 3 & 1u) << 7 | (~index >> 3 & 1u) << 6 | b << 5 | 2u);
+        byte(x, (~mask & 15u) << 3 | 4u | 1u);
+    }
+    byte(x, opcode);
+    int32_t scale = x->evex ? 4 : 1;
+    bool small = m.disp % scale == 0 && m.disp / scale >= -128 && m.disp / scale <= 127;
+    byte(x, (small ? 1u : 2u) << 6 | (reg & 7u) << 3 | 4u);
+    byte(x, (index & 7u) << 3 | (m.base & 7u));
+    if (small)
+        byte(x, (unsigned)(m.disp / scale) & 255u);
+    else
+        dword(x, (uint32_t)m.disp);
+}
+
+void x86_gather(struct x86 *x, unsigned dst, struct x86_mem mem, unsigned index,
+                unsigned mask)
+{
+    vector_indexed(x, 0x90, dst, mem, index, mask);
+}
+
+void x86_scatter(struct x86 *x, unsigned src, struct x86_mem mem, unsigned index,
+                 unsigned k)
+{
+    vector_indexed(x, 0xa0, src, mem, index, k);
+}
+
 static void vmovd(struct x86 *x, unsigned opcode, unsigned gpr, unsigned vector)
 {
     if (x->evex) {
@@ -325,6 +364,11 @@ void x86_bits(struct x86 *x, enum x86_bits op, bool wide, unsigned dst, unsigned
 {
     byte(x, 0xf3);
     op_reg(x, wide, 0x0f00u | op, dst, src);
+}
+
+void x86_sext32(struct x86 *x, unsigned dst, unsigned src)
+{
+    op_reg(x, true, 0x63, dst, src);
 }
 
 void x86_sext16(struct x86 *x, unsigned dst, unsigned src)

@@ -111,6 +111,14 @@ static inline struct x86_mem mem_at(unsigned base, int32_t disp)
 void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
              struct x86_rm rm, unsigned k, unsigned imm);
 
+/* Dwords at mem + an index register's lanes, signed, into dst (stored from src), where
+ * mask says: EVEX a k register, VEX (loads only) the signs of a vector register. Both
+ * come out as zero. */
+void x86_gather(struct x86 *x, unsigned dst, struct x86_mem mem, unsigned index,
+                unsigned mask);
+void x86_scatter(struct x86 *x, unsigned src, struct x86_mem mem, unsigned index,
+                 unsigned k);
+
 /* The lowest dword of a vector register to a general one. */
 void x86_vmovd(struct x86 *x, unsigned gpr, unsigned vector);
 /* ... and back; the rest becomes 0. */
@@ -120,7 +128,13 @@ void x86_vmovd_from(struct x86 *x, unsigned vector, unsigned gpr);
 void x86_k_load(struct x86 *x, unsigned k, struct x86_mem mem);
 void x86_k_from_gpr(struct x86 *x, unsigned k, unsigned reg);
 void x86_kortest(struct x86 *x, unsigned a, unsigned b);
-enum x86_kop { KOP_AND = 0x41, KOP_ANDN = 0x42, KOP_OR = 0x45, KOP_XOR = 0x47 };
+enum x86_kop {
+    KOP_AND = 0x41,
+    KOP_ANDN = 0x42,
+    KOP_OR = 0x45,
+    KOP_XNOR = 0x46,
+    KOP_XOR = 0x47
+};
 void x86_kop(struct x86 *x, enum x86_kop op, unsigned dst, unsigned a, unsigned b);
 /* dst = a in the upper half of 32 bits, b in the lower. */
 void x86_kunpck(struct x86 *x, unsigned dst, unsigned a, unsigned b);
@@ -154,6 +168,7 @@ void x86_shift(struct x86 *x, enum x86_shift op, bool wide, unsigned dst, unsign
 /* f3 0f b8 / bc / bd: popcnt, tzcnt, lzcnt. */
 enum x86_bits { BITS_POPCNT = 0xb8, BITS_TZCNT = 0xbc, BITS_LZCNT = 0xbd };
 void x86_bits(struct x86 *x, enum x86_bits op, bool wide, unsigned dst, unsigned src);
+void x86_sext32(struct x86 *x, unsigned dst, unsigned src); /* to 64 bits */
 void x86_sext16(struct x86 *x, unsigned dst, unsigned src);
 void x86_sext8(struct x86 *x, unsigned dst, unsigned src);
 void x86_setcc_mem(struct x86 *x, enum x86_cc cc, struct x86_mem mem);

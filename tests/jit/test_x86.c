@@ -165,12 +165,21 @@ struct spec {
     uint8_t element;  /* bytes that EVEX broadcasts, 0: cannot */
     uint8_t fraction; /* l: of a vector that memory is; 0: one dword */
     bool no_vex_mem;  /* rm is a register with VEX */
+    bool only_mem;    /* rm is memory */
 };
 
 #define BOTH(name) .vex = name, .evex = name
 static const struct spec specs[X86_FORMS] = {
     [X86_MOVUPS] = {BOTH("vmovups"), .operands = "vr"},
     [X86_MOVUPS_ST] = {BOTH("vmovups"), .operands = "rv"},
+    [X86_MASKMOVPS] = {.vex = "vmaskmovps", .operands = "vsr", .only_mem = true},
+    [X86_MASKMOVPS_ST] = {.vex = "vmaskmovps", .operands = "rsv", .only_mem = true},
+    [X86_TESTPS] = {.vex = "vtestps", .operands = "vr"},
+    [X86_UNPCKLPS] = {BOTH("vunpcklps"), .operands = "vsr", .element = 4},
+    [X86_UNPCKHPS] = {BOTH("vunpckhps"), .operands = "vsr", .element = 4},
+    [X86_UNPCKLPD] = {BOTH("vunpcklpd"), .operands = "vsr", .element = 8},
+    [X86_UNPCKHPD] = {BOTH("vunpckhpd"), .operands = "vsr", .element = 8},
+    [X86_PERM2F128] = {.vex = "vperm2f128", .operands = "vsri"},
     [X86_BROADCASTSS] = {BOTH("vbroadcastss"), .operands = "vl"},
     [X86_ADDPS] = {BOTH("vaddps"), .operands = "vsr", .element = 4},
     [X86_MULPS] = {BOTH("vmulps"), .operands = "vsr", .element = 4},
@@ -377,7 +386,7 @@ START_TEST(every_vector_form)
     const struct spec *s = &specs[form];
     ck_assert_msg(s->operands && (s->vex || s->evex), "form %d is not in the table",
                   _i);
-    if (s->vex)
+    if (s->vex && !s->only_mem)
         check_registers(form, false);
     if (s->vex && !s->no_vex_mem)
         check_memory(form, false, false);
@@ -410,6 +419,37 @@ START_TEST(vmovd)
 }
 END_TEST
 
+/* [base + index * 1 + disp], where no two of destination, index and mask are the same
+ * with VEX. */
+START_TEST(indexed)
+{
+    for (unsigned b = 0; b < 16; b++)
+        for (unsigned v = 0; v < 32; v++)
+            for (unsigned i = 0; i < N_DISPS; i++) {
+                struct x86_mem m = mem_at(b, disps[i]);
+                unsigned index = (v + 5 * b + 1) % 32, k = 1 + v % 7;
+                char at[64];
+                const char *disp = m.disp ? number(m.disp) : "";
+                snprintf(at, sizeof at, "dword ptr [%s+zmm%u*1%s%s]", r64[b], index,
+                         m.disp > 0 ? "+" : "", disp);
+                if (index != v) {
+                    begin(true);
+                    x86_gather(&x, v, m, index, k);
+                    expect("vpgatherdd zmm%u {k%u}, %s", v, k, at);
+                }
+                begin(true);
+                x86_scatter(&x, v, m, index, k);
+                expect("vpscatterdd %s {k%u}, zmm%u", at, k, v);
+                unsigned d = v % 16, n = (d + 1) % 16, mask = (d + 2) % 16;
+                snprintf(at, sizeof at, "dword ptr [%s+ymm%u*1%s%s]", r64[b], n,
+                         m.disp > 0 ? "+" : "", disp);
+                begin(false);
+                x86_gather(&x, d, m, n, mask);
+                expect("vpgatherdd ymm%u, %s, ymm%u", d, at, mask);
+            }
+}
+END_TEST
+
 /* ---- opmasks ------------------------------------------------------------------------
  */
 
@@ -425,8 +465,11 @@ START_TEST(opmasks)
     static const struct {
         enum x86_kop op;
         const char *name;
-    } ops[] = {
-        {KOP_AND, "kandw"}, {KOP_ANDN, "kandnw"}, {KOP_OR, "korw"}, {KOP_XOR, "kxorw"}};
+    } ops[] = {{KOP_AND, "kandw"},
+               {KOP_ANDN, "kandnw"},
+               {KOP_OR, "korw"},
+               {KOP_XNOR, "kxnorw"},
+               {KOP_XOR, "kxorw"}};
     for (unsigned a = 0; a < 8; a++)
         for (unsigned b = 0; b < 16; b++) {
             unsigned k = b % 8, c = (3 * a + b + 1) % 8;
@@ -533,6 +576,7 @@ START_TEST(registers)
             check_two(false, a, b);
             check_two(true, a, b);
             CHECK(x86_sext16(&x, a, b), "movsx %s, %s", r32[a], r16[b]);
+            CHECK(x86_sext32(&x, a, b), "movsxd %s, %s", r64[a], r32[b]);
             CHECK(x86_sext8(&x, a, b), "movsx %s, %s", r32[a], r8[b]);
         }
         check_one(false, a);
@@ -665,6 +709,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, NULL);
     tcase_add_loop_test(t, every_vector_form, 0, X86_FORMS);
     tcase_add_test(t, vmovd);
+    tcase_add_test(t, indexed);
     tcase_add_test(t, opmasks);
     tcase_add_loop_test(t, arithmetic, 0, 8);
     tcase_add_test(t, registers);

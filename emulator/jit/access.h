@@ -1,0 +1,95 @@
+/* access.h: one memory instruction while its code is written.
+ *
+ * shape.c tells consecutive, equal and other lanes apart, move.c moves rows; memory.c
+ * (global, scalar) and lds.c put them together. SPDX-License-Identifier: MIT
+ */
+#ifndef RD_ACCESS_H
+#define RD_ACCESS_H
+
+#include "emit.h"
+
+#define MAX_DWORDS 4u
+
+/* Opmasks (AVX-512). */
+#define K_TEST 3u /* 3, 4: lanes that differ */
+#define K_PART 5u /* lanes of a gather, which clears it */
+#define K_MIX  7u /* which of two tables a permuted dword comes from */
+
+struct access {
+    const struct uop *u;
+    unsigned dwords; /* per lane and element */
+    unsigned bytes;
+    unsigned rows; /* of data: dwords * elements */
+    bool write, lds;
+    bool in_memory;            /* data is not in the cache of rows: AVX2 has no room */
+    bool alias;                /* data overlaps the address */
+    unsigned lo, hi;           /* entries of the address rows, or NO_ENTRY: in memory */
+    uint16_t row[MAX_DWORDS];  /* the data rows, */
+    unsigned data[MAX_DWORDS]; /* and their entries */
+    struct far *slow;
+};
+
+/* ---- shape.c: registers: rcx the offset of the first lane, TEMP_A the same in all
+ * lanes, TEMP_X whatever */
+
+/* The register that has part of the offsets: a row, or TEMP_S1. */
+unsigned access_offsets(struct emit *e, const struct access *a, unsigned part);
+/* ... of the upper halves of addresses: a row, or TEMP_S1. */
+unsigned access_uppers(struct emit *e, const struct access *a, unsigned part);
+/* Take the first lane of part. */
+void access_first(struct emit *e, const struct access *a, unsigned part);
+/* Offsets of the lanes of part behind that of lane 0, if they are consecutive. */
+struct x86_rm access_steps(const struct emit *e, const struct access *a, unsigned part);
+/* Are the active lanes of the row, of part, consecutive, or those of part equal? To be
+ * asked after access_first; the condition says no. */
+enum x86_cc access_row_apart(struct emit *e, const struct access *a);
+enum x86_cc access_part_apart(struct emit *e, const struct access *a, unsigned part);
+enum x86_cc access_part_unequal(struct emit *e, const struct access *a, unsigned part);
+/* Do active lanes of reg differ from rm? */
+enum x86_cc access_differ(struct emit *e, unsigned reg, struct x86_rm rm,
+                          unsigned part);
+
+/* AVX2: lanes of part that are on have the sign in the register, which is TEMP_E. */
+unsigned access_signs(struct emit *e, unsigned part);
+
+/* ---- move.c: from and to rax + disp; first: of the data rows of this element */
+
+void move_load(struct emit *e, const struct access *a, unsigned part, unsigned first,
+               int32_t disp);
+void move_spread(struct emit *e, const struct access *a, unsigned part, unsigned first,
+                 int32_t disp);
+/* At rax + the lanes' offsets + disp. */
+void move_gather(struct emit *e, const struct access *a, unsigned part, unsigned first,
+                 int32_t disp);
+void move_store(struct emit *e, const struct access *a, unsigned part, unsigned base,
+                unsigned first, int32_t disp);
+void move_scatter(struct emit *e, const struct access *a, unsigned part, unsigned first,
+                  int32_t disp);
+/* Data row k in a register: its own, or t. What is in reg becomes data row k. */
+unsigned move_get(struct emit *e, const struct access *a, unsigned k, unsigned part,
+                  enum temp t);
+void move_put(struct emit *e, const struct access *a, unsigned k, unsigned part,
+              unsigned reg);
+/* Opmasks that the moves want. */
+void move_begin(struct emit *e, const struct access *a);
+
+/* Lanes of a part that are on, as an opmask (AVX-512); 0: all. */
+static inline unsigned under_exec(const struct emit *e, unsigned part)
+{
+    return e->masked && e->x->evex ? 1 + part : 0;
+}
+
+static inline struct x86_rm const_part(const struct emit *e, unsigned c, unsigned part)
+{
+    return rm_mem(FIXED, (int32_t)(64u * c + part * e->part_bytes));
+}
+
+/* lds.c */
+bool emit_known_lds(const struct emit *e, const struct uop *u);
+bool emit_lds(struct emit *e, const struct uop *u);
+
+/* memory.c: begin: places for the rows, and the slow path; end: where it comes back. */
+void access_begin(struct emit *e, struct access *a);
+void access_end(struct emit *e, struct access *a);
+
+#endif

@@ -1,0 +1,245 @@
+/* move.c: rows from and to memory, whose bounds have been looked at.
+ *
+ * Elements of several dwords lie lane by lane in memory and row by row in registers.
+ * SPDX-License-Identifier: MIT
+ */
+#include "access.h"
+
+void move_begin(struct emit *e, const struct access *a)
+{
+    if (!e->x->evex || a->dwords != 4)
+        return;
+    x86_mov_imm(e->x, RAX, a->write ? 0xcccc : 0xff00);
+    x86_k_from_gpr(e->x, K_MIX, RAX);
+}
+
+void move_put(struct emit *e, const struct access *a, unsigned k, unsigned part,
+              unsigned reg)
+{
+    struct x86_rm memory = row_mem(e, a->row[k], part);
+    if (e->x->evex) {
+        x86_vec(e->x, X86_MOVUPS, row_reg(e, a->data[k], part), 0, rm_reg(reg),
+                under_exec(e, part), 0);
+    } else if (a->in_memory && e->masked) {
+        x86_vec(e->x, X86_MASKMOVPS_ST, reg, access_signs(e, part), memory, 0, 0);
+    } else if (a->in_memory) {
+        x86_vec(e->x, X86_MOVUPS_ST, reg, 0, memory, 0, 0);
+    } else if (e->masked) {
+        unsigned d = row_reg(e, a->data[k], part);
+        x86_vec(e->x, X86_BLENDVPS, d, d, rm_reg(reg), 0, access_signs(e, part) << 4);
+    } else {
+        x86_vec(e->x, X86_MOVUPS, row_reg(e, a->data[k], part), 0, rm_reg(reg), 0, 0);
+    }
+}
+
+unsigned move_get(struct emit *e, const struct access *a, unsigned k, unsigned part,
+                  enum temp t)
+{
+    if (!a->in_memory)
+        return row_reg(e, a->data[k], part);
+    x86_vec(e->x, X86_MOVUPS, temp_reg(e, t), 0, row_mem(e, a->row[k], part), 0, 0);
+    return temp_reg(e, t);
+}
+
+void move_spread(struct emit *e, const struct access *a, unsigned part, unsigned first,
+                 int32_t disp)
+{
+    bool whole = !a->in_memory && (e->x->evex || !e->masked);
+    unsigned t = temp_reg(e, TEMP_X);
+    for (unsigned k = 0; k < a->dwords; k++) {
+        struct x86_rm from = rm_mem(RAX, disp + (int32_t)(4 * k));
+        unsigned to = whole ? row_reg(e, a->data[first + k], part) : t;
+        x86_vec(e->x, X86_BROADCASTSS, to, 0, from, under_exec(e, part), 0);
+        if (!whole)
+            move_put(e, a, first + k, part, t);
+    }
+}
+
+/* d: the dwords of two tables of sixteen that an index row names. */
+static void permuted(struct emit *e, unsigned d, unsigned index, unsigned table,
+                     struct x86_rm second)
+{
+    x86_vec(e->x, X86_MOVUPS, d, 0, const_part(e, index, 0), 0, 0);
+    x86_vec(e->x, X86_PERMI2D, d, table, second, 0, 0);
+}
+
+/* AVX-512: two or four dwords a lane, sixteen lanes. */
+static void load_unzipped(struct emit *e, const struct access *a, unsigned part,
+                          unsigned first, int32_t disp)
+{
+    unsigned t = temp_reg(e, TEMP_A), u = temp_reg(e, TEMP_S0), v = temp_reg(e, TEMP_X),
+             w = temp_reg(e, TEMP_B);
+    x86_vec(e->x, X86_MOVUPS, t, 0, rm_mem(RAX, disp), 0, 0);
+    if (a->dwords == 4)
+        x86_vec(e->x, X86_MOVUPS, u, 0, rm_mem(RAX, disp + 128), 0, 0);
+    for (unsigned k = 0; k < a->dwords; k++) {
+        permuted(e, v, (a->dwords == 2 ? C_EVEN : C_QUAD0) + k, t,
+                 rm_mem(RAX, disp + 64));
+        if (a->dwords == 4) {
+            permuted(e, w, C_QUAD0 + k, u, rm_mem(RAX, disp + 192));
+            x86_vec(e->x, X86_PBLENDMD, v, v, rm_reg(w), K_MIX, 0);
+        }
+        move_put(e, a, first + k, part, v);
+    }
+}
+
+/* The lanes of a gather, which clears them: those that are on. */
+static unsigned gather_lanes(struct emit *e, unsigned part)
+{
+    unsigned m = temp_reg(e, TEMP_E);
+    if (e->x->evex) {
+        unsigned on = under_exec(e, part);
+        if (on)
+            x86_kop(e->x, KOP_OR, K_PART, on, on);
+        else
+            x86_kop(e->x, KOP_XNOR, K_PART, K_PART, K_PART);
+        return K_PART;
+    }
+    if (e->masked)
+        return access_signs(e, part);
+    x86_vec(e->x, X86_PCMPEQD, m, m, rm_reg(m), 0, 0);
+    return m;
+}
+
+/* Dword k of lanes at rax + index + disp. */
+static void gather(struct emit *e, const struct access *a, unsigned part, unsigned k,
+                   unsigned index, int32_t disp)
+{
+    unsigned x = temp_reg(e, TEMP_X), lanes = gather_lanes(e, part);
+    bool direct = e->x->evex && !a->alias;
+    x86_gather(e->x, direct ? row_reg(e, a->data[k], part) : x, mem_at(RAX, disp),
+               index, lanes);
+    if (!direct)
+        move_put(e, a, k, part, x);
+}
+
+void move_gather(struct emit *e, const struct access *a, unsigned part, unsigned first,
+                 int32_t disp)
+{
+    unsigned index = access_offsets(e, a, part);
+    if (a->alias && a->dwords > 1 && index != temp_reg(e, TEMP_S1)) {
+        x86_vec(e->x, X86_MOVUPS, temp_reg(e, TEMP_S1), 0, rm_reg(index), 0, 0);
+        index = temp_reg(e, TEMP_S1);
+    }
+    for (unsigned k = 0; k < a->dwords; k++)
+        gather(e, a, part, first + k, index, disp + (int32_t)(4 * k));
+}
+
+void move_load(struct emit *e, const struct access *a, unsigned part, unsigned first,
+               int32_t disp)
+{
+    bool whole = !a->in_memory && (e->x->evex || !e->masked);
+    unsigned x = temp_reg(e, TEMP_X), steps = temp_reg(e, TEMP_B);
+    if (a->dwords > 1 && e->x->evex) {
+        load_unzipped(e, a, part, first, disp);
+    } else if (a->dwords > 1) {
+        x86_vec(e->x, X86_MOVUPS, steps, 0, access_steps(e, a, 0), 0, 0);
+        for (unsigned k = 0; k < a->dwords; k++)
+            gather(e, a, part, first + k, steps, disp + (int32_t)(4 * k));
+    } else if (!e->x->evex && e->masked) {
+        x86_vec(e->x, X86_MASKMOVPS, x, access_signs(e, part), rm_mem(RAX, disp), 0, 0);
+        move_put(e, a, first, part, x);
+    } else {
+        x86_vec(e->x, X86_MOVUPS, whole ? row_reg(e, a->data[first], part) : x, 0,
+                rm_mem(RAX, disp), under_exec(e, part), 0);
+        if (!whole)
+            move_put(e, a, first, part, x);
+    }
+}
+
+/* ---- stores ------------------------------------------------------------------------
+ */
+
+/* AVX-512: two or four rows, lane by lane. */
+static void store_zipped(struct emit *e, const struct access *a, unsigned part,
+                         unsigned base, unsigned first, int32_t disp)
+{
+    unsigned v = temp_reg(e, TEMP_X), w = temp_reg(e, TEMP_B), r[MAX_DWORDS];
+    for (unsigned k = 0; k < a->dwords; k++)
+        r[k] = row_reg(e, a->data[first + k], part);
+    for (unsigned q = 0; q < a->dwords; q++) {
+        permuted(e, v, (a->dwords == 2 ? C_ZIP2_0 : C_ZIP4_0) + q, r[0], rm_reg(r[1]));
+        if (a->dwords == 4) {
+            permuted(e, w, C_ZIP4_0 + q, r[2], rm_reg(r[3]));
+            x86_vec(e->x, X86_PBLENDMD, v, v, rm_reg(w), K_MIX, 0);
+        }
+        x86_vec(e->x, X86_MOVUPS_ST, v, 0, rm_mem(base, disp + (int32_t)(64 * q)), 0,
+                0);
+    }
+}
+
+/* AVX2: d = the lower (upper: 0x31) halves of a and b, to memory. */
+static void store_halves(struct emit *e, unsigned a, unsigned b, unsigned which,
+                         unsigned base, int32_t disp)
+{
+    unsigned x = temp_reg(e, TEMP_X);
+    x86_vec(e->x, X86_PERM2F128, x, a, rm_reg(b), 0, which);
+    x86_vec(e->x, X86_MOVUPS_ST, x, 0, rm_mem(base, disp), 0, 0);
+}
+
+static void store_two(struct emit *e, const struct access *a, unsigned part,
+                      unsigned base, unsigned first, int32_t disp)
+{
+    unsigned r = move_get(e, a, first, part, TEMP_S0),
+             s = move_get(e, a, first + 1, part, TEMP_S1);
+    unsigned lo = temp_reg(e, TEMP_A), hi = temp_reg(e, TEMP_B);
+    x86_vec(e->x, X86_UNPCKLPS, lo, r, rm_reg(s), 0, 0);
+    x86_vec(e->x, X86_UNPCKHPS, hi, r, rm_reg(s), 0, 0);
+    store_halves(e, lo, hi, 0x20, base, disp);
+    store_halves(e, lo, hi, 0x31, base, disp + 32);
+}
+
+/* Rows r, s, t, u: the quads of lanes 0 and 4, 1 and 5, ... */
+static void store_four(struct emit *e, const struct access *a, unsigned part,
+                       unsigned base, unsigned first, int32_t disp)
+{
+    unsigned r = move_get(e, a, first, part, TEMP_S0),
+             s = move_get(e, a, first + 1, part, TEMP_S1);
+    unsigned t = move_get(e, a, first + 2, part, TEMP_A);
+    unsigned u = move_get(e, a, first + 3, part, TEMP_B);
+    unsigned rs = temp_reg(e, TEMP_S2), tu = temp_reg(e, TEMP_M),
+             x = temp_reg(e, TEMP_E), y = temp_reg(e, TEMP_X);
+    static const enum x86_form mix[] = {X86_UNPCKLPS, X86_UNPCKHPS};
+    for (unsigned h = 0; h < 2; h++) {
+        x86_vec(e->x, mix[h], rs, r, rm_reg(s), 0, 0);
+        x86_vec(e->x, mix[h], tu, t, rm_reg(u), 0, 0);
+        x86_vec(e->x, X86_UNPCKLPD, x, rs, rm_reg(tu), 0, 0);
+        x86_vec(e->x, X86_UNPCKHPD, rs, rs, rm_reg(tu), 0, 0);
+        x86_vec(e->x, X86_PERM2F128, y, x, rm_reg(rs), 0, 0x20);
+        x86_vec(e->x, X86_MOVUPS_ST, y, 0, rm_mem(base, disp + (int32_t)(32 * h)), 0,
+                0);
+        x86_vec(e->x, X86_PERM2F128, y, x, rm_reg(rs), 0, 0x31);
+        x86_vec(e->x, X86_MOVUPS_ST, y, 0, rm_mem(base, disp + 64 + (int32_t)(32 * h)),
+                0, 0);
+    }
+}
+
+void move_store(struct emit *e, const struct access *a, unsigned part, unsigned base,
+                unsigned first, int32_t disp)
+{
+    if (a->dwords == 1 && e->masked && !e->x->evex) {
+        unsigned r = move_get(e, a, first, part, TEMP_S0);
+        x86_vec(e->x, X86_MASKMOVPS_ST, r, access_signs(e, part), rm_mem(base, disp), 0,
+                0);
+    } else if (a->dwords == 1) {
+        x86_vec(e->x, X86_MOVUPS_ST, move_get(e, a, first, part, TEMP_S0), 0,
+                rm_mem(base, disp), under_exec(e, part), 0);
+    } else if (e->x->evex) {
+        store_zipped(e, a, part, base, first, disp);
+    } else if (a->dwords == 2) {
+        store_two(e, a, part, base, first, disp);
+    } else {
+        store_four(e, a, part, base, first, disp);
+    }
+}
+
+void move_scatter(struct emit *e, const struct access *a, unsigned part, unsigned first,
+                  int32_t disp)
+{
+    unsigned index = access_offsets(e, a, part);
+    for (unsigned k = 0; k < a->dwords; k++) {
+        unsigned lanes = gather_lanes(e, part);
+        x86_scatter(e->x, move_get(e, a, first + k, part, TEMP_S0),
+                    mem_at(RAX, disp + (int32_t)(4 * k)), index, lanes);
+    }
+}

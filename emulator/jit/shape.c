@@ -1,0 +1,104 @@
+/* shape.c: how the addresses of a row's lanes lie to one another.
+ *
+ * The offsets of the first lane and of one element's step behind one another make the
+ * row that consecutive lanes would have; equal lanes all have that of the first.
+ * SPDX-License-Identifier: MIT
+ */
+#include "access.h"
+
+static unsigned address_part(struct emit *e, unsigned entry, unsigned row,
+                             unsigned part)
+{
+    if (entry != NO_ENTRY)
+        return row_reg(e, entry, part);
+    unsigned t = temp_reg(e, TEMP_S1);
+    x86_vec(e->x, X86_MOVUPS, t, 0, row_mem(e, row, part), 0, 0);
+    return t;
+}
+
+unsigned access_offsets(struct emit *e, const struct access *a, unsigned part)
+{
+    return address_part(e, a->lo, a->u->mem.addr, part);
+}
+
+unsigned access_uppers(struct emit *e, const struct access *a, unsigned part)
+{
+    return address_part(e, a->hi, a->u->mem.addr + 1u, part);
+}
+
+unsigned access_signs(struct emit *e, unsigned part)
+{
+    unsigned m = temp_reg(e, TEMP_E);
+    x86_vec(e->x, X86_BROADCASTSS, m, 0, rm_mem(W, sgpr_mem(ISA_SEL_EXEC_LO).disp), 0,
+            0);
+    x86_vec(e->x, X86_PSLLVD, m, m, const_part(e, C_LANES0 + part, 0), 0, 0);
+    return m;
+}
+
+enum x86_cc access_differ(struct emit *e, unsigned reg, struct x86_rm rm, unsigned part)
+{
+    unsigned t = temp_reg(e, TEMP_X);
+    if (e->x->evex) {
+        x86_vec(e->x, X86_PCMPD, K_TEST, reg, rm, under_exec(e, part), CMP_NE);
+        x86_kortest(e->x, K_TEST, K_TEST);
+        return CC_NE;
+    }
+    if (!e->masked) {
+        x86_vec(e->x, X86_PXOR, t, reg, rm, 0, 0);
+        x86_vec(e->x, X86_PTEST, t, 0, rm_reg(t), 0, 0);
+        return CC_NE;
+    }
+    x86_vec(e->x, X86_PCMPEQD, t, reg, rm, 0, 0);
+    x86_vec(e->x, X86_TESTPS, t, 0, rm_reg(access_signs(e, part)), 0,
+            0); /* carry: none is on and not t */
+    return CC_AE;
+}
+
+void access_first(struct emit *e, const struct access *a, unsigned part)
+{
+    unsigned reg = access_offsets(e, a, part);
+    x86_vmovd(e->x, RCX, reg);
+    x86_vec(e->x, X86_PBROADCASTD, temp_reg(e, TEMP_A), 0, rm_reg(reg), 0, 0);
+}
+
+struct x86_rm access_steps(const struct emit *e, const struct access *a, unsigned part)
+{
+    unsigned c = a->bytes == 4 ? C_LANE4_0 : a->bytes == 8 ? C_LANE8_0 : C_LANE16_0;
+    return const_part(e, c, part);
+}
+
+enum x86_cc access_part_apart(struct emit *e, const struct access *a, unsigned part)
+{
+    unsigned t = temp_reg(e, TEMP_B);
+    x86_vec(e->x, X86_PADDD, t, temp_reg(e, TEMP_A), access_steps(e, a, 0), 0, 0);
+    return access_differ(e, t, rm_reg(access_offsets(e, a, part)), part);
+}
+
+enum x86_cc access_part_unequal(struct emit *e, const struct access *a, unsigned part)
+{
+    unsigned t = temp_reg(e, TEMP_A);
+    return access_differ(e, t, rm_reg(access_offsets(e, a, part)), part);
+}
+
+enum x86_cc access_row_apart(struct emit *e, const struct access *a)
+{
+    unsigned t = temp_reg(e, TEMP_X), any = temp_reg(e, TEMP_B);
+    for (unsigned p = 0; p < e->parts; p++) {
+        unsigned to = p || e->x->evex ? t : any;
+        unsigned reg = access_offsets(e, a, p);
+        x86_vec(e->x, X86_PADDD, to, temp_reg(e, TEMP_A), access_steps(e, a, p), 0, 0);
+        if (e->x->evex) {
+            x86_vec(e->x, X86_PCMPD, K_TEST + p, to, rm_reg(reg), under_exec(e, p),
+                    CMP_NE);
+            continue;
+        }
+        x86_vec(e->x, X86_PXOR, to, to, rm_reg(reg), 0, 0);
+        if (p)
+            x86_vec(e->x, X86_POR, any, any, rm_reg(to), 0, 0);
+    }
+    if (e->x->evex)
+        x86_kortest(e->x, K_TEST, K_TEST + 1);
+    else
+        x86_vec(e->x, X86_PTEST, any, 0, rm_reg(any), 0, 0);
+    return CC_NE;
+}

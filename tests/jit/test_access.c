@@ -1,0 +1,238 @@
+/* test_access.c: memory instructions by native code: however the lanes' addresses lie
+ * to one another, whichever lanes are on, and where results replace addresses.
+ *
+ *     test_access [avx2 | avx512]
+ *
+ * Each instruction with each way to lie and each EXEC, once and in a loop: memory, LDS,
+ * registers and faults must be those of the interpreter. SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpus.h"
+
+#define LDS_BYTES 4096u
+
+static enum emu_simd level = EMU_SIMD_AVX2;
+static struct gpus g;
+
+static void setup(void)
+{
+    gpus_create(&g, level, 1, 0);
+    gpus_fill(&g, 1);
+}
+
+static void teardown(void)
+{
+    gpus_destroy(&g);
+}
+
+/* v1, from v0, the lane; s9 is the element's bytes. v3 has random bits. */
+static const struct {
+    const char *name, *text;
+} ways[] = {
+    {"consecutive", "v_mul_lo_u32 v1, v0, s9\n"
+                    "v_add_nc_u32 v1, 64, v1\n"},
+    {"equal", "v_mov_b32 v1, 0x70\n"},
+    {"halves equal", "v_lshrrev_b32 v1, 4, v0\n"
+                     "v_lshlrev_b32 v1, 6, v1\n"},
+    {"quarters equal", "v_lshrrev_b32 v1, 3, v0\n"
+                       "v_lshlrev_b32 v1, 6, v1\n"},
+    {"halves consecutive", "v_and_b32 v1, 15, v0\n"
+                           "v_mul_lo_u32 v1, v1, s9\n"},
+    {"quarters consecutive", "v_lshrrev_b32 v1, 3, v0\n"
+                             "v_lshlrev_b32 v1, 8, v1\n"
+                             "v_and_b32 v2, 7, v0\n"
+                             "v_mul_lo_u32 v2, v2, s9\n"
+                             "v_add_nc_u32 v1, v1, v2\n"},
+    {"half consecutive, half equal", "v_min_u32 v1, 16, v0\n"
+                                     "v_mul_lo_u32 v1, v1, s9\n"},
+    {"apart", "v_mul_u32_u24 v1, 0x30, v0\n"},
+    {"overlapping", "v_mul_u32_u24 v1, 4, v0\n"},
+    {"downwards", "v_sub_nc_u32 v1, 31, v0\n"
+                  "v_mul_lo_u32 v1, v1, s9\n"},
+    {"anywhere, aligned", "v_and_b32 v1, 0x7f0, v3\n"},
+    {"anywhere", "v_and_b32 v1, 0x7ff, v3\n"},
+    {"unaligned", "v_mul_lo_u32 v1, v0, s9\n"
+                  "v_add_nc_u32 v1, 3, v1\n"},
+    {"first lane below", "v_sub_nc_u32 v1, v0, 1\n"
+                         "v_mul_lo_u32 v1, v1, s9\n"},
+    {"last lane beyond", "v_mul_lo_u32 v1, v0, s9\n"
+                         "s_mul_i32 s10, s9, 31\n"
+                         "s_sub_u32 s10, 0x1000, s10\n"
+                         "v_add_nc_u32 v1, s10, v1\n"},
+    {"up to the end", "v_mul_lo_u32 v1, v0, s9\n"
+                      "s_lshl_b32 s10, s9, 5\n"
+                      "s_sub_u32 s10, 0x1000, s10\n"
+                      "v_add_nc_u32 v1, s10, v1\n"},
+    {"first lane anywhere", "v_mul_lo_u32 v1, v0, s9\n"
+                            "v_cmp_eq_u32 vcc_lo, 0, v0\n"
+                            "v_cndmask_b32 v1, v1, v3, vcc_lo\n"},
+    {"every other lane anywhere", "v_mul_lo_u32 v1, v0, s9\n"
+                                  "v_and_b32 v2, 1, v0\n"
+                                  "v_cmp_eq_u32 vcc_lo, 0, v2\n"
+                                  "v_cndmask_b32 v1, v1, v3, vcc_lo\n"},
+};
+#define N_WAYS (sizeof ways / sizeof *ways)
+
+static const uint32_t masks[] = {~0u,         0xaaaaaaaau, 0xfffffffeu, 0u,
+                                 0xffff0000u, 0x0000ffffu, 0x00010000u};
+#define N_MASKS (sizeof masks / sizeof *masks)
+
+/* Data in v[16:19], results in v[8:11]; v[30:31] is s[0:1] + v1. */
+static const struct {
+    const char *text;
+    unsigned bytes;
+} ops[] = {
+    {"ds_load_b32 v8, v1", 4},
+    {"ds_load_b32 v1, v1 offset:8", 4},
+    {"ds_load_b64 v[8:9], v1 offset:8", 8},
+    {"ds_load_b64 v[1:2], v1", 8},
+    {"ds_load_b64 v[0:1], v1", 8},
+    {"ds_load_b128 v[8:11], v1", 16},
+    {"ds_load_b128 v[0:3], v1", 16},
+    {"ds_load_2addr_b32 v[8:9], v1 offset0:1 offset1:5", 4},
+    {"ds_load_2addr_b32 v[1:2], v1 offset0:3 offset1:2", 4},
+    {"ds_load_2addr_b32 v[0:1], v1 offset1:1", 4},
+    {"ds_load_2addr_b64 v[8:11], v1 offset1:3", 8},
+    {"ds_load_2addr_b64 v[0:3], v1 offset1:3", 8},
+    {"ds_load_2addr_stride64_b32 v[8:9], v1 offset1:1", 4},
+    {"ds_store_b32 v1, v16 offset:4", 4},
+    {"ds_store_b32 v1, v1", 4},
+    {"ds_store_b64 v1, v[16:17]", 8},
+    {"ds_store_b64 v1, v[16:17] offset:4", 8},
+    {"ds_store_b128 v1, v[16:19]", 16},
+    {"ds_store_2addr_b32 v1, v16, v18 offset0:1 offset1:7", 4},
+    {"ds_store_2addr_b64 v1, v[16:17], v[18:19] offset1:4", 8},
+    {"ds_add_u32 v1, v16", 4},
+    {"ds_add_rtn_u32 v8, v1, v16 offset:4", 4},
+    {"ds_sub_rtn_u32 v1, v1, v16", 4},
+    {"ds_min_i32 v1, v16", 4},
+    {"ds_max_rtn_u32 v16, v1, v16", 4},
+    {"ds_xor_b32 v1, v16 offset:2", 4},
+    {"ds_storexchg_rtn_b32 v8, v1, v16", 4},
+    {"ds_storexchg_rtn_b32 v16, v1, v16", 4},
+    {"ds_bpermute_b32 v8, v1, v16", 4},
+    {"ds_bpermute_b32 v16, v1, v16 offset:4", 4},
+    {"ds_bpermute_b32 v1, v1, v16 offset:9", 4},
+    {"ds_bpermute_b32 v1, v1, v1", 4},
+    {"global_load_b32 v8, v1, s[0:1] offset:12", 4},
+    {"global_load_b32 v1, v1, s[0:1]", 4},
+    {"global_load_b64 v[8:9], v1, s[0:1]", 8},
+    {"global_load_b128 v[0:3], v1, s[0:1]", 16},
+    {"global_load_b128 v[8:11], v[30:31], off offset:16", 16},
+    {"global_load_b64 v[30:31], v[30:31], off", 8},
+    {"global_load_b64 v[31:32], v[30:31], off", 8},
+    {"flat_load_b32 v30, v[30:31]", 4},
+    {"global_store_b32 v1, v16, s[0:1] offset:-4", 4},
+    {"global_store_b64 v1, v[16:17], s[0:1]", 8},
+    {"global_store_b128 v[30:31], v[16:19], off", 16},
+    {"global_store_b32 v[30:31], v30, off", 4},
+};
+#define N_OPS (sizeof ops / sizeof *ops)
+
+static const char begin[] = "s_add_u32 s0, s0, 0x8000\n" /* there is memory before it */
+                            "s_addc_u32 s1, s1, 0\n"
+                            "v_lshlrev_b32 v20, 2, v0\n"
+                            "v_lshlrev_b32 v21, 4, v0\n"
+                            "global_load_b128 v[16:19], v21, s[0:1]\n"
+                            "global_load_b32 v3, v20, s[0:1] offset:512\n"
+                            "s_mov_b32 s11, 32\n"
+                            "v_mov_b32 v22, v20\n"
+                            "fill:\n"
+                            "global_load_b32 v23, v22, s[0:1]\n"
+                            "ds_store_b32 v22, v23\n"
+                            "v_add_nc_u32 v22, 0x80, v22\n"
+                            "s_sub_u32 s11, s11, 1\n"
+                            "s_cmp_lg_u32 s11, 0\n"
+                            "s_cbranch_scc1 @fill\n"
+                            "v_mov_b32 v8, v16\n"
+                            "v_mov_b32 v9, v17\n"
+                            "v_mov_b32 v10, v18\n"
+                            "v_mov_b32 v11, v19\n"
+                            "v_mov_b32 v32, v19\n";
+
+static const char address[] = "v_add_co_u32 v30, vcc_lo, s0, v1\n"
+                              "v_mov_b32 v31, s1\n"
+                              "v_add_co_ci_u32 v31, vcc_lo, 0, v31, vcc_lo\n";
+
+static const char end[] = "s_mov_b32 exec_lo, -1\n"
+                          "global_store_b32 v20, v0, s[2:3]\n"
+                          "global_store_b32 v20, v1, s[2:3] offset:128\n"
+                          "global_store_b32 v20, v2, s[2:3] offset:256\n"
+                          "global_store_b32 v20, v3, s[2:3] offset:384\n"
+                          "global_store_b32 v20, v8, s[2:3] offset:512\n"
+                          "global_store_b32 v20, v9, s[2:3] offset:640\n"
+                          "global_store_b32 v20, v10, s[2:3] offset:768\n"
+                          "global_store_b32 v20, v11, s[2:3] offset:896\n"
+                          "global_store_b32 v20, v16, s[2:3] offset:1024\n"
+                          "global_store_b32 v20, v30, s[2:3] offset:1152\n"
+                          "global_store_b32 v20, v31, s[2:3] offset:1280\n"
+                          "global_store_b32 v20, v32, s[2:3] offset:1408\n"
+                          "global_store_b32 v20, v5, s[2:3] offset:1536\n"
+                          "s_mov_b32 s11, 32\n"
+                          "dump:\n"
+                          "ds_load_b32 v23, v20\n"
+                          "global_store_b32 v20, v23, s[2:3] offset:2048\n"
+                          "v_add_nc_u32 v20, 0x80, v20\n"
+                          "s_sub_u32 s11, s11, 1\n"
+                          "s_cmp_lg_u32 s11, 0\n"
+                          "s_cbranch_scc1 @dump\n"
+                          "s_endpgm\n";
+
+/* times: rounds of a loop around the instruction, 0: none. Its rows are used there, so
+ * that they may stay in registers. */
+static void compare(unsigned op, unsigned way, uint32_t exec, unsigned times)
+{
+    char text[4096], name[160], loop[160] = "", back[320] = "";
+    if (times) {
+        snprintf(loop, sizeof loop, "s_mov_b32 s12, %u\nv_mov_b32 v5, 0\nround:\n",
+                 times);
+        snprintf(back, sizeof back,
+                 "v_xor_b32 v5, v5, v8\nv_add_nc_u32 v5, v8, v5\n"
+                 "v_add_nc_u32 v5, v5, v1\n"
+                 "s_sub_u32 s12, s12, 1\ns_cmp_lg_u32 s12, 0\n"
+                 "s_cbranch_scc1 @round\n");
+    }
+    snprintf(text, sizeof text,
+             "%ss_mov_b32 s9, %u\n%s%ss_mov_b32 exec_lo, 0x%x\n%s%s\n%s%s", begin,
+             ops[op].bytes, ways[way].text, address, exec, loop, ops[op].text, back,
+             end);
+    snprintf(name, sizeof name, "%s; %s; EXEC %08x%s", ops[op].text, ways[way].name,
+             exec, times ? "; in a loop" : "");
+    gpus_fill(&g, 1 + way);
+    gpus_place(&g, text);
+    gpus_compare(&g, &(struct load){.groups = 1, .lds_bytes = LDS_BYTES}, name);
+}
+
+START_TEST(every_way)
+{
+    for (unsigned way = 0; way < N_WAYS; way++)
+        for (unsigned m = 0; m < N_MASKS; m++) {
+            compare((unsigned)_i, way, masks[m], 0);
+            compare((unsigned)_i, way, masks[m], 3);
+        }
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "avx512") == 0)
+        level = EMU_SIMD_AVX512;
+    if (!gpus_possible(level)) {
+        printf("skipped: the host has no %s\n", emu_simd_name(level));
+        return 77;
+    }
+    Suite *s = suite_create("access");
+    TCase *t = tcase_create("every way");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, every_way, 0, N_OPS);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
