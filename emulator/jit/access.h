@@ -45,6 +45,9 @@ struct x86_rm access_steps(const struct emit *e, const struct access *a, unsigne
 enum x86_cc access_row_apart(struct emit *e, const struct access *a);
 enum x86_cc access_part_apart(struct emit *e, const struct access *a, unsigned part);
 enum x86_cc access_part_unequal(struct emit *e, const struct access *a, unsigned part);
+/* Has the address row, as the wave has it now, made it likely that the row is
+ * consecutive? */
+bool access_row_likely(const struct emit *e, const struct access *a);
 /* Do active lanes of reg differ from rm? */
 enum x86_cc access_differ(struct emit *e, unsigned reg, struct x86_rm rm,
                           unsigned part);
@@ -58,9 +61,11 @@ void move_load(struct emit *e, const struct access *a, unsigned part, unsigned f
                int32_t disp);
 void move_spread(struct emit *e, const struct access *a, unsigned part, unsigned first,
                  int32_t disp);
-/* At rax + the lanes' offsets + disp. */
-void move_gather(struct emit *e, const struct access *a, unsigned part, unsigned first,
-                 int32_t disp);
+/* The register of part's offsets, or a copy that results do not change. */
+unsigned move_index(struct emit *e, const struct access *a, unsigned part);
+/* At rax + the lanes of index + disp. */
+void move_gather(struct emit *e, const struct access *a, unsigned part, unsigned index,
+                 unsigned first, int32_t disp);
 void move_store(struct emit *e, const struct access *a, unsigned part, unsigned base,
                 unsigned first, int32_t disp);
 void move_scatter(struct emit *e, const struct access *a, unsigned part, unsigned first,

@@ -214,6 +214,7 @@ void emit_call(struct emit *e, const struct uop *u)
         e->masked = true;
     emit_load_exec(e);
     e->handled[e->n_insts - 1] = true;
+    e->written[u->d & 255u] = true; /* or no VGPR at all: no harm */
 }
 
 /* Is the handler the one that the recipes stand for? */
@@ -469,6 +470,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .recipe_of = job->recipe_of,
                        .mode = job->mode,
                        .masked = job->masked,
+                       .vgprs = job->vgprs,
                        .head_masked = job->masked,
                        .paths = job->paths,
                        .parts = x->evex ? 2 : 4,

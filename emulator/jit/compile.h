@@ -32,6 +32,8 @@ struct compile_job {
     const uint8_t *recipe_of;      /* [ISA_OP_COUNT] */
     unsigned mode;                 /* NATIVE_* of native.h */
     bool masked;                   /* for waves whose EXEC is not full */
+    const uint32_t *vgprs;         /* rows of a wave at the head: only what is likely
+                                      is told from them */
     const struct path_sink *paths; /* NULL: nobody counts */
 };
 

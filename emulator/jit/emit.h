@@ -76,9 +76,11 @@ struct emit {
     const struct path_sink *paths; /* NULL: nobody counts */
     struct far *far;
     unsigned n_far, cap_far;
-    unsigned n_insts, turn;  /* done since the head */
-    bool handled[TRACE_MAX]; /* by their handlers, by place in t */
-    bool failed;             /* out of memory, or the trace is too long */
+    const uint32_t *vgprs;    /* rows of the wave that is about to run the trace */
+    bool written[WAVE_VGPRS]; /* rows that steps so far have written */
+    unsigned n_insts, turn;   /* done since the head */
+    bool handled[TRACE_MAX];  /* by their handlers, by place in t */
+    bool failed;              /* out of memory, or the trace is too long */
 };
 
 /* Temporary vector registers: for sources (3), two for recipes, one for results, masks

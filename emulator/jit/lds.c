@@ -97,20 +97,26 @@ static void check(struct emit *e, struct access *a)
     far_from(a->slow, x86_jcc(x, CC_B));
     spread(x, limit, RAX);
     x86_load(x, true, RDX, mem_at(RDX, offsetof(struct workgroup, lds)));
+    if (!x->evex && !e->masked) /* the greatest of them all */
+        x86_vec(x, X86_MOVUPS, t, 0, rm_reg(limit), 0, 0);
     for (unsigned p = 0; p < e->parts; p++) {
         unsigned reg = access_offsets(e, a, p);
         if (x->evex) {
             x86_vec(x, X86_PCMPUD, K_TEST + p, reg, rm_reg(limit), under_exec(e, p),
                     CMP_GT);
+        } else if (!e->masked) {
+            x86_vec(x, X86_PMAXUD, t, t, rm_reg(reg), 0, 0);
         } else {
             x86_vec(x, X86_PMAXUD, t, limit, rm_reg(reg), 0, 0);
             far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(limit), p)));
         }
     }
-    if (!x->evex)
-        return;
-    x86_kortest(x, K_TEST, K_TEST + 1);
-    far_from(a->slow, x86_jcc(x, CC_NE));
+    if (x->evex) {
+        x86_kortest(x, K_TEST, K_TEST + 1);
+        far_from(a->slow, x86_jcc(x, CC_NE));
+    } else if (!e->masked) {
+        far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(limit), 0)));
+    }
 }
 
 /* rax: the address of the lane whose offset rcx is. A lane that is off may be anywhere;
@@ -130,11 +136,40 @@ static bool has_lines(const struct emit *e, const struct access *a)
     return a->dwords == 1 || (!e->masked && (e->x->evex || a->write));
 }
 
+static int32_t element_at(const struct access *a, unsigned elem)
+{
+    return elem ? a->u->mem.off1 : a->u->mem.off0;
+}
+
+/* Is it worth asking whether the whole row is one line? */
+static bool asks_for_rows(const struct emit *e, const struct access *a)
+{
+    return has_lines(e, a) && (e->x->evex || !e->masked) && access_row_likely(e, a);
+}
+
 /* ---- loads -------------------------------------------------------------------------
  */
 
-static void load_part(struct emit *e, struct access *a, unsigned part, unsigned first,
-                      int32_t off)
+typedef void load_fn(struct emit *e, const struct access *a, unsigned part,
+                     unsigned first, int32_t disp);
+
+/* All elements of part, which lie alike. */
+static void load_elements(struct emit *e, const struct access *a, unsigned part,
+                          load_fn *load, int32_t disp)
+{
+    for (unsigned i = 0; i < a->u->mem.elems; i++)
+        load(e, a, part, i * a->dwords, element_at(a, i) + disp);
+}
+
+static void gather_elements(struct emit *e, const struct access *a, unsigned part)
+{
+    unsigned index = move_index(e, a, part);
+    x86_mov(e->x, true, RAX, RDX);
+    for (unsigned i = 0; i < a->u->mem.elems; i++)
+        move_gather(e, a, part, index, i * a->dwords, element_at(a, i));
+}
+
+static void load_part(struct emit *e, struct access *a, unsigned part)
 {
     struct x86 *x = e->x;
     size_t done[2] = {0, 0};
@@ -144,56 +179,40 @@ static void load_part(struct emit *e, struct access *a, unsigned part, unsigned 
     if (has_lines(e, a)) {
         size_t apart = x86_jcc(x, access_part_apart(e, a, part));
         form_address(e);
-        move_load(e, a, part, first, off);
+        load_elements(e, a, part, move_load, 0);
         done[0] = x86_jmp(x);
         x86_land(x, apart);
     }
     if (spreads) {
         size_t apart = x86_jcc(x, access_part_unequal(e, a, part));
         form_address(e);
-        move_spread(e, a, part, first, off);
+        load_elements(e, a, part, move_spread, 0);
         done[1] = x86_jmp(x);
         x86_land(x, apart);
     }
-    x86_mov(x, true, RAX, RDX);
-    move_gather(e, a, part, first, off);
+    gather_elements(e, a, part);
     for (unsigned i = 0; i < 2; i++)
         if (done[i])
             x86_land(x, done[i]);
 }
 
-static bool asks_for_rows(const struct emit *e, const struct access *a)
+static void emit_load(struct emit *e, struct access *a)
 {
-    return has_lines(e, a) && (e->x->evex || !e->masked);
-}
-
-static void load_element(struct emit *e, struct access *a, unsigned elem)
-{
-    unsigned first = elem * a->dwords, lanes = e->part_bytes / 4;
-    int32_t off = elem ? a->u->mem.off1 : a->u->mem.off0;
+    unsigned lanes = e->part_bytes / 4;
     size_t done = 0;
     if (asks_for_rows(e, a)) {
         access_first(e, a, 0);
         size_t apart = x86_jcc(e->x, access_row_apart(e, a));
         form_address(e);
         for (unsigned p = 0; p < e->parts; p++)
-            move_load(e, a, p, first, off + (int32_t)(p * lanes * a->bytes));
+            load_elements(e, a, p, move_load, (int32_t)(p * lanes * a->bytes));
         done = x86_jmp(e->x);
         x86_land(e->x, apart);
     }
     for (unsigned p = 0; p < e->parts; p++)
-        load_part(e, a, p, first, off);
+        load_part(e, a, p);
     if (done)
         x86_land(e->x, done);
-}
-
-/* The element whose rows have the address comes last. */
-static void emit_load(struct emit *e, struct access *a)
-{
-    const struct uop *u = a->u;
-    bool first_has = u->mem.addr >= u->d && u->mem.addr < u->d + a->dwords;
-    for (unsigned i = 0; i < u->mem.elems; i++)
-        load_element(e, a, u->mem.elems == 2 && first_has ? 1 - i : i);
 }
 
 /* ---- stores ------------------------------------------------------------------------
@@ -214,12 +233,12 @@ static void check_alignment(struct emit *e, struct access *a, unsigned part)
 
 /* What has been stored when it turns out that the handler has to do it is stored again.
  */
-static void store_part(struct emit *e, struct access *a, unsigned part, unsigned first,
-                       int32_t off)
+static void store_part(struct emit *e, struct access *a, unsigned part, unsigned elem)
 {
     struct x86 *x = e->x;
+    unsigned first = elem * a->dwords;
+    int32_t off = element_at(a, elem);
     size_t done = 0;
-    bool scatters = x->evex && off % (int32_t)a->bytes == 0;
     if (has_lines(e, a)) {
         access_first(e, a, part);
         size_t apart = x86_jcc(x, access_part_apart(e, a, part));
@@ -228,7 +247,7 @@ static void store_part(struct emit *e, struct access *a, unsigned part, unsigned
         done = x86_jmp(x);
         x86_land(x, apart);
     }
-    if (scatters) {
+    if (x->evex && off % (int32_t)a->bytes == 0) {
         check_alignment(e, a, part);
         x86_mov(x, true, RAX, RDX);
         move_scatter(e, a, part, first, off);
@@ -239,22 +258,23 @@ static void store_part(struct emit *e, struct access *a, unsigned part, unsigned
         x86_land(x, done);
 }
 
+/* The second element of all lanes comes behind the first of all. */
 static void store_element(struct emit *e, struct access *a, unsigned elem)
 {
-    unsigned first = elem * a->dwords, lanes = e->part_bytes / 4;
-    int32_t off = elem ? a->u->mem.off1 : a->u->mem.off0;
+    unsigned lanes = e->part_bytes / 4;
     size_t done = 0;
     if (asks_for_rows(e, a)) {
         access_first(e, a, 0);
         size_t apart = x86_jcc(e->x, access_row_apart(e, a));
         form_address(e);
         for (unsigned p = 0; p < e->parts; p++)
-            move_store(e, a, p, RAX, first, off + (int32_t)(p * lanes * a->bytes));
+            move_store(e, a, p, RAX, elem * a->dwords,
+                       element_at(a, elem) + (int32_t)(p * lanes * a->bytes));
         done = x86_jmp(e->x);
         x86_land(e->x, apart);
     }
     for (unsigned p = 0; p < e->parts; p++)
-        store_part(e, a, p, first, off);
+        store_part(e, a, p, elem);
     if (done)
         x86_land(e->x, done);
 }

@@ -178,16 +178,17 @@ static void load_part(struct emit *e, struct access *a, unsigned part)
     x86_land(x, done);
 }
 
-/* AVX2 asks for lanes that are off part by part. */
-static bool asks_for_rows(const struct emit *e)
+/* Is it worth asking whether the whole row is one line? AVX2 asks for lanes that are
+ * off part by part. */
+static bool asks_for_rows(const struct emit *e, const struct access *a)
 {
-    return e->x->evex || !e->masked;
+    return (e->x->evex || !e->masked) && access_row_likely(e, a);
 }
 
 static void emit_load(struct emit *e, struct access *a)
 {
     size_t done = 0;
-    if (asks_for_rows(e)) {
+    if (asks_for_rows(e, a)) {
         access_first(e, a, 0);
         size_t other = x86_jcc(e->x, access_row_apart(e, a));
         check(e, a, 0, e->parts, 32 * a->bytes);
@@ -211,7 +212,7 @@ static void emit_store(struct emit *e, struct access *a)
         x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
         far_from(a->slow, x86_jcc(e->x, CC_NE));
     }
-    if (asks_for_rows(e)) {
+    if (asks_for_rows(e, a)) {
         access_first(e, a, 0);
         size_t other = x86_jcc(e->x, access_row_apart(e, a));
         check(e, a, 0, e->parts, 32 * a->bytes);

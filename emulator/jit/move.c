@@ -113,14 +113,18 @@ static void gather(struct emit *e, const struct access *a, unsigned part, unsign
         move_put(e, a, k, part, x);
 }
 
-void move_gather(struct emit *e, const struct access *a, unsigned part, unsigned first,
-                 int32_t disp)
+unsigned move_index(struct emit *e, const struct access *a, unsigned part)
 {
-    unsigned index = access_offsets(e, a, part);
-    if (a->alias && a->dwords > 1 && index != temp_reg(e, TEMP_S1)) {
-        x86_vec(e->x, X86_MOVUPS, temp_reg(e, TEMP_S1), 0, rm_reg(index), 0, 0);
-        index = temp_reg(e, TEMP_S1);
-    }
+    unsigned index = access_offsets(e, a, part), copy = temp_reg(e, TEMP_S1);
+    if (!a->alias || a->rows == 1 || index == copy)
+        return index;
+    x86_vec(e->x, X86_MOVUPS, copy, 0, rm_reg(index), 0, 0);
+    return copy;
+}
+
+void move_gather(struct emit *e, const struct access *a, unsigned part, unsigned index,
+                 unsigned first, int32_t disp)
+{
     for (unsigned k = 0; k < a->dwords; k++)
         gather(e, a, part, first + k, index, disp + (int32_t)(4 * k));
 }

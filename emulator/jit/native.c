@@ -303,7 +303,8 @@ static double now_us(void)
 }
 
 /* Lock held. */
-static const void *compile(struct native_table *t, size_t slot, bool partial)
+static const void *compile(struct native_table *t, const struct wave *w, size_t slot,
+                           bool partial)
 {
     struct native *n = t->native;
     struct x86 x = {n->buffer, n->buffer, n->buffer + TRACE_BYTES,
@@ -315,6 +316,7 @@ static const void *compile(struct native_table *t, size_t slot, bool partial)
                               .recipe_of = n->recipe_of,
                               .mode = t->mode,
                               .masked = partial,
+                              .vgprs = w->vgpr[0],
                               .paths = n->emu->config.count ? &sink : NULL};
     trace_find(&n->trace, t->program->uops + slot, is_known, t);
     if (!n->trace.n || !compile_trace(&x, &job))
@@ -328,7 +330,8 @@ static const void *compile(struct native_table *t, size_t slot, bool partial)
     return code;
 }
 
-const void *native_compile(struct native_table *t, size_t slot, bool partial)
+const void *native_compile(struct native_table *t, const struct wave *w, size_t slot,
+                           bool partial)
 {
     struct native *n = t->native;
     const void *code = NULL;
@@ -336,7 +339,7 @@ const void *native_compile(struct native_table *t, size_t slot, bool partial)
     if (!n->full && prepare(n)) {
         double begin = now_us();
         set_head(t);
-        code = compile(t, slot, partial);
+        code = compile(t, w, slot, partial);
         atomic_store_explicit(&t->entry[2 * slot + partial], code,
                               memory_order_release);
         n->stats.compile_us += now_us() - begin;

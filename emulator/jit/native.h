@@ -57,8 +57,9 @@ static inline bool native_fits(const struct native_table *t, const struct wave *
     return t->program == w->program && t->mode == native_mode(w);
 }
 
-/* Compile the block at slot; NULL if that cannot be. */
-const void *native_compile(struct native_table *t, size_t slot, bool partial);
+/* Compile the block at slot, which w is about to run; NULL if that cannot be. */
+const void *native_compile(struct native_table *t, const struct wave *w, size_t slot,
+                           bool partial);
 
 /* Dispatches begin and end, so that code may be dropped when none runs. */
 void native_begin(struct native *n);
@@ -94,7 +95,7 @@ static inline const void *native_find(struct native_table *t, const struct wave 
     if (heat > t->hot)
         return NULL; /* it was tried */
     atomic_store_explicit(&t->heat[i], (uint16_t)heat, memory_order_relaxed);
-    return heat == t->hot ? native_compile(t, slot, partial) : NULL;
+    return heat == t->hot ? native_compile(t, w, slot, partial) : NULL;
 }
 
 #endif

@@ -110,6 +110,7 @@ bool rows_room(const struct emit *e)
 unsigned rows_write(struct emit *e, unsigned row, bool keep)
 {
     unsigned c = keep ? rows_load(e, row) : rows_find(e, row);
+    e->written[row] = true;
     if (c == NO_ENTRY)
         c = touch(&e->rows, place(e, row));
     e->rows.dirty[c] = true;
@@ -119,6 +120,7 @@ unsigned rows_write(struct emit *e, unsigned row, bool keep)
 void rows_drop(struct emit *e, unsigned row)
 {
     unsigned c = e->rows.entry_of[row];
+    e->written[row] = true;
     if (c == NO_ENTRY)
         return;
     e->rows.entry_of[row] = NO_ENTRY;

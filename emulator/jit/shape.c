@@ -102,3 +102,16 @@ enum x86_cc access_row_apart(struct emit *e, const struct access *a)
         x86_vec(e->x, X86_PTEST, any, 0, rm_reg(any), 0, 0);
     return CC_NE;
 }
+
+/* A row that the trace has written before tells nothing: then it is likely. */
+bool access_row_likely(const struct emit *e, const struct access *a)
+{
+    unsigned row = a->u->mem.addr;
+    const uint32_t *v = e->vgprs + (size_t)row * ROW_BYTES / 4;
+    if (e->written[row])
+        return true;
+    for (unsigned l = 0; l < 32; l++)
+        if (v[l] - v[0] != l * a->bytes)
+            return false;
+    return true;
+}
