@@ -30,6 +30,7 @@ bool front_config(struct abi_config *out)
                 .timeline = record ? timeline : NULL,
                 .engine = engine ? (unsigned)strtoul(engine, NULL, 10) : 0,
                 .opcodes = getenv(FRONT_ENV_OPCODES) != NULL,
+                .perf_map = getenv(FRONT_ENV_PERF_MAP) != NULL,
                 .threads = hostfault_install},
     };
     return true;

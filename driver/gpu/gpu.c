@@ -21,6 +21,9 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->opcodes = config->opcodes;
     gpu->vm.count = config->opcodes != NULL;
     gpu->vm.engine = (enum emu_engine)config->engine;
+    gpu->vm.perf_map = config->perf_map;
+    gpu->vm.symbol = gpu_symbol;
+    gpu->vm.symbol_ctx = gpu;
     gpu->host = config->host;
     gpu_clock_init(&gpu->clock, config->sclk_mhz > 0);
     vm_init(&gpu->vm);

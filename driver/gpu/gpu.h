@@ -78,6 +78,7 @@ struct gpu_config {
      * are not counted one by one. Kept. */
     _Atomic uint64_t *opcodes;
     unsigned engine; /* enum emu_engine */
+    bool perf_map;   /* name native code in /tmp/perf-PID.map */
     struct gpu_host host;
 };
 

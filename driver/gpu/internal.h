@@ -37,6 +37,9 @@ struct vm {
     struct emu *emu; /* created by the first queue */
     bool count;      /* instructions by opcode */
     enum emu_engine engine;
+    bool perf_map;         /* names for perf */
+    emu_symbol_fn *symbol; /* for it */
+    void *symbol_ctx;
     _Atomic uint64_t
         generation; /* of the segments: 1 at first, grows with each change */
 };
@@ -156,6 +159,9 @@ void vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
 /* The name of the kernel whose code begins at an address, from the code object around
  * it (symbols.c); false: it is not known. */
 bool gpu_kernel_name(struct gpu *gpu, uint64_t entry, char *name, size_t size);
+
+/* emu_symbol_fn of a struct gpu: the function that holds pc. */
+bool gpu_symbol(void *gpu, uint64_t pc, char *name, size_t size, uint64_t *start);
 
 /* priority.c: active, stop or config.priority of the queue have changed. Calls for one
  * queue do not overlap. */

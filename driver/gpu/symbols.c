@@ -1,4 +1,4 @@
-/* symbols.c: what the kernel at an address is called.
+/* symbols.c: what the kernel or function at an address is called.
  *
  * Runtimes that load a code object as its program headers say bring its file header and
  * its dynamic symbols along, below the code. They are looked for there, and believed
@@ -68,26 +68,35 @@ static bool find_symbols(struct gpu *gpu, uint64_t base, const Elf64_Ehdr *e,
     return s->table && s->text && s->n <= MAX_SYMBOLS;
 }
 
-bool gpu_kernel_name(struct gpu *gpu, uint64_t entry, char *name, size_t size)
+bool gpu_symbol(void *ctx, uint64_t pc, char *name, size_t size, uint64_t *start)
 {
+    struct gpu *gpu = ctx;
     Elf64_Ehdr e;
     struct symbols s;
     Elf64_Sym sym;
-    uint64_t base = find_header(gpu, entry, &e);
+    uint64_t base = find_header(gpu, pc, &e);
     if (!base || !find_symbols(gpu, base, &e, &s) || size == 0)
         return false;
     for (uint32_t i = 0; i < s.n; i++) {
         if (!gpu_read(gpu, s.table + sizeof sym * i, &sym, sizeof sym))
             return false;
-        if (ELF64_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_value != entry - base ||
-            sym.st_name >= s.text_bytes)
+        uint64_t inside = pc - base - sym.st_value;
+        if (ELF64_ST_TYPE(sym.st_info) != STT_FUNC ||
+            inside >= (sym.st_size ? sym.st_size : 1) || sym.st_name >= s.text_bytes)
             continue;
         size_t n = 0;
         while (n + 1 < size && sym.st_name + n < s.text_bytes &&
                gpu_read(gpu, s.text + sym.st_name + n, &name[n], 1) && name[n])
             n++;
         name[n] = '\0';
+        *start = base + sym.st_value;
         return n > 0;
     }
     return false;
+}
+
+bool gpu_kernel_name(struct gpu *gpu, uint64_t entry, char *name, size_t size)
+{
+    uint64_t start;
+    return gpu_symbol(gpu, entry, name, size, &start) && start == entry;
 }

@@ -443,7 +443,10 @@ rd_status vm_emu(struct vm *vm, struct emu **out)
         struct emu_config config = {.threads = 0,
                                     .lds_unreported = true,
                                     .count = vm->count,
-                                    .engine = vm->engine};
+                                    .engine = vm->engine,
+                                    .perf_map = vm->perf_map,
+                                    .symbol = vm->symbol,
+                                    .symbol_ctx = vm->symbol_ctx};
         st = emu_create(&config, &vm->emu);
         for (size_t i = 0; st == RD_OK && i < vm->n_regions; i++)
             if (!emu_add(vm, &vm->regions[i]))

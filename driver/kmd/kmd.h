@@ -24,6 +24,7 @@ struct kmd_config {
     double sclk_mhz;       /* above 0: the timing model at this shader clock */
     const char *timeline;  /* file to append dispatches to, or NULL */
     bool opcodes;          /* count instructions by opcode */
+    bool perf_map;         /* name native code in /tmp/perf-PID.map */
     unsigned engine;       /* enum emu_engine */
     /* A line for people; NULL: standard error. */
     void (*log)(const char *text);

@@ -99,6 +99,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
                                  .timeline = config->timeline,
                                  .counters = &kmd->proc->gpu,
                                  .engine = config->engine,
+                                 .perf_map = config->perf_map,
                                  .opcodes =
                                      config->opcodes ? kmd->shared->opcodes : NULL,
                                  .host = kmd_gpu_host(kmd)};

@@ -84,6 +84,7 @@ rd_status la_load_object(struct la *la, const void *data, size_t bytes,
     st = co_load(co, base, image_bytes, (uintptr_t)base, &why);
     if (st != RD_OK)
         return la_fail(err, st, "%s", why.text);
+    la->objects->gpuva = (uintptr_t)base;
     st = show_segments(la, co, base, err);
     if (st != RD_OK)
         return st;
@@ -95,6 +96,23 @@ rd_status la_load_object(struct la *la, const void *data, size_t bytes,
         .desc_gpuva = (uintptr_t)base + found->desc_offset,
     };
     return RD_OK;
+}
+
+bool la_symbol(void *ctx, uint64_t pc, char *name, size_t size, uint64_t *start)
+{
+    const struct la *la = ctx;
+    for (const struct la_object *o = la->objects; o; o = o->next) {
+        for (unsigned i = 0; o->gpuva && i < co_symbol_count(o->co); i++) {
+            const struct co_symbol *s = co_symbol_at(o->co, i);
+            if (s->kind != CO_SYM_FUNC || s->place != CO_PLACE_IMAGE ||
+                pc - o->gpuva - s->value >= s->bytes)
+                continue;
+            (void)snprintf(name, size, "%s", s->name);
+            *start = o->gpuva + s->value;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The descriptor of code that comes without one. */

@@ -15,6 +15,7 @@ struct la_mapping {
 struct la_object {
     struct la_object *next;
     struct co_object *co;
+    uint64_t gpuva; /* of its image; 0 until it is loaded */
 };
 
 struct la {
@@ -35,6 +36,9 @@ rd_status la_map(struct la *la, uint64_t bytes, const char *name, void **out,
 /* Show the emulator a part of a mapping; nothing for 0 bytes. */
 rd_status la_show(struct la *la, const void *base, uint64_t bytes, unsigned perm,
                   const char *name, struct la_error *err);
+
+/* emu_symbol_fn of the objects that a struct la has loaded. */
+bool la_symbol(void *la, uint64_t pc, char *name, size_t size, uint64_t *start);
 
 /* Dimensions of a grid that are in use: 1 to 3. */
 unsigned la_grid_dims(const struct la_shape *shape);

@@ -35,7 +35,10 @@ rd_status la_create(const struct emu_config *config, struct la **out,
     struct la *la = calloc(1, sizeof *la);
     if (!la)
         return la_fail(err, RD_E_NOMEM, "out of memory");
-    rd_status st = emu_create(config, &la->emu);
+    struct emu_config own = config ? *config : (struct emu_config){0};
+    own.symbol = la_symbol;
+    own.symbol_ctx = la;
+    rd_status st = emu_create(&own, &la->emu);
     if (st != RD_OK) {
         free(la);
         return la_fail(err, st, "cannot start the emulator: %s", rd_status_text(st));

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@
 struct chunk {
     uint8_t *code;
     size_t used;
-    int file;
+    int file;    /* -1: anonymous */
     pid_t owner; /* the process that may write to it */
     struct chunk *next;
 };
@@ -25,17 +26,22 @@ struct chunk {
 struct code_memory {
     struct chunk *first;
     size_t bytes;
+    bool for_perf;
 };
 
-struct code_memory *code_create(void)
+struct code_memory *code_create(bool for_perf)
 {
-    return calloc(1, sizeof(struct code_memory));
+    struct code_memory *m = calloc(1, sizeof *m);
+    if (m)
+        m->for_perf = for_perf;
+    return m;
 }
 
 static void chunk_free(struct chunk *c)
 {
     munmap(c->code, CHUNK_BYTES);
-    close(c->file);
+    if (c->file >= 0)
+        close(c->file);
     free(c);
 }
 
@@ -74,17 +80,19 @@ static int open_file(void)
     return file;
 }
 
-static struct chunk *chunk_new(void)
+static struct chunk *chunk_new(bool for_perf)
 {
-    int file = open_file();
-    if (file < 0)
+    int file = for_perf ? -1 : open_file();
+    if (file < 0 && !for_perf)
         return NULL;
-    void *code = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
+    void *code = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_EXEC,
+                      for_perf ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, file, 0);
     struct chunk *c = code == MAP_FAILED ? NULL : calloc(1, sizeof *c);
     if (!c) {
         if (code != MAP_FAILED)
             munmap(code, CHUNK_BYTES);
-        close(file);
+        if (file >= 0)
+            close(file);
         return NULL;
     }
     c->code = code;
@@ -93,19 +101,39 @@ static struct chunk *chunk_new(void)
     return c;
 }
 
+/* Through a second mapping of the same memory, which never is executable while it is
+ * writable. */
+static bool write_anonymous(const struct chunk *c, const void *code, size_t bytes)
+{
+    void *again = mremap(c->code, 0, CHUNK_BYTES, MREMAP_MAYMOVE);
+    if (again == MAP_FAILED)
+        return false;
+    bool ok = mprotect(again, CHUNK_BYTES, PROT_READ | PROT_WRITE) == 0;
+    if (ok)
+        memcpy((uint8_t *)again + c->used, code, bytes);
+    munmap(again, CHUNK_BYTES);
+    return ok;
+}
+
+static bool write_chunk(const struct chunk *c, const void *code, size_t bytes)
+{
+    return c->file < 0 ? write_anonymous(c, code, bytes)
+                       : pwrite(c->file, code, bytes, (off_t)c->used) == (ssize_t)bytes;
+}
+
 const void *code_put(struct code_memory *m, const void *code, size_t bytes)
 {
     struct chunk *c = m->first;
     if (bytes > CHUNK_BYTES)
         return NULL;
     if (!c || CHUNK_BYTES - c->used < bytes || c->owner != getpid()) {
-        c = chunk_new();
+        c = chunk_new(m->for_perf);
         if (!c)
             return NULL;
         c->next = m->first;
         m->first = c;
     }
-    if (pwrite(c->file, code, bytes, (off_t)c->used) != (ssize_t)bytes)
+    if (!write_chunk(c, code, bytes))
         return NULL;
     const void *at = c->code + c->used;
     size_t room = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);

@@ -1,8 +1,9 @@
 /* code.h: memory for machine code, which is never writable and executable at once.
  *
  * Code lies in memory files that are mapped for execution only and written through the
- * file; what has been written is never changed, so code may run meanwhile, and a forked
- * child keeps what it has and starts files of its own. SPDX-License-Identifier: MIT
+ * file, or, for perf, through a mapping that is there only meanwhile; what has been
+ * written is never changed, so code may run meanwhile, and a forked child keeps what it
+ * has and starts files of its own. SPDX-License-Identifier: MIT
  */
 #ifndef RD_CODE_H
 #define RD_CODE_H
@@ -12,8 +13,11 @@
 
 struct code_memory;
 
-/* NULL if out of memory. Nothing is mapped yet. */
-struct code_memory *code_create(void);
+/* NULL if out of memory. Nothing is mapped yet.
+ *
+ * for_perf  use memory that perf looks up in /tmp/perf-PID.map: it does so for what has
+ *           no file, and takes shared anonymous memory for such */
+struct code_memory *code_create(bool for_perf);
 void code_destroy(struct code_memory *m);
 
 /* Put code into executable memory; NULL if there is no more, or the host forbids it.

@@ -14,6 +14,7 @@
 #include "compile.h"
 #include "emit.h"
 #include "machine.h"
+#include "perf.h"
 
 #define CODE_LIMIT  (64u << 20) /* bytes; above it all code is dropped */
 #define TRACE_BYTES (192u << 10)
@@ -31,6 +32,7 @@ struct native {
     struct emu *emu;
     pthread_mutex_t lock;
     struct code_memory *code;
+    struct perf_map *perf; /* NULL: not wanted */
     struct native_table *tables;
     unsigned running; /* dispatches */
     bool refused;     /* the host lets no code be made */
@@ -56,6 +58,7 @@ struct native *native_create(struct emu *emu)
         return NULL;
     pthread_mutex_init(&n->lock, NULL);
     n->emu = emu;
+    n->perf = perf_create(&emu->config);
     n->n_paths = 1; /* 0 is none */
     return n;
 }
@@ -64,6 +67,7 @@ void native_destroy(struct native *n)
 {
     if (!n)
         return;
+    perf_destroy(n->perf);
     code_destroy(n->code);
     for (unsigned i = 1; i < n->n_paths; i++)
         free(n->path[i]);
@@ -261,6 +265,7 @@ void native_end(struct native *n)
     pthread_mutex_lock(&n->lock);
     n->running--;
     pthread_mutex_unlock(&n->lock);
+    perf_write(n->perf);
 }
 
 /* ---- compiling ---------------------------------------------------------------------
@@ -278,11 +283,14 @@ static bool prepare(struct native *n)
     if (!n->buffer)
         n->buffer = malloc(TRACE_BYTES);
     if (!n->code)
-        n->code = code_create();
+        n->code = code_create(n->perf != NULL);
     if (n->buffer && n->code) {
         struct x86 x = {n->buffer, n->buffer, n->buffer + TRACE_BYTES, false, false};
         compile_stubs(&x, n->emu, &n->at);
         n->stubs = code_put(n->code, n->buffer, x86_here(&x));
+        if (n->stubs)
+            perf_add(n->perf,
+                     &(struct perf_trace){.code = n->stubs, .bytes = x86_here(&x)});
     }
     n->refused = !n->stubs;
     return n->stubs != NULL;
@@ -322,6 +330,13 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
     if (!n->trace.n || !compile_trace(&x, &job))
         return NULL;
     const void *code = code_put(n->code, n->buffer, x86_here(&x));
+    if (code)
+        perf_add(n->perf,
+                 &(struct perf_trace){.code = code,
+                                      .bytes = x86_here(&x),
+                                      .pc = program_pc(t->program, n->trace.head),
+                                      .op = n->trace.head->isa_op,
+                                      .partial = partial});
     n->stats.blocks += code ? n->trace.n_blocks : 0;
     n->stats.traces += code != NULL;
     n->stats.instructions += code ? n->trace.n : 0;

@@ -44,6 +44,7 @@ static const char help[] =
     "  --opcodes      print which instructions ran, most frequent first (slower)\n"
     "  --engine auto|interp|jit  native code for what is hot, or the interpreter "
     "alone\n"
+    "  --perf-map     name native code in /tmp/perf-PID.map, for perf report\n"
     "  --no-execute   complete every dispatch without running it\n"
     "  --timing       run kernels under the timing model (slow); the device's clock "
     "and\n"
@@ -62,7 +63,7 @@ static const char help[] =
 struct options {
     const char *log, *root, *preload, *replay;
     const char *timeline; /* --timing-trace */
-    bool stats, opcodes, no_execute, no_namespace, keep, timing, viz;
+    bool stats, opcodes, perf_map, no_execute, no_namespace, keep, timing, viz;
     unsigned engine; /* enum emu_engine */
     uint64_t vram;
     const char *emu_mode; /* NULL: as the board says */
@@ -75,6 +76,7 @@ enum {
     OPT_STATS,
     OPT_OPCODES,
     OPT_ENGINE,
+    OPT_PERF_MAP,
     OPT_NO_EXEC,
     OPT_VRAM,
     OPT_EMU_MODE,
@@ -95,6 +97,7 @@ static const struct option long_options[] = {
     {"stats", no_argument, NULL, OPT_STATS},
     {"opcodes", no_argument, NULL, OPT_OPCODES},
     {"engine", required_argument, NULL, OPT_ENGINE},
+    {"perf-map", no_argument, NULL, OPT_PERF_MAP},
     {"no-execute", no_argument, NULL, OPT_NO_EXEC},
     {"timing", no_argument, NULL, OPT_TIMING},
     {"timing-trace", required_argument, NULL, OPT_TIMELINE},
@@ -162,6 +165,9 @@ static int parse(int argc, char **argv, struct options *o)
             break;
         case OPT_OPCODES:
             o->opcodes = true;
+            break;
+        case OPT_PERF_MAP:
+            o->perf_map = true;
             break;
         case OPT_ENGINE:
             if (!parse_engine(optarg, &o->engine))
@@ -360,6 +366,10 @@ static void set_environment(const struct options *o, const char *library,
         unsetenv(FRONT_ENV_TIMELINE);
     snprintf(clock, sizeof(clock), "%u", o->engine);
     setenv(FRONT_ENV_ENGINE, clock, 1);
+    if (o->perf_map)
+        setenv(FRONT_ENV_PERF_MAP, "1", 1);
+    else
+        unsetenv(FRONT_ENV_PERF_MAP);
     if (o->opcodes)
         setenv(FRONT_ENV_OPCODES, "1", 1);
     else

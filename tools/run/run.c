@@ -54,6 +54,7 @@ static const char help[] =
     "  --engine auto|interp|jit  native code for what is hot (auto: where the host "
     "has\n"
     "                       AVX2), or the interpreter alone\n"
+    "  --perf-map           name native code in /tmp/perf-PID.map, for perf report\n"
     "  --simd auto|generic|avx2|avx512   host vector instructions to use\n"
     "  --dots silicon|exact sums of float dot products and WMMA: as measured on\n"
     "                       silicon (default), where operands of opposite sign lose "
@@ -96,6 +97,7 @@ enum {
     OPT_OUT,
     OPT_PRINT,
     OPT_ENGINE,
+    OPT_PERF_MAP,
     OPT_SIMD,
     OPT_THREADS,
     OPT_SEED,
@@ -121,6 +123,7 @@ static const struct option long_options[] = {
     {"out", required_argument, NULL, OPT_OUT},
     {"print", required_argument, NULL, OPT_PRINT},
     {"engine", required_argument, NULL, OPT_ENGINE},
+    {"perf-map", no_argument, NULL, OPT_PERF_MAP},
     {"simd", required_argument, NULL, OPT_SIMD},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"seed", required_argument, NULL, OPT_SEED},
@@ -264,6 +267,9 @@ static int take_option(struct run_options *o, int option, const char *name)
         return run_parse_print(optarg, &o->prints[o->n_prints++]);
     case OPT_ENGINE:
         return parse_engine(o);
+    case OPT_PERF_MAP:
+        o->config.perf_map = true;
+        return CLI_OK;
     case OPT_SIMD:
         return parse_simd(o);
     case OPT_DOTS:

@@ -28,6 +28,11 @@ enum emu_engine {
     EMU_ENGINE_JIT,    /* native code; RD_E_UNSUPPORTED at a SIMD level without it */
 };
 
+/* The function in guest memory that holds pc: its name, and where it begins. False:
+ * none is known. Thread: any. */
+typedef bool emu_symbol_fn(void *ctx, uint64_t pc, char *name, size_t size,
+                           uint64_t *start);
+
 /* Zero is the default everywhere. */
 struct emu_config {
     enum emu_engine engine;
@@ -47,6 +52,9 @@ struct emu_config {
     bool count;          /* count instructions per opcode (slower) */
     unsigned native_hot; /* runs of a block after which it becomes native code, 1 to
                             65535; 0: as many as pay */
+    bool perf_map;       /* name native code in /tmp/perf-PID.map, for perf report */
+    emu_symbol_fn *symbol; /* names for it; NULL: addresses alone */
+    void *symbol_ctx;
 };
 
 RD_CHECKED rd_status emu_create(const struct emu_config *config, struct emu **out);
