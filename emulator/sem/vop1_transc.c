@@ -4,6 +4,7 @@
  * sin; the f16 forms follow MODE.
  * SPDX-License-Identifier: MIT
  */
+#include "hosttransc.h"
 #include "hostvec.h"
 #include "transc.h"
 
@@ -128,6 +129,18 @@ LANE_OP(v_log_f16, F16, F16 s0, const struct lane_mode *m)
 /* ---- the same in the host's vector registers */
 
 #ifdef HOST_VECTORS
+ROW_FORM(v_rcp_f32)
+{
+    (void)s1;
+    return hrow_rcp(d, s0);
+}
+
+ROW_FORM(v_rcp_iflag_f32)
+{
+    (void)s1;
+    return hrow_rcp(d, s0);
+}
+
 ROW_FORM(v_sqrt_f32)
 {
     struct hrow r = hrow_kept(hrow_load(s0), false);
