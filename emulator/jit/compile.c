@@ -75,7 +75,7 @@ struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
                       .n_insts = e->n_insts,
                       .turn = e->turn,
                       .masked = e->masked,
-                      .path = new_path(e)};
+                      .path = kind == FAR_PICK ? 0 : new_path(e)};
     return f;
 }
 
@@ -171,6 +171,9 @@ static void write_far(struct emit *e)
             write_fault(e, f);
         } else if (f->kind == FAR_SLOW) {
             write_slow(e, f);
+        } else if (f->kind == FAR_PICK) {
+            emit_pick(e, f);
+            x86_jmp_to(e->x, f->back);
         } else {
             rows_flush(e, &f->before);
             account(e, f->n_insts, f->turn, f->path);
@@ -217,8 +220,7 @@ void emit_call(struct emit *e, const struct uop *u)
     e->written[u->d & 255u] = true; /* or no VGPR at all: no harm */
 }
 
-/* Is the handler the one that the recipes stand for? */
-static bool usual_handler(const struct emit *e, const struct uop *u)
+bool emit_usual(const struct emit *e, const struct uop *u)
 {
     const struct sem_entry *s = e->emu->sem[u->isa_op];
     const struct level_ops *l = e->emu->level;
@@ -234,7 +236,7 @@ static bool usual_handler(const struct emit *e, const struct uop *u)
 
 static void emit_inst(struct emit *e, const struct uop *u)
 {
-    if (usual_handler(e, u)) {
+    if (emit_usual(e, u)) {
         if (u->flags & UF_PAIR ? emit_vopd(e, u) : emit_vector(e, u))
             return;
         if (emit_scalar(e, u) || emit_memory(e, u) || emit_leaf(e, u))
@@ -431,7 +433,12 @@ static void emit_steps(struct emit *e)
         const struct trace_step *s = &t->step[i];
         if (s->leader)
             emit_leader(e, s->u);
-        e->n_insts++;
+        unsigned run = e->x->evex ? 0 : emit_quarters(e, i);
+        e->n_insts += run ? run : 1;
+        if (run) {
+            i += run - 1;
+            continue;
+        }
         switch (s->kind) {
         case TRACE_INST:
             emit_inst(e, s->u);
@@ -475,6 +482,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .paths = job->paths,
                        .parts = x->evex ? 2 : 4,
                        .part_bytes = x->evex ? 64 : 32};
+    e->run.m_sgpr = NO_SGPR;
     rows_init(&e->rows, x->evex ? CACHE_MAX : 2);
     x86_alu_imm(x, ALU_CMP, false, LEFT, 0);
     size_t go = x86_jcc(x, CC_G);

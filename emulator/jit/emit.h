@@ -49,15 +49,32 @@ struct row_cache {
 struct far {
     size_t jumps[FAR_JUMPS]; /* that come here */
     unsigned n_jumps;        /* more than there is room for: the trace fails */
-    enum { FAR_EXIT, FAR_TURN, FAR_FAULT, FAR_SLOW } kind;
+    enum { FAR_EXIT, FAR_TURN, FAR_FAULT, FAR_SLOW, FAR_PICK } kind;
     struct row_cache before; /* what registers hold there */
     struct row_cache after;  /* FAR_SLOW: what the usual path expects at back */
     size_t back;
     const struct uop *u; /* FAR_EXIT, FAR_TURN: where to; FAR_SLOW: the instruction */
     unsigned n_insts, turn; /* done since the head */
     unsigned path;
-    bool masked; /* lanes may be off there */
+    bool masked;        /* lanes may be off there */
+    struct x86_rm a, b; /* FAR_PICK: STEP_PICK's operands and result */
+    unsigned d;
 };
+
+#define RUN_MASKS 6u /* that one run writes */
+
+/* AVX2: instructions that are done for a quarter of the lanes after another, each row
+ * in one register (quarters.c). */
+struct run {
+    bool on;
+    unsigned quarter;
+    unsigned m_sgpr; /* the SGPR whose bits the signs of TEMP_M are, or NO_SGPR */
+    uint8_t mask[RUN_MASKS]; /* SGPRs that are written as masks ... */
+    unsigned n_masks;        /* ... and collected in general registers until the end */
+};
+#define NO_SGPR  ~0u
+#define RUN_EXEC 7u /* with lanes off: the register that has EXEC in signs */
+static const uint8_t run_mask_reg[RUN_MASKS] = {RSI, RDI, R8, R9, R10, R11};
 
 struct emit {
     struct x86 *x;
@@ -70,6 +87,7 @@ struct emit {
     unsigned mode;       /* NATIVE_IEEE, NATIVE_DENORM */
     bool masked;         /* lanes may be off; k1, k2 are EXEC (AVX-512) */
     struct row_cache rows;
+    struct run run;
     struct row_cache head; /* what registers hold at the loop's head */
     size_t head_at;
     bool head_masked;
@@ -126,6 +144,7 @@ static inline unsigned row_reg(const struct emit *e, unsigned entry, unsigned pa
 }
 static inline struct x86_rm row_mem(const struct emit *e, unsigned row, unsigned part)
 {
+    part += e->run.quarter;
     return rm_mem(ROWS, (int32_t)(row * ROW_BYTES + part * e->part_bytes));
 }
 
@@ -169,6 +188,22 @@ bool emit_vopd(struct emit *e, const struct uop *u);
 bool emit_scalar(struct emit *e, const struct uop *u);
 bool emit_memory(struct emit *e, const struct uop *u);
 bool emit_leaf(struct emit *e, const struct uop *u);
+
+/* AVX2: the longest run from step i of the trace on that is worth doing by quarters;
+ * returns how many steps it has taken, 0: none. */
+unsigned emit_quarters(struct emit *e, unsigned i);
+
+/* Will emit_vector or emit_vopd do u in a run: by recipe, all of it, without EXEC as
+ * result? Its recipes: one, or two of a VOPD. */
+bool emit_known_vector(const struct emit *e, const struct uop *u,
+                       const struct recipe *r[2]);
+/* Will emit_scalar do u, which has a recipe, and not write EXEC? dwords: of SGPRs that
+ * it writes. */
+bool emit_scalar_fits(const struct uop *u, unsigned *dwords);
+/* Is the handler of u the one that the recipes stand for? */
+bool emit_usual(const struct emit *e, const struct uop *u);
+/* The code behind FAR_PICK. */
+void emit_pick(struct emit *e, const struct far *f);
 
 /* Is the instruction done here unless its addresses are apart? */
 bool emit_known_memory(const struct emit *e, const struct uop *u);

@@ -45,6 +45,8 @@ _Alignas(64) const uint32_t recipe_consts[N_CONSTS][16] = {
     [C_SIGN16] = ROW16(0x8000u),
     [C_SIGNS16] = ROW16(0x80008000u),
     [C_LOW16] = ROW16(0xffffu),
+    [C_2_16F] = ROW16(0x47800000u),
+    [C_QUIET] = ROW16(0x00400000u),
 };
 
 #define S(form, d, a, b, imm) {X86_##form, d, a, b, imm}

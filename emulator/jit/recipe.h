@@ -59,6 +59,8 @@ enum recipe_const {
     C_SIGN16, /* of the lower half, of both; the lower half */
     C_SIGNS16,
     C_LOW16,
+    C_2_16F, /* 2^16 as f32 */
+    C_QUIET, /* the bit of quiet NaNs */
     N_CONSTS,
 };
 #define K(name) (OP_CONST + C_##name)
@@ -74,6 +76,8 @@ enum {
     STEP_CMPU,            /* ... unsigned */
     STEP_SEL,             /* d = M ? b : a */
     STEP_ORDERED,         /* NaNs in a or b: the handler does the whole row */
+    STEP_PICK, /* AVX2: of a minimum or maximum d of a and b, lanes where one is a NaN
+                */
 };
 
 /* Predicates of VPCMPD. */

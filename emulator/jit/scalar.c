@@ -211,6 +211,19 @@ static bool writes_exec(const struct uop *u, const struct scalar_recipe *r)
            u->d + (u->flags & UF_DST64 ? 2u : 1u) > ISA_SEL_EXEC_LO;
 }
 
+bool emit_scalar_fits(const struct uop *u, unsigned *dwords)
+{
+    const struct scalar_recipe *r = find(u->isa_op);
+    bool none = r->kind == SK_HINT || r->kind == SK_COMPARE;
+    *dwords = none ? 0 : u->flags & UF_DST64 ? 2 : 1;
+    if (r->kind == SK_HINT)
+        return true;
+    for (unsigned i = 0; i < u->n_src; i++)
+        if (!can_load(&u->s[i]))
+            return false;
+    return none || !writes_exec(u, r);
+}
+
 bool emit_scalar(struct emit *e, const struct uop *u)
 {
     const struct scalar_recipe *r = find(u->isa_op);

@@ -92,7 +92,7 @@ static void find_source(struct emit *e, struct job *j, unsigned i)
         return;
     if (s->base == SRC_VGPR) {
         /* what finds no place is read from memory, rather than drive out another row */
-        bool load = e->x->evex && rows_room(e);
+        bool load = (e->x->evex || e->run.on) && rows_room(e);
         to->entry = load ? rows_load(e, s->row) : rows_find(e, s->row);
         return;
     }
@@ -191,7 +191,8 @@ static unsigned operand_reg(struct emit *e, struct job *j, unsigned o, unsigned 
 void emit_spread_mask(struct emit *e, unsigned reg, unsigned sgpr, unsigned part)
 {
     x86_vec(e->x, X86_BROADCASTSS, reg, 0, rm_mem(W, sgpr_mem(sgpr).disp), 0, 0);
-    x86_vec(e->x, X86_PSLLVD, reg, reg, const_rm(C_LANES0 + part), 0, 0);
+    x86_vec(e->x, X86_PSLLVD, reg, reg, const_rm(C_LANES0 + part + e->run.quarter), 0,
+            0);
 }
 
 /* Are some lanes of the result kept? */
@@ -295,8 +296,10 @@ static void finish_d(struct emit *e, const struct job *j, unsigned from, unsigne
 {
     unsigned d = row_reg(e, j->d, part);
     if (keeps_lanes(e, j) && !e->x->evex) {
-        spread_written(e, j, temp_reg(e, TEMP_E), part);
-        x86_vec(e->x, X86_BLENDVPS, d, d, rm_reg(from), 0, temp_reg(e, TEMP_E) << 4);
+        unsigned lanes = e->run.on ? RUN_EXEC : temp_reg(e, TEMP_E);
+        if (!e->run.on)
+            spread_written(e, j, lanes, part);
+        x86_vec(e->x, X86_BLENDVPS, d, d, rm_reg(from), 0, lanes << 4);
     } else if (from != d) {
         x86_vec(e->x, X86_MOVUPS, d, 0, rm_reg(from), exec_k(e, j, part), 0);
     }
@@ -407,15 +410,59 @@ static void step_ordered(struct emit *e, struct job *j, const struct step *s)
     far_from(j->slow, x86_jcc(e->x, CC_NE));
 }
 
+/* NaNs among the operands: the lanes where there is one are put right elsewhere. */
+static void step_pick(struct emit *e, struct job *j, const struct step *s,
+                      unsigned part)
+{
+    unsigned a = operand_reg(e, j, s->a, part), x = temp_reg(e, TEMP_X);
+    struct x86_rm b = operand_rm(e, j, s->b, part);
+    x86_vec(e->x, X86_CMPPS, x, a, b, 0, 3);
+    x86_vec(e->x, X86_MOVMSKPS, RAX, 0, rm_reg(x), 0, 0);
+    x86_test(e->x, false, RAX, RAX);
+    struct far *f = emit_far(e, FAR_PICK, j->u);
+    far_from(f, x86_jcc(e->x, CC_NE));
+    if (!f)
+        return;
+    f->a = rm_reg(a);
+    f->b = b;
+    f->d = operand_rm(e, j, s->d, part).reg;
+    f->back = x86_here(e->x);
+}
+
+/* fp_pick32: the other operand if one is a NaN; in IEEE mode signalling NaNs, made
+ * quiet, the first operand's before the second's. */
+void emit_pick(struct emit *e, const struct far *f)
+{
+    const struct x86_rm operand[] = {f->a, f->b};
+    unsigned x = temp_reg(e, TEMP_X), t = temp_reg(e, TEMP_B), m = temp_reg(e, TEMP_E);
+    for (unsigned i = 0; i < 2; i++) {
+        x86_vec(e->x, X86_MOVUPS, x, 0, operand[i], 0, 0);
+        x86_vec(e->x, X86_CMPPS, x, x, rm_reg(x), 0, 3);
+        x86_vec(e->x, X86_BLENDVPS, f->d, f->d, operand[!i], 0, x << 4);
+    }
+    for (unsigned i = 2; i-- > 0 && e->mode & NATIVE_IEEE;) {
+        x86_vec(e->x, X86_MOVUPS, x, 0, operand[i], 0, 0);
+        x86_vec(e->x, X86_CMPPS, m, x, rm_reg(x), 0, 3);
+        x86_vec(e->x, X86_PAND, t, x, const_rm(C_QUIET), 0, 0);
+        x86_vec(e->x, X86_PCMPEQD, t, t, const_rm(C_ZERO), 0, 0);
+        x86_vec(e->x, X86_PAND, m, m, rm_reg(t), 0, 0);
+        x86_vec(e->x, X86_POR, x, x, const_rm(C_QUIET), 0, 0);
+        x86_vec(e->x, X86_BLENDVPS, f->d, f->d, rm_reg(x), 0, m << 4);
+    }
+}
+
 static void run_step(struct emit *e, struct job *j, const struct step *s, unsigned part)
 {
     if (s->form == STEP_FMA) {
         step_fma(e, j, part);
     } else if (s->form == STEP_SEL) {
         step_select(e, j, s, part);
+    } else if (s->form == STEP_PICK) {
+        step_pick(e, j, s, part);
     } else if (s->form >= STEP_CMPF && s->form <= STEP_CMPU) {
         unsigned a = operand_reg(e, j, s->a, part);
         struct x86_rm b = operand_rm(e, j, s->b, part);
+        e->run.m_sgpr = NO_SGPR;
         if (e->x->evex)
             step_compare_evex(e, s, a, b, part);
         else
@@ -446,12 +493,34 @@ static void load_mask(struct emit *e, const struct usrc *s, unsigned part)
     if (e->x->evex)
         x86_k_load(e->x, K_MASK + part,
                    mem_at(W, sgpr_mem(s->sel).disp + (int32_t)(2 * part)));
-    else
+    else if (!e->run.on || e->run.m_sgpr != s->sel)
         emit_spread_mask(e, temp_reg(e, TEMP_M), s->sel, part);
+    e->run.m_sgpr = s->sel;
+}
+
+/* A run: the bits of a quarter, in eax, to those of the quarters before. */
+static void store_quarter(struct emit *e, unsigned sgpr)
+{
+    unsigned i = 0, shift = 8 * e->run.quarter;
+    while (i + 1 < e->run.n_masks && e->run.mask[i] != sgpr)
+        i++;
+    unsigned reg = run_mask_reg[i];
+    e->run.m_sgpr = sgpr;
+    if (!shift) {
+        x86_mov(e->x, false, reg, RAX);
+        return;
+    }
+    x86_alu_imm(e->x, ALU_AND, false, reg, (int32_t)((1u << shift) - 1));
+    x86_shift_imm(e->x, SHIFT_SHL, false, RAX, shift);
+    x86_alu(e->x, ALU_OR, false, reg, RAX);
 }
 
 void emit_store_mask(struct emit *e, const struct uop *u)
 {
+    if (e->run.on) {
+        store_quarter(e, u->d2);
+        return;
+    }
     if (e->x->evex) {
         x86_kunpck(e->x, K_MASK, K_MASK + 1, K_MASK);
         x86_kmovd_to_gpr(e->x, RAX, K_MASK);
@@ -603,6 +672,21 @@ bool emit_vector(struct emit *e, const struct uop *u)
         return false;
     emit_one(e, u, r);
     return true;
+}
+
+bool emit_known_vector(const struct emit *e, const struct uop *u,
+                       const struct recipe *r[2])
+{
+    unsigned n = u->flags & UF_PAIR ? 2 : 1;
+    r[0] = r[1] = NULL;
+    if (!emit_usual(e, u) || (n == 2 && !(u->flags & UF_DIRECT)) || dpp_of(u))
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        r[i] = recipe_for(e, u[i].isa_op);
+        if (!r[i] || !suits(r[i], &u[i]) || may_be_slow(r[i]))
+            return false;
+    }
+    return !(u->flags & UF_MASK_OUT) || u->d2 != ISA_SEL_EXEC_LO;
 }
 
 /* Both halves read their sources before either writes: done one after the other if Y

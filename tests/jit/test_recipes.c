@@ -340,6 +340,91 @@ START_TEST(calls_the_same)
 }
 END_TEST
 
+/* ---- many instructions at once: rows compete for registers, masks follow masks */
+
+#define MIXED_LENGTH 40u
+
+/* $: a VGPR from RESULT on; %: an SGPR of four, or VCC. */
+static const char *const parts[] = {
+    "v_add_f32 $, $, $",
+    "v_fmac_f32 $, $, $",
+    "v_fma_f32 $, -$, $, |$|",
+    "v_max_f32 $, $, $",
+    "v_min_f32 $, $, %",
+    "v_floor_f32 $, $",
+    "v_add_nc_u32 $, $, $",
+    "v_lshlrev_b32 $, 3, $",
+    "v_xor_b32 $, %, $",
+    "v_mul_lo_u32 $, $, $",
+    "v_mov_b32 $, $",
+    "v_cmp_lt_i32 %, $, $",
+    "v_cmp_gt_f32 %, $, $",
+    "v_cmp_ne_u32 vcc_lo, $, $",
+    "v_cndmask_b32 $, $, $, %",
+    "v_cndmask_b32 $, $, $, vcc_lo",
+    "v_add_co_u32 $, vcc_lo, $, $",
+    "v_add_co_ci_u32 $, vcc_lo, $, $, vcc_lo",
+    "v_sub_co_ci_u32 $, %, $, $, %",
+    "v_subrev_f32 $, $, $",
+    "v_dual_mul_f32 v16, v17, v18 :: v_dual_cndmask_b32 v19, v20, v21",
+    "v_dual_add_f32 v18, v19, v20 :: v_dual_mov_b32 v17, v22",
+    "s_add_u32 %, %, 77",
+    "s_and_b32 %, %, vcc_lo",
+    "s_cmp_lt_u32 %, %",
+    "s_cselect_b32 %, %, %",
+    "s_mov_b32 vcc_lo, %",
+    "s_or_b64 s[14:15], s[14:15], s[12:13]",
+    "s_delay_alu instid0(VALU_DEP_1)",
+    "v_rcp_f32 $, $",
+};
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 10;
+}
+
+static void put_part(struct text *t, uint32_t *state)
+{
+    static const char *const sgprs[] = {"s12", "s13", "s14", "s15", "vcc_lo"};
+    const char *p = parts[next_random(state) % (sizeof parts / sizeof *parts)];
+    /* two SGPRs at most in a vector instruction: the same one for all */
+    const char *sgpr = sgprs[next_random(state) % 5];
+    for (; *p; p++)
+        if (*p == '$')
+            put(t, "v%u", RESULT + next_random(state) % 12);
+        else if (*p == '%')
+            put(t, "%s", sgpr);
+        else
+            put(t, "%c", *p);
+    put(t, "\n");
+}
+
+START_TEST(together)
+{
+    static const uint32_t exec[] = {0xffffffff, 0x8421f00d, 0};
+    const struct load load = {.groups = 1};
+    static struct text t;
+    uint32_t state = (uint32_t)_i * 2654435761u + 1;
+    put_begin(&t, _i & 1 ? 0x2f0 : 0xf0);
+    for (unsigned i = 0; i < 12; i++)
+        put(&t, "v_add_nc_u32 v%u, %u, v%u\n", RESULT + i, i / 3, 2 + i % 3);
+    put(&t, "s_mov_b32 vcc_lo, s13\ns_mov_b32 exec_lo, 0x%x\n", exec[_i % 3]);
+    for (unsigned i = 0; i < MIXED_LENGTH; i++)
+        put_part(&t, &state);
+    put(&t, "s_xor_b32 s12, s12, s13\ns_xor_b32 s12, s12, s14\n"
+            "s_xor_b32 s12, s12, s15\ns_xor_b32 s12, s12, vcc_lo\n"
+            "s_cselect_b32 s13, 1, 2\ns_mov_b32 exec_lo, -1\n"
+            "v_add_nc_u32 v5, s12, v5\nv_add_nc_u32 v5, s13, v5\n");
+    put_end(&t, 12);
+    gpus_place(&g, t.at);
+    for (unsigned seed = 0; seed < 4; seed++) {
+        fill(seed);
+        (void)gpus_compare(&g, &load, t.at);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "avx512") == 0)
@@ -354,6 +439,7 @@ int main(int argc, char **argv)
     tcase_add_unchecked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, means_the_same, 0, (int)n_recipes);
     tcase_add_loop_test(c, calls_the_same, 0, (int)(sizeof lines / sizeof *lines));
+    tcase_add_loop_test(c, together, 0, 300);
     suite_add_tcase(s, c);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
