@@ -132,11 +132,12 @@ void crew_call(struct crew *crew, unsigned n)
          !pthread_create(&ws->thread[ws->n], NULL, worker, ws);
          idle++)
         ws->n++;
+    pthread_mutex_unlock(&ws->lock);
+    /* Without the lock: who wakes needs it. */
     if (n > 1)
         pthread_cond_broadcast(&ws->wanted);
     else
         pthread_cond_signal(&ws->wanted);
-    pthread_mutex_unlock(&ws->lock);
 }
 
 void crew_end(struct crew *crew)
