@@ -46,6 +46,8 @@ _Alignas(64) const uint32_t recipe_consts[N_CONSTS][16] = {
     [C_SIGNS16] = ROW16(0x80008000u),
     [C_LOW16] = ROW16(0xffffu),
     [C_2_16F] = ROW16(0x47800000u),
+    [C_2_31F] = ROW16(0x4f000000u),
+    [C_2_32F] = ROW16(0x4f800000u),
     [C_QUIET] = ROW16(0x00400000u),
 };
 

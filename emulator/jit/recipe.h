@@ -59,7 +59,9 @@ enum recipe_const {
     C_SIGN16, /* of the lower half, of both; the lower half */
     C_SIGNS16,
     C_LOW16,
-    C_2_16F, /* 2^16 as f32 */
+    C_2_16F, /* 2^16, 2^31, 2^32 as f32 */
+    C_2_31F,
+    C_2_32F,
     C_QUIET, /* the bit of quiet NaNs */
     N_CONSTS,
 };
@@ -90,7 +92,7 @@ struct step {
     uint8_t imm;
 };
 
-#define RECIPE_STEPS 8
+#define RECIPE_STEPS 9
 
 enum recipe_kind {
     RECIPE_VALUE,    /* D */

@@ -4,6 +4,7 @@
  * to 16.5). SPDX-License-Identifier: MIT
  */
 #include "emit.h"
+#include "hwreg.h"
 
 enum scalar_kind {
     SK_NONE,
@@ -18,9 +19,16 @@ enum scalar_kind {
     SK_SHIFT_ADD, /* (S0 << alu) + S1 */
     SK_MUL,
     SK_MUL_HI,
-    SK_CHOOSE, /* S0 if cc, else S1; SCC = cc */
-    SK_SELECT, /* by SCC */
-    SK_BITS,   /* alu is enum x86_bits */
+    SK_MUL_HI_I,
+    SK_BFE, /* alu is enum x86_shift */
+    SK_ABS,
+    SK_PACK,   /* alu: bit 0, 1: the upper half of S0, S1 */
+    SK_BITCMP, /* SCC = cc of bit S1 of S0 */
+    SK_PRIO,
+    SK_READLANE, /* alu: the first active lane */
+    SK_CHOOSE,   /* S0 if cc, else S1; SCC = cc */
+    SK_SELECT,   /* by SCC */
+    SK_BITS,     /* alu is enum x86_bits */
     SK_SEXT8,
     SK_SEXT16,
     SK_SAVEEXEC,      /* D = EXEC; EXEC = S0 alu EXEC */
@@ -118,6 +126,13 @@ static void saveexec(struct emit *e, const struct uop *u, const struct scalar_re
     x86_store(e->x, false, sgpr_mem(ISA_SEL_EXEC_LO), RAX);
 }
 
+/* 32 bits as 64. */
+static void widen(struct emit *e, unsigned reg)
+{
+    x86_shift_imm(e->x, SHIFT_SHL, true, reg, 32);
+    x86_shift_imm(e->x, SHIFT_SAR, true, reg, 32);
+}
+
 static void compute(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
 {
     struct x86 *x = e->x;
@@ -159,6 +174,19 @@ static void compute(struct emit *e, const struct uop *u, const struct scalar_rec
         if (r->kind == SK_MUL_HI)
             x86_shift_imm(x, SHIFT_SHR, true, RAX, 32);
         break;
+    case SK_MUL_HI_I:
+        load_source(e, RCX, s1);
+        widen(e, RAX);
+        widen(e, RCX);
+        x86_imul(x, true, RAX, RCX);
+        x86_shift_imm(x, SHIFT_SHR, true, RAX, 32);
+        break;
+    case SK_ABS:
+        x86_mov(x, false, RCX, RAX);
+        x86_neg(x, false, RAX);
+        x86_cmov(x, CC_S, false, RAX, RCX);
+        x86_test(x, false, RAX, RAX);
+        break;
     case SK_BITS:
         x86_bits(x, (enum x86_bits)r->alu, r->wide, RAX, RAX);
         x86_test(x, false, RAX, RAX);
@@ -173,6 +201,76 @@ static void compute(struct emit *e, const struct uop *u, const struct scalar_rec
         break;
     }
     finish(e, u, r);
+}
+
+/* rax: bits of S0, offset and size from S1. */
+static void bit_field(struct emit *e, const struct uop *u,
+                      const struct scalar_recipe *r)
+{
+    struct x86 *x = e->x;
+    load_source(e, RAX, &u->s[0]);
+    load_source(e, RCX, &u->s[1]);
+    x86_shift(x, (enum x86_shift)r->alu, r->wide, RAX, RAX, RCX);
+    x86_shift_imm(x, SHIFT_SHR, false, RCX, 16);
+    x86_alu_imm(x, ALU_AND, false, RCX, 0x7f);
+    if (r->alu == SHIFT_SHR) {
+        x86_bzhi(x, r->wide, RAX, RAX, RCX);
+    } else { /* to the top and back; a size of 0 leaves nothing */
+        x86_mov_imm(x, R8, 0);
+        x86_mov_imm(x, RDX, r->wide ? 64 : 32);
+        x86_alu(x, ALU_SUB, false, RDX, RCX);
+        x86_cmov(x, CC_S, false, RDX, R8);
+        x86_shift(x, SHIFT_SHL, r->wide, RAX, RAX, RDX);
+        x86_shift(x, SHIFT_SAR, r->wide, RAX, RAX, RDX);
+        x86_test(x, false, RCX, RCX);
+        x86_cmov(x, CC_E, true, RAX, R8);
+    }
+    x86_test(x, r->wide, RAX, RAX);
+    finish(e, u, r);
+}
+
+static void pack(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
+{
+    load_source(e, RAX, &u->s[0]);
+    load_source(e, RCX, &u->s[1]);
+    if (r->alu & 1)
+        x86_shift_imm(e->x, SHIFT_SHR, false, RAX, 16);
+    else
+        x86_alu_imm(e->x, ALU_AND, false, RAX, 0xffff);
+    if (r->alu & 2)
+        x86_alu_imm(e->x, ALU_AND, false, RCX, -0x10000);
+    else
+        x86_shift_imm(e->x, SHIFT_SHL, false, RCX, 16);
+    x86_alu(e->x, ALU_OR, false, RAX, RCX);
+    finish(e, u, r);
+}
+
+/* One lane of a row, which memory has then. */
+static void read_lane(struct emit *e, const struct uop *u,
+                      const struct scalar_recipe *r)
+{
+    unsigned row = u->s[0].row, c = e->rows.entry_of[row];
+    if (c != NO_ENTRY)
+        rows_store(e, c);
+    if (r->alu) {
+        x86_load(e->x, false, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
+        x86_bits(e->x, BITS_TZCNT, false, RAX, RAX); /* 32, then 0, if there is none */
+    } else {
+        load_source(e, RAX, &u->s[1]);
+    }
+    x86_alu_imm(e->x, ALU_AND, false, RAX, 31);
+    x86_shift_imm(e->x, SHIFT_SHL, false, RAX, 2);
+    x86_alu(e->x, ALU_ADD, true, RAX, ROWS);
+    x86_load(e->x, false, RAX, mem_at(RAX, (int32_t)(row * ROW_BYTES)));
+    x86_store(e->x, false, sgpr_mem(u->d), RAX);
+}
+
+static void set_priority(struct emit *e, const struct uop *u)
+{
+    struct x86_mem status = wave_mem(offsetof(struct wave, status_bits));
+    x86_alu_mem_imm(e->x, ALU_AND, false, status, ~(int32_t)STATUS_USER_PRIO);
+    x86_alu_mem_imm(e->x, ALU_OR, false, status,
+                    (int32_t)((uint32_t)u->imm << 3 & STATUS_USER_PRIO));
 }
 
 static void choose(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
@@ -211,17 +309,26 @@ static bool writes_exec(const struct uop *u, const struct scalar_recipe *r)
            u->d + (u->flags & UF_DST64 ? 2u : 1u) > ISA_SEL_EXEC_LO;
 }
 
+static bool has_sources(const struct uop *u, const struct scalar_recipe *r)
+{
+    bool lane = r->kind == SK_READLANE;
+    if (lane && (u->s[0].base != SRC_VGPR || u->s[0].prep || u->s[0].mods))
+        return false;
+    for (unsigned i = lane; i < u->n_src; i++)
+        if (!can_load(&u->s[i]))
+            return false;
+    return true;
+}
+
 bool emit_scalar_fits(const struct uop *u, unsigned *dwords)
 {
     const struct scalar_recipe *r = find(u->isa_op);
-    bool none = r->kind == SK_HINT || r->kind == SK_COMPARE;
+    bool none = r->kind == SK_HINT || r->kind == SK_COMPARE || r->kind == SK_BITCMP ||
+                r->kind == SK_PRIO;
     *dwords = none ? 0 : u->flags & UF_DST64 ? 2 : 1;
-    if (r->kind == SK_HINT)
+    if (r->kind == SK_HINT || r->kind == SK_PRIO)
         return true;
-    for (unsigned i = 0; i < u->n_src; i++)
-        if (!can_load(&u->s[i]))
-            return false;
-    return none || !writes_exec(u, r);
+    return has_sources(u, r) && r->kind != SK_READLANE && (none || !writes_exec(u, r));
 }
 
 bool emit_scalar(struct emit *e, const struct uop *u)
@@ -231,10 +338,29 @@ bool emit_scalar(struct emit *e, const struct uop *u)
         return false;
     if (r->kind == SK_HINT)
         return true;
-    for (unsigned i = 0; i < u->n_src; i++)
-        if (!can_load(&u->s[i]))
-            return false;
+    if (r->kind == SK_PRIO) {
+        set_priority(e, u);
+        return true;
+    }
+    if (!has_sources(u, r))
+        return false;
     switch (r->kind) {
+    case SK_BFE:
+        bit_field(e, u, r);
+        break;
+    case SK_PACK:
+        pack(e, u, r);
+        break;
+    case SK_READLANE:
+        read_lane(e, u, r);
+        break;
+    case SK_BITCMP:
+        load_source(e, RAX, &u->s[0]);
+        load_source(e, RCX, &u->s[1]);
+        x86_shift(e->x, SHIFT_SHR, r->wide, RAX, RAX, RCX);
+        x86_alu_imm(e->x, ALU_AND, false, RAX, 1);
+        set_scc(e, (enum x86_cc)r->alu);
+        return true;
     case SK_COMPARE:
         load_source(e, RAX, &u->s[0]);
         alu_source(e, ALU_CMP, r->wide, &u->s[1]);

@@ -360,6 +360,13 @@ void x86_shift(struct x86 *x, enum x86_shift op, bool wide, unsigned dst, unsign
     modrm_reg(x, dst, src);
 }
 
+void x86_bzhi(struct x86 *x, bool wide, unsigned dst, unsigned src, unsigned count)
+{
+    vex_prefix(x, 2, 0, wide, 0, dst, count, src);
+    byte(x, 0xf5);
+    modrm_reg(x, dst, src);
+}
+
 void x86_bits(struct x86 *x, enum x86_bits op, bool wide, unsigned dst, unsigned src)
 {
     byte(x, 0xf3);

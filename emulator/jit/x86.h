@@ -165,6 +165,8 @@ void x86_shift_imm(struct x86 *x, enum x86_shift op, bool wide, unsigned reg,
 /* shlx, shrx, sarx: dst = src shifted by count's low bits (BMI2). */
 void x86_shift(struct x86 *x, enum x86_shift op, bool wide, unsigned dst, unsigned src,
                unsigned count);
+/* dst = the lowest count bits of src (BMI2). */
+void x86_bzhi(struct x86 *x, bool wide, unsigned dst, unsigned src, unsigned count);
 /* f3 0f b8 / bc / bd: popcnt, tzcnt, lzcnt. */
 enum x86_bits { BITS_POPCNT = 0xb8, BITS_TZCNT = 0xbc, BITS_LZCNT = 0xbd };
 void x86_bits(struct x86 *x, enum x86_bits op, bool wide, unsigned dst, unsigned src);

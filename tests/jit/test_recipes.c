@@ -292,6 +292,67 @@ static const char *const lines[] = {
     "v_add_nc_i32 v16, v2, v3 clamp",
     "v_mbcnt_lo_u32_b32 v16, v2, v3",
     "v_mbcnt_hi_u32_b32 v16, s12, v3",
+    /* scalar */
+    "s_bfe_u32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
+    "v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_u32 s20, s12, 0x90003\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_i32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
+    "v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_i32 s20, s12, 0x70005\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_i32 s20, s12, 5\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
+    "v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_u32 s20, s12, 0x200000\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_i32 s20, s12, 0x250003\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_u64 s[20:21], s[12:13], s14\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_u64 s[20:21], s[12:13], 0x2b0011\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_i64 s[20:21], s[12:13], s15\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_i64 s[20:21], s[12:13], 0x210007\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_i64 s[20:21], s[12:13], 0x410007\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_mul_hi_i32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_mul_hi_i32 s20, -7, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
+    "v17, s21\nv_mov_b32 v18, s22",
+    "s_mul_hi_u32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_abs_i32 s20, s12\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 v17, "
+    "s21\nv_mov_b32 v18, s22",
+    "s_abs_i32 s20, 0x80000000\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
+    "v17, s21\nv_mov_b32 v18, s22",
+    "s_pack_ll_b32_b16 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_pack_lh_b32_b16 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_pack_hh_b32_b16 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_pack_hl_b32_b16 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bitcmp0_b32 s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
+    "v17, s21\nv_mov_b32 v18, s22",
+    "s_bitcmp1_b32 s12, 7\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 v17, "
+    "s21\nv_mov_b32 v18, s22",
+    "s_bitcmp0_b64 s[12:13], s14\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bitcmp1_b64 s[12:13], 40\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_setprio 2\ns_getreg_b32 s20, hwreg(HW_REG_STATUS, 3, 2)\ns_cselect_b32 s22, 1, "
+    "2\nv_mov_b32 v16, s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "v_readfirstlane_b32 s20, v4\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "v_readlane_b32 s20, v4, 37\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "v_readlane_b32 s20, v4, s12\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
+    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "v_readlane_b32 s20, v1, 3\nv_readfirstlane_b32 s21, v2\ns_cselect_b32 s22, 1, "
+    "2\nv_mov_b32 v16, s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
     /* DPP */
     "v_mov_b32_dpp v16, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
     "v_mov_b32_dpp v16, v2 row_shr:1 row_mask:0xf bank_mask:0xf",
@@ -316,7 +377,8 @@ static void put_line(struct text *t, const char *line, unsigned mode, uint32_t e
     put_begin(t, mode);
     for (unsigned i = 0; i < 3; i++)
         put(t, "v_xor_b32 v%u, 0x5a5a1234, v%u\n", RESULT + i, 2 + i);
-    put(t, "s_mov_b32 s20, 0\ns_mov_b32 vcc_lo, 0\ns_mov_b32 exec_lo, 0x%x\n", exec);
+    put(t, "s_mov_b64 s[20:21], 0\ns_mov_b32 vcc_lo, 0\ns_mov_b32 exec_lo, 0x%x\n",
+        exec);
     put(t, "v_add_nc_u32 v4, v4, v3\n%s\n", line); /* v4 is in a register */
     put_end(t, 3);
 }

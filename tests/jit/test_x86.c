@@ -548,6 +548,7 @@ static void check_two(bool wide, unsigned a, unsigned b)
         CHECK(x86_shift(&x, SHIFT_SHL, wide, a, b, c), "shlx %s, %s, %s", ra, rb, rc);
         CHECK(x86_shift(&x, SHIFT_SHR, wide, a, b, c), "shrx %s, %s, %s", ra, rb, rc);
         CHECK(x86_shift(&x, SHIFT_SAR, wide, a, b, c), "sarx %s, %s, %s", ra, rb, rc);
+        CHECK(x86_bzhi(&x, wide, a, b, c), "bzhi %s, %s, %s", ra, rb, rc);
     }
 }
 
