@@ -155,14 +155,21 @@ static inline bool host_products(const struct host_matrices *x, bool bf16)
            dot2_host_least(&x->a) + dot2_host_least(&x->b) >= 254 + DOT2_HOST_LEAST;
 }
 
-/* Denormals become zeros; false if a magnitude is beyond what wmmahost.h takes. */
-static inline bool host_sums(struct accumulator *acc)
+/* C as wmmahost.h takes it; false if a magnitude is beyond that. */
+static inline bool host_sums(const struct matrix_io *io, struct accumulator *acc,
+                             enum dot2_out out)
 {
-    U32 *e = &acc->e[0][0], beyond = 0;
-    for (unsigned i = 0; i < N * N; i++) {
-        U32 a = e[i] & ~DOT2_SIGN, zero = a < 0x800000u;
-        e[i] = zero ? e[i] & DOT2_SIGN : e[i];
-        beyond |= a - DOT2_HOST_C_MIN > DOT2_HOST_C_MAX - DOT2_HOST_C_MIN && !zero;
+    U32 *e = &acc->e[0][0];
+    bool plain = out == DOT2_F32 && !((io->mode->neg | io->mode->neg_hi) & 4);
+    bool beyond = false;
+    if (!plain) {
+        load_c(io, acc);
+        prepare_c(io, acc, out);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        const U32 *from = plain ? io->c[row_half(io, i)] + row_at(io, i) : e + 32 * i;
+        for (unsigned n = 0; n < 32; n += HV_LANES)
+            hvi_store(e + 32 * i + n, dot2_host_c(hvi_load(from + n), &beyond));
     }
     return !beyond;
 }
@@ -193,9 +200,7 @@ static inline bool multiply_host(const struct matrix_io *io, U32 flip_a, U32 fli
     dot2_host_load(&x.b, io->b[0], flip_b, bf16, true);
     if (!host_products(&x, bf16))
         return false;
-    load_c(io, &x.acc);
-    prepare_c(io, &x.acc, out);
-    if (!host_sums(&x.acc))
+    if (!host_sums(io, &x.acc, out))
         return false;
     memset(x.largest, 0, sizeof x.largest);
     unsigned mxcsr = _mm_getcsr(), wanted = out == DOT2_F16 ? to_zero : nearest;

@@ -73,6 +73,33 @@ typedef __m256i hvi;
     _mm256_andnot_si256(_mm256_cmpeq_epi16(z, _mm256_setzero_si256()), v)
 #endif
 
+/* f32 bits on their way into the sums: denormals become zeros, and *beyond is set where
+ * a magnitude is neither 0 nor in bounds. */
+#if HV_LANES == 16
+__attribute__((always_inline)) static inline hvi dot2_host_c(hvi v, bool *beyond)
+{
+    const hvi least = HV_(set1_epi32)(0x800000), sign = HV_(set1_epi32)(INT32_MIN);
+    hvi a = _mm512_andnot_si512(sign, v);
+    __mmask16 some = _mm512_cmpge_epi32_mask(a, least);
+    hvi over = HV_(sub_epi32)(a, HV_(set1_epi32)((I32)DOT2_HOST_C_MIN));
+    *beyond |= _mm512_mask_cmpgt_epu32_mask(
+        some, over, HV_(set1_epi32)((I32)(DOT2_HOST_C_MAX - DOT2_HOST_C_MIN)));
+    return _mm512_mask_blend_epi32(some, hvi_and(v, sign), v);
+}
+#else
+__attribute__((always_inline)) static inline hvi dot2_host_c(hvi v, bool *beyond)
+{
+    const hvi sign = HV_(set1_epi32)(INT32_MIN);
+    hvi a = _mm256_andnot_si256(sign, v);
+    hvi none = HV_(cmpgt_epi32)(HV_(set1_epi32)(0x800000), a);
+    hvi below = HV_(cmpgt_epi32)(HV_(set1_epi32)((I32)DOT2_HOST_C_MIN), a);
+    hvi above = HV_(cmpgt_epi32)(a, HV_(set1_epi32)((I32)DOT2_HOST_C_MAX));
+    hvi beside = hvi_or(above, _mm256_andnot_si256(none, below));
+    *beyond |= !_mm256_testz_si256(beside, beside);
+    return _mm256_andnot_si256(_mm256_andnot_si256(sign, none), v);
+}
+#endif
+
 /* Factors of A (one column of it per row of lanes) or B (one row of it). */
 struct dot2_host_factors {
     /* for VPMADDWD: significand, scaled and signed, and the sign */
