@@ -208,9 +208,9 @@ int main(int argc, char **argv)
     Suite *s = suite_create("perf map");
     TCase *c = tcase_create("lines");
     tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, starts_anew); /* first, where tests share a process */
     tcase_add_test(c, named);
     tcase_add_test(c, unnamed);
-    tcase_add_test(c, starts_anew);
     tcase_add_test(c, not_wanted);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
