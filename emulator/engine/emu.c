@@ -107,7 +107,8 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
         st = workers_create(&emu->workers);
     if (st == RD_OK && emu->config.engine != EMU_ENGINE_INTERP)
         emu->native = native_create(emu);
-    if (st == RD_OK && emu->config.engine == EMU_ENGINE_JIT && !emu->native)
+    if (st == RD_OK && emu->config.engine == EMU_ENGINE_JIT &&
+        !native_ready(emu->native))
         st = RD_E_UNSUPPORTED;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     emu->host_cpus = cpus > 0 ? (unsigned)cpus : 1;

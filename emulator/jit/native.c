@@ -296,6 +296,16 @@ static bool prepare(struct native *n)
     return n->stubs != NULL;
 }
 
+bool native_ready(struct native *n)
+{
+    if (!n)
+        return false;
+    pthread_mutex_lock(&n->lock);
+    bool ready = prepare(n);
+    pthread_mutex_unlock(&n->lock);
+    return ready;
+}
+
 static bool is_known(const void *ctx, const struct uop *u)
 {
     const struct native_table *t = ctx;

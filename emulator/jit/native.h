@@ -41,6 +41,9 @@ struct native_table {
 struct native *native_create(struct emu *emu);
 void native_destroy(struct native *n);
 
+/* Does the host let code be made? Makes the first of it. n may be NULL: no. */
+bool native_ready(struct native *n);
+
 /* The table for w as it is, or NULL: the interpreter runs it. */
 struct native_table *native_table(struct native *n, const struct wave *w);
 

@@ -104,8 +104,7 @@ enum recipe_kind {
 
 #define RECIPE_EVEX   1u /* only with AVX-512 */
 #define RECIPE_VEX    2u /* only with AVX2 */
-#define RECIPE_IEEE   4u /* only if MODE.IEEE is set */
-#define RECIPE_DENORM 8u /* only if f32 denormals are kept as inputs */
+#define RECIPE_DENORM 4u /* only if f32 denormals are kept as inputs */
 
 struct recipe {
     uint16_t op; /* an opcode with that function */

@@ -39,8 +39,7 @@ static const struct recipe *recipe_for(const struct emit *e, unsigned op)
     if (!i)
         return NULL;
     const struct recipe *r = &recipes[i - 1];
-    if ((r->flags & RECIPE_IEEE && !(e->mode & NATIVE_IEEE)) ||
-        (r->flags & RECIPE_DENORM && !(e->mode & NATIVE_DENORM)))
+    if (r->flags & RECIPE_DENORM && !(e->mode & NATIVE_DENORM))
         return NULL;
     return r;
 }

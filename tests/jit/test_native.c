@@ -8,9 +8,11 @@
  */
 #include <check.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -582,6 +584,30 @@ START_TEST(mode_changes)
 }
 END_TEST
 
+/* A host that lets no code be made: files of memory must not grow. */
+START_TEST(no_code)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        const struct emu_config insists = {.simd = level, .engine = EMU_ENGINE_JIT},
+                                tries = {.simd = level};
+        struct emu *emu;
+        signal(SIGXFSZ, SIG_IGN);
+        if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0}) != 0)
+            _exit(2);
+        if (emu_create(&insists, &emu) != RD_E_UNSUPPORTED)
+            _exit(3);
+        if (emu_create(&tries, &emu) != RD_OK)
+            _exit(4);
+        emu_destroy(emu);
+        _exit(0);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status 0x%x", status);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("native");
@@ -591,6 +617,7 @@ static Suite *suite(void)
     tcase_add_test(one, bytes_change_in_place);
     tcase_add_test(one, region_added_again);
     tcase_add_test(one, after_fork);
+    tcase_add_test(one, no_code);
     tcase_add_loop_test(one, exec_changes, 0, N_EXEC_PROGRAMS);
     tcase_add_loop_test(one, mode_changes, 0, N_MODE_PROGRAMS);
     tcase_add_checked_fixture(two, setup_threads, teardown);
