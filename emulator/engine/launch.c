@@ -168,6 +168,32 @@ static inline void copy_rows(void *to, const void *from, size_t bytes)
         memcpy((char *)to + at, (const char *)from + at, 4);
 }
 
+static void swap(void *a, void *b, size_t bytes)
+{
+    char t[16];
+    memcpy(t, a, bytes);
+    memcpy(a, b, bytes);
+    memcpy(b, t, bytes);
+}
+
+/* Waves that never wait run to their end one after the other: each then takes the
+ * registers that the one before has left, and the host's cache still holds. */
+static void take_warm(struct wave *w)
+{
+    struct resident *r = (struct resident *)w->group;
+    unsigned n = r->group.n_waves;
+    struct wave *last = &r->waves[(w->index + n - 1) % n];
+    if (last == w || !(last->ended || last->fresh))
+        return;
+    swap(w->vgpr, last->vgpr, sizeof w->vgpr);
+    swap(&w->temp, &last->temp, sizeof w->temp);
+    swap(&w->scratch, &last->scratch, sizeof w->scratch);
+    w->base[SRC_TEMP] = w->temp;
+    last->base[SRC_TEMP] = last->temp;
+    select_half(w, 0);
+    select_half(last, 0);
+}
+
 /* Registers of lanes that are off are 0, too. Whatever a kernel reads before it has
  * written it must not depend on who had the registers before. */
 void wave_fill(struct wave *w)
@@ -176,13 +202,19 @@ void wave_fill(struct wave *w)
     const struct dispatch *dp = w->group->dispatch;
     uint32_t id = w->index * w->halves * ROW_DWORDS, items = w->n_items;
     bool whole = memcmp(r->block, dp->d->block, sizeof r->block) == 0;
+    if (!w->observation)
+        take_warm(w);
     for (unsigned h = 0; h < w->halves; h++, id += ROW_DWORDS) {
         uint32_t n = items < ROW_DWORDS ? items : ROW_DWORDS;
-        memset(w->vgpr[h], 0, (size_t)dp->n_vgprs * ROW_DWORDS * 4);
+        uint32_t *v0 = w->vgpr[h];
+        /* The ids first: behind so many stores their loads would wait. */
         if (whole)
-            copy_rows(w->vgpr[h], r->ids + id, n * sizeof *r->ids);
+            copy_rows(v0, r->ids + id, n * sizeof *r->ids);
         else
-            write_ids(dp, w->vgpr[h], id, n, r->block);
+            write_ids(dp, v0, id, n, r->block);
+        for (uint32_t i = n; i < ROW_DWORDS; i++)
+            v0[i] = 0;
+        memset(v0 + ROW_DWORDS, 0, (size_t)(dp->n_vgprs - 1) * ROW_DWORDS * 4);
         items -= n;
     }
     w->fresh = false;
