@@ -338,6 +338,7 @@ static void load_residents(struct emit *e)
             continue;
         }
         written[u->d & 255u] |= !(u->flags & UF_NO_VALUE);
+        written[(u->d + 1u) & 255u] |= (u->flags & UF_DST64) != 0;
         if (u->flags & UF_PAIR)
             written[u[1].d & 255u] |= !(u[1].flags & UF_NO_VALUE);
     }

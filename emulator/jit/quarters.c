@@ -36,9 +36,12 @@ static bool add_vector(struct scan *s, const struct uop *u, const struct recipe 
         const struct usrc *src = &u->s[i];
         if (src->prep == PREP_NONE)
             continue;
-        if (s->mask[src->sel] && (src->prep != PREP_MASK || s->m_sgpr != src->sel))
-            return false;
-        s->read[src->sel] = true;
+        for (unsigned k = 0; k < src->dwords; k++) {
+            if (s->mask[src->sel + k] &&
+                (src->prep != PREP_MASK || s->m_sgpr != src->sel))
+                return false;
+            s->read[src->sel + k] = true;
+        }
         if (src->prep == PREP_MASK)
             s->m_sgpr = src->sel;
     }

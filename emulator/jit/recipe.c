@@ -10,6 +10,7 @@ _Alignas(64) const uint32_t recipe_consts[N_CONSTS][16] = {
     [C_ONES] = ROW16(~0u),
     [C_SIGN] = ROW16(0x80000000u),
     [C_NOT_SIGN] = ROW16(0x7fffffffu),
+    [C_63] = ROW16(63u),
     [C_31] = ROW16(31u),
     [C_1] = ROW16(1u),
     [C_255] = ROW16(255u),
@@ -62,6 +63,9 @@ const struct recipe recipes[] = {
 #define S2 OP_S2
 #define T0 OP_T0
 #define T1 OP_T1
+#define T2 OP_T2
+#define H  OP_H
+#define DH OP_DH
 #include "recipes.def"
 };
 const unsigned n_recipes = sizeof recipes / sizeof *recipes;

@@ -17,9 +17,12 @@ enum step_operand {
     OP_S0, /* the sources, in the order of the function's arguments */
     OP_S1,
     OP_S2,
-    OP_D, /* the result: written by the last step, which may read sources too */
+    OP_H,  /* the upper row of the source that is a pair */
+    OP_D,  /* the result: written by the last step, which may read sources too */
+    OP_DH, /* the upper row of the result: by the step behind that */
     OP_T0,
     OP_T1,
+    OP_T2, /* not in a last step, nor with a constant as second operand or H as first */
     OP_CONST, /* + enum recipe_const */
 };
 
@@ -29,6 +32,7 @@ enum recipe_const {
     C_SIGN,
     C_NOT_SIGN,
     C_31,
+    C_63,
     C_1,
     C_255,
     C_24BITS,
@@ -92,10 +96,11 @@ struct step {
     uint8_t imm;
 };
 
-#define RECIPE_STEPS 9
+#define RECIPE_STEPS 15
 
 enum recipe_kind {
     RECIPE_VALUE,    /* D */
+    RECIPE_PAIR,     /* D and DH; a mask that is null */
     RECIPE_MASK,     /* M: a bit per lane */
     RECIPE_CARRY,    /* D, and M */
     RECIPE_SELECT,   /* D; source 2 is a mask in SGPRs, which is M before the steps */
@@ -104,6 +109,8 @@ enum recipe_kind {
 
 #define RECIPE_EVEX   1u /* only with AVX-512 */
 #define RECIPE_VEX    2u /* only with AVX2 */
+#define RECIPE_WIDE1  8u /* source 1 is a pair */
+#define RECIPE_WIDE2  16u
 #define RECIPE_DENORM 4u /* only if f32 denormals are kept as inputs */
 
 struct recipe {

@@ -19,8 +19,8 @@ struct source {
 struct job {
     const struct uop *u;
     const struct recipe *r;
-    struct source s[3];
-    unsigned d; /* entry of the result */
+    struct source s[3], high; /* high: the upper row of a pair */
+    unsigned d, dh;           /* entries of the result */
     bool has_d;
     const struct udpp *dpp; /* NULL: none */
     struct source from;     /* the source that it permutes */
@@ -44,18 +44,28 @@ static const struct recipe *recipe_for(const struct emit *e, unsigned op)
     return r;
 }
 
+/* Is source i of the recipe a pair? */
+static bool is_wide(const struct recipe *r, unsigned i)
+{
+    return (i == 1 && r->flags & RECIPE_WIDE1) || (i == 2 && r->flags & RECIPE_WIDE2);
+}
+
 /* Does the recipe do all that the micro-op asks for? */
 static bool suits(const struct recipe *r, const struct uop *u)
 {
     const uint32_t known = UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR |
-                           UF_ROWS | UF_ENDS | UF_DPP_ROW | UF_DPP8;
+                           UF_ROWS | UF_ENDS | UF_DPP_ROW | UF_DPP8 |
+                           (r->kind == RECIPE_PAIR ? UF_DST64 : 0);
+    if (r->kind == RECIPE_PAIR && u->flags & UF_MASK_OUT && u->d2 != SGPR_DUMMY)
+        return false;
     if ((u->flags & ~known) || u->omod || u->n_src != r->n_src || u->excp)
         return false;
     for (unsigned i = 0; i < u->n_src; i++) {
         const struct usrc *s = &u->s[i];
         bool mask = i == 2 && r->kind >= RECIPE_SELECT;
-        unsigned mods = SM_ABS | SM_NEG | (i == 0 ? SM_SWIZ : 0);
-        if (s->dwords != 1 || s->mods & ~mods || s->prep == PREP_SPECIAL ||
+        bool wide = is_wide(r, i);
+        unsigned mods = wide ? 0 : SM_ABS | SM_NEG | (i == 0 ? SM_SWIZ : 0);
+        if (s->dwords != 1 + wide || s->mods & ~mods || s->prep == PREP_SPECIAL ||
             mask != (s->prep == PREP_MASK))
             return false;
     }
@@ -82,10 +92,8 @@ static void apply_mods(struct emit *e, unsigned i, unsigned mods, struct x86_rm 
         x86_vec(e->x, X86_PXOR, t, from.reg, const_rm(C_SIGN), 0, 0);
 }
 
-static void find_source(struct emit *e, struct job *j, unsigned i)
+static void find_row(struct emit *e, const struct usrc *s, struct source *to)
 {
-    const struct usrc *s = &j->u->s[i];
-    struct source *to = &j->s[i];
     *to = (struct source){.row = s->row, .mods = s->mods, .entry = NO_ENTRY};
     if (s->prep == PREP_MASK)
         return;
@@ -97,6 +105,17 @@ static void find_source(struct emit *e, struct job *j, unsigned i)
     }
     to->at = s->prep == PREP_SGPR ? AT_WAVE : AT_CONST;
     to->disp = to->at == AT_WAVE ? sgpr_mem(s->sel).disp : s->row * ROW_BYTES;
+}
+
+static void find_source(struct emit *e, struct job *j, unsigned i)
+{
+    find_row(e, &j->u->s[i], &j->s[i]);
+    if (is_wide(j->r, i)) {
+        struct usrc high = j->u->s[i];
+        high.row++;
+        high.sel++;
+        find_row(e, &high, &j->high);
+    }
 }
 
 /* Forms that broadcast no dword from memory: shifts by a constant, and those whose
@@ -137,6 +156,28 @@ static void spread_source(struct emit *e, struct job *j, unsigned i)
     s->mods = 0;
 }
 
+/* With AVX2, in the third source's temporary, which recipes with pairs leave free. */
+static void spread_high(struct emit *e, struct source *s)
+{
+    if (e->x->evex || (s->at != AT_WAVE && s->at != AT_CONST))
+        return;
+    x86_vec(e->x, X86_BROADCASTSS, temp_reg(e, TEMP_S2), 0,
+            rm_mem(s->at == AT_WAVE ? W : CONSTS, s->disp), 0, 0);
+    s->at = AT_TEMP;
+}
+
+static struct x86_rm high_rm(const struct emit *e, const struct source *s,
+                             unsigned part)
+{
+    if (s->at == AT_TEMP)
+        return rm_reg(temp_reg(e, TEMP_S2));
+    if (s->at == AT_ROW)
+        return s->entry == NO_ENTRY ? row_mem(e, s->row, part)
+                                    : rm_reg(row_reg(e, s->entry, part));
+    return (struct x86_rm){.kind = RM_BCAST,
+                           .mem = mem_at(s->at == AT_WAVE ? W : CONSTS, s->disp)};
+}
+
 /* Source i of one part as a last operand. */
 static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsigned part)
 {
@@ -163,6 +204,10 @@ static struct x86_rm operand_rm(struct emit *e, struct job *j, unsigned o,
     case OP_S1:
     case OP_S2:
         return source_rm(e, j, o - OP_S0, part);
+    case OP_H:
+        return high_rm(e, &j->high, part);
+    case OP_T2:
+        return rm_reg(temp_reg(e, TEMP_X));
     case OP_T0:
         return rm_reg(temp_reg(e, TEMP_A));
     case OP_T1:
@@ -180,8 +225,13 @@ static unsigned operand_reg(struct emit *e, struct job *j, unsigned o, unsigned 
     struct x86_rm rm = operand_rm(e, j, o, part);
     if (rm.kind == RM_REG)
         return rm.reg;
-    unsigned t = o <= OP_S2 ? temp_reg(e, TEMP_S0 + (o - OP_S0)) : temp_reg(e, TEMP_X);
-    x86_vec(e->x, X86_MOVUPS, t, 0, rm, 0, 0);
+    unsigned t = temp_reg(e, TEMP_X);
+    if (o <= OP_H)
+        t = temp_reg(e, o == OP_H ? TEMP_S2 : TEMP_S0 + (o - OP_S0));
+    if (rm.kind == RM_BCAST)
+        x86_vec(e->x, X86_BROADCASTSS, t, 0, rm_mem(rm.mem.base, rm.mem.disp), 0, 0);
+    else
+        x86_vec(e->x, X86_MOVUPS, t, 0, rm, 0, 0);
     return t;
 }
 
@@ -452,6 +502,14 @@ void emit_pick(struct emit *e, const struct far *f)
 
 static void run_step(struct emit *e, struct job *j, const struct step *s, unsigned part)
 {
+    if (s->d == OP_DH) {
+        struct job high = *j;
+        struct step step = *s;
+        high.d = j->dh;
+        step.d = OP_D;
+        run_step(e, &high, &step, part);
+        return;
+    }
     if (s->form == STEP_FMA) {
         step_fma(e, j, part);
     } else if (s->form == STEP_SEL) {
@@ -552,6 +610,7 @@ static void run_recipe(struct emit *e, struct job *j)
         load_dpp(e, j);
     for (unsigned i = 0; i < r->n_src; i++)
         spread_source(e, j, i);
+    spread_high(e, &j->high);
     for (unsigned k = 0; k < r->n; k++)
         if (r->step[k].form == STEP_ORDERED)
             step_ordered(e, j, &r->step[k]);
@@ -598,7 +657,7 @@ static bool may_be_slow(const struct recipe *r)
 static bool reads_row(const struct uop *u, unsigned row)
 {
     for (unsigned i = 0; i < u->n_src; i++)
-        if (u->s[i].base == SRC_VGPR && u->s[i].row == row)
+        if (u->s[i].base == SRC_VGPR && row - u->s[i].row < u->s[i].dwords)
             return true;
     return false;
 }
@@ -612,6 +671,9 @@ static void place_result(struct emit *e, struct job *j, bool *was_used, bool *wa
     *was_used = c != NO_ENTRY || keep;
     *was_dirty = c != NO_ENTRY && e->rows.dirty[c];
     j->d = rows_write(e, j->u->d, keep);
+    if (j->r->kind == RECIPE_PAIR)
+        j->dh = rows_write(e, j->u->d + 1,
+                           keeps_lanes(e, j) || reads_row(j->u, j->u->d + 1u));
 }
 
 /* The slow path finds registers as they were before the result. */

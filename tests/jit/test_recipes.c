@@ -72,13 +72,22 @@ static bool has_floats(const char *name)
 static void put_variant(struct text *t, const struct recipe *r, unsigned d,
                         unsigned variant)
 {
-    const char *name = isa_op_name(r->op), *s[3];
+    static const char *const pairs[] = {"v[3:4]", "s[12:13]", "-5"};
+    const char *name = isa_op_name(r->op), *s[3], *pair = pairs[0];
     bool floats = has_floats(name);
-    for (unsigned i = 0; i < 3; i++, variant /= 3)
-        s[i] = source(i, variant % 3, floats);
+    for (unsigned i = 0; i < 3; i++, variant /= 3) {
+        s[i] = source(r->kind == RECIPE_PAIR ? 0 : i, variant % 3, floats);
+        if (i + 1 == r->n_src) /* one SGPR operand at most beside it */
+            pair = pairs[variant % 3 == 1 && s[0][0] == 's' ? 0 : variant % 3];
+    }
     bool accumulates = r->op == ISA_V_FMAC_F32;
     put(t, "v_mov_b32 v%u, %s\n", d, accumulates ? "v4" : "0x1234");
     switch (r->kind) {
+    case RECIPE_PAIR:
+        put(t, "%s v[%u:%u], %s%s, %s%s%s\nv_xor_b32 v5, v%u, v5\n", name, d, d + 1,
+            r->n_src == 3 ? "null, " : "", s[0], r->n_src == 3 ? "v3" : pair,
+            r->n_src == 3 ? ", " : "", r->n_src == 3 ? pair : "", d + 1);
+        break;
     case RECIPE_MASK:
         put(t, "%s s20, %s, %s\nv_mov_b32 v%u, s20\n", name, s[0], s[1], d);
         break;
@@ -438,6 +447,10 @@ static const char *const parts[] = {
     "s_or_b64 s[14:15], s[14:15], s[12:13]",
     "s_delay_alu instid0(VALU_DEP_1)",
     "v_rcp_f32 $, $",
+    "v_lshlrev_b64 v[16:17], $, v[17:18]",
+    "v_lshrrev_b64 v[20:21], 3, v[20:21]",
+    "v_mad_u64_u32 v[18:19], null, $, $, v[19:20]",
+    "v_mad_u64_u32 v[22:23], %, $, $, v[16:17]",
 };
 
 static uint32_t next_random(uint32_t *state)
@@ -471,9 +484,11 @@ START_TEST(together)
     put_begin(&t, _i & 1 ? 0x2f0 : 0xf0);
     for (unsigned i = 0; i < 12; i++)
         put(&t, "v_add_nc_u32 v%u, %u, v%u\n", RESULT + i, i / 3, 2 + i % 3);
-    put(&t, "s_mov_b32 vcc_lo, s13\ns_mov_b32 exec_lo, 0x%x\n", exec[_i % 3]);
+    put(&t, "s_mov_b32 vcc_lo, s13\ns_mov_b32 exec_lo, 0x%x\ns_mov_b32 s24, 3\nloop:\n",
+        exec[_i % 3]);
     for (unsigned i = 0; i < MIXED_LENGTH; i++)
         put_part(&t, &state);
+    put(&t, "s_sub_u32 s24, s24, 1\ns_cmp_lg_u32 s24, 0\ns_cbranch_scc1 @loop\n");
     put(&t, "s_xor_b32 s12, s12, s13\ns_xor_b32 s12, s12, s14\n"
             "s_xor_b32 s12, s12, s15\ns_xor_b32 s12, s12, vcc_lo\n"
             "s_cselect_b32 s13, 1, 2\ns_mov_b32 exec_lo, -1\n"
