@@ -226,8 +226,10 @@ static unsigned operand_reg(struct emit *e, struct job *j, unsigned o, unsigned 
     if (rm.kind == RM_REG)
         return rm.reg;
     unsigned t = temp_reg(e, TEMP_X);
-    if (o <= OP_H)
-        t = temp_reg(e, o == OP_H ? TEMP_S2 : TEMP_S0 + (o - OP_S0));
+    if (o == OP_H)
+        t = temp_reg(e, TEMP_S2);
+    else if (o >= OP_S0 && o <= OP_S2)
+        t = temp_reg(e, TEMP_S0 + (o - OP_S0));
     if (rm.kind == RM_BCAST)
         x86_vec(e->x, X86_BROADCASTSS, t, 0, rm_mem(rm.mem.base, rm.mem.disp), 0, 0);
     else
