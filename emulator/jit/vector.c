@@ -273,7 +273,7 @@ static void load_dpp(struct emit *e, struct job *j)
         x86_mov_imm(x, RAX, j->dpp->valid);
         x86_k_from_gpr(x, K_VALID, RAX);
     }
-    for (unsigned p = 0; p < e->parts && j->write != ~0u; p++) {
+    for (unsigned p = 0; p < 2 && j->write != ~0u; p++) {
         x86_mov_imm(x, RAX, j->write >> 16 * p & 0xffffu);
         x86_k_from_gpr(x, K_WRITE + p, RAX);
         if (e->masked)
