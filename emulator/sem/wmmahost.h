@@ -34,10 +34,8 @@
 #ifdef HOST_VECTORS
 #if HV_LANES == 16
 typedef __m512i hvi;
-#define hvi_load(p)     _mm512_loadu_si512(p)
-#define hvi_store(p, v) _mm512_storeu_si512(p, v)
-#define hvi_of(v)       _mm512_castps_si512(v)
-#define hv_of(v)        _mm512_castsi512_ps(v)
+#define hvi_of(v) _mm512_castps_si512(v)
+#define hv_of(v)  _mm512_castsi512_ps(v)
 /* v + (c < 0 ? 2 : 0); a test leaves the port alone that shifts need */
 #define hvi_add_sign2(v, c)                                                            \
     _mm512_mask_add_epi32(v, _mm512_test_epi32_mask(c, _mm512_set1_epi32(INT32_MIN)),  \
@@ -54,10 +52,8 @@ typedef __m512i hvi;
 #define hvi_where16(z, v) _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(z, z), v)
 #else
 typedef __m256i hvi;
-#define hvi_load(p)     _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define hvi_store(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
-#define hvi_of(v)       _mm256_castps_si256(v)
-#define hv_of(v)        _mm256_castsi256_ps(v)
+#define hvi_of(v) _mm256_castps_si256(v)
+#define hv_of(v)  _mm256_castsi256_ps(v)
 #define hvi_add_sign2(v, c)                                                            \
     _mm256_add_epi32(v,                                                                \
                      _mm256_and_si256(_mm256_srai_epi32(c, 31), _mm256_set1_epi32(2)))
@@ -72,6 +68,19 @@ typedef __m256i hvi;
 #define hvi_where16(z, v)                                                              \
     _mm256_andnot_si256(_mm256_cmpeq_epi16(z, _mm256_setzero_si256()), v)
 #endif
+
+/* One unaligned move each. */
+static inline hvi hvi_load(const void *p)
+{
+    hvi v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void hvi_store(void *p, hvi v)
+{
+    memcpy(p, &v, sizeof v);
+}
 
 /* f32 bits on their way into the sums: denormals become zeros, and *beyond is set where
  * a magnitude is neither 0 nor in bounds. */
