@@ -378,8 +378,14 @@ void native_stats(const struct native *n, struct emu_native_stats *out)
     *out = n ? n->stats : (struct emu_native_stats){0};
 }
 
-const struct uop *native_enter(const struct native_table *t, struct wave *w,
-                               const void *code, size_t slot)
+/* clang's check of function types looks at what lies before a function: of a stub,
+ * nothing may. */
+#ifdef __clang__
+__attribute__((no_sanitize("function")))
+#endif
+const struct uop *
+native_enter(const struct native_table *t, struct wave *w, const void *code,
+             size_t slot)
 {
     typedef const struct uop *enter_fn(struct wave *, const void *, size_t, void *);
     const struct native *n = t->native;
