@@ -123,7 +123,7 @@ void cp_clock_enter(struct gpu_queue *q);
 void cp_clock_leave(struct gpu_queue *q);
 
 /* The queue has dispatches to run, before which those of lower priority make way; it
- * has none for now, or waits for something. Worker only. */
+ * has none, or waits for something. Worker only. */
 void cp_compete(struct gpu_queue *q);
 void cp_give_way(struct gpu_queue *q);
 

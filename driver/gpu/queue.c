@@ -61,7 +61,7 @@ static void wait_for_poke(struct gpu_queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Nothing to do for now. */
+/* Nothing to do until the queue is poked. */
 static void leave(struct gpu_queue *q)
 {
     if (!atomic_load(&q->gpu->running))

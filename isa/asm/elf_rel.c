@@ -199,7 +199,7 @@ static bool find_groups(struct rel *w)
         struct as_symbol *g = &as->symbols[as->sections[i].group];
         if (as->sections[i].group == 0)
             continue;
-        if (g->elf == 0) { /* for now: its number among the groups */
+        if (g->elf == 0) { /* until symbols are numbered: its place among the groups */
             w->groups[w->n_groups++] =
                 (struct group){.symbol = as->sections[i].group, .first = i};
             g->elf = w->n_groups;
