@@ -196,25 +196,6 @@ static void load_part(struct emit *e, struct access *a, unsigned part)
             x86_land(x, done[i]);
 }
 
-static void emit_load(struct emit *e, struct access *a)
-{
-    unsigned lanes = e->part_bytes / 4;
-    size_t done = 0;
-    if (asks_for_rows(e, a)) {
-        access_first(e, a, 0);
-        size_t apart = x86_jcc(e->x, access_row_apart(e, a));
-        form_address(e);
-        for (unsigned p = 0; p < e->parts; p++)
-            load_elements(e, a, p, move_load, (int32_t)(p * lanes * a->bytes));
-        done = x86_jmp(e->x);
-        x86_land(e->x, apart);
-    }
-    for (unsigned p = 0; p < e->parts; p++)
-        load_part(e, a, p);
-    if (done)
-        x86_land(e->x, done);
-}
-
 /* ---- stores ------------------------------------------------------------------------
  */
 
@@ -258,23 +239,29 @@ static void store_part(struct emit *e, struct access *a, unsigned part, unsigned
         x86_land(x, done);
 }
 
-/* The second element of all lanes comes behind the first of all. */
-static void store_element(struct emit *e, struct access *a, unsigned elem)
+/* Code for rows that are one line, and for others part by part. elem: of a store. */
+static void by_shape(struct emit *e, struct access *a, unsigned elem)
 {
-    unsigned lanes = e->part_bytes / 4;
     size_t done = 0;
     if (asks_for_rows(e, a)) {
         access_first(e, a, 0);
         size_t apart = x86_jcc(e->x, access_row_apart(e, a));
         form_address(e);
-        for (unsigned p = 0; p < e->parts; p++)
-            move_store(e, a, p, RAX, elem * a->dwords,
-                       element_at(a, elem) + (int32_t)(p * lanes * a->bytes));
+        for (unsigned p = 0; p < e->parts; p++) {
+            int32_t at = (int32_t)(p * (e->part_bytes / 4) * a->bytes);
+            if (a->write)
+                move_store(e, a, p, RAX, elem * a->dwords, element_at(a, elem) + at);
+            else
+                load_elements(e, a, p, move_load, at);
+        }
         done = x86_jmp(e->x);
         x86_land(e->x, apart);
     }
     for (unsigned p = 0; p < e->parts; p++)
-        store_part(e, a, p, elem);
+        if (a->write)
+            store_part(e, a, p, elem);
+        else
+            load_part(e, a, p);
     if (done)
         x86_land(e->x, done);
 }
@@ -411,10 +398,9 @@ static void emit_move(struct emit *e, const struct uop *u, bool write)
                                              : m->data2 + k - a.dwords);
     access_begin(e, &a);
     check(e, &a);
-    if (!write)
-        emit_load(e, &a);
-    for (unsigned i = 0; i < m->elems && write; i++)
-        store_element(e, &a, i);
+    /* of stores the second element of all lanes comes behind the first of all */
+    for (unsigned i = 0; i < (write ? m->elems : 1u); i++)
+        by_shape(e, &a, i);
     access_end(e, &a);
 }
 

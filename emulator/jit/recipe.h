@@ -69,7 +69,7 @@ enum recipe_const {
     C_QUIET, /* the bit of quiet NaNs */
     N_CONSTS,
 };
-#define K(name) (OP_CONST + C_##name)
+#define K(name) (OP_CONST + (unsigned)C_##name)
 
 /* One row of 16 dwords each. */
 extern const uint32_t recipe_consts[N_CONSTS][16];
