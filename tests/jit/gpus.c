@@ -100,6 +100,21 @@ bool gpus_possible(enum emu_simd simd)
     return st == RD_OK;
 }
 
+int gpus_main(int argc, char **argv, enum emu_simd *level, Suite *(*suite)(void))
+{
+    if (argc > 1 && strcmp(argv[1], "avx512") == 0)
+        *level = EMU_SIMD_AVX512;
+    if (!gpus_possible(*level)) {
+        printf("skipped: the host has no %s\n", emu_simd_name(*level));
+        return 77;
+    }
+    SRunner *r = srunner_create(suite());
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
+
 static void *map(size_t bytes)
 {
     void *p =

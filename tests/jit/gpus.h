@@ -5,6 +5,7 @@
 #ifndef TEST_JIT_GPUS_H
 #define TEST_JIT_GPUS_H
 
+#include <check.h>
 #include <stdbool.h>
 
 #include "emu.h"
@@ -33,6 +34,10 @@ struct result {
     struct emu_fault fault;
     struct emu_stats stats;
 };
+
+/* main of a test "NAME [avx2 | avx512]": *level, then the suite; 77 where the host has
+ * no such level. */
+int gpus_main(int argc, char **argv, enum emu_simd *level, Suite *(*suite)(void));
 
 /* Does the host have the level? */
 bool gpus_possible(enum emu_simd simd);

@@ -216,23 +216,18 @@ START_TEST(every_way)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static Suite *suite(void)
 {
-    if (argc > 1 && strcmp(argv[1], "avx512") == 0)
-        level = EMU_SIMD_AVX512;
-    if (!gpus_possible(level)) {
-        printf("skipped: the host has no %s\n", emu_simd_name(level));
-        return 77;
-    }
     Suite *s = suite_create("access");
     TCase *t = tcase_create("every way");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, every_way, 0, N_OPS);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return gpus_main(argc, argv, &level, suite);
 }

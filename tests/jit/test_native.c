@@ -636,15 +636,5 @@ static Suite *suite(void)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "avx512") == 0)
-        level = EMU_SIMD_AVX512;
-    if (!gpus_possible(level)) {
-        printf("skipped: the host has no %s\n", emu_simd_name(level));
-        return 77;
-    }
-    SRunner *r = srunner_create(suite());
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return gpus_main(argc, argv, &level, suite);
 }

@@ -197,14 +197,8 @@ START_TEST(not_wanted)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static Suite *suite(void)
 {
-    if (argc > 1 && strcmp(argv[1], "avx512") == 0)
-        level = EMU_SIMD_AVX512;
-    if (!gpus_possible(level)) {
-        printf("skipped: the host has no %s\n", emu_simd_name(level));
-        return 77;
-    }
     Suite *s = suite_create("perf map");
     TCase *c = tcase_create("lines");
     tcase_add_checked_fixture(c, setup, teardown);
@@ -213,9 +207,10 @@ int main(int argc, char **argv)
     tcase_add_test(c, unnamed);
     tcase_add_test(c, not_wanted);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return gpus_main(argc, argv, &level, suite);
 }

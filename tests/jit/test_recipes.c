@@ -502,14 +502,8 @@ START_TEST(together)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static Suite *suite(void)
 {
-    if (argc > 1 && strcmp(argv[1], "avx512") == 0)
-        level = EMU_SIMD_AVX512;
-    if (!gpus_possible(level)) {
-        puts("skipped: the host lacks the SIMD level");
-        return 77;
-    }
     Suite *s = suite_create("recipes");
     TCase *c = tcase_create("all");
     tcase_set_timeout(c, 600);
@@ -518,9 +512,10 @@ int main(int argc, char **argv)
     tcase_add_loop_test(c, calls_the_same, 0, (int)(sizeof lines / sizeof *lines));
     tcase_add_loop_test(c, together, 0, 300);
     suite_add_tcase(s, c);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return gpus_main(argc, argv, &level, suite);
 }
