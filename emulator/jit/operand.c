@@ -1,0 +1,167 @@
+/* operand.c: the sources of a vector instruction by recipe: in host registers, in the
+ * rows in memory, or broadcast from SGPRs and constants; with modifiers.
+ * SPDX-License-Identifier: MIT
+ */
+#include "vector.h"
+
+/* AND or XOR with the sign, into the temporary of source i. */
+void operand_mods(struct emit *e, unsigned i, unsigned mods, struct x86_rm from)
+{
+    unsigned t = temp_reg(e, TEMP_S0 + i);
+    if (from.kind != RM_REG) {
+        x86_vec(e->x, from.kind == RM_BCAST ? X86_BROADCASTSS : X86_MOVUPS, t, 0,
+                from.kind == RM_BCAST ? rm_mem(from.mem.base, from.mem.disp) : from, 0,
+                0);
+        from = rm_reg(t);
+    }
+    if (mods & SM_ABS) {
+        x86_vec(e->x, X86_PAND, t, from.reg, const_rm(C_NOT_SIGN), 0, 0);
+        from = rm_reg(t);
+    }
+    if (mods & SM_NEG)
+        x86_vec(e->x, X86_PXOR, t, from.reg, const_rm(C_SIGN), 0, 0);
+}
+
+static void find_row(struct emit *e, const struct usrc *s, struct source *to)
+{
+    *to = (struct source){.row = s->row, .mods = s->mods, .entry = NO_ENTRY};
+    if (s->prep == PREP_MASK)
+        return;
+    if (s->base == SRC_VGPR) {
+        /* what finds no place is read from memory, rather than drive out another row */
+        bool load = (e->x->evex || e->run.on) && rows_room(e);
+        to->entry = load ? rows_load(e, s->row) : rows_find(e, s->row);
+        return;
+    }
+    to->at = s->prep == PREP_SGPR ? AT_WAVE : AT_CONST;
+    to->disp = to->at == AT_WAVE ? sgpr_mem(s->sel).disp : s->row * ROW_BYTES;
+}
+
+void operand_find(struct emit *e, struct job *j, unsigned i)
+{
+    find_row(e, &j->u->s[i], &j->s[i]);
+    if (recipe_wide(j->r, i)) {
+        struct usrc high = j->u->s[i];
+        high.row++;
+        high.sel++;
+        find_row(e, &high, &j->high);
+    }
+}
+
+/* Forms that broadcast no dword from memory: shifts by a constant, and those whose
+ * elements are of 64 bits. */
+static bool takes_no_broadcast(unsigned form)
+{
+    return (form >= X86_PSLLD_I && form <= X86_PSRLQ_I) || form == X86_PMULUDQ ||
+           form == X86_PMULDQ;
+}
+
+/* Has the source to be in a register: as the first operand of a step, or where nothing
+ * can be broadcast? */
+static bool wants_register(const struct recipe *r, unsigned i)
+{
+    for (unsigned k = 0; k < r->n; k++) {
+        const struct step *s = &r->step[k];
+        if (s->a == OP_S0 + i || (s->form == STEP_FMA && i == 2) ||
+            (s->b == OP_S0 + i && takes_no_broadcast(s->form)))
+            return true;
+    }
+    return false;
+}
+
+/* Sources that are the same in all lanes and cannot stay in memory are broadcast once.
+ */
+void operand_spread(struct emit *e, struct job *j, unsigned i)
+{
+    struct source *s = &j->s[i];
+    if (s->at != AT_WAVE && s->at != AT_CONST)
+        return;
+    if (e->x->evex && !s->mods && !wants_register(j->r, i))
+        return;
+    unsigned t = temp_reg(e, TEMP_S0 + i), base = s->at == AT_WAVE ? W : CONSTS;
+    x86_vec(e->x, X86_BROADCASTSS, t, 0, rm_mem(base, s->disp), 0, 0);
+    if (s->mods)
+        operand_mods(e, i, s->mods, rm_reg(t));
+    s->at = AT_TEMP;
+    s->mods = 0;
+}
+
+/* With AVX2, in the third source's temporary, which recipes with pairs leave free. */
+void operand_spread_high(struct emit *e, struct source *s)
+{
+    if (e->x->evex || (s->at != AT_WAVE && s->at != AT_CONST))
+        return;
+    x86_vec(e->x, X86_BROADCASTSS, temp_reg(e, TEMP_S2), 0,
+            rm_mem(s->at == AT_WAVE ? W : CONSTS, s->disp), 0, 0);
+    s->at = AT_TEMP;
+}
+
+static struct x86_rm high_rm(const struct emit *e, const struct source *s,
+                             unsigned part)
+{
+    if (s->at == AT_TEMP)
+        return rm_reg(temp_reg(e, TEMP_S2));
+    if (s->at == AT_ROW)
+        return s->entry == NO_ENTRY ? row_mem(e, s->row, part)
+                                    : rm_reg(row_reg(e, s->entry, part));
+    return (struct x86_rm){.kind = RM_BCAST,
+                           .mem = mem_at(s->at == AT_WAVE ? W : CONSTS, s->disp)};
+}
+
+/* Source i of one part as a last operand. */
+static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsigned part)
+{
+    struct source *s = &j->s[i];
+    struct x86_rm rm = {.kind = RM_BCAST};
+    if (s->at == AT_TEMP)
+        return rm_reg(temp_reg(e, TEMP_S0 + i));
+    if (s->at == AT_ROW)
+        rm = s->entry == NO_ENTRY ? row_mem(e, s->row, part)
+                                  : rm_reg(row_reg(e, s->entry, part));
+    else
+        rm.mem = mem_at(s->at == AT_WAVE ? W : CONSTS, s->disp);
+    if (!s->mods)
+        return rm;
+    operand_mods(e, i, s->mods, rm);
+    return rm_reg(temp_reg(e, TEMP_S0 + i));
+}
+
+struct x86_rm operand_rm(struct emit *e, struct job *j, unsigned o, unsigned part)
+{
+    switch (o) {
+    case OP_S0:
+    case OP_S1:
+    case OP_S2:
+        return source_rm(e, j, o - OP_S0, part);
+    case OP_H:
+        return high_rm(e, &j->high, part);
+    case OP_T2:
+        return rm_reg(temp_reg(e, TEMP_X));
+    case OP_T0:
+        return rm_reg(temp_reg(e, TEMP_A));
+    case OP_T1:
+        return rm_reg(temp_reg(e, TEMP_B));
+    case OP_D:
+        return rm_reg(row_reg(e, j->d, part));
+    default:
+        return const_rm(o - OP_CONST);
+    }
+}
+
+/* ... as a register. */
+unsigned operand_reg(struct emit *e, struct job *j, unsigned o, unsigned part)
+{
+    struct x86_rm rm = operand_rm(e, j, o, part);
+    if (rm.kind == RM_REG)
+        return rm.reg;
+    unsigned t = temp_reg(e, TEMP_X);
+    if (o == OP_H)
+        t = temp_reg(e, TEMP_S2);
+    else if (o >= OP_S0 && o <= OP_S2)
+        t = temp_reg(e, TEMP_S0 + (o - OP_S0));
+    if (rm.kind == RM_BCAST)
+        x86_vec(e->x, X86_BROADCASTSS, t, 0, rm_mem(rm.mem.base, rm.mem.disp), 0, 0);
+    else
+        x86_vec(e->x, X86_MOVUPS, t, 0, rm, 0, 0);
+    return t;
+}
