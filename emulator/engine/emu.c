@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "excp.h"
@@ -178,6 +179,37 @@ rd_status emu_mem_change(struct emu *emu, uint64_t va,
         from = i < n ? now[i].end : to;
     }
     return RD_OK;
+}
+
+static void tell_region(const struct mem_region *r, struct emu_mem *out)
+{
+    *out = (struct emu_mem){.va = r->base, .bytes = r->end - r->base, .perm = r->perm};
+    memcpy(out->name, r->name, sizeof out->name);
+}
+
+bool emu_mem_find(struct emu *emu, uint64_t va, struct emu_mem *out)
+{
+    struct mem_region r;
+    bool found = region_find(emu->regions, va, &r, NULL);
+    if (found)
+        tell_region(&r, out);
+    return found;
+}
+
+bool emu_mem_nearest(struct emu *emu, uint64_t va, struct emu_mem *out)
+{
+    struct mem_region r;
+    bool found = region_nearest(emu->regions, va, &r);
+    if (found)
+        tell_region(&r, out);
+    return found;
+}
+
+bool emu_symbol(const struct emu *emu, uint64_t pc, char *name, size_t size,
+                uint64_t *start)
+{
+    const struct emu_config *c = &emu->config;
+    return c->symbol && c->symbol(c->symbol_ctx, pc, name, size, start);
 }
 
 void emu_code_changed(struct emu *emu, uint64_t va, uint64_t bytes)

@@ -127,27 +127,45 @@ bool region_find(struct region_table *t, uint64_t address, struct mem_region *ou
     return found;
 }
 
-void region_describe(struct region_table *t, uint64_t address, char *text, size_t size)
+/* The region that holds address, or the nearest; NULL: there are none. Lock held. */
+static const struct mem_region *nearest(const struct region_table *t, uint64_t address)
 {
-    pthread_rwlock_rdlock(&t->lock);
     size_t at = lower(t, address);
     const struct mem_region *below = at > 0 ? &t->v[at - 1] : NULL;
     const struct mem_region *above = at < t->n ? &t->v[at] : NULL;
-    bool inside = above && above->base <= address;
-    const struct mem_region *r = above;
-    if (!inside && below && (!above || address - below->end < above->base - address))
-        r = below;
+    if (above && above->base <= address)
+        return above;
+    return below && (!above || address - below->end < above->base - address) ? below
+                                                                             : above;
+}
+
+bool region_nearest(struct region_table *t, uint64_t address, struct mem_region *out)
+{
+    pthread_rwlock_rdlock(&t->lock);
+    const struct mem_region *r = nearest(t, address);
+    if (r)
+        *out = *r;
+    pthread_rwlock_unlock(&t->lock);
+    return r != NULL;
+}
+
+void region_describe(struct region_table *t, uint64_t address, char *text, size_t size)
+{
+    pthread_rwlock_rdlock(&t->lock);
+    const struct mem_region *r = nearest(t, address);
+    bool inside = r && r->base <= address && address < r->end;
+    bool past = r && address >= r->end;
     if (!r)
         snprintf(text, size, "no memory is allocated");
     else
         snprintf(text, size, "%s %s [0x%llx, 0x%llx), %llu bytes %s",
                  inside ? "in" : "nearest allocation:", r->name,
                  (unsigned long long)r->base, (unsigned long long)r->end,
-                 (unsigned long long)(inside       ? address - r->base
-                                      : r == below ? address - r->end
-                                                   : r->base - address),
-                 inside       ? "from its start"
-                 : r == below ? "past its end"
-                              : "before its start");
+                 (unsigned long long)(inside ? address - r->base
+                                      : past ? address - r->end
+                                             : r->base - address),
+                 inside ? "from its start"
+                 : past ? "past its end"
+                        : "before its start");
     pthread_rwlock_unlock(&t->lock);
 }

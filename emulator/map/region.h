@@ -47,6 +47,9 @@ RD_CHECKED rd_status region_change(struct region_table *t, uint64_t va,
 bool region_find(struct region_table *t, uint64_t address, struct mem_region *out,
                  unsigned *generation);
 
+/* The region nearest to an address that none holds; false if there are none. */
+bool region_nearest(struct region_table *t, uint64_t address, struct mem_region *out);
+
 static inline unsigned region_generation(const struct region_table *t)
 {
     return atomic_load_explicit(&t->generation, memory_order_relaxed);

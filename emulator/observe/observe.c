@@ -8,6 +8,7 @@
  */
 #include "observe.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xmmintrin.h>
@@ -79,6 +80,8 @@ rd_status observation_begin(struct emu *emu, const struct emu_launch *launch,
     for (unsigned i = 0; i < ob->n_observers; i++) {
         ob->observer[i] = emu->observers[i];
         want |= ob->observer[i].want;
+        ob->admits |= ob->observer[i].admit != NULL;
+        ob->forgives |= ob->observer[i].forgive;
     }
     rd_status st = observation_want(ob, want);
     if (st != RD_OK) {
@@ -232,22 +235,43 @@ static const struct uop *execute(struct wave *w, const struct uop *u)
     return u;
 }
 
-/* Where a tolerant wave goes on after the fault that stopped it at u, or NULL.
- *
- * Hardware without a trap handler drops what these faults are about: an opcode that
- * does not exist or has no meaning outside graphics, lanes with a bad LDS address. */
+/* Faults that a tolerant wave goes on behind: hardware without a trap handler drops
+ * what they are about, an opcode that does not exist or has no meaning outside
+ * graphics, lanes with a bad LDS address. */
+static bool is_shrugged_off(enum emu_fault_kind kind)
+{
+    return kind == EMU_FAULT_ILLEGAL || kind == EMU_FAULT_UNSUPPORTED ||
+           kind == EMU_FAULT_MISALIGNED || kind == EMU_FAULT_LDS_RANGE ||
+           kind == EMU_FAULT_REGISTER;
+}
+
+/* Those that an observer may forgive. */
+static bool is_forgivable(enum emu_fault_kind kind)
+{
+    return kind == EMU_FAULT_UNMAPPED || kind == EMU_FAULT_PERMISSION ||
+           kind == EMU_FAULT_MISALIGNED || kind == EMU_FAULT_LDS_RANGE ||
+           kind == EMU_FAULT_SCRATCH_RANGE;
+}
+
+/* Where the wave goes on after the fault that stopped it, or NULL. */
 static const struct uop *shrug_off(struct wave *w, const struct emu_inst *inst)
 {
-    enum emu_fault_kind kind = w->group->fault.kind;
-    if (!w->tolerant || w->stop != STOP_FAULT ||
-        (kind != EMU_FAULT_ILLEGAL && kind != EMU_FAULT_UNSUPPORTED &&
-         kind != EMU_FAULT_MISALIGNED && kind != EMU_FAULT_LDS_RANGE &&
-         kind != EMU_FAULT_REGISTER))
+    struct observation *ob = w->observation;
+    struct emu_fault *fault = &w->group->fault;
+    if (w->stop != STOP_FAULT)
+        return NULL;
+    bool forgiven = ob->forgives && is_forgivable(fault->kind);
+    if (!forgiven && !(w->tolerant && is_shrugged_off(fault->kind)))
         return NULL;
     const struct uop *next = program_at(w->program, inst->pc + inst->bytes);
     if (!next)
         return NULL;
-    w->group->fault.kind = EMU_FAULT_NONE;
+    if (forgiven) {
+        ob->passed_over = *fault;
+        ob->event.fault = &ob->passed_over;
+    }
+    fault->kind = EMU_FAULT_NONE;
+    *fault->detail = '\0';
     w->stop = STOP_NONE;
     return next;
 }
@@ -266,12 +290,16 @@ static void finish_event(struct wave *w, const struct uop *u, struct emu_event *
     const struct emu_inst *inst = e->inst;
     const struct uop *next = u ? u : w->next;
     e->next_pc = program_pc(w->program, next);
-    if (!u && w->stop == STOP_FAULT)
+    if (u && e->fault)
+        e->flags = EMU_EV_PASSED_OVER;
+    else if (!u && w->stop == STOP_FAULT)
         e->flags = EMU_EV_FAULT;
     else if (!u && w->stop == STOP_END)
         e->flags = EMU_EV_ENDED;
     else if (e->next_pc != inst->pc + inst->bytes)
         e->flags = EMU_EV_TAKEN;
+    if (e->flags & EMU_EV_FAULT)
+        e->fault = &w->group->fault;
     if (!u && opens_barrier(w))
         e->flags |= EMU_EV_BARRIER_DONE;
 }
@@ -307,6 +335,43 @@ static void join_accesses(struct observation *ob)
     ob->n_accesses = n;
 }
 
+/* ---- lanes that observers keep from running an instruction ---- */
+
+/* Those that all of them let run it; accesses of the others are dropped. */
+static uint64_t admitted(struct observation *ob)
+{
+    uint64_t lanes = ~UINT64_C(0);
+    ob->event.n_accesses = ob->n_accesses;
+    for (unsigned i = 0; i < ob->n_observers; i++)
+        if (ob->observer[i].admit)
+            lanes &= ob->observer[i].admit(ob->observer[i].ctx, &ob->event);
+    unsigned n = 0;
+    for (unsigned i = 0; i < ob->n_accesses; i++) {
+        struct emu_access *a = &ob->access[i];
+        a->lanes &= lanes;
+        if (a->lanes && n != i)
+            ob->access[n] = *a;
+        n += a->lanes != 0;
+    }
+    ob->n_accesses = n;
+    return lanes;
+}
+
+/* The instruction on these lanes alone. */
+static const struct uop *execute_lanes(struct wave *w, const struct uop *u,
+                                       uint64_t lanes)
+{
+    uint32_t lo = w->sgpr[ISA_SEL_EXEC_LO], hi = w->sgpr[ISA_SEL_EXEC_HI];
+    if (!w->observation->n_accesses)
+        return uop_next(u);
+    w->sgpr[ISA_SEL_EXEC_LO] = lo & (uint32_t)lanes;
+    w->sgpr[ISA_SEL_EXEC_HI] = hi & (uint32_t)(lanes >> 32);
+    u = execute(w, u);
+    w->sgpr[ISA_SEL_EXEC_LO] = lo;
+    w->sgpr[ISA_SEL_EXEC_HI] = hi;
+    return u;
+}
+
 static void report(struct observation *ob)
 {
     for (unsigned i = 0; i < ob->n_observers; i++)
@@ -339,7 +404,8 @@ const struct uop *observe_step(struct wave *w, const struct uop *u,
         ob->n_accesses = w->emu->level->accesses(w, u, ob->access);
     if (ob->want & EMU_WANT_VALUES)
         copy_values(w, e->inst, ISA_OF_IN, ob->in);
-    u = execute(w, u);
+    uint64_t lanes = ob->admits && ob->n_accesses ? admitted(ob) : ~UINT64_C(0);
+    u = lanes == ~UINT64_C(0) ? execute(w, u) : execute_lanes(w, u, lanes);
     if (!u)
         u = shrug_off(w, &info->inst);
     ob->trapped = false;
@@ -401,6 +467,69 @@ uint64_t observe_run(struct wave *w)
     if (u)
         w->next = u;
     return w->n_insts - begin;
+}
+
+/* ---- state ---- */
+
+static uint64_t digest_dwords(uint64_t h, const uint32_t *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ v[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+    return h;
+}
+
+static const struct wave *wave_of(const struct emu_wave_info *info)
+{
+    const void *at = (const char *)info - offsetof(struct wave, info);
+    return at;
+}
+
+uint64_t emu_wave_digest(const struct emu_wave_info *info)
+{
+    const struct wave *w = wave_of(info);
+    uint64_t h = digest_dwords(w->scc, w->sgpr, SGPR_SLOTS);
+    h = digest_dwords(h, &w->mode_bits, 1);
+    for (unsigned half = 0; half < w->halves; half++)
+        h = digest_dwords(h, w->vgpr[half], (size_t)w->group->n_vgprs * ROW_DWORDS);
+    return h;
+}
+
+static bool peek_global(const struct wave *w, uint64_t address, unsigned bytes,
+                        uint8_t *out)
+{
+    struct mem_region r;
+    if (!region_find(w->emu->regions, address, &r, NULL) || r.end - address < bytes ||
+        !(r.perm & EMU_MEM_READ))
+        return false;
+    memcpy(out, (const void *)(uintptr_t)address, bytes); // NOLINT
+    return true;
+}
+
+/* Dwords of the 32 lanes of a half lie side by side. */
+static uint8_t peek_scratch(const struct wave *w, unsigned lane, uint64_t offset)
+{
+    size_t half = (size_t)(lane / ROW_DWORDS) * w->group->scratch_bytes * ROW_DWORDS;
+    return w->scratch[half + (size_t)(offset >> 2) * (ROW_DWORDS * 4) +
+                      (size_t)(lane % ROW_DWORDS) * 4 + (offset & 3u)];
+}
+
+bool emu_wave_peek(const struct emu_wave_info *info, unsigned space, unsigned lane,
+                   uint64_t address, unsigned bytes, void *out)
+{
+    const struct wave *w = wave_of(info);
+    const struct workgroup *g = w->group;
+    uint8_t *to = out;
+    if (space == EMU_SPACE_GLOBAL)
+        return peek_global(w, address, bytes, to);
+    uint32_t limit = space == EMU_SPACE_LDS       ? g->lds_bytes
+                     : space == EMU_SPACE_SCRATCH ? g->scratch_bytes
+                                                  : 0;
+    if (address > limit || limit - address < bytes)
+        return false;
+    for (unsigned i = 0; i < bytes; i++)
+        to[i] = space == EMU_SPACE_LDS ? g->lds[address + i]
+                                       : peek_scratch(w, lane, address + i);
+    return true;
 }
 
 /* ---- accesses that only a handler knows --------------------------------------------

@@ -18,10 +18,13 @@ struct observation {
     unsigned want;       /* EMU_WANT_*: of the observers and the stepper */
     unsigned n_accesses; /* of the running instruction */
     bool noted;          /* by its handler, not from the operands */
+    bool admits;         /* some observer has a say before memory instructions */
+    bool forgives;       /* some observer lets waves go on behind faults */
     bool trapped;        /* it faulted, and the trap handler goes on */
     struct emu_event event;
-    struct emu_inst resolved; /* the running instruction, if M0 selects registers */
-    uint32_t *in, *out;       /* VALUE_DWORDS each, or NULL until they are wanted */
+    struct emu_fault passed_over; /* what a forgiven instruction would have been */
+    struct emu_inst resolved;     /* the running instruction, if M0 selects registers */
+    uint32_t *in, *out;           /* VALUE_DWORDS each, or NULL until they are wanted */
     struct emu_access access[OBSERVE_ACCESSES];
 };
 

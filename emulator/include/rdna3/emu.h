@@ -80,6 +80,23 @@ RD_CHECKED rd_status emu_mem_add(struct emu *emu, uint64_t va, uint64_t bytes,
                                  unsigned perm, const char *name);
 RD_CHECKED rd_status emu_mem_remove(struct emu *emu, uint64_t va);
 
+/* What kernels may touch at an address. */
+struct emu_mem {
+    uint64_t va, bytes;
+    unsigned perm;
+    char name[40];
+};
+
+/* Find the region that holds va; false: none does. Thread: any. */
+bool emu_mem_find(struct emu *emu, uint64_t va, struct emu_mem *out);
+
+/* The region nearest to va, which no region holds; false: there are none. */
+bool emu_mem_nearest(struct emu *emu, uint64_t va, struct emu_mem *out);
+
+/* As emu_config.symbol says. */
+bool emu_symbol(const struct emu *emu, uint64_t pc, char *name, size_t size,
+                uint64_t *start);
+
 #define EMU_MEM_PIECES 3u
 
 /* A piece of a region: what stays of it, with these permissions. */

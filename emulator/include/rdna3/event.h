@@ -104,8 +104,9 @@ struct emu_access {
 #define EMU_EV_ENDED 2u /* the wave has ended */
 #define EMU_EV_FAULT 4u /* the instruction faulted and had no effect */
 #define EMU_EV_BARRIER_DONE                                                            \
-    8u /* the last wave to arrive (or to end): all may go on                           \
-        */
+    8u                         /* the last wave to arrive (or to end): all may go on   \
+                                */
+#define EMU_EV_PASSED_OVER 16u /* it would have faulted, and was left out (forgive) */
 
 struct emu_event {
     const struct emu_wave_info *wave;
@@ -121,6 +122,8 @@ struct emu_event {
      * ISA_OF_IN before execution, `out` those with ISA_OF_OUT after. See
      * emu_reg_values. */
     const uint32_t *in, *out;
+    /* With EMU_EV_FAULT or EMU_EV_PASSED_OVER: what is wrong with it. */
+    const struct emu_fault *fault;
 };
 
 /* Dwords that a register takes in emu_event.in and .out: VGPRs have one row per dword
@@ -145,6 +148,13 @@ struct emu_observer {
     void (*dispatch_begin)(void *ctx, const struct emu_launch *launch);
     void (*wave_begin)(void *ctx, const struct emu_wave_info *wave);
     void (*step)(void *ctx, const struct emu_event *event);
+    /* Before a memory instruction runs, its accesses known (EMU_WANT_ACCESS; but for
+     * what only its handler finds out): the lanes that may run it. The others do
+     * nothing, as if EXEC had them off, and step sees the accesses of those that ran.
+     */
+    uint64_t (*admit)(void *ctx, const struct emu_event *event);
+    /* Waves go on behind instructions that fault on an address or an alignment. */
+    bool forgive;
     void (*dispatch_end)(void *ctx, const struct emu_launch *launch, rd_status status);
 };
 
@@ -158,6 +168,19 @@ struct emu_observer {
 RD_CHECKED rd_status emu_add_observer(struct emu *emu,
                                       const struct emu_observer *observer);
 void emu_remove_observer(struct emu *emu, const void *ctx);
+
+/* A number of all registers of a wave that observers are told of, equal for equal ones
+ * (SGPRs, SCC, EXEC, VGPRs). wave: as in the event. Thread: of the observers. */
+uint64_t emu_wave_digest(const struct emu_wave_info *wave);
+
+/* What memory holds now where a lane of the wave has just been.
+ *
+ * address  as emu_access has it, in its space
+ * bytes    at most 64
+ * Returns false where there is nothing, and for GDS. Thread: of the observers.
+ */
+bool emu_wave_peek(const struct emu_wave_info *wave, unsigned space, unsigned lane,
+                   uint64_t address, unsigned bytes, void *out);
 
 /* Describe an instruction: registers and kind (what struct emu_inst holds besides the
  * numbers). For tools that decode themselves.
