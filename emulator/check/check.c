@@ -1,0 +1,235 @@
+/* check.c: the checkers' place in the emulator: who runs, which checkers see what.
+ *
+ * Must not know what is a mistake. Invariants: a wave's record lives as long as its
+ * workgroup is resident; after a finding that ends the dispatch nothing is looked at
+ * any more. SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define X(name, text, built, what) text,
+static const char *const names[] = {CK_CLASS_LIST(X)};
+#undef X
+#define X(name, text, built, what) what,
+static const char *const texts[] = {CK_CLASS_LIST(X)};
+#undef X
+
+const char *ck_class_name(unsigned cls)
+{
+    return cls < CK_CLASSES ? names[cls] : "unknown";
+}
+
+const char *ck_class_text(unsigned cls)
+{
+    return cls < CK_CLASSES ? texts[cls] : "";
+}
+
+unsigned ck_classes_built(void)
+{
+#define X(name, text, built, what) ((built) ? CK_BIT(CK_##name) : 0) |
+    return CK_CLASS_LIST(X) 0;
+#undef X
+}
+
+/* ---- workgroups and waves ---- */
+
+static struct ck_group *group_new(struct ck *ck, const struct emu_wave_info *info)
+{
+    struct ck_group *g = calloc(1, sizeof *g + info->n_waves * sizeof *g->wave);
+    if (!g)
+        return NULL;
+    g->number = info->group;
+    memcpy(g->workgroup, info->workgroup, sizeof g->workgroup);
+    g->n_waves = g->n_live = info->n_waves;
+    g->next = ck->groups;
+    ck->groups = g;
+    ck->n_started++;
+    return g;
+}
+
+static void group_free(struct ck *ck, struct ck_group *g)
+{
+    struct ck_group **at = &ck->groups;
+    while (*at != g)
+        at = &(*at)->next;
+    *at = g->next;
+    free(g);
+}
+
+static bool slots_reach(struct ck *ck, size_t slot)
+{
+    if (slot < ck->n_slots)
+        return true;
+    size_t n = 2 * slot + 64;
+    struct ck_wave **bigger = realloc(ck->slots, n * sizeof(struct ck_wave *));
+    if (!bigger)
+        return false;
+    memset(bigger + ck->n_slots, 0, (n - ck->n_slots) * sizeof(struct ck_wave *));
+    ck->slots = bigger;
+    ck->n_slots = n;
+    return true;
+}
+
+static void wave_begin(void *ctx, const struct emu_wave_info *info)
+{
+    struct ck *ck = ctx;
+    struct ck_group *g = ck->groups; /* the newest comes first */
+    if (!slots_reach(ck, info->slot))
+        return;
+    ck->slots[info->slot] = NULL;
+    if (info->wave == 0)
+        g = group_new(ck, info);
+    if (!g || g->number != info->group)
+        return;
+    struct ck_wave *w = &g->wave[info->wave];
+    w->info = info;
+    w->group = g;
+    ck->slots[info->slot] = w;
+}
+
+/* ---- dispatches ---- */
+
+static void dispatch_begin(void *ctx, const struct emu_launch *launch)
+{
+    struct ck *ck = ctx;
+    uint64_t start, entry = launch->dispatch->entry;
+    ck->launch = *launch;
+    ck->n_started = 0;
+    ck->changes = 1;
+    ck->quiet = 0;
+    ck->region.bytes = 0;
+    *ck->kernel = '\0';
+    if (ck->config.kernel)
+        strncpy(ck->kernel, ck->config.kernel, sizeof ck->kernel - 1);
+    else if (!emu_symbol(ck->emu, entry, ck->kernel, sizeof ck->kernel, &start))
+        *ck->kernel = '\0';
+    atomic_fetch_add(&ck->table->dispatches, 1);
+}
+
+static void dispatch_end(void *ctx, const struct emu_launch *launch, rd_status status)
+{
+    struct ck *ck = ctx;
+    (void)launch;
+    (void)status;
+    while (ck->groups)
+        group_free(ck, ck->groups);
+}
+
+/* ---- events ---- */
+
+static uint64_t all_lanes(const struct emu_event *e)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < e->n_accesses; i++)
+        n += (unsigned)__builtin_popcountll(e->access[i].lanes);
+    return n;
+}
+
+/* What the event makes of the wave and its workgroup. */
+static void follow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
+{
+    struct ck_group *g = w->group;
+    if (e->inst->kind == EMU_KIND_BARRIER && !(e->flags & EMU_EV_FAULT)) {
+        w->waits = true;
+        w->barrier_pc = e->inst->pc;
+    }
+    if (e->flags & EMU_EV_ENDED) {
+        w->ended = true;
+        g->n_live--;
+        g->n_ended++;
+        ck->slots[e->wave->slot] = NULL;
+    }
+    if (e->flags & EMU_EV_BARRIER_DONE) {
+        g->barriers++;
+        for (unsigned i = 0; i < g->n_waves; i++)
+            g->wave[i].waits = false;
+    }
+    if (g->n_live == 0)
+        group_free(ck, g);
+}
+
+static void step(void *ctx, const struct emu_event *e)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = ck->slots[e->wave->slot];
+    if (ck->stopped || !w)
+        return;
+    if (!w->begun) {
+        w->begun = true;
+        w->items = e->exec;
+    }
+    w->pc = e->inst->pc;
+    atomic_fetch_add_explicit(&ck->table->instructions, 1, memory_order_relaxed);
+    if (e->n_accesses)
+        atomic_fetch_add_explicit(&ck->table->accesses, all_lanes(e),
+                                  memory_order_relaxed);
+    if (e->fault && ck_wants(ck, CK_MEM))
+        ck_mem_fault(ck, e);
+    if (ck_wants(ck, CK_SYNC)) {
+        ck_sync_step(ck, w, e);
+        ck_hang_step(ck, w, e);
+    }
+    follow(ck, w, e);
+}
+
+static uint64_t admit(void *ctx, const struct emu_event *e)
+{
+    struct ck *ck = ctx;
+    return ck->stopped ? ~UINT64_C(0) : ck_mem_admit(ck, e);
+}
+
+/* ---- */
+
+rd_status ck_create(struct emu *emu, const struct ck_config *config,
+                    struct ck_table *table, struct ck **out)
+{
+    struct ck *ck = calloc(1, sizeof *ck);
+    if (!ck)
+        return RD_E_NOMEM;
+    ck->emu = emu;
+    ck->config = *config;
+    ck->table = table;
+    if (!ck->config.watchdog)
+        ck->config.watchdog = UINT64_C(1) << 27;
+    atomic_fetch_or(&table->classes, config->classes);
+    struct emu_observer observer = {.ctx = ck,
+                                    .want = EMU_WANT_ACCESS,
+                                    .dispatch_begin = dispatch_begin,
+                                    .wave_begin = wave_begin,
+                                    .step = step,
+                                    .dispatch_end = dispatch_end};
+    if (ck_wants(ck, CK_MEM)) {
+        observer.admit = admit;
+        observer.forgive = config->keep_going;
+    }
+    rd_status st = emu_add_observer(emu, &observer);
+    if (st != RD_OK) {
+        free(ck);
+        return st;
+    }
+    *out = ck;
+    return RD_OK;
+}
+
+void ck_destroy(struct ck *ck)
+{
+    if (!ck)
+        return;
+    emu_remove_observer(ck->emu, ck);
+    while (ck->groups)
+        group_free(ck, ck->groups);
+    free(ck->slots);
+    free(ck);
+}
+
+const volatile int *ck_control(const struct ck *ck)
+{
+    return &ck->control;
+}
+
+bool ck_stopped(const struct ck *ck)
+{
+    return ck->stopped;
+}

@@ -1,0 +1,107 @@
+/* checkers.h: checkers of running kernels: an observer of the emulator that looks for
+ * mistakes which a chip does not report.
+ *
+ * Findings are plain records in a table that the caller owns, so that it may lie in
+ * memory shared with another process, which names source lines and prints.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_CHECKERS_H
+#define RD_CHECKERS_H
+
+#include <stdatomic.h>
+
+#include "event.h"
+
+/* X(NAME, "name", built, "what it looks for") */
+#define CK_CLASS_LIST(X)                                                               \
+    X(MEM, "mem", true, "accesses that leave their allocation, or may not be made")    \
+    X(INIT, "init", false, "undefined values that matter")                             \
+    X(RACE, "race", false, "conflicting accesses that nothing orders")                 \
+    X(WAIT, "wait", false, "registers used before their s_waitcnt")                    \
+    X(SYNC, "sync", true, "barriers that waves or lanes miss, endless loops")          \
+    X(VALUE, "value", false, "NaNs, infinities, divisions by zero")
+
+#define X(name, text, built, what) CK_##name,
+enum ck_class { CK_CLASS_LIST(X) CK_CLASSES };
+#undef X
+
+#define CK_BIT(cls) (1u << (unsigned)(cls))
+
+const char *ck_class_name(unsigned cls);
+const char *ck_class_text(unsigned cls);
+/* CK_BIT of the checkers that exist. */
+unsigned ck_classes_built(void);
+
+/* Who did it. */
+struct ck_actor {
+    uint64_t pc; /* 0: nobody */
+    uint64_t lanes;
+    uint32_t workgroup[3];
+    uint32_t wave; /* in its workgroup */
+    bool write, atomic;
+    char inst[96]; /* disassembled */
+    /* Bytes of code that begin at an instruction somewhat before pc. */
+    uint64_t window_pc;
+    uint32_t window_bytes;
+    uint8_t window[128];
+};
+
+struct ck_finding {
+    uint32_t cls;        /* enum ck_class */
+    uint32_t wave_lanes; /* 32 or 64 */
+    char kind[32];       /* stable name of the kind, "out-of-bounds" */
+    char kernel[256];    /* empty: no name is known */
+    uint64_t entry;      /* of the kernel */
+    uint64_t dispatch;   /* number, from 0 */
+    uint64_t image; /* where the code object that holds the code begins; 0: unknown */
+    struct ck_actor at, other; /* other: the second access of a race, who waits ... */
+    bool located;              /* the next five mean something */
+    uint8_t space;             /* enum emu_space */
+    uint32_t bytes;            /* of the access */
+    uint64_t address;          /* GPU address, or offset in LDS or scratch */
+    uint64_t base, size;       /* the allocation at or nearest to it; size 0: none */
+    char allocation[40];
+    char text[256]; /* what is wrong, a sentence without its end */
+    atomic_ullong count;
+};
+
+#define CK_MAX_FINDINGS 1024u
+
+/* Findings, merged: equal class, kind, kernel and instructions are one. */
+struct ck_table {
+    atomic_ullong accesses, dispatches, instructions;
+    atomic_ullong lost;  /* findings that had no room */
+    atomic_uint n;       /* records in use; one is complete when its count is not 0 */
+    atomic_uint classes; /* CK_BITs of who looked */
+    struct ck_finding v[CK_MAX_FINDINGS];
+};
+
+struct ck_config {
+    unsigned classes;   /* CK_BITs, all of them built */
+    bool keep_going;    /* else the first finding ends the dispatch */
+    uint64_t watchdog;  /* instructions of a wave without progress that are a hang; 0:
+                           2^27 */
+    bool host_writes;   /* somebody else may change memory while kernels run */
+    const char *kernel; /* its name if the emulator cannot tell; NULL: none */
+    /* Where the code object at a PC begins; NULL: unknown. */
+    uint64_t (*image)(void *ctx, uint64_t pc);
+    void *ctx;
+};
+
+struct ck;
+
+/* Start checking the dispatches of an emulator.
+ *
+ * table  zeroed, or of other checkers that report into it
+ * Owner: ck_destroy. Thread: as emu_add_observer.
+ */
+RD_CHECKED rd_status ck_create(struct emu *emu, const struct ck_config *config,
+                               struct ck_table *table, struct ck **out);
+void ck_destroy(struct ck *ck);
+
+/* For emu_dispatch.control of what is checked: a finding may end it. */
+const volatile int *ck_control(const struct ck *ck);
+/* Has a finding ended a dispatch? */
+bool ck_stopped(const struct ck *ck);
+
+#endif

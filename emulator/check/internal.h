@@ -1,0 +1,92 @@
+/* internal.h: what the checkers share: who runs, and how they tell what they found.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_CHECK_INTERNAL_H
+#define RD_CHECK_INTERNAL_H
+
+#include "checkers.h"
+
+#define CK_WRITES 16u
+
+/* Progress of one wave, for the watchdog (hang.c). */
+struct ck_progress {
+    uint64_t since;    /* instructions without any */
+    uint64_t digest;   /* of its registers when loop_pc was passed */
+    uint64_t changes;  /* of memory, then */
+    uint64_t loop_pc;  /* where a backward branch led to */
+    uint64_t passes;   /* of that branch */
+    bool polls_memory; /* reads global memory since then */
+    bool spins; /* came by again with the same registers, and no memory changed */
+    uint64_t polled_pc, polled; /* its last load, and the address; 0: none */
+    uint32_t polled_bytes;
+    uint8_t polled_space;
+    uint64_t written[CK_WRITES]; /* what its stores left, by PC */
+};
+
+struct ck_wave {
+    const struct emu_wave_info *info;
+    struct ck_group *group;
+    uint64_t items; /* lanes that have a work-item */
+    bool begun, ended, waits;
+    uint64_t pc;         /* of its last instruction */
+    uint64_t barrier_pc; /* of the barrier that it waits at */
+    struct ck_progress progress;
+};
+
+/* A resident workgroup. */
+struct ck_group {
+    struct ck_group *next;
+    uint64_t number;
+    uint32_t workgroup[3];
+    uint32_t n_waves, n_live, n_ended;
+    uint64_t barriers; /* that have opened */
+    struct ck_wave wave[];
+};
+
+struct ck {
+    struct emu *emu;
+    struct ck_config config;
+    struct ck_table *table;
+    volatile int control; /* enum emu_control */
+    bool stopped;
+    struct emu_launch launch; /* the dispatch that runs */
+    char kernel[256];
+    struct ck_group *groups; /* resident */
+    uint64_t n_started;      /* workgroups */
+    struct ck_wave **slots;  /* by emu_wave_info.slot */
+    size_t n_slots;
+    uint16_t index[4 * CK_MAX_FINDINGS]; /* of the table, by hash, from 1 */
+    uint64_t changes;                    /* of memory by kernels, about (hang.c) */
+    uint64_t quiet;                      /* instructions since one */
+    struct emu_mem region;               /* the last that an access met */
+};
+
+static inline bool ck_wants(const struct ck *ck, enum ck_class cls)
+{
+    return ck->config.classes & CK_BIT(cls);
+}
+
+/* A finding about an event: everything but text, allocation and the other one. */
+void ck_finding_at(const struct ck *ck, enum ck_class cls, const char *kind,
+                   const struct emu_event *e, uint64_t lanes, struct ck_finding *f);
+/* Fill in what a wave did at pc, as far as memory still shows it. */
+void ck_actor_at(const struct ck *ck, const struct ck_wave *w, uint64_t pc,
+                 uint64_t lanes, struct ck_actor *a);
+/* Count it; may end the dispatch. f->kind, texts and actors are looked at. */
+void ck_report(struct ck *ck, const struct ck_finding *f);
+/* End the dispatch. */
+void ck_end(struct ck *ck);
+
+/* ---- checkers: what they do at an event of an instruction ---- */
+
+/* mem.c */
+uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
+void ck_mem_fault(struct ck *ck, const struct emu_event *e);
+
+/* sync.c: before the group's state follows the event. */
+void ck_sync_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+
+/* hang.c */
+void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+
+#endif

@@ -1,0 +1,264 @@
+/* mem.c: accesses that leave their allocation, LDS or scratch, or are not permitted, by
+ * the byte.
+ *
+ * Must not know how a fault ends a wave. Lanes are judged before the instruction runs;
+ * with keep-going those that must not are kept from it. What only handlers know of
+ * their addresses (buffers, images) is judged by the emulator, whose fault is
+ * explained. SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define PAGE 4096u
+#define NEAR (UINT64_C(1) << 20) /* so far from an allocation it may be meant */
+
+enum verdict { FINE, OUTSIDE, READ_ONLY, LDS_OUTSIDE, SCRATCH_OUTSIDE };
+
+/* The region at an address; the last one is remembered. */
+static bool region_at(struct ck *ck, uint64_t address, struct emu_mem *out)
+{
+    if (address - ck->region.va >= ck->region.bytes &&
+        !emu_mem_find(ck->emu, address, &ck->region)) {
+        ck->region.bytes = 0;
+        return false;
+    }
+    *out = ck->region;
+    return true;
+}
+
+/* Compilers widen scalar loads over an end that is not a multiple of 16: memory is
+ * never allocated in smaller pieces. */
+#define SCALAR_GRAIN UINT64_C(16)
+
+static enum verdict judge_global(struct ck *ck, uint64_t address, unsigned bytes,
+                                 bool write, bool scalar)
+{
+    struct emu_mem r;
+    unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ;
+    for (unsigned done = 0; done < bytes;) {
+        uint64_t at = address + done;
+        if (!region_at(ck, at, &r))
+            return OUTSIDE;
+        if (!(r.perm & perm))
+            return READ_ONLY;
+        uint64_t inside = r.va + r.bytes - at;
+        if (scalar)
+            inside += (0 - (r.va + r.bytes)) % SCALAR_GRAIN;
+        done += inside < bytes ? (unsigned)inside : bytes;
+    }
+    return FINE;
+}
+
+static enum verdict judge(struct ck *ck, const struct emu_access *a, uint64_t address)
+{
+    const struct emu_dispatch *d = ck->launch.dispatch;
+    uint32_t limit = a->space == EMU_SPACE_LDS ? d->lds_bytes : d->scratch_bytes;
+    bool inside = address <= limit && limit - address >= a->bytes;
+    switch (a->space) {
+    case EMU_SPACE_LDS:
+        return inside ? FINE : LDS_OUTSIDE;
+    case EMU_SPACE_SCRATCH:
+        return inside ? FINE : SCRATCH_OUTSIDE;
+    case EMU_SPACE_GLOBAL:
+        return judge_global(ck, address, a->bytes, a->write, a->scalar);
+    default: /* GDS: the emulator knows */
+        return FINE;
+    }
+}
+
+static const char *verb(const struct emu_access *a)
+{
+    return a->write ? a->read ? "atomic" : "write" : "read";
+}
+
+/* Where an access lies that leaves the allocation next to it. */
+static void place_outside(struct ck *ck, const struct emu_access *a,
+                          struct ck_finding *f)
+{
+    struct emu_mem r;
+    bool known = emu_mem_find(ck->emu, f->address, &r) ||
+                 emu_mem_nearest(ck->emu, f->address, &r);
+    uint64_t end = known ? r.va + r.bytes : 0, gap;
+    if (f->address < PAGE) {
+        (void)snprintf(f->kind, sizeof f->kind, "null-pointer");
+        (void)snprintf(f->text, sizeof f->text, "%u-byte %s at 0x%" PRIx64, a->bytes,
+                       verb(a), f->address);
+        return;
+    }
+    gap = !known              ? UINT64_MAX
+          : f->address >= end ? f->address - end
+                              : r.va - f->address;
+    if (known && f->address >= r.va && f->address < end) {
+        (void)snprintf(f->text, sizeof f->text,
+                       "%u-byte %s that ends %" PRIu64 " bytes past the end of %s",
+                       a->bytes, verb(a), f->address + a->bytes - end, r.name);
+    } else if (gap == 0) {
+        (void)snprintf(f->text, sizeof f->text, "%u-byte %s at the end of %s", a->bytes,
+                       verb(a), r.name);
+    } else if (gap < NEAR) {
+        (void)snprintf(f->text, sizeof f->text, "%u-byte %s %" PRIu64 " bytes %s of %s",
+                       a->bytes, verb(a), gap,
+                       f->address >= end ? "past the end" : "before the start", r.name);
+    } else {
+        (void)snprintf(f->kind, sizeof f->kind, "wild-address");
+        (void)snprintf(f->text, sizeof f->text,
+                       "%u-byte %s at 0x%" PRIx64 ", far from every allocation",
+                       a->bytes, verb(a), f->address);
+        return;
+    }
+    f->base = r.va;
+    f->size = r.bytes;
+    memcpy(f->allocation, r.name, sizeof f->allocation);
+}
+
+static void place_read_only(struct ck *ck, const struct emu_access *a,
+                            struct ck_finding *f)
+{
+    struct emu_mem r;
+    if (!emu_mem_find(ck->emu, f->address, &r))
+        return;
+    if (r.perm & EMU_MEM_EXEC && a->write)
+        (void)snprintf(f->kind, sizeof f->kind, "write-to-code");
+    else if (!a->write)
+        (void)snprintf(f->kind, sizeof f->kind, "unreadable");
+    (void)snprintf(f->text, sizeof f->text, "%u-byte %s %s %s", a->bytes, verb(a),
+                   a->write ? "to read-only" : "of unreadable", r.name);
+    f->base = r.va;
+    f->size = r.bytes;
+    memcpy(f->allocation, r.name, sizeof f->allocation);
+}
+
+static void place_private(struct ck *ck, const struct emu_access *a,
+                          struct ck_finding *f)
+{
+    const struct emu_dispatch *d = ck->launch.dispatch;
+    bool lds = a->space == EMU_SPACE_LDS;
+    f->size = lds ? d->lds_bytes : d->scratch_bytes;
+    (void)snprintf(f->allocation, sizeof f->allocation, "%s",
+                   lds ? "LDS of the workgroup" : "scratch of a work-item");
+    (void)snprintf(f->text, sizeof f->text,
+                   "%u-byte %s at byte %" PRIu64 " of the %s, which has %" PRIu64
+                   " bytes",
+                   a->bytes, verb(a), f->address, f->allocation, f->size);
+}
+
+static const char *const kinds[] = {
+    [OUTSIDE] = "out-of-bounds",
+    [READ_ONLY] = "read-only",
+    [LDS_OUTSIDE] = "lds-out-of-bounds",
+    [SCRATCH_OUTSIDE] = "scratch-out-of-bounds",
+};
+
+static void tell(struct ck *ck, const struct emu_event *e, const struct emu_access *a,
+                 uint64_t lanes, unsigned lane, enum verdict v)
+{
+    struct ck_finding f;
+    ck_finding_at(ck, CK_MEM, kinds[v], e, a->scalar ? 0 : lanes, &f);
+    f.at.write = a->write;
+    f.at.atomic = a->read && a->write;
+    f.located = true;
+    f.space = a->space;
+    f.bytes = a->bytes;
+    f.address = a->address[lane];
+    if (v == OUTSIDE)
+        place_outside(ck, a, &f);
+    else if (v == READ_ONLY)
+        place_read_only(ck, a, &f);
+    else
+        place_private(ck, a, &f);
+    ck_report(ck, &f);
+}
+
+/* Judge the lanes of an access; returns the bad ones, which are told of together. */
+static uint64_t judge_access(struct ck *ck, const struct emu_event *e,
+                             const struct emu_access *a)
+{
+    uint64_t bad = 0;
+    unsigned first = 0;
+    enum verdict worst = FINE;
+    for (uint64_t m = a->lanes; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctzll(m);
+        enum verdict v = judge(ck, a, a->address[l]);
+        if (v == FINE)
+            continue;
+        if (!bad) {
+            first = l;
+            worst = v;
+        }
+        bad |= UINT64_C(1) << l;
+    }
+    if (bad)
+        tell(ck, e, a, bad, first, worst);
+    return bad;
+}
+
+uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e)
+{
+    uint64_t bad = 0;
+    for (unsigned i = 0; i < e->n_accesses; i++)
+        bad |= judge_access(ck, e, &e->access[i]);
+    return ck->config.keep_going ? ~bad : ~UINT64_C(0);
+}
+
+/* A fault that no access shows: of a handler that alone knows its addresses, or of the
+ * alignment. */
+static void tell_fault(struct ck *ck, const struct emu_event *e)
+{
+    const struct emu_fault *fault = e->fault;
+    struct emu_access a = {.bytes = (uint16_t)fault->bytes, .write = fault->write};
+    unsigned lane = fault->lane < 0 ? 0 : (unsigned)fault->lane & 63u;
+    a.space = fault->kind == EMU_FAULT_LDS_RANGE       ? EMU_SPACE_LDS
+              : fault->kind == EMU_FAULT_SCRATCH_RANGE ? EMU_SPACE_SCRATCH
+                                                       : EMU_SPACE_GLOBAL;
+    a.scalar = fault->lane < 0;
+    a.address[lane] = fault->address;
+    uint64_t lanes = UINT64_C(1) << lane;
+    switch (fault->kind) {
+    case EMU_FAULT_UNMAPPED:
+        tell(ck, e, &a, lanes, lane, OUTSIDE);
+        return;
+    case EMU_FAULT_PERMISSION:
+        tell(ck, e, &a, lanes, lane, READ_ONLY);
+        return;
+    case EMU_FAULT_LDS_RANGE:
+        tell(ck, e, &a, lanes, lane, LDS_OUTSIDE);
+        return;
+    case EMU_FAULT_SCRATCH_RANGE:
+        tell(ck, e, &a, lanes, lane, SCRATCH_OUTSIDE);
+        return;
+    default:
+        return;
+    }
+}
+
+static void tell_misaligned(struct ck *ck, const struct emu_event *e)
+{
+    struct ck_finding f;
+    const struct emu_fault *fault = e->fault;
+    uint64_t lane = fault->lane < 0 ? 0 : UINT64_C(1) << (fault->lane & 63);
+    ck_finding_at(ck, CK_MEM, "misaligned", e, lane, &f);
+    f.at.write = fault->write;
+    f.located = true;
+    f.space = e->n_accesses ? e->access[0].space : EMU_SPACE_GLOBAL;
+    f.bytes = fault->bytes;
+    f.address = fault->address;
+    (void)snprintf(f.text, sizeof f.text, "%u-byte %s at misaligned 0x%" PRIx64,
+                   fault->bytes, fault->write ? "write" : "read", fault->address);
+    ck_report(ck, &f);
+}
+
+void ck_mem_fault(struct ck *ck, const struct emu_event *e)
+{
+    uint64_t bad = 0;
+    if (e->fault->kind == EMU_FAULT_MISALIGNED) {
+        tell_misaligned(ck, e);
+        return;
+    }
+    for (unsigned i = 0; i < e->n_accesses; i++)
+        bad |= judge_access(ck, e, &e->access[i]);
+    if (!bad)
+        tell_fault(ck, e);
+}
