@@ -44,7 +44,8 @@ struct la_kernel {
     struct co_kernel_desc desc;
     const struct co_kernel_meta *meta; /* NULL: unknown */
     uint64_t entry_gpuva;
-    uint64_t desc_gpuva; /* 0 for raw code */
+    uint64_t desc_gpuva;  /* 0 for raw code */
+    uint64_t image_gpuva; /* where address 0 of the object lies; 0 for raw code */
 };
 
 /* Load a code object and find a kernel in it.

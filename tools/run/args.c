@@ -170,8 +170,24 @@ static void *load_file(struct run_arg *arg, size_t *bytes)
     return NULL;
 }
 
-static int make_buffer(struct run_arg *arg, unsigned i, run_alloc_fn *alloc_fn,
-                       void *ctx)
+/* "argument 2", and what the kernel calls it if its metadata says so. */
+static void name_argument(const struct co_kernel_meta *meta, unsigned i, char *name,
+                          size_t size)
+{
+    unsigned next = 0;
+    (void)snprintf(name, size, "argument %u", i);
+    for (uint32_t k = 0; meta && k < meta->n_args; k++) {
+        const struct co_arg *arg = &meta->args[k];
+        if (co_value_is_hidden((enum co_value_kind)arg->kind) || next++ != i)
+            continue;
+        if (arg->name)
+            (void)snprintf(name, size, "argument %u (%s)", i, arg->name);
+        return;
+    }
+}
+
+static int make_buffer(const struct run_options *o, struct run_arg *arg, unsigned i,
+                       run_alloc_fn *alloc_fn, void *ctx)
 {
     void *data = NULL;
     size_t bytes = 0;
@@ -180,8 +196,8 @@ static int make_buffer(struct run_arg *arg, unsigned i, run_alloc_fn *alloc_fn,
         if (!data)
             return CLI_FAILED;
     }
-    char name[32];
-    snprintf(name, sizeof name, "argument %u", i);
+    char name[40];
+    name_argument(o->meta, i, name, sizeof name);
     int status = alloc_fn(ctx, arg->size, name, &arg->memory);
     if (status != CLI_OK) {
         free(data);
@@ -214,7 +230,7 @@ int run_make_buffers(struct run_options *o, run_alloc_fn *alloc_fn, void *ctx,
     for (unsigned i = 0; i < o->n_args; i++) {
         struct run_arg *arg = &o->args[i];
         if (arg->is_buffer) {
-            int status = make_buffer(arg, i, alloc_fn, ctx);
+            int status = make_buffer(o, arg, i, alloc_fn, ctx);
             if (status != CLI_OK)
                 return status;
             arg->value = (uintptr_t)arg->memory;

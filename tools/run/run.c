@@ -62,6 +62,17 @@ static const char help[] =
     "                       unit of the summation grid, or with exact subtraction\n"
     "  --trace FILE         record every instruction (see rdna3 trace --help)\n"
     "  --trace-operands     and the operands, before and after: far bigger\n"
+    "  --check LIST         look for mistakes while it runs (mem, sync; see rdna3 "
+    "check\n"
+    "                       --help); what is found goes to stderr. With it:\n"
+    "    --keep-going       do not end the run at the first\n"
+    "    --error-exitcode N exit status if something is found (default 1)\n"
+    "    --check-json FILE, --check-xml FILE, --check-sarif FILE   findings as JSON,\n"
+    "                       JUnit's XML, SARIF (-: stdout)\n"
+    "    --suppressions FILE  findings not to tell; --gen-suppressions FILE writes "
+    "one\n"
+    "    --watchdog N       instructions of a wave without a barrier that are a hang\n"
+    "                       (default 134217728)\n"
     "  --timing             simulate cycles, print a summary. With it:\n"
     "    --sclk-mhz F       shader clock (default 2500)\n"
     "    --timing-json FILE waves, counters and times\n"
@@ -133,6 +144,15 @@ static const struct option long_options[] = {
     {"device", required_argument, NULL, OPT_DEVICE},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
+    {"check", required_argument, NULL, CHECKS_OPT_LIST},
+    {"keep-going", no_argument, NULL, CHECKS_OPT_KEEP_GOING},
+    {"error-exitcode", required_argument, NULL, CHECKS_OPT_ERROR_EXIT},
+    {"watchdog", required_argument, NULL, CHECKS_OPT_WATCHDOG},
+    {"check-json", required_argument, NULL, CHECKS_OPT_JSON},
+    {"check-xml", required_argument, NULL, CHECKS_OPT_XML},
+    {"check-sarif", required_argument, NULL, CHECKS_OPT_SARIF},
+    {"suppressions", required_argument, NULL, CHECKS_OPT_SUPPRESSIONS},
+    {"gen-suppressions", required_argument, NULL, CHECKS_OPT_GEN_SUPPRESSIONS},
     {"timing", no_argument, NULL, RUN_OPT_TIMING},
     {"sclk-mhz", required_argument, NULL, RUN_OPT_SCLK},
     {"timing-json", required_argument, NULL, RUN_OPT_TIMING_JSON},
@@ -291,6 +311,8 @@ static int take_option(struct run_options *o, int option, const char *name)
     default:
         if (option >= RUN_OPT_TIMING && option <= RUN_OPT_TIMING_LAST)
             return run_timing_option(&o->timing, option, name, optarg);
+        if (option >= CHECKS_OPT_LIST && option <= CHECKS_OPT_LAST)
+            return checks_option(&o->checks.options, option, name, optarg);
         return take_number(o, option, name);
     }
 }
@@ -322,6 +344,8 @@ static int check_options(struct run_options *o, int argc, char **argv)
     if (o->device_kfd && o->raw_path && !o->kd_path)
         return cli_error(CLI_USAGE, "--device kfd needs --kd with --raw");
     int status = run_timing_check(&o->timing);
+    if (status == CLI_OK)
+        status = run_check_options(o);
     return status == CLI_OK ? run_check_outputs(o) : status;
 }
 
@@ -406,16 +430,33 @@ static int finish(struct run_options *o, struct la *la, struct tm_engine *timed,
     return cli_finish(status);
 }
 
-static int dispatch(struct run_options *o, struct la *la,
-                    const struct emu_dispatch *dispatch)
+/* What became of the kernel, and its results. */
+static int conclude(struct run_options *o, struct la *la, rd_status st,
+                    const struct emu_fault *fault, struct tm_engine *timed,
+                    const struct emu_stats *stats, double seconds)
+{
+    char text[1024];
+    if (st != RD_OK && run_check_told(o))
+        return CLI_FAILED;
+    if (st == RD_E_FAULT) {
+        emu_fault_text(fault, text, sizeof text);
+        return cli_error(CLI_FAILED, "%s", text);
+    }
+    if (st != RD_OK)
+        return cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
+    return finish(o, la, timed, stats, seconds);
+}
+
+static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *dispatch)
 {
     struct emu_fault fault = {0};
     struct emu_stats stats = {0};
     struct tm_engine *timed = NULL;
-    char text[1024];
     rd_status st = RD_OK;
 
-    int status = run_trace_begin(o, la_emu(la));
+    int status = run_check_begin(o, la_emu(la), dispatch);
+    if (status == CLI_OK)
+        status = run_trace_begin(o, la_emu(la));
     if (status != CLI_OK)
         return status;
     int window = CLI_OK;
@@ -429,18 +470,12 @@ static int dispatch(struct run_options *o, struct la *la,
     int traced = run_trace_end(o, la_emu(la));
     if (status == CLI_OK)
         status = traced;
-    if (st == RD_E_FAULT) {
-        emu_fault_text(&fault, text, sizeof text);
-        status = cli_error(CLI_FAILED, "%s", text);
-    } else if (st != RD_OK) {
-        status = cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
-    } else if (status == CLI_OK) {
-        status = finish(o, la, timed, &stats, seconds);
-    }
+    if (status == CLI_OK || st != RD_OK)
+        status = conclude(o, la, st, &fault, timed, &stats, seconds);
     if (status == CLI_OK) /* a window that failed does not take the results along */
         status = window;
     tm_destroy(timed);
-    return status;
+    return run_check_end(o, status);
 }
 
 static int alloc_in_la(void *ctx, uint64_t bytes, const char *name, void **out)
@@ -468,6 +503,11 @@ static int launch(struct run_options *o, struct la *la, const void *code, size_t
         return status;
     o->timing.kernel =
         o->raw_path || !kernel.name ? path_name(o->raw_path) : kernel.name;
+    o->meta = kernel.meta;
+    o->checks.object = (struct checks_object){.image = kernel.image_gpuva,
+                                              .path = o->object_path,
+                                              .data = code,
+                                              .bytes = bytes};
     if (!o->have_block && kernel.meta && kernel.meta->reqd_workgroup_size[0])
         memcpy(o->shape.block, kernel.meta->reqd_workgroup_size, sizeof o->shape.block);
 
@@ -511,7 +551,8 @@ static int run(struct run_options *o)
 
 int cmd_run(int argc, char **argv)
 {
-    struct run_options o = {.shape = {.groups = {1, 1, 1}, .block = {1, 1, 1}}};
+    struct run_options o = {.shape = {.groups = {1, 1, 1}, .block = {1, 1, 1}},
+                            .checks.options = CHECKS_DEFAULTS};
     size_t room = (size_t)argc;
     bool helped = false;
     int status = CLI_FAILED;

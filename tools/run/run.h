@@ -4,6 +4,7 @@
 #ifndef RD_RUN_H
 #define RD_RUN_H
 
+#include "checks.h"
 #include "cli.h"
 #include "elem.h"
 #include "launch.h"
@@ -82,6 +83,15 @@ enum {
     RUN_OPT_TIMING_LAST = RUN_OPT_FABRIC
 };
 
+/* --check and what belongs to it (check.c). */
+struct run_checks {
+    struct checks_options options;
+    struct checks_suppressions *suppressions;
+    struct ck_table *table; /* while the kernel runs, like the next two */
+    struct ck *ck;
+    struct checks_object object;
+};
+
 struct run_options {
     const char *object_path;
     const char *kernel;
@@ -97,6 +107,8 @@ struct run_options {
     bool trace_operands;
     struct trace_writer *trace; /* while the kernel runs */
     struct run_timing timing;
+    struct run_checks checks;
+    const struct co_kernel_meta *meta; /* of the kernel, once it is loaded; or NULL */
     struct la_shape shape;
     struct emu_config config;
     struct run_arg *args;
@@ -131,6 +143,16 @@ int run_on_device(struct run_options *o, const void *code, size_t bytes);
  * big the trace became if --stats was given. Print errors; return an exit status. */
 int run_trace_begin(struct run_options *o, struct emu *emu);
 int run_trace_end(struct run_options *o, struct emu *emu);
+
+/* Check what the emulator runs in between, if --check was given: begin changes the
+ * dispatch so that it can be ended. end prints what was found; status is what became of
+ * the run. Print errors; return an exit status. */
+int run_check_options(const struct run_options *o);
+int run_check_begin(struct run_options *o, struct emu *emu,
+                    struct emu_dispatch *dispatch);
+int run_check_end(struct run_options *o, int status);
+/* Has a finding told about the fault that ended the run, or ended it itself? */
+bool run_check_told(const struct run_options *o);
 
 /* Take one option of timing; judge them together. Print errors; return an exit status.
  */

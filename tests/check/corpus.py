@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Kernels with one planted bug each, and their repaired twins.
+
+    corpus.py --rdna3 RDNA3 [--only REGEX] [--asm | --opencl] [--all] [--jobs N]
+
+A file of corpus/ says in comments what is wrong with it, and how it is run:
+
+    // RUN: --block 64 --arg buf:256      options of rdna3 run
+    // LDS: 256, SCRATCH: 64, WAVE: 64    of assembly, which has no descriptor of its own
+    ... // BUG: race/write-write          the line that is to be found, and as what
+    ... // BUG: race CUT                  the same; and the twin does not have the line
+    // FIX: s_barrier                     what the twin has in the place of this line
+    // END: 9                             the twin's exit status is not 0 but this
+
+The bug must be found as that class (and kind) at that line, or at one of several that are
+marked, and nothing else may be; the twin must be clean. OpenCL C is compiled by clang-19
+(-O2; with --all -O0 to -O3, waves of 32 and 64). Exit status: 0 as expected, 1 not, 77
+skipped.
+"""
+# SPDX-License-Identifier: MIT
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CLANG = "clang-19"
+HEAD = """.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.rodata
+.p2align 6
+.amdhsa_kernel kernel
+.amdhsa_user_sgpr_count 2
+.amdhsa_user_sgpr_kernarg_segment_ptr 1
+.amdhsa_system_sgpr_workgroup_id_x 1
+.amdhsa_group_segment_fixed_size {lds}
+.amdhsa_private_segment_fixed_size {scratch}
+.amdhsa_enable_private_segment {private}
+.amdhsa_next_free_vgpr 32
+.amdhsa_next_free_sgpr 32
+.amdhsa_wavefront_size32 {wave32}
+.end_amdhsa_kernel
+.text
+.p2align 8
+.globl kernel
+.type kernel,@function
+kernel:
+"""
+
+
+def canonical(text):
+    """An instruction without what a disassembler writes differently."""
+    text = re.sub(r"\s+", " ", text.split("//")[0]).strip()
+    text = re.sub(r"^(s_c?branch\S*) .*", r"\1", text)
+    return re.sub(r", 0x0$", ", null", text)
+
+
+class Case:
+    def __init__(self, path, options=(), tag=""):
+        self.path, self.options = path, list(options)
+        self.name = os.path.basename(path) + tag
+        with open(path, encoding="ascii") as f:
+            self.lines = f.read().split("\n")
+        text = "\n".join(self.lines)
+        self.head = dict(re.findall(r"// (RUN|LDS|SCRATCH|WAVE|CHECK|END): *(\S[^,\n]*)", text))
+        bugs = [(i, re.search(r"// BUG: (\S+)( CUT)?", line)) for i, line in
+                enumerate(self.lines)]
+        self.bugs = [(i, m[1]) for i, m in bugs if m]
+        self.cut = {i for i, m in bugs if m and m[2]}
+        self.cut |= {i for i, line in enumerate(self.lines) if "// CUT" in line}
+
+    def text(self, fixed):
+        if not fixed:
+            return "\n".join(self.lines)
+        return "\n".join("" if i in self.cut else re.sub(r".*// FIX: (.*)", r"\1", line)
+                         for i, line in enumerate(self.lines))
+
+    def build(self, tools, folder, fixed):
+        kind = os.path.splitext(self.path)[1]
+        stem = os.path.join(folder, "kernel")
+        with open(stem + kind, "w", encoding="ascii") as f:
+            f.write(self.assembly(fixed) if kind == ".s" else self.text(fixed))
+        if kind == ".s":
+            command = [tools.rdna3, "asm", "--wave", self.head.get("WAVE", "32"), "-o",
+                       stem + ".elf", stem + kind]
+        else:
+            command = [CLANG, "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
+                       "-mcpu=gfx1100", "-nogpulib", "-g", "-I", HERE, "-O2", *self.options,
+                       "-o", stem + ".elf", stem + kind]
+        r = subprocess.run(command, capture_output=True, text=True, check=False)
+        return r.stderr if r.returncode else ""
+
+    def assembly(self, fixed):
+        head = HEAD.format(lds=self.head.get("LDS", 0), scratch=self.head.get("SCRATCH", 0),
+                           private=int("SCRATCH" in self.head),
+                           wave32=int(self.head.get("WAVE", "32") != "64"))
+        return head + self.text(fixed)
+
+    def run(self, tools, fixed):
+        with tempfile.TemporaryDirectory() as folder:
+            problem = self.build(tools, folder, fixed)
+            if problem:
+                return "does not compile: " + problem
+            r = subprocess.run(
+                [tools.rdna3, "run", os.path.join(folder, "kernel.elf"), "--check",
+                 self.head.get("CHECK", "all"), "--keep-going", "--error-exitcode", "42",
+                 "--check-json", os.path.join(folder, "found.json"),
+                 *shlex.split(self.head.get("RUN", ""))],
+                capture_output=True, text=True, check=False, timeout=300)
+            try:
+                with open(os.path.join(folder, "found.json"), encoding="utf-8") as f:
+                    found = json.load(f)["findings"]
+            except (OSError, ValueError):
+                return "no findings were written: " + r.stderr
+        return self.judge_fixed(r, found) if fixed else self.judge(r, found)
+
+    def judge_fixed(self, r, found):
+        if found:
+            return "the twin is not clean: " + r.stderr
+        if r.returncode != int(self.head.get("END", 0)):
+            return f"the twin ends with {r.returncode}: {r.stderr}"
+        return ""
+
+    def fits(self, finding):
+        """Is it one of the bugs, at its line?"""
+        for line, what in self.bugs:
+            cls, _, kind = what.partition("/")
+            if finding["class"] != cls or kind and finding["kind"] != kind:
+                continue
+            for place in (finding["at"], finding.get("other")):
+                if place and self.is_at(place, line):
+                    return True
+        return False
+
+    def is_at(self, place, line):
+        if self.path.endswith(".s"):
+            return canonical(place["instruction"]) == canonical(self.lines[line])
+        return any(f["line"] == line + 1 for f in place["frames"])
+
+    def judge(self, r, found):
+        if not self.bugs:
+            return "no line is marked with BUG"
+        wrong = [f"{f['class']}/{f['kind']}: {f['text']} at {f['at']['instruction']} "
+                 f"{[(x['line']) for x in f['at']['frames']]}" for f in found if not self.fits(f)]
+        if wrong:
+            return "found what is not there: " + "; ".join(wrong)
+        if not found:
+            return "the bug was not found: " + r.stderr
+        return "" if r.returncode == 42 else f"exit status {r.returncode}: {r.stderr}"
+
+
+def cases(tools):
+    only = re.compile(tools.only)
+    names = [p for p in sorted(glob.glob(os.path.join(HERE, "corpus", "*")))
+             if only.search(os.path.basename(p))]
+    for path in names:
+        if path.endswith(".s") and not tools.opencl:
+            yield Case(path)
+        if path.endswith(".cl") and not tools.asm:
+            sweep = [("-O2", 32)]
+            if tools.all:
+                sweep = [(o, w) for o in ("-O0", "-O1", "-O2", "-O3") for w in (32, 64)]
+            for level, wave in sweep:
+                wave64 = ["-mwavefrontsize64"] if wave == 64 else []
+                yield Case(path, [level, *wave64], f" {level} wave{wave}" if tools.all else "")
+
+
+def try_both(tools, case):
+    out = []
+    for fixed in (False, True):
+        problem = case.run(tools, fixed)
+        if problem:
+            out.append(f"{case.name}{' (twin)' if fixed else ''}: {problem.strip()}")
+    return out
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--rdna3", required=True)
+    p.add_argument("--only", default="")
+    p.add_argument("--asm", action="store_true")
+    p.add_argument("--opencl", action="store_true")
+    p.add_argument("--all", action="store_true")
+    p.add_argument("--jobs", type=int, default=2)
+    tools = p.parse_args()
+    if not tools.asm and not shutil.which(CLANG):
+        print(f"skipped: {CLANG} is not installed")
+        return 77
+    todo = list(cases(tools))
+    with concurrent.futures.ThreadPoolExecutor(tools.jobs) as pool:
+        problems = [x for out in pool.map(lambda c: try_both(tools, c), todo) for x in out]
+    for problem in problems:
+        print(problem)
+    print(f"{len(todo)} kernels with a bug and their twins, {len(problems)} not as expected")
+    return 1 if problems or not todo else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

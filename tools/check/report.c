@@ -1,0 +1,187 @@
+/* report.c: from the records of checkers to lists with source lines, files and an exit
+ * status.
+ *
+ * Must not know a form of output. SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "found.h"
+
+void found_classes(unsigned classes, char *text, size_t size)
+{
+    size_t n = 0;
+    *text = '\0';
+    for (unsigned c = 0; c < CK_CLASSES; c++) {
+        if (!(classes & CK_BIT(c)))
+            continue;
+        int k = snprintf(text + n, size - n, "%s%s", n ? ", " : "", ck_class_name(c));
+        n += k > 0 ? (size_t)k : 0;
+        if (n >= size)
+            return;
+    }
+}
+
+static void list_lanes(uint64_t lanes, char *text, size_t size)
+{
+    size_t n = 0;
+    for (unsigned l = 0; l < 64 && n + 1 < size; l++) {
+        unsigned first = l;
+        if (!(lanes >> l & 1))
+            continue;
+        while (l + 1 < 64 && lanes >> (l + 1) & 1)
+            l++;
+        const char *comma = n ? ", " : "";
+        int k = first == l ? snprintf(text + n, size - n, "%s%u", comma, l)
+                           : snprintf(text + n, size - n, "%s%u-%u", comma, first, l);
+        n += k > 0 ? (size_t)k : 0;
+    }
+}
+
+void found_actor(const struct ck_actor *a, char *text, size_t size)
+{
+    char lanes[160];
+    int k = snprintf(text, size, "workgroup (%u,%u,%u) wave %u", a->workgroup[0],
+                     a->workgroup[1], a->workgroup[2], a->wave);
+    if (!a->lanes || k < 0 || (size_t)k >= size)
+        return;
+    list_lanes(a->lanes, lanes, sizeof lanes);
+    (void)snprintf(text + k, size - (size_t)k, " lane%s %s",
+                   a->lanes & (a->lanes - 1) ? "s" : "", lanes);
+}
+
+void found_summary(const struct found_list *l, char *text, size_t size)
+{
+    char classes[64], seen[64] = "", suppressed[64] = "";
+    const struct ck_table *t = l->table;
+    found_classes(atomic_load(&t->classes), classes, sizeof classes);
+    if (l->times > l->errors)
+        (void)snprintf(seen, sizeof seen, ", seen %" PRIu64 " times,", l->times);
+    if (l->suppressed)
+        (void)snprintf(suppressed, sizeof suppressed, "; %u suppressed", l->suppressed);
+    unsigned long long kernels = atomic_load(&t->dispatches);
+    (void)snprintf(
+        text, size, "%u error%s%s in %llu accesses of %llu kernel%s checked for %s%s",
+        l->errors, l->errors == 1 ? "" : "s", seen, atomic_load(&t->accesses), kernels,
+        kernels == 1 ? "" : "s", classes, suppressed);
+}
+
+/* ---- places ---- */
+
+static const struct checks_object *object_of(const struct checks_object *objects,
+                                             unsigned n, uint64_t image)
+{
+    for (unsigned i = 0; i < n && image; i++)
+        if (objects[i].image == image)
+            return &objects[i];
+    return NULL;
+}
+
+static void place(const struct ck_finding *f, const struct ck_actor *a,
+                  const struct checks_object *o, struct source *s,
+                  struct found_place *p)
+{
+    p->actor = a;
+    p->object = o;
+    p->offset = a->pc - (o ? o->image : f->entry);
+    if (o && a->pc)
+        p->n_frames = source_find(s, p->offset, p->frame, SOURCE_FRAMES);
+}
+
+static void fill(struct found_list *l, struct checks_suppressions *s,
+                 const struct checks_object *objects, unsigned n_objects)
+{
+    struct source *source = NULL;
+    const struct checks_object *opened = NULL;
+    unsigned n = atomic_load(&l->table->n);
+    for (unsigned i = 0; i < n && i < CK_MAX_FINDINGS; i++) {
+        const struct ck_finding *f = &l->table->v[i];
+        struct found *to = &l->v[l->n];
+        to->count = atomic_load(&f->count);
+        if (!to->count)
+            continue;
+        l->n++;
+        to->f = f;
+        const struct checks_object *o = object_of(objects, n_objects, f->image);
+        if (o && o != opened) {
+            source_close(source);
+            source = source_open(o->data, o->bytes);
+            opened = o;
+        }
+        place(f, &f->at, o, source, &to->at);
+        place(f, &f->other, o, source, &to->other);
+        to->suppressed = suppress_takes(s, to);
+        l->suppressed += to->suppressed;
+        l->errors += !to->suppressed;
+        l->times += to->suppressed ? 0 : to->count;
+    }
+    source_close(source);
+}
+
+/* ---- files ---- */
+
+static int write_file(const struct found_list *l, const char *option, const char *path,
+                      void (*write)(const struct found_list *l, FILE *out))
+{
+    if (!path)
+        return CLI_OK;
+    FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    bool ok = out != NULL;
+    if (ok) {
+        write(l, out);
+        ok = fflush(out) == 0 && !ferror(out);
+        if (out != stdout)
+            ok = fclose(out) == 0 && ok;
+    }
+    return ok ? CLI_OK
+              : cli_error(CLI_FAILED, "--%s %s: %s", option, path, strerror(errno));
+}
+
+static void write_suppressions(const struct found_list *l, FILE *out)
+{
+    for (unsigned i = 0; i < l->n; i++)
+        if (!l->v[i].suppressed)
+            suppress_write(&l->v[i], out);
+}
+
+static int write_files(const struct checks_options *o, const struct found_list *l)
+{
+    int status = write_file(l, "json", o->json, found_json);
+    int next = write_file(l, "xml", o->xml, found_xml);
+    status = status == CLI_OK ? next : status;
+    next = write_file(l, "sarif", o->sarif, found_sarif);
+    status = status == CLI_OK ? next : status;
+    next = write_file(l, "gen-suppressions", o->gen_suppressions, write_suppressions);
+    return status == CLI_OK ? next : status;
+}
+
+int checks_report(const struct checks_options *o, struct checks_suppressions *s,
+                  const struct ck_table *table, const struct checks_object *objects,
+                  unsigned n_objects, int status)
+{
+    struct found_list l = {.table = table};
+    char text[512];
+    l.v = calloc(CK_MAX_FINDINGS, sizeof *l.v);
+    if (!l.v)
+        return cli_error(CLI_FAILED, "out of memory");
+    fill(&l, s, objects, n_objects);
+    bool color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
+    found_print(&l, stderr, color);
+    suppress_unused(s);
+    if (atomic_load(&table->lost))
+        (void)fprintf(stderr, "%llu more kinds of finding had no room\n",
+                      atomic_load(&table->lost));
+    int written = write_files(o, &l);
+    found_summary(&l, text, sizeof text);
+    (void)fprintf(stderr, "%s\n", text);
+    if (l.errors)
+        status = o->error_exit;
+    else if (status == CLI_OK)
+        status = written;
+    free(l.v);
+    return status;
+}

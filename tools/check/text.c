@@ -1,0 +1,109 @@
+/* text.c: findings for people.
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+
+#include "found.h"
+#include "isa.h"
+
+struct colors {
+    const char *error, *strong, *dim, *off;
+};
+static const struct colors plain = {"", "", "", ""};
+static const struct colors ansi = {"\033[1;31m", "\033[1m", "\033[2m", "\033[0m"};
+
+static void print_frames(const struct found_place *p, const struct colors *c, FILE *out)
+{
+    for (unsigned i = 0; i < p->n_frames; i++) {
+        const struct source_frame *s = &p->frame[i];
+        (void)fprintf(out, "    %s %s%s:%u", i ? "inlined at" : "at", c->strong,
+                      s->file, s->line);
+        if (s->column)
+            (void)fprintf(out, ":%u", s->column);
+        (void)fprintf(out, "%s%s%s\n", c->off, *s->function ? " in " : "", s->function);
+    }
+}
+
+/* The instructions around the PC, the one itself marked. */
+static void print_listing(const struct ck_finding *f, const struct found_place *p,
+                          const struct colors *c, FILE *out)
+{
+    const struct ck_actor *a = p->actor;
+    uint64_t at = 0;
+    while (at + 4 <= a->window_bytes) {
+        struct isa_inst inst;
+        char text[ISA_MAX_TEXT];
+        uint64_t pc = a->window_pc + at;
+        unsigned bytes = 4;
+        if (isa_decode_hw(a->window + at, a->window_bytes - at, f->wave_lanes, &inst) ==
+            RD_OK) {
+            isa_print(&inst, f->wave_lanes, 0, text);
+            bytes = inst.bytes;
+        } else {
+            (void)snprintf(text, sizeof text, "(no instruction)");
+        }
+        bool here = pc == a->pc;
+        (void)fprintf(out, "    %s%s %6" PRIx64 "  %s%s\n", here ? c->strong : c->dim,
+                      here ? ">" : " ", p->offset + (pc - a->pc), text, c->off);
+        at += bytes;
+    }
+}
+
+static void print_place(const struct ck_finding *f, const struct found_place *p,
+                        const struct colors *c, FILE *out)
+{
+    print_frames(p, c, out);
+    print_listing(f, p, c, out);
+}
+
+static void print_memory(const struct ck_finding *f, FILE *out)
+{
+    if (!f->located)
+        return;
+    if (f->space == EMU_SPACE_GLOBAL)
+        (void)fprintf(out, "  address 0x%" PRIx64, f->address);
+    else
+        (void)fprintf(out, "  byte %" PRIu64 " of %s", f->address,
+                      f->space == EMU_SPACE_LDS ? "LDS" : "scratch");
+    if (f->size && f->space == EMU_SPACE_GLOBAL)
+        (void)fprintf(out, "; %s: %" PRIu64 " bytes [0x%" PRIx64 ", 0x%" PRIx64 ")",
+                      f->allocation, f->size, f->base, f->base + f->size);
+    (void)fputc('\n', out);
+}
+
+static const char *verb(const struct ck_actor *a)
+{
+    return a->atomic ? "atomic" : a->write ? "write" : "read";
+}
+
+static void print_one(const struct found *x, const struct colors *c, FILE *out)
+{
+    const struct ck_finding *f = x->f;
+    char who[256];
+    (void)fprintf(out, "%serror: %s:%s %s%s%s [%s]", c->error, ck_class_name(f->cls),
+                  c->off, c->strong, f->text, c->off, f->kind);
+    if (x->count > 1)
+        (void)fprintf(out, ", %" PRIu64 " times", x->count);
+    found_actor(&f->at, who, sizeof who);
+    (void)fprintf(out, "\n  kernel %s, %s\n", *f->kernel ? f->kernel : "(no name)",
+                  who);
+    print_place(f, &x->at, c, out);
+    print_memory(f, out);
+    if (f->other.pc) {
+        found_actor(&f->other, who, sizeof who);
+        (void)fprintf(out, "  the other: %s%s%s\n",
+                      f->cls == CK_RACE ? verb(&f->other) : "",
+                      f->cls == CK_RACE ? " by " : "", who);
+        print_place(f, &x->other, c, out);
+    }
+    (void)fputc('\n', out);
+}
+
+void found_print(const struct found_list *l, FILE *out, bool color)
+{
+    for (unsigned i = 0; i < l->n; i++)
+        if (!l->v[i].suppressed)
+            print_one(&l->v[i], color ? &ansi : &plain, out);
+    if (l->errors && source_missing())
+        (void)fprintf(out, "no source lines: %s\n", source_missing());
+}

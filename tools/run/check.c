@@ -1,0 +1,72 @@
+/* check.c: the --check of `rdna3 run`.
+ *
+ * Must not know what checkers look for. SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "run.h"
+
+int run_check_options(const struct run_options *o)
+{
+    const struct checks_options *c = &o->checks.options;
+    if (c->given && !c->classes)
+        return cli_error(CLI_USAGE, "options of checking go with --check LIST");
+    if (c->classes && (o->timing.on || o->device_kfd))
+        return cli_error(CLI_USAGE, "--check goes without --%s",
+                         o->timing.on ? "timing" : "device kfd");
+    return CLI_OK;
+}
+
+static uint64_t image_at(void *ctx, uint64_t pc)
+{
+    const struct checks_object *object = ctx;
+    uint64_t offset = pc - object->image;
+    return object->path && offset < (UINT64_C(1) << 32) ? object->image : 0;
+}
+
+int run_check_begin(struct run_options *o, struct emu *emu,
+                    struct emu_dispatch *dispatch)
+{
+    struct run_checks *r = &o->checks;
+    if (!r->options.classes)
+        return CLI_OK;
+    int status = checks_read_suppressions(&r->options, &r->suppressions);
+    if (status != CLI_OK)
+        return status;
+    struct ck_config config = {.classes = r->options.classes,
+                               .keep_going = r->options.keep_going,
+                               .watchdog = r->options.watchdog,
+                               .kernel = o->timing.kernel,
+                               .image = image_at,
+                               .ctx = &r->object};
+    r->table = calloc(1, sizeof *r->table);
+    if (!r->table || ck_create(emu, &config, r->table, &r->ck) != RD_OK) {
+        free(r->table);
+        r->table = NULL;
+        checks_free(r->suppressions);
+        r->suppressions = NULL;
+        return cli_error(CLI_FAILED, "cannot check: out of memory");
+    }
+    dispatch->control = ck_control(r->ck);
+    return CLI_OK;
+}
+
+bool run_check_told(const struct run_options *o)
+{
+    return o->checks.ck && ck_stopped(o->checks.ck);
+}
+
+int run_check_end(struct run_options *o, int status)
+{
+    struct run_checks *r = &o->checks;
+    if (!r->table)
+        return status;
+    ck_destroy(r->ck);
+    status = checks_report(&r->options, r->suppressions, r->table, &r->object,
+                           r->object.path ? 1 : 0, status);
+    free(r->table);
+    checks_free(r->suppressions);
+    r->ck = NULL;
+    r->table = NULL;
+    return status;
+}
