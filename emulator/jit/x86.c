@@ -3,14 +3,17 @@
 
 #include <string.h>
 
-#define F_TWO      0x01u              /* two operands: no src1 */
-#define F_IMM      0x02u              /* imm8 follows */
-#define F_EVEX     0x04u              /* AVX-512 only */
-#define F_VEX      0x08u              /* AVX2 only */
-#define F_ONE      0x10u              /* memory is one dword */
-#define F_W1       0x20u              /* W is 1 with EVEX: elements of 64 bits */
-#define F_QUARTER  0x80u              /* memory is a quarter of a vector */
-#define F_DIGIT(n) (0x40u | (n) << 8) /* the reg field is an opcode; dst is in vvvv */
+#define F_TWO     0x01u  /* two operands: no src1 */
+#define F_IMM     0x02u  /* imm8 follows */
+#define F_EVEX    0x04u  /* AVX-512 only */
+#define F_VEX     0x08u  /* AVX2 only */
+#define F_ONE     0x10u  /* memory is one dword */
+#define F_W1      0x20u  /* W is 1 with EVEX: elements of 64 bits */
+#define F_QUARTER 0x80u  /* memory is a quarter of a vector */
+#define F_HALF    0x100u /* ... half of one */
+#define F_DIGIT(n)                                                                     \
+    (0x40u | (n) << 12) /* the reg field is an opcode; dst is in vvvv                  \
+                         */
 
 static const struct form {
     uint8_t map, prefix, opcode, w;
@@ -69,8 +72,10 @@ static void evex_prefix(struct x86 *x, const struct form *f, unsigned reg,
     byte(x, (~reg >> 3 & 1u) << 7 | (~index & 1u) << 6 | (~b & 1u) << 5 |
                 (~reg >> 4 & 1u) << 4 | f->map);
     byte(x, w << 7 | (~vvvv & 15u) << 3 | 4u | f->prefix);
-    byte(x, 2u << 5 | (rm->kind == RM_BCAST ? 1u : 0) << 4 | (~vvvv >> 4 & 1u) << 3 |
-                (k & 7u) | (k & X86_ZERO ? 0x80u : 0));
+    unsigned round = k / X86_DOWN & 3u; /* in place of the length */
+    bool broadcast = rm->kind == RM_BCAST || round;
+    byte(x, (round ? round : 2u) << 5 | (unsigned)broadcast << 4 |
+                (~vvvv >> 4 & 1u) << 3 | (k & 7u) | (k & X86_ZERO ? 0x80u : 0));
 }
 
 static void vex_prefix(struct x86 *x, unsigned map, unsigned prefix, unsigned w,
@@ -86,7 +91,10 @@ static int32_t memory_bytes(const struct form *f, bool broadcast)
 {
     if (broadcast)
         return f->flags & F_W1 ? 8 : 4;
-    return f->flags & F_ONE ? 4 : f->flags & F_QUARTER ? 16 : 64;
+    return f->flags & F_ONE       ? 4
+           : f->flags & F_QUARTER ? 16
+           : f->flags & F_HALF    ? 32
+                                  : 64;
 }
 
 void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
@@ -96,7 +104,7 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
     bool mem = rm.kind != RM_REG;
     unsigned reg = dst, vvvv = f->flags & F_TWO ? 0 : src1;
     if (f->flags & 0x40u) {
-        reg = f->flags >> 8;
+        reg = f->flags >> 12;
         vvvv = dst;
     }
     if (x->evex)

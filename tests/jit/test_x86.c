@@ -158,6 +158,7 @@ static const char *mem(unsigned bytes, struct x86_mem m)
  *   v dst                         k the same, an opmask register with EVEX
  *   g dst, a general register     s src1
  *   r rm                          l rm, of which the lowest bytes matter
+ *   h rm, half as long
  *   i immediate                   4 register in the upper half of the immediate */
 struct spec {
     const char *vex, *evex; /* mnemonics; NULL: no such encoding */
@@ -196,6 +197,31 @@ static const struct spec specs[X86_FORMS] = {
     [X86_CMPPS] = {BOTH("vcmpps"), .operands = "ksri", .element = 4},
     [X86_BLENDVPS] = {.vex = "vblendvps", .operands = "vsr4"},
     [X86_MOVMSKPS] = {.vex = "vmovmskps", .operands = "gr", .no_vex_mem = true},
+    [X86_CVTPH2PS] = {BOTH("vcvtph2ps"), .operands = "vh"},
+    [X86_CVTPS2PH] = {BOTH("vcvtps2ph"), .operands = "hvi"},
+    [X86_PADDW] = {BOTH("vpaddw"), .operands = "vsr"},
+    [X86_PSUBW] = {BOTH("vpsubw"), .operands = "vsr"},
+    [X86_PMULLW] = {BOTH("vpmullw"), .operands = "vsr"},
+    [X86_PMINSW] = {BOTH("vpminsw"), .operands = "vsr"},
+    [X86_PMAXSW] = {BOTH("vpmaxsw"), .operands = "vsr"},
+    [X86_PMINUW] = {BOTH("vpminuw"), .operands = "vsr"},
+    [X86_PMAXUW] = {BOTH("vpmaxuw"), .operands = "vsr"},
+    [X86_PMADDWD] = {BOTH("vpmaddwd"), .operands = "vsr"},
+    [X86_PMADDUBSW] = {BOTH("vpmaddubsw"), .operands = "vsr"},
+    [X86_PSHUFB] = {BOTH("vpshufb"), .operands = "vsr"},
+    [X86_PSLLW_I] = {BOTH("vpsllw"), .operands = "vri", .no_vex_mem = true},
+    [X86_PSRLW_I] = {BOTH("vpsrlw"), .operands = "vri", .no_vex_mem = true},
+    [X86_PSRAW_I] = {BOTH("vpsraw"), .operands = "vri", .no_vex_mem = true},
+    [X86_PMOVDW] = {.evex = "vpmovdw", .operands = "hv"},
+    [X86_PMOVZXWD] = {BOTH("vpmovzxwd"), .operands = "vh"},
+    [X86_PERMQ] = {BOTH("vpermq"), .operands = "vri", .element = 8},
+    [X86_PBLENDW] = {.vex = "vpblendw", .operands = "vsri"},
+    [X86_PTERNLOGD] = {.evex = "vpternlogd", .operands = "vsri", .element = 4},
+    [X86_PTESTMD] = {.evex = "vptestmd", .operands = "ksr", .element = 4},
+    [X86_INSERTI128] = {.vex = "vinserti128", .operands = "vshi"},
+    [X86_INSERTI32X8] = {.evex = "vinserti32x8", .operands = "vshi"},
+    [X86_EXTRACTI128] = {.vex = "vextracti128", .operands = "hvi"},
+    [X86_EXTRACTI32X8] = {.evex = "vextracti32x8", .operands = "hvi"},
     [X86_PADDD] = {BOTH("vpaddd"), .operands = "vsr", .element = 4},
     [X86_PSUBD] = {BOTH("vpsubd"), .operands = "vsr", .element = 4},
     [X86_PMULLD] = {BOTH("vpmulld"), .operands = "vsr", .element = 4},
@@ -260,7 +286,11 @@ static void rm_text(const struct inst *in, char operand, char *text, size_t size
                  64u / s->element);
         return;
     }
-    if (in->rm.kind == RM_REG && operand == 'l')
+    if (operand == 'h' && in->rm.kind == RM_REG)
+        snprintf(text, size, "%s%u", in->evex ? "ymm" : "xmm", in->rm.reg);
+    else if (operand == 'h')
+        snprintf(text, size, "%s", mem(bytes / 2, in->rm.mem));
+    else if (in->rm.kind == RM_REG && operand == 'l')
         snprintf(text, size, "xmm%u", in->rm.reg);
     else if (in->rm.kind == RM_REG)
         snprintf(text, size, "%s", vector(in->evex, in->rm.reg));
@@ -396,6 +426,23 @@ START_TEST(every_vector_form)
     }
     if (s->element)
         check_memory(form, true, true);
+}
+END_TEST
+
+/* Arithmetic that rounds otherwise than MXCSR says. */
+START_TEST(rounding)
+{
+    static const enum x86_form form[] = {X86_ADDPS, X86_FMADD132PS, X86_FMADD231PS};
+    for (unsigned i = 0; i < 3 * 32u; i++) {
+        unsigned d = i % 32, s = (i + 7) % 32, r = (5 * i + 3) % 32;
+        const char *name = specs[form[i % 3]].evex;
+        begin(true);
+        x86_vec(&x, form[i % 3], d, s, rm_reg(r), X86_DOWN, 0);
+        expect("%s zmm%u, zmm%u, zmm%u {rd-sae}", name, d, s, r);
+        begin(true);
+        x86_vec(&x, form[i % 3], d, s, rm_reg(r), X86_UP | 2, 0);
+        expect("%s zmm%u {k2}, zmm%u, zmm%u {ru-sae}", name, d, s, r);
+    }
 }
 END_TEST
 
@@ -709,6 +756,7 @@ int main(void)
     TCase *t = tcase_create("all");
     tcase_add_checked_fixture(t, setup, NULL);
     tcase_add_loop_test(t, every_vector_form, 0, X86_FORMS);
+    tcase_add_test(t, rounding);
     tcase_add_test(t, vmovd);
     tcase_add_test(t, indexed);
     tcase_add_test(t, opmasks);
