@@ -66,7 +66,7 @@ static void permute_halves(struct emit *e, const struct job *j, unsigned part)
 void dpp_permute(struct emit *e, struct job *j, unsigned part)
 {
     const struct source *s = &j->from;
-    unsigned t = temp_reg(e, TEMP_S0), mods = s->mods & (SM_ABS | SM_NEG);
+    unsigned t = temp_reg(e, TEMP_S0), mods = s->mods & ~SM_SWIZ;
     x86_mov_imm(e->x, RAX, (uintptr_t)j->dpp);
     if (e->x->evex) {
         unsigned k = j->dpp->valid == 0xffff ? 0 : K_VALID | X86_ZERO;
@@ -78,7 +78,7 @@ void dpp_permute(struct emit *e, struct job *j, unsigned part)
         permute_halves(e, j, part);
     }
     if (mods)
-        operand_mods(e, 0, mods, rm_reg(t));
+        operand_mods(e, j->u, 0, mods, rm_reg(t));
     j->s[0] = (struct source){.at = AT_TEMP};
 }
 

@@ -84,7 +84,7 @@ struct emit {
     const struct emu *emu;
     unsigned parts;      /* of a row: 2 or 4 */
     unsigned part_bytes; /* 64 or 32 */
-    unsigned mode;       /* NATIVE_IEEE, NATIVE_DENORM */
+    unsigned mode;       /* NATIVE_* */
     bool masked;         /* lanes may be off; k1, k2 are EXEC (AVX-512) */
     struct row_cache rows;
     struct run run;
@@ -165,6 +165,18 @@ static inline void emit_back(struct emit *e, struct far *f)
 {
     f->after = e->rows;
     f->back = x86_here(e->x);
+}
+
+/* The sign bits that ABS and NEG of a source are about, and all others. */
+static inline enum recipe_const mods_sign(unsigned mods)
+{
+    return (mods & SM_PAIR) == SM_PAIR ? C_SIGNS16 : mods & SM_LO16 ? C_SIGN16 : C_SIGN;
+}
+static inline enum recipe_const mods_magnitude(unsigned mods)
+{
+    return (mods & SM_PAIR) == SM_PAIR ? C_NOT_SIGNS16
+           : mods & SM_LO16            ? C_NOT_SIGN16
+                                       : C_NOT_SIGN;
 }
 
 /* One row of recipe_consts. */

@@ -70,14 +70,6 @@ static void fill_from_mask(struct emit *e, unsigned row, unsigned sgpr)
     }
 }
 
-/* The sign bits that ABS and NEG of a source are about, in its row k. */
-static enum recipe_const sign_of(unsigned mods)
-{
-    if ((mods & SM_PAIR) == SM_PAIR)
-        return C_SIGNS16;
-    return mods & SM_LO16 ? C_SIGN16 : C_SIGN;
-}
-
 /* A packed pair with its halves where OP_SEL wants them. */
 static void choose_halves(struct emit *e, const struct uop *u, unsigned i, unsigned t)
 {
@@ -104,7 +96,7 @@ static void choose_halves(struct emit *e, const struct uop *u, unsigned i, unsig
 static void modify(struct emit *e, const struct uop *u, unsigned i, unsigned k,
                    unsigned t)
 {
-    unsigned mods = u->s[i].mods, sign = temp_reg(e, TEMP_B);
+    unsigned mods = u->s[i].mods;
     if (mods & SM_PK) {
         choose_halves(e, u, i, t);
         return;
@@ -113,11 +105,10 @@ static void modify(struct emit *e, const struct uop *u, unsigned i, unsigned k,
         x86_vec(e->x, X86_PSRLD_I, t, 0, rm_reg(t), 0, 16);
     if (!(mods & (SM_ABS | SM_NEG)) || (k == 0 && u->s[i].dwords == 2))
         return;
-    x86_vec(e->x, X86_MOVUPS, sign, 0, const_rm(sign_of(mods)), 0, 0);
     if (mods & SM_ABS)
-        x86_vec(e->x, X86_PANDN, t, sign, rm_reg(t), 0, 0);
+        x86_vec(e->x, X86_PAND, t, t, const_rm(mods_magnitude(mods)), 0, 0);
     if (mods & SM_NEG)
-        x86_vec(e->x, X86_PXOR, t, t, rm_reg(sign), 0, 0);
+        x86_vec(e->x, X86_PXOR, t, t, const_rm(mods_sign(mods)), 0, 0);
 }
 
 /* Source i as rows in memory. */

@@ -22,6 +22,7 @@ struct native;
 
 #define NATIVE_IEEE   1u
 #define NATIVE_DENORM 2u /* f32 denormals are kept as inputs */
+#define NATIVE_HALF   4u /* to nearest, f16 denormals kept, no FP16_OVFL */
 
 /* The code of one program in one MODE. entry[-1] and on are compile.h's TABLE_*. */
 struct native_table {
@@ -50,8 +51,10 @@ struct native_table *native_table(struct native *n, const struct wave *w);
 /* What of MODE matters to recipes. */
 static inline unsigned native_mode(const struct wave *w)
 {
+    bool half = w->mode.denorm64 == 3 && !w->mode.fp16_ovfl && !w->mode.round64 &&
+                !w->mode.round32;
     return (w->mode.ieee ? NATIVE_IEEE : 0) |
-           (w->mode.denorm32 & 1 ? NATIVE_DENORM : 0);
+           (w->mode.denorm32 & 1 ? NATIVE_DENORM : 0) | (half ? NATIVE_HALF : 0);
 }
 
 /* Is t still the table for w? */

@@ -4,8 +4,57 @@
  */
 #include "vector.h"
 
-/* AND or XOR with the sign, into the temporary of source i. */
-void operand_mods(struct emit *e, unsigned i, unsigned mods, struct x86_rm from)
+/* A pair of halves where OP_SEL wants them, and their signs, into t. */
+static void choose_halves(struct emit *e, const struct uop *u, unsigned i, unsigned t,
+                          unsigned from)
+{
+    static const uint8_t order[] = {C_LOW_LOW, C_HIGH_LOW, 0, C_HIGH_HIGH};
+    static const uint8_t flips[] = {C_ZERO, C_SIGN16, C_SIGN, C_SIGNS16};
+    unsigned halves = (u->op_sel >> i & 1u) | (u->pk.op_sel_hi >> i & 1u) << 1;
+    unsigned flip = 0;
+    if (u->s[i].mods & SM_NEG)
+        flip = (u->pk.neg >> i & 1u) | (u->pk.neg_hi >> i & 1u) << 1;
+    if (order[halves]) {
+        x86_vec(e->x, X86_PSHUFB, t, from, const_rm(order[halves]), 0, 0);
+        from = t;
+    }
+    if (flip || from != t)
+        x86_vec(e->x, X86_PXOR, t, from, const_rm(flips[flip]), 0, 0);
+}
+
+/* V_FMA_MIX: a half, then as f32, or an f32. */
+static void choose_format(struct emit *e, const struct uop *u, unsigned i, unsigned t,
+                          unsigned from)
+{
+    if (u->pk.op_sel_hi >> i & 1u) {
+        operand_widen(e, t, from, u->op_sel >> i & 1u, 0);
+        from = t;
+    }
+    if (u->pk.neg_hi >> i & 1u) {
+        x86_vec(e->x, X86_PAND, t, from, const_rm(C_NOT_SIGN), 0, 0);
+        from = t;
+    }
+    if (u->pk.neg >> i & 1u || from != t)
+        x86_vec(e->x, X86_PXOR, t, from,
+                const_rm(u->pk.neg >> i & 1u ? C_SIGN : C_ZERO), 0, 0);
+}
+
+void operand_widen(struct emit *e, unsigned to, unsigned from, bool upper, unsigned k)
+{
+    unsigned t = k ? temp_reg(e, TEMP_A) : to;
+    if (e->x->evex) {
+        if (upper)
+            x86_vec(e->x, X86_PSRLD_I, t, 0, rm_reg(from), 0, 16);
+        x86_vec(e->x, X86_PMOVDW, upper ? t : from, 0, rm_reg(t), 0, 0);
+    } else {
+        x86_vec(e->x, X86_PSHUFB, t, from, const_rm(upper ? C_HIGHS : C_LOWS), 0, 0);
+        x86_vec(e->x, X86_PERMQ, t, 0, rm_reg(t), 0, 0x08);
+    }
+    x86_vec(e->x, X86_CVTPH2PS, to, 0, rm_reg(t), k, 0);
+}
+
+void operand_mods(struct emit *e, const struct uop *u, unsigned i, unsigned mods,
+                  struct x86_rm from)
 {
     unsigned t = temp_reg(e, TEMP_S0 + i);
     if (from.kind != RM_REG) {
@@ -14,12 +63,24 @@ void operand_mods(struct emit *e, unsigned i, unsigned mods, struct x86_rm from)
                 0);
         from = rm_reg(t);
     }
+    if (mods & SM_PK) {
+        choose_halves(e, u, i, t, from.reg);
+        return;
+    }
+    if (mods & SM_MIX) {
+        choose_format(e, u, i, t, from.reg);
+        return;
+    }
+    if (mods & SM_HI16) {
+        x86_vec(e->x, X86_PSRLD_I, t, 0, from, 0, 16);
+        from = rm_reg(t);
+    }
     if (mods & SM_ABS) {
-        x86_vec(e->x, X86_PAND, t, from.reg, const_rm(C_NOT_SIGN), 0, 0);
+        x86_vec(e->x, X86_PAND, t, from.reg, const_rm(mods_magnitude(mods)), 0, 0);
         from = rm_reg(t);
     }
     if (mods & SM_NEG)
-        x86_vec(e->x, X86_PXOR, t, from.reg, const_rm(C_SIGN), 0, 0);
+        x86_vec(e->x, X86_PXOR, t, from.reg, const_rm(mods_sign(mods)), 0, 0);
 }
 
 static void find_row(struct emit *e, const struct usrc *s, struct source *to)
@@ -39,20 +100,25 @@ static void find_row(struct emit *e, const struct usrc *s, struct source *to)
 
 void operand_find(struct emit *e, struct job *j, unsigned i)
 {
-    find_row(e, &j->u->s[i], &j->s[i]);
+    const struct uop *u = j->u;
+    find_row(e, &u->s[i], &j->s[i]);
+    if (u->s[i].mods & SM_MIX &&
+        !((u->pk.op_sel_hi | u->pk.neg | u->pk.neg_hi) >> i & 1u))
+        j->s[i].mods = 0; /* an f32 as it is */
     if (recipe_wide(j->r, i)) {
         struct usrc high = j->u->s[i];
         high.row++;
         high.sel++;
-        find_row(e, &high, &j->high);
+        find_row(e, &high, i && recipe_wide(j->r, 0) ? &j->high1 : &j->high);
     }
 }
 
 /* Forms that broadcast no dword from memory: shifts by a constant, and those whose
- * elements are of 64 bits. */
+ * elements are of other sizes. */
 static bool takes_no_broadcast(unsigned form)
 {
-    return (form >= X86_PSLLD_I && form <= X86_PSRLQ_I) || form == X86_PMULUDQ ||
+    return (form >= X86_PSLLD_I && form <= X86_PSRLQ_I) ||
+           (form >= X86_PADDW && form <= X86_PSHUFB) || form == X86_PMULUDQ ||
            form == X86_PMULDQ;
 }
 
@@ -74,19 +140,20 @@ static bool wants_register(const struct recipe *r, unsigned i)
 void operand_spread(struct emit *e, struct job *j, unsigned i)
 {
     struct source *s = &j->s[i];
-    if (s->at != AT_WAVE && s->at != AT_CONST)
+    if ((s->at != AT_WAVE && s->at != AT_CONST) || j->r->flags & RECIPE_AGAIN)
         return;
     if (e->x->evex && !s->mods && !wants_register(j->r, i))
         return;
     unsigned t = temp_reg(e, TEMP_S0 + i), base = s->at == AT_WAVE ? W : CONSTS;
     x86_vec(e->x, X86_BROADCASTSS, t, 0, rm_mem(base, s->disp), 0, 0);
     if (s->mods)
-        operand_mods(e, i, s->mods, rm_reg(t));
+        operand_mods(e, j->u, i, s->mods, rm_reg(t));
     s->at = AT_TEMP;
     s->mods = 0;
 }
 
-/* With AVX2, in the third source's temporary, which recipes with pairs leave free. */
+/* With AVX2, in the third source's temporary, which recipes with pairs leave free; of a
+ * second pair in T0, at each use. */
 void operand_spread_high(struct emit *e, struct source *s)
 {
     if (e->x->evex || (s->at != AT_WAVE && s->at != AT_CONST))
@@ -108,6 +175,16 @@ static struct x86_rm high_rm(const struct emit *e, const struct source *s,
                            .mem = mem_at(s->at == AT_WAVE ? W : CONSTS, s->disp)};
 }
 
+static struct x86_rm high1_rm(struct emit *e, const struct source *s, unsigned part)
+{
+    struct x86_rm rm = high_rm(e, s, part);
+    if (rm.kind != RM_BCAST || e->x->evex)
+        return rm;
+    x86_vec(e->x, X86_BROADCASTSS, temp_reg(e, TEMP_A), 0,
+            rm_mem(rm.mem.base, rm.mem.disp), 0, 0);
+    return rm_reg(temp_reg(e, TEMP_A));
+}
+
 /* Source i of one part as a last operand. */
 static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsigned part)
 {
@@ -122,7 +199,7 @@ static struct x86_rm source_rm(struct emit *e, struct job *j, unsigned i, unsign
         rm.mem = mem_at(s->at == AT_WAVE ? W : CONSTS, s->disp);
     if (!s->mods)
         return rm;
-    operand_mods(e, i, s->mods, rm);
+    operand_mods(e, j->u, i, s->mods, rm);
     return rm_reg(temp_reg(e, TEMP_S0 + i));
 }
 
@@ -135,6 +212,8 @@ struct x86_rm operand_rm(struct emit *e, struct job *j, unsigned o, unsigned par
         return source_rm(e, j, o - OP_S0, part);
     case OP_H:
         return high_rm(e, &j->high, part);
+    case OP_H1:
+        return high1_rm(e, &j->high1, part);
     case OP_T2:
         return rm_reg(temp_reg(e, TEMP_X));
     case OP_T0:
@@ -143,6 +222,9 @@ struct x86_rm operand_rm(struct emit *e, struct job *j, unsigned o, unsigned par
         return rm_reg(temp_reg(e, TEMP_B));
     case OP_D:
         return rm_reg(row_reg(e, j->d, part));
+    case K(BELOW_0):
+        part += e->run.quarter;
+        return rm_mem(FIXED, (int32_t)(64u * C_BELOW_0 + part * e->part_bytes));
     default:
         return const_rm(o - OP_CONST);
     }
@@ -155,8 +237,8 @@ unsigned operand_reg(struct emit *e, struct job *j, unsigned o, unsigned part)
     if (rm.kind == RM_REG)
         return rm.reg;
     unsigned t = temp_reg(e, TEMP_X);
-    if (o == OP_H)
-        t = temp_reg(e, TEMP_S2);
+    if (o == OP_H || o == OP_H1)
+        t = temp_reg(e, o == OP_H ? TEMP_S2 : TEMP_A);
     else if (o >= OP_S0 && o <= OP_S2)
         t = temp_reg(e, TEMP_S0 + (o - OP_S0));
     if (rm.kind == RM_BCAST)

@@ -5,6 +5,7 @@
 
 /* clang-format off */
 #define ROW16(v) {v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v}
+#define ROW4(a, b, c, d) {a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d}
 _Alignas(64) const uint32_t recipe_consts[N_CONSTS][16] = {
     [C_ZERO] = ROW16(0u),
     [C_ONES] = ROW16(~0u),
@@ -50,12 +51,31 @@ _Alignas(64) const uint32_t recipe_consts[N_CONSTS][16] = {
     [C_2_31F] = ROW16(0x4f000000u),
     [C_2_32F] = ROW16(0x4f800000u),
     [C_QUIET] = ROW16(0x00400000u),
+    [C_15] = ROW16(15u),
+    [C_NOT_SIGN16] = ROW16(0xffff7fffu),
+    [C_NOT_SIGNS16] = ROW16(0x7fff7fffu),
+    [C_HIGH16] = ROW16(0xffff0000u),
+    [C_INFS16] = ROW16(0x7c007c00u),
+    [C_NIBBLES] = ROW16(0x0f0f0f0fu),
+    [C_NIBBLE_BITS] = ROW4(0x02010100u, 0x03020201u, 0x03020201u, 0x04030302u),
+    [C_BYTES_1] = ROW16(0x01010101u),
+    [C_WORDS_1] = ROW16(0x00010001u),
+    [C_LOWS] = ROW4(0x05040100u, 0x0d0c0908u, ~0u, ~0u),
+    [C_HIGHS] = ROW4(0x07060302u, 0x0f0e0b0au, ~0u, ~0u),
+    [C_LOW_LOW] = ROW4(0x01000100u, 0x05040504u, 0x09080908u, 0x0d0c0d0cu),
+    [C_HIGH_HIGH] = ROW4(0x03020302u, 0x07060706u, 0x0b0a0b0au, 0x0f0e0f0eu),
+    [C_HIGH_LOW] = ROW4(0x01000302u, 0x05040706u, 0x09080b0au, 0x0d0c0f0eu),
+    [C_BELOW_0] = {0x0, 0x1, 0x3, 0x7, 0xf, 0x1f, 0x3f, 0x7f, 0xff, 0x1ff, 0x3ff, 0x7ff,
+                   0xfff, 0x1fff, 0x3fff, 0x7fff},
+    [C_BELOW_1] = {0xffff, 0x1ffff, 0x3ffff, 0x7ffff, 0xfffff, 0x1fffff, 0x3fffff,
+                   0x7fffff, 0xffffff, 0x1ffffff, 0x3ffffff, 0x7ffffff, 0xfffffff,
+                   0x1fffffff, 0x3fffffff, 0x7fffffff},
 };
 
 #define S(form, d, a, b, imm) {X86_##form, d, a, b, imm}
 #define P(step, d, a, b, imm) {STEP_##step, d, a, b, imm}
 #define R(op, kind, flags, n_src, n, ...)                                              \
-    {ISA_##op, RECIPE_##kind, flags, n_src, n, {__VA_ARGS__}},
+    {ISA_##op, flags, RECIPE_##kind, n_src, n, {__VA_ARGS__}},
 const struct recipe recipes[] = {
 #define D  OP_D
 #define S0 OP_S0
@@ -65,6 +85,7 @@ const struct recipe recipes[] = {
 #define T1 OP_T1
 #define T2 OP_T2
 #define H  OP_H
+#define H1 OP_H1
 #define DH OP_DH
 #include "recipes.def"
 };

@@ -17,7 +17,8 @@ enum step_operand {
     OP_S0, /* the sources, in the order of the function's arguments */
     OP_S1,
     OP_S2,
-    OP_H,  /* the upper row of the source that is a pair */
+    OP_H,  /* the upper row of the first source that is a pair */
+    OP_H1, /* ... of source 1 if source 0 is a pair too */
     OP_D,  /* the result: written by the last step, which may read sources too */
     OP_DH, /* the upper row of the result: by the step behind that */
     OP_T0,
@@ -67,6 +68,22 @@ enum recipe_const {
     C_2_31F,
     C_2_32F,
     C_QUIET, /* the bit of quiet NaNs */
+    C_15,
+    C_NOT_SIGN16,
+    C_NOT_SIGNS16,
+    C_HIGH16,
+    C_INFS16, /* f16 infinities */
+    C_NIBBLES,
+    C_NIBBLE_BITS, /* PSHUFB: how many bits are set in a number below 16 */
+    C_BYTES_1,
+    C_WORDS_1,
+    C_LOWS, /* PSHUFB: the lower halves of four dwords; the upper ones */
+    C_HIGHS,
+    C_LOW_LOW, /* a dword's lower half twice, its upper one, both exchanged */
+    C_HIGH_HIGH,
+    C_HIGH_LOW,
+    C_BELOW_0, /* bits of the lanes below; two rows of sixteen lanes */
+    C_BELOW_1,
     N_CONSTS,
 };
 #define K(name) (OP_CONST + (unsigned)C_##name)
@@ -82,9 +99,25 @@ enum {
     STEP_CMPU,            /* ... unsigned */
     STEP_SEL,             /* d = M ? b : a */
     STEP_ORDERED,         /* NaNs in a or b: the handler does the whole row */
-    STEP_PICK, /* AVX2: of a minimum or maximum d of a and b, lanes where one is a NaN
-                */
+    STEP_PICK,   /* AVX2: of a minimum or maximum d of a and b, lanes where one is a NaN
+                  */
+    STEP_WIDEN,  /* d = the lower halves of b, f16, as f32 */
+    STEP_NARROW, /* the lower half of register d = b, f32, as f16; imm as in VCVTPS2PH
+                  */
+    STEP_HALVES, /* ... = arithmetic on f16 sources; imm: enum half_op, enum half_part
+                  */
+    STEP_JOIN,   /* d = the lower halves of registers a and b behind one another */
+    STEP_BYTES,  /* d = bytes of the words of b as words; imm: enum byte_part */
 };
+
+/* imm of STEP_HALVES: what is done to sources 0, 1 and 2, with which of their halves:
+ * the lower ones of dwords, or those in the lower or upper half of the register. */
+enum half_op { HALF_ADD, HALF_SUB, HALF_MUL, HALF_FMA };
+enum half_part { HALF_LOWS = 0, HALF_FIRST = 4, HALF_SECOND = 8 };
+
+/* imm of STEP_BYTES: the lower bytes or the upper ones; signed, or signed if NEG of the
+ * source says so. */
+enum byte_part { BYTES_LOW, BYTES_HIGH, BYTES_NEG = 2 };
 
 /* Predicates of VPCMPD. */
 enum int_cmp { CMP_EQ, CMP_LT, CMP_LE, CMP_FALSE, CMP_NE, CMP_GE, CMP_GT, CMP_TRUE };
@@ -111,11 +144,18 @@ enum recipe_kind {
 #define RECIPE_VEX    2u /* only with AVX2 */
 #define RECIPE_WIDE1  8u /* source 1 is a pair */
 #define RECIPE_WIDE2  16u
-#define RECIPE_DENORM 4u /* only if f32 denormals are kept as inputs */
+#define RECIPE_DENORM 4u  /* only if f32 denormals are kept as inputs */
+#define RECIPE_HALF   32u /* only if f16 is as usual (NATIVE_HALF) */
+#define RECIPE_IEEE   64u /* only in IEEE mode */
+#define RECIPE_AGAIN                                                                   \
+    128u                  /* each use of a source prepares it: its temporary is free   \
+                           */
+#define RECIPE_WIDE0 256u /* source 0 is a pair */
 
 struct recipe {
     uint16_t op; /* an opcode with that function */
-    uint8_t kind, flags, n_src;
+    uint16_t flags;
+    uint8_t kind, n_src;
     uint8_t n;
     struct step step[RECIPE_STEPS];
 };

@@ -10,10 +10,9 @@ static unsigned exec_k(const struct emit *e, const struct job *j, unsigned part)
     return (j->write != ~0u ? K_WRITE : 1) + part;
 }
 
-/* Where the last step writes its result, which finish_d then moves under EXEC. */
-static unsigned result_reg(const struct emit *e, const struct job *j, unsigned part)
+unsigned result_reg(const struct emit *e, const struct job *j, unsigned part)
 {
-    bool aside = keeps_lanes(e, j) && !e->x->evex;
+    bool aside = (keeps_lanes(e, j) && !e->x->evex) || j->u->flags & UF_DST16;
     return aside ? temp_reg(e, TEMP_X) : row_reg(e, j->d, part);
 }
 
@@ -33,24 +32,61 @@ static void spread_written(struct emit *e, const struct job *j, unsigned t,
     x86_vec(e->x, X86_PSLLVD, t, t, const_rm(C_LANES0 + part), 0, 0);
 }
 
+unsigned result_k(const struct emit *e, const struct job *j, unsigned part)
+{
+    return j->u->flags & UF_DST16 ? 0 : exec_k(e, j, part);
+}
+
+/* A result of 16 bits, the lower ones of from, beside the other half of the row. AVX2:
+ * returns where. */
+static unsigned merge_half(struct emit *e, const struct job *j, unsigned from,
+                           unsigned part)
+{
+    unsigned d = row_reg(e, j->d, part), t = temp_reg(e, TEMP_X);
+    bool upper = j->u->flags & UF_DSTHI;
+    if (upper) {
+        x86_vec(e->x, X86_PSLLD_I, t, 0, rm_reg(from), 0, 16);
+        from = t;
+    }
+    if (e->x->evex) { /* of each bit: is it of the half? from : d */
+        x86_vec(e->x, X86_PTERNLOGD, d, from, const_rm(upper ? C_HIGH16 : C_LOW16),
+                exec_k(e, j, part), 0xd8);
+        return d;
+    }
+    t = keeps_lanes(e, j) ? t : d;
+    x86_vec(e->x, X86_PBLENDW, t, d, rm_reg(from), 0, upper ? 0xaa : 0x55);
+    return t;
+}
+
 static void finish_d(struct emit *e, const struct job *j, unsigned from, unsigned part)
 {
     unsigned d = row_reg(e, j->d, part);
+    if (j->u->flags & UF_DST16)
+        from = merge_half(e, j, from, part);
+    if (from == d)
+        return;
     if (keeps_lanes(e, j) && !e->x->evex) {
         unsigned lanes = e->run.on ? RUN_EXEC : temp_reg(e, TEMP_E);
         if (!e->run.on)
             spread_written(e, j, lanes, part);
         x86_vec(e->x, X86_BLENDVPS, d, d, rm_reg(from), 0, lanes << 4);
-    } else if (from != d) {
+    } else {
         x86_vec(e->x, X86_MOVUPS, d, 0, rm_reg(from), exec_k(e, j, part), 0);
     }
 }
 
-static void step_fma(struct emit *e, struct job *j, unsigned part)
+static void step_fma(struct emit *e, struct job *j, const struct step *s, unsigned part)
 {
-    unsigned c = operand_reg(e, j, OP_S2, part), d = row_reg(e, j->d, part);
+    unsigned c = operand_reg(e, j, OP_S2, part);
     unsigned a = operand_reg(e, j, OP_S0, part);
     struct x86_rm b = operand_rm(e, j, OP_S1, part);
+    if (s->d != OP_D) {
+        unsigned to = operand_rm(e, j, s->d, part).reg;
+        x86_vec(e->x, X86_MOVUPS, to, 0, rm_reg(a), 0, 0);
+        x86_vec(e->x, X86_FMADD132PS, to, c, b, 0, 0);
+        return;
+    }
+    unsigned d = row_reg(e, j->d, part);
     if (c == d && (e->x->evex || !keeps_lanes(e, j))) {
         x86_vec(e->x, X86_FMADD231PS, d, a, b, exec_k(e, j, part), 0);
         return;
@@ -118,7 +154,8 @@ static void step_select(struct emit *e, struct job *j, const struct step *s,
     if (!e->x->evex) {
         x86_vec(e->x, X86_BLENDVPS, d, a, b, 0, temp_reg(e, TEMP_M) << 4);
     } else {
-        d = last && keeps_lanes(e, j) ? temp_reg(e, TEMP_X) : d;
+        d = last && (keeps_lanes(e, j) || j->u->flags & UF_DST16) ? temp_reg(e, TEMP_X)
+                                                                  : d;
         x86_vec(e->x, X86_PBLENDMD, d, a, b, K_MASK + part, 0);
     }
     if (last)
@@ -190,6 +227,13 @@ void emit_pick(struct emit *e, const struct far *f)
     }
 }
 
+/* Are the elements of the form of 8 or 16 bits? */
+static bool has_words(enum x86_form form)
+{
+    return (form >= X86_PADDW && form <= X86_PSHUFB) ||
+           (form >= X86_PSLLW_I && form <= X86_PSRAW_I);
+}
+
 void step_run(struct emit *e, struct job *j, const struct step *s, unsigned part)
 {
     if (s->d == OP_DH) {
@@ -200,8 +244,12 @@ void step_run(struct emit *e, struct job *j, const struct step *s, unsigned part
         step_run(e, &high, &step, part);
         return;
     }
-    if (s->form == STEP_FMA) {
-        step_fma(e, j, part);
+    if (s->form >= STEP_WIDEN) {
+        half_run(e, j, s, part);
+        if (s->d == OP_D)
+            finish_d(e, j, result_reg(e, j, part), part);
+    } else if (s->form == STEP_FMA) {
+        step_fma(e, j, s, part);
     } else if (s->form == STEP_SEL) {
         step_select(e, j, s, part);
     } else if (s->form == STEP_PICK) {
@@ -222,13 +270,18 @@ void step_run(struct emit *e, struct job *j, const struct step *s, unsigned part
         if (b.kind != RM_REG && (b.kind == RM_BCAST || !e->x->evex) &&
             s->form >= X86_PSLLD_I && s->form <= X86_PSRLQ_I)
             b = rm_reg(operand_reg(e, j, s->b, part));
-        if (s->form == X86_MOVUPS && b.kind == RM_BCAST) { /* a move, the last step */
-            x86_vec(e->x, X86_BROADCASTSS, row_reg(e, j->d, part), 0,
-                    rm_mem(b.mem.base, b.mem.disp), exec_k(e, j, part), 0);
-            return;
+        enum x86_form form = (enum x86_form)s->form;
+        if (form == X86_MOVUPS && b.kind == RM_BCAST) { /* a move, the last step */
+            form = X86_BROADCASTSS;
+            b.kind = RM_MEM;
         }
         unsigned d = last ? result_reg(e, j, part) : operand_rm(e, j, s->d, part).reg;
-        x86_vec(e->x, s->form, d, a, b, last ? exec_k(e, j, part) : 0, s->imm);
+        unsigned k = last ? result_k(e, j, part) : 0;
+        if (k && has_words(form)) { /* EXEC is no mask of theirs */
+            d = temp_reg(e, TEMP_X);
+            k = 0;
+        }
+        x86_vec(e->x, form, d, a, b, k, s->imm);
         if (last)
             finish_d(e, j, d, part);
     }

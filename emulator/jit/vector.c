@@ -13,7 +13,10 @@ static const struct recipe *recipe_for(const struct emit *e, unsigned op)
     if (!i)
         return NULL;
     const struct recipe *r = &recipes[i - 1];
-    if (r->flags & RECIPE_DENORM && !(e->mode & NATIVE_DENORM))
+    unsigned wants = (r->flags & RECIPE_DENORM ? NATIVE_DENORM : 0) |
+                     (r->flags & RECIPE_HALF ? NATIVE_HALF : 0) |
+                     (r->flags & RECIPE_IEEE ? NATIVE_IEEE : 0);
+    if (wants & ~e->mode)
         return NULL;
     return r;
 }
@@ -21,18 +24,20 @@ static const struct recipe *recipe_for(const struct emit *e, unsigned op)
 /* Does the recipe do all that the micro-op asks for? */
 static bool suits(const struct recipe *r, const struct uop *u)
 {
-    const uint32_t known = UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR |
-                           UF_ROWS | UF_ENDS | UF_DPP_ROW | UF_DPP8 |
-                           (r->kind == RECIPE_PAIR ? UF_DST64 : 0);
+    const uint32_t known =
+        UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR | UF_ROWS | UF_ENDS |
+        UF_DPP_ROW | UF_DPP8 | UF_DST16 | UF_DSTHI | UF_F16RES | UF_PKRES | UF_MODS |
+        (r->flags & RECIPE_HALF ? UF_DP : 0) | (r->kind == RECIPE_PAIR ? UF_DST64 : 0);
     if (r->kind == RECIPE_PAIR && u->flags & UF_MASK_OUT && u->d2 != SGPR_DUMMY)
         return false;
-    if ((u->flags & ~known) || u->omod || u->n_src != r->n_src || u->excp)
+    if ((u->flags & ~known) || u->omod || u->n_src != r->n_src || u->excp ||
+        u->pk.clamp)
         return false;
     for (unsigned i = 0; i < u->n_src; i++) {
         const struct usrc *s = &u->s[i];
         bool mask = i == 2 && r->kind >= RECIPE_SELECT;
         bool wide = recipe_wide(r, i);
-        unsigned mods = wide ? 0 : SM_ABS | SM_NEG | (i == 0 ? SM_SWIZ : 0);
+        unsigned mods = wide ? 0 : 0xffu & ~SM_F64 & ~(i ? SM_SWIZ : 0);
         if (s->dwords != 1 + wide || s->mods & ~mods || s->prep == PREP_SPECIAL ||
             mask != (s->prep == PREP_MASK))
             return false;
@@ -146,7 +151,7 @@ static void place_result(struct emit *e, struct job *j, bool *was_used, bool *wa
 {
     unsigned c = e->rows.entry_of[j->u->d];
     bool reads = reads_row(j->u, j->u->d);
-    bool keep = keeps_lanes(e, j) || reads;
+    bool keep = keeps_lanes(e, j) || reads || j->u->flags & UF_DST16;
     *was_used = c != NO_ENTRY || keep;
     *was_dirty = c != NO_ENTRY && e->rows.dirty[c];
     j->d = rows_write(e, j->u->d, keep);

@@ -20,8 +20,9 @@ struct source {
 struct job {
     const struct uop *u;
     const struct recipe *r;
-    struct source s[3], high; /* high: the upper row of a pair */
-    unsigned d, dh;           /* entries of the result */
+    struct source s[3];
+    struct source high, high1; /* the upper rows of pairs */
+    unsigned d, dh;            /* entries of the result */
     bool has_d;
     const struct udpp *dpp; /* NULL: none */
     struct source from;     /* the source that it permutes */
@@ -36,8 +37,12 @@ struct job {
 
 /* ---- operand.c */
 
-/* AND or XOR with the sign, into the temporary of source i. */
-void operand_mods(struct emit *e, unsigned i, unsigned mods, struct x86_rm from);
+/* Source i of u, which is at from, with its modifiers in its temporary. */
+void operand_mods(struct emit *e, const struct uop *u, unsigned i, unsigned mods,
+                  struct x86_rm from);
+/* The lower (upper) halves of the dwords in from, f16, as f32; k: under EXEC, then T0
+ * changes. */
+void operand_widen(struct emit *e, unsigned to, unsigned from, bool upper, unsigned k);
 /* Where source i is. */
 void operand_find(struct emit *e, struct job *j, unsigned i);
 /* Sources that are the same in all lanes and cannot stay in memory are broadcast once.
@@ -62,7 +67,17 @@ void dpp_permute(struct emit *e, struct job *j, unsigned part);
 /* Can the recipe be done with u's DPP? */
 bool dpp_suits(const struct recipe *r, const struct uop *u);
 
+/* ---- half.c */
+
+/* The steps from STEP_WIDEN on. OP_D: to result_reg. */
+void half_run(struct emit *e, struct job *j, const struct step *s, unsigned part);
+
 /* ---- step.c */
+
+/* Where the last step writes its result, which then is moved under EXEC, and under
+ * which mask. */
+unsigned result_reg(const struct emit *e, const struct job *j, unsigned part);
+unsigned result_k(const struct emit *e, const struct job *j, unsigned part);
 
 void step_run(struct emit *e, struct job *j, const struct step *s, unsigned part);
 /* NaNs among the operands: on to the handler. */
@@ -77,7 +92,8 @@ static inline bool keeps_lanes(const struct emit *e, const struct job *j)
 /* Is source i of the recipe a pair? */
 static inline bool recipe_wide(const struct recipe *r, unsigned i)
 {
-    return (i == 1 && r->flags & RECIPE_WIDE1) || (i == 2 && r->flags & RECIPE_WIDE2);
+    static const unsigned wide[] = {RECIPE_WIDE0, RECIPE_WIDE1, RECIPE_WIDE2};
+    return i < 3 && r->flags & wide[i];
 }
 
 static inline bool recipe_may_be_slow(const struct recipe *r)

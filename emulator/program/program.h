@@ -18,7 +18,7 @@ struct constants;
 struct program_ref;
 struct region_table;
 
-#define PROGRAM_MODES 4
+#define PROGRAM_MODES 8
 
 /* Predecoded code of one executable region. */
 struct program {

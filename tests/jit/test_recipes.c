@@ -65,7 +65,53 @@ static const char *source(unsigned i, unsigned how, bool floats)
 static bool has_floats(const char *name)
 {
     size_t n = strlen(name);
-    return strcmp(name + n - 4, "_f32") == 0 && strncmp(name, "v_cvt_f32_u", 11) != 0;
+    return (strcmp(name + n - 4, "_f32") == 0 &&
+            strncmp(name, "v_cvt_f32_u", 11) != 0) ||
+           strcmp(name + n - 4, "_f16") == 0;
+}
+
+static bool is_accumulating(const struct recipe *r)
+{
+    return r->op == ISA_V_FMAC_F32 || r->op == ISA_V_FMAC_F16 ||
+           r->op == ISA_V_PK_FMAC_F16;
+}
+
+static bool is_literal(const struct recipe *r)
+{
+    return r->op == ISA_V_FMAAK_F32 || r->op == ISA_V_FMAMK_F32 ||
+           r->op == ISA_V_FMAAK_F16 || r->op == ISA_V_FMAMK_F16;
+}
+
+/* Instructions with modifiers by half. False: it is none. */
+static bool put_packed(struct text *t, const struct recipe *r, unsigned d,
+                       unsigned variant)
+{
+    const char *name = isa_op_name(r->op);
+    bool mix = strncmp(name, "v_fma_mix", 9) == 0,
+         dot = strncmp(name, "v_dot4", 6) == 0;
+    bool packed = strncmp(name, "v_pk_", 5) == 0 && r->op != ISA_V_PK_FMAC_F16;
+    const bool three = r->n_src == 3;
+    unsigned m = 5 * variant + variant / 3;
+    if (!mix && !dot && !packed)
+        return false;
+    const char *second = variant % 4 == 1 ? "s12" : mix && m & 1 ? "-|v3|" : "v3";
+    const char *third = variant % 5 == 2 ? "s12" : mix && m & 2 ? "-v4" : "v4";
+    put(t, "%s v%u, %s, %s%s%s", name, d, mix && m & 4 ? "|v2|" : "v2", second,
+        three ? ", " : "", three ? third : "");
+    if (!dot)
+        put(t, three ? " op_sel:[%u,%u,%u]" : " op_sel:[%u,%u]", m & 1, m >> 1 & 1,
+            m >> 2 & 1);
+    if (!dot)
+        put(t, three ? " op_sel_hi:[%u,%u,%u]" : " op_sel_hi:[%u,%u]", m >> 3 & 1,
+            m >> 4 & 1, m >> 2 & 1);
+    if (dot || (packed && has_floats(name)))
+        put(t, three ? " neg_lo:[%u,%u,%u]" : " neg_lo:[%u,%u]", m >> 1 & 1, m & 1,
+            dot ? 0 : m >> 3 & 1);
+    if (packed && has_floats(name))
+        put(t, three ? " neg_hi:[%u,%u,%u]" : " neg_hi:[%u,%u]", m >> 2 & 1, m >> 4 & 1,
+            m >> 1 & 1);
+    put(t, "\n");
+    return true;
 }
 
 /* One instruction, its result in VGPR d. */
@@ -74,13 +120,16 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
 {
     static const char *const pairs[] = {"v[3:4]", "s[12:13]", "-5"};
     const char *name = isa_op_name(r->op), *s[3], *pair = pairs[0];
-    bool floats = has_floats(name);
+    bool floats = has_floats(name) && r->op != ISA_V_PK_FMAC_F16;
     for (unsigned i = 0; i < 3; i++, variant /= 3) {
         s[i] = source(r->kind == RECIPE_PAIR ? 0 : i, variant % 3, floats);
         if (i + 1 == r->n_src) /* one SGPR operand at most beside it */
             pair = pairs[variant % 3 == 1 && s[0][0] == 's' ? 0 : variant % 3];
     }
-    bool accumulates = r->op == ISA_V_FMAC_F32;
+    if (r->op == ISA_V_PK_FMAC_F16) /* VOP2 only */
+        s[1] = "v3";
+    bool accumulates = is_accumulating(r);
+    const unsigned variant_of = variant;
     put(t, "v_mov_b32 v%u, %s\n", d, accumulates ? "v4" : "0x1234");
     switch (r->kind) {
     case RECIPE_PAIR:
@@ -89,7 +138,11 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
             r->n_src == 3 ? ", " : "", r->n_src == 3 ? pair : "", d + 1);
         break;
     case RECIPE_MASK:
-        put(t, "%s s20, %s, %s\nv_mov_b32 v%u, s20\n", name, s[0], s[1], d);
+        if (r->flags & RECIPE_WIDE0)
+            put(t, "%s s20, %s, %s\nv_mov_b32 v%u, s20\n", name, pairs[variant_of % 3],
+                variant_of % 5 ? "v[2:3]" : "s[14:15]", d);
+        else
+            put(t, "%s s20, %s, %s\nv_mov_b32 v%u, s20\n", name, s[0], s[1], d);
         break;
     case RECIPE_CARRY:
         put(t, "%s v%u, s20, %s, %s\nv_xor_b32 v5, s20, v5\n", name, d, s[0], s[1]);
@@ -101,11 +154,15 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
     case RECIPE_SELECT:
         put(t, "%s v%u, %s, %s, s13\n", name, d, s[0], s[1]);
         break;
+    case RECIPE_VALUE:
+        if (put_packed(t, r, d, variant_of))
+            break;
+        /* fall through */
     default:
-        if (r->op == ISA_V_FMAAK_F32)
-            put(t, "%s v%u, %s, v3, 0x40490fdb\n", name, d, s[0]);
-        else if (r->op == ISA_V_FMAMK_F32)
-            put(t, "%s v%u, %s, 0x40490fdb, v3\n", name, d, s[0]);
+        if (r->op == ISA_V_FMAAK_F32 || r->op == ISA_V_FMAAK_F16)
+            put(t, "%s v%u, %s, v3, 0x3c49\n", name, d, s[0]);
+        else if (r->op == ISA_V_FMAMK_F32 || r->op == ISA_V_FMAMK_F16)
+            put(t, "%s v%u, %s, 0x3c49, v3\n", name, d, s[0]);
         else if (r->n_src == 1)
             put(t, "%s v%u, %s\n", name, d, s[0]);
         else if (r->n_src == 2 || accumulates)
@@ -117,11 +174,11 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
 
 static unsigned variants_of(const struct recipe *r)
 {
-    if (r->op == ISA_V_FMAAK_F32 || r->op == ISA_V_FMAMK_F32)
+    if (is_literal(r))
         return 2; /* they have no modifiers */
     if (r->n_src == 1)
         return 3;
-    bool two = r->n_src == 2 || r->kind >= RECIPE_SELECT || r->op == ISA_V_FMAC_F32;
+    bool two = r->n_src == 2 || r->kind >= RECIPE_SELECT || is_accumulating(r);
     return two ? 9 : VARIANTS;
 }
 
@@ -173,13 +230,23 @@ static void fill(unsigned seed)
         0x4b000001, 0x3effffff, 0x3f000000, 0x4f000000, 0xcf000000, 0x40490fdb,
         31,         32,         33,         0xffffffff, 0x7fffffff, 0xffffff,
         0x1000000,  0xaaaaaaaa};
+    static const uint16_t halves[] = {
+        0,      0x8000, 1,      0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400,
+        0x3c00, 0xbc00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e01, 0xfe02,
+        0x7c01, 0xfd03, 0x3c01, 0x3bff, 0x3800, 0x3555, 0x1401, 0x0801,
+        0x6400, 0x6401, 0x4248, 0xffff, 0x7fff, 0x000f, 0x0011, 0x1400};
     uint32_t word, n = sizeof special / sizeof *special;
+    _Static_assert(sizeof special / sizeof *special == sizeof halves / sizeof *halves,
+                   "as many halves");
     gpus_fill(&g, seed);
     if (seed == 0)
         return;
     for (unsigned row = 0; row < 4; row++)
         for (unsigned l = 0; l < 32; l++) {
-            word = special[(l * (row == 1 ? 1 : 1 + 2 * row) + seed * row * 7) % n];
+            unsigned i = l * (row == 1 ? 1 : 1 + 2 * row) + seed * row * 7;
+            word = special[i % n];
+            if (seed % 2 == 0)
+                word = halves[i % n] | (uint32_t)halves[(7 * i + seed) % n] << 16;
             memcpy(g.data + 128ul * row + 4ul * l, &word, sizeof word);
         }
 }
@@ -197,7 +264,7 @@ START_TEST(means_the_same)
             put_program(&t, r, 0xc0u | (mode & 1 ? 0x30u : 0) | (mode & 2 ? 0x200u : 0),
                         exec[k]);
             gpus_place(&g, t.at);
-            for (unsigned seed = 0; seed < (k ? 4u : 33u); seed++) {
+            for (unsigned seed = 0; seed < (k ? 4u : 40u); seed++) {
                 fill(seed);
                 (void)gpus_compare(&g, &load, isa_op_name(r->op));
             }
@@ -447,6 +514,19 @@ static const char *const parts[] = {
     "s_or_b64 s[14:15], s[14:15], s[12:13]",
     "s_delay_alu instid0(VALU_DEP_1)",
     "v_rcp_f32 $, $",
+    "v_add_f16 $, $, $",
+    "v_fma_f16 $, $, -$, |$|",
+    "v_pk_fma_f16 $, $, $, $ op_sel:[0,1,0]",
+    "v_fma_mix_f32 $, $, $, $ op_sel_hi:[1,0,1]",
+    "v_cvt_f32_f16 $, $",
+    "v_cvt_f16_f32 $, $",
+    "v_pack_b32_f16 $, $, $",
+    "v_lshrrev_b16 $, 3, $",
+    "v_cndmask_b16 $, $, $, %",
+    "v_dot4_i32_iu8 $, $, $, $ neg_lo:[1,0,0]",
+    "v_mbcnt_lo_u32_b32 $, %, $",
+    "v_cmp_lt_u64 %, v[16:17], v[19:20]",
+    "v_cmp_ge_i64 vcc_lo, v[17:18], s[12:13]",
     "v_lshlrev_b64 v[16:17], $, v[17:18]",
     "v_lshrrev_b64 v[20:21], 3, v[20:21]",
     "v_mad_u64_u32 v[18:19], null, $, $, v[19:20]",
