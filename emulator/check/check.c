@@ -43,6 +43,10 @@ static struct ck_group *group_new(struct ck *ck, const struct emu_wave_info *inf
     g->number = info->group;
     memcpy(g->workgroup, info->workgroup, sizeof g->workgroup);
     g->n_waves = g->n_live = info->n_waves;
+    for (unsigned i = 0; i < g->n_waves; i++)
+        g->wave[i].order.clock = 1;
+    if (ck->race)
+        g->lds = shadow_create();
     g->next = ck->groups;
     ck->groups = g;
     ck->n_started++;
@@ -55,6 +59,7 @@ static void group_free(struct ck *ck, struct ck_group *g)
     while (*at != g)
         at = &(*at)->next;
     *at = g->next;
+    shadow_destroy(g->lds);
     free(g);
 }
 
@@ -105,6 +110,8 @@ static void dispatch_begin(void *ctx, const struct emu_launch *launch)
         strncpy(ck->kernel, ck->config.kernel, sizeof ck->kernel - 1);
     else if (!emu_symbol(ck->emu, entry, ck->kernel, sizeof ck->kernel, &start))
         *ck->kernel = '\0';
+    if (ck->race)
+        ck_race_begin(ck->race);
     atomic_fetch_add(&ck->table->dispatches, 1);
 }
 
@@ -113,6 +120,8 @@ static void dispatch_end(void *ctx, const struct emu_launch *launch, rd_status s
     struct ck *ck = ctx;
     (void)launch;
     (void)status;
+    if (ck->race)
+        ck_race_end(ck);
     while (ck->groups)
         group_free(ck, ck->groups);
 }
@@ -143,6 +152,7 @@ static void follow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     }
     if (e->flags & EMU_EV_BARRIER_DONE) {
         g->barriers++;
+        ck_race_barrier(g);
         for (unsigned i = 0; i < g->n_waves; i++)
             g->wave[i].waits = false;
     }
@@ -167,6 +177,8 @@ static void step(void *ctx, const struct emu_event *e)
                                   memory_order_relaxed);
     if (e->fault && ck_wants(ck, CK_MEM))
         ck_mem_fault(ck, e);
+    if (ck->race)
+        ck_race_step(ck, w, e);
     if (ck_wants(ck, CK_SYNC)) {
         ck_sync_step(ck, w, e);
         ck_hang_step(ck, w, e);
@@ -177,7 +189,15 @@ static void step(void *ctx, const struct emu_event *e)
 static uint64_t admit(void *ctx, const struct emu_event *e)
 {
     struct ck *ck = ctx;
-    return ck->stopped ? ~UINT64_C(0) : ck_mem_admit(ck, e);
+    struct ck_wave *w = ck->slots[e->wave->slot];
+    uint64_t lanes = ~UINT64_C(0);
+    if (ck->stopped || !w)
+        return lanes;
+    if (ck_wants(ck, CK_MEM))
+        lanes = ck_mem_admit(ck, e);
+    if (ck->race && !ck->stopped)
+        ck_race_before(ck, w, e, lanes);
+    return lanes;
 }
 
 /* ---- */
@@ -200,12 +220,14 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
                                     .wave_begin = wave_begin,
                                     .step = step,
                                     .dispatch_end = dispatch_end};
-    if (ck_wants(ck, CK_MEM)) {
+    if (ck_wants(ck, CK_MEM) || ck_wants(ck, CK_RACE))
         observer.admit = admit;
-        observer.forgive = config->keep_going;
-    }
-    rd_status st = emu_add_observer(emu, &observer);
+    observer.forgive = config->keep_going && ck_wants(ck, CK_MEM);
+    rd_status st = ck_wants(ck, CK_RACE) ? ck_race_create(&ck->race) : RD_OK;
+    if (st == RD_OK)
+        st = emu_add_observer(emu, &observer);
     if (st != RD_OK) {
+        ck_race_destroy(ck->race);
         free(ck);
         return st;
     }
@@ -220,6 +242,7 @@ void ck_destroy(struct ck *ck)
     emu_remove_observer(ck->emu, ck);
     while (ck->groups)
         group_free(ck, ck->groups);
+    ck_race_destroy(ck->race);
     free(ck->slots);
     free(ck);
 }

@@ -16,7 +16,7 @@
 #define CK_CLASS_LIST(X)                                                               \
     X(MEM, "mem", true, "accesses that leave their allocation, or may not be made")    \
     X(INIT, "init", false, "undefined values that matter")                             \
-    X(RACE, "race", false, "conflicting accesses that nothing orders")                 \
+    X(RACE, "race", true, "conflicting accesses that nothing orders")                  \
     X(WAIT, "wait", false, "registers used before their s_waitcnt")                    \
     X(SYNC, "sync", true, "barriers that waves or lanes miss, endless loops")          \
     X(VALUE, "value", false, "NaNs, infinities, divisions by zero")
@@ -55,6 +55,7 @@ struct ck_finding {
     uint64_t dispatch;   /* number, from 0 */
     uint64_t image; /* where the code object that holds the code begins; 0: unknown */
     struct ck_actor at, other; /* other: the second access of a race, who waits ... */
+    bool benign;               /* worth a note, no error */
     bool located;              /* the next five mean something */
     uint8_t space;             /* enum emu_space */
     uint32_t bytes;            /* of the access */

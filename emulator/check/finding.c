@@ -149,7 +149,7 @@ void ck_report(struct ck *ck, const struct ck_finding *f)
         atomic_fetch_add(&ck->table->v[*index - 1].count, 1);
     else
         keep(ck, f, index);
-    if (!ck->config.keep_going)
+    if (!ck->config.keep_going && !f->benign)
         ck_end(ck);
 }
 

@@ -5,22 +5,35 @@
 #define RD_CHECK_INTERNAL_H
 
 #include "checkers.h"
+#include "shadow.h"
 
 #define CK_WRITES 16u
 
 /* Progress of one wave, for the watchdog (hang.c). */
 struct ck_progress {
-    uint64_t since;    /* instructions without any */
-    uint64_t digest;   /* of its registers when loop_pc was passed */
-    uint64_t changes;  /* of memory, then */
-    uint64_t loop_pc;  /* where a backward branch led to */
-    uint64_t passes;   /* of that branch */
-    bool polls_memory; /* reads global memory since then */
+    uint64_t since;       /* instructions without any */
+    uint64_t digest;      /* of its registers when loop_pc was passed */
+    struct ck_race *race; /* NULL: nobody looks */
+    uint64_t changes;     /* of memory, then */
+    uint64_t loop_pc;     /* where a backward branch led to */
+    uint64_t passes;      /* of that branch */
+    bool polls_memory;    /* reads global memory since then */
     bool spins; /* came by again with the same registers, and no memory changed */
     uint64_t polled_pc, polled; /* its last load, and the address; 0: none */
     uint32_t polled_bytes;
     uint8_t polled_space;
     uint64_t written[CK_WRITES]; /* what its stores left, by PC */
+};
+
+#define CK_WAVES 32u /* of a workgroup */
+
+/* What a wave is behind of (race.c). */
+struct ck_order {
+    uint32_t clock;           /* releases to LDS, from 1 */
+    uint32_t knows[CK_WAVES]; /* of the clocks of the workgroup's waves, by LDS */
+    uint32_t behind;          /* of the dispatch's releases */
+    uint32_t acquiring;       /* the same once it has done buffer_gl0_inv */
+    bool stores_out;          /* has stored and not waited */
 };
 
 struct ck_wave {
@@ -31,6 +44,7 @@ struct ck_wave {
     uint64_t pc;         /* of its last instruction */
     uint64_t barrier_pc; /* of the barrier that it waits at */
     struct ck_progress progress;
+    struct ck_order order;
 };
 
 /* A resident workgroup. */
@@ -39,9 +53,12 @@ struct ck_group {
     uint64_t number;
     uint32_t workgroup[3];
     uint32_t n_waves, n_live, n_ended;
-    uint64_t barriers; /* that have opened */
+    uint64_t barriers;  /* that have opened */
+    struct shadow *lds; /* race.c; NULL: nobody looks */
     struct ck_wave wave[];
 };
+
+struct ck_race;
 
 struct ck {
     struct emu *emu;
@@ -56,6 +73,7 @@ struct ck {
     struct ck_wave **slots;  /* by emu_wave_info.slot */
     size_t n_slots;
     uint16_t index[4 * CK_MAX_FINDINGS]; /* of the table, by hash, from 1 */
+    struct ck_race *race;                /* NULL: nobody looks */
     uint64_t changes;                    /* of memory by kernels, about (hang.c) */
     uint64_t quiet;                      /* instructions since one */
     struct emu_mem region;               /* the last that an access met */
@@ -88,5 +106,16 @@ void ck_sync_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* hang.c */
 void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+
+/* race.c: of the emulator; of a dispatch; before an instruction runs on these lanes,
+ * and afterwards; when a barrier of the workgroup opens; at the end of a dispatch. */
+RD_CHECKED rd_status ck_race_create(struct ck_race **out);
+void ck_race_destroy(struct ck_race *r);
+void ck_race_begin(struct ck_race *r);
+void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                    uint64_t lanes);
+void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+void ck_race_barrier(struct ck_group *g);
+void ck_race_end(struct ck *ck);
 
 #endif

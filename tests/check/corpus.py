@@ -115,7 +115,7 @@ class Case:
                 capture_output=True, text=True, check=False, timeout=300)
             try:
                 with open(os.path.join(folder, "found.json"), encoding="utf-8") as f:
-                    found = json.load(f)["findings"]
+                    found = [x for x in json.load(f)["findings"] if not x["benign"]]
             except (OSError, ValueError):
                 return "no findings were written: " + r.stderr
         return self.judge_fixed(r, found) if fixed else self.judge(r, found)

@@ -17,3 +17,9 @@ static inline void barrier_local(void)
 #define RELEASE memory_order_release
 #define DEVICE  memory_scope_device
 #define GROUP   memory_scope_work_group
+
+#define atomic_init               __opencl_atomic_init
+#define atomic_load_explicit      __opencl_atomic_load
+#define atomic_store_explicit     __opencl_atomic_store
+#define atomic_exchange_explicit  __opencl_atomic_exchange
+#define atomic_fetch_add_explicit __opencl_atomic_fetch_add

@@ -34,7 +34,7 @@ def main():
     runs = re.findall(r"^0 errors in (\d+) accesses of (\d+)", text, re.M)
     accesses = sum(int(a) for a, _ in runs)
     if found or r.returncode or not accesses:
-        print(text[-6000:] if found else r.stdout[-3000:] + r.stderr[-3000:])
+        print(text[-60000:] if found else r.stdout[-3000:] + r.stderr[-3000:])
     print(f"{found} findings, {len(runs)} clean kernels with {accesses} accesses, exit status "
           f"{r.returncode}")
     if r.returncode == 77:

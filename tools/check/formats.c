@@ -65,6 +65,7 @@ static void json_finding(struct json *j, const struct found *x)
     json_text(j, "kernel", f->kernel);
     json_u64(j, "dispatch", f->dispatch);
     json_u64(j, "count", x->count);
+    json_bool(j, "benign", f->benign);
     json_bool(j, "suppressed", x->suppressed);
     json_place(j, "at", &x->at);
     if (f->other.pc)
@@ -121,10 +122,15 @@ static void xml_attribute(FILE *out, const char *name, const char *value)
     (void)fputc('"', out);
 }
 
+static bool is_error(const struct found *x)
+{
+    return !x->suppressed && !x->f->benign;
+}
+
 static bool class_has_errors(const struct found_list *l, unsigned cls)
 {
     for (unsigned i = 0; i < l->n; i++)
-        if (!l->v[i].suppressed && l->v[i].f->cls == cls)
+        if (is_error(&l->v[i]) && l->v[i].f->cls == cls)
             return true;
     return false;
 }
@@ -168,7 +174,7 @@ void found_xml(const struct found_list *l, FILE *out)
             (void)fprintf(out, "    <testcase classname=\"%s\" name=\"no errors\"/>\n",
                           ck_class_name(c));
     for (unsigned i = 0; i < l->n; i++)
-        if (!l->v[i].suppressed)
+        if (is_error(&l->v[i]))
             xml_failure(&l->v[i], out);
     (void)fputs("  </testsuite>\n</testsuites>\n", out);
 }
@@ -203,7 +209,7 @@ static void sarif_result(struct json *j, const struct found *x)
     (void)snprintf(rule, sizeof rule, "%s/%s", ck_class_name(x->f->cls), x->f->kind);
     json_object(j, NULL);
     json_text(j, "ruleId", rule);
-    json_text(j, "level", "error");
+    json_text(j, "level", x->f->benign ? "note" : "error");
     json_object(j, "message");
     json_text(j, "text", x->f->text);
     json_close(j);

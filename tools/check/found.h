@@ -26,8 +26,8 @@ struct found {
 
 struct found_list {
     struct found *v;
-    unsigned n, errors, suppressed; /* errors: that are not suppressed */
-    uint64_t times;                 /* that errors were seen */
+    unsigned n, errors, notes, suppressed; /* errors, notes: that are not suppressed */
+    uint64_t times;                        /* that errors were seen */
     const struct ck_table *table;
 };
 

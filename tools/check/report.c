@@ -56,18 +56,21 @@ void found_actor(const struct ck_actor *a, char *text, size_t size)
 
 void found_summary(const struct found_list *l, char *text, size_t size)
 {
-    char classes[64], seen[64] = "", suppressed[64] = "";
+    char classes[64], seen[64] = "", suppressed[64] = "", notes[64] = "";
     const struct ck_table *t = l->table;
     found_classes(atomic_load(&t->classes), classes, sizeof classes);
     if (l->times > l->errors)
         (void)snprintf(seen, sizeof seen, ", seen %" PRIu64 " times,", l->times);
     if (l->suppressed)
         (void)snprintf(suppressed, sizeof suppressed, "; %u suppressed", l->suppressed);
+    if (l->notes)
+        (void)snprintf(notes, sizeof notes, "; %u note%s", l->notes,
+                       l->notes == 1 ? "" : "s");
     unsigned long long kernels = atomic_load(&t->dispatches);
     (void)snprintf(
-        text, size, "%u error%s%s in %llu accesses of %llu kernel%s checked for %s%s",
+        text, size, "%u error%s%s in %llu accesses of %llu kernel%s checked for %s%s%s",
         l->errors, l->errors == 1 ? "" : "s", seen, atomic_load(&t->accesses), kernels,
-        kernels == 1 ? "" : "s", classes, suppressed);
+        kernels == 1 ? "" : "s", classes, notes, suppressed);
 }
 
 /* ---- places ---- */
@@ -116,8 +119,11 @@ static void fill(struct found_list *l, struct checks_suppressions *s,
         place(f, &f->other, o, source, &to->other);
         to->suppressed = suppress_takes(s, to);
         l->suppressed += to->suppressed;
-        l->errors += !to->suppressed;
-        l->times += to->suppressed ? 0 : to->count;
+        if (to->suppressed)
+            continue;
+        l->notes += f->benign;
+        l->errors += !f->benign;
+        l->times += f->benign ? 0 : to->count;
     }
     source_close(source);
 }

@@ -80,8 +80,9 @@ static void print_one(const struct found *x, const struct colors *c, FILE *out)
 {
     const struct ck_finding *f = x->f;
     char who[256];
-    (void)fprintf(out, "%serror: %s:%s %s%s%s [%s]", c->error, ck_class_name(f->cls),
-                  c->off, c->strong, f->text, c->off, f->kind);
+    (void)fprintf(out, "%s%s: %s:%s %s%s%s [%s]", f->benign ? c->strong : c->error,
+                  f->benign ? "note" : "error", ck_class_name(f->cls), c->off,
+                  c->strong, f->text, c->off, f->kind);
     if (x->count > 1)
         (void)fprintf(out, ", %" PRIu64 " times", x->count);
     found_actor(&f->at, who, sizeof who);

@@ -1,3 +1,4 @@
+// CHECK: mem
 // RUN: --grid 2 --block 32 --arg buf:4096 --arg i32:33 --arg i32:32
 #include "gpu.h"
 

@@ -1,0 +1,19 @@
+// A second round writes what the other wave may still read of the first.
+// RUN: --block 64 --arg buf:256
+// LDS: 256
+	s_load_b64	s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32	v1, 2, v0
+	v_xor_b32_e32	v2, 0x80, v1
+	ds_store_b32	v1, v0
+	s_waitcnt	lgkmcnt(0)
+	s_barrier
+	ds_load_b32	v3, v2 // BUG: race
+	s_waitcnt	lgkmcnt(0)
+	// FIX: s_barrier
+	ds_store_b32	v1, v3 // BUG: race
+	s_waitcnt	lgkmcnt(0)
+	s_barrier
+	ds_load_b32	v3, v2
+	s_waitcnt	lgkmcnt(0)
+	global_store_b32	v1, v3, s[4:5]
+	s_endpgm
