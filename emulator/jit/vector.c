@@ -207,12 +207,19 @@ bool emit_vector(struct emit *e, const struct uop *u)
     return true;
 }
 
+/* Both halves read their sources before either writes: done one after the other if the
+ * second reads nothing that the first writes. */
+static bool has_order(const struct uop *u)
+{
+    return u->flags & UF_DIRECT || !reads_row(u, u[1].d);
+}
+
 bool emit_known_vector(const struct emit *e, const struct uop *u,
                        const struct recipe *r[2])
 {
     unsigned n = u->flags & UF_PAIR ? 2 : 1;
     r[0] = r[1] = NULL;
-    if (!emit_usual(e, u) || (n == 2 && !(u->flags & UF_DIRECT)) || dpp_of(u))
+    if (!emit_usual(e, u) || (n == 2 && !has_order(u)) || dpp_of(u))
         return false;
     for (unsigned i = 0; i < n; i++) {
         r[i] = recipe_for(e, u[i].isa_op);
@@ -222,19 +229,21 @@ bool emit_known_vector(const struct emit *e, const struct uop *u,
     return !(u->flags & UF_MASK_OUT) || u->d2 != ISA_SEL_EXEC_LO;
 }
 
-/* Both halves read their sources before either writes: done one after the other if Y
- * reads nothing that X writes. */
 bool emit_vopd(struct emit *e, const struct uop *u)
 {
-    const struct uop *y = u + 1;
-    if (!(u->flags & UF_PAIR) || !(u->flags & UF_DIRECT))
+    const struct uop *first = u, *second = u + 1;
+    if (!(u->flags & UF_PAIR) || !has_order(u))
         return false;
-    const struct recipe *rx = recipe_for(e, u->isa_op);
-    const struct recipe *ry = recipe_for(e, y->isa_op);
-    if (!rx || !ry || !suits(rx, u) || !suits(ry, y) || recipe_may_be_slow(rx) ||
-        recipe_may_be_slow(ry))
+    if (!(u->flags & UF_DIRECT)) {
+        first = u + 1;
+        second = u;
+    }
+    const struct recipe *r[2] = {recipe_for(e, first->isa_op),
+                                 recipe_for(e, second->isa_op)};
+    if (!r[0] || !r[1] || !suits(r[0], first) || !suits(r[1], second) ||
+        recipe_may_be_slow(r[0]) || recipe_may_be_slow(r[1]))
         return false;
-    emit_one(e, u, rx);
-    emit_one(e, y, ry);
+    emit_one(e, first, r[0]);
+    emit_one(e, second, r[1]);
     return true;
 }

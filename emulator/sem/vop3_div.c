@@ -12,25 +12,26 @@
  * denormal the manual scales the denominator up, which would overflow: V_DIV_FMAS
  * undoes a scaling down. */
 
+/* On bits and without branches: this vectorises. */
 LANE_OP(v_div_scale_f32, struct carry_f32, F32 s0, F32 s1, F32 s2,
         const struct lane_mode *m)
 {
     F32 x = fp_in32(s0, m), den = fp_in32(s1, m), num = fp_in32(s2, m);
-    F64 d = f32_to_f64(fp_abs32(den)), n = f32_to_f64(fp_abs32(num));
-    I32 e_den = (I32)fp_exponent32(den), e_num = (I32)fp_exponent32(num);
-    bool is_den = x == den, is_num = x == num;
-    bool rcp_tiny = d > 0x1p126 && e_den < 255; /* 1 / S1 is denormal */
-    bool quot_tiny = n < d * 0x1p-126 && e_den < 255;
-    bool far = e_num - e_den >= 96, tiny = e_den == 0, zero = d == 0.0 || n == 0.0;
-    bool up = far         ? is_den
-              : tiny      ? true
-              : rcp_tiny  ? false
-              : quot_tiny ? is_num
-                          : e_num <= 23;
-    bool down = !far && rcp_tiny && (is_den || !quot_tiny);
-    bool flag = zero || far || (!tiny && quot_tiny);
-    F32 r = up ? x * 0x1p64f : down ? x * 0x1p-64f : x;
-    return (struct carry_f32){.value = zero ? f32_of_bits(FP_NAN32) : r, .carry = flag};
+    U32 d = bits_of_f32(fp_abs32(den)), n = bits_of_f32(fp_abs32(num));
+    U32 is_den = x == den, is_num = x == num, finite = d < 0x7f800000u;
+    U32 rcp_tiny = finite & (d > 0x7e800000u); /* 1 / S1 is denormal: above 2^126 */
+    U32 quot_tiny = finite & (fp_abs32(num) * 0x1p126f < fp_abs32(den));
+    U32 far = (I32)(n >> 23) - (I32)(d >> 23) >= 96, tiny = d < 0x800000u;
+    U32 zero = (d == 0) | (n == 0);
+    U32 up = fp_sel32(quot_tiny, is_num, n < 0x0c000000u);
+    up = (up & ~rcp_tiny) | tiny;
+    up = fp_sel32(far, is_den, up);
+    U32 down = rcp_tiny & ~far & (is_den | ~quot_tiny);
+    U32 r = fp_sel32(down & 1, bits_of_f32(x * 0x1p-64f), bits_of_f32(x));
+    r = fp_sel32(up & 1, bits_of_f32(x * 0x1p64f), r);
+    r = fp_sel32(zero, FP_NAN32, r);
+    return (struct carry_f32){.value = f32_of_bits(r),
+                              .carry = (zero | far | (~tiny & quot_tiny)) & 1};
 }
 
 LANE_OP(v_div_scale_f64, struct carry_f64, F64 s0, F64 s1, F64 s2,

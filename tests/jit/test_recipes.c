@@ -126,6 +126,8 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
         if (i + 1 == r->n_src) /* one SGPR operand at most beside it */
             pair = pairs[variant % 3 == 1 && s[0][0] == 's' ? 0 : variant % 3];
     }
+    if (r->op == ISA_V_LDEXP_F32 && s[1][0] == '|') /* an integer */
+        s[1] = "-3";
     if (r->op == ISA_V_PK_FMAC_F16) /* VOP2 only */
         s[1] = "v3";
     bool accumulates = is_accumulating(r);
@@ -506,6 +508,8 @@ static const char *const parts[] = {
     "v_subrev_f32 $, $, $",
     "v_dual_mul_f32 v16, v17, v18 :: v_dual_cndmask_b32 v19, v20, v21",
     "v_dual_add_f32 v18, v19, v20 :: v_dual_mov_b32 v17, v22",
+    "v_dual_add_f32 v18, v19, v20 :: v_dual_mov_b32 v17, v18",
+    "v_dual_cndmask_b32 v20, v19, v21 :: v_dual_mul_f32 v17, v20, v18",
     "s_add_u32 %, %, 77",
     "s_and_b32 %, %, vcc_lo",
     "s_cmp_lt_u32 %, %",

@@ -258,6 +258,7 @@ static const struct spec specs[X86_FORMS] = {
     [X86_PMOVZXBD] = {BOTH("vpmovzxbd"), .operands = "vl", .fraction = 4},
     [X86_PTEST] = {.vex = "vptest", .operands = "vr"},
     [X86_PERMI2D] = {.evex = "vpermi2d", .operands = "vsr", .element = 4},
+    [X86_SCALEFPS] = {.evex = "vscalefps", .operands = "vsr", .element = 4},
     [X86_RANGEPS] = {.evex = "vrangeps", .operands = "vsri", .element = 4},
 };
 
