@@ -15,6 +15,13 @@
 #define K_PART 5u /* lanes of a gather, which clears it */
 #define K_MIX  7u /* which of two tables a permuted dword comes from */
 
+/* Elements of less than a dword. D16: the other half of the row stays. */
+enum small { SMALL_NONE, SMALL_U, SMALL_I, SMALL_D16_U, SMALL_D16_I, SMALL_D16_HI };
+static inline bool keeps_half(enum small s)
+{
+    return s >= SMALL_D16_U;
+}
+
 struct access {
     const struct uop *u;
     unsigned dwords; /* per lane and element */
@@ -23,6 +30,7 @@ struct access {
     bool write, lds;
     bool in_memory;            /* data is not in the cache of rows: AVX2 has no room */
     bool alias;                /* data overlaps the address */
+    enum small small;          /* what becomes of elements below a dword */
     unsigned lo, hi;           /* entries of the address rows, or NO_ENTRY: in memory */
     uint16_t row[MAX_DWORDS];  /* the data rows, */
     unsigned data[MAX_DWORDS]; /* and their entries */
@@ -45,8 +53,10 @@ struct x86_rm access_steps(const struct emit *e, const struct access *a, unsigne
 enum x86_cc access_row_apart(struct emit *e, const struct access *a);
 enum x86_cc access_part_apart(struct emit *e, const struct access *a, unsigned part);
 enum x86_cc access_part_unequal(struct emit *e, const struct access *a, unsigned part);
-/* Has the address row, as the wave has it now, made it likely that the row is
- * consecutive? */
+/* What the address row, as the wave has it now, makes likely. */
+enum shape { SHAPE_UNKNOWN, SHAPE_ROW, SHAPE_PARTS, SHAPE_APART };
+enum shape access_shape(const struct emit *e, const struct access *a);
+/* Is it worth asking whether the row is consecutive? */
 bool access_row_likely(const struct emit *e, const struct access *a);
 /* Do active lanes of reg differ from rm? */
 enum x86_cc access_differ(struct emit *e, unsigned reg, struct x86_rm rm,
@@ -88,6 +98,18 @@ static inline struct x86_rm const_part(const struct emit *e, unsigned c, unsigne
 {
     return rm_mem(FIXED, (int32_t)(64u * c + part * e->part_bytes));
 }
+
+/* ---- window.c: lanes that lie in one region anyhow */
+
+/* Load all parts by gathers; rcx and TEMP_A are access_first of part 0, rax the address
+ * of that lane. */
+void window_load_rows(struct emit *e, struct access *a);
+/* Elements of less than a dword, in the lower bits of reg: as the instruction wants
+ * them, to data row 0. */
+void window_put_small(struct emit *e, const struct access *a, unsigned part,
+                      unsigned reg);
+/* Does the instruction move elements of less than a dword that are known here? */
+bool window_small(const struct uop *u, bool write, enum small *small);
 
 /* lds.c */
 bool emit_known_lds(const struct emit *e, const struct uop *u);

@@ -537,6 +537,57 @@ static void write_check(struct x86 *x, const struct emu *emu)
     x86_ret(x);
 }
 
+/* rax: a lane's address, rcx its offset, edx bytes of a lane, r10d EMU_MEM_*. To ecx
+ * the least offset of a lane in the window where that is, to edx how much more it may
+ * be; neither is beyond 32 bits, or 2^31 away from that lane. Carry: there is no
+ * window, or it forbids it. Changes r8, r9 and r11. */
+static void write_window(struct x86 *x, const struct emu *emu)
+{
+    x86_mov_imm(x, R8, (uintptr_t)&emu->regions->generation);
+    x86_load(x, false, R8, mem_at(R8, 0));
+    for (unsigned i = 0; i < MEM_WINDOWS; i++) {
+        size_t at = offsetof(struct wave, window) + i * sizeof(struct mem_window),
+               no[5];
+        struct x86_mem base = wave_mem(at + offsetof(struct mem_window, base));
+        x86_load(x, true, R9, wave_mem(at + offsetof(struct mem_window, end)));
+        x86_alu_load(x, ALU_CMP, true, RAX, base);
+        no[0] = x86_jcc(x, CC_B);
+        x86_alu(x, ALU_SUB, true, R9, RAX);
+        no[1] = x86_jcc(x, CC_B);
+        x86_alu(x, ALU_SUB, true, R9, RDX);
+        no[2] = x86_jcc(x, CC_B);
+        x86_alu_load(x, ALU_CMP, false, R8,
+                     wave_mem(at + offsetof(struct mem_window, generation)));
+        no[3] = x86_jcc(x, CC_NE);
+        x86_load(x, false, R11, wave_mem(at + offsetof(struct mem_window, perm)));
+        x86_alu(x, ALU_AND, false, R11, R10);
+        x86_alu(x, ALU_CMP, false, R11, R10);
+        no[4] = x86_jcc(x, CC_B);
+        x86_mov(x, true, R8, RAX); /* bytes below the lane, behind it */
+        x86_alu_load(x, ALU_SUB, true, R8, base);
+        x86_mov_imm(x, R11, INT32_MAX);
+        x86_alu(x, ALU_CMP, true, R8, R11);
+        x86_cmov(x, CC_A, true, R8, R11);
+        x86_alu(x, ALU_CMP, true, R9, R11);
+        x86_cmov(x, CC_A, true, R9, R11);
+        x86_alu(x, ALU_CMP, true, R8, RCX);
+        x86_cmov(x, CC_A, true, R8, RCX);
+        x86_mov(x, false, R11, RCX);
+        x86_not(x, false, R11);
+        x86_alu(x, ALU_CMP, true, R9, R11);
+        x86_cmov(x, CC_A, true, R9, R11);
+        x86_alu(x, ALU_SUB, false, RCX, R8);
+        x86_mov(x, false, RDX, R8);
+        x86_alu(x, ALU_ADD, false, RDX, R9); /* no carry */
+        x86_ret(x);
+        for (unsigned k = 0; k < 5; k++)
+            x86_land(x, no[k]);
+    }
+    x86_mov_imm(x, R9, 1);
+    x86_neg(x, false, R9); /* carry */
+    x86_ret(x);
+}
+
 void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at)
 {
     at->enter = x86_here(x); /* rdi wave, rsi code, edx slot, rcx table */
@@ -564,4 +615,6 @@ void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at
 
     at->check = x86_here(x);
     write_check(x, emu);
+    at->window = x86_here(x);
+    write_window(x, emu);
 }

@@ -12,9 +12,11 @@ enum table_head {
     TABLE_UOPS = 1, /* the program's micro-ops */
     TABLE_LEAVE,    /* stub: leave for the interpreter; eax is the slot */
     TABLE_RETURN,   /* stub: leave with rax */
-    TABLE_CHECK, /* stub: may the wave access edx bytes at rax (ecx: EMU_MEM_*)? Carry
-                    if that is not known. Changes r8 and r9 */
-    TABLE_HEAD,  /* how many, at most 8 */
+    TABLE_CHECK,  /* stub: may the wave access edx bytes at rax (ecx: EMU_MEM_*)? Carry
+                     if that is not known. Changes r8 and r9 */
+    TABLE_WINDOW, /* stub: from which offset on, and how far, may lanes go? See
+                     compile.c */
+    TABLE_HEAD,   /* how many, at most 8 */
 };
 
 /* Ways out of a trace whose blocks have to be counted; see native.h. */
@@ -43,7 +45,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job);
 /* The stubs: enter(struct wave *, const void *code, slot), leave, return. at: their
  * offsets. */
 struct stub_offsets {
-    size_t enter, leave, give_back, check;
+    size_t enter, leave, give_back, check, window;
 };
 void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at);
 

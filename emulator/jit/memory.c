@@ -57,7 +57,7 @@ static void find_address(struct emit *e, struct access *a)
 static void begin_load(struct emit *e, struct access *a)
 {
     a->alias = overlaps(a);
-    if (a->alias || (a->in_memory && e->masked)) /* read from memory, then */
+    if (a->alias || (a->in_memory && (e->masked || keeps_half(a->small))))
         rows_flush(e, &e->rows);
     if (a->in_memory) {
         a->slow = emit_far(e, FAR_SLOW, a->u);
@@ -69,7 +69,8 @@ static void begin_load(struct emit *e, struct access *a)
     find_address(e, a);
     struct row_cache before = e->rows;
     for (unsigned k = 0; k < a->rows; k++)
-        a->data[k] = rows_write(e, a->row[k], e->masked || a->alias);
+        a->data[k] =
+            rows_write(e, a->row[k], e->masked || a->alias || keeps_half(a->small));
     struct row_cache now = e->rows;
     e->rows = without_results(e, a, &before);
     a->slow = emit_far(e, FAR_SLOW, a->u);
@@ -163,7 +164,14 @@ static unsigned part_lanes(const struct emit *e)
     return e->part_bytes / 4;
 }
 
-static void load_part(struct emit *e, struct access *a, unsigned part)
+/* Jumps from parts whose lanes lie anyhow. */
+struct jumps {
+    size_t at[MAX_PARTS];
+    unsigned n;
+};
+
+static void load_part(struct emit *e, struct access *a, unsigned part,
+                      struct jumps *apart)
 {
     struct x86 *x = e->x;
     access_first(e, a, part);
@@ -172,7 +180,7 @@ static void load_part(struct emit *e, struct access *a, unsigned part)
     move_load(e, a, part, 0, 0);
     size_t done = x86_jmp(x);
     x86_land(x, other);
-    far_from(a->slow, x86_jcc(x, access_part_unequal(e, a, part)));
+    apart->at[apart->n++] = x86_jcc(x, access_part_unequal(e, a, part));
     check(e, a, part, 1, a->bytes);
     move_spread(e, a, part, 0, 0);
     x86_land(x, done);
@@ -185,22 +193,41 @@ static bool asks_for_rows(const struct emit *e, const struct access *a)
     return (e->x->evex || !e->masked) && access_row_likely(e, a);
 }
 
+/* One line, then part by part, then lanes that lie anyhow: as far as it seems worth it.
+ * What parts have loaded is loaded again if another one's lanes lie anyhow. */
 static void emit_load(struct emit *e, struct access *a)
 {
-    size_t done = 0;
+    enum shape shape = access_shape(e, a);
+    bool by_parts =
+        shape != SHAPE_APART && !a->small && !(shape == SHAPE_UNKNOWN && a->alias);
+    size_t done[2] = {0, 0};
+    struct jumps apart = {.n = 0};
     if (asks_for_rows(e, a)) {
         access_first(e, a, 0);
         size_t other = x86_jcc(e->x, access_row_apart(e, a));
         check(e, a, 0, e->parts, 32 * a->bytes);
         for (unsigned p = 0; p < e->parts; p++)
             move_load(e, a, p, 0, (int32_t)(p * part_lanes(e) * a->bytes));
-        done = x86_jmp(e->x);
+        done[0] = x86_jmp(e->x);
         x86_land(e->x, other);
     }
-    for (unsigned p = 0; p < e->parts; p++)
-        load_part(e, a, p);
-    if (done)
-        x86_land(e->x, done);
+    for (unsigned p = 0; p < e->parts && by_parts; p++)
+        load_part(e, a, p, &apart);
+    if (by_parts && shape != SHAPE_UNKNOWN) {
+        for (unsigned i = 0; i < apart.n; i++)
+            far_from(a->slow, apart.at[i]);
+    } else {
+        if (by_parts)
+            done[1] = x86_jmp(e->x);
+        for (unsigned i = 0; i < apart.n; i++)
+            x86_land(e->x, apart.at[i]);
+        access_first(e, a, 0);
+        form_address(e, a, 0, e->parts);
+        window_load_rows(e, a);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        if (done[i])
+            x86_land(e->x, done[i]);
 }
 
 static const uint8_t part_address[MAX_PARTS] = {RSI, RDI, R10, R11};
@@ -234,22 +261,33 @@ static void emit_store(struct emit *e, struct access *a)
         move_store(e, a, p, part_address[p], 0, 0);
 }
 
+/* AVX2 has no masked store of words. */
+static bool is_small(const struct emit *e, const struct uop *u)
+{
+    bool write = u->fn == e->emu->level->vmem_store;
+    enum small small;
+    return window_small(u, write, &small) && (!write || e->x->evex || !e->masked);
+}
+
 static bool is_plain(const struct emit *e, const struct uop *u)
 {
     const struct umem *m = &u->mem;
     const struct level_ops *l = e->emu->level;
     return (u->fn == l->vmem_load || u->fn == l->vmem_store) && u->flags & UF_MEM &&
-           m->wide && m->addr != NO_ROW && m->bytes <= 16 && m->bytes != 12 &&
-           (m->space == MEM_GLOBAL || m->space == MEM_FLAT);
+           (m->wide || is_small(e, u)) && m->addr != NO_ROW && m->bytes <= 16 &&
+           m->bytes != 12 && (m->space == MEM_GLOBAL || m->space == MEM_FLAT);
 }
 
 static void emit_global(struct emit *e, const struct uop *u)
 {
+    unsigned dwords = u->mem.wide ? u->mem.bytes / 4u : 1;
     struct access a = {.u = u,
-                       .dwords = u->mem.bytes / 4,
-                       .rows = u->mem.bytes / 4,
+                       .dwords = dwords,
+                       .rows = dwords,
                        .bytes = u->mem.bytes,
                        .write = u->fn == e->emu->level->vmem_store};
+    if (!u->mem.wide)
+        (void)window_small(u, a.write, &a.small);
     for (unsigned k = 0; k < a.rows; k++)
         a.row[k] = (uint16_t)((a.write ? u->mem.data : u->d) + k);
     access_begin(e, &a);

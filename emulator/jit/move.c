@@ -106,10 +106,12 @@ static void gather(struct emit *e, const struct access *a, unsigned part, unsign
                    unsigned index, int32_t disp)
 {
     unsigned x = temp_reg(e, TEMP_X), lanes = gather_lanes(e, part);
-    bool direct = e->x->evex && !a->alias;
+    bool direct = e->x->evex && !a->alias && !a->small;
     x86_gather(e->x, direct ? row_reg(e, a->data[k], part) : x, mem_at(RAX, disp),
                index, lanes);
-    if (!direct)
+    if (a->small)
+        window_put_small(e, a, part, x);
+    else if (!direct)
         move_put(e, a, k, part, x);
 }
 
@@ -134,6 +136,12 @@ void move_load(struct emit *e, const struct access *a, unsigned part, unsigned f
 {
     bool whole = !a->in_memory && (e->x->evex || !e->masked);
     unsigned x = temp_reg(e, TEMP_X), steps = temp_reg(e, TEMP_B);
+    if (a->small) {
+        x86_vec(e->x, a->bytes == 1 ? X86_PMOVZXBD : X86_PMOVZXWD, x, 0,
+                rm_mem(RAX, disp), 0, 0);
+        window_put_small(e, a, part, x);
+        return;
+    }
     if (a->dwords > 1 && e->x->evex) {
         load_unzipped(e, a, part, first, disp);
     } else if (a->dwords > 1) {
@@ -218,10 +226,26 @@ static void store_four(struct emit *e, const struct access *a, unsigned part,
     }
 }
 
+/* The lower halves of a row; AVX2: of all lanes. */
+static void store_words(struct emit *e, const struct access *a, unsigned part,
+                        unsigned base, int32_t disp)
+{
+    unsigned r = move_get(e, a, 0, part, TEMP_S0), x = temp_reg(e, TEMP_X);
+    if (e->x->evex) {
+        x86_vec(e->x, X86_PMOVDW, r, 0, rm_mem(base, disp), under_exec(e, part), 0);
+        return;
+    }
+    x86_vec(e->x, X86_PSHUFB, x, r, const_rm(C_LOWS), 0, 0);
+    x86_vec(e->x, X86_PERMQ, x, 0, rm_reg(x), 0, 0x08);
+    x86_vec(e->x, X86_EXTRACTI128, x, 0, rm_mem(base, disp), 0, 0);
+}
+
 void move_store(struct emit *e, const struct access *a, unsigned part, unsigned base,
                 unsigned first, int32_t disp)
 {
-    if (a->dwords == 1 && e->masked && !e->x->evex) {
+    if (a->small) {
+        store_words(e, a, part, base, disp);
+    } else if (a->dwords == 1 && e->masked && !e->x->evex) {
         unsigned r = move_get(e, a, first, part, TEMP_S0);
         x86_vec(e->x, X86_MASKMOVPS_ST, r, access_signs(e, part), rm_mem(base, disp), 0,
                 0);

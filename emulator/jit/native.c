@@ -165,6 +165,7 @@ static void set_head(struct native_table *t)
     atomic_store(&t->entry[-TABLE_LEAVE], (const void *)(n->stubs + n->at.leave));
     atomic_store(&t->entry[-TABLE_RETURN], (const void *)(n->stubs + n->at.give_back));
     atomic_store(&t->entry[-TABLE_CHECK], (const void *)(n->stubs + n->at.check));
+    atomic_store(&t->entry[-TABLE_WINDOW], (const void *)(n->stubs + n->at.window));
 }
 
 static struct native_table *table_new(struct native *n, struct program *p,

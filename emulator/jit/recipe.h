@@ -42,6 +42,10 @@ enum recipe_const {
     C_LANES1,
     C_LANES2,
     C_LANES3,
+    C_LANE1_0, /* lane, 2 * lane */
+    C_LANE1_1,
+    C_LANE2_0,
+    C_LANE2_1,
     C_LANE4_0, /* 4 * lane, two rows of sixteen lanes */
     C_LANE4_1,
     C_LANE8_0, /* 8 * lane, 16 * lane */

@@ -63,7 +63,11 @@ void access_first(struct emit *e, const struct access *a, unsigned part)
 
 struct x86_rm access_steps(const struct emit *e, const struct access *a, unsigned part)
 {
-    unsigned c = a->bytes == 4 ? C_LANE4_0 : a->bytes == 8 ? C_LANE8_0 : C_LANE16_0;
+    unsigned c = a->bytes == 1   ? C_LANE1_0
+                 : a->bytes == 2 ? C_LANE2_0
+                 : a->bytes == 4 ? C_LANE4_0
+                 : a->bytes == 8 ? C_LANE8_0
+                                 : C_LANE16_0;
     return const_part(e, c, part);
 }
 
@@ -103,15 +107,32 @@ enum x86_cc access_row_apart(struct emit *e, const struct access *a)
     return CC_NE;
 }
 
-/* A row that the trace has written before tells nothing: then it is likely. */
-bool access_row_likely(const struct emit *e, const struct access *a)
+/* Lanes from on, n of them: consecutive, or equal? */
+static bool is_line(const uint32_t *v, unsigned n, unsigned step)
 {
-    unsigned row = a->u->mem.addr;
-    const uint32_t *v = e->vgprs + (size_t)row * ROW_BYTES / 4;
-    if (e->written[row])
-        return true;
-    for (unsigned l = 0; l < 32; l++)
-        if (v[l] - v[0] != l * a->bytes)
+    for (unsigned l = 0; l < n; l++)
+        if (v[l] - v[0] != l * step)
             return false;
     return true;
+}
+
+/* A row that the trace has written before tells nothing. */
+enum shape access_shape(const struct emit *e, const struct access *a)
+{
+    unsigned row = a->u->mem.addr, n = e->part_bytes / 4;
+    const uint32_t *v = e->vgprs + (size_t)row * ROW_BYTES / 4;
+    if (e->written[row])
+        return SHAPE_UNKNOWN;
+    if (is_line(v, 32, a->bytes))
+        return SHAPE_ROW;
+    for (unsigned l = 0; l < 32; l += n)
+        if (!is_line(v + l, n, a->bytes) && !is_line(v + l, n, 0))
+            return SHAPE_APART;
+    return SHAPE_PARTS;
+}
+
+bool access_row_likely(const struct emit *e, const struct access *a)
+{
+    enum shape shape = access_shape(e, a);
+    return shape == SHAPE_ROW || shape == SHAPE_UNKNOWN;
 }

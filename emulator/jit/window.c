@@ -1,0 +1,118 @@
+/* window.c: global loads whose lanes lie anyhow, and elements of less than a dword.
+ *
+ * The active lanes' offsets are compared with the bounds of the region where the first
+ * lane is, all at once, then lanes are gathered. Small elements are gathered as dwords,
+ * of which the upper bytes must be readable too. SPDX-License-Identifier: MIT
+ */
+#include "access.h"
+
+/* Do all active lanes lie within the window of the first one? */
+static void check_window(struct emit *e, struct access *a)
+{
+    struct x86 *x = e->x;
+    unsigned span = temp_reg(e, TEMP_S0), start = temp_reg(e, TEMP_S2),
+             t = temp_reg(e, TEMP_B);
+    x86_mov_imm(x, RDX, a->bytes < 4 ? 4 : a->bytes);
+    x86_mov_imm(x, R10, EMU_MEM_READ);
+    x86_call_mem(x, mem_at(TABLE, -8 * TABLE_WINDOW));
+    far_from(a->slow, x86_jcc(x, CC_B));
+    x86_vmovd_from(x, span, RDX);
+    x86_vec(x, X86_PBROADCASTD, span, 0, rm_reg(span), 0, 0);
+    x86_vmovd_from(x, start, RCX);
+    x86_vec(x, X86_PBROADCASTD, start, 0, rm_reg(start), 0, 0);
+    for (unsigned p = 0; p < e->parts; p++) {
+        x86_vec(x, X86_PSUBD, t, access_offsets(e, a, p), rm_reg(start), 0, 0);
+        if (x->evex) {
+            x86_vec(x, X86_PCMPUD, K_TEST + p, t, rm_reg(span), under_exec(e, p),
+                    CMP_GT);
+            continue;
+        }
+        x86_vec(x, X86_PMAXUD, t, t, rm_reg(span), 0, 0);
+        far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(span), p)));
+    }
+    if (x->evex) {
+        x86_kortest(x, K_TEST, K_TEST + 1);
+        far_from(a->slow, x86_jcc(x, CC_NE));
+    }
+}
+
+void window_load_rows(struct emit *e, struct access *a)
+{
+    unsigned index = temp_reg(e, TEMP_S2);
+    check_window(e, a);
+    for (unsigned p = 0; p < e->parts; p++) {
+        x86_vec(e->x, X86_PSUBD, index, access_offsets(e, a, p),
+                rm_reg(temp_reg(e, TEMP_A)), 0, 0);
+        move_gather(e, a, p, index, 0, 0);
+    }
+}
+
+/* ---- small elements ----------------------------------------------------------------
+ */
+
+/* reg: the elements as dwords, extended, or in the half where they go. */
+static void extend(struct emit *e, const struct access *a, unsigned reg)
+{
+    unsigned left = 32 - 8 * a->bytes;
+    bool is_signed = a->small == SMALL_I || a->small == SMALL_D16_I;
+    if (is_signed) {
+        x86_vec(e->x, X86_PSLLD_I, reg, 0, rm_reg(reg), 0, left);
+        x86_vec(e->x, X86_PSRAD_I, reg, 0, rm_reg(reg), 0, left);
+    } else if (a->small == SMALL_D16_HI) {
+        x86_vec(e->x, X86_PSLLD_I, reg, 0, rm_reg(reg), 0, 16);
+    } else {
+        x86_vec(e->x, X86_PAND, reg, reg, const_rm(a->bytes == 1 ? C_255 : C_LOW16), 0,
+                0);
+    }
+}
+
+void window_put_small(struct emit *e, const struct access *a, unsigned part,
+                      unsigned reg)
+{
+    bool upper = a->small == SMALL_D16_HI;
+    extend(e, a, reg);
+    if (!keeps_half(a->small)) {
+        move_put(e, a, 0, part, reg);
+    } else if (e->x->evex) { /* of each bit: is it of the half? reg : the row */
+        x86_vec(e->x, X86_PTERNLOGD, row_reg(e, a->data[0], part), reg,
+                const_rm(upper ? C_HIGH16 : C_LOW16), under_exec(e, part), 0xd8);
+    } else {
+        unsigned old = move_get(e, a, 0, part, TEMP_B);
+        x86_vec(e->x, X86_PBLENDW, reg, old, rm_reg(reg), 0, upper ? 0xaa : 0x55);
+        move_put(e, a, 0, part, reg);
+    }
+}
+
+bool window_small(const struct uop *u, bool write, enum small *small)
+{
+    static const struct {
+        uint16_t op;
+        uint8_t small;
+    } loads[] = {
+        {ISA_GLOBAL_LOAD_U8, SMALL_U},
+        {ISA_GLOBAL_LOAD_I8, SMALL_I},
+        {ISA_GLOBAL_LOAD_U16, SMALL_U},
+        {ISA_GLOBAL_LOAD_I16, SMALL_I},
+        {ISA_GLOBAL_LOAD_D16_U8, SMALL_D16_U},
+        {ISA_GLOBAL_LOAD_D16_I8, SMALL_D16_I},
+        {ISA_GLOBAL_LOAD_D16_B16, SMALL_D16_U},
+        {ISA_GLOBAL_LOAD_D16_HI_B16, SMALL_D16_HI},
+        {ISA_FLAT_LOAD_U8, SMALL_U},
+        {ISA_FLAT_LOAD_I8, SMALL_I},
+        {ISA_FLAT_LOAD_U16, SMALL_U},
+        {ISA_FLAT_LOAD_I16, SMALL_I},
+        {ISA_FLAT_LOAD_D16_U8, SMALL_D16_U},
+        {ISA_FLAT_LOAD_D16_I8, SMALL_D16_I},
+        {ISA_FLAT_LOAD_D16_B16, SMALL_D16_U},
+        {ISA_FLAT_LOAD_D16_HI_B16, SMALL_D16_HI},
+    };
+    *small = SMALL_U;
+    if (write)
+        return u->isa_op == ISA_GLOBAL_STORE_B16 || u->isa_op == ISA_FLAT_STORE_B16;
+    for (unsigned i = 0; i < sizeof loads / sizeof *loads; i++)
+        if (loads[i].op == u->isa_op) {
+            *small = (enum small)loads[i].small;
+            return true;
+        }
+    return false;
+}
