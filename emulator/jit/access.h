@@ -24,6 +24,8 @@ static inline bool keeps_half(enum small s)
 
 struct access {
     const struct uop *u;
+    uint16_t addr; /* the row of addresses; wide: and the next one */
+    bool wide;
     unsigned dwords; /* per lane and element */
     unsigned bytes;
     unsigned rows; /* of data: dwords * elements */
@@ -114,6 +116,10 @@ bool window_small(const struct uop *u, bool write, enum small *small);
 /* lds.c */
 bool emit_known_lds(const struct emit *e, const struct uop *u);
 bool emit_lds(struct emit *e, const struct uop *u);
+
+/* buffer.c */
+bool emit_known_buffer(const struct emit *e, const struct uop *u);
+bool emit_buffer(struct emit *e, const struct uop *u);
 
 /* memory.c: begin: places for the rows, and the slow path; end: where it comes back. */
 void access_begin(struct emit *e, struct access *a);

@@ -274,7 +274,8 @@ static void by_shape(struct emit *e, struct access *a, unsigned elem)
 static void emit_atomic(struct emit *e, const struct uop *u)
 {
     enum x86_form form;
-    struct access a = {.u = u, .dwords = 1, .bytes = 4, .lds = true};
+    struct access a = {
+        .u = u, .addr = u->mem.addr, .dwords = 1, .bytes = 4, .lds = true};
     struct x86 *x = e->x;
     unsigned old = temp_reg(e, TEMP_X), t = temp_reg(e, TEMP_B),
              lanes = e->part_bytes / 4;
@@ -387,6 +388,7 @@ static void emit_move(struct emit *e, const struct uop *u, bool write)
 {
     const struct umem *m = &u->mem;
     struct access a = {.u = u,
+                       .addr = u->mem.addr,
                        .dwords = m->bytes / 4u,
                        .rows = m->bytes / 4u * m->elems,
                        .bytes = m->bytes,

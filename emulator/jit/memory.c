@@ -17,10 +17,9 @@
 
 static bool overlaps(const struct access *a)
 {
-    const struct uop *u = a->u;
-    unsigned n = u->mem.addr64 && !a->lds ? 2 : 1;
+    unsigned n = a->wide ? 2 : 1;
     for (unsigned k = 0; k < a->rows; k++)
-        if (a->row[k] >= u->mem.addr && a->row[k] < u->mem.addr + n)
+        if (a->row[k] >= a->addr && a->row[k] < a->addr + n)
             return true;
     return false;
 }
@@ -41,17 +40,15 @@ static struct row_cache without_results(const struct emit *e, const struct acces
 
 static void find_address(struct emit *e, struct access *a)
 {
-    const struct umem *m = &a->u->mem;
-    bool wide = m->addr64 && !a->lds;
     a->hi = NO_ENTRY;
     if (a->in_memory) {
-        a->lo = rows_find(e, m->addr);
-        a->hi = wide ? rows_find(e, m->addr + 1u) : NO_ENTRY;
+        a->lo = rows_find(e, a->addr);
+        a->hi = a->wide ? rows_find(e, a->addr + 1u) : NO_ENTRY;
         return;
     }
-    a->lo = rows_load(e, m->addr);
-    if (wide)
-        a->hi = rows_load(e, m->addr + 1u);
+    a->lo = rows_load(e, a->addr);
+    if (a->wide)
+        a->hi = rows_load(e, a->addr + 1u);
 }
 
 static void begin_load(struct emit *e, struct access *a)
@@ -89,8 +86,7 @@ static void begin_store(struct emit *e, struct access *a)
 
 void access_begin(struct emit *e, struct access *a)
 {
-    bool wide = a->u->mem.addr64 && !a->lds;
-    a->in_memory = !e->x->evex && (a->rows > 1 || wide);
+    a->in_memory = !e->x->evex && (a->rows > 1 || a->wide);
     if (a->write)
         begin_store(e, a);
     else
@@ -282,6 +278,8 @@ static void emit_global(struct emit *e, const struct uop *u)
 {
     unsigned dwords = u->mem.wide ? u->mem.bytes / 4u : 1;
     struct access a = {.u = u,
+                       .addr = u->mem.addr,
+                       .wide = u->mem.addr64,
                        .dwords = dwords,
                        .rows = dwords,
                        .bytes = u->mem.bytes,
@@ -337,7 +335,8 @@ static bool emit_scalar_load(struct emit *e, const struct uop *u)
 
 bool emit_known_memory(const struct emit *e, const struct uop *u)
 {
-    return u->fn == x_smem || is_plain(e, u) || emit_known_lds(e, u);
+    return u->fn == x_smem || is_plain(e, u) || emit_known_lds(e, u) ||
+           emit_known_buffer(e, u);
 }
 
 bool emit_memory(struct emit *e, const struct uop *u)
@@ -345,7 +344,7 @@ bool emit_memory(struct emit *e, const struct uop *u)
     if (u->fn == x_smem)
         return emit_scalar_load(e, u);
     if (!is_plain(e, u))
-        return emit_lds(e, u);
+        return emit_buffer(e, u) || emit_lds(e, u);
     emit_global(e, u);
     return true;
 }

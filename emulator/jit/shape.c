@@ -18,12 +18,12 @@ static unsigned address_part(struct emit *e, unsigned entry, unsigned row,
 
 unsigned access_offsets(struct emit *e, const struct access *a, unsigned part)
 {
-    return address_part(e, a->lo, a->u->mem.addr, part);
+    return address_part(e, a->lo, a->addr, part);
 }
 
 unsigned access_uppers(struct emit *e, const struct access *a, unsigned part)
 {
-    return address_part(e, a->hi, a->u->mem.addr + 1u, part);
+    return address_part(e, a->hi, a->addr + 1u, part);
 }
 
 unsigned access_signs(struct emit *e, unsigned part)
@@ -119,7 +119,7 @@ static bool is_line(const uint32_t *v, unsigned n, unsigned step)
 /* A row that the trace has written before tells nothing. */
 enum shape access_shape(const struct emit *e, const struct access *a)
 {
-    unsigned row = a->u->mem.addr, n = e->part_bytes / 4;
+    unsigned row = a->addr, n = e->part_bytes / 4;
     const uint32_t *v = e->vgprs + (size_t)row * ROW_BYTES / 4;
     if (e->written[row])
         return SHAPE_UNKNOWN;

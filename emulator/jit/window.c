@@ -85,30 +85,25 @@ void window_put_small(struct emit *e, const struct access *a, unsigned part,
 
 bool window_small(const struct uop *u, bool write, enum small *small)
 {
+#define SPACES(op, small)                                                              \
+    {ISA_GLOBAL_##op, small}, {ISA_FLAT_##op, small},                                  \
+    {                                                                                  \
+        ISA_BUFFER_##op, small                                                         \
+    }
     static const struct {
         uint16_t op;
         uint8_t small;
     } loads[] = {
-        {ISA_GLOBAL_LOAD_U8, SMALL_U},
-        {ISA_GLOBAL_LOAD_I8, SMALL_I},
-        {ISA_GLOBAL_LOAD_U16, SMALL_U},
-        {ISA_GLOBAL_LOAD_I16, SMALL_I},
-        {ISA_GLOBAL_LOAD_D16_U8, SMALL_D16_U},
-        {ISA_GLOBAL_LOAD_D16_I8, SMALL_D16_I},
-        {ISA_GLOBAL_LOAD_D16_B16, SMALL_D16_U},
-        {ISA_GLOBAL_LOAD_D16_HI_B16, SMALL_D16_HI},
-        {ISA_FLAT_LOAD_U8, SMALL_U},
-        {ISA_FLAT_LOAD_I8, SMALL_I},
-        {ISA_FLAT_LOAD_U16, SMALL_U},
-        {ISA_FLAT_LOAD_I16, SMALL_I},
-        {ISA_FLAT_LOAD_D16_U8, SMALL_D16_U},
-        {ISA_FLAT_LOAD_D16_I8, SMALL_D16_I},
-        {ISA_FLAT_LOAD_D16_B16, SMALL_D16_U},
-        {ISA_FLAT_LOAD_D16_HI_B16, SMALL_D16_HI},
+        SPACES(LOAD_U8, SMALL_U),          SPACES(LOAD_I8, SMALL_I),
+        SPACES(LOAD_U16, SMALL_U),         SPACES(LOAD_I16, SMALL_I),
+        SPACES(LOAD_D16_U8, SMALL_D16_U),  SPACES(LOAD_D16_I8, SMALL_D16_I),
+        SPACES(LOAD_D16_B16, SMALL_D16_U), SPACES(LOAD_D16_HI_B16, SMALL_D16_HI),
     };
+#undef SPACES
     *small = SMALL_U;
     if (write)
-        return u->isa_op == ISA_GLOBAL_STORE_B16 || u->isa_op == ISA_FLAT_STORE_B16;
+        return u->isa_op == ISA_GLOBAL_STORE_B16 || u->isa_op == ISA_FLAT_STORE_B16 ||
+               u->isa_op == ISA_BUFFER_STORE_B16;
     for (unsigned i = 0; i < sizeof loads / sizeof *loads; i++)
         if (loads[i].op == u->isa_op) {
             *small = (enum small)loads[i].small;

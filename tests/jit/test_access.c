@@ -143,6 +143,22 @@ static const struct {
     {"global_store_b16 v1, v16, s[0:1]", 2},
     {"global_store_b16 v[30:31], v16, off offset:2", 2},
     {"global_store_b16 v1, v1, s[0:1]", 2},
+    {"buffer_load_b32 v8, v1, s[4:7], 0 offen", 4},
+    {"buffer_load_b32 v1, v1, s[4:7], s28 offen offset:12 glc", 4},
+    {"buffer_load_b64 v[8:9], v1, s[4:7], s28 offen", 8},
+    {"buffer_load_b64 v[0:1], v1, s[4:7], 0 offen", 8},
+    {"buffer_load_b128 v[8:11], v1, s[4:7], 4 offen", 16},
+    {"buffer_load_b32 v8, v1, s[24:27], 0 offen offset:4", 4},
+    {"buffer_load_b128 v[8:11], v1, s[24:27], s28 offen", 16},
+    {"buffer_load_b32 v8, v1, s[24:27], s6 offen", 4},
+    {"buffer_load_u8 v8, v1, s[4:7], 0 offen", 1},
+    {"buffer_load_d16_b16 v8, v1, s[24:27], 0 offen", 2},
+    {"buffer_load_d16_hi_b16 v1, v1, s[4:7], s28 offen", 2},
+    {"buffer_store_b32 v16, v1, s[4:7], s28 offen offset:8", 4},
+    {"buffer_store_b32 v1, v1, s[24:27], 0 offen", 4},
+    {"buffer_store_b64 v[16:17], v1, s[4:7], 0 offen", 8},
+    {"buffer_store_b128 v[16:19], v1, s[24:27], 0 offen", 16},
+    {"buffer_store_b16 v16, v1, s[4:7], 0 offen", 2},
     {"global_store_b32 v1, v16, s[0:1] offset:-4", 4},
     {"global_store_b64 v1, v[16:17], s[0:1]", 8},
     {"global_store_b128 v[30:31], v[16:19], off", 16},
@@ -152,6 +168,14 @@ static const struct {
 
 static const char begin[] = "s_add_u32 s0, s0, 0x8000\n" /* there is memory before it */
                             "s_addc_u32 s1, s1, 0\n"
+                            "s_mov_b32 s4, s0\n" /* a buffer, and a shorter one */
+                            "s_and_b32 s5, s1, 0xffff\n"
+                            "s_movk_i32 s6, 0xa00\n"
+                            "s_mov_b32 s7, 0x30014000\n"
+                            "s_mov_b64 s[24:25], s[4:5]\n"
+                            "s_movk_i32 s26, 0x100\n"
+                            "s_mov_b32 s27, s7\n"
+                            "s_movk_i32 s28, 0x40\n"
                             "v_lshlrev_b32 v20, 2, v0\n"
                             "v_lshlrev_b32 v21, 4, v0\n"
                             "global_load_b128 v[16:19], v21, s[0:1]\n"
