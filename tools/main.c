@@ -25,6 +25,7 @@ static const struct command commands[] = {
 #endif
 #ifdef RDNA3_HAVE_EXEC
     {"exec", "run a program with the mock GPU visible", cmd_exec},
+    {"check", "run a program and look for mistakes in its kernels", cmd_check},
 #endif
     {"trace", "list, compare and query recorded instructions", cmd_trace},
     {"viz", "show a timed run: the chip, waves over time, what they wait for", cmd_viz},

@@ -16,6 +16,7 @@
 #define FRONT_ENV_TIMELINE "RDNA3_TIMELINE" /* set: record the dispatches */
 #define FRONT_ENV_ENGINE   "RDNA3_ENGINE"   /* a number: enum emu_engine */
 #define FRONT_ENV_PERF_MAP "RDNA3_PERF_MAP" /* set: name native code for perf */
+#define FRONT_ENV_CHECK    "RDNA3_CHECK"    /* set: check the dispatches */
 #define FRONT_ENV_OPCODES  "RDNA3_OPCODES"  /* set: count instructions by opcode */
 
 /* The configuration of this process; false: it is not under `rdna3 exec`. Strings stay

@@ -153,6 +153,11 @@ bool cp_record_begin(struct gpu_queue *q, const struct emu_dispatch *d,
                      struct tm_engine *t);
 void cp_record_end(void);
 
+/* checked.c: run a dispatch with checkers attached. */
+RD_CHECKED rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,
+                                    const struct emu_dispatch *d,
+                                    struct emu_fault *fault, struct emu_stats *stats);
+
 /* timed.c: run a dispatch under the timing model; ticks that an engine needs for a copy
  * (src 0: a fill). */
 RD_CHECKED rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,

@@ -19,6 +19,8 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->timeline = config->timeline;
     gpu->counters = config->counters;
     gpu->opcodes = config->opcodes;
+    gpu->checks.path = config->check;
+    pthread_mutex_init(&gpu->checks.lock, NULL);
     gpu->vm.count = config->opcodes != NULL;
     gpu->vm.engine = (enum emu_engine)config->engine;
     gpu->vm.perf_map = config->perf_map;

@@ -77,8 +77,9 @@ struct gpu_config {
     /* Executed instructions are added here by opcode, GPU_OPCODES of them; NULL: they
      * are not counted one by one. Kept. */
     _Atomic uint64_t *opcodes;
-    unsigned engine; /* enum emu_engine */
-    bool perf_map;   /* name native code in /tmp/perf-PID.map */
+    const char *check; /* file with a table of findings, or NULL; kept */
+    unsigned engine;   /* enum emu_engine */
+    bool perf_map;     /* name native code in /tmp/perf-PID.map */
     struct gpu_host host;
 };
 

@@ -94,6 +94,15 @@ struct spinners {
     _Atomic unsigned lowered; /* of v, about */
 };
 
+struct ck;
+
+/* checked.c */
+struct gpu_checks {
+    const char *path;     /* of the table of findings; NULL: nothing is checked */
+    pthread_mutex_t lock; /* taken before everything else; a checked dispatch runs */
+    struct ck *ck;        /* from the first dispatch on */
+};
+
 struct gpu {
     bool no_execute;
     double sclk_mhz; /* 0: no timing model */
@@ -103,6 +112,7 @@ struct gpu {
     pthread_mutex_t opcode_lock;   /* counted */
     uint64_t counted[GPU_OPCODES]; /* what *opcodes has of the emulator's counts */
     struct gpu_host host;
+    struct gpu_checks checks;
     struct gpu_clock_state clock;
     struct vm vm;
     struct gpu_regs regs;
@@ -159,6 +169,9 @@ void vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
 /* The name of the kernel whose code begins at an address, from the code object around
  * it (symbols.c); false: it is not known. */
 bool gpu_kernel_name(struct gpu *gpu, uint64_t entry, char *name, size_t size);
+
+/* Where the code object that holds pc begins in memory; 0: it is not known. */
+uint64_t gpu_image(struct gpu *gpu, uint64_t pc);
 
 /* emu_symbol_fn of a struct gpu: the function that holds pc. */
 bool gpu_symbol(void *gpu, uint64_t pc, char *name, size_t size, uint64_t *start);

@@ -95,6 +95,12 @@ bool gpu_symbol(void *ctx, uint64_t pc, char *name, size_t size, uint64_t *start
     return false;
 }
 
+uint64_t gpu_image(struct gpu *gpu, uint64_t pc)
+{
+    Elf64_Ehdr e;
+    return find_header(gpu, pc, &e);
+}
+
 bool gpu_kernel_name(struct gpu *gpu, uint64_t entry, char *name, size_t size)
 {
     uint64_t start;

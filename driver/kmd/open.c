@@ -97,6 +97,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
         struct gpu_config gpu = {.no_execute = config->no_execute,
                                  .sclk_mhz = config->sclk_mhz,
                                  .timeline = config->timeline,
+                                 .check = config->check,
                                  .counters = &kmd->proc->gpu,
                                  .engine = config->engine,
                                  .perf_map = config->perf_map,

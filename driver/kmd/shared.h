@@ -20,6 +20,7 @@
 #define GSHARED_FILE     "shared"
 #define GSHARED_TREE     "root"
 #define GSHARED_TIMELINE "timeline"
+#define GSHARED_FINDINGS "findings"
 #define GSHARED_EXPORTS  "exports" /* export.c */
 
 /* limits.c: what is taken of the memory */

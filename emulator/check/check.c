@@ -101,6 +101,10 @@ static void dispatch_begin(void *ctx, const struct emu_launch *launch)
     struct ck *ck = ctx;
     uint64_t start, entry = launch->dispatch->entry;
     ck->launch = *launch;
+    if (ck->config.keep_going) { /* a hang has ended the one before */
+        ck->stopped = false;
+        ck->control = EMU_CONTROL_RUN;
+    }
     ck->n_started = 0;
     ck->changes = 1;
     ck->quiet = 0;
@@ -219,6 +223,7 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
                                     .dispatch_begin = dispatch_begin,
                                     .wave_begin = wave_begin,
                                     .step = step,
+                                    .control = &ck->control,
                                     .dispatch_end = dispatch_end};
     if (ck_wants(ck, CK_MEM) || ck_wants(ck, CK_RACE))
         observer.admit = admit;
@@ -245,11 +250,6 @@ void ck_destroy(struct ck *ck)
     ck_race_destroy(ck->race);
     free(ck->slots);
     free(ck);
-}
-
-const volatile int *ck_control(const struct ck *ck)
-{
-    return &ck->control;
 }
 
 bool ck_stopped(const struct ck *ck)

@@ -70,6 +70,9 @@ struct ck_finding {
 
 /* Findings, merged: equal class, kind, kernel and instructions are one. */
 struct ck_table {
+    /* For who shares the table: what to check, set before others look. */
+    uint32_t want_classes, keep_going;
+    uint64_t watchdog;
     atomic_ullong accesses, dispatches, instructions;
     atomic_ullong lost;  /* findings that had no room */
     atomic_uint n;       /* records in use; one is complete when its count is not 0 */
@@ -78,10 +81,11 @@ struct ck_table {
 };
 
 struct ck_config {
-    unsigned classes;   /* CK_BITs, all of them built */
-    bool keep_going;    /* else the first finding ends the dispatch */
-    uint64_t watchdog;  /* instructions of a wave without progress that are a hang; 0:
-                           2^27 */
+    unsigned classes;  /* CK_BITs, all of them built */
+    bool keep_going;   /* else the first finding ends the dispatch */
+    uint64_t watchdog; /* instructions of a wave without progress that are a hang; 0:
+                          2^27 */
+    bool lds_passes; /* LDS accesses out of bounds are told of and run as on the chip */
     bool host_writes;   /* somebody else may change memory while kernels run */
     const char *kernel; /* its name if the emulator cannot tell; NULL: none */
     /* Where the code object at a PC begins; NULL: unknown. */
@@ -100,9 +104,7 @@ RD_CHECKED rd_status ck_create(struct emu *emu, const struct ck_config *config,
                                struct ck_table *table, struct ck **out);
 void ck_destroy(struct ck *ck);
 
-/* For emu_dispatch.control of what is checked: a finding may end it. */
-const volatile int *ck_control(const struct ck *ck);
-/* Has a finding ended a dispatch? */
+/* Has a finding ended the last dispatch? emu_run has then returned RD_E_TIMEOUT. */
 bool ck_stopped(const struct ck *ck);
 
 #endif

@@ -74,6 +74,13 @@ static const char *verb(const struct emu_access *a)
     return a->write ? a->read ? "atomic" : "write" : "read";
 }
 
+static void tell_region(const struct emu_mem *r, struct ck_finding *f)
+{
+    f->base = r->va;
+    f->size = r->bytes;
+    memcpy(f->allocation, r->name, sizeof f->allocation);
+}
+
 /* Where an access lies that leaves the allocation next to it. */
 static void place_outside(struct ck *ck, const struct emu_access *a,
                           struct ck_finding *f)
@@ -86,6 +93,14 @@ static void place_outside(struct ck *ck, const struct emu_access *a,
         (void)snprintf(f->kind, sizeof f->kind, "null-pointer");
         (void)snprintf(f->text, sizeof f->text, "%u-byte %s at 0x%" PRIx64, a->bytes,
                        verb(a), f->address);
+        return;
+    }
+    if (emu_mem_gone(ck->emu, f->address, &r)) {
+        (void)snprintf(f->kind, sizeof f->kind, "use-after-free");
+        (void)snprintf(f->text, sizeof f->text,
+                       "%u-byte %s of %s, which has been freed", a->bytes, verb(a),
+                       *r.name ? r.name : "memory");
+        tell_region(&r, f);
         return;
     }
     gap = !known              ? UINT64_MAX
@@ -109,9 +124,7 @@ static void place_outside(struct ck *ck, const struct emu_access *a,
                        a->bytes, verb(a), f->address);
         return;
     }
-    f->base = r.va;
-    f->size = r.bytes;
-    memcpy(f->allocation, r.name, sizeof f->allocation);
+    tell_region(&r, f);
 }
 
 static void place_read_only(struct ck *ck, const struct emu_access *a,
@@ -126,9 +139,7 @@ static void place_read_only(struct ck *ck, const struct emu_access *a,
         (void)snprintf(f->kind, sizeof f->kind, "unreadable");
     (void)snprintf(f->text, sizeof f->text, "%u-byte %s %s %s", a->bytes, verb(a),
                    a->write ? "to read-only" : "of unreadable", r.name);
-    f->base = r.va;
-    f->size = r.bytes;
-    memcpy(f->allocation, r.name, sizeof f->allocation);
+    tell_region(&r, f);
 }
 
 static void place_private(struct ck *ck, const struct emu_access *a,
@@ -195,11 +206,17 @@ static uint64_t judge_access(struct ck *ck, const struct emu_event *e,
     return bad;
 }
 
+/* The lanes that a bad access keeps from running. */
+static uint64_t stops(const struct ck *ck, const struct emu_access *a)
+{
+    return a->space == EMU_SPACE_LDS && ck->config.lds_passes ? 0 : ~UINT64_C(0);
+}
+
 uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e)
 {
     uint64_t bad = 0;
     for (unsigned i = 0; i < e->n_accesses; i++)
-        bad |= judge_access(ck, e, &e->access[i]);
+        bad |= judge_access(ck, e, &e->access[i]) & stops(ck, &e->access[i]);
     return ck->config.keep_going ? ~bad : ~UINT64_C(0);
 }
 

@@ -205,6 +205,15 @@ bool emu_mem_nearest(struct emu *emu, uint64_t va, struct emu_mem *out)
     return found;
 }
 
+bool emu_mem_gone(struct emu *emu, uint64_t va, struct emu_mem *out)
+{
+    struct mem_region r;
+    bool found = region_gone(emu->regions, va, &r);
+    if (found)
+        tell_region(&r, out);
+    return found;
+}
+
 bool emu_symbol(const struct emu *emu, uint64_t pc, char *name, size_t size,
                 uint64_t *start)
 {

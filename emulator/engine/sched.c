@@ -316,6 +316,8 @@ static bool may_run(const struct worker *k)
 {
     const struct timespec nap = {0, 200000};
     struct dispatch *dp = k->dp;
+    if (dp->observation && observation_cancelled(dp->observation))
+        return false;
     if (!dp->d->control)
         return true;
     if (*dp->d->control == EMU_CONTROL_PAUSE) {

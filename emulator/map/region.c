@@ -91,6 +91,24 @@ static bool pieces_fit(const struct mem_region *whole, const struct mem_region *
     return from <= whole->end;
 }
 
+/* Remember what of a region is in none of the pieces. Lock held for writing. */
+static void remember_gone(struct region_table *t, const struct mem_region *whole,
+                          const struct mem_region *pieces, unsigned n)
+{
+    uint64_t from = whole->base;
+    for (unsigned i = 0; i <= n; i++) {
+        uint64_t to = i < n ? pieces[i].base : whole->end;
+        struct mem_region *r = &t->gone[t->n_gone % REGIONS_GONE];
+        if (to > from) {
+            *r = *whole;
+            r->base = from;
+            r->end = to;
+            t->n_gone++;
+        }
+        from = i < n ? pieces[i].end : to;
+    }
+}
+
 rd_status region_change(struct region_table *t, uint64_t va, struct mem_region *pieces,
                         unsigned n, struct mem_region *gone)
 {
@@ -102,6 +120,8 @@ rd_status region_change(struct region_table *t, uint64_t va, struct mem_region *
         for (unsigned i = 0; i < n; i++)
             memcpy(pieces[i].name, gone->name, sizeof gone->name);
         st = pieces_fit(gone, pieces, n) ? splice(t, at, 1, pieces, n) : RD_E_INVALID;
+        if (st == RD_OK)
+            remember_gone(t, gone, pieces, n);
         atomic_fetch_add(&t->generation, 1);
     }
     pthread_rwlock_unlock(&t->lock);
@@ -147,6 +167,23 @@ bool region_nearest(struct region_table *t, uint64_t address, struct mem_region 
         *out = *r;
     pthread_rwlock_unlock(&t->lock);
     return r != NULL;
+}
+
+bool region_gone(struct region_table *t, uint64_t address, struct mem_region *out)
+{
+    bool found = false;
+    pthread_rwlock_rdlock(&t->lock);
+    size_t at = lower(t, address);
+    bool held = at < t->n && t->v[at].base <= address;
+    unsigned n = t->n_gone < REGIONS_GONE ? t->n_gone : REGIONS_GONE;
+    for (unsigned i = 1; i <= n && !held && !found; i++) {
+        const struct mem_region *r = &t->gone[(t->n_gone - i) % REGIONS_GONE];
+        found = address - r->base < r->end - r->base;
+        if (found)
+            *out = *r;
+    }
+    pthread_rwlock_unlock(&t->lock);
+    return found;
 }
 
 void region_describe(struct region_table *t, uint64_t address, char *text, size_t size)

@@ -18,12 +18,16 @@ struct mem_region {
     char name[40];
 };
 
+#define REGIONS_GONE 64u
+
 /* The map; its fields are region.c's, but for the generation. */
 struct region_table {
     atomic_uint generation; /* changes with every change of the map */
     pthread_rwlock_t lock;
     struct mem_region *v; /* sorted, disjoint */
     size_t n, cap;
+    struct mem_region gone[REGIONS_GONE]; /* the last that were removed, a ring */
+    unsigned n_gone;                      /* ever */
 };
 
 RD_CHECKED rd_status regions_create(struct region_table **out);
@@ -49,6 +53,10 @@ bool region_find(struct region_table *t, uint64_t address, struct mem_region *ou
 
 /* The region nearest to an address that none holds; false if there are none. */
 bool region_nearest(struct region_table *t, uint64_t address, struct mem_region *out);
+
+/* The region that held an address and was removed last, as far as it is remembered;
+ * false: none, or some region holds it now. */
+bool region_gone(struct region_table *t, uint64_t address, struct mem_region *out);
 
 static inline unsigned region_generation(const struct region_table *t)
 {

@@ -111,6 +111,14 @@ void observation_end(struct observation *ob, rd_status status)
     observation_free(ob);
 }
 
+bool observation_cancelled(const struct observation *ob)
+{
+    for (unsigned i = 0; i < ob->n_observers; i++)
+        if (ob->observer[i].control && *ob->observer[i].control == EMU_CONTROL_CANCEL)
+            return true;
+    return false;
+}
+
 /* The smallest free slot, taken; UINT32_MAX if out of memory. Lock held. */
 static uint32_t take_slot(struct emu *emu)
 {

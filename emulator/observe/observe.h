@@ -33,6 +33,8 @@ struct observation {
 RD_CHECKED rd_status observation_begin(struct emu *emu, const struct emu_launch *launch,
                                        bool stepper, struct observation **out);
 void observation_end(struct observation *ob, rd_status status);
+/* Has an observer ended the dispatch? */
+bool observation_cancelled(const struct observation *ob);
 RD_CHECKED rd_status observation_want(struct observation *ob, unsigned want);
 
 /* A workgroup was launched (place: per wave, or NULL); it has gone, whether its waves

@@ -44,7 +44,8 @@ void checks_print_classes(void);
 
 /* A code object that findings lie in. */
 struct checks_object {
-    uint64_t image; /* where it was loaded: its virtual address 0 */
+    uint64_t
+        image; /* where it was loaded: its virtual address 0; 0: find out by its code */
     const char *path;
     const void *data;
     size_t bytes;

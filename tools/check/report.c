@@ -3,6 +3,7 @@
  *
  * Must not know a form of output. SPDX-License-Identifier: MIT
  */
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,11 +76,36 @@ void found_summary(const struct found_list *l, char *text, size_t size)
 
 /* ---- places ---- */
 
-static const struct checks_object *object_of(const struct checks_object *objects,
-                                             unsigned n, uint64_t image)
+/* Do the bytes around the finding's PC lie in the file where the image has them? */
+static bool has_code(const struct checks_object *o, const struct ck_finding *f)
 {
-    for (unsigned i = 0; i < n && image; i++)
-        if (objects[i].image == image)
+    uint64_t va = f->at.window_pc - f->image;
+    const Elf64_Ehdr *e = o->data;
+    if (!f->at.window_bytes || o->bytes < sizeof *e ||
+        memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
+        e->e_phentsize != sizeof(Elf64_Phdr) || e->e_phoff > o->bytes ||
+        (o->bytes - e->e_phoff) / sizeof(Elf64_Phdr) < e->e_phnum)
+        return false;
+    for (unsigned i = 0; i < e->e_phnum; i++) {
+        Elf64_Phdr p;
+        memcpy(&p, (const char *)o->data + e->e_phoff + i * sizeof p, sizeof p);
+        uint64_t at = va - p.p_vaddr;
+        if (p.p_type == PT_LOAD && va >= p.p_vaddr && p.p_filesz >= at &&
+            p.p_filesz - at >= f->at.window_bytes && p.p_offset <= o->bytes &&
+            o->bytes - p.p_offset >= p.p_filesz)
+            return memcmp((const char *)o->data + p.p_offset + at, f->at.window,
+                          f->at.window_bytes) == 0;
+    }
+    return false;
+}
+
+/* The object that lies at the finding's image, or, where it is not known which one
+ * does, one with the same code. */
+static const struct checks_object *object_of(const struct checks_object *objects,
+                                             unsigned n, const struct ck_finding *f)
+{
+    for (unsigned i = 0; i < n && f->image; i++)
+        if (objects[i].image ? objects[i].image == f->image : has_code(&objects[i], f))
             return &objects[i];
     return NULL;
 }
@@ -90,7 +116,7 @@ static void place(const struct ck_finding *f, const struct ck_actor *a,
 {
     p->actor = a;
     p->object = o;
-    p->offset = a->pc - (o ? o->image : f->entry);
+    p->offset = a->pc - (f->image ? f->image : f->entry);
     if (o && a->pc)
         p->n_frames = source_find(s, p->offset, p->frame, SOURCE_FRAMES);
 }
@@ -109,7 +135,7 @@ static void fill(struct found_list *l, struct checks_suppressions *s,
             continue;
         l->n++;
         to->f = f;
-        const struct checks_object *o = object_of(objects, n_objects, f->image);
+        const struct checks_object *o = object_of(objects, n_objects, f);
         if (o && o != opened) {
             source_close(source);
             source = source_open(o->data, o->bytes);

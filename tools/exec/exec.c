@@ -23,6 +23,7 @@
 #include "cli.h"
 #include "cmd.h"
 #include "board.h"
+#include "checked.h"
 #include "replay.h"
 #include "config.h"
 #include "isa.h"
@@ -66,8 +67,9 @@ struct options {
     bool stats, opcodes, perf_map, no_execute, no_namespace, keep, timing, viz;
     unsigned engine; /* enum emu_engine */
     uint64_t vram;
-    const char *emu_mode; /* NULL: as the board says */
-    double sclk_mhz;      /* 0: not given */
+    const char *emu_mode;  /* NULL: as the board says */
+    double sclk_mhz;       /* 0: not given */
+    struct checked *check; /* of rdna3 check, else NULL */
 };
 
 enum {
@@ -370,6 +372,10 @@ static void set_environment(const struct options *o, const char *library,
         setenv(FRONT_ENV_PERF_MAP, "1", 1);
     else
         unsetenv(FRONT_ENV_PERF_MAP);
+    if (o->check)
+        setenv(FRONT_ENV_CHECK, "1", 1);
+    else
+        unsetenv(FRONT_ENV_CHECK);
     if (o->opcodes)
         setenv(FRONT_ENV_OPCODES, "1", 1);
     else
@@ -475,6 +481,13 @@ static int close_timeline(const struct options *o, struct viz_live *live,
     return status;
 }
 
+static bool open_findings(const struct options *o, const struct state *state)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/" GSHARED_FINDINGS, state->dir);
+    return !o->check || checked_begin(o->check, path) == CLI_OK;
+}
+
 static bool set_emu_mode(const struct state *state, const char *value)
 {
     char path[PATH_MAX], line[8];
@@ -506,7 +519,7 @@ static int run(const struct options *o, char **argv, const char *library)
         snprintf(log, sizeof(log), "%s/log", state.dir);
     struct viz_live live = {.child = 0};
     char timeline[PATH_MAX];
-    if (!open_timeline(o, &state, &live, timeline)) {
+    if (!open_findings(o, &state) || !open_timeline(o, &state, &live, timeline)) {
         state_remove(&state);
         return CLI_FAILED;
     }
@@ -542,7 +555,16 @@ static int run(const struct options *o, char **argv, const char *library)
         fprintf(stderr, "rdna3: state folder %s\n", state.dir);
     else
         state_remove(&state);
-    return status;
+    return o->check ? checked_end(o->check, status) : status;
+}
+
+int exec_checked(struct checked *c, char **argv)
+{
+    struct options o = {.vram = BOARD_VRAM_BYTES, .root = c->root, .check = c};
+    char library[PATH_MAX];
+    if (!find_preload(&o, library))
+        return cli_error(CLI_FAILED, "cannot find librdna3_preload.so");
+    return run(&o, argv, library);
 }
 
 int cmd_exec(int argc, char **argv)

@@ -24,8 +24,7 @@ static uint64_t image_at(void *ctx, uint64_t pc)
     return object->path && offset < (UINT64_C(1) << 32) ? object->image : 0;
 }
 
-int run_check_begin(struct run_options *o, struct emu *emu,
-                    struct emu_dispatch *dispatch)
+int run_check_begin(struct run_options *o, struct emu *emu)
 {
     struct run_checks *r = &o->checks;
     if (!r->options.classes)
@@ -47,7 +46,6 @@ int run_check_begin(struct run_options *o, struct emu *emu,
         r->suppressions = NULL;
         return cli_error(CLI_FAILED, "cannot check: out of memory");
     }
-    dispatch->control = ck_control(r->ck);
     return CLI_OK;
 }
 

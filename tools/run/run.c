@@ -447,14 +447,15 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
     return finish(o, la, timed, stats, seconds);
 }
 
-static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *dispatch)
+static int dispatch(struct run_options *o, struct la *la,
+                    const struct emu_dispatch *dispatch)
 {
     struct emu_fault fault = {0};
     struct emu_stats stats = {0};
     struct tm_engine *timed = NULL;
     rd_status st = RD_OK;
 
-    int status = run_check_begin(o, la_emu(la), dispatch);
+    int status = run_check_begin(o, la_emu(la));
     if (status == CLI_OK)
         status = run_trace_begin(o, la_emu(la));
     if (status != CLI_OK)

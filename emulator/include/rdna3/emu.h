@@ -93,6 +93,10 @@ bool emu_mem_find(struct emu *emu, uint64_t va, struct emu_mem *out);
 /* The region nearest to va, which no region holds; false: there are none. */
 bool emu_mem_nearest(struct emu *emu, uint64_t va, struct emu_mem *out);
 
+/* The region that held va and was removed, one of the last ones; false: none, or some
+ * region holds it now. */
+bool emu_mem_gone(struct emu *emu, uint64_t va, struct emu_mem *out);
+
 /* As emu_config.symbol says. */
 bool emu_symbol(const struct emu *emu, uint64_t pc, char *name, size_t size,
                 uint64_t *start);

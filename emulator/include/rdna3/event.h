@@ -155,6 +155,9 @@ struct emu_observer {
     uint64_t (*admit)(void *ctx, const struct emu_event *event);
     /* Waves go on behind instructions that fault on an address or an alignment. */
     bool forgive;
+    /* EMU_CONTROL_CANCEL ends the dispatch, as emu_dispatch.control does; NULL: never.
+     */
+    const volatile int *control;
     void (*dispatch_end)(void *ctx, const struct emu_launch *launch, rd_status status);
 };
 

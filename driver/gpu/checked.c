@@ -1,0 +1,63 @@
+/* checked.c: dispatches under `rdna3 check`: checkers attached to the emulator, their
+ * findings in a file that all processes share.
+ *
+ * Must not know what checkers look for. Checked dispatches run one after the other.
+ * SPDX-License-Identifier: MIT
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkers.h"
+#include "cp.h"
+
+static uint64_t image_at(void *ctx, uint64_t pc)
+{
+    return gpu_image(ctx, pc);
+}
+
+static struct ck_table *map_table(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    void *table = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= sizeof(struct ck_table))
+        table = mmap(NULL, sizeof(struct ck_table), PROT_READ | PROT_WRITE, MAP_SHARED,
+                     fd, 0);
+    if (fd >= 0)
+        close(fd);
+    return table == MAP_FAILED ? NULL : table;
+}
+
+/* Lock held. */
+static rd_status attach(struct gpu *gpu, struct emu *emu)
+{
+    struct gpu_checks *c = &gpu->checks;
+    if (c->ck)
+        return RD_OK;
+    struct ck_table *table = map_table(c->path);
+    if (!table)
+        return RD_E_IO;
+    struct ck_config config = {.classes = table->want_classes,
+                               .keep_going = table->keep_going != 0,
+                               .watchdog = table->watchdog,
+                               .lds_passes = true,
+                               .host_writes = true,
+                               .image = image_at,
+                               .ctx = gpu};
+    return ck_create(emu, &config, table, &c->ck);
+}
+
+rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,
+                         const struct emu_dispatch *d, struct emu_fault *fault,
+                         struct emu_stats *stats)
+{
+    struct gpu *gpu = q->gpu;
+    pthread_mutex_lock(&gpu->checks.lock);
+    rd_status st = attach(gpu, emu);
+    if (st == RD_OK)
+        st = emu_run(emu, d, fault, stats);
+    pthread_mutex_unlock(&gpu->checks.lock);
+    return st;
+}

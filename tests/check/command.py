@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""rdna3 check -- COMMAND: kernels of the corpus through the mock of the kernel driver.
+
+    command.py RDNA3
+"""
+# SPDX-License-Identifier: MIT
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import corpus  # noqa: E402
+
+RDNA3 = sys.argv[1]
+FAILED = []
+
+# Case, kind of its bug, and whether pages show it.
+CASES = (("race_lds_write_read.s", "race/write-read"), ("sync_lanes.s", "sync/masked-lanes"),
+         ("sync_early_end.s", "sync/missed-barrier"), ("mem_null.s", "mem/null-pointer"),
+         ("mem_lds_end.s", "mem/lds-out-of-bounds"), ("sync_counts.s", "sync/endless-loop"))
+
+
+def expect(what, ok, seen=""):
+    if not ok:
+        FAILED.append(what)
+        print(f"{what}: not so\n{seen}")
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+
+
+def build(case, folder, fixed):
+    source, path = (os.path.join(folder, "kernel" + end) for end in (".s", ".elf"))
+    with open(source, "w", encoding="ascii") as f:
+        f.write(case.assembly(fixed))
+    r = run(RDNA3, "asm", "--wave", case.head.get("WAVE", "32"), "-o", path, source)
+    expect(f"{case.name} assembles", r.returncode == 0, r.stderr)
+    return path
+
+
+def check(case, folder, fixed, *options):
+    words = case.head.get("RUN", "").split()
+    if "--watchdog" in words:
+        at = words.index("--watchdog")
+        options = (*options, *words[at:at + 2])
+        del words[at:at + 2]
+    found = os.path.join(folder, "found.json")
+    path = build(case, folder, fixed)
+    r = run(RDNA3, "check", "--code", path, "--json", found, *options, "--", RDNA3, "run",
+            "--device", "kfd", path, *words)
+    with open(found, encoding="utf-8") as f:
+        return r, json.load(f)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, what in CASES:
+            case = corpus.Case(os.path.join(corpus.HERE, "corpus", name))
+            r, found = check(case, folder, False, "--keep-going", "--error-exitcode", "42")
+            kinds = [f"{f['class']}/{f['kind']}" for f in found["findings"]]
+            expect(f"{name} is found as {what}", what in kinds and r.returncode == 42,
+                   r.stdout + r.stderr)
+            expect(f"{name}: the kernel has its name",
+                   all(f["kernel"] == "kernel" for f in found["findings"]), found)
+            r, found = check(case, folder, True)
+            expect(f"{name}: the twin is clean", r.returncode == 0 and not found["findings"] and
+                   found["kernels"] == 1 and found["instructions"] > 0, r.stdout + r.stderr)
+        case = corpus.Case(os.path.join(corpus.HERE, "corpus", "sync_lanes.s"))
+        r, _ = check(case, folder, False)
+        expect("without --keep-going the dispatch fails", r.returncode == 1 and
+               "queue 0 has stopped" in r.stderr, r.stderr)
+        r = run(RDNA3, "check", "--error-exitcode", "5", "--", "sh", "-c", "exit 3")
+        expect("the program's exit status", r.returncode == 3 and r.stderr.startswith(
+            "0 errors in 0 accesses of 0 kernels"), r.stderr)
+    print(f"{len(FAILED)} failed")
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+/* check.c: rdna3 check: run a program with the mock GPU visible and its kernels
+ * checked.
+ *
+ * Must not know how programs are run (exec.c) nor what checkers look for. Findings come
+ * back in a file that the program's processes share. SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checked.h"
+#include "cli.h"
+#include "cmd.h"
+
+static const char help_head[] =
+    "usage: rdna3 check [OPTION...] -- COMMAND [ARG...]\n"
+    "\n"
+    "Runs an unmodified program with the mock gfx1100 visible (as rdna3 exec does) "
+    "and\n"
+    "looks for mistakes in every kernel that it starts. What is found goes to stderr\n"
+    "when the program has ended, a summary last.\n"
+    "\n"
+    "  --check LIST       all (the default), or some with commas:\n";
+static const char help_tail[] =
+    "  --keep-going       do not fail the dispatch of the first error; lanes that "
+    "must\n"
+    "                     not touch memory are kept from it\n"
+    "  --error-exitcode N exit status if something is found (default 1); else it is\n"
+    "                     the program's\n"
+    "  --json FILE, --xml FILE, --sarif FILE   findings as JSON, JUnit's XML, SARIF\n"
+    "                     (-: stdout)\n"
+    "  --suppressions FILE      findings not to tell, one a line:\n"
+    "                     CLASS[/KIND] [kernel=PATTERN] [source=PATTERN[:LINE]]\n"
+    "                     [inst=PATTERN]\n"
+    "  --gen-suppressions FILE  write such lines for what is found\n"
+    "  --code FILE        a code object that the program loads, for source lines\n"
+    "  --watchdog N       instructions of a wave without a barrier that are a hang\n"
+    "                     (default 134217728)\n"
+    "  --root DIR         run inside DIR as root directory\n"
+    "\n"
+    "Memory is known by the pages that the kernel driver hands out: what leaves a "
+    "buffer\n"
+    "but not its last page is not seen. rdna3 run --check knows buffers by the byte.\n";
+
+enum { OPT_HELP = 256, OPT_CODE, OPT_ROOT };
+
+static const struct option long_options[] = {
+    {"help", no_argument, NULL, OPT_HELP},
+    {"check", required_argument, NULL, CHECKS_OPT_LIST},
+    {"keep-going", no_argument, NULL, CHECKS_OPT_KEEP_GOING},
+    {"error-exitcode", required_argument, NULL, CHECKS_OPT_ERROR_EXIT},
+    {"watchdog", required_argument, NULL, CHECKS_OPT_WATCHDOG},
+    {"json", required_argument, NULL, CHECKS_OPT_JSON},
+    {"xml", required_argument, NULL, CHECKS_OPT_XML},
+    {"sarif", required_argument, NULL, CHECKS_OPT_SARIF},
+    {"suppressions", required_argument, NULL, CHECKS_OPT_SUPPRESSIONS},
+    {"gen-suppressions", required_argument, NULL, CHECKS_OPT_GEN_SUPPRESSIONS},
+    {"code", required_argument, NULL, OPT_CODE},
+    {"root", required_argument, NULL, OPT_ROOT},
+    {NULL, 0, NULL, 0},
+};
+
+static int add_object(struct checked *c, const char *path)
+{
+    void *data;
+    size_t bytes;
+    if (c->n_objects == CHECKED_OBJECTS)
+        return cli_error(CLI_USAGE, "--code: at most %u files", CHECKED_OBJECTS);
+    rd_status st = cli_read_file(path, &data, &bytes);
+    if (st != RD_OK)
+        return cli_error(CLI_FAILED, "--code %s: %s", path,
+                         st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+    c->object[c->n_objects++] =
+        (struct checks_object){.path = path, .data = data, .bytes = bytes};
+    return CLI_OK;
+}
+
+static int take(struct checked *c, int argc, char **argv, bool *helped)
+{
+    int option, index = 0;
+    opterr = 0;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "+:h", long_options, &index)) != -1) {
+        int status = CLI_OK;
+        if (option == OPT_HELP || option == 'h') {
+            (void)fputs(help_head, stdout);
+            checks_print_classes();
+            (void)fputs(help_tail, stdout);
+            *helped = true;
+            return CLI_OK;
+        }
+        if (option == '?' || option == ':')
+            return cli_option_error(argc, argv, option);
+        if (option == OPT_CODE)
+            status = add_object(c, optarg);
+        else if (option == OPT_ROOT)
+            c->root = optarg;
+        else
+            status =
+                checks_option(&c->options, option, long_options[index].name, optarg);
+        if (status != CLI_OK)
+            return status;
+    }
+    if (optind == argc)
+        return cli_error(CLI_USAGE, "no command given (see rdna3 check --help)");
+    if (!c->options.classes)
+        c->options.classes = ck_classes_built();
+    return CLI_OK;
+}
+
+static struct ck_table *map_table(int fd)
+{
+    void *table =
+        mmap(NULL, sizeof(struct ck_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return table == MAP_FAILED ? NULL : table;
+}
+
+int checked_begin(struct checked *c, const char *path)
+{
+    struct ck_table *table = NULL;
+    c->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (c->fd >= 0 && fchmod(c->fd, 0666) == 0 &&
+        ftruncate(c->fd, sizeof(struct ck_table)) == 0)
+        table = map_table(c->fd);
+    if (!table)
+        return cli_error(CLI_FAILED, "%s: %s", path, strerror(errno));
+    table->want_classes = c->options.classes;
+    table->keep_going = c->options.keep_going;
+    table->watchdog = c->options.watchdog;
+    atomic_store(&table->classes, c->options.classes);
+    munmap(table, sizeof *table);
+    return CLI_OK;
+}
+
+int checked_end(struct checked *c, int status)
+{
+    struct ck_table *table = map_table(c->fd);
+    if (!table)
+        return cli_error(CLI_FAILED, "findings: %s", strerror(errno));
+    status = checks_report(&c->options, c->suppressions, table, c->object, c->n_objects,
+                           status);
+    munmap(table, sizeof *table);
+    close(c->fd);
+    return status;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    struct checked c = {.options = CHECKS_DEFAULTS};
+    bool helped = false;
+    int status = take(&c, argc, argv, &helped);
+    if (status == CLI_OK && !helped)
+        status = checks_read_suppressions(&c.options, &c.suppressions);
+    if (status == CLI_OK)
+        status = helped ? cli_finish(CLI_OK) : exec_checked(&c, argv + optind);
+    checks_free(c.suppressions);
+    for (unsigned i = 0; i < c.n_objects; i++)
+        free((void *)c.object[i].data);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* checked.h: what `rdna3 check` wants of a program's run.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_TOOL_EXEC_CHECKED_H
+#define RD_TOOL_EXEC_CHECKED_H
+
+#include "checks.h"
+
+#define CHECKED_OBJECTS 16u
+
+struct checked {
+    struct checks_options options;
+    struct checks_suppressions *suppressions;
+    struct checks_object object[CHECKED_OBJECTS]; /* --code */
+    unsigned n_objects;
+    const char *root; /* --root, or NULL */
+    int fd;           /* of the table while the program runs */
+};
+
+/* Make the table of findings, an empty file with the options; prints errors. */
+int checked_begin(struct checked *c, const char *path);
+/* Tell what is in it; status is the program's. Returns the exit status. */
+int checked_end(struct checked *c, int status);
+
+/* exec.c: run a program under the mock with its kernels checked. */
+int exec_checked(struct checked *c, char **argv);
+
+#endif
