@@ -60,6 +60,8 @@ static void group_free(struct ck *ck, struct ck_group *g)
         at = &(*at)->next;
     *at = g->next;
     shadow_destroy(g->lds);
+    for (unsigned i = 0; i < g->n_waves; i++)
+        ck_wait_gone(&g->wave[i]);
     free(g);
 }
 
@@ -181,6 +183,8 @@ static void step(void *ctx, const struct emu_event *e)
                                   memory_order_relaxed);
     if (e->fault && ck_wants(ck, CK_MEM))
         ck_mem_fault(ck, e);
+    if (ck_wants(ck, CK_WAIT))
+        ck_wait_step(ck, w, e);
     if (ck->race)
         ck_race_step(ck, w, e);
     if (ck_wants(ck, CK_SYNC)) {

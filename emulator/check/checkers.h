@@ -17,7 +17,7 @@
     X(MEM, "mem", true, "accesses that leave their allocation, or may not be made")    \
     X(INIT, "init", false, "undefined values that matter")                             \
     X(RACE, "race", true, "conflicting accesses that nothing orders")                  \
-    X(WAIT, "wait", false, "registers used before their s_waitcnt")                    \
+    X(WAIT, "wait", true, "registers used before their s_waitcnt")                     \
     X(SYNC, "sync", true, "barriers that waves or lanes miss, endless loops")          \
     X(VALUE, "value", false, "NaNs, infinities, divisions by zero")
 

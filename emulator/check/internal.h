@@ -9,6 +9,8 @@
 
 #define CK_WRITES 16u
 
+struct ck_waits;
+
 /* Progress of one wave, for the watchdog (hang.c). */
 struct ck_progress {
     uint64_t since;       /* instructions without any */
@@ -45,6 +47,7 @@ struct ck_wave {
     uint64_t barrier_pc; /* of the barrier that it waits at */
     struct ck_progress progress;
     struct ck_order order;
+    struct ck_waits *loads; /* wait.c; NULL: nothing was loaded yet */
 };
 
 /* A resident workgroup. */
@@ -106,6 +109,10 @@ void ck_sync_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* hang.c */
 void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+
+/* wait.c */
+void ck_wait_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+void ck_wait_gone(struct ck_wave *w);
 
 /* race.c: of the emulator; of a dispatch; before an instruction runs on these lanes,
  * and afterwards; when a barrier of the workgroup opens; at the end of a dispatch. */

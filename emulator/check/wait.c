@@ -1,0 +1,323 @@
+/* wait.c: registers that are read or overwritten before what loads them has arrived.
+ *
+ * The emulator completes every access at once; the chip counts them (manual 5.6): VMcnt
+ * for vector loads and atomics that return, LGKMcnt for LDS, scalar loads and messages,
+ * both for FLAT. A wait for N says that all but the last N of a counter are done, where
+ * they come back in order: vector loads do, LDS among itself does; scalar loads do not,
+ * nor do different kinds beside each other, so there only 0 says anything. Here an
+ * access is not done until a wait says so. Must not know what the wave computes.
+ *
+ * Not followed: EXPcnt, stores (their data is read as they issue), instructions of the
+ * LDS's parameter path. SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts.h"
+#include "internal.h"
+
+enum { VM, LGKM, COUNTERS };
+enum kind { KIND_LOAD, KIND_SAMPLE, KIND_LDS, KIND_GDS, KIND_SCALAR, KIND_FLAT };
+
+#define OUTSTANDING 64u /* that a counter can count */
+#define SGPR_BITS   128u
+#define BIT_WORDS   ((SGPR_BITS + 256u) / 64u)
+
+/* One access that is under way. */
+struct flight {
+    uint64_t pc, lanes;
+    uint16_t sel; /* first register that it writes; 0 dwords: none */
+    uint8_t dwords;
+    uint8_t kind;
+    uint8_t missing; /* bit per counter that has not been waited for */
+};
+
+struct ck_waits {
+    struct flight flight[2 * OUTSTANDING]; /* a ring, in order of issue */
+    unsigned first, n;
+    unsigned count[COUNTERS];    /* of them that miss the counter */
+    uint64_t pending[BIT_WORDS]; /* registers that some flight writes */
+};
+
+static struct flight *flight_at(struct ck_waits *w, unsigned i)
+{
+    return &w->flight[(w->first + i) % (2 * OUTSTANDING)];
+}
+
+/* Number of a register among SGPRs and VGPRs; false: of no kind that loads write. */
+static bool bit_of(unsigned sel, unsigned *bit)
+{
+    if (sel >= ISA_SEL_VGPR0)
+        *bit = SGPR_BITS + sel - ISA_SEL_VGPR0;
+    else
+        *bit = sel;
+    return sel >= ISA_SEL_VGPR0 ? *bit < 64 * BIT_WORDS
+                                : sel < SGPR_BITS && sel != ISA_SEL_NULL;
+}
+
+static void mark(struct ck_waits *w, const struct flight *f)
+{
+    unsigned bit;
+    for (unsigned i = 0; i < f->dwords; i++)
+        if (bit_of(f->sel + i, &bit))
+            w->pending[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+static bool is_pending(const struct ck_waits *w, const struct emu_reg *r)
+{
+    unsigned bit;
+    for (unsigned i = 0; i < r->dwords; i++)
+        if (bit_of(r->sel + i, &bit) && w->pending[bit / 64] >> bit % 64 & 1)
+            return true;
+    return false;
+}
+
+/* Forget what has arrived. */
+static void tidy(struct ck_waits *w)
+{
+    unsigned kept = 0;
+    memset(w->pending, 0, sizeof w->pending);
+    for (unsigned i = 0; i < w->n; i++) {
+        struct flight *f = flight_at(w, i);
+        if (!f->missing)
+            continue;
+        struct flight *to = flight_at(w, kept++);
+        if (to != f)
+            *to = *f;
+        mark(w, to);
+    }
+    w->n = kept;
+}
+
+/* ---- what is issued ---- */
+
+static bool returns(const struct emu_event *e, const struct isa_facts *facts)
+{
+    return facts->access != ISA_ACCESS_ATOMIC || facts->mem & ISA_MEM_RETURNS ||
+           (facts->mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
+}
+
+/* The counters that an instruction raises, but for VScnt and EXPcnt, and its kind. */
+static unsigned counters_of(const struct emu_event *e, enum kind *kind)
+{
+    const struct isa_facts *facts = isa_facts(e->inst->isa.op);
+    bool loads = facts->access != ISA_ACCESS_STORE && returns(e, facts);
+    switch (facts->pipe) {
+    case ISA_PIPE_SMEM:
+        *kind = KIND_SCALAR;
+        return facts->access == ISA_ACCESS_NONE ? 0 : 1u << LGKM;
+    case ISA_PIPE_LDS:
+    case ISA_PIPE_LDS_FADD:
+    case ISA_PIPE_PERMUTE:
+    case ISA_PIPE_BVH_STACK:
+        *kind = e->inst->isa.flags & ISA_M_GDS ? KIND_GDS : KIND_LDS;
+        return 1u << LGKM;
+    case ISA_PIPE_GWS:
+        *kind = KIND_GDS;
+        return 1u << LGKM;
+    case ISA_PIPE_MESSAGE: /* those that bring something back write an SGPR */
+        *kind = KIND_SCALAR;
+        return e->inst->kind == EMU_KIND_MESSAGE && e->inst->n_regs &&
+                       e->inst->reg[0].flags & ISA_OF_OUT
+                   ? 1u << LGKM
+                   : 0;
+    case ISA_PIPE_VMEM:
+        *kind = facts->space == ISA_SPACE_FLAT       ? KIND_FLAT
+                : facts->access == ISA_ACCESS_SAMPLE ? KIND_SAMPLE
+                                                     : KIND_LOAD;
+        if (facts->access == ISA_ACCESS_NONE)
+            return 0;
+        return (loads ? 1u << VM : 0) | (*kind == KIND_FLAT ? 1u << LGKM : 0);
+    default:
+        return 0;
+    }
+}
+
+static const struct emu_reg *destination(const struct emu_inst *inst)
+{
+    for (unsigned i = 0; i < inst->n_regs; i++)
+        if (inst->reg[i].flags & ISA_OF_OUT && !(inst->reg[i].flags & ISA_OF_IMPLICIT))
+            return &inst->reg[i];
+    return NULL;
+}
+
+static void oldest_done(struct ck_waits *w)
+{
+    struct flight *f = flight_at(w, 0);
+    for (unsigned c = 0; c < COUNTERS; c++)
+        w->count[c] -= f->missing >> c & 1;
+    f->missing = 0;
+    tidy(w);
+}
+
+static void issue(struct ck_waits *w, const struct emu_event *e, unsigned counters,
+                  enum kind kind)
+{
+    const struct emu_reg *to = destination(e->inst);
+    if (w->n == 2 * OUTSTANDING)
+        oldest_done(w);
+    struct flight *f = flight_at(w, w->n++);
+    *f = (struct flight){.pc = e->inst->pc,
+                         .lanes = kind == KIND_SCALAR ? 0 : e->exec,
+                         .kind = (uint8_t)kind,
+                         .missing = (uint8_t)counters};
+    if (to && (f->lanes || kind == KIND_SCALAR)) { /* without lanes it only counts */
+        f->sel = to->sel;
+        f->dwords = to->dwords;
+        mark(w, f);
+    }
+    for (unsigned c = 0; c < COUNTERS; c++)
+        w->count[c] += counters >> c & 1;
+}
+
+/* ---- waits ---- */
+
+/* Is the order known in which those that miss a counter come back? */
+static bool in_order(struct ck_waits *w, unsigned counter)
+{
+    int kind = -1;
+    for (unsigned i = 0; i < w->n; i++) {
+        const struct flight *f = flight_at(w, i);
+        if (!(f->missing >> counter & 1))
+            continue;
+        if (f->kind == KIND_SCALAR || (kind >= 0 && f->kind != kind))
+            return false;
+        kind = f->kind;
+    }
+    return true;
+}
+
+static void wait_for(struct ck_waits *w, unsigned counter, unsigned n)
+{
+    if (w->count[counter] <= n || (n && counter == LGKM && !in_order(w, counter)))
+        return;
+    for (unsigned i = 0; i < w->n && w->count[counter] > n; i++) {
+        struct flight *f = flight_at(w, i);
+        if (!(f->missing >> counter & 1))
+            continue;
+        f->missing &= (uint8_t)~(1u << counter);
+        w->count[counter]--;
+    }
+    tidy(w);
+}
+
+static void wait_step(struct ck_waits *w, const struct isa_inst *inst)
+{
+    unsigned imm = 0;
+    for (unsigned i = 0; i < inst->n_opnds; i++)
+        if (inst->opnd[i].kind == ISA_OPND_IMM)
+            imm = (unsigned)inst->opnd[i].imm & 0xffffu;
+    switch (inst->op) {
+    case ISA_S_WAITCNT:
+        wait_for(w, VM, imm >> 10 & 63u);
+        wait_for(w, LGKM, imm >> 4 & 63u);
+        return;
+    case ISA_S_WAITCNT_VMCNT:
+        wait_for(w, VM, imm & 63u);
+        return;
+    case ISA_S_WAITCNT_LGKMCNT:
+        wait_for(w, LGKM, imm & 63u);
+        return;
+    case ISA_S_WAIT_IDLE:
+        wait_for(w, VM, 0);
+        wait_for(w, LGKM, 0);
+        return;
+    default:
+        return;
+    }
+}
+
+/* ---- uses ---- */
+
+static bool overlap(const struct flight *f, const struct emu_reg *r)
+{
+    return r->sel < f->sel + f->dwords && f->sel < r->sel + r->dwords;
+}
+
+static void register_name(unsigned sel, char *text, size_t size)
+{
+    if (sel >= ISA_SEL_VGPR0)
+        (void)snprintf(text, size, "v%u", sel - ISA_SEL_VGPR0);
+    else if (sel == ISA_SEL_VCC_LO || sel == ISA_SEL_VCC_LO + 1)
+        (void)snprintf(text, size, "vcc_%s", sel == ISA_SEL_VCC_LO ? "lo" : "hi");
+    else if (sel == ISA_SEL_M0)
+        (void)snprintf(text, size, "m0");
+    else
+        (void)snprintf(text, size, "s%u", sel);
+}
+
+static void tell(struct ck *ck, const struct ck_wave *wave, const struct emu_event *e,
+                 const struct flight *f, const struct emu_reg *r, bool read)
+{
+    struct ck_finding x;
+    char name[16];
+    unsigned sel = r->sel > f->sel ? r->sel : f->sel;
+    register_name(sel, name, sizeof name);
+    ck_finding_at(ck, CK_WAIT, read ? "read-before-wait" : "overwrite-before-wait", e,
+                  0, &x);
+    ck_actor_at(ck, wave, f->pc, f->lanes, &x.other);
+    (void)snprintf(x.text, sizeof x.text, "%s is %s before the wait for %s", name,
+                   read ? "read" : "overwritten",
+                   (f->missing & 3u) == 3  ? "vmcnt and lgkmcnt"
+                   : f->missing & 1u << VM ? "vmcnt"
+                                           : "lgkmcnt");
+    ck_report(ck, &x);
+}
+
+/* Loads of a kind arrive one after the other: a later one may have the same register.
+ */
+static bool follows(const struct flight *f, unsigned counters, enum kind kind)
+{
+    return f->missing == counters && f->kind == kind &&
+           (kind == KIND_LOAD || kind == KIND_SAMPLE || kind == KIND_LDS);
+}
+
+/* What is read, then what is written: of a register that is both the former is told. */
+static void check_uses(struct ck *ck, struct ck_wave *wave, struct ck_waits *w,
+                       const struct emu_event *e, unsigned counters, enum kind kind)
+{
+    const struct emu_reg *to = counters ? destination(e->inst) : NULL;
+    for (unsigned k = 0; k < 2u * e->inst->n_regs; k++) {
+        bool read = k < e->inst->n_regs;
+        const struct emu_reg *r = &e->inst->reg[k % e->inst->n_regs];
+        if (!(r->flags & (read ? ISA_OF_IN : ISA_OF_OUT)) || !is_pending(w, r))
+            continue;
+        for (unsigned i = 0; i < w->n; i++) {
+            struct flight *f = flight_at(w, i);
+            if (!overlap(f, r) || (r == to && follows(f, counters, kind)))
+                continue;
+            tell(ck, wave, e, f, r, read);
+            f->dwords = 0; /* told */
+        }
+    }
+}
+
+void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e)
+{
+    enum kind kind = KIND_LOAD;
+    const struct emu_inst *inst = e->inst;
+    struct ck_waits *w = wave->loads;
+    if (e->flags & EMU_EV_FAULT || inst->kind == EMU_KIND_ILLEGAL)
+        return;
+    if (inst->kind == EMU_KIND_WAIT) {
+        if (w)
+            wait_step(w, &inst->isa);
+        return;
+    }
+    unsigned counters = counters_of(e, &kind);
+    if (!w && counters)
+        w = wave->loads = calloc(1, sizeof *w);
+    if (!w)
+        return;
+    if (w->n)
+        check_uses(ck, wave, w, e, counters, kind);
+    if (counters)
+        issue(w, e, counters, kind);
+}
+
+void ck_wait_gone(struct ck_wave *wave)
+{
+    free(wave->loads);
+}

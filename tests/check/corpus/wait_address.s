@@ -1,0 +1,11 @@
+// A loaded address is used for the next load: pointers are followed too early.
+// RUN: --block 32 --arg buf:128 --arg buf:128
+	s_load_b128	s[4:7], s[0:1], 0x0
+	v_lshlrev_b32_e32	v1, 2, v0
+	s_waitcnt	lgkmcnt(0)
+	global_load_b32	v2, v1, s[4:5]
+	// FIX: s_waitcnt vmcnt(0)
+	global_load_b32	v3, v2, s[4:5] // BUG: wait/read-before-wait
+	s_waitcnt	vmcnt(0)
+	global_store_b32	v1, v3, s[6:7]
+	s_endpgm

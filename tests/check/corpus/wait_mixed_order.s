@@ -1,0 +1,12 @@
+// An LDS load and a scalar load in flight: their order is not known.
+// RUN: --block 32 --arg buf:128
+// LDS: 128
+	v_lshlrev_b32_e32	v1, 2, v0
+	ds_load_b32	v2, v1
+	s_load_b64	s[4:5], s[0:1], 0x0
+	s_waitcnt	lgkmcnt(1) // CUT
+	// FIX: s_waitcnt lgkmcnt(0)
+	v_add_nc_u32_e32	v2, 1, v2 // BUG: wait/read-before-wait
+	s_waitcnt	lgkmcnt(0)
+	global_store_b32	v1, v2, s[4:5]
+	s_endpgm

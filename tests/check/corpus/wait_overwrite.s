@@ -1,0 +1,10 @@
+// A register is used for something else while a load into it is under way.
+// RUN: --block 32 --arg buf:128:iota=u32 --arg buf:128
+	s_load_b128	s[4:7], s[0:1], 0x0
+	v_lshlrev_b32_e32	v1, 2, v0
+	s_waitcnt	lgkmcnt(0)
+	global_load_b32	v2, v1, s[4:5]
+	// FIX: s_waitcnt vmcnt(0)
+	v_mov_b32_e32	v2, 7 // BUG: wait/overwrite-before-wait
+	global_store_b32	v1, v2, s[6:7]
+	s_endpgm
