@@ -117,6 +117,10 @@ bool window_small(const struct uop *u, bool write, enum small *small);
 bool emit_known_lds(const struct emit *e, const struct uop *u);
 bool emit_lds(struct emit *e, const struct uop *u);
 
+/* scratch.c */
+bool emit_known_scratch(const struct emit *e, const struct uop *u);
+bool emit_scratch(struct emit *e, const struct uop *u);
+
 /* buffer.c */
 bool emit_known_buffer(const struct emit *e, const struct uop *u);
 bool emit_buffer(struct emit *e, const struct uop *u);

@@ -63,6 +63,9 @@ static enum lds_kind kind_of(const struct emit *e, const struct uop *u)
                        m->elems == 1 && m->off0 % 4 == 0
                    ? LDS_ATOMIC
                    : LDS_NONE;
+    enum small small;
+    if (u->fn == l->ds_load && window_small(u, false, &small))
+        return LDS_LOAD;
     if (!m->wide || m->bytes > 16 || m->bytes == 12 ||
         m->bytes / 4u * m->elems > MAX_DWORDS)
         return LDS_NONE;
@@ -93,7 +96,8 @@ static void check(struct emit *e, struct access *a)
     struct x86 *x = e->x;
     x86_load(x, true, RDX, wave_mem(offsetof(struct wave, group)));
     x86_load(x, false, RAX, mem_at(RDX, offsetof(struct workgroup, lds_bytes)));
-    x86_alu_imm(x, ALU_SUB, false, RAX, (int32_t)(off + a->bytes));
+    /* small elements are gathered as dwords */
+    x86_alu_imm(x, ALU_SUB, false, RAX, (int32_t)(off + (a->small ? 4 : a->bytes)));
     far_from(a->slow, x86_jcc(x, CC_B));
     spread(x, limit, RAX);
     x86_load(x, true, RDX, mem_at(RDX, offsetof(struct workgroup, lds)));
@@ -133,6 +137,8 @@ static void form_address(struct emit *e)
  */
 static bool has_lines(const struct emit *e, const struct access *a)
 {
+    if (a->small)
+        return e->x->evex || !e->masked;
     return a->dwords == 1 || (!e->masked && (e->x->evex || a->write));
 }
 
@@ -173,7 +179,7 @@ static void load_part(struct emit *e, struct access *a, unsigned part)
 {
     struct x86 *x = e->x;
     size_t done[2] = {0, 0};
-    bool spreads = x->evex || !e->masked;
+    bool spreads = (x->evex || !e->masked) && !a->small;
     if (has_lines(e, a) || spreads)
         access_first(e, a, part);
     if (has_lines(e, a)) {
@@ -387,13 +393,16 @@ static void emit_permute(struct emit *e, const struct uop *u)
 static void emit_move(struct emit *e, const struct uop *u, bool write)
 {
     const struct umem *m = &u->mem;
+    unsigned dwords = m->wide ? m->bytes / 4u : 1;
     struct access a = {.u = u,
                        .addr = u->mem.addr,
-                       .dwords = m->bytes / 4u,
-                       .rows = m->bytes / 4u * m->elems,
+                       .dwords = dwords,
+                       .rows = dwords * m->elems,
                        .bytes = m->bytes,
                        .lds = true,
                        .write = write};
+    if (!m->wide)
+        (void)window_small(u, write, &a.small);
     for (unsigned k = 0; k < a.rows; k++)
         a.row[k] = (uint16_t)(!write         ? u->d + k
                               : k < a.dwords ? m->data + k

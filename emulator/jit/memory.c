@@ -336,7 +336,7 @@ static bool emit_scalar_load(struct emit *e, const struct uop *u)
 bool emit_known_memory(const struct emit *e, const struct uop *u)
 {
     return u->fn == x_smem || is_plain(e, u) || emit_known_lds(e, u) ||
-           emit_known_buffer(e, u);
+           emit_known_buffer(e, u) || emit_known_scratch(e, u);
 }
 
 bool emit_memory(struct emit *e, const struct uop *u)
@@ -344,7 +344,7 @@ bool emit_memory(struct emit *e, const struct uop *u)
     if (u->fn == x_smem)
         return emit_scalar_load(e, u);
     if (!is_plain(e, u))
-        return emit_buffer(e, u) || emit_lds(e, u);
+        return emit_buffer(e, u) || emit_scratch(e, u) || emit_lds(e, u);
     emit_global(e, u);
     return true;
 }

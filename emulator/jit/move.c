@@ -137,8 +137,9 @@ void move_load(struct emit *e, const struct access *a, unsigned part, unsigned f
     bool whole = !a->in_memory && (e->x->evex || !e->masked);
     unsigned x = temp_reg(e, TEMP_X), steps = temp_reg(e, TEMP_B);
     if (a->small) {
+        unsigned on = under_exec(e, part);
         x86_vec(e->x, a->bytes == 1 ? X86_PMOVZXBD : X86_PMOVZXWD, x, 0,
-                rm_mem(RAX, disp), 0, 0);
+                rm_mem(RAX, disp), on ? on | X86_ZERO : 0, 0);
         window_put_small(e, a, part, x);
         return;
     }

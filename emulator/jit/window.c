@@ -94,10 +94,14 @@ bool window_small(const struct uop *u, bool write, enum small *small)
         uint16_t op;
         uint8_t small;
     } loads[] = {
-        SPACES(LOAD_U8, SMALL_U),          SPACES(LOAD_I8, SMALL_I),
-        SPACES(LOAD_U16, SMALL_U),         SPACES(LOAD_I16, SMALL_I),
-        SPACES(LOAD_D16_U8, SMALL_D16_U),  SPACES(LOAD_D16_I8, SMALL_D16_I),
-        SPACES(LOAD_D16_B16, SMALL_D16_U), SPACES(LOAD_D16_HI_B16, SMALL_D16_HI),
+        SPACES(LOAD_U8, SMALL_U),           SPACES(LOAD_I8, SMALL_I),
+        SPACES(LOAD_U16, SMALL_U),          SPACES(LOAD_I16, SMALL_I),
+        SPACES(LOAD_D16_U8, SMALL_D16_U),   SPACES(LOAD_D16_I8, SMALL_D16_I),
+        SPACES(LOAD_D16_B16, SMALL_D16_U),  SPACES(LOAD_D16_HI_B16, SMALL_D16_HI),
+        {ISA_DS_LOAD_U8, SMALL_U},          {ISA_DS_LOAD_I8, SMALL_I},
+        {ISA_DS_LOAD_U16, SMALL_U},         {ISA_DS_LOAD_I16, SMALL_I},
+        {ISA_DS_LOAD_U8_D16, SMALL_D16_U},  {ISA_DS_LOAD_I8_D16, SMALL_D16_I},
+        {ISA_DS_LOAD_U16_D16, SMALL_D16_U}, {ISA_DS_LOAD_U16_D16_HI, SMALL_D16_HI},
     };
 #undef SPACES
     *small = SMALL_U;

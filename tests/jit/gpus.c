@@ -175,6 +175,7 @@ struct emu_dispatch gpus_dispatch(const struct gpus *g, const struct load *load)
         .rsrc1 = 7u | 0xf0u << 12, /* 64 VGPRs; f16 and f64 denormals are kept */
         .rsrc2 = 1u << 7,          /* workgroup id x */
         .lds_bytes = load->lds_bytes,
+        .scratch_bytes = load->scratch_bytes,
         .n_user_sgprs = 8,
         .user_sgpr = {(uint32_t)data, (uint32_t)(data >> 32), (uint32_t)results,
                       (uint32_t)(results >> 32)},

@@ -12,7 +12,8 @@
 
 #include "gpus.h"
 
-#define LDS_BYTES 4096u
+#define LDS_BYTES     4096u
+#define SCRATCH_BYTES 128u
 
 static enum emu_simd level = EMU_SIMD_AVX2;
 static struct gpus g;
@@ -143,6 +144,28 @@ static const struct {
     {"global_store_b16 v1, v16, s[0:1]", 2},
     {"global_store_b16 v[30:31], v16, off offset:2", 2},
     {"global_store_b16 v1, v1, s[0:1]", 2},
+    {"ds_load_u8 v8, v1 offset:1", 1},
+    {"ds_load_i8 v1, v1", 1},
+    {"ds_load_u16 v8, v1 offset:2", 2},
+    {"ds_load_i16 v8, v1", 2},
+    {"ds_load_u8_d16 v8, v1", 1},
+    {"ds_load_i8_d16 v8, v1", 1},
+    {"ds_load_u16_d16 v1, v1", 2},
+    {"ds_load_u16_d16_hi v8, v1 offset:2", 2},
+    {"scratch_store_b32 off, v16, s28 offset:4\nscratch_load_b32 v8, off, s28 offset:4",
+     4},
+    {"scratch_store_b64 off, v[16:17], off offset:8\nscratch_load_b128 v[8:11], off, "
+     "off",
+     4},
+    {"scratch_store_b128 off, v[16:19], off\nscratch_load_b96 v[9:11], off, off "
+     "offset:4",
+     4},
+    {"scratch_store_b128 off, v[8:11], s28 offset:8\nscratch_load_b64 v[10:11], off, "
+     "s28 offset:15",
+     4},
+    {"scratch_store_b32 off, v16, s6", 4},
+    {"scratch_load_b32 v8, off, s6 offset:-2460", 4},
+    {"scratch_load_b128 v[8:11], off, off offset:116", 4},
     {"buffer_load_b32 v8, v1, s[4:7], 0 offen", 4},
     {"buffer_load_b32 v1, v1, s[4:7], s28 offen offset:12 glc", 4},
     {"buffer_load_b64 v[8:9], v1, s[4:7], s28 offen", 8},
@@ -245,7 +268,11 @@ static void compare(unsigned op, unsigned way, uint32_t exec, unsigned times)
              exec, times ? "; in a loop" : "");
     gpus_fill(&g, 1 + way);
     gpus_place(&g, text);
-    gpus_compare(&g, &(struct load){.groups = 1, .lds_bytes = LDS_BYTES}, name);
+    gpus_compare(&g,
+                 &(struct load){.groups = 1,
+                                .lds_bytes = LDS_BYTES,
+                                .scratch_bytes = SCRATCH_BYTES},
+                 name);
 }
 
 START_TEST(every_way)
