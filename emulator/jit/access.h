@@ -28,6 +28,7 @@ struct access {
     bool wide;
     unsigned dwords; /* per lane and element */
     unsigned bytes;
+    unsigned step; /* bytes from lane to lane of those that are moved as a line */
     unsigned rows; /* of data: dwords * elements */
     bool write, lds;
     bool in_memory;            /* data is not in the cache of rows: AVX2 has no room */
@@ -60,6 +61,9 @@ enum shape { SHAPE_UNKNOWN, SHAPE_ROW, SHAPE_PARTS, SHAPE_APART };
 enum shape access_shape(const struct emit *e, const struct access *a);
 /* Is it worth asking whether the row is consecutive? */
 bool access_row_likely(const struct emit *e, const struct access *a);
+/* Bytes from lane to lane that the address row makes likely: a->bytes, or more where
+ * lines with gaps can be loaded. */
+unsigned access_step_likely(const struct emit *e, const struct access *a);
 /* Do active lanes of reg differ from rm? */
 enum x86_cc access_differ(struct emit *e, unsigned reg, struct x86_rm rm,
                           unsigned part);
@@ -125,7 +129,8 @@ bool emit_scratch(struct emit *e, const struct uop *u);
 bool emit_known_buffer(const struct emit *e, const struct uop *u);
 bool emit_buffer(struct emit *e, const struct uop *u);
 
-/* memory.c: begin: places for the rows, and the slow path; end: where it comes back. */
+/* memory.c: begin: places for the rows, and the slow path; end: where it comes back.
+ * step 0 becomes bytes. */
 void access_begin(struct emit *e, struct access *a);
 void access_end(struct emit *e, struct access *a);
 

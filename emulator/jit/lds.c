@@ -254,7 +254,7 @@ static void by_shape(struct emit *e, struct access *a, unsigned elem)
         size_t apart = x86_jcc(e->x, access_row_apart(e, a));
         form_address(e);
         for (unsigned p = 0; p < e->parts; p++) {
-            int32_t at = (int32_t)(p * (e->part_bytes / 4) * a->bytes);
+            int32_t at = (int32_t)(p * (e->part_bytes / 4) * a->step);
             if (a->write)
                 move_store(e, a, p, RAX, elem * a->dwords, element_at(a, elem) + at);
             else
@@ -407,6 +407,8 @@ static void emit_move(struct emit *e, const struct uop *u, bool write)
         a.row[k] = (uint16_t)(!write         ? u->d + k
                               : k < a.dwords ? m->data + k
                                              : m->data2 + k - a.dwords);
+    if (!write) /* there is more of the workgroup's memory behind its LDS */
+        a.step = access_step_likely(e, &a);
     access_begin(e, &a);
     check(e, &a);
     /* of stores the second element of all lanes comes behind the first of all */

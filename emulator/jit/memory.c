@@ -87,6 +87,8 @@ static void begin_store(struct emit *e, struct access *a)
 void access_begin(struct emit *e, struct access *a)
 {
     a->in_memory = !e->x->evex && (a->rows > 1 || a->wide);
+    if (!a->step)
+        a->step = a->bytes;
     if (a->write)
         begin_store(e, a);
     else

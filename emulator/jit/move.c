@@ -1,13 +1,13 @@
 /* move.c: rows from and to memory, whose bounds have been looked at.
  *
- * Elements of several dwords lie lane by lane in memory and row by row in registers.
- * SPDX-License-Identifier: MIT
+ * Elements of several dwords lie lane by lane in memory and row by row in registers; so
+ * do those with gaps between them. SPDX-License-Identifier: MIT
  */
 #include "access.h"
 
 void move_begin(struct emit *e, const struct access *a)
 {
-    if (!e->x->evex || a->dwords != 4)
+    if (!e->x->evex || a->step != 16)
         return;
     x86_mov_imm(e->x, RAX, a->write ? 0xcccc : 0xff00);
     x86_k_from_gpr(e->x, K_MIX, RAX);
@@ -63,19 +63,19 @@ static void permuted(struct emit *e, unsigned d, unsigned index, unsigned table,
     x86_vec(e->x, X86_PERMI2D, d, table, second, 0, 0);
 }
 
-/* AVX-512: two or four dwords a lane, sixteen lanes. */
+/* AVX-512: sixteen lanes, two or four dwords apart. The line is read to its end. */
 static void load_unzipped(struct emit *e, const struct access *a, unsigned part,
                           unsigned first, int32_t disp)
 {
     unsigned t = temp_reg(e, TEMP_A), u = temp_reg(e, TEMP_S0), v = temp_reg(e, TEMP_X),
              w = temp_reg(e, TEMP_B);
     x86_vec(e->x, X86_MOVUPS, t, 0, rm_mem(RAX, disp), 0, 0);
-    if (a->dwords == 4)
+    if (a->step == 16)
         x86_vec(e->x, X86_MOVUPS, u, 0, rm_mem(RAX, disp + 128), 0, 0);
     for (unsigned k = 0; k < a->dwords; k++) {
-        permuted(e, v, (a->dwords == 2 ? C_EVEN : C_QUAD0) + k, t,
+        permuted(e, v, (a->step == 8 ? C_EVEN : C_QUAD0) + k, t,
                  rm_mem(RAX, disp + 64));
-        if (a->dwords == 4) {
+        if (a->step == 16) {
             permuted(e, w, C_QUAD0 + k, u, rm_mem(RAX, disp + 192));
             x86_vec(e->x, X86_PBLENDMD, v, v, rm_reg(w), K_MIX, 0);
         }
@@ -143,7 +143,7 @@ void move_load(struct emit *e, const struct access *a, unsigned part, unsigned f
         window_put_small(e, a, part, x);
         return;
     }
-    if (a->dwords > 1 && e->x->evex) {
+    if (a->step > 4 && e->x->evex) {
         load_unzipped(e, a, part, first, disp);
     } else if (a->dwords > 1) {
         x86_vec(e->x, X86_MOVUPS, steps, 0, access_steps(e, a, 0), 0, 0);

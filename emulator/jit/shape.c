@@ -63,11 +63,11 @@ void access_first(struct emit *e, const struct access *a, unsigned part)
 
 struct x86_rm access_steps(const struct emit *e, const struct access *a, unsigned part)
 {
-    unsigned c = a->bytes == 1   ? C_LANE1_0
-                 : a->bytes == 2 ? C_LANE2_0
-                 : a->bytes == 4 ? C_LANE4_0
-                 : a->bytes == 8 ? C_LANE8_0
-                                 : C_LANE16_0;
+    unsigned c = a->step == 1   ? C_LANE1_0
+                 : a->step == 2 ? C_LANE2_0
+                 : a->step == 4 ? C_LANE4_0
+                 : a->step == 8 ? C_LANE8_0
+                                : C_LANE16_0;
     return const_part(e, c, part);
 }
 
@@ -123,7 +123,7 @@ enum shape access_shape(const struct emit *e, const struct access *a)
     const uint32_t *v = e->vgprs + (size_t)row * ROW_BYTES / 4;
     if (e->written[row])
         return SHAPE_UNKNOWN;
-    if (is_line(v, 32, a->bytes))
+    if (is_line(v, 32, a->step))
         return SHAPE_ROW;
     for (unsigned l = 0; l < 32; l += n)
         if (!is_line(v + l, n, a->bytes) && !is_line(v + l, n, 0))
@@ -135,4 +135,15 @@ bool access_row_likely(const struct emit *e, const struct access *a)
 {
     enum shape shape = access_shape(e, a);
     return shape == SHAPE_ROW || shape == SHAPE_UNKNOWN;
+}
+
+unsigned access_step_likely(const struct emit *e, const struct access *a)
+{
+    unsigned row = a->addr;
+    const uint32_t *v = e->vgprs + (size_t)row * ROW_BYTES / 4;
+    bool known = e->x->evex && !e->masked && !e->written[row] && a->bytes >= 4;
+    for (unsigned step = 2 * a->bytes; known && step <= 16; step *= 2)
+        if (is_line(v, 32, step))
+            return step;
+    return a->bytes;
 }

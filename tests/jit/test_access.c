@@ -50,6 +50,11 @@ static const struct {
     {"half consecutive, half equal", "v_min_u32 v1, 16, v0\n"
                                      "v_mul_lo_u32 v1, v1, s9\n"},
     {"apart", "v_mul_u32_u24 v1, 0x30, v0\n"},
+    {"8 apart", "v_lshlrev_b32 v1, 3, v0\n"},
+    {"16 apart", "v_lshl_add_u32 v1, v0, 4, 12\n"},
+    {"16 apart up to the end", "v_lshlrev_b32 v1, 4, v0\n"
+                               "v_add_nc_u32 v1, 0x1000 - 0x1f0, v1\n"
+                               "v_subrev_nc_u32 v1, s9, v1\n"},
     {"overlapping", "v_mul_u32_u24 v1, 4, v0\n"},
     {"downwards", "v_sub_nc_u32 v1, 31, v0\n"
                   "v_mul_lo_u32 v1, v1, s9\n"},
