@@ -183,7 +183,7 @@ static void take_warm(struct wave *w)
     struct resident *r = (struct resident *)w->group;
     unsigned n = r->group.n_waves;
     struct wave *last = &r->waves[(w->index + n - 1) % n];
-    if (last == w || !(last->ended || last->fresh))
+    if (last == w || !(last->idle & IDLE_ENDED || last->fresh))
         return;
     swap(w->vgpr, last->vgpr, sizeof w->vgpr);
     swap(&w->temp, &last->temp, sizeof w->temp);

@@ -54,7 +54,7 @@ static const struct uop *block_run(struct wave *w, const struct uop *u)
 /* The table of native code for w as it is; NULL: the interpreter runs it. */
 static struct native_table *table_of(struct wave *w)
 {
-    if (!w->native || !native_fits(w->native, w))
+    if (!w->native)
         w->native = native_table(w->emu->native, w);
     return w->native;
 }
@@ -63,7 +63,7 @@ static struct native_table *table_of(struct wave *w)
 static const struct uop *mixed_run(struct wave *w, const struct uop *u)
 {
     struct native_table *t = table_of(w);
-    size_t slot = t ? (size_t)(u - t->program->uops) : 0;
+    size_t slot = t ? (size_t)(u - t->uops) : 0;
     const void *code = t ? native_find(t, w, slot) : NULL;
     if (code) {
         const struct uop *next = native_enter(t, w, code, slot);
@@ -76,7 +76,7 @@ static const struct uop *mixed_run(struct wave *w, const struct uop *u)
 
 /* Run one wave until it stops or its turn is over; returns instructions done. *mxcsr is
  * the host's float mode: setting it costs as much as some instructions. */
-static uint64_t wave_run(struct wave *w, unsigned *mxcsr)
+static uint64_t wave_run(struct wave *w, bool native, unsigned *mxcsr)
 {
     w->turn = TURN;
     if (w->fresh)
@@ -88,7 +88,7 @@ static uint64_t wave_run(struct wave *w, unsigned *mxcsr)
     w->stop = STOP_NONE;
     if (*mxcsr != w->mxcsr32)
         _mm_setcsr(w->mxcsr32);
-    if (w->emu->native && !w->wave64)
+    if (native)
         do
             u = mixed_run(w, u);
         while (u && w->turn > 0);
@@ -109,19 +109,19 @@ static void release_barrier(struct workgroup *g)
         return;
     g->n_waiting = 0;
     for (unsigned i = 0; i < g->n_waves; i++)
-        g->waves[i]->at_barrier = false;
+        g->waves[i]->idle &= (uint8_t)~IDLE_BARRIER;
 }
 
 void wave_stopped(struct workgroup *g, struct wave *w)
 {
     if (w->stop == STOP_BARRIER) {
-        w->at_barrier = true;
+        w->idle |= IDLE_BARRIER;
         g->n_waiting++;
     } else if (w->stop == STOP_END) {
-        w->ended = true;
+        w->idle |= IDLE_ENDED;
         g->n_live--;
     } else if (w->stop == STOP_HALT) {
-        w->halted = true;
+        w->idle |= IDLE_HALTED;
         g->n_halted++;
         return;
     } else {
@@ -138,13 +138,15 @@ bool group_stands(const struct workgroup *g)
 static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxcsr)
 {
     struct workgroup *g = &r->group;
+    const struct wave *first = g->waves[0];
+    bool native = first->emu->native && !first->wave64;
     for (uint64_t done = 0; done < budget;) {
         struct wave *w = g->waves[g->turn];
         if (++g->turn == g->n_waves)
             g->turn = 0;
-        if (w->ended || w->at_barrier || w->halted)
+        if (w->idle)
             continue;
-        done += wave_run(w, mxcsr);
+        done += wave_run(w, native, mxcsr);
         if (w->stop == STOP_FAULT) {
             const struct uop *handler = trap_fault(w);
             if (!handler)

@@ -211,16 +211,16 @@ const struct emu_wave_info *emu_wave_info(const struct emu_wave *wave)
 enum emu_wave_state emu_wave_state(const struct emu_wave *wave)
 {
     const struct wave *w = const_wave_of(wave);
-    return w->ended                ? EMU_WAVE_ENDED
-           : w->stop == STOP_FAULT ? EMU_WAVE_FAULTED
-           : w->at_barrier         ? EMU_WAVE_BARRIER
-                                   : EMU_WAVE_READY;
+    return w->idle & IDLE_ENDED     ? EMU_WAVE_ENDED
+           : w->stop == STOP_FAULT  ? EMU_WAVE_FAULTED
+           : w->idle & IDLE_BARRIER ? EMU_WAVE_BARRIER
+                                    : EMU_WAVE_READY;
 }
 
 const struct emu_inst *emu_wave_next(struct emu_wave *wave)
 {
     struct wave *w = wave_of(wave);
-    if (w->ended || w->stop == STOP_FAULT)
+    if (w->idle & IDLE_ENDED || w->stop == STOP_FAULT)
         return NULL;
     return &program_inst(w->program, w->next)->inst;
 }
@@ -251,11 +251,11 @@ rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t c
     struct wave *w = wave_of(wave);
     const struct uop *u = w->next;
     const struct emu_event *e;
-    if (w->ended)
+    if (w->idle & IDLE_ENDED)
         return RD_E_INVALID;
     if (w->stop == STOP_FAULT)
         return RD_E_FAULT;
-    if (w->at_barrier)
+    if (w->idle & IDLE_BARRIER)
         return RD_E_BUSY;
     w->clock = clock;
     w->stop = STOP_NONE;

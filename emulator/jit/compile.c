@@ -412,7 +412,14 @@ static void emit_last(struct emit *e, const struct uop *u)
 {
     rows_flush(e, &e->rows);
     account(e, e->n_insts, e->turn, new_path(e));
-    call_handler(e, u);
+    if (u->isa_op == ISA_S_BARRIER && emit_usual(e, u)) {
+        x86_store8_imm(e->x, wave_mem(offsetof(struct wave, stop)), STOP_BARRIER);
+        x86_mov_imm(e->x, RAX, (uintptr_t)uop_next(u));
+        x86_store(e->x, true, wave_mem(offsetof(struct wave, next)), RAX);
+        x86_mov_imm(e->x, RAX, 0);
+    } else {
+        call_handler(e, u);
+    }
     jump_stub(e, TABLE_RETURN);
 }
 

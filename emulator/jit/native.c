@@ -186,6 +186,7 @@ static struct native_table *table_new(struct native *n, struct program *p,
     *t = (struct native_table){
         .native = n,
         .program = p,
+        .uops = p->uops,
         .mode = mode,
         .hot = n->emu->config.native_hot ? n->emu->config.native_hot : NATIVE_HOT,
         .entry = (void *)entries,

@@ -28,6 +28,7 @@ struct native;
 struct native_table {
     struct native *native;
     struct program *program;
+    const struct uop *uops; /* the program's */
     unsigned mode;
     unsigned hot;                 /* visits after which a block is compiled */
     struct native_table *next;    /* of all tables */
@@ -55,12 +56,6 @@ static inline unsigned native_mode(const struct wave *w)
                 !w->mode.round32;
     return (w->mode.ieee ? NATIVE_IEEE : 0) |
            (w->mode.denorm32 & 1 ? NATIVE_DENORM : 0) | (half ? NATIVE_HALF : 0);
-}
-
-/* Is t still the table for w? */
-static inline bool native_fits(const struct native_table *t, const struct wave *w)
-{
-    return t->program == w->program && t->mode == native_mode(w);
 }
 
 /* Compile the block at slot, which w is about to run; NULL if that cannot be. */

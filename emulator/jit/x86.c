@@ -289,6 +289,12 @@ void x86_store_imm(struct x86 *x, bool wide, struct x86_mem mem, int32_t value)
     dword(x, (uint32_t)value);
 }
 
+void x86_store8_imm(struct x86 *x, struct x86_mem mem, unsigned value)
+{
+    op_mem(x, false, 0xc6, 0, mem);
+    byte(x, value);
+}
+
 void x86_lea(struct x86 *x, unsigned dst, struct x86_mem mem)
 {
     op_mem(x, true, 0x8d, dst, mem);

@@ -150,6 +150,7 @@ void x86_load(struct x86 *x, bool wide, unsigned dst, struct x86_mem mem);
 void x86_load8(struct x86 *x, unsigned dst, struct x86_mem mem); /* zero-extended */
 void x86_store(struct x86 *x, bool wide, struct x86_mem mem, unsigned src);
 void x86_store_imm(struct x86 *x, bool wide, struct x86_mem mem, int32_t value);
+void x86_store8_imm(struct x86 *x, struct x86_mem mem, unsigned value);
 void x86_lea(struct x86 *x, unsigned dst, struct x86_mem mem);
 void x86_alu(struct x86 *x, enum x86_alu op, bool wide, unsigned dst, unsigned src);
 void x86_alu_load(struct x86 *x, enum x86_alu op, bool wide, unsigned dst,

@@ -19,6 +19,7 @@ static unsigned mxcsr_of(unsigned round, unsigned denorm)
 void wave_mode_image(struct wave *w, uint32_t bits)
 {
     w->mode_bits = bits;
+    w->native = NULL;
     w->mode = (struct lane_mode){
         .round32 = bits & 3,
         .round64 = bits >> 2 & 3,

@@ -17,6 +17,7 @@ const struct uop *wave_goto(struct wave *w, uint64_t pc)
     const struct uop *u = p ? program_at(p, pc) : NULL;
     if (u && p != w->program) {
         w->program = p;
+        w->native = NULL;
         w->base[SRC_CONST] = p->const_rows;
     }
     return u;

@@ -40,6 +40,11 @@ struct dispatch;
 struct workgroup;
 struct native_table;
 
+/* In one byte, which the scheduler asks for before each turn. */
+#define IDLE_ENDED   1u
+#define IDLE_BARRIER 2u
+#define IDLE_HALTED  4u
+
 struct wave {
     const uint32_t *base[3]; /* rows by enum src_base, of the current half */
     uint32_t sgpr[SGPR_SLOTS];
@@ -51,8 +56,7 @@ struct wave {
     uint8_t stop;   /* enum wave_stop */
     uint8_t priority;
     bool wave64;
-    bool at_barrier, ended;
-    bool halted;
+    uint8_t idle;   /* IDLE_*: why it takes no turns, 0: it does */
     bool fresh;     /* its VGPRs are not initialised yet (dispatch.h) */
     bool gws_waits; /* has arrived at a global barrier of this generation */
     uint32_t gws_generation;
@@ -60,7 +64,8 @@ struct wave {
     const struct uop *next;
     uint64_t n_insts;
     int32_t turn;                /* what is left of it (uop.h) */
-    struct native_table *native; /* the engine's: native code for this wave */
+    struct native_table *native; /* the engine's: native code for this wave in this
+                                    program and MODE; NULL: not looked for yet */
     /* What is above is set at once when a wave begins, what is below one by one:
        launch.c. */
     struct mem_window window[MEM_WINDOWS];

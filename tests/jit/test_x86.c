@@ -669,6 +669,8 @@ static void check_memory_of(unsigned a, struct x86_mem m)
     CHECK(x86_load8(&x, a, m), "movzx %s, %s", r32[a], mem(1, m));
     CHECK(x86_store_imm(&x, false, m, imm), "mov %s, %s", mem(4, m), number(imm));
     CHECK(x86_store_imm(&x, true, m, imm), "mov %s, %s", mem(8, m), number(imm));
+    CHECK(x86_store8_imm(&x, m, (unsigned)imm & 255u), "mov %s, %s", mem(1, m),
+          number((int8_t)imm));
     CHECK(x86_cmp8_imm(&x, m, (unsigned)imm & 255u), "cmp %s, %s", mem(1, m),
           number((int8_t)imm));
     CHECK(x86_setcc_mem(&x, (enum x86_cc)a, m), "set%s %s", cc_name[a], mem(1, m));
