@@ -206,6 +206,8 @@ static void emit_load(struct emit *e, struct access *a)
         check(e, a, 0, e->parts, 32 * a->bytes);
         for (unsigned p = 0; p < e->parts; p++)
             move_load(e, a, p, 0, (int32_t)(p * part_lanes(e) * a->bytes));
+        for (unsigned at = 32 * a->bytes; at < 64 * a->bytes; at += 64)
+            x86_prefetch(e->x, mem_at(RAX, (int32_t)at)); /* the next wave's, maybe */
         done[0] = x86_jmp(e->x);
         x86_land(e->x, other);
     }
