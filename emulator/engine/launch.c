@@ -168,6 +168,15 @@ static inline void copy_rows(void *to, const void *from, size_t bytes)
         memcpy((char *)to + at, (const char *)from + at, 4);
 }
 
+/* Not by memset, which is a string instruction, too: the wave's first loads of its
+ * registers would wait until that has ended. */
+static void clear_rows(uint32_t *rows, unsigned n)
+{
+    static const uint32_t none[ROW_DWORDS];
+    for (unsigned row = 0; row < n; row++)
+        copy_rows(rows + row * ROW_DWORDS, none, sizeof none);
+}
+
 static void swap(void *a, void *b, size_t bytes)
 {
     char t[16];
@@ -202,6 +211,7 @@ void wave_fill(struct wave *w)
     const struct dispatch *dp = w->group->dispatch;
     uint32_t id = w->index * w->halves * ROW_DWORDS, items = w->n_items;
     bool whole = memcmp(r->block, dp->d->block, sizeof r->block) == 0;
+    w->emu->level->leave(); /* what follows would wait for the handlers' registers */
     if (!w->observation)
         take_warm(w);
     for (unsigned h = 0; h < w->halves; h++, id += ROW_DWORDS) {
@@ -214,7 +224,7 @@ void wave_fill(struct wave *w)
             write_ids(dp, v0, id, n, r->block);
         for (uint32_t i = n; i < ROW_DWORDS; i++)
             v0[i] = 0;
-        memset(v0 + ROW_DWORDS, 0, (size_t)(dp->n_vgprs - 1) * ROW_DWORDS * 4);
+        clear_rows(v0 + ROW_DWORDS, dp->n_vgprs - 1);
         items -= n;
     }
     w->fresh = false;

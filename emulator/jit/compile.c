@@ -614,6 +614,7 @@ void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at
     x86_shift_imm(x, SHIFT_SHL, true, RAX, 6);
     x86_alu_load(x, ALU_ADD, true, RAX, table_mem(-TABLE_UOPS));
     at->give_back = x86_here(x);
+    x86_vzeroupper(x); /* the engine's code would wait for registers that have more */
     x86_store(x, false, wave_mem(offsetof(struct wave, turn)), LEFT);
     x86_alu_imm(x, ALU_ADD, true, RSP, 8);
     for (unsigned i = 6; i-- > 0;)

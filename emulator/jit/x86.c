@@ -433,6 +433,13 @@ void x86_ret(struct x86 *x)
     byte(x, 0xc3);
 }
 
+void x86_vzeroupper(struct x86 *x)
+{
+    byte(x, 0xc5);
+    byte(x, 0xf8);
+    byte(x, 0x77);
+}
+
 void x86_call(struct x86 *x, unsigned reg)
 {
     op_reg(x, false, 0xff, 2, reg);

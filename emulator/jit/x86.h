@@ -184,6 +184,7 @@ void x86_cmov(struct x86 *x, enum x86_cc cc, bool wide, unsigned dst, unsigned s
 void x86_push(struct x86 *x, unsigned reg);
 void x86_pop(struct x86 *x, unsigned reg);
 void x86_ret(struct x86 *x);
+void x86_vzeroupper(struct x86 *x);
 void x86_call(struct x86 *x, unsigned reg);
 void x86_call_mem(struct x86 *x, struct x86_mem mem);
 void x86_jump_reg(struct x86 *x, unsigned reg);

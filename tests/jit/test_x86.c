@@ -636,6 +636,7 @@ START_TEST(registers)
         CHECK(x86_jump_reg(&x, a), "jmp %s", r64[a]);
     }
     CHECK(x86_ret(&x), "ret");
+    CHECK(x86_vzeroupper(&x), "vzeroupper");
 }
 END_TEST
 
