@@ -17,8 +17,9 @@
 struct native;
 
 /* Runs of a block after which it is compiled: what interpreting it has cost by then is
- * a multiple of what compiling costs. */
-#define NATIVE_HOT 256u
+ * twenty times what compiling costs, so that no kernel is slower by more than a
+ * twentieth for it. */
+#define NATIVE_HOT 1024u
 
 #define NATIVE_IEEE   1u
 #define NATIVE_DENORM 2u /* f32 denormals are kept as inputs */
