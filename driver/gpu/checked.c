@@ -41,6 +41,7 @@ static rd_status attach(struct gpu *gpu, struct emu *emu)
         return RD_E_IO;
     struct ck_config config = {.classes = table->want_classes,
                                .keep_going = table->keep_going != 0,
+                               .lanes = table->lanes != 0,
                                .watchdog = table->watchdog,
                                .lds_passes = true,
                                .host_writes = true,

@@ -121,11 +121,20 @@ static void dispatch_begin(void *ctx, const struct emu_launch *launch)
     atomic_fetch_add(&ck->table->dispatches, 1);
 }
 
+/* What was counted since the last time, for whoever shares the table. */
+static void flush_counts(struct ck *ck)
+{
+    atomic_fetch_add(&ck->table->instructions, ck->instructions);
+    atomic_fetch_add(&ck->table->accesses, ck->accesses);
+    ck->instructions = ck->accesses = 0;
+}
+
 static void dispatch_end(void *ctx, const struct emu_launch *launch, rd_status status)
 {
     struct ck *ck = ctx;
     (void)launch;
     (void)status;
+    flush_counts(ck);
     if (ck->race)
         ck_race_end(ck);
     while (ck->groups)
@@ -177,10 +186,9 @@ static void step(void *ctx, const struct emu_event *e)
         w->items = e->exec;
     }
     w->pc = e->inst->pc;
-    atomic_fetch_add_explicit(&ck->table->instructions, 1, memory_order_relaxed);
+    ck->instructions++;
     if (e->n_accesses)
-        atomic_fetch_add_explicit(&ck->table->accesses, all_lanes(e),
-                                  memory_order_relaxed);
+        ck->accesses += all_lanes(e);
     if (e->fault && ck_wants(ck, CK_MEM))
         ck_mem_fault(ck, e);
     if (ck_wants(ck, CK_WAIT))

@@ -71,7 +71,7 @@ struct ck_finding {
 /* Findings, merged: equal class, kind, kernel and instructions are one. */
 struct ck_table {
     /* For who shares the table: what to check, set before others look. */
-    uint32_t want_classes, keep_going;
+    uint32_t want_classes, keep_going, lanes;
     uint64_t watchdog;
     atomic_ullong accesses, dispatches, instructions;
     atomic_ullong lost;  /* findings that had no room */
@@ -83,6 +83,7 @@ struct ck_table {
 struct ck_config {
     unsigned classes;  /* CK_BITs, all of them built */
     bool keep_going;   /* else the first finding ends the dispatch */
+    bool lanes;        /* race: work-items of a wave race, too, as in the languages */
     uint64_t watchdog; /* instructions of a wave without progress that are a hang; 0:
                           2^27 */
     bool lds_passes; /* LDS accesses out of bounds are told of and run as on the chip */

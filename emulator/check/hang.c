@@ -156,7 +156,7 @@ static void memory_step(struct ck *ck, struct ck_wave *w, const struct emu_event
     struct ck_progress *p = &w->progress;
     for (unsigned i = 0; i < e->n_accesses; i++) {
         const struct emu_access *a = &e->access[i];
-        if (a->read) {
+        if (a->read && (a->space != EMU_SPACE_SCRATCH || !p->polled_pc)) {
             p->polled_pc = e->inst->pc;
             p->polled = a->address[__builtin_ctzll(a->lanes)];
             p->polled_bytes = a->bytes;

@@ -71,9 +71,10 @@ struct ck {
     bool stopped;
     struct emu_launch launch; /* the dispatch that runs */
     char kernel[256];
-    struct ck_group *groups; /* resident */
-    uint64_t n_started;      /* workgroups */
-    struct ck_wave **slots;  /* by emu_wave_info.slot */
+    uint64_t instructions, accesses; /* not yet in the table */
+    struct ck_group *groups;         /* resident */
+    uint64_t n_started;              /* workgroups */
+    struct ck_wave **slots;          /* by emu_wave_info.slot */
     size_t n_slots;
     uint16_t index[4 * CK_MAX_FINDINGS]; /* of the table, by hash, from 1 */
     struct ck_race *race;                /* NULL: nobody looks */

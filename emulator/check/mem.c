@@ -183,6 +183,28 @@ static void tell(struct ck *ck, const struct emu_event *e, const struct emu_acce
     ck_report(ck, &f);
 }
 
+/* Are all lanes inside of one place that may be accessed? The usual case. */
+static bool all_fine(const struct ck *ck, const struct emu_access *a)
+{
+    const struct emu_dispatch *d = ck->launch.dispatch;
+    unsigned perm = a->write ? EMU_MEM_WRITE : EMU_MEM_READ;
+    uint64_t lo = UINT64_MAX, hi = 0;
+    for (unsigned l = 0; l < ck->launch.lanes; l++) {
+        uint64_t off = 0 - (~a->lanes >> l & 1), at = a->address[l];
+        lo = (at | off) < lo ? at | off : lo;
+        hi = (at & ~off) > hi ? at & ~off : hi;
+    }
+    if (a->space == EMU_SPACE_GLOBAL) {
+        uint64_t from = lo - ck->region.va, to = hi - ck->region.va;
+        return from <= to && to < ck->region.bytes &&
+               ck->region.bytes - to >= a->bytes && (ck->region.perm & perm) == perm;
+    }
+    uint32_t limit = a->space == EMU_SPACE_LDS       ? d->lds_bytes
+                     : a->space == EMU_SPACE_SCRATCH ? d->scratch_bytes
+                                                     : UINT32_MAX;
+    return hi <= limit && limit - hi >= a->bytes;
+}
+
 /* Judge the lanes of an access; returns the bad ones, which are told of together. */
 static uint64_t judge_access(struct ck *ck, const struct emu_event *e,
                              const struct emu_access *a)
@@ -190,6 +212,8 @@ static uint64_t judge_access(struct ck *ck, const struct emu_event *e,
     uint64_t bad = 0;
     unsigned first = 0;
     enum verdict worst = FINE;
+    if (all_fine(ck, a))
+        return 0;
     for (uint64_t m = a->lanes; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctzll(m);
         enum verdict v = judge(ck, a, a->address[l]);

@@ -9,6 +9,8 @@
  * a workgroup have vector clocks for LDS. For memory there is one clock of the
  * dispatch, which is generous: everything before a release counts, whoever did it.
  *
+ * With ck_config.lanes work-items of one wave are ordered by barriers only, too.
+ *
  * Must not know how memory is shadowed. SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
@@ -196,13 +198,23 @@ static void release_here(struct ck_race *r, struct ck_wave *w, unsigned space,
 
 /* ---- conflicts ---- */
 
-static bool ordered(const struct ck *ck, const struct ck_wave *w, uint32_t number,
+/* Between lanes of a wave running in step is an order for the chip, none for the
+ * languages. */
+static bool lanes_ordered(const struct ck *ck, const struct ck_wave *w, unsigned lane,
+                          const struct site *s)
+{
+    return !ck->config.lanes || s->lane == lane || s->barrier < w->group->barriers;
+}
+
+static bool ordered(const struct ck *ck, const struct ck_wave *w, const struct site *me,
                     const struct site *s)
 {
-    if (!s->wave || s->wave == number || s->stamp < w->order.behind)
-        return true;
     uint32_t waves = ck->launch.waves_per_group;
-    if ((s->wave - 1) / waves != (number - 1) / waves)
+    if (!s->wave || s->stamp < w->order.behind)
+        return true;
+    if (s->wave == me->wave)
+        return lanes_ordered(ck, w, me->lane, s);
+    if ((s->wave - 1) / waves != (me->wave - 1) / waves)
         return false;
     return s->barrier < w->group->barriers ||
            s->clock <= w->order.knows[(s->wave - 1) % waves];
@@ -245,6 +257,52 @@ static void add_pending(struct ck_race *r, const struct emu_event *e,
     p->known = emu_wave_peek(e->wave, a->space, lane, address, bytes, p->before);
 }
 
+static bool same_actor(const struct ck *ck, const struct site *a, const struct site *b)
+{
+    return a->wave == b->wave && (!ck->config.lanes || a->lane == b->lane);
+}
+
+/* The first VGPR that a store's data is in; false: none is known. */
+static bool data_of(const struct emu_event *e, unsigned *vgpr)
+{
+    const struct isa_inst *inst = &e->inst->isa;
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        const struct isa_opnd *o = &inst->opnd[i];
+        if (o->sel < ISA_SEL_VGPR0 || o->kind != ISA_OPND_REG ||
+            (o->field != ISA_FIELD_DATA && o->field != ISA_FIELD_DATA0 &&
+             o->field != ISA_FIELD_VDATA))
+            continue;
+        *vgpr = o->sel - ISA_SEL_VGPR0;
+        return true;
+    }
+    return false;
+}
+
+/* Do two lanes of one store write the same? */
+static bool same_data(const struct emu_event *e, const struct emu_access *a, unsigned l,
+                      unsigned other)
+{
+    unsigned vgpr, bytes = a->bytes;
+    if (!data_of(e, &vgpr))
+        return true; /* not known to differ */
+    uint32_t mask = bytes < 4 ? (1u << 8 * bytes) - 1 : ~0u;
+    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
+        if ((emu_wave_vgpr(e->wave, vgpr + k, l) ^
+             emu_wave_vgpr(e->wave, vgpr + k, other)) &
+            mask)
+            return false;
+    return true;
+}
+
+/* Two lanes of the same store at the same address, with the same data. */
+static bool is_twin(const struct emu_event *e, const struct emu_access *a,
+                    const struct site *me, const struct site *s)
+{
+    return s->wave == me->wave && s->pc == me->pc && a->write && !a->read &&
+           a->address[me->lane] == a->address[s->lane] && a->lanes >> s->lane & 1 &&
+           same_data(e, a, me->lane, s->lane);
+}
+
 /* What the access makes of a cell. */
 static void note(const struct ck *ck, const struct ck_wave *w, struct cell *c,
                  const struct site *me, bool read, bool write)
@@ -257,8 +315,8 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct cell *c,
         return;
     }
     unsigned i = 0;
-    while (i < 2 && c->read[i].wave && c->read[i].wave != me->wave &&
-           !ordered(ck, w, me->wave, &c->read[i]))
+    while (i < 2 && c->read[i].wave && !same_actor(ck, &c->read[i], me) &&
+           !ordered(ck, w, me, &c->read[i]))
         i++;
     c->read[i < 2 ? i : 1] = *me;
 }
@@ -273,12 +331,13 @@ static void judge_bytes(struct ck *ck, struct ck_wave *w, const struct emu_event
     struct cell *c = shadow_cells(shadow, address, bytes, &grain, &n);
     for (unsigned i = 0; c && i < n; i++, c++) {
         uint64_t at = address + (uint64_t)i * grain;
-        if (!ordered(ck, w, me->wave, &c->write) && !excused(me, &c->write))
+        if (!ordered(ck, w, me, &c->write) && !excused(me, &c->write) &&
+            !is_twin(e, a, me, &c->write))
             add_pending(r, e, a, me->lane, at, grain, &c->write, true);
-        if (!ordered(ck, w, me->wave, &c->atomic) && !excused(me, &c->atomic))
+        if (!ordered(ck, w, me, &c->atomic) && !excused(me, &c->atomic))
             add_pending(r, e, a, me->lane, at, grain, &c->atomic, true);
         for (unsigned k = 0; k < 2 && a->write; k++)
-            if (!ordered(ck, w, me->wave, &c->read[k]) && !excused(me, &c->read[k]))
+            if (!ordered(ck, w, me, &c->read[k]) && !excused(me, &c->read[k]))
                 add_pending(r, e, a, me->lane, at, grain, &c->read[k], false);
         note(ck, w, c, me, a->read, a->write);
     }
@@ -337,8 +396,9 @@ static void judge_access(struct ck *ck, struct ck_wave *w, const struct emu_even
     if ((a->space != EMU_SPACE_LDS && a->space != EMU_SPACE_GLOBAL) || !shadow)
         return;
     for (uint64_t m = a->lanes & lanes; m; m &= m - 1) {
-        me.lane = (uint8_t)__builtin_ctzll(m);
-        uint64_t address = a->address[me.lane];
+        unsigned lane = (unsigned)__builtin_ctzll(m);
+        uint64_t address = a->address[lane];
+        me.lane = (uint8_t)lane;
         me.stamp = ck->race->stamp;
         me.clock = w->order.clock;
         me.flags = flags_of(ck, w, e, a, address, me.wave);
@@ -464,7 +524,10 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
     }
     (void)snprintf(f.text, sizeof f.text, "%s of %s after %s %s of another %s%s", mine,
                    f.size ? f.allocation : "LDS", "an unordered", other,
-                   near ? "wave" : "workgroup", same ? ", both of the same value" : "");
+                   e->wave->wave == f.other.wave && near ? "lane"
+                   : near                                ? "wave"
+                                                         : "workgroup",
+                   same ? ", both of the same value" : "");
     if (*mine == 'r' && *other == 'a')
         suspend(ck, wave_number(ck, w), &f);
     else if (*mine == 'a' && *other == 'r')

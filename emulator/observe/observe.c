@@ -502,6 +502,13 @@ uint64_t emu_wave_digest(const struct emu_wave_info *info)
     return h;
 }
 
+uint32_t emu_wave_vgpr(const struct emu_wave_info *info, unsigned vgpr, unsigned lane)
+{
+    const struct wave *w = wave_of(info);
+    rd_assert(vgpr < w->group->n_vgprs && lane < w->info.lanes, "no such register");
+    return w->vgpr[lane / ROW_DWORDS][vgpr * ROW_DWORDS + lane % ROW_DWORDS];
+}
+
 static bool peek_global(const struct wave *w, uint64_t address, unsigned bytes,
                         uint8_t *out)
 {

@@ -13,7 +13,8 @@ A file of corpus/ says in comments what is wrong with it, and how it is run:
     // END: 9                             the twin's exit status is not 0 but this
 
 The bug must be found as that class (and kind) at that line, or at one of several that are
-marked, and nothing else may be; the twin must be clean. OpenCL C is compiled by clang-19
+marked, and nothing else may be; the twin must be clean. OpenCL C (where work-items of a
+wave race, too) is compiled by clang-19
 (-O2; with --all -O0 to -O3, waves of 32 and 64). Exit status: 0 as expected, 1 not, 77
 skipped.
 """
@@ -111,6 +112,7 @@ class Case:
                 [tools.rdna3, "run", os.path.join(folder, "kernel.elf"), "--check",
                  self.head.get("CHECK", "all"), "--keep-going", "--error-exitcode", "42",
                  "--check-json", os.path.join(folder, "found.json"),
+                 *(["--race-lanes"] if self.path.endswith(".cl") else []),
                  *shlex.split(self.head.get("RUN", ""))],
                 capture_output=True, text=True, check=False, timeout=300)
             try:

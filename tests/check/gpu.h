@@ -5,7 +5,7 @@
 #define group_id()    ((int)__builtin_amdgcn_workgroup_id_x())
 #define global_id(bs) (group_id() * (bs) + local_id())
 
-static inline void barrier_local(void)
+__attribute__((always_inline)) static inline void barrier_local(void)
 {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
     __builtin_amdgcn_s_barrier();

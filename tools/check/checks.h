@@ -11,6 +11,7 @@
 
 struct checks_options {
     unsigned classes;       /* CK_BITs; 0: nothing is checked */
+    bool lanes;             /* work-items of a wave race, too */
     bool keep_going, given; /* given: some option besides the list */
     int error_exit;         /* exit status if there are errors */
     uint64_t watchdog;
@@ -25,6 +26,7 @@ struct checks_options {
 enum {
     CHECKS_OPT_LIST = 600,
     CHECKS_OPT_KEEP_GOING,
+    CHECKS_OPT_LANES,
     CHECKS_OPT_ERROR_EXIT,
     CHECKS_OPT_WATCHDOG,
     CHECKS_OPT_JSON,

@@ -73,6 +73,9 @@ int checks_option(struct checks_options *o, int option, const char *name,
     case CHECKS_OPT_KEEP_GOING:
         o->keep_going = true;
         return CLI_OK;
+    case CHECKS_OPT_LANES:
+        o->lanes = true;
+        return CLI_OK;
     case CHECKS_OPT_JSON:
         o->json = text;
         return CLI_OK;

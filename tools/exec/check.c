@@ -31,6 +31,9 @@ static const char help_tail[] =
     "  --keep-going       do not fail the dispatch of the first error; lanes that "
     "must\n"
     "                     not touch memory are kept from it\n"
+    "  --race-lanes       work-items of one wave race, too, as languages have it: "
+    "their\n"
+    "                     running in step is no order\n"
     "  --error-exitcode N exit status if something is found (default 1); else it is\n"
     "                     the program's\n"
     "  --json FILE, --xml FILE, --sarif FILE   findings as JSON, JUnit's XML, SARIF\n"
@@ -54,6 +57,7 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
     {"check", required_argument, NULL, CHECKS_OPT_LIST},
     {"keep-going", no_argument, NULL, CHECKS_OPT_KEEP_GOING},
+    {"race-lanes", no_argument, NULL, CHECKS_OPT_LANES},
     {"error-exitcode", required_argument, NULL, CHECKS_OPT_ERROR_EXIT},
     {"watchdog", required_argument, NULL, CHECKS_OPT_WATCHDOG},
     {"json", required_argument, NULL, CHECKS_OPT_JSON},
@@ -133,6 +137,7 @@ int checked_begin(struct checked *c, const char *path)
     table->want_classes = c->options.classes;
     table->keep_going = c->options.keep_going;
     table->watchdog = c->options.watchdog;
+    table->lanes = c->options.lanes;
     atomic_store(&table->classes, c->options.classes);
     munmap(table, sizeof *table);
     return CLI_OK;

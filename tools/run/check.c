@@ -34,6 +34,7 @@ int run_check_begin(struct run_options *o, struct emu *emu)
         return status;
     struct ck_config config = {.classes = r->options.classes,
                                .keep_going = r->options.keep_going,
+                               .lanes = r->options.lanes,
                                .watchdog = r->options.watchdog,
                                .kernel = o->timing.kernel,
                                .image = image_at,

@@ -66,6 +66,7 @@ static const char help[] =
     "race,\n"
     "                       sync, wait with commas; findings go to stderr. With it:\n"
     "    --keep-going       do not end the run at the first\n"
+    "    --race-lanes       work-items of one wave race, too: as languages have it\n"
     "    --error-exitcode N exit status if something is found (default 1)\n"
     "    --check-json FILE, --check-xml FILE, --check-sarif FILE   findings as JSON,\n"
     "                       JUnit's XML, SARIF (-: stdout)\n"
@@ -146,6 +147,7 @@ static const struct option long_options[] = {
     {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
     {"check", required_argument, NULL, CHECKS_OPT_LIST},
     {"keep-going", no_argument, NULL, CHECKS_OPT_KEEP_GOING},
+    {"race-lanes", no_argument, NULL, CHECKS_OPT_LANES},
     {"error-exitcode", required_argument, NULL, CHECKS_OPT_ERROR_EXIT},
     {"watchdog", required_argument, NULL, CHECKS_OPT_WATCHDOG},
     {"check-json", required_argument, NULL, CHECKS_OPT_JSON},

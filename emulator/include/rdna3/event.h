@@ -176,6 +176,9 @@ void emu_remove_observer(struct emu *emu, const void *ctx);
  * (SGPRs, SCC, EXEC, VGPRs). wave: as in the event. Thread: of the observers. */
 uint64_t emu_wave_digest(const struct emu_wave_info *wave);
 
+/* A VGPR of a lane as it is now, for registers that the wave has. Thread: as above. */
+uint32_t emu_wave_vgpr(const struct emu_wave_info *wave, unsigned vgpr, unsigned lane);
+
 /* What memory holds now where a lane of the wave has just been.
  *
  * address  as emu_access has it, in its space

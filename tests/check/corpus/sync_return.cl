@@ -8,6 +8,6 @@ kernel void tail(global int *out, int n)
     if (i >= n) // CUT
         return; // CUT
     box[i] = i;
-    barrier_local(); // BUG: sync/missed-barrier
+    barrier_local(); // BUG: sync
     out[i] = box[i ^ 1];
 }
