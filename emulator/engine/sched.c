@@ -522,8 +522,9 @@ static rd_status run_prepared(struct dispatch *dp)
     watch_begin(dp);
     dp->max_resident = resident_limit(dp, threads);
     st = run_threads(dp, threads);
-    if (st == RD_OK && dp->fault.kind != EMU_FAULT_NONE)
-        st = RD_E_FAULT;
+    bool ended = dp->observation && observation_cancelled(dp->observation);
+    if ((st == RD_OK || ended) && dp->fault.kind != EMU_FAULT_NONE)
+        st = RD_E_FAULT; /* an observer that has foreseen it does not hide it */
     observation_end(dp->observation, st);
     return st;
 }

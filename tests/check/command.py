@@ -72,6 +72,10 @@ def main():
         r, _ = check(case, folder, False)
         expect("without --keep-going the dispatch fails", r.returncode == 1 and
                "queue 0 has stopped" in r.stderr, r.stderr)
+        case = corpus.Case(os.path.join(corpus.HERE, "corpus", "mem_null.s"))
+        r, _ = check(case, folder, False)
+        expect("a fault stays a fault", r.returncode == 1 and "unmapped address" in r.stderr and
+               "[null-pointer]" in r.stderr, r.stderr)
         r = run(RDNA3, "check", "--error-exitcode", "5", "--", "sh", "-c", "exit 3")
         expect("the program's exit status", r.returncode == 3 and r.stderr.startswith(
             "0 errors in 0 accesses of 0 kernels"), r.stderr)
