@@ -1,7 +1,8 @@
 /* scratch.c: scratch at one offset for all lanes, as compilers spill registers.
  *
  * A wave's scratch lies there as registers do, [dword][lane], so whole rows are moved.
- * Offsets from VGPRs, those that are no dwords', and faults are the handler's.
+ * Offsets from VGPRs that differ, those that are no dwords', and faults are the
+ * handler's.
  * SPDX-License-Identifier: MIT
  */
 #include "access.h"
@@ -13,7 +14,7 @@ static bool suits(const struct emit *e, const struct uop *u, struct access *a)
     const struct level_ops *l = e->emu->level;
     *a = (struct access){.u = u, .bytes = m->bytes, .write = u->fn == l->vmem_store};
     if ((u->fn != l->vmem_load && !a->write) || !(u->flags & UF_MEM) ||
-        m->space != MEM_SCRATCH || m->addr != NO_ROW || !m->wide || m->bytes > 16)
+        m->space != MEM_SCRATCH || !m->wide || m->bytes > 16)
         return false;
     a->dwords = a->rows = m->bytes / 4;
     return true;
@@ -25,14 +26,33 @@ bool emit_known_scratch(const struct emit *e, const struct uop *u)
     return suits(e, u, &a);
 }
 
+/* To eax what all active lanes of the row have. */
+static void equal_lanes(struct emit *e, unsigned row, struct far *slow)
+{
+    unsigned c = rows_find(e, row), t = temp_reg(e, TEMP_A), s = temp_reg(e, TEMP_S1);
+    for (unsigned p = 0; p < e->parts; p++) {
+        unsigned reg = c == NO_ENTRY ? s : row_reg(e, c, p);
+        if (c == NO_ENTRY)
+            x86_vec(e->x, X86_MOVUPS, s, 0, row_mem(e, row, p), 0, 0);
+        if (p == 0) {
+            x86_vmovd(e->x, RAX, reg);
+            x86_vec(e->x, X86_PBROADCASTD, t, 0, rm_reg(reg), 0, 0);
+        }
+        far_from(slow, x86_jcc(e->x, access_differ(e, reg, rm_reg(t), p)));
+    }
+    rows_unpin(e);
+}
+
 /* To rax where the first row is. */
 static void find_rows(struct emit *e, const struct access *a, struct far *slow)
 {
     const struct umem *m = &a->u->mem;
     struct x86 *x = e->x;
     x86_mov_imm(x, RAX, 0);
+    if (m->addr != NO_ROW)
+        equal_lanes(e, m->addr, slow);
     if (m->saddr != NO_ROW)
-        x86_load(x, false, RAX, sgpr_mem(m->saddr));
+        x86_alu_load(x, ALU_ADD, false, RAX, sgpr_mem(m->saddr));
     if (a->u->imm)
         x86_alu_imm(x, ALU_ADD, false, RAX, a->u->imm);
     x86_mov(x, false, RCX, RAX);

@@ -168,6 +168,9 @@ static const struct {
     {"scratch_store_b128 off, v[8:11], s28 offset:8\nscratch_load_b64 v[10:11], off, "
      "s28 offset:15",
      4},
+    {"scratch_store_b128 v1, v[16:19], off\nscratch_load_b64 v[8:9], v1, off offset:4",
+     4},
+    {"scratch_load_b32 v1, v1, s28 offset:-100", 4},
     {"scratch_store_b32 off, v16, s6", 4},
     {"scratch_load_b32 v8, off, s6 offset:-2460", 4},
     {"scratch_load_b128 v[8:11], off, off offset:116", 4},
