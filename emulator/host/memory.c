@@ -39,6 +39,12 @@ rd_status la_create(const struct emu_config *config, struct la **out,
     own.symbol = la_symbol;
     own.symbol_ctx = la;
     rd_status st = emu_create(&own, &la->emu);
+    if (st == RD_E_UNSUPPORTED && own.engine == EMU_ENGINE_JIT) {
+        free(la);
+        return la_fail(err, st,
+                       "no native code here: it needs AVX2, and the right to make "
+                       "executable memory of 1 MiB (ulimit -f, vm.memfd_noexec)");
+    }
     if (st != RD_OK) {
         free(la);
         return la_fail(err, st, "cannot start the emulator: %s", rd_status_text(st));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define CHUNK_BYTES (1u << 20)
@@ -70,6 +71,9 @@ size_t code_bytes(const struct code_memory *m)
 
 static int open_file(void)
 {
+    struct rlimit limit; /* beyond it a signal would end the process */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < CHUNK_BYTES)
+        return -1;
     int file = memfd_create("rdna3-code", MFD_CLOEXEC | MFD_EXEC);
     if (file < 0)
         file = memfd_create("rdna3-code", MFD_CLOEXEC);

@@ -8,7 +8,6 @@
  */
 #include <check.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -592,7 +591,6 @@ START_TEST(no_code)
         const struct emu_config insists = {.simd = level, .engine = EMU_ENGINE_JIT},
                                 tries = {.simd = level};
         struct emu *emu;
-        signal(SIGXFSZ, SIG_IGN);
         if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0}) != 0)
             _exit(2);
         if (emu_create(&insists, &emu) != RD_E_UNSUPPORTED)
