@@ -112,6 +112,9 @@ void ck_sync_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* wait.c */
+/* halves.c: of r, which inst reads or writes: 1 its lower 16 bits, 2 the upper ones. */
+unsigned ck_halves(const struct isa_inst *inst, const struct emu_reg *r, bool read);
+
 void ck_wait_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_wait_gone(struct ck_wave *w);
 

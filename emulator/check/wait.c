@@ -32,6 +32,8 @@ struct flight {
     uint8_t dwords;
     uint8_t kind;
     uint8_t missing; /* bit per counter that has not been waited for */
+    uint8_t needs;   /* those whose wait brings the data */
+    uint8_t halves;  /* of one register: ck_halves */
 };
 
 struct ck_waits {
@@ -143,6 +145,16 @@ static const struct emu_reg *destination(const struct emu_inst *inst)
     return NULL;
 }
 
+/* FLAT counts in both, and what has come from memory is there when VMcnt says so, what
+ * has come from LDS when LGKMcnt does. ROCr's copy kernels rely on that. */
+static unsigned brought_by(const struct emu_event *e, unsigned counters, enum kind kind)
+{
+    unsigned spaces = 0;
+    for (uint32_t i = 0; i < e->n_accesses; i++)
+        spaces |= e->access[i].space == EMU_SPACE_LDS ? 1u << LGKM : 1u << VM;
+    return kind == KIND_FLAT && spaces ? spaces & counters : counters;
+}
+
 static void oldest_done(struct ck_waits *w)
 {
     struct flight *f = flight_at(w, 0);
@@ -162,10 +174,12 @@ static void issue(struct ck_waits *w, const struct emu_event *e, unsigned counte
     *f = (struct flight){.pc = e->inst->pc,
                          .lanes = kind == KIND_SCALAR ? 0 : e->exec,
                          .kind = (uint8_t)kind,
-                         .missing = (uint8_t)counters};
+                         .missing = (uint8_t)counters,
+                         .needs = (uint8_t)brought_by(e, counters, kind)};
     if (to && (f->lanes || kind == KIND_SCALAR)) { /* without lanes it only counts */
         f->sel = to->sel;
         f->dwords = to->dwords;
+        f->halves = (uint8_t)ck_halves(&e->inst->isa, to, false);
         mark(w, f);
     }
     for (unsigned c = 0; c < COUNTERS; c++)
@@ -255,14 +269,20 @@ static void tell(struct ck *ck, const struct ck_wave *wave, const struct emu_eve
     char name[16];
     unsigned sel = r->sel > f->sel ? r->sel : f->sel;
     register_name(sel, name, sizeof name);
-    ck_finding_at(ck, CK_WAIT, read ? "read-before-wait" : "overwrite-before-wait", e,
-                  0, &x);
+    bool here = !(f->missing & f->needs);
+    ck_finding_at(ck, CK_WAIT,
+                  here   ? "flat-one-counter"
+                  : read ? "read-before-wait"
+                         : "overwrite-before-wait",
+                  e, 0, &x);
     ck_actor_at(ck, wave, f->pc, f->lanes, &x.other);
-    (void)snprintf(x.text, sizeof x.text, "%s is %s before the wait for %s", name,
+    x.benign = here;
+    (void)snprintf(x.text, sizeof x.text, "%s is %s before the wait for %s%s", name,
                    read ? "read" : "overwritten",
                    (f->missing & 3u) == 3  ? "vmcnt and lgkmcnt"
                    : f->missing & 1u << VM ? "vmcnt"
-                                           : "lgkmcnt");
+                                           : "lgkmcnt",
+                   here ? ", which these addresses do not need but others may" : "");
     ck_report(ck, &x);
 }
 
@@ -284,9 +304,11 @@ static void check_uses(struct ck *ck, struct ck_wave *wave, struct ck_waits *w,
         const struct emu_reg *r = &e->inst->reg[k % e->inst->n_regs];
         if (!(r->flags & (read ? ISA_OF_IN : ISA_OF_OUT)) || !is_pending(w, r))
             continue;
+        unsigned halves = ck_halves(&e->inst->isa, r, read);
         for (unsigned i = 0; i < w->n; i++) {
             struct flight *f = flight_at(w, i);
-            if (!overlap(f, r) || (r == to && follows(f, counters, kind)))
+            if (!overlap(f, r) || !(halves & f->halves) ||
+                (r == to && follows(f, counters, kind)))
                 continue;
             tell(ck, wave, e, f, r, read);
             f->dwords = 0; /* told */

@@ -1,4 +1,4 @@
-// FLAT loads count in both counters; one of them is waited for.
+// FLAT loads count in both counters; what comes from memory is there when VMcnt says so.
 // RUN: --block 32 --arg buf:128:iota=u32 --arg buf:128
 	s_load_b128	s[4:7], s[0:1], 0x0
 	v_lshlrev_b32_e32	v1, 2, v0
@@ -6,7 +6,7 @@
 	v_add_co_u32	v2, vcc_lo, s4, v1
 	v_add_co_ci_u32_e64	v3, null, s5, 0, vcc_lo
 	flat_load_b32	v4, v[2:3]
-	s_waitcnt	vmcnt(0) // CUT
+	s_waitcnt	lgkmcnt(0) // CUT
 	// FIX: s_waitcnt vmcnt(0) lgkmcnt(0)
 	v_add_nc_u32_e32	v4, 1, v4 // BUG: wait/read-before-wait
 	global_store_b32	v1, v4, s[6:7]
