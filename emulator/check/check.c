@@ -33,6 +33,11 @@ unsigned ck_classes_built(void)
 #undef X
 }
 
+unsigned ck_classes_usual(void)
+{
+    return ck_classes_built() & ~CK_BIT(CK_VALUE);
+}
+
 /* ---- workgroups and waves ---- */
 
 static struct ck_group *group_new(struct ck *ck, const struct emu_wave_info *info)
@@ -184,6 +189,7 @@ static void step(void *ctx, const struct emu_event *e)
     if (!w->begun) {
         w->begun = true;
         w->items = e->exec;
+        w->denorm = (uint8_t)(ck->launch.dispatch->rsrc1 >> 16 & 15u);
     }
     w->pc = e->inst->pc;
     ck->instructions++;
@@ -193,6 +199,8 @@ static void step(void *ctx, const struct emu_event *e)
         ck_mem_fault(ck, e);
     if (ck_wants(ck, CK_WAIT))
         ck_wait_step(ck, w, e);
+    if (ck_wants(ck, CK_VALUE))
+        ck_value_step(ck, w, e);
     if (ck->race)
         ck_race_step(ck, w, e);
     if (ck_wants(ck, CK_SYNC)) {
@@ -230,13 +238,14 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
     if (!ck->config.watchdog)
         ck->config.watchdog = UINT64_C(1) << 27;
     atomic_fetch_or(&table->classes, config->classes);
-    struct emu_observer observer = {.ctx = ck,
-                                    .want = EMU_WANT_ACCESS,
-                                    .dispatch_begin = dispatch_begin,
-                                    .wave_begin = wave_begin,
-                                    .step = step,
-                                    .control = &ck->control,
-                                    .dispatch_end = dispatch_end};
+    struct emu_observer observer = {
+        .ctx = ck,
+        .want = EMU_WANT_ACCESS | (ck_wants(ck, CK_VALUE) ? EMU_WANT_VALUES : 0),
+        .dispatch_begin = dispatch_begin,
+        .wave_begin = wave_begin,
+        .step = step,
+        .control = &ck->control,
+        .dispatch_end = dispatch_end};
     if (ck_wants(ck, CK_MEM) || ck_wants(ck, CK_RACE))
         observer.admit = admit;
     observer.forgive = config->keep_going && ck_wants(ck, CK_MEM);

@@ -19,7 +19,7 @@
     X(RACE, "race", true, "conflicting accesses that nothing orders")                  \
     X(WAIT, "wait", true, "registers used before their s_waitcnt")                     \
     X(SYNC, "sync", true, "barriers that waves or lanes miss, endless loops")          \
-    X(VALUE, "value", false, "NaNs, infinities, divisions by zero")
+    X(VALUE, "value", true, "where NaNs and infinities are born (not among all)")
 
 #define X(name, text, built, what) CK_##name,
 enum ck_class { CK_CLASS_LIST(X) CK_CLASSES };
@@ -29,8 +29,9 @@ enum ck_class { CK_CLASS_LIST(X) CK_CLASSES };
 
 const char *ck_class_name(unsigned cls);
 const char *ck_class_text(unsigned cls);
-/* CK_BIT of the checkers that exist. */
+/* CK_BIT of the checkers that exist, and of those that look for certain mistakes. */
 unsigned ck_classes_built(void);
+unsigned ck_classes_usual(void);
 
 /* Who did it. */
 struct ck_actor {

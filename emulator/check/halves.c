@@ -55,6 +55,12 @@ static unsigned of_vector(const struct isa_inst *inst, const struct isa_opnd *o,
     return o->flags & ISA_OF_HI16 ? HIGH : LOW;
 }
 
+unsigned ck_operand_half(const struct isa_inst *inst, const struct isa_opnd *o,
+                         unsigned source)
+{
+    return of_vector(inst, o, source);
+}
+
 unsigned ck_halves(const struct isa_inst *inst, const struct emu_reg *r, bool read)
 {
     const struct isa_facts *facts = isa_facts(inst->op);

@@ -48,6 +48,7 @@ struct ck_wave {
     struct ck_progress progress;
     struct ck_order order;
     struct ck_waits *loads; /* wait.c; NULL: nothing was loaded yet */
+    uint8_t denorm;         /* value.c: MODE.DENORM, 15 if it is not known */
 };
 
 /* A resident workgroup. */
@@ -105,6 +106,9 @@ void ck_end(struct ck *ck);
 uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
 void ck_mem_fault(struct ck *ck, const struct emu_event *e);
 
+/* value.c; events have values then. */
+void ck_value_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+
 /* sync.c: before the group's state follows the event. */
 void ck_sync_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
@@ -114,6 +118,10 @@ void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 /* wait.c */
 /* halves.c: of r, which inst reads or writes: 1 its lower 16 bits, 2 the upper ones. */
 unsigned ck_halves(const struct isa_inst *inst, const struct emu_reg *r, bool read);
+
+/* ... of a vector instruction's operand o, the source of that number. */
+unsigned ck_operand_half(const struct isa_inst *inst, const struct isa_opnd *o,
+                         unsigned source);
 
 void ck_wait_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_wait_gone(struct ck_wave *w);

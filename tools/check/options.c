@@ -18,7 +18,7 @@ void checks_print_classes(void)
 static int take_class(struct checks_options *o, const char *name, size_t len)
 {
     if (len == 3 && memcmp(name, "all", 3) == 0) {
-        o->classes |= ck_classes_built();
+        o->classes |= ck_classes_usual();
         return CLI_OK;
     }
     for (unsigned c = 0; c < CK_CLASSES; c++) {

@@ -26,7 +26,7 @@ static const char help_head[] =
     "looks for mistakes in every kernel that it starts. What is found goes to stderr\n"
     "when the program has ended, a summary last.\n"
     "\n"
-    "  --check LIST       all (the default), or some with commas:\n";
+    "  --check LIST       all but value (the default), or some with commas:\n";
 static const char help_tail[] =
     "  --keep-going       do not fail the dispatch of the first error; lanes that "
     "must\n"
@@ -114,7 +114,7 @@ static int take(struct checked *c, int argc, char **argv, bool *helped)
     if (optind == argc)
         return cli_error(CLI_USAGE, "no command given (see rdna3 check --help)");
     if (!c->options.classes)
-        c->options.classes = ck_classes_built();
+        c->options.classes = ck_classes_usual();
     return CLI_OK;
 }
 
