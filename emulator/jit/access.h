@@ -64,6 +64,11 @@ bool access_row_likely(const struct emit *e, const struct access *a);
 /* Bytes from lane to lane that the address row makes likely: a->bytes, or more where
  * lines with gaps can be loaded. */
 unsigned access_step_likely(const struct emit *e, const struct access *a);
+/* The lower half of a general register in all lanes of a vector. */
+void access_spread(struct emit *e, unsigned vector, unsigned gpr);
+/* The slow path has it where an active lane's offset, less that in start (NO_ENTRY:
+ * none), is above limit's, unsigned. Leaves nothing in TEMP_B and TEMP_X. */
+void access_within(struct emit *e, struct access *a, unsigned limit, unsigned start);
 /* Do active lanes of reg differ from rm? */
 enum x86_cc access_differ(struct emit *e, unsigned reg, struct x86_rm rm,
                           unsigned part);

@@ -75,24 +75,9 @@ static void read_resource(struct emit *e, struct access *a)
 /* Are all active lanes in the buffer? */
 static void check_range(struct emit *e, struct access *a)
 {
-    unsigned limit = temp_reg(e, TEMP_S0), t = temp_reg(e, TEMP_B);
-    struct x86 *x = e->x;
-    x86_vmovd_from(x, limit, R11);
-    x86_vec(x, X86_PBROADCASTD, limit, 0, rm_reg(limit), 0, 0);
-    for (unsigned p = 0; p < e->parts; p++) {
-        unsigned reg = access_offsets(e, a, p);
-        if (x->evex) {
-            x86_vec(x, X86_PCMPUD, K_TEST + p, reg, rm_reg(limit), under_exec(e, p),
-                    CMP_GT);
-            continue;
-        }
-        x86_vec(x, X86_PMAXUD, t, limit, rm_reg(reg), 0, 0);
-        far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(limit), p)));
-    }
-    if (x->evex) {
-        x86_kortest(x, K_TEST, K_TEST + 1);
-        far_from(a->slow, x86_jcc(x, CC_NE));
-    }
+    unsigned limit = temp_reg(e, TEMP_S0);
+    access_spread(e, limit, R11);
+    access_within(e, a, limit, NO_ENTRY);
 }
 
 static void lane_address(struct emit *e)

@@ -77,13 +77,6 @@ bool emit_known_lds(const struct emit *e, const struct uop *u)
     return kind_of(e, u) != LDS_NONE;
 }
 
-/* The lower half of a general register in all lanes. */
-static void spread(struct x86 *x, unsigned dst, unsigned gpr)
-{
-    x86_vmovd_from(x, dst, gpr);
-    x86_vec(x, X86_PBROADCASTD, dst, 0, rm_reg(dst), 0, 0);
-}
-
 /* ---- bounds ------------------------------------------------------------------------
  */
 
@@ -91,7 +84,7 @@ static void spread(struct x86 *x, unsigned dst, unsigned gpr)
 static void check(struct emit *e, struct access *a)
 {
     const struct umem *m = &a->u->mem;
-    unsigned limit = temp_reg(e, TEMP_S0), t = temp_reg(e, TEMP_B);
+    unsigned limit = temp_reg(e, TEMP_S0);
     unsigned off = m->elems == 2 && m->off1 > m->off0 ? m->off1 : m->off0;
     struct x86 *x = e->x;
     x86_load(x, true, RDX, wave_mem(offsetof(struct wave, group)));
@@ -99,28 +92,9 @@ static void check(struct emit *e, struct access *a)
     /* small elements are gathered as dwords */
     x86_alu_imm(x, ALU_SUB, false, RAX, (int32_t)(off + (a->small ? 4 : a->bytes)));
     far_from(a->slow, x86_jcc(x, CC_B));
-    spread(x, limit, RAX);
+    access_spread(e, limit, RAX);
     x86_load(x, true, RDX, mem_at(RDX, offsetof(struct workgroup, lds)));
-    if (!x->evex && !e->masked) /* the greatest of them all */
-        x86_vec(x, X86_MOVUPS, t, 0, rm_reg(limit), 0, 0);
-    for (unsigned p = 0; p < e->parts; p++) {
-        unsigned reg = access_offsets(e, a, p);
-        if (x->evex) {
-            x86_vec(x, X86_PCMPUD, K_TEST + p, reg, rm_reg(limit), under_exec(e, p),
-                    CMP_GT);
-        } else if (!e->masked) {
-            x86_vec(x, X86_PMAXUD, t, t, rm_reg(reg), 0, 0);
-        } else {
-            x86_vec(x, X86_PMAXUD, t, limit, rm_reg(reg), 0, 0);
-            far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(limit), p)));
-        }
-    }
-    if (x->evex) {
-        x86_kortest(x, K_TEST, K_TEST + 1);
-        far_from(a->slow, x86_jcc(x, CC_NE));
-    } else if (!e->masked) {
-        far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(limit), 0)));
-    }
+    access_within(e, a, limit, NO_ENTRY);
 }
 
 /* rax: the address of the lane whose offset rcx is. A lane that is off may be anywhere;
@@ -323,7 +297,7 @@ static void permute_lanes(struct emit *e, const struct uop *u, unsigned t,
                                           : rm_reg(row_reg(e, addr, part));
     if (u->imm) {
         x86_mov_imm(x, RAX, (uint32_t)u->imm);
-        spread(x, t, RAX);
+        access_spread(e, t, RAX);
         x86_vec(x, X86_PADDD, t, t, from, 0, 0);
     } else {
         x86_vec(x, X86_MOVUPS, t, 0, from, 0, 0);

@@ -107,6 +107,42 @@ enum x86_cc access_row_apart(struct emit *e, const struct access *a)
     return CC_NE;
 }
 
+void access_spread(struct emit *e, unsigned vector, unsigned gpr)
+{
+    x86_vmovd_from(e->x, vector, gpr);
+    x86_vec(e->x, X86_PBROADCASTD, vector, 0, rm_reg(vector), 0, 0);
+}
+
+void access_within(struct emit *e, struct access *a, unsigned limit, unsigned start)
+{
+    unsigned t = temp_reg(e, TEMP_B), u = temp_reg(e, TEMP_X);
+    struct x86 *x = e->x;
+    bool all = !x->evex && !e->masked; /* then the greatest of them all */
+    if (all)
+        x86_vec(x, X86_MOVUPS, t, 0, rm_reg(limit), 0, 0);
+    for (unsigned p = 0; p < e->parts; p++) {
+        unsigned reg = access_offsets(e, a, p);
+        if (start != NO_ENTRY) {
+            x86_vec(x, X86_PSUBD, u, reg, rm_reg(start), 0, 0);
+            reg = u;
+        }
+        if (x->evex) {
+            x86_vec(x, X86_PCMPUD, K_TEST + p, reg, rm_reg(limit), under_exec(e, p),
+                    CMP_GT);
+            continue;
+        }
+        x86_vec(x, X86_PMAXUD, t, all ? t : limit, rm_reg(reg), 0, 0);
+        if (!all)
+            far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(limit), p)));
+    }
+    if (x->evex) {
+        x86_kortest(x, K_TEST, K_TEST + 1);
+        far_from(a->slow, x86_jcc(x, CC_NE));
+    } else if (all) {
+        far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(limit), 0)));
+    }
+}
+
 /* Lanes from on, n of them: consecutive, or equal? */
 static bool is_line(const uint32_t *v, unsigned n, unsigned step)
 {

@@ -10,30 +10,14 @@
 static void check_window(struct emit *e, struct access *a)
 {
     struct x86 *x = e->x;
-    unsigned span = temp_reg(e, TEMP_S0), start = temp_reg(e, TEMP_S2),
-             t = temp_reg(e, TEMP_B);
+    unsigned span = temp_reg(e, TEMP_S0), start = temp_reg(e, TEMP_S2);
     x86_mov_imm(x, RDX, a->bytes < 4 ? 4 : a->bytes);
     x86_mov_imm(x, R10, EMU_MEM_READ);
     x86_call_mem(x, mem_at(TABLE, -8 * TABLE_WINDOW));
     far_from(a->slow, x86_jcc(x, CC_B));
-    x86_vmovd_from(x, span, RDX);
-    x86_vec(x, X86_PBROADCASTD, span, 0, rm_reg(span), 0, 0);
-    x86_vmovd_from(x, start, RCX);
-    x86_vec(x, X86_PBROADCASTD, start, 0, rm_reg(start), 0, 0);
-    for (unsigned p = 0; p < e->parts; p++) {
-        x86_vec(x, X86_PSUBD, t, access_offsets(e, a, p), rm_reg(start), 0, 0);
-        if (x->evex) {
-            x86_vec(x, X86_PCMPUD, K_TEST + p, t, rm_reg(span), under_exec(e, p),
-                    CMP_GT);
-            continue;
-        }
-        x86_vec(x, X86_PMAXUD, t, t, rm_reg(span), 0, 0);
-        far_from(a->slow, x86_jcc(x, access_differ(e, t, rm_reg(span), p)));
-    }
-    if (x->evex) {
-        x86_kortest(x, K_TEST, K_TEST + 1);
-        far_from(a->slow, x86_jcc(x, CC_NE));
-    }
+    access_spread(e, span, RDX);
+    access_spread(e, start, RCX);
+    access_within(e, a, span, start);
 }
 
 void window_load_rows(struct emit *e, struct access *a)
