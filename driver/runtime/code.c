@@ -52,7 +52,7 @@ static rd_status place(struct rt_code *c, struct rt_error *err)
     if (rt_gpuva(c->image) % align)
         return rt_fail(err, RD_E_UNSUPPORTED, "code object: alignment 0x%llx",
                        (unsigned long long)align);
-    void *image = malloc(bytes);
+    void *image = calloc(1, bytes);
     if (!image)
         return rt_fail(err, RD_E_NOMEM, "out of memory");
     st = co_load(c->co, image, bytes, rt_gpuva(c->image), &why);

@@ -111,8 +111,8 @@ void co_image_size(const struct co_object *obj, uint64_t *bytes, uint64_t *align
 
 /* Copy the load image and relocate it.
  *
- * memory  out, at least the image's size; all of it is written (gaps with zero);
- *         unspecified on failure
+ * memory  out, at least the image's size, full of zeros: only what the file has is
+ *         written, so that gigabytes of .bss cost nothing; unspecified on failure
  * bytes   available at memory
  * gpuva   GPU virtual address of the image, a multiple of its alignment
  * Returns RD_OK; RD_E_INVALID for a wrong size or address; RD_E_NOT_FOUND for an

@@ -54,16 +54,10 @@ rd_status co_load(const struct co_object *obj, void *memory, size_t bytes,
                        "load: %" PRIu64 " bytes at 0x%" PRIx64
                        " leave the address space",
                        obj->image_bytes, gpuva);
-    uint64_t done = 0;
     for (unsigned i = 0; i < obj->n_segments; i++) {
         const struct co_segment *s = &obj->segments[i];
-        memset(image + done, 0, (size_t)(s->offset - done));
         if (s->data_bytes)
             memcpy(image + s->offset, s->data, (size_t)s->data_bytes);
-        memset(image + s->offset + s->data_bytes, 0,
-               (size_t)(s->bytes - s->data_bytes));
-        done = s->offset + s->bytes;
     }
-    memset(image + done, 0, (size_t)(obj->image_bytes - done));
     return relocate(obj, image, gpuva, err);
 }

@@ -46,7 +46,7 @@ static void check_object(struct outcome *out)
 
     uint64_t bytes, align;
     co_image_size(obj, &bytes, &align);
-    uint8_t *image = malloc(bytes);
+    uint8_t *image = calloc(1, bytes);
     ck_assert_ptr_nonnull(image);
     uint64_t base = 0x7000000000;
     ck_assert_msg(co_load(obj, image, bytes, base, &err) == RD_OK, "%s", err.text);
@@ -207,7 +207,7 @@ START_TEST(got)
     ck_assert_int_eq(co_open(out.result.data, out.result.bytes, &obj, &err), RD_OK);
     uint64_t size, align;
     co_image_size(obj, &size, &align);
-    uint8_t *image = malloc(size);
+    uint8_t *image = calloc(1, size);
     ck_assert_ptr_nonnull(image);
     ck_assert_int_eq(co_load(obj, image, size, 0x10000000, &err), RD_OK);
     uint64_t f = co_symbol_find(obj, "f")->value;

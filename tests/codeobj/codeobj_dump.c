@@ -163,7 +163,7 @@ static int write_image(const struct co_object *obj, const char *path, uint64_t g
     uint64_t bytes, align;
     struct co_error err = {""};
     co_image_size(obj, &bytes, &align);
-    uint8_t *image = malloc((size_t)bytes);
+    uint8_t *image = calloc(1, (size_t)bytes);
     rd_status st = co_load(obj, image, (size_t)bytes, gpuva, &err);
     if (st != RD_OK) {
         free(image);

@@ -201,6 +201,13 @@ START_TEST(image)
         if (s->in_image && s->data)
             ck_assert_mem_eq(memory + s->offset, s->data, s->bytes);
     }
+    /* What the file does not have is the caller's: pages that nobody needs stay cold.
+     */
+    for (unsigned i = 0; i < co_segment_count(obj); i++) {
+        const struct co_segment *s = co_segment_at(obj, i);
+        for (uint64_t at = s->offset + s->data_bytes; at < s->offset + s->bytes; at++)
+            ck_assert_uint_eq(memory[at], 0xa5);
+    }
     ck_assert_int_eq(co_load(obj, memory, (size_t)bytes - 1, 0, &err), RD_E_INVALID);
     ck_assert_int_eq(co_load(obj, memory, (size_t)bytes, align / 2, &err),
                      RD_E_INVALID);

@@ -116,7 +116,7 @@ static uint64_t walk_load(const struct co_object *obj, uint64_t gpuva)
     co_image_size(obj, &bytes, &align);
     if (bytes > MAX_LOAD)
         return 1;
-    uint8_t *image = malloc((size_t)bytes);
+    uint8_t *image = calloc(1, (size_t)bytes);
     if (!image)
         return 2;
     rd_status st = co_load(obj, image, (size_t)bytes, gpuva & ~(align - 1), &err);
