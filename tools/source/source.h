@@ -1,8 +1,8 @@
 /* source.h: source lines of code addresses, by DWARF.
  * SPDX-License-Identifier: MIT
  */
-#ifndef RD_TOOL_CHECKS_SOURCE_H
-#define RD_TOOL_CHECKS_SOURCE_H
+#ifndef RD_TOOL_SOURCE_H
+#define RD_TOOL_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
