@@ -77,9 +77,14 @@ def test_usage(run):
                         (("--check", ""), "there is no checker ''"),
                         (("--keep-going",), "go with --check"),
                         (("--check", "mem", "--error-exitcode", "256"), "out of range"),
+                        (("--check", "mem", "--watchdog", "0"), "out of range"),
+                        (("--check", "mem", "--engine", "jit"), "goes without --engine jit"),
                         (("--check", "mem", "--timing"), "goes without --timing")):
         r = rdna3("run", *run, *words)
         expect(f"wrong usage: {words}", r.returncode == 2 and text in r.stderr, r.stderr)
+    r = rdna3("check", "--watchdog", "0", "--", "true")
+    expect("wrong usage of check: --watchdog 0", r.returncode == 2 and "out of range" in r.stderr,
+           r.stderr)
 
 
 def test_files(run, folder):

@@ -51,7 +51,7 @@ static int take_number(struct checks_options *o, int option, const char *name,
 {
     uint64_t value = 0;
     rd_status st = cli_parse_u64(text, &value);
-    if (st == RD_OK && option == CHECKS_OPT_ERROR_EXIT && value > 255)
+    if (st == RD_OK && (option == CHECKS_OPT_ERROR_EXIT ? value > 255 : !value))
         st = RD_E_RANGE;
     if (st != RD_OK)
         return cli_error(CLI_USAGE, "--%s '%s': %s", name, text,
