@@ -125,8 +125,10 @@ static bool take(const struct emu_event *e, const struct isa_opnd *o, unsigned w
         to->half = 1;
         return true;
     }
+    if (o->kind == ISA_OPND_REG && o->sel == ISA_SEL_INT_0)
+        return true;
     if (o->kind != ISA_OPND_REG || !o->dwords)
-        return false; /* inline constants are ordinary */
+        return false; /* other inline constants are ordinary */
     to->rows = values_of(e, o, wanted);
     to->lanes = o->sel >= ISA_SEL_VGPR0 ? e->wave->lanes : 1;
     to->dwords = o->dwords;
