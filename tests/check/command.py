@@ -55,6 +55,25 @@ def check(case, folder, fixed, *options):
         return r, json.load(f)
 
 
+def code_files(folder):
+    """--code takes code objects alone."""
+    case = corpus.Case(os.path.join(corpus.HERE, "corpus", "mem_null.s"))
+    good = build(case, folder, True)
+    with open(good, "rb") as f:
+        whole = f.read()
+    path = os.path.join(folder, "code")
+    for data, what in ((b"", "empty"), (b"no code", ""), (whole[:100], ""),
+                       (whole[:len(whole) // 2], ""), (whole[:18] + b"\x3e" + whole[19:], "")):
+        with open(path, "wb") as f:
+            f.write(data)
+        r = run(RDNA3, "check", "--code", path, "--", "true")
+        expect(f"--code: {len(data)} bytes are refused", r.returncode == 1 and
+               f"--code {path}: " in r.stderr and what in r.stderr and
+               " errors in " not in r.stderr, r.stderr)
+    r = run(RDNA3, "check", "--code", good, "--", "true")
+    expect("--code: a code object", r.returncode == 0, r.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, what in CASES:
@@ -79,6 +98,13 @@ def main():
         r = run(RDNA3, "check", "--error-exitcode", "5", "--", "sh", "-c", "exit 3")
         expect("the program's exit status", r.returncode == 3 and r.stderr.startswith(
             "0 errors in 0 accesses of 0 kernels"), r.stderr)
+        r = run(RDNA3, "check", "--", "/no/such/command")
+        expect("what has not begun was not checked", r.returncode == 127 and
+               "No such file" in r.stderr and " errors in " not in r.stderr, r.stderr)
+        r = run(RDNA3, "check", "--", "sh", "-c", "exit 127")
+        expect("an exit status alone does not say so", r.returncode == 127 and
+               "0 errors in" in r.stderr, r.stderr)
+        code_files(folder)
     print(f"{len(FAILED)} failed")
     return 1 if FAILED else 0
 

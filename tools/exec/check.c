@@ -17,6 +17,7 @@
 #include "checked.h"
 #include "cli.h"
 #include "cmd.h"
+#include "codeobj.h"
 
 static const char help_head[] =
     "usage: rdna3 check [OPTION...] -- COMMAND [ARG...]\n"
@@ -70,6 +71,25 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+/* Is it what a program loads? Of an offload bundle the part for this GPU stays. */
+static int take_elf(const char *path, void *data, size_t *bytes)
+{
+    struct co_object *object;
+    struct co_error err;
+    if (!*bytes)
+        return cli_error(CLI_FAILED, "--code %s: the file is empty", path);
+    if (co_open(data, *bytes, &object, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "--code %s: %s", path, err.text);
+    struct co_info info = *co_info(object);
+    co_close(object);
+    if (info.relocatable)
+        return cli_error(CLI_FAILED, "--code %s: not linked: no program loads this",
+                         path);
+    memmove(data, (char *)data + info.elf_offset, info.elf_bytes);
+    *bytes = info.elf_bytes;
+    return CLI_OK;
+}
+
 static int add_object(struct checked *c, const char *path)
 {
     void *data;
@@ -80,6 +100,11 @@ static int add_object(struct checked *c, const char *path)
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "--code %s: %s", path,
                          st == RD_E_IO ? strerror(errno) : rd_status_text(st));
+    int status = take_elf(path, data, &bytes);
+    if (status != CLI_OK) {
+        free(data);
+        return status;
+    }
     c->object[c->n_objects++] =
         (struct checks_object){.path = path, .data = data, .bytes = bytes};
     return CLI_OK;
@@ -143,9 +168,13 @@ int checked_begin(struct checked *c, const char *path)
     return CLI_OK;
 }
 
-int checked_end(struct checked *c, int status)
+int checked_end(struct checked *c, int status, bool began)
 {
-    struct ck_table *table = map_table(c->fd);
+    struct ck_table *table = began ? map_table(c->fd) : NULL;
+    if (!began) {
+        close(c->fd);
+        return status;
+    }
     if (!table)
         return cli_error(CLI_FAILED, "findings: %s", strerror(errno));
     status = checks_report(&c->options, c->suppressions, table, c->object, c->n_objects,

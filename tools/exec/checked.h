@@ -19,8 +19,9 @@ struct checked {
 
 /* Make the table of findings, an empty file with the options; prints errors. */
 int checked_begin(struct checked *c, const char *path);
-/* Tell what is in it; status is the program's. Returns the exit status. */
-int checked_end(struct checked *c, int status);
+/* Tell what is in it, unless the program has not even begun; status is the program's.
+ * Returns the exit status. */
+int checked_end(struct checked *c, int status, bool began);
 
 /* exec.c: run a program under the mock with its kernels checked. */
 int exec_checked(struct checked *c, char **argv);

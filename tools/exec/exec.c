@@ -382,9 +382,23 @@ static void set_environment(const struct options *o, const char *library,
         unsetenv(FRONT_ENV_OPCODES);
 }
 
+/* The program has not begun: say so by the pipe that its beginning would close. */
+_Noreturn static void give_up(int notice, int status)
+{
+    (void)!write(notice, "x", 1);
+    _exit(status);
+}
+
+/* Whether a child wrote to the pipe. */
+static bool gave_up(int notice)
+{
+    char byte;
+    return read(notice, &byte, 1) == 1;
+}
+
 _Noreturn static void run_child(const struct options *o, char **argv,
                                 const char *library, const struct state *state,
-                                const char *log)
+                                const char *log, int notice)
 {
     const char *problem = NULL;
     bool mounts = o->root || !o->no_namespace;
@@ -394,21 +408,21 @@ _Noreturn static void run_child(const struct options *o, char **argv,
         problem = mounts_enter_root(o->root, state);
     if (problem && o->root) {
         cli_error(0, "exec: --root %s: %s: %s", o->root, problem, strerror(errno));
-        _exit(125);
+        give_up(notice, 125);
     }
     if (mounts && !problem && !o->no_namespace)
         (void)mounts_show(state);
     /* The loader would go on without it. */
     if (!dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
         cli_error(0, "exec: the program would not see the mock: %s", dlerror());
-        _exit(CLI_FAILED);
+        give_up(notice, CLI_FAILED);
     }
     set_environment(o, library, state, log);
     execvp(argv[0], argv);
     int err = errno;
     unsetenv("LD_PRELOAD");
     cli_error(0, "exec: %s: %s", argv[0], strerror(err));
-    _exit(err == ENOENT ? 127 : 126);
+    give_up(notice, err == ENOENT ? 127 : 126);
 }
 
 /* Terminal signals reach the program by itself; this process only waits for it. */
@@ -530,17 +544,21 @@ static int run(const struct options *o, char **argv, const char *library)
     sigaction(SIGHUP, &forward, NULL);
     sigaction(SIGINT, &ignore, &old_int);
     sigaction(SIGQUIT, &ignore, &old_quit);
-    pid_t child = fork();
+    int notice[2] = {-1, -1};
+    pid_t child = pipe2(notice, O_CLOEXEC) == 0 ? fork() : -1;
     if (child == 0) {
         signal(SIGTERM, SIG_DFL);
         signal(SIGHUP, SIG_DFL);
         sigaction(SIGINT, &old_int, NULL);
         sigaction(SIGQUIT, &old_quit, NULL);
-        run_child(o, argv, state.library, &state, o->log ? log : NULL);
+        run_child(o, argv, state.library, &state, o->log ? log : NULL, notice[1]);
     }
     child_pid = child;
     int status = child < 0 ? cli_error(CLI_FAILED, "fork: %s", strerror(errno))
                            : wait_for(child);
+    close(notice[1]);
+    bool began = child > 0 && !gave_up(notice[0]);
+    close(notice[0]);
     int recorded = close_timeline(o, &live, timeline);
     if (status == CLI_OK)
         status = recorded;
@@ -555,7 +573,7 @@ static int run(const struct options *o, char **argv, const char *library)
         fprintf(stderr, "rdna3: state folder %s\n", state.dir);
     else
         state_remove(&state);
-    return o->check ? checked_end(o->check, status) : status;
+    return o->check ? checked_end(o->check, status, began) : status;
 }
 
 int exec_checked(struct checked *c, char **argv)
