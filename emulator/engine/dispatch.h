@@ -7,6 +7,11 @@
 #include "control.h"
 #include "workers.h"
 
+/* Instructions of a workgroup's turn, and how many it may take before another one is
+ * started beside it. */
+#define GROUP_BUDGET   (1u << 16)
+#define GROUP_PATIENCE (1u << 20)
+
 struct dispatch {
     struct emu *emu;
     const struct emu_dispatch *d;
@@ -56,6 +61,8 @@ void wave_fill(struct wave *w);
  * dp->d. After RD_OK dispatch_finish is due. dp->fault is filled if RD_E_FAULT. */
 RD_CHECKED rd_status dispatch_prepare(struct dispatch *dp);
 void dispatch_finish(struct dispatch *dp);
+/* Workgroups that each of so many threads keeps in flight. */
+unsigned dispatch_resident_limit(const struct dispatch *dp, unsigned threads);
 /* Begin to watch it, if there are observers or a stepper. */
 RD_CHECKED rd_status dispatch_observe(struct dispatch *dp, bool stepper);
 /* Add counts (may be NULL) to the emulator's, and free them. */

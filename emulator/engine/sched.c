@@ -24,8 +24,6 @@
 #include "native.h"
 #include "observe.h"
 
-#define GROUP_BUDGET   (1u << 16)
-#define GROUP_PATIENCE (1u << 20)
 /* Instructions that are worth waking other threads, and what the start of a wave is
  * worth. */
 #define CREW_INSTS 8192u
@@ -268,6 +266,26 @@ static void report_fault(struct dispatch *dp, const struct resident *r)
     pthread_mutex_unlock(&dp->lock);
 }
 
+/* Show a workgroup that will not go on to whoever wants to see it. */
+static void inspect(struct dispatch *dp, const struct resident *r)
+{
+    const struct emu_inspector *who = dp->d->inspector;
+    const struct workgroup *g = &r->group;
+    if (!who)
+        return;
+    pthread_mutex_lock(&dp->lock);
+    who->group_begin(who->ctx, g->number, g->n_waves,
+                     g->fault.kind == EMU_FAULT_NONE ? NULL : &g->fault);
+    for (unsigned i = 0; i < g->n_waves; i++) {
+        struct wave *w = g->waves[i];
+        if (w->fresh)
+            wave_fill(w);
+        observe_identify(w);
+        who->wave(who->ctx, &w->info);
+    }
+    pthread_mutex_unlock(&dp->lock);
+}
+
 static void retire(struct worker *k, struct resident *r)
 {
     watch_waves(k->dp, r, false);
@@ -296,8 +314,11 @@ void dispatch_count(struct dispatch *dp, struct op_counts *counts)
 static void finish_worker(struct worker *k)
 {
     struct dispatch *dp = k->dp;
-    while (k->head)
-        resident_destroy(dp, take_first(k));
+    while (k->head) {
+        struct resident *r = take_first(k);
+        inspect(dp, r);
+        resident_destroy(dp, r);
+    }
     while (k->idle) {
         struct resident *r = k->idle;
         k->idle = r->next;
@@ -365,6 +386,7 @@ static void worker_run(struct worker *k)
             break;
         struct resident *r = take_first(k);
         if (r->number > atomic_load(&dp->fault_limit)) {
+            inspect(dp, r);
             retire(k, r);
             continue;
         }
@@ -380,8 +402,10 @@ static void worker_run(struct worker *k)
             call_crew(k, state);
             continue;
         }
-        if (state == GROUP_FAULT)
+        if (state == GROUP_FAULT) {
             report_fault(dp, r);
+            inspect(dp, r);
+        }
         retire(k, r);
         call_crew(k, state);
     }
@@ -442,7 +466,7 @@ static rd_status check_shape(const struct emu_dispatch *d)
 
 /* What the chip holds at once: 192 SIMDs of 16 wave slots and 1536 VGPRs (wave32),
  * 48 WGPs of 128 KiB LDS. */
-static unsigned resident_limit(const struct dispatch *dp, unsigned threads)
+unsigned dispatch_resident_limit(const struct dispatch *dp, unsigned threads)
 {
     unsigned vgprs = dp->n_vgprs * (dp->d->wave64 ? 2 : 1);
     unsigned per_simd = 1536 / (vgprs ? vgprs : 1);
@@ -520,7 +544,7 @@ static rd_status run_prepared(struct dispatch *dp)
         return st;
     unsigned threads = thread_count(dp);
     watch_begin(dp);
-    dp->max_resident = resident_limit(dp, threads);
+    dp->max_resident = dispatch_resident_limit(dp, threads);
     st = run_threads(dp, threads);
     bool ended = dp->observation && observation_cancelled(dp->observation);
     if ((st == RD_OK || ended) && dp->fault.kind != EMU_FAULT_NONE)

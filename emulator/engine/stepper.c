@@ -4,20 +4,9 @@
  * ends, and leaves every choice of order to the caller. Knows no cycles: the clock is
  * handed through to the wave. SPDX-License-Identifier: MIT
  */
-#include "step.h"
+#include "stepper.h"
 
 #include <stdlib.h>
-
-#include "dispatch.h"
-#include "observe.h"
-
-struct emu_stepper {
-    struct dispatch dp;
-    struct emu_dispatch copy; /* control removed */
-    struct resident *live, *idle;
-    struct op_counts *counts; /* or NULL */
-    bool tolerant;
-};
 
 /* The opaque names stand for the engine's own structures. */
 static struct resident *resident_of(struct emu_group *g)
@@ -90,6 +79,7 @@ void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
     if (stats)
         dispatch_add_stats(dp, stats);
     dispatch_finish(dp);
+    free(s->order.queue);
     free(s);
 }
 
@@ -245,11 +235,25 @@ static rd_status settle(struct dispatch *dp, struct wave *w)
     return RD_E_FAULT;
 }
 
+rd_status stepper_execute(struct emu_stepper *s, struct wave *w, uint64_t index,
+                          const struct emu_event **event)
+{
+    const struct uop *u = w->next;
+    w->stop = STOP_NONE;
+    if (w->counts)
+        w->counts->op[u->isa_op]++;
+    pthread_mutex_lock(&w->emu->observe_lock);
+    u = observe_step(w, u, program_inst(w->program, u), index, event);
+    pthread_mutex_unlock(&w->emu->observe_lock);
+    if (u)
+        w->next = u;
+    return u ? RD_OK : settle(&s->dp, w);
+}
+
 rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t clock,
                         const struct emu_event **event)
 {
     struct wave *w = wave_of(wave);
-    const struct uop *u = w->next;
     const struct emu_event *e;
     if (w->idle & IDLE_ENDED)
         return RD_E_INVALID;
@@ -258,16 +262,9 @@ rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t c
     if (w->idle & IDLE_BARRIER)
         return RD_E_BUSY;
     w->clock = clock;
-    w->stop = STOP_NONE;
-    if (w->counts)
-        w->counts->op[u->isa_op]++;
-    pthread_mutex_lock(&w->emu->observe_lock);
-    u = observe_step(w, u, program_inst(w->program, u), w->n_insts, &e);
-    pthread_mutex_unlock(&w->emu->observe_lock);
-    if (u)
-        w->next = u;
-    else if (settle(&s->dp, w) != RD_OK)
-        return RD_E_FAULT;
+    rd_status st = stepper_execute(s, w, w->n_insts, &e);
+    if (st != RD_OK)
+        return st;
     if (!e)
         return RD_E_BUSY; /* global wave sync: to be tried again */
     w->n_insts++;

@@ -140,18 +140,29 @@ static uint32_t take_slot(struct emu *emu)
     return slot;
 }
 
-static rd_status wave_new(struct observation *ob, struct wave *w, uint32_t place)
+static struct emu_wave_info identity(const struct wave *w)
 {
     const struct workgroup *g = w->group;
+    return (struct emu_wave_info){.group = g->number,
+                                  .workgroup = {g->id[0], g->id[1], g->id[2]},
+                                  .wave = w->index,
+                                  .n_waves = g->n_waves,
+                                  .lanes = w->wave64 ? 64 : 32};
+}
+
+void observe_identify(struct wave *w)
+{
+    if (!w->observation)
+        w->info = identity(w);
+}
+
+static rd_status wave_new(struct observation *ob, struct wave *w, uint32_t place)
+{
     w->observation = ob;
-    w->info = (struct emu_wave_info){.dispatch = ob->launch.number,
-                                     .group = g->number,
-                                     .workgroup = {g->id[0], g->id[1], g->id[2]},
-                                     .wave = w->index,
-                                     .n_waves = g->n_waves,
-                                     .lanes = w->wave64 ? 64 : 32,
-                                     .slot = take_slot(ob->emu),
-                                     .place = place};
+    w->info = identity(w);
+    w->info.dispatch = ob->launch.number;
+    w->info.slot = take_slot(ob->emu);
+    w->info.place = place;
     if (w->info.slot == UINT32_MAX)
         return RD_E_NOMEM;
     w->holds_slot = true;
@@ -475,76 +486,6 @@ uint64_t observe_run(struct wave *w)
     if (u)
         w->next = u;
     return w->n_insts - begin;
-}
-
-/* ---- state ---- */
-
-static uint64_t digest_dwords(uint64_t h, const uint32_t *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ v[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
-    return h;
-}
-
-static const struct wave *wave_of(const struct emu_wave_info *info)
-{
-    const void *at = (const char *)info - offsetof(struct wave, info);
-    return at;
-}
-
-uint64_t emu_wave_digest(const struct emu_wave_info *info)
-{
-    const struct wave *w = wave_of(info);
-    uint64_t h = digest_dwords(w->scc, w->sgpr, SGPR_SLOTS);
-    h = digest_dwords(h, &w->mode_bits, 1);
-    for (unsigned half = 0; half < w->halves; half++)
-        h = digest_dwords(h, w->vgpr[half], (size_t)w->group->n_vgprs * ROW_DWORDS);
-    return h;
-}
-
-uint32_t emu_wave_vgpr(const struct emu_wave_info *info, unsigned vgpr, unsigned lane)
-{
-    const struct wave *w = wave_of(info);
-    rd_assert(vgpr < w->group->n_vgprs && lane < w->info.lanes, "no such register");
-    return w->vgpr[lane / ROW_DWORDS][vgpr * ROW_DWORDS + lane % ROW_DWORDS];
-}
-
-static bool peek_global(const struct wave *w, uint64_t address, unsigned bytes,
-                        uint8_t *out)
-{
-    struct mem_region r;
-    if (!region_find(w->emu->regions, address, &r, NULL) || r.end - address < bytes ||
-        !(r.perm & EMU_MEM_READ))
-        return false;
-    memcpy(out, (const void *)(uintptr_t)address, bytes); // NOLINT
-    return true;
-}
-
-/* Dwords of the 32 lanes of a half lie side by side. */
-static uint8_t peek_scratch(const struct wave *w, unsigned lane, uint64_t offset)
-{
-    size_t half = (size_t)(lane / ROW_DWORDS) * w->group->scratch_bytes * ROW_DWORDS;
-    return w->scratch[half + (size_t)(offset >> 2) * (ROW_DWORDS * 4) +
-                      (size_t)(lane % ROW_DWORDS) * 4 + (offset & 3u)];
-}
-
-bool emu_wave_peek(const struct emu_wave_info *info, unsigned space, unsigned lane,
-                   uint64_t address, unsigned bytes, void *out)
-{
-    const struct wave *w = wave_of(info);
-    const struct workgroup *g = w->group;
-    uint8_t *to = out;
-    if (space == EMU_SPACE_GLOBAL)
-        return peek_global(w, address, bytes, to);
-    uint32_t limit = space == EMU_SPACE_LDS       ? g->lds_bytes
-                     : space == EMU_SPACE_SCRATCH ? g->scratch_bytes
-                                                  : 0;
-    if (address > limit || limit - address < bytes)
-        return false;
-    for (unsigned i = 0; i < bytes; i++)
-        to[i] = space == EMU_SPACE_LDS ? g->lds[address + i]
-                                       : peek_scratch(w, lane, address + i);
-    return true;
 }
 
 /* ---- accesses that only a handler knows --------------------------------------------

@@ -43,6 +43,9 @@ RD_CHECKED rd_status observe_group_new(struct observation *ob, struct workgroup 
                                        const uint32_t *place);
 void observe_group_gone(struct workgroup *g);
 
+/* Who the wave is, for one that nobody watches. */
+void observe_identify(struct wave *w);
+
 /* The watched form of the scheduler's loop over a wave's instructions. */
 uint64_t observe_run(struct wave *w);
 

@@ -165,6 +165,19 @@ struct emu_watch {
     uint32_t waves_per_group, vgprs, lanes, lds_bytes; /* of every wave, workgroup */
 };
 
+struct emu_wave_info; /* event.h, inspect.h */
+
+/* Shown the workgroups that do not run to their end, as they stand: of a dispatch that
+ * faults or is cancelled, those that were in flight. Calls never overlap; they come
+ * from any thread, and the waves are valid during the call. */
+struct emu_inspector {
+    void *ctx;
+    /* fault: what has stopped this workgroup, NULL: nothing of its own */
+    void (*group_begin)(void *ctx, uint64_t group, unsigned n_waves,
+                        const struct emu_fault *fault);
+    void (*wave)(void *ctx, const struct emu_wave_info *wave);
+};
+
 /* One dispatch, as the command processor hands it to the shader processor input:
  * registers of the kernel descriptor raw, user SGPRs already filled. */
 struct emu_dispatch {
@@ -182,6 +195,7 @@ struct emu_dispatch {
     const volatile int *control;   /* enum emu_control, looked at every few milliseconds
                                       of work; NULL: always run */
     const struct emu_queue *queue; /* NULL: all zeros */
+    const struct emu_inspector *inspector; /* NULL: nobody wants to see what is left */
     struct emu_watch *watch; /* filled while it runs (emu_run); NULL: not wanted */
 };
 

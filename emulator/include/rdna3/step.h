@@ -110,4 +110,40 @@ uint64_t emu_wave_exec(const struct emu_wave *wave);
 RD_CHECKED rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave,
                                    uint64_t clock, const struct emu_event **event);
 
+/* ---- the order of emu_run -----------------------------------------------------------
+ *
+ * For debuggers: waves run in the order in which emu_run runs them with one thread, so
+ * that what a run did is seen again. Workgroups start and end by themselves: with these
+ * functions, emu_group_start, emu_group_end and emu_wave_step are not called.
+ */
+
+/* The wave whose turn it is; NULL: all workgroups have ended. */
+RD_CHECKED rd_status emu_order_next(struct emu_stepper *s, struct emu_wave **out);
+
+/* Execute its next instruction.
+ *
+ * event  out, valid until the next step; NULL if the instruction waits for other
+ *        workgroups and will be tried again
+ * Returns RD_E_NOT_FOUND if all have ended; RD_E_FAULT, then and from then on.
+ */
+RD_CHECKED rd_status emu_order_step(struct emu_stepper *s,
+                                    const struct emu_event **event);
+
+/* Workgroups in flight, the one whose turn it is first. */
+unsigned emu_order_groups(const struct emu_stepper *s);
+struct emu_group *emu_order_group(const struct emu_stepper *s, unsigned index);
+
+/* ---- back in time ------------------------------------------------------------------
+ */
+
+/* All of a stepper but global memory, which is the caller's to keep. */
+struct emu_snapshot;
+
+RD_CHECKED rd_status emu_stepper_save(const struct emu_stepper *s,
+                                      struct emu_snapshot **out);
+/* Only to the stepper that it comes from. Groups and waves are where they were. */
+void emu_stepper_restore(struct emu_stepper *s, const struct emu_snapshot *t);
+void emu_snapshot_free(struct emu_snapshot *t);
+size_t emu_snapshot_bytes(const struct emu_snapshot *t);
+
 #endif

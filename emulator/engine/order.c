@@ -1,0 +1,150 @@
+/* order.c: the order of emu_run with one thread, one instruction at a time.
+ *
+ * The same decisions as in sched.c, which knows their reasons, with all that they
+ * depend on in struct order and the waves: so that a snapshot holds it, and a debugger
+ * sees what a run did. A test compares. SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "stepper.h"
+
+static rd_status queue_add(struct order *o, struct resident *r)
+{
+    if (o->n == o->room) {
+        unsigned room = o->room ? 2 * o->room : 16;
+        struct resident **bigger = realloc(o->queue, room * sizeof(*bigger));
+        if (!bigger)
+            return RD_E_NOMEM;
+        o->queue = bigger;
+        o->room = room;
+    }
+    o->queue[o->n++] = r;
+    return RD_OK;
+}
+
+static struct resident *queue_take(struct order *o)
+{
+    struct resident *r = o->queue[0];
+    o->n--;
+    for (unsigned i = 0; i < o->n; i++)
+        o->queue[i] = o->queue[i + 1];
+    return r;
+}
+
+/* The next workgroup, if there is one and room for it. */
+static rd_status start_next(struct emu_stepper *s)
+{
+    struct order *o = &s->order;
+    struct emu_group *group;
+    if (!s->dp.max_resident)
+        s->dp.max_resident = dispatch_resident_limit(&s->dp, 1);
+    if (o->started >= s->dp.n_groups || o->n >= s->dp.max_resident)
+        return RD_OK;
+    rd_status st = emu_group_start(s, o->started, NULL, &group);
+    if (st != RD_OK)
+        return st;
+    o->started++;
+    struct resident *r = (struct resident *)group;
+    for (unsigned i = 0; i < r->group.n_waves; i++)
+        r->waves[i].timed = false;
+    return queue_add(o, r);
+}
+
+/* A wave of the group that can run; NULL: its turn is over. */
+static struct wave *next_wave(struct order *o)
+{
+    struct workgroup *g = &o->group->group;
+    while (o->done < GROUP_BUDGET) {
+        struct wave *w = g->waves[g->turn];
+        if (++g->turn == g->n_waves)
+            g->turn = 0;
+        if (w->idle)
+            continue;
+        w->turn = TURN;
+        return w;
+    }
+    return NULL;
+}
+
+rd_status emu_order_next(struct emu_stepper *s, struct emu_wave **out)
+{
+    struct order *o = &s->order;
+    rd_status st = RD_OK;
+    while (!o->wave && st == RD_OK) {
+        if (!o->group) {
+            if (!o->n)
+                st = start_next(s);
+            if (st != RD_OK || !o->n)
+                break;
+            o->group = queue_take(o);
+            o->done = 0;
+        }
+        o->wave = next_wave(o);
+        o->left = 0;
+        if (o->wave)
+            break;
+        struct resident *r = o->group;
+        o->group = NULL;
+        st = queue_add(o, r);
+        r->spent += GROUP_BUDGET;
+        if (st == RD_OK && r->spent % GROUP_PATIENCE == 0)
+            st = start_next(s);
+    }
+    *out = (struct emu_wave *)o->wave;
+    return st;
+}
+
+/* The wave's turn after an instruction. */
+static void account(struct emu_stepper *s, struct wave *w, bool stopped)
+{
+    struct order *o = &s->order;
+    o->done++;
+    o->left--;
+    if (w->stop == STOP_GWS)
+        o->done += GROUP_BUDGET / 64;
+    if (stopped || (!o->left && w->turn <= 0))
+        o->wave = NULL;
+    if (w->group->n_live == 0) {
+        emu_group_end(s, (struct emu_group *)o->group);
+        o->group = NULL;
+    }
+}
+
+rd_status emu_order_step(struct emu_stepper *s, const struct emu_event **event)
+{
+    struct order *o = &s->order;
+    struct emu_wave *next;
+    *event = NULL;
+    rd_status st = emu_order_next(s, &next);
+    if (st != RD_OK)
+        return st;
+    if (!next)
+        return RD_E_NOT_FOUND;
+    struct wave *w = (struct wave *)next;
+    if (w->stop == STOP_FAULT)
+        return RD_E_FAULT;
+    if (!o->left) {
+        w->turn -= w->next->turn;
+        o->left = w->next->run;
+    }
+    w->n_insts++; /* before: what reads the clock sees it so (wave_clock) */
+    st = stepper_execute(s, w, w->n_insts - 1, event);
+    w->n_insts -= !*event;
+    if (st == RD_OK)
+        account(s, w, w->stop != STOP_NONE || w->observation->trapped);
+    return st;
+}
+
+unsigned emu_order_groups(const struct emu_stepper *s)
+{
+    const struct order *o = &s->order;
+    return o->n + (o->group != NULL);
+}
+
+struct emu_group *emu_order_group(const struct emu_stepper *s, unsigned index)
+{
+    const struct order *o = &s->order;
+    if (o->group && index == 0)
+        return (struct emu_group *)o->group;
+    return (struct emu_group *)o->queue[index - (o->group != NULL)];
+}
