@@ -14,7 +14,7 @@ int run_check_options(const struct run_options *o)
     if (c->classes && (o->timing.on || o->device_kfd))
         return cli_error(CLI_USAGE, "--check goes without --%s",
                          o->timing.on ? "timing" : "device kfd");
-    if (c->classes && o->config.engine == EMU_ENGINE_JIT)
+    if (c->classes && o->k.config.engine == EMU_ENGINE_JIT)
         return cli_error(CLI_USAGE,
                          "--check goes without --engine jit: checked kernels are "
                          "interpreted");

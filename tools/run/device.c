@@ -62,9 +62,9 @@ static int transfer_all(struct run_options *o, struct on_device *d, bool to_devi
 {
     int status = CLI_OK;
     unsigned next = 0;
-    for (unsigned i = 0; i < o->n_args && status == CLI_OK; i++)
-        if (o->args[i].is_buffer)
-            status = transfer(d, next++, o->args[i].size, to_device);
+    for (unsigned i = 0; i < o->k.n_args && status == CLI_OK; i++)
+        if (o->k.args[i].is_buffer)
+            status = transfer(d, next++, o->k.args[i].size, to_device);
     return status;
 }
 
@@ -73,14 +73,14 @@ static int load(struct run_options *o, struct on_device *d, const void *code,
 {
     struct rt_error err;
     rd_status st;
-    const char *path = o->raw_path ? o->raw_path : o->object_path;
-    if (o->raw_path) {
+    const char *path = o->k.raw_path ? o->k.raw_path : o->k.object_path;
+    if (o->k.raw_path) {
         void *kd;
         size_t kd_bytes;
-        if (cli_read_file(o->kd_path, &kd, &kd_bytes) != RD_OK)
-            return cli_error(CLI_FAILED, "cannot read '%s'", o->kd_path);
+        if (cli_read_file(o->k.kd_path, &kd, &kd_bytes) != RD_OK)
+            return cli_error(CLI_FAILED, "cannot read '%s'", o->k.kd_path);
         if (kd_bytes == CO_KD_BYTES)
-            st = rt_load_raw(d->dev, code, bytes, kd, o->entry, &d->code, &err);
+            st = rt_load_raw(d->dev, code, bytes, kd, o->k.entry, &d->code, &err);
         else {
             snprintf(err.text, sizeof err.text, "a kernel descriptor has %d bytes",
                      CO_KD_BYTES);
@@ -91,11 +91,11 @@ static int load(struct run_options *o, struct on_device *d, const void *code,
         st = rt_load(d->dev, code, bytes, &d->code, &err);
     }
     if (st == RD_OK)
-        st = rt_kernel_find(d->code, o->kernel, &d->kernel, &err);
+        st = rt_kernel_find(d->code, o->k.kernel, &d->kernel, &err);
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "'%s': %s", path, err.text);
-    if (o->wave && o->wave != d->kernel.desc.wave)
-        return cli_error(CLI_FAILED, "--wave %u: kernel %s is of wave%u", o->wave,
+    if (o->k.wave && o->k.wave != d->kernel.desc.wave)
+        return cli_error(CLI_FAILED, "--wave %u: kernel %s is of wave%u", o->k.wave,
                          d->kernel.name, d->kernel.desc.wave);
     return CLI_OK;
 }
@@ -110,9 +110,9 @@ static int make_kernargs(struct run_options *o, struct on_device *d,
     struct rt_error err;
     void *segment;
     uint64_t bytes;
-    if (la_make_kernargs(&kernel, &o->shape, list, o->n_args, rt_queue_gpuva(d->queue),
-                         info->lds_base, info->scratch_base, &segment, &bytes,
-                         &why) != RD_OK)
+    if (la_make_kernargs(&kernel, &o->k.shape, list, o->k.n_args,
+                         rt_queue_gpuva(d->queue), info->lds_base, info->scratch_base,
+                         &segment, &bytes, &why) != RD_OK)
         return cli_error(CLI_FAILED, "%s", why.text);
     rd_status st = rt_alloc(d->dev, bytes, RT_GTT, 0, &d->kernargs, &err);
     if (st == RD_OK)
@@ -124,16 +124,16 @@ static int make_kernargs(struct run_options *o, struct on_device *d,
 /* Arguments: buffers filled and brought to VRAM, then the segment that names them. */
 static int prepare(struct run_options *o, struct on_device *d)
 {
-    struct la_arg *list = calloc(o->n_args + 1, sizeof *list);
+    struct la_arg *list = calloc(o->k.n_args + 1, sizeof *list);
     if (!list)
         return cli_error(CLI_FAILED, "out of memory");
-    int status = run_make_buffers(o, alloc_staging, d, list);
+    int status = kernel_make_buffers(&o->k, alloc_staging, d, list);
     if (status == CLI_OK)
         status = transfer_all(o, d, true);
     unsigned next = 0;
-    for (unsigned i = 0; i < o->n_args && status == CLI_OK; i++)
-        if (o->args[i].is_buffer)
-            o->args[i].value = rt_gpuva(d->vram[next++]);
+    for (unsigned i = 0; i < o->k.n_args && status == CLI_OK; i++)
+        if (o->k.args[i].is_buffer)
+            o->k.args[i].value = rt_gpuva(d->vram[next++]);
     if (status == CLI_OK)
         status = make_kernargs(o, d, list);
     free(list);
@@ -148,17 +148,17 @@ static bool fits(uint32_t groups, uint32_t block)
 static int dispatch(struct run_options *o, struct on_device *d)
 {
     struct rt_error err;
-    struct rt_launch launch = {.dynamic_lds_bytes = o->shape.dynamic_lds_bytes,
+    struct rt_launch launch = {.dynamic_lds_bytes = o->k.shape.dynamic_lds_bytes,
                                .kernarg_gpuva = rt_gpuva(d->kernargs),
                                .signal = d->signal};
     for (unsigned i = 0; i < 3; i++) {
-        if (!o->shape.groups[i])
+        if (!o->k.shape.groups[i])
             return CLI_OK; /* an empty grid runs nothing, and a packet cannot say so */
-        if (!fits(o->shape.groups[i], o->shape.block[i]))
+        if (!fits(o->k.shape.groups[i], o->k.shape.block[i]))
             return cli_error(CLI_FAILED, "grid %u times block %u: too many work-items",
-                             o->shape.groups[i], o->shape.block[i]);
-        launch.block[i] = o->shape.block[i];
-        launch.items[i] = o->shape.groups[i] * o->shape.block[i];
+                             o->k.shape.groups[i], o->k.shape.block[i]);
+        launch.block[i] = o->k.shape.block[i];
+        launch.items[i] = o->k.shape.groups[i] * o->k.shape.block[i];
     }
     rt_signal_set(d->signal, 1);
     rd_status st = rt_launch(d->queue, &d->kernel, &launch, &err);
@@ -188,8 +188,8 @@ static int run(struct run_options *o, struct on_device *d, const void *code,
     if (status != CLI_OK)
         return status;
     const struct co_kernel_meta *meta = d->kernel.meta;
-    if (!o->have_block && meta && meta->reqd_workgroup_size[0])
-        memcpy(o->shape.block, meta->reqd_workgroup_size, sizeof o->shape.block);
+    if (!o->k.have_block && meta && meta->reqd_workgroup_size[0])
+        memcpy(o->k.shape.block, meta->reqd_workgroup_size, sizeof o->k.shape.block);
     if (rt_queue_create(d->dev, 0, &d->queue, &err) != RD_OK ||
         rt_signal_create(d->dev, 1, &d->signal, &err) != RD_OK)
         return failed(&err);
@@ -212,8 +212,8 @@ int run_on_device(struct run_options *o, const void *code, size_t bytes)
     struct on_device d = {.n = 0};
     struct rt_error err;
     int status = CLI_FAILED;
-    d.host = calloc(o->n_args + 1, sizeof(struct rt_buffer *));
-    d.vram = calloc(o->n_args + 1, sizeof(struct rt_buffer *));
+    d.host = calloc(o->k.n_args + 1, sizeof(struct rt_buffer *));
+    d.vram = calloc(o->k.n_args + 1, sizeof(struct rt_buffer *));
     if (!d.host || !d.vram)
         status = cli_error(CLI_FAILED, "out of memory");
     else if (rt_open(NULL, &d.dev, &err) != RD_OK)

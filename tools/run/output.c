@@ -59,12 +59,12 @@ int run_parse_print(const char *text, struct run_output *out)
 
 static int check_output(const struct run_options *o, const char *option, unsigned arg)
 {
-    if (arg >= o->n_args)
+    if (arg >= o->k.n_args)
         return cli_error(CLI_USAGE, "%s %u: there are %u arguments (counted from 0)",
-                         option, arg, o->n_args);
-    if (!o->args[arg].is_buffer)
+                         option, arg, o->k.n_args);
+    if (!o->k.args[arg].is_buffer)
         return cli_error(CLI_USAGE, "%s %u: argument %u ('%s') is not a buffer", option,
-                         arg, arg, o->args[arg].text);
+                         arg, arg, o->k.args[arg].text);
     return CLI_OK;
 }
 
@@ -78,7 +78,7 @@ int run_check_outputs(const struct run_options *o)
         status = check_output(o, "--print", p->arg);
         if (status != CLI_OK)
             break;
-        const struct run_arg *arg = &o->args[p->arg];
+        const struct kernel_arg *arg = &o->k.args[p->arg];
         if (!arg->size_of_file && p->count != UINT64_MAX &&
             p->count > arg->size / p->type->bytes)
             status = cli_error(
@@ -93,7 +93,7 @@ int run_check_outputs(const struct run_options *o)
 int run_write_outputs(const struct run_options *o)
 {
     for (unsigned i = 0; i < o->n_outs; i++) {
-        const struct run_arg *arg = &o->args[o->outs[i].arg];
+        const struct kernel_arg *arg = &o->k.args[o->outs[i].arg];
         const char *path = o->outs[i].path;
         if (cli_write_file(path, arg->memory, arg->size) != RD_OK)
             return cli_error(CLI_FAILED, "cannot write '%s': %s", path,
@@ -106,7 +106,7 @@ int run_print_elements(const struct run_options *o)
 {
     for (unsigned i = 0; i < o->n_prints; i++) {
         const struct run_output *p = &o->prints[i];
-        const struct run_arg *arg = &o->args[p->arg];
+        const struct kernel_arg *arg = &o->k.args[p->arg];
         uint64_t count = arg->size / p->type->bytes;
         count = p->count < count ? p->count : count;
         printf("argument %u, %" PRIu64 " x %s:\n", p->arg, count, p->type->name);

@@ -6,39 +6,8 @@
 
 #include "checks.h"
 #include "cli.h"
-#include "elem.h"
-#include "launch.h"
+#include "kernel.h"
 #include "timing.h"
-
-enum run_fill {
-    RUN_FILL_ZERO,
-    RUN_FILL_FILE,
-    RUN_FILL_BYTE,
-    RUN_FILL_IOTA,
-    RUN_FILL_RAND
-};
-
-/* One --arg. */
-struct run_arg {
-    const char *text;
-    bool is_buffer;
-    bool is_float;
-
-    /* Buffers */
-    uint64_t size;
-    bool size_of_file; /* file:PATH */
-    enum run_fill fill;
-    uint8_t byte;
-    const struct elem_type *type; /* iota, rand */
-    uint64_t seed;
-    const char *path;
-    void *memory; /* after run_make_buffers */
-
-    /* Scalars and bytes */
-    uint64_t value;
-    void *bytes; /* bytes:HEX, else NULL */
-    uint32_t n_bytes;
-};
 
 /* --out N=PATH or --print N:TYPE[:COUNT] */
 struct run_output {
@@ -93,13 +62,7 @@ struct run_checks {
 };
 
 struct run_options {
-    const char *object_path;
-    const char *kernel;
-    const char *raw_path;
-    const char *kd_path;
-    uint64_t entry;
-    unsigned wave; /* 0: not given */
-    bool have_block;
+    struct kernel_options k;
     bool stats;
     bool json;              /* the statistics as JSON */
     bool device_kfd;        /* --device kfd */
@@ -108,33 +71,16 @@ struct run_options {
     struct trace_writer *trace; /* while the kernel runs */
     struct run_timing timing;
     struct run_checks checks;
-    const struct co_kernel_meta *meta; /* of the kernel, once it is loaded; or NULL */
-    struct la_shape shape;
-    struct emu_config config;
-    struct run_arg *args;
     struct run_output *outs;
     struct run_output *prints;
-    unsigned n_args, n_outs, n_prints;
+    unsigned n_outs, n_prints;
 };
-
-/* Parse one --arg into arg. Prints the error; returns CLI_OK or CLI_USAGE. */
-int run_parse_arg(const char *text, struct run_arg *arg);
 
 /* Parse --out and --print. They may precede the --arg they name: run_check_outputs
  * judges the number when all are known. */
 int run_parse_out(char *text, struct run_output *out);
 int run_parse_print(const char *text, struct run_output *out);
 int run_check_outputs(const struct run_options *o);
-
-/* Allocates a buffer's memory, zeroed, under the name; prints the error. */
-typedef int run_alloc_fn(void *ctx, uint64_t bytes, const char *name, void **out);
-
-/* Allocate and fill the buffers, then list all arguments for la_prepare. The address
- * of a buffer is arg->memory unless alloc_fn's owner changes arg->value afterwards.
- * list  out, room for o->n_args
- * Prints the error; returns an exit status. */
-int run_make_buffers(struct run_options *o, run_alloc_fn *alloc_fn, void *ctx,
-                     struct la_arg *list);
 
 /* Run the kernel on a board behind the kernel driver (device.c). */
 int run_on_device(struct run_options *o, const void *code, size_t bytes);
@@ -173,8 +119,5 @@ int run_print_elements(const struct run_options *o);
 /* json: as JSON, all opcodes. */
 void run_print_stats(bool json, const struct emu *emu, const struct emu_stats *stats,
                      double seconds);
-
-/* Free what run_parse_arg allocated. */
-void run_free_args(struct run_options *o);
 
 #endif

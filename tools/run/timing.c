@@ -198,7 +198,7 @@ static int create(const struct run_options *o, const struct tm_range *ranges,
     struct tm_config config = o->timing.config;
     config.ranges = ranges;
     config.n_ranges = n_ranges;
-    config.tolerate = o->raw_path != NULL;
+    config.tolerate = o->k.raw_path != NULL;
     config.forget_waves = !o->timing.json_path;
     if (tm_create(&config, out) != RD_OK)
         return cli_error(CLI_USAGE, "--cu-mask enables no CU");
@@ -255,14 +255,14 @@ int run_timing(const struct run_options *o, struct emu *emu,
                struct emu_stats *stats, struct tm_engine **out, rd_status *st,
                int *window)
 {
-    struct tm_range *ranges = calloc(o->n_args + 1, sizeof *ranges);
+    struct tm_range *ranges = calloc(o->k.n_args + 1, sizeof *ranges);
     struct tm_engine *t = NULL;
     size_t n = 0;
     int status = ranges ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
-    for (unsigned i = 0; status == CLI_OK && i < o->n_args; i++)
-        if (o->args[i].is_buffer)
-            ranges[n++] = (struct tm_range){(uint64_t)(uintptr_t)o->args[i].memory,
-                                            o->args[i].size};
+    for (unsigned i = 0; status == CLI_OK && i < o->k.n_args; i++)
+        if (o->k.args[i].is_buffer)
+            ranges[n++] = (struct tm_range){(uint64_t)(uintptr_t)o->k.args[i].memory,
+                                            o->k.args[i].size};
     if (status == CLI_OK)
         status = create(o, ranges, n, &t);
     struct tl_writer *writer = NULL;

@@ -1,16 +1,16 @@
-/* args.c: the --arg of `rdna3 run`: their syntax, and the buffers they ask for.
+/* args.c: the --arg of kernels: their syntax, and the buffers they ask for.
  *
  * Must not know kernels or metadata. Invariant: an argument that parses has a size that
  * is known (or the file tells it), and every message quotes the argument.
  * SPDX-License-Identifier: MIT
  */
-#include "run.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "kernel.h"
 
 #define KINDS                                                                          \
     "buf:SIZE[:zero|:file=PATH|:fill=BYTE|:iota=TYPE|:rand=TYPE,SEED], i8..i64:V, "    \
@@ -27,7 +27,7 @@ static int bad_number(const char *text, const char *what, rd_status st)
                      st == RD_E_RANGE ? "is out of range" : "is not a number");
 }
 
-static int parse_rand(const char *text, const char *value, struct run_arg *arg)
+static int parse_rand(const char *text, const char *value, struct kernel_arg *arg)
 {
     size_t len = strcspn(value, ",");
     arg->type = elem_find(value, len);
@@ -40,12 +40,12 @@ static int parse_rand(const char *text, const char *value, struct run_arg *arg)
 }
 
 /* What follows "buf:SIZE:". */
-static int parse_fill(const char *text, const char *spec, struct run_arg *arg)
+static int parse_fill(const char *text, const char *spec, struct kernel_arg *arg)
 {
     if (strcmp(spec, "zero") == 0)
         return CLI_OK;
     if (strncmp(spec, "file=", 5) == 0) {
-        arg->fill = RUN_FILL_FILE;
+        arg->fill = KERNEL_FILL_FILE;
         arg->path = spec + 5;
         return *arg->path ? CLI_OK : bad(text, "no path");
     }
@@ -54,24 +54,24 @@ static int parse_fill(const char *text, const char *spec, struct run_arg *arg)
         rd_status st = cli_parse_u64(spec + 5, &byte);
         if (st == RD_OK && byte > 255)
             st = RD_E_RANGE;
-        arg->fill = RUN_FILL_BYTE;
+        arg->fill = KERNEL_FILL_BYTE;
         arg->byte = (uint8_t)byte;
         return st == RD_OK ? CLI_OK : bad_number(text, "the fill byte", st);
     }
     if (strncmp(spec, "iota=", 5) == 0) {
-        arg->fill = RUN_FILL_IOTA;
+        arg->fill = KERNEL_FILL_IOTA;
         arg->type = elem_find(spec + 5, strlen(spec + 5));
         return arg->type ? CLI_OK : bad(text, "unknown element type");
     }
     if (strncmp(spec, "rand=", 5) == 0) {
-        arg->fill = RUN_FILL_RAND;
+        arg->fill = KERNEL_FILL_RAND;
         return parse_rand(text, spec + 5, arg);
     }
     return bad(text,
                "contents are zero, file=PATH, fill=BYTE, iota=TYPE or rand=TYPE,SEED");
 }
 
-static int parse_buffer(const char *text, const char *spec, struct run_arg *arg)
+static int parse_buffer(const char *text, const char *spec, struct kernel_arg *arg)
 {
     char number[32];
     size_t len = strcspn(spec, ":");
@@ -97,7 +97,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static int parse_bytes(const char *text, const char *hex, struct run_arg *arg)
+static int parse_bytes(const char *text, const char *hex, struct kernel_arg *arg)
 {
     size_t len = strlen(hex);
     if (len == 0 || len % 2)
@@ -121,7 +121,7 @@ static int parse_bytes(const char *text, const char *hex, struct run_arg *arg)
     return CLI_OK;
 }
 
-int run_parse_arg(const char *text, struct run_arg *arg)
+int kernel_parse_arg(const char *text, struct kernel_arg *arg)
 {
     memset(arg, 0, sizeof *arg);
     arg->text = text;
@@ -136,7 +136,7 @@ int run_parse_arg(const char *text, struct run_arg *arg)
         return parse_bytes(text, value, arg);
     if (len == 4 && memcmp(text, "file", 4) == 0) {
         arg->is_buffer = arg->size_of_file = true;
-        arg->fill = RUN_FILL_FILE;
+        arg->fill = KERNEL_FILL_FILE;
         arg->path = value;
         return *value ? CLI_OK : bad(text, "no path");
     }
@@ -150,7 +150,7 @@ int run_parse_arg(const char *text, struct run_arg *arg)
 }
 
 /* Read the file of a buffer argument; its size may be the buffer's. NULL: told why. */
-static void *load_file(struct run_arg *arg, size_t *bytes)
+static void *load_file(struct kernel_arg *arg, size_t *bytes)
 {
     void *data;
     rd_status st = cli_read_file(arg->path, &data, bytes);
@@ -186,12 +186,12 @@ static void name_argument(const struct co_kernel_meta *meta, unsigned i, char *n
     }
 }
 
-static int make_buffer(const struct run_options *o, struct run_arg *arg, unsigned i,
-                       run_alloc_fn *alloc_fn, void *ctx)
+static int make_buffer(const struct kernel_options *o, struct kernel_arg *arg,
+                       unsigned i, kernel_alloc_fn *alloc_fn, void *ctx)
 {
     void *data = NULL;
     size_t bytes = 0;
-    if (arg->fill == RUN_FILL_FILE) {
+    if (arg->fill == KERNEL_FILL_FILE) {
         data = load_file(arg, &bytes);
         if (!data)
             return CLI_FAILED;
@@ -204,19 +204,19 @@ static int make_buffer(const struct run_options *o, struct run_arg *arg, unsigne
         return status;
     }
     switch (arg->fill) {
-    case RUN_FILL_ZERO:
+    case KERNEL_FILL_ZERO:
         break;
-    case RUN_FILL_FILE:
+    case KERNEL_FILL_FILE:
         if (data)
             memcpy(arg->memory, data, bytes);
         break;
-    case RUN_FILL_BYTE:
+    case KERNEL_FILL_BYTE:
         memset(arg->memory, arg->byte, arg->size);
         break;
-    case RUN_FILL_IOTA:
+    case KERNEL_FILL_IOTA:
         elem_iota(arg->type, arg->memory, arg->size);
         break;
-    case RUN_FILL_RAND:
+    case KERNEL_FILL_RAND:
         elem_rand(arg->type, arg->seed, arg->memory, arg->size);
         break;
     }
@@ -224,11 +224,11 @@ static int make_buffer(const struct run_options *o, struct run_arg *arg, unsigne
     return CLI_OK;
 }
 
-int run_make_buffers(struct run_options *o, run_alloc_fn *alloc_fn, void *ctx,
-                     struct la_arg *list)
+int kernel_make_buffers(struct kernel_options *o, kernel_alloc_fn *alloc_fn, void *ctx,
+                        struct la_arg *list)
 {
     for (unsigned i = 0; i < o->n_args; i++) {
-        struct run_arg *arg = &o->args[i];
+        struct kernel_arg *arg = &o->args[i];
         if (arg->is_buffer) {
             int status = make_buffer(o, arg, i, alloc_fn, ctx);
             if (status != CLI_OK)
@@ -249,8 +249,18 @@ int run_make_buffers(struct run_options *o, run_alloc_fn *alloc_fn, void *ctx,
     return CLI_OK;
 }
 
-void run_free_args(struct run_options *o)
+int kernel_options_begin(struct kernel_options *o, int argc)
+{
+    /* No option can be given more often than there are words. */
+    o->args = calloc((size_t)argc, sizeof *o->args);
+    return o->args ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
+}
+
+void kernel_options_end(struct kernel_options *o)
 {
     for (unsigned i = 0; i < o->n_args; i++)
         free(o->args[i].bytes);
+    free(o->args);
+    o->args = NULL;
+    o->n_args = 0;
 }
