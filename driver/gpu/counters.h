@@ -32,6 +32,12 @@ struct gpu_counters {
     _Atomic uint64_t more_registers; /* uses of those for which there was no room */
 };
 
+/* Instructions by opcode. The caller's memory, as above. */
+struct gpu_opcodes {
+    _Atomic uint64_t executed[GPU_OPCODES];
+    _Atomic uint64_t handled[GPU_OPCODES]; /* of those in native code, by functions */
+};
+
 /* Count one use. Returns true for the first of its kind of this register. */
 bool gpu_count_register(struct gpu_counters *c, uint32_t reg, enum gpu_reg_use use);
 

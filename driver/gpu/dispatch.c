@@ -83,13 +83,23 @@ static void on_unreported(void *ctx, const struct emu_fault *what)
 }
 
 /* The emulator's counts only grow; other queues may add to them meanwhile. */
-static void add_opcode(void *ctx, unsigned op, uint64_t count)
+static void add_new(_Atomic uint64_t *to, _Atomic uint64_t *known, uint64_t count)
+{
+    atomic_fetch_add(to, count - atomic_exchange(known, count));
+}
+
+static void add_executed(void *ctx, unsigned op, uint64_t count)
 {
     struct gpu *gpu = ctx;
-    if (op >= GPU_OPCODES)
-        return;
-    atomic_fetch_add(&gpu->opcodes[op], count - gpu->counted[op]);
-    gpu->counted[op] = count;
+    if (op < GPU_OPCODES)
+        add_new(&gpu->opcodes->executed[op], &gpu->counted.executed[op], count);
+}
+
+static void add_handled(void *ctx, unsigned op, uint64_t count)
+{
+    struct gpu *gpu = ctx;
+    if (op < GPU_OPCODES)
+        add_new(&gpu->opcodes->handled[op], &gpu->counted.handled[op], count);
 }
 
 static void count_opcodes(struct gpu *gpu, const struct emu *emu)
@@ -97,7 +107,8 @@ static void count_opcodes(struct gpu *gpu, const struct emu *emu)
     if (!gpu->opcodes)
         return;
     pthread_mutex_lock(&gpu->opcode_lock);
-    emu_count_each(emu, add_opcode, gpu);
+    emu_count_each(emu, add_executed, gpu);
+    emu_native_handled(emu, add_handled, gpu);
     pthread_mutex_unlock(&gpu->opcode_lock);
 }
 

@@ -74,9 +74,9 @@ struct gpu_config {
     double sclk_mhz;      /* above 0: the timing model at this shader clock */
     const char *timeline; /* file to append dispatches to, or NULL; kept */
     struct gpu_counters *counters;
-    /* Executed instructions are added here by opcode, GPU_OPCODES of them; NULL: they
-     * are not counted one by one. Kept. */
-    _Atomic uint64_t *opcodes;
+    /* Executed instructions are added here by opcode; NULL: they are not counted one by
+     * one. Kept. */
+    struct gpu_opcodes *opcodes;
     const char *check; /* file with a table of findings, or NULL; kept */
     unsigned engine;   /* enum emu_engine */
     bool perf_map;     /* name native code in /tmp/perf-PID.map */

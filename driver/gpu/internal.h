@@ -108,9 +108,9 @@ struct gpu {
     double sclk_mhz; /* 0: no timing model */
     const char *timeline;
     struct gpu_counters *counters;
-    _Atomic uint64_t *opcodes;     /* NULL: not wanted */
-    pthread_mutex_t opcode_lock;   /* counted */
-    uint64_t counted[GPU_OPCODES]; /* what *opcodes has of the emulator's counts */
+    struct gpu_opcodes *opcodes; /* NULL: not wanted */
+    pthread_mutex_t opcode_lock; /* counted */
+    struct gpu_opcodes counted;  /* what *opcodes has of the emulator's counts */
     struct gpu_host host;
     struct gpu_checks checks;
     struct gpu_clock_state clock;

@@ -102,7 +102,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
                                  .engine = config->engine,
                                  .perf_map = config->perf_map,
                                  .opcodes =
-                                     config->opcodes ? kmd->shared->opcodes : NULL,
+                                     config->opcodes ? &kmd->shared->opcodes : NULL,
                                  .host = kmd_gpu_host(kmd)};
         st = gpu_create(&gpu, &kmd->gpu);
     }

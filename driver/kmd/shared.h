@@ -50,7 +50,7 @@ struct gshared {
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
     struct gshared_proc procs[GSHARED_PROCS];
-    _Atomic uint64_t opcodes[GPU_OPCODES]; /* of all processes, if they are counted */
+    struct gpu_opcodes opcodes; /* of all processes, if they are counted */
 };
 
 _Static_assert(sizeof(struct gshared) <= GSHARED_METADATA, "metadata lies behind it");

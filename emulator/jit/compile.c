@@ -27,14 +27,16 @@ static void jump_stub(struct emit *e, enum table_head stub)
 
 /* ---- accounts -------------------------------------------------------------------- */
 
+static void count_at(struct emit *e, size_t offset)
+{
+    x86_load(e->x, true, RCX, wave_mem(offsetof(struct wave, counts)));
+    x86_alu_mem_imm(e->x, ALU_ADD, true, mem_at(RCX, (int32_t)offset), 1);
+}
+
 static void count_path(struct emit *e, unsigned path)
 {
-    if (!path)
-        return;
-    x86_load(e->x, true, RCX, wave_mem(offsetof(struct wave, counts)));
-    x86_alu_mem_imm(
-        e->x, ALU_ADD, true,
-        mem_at(RCX, (int32_t)(offsetof(struct op_counts, path) + 8ul * path)), 1);
+    if (path)
+        count_at(e, offsetof(struct op_counts, path) + 8ul * path);
 }
 
 static unsigned new_path(struct emit *e)
@@ -147,6 +149,8 @@ static void write_fault(struct emit *e, const struct far *f)
 static void write_slow(struct emit *e, struct far *f)
 {
     rows_flush(e, &f->before);
+    if (e->paths)
+        count_at(e, offsetof(struct op_counts, slow) + 8ul * f->u->isa_op);
     call_handler(e, f->u);
     x86_test(e->x, true, RAX, RAX);
     size_t fault = x86_jcc(e->x, CC_E);

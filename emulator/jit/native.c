@@ -144,6 +144,10 @@ void native_count(struct native *n, struct op_counts *counts)
         }
         counts->path[i] = 0;
     }
+    for (unsigned op = 0; op < ISA_OP_COUNT; op++) {
+        n->handled[op] += counts->slow[op];
+        counts->slow[op] = 0;
+    }
     pthread_mutex_unlock(&n->lock);
 }
 

@@ -178,14 +178,12 @@ static inline bool host_sums(const struct matrix_io *io, struct accumulator *acc
 __attribute__((noinline)) static void host_steps(struct host_matrices *x,
                                                  enum dot2_out out)
 {
-    for (unsigned k = 0; k < N; k += 2) {
-        if (out == DOT2_F16)
-            dot2_host_rows(x->acc.e, &x->a, &x->b, k, DOT2_F16, x->largest);
-        else if (out == DOT2_BF16)
-            dot2_host_rows(x->acc.e, &x->a, &x->b, k, DOT2_BF16, x->largest);
-        else
-            dot2_host_rows(x->acc.e, &x->a, &x->b, k, DOT2_F32, x->largest);
-    }
+    if (out == DOT2_F16)
+        dot2_host_steps(x->acc.e, &x->a, &x->b, DOT2_F16, x->largest);
+    else if (out == DOT2_BF16)
+        dot2_host_steps(x->acc.e, &x->a, &x->b, DOT2_BF16, x->largest);
+    else
+        dot2_host_steps(x->acc.e, &x->a, &x->b, DOT2_F32, x->largest);
 }
 
 /* The usual case in vector form; false (nothing is written) where it does not apply. */
@@ -271,6 +269,33 @@ MATRIX_OP(v_wmma_bf16_16x16x16_bf16)
     multiply(io, DOT2_BF16, true);
 }
 
+#ifdef HOST_VECTORS
+static inline void integer_rows(const struct matrix_io *io, U32 (*a)[N], U32 (*b)[N],
+                                bool clamp)
+{
+    for (unsigned n = 0; n < N; n += HV_LANES) {
+        hvi vb[8];
+        for (unsigned p = 0; p < 8; p++)
+            vb[p] = hvi_load(&b[p][n]);
+        for (unsigned m = 0; m < N; m++) {
+            unsigned half = row_half(io, m / 2), at = row_at(io, m / 2) + m % 2 * N + n;
+            hvi c = hvi_load(io->c[half] + at);
+            hvi_store(io->d[half] + at, wmma_host_integer_row(c, a, m, vb, clamp));
+        }
+    }
+}
+
+static inline void multiply_integers(const struct matrix_io *io, unsigned bits)
+{
+    _Alignas(64) U32 a[8][N], b[8][N];
+    wmma_host_integers(a, io->a[0], bits, io->mode->neg & 1);
+    wmma_host_integers(b, io->b[0], bits, io->mode->neg & 2);
+    if (io->mode->clamp)
+        integer_rows(io, a, b, true);
+    else
+        integer_rows(io, a, b, false);
+}
+#else
 /* Elements of `bits` bits, as integers. */
 static inline void load_integers(I32 e[N][N], const uint32_t *rows, unsigned bits,
                                  bool is_signed)
@@ -285,44 +310,29 @@ static inline void load_integers(I32 e[N][N], const uint32_t *rows, unsigned bit
     }
 }
 
-static inline void integer_products(const struct matrix_io *io, unsigned bits,
-                                    U32 sum[N][N])
+static inline void multiply_integers(const struct matrix_io *io, unsigned bits)
 {
-    const bool signed_a = io->mode->neg & 1, signed_b = io->mode->neg & 2;
-#ifdef HOST_VECTORS
-    U32 a[8][N], b[8][N];
-    wmma_host_integers(a, io->a[0], bits, signed_a);
-    wmma_host_integers(b, io->b[0], bits, signed_b);
-    wmma_host_products(sum, a, b);
-#else
+    struct accumulator acc;
     I32 a[N][N], b[N][N];
-    load_integers(a, io->a[0], bits, signed_a);
-    load_integers(b, io->b[0], bits, signed_b);
+    const bool clamp = io->mode->clamp;
+    load_integers(a, io->a[0], bits, io->mode->neg & 1);
+    load_integers(b, io->b[0], bits, io->mode->neg & 2);
+    load_c(io, &acc);
     for (unsigned m = 0; m < N; m++) {
         I32 row[N] = {0};
         for (unsigned k = 0; k < N; k++)
             for (unsigned n = 0; n < N; n++)
                 row[n] += a[k][m] * b[k][n];
-        memcpy(sum[m], row, sizeof row);
-    }
-#endif
-}
-
-static inline void multiply_integers(const struct matrix_io *io, unsigned bits)
-{
-    struct accumulator acc;
-    U32 sum[N][N];
-    const bool clamp = io->mode->clamp;
-    integer_products(io, bits, sum);
-    load_c(io, &acc);
-    for (unsigned i = 0; i < N * N; i++) {
-        U32 s = (&sum[0][0])[i], c = (&acc.e[0][0])[i], r = s + c;
-        U32 limit = (c >> 31) + INT32_MAX;
-        bool overflow = ((s ^ r) & (c ^ r)) >> 31;
-        (&acc.e[0][0])[i] = clamp && overflow ? limit : r;
+        for (unsigned n = 0; n < N; n++) {
+            U32 s = (U32)row[n], c = acc.e[m][n], r = s + c;
+            U32 limit = (c >> 31) + INT32_MAX;
+            bool overflow = ((s ^ r) & (c ^ r)) >> 31;
+            acc.e[m][n] = clamp && overflow ? limit : r;
+        }
     }
     store_d(io, &acc);
 }
+#endif
 
 MATRIX_OP(v_wmma_i32_16x16x16_iu8)
 {

@@ -50,6 +50,8 @@ typedef __m512i hvi;
 #define hvi_xor(a, b) _mm512_xor_si512(a, b)
 /* v where the 16-bit z is not 0, else 0 */
 #define hvi_where16(z, v) _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(z, z), v)
+/* a where s is negative, else b */
+#define hvi_where_negative(s, a, b) _mm512_mask_mov_epi32(b, _mm512_movepi32_mask(s), a)
 #else
 typedef __m256i hvi;
 #define hvi_of(v) _mm256_castps_si256(v)
@@ -67,6 +69,8 @@ typedef __m256i hvi;
 #define hvi_xor(a, b) _mm256_xor_si256(a, b)
 #define hvi_where16(z, v)                                                              \
     _mm256_andnot_si256(_mm256_cmpeq_epi16(z, _mm256_setzero_si256()), v)
+#define hvi_where_negative(s, a, b)                                                    \
+    hvi_of(_mm256_blendv_ps(hv_of(b), hv_of(a), hv_of(s)))
 #endif
 
 /* One unaligned move each. */
@@ -214,30 +218,46 @@ dot2_host_step(hvi p0, hvi p1, hvi g0, hvi g1, hvi c, enum dot2_out out, hvi *la
     return out == DOT2_BF16 ? hvi_and(hvi_of(r), HV_(set1_epi32)(-0x10000)) : hvi_of(r);
 }
 
-/* The step of elements k and k + 1 for 16 rows and 16 columns. */
+/* All steps for rows m to m + DOT2_HOST_ROWS - 1 and the columns of a vector from n on:
+ * the sums stay in registers, and one row's products fill the ports while another's sum
+ * waits. */
+#define DOT2_HOST_ROWS 8
+
 __attribute__((always_inline)) static inline void
 dot2_host_rows(U32 (*c)[16], const struct dot2_host_factors *a,
-               const struct dot2_host_factors *b, unsigned k, enum dot2_out out,
-               U32 *largest)
+               const struct dot2_host_factors *b, unsigned m, unsigned n,
+               enum dot2_out out, U32 *largest)
 {
-    const U32 *a0 = a->pair[k], *a1 = a->pair[k + 1];
-    const U32 *ga0 = a->align[k], *ga1 = a->align[k + 1];
-    for (unsigned n = 0; n < 16; n += HV_LANES) {
+    hvi sum[DOT2_HOST_ROWS], most = hvi_load(largest + n);
+    _Pragma("GCC unroll 8") for (unsigned i = 0; i < DOT2_HOST_ROWS; i++) sum[i] =
+        hvi_load(&c[m + i][n]);
+    for (unsigned k = 0; k < 16; k += 2) {
+        const U32 *a0 = a->pair[k] + m, *a1 = a->pair[k + 1] + m;
+        const U32 *ga0 = a->align[k] + m, *ga1 = a->align[k + 1] + m;
         hvi vb0 = hvi_load(&b->pair[k][n]), vb1 = hvi_load(&b->pair[k + 1][n]);
         hvi vg0 = hvi_load(&b->align[k][n]), vg1 = hvi_load(&b->align[k + 1][n]);
-        hvi most = hvi_load(largest + n);
-        /* Unrolled: the next row's products fill the ports while a sum waits. */
-        _Pragma("GCC unroll 16") for (unsigned m = 0; m < 16; m++)
+        _Pragma("GCC unroll 8") for (unsigned i = 0; i < DOT2_HOST_ROWS; i++)
         {
-            hvi p0 = HV_(madd_epi16)(vb0, HV_(set1_epi32)((I32)a0[m]));
-            hvi p1 = HV_(madd_epi16)(vb1, HV_(set1_epi32)((I32)a1[m]));
-            hvi g0 = HV_(subs_epu16)(vg0, HV_(set1_epi32)((I32)ga0[m]));
-            hvi g1 = HV_(subs_epu16)(vg1, HV_(set1_epi32)((I32)ga1[m]));
-            hvi r = dot2_host_step(p0, p1, g0, g1, hvi_load(&c[m][n]), out, &most);
-            hvi_store(&c[m][n], r);
+            hvi p0 = HV_(madd_epi16)(vb0, HV_(set1_epi32)((I32)a0[i]));
+            hvi p1 = HV_(madd_epi16)(vb1, HV_(set1_epi32)((I32)a1[i]));
+            hvi g0 = HV_(subs_epu16)(vg0, HV_(set1_epi32)((I32)ga0[i]));
+            hvi g1 = HV_(subs_epu16)(vg1, HV_(set1_epi32)((I32)ga1[i]));
+            sum[i] = dot2_host_step(p0, p1, g0, g1, sum[i], out, &most);
         }
-        hvi_store(largest + n, most);
     }
+    _Pragma("GCC unroll 8") for (unsigned i = 0; i < DOT2_HOST_ROWS; i++)
+        hvi_store(&c[m + i][n], sum[i]);
+    hvi_store(largest + n, most);
+}
+
+/* c += a * b, eight steps for each of 256 sums. */
+__attribute__((always_inline)) static inline void
+dot2_host_steps(U32 (*c)[16], const struct dot2_host_factors *a,
+                const struct dot2_host_factors *b, enum dot2_out out, U32 *largest)
+{
+    for (unsigned n = 0; n < 16; n += HV_LANES)
+        for (unsigned m = 0; m < 16; m += DOT2_HOST_ROWS)
+            dot2_host_rows(c, a, b, m, n, out, largest);
 }
 
 /* Integer elements e, e + 4, ... of a dword (of 4 bits) or e, e + 2 (of 8): one in each
@@ -262,23 +282,30 @@ wmma_host_integers(U32 (*to)[16], const uint32_t *rows, unsigned bits, bool is_s
         }
 }
 
-/* sum[m][n] = the products of row m and column n. */
-static inline void wmma_host_products(U32 (*sum)[16], U32 (*a)[16], U32 (*b)[16])
+/* c + s of signed numbers that overflow to the limit on c's side. */
+__attribute__((always_inline)) static inline hvi wmma_host_clamped(hvi c, hvi s)
 {
-    for (unsigned n = 0; n < 16; n += HV_LANES) {
-        hvi vb[8];
-        for (unsigned p = 0; p < 8; p++)
-            vb[p] = hvi_load(&b[p][n]);
-        for (unsigned m = 0; m < 16; m++) {
-            hvi s = HV_(madd_epi16)(vb[0], HV_(set1_epi32)((I32)a[0][m]));
-            _Pragma("GCC unroll 8") for (unsigned p = 1; p < 8; p++)
-            {
-                hvi q = HV_(madd_epi16)(vb[p], HV_(set1_epi32)((I32)a[p][m]));
-                s = HV_(add_epi32)(s, q);
-            }
-            hvi_store(&sum[m][n], s);
-        }
+    hvi r = HV_(add_epi32)(c, s);
+    hvi over = hvi_and(hvi_xor(s, r), hvi_xor(c, r));
+    hvi limit =
+        hvi_xor(HV_(srai_epi32)(c, 31), HV_(set1_epi32)(INT32_MAX)); /* or INT32_MIN */
+    return hvi_where_negative(over, limit, r);
+}
+
+/* c plus the products of row m of A and the columns of b. */
+__attribute__((always_inline)) static inline hvi
+wmma_host_integer_row(hvi c, U32 (*a)[16], unsigned m, const hvi b[8], bool clamp)
+{
+    hvi s = HV_(set1_epi32)(0), t = s; /* two chains of sums */
+    _Pragma("GCC unroll 4") for (unsigned p = 0; p < 8; p += 2)
+    {
+        hvi q = HV_(madd_epi16)(b[p], HV_(set1_epi32)((I32)a[p][m]));
+        hvi r = HV_(madd_epi16)(b[p + 1], HV_(set1_epi32)((I32)a[p + 1][m]));
+        s = HV_(add_epi32)(s, q);
+        t = HV_(add_epi32)(t, r);
     }
+    s = HV_(add_epi32)(s, t);
+    return clamp ? wmma_host_clamped(c, s) : HV_(add_epi32)(c, s);
 }
 #endif
 

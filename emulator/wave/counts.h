@@ -15,8 +15,9 @@ struct op_counts {
     struct {
         const struct uop *leader;
         uint64_t n;
-    } block[COUNT_BLOCKS];      /* not yet in op[] */
-    uint64_t path[COUNT_PATHS]; /* executions of native code, by way (engine) */
+    } block[COUNT_BLOCKS];       /* not yet in op[] */
+    uint64_t path[COUNT_PATHS];  /* executions of native code, by way (engine) */
+    uint64_t slow[ISA_OP_COUNT]; /* of those, ones where a recipe gave up */
 };
 
 /* Count the first n instructions from u on, all of one block. */

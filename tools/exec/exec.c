@@ -42,7 +42,8 @@ static const char help[] =
     "  --log FILE     append one line per ioctl\n"
     "  --replay FILE  no COMMAND: issue the ioctls of a log again and compare\n"
     "  --stats        print counters per process at exit\n"
-    "  --opcodes      print which instructions ran, most frequent first (slower)\n"
+    "  --opcodes      print which instructions ran, most frequent first, and which of\n"
+    "                 them native code left to functions (slower)\n"
     "  --engine auto|interp|jit  native code for what is hot, or the interpreter "
     "alone\n"
     "  --perf-map     name native code in /tmp/perf-PID.map, for perf report\n"
@@ -308,22 +309,37 @@ static int by_count(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* What all processes have executed. */
+/* The counts that are not 0, sorted; returns how many. */
+static size_t sorted_counts(const _Atomic uint64_t counts[GPU_OPCODES],
+                            struct opcode_count rows[GPU_OPCODES], double *total)
+{
+    size_t n = 0;
+    *total = 0;
+    for (unsigned op = 0; op < isa_op_count() && op < GPU_OPCODES; op++) {
+        uint64_t count = atomic_load(&counts[op]);
+        if (count)
+            rows[n++] = (struct opcode_count){count, op};
+        *total += (double)count;
+    }
+    qsort(rows, n, sizeof(*rows), by_count);
+    return n;
+}
+
+/* What all processes have executed, and what of it native code left to functions. */
 static void print_opcodes(const struct gshared *shared)
 {
     static struct opcode_count rows[GPU_OPCODES];
-    size_t n = 0;
-    double total = 0;
-    for (unsigned op = 0; op < isa_op_count() && op < GPU_OPCODES; op++) {
-        uint64_t count = atomic_load(&shared->opcodes[op]);
-        if (count)
-            rows[n++] = (struct opcode_count){count, op};
-        total += (double)count;
-    }
-    qsort(rows, n, sizeof(*rows), by_count);
+    double total, handled;
+    size_t n = sorted_counts(shared->opcodes.executed, rows, &total);
     for (size_t i = 0; i < n; i++)
         fprintf(stderr, "rdna3: %-28s %14" PRIu64 " %6.2f%%\n", isa_op_name(rows[i].op),
                 rows[i].count, 100.0 * (double)rows[i].count / total);
+    n = sorted_counts(shared->opcodes.handled, rows, &handled);
+    if (n)
+        fprintf(stderr, "rdna3: native code left to handlers %.0f of them:\n", handled);
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "rdna3:   %-28s %14" PRIu64 "\n", isa_op_name(rows[i].op),
+                rows[i].count);
 }
 
 /* What the timeline does not show. */
