@@ -47,6 +47,23 @@ struct ck_actor {
     uint8_t window[128];
 };
 
+#define CK_TRACE   8u
+#define CK_MODULES 64u
+
+/* Where the program was when it called a runtime, innermost first. */
+struct ck_trace {
+    char call[32]; /* "hipMalloc"; empty: nothing is known */
+    uint32_t n;
+    struct ck_frame {
+        uint64_t at;     /* in the module's file: its link-time address */
+        uint64_t module; /* ck_table.module, from 1; 0: unknown */
+    } frame[CK_TRACE];
+};
+
+struct ck_module {
+    char path[256];
+};
+
 struct ck_finding {
     uint32_t cls;        /* enum ck_class */
     uint32_t wave_lanes; /* 32 or 64 */
@@ -63,7 +80,9 @@ struct ck_finding {
     uint64_t address;          /* GPU address, or offset in LDS or scratch */
     uint64_t base, size;       /* the allocation at or nearest to it; size 0: none */
     char allocation[40];
-    char text[256]; /* what is wrong, a sentence without its end */
+    struct ck_trace made, freed; /* the allocation, by the program */
+    struct ck_trace host; /* the call that is wrong, where no kernel is (at.pc 0) */
+    char text[256];       /* what is wrong, a sentence without its end */
     atomic_ullong count;
 };
 
@@ -72,14 +91,20 @@ struct ck_finding {
 /* Findings, merged: equal class, kind, kernel and instructions are one. */
 struct ck_table {
     /* For who shares the table: what to check, set before others look. */
-    uint32_t want_classes, keep_going, lanes;
+    uint32_t want_classes, keep_going, lanes, leaks;
     uint64_t watchdog;
     atomic_ullong accesses, dispatches, instructions;
     atomic_ullong lost;  /* findings that had no room */
     atomic_uint n;       /* records in use; one is complete when its count is not 0 */
     atomic_uint classes; /* CK_BITs of who looked */
+    /* What the program has made of allocations, and what of it was there at its end. */
+    atomic_ullong made, left, left_bytes;
+    atomic_uint n_modules; /* one is complete when its path is not empty */
+    struct ck_module module[CK_MODULES];
     struct ck_finding v[CK_MAX_FINDINGS];
 };
+
+struct ck_heap;
 
 struct ck_config {
     unsigned classes;  /* CK_BITs, all of them built */
@@ -88,7 +113,9 @@ struct ck_config {
     uint64_t watchdog; /* instructions of a wave without progress that are a hang; 0:
                           2^27 */
     bool lds_passes; /* LDS accesses out of bounds are told of and run as on the chip */
-    bool host_writes;   /* somebody else may change memory while kernels run */
+    bool host_writes; /* somebody else may change memory while kernels run */
+    struct ck_heap
+        *heap; /* allocations by the byte; NULL: regions of the emulator alone */
     const char *kernel; /* its name if the emulator cannot tell; NULL: none */
     /* Where the code object at a PC begins; NULL: unknown. */
     uint64_t (*image)(void *ctx, uint64_t pc);

@@ -82,6 +82,7 @@ struct ck {
     uint64_t changes;                    /* of memory by kernels, about (hang.c) */
     uint64_t quiet;                      /* instructions since one */
     struct emu_mem region;               /* the last that an access met */
+    unsigned heap;                       /* its generation, of which the region is */
 };
 
 static inline bool ck_wants(const struct ck *ck, enum ck_class cls)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heap.h"
 #include "internal.h"
 
 #define PAGE 4096u
@@ -17,16 +18,37 @@
 
 enum verdict { FINE, OUTSIDE, READ_ONLY, LDS_OUTSIDE, SCRATCH_OUTSIDE };
 
-/* The region at an address; the last one is remembered. */
+/* Of the region, what the heap says the same of; false: it is nobody's there. */
+static bool heap_allows(struct ck *ck, uint64_t address)
+{
+    uint64_t from, to, end = ck->region.va + ck->region.bytes;
+    enum ck_heap_state state = ck_heap_at(ck->config.heap, address, &from, &to);
+    if (from > ck->region.va)
+        ck->region.va = from;
+    ck->region.bytes = (to < end ? to : end) - ck->region.va;
+    return state == CK_HEAP_NONE || state == CK_HEAP_LIVE;
+}
+
+/* The region at an address, or the allocation in it; the last one is remembered. */
 static bool region_at(struct ck *ck, uint64_t address, struct emu_mem *out)
 {
     if (address - ck->region.va >= ck->region.bytes &&
-        !emu_mem_find(ck->emu, address, &ck->region)) {
+        (!emu_mem_find(ck->emu, address, &ck->region) ||
+         (ck->config.heap && !heap_allows(ck, address)))) {
         ck->region.bytes = 0;
         return false;
     }
     *out = ck->region;
     return true;
+}
+
+/* What was remembered holds only as long as nobody allocates or frees. */
+static void follow_heap(struct ck *ck)
+{
+    unsigned now = ck->config.heap ? ck_heap_generation(ck->config.heap) : 0;
+    if (now != ck->heap)
+        ck->region.bytes = 0;
+    ck->heap = now;
 }
 
 /* Compilers widen scalar loads over an end that is not a multiple of 16: memory is
@@ -81,50 +103,108 @@ static void tell_region(const struct emu_mem *r, struct ck_finding *f)
     memcpy(f->allocation, r->name, sizeof f->allocation);
 }
 
+static void tell_block(const struct ck_block *b, struct ck_finding *f)
+{
+    f->base = b->base;
+    f->size = b->size;
+    f->made = b->made;
+    if (b->freed)
+        f->freed = b->freer;
+    (void)snprintf(f->allocation, sizeof f->allocation, "memory of %.29s",
+                   *b->made.call ? b->made.call : "the runtime");
+}
+
+/* How far outside; UINT64_MAX: there is no allocation. */
+static uint64_t gap_to(const struct ck_finding *f)
+{
+    uint64_t end = f->base + f->size;
+    return !f->size               ? UINT64_MAX
+           : f->address >= end    ? f->address - end
+           : f->address < f->base ? f->base - f->address
+                                  : 0;
+}
+
+/* The allocation at or nearest to the address: of the heap, else a region. */
+static void find_nearest(struct ck *ck, struct ck_finding *f)
+{
+    struct emu_mem r;
+    struct ck_block b;
+    if (emu_mem_find(ck->emu, f->address, &r) ||
+        emu_mem_nearest(ck->emu, f->address, &r))
+        tell_region(&r, f);
+    uint64_t gap = gap_to(f), from, to;
+    if (!ck->config.heap || !ck_heap_near(ck->config.heap, f->address, &b))
+        return;
+    struct ck_finding other = *f;
+    tell_block(&b, &other);
+    if (ck_heap_at(ck->config.heap, f->address, &from, &to) != CK_HEAP_NONE ||
+        gap_to(&other) <= gap)
+        *f = other;
+}
+
+/* Has the memory been freed? */
+static bool was_freed(struct ck *ck, struct ck_finding *f)
+{
+    struct emu_mem r;
+    struct ck_block b;
+    if (ck->config.heap && ck_heap_near(ck->config.heap, f->address, &b) && b.freed &&
+        f->address - b.base < b.extent) {
+        tell_block(&b, f);
+        return true;
+    }
+    if (emu_mem_find(ck->emu, f->address, &r))
+        return false;
+    if (ck->config.heap && ck_heap_gone(ck->config.heap, f->address, &b)) {
+        b.freed = true;
+        tell_block(&b, f);
+        return true;
+    }
+    if (!emu_mem_gone(ck->emu, f->address, &r))
+        return false;
+    tell_region(&r, f);
+    return true;
+}
+
 /* Where an access lies that leaves the allocation next to it. */
 static void place_outside(struct ck *ck, const struct emu_access *a,
                           struct ck_finding *f)
 {
-    struct emu_mem r;
-    bool known = emu_mem_find(ck->emu, f->address, &r) ||
-                 emu_mem_nearest(ck->emu, f->address, &r);
-    uint64_t end = known ? r.va + r.bytes : 0, gap;
+    const char *what = verb(a), *name = f->allocation;
     if (f->address < PAGE) {
         (void)snprintf(f->kind, sizeof f->kind, "null-pointer");
         (void)snprintf(f->text, sizeof f->text, "%u-byte %s at 0x%" PRIx64, a->bytes,
-                       verb(a), f->address);
+                       what, f->address);
         return;
     }
-    if (emu_mem_gone(ck->emu, f->address, &r)) {
+    if (was_freed(ck, f)) {
         (void)snprintf(f->kind, sizeof f->kind, "use-after-free");
         (void)snprintf(f->text, sizeof f->text,
-                       "%u-byte %s of %s, which has been freed", a->bytes, verb(a),
-                       *r.name ? r.name : "memory");
-        tell_region(&r, f);
+                       "%u-byte %s of %s, which has been freed", a->bytes, what,
+                       *name ? name : "memory");
         return;
     }
-    gap = !known              ? UINT64_MAX
-          : f->address >= end ? f->address - end
-                              : r.va - f->address;
-    if (known && f->address >= r.va && f->address < end) {
+    find_nearest(ck, f);
+    uint64_t end = f->base + f->size, gap = gap_to(f);
+    if (gap < NEAR && f->address >= f->base && f->address < end) {
         (void)snprintf(f->text, sizeof f->text,
                        "%u-byte %s that ends %" PRIu64 " bytes past the end of %s",
-                       a->bytes, verb(a), f->address + a->bytes - end, r.name);
+                       a->bytes, what, f->address + a->bytes - end, name);
     } else if (gap == 0) {
         (void)snprintf(f->text, sizeof f->text, "%u-byte %s at the end of %s", a->bytes,
-                       verb(a), r.name);
+                       what, name);
     } else if (gap < NEAR) {
         (void)snprintf(f->text, sizeof f->text, "%u-byte %s %" PRIu64 " bytes %s of %s",
-                       a->bytes, verb(a), gap,
-                       f->address >= end ? "past the end" : "before the start", r.name);
+                       a->bytes, what, gap,
+                       f->address >= end ? "past the end" : "before the start", name);
     } else {
         (void)snprintf(f->kind, sizeof f->kind, "wild-address");
         (void)snprintf(f->text, sizeof f->text,
                        "%u-byte %s at 0x%" PRIx64 ", far from every allocation",
-                       a->bytes, verb(a), f->address);
-        return;
+                       a->bytes, what, f->address);
+        f->size = 0;
+        f->made.n = f->freed.n = 0;
+        *f->made.call = *f->freed.call = *f->allocation = '\0';
     }
-    tell_region(&r, f);
 }
 
 static void place_read_only(struct ck *ck, const struct emu_access *a,
@@ -239,6 +319,7 @@ static uint64_t stops(const struct ck *ck, const struct emu_access *a)
 uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e)
 {
     uint64_t bad = 0;
+    follow_heap(ck);
     for (unsigned i = 0; i < e->n_accesses; i++)
         bad |= judge_access(ck, e, &e->access[i]) & stops(ck, &e->access[i]);
     return ck->config.keep_going ? ~bad : ~UINT64_C(0);

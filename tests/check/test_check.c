@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "checkers.h"
+#include "heap.h"
 
 enum { PAGE = 4096 };
 
@@ -142,6 +143,108 @@ START_TEST(what_must_not_is_left_out)
 }
 END_TEST
 
+/* 40 bytes of the page of data are an allocation, and 24 behind them its margin. */
+static struct ck_heap *heap_with_one(void)
+{
+    struct ck_heap *h = NULL;
+    struct ck_block b = {
+        .base = va(1), .size = 40, .extent = 64, .made = {.call = "make"}};
+    ck_assert_int_eq(ck_heap_create(&h), RD_OK);
+    ck_assert_int_eq(ck_heap_add(h, &b), RD_OK);
+    return h;
+}
+
+START_TEST(a_heap_knows_bytes)
+{
+    uint64_t from, to;
+    struct ck_block b = {.base = va(1)};
+    memory = NULL;
+    struct ck_heap *h = heap_with_one();
+    ck_assert_int_eq(ck_heap_at(h, va(1) + 39, &from, &to), CK_HEAP_LIVE);
+    ck_assert_uint_eq(to, va(1) + 40);
+    ck_assert_int_eq(ck_heap_at(h, va(1) + 40, &from, &to), CK_HEAP_MARGIN);
+    ck_assert_uint_eq(from, va(1) + 40);
+    ck_assert_uint_eq(to, va(1) + 64);
+    ck_assert_int_eq(ck_heap_at(h, va(1) + 64, &from, &to), CK_HEAP_NONE);
+    ck_assert_uint_eq(to, UINT64_MAX);
+    ck_assert_int_eq(ck_heap_free(h, va(1) + 8, &b.made), CK_HEAP_INSIDE);
+    ck_assert_int_eq(ck_heap_free(h, va(2), &b.made), CK_HEAP_UNKNOWN);
+    ck_assert_int_eq(ck_heap_free(h, va(1), &b.made), CK_HEAP_OK);
+    ck_assert_int_eq(ck_heap_free(h, va(1), &b.made), CK_HEAP_TWICE);
+    ck_assert_int_eq(ck_heap_at(h, va(1) + 50, &from, &to), CK_HEAP_FREED);
+    ck_assert(!ck_heap_gone(h, va(1), &b));
+    ck_heap_drop(h, va(1), 0);
+    ck_assert_int_eq(ck_heap_at(h, va(1), &from, &to), CK_HEAP_NONE);
+    ck_assert(ck_heap_gone(h, va(1) + 50, &b));
+    ck_assert_str_eq(b.made.call, "make");
+    ck_heap_destroy(h);
+}
+END_TEST
+
+START_TEST(claims_and_overlaps)
+{
+    uint64_t from, to;
+    memory = NULL;
+    struct ck_heap *h = heap_with_one();
+    struct ck_block b = {.base = va(1), .size = 20, .extent = 20, .programs = true},
+                    found;
+    unsigned before = ck_heap_generation(h);
+    ck_assert_int_eq(ck_heap_claim(h, &b), RD_OK);
+    ck_assert_uint_ne(ck_heap_generation(h), before);
+    ck_assert(ck_heap_find(h, va(1), &found));
+    ck_assert_uint_eq(found.size, 20);
+    ck_assert_uint_eq(found.extent, 64);
+    b.base = va(1) + 48; /* somebody else's: what lay there is over */
+    ck_assert_int_eq(ck_heap_add(h, &b), RD_OK);
+    ck_assert(!ck_heap_find(h, va(1), &found));
+    ck_assert_int_eq(ck_heap_at(h, va(1), &from, &to), CK_HEAP_NONE);
+    b.extent = 0;
+    ck_assert_int_eq(ck_heap_add(h, &b), RD_E_INVALID);
+    /* Nearest: the end of one, or the beginning of the next. */
+    b = (struct ck_block){.base = va(2), .size = 8, .extent = 8};
+    ck_assert_int_eq(ck_heap_add(h, &b), RD_OK);
+    ck_assert(ck_heap_near(h, va(2) - 4, &found));
+    ck_assert_uint_eq(found.base, va(2));
+    ck_assert(ck_heap_near(h, va(1) + 70, &found));
+    ck_assert_uint_eq(found.base, va(1) + 48);
+    /* By streams. */
+    ck_assert_int_eq(ck_heap_free_later(h, va(2), h, &b.made), CK_HEAP_OK);
+    ck_assert_int_eq(ck_heap_free_later(h, va(2), h, &b.made), CK_HEAP_TWICE);
+    ck_heap_settle(h, &b, false);
+    ck_assert_int_eq(ck_heap_at(h, va(2), &from, &to), CK_HEAP_LIVE);
+    ck_heap_settle(h, h, false);
+    ck_assert_int_eq(ck_heap_at(h, va(2), &from, &to), CK_HEAP_FREED);
+    ck_heap_destroy(h);
+}
+END_TEST
+
+START_TEST(accesses_are_judged_by_the_heap)
+{
+    begin(&(struct ck_config){.classes = 0});
+    ck_destroy(ck);
+    struct ck_heap *h = heap_with_one();
+    struct ck_config config = {
+        .classes = CK_BIT(CK_MEM), .keep_going = true, .heap = h};
+    ck_assert_int_eq(ck_create(emu, &config, table, &ck), RD_OK);
+    ck_assert_int_eq(run(va(1) + 36), RD_OK);
+    ck_assert_uint_eq(atomic_load(&table->n), 0);
+    ck_assert_int_eq(run(va(1) + 40), RD_OK);
+    ck_assert_str_eq(kind(0), "out-of-bounds");
+    ck_assert_str_eq(table->v[0].allocation, "memory of make");
+    ck_assert_uint_eq(table->v[0].size, 40);
+    ck_assert_int_eq(ck_heap_free(h, va(1), &(struct ck_trace){.call = "free"}),
+                     CK_HEAP_OK);
+    ck_assert_int_eq(run(va(1)), RD_OK);
+    ck_assert_str_eq(kind(1), "use-after-free");
+    ck_assert_str_eq(table->v[1].freed.call, "free");
+    ck_heap_drop(h, va(1), 0);
+    ck_assert_int_eq(run(va(1)), RD_OK); /* pages alone, again */
+    ck_assert_uint_eq(atomic_load(&table->v[1].count), 1);
+    end();
+    ck_heap_destroy(h);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("check");
@@ -151,6 +254,9 @@ int main(void)
     tcase_add_test(t, use_after_free_is_named);
     tcase_add_test(t, the_first_error_ends_it);
     tcase_add_test(t, what_must_not_is_left_out);
+    tcase_add_test(t, a_heap_knows_bytes);
+    tcase_add_test(t, claims_and_overlaps);
+    tcase_add_test(t, accesses_are_judged_by_the_heap);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
