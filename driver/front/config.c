@@ -11,9 +11,19 @@
 #include "hostfault.h"
 #include "shared.h"
 
+const char *front_findings(void)
+{
+    static char findings[PATH_MAX];
+    const char *state = getenv(FRONT_ENV_STATE);
+    if (!state || !getenv(FRONT_ENV_CHECK))
+        return NULL;
+    (void)snprintf(findings, sizeof(findings), "%s/" GSHARED_FINDINGS, state);
+    return findings;
+}
+
 bool front_config(struct abi_config *out)
 {
-    static char timeline[PATH_MAX], findings[PATH_MAX];
+    static char timeline[PATH_MAX];
     const char *state = getenv(FRONT_ENV_STATE), *log = getenv(FRONT_ENV_LOG);
     const char *no_exec = getenv(FRONT_ENV_NO_EXEC), *timing = getenv(FRONT_ENV_TIMING);
     if (!state)
@@ -22,16 +32,13 @@ bool front_config(struct abi_config *out)
     bool record = getenv(FRONT_ENV_TIMELINE) != NULL;
     if (record)
         (void)snprintf(timeline, sizeof(timeline), "%s/" GSHARED_TIMELINE, state);
-    bool check = getenv(FRONT_ENV_CHECK) != NULL;
-    if (check)
-        (void)snprintf(findings, sizeof(findings), "%s/" GSHARED_FINDINGS, state);
     *out = (struct abi_config){
         .log = log && *log ? log : NULL,
         .kmd = {.state_dir = state,
                 .no_execute = no_exec && strcmp(no_exec, "1") == 0,
                 .sclk_mhz = timing ? strtod(timing, NULL) : 0,
                 .timeline = record ? timeline : NULL,
-                .check = check ? findings : NULL,
+                .check = front_findings(),
                 .engine = engine ? (unsigned)strtoul(engine, NULL, 10) : 0,
                 .opcodes = getenv(FRONT_ENV_OPCODES) != NULL,
                 .perf_map = getenv(FRONT_ENV_PERF_MAP) != NULL,

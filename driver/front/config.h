@@ -23,4 +23,7 @@
  * until the next call. */
 bool front_config(struct abi_config *out);
 
+/* The file with the table of findings; NULL: nothing is checked. */
+const char *front_findings(void);
+
 #endif

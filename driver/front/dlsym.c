@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "hooks.h"
 
 typedef void *dlsym_fn(void *handle, const char *name);
@@ -38,7 +39,10 @@ void *shim_dlsym_pick(void *handle, const char *name)
     dlsym_fn *real = shim_dlsym();
     if (!name || handle == RTLD_NEXT || handle == RTLD_DEFAULT)
         return NULL;
-    void *ours = shim_hook(name);
+    void *ours = alloc_hook(name);
+    if (ours) /* of a runtime that is opened by its name */
+        return real(handle, name) ? ours : NULL;
+    ours = shim_hook(name);
     if (!ours)
         return NULL;
     static void *libc;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "abi.h"
+#include "alloc.h"
 #include "config.h"
 #include "hooks.h"
 #include "vfs.h"
@@ -363,7 +364,15 @@ static enum abi_file fd_kind(int fd)
     }
 }
 
-static const struct abi_host host = {.fd_kind = fd_kind, .config = front_config};
+static bool configure(struct abi_config *out)
+{
+    if (!front_config(out))
+        return false;
+    out->kmd.heap = alloc_heap();
+    return true;
+}
+
+static const struct abi_host host = {.fd_kind = fd_kind, .config = configure};
 
 EXPORT int ioctl(int fd, unsigned long cmd, ...)
 {

@@ -4,30 +4,13 @@
  * Must not know what checkers look for. Checked dispatches run one after the other.
  * SPDX-License-Identifier: MIT
  */
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "checkers.h"
 #include "cp.h"
+#include "heap.h"
 
 static uint64_t image_at(void *ctx, uint64_t pc)
 {
     return gpu_image(ctx, pc);
-}
-
-static struct ck_table *map_table(const char *path)
-{
-    struct stat st;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    void *table = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= sizeof(struct ck_table))
-        table = mmap(NULL, sizeof(struct ck_table), PROT_READ | PROT_WRITE, MAP_SHARED,
-                     fd, 0);
-    if (fd >= 0)
-        close(fd);
-    return table == MAP_FAILED ? NULL : table;
 }
 
 /* Lock held. */
@@ -36,7 +19,7 @@ static rd_status attach(struct gpu *gpu, struct emu *emu)
     struct gpu_checks *c = &gpu->checks;
     if (c->ck)
         return RD_OK;
-    struct ck_table *table = map_table(c->path);
+    struct ck_table *table = ck_table_open(c->path);
     if (!table)
         return RD_E_IO;
     struct ck_config config = {.classes = table->want_classes,
@@ -45,6 +28,7 @@ static rd_status attach(struct gpu *gpu, struct emu *emu)
                                .watchdog = table->watchdog,
                                .lds_passes = true,
                                .host_writes = true,
+                               .heap = c->heap,
                                .image = image_at,
                                .ctx = gpu};
     return ck_create(emu, &config, table, &c->ck);

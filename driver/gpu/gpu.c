@@ -20,6 +20,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->counters = config->counters;
     gpu->opcodes = config->opcodes;
     gpu->checks.path = config->check;
+    gpu->checks.heap = config->heap;
     pthread_mutex_init(&gpu->checks.lock, NULL);
     gpu->vm.count = config->opcodes != NULL;
     gpu->vm.engine = (enum emu_engine)config->engine;

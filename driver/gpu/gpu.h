@@ -77,9 +77,10 @@ struct gpu_config {
     /* Executed instructions are added here by opcode; NULL: they are not counted one by
      * one. Kept. */
     struct gpu_opcodes *opcodes;
-    const char *check; /* file with a table of findings, or NULL; kept */
-    unsigned engine;   /* enum emu_engine */
-    bool perf_map;     /* name native code in /tmp/perf-PID.map */
+    const char *check;    /* file with a table of findings, or NULL; kept */
+    struct ck_heap *heap; /* of a checked program: its allocations, or NULL */
+    unsigned engine;      /* enum emu_engine */
+    bool perf_map;        /* name native code in /tmp/perf-PID.map */
     struct gpu_host host;
 };
 

@@ -24,6 +24,7 @@ struct kmd_config {
     double sclk_mhz;       /* above 0: the timing model at this shader clock */
     const char *timeline;  /* file to append dispatches to, or NULL */
     const char *check;     /* file with a table of findings, or NULL */
+    struct ck_heap *heap;  /* of a checked program: its allocations, or NULL */
     bool opcodes;          /* count instructions by opcode */
     bool perf_map;         /* name native code in /tmp/perf-PID.map */
     unsigned engine;       /* enum emu_engine */

@@ -98,6 +98,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
                                  .sclk_mhz = config->sclk_mhz,
                                  .timeline = config->timeline,
                                  .check = config->check,
+                                 .heap = config->heap,
                                  .counters = &kmd->proc->gpu,
                                  .engine = config->engine,
                                  .perf_map = config->perf_map,

@@ -17,6 +17,8 @@ struct checks_options {
     uint64_t watchdog;
     const char *json, *xml, *sarif; /* files to write; NULL: none */
     const char *gen_suppressions;
+    bool leaks;       /* memory that a program does not free is an error */
+    const char *root; /* where a program's paths begin; NULL: here */
     const char *suppressions[CHECKS_FILES];
     unsigned n_suppressions;
 };

@@ -9,6 +9,20 @@
 
 /* ---- JSON ---- */
 
+static void json_frames(struct json *j, const struct source_frame *frame, unsigned n)
+{
+    json_array(j, "frames");
+    for (unsigned i = 0; i < n; i++) {
+        json_object(j, NULL);
+        json_text(j, "function", frame[i].function);
+        json_text(j, "file", frame[i].file);
+        json_u64(j, "line", frame[i].line);
+        json_u64(j, "column", frame[i].column);
+        json_close(j);
+    }
+    json_close(j);
+}
+
 static void json_place(struct json *j, const char *key, const struct found_place *p)
 {
     const struct ck_actor *a = p->actor;
@@ -27,21 +41,23 @@ static void json_place(struct json *j, const char *key, const struct found_place
             json_u64(j, NULL, l);
     json_close(j);
     json_text(j, "access", a->atomic ? "atomic" : a->write ? "write" : "read");
-    json_array(j, "frames");
-    for (unsigned i = 0; i < p->n_frames; i++) {
-        json_object(j, NULL);
-        json_text(j, "function", p->frame[i].function);
-        json_text(j, "file", p->frame[i].file);
-        json_u64(j, "line", p->frame[i].line);
-        json_u64(j, "column", p->frame[i].column);
-        json_close(j);
-    }
-    json_close(j);
+    json_frames(j, p->frame, p->n_frames);
     json_close(j);
 }
 
-static void json_memory(struct json *j, const struct ck_finding *f)
+static void json_trace(struct json *j, const char *key, const struct found_trace *t)
 {
+    if (!*t->call)
+        return;
+    json_object(j, key);
+    json_text(j, "call", t->call);
+    json_frames(j, t->frame, t->n);
+    json_close(j);
+}
+
+static void json_memory(struct json *j, const struct found *x)
+{
+    const struct ck_finding *f = x->f;
     static const char *const spaces[] = {"global", "lds", "scratch", "gds"};
     json_object(j, "memory");
     json_text(j, "space", f->space < 4 ? spaces[f->space] : "unknown");
@@ -52,6 +68,8 @@ static void json_memory(struct json *j, const struct ck_finding *f)
         json_u64(j, "base", f->base);
         json_u64(j, "size", f->size);
     }
+    json_trace(j, "made", &x->made);
+    json_trace(j, "freed", &x->freed);
     json_close(j);
 }
 
@@ -71,7 +89,7 @@ static void json_finding(struct json *j, const struct found *x)
     if (f->other.pc)
         json_place(j, "other", &x->other);
     if (f->located)
-        json_memory(j, f);
+        json_memory(j, x);
     json_close(j);
 }
 
@@ -90,6 +108,9 @@ void found_json(const struct found_list *l, FILE *out)
     json_u64(&j, "instructions", atomic_load(&l->table->instructions));
     json_u64(&j, "errors", l->errors);
     json_u64(&j, "suppressed", l->suppressed);
+    json_u64(&j, "allocations", atomic_load(&l->table->made));
+    json_u64(&j, "allocations_not_freed", atomic_load(&l->table->left));
+    json_u64(&j, "bytes_not_freed", atomic_load(&l->table->left_bytes));
     found_summary(l, summary, sizeof summary);
     json_text(&j, "summary", summary);
     json_array(&j, "findings");
@@ -153,7 +174,10 @@ static void xml_failure(const struct found *x, FILE *out)
     xml_attribute(out, "type", f->kind);
     xml_attribute(out, "message", f->text);
     (void)fputc('>', out);
-    found_actor(&f->at, who, sizeof who);
+    if (f->at.pc)
+        found_actor(&f->at, who, sizeof who);
+    else
+        (void)snprintf(who, sizeof who, "by the program");
     xml_text(out, who);
     (void)fprintf(out, ", seen %" PRIu64 " times: ", x->count);
     xml_text(out, x->at.actor->inst);
@@ -181,25 +205,49 @@ void found_xml(const struct found_list *l, FILE *out)
 
 /* ---- SARIF ---- */
 
-static void sarif_location(struct json *j, const struct found_place *p)
+static void sarif_location(struct json *j, const struct source_frame *s, unsigned n,
+                           const char *text)
 {
     json_object(j, NULL);
-    if (p->n_frames) {
-        const struct source_frame *s = &p->frame[0];
+    if (n) {
         json_object(j, "physicalLocation");
         json_object(j, "artifactLocation");
         json_text(j, "uri", s->file);
         json_close(j);
-        json_object(j, "region");
-        json_u64(j, "startLine", s->line);
-        if (s->column)
-            json_u64(j, "startColumn", s->column);
-        json_close(j);
+        if (s->line) {
+            json_object(j, "region");
+            json_u64(j, "startLine", s->line);
+            if (s->column)
+                json_u64(j, "startColumn", s->column);
+            json_close(j);
+        }
         json_close(j);
     }
     json_object(j, "message");
-    json_text(j, "text", p->actor->inst);
+    json_text(j, "text", text);
     json_close(j);
+    json_close(j);
+}
+
+static void sarif_trace(struct json *j, const struct found_trace *t, const char *what)
+{
+    char text[96];
+    if (!*t->call || !t->n)
+        return;
+    (void)snprintf(text, sizeof text, "the memory was %s by %s", what, t->call);
+    sarif_location(j, t->frame, t->n, text);
+}
+
+/* The other access, who made the memory, who freed it. */
+static void sarif_related(struct json *j, const struct found *x)
+{
+    if (!x->f->other.pc && !x->made.n && !x->freed.n)
+        return;
+    json_array(j, "relatedLocations");
+    if (x->f->other.pc)
+        sarif_location(j, x->other.frame, x->other.n_frames, x->f->other.inst);
+    sarif_trace(j, &x->made, "made");
+    sarif_trace(j, &x->freed, "freed");
     json_close(j);
 }
 
@@ -215,13 +263,10 @@ static void sarif_result(struct json *j, const struct found *x)
     json_close(j);
     json_u64(j, "occurrenceCount", x->count);
     json_array(j, "locations");
-    sarif_location(j, &x->at);
+    sarif_location(j, x->at.frame, x->at.n_frames,
+                   x->f->at.pc ? x->f->at.inst : x->f->host.call);
     json_close(j);
-    if (x->f->other.pc) {
-        json_array(j, "relatedLocations");
-        sarif_location(j, &x->other);
-        json_close(j);
-    }
+    sarif_related(j, x);
     if (x->suppressed) {
         json_array(j, "suppressions");
         json_object(j, NULL);

@@ -17,11 +17,22 @@ struct found_place {
     unsigned n_frames;
 };
 
+#define FOUND_TRACE 12u
+
+/* Where the program called a runtime. */
+struct found_trace {
+    const char *call;
+    struct source_frame frame[FOUND_TRACE]; /* innermost first; no line: no DWARF */
+    unsigned n;
+};
+
 struct found {
     const struct ck_finding *f;
     uint64_t count;
     bool suppressed;
+    /* Of what no kernel has done, at has the program's frames. */
     struct found_place at, other;
+    struct found_trace made, freed; /* the allocation; call empty: unknown */
 };
 
 struct found_list {
@@ -37,6 +48,14 @@ void found_classes(unsigned classes, char *text, size_t size);
 void found_actor(const struct ck_actor *a, char *text, size_t size);
 /* "2 errors, seen 14 times, in ..." */
 void found_summary(const struct found_list *l, char *text, size_t size);
+
+/* host.c: the modules that traces name, read when they are first asked for.
+ * root: where the program's paths begin, or NULL. */
+struct host_modules;
+struct host_modules *host_open(const struct ck_table *table, const char *root);
+void host_close(struct host_modules *m);
+void host_trace(struct host_modules *m, const struct ck_trace *t,
+                struct found_trace *out);
 
 /* text.c */
 void found_print(const struct found_list *l, FILE *out, bool color);

@@ -121,8 +121,24 @@ static void place(const struct ck_finding *f, const struct ck_actor *a,
         p->n_frames = source_find(s, p->offset, p->frame, SOURCE_FRAMES);
 }
 
-static void fill(struct found_list *l, struct checks_suppressions *s,
-                 const struct checks_object *objects, unsigned n_objects)
+/* The program's part: who made and freed what it is about. What no kernel has done is
+ * at the call, or where the memory was made. */
+static void place_host(struct host_modules *m, struct found *to)
+{
+    const struct ck_finding *f = to->f;
+    host_trace(m, &f->made, &to->made);
+    host_trace(m, &f->freed, &to->freed);
+    if (f->at.pc)
+        return;
+    struct found_trace at;
+    host_trace(m, *f->host.call ? &f->host : &f->made, &at);
+    to->at.n_frames = at.n < SOURCE_FRAMES ? at.n : SOURCE_FRAMES;
+    memcpy(to->at.frame, at.frame, to->at.n_frames * sizeof *at.frame);
+}
+
+static void fill(struct found_list *l, struct host_modules *hosts,
+                 struct checks_suppressions *s, const struct checks_object *objects,
+                 unsigned n_objects)
 {
     struct source *source = NULL;
     const struct checks_object *opened = NULL;
@@ -143,6 +159,7 @@ static void fill(struct found_list *l, struct checks_suppressions *s,
         }
         place(f, &f->at, o, source, &to->at);
         place(f, &f->other, o, source, &to->other);
+        place_host(hosts, to);
         to->suppressed = suppress_takes(s, to);
         l->suppressed += to->suppressed;
         if (to->suppressed)
@@ -200,7 +217,13 @@ int checks_report(const struct checks_options *o, struct checks_suppressions *s,
     l.v = calloc(CK_MAX_FINDINGS, sizeof *l.v);
     if (!l.v)
         return cli_error(CLI_FAILED, "out of memory");
-    fill(&l, s, objects, n_objects);
+    struct host_modules *hosts = host_open(table, o->root);
+    if (!hosts) {
+        free(l.v);
+        return cli_error(CLI_FAILED, "out of memory");
+    }
+    fill(&l, hosts, s, objects, n_objects);
+    host_close(hosts);
     bool color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
     found_print(&l, stderr, color);
     suppress_unused(s);
@@ -208,6 +231,12 @@ int checks_report(const struct checks_options *o, struct checks_suppressions *s,
         (void)fprintf(stderr, "%llu more kinds of finding had no room\n",
                       atomic_load(&table->lost));
     int written = write_files(o, &l);
+    if (atomic_load(&table->left) && !o->leaks)
+        (void)fprintf(stderr,
+                      "%llu of the program's %llu allocations (%llu bytes) were not "
+                      "freed; --leak-check says which\n",
+                      atomic_load(&table->left), atomic_load(&table->made),
+                      atomic_load(&table->left_bytes));
     found_summary(&l, text, sizeof text);
     (void)fprintf(stderr, "%s\n", text);
     if (l.errors)

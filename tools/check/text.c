@@ -12,12 +12,16 @@ struct colors {
 static const struct colors plain = {"", "", "", ""};
 static const struct colors ansi = {"\033[1;31m", "\033[1m", "\033[2m", "\033[0m"};
 
-static void print_frames(const struct found_place *p, const struct colors *c, FILE *out)
+/* kernel: what follows the first frame is what it is inlined into. */
+static void print_frames(const struct source_frame *frames, unsigned n, bool kernel,
+                         const struct colors *c, FILE *out)
 {
-    for (unsigned i = 0; i < p->n_frames; i++) {
-        const struct source_frame *s = &p->frame[i];
-        (void)fprintf(out, "    %s %s%s:%u", i ? "inlined at" : "at", c->strong,
-                      s->file, s->line);
+    for (unsigned i = 0; i < n; i++) {
+        const struct source_frame *s = &frames[i];
+        const char *how = i == 0 ? "at" : kernel ? "inlined at" : "from";
+        (void)fprintf(out, "    %s %s%s", how, c->strong, s->file);
+        if (s->line)
+            (void)fprintf(out, ":%u", s->line);
         if (s->column)
             (void)fprintf(out, ":%u", s->column);
         (void)fprintf(out, "%s%s%s\n", c->off, *s->function ? " in " : "", s->function);
@@ -52,8 +56,9 @@ static void print_listing(const struct ck_finding *f, const struct found_place *
 static void print_place(const struct ck_finding *f, const struct found_place *p,
                         const struct colors *c, FILE *out)
 {
-    print_frames(p, c, out);
-    print_listing(f, p, c, out);
+    print_frames(p->frame, p->n_frames, p->actor->pc != 0, c, out);
+    if (p->actor->pc)
+        print_listing(f, p, c, out);
 }
 
 static void print_memory(const struct ck_finding *f, FILE *out)
@@ -71,6 +76,15 @@ static void print_memory(const struct ck_finding *f, FILE *out)
     (void)fputc('\n', out);
 }
 
+static void print_trace(const struct found_trace *t, const char *what,
+                        const struct colors *c, FILE *out)
+{
+    if (!*t->call || !t->n)
+        return;
+    (void)fprintf(out, "  %s by %s\n", what, t->call);
+    print_frames(t->frame, t->n, false, c, out);
+}
+
 static const char *verb(const struct ck_actor *a)
 {
     return a->atomic ? "atomic" : a->write ? "write" : "read";
@@ -86,10 +100,16 @@ static void print_one(const struct found *x, const struct colors *c, FILE *out)
     if (x->count > 1)
         (void)fprintf(out, ", %" PRIu64 " times", x->count);
     found_actor(&f->at, who, sizeof who);
-    (void)fprintf(out, "\n  kernel %s, %s\n", *f->kernel ? f->kernel : "(no name)",
-                  who);
+    if (f->at.pc)
+        (void)fprintf(out, "\n  kernel %s, %s\n", *f->kernel ? f->kernel : "(no name)",
+                      who);
+    else
+        (void)fputc('\n', out);
     print_place(f, &x->at, c, out);
     print_memory(f, out);
+    if (f->at.pc || *f->host.call)
+        print_trace(&x->made, "made", c, out);
+    print_trace(&x->freed, "freed", c, out);
     if (f->other.pc) {
         found_actor(&f->other, who, sizeof who);
         (void)fprintf(out, "  the other: %s%s%s\n",

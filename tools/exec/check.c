@@ -43,16 +43,23 @@ static const char help_tail[] =
     "                     CLASS[/KIND] [kernel=PATTERN] [source=PATTERN[:LINE]]\n"
     "                     [inst=PATTERN]\n"
     "  --gen-suppressions FILE  write such lines for what is found\n"
+    "  --leak-check       memory of HIP, OpenCL or ROCr that the program does not free "
+    "is\n"
+    "                     an error; else it is counted\n"
     "  --code FILE        a code object that the program loads, for source lines\n"
     "  --watchdog N       instructions of a wave without a barrier that are a hang\n"
     "                     (default 134217728)\n"
     "  --root DIR         run inside DIR as root directory\n"
     "\n"
-    "Memory is known by the pages that the kernel driver hands out: what leaves a "
-    "buffer\n"
-    "but not its last page is not seen. rdna3 run --check knows buffers by the byte.\n";
+    "What a program takes from HIP, OpenCL or ROCr is known by the byte, with its "
+    "maker, and\n"
+    "stays away from other uses for a while when it is freed. Of programs that ask "
+    "the\n"
+    "kernel driver themselves pages are known: what leaves a buffer but not its last "
+    "page\n"
+    "is not seen. rdna3 run --check knows buffers by the byte.\n";
 
-enum { OPT_HELP = 256, OPT_CODE, OPT_ROOT };
+enum { OPT_HELP = 256, OPT_CODE, OPT_ROOT, OPT_LEAKS };
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
@@ -68,6 +75,7 @@ static const struct option long_options[] = {
     {"gen-suppressions", required_argument, NULL, CHECKS_OPT_GEN_SUPPRESSIONS},
     {"code", required_argument, NULL, OPT_CODE},
     {"root", required_argument, NULL, OPT_ROOT},
+    {"leak-check", no_argument, NULL, OPT_LEAKS},
     {NULL, 0, NULL, 0},
 };
 
@@ -129,7 +137,9 @@ static int take(struct checked *c, int argc, char **argv, bool *helped)
         if (option == OPT_CODE)
             status = add_object(c, optarg);
         else if (option == OPT_ROOT)
-            c->root = optarg;
+            c->root = c->options.root = optarg;
+        else if (option == OPT_LEAKS)
+            c->options.leaks = true;
         else
             status =
                 checks_option(&c->options, option, long_options[index].name, optarg);
@@ -163,6 +173,7 @@ int checked_begin(struct checked *c, const char *path)
     table->keep_going = c->options.keep_going;
     table->watchdog = c->options.watchdog;
     table->lanes = c->options.lanes;
+    table->leaks = c->options.leaks;
     atomic_store(&table->classes, c->options.classes);
     munmap(table, sizeof *table);
     return CLI_OK;

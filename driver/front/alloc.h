@@ -1,0 +1,87 @@
+/* alloc.h: what a checked program asks runtimes for: functions of HIP, ROCr and OpenCL
+ * that allocate and free, replaced as libc's are, so that the checkers know memory by
+ * the byte and by its maker. SPDX-License-Identifier: MIT
+ */
+#ifndef RD_FRONT_ALLOC_H
+#define RD_FRONT_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heap.h"
+
+#define ALLOC_EXPORT __attribute__((visibility("default")))
+
+/* The program's allocations; NULL: it is not checked. */
+struct ck_heap *alloc_heap(void);
+
+/* Our definition of a runtime's function, or NULL: not ours, or nothing is checked. */
+void *alloc_hook(const char *name);
+
+/* The runtime's own definition; NULL: it is not loaded. */
+void *alloc_real(const char *name);
+
+/* A pointer to the runtime's definition of one of our functions. */
+#define ALLOC_REAL(name)                                                               \
+    ({                                                                                 \
+        static __typeof__(&name) real_;                                                \
+        __typeof__(&name) now_ = __atomic_load_n(&real_, __ATOMIC_RELAXED);            \
+        if (!now_) {                                                                   \
+            *(void **)(void *)&now_ = alloc_real(#name);                               \
+            __atomic_store_n(&real_, now_, __ATOMIC_RELAXED);                          \
+        }                                                                              \
+        now_;                                                                          \
+    })
+
+/* A call of the program into a runtime, while it lasts. */
+struct alloc_call {
+    bool on;     /* checked, and the outermost one */
+    bool direct; /* by the program itself, not a runtime */
+    struct ck_trace trace;
+};
+void alloc_enter(struct alloc_call *c, const char *name);
+void alloc_leave(struct alloc_call *c);
+
+/* The call that is under way in this thread, or NULL. */
+const struct alloc_call *alloc_current(void);
+
+/* Count an allocation of the program. */
+void alloc_count(void);
+
+/* The program has got memory. */
+void alloc_claim(const struct alloc_call *c, const void *p, size_t size);
+
+/* The program is about to give memory back; a second time, or not from its beginning,
+ * is told of. Afterwards: ok, it has succeeded. */
+struct alloc_freeing {
+    enum ck_heap_freed how;
+    struct ck_block block;
+};
+void alloc_freeing(const struct alloc_call *c, const void *p, struct alloc_freeing *f);
+void alloc_freed(const struct alloc_call *c, const void *p, bool ok,
+                 const struct alloc_freeing *f);
+
+/* Tell of a call that frees what it must not. kind: "double-free", "invalid-free". */
+void alloc_tell(const char *kind, const struct ck_trace *call,
+                const struct ck_block *b);
+
+/* alloc_cl.c: the buffer that a runtime may be taking memory of this size for: its size
+ * and trace. */
+bool alloc_cl_take(size_t size, struct ck_block *b);
+/* Buffers that are not released. */
+void alloc_cl_each(void (*fn)(void *ctx, const struct ck_block *b), void *ctx);
+
+/* alloc_hsa.c: our function of this name, or NULL. */
+void *alloc_hsa_hook(const char *name);
+void *alloc_hip_hook(const char *name);
+void *alloc_cl_hook(const char *name);
+
+struct alloc_hook {
+    const char *name;
+    void (*fn)(void);
+};
+#define ALLOC_HOOK(f) {#f, (void (*)(void))f},
+void *alloc_hook_in(const struct alloc_hook *hooks, size_t n, const char *name);
+
+#endif

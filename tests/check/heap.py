@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""rdna3 check on a program that takes memory from a runtime: mistakes by the byte, and who
+made the memory.
+
+    heap.py RDNA3 CLIENT
+"""
+# SPDX-License-Identifier: MIT
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import corpus  # noqa: E402
+
+RDNA3, CLIENT = sys.argv[1:]
+SOURCE = os.path.join(corpus.HERE, "heap_client.c")
+KERNEL = """
+v_lshlrev_b32_e32 v0, 2, v0
+s_load_b64 s[4:5], s[0:1], 0x0
+s_waitcnt lgkmcnt(0)
+global_store_b32 v0, v0, s[4:5]
+s_endpgm
+"""
+# Mistake: kind, text, line where the memory was made, where it was freed, that of the host.
+CASES = {
+    "past_end": ("out-of-bounds", "4-byte write at the end of memory of hipMalloc", "MADE", "", ""),
+    "straddle": ("out-of-bounds", "that ends 2 bytes past the end of", "MADE", "", ""),
+    "before_start": ("out-of-bounds", "4 bytes before the start of memory of", "MADE", "", ""),
+    "neighbour": ("out-of-bounds", "at the end of memory of hipMalloc", "MADE", "", ""),
+    "use_after_free": ("use-after-free", "which has been freed", "MADE", "FREED PAGE", ""),
+    "double_free": ("double-free", "hipFree of memory of hipMalloc, which has been freed", "MADE",
+                    "FREED", "TWICE"),
+    "inside_free": ("invalid-free", "not of its beginning", "MADE", "", "INSIDE"),
+    "stream_freed": ("use-after-free", "memory of hipMallocAsync", "", "FREED LATER", ""),
+    "opencl_past_end": ("out-of-bounds", "at the end of memory of clCreateBuffer", "BUFFER", "",
+                        ""),
+}
+FAILED = []
+
+
+def expect(what, ok, seen=""):
+    if not ok:
+        FAILED.append(what)
+        print(f"{what}: not so\n{seen}")
+
+
+def line_of(mark):
+    with open(SOURCE, encoding="ascii") as f:
+        return next(i for i, line in enumerate(f, 1) if f"/* {mark} */" in line)
+
+
+def has_lines(trace, mark, text):
+    """The trace names the marked line, where there are source lines at all."""
+    lines = [(os.path.basename(f["file"]), f["line"]) for f in trace.get("frames", [])]
+    return bool(lines) and ("no source lines" in text or
+                            ("heap_client.c", line_of(mark)) in lines)
+
+
+def check(kernel, folder, name, *options):
+    found, sarif = (os.path.join(folder, x) for x in ("found.json", "found.sarif"))
+    r = subprocess.run([RDNA3, "check", "--keep-going", "--error-exitcode", "42", "--json", found,
+                        "--sarif", sarif, *options, "--", CLIENT, kernel, name],
+                       capture_output=True, text=True, check=False, timeout=300)
+    with open(found, encoding="utf-8") as f:
+        j = json.load(f)
+    with open(sarif, encoding="utf-8") as f:
+        j["sarif"] = json.load(f)["runs"][0]["results"]
+    return r, j
+
+
+def test_case(kernel, folder, name, want):
+    kind, text, made, freed, host = want
+    r, j = check(kernel, folder, name)
+    seen = json.dumps(j["findings"], indent=1) + r.stderr
+    expect(f"{name}: one finding, {kind}", r.returncode == 42 and len(j["findings"]) == 1 and
+           j["findings"][0]["kind"] == kind and text in j["findings"][0]["text"], seen)
+    if len(j["findings"]) != 1:
+        return
+    f = j["findings"][0]
+    memory = f["memory"]
+    expect(f"{name}: the allocation's size", memory["size"] == (4096 if name in (
+        "neighbour", "use_after_free", "double_free") else 100), seen)
+    if made:
+        expect(f"{name}: who made it", has_lines(memory.get("made", {}), made, r.stderr) and
+               "  made by " in r.stderr, seen)
+        expect(f"{name}: SARIF says so", "made by" in json.dumps(
+            j["sarif"][0].get("relatedLocations", "")), j["sarif"])
+    if freed:
+        expect(f"{name}: who freed it", has_lines(memory.get("freed", {}), freed, r.stderr) and
+               "  freed by " in r.stderr, seen)
+    if host:
+        expect(f"{name}: where", has_lines(f["at"], host, r.stderr), seen)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        source, kernel = (os.path.join(folder, "kernel" + end) for end in (".s", ".elf"))
+        with open(source, "w", encoding="ascii") as f:
+            f.write(corpus.HEAD.format(lds=0, scratch=0, private=0, wave32=1) + KERNEL)
+        r = subprocess.run([RDNA3, "asm", "-o", kernel, source], capture_output=True, text=True,
+                           check=False)
+        expect("the kernel assembles", r.returncode == 0, r.stderr)
+        for name, want in CASES.items():
+            test_case(kernel, folder, name, want)
+        for name in ("none", "stream", "opencl"):
+            r, j = check(kernel, folder, name)
+            expect(f"{name}: nothing is found", r.returncode == 0 and not j["findings"] and
+                   j["kernels"] >= 303, r.stdout + r.stderr)
+        r, j = check(kernel, folder, "none", "--leak-check")
+        expect("all is freed", r.returncode == 0 and j["allocations"] == 304 and
+               j["allocations_not_freed"] == 0 and not j["findings"], r.stderr)
+        r, j = check(kernel, folder, "leak")
+        expect("leaks are counted", r.returncode == 0 and not j["findings"] and
+               j["bytes_not_freed"] == 110 and re.search(
+                   r"^2 of the program's 304 allocations \(110 bytes\) were not freed", r.stderr,
+                   re.M), r.stderr)
+        r, j = check(kernel, folder, "leak", "--leak-check")
+        expect("and told of", r.returncode == 42 and
+               [f["kind"] for f in j["findings"]] == ["leak"] * 2 and
+               any(has_lines(f["at"], "MADE", r.stderr) for f in j["findings"]), r.stderr)
+        r, j = check(kernel, folder, "opencl_leak", "--leak-check")
+        expect("buffers of OpenCL too", r.returncode == 42 and len(j["findings"]) == 1 and
+               has_lines(j["findings"][0]["at"], "BUFFER", r.stderr), r.stderr)
+        r, j = check(kernel, folder, "past_end", "--check", "sync")
+        expect("nothing without mem", r.returncode == 0 and not j["findings"], r.stderr)
+        r = subprocess.run([RDNA3, "exec", "--", CLIENT, kernel, "past_end"], check=False,
+                           capture_output=True, text=True, timeout=300)
+        expect("nothing changes without check", r.returncode == 0, r.stderr)
+    print(f"{len(FAILED)} failed")
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+/* heap_client.c: a program that allocates by a (fake) runtime and makes one mistake:
+ *     heap_client KERNEL NAME
+ * The kernel writes a dword, lane by lane, from an address on. Lines that rdna3 check
+ * has to name are marked. SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_runtime.h"
+#include "rt.h"
+
+static struct rt_device *dev;
+static struct rt_queue *queue;
+static struct rt_kernel kernel;
+static struct rt_buffer *kernarg;
+
+static void must(rd_status st, const struct rt_error *err)
+{
+    if (st == RD_OK)
+        return;
+    (void)fprintf(stderr, "error: %s\n", err->text);
+    exit(2);
+}
+
+/* Lanes 0 to n - 1 write from p on. */
+static void fill(void *p, unsigned n)
+{
+    struct rt_error err;
+    struct rt_signal *done;
+    must(rt_signal_create(dev, 1, &done, &err), &err);
+    memcpy(rt_host(kernarg), &p, sizeof p);
+    struct rt_launch launch = {.items = {n, 1, 1},
+                               .block = {n, 1, 1},
+                               .kernarg_gpuva = rt_gpuva(kernarg),
+                               .signal = done};
+    must(rt_launch(queue, &kernel, &launch, &err), &err);
+    must(rt_wait(done, UINT64_MAX, &err), &err);
+    rt_signal_destroy(done);
+}
+
+static void open_device(const char *path)
+{
+    static char code[1 << 16];
+    struct rt_error err;
+    struct rt_code *loaded;
+    struct rt_buffer *arena;
+    FILE *f = fopen(path, "rbe");
+    size_t bytes = f ? fread(code, 1, sizeof code, f) : 0;
+    if (f)
+        (void)fclose(f);
+    must(rt_open(NULL, &dev, &err), &err);
+    must(rt_load(dev, code, bytes, &loaded, &err), &err);
+    must(rt_kernel_find(loaded, NULL, &kernel, &err), &err);
+    must(rt_queue_create(dev, 0, &queue, &err), &err);
+    must(rt_alloc(dev, 4096, RT_GTT, 0, &kernarg, &err), &err);
+    must(rt_alloc(dev, 1 << 20, RT_VRAM, 0, &arena, &err), &err);
+    fake_arena(rt_host(arena), 1 << 20);
+}
+
+static char *make(size_t size)
+{
+    void *p = NULL;
+    if (hipMalloc(&p, size)) /* MADE */
+        exit(3);
+    return p;
+}
+
+static void stream_ordered(bool wait)
+{
+    void *p = NULL;
+    int stream;
+    (void)hipMallocAsync(&p, 100, &stream);
+    fill(p, 25);
+    (void)hipFreeAsync(p, &stream); /* FREED LATER */
+    if (wait)
+        (void)hipStreamSynchronize(&stream);
+    fill(p, 25);
+}
+
+static void opencl(unsigned lanes, bool release)
+{
+    void *first = clCreateBuffer(NULL, 0, 64, NULL, NULL);
+    void *b = clCreateBuffer(NULL, 0, 100, NULL, NULL); /* BUFFER */
+    fill(fake_memory(b), lanes);
+    (void)clRetainMemObject(b);
+    (void)clReleaseMemObject(first);
+    (void)clReleaseMemObject(b);
+    if (release)
+        (void)clReleaseMemObject(b);
+}
+
+static void mistake(const char *name, char *a, char *b, char *page)
+{
+    if (strcmp(name, "past_end") == 0)
+        fill(a, 26);
+    else if (strcmp(name, "straddle") == 0)
+        fill(a + 98, 1);
+    else if (strcmp(name, "before_start") == 0)
+        fill(b - 4, 2);
+    else if (strcmp(name, "neighbour") == 0)
+        fill(page + 4096 - 16, 8);
+    else if (strcmp(name, "double_free") == 0)
+        (void)hipFree(page); /* FREED */
+    else if (strcmp(name, "use_after_free") == 0)
+        (void)hipFree(page); /* FREED PAGE */
+    else if (strcmp(name, "inside_free") == 0)
+        (void)hipFree(a + 4); /* INSIDE */
+    else if (strcmp(name, "stream") == 0)
+        stream_ordered(false);
+    else if (strcmp(name, "stream_freed") == 0)
+        stream_ordered(true);
+    else if (strcmp(name, "opencl") == 0)
+        opencl(25, true);
+    else if (strcmp(name, "opencl_past_end") == 0)
+        opencl(26, true);
+    else if (strcmp(name, "opencl_leak") == 0)
+        opencl(25, false);
+    if (strcmp(name, "use_after_free") == 0)
+        fill(page, 1);
+    if (strcmp(name, "double_free") == 0)
+        (void)hipFree(page); /* TWICE */
+}
+
+int main(int argc, char **argv)
+{
+    void *raw = NULL;
+    if (argc != 3)
+        return 2;
+    const char *name = argv[2];
+    open_device(argv[1]);
+    char *a = make(100), *b = make(100), *page = make(4096);
+    (void)hsa_amd_memory_pool_allocate(0, 10, 0, &raw);
+    fill(a, 25);
+    fill(b, 25);
+    fill(page, 32);
+    mistake(name, a, b, page);
+    for (int i = 0; i < 300; i++) { /* more than is kept */
+        char *p = make(4000);
+        fill(p, 8);
+        (void)hipFree(p);
+    }
+    (void)hipFree(b);
+    if (strcmp(name, "use_after_free") != 0 && strcmp(name, "double_free") != 0)
+        (void)hipFree(page);
+    if (strcmp(name, "leak") == 0)
+        return 0;
+    (void)hsa_amd_memory_pool_free(raw);
+    return hipFree(a) ? 4 : 0;
+}
