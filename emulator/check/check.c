@@ -65,8 +65,11 @@ static void group_free(struct ck *ck, struct ck_group *g)
         at = &(*at)->next;
     *at = g->next;
     shadow_destroy(g->lds);
-    for (unsigned i = 0; i < g->n_waves; i++)
+    ck_init_group_gone(g);
+    for (unsigned i = 0; i < g->n_waves; i++) {
         ck_wait_gone(&g->wave[i]);
+        ck_init_gone(ck, &g->wave[i]);
+    }
     free(g);
 }
 
@@ -123,6 +126,8 @@ static void dispatch_begin(void *ctx, const struct emu_launch *launch)
         *ck->kernel = '\0';
     if (ck->race)
         ck_race_begin(ck->race);
+    if (ck->init)
+        ck_init_begin(ck);
     atomic_fetch_add(&ck->table->dispatches, 1);
 }
 
@@ -201,6 +206,8 @@ static void step(void *ctx, const struct emu_event *e)
         ck_wait_step(ck, w, e);
     if (ck_wants(ck, CK_VALUE))
         ck_value_step(ck, w, e);
+    if (ck->init)
+        ck_init_step(ck, w, e);
     if (ck->race)
         ck_race_step(ck, w, e);
     if (ck_wants(ck, CK_SYNC)) {
@@ -222,6 +229,14 @@ static uint64_t admit(void *ctx, const struct emu_event *e)
     if (ck->race && !ck->stopped)
         ck_race_before(ck, w, e, lanes);
     return lanes;
+}
+
+static void before(void *ctx, const struct emu_event *e)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = ck->slots[e->wave->slot];
+    if (!ck->stopped && w)
+        ck_init_before(ck, w, e);
 }
 
 /* ---- */
@@ -248,12 +263,17 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
         .dispatch_end = dispatch_end};
     if (ck_wants(ck, CK_MEM) || ck_wants(ck, CK_RACE))
         observer.admit = admit;
+    if (ck_wants(ck, CK_INIT))
+        observer.before = before;
     observer.forgive = config->keep_going && ck_wants(ck, CK_MEM);
     rd_status st = ck_wants(ck, CK_RACE) ? ck_race_create(&ck->race) : RD_OK;
+    if (st == RD_OK && ck_wants(ck, CK_INIT))
+        st = ck_init_create(&ck->init);
     if (st == RD_OK)
         st = emu_add_observer(emu, &observer);
     if (st != RD_OK) {
         ck_race_destroy(ck->race);
+        ck_init_destroy(ck->init);
         free(ck);
         return st;
     }
@@ -269,6 +289,7 @@ void ck_destroy(struct ck *ck)
     while (ck->groups)
         group_free(ck, ck->groups);
     ck_race_destroy(ck->race);
+    ck_init_destroy(ck->init);
     free(ck->slots);
     free(ck);
 }

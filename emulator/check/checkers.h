@@ -15,7 +15,7 @@
 /* X(NAME, "name", built, "what it looks for") */
 #define CK_CLASS_LIST(X)                                                               \
     X(MEM, "mem", true, "accesses that leave their allocation, or may not be made")    \
-    X(INIT, "init", false, "undefined values that matter")                             \
+    X(INIT, "init", true, "undefined bits that matter")                                \
     X(RACE, "race", true, "conflicting accesses that nothing orders")                  \
     X(WAIT, "wait", true, "registers used before their s_waitcnt")                     \
     X(SYNC, "sync", true, "barriers that waves or lanes miss, endless loops")          \
@@ -132,6 +132,10 @@ struct ck;
 RD_CHECKED rd_status ck_create(struct emu *emu, const struct ck_config *config,
                                struct ck_table *table, struct ck **out);
 void ck_destroy(struct ck *ck);
+
+/* These bytes have been handed out, and nobody has given them a value yet. Before the
+ * dispatches that may use them. */
+RD_CHECKED rd_status ck_memory_fresh(struct ck *ck, uint64_t va, uint64_t bytes);
 
 /* Has a finding ended the last dispatch? emu_run has then returned RD_E_TIMEOUT. */
 bool ck_stopped(const struct ck *ck);

@@ -10,6 +10,9 @@
 #define CK_WRITES 16u
 
 struct ck_waits;
+struct ck_init;
+struct init_wave;
+struct init_lds;
 
 /* Progress of one wave, for the watchdog (hang.c). */
 struct ck_progress {
@@ -48,6 +51,7 @@ struct ck_wave {
     struct ck_progress progress;
     struct ck_order order;
     struct ck_waits *loads; /* wait.c; NULL: nothing was loaded yet */
+    struct init_wave *init; /* init.c; NULL: nobody looks, or it has not begun */
     uint8_t denorm;         /* value.c: MODE.DENORM, 15 if it is not known */
 };
 
@@ -57,8 +61,9 @@ struct ck_group {
     uint64_t number;
     uint32_t workgroup[3];
     uint32_t n_waves, n_live, n_ended;
-    uint64_t barriers;  /* that have opened */
-    struct shadow *lds; /* race.c; NULL: nobody looks */
+    uint64_t barriers;         /* that have opened */
+    struct shadow *lds;        /* race.c; NULL: nobody looks */
+    struct init_lds *init_lds; /* init.c; NULL: not touched yet */
     struct ck_wave wave[];
 };
 
@@ -79,6 +84,7 @@ struct ck {
     size_t n_slots;
     uint16_t index[4 * CK_MAX_FINDINGS]; /* of the table, by hash, from 1 */
     struct ck_race *race;                /* NULL: nobody looks */
+    struct ck_init *init;                /* NULL: nobody looks */
     uint64_t changes;                    /* of memory by kernels, about (hang.c) */
     uint64_t quiet;                      /* instructions since one */
     struct emu_mem region;               /* the last that an access met */
@@ -106,6 +112,16 @@ void ck_end(struct ck *ck);
 /* mem.c */
 uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
 void ck_mem_fault(struct ck *ck, const struct emu_event *e);
+
+/* init.c: of the emulator; of a dispatch; before an instruction runs, and behind it;
+ * when a wave, a workgroup have gone. */
+RD_CHECKED rd_status ck_init_create(struct ck_init **out);
+void ck_init_destroy(struct ck_init *in);
+void ck_init_begin(struct ck *ck);
+void ck_init_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+void ck_init_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+void ck_init_gone(struct ck *ck, struct ck_wave *w);
+void ck_init_group_gone(struct ck_group *g);
 
 /* value.c; events have values then. */
 void ck_value_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);

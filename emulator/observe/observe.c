@@ -82,6 +82,7 @@ rd_status observation_begin(struct emu *emu, const struct emu_launch *launch,
         want |= ob->observer[i].want;
         ob->admits |= ob->observer[i].admit != NULL;
         ob->forgives |= ob->observer[i].forgive;
+        ob->prepares |= ob->observer[i].before != NULL;
     }
     rd_status st = observation_want(ob, want);
     if (st != RD_OK) {
@@ -398,6 +399,14 @@ static void report(struct observation *ob)
             ob->observer[i].step(ob->observer[i].ctx, &ob->event);
 }
 
+static void prepare(struct observation *ob)
+{
+    ob->event.n_accesses = ob->n_accesses;
+    for (unsigned i = 0; i < ob->n_observers; i++)
+        if (ob->observer[i].before)
+            ob->observer[i].before(ob->observer[i].ctx, &ob->event);
+}
+
 const struct uop *observe_step(struct wave *w, const struct uop *u,
                                const struct inst_info *info, uint64_t index,
                                const struct emu_event **event)
@@ -423,6 +432,8 @@ const struct uop *observe_step(struct wave *w, const struct uop *u,
         ob->n_accesses = w->emu->level->accesses(w, u, ob->access);
     if (ob->want & EMU_WANT_VALUES)
         copy_values(w, e->inst, ISA_OF_IN, ob->in);
+    if (ob->prepares)
+        prepare(ob);
     uint64_t lanes = ob->admits && ob->n_accesses ? admitted(ob) : ~UINT64_C(0);
     u = lanes == ~UINT64_C(0) ? execute(w, u) : execute_lanes(w, u, lanes);
     if (!u)

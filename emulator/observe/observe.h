@@ -20,6 +20,7 @@ struct observation {
     bool noted;          /* by its handler, not from the operands */
     bool admits;         /* some observer has a say before memory instructions */
     bool forgives;       /* some observer lets waves go on behind faults */
+    bool prepares;       /* some observer looks at instructions before they run */
     bool trapped;        /* it faulted, and the trap handler goes on */
     struct emu_event event;
     struct emu_fault passed_over; /* what a forgiven instruction would have been */

@@ -11,6 +11,7 @@ A file of corpus/ says in comments what is wrong with it, and how it is run:
     ... // BUG: race CUT                  the same; and the twin does not have the line
     // FIX: s_barrier                     what the twin has in the place of this line
     // END: 9                             the twin's exit status is not 0 but this
+    // CHECK: mem race                    checkers, if not all
 
 The bug must be found as that class (and kind) at that line, or at one of several that are
 marked, and nothing else may be; the twin must be clean. OpenCL C (where work-items of a
@@ -110,7 +111,7 @@ class Case:
                 return "does not compile: " + problem
             r = subprocess.run(
                 [tools.rdna3, "run", os.path.join(folder, "kernel.elf"), "--check",
-                 self.head.get("CHECK", "all"), "--keep-going", "--error-exitcode", "42",
+                 self.head.get("CHECK", "all").replace(" ", ","), "--keep-going", "--error-exitcode", "42",
                  "--check-json", os.path.join(folder, "found.json"),
                  *(["--race-lanes"] if self.path.endswith(".cl") else []),
                  *shlex.split(self.head.get("RUN", ""))],

@@ -73,7 +73,6 @@ def test_exit(run):
 
 def test_usage(run):
     for words, text in ((("--check", "mem,fun"), "there is no checker 'fun'"),
-                        (("--check", "init"), "'init' is not built yet"),
                         (("--check", ""), "there is no checker ''"),
                         (("--keep-going",), "go with --check"),
                         (("--check", "mem", "--error-exitcode", "256"), "out of range"),

@@ -58,7 +58,7 @@ def instruction_command(header, v, folder):
 def buffer(number, a, folder):
     if "data" in a:
         return "buf:%d:file=%s" % (a["buf"], save(folder, "in%d" % number, packed(a["data"])))
-    return "buf:%d:fill=%s" % (a["buf"], a["fill"]) if "fill" in a else "buf:%d" % a["buf"]
+    return "buf:%d:fill=%s" % (a["buf"], a["fill"]) if "fill" in a else "buf:%d:zero" % a["buf"]
 
 
 def kernel_command(v, folder):

@@ -112,7 +112,8 @@ static void print_one(const struct found *x, const struct colors *c, FILE *out)
     print_trace(&x->freed, "freed", c, out);
     if (f->other.pc) {
         found_actor(&f->other, who, sizeof who);
-        (void)fprintf(out, "  the other: %s%s%s\n",
+        (void)fprintf(out, "  %s: %s%s%s\n",
+                      f->cls == CK_INIT ? "where it was read" : "the other",
                       f->cls == CK_RACE ? verb(&f->other) : "",
                       f->cls == CK_RACE ? " by " : "", who);
         print_place(f, &x->other, c, out);

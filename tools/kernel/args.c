@@ -42,8 +42,10 @@ static int parse_rand(const char *text, const char *value, struct kernel_arg *ar
 /* What follows "buf:SIZE:". */
 static int parse_fill(const char *text, const char *spec, struct kernel_arg *arg)
 {
-    if (strcmp(spec, "zero") == 0)
+    if (strcmp(spec, "zero") == 0) {
+        arg->fill = KERNEL_FILL_ZERO;
         return CLI_OK;
+    }
     if (strncmp(spec, "file=", 5) == 0) {
         arg->fill = KERNEL_FILL_FILE;
         arg->path = spec + 5;
@@ -204,6 +206,7 @@ static int make_buffer(const struct kernel_options *o, struct kernel_arg *arg,
         return status;
     }
     switch (arg->fill) {
+    case KERNEL_FILL_NONE:
     case KERNEL_FILL_ZERO:
         break;
     case KERNEL_FILL_FILE:

@@ -10,6 +10,7 @@
 #include "launch.h"
 
 enum kernel_fill {
+    KERNEL_FILL_NONE, /* zeros, which nobody has asked for */
     KERNEL_FILL_ZERO,
     KERNEL_FILL_FILE,
     KERNEL_FILL_BYTE,

@@ -28,6 +28,20 @@ static uint64_t image_at(void *ctx, uint64_t pc)
     return object->path && offset < (UINT64_C(1) << 32) ? object->image : 0;
 }
 
+/* Buffers whose contents the command line does not say hold nothing yet. */
+static rd_status tell_fresh(const struct run_options *o)
+{
+    for (unsigned i = 0; i < o->k.n_args; i++) {
+        const struct kernel_arg *a = &o->k.args[i];
+        if (!a->is_buffer || a->fill != KERNEL_FILL_NONE || !a->size)
+            continue;
+        rd_status st = ck_memory_fresh(o->checks.ck, (uintptr_t)a->memory, a->size);
+        if (st != RD_OK)
+            return st;
+    }
+    return RD_OK;
+}
+
 int run_check_begin(struct run_options *o, struct emu *emu)
 {
     struct run_checks *r = &o->checks;
@@ -44,7 +58,10 @@ int run_check_begin(struct run_options *o, struct emu *emu)
                                .image = image_at,
                                .ctx = &r->object};
     r->table = calloc(1, sizeof *r->table);
-    if (!r->table || ck_create(emu, &config, r->table, &r->ck) != RD_OK) {
+    if (!r->table || ck_create(emu, &config, r->table, &r->ck) != RD_OK ||
+        tell_fresh(o) != RD_OK) {
+        ck_destroy(r->ck);
+        r->ck = NULL;
         free(r->table);
         r->table = NULL;
         checks_free(r->suppressions);

@@ -148,6 +148,9 @@ struct emu_observer {
     void (*dispatch_begin)(void *ctx, const struct emu_launch *launch);
     void (*wave_begin)(void *ctx, const struct emu_wave_info *wave);
     void (*step)(void *ctx, const struct emu_event *event);
+    /* Before any instruction runs: its registers still hold what it reads. Of the event
+     * what is known then: wave, inst, index, time, exec, access. */
+    void (*before)(void *ctx, const struct emu_event *event);
     /* Before a memory instruction runs, its accesses known (EMU_WANT_ACCESS; but for
      * what only its handler finds out): the lanes that may run it. The others do
      * nothing, as if EXEC had them off, and step sees the accesses of those that ran.

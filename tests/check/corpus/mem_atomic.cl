@@ -1,5 +1,5 @@
 // A histogram of values that do not all have a bin.
-// RUN: --block 64 --arg buf:256:iota=u32 --arg buf:240
+// RUN: --block 64 --arg buf:256:iota=u32 --arg buf:240:zero
 #include "gpu.h"
 
 kernel void bins(global const int *a, global int *n)

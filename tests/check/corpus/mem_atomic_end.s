@@ -1,5 +1,5 @@
 // Bins of a histogram: one more than there is room for.
-// RUN: --block 64 --arg buf:64
+// RUN: --block 64 --arg buf:64:zero
 // WAVE: 64
 	s_load_b64	s[4:5], s[0:1], 0x0
 	v_lshrrev_b32_e32	v1, 2, v0

@@ -1,4 +1,4 @@
-// RUN: --block 64 --arg buf:256 --arg buf:256
+// RUN: --block 64 --arg buf:256:zero --arg buf:256
 #include "gpu.h"
 
 static float right_of(global const float *a, int i)

@@ -1,4 +1,5 @@
 // LDS has room for 32 elements; the wave's second half of the workgroup needs more.
+// CHECK: mem race wait sync
 // RUN: --block 64
 // LDS: 128
 	v_lshlrev_b32_e32	v1, 2, v0

@@ -1,6 +1,6 @@
 // A scalar load of eight dwords from a buffer of three. Up to a multiple of 16 bytes it
 // could be one that a compiler has widened.
-// RUN: --block 1 --arg buf:12 --arg buf:16
+// RUN: --block 1 --arg buf:12:zero --arg buf:16
 	s_load_b128	s[4:7], s[0:1], 0x0
 	v_mov_b32_e32	v1, 0
 	s_waitcnt	lgkmcnt(0)

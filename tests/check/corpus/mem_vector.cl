@@ -1,5 +1,5 @@
 // Loads of four elements at a time go beyond a size that is no multiple of four.
-// RUN: --block 16 --arg buf:250 --arg buf:256
+// RUN: --block 16 --arg buf:250:zero --arg buf:256
 #include "gpu.h"
 
 kernel void copy(global const uchar *a, global uint4 *b)

@@ -1,5 +1,5 @@
 // Work-items count in memory without an atomic.
-// RUN: --grid 2 --block 64 --arg buf:256:iota=u32 --arg buf:16
+// RUN: --grid 2 --block 64 --arg buf:256:iota=u32 --arg buf:16:zero
 #include "gpu.h"
 
 kernel void count(global const int *a, global int *n)

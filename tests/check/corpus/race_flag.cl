@@ -1,5 +1,5 @@
 // A workgroup hands a value to the next; the flag that says so is no atomic.
-// RUN: --grid 2 --block 1 --arg buf:8 --arg buf:4
+// RUN: --grid 2 --block 1 --arg buf:8:zero --arg buf:4
 #include "gpu.h"
 
 kernel void hand_over(global int *box, global int *out)

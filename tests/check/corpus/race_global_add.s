@@ -1,5 +1,5 @@
 // A sum of workgroups without an atomic.
-// RUN: --grid 4 --block 1 --arg buf:4
+// RUN: --grid 4 --block 1 --arg buf:4:zero
 	s_load_b64	s[4:5], s[0:1], 0x0
 	v_mov_b32_e32	v1, 0
 	v_mov_b32_e32	v2, 1

@@ -1,6 +1,6 @@
 // The last workgroup adds up what all have stored; who is last is told by a counter. The
 // stores must have arrived before the counter is raised.
-// RUN: --grid 4 --block 1 --arg buf:64 --arg buf:4 --arg buf:4
+// RUN: --grid 4 --block 1 --arg buf:64 --arg buf:4:zero --arg buf:4
 	s_load_b128	s[4:7], s[0:1], 0x0
 	s_load_b64	s[8:9], s[0:1], 0x10
 	v_mov_b32_e32	v1, 0

@@ -1,5 +1,5 @@
 // Waves of a workgroup exchange through memory, without a barrier.
-// RUN: --block 64 --arg buf:256 --arg buf:256
+// RUN: --block 64 --arg buf:256:zero --arg buf:256
 	s_load_b128	s[4:7], s[0:1], 0x0
 	v_lshlrev_b32_e32	v1, 2, v0
 	v_xor_b32_e32	v2, 0x80, v1

@@ -1,4 +1,4 @@
-// RUN: --grid 4 --block 64 --arg buf:1024:iota=u32 --arg buf:64
+// RUN: --grid 4 --block 64 --arg buf:1024:iota=u32 --arg buf:64:zero
 #include "gpu.h"
 
 kernel void histogram(global const uint *in, global uint *bins)

@@ -1,4 +1,5 @@
 // A counter in LDS is raised under a lock; the second wave forgets to take it.
+// CHECK: mem race wait sync
 // RUN: --block 64
 // LDS: 64
 	v_mov_b32_e32	v1, 0

@@ -1,4 +1,5 @@
 // What the other wave has written is read without a barrier between.
+// CHECK: mem race wait sync
 // RUN: --block 64 --arg buf:256
 // LDS: 256
 	s_load_b64	s[4:5], s[0:1], 0x0

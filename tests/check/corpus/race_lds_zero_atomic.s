@@ -1,4 +1,5 @@
 // Bins are set to zero and counted in without a barrier between.
+// CHECK: mem race wait sync
 // RUN: --block 64
 // LDS: 256
 	v_lshlrev_b32_e32	v1, 2, v0

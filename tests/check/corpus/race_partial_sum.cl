@@ -1,4 +1,5 @@
 // The first work-item reads the other waves' sums before they are there.
+// CHECK: mem race wait sync
 // RUN: --block 256 --arg buf:1024:iota=u32 --arg buf:4
 #include "gpu.h"
 

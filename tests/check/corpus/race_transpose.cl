@@ -1,3 +1,4 @@
+// CHECK: mem race wait sync
 // RUN: --block 256 --arg buf:1024:iota=u32 --arg buf:1024
 #include "gpu.h"
 

@@ -1,5 +1,5 @@
 // A lock that its owner never gives back: the other wave tries for ever.
-// RUN: --block 64 --arg buf:64
+// RUN: --block 64 --arg buf:64:zero
 	s_load_b64	s[4:5], s[0:1], 0x0
 	v_mov_b32_e32	v1, 0
 	s_mov_b32	exec_lo, 1

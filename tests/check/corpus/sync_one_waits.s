@@ -1,5 +1,6 @@
 // One wave waits at a barrier for the other, which waits for a flag that the first would
 // set behind it.
+// CHECK: mem race wait sync
 // RUN: --block 64
 // LDS: 64
 	v_mov_b32_e32	v1, 0

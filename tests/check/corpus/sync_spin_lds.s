@@ -1,4 +1,5 @@
 // Both waves wait for a flag in LDS that nobody sets.
+// CHECK: mem race wait sync
 // RUN: --block 64
 // LDS: 64
 	v_mov_b32_e32	v1, 0

@@ -1,5 +1,5 @@
 // A work-item waits for a flag that nobody sets.
-// RUN: --block 32 --arg buf:4 --arg buf:4
+// RUN: --block 32 --arg buf:4:zero --arg buf:4
 #include "gpu.h"
 
 kernel void wait(global int *flag, global int *out)

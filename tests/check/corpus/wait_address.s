@@ -1,5 +1,5 @@
 // A loaded address is used for the next load: pointers are followed too early.
-// RUN: --block 32 --arg buf:128 --arg buf:128
+// RUN: --block 32 --arg buf:128:zero --arg buf:128
 	s_load_b128	s[4:7], s[0:1], 0x0
 	v_lshlrev_b32_e32	v1, 2, v0
 	s_waitcnt	lgkmcnt(0)

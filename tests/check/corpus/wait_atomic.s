@@ -1,5 +1,5 @@
 // What an atomic returns is used; only its stores are waited for.
-// RUN: --block 32 --arg buf:4 --arg buf:128
+// RUN: --block 32 --arg buf:4:zero --arg buf:128
 	s_load_b128	s[4:7], s[0:1], 0x0
 	v_lshlrev_b32_e32	v1, 2, v0
 	v_mov_b32_e32	v2, 0

@@ -1,4 +1,5 @@
 // LDS loads come back in order; the second one is used.
+// CHECK: mem race wait sync
 // RUN: --block 32 --arg buf:128
 // LDS: 128
 	s_load_b64	s[4:5], s[0:1], 0x0

@@ -1,4 +1,5 @@
 // An LDS load and a scalar load in flight: their order is not known.
+// CHECK: mem race wait sync
 // RUN: --block 32 --arg buf:128
 // LDS: 128
 	v_lshlrev_b32_e32	v1, 2, v0

@@ -1,5 +1,5 @@
 // Two loads; the wait covers only the first.
-// RUN: --block 32 --arg buf:128:iota=u32 --arg buf:128
+// RUN: --block 32 --arg buf:128:iota=u32 --arg buf:128:zero
 	s_load_b128	s[4:7], s[0:1], 0x0
 	v_lshlrev_b32_e32	v1, 2, v0
 	s_waitcnt	lgkmcnt(0)

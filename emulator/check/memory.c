@@ -1,0 +1,340 @@
+/* memory.c: init: which bits of LDS, scratch and memory nobody has given a value.
+ *
+ * A shadow has a byte for each byte, and for each dword whence its undefined bits come;
+ * 0: nobody has written them. LDS and scratch begin undefined and have their shadows
+ * from the first access on; of memory only pages have one in which something is or was
+ * undefined. Must not know instructions. SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "init.h"
+
+#define PAGE 4096u
+#define NEAR 64u /* pages remembered, whether they have a shadow or not */
+
+/* Shadow of consecutive bytes. */
+struct shade {
+    uint8_t *u;
+    uint16_t *from;
+    uint32_t *dirty; /* dwords with undefined bits; NULL: nobody counts */
+};
+
+struct init_lds {
+    uint32_t bytes, dirty;
+    uint16_t *from;
+    uint8_t u[];
+};
+
+struct page {
+    uint64_t number;
+    uint32_t dirty;
+    uint16_t from[PAGE / 4];
+    uint8_t u[PAGE];
+};
+
+struct range {
+    uint64_t va, end;
+};
+
+struct init_memory {
+    struct page **slot; /* open addressing; a power of two of them */
+    size_t n_slots, n_pages;
+    struct range *fresh;
+    size_t n_fresh;
+    struct {
+        uint64_t number; /* ~0: none */
+        struct page *page;
+    } near[NEAR];
+};
+
+/* ---- consecutive bytes ---- */
+
+static bool shade_read(const struct shade *s, uint64_t at, unsigned bytes, uint8_t *u,
+                       uint16_t *from, unsigned *first)
+{
+    uint64_t found = 0;
+    memcpy(u, s->u + at, bytes);
+    for (unsigned i = 0; i < bytes; i++)
+        found |= u[i];
+    if (!found)
+        return false;
+    for (*first = 0; !u[*first]; ++*first)
+        ;
+    *from = s->from ? s->from[(at + *first) / 4] : 0;
+    return true;
+}
+
+static uint32_t word_at(const struct shade *s, uint64_t word)
+{
+    uint32_t v;
+    memcpy(&v, s->u + 4 * word, sizeof v);
+    return v;
+}
+
+static void shade_write(const struct shade *s, uint64_t at, unsigned bytes,
+                        const uint8_t *u, uint16_t from)
+{
+    for (unsigned done = 0; done < bytes;) {
+        uint64_t word = (at + done) / 4;
+        unsigned n = 4 - (unsigned)((at + done) & 3u);
+        n = n < bytes - done ? n : bytes - done;
+        bool before = word_at(s, word) != 0;
+        if (u)
+            memcpy(s->u + at + done, u + done, n);
+        else if (before)
+            memset(s->u + at + done, 0, n);
+        bool now = (u || before) && word_at(s, word);
+        if (s->dirty)
+            *s->dirty += (uint32_t)now - (uint32_t)before;
+        if (u && now && s->from)
+            s->from[word] = from;
+        done += n;
+    }
+}
+
+/* ---- LDS ---- */
+
+static struct init_lds *lds_of(struct ck *ck, struct ck_group *g)
+{
+    uint32_t bytes = (ck->launch.dispatch->lds_bytes + 3u) & ~3u;
+    if (g->init_lds)
+        return g->init_lds;
+    struct init_lds *l = malloc(sizeof *l + bytes);
+    uint16_t *from = calloc(bytes / 4 + 1ul, sizeof *from);
+    if (!l || !from) {
+        free(l);
+        free(from);
+        return NULL;
+    }
+    l->bytes = bytes;
+    l->dirty = bytes / 4;
+    l->from = from;
+    memset(l->u, 0xff, bytes);
+    g->init_lds = l;
+    return l;
+}
+
+void ck_init_group_gone(struct ck_group *g)
+{
+    if (g->init_lds)
+        free(g->init_lds->from);
+    free(g->init_lds);
+    g->init_lds = NULL;
+}
+
+/* ---- scratch: each lane's bytes side by side ---- */
+
+static bool scratch_of(const struct ck *ck, struct ck_wave *w, unsigned lane,
+                       struct shade *s)
+{
+    struct init_wave *r = w->init;
+    size_t each = (ck->launch.dispatch->scratch_bytes + 3u) & ~3u;
+    size_t all = each * w->info->lanes;
+    if (!r->scratch) {
+        r->scratch = malloc(all + 4);
+        r->scratch_from = calloc(all / 4 + 1, sizeof *r->scratch_from);
+        if (!r->scratch || !r->scratch_from)
+            return false;
+        memset(r->scratch, 0xff, all);
+    }
+    *s = (struct shade){.u = r->scratch + lane * each,
+                        .from = r->scratch_from + lane * each / 4};
+    return r->scratch_from != NULL;
+}
+
+/* ---- pages ---- */
+
+struct init_memory *init_memory_create(void)
+{
+    struct init_memory *m = calloc(1, sizeof *m);
+    for (unsigned i = 0; m && i < NEAR; i++)
+        m->near[i].number = UINT64_MAX;
+    return m;
+}
+
+void init_memory_forget(struct init_memory *m)
+{
+    for (size_t i = 0; i < m->n_slots; i++)
+        free(m->slot[i]);
+    free(m->slot);
+    m->slot = NULL;
+    m->n_slots = m->n_pages = m->n_fresh = 0;
+    for (unsigned i = 0; i < NEAR; i++)
+        m->near[i].number = UINT64_MAX;
+}
+
+void init_memory_destroy(struct init_memory *m)
+{
+    init_memory_forget(m);
+    free(m->fresh);
+    free(m);
+}
+
+static size_t slot_of(const struct init_memory *m, uint64_t number)
+{
+    size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (m->n_slots - 1);
+    while (m->slot[i] && m->slot[i]->number != number)
+        i = (i + 1) & (m->n_slots - 1);
+    return i;
+}
+
+static bool grow(struct init_memory *m)
+{
+    struct init_memory bigger = *m;
+    bigger.n_slots = m->n_slots ? 2 * m->n_slots : 64;
+    bigger.slot = calloc(bigger.n_slots, sizeof(struct page *));
+    if (!bigger.slot)
+        return false;
+    for (size_t i = 0; i < m->n_slots; i++)
+        if (m->slot[i])
+            bigger.slot[slot_of(&bigger, m->slot[i]->number)] = m->slot[i];
+    free(m->slot);
+    m->slot = bigger.slot;
+    m->n_slots = bigger.n_slots;
+    return true;
+}
+
+bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes)
+{
+    struct range *more = realloc(m->fresh, (m->n_fresh + 1) * sizeof *more);
+    if (!more)
+        return false;
+    m->fresh = more;
+    m->fresh[m->n_fresh++] = (struct range){va, va + bytes};
+    for (unsigned i = 0; i < NEAR; i++)
+        m->near[i].number = UINT64_MAX;
+    return true;
+}
+
+/* A new page, undefined where nobody has written yet; NULL if no memory is left, or
+ * nothing of it is undefined and none is needed. */
+static struct page *page_new(struct init_memory *m, uint64_t number, bool needed)
+{
+    uint64_t begin = number * PAGE, end = begin + PAGE;
+    for (size_t i = 0; i < m->n_fresh; i++)
+        needed |= m->fresh[i].va < end && m->fresh[i].end > begin;
+    if (!needed || (4 * m->n_pages >= 3 * m->n_slots && !grow(m)))
+        return NULL;
+    struct page *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->number = number;
+    for (size_t i = 0; i < m->n_fresh; i++) {
+        uint64_t from = m->fresh[i].va > begin ? m->fresh[i].va : begin,
+                 to = m->fresh[i].end < end ? m->fresh[i].end : end;
+        if (from < to)
+            memset(p->u + (from - begin), 0xff, to - from);
+    }
+    const struct shade s = {.u = p->u};
+    for (unsigned i = 0; i < PAGE / 4; i++)
+        p->dirty += word_at(&s, i) != 0;
+    m->slot[slot_of(m, number)] = p;
+    m->n_pages++;
+    return p;
+}
+
+static struct page *page_at(struct init_memory *m, uint64_t address, bool needed)
+{
+    uint64_t number = address / PAGE;
+    unsigned near = number % NEAR;
+    if (m->near[near].number == number && (m->near[near].page || !needed))
+        return m->near[near].page;
+    struct page *p = m->n_slots ? m->slot[slot_of(m, number)] : NULL;
+    if (!p)
+        p = page_new(m, number, needed);
+    m->near[near].number = number;
+    m->near[near].page = p;
+    return p;
+}
+
+static bool global_read(struct init_memory *m, const struct init_at *at, uint8_t *u,
+                        uint16_t *from, unsigned *first)
+{
+    bool found = false;
+    memset(u, 0, at->bytes);
+    for (unsigned done = 0; done < at->bytes;) {
+        uint64_t address = at->address + done;
+        unsigned n = PAGE - (unsigned)(address % PAGE), where;
+        uint16_t whence;
+        struct page *p = page_at(m, address, false);
+        n = n < at->bytes - done ? n : at->bytes - done;
+        const struct shade s = {.u = p ? p->u : NULL, .from = p ? p->from : NULL};
+        if (p && p->dirty &&
+            shade_read(&s, address % PAGE, n, u + done, &whence, &where) && !found) {
+            found = true;
+            *from = whence;
+            *first = done + where;
+        }
+        done += n;
+    }
+    return found;
+}
+
+static void global_write(struct init_memory *m, const struct init_at *at,
+                         const uint8_t *u, uint16_t from)
+{
+    for (unsigned done = 0; done < at->bytes;) {
+        uint64_t address = at->address + done;
+        unsigned n = PAGE - (unsigned)(address % PAGE);
+        struct page *p = page_at(m, address, u != NULL);
+        n = n < at->bytes - done ? n : at->bytes - done;
+        const struct shade s = {.u = p ? p->u : NULL,
+                                .from = p ? p->from : NULL,
+                                .dirty = p ? &p->dirty : NULL};
+        if (p && (u || p->dirty))
+            shade_write(&s, address % PAGE, n, u ? u + done : NULL, from);
+        done += n;
+    }
+}
+
+/* ---- any ---- */
+
+bool init_memory_clean(const struct ck *ck, const struct ck_wave *w, unsigned space)
+{
+    const struct init_memory *m = ck->init->memory;
+    switch (space) {
+    case EMU_SPACE_GLOBAL:
+        return !m->n_pages && !m->n_fresh;
+    case EMU_SPACE_LDS:
+        return w->group->init_lds && !w->group->init_lds->dirty;
+    default:
+        return space != EMU_SPACE_SCRATCH;
+    }
+}
+
+/* The shadow of LDS or scratch; false: there is none, or not so far. */
+static bool private_shade(struct ck *ck, const struct init_at *at, struct shade *s)
+{
+    uint32_t limit = at->space == EMU_SPACE_LDS ? ck->launch.dispatch->lds_bytes
+                                                : ck->launch.dispatch->scratch_bytes;
+    if (at->address > limit || limit - at->address < at->bytes)
+        return false;
+    if (at->space == EMU_SPACE_SCRATCH)
+        return scratch_of(ck, at->w, at->lane, s);
+    struct init_lds *l = at->space == EMU_SPACE_LDS ? lds_of(ck, at->w->group) : NULL;
+    if (l)
+        *s = (struct shade){.u = l->u, .from = l->from, .dirty = &l->dirty};
+    return l != NULL;
+}
+
+bool init_memory_read(struct ck *ck, const struct init_at *at, uint8_t *u,
+                      uint16_t *from, unsigned *first)
+{
+    struct shade s;
+    if (at->space == EMU_SPACE_GLOBAL)
+        return global_read(ck->init->memory, at, u, from, first);
+    memset(u, 0, at->bytes);
+    return private_shade(ck, at, &s) &&
+           shade_read(&s, at->address, at->bytes, u, from, first);
+}
+
+void init_memory_write(struct ck *ck, const struct init_at *at, const uint8_t *u,
+                       uint16_t from)
+{
+    struct shade s;
+    if (at->space == EMU_SPACE_GLOBAL)
+        global_write(ck->init->memory, at, u, from);
+    else if (private_shade(ck, at, &s))
+        shade_write(&s, at->address, at->bytes, u, from);
+}

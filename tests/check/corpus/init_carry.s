@@ -1,0 +1,10 @@
+// A carry comes in that nobody has made.
+// RUN: --block 32 --arg buf:128
+	s_load_b64	s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32	v1, 2, v0
+	// FIX: v_add_co_u32 v3, vcc_lo, v0, -1
+	s_nop	0 // CUT
+	v_add_co_ci_u32_e32	v2, vcc_lo, 0, v0, vcc_lo
+	s_waitcnt	lgkmcnt(0)
+	global_store_b32	v1, v2, s[4:5] // BUG: init/undefined-store
+	s_endpgm
