@@ -89,7 +89,7 @@ bool dpp_suits(const struct recipe *r, const struct uop *u)
     const struct udpp *dpp = dpp_of(u);
     if (!dpp)
         return true;
-    if (r->kind != RECIPE_VALUE || recipe_may_be_slow(r))
+    if (r->kind != RECIPE_VALUE || (recipe_may_be_slow(r) && !(r->flags & RECIPE_EVEX)))
         return false;
     return u->n_src < 3 || (u->s[2].base == SRC_VGPR && !u->s[2].mods);
 }

@@ -74,6 +74,10 @@ _Alignas(64) const uint32_t recipe_consts[N_CONSTS][16] = {
     [C_BELOW_1] = {0xffff, 0x1ffff, 0x3ffff, 0x7ffff, 0xfffff, 0x1fffff, 0x3fffff,
                    0x7fffff, 0xffffff, 0x1ffffff, 0x3ffffff, 0x7ffffff, 0xfffffff,
                    0x1fffffff, 0x3fffffff, 0x7fffffff},
+    [C_USUAL] = ROW16(0x20000000u),
+    [C_USUAL_SPAN] = ROW16(0x30000000u),
+    [C_NORMAL] = ROW16(0x00800000u),
+    [C_NORMAL_SPAN] = ROW16(0x7f000000u),
 };
 
 #define S(form, d, a, b, imm) {X86_##form, d, a, b, imm}

@@ -88,6 +88,10 @@ enum recipe_const {
     C_HIGH_LOW,
     C_BELOW_0, /* bits of the lanes below; two rows of sixteen lanes */
     C_BELOW_1,
+    C_USUAL, /* enum range: the least magnitude, and what is from there on too much */
+    C_USUAL_SPAN,
+    C_NORMAL,
+    C_NORMAL_SPAN,
     N_CONSTS,
 };
 #define K(name) (OP_CONST + (unsigned)C_##name)
@@ -103,6 +107,8 @@ enum {
     STEP_CMPU,            /* ... unsigned */
     STEP_SEL,             /* d = M ? b : a */
     STEP_ORDERED,         /* NaNs in a or b: the handler does the whole row */
+    STEP_WITHIN, /* ... magnitudes of a outside of what imm, enum range, says */
+    STEP_NO_VCC, /* ... bits in VCC */
     STEP_PICK,   /* AVX2: of a minimum or maximum d of a and b, lanes where one is a NaN
                   */
     STEP_WIDEN,  /* d = the lower halves of b, f16, as f32 */
@@ -118,6 +124,9 @@ enum {
  * the lower ones of dwords, or those in the lower or upper half of the register. */
 enum half_op { HALF_ADD, HALF_SUB, HALF_MUL, HALF_FMA };
 enum half_part { HALF_LOWS = 0, HALF_FIRST = 4, HALF_SECOND = 8 };
+
+/* imm of STEP_WITHIN: from 2^-63 up to 2^33; neither denormal, infinite nor NaN. */
+enum range { RANGE_USUAL, RANGE_NORMAL };
 
 /* imm of STEP_BYTES: the lower bytes or the upper ones; signed, or signed if NEG of the
  * source says so. */

@@ -162,27 +162,59 @@ static void step_select(struct emit *e, struct job *j, const struct step *s,
         finish_d(e, j, d, part);
 }
 
-/* NaNs among the operands: on to the handler. */
-void step_ordered(struct emit *e, struct job *j, const struct step *s)
+/* Lanes of a part with NaNs in a or b (AVX-512: to opmask k), as signs in TEMP_M. */
+static void find_nans(struct emit *e, struct job *j, const struct step *s,
+                      unsigned part, unsigned on)
 {
-    unsigned t = temp_reg(e, TEMP_X), m = temp_reg(e, TEMP_M);
-    for (unsigned p = 0; p < e->parts; p++) {
-        unsigned a = operand_reg(e, j, s->a, p);
-        struct x86_rm b = operand_rm(e, j, s->b, p);
-        if (e->x->evex) {
-            x86_vec(e->x, X86_CMPPS, 5 + p, a, b, 0, 3);
-            continue;
-        }
-        x86_vec(e->x, X86_CMPPS, p ? t : m, a, b, 0, 3);
-        if (p)
-            x86_vec(e->x, X86_POR, m, m, rm_reg(t), 0, 0);
-    }
+    unsigned a = operand_reg(e, j, s->a, part);
+    struct x86_rm b = operand_rm(e, j, s->b, part);
+    unsigned to = e->x->evex ? K_MASK + part : temp_reg(e, TEMP_M);
+    x86_vec(e->x, X86_CMPPS, to, a, b, on, 3);
+}
+
+/* Lanes of a part whose magnitude is out of range, likewise. */
+static void find_beyond(struct emit *e, struct job *j, const struct step *s,
+                        unsigned part, unsigned on)
+{
+    static const uint8_t least[] = {C_USUAL, C_NORMAL},
+                         span[] = {C_USUAL_SPAN, C_NORMAL_SPAN};
+    unsigned t = temp_reg(e, TEMP_X);
+    x86_vec(e->x, X86_PAND, t, operand_reg(e, j, s->a, part), const_rm(C_NOT_SIGN), 0,
+            0);
+    x86_vec(e->x, X86_PSUBD, t, t, const_rm(least[s->imm]), 0, 0);
     if (e->x->evex) {
-        x86_kortest(e->x, 5, 6);
-    } else {
-        x86_vec(e->x, X86_MOVMSKPS, RAX, 0, rm_reg(m), 0, 0);
-        x86_test(e->x, false, RAX, RAX);
+        x86_vec(e->x, X86_PCMPUD, K_MASK + part, t, const_rm(span[s->imm]), on, CMP_GE);
+        return;
     }
+    unsigned m = temp_reg(e, TEMP_M);
+    x86_vec(e->x, X86_PMAXUD, m, t, const_rm(span[s->imm]), 0, 0);
+    x86_vec(e->x, X86_PCMPEQD, m, m, rm_reg(t), 0, 0);
+}
+
+/* Only lanes that are on count; with DPP, also those that they may read. */
+void step_check(struct emit *e, struct job *j, const struct step *s)
+{
+    bool all = !e->masked || j->dpp;
+    if (s->form == STEP_NO_VCC) {
+        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_VCC_LO), 0);
+        far_from(j->slow, x86_jcc(e->x, CC_NE));
+        return;
+    }
+    for (unsigned p = 0; p < e->parts; p++) {
+        unsigned on = all || !e->x->evex ? 0 : 1 + p;
+        if (s->form == STEP_ORDERED)
+            find_nans(e, j, s, p, on);
+        else
+            find_beyond(e, j, s, p, on);
+        if (!e->x->evex)
+            emit_collect_mask(e, p);
+    }
+    if (e->x->evex)
+        x86_kortest(e->x, K_MASK, K_MASK + 1);
+    else if (all)
+        x86_test(e->x, false, RAX, RAX);
+    else
+        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
     far_from(j->slow, x86_jcc(e->x, CC_NE));
 }
 

@@ -27,6 +27,7 @@ static bool suits(const struct recipe *r, const struct uop *u)
     const uint32_t known =
         UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR | UF_ROWS | UF_ENDS |
         UF_DPP_ROW | UF_DPP8 | UF_DST16 | UF_DSTHI | UF_F16RES | UF_PKRES | UF_MODS |
+        (r->op == ISA_V_DIV_FMAS_F32 ? UF_VCC_IN : 0) |
         (r->flags & RECIPE_HALF ? UF_DP : 0) | (r->kind == RECIPE_PAIR ? UF_DST64 : 0);
     if (r->kind == RECIPE_PAIR && u->flags & UF_MASK_OUT && u->d2 != SGPR_DUMMY)
         return false;
@@ -112,18 +113,30 @@ static bool gives_mask(const struct recipe *r)
            r->kind == RECIPE_CARRY_IN;
 }
 
+static void run_checks(struct emit *e, struct job *j)
+{
+    for (unsigned k = 0; k < j->r->n; k++)
+        if (step_is_check(&j->r->step[k]))
+            step_check(e, j, &j->r->step[k]);
+}
+
+/* Sources where steps find them, once they have a place. */
+static void spread_sources(struct emit *e, struct job *j)
+{
+    for (unsigned i = 0; i < j->r->n_src; i++)
+        operand_spread(e, j, i);
+    operand_spread_high(e, &j->high);
+}
+
 /* All of the instruction once its sources are found and its result has a place. */
 static void run_recipe(struct emit *e, struct job *j)
 {
     const struct recipe *r = j->r;
     if (j->dpp)
         dpp_load(e, j);
-    for (unsigned i = 0; i < r->n_src; i++)
-        operand_spread(e, j, i);
-    operand_spread_high(e, &j->high);
-    for (unsigned k = 0; k < r->n; k++)
-        if (r->step[k].form == STEP_ORDERED)
-            step_ordered(e, j, &r->step[k]);
+    spread_sources(e, j);
+    if (j->slow)
+        run_checks(e, j);
     for (unsigned part = 0; part < e->parts; part++) {
         if (r->kind >= RECIPE_SELECT)
             load_mask(e, &j->u->s[2], part);
@@ -169,13 +182,16 @@ static void begin_slow(struct emit *e, struct job *j, bool was_used, bool was_di
     e->rows.dirty[j->d] = e->rows.used[j->d] = true;
 }
 
-static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r)
+/* checked: the slow path has been taken already where there is need. */
+static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r,
+                     bool checked)
 {
     struct job j = {.u = u,
                     .r = r,
                     .has_d = r->kind != RECIPE_MASK,
                     .write = ~0u,
                     .dpp = dpp_of(u)};
+    size_t slow = e->n_far;
     if (j.dpp)
         j.write = dpp_writes(j.dpp);
     bool was_used = false, was_dirty = false;
@@ -184,7 +200,8 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
     for (unsigned i = 0; i < r->n_src; i++)
         operand_find(e, &j, i);
     bool needs_all = j.dpp && e->masked && !j.dpp->fi;
-    if (recipe_may_be_slow(r) || needs_all)
+    bool may_be_slow = (recipe_may_be_slow(r) && !checked) || needs_all;
+    if (may_be_slow)
         begin_slow(e, &j, was_used, was_dirty);
     if (needs_all) { /* lanes that are off are no sources */
         x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
@@ -192,8 +209,8 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
     }
     run_recipe(e, &j);
     rows_unpin(e);
-    if (j.slow)
-        emit_back(e, j.slow);
+    if (may_be_slow)
+        emit_back(e, &e->far[slow]);
     if (gives_mask(r) && u->d2 == ISA_SEL_EXEC_LO)
         emit_new_exec(e);
 }
@@ -203,7 +220,7 @@ bool emit_vector(struct emit *e, const struct uop *u)
     const struct recipe *r = recipe_for(e, u->isa_op);
     if (!r || !suits(r, u) || !dpp_suits(r, u))
         return false;
-    emit_one(e, u, r);
+    emit_one(e, u, r, false);
     return true;
 }
 
@@ -229,6 +246,25 @@ bool emit_known_vector(const struct emit *e, const struct uop *u,
     return !(u->flags & UF_MASK_OUT) || u->d2 != ISA_SEL_EXEC_LO;
 }
 
+/* Both halves' checks before either writes: the handler does all of the pair. */
+static void check_both(struct emit *e, const struct uop *pair,
+                       const struct uop *const half[2], const struct recipe *const r[2])
+{
+    struct job j[2];
+    for (unsigned h = 0; h < 2; h++) {
+        j[h] = (struct job){.u = half[h], .r = r[h], .write = ~0u};
+        for (unsigned i = 0; i < r[h]->n_src; i++)
+            operand_find(e, &j[h], i);
+    }
+    struct far *slow = emit_far(e, FAR_SLOW, pair);
+    for (unsigned h = 0; h < 2; h++) {
+        j[h].slow = slow;
+        spread_sources(e, &j[h]);
+        run_checks(e, &j[h]);
+    }
+    rows_unpin(e);
+}
+
 bool emit_vopd(struct emit *e, const struct uop *u)
 {
     const struct uop *first = u, *second = u + 1;
@@ -240,10 +276,15 @@ bool emit_vopd(struct emit *e, const struct uop *u)
     }
     const struct recipe *r[2] = {recipe_for(e, first->isa_op),
                                  recipe_for(e, second->isa_op)};
-    if (!r[0] || !r[1] || !suits(r[0], first) || !suits(r[1], second) ||
-        recipe_may_be_slow(r[0]) || recipe_may_be_slow(r[1]))
+    if (!r[0] || !r[1] || !suits(r[0], first) || !suits(r[1], second))
         return false;
-    emit_one(e, first, r[0]);
-    emit_one(e, second, r[1]);
+    size_t slow = e->n_far;
+    bool may_be_slow = recipe_may_be_slow(r[0]) || recipe_may_be_slow(r[1]);
+    if (may_be_slow)
+        check_both(e, u, (const struct uop *[]){first, second}, r);
+    emit_one(e, first, r[0], true);
+    emit_one(e, second, r[1], true);
+    if (may_be_slow)
+        emit_back(e, &e->far[slow]);
     return true;
 }

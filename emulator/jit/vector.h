@@ -80,8 +80,8 @@ unsigned result_reg(const struct emit *e, const struct job *j, unsigned part);
 unsigned result_k(const struct emit *e, const struct job *j, unsigned part);
 
 void step_run(struct emit *e, struct job *j, const struct step *s, unsigned part);
-/* NaNs among the operands: on to the handler. */
-void step_ordered(struct emit *e, struct job *j, const struct step *s);
+/* On to the slow path where the step says so. */
+void step_check(struct emit *e, struct job *j, const struct step *s);
 
 /* Are some lanes of the result kept? */
 static inline bool keeps_lanes(const struct emit *e, const struct job *j)
@@ -96,10 +96,15 @@ static inline bool recipe_wide(const struct recipe *r, unsigned i)
     return i < 3 && r->flags & wide[i];
 }
 
+static inline bool step_is_check(const struct step *s)
+{
+    return s->form >= STEP_ORDERED && s->form <= STEP_NO_VCC;
+}
+
 static inline bool recipe_may_be_slow(const struct recipe *r)
 {
     for (unsigned k = 0; k < r->n; k++)
-        if (r->step[k].form == STEP_ORDERED)
+        if (step_is_check(&r->step[k]))
             return true;
     return false;
 }

@@ -120,6 +120,7 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
 {
     static const char *const pairs[] = {"v[3:4]", "s[12:13]", "-5"};
     const char *name = isa_op_name(r->op), *s[3], *pair = pairs[0];
+    const unsigned variant_of = variant;
     bool floats = has_floats(name) && r->op != ISA_V_PK_FMAC_F16;
     for (unsigned i = 0; i < 3; i++, variant /= 3) {
         s[i] = source(r->kind == RECIPE_PAIR ? 0 : i, variant % 3, floats);
@@ -128,10 +129,13 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
     }
     if (r->op == ISA_V_LDEXP_F32 && s[1][0] == '|') /* an integer */
         s[1] = "-3";
+    if (r->op == ISA_V_DIV_FMAS_F32)
+        put(t, "s_mov_b32 vcc_lo, %s\n", variant_of % 2 ? "s14" : "0");
+    if (r->op == ISA_V_DIV_FMAS_F32 && s[1][0] == 's') /* VCC counts as an SGPR */
+        s[1] = "v3";
     if (r->op == ISA_V_PK_FMAC_F16) /* VOP2 only */
         s[1] = "v3";
     bool accumulates = is_accumulating(r);
-    const unsigned variant_of = variant;
     put(t, "v_mov_b32 v%u, %s\n", d, accumulates ? "v4" : "0x1234");
     switch (r->kind) {
     case RECIPE_PAIR:
@@ -147,7 +151,11 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
             put(t, "%s s20, %s, %s\nv_mov_b32 v%u, s20\n", name, s[0], s[1], d);
         break;
     case RECIPE_CARRY:
-        put(t, "%s v%u, s20, %s, %s\nv_xor_b32 v5, s20, v5\n", name, d, s[0], s[1]);
+        if (r->n_src == 3) /* its sources take no |...| */
+            put(t, "%s v%u, s20, %s, %s, %s\nv_xor_b32 v5, s20, v5\n", name, d, s[0],
+                s[1][0] == '|' ? "-v3" : s[1], s[2][1] == '|' ? "-v4" : s[2]);
+        else
+            put(t, "%s v%u, s20, %s, %s\nv_xor_b32 v5, s20, v5\n", name, d, s[0], s[1]);
         break;
     case RECIPE_CARRY_IN:
         put(t, "%s v%u, s20, %s, %s, s13\nv_xor_b32 v5, s20, v5\n", name, d, s[0],
@@ -243,6 +251,13 @@ static void fill(unsigned seed)
     gpus_fill(&g, seed);
     if (seed == 0)
         return;
+    for (unsigned i = 0; i < 128 && seed % 8 == 5; i++) { /* floats that are near 1 */
+        memcpy(&word, g.data + 4ul * i, sizeof word);
+        word = word << 31 | (0x20000000 + word * 97u % 0x30000000);
+        memcpy(g.data + 4ul * i, &word, sizeof word);
+    }
+    if (seed % 8 == 5)
+        return;
     for (unsigned row = 0; row < 4; row++)
         for (unsigned l = 0; l < 32; l++) {
             unsigned i = l * (row == 1 ? 1 : 1 + 2 * row) + seed * row * 7;
@@ -296,6 +311,16 @@ static const char *const lines[] = {
     "v_div_scale_f32 v16, vcc_lo, v3, v3, v2\nv_mov_b32 v17, vcc_lo",
     "s_mov_b32 vcc_lo, s13\nv_div_fmas_f32 v16, v2, -v3, v4",
     "v_div_fixup_f32 v16, v2, v3, |v4|",
+    "v_dual_max_f32 v16, v2, v3 :: v_dual_mul_f32 v17, v4, v5",
+    "v_dual_mul_f32 v16, v2, v4 :: v_dual_min_f32 v17, v3, v5",
+    "v_dual_max_f32 v2, v3, v4 :: v_dual_max_f32 v3, v2, v5\nv_mov_b32 v16, v2\n"
+    "v_mov_b32 v17, v3",
+    "v_dual_max_f32 v2, v4, v2 :: v_dual_cndmask_b32 v3, v2, v5\nv_mov_b32 v16, v2\n"
+    "v_mov_b32 v17, v3",
+    "v_max_f32 v16, v2, v3 quad_perm:[1,0,3,2]",
+    "v_max_f32 v16, |v2|, -v3 row_ror:5",
+    "v_min_f32 v16, v2, v3 row_shr:3 bound_ctrl:1",
+    "v_max_f32 v16, v2, v3 row_shl:1 row_mask:0x2",
     "v_cmp_class_f32 s20, v2, v3\nv_mov_b32 v17, s20",
     "v_cmp_class_f32 vcc_lo, s12, s13\nv_mov_b32 v17, vcc_lo",
     "v_cmpx_class_f32 v2, v3\nv_mov_b32 v16, v4",
