@@ -89,8 +89,9 @@ void move_gather(struct emit *e, const struct access *a, unsigned part, unsigned
                  unsigned first, int32_t disp);
 void move_store(struct emit *e, const struct access *a, unsigned part, unsigned base,
                 unsigned first, int32_t disp);
-void move_scatter(struct emit *e, const struct access *a, unsigned part, unsigned first,
-                  int32_t disp);
+/* AVX-512: to rax + the lanes of index + disp. */
+void move_scatter(struct emit *e, const struct access *a, unsigned part, unsigned index,
+                  unsigned first, int32_t disp);
 /* Data row k in a register: its own, or t. What is in reg becomes data row k. */
 unsigned move_get(struct emit *e, const struct access *a, unsigned k, unsigned part,
                   enum temp t);
@@ -115,6 +116,9 @@ static inline struct x86_rm const_part(const struct emit *e, unsigned c, unsigne
 /* Load all parts by gathers; rcx and TEMP_A are access_first of part 0, rax the address
  * of that lane. */
 void window_load_rows(struct emit *e, struct access *a);
+/* Are stores known whose lanes lie anyhow? They are done likewise. */
+bool window_stores(const struct emit *e, const struct access *a);
+void window_store_rows(struct emit *e, struct access *a);
 /* Elements of less than a dword, in the lower bits of reg: as the instruction wants
  * them, to data row 0. */
 void window_put_small(struct emit *e, const struct access *a, unsigned part,

@@ -122,7 +122,7 @@ bool emit_buffer(struct emit *e, const struct uop *u)
         return false;
     bool line = a.write ? !(e->masked && (a.rows > 1 || !e->x->evex))
                         : e->x->evex || !e->masked;
-    if (a.write && !line)
+    if (a.write && !line && !window_stores(e, &a))
         return false;
     access_begin(e, &a);
     read_resource(e, &a);
@@ -130,11 +130,11 @@ bool emit_buffer(struct emit *e, const struct uop *u)
     access_first(e, &a, 0);
     if (line)
         done = move_line(e, &a);
-    if (a.write) {
-        far_from(a.slow, x86_jmp(e->x));
-    } else {
+    if (!a.write || window_stores(e, &a)) {
         lane_address(e);
-        window_load_rows(e, &a);
+        (a.write ? window_store_rows : window_load_rows)(e, &a);
+    } else {
+        far_from(a.slow, x86_jmp(e->x));
     }
     if (done)
         x86_land(e->x, done);

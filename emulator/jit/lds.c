@@ -211,7 +211,7 @@ static void store_part(struct emit *e, struct access *a, unsigned part, unsigned
     if (x->evex && off % (int32_t)a->bytes == 0) {
         check_alignment(e, a, part);
         x86_mov(x, true, RAX, RDX);
-        move_scatter(e, a, part, first, off);
+        move_scatter(e, a, part, access_offsets(e, a, part), first, off);
     } else {
         far_from(a->slow, x86_jmp(x));
     }

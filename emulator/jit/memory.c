@@ -232,12 +232,24 @@ static void emit_load(struct emit *e, struct access *a)
 
 static const uint8_t part_address[MAX_PARTS] = {RSI, RDI, R10, R11};
 
-static void emit_store(struct emit *e, struct access *a)
+/* To the slow path, or where lanes are stored that lie anyhow. */
+static void when_apart(struct emit *e, struct access *a, struct jumps *apart,
+                       enum x86_cc cc)
+{
+    size_t jump = x86_jcc(e->x, cc);
+    if (window_stores(e, a))
+        apart->at[apart->n++] = jump;
+    else
+        far_from(a->slow, jump);
+}
+
+/* One line, or part by part: all are checked, then moved. */
+static void store_lines(struct emit *e, struct access *a, struct jumps *apart)
 {
     size_t done = 0;
     if (e->masked && a->dwords > 1) { /* lanes are apart then */
         x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
-        far_from(a->slow, x86_jcc(e->x, CC_NE));
+        when_apart(e, a, apart, CC_NE);
     }
     if (asks_for_rows(e, a)) {
         access_first(e, a, 0);
@@ -251,7 +263,7 @@ static void emit_store(struct emit *e, struct access *a)
     }
     for (unsigned p = 0; p < e->parts; p++) {
         access_first(e, a, p);
-        far_from(a->slow, x86_jcc(e->x, access_part_apart(e, a, p)));
+        when_apart(e, a, apart, access_part_apart(e, a, p));
         check(e, a, p, 1, part_lanes(e) * a->bytes);
         x86_mov(e->x, true, part_address[p], RAX);
     }
@@ -259,6 +271,26 @@ static void emit_store(struct emit *e, struct access *a)
         x86_land(e->x, done);
     for (unsigned p = 0; p < e->parts; p++)
         move_store(e, a, p, part_address[p], 0, 0);
+}
+
+static void emit_store(struct emit *e, struct access *a)
+{
+    bool by_lines = !window_stores(e, a) || access_shape(e, a) != SHAPE_APART;
+    struct jumps apart = {.n = 0};
+    size_t done = 0;
+    if (by_lines) {
+        store_lines(e, a, &apart);
+        if (!apart.n)
+            return;
+        done = x86_jmp(e->x);
+    }
+    for (unsigned i = 0; i < apart.n; i++)
+        x86_land(e->x, apart.at[i]);
+    access_first(e, a, 0);
+    form_address(e, a, 0, e->parts);
+    window_store_rows(e, a);
+    if (done)
+        x86_land(e->x, done);
 }
 
 /* AVX2 has no masked store of words. */

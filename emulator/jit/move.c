@@ -262,10 +262,9 @@ void move_store(struct emit *e, const struct access *a, unsigned part, unsigned 
     }
 }
 
-void move_scatter(struct emit *e, const struct access *a, unsigned part, unsigned first,
-                  int32_t disp)
+void move_scatter(struct emit *e, const struct access *a, unsigned part, unsigned index,
+                  unsigned first, int32_t disp)
 {
-    unsigned index = access_offsets(e, a, part);
     for (unsigned k = 0; k < a->dwords; k++) {
         unsigned lanes = gather_lanes(e, part);
         x86_scatter(e->x, move_get(e, a, first + k, part, TEMP_S0),

@@ -1,7 +1,8 @@
-/* window.c: global loads whose lanes lie anyhow, and elements of less than a dword.
+/* window.c: memory whose lanes lie anyhow, and elements of less than a dword.
  *
  * The active lanes' offsets are compared with the bounds of the region where the first
- * lane is, all at once, then lanes are gathered. Small elements are gathered as dwords,
+ * lane is, all at once, then lanes are gathered; scattered with AVX-512, later lanes
+ * over earlier ones as handlers do it. Small elements are gathered as dwords,
  * of which the upper bytes must be readable too. SPDX-License-Identifier: MIT
  */
 #include "access.h"
@@ -12,7 +13,7 @@ static void check_window(struct emit *e, struct access *a)
     struct x86 *x = e->x;
     unsigned span = temp_reg(e, TEMP_S0), start = temp_reg(e, TEMP_S2);
     x86_mov_imm(x, RDX, a->bytes < 4 ? 4 : a->bytes);
-    x86_mov_imm(x, R10, EMU_MEM_READ);
+    x86_mov_imm(x, R10, a->write ? EMU_MEM_WRITE : EMU_MEM_READ);
     x86_call_mem(x, mem_at(TABLE, -8 * TABLE_WINDOW));
     far_from(a->slow, x86_jcc(x, CC_B));
     access_spread(e, span, RDX);
@@ -28,6 +29,38 @@ void window_load_rows(struct emit *e, struct access *a)
         x86_vec(e->x, X86_PSUBD, index, access_offsets(e, a, p),
                 rm_reg(temp_reg(e, TEMP_A)), 0, 0);
         move_gather(e, a, p, index, 0, 0);
+    }
+}
+
+bool window_stores(const struct emit *e, const struct access *a)
+{
+    return e->x->evex && !a->small;
+}
+
+/* Elements of several dwords must not overlap by halves: dword by dword the order would
+ * be another one. */
+static void check_apart(struct emit *e, struct access *a, unsigned index)
+{
+    if (a->dwords == 1)
+        return;
+    for (unsigned p = 0; p < e->parts; p++) {
+        x86_vec(e->x, X86_PSUBD, index, access_offsets(e, a, p),
+                rm_reg(temp_reg(e, TEMP_A)), 0, 0);
+        x86_vec(e->x, X86_PSLLD_I, index, 0, rm_reg(index), 0,
+                a->dwords == 2 ? 29 : 28);
+        far_from(a->slow, x86_jcc(e->x, access_differ(e, index, const_rm(C_ZERO), p)));
+    }
+}
+
+void window_store_rows(struct emit *e, struct access *a)
+{
+    unsigned index = temp_reg(e, TEMP_S2);
+    check_window(e, a);
+    check_apart(e, a, index);
+    for (unsigned p = 0; p < e->parts; p++) {
+        x86_vec(e->x, X86_PSUBD, index, access_offsets(e, a, p),
+                rm_reg(temp_reg(e, TEMP_A)), 0, 0);
+        move_scatter(e, a, p, index, 0, 0);
     }
 }
 
