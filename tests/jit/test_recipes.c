@@ -420,6 +420,11 @@ static const char *const lines[] = {
     "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
     "s_bfe_i64 s[20:21], s[12:13], 0x410007\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
     "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_mov_b32 s20, 7\ns_cmp_lt_i32 s12, s13\ns_cmov_b32 s20, s14\nv_mov_b32 v16, s20",
+    "s_mov_b64 s[20:21], 7\ns_cmp_lg_u32 s12, 0\ns_cmov_b64 s[20:21], s[14:15]\n"
+    "v_mov_b32 v16, s20\nv_mov_b32 v17, s21",
+    "s_mov_b64 s[20:21], 7\ns_cmp_lg_u32 s12, s12\ns_cmov_b64 s[20:21], -1\n"
+    "v_mov_b32 v16, s20\nv_mov_b32 v17, s21",
     "s_mul_hi_i32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
     "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
     "s_mul_hi_i32 s20, -7, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
