@@ -5,7 +5,8 @@
  * atomics: who reads with an atomic (or a load past the caches) what another wave has
  * released is behind what that one did before. A release is an atomic, or a store by
  * who has done atomics there before; of memory, only if the wave has waited for its
- * stores. An acquire of memory counts from buffer_gl0_inv on, in LDS at once. Waves of
+ * stores. To a load past the caches every such store is one: atomic stores look like
+ * others. An acquire of memory counts from buffer_gl0_inv on, in LDS at once. Waves of
  * a workgroup have vector clocks for LDS. For memory there is one clock of the
  * dispatch, which is generous: everything before a release counts, whoever did it.
  *
@@ -229,6 +230,13 @@ static bool excused(const struct site *a, const struct site *b)
     return strict || unlocks;
 }
 
+/* Does an atomic load read what an atomic store may have left? */
+static bool hands_over(const struct emu_access *a, const struct site *me,
+                       const struct site *s)
+{
+    return !a->write && me->flags & SITE_ATOMIC && s->flags & SITE_RELEASES;
+}
+
 static void add_pending(struct ck_race *r, const struct emu_event *e,
                         const struct emu_access *a, unsigned lane, uint64_t address,
                         unsigned bytes, const struct site *other, bool other_writes)
@@ -331,7 +339,10 @@ static void judge_bytes(struct ck *ck, struct ck_wave *w, const struct emu_event
     struct cell *c = shadow_cells(shadow, address, bytes, &grain, &n);
     for (unsigned i = 0; c && i < n; i++, c++) {
         uint64_t at = address + (uint64_t)i * grain;
-        if (!ordered(ck, w, me, &c->write) && !excused(me, &c->write) &&
+        bool handed = hands_over(a, me, &c->write);
+        if (handed && c->write.stamp >= w->order.acquiring)
+            w->order.acquiring = c->write.stamp + 1;
+        if (!handed && !ordered(ck, w, me, &c->write) && !excused(me, &c->write) &&
             !is_twin(e, a, me, &c->write))
             add_pending(r, e, a, me->lane, at, grain, &c->write, true);
         if (!ordered(ck, w, me, &c->atomic) && !excused(me, &c->atomic))
@@ -361,9 +372,12 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
 {
     struct ck_race *r = ck->race;
     bool atomic = a->read && a->write;
+    uint8_t plain = a->space == EMU_SPACE_GLOBAL && a->write && !w->order.stores_out
+                        ? SITE_RELEASES
+                        : 0;
     uint64_t key = release_key(w, a->space, address);
     if (!atomic && !past_caches(e, a) && (!a->write || !r->room))
-        return 0;
+        return plain;
     struct release *at = release_at(r, key, atomic);
     if (atomic) {
         if (returns(e))
@@ -380,7 +394,7 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
         return SITE_ATOMIC;
     }
     if (!at || at->owner != number)
-        return 0;
+        return plain;
     release_here(r, w, a->space, at);
     return SITE_OWNER;
 }
@@ -408,6 +422,8 @@ static void judge_access(struct ck *ck, struct ck_wave *w, const struct emu_even
             judge_bytes(ck, w, e, a, shadow, address, n, &me);
         }
     }
+    if (me.flags & SITE_RELEASES) /* what comes later is not handed over with it */
+        ck->race->stamp++;
 }
 
 void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
