@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "codeobj.h"
 #include "found.h"
 
 void found_classes(unsigned classes, char *text, size_t size)
@@ -136,6 +137,19 @@ static void place_host(struct host_modules *m, struct found *to)
     memcpy(to->at.frame, at.frame, to->at.n_frames * sizeof *at.frame);
 }
 
+/* Of an offload bundle, the code object. */
+static struct checks_object unpacked(const struct checks_object *o)
+{
+    struct checks_object inner = *o;
+    struct co_object *object;
+    if (o->data && co_open(o->data, o->bytes, &object, NULL) == RD_OK) {
+        inner.data = (const char *)o->data + co_info(object)->elf_offset;
+        inner.bytes = co_info(object)->elf_bytes;
+        co_close(object);
+    }
+    return inner;
+}
+
 static void fill(struct found_list *l, struct host_modules *hosts,
                  struct checks_suppressions *s, const struct checks_object *objects,
                  unsigned n_objects)
@@ -154,7 +168,8 @@ static void fill(struct found_list *l, struct host_modules *hosts,
         const struct checks_object *o = object_of(objects, n_objects, f);
         if (o && o != opened) {
             source_close(source);
-            source = source_open(o->data, o->bytes);
+            struct checks_object elf = unpacked(o);
+            source = source_open(elf.data, elf.bytes);
             opened = o;
         }
         place(f, &f->at, o, source, &to->at);
