@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kernels with one planted bug each, and their repaired twins.
 
-    corpus.py --rdna3 RDNA3 [--only REGEX] [--asm | --opencl] [--all] [--jobs N]
+    corpus.py --rdna3 RDNA3 [--only REGEX] [--asm | --opencl | --hip] [--all] [--jobs N]
 
 A file of corpus/ says in comments what is wrong with it, and how it is run:
 
@@ -14,9 +14,8 @@ A file of corpus/ says in comments what is wrong with it, and how it is run:
     // CHECK: mem race                    checkers, if not all
 
 The bug must be found as that class (and kind) at that line, or at one of several that are
-marked, and nothing else may be; the twin must be clean. OpenCL C (where work-items of a
-wave race, too) is compiled by clang-19
-(-O2; with --all -O0 to -O3, waves of 32 and 64). Exit status: 0 as expected, 1 not, 77
+marked, and nothing else may be; the twin must be clean. OpenCL C and HIP (where work-items
+of a wave race, too) are compiled by clang-19 (-O2; with --all -O0 to -O3, waves of 32 and 64). Exit status: 0 as expected, 1 not, 77
 skipped.
 """
 # SPDX-License-Identifier: MIT
@@ -34,6 +33,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLANG = "clang-19"
+COMPILE = {
+    ".cl": ["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1100"],
+    ".hip": ["-x", "hip", "--cuda-device-only", "--offload-arch=gfx1100", "-nogpuinc"],
+}
 HEAD = """.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
 .rodata
 .p2align 6
@@ -70,7 +73,8 @@ class Case:
         with open(path, encoding="ascii") as f:
             self.lines = f.read().split("\n")
         text = "\n".join(self.lines)
-        self.head = dict(re.findall(r"// (RUN|LDS|SCRATCH|WAVE|CHECK|END): *(\S[^,\n]*)", text))
+        self.head = dict(re.findall(r"// (LDS|SCRATCH|WAVE|CHECK|END): *(\S[^,\n]*)", text))
+        self.head.update(re.findall(r"// (RUN): *(\S.*)", text))
         bugs = [(i, re.search(r"// BUG: (\S+)( CUT)?", line)) for i, line in
                 enumerate(self.lines)]
         self.bugs = [(i, m[1]) for i, m in bugs if m]
@@ -92,8 +96,7 @@ class Case:
             command = [tools.rdna3, "asm", "--wave", self.head.get("WAVE", "32"), "-o",
                        stem + ".elf", stem + kind]
         else:
-            command = [CLANG, "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
-                       "-mcpu=gfx1100", "-nogpulib", "-g", "-I", HERE, "-O2", *self.options,
+            command = [CLANG, *COMPILE[kind], "-nogpulib", "-g", "-I", HERE, "-O2", *self.options,
                        "-o", stem + ".elf", stem + kind]
         r = subprocess.run(command, capture_output=True, text=True, check=False)
         return r.stderr if r.returncode else ""
@@ -113,7 +116,7 @@ class Case:
                 [tools.rdna3, "run", os.path.join(folder, "kernel.elf"), "--check",
                  self.head.get("CHECK", "all").replace(" ", ","), "--keep-going", "--error-exitcode", "42",
                  "--check-json", os.path.join(folder, "found.json"),
-                 *(["--race-lanes"] if self.path.endswith(".cl") else []),
+                 *(["--race-lanes"] if not self.path.endswith(".s") else []),
                  *shlex.split(self.head.get("RUN", ""))],
                 capture_output=True, text=True, check=False, timeout=300)
             try:
@@ -158,20 +161,29 @@ class Case:
         return "" if r.returncode == 42 else f"exit status {r.returncode}: {r.stderr}"
 
 
+def wanted(tools, path):
+    """Of the languages that are asked for, else of all."""
+    asked = [kind for kind in ("asm", "opencl", "hip") if getattr(tools, kind)]
+    language = {".s": "asm", ".cl": "opencl", ".hip": "hip"}[os.path.splitext(path)[1]]
+    return not asked or language in asked
+
+
 def cases(tools):
     only = re.compile(tools.only)
     names = [p for p in sorted(glob.glob(os.path.join(HERE, "corpus", "*")))
              if only.search(os.path.basename(p))]
     for path in names:
-        if path.endswith(".s") and not tools.opencl:
+        if not wanted(tools, path):
+            continue
+        if path.endswith(".s"):
             yield Case(path)
-        if path.endswith(".cl") and not tools.asm:
-            sweep = [("-O2", 32)]
-            if tools.all:
-                sweep = [(o, w) for o in ("-O0", "-O1", "-O2", "-O3") for w in (32, 64)]
-            for level, wave in sweep:
-                wave64 = ["-mwavefrontsize64"] if wave == 64 else []
-                yield Case(path, [level, *wave64], f" {level} wave{wave}" if tools.all else "")
+            continue
+        sweep = [("-O2", 32)]
+        if tools.all:
+            sweep = [(o, w) for o in ("-O0", "-O1", "-O2", "-O3") for w in (32, 64)]
+        for level, wave in sweep:
+            wave64 = ["-mwavefrontsize64"] if wave == 64 else []
+            yield Case(path, [level, *wave64], f" {level} wave{wave}" if tools.all else "")
 
 
 def try_both(tools, case):
@@ -189,6 +201,7 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--asm", action="store_true")
     p.add_argument("--opencl", action="store_true")
+    p.add_argument("--hip", action="store_true")
     p.add_argument("--all", action="store_true")
     p.add_argument("--jobs", type=int, default=2)
     tools = p.parse_args()

@@ -1,0 +1,16 @@
+// A block tells the next by a plain store that its data is there.
+// RUN: --grid 2 --block 1 --arg buf:8:zero --arg buf:4:zero
+#include "hip.h"
+
+__global__ void relay(int *box, int *out)
+{
+    if (blockIdx_x == 0) {
+        box[0] = 42; // BUG: race
+        *(volatile int *)&box[1] = 1; // BUG: race CUT
+        // FIX: storeRelease(&box[1], 1);
+    } else {
+        while (loadAcquire(&box[1]) == 0) // BUG: race
+            ;
+        *out = box[0]; // BUG: race
+    }
+}
