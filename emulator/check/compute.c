@@ -36,14 +36,14 @@ static const uint32_t floats[] = {0x3f000000, 0xbf000000, 0x3f800000,
                                   0xbf800000, 0x40000000, 0xc0000000,
                                   0x40800000, 0xc0800000, 0x3e22f983};
 
-/* Value of an inline constant. */
-static struct bits constant(const struct isa_opnd *o, bool *inexact)
+struct bits init_constant(const struct isa_opnd *o, unsigned half, bool *inexact)
 {
     if (o->sel >= ISA_SEL_INT_0 && o->sel <= ISA_SEL_INT_POS_LAST)
         return bits_of(o->sel - ISA_SEL_INT_0);
     if (o->sel > ISA_SEL_INT_POS_LAST && o->sel <= ISA_SEL_INT_NEG_LAST)
         return bits_of(0 - (uint64_t)(o->sel - ISA_SEL_INT_POS_LAST));
-    if (o->sel < ISA_SEL_FLOAT_FIRST || o->sel > ISA_SEL_FLOAT_LAST || o->dwords > 1)
+    if (o->sel < ISA_SEL_FLOAT_FIRST || o->sel > ISA_SEL_FLOAT_LAST || o->dwords > 1 ||
+        half != BOTH)
         *inexact = true;
     else
         return bits_of(floats[o->sel - ISA_SEL_FLOAT_FIRST]);
@@ -80,11 +80,21 @@ static struct bits cut_half(struct bits b, unsigned half)
     return bits_cut((struct bits){b.v >> at, b.u >> at}, 16);
 }
 
+/* A mask has a bit per lane; EXEC is as long as what is combined with it. */
+static unsigned dwords_of(const struct emu_event *e, const struct isa_opnd *o,
+                          bool is_mask)
+{
+    if (is_mask)
+        return e->wave->lanes / 32;
+    if (o->sel == ISA_SEL_EXEC_LO && o->flags & ISA_OF_IMPLICIT)
+        return e->inst->isa.opnd[0].dwords;
+    return o->dwords ? o->dwords : 1;
+}
+
 static void take(const struct ck *ck, const struct init_wave *r,
                  const struct emu_event *e, const struct isa_opnd *o, unsigned number,
                  struct operands *all, struct source *s)
 {
-    unsigned mask_dwords = e->wave->lanes / 32;
     *s = (struct source){.o = o, .half = BOTH};
     if (!all->scalar)
         s->half = (uint8_t)ck_operand_half(&e->inst->isa, o, number);
@@ -93,7 +103,8 @@ static void take(const struct ck *ck, const struct init_wave *r,
         s->fixed = bits_of(e->inst->isa.literal);
         all->inexact |= o->dwords > 1;
     } else if (o->kind == ISA_OPND_IMM) {
-        s->fixed = bits_of((uint32_t)o->imm);
+        s->fixed = bits_of((uint32_t)o->imm &
+                           (e->inst->isa.opnd[0].fmt == ISA_FMT_U32 ? 0xffffu : ~0u));
     } else if (o->kind == ISA_OPND_REG && o->sel >= ISA_SEL_VGPR0) {
         s->vector = true;
         return;
@@ -106,13 +117,17 @@ static void take(const struct ck *ck, const struct init_wave *r,
     } else if (o->kind == ISA_OPND_SCC ||
                (o->kind == ISA_OPND_REG &&
                 (o->sel < INIT_SGPRS || o->sel == ISA_SEL_SCC))) {
-        take_scalar(ck, r, e, s->is_mask ? mask_dwords : o->dwords ? o->dwords : 1, s);
+        take_scalar(ck, r, e, dwords_of(e, o, s->is_mask), s);
     } else if (o->kind == ISA_OPND_REG) {
-        s->fixed = constant(o, &all->inexact);
+        s->fixed = init_constant(o, s->half, &all->inexact);
         if (!s->is_mask)
             s->fixed = bits_cut(s->fixed, o->dwords > 1 ? 64 : 32);
     }
     s->mask = s->is_mask ? s->fixed.u : 0;
+    if (s->is_mask && o->sel == ISA_SEL_SCC) { /* which lanes it is for is not said */
+        s->mask = s->fixed.u ? ~UINT64_C(0) : 0;
+        all->inexact = true;
+    }
     s->fixed = cut_half(s->fixed, s->half);
 }
 
@@ -304,12 +319,15 @@ static void write_scalar(struct ck *ck, struct ck_wave *w, const struct emu_even
                          unsigned sel, unsigned dwords, uint64_t u, uint16_t from)
 {
     bool exec = sel == ISA_SEL_EXEC_LO || sel == ISA_SEL_EXEC_HI;
-    if (exec && sel == ISA_SEL_EXEC_LO && e->wave->lanes == 32)
-        u &= UINT32_MAX;
-    if (exec && sel == ISA_SEL_EXEC_HI && e->wave->lanes == 32)
-        u = 0;
-    if (exec && u)
+    uint64_t lanes = e->wave->lanes == 64     ? ~UINT64_C(0)
+                     : sel == ISA_SEL_EXEC_LO ? UINT32_MAX
+                                              : 0;
+    if (exec && u & lanes)
         init_tell(ck, w, e, INIT_EXEC, 0, from);
+    if (exec && e->wave->lanes == 32) /* exec_hi is one as any other */
+        w->init->sgpr[ISA_SEL_EXEC_HI] = (uint32_t)(sel == ISA_SEL_EXEC_HI ? u
+                                                    : dwords > 1           ? u >> 32
+                                                                           : 0);
     for (unsigned i = 0; i < dwords && sel != ISA_SEL_NULL; i++)
         init_set_sgpr(w->init, sel + i,
                       i < 2 ? (uint32_t)(u >> 32 * i)
@@ -334,6 +352,13 @@ static void write_vector(struct init_wave *r, const struct emu_event *e,
     }
 }
 
+/* S_..._WREXEC: the result is EXEC as it becomes, of the others what it was. */
+static bool writes_new_exec(unsigned op)
+{
+    return op == ISA_S_AND_NOT0_WREXEC_B32 || op == ISA_S_AND_NOT0_WREXEC_B64 ||
+           op == ISA_S_AND_NOT1_WREXEC_B32 || op == ISA_S_AND_NOT1_WREXEC_B64;
+}
+
 static void write_results(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                           unsigned rule, const struct operands *all,
                           const struct results *from)
@@ -341,7 +366,9 @@ static void write_results(struct ck *ck, struct ck_wave *w, const struct emu_eve
     unsigned mask_dwords = e->wave->lanes / 32;
     if (rule_of_exec(rule)) {
         write_scalar(ck, w, e, ISA_SEL_EXEC_LO, 2, from->u[0], from->from[0]);
-        write_scalar(ck, w, e, all->d->sel, all->d->dwords, 0, 0); /* told of */
+        write_scalar(ck, w, e, all->d->sel, all->d->dwords,
+                     writes_new_exec(e->inst->isa.op) ? from->u[0] : all->old.fixed.u,
+                     from->from[0]);
     } else if (all->d && all->d->kind == ISA_OPND_REG && all->d->sel >= ISA_SEL_VGPR0) {
         write_vector(w->init, e, all->d, from);
     } else if (all->d && all->d->kind == ISA_OPND_REG) {

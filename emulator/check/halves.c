@@ -48,7 +48,11 @@ static unsigned of_vector(const struct isa_inst *inst, const struct isa_opnd *o,
                                                  : LOW;
     if (mixes)
         return !(inst->op_sel_hi & bit) ? BOTH : inst->op_sel & bit ? HIGH : LOW;
-    if (!is_16(o->fmt) || inst->enc == ISA_ENC_VOP3P)
+    /* Two bytes, amounts of shifts: 16 bits, whatever their format says. */
+    bool bytes = out && inst->op == ISA_V_SAT_PK_U8_I16;
+    bool amount = source == 2 && !out &&
+                  (inst->op == ISA_V_ALIGNBIT_B32 || inst->op == ISA_V_ALIGNBYTE_B32);
+    if (!(is_16(o->fmt) || bytes || amount) || inst->enc == ISA_ENC_VOP3P)
         return BOTH;
     if (inst->enc == ISA_ENC_VOP3 || inst->enc == ISA_ENC_VINTERP)
         return inst->op_sel & bit ? HIGH : LOW;

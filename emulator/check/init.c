@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
-
 /* ---- origins ---- */
 
 uint16_t init_origin(struct ck_init *in, enum init_place place, uint64_t where,
@@ -279,7 +277,7 @@ void ck_init_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         init_compute(ck, w, e);
         return;
     case EMU_KIND_MEMORY: /* lanes that exchange what they have */
-        if (isa_facts(e->inst->isa.op)->pipe == ISA_PIPE_PERMUTE)
+        if (rule_crosses(rule_of(e->inst->isa.op).rule))
             init_compute(ck, w, e);
         return;
     default:
@@ -290,7 +288,7 @@ void ck_init_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 void ck_init_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     if (w->init && e->inst->kind == EMU_KIND_MEMORY &&
-        isa_facts(e->inst->isa.op)->pipe != ISA_PIPE_PERMUTE)
+        !rule_crosses(rule_of(e->inst->isa.op).rule))
         init_access(ck, w, e);
 }
 

@@ -177,6 +177,10 @@ void init_cross(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                 struct rule_entry rule);
 void init_access(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
+/* Value of an inline constant of which these halves are taken (halves.c). inexact: set
+ * if it is none, or is a float of another format than f32. */
+struct bits init_constant(const struct isa_opnd *o, unsigned half, bool *inexact);
+
 /* DPP: the lane that lane's source 0 comes from; -1: zero (bound_ctrl); -2: the lane is
  * not written. */
 int init_dpp_lane(const struct emu_event *e, unsigned lane);

@@ -72,6 +72,8 @@ static struct init_bits bits_at(struct ck *ck, const struct init_wave *r,
         b = init_vgpr(r, sel - ISA_SEL_VGPR0, lane);
     else if (sel < INIT_SGPRS)
         b = (struct init_bits){r->sgpr[sel], r->sgpr_from[sel]};
+    else if (sel == ISA_SEL_SCC)
+        b = (struct init_bits){r->scc, r->scc_from};
     if (b.u)
         b.from = init_from(ck->init, e, sel, b.from);
     return b;
@@ -100,15 +102,16 @@ static struct bits selector(const struct init_wave *r, const struct emu_event *e
             return bits_of(inst->literal);
         if (o->kind != ISA_OPND_REG)
             return bits_of(0);
-        if (o->sel < INIT_SGPRS) {
+        if (o->sel < INIT_SGPRS || o->sel == ISA_SEL_SCC) {
             struct init_bits b = bits_at(ck, r, e, o->sel, 0);
             *from = b.from;
             return (struct bits){emu_wave_special(e->wave, o->sel), b.u};
         }
-        if (o->sel >= ISA_SEL_INT_0 && o->sel <= ISA_SEL_INT_POS_LAST)
-            return bits_of(o->sel - ISA_SEL_INT_0);
-        if (o->sel > ISA_SEL_INT_POS_LAST && o->sel <= ISA_SEL_INT_NEG_LAST)
-            return bits_of(0u - (uint32_t)(o->sel - ISA_SEL_INT_POS_LAST));
+        bool inexact = false;
+        struct bits b = init_constant(o, 3, &inexact);
+        if (inexact)
+            b.u = ~0u;
+        return bits_cut(b, 32);
     }
     return bits_of(0);
 }
@@ -300,8 +303,8 @@ static void swap(struct init_wave *r, const struct emu_event *e, bool half)
 {
     const struct emu_reg *a = reg_of(e->inst, ISA_OF_OUT, 0),
                          *b = reg_of(e->inst, ISA_OF_OUT, 1);
-    unsigned a_at = half && e->inst->isa.op_sel & 1 ? 16 : 0;
-    unsigned b_at = half && e->inst->isa.op_sel & 2 ? 16 : 0;
+    unsigned a_at = half && e->inst->isa.opnd[0].flags & ISA_OF_HI16 ? 16 : 0;
+    unsigned b_at = half && e->inst->isa.opnd[1].flags & ISA_OF_HI16 ? 16 : 0;
     uint32_t mask = half ? 0xffffu : ~0u;
     if (!a || !b || a->sel < ISA_SEL_VGPR0 || b->sel < ISA_SEL_VGPR0)
         return;
@@ -363,6 +366,8 @@ static uint32_t bad_vectors(struct ck *ck, const struct init_wave *r,
     return bad;
 }
 
+#define MATRIX_DWORDS 8u /* of D and C, at most */
+
 /* The registers of A, B and C; those that are constants have none. */
 static void matrix(struct ck *ck, struct init_wave *r, const struct emu_event *e,
                    unsigned bits)
@@ -384,15 +389,18 @@ static void matrix(struct ck *ck, struct init_wave *r, const struct emu_event *e
              columns = bad_vectors(ck, r, e, source[1], &from);
     unsigned at = bits == 16 && inst->op_sel & 4 ? 16 : 0;
     uint32_t mask = bits == 16 ? 0xffffu << at : ~0u;
-    for (unsigned i = 0; d && i < d->dwords; i++)
+    struct init_bits c[MATRIX_DWORDS][INIT_LANES];
+    for (unsigned i = 0; i < MATRIX_DWORDS; i++)
+        for (unsigned l = 0; l < lanes; l++)
+            c[i][l] = source[2] && i < source[2]->dwords
+                          ? bits_at(ck, r, e, source[2]->sel + i, l)
+                          : (struct init_bits){0, 0};
+    for (unsigned i = 0; d && i < d->dwords && i < MATRIX_DWORDS; i++)
         for (unsigned l = 0; l < lanes; l++) {
-            struct init_bits c = {0, 0};
-            if (source[2])
-                c = bits_at(ck, r, e, source[2]->sel + i, l);
             bool bad = rows >> (i * lanes + l) / 16 & 1 || columns >> l % 16 & 1;
-            bool worse = bad || c.u & mask;
+            bool worse = bad || c[i][l].u & mask;
             init_set_vgpr(r, d->sel - ISA_SEL_VGPR0 + i, l, worse ? ~0u : 0, mask,
-                          bad ? from : c.from);
+                          bad ? from : c[i][l].from);
         }
 }
 

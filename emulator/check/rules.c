@@ -7,6 +7,7 @@
 #include "rules.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "isa.h"
 
@@ -305,10 +306,9 @@ static bool counts(unsigned rule, unsigned n, const struct rule_in *in, struct b
     return true;
 }
 
-static bool sums(unsigned rule, unsigned n, const struct rule_in *in,
+static bool sums(unsigned rule, unsigned n, const struct bits *s, struct bits c,
                  struct rule_out *out)
 {
-    const struct bits *s = in->s;
     struct bits *d = &out->d, *carry = &out->flag;
     unsigned shift = rule - RULE_SHL1_ADD + 1u;
     switch (rule) {
@@ -322,13 +322,13 @@ static bool sums(unsigned rule, unsigned n, const struct rule_in *in,
         *d = bits_sub(s[1], s[0], zero, n, carry);
         return true;
     case RULE_ADDC:
-        *d = bits_add(s[0], s[1], in->c, n, carry);
+        *d = bits_add(s[0], s[1], c, n, carry);
         return true;
     case RULE_SUBB:
-        *d = bits_sub(s[0], s[1], in->c, n, carry);
+        *d = bits_sub(s[0], s[1], c, n, carry);
         return true;
     case RULE_SUBBREV:
-        *d = bits_sub(s[1], s[0], in->c, n, carry);
+        *d = bits_sub(s[1], s[0], c, n, carry);
         return true;
     case RULE_ADD_SIGNED:
     case RULE_SUB_SIGNED:
@@ -546,7 +546,10 @@ static struct bits with_exec(unsigned rule, unsigned n, const struct rule_in *in
 void rule_apply(unsigned rule, unsigned n, const struct rule_in *in,
                 struct rule_out *out)
 {
-    const struct bits *s = in->s;
+    struct bits s[RULE_SOURCES];
+    memcpy(s, in->s, sizeof s);
+    if (in->n == 1) /* s_addk_i32, s_mulk_i32 */
+        s[1] = in->old;
     *out = (struct rule_out){zero, zero};
     if (rule_of_exec(rule)) {
         out->d = with_exec(rule, n, in);
@@ -558,7 +561,7 @@ void rule_apply(unsigned rule, unsigned n, const struct rule_in *in,
         out->flag = whole(any_undefined(in), 1);
         return;
     }
-    if (sums(rule, n, in, out) || products(rule, n, s, &out->d, &out->flag) ||
+    if (sums(rule, n, s, in->c, out) || products(rule, n, s, &out->d, &out->flag) ||
         extremes(rule, n, s, &out->d, &out->flag) ||
         comparisons(rule, n, s, &out->flag))
         return;
