@@ -135,12 +135,22 @@ static bool wants_register(const struct recipe *r, unsigned i)
     return false;
 }
 
+static bool is_read(const struct recipe *r, unsigned i)
+{
+    for (unsigned k = 0; k < r->n; k++)
+        if (r->step[k].a == OP_S0 + i || r->step[k].b == OP_S0 + i ||
+            (r->step[k].form == STEP_FMA && i == 2))
+            return true;
+    return false;
+}
+
 /* Sources that are the same in all lanes and cannot stay in memory are broadcast once.
  */
 void operand_spread(struct emit *e, struct job *j, unsigned i)
 {
     struct source *s = &j->s[i];
-    if ((s->at != AT_WAVE && s->at != AT_CONST) || j->r->flags & RECIPE_AGAIN)
+    if (!is_read(j->r, i) || (s->at != AT_WAVE && s->at != AT_CONST) ||
+        j->r->flags & RECIPE_AGAIN)
         return;
     if (e->x->evex && !s->mods && !wants_register(j->r, i))
         return;

@@ -186,6 +186,8 @@ static void begin_slow(struct emit *e, struct job *j, bool was_used, bool was_di
 static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r,
                      bool checked)
 {
+    struct recipe folded;
+    r = recipe_folded(e, u, r, &folded);
     struct job j = {.u = u,
                     .r = r,
                     .has_d = r->kind != RECIPE_MASK,

@@ -54,6 +54,12 @@ struct x86_rm operand_rm(struct emit *e, struct job *j, unsigned o, unsigned par
 /* ... as a register. */
 unsigned operand_reg(struct emit *e, struct job *j, unsigned o, unsigned part);
 
+/* ---- fold.c */
+
+/* What is left of r if u's constants are known: to, or r. */
+const struct recipe *recipe_folded(const struct emit *e, const struct uop *u,
+                                   const struct recipe *r, struct recipe *to);
+
 /* ---- dpp.c */
 
 const struct udpp *dpp_of(const struct uop *u);
