@@ -196,6 +196,15 @@ bool emu_mem_find(struct emu *emu, uint64_t va, struct emu_mem *out)
     return found;
 }
 
+bool emu_mem_next(struct emu *emu, uint64_t va, struct emu_mem *out)
+{
+    struct mem_region r;
+    bool found = region_next(emu->regions, va, &r);
+    if (found)
+        tell_region(&r, out);
+    return found;
+}
+
 bool emu_mem_nearest(struct emu *emu, uint64_t va, struct emu_mem *out)
 {
     struct mem_region r;

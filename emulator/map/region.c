@@ -147,6 +147,19 @@ bool region_find(struct region_table *t, uint64_t address, struct mem_region *ou
     return found;
 }
 
+bool region_next(struct region_table *t, uint64_t address, struct mem_region *out)
+{
+    bool found = false;
+    pthread_rwlock_rdlock(&t->lock);
+    for (size_t at = lower(t, address); at < t->n && !found; at++) {
+        found = t->v[at].base >= address;
+        if (found)
+            *out = t->v[at];
+    }
+    pthread_rwlock_unlock(&t->lock);
+    return found;
+}
+
 /* The region that holds address, or the nearest; NULL: there are none. Lock held. */
 static const struct mem_region *nearest(const struct region_table *t, uint64_t address)
 {

@@ -51,6 +51,9 @@ RD_CHECKED rd_status region_change(struct region_table *t, uint64_t va,
 bool region_find(struct region_table *t, uint64_t address, struct mem_region *out,
                  unsigned *generation);
 
+/* The first region that begins at address or behind it; false if there is none. */
+bool region_next(struct region_table *t, uint64_t address, struct mem_region *out);
+
 /* The region nearest to an address that none holds; false if there are none. */
 bool region_nearest(struct region_table *t, uint64_t address, struct mem_region *out);
 

@@ -12,73 +12,16 @@
 
 #ifdef RDNA3_HAVE_LIBDW
 
-#include <dlfcn.h>
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <libelf.h>
-
-/* X(library, function) */
-#define FUNCTIONS(X)                                                                   \
-    X(elf, elf_version)                                                                \
-    X(elf, elf_memory)                                                                 \
-    X(elf, elf_end)                                                                    \
-    X(dw, dwarf_begin_elf)                                                             \
-    X(dw, dwarf_end)                                                                   \
-    X(dw, dwarf_nextcu)                                                                \
-    X(dw, dwarf_offdie)                                                                \
-    X(dw, dwarf_haspc)                                                                 \
-    X(dw, dwarf_getsrc_die)                                                            \
-    X(dw, dwarf_lineno)                                                                \
-    X(dw, dwarf_linecol)                                                               \
-    X(dw, dwarf_linesrc)                                                               \
-    X(dw, dwarf_getscopes)                                                             \
-    X(dw, dwarf_getscopes_die)                                                         \
-    X(dw, dwarf_getsrcfiles)                                                           \
-    X(dw, dwarf_filesrc)                                                               \
-    X(dw, dwarf_diename)                                                               \
-    X(dw, dwarf_tag)                                                                   \
-    X(dw, dwarf_attr)                                                                  \
-    X(dw, dwarf_formudata)
-
-static struct {
-#define X(library, f) __typeof__(f) *f;
-    FUNCTIONS(X)
-#undef X
-    bool tried, there;
-} lib;
-
-static bool library(void)
-{
-    if (lib.tried)
-        return lib.there;
-    lib.tried = true;
-    void *elf = dlopen("libelf.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *dw = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!elf || !dw)
-        return false;
-    lib.there = true;
-#define X(library, f)                                                                  \
-    *(void **)(void *)&lib.f = dlsym(library, #f);                                     \
-    lib.there &= lib.f != NULL;
-    FUNCTIONS(X)
-#undef X
-    return lib.there && lib.elf_version(EV_CURRENT) != EV_NONE;
-}
-
-struct source {
-    char *image;
-    Elf *elf;
-    Dwarf *dwarf;
-};
+#include "internal.h"
 
 const char *source_missing(void)
 {
-    return library() ? NULL : "libdw.so.1 (elfutils) is not installed";
+    return libdw() ? NULL : "libdw.so.1 (elfutils) is not installed";
 }
 
 struct source *source_open(const void *data, size_t bytes)
 {
-    if (!library())
+    if (!libdw())
         return NULL;
     struct source *s = calloc(1, sizeof *s);
     if (!s)
@@ -86,10 +29,10 @@ struct source *source_open(const void *data, size_t bytes)
     s->image = malloc(bytes);
     if (s->image) {
         memcpy(s->image, data, bytes);
-        s->elf = lib.elf_memory(s->image, bytes);
+        s->elf = libdw()->elf_memory(s->image, bytes);
     }
     if (s->elf)
-        s->dwarf = lib.dwarf_begin_elf(s->elf, DWARF_C_READ, NULL);
+        s->dwarf = libdw()->dwarf_begin_elf(s->elf, DWARF_C_READ, NULL);
     if (s->dwarf)
         return s;
     source_close(s);
@@ -101,21 +44,22 @@ void source_close(struct source *s)
     if (!s)
         return;
     if (s->dwarf)
-        lib.dwarf_end(s->dwarf);
+        libdw()->dwarf_end(s->dwarf);
     if (s->elf)
-        lib.elf_end(s->elf);
+        libdw()->elf_end(s->elf);
+    source_forget(s);
     free(s->image);
     free(s);
 }
 
 /* The compilation unit of an address, among all: objects need no table of addresses. */
-static bool find_unit(struct source *s, uint64_t va, Dwarf_Die *out)
+bool source_unit(struct source *s, uint64_t va, Dwarf_Die *out)
 {
     Dwarf_Off at = 0, next;
     size_t header;
-    while (lib.dwarf_nextcu(s->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
-        if (lib.dwarf_offdie(s->dwarf, at + header, out) &&
-            lib.dwarf_haspc(out, va) == 1)
+    while (libdw()->dwarf_nextcu(s->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
+        if (libdw()->dwarf_offdie(s->dwarf, at + header, out) &&
+            libdw()->dwarf_haspc(out, va) == 1)
             return true;
         at = next;
     }
@@ -131,20 +75,21 @@ static unsigned number(Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attr;
     Dwarf_Word value;
-    if (!lib.dwarf_attr(die, name, &attr) || lib.dwarf_formudata(&attr, &value) != 0)
+    if (!libdw()->dwarf_attr(die, name, &attr) ||
+        libdw()->dwarf_formudata(&attr, &value) != 0)
         return 0;
     return value > 0x7fffffff ? 0 : (unsigned)value;
 }
 
 static void line_of(Dwarf_Die *unit, uint64_t va, struct source_frame *f)
 {
-    Dwarf_Line *line = lib.dwarf_getsrc_die(unit, va);
+    Dwarf_Line *line = libdw()->dwarf_getsrc_die(unit, va);
     int n = 0;
     if (!line)
         return;
-    copy(f->file, sizeof f->file, lib.dwarf_linesrc(line, NULL, NULL));
-    f->line = lib.dwarf_lineno(line, &n) == 0 && n > 0 ? (unsigned)n : 0;
-    f->column = lib.dwarf_linecol(line, &n) == 0 && n > 0 ? (unsigned)n : 0;
+    copy(f->file, sizeof f->file, libdw()->dwarf_linesrc(line, NULL, NULL));
+    f->line = libdw()->dwarf_lineno(line, &n) == 0 && n > 0 ? (unsigned)n : 0;
+    f->column = libdw()->dwarf_linecol(line, &n) == 0 && n > 0 ? (unsigned)n : 0;
 }
 
 /* Where an inlined subroutine was called. */
@@ -153,15 +98,15 @@ static void call_of(Dwarf_Die *unit, Dwarf_Die *scope, struct source_frame *f)
     Dwarf_Files *files;
     size_t n;
     unsigned file = number(scope, DW_AT_call_file);
-    if (lib.dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n)
-        copy(f->file, sizeof f->file, lib.dwarf_filesrc(files, file, NULL, NULL));
+    if (libdw()->dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n)
+        copy(f->file, sizeof f->file, libdw()->dwarf_filesrc(files, file, NULL, NULL));
     f->line = number(scope, DW_AT_call_line);
     f->column = number(scope, DW_AT_call_column);
 }
 
-static bool is_function(Dwarf_Die *die)
+bool source_is_function(Dwarf_Die *die)
 {
-    int tag = lib.dwarf_tag(die);
+    int tag = libdw()->dwarf_tag(die);
     return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
            tag == DW_TAG_entry_point;
 }
@@ -171,9 +116,9 @@ static bool find_function(Dwarf_Die *unit, uint64_t va, Dwarf_Die *out)
 {
     Dwarf_Die *scopes = NULL;
     bool found = false;
-    int n = lib.dwarf_getscopes(unit, va, &scopes);
+    int n = libdw()->dwarf_getscopes(unit, va, &scopes);
     for (int i = 0; i < n && !found; i++) {
-        found = is_function(&scopes[i]);
+        found = source_is_function(&scopes[i]);
         if (found)
             *out = scopes[i];
     }
@@ -185,25 +130,25 @@ unsigned source_find(struct source *s, uint64_t va, struct source_frame *frames,
                      unsigned room)
 {
     Dwarf_Die unit, function, *scopes = NULL;
-    if (!s || !room || !find_unit(s, va, &unit))
+    if (!s || !room || !source_unit(s, va, &unit))
         return 0;
     memset(frames, 0, room * sizeof *frames);
     line_of(&unit, va, &frames[0]);
     unsigned used = 1;
     if (find_function(&unit, va, &function)) {
-        int n = lib.dwarf_getscopes_die(&function, &scopes);
+        int n = libdw()->dwarf_getscopes_die(&function, &scopes);
         copy(frames[0].function, sizeof frames[0].function,
-             lib.dwarf_diename(&function));
+             libdw()->dwarf_diename(&function));
         for (int i = 0; i < n && used < room; i++) {
-            if (lib.dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+            if (libdw()->dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
                 continue;
             int outer = i + 1;
-            while (outer < n && !is_function(&scopes[outer]))
+            while (outer < n && !source_is_function(&scopes[outer]))
                 outer++;
             call_of(&unit, &scopes[i], &frames[used]);
             if (outer < n)
                 copy(frames[used].function, sizeof frames[used].function,
-                     lib.dwarf_diename(&scopes[outer]));
+                     libdw()->dwarf_diename(&scopes[outer]));
             used++;
         }
         free(scopes);

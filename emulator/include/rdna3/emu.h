@@ -90,6 +90,9 @@ struct emu_mem {
 /* Find the region that holds va; false: none does. Thread: any. */
 bool emu_mem_find(struct emu *emu, uint64_t va, struct emu_mem *out);
 
+/* The first region that begins at va or behind it; false: there is none. */
+bool emu_mem_next(struct emu *emu, uint64_t va, struct emu_mem *out);
+
 /* The region nearest to va, which no region holds; false: there are none. */
 bool emu_mem_nearest(struct emu *emu, uint64_t va, struct emu_mem *out);
 

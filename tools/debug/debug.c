@@ -1,0 +1,187 @@
+/* debug.c: `rdna3 debug`: options, and where commands come from.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "core.h"
+#include "edit.h"
+#include "ui.h"
+
+/* clang-format off */
+static const char help[] =
+    "usage: rdna3 debug CODE.elf [--kernel NAME] OPTION...\n"
+    "       rdna3 debug --raw TEXT.bin [--kd KD.bin] [--entry-offset N] OPTION...\n"
+    "       rdna3 debug --core FILE [-x FILE] [--batch]\n"
+    "\n"
+    "Debug one kernel, forwards and backwards, on the emulated gfx1100; or look at a\n"
+    "core file that rdna3 run --core has written. Commands come from the terminal, or\n"
+    "from stdin: type help.\n"
+    "\n"
+    KERNEL_HELP
+    KERNEL_HELP_HOW
+    "  -x FILE              do the commands in FILE first\n"
+    "  --batch              and then no others; exit status 1 if one of them failed\n"
+    "  --core FILE          look at a core file\n"
+    "\n"
+    "A number is decimal or 0x hexadecimal.\n";
+/* clang-format on */
+
+enum { OPT_HELP = 256, OPT_BATCH, OPT_CORE };
+
+static const struct option long_options[] = {
+    {"help", no_argument, NULL, OPT_HELP},
+    KERNEL_LONG_OPTIONS,
+    {"batch", no_argument, NULL, OPT_BATCH},
+    {"core", required_argument, NULL, OPT_CORE},
+    {NULL, 0, NULL, 0},
+};
+
+struct debug_options {
+    struct kernel_options k;
+    const char *script, *core;
+    bool batch, helped;
+};
+
+static int take_option(struct debug_options *o, int option, const char *name)
+{
+    switch (option) {
+    case OPT_HELP:
+    case 'h':
+        o->helped = true;
+        return CLI_OK;
+    case 'x':
+        o->script = optarg;
+        return CLI_OK;
+    case OPT_BATCH:
+        o->batch = true;
+        return CLI_OK;
+    case OPT_CORE:
+        o->core = optarg;
+        return CLI_OK;
+    default:
+        return kernel_option(&o->k, option, name);
+    }
+}
+
+static int parse_options(struct debug_options *o, int argc, char **argv)
+{
+    int option, index = 0;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":hx:", long_options, &index)) != -1) {
+        if (option == '?' || option == ':')
+            return cli_option_error(argc, argv, option);
+        int status =
+            take_option(o, option, option >= 256 ? long_options[index].name : "x");
+        if (status != CLI_OK || o->helped)
+            return status;
+    }
+    if (o->core) {
+        if (optind < argc)
+            return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind]);
+        return CLI_OK;
+    }
+    return kernel_take_object(&o->k, argc, argv);
+}
+
+static struct session *interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    if (interrupted)
+        interrupted->interrupted = 1;
+}
+
+/* Commands until there are no more. Returns an exit status. */
+static int converse(struct ui *u, const struct debug_options *o)
+{
+    char line[1200], command[300];
+    bool terminal = isatty(STDIN_FILENO) && !o->batch, ok = true;
+    if (o->script) {
+        (void)snprintf(command, sizeof command, "source %.280s", o->script);
+        ok = ui_command(u, command);
+    }
+    if (o->batch)
+        return ok ? CLI_OK : CLI_FAILED;
+    if (terminal)
+        (void)ui_command(u, "info kernel");
+    struct edit *e = edit_open(terminal, ui_complete);
+    while (!u->quit && edit_line(e, "(rdna3) ", line, sizeof line)) {
+        bool empty = !line[strspn(line, " \t")];
+        if (terminal && empty)
+            (void)snprintf(line, sizeof line, "%s", u->last);
+        else if (terminal)
+            (void)snprintf(u->last, sizeof u->last, "%.255s", line);
+        if (u->session)
+            u->session->interrupted = 0;
+        ok &= ui_command(u, line);
+        (void)fflush(u->out);
+    }
+    edit_close(e);
+    return ok || terminal ? CLI_OK : CLI_FAILED;
+}
+
+static int debug_core(const struct debug_options *o)
+{
+    struct ui u = {.out = stdout, .batch = o->batch};
+    int status = core_open(o->core, &u.core);
+    if (status != CLI_OK)
+        return status;
+    u.target = core_target(u.core);
+    u.program = core_program(u.core);
+    struct tg_wave w;
+    if (!core_culprit(u.core, &u.group, &u.wave, &u.lane) &&
+        u.target->ops->wave(u.target->ctx, 0, &w)) {
+        u.group = w.group;
+        u.wave = w.wave;
+    }
+    fprintf(u.out, "core file: %s\n", core_reason(u.core));
+    struct context c;
+    if (ui_context(&u, &c))
+        show_place(&u, c.wave.view.pc);
+    status = converse(&u, o);
+    core_close(u.core);
+    return cli_finish(status);
+}
+
+static int debug_kernel(struct debug_options *o)
+{
+    struct session s;
+    int status = session_begin(&s, &o->k);
+    if (status == CLI_OK) {
+        struct ui u = {.session = &s,
+                       .target = &s.target,
+                       .program = &s.program,
+                       .out = stdout,
+                       .batch = o->batch};
+        interrupted = &s;
+        (void)signal(SIGINT, on_interrupt);
+        status = cli_finish(converse(&u, o));
+        (void)signal(SIGINT, SIG_DFL);
+        interrupted = NULL;
+    }
+    session_end(&s);
+    return status;
+}
+
+int cmd_debug(int argc, char **argv)
+{
+    struct debug_options o = {.k = KERNEL_DEFAULTS};
+    int status = kernel_options_begin(&o.k, argc);
+    if (status == CLI_OK)
+        status = parse_options(&o, argc, argv);
+    if (status == CLI_OK && o.helped) {
+        fputs(help, stdout);
+        status = cli_finish(CLI_OK);
+    } else if (status == CLI_OK) {
+        status = o.core ? debug_core(&o) : debug_kernel(&o);
+    }
+    kernel_options_end(&o.k);
+    return status;
+}
