@@ -24,13 +24,14 @@ struct command {
 
 bool ui_error(struct ui *u, const char *fmt, ...)
 {
+    FILE *to = u->err ? u->err : stderr;
     va_list ap;
     (void)fflush(u->out);
-    fputs("error: ", stderr);
+    fputs("error: ", to);
     va_start(ap, fmt);
-    (void)vfprintf(stderr, fmt, ap);
+    (void)vfprintf(to, fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
+    fputc('\n', to);
     return false;
 }
 

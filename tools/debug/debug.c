@@ -10,6 +10,7 @@
 
 #include "cmd.h"
 #include "core.h"
+#include "dap.h"
 #include "edit.h"
 #include "ui.h"
 
@@ -18,6 +19,7 @@ static const char help[] =
     "usage: rdna3 debug CODE.elf [--kernel NAME] OPTION...\n"
     "       rdna3 debug --raw TEXT.bin [--kd KD.bin] [--entry-offset N] OPTION...\n"
     "       rdna3 debug --core FILE [-x FILE] [--batch]\n"
+    "       rdna3 debug --dap [--port N]\n"
     "\n"
     "Debug one kernel, forwards and backwards, on the emulated gfx1100; or look at a\n"
     "core file that rdna3 run --core has written. Commands come from the terminal, or\n"
@@ -28,24 +30,29 @@ static const char help[] =
     "  -x FILE              do the commands in FILE first\n"
     "  --batch              and then no others; exit status 1 if one of them failed\n"
     "  --core FILE          look at a core file\n"
+    "  --dap                speak the Debug Adapter Protocol on stdin and stdout\n"
+    "  --port N             the same on a TCP port of this machine, for one client\n"
     "\n"
     "A number is decimal or 0x hexadecimal.\n";
 /* clang-format on */
 
-enum { OPT_HELP = 256, OPT_BATCH, OPT_CORE };
+enum { OPT_HELP = 256, OPT_BATCH, OPT_CORE, OPT_DAP, OPT_PORT };
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
     KERNEL_LONG_OPTIONS,
     {"batch", no_argument, NULL, OPT_BATCH},
     {"core", required_argument, NULL, OPT_CORE},
+    {"dap", no_argument, NULL, OPT_DAP},
+    {"port", required_argument, NULL, OPT_PORT},
     {NULL, 0, NULL, 0},
 };
 
 struct debug_options {
     struct kernel_options k;
     const char *script, *core;
-    bool batch, helped;
+    bool batch, dap, helped;
+    uint64_t port;
 };
 
 static int take_option(struct debug_options *o, int option, const char *name)
@@ -64,6 +71,13 @@ static int take_option(struct debug_options *o, int option, const char *name)
     case OPT_CORE:
         o->core = optarg;
         return CLI_OK;
+    case OPT_DAP:
+        o->dap = true;
+        return CLI_OK;
+    case OPT_PORT:
+        if (cli_parse_u64(optarg, &o->port) != RD_OK || !o->port || o->port > 65535)
+            return cli_error(CLI_USAGE, "--port '%s': 1 to 65535", optarg);
+        return CLI_OK;
     default:
         return kernel_option(&o->k, option, name);
     }
@@ -81,9 +95,13 @@ static int parse_options(struct debug_options *o, int argc, char **argv)
         if (status != CLI_OK || o->helped)
             return status;
     }
-    if (o->core) {
+    if (o->port && !o->dap)
+        return cli_error(CLI_USAGE, "--port goes with --dap");
+    if (o->dap || o->core) {
         if (optind < argc)
             return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind]);
+        if (o->dap && (o->core || o->script || o->batch))
+            return cli_error(CLI_USAGE, "--dap goes without --core, -x and --batch");
         return CLI_OK;
     }
     return kernel_take_object(&o->k, argc, argv);
@@ -180,7 +198,9 @@ int cmd_debug(int argc, char **argv)
         fputs(help, stdout);
         status = cli_finish(CLI_OK);
     } else if (status == CLI_OK) {
-        status = o.core ? debug_core(&o) : debug_kernel(&o);
+        status = o.dap    ? dap_serve((unsigned)o.port)
+                 : o.core ? debug_core(&o)
+                          : debug_kernel(&o);
     }
     kernel_options_end(&o.k);
     return status;

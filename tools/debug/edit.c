@@ -1,6 +1,6 @@
-/* edit.c: lines that a user types, by libedit if it is installed (Debian: libedit-dev
- * to build, libedit2 to run); looked for when a terminal asks. SPDX-License-Identifier:
- * MIT
+/* edit.c: lines that a user types, by libedit if it is installed; looked for when a
+ * terminal asks.
+ * SPDX-License-Identifier: MIT
  */
 #include "edit.h"
 

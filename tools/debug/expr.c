@@ -4,6 +4,7 @@
  * text, however it looks, reads outside of itself. SPDX-License-Identifier: MIT
  */
 #include "dbg_expr.h"
+#include "expr_internal.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -57,13 +58,6 @@ const struct vtype *expr_type(const char *name, size_t len)
     return NULL;
 }
 
-struct parser {
-    const struct context *c;
-    const char *start, *at;
-    struct expr_error *err;
-    unsigned depth;
-};
-
 bool context_of(struct context *c, const struct target *t, struct program *p,
                 uint64_t group, unsigned wave, unsigned lane)
 {
@@ -72,10 +66,7 @@ bool context_of(struct context *c, const struct target *t, struct program *p,
     return c->index != TG_NO_WAVE && t->ops->wave(t->ctx, c->index, &c->wave);
 }
 
-static bool fail(struct parser *p, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool fail(struct parser *p, const char *fmt, ...)
+bool parse_fail(struct parser *p, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -103,7 +94,7 @@ static bool take(struct parser *p, const char *token)
 
 /* ---- values ---- */
 
-static struct value number(const struct vtype *type, uint64_t bits)
+struct value value_number(const struct vtype *type, uint64_t bits)
 {
     struct value v = {.type = type, .bytes = type->bytes};
     memcpy(v.data, &bits, 8);
@@ -114,7 +105,7 @@ static struct value real(double d)
 {
     uint64_t bits;
     memcpy(&bits, &d, 8);
-    return number(F64, bits);
+    return value_number(F64, bits);
 }
 
 static uint64_t raw(const struct value *v)
@@ -185,9 +176,9 @@ static bool load(struct parser *p, struct value *v)
                 (unsigned)v->bytes, v->data))
         return true;
     static const char *const spaces[] = {"global memory", "LDS", "scratch", "GDS"};
-    return fail(p, "cannot read %llu bytes of %s at 0x%llx",
-                (unsigned long long)v->bytes, spaces[v->space & 3],
-                (unsigned long long)v->address);
+    return parse_fail(p, "cannot read %llu bytes of %s at 0x%llx",
+                      (unsigned long long)v->bytes, spaces[v->space & 3],
+                      (unsigned long long)v->address);
 }
 
 static bool at_memory(struct parser *p, const struct vtype *type, unsigned space,
@@ -205,260 +196,8 @@ static bool at_memory(struct parser *p, const struct vtype *type, unsigned space
     *out = (struct value){
         .type = type, .place = VALUE_MEMORY, .space = space, .address = address};
     if (type->kind == VT_VOID || type->kind == VT_FUNCTION)
-        return fail(p, "void cannot be read: cast the pointer, as in *(u32*)...");
+        return parse_fail(p, "void cannot be read: cast the pointer, as in *(u32*)...");
     return load(p, out);
-}
-
-/* ---- registers ---- */
-
-static bool read_registers(struct parser *p, unsigned sel, unsigned n,
-                           struct value *out)
-{
-    const struct context *c = p->c;
-    if (c->index == TG_NO_WAVE)
-        return fail(p, "no wave is chosen: there are no registers");
-    *out = (struct value){.type = n == 1 ? HEX : &types[13],
-                          .place = VALUE_REGISTER,
-                          .sel = sel,
-                          .bytes = 4ull * n};
-    for (unsigned i = 0; i < n; i++) {
-        uint32_t dword;
-        if (!c->target->ops->reg(c->target->ctx, c->index, sel + i, c->lane, &dword))
-            return fail(p,
-                        sel >= ISA_SEL_VGPR0 ? "there is no v%u: the wave has %u VGPRs"
-                                             : "there is no register %u of %u",
-                        sel + i - (sel >= ISA_SEL_VGPR0 ? ISA_SEL_VGPR0 : 0u),
-                        c->wave.view.vgprs);
-        memcpy(out->data + 4ul * i, &dword, 4);
-    }
-    return true;
-}
-
-/* v3, s4, ttmp1; v[0:1]. Not a register: *no is set and nothing taken. */
-static bool file_register(struct parser *p, const char *name, size_t len, bool *no,
-                          struct value *out)
-{
-    static const struct {
-        const char *name;
-        unsigned first, count;
-    } files[] = {{"v", ISA_SEL_VGPR0, 256},
-                 {"s", ISA_SEL_SGPR0, 106},
-                 {"ttmp", ISA_SEL_TTMP0, 16}};
-    for (unsigned i = 0; i < 3; i++) {
-        size_t n = strlen(files[i].name);
-        unsigned long low, high;
-        char *end;
-        if (len < n || memcmp(name, files[i].name, n) != 0)
-            continue;
-        if (len == n && name[n] == '[' && isdigit((unsigned char)name[n + 1])) {
-            low = high = strtoul(name + n + 1, &end, 10);
-            if (*end == ':')
-                high = strtoul(end + 1, &end, 10);
-            if (*end != ']')
-                return fail(p, "a run of registers is %s[FIRST:LAST]", files[i].name);
-            end++;
-        } else if (len > n && isdigit((unsigned char)name[n])) {
-            low = high = strtoul(name + n, &end, 10);
-            if (end != name + len)
-                continue;
-        } else {
-            continue;
-        }
-        if (low > high || high >= files[i].count)
-            return fail(p, "registers %s go from 0 to %u", files[i].name,
-                        files[i].count - 1);
-        if (high - low > 1)
-            return fail(p, "one or two registers at a time");
-        p->at = end;
-        return read_registers(p, files[i].first + (unsigned)low,
-                              (unsigned)(high - low) + 1, out);
-    }
-    *no = true;
-    return true;
-}
-
-static bool same(const char *a, size_t len, const char *b)
-{
-    return strlen(b) == len && memcmp(a, b, len) == 0;
-}
-
-static bool special_register(struct parser *p, const char *name, size_t len, bool *no,
-                             struct value *out)
-{
-    static const struct {
-        const char *name;
-        unsigned sel;
-        bool mask; /* two dwords in wave64 */
-    } specials[] = {
-        {"exec", ISA_SEL_EXEC_LO, true},     {"vcc", ISA_SEL_VCC_LO, true},
-        {"exec_lo", ISA_SEL_EXEC_LO, false}, {"exec_hi", ISA_SEL_EXEC_HI, false},
-        {"vcc_lo", ISA_SEL_VCC_LO, false},   {"vcc_hi", ISA_SEL_VCC_HI, false},
-        {"scc", ISA_SEL_SCC, false},         {"m0", ISA_SEL_M0, false},
-        {"execz", ISA_SEL_EXECZ, false},     {"vccz", ISA_SEL_VCCZ, false}};
-    const struct context *c = p->c;
-    const struct tg_wave *w = &c->wave;
-    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-        if (same(name, len, specials[i].name))
-            return read_registers(p, specials[i].sel,
-                                  specials[i].mask && w->lanes == 64 ? 2 : 1, out);
-    const struct {
-        const char *name;
-        uint64_t value;
-        bool hex;
-    } numbers[] = {{"pc", w->view.pc, true},
-                   {"lane", c->lane, false},
-                   {"wave", w->wave, false},
-                   {"group", w->group, false},
-                   {"group_x", w->workgroup[0], false},
-                   {"group_y", w->workgroup[1], false},
-                   {"group_z", w->workgroup[2], false},
-                   {"mode", w->view.mode, true},
-                   {"status", w->view.status, true},
-                   {"trapsts", w->view.trapsts, true},
-                   {"instructions", w->view.instructions, false}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (!same(name, len, numbers[i].name))
-            continue;
-        if (c->index == TG_NO_WAVE)
-            return fail(p, "no wave is chosen: there is no %s", numbers[i].name);
-        *out = number(numbers[i].hex ? &types[13] : U64, numbers[i].value);
-        return true;
-    }
-    *no = true;
-    return true;
-}
-
-/* arg0, arg1 ...: addresses of buffers, values of numbers. */
-static bool argument(struct parser *p, const char *name, size_t len, bool *no,
-                     struct value *out)
-{
-    const struct program *g = p->c->program;
-    char *end = NULL;
-    *no = len < 4 || memcmp(name, "arg", 3) != 0 || !isdigit((unsigned char)name[3]);
-    if (*no)
-        return true;
-    unsigned long i = strtoul(name + 3, &end, 10);
-    *no = end != name + len;
-    if (*no)
-        return true;
-    if (i >= g->n_args)
-        return fail(p, "there are %u arguments (counted from 0)", g->n_args);
-    *out = number(&types[13], g->args[i]);
-    return true;
-}
-
-/* ---- variables ---- */
-
-static bool machine_reg(void *ctx, unsigned sel, uint32_t *out)
-{
-    const struct context *c = ctx;
-    return c->target->ops->reg(c->target->ctx, c->index, sel, c->lane, out);
-}
-
-static bool machine_read(void *ctx, unsigned space, uint64_t address, unsigned bytes,
-                         void *out)
-{
-    const struct context *c = ctx;
-    return tg_read(c->target, c->index, space, c->lane, address, bytes, out);
-}
-
-/* One piece of a variable into v at an offset. */
-static bool fetch(const struct context *c, const struct vpiece *piece, uint64_t offset,
-                  uint64_t bytes, struct value *v)
-{
-    if (offset >= VALUE_BYTES)
-        return true;
-    if (bytes > VALUE_BYTES - offset)
-        bytes = VALUE_BYTES - offset;
-    uint8_t *to = v->data + offset;
-    switch (piece->kind) {
-    case VPIECE_MEMORY:
-        return tg_read(c->target, c->index, piece->space, c->lane, piece->address,
-                       (unsigned)bytes, to);
-    case VPIECE_REGISTER:
-        for (uint64_t i = 0; i < bytes; i += 4) {
-            uint32_t dword;
-            if (!c->target->ops->reg(c->target->ctx, c->index,
-                                     piece->sel + (unsigned)i / 4, c->lane, &dword))
-                return false;
-            memcpy(to + i, &dword, bytes - i < 4 ? bytes - i : 4);
-        }
-        return true;
-    case VPIECE_VALUE:
-        memcpy(to, piece->value, bytes < 16 ? bytes : 16);
-        return true;
-    default:
-        v->missing = true;
-        return true;
-    }
-}
-
-bool expr_variable(const struct context *c, const struct source_variable *v,
-                   struct value *out, const char **why)
-{
-    struct vpiece pieces[VPIECES];
-    struct context copy = *c;
-    struct source_machine m = {&copy, c->wave.lanes, c->program->bias, machine_reg,
-                               machine_read};
-    unsigned n = source_locate(c->program->source, v,
-                               c->wave.view.pc - c->program->bias, &m, pieces, why);
-    if (!n)
-        return false;
-    *out = (struct value){.type = v->type};
-    out->bytes = v->type->bytes < VALUE_BYTES ? v->type->bytes : VALUE_BYTES;
-    if (n == 1 && pieces[0].kind == VPIECE_MEMORY) {
-        out->place = VALUE_MEMORY;
-        out->space = pieces[0].space;
-        out->address = pieces[0].address;
-    } else if (n == 1 && pieces[0].kind == VPIECE_REGISTER) {
-        out->place = VALUE_REGISTER;
-        out->sel = pieces[0].sel;
-    } else {
-        out->place = VALUE_PARTS;
-    }
-    uint64_t offset = 0;
-    unsigned missing = 0;
-    for (unsigned i = 0; i < n && offset < out->bytes; i++) {
-        uint64_t bytes = pieces[i].bytes;
-        if (n == 1 || bytes > out->bytes - offset)
-            bytes = out->bytes - offset;
-        if (!fetch(c, &pieces[i], offset, bytes, out)) {
-            *why = "it lies where nothing can be read";
-            return false;
-        }
-        missing += pieces[i].kind == VPIECE_NONE;
-        offset += bytes;
-    }
-    *why = "optimized out";
-    return missing < n;
-}
-
-#define MAX_VARIABLES 256u
-
-static bool variable(struct parser *p, const char *name, size_t len, bool *no,
-                     struct value *out)
-{
-    const struct context *c = p->c;
-    *no = true;
-    if (c->index == TG_NO_WAVE || !c->program->source)
-        return true;
-    struct source_variable *v = calloc(MAX_VARIABLES, sizeof *v);
-    if (!v)
-        return fail(p, "out of memory");
-    unsigned n = source_variables(c->program->source,
-                                  c->wave.view.pc - c->program->bias, v, MAX_VARIABLES);
-    bool ok = true;
-    const char *why = "";
-    for (unsigned i = 0; i < n && *no; i++) {
-        if (!same(name, len, v[i].name))
-            continue;
-        *no = false;
-        ok = expr_variable(c, &v[i], out, &why);
-        if (!ok)
-            ok = fail(p, "%.60s: %s", v[i].name, why);
-    }
-    free(v);
-    return ok;
 }
 
 /* ---- grammar ---- */
@@ -478,17 +217,18 @@ static bool memory(struct parser *p, unsigned space, struct value *out)
             n++;
         type = expr_type(p->at, n);
         if (!type)
-            return fail(p, "there is no type '%.*s'", (int)(n < 40 ? n : 40), p->at);
+            return parse_fail(p, "there is no type '%.*s'", (int)(n < 40 ? n : 40),
+                              p->at);
         p->at += n;
     }
     if (!take(p, "["))
-        return fail(p, "memory is written as lds[ADDRESS] or lds.f32[ADDRESS]");
+        return parse_fail(p, "memory is written as lds[ADDRESS] or lds.f32[ADDRESS]");
     if (!ternary(p, &address))
         return false;
     if (!is_scalar(&address))
-        return fail(p, "an address is a number");
+        return parse_fail(p, "an address is a number");
     if (!take(p, "]"))
-        return fail(p, "']' expected");
+        return parse_fail(p, "']' expected");
     return at_memory(p, type, space, as_bits(&address), out);
 }
 
@@ -503,34 +243,34 @@ static bool name_value(struct parser *p, struct value *out)
         len++;
     p->at += len;
     if (!only_register) {
-        if (!variable(p, name, len, &no, out))
+        if (!name_variable(p, name, len, &no, out))
             return false;
         if (!no)
             return true;
         static const char *const spaces[] = {"global", "lds", "scratch", "gds"};
         for (unsigned i = 0; i < 3; i++)
-            if (same(name, len, spaces[i]))
+            if (same_name(name, len, spaces[i]))
                 return memory(p, i, out);
     }
     no = false;
-    if (!file_register(p, name, len, &no, out))
+    if (!name_file_register(p, name, len, &no, out))
         return false;
     if (!no)
         return true;
     no = false;
-    if (!argument(p, name, len, &no, out))
+    if (!name_argument(p, name, len, &no, out))
         return false;
     if (!no)
         return true;
     no = false;
-    if (!special_register(p, name, len, &no, out))
+    if (!name_special_register(p, name, len, &no, out))
         return false;
     if (!no)
         return true;
     p->at = before;
-    return fail(p, "there is no %s '%.*s' here",
-                only_register ? "register" : "variable or register",
-                (int)(len < 60 ? len : 60), name);
+    return parse_fail(p, "there is no %s '%.*s' here",
+                      only_register ? "register" : "variable or register",
+                      (int)(len < 60 ? len : 60), name);
 }
 
 static bool literal(struct parser *p, struct value *out)
@@ -544,10 +284,10 @@ static bool literal(struct parser *p, struct value *out)
     } else {
         while (*end == 'u' || *end == 'U' || *end == 'l' || *end == 'L')
             end++;
-        *out = number(u > INT64_MAX ? U64 : I64, u);
+        *out = value_number(u > INT64_MAX ? U64 : I64, u);
     }
     if (isalnum((unsigned char)*end) || *end == '_')
-        return fail(p, "'%.20s' is not a number", p->at);
+        return parse_fail(p, "'%.20s' is not a number", p->at);
     p->at = end;
     return true;
 }
@@ -558,21 +298,21 @@ static bool primary(struct parser *p, struct value *out)
     if (take(p, "(")) {
         if (!ternary(p, out))
             return false;
-        return take(p, ")") || fail(p, "')' expected");
+        return take(p, ")") || parse_fail(p, "')' expected");
     }
     if (isdigit((unsigned char)*p->at))
         return literal(p, out);
     if (isalpha((unsigned char)*p->at) || *p->at == '_' || *p->at == '$')
         return name_value(p, out);
-    return *p->at ? fail(p, "'%.20s' begins no value", p->at)
-                  : fail(p, "a value is missing");
+    return *p->at ? parse_fail(p, "'%.20s' begins no value", p->at)
+                  : parse_fail(p, "a value is missing");
 }
 
 static bool follow(struct parser *p, const struct value *pointer, int64_t index,
                    struct value *out)
 {
     if (pointer->type->kind != VT_POINTER)
-        return fail(p, "this is no pointer: cast it, as in *(u32*)s[4:5]");
+        return parse_fail(p, "this is no pointer: cast it, as in *(u32*)s[4:5]");
     const struct vtype *to = vtype_target(p->c->program->source, pointer->type);
     return at_memory(p, to, pointer->type->space,
                      raw(pointer) + (uint64_t)index * to->bytes, out);
@@ -585,20 +325,20 @@ static bool element(struct parser *p, struct value *v)
     if (!ternary(p, &index))
         return false;
     if (!take(p, "]"))
-        return fail(p, "']' expected");
+        return parse_fail(p, "']' expected");
     if (!is_scalar(&index))
-        return fail(p, "an index is a number");
+        return parse_fail(p, "an index is a number");
     int64_t i = (int64_t)as_bits(&index);
     if (v->type->kind == VT_POINTER) {
         if (!follow(p, v, i, &out))
             return false;
     } else if (v->type->kind != VT_ARRAY) {
-        return fail(p, "only arrays and pointers have elements");
+        return parse_fail(p, "only arrays and pointers have elements");
     } else if (i < 0 || (uint64_t)i >= v->type->count) {
-        return fail(p, "index %lld: the array has %llu elements", (long long)i,
-                    (unsigned long long)v->type->count);
+        return parse_fail(p, "index %lld: the array has %llu elements", (long long)i,
+                          (unsigned long long)v->type->count);
     } else if (!value_child(p->c, v, (unsigned)i, &out, name, sizeof name)) {
-        return fail(p, "element %lld cannot be read", (long long)i);
+        return parse_fail(p, "element %lld cannot be read", (long long)i);
     }
     *v = out;
     return true;
@@ -614,8 +354,9 @@ static bool member(struct parser *p, struct value *v)
     const struct vtype *type = expr_type(p->at, len);
     if (v->type->kind != VT_STRUCT && type) { /* v3.f32 */
         if (!is_scalar(v) || type->bytes > v->bytes)
-            return fail(p, "%s has %llu bytes, this %llu", type->name,
-                        (unsigned long long)type->bytes, (unsigned long long)v->bytes);
+            return parse_fail(p, "%s has %llu bytes, this %llu", type->name,
+                              (unsigned long long)type->bytes,
+                              (unsigned long long)v->bytes);
         v->type = type;
         v->bytes = type->bytes;
         p->at += len;
@@ -627,16 +368,16 @@ static bool member(struct parser *p, struct value *v)
                                   : NULL;
     for (unsigned i = 0; i < n; i++) {
         char name[64];
-        if (!same(p->at, len, m[i].name))
+        if (!same_name(p->at, len, m[i].name))
             continue;
         if (!value_child(p->c, v, i, &out, name, sizeof name))
-            return fail(p, "%.40s cannot be read", m[i].name);
+            return parse_fail(p, "%.40s cannot be read", m[i].name);
         p->at += len;
         *v = out;
         return true;
     }
-    return fail(p, "%.60s has no member '%.*s'", v->type->name,
-                (int)(len < 40 ? len : 40), p->at);
+    return parse_fail(p, "%.60s has no member '%.*s'", v->type->name,
+                      (int)(len < 40 ? len : 40), p->at);
 }
 
 static bool postfix(struct parser *p, struct value *out)
@@ -684,9 +425,9 @@ static struct value converted(const struct value *v, const struct vtype *type)
             memcpy(&bits, &f, 4);
         else
             memcpy(&bits, &d, 8);
-        return number(type, bits);
+        return value_number(type, bits);
     }
-    return number(type, as_bits(v));
+    return value_number(type, as_bits(v));
 }
 
 /* (TYPE) or (TYPE *) at a parenthesis; *no: it is none. */
@@ -705,7 +446,7 @@ static bool cast(struct parser *p, bool *no, struct value *out)
         while (type && take(p, "*"))
             type = vtype_pointer(p->c->program->source, type);
         if (!type)
-            return fail(p, "pointers need DWARF: write global.u32[ADDRESS]");
+            return parse_fail(p, "pointers need DWARF: write global.u32[ADDRESS]");
         *no = !take(p, ")");
     }
     if (*no) {
@@ -716,7 +457,7 @@ static bool cast(struct parser *p, bool *no, struct value *out)
     if (!unary(p, &v))
         return false;
     if (!is_scalar(&v))
-        return fail(p, "only numbers are cast");
+        return parse_fail(p, "only numbers are cast");
     *out = converted(&v, type);
     return true;
 }
@@ -724,9 +465,9 @@ static bool cast(struct parser *p, bool *no, struct value *out)
 static bool address_of(struct parser *p, struct value *v)
 {
     if (v->place != VALUE_MEMORY)
-        return fail(p, "this lies in %s: it has no address",
-                    v->place == VALUE_REGISTER ? "a register" : "no memory");
-    *v = number(&types[13], v->address);
+        return parse_fail(p, "this lies in %s: it has no address",
+                          v->place == VALUE_REGISTER ? "a register" : "no memory");
+    *v = value_number(&types[13], v->address);
     return true;
 }
 
@@ -735,7 +476,7 @@ static bool unary(struct parser *p, struct value *out)
     bool no = false, ok = true;
     struct value v;
     if (++p->depth > MAX_DEPTH)
-        return fail(p, "the expression is nested too deeply");
+        return parse_fail(p, "the expression is nested too deeply");
     blanks(p);
     char c = *p->at;
     if (c == '(') {
@@ -749,13 +490,13 @@ static bool unary(struct parser *p, struct value *out)
         } else if (ok && c == '*') {
             ok = follow(p, &v, 0, out);
         } else if (ok && !is_scalar(&v)) {
-            ok = fail(p, "'%c' takes a number", c);
+            ok = parse_fail(p, "'%c' takes a number", c);
         } else if (ok) {
-            *out = c == '!'       ? number(I64, is_float(&v) ? as_double(&v) == 0
-                                                             : as_bits(&v) == 0)
-                   : c == '~'     ? number(I64, ~as_bits(&v))
+            *out = c == '!'       ? value_number(I64, is_float(&v) ? as_double(&v) == 0
+                                                                   : as_bits(&v) == 0)
+                   : c == '~'     ? value_number(I64, ~as_bits(&v))
                    : is_float(&v) ? real(-as_double(&v))
-                                  : number(I64, 0 - as_bits(&v));
+                                  : value_number(I64, 0 - as_bits(&v));
         }
     } else {
         ok = postfix(p, out);
@@ -816,31 +557,31 @@ static bool float_op(struct parser *p, enum op op, double a, double b,
         *out = real(a - b);
         return true;
     case OP_LE:
-        *out = number(I64, a <= b);
+        *out = value_number(I64, a <= b);
         return true;
     case OP_GE:
-        *out = number(I64, a >= b);
+        *out = value_number(I64, a >= b);
         return true;
     case OP_LT:
-        *out = number(I64, a < b);
+        *out = value_number(I64, a < b);
         return true;
     case OP_GT:
-        *out = number(I64, a > b);
+        *out = value_number(I64, a > b);
         return true;
     case OP_EQ:
-        *out = number(I64, a == b);
+        *out = value_number(I64, a == b);
         return true;
     case OP_NE:
-        *out = number(I64, a != b);
+        *out = value_number(I64, a != b);
         return true;
     case OP_LAND:
-        *out = number(I64, a != 0 && b != 0);
+        *out = value_number(I64, a != 0 && b != 0);
         return true;
     case OP_LOR:
-        *out = number(I64, a != 0 || b != 0);
+        *out = value_number(I64, a != 0 || b != 0);
         return true;
     default:
-        return fail(p, "this operator takes integers");
+        return parse_fail(p, "this operator takes integers");
     }
 }
 
@@ -907,12 +648,12 @@ static bool apply(struct parser *p, enum op op, const struct value *a,
                   const struct value *b, struct value *out)
 {
     if (!is_scalar(a) || !is_scalar(b))
-        return fail(p, "operators take numbers, not structures and arrays");
+        return parse_fail(p, "operators take numbers, not structures and arrays");
     if (a->type->kind == VT_POINTER && (op == OP_ADD || op == OP_SUB) &&
         b->type->kind != VT_POINTER) {
         uint64_t size = vtype_target(p->c->program->source, a->type)->bytes;
         uint64_t by = as_bits(b) * (size ? size : 1);
-        *out = number(a->type, op == OP_ADD ? raw(a) + by : raw(a) - by);
+        *out = value_number(a->type, op == OP_ADD ? raw(a) + by : raw(a) - by);
         return true;
     }
     if (is_float(a) || is_float(b))
@@ -920,14 +661,14 @@ static bool apply(struct parser *p, enum op op, const struct value *a,
     bool with_sign = is_signed(a) && is_signed(b);
     uint64_t x = as_bits(a), y = as_bits(b);
     if ((op == OP_DIV || op == OP_MOD) && !y)
-        return fail(p, "division by zero");
+        return parse_fail(p, "division by zero");
     bool hex = a->type->kind == VT_HEX && b->type->kind != VT_FLOAT && op > OP_MOD &&
                (op == OP_AND || op == OP_OR || op == OP_XOR);
-    *out = number(hex         ? &types[13]
-                  : with_sign ? I64
-                              : U64,
-                  op == OP_DIV || op == OP_MOD ? divide(op, x, y, with_sign)
-                                               : integer_op(op, x, y, with_sign));
+    *out = value_number(hex         ? &types[13]
+                        : with_sign ? I64
+                                    : U64,
+                        op == OP_DIV || op == OP_MOD ? divide(op, x, y, with_sign)
+                                                     : integer_op(op, x, y, with_sign));
     return true;
 }
 
@@ -950,7 +691,7 @@ static bool binary(struct parser *p, unsigned level, struct value *out)
 {
     int i;
     if (++p->depth > MAX_DEPTH)
-        return fail(p, "the expression is nested too deeply");
+        return parse_fail(p, "the expression is nested too deeply");
     if (!unary(p, out))
         return false;
     while ((i = next_op(p, level)) >= 0) {
@@ -967,7 +708,7 @@ static bool binary(struct parser *p, unsigned level, struct value *out)
 static bool truth(struct parser *p, const struct value *v, bool *out)
 {
     if (!is_scalar(v))
-        return fail(p, "a condition is a number");
+        return parse_fail(p, "a condition is a number");
     *out = is_float(v) ? as_double(v) != 0 : raw(v) != 0;
     return true;
 }
@@ -977,14 +718,14 @@ static bool ternary(struct parser *p, struct value *out)
     struct value a, b;
     bool which;
     if (++p->depth > MAX_DEPTH)
-        return fail(p, "the expression is nested too deeply");
+        return parse_fail(p, "the expression is nested too deeply");
     if (!binary(p, 1, out))
         return false;
     if (take(p, "?")) {
         if (!truth(p, out, &which) || !ternary(p, &a))
             return false;
         if (!take(p, ":"))
-            return fail(p, "':' expected");
+            return parse_fail(p, "':' expected");
         if (!ternary(p, &b))
             return false;
         *out = which ? a : b;
@@ -1003,7 +744,7 @@ bool expr_value(const struct context *c, const char *text, struct value *out,
     if (rest)
         *rest = p.at;
     else if (*p.at)
-        return fail(&p, "'%.30s' was not expected behind an expression", p.at);
+        return parse_fail(&p, "'%.30s' was not expected behind an expression", p.at);
     return true;
 }
 
@@ -1023,7 +764,7 @@ bool expr_u64(const struct context *c, const char *text, uint64_t *out,
     if (!expr_value(c, text, &v, NULL, err))
         return false;
     if (!is_scalar(&v))
-        return fail(&p, "a number is expected");
+        return parse_fail(&p, "a number is expected");
     *out = as_bits(&v);
     return true;
 }
@@ -1036,8 +777,8 @@ bool expr_by_lane(const char *text)
         size_t n = 0;
         while (isalnum((unsigned char)at[n]) || at[n] == '_')
             n++;
-        if (n && !isdigit((unsigned char)*at) && !same(at, n, "wave") &&
-            !same(at, n, "group") &&
+        if (n && !isdigit((unsigned char)*at) && !same_name(at, n, "wave") &&
+            !same_name(at, n, "group") &&
             !(*at == 's' && n > 1 && isdigit((unsigned char)at[1])))
             return true;
         at += n ? n : 1;

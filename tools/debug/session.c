@@ -101,6 +101,14 @@ bool session_next(struct session *s, uint64_t *group, unsigned *wave, uint64_t *
     return inst != NULL;
 }
 
+#define POLL 8192u
+
+static void ask(struct session *s)
+{
+    if (s->poll && s->now % POLL == 0)
+        s->poll(s->poll_ctx);
+}
+
 /* ---- one step ---- */
 
 /* A way to go: what stops it besides points. */
@@ -188,6 +196,7 @@ static void stopped_point(struct session *s, const struct point *p, uint64_t gro
 static bool may_step(struct session *s, uint64_t steps, struct emu_wave **w)
 {
     rd_status st = emu_order_next(s->stepper, w);
+    ask(s);
     if (st != RD_OK) {
         stopped_error(s, st);
     } else if (s->at_fault) {
@@ -312,6 +321,7 @@ static bool scan(struct session *s, struct plan *p, uint64_t limit, struct met *
     points_refresh(s);
     while (s->now < limit) {
         uint64_t step = s->now;
+        ask(s);
         if (s->interrupted || emu_order_next(s->stepper, &w) != RD_OK || !w)
             return false;
         const struct emu_wave_info *info = emu_wave_info(w);

@@ -104,6 +104,8 @@ struct session {
     unsigned wave, lane;
     uint64_t limit; /* steps of one command; 0: none */
     volatile sig_atomic_t interrupted;
+    void (*poll)(void *ctx); /* called every few thousand steps; NULL: nobody asks */
+    void *poll_ctx;
     struct stop stop; /* the last one */
 };
 

@@ -17,6 +17,7 @@ struct ui {
     const struct target *target;
     struct program *program;
     FILE *out;
+    FILE *err; /* NULL: stderr */
     bool quit, batch;
     int failed;     /* commands that failed */
     unsigned depth; /* of scripts within scripts */
@@ -34,7 +35,7 @@ bool ui_command(struct ui *u, const char *line);
 /* Names of commands that begin with a text, one per call; NULL: no more. */
 const char *ui_complete(const char *begin, unsigned *state);
 
-/* "error: ..." to stderr; returns false. */
+/* "error: ..." to u->err; returns false. */
 bool ui_error(struct ui *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 bool ui_context(struct ui *u, struct context *c);
