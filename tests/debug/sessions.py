@@ -40,7 +40,7 @@ def has(what, text, *parts):
 
 def rdna3(*words, text=None, cwd=None):
     return subprocess.run([RDNA3, *words], capture_output=True, text=True, check=False,
-                          input=text, timeout=300, cwd=cwd)
+                          input=text, timeout=300, cwd=cwd, errors="replace")
 
 
 def assemble(folder, name, lds=0, scratch=0):

@@ -42,6 +42,7 @@ struct core {
     struct core_dispatch head;
     bool have_head;
     const char *kernel, *path, *reason;
+    char *own[3];
     struct one_wave *waves;
     unsigned n_waves;
     struct core_group *groups;
@@ -77,6 +78,16 @@ static void *one_more(void *array, unsigned n, size_t size)
 
 /* ---- notes ---- */
 
+/* A copy that a terminal can show. */
+static char *printable(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *at = copy; at && *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    return copy;
+}
+
 /* A text that ends inside of the bytes. */
 static const char *take_text(const uint8_t **at, const uint8_t *end)
 {
@@ -110,6 +121,12 @@ static bool dispatch_note(struct core *c, const uint8_t *d, size_t n)
                       "%u lanes, %u VGPRs, %u bytes of scratch: there is no such wave",
                       c->head.lanes, c->head.vgprs, c->head.scratch_bytes);
     c->have_head = true;
+    c->own[0] = printable(c->kernel);
+    c->own[1] = printable(c->path);
+    c->own[2] = printable(c->reason);
+    c->kernel = c->own[0] ? c->own[0] : "";
+    c->path = c->own[1] ? c->own[1] : "";
+    c->reason = c->own[2] ? c->own[2] : "";
     return true;
 }
 
@@ -162,11 +179,13 @@ static void region_note(struct core *c, const uint8_t *d, size_t n)
     const char *name = n > 8 ? take_text(&at, d + n) : NULL;
     if (!name)
         return;
+    char *copy = printable(name);
     memcpy(&va, d, 8);
     for (unsigned i = 0; i < c->n_regions; i++)
         if (c->regions[i].m.va == va)
             (void)snprintf(c->regions[i].m.name, sizeof c->regions[i].m.name, "%s",
-                           name);
+                           copy ? copy : "");
+    free(copy);
 }
 
 static bool one_note(struct core *c, uint32_t type, const uint8_t *d, size_t n)
@@ -429,6 +448,8 @@ void core_close(struct core *c)
     if (!c)
         return;
     program_close(&c->program);
+    for (unsigned i = 0; i < 3; i++)
+        free(c->own[i]);
     free(c->waves);
     free(c->groups);
     free(c->regions);

@@ -1,6 +1,5 @@
-/* message.c: JSON that comes in, by jansson (Debian: libjansson-dev to build,
- * libjansson4 to run), which is looked for when it is needed. SPDX-License-Identifier:
- * MIT
+/* message.c: JSON that comes in, by jansson, which is looked for when it is needed.
+ * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
 #include <stdio.h>

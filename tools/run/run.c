@@ -35,6 +35,10 @@ static const char help[] =
     "report\n" KERNEL_HELP_HOW
     "  --trace FILE         record every instruction (see rdna3 trace --help)\n"
     "  --trace-operands     and the operands, before and after: far bigger\n"
+    "  --core FILE          if it faults, or SIGINT ends it: write its waves and "
+    "memory "
+    "for\n"
+    "                       rdna3 debug --core FILE\n"
     "  --check LIST         look for mistakes while it runs: all, or some of mem, "
     "init,\n"
     "                       race, sync, wait with commas, or value, which is not "
@@ -82,6 +86,7 @@ enum {
     OPT_STATS,
     OPT_JSON,
     OPT_TRACE,
+    OPT_CORE,
     OPT_TRACE_OPERANDS,
     OPT_DEVICE
 };
@@ -98,6 +103,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"trace", required_argument, NULL, OPT_TRACE},
+    {"core", required_argument, NULL, OPT_CORE},
     {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
     {"check", required_argument, NULL, CHECKS_OPT_LIST},
     {"keep-going", no_argument, NULL, CHECKS_OPT_KEEP_GOING},
@@ -185,6 +191,9 @@ static int take_option(struct run_options *o, int option, const char *name)
     case OPT_TRACE:
         o->trace_path = optarg;
         return CLI_OK;
+    case OPT_CORE:
+        o->ending.core_path = optarg;
+        return CLI_OK;
     case OPT_TRACE_OPERANDS:
         o->trace_operands = true;
         return CLI_OK;
@@ -215,6 +224,8 @@ static int check_options(struct run_options *o, int argc, char **argv)
     status = run_timing_check(&o->timing);
     if (status == CLI_OK)
         status = run_check_options(o);
+    if (status == CLI_OK)
+        status = run_ending_options(o);
     return status == CLI_OK ? run_check_outputs(o) : status;
 }
 
@@ -265,13 +276,14 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
         emu_fault_text(fault, text, sizeof text);
         return cli_error(CLI_FAILED, "%s", text);
     }
+    if (st == RD_E_TIMEOUT && o->ending.control == EMU_CONTROL_CANCEL)
+        return cli_error(CLI_FAILED, "interrupted");
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
     return finish(o, la, timed, stats, seconds);
 }
 
-static int dispatch(struct run_options *o, struct la *la,
-                    const struct emu_dispatch *dispatch)
+static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *dispatch)
 {
     struct emu_fault fault = {0};
     struct emu_stats stats = {0};
@@ -288,14 +300,21 @@ static int dispatch(struct run_options *o, struct la *la,
     if (o->timing.on)
         status =
             run_timing(o, la_emu(la), dispatch, &fault, &stats, &timed, &st, &window);
-    else
+    else {
+        run_ending_begin(o, dispatch);
         st = emu_run(la_emu(la), dispatch, &fault, &stats);
+    }
     double seconds = cli_now() - start;
     int traced = run_trace_end(o, la_emu(la));
     if (status == CLI_OK)
         status = traced;
     if (status == CLI_OK || st != RD_OK)
         status = conclude(o, la, st, &fault, timed, &stats, seconds);
+    if (!o->timing.on)
+        status = run_ending_end(o, la_emu(la), dispatch, st, &fault, status);
+    else if (st == RD_E_FAULT)
+        postmortem_place(o->checks.object.path ? o->checks.object.data : NULL,
+                         o->checks.object.bytes, o->checks.object.image, fault.pc);
     if (status == CLI_OK) /* a window that failed does not take the results along */
         status = window;
     tm_destroy(timed);

@@ -7,6 +7,7 @@
 #include "checks.h"
 #include "cli.h"
 #include "kernel.h"
+#include "postmortem.h"
 #include "timing.h"
 
 /* --out N=PATH or --print N:TYPE[:COUNT] */
@@ -61,6 +62,15 @@ struct run_checks {
     struct checks_object object;
 };
 
+#define RUN_INTERRUPTED 130 /* exit status, as shells have it of SIGINT */
+
+/* What is told of a kernel that does not end well (ending.c). */
+struct run_ending {
+    const char *core_path; /* --core; NULL: none */
+    struct capture capture;
+    volatile int control; /* enum emu_control: SIGINT cancels */
+};
+
 struct run_options {
     struct kernel_options k;
     bool stats;
@@ -71,6 +81,7 @@ struct run_options {
     struct trace_writer *trace; /* while the kernel runs */
     struct run_timing timing;
     struct run_checks checks;
+    struct run_ending ending;
     struct run_output *outs;
     struct run_output *prints;
     unsigned n_outs, n_prints;
@@ -97,6 +108,15 @@ int run_check_begin(struct run_options *o, struct emu *emu);
 int run_check_end(struct run_options *o, int status);
 /* Has a finding told about the fault that ended the run, or ended it itself? */
 bool run_check_told(const struct run_options *o);
+
+/* Gather what SIGINT, a fault and --core need, from a dispatch that emu_run will get.
+ * end tells where the waves were if SIGINT has cancelled it (RD_E_TIMEOUT), the source
+ * lines of a fault, and writes the core file; status is what became of the run. Print
+ * errors; return an exit status. */
+int run_ending_options(const struct run_options *o);
+void run_ending_begin(struct run_options *o, struct emu_dispatch *d);
+int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_dispatch *d,
+                   rd_status st, const struct emu_fault *fault, int status);
 
 /* Take one option of timing; judge them together. Print errors; return an exit status.
  */

@@ -1,0 +1,20 @@
+/* postmortem.h: what to tell of a dispatch that did not end well: source lines, where
+ * its waves are, a core file. SPDX-License-Identifier: MIT
+ */
+#ifndef RD_DEBUG_POSTMORTEM_H
+#define RD_DEBUG_POSTMORTEM_H
+
+#include "corefile.h"
+
+/* The source line of an address of the object, and what it is inlined into, to stderr;
+ * nothing if there is none. image: GPU address of the object's first byte. */
+void postmortem_place(const void *object, size_t bytes, uint64_t image, uint64_t pc);
+
+/* Where the waves are and what they wait for, to stderr. */
+void postmortem_waves(const struct capture *c, const struct core_subject *about);
+
+/* Write a core file. Prints the error; returns an exit status. */
+int postmortem_core(const struct capture *c, const struct core_subject *about,
+                    const char *path);
+
+#endif
