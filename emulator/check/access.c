@@ -103,7 +103,7 @@ static uint64_t bad_lanes(struct ck *ck, struct ck_wave *w, const struct emu_eve
     uint8_t u[INIT_BYTES];
     for (unsigned i = 0; i < e->n_accesses; i++) {
         const struct emu_access *a = &e->access[i];
-        if (!a->read || a->bytes > sizeof u || init_memory_clean(ck, w, a->space))
+        if (!a->read || a->bytes > sizeof u || init_memory_clean(ck, w, a))
             continue;
         for (uint64_t m = a->lanes; m; m &= m - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(m), first;
@@ -281,7 +281,7 @@ static void write_defined(struct ck *ck, struct ck_wave *w, const struct emu_eve
 {
     for (unsigned i = 0; i < e->n_accesses; i++) {
         const struct emu_access *a = &e->access[i];
-        if (!a->write || init_memory_clean(ck, w, a->space))
+        if (!a->write || init_memory_clean(ck, w, a))
             continue;
         for (uint64_t m = a->lanes; m; m &= m - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(m);

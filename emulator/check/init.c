@@ -122,34 +122,6 @@ void init_tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e
 
 /* ---- registers ---- */
 
-bool init_is_clean(const struct init_wave *r, const struct emu_reg *g, uint64_t lanes)
-{
-    uint64_t u = 0;
-    if (g->sel >= ISA_SEL_VGPR0) {
-        const uint64_t *at = &r->lanes[g->sel - ISA_SEL_VGPR0];
-        for (unsigned i = 0; i < g->dwords; i++)
-            u |= at[i];
-        return !(u & lanes);
-    }
-    if (g->sel == ISA_SEL_SCC)
-        return !r->scc;
-    for (unsigned i = 0; i < g->dwords && g->sel + i < INIT_SGPRS; i++)
-        u |= r->sgpr[g->sel + i];
-    return !u;
-}
-
-void init_clean(struct init_wave *r, const struct emu_reg *g, uint64_t lanes)
-{
-    for (unsigned i = 0; i < g->dwords; i++) {
-        if (g->sel >= ISA_SEL_VGPR0) {
-            r->lanes[g->sel - ISA_SEL_VGPR0 + i] &= ~lanes;
-            r->never[g->sel - ISA_SEL_VGPR0 + i] &= ~lanes;
-        } else {
-            init_set_sgpr(r, g->sel + i, 0, 0);
-        }
-    }
-}
-
 uint64_t init_undefined(struct ck *ck, const struct init_wave *r,
                         const struct emu_event *e, const struct emu_reg *g,
                         uint64_t lanes, uint16_t *from)

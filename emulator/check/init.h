@@ -98,9 +98,36 @@ static inline void init_set_sgpr(struct init_wave *r, unsigned sel, uint32_t u,
 }
 
 /* Have the lanes' bits of a run of registers all got values? */
-bool init_is_clean(const struct init_wave *r, const struct emu_reg *g, uint64_t lanes);
+static inline bool init_is_clean(const struct init_wave *r, const struct emu_reg *g,
+                                 uint64_t lanes)
+{
+    uint64_t u = 0;
+    if (g->sel >= ISA_SEL_VGPR0) {
+        const uint64_t *at = &r->lanes[g->sel - ISA_SEL_VGPR0];
+        for (unsigned i = 0; i < g->dwords; i++)
+            u |= at[i];
+        return !(u & lanes);
+    }
+    if (g->sel == ISA_SEL_SCC)
+        return !r->scc;
+    for (unsigned i = 0; i < g->dwords && g->sel + i < INIT_SGPRS; i++)
+        u |= r->sgpr[g->sel + i];
+    return !u;
+}
+
 /* They have now. */
-void init_clean(struct init_wave *r, const struct emu_reg *g, uint64_t lanes);
+static inline void init_clean(struct init_wave *r, const struct emu_reg *g,
+                              uint64_t lanes)
+{
+    for (unsigned i = 0; i < g->dwords; i++) {
+        if (g->sel >= ISA_SEL_VGPR0) {
+            r->lanes[g->sel - ISA_SEL_VGPR0 + i] &= ~lanes;
+            r->never[g->sel - ISA_SEL_VGPR0 + i] &= ~lanes;
+        } else {
+            init_set_sgpr(r, g->sel + i, 0, 0);
+        }
+    }
+}
 
 /* ---- memory ---- */
 
@@ -115,8 +142,9 @@ struct init_at {
     unsigned bytes;
 };
 
-/* Could anything be undefined in that space at all? */
-bool init_memory_clean(const struct ck *ck, const struct ck_wave *w, unsigned space);
+/* Is it certain that all of what an access may touch has got values? */
+bool init_memory_clean(const struct ck *ck, const struct ck_wave *w,
+                       const struct emu_access *a);
 /* The undefined bits of bytes in memory, into u; true if there are any. from: out,
  * whence the first of them come if somebody stored them, else 0; first: out, the byte
  * that it is. */

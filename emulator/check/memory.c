@@ -42,6 +42,7 @@ struct init_memory {
     size_t n_slots, n_pages;
     struct range *fresh;
     size_t n_fresh;
+    uint64_t low, high; /* all pages and ranges lie between */
     struct {
         uint64_t number; /* ~0: none */
         struct page *page;
@@ -160,6 +161,7 @@ void init_memory_forget(struct init_memory *m)
     free(m->slot);
     m->slot = NULL;
     m->n_slots = m->n_pages = m->n_fresh = 0;
+    m->low = m->high = 0;
     for (unsigned i = 0; i < NEAR; i++)
         m->near[i].number = UINT64_MAX;
 }
@@ -169,6 +171,12 @@ void init_memory_destroy(struct init_memory *m)
     init_memory_forget(m);
     free(m->fresh);
     free(m);
+}
+
+static void reach(struct init_memory *m, uint64_t from, uint64_t to)
+{
+    m->low = from < m->low || !m->high ? from : m->low;
+    m->high = to > m->high ? to : m->high;
 }
 
 static size_t slot_of(const struct init_memory *m, uint64_t number)
@@ -202,6 +210,7 @@ bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes)
         return false;
     m->fresh = more;
     m->fresh[m->n_fresh++] = (struct range){va, va + bytes};
+    reach(m, va, va + bytes);
     for (unsigned i = 0; i < NEAR; i++)
         m->near[i].number = UINT64_MAX;
     return true;
@@ -231,6 +240,7 @@ static struct page *page_new(struct init_memory *m, uint64_t number, bool needed
         p->dirty += word_at(&s, i) != 0;
     m->slot[slot_of(m, number)] = p;
     m->n_pages++;
+    reach(m, begin, end);
     return p;
 }
 
@@ -290,16 +300,29 @@ static void global_write(struct init_memory *m, const struct init_at *at,
 
 /* ---- any ---- */
 
-bool init_memory_clean(const struct ck *ck, const struct ck_wave *w, unsigned space)
+/* Are all lanes of an access outside of what has shadows, or will have? */
+static bool is_outside(const struct init_memory *m, const struct emu_access *a,
+                       unsigned lanes)
 {
-    const struct init_memory *m = ck->init->memory;
-    switch (space) {
+    uint64_t lo = UINT64_MAX, hi = 0;
+    for (unsigned l = 0; l < lanes; l++) {
+        uint64_t off = 0 - (~a->lanes >> l & 1), at = a->address[l];
+        lo = (at | off) < lo ? at | off : lo;
+        hi = (at & ~off) > hi ? at & ~off : hi;
+    }
+    return lo >= m->high || hi + a->bytes <= m->low;
+}
+
+bool init_memory_clean(const struct ck *ck, const struct ck_wave *w,
+                       const struct emu_access *a)
+{
+    switch (a->space) {
     case EMU_SPACE_GLOBAL:
-        return !m->n_pages && !m->n_fresh;
+        return is_outside(ck->init->memory, a, w->info->lanes);
     case EMU_SPACE_LDS:
         return w->group->init_lds && !w->group->init_lds->dirty;
     default:
-        return space != EMU_SPACE_SCRATCH;
+        return a->space != EMU_SPACE_SCRATCH;
     }
 }
 

@@ -14,7 +14,8 @@
     X(CMOV)                                                                            \
     X(NOT)                                                                             \
     X(AND)                                                                             \
-    X(OR) X(XOR) X(NAND) X(NOR) X(XNOR) X(AND_NOT1) X(OR_NOT1) X(SHL) X(SHR) X(SAR) X( \
+    X(OR)                                                                              \
+    X(XOR) X(NAND) X(NOR) X(XNOR) X(AND_NOT1) X(OR_NOT1) X(SHL) X(SHR) X(SAR) X(       \
         SHLREV) X(SHRREV) X(SARREV) X(REVERSE) X(CTZ) X(CLZ) X(BITSET0) X(BITSET1)     \
         X(BITCMP0) X(BITCMP1) X(COUNT0) X(COUNT1) X(REPLICATE) X(SEXT) X(ABS) X(       \
             ABSDIFF) X(ADD) X(SUB) X(SUBREV) X(ADDC) X(SUBB) X(SUBBREV) X(ADD_SIGNED)  \
@@ -26,13 +27,13 @@
                         X(SELECT_SCC) X(SELECT_MASK) X(PACK_LL) X(PACK_LH) X(PACK_HH)  \
                             X(PACK_HL) X(HALVES) X(BYTE0) X(BYTE1) X(BYTE2) X(BYTE3)   \
                                 X(SBFE_U) X(SBFE_I) X(BFE_U) X(BFE_I) X(BFI) X(BFM)    \
-                                    X(ALIGNBIT) X(ALIGNBYTE) X(PERM) X(XOR3) X(OR3) X( \
-                                        AND_OR) X(XAD) X(SHL_ADD) X(ADD_SHL) X(ADD3)   \
-                                        X(SHL_OR) X(BCNT_ADD) X(MBCNT_LO) X(MBCNT_HI)  \
-                                            X(EQ)                                      \
-                                                X(NE) X(LT_U) X(LT_I) X(LE_U) X(LE_I)  \
-                                                    X(GT_U) X(GT_I) X(GE_U)            \
-                                                        X(GE_I) X(CONSTANT)
+                                    X(ALIGNBIT) X(ALIGNBYTE) X(PERM) X(XOR3) X(OR3)    \
+                                        X(AND_OR) X(XAD) X(SHL_ADD) X(ADD_SHL) X(ADD3) \
+                                            X(SHL_OR) X(BCNT_ADD) X(MBCNT_LO)          \
+                                                X(MBCNT_HI) X(EQ) X(NE) X(LT_U)        \
+                                                    X(LT_I) X(LE_U) X(LE_I) X(GT_U)    \
+                                                        X(GT_I) X(GE_U) X(GE_I)        \
+                                                            X(CONSTANT)
 #define RULES_OF_EXEC(X)                                                               \
     X(AND_EXEC)                                                                        \
     X(OR_EXEC)                                                                         \
@@ -46,8 +47,9 @@
     X(WRITELANE)                                                                       \
     X(PERMLANE16)                                                                      \
     X(PERMLANEX16)                                                                     \
-    X(PERMLANE64) X(SWAP) X(SWAP16) X(PERMUTE) X(BPERMUTE) X(SWIZZLE) X(MOVE_RELATIVE) \
-        X(WMMA) X(ALL_LANES)
+    X(PERMLANE64)                                                                      \
+    X(SWAP) X(SWAP16) X(PERMUTE) X(BPERMUTE) X(SWIZZLE) X(MOVE_RELATIVE) X(WMMA)       \
+        X(ALL_LANES)
 
 #define X(name) RULE_##name,
 enum rule {
