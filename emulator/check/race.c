@@ -49,7 +49,7 @@ struct suspended {
 struct release {
     uint64_t key; /* 0: free */
     uint32_t stamp;
-    uint32_t owner;  /* number of the wave that has done atomics there last */
+    uint64_t owner;  /* the wave that has done atomics there last; see owner_of */
     uint32_t *clock; /* LDS: by wave of the workgroup, what is released; or NULL */
 };
 
@@ -270,15 +270,16 @@ static bool same_actor(const struct ck *ck, const struct site *a, const struct s
     return a->wave == b->wave && (!ck->config.lanes || a->lane == b->lane);
 }
 
-/* The first VGPR that a store's data is in; false: none is known. */
-static bool data_of(const struct emu_event *e, unsigned *vgpr)
+/* The first VGPR of an operand with data, by the name that DS has for its field; false:
+ * none is known. */
+static bool operand_of(const struct emu_event *e, unsigned field, unsigned *vgpr)
 {
     const struct isa_inst *inst = &e->inst->isa;
     for (unsigned i = 0; i < inst->n_opnds; i++) {
         const struct isa_opnd *o = &inst->opnd[i];
+        bool first = o->field == ISA_FIELD_DATA || o->field == ISA_FIELD_VDATA;
         if (o->sel < ISA_SEL_VGPR0 || o->kind != ISA_OPND_REG ||
-            (o->field != ISA_FIELD_DATA && o->field != ISA_FIELD_DATA0 &&
-             o->field != ISA_FIELD_VDATA))
+            (o->field != field && !(first && field == ISA_FIELD_DATA0)))
             continue;
         *vgpr = o->sel - ISA_SEL_VGPR0;
         return true;
@@ -291,7 +292,7 @@ static bool same_data(const struct emu_event *e, const struct emu_access *a, uns
                       unsigned other)
 {
     unsigned vgpr, bytes = a->bytes;
-    if (!data_of(e, &vgpr))
+    if (!operand_of(e, ISA_FIELD_DATA0, &vgpr))
         return true; /* not known to differ */
     uint32_t mask = bytes < 4 ? (1u << 8 * bytes) - 1 : ~0u;
     for (unsigned k = 0; k < (bytes + 3) / 4; k++)
@@ -311,15 +312,48 @@ static bool is_twin(const struct emu_event *e, const struct emu_access *a,
            same_data(e, a, me->lane, s->lane);
 }
 
+/* The lanes whose comparison fails: they only read. Lanes take their turns in order.
+ */
+static uint64_t failing(const struct emu_event *e, const struct emu_access *a,
+                        uint64_t lanes)
+{
+    uint64_t fail = 0;
+    uint32_t now[64];
+    unsigned data, compare;
+    bool pair = a->space != EMU_SPACE_LDS;
+    if (a->bytes != 4 || !operand_of(e, ISA_FIELD_DATA0, &data))
+        return 0;
+    if (pair)
+        compare = data + 1;
+    else if (!operand_of(e, ISA_FIELD_DATA1, &compare))
+        return 0;
+    for (uint64_t m = lanes; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctzll(m);
+        if (!emu_wave_peek(e->wave, a->space, l, a->address[l], 4, (uint8_t *)&now[l]))
+            return 0;
+    }
+    for (uint64_t m = lanes; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctzll(m);
+        if (now[l] != emu_wave_vgpr(e->wave, compare, l)) {
+            fail |= UINT64_C(1) << l;
+            continue;
+        }
+        for (uint64_t k = m; k; k &= k - 1) /* the later ones find this */
+            if (a->address[__builtin_ctzll(k)] == a->address[l])
+                now[__builtin_ctzll(k)] = emu_wave_vgpr(e->wave, data, l);
+    }
+    return fail;
+}
+
 /* What the access makes of a cell. */
 static void note(const struct ck *ck, const struct ck_wave *w, struct cell *c,
                  const struct site *me, bool read, bool write)
 {
+    for (unsigned i = 0; i < 2 && me->flags & SITE_COMPARES; i++)
+        if (c->read[i].wave == me->wave)
+            c->read[i].flags |= SITE_ATOMIC;
     if (write) {
         *(read ? &c->atomic : &c->write) = *me;
-        for (unsigned i = 0; i < 2 && me->flags & SITE_COMPARES; i++)
-            if (c->read[i].wave == me->wave)
-                c->read[i].flags |= SITE_ATOMIC;
         return;
     }
     unsigned i = 0;
@@ -329,12 +363,14 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct cell *c,
     c->read[i < 2 ? i : 1] = *me;
 }
 
-/* The bytes of one lane, in one block of the shadow. */
+/* The bytes of one lane, in one block of the shadow. succeeds: no comparison fails. */
 static void judge_bytes(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                         const struct emu_access *a, struct shadow *shadow,
-                        uint64_t address, unsigned bytes, const struct site *me)
+                        uint64_t address, unsigned bytes, const struct site *me,
+                        bool succeeds)
 {
     struct ck_race *r = ck->race;
+    bool write = a->write && succeeds;
     unsigned grain, n;
     struct cell *c = shadow_cells(shadow, address, bytes, &grain, &n);
     for (unsigned i = 0; c && i < n; i++, c++) {
@@ -347,10 +383,10 @@ static void judge_bytes(struct ck *ck, struct ck_wave *w, const struct emu_event
             add_pending(r, e, a, me->lane, at, grain, &c->write, true);
         if (!ordered(ck, w, me, &c->atomic) && !excused(me, &c->atomic))
             add_pending(r, e, a, me->lane, at, grain, &c->atomic, true);
-        for (unsigned k = 0; k < 2 && a->write; k++)
+        for (unsigned k = 0; k < 2 && write; k++)
             if (!ordered(ck, w, me, &c->read[k]) && !excused(me, &c->read[k]))
                 add_pending(r, e, a, me->lane, at, grain, &c->read[k], false);
-        note(ck, w, c, me, a->read, a->write);
+        note(ck, w, c, me, a->read, write);
     }
 }
 
@@ -367,10 +403,18 @@ static bool returns(const struct emu_event *e)
            (mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
 }
 
+/* Who gives back a lock: the wave, or its lane where lanes race. */
+static uint64_t owner_of(const struct ck *ck, const struct site *me)
+{
+    return (uint64_t)me->wave << 6 | (ck->config.lanes ? me->lane : 0u);
+}
+
 static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
-                        const struct emu_access *a, uint64_t address, uint32_t number)
+                        const struct emu_access *a, uint64_t address,
+                        const struct site *me)
 {
     struct ck_race *r = ck->race;
+    uint64_t owner = owner_of(ck, me);
     bool atomic = a->read && a->write;
     uint8_t plain = a->space == EMU_SPACE_GLOBAL && a->write && !w->order.stores_out
                         ? SITE_RELEASES
@@ -384,7 +428,7 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
             acquire(w, a->space, at);
         release_here(r, w, a->space, at);
         if (at)
-            at->owner = number;
+            at->owner = owner;
         return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
                    ? SITE_ATOMIC | SITE_COMPARES
                    : SITE_ATOMIC;
@@ -393,7 +437,7 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
         acquire(w, a->space, at);
         return SITE_ATOMIC;
     }
-    if (!at || at->owner != number)
+    if (!at || at->owner != owner)
         return plain;
     release_here(r, w, a->space, at);
     return SITE_OWNER;
@@ -409,17 +453,20 @@ static void judge_access(struct ck *ck, struct ck_wave *w, const struct emu_even
                       .barrier = (uint32_t)w->group->barriers};
     if ((a->space != EMU_SPACE_LDS && a->space != EMU_SPACE_GLOBAL) || !shadow)
         return;
+    uint64_t fail = isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
+                        ? failing(e, a, a->lanes & lanes)
+                        : 0;
     for (uint64_t m = a->lanes & lanes; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(m);
         uint64_t address = a->address[lane];
         me.lane = (uint8_t)lane;
         me.stamp = ck->race->stamp;
         me.clock = w->order.clock;
-        me.flags = flags_of(ck, w, e, a, address, me.wave);
+        me.flags = flags_of(ck, w, e, a, address, &me);
         for (unsigned left = a->bytes, n; left; left -= n, address += n) {
             unsigned room = SHADOW_BLOCK - (unsigned)(address % SHADOW_BLOCK);
             n = left < room ? left : room;
-            judge_bytes(ck, w, e, a, shadow, address, n, &me);
+            judge_bytes(ck, w, e, a, shadow, address, n, &me, !(fail >> lane & 1));
         }
     }
     if (me.flags & SITE_RELEASES) /* what comes later is not handed over with it */
