@@ -49,6 +49,9 @@ const struct alloc_call *alloc_current(void);
 /* Count an allocation of the program. */
 void alloc_count(void);
 
+/* A number for a code object that is kept; CK_CODES or more: there have been enough. */
+unsigned alloc_code_number(void);
+
 /* The program has got memory. */
 void alloc_claim(const struct alloc_call *c, const void *p, size_t size);
 
@@ -75,6 +78,7 @@ void alloc_cl_each(void (*fn)(void *ctx, const struct ck_block *b), void *ctx);
 /* alloc_hsa.c: our function of this name, or NULL. */
 void *alloc_hsa_hook(const char *name);
 void *alloc_hip_hook(const char *name);
+void *alloc_code_hook(const char *name); /* alloc_code.c */
 void *alloc_cl_hook(const char *name);
 
 struct alloc_hook {

@@ -16,6 +16,8 @@ void *fake_memory(void *object);
 int hsa_amd_memory_pool_allocate(uint64_t pool, size_t size, uint32_t flags,
                                  void **out);
 int hsa_amd_memory_pool_free(void *p);
+int hsa_code_object_reader_create_from_memory(const void *code, size_t bytes,
+                                              void *reader);
 int hipMalloc(void **out, size_t size);
 int hipFree(void *p);
 int hipMallocAsync(void **out, size_t size, void *stream);

@@ -8,6 +8,7 @@ made the memory.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,26 @@ def test_case(kernel, folder, name, want):
         expect(f"{name}: where", has_lines(f["at"], host, r.stderr), seen)
 
 
+def test_lines(folder):
+    """Code with DWARF that the program gives to the runtime has source lines."""
+    if not shutil.which(corpus.CLANG):
+        print(f"no {corpus.CLANG}: source lines of kernels are not tested")
+        return
+    source, kernel = (os.path.join(folder, "lines" + end) for end in (".cl", ".elf"))
+    with open(source, "w", encoding="ascii") as f:
+        f.write('#include "gpu.h"\nkernel void fill(global int *to)\n{\n'
+                '    to[local_id()] = 1;\n}\n')
+    r = subprocess.run([corpus.CLANG, *corpus.COMPILE[".cl"], "-nogpulib", "-g", "-O1", "-I",
+                        corpus.HERE, "-o", kernel, source], capture_output=True, text=True,
+                       check=False)
+    expect("the kernel compiles", r.returncode == 0, r.stderr)
+    r, j = check(kernel, folder, "past_end")
+    lines = [(os.path.basename(x["file"]), x["line"]) for f in j["findings"]
+             for x in f["at"]["frames"]]
+    expect("the kernel's line", "no source lines" in r.stderr or lines == [("lines.cl", 4)],
+           r.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         source, kernel = (os.path.join(folder, "kernel" + end) for end in (".s", ".elf"))
@@ -126,6 +147,7 @@ def main():
                has_lines(j["findings"][0]["at"], "BUFFER", r.stderr), r.stderr)
         r, j = check(kernel, folder, "past_end", "--check", "sync")
         expect("nothing without mem", r.returncode == 0 and not j["findings"], r.stderr)
+        test_lines(folder)
         r = subprocess.run([RDNA3, "exec", "--", CLIENT, kernel, "past_end"], check=False,
                            capture_output=True, text=True, timeout=300)
         expect("nothing changes without check", r.returncode == 0, r.stderr)

@@ -49,6 +49,8 @@ static void open_device(const char *path)
     size_t bytes = f ? fread(code, 1, sizeof code, f) : 0;
     if (f)
         (void)fclose(f);
+    if (hsa_code_object_reader_create_from_memory(code, bytes, NULL))
+        exit(2);
     must(rt_open(NULL, &dev, &err), &err);
     must(rt_load(dev, code, bytes, &loaded, &err), &err);
     must(rt_kernel_find(loaded, NULL, &kernel, &err), &err);

@@ -38,7 +38,7 @@ line() { # of a mark in hip_bugs.hip; nothing without a library for source lines
     ! ldconfig -p | grep -q libdw.so.1 || echo "hip_bugs.hip:$(grep -nE "// $1\$" "$here/programs/hip_bugs.hip" | head -n 1 | cut -d : -f 1)"
 }
 
-found past_end out-of-bounds 'write at the end of memory of hipMalloc' '100 bytes' 'made by hipMalloc' "$(line MADE)"
+found past_end out-of-bounds 'write at the end of memory of hipMalloc' '100 bytes' 'made by hipMalloc' "$(line MADE)" "$(line KERNEL)"
 found before_start out-of-bounds '4 bytes before the start'
 found neighbour out-of-bounds '4096 bytes \['
 found read out-of-bounds '4-byte read'

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,9 @@ static const char help_tail[] =
     "  --leak-check       memory of HIP, OpenCL or ROCr that the program does not free "
     "is\n"
     "                     an error; else it is counted\n"
-    "  --code FILE        a code object that the program loads, for source lines\n"
+    "  --code FILE        a code object that the program loads, for source lines (what "
+    "it gives\n"
+    "                     to ROCr, as HIP and OpenCL do, is known)\n"
     "  --watchdog N       instructions of a wave without a barrier that are a hang\n"
     "                     (default 134217728)\n"
     "  --root DIR         run inside DIR as root directory\n"
@@ -179,7 +182,23 @@ int checked_begin(struct checked *c, const char *path)
     return CLI_OK;
 }
 
-int checked_end(struct checked *c, int status, bool began)
+/* The code objects that the program has left beside the table. */
+static void add_loaded(struct checked *c, const struct ck_table *table,
+                       const char *findings)
+{
+    char path[PATH_MAX];
+    void *data;
+    size_t bytes;
+    unsigned n = atomic_load(&table->codes);
+    for (unsigned i = 0; i < n && i < CK_CODES; i++) {
+        (void)snprintf(path, sizeof path, "%s" CK_CODE_FILE, findings, i);
+        if (cli_read_file(path, &data, &bytes) == RD_OK)
+            c->object[c->n_objects++] = (struct checks_object){
+                .path = "(the program's)", .data = data, .bytes = bytes};
+    }
+}
+
+int checked_end(struct checked *c, const char *path, int status, bool began)
 {
     struct ck_table *table = began ? map_table(c->fd) : NULL;
     if (!began) {
@@ -188,6 +207,7 @@ int checked_end(struct checked *c, int status, bool began)
     }
     if (!table)
         return cli_error(CLI_FAILED, "findings: %s", strerror(errno));
+    add_loaded(c, table, path);
     status = checks_report(&c->options, c->suppressions, table, c->object, c->n_objects,
                            status);
     munmap(table, sizeof *table);

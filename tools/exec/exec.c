@@ -518,6 +518,14 @@ static bool open_findings(const struct options *o, const struct state *state)
     return !o->check || checked_begin(o->check, path) == CLI_OK;
 }
 
+static int close_findings(const struct options *o, const struct state *state,
+                          int status, bool began)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/" GSHARED_FINDINGS, state->dir);
+    return o->check ? checked_end(o->check, path, status, began) : status;
+}
+
 static bool set_emu_mode(const struct state *state, const char *value)
 {
     char path[PATH_MAX], line[8];
@@ -585,11 +593,12 @@ static int run(const struct options *o, char **argv, const char *library)
         print_opcodes(state.shared);
     if (o->log && o->root && !append_file(o->log, log))
         cli_error(0, "--log %s: %s", o->log, strerror(errno));
+    status = close_findings(o, &state, status, began);
     if (o->keep)
         fprintf(stderr, "rdna3: state folder %s\n", state.dir);
     else
         state_remove(&state);
-    return o->check ? checked_end(o->check, status, began) : status;
+    return status;
 }
 
 int exec_checked(struct checked *c, char **argv)
