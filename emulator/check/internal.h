@@ -12,6 +12,7 @@
 struct ck_waits;
 struct ck_init;
 struct init_wave;
+struct ck_hazards;
 struct init_lds;
 
 /* Progress of one wave, for the watchdog (hang.c). */
@@ -50,9 +51,10 @@ struct ck_wave {
     uint64_t barrier_pc; /* of the barrier that it waits at */
     struct ck_progress progress;
     struct ck_order order;
-    struct ck_waits *loads; /* wait.c; NULL: nothing was loaded yet */
-    struct init_wave *init; /* init.c; NULL: nobody looks, or it has not begun */
-    uint8_t denorm;         /* value.c: MODE.DENORM, 15 if it is not known */
+    struct ck_hazards *hazards; /* hazards.c; NULL: nothing was issued yet */
+    struct ck_waits *loads;     /* wait.c; NULL: nothing was loaded yet */
+    struct init_wave *init;     /* init.c; NULL: nobody looks, or it has not begun */
+    uint8_t denorm;             /* value.c: MODE.DENORM, 15 if it is not known */
 };
 
 /* A resident workgroup. */
@@ -142,6 +144,10 @@ unsigned ck_operand_half(const struct isa_inst *inst, const struct isa_opnd *o,
 
 void ck_wait_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_wait_gone(struct ck_wave *w);
+
+/* hazards.c */
+void ck_hazard_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+void ck_hazard_gone(struct ck_wave *w);
 
 /* race.c: of the emulator; of a dispatch; before an instruction runs on these lanes,
  * and afterwards; when a barrier of the workgroup opens; at the end of a dispatch. */

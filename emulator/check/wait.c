@@ -323,6 +323,7 @@ void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e
     struct ck_waits *w = wave->loads;
     if (e->flags & EMU_EV_FAULT || inst->kind == EMU_KIND_ILLEGAL)
         return;
+    ck_hazard_step(ck, wave, e);
     if (inst->kind == EMU_KIND_WAIT) {
         if (w)
             wait_step(w, &inst->isa);
@@ -342,4 +343,5 @@ void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e
 void ck_wait_gone(struct ck_wave *wave)
 {
     free(wave->loads);
+    ck_hazard_gone(wave);
 }
