@@ -28,8 +28,8 @@ static bool reg(void *ctx, unsigned index, unsigned sel, unsigned lane, uint32_t
     return index == 0;
 }
 
-static bool read(void *ctx, unsigned index, unsigned space, unsigned lane,
-                 uint64_t address, unsigned bytes, void *out)
+static bool read_space(void *ctx, unsigned index, unsigned space, unsigned lane,
+                       uint64_t address, unsigned bytes, void *out)
 {
     (void)ctx;
     (void)index;
@@ -45,7 +45,7 @@ static bool region(void *ctx, uint64_t address, struct emu_mem *out)
     return false;
 }
 
-static const struct tg_ops ops = {n_waves, wave, reg, read, region};
+static const struct tg_ops ops = {n_waves, wave, reg, read_space, region};
 
 static void at(struct program *p, uint64_t va)
 {

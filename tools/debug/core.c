@@ -367,8 +367,8 @@ static bool read_lds(const struct core *c, uint64_t group, uint64_t address,
     return false;
 }
 
-static bool read(void *ctx, unsigned index, unsigned space, unsigned lane,
-                 uint64_t address, unsigned bytes, void *out)
+static bool read_space(void *ctx, unsigned index, unsigned space, unsigned lane,
+                       uint64_t address, unsigned bytes, void *out)
 {
     const struct core *c = ctx;
     const struct one_wave *w = index < c->n_waves ? &c->waves[index] : NULL;
@@ -399,7 +399,7 @@ static bool region(void *ctx, uint64_t address, struct emu_mem *out)
     return best != NULL;
 }
 
-static const struct tg_ops core_ops = {n_waves, wave, reg, read, region};
+static const struct tg_ops core_ops = {n_waves, wave, reg, read_space, region};
 
 /* ---- open and close ---- */
 

@@ -74,7 +74,7 @@ void reply_end(struct dap *d, struct reply *r)
 void reply_done(struct dap *d, const struct json_t *request)
 {
     struct reply r;
-    response(d, &r, request, true);
+    reply_begin(d, &r, request); /* an empty body: some clients want one */
     message_end(d, &r);
 }
 

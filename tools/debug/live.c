@@ -61,8 +61,8 @@ static bool reg(void *ctx, unsigned index, unsigned sel, unsigned lane, uint32_t
     return true;
 }
 
-static bool read(void *ctx, unsigned index, unsigned space, unsigned lane,
-                 uint64_t address, unsigned bytes, void *out)
+static bool read_space(void *ctx, unsigned index, unsigned space, unsigned lane,
+                       uint64_t address, unsigned bytes, void *out)
 {
     struct session *s = ctx;
     const struct emu_wave *w = wave_at(s, index);
@@ -83,4 +83,4 @@ static bool region(void *ctx, uint64_t address, struct emu_mem *out)
     return emu_mem_next(la_emu(s->la), address, out);
 }
 
-const struct tg_ops live_ops = {n_waves, wave, reg, read, region};
+const struct tg_ops live_ops = {n_waves, wave, reg, read_space, region};
