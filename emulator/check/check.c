@@ -118,7 +118,7 @@ static void dispatch_begin(void *ctx, const struct emu_launch *launch)
     ck->n_started = 0;
     ck->changes = 1;
     ck->quiet = 0;
-    ck->region.bytes = 0;
+    ck_mem_begin(ck);
     *ck->kernel = '\0';
     if (ck->config.kernel)
         strncpy(ck->kernel, ck->config.kernel, sizeof ck->kernel - 1);

@@ -7,7 +7,8 @@
 #include "checkers.h"
 #include "shadow.h"
 
-#define CK_WRITES 16u
+#define CK_WRITES  16u
+#define CK_REGIONS 16u /* a power of two */
 
 struct ck_waits;
 struct ck_init;
@@ -89,8 +90,9 @@ struct ck {
     struct ck_init *init;                /* NULL: nobody looks */
     uint64_t changes;                    /* of memory by kernels, about (hang.c) */
     uint64_t quiet;                      /* instructions since one */
-    struct emu_mem region;               /* the last that an access met */
-    unsigned heap;                       /* its generation, of which the region is */
+    /* The last that accesses met, by instruction; region: of the running one. */
+    struct emu_mem regions[CK_REGIONS], *region;
+    unsigned heap; /* its generation, of which the regions are */
 };
 
 static inline bool ck_wants(const struct ck *ck, enum ck_class cls)
@@ -111,7 +113,8 @@ void ck_end(struct ck *ck);
 
 /* ---- checkers: what they do at an event of an instruction ---- */
 
-/* mem.c */
+/* mem.c; of a dispatch, at an event */
+void ck_mem_begin(struct ck *ck);
 uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
 void ck_mem_fault(struct ck *ck, const struct emu_event *e);
 

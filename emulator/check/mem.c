@@ -21,34 +21,43 @@ enum verdict { FINE, OUTSIDE, READ_ONLY, LDS_OUTSIDE, SCRATCH_OUTSIDE };
 /* Of the region, what the heap says the same of; false: it is nobody's there. */
 static bool heap_allows(struct ck *ck, uint64_t address)
 {
-    uint64_t from, to, end = ck->region.va + ck->region.bytes;
+    uint64_t from, to, end = ck->region->va + ck->region->bytes;
     enum ck_heap_state state = ck_heap_at(ck->config.heap, address, &from, &to);
-    if (from > ck->region.va)
-        ck->region.va = from;
-    ck->region.bytes = (to < end ? to : end) - ck->region.va;
+    if (from > ck->region->va)
+        ck->region->va = from;
+    ck->region->bytes = (to < end ? to : end) - ck->region->va;
     return state == CK_HEAP_NONE || state == CK_HEAP_LIVE;
 }
 
 /* The region at an address, or the allocation in it; the last one is remembered. */
 static bool region_at(struct ck *ck, uint64_t address, struct emu_mem *out)
 {
-    if (address - ck->region.va >= ck->region.bytes &&
-        (!emu_mem_find(ck->emu, address, &ck->region) ||
+    if (address - ck->region->va >= ck->region->bytes &&
+        (!emu_mem_find(ck->emu, address, ck->region) ||
          (ck->config.heap && !heap_allows(ck, address)))) {
-        ck->region.bytes = 0;
+        ck->region->bytes = 0;
         return false;
     }
-    *out = ck->region;
+    *out = *ck->region;
     return true;
 }
 
-/* What was remembered holds only as long as nobody allocates or frees. */
-static void follow_heap(struct ck *ck)
+void ck_mem_begin(struct ck *ck)
+{
+    for (unsigned i = 0; i < CK_REGIONS; i++)
+        ck->regions[i].bytes = 0;
+    ck->region = ck->regions;
+}
+
+/* An instruction usually stays in one allocation. What was remembered holds only as
+ * long as nobody allocates or frees. */
+static void choose_region(struct ck *ck, const struct emu_event *e)
 {
     unsigned now = ck->config.heap ? ck_heap_generation(ck->config.heap) : 0;
     if (now != ck->heap)
-        ck->region.bytes = 0;
+        ck_mem_begin(ck);
     ck->heap = now;
+    ck->region = &ck->regions[e->inst->pc / 4 % CK_REGIONS];
 }
 
 /* Compilers widen scalar loads over an end that is not a multiple of 16: memory is
@@ -268,21 +277,36 @@ static bool all_fine(const struct ck *ck, const struct emu_access *a)
 {
     const struct emu_dispatch *d = ck->launch.dispatch;
     unsigned perm = a->write ? EMU_MEM_WRITE : EMU_MEM_READ;
-    uint64_t lo = UINT64_MAX, hi = 0;
-    for (unsigned l = 0; l < ck->launch.lanes; l++) {
-        uint64_t off = 0 - (~a->lanes >> l & 1), at = a->address[l];
-        lo = (at | off) < lo ? at | off : lo;
-        hi = (at & ~off) > hi ? at & ~off : hi;
+    uint64_t base = 0, bytes, outside = 0;
+    switch (a->space) {
+    case EMU_SPACE_GLOBAL:
+        base = ck->region->va;
+        bytes = (ck->region->perm & perm) == perm ? ck->region->bytes : 0;
+        break;
+    case EMU_SPACE_LDS:
+        bytes = d->lds_bytes;
+        break;
+    case EMU_SPACE_SCRATCH:
+        bytes = d->scratch_bytes;
+        break;
+    default:
+        bytes = UINT32_MAX;
     }
-    if (a->space == EMU_SPACE_GLOBAL) {
-        uint64_t from = lo - ck->region.va, to = hi - ck->region.va;
-        return from <= to && to < ck->region.bytes &&
-               ck->region.bytes - to >= a->bytes && (ck->region.perm & perm) == perm;
+    if (bytes < a->bytes)
+        return false;
+    uint64_t last = bytes - a->bytes, all = ~UINT64_C(0) >> (64 - ck->launch.lanes);
+    if (a->scalar)
+        return a->address[0] - base <= last;
+    for (unsigned l = 0; l < ck->launch.lanes; l++) { /* bit 63: not in 0 to last */
+        uint64_t at = a->address[l] - base;
+        outside |= at | (last - at);
     }
-    uint32_t limit = a->space == EMU_SPACE_LDS       ? d->lds_bytes
-                     : a->space == EMU_SPACE_SCRATCH ? d->scratch_bytes
-                                                     : UINT32_MAX;
-    return hi <= limit && limit - hi >= a->bytes;
+    if (!(outside >> 63) || a->lanes == all)
+        return !(outside >> 63);
+    outside = 0;
+    for (uint64_t m = a->lanes; m; m &= m - 1)
+        outside |= a->address[__builtin_ctzll(m)] - base > last;
+    return !outside;
 }
 
 /* Judge the lanes of an access; returns the bad ones, which are told of together. */
@@ -319,7 +343,7 @@ static uint64_t stops(const struct ck *ck, const struct emu_access *a)
 uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e)
 {
     uint64_t bad = 0;
-    follow_heap(ck);
+    choose_region(ck, e);
     for (unsigned i = 0; i < e->n_accesses; i++)
         bad |= judge_access(ck, e, &e->access[i]) & stops(ck, &e->access[i]);
     return ck->config.keep_going ? ~bad : ~UINT64_C(0);
@@ -375,6 +399,7 @@ static void tell_misaligned(struct ck *ck, const struct emu_event *e)
 void ck_mem_fault(struct ck *ck, const struct emu_event *e)
 {
     uint64_t bad = 0;
+    choose_region(ck, e);
     if (e->fault->kind == EMU_FAULT_MISALIGNED) {
         tell_misaligned(ck, e);
         return;
