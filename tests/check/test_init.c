@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "facts.h"
 #include "init.h"
 #include "isa_asm.h"
 #include "isa_random.h"
@@ -22,7 +23,10 @@ enum {
     VGPRS = 32,
     SGPRS = 32,
     LANES = 64,
-    TRIES = 6, /* other values for the undefined bits */
+    TRIES = 6,    /* other values for the undefined bits */
+    ADDRESS = 40, /* a VGPR: where the lane's 64 bytes of LDS begin */
+    OFFSET = 41,  /* ... 0 */
+    LDS_EACH = 64,
 };
 
 /* Registers, or the undefined bits of registers. */
@@ -35,7 +39,7 @@ static struct ck_table *table;
 static struct ck *ck;
 static uint8_t *code;
 static uint64_t rng, seed = 1; /* test_init [SEED [PROGRAMS]] */
-static unsigned each_row = 2;
+static unsigned each_row = 2, compared;
 
 static struct {
     struct state values, undefined; /* to begin with */
@@ -72,6 +76,12 @@ static void put(const struct emu_wave_info *info)
             w->vgpr[l / 32][i * ROW_DWORDS + l % 32] = now.values.v[i][l];
             init_set_vgpr(r, i, l, now.undefined.v[i][l], ~0u, 0);
         }
+    for (unsigned l = 0; l < now.lanes; l++) {
+        w->vgpr[l / 32][ADDRESS * ROW_DWORDS + l % 32] = LDS_EACH * l;
+        w->vgpr[l / 32][OFFSET * ROW_DWORDS + l % 32] = 0;
+        init_set_vgpr(r, ADDRESS, l, 0, ~0u, 0);
+        init_set_vgpr(r, OFFSET, l, 0, ~0u, 0);
+    }
     for (unsigned i = 0; i < SGPRS; i++) {
         w->sgpr[i] = now.values.s[i];
         init_set_sgpr(r, i, now.undefined.s[i], 0);
@@ -265,7 +275,9 @@ static bool run(void)
                              .groups = {1, 1, 1},
                              .block = {now.lanes, 1, 1},
                              .wave64 = now.lanes == 64,
-                             .rsrc1 = 0xf << 16 | 7}; /* denormals; 64 VGPRs */
+                             .lds_bytes = LDS_EACH * LANES + 256,
+                             .scratch_bytes = 256,
+                             .rsrc1 = 0xf << 16 | 15}; /* denormals; 64 VGPRs or more */
     emu_code_changed(emu, d.entry, PAGE);
     return emu_run(emu, &d, &fault, NULL) == RD_OK;
 }
@@ -309,6 +321,7 @@ static bool holds(unsigned bytes)
     uint64_t before_it = told();
     if (!run() || told() != before_it)
         return true; /* nothing to say */
+    compared++;
     const struct state first = now.end, claims = now.claims, begin = now.values;
     for (unsigned i = 0; i < TRIES; i++) {
         size_t at = 0;
@@ -371,11 +384,90 @@ static unsigned program(unsigned row, unsigned variant, unsigned others)
     return bytes;
 }
 
+/* ---- memory ---- */
+
+/* Loads and stores of LDS and scratch, each with bytes of its own. */
+static bool is_memory(const struct isa_row *row)
+{
+    const struct isa_facts *f = isa_facts(row->op);
+    return (row->enc == ISA_ENC_DS || row->enc == ISA_ENC_SCRATCH) && !f->stride &&
+           (f->access == ISA_ACCESS_LOAD || f->access == ISA_ACCESS_STORE) &&
+           f->bytes && !(f->mem & ISA_MEM_ADDTID) &&
+           !strstr(isa_op_name(row->op), "addtid");
+}
+
+static bool aim(struct isa_inst *inst)
+{
+    const struct isa_facts *f = isa_facts(inst->op);
+    unsigned grain = f->bytes < 4 ? f->bytes : 16;
+    inst->flags &= ~ISA_M_GDS;
+    inst->offset = (int32_t)(below(40) / grain * grain);
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        struct isa_opnd *o = &inst->opnd[i];
+        bool address = o->field == ISA_FIELD_ADDR || o->field == ISA_FIELD_VADDR;
+        if (o->field == ISA_FIELD_SADDR && o->kind != ISA_OPND_OFF &&
+            o->sel != ISA_SEL_NULL)
+            return false;
+        if (address && o->kind != ISA_OPND_REG)
+            return false;
+        if (address)
+            o->sel = ISA_SEL_VGPR0 + (inst->enc == ISA_ENC_DS ? ADDRESS : OFFSET);
+        else
+            move(o);
+    }
+    return true;
+}
+
+static unsigned make_access(unsigned row, uint8_t *to)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        uint8_t bytes[ISA_MAX_BYTES + 8];
+        struct isa_inst inst, back;
+        unsigned n;
+        isa_random(row, ISA_VAR_NONE, &rng, bytes);
+        if (isa_decode(bytes, ISA_MAX_BYTES, now.lanes, &inst) != RD_OK ||
+            !aim(&inst) || isa_encode(&inst, now.lanes, bytes, &n) != RD_OK ||
+            isa_decode(bytes, n, now.lanes, &back) != RD_OK)
+            continue;
+        memcpy(to, bytes, n);
+        return n;
+    }
+    return 0;
+}
+
+static void every_access(unsigned lanes)
+{
+    static const uint32_t nop = 0xbf800000, endpgm = 0xbfb00000;
+    unsigned made = compared = 0, missed = 0, rows[256], n_rows = 0;
+    begin();
+    rng = seed * 64 + lanes + 7;
+    now.lanes = lanes;
+    for (unsigned row = 0; row < isa_row_count() && n_rows < 256; row++)
+        if (is_memory(isa_row(row)))
+            rows[n_rows++] = row;
+    for (unsigned i = 0; i < 600 * each_row; i++) {
+        unsigned bytes = 8;
+        memcpy(code, &nop, 4);
+        memcpy(code + 4, &nop, 4);
+        for (unsigned k = 0; k < 12; k++)
+            bytes += make_access(rows[below(n_rows)], code + bytes);
+        memcpy(code + bytes, &endpgm, 4);
+        made += bytes > 8;
+        missed += !holds(bytes);
+    }
+    printf("%u programs of %u instructions of memory, %u lanes, %u with misses\n", made,
+           n_rows, lanes, missed);
+    ck_assert_uint_gt(n_rows, 40);
+    ck_assert_uint_gt(compared, made / 2);
+    ck_assert_uint_eq(missed, 0);
+    end();
+}
+
 static void every_row(unsigned lanes)
 {
     static const unsigned variants[] = {ISA_VAR_NONE, ISA_VAR_LITERAL, ISA_VAR_DPP16,
                                         ISA_VAR_DPP8};
-    unsigned made = 0, missed = 0;
+    unsigned made = compared = 0, missed = 0;
     begin();
     rng = seed * 64 + lanes;
     now.lanes = lanes;
@@ -386,8 +478,10 @@ static void every_row(unsigned lanes)
                 made += bytes != 0;
                 missed += bytes && !holds(bytes);
             }
-    printf("%u programs of %u lanes, %u with misses\n", made, lanes, missed);
+    printf("%u programs of %u lanes, %u compared, %u with misses\n", made, lanes,
+           compared, missed);
     ck_assert_uint_gt(made, 2000);
+    ck_assert_uint_gt(compared, made / 2);
     ck_assert_uint_eq(missed, 0);
     end();
 }
@@ -404,6 +498,18 @@ START_TEST(nothing_is_missed_64)
 }
 END_TEST
 
+START_TEST(memory_keeps_them_32)
+{
+    every_access(32);
+}
+END_TEST
+
+START_TEST(memory_keeps_them_64)
+{
+    every_access(64);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -414,6 +520,8 @@ int main(int argc, char **argv)
     TCase *t = tcase_create("brute force");
     tcase_add_test(t, nothing_is_missed_32);
     tcase_add_test(t, nothing_is_missed_64);
+    tcase_add_test(t, memory_keeps_them_32);
+    tcase_add_test(t, memory_keeps_them_64);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
