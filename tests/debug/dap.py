@@ -10,9 +10,11 @@ import base64
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -21,9 +23,12 @@ from sessions import FAILED, HERE, RDNA3, assemble, compile_cl, expect  # noqa: 
 
 
 class Client:
-    def __init__(self):
-        self.p = subprocess.Popen([RDNA3, "debug", "--dap"], stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def __init__(self, stream=None):
+        if not stream:
+            self.p = subprocess.Popen([RDNA3, "debug", "--dap"], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.to = stream or self.p.stdin
+        self.back = stream or self.p.stdout
         self.seq, self.events = 0, []
 
     def send(self, command, **arguments):
@@ -34,16 +39,16 @@ class Client:
         return self.seq
 
     def raw(self, body):
-        self.p.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self.p.stdin.flush()
+        self.to.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.to.flush()
 
     def read(self):
-        line = self.p.stdout.readline()
+        line = self.back.readline()
         if not line:
             return None
         length = int(line.split(b":")[1])
-        self.p.stdout.readline()
-        return json.loads(self.p.stdout.read(length))
+        self.back.readline()
+        return json.loads(self.back.read(length))
 
     def response(self, seq):
         while (m := self.read()) is not None:
@@ -227,6 +232,30 @@ def test_end(folder):
     expect("exit code", c.event("exited")["exitCode"] == 0)
     c.ask("disconnect")
     c.end()
+
+
+def test_port(folder):
+    """The same on a port of this machine."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    with subprocess.Popen([RDNA3, "debug", "--dap", "--port", str(port)],
+                          stdin=subprocess.DEVNULL) as p:
+        for _ in range(100):
+            try:
+                s = socket.create_connection(("127.0.0.1", port))
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+        c = Client(s.makefile("rwb"))
+        c.ask("initialize")
+        c.ask("launch", program=assemble(folder, "math", scratch=16), block=32,
+              args=["buf:128"])
+        c.event("initialized")
+        c.ask("configurationDone")
+        c.event("terminated")
+        c.ask("disconnect")
+        expect("exit status", p.wait(60) == 0)
 
 
 def test_hostile(_):

@@ -103,6 +103,42 @@ def test_race(folder):
         "ds_store_b32")
 
 
+def test_counts(folder):
+    """How often breakpoints are met is not counted when time goes back."""
+    path = assemble(folder, "long")
+    r = rdna3("debug", path, "--block", "32", "--arg", "buf:256K", text=script(
+        "break -m s_cmp_lt_u32", "ignore 1 9", "continue", "assert s6 == 10",
+        "reverse-continue", "assert s6 == 9", "info breakpoints", "condition 1 s6 == 20",
+        "continue", "assert s6 == 20", "tbreak *+0x20", "continue", "info breakpoints"))
+    expect("counts", r.returncode == 0, r.stdout + r.stderr)
+    has("counts", r.stdout, "breakpoint 1", "hit 10 times", "if s6 == 20  hit 11 times")
+    expect("once", "(once)" not in r.stdout.split("hit 11 times")[-1], r.stdout)
+
+
+def test_long(folder):
+    """Far more steps than snapshots: any time can be gone back to, with its memory."""
+    path = assemble(folder, "long")
+    steps = 4 + 8 * 130000 + 1
+
+    def page(i, count):  # what is stored there when the wave has counted so far
+        return max(count - (count - i) % 64, 0)
+
+    lines = ["continue"]
+    for step in (700004, 12, 41116, 900004, 8188, 524284, 524292, 1040004):
+        count = (step - 4) // 8
+        lines += [f"goto {step}", f"assert s6 == {count}"]
+        lines += [f"assert global.u32[arg0 + {i * 4096}] == {page(i, count)}"
+                  for i in range(64)]
+    lines += ["goto 0", "assert s6 == 0 && global.u32[arg0 + 4096] == 0", "goto 36",
+              "watch global.u32[arg0 + 4096 * 9]", "continue", "assert s6 == 9",
+              "continue 3", "assert s6 == 201", "reverse-continue", "reverse-continue",
+              "assert s6 == 137", "delete", f"goto {steps}",
+              "last-write global.u32[arg0 + 4096 * 9 + 64]", "assert s6 == 129993"]
+    r = rdna3("debug", path, "--block", "32", "--arg", "buf:256K", text=script(*lines))
+    expect("long", r.returncode == 0, r.stdout[-3000:] + r.stderr)
+    has("long", r.stdout, f"all waves have ended, after {steps} steps")
+
+
 def test_hang(folder):
     path = assemble(folder, "hang")
     r = rdna3("debug", path, "--block", "64", "--arg", "buf:64", text=script(
@@ -196,7 +232,7 @@ def test_sources(folder):
         r = rdna3("debug", path, "--block", "64", "--arg", "buf:256:iota=i32", "--arg",
                   "buf:256", text=script(
                       "break wrong_lane.cl:16", "run", "bt", "step", "info functions",
-                      "list turn", "disassemble ,40", "reverse-next", "delete", "finish wave"))
+                      "list turn", "x/2d tile", "disassemble ,40", "reverse-next", "delete", "finish wave"))
         expect(f"lines {level}", r.returncode == 0, r.stdout + r.stderr)
         has(f"lines {level}", r.stdout, "breakpoint 1", "out[i] = tile[from];", "#0",
             "turn at", "turn", "kernel void turn(", "s_endpgm", "wave 0.0 has ended")

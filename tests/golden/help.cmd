@@ -3,6 +3,7 @@ rdna3 --help
 rdna3 --version
 rdna3 run --help
 rdna3 check --help
+rdna3 debug --help
 rdna3 bench --help
 rdna3 bench --list
 rdna3 info --help

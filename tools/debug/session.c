@@ -127,11 +127,10 @@ struct plan {
     /* source lines */
     const char *file;
     unsigned line, depth;
-    bool over, out, leave;
+    bool over;
     uint64_t returns[64]; /* of calls that were made on the way */
     unsigned calls;
     bool returned; /* from the function where it began */
-    bool fresh;    /* backwards: the wave has just come to another line */
     uint64_t last_pc;
 };
 
@@ -312,6 +311,30 @@ struct met {
     struct stop stop;
 };
 
+/* How often points were met is counted forwards alone. */
+struct tally {
+    uint64_t hits, ignore;
+};
+
+static struct tally *tally_of(const struct session *s)
+{
+    struct tally *t = calloc(s->n_points + 1ul, sizeof *t);
+    for (unsigned i = 0; t && i < s->n_points; i++)
+        t[i] = (struct tally){s->points[i].hits, s->points[i].ignore};
+    for (unsigned i = 0; i < s->n_points; i++)
+        s->points[i].ignore = 0;
+    return t;
+}
+
+static void tally_back(struct session *s, struct tally *t)
+{
+    for (unsigned i = 0; t && i < s->n_points; i++) {
+        s->points[i].hits = t[i].hits;
+        s->points[i].ignore = t[i].ignore;
+    }
+    free(t);
+}
+
 /* From here to a step: remember the last that the plan or a point met. false: told to
  * give up. */
 static bool scan(struct session *s, struct plan *p, uint64_t limit, struct met *met)
@@ -361,9 +384,11 @@ static void backward(struct session *s, struct plan *p)
         struct met met = {.found = false};
         uint64_t base = memory_snapshot_before(s, limit);
         memory_restore(s, base);
-        p->fresh = false;
         p->last_pc = 0;
-        if (!scan(s, p, limit, &met)) { /* interrupted: where it was */
+        struct tally *tally = tally_of(s);
+        bool scanned = scan(s, p, limit, &met);
+        tally_back(s, tally);
+        if (!scanned) { /* interrupted: where it was */
             s->interrupted = 0;
             session_goto(s, from);
             stopped(s, STOPPED_INTERRUPT);

@@ -166,10 +166,8 @@ bool show_waves(struct ui *u)
     if (!n)
         fprintf(u->out, "no waves are in flight\n");
     if (u->session) {
-        const struct order_count {
-            uint64_t all;
-        } o = {emu_stepper_launch(u->session->stepper)->n_groups};
-        fprintf(u->out, "%" PRIu64 " workgroups in all; step %" PRIu64 "\n", o.all,
+        uint64_t all = emu_stepper_launch(u->session->stepper)->n_groups;
+        fprintf(u->out, "%" PRIu64 " workgroups in all; step %" PRIu64 "\n", all,
                 u->session->now);
     }
     return true;
@@ -537,6 +535,22 @@ static const struct vtype *element_type(char format, unsigned size)
     return expr_type(name, strlen(name));
 }
 
+/* An address; of an array its own, in its own space. */
+static bool place_of(const struct context *c, const char *text, unsigned *space,
+                     uint64_t *address, struct expr_error *err)
+{
+    struct value *v = malloc(sizeof *v);
+    bool ok = v && expr_value(c, text, v, NULL, err);
+    bool array = ok && v->place == VALUE_MEMORY &&
+                 (v->type->kind == VT_ARRAY || v->type->kind == VT_STRUCT);
+    if (array) {
+        *space = v->space;
+        *address = v->address;
+    }
+    free(v);
+    return ok && (array || expr_u64(c, text, address, err));
+}
+
 bool show_memory(struct ui *u, const char *args)
 {
     struct context c;
@@ -559,7 +573,7 @@ bool show_memory(struct ui *u, const char *args)
         return ui_error(u, "x[/COUNT FORMAT SIZE] [lds|scratch|global] ADDRESS: an "
                            "address is missing");
     (void)ui_context(u, &c);
-    if (!expr_u64(&c, at, &address, &err))
+    if (!place_of(&c, at, &space, &address, &err))
         return ui_error(u, "%s", err.text);
     if (count > 65536)
         return ui_error(u, "at most 65536 elements at a time");
