@@ -227,11 +227,11 @@ def test_sources(folder):
         "written by wave 0.0 lane 5", "wrong_lane.cl:16 in turn: out[i] = tile[from];",
         "from = 57", "i = 5", "written by wave 0.1 lane 25", "tile[i] = in[i];", "breakpoint",
         "partner at", "return (62 - i) & 63;")
-    for level in ("-O0", "-O2"):
-        path = compile_cl(folder, "wrong_lane", level)
+    for level in ("-O0", "-O2", "-O0 -mwavefrontsize64", "-O2 -mwavefrontsize64"):
+        path = compile_cl(folder, "wrong_lane", *level.split())
         r = rdna3("debug", path, "--block", "64", "--arg", "buf:256:iota=i32", "--arg",
                   "buf:256", text=script(
-                      "break wrong_lane.cl:16", "run", "bt", "step", "info functions",
+                      "break wrong_lane.cl:16", "run", "lane 9", "assert from == 53", "bt", "step", "info functions",
                       "list turn", "x/2d tile", "disassemble ,40", "reverse-next", "delete", "finish wave"))
         expect(f"lines {level}", r.returncode == 0, r.stdout + r.stderr)
         has(f"lines {level}", r.stdout, "breakpoint 1", "out[i] = tile[from];", "#0",

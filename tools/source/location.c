@@ -19,6 +19,7 @@
 struct entry {
     uint64_t value;
     unsigned space; /* SPACE_FLAT: a number or a global address */
+    unsigned sel;   /* the register that it is the value of, or NO_SEL */
 };
 
 struct evaluation {
@@ -64,7 +65,7 @@ static bool push(struct evaluation *e, uint64_t value, unsigned space)
 {
     if (e->n == STACK)
         return fail(e, "its location needs too deep a stack");
-    e->stack[e->n++] = (struct entry){value, space};
+    e->stack[e->n++] = (struct entry){value, space, NO_SEL};
     return true;
 }
 
@@ -129,6 +130,7 @@ static bool binary(struct evaluation *e, unsigned op)
     struct entry b = e->stack[--e->n];
     struct entry *a = &e->stack[e->n - 1];
     uint64_t x = a->value, y = b.value;
+    a->sel = NO_SEL;
     if (a->space == SPACE_FLAT)
         a->space = b.space;
     switch (op) {
@@ -200,12 +202,22 @@ static bool shuffle(struct evaluation *e, unsigned op, uint64_t index)
     }
 }
 
-/* address, space -> the address in it: clang means the place, not what is there. */
+/* address, space -> the address in it: clang means the place, not what is there.
+ *
+ * A local of OpenCL C that was promoted to a register keeps the words "in private
+ * memory" that its place on the stack had: a register's own value, taken as an address
+ * in private memory, is the variable itself. What is on the stack is told by its frame.
+ */
 static bool in_space(struct evaluation *e)
 {
     if (!need(e, 2))
         return false;
+    unsigned sel = e->stack[e->n - 1].sel;
     uint64_t address = e->stack[--e->n].value, space = e->stack[--e->n].value;
+    if (space == 1 && sel != NO_SEL) {
+        e->sel = sel;
+        return true;
+    }
     /* the space is pushed behind the address and swapped below it */
     if (space > 2)
         return fail(e, "its location is in an unknown address space");
@@ -263,6 +275,17 @@ static bool indexed_address(struct evaluation *e, Dwarf_Op *op)
     return push(e, address, SPACE_FLAT);
 }
 
+/* A register's value and an offset. */
+static bool based(struct evaluation *e, uint64_t reg, uint64_t offset)
+{
+    uint64_t value;
+    if (!register_value(e, reg, &value) || !push(e, value + offset, EMU_SPACE_SCRATCH))
+        return false;
+    if (!offset)
+        e->stack[e->n - 1].sel = selector(e->m, reg);
+    return true;
+}
+
 /* Numbers, registers and addresses that an operation pushes. */
 static bool basic(struct evaluation *e, Dwarf_Op *op, bool *known)
 {
@@ -277,12 +300,10 @@ static bool basic(struct evaluation *e, Dwarf_Op *op, bool *known)
                fail(e, "its location names a register that is not there");
     }
     if (a >= DW_OP_breg0 && a <= DW_OP_breg31)
-        return register_value(e, a - DW_OP_breg0, &value) &&
-               push(e, value + op->number, EMU_SPACE_SCRATCH);
+        return based(e, a - DW_OP_breg0, op->number);
     switch (a) {
     case DW_OP_bregx:
-        return register_value(e, op->number, &value) &&
-               push(e, value + op->number2, EMU_SPACE_SCRATCH);
+        return based(e, op->number, op->number2);
     case DW_OP_fbreg:
         return frame_base(e, &value) && push(e, value + op->number, EMU_SPACE_SCRATCH);
     case DW_OP_addr:
@@ -339,6 +360,7 @@ static bool one(struct evaluation *e, Dwarf_Op *op)
         if (!need(e, 1))
             return false;
         e->stack[e->n - 1].value += op->number;
+        e->stack[e->n - 1].sel = NO_SEL;
         return true;
     case DW_OP_neg:
     case DW_OP_not:
@@ -354,7 +376,7 @@ static bool one(struct evaluation *e, Dwarf_Op *op)
                          op->atom == DW_OP_deref ? 8 : (unsigned)op->number & 0xff,
                          &value))
             return false;
-        e->stack[e->n - 1] = (struct entry){value, SPACE_FLAT};
+        e->stack[e->n - 1] = (struct entry){value, SPACE_FLAT, NO_SEL};
         return true;
     case DW_OP_xderef:
         return in_space(e);
