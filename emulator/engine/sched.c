@@ -137,7 +137,7 @@ static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxc
 {
     struct workgroup *g = &r->group;
     const struct wave *first = g->waves[0];
-    bool native = first->emu->native && !first->wave64;
+    bool native = native_for(first->emu->native, first->wave64);
     for (uint64_t done = 0; done < budget;) {
         struct wave *w = g->waves[g->turn];
         if (++g->turn == g->n_waves)

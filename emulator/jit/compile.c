@@ -72,11 +72,12 @@ struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
     }
     struct far *f = &e->far[e->n_far++];
     *f = (struct far){.kind = kind,
-                      .u = u,
+                      .u = kind == FAR_SLOW && e->whole ? e->whole : u,
                       .before = e->rows,
                       .n_insts = e->n_insts,
                       .turn = e->turn,
                       .masked = e->masked,
+                      .half = e->half,
                       .path = kind == FAR_PICK ? 0 : new_path(e)};
     return f;
 }
@@ -85,8 +86,8 @@ void emit_load_exec(struct emit *e)
 {
     if (!e->masked || !e->x->evex)
         return;
-    x86_k_load(e->x, 1, sgpr_mem(ISA_SEL_EXEC_LO));
-    x86_k_load(e->x, 2, mem_at(W, sgpr_mem(ISA_SEL_EXEC_LO).disp + 2));
+    x86_k_load(e->x, 1, sgpr_mem(exec_sel(e)));
+    x86_k_load(e->x, 2, mem_at(W, sgpr_mem(exec_sel(e)).disp + 2));
 }
 
 void emit_new_exec(struct emit *e)
@@ -104,7 +105,7 @@ static void go_on(struct emit *e, const struct uop *u, bool full)
     size_t partial = 0, none[2];
     x86_mov_imm(x, RAX, (uint64_t)slot);
     if (!full) {
-        x86_alu_mem_imm(x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
+        test_exec_full(e);
         partial = x86_jcc(x, CC_NE);
     }
     x86_load(x, true, RDX, table_mem(2 * slot));
@@ -155,6 +156,7 @@ static void write_slow(struct emit *e, struct far *f)
     x86_test(e->x, true, RAX, RAX);
     size_t fault = x86_jcc(e->x, CC_E);
     e->masked = f->masked;
+    e->half = f->half;
     emit_load_exec(e);
     rows_reload(e, &f->after);
     x86_jmp_to(e->x, f->back);
@@ -195,7 +197,7 @@ static void write_far(struct emit *e)
 static bool may_write_exec(const struct emit *e, const struct uop *u)
 {
     const struct sem_entry *s = e->emu->sem[u->isa_op];
-    unsigned exec = ISA_SEL_EXEC_LO;
+    unsigned exec = ISA_SEL_EXEC_LO, last = exec + e->wave64;
     if (!s || s->kind == SEM_MATRIX)
         return false;
     if (s->kind == SEM_LANE)
@@ -205,8 +207,8 @@ static bool may_write_exec(const struct emit *e, const struct uop *u)
     if (u->flags & UF_MEM && u->mem.space != MEM_SCALAR)
         return false;
     unsigned dwords = u->flags & UF_MEM ? (u->mem.bytes + 3u) / 4 : 2;
-    bool second = u->d2 == exec || u->d2 + 1 == (int)exec;
-    return second || (u->d <= exec && u->d + dwords > exec);
+    bool second = u->d2 == exec || u->d2 == last || u->d2 + 1 == (int)exec;
+    return second || (u->d <= last && u->d + dwords > exec);
 }
 
 void emit_call(struct emit *e, const struct uop *u)
@@ -222,6 +224,7 @@ void emit_call(struct emit *e, const struct uop *u)
     emit_load_exec(e);
     e->handled[e->n_insts - 1] = true;
     e->written[u->d & 255u] = true; /* or no VGPR at all: no harm */
+    e->written[WAVE_VGPRS + (u->d & 255u)] = true;
 }
 
 bool emit_usual(const struct emit *e, const struct uop *u)
@@ -240,6 +243,12 @@ bool emit_usual(const struct emit *e, const struct uop *u)
 
 static void emit_inst(struct emit *e, const struct uop *u)
 {
+    if (e->wave64) {
+        if (!emit_usual(e, u) ||
+            !(emit_vector64(e, u) || emit_scalar(e, u) || emit_memory64(e, u)))
+            emit_call(e, u);
+        return;
+    }
     if (emit_usual(e, u)) {
         if (u->flags & UF_PAIR ? emit_vopd(e, u) : emit_vector(e, u))
             return;
@@ -305,33 +314,35 @@ static unsigned count_uses(const struct emit *e, unsigned uses[WAVE_VGPRS],
 /* The rows that a loop uses most keep their places in it. */
 static void choose_residents(struct emit *e)
 {
-    unsigned uses[WAVE_VGPRS] = {0};
+    unsigned uses[ROWS_MAX] = {0};
     unsigned places = e->x->evex ? CACHE_MAX - 1 : 0, rows = 0, accesses = 0;
     if (!e->t->loops || count_uses(e, uses, &accesses))
         return;
+    for (unsigned r = 0; r < WAVE_VGPRS && e->wave64; r++)
+        uses[WAVE_VGPRS + r] = uses[r];
     if (accesses && places) /* whose addresses and data take up to six */
         places -= 5;
-    for (unsigned r = 0; r < WAVE_VGPRS; r++)
+    for (unsigned r = 0; r < ROWS_MAX; r++)
         rows += uses[r] != 0;
     if (rows <= e->rows.n && e->x->evex && !accesses)
         places = e->rows.n;
     for (unsigned c = 0; c < places; c++) {
         unsigned best = 0;
-        for (unsigned r = 1; r < WAVE_VGPRS; r++)
+        for (unsigned r = 1; r < ROWS_MAX; r++)
             if (uses[r] > uses[best])
                 best = r;
         if (uses[best] < 2)
             break;
         uses[best] = 0;
         e->rows.resident[c] = true;
-        e->rows.row[c] = (uint8_t)best;
+        e->rows.row[c] = (uint16_t)best;
     }
 }
 
 /* Rows that the trace writes, so that every way out writes them back. */
 static void load_residents(struct emit *e)
 {
-    bool written[WAVE_VGPRS] = {false};
+    bool written[ROWS_MAX] = {false};
     for (unsigned i = 0; i < e->t->n; i++) {
         const struct uop *u = e->t->step[i].u;
         const struct sem_entry *s = e->emu->sem[u->isa_op];
@@ -346,6 +357,8 @@ static void load_residents(struct emit *e)
         if (u->flags & UF_PAIR)
             written[u[1].d & 255u] |= !(u[1].flags & UF_NO_VALUE);
     }
+    for (unsigned r = 0; r < WAVE_VGPRS && e->wave64; r++)
+        written[WAVE_VGPRS + r] = written[r];
     for (unsigned c = 0; c < e->rows.n; c++) {
         if (!e->rows.resident[c])
             continue;
@@ -376,7 +389,7 @@ static void close_loop(struct emit *e)
 {
     unsigned path = new_path(e);
     if (e->masked && !e->head_masked) {
-        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
+        test_exec_full(e);
         struct far *f = emit_far(e, FAR_EXIT, e->t->head);
         if (f)
             f->masked = true;
@@ -489,6 +502,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .recipe_of = job->recipe_of,
                        .mode = job->mode,
                        .masked = job->masked,
+                       .wave64 = job->p->wave64,
                        .vgprs = job->vgprs,
                        .head_masked = job->masked,
                        .paths = job->paths,

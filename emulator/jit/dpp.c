@@ -9,12 +9,13 @@ const struct udpp *dpp_of(const struct uop *u)
 }
 
 /* The lanes that DPP lets an instruction write whose lanes are all on, or that reads
- * lanes which are off (FI). */
-uint32_t dpp_writes(const struct udpp *dpp)
+ * lanes which are off (FI), of that half of the wave. */
+uint32_t dpp_writes(const struct udpp *dpp, unsigned half)
 {
     uint32_t lanes = 0;
     for (unsigned l = 0; l < 32; l++) {
-        bool on = dpp->row_mask >> l / 16 & 1u && dpp->bank_mask >> l % 16 / 4 & 1u;
+        bool on = dpp->row_mask >> (2 * half + l / 16) & 1u &&
+                  dpp->bank_mask >> l % 16 / 4 & 1u;
         bool valid = dpp->bound_ctrl || dpp->valid >> l % 16 & 1u;
         lanes |= (uint32_t)(on && valid) << l;
     }

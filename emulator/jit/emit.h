@@ -30,11 +30,13 @@
 #define MAX_PARTS 4
 #define CACHE_MAX 13
 #define NO_ENTRY  0xffu
+/* Rows of the lower half of a wave, then those of the upper one, which lie behind. */
+#define ROWS_MAX (2 * WAVE_VGPRS)
 
 /* Rows of VGPRs in host registers. Entry c is registers c * parts and on. */
 struct row_cache {
-    uint8_t entry_of[WAVE_VGPRS]; /* or NO_ENTRY */
-    uint8_t row[CACHE_MAX];
+    uint8_t entry_of[ROWS_MAX]; /* or NO_ENTRY */
+    uint16_t row[CACHE_MAX];
     bool used[CACHE_MAX];     /* holds a row */
     bool dirty[CACHE_MAX];    /* which memory lacks */
     bool resident[CACHE_MAX]; /* keeps its place in the whole loop */
@@ -57,6 +59,7 @@ struct far {
     unsigned n_insts, turn; /* done since the head */
     unsigned path;
     bool masked;        /* lanes may be off there */
+    unsigned half;      /* emit.half there */
     struct x86_rm a, b; /* FAR_PICK: STEP_PICK's operands and result */
     unsigned d;
 };
@@ -86,6 +89,9 @@ struct emit {
     unsigned part_bytes; /* 64 or 32 */
     unsigned mode;       /* NATIVE_* */
     bool masked;         /* lanes may be off; k1, k2 are EXEC (AVX-512) */
+    bool wave64;
+    unsigned half;           /* of a wave64 that is done: k1, k2 are its EXEC */
+    const struct uop *whole; /* the instruction of which that is one half, or NULL */
     struct row_cache rows;
     struct run run;
     struct row_cache head; /* what registers hold at the loop's head */
@@ -94,11 +100,11 @@ struct emit {
     const struct path_sink *paths; /* NULL: nobody counts */
     struct far *far;
     unsigned n_far, cap_far;
-    const uint32_t *vgprs;    /* rows of the wave that is about to run the trace */
-    bool written[WAVE_VGPRS]; /* rows that steps so far have written */
-    unsigned n_insts, turn;   /* done since the head */
-    bool handled[TRACE_MAX];  /* by their handlers, by place in t */
-    bool failed;              /* out of memory, or the trace is too long */
+    const uint32_t *vgprs;   /* rows of the wave that is about to run the trace */
+    bool written[ROWS_MAX];  /* rows that steps so far have written */
+    unsigned n_insts, turn;  /* done since the head */
+    bool handled[TRACE_MAX]; /* by their handlers, by place in t */
+    bool failed;             /* out of memory, or the trace is too long */
 };
 
 /* Temporary vector registers: for sources (3), two for recipes, one for results, masks
@@ -116,6 +122,16 @@ static inline struct x86_mem wave_mem(size_t offset)
 static inline struct x86_mem sgpr_mem(unsigned slot)
 {
     return wave_mem(offsetof(struct wave, sgpr) + 4ul * slot);
+}
+
+/* EXEC of the half that is done, of the whole wave. */
+static inline unsigned exec_sel(const struct emit *e)
+{
+    return ISA_SEL_EXEC_LO + e->half;
+}
+static inline void test_exec_full(const struct emit *e)
+{
+    x86_alu_mem_imm(e->x, ALU_CMP, e->wave64, sgpr_mem(ISA_SEL_EXEC_LO), -1);
 }
 
 /* rows.c */
@@ -197,6 +213,12 @@ void emit_store_mask(struct emit *e, const struct uop *u);
  * returns false. */
 bool emit_vector(struct emit *e, const struct uop *u);
 bool emit_vopd(struct emit *e, const struct uop *u);
+/* vector.c: u by recipe, one half of the wave after the other: as half says, where the
+ * rows and masks of each are. */
+bool emit_halves(struct emit *e, const struct uop *u, const struct uop half[2]);
+/* wave64.c: vector instructions, memory instructions. */
+bool emit_vector64(struct emit *e, const struct uop *u);
+bool emit_memory64(struct emit *e, const struct uop *u);
 bool emit_scalar(struct emit *e, const struct uop *u);
 bool emit_memory(struct emit *e, const struct uop *u);
 bool emit_leaf(struct emit *e, const struct uop *u);

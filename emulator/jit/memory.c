@@ -248,7 +248,7 @@ static void store_lines(struct emit *e, struct access *a, struct jumps *apart)
 {
     size_t done = 0;
     if (e->masked && a->dwords > 1) { /* lanes are apart then */
-        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
+        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(exec_sel(e)), -1);
         when_apart(e, a, apart, CC_NE);
     }
     if (asks_for_rows(e, a)) {

@@ -214,10 +214,16 @@ static struct native_table *make_table(struct native *n, struct program *p,
     return t;
 }
 
+/* AVX2 has too few registers for a row of 64 lanes. */
+bool native_for(const struct native *n, bool wave64)
+{
+    return n && (!wave64 || n->emu->config.simd == EMU_SIMD_AVX512);
+}
+
 struct native_table *native_table(struct native *n, const struct wave *w)
 {
     struct program *p = w->program;
-    if (!n || w->wave64 || p->exceptions)
+    if (!native_for(n, w->wave64) || p->exceptions)
         return NULL;
     unsigned mode = native_mode(w);
     struct native_table *t =

@@ -80,6 +80,9 @@ void native_each_handled(struct native *n,
 void native_stats(const struct native *n, struct emu_native_stats *out);
 
 /* Run code from entry on; returns as a handler does. */
+/* May waves of that size have native code? */
+bool native_for(const struct native *n, bool wave64);
+
 const struct uop *native_enter(const struct native_table *t, struct wave *w,
                                const void *code, size_t slot);
 
@@ -88,7 +91,8 @@ const struct uop *native_enter(const struct native_table *t, struct wave *w,
 static inline const void *native_find(struct native_table *t, const struct wave *w,
                                       size_t slot)
 {
-    bool partial = w->sgpr[ISA_SEL_EXEC_LO] != ~0u;
+    bool partial = w->sgpr[ISA_SEL_EXEC_LO] != ~0u ||
+                   (w->wave64 && w->sgpr[ISA_SEL_EXEC_HI] != ~0u);
     size_t i = 2 * slot + partial;
     const void *code = atomic_load_explicit(&t->entry[i], memory_order_acquire);
     if (code)

@@ -69,7 +69,7 @@ static unsigned place(struct emit *e, unsigned row)
     if (c == NO_ENTRY)
         c = take(e);
     r->entry_of[row] = (uint8_t)c;
-    r->row[c] = (uint8_t)row;
+    r->row[c] = (uint16_t)row;
     r->used[c] = true;
     r->dirty[c] = false;
     return c;

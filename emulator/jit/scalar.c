@@ -114,16 +114,16 @@ static void finish(struct emit *e, const struct uop *u, const struct scalar_reci
 static void saveexec(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
 {
     load_source(e, RAX, &u->s[0]);
-    x86_load(e->x, false, RCX, sgpr_mem(ISA_SEL_EXEC_LO));
-    x86_mov(e->x, false, RDX, RCX);
+    x86_load(e->x, r->wide, RCX, sgpr_mem(ISA_SEL_EXEC_LO));
+    x86_mov(e->x, r->wide, RDX, RCX);
     if (r->kind == SK_SAVEEXEC_NOT0)
-        x86_not(e->x, false, RAX);
+        x86_not(e->x, r->wide, RAX);
     if (r->kind == SK_SAVEEXEC_NOT1)
-        x86_not(e->x, false, RDX);
-    x86_alu(e->x, (enum x86_alu)r->alu, false, RAX, RDX);
+        x86_not(e->x, r->wide, RDX);
+    x86_alu(e->x, (enum x86_alu)r->alu, r->wide, RAX, RDX);
     set_scc(e, CC_NE);
-    x86_store(e->x, false, sgpr_mem(u->d), RCX);
-    x86_store(e->x, false, sgpr_mem(ISA_SEL_EXEC_LO), RAX);
+    x86_store(e->x, r->wide, sgpr_mem(u->d), RCX);
+    x86_store(e->x, r->wide, sgpr_mem(ISA_SEL_EXEC_LO), RAX);
 }
 
 /* 32 bits as 64. */
@@ -305,7 +305,7 @@ static bool writes_exec(const struct uop *u, const struct scalar_recipe *r)
 {
     if (r->kind >= SK_SAVEEXEC && r->kind <= SK_SAVEEXEC_NOT1)
         return true;
-    return !(u->flags & UF_NO_VALUE) && u->d <= ISA_SEL_EXEC_LO &&
+    return !(u->flags & UF_NO_VALUE) && u->d <= ISA_SEL_EXEC_HI &&
            u->d + (u->flags & UF_DST64 ? 2u : 1u) > ISA_SEL_EXEC_LO;
 }
 
@@ -334,7 +334,7 @@ bool emit_scalar_fits(const struct uop *u, unsigned *dwords)
 bool emit_scalar(struct emit *e, const struct uop *u)
 {
     const struct scalar_recipe *r = find(u->isa_op);
-    if (!r)
+    if (!r || (r->kind == SK_READLANE && e->wave64))
         return false;
     if (r->kind == SK_HINT)
         return true;
@@ -408,7 +408,7 @@ bool emit_branch_test(struct emit *e, const struct uop *u, enum x86_cc *taken)
         if (branches[i].sel == ISA_SEL_SCC)
             x86_cmp8_imm(e->x, wave_mem(offsetof(struct wave, scc)), 0);
         else
-            x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(branches[i].sel), 0);
+            x86_alu_mem_imm(e->x, ALU_CMP, e->wave64, sgpr_mem(branches[i].sel), 0);
         return true;
     }
     return false;

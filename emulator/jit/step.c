@@ -26,7 +26,7 @@ static void spread_written(struct emit *e, const struct job *j, unsigned t,
     }
     x86_mov_imm(e->x, RAX, j->write);
     if (e->masked)
-        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
+        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(exec_sel(e)));
     x86_vmovd_from(e->x, t, RAX);
     x86_vec(e->x, X86_PBROADCASTD, t, 0, rm_reg(t), 0, 0);
     x86_vec(e->x, X86_PSLLVD, t, t, const_rm(C_LANES0 + part), 0, 0);
@@ -196,7 +196,7 @@ void step_check(struct emit *e, struct job *j, const struct step *s)
 {
     bool all = !e->masked || j->dpp;
     if (s->form == STEP_NO_VCC) {
-        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_VCC_LO), 0);
+        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_VCC_LO + e->half), 0);
         far_from(j->slow, x86_jcc(e->x, CC_NE));
         return;
     }
@@ -214,7 +214,7 @@ void step_check(struct emit *e, struct job *j, const struct step *s)
     else if (all)
         x86_test(e->x, false, RAX, RAX);
     else
-        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
+        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(exec_sel(e)));
     far_from(j->slow, x86_jcc(e->x, CC_NE));
 }
 

@@ -94,7 +94,7 @@ void emit_store_mask(struct emit *e, const struct uop *u)
         x86_kmovd_to_gpr(e->x, RAX, K_MASK);
     }
     if (e->masked)
-        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
+        x86_alu_load(e->x, ALU_AND, false, RAX, sgpr_mem(exec_sel(e)));
     x86_store(e->x, false, sgpr_mem(u->d2), RAX);
 }
 
@@ -192,10 +192,10 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
                     .r = r,
                     .has_d = r->kind != RECIPE_MASK,
                     .write = ~0u,
-                    .dpp = dpp_of(u)};
+                    .dpp = dpp_of(e->whole ? e->whole : u)};
     size_t slow = e->n_far;
     if (j.dpp)
-        j.write = dpp_writes(j.dpp);
+        j.write = dpp_writes(j.dpp, e->half);
     bool was_used = false, was_dirty = false;
     if (j.has_d)
         place_result(e, &j, &was_used, &was_dirty);
@@ -213,7 +213,7 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
     rows_unpin(e);
     if (may_be_slow)
         emit_back(e, &e->far[slow]);
-    if (gives_mask(r) && u->d2 == ISA_SEL_EXEC_LO)
+    if (gives_mask(r) && u->d2 == exec_sel(e))
         emit_new_exec(e);
 }
 
@@ -248,23 +248,70 @@ bool emit_known_vector(const struct emit *e, const struct uop *u,
     return !(u->flags & UF_MASK_OUT) || u->d2 != ISA_SEL_EXEC_LO;
 }
 
-/* Both halves' checks before either writes: the handler does all of the pair. */
-static void check_both(struct emit *e, const struct uop *pair,
-                       const struct uop *const half[2], const struct recipe *const r[2])
+/* The checks of both parts of an instruction before either writes: the handler does all
+ * of it. */
+static void check_part(struct emit *e, const struct uop *u, const struct recipe *r,
+                       struct far *slow)
 {
-    struct job j[2];
+    const struct udpp *dpp = e->whole ? dpp_of(e->whole) : NULL;
+    struct job j = {.u = u, .r = r, .write = ~0u, .slow = slow, .dpp = dpp};
+    for (unsigned i = 0; i < r->n_src; i++)
+        operand_find(e, &j, i);
+    spread_sources(e, &j);
+    run_checks(e, &j);
+}
+
+/* Sources are loaded before the state is kept that the handler shall find. */
+static void check_both(struct emit *e, const struct uop *const part[2],
+                       const struct recipe *const r[2], const struct uop *whole)
+{
+    for (unsigned h = 0; h < 2; h++)
+        for (unsigned i = 0; i < r[h]->n_src; i++) {
+            struct job j = {.u = part[h], .r = r[h]};
+            operand_find(e, &j, i);
+        }
+    struct far *slow = emit_far(e, FAR_SLOW, whole);
     for (unsigned h = 0; h < 2; h++) {
-        j[h] = (struct job){.u = half[h], .r = r[h], .write = ~0u};
-        for (unsigned i = 0; i < r[h]->n_src; i++)
-            operand_find(e, &j[h], i);
+        if (e->wave64) {
+            e->half = h;
+            emit_load_exec(e);
+        }
+        check_part(e, part[h], r[h], slow);
     }
-    struct far *slow = emit_far(e, FAR_SLOW, pair);
-    for (unsigned h = 0; h < 2; h++) {
-        j[h].slow = slow;
-        spread_sources(e, &j[h]);
-        run_checks(e, &j[h]);
-    }
+    e->half = 0;
     rows_unpin(e);
+}
+
+static bool reads_below(const struct recipe *r)
+{
+    for (unsigned k = 0; k < r->n; k++)
+        if (r->step[k].a == K(BELOW_0) || r->step[k].b == K(BELOW_0))
+            return true;
+    return r->op == ISA_V_MBCNT_HI_U32_B32;
+}
+
+bool emit_halves(struct emit *e, const struct uop *u, const struct uop half[2])
+{
+    const struct recipe *r = recipe_for(e, u->isa_op);
+    const struct udpp *dpp = dpp_of(u);
+    if (!r || !suits(r, u) || !dpp_suits(r, u) || reads_below(r) ||
+        (dpp && e->masked && !dpp->fi))
+        return false;
+    size_t slow = e->n_far;
+    bool may_be_slow = recipe_may_be_slow(r);
+    e->whole = u;
+    if (may_be_slow)
+        check_both(e, (const struct uop *[]){&half[0], &half[1]},
+                   (const struct recipe *[]){r, r}, u);
+    for (e->half = 0; e->half < 2; e->half++) {
+        emit_load_exec(e);
+        emit_one(e, &half[e->half], r, true);
+    }
+    e->half = 0;
+    e->whole = NULL;
+    if (may_be_slow)
+        emit_back(e, &e->far[slow]);
+    return true;
 }
 
 bool emit_vopd(struct emit *e, const struct uop *u)
@@ -283,7 +330,7 @@ bool emit_vopd(struct emit *e, const struct uop *u)
     size_t slow = e->n_far;
     bool may_be_slow = recipe_may_be_slow(r[0]) || recipe_may_be_slow(r[1]);
     if (may_be_slow)
-        check_both(e, u, (const struct uop *[]){first, second}, r);
+        check_both(e, (const struct uop *[]){first, second}, r, u);
     emit_one(e, first, r[0], true);
     emit_one(e, second, r[1], true);
     if (may_be_slow)

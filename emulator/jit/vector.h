@@ -64,8 +64,8 @@ const struct recipe *recipe_folded(const struct emit *e, const struct uop *u,
 
 const struct udpp *dpp_of(const struct uop *u);
 /* The lanes that DPP lets an instruction write whose lanes are all on, or that reads
- * lanes which are off (FI). */
-uint32_t dpp_writes(const struct udpp *dpp);
+ * lanes which are off (FI), of that half of the wave. */
+uint32_t dpp_writes(const struct udpp *dpp, unsigned half);
 /* DPP: the lanes it reads from and those it writes to. */
 void dpp_load(struct emit *e, struct job *j);
 /* Source 0 of one part with its lanes where DPP wants them. */

@@ -21,7 +21,7 @@ struct label {
 
 struct text {
     struct label label[LABELS];
-    unsigned n_labels;
+    unsigned n_labels, lanes;
     uint8_t *code;
     size_t n;
 };
@@ -55,12 +55,12 @@ static void put_line(struct text *t, char *line)
     else
         snprintf(statement, sizeof statement, "%s", line);
     ck_assert_uint_le(t->n + 20, GPU_CODE);
-    t->n += arena_assemble(statement, 32, t->code + t->n);
+    t->n += arena_assemble(statement, t->lanes, t->code + t->n);
 }
 
-size_t gpus_assemble(const char *text, uint8_t *code)
+size_t gpus_assemble(const char *text, unsigned lanes, uint8_t *code)
 {
-    struct text t = {.code = malloc(GPU_CODE)};
+    struct text t = {.lanes = lanes, .code = malloc(GPU_CODE)};
     ck_assert_ptr_nonnull(t.code);
     for (unsigned pass = 0; pass < 2; pass++) {
         char *copy = strdup(text), *rest = copy, *line;
@@ -79,7 +79,7 @@ size_t gpus_assemble(const char *text, uint8_t *code)
 
 size_t gpus_place(struct gpus *g, const char *text)
 {
-    size_t n = gpus_assemble(text, g->code);
+    size_t n = gpus_assemble(text, g->wave64 ? 64 : 32, g->code);
     for (unsigned i = 0; i < GPU_COUNT; i++)
         emu_code_changed(g->emu[i], (uint64_t)(uintptr_t)g->code, GPU_CODE);
     return n;
@@ -171,9 +171,11 @@ struct emu_dispatch gpus_dispatch(const struct gpus *g, const struct load *load)
     struct emu_dispatch d = {
         .entry = (uint64_t)(uintptr_t)g->code,
         .groups = {load->groups ? load->groups : 1, 1, 1},
-        .block = {32, 1, 1},
-        .rsrc1 = 7u | 0xf0u << 12, /* 64 VGPRs; f16 and f64 denormals are kept */
-        .rsrc2 = 1u << 7,          /* workgroup id x */
+        .block = {g->wave64 ? 64 : 32, 1, 1},
+        .wave64 = g->wave64,
+        /* 64 VGPRs; f16 and f64 denormals are kept */
+        .rsrc1 = (g->wave64 ? 15u : 7u) | 0xf0u << 12,
+        .rsrc2 = 1u << 7, /* workgroup id x */
         .lds_bytes = load->lds_bytes,
         .scratch_bytes = load->scratch_bytes,
         .n_user_sgprs = 8,

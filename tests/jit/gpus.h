@@ -26,6 +26,7 @@ struct gpus {
     struct emu *emu[GPU_COUNT];
     uint8_t *code, *data;
     size_t walk_bytes; /* of data, that are mapped; 0: all */
+    bool wave64;       /* what is placed and run next */
 };
 
 /* What a dispatch did. */
@@ -51,8 +52,8 @@ void gpus_destroy(struct gpus *g);
  * tell all emulators. Returns its bytes. */
 size_t gpus_place(struct gpus *g, const char *text);
 
-/* The same to other memory, telling nobody. */
-size_t gpus_assemble(const char *text, uint8_t *code);
+/* The same to other memory, telling nobody. lanes: 32 or 64. */
+size_t gpus_assemble(const char *text, unsigned lanes, uint8_t *code);
 
 /* s[0:1]: data, s[2:3]: the last quarter of data, s[4:7] the parameters, s8 workgroup;
  * v0: lane. */

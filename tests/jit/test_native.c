@@ -62,7 +62,7 @@ static size_t put_sum(uint8_t *code, unsigned step, unsigned times, unsigned rou
         n += (size_t)snprintf(text + n, sizeof text - n, "v_add_nc_u32 v2, 0x%x, v2\n",
                               step);
     snprintf(text + n, sizeof text - n, sum_end, rounds);
-    return gpus_assemble(text, code);
+    return gpus_assemble(text, 32, code);
 }
 
 static bool sums_are(const struct gpus *m, unsigned groups, uint32_t want)
