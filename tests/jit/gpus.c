@@ -54,6 +54,10 @@ static void put_line(struct text *t, char *line)
                  distance(t, at + 1));
     else
         snprintf(statement, sizeof statement, "%s", line);
+    /* masks of vector instructions */
+    for (char *p = statement;
+         t->lanes == 64 && statement[0] == 'v' && (p = strstr(p, "vcc_lo"));)
+        memmove(p + 3, p + 6, strlen(p + 6) + 1);
     ck_assert_uint_le(t->n + 20, GPU_CODE);
     t->n += arena_assemble(statement, t->lanes, t->code + t->n);
 }

@@ -16,11 +16,13 @@
 #define SCRATCH_BYTES 128u
 
 static enum emu_simd level = EMU_SIMD_AVX2;
+static bool wave64;
 static struct gpus g;
 
 static void setup(void)
 {
     gpus_create(&g, level, 1, 0);
+    g.wave64 = wave64;
     gpus_fill(&g, 1);
 }
 
@@ -230,7 +232,7 @@ static const char address[] = "v_add_co_u32 v30, vcc_lo, s0, v1\n"
                               "v_mov_b32 v31, s1\n"
                               "v_add_co_ci_u32 v31, vcc_lo, 0, v31, vcc_lo\n";
 
-static const char end[] = "s_mov_b32 exec_lo, -1\n"
+static const char end[] = "s_mov_b64 exec, -1\n"
                           "global_store_b32 v20, v0, s[2:3]\n"
                           "global_store_b32 v20, v1, s[2:3] offset:128\n"
                           "global_store_b32 v20, v2, s[2:3] offset:256\n"
@@ -269,9 +271,10 @@ static void compare(unsigned op, unsigned way, uint32_t exec, unsigned times)
                  "s_cbranch_scc1 @round\n");
     }
     snprintf(text, sizeof text,
-             "%ss_mov_b32 s9, %u\n%s%ss_mov_b32 exec_lo, 0x%x\n%s%s\n%s%s", begin,
-             ops[op].bytes, ways[way].text, address, exec, loop, ops[op].text, back,
-             end);
+             "%ss_mov_b32 s9, %u\n%s%ss_mov_b32 exec_lo, 0x%x\n"
+             "s_mov_b32 exec_hi, 0x%x\n%s%s\n%s%s",
+             begin, ops[op].bytes, ways[way].text, address, exec,
+             exec >> 1 | exec << 31, loop, ops[op].text, back, end);
     snprintf(name, sizeof name, "%s; %s; EXEC %08x%s", ops[op].text, ways[way].name,
              exec, times ? "; in a loop" : "");
     gpus_fill(&g, 1 + way);
@@ -306,5 +309,6 @@ static Suite *suite(void)
 
 int main(int argc, char **argv)
 {
+    wave64 = argc > 2 && strcmp(argv[2], "wave64") == 0;
     return gpus_main(argc, argv, &level, suite);
 }
