@@ -235,8 +235,12 @@ static void before(void *ctx, const struct emu_event *e)
 {
     struct ck *ck = ctx;
     struct ck_wave *w = ck->slots[e->wave->slot];
-    if (!ck->stopped && w)
+    if (ck->stopped || !w)
+        return;
+    if (ck->init)
         ck_init_before(ck, w, e);
+    if (ck->config.hazard)
+        ck_wait_before(ck, e);
 }
 
 /* ---- */
@@ -263,7 +267,7 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
         .dispatch_end = dispatch_end};
     if (ck_wants(ck, CK_MEM) || ck_wants(ck, CK_RACE))
         observer.admit = admit;
-    if (ck_wants(ck, CK_INIT))
+    if (ck_wants(ck, CK_INIT) || config->hazard)
         observer.before = before;
     observer.forgive = config->keep_going && ck_wants(ck, CK_MEM);
     rd_status st = ck_wants(ck, CK_RACE) ? ck_race_create(&ck->race) : RD_OK;

@@ -116,7 +116,9 @@ struct ck_config {
     uint64_t watchdog; /* instructions of a wave without progress that are a hang; 0:
                           2^27 */
     bool lds_passes; /* LDS accesses out of bounds are told of and run as on the chip */
-    bool host_writes; /* somebody else may change memory while kernels run */
+    bool hazard;     /* wait: what loads bring arrives only when it is waited for ... */
+    uint64_t hazard_seed; /* ... but for some, chosen by this */
+    bool host_writes;     /* somebody else may change memory while kernels run */
     struct ck_heap
         *heap; /* allocations by the byte; NULL: regions of the emulator alone */
     const char *kernel; /* its name if the emulator cannot tell; NULL: none */

@@ -7,13 +7,15 @@
 #include "checkers.h"
 #include "shadow.h"
 
-#define CK_WRITES  16u
-#define CK_REGIONS 16u /* a power of two */
+#define CK_WRITES      16u
+#define CK_LATE_DWORDS 16u /* of a load that the hazard mode delays (late.c) */
+#define CK_REGIONS     16u /* a power of two */
 
 struct ck_waits;
 struct ck_init;
 struct init_wave;
 struct ck_hazards;
+struct ck_late;
 struct init_lds;
 
 /* Progress of one wave, for the watchdog (hang.c). */
@@ -92,7 +94,8 @@ struct ck {
     uint64_t quiet;                      /* instructions since one */
     /* The last that accesses met, by instruction; region: of the running one. */
     struct emu_mem regions[CK_REGIONS], *region;
-    unsigned heap; /* its generation, of which the regions are */
+    uint32_t old[CK_LATE_DWORDS * 64]; /* late.c: of a load that runs */
+    unsigned heap;                     /* its generation, of which the regions are */
 };
 
 static inline bool ck_wants(const struct ck *ck, enum ck_class cls)
@@ -147,6 +150,17 @@ unsigned ck_operand_half(const struct isa_inst *inst, const struct isa_opnd *o,
 
 void ck_wait_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_wait_gone(struct ck_wave *w);
+
+/* wait.c, before an instruction runs: with the hazard mode. */
+void ck_wait_before(struct ck *ck, const struct emu_event *e);
+
+/* late.c: before and behind an instruction that loads into these registers; NULL: what
+ * it loads is there already. When it has arrived: frees it. */
+void ck_late_before(struct ck *ck, const struct emu_event *e, const struct emu_reg *to);
+struct ck_late *ck_late_take(struct ck *ck, const struct emu_event *e,
+                             const struct emu_reg *to, uint64_t lanes, unsigned halves,
+                             bool alone);
+void ck_late_arrive(const struct emu_wave_info *wave, struct ck_late *late);
 
 /* hazards.c */
 void ck_hazard_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);

@@ -31,9 +31,10 @@ struct flight {
     uint16_t sel; /* first register that it writes; 0 dwords: none */
     uint8_t dwords;
     uint8_t kind;
-    uint8_t missing; /* bit per counter that has not been waited for */
-    uint8_t needs;   /* those whose wait brings the data */
-    uint8_t halves;  /* of one register: ck_halves */
+    uint8_t missing;      /* bit per counter that has not been waited for */
+    uint8_t needs;        /* those whose wait brings the data */
+    uint8_t halves;       /* of one register: ck_halves */
+    struct ck_late *late; /* hazard mode: what it brings; NULL: it is there */
 };
 
 struct ck_waits {
@@ -155,21 +156,29 @@ static unsigned brought_by(const struct emu_event *e, unsigned counters, enum ki
     return kind == KIND_FLAT && spaces ? spaces & counters : counters;
 }
 
-static void oldest_done(struct ck_waits *w)
+/* With the hazard mode: what it brings is there now. */
+static void arrive(const struct emu_wave_info *wave, struct flight *f)
+{
+    ck_late_arrive(wave, f->late);
+    f->late = NULL;
+}
+
+static void oldest_done(struct ck_waits *w, const struct emu_wave_info *wave)
 {
     struct flight *f = flight_at(w, 0);
     for (unsigned c = 0; c < COUNTERS; c++)
         w->count[c] -= f->missing >> c & 1;
     f->missing = 0;
+    arrive(wave, f);
     tidy(w);
 }
 
-static void issue(struct ck_waits *w, const struct emu_event *e, unsigned counters,
-                  enum kind kind)
+static void issue(struct ck *ck, struct ck_waits *w, const struct emu_event *e,
+                  unsigned counters, enum kind kind)
 {
     const struct emu_reg *to = destination(e->inst);
     if (w->n == 2 * OUTSTANDING)
-        oldest_done(w);
+        oldest_done(w, e->wave);
     struct flight *f = flight_at(w, w->n++);
     *f = (struct flight){.pc = e->inst->pc,
                          .lanes = kind == KIND_SCALAR ? 0 : e->exec,
@@ -181,6 +190,8 @@ static void issue(struct ck_waits *w, const struct emu_event *e, unsigned counte
         f->dwords = to->dwords;
         f->halves = (uint8_t)ck_halves(&e->inst->isa, to, false);
         mark(w, f);
+        if (ck->config.hazard)
+            f->late = ck_late_take(ck, e, to, f->lanes, f->halves, w->n == 1);
     }
     for (unsigned c = 0; c < COUNTERS; c++)
         w->count[c] += counters >> c & 1;
@@ -203,7 +214,8 @@ static bool in_order(struct ck_waits *w, unsigned counter)
     return true;
 }
 
-static void wait_for(struct ck_waits *w, unsigned counter, unsigned n)
+static void wait_for(struct ck_waits *w, const struct emu_wave_info *wave,
+                     unsigned counter, unsigned n)
 {
     if (w->count[counter] <= n || (n && counter == LGKM && !in_order(w, counter)))
         return;
@@ -213,11 +225,14 @@ static void wait_for(struct ck_waits *w, unsigned counter, unsigned n)
             continue;
         f->missing &= (uint8_t)~(1u << counter);
         w->count[counter]--;
+        if (!(f->missing & f->needs))
+            arrive(wave, f);
     }
     tidy(w);
 }
 
-static void wait_step(struct ck_waits *w, const struct isa_inst *inst)
+static void wait_step(struct ck_waits *w, const struct emu_wave_info *wave,
+                      const struct isa_inst *inst)
 {
     unsigned imm = 0;
     for (unsigned i = 0; i < inst->n_opnds; i++)
@@ -225,18 +240,18 @@ static void wait_step(struct ck_waits *w, const struct isa_inst *inst)
             imm = (unsigned)inst->opnd[i].imm & 0xffffu;
     switch (inst->op) {
     case ISA_S_WAITCNT:
-        wait_for(w, VM, imm >> 10 & 63u);
-        wait_for(w, LGKM, imm >> 4 & 63u);
+        wait_for(w, wave, VM, imm >> 10 & 63u);
+        wait_for(w, wave, LGKM, imm >> 4 & 63u);
         return;
     case ISA_S_WAITCNT_VMCNT:
-        wait_for(w, VM, imm & 63u);
+        wait_for(w, wave, VM, imm & 63u);
         return;
     case ISA_S_WAITCNT_LGKMCNT:
-        wait_for(w, LGKM, imm & 63u);
+        wait_for(w, wave, LGKM, imm & 63u);
         return;
     case ISA_S_WAIT_IDLE:
-        wait_for(w, VM, 0);
-        wait_for(w, LGKM, 0);
+        wait_for(w, wave, VM, 0);
+        wait_for(w, wave, LGKM, 0);
         return;
     default:
         return;
@@ -326,7 +341,7 @@ void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e
     ck_hazard_step(ck, wave, e);
     if (inst->kind == EMU_KIND_WAIT) {
         if (w)
-            wait_step(w, &inst->isa);
+            wait_step(w, e->wave, &inst->isa);
         return;
     }
     unsigned counters = counters_of(e, &kind);
@@ -337,11 +352,21 @@ void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e
     if (w->n)
         check_uses(ck, wave, w, e, counters, kind);
     if (counters)
-        issue(w, e, counters, kind);
+        issue(ck, w, e, counters, kind);
+}
+
+void ck_wait_before(struct ck *ck, const struct emu_event *e)
+{
+    enum kind kind;
+    const struct emu_reg *to = destination(e->inst);
+    if (to && e->inst->kind != EMU_KIND_ILLEGAL && counters_of(e, &kind))
+        ck_late_before(ck, e, to);
 }
 
 void ck_wait_gone(struct ck_wave *wave)
 {
+    for (unsigned i = 0; wave->loads && i < wave->loads->n; i++)
+        free(flight_at(wave->loads, i)->late);
     free(wave->loads);
     ck_hazard_gone(wave);
 }

@@ -41,6 +41,19 @@ uint32_t emu_wave_vgpr(const struct emu_wave_info *info, unsigned vgpr, unsigned
     return w->vgpr[lane / ROW_DWORDS][vgpr * ROW_DWORDS + lane % ROW_DWORDS];
 }
 
+void emu_wave_put(const struct emu_wave_info *info, unsigned sel, unsigned lane,
+                  uint32_t value)
+{
+    struct wave *w = (struct wave *)(uintptr_t)wave_of(info); // NOLINT: it is ours
+    if (sel >= ISA_SEL_VGPR0) {
+        unsigned reg = sel - ISA_SEL_VGPR0;
+        rd_assert(reg < w->group->n_vgprs && lane < w->info.lanes, "no such register");
+        w->vgpr[lane / ROW_DWORDS][reg * ROW_DWORDS + lane % ROW_DWORDS] = value;
+    } else if (sel <= ISA_SEL_EXEC_HI && sel != ISA_SEL_NULL) {
+        w->sgpr[sel] = value;
+    }
+}
+
 static bool peek_global(const struct wave *w, uint64_t address, unsigned bytes,
                         uint8_t *out)
 {

@@ -29,12 +29,12 @@ def rdna3(*words, text=None):
                           input=text, timeout=300)
 
 
-def build(folder, name):
-    """A case of the corpus, with its bug: path, options."""
+def build(folder, name, fixed=False):
+    """A case of the corpus, with its bug or without: path, options."""
     case = corpus.Case(os.path.join(corpus.HERE, "corpus", name))
     source, path = (os.path.join(folder, name + end) for end in (".s", ".elf"))
     with open(source, "w", encoding="ascii") as f:
-        f.write(case.assembly(False))
+        f.write(case.assembly(fixed))
     r = rdna3("asm", "-o", path, source)
     expect(f"{name} assembles", r.returncode == 0, r.stderr)
     return [path, *case.head.get("RUN", "").split()]
@@ -136,6 +136,27 @@ def test_suppressions(run, folder):
                "errors in" not in r.stderr, r.stderr)
 
 
+def test_hazard(folder):
+    """Loads that arrive late: code without its waits gives something else, its twin does not."""
+    differs = 0
+    for name in ("wait_vmcnt.s", "wait_branch.s", "wait_scratch.s", "wait_flat.s"):
+        for fixed in (False, True):
+            run = build(folder, name, fixed)
+            out = str(sum(w == "--arg" for w in run) - 1)
+            words = ["run", *run, "--print", out + ":u32:32", "--check", "wait", "--keep-going",
+                     "--error-exitcode", "0"]
+            usual = rdna3(*words).stdout
+            late = [rdna3(*words, "--hazard", str(seed)).stdout for seed in range(4)]
+            expect(f"{name}: results", usual.count("\n") > 0, usual)
+            if fixed:
+                expect(f"{name}: the twin does not mind", all(x == usual for x in late), late)
+            else:
+                differs += any(x != usual for x in late)
+    expect("late loads show", differs == 4, differs)
+    r = rdna3("run", *run, "--check", "mem", "--hazard", "1")
+    expect("--hazard needs wait", r.returncode == 2 and "goes with --check wait" in r.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         run = build(folder, "mem_store_end.s")
@@ -145,6 +166,7 @@ def main():
         test_usage(run)
         test_files(run, folder)
         test_suppressions(run, folder)
+        test_hazard(folder)
     print(f"{len(FAILED)} failed")
     return 1 if FAILED else 0
 

@@ -15,6 +15,8 @@ struct checks_options {
     bool keep_going, given; /* given: some option besides the list */
     int error_exit;         /* exit status if there are errors */
     uint64_t watchdog;
+    bool hazard; /* what loads bring arrives late ... */
+    uint64_t hazard_seed;
     const char *json, *xml, *sarif; /* files to write; NULL: none */
     const char *gen_suppressions;
     bool leaks;       /* memory that a program does not free is an error */
@@ -31,6 +33,7 @@ enum {
     CHECKS_OPT_LANES,
     CHECKS_OPT_ERROR_EXIT,
     CHECKS_OPT_WATCHDOG,
+    CHECKS_OPT_HAZARD,
     CHECKS_OPT_JSON,
     CHECKS_OPT_XML,
     CHECKS_OPT_SARIF,

@@ -51,15 +51,20 @@ static int take_number(struct checks_options *o, int option, const char *name,
 {
     uint64_t value = 0;
     rd_status st = cli_parse_u64(text, &value);
-    if (st == RD_OK && (option == CHECKS_OPT_ERROR_EXIT ? value > 255 : !value))
+    if (st == RD_OK && ((option == CHECKS_OPT_ERROR_EXIT && value > 255) ||
+                        (option == CHECKS_OPT_WATCHDOG && !value)))
         st = RD_E_RANGE;
     if (st != RD_OK)
         return cli_error(CLI_USAGE, "--%s '%s': %s", name, text,
                          st == RD_E_RANGE ? "out of range" : "not a number");
-    if (option == CHECKS_OPT_ERROR_EXIT)
+    if (option == CHECKS_OPT_ERROR_EXIT) {
         o->error_exit = (int)value;
-    else
+    } else if (option == CHECKS_OPT_HAZARD) {
+        o->hazard = true;
+        o->hazard_seed = value;
+    } else {
         o->watchdog = value;
+    }
     return CLI_OK;
 }
 

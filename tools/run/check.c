@@ -14,6 +14,8 @@ int run_check_options(const struct run_options *o)
     if (c->classes && (o->timing.on || o->device_kfd))
         return cli_error(CLI_USAGE, "--check goes without --%s",
                          o->timing.on ? "timing" : "device kfd");
+    if (c->hazard && !(c->classes & CK_BIT(CK_WAIT)))
+        return cli_error(CLI_USAGE, "--hazard goes with --check wait");
     if (c->classes && o->k.config.engine == EMU_ENGINE_JIT)
         return cli_error(CLI_USAGE,
                          "--check goes without --engine jit: checked kernels are "
@@ -54,6 +56,8 @@ int run_check_begin(struct run_options *o, struct emu *emu)
                                .keep_going = r->options.keep_going,
                                .lanes = r->options.lanes,
                                .watchdog = r->options.watchdog,
+                               .hazard = r->options.hazard,
+                               .hazard_seed = r->options.hazard_seed,
                                .kernel = o->timing.kernel,
                                .image = image_at,
                                .ctx = &r->object};

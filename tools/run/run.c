@@ -53,6 +53,10 @@ static const char help[] =
     "                       JUnit's XML, SARIF (-: stdout)\n"
     "    --suppressions FILE  findings not to tell; --gen-suppressions FILE writes "
     "one\n"
+    "    --hazard SEED      with wait: what loads bring arrives when it is waited "
+    "for,\n"
+    "                       but for some of it; until then registers keep what they "
+    "had\n"
     "    --watchdog N       instructions of a wave without a barrier that are a hang\n"
     "                       (default 134217728)\n"
     "  --timing             simulate cycles, print a summary. With it:\n"
@@ -110,6 +114,7 @@ static const struct option long_options[] = {
     {"race-lanes", no_argument, NULL, CHECKS_OPT_LANES},
     {"error-exitcode", required_argument, NULL, CHECKS_OPT_ERROR_EXIT},
     {"watchdog", required_argument, NULL, CHECKS_OPT_WATCHDOG},
+    {"hazard", required_argument, NULL, CHECKS_OPT_HAZARD},
     {"check-json", required_argument, NULL, CHECKS_OPT_JSON},
     {"check-xml", required_argument, NULL, CHECKS_OPT_XML},
     {"check-sarif", required_argument, NULL, CHECKS_OPT_SARIF},

@@ -182,6 +182,12 @@ uint64_t emu_wave_digest(const struct emu_wave_info *wave);
 /* A VGPR of a lane as it is now, for registers that the wave has. Thread: as above. */
 uint32_t emu_wave_vgpr(const struct emu_wave_info *wave, unsigned vgpr, unsigned lane);
 
+/* Give a register of a wave another value: a VGPR of a lane, or a scalar register
+ * (enum isa_sel). What is pending in native code is not looked for: for observers of
+ * watched waves. Thread: as above. */
+void emu_wave_put(const struct emu_wave_info *wave, unsigned sel, unsigned lane,
+                  uint32_t value);
+
 /* What memory holds now where a lane of the wave has just been.
  *
  * address  as emu_access has it, in its space
