@@ -17,10 +17,12 @@
     X(OR)                                                                              \
     X(XOR)                                                                             \
     X(NAND)                                                                            \
-    X(NOR) X(XNOR) X(AND_NOT1) X(OR_NOT1) X(SHL) X(SHR) X(SAR) X(SHLREV) X(SHRREV) X(  \
-        SARREV) X(REVERSE) X(CTZ) X(CLZ) X(BITSET0) X(BITSET1) X(BITCMP0) X(BITCMP1)   \
-        X(COUNT0) X(COUNT1) X(REPLICATE) X(SEXT) X(ABS) X(ABSDIFF) X(ADD) X(SUB) X(    \
-            SUBREV) X(ADDC) X(SUBB) X(SUBBREV) X(ADD_SIGNED) X(SUB_SIGNED) X(SHL1_ADD) \
+    X(NOR)                                                                             \
+    X(XNOR)                                                                            \
+    X(AND_NOT1) X(OR_NOT1) X(SHL) X(SHR) X(SAR) X(SHLREV) X(SHRREV) X(SARREV) X(       \
+        REVERSE) X(CTZ) X(CLZ) X(BITSET0) X(BITSET1) X(BITCMP0) X(BITCMP1) X(COUNT0)   \
+        X(COUNT1) X(REPLICATE) X(SEXT) X(ABS) X(ABSDIFF) X(ADD) X(SUB) X(SUBREV) X(    \
+            ADDC) X(SUBB) X(SUBBREV) X(ADD_SIGNED) X(SUB_SIGNED) X(SHL1_ADD)           \
             X(SHL2_ADD) X(SHL3_ADD) X(SHL4_ADD) X(MUL) X(MULHI_U) X(MULHI_I) X(        \
                 MUL_U24) X(MUL_I24) X(MAD) X(MAD_U16) X(MAD_I16) X(MAD_U24) X(MAD_I24) \
                 X(MAD_U64) X(MAD_I64) X(MIN_U) X(MIN_I) X(MAX_U) X(MAX_I) X(MIN3_U)    \
