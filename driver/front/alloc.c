@@ -75,7 +75,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *ctx)
     struct search *s = ctx;
     const char *slash = strrchr(info->dlpi_name, '/');
     (void)size;
-    if (strncmp(slash ? slash + 1 : info->dlpi_name, s->library, strlen(s->library)))
+    if (strncmp(slash ? slash + 1 : info->dlpi_name, s->library, strlen(s->library)) !=
+        0)
         return 0;
     (void)snprintf(s->path, sizeof s->path, "%s", info->dlpi_name);
     return 1;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "heap.h"
 
@@ -28,7 +29,8 @@ void *alloc_real(const char *name);
         static __typeof__(&name) real_;                                                \
         __typeof__(&name) now_ = __atomic_load_n(&real_, __ATOMIC_RELAXED);            \
         if (!now_) {                                                                   \
-            *(void **)(void *)&now_ = alloc_real(#name);                               \
+            void *found_ = alloc_real(#name);                                          \
+            memcpy(&now_, &found_, sizeof now_);                                       \
             __atomic_store_n(&real_, now_, __ATOMIC_RELAXED);                          \
         }                                                                              \
         now_;                                                                          \

@@ -162,7 +162,7 @@ static void load(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     const struct isa_facts *facts = isa_facts(inst->op);
     uint64_t bad = bad_lanes(ck, w, e);
     bool everybody = facts->pipe == ISA_PIPE_PARAM; /* one lane's access serves all */
-    struct piece p;
+    struct piece p = {0};
     for (unsigned i = 0; i < inst->n_opnds; i++) {
         const struct isa_opnd *o = &inst->opnd[i];
         if (!(o->flags & ISA_OF_OUT) || !is_register(o))
@@ -294,7 +294,7 @@ static void write_defined(struct ck *ck, struct ck_wave *w, const struct emu_eve
 static void store(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     struct stored s = {0};
-    struct piece p;
+    struct piece p = {0};
     if (data_is_clean(w, e)) {
         write_defined(ck, w, e);
         return;
@@ -360,7 +360,7 @@ static void atomic(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     }
     uint64_t bad = bad_lanes(ck, w, e);
     if (bad && !exchange) {
-        struct piece p;
+        struct piece p = {0};
         read_piece(ck, w, e, (unsigned)__builtin_ctzll(bad), &p);
         init_tell(ck, w, e, INIT_ATOMIC_MEMORY, bad, p.from);
         write_defined(ck, w, e);

@@ -192,7 +192,7 @@ static struct bits of_lane(const struct init_wave *r, const struct emu_event *e,
     *rest |= s->rest;
     if (s->is_mask && s->o)
         return (struct bits){s->fixed.v >> lane & 1, s->mask >> lane & 1};
-    if (!s->vector)
+    if (!s->vector || !s->o)
         return b;
     unsigned reg = s->o->sel - ISA_SEL_VGPR0;
     for (unsigned i = 0; i < s->o->dwords; i++) {
@@ -214,7 +214,7 @@ static uint16_t whence(const struct ck *ck, const struct init_wave *r,
         return 0;
     if (s->is_mask)
         return s->mask >> lane & 1 ? s->from : 0;
-    if (!s->vector)
+    if (!s->vector || !s->o)
         return s->fixed.u || s->rest ? s->from : 0;
     for (unsigned i = 0; i < s->o->dwords; i++) {
         struct init_bits b = init_vgpr(r, s->o->sel - ISA_SEL_VGPR0 + i, lane);
@@ -387,8 +387,8 @@ static void slow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     const struct isa_inst *inst = &e->inst->isa;
     bool dual = inst->op_y != ISA_OP_NONE;
-    struct operands all[2];
-    struct results results[2];
+    struct operands all[2] = {0};
+    struct results results[2] = {0};
     if (inst->op == ISA_S_SETREG_B32) {
         uint16_t from = 0;
         for (unsigned i = 0; i < e->inst->n_regs; i++)

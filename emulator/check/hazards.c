@@ -284,7 +284,7 @@ void ck_hazard_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         valu(ck, w, e);
     else if (is_salu(inst))
         salu(ck, w, e);
-    else if (inst->enc >= ISA_ENC_DS && inst->enc != ISA_ENC_SMEM)
+    else if (inst->enc >= ISA_ENC_DS)
         w->hazards->settled = w->hazards->valus;
 }
 

@@ -207,7 +207,7 @@ void ck_init_gone(struct ck *ck, struct ck_wave *w)
 static bool vcc_decides(const struct init_wave *r, const struct emu_event *e)
 {
     struct bits vcc = {0, 0};
-    for (unsigned i = 0; i < e->wave->lanes / 32; i++) {
+    for (unsigned i = 0; i < (e->wave->lanes == 64 ? 2u : 1u); i++) {
         vcc.v |= (uint64_t)emu_wave_special(e->wave, ISA_SEL_VCC_LO + i) << 32 * i;
         vcc.u |= (uint64_t)r->sgpr[ISA_SEL_VCC_LO + i] << 32 * i;
     }

@@ -527,7 +527,7 @@ static bool choices(unsigned rule, unsigned n, const struct rule_in *in, struct 
 static struct bits with_exec(unsigned rule, unsigned n, const struct rule_in *in)
 {
     static const uint8_t plain[] = {
-        [RULE_AND_EXEC - RULE_AND_EXEC] = RULE_AND,
+        [0] = RULE_AND, /* RULE_AND_EXEC, the first of them */
         [RULE_OR_EXEC - RULE_AND_EXEC] = RULE_OR,
         [RULE_XOR_EXEC - RULE_AND_EXEC] = RULE_XOR,
         [RULE_NAND_EXEC - RULE_AND_EXEC] = RULE_NAND,

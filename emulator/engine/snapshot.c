@@ -133,7 +133,7 @@ void emu_snapshot_free(struct emu_snapshot *t)
 {
     if (!t)
         return;
-    for (unsigned i = 0; i < t->n; i++)
+    for (unsigned i = 0; t->groups && i < t->n; i++)
         free(t->groups[i].data);
     free(t->groups);
     free(t->order.queue);

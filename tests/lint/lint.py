@@ -118,7 +118,7 @@ def compiles(cc, folders, source, extra=()):
 
 def opencl(name):
     """Headers of kernels are not C; the tests that build the kernels see them."""
-    return "#pragma OPENCL" in text(name)
+    return "#pragma OPENCL" in text(name) or "__attribute__((global))" in text(name)
 
 
 def headers(cc, include_root):
