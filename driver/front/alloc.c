@@ -212,7 +212,6 @@ void alloc_tell(const char *kind, const struct ck_trace *call, const struct ck_b
     f.made = b->made;
     f.freed = b->freer;
     f.located = true;
-    f.space = EMU_SPACE_GLOBAL;
     f.address = f.base = b->base;
     f.size = b->size;
     (void)snprintf(f.allocation, sizeof f.allocation, "memory of %.29s", b->made.call);
@@ -274,7 +273,6 @@ static void count_left(void *ctx, const struct ck_block *b)
     struct ck_finding f = {.cls = CK_MEM, .wave_lanes = 32, .made = b->made};
     (void)snprintf(f.kind, sizeof f.kind, "leak");
     f.located = b->base != 0; /* a buffer may never have got memory */
-    f.space = EMU_SPACE_GLOBAL;
     f.address = f.base = b->base;
     f.size = b->size;
     (void)snprintf(f.allocation, sizeof f.allocation, "memory of %.29s", b->made.call);

@@ -5,7 +5,10 @@
 #ifndef RD_CHECK_HEAP_H
 #define RD_CHECK_HEAP_H
 
-#include "checkers.h"
+#include <stddef.h>
+
+#include "findings.h"
+#include "status.h"
 
 enum ck_heap_state {
     CK_HEAP_NONE,   /* the heap knows nothing here */
