@@ -52,8 +52,13 @@ static const struct uop *close_block(struct trace *t)
 {
     struct trace_step *last = &t->step[t->n - 1];
     const struct uop *u = last->u;
+    bool beyond = u->flags & UF_MAY_FAULT; /* of a branch: out of the program */
     if (!(u->flags & UF_ENDS))
         return uop_next(u);
+    if (beyond) {
+        last->kind = TRACE_LAST;
+        return NULL;
+    }
     if (is_branch(u->isa_op)) {
         last->kind = TRACE_BRANCH;
         last->target = branch_target(u);

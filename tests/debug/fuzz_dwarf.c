@@ -8,6 +8,13 @@
 #include "dbg_expr.h"
 #include "fuzz.h"
 
+/* libdw itself leaks on errors. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libdw";
+}
+
 static unsigned n_waves(void *ctx)
 {
     (void)ctx;
