@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 /* libdw itself leaks on errors. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libdw";
