@@ -5,18 +5,16 @@
 """
 # SPDX-License-Identifier: MIT
 import os
-import shutil
 import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from sessions import (FAILED, RDNA3, assemble, compile_cl, expect, has, rdna3,  # noqa: E402
-                      script)
+from sessions import (RDNA3, assemble, compile_cl, expect, has, rdna3,  # noqa: E402
+                      run_tests, script)
 
 
 def test_fault(folder):
@@ -142,18 +140,5 @@ def test_hostile(folder):
     has("no file", r.stderr, "cannot read '/nowhere/core'")
 
 
-def main():
-    names = sys.argv[2:]
-    tests = {n[5:]: f for n, f in sorted(globals().items()) if n.startswith("test_")}
-    if names == ["sources"] and not shutil.which("clang-19"):
-        print("skipped: clang-19 is not installed")
-        return 77
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names or tests:
-            tests[name](folder)
-    print(f"{len(FAILED)} failed")
-    return 1 if FAILED else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals(), "sources"))
