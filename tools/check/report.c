@@ -28,22 +28,6 @@ void found_classes(unsigned classes, char *text, size_t size)
     }
 }
 
-static void list_lanes(uint64_t lanes, char *text, size_t size)
-{
-    size_t n = 0;
-    for (unsigned l = 0; l < 64 && n + 1 < size; l++) {
-        unsigned first = l;
-        if (!(lanes >> l & 1))
-            continue;
-        while (l + 1 < 64 && lanes >> (l + 1) & 1)
-            l++;
-        const char *comma = n ? ", " : "";
-        int k = first == l ? snprintf(text + n, size - n, "%s%u", comma, l)
-                           : snprintf(text + n, size - n, "%s%u-%u", comma, first, l);
-        n += k > 0 ? (size_t)k : 0;
-    }
-}
-
 void found_actor(const struct ck_actor *a, char *text, size_t size)
 {
     char lanes[160];
@@ -51,7 +35,7 @@ void found_actor(const struct ck_actor *a, char *text, size_t size)
                      a->workgroup[1], a->workgroup[2], a->wave);
     if (!a->lanes || k < 0 || (size_t)k >= size)
         return;
-    list_lanes(a->lanes, lanes, sizeof lanes);
+    cli_lanes(a->lanes, lanes, sizeof lanes);
     (void)snprintf(text + k, size - (size_t)k, " lane%s %s",
                    a->lanes & (a->lanes - 1) ? "s" : "", lanes);
 }

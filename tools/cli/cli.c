@@ -231,3 +231,20 @@ double cli_now(void)
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
+
+void cli_lanes(uint64_t lanes, char *text, size_t size)
+{
+    size_t n = 0;
+    (void)snprintf(text, size, "none");
+    for (unsigned l = 0; l < 64 && n + 1 < size; l++) {
+        unsigned first = l;
+        if (!(lanes >> l & 1))
+            continue;
+        while (l + 1 < 64 && lanes >> (l + 1) & 1)
+            l++;
+        const char *comma = n ? ", " : "";
+        int k = first == l ? snprintf(text + n, size - n, "%s%u", comma, l)
+                           : snprintf(text + n, size - n, "%s%u-%u", comma, first, l);
+        n += k > 0 ? (size_t)k : 0;
+    }
+}

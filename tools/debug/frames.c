@@ -87,23 +87,6 @@ unsigned instruction_text(const struct context *c, uint64_t pc, char *text, size
     return inst.bytes;
 }
 
-void lanes_text(uint64_t lanes, char *text, size_t size)
-{
-    size_t n = 0;
-    (void)snprintf(text, size, "none");
-    for (unsigned l = 0; l < 64 && n + 1 < size; l++) {
-        unsigned first = l;
-        if (!(lanes >> l & 1))
-            continue;
-        while (l + 1 < 64 && lanes >> (l + 1) & 1)
-            l++;
-        const char *comma = n ? ", " : "";
-        int k = first == l ? snprintf(text + n, size - n, "%s%u", comma, l)
-                           : snprintf(text + n, size - n, "%s%u-%u", comma, first, l);
-        n += k > 0 ? (size_t)k : 0;
-    }
-}
-
 /* At a barrier: who has arrived, who has not. */
 static void barrier_text(const struct context *c, char *text, size_t size)
 {

@@ -26,6 +26,4 @@ void why_text(const struct context *c, char *text, size_t size);
 /* The instruction at pc as text; its length in bytes, 0: cannot be read. */
 unsigned instruction_text(const struct context *c, uint64_t pc, char *text,
                           size_t size);
-/* "0-3, 8" */
-void lanes_text(uint64_t lanes, char *text, size_t size);
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "core.h"
 #include "ui.h"
 
@@ -272,7 +273,7 @@ static void special_rows(struct ui *u, const struct context *c)
                   {"m0", ISA_SEL_M0},
                   {"scc", ISA_SEL_SCC}};
     char lanes[256];
-    lanes_text(w->exec, lanes, sizeof lanes);
+    cli_lanes(w->exec, lanes, sizeof lanes);
     fprintf(u->out, "pc      0x%" PRIx64 "\nexec    0x%0*" PRIx64 "  lanes %s\n", w->pc,
             (int)c->wave.lanes / 4, w->exec, lanes);
     for (unsigned i = 0; i < 4; i++) {
@@ -339,7 +340,7 @@ bool show_exec(struct ui *u)
     for (unsigned l = 0; l < c.wave.lanes; l++)
         fprintf(u->out, "%s%s", l && l % 8 == 0 ? " " : "",
                 c.wave.view.exec >> l & 1 ? "#" : ".");
-    lanes_text(c.wave.view.exec, lanes, sizeof lanes);
+    cli_lanes(c.wave.view.exec, lanes, sizeof lanes);
     fprintf(u->out, "\n%d of %u lanes are on: %s\n",
             __builtin_popcountll(c.wave.view.exec), c.wave.lanes, lanes);
     return true;
