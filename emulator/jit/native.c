@@ -17,7 +17,7 @@
 #include "perf.h"
 
 #define CODE_LIMIT  (64u << 20) /* bytes; above it all code is dropped */
-#define TRACE_BYTES (192u << 10)
+#define TRACE_BYTES (512u << 10)
 
 /* What one execution of a path adds to the counts. */
 struct path {
@@ -332,6 +332,25 @@ static double now_us(void)
     return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec * 1e-3;
 }
 
+/* Write the trace at a slot; if its code is too long, its first block alone. */
+static bool write_trace(struct native_table *t, struct x86 *x,
+                        const struct compile_job *job, size_t slot)
+{
+    struct native *n = t->native;
+    const struct uop *head = t->program->uops + slot;
+    const struct x86 empty = *x;
+    trace_find(&n->trace, head, TRACE_PATHS, is_known, t);
+    if (!n->trace.n)
+        return false;
+    if (compile_trace(x, job))
+        return true;
+    if (!x->full || n->trace.n_blocks == 1)
+        return false;
+    *x = empty;
+    trace_find(&n->trace, head, 1, is_known, t);
+    return compile_trace(x, job);
+}
+
 /* Lock held. */
 static const void *compile(struct native_table *t, const struct wave *w, size_t slot,
                            bool partial)
@@ -348,8 +367,7 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
                               .masked = partial,
                               .vgprs = w->vgpr[0],
                               .paths = n->emu->config.count ? &sink : NULL};
-    trace_find(&n->trace, t->program->uops + slot, is_known, t);
-    if (!n->trace.n || !compile_trace(&x, &job))
+    if (!write_trace(t, &x, &job, slot))
         return NULL;
     const void *code = code_put(n->code, n->buffer, x86_here(&x));
     if (code)

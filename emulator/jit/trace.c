@@ -34,10 +34,10 @@ static bool in_trace(const struct trace *t, const struct uop *u)
 }
 
 /* The instructions of the block at u; false if they are too many. */
-static bool add_block(struct trace *t, const struct uop *u)
+static bool add_block(struct trace *t, const struct uop *u, unsigned most)
 {
     unsigned n = u->run;
-    if (t->n + n > TRACE_MAX || t->n_blocks == TRACE_PATHS)
+    if (t->n + n > TRACE_MAX || t->n_blocks == most)
         return false;
     for (unsigned i = 0; i < n; i++, u = uop_next(u))
         t->step[t->n++] =
@@ -76,8 +76,8 @@ static const struct uop *close_block(struct trace *t)
     return NULL;
 }
 
-void trace_find(struct trace *t, const struct uop *head, trace_known_fn *known,
-                const void *ctx)
+void trace_find(struct trace *t, const struct uop *head, unsigned most,
+                trace_known_fn *known, const void *ctx)
 {
     const struct uop *u = head;
     t->head = head;
@@ -86,7 +86,7 @@ void trace_find(struct trace *t, const struct uop *head, trace_known_fn *known,
     while (u) {
         bool stop = u != head && (known(ctx, u) || in_trace(t, u));
         stop |= !u->fn || !u->run || u->flags & UF_ALONE;
-        if (stop || !add_block(t, u))
+        if (stop || !add_block(t, u, most))
             break;
         u = close_block(t);
     }

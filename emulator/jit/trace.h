@@ -41,8 +41,8 @@ struct trace {
 /* Does code for the block at u exist already? */
 typedef bool trace_known_fn(const void *ctx, const struct uop *u);
 
-/* The trace from head. */
-void trace_find(struct trace *t, const struct uop *head, trace_known_fn *known,
-                const void *ctx);
+/* The trace from head, of so many blocks at most. */
+void trace_find(struct trace *t, const struct uop *head, unsigned most,
+                trace_known_fn *known, const void *ctx);
 
 #endif

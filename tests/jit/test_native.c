@@ -281,6 +281,37 @@ START_TEST(faults)
 }
 END_TEST
 
+/* Long blocks of what takes most code, so much together that it does not fit in one
+ * trace: all are compiled all the same. */
+START_TEST(long_traces)
+{
+    static char text[32768];
+    bool wave64 = _i;
+    if (wave64 && level == EMU_SIMD_AVX2)
+        return; /* no native code */
+    gpus_create(&g, level, 1, 0);
+    g.wave64 = wave64;
+    size_t n = (size_t)snprintf(text, sizeof text,
+                                "v_lshlrev_b32 v1, 2, v0\ns_mov_b32 s9, 3\nloop:\n");
+    for (unsigned i = 0; i < 480; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              i % 2 ? "ds_store_b32 v1, v%u offset:%u\n"
+                                    : "global_load_b32 v%u, v1, s[0:1] offset:%u\n",
+                              4 + (i - i % 2) % 24, 4 * (i % 61));
+    snprintf(text + n, sizeof text - n,
+             "s_sub_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 0\ns_cbranch_scc1 @loop\n"
+             "global_store_b32 v1, v10, s[2:3]\ns_endpgm\n");
+    gpus_place(&g, text);
+    gpus_fill(&g, 7);
+    (void)gpus_compare(&g, &(struct load){.groups = 2, .lds_bytes = 1024},
+                       "a long loop");
+    struct emu_native_stats stats;
+    emu_native_stats(g.emu[GPU_NATIVE], &stats);
+    ck_assert_uint_gt(stats.instructions, 480);
+    gpus_destroy(&g);
+}
+END_TEST
+
 /* Branches out of the program: found when they are decoded, reported when they run. */
 START_TEST(branches_beyond)
 {
@@ -647,6 +678,7 @@ static Suite *suite(void)
     tcase_add_test(two, dispatches_side_by_side);
     tcase_add_loop_test(walk, faults, 0, N_FAULT_CASES);
     tcase_add_loop_test(walk, branches_beyond, 0, 3);
+    tcase_add_loop_test(walk, long_traces, 0, 2);
     tcase_add_test(walk, first_fault_of_several);
     suite_add_tcase(s, one);
     suite_add_tcase(s, two);
