@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "cmd.h"
+#include "version.h"
 #include "viz.h"
 
 struct command {
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
         return cli_finish(CLI_OK);
     }
     if (strcmp(name, "--version") == 0) {
-        puts("rdna3 " RDNA3_VERSION);
+        puts(rd_version_text());
         return cli_finish(CLI_OK);
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

@@ -1,6 +1,6 @@
 # Help of the program and of its commands.
 rdna3 --help
-rdna3 --version
+rdna3 --version | sed "s, (.*,,"
 rdna3 run --help
 rdna3 check --help
 rdna3 debug --help

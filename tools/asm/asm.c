@@ -31,7 +31,7 @@ static const char help[] =
     "  --hex           statements on stdin, one a line; prints the encoding as hex\n"
     "                  in memory order, or 'error: COLUMN: message'; what a symbol\n"
     "                  decides is 00; exit status 1 if any line was an error\n"
-    "  --check FILE    compare with FILE: lines of a statement, a tab or ' -> ', and\n"
+    "  --check         compare with FILE: lines of a statement, a tab or ' -> ', and\n"
     "                  its bytes ('A': a byte that a symbol decides), and after\n"
     "                  another tab 32, 64 or both; llvm-mc's 'encoding:' comments do,\n"
     "                  too; exit status 1 if any line differs\n"

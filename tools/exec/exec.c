@@ -229,7 +229,7 @@ static int parse(int argc, char **argv, struct options *o)
 /* The driver library: as given, or beside this program. */
 static bool find_preload(const struct options *o, char out[PATH_MAX])
 {
-    static const char *const places[] = {"lib", "../lib", ".", "../lib/rdna3"};
+    static const char *const places[] = {"lib", "../lib", ".", RDNA3_LIBRARY_PLACE};
     if (o->preload)
         return realpath(o->preload, out) != NULL;
     char self[PATH_MAX];

@@ -24,7 +24,8 @@ static const char help[] = "usage: rdna3 info [--timing] [--json]\n"
                            "  --timing  the parameters of the timing model: value, "
                            "unit, effect, source;\n"
                            "            rdna3 run --timing-set NAME=VALUE changes "
-                           "them\n";
+                           "them\n"
+                           "  --json    the same for machines\n";
 
 /* Source: AMD's published gfx1100 specifications (ROCm GPU hardware specifications,
  * RDNA3 ISA manual); wave slots and register file: LLVM's gfx11 target data. */
