@@ -146,7 +146,13 @@ void emu_destroy(struct emu *emu)
 rd_status emu_mem_add(struct emu *emu, uint64_t va, uint64_t bytes, unsigned perm,
                       const char *name)
 {
-    return region_add(emu->regions, va, bytes, perm, name);
+    return region_add(emu->regions, va, 0, bytes, perm, name);
+}
+
+rd_status emu_mem_place(struct emu *emu, uint64_t va, void *host, uint64_t bytes,
+                        unsigned perm, const char *name)
+{
+    return region_add(emu->regions, va, (uintptr_t)host - va, bytes, perm, name);
 }
 
 rd_status emu_mem_remove(struct emu *emu, uint64_t va)

@@ -531,7 +531,8 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
 
 static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
 
-/* Look through what the wave remembers of the allocation map (access.h). */
+/* Look through what the wave remembers of the allocation map (access.h); rax becomes
+ * the host's address. */
 static void write_check(struct x86 *x, const struct emu *emu)
 {
     x86_mov_imm(x, R8, (uintptr_t)&emu->regions->generation);
@@ -550,6 +551,8 @@ static void write_check(struct x86 *x, const struct emu *emu)
         x86_alu_load(x, ALU_CMP, false, R8,
                      wave_mem(at + offsetof(struct mem_window, generation)));
         no[3] = x86_jcc(x, CC_NE);
+        x86_alu_load(x, ALU_ADD, true, RAX,
+                     wave_mem(at + offsetof(struct mem_window, delta)));
         x86_load(x, false, R9, wave_mem(at + offsetof(struct mem_window, perm)));
         x86_alu(x, ALU_AND, false, R9, RCX);
         x86_alu(x, ALU_CMP, false, R9, RCX); /* no more than it: carry if less */
@@ -564,8 +567,8 @@ static void write_check(struct x86 *x, const struct emu *emu)
 
 /* rax: a lane's address, rcx its offset, edx bytes of a lane, r10d EMU_MEM_*. To ecx
  * the least offset of a lane in the window where that is, to edx how much more it may
- * be; neither is beyond 32 bits, or 2^31 away from that lane. Carry: there is no
- * window, or it forbids it. Changes r8, r9 and r11. */
+ * be; neither is beyond 32 bits, or 2^31 away from that lane. rax becomes the host's
+ * address. Carry: there is no window, or it forbids it. Changes r8, r9 and r11. */
 static void write_window(struct x86 *x, const struct emu *emu)
 {
     x86_mov_imm(x, R8, (uintptr_t)&emu->regions->generation);
@@ -597,6 +600,8 @@ static void write_window(struct x86 *x, const struct emu *emu)
         x86_cmov(x, CC_A, true, R9, R11);
         x86_alu(x, ALU_CMP, true, R8, RCX);
         x86_cmov(x, CC_A, true, R8, RCX);
+        x86_alu_load(x, ALU_ADD, true, RAX,
+                     wave_mem(at + offsetof(struct mem_window, delta)));
         x86_mov(x, false, R11, RCX);
         x86_not(x, false, R11);
         x86_alu(x, ALU_CMP, true, R9, R11);

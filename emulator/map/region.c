@@ -62,12 +62,12 @@ static rd_status splice(struct region_table *t, size_t at, size_t count,
     return RD_OK;
 }
 
-rd_status region_add(struct region_table *t, uint64_t va, uint64_t bytes, unsigned perm,
-                     const char *name)
+rd_status region_add(struct region_table *t, uint64_t va, uint64_t delta,
+                     uint64_t bytes, unsigned perm, const char *name)
 {
     if (!bytes || va + bytes < va)
         return RD_E_INVALID;
-    struct mem_region r = {.base = va, .end = va + bytes, .perm = perm};
+    struct mem_region r = {.base = va, .end = va + bytes, .delta = delta, .perm = perm};
     snprintf(r.name, sizeof r.name, "%s", name ? name : "");
     pthread_rwlock_wrlock(&t->lock);
     size_t at = lower(t, va);
@@ -117,8 +117,10 @@ rd_status region_change(struct region_table *t, uint64_t va, struct mem_region *
     size_t at = lower(t, va);
     if (at < t->n && t->v[at].base == va) {
         *gone = t->v[at];
-        for (unsigned i = 0; i < n; i++)
+        for (unsigned i = 0; i < n; i++) {
             memcpy(pieces[i].name, gone->name, sizeof gone->name);
+            pieces[i].delta = gone->delta;
+        }
         st = pieces_fit(gone, pieces, n) ? splice(t, at, 1, pieces, n) : RD_E_INVALID;
         if (st == RD_OK)
             remember_gone(t, gone, pieces, n);

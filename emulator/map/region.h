@@ -14,7 +14,8 @@
 
 struct mem_region {
     uint64_t base, end;
-    unsigned perm; /* EMU_MEM_* of emu.h */
+    uint64_t delta; /* from an address to the host's */
+    unsigned perm;  /* EMU_MEM_* of emu.h */
     char name[40];
 };
 
@@ -33,14 +34,21 @@ struct region_table {
 RD_CHECKED rd_status regions_create(struct region_table **out);
 void regions_destroy(struct region_table *t);
 
-/* See emu_mem_add and emu_mem_remove of emu.h. gone: out, what was removed. */
-RD_CHECKED rd_status region_add(struct region_table *t, uint64_t va, uint64_t bytes,
-                                unsigned perm, const char *name);
+/* Where the host has what a region shows at an address. */
+static inline void *region_host(const struct mem_region *r, uint64_t address)
+{
+    return (void *)(uintptr_t)(address + r->delta); // NOLINT(performance-no-int-to-ptr)
+}
+
+/* See emu_mem_place and emu_mem_remove of emu.h. gone: out, what was removed. */
+RD_CHECKED rd_status region_add(struct region_table *t, uint64_t va, uint64_t delta,
+                                uint64_t bytes, unsigned perm, const char *name);
 RD_CHECKED rd_status region_remove(struct region_table *t, uint64_t va,
                                    struct mem_region *gone);
 
 /* Replace the region at base va by pieces of it, with its name, in one step; see
- * emu_mem_change of emu.h. pieces: their names are filled in. gone: out, what it was.
+ * emu_mem_change of emu.h. pieces: names and places are filled in. gone: out, what it
+ * was.
  */
 RD_CHECKED rd_status region_change(struct region_table *t, uint64_t va,
                                    struct mem_region *pieces, unsigned n,

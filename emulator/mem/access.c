@@ -11,6 +11,14 @@ const struct mem_window *window_load(struct wave *w, uint64_t address)
         return NULL;
     struct mem_window *win = &w->window[w->next_window];
     w->next_window = (w->next_window + 1) % MEM_WINDOWS;
-    *win = (struct mem_window){r.base, r.end, r.perm, generation};
+    *win = (struct mem_window){r.base, r.end, r.delta, r.perm, generation};
     return win;
+}
+
+bool window_continued(struct wave *w, const struct mem_window *win, uint64_t last,
+                      unsigned perm)
+{
+    struct mem_region r;
+    return region_find(w->emu->regions, last, &r, NULL) && r.base <= win->end &&
+           r.delta == win->delta && (r.perm & perm) == perm;
 }

@@ -8,6 +8,9 @@
 
 /* Remember the region around address in a window; NULL if there is none. */
 const struct mem_window *window_load(struct wave *w, uint64_t address);
+/* Does memory go on behind the window as far as last, in the host too? */
+bool window_continued(struct wave *w, const struct mem_window *win, uint64_t last,
+                      unsigned perm);
 
 static inline bool window_has(const struct mem_window *win, uint64_t lo, uint64_t last,
                               unsigned bytes)
@@ -28,20 +31,25 @@ static inline const struct mem_window *window_find(const struct wave *w, uint64_
     return NULL;
 }
 
-/* True if the bytes at addr may be accessed; else *kind says why not. */
-static inline bool lane_allowed(struct wave *w, uint64_t addr, unsigned bytes,
+/* True if the bytes at *addr may be accessed, and *addr becomes the host's address of
+ * them; else *kind says why not. */
+static inline bool lane_allowed(struct wave *w, uint64_t *addr, unsigned bytes,
                                 unsigned perm, enum emu_fault_kind *kind)
 {
-    const struct mem_window *win = window_find(w, addr, addr, bytes, mem_generation(w));
+    uint64_t at = *addr;
+    const struct mem_window *win = window_find(w, at, at, bytes, mem_generation(w));
     if (!win)
-        win = window_load(w, addr);
+        win = window_load(w, at);
     *kind = EMU_FAULT_UNMAPPED;
-    if (!win || win->end - addr < bytes)
+    if (!win ||
+        (win->end - at < bytes && !window_continued(w, win, at + bytes - 1, perm)))
         return false;
     *kind = EMU_FAULT_PERMISSION;
+    *addr = at + win->delta;
     return (win->perm & perm) == perm;
 }
 
+/* Of an address that lane_allowed has made the host's. */
 static inline uint8_t *host_pointer(uint64_t address)
 {
     return (uint8_t *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)

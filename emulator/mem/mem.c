@@ -3,8 +3,9 @@
  * It checks the lanes' addresses (address.h) all against the allocation map before the
  * first byte moves (so a fault has no side effects), and moves bytes. What a load,
  * store or atomic means comes from sem/mem_ops.c through the micro-op; nothing here
- * knows a mnemonic. GPU addresses are host pointers; LDS is the workgroup's array;
- * scratch is dword-interleaved over the 32 lanes of a half, as hardware swizzles it.
+ * knows a mnemonic. Checking makes GPU addresses the host's; LDS is the workgroup's
+ * array; scratch is dword-interleaved over the 32 lanes of a half, as hardware swizzles
+ * it.
  * SPDX-License-Identifier: MIT
  */
 #include <xmmintrin.h>
@@ -30,9 +31,9 @@ static const struct uop *fault(struct wave *w, const struct uop *u,
                          write);
 }
 
-/* Check all active lanes of a global access. */
+/* Check all active lanes of a global access; addresses become the host's. */
 static bool check_global(struct wave *w, const struct uop *u, uint32_t exec,
-                         const uint64_t *addr, bool write)
+                         uint64_t *addr, bool write)
 {
     unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ, bytes = u->mem.bytes;
     uint64_t lo = UINT64_MAX, last = 0;
@@ -43,12 +44,15 @@ static bool check_global(struct wave *w, const struct uop *u, uint32_t exec,
         last = b > last ? b : last;
     }
     const struct mem_window *win = window_find(w, lo, last, bytes, mem_generation(w));
-    if (win && (win->perm & perm) == perm)
+    if (win && (win->perm & perm) == perm) {
+        for (unsigned l = 0; l < 32; l++)
+            addr[l] += win->delta;
         return true;
+    }
     FOR_LANES(l, exec)
     {
         enum emu_fault_kind kind;
-        if (!lane_allowed(w, addr[l], bytes, perm, &kind)) {
+        if (!lane_allowed(w, &addr[l], bytes, perm, &kind)) {
             fault(w, u, kind, l, addr[l], write);
             return false;
         }
@@ -94,9 +98,10 @@ static bool check_private(struct wave *w, const struct uop *u, unsigned l, bool 
     return false;
 }
 
-/* Check every active lane of a FLAT access wherever it goes. */
+/* Check every active lane of a FLAT access wherever it goes; addresses of memory become
+ * the host's, which lie in no aperture. */
 static bool check_flat(struct wave *w, const struct uop *u, uint32_t exec,
-                       const uint64_t *addr, bool write)
+                       uint64_t *addr, bool write)
 {
     unsigned perm = write ? EMU_MEM_WRITE : EMU_MEM_READ;
     FOR_LANES(l, exec)
@@ -107,7 +112,7 @@ static bool check_flat(struct wave *w, const struct uop *u, uint32_t exec,
             if (!check_private(w, u, l, space == EMU_SPACE_LDS, (uint32_t)addr[l],
                                write))
                 return false;
-        } else if (!lane_allowed(w, addr[l], u->mem.bytes, perm, &kind)) {
+        } else if (!lane_allowed(w, &addr[l], u->mem.bytes, perm, &kind)) {
             fault(w, u, kind, l, addr[l], write);
             return false;
         }
@@ -304,7 +309,7 @@ static bool move_fast(struct wave *w, const struct uop *u, uint32_t exec, bool w
         window_find(w, base + lo, base + hi, bytes, mem_generation(w));
     if (!win || (win->perm & perm) != perm || base + hi < base + lo)
         return false;
-    uint8_t *p = host_pointer(base + lo);
+    uint8_t *p = host_pointer(base + lo + win->delta);
     const uint32_t *data = reg_row(w, u->mem.data);
     uint32_t *d = reg_row(w, u->d);
     if (steps && u->mem.wide &&

@@ -14,25 +14,30 @@
  * pages, and compilers widen loads on the strength of that. */
 #define PAGE_BYTES 4096u
 
-static bool readable(struct wave *w, uint64_t addr, unsigned bytes)
+/* NULL if it cannot be read. */
+static const void *readable(struct wave *w, uint64_t addr, unsigned bytes)
 {
-    if (window_find(w, addr, addr, bytes, mem_generation(w)))
-        return true;
-    const struct mem_window *win = window_load(w, addr);
+    const struct mem_window *win = window_find(w, addr, addr, bytes, mem_generation(w));
+    if (win)
+        return host_pointer(addr + win->delta);
+    win = window_load(w, addr);
     if (!win)
-        return false;
+        return NULL;
     uint64_t end = (win->end + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
-    return end - addr >= bytes;
+    return end - addr >= bytes ||
+                   window_continued(w, win, addr + bytes - 1, EMU_MEM_READ)
+               ? host_pointer(addr + win->delta)
+               : NULL;
 }
 
 const struct uop *x_smem(struct wave *w, const struct uop *u)
 {
     const struct umem *m = &u->mem;
     uint64_t addr = scalar_address(w, u);
-    if (!readable(w, addr, m->bytes))
+    const void *from = readable(w, addr, m->bytes);
+    if (!from)
         return wave_fault_at(w, u, EMU_FAULT_UNMAPPED, -1, addr, m->bytes, false);
-    memcpy(&w->sgpr[u->d], (const void *)(uintptr_t)addr, // NOLINT
-           m->bytes);
+    memcpy(&w->sgpr[u->d], from, m->bytes);
     w->sgpr[ISA_SEL_NULL] = 0;
     return uop_next(u);
 }

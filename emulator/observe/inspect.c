@@ -61,7 +61,7 @@ static bool peek_global(const struct wave *w, uint64_t address, unsigned bytes,
     if (!region_find(w->emu->regions, address, &r, NULL) || r.end - address < bytes ||
         !(r.perm & EMU_MEM_READ))
         return false;
-    memcpy(out, (const void *)(uintptr_t)address, bytes); // NOLINT
+    memcpy(out, region_host(&r, address), bytes);
     return true;
 }
 

@@ -118,15 +118,15 @@ void code_cache_destroy(struct code_cache *c)
     free(c);
 }
 
-static struct program *program_new(uint64_t base, uint64_t bytes,
-                                   struct program_kind kind)
+static struct program *program_new(const struct mem_region *r, struct program_kind kind)
 {
     struct program_data *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
     struct program *p = &d->p;
-    p->base = base;
-    p->bytes = bytes;
+    p->base = r->base;
+    p->bytes = r->end - r->base;
+    p->host = region_host(r, r->base);
     p->wave64 = kind.wave64;
     p->privileged = kind.privileged;
     p->exceptions = kind.exceptions;
@@ -244,7 +244,7 @@ static void decode_run(struct program_data *d, uint32_t at)
     struct program *p = &d->p;
     const struct program_env *env = &p->cache->env;
     uint32_t first = at, end = (uint32_t)(p->bytes / 4);
-    const uint32_t *code = (const uint32_t *)(uintptr_t)p->base; // NOLINT
+    const uint32_t *code = (const uint32_t *)(const void *)p->host;
     for (;;) {
         struct uop *u = &p->uops[at];
         struct isa_inst inst;
@@ -325,9 +325,9 @@ static struct inst_info *describe_at(struct program_data *d, const struct uop *u
     if (!info)
         return NULL;
     uint64_t pc = program_pc(p, u), end = p->base + p->bytes;
-    emu_inst_describe((const void *)(uintptr_t)pc, // NOLINT
-                      pc < end ? (size_t)(end - pc) : 0, pc, p->wave64 ? 64 : 32,
-                      &info->inst);
+    emu_inst_describe(p->host + (pc - p->base), pc < end ? (size_t)(end - pc) : 0, pc,
+                      p->wave64 ? 64 : 32, &info->inst);
+    info->inst.host = p->host + (pc - p->base);
     info->relative = inst_is_relative(&info->inst.isa);
     info->inst.code = p->number;
     info->inst.id = p->n_insts++;
@@ -354,8 +354,7 @@ const struct inst_info *program_decode(struct program *p, const struct uop *u)
 static bool unchanged(const struct program_data *d)
 {
     for (size_t i = 0; i < d->n_runs; i++) {
-        const void *now =
-            (const void *)(uintptr_t)(d->p.base + 4ull * d->runs[i].first); // NOLINT
+        const void *now = d->p.host + 4ull * d->runs[i].first;
         if (memcmp(now, d->runs[i].copy, (size_t)d->runs[i].dwords * 4) != 0)
             return false;
     }
@@ -388,15 +387,16 @@ rd_status program_get(struct code_cache *c, uint64_t entry, struct program_kind 
     for (; p; p = p->next) {
         struct program_data *d = data_of(p);
         if (d->stale || p->base != r.base || p->bytes != r.end - r.base ||
-            p->wave64 != kind.wave64 || p->privileged != kind.privileged ||
-            p->exceptions != kind.exceptions || p->n_vgprs != kind.n_vgprs)
+            p->host != region_host(&r, r.base) || p->wave64 != kind.wave64 ||
+            p->privileged != kind.privileged || p->exceptions != kind.exceptions ||
+            p->n_vgprs != kind.n_vgprs)
             continue;
         if (unchanged(d))
             break;
         d->stale = true;
     }
     if (!p) {
-        p = program_new(r.base, r.end - r.base, kind);
+        p = program_new(&r, kind);
         if (p) {
             p->number = c->n_programs++;
             p->cache = c;

@@ -23,6 +23,7 @@ struct region_table;
 /* Predecoded code of one executable region. */
 struct program {
     uint64_t base, bytes; /* of the code */
+    const uint8_t *host;  /* where it lies */
     struct uop *uops;     /* one slot a dword, reserved address space */
     struct inst_info *_Atomic
         *insts;                    /* side table of observers, one a dword; reserved */

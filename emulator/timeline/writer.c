@@ -171,7 +171,7 @@ static uint32_t define(struct tl_writer *w, const struct tm_step *s)
     put_u8(&w->record, s->cls);
     put_u8(&w->record, s->pipe);
     put_u8(&w->record, s->regs);
-    put_bytes(&w->record, (const void *)(uintptr_t)inst->pc, inst->bytes); // NOLINT
+    put_bytes(&w->record, inst->host, inst->bytes);
     put_text(&w->record, text);
     emit(w, TL_INST);
     return number;

@@ -252,8 +252,7 @@ static uint32_t define_inst(struct trace_writer *w, const struct emu_event *e)
     if (inst->kind == EMU_KIND_ILLEGAL)
         memset(b->p + b->n, 0xff, inst->bytes);
     else
-        memcpy(b->p + b->n, (const void *)(uintptr_t)inst->pc, // NOLINT
-               inst->bytes);
+        memcpy(b->p + b->n, inst->host, inst->bytes);
     b->n += inst->bytes;
     return number;
 }

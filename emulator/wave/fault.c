@@ -48,7 +48,7 @@ static void describe_inst(const struct wave *w, struct emu_fault *f)
     struct mem_region r;
     if (!region_find(w->emu->regions, f->pc, &r, NULL) || r.end - f->pc < 4)
         return;
-    const void *code = (const void *)(uintptr_t)f->pc; // NOLINT
+    const void *code = region_host(&r, f->pc);
     struct isa_inst inst;
     unsigned wave = w->wave64 ? 64 : 32;
     if (isa_decode_hw(code, (size_t)(r.end - f->pc), wave, &inst) == RD_OK) {

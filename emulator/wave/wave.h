@@ -29,6 +29,7 @@ enum wave_stop {
 /* A region a wave has touched lately. */
 struct mem_window {
     uint64_t base, end; /* [base, end) */
+    uint64_t delta;     /* from an address to the host's */
     unsigned perm;
     unsigned generation;
 };

@@ -81,11 +81,18 @@ size_t gpus_assemble(const char *text, unsigned lanes, uint8_t *code)
     return t.n;
 }
 
+static uint64_t away; /* from the address in emulators to the host's */
+
+static uint64_t place_of(const void *p)
+{
+    return (uint64_t)(uintptr_t)p - away;
+}
+
 size_t gpus_place(struct gpus *g, const char *text)
 {
     size_t n = gpus_assemble(text, g->wave64 ? 64 : 32, g->code);
     for (unsigned i = 0; i < GPU_COUNT; i++)
-        emu_code_changed(g->emu[i], (uint64_t)(uintptr_t)g->code, GPU_CODE);
+        emu_code_changed(g->emu[i], place_of(g->code), GPU_CODE);
     return n;
 }
 
@@ -108,6 +115,8 @@ int gpus_main(int argc, char **argv, enum emu_simd *level, Suite *(*suite)(void)
 {
     if (argc > 1 && strcmp(argv[1], "avx512") == 0)
         *level = EMU_SIMD_AVX512;
+    if (strcmp(argv[argc - 1], "away") == 0)
+        away = 0x500000000000;
     if (!gpus_possible(*level)) {
         printf("skipped: the host has no %s\n", emu_simd_name(*level));
         return 77;
@@ -127,11 +136,9 @@ static void *map(size_t bytes)
     return p;
 }
 
-static void add(struct emu *emu, const void *p, size_t bytes, unsigned perm,
-                const char *name)
+static void add(struct emu *emu, void *p, size_t bytes, unsigned perm, const char *name)
 {
-    ck_assert_int_eq(emu_mem_add(emu, (uint64_t)(uintptr_t)p, bytes, perm, name),
-                     RD_OK);
+    ck_assert_int_eq(emu_mem_place(emu, place_of(p), p, bytes, perm, name), RD_OK);
 }
 
 void gpus_create(struct gpus *g, enum emu_simd simd, unsigned threads,
@@ -171,9 +178,9 @@ void gpus_destroy(struct gpus *g)
 
 struct emu_dispatch gpus_dispatch(const struct gpus *g, const struct load *load)
 {
-    uint64_t data = (uint64_t)(uintptr_t)g->data, results = data + GPU_DATA / 4 * 3;
+    uint64_t data = place_of(g->data), results = data + GPU_DATA / 4 * 3;
     struct emu_dispatch d = {
-        .entry = (uint64_t)(uintptr_t)g->code,
+        .entry = place_of(g->code),
         .groups = {load->groups ? load->groups : 1, 1, 1},
         .block = {g->wave64 ? 64 : 32, 1, 1},
         .wave64 = g->wave64,

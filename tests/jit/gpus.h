@@ -36,8 +36,8 @@ struct result {
     struct emu_stats stats;
 };
 
-/* main of a test "NAME [avx2 | avx512]": *level, then the suite; 77 where the host has
- * no such level. */
+/* main of a test "NAME [avx2 | avx512] [away]": *level, then the suite; 77 where the
+ * host has no such level. away: what the emulators see lies elsewhere in the host. */
 int gpus_main(int argc, char **argv, enum emu_simd *level, Suite *(*suite)(void));
 
 /* Does the host have the level? */

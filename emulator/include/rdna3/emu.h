@@ -1,7 +1,8 @@
 /* emu.h: the functional gfx1100 emulator: memory map, dispatch, faults, statistics.
  *
- * A GPU virtual address is a host pointer. Every access is checked against the regions
- * that the caller has added; anything else is a precise fault, never zero-filled.
+ * A GPU virtual address is a host pointer, but where the caller says otherwise
+ * (emu_mem_place). Every access is checked against the regions that the caller has
+ * added; anything else is a precise fault, never zero-filled.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_EMU_H
@@ -78,6 +79,10 @@ const char *emu_simd_name(enum emu_simd simd);
  */
 RD_CHECKED rd_status emu_mem_add(struct emu *emu, uint64_t va, uint64_t bytes,
                                  unsigned perm, const char *name);
+/* The same with memory that lies elsewhere in the host: what GPUs see at va is at host.
+ */
+RD_CHECKED rd_status emu_mem_place(struct emu *emu, uint64_t va, void *host,
+                                   uint64_t bytes, unsigned perm, const char *name);
 RD_CHECKED rd_status emu_mem_remove(struct emu *emu, uint64_t va);
 
 /* What kernels may touch at an address. */

@@ -43,8 +43,9 @@ struct emu_reg {
 #define EMU_MAX_REGS 20
 
 struct emu_inst {
-    uint64_t pc;   /* GPU address */
-    uint32_t code; /* number of the program, unique in its emulator */
+    uint64_t pc;      /* GPU address */
+    const void *host; /* where its bytes lie, in events; NULL for emu_inst_describe */
+    uint32_t code;    /* number of the program, unique in its emulator */
     uint32_t id; /* number in the program, from 0, as their blocks are first executed */
     uint8_t kind;   /* enum emu_inst_kind */
     uint8_t n_regs; /* 0 for EMU_KIND_ILLEGAL */

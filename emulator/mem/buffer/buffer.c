@@ -71,7 +71,8 @@ static void plan_lane(struct wave *w, const struct uop *u, struct plan *p, unsig
     }
 }
 
-/* Locate and check all active lanes of a half; false after a fault. */
+/* Locate and check all active lanes of a half: addresses become the host's; false after
+ * a fault. */
 static bool plan_half(struct wave *w, const struct uop *u, struct plan *p,
                       unsigned perm, unsigned align)
 {
@@ -87,12 +88,12 @@ static bool plan_half(struct wave *w, const struct uop *u, struct plan *p,
             enum emu_fault_kind kind = EMU_FAULT_MISALIGNED;
             if (!((unsigned)p->in[l] >> k & 1u))
                 continue;
-            if (p->at[l][k] % align ||
-                !lane_allowed(w, p->at[l][k], size, perm, &kind)) {
-                lane_fault(w, u, kind, l, p->at[l][k], size, write);
+            uint64_t at = p->at[l][k];
+            if (at % align || !lane_allowed(w, &p->at[l][k], size, perm, &kind)) {
+                lane_fault(w, u, kind, l, at, size, write);
                 return false;
             }
-            wave_note(w, l + 32u * w->half, EMU_SPACE_GLOBAL, p->at[l][k], size,
+            wave_note(w, l + 32u * w->half, EMU_SPACE_GLOBAL, at, size,
                       perm & EMU_MEM_READ, write);
         }
     }
@@ -401,14 +402,14 @@ const struct uop *x_buffer_scalar(struct wave *w, const struct uop *u)
     offset &= ~UINT64_C(3);
     for (unsigned i = 0; i < n; i++, offset += 4) {
         enum emu_fault_kind kind;
-        uint64_t at = base + offset;
+        uint64_t at = base + offset, host = at;
         data[i] = 0;
         if (offset >= size)
             continue;
-        if (!lane_allowed(w, at, 4, EMU_MEM_READ, &kind))
+        if (!lane_allowed(w, &host, 4, EMU_MEM_READ, &kind))
             return wave_fault_at(w, u, kind, -1, at, 4, false);
         wave_note(w, 0, EMU_SPACE_GLOBAL, at, 4, true, false);
-        memcpy(&data[i], host_pointer(at), 4);
+        memcpy(&data[i], host_pointer(host), 4);
     }
     memcpy(&w->sgpr[u->d], data, m->bytes);
     w->sgpr[ISA_SEL_NULL] = 0;

@@ -283,15 +283,15 @@ static bool intersect(struct wave *w, const struct uop *u, const struct bvh *b,
         return refuse(w, u, "a BVH node type without a model");
     if (flags & ~FLAGS_KNOWN)
         return refuse(w, u, "BVH pointer flags without a model");
-    uint64_t at = b->base + index * NODE_BYTES;
+    uint64_t at = b->base + index * NODE_BYTES, host = at;
     enum emu_fault_kind kind;
     unsigned lane = l + 32u * w->half;
-    if (!lane_allowed(w, at, bytes, EMU_MEM_READ, &kind)) {
+    if (!lane_allowed(w, &host, bytes, EMU_MEM_READ, &kind)) {
         wave_fault_at(w, u, kind, (int)lane, at, bytes, false);
         return false;
     }
     wave_note(w, lane, EMU_SPACE_GLOBAL, at, bytes, true, false);
-    memcpy(node, host_pointer(at), bytes);
+    memcpy(node, host_pointer(host), bytes);
     if (type >= NODE_BOX16)
         test_boxes(b, &r, node, type == NODE_BOX32, out);
     else

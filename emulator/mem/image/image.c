@@ -134,14 +134,16 @@ void image_swizzle(const struct imgres *r, const uint32_t rgba[4], uint32_t one,
 /* ---- memory -------------------------------------------------------------------------
  */
 
-/* Check one texel and, if somebody watches, tell of it. */
-static bool texel_allowed(struct wave *w, const struct uop *u, unsigned l, uint64_t at,
-                          unsigned bytes, unsigned perm)
+/* Check one texel, whose address becomes the host's, and tell of it if somebody
+ * watches. */
+static bool texel_allowed(struct wave *w, const struct uop *u, unsigned l,
+                          uint64_t *texel, unsigned bytes, unsigned perm)
 {
     enum emu_fault_kind kind;
     unsigned lane = l + 32u * w->half;
     bool write = perm & EMU_MEM_WRITE;
-    if (!lane_allowed(w, at, bytes, perm, &kind)) {
+    uint64_t at = *texel;
+    if (!lane_allowed(w, texel, bytes, perm, &kind)) {
         wave_fault_at(w, u, kind, (int)lane, at, bytes, write);
         return false;
     }
@@ -156,7 +158,7 @@ bool image_fetch(struct wave *w, const struct uop *u, const struct imgres *r,
     if (r->unbound || !imgres_inside(r, t))
         return true;
     uint64_t at = imgres_address(r, t);
-    if (!texel_allowed(w, u, lane, at, r->format->bytes, EMU_MEM_READ))
+    if (!texel_allowed(w, u, lane, &at, r->format->bytes, EMU_MEM_READ))
         return false;
     memcpy(element, host_pointer(at), r->format->bytes);
     return true;
@@ -279,7 +281,8 @@ static void store_element(struct wave *w, const struct uop *u, const struct imgr
     format_pack(r->format, rgba, element);
 }
 
-/* Addresses of the texels that active lanes write; 0: dropped. False after a fault. */
+/* The host's addresses of the texels that active lanes write; 0: dropped. False after a
+ * fault. */
 static bool write_addresses(struct wave *w, const struct uop *u, const struct imgres *r,
                             unsigned bytes, unsigned perm, uint64_t at[32])
 {
@@ -292,7 +295,7 @@ static bool write_addresses(struct wave *w, const struct uop *u, const struct im
         if (!imgres_inside(r, &t))
             continue;
         at[l] = imgres_address(r, &t);
-        if (!texel_allowed(w, u, l, at[l], bytes, perm))
+        if (!texel_allowed(w, u, l, &at[l], bytes, perm))
             return false;
     }
     return true;

@@ -285,7 +285,7 @@ static void print_stalls(const struct tm_inst *i, FILE *f)
 static int branch_words(const struct emu_inst *inst)
 {
     int16_t words;
-    memcpy(&words, (const void *)(uintptr_t)inst->pc, sizeof words); // NOLINT
+    memcpy(&words, inst->host, sizeof words);
     return words;
 }
 

@@ -79,7 +79,7 @@ static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
 static void describe_illegal(struct tm_inst *out)
 {
     uint32_t word;
-    memcpy(&word, (const void *)(uintptr_t)out->inst->pc, sizeof word); // NOLINT
+    memcpy(&word, out->inst->host, sizeof word);
     if (word >> 30 != 2) {
         out->cls = TM_VALU;
         out->exec_matters = true;
