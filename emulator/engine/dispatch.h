@@ -69,15 +69,22 @@ RD_CHECKED rd_status dispatch_observe(struct dispatch *dp, bool stepper);
 void dispatch_count(struct dispatch *dp, struct op_counts *counts);
 void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats);
 
+/* turns.c. The next wave of the workgroup that neither waits nor stands: there is one.
+ */
+struct wave *turn_find(struct workgroup *g);
+
 /* Count a wave's stop at a barrier or its end, and open the barrier if it was the last.
  */
 void wave_stopped(struct workgroup *g, struct wave *w);
 /* Is every wave that has not ended halted, or waiting for one that is? */
 bool group_stands(const struct workgroup *g);
 
+/* For native code (native_turn_fn). */
+const void *turns_native(struct wave *w);
+
 enum group_state { GROUP_RUNNING, GROUP_DONE, GROUP_FAULT };
 
-/* sched.c: step the waves of a workgroup in turn for about budget instructions. */
+/* Step the waves of a workgroup in turn for about budget instructions. */
 enum group_state group_run(struct resident *r, uint64_t budget);
 
 #endif

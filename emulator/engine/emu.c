@@ -8,6 +8,7 @@
 #include "excp.h"
 #include "handlers.h"
 #include "join.h"
+#include "dispatch.h"
 #include "native.h"
 #include "observe.h"
 #include "pool.h"
@@ -107,7 +108,7 @@ rd_status emu_create(const struct emu_config *config, struct emu **out)
     if (st == RD_OK)
         st = workers_create(&emu->workers);
     if (st == RD_OK && emu->config.engine != EMU_ENGINE_INTERP)
-        emu->native = native_create(emu);
+        emu->native = native_create(emu, turns_native);
     if (st == RD_OK && emu->config.engine == EMU_ENGINE_JIT &&
         !native_ready(emu->native))
         st = RD_E_UNSUPPORTED;

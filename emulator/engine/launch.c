@@ -192,7 +192,7 @@ static void take_warm(struct wave *w)
     struct resident *r = (struct resident *)w->group;
     unsigned n = r->group.n_waves;
     struct wave *last = &r->waves[(w->index + n - 1) % n];
-    if (last == w || !(last->idle & IDLE_ENDED || last->fresh))
+    if (last == w || !(last->fresh || !(r->group.live & wave_bit(last))))
         return;
     swap(w->vgpr, last->vgpr, sizeof w->vgpr);
     swap(&w->temp, &last->temp, sizeof w->temp);
@@ -272,8 +272,8 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
     }
     unsigned width = d->wave64 ? 64 : 32;
     g->n_waves = (items + width - 1) / width;
-    g->n_live = g->n_waves;
-    g->n_waiting = g->n_halted = 0;
+    g->live = UINT32_MAX >> (32 - g->n_waves);
+    g->waiting = g->halted = 0;
     g->lds_bytes = d->lds_bytes;
     g->scratch_bytes = d->scratch_bytes;
     g->turn = (unsigned)((dp->emu->config.seed * 0x9e3779b97f4a7c15ull >> 32) +

@@ -54,16 +54,11 @@ static rd_status start_next(struct emu_stepper *s)
 static struct wave *next_wave(struct order *o)
 {
     struct workgroup *g = &o->group->group;
-    while (o->done < GROUP_BUDGET) {
-        struct wave *w = g->waves[g->turn];
-        if (++g->turn == g->n_waves)
-            g->turn = 0;
-        if (w->idle)
-            continue;
-        w->turn = TURN;
-        return w;
-    }
-    return NULL;
+    if (o->done >= GROUP_BUDGET)
+        return NULL;
+    struct wave *w = turn_find(g);
+    w->turn = TURN;
+    return w;
 }
 
 rd_status emu_order_next(struct emu_stepper *s, struct emu_wave **out)
@@ -104,7 +99,7 @@ static void account(struct emu_stepper *s, struct wave *w, bool stopped)
         o->done += GROUP_BUDGET / 64;
     if (stopped || (!o->left && w->turn <= 0))
         o->wave = NULL;
-    if (w->group->n_live == 0) {
+    if (!w->group->live) {
         emu_group_end(s, (struct emu_group *)o->group);
         o->group = NULL;
     }

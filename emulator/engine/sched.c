@@ -1,9 +1,8 @@
-/* sched.c: who runs next: waves of a workgroup in turn, workgroups on threads.
+/* sched.c: workgroups on threads; the waves of each take turns in turns.c.
  *
  * Rules that keep runs repeatable and alive:
- *  1. Waves of a workgroup take turns (TURN, uop.h), so a wave that spins on another
- * one cannot starve it. Turns end at the same blocks whoever runs them: the
- *     interpreter, native code, an observer.
+ *  1. Waves of a workgroup take turns (turns.c), so a wave that spins on another one
+ *     cannot starve it.
  *  2. Resident workgroups take turns of GROUP_BUDGET instructions; each time one has
  *     used up GROUP_PATIENCE another is started, up to what the real chip would hold.
  *     So workgroups that wait for one another make progress on a single host thread,
@@ -18,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <xmmintrin.h>
 
 #include "dispatch.h"
 #include "native.h"
@@ -28,151 +26,6 @@
  * worth. */
 #define CREW_INSTS 8192u
 #define WAVE_START 64u
-
-/* The block at u: the next one, or NULL if the wave has stopped. */
-static const struct uop *block_run(struct wave *w, const struct uop *u)
-{
-    const struct uop *leader = u;
-    unsigned left = u->run;
-    w->n_insts += left;
-    do {
-        u = u->fn(w, u);
-    } while (u && --left);
-    unsigned undone = u ? 0 : left - 1;
-    w->n_insts -= undone;
-    if (!w->counts)
-        return u;
-    if (undone)
-        counts_add(w->counts, leader, leader->run - undone, 1);
-    else
-        counts_block(w->counts, leader);
-    return u;
-}
-
-/* The table of native code for w as it is; NULL: the interpreter runs it. */
-static struct native_table *table_of(struct wave *w)
-{
-    if (!w->native)
-        w->native = native_table(w->emu->native, w);
-    return w->native;
-}
-
-/* The block at u by native code if there is some, else by the interpreter. */
-static const struct uop *mixed_run(struct wave *w, const struct uop *u)
-{
-    struct native_table *t = table_of(w);
-    size_t slot = t ? (size_t)(u - t->uops) : 0;
-    const void *code = t ? native_find(t, w, slot) : NULL;
-    if (code) {
-        const struct uop *next = native_enter(t, w, code, slot);
-        if (next != u || w->turn <= 0)
-            return next; /* else the turn ends inside of the code: block by block */
-    }
-    w->turn -= u->turn;
-    return block_run(w, u);
-}
-
-/* Run one wave until it stops or its turn is over; returns instructions done. *mxcsr is
- * the host's float mode: setting it costs as much as some instructions. */
-static uint64_t wave_run(struct wave *w, bool native, unsigned *mxcsr)
-{
-    w->turn = TURN;
-    if (w->fresh)
-        wave_fill(w);
-    if (w->observation)
-        return observe_run(w);
-    const struct uop *u = w->next;
-    uint64_t begin = w->n_insts;
-    w->stop = STOP_NONE;
-    if (*mxcsr != w->mxcsr32)
-        _mm_setcsr(w->mxcsr32);
-    if (native)
-        do
-            u = mixed_run(w, u);
-        while (u && w->turn > 0);
-    else
-        do {
-            w->turn -= u->turn;
-            u = block_run(w, u);
-        } while (u && w->turn > 0);
-    *mxcsr = w->mxcsr32;
-    if (u)
-        w->next = u;
-    return w->n_insts - begin;
-}
-
-static void release_barrier(struct workgroup *g)
-{
-    if (g->n_waiting < g->n_live)
-        return;
-    g->n_waiting = 0;
-    for (unsigned i = 0; i < g->n_waves; i++)
-        g->waves[i]->idle &= (uint8_t)~IDLE_BARRIER;
-}
-
-void wave_stopped(struct workgroup *g, struct wave *w)
-{
-    if (w->stop == STOP_BARRIER) {
-        w->idle |= IDLE_BARRIER;
-        g->n_waiting++;
-    } else if (w->stop == STOP_END) {
-        w->idle |= IDLE_ENDED;
-        g->n_live--;
-    } else if (w->stop == STOP_HALT) {
-        w->idle |= IDLE_HALTED;
-        g->n_halted++;
-        return;
-    } else {
-        return;
-    }
-    release_barrier(g);
-}
-
-bool group_stands(const struct workgroup *g)
-{
-    return g->n_halted && g->n_halted + g->n_waiting >= g->n_live;
-}
-
-static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxcsr)
-{
-    struct workgroup *g = &r->group;
-    const struct wave *first = g->waves[0];
-    bool native = native_for(first->emu->native, first->wave64);
-    for (uint64_t done = 0; done < budget;) {
-        struct wave *w = g->waves[g->turn];
-        if (++g->turn == g->n_waves)
-            g->turn = 0;
-        if (w->idle)
-            continue;
-        done += wave_run(w, native, mxcsr);
-        if (w->stop == STOP_FAULT) {
-            const struct uop *handler = trap_fault(w);
-            if (!handler)
-                return GROUP_FAULT;
-            w->next = handler;
-            continue;
-        }
-        if (w->stop == STOP_GWS)
-            done += budget / 64; /* other workgroups must run first */
-        wave_stopped(g, w);
-        if (g->n_live == 0)
-            return GROUP_DONE;
-        if (group_stands(g)) {
-            trap_report_halt(g);
-            return GROUP_FAULT;
-        }
-    }
-    return GROUP_RUNNING;
-}
-
-enum group_state group_run(struct resident *r, uint64_t budget)
-{
-    unsigned host = _mm_getcsr(), mxcsr = host;
-    enum group_state state = turns(r, budget, &mxcsr);
-    r->waves[0].emu->level->leave();
-    _mm_setcsr(host);
-    return state;
-}
 
 /* ---- workgroups --------------------------------------------------------------------
  */

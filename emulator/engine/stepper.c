@@ -177,12 +177,12 @@ unsigned emu_group_waves(const struct emu_group *group)
 
 unsigned emu_group_live(const struct emu_group *group)
 {
-    return group_of(group)->n_live;
+    return (unsigned)__builtin_popcount(group_of(group)->live);
 }
 
 unsigned emu_group_waiting(const struct emu_group *group)
 {
-    return group_of(group)->n_waiting;
+    return (unsigned)__builtin_popcount(group_of(group)->waiting);
 }
 
 struct emu_wave *emu_group_wave(struct emu_group *group, unsigned index)
@@ -198,19 +198,24 @@ const struct emu_wave_info *emu_wave_info(const struct emu_wave *wave)
     return &const_wave_of(wave)->info;
 }
 
+static bool ended(const struct wave *w)
+{
+    return !(w->group->live & wave_bit(w));
+}
+
 enum emu_wave_state emu_wave_state(const struct emu_wave *wave)
 {
     const struct wave *w = const_wave_of(wave);
-    return w->idle & IDLE_ENDED     ? EMU_WAVE_ENDED
-           : w->stop == STOP_FAULT  ? EMU_WAVE_FAULTED
-           : w->idle & IDLE_BARRIER ? EMU_WAVE_BARRIER
-                                    : EMU_WAVE_READY;
+    return ended(w)                          ? EMU_WAVE_ENDED
+           : w->stop == STOP_FAULT           ? EMU_WAVE_FAULTED
+           : w->group->waiting & wave_bit(w) ? EMU_WAVE_BARRIER
+                                             : EMU_WAVE_READY;
 }
 
 const struct emu_inst *emu_wave_next(struct emu_wave *wave)
 {
     struct wave *w = wave_of(wave);
-    if (w->idle & IDLE_ENDED || w->stop == STOP_FAULT)
+    if (ended(w) || w->stop == STOP_FAULT)
         return NULL;
     return &program_inst(w->program, w->next)->inst;
 }
@@ -255,11 +260,11 @@ rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t c
 {
     struct wave *w = wave_of(wave);
     const struct emu_event *e;
-    if (w->idle & IDLE_ENDED)
+    if (ended(w))
         return RD_E_INVALID;
     if (w->stop == STOP_FAULT)
         return RD_E_FAULT;
-    if (w->idle & IDLE_BARRIER)
+    if (w->group->waiting & wave_bit(w))
         return RD_E_BUSY;
     w->clock = clock;
     rd_status st = stepper_execute(s, w, w->n_insts, &e);

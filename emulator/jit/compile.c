@@ -14,11 +14,6 @@
 #include "handlers.h"
 #include "machine.h"
 
-static struct x86_mem table_mem(int64_t index)
-{
-    return mem_at(TABLE, (int32_t)(8 * index));
-}
-
 static void jump_stub(struct emit *e, enum table_head stub)
 {
     x86_load(e->x, true, RDX, table_mem(-(int64_t)stub));
@@ -128,7 +123,7 @@ static void go_on(struct emit *e, const struct uop *u, bool full)
 static void leave(struct emit *e, const struct uop *u)
 {
     x86_mov_imm(e->x, RAX, (uint64_t)(u - e->p->uops));
-    jump_stub(e, TABLE_LEAVE);
+    jump_stub(e, TABLE_TURN);
 }
 
 static void call_handler(struct emit *e, const struct uop *u)
@@ -430,14 +425,13 @@ static void emit_last(struct emit *e, const struct uop *u)
     rows_flush(e, &e->rows);
     account(e, e->n_insts, e->turn, new_path(e));
     if (u->isa_op == ISA_S_BARRIER && emit_usual(e, u)) {
-        x86_store8_imm(e->x, wave_mem(offsetof(struct wave, stop)), STOP_BARRIER);
         x86_mov_imm(e->x, RAX, (uintptr_t)uop_next(u));
         x86_store(e->x, true, wave_mem(offsetof(struct wave, next)), RAX);
-        x86_mov_imm(e->x, RAX, 0);
+        jump_stub(e, TABLE_BARRIER);
     } else {
         call_handler(e, u);
+        jump_stub(e, TABLE_RETURN);
     }
-    jump_stub(e, TABLE_RETURN);
 }
 
 /* A block inside of the trace begins, if the wave's turn is not over. */
@@ -512,7 +506,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
     rows_init(&e->rows, x->evex ? CACHE_MAX : 2);
     x86_alu_imm(x, ALU_CMP, false, LEFT, 0);
     size_t go = x86_jcc(x, CC_G);
-    jump_stub(e, TABLE_LEAVE);
+    jump_stub(e, TABLE_TURN);
     x86_land(x, go);
     choose_residents(e);
     load_residents(e);
@@ -618,7 +612,15 @@ static void write_window(struct x86 *x, const struct emu *emu)
     x86_ret(x);
 }
 
-void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at)
+/* The micro-op at slot eax. */
+static void load_uop(struct x86 *x)
+{
+    x86_shift_imm(x, SHIFT_SHL, true, RAX, 6);
+    x86_alu_load(x, ALU_ADD, true, RAX, table_mem(-TABLE_UOPS));
+}
+
+void compile_stubs(struct x86 *x, const struct emu *emu, native_turn_fn *turn,
+                   struct stub_offsets *at)
 {
     at->enter = x86_here(x); /* rdi wave, rsi code, edx slot, rcx table */
     for (unsigned i = 0; i < 6; i++)
@@ -628,14 +630,12 @@ void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at
     x86_mov(x, true, TABLE, RCX);
     x86_mov(x, false, RAX, RDX);
     x86_load(x, false, LEFT, wave_mem(offsetof(struct wave, turn)));
-    x86_load(x, true, CONSTS, wave_mem(offsetof(struct wave, base[SRC_CONST])));
-    x86_load(x, true, ROWS, wave_mem(offsetof(struct wave, vgpr[0])));
+    load_bases(x);
     x86_mov_imm(x, FIXED, (uintptr_t)recipe_consts);
     x86_jump_reg(x, RSI);
 
     at->leave = x86_here(x);
-    x86_shift_imm(x, SHIFT_SHL, true, RAX, 6);
-    x86_alu_load(x, ALU_ADD, true, RAX, table_mem(-TABLE_UOPS));
+    load_uop(x);
     at->give_back = x86_here(x);
     x86_vzeroupper(x); /* the engine's code would wait for registers that have more */
     x86_store(x, false, wave_mem(offsetof(struct wave, turn)), LEFT);
@@ -643,6 +643,13 @@ void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at
     for (unsigned i = 6; i-- > 0;)
         x86_pop(x, saved[i]);
     x86_ret(x);
+
+    at->turn = x86_here(x);
+    load_uop(x);
+    x86_store(x, true, wave_mem(offsetof(struct wave, next)), RAX);
+    write_switch(x, turn, at->give_back, false);
+    at->barrier = x86_here(x);
+    write_switch(x, turn, at->give_back, true);
 
     at->check = x86_here(x);
     write_check(x, emu);

@@ -2,6 +2,7 @@
 #ifndef RD_COMPILE_H
 #define RD_COMPILE_H
 
+#include "native.h"
 #include "trace.h"
 #include "x86.h"
 
@@ -12,11 +13,13 @@ enum table_head {
     TABLE_UOPS = 1, /* the program's micro-ops */
     TABLE_LEAVE,    /* stub: leave for the interpreter; eax is the slot */
     TABLE_RETURN,   /* stub: leave with rax */
-    TABLE_CHECK,  /* stub: may the wave access edx bytes at rax (ecx: EMU_MEM_*)? Carry
-                     if that is not known. Changes r8 and r9 */
-    TABLE_WINDOW, /* stub: from which offset on, and how far, may lanes go? See
-                     compile.c */
-    TABLE_HEAD,   /* how many, at most 8 */
+    TABLE_TURN,    /* stub: the wave's turn is over at slot eax: on with the next one */
+    TABLE_BARRIER, /* stub: it has come to a barrier (wave.next is set): likewise */
+    TABLE_CHECK,   /* stub: may the wave access edx bytes at rax (ecx: EMU_MEM_*)? Carry
+                      if that is not known. Changes r8 and r9 */
+    TABLE_WINDOW,  /* stub: from which offset on, and how far, may lanes go? See
+                      compile.c */
+    TABLE_HEAD,    /* how many, at most 8 */
 };
 
 /* Ways out of a trace whose blocks have to be counted; see native.h. */
@@ -42,11 +45,12 @@ struct compile_job {
 /* Write the trace's code. False: it did not fit, or cannot be done. */
 bool compile_trace(struct x86 *x, const struct compile_job *job);
 
-/* The stubs: enter(struct wave *, const void *code, slot), leave, return. at: their
- * offsets. */
+/* The stubs: enter(struct wave *, const void *code, slot, table) and those of the
+ * table. at: their offsets. */
 struct stub_offsets {
-    size_t enter, leave, give_back, check, window;
+    size_t enter, leave, give_back, turn, barrier, check, window;
 };
-void compile_stubs(struct x86 *x, const struct emu *emu, struct stub_offsets *at);
+void compile_stubs(struct x86 *x, const struct emu *emu, native_turn_fn *turn,
+                   struct stub_offsets *at);
 
 #endif

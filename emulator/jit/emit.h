@@ -119,6 +119,12 @@ static inline struct x86_mem wave_mem(size_t offset)
 {
     return mem_at(W, (int32_t)offset);
 }
+/* Entry index of the table that is at TABLE, or with TABLE_* what is before. */
+static inline struct x86_mem table_mem(int64_t index)
+{
+    return mem_at(TABLE, (int32_t)(8 * index));
+}
+
 static inline struct x86_mem sgpr_mem(unsigned slot)
 {
     return wave_mem(offsetof(struct wave, sgpr) + 4ul * slot);
@@ -195,6 +201,13 @@ static inline enum recipe_const mods_magnitude(unsigned mods)
                                        : C_NOT_SIGN;
 }
 
+/* What native code keeps in registers of the wave in W, and of its program. */
+static inline void load_bases(struct x86 *x)
+{
+    x86_load(x, true, CONSTS, wave_mem(offsetof(struct wave, base[SRC_CONST])));
+    x86_load(x, true, ROWS, wave_mem(offsetof(struct wave, vgpr[0])));
+}
+
 /* One row of recipe_consts. */
 static inline struct x86_rm const_rm(unsigned c)
 {
@@ -208,6 +221,11 @@ void emit_collect_mask(struct emit *e, unsigned part);
 /* The mask of all parts (k3 and k4, or eax) to the SGPR that u writes, active lanes
  * only. */
 void emit_store_mask(struct emit *e, const struct uop *u);
+
+/* switch.c: from the wave in W on to the one whose turn is next; barrier: that is where
+ * W stops. Where that cannot be told here, turn is asked (native_turn_fn), and if there
+ * is no code, control goes to give_back. */
+void write_switch(struct x86 *x, native_turn_fn *turn, size_t give_back, bool barrier);
 
 /* Each writes code for the instruction at u and returns true, or writes nothing and
  * returns false. */

@@ -30,6 +30,7 @@ struct path {
 
 struct native {
     struct emu *emu;
+    native_turn_fn *turn;
     pthread_mutex_t lock;
     struct code_memory *code;
     struct perf_map *perf; /* NULL: not wanted */
@@ -49,7 +50,7 @@ struct native {
     uint64_t handled[ISA_OP_COUNT]; /* executions by handlers, of those counted */
 };
 
-struct native *native_create(struct emu *emu)
+struct native *native_create(struct emu *emu, native_turn_fn *turn)
 {
     if (emu->config.simd == EMU_SIMD_GENERIC)
         return NULL;
@@ -58,6 +59,7 @@ struct native *native_create(struct emu *emu)
         return NULL;
     pthread_mutex_init(&n->lock, NULL);
     n->emu = emu;
+    n->turn = turn;
     n->perf = perf_create(&emu->config);
     n->n_paths = 1; /* 0 is none */
     return n;
@@ -168,6 +170,8 @@ static void set_head(struct native_table *t)
     atomic_store(&t->entry[-TABLE_UOPS], (const void *)t->program->uops);
     atomic_store(&t->entry[-TABLE_LEAVE], (const void *)(n->stubs + n->at.leave));
     atomic_store(&t->entry[-TABLE_RETURN], (const void *)(n->stubs + n->at.give_back));
+    atomic_store(&t->entry[-TABLE_TURN], (const void *)(n->stubs + n->at.turn));
+    atomic_store(&t->entry[-TABLE_BARRIER], (const void *)(n->stubs + n->at.barrier));
     atomic_store(&t->entry[-TABLE_CHECK], (const void *)(n->stubs + n->at.check));
     atomic_store(&t->entry[-TABLE_WINDOW], (const void *)(n->stubs + n->at.window));
 }
@@ -298,7 +302,7 @@ static bool prepare(struct native *n)
         n->code = code_create(n->perf != NULL);
     if (n->buffer && n->code) {
         struct x86 x = {n->buffer, n->buffer, n->buffer + TRACE_BYTES, false, false};
-        compile_stubs(&x, n->emu, &n->at);
+        compile_stubs(&x, n->emu, n->turn, &n->at);
         n->stubs = code_put(n->code, n->buffer, x86_here(&x));
         if (n->stubs)
             perf_add(n->perf,
@@ -415,7 +419,7 @@ __attribute__((no_sanitize("function")))
 #endif
 const struct uop *
 native_enter(const struct native_table *t, struct wave *w, const void *code,
-             size_t slot)
+             const struct uop *u)
 {
     typedef const struct uop *enter_fn(struct wave *, const void *, size_t, void *);
     const struct native *n = t->native;
@@ -423,5 +427,7 @@ native_enter(const struct native_table *t, struct wave *w, const void *code,
         const void *code;
         enter_fn *call;
     } enter = {.code = n->stubs + n->at.enter};
-    return enter.call(w, code, slot, (void *)t->entry);
+    u = enter.call(w, code, (size_t)(u - t->uops), (void *)t->entry);
+    w = w->group->running;
+    return u || w->stop != STOP_NONE ? u : w->next;
 }

@@ -39,9 +39,15 @@ struct native_table {
     size_t memory_bytes;
 };
 
+/* The turn of w, which has stopped at a barrier or used it up, is over (w->next, stop
+ * and turn are up to date): the code of the wave whose turn has begun, which
+ * w->group->running is now. NULL: the engine goes on with that one; if it is w still,
+ * what its stop means has not been done yet. */
+typedef const void *native_turn_fn(struct wave *w);
+
 /* NULL: the host's level has no native code, or out of memory. Costs nothing until
  * something is hot. */
-struct native *native_create(struct emu *emu);
+struct native *native_create(struct emu *emu, native_turn_fn *turn);
 void native_destroy(struct native *n);
 
 /* Does the host let code be made? Makes the first of it. n may be NULL: no. */
@@ -79,12 +85,13 @@ void native_each_handled(struct native *n,
 
 void native_stats(const struct native *n, struct emu_native_stats *out);
 
-/* Run code from entry on; returns as a handler does. */
 /* May waves of that size have native code? */
 bool native_for(const struct native *n, bool wave64);
 
+/* Run code for w, at u, and for the waves whose turns come meanwhile; returns as a
+ * handler of w->group->running does. */
 const struct uop *native_enter(const struct native_table *t, struct wave *w,
-                               const void *code, size_t slot);
+                               const void *code, const struct uop *u);
 
 /* The code for the block at u, if it is there; counts the visit, and compiles the block
  * if it has become hot. */

@@ -115,10 +115,12 @@ static enum emu_wave_doing doing(const struct wave *w)
         [STOP_YIELD] = EMU_DOING_SLEEP, [STOP_GWS] = EMU_DOING_GWS,
         [STOP_HALT] = EMU_DOING_HALTED,
     };
-    return w->idle & IDLE_ENDED     ? EMU_DOING_ENDED
-           : w->idle & IDLE_BARRIER ? EMU_DOING_BARRIER
-           : w->idle & IDLE_HALTED  ? EMU_DOING_HALTED
-                                    : (enum emu_wave_doing)why[w->stop];
+    const struct workgroup *g = w->group;
+    uint32_t bit = wave_bit(w);
+    return !(g->live & bit)   ? EMU_DOING_ENDED
+           : g->waiting & bit ? EMU_DOING_BARRIER
+           : g->halted & bit  ? EMU_DOING_HALTED
+                              : (enum emu_wave_doing)why[w->stop];
 }
 
 void emu_wave_look(const struct emu_wave_info *info, struct emu_wave_view *out)

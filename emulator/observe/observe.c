@@ -300,9 +300,8 @@ static const struct uop *shrug_off(struct wave *w, const struct emu_inst *inst)
 static bool opens_barrier(const struct wave *w)
 {
     const struct workgroup *g = w->group;
-    if (w->stop == STOP_BARRIER)
-        return g->n_waiting + 1 >= g->n_live;
-    return w->stop == STOP_END && g->n_waiting && g->n_waiting + 1 >= g->n_live;
+    bool last = (g->waiting | wave_bit(w)) == g->live;
+    return last && (w->stop == STOP_BARRIER || (w->stop == STOP_END && g->waiting));
 }
 
 static void finish_event(struct wave *w, const struct uop *u, struct emu_event *e)

@@ -144,7 +144,7 @@ void trap_report_halt(struct workgroup *g)
     if (f->kind == EMU_FAULT_NONE) { /* a halt without a trap */
         f->lane = -1;
         for (unsigned i = 0; i < g->n_waves && f->kind == EMU_FAULT_NONE; i++)
-            if (g->waves[i]->idle & IDLE_HALTED)
+            if (g->halted >> i & 1u)
                 wave_describe(g->waves[i], g->waves[i]->next, EMU_FAULT_HALTED, f);
         return;
     }

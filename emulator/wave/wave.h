@@ -41,11 +41,6 @@ struct dispatch;
 struct workgroup;
 struct native_table;
 
-/* In one byte, which the scheduler asks for before each turn. */
-#define IDLE_ENDED   1u
-#define IDLE_BARRIER 2u
-#define IDLE_HALTED  4u
-
 struct wave {
     const uint32_t *base[3]; /* rows by enum src_base, of the current half */
     uint32_t sgpr[SGPR_SLOTS];
@@ -57,13 +52,13 @@ struct wave {
     uint8_t stop;   /* enum wave_stop */
     uint8_t priority;
     bool wave64;
-    uint8_t idle;   /* IDLE_*: why it takes no turns, 0: it does */
     bool fresh;     /* its VGPRs are not initialised yet (dispatch.h) */
     bool gws_waits; /* has arrived at a global barrier of this generation */
     uint32_t gws_generation;
     uint32_t mode_bits, status_bits, trapsts_bits; /* hwreg images */
     const struct uop *next;
     uint64_t n_insts;
+    uint64_t turn_began;         /* n_insts then */
     int32_t turn;                /* what is left of it (uop.h) */
     struct native_table *native; /* the engine's: native code for this wave in this
                                     program and MODE; NULL: not looked for yet */
@@ -91,14 +86,17 @@ struct wave {
 struct workgroup {
     uint64_t number; /* linear index */
     uint32_t id[3];
-    unsigned n_waves, n_live, n_waiting; /* waves in all, not ended, at the barrier */
-    unsigned n_halted;
+    unsigned n_waves;
+    uint32_t live, waiting, halted; /* waves by index, as bits: not ended; of these, at
+                                       the barrier; halted. The others take turns */
     struct wave **waves;
     uint8_t *lds;
     uint32_t lds_bytes;
     uint32_t scratch_bytes;
     uint64_t rng;
-    unsigned turn; /* next wave to step */
+    unsigned turn;        /* the first wave that may be next, up to n_waves */
+    struct wave *running; /* whose turn it is */
+    uint64_t left;        /* instructions until other workgroups run */
     struct emu_fault fault;
     struct emu_fault cause; /* of the last entry into a trap handler */
     struct dispatch *dispatch;
@@ -107,6 +105,12 @@ struct workgroup {
     unsigned n_vgprs;              /* allocated per wave */
     bool unreported;               /* emu_queue.unreported has been told */
 };
+
+/* The wave's bit in masks of its workgroup. */
+static inline uint32_t wave_bit(const struct wave *w)
+{
+    return 1u << w->index;
+}
 
 /* Current EXEC of the running half; the two halves of a wave64 are sgpr 126, 127. */
 static inline uint32_t wave_exec(const struct wave *w)

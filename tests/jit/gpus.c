@@ -182,7 +182,7 @@ struct emu_dispatch gpus_dispatch(const struct gpus *g, const struct load *load)
     struct emu_dispatch d = {
         .entry = place_of(g->code),
         .groups = {load->groups ? load->groups : 1, 1, 1},
-        .block = {g->wave64 ? 64 : 32, 1, 1},
+        .block = {(g->wave64 ? 64 : 32) * (load->waves ? load->waves : 1), 1, 1},
         .wave64 = g->wave64,
         /* 64 VGPRs; f16 and f64 denormals are kept */
         .rsrc1 = (g->wave64 ? 15u : 7u) | 0xf0u << 12,

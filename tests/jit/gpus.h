@@ -56,9 +56,9 @@ size_t gpus_place(struct gpus *g, const char *text);
 size_t gpus_assemble(const char *text, unsigned lanes, uint8_t *code);
 
 /* s[0:1]: data, s[2:3]: the last quarter of data, s[4:7] the parameters, s8 workgroup;
- * v0: lane. */
+ * v0: work-item. waves: of a workgroup, 0: one. */
 struct load {
-    uint32_t groups, lds_bytes, scratch_bytes, param[4];
+    uint32_t groups, waves, lds_bytes, scratch_bytes, param[4];
 };
 struct emu_dispatch gpus_dispatch(const struct gpus *g, const struct load *load);
 

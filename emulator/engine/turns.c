@@ -1,0 +1,196 @@
+/* turns.c: the waves of a workgroup in turn.
+ *
+ * A turn ends at the first block after TURN (uop.h), or when the wave stops: the same
+ * blocks whoever runs them, the interpreter, native code or an observer. Native code
+ * goes on with the next wave by itself where nothing but the order matters
+ * (jit/switch.c, which follows what is here), and asks turns_native elsewhere.
+ * SPDX-License-Identifier: MIT
+ */
+#include <xmmintrin.h>
+
+#include "dispatch.h"
+#include "native.h"
+#include "observe.h"
+
+/* The block at u: the next one, or NULL if the wave has stopped. */
+static const struct uop *block_run(struct wave *w, const struct uop *u)
+{
+    const struct uop *leader = u;
+    unsigned left = u->run;
+    w->n_insts += left;
+    do {
+        u = u->fn(w, u);
+    } while (u && --left);
+    unsigned undone = u ? 0 : left - 1;
+    w->n_insts -= undone;
+    if (!w->counts)
+        return u;
+    if (undone)
+        counts_add(w->counts, leader, leader->run - undone, 1);
+    else
+        counts_block(w->counts, leader);
+    return u;
+}
+
+/* The table of native code for w as it is; NULL: the interpreter runs it. */
+static struct native_table *table_of(struct wave *w)
+{
+    if (!w->native)
+        w->native = native_table(w->emu->native, w);
+    return w->native;
+}
+
+/* The code for w at u; NULL: there is none. */
+static const void *code_at(struct wave *w, const struct uop *u)
+{
+    struct native_table *t = table_of(w);
+    return t ? native_find(t, w, (size_t)(u - t->uops)) : NULL;
+}
+
+/* ---- whose turn ------------------------------------------------------------------ */
+
+static void turn_begin(struct wave *w)
+{
+    w->turn = TURN;
+    w->turn_began = w->n_insts;
+    w->stop = STOP_NONE;
+    w->group->running = w;
+    if (w->fresh)
+        wave_fill(w);
+}
+
+static uint64_t turn_length(const struct wave *w)
+{
+    return w->n_insts - w->turn_began;
+}
+
+struct wave *turn_find(struct workgroup *g)
+{
+    uint32_t ready = g->live & ~(g->waiting | g->halted);
+    uint32_t later = ready & (uint32_t)(UINT64_MAX << g->turn);
+    unsigned i = (unsigned)__builtin_ctz(later ? later : ready);
+    g->turn = i + 1;
+    return g->waves[i];
+}
+
+static inline void count_stop(struct workgroup *g, const struct wave *w)
+{
+    if (w->stop == STOP_BARRIER)
+        g->waiting |= wave_bit(w);
+    else if (w->stop == STOP_END)
+        g->live &= ~wave_bit(w);
+    else if (w->stop == STOP_HALT)
+        g->halted |= wave_bit(w);
+    if (g->waiting == g->live)
+        g->waiting = 0;
+}
+
+void wave_stopped(struct workgroup *g, struct wave *w)
+{
+    count_stop(g, w);
+}
+
+bool group_stands(const struct workgroup *g)
+{
+    return g->halted && (g->halted | g->waiting) == g->live;
+}
+
+const void *turns_native(struct wave *w)
+{
+    struct workgroup *g = w->group;
+    uint64_t length = turn_length(w);
+    if (w->observation || g->halted || length >= g->left)
+        return NULL;
+    g->left -= length;
+    count_stop(g, w);
+    unsigned mxcsr = w->mxcsr32;
+    w = turn_find(g);
+    turn_begin(w);
+    if (mxcsr != w->mxcsr32)
+        _mm_setcsr(w->mxcsr32);
+    return code_at(w, w->next);
+}
+
+/* ---- running --------------------------------------------------------------------- */
+
+/* The block of g->running at u by native code if there is some, else by the
+ * interpreter. Afterwards another wave may be running. */
+static const struct uop *mixed_run(struct workgroup *g, const struct uop *u)
+{
+    struct wave *w = g->running;
+    const void *code = code_at(w, u);
+    if (code) {
+        const struct uop *next = native_enter(w->native, w, code, u);
+        if (next != u || w->turn <= 0 || g->running != w)
+            return next; /* else the turn ends inside of the code: block by block */
+    }
+    w->turn -= u->turn;
+    return block_run(w, u);
+}
+
+/* Run one wave until it stops or its turn is over, and those to which native code gives
+ * the next turns. *mxcsr is the host's float mode: setting it costs as much as some
+ * instructions. */
+static void wave_run(struct wave *w, bool native, unsigned *mxcsr)
+{
+    struct workgroup *g = w->group;
+    if (w->observation) {
+        (void)observe_run(w);
+        return;
+    }
+    const struct uop *u = w->next;
+    if (*mxcsr != w->mxcsr32)
+        _mm_setcsr(w->mxcsr32);
+    if (native)
+        do
+            u = mixed_run(g, u);
+        while (u && g->running->turn > 0);
+    else
+        do {
+            w->turn -= u->turn;
+            u = block_run(w, u);
+        } while (u && w->turn > 0);
+    *mxcsr = g->running->mxcsr32;
+    if (u)
+        g->running->next = u;
+}
+
+static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxcsr)
+{
+    struct workgroup *g = &r->group;
+    const struct wave *first = g->waves[0];
+    bool native = native_for(first->emu->native, first->wave64);
+    for (g->left = budget; g->left;) {
+        turn_begin(turn_find(g));
+        wave_run(g->running, native, mxcsr);
+        struct wave *w = g->running;
+        uint64_t length = turn_length(w);
+        if (w->stop == STOP_GWS)
+            length += budget / 64; /* other workgroups must run first */
+        g->left -= length < g->left ? length : g->left;
+        if (w->stop == STOP_FAULT) {
+            const struct uop *handler = trap_fault(w);
+            if (!handler)
+                return GROUP_FAULT;
+            w->next = handler;
+            continue;
+        }
+        wave_stopped(g, w);
+        if (!g->live)
+            return GROUP_DONE;
+        if (group_stands(g)) {
+            trap_report_halt(g);
+            return GROUP_FAULT;
+        }
+    }
+    return GROUP_RUNNING;
+}
+
+enum group_state group_run(struct resident *r, uint64_t budget)
+{
+    unsigned host = _mm_getcsr(), mxcsr = host;
+    enum group_state state = turns(r, budget, &mxcsr);
+    r->waves[0].emu->level->leave();
+    _mm_setcsr(host);
+    return state;
+}
