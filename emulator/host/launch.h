@@ -38,6 +38,15 @@ struct emu *la_emu(const struct la *la);
 RD_CHECKED rd_status la_alloc(struct la *la, uint64_t bytes, unsigned perm,
                               const char *name, void **out, struct la_error *err);
 
+/* Memory that was allocated between la_mark and la_rewind is gone: for what one
+ * dispatch needs. Not across la_load_object and la_load_raw. */
+struct la_mark {
+    void *last;
+    uint64_t next_gpuva;
+};
+struct la_mark la_mark(const struct la *la);
+void la_rewind(struct la *la, struct la_mark mark);
+
 /* A kernel in the memory of a struct la; valid as long as that. */
 struct la_kernel {
     const char *name;

@@ -147,3 +147,20 @@ rd_status la_alloc(struct la *la, uint64_t bytes, unsigned perm, const char *nam
     *out = base;
     return RD_OK;
 }
+
+struct la_mark la_mark(const struct la *la)
+{
+    return (struct la_mark){la->mappings, la->next_gpuva};
+}
+
+void la_rewind(struct la *la, struct la_mark mark)
+{
+    while (la->mappings && la->mappings != mark.last) {
+        struct la_mapping *mapping = la->mappings;
+        la->mappings = mapping->next;
+        (void)!emu_mem_remove(la->emu, (uintptr_t)mapping->base + PAGE_BYTES);
+        munmap(mapping->base, mapping->bytes);
+        free(mapping);
+    }
+    la->next_gpuva = mark.next_gpuva;
+}

@@ -15,7 +15,7 @@ import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ALLOW = os.path.join(HERE, "cycles.allow")
-PARTS = ("isa", "emulator", "driver", "compiler", "tools")
+PARTS = ("isa", "emulator", "library", "driver", "compiler", "tools")
 # The program loader and what it leans on: by file, wherever they live.
 LOADER = re.compile(r"/(excp|fault|jump|program|region|access|address|describe|block|join|trap|"
                     r"predecode\w*|uop\w*)\.c$")

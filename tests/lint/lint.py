@@ -30,7 +30,7 @@ import mnemonics as mnemonic_rule  # noqa: E402
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 MAX_LINES = 800
 MAX_FUNCTION = 80
-LEAVES = ("packaging", "isa", "emulator", "driver", "compiler", "tools", "tests")
+LEAVES = ("packaging", "isa", "emulator", "library", "driver", "compiler", "tools", "tests")
 
 
 def files(*endings):

@@ -18,7 +18,7 @@ import sys
 import time
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-PARTS = ("isa", "emulator", "driver", "compiler", "tools")
+PARTS = ("isa", "emulator", "library", "packaging", "driver", "compiler", "tools")
 
 
 def git(*words):

@@ -68,6 +68,56 @@ def use_program(prefix, work):
         expect("--screenshot" in run(rdna3, "viz", "--help", env=env), "no window")
 
 
+PROJECT = """cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(rdna3 0.1 REQUIRED)
+foreach(name IN ITEMS disassemble run cache_lines observer)
+    add_executable(${name} ${EXAMPLES}/${name}.c)
+    target_link_libraries(${name} PRIVATE ${LIBRARY})
+endforeach()
+"""
+
+
+def use_library(prefix, work):
+    """The examples, by pkg-config and by CMake, shared and static, from this tree alone."""
+    find = subprocess.run(["find", prefix, "-name", "rdna3.pc"], capture_output=True, text=True,
+                          check=True).stdout.strip()
+    libdir = os.path.dirname(os.path.dirname(find))
+    examples = os.path.join(prefix, "share", "doc", "rdna3", "examples")
+    env = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(find), LD_LIBRARY_PATH=libdir)
+    flags = run("pkg-config", "--cflags", "--libs", "rdna3", env=env)
+    expect(prefix in flags, f"pkg-config names {flags}")
+    version = run("pkg-config", "--modversion", "rdna3", env=env).strip()
+    expect(f"rdna3 {version}" in run(f"{prefix}/bin/rdna3", "--version"), f"version {version}")
+    for name in EXAMPLES:
+        run("sh", "-c", f"{CC} -Wall -Wextra -Werror '{examples}/{name}.c' -o '{work}/{name}' "
+            "$(pkg-config --cflags --libs rdna3)", env=env)
+    try_examples(work, examples, work, env)
+    with open(os.path.join(work, "CMakeLists.txt"), "w", encoding="utf-8") as f:
+        f.write(PROJECT)
+    for library in ("rdna3::rdna3", "rdna3::static"):
+        build = os.path.join(work, library.replace(":", ""))
+        run(CMAKE, "-S", work, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+            f"-DCMAKE_C_COMPILER={CC}", f"-DEXAMPLES={examples}", f"-DLIBRARY={library}")
+        run(CMAKE, "--build", build)
+        try_examples(build, examples, work, dict(os.environ))
+    needs = run("ldd", os.path.join(work, "rdna3static", "run"))
+    expect("librdna3" not in needs, "the static example needs the shared library")
+
+
+EXAMPLES = {"run": "255 + 1 = 256, 88 instructions in 8 waves",
+            "cache_lines": "global_load_b32 v2, v1, s[4:5]           1.0 lines for 32.0 lanes",
+            "observer": "v_add_f32_e32 v2, 1.0, v2", "disassemble": "    s_endpgm\n"}
+
+
+def try_examples(folder, examples, work, env):
+    source = os.path.join(examples, "add.s")
+    code = os.path.join(work, "one.hsaco")
+    for name, wanted in EXAMPLES.items():
+        told = run(os.path.join(folder, name), code if name == "disassemble" else source, env=env)
+        expect(wanted in told, f"{name} prints {told}")
+
+
 def main():
     keep = {name: open(os.path.join(BUILD, name), "rb").read()
             for name in ("install_manifest.txt", "install_folders.txt")
@@ -82,6 +132,7 @@ def main():
         moved = os.path.join(folder, "moved")
         shutil.copytree(prefix, moved, symlinks=True)
         use_program(moved, work)
+        use_library(moved, work)
         shutil.rmtree(moved)
         shutil.rmtree(work)
         os.mkdir(work)

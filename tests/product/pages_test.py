@@ -40,6 +40,13 @@ def texts(folder):
                     yield f"{shell}: rdna3 {name} {option} is missing"
 
 
+    reference = "".join(read(folder, f"man3/{name}") for name in
+                        sorted(os.listdir(os.path.join(folder, "man3"))))
+    with open(os.path.join(ROOT, "library", "rdna3.symbols"), encoding="utf-8") as f:
+        yield from (f"no reference page has {name}" for name in f.read().split()
+                    if name + "(" not in reference)
+
+
 def complete(folder, *words):
     script = (f". {folder}/rdna3; COMP_WORDS=({' '.join(repr(w) for w in words)}); "
               f"COMP_CWORD={len(words) - 1}; _rdna3; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
@@ -62,7 +69,7 @@ def bash(folder):
 def reader(*command):
     """A program that complains about each of the files it is given."""
     def check(folder):
-        names = {"man": "man1/*.1", "zsh": "_rdna3", "fish": "rdna3.fish"}[WHAT]
+        names = {"man": "man[13]/*", "zsh": "_rdna3", "fish": "rdna3.fish"}[WHAT]
         for path in sorted(glob.glob(os.path.join(folder, names))):
             r = subprocess.run([*command, path], capture_output=True, text=True, check=False,
                                env=dict(os.environ, MANWIDTH="200", LC_ALL="C.UTF-8"))
@@ -83,6 +90,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, os.path.join(PAGES, "pages.py"), "--rdna3", RDNA3,
                         "--out", folder], check=True)
+        subprocess.run([sys.executable, os.path.join(PAGES, "reference.py"), "--headers",
+                        os.path.join(ROOT, "library", "include", "rdna3"), "--out", folder,
+                        "--version", "rdna3"], check=True)
         bad = list(CHECKS[WHAT](folder))
     print("\n".join(bad[:40]))
     return 1 if bad else 0
