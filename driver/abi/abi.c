@@ -181,6 +181,16 @@ void abi_access_failed(uint64_t va, bool write)
     kmd_access_failed(va, write);
 }
 
+uint32_t abi_look(void)
+{
+    return kmd_look();
+}
+
+bool abi_looked(uint32_t ticket)
+{
+    return kmd_looked(ticket);
+}
+
 static const struct abi_call *lookup(enum abi_file file, unsigned nr)
 {
     static const struct abi_call unknown = {"?", 0, NULL, ENOTTY, false};

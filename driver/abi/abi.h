@@ -40,6 +40,11 @@ bool abi_thread_is_ours(void);
 /* Its access at va found no memory, and can end now. Async-signal-safe. */
 void abi_access_failed(uint64_t va, bool write);
 
+/* For a handler of SIGINT: order core files of what runs (0: nothing does), and has it
+ * been done? Async-signal-safe. */
+uint32_t abi_look(void);
+bool abi_looked(uint32_t ticket);
+
 /* Perform an ioctl.
  *
  * cmd  full command word; only number, direction and size are looked at

@@ -110,11 +110,12 @@ void *alloc_hook_in(const struct alloc_hook *hooks, size_t n, const char *name)
 
 void *alloc_hook(const char *name)
 {
-    void *p = strncmp(name, "hip", 3) == 0        ? alloc_hip_hook(name)
-              : strncmp(name, "hsa_code", 8) == 0 ? alloc_code_hook(name)
-              : strncmp(name, "hsa_", 4) == 0     ? alloc_hsa_hook(name)
-              : strncmp(name, "cl", 2) == 0       ? alloc_cl_hook(name)
-                                                  : NULL;
+    if (strncmp(name, "hsa_code", 8) == 0)
+        return alloc_code_hook(name);
+    void *p = strncmp(name, "hip", 3) == 0    ? alloc_hip_hook(name)
+              : strncmp(name, "hsa_", 4) == 0 ? alloc_hsa_hook(name)
+              : strncmp(name, "cl", 2) == 0   ? alloc_cl_hook(name)
+                                              : NULL;
     return p && alloc_heap() ? p : NULL;
 }
 
@@ -184,11 +185,6 @@ const struct alloc_call *alloc_current(void)
 void alloc_count(void)
 {
     atomic_fetch_add(&state.table->made, 1);
-}
-
-unsigned alloc_code_number(void)
-{
-    return atomic_fetch_add(&state.table->codes, 1);
 }
 
 void alloc_claim(const struct alloc_call *c, const void *p, size_t size)

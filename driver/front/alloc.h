@@ -17,7 +17,8 @@
 /* The program's allocations; NULL: it is not checked. */
 struct ck_heap *alloc_heap(void);
 
-/* Our definition of a runtime's function, or NULL: not ours, or nothing is checked. */
+/* Our definition of a runtime's function, or NULL: not ours, or (but for code objects)
+ * nothing is checked. */
 void *alloc_hook(const char *name);
 
 /* The runtime's own definition; NULL: it is not loaded. */
@@ -50,9 +51,6 @@ const struct alloc_call *alloc_current(void);
 
 /* Count an allocation of the program. */
 void alloc_count(void);
-
-/* A number for a code object that is kept; CK_CODES or more: there have been enough. */
-unsigned alloc_code_number(void);
 
 /* The program has got memory. */
 void alloc_claim(const struct alloc_call *c, const void *p, size_t size);

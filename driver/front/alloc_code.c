@@ -1,17 +1,15 @@
-/* alloc_code.c: code objects that a checked program gives to ROCr, kept beside the
- * findings as files, so that these get source lines: what kernels' memory has of one
- * has none.
+/* alloc_code.c: code objects that a program gives to ROCr, kept in the state folder as
+ * files, so that faults and findings get source lines and debuggers breakpoints: what
+ * kernels' memory has of one has none.
  *
- * Only with line tables in it. SPDX-License-Identifier: MIT
+ * Only with line tables in it, unless it is debugged. SPDX-License-Identifier: MIT
  */
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "alloc.h"
 #include "config.h"
+#include "kept.h"
 
 enum { HSA_ERROR = 0x1000 };
 #define LARGEST (UINT64_C(256) << 20)
@@ -19,31 +17,11 @@ enum { HSA_ERROR = 0x1000 };
 ALLOC_EXPORT int hsa_code_object_reader_create_from_memory(const void *code,
                                                            size_t bytes, void *reader);
 
-static bool has_lines(const char *code, size_t bytes)
+static bool is_wanted(const char *code, size_t bytes)
 {
     static const char name[] = ".debug_line";
-    return bytes > 4 && memcmp(code, "\177ELF", 4) == 0 &&
-           memmem(code, bytes, name, sizeof name) != NULL;
-}
-
-/* What is not written in whole is not there. */
-static void keep(const void *code, size_t bytes)
-{
-    char path[PATH_MAX];
-    const char *findings = front_findings();
-    unsigned number = findings ? alloc_code_number() : CK_CODES;
-    if (number >= CK_CODES)
-        return;
-    (void)snprintf(path, sizeof path, "%s" CK_CODE_FILE, findings, number);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return;
-    size_t done = 0;
-    for (ssize_t n = 1; n > 0 && done < bytes; done += n > 0 ? (size_t)n : 0)
-        n = write(fd, (const char *)code + done, bytes - done);
-    close(fd);
-    if (done < bytes)
-        unlink(path);
+    return bytes > 4 && bytes <= LARGEST && memcmp(code, "\177ELF", 4) == 0 &&
+           (front_debugged() || memmem(code, bytes, name, sizeof name) != NULL);
 }
 
 int hsa_code_object_reader_create_from_memory(const void *code, size_t bytes,
@@ -52,8 +30,9 @@ int hsa_code_object_reader_create_from_memory(const void *code, size_t bytes,
     int (*real)(const void *, size_t, void *) =
         ALLOC_REAL(hsa_code_object_reader_create_from_memory);
     int status = real ? real(code, bytes, reader) : HSA_ERROR;
-    if (status == 0 && alloc_heap() && bytes <= LARGEST && has_lines(code, bytes))
-        keep(code, bytes);
+    const char *state = front_state();
+    if (status == 0 && state && is_wanted(code, bytes))
+        (void)kept_write(state, KEPT_CODE_FILE, KEPT_CODES, code, bytes);
     return status;
 }
 
@@ -61,5 +40,6 @@ void *alloc_code_hook(const char *name)
 {
     static const struct alloc_hook hooks[] = {
         ALLOC_HOOK(hsa_code_object_reader_create_from_memory)};
-    return alloc_hook_in(hooks, sizeof hooks / sizeof *hooks, name);
+    return front_state() ? alloc_hook_in(hooks, sizeof hooks / sizeof *hooks, name)
+                         : NULL;
 }

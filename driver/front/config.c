@@ -21,6 +21,16 @@ const char *front_findings(void)
     return findings;
 }
 
+const char *front_state(void)
+{
+    return getenv(FRONT_ENV_STATE);
+}
+
+bool front_debugged(void)
+{
+    return getenv(FRONT_ENV_DEBUG) != NULL;
+}
+
 bool front_config(struct abi_config *out)
 {
     static char timeline[PATH_MAX];
@@ -39,6 +49,8 @@ bool front_config(struct abi_config *out)
                 .sclk_mhz = timing ? strtod(timing, NULL) : 0,
                 .timeline = record ? timeline : NULL,
                 .check = front_findings(),
+                .cores = getenv(FRONT_ENV_CHECK) ? NULL : state,
+                .whole_cores = getenv(FRONT_ENV_CORE) != NULL,
                 .engine = engine ? (unsigned)strtoul(engine, NULL, 10) : 0,
                 .opcodes = getenv(FRONT_ENV_OPCODES) != NULL,
                 .perf_map = getenv(FRONT_ENV_PERF_MAP) != NULL,

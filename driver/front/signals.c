@@ -1,4 +1,4 @@
-/* signals.c: programs that install their own handler of SIGSEGV or SIGBUS.
+/* signals.c: programs that install their own handler of SIGSEGV, SIGBUS or SIGINT.
  *
  * The device has a handler for accesses of its own threads to memory that the program
  * has unmapped (hostfault.c). A program's handler must not replace it: from the

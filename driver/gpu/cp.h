@@ -7,6 +7,7 @@
 #ifndef RD_CP_H
 #define RD_CP_H
 
+#include "corefile.h"
 #include "internal.h"
 
 enum cp_result {
@@ -14,6 +15,16 @@ enum cp_result {
     CP_IDLE,     /* nothing to do until the doorbell rings */
     CP_STALL,    /* the next packet is not ready; look again soon */
     CP_HALT,     /* the queue has failed and processes nothing more */
+};
+
+/* cores.c: the waves of the dispatch that runs, as far as they have been shown. */
+struct cp_shown {
+    pthread_mutex_t lock; /* taken last but gpu.vm's */
+    struct emu_inspector inspector;
+    struct capture capture;
+    struct emu *emu; /* NULL: nothing runs */
+    struct emu_dispatch dispatch;
+    unsigned waves;
 };
 
 struct gpu_queue {
@@ -41,12 +52,14 @@ struct gpu_queue {
     struct emu_watch watch;   /* of that dispatch */
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
     _Atomic bool standing;    /* worker stands still inside a packet, being suspended */
-    _Atomic bool excepted;    /* the trap handler has reported an exception */
-    _Atomic uint64_t lds_pc;  /* of the access beyond the LDS that was told last */
-    uint64_t dispatches;      /* worker only: number of the one that runs, from 1 */
-    uint32_t saved_waves;     /* inside the kernel when it was suspended */
-    bool competes;            /* worker writes, with priority.lock */
-    uint32_t priority;        /* priority.lock; of config */
+    _Atomic bool showing;     /* told to show its waves */
+    struct cp_shown shown;
+    _Atomic bool excepted;   /* the trap handler has reported an exception */
+    _Atomic uint64_t lds_pc; /* of the access beyond the LDS that was told last */
+    uint64_t dispatches;     /* worker only: number of the one that runs, from 1 */
+    uint32_t saved_waves;    /* inside the kernel when it was suspended */
+    bool competes;           /* worker writes, with priority.lock */
+    uint32_t priority;       /* priority.lock; of config */
     struct gpu_queue *next_competing; /* priority.lock */
     uint64_t packet; /* worker only: index of the packet, for the dispatch */
     bool at_work;    /* worker only: the simulated clock waits for this queue */
@@ -152,6 +165,10 @@ struct tm_engine;
 bool cp_record_begin(struct gpu_queue *q, const struct emu_dispatch *d,
                      struct tm_engine *t);
 void cp_record_end(void);
+
+/* cores.c: before a dispatch runs, and behind it: what waves stand at if it fails. */
+void cp_cores_begin(struct gpu_queue *q, struct emu *emu, struct emu_dispatch *d);
+void cp_cores_end(struct gpu_queue *q, rd_status st, const struct emu_fault *fault);
 
 /* checked.c: run a dispatch with checkers attached. */
 RD_CHECKED rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,

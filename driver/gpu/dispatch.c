@@ -142,6 +142,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
         return cp_fail(q, GPU_ERR_UNSUPPORTED, "no emulator");
     struct emu_stats stats = {0};
     struct emu_fault fault = {0};
+    cp_cores_begin(q, emu, &with_control);
     cp_compete(q);
     atomic_store(&q->in_dispatch, true);
     atomic_fetch_add(&q->gpu->running, 1);
@@ -151,6 +152,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     cp_hold(q);
     atomic_fetch_sub(&q->gpu->running, 1);
     atomic_store(&q->in_dispatch, false);
+    cp_cores_end(q, st, &fault);
     atomic_fetch_add(&done->workgroups, stats.workgroups);
     atomic_fetch_add(&done->waves, stats.waves);
     atomic_fetch_add(&done->instructions, stats.instructions);

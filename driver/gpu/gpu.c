@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -21,6 +22,9 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->opcodes = config->opcodes;
     gpu->checks.path = config->check;
     gpu->checks.heap = config->heap;
+    gpu->cores.folder = config->cores;
+    gpu->cores.whole = config->whole_cores;
+    gpu->cores.pid = (int32_t)getpid();
     pthread_mutex_init(&gpu->checks.lock, NULL);
     gpu->vm.count = config->opcodes != NULL;
     gpu->vm.engine = (enum emu_engine)config->engine;

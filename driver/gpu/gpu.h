@@ -79,6 +79,8 @@ struct gpu_config {
     struct gpu_opcodes *opcodes;
     const char *check;    /* file with a table of findings, or NULL; kept */
     struct ck_heap *heap; /* of a checked program: its allocations, or NULL */
+    const char *cores;    /* folder for core files (kept.h), or NULL; kept */
+    bool whole_cores;     /* with all memory */
     unsigned engine;      /* enum emu_engine */
     bool perf_map;        /* name native code in /tmp/perf-PID.map */
     struct gpu_host host;
@@ -174,5 +176,12 @@ bool gpu_thread_is_ours(void);
 /* Its access at va found no memory: give up the dispatch, and report a page fault once
  * the access has ended. Async-signal-safe. */
 void gpu_access_failed(uint64_t va, bool write);
+
+/* ---- where waves are (cores.c) ---- */
+
+/* Order a core file of each dispatch that runs. Async-signal-safe. Returns 0 if nothing
+ * runs, else what gpu_looked wants to know whether it has been obeyed. */
+uint32_t gpu_look(void);
+bool gpu_looked(uint32_t ticket);
 
 #endif

@@ -54,6 +54,11 @@ void gpu_access_failed(uint64_t va, bool write)
     q->control = EMU_CONTROL_CANCEL;
 }
 
+struct gpu *gpu_of_process(void)
+{
+    return __atomic_load_n(&device, __ATOMIC_ACQUIRE);
+}
+
 void gpu_hostfault_init(struct gpu *gpu)
 {
     __atomic_store_n(&device, gpu, __ATOMIC_RELEASE);

@@ -105,6 +105,14 @@ struct gpu_checks {
     struct ck_heap *heap; /* what the program has allocated, or NULL */
 };
 
+/* cores.c */
+struct gpu_cores {
+    const char *folder; /* where core files go; NULL: nowhere */
+    bool whole;         /* with all memory */
+    int32_t pid;
+    _Atomic uint32_t wanted, served; /* orders to show what runs */
+};
+
 struct gpu {
     bool no_execute;
     double sclk_mhz; /* 0: no timing model */
@@ -115,6 +123,7 @@ struct gpu {
     struct gpu_opcodes counted;  /* what *opcodes has of the emulator's counts */
     struct gpu_host host;
     struct gpu_checks checks;
+    struct gpu_cores cores;
     struct gpu_clock_state clock;
     struct vm vm;
     struct gpu_regs regs;
@@ -186,8 +195,12 @@ void gpu_priority_apply(struct gpu_queue *q);
 void gpu_spinners_look(struct gpu *gpu, uint64_t now_ns);
 void gpu_spinners_release(struct gpu *gpu);
 
+/* cores.c: obey orders to show what runs. In the poller, without a lock. */
+void gpu_look_serve(struct gpu *gpu);
+
 /* hostfault.c: the GPU that the process's threads work for. */
 void gpu_hostfault_init(struct gpu *gpu);
+struct gpu *gpu_of_process(void);                    /* NULL: none has a queue yet */
 void gpu_worker_name(uint32_t queue, char name[16]); /* of a queue's threads */
 
 /* clock.c, for the simulated clock: a queue starts to work (its time is the result),

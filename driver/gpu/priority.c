@@ -10,12 +10,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cp.h"
+#include "look.h"
 
 /* Lock held. */
 static void set_control(struct gpu_queue *q, uint32_t highest)
 {
     bool go_on = atomic_load(&q->active) && q->priority >= highest;
-    int control = go_on ? EMU_CONTROL_RUN : EMU_CONTROL_PAUSE;
+    int run = atomic_load(&q->showing) ? EMU_CONTROL_SHOW : EMU_CONTROL_RUN;
+    int control = go_on ? run : EMU_CONTROL_PAUSE;
     if (atomic_load(&q->stop) || atomic_load(&q->host_fault))
         control = EMU_CONTROL_CANCEL;
     if (q->control != control)

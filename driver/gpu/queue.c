@@ -182,6 +182,7 @@ static void *poller(void *arg)
         if (poll_once(gpu, &asleep) || k != kicks)
             last = t;
         kicks = k;
+        gpu_look_serve(gpu);
         if (running)
             gpu_spinners_look(gpu, t);
         else
@@ -208,6 +209,7 @@ void gpu_kick(struct gpu *gpu)
 static void queue_free(struct gpu_queue *q)
 {
     pthread_mutex_destroy(&q->lock);
+    pthread_mutex_destroy(&q->shown.lock);
     pthread_cond_destroy(&q->wake);
     pthread_cond_destroy(&q->idle);
     free(q->sh);
@@ -235,6 +237,7 @@ static struct gpu_queue *queue_new(struct gpu *gpu,
     q->busy = true;
     atomic_store(&q->active, config->active);
     pthread_mutex_init(&q->lock, NULL);
+    pthread_mutex_init(&q->shown.lock, NULL);
     pthread_cond_init(&q->wake, NULL);
     pthread_cond_init(&q->idle, NULL);
     return q;

@@ -25,6 +25,8 @@ struct kmd_config {
     const char *timeline;  /* file to append dispatches to, or NULL */
     const char *check;     /* file with a table of findings, or NULL */
     struct ck_heap *heap;  /* of a checked program: its allocations, or NULL */
+    const char *cores;     /* folder for core files, or NULL */
+    bool whole_cores;      /* with all memory */
     bool opcodes;          /* count instructions by opcode */
     bool perf_map;         /* name native code in /tmp/perf-PID.map */
     unsigned engine;       /* enum emu_engine */
@@ -46,6 +48,11 @@ struct gshared_proc *kmd_proc(struct kmd *kmd);
 
 bool kmd_thread_is_ours(void);
 void kmd_access_failed(uint64_t va, bool write);
+
+/* ---- where waves are: as in gpu.h ---- */
+
+uint32_t kmd_look(void);
+bool kmd_looked(uint32_t ticket);
 
 /* A register by its dword offset. */
 uint32_t kmd_register(struct kmd *kmd, uint32_t reg);

@@ -99,6 +99,8 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
                                  .timeline = config->timeline,
                                  .check = config->check,
                                  .heap = config->heap,
+                                 .cores = config->cores,
+                                 .whole_cores = config->whole_cores,
                                  .counters = &kmd->proc->gpu,
                                  .engine = config->engine,
                                  .perf_map = config->perf_map,
@@ -148,6 +150,16 @@ bool kmd_thread_is_ours(void)
 void kmd_access_failed(uint64_t va, bool write)
 {
     gpu_access_failed(va, write);
+}
+
+uint32_t kmd_look(void)
+{
+    return gpu_look();
+}
+
+bool kmd_looked(uint32_t ticket)
+{
+    return gpu_looked(ticket);
 }
 
 uint32_t kmd_register(struct kmd *kmd, uint32_t reg)

@@ -83,8 +83,6 @@ struct ck_finding {
 };
 
 #define CK_MAX_FINDINGS 1024u
-#define CK_CODES        32u
-#define CK_CODE_FILE    ".code.%u" /* behind the name of the table's file */
 
 /* Findings, merged: equal class, kind, kernel and instructions are one. */
 struct ck_table {
@@ -97,7 +95,6 @@ struct ck_table {
     atomic_uint classes; /* CK_BITs of who looked */
     /* What the program has made of allocations, and what of it was there at its end. */
     atomic_ullong made, left, left_bytes;
-    atomic_uint codes;     /* code objects of the program in files beside the table */
     atomic_uint n_modules; /* one is complete when its path is not empty */
     struct ck_module module[CK_MODULES];
     struct ck_finding v[CK_MAX_FINDINGS];

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "dispatch.h"
+#include "look.h"
 #include "native.h"
 #include "observe.h"
 
@@ -196,11 +197,16 @@ static bool may_run(const struct worker *k)
         return false;
     if (!dp->d->control)
         return true;
-    if (*dp->d->control == EMU_CONTROL_PAUSE) {
+    int order = *dp->d->control;
+    if (order == EMU_CONTROL_PAUSE || order == EMU_CONTROL_SHOW) {
+        for (const struct resident *r = order == EMU_CONTROL_SHOW ? k->head : NULL; r;
+             r = r->next)
+            inspect(dp, r);
         watch_threads(dp, -1);
         if (k->helper)
             crew_pause(&dp->crew, true);
-        while (*dp->d->control == EMU_CONTROL_PAUSE)
+        while (*dp->d->control == EMU_CONTROL_PAUSE ||
+               *dp->d->control == EMU_CONTROL_SHOW)
             nanosleep(&nap, NULL);
         if (k->helper)
             crew_pause(&dp->crew, false);

@@ -28,6 +28,7 @@ struct core_group {
 struct core_region {
     struct emu_mem m;
     const uint8_t *data;
+    uint64_t filled; /* bytes of it that are in the file; behind them are zeros */
 };
 
 struct one_wave {
@@ -51,6 +52,8 @@ struct core {
     unsigned n_regions;
     const uint8_t *object;
     size_t object_bytes;
+    const struct object *identified; /* of elsewhere, or NULL */
+    char *path_found;                /* of CORE_PLACE, or NULL */
     struct target target;
     struct program program;
     char *text;
@@ -188,6 +191,18 @@ static void region_note(struct core *c, const uint8_t *d, size_t n)
     free(copy);
 }
 
+/* Behind the dispatch. */
+static bool place_note(struct core *c, const uint8_t *d, size_t n)
+{
+    const uint8_t *at = d + 8;
+    const char *path = n > 8 ? take_text(&at, d + n) : NULL;
+    if (!path || !c->have_head || c->path_found)
+        return refuse(c, "the note of the code object's place is wrong");
+    c->path_found = printable(path);
+    memcpy(&c->head.image, d, 8);
+    return c->path_found || refuse(c, "out of memory");
+}
+
 static bool one_note(struct core *c, uint32_t type, const uint8_t *d, size_t n)
 {
     switch (type) {
@@ -204,6 +219,8 @@ static bool one_note(struct core *c, uint32_t type, const uint8_t *d, size_t n)
     case CORE_REGION:
         region_note(c, d, n);
         return true;
+    case CORE_PLACE:
+        return place_note(c, d, n);
     default:
         return true; /* of a later version */
     }
@@ -235,8 +252,11 @@ static bool read_notes(struct core *c, const uint8_t *d, size_t n)
 
 static bool load(struct core *c, const Elf64_Phdr *p)
 {
-    if (p->p_filesz != p->p_memsz || p->p_vaddr + p->p_memsz < p->p_vaddr)
-        return refuse(c, "memory at 0x%" PRIx64 " is not all in the file", p->p_vaddr);
+    if (p->p_filesz > p->p_memsz || p->p_vaddr + p->p_memsz < p->p_vaddr)
+        return refuse(c,
+                      "memory at 0x%" PRIx64 " has %" PRIu64 " bytes, %" PRIu64
+                      " of them in the file",
+                      p->p_vaddr, p->p_memsz, p->p_filesz);
     struct core_region *bigger = one_more(c->regions, c->n_regions, sizeof *bigger);
     if (!bigger)
         return refuse(c, "out of memory");
@@ -247,7 +267,8 @@ static bool load(struct core *c, const Elf64_Phdr *p)
                                    .perm = (p->p_flags & PF_R ? EMU_MEM_READ : 0) |
                                            (p->p_flags & PF_W ? EMU_MEM_WRITE : 0) |
                                            (p->p_flags & PF_X ? EMU_MEM_EXEC : 0)},
-                             .data = c->data + p->p_offset};
+                             .data = c->data + p->p_offset,
+                             .filled = p->p_filesz};
     return true;
 }
 
@@ -289,7 +310,7 @@ static bool read_all(struct core *c)
     if (!each_segment(c, &e, false) || !each_segment(c, &e, true))
         return false;
     return c->have_head || refuse(c, "no note says which dispatch it is of: not one "
-                                     "that rdna3 run --core has written");
+                                     "that --core has written");
 }
 
 /* ---- the target ---- */
@@ -381,7 +402,10 @@ static bool read_space(void *ctx, unsigned index, unsigned space, unsigned lane,
         if (address < r->m.va || address - r->m.va > r->m.bytes ||
             r->m.bytes - (address - r->m.va) < bytes)
             continue;
-        memcpy(out, r->data + (address - r->m.va), bytes);
+        uint64_t at = address - r->m.va;
+        uint64_t there = at < r->filled ? r->filled - at : 0;
+        memset(out, 0, bytes);
+        memcpy(out, r->data + at, there < bytes ? there : bytes);
         return true;
     }
     return false;
@@ -419,7 +443,8 @@ struct core *core_read(const void *data, size_t bytes, char *text, size_t size)
         return NULL;
     }
     c->target = (struct target){&core_ops, c};
-    program_open(&c->program, *c->path ? c->path : NULL, c->object, c->object_bytes,
+    const char *name = c->path_found ? c->path_found : c->path;
+    program_open(&c->program, *name ? name : NULL, c->object, c->object_bytes,
                  *c->kernel ? c->kernel : NULL, c->head.image, c->head.entry,
                  c->head.lanes);
     return c;
@@ -448,6 +473,7 @@ void core_close(struct core *c)
     if (!c)
         return;
     program_close(&c->program);
+    free(c->path_found);
     for (unsigned i = 0; i < 3; i++)
         free(c->own[i]);
     free(c->waves);
@@ -455,6 +481,76 @@ void core_close(struct core *c)
     free(c->regions);
     free(c->file);
     free(c);
+}
+
+void core_identify(struct core *c, const struct object *object,
+                   const struct co_kernel *kernel)
+{
+    c->identified = object;
+    c->head.image = c->head.entry - kernel->entry_offset;
+    program_close(&c->program);
+    program_open(&c->program, object->path, object->data, object->bytes, kernel->name,
+                 c->head.image, c->head.entry, c->head.lanes);
+}
+
+/* ---- written again, with the object ---- */
+
+static void put_note(FILE *f, enum core_note type, const void *a, size_t a_bytes,
+                     const void *b, size_t b_bytes)
+{
+    static const char zeros[4];
+    Elf64_Nhdr h = {.n_namesz = sizeof CORE_NOTE_NAME,
+                    .n_descsz = (Elf64_Word)(a_bytes + b_bytes),
+                    .n_type = type};
+    char name[8] = CORE_NOTE_NAME;
+    (void)fwrite(&h, sizeof h, 1, f);
+    (void)fwrite(name, sizeof name, 1, f);
+    (void)fwrite(a, 1, a_bytes, f);
+    (void)fwrite(b, 1, b_bytes, f);
+    (void)fwrite(zeros, 1, (0 - a_bytes - b_bytes) & 3, f);
+}
+
+/* The file with one program header more, and its notes at the end. */
+static bool put_with_object(FILE *f, const struct core *c)
+{
+    const struct object *o = c->identified;
+    Elf64_Ehdr e;
+    Elf64_Phdr p, more = {.p_type = PT_NOTE, .p_align = 4};
+    memcpy(&e, c->data, sizeof e);
+    size_t n = e.e_phnum, table = sizeof e + n * sizeof p;
+    if (e.e_phoff != sizeof e || n >= UINT16_MAX - 1 || o->bytes > UINT32_MAX - 64)
+        return false;
+    e.e_phnum++;
+    (void)fwrite(&e, sizeof e, 1, f);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&p, c->data + sizeof e + i * sizeof p, sizeof p);
+        p.p_offset += sizeof p;
+        (void)fwrite(&p, sizeof p, 1, f);
+    }
+    size_t pad = (0 - c->bytes) & 3, path = strlen(o->path) + 1;
+    more.p_offset = c->bytes + sizeof p + pad;
+    more.p_filesz = 2 * (sizeof(Elf64_Nhdr) + 8) + ((8 + path + 3) & ~(size_t)3) +
+                    ((o->bytes + 3) & ~(size_t)3);
+    (void)fwrite(&more, sizeof more, 1, f);
+    (void)fwrite(c->data + table, 1, c->bytes - table, f);
+    (void)fwrite("\0\0\0", 1, pad, f);
+    put_note(f, CORE_PLACE, &c->head.image, 8, o->path, path);
+    put_note(f, CORE_OBJECT, o->data, o->bytes, NULL, 0);
+    return true;
+}
+
+int core_write(const struct core *c, const char *path)
+{
+    FILE *f = fopen(path, "we");
+    if (!f)
+        return cli_error(CLI_FAILED, "--core %s: %s", path, strerror(errno));
+    if (!c->identified || !put_with_object(f, c))
+        (void)fwrite(c->data, 1, c->bytes, f);
+    bool failed = ferror(f) != 0;
+    if (fclose(f) != 0 || failed)
+        return cli_error(CLI_FAILED, "--core %s: %s", path, strerror(errno));
+    (void)fprintf(stderr, "core file: %s; rdna3 debug --core %s\n", path, path);
+    return CLI_OK;
 }
 
 const struct target *core_target(const struct core *c)

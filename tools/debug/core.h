@@ -8,6 +8,7 @@
 #define RD_DEBUG_CORE_H
 
 #include "dbg_program.h"
+#include "objects.h"
 
 struct core;
 
@@ -24,5 +25,11 @@ const char *core_reason(const struct core *c);
 /* The wave that faulted; false: none. */
 bool core_culprit(const struct core *c, uint64_t *group, unsigned *wave,
                   unsigned *lane);
+
+/* Its kernel is of this object, which stays until core_close. */
+void core_identify(struct core *c, const struct object *object,
+                   const struct co_kernel *kernel);
+/* Write it, with its object. Prints the error; returns an exit status. */
+int core_write(const struct core *c, const char *path);
 
 #endif

@@ -17,16 +17,16 @@
 
 #define MAX_TOLD 32u
 
-static void tell_frames(const struct program *p, uint64_t pc)
+static void tell_frames(FILE *out, const struct program *p, uint64_t pc)
 {
     struct source_frame *f = calloc(SOURCE_FRAMES, sizeof *f);
     unsigned n = f ? program_frames(p, pc, f, SOURCE_FRAMES) : 0;
     for (unsigned i = 0; i < n; i++) {
-        (void)fprintf(stderr, "    %s %s:%u", i ? "inlined at" : "at", f[i].file,
+        (void)fprintf(out, "    %s %s:%u", i ? "inlined at" : "at", f[i].file,
                       f[i].line);
         if (f[i].column)
-            (void)fprintf(stderr, ":%u", f[i].column);
-        (void)fprintf(stderr, "%s%s\n", *f[i].function ? " in " : "", f[i].function);
+            (void)fprintf(out, ":%u", f[i].column);
+        (void)fprintf(out, "%s%s\n", *f[i].function ? " in " : "", f[i].function);
     }
     free(f);
 }
@@ -37,19 +37,53 @@ void postmortem_place(const void *object, size_t bytes, uint64_t image, uint64_t
     if (!object)
         return;
     program_open(&p, NULL, object, bytes, NULL, image, image, 32);
-    tell_frames(&p, pc);
+    tell_frames(stderr, &p, pc);
     program_close(&p);
 }
 
-static void tell_wave(const struct context *c)
+static void tell_wave(FILE *out, const struct context *c)
 {
     char symbol[160], why[400];
     (void)program_symbol(c->program, c->wave.view.pc, symbol, sizeof symbol);
     why_text(c, why, sizeof why);
-    (void)fprintf(stderr, "  workgroup (%u,%u,%u) wave %u: pc 0x%" PRIx64 " <%s>: %s\n",
+    (void)fprintf(out, "  workgroup (%u,%u,%u) wave %u: pc 0x%" PRIx64 " <%s>: %s\n",
                   c->wave.workgroup[0], c->wave.workgroup[1], c->wave.workgroup[2],
                   c->wave.wave, c->wave.view.pc, symbol, why);
-    tell_frames(c->program, c->wave.view.pc);
+    tell_frames(out, c->program, c->wave.view.pc);
+}
+
+void postmortem_culprit(FILE *out, struct core *core)
+{
+    struct context c;
+    char symbol[160];
+    uint64_t group;
+    unsigned wave, lane;
+    if (!core_culprit(core, &group, &wave, &lane) ||
+        !context_of(&c, core_target(core), core_program(core), group, wave, lane))
+        return;
+    (void)program_symbol(c.program, c.wave.view.pc, symbol, sizeof symbol);
+    (void)fprintf(out, "kernel %s faulted at 0x%" PRIx64 " <%s>\n", c.program->kernel,
+                  c.wave.view.pc, symbol);
+    tell_frames(out, c.program, c.wave.view.pc);
+}
+
+void postmortem_show(FILE *out, struct core *core)
+{
+    const struct target *t = core_target(core);
+    unsigned n = t->ops->n_waves(t->ctx), told = 0, more = 0;
+    (void)fprintf(out, "kernel %s, %u waves in flight:\n", core_program(core)->kernel,
+                  n);
+    for (unsigned i = 0; i < n; i++) {
+        struct context w = {.target = t, .program = core_program(core), .index = i};
+        if (!t->ops->wave(t->ctx, i, &w.wave) || w.wave.view.doing == EMU_DOING_ENDED)
+            continue;
+        if (told++ < MAX_TOLD)
+            tell_wave(out, &w);
+        else
+            more++;
+    }
+    if (more)
+        (void)fprintf(out, "  and %u more (--core FILE has all)\n", more);
 }
 
 void postmortem_waves(const struct capture *c, const struct core_subject *about)
@@ -58,25 +92,10 @@ void postmortem_waves(const struct capture *c, const struct core_subject *about)
     size_t bytes = 0;
     void *file = capture_file(c, about, &bytes);
     struct core *core = file ? core_read(file, bytes, text, sizeof text) : NULL;
-    if (!core) {
+    if (core)
+        postmortem_show(stderr, core);
+    else
         (void)cli_error(CLI_FAILED, "cannot show the waves: %s", text);
-        free(file);
-        return;
-    }
-    const struct target *t = core_target(core);
-    unsigned n = t->ops->n_waves(t->ctx), told = 0, more = 0;
-    (void)fprintf(stderr, "kernel %s, %u waves in flight:\n", about->kernel, n);
-    for (unsigned i = 0; i < n; i++) {
-        struct context w = {.target = t, .program = core_program(core), .index = i};
-        if (!t->ops->wave(t->ctx, i, &w.wave) || w.wave.view.doing == EMU_DOING_ENDED)
-            continue;
-        if (told++ < MAX_TOLD)
-            tell_wave(&w);
-        else
-            more++;
-    }
-    if (more)
-        (void)fprintf(stderr, "  and %u more (--core FILE has all)\n", more);
     core_close(core);
     free(file);
 }

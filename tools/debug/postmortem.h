@@ -4,6 +4,8 @@
 #ifndef RD_DEBUG_POSTMORTEM_H
 #define RD_DEBUG_POSTMORTEM_H
 
+#include <stdio.h>
+
 #include "corefile.h"
 
 /* The source line of an address of the object, and what it is inlined into, to stderr;
@@ -12,6 +14,12 @@ void postmortem_place(const void *object, size_t bytes, uint64_t image, uint64_t
 
 /* Where the waves are and what they wait for, to stderr. */
 void postmortem_waves(const struct capture *c, const struct core_subject *about);
+
+struct core;
+
+/* Of a core file: where the wave that faulted was; where all waves are. */
+void postmortem_culprit(FILE *out, struct core *core);
+void postmortem_show(FILE *out, struct core *core);
 
 /* Write a core file. Prints the error; returns an exit status. */
 int postmortem_core(const struct capture *c, const struct core_subject *about,

@@ -18,7 +18,8 @@
 #include "checked.h"
 #include "cli.h"
 #include "cmd.h"
-#include "codeobj.h"
+#include "kept.h"
+#include "objects.h"
 
 static const char help_head[] =
     "usage: rdna3 check [OPTION...] -- COMMAND [ARG...]\n"
@@ -82,40 +83,15 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Is it what a program loads? Of an offload bundle the part for this GPU stays. */
-static int take_elf(const char *path, void *data, size_t *bytes)
-{
-    struct co_object *object;
-    struct co_error err;
-    if (!*bytes)
-        return cli_error(CLI_FAILED, "--code %s: the file is empty", path);
-    if (co_open(data, *bytes, &object, &err) != RD_OK)
-        return cli_error(CLI_FAILED, "--code %s: %s", path, err.text);
-    struct co_info info = *co_info(object);
-    co_close(object);
-    if (info.relocatable)
-        return cli_error(CLI_FAILED, "--code %s: not linked: no program loads this",
-                         path);
-    memmove(data, (char *)data + info.elf_offset, info.elf_bytes);
-    *bytes = info.elf_bytes;
-    return CLI_OK;
-}
-
 static int add_object(struct checked *c, const char *path)
 {
     void *data;
     size_t bytes;
     if (c->n_objects == CHECKED_OBJECTS)
         return cli_error(CLI_USAGE, "--code: at most %u files", CHECKED_OBJECTS);
-    rd_status st = cli_read_file(path, &data, &bytes);
-    if (st != RD_OK)
-        return cli_error(CLI_FAILED, "--code %s: %s", path,
-                         st == RD_E_IO ? strerror(errno) : rd_status_text(st));
-    int status = take_elf(path, data, &bytes);
-    if (status != CLI_OK) {
-        free(data);
+    int status = objects_read("--code", path, &data, &bytes);
+    if (status != CLI_OK)
         return status;
-    }
     c->object[c->n_objects++] =
         (struct checks_object){.path = path, .data = data, .bytes = bytes};
     return CLI_OK;
@@ -182,23 +158,22 @@ int checked_begin(struct checked *c, const char *path)
     return CLI_OK;
 }
 
-/* The code objects that the program has left beside the table. */
-static void add_loaded(struct checked *c, const struct ck_table *table,
-                       const char *findings)
+/* The code objects that the program has left in the state folder. */
+static void add_loaded(struct checked *c, const char *state)
 {
     char path[PATH_MAX];
     void *data;
     size_t bytes;
-    unsigned n = atomic_load(&table->codes);
-    for (unsigned i = 0; i < n && i < CK_CODES; i++) {
-        (void)snprintf(path, sizeof path, "%s" CK_CODE_FILE, findings, i);
-        if (cli_read_file(path, &data, &bytes) == RD_OK)
-            c->object[c->n_objects++] = (struct checks_object){
-                .path = "(the program's)", .data = data, .bytes = bytes};
+    for (unsigned i = 0; i < CHECKED_LOADED; i++) {
+        (void)snprintf(path, sizeof path, "%s/" KEPT_CODE_FILE, state, i);
+        if (cli_read_file(path, &data, &bytes) != RD_OK)
+            return;
+        c->object[c->n_objects++] = (struct checks_object){
+            .path = "(the program's)", .data = data, .bytes = bytes};
     }
 }
 
-int checked_end(struct checked *c, const char *path, int status, bool began)
+int checked_end(struct checked *c, const char *state, int status, bool began)
 {
     struct ck_table *table = began ? map_table(c->fd) : NULL;
     if (!began) {
@@ -207,7 +182,7 @@ int checked_end(struct checked *c, const char *path, int status, bool began)
     }
     if (!table)
         return cli_error(CLI_FAILED, "findings: %s", strerror(errno));
-    add_loaded(c, table, path);
+    add_loaded(c, state);
     status = checks_report(&c->options, c->suppressions, table, c->object, c->n_objects,
                            status);
     munmap(table, sizeof *table);

@@ -7,11 +7,13 @@
 #include "checks.h"
 
 #define CHECKED_OBJECTS 16u /* by --code */
+#define CHECKED_LOADED  64u /* of the program's */
 
 struct checked {
     struct checks_options options;
     struct checks_suppressions *suppressions;
-    struct checks_object object[CHECKED_OBJECTS + CK_CODES]; /* --code, the program's */
+    struct checks_object
+        object[CHECKED_OBJECTS + CHECKED_LOADED]; /* --code, the program's */
     unsigned n_objects;
     const char *root; /* --root, or NULL */
     int fd;           /* of the table while the program runs */
@@ -19,9 +21,9 @@ struct checked {
 
 /* Make the table of findings, an empty file with the options; prints errors. */
 int checked_begin(struct checked *c, const char *path);
-/* Tell what is in the table of that path, unless the program has not even begun; status
- * is the program's. Returns the exit status. */
-int checked_end(struct checked *c, const char *path, int status, bool began);
+/* Tell what is in the table, unless the program has not even begun; state: the folder,
+ * status: the program's. Returns the exit status. */
+int checked_end(struct checked *c, const char *state, int status, bool began);
 
 /* exec.c: run a program under the mock with its kernels checked. */
 int exec_checked(struct checked *c, char **argv);

@@ -1,8 +1,7 @@
 /* exec.c: rdna3 exec: run a program with the mock GPU visible to it.
  *
- * Builds the state folder (device files, sysfs tree, shared counters), preloads the
- * driver library into the program, and removes the folder when the program has ended.
- * Must not know ioctls or queues. The exit status is the program's.
+ * Options, and what is told when the program has ended. Must not know ioctls or queues.
+ * The exit status is the program's.
  * SPDX-License-Identifier: MIT
  */
 #include <dlfcn.h>
@@ -24,6 +23,8 @@
 #include "cmd.h"
 #include "board.h"
 #include "checked.h"
+#include "execute.h"
+#include "reports.h"
 #include "replay.h"
 #include "config.h"
 #include "isa.h"
@@ -37,7 +38,10 @@ static const char help[] =
     "       rdna3 exec --replay FILE\n"
     "\n"
     "Runs an unmodified program with the mock gfx1100 visible as /dev/kfd,\n"
-    "/dev/dri/renderD128 and their files in /sys. The exit status is the program's.\n"
+    "/dev/dri/renderD128 and their files in /sys. The exit status is the program's. "
+    "Of\n"
+    "kernels that fault, and at SIGINT of those that run, it tells source lines and\n"
+    "inlined calls, where they were compiled with -g.\n"
     "\n"
     "  --log FILE     append one line per ioctl\n"
     "  --replay FILE  no COMMAND: issue the ioctls of a log again and compare\n"
@@ -57,19 +61,23 @@ static const char help[] =
     "  --vram SIZE    bytes of video memory (suffix K, M, G)\n"
     "  --emu-mode N   amdgpu's parameter of that name (default 1, an emulated chip:\n"
     "                 ROCm's own tests then leave out what takes long; 0: a board)\n"
+    "  --core FILE    if a kernel faults, or SIGINT comes while one runs, write what "
+    "its\n"
+    "                 waves stood at, and memory (see rdna3 debug --core)\n"
+    "  --code FILE    a code object that the program loads, for source lines of "
+    "faults\n"
+    "                 (what it gives to ROCr, as HIP and OpenCL do, is known)\n"
     "  --root DIR     run inside DIR as root directory\n"
     "  --no-namespace mount nothing: only the preloaded library shows the files\n"
     "  --preload LIB  the driver library (default: beside this program)\n"
     "  --keep         keep the state folder and print its name\n";
 
 struct options {
-    const char *log, *root, *preload, *replay;
+    struct exec_options how;
+    struct reports reports;
+    const char *replay;
     const char *timeline; /* --timing-trace */
-    bool stats, opcodes, perf_map, no_execute, no_namespace, keep, timing, viz;
-    unsigned engine; /* enum emu_engine */
-    uint64_t vram;
-    const char *emu_mode;  /* NULL: as the board says */
-    double sclk_mhz;       /* 0: not given */
+    bool stats, opcodes, keep, timing, viz;
     struct checked *check; /* of rdna3 check, else NULL */
 };
 
@@ -90,6 +98,8 @@ enum {
     OPT_TIMELINE,
     OPT_VIZ,
     OPT_SCLK,
+    OPT_CORE,
+    OPT_CODE,
     OPT_HELP,
     OPT_NO_NS
 };
@@ -110,6 +120,8 @@ static const struct option long_options[] = {
     {"emu-mode", required_argument, NULL, OPT_EMU_MODE},
     {"root", required_argument, NULL, OPT_ROOT},
     {"preload", required_argument, NULL, OPT_PRELOAD},
+    {"core", required_argument, NULL, OPT_CORE},
+    {"code", required_argument, NULL, OPT_CODE},
     {"keep", no_argument, NULL, OPT_KEEP},
     {"no-namespace", no_argument, NULL, OPT_NO_NS},
     {"help", no_argument, NULL, OPT_HELP},
@@ -137,7 +149,7 @@ static int check_options(const struct options *o, bool command)
 {
     if (o->timeline && !o->timing)
         return cli_error(CLI_USAGE, "--timing-trace goes with --timing");
-    if (o->sclk_mhz > 0 && !o->timing)
+    if (o->how.sclk_mhz > 0 && !o->timing)
         return cli_error(CLI_USAGE, "--sclk-mhz goes with --timing");
     if (o->replay && command)
         return cli_error(CLI_USAGE, "--replay runs no command");
@@ -148,21 +160,32 @@ static int check_options(const struct options *o, bool command)
     return -1;
 }
 
+/* Those that are a name of something. False: it is none of them. */
+static bool take_name(struct options *o, int option, const char *text)
+{
+    const char **to = option == OPT_LOG        ? &o->how.log
+                      : option == OPT_REPLAY   ? &o->replay
+                      : option == OPT_TIMELINE ? &o->timeline
+                      : option == OPT_ROOT     ? &o->how.root
+                      : option == OPT_PRELOAD  ? &o->how.preload
+                      : option == OPT_CORE     ? &o->reports.core
+                                               : NULL;
+    if (to)
+        *to = text;
+    return to != NULL;
+}
+
 /* -1 to go on, else an exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
-    *o = (struct options){.vram = BOARD_VRAM_BYTES};
+    *o = (struct options){.how = {.vram = BOARD_VRAM_BYTES}};
     opterr = 0;
     optind = 1;
     int c;
     while ((c = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
+        if (take_name(o, c, optarg))
+            continue;
         switch (c) {
-        case OPT_LOG:
-            o->log = optarg;
-            break;
-        case OPT_REPLAY:
-            o->replay = optarg;
-            break;
         case OPT_STATS:
             o->stats = true;
             break;
@@ -170,50 +193,46 @@ static int parse(int argc, char **argv, struct options *o)
             o->opcodes = true;
             break;
         case OPT_PERF_MAP:
-            o->perf_map = true;
+            o->how.perf_map = true;
             break;
         case OPT_ENGINE:
-            if (!parse_engine(optarg, &o->engine))
+            if (!parse_engine(optarg, &o->how.engine))
                 return cli_error(CLI_USAGE, "--engine '%s': auto, interp or jit",
                                  optarg);
             break;
         case OPT_NO_EXEC:
-            o->no_execute = true;
+            o->how.no_execute = true;
             break;
         case OPT_TIMING:
             o->timing = true;
-            break;
-        case OPT_TIMELINE:
-            o->timeline = optarg;
             break;
         case OPT_VIZ:
             o->viz = o->timing = true;
             break;
         case OPT_SCLK:
-            if (!parse_clock(optarg, &o->sclk_mhz))
+            if (!parse_clock(optarg, &o->how.sclk_mhz))
                 return cli_error(CLI_USAGE, "--sclk-mhz '%s': not a clock", optarg);
             break;
         case OPT_VRAM:
-            if (cli_parse_size(optarg, &o->vram) != RD_OK || o->vram < 16u << 20)
+            if (cli_parse_size(optarg, &o->how.vram) != RD_OK ||
+                o->how.vram < 16u << 20)
                 return cli_error(CLI_USAGE, "--vram: '%s' is no size of at least 16M",
                                  optarg);
             break;
         case OPT_EMU_MODE:
             if (strcmp(optarg, "0") != 0 && strcmp(optarg, "1") != 0)
                 return cli_error(CLI_USAGE, "--emu-mode '%s': 0 or 1", optarg);
-            o->emu_mode = optarg;
+            o->how.emu_mode = optarg;
             break;
-        case OPT_ROOT:
-            o->root = optarg;
-            break;
-        case OPT_PRELOAD:
-            o->preload = optarg;
+        case OPT_CODE:
+            if (objects_add(&o->reports.objects, "--code", optarg) != CLI_OK)
+                return CLI_FAILED;
             break;
         case OPT_KEEP:
             o->keep = true;
             break;
         case OPT_NO_NS:
-            o->no_namespace = true;
+            o->how.no_namespace = true;
             break;
         case OPT_HELP:
         case 'h':
@@ -224,27 +243,6 @@ static int parse(int argc, char **argv, struct options *o)
         }
     }
     return check_options(o, optind < argc);
-}
-
-/* The driver library: as given, or beside this program. */
-static bool find_preload(const struct options *o, char out[PATH_MAX])
-{
-    static const char *const places[] = {"lib", "../lib", ".", RDNA3_LIBRARY_PLACE};
-    if (o->preload)
-        return realpath(o->preload, out) != NULL;
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n < 0)
-        return false;
-    self[n] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        char path[2 * PATH_MAX];
-        snprintf(path, sizeof(path), "%s/%s/librdna3_preload.so", self, places[i]);
-        if (realpath(path, out))
-            return true;
-    }
-    return false;
 }
 
 /* What the process did with registers that nobody models. */
@@ -355,124 +353,6 @@ static void print_unrecorded(const struct gshared *shared)
                 n);
 }
 
-/* Environment of the program: the library first, whatever else is preloaded after it.
- */
-static void set_environment(const struct options *o, const char *library,
-                            const struct state *state, const char *log)
-{
-    const char *old = getenv("LD_PRELOAD");
-    char preload[3 * PATH_MAX];
-    snprintf(preload, sizeof(preload), "%s%s%s", library, old && *old ? ":" : "",
-             old ? old : "");
-    setenv("LD_PRELOAD", preload, 1);
-    setenv(FRONT_ENV_STATE, state->dir, 1);
-    if (log)
-        setenv(FRONT_ENV_LOG, log, 1);
-    else
-        unsetenv(FRONT_ENV_LOG);
-    setenv(FRONT_ENV_NO_EXEC, o->no_execute ? "1" : "0", 1);
-    char clock[32];
-    snprintf(clock, sizeof(clock), "%g",
-             o->sclk_mhz > 0 ? o->sclk_mhz : (double)BOARD_SCLK_MHZ);
-    if (o->timing)
-        setenv(FRONT_ENV_TIMING, clock, 1);
-    else
-        unsetenv(FRONT_ENV_TIMING);
-    if (o->viz || o->timeline)
-        setenv(FRONT_ENV_TIMELINE, "1", 1);
-    else
-        unsetenv(FRONT_ENV_TIMELINE);
-    snprintf(clock, sizeof(clock), "%u", o->engine);
-    setenv(FRONT_ENV_ENGINE, clock, 1);
-    if (o->perf_map)
-        setenv(FRONT_ENV_PERF_MAP, "1", 1);
-    else
-        unsetenv(FRONT_ENV_PERF_MAP);
-    if (o->check)
-        setenv(FRONT_ENV_CHECK, "1", 1);
-    else
-        unsetenv(FRONT_ENV_CHECK);
-    if (o->opcodes)
-        setenv(FRONT_ENV_OPCODES, "1", 1);
-    else
-        unsetenv(FRONT_ENV_OPCODES);
-}
-
-/* The program has not begun: say so by the pipe that its beginning would close. */
-_Noreturn static void give_up(int notice, int status)
-{
-    (void)!write(notice, "x", 1);
-    _exit(status);
-}
-
-/* Whether a child wrote to the pipe. */
-static bool gave_up(int notice)
-{
-    char byte;
-    return read(notice, &byte, 1) == 1;
-}
-
-_Noreturn static void run_child(const struct options *o, char **argv,
-                                const char *library, const struct state *state,
-                                const char *log, int notice)
-{
-    const char *problem = NULL;
-    bool mounts = o->root || !o->no_namespace;
-    if (mounts)
-        problem = mounts_begin();
-    if (!problem && o->root)
-        problem = mounts_enter_root(o->root, state);
-    if (problem && o->root) {
-        cli_error(0, "exec: --root %s: %s: %s", o->root, problem, strerror(errno));
-        give_up(notice, 125);
-    }
-    if (mounts && !problem && !o->no_namespace)
-        (void)mounts_show(state);
-    /* The loader would go on without it. */
-    if (!dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
-        cli_error(0, "exec: the program would not see the mock: %s", dlerror());
-        give_up(notice, CLI_FAILED);
-    }
-    set_environment(o, library, state, log);
-    execvp(argv[0], argv);
-    int err = errno;
-    unsetenv("LD_PRELOAD");
-    cli_error(0, "exec: %s: %s", argv[0], strerror(err));
-    give_up(notice, err == ENOENT ? 127 : 126);
-}
-
-/* Terminal signals reach the program by itself; this process only waits for it. */
-static int wait_for(pid_t child)
-{
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return CLI_FAILED;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static volatile sig_atomic_t child_pid;
-
-static void pass_on(int number)
-{
-    if (child_pid > 0)
-        kill((pid_t)child_pid, number);
-}
-
-static bool append_file(const char *path, const char *from)
-{
-    void *data;
-    size_t bytes;
-    if (cli_read_file(from, &data, &bytes) != RD_OK)
-        return errno == ENOENT; /* nothing was logged */
-    FILE *f = fopen(path, "ae");
-    bool ok = f && fwrite(data, 1, bytes, f) == bytes;
-    if (f && fclose(f) != 0)
-        ok = false;
-    free(data);
-    return ok;
-}
-
 /* An empty timeline, and the window that shows it grow. */
 static bool open_timeline(const struct options *o, const struct state *state,
                           struct viz_live *live, char *path)
@@ -521,103 +401,63 @@ static bool open_findings(const struct options *o, const struct state *state)
 static int close_findings(const struct options *o, const struct state *state,
                           int status, bool began)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/" GSHARED_FINDINGS, state->dir);
-    return o->check ? checked_end(o->check, path, status, began) : status;
+    return o->check ? checked_end(o->check, state->dir, status, began) : status;
 }
 
-static bool set_emu_mode(const struct state *state, const char *value)
+/* Everything that is told of the program besides its own words. */
+static int tell(const struct options *o, struct execution *l, int status)
 {
-    char path[PATH_MAX], line[8];
-    snprintf(path, sizeof(path), "%s/root/sys/module/amdgpu/parameters/emu_mode",
-             state->dir);
-    int n = snprintf(line, sizeof(line), "%s\n", value);
-    return cli_write_file(path, line, (size_t)n) == RD_OK;
+    print_unrecorded(l->state.shared);
+    if (o->stats)
+        print_stats(o, l->state.shared);
+    if (o->opcodes)
+        print_opcodes(l->state.shared);
+    return status;
 }
 
-static int run(const struct options *o, char **argv, const char *library)
+static int run(struct options *o, char **argv)
 {
-    struct state state;
-    char log[PATH_MAX];
-    if (o->log) {
-        int fd = open(o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-        if (fd < 0 || !realpath(o->log, log))
-            return cli_error(CLI_FAILED, "--log %s: %s", o->log, strerror(errno));
-        close(fd);
-    }
-    rd_status st = state_create(o->vram, o->root, library, &state);
-    if (st != RD_OK)
-        return cli_error(CLI_FAILED, "cannot create the state folder: %s",
-                         state.problem);
-    if (o->emu_mode && !set_emu_mode(&state, o->emu_mode)) {
-        state_remove(&state);
-        return cli_error(CLI_FAILED, "--emu-mode: %s", strerror(errno));
-    }
-    if (o->log && o->root) /* another root does not see the file itself */
-        snprintf(log, sizeof(log), "%s/log", state.dir);
+    struct execution l;
     struct viz_live live = {.child = 0};
     char timeline[PATH_MAX];
-    if (!open_findings(o, &state) || !open_timeline(o, &state, &live, timeline)) {
-        state_remove(&state);
+    o->how.opcodes = o->opcodes;
+    o->how.timing = o->timing;
+    o->how.record = o->viz || o->timeline;
+    o->how.checked = o->check != NULL;
+    o->how.whole_core = o->reports.core != NULL;
+    int status = exec_prepare(&l, &o->how);
+    if (status != CLI_OK)
+        return status;
+    if (!open_findings(o, &l.state) || !open_timeline(o, &l.state, &live, timeline) ||
+        !reports_begin(&o->reports, l.state.dir)) {
+        state_remove(&l.state);
         return CLI_FAILED;
     }
-    struct sigaction forward = {.sa_handler = pass_on},
-                     ignore = {.sa_handler = SIG_IGN};
-    struct sigaction old_int, old_quit;
-    sigaction(SIGTERM, &forward, NULL);
-    sigaction(SIGHUP, &forward, NULL);
-    sigaction(SIGINT, &ignore, &old_int);
-    sigaction(SIGQUIT, &ignore, &old_quit);
-    int notice[2] = {-1, -1};
-    pid_t child = pipe2(notice, O_CLOEXEC) == 0 ? fork() : -1;
-    if (child == 0) {
-        signal(SIGTERM, SIG_DFL);
-        signal(SIGHUP, SIG_DFL);
-        sigaction(SIGINT, &old_int, NULL);
-        sigaction(SIGQUIT, &old_quit, NULL);
-        run_child(o, argv, state.library, &state, o->log ? log : NULL, notice[1]);
-    }
-    child_pid = child;
-    int status = child < 0 ? cli_error(CLI_FAILED, "fork: %s", strerror(errno))
-                           : wait_for(child);
-    close(notice[1]);
-    bool began = child > 0 && !gave_up(notice[0]);
-    close(notice[0]);
-    int recorded = close_timeline(o, &live, timeline);
+    bool began = false;
+    status = exec_start(&l, &o->how, argv);
     if (status == CLI_OK)
-        status = recorded;
-    print_unrecorded(state.shared);
-    if (o->stats)
-        print_stats(o, state.shared);
-    if (o->opcodes)
-        print_opcodes(state.shared);
-    if (o->log && o->root && !append_file(o->log, log))
-        cli_error(0, "--log %s: %s", o->log, strerror(errno));
-    status = close_findings(o, &state, status, began);
-    if (o->keep)
-        fprintf(stderr, "rdna3: state folder %s\n", state.dir);
-    else
-        state_remove(&state);
+        status = exec_wait(&l, &began);
+    int recorded = close_timeline(o, &live, timeline);
+    int reported = reports_end(&o->reports);
+    if (status == CLI_OK)
+        status = recorded != CLI_OK ? recorded : reported;
+    status = tell(o, &l, status);
+    status = close_findings(o, &l.state, status, began);
+    exec_end(&l, &o->how, o->keep);
     return status;
 }
 
 int exec_checked(struct checked *c, char **argv)
 {
-    struct options o = {.vram = BOARD_VRAM_BYTES, .root = c->root, .check = c};
-    char library[PATH_MAX];
-    if (!find_preload(&o, library))
-        return cli_error(CLI_FAILED, "cannot find librdna3_preload.so");
-    return run(&o, argv, library);
+    struct options o = {.how = {.vram = BOARD_VRAM_BYTES, .root = c->root}, .check = c};
+    return run(&o, argv);
 }
 
 int cmd_exec(int argc, char **argv)
 {
     struct options o;
-    char library[PATH_MAX];
     int early = parse(argc, argv, &o);
-    if (early >= 0)
-        return early;
-    if (!find_preload(&o, library))
-        return cli_error(CLI_FAILED, "cannot find librdna3_preload.so (see --preload)");
-    return run(&o, argv + optind, library);
+    int status = early >= 0 ? early : run(&o, argv + optind);
+    reports_free(&o.reports);
+    return status;
 }

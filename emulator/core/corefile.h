@@ -1,4 +1,5 @@
-/* corefile.h: the notes of core files (README.md), and how they are gathered.
+/* corefile.h: the notes of core files (tools/debug/README.md), and how they are
+ * gathered.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_DEBUG_COREFILE_H
@@ -11,7 +12,14 @@
 #define CORE_NOTE_NAME "RDNA3"
 #define CORE_VERSION   1u
 
-enum core_note { CORE_DISPATCH = 1, CORE_WAVE, CORE_LDS, CORE_OBJECT, CORE_REGION };
+enum core_note {
+    CORE_DISPATCH = 1,
+    CORE_WAVE,
+    CORE_LDS,
+    CORE_OBJECT,
+    CORE_REGION,
+    CORE_PLACE, /* u64 image, path: of an object that was found later */
+};
 
 /* All fields little-endian, no holes. Behind it: kernel, path, reason, each ended by a
  * zero. */
@@ -60,7 +68,8 @@ struct core_subject {
     const char *kernel, *path, *reason;
     const void *object; /* the code object's file; NULL: none */
     size_t object_bytes;
-    bool memory; /* regions, too */
+    bool memory; /* regions, too; else of those with code */
+    bool brief;  /* of those with code the kernel's alone */
 };
 
 /* The core file as bytes; NULL: out of memory. Owner: free. */

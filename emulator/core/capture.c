@@ -219,7 +219,10 @@ static void data_note(struct file *f, enum core_note type, const void *head,
 /* A region's memory is in the file if it is code, or all of it is wanted. */
 static bool is_saved(const struct core_subject *a, const struct emu_mem *m)
 {
-    return a->memory || m->perm & EMU_MEM_EXEC;
+    uint64_t entry = a->dispatch->entry;
+    if (a->memory || !(m->perm & EMU_MEM_EXEC))
+        return a->memory;
+    return !a->brief || (entry >= m->va && entry - m->va < m->bytes);
 }
 
 static unsigned count_regions(const struct core_subject *a)
@@ -258,21 +261,37 @@ static void set_header(struct file *f, unsigned i, const Elf64_Phdr *p)
         memcpy(f->data + sizeof(Elf64_Ehdr) + i * sizeof *p, p, sizeof *p);
 }
 
+/* Without the zeros at its end, by pages: programs map far more than they use. */
+static size_t used_bytes(const struct emu_mem *m)
+{
+    static const uint8_t zeros[4096];
+    const uint8_t *from = (const uint8_t *)(uintptr_t)m->va; // NOLINT
+    size_t n = m->bytes;
+    while (n) {
+        size_t last = n % sizeof zeros ? n % sizeof zeros : sizeof zeros;
+        if (memcmp(from + n - last, zeros, last) != 0)
+            break;
+        n -= last;
+    }
+    return n;
+}
+
 static void load_segment(struct file *f, unsigned i, const struct emu_mem *m)
 {
+    size_t bytes = used_bytes(m);
     Elf64_Phdr p = {.p_type = PT_LOAD,
                     .p_flags = (m->perm & EMU_MEM_READ ? PF_R : 0u) |
                                (m->perm & EMU_MEM_WRITE ? PF_W : 0u) |
                                (m->perm & EMU_MEM_EXEC ? PF_X : 0u),
                     .p_offset = f->bytes,
                     .p_vaddr = m->va,
-                    .p_filesz = m->bytes,
+                    .p_filesz = bytes,
                     .p_memsz = m->bytes,
                     .p_align = 4};
-    uint8_t *to = append(bytes_of(f), (m->bytes + 3) & ~UINT64_C(3));
+    uint8_t *to = append(bytes_of(f), (bytes + 3) & ~UINT64_C(3));
     f->failed |= !to;
     if (to)
-        memcpy(to, (const void *)(uintptr_t)m->va, m->bytes); // NOLINT
+        memcpy(to, (const void *)(uintptr_t)m->va, bytes); // NOLINT
     set_header(f, i, &p);
 }
 
