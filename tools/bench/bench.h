@@ -24,7 +24,13 @@ struct bench_entry {
     /* What the value is compared with; NULL: nothing. */
     const char *peer;
     rd_status (*measure_peer)(double *value);
+
+    /* How often both are measured, in turn; reported is the pair with the median ratio,
+     * without a peer the best. 0: once. */
+    unsigned rounds;
 };
+
+#define BENCH_ROUNDS 9u /* at most */
 
 /* Rows in the order in which they are measured: what looks at fresh processes comes
  * before what fills memory. Ends with a NULL name. */

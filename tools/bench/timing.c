@@ -93,6 +93,6 @@ static rd_status measure_untimed(double *value)
 
 const struct bench_entry bench_timing_entries[] = {
     {"timing/matmul", "wave-inst/s", true, "LDS matmul with time; peer: without",
-     measure_matmul, "untimed", measure_untimed},
+     measure_matmul, "untimed", measure_untimed, 0},
     {.name = NULL},
 };
