@@ -31,12 +31,12 @@ ALU = "\n\t".join(
     ["v_cmpx_gt_u32 v0, v1"] * 6 + ["v_add_f32 v2, v2, v2", "s_mov_b32 exec_lo, -1", "v_mov_b32 v27, 0"] +
     ["s_mov_b32 s8, 0"] * 3 + ["s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0", "s_getreg_b32 s9, hwreg(HW_REG_MODE)",
      "s_waitcnt_vscnt null, 0x0", "s_mov_b32 s8, 0", "s_nop 0", "s_setprio 1"] +
-    ["s_cbranch_scc0 .Lx", "s_branch .Lx", "s_nop 0", ".Lx:", "v_cmpx_eq_u32 v0, v0", "v_cmpx_gt_u32 0, v0"] +
+    ["s_cbranch_scc0 .Lx", "s_branch .Lx", "s_nop 0", ".Lx:", "v_cmp_eq_u32 vcc_lo, v0, v0", "s_cbranch_vccz .Ly", ".Ly:", "v_cmpx_eq_u32 v0, v0", "v_cmpx_gt_u32 0, v0"] +
     ["v_add_f32 v1, v1, v1"] * 20 + ["s_mov_b32 exec_lo, -1"])
 SALU = "\n\t".join(
     ["s_mul_i32 s8, s8, s9"] * 4 + ["s_add_u32 s8, s8, s9"] * 20 + ["s_cmp_lg_u32 s8, s9"] * 8 +
     ["v_readfirstlane_b32 s8, v1", "s_add_u32 s9, s8, s8", "v_cmp_eq_u32 vcc_lo, v0, v1", "s_and_b32 s10, vcc_lo, s8"] +
-    ["v_cmp_eq_u32 s12, v0, v1", "s_mov_b32 s10, 0"] * 4)
+    ["v_cmp_eq_u32 s12, v0, v1", "s_mov_b32 s10, 0"] * 4 + ["v_mov_b32 v8, s10", "s_mov_b32 s10, 0"] * 4)
 SMEM = "\n\t".join(
     ["s_load_b256 s[32:39], s[4:5], 0x0\n\ts_waitcnt lgkmcnt(0)", "s_load_b512 s[32:47], s[4:5], 0x0\n\ts_waitcnt lgkmcnt(0)"] * 2 +
     ["s_mov_b64 s[8:9], s[4:5]"] +

@@ -41,15 +41,19 @@ static int parse_mask(const char *text, struct tm_config *c)
     return CLI_OK;
 }
 
+/* Who has run a kernel has made its buffers, too: unless the list says that they lie in
+ * VRAM, the Infinity Cache has them. */
 static int parse_warm(const char *text, struct tm_config *c)
 {
+    bool vram = false;
     const struct {
         const char *name;
         bool *on;
     } known[] = {{"code-tlb", &c->warm_code},
                  {"kernarg-tlb", &c->warm_kernarg},
                  {"data-tlb", &c->warm_data},
-                 {"mall", &c->warm_mall}};
+                 {"mall", &c->warm_mall},
+                 {"vram", &vram}};
     while (*text) {
         size_t n = strcspn(text, ","), i = 0, all = sizeof known / sizeof *known;
         while (i < all &&
@@ -57,11 +61,16 @@ static int parse_warm(const char *text, struct tm_config *c)
             i++;
         if (i == all)
             return cli_error(CLI_USAGE,
-                             "--warm '%.*s': code-tlb, kernarg-tlb, data-tlb or mall",
+                             "--warm '%.*s': code-tlb, kernarg-tlb, data-tlb, mall or "
+                             "vram",
                              (int)n, text);
         *known[i].on = true;
         text += n + (text[n] == ',');
     }
+    if (vram && c->warm_mall)
+        return cli_error(CLI_USAGE,
+                         "--warm: the buffers are in mall or vram, not both");
+    c->warm_mall |= c->warm_kernarg && !vram;
     return CLI_OK;
 }
 

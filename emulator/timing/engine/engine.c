@@ -109,7 +109,8 @@ static rd_status open_barrier(struct tm_engine *t, struct tm_group *g, int64_t l
         if (!w || !w->at_barrier)
             continue;
         w->at_barrier = false;
-        w->earliest = last + PARAM(&t->chip.b, barrier_cycles);
+        w->earliest = last + PARAM(&t->chip.b, barrier_cycles) +
+                      (w->slept ? PARAM(&t->chip.b, barrier_slept_cycles) : 0);
         w->earliest_why = TM_S_BARRIER;
         tm_account_wait(w, TM_S_BARRIER, NULL, w->earliest);
         st = tm_push(t, w->earliest, tm_turn(w), w);
@@ -141,8 +142,7 @@ static int64_t stores_end(struct tm_engine *t, struct tm_wave *w)
 
 static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
 {
-    int64_t end = tm_now(t) + PARAM(&t->chip.b, end_cycles) +
-                  (w->slept ? PARAM(&t->chip.b, end_slept_cycles) : 0);
+    int64_t end = tm_now(t) + PARAM(&t->chip.b, end_cycles);
     tm_account_wait(w, TM_S_END, NULL, end);
     end = tm_max(end, stores_end(t, w));
     tm_account_wait(w, TM_S_VSCNT, NULL, end);

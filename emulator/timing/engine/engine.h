@@ -28,8 +28,8 @@ struct tm_record {
 enum { TM_FREED = 512 };
 struct tm_dispatcher {
     bool used, scheduled;
-    uint64_t next_number; /* its next workgroup */
-    unsigned next_cu;
+    uint64_t next_number;   /* its next workgroup */
+    unsigned next_cu, pair; /* pair: of SIMDs, for its next wave */
     int64_t next_launch;
     bool waits; /* the next workgroup has found no room */
     unsigned first_freed, n_freed;

@@ -146,15 +146,16 @@ static unsigned free_slots(const struct tm_engine *t, const struct tm_simd *s)
     return by_slot < by_vgpr ? by_slot : by_vgpr;
 }
 
-/* The SIMDs that the waves of a workgroup alternate between, emptiest first. */
-static unsigned list_simds(struct tm_wgp *g, unsigned cu, bool wgp_mode,
+/* The SIMDs that the waves of a workgroup alternate between, emptiest first; of equal
+ * ones that of the pair which did not get the engine's last wave. */
+static unsigned list_simds(struct tm_wgp *g, unsigned cu, bool wgp_mode, unsigned pair,
                            struct tm_simd *list[4])
 {
     unsigned n = 0;
     for (unsigned s = 0; s < 2; s++)
         for (unsigned c = 0; c < 2; c++)
             if (wgp_mode ? (g->room.enabled & 1u << c) != 0 : c == cu)
-                list[n++] = &g->cu[c].simd[s];
+                list[n++] = &g->cu[c].simd[s ^ pair];
     for (unsigned i = 1; i < n; i++) /* rotate the emptiest to the front */
         if (list[i]->room.waves < list[0]->room.waves) {
             struct tm_simd *first = list[i];
@@ -168,7 +169,7 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
                      unsigned waves)
 {
     struct tm_simd *list[4];
-    unsigned n = list_simds(g, cu, t->chip.b.wgp_mode, list);
+    unsigned n = list_simds(g, cu, t->chip.b.wgp_mode, 0, list);
     uint32_t lds = t->chip.b.wgp_mode ? g->cu[0].room.lds_used + g->cu[1].room.lds_used
                                       : g->cu[cu].room.lds_used;
     uint32_t limit =
@@ -291,7 +292,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     g->cu = cu;
     g->n_waves = g->n_live = g->n_held = emu_stepper_group_waves(t->stepper, g->number);
     struct tm_simd *list[4];
-    unsigned n = list_simds(wgp, cu, t->chip.b.wgp_mode, list);
+    unsigned n = list_simds(wgp, cu, t->chip.b.wgp_mode, se->pair, list);
     uint32_t place[32];
     for (unsigned i = 0; i < g->n_waves; i++) { /* HW_ID1: where, slot left out */
         const struct tm_simd *s = list[i % n];
@@ -316,7 +317,9 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     int64_t waves = (int64_t)g->n_waves * PARAM(&t->chip.b, wave_launch_cycles);
     se->next_launch = tm_now(t) + tm_max(waves, PARAM(&t->chip.b, group_launch_cycles));
     if (tm_now(t) == se->first_start)
-        se->next_launch += PARAM(&t->chip.b, group_first_cycles);
+        se->next_launch =
+            tm_max(se->next_launch, tm_now(t) + PARAM(&t->chip.b, group_first_cycles));
+    se->pair = list[(g->n_waves - 1) % n]->index < 2;
     wgp->cu[cu].room.next_group =
         tm_now(t) + tm_max(waves + 1, PARAM(&t->chip.b, group_same_cu_cycles));
     se->next_number += t->group_step;

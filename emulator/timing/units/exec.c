@@ -30,9 +30,10 @@ static int64_t pipe_cycles(const struct tm_base *b, const struct tm_inst *i)
     case TM_PIPE_TRANS:
         return 1;
     case TM_PIPE_WMMA:
-        return PARAM(b, wmma_cycles);
+        return PARAM(b, wmma_cycles) + (i->reads_c ? PARAM(b, wmma_read_cycles) : 0);
     case TM_PIPE_WMMA4:
-        return PARAM(b, wmma_iu4_cycles);
+        return PARAM(b, wmma_iu4_cycles) +
+               (i->reads_c ? PARAM(b, wmma_read_cycles) : 0);
     default:
         return issue_cycles(b, i);
     }
@@ -59,7 +60,6 @@ static int64_t latency(const struct tm_base *b, struct tm_wave *w,
     if (i->pipe == TM_PIPE_DOUBLE)
         return PARAM(b, double_latency);
     int64_t base = i->vgpr_fields == 0 && !i->reads_sgpr ? PARAM(b, valu_latency_const)
-                   : i->inst->isa.enc == ISA_ENC_VOP1    ? PARAM(b, valu_latency_1src)
                                                          : PARAM(b, valu_latency);
     if (i->vgpr_fields && !w->valu.has_read) {
         w->valu.has_read = true;
@@ -97,9 +97,10 @@ static int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
         tm_operands_wait(b, &s->valu.operands, ready);
     if (ready && i->pipe == TM_PIPE_DOUBLE) /* takes longer from its operands */
         ready += tm_max(0, PARAM(b, double_dep) - PARAM(b, valu_dep64));
+    if (ready >= at && i->pipe == TM_PIPE_PLAIN &&
+        (i->bank_reads[0] > 1 || i->bank_reads[1] > 1))
+        at += PARAM(b, valu_forward_bank);
     at = tm_max(at, tm_max(ready, s->valu.result + cycles));
-    if (i->pipe != TM_PIPE_TRANS && s->valu.last_pipe == TM_PIPE_TRANS)
-        at = tm_max(at, s->valu.result + PARAM(b, trans_order));
     if (i->pipe != TM_PIPE_DOUBLE && s->valu.last_pipe == TM_PIPE_DOUBLE)
         at = tm_max(at, s->valu.result + PARAM(b, valu_dep));
     if (i->writes_sdst)
@@ -109,15 +110,28 @@ static int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
     return at;
 }
 
+static void busy_until(struct tm_wave *w, unsigned sgpr, int64_t when)
+{
+    uint32_t stamp = tm_stamp(w->start, when);
+    if (w->sregs.s[sgpr].busy < stamp)
+        w->sregs.s[sgpr].busy = stamp;
+}
+
 static void valu_sgprs(const struct tm_base *b, struct tm_wave *w,
                        const struct tm_inst *i, int64_t exec)
 {
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++)
-            w->sregs.s[i->ssrc[r].first + k].read = tm_stamp(w->start, exec);
+            busy_until(w, i->ssrc[r].first + k, b->now + PARAM(b, valu_sgpr_read));
+    if (i->reads_sgpr)
+        w->valu.sgpr_read = b->now;
+    if (i->writes_sgpr)
+        w->valu.sgpr_write = exec;
     for (unsigned r = 0; r < i->n_sdst; r++)
-        for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
+        for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++) {
             w->sregs.s[i->sdst[r].first + k].write = tm_stamp(w->start, exec);
+            busy_until(w, i->sdst[r].first + k, exec + PARAM(b, valu_sgpr_write));
+        }
     if (i->writes_sdst) {
         if (w->valu.sdst_exec < b->now)
             w->valu.sdst_n = 0;
@@ -191,6 +205,7 @@ static void issue_salu(const struct tm_base *b, struct tm_wave *w,
                 tm_stamp(w->start, i->sdst[r].first + k == TM_SCC ? start : exec);
     int64_t spent = i->sgpr_operands > 1 ? PARAM(b, salu_two_sources) : 1;
     w->salu.slot = tm_max(start, w->salu.slot + spent);
+    w->salu.issue = b->now;
     w->salu.exec = exec;
     queue_trim(&w->sregs.queue, b->now);
     queue_add(&w->sregs.queue, w->salu.slot + PARAM(b, salu_queue_return), 1);
@@ -247,7 +262,7 @@ static void put_off(struct tm_lds_op *o, int64_t cycles)
     o->overtaken = true;
     w->mem.lds_last += cycles;
     w->mem.lds_accept = o->accept;
-    tm_operands_read(&w->regs, o->inst, o->accept);
+    w->mem.sent += cycles;
 }
 
 /* The path to the LDS goes from one SIMD to the other for an operation that waits, and
@@ -289,7 +304,7 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, const struct tm_inst
         *path = accept + cycles;
     }
     int64_t done = tm_lds(b, &way, i, event, accept, &w->mem.lds_last, &why);
-    tm_operands_read(&w->regs, i, accept);
+    w->mem.sent = tm_max(w->mem.sent, accept + cycles);
     tm_operands_send(b, &w->simd->valu.operands, i, accept);
     fifo_add(&w->counter[TM_LGKM], done, why, i);
     int64_t entry = accept + queue_return(b, i, passes);

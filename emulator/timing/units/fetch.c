@@ -117,7 +117,7 @@ static int64_t walk(const struct tm_base *b, struct tm_fetch *f, uint64_t line,
     if (f->code->warm || tm_cache_probe(&f->icache, line))
         return now;
     if (!f->code->walked)
-        f->code->walked = now + tm_memory_walk(b, f->mem);
+        f->code->walked = tm_memory_walk_code(b, f->mem, now);
     return tm_max(now, f->code->walked);
 }
 

@@ -49,7 +49,7 @@ static void wait_delay(const struct tm_wave *w, struct bound *o)
             at_least_from(o, w->valu.hist_trans[id - 5], TM_S_VALU_DEP,
                           w->valu.trans_from[id - 5]);
         else if (id >= 9 && id <= 11)
-            at_least(o, w->last_issue + 1, TM_S_SALU);
+            at_least(o, w->salu.issue ? w->salu.issue + id - 7 : 0, TM_S_SALU);
     }
 }
 
@@ -61,10 +61,11 @@ static void wait_drain(const struct tm_base *b, const struct tm_wave *w,
         at_least(o, w->valu.last_exec + PARAM(b, drain), TM_S_VALU_DRAIN);
 }
 
-static void wait_sgprs(const struct tm_base *b, const struct tm_wave *w,
-                       const struct tm_inst *i, struct bound *o)
+/* SGPRs that it reads and the VALU writes. */
+static void wait_sgpr_sources(const struct tm_base *b, const struct tm_wave *w,
+                              const struct tm_inst *i, struct bound *o)
 {
-    int64_t drain = PARAM(b, drain);
+    int64_t drain = i->cls == TM_BRANCH ? PARAM(b, branch_drain) : PARAM(b, drain);
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++) {
             int64_t written =
@@ -72,15 +73,51 @@ static void wait_sgprs(const struct tm_base *b, const struct tm_wave *w,
             if (written)
                 at_least(o, written + drain, TM_S_SDST);
         }
+}
+
+/* SGPRs that it overwrites while the VALU still reads or writes them: then until all of
+ * the wave's VALU instructions that read, or write, SGPRs have done so. */
+static void wait_sgpr_results(const struct tm_base *b, const struct tm_wave *w,
+                              const struct tm_inst *i, struct bound *o)
+{
+    int64_t read = w->valu.sgpr_read + PARAM(b, valu_sgpr_read);
+    int64_t write = w->valu.sgpr_write + PARAM(b, valu_sgpr_write);
+    if (tm_max(read, write) <= b->now)
+        return;
     for (unsigned r = 0; r < i->n_sdst; r++)
         for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++) {
-            unsigned s = i->sdst[r].first + k;
-            if (w->sregs.s[s].read)
-                at_least(o, tm_stamped(w->start, w->sregs.s[s].read) + drain, TM_S_WAR);
-            if (w->sregs.s[s].write)
-                at_least(o, tm_stamped(w->start, w->sregs.s[s].write) + drain,
-                         TM_S_SDST);
+            const struct tm_sreg *s = &w->sregs.s[i->sdst[r].first + k];
+            if (s->busy <= tm_stamp(w->start, b->now))
+                continue;
+            at_least(o, read, TM_S_WAR);
+            at_least(o, write, TM_S_SDST);
         }
+}
+
+/* A VALU instruction waits for the SALU results that it reads; one that writes SGPRs,
+ * until the SALU has nothing left to do. */
+static void wait_salu_results(const struct tm_base *b, const struct tm_wave *w,
+                              const struct tm_inst *i, struct bound *o)
+{
+    if (i->writes_sdst && w->salu.exec)
+        at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
+    if (!i->reads_sgpr)
+        return;
+    for (unsigned r = 0; r < i->n_ssrc; r++)
+        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_EXEC; k++) {
+            uint32_t ready = w->sregs.s[i->ssrc[r].first + k].ready;
+            if (ready)
+                at_least(o, tm_stamped(w->start, ready) + PARAM(b, salu_to_valu),
+                         TM_S_SALU);
+        }
+}
+
+/* The VALU and s_nop wait until memory instructions of the wave have sent what they
+ * read, whichever registers that are. */
+static void wait_sent(const struct tm_base *b, const struct tm_wave *w, struct bound *o)
+{
+    if (w->mem.sent)
+        at_least(o, w->mem.sent + PARAM(b, mem_sent), TM_S_WAR);
 }
 
 static void wait_valu(const struct tm_base *b, const struct tm_wave *w,
@@ -88,24 +125,20 @@ static void wait_valu(const struct tm_base *b, const struct tm_wave *w,
 {
     const struct tm_simd *s = w->simd;
     at_least(o, s->valu.free, TM_S_VALU_PIPE);
-    if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE)
+    if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE ||
+        i->pipe == TM_PIPE_HALF)
         at_least(o, s->valu.trans_free, TM_S_VALU_PIPE);
     at_least(o, queue_free(&s->valu.queue, o->t, (unsigned)b->p.valu_queue),
              TM_S_VALU_QUEUE);
     if (s->valu.wmma_queue.n)
         at_least(o, queue_free(&s->valu.wmma_queue, o->t, (unsigned)b->p.wmma_queue),
                  TM_S_VALU_QUEUE);
-    if ((i->reads_sgpr || i->writes_sdst) && w->salu.exec)
-        at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
+    wait_salu_results(b, w, i, o);
     if (i->writes_sdst && w->valu.sdst_n >= (unsigned)b->p.sdst_queue)
         at_least(o, w->valu.sdst_exec + 1, TM_S_SDST);
     if (i->writes_exec && w->valu.cmpx_n >= (unsigned)b->p.cmpx_queue)
         at_least(o, w->valu.cmpx_exec + PARAM(b, cmpx_drain), TM_S_SDST);
-    if (w->regs.mem_read + PARAM(b, vmem_war) > b->now) {
-        int64_t held = tm_operands_held(&w->regs, i);
-        if (held)
-            at_least(o, held + PARAM(b, vmem_war), TM_S_WAR);
-    }
+    wait_sent(b, w, o);
     if (o->t >= s->valu.stalls)
         at_least(o, s->valu.goes, TM_S_SDST);
 }
@@ -117,17 +150,10 @@ static void wait_salu(const struct tm_base *b, const struct tm_wave *w,
              TM_S_SALU);
     if (w->valu.sdst_issue)
         at_least(o, w->valu.sdst_issue + PARAM(b, valu_to_salu), TM_S_SDST);
-    wait_sgprs(b, w, i, o);
-    if (i->cls == TM_SMEM) /* addresses come from the SALU's results */
-        for (unsigned r = 0; r < i->n_ssrc; r++)
-            for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS;
-                 k++)
-                if (w->sregs.s[i->ssrc[r].first + k].ready)
-                    at_least(
-                        o,
-                        tm_stamped(w->start, w->sregs.s[i->ssrc[r].first + k].ready) +
-                            PARAM(b, salu_to_smem),
-                        TM_S_SALU);
+    wait_sgpr_sources(b, w, i, o);
+    wait_sgpr_results(b, w, i, o);
+    if (i->cls == TM_SMEM && w->salu.exec) /* goes when the SALU is idle */
+        at_least(o, w->salu.exec + PARAM(b, salu_to_smem), TM_S_SALU);
     if (i->special == TM_GETREG || i->special == TM_SETREG ||
         i->special == TM_SETREG_IMM)
         if (w->salu.exec)
@@ -140,7 +166,7 @@ static void wait_memory(const struct tm_base *b, struct tm_wave *w,
     bool lds = i->cls == TM_LDS;
     struct tm_simd *s = w->simd;
     wait_drain(b, w, o);
-    wait_sgprs(b, w, i, o);
+    wait_sgpr_sources(b, w, i, o);
     if (!lds) {
         if (w->mem.lds_accept)
             at_least(o, w->mem.lds_accept + PARAM(b, mem_switch), TM_S_MEM_QUEUE);
@@ -189,7 +215,10 @@ static void wait_port(const struct tm_base *b, const struct tm_wave *w,
     /* In a clause, unless something else follows: look again when its next is out. */
     if (first && first != w && (!first->next || first->next->cls == i->cls))
         at_least(o, tm_max(first->due, b->now) + 1, TM_S_PORT);
-    if (i->cls != TM_IMM)
+    if (i->cls == TM_SALU || i->cls == TM_SMEM) /* one port for both */
+        at_least(o, tm_max(s->port.last[TM_SALU], s->port.last[TM_SMEM]) + 1,
+                 TM_S_PORT);
+    else if (i->cls != TM_IMM)
         at_least(o, s->port.last[i->cls] + 1, TM_S_PORT);
     else if (o->t > s->port.last_barrier + 1 || s->port.barrier_second)
         at_least(o, s->port.barrier_open, TM_S_PORT);
@@ -217,8 +246,12 @@ int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
         wait_valu(b, w, i, &o);
     else if (i->cls == TM_SALU || i->cls == TM_SMEM)
         wait_salu(b, w, i, &o);
+    else if (i->cls == TM_BRANCH)
+        wait_sgpr_sources(b, w, i, &o);
     else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
         wait_memory(b, w, i, &o);
+    else if (i->special == TM_NOP)
+        wait_sent(b, w, &o);
     if (i->special == TM_WAIT_SALU)
         wait_counters(b, w, i, &o);
     if (!imm || i->special == TM_BARRIER)

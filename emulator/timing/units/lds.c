@@ -42,9 +42,10 @@ static bool plain(const struct emu_access *x, uint64_t lanes)
     return !other;
 }
 
-/* Data cycles of an access by some lanes, and those it would take without conflicts. */
+/* Data cycles of an access by some lanes of a wave of width, and those it would take
+ * without conflicts. */
 static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned banks,
-                            unsigned *least)
+                            unsigned width, unsigned *least)
 {
     unsigned dwords = (x->bytes + 3u) / 4u, group = 32u / dwords, cycles = 0;
     if (group == 0)
@@ -54,16 +55,14 @@ static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned b
         return *least = (all >> 32 ? 64 : 32) / group;
     for (unsigned first = 0; first < 64; first += group) {
         uint64_t lanes = all >> first & ((UINT64_C(1) << group) - 1);
-        unsigned most = 0;
-        if (!lanes)
-            continue;
-        for (unsigned d = 0; d < dwords; d++) {
+        unsigned most = first < width; /* a group without lanes takes its cycle, too */
+        for (unsigned d = 0; lanes && d < dwords; d++) {
             unsigned c = phase(x, lanes << first, d, banks);
             if (c > most)
                 most = c;
         }
         cycles += most;
-        ++*least;
+        *least += most > 0;
     }
     return cycles;
 }
@@ -122,7 +121,7 @@ static struct work work_of(const struct tm_base *b, const struct tm_lds_part *pa
         if (x->space != EMU_SPACE_LDS)
             continue;
         uint64_t lanes = b->wgp_mode ? lanes_of(b, part, x, half) : x->lanes;
-        sum.cycles += data_cycles(x, lanes, banks, &one);
+        sum.cycles += data_cycles(x, lanes, banks, lanes ? b->lanes : 0, &one);
         sum.least += one;
         if (x->read && x->write && i->send_regs)
             sum.more++; /* an atomic writes in a cycle of its own */

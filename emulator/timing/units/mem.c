@@ -63,11 +63,21 @@ void tm_memory_destroy(struct tm_memory *m)
 
 /* ---- translation ---- */
 
-int64_t tm_memory_walk(const struct tm_base *b, const struct tm_memory *m)
+/* Cycles of a page walk. Directories are known once the process has run a kernel, but
+ * not to stores. */
+static int64_t walk(const struct tm_base *b, const struct tm_memory *m, bool store)
 {
-    double ns = b->p.walk_ns + (m->warm_kernarg ? 0 : b->p.walk_directory_ns);
-    ns += tm_fabric_ns(b, m->warm_kernarg ? 1 : 2);
-    return tm_lat(b, b->p.walk_cycles, ns);
+    bool known = m->warm_kernarg && !store;
+    double ns = b->p.walk_ns + (known ? 0 : b->p.walk_directory_ns);
+    return tm_lat(b, b->p.walk_cycles, ns + tm_fabric_ns(b, known ? 1 : 2));
+}
+
+int64_t tm_memory_walk_code(const struct tm_base *b, struct tm_memory *m, int64_t now)
+{
+    int64_t done = now + walk(b, m, false);
+    if (m->tlb_ready[0] == 0)
+        m->tlb_ready[0] = done;
+    return done;
 }
 
 /* When a CU's request for a page may go on. seen: pages this CU has translations of. */
@@ -79,12 +89,14 @@ static int64_t translate(const struct tm_base *b, struct tm_memory *m, uint64_t 
     int64_t *l2 = &m->tlb_ready[page];
     bool known = seen[page / 64] >> page % 64 & 1u;
     *miss = false;
+    if (store && address / TM_HOST_PAGE < TM_SMALL_PAGES)
+        return now;
     if (known)
         return tm_max(now, *l2); /* hits under a walk wait for it */
     *miss = true;
     seen[page / 64] |= UINT64_C(1) << page % 64;
     if (*l2 == 0 || (store && m->tlb_brought[page])) {
-        *l2 = now + tm_memory_walk(b, m);
+        *l2 = now + walk(b, m, store);
         m->tlb_brought[page] = false;
         for (uint64_t k = first; k < first + near && k < TM_TLB_PAGES; k++)
             if (m->tlb_ready[k] == 0) {
@@ -176,7 +188,6 @@ static int64_t smem_line(const struct tm_base *b, struct tm_memory *m,
         m->gl2_miss++;
         *l2 = done = now + tm_lat(b, b->p.kernarg_cycles, ns);
         m->kernarg_done = done;
-        m->tlb_ready[0] = 1; /* small data buffers share the translation */
     } else {
         deeper(m, TM_S_SMEM_MISS);
         m->gl2_miss++;
@@ -338,11 +349,12 @@ static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
     }
     m->gl2_hit += r->segments - misses;
     cu->store_free = at;
-    done = at - line;
-    if (r->lines > 1)
-        done = tm_max(done, sent - line + tm_lat(b, 0, b->p.store_lines_ns));
-    done += PARAM(b, store_ack_cycles) - PARAM(b, lds_start);
-    return *last = tm_max(done, *last + 1);
+    done = at - line + PARAM(b, store_ack_cycles);
+    if (r->lines > 1) { /* from behind the GL2, unless the translation takes longer */
+        double ns = b->p.store_lines_ns + tm_fabric_ns(b, 1);
+        done = tm_max(done, sent - line + tm_lat(b, b->p.store_lines_cycles, ns));
+    }
+    return *last = tm_max(done - PARAM(b, lds_start), *last + 1);
 }
 
 void tm_vmem_request(const struct tm_base *b, struct tm_memory *m, uint64_t scratch,

@@ -60,8 +60,9 @@ void tm_memory_destroy(struct tm_memory *m);
 /* A line of code in the GL2; as tm_cache_access. */
 bool tm_memory_code(struct tm_memory *m, uint64_t line, int64_t **ready);
 
-/* Cycles of a page walk. */
-int64_t tm_memory_walk(const struct tm_base *b, const struct tm_memory *m);
+/* When a walk for the code's page that begins now is done. It brings translations for
+ * what lies beside the code: small buffers. */
+int64_t tm_memory_walk_code(const struct tm_base *b, struct tm_memory *m, int64_t now);
 
 /* When a scalar load that issues now returns. */
 int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,

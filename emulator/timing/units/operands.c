@@ -113,7 +113,7 @@ int64_t tm_operands_ready(const struct tm_base *b, const struct tm_vregs *r,
     for (unsigned n = 0; n < i->n_vsrc; n++) {
         const struct tm_run *src = &i->vsrc[n];
         for (unsigned k = 0; k < src->n; k++)
-            ready = tm_max(ready, tm_stamped(r->start, r->v[src->first + k].ready));
+            ready = tm_max(ready, tm_stamped(r->start, r->v[src->first + k]));
         for (unsigned p = 0; look && p < 8; p++)
             if (src->n == 1 && r->pair_vgpr[p] == src->first)
                 ready = tm_max(ready, r->pair_ready[p]);
@@ -125,39 +125,10 @@ void tm_operands_result(struct tm_vregs *r, const struct tm_inst *i, int64_t rea
 {
     for (unsigned n = 0; n < i->n_vdst; n++)
         for (unsigned k = 0; k < i->vdst[n].n; k++)
-            r->v[i->vdst[n].first + k].ready = tm_stamp(r->start, ready);
+            r->v[i->vdst[n].first + k] = tm_stamp(r->start, ready);
     if (i->inst->isa.enc != ISA_ENC_VOPD)
         return;
     unsigned p = r->n_pairs++ % 8;
     r->pair_vgpr[p] = (uint8_t)(i->vdst[0].first ^ 1u);
     r->pair_ready[p] = r->pairs_ready = ready;
-}
-
-void tm_operands_read(struct tm_vregs *r, const struct tm_inst *i, int64_t accept)
-{
-    r->mem_read = tm_max(r->mem_read, accept);
-    for (unsigned n = 0; n < i->n_vsrc; n++)
-        for (unsigned k = 0; k < i->vsrc[n].n; k++)
-            r->v[i->vsrc[n].first + k].read = tm_stamp(r->start, accept);
-}
-
-void tm_operands_put_off(struct tm_vregs *r, const struct tm_inst *i, int64_t old,
-                         int64_t accept)
-{
-    r->mem_read = tm_max(r->mem_read, accept);
-    for (unsigned n = 0; n < i->n_vsrc; n++)
-        for (unsigned k = 0; k < i->vsrc[n].n; k++) {
-            struct tm_vreg *v = &r->v[i->vsrc[n].first + k];
-            if (v->read == tm_stamp(r->start, old))
-                v->read = tm_stamp(r->start, accept);
-        }
-}
-
-int64_t tm_operands_held(const struct tm_vregs *r, const struct tm_inst *i)
-{
-    int64_t held = 0;
-    for (unsigned n = 0; n < i->n_vdst; n++)
-        for (unsigned k = 0; k < i->vdst[n].n; k++)
-            held = tm_max(held, tm_stamped(r->start, r->v[i->vdst[n].first + k].read));
-    return held;
 }

@@ -24,18 +24,11 @@ struct tm_operands {
     struct tm_sending send[TM_SENDING];
 };
 
-/* Times of one register, as cycles since its wave's start; 0: never. */
-struct tm_vreg {
-    uint32_t ready; /* earliest dependent result */
-    uint32_t read;  /* memory has read it as an operand */
-};
-
 /* The VGPRs of a wave. */
 struct tm_vregs {
     int64_t start;       /* of the wave */
     int64_t pairs_ready; /* the last pair's results */
-    int64_t mem_read;    /* the latest of all reads by memory */
-    struct tm_vreg v[256];
+    uint32_t v[256];     /* earliest dependent result of each, as a stamp; 0: never */
     /* results of the last pairs (VOPD) as other instructions see them */
     uint8_t pair_vgpr[8];
     int64_t pair_ready[8];
@@ -75,12 +68,5 @@ int64_t tm_operands_ready(const struct tm_base *b, const struct tm_vregs *r,
                           const struct tm_inst *i);
 /* Those of an instruction can be had at that time. */
 void tm_operands_result(struct tm_vregs *r, const struct tm_inst *i, int64_t ready);
-/* Memory reads those of an instruction then: nobody may overwrite them before. */
-void tm_operands_read(struct tm_vregs *r, const struct tm_inst *i, int64_t accept);
-/* It reads later than was said. */
-void tm_operands_put_off(struct tm_vregs *r, const struct tm_inst *i, int64_t old,
-                         int64_t accept);
-/* When memory has last read what the instruction overwrites; 0: it has not. */
-int64_t tm_operands_held(const struct tm_vregs *r, const struct tm_inst *i);
 
 #endif

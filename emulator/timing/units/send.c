@@ -55,20 +55,7 @@ static void put_off(struct tm_send_op *o, int64_t accept)
         counted(o)->done = accept + 1; /* then it is known */
     if (w->mem.vmem_accept == old)
         w->mem.vmem_accept = accept;
-    tm_operands_put_off(&w->regs, o->inst, old, accept);
-}
-
-/* When the entry of the SIMD's queue is free again: some cycles after all is sent; two
- * short ones that follow each other leave together. */
-static int64_t free_after(const struct tm_base *b, struct tm_sent *before,
-                          int64_t accept, unsigned cycles)
-{
-    int64_t back = PARAM(b, vmem_queue_return);
-    bool both = !before->paired && accept == before->end &&
-                before->cycles + cycles <= (unsigned)b->p.send_pair_cycles;
-    int64_t when = both ? before->free : accept + cycles + back;
-    *before = (struct tm_sent){accept + cycles, when, cycles, both};
-    return when;
+    w->mem.sent = tm_max(w->mem.sent, accept + o->cycles);
 }
 
 /* Accepted for good. */
@@ -93,7 +80,6 @@ static void go(const struct tm_base *b, struct tm_send *s, struct tm_send_op *o)
 static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
 {
     struct path p = {s->free, s->burst, s->last};
-    struct tm_sent before[2] = {s->sent[0], s->sent[1]};
     unsigned at[2] = {next_of(s, 0, 0), next_of(s, 1, 0)}, kept = 0, n[2] = {0};
     bool gone[TM_SENDS] = {false};
     int64_t when[TM_SENDS];
@@ -111,11 +97,10 @@ static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
         p.free = accept + o->cycles;
         p.last = turn;
         when[at[turn]] = accept;
-        o->free = free_after(b, &before[turn], accept, o->cycles);
+        o->free = accept + o->cycles + PARAM(b, vmem_queue_return);
         if (accept < settled) {
             gone[at[turn]] = true;
             s->free = p.free, s->burst = p.burst, s->last = p.last;
-            s->sent[turn] = before[turn];
             o->accept = accept;
             go(b, s, o);
         }
@@ -182,5 +167,5 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     int64_t accept = s->op[s->n - 1].accept;
     tm_operands_send(b, &w->simd->valu.operands, i, accept);
     w->mem.vmem_accept = accept;
-    tm_operands_read(&w->regs, i, accept);
+    w->mem.sent = tm_max(w->mem.sent, accept + cycles);
 }

@@ -17,11 +17,6 @@ struct tm_send {
     struct tm_memory *mem;
     unsigned n, last; /* last: SIMD that sent */
     int64_t free, burst;
-    struct tm_sent { /* the last of each SIMD: sent, its entry free */
-        int64_t end, free;
-        unsigned cycles;
-        bool paired;
-    } sent[2];
     struct tm_send_op {
         struct tm_wave *wave;
         struct tm_simd *in;

@@ -36,6 +36,9 @@ static void add_sgpr(struct tm_inst *out, unsigned sel, unsigned dwords, unsigne
         sel = TM_SCC;
     if (sel >= TM_SGPRS || sel == ISA_SEL_NULL)
         return;
+    bool vcc = sel == ISA_SEL_VCC_LO || sel == ISA_SEL_VCC_HI;
+    if (flags & ISA_OF_OUT && !vcc && sel < ISA_SEL_EXEC_LO)
+        out->writes_sgpr = true;
     if (flags & ISA_OF_IN)
         add(out->ssrc, &out->n_ssrc, 8, sel, dwords);
     if (flags & ISA_OF_OUT)
@@ -165,6 +168,8 @@ static void describe_sopp(const struct emu_inst *inst, struct tm_inst *out)
         if (inst->isa.op == ISA_S_DELAY_ALU) {
             out->special = TM_DELAY;
             out->delay = (uint16_t)imm;
+        } else if (inst->isa.op == ISA_S_NOP) {
+            out->special = TM_NOP;
         } else if (inst->isa.op == ISA_S_CLAUSE) {
             out->special = TM_CLAUSE;
             out->clause = (uint8_t)((imm & 63u) + 1);
@@ -256,6 +261,12 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
         }
         out->cls = TM_VALU;
         out->pipe = pipe_of(facts);
+        out->reads_c = out->vgpr_fields > 2;
+        for (unsigned k = 0; k < inst->isa.n_opnds; k++)
+            if (inst->isa.opnd[k].kind == ISA_OPND_REG &&
+                inst->isa.opnd[k].sel == ISA_SEL_NULL &&
+                inst->isa.opnd[k].flags & ISA_OF_OUT)
+                out->writes_sgpr = true;
         out->flops = facts->flops;
         if (inst->isa.op_y)
             out->flops = (uint16_t)(out->flops + isa_facts(inst->isa.op_y)->flops);

@@ -24,10 +24,12 @@ enum tm_special {
     TM_CALL, /* a branch that the SALU executes */
     TM_MESSAGE,
     TM_PRIORITY,
+    TM_NOP,
 };
 
 #define TM_NO_WAIT 0xffu
 #define TM_SGPRS   130u /* SGPRs, VCC, TTMP, M0, EXEC and SCC as the last */
+#define TM_EXEC    126u
 #define TM_SCC     129u
 
 struct tm_run {
@@ -56,9 +58,10 @@ struct tm_inst {
     uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */
     uint8_t send_regs;     /* VGPRs that a memory instruction sends */
     bool writes_sdst;      /* a VALU that writes SGPRs or VCC */
+    bool writes_sgpr;      /* such one whose destination is not VCC, but may be null */
     bool writes_exec;
-    bool exec_matters; /* skipped if EXEC is zero */
-    bool reads_sgpr;
+    bool exec_matters;        /* skipped if EXEC is zero */
+    bool reads_sgpr, reads_c; /* a WMMA whose third source is VGPRs */
     bool load, store, lds_float, permute, addr64, returns;
     uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
     uint8_t lds_more;            /* data cycles that no access shows */

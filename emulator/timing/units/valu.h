@@ -28,17 +28,20 @@ struct tm_valu_wave {
     /* results in SGPRs and EXEC on their way */
     unsigned sdst_n, cmpx_n;
     int64_t sdst_exec, sdst_issue, cmpx_exec;
+    int64_t sgpr_read,
+        sgpr_write; /* the last issue that did; the last result, not VCC */
 };
 
 struct tm_sreg {
-    uint32_t write, read; /* by VALU: results leave, reads done */
-    uint32_t ready;       /* of SALU */
+    uint32_t write; /* by VALU: results leave */
+    uint32_t busy;  /* until when VALU reads or writes it */
+    uint32_t ready; /* of SALU */
 };
 
 /* Scalar ALU of a wave. */
 struct tm_salu_wave {
-    int64_t slot, exec;
-    int64_t exec_visible; /* when EXEC is known to whoever issues */
+    int64_t issue, slot, exec; /* of the last */
+    int64_t exec_visible;      /* when EXEC is known to whoever issues */
 };
 
 /* What it has not begun, and the registers. */

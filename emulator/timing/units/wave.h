@@ -23,6 +23,7 @@ struct tm_hints {
 struct tm_mem_wave {
     int64_t lds_accept;  /* of the last LDS instruction */
     int64_t vmem_accept; /* of the last vector memory instruction */
+    int64_t sent;        /* when all that they read has been sent */
     int64_t vm_last, lds_last, vs_last;
 };
 
