@@ -93,6 +93,20 @@ ABI_HANDLER(set_cu_mask);
 ABI_HANDLER(queue_wave_state);
 ABI_HANDLER(queue_gws);
 
+/* Handlers of the render node about buffers: drm_gem.c */
+ABI_HANDLER(gem_close);
+ABI_HANDLER(gem_flink);
+ABI_HANDLER(gem_open);
+ABI_HANDLER(prime_to_fd);
+ABI_HANDLER(prime_from_fd);
+ABI_HANDLER(gem_create);
+ABI_HANDLER(gem_userptr);
+ABI_HANDLER(gem_mmap);
+ABI_HANDLER(gem_va);
+ABI_HANDLER(gem_metadata);
+ABI_HANDLER(gem_op);
+ABI_HANDLER(drm_vm);
+
 /* Handlers of the render node about submission: drm_cs.c */
 ABI_HANDLER(drm_ctx);
 ABI_HANDLER(drm_bo_list);

@@ -1,10 +1,9 @@
 /* drm.c: the render node ioctls that libdrm_amdgpu and ROCr issue.
  *
- * A GEM handle is the device model's buffer handle. Submissions are in drm_cs.c.
+ * Buffers are in drm_gem.c, submissions in drm_cs.c.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include <drm/amdgpu_drm.h>
@@ -219,136 +218,6 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
     }
 }
 
-static int gem_close(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    const struct drm_gem_close *args = argp;
-    (void)size;
-    return abi_errno(kmd_bo_free(ctx->kmd, args->handle));
-}
-
-static int prime_to_fd(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    struct drm_prime_handle *args = argp;
-    struct kmd_bo_info bo;
-    int fd;
-    (void)size;
-    if (kmd_bo_info(ctx->kmd, args->handle, &bo) != RD_OK)
-        return -ENOENT;
-    int err =
-        abi_errno(kmd_bo_export(ctx->kmd, args->handle, args->flags & O_CLOEXEC, &fd));
-    if (!err)
-        args->fd = fd;
-    return err;
-}
-
-static int prime_from_fd(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    struct drm_prime_handle *args = argp;
-    (void)size;
-    if (!abi_is_open(args->fd))
-        return -EBADF;
-    return abi_errno(kmd_bo_import(ctx->kmd, args->fd, 0, &args->handle));
-}
-
-static int gem_create(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    union drm_amdgpu_gem_create *args = argp;
-    struct kmd_bo_info bo = {.bytes = args->in.bo_size,
-                             .flags = KMD_BO_WRITE | KMD_BO_EXEC | KMD_BO_PUBLIC |
-                                      KMD_BO_GRAPHICS};
-    uint32_t handle;
-    (void)size;
-    if (args->in.domains & AMDGPU_GEM_DOMAIN_VRAM)
-        bo.kind = KMD_VRAM;
-    else if (args->in.domains & (AMDGPU_GEM_DOMAIN_GTT | AMDGPU_GEM_DOMAIN_CPU))
-        bo.kind = KMD_GTT;
-    else
-        return -EINVAL;
-    rd_status st = kmd_bo_create(ctx->kmd, &bo, &handle);
-    if (st == RD_E_NOMEM && bo.kind == KMD_VRAM) { /* as the kernel tries again */
-        bo.kind = KMD_GTT;
-        st = kmd_bo_create(ctx->kmd, &bo, &handle);
-    }
-    if (st != RD_OK)
-        return abi_errno(st);
-    memset(args, 0, sizeof(*args));
-    args->out.handle = handle;
-    return 0;
-}
-
-static int gem_mmap(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    union drm_amdgpu_gem_mmap *args = argp;
-    struct kmd_bo_info bo;
-    (void)size;
-    if (kmd_bo_info(ctx->kmd, args->in.handle, &bo) != RD_OK)
-        return -ENOENT;
-    if (bo.kind > KMD_GTT)
-        return -EPERM;
-    args->out.addr_ptr = bo.offset;
-    return 0;
-}
-
-static int gem_va(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    const struct drm_amdgpu_gem_va *args = argp;
-    (void)size;
-    rd_status st;
-    switch (args->operation) {
-    case AMDGPU_VA_OP_UNMAP:
-    case AMDGPU_VA_OP_CLEAR:
-        st = kmd_bo_unmap_at(ctx->kmd, args->va_address, args->map_size);
-        break;
-    case AMDGPU_VA_OP_REPLACE:
-        st = kmd_bo_unmap_at(ctx->kmd, args->va_address, args->map_size);
-        if (st != RD_OK)
-            break;
-        /* fall through */
-    case AMDGPU_VA_OP_MAP:
-        st = kmd_bo_map_at(ctx->kmd, args->handle, args->va_address, args->offset_in_bo,
-                           args->map_size, args->flags & AMDGPU_VM_PAGE_WRITEABLE);
-        break;
-    default:
-        return -EINVAL;
-    }
-    return st == RD_E_NOT_FOUND ? -ENOENT : abi_errno(st);
-}
-
-/* Tiling and application metadata; ROCr recognises by it what it shares. */
-static int gem_metadata(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    struct drm_amdgpu_gem_metadata *args = argp;
-    struct kmd_bo_info bo;
-    (void)size;
-    if (kmd_bo_info(ctx->kmd, args->handle, &bo) != RD_OK)
-        return -ENOENT;
-    _Static_assert(sizeof(args->data) == KMD_METADATA_BYTES, "of the interface");
-    if (args->op != AMDGPU_GEM_METADATA_OP_SET_METADATA &&
-        args->op != AMDGPU_GEM_METADATA_OP_GET_METADATA)
-        return -EINVAL;
-    bool set = args->op == AMDGPU_GEM_METADATA_OP_SET_METADATA;
-    if (set && args->data.data_size_bytes > sizeof(args->data.data))
-        return -EINVAL;
-    return abi_errno(kmd_bo_metadata(ctx->kmd, &bo, &args->data, set));
-}
-
-static int gem_op(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    const struct drm_amdgpu_gem_op *args = argp;
-    struct kmd_bo_info bo;
-    (void)size;
-    if (kmd_bo_info(ctx->kmd, args->handle, &bo) != RD_OK)
-        return -ENOENT;
-    if (args->op != AMDGPU_GEM_OP_GET_GEM_CREATE_INFO)
-        return -EINVAL;
-    struct drm_amdgpu_gem_create_in out = {
-        .bo_size = bo.bytes,
-        .alignment = 4096,
-        .domains = bo.kind == KMD_VRAM ? AMDGPU_GEM_DOMAIN_VRAM : AMDGPU_GEM_DOMAIN_GTT,
-    };
-    return abi_put(args->value, &out, sizeof(out)) ? 0 : -EFAULT;
-}
-
 #define CORE(nr, type, name, fn) [nr] = {name, sizeof(struct type), fn, 0, false}
 #define GPU(nr, type, name, fn)                                                        \
     [DRM_COMMAND_BASE + (nr)] = {name, sizeof(type), fn, 0, false}
@@ -359,14 +228,17 @@ const struct abi_call abi_drm_calls[] = {
     CORE(DRM_NR_VERSION, drm_version, "VERSION", version),
     CORE(DRM_NR_GET_UNIQUE, drm_unique, "GET_UNIQUE", get_unique),
     CORE(DRM_NR_GET_CLIENT, drm_client, "GET_CLIENT", get_client),
+    CORE(DRM_NR_GEM_FLINK, drm_gem_flink, "GEM_FLINK", abi_gem_flink),
+    CORE(DRM_NR_GEM_OPEN, drm_gem_open, "GEM_OPEN", abi_gem_open),
     CORE(DRM_NR_GET_CAP, drm_get_cap, "GET_CAP", get_cap),
-    CORE(DRM_NR_GEM_CLOSE, drm_gem_close, "GEM_CLOSE", gem_close),
+    CORE(DRM_NR_GEM_CLOSE, drm_gem_close, "GEM_CLOSE", abi_gem_close),
     CORE(DRM_NR_PRIME_HANDLE_TO_FD, drm_prime_handle, "PRIME_HANDLE_TO_FD",
-         prime_to_fd),
+         abi_prime_to_fd),
     CORE(DRM_NR_PRIME_FD_TO_HANDLE, drm_prime_handle, "PRIME_FD_TO_HANDLE",
-         prime_from_fd),
-    GPU(DRM_AMDGPU_GEM_CREATE, union drm_amdgpu_gem_create, "GEM_CREATE", gem_create),
-    GPU(DRM_AMDGPU_GEM_MMAP, union drm_amdgpu_gem_mmap, "GEM_MMAP", gem_mmap),
+         abi_prime_from_fd),
+    GPU(DRM_AMDGPU_GEM_CREATE, union drm_amdgpu_gem_create, "GEM_CREATE",
+        abi_gem_create),
+    GPU(DRM_AMDGPU_GEM_MMAP, union drm_amdgpu_gem_mmap, "GEM_MMAP", abi_gem_mmap),
     GPU(DRM_AMDGPU_CTX, union drm_amdgpu_ctx, "CTX", abi_drm_ctx),
     GPU(DRM_AMDGPU_BO_LIST, union drm_amdgpu_bo_list, "BO_LIST", abi_drm_bo_list),
     GPU(DRM_AMDGPU_CS, union drm_amdgpu_cs, "CS", abi_drm_cs),
@@ -378,8 +250,11 @@ const struct abi_call abi_drm_calls[] = {
                abi_drm_wait_fences),
     GPU(DRM_AMDGPU_INFO, struct drm_amdgpu_info, "INFO", info),
     GPU(DRM_AMDGPU_GEM_METADATA, struct drm_amdgpu_gem_metadata, "GEM_METADATA",
-        gem_metadata),
-    GPU(DRM_AMDGPU_GEM_VA, struct drm_amdgpu_gem_va, "GEM_VA", gem_va),
-    GPU(DRM_AMDGPU_GEM_OP, struct drm_amdgpu_gem_op, "GEM_OP", gem_op),
+        abi_gem_metadata),
+    GPU(DRM_AMDGPU_GEM_VA, struct drm_amdgpu_gem_va, "GEM_VA", abi_gem_va),
+    GPU(DRM_AMDGPU_GEM_USERPTR, struct drm_amdgpu_gem_userptr, "GEM_USERPTR",
+        abi_gem_userptr),
+    GPU(DRM_AMDGPU_VM, union drm_amdgpu_vm, "VM", abi_drm_vm),
+    GPU(DRM_AMDGPU_GEM_OP, struct drm_amdgpu_gem_op, "GEM_OP", abi_gem_op),
 };
 const unsigned abi_drm_count = sizeof(abi_drm_calls) / sizeof(abi_drm_calls[0]);

@@ -36,6 +36,7 @@ struct cs_tables {
     pthread_mutex_t lock;
     struct context contexts[MAX_CONTEXTS];
     bool lists[MAX_LISTS];
+    uint32_t pstate, pstate_owner; /* AMDGPU_CTX_STABLE_PSTATE_*; who asked, or 0 */
 };
 
 static struct cs_tables *tables(struct abi_ctx *ctx)
@@ -94,24 +95,42 @@ static int query_state(struct abi_ctx *ctx, struct context *c,
     return 0;
 }
 
-static int on_context(struct abi_ctx *ctx, struct context *c,
+/* Clocks do not follow; who reads the state finds what was asked for. */
+static int set_pstate(struct cs_tables *t, uint32_t id, uint32_t pstate)
+{
+    if (pstate > AMDGPU_CTX_STABLE_PSTATE_PEAK)
+        return -EINVAL;
+    if (t->pstate_owner && t->pstate_owner != id)
+        return -EBUSY;
+    if (t->pstate != pstate)
+        t->pstate_owner = id;
+    t->pstate = pstate;
+    return 0;
+}
+
+static int free_context(struct cs_tables *t, struct context *c, uint32_t id)
+{
+    c->used = false;
+    if (t->pstate_owner == id)
+        t->pstate_owner = t->pstate = 0;
+    return 0;
+}
+
+static int on_context(struct abi_ctx *ctx, struct cs_tables *t, struct context *c,
                       union drm_amdgpu_ctx *args)
 {
     switch (args->in.op) {
     case AMDGPU_CTX_OP_FREE_CTX:
-        c->used = false;
-        return 0;
+        return free_context(t, c, args->in.ctx_id);
     case AMDGPU_CTX_OP_QUERY_STATE:
     case AMDGPU_CTX_OP_QUERY_STATE2:
         return query_state(ctx, c, args);
     case AMDGPU_CTX_OP_GET_STABLE_PSTATE:
         memset(args, 0, sizeof(*args));
+        args->out.pstate.flags = t->pstate;
         return 0;
     case AMDGPU_CTX_OP_SET_STABLE_PSTATE:
-        return args->in.flags & ~(uint32_t)AMDGPU_CTX_STABLE_PSTATE_FLAGS_MASK ||
-                       args->in.flags > AMDGPU_CTX_STABLE_PSTATE_PEAK
-                   ? -EINVAL
-                   : 0;
+        return set_pstate(t, args->in.ctx_id, args->in.flags);
     default:
         return -EINVAL;
     }
@@ -124,10 +143,12 @@ int abi_drm_ctx(struct abi_ctx *ctx, void *argp, size_t size)
     (void)size;
     if (!t)
         return -ENOMEM;
+    if (args->in.flags && args->in.op != AMDGPU_CTX_OP_SET_STABLE_PSTATE)
+        return -EINVAL;
     pthread_mutex_lock(&t->lock);
     struct context *c = context(t, args->in.ctx_id);
     int r = args->in.op == AMDGPU_CTX_OP_ALLOC_CTX ? alloc_context(ctx, t, args)
-            : c                                    ? on_context(ctx, c, args)
+            : c                                    ? on_context(ctx, t, c, args)
                                                    : -EINVAL;
     pthread_mutex_unlock(&t->lock);
     return r;

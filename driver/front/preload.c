@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -49,6 +50,7 @@ EXPORT int __open64_2(const char *path, int flags);
 EXPORT int __openat_2(int dir, const char *path, int flags);
 EXPORT int __openat64_2(int dir, const char *path, int flags);
 EXPORT FILE *fopen64(const char *path, const char *mode);
+EXPORT void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t off);
 EXPORT int stat64(const char *path, struct stat64 *st);
 EXPORT int lstat64(const char *path, struct stat64 *st);
 EXPORT int fstat64(int fd, struct stat64 *st);
@@ -389,6 +391,23 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     return r < 0 ? -1 : r;
 }
 
+static void *do_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t off)
+{
+    if (fd >= 0 && !(flags & MAP_ANONYMOUS))
+        fd = vfs_mapped_fd(fd);
+    return (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, off);
+}
+
+EXPORT void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t off)
+{
+    return do_mmap(at, bytes, prot, flags, fd, off);
+}
+
+void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t off)
+{
+    return do_mmap(at, bytes, prot, flags, fd, off);
+}
+
 /* ---- lookup by name ---- */
 
 /* clang-format off */
@@ -399,8 +418,9 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(__fxstat) X(__fxstat64) \
     X(statx) X(access) X(faccessat) X(readlink) X(readlinkat) X(__readlink_chk) \
     X(realpath) X(__realpath_chk) X(canonicalize_file_name) X(getxattr) X(lgetxattr) \
-    X(listxattr) X(llistxattr) X(ioctl) X(sigaction) X(signal) X(statfs) X(statfs64) \
-    X(fstatfs) X(fstatfs64) X(statvfs) X(statvfs64) X(fstatvfs) X(fstatvfs64)
+    X(listxattr) X(llistxattr) X(ioctl) X(mmap) X(mmap64) X(sigaction) X(signal) \
+    X(statfs) X(statfs64) X(fstatfs) X(fstatfs64) X(statvfs) X(statvfs64) X(fstatvfs) \
+    X(fstatvfs64)
 /* clang-format on */
 
 struct hook {

@@ -36,6 +36,7 @@ static const char *const owned[] = {
 
 #define KFD_MAJOR 511
 #define DRM_MAJOR 226
+#define FD_FLOOR  700
 
 struct identity {
     dev_t dev;
@@ -159,6 +160,39 @@ enum vfs_node vfs_node_of_fd(int fd)
         same(&vfs.card, st.st_dev, st.st_ino))
         return VFS_RENDER;
     return VFS_NONE;
+}
+
+/* The render node's file, opened once, above the numbers that programs close by habit.
+ */
+static int render_fd(void)
+{
+    static int opened = -1;
+    int fd = __atomic_load_n(&opened, __ATOMIC_ACQUIRE), none = -1;
+    char path[PATH_MAX + 32];
+    if (fd >= 0)
+        return fd;
+    snprintf(path, sizeof(path), "%s/dev/dri/renderD128", vfs.prefix);
+    int low = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+    if (low < 0)
+        return -1;
+    fd = fcntl(low, F_DUPFD_CLOEXEC, FD_FLOOR);
+    close(low);
+    if (fd < 0 || __atomic_compare_exchange_n(&opened, &none, fd, false,
+                                              __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return fd;
+    close(fd);
+    return none;
+}
+
+int vfs_mapped_fd(int fd)
+{
+    struct stat st;
+    if (fd < 0 || !active() ||
+        syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) != 0 ||
+        !same(&vfs.card, st.st_dev, st.st_ino))
+        return fd;
+    int render = render_fd();
+    return render < 0 ? fd : render;
 }
 
 bool vfs_place_of_fd(int fd, char path[PATH_MAX])

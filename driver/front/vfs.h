@@ -22,6 +22,10 @@ size_t vfs_unpath(char *path, size_t length);
  * descriptor passing need no attention. */
 enum vfs_node vfs_node_of_fd(int fd);
 
+/* The descriptor to map when the program maps fd: both DRM nodes show the same memory,
+ * which lies in the render node's file. */
+int vfs_mapped_fd(int fd);
+
 /* The path of an open file as the program knows it ("" if nobody tells); true: it is
  * one of ours. */
 bool vfs_place_of_fd(int fd, char path[PATH_MAX]);

@@ -215,6 +215,21 @@ static bool atomic_mem(struct gpu_queue *q, const uint32_t *body)
                      pm4_address(body + 5));
 }
 
+/* Between memory only: there is no GDS. */
+static bool dma_data(struct gpu_queue *q, const uint32_t *body)
+{
+    unsigned from = PM4_DMA_FROM(body[0]), to = PM4_DMA_TO(body[0]);
+    uint64_t src = pm4_address(body + 1), dst = pm4_address(body + 3);
+    uint32_t bytes = body[5] & PM4_DMA_BYTES;
+    if (to != PM4_DMA_MEMORY && to != PM4_DMA_L2)
+        return refuse(q, "DMA_DATA: destination", to);
+    if (from == PM4_DMA_IMMEDIATE)
+        return cp_fill(q, dst, body + 1, 4, bytes & ~3u);
+    if (from != PM4_DMA_MEMORY && from != PM4_DMA_L2)
+        return refuse(q, "DMA_DATA: source", from);
+    return cp_copy(q, dst, src, bytes);
+}
+
 static bool set_registers(struct gpu_queue *q, uint32_t base, const uint32_t *body,
                           uint32_t n)
 {
@@ -263,6 +278,8 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
         return atomic_mem(q, body);
     case PM4_WRITE_DATA:
         return write_data(q, body, n);
+    case PM4_DMA_DATA:
+        return dma_data(q, body);
     case PM4_WAIT_REG_MEM:
         return wait_mem(q, body, false);
     case PM4_WAIT_REG_MEM64:

@@ -107,6 +107,8 @@ static rd_status place(struct kmd *kmd, struct kmd_bo_info *info)
     case KMD_MMIO:
         info->offset = kfd_range(kmd, &kmd->mmio_offset, PAGE);
         return RD_OK;
+    case KMD_ONCHIP:
+        return RD_OK;
     }
     return RD_E_INVALID;
 }
@@ -199,8 +201,8 @@ static uint64_t mapped_bytes(const struct kmd_bo_info *info)
 }
 
 /* Put the buffer's bytes at its address. */
-static rd_status map_host(struct kmd *kmd, const struct kmd_bo_info *info, uint64_t va,
-                          uint64_t offset, uint64_t bytes)
+rd_status kmd_map_host(struct kmd *kmd, const struct kmd_bo_info *info, uint64_t va,
+                       uint64_t offset, uint64_t bytes)
 {
     void *at = (void *)(uintptr_t)va;
     if (!kmd_host_replaceable(va, bytes, kmd_backing_fd(kmd, info->kind)))
@@ -213,7 +215,8 @@ static rd_status map_host(struct kmd *kmd, const struct kmd_bo_info *info, uint6
     return RD_OK;
 }
 
-static const char *const kind_names[] = {"VRAM", "GTT", "userptr", "doorbell", "MMIO"};
+static const char *const kind_names[] = {"VRAM",     "GTT",  "userptr",
+                                         "doorbell", "MMIO", "on chip"};
 
 static rd_status map_locked(struct kmd *kmd, struct kmd_bo *bo)
 {
@@ -224,9 +227,10 @@ static rd_status map_locked(struct kmd *kmd, struct kmd_bo *bo)
         return RD_E_INVALID;
     rd_status st = RD_OK;
     if (info->kind != KMD_USERPTR) {
-        st = map_host(kmd, info, info->va, info->offset, info->bytes);
+        st = kmd_map_host(kmd, info, info->va, info->offset, info->bytes);
         if (st == RD_OK && (info->flags & KMD_BO_TWICE))
-            st = map_host(kmd, info, info->va + info->bytes, info->offset, info->bytes);
+            st = kmd_map_host(kmd, info, info->va + info->bytes, info->offset,
+                              info->bytes);
     }
     unsigned perm = GPU_READ | (info->flags & KMD_BO_WRITE ? GPU_WRITE : 0) |
                     (info->flags & KMD_BO_EXEC ? GPU_EXEC : 0) |
@@ -285,34 +289,11 @@ rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle)
         }
         if (bo->mapped)
             gpu_vm_remove(kmd->gpu, info->va, mapped_bytes(info));
+        kmd_va_forget(kmd, handle);
+        kmd_unshare_pages(kmd, bo);
         drop_memory(kmd, bo);
         *bo = (struct kmd_bo){.used = false};
     }
-    pthread_mutex_unlock(&kmd->bo_lock);
-    return st;
-}
-
-rd_status kmd_bo_map_at(struct kmd *kmd, uint32_t handle, uint64_t va, uint64_t offset,
-                        uint64_t bytes, bool write)
-{
-    if ((va | offset | bytes) & (PAGE - 1) || !va || !bytes)
-        return RD_E_INVALID;
-    pthread_mutex_lock(&kmd->bo_lock);
-    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
-    rd_status st = RD_E_NOT_FOUND;
-    if (bo) {
-        const struct kmd_bo_info *info = &bo->info;
-        if (info->kind > KMD_GTT || offset > info->bytes ||
-            bytes > info->bytes - offset)
-            st = RD_E_INVALID;
-        else
-            st = map_host(kmd, info, va, info->offset + offset, bytes);
-    }
-    if (st == RD_OK)
-        st = gpu_vm_add(kmd->gpu, va, bytes,
-                        GPU_READ | (write ? GPU_WRITE : 0) | GPU_EXEC |
-                            (bo->info.kind == KMD_VRAM ? GPU_LOCAL : 0),
-                        "virtual memory");
     pthread_mutex_unlock(&kmd->bo_lock);
     return st;
 }
@@ -340,10 +321,4 @@ uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset)
     }
     pthread_mutex_unlock(&kmd->bo_lock);
     return va;
-}
-
-rd_status kmd_bo_unmap_at(struct kmd *kmd, uint64_t va, uint64_t bytes)
-{
-    gpu_vm_remove(kmd->gpu, va, bytes);
-    return RD_OK;
 }

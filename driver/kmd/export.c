@@ -22,6 +22,7 @@
 #include "internal.h"
 
 #define RECORD_MAGIC 0x6675626d64336473ull
+#define PLACE_BYTES  (2ull << 20) /* buffers begin at multiples of it */
 #define HOLD_FLOOR   700 /* descriptors above those that programs close by habit */
 
 struct record {
@@ -63,11 +64,10 @@ static rd_status make_record(const char *path, const struct kmd_bo_info *info)
     return ok ? RD_OK : RD_E_IO;
 }
 
-rd_status kmd_bo_export(struct kmd *kmd, uint32_t handle, bool cloexec, int *fd)
+/* A held description of the buffer's file, which is made if need be. Lock held. */
+static rd_status describe(struct kmd *kmd, struct kmd_bo *bo, bool cloexec, int *fd)
 {
     char path[PATH_MAX];
-    pthread_mutex_lock(&kmd->bo_lock);
-    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
     rd_status st = !bo || bo->info.kind > KMD_GTT         ? RD_E_INVALID
                    : !path_of(kmd, bo->info.offset, path) ? RD_E_IO
                                                           : RD_OK;
@@ -84,7 +84,27 @@ rd_status kmd_bo_export(struct kmd *kmd, uint32_t handle, bool cloexec, int *fd)
     }
     if (st == RD_OK)
         bo->exported = true;
+    return st;
+}
+
+rd_status kmd_bo_export(struct kmd *kmd, uint32_t handle, bool cloexec, int *fd)
+{
+    pthread_mutex_lock(&kmd->bo_lock);
+    rd_status st = describe(kmd, kmd_bo_find(kmd, handle), cloexec, fd);
     pthread_mutex_unlock(&kmd->bo_lock);
+    return st;
+}
+
+/* A handle for what a descriptor names, which it keeps a copy of. */
+static rd_status adopt(struct kmd *kmd, int fd, struct kmd_bo_info *info,
+                       uint32_t *handle)
+{
+    int hold = fcntl(fd, F_DUPFD_CLOEXEC, HOLD_FLOOR);
+    if (hold < 0)
+        return RD_E_NOMEM;
+    rd_status st = kmd_bo_adopt(kmd, info, hold, handle);
+    if (st != RD_OK)
+        close(hold);
     return st;
 }
 
@@ -93,13 +113,71 @@ rd_status kmd_bo_import(struct kmd *kmd, int fd, uint64_t va, uint32_t *handle)
     struct record r;
     if (!read_record(fd, &r))
         return RD_E_INVALID;
-    int hold = fcntl(fd, F_DUPFD_CLOEXEC, HOLD_FLOOR);
-    if (hold < 0)
-        return RD_E_NOMEM;
     r.info.va = va;
-    rd_status st = kmd_bo_adopt(kmd, &r.info, hold, handle);
-    if (st != RD_OK)
-        close(hold);
+    r.info.flags &= ~KMD_BO_GEM;
+    return adopt(kmd, fd, &r.info, handle);
+}
+
+/* The handle of the render node for memory at an offset, or 0. */
+static uint32_t gem_of(struct kmd *kmd, uint64_t offset)
+{
+    uint32_t found = 0;
+    pthread_mutex_lock(&kmd->bo_lock);
+    for (uint32_t h = 1; h < kmd->n_bos && !found; h++) {
+        const struct kmd_bo *bo = kmd_bo_find(kmd, h);
+        if (bo && bo->info.kind <= KMD_GTT && bo->info.flags & KMD_BO_GEM &&
+            bo->info.offset == offset)
+            found = h;
+    }
+    pthread_mutex_unlock(&kmd->bo_lock);
+    return found;
+}
+
+rd_status kmd_bo_import_gem(struct kmd *kmd, int fd, uint32_t *handle)
+{
+    struct record r;
+    if (!read_record(fd, &r))
+        return RD_E_INVALID;
+    uint32_t known = gem_of(kmd, r.info.offset);
+    if (known) {
+        *handle = known;
+        return RD_OK;
+    }
+    r.info.va = 0;
+    r.info.flags |= KMD_BO_GEM;
+    return adopt(kmd, fd, &r.info, handle);
+}
+
+rd_status kmd_bo_name(struct kmd *kmd, uint32_t handle, uint32_t *name)
+{
+    int fd;
+    pthread_mutex_lock(&kmd->bo_lock);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
+    rd_status st = describe(kmd, bo, true, &fd);
+    if (st == RD_OK) {
+        *name = (uint32_t)(bo->info.offset / PLACE_BYTES);
+        close(fd);
+    }
+    pthread_mutex_unlock(&kmd->bo_lock);
+    return st;
+}
+
+rd_status kmd_bo_open(struct kmd *kmd, uint32_t name, uint32_t *handle, uint64_t *bytes)
+{
+    char path[PATH_MAX];
+    struct record r;
+    if (!path_of(kmd, name * PLACE_BYTES, path))
+        return RD_E_IO;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    rd_status st = RD_E_NOT_FOUND;
+    if (fd >= 0 && flock(fd, LOCK_SH) == 0 && read_record(fd, &r)) {
+        r.info.va = 0;
+        r.info.flags |= KMD_BO_GEM;
+        *bytes = r.info.bytes;
+        st = adopt(kmd, fd, &r.info, handle);
+    }
+    if (fd >= 0)
+        close(fd);
     return st;
 }
 

@@ -14,7 +14,7 @@
 #include "internal.h"
 
 struct mapping {
-    uint64_t start, end;
+    uint64_t start, end, offset;
     bool read, write, none;
     uint64_t dev_major, dev_minor, inode;
 };
@@ -56,7 +56,7 @@ static bool parse_line(const char *line, struct mapping *m)
     m->read = p[1] == 'r';
     m->write = p[2] == 'w';
     m->none = p[1] == '-' && p[2] == '-' && p[3] == '-';
-    (void)strtoull(p + 5, &p, 16);
+    m->offset = strtoull(p + 5, &p, 16);
     m->dev_major = strtoull(p, &p, 16);
     if (*p != ':')
         return false;
@@ -108,12 +108,38 @@ bool kmd_host_mapped(uint64_t va, uint64_t bytes, bool write)
     return each_mapping(va, bytes, cover, &c) && c.at >= va + bytes;
 }
 
+static bool is_of(const struct mapping *m, const struct stat *st)
+{
+    return m->inode == st->st_ino && m->dev_major == major(st->st_dev) &&
+           m->dev_minor == minor(st->st_dev);
+}
+
+struct view {
+    struct stat st;
+    uint64_t at, offset; /* everything below at shows the file */
+};
+
+static bool shows(void *ctx, const struct mapping *m)
+{
+    struct view *v = ctx;
+    if (m->start > v->at || !m->read || !is_of(m, &v->st) ||
+        m->offset + (v->at - m->start) != v->offset)
+        return false;
+    v->offset += m->end - v->at;
+    v->at = m->end;
+    return true;
+}
+
+bool kmd_host_shows(uint64_t va, uint64_t bytes, int fd, uint64_t offset)
+{
+    struct view v = {.at = va, .offset = offset};
+    return va + bytes >= va && fstat(fd, &v.st) == 0 &&
+           each_mapping(va, bytes, shows, &v) && v.at >= va + bytes;
+}
+
 static bool replaceable(void *ctx, const struct mapping *m)
 {
-    const struct stat *st = ctx;
-    bool ours = m->inode == st->st_ino && m->dev_major == major(st->st_dev) &&
-                m->dev_minor == minor(st->st_dev);
-    return m->none || ours;
+    return m->none || is_of(m, ctx);
 }
 
 /* Free address space, a reservation, or an earlier mapping of the same file. */

@@ -19,6 +19,15 @@ struct kmd_bo {
     bool used, mapped, exported;
     int hold;           /* of an import: its copy of the descriptor; 0: the owner */
     uint64_t kernel_va; /* kmd_bo_kernel_map; 0: none */
+    uint64_t shared_at; /* userptr: where in the render node's file; 0: nowhere */
+};
+
+/* va.c: a piece of a buffer at a GPU address */
+struct kmd_va {
+    uint64_t va, bytes, offset;
+    uint32_t handle;
+    unsigned perm;
+    bool placed; /* the host has such an address */
 };
 
 struct svm_range {
@@ -81,6 +90,8 @@ struct kmd {
     pthread_mutex_t bo_lock; /* taken before queue_lock */
     struct kmd_bo *bos;
     uint32_t n_bos;
+    struct kmd_va *vas; /* bo_lock */
+    unsigned n_vas, cap_vas;
     uint64_t doorbell_offset;
     volatile uint64_t *doorbells;
     uint64_t mmio_offset;
@@ -125,6 +136,14 @@ struct kmd_bo *kmd_bo_find(struct kmd *kmd, uint32_t handle);
 RD_CHECKED rd_status kmd_bo_adopt(struct kmd *kmd, const struct kmd_bo_info *info,
                                   int hold, uint32_t *handle);
 void kmd_punch(struct kmd *kmd, const struct kmd_bo_info *info);
+/* Put bytes of a buffer's file at an address of the host. */
+RD_CHECKED rd_status kmd_map_host(struct kmd *kmd, const struct kmd_bo_info *info,
+                                  uint64_t va, uint64_t offset, uint64_t bytes);
+
+/* va.c: a buffer's mappings go; memory of the client's own is private again. Lock held.
+ */
+void kmd_va_forget(struct kmd *kmd, uint32_t handle);
+void kmd_unshare_pages(struct kmd *kmd, struct kmd_bo *bo);
 
 /* export.c: a handle of a shared buffer is freed, the owner's or another's; and a look
  * for memory that nobody holds any more. */
@@ -133,6 +152,8 @@ void kmd_export_sweep(struct kmd *kmd);
 
 /* hostmap.c: may a buffer be mapped over what is there? */
 bool kmd_host_replaceable(uint64_t va, uint64_t bytes, int backing_fd);
+/* Is the range one mapping of the file, from offset on? */
+bool kmd_host_shows(uint64_t va, uint64_t bytes, int fd, uint64_t offset);
 
 /* queue.c: as kmd_queue_create and kmd_queue_destroy, for the driver's own queues */
 RD_CHECKED rd_status kmd_queue_make(struct kmd *kmd,

@@ -71,13 +71,21 @@ void kmd_clocks(struct kmd *kmd, struct kmd_clocks *out);
 
 /* ---- buffers (bo.c) ---- */
 
-enum kmd_bo_kind { KMD_VRAM, KMD_GTT, KMD_USERPTR, KMD_DOORBELL, KMD_MMIO };
+enum kmd_bo_kind {
+    KMD_VRAM,
+    KMD_GTT,
+    KMD_USERPTR,
+    KMD_DOORBELL,
+    KMD_MMIO,
+    KMD_ONCHIP, /* GDS and the like: a name only */
+};
 
 #define KMD_BO_WRITE    1u
 #define KMD_BO_EXEC     2u
 #define KMD_BO_PUBLIC   4u
 #define KMD_BO_TWICE    8u  /* mapped twice in a row (AQL ring) */
 #define KMD_BO_GRAPHICS 16u /* may be moved out of the VRAM (limits.c) */
+#define KMD_BO_GEM      32u /* the handle is one of the render node */
 
 struct kmd_bo_info {
     enum kmd_bo_kind kind;
@@ -99,6 +107,12 @@ RD_CHECKED rd_status kmd_bo_export(struct kmd *kmd, uint32_t handle, bool cloexe
                                    int *fd);
 RD_CHECKED rd_status kmd_bo_import(struct kmd *kmd, int fd, uint64_t va,
                                    uint32_t *handle);
+/* The render node's handle for it, which is the one there is if there is one. */
+RD_CHECKED rd_status kmd_bo_import_gem(struct kmd *kmd, int fd, uint32_t *handle);
+/* A name by which any process can get a handle of its own. */
+RD_CHECKED rd_status kmd_bo_name(struct kmd *kmd, uint32_t handle, uint32_t *name);
+RD_CHECKED rd_status kmd_bo_open(struct kmd *kmd, uint32_t name, uint32_t *handle,
+                                 uint64_t *bytes);
 RD_CHECKED rd_status kmd_export_info(int fd, struct kmd_bo_info *info);
 RD_CHECKED rd_status kmd_bo_info(struct kmd *kmd, uint32_t handle,
                                  struct kmd_bo_info *out);
@@ -112,10 +126,14 @@ RD_CHECKED rd_status kmd_bo_metadata(struct kmd *kmd, const struct kmd_bo_info *
 RD_CHECKED rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle);
 RD_CHECKED rd_status kmd_bo_map(struct kmd *kmd, uint32_t handle);
 RD_CHECKED rd_status kmd_bo_unmap(struct kmd *kmd, uint32_t handle);
-/* Map a part of a buffer at an address of the caller's choice (virtual memory API). */
+/* Map a part of a buffer at a GPU address of the caller's choice (va.c), instead of
+ * what is there or RD_E_INVALID; unmap what begins there, RD_E_NOT_FOUND: nothing; cut
+ * whatever is in a range. */
 RD_CHECKED rd_status kmd_bo_map_at(struct kmd *kmd, uint32_t handle, uint64_t va,
-                                   uint64_t offset, uint64_t bytes, bool write);
-RD_CHECKED rd_status kmd_bo_unmap_at(struct kmd *kmd, uint64_t va, uint64_t bytes);
+                                   uint64_t offset, uint64_t bytes, bool write,
+                                   bool replace);
+RD_CHECKED rd_status kmd_bo_unmap_at(struct kmd *kmd, uint32_t handle, uint64_t va);
+RD_CHECKED rd_status kmd_va_clear(struct kmd *kmd, uint64_t va, uint64_t bytes);
 /* A descriptor of the file that backs the kind; owned by the device. */
 int kmd_backing_fd(struct kmd *kmd, enum kmd_bo_kind kind);
 

@@ -22,6 +22,7 @@ uint32_t pm4_min_body(unsigned op)
     case PM4_WRITE_DATA:
         return 3;
     case PM4_WAIT_REG_MEM:
+    case PM4_DMA_DATA:
         return 6;
     case PM4_WAIT_REG_MEM64:
         return 8;

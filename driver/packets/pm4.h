@@ -26,6 +26,7 @@ enum pm4_op {
     PM4_COND_WRITE = 0x45,
     PM4_EVENT_WRITE = 0x46,
     PM4_RELEASE_MEM = 0x49,
+    PM4_DMA_DATA = 0x50,
     PM4_ACQUIRE_MEM = 0x58,
     PM4_SET_CONFIG_REG = 0x68,
     PM4_SET_CONTEXT_REG = 0x69,
@@ -82,6 +83,16 @@ enum pm4_space {
     PM4_SPACE_MEMORY = 5,    /* as a destination */
     PM4_SPACE_IMMEDIATE = 5, /* as a source */
     PM4_SPACE_CLOCK = 9,
+};
+
+/* DMA_DATA: where from and where to, and how many bytes */
+#define PM4_DMA_TO(dw)   ((dw) >> 20 & 3)
+#define PM4_DMA_FROM(dw) ((dw) >> 29 & 3)
+#define PM4_DMA_BYTES    0x3ffffffu
+enum pm4_dma_place {
+    PM4_DMA_MEMORY = 0,
+    PM4_DMA_IMMEDIATE = 2, /* as a source: a dword, over and over */
+    PM4_DMA_L2 = 3,
 };
 
 /* RELEASE_MEM's int_sel; those behind compare first. */

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <drm/amdgpu_drm.h>
+
 #include "abi.h"
 #include "board.h"
 #include "config.h"
@@ -124,6 +126,33 @@ void mock_buffer_free(void *va, uint64_t bytes, uint64_t handle)
     must(kfd(AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, &u) == 0, "unmap");
     must(kfd(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &f) == 0, "free");
     munmap(va, (bytes + 4095) & ~4095ull);
+}
+
+int mock_gem_va(uint32_t op, uint32_t handle, uint64_t va, uint64_t offset,
+                uint64_t bytes)
+{
+    struct drm_amdgpu_gem_va m = {.handle = handle,
+                                  .operation = op,
+                                  .flags = AMDGPU_VM_PAGE_READABLE |
+                                           AMDGPU_VM_PAGE_WRITEABLE |
+                                           AMDGPU_VM_PAGE_EXECUTABLE,
+                                  .va_address = va,
+                                  .offset_in_bo = offset,
+                                  .map_size = bytes};
+    return drm(DRM_IOCTL_AMDGPU_GEM_VA, &m);
+}
+
+uint32_t *mock_gem(uint64_t bytes, uint32_t *handle)
+{
+    union drm_amdgpu_gem_create c = {
+        .in = {.bo_size = bytes, .domains = AMDGPU_GEM_DOMAIN_GTT}};
+    must(drm(DRM_IOCTL_AMDGPU_GEM_CREATE, &c) == 0, "buffer");
+    void *va = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(mock_gem_va(AMDGPU_VA_OP_MAP, c.out.handle, (uintptr_t)va, 0, bytes) == 0,
+         "mapping");
+    if (handle)
+        *handle = c.out.handle;
+    return va;
 }
 
 void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_bytes,

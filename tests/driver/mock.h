@@ -35,6 +35,12 @@ int drm(unsigned long cmd, void *arg);
 void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle);
 void mock_buffer_free(void *va, uint64_t bytes, uint64_t handle);
 
+/* A buffer of the render node, at an address of its own; its handle, unless NULL. */
+uint32_t *mock_gem(uint64_t bytes, uint32_t *handle);
+/* Change its mapping: AMDGPU_VA_OP_*; 0 or -errno. */
+int mock_gem_va(uint32_t op, uint32_t handle, uint64_t va, uint64_t offset,
+                uint64_t bytes);
+
 struct mock_queue {
     uint32_t id;
     uint8_t *ring;

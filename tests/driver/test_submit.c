@@ -23,25 +23,6 @@ static uint32_t context;
 static uint32_t *ib, *mem; /* GPU memory */
 static uint32_t fence_bo;
 
-static uint32_t *gem(uint64_t bytes, uint32_t *handle)
-{
-    union drm_amdgpu_gem_create c = {
-        .in = {.bo_size = bytes, .domains = AMDGPU_GEM_DOMAIN_GTT}};
-    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_CREATE, &c), 0);
-    void *va = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct drm_amdgpu_gem_va m = {.handle = c.out.handle,
-                                  .operation = AMDGPU_VA_OP_MAP,
-                                  .flags = AMDGPU_VM_PAGE_READABLE |
-                                           AMDGPU_VM_PAGE_WRITEABLE |
-                                           AMDGPU_VM_PAGE_EXECUTABLE,
-                                  .va_address = (uintptr_t)va,
-                                  .map_size = bytes};
-    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_VA, &m), 0);
-    if (handle)
-        *handle = c.out.handle;
-    return va;
-}
-
 static uint32_t new_context(void)
 {
     union drm_amdgpu_ctx c = {.in = {.op = AMDGPU_CTX_OP_ALLOC_CTX}};
@@ -97,9 +78,9 @@ static int wait_cs(uint32_t ip, uint64_t number, bool poll_only)
 
 START_TEST(prepare)
 {
-    ib = gem(65536, NULL);
-    mem = gem(65536, NULL);
-    gem(4096, &fence_bo);
+    ib = mock_gem(65536, NULL);
+    mem = mock_gem(65536, NULL);
+    mock_gem(4096, &fence_bo);
     context = new_context();
 }
 END_TEST

@@ -22,6 +22,8 @@
 #define DRM_NR_GET_MAGIC          0x02
 #define DRM_NR_GET_CLIENT         0x05
 #define DRM_NR_GEM_CLOSE          0x09
+#define DRM_NR_GEM_FLINK          0x0a
+#define DRM_NR_GEM_OPEN           0x0b
 #define DRM_NR_GET_CAP            0x0c
 #define DRM_NR_SET_CLIENT_CAP     0x0d
 #define DRM_NR_PRIME_HANDLE_TO_FD 0x2d
@@ -61,6 +63,17 @@ struct drm_get_cap {
 struct drm_gem_close {
     __u32 handle;
     __u32 pad;
+};
+
+struct drm_gem_flink {
+    __u32 handle;
+    __u32 name; /* out */
+};
+
+struct drm_gem_open {
+    __u32 name;
+    __u32 handle; /* out */
+    __u64 size;   /* out */
 };
 
 struct drm_prime_handle {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 import ctypes
 import fcntl
+import mmap
 import os
 import stat
 import struct
@@ -43,6 +44,17 @@ assert stat.S_ISCHR(os.fstat(fd).st_mode)
 assert os.path.islink("/sys/class/kfd/kfd") and not os.readlink("/sys/class/kfd/kfd").startswith("/")
 assert sorted(os.listdir(TOPOLOGY + "/nodes")) == ["0", "1"]
 assert {e.name for e in os.scandir("/dev/dri")} >= {"card0", "renderD128"}
+
+# both DRM nodes show a buffer's memory
+bo = bytearray(struct.pack("4Q", 4096, 4096, 2, 0))
+card, render = os.open("/dev/dri/card0", os.O_RDWR), os.open("/dev/dri/renderD128", os.O_RDWR)
+fcntl.ioctl(card, 0xC0206440, bo)
+where = bytearray(bo[:4] + bytes(4))
+fcntl.ioctl(card, 0xC0086441, where)
+views = [mmap.mmap(f, 4096, offset=struct.unpack("Q", where)[0]) for f in (card, render)]
+views[0][:4] = b"seen"
+assert views[1][:4] == b"seen"
+
 props = dict(line.split() for line in open("/sys/class/kfd/kfd/topology/nodes/1/properties"))
 assert props["gfx_target_version"] == "110000" and props["simd_count"] == "192"
 assert len(os.listdir(TOPOLOGY + "/nodes/1/caches")) == int(props["caches_count"])

@@ -1,0 +1,289 @@
+/* test_gem.c: buffers of the render node: what is refused, names and descriptors, GPU
+ * addresses, memory of the client's own.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <drm/amdgpu_drm.h>
+
+#include "mock.h"
+
+#define PAGE          4096u
+#define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
+#define LO(p)         ((uint32_t)(uintptr_t)(p))
+#define HI(p)         ((uint32_t)((uint64_t)(uintptr_t)(p) >> 32))
+
+#define FLINK DRM_IOWR(DRM_NR_GEM_FLINK, struct drm_gem_flink)
+#define OPEN  DRM_IOWR(DRM_NR_GEM_OPEN, struct drm_gem_open)
+#define CLOSE DRM_IOW(DRM_NR_GEM_CLOSE, struct drm_gem_close)
+#define TO_FD DRM_IOWR(DRM_NR_PRIME_HANDLE_TO_FD, struct drm_prime_handle)
+#define TO_BO DRM_IOWR(DRM_NR_PRIME_FD_TO_HANDLE, struct drm_prime_handle)
+
+static int create(uint64_t bytes, uint64_t domains, uint64_t flags, uint32_t *handle)
+{
+    union drm_amdgpu_gem_create c = {
+        .in = {.bo_size = bytes, .domains = domains, .domain_flags = flags}};
+    int r = drm(DRM_IOCTL_AMDGPU_GEM_CREATE, &c);
+    *handle = c.out.handle;
+    return r;
+}
+
+static int forget(uint32_t handle)
+{
+    struct drm_gem_close c = {.handle = handle};
+    return drm(CLOSE, &c);
+}
+
+static int map(uint32_t handle, uint64_t va, uint64_t offset, uint64_t bytes)
+{
+    return mock_gem_va(AMDGPU_VA_OP_MAP, handle, va, offset, bytes);
+}
+
+/* Run PM4 packets on the compute ring and wait for them. */
+static void run(const uint32_t *packets, uint32_t dwords)
+{
+    static uint32_t *ib, context;
+    if (!ib) {
+        union drm_amdgpu_ctx c = {.in = {.op = AMDGPU_CTX_OP_ALLOC_CTX}};
+        ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &c), 0);
+        context = c.out.alloc.ctx_id;
+        ib = mock_gem(PAGE, NULL);
+    }
+    memcpy(ib, packets, 4ul * dwords);
+    struct drm_amdgpu_cs_chunk_ib what = {.va_start = (uintptr_t)ib,
+                                          .ib_bytes = 4 * dwords,
+                                          .ip_type = AMDGPU_HW_IP_COMPUTE};
+    struct drm_amdgpu_cs_chunk chunk = {AMDGPU_CHUNK_ID_IB, sizeof(what) / 4,
+                                        (uintptr_t)&what};
+    uint64_t list = (uintptr_t)&chunk;
+    union drm_amdgpu_cs cs = {
+        .in = {.ctx_id = context, .num_chunks = 1, .chunks = (uintptr_t)&list}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CS, &cs), 0);
+    union drm_amdgpu_wait_cs w = {.in = {.handle = cs.out.handle,
+                                         .timeout = UINT64_MAX,
+                                         .ip_type = AMDGPU_HW_IP_COMPUTE,
+                                         .ctx_id = context}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_WAIT_CS, &w), 0);
+    ck_assert_uint_eq(w.out.status, 0);
+}
+
+/* Addresses that nothing is at. */
+static uint64_t reserve(uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    return (uintptr_t)p;
+}
+
+START_TEST(creation)
+{
+    uint32_t h;
+    ck_assert_int_eq(create(PAGE, 0, 0, &h), -EINVAL);
+    ck_assert_int_eq(create(PAGE, AMDGPU_GEM_DOMAIN_DOORBELL, 0, &h), -EINVAL);
+    ck_assert_int_eq(create(PAGE, AMDGPU_GEM_DOMAIN_VRAM, 1u << 30, &h), -EINVAL);
+    ck_assert_int_eq(
+        create(PAGE, AMDGPU_GEM_DOMAIN_VRAM, AMDGPU_GEM_CREATE_ENCRYPTED, &h), -EINVAL);
+    ck_assert_int_eq(create(8, AMDGPU_GEM_DOMAIN_GDS | AMDGPU_GEM_DOMAIN_GTT, 0, &h),
+                     -EINVAL);
+    ck_assert_int_eq(create(8192, AMDGPU_GEM_DOMAIN_GDS, 0, &h), -ENOMEM);
+    ck_assert_int_eq(create(1, AMDGPU_GEM_DOMAIN_GWS, 0, &h), 0);
+    ck_assert_int_eq(map(h, reserve(PAGE), 0, PAGE), 0);
+    ck_assert_int_eq(forget(h), 0);
+    ck_assert_int_eq(forget(h), -EINVAL);
+    ck_assert_int_eq(
+        create(PAGE, AMDGPU_GEM_DOMAIN_VRAM, AMDGPU_GEM_CREATE_NO_CPU_ACCESS, &h), 0);
+    union drm_amdgpu_gem_mmap m = {.in = {.handle = h}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_MMAP, &m), -EPERM);
+    struct drm_amdgpu_gem_create_in info = {0};
+    struct drm_amdgpu_gem_op op = {.handle = h,
+                                   .op = AMDGPU_GEM_OP_GET_GEM_CREATE_INFO,
+                                   .value = (uintptr_t)&info};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_OP, &op), 0);
+    ck_assert_uint_eq(info.domain_flags, AMDGPU_GEM_CREATE_NO_CPU_ACCESS);
+    ck_assert_int_eq(forget(h), 0);
+}
+END_TEST
+
+START_TEST(names_and_descriptors)
+{
+    uint32_t h;
+    uint32_t *p = mock_gem(PAGE, &h);
+    struct drm_gem_flink name = {.handle = h}, again = name;
+    ck_assert_int_eq(drm(FLINK, &name), 0);
+    ck_assert_int_eq(drm(FLINK, &again), 0);
+    ck_assert_uint_ne(name.name, 0);
+    ck_assert_uint_eq(name.name, again.name);
+    struct drm_gem_open o = {.name = name.name};
+    ck_assert_int_eq(drm(OPEN, &o), 0);
+    ck_assert_uint_ne(o.handle, h);
+    ck_assert_uint_eq(o.size, PAGE);
+    struct drm_gem_open unknown = {.name = 0x1ffff};
+    ck_assert_int_eq(drm(OPEN, &unknown), -ENOENT);
+    struct drm_prime_handle fd = {.handle = h, .flags = O_CLOEXEC | O_RDWR};
+    ck_assert_int_eq(drm(TO_FD, &fd), 0);
+    struct drm_prime_handle back = {.fd = fd.fd};
+    ck_assert_int_eq(drm(TO_BO, &back), 0); /* the handle there is */
+    ck_assert(back.handle == h || back.handle == o.handle);
+    close(fd.fd);
+    struct drm_prime_handle odd = {.handle = h, .flags = 1u << 30};
+    ck_assert_int_eq(drm(TO_FD, &odd), -EINVAL);
+    /* The memory outlives the first handle. */
+    p[3] = 33;
+    ck_assert_int_eq(forget(h), 0);
+    uint64_t va = reserve(PAGE);
+    ck_assert_int_eq(map(o.handle, va, 0, PAGE), 0);
+    ck_assert_uint_eq(((uint32_t *)(uintptr_t)va)[3], 33);
+    ck_assert_int_eq(forget(o.handle), 0);
+    ck_assert_int_eq(drm(OPEN, &o), -ENOENT);
+}
+END_TEST
+
+START_TEST(addresses)
+{
+    uint32_t h, other;
+    const uint64_t at = reserve(8 * PAGE);
+    ck_assert_int_eq(create(8 * PAGE, AMDGPU_GEM_DOMAIN_GTT, 0, &h), 0);
+    ck_assert_int_eq(create(8 * PAGE, AMDGPU_GEM_DOMAIN_GTT, 0, &other), 0);
+    ck_assert_int_eq(map(h, at + 1, 0, PAGE), -EINVAL);
+    ck_assert_int_eq(map(h, at, 0, 0), -EINVAL);
+    ck_assert_int_eq(map(h, at, PAGE, 8 * PAGE), -EINVAL); /* beyond the buffer */
+    ck_assert_int_eq(map(h, PAGE, 0, PAGE), -EINVAL);      /* kept by the kernel */
+    ck_assert_int_eq(map(h, 0x900000000000ull, 0, PAGE), -EINVAL);
+    ck_assert_int_eq(map(0x7ffffff, at, 0, PAGE), -ENOENT);
+    ck_assert_int_eq(mock_gem_va(9, h, at, 0, PAGE), -EINVAL);
+    ck_assert_int_eq(map(h, at, 0, 8 * PAGE), 0);
+    ck_assert_int_eq(map(other, at + PAGE, 0, PAGE), -EINVAL); /* taken */
+    ck_assert_int_eq(mock_gem_va(AMDGPU_VA_OP_UNMAP, other, at, 0, PAGE), -ENOENT);
+    ck_assert_int_eq(mock_gem_va(AMDGPU_VA_OP_UNMAP, h, at + PAGE, 0, PAGE), -ENOENT);
+    /* Instead of the middle; what is before and behind stays. */
+    uint32_t *p = (uint32_t *)(uintptr_t)at;
+    p[0] = 1, p[2 * PAGE / 4] = 2, p[4 * PAGE / 4] = 3;
+    ck_assert_int_eq(
+        mock_gem_va(AMDGPU_VA_OP_REPLACE, other, at + 2 * PAGE, 0, 2 * PAGE), 0);
+    ck_assert_uint_eq(p[2 * PAGE / 4], 0);
+    ck_assert_int_eq(mock_gem_va(AMDGPU_VA_OP_UNMAP, h, at + 4 * PAGE, 0, PAGE), 0);
+    ck_assert_int_eq(map(other, at + 4 * PAGE, 0, PAGE), 0);
+    ck_assert_int_eq(mock_gem_va(AMDGPU_VA_OP_CLEAR, 0, at, 0, 3 * PAGE), 0);
+    ck_assert_int_eq(map(h, at, 0, 3 * PAGE), 0);
+    ck_assert_uint_eq(p[0], 1);
+    /* A handle takes its mappings along. */
+    ck_assert_int_eq(forget(other), 0);
+    ck_assert_int_eq(map(h, at + 3 * PAGE, 3 * PAGE, 2 * PAGE), 0);
+    ck_assert_uint_eq(p[4 * PAGE / 4], 3);
+    /* Addresses that no process has. */
+    ck_assert_int_eq(map(h, 0x800000000000ull - PAGE, 0, PAGE), 0);
+    ck_assert_int_eq(map(h, 0xffff800000000000ull, 0, PAGE), 0);
+    ck_assert_int_eq(forget(h), 0);
+}
+END_TEST
+
+/* Memory of the client's own, at a second address, moved by DMA_DATA. */
+START_TEST(own_memory)
+{
+    uint32_t *own = aligned_alloc(PAGE, 4 * PAGE);
+    uint32_t *dst = mock_gem(PAGE, NULL);
+    const uint64_t at = reserve(2 * PAGE);
+    struct drm_amdgpu_gem_userptr u = {.addr = (uintptr_t)own + 4, .size = PAGE};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_USERPTR, &u), -EINVAL);
+    u = (struct drm_amdgpu_gem_userptr){.addr = (uintptr_t)own, .size = 2 * PAGE};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_USERPTR, &u), -EACCES);
+    u.flags = 1u << 9;
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_USERPTR, &u), -EINVAL);
+    u.flags = AMDGPU_GEM_USERPTR_REGISTER | AMDGPU_GEM_USERPTR_ANONONLY;
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_USERPTR, &u), 0);
+    union drm_amdgpu_gem_mmap m = {.in = {.handle = u.handle}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_MMAP, &m), -EPERM);
+    struct drm_prime_handle fd = {.handle = u.handle};
+    ck_assert_int_eq(drm(TO_FD, &fd), -EPERM);
+    for (uint32_t i = 0; i < 4 * PAGE / 4; i++)
+        own[i] = i;
+    ck_assert_int_eq(map(u.handle, at, 0, 2 * PAGE), 0);
+    const uint32_t packets[] = {
+        PM4(0x50, 6),
+        0,
+        (uint32_t)at + 64,
+        (uint32_t)(at >> 32),
+        LO(dst),
+        HI(dst),
+        128,
+        PM4(0x50, 6),
+        2u << 29,
+        0xabcd1234,
+        0,
+        (uint32_t)at + PAGE,
+        (uint32_t)(at >> 32),
+        64,
+    };
+    run(packets, sizeof(packets) / 4);
+    for (uint32_t i = 0; i < 32; i++)
+        ck_assert_uint_eq(dst[i], 16 + i);
+    for (uint32_t i = 0; i < 4 * PAGE / 4; i++) {
+        bool filled = i >= PAGE / 4 && i < PAGE / 4 + 16;
+        ck_assert_uint_eq(own[i], filled ? 0xabcd1234 : i);
+    }
+    own[5] = 555;
+    ck_assert_uint_eq(*(volatile uint32_t *)(uintptr_t)(at + 20), 555);
+    ck_assert_int_eq(forget(u.handle), 0);
+    own[6] = 666; /* private again, with what was in it */
+    ck_assert_uint_eq(own[5], 555);
+    ck_assert_uint_ne(*(volatile uint32_t *)(uintptr_t)(at + 24), 666);
+    free(own);
+}
+END_TEST
+
+START_TEST(vmid_and_clocks)
+{
+    union drm_amdgpu_vm v = {.in = {.op = AMDGPU_VM_OP_RESERVE_VMID}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_VM, &v), 0);
+    v.in.op = AMDGPU_VM_OP_UNRESERVE_VMID;
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_VM, &v), 0);
+    v.in.op = 9;
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_VM, &v), -EINVAL);
+    uint32_t ids[2];
+    for (int i = 0; i < 2; i++) {
+        union drm_amdgpu_ctx c = {.in = {.op = AMDGPU_CTX_OP_ALLOC_CTX}};
+        ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &c), 0);
+        ids[i] = c.out.alloc.ctx_id;
+    }
+    union drm_amdgpu_ctx set = {.in = {.op = AMDGPU_CTX_OP_SET_STABLE_PSTATE,
+                                       .flags = AMDGPU_CTX_STABLE_PSTATE_PEAK,
+                                       .ctx_id = ids[0]}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &set), 0);
+    set.in.ctx_id = ids[1];
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &set), -EBUSY);
+    union drm_amdgpu_ctx get = {
+        .in = {.op = AMDGPU_CTX_OP_GET_STABLE_PSTATE, .ctx_id = ids[1]}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &get), 0);
+    ck_assert_uint_eq(get.out.pstate.flags, AMDGPU_CTX_STABLE_PSTATE_PEAK);
+    union drm_amdgpu_ctx end = {.in = {.op = AMDGPU_CTX_OP_FREE_CTX, .ctx_id = ids[0]}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &end), 0);
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &set), 0);
+}
+END_TEST
+
+int main(void)
+{
+    mock_begin();
+    Suite *s = suite_create("buffers");
+    TCase *t = tcase_create("render node");
+    tcase_add_test(t, creation);
+    tcase_add_test(t, names_and_descriptors);
+    tcase_add_test(t, addresses);
+    tcase_add_test(t, own_memory);
+    tcase_add_test(t, vmid_and_clocks);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_set_fork_status(r, CK_NOFORK);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    mock_end();
+    return failed != 0;
+}
