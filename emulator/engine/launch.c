@@ -20,16 +20,27 @@
 #define RSRC2_TG_SIZE(r)   ((r) >> 10 & 1u)
 #define RSRC2_TIDIG_DIM(r) ((r) >> 11 & 3u)
 
-/* Where the parts of a resident workgroup lie in its block: LDS, for each wave its
- * registers and scratch, the work-item ids of a whole workgroup, then the structures.
- */
+/* Where the parts of a resident workgroup lie in its block: LDS, the scratch rows that
+ * an instruction fills, for each wave its registers and scratch, the work-item ids of a
+ * whole workgroup, then the structures. */
 struct layout {
-    size_t lds, wave, ids, resident, waves, bytes;
+    size_t lds, temp, wave, ids, resident, waves, bytes;
 };
+
+/* The host's caches place lines by the lowest bits of their addresses. */
+#define CACHE_PERIOD 4096u
 
 static unsigned halves(const struct dispatch *dp)
 {
     return dp->d->wave64 ? 2 : 1;
+}
+
+/* What makes waves lie so far apart that the registers they use lie behind one another
+ * in caches: all 256 rows of a wave are a multiple of what those can tell apart. */
+static size_t wave_offset(const struct dispatch *dp, size_t wave_bytes)
+{
+    size_t used = halves(dp) * dp->n_vgprs * ROW_DWORDS * 4ul;
+    return (used - wave_bytes) % CACHE_PERIOD;
 }
 
 static struct layout layout_of(const struct dispatch *dp)
@@ -37,9 +48,10 @@ static struct layout layout_of(const struct dispatch *dp)
     size_t n = dp->waves_per_group;
     struct layout l;
     l.lds = (dp->d->lds_bytes + 63ul) & ~63ul;
-    l.wave = 4 * (halves(dp) * FILE_DWORDS + TEMP_DWORDS +
-                  halves(dp) * ROW_DWORDS * (dp->d->scratch_bytes / 4ul));
-    l.ids = l.lds + n * l.wave;
+    l.temp = 4 * TEMP_DWORDS;
+    l.wave = 4 * halves(dp) * (FILE_DWORDS + ROW_DWORDS * (dp->d->scratch_bytes / 4ul));
+    l.wave += wave_offset(dp, l.wave);
+    l.ids = l.lds + l.temp + n * l.wave;
     l.resident = l.ids + 4 * n * halves(dp) * ROW_DWORDS;
     l.waves = l.resident + sizeof(struct resident) + n * sizeof(struct wave);
     l.bytes = (l.waves + n * sizeof(struct wave *) + 4095) & ~4095ul;
@@ -70,7 +82,7 @@ static void write_ids(const struct dispatch *dp, uint32_t *to, uint32_t first,
 
 /* What a wave has for as long as it lives here; the rest is set at launch. */
 static void wave_place(const struct dispatch *dp, struct resident *r, unsigned index,
-                       void *at)
+                       void *temp, void *at)
 {
     struct wave *w = &r->waves[index];
     uint32_t *p = at;
@@ -78,8 +90,8 @@ static void wave_place(const struct dispatch *dp, struct resident *r, unsigned i
     r->group.waves[index] = w;
     for (unsigned h = 0; h < halves(dp); h++, p += FILE_DWORDS)
         w->vgpr[h] = p;
-    w->temp = p;
-    w->scratch = (uint8_t *)(p + TEMP_DWORDS);
+    w->temp = temp;
+    w->scratch = (uint8_t *)p;
     w->index = index;
     w->emu = dp->emu;
     w->group = &r->group;
@@ -103,7 +115,7 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
     r->group.queue = dp->d->queue ? dp->d->queue : &no_queue;
     r->group.n_vgprs = dp->n_vgprs;
     for (unsigned i = 0; i < n; i++)
-        wave_place(dp, r, i, block + l.lds + i * l.wave);
+        wave_place(dp, r, i, block + l.lds, block + l.lds + l.temp + i * l.wave);
     const uint32_t *b = dp->d->block;
     write_ids(dp, r->ids, 0, b[0] * b[1] * b[2], b);
     unsigned long long now = atomic_fetch_add(&dp->resident_waves, n) + n;
@@ -195,10 +207,7 @@ static void take_warm(struct wave *w)
     if (last == w || !(last->fresh || !(r->group.live & wave_bit(last))))
         return;
     swap(w->vgpr, last->vgpr, sizeof w->vgpr);
-    swap(&w->temp, &last->temp, sizeof w->temp);
     swap(&w->scratch, &last->scratch, sizeof w->scratch);
-    w->base[SRC_TEMP] = w->temp;
-    last->base[SRC_TEMP] = last->temp;
     select_half(w, 0);
     select_half(last, 0);
 }

@@ -81,8 +81,10 @@ void emit_load_exec(struct emit *e)
 {
     if (!e->masked || !e->x->evex)
         return;
-    x86_k_load(e->x, 1, sgpr_mem(exec_sel(e)));
-    x86_k_load(e->x, 2, mem_at(W, sgpr_mem(exec_sel(e)).disp + 2));
+    x86_load(e->x, false, R11, sgpr_mem(exec_sel(e)));
+    x86_k_from_gpr(e->x, 1, R11);
+    x86_shift_imm(e->x, SHIFT_SHR, false, R11, 16);
+    x86_k_from_gpr(e->x, 2, R11);
 }
 
 void emit_new_exec(struct emit *e)

@@ -73,7 +73,7 @@ struct wave {
     uint32_t n_items;                /* work-items in this wave */
     uint8_t *scratch;                /* [dword][lane], scratch_bytes per lane */
     uint32_t *vgpr[2];               /* [256][32] */
-    uint32_t *temp;                  /* [16][32] scratch rows */
+    uint32_t *temp;                  /* [TEMP_ROWS][32] scratch rows of the workgroup */
     struct op_counts *counts;        /* of the host thread, or NULL */
     struct observation *observation; /* NULL: nobody watches */
     struct emu_wave_info info;       /* for observers */
