@@ -28,6 +28,9 @@ static const struct command commands[] = {
     {"exec", "run a program with the mock GPU visible", cmd_exec},
     {"check", "run a program and look for mistakes in its kernels", cmd_check},
 #endif
+#ifdef RDNA3_HAVE_DEVICE
+    {"device", "be a board for a driver that programs its registers", cmd_device},
+#endif
     {"debug", "debug a kernel, forwards and backwards", cmd_debug},
     {"trace", "list, compare and query recorded instructions", cmd_trace},
     {"viz", "show a timed run: the chip, waves over time, what they wait for", cmd_viz},

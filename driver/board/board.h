@@ -6,6 +6,7 @@
 #ifndef RD_BOARD_H
 #define RD_BOARD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define BOARD_GPU_ID        0xB4A7u
@@ -46,6 +47,23 @@
     (BOARD_CTL_STACK_BYTES + ((BOARD_WG_DATA_BYTES + 4095u) & ~4095u))
 #define BOARD_EOP_BYTES      4096u
 #define BOARD_DOORBELL_BYTES 8192u
+
+/* A block of the chip, as discovery tables list it. */
+#define BOARD_IP_SYSFS 1u /* shown in sysfs */
+#define BOARD_IP_CHIP  2u /* in the table that the board's memory holds */
+#define BOARD_IP_FUSED 4u /* there, but not for use */
+#define BOARD_IP_BASES 6u
+struct board_ip {
+    const char *name;
+    unsigned hw_id, instance;
+    unsigned major, minor, revision;
+    uint32_t base[BOARD_IP_BASES]; /* of its registers, in dwords; ends with the first 0
+                                      behind [0] */
+    unsigned shown;
+};
+const struct board_ip *board_ip_blocks(size_t *count);
+/* Numbers of bases. */
+unsigned board_ip_bases(const struct board_ip *ip);
 
 /* Sizes of memory that follow from what the board and the host have (memory.c). */
 struct board_memory {

@@ -93,39 +93,13 @@ static const struct link_file links[] = {
     {"/sys/dev/char/511:0", "../../devices/virtual/kfd/kfd"},
 };
 
-struct ip_block {
-    const char *name;
-    unsigned hw_id;
-    unsigned major, minor, revision;
-    uint32_t
-        base[5]; /* of its registers, in dwords; ends with the first 0 behind [0] */
-};
-
-/* Blocks of the discovery table that clients look at, by hardware id. */
-static const struct ip_block ip_blocks[] = {
-    {"MP1", 1, 13, 0, 0, {0x16000, 0xdc0000, 0xe00000, 0xe40000, 0x243fc00}},
-    {"GC", 11, 11, 0, 0, {0x1260, 0xa000, 0x1c000, 0x2402c00}},
-    {"MMHUB", 34, 3, 0, 0, {0x1a000, 0x2408800}},
-    {"OSSSYS", 40, 6, 0, 0, {0x10a0, 0x240a000}},
-    {"HDP", 41, 6, 0, 0, {0xf20, 0x240a400}},
-    {"SDMA0", 42, 6, 0, 0, {0x1260, 0xa000, 0x1c000, 0x2402c00}},
-    {"SDMA1", 43, 6, 0, 0, {0x1260, 0xa000, 0x1c000, 0x2402c00}},
-    {"NBIF", 108, 4, 3, 0, {0x0, 0x14, 0xd20, 0x10400, 0x241b000}},
-    {"UMC", 150, 8, 10, 0, {0x14000, 0x2425800}},
-    {"MP0", 255, 13, 0, 0, {0x16000, 0xdc0000, 0xe00000, 0xe40000, 0x243fc00}},
-    {"VCN", 12, 4, 0, 0, {0x7800, 0x7e00, 0x2403000}},
-    {"DMU", 271, 3, 2, 0, {0x12, 0xc0, 0x34c0, 0x9000, 0x2403c00}},
-};
-
-static rd_status emit_bases(const struct sysfs_out *out, const struct ip_block *ip)
+static rd_status emit_bases(const struct sysfs_out *out, const struct board_ip *ip)
 {
     char path[256], text[128] = "";
     size_t at = 0;
-    unsigned n = 0;
-    do {
-        at += (size_t)snprintf(text + at, sizeof(text) - at, "0x%08X\n", ip->base[n]);
-        n++;
-    } while (n < sizeof(ip->base) / sizeof(ip->base[0]) && ip->base[n]);
+    unsigned n = board_ip_bases(ip);
+    for (unsigned i = 0; i < n; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "0x%08X\n", ip->base[i]);
     snprintf(path, sizeof(path), PCI "/ip_discovery/die/0/%u/0/base_addr", ip->hw_id);
     rd_status st = sysfs_text(out, path, "%s", text);
     snprintf(path, sizeof(path), PCI "/ip_discovery/die/0/%u/0/num_base_addresses",
@@ -136,7 +110,7 @@ static rd_status emit_bases(const struct sysfs_out *out, const struct ip_block *
     return st == RD_OK ? sysfs_text(out, path, "0x0\n") : st;
 }
 
-static rd_status emit_ip_block(const struct sysfs_out *out, const struct ip_block *ip)
+static rd_status emit_ip_block(const struct sysfs_out *out, const struct board_ip *ip)
 {
     const struct {
         const char *name;
@@ -271,8 +245,11 @@ rd_status sysfs_emit_pci(const struct sysfs_host *host, const struct sysfs_out *
         st = out->file(out->ctx, texts[i].path, texts[i].text, strlen(texts[i].text));
     for (size_t i = 0; st == RD_OK && i < sizeof(links) / sizeof(links[0]); i++)
         st = out->link(out->ctx, links[i].path, links[i].target);
-    for (size_t i = 0; st == RD_OK && i < sizeof(ip_blocks) / sizeof(ip_blocks[0]); i++)
-        st = emit_ip_block(out, &ip_blocks[i]);
+    size_t blocks;
+    const struct board_ip *ip = board_ip_blocks(&blocks);
+    for (size_t i = 0; st == RD_OK && i < blocks; i++)
+        if (ip[i].shown & BOARD_IP_SYSFS)
+            st = emit_ip_block(out, &ip[i]);
     if (st == RD_OK)
         st = emit_bars(host, out);
     return st;

@@ -35,7 +35,9 @@ struct gpu_queue {
     volatile uint64_t *doorbell;
     uint64_t rptr;     /* PM4: dwords modulo the ring; SDMA: bytes, monotonic */
     uint64_t behind;   /* the same, behind the packet that the worker is in */
-    struct vm_tlb tlb; /* worker only */
+    uint64_t skip;     /* dwords behind it that a condition leaves out */
+    unsigned space;    /* worker only: where its packets find memory */
+    struct vm_tlb tlb; /* worker only, of that */
     uint32_t cu_mask[(BOARD_CUS + 31) / 32];
     _Atomic uint32_t cu_mask_bits; /* of cu_mask that count; 0: all CUs */
     struct reg_page *sh;           /* PM4 only: compute state */
@@ -73,6 +75,7 @@ struct gpu_queue {
 enum cp_result cp_aql_step(struct gpu_queue *q);
 enum cp_result cp_pm4_step(struct gpu_queue *q);
 enum cp_result cp_sdma_step(struct gpu_queue *q);
+enum cp_result cp_frame_step(struct gpu_queue *q);
 
 /* Run PM4 dwords that lie in GPU memory. False: the queue has halted. */
 RD_CHECKED bool cp_pm4_run(struct gpu_queue *q, uint64_t va, uint64_t dwords);
@@ -96,6 +99,9 @@ RD_CHECKED bool cp_load(struct gpu_queue *q, uint64_t va, bool wide, uint64_t *v
 /* An atomic operation of packets; false also for an operation unknown. */
 RD_CHECKED bool cp_atomic(struct gpu_queue *q, unsigned op, uint64_t va, uint64_t value,
                           uint64_t compare);
+
+/* Packets find their memory in another address space from here on; the last one. */
+unsigned cp_enter_space(struct gpu_queue *q, unsigned space);
 
 /* Dwords of a ring, or of a buffer that does not wrap. */
 struct cp_stream {

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,10 +19,15 @@
 
 bool cp_interrupt(struct gpu_queue *q, uint32_t event_id)
 {
-    if (q->config.kind != GPU_QUEUE_AQL &&
-        !cp_write(q, q->config.rptr, &q->behind, sizeof(q->behind)))
-        return false;
-    gpu_interrupt(q->gpu, event_id);
+    if (q->config.kind != GPU_QUEUE_AQL) {
+        unsigned last = cp_enter_space(q, q->config.space);
+        bool ok = cp_write(q, q->config.rptr, &q->behind, sizeof(q->behind));
+        (void)cp_enter_space(q, last);
+        if (!ok)
+            return false;
+    }
+    gpu_interrupt(q, q->config.kind == GPU_QUEUE_SDMA ? GPU_IRQ_DMA : GPU_IRQ_EOP,
+                  event_id);
     return true;
 }
 
@@ -151,7 +157,7 @@ static bool notify(struct gpu_queue *q, uint64_t mailbox, uint32_t event_id)
         return true;
     if (!cp_write(q, mailbox, &id, 8))
         return false;
-    gpu_interrupt(q->gpu, event_id);
+    gpu_interrupt(q, GPU_IRQ_EOP, event_id);
     return true;
 }
 
@@ -214,13 +220,14 @@ void gpu_queue_inactive(struct gpu_queue *q, enum gpu_error error)
     uint64_t at = q->config.rptr - AMD_QUEUE_RPTR + AMD_QUEUE_INACTIVE_SIGNAL, signal;
     struct amd_signal s;
     int64_t value = error_codes[error].inactive;
-    if (q->config.kind != GPU_QUEUE_AQL || !gpu_read(q->gpu, at, &signal, 8) ||
-        !signal || !gpu_read(q->gpu, signal, &s, sizeof(s)) ||
-        !gpu_write(q->gpu, signal + AMD_SIGNAL_VALUE, &value, sizeof(value)))
+    unsigned space = q->config.space;
+    if (q->config.kind != GPU_QUEUE_AQL || !vm_read(q->gpu, space, at, &signal, 8) ||
+        !signal || !vm_read(q->gpu, space, signal, &s, sizeof(s)) ||
+        !vm_write(q->gpu, space, signal + AMD_SIGNAL_VALUE, &value, sizeof(value)))
         return;
     uint64_t id = s.event_id;
-    if (s.mailbox && gpu_write(q->gpu, s.mailbox, &id, sizeof(id)))
-        gpu_interrupt(q->gpu, s.event_id);
+    if (s.mailbox && vm_write(q->gpu, space, s.mailbox, &id, sizeof(id)))
+        gpu_interrupt(q, GPU_IRQ_EOP, s.event_id);
 }
 
 enum cp_result cp_fail(struct gpu_queue *q, enum gpu_error error, const char *detail)
@@ -239,7 +246,10 @@ void cp_page_fault(struct gpu_queue *q, const struct gpu_page_fault *fault)
     bool present = fault->present;
     char near[128];
     halt(q);
-    vm_nearest(&q->gpu->vm, fault->va, near, sizeof(near));
+    if (q->gpu->host.board)
+        snprintf(near, sizeof(near), "address space %u", q->space);
+    else
+        vm_nearest(&q->gpu->vm, fault->va, near, sizeof(near));
     gpu_log(q->gpu, "queue %u: page fault at 0x%" PRIx64 " (%s%s%s); %s", q->id,
             fault->va, present ? "" : "not mapped",
             present && fault->write ? "read only" : "",

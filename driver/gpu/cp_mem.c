@@ -19,11 +19,19 @@ static bool span_of(struct gpu_queue *q, uint64_t va, uint64_t bytes, unsigned p
                     struct vm_span *span)
 {
     struct gpu_page_fault fault;
-    if (vm_translate(q->gpu, VM_PROCESS, va, bytes, perm, &q->tlb, span, &fault) ==
-        RD_OK)
+    if (vm_translate(q->gpu, q->space, va, bytes, perm, &q->tlb, span, &fault) == RD_OK)
         return true;
     cp_page_fault(q, &fault);
     return false;
+}
+
+unsigned cp_enter_space(struct gpu_queue *q, unsigned space)
+{
+    unsigned last = q->space;
+    if (space != last)
+        q->tlb.generation = 0; /* no mapping's */
+    q->space = space;
+    return last;
 }
 
 void *cp_at(struct gpu_queue *q, uint64_t va, uint64_t bytes, unsigned perm)

@@ -239,15 +239,44 @@ static bool set_registers(struct gpu_queue *q, uint32_t base, const uint32_t *bo
     return true;
 }
 
-static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint32_t n,
-                    unsigned depth);
+/* Leave out what follows if there is a zero at a place. */
+static bool cond_exec(struct gpu_queue *q, const uint32_t *body)
+{
+    uint64_t value;
+    if (!cp_load(q, pm4_address(body) & ~3ull, false, &value))
+        return false;
+    q->skip = value ? 0 : body[3] & 0x3fff;
+    return true;
+}
+
+/* For the firmware that schedules queues, or nobody. */
+static bool firmware_packet(struct gpu_queue *q, unsigned op, const uint32_t *body,
+                            uint32_t n)
+{
+    const struct gpu_host *host = &q->gpu->host;
+    char text[48];
+    if (q->config.kernel &&
+        host->board->packet(host->ctx, q->config.owner, op, body, n))
+        return true;
+    snprintf(text, sizeof(text), "PM4 opcode 0x%02x", op);
+    (void)cp_fail(q, GPU_ERR_UNSUPPORTED, text);
+    return false;
+}
 
 static bool run_ib(struct gpu_queue *q, uint64_t va, uint64_t dwords, unsigned depth);
+
+static bool indirect_buffer(struct gpu_queue *q, const uint32_t *body, unsigned depth)
+{
+    unsigned vmid = q->config.kernel ? PM4_IB_VMID(body[2]) : 0;
+    unsigned last = cp_enter_space(q, vmid ? vmid : q->space);
+    bool ok = run_ib(q, pm4_address(body) & ~3ull, body[2] & 0xfffff, depth + 1);
+    (void)cp_enter_space(q, last);
+    return ok;
+}
 
 static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint32_t n,
                     unsigned depth)
 {
-    char text[48];
     if (n < pm4_min_body(op)) {
         (void)cp_fail(q, GPU_ERR_FORMAT, "PM4 packet too short");
         return false;
@@ -258,6 +287,9 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
     case PM4_CLEAR_STATE:
     case PM4_CONTEXT_CONTROL:
     case PM4_PFP_SYNC_ME:
+    case PM4_PREAMBLE_CNTL:
+    case PM4_SWITCH_BUFFER:
+    case PM4_FRAME_CONTROL:
     case PM4_EVENT_WRITE:
     case PM4_PRED_EXEC: /* one die: the predicated packets follow and run */
         return true;
@@ -285,7 +317,12 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
     case PM4_WAIT_REG_MEM64:
         return wait_mem(q, body, true);
     case PM4_INDIRECT_BUFFER:
-        return run_ib(q, pm4_address(body) & ~3ull, body[2] & 0xfffff, depth + 1);
+        return indirect_buffer(q, body, depth);
+    case PM4_COND_EXEC:
+        return cond_exec(q, body);
+    case PM4_INVALIDATE_TLBS:
+        gpu_flush(q->gpu);
+        return true;
     case PM4_COPY_DATA:
         return copy_data(q, body);
     case PM4_RELEASE_MEM:
@@ -298,9 +335,7 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
     case PM4_SET_SH_REG_INDEX:
         return set_registers(q, PM4_SH_BASE, body, n);
     default:
-        snprintf(text, sizeof(text), "PM4 opcode 0x%02x", op);
-        (void)cp_fail(q, GPU_ERR_UNSUPPORTED, text);
-        return false;
+        return firmware_packet(q, op, body, n);
     }
 }
 
@@ -320,8 +355,11 @@ static bool packet(struct gpu_queue *q, struct cp_stream *s, unsigned depth)
             return false;
         }
         dw = cp_dwords(q, s, 1, used - 1, q->wrap);
+        q->skip = 0;
         if (!dw || !execute(q, pm4_opcode(header), dw, used - 1, depth))
             return false;
+        used += q->skip < left - used ? (uint32_t)q->skip : (uint32_t)(left - used);
+        q->skip = 0;
     }
     s->at += used;
     return true;

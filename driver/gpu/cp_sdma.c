@@ -96,6 +96,10 @@ static bool poll_register(struct gpu_queue *q, const uint32_t *dw)
 
 static bool poll_mem(struct gpu_queue *q, const uint32_t *dw)
 {
+    if (sdma_sub(dw[0]) == SDMA_POLL_INVALIDATE) {
+        gpu_flush(q->gpu);
+        return true;
+    }
     struct cp_condition c = {.va = sdma_address(dw + 1) & ~3ull,
                              .function = dw[0] >> 28 & 7,
                              .ref = dw[3],
@@ -120,14 +124,41 @@ static bool run_stream(struct gpu_queue *q, struct cp_stream *s, bool nested);
 static bool run_ib(struct gpu_queue *q, const uint32_t *dw, bool nested)
 {
     uint64_t dwords = dw[3] & 0xfffff;
+    unsigned vmid = q->config.kernel ? SDMA_IB_VMID(dw[0]) : 0;
     struct cp_stream ib = {.va = sdma_address(dw + 1), .end = dwords, .wrap = dwords};
     if (nested) {
         (void)cp_fail(q, GPU_ERR_FORMAT, "nested SDMA indirect buffer");
         return false;
     }
-    while (ib.at < ib.end)
-        if (!run_stream(q, &ib, true))
+    unsigned last = cp_enter_space(q, vmid ? vmid : q->space);
+    bool ok = true;
+    while (ok && ib.at < ib.end)
+        ok = run_stream(q, &ib, true);
+    (void)cp_enter_space(q, last);
+    return ok;
+}
+
+/* Entries of a page table for memory that lies together. */
+static bool write_table(struct gpu_queue *q, const uint32_t *dw)
+{
+    uint64_t va = sdma_address(dw + 1), flags = sdma_address(dw + 3);
+    uint64_t address = sdma_address(dw + 5), step = sdma_address(dw + 7);
+    uint32_t count = (dw[9] & 0x7ffff) + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t entry = flags | address;
+        if (!cp_write(q, va + 8ull * i, &entry, 8))
             return false;
+        address += step;
+    }
+    return true;
+}
+
+static bool cond_exec(struct gpu_queue *q, const uint32_t *dw)
+{
+    uint64_t value;
+    if (!cp_load(q, sdma_address(dw + 1) & ~3ull, false, &value))
+        return false;
+    q->skip = value == dw[3] ? 0 : dw[4] & 0x3fff;
     return true;
 }
 
@@ -169,6 +200,10 @@ static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct cp_str
         return cp_interrupt(q, dw[1] & 0xfffffff);
     case SDMA_POLL:
         return poll_mem(q, dw);
+    case SDMA_TABLE:
+        return write_table(q, dw);
+    case SDMA_COND_EXEC:
+        return cond_exec(q, dw);
     case SDMA_ATOMIC:
         return cp_atomic(q, dw[0] >> 25, sdma_address(dw + 1), sdma_address(dw + 3),
                          sdma_address(dw + 5));
@@ -220,9 +255,12 @@ static bool run_stream(struct gpu_queue *q, struct cp_stream *s, bool nested)
     }
     if (!nested)
         q->behind = (s->at + n + data) * 4;
+    q->skip = 0;
     if (!execute(q, dw, s, data, nested))
         return false;
-    s->at += n + data;
+    left -= n + data;
+    s->at += n + data + (q->skip < left ? q->skip : left);
+    q->skip = 0;
     return true;
 }
 

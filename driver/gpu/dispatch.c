@@ -8,10 +8,12 @@
 
 static void page_fault(struct gpu_queue *q, uint64_t va, unsigned perm)
 {
-    struct gpu_page_fault fault = {.va = va,
-                                   .present = gpu_vm_check(q->gpu, va, 1, GPU_READ),
-                                   .write = perm & GPU_WRITE,
-                                   .exec = perm & GPU_EXEC};
+    struct gpu_page_fault fault = {
+        .va = va, .write = perm & GPU_WRITE, .exec = perm & GPU_EXEC};
+    struct gpu_page_fault why;
+    struct vm_span span;
+    fault.present =
+        vm_translate(q->gpu, q->space, va, 1, GPU_READ, NULL, &span, &why) == RD_OK;
     cp_page_fault(q, &fault);
 }
 
@@ -59,7 +61,7 @@ static void on_interrupt(void *ctx, const struct emu_interrupt *i)
     const struct gpu_host *host = &q->gpu->host;
     char text[512];
     if (!i->privileged) {
-        gpu_interrupt(q->gpu, i->data);
+        gpu_interrupt(q, GPU_IRQ_WAVE, i->data);
         return;
     }
     emu_fault_text(i->cause, text, sizeof(text));
@@ -138,10 +140,13 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
         return CP_PROGRESS;
     }
     struct emu *emu;
-    if (vm_emu(&q->gpu->vm, &emu) != RD_OK)
+    struct vm *vm = vm_of(q->gpu, q->space);
+    if (!vm || vm_emu(vm, &emu) != RD_OK)
         return cp_fail(q, GPU_ERR_UNSUPPORTED, "no emulator");
     struct emu_stats stats = {0};
     struct emu_fault fault = {0};
+    if (q->gpu->host.board)
+        q->gpu->host.board->mirror(q->gpu->host.ctx, q->space);
     cp_cores_begin(q, emu, &with_control);
     cp_compete(q);
     atomic_store(&q->in_dispatch, true);
@@ -174,6 +179,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
 void cp_code_changed(struct gpu_queue *q)
 {
     struct emu *emu;
-    if (!q->gpu->no_execute && vm_emu(&q->gpu->vm, &emu) == RD_OK)
+    struct vm *vm = vm_of(q->gpu, q->space);
+    if (!q->gpu->no_execute && vm && vm_emu(vm, &emu) == RD_OK)
         emu_code_changed(emu, 0, UINT64_MAX);
 }

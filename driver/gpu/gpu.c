@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "cp.h"
 
 rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
 {
@@ -37,6 +37,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     pthread_mutex_init(&gpu->queue_lock, NULL);
     pthread_mutex_init(&gpu->priority.lock, NULL);
     pthread_mutex_init(&gpu->opcode_lock, NULL);
+    pthread_mutex_init(&gpu->space_lock, NULL);
     pthread_mutex_init(&gpu->spinners.lock, NULL);
     if (regs_init(&gpu->regs) != RD_OK) {
         free(gpu);
@@ -44,6 +45,15 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     }
     *out = gpu;
     return RD_OK;
+}
+
+void gpu_destroy(struct gpu *gpu)
+{
+    for (unsigned i = 0; gpu && i < GPU_SPACES; i++)
+        gpu_space_close(gpu, i);
+    if (gpu)
+        gpu_regs_destroy(&gpu->regs);
+    free(gpu);
 }
 
 void gpu_log(struct gpu *gpu, const char *fmt, ...)
@@ -56,9 +66,13 @@ void gpu_log(struct gpu *gpu, const char *fmt, ...)
     gpu->host.log(gpu->host.ctx, text);
 }
 
-void gpu_interrupt(struct gpu *gpu, uint32_t data)
+void gpu_interrupt(struct gpu_queue *q, enum gpu_irq what, uint32_t data)
 {
-    gpu->host.interrupt(gpu->host.ctx, data);
+    const struct gpu_host *host = &q->gpu->host;
+    if (host->board)
+        host->board->interrupt(host->ctx, q->config.owner, what, data);
+    else
+        host->interrupt(host->ctx, data);
 }
 
 void gpu_trap_handler(struct gpu *gpu, uint64_t tba, uint64_t tma)

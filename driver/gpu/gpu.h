@@ -3,7 +3,7 @@
  * What the chip and its firmware do. It knows no ioctl, no process, no file and nobody
  * who asks: work comes in by queues and doorbells, news go out through the table of
  * functions in its configuration. A kernel driver sits on top of it: the project's own
- * (kmd/) behind the ioctl mock.
+ * (kmd/) behind the ioctl mock, a guest's behind the registers of a board (pci/).
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_GPU_H
@@ -43,6 +43,22 @@ struct gpu_page_fault {
     bool write, exec;
 };
 
+/* Guest memory where the host has it. */
+struct vm_span {
+    uint8_t *host;
+    uint64_t bytes; /* that lie together, of those asked for; at least 1 */
+};
+
+/* A page, or several that lie together. */
+struct gpu_page {
+    uint64_t start, end;
+    uint8_t *host; /* of start */
+    unsigned perm; /* GPU_* */
+};
+
+/* What has raised an interrupt. */
+enum gpu_irq { GPU_IRQ_EOP, GPU_IRQ_DMA, GPU_IRQ_WAVE };
+
 /* The trap handler of a wave has sent an interrupt. */
 struct gpu_message {
     uint32_t data;     /* as sent */
@@ -67,6 +83,26 @@ struct gpu_host {
     void (*log)(void *ctx, const char *text);
     /* Threads that touch guest memory are about to begin. */
     void (*threads)(void *ctx);
+    const struct gpu_board *board; /* NULL: the address space is the process's own */
+};
+
+/* What a board at register level does for its GPU; ctx is the host's. */
+struct gpu_board {
+    /* The page of an address space that holds va; false: why not in fault. */
+    bool (*page)(void *ctx, unsigned space, uint64_t va, unsigned access,
+                 struct gpu_page *page, struct gpu_page_fault *fault);
+    /* A kernel of this address space is about to run: bring up to date what it sees
+     * (gpu_space_place). */
+    void (*mirror)(void *ctx, unsigned space);
+    /* Instead of host.interrupt. */
+    void (*interrupt)(void *ctx, void *owner, enum gpu_irq what, uint32_t data);
+    /* All registers but a queue's own compute state. */
+    uint32_t (*reg_read)(void *ctx, uint32_t reg);
+    void (*reg_write)(void *ctx, uint32_t reg, uint32_t value);
+    /* A frame of a GPU_QUEUE_FRAMES, or a packet of a kernel queue that the processor
+     * does not know (op: its opcode, dw behind its header). False: nor does anybody. */
+    bool (*frame)(void *ctx, void *owner, const uint32_t *dw, uint32_t n);
+    bool (*packet)(void *ctx, void *owner, unsigned op, const uint32_t *dw, uint32_t n);
 };
 
 struct gpu_config {
@@ -89,6 +125,8 @@ struct gpu_config {
 /* Create a GPU: no queue, no memory, no thread. There is no way back but the end of the
  * process: its threads may be inside kernels that never end. */
 RD_CHECKED rd_status gpu_create(const struct gpu_config *config, struct gpu **out);
+/* ... but for a board's, while it has no queues. */
+void gpu_destroy(struct gpu *gpu);
 
 /* ---- time (clock.c) ---- */
 
@@ -124,11 +162,34 @@ RD_CHECKED bool gpu_read(struct gpu *gpu, uint64_t va, void *to, uint64_t bytes)
 RD_CHECKED bool gpu_write(struct gpu *gpu, uint64_t va, const void *from,
                           uint64_t bytes);
 
+/* ---- address spaces of a board (space.c) ---- */
+
+#define GPU_SPACES 80u
+
+/* Let kernels of the space see host memory at va; nothing is there yet. */
+RD_CHECKED rd_status gpu_space_place(struct gpu *gpu, unsigned space, uint64_t va,
+                                     void *host, uint64_t bytes, unsigned perm,
+                                     const char *name);
+/* Take [from, to) out of what was placed at va; waves that use the rest go on. */
+RD_CHECKED rd_status gpu_space_cut(struct gpu *gpu, unsigned space, uint64_t va,
+                                   uint64_t bytes, uint64_t from, uint64_t to,
+                                   unsigned perm);
+/* Nobody uses the space any more: forget what it shows. */
+void gpu_space_close(struct gpu *gpu, unsigned space);
+/* Translations are forgotten. */
+void gpu_flush(struct gpu *gpu);
+
 /* ---- queues (queue.c) ---- */
 
 #define GPU_MAX_QUEUES (BOARD_DOORBELL_BYTES / 8)
 
-enum gpu_queue_kind { GPU_QUEUE_PM4, GPU_QUEUE_AQL, GPU_QUEUE_SDMA };
+enum gpu_queue_kind {
+    GPU_QUEUE_PM4,
+    GPU_QUEUE_AQL,
+    GPU_QUEUE_SDMA,
+    GPU_QUEUE_FRAMES, /* of GPU_FRAME_DWORDS, for gpu_board.frame */
+};
+#define GPU_FRAME_DWORDS 64u
 
 struct gpu_queue_config {
     enum gpu_queue_kind kind;
@@ -139,6 +200,11 @@ struct gpu_queue_config {
     uint32_t priority;
     bool active;
     void *owner; /* for the host's functions */
+    /* Of a board: */
+    unsigned space;
+    bool kernel;                 /* names address spaces in its packets */
+    bool resumed;                /* the indices are not those in memory but */
+    uint64_t rptr_now, wptr_now; /* these, as in config.kind's ring */
 };
 
 /* Create a queue and its worker. */
@@ -154,6 +220,11 @@ void gpu_queue_set(struct gpu_queue *q, uint64_t ring, uint64_t ring_bytes,
 /* Let it run, or stop it, inside a kernel too; returns when it has stopped. */
 void gpu_queue_activate(struct gpu_queue *q, bool active);
 bool gpu_queue_halted(const struct gpu_queue *q);
+/* Ring its doorbell: nobody watches those of a board. */
+void gpu_queue_ring(struct gpu_queue *q, uint64_t value);
+/* Of a stopped queue: where it goes on reading; is it inside a dispatch? */
+uint64_t gpu_queue_rptr(const struct gpu_queue *q);
+bool gpu_queue_running(const struct gpu_queue *q);
 void gpu_queue_cu_mask(struct gpu_queue *q, const uint32_t *mask, unsigned bits);
 /* What the context of a stopped queue would fill in its save area. */
 void gpu_queue_saved(const struct gpu_queue *q, uint32_t *ctl_bytes,

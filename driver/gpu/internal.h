@@ -50,15 +50,10 @@ struct vm_tlb {
     uint64_t generation;
     struct {
         uint64_t start, end; /* visible without a gap ... */
+        uint64_t delta;      /* from an address to the host's */
         unsigned perm;       /* ... with these permissions at least */
     } entry[VM_TLB_ENTRIES];
     unsigned next; /* to be replaced */
-};
-
-/* Guest memory where the host has it. */
-struct vm_span {
-    uint8_t *host;
-    uint64_t bytes; /* that lie together, of those asked for; at least 1 */
 };
 
 /* clock.c */
@@ -126,6 +121,8 @@ struct gpu {
     struct gpu_cores cores;
     struct gpu_clock_state clock;
     struct vm vm;
+    pthread_mutex_t space_lock;    /* the table */
+    struct vm *spaces[GPU_SPACES]; /* of a board: their emulators, made when needed */
     struct gpu_regs regs;
 
     pthread_mutex_t queue_lock; /* table and poller; never held while a packet runs */
@@ -145,14 +142,20 @@ struct gpu {
 void gpu_log(struct gpu *gpu, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Interrupt the host. */
-void gpu_interrupt(struct gpu *gpu, uint32_t data);
+/* Interrupt the host, for a queue. */
+struct gpu_queue;
+void gpu_interrupt(struct gpu_queue *q, enum gpu_irq what, uint32_t data);
 
 /* vm.c */
 void vm_init(struct vm *vm);
+/* EMU_MEM_* of GPU_*. */
+unsigned vm_emu_perm(unsigned perm);
 
 /* The address space that the ioctl mock's one process has. */
 #define VM_PROCESS 8u
+
+/* What holds an address space's emulator; NULL if out of memory (space.c). */
+struct vm *vm_of(struct gpu *gpu, unsigned space);
 
 /* Where guest memory is: the only way by which anything in the GPU reaches it. Behind
  * the ioctl mock the answer is the address itself, if the process has mapped it; a
@@ -174,6 +177,11 @@ void vm_store(void *to, const void *from, uint64_t bytes);
 RD_CHECKED rd_status vm_emu(struct vm *vm, struct emu **out);
 /* What the GPU sees, in order of mapping; NULL if out of memory. Caller frees. */
 struct tm_range *vm_ranges(struct vm *vm, size_t *count);
+/* gpu_read and gpu_write in an address space. */
+RD_CHECKED bool vm_read(struct gpu *gpu, unsigned space, uint64_t va, void *to,
+                        uint64_t bytes);
+RD_CHECKED bool vm_write(struct gpu *gpu, unsigned space, uint64_t va, const void *from,
+                         uint64_t bytes);
 /* Name of the mapping nearest to an address, for messages. */
 void vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size);
 

@@ -224,6 +224,7 @@ static struct gpu_queue *queue_new(struct gpu *gpu,
         [GPU_QUEUE_PM4] = cp_pm4_step,
         [GPU_QUEUE_AQL] = cp_aql_step,
         [GPU_QUEUE_SDMA] = cp_sdma_step,
+        [GPU_QUEUE_FRAMES] = cp_frame_step,
     };
     struct gpu_queue *q = calloc(1, sizeof(*q));
     if (!q)
@@ -232,6 +233,8 @@ static struct gpu_queue *queue_new(struct gpu *gpu,
     q->id = config->id;
     q->doorbell = config->doorbell;
     q->config = *config;
+    q->space = gpu->host.board ? config->space : VM_PROCESS;
+    q->config.space = q->space;
     q->priority = config->priority;
     q->step = steps[config->kind];
     q->busy = true;
@@ -246,13 +249,16 @@ static struct gpu_queue *queue_new(struct gpu *gpu,
 /* Queue lock held. */
 static rd_status start(struct gpu *gpu, struct gpu_queue *q)
 {
-    *q->doorbell = q->config.kind == GPU_QUEUE_AQL ? AQL_DOORBELL_EMPTY : q->rptr;
+    *q->doorbell = q->config.kind == GPU_QUEUE_AQL ? AQL_DOORBELL_EMPTY
+                   : q->config.resumed             ? q->config.wptr_now
+                                                   : q->rptr;
+    q->poked = q->config.resumed; /* there may be work already */
     q->seen = *q->doorbell;
     rd_status st = RD_OK;
     char name[16];
     gpu_hostfault_init(gpu);
     gpu_worker_name(q->id, name);
-    if (!gpu->poller_runs) {
+    if (!gpu->poller_runs && !gpu->host.board) {
         st = gpu_thread(&gpu->poller, poller, gpu, "rdna3 doorbell");
         gpu->poller_runs = st == RD_OK;
     }
@@ -273,7 +279,9 @@ rd_status gpu_queue_create(struct gpu *gpu, const struct gpu_queue_config *confi
     struct gpu_queue *q = queue_new(gpu, config);
     if (!q)
         return RD_E_NOMEM;
-    if (config->kind != GPU_QUEUE_AQL)
+    if (config->resumed)
+        q->rptr = config->rptr_now;
+    else if (config->kind != GPU_QUEUE_AQL)
         (void)!gpu_read(gpu, config->rptr, &q->rptr, sizeof(q->rptr));
     gpu->host.threads(gpu->host.ctx);
     *out = q;
@@ -352,6 +360,22 @@ void gpu_queue_set(struct gpu_queue *q, uint64_t ring, uint64_t ring_bytes,
 bool gpu_queue_halted(const struct gpu_queue *q)
 {
     return atomic_load(&q->halted);
+}
+
+void gpu_queue_ring(struct gpu_queue *q, uint64_t value)
+{
+    __atomic_store_n(q->doorbell, value, __ATOMIC_RELEASE);
+    poke(q);
+}
+
+uint64_t gpu_queue_rptr(const struct gpu_queue *q)
+{
+    return q->rptr;
+}
+
+bool gpu_queue_running(const struct gpu_queue *q)
+{
+    return atomic_load(&q->in_dispatch);
 }
 
 /* As large as its waves would fill it: the control stack has an entry for each, the

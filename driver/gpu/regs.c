@@ -60,6 +60,13 @@ rd_status regs_init(struct gpu_regs *regs)
     return regs->pages ? RD_OK : RD_E_NOMEM;
 }
 
+void gpu_regs_destroy(struct gpu_regs *regs)
+{
+    for (uint32_t i = 0; regs->pages && i < N_PAGES; i++)
+        free(atomic_load(&regs->pages[i]));
+    free(regs->pages);
+}
+
 struct reg_page *regs_queue_state(void)
 {
     return new_page(PM4_SH_BASE);
@@ -102,13 +109,15 @@ uint32_t reg_look(struct gpu *gpu, struct reg_page *queue, uint32_t reg)
     if (!p)
         return 0;
     const struct reg_row *row = row_of(p, reg);
+    if (gpu->host.board && p != queue)
+        return gpu->host.board->reg_read(gpu->host.ctx, reg);
     return row->read ? row->read(gpu, reg) : atomic_load(&p->value[reg % REG_PAGE]);
 }
 
 uint32_t reg_read(struct gpu *gpu, struct reg_page *queue, uint32_t reg)
 {
     const struct reg_page *p = page_of(gpu, queue, reg);
-    if (p)
+    if (p && !gpu->host.board)
         note(gpu, row_of(p, reg), reg, GPU_REG_READ);
     return reg_look(gpu, queue, reg);
 }
@@ -119,7 +128,12 @@ void reg_write(struct gpu *gpu, struct reg_page *queue, uint32_t reg, uint32_t v
     if (!p)
         return;
     const struct reg_row *row = row_of(p, reg);
-    note(gpu, row, reg, GPU_REG_WRITTEN);
+    if (gpu->host.board && p != queue) {
+        gpu->host.board->reg_write(gpu->host.ctx, reg, value);
+        return;
+    }
+    if (!gpu->host.board)
+        note(gpu, row, reg, GPU_REG_WRITTEN);
     atomic_store(&p->value[reg % REG_PAGE], value);
     if (row->write)
         row->write(gpu, reg, value);
@@ -128,7 +142,7 @@ void reg_write(struct gpu *gpu, struct reg_page *queue, uint32_t reg, uint32_t v
 void reg_wait_begin(struct gpu *gpu, struct reg_page *queue, uint32_t reg)
 {
     const struct reg_page *p = page_of(gpu, queue, reg);
-    if (p)
+    if (p && !gpu->host.board)
         note(gpu, row_of(p, reg), reg, GPU_REG_WAITED);
 }
 

@@ -31,6 +31,7 @@ struct gpu_regs {
 };
 
 RD_CHECKED rd_status regs_init(struct gpu_regs *regs);
+void gpu_regs_destroy(struct gpu_regs *regs);
 /* A queue's own compute state; NULL if out of memory. */
 struct reg_page *regs_queue_state(void);
 

@@ -48,7 +48,7 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
     struct gpu *gpu = q->gpu;
     struct progress p = {.q = q, .start = q->time};
     size_t n;
-    struct tm_range *ranges = vm_ranges(&gpu->vm, &n);
+    struct tm_range *ranges = vm_ranges(vm_of(gpu, q->space), &n);
     struct tm_config config = {.sclk_mhz = gpu->sclk_mhz,
                                .ranges = ranges,
                                .n_ranges = n,

@@ -2,7 +2,7 @@
  *
  * Segments are sorted and disjoint; each counts the calls that cover it. The emulator
  * holds regions, which are cut only when a part of one goes away: kernels that use the
- * rest may run meanwhile.
+ * rest may run meanwhile. A board's spaces are found by its page tables instead.
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
@@ -63,7 +63,7 @@ static bool seg_split(struct vm *vm, uint64_t va)
     return true;
 }
 
-static unsigned emu_perm(unsigned perm)
+unsigned vm_emu_perm(unsigned perm)
 {
     return (perm & GPU_READ ? EMU_MEM_READ : 0) |
            (perm & GPU_WRITE ? EMU_MEM_WRITE : 0) |
@@ -73,7 +73,7 @@ static unsigned emu_perm(unsigned perm)
 static bool emu_add(struct vm *vm, const struct vm_region *r)
 {
     return !vm->emu || emu_mem_add(vm->emu, r->start, r->end - r->start,
-                                   emu_perm(r->perm), r->name) == RD_OK;
+                                   vm_emu_perm(r->perm), r->name) == RD_OK;
 }
 
 static void region_place(struct vm *vm, size_t at, const struct vm_region *r)
@@ -140,7 +140,7 @@ static bool emu_change(struct vm *vm, uint64_t va, const struct vm_region *piece
     for (unsigned i = 0; i < n; i++)
         now[i] = (struct emu_mem_piece){.va = pieces[i].start,
                                         .bytes = pieces[i].end - pieces[i].start,
-                                        .perm = emu_perm(pieces[i].perm)};
+                                        .perm = vm_emu_perm(pieces[i].perm)};
     return !vm->emu || emu_mem_change(vm->emu, va, now, n) == RD_OK;
 }
 
@@ -271,10 +271,12 @@ bool gpu_vm_check(struct gpu *gpu, uint64_t va, uint64_t bytes, unsigned perm)
     return until >= end;
 }
 
-static void give(uint64_t va, uint64_t bytes, uint64_t until, struct vm_span *span)
+static void give(uint64_t va, uint64_t bytes, uint64_t until, uint64_t delta,
+                 struct vm_span *span)
 {
     uint64_t left = until - va;
-    span->host = (uint8_t *)(uintptr_t)va; // NOLINT: here an address becomes a pointer
+    span->host =
+        (uint8_t *)(uintptr_t)(va + delta); // NOLINT: an address, now a pointer
     span->bytes = bytes < left ? bytes : left;
 }
 
@@ -290,21 +292,37 @@ static bool in_tlb(const struct vm *vm, struct vm_tlb *tlb, uint64_t va, uint64_
         if (va - tlb->entry[i].start >= tlb->entry[i].end - tlb->entry[i].start ||
             (tlb->entry[i].perm & access) != access)
             continue;
-        give(va, bytes, tlb->entry[i].end, span);
+        give(va, bytes, tlb->entry[i].end, tlb->entry[i].delta, span);
         return span->bytes == bytes;
     }
     return false;
 }
 
-static void remember(struct vm_tlb *tlb, uint64_t generation, uint64_t start,
-                     uint64_t end, unsigned perm)
+static void remember(struct vm_tlb *tlb, uint64_t generation,
+                     const struct gpu_page *page)
 {
     unsigned i = tlb->next++ % VM_TLB_ENTRIES;
     if (generation != tlb->generation)
         return;
-    tlb->entry[i].start = start;
-    tlb->entry[i].end = end;
-    tlb->entry[i].perm = perm;
+    tlb->entry[i].start = page->start;
+    tlb->entry[i].end = page->end;
+    tlb->entry[i].delta = (uintptr_t)page->host - page->start;
+    tlb->entry[i].perm = page->perm;
+}
+
+/* By the board's page tables. */
+static rd_status walk(struct gpu *gpu, unsigned space, uint64_t va, uint64_t bytes,
+                      unsigned access, struct vm_tlb *tlb, struct vm_span *span,
+                      struct gpu_page_fault *fault)
+{
+    uint64_t generation = atomic_load(&gpu->vm.generation);
+    struct gpu_page page;
+    if (!gpu->host.board->page(gpu->host.ctx, space, va, access, &page, fault))
+        return RD_E_FAULT;
+    if (tlb)
+        remember(tlb, generation, &page);
+    give(va, bytes, page.end, (uintptr_t)page.host - page.start, span);
+    return RD_OK;
 }
 
 rd_status vm_translate(struct gpu *gpu, unsigned vmid, uint64_t va, uint64_t bytes,
@@ -312,9 +330,11 @@ rd_status vm_translate(struct gpu *gpu, unsigned vmid, uint64_t va, uint64_t byt
                        struct gpu_page_fault *fault)
 {
     struct vm *vm = &gpu->vm;
-    rd_assert(vmid == VM_PROCESS, "address space %u of one", vmid);
     if (tlb && in_tlb(vm, tlb, va, bytes, access, span))
         return RD_OK;
+    if (gpu->host.board)
+        return walk(gpu, vmid, va, bytes, access, tlb, span, fault);
+    rd_assert(vmid == VM_PROCESS, "address space %u of one", vmid);
     uint64_t end = va + bytes < va ? UINT64_MAX : va + bytes;
     unsigned all, any;
     pthread_rwlock_rdlock(&vm->lock);
@@ -330,9 +350,11 @@ rd_status vm_translate(struct gpu *gpu, unsigned vmid, uint64_t va, uint64_t byt
                                          .exec = access & GPU_EXEC};
         return RD_E_FAULT;
     }
+    struct gpu_page seen = {.start = start, .end = until, .perm = all};
+    seen.host = (uint8_t *)(uintptr_t)start; // NOLINT: here an address is a pointer
     if (tlb)
-        remember(tlb, generation, start, until, all);
-    give(va, bytes, until, span);
+        remember(tlb, generation, &seen);
+    give(va, bytes, until, 0, span);
     return RD_OK;
 }
 
@@ -353,25 +375,35 @@ void vm_store(void *to, const void *from, uint64_t bytes)
 
 bool gpu_read(struct gpu *gpu, uint64_t va, void *to, uint64_t bytes)
 {
+    return vm_read(gpu, VM_PROCESS, va, to, bytes);
+}
+
+bool gpu_write(struct gpu *gpu, uint64_t va, const void *from, uint64_t bytes)
+{
+    return vm_write(gpu, VM_PROCESS, va, from, bytes);
+}
+
+bool vm_read(struct gpu *gpu, unsigned space, uint64_t va, void *to, uint64_t bytes)
+{
     struct gpu_page_fault fault;
     struct vm_span span;
     for (uint8_t *p = to; bytes;
          p += span.bytes, va += span.bytes, bytes -= span.bytes) {
-        if (vm_translate(gpu, VM_PROCESS, va, bytes, GPU_READ, NULL, &span, &fault) !=
-            RD_OK)
+        if (vm_translate(gpu, space, va, bytes, GPU_READ, NULL, &span, &fault) != RD_OK)
             return false;
         memcpy(p, span.host, span.bytes);
     }
     return true;
 }
 
-bool gpu_write(struct gpu *gpu, uint64_t va, const void *from, uint64_t bytes)
+bool vm_write(struct gpu *gpu, unsigned space, uint64_t va, const void *from,
+              uint64_t bytes)
 {
     struct gpu_page_fault fault;
     struct vm_span span;
     for (const uint8_t *p = from; bytes;
          p += span.bytes, va += span.bytes, bytes -= span.bytes) {
-        if (vm_translate(gpu, VM_PROCESS, va, bytes, GPU_WRITE, NULL, &span, &fault) !=
+        if (vm_translate(gpu, space, va, bytes, GPU_WRITE, NULL, &span, &fault) !=
             RD_OK)
             return false;
         vm_store(span.host, p, span.bytes);

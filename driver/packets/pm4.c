@@ -17,6 +17,7 @@ uint32_t pm4_min_body(unsigned op)
 {
     switch (op) {
     case PM4_DISPATCH_DIRECT:
+    case PM4_COND_EXEC:
         return 4;
     case PM4_REG_RMW:
     case PM4_WRITE_DATA:
@@ -36,7 +37,11 @@ uint32_t pm4_min_body(unsigned op)
     case PM4_RELEASE_MEM:
         return 7;
     case PM4_ACQUIRE_MEM:
+    case PM4_MAP_QUEUES:
+    case PM4_QUERY_STATUS:
         return 6;
+    case PM4_UNMAP_QUEUES:
+        return 5;
     default:
         return 1;
     }

@@ -16,6 +16,7 @@ enum pm4_op {
     PM4_DISPATCH_DIRECT = 0x15,
     PM4_ATOMIC_MEM = 0x1e,
     PM4_REG_RMW = 0x21,
+    PM4_COND_EXEC = 0x22,
     PM4_PRED_EXEC = 0x23,
     PM4_CONTEXT_CONTROL = 0x28,
     PM4_WRITE_DATA = 0x37,
@@ -23,6 +24,7 @@ enum pm4_op {
     PM4_INDIRECT_BUFFER = 0x3f,
     PM4_COPY_DATA = 0x40,
     PM4_PFP_SYNC_ME = 0x42,
+    PM4_PREAMBLE_CNTL = 0x4a,
     PM4_COND_WRITE = 0x45,
     PM4_EVENT_WRITE = 0x46,
     PM4_RELEASE_MEM = 0x49,
@@ -33,8 +35,15 @@ enum pm4_op {
     PM4_SET_SH_REG = 0x76,
     PM4_SET_UCONFIG_REG = 0x79,
     PM4_SET_UCONFIG_REG_INDEX = 0x7a,
+    PM4_SWITCH_BUFFER = 0x8b,
+    PM4_FRAME_CONTROL = 0x90,
     PM4_WAIT_REG_MEM64 = 0x93,
+    PM4_INVALIDATE_TLBS = 0x98,
     PM4_SET_SH_REG_INDEX = 0x9b,
+    PM4_SET_RESOURCES = 0xa0, /* these are the kernel interface queue's */
+    PM4_MAP_QUEUES = 0xa2,
+    PM4_UNMAP_QUEUES = 0xa3,
+    PM4_QUERY_STATUS = 0xa4,
 };
 
 /* A header for a body of so many dwords. */
@@ -119,6 +128,7 @@ enum pm4_release_data {
 #define PM4_GCR_GLI_INV 3u      /* instruction cache */
 #define PM4_GCR_ALL     0x4381u /* instruction, scalar, vector, L1 and L2 */
 
-#define PM4_IB_VALID (1u << 23)
+#define PM4_IB_VALID    (1u << 23)
+#define PM4_IB_VMID(dw) ((dw) >> 24 & 15) /* of a kernel queue's */
 
 #endif

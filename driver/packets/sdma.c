@@ -21,10 +21,13 @@ uint32_t sdma_packet_dwords(uint32_t header)
     case SDMA_TRAP:
         return 2;
     case SDMA_POLL:
-        return 6;
+        return sdma_sub(header) == SDMA_POLL_INVALIDATE ? 4 : 6;
+    case SDMA_TABLE:
+        return 10;
     case SDMA_ATOMIC:
         return 8;
     case SDMA_FILL:
+    case SDMA_COND_EXEC:
         return 5;
     case SDMA_TIMESTAMP:
     case SDMA_SRBM_WRITE:

@@ -16,8 +16,10 @@ enum sdma_op {
     SDMA_FENCE = 5,
     SDMA_TRAP = 6,
     SDMA_POLL = 8,
+    SDMA_COND_EXEC = 9,
     SDMA_ATOMIC = 10,
     SDMA_FILL = 11,
+    SDMA_TABLE = 12, /* writes entries of a page table */
     SDMA_TIMESTAMP = 13,
     SDMA_SRBM_WRITE = 14,
     SDMA_GCR = 17,
@@ -50,10 +52,13 @@ uint32_t sdma_packet_dwords(uint32_t header);
 
 #define SDMA_FENCE_UNCACHED (3u << 16)
 
+#define SDMA_POLL_INVALIDATE         4u /* sub-operation: forget translations */
 #define SDMA_POLL_MEMORY             (1u << 31)
 #define SDMA_POLL_HDP_FLUSH          (1u << 26) /* of registers: write one, wait for another */
 #define SDMA_POLL_FUNCTION(function) ((uint32_t)(function) << 28)
 #define SDMA_POLL_FOR_EVER           0x0fff000au /* retries, and the interval between them */
+
+#define SDMA_IB_VMID(dw) ((dw) >> 16 & 15) /* 0: the queue's own */
 
 #define SDMA_REGISTER 0x3ffffu /* of SRBM_WRITE */
 

@@ -11,6 +11,7 @@ DRIVER = {
     "board": ((), ("gpu.h", "kmd.h", "emu.h", "linux/kfd_ioctl.h")),
     "gpu": (("emu.h", "pm4.h"), ("kmd.h", "shared.h", "abi.h", "linux/kfd_ioctl.h")),
     "kmd": (("gpu.h", "pm4.h"), ("cp.h", "regs.h", "abi.h", "emu.h", "linux/kfd_ioctl.h")),
+    "pci": (("gpu.h", "pm4.h"), ("cp.h", "kmd.h", "abi.h", "emu.h", "linux/kfd_ioctl.h")),
     "abi": (("kmd.h", "linux/kfd_ioctl.h"), ("gpu.h", "config.h", "pm4.h", "emu.h")),
     "front": (("abi.h",), ("gpu.h", "ctx.h", "pm4.h", "emu.h", "linux/kfd_ioctl.h")),
     "runtime": (("pm4.h", "codeobj.h", "linux/kfd_ioctl.h"),

@@ -9,6 +9,7 @@ int cmd_run(int argc, char **argv);
 int cmd_asm(int argc, char **argv);
 int cmd_dis(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
+int cmd_device(int argc, char **argv);
 int cmd_debug(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

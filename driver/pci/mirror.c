@@ -1,0 +1,315 @@
+/* mirror.c: what kernels of an address space see, mapped where the emulator finds it.
+ *
+ * Host address space is reserved for each window of guest addresses that is in use, and
+ * pages of VRAM and host memory are mapped there in the order in which page tables have
+ * them; so what is together for the guest is together here, and nothing is copied.
+ * Looked at before each dispatch: only what has changed since the last look is mapped
+ * anew. Kernels that run meanwhile go on with what stays.
+ *
+ * Invariants: runs are sorted and disjoint, regions too; each region lies in one window
+ * and is covered by runs without a gap.
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "internal.h"
+
+#define WINDOW_BITS  36u /* of guest addresses that are reserved together */
+#define WINDOW_BYTES (1ull << WINDOW_BITS)
+#define MAX_WINDOWS  64u
+#define MAX_RUNS     48000u /* below the number of mappings that Linux allows */
+#define MAX_REGION   (1ull << 30)
+
+struct window {
+    uint64_t va;
+    uint8_t *host;
+};
+
+struct region {
+    uint64_t va, end;
+    unsigned perm;
+};
+
+struct runs {
+    struct gmc_run *v;
+    size_t n, cap;
+    bool failed;
+};
+
+struct mirror {
+    pthread_mutex_t lock;
+    struct window window[MAX_WINDOWS];
+    unsigned n_windows;
+    struct runs now, next;
+    struct region *regions;
+    size_t n_regions, cap_regions;
+    bool complained;
+};
+
+static struct mirror *mirror_of(struct pci_board *b, unsigned space)
+{
+    pthread_mutex_lock(&b->mirror_lock);
+    struct mirror *m = b->mirror[space];
+    if (!m && (m = calloc(1, sizeof(*m)))) {
+        pthread_mutex_init(&m->lock, NULL);
+        b->mirror[space] = m;
+    }
+    pthread_mutex_unlock(&b->mirror_lock);
+    return m;
+}
+
+/* Host address of a guest's; NULL: there is no more room. */
+static uint8_t *host_of(struct mirror *m, uint64_t va)
+{
+    uint64_t first = va & ~(WINDOW_BYTES - 1);
+    for (unsigned i = 0; i < m->n_windows; i++)
+        if (m->window[i].va == first)
+            return m->window[i].host + (va - first);
+    if (m->n_windows == MAX_WINDOWS)
+        return NULL;
+    void *p = mmap(NULL, WINDOW_BYTES, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    m->window[m->n_windows++] = (struct window){first, p};
+    return (uint8_t *)p + (va - first);
+}
+
+/* ---- what tables say ---------------------------------------------------------------
+ */
+
+static bool add_run(struct runs *r, const struct gmc_run *run)
+{
+    if (r->n == r->cap) {
+        size_t cap = r->cap ? 2 * r->cap : 256;
+        struct gmc_run *v = cap > 2 * MAX_RUNS ? NULL : realloc(r->v, cap * sizeof(*v));
+        if (!v)
+            return false;
+        r->v = v;
+        r->cap = cap;
+    }
+    r->v[r->n++] = *run;
+    return true;
+}
+
+struct collect {
+    struct pci_board *b;
+    struct runs *to;
+};
+
+/* The part of a run that memory is there for, cut at windows and pieces of memory. */
+static bool collect(void *ctx, const struct gmc_run *whole)
+{
+    struct collect *c = ctx;
+    struct gmc_run r = *whole;
+    for (uint64_t left = whole->bytes; left;
+         r.va += r.bytes, r.address += r.bytes, left -= r.bytes) {
+        uint64_t window = WINDOW_BYTES - (r.va & (WINDOW_BYTES - 1));
+        struct memory m;
+        bool there = true;
+        r.bytes = left < window ? left : window;
+        if (!r.system) {
+            there = r.address < c->b->config.vram_bytes;
+            if (there && c->b->config.vram_bytes - r.address < r.bytes)
+                r.bytes = c->b->config.vram_bytes - r.address;
+        } else {
+            there = memory_find(c->b, r.address, &m);
+            uint64_t rest = there ? m.bytes - (r.address - m.bus) : PAGE;
+            r.bytes = r.bytes < rest ? r.bytes : rest;
+            r.perm = there && !m.writable ? r.perm & ~GPU_WRITE : r.perm;
+        }
+        if (there && (c->to->n >= MAX_RUNS || !add_run(c->to, &r))) {
+            c->to->failed = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- regions of the emulator -------------------------------------------------------
+ */
+
+static bool region_add(struct pci_board *b, struct mirror *m, unsigned space,
+                       const struct region *r)
+{
+    if (m->n_regions == m->cap_regions) {
+        size_t cap = m->cap_regions ? 2 * m->cap_regions : 64;
+        struct region *v = realloc(m->regions, cap * sizeof(*v));
+        if (!v)
+            return false;
+        m->regions = v;
+        m->cap_regions = cap;
+    }
+    if (gpu_space_place(b->gpu, space, r->va, host_of(m, r->va), r->end - r->va,
+                        r->perm, "guest memory") != RD_OK)
+        return false;
+    size_t at = m->n_regions;
+    while (at && m->regions[at - 1].va > r->va)
+        at--;
+    memmove(m->regions + at + 1, m->regions + at, (m->n_regions - at) * sizeof(*r));
+    m->regions[at] = *r;
+    m->n_regions++;
+    return true;
+}
+
+/* Take [va, end) out of the regions. */
+static void region_cut(struct pci_board *b, struct mirror *m, unsigned space,
+                       uint64_t va, uint64_t end)
+{
+    for (size_t i = 0; i < m->n_regions;) {
+        struct region r = m->regions[i];
+        if (r.end <= va || r.va >= end) {
+            i++;
+            continue;
+        }
+        uint64_t from = r.va > va ? r.va : va, to = r.end < end ? r.end : end;
+        (void)!gpu_space_cut(b->gpu, space, r.va, r.end - r.va, from, to, r.perm);
+        struct region before = {r.va, from, r.perm}, behind = {to, r.end, r.perm};
+        memmove(m->regions + i, m->regions + i + 1, (--m->n_regions - i) * sizeof(r));
+        const struct region *parts[] = {&before, &behind};
+        for (unsigned k = 0; k < 2; k++) {
+            if (parts[k]->va == parts[k]->end)
+                continue;
+            if (m->n_regions == m->cap_regions) {
+                size_t cap = 2 * m->cap_regions;
+                struct region *v = realloc(m->regions, cap * sizeof(*v));
+                if (!v)
+                    continue;
+                m->regions = v;
+                m->cap_regions = cap;
+            }
+            memmove(m->regions + i + 1, m->regions + i, (m->n_regions - i) * sizeof(r));
+            m->regions[i++] = *parts[k];
+            m->n_regions++;
+        }
+    }
+}
+
+/* ---- bringing up to date -----------------------------------------------------------
+ */
+
+static bool same(const struct gmc_run *a, const struct gmc_run *b)
+{
+    return a->va == b->va && a->bytes == b->bytes && a->system == b->system &&
+           a->address == b->address && a->perm == b->perm;
+}
+
+static void drop_run(struct pci_board *b, struct mirror *m, unsigned space,
+                     const struct gmc_run *r)
+{
+    uint8_t *host = host_of(m, r->va);
+    region_cut(b, m, space, r->va, r->va + r->bytes);
+    if (host)
+        (void)mmap(host, r->bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+static bool map_run(struct pci_board *b, struct mirror *m, const struct gmc_run *r)
+{
+    uint8_t *host = host_of(m, r->va);
+    struct memory piece = {.fd = b->vram_fd, .writable = true};
+    if (!host || (r->system && !memory_find(b, r->address, &piece)))
+        return false;
+    int prot = PROT_READ | (piece.writable ? PROT_WRITE : 0);
+    off_t offset = (off_t)(r->address - piece.bus + piece.offset);
+    return mmap(host, r->bytes, prot, MAP_SHARED | MAP_FIXED, piece.fd, offset) !=
+           MAP_FAILED;
+}
+
+/* Make regions of new runs that lie together. */
+static bool place_new(struct pci_board *b, struct mirror *m, unsigned space,
+                      struct region *open, const struct gmc_run *r)
+{
+    if (r && open->end == r->va && open->perm == r->perm && r->va % WINDOW_BYTES &&
+        open->end - open->va + r->bytes <= MAX_REGION) {
+        open->end += r->bytes;
+        return true;
+    }
+    bool ok = open->end == open->va || region_add(b, m, space, open);
+    if (r)
+        *open = (struct region){r->va, r->va + r->bytes, r->perm};
+    return ok;
+}
+
+static bool update(struct pci_board *b, struct mirror *m, unsigned space)
+{
+    size_t i = 0, k = 0;
+    struct region open = {0};
+    bool ok = true;
+    /* What goes comes first: what is new may lie over it. */
+    for (i = 0; i < m->now.n; i++) {
+        while (k < m->next.n && m->next.v[k].va < m->now.v[i].va)
+            k++;
+        if (k == m->next.n || !same(&m->next.v[k], &m->now.v[i]))
+            drop_run(b, m, space, &m->now.v[i]);
+    }
+    for (i = k = 0; k < m->next.n; k++) {
+        const struct gmc_run *r = &m->next.v[k];
+        while (i < m->now.n && m->now.v[i].va < r->va)
+            i++;
+        if (i < m->now.n && same(&m->now.v[i], r))
+            continue;
+        if (map_run(b, m, r))
+            ok = place_new(b, m, space, &open, r) && ok;
+        else
+            ok = false;
+    }
+    return place_new(b, m, space, &open, NULL) && ok;
+}
+
+static bool unchanged(const struct runs *a, const struct runs *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (!same(&a->v[i], &b->v[i]))
+            return false;
+    return true;
+}
+
+void mirror_refresh(void *board, unsigned space)
+{
+    struct pci_board *b = board;
+    struct mirror *m = mirror_of(b, space);
+    struct space_root root;
+    if (!m || !gmc_root(b, space, &root))
+        return;
+    pthread_mutex_lock(&m->lock);
+    m->next.n = 0;
+    m->next.failed = false;
+    struct collect c = {b, &m->next};
+    bool ok = gmc_scan(b, &root, collect, &c) && !m->next.failed;
+    if (!unchanged(&m->now, &m->next)) {
+        ok = update(b, m, space) && ok;
+        struct runs last = m->now;
+        m->now = m->next;
+        m->next = last;
+    }
+    if (!ok && !m->complained) {
+        m->complained = true;
+        pci_say(b, "address space %u is too scattered: kernels do not see all of it",
+                space);
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+void mirror_close(struct pci_board *b, unsigned space)
+{
+    pthread_mutex_lock(&b->mirror_lock);
+    struct mirror *m = b->mirror[space];
+    b->mirror[space] = NULL;
+    pthread_mutex_unlock(&b->mirror_lock);
+    gpu_space_close(b->gpu, space);
+    if (!m)
+        return;
+    for (unsigned i = 0; i < m->n_windows; i++)
+        munmap(m->window[i].host, WINDOW_BYTES);
+    pthread_mutex_destroy(&m->lock);
+    free(m->now.v);
+    free(m->next.v);
+    free(m->regions);
+    free(m);
+}

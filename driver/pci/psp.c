@@ -1,0 +1,98 @@
+/* psp.c: the security processor: its boot loader, then commands in a ring in memory.
+ *
+ * Firmware is taken as it comes: what it would do is modelled elsewhere, so its bytes
+ * are not looked at. SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "internal.h"
+
+enum {
+    C2PMSG_67 = 0x16083,
+    C2PMSG_69 = 0x16085,
+    C2PMSG_70 = 0x16086,
+    C2PMSG_71 = 0x16087,
+};
+
+#define READY         0x80000000u
+#define BOOT_LOAD_SOS 0x20000u
+#define SOS_VERSION   0x00310019u
+#define RING_DESTROY  0x30000u
+#define FRAME_DWORDS  16u
+#define RING_MAX      0x100000u
+
+/* Of a command buffer. */
+enum { COMMAND_ID = 8, STATUS = 864, SESSION = 868, TMR_SIZE = 880 };
+enum { COMMAND_LOAD_TA = 1, COMMAND_LOAD_ASD = 4, COMMAND_LOAD_TOC = 0x20 };
+#define TMR_BYTES 0x4c0000u /* what firmware wants kept for itself */
+
+void psp_reset(struct pci_board *b)
+{
+    b->sos_alive = false;
+}
+
+/* Drivers wait for it to change after they have had the system driver loaded. */
+uint32_t psp_alive_read(struct pci_board *b, uint32_t reg)
+{
+    (void)reg;
+    return b->sos_alive ? SOS_VERSION : 0;
+}
+
+uint32_t psp_ready_read(struct pci_board *b, uint32_t reg)
+{
+    (void)b, (void)reg;
+    return READY;
+}
+
+void psp_boot_write(struct pci_board *b, uint32_t reg, uint32_t value)
+{
+    regs_set(b, reg, value);
+    if (value == BOOT_LOAD_SOS)
+        b->sos_alive = true;
+}
+
+void psp_mailbox_write(struct pci_board *b, uint32_t reg, uint32_t value)
+{
+    regs_set(b, reg, value);
+    if (value == RING_DESTROY) {
+        regs_set(b, C2PMSG_71, 0);
+        regs_set(b, C2PMSG_67, 0);
+    }
+}
+
+/* Answer the command; its fence follows. */
+static bool run_command(struct pci_board *b, uint64_t buffer)
+{
+    static uint32_t sessions;
+    uint32_t id, zero = 0, session = 0, tmr = TMR_BYTES;
+    if (!gmc_read(b, buffer + COMMAND_ID, &id, sizeof(id)) ||
+        !gmc_write(b, buffer + STATUS, &zero, sizeof(zero)))
+        return false;
+    if (id == COMMAND_LOAD_TA || id == COMMAND_LOAD_ASD) {
+        session = ++sessions;
+        return gmc_write(b, buffer + SESSION, &session, sizeof(session));
+    }
+    return id != COMMAND_LOAD_TOC || gmc_write(b, buffer + TMR_SIZE, &tmr, sizeof(tmr));
+}
+
+/* The write pointer, in dwords: frames up to it are run. */
+void psp_ring_write(struct pci_board *b, uint32_t reg, uint32_t value)
+{
+    uint32_t at = regs_get(b, reg), bytes = regs_get(b, C2PMSG_71);
+    uint64_t ring = regs_pair(b, C2PMSG_69, C2PMSG_70);
+    uint32_t dwords = bytes / 4, frame[FRAME_DWORDS];
+    regs_set(b, reg, value);
+    if (dwords < FRAME_DWORDS || bytes > RING_MAX || at % FRAME_DWORDS ||
+        value % FRAME_DWORDS || value > dwords)
+        return;
+    for (at %= dwords; at != value % dwords; at = (at + FRAME_DWORDS) % dwords) {
+        if (!gmc_read(b, ring + 4ull * at, frame, sizeof(frame)))
+            return;
+        uint64_t buffer = frame[0] | (uint64_t)frame[1] << 32;
+        uint64_t fence = frame[3] | (uint64_t)frame[4] << 32;
+        if (!run_command(b, buffer) || !gmc_write(b, fence, &frame[5], 4)) {
+            pci_say(b, "the security processor finds no memory for a command");
+            return;
+        }
+    }
+}

@@ -1,0 +1,404 @@
+/* test_board.c: the board as a driver finds it: identity, tables, firmware, queues.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "machine.h"
+
+static struct machine m;
+
+static void setup(void)
+{
+    machine_create(&m);
+}
+
+static void teardown(void)
+{
+    machine_destroy(&m);
+}
+
+static uint32_t config_read(uint32_t offset, uint32_t bytes)
+{
+    uint32_t v = 0;
+    pci_config_read(m.board, offset, &v, bytes);
+    return v;
+}
+
+static void config_write(uint32_t offset, uint32_t value, uint32_t bytes)
+{
+    pci_config_write(m.board, offset, &value, bytes);
+}
+
+START_TEST(identity)
+{
+    bool express = false, message = false, power = false;
+    unsigned steps = 0;
+    ck_assert_uint_eq(config_read(0, 4), 0x744c1002);
+    ck_assert_uint_eq(config_read(8, 4) >> 24, 3);
+    for (uint32_t at = config_read(0x34, 1); at; at = config_read(at + 1, 1)) {
+        uint32_t id = config_read(at, 1);
+        power = power || id == 1;
+        message = message || id == 5;
+        express = express || id == 0x10;
+        ck_assert_uint_lt(steps++, 16);
+    }
+    ck_assert(express && message && power);
+    config_write(4, 0xffff, 2);
+    ck_assert_uint_eq(config_read(4, 2), 0x0547);
+    config_write(0, 0, 4);
+    ck_assert_uint_eq(config_read(0, 4), 0x744c1002);
+    config_write(0x30, 0xfffff800, 4); /* how large is the ROM? */
+    ck_assert_uint_eq(config_read(0x30, 4), 0xffff0000);
+    ck_assert_uint_eq(config_read(4095, 4), 0xffffff00);
+}
+END_TEST
+
+static unsigned sum(const uint8_t *p, unsigned n)
+{
+    unsigned s = 0;
+    for (unsigned i = 0; i < n; i++)
+        s += p[i];
+    return s & 0xffff;
+}
+
+static unsigned half(const uint8_t *p)
+{
+    return p[0] | (unsigned)p[1] << 8;
+}
+
+/* Through the index and data registers, as before the windows are known. */
+START_TEST(discovery)
+{
+    static _Alignas(4) uint8_t table[10240];
+    ck_assert_uint_eq(machine_read(&m, 0xde3), VRAM >> 20);
+    for (uint32_t i = 0; i < sizeof(table); i += 4) {
+        uint64_t at = VRAM - 65536 + i;
+        machine_write(&m, 6, (uint32_t)(at >> 31));
+        machine_write(&m, 0, (uint32_t)(at & 0x7fffffff) | 1u << 31);
+        uint32_t v = machine_read(&m, 1);
+        memcpy(table + i, &v, 4);
+    }
+    ck_assert_uint_eq(half(table) | half(table + 2) << 16, 0x28211407);
+    ck_assert_uint_eq(half(table + 8), sum(table + 10, half(table + 10) - 10));
+    for (unsigned i = 0; i < 3; i++) {
+        const uint8_t *t = table + 12 + 8ul * i;
+        ck_assert_uint_ne(half(t), 0);
+        ck_assert_uint_eq(half(t + 2), sum(table + half(t), half(t + 4)));
+    }
+    const uint8_t *blocks = table + half(table + 12),
+                  *graphics = table + half(table + 20);
+    ck_assert_int_eq(memcmp(blocks, "IPDS", 4), 0);
+    ck_assert_int_eq(memcmp(graphics, "GC\0\0", 4), 0);
+    ck_assert_uint_eq(half(graphics + 12) * half(graphics + 16),
+                      24); /* engines, pairs */
+}
+END_TEST
+
+START_TEST(rom)
+{
+    static uint8_t image[65536];
+    uint8_t total = 0;
+    pci_bar_read(m.board, PCI_BAR_ROM, 0, image, sizeof(image));
+    for (unsigned i = 0; i < sizeof(image); i++)
+        total = (uint8_t)(total + image[i]);
+    ck_assert_uint_eq(total, 0);
+    ck_assert_uint_eq(half(image), 0xaa55);
+    unsigned header = half(image + 0x48);
+    ck_assert_int_eq(memcmp(image + header + 4, "ATOM", 4), 0);
+    unsigned data = half(image + header + 0x20), firmware = half(image + data + 4 + 8);
+    ck_assert_uint_eq(half(image + firmware + 24), 0x4c);
+    unsigned commands = half(image + header + 0x1e), init = half(image + commands + 4);
+    ck_assert_uint_eq(image[init + 6], 91); /* nothing but its end */
+}
+END_TEST
+
+/* Windows have ends; what lies beyond is ones and goes nowhere. */
+START_TEST(windows)
+{
+    uint64_t v = 0;
+    pci_bar_read(m.board, PCI_BAR_VRAM, VRAM - 4, &v, 8);
+    ck_assert_uint_eq(v, UINT64_MAX);
+    pci_bar_write(m.board, PCI_BAR_VRAM, UINT64_MAX - 3, &v, 8);
+    pci_bar_read(m.board, 1, 0, &v, 8);
+    ck_assert_uint_eq(v, UINT64_MAX);
+    v = 0x1122334455667788;
+    pci_bar_write(m.board, PCI_BAR_VRAM, 12345, &v, 8);
+    ck_assert_int_eq(memcmp(m.vram + 12345, &v, 8), 0);
+    machine_write(&m, 0x14, 0x141e900); /* beyond the window of registers */
+    machine_write(&m, 0x15, 0x30000007);
+    machine_write(&m, 0x14, 0x141e904);
+    ck_assert_uint_eq(machine_read(&m, 0x15), 0);
+    machine_write(&m, 0x14, 0x141e900);
+    ck_assert_uint_eq(machine_read(&m, 0x15), 0x30000007);
+    machine_write(&m, 0x14, 0x15 * 4); /* itself */
+    ck_assert_uint_eq(machine_read(&m, 0x15), 0);
+}
+END_TEST
+
+/* The boot loader, then a command in the ring whose fence comes. */
+START_TEST(security_processor)
+{
+    uint64_t ring = machine_alloc(&m, 65536), command = machine_alloc(&m, 1024);
+    uint64_t fence = machine_alloc(&m, 4);
+    ck_assert_uint_eq(machine_read(&m, 0x16091), 0);
+    machine_write(&m, 0x16063, 0x10000);
+    ck_assert_uint_eq(machine_read(&m, 0x16091), 0);
+    machine_write(&m, 0x16063, 0x20000);
+    ck_assert_uint_ne(machine_read(&m, 0x16091), 0);
+    ck_assert_uint_eq(machine_read(&m, 0x16063), 0x80000000);
+    machine_write(&m, 0x16085, LO(FB + ring));
+    machine_write(&m, 0x16086, HI(FB + ring));
+    machine_write(&m, 0x16087, 65536);
+    machine_write(&m, 0x16080, 2u << 16);
+    uint32_t frame[16] = {LO(FB + command), HI(FB + command), 1024,
+                          LO(FB + fence),   HI(FB + fence),   77};
+    uint32_t id = 0x20;
+    memcpy(m.vram + ring, frame, sizeof(frame));
+    memcpy(m.vram + command + 8, &id, 4);
+    memset(m.vram + command + 864, 0xff, 4);
+    machine_write(&m, 0x16083, 16);
+    uint32_t status, size, value;
+    memcpy(&status, m.vram + command + 864, 4);
+    memcpy(&size, m.vram + command + 880, 4);
+    memcpy(&value, m.vram + fence, 4);
+    ck_assert_uint_eq(status, 0);
+    ck_assert_uint_eq(value, 77);
+    ck_assert(size > 0 && size <= 0x1300000);
+    ck_assert_uint_eq(machine_read(&m, 0x16083), 16);
+    machine_write(&m, 0x16083, 0xfffffff0); /* beyond the ring: nothing */
+    ck_assert_uint_eq(machine_read(&m, 0x16083), 0xfffffff0);
+}
+END_TEST
+
+static uint32_t smu(uint32_t message, uint32_t argument)
+{
+    machine_write(&m, 0x1629a, 0);
+    machine_write(&m, 0x16292, argument);
+    machine_write(&m, 0x16282, message);
+    ck_assert_uint_eq(machine_read(&m, 0x1629a), 1);
+    return machine_read(&m, 0x16292);
+}
+
+START_TEST(system_management)
+{
+    ck_assert_uint_ne(smu(2, 0), 0);
+    ck_assert_uint_eq(smu(1, 41), 42);
+    ck_assert_uint_eq(smu(0x1f, 0xff), 1); /* one level of the shader clock */
+    ck_assert_uint_eq(smu(0x1f, 0), 2482);
+    machine_write(&m, 0xc047, 5);
+    machine_write(&m, 0x1628b, 2); /* mode 1 reset */
+    ck_assert_uint_eq(machine_read(&m, 0xc047), 0);
+    ck_assert_uint_eq(machine_read(&m, 0x16091), 0);
+}
+END_TEST
+
+/* ---- queues ------------------------------------------------------------------------
+ */
+
+START_TEST(packets)
+{
+    struct machine_queue q;
+    uint64_t to = machine_alloc(&m, MACHINE_PAGE);
+    const volatile uint32_t *p = (uint32_t *)(void *)(m.vram + to);
+    machine_queue(&m, &q, 0);
+    const uint32_t dw[] = {PM4(0x79, 2),
+                           0x40,
+                           0xcafe, /* SCRATCH_REG0 */
+                           PM4(0x3c, 6),
+                           1u << 6 | 3,
+                           0xe26,
+                           0xe27,
+                           4,
+                           4,
+                           4,
+                           PM4(0x37, 4),
+                           5u << 8,
+                           LO(FB + to),
+                           HI(FB + to),
+                           0x1234,
+                           PM4(0x22, 4),
+                           LO(FB + to + 64),
+                           HI(FB + to + 64),
+                           0,
+                           5,
+                           PM4(0x37, 4),
+                           5u << 8,
+                           LO(FB + to + 8),
+                           HI(FB + to + 8),
+                           1,
+                           PM4(0x49, 7),
+                           0x514,
+                           1u << 29 | 2u << 24,
+                           LO(FB + to + 4),
+                           HI(FB + to + 4),
+                           9,
+                           0,
+                           55};
+    machine_submit(&q, dw, COUNT(dw));
+    machine_wait(p + 1, 9);
+    ck_assert_uint_eq(p[0], 0x1234);
+    ck_assert_uint_eq(p[2], 0); /* left out by the condition */
+    ck_assert_uint_eq(machine_read(&m, 0xc040), 0xcafe);
+    machine_wait((const volatile uint32_t *)q.rptr, COUNT(dw));
+    for (unsigned i = 0; i < 10000 && !atomic_load(&m.interrupts); i++)
+        usleep(1000);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 1);
+    ck_assert_uint_eq(machine_read(&m, 0x1124), 32);
+    uint64_t ring = (uint64_t)machine_read(&m, 0x1121) << 8 |
+                    (uint64_t)machine_read(&m, 0x1122) << 40;
+    const uint32_t *e = (const uint32_t *)(const void *)(m.vram + (ring - FB));
+    ck_assert_uint_eq(e[0], 0x14 | 181u << 8 | (1u << 2) << 16);
+    ck_assert_uint_eq(e[4], 55);
+}
+END_TEST
+
+/* Kernels see what tables map: VRAM and host memory that lie anyhow, in one. */
+START_TEST(kernel)
+{
+    struct machine_queue q;
+    uint64_t va = 0x200000000000, root = machine_root(&m), dw_at = 0;
+    uint64_t code = machine_alloc(&m, MACHINE_PAGE), fence = machine_alloc(&m, 4);
+    uint64_t data = machine_alloc(&m, MACHINE_PAGE);
+    uint32_t dw[64];
+    memcpy(m.vram + code, machine_store_lanes, MACHINE_STORE_BYTES);
+    machine_map(&m, root, va, code, MACHINE_PAGE, PTE_VALID | PTE_RWX);
+    /* the page in VRAM, behind it one of the host's */
+    machine_map(&m, root, va + 0x10000, data, MACHINE_PAGE, PTE_VALID | PTE_RWX);
+    machine_map(&m, root, va + 0x11000, HOST_BUS + 0x3000, MACHINE_PAGE,
+                PTE_VALID | PTE_SYSTEM | PTE_RWX);
+    machine_use_root(&m, root, va - (va & ((1ull << 48) - 1)));
+    machine_queue(&m, &q, 1);
+    unsigned n = machine_dispatch(dw, va, va + 0x11000 - 64, FB + fence);
+    machine_submit(&q, dw, n);
+    machine_wait((uint32_t *)(void *)(m.vram + fence), 1);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        const uint8_t *p = lane < 16 ? m.vram + data + MACHINE_PAGE - 64 + 4ul * lane
+                                     : m.host + 0x3000 + 4ul * (lane - 16);
+        uint32_t v;
+        memcpy(&v, p, 4);
+        ck_assert_uint_eq(v, lane);
+    }
+    (void)dw_at;
+    /* After a flush the same address is somewhere else. */
+    uint64_t other = machine_alloc(&m, MACHINE_PAGE);
+    machine_map(&m, root, va + 0x10000, other, MACHINE_PAGE, PTE_VALID | PTE_RWX);
+    machine_flush(&m);
+    memset(m.vram + data, 0xee, MACHINE_PAGE);
+    n = machine_dispatch(dw, va, va + 0x10000, FB + fence);
+    memset(m.vram + fence, 0, 4);
+    machine_submit(&q, dw, n);
+    machine_wait((uint32_t *)(void *)(m.vram + fence), 1);
+    ck_assert_uint_eq(m.vram[other + 4], 1);
+    ck_assert_uint_eq(m.vram[data], 0xee);
+}
+END_TEST
+
+/* A store where nothing is mapped: status registers, an interrupt, the queue stands. */
+START_TEST(fault)
+{
+    struct machine_queue q;
+    uint64_t va = 0x200000000000, root = machine_root(&m);
+    uint64_t code = machine_alloc(&m, MACHINE_PAGE), fence = machine_alloc(&m, 4);
+    uint32_t dw[64];
+    memcpy(m.vram + code, machine_store_lanes, MACHINE_STORE_BYTES);
+    machine_map(&m, root, va, code, MACHINE_PAGE, PTE_VALID | PTE_RWX);
+    machine_use_root(&m, root, 0);
+    machine_queue(&m, &q, 0);
+    unsigned n = machine_dispatch(dw, va, va + 0x7000, FB + fence);
+    machine_submit(&q, dw, n);
+    for (unsigned i = 0; i < 60000 && !atomic_load(&m.interrupts); i++)
+        usleep(1000);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 1);
+    ck_assert_uint_ne(machine_read(&m, 0x2828) & 1u << 18, 0); /* a write */
+    ck_assert_uint_eq(machine_read(&m, 0x2829), LO((va + 0x7000) >> 12));
+    machine_write(&m, 0x2824, 1);
+    ck_assert_uint_eq(machine_read(&m, 0x2828), 0);
+    /* Taken off and started again, it works. */
+    machine_write(&m, 0xa900, 1u << 2);
+    machine_write(&m, 0x3221, 2);
+    ck_assert_uint_eq(machine_read(&m, 0x320b), 0);
+    machine_map(&m, root, va + 0x7000, machine_alloc(&m, MACHINE_PAGE), MACHINE_PAGE,
+                PTE_VALID | PTE_RWX);
+    machine_flush(&m);
+    machine_queue(&m, &q, 0);
+    machine_submit(&q, dw, n);
+    machine_wait((uint32_t *)(void *)(m.vram + fence), 1);
+}
+END_TEST
+
+START_TEST(dma_engine)
+{
+    uint64_t ring = machine_alloc(&m, 4096), pointers = machine_alloc(&m, 64);
+    uint64_t to = machine_alloc(&m, MACHINE_PAGE),
+             table = machine_alloc(&m, MACHINE_PAGE);
+    uint64_t root = machine_root(&m), va = 0x100000000000;
+    machine_map(&m, root, va, HOST_BUS, HOST, PTE_VALID | PTE_SYSTEM | PTE_RWX);
+    machine_use_root(&m, root, 0);
+    memset(m.host + 100, 0x5a, 64);
+    const uint32_t dw[] = {1,
+                           63,
+                           0,
+                           LO(va + 100),
+                           HI(va + 100),
+                           LO(FB + to),
+                           HI(FB + to),
+                           12,
+                           LO(FB + table),
+                           HI(FB + table),
+                           0x71,
+                           0,
+                           0x5000,
+                           0,
+                           0x1000,
+                           0,
+                           2, /* entries of a table */
+                           5,
+                           LO(FB + to + 256),
+                           HI(FB + to + 256),
+                           3};
+    memcpy(m.vram + ring, dw, sizeof(dw));
+    machine_write(&m, 0x12e1, LO((FB + ring) >> 8));
+    machine_write(&m, 0x12e2, HI((FB + ring) >> 8));
+    machine_write(&m, 0x12e8, HI(FB + pointers));
+    machine_write(&m, 0x12e9, LO(FB + pointers));
+    machine_write(&m, 0x130b, 0x800);
+    machine_write(&m, 0x12e0, 1u | 10u << 1);
+    machine_doorbell(&m, 0x200, sizeof(dw));
+    machine_wait((uint32_t *)(void *)(m.vram + to + 256), 3);
+    ck_assert_int_eq(memcmp(m.vram + to, m.host + 100, 64), 0);
+    const uint64_t *e = (const uint64_t *)(const void *)(m.vram + table);
+    for (uint64_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(e[i], 0x71 | (0x5000 + 0x1000 * i));
+    machine_write(&m, 0x12e0, 0);
+    machine_doorbell(&m, 0x200, 4096); /* nobody is there any more */
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("board");
+    TCase *t = tcase_create("all");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, identity);
+    tcase_add_test(t, discovery);
+    tcase_add_test(t, rom);
+    tcase_add_test(t, windows);
+    tcase_add_test(t, security_processor);
+    tcase_add_test(t, system_management);
+    tcase_add_test(t, packets);
+    tcase_add_test(t, kernel);
+    tcase_add_test(t, fault);
+    tcase_add_test(t, dma_engine);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+int main(void)
+{
+    SRunner *r = srunner_create(suite());
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
