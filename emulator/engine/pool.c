@@ -8,11 +8,15 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define SLOTS 64u
+#define SLOTS     64u
+#define SINGLE    8u /* blocks before they are cut from pieces */
+#define HUGE_PAGE ((size_t)2 << 20)
+#define PIECE     (8 * HUGE_PAGE)
 #define MAX_BYTES                                                                      \
     (64u << 20) /* of all together: what the largest workgroups need on                \
                    many threads */
@@ -21,6 +25,10 @@ struct block_pool {
     pthread_mutex_t lock;
     unsigned n;
     size_t bytes; /* of all slots */
+    /* What is left of the last piece that many blocks are cut from. */
+    char *piece;
+    size_t piece_bytes;
+    unsigned mapped; /* blocks so far */
     struct {
         void *block;
         size_t bytes;
@@ -41,10 +49,51 @@ void pool_destroy(struct block_pool *cache)
 {
     if (!cache)
         return;
+    if (cache->piece_bytes)
+        munmap(cache->piece, cache->piece_bytes);
     for (unsigned i = 0; i < cache->n; i++)
         munmap(cache->slots[i].block, cache->slots[i].bytes);
     pthread_mutex_destroy(&cache->lock);
     free(cache);
+}
+
+static void *map(size_t bytes)
+{
+    void *at =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* A piece of huge pages for the blocks to come. Lock held. */
+static bool new_piece(struct block_pool *cache)
+{
+    char *at = map(PIECE + HUGE_PAGE);
+    if (!at)
+        return false;
+    size_t before = -(uintptr_t)at % HUGE_PAGE;
+    if (before)
+        munmap(at, before);
+    munmap(at + before + PIECE, HUGE_PAGE - before);
+    if (cache->piece_bytes)
+        munmap(cache->piece, cache->piece_bytes);
+    cache->piece = at + before;
+    cache->piece_bytes = PIECE;
+    (void)madvise(cache->piece, PIECE, MADV_HUGEPAGE); /* a hint */
+    return true;
+}
+
+/* Once there are many, blocks lie together in huge pages: who goes from wave to wave of
+ * the whole chip misses the host's TLB less. Lock held. */
+static void *cut(struct block_pool *cache, size_t bytes)
+{
+    if (++cache->mapped <= SINGLE || bytes > PIECE / 8)
+        return NULL;
+    if (cache->piece_bytes < bytes && !new_piece(cache))
+        return NULL;
+    void *block = cache->piece;
+    cache->piece += bytes;
+    cache->piece_bytes -= bytes;
+    return block;
 }
 
 void *pool_take(struct block_pool *cache, size_t bytes)
@@ -57,12 +106,10 @@ void *pool_take(struct block_pool *cache, size_t bytes)
             cache->bytes -= bytes;
             cache->slots[i] = cache->slots[--cache->n];
         }
+    if (!block)
+        block = cut(cache, bytes);
     pthread_mutex_unlock(&cache->lock);
-    if (block)
-        return block;
-    block =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return block == MAP_FAILED ? NULL : block;
+    return block ? block : map(bytes);
 }
 
 /* Lock held. */

@@ -220,6 +220,21 @@ const struct emu_inst *emu_wave_next(struct emu_wave *wave)
     return &program_inst(w->program, w->next)->inst;
 }
 
+void emu_wave_prefetch(const struct emu_wave *wave)
+{
+    const struct wave *w = const_wave_of(wave);
+    __builtin_prefetch(w);
+    __builtin_prefetch(&w->sgpr[ISA_SEL_EXEC_LO]);
+    __builtin_prefetch(&w->next);
+    __builtin_prefetch(&w->group);
+    __builtin_prefetch(&w->clock);
+}
+
+const void *emu_wave_rows(const struct emu_wave *wave)
+{
+    return const_wave_of(wave)->vgpr[0];
+}
+
 uint64_t emu_wave_exec(const struct emu_wave *wave)
 {
     return wave_exec64(const_wave_of(wave));

@@ -78,6 +78,17 @@ with tempfile.TemporaryDirectory() as folder:
     rates = dict(re.findall(r"(\w+) ([\d.]+) %", said["hit rates"]))
     check("hit rates", float(rates["L0"]) > 90 and float(rates["scalar"]) > 80 and "code" in rates, rates)
 
+    # one instruction, other addresses in each trip: 1, 2, 4 ... 32 dwords from lane to lane
+    body = "ds_load_b32 v24, v1\n\ts_waitcnt lgkmcnt(0)\n\tv_lshlrev_b32 v1, 1, v1"
+    bench = micro.Bench("", 0, "", lambda i: body, lds=20000, setup="v_lshlrev_b32 v1, 2, v0\n")
+    code = micro.assemble(rdna3, folder, bench, 1)
+    for block in (32, 64):
+        text = subprocess.run([rdna3, "run", code, "--grid", "3", "--block", str(block), "--arg", "buf:4K", "--arg", "i32:6",
+                               "--arg", "i32:0", "--timing", "--cu-mask", "1,0,0,0,0,0"], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+        waves = 3 * block // 32
+        check("LDS, changing pattern", "%d of %d cycles in bank conflicts" % (57 * waves, 63 * waves) in text, text)
+
     # 32 waves of 144 registers: a CU has room for 20
     code = micro.assemble(rdna3, folder, micro.Bench("", 0, "", lambda i: "s_nop 0"), 1)
     done = subprocess.run([rdna3, "run", code, "--block", "1024", "--arg", "buf:4K", "--arg", "i32:1", "--arg", "i32:0",

@@ -96,6 +96,13 @@ enum emu_wave_state emu_wave_state(const struct emu_wave *wave);
 /* What the wave would execute next; NULL once it has ended or faulted. */
 const struct emu_inst *emu_wave_next(struct emu_wave *wave);
 
+/* For a caller who goes from wave to wave, each some kilobytes: fetch what every step
+ * looks at into the host's caches; where the VGPRs lie, EMU_ROW_BYTES each, to do so
+ * with those of the next instruction. */
+#define EMU_ROW_BYTES 128u
+void emu_wave_prefetch(const struct emu_wave *wave);
+const void *emu_wave_rows(const struct emu_wave *wave);
+
 /* EXEC now; both halves of a wave64. */
 uint64_t emu_wave_exec(const struct emu_wave *wave);
 

@@ -33,10 +33,17 @@ static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
     return t->insts.inst[t->insts.numbers.n - 1] = i;
 }
 
-static struct tm_inst *lookup(struct tm_engine *t, const struct emu_inst *inst)
+/* before: the one that the wave met before it, or NULL */
+static struct tm_inst *lookup(struct tm_engine *t, const struct emu_inst *inst,
+                              struct tm_inst *before)
 {
+    if (before && before->after && before->after->inst == inst)
+        return before->after;
     uint32_t number = numbers_find(&t->insts.numbers, inst);
-    return number ? t->insts.inst[number - 1] : meet(t, inst);
+    struct tm_inst *i = number ? t->insts.inst[number - 1] : meet(t, inst);
+    if (before)
+        before->after = i;
+    return i;
 }
 
 rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wave *w)
@@ -76,14 +83,15 @@ static rd_status list(struct tm_engine *t, struct tm_wave *w, uint32_t offset,
 /* ---- a wave's turn ---- */
 
 /* s_delay_alu takes no time of its own: note it and look at what follows. */
-static rd_status take_delays(struct tm_engine *t, struct tm_wave *w)
+static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
+                             struct tm_inst *before)
 {
     const struct emu_event *event;
     for (;;) {
         const struct emu_inst *inst = emu_wave_next(w->wave);
         if (!inst)
             return RD_E_INVALID;
-        w->next = lookup(t, inst);
+        before = w->next = lookup(t, inst, before);
         if (!w->next)
             return RD_E_NOMEM;
         if (w->next->special != TM_DELAY)
@@ -166,11 +174,12 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
 }
 
 /* What comes next and when it may issue as things stand: the wave's next turn. */
-static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w)
+static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
+                            struct tm_inst *before)
 {
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
-    rd_status st = take_delays(t, w);
+    rd_status st = take_delays(t, w, before);
     if (st != RD_OK)
         return st;
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
@@ -230,7 +239,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     if (w->sleeps)
         return tm_push(t, at, tm_turn(w), w);
     bool taken = event->flags & EMU_EV_TAKEN;
-    st = look_ahead(t, w);
+    st = look_ahead(t, w, i);
     /* A wait leaves the buffer when it begins, everything else when it issues. */
     if (!taken && w->next && w->next->special == TM_WAITCNT)
         tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
@@ -275,7 +284,7 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     if (!w->began && !w->next)
         begin(t, w);
     if (!w->next) {
-        rd_status st = take_delays(t, w);
+        rd_status st = take_delays(t, w, NULL);
         if (st != RD_OK)
             return st;
     }
@@ -286,6 +295,38 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
         return issue(t, w);
     tm_account_wait(w, why, from, when);
     return tm_push(t, when, tm_turn(w), w);
+}
+
+static void fetch_row(const struct tm_wave *w, unsigned vgpr)
+{
+    const char *row = w->rows + (size_t)vgpr * EMU_ROW_BYTES;
+    __builtin_prefetch(row);
+    __builtin_prefetch(row + EMU_ROW_BYTES / 2);
+}
+
+/* The state of waves may be far away in the host's memory: fetch that of the third to
+ * come, and what the next one's step needs. */
+static void fetch_ahead(const struct tm_engine *t)
+{
+    const char *third = (const char *)tm_events_ahead(&t->events, tm_now(t), 2);
+    const struct tm_wave *next = tm_events_ahead(&t->events, tm_now(t), 0);
+    for (size_t line = 0; third && line < 6; line++)
+        __builtin_prefetch(third + 64 * line);
+    if (!next)
+        return;
+    emu_wave_prefetch(next->wave);
+    __builtin_prefetch(&next->account);
+    if (!next->next)
+        return;
+    const struct tm_inst *i = next->next;
+    if (i->cls == TM_LDS || i->cls == TM_SMEM || i->special == TM_WAITCNT)
+        __builtin_prefetch(&next->counter[TM_LGKM]);
+    if (i->cls == TM_VMEM || i->special == TM_WAITCNT)
+        __builtin_prefetch(&next->counter[TM_VM]);
+    for (unsigned n = 0; n < i->n_vsrc; n++)
+        fetch_row(next, i->vsrc[n].first);
+    for (unsigned n = 0; n < i->n_vdst; n++)
+        fetch_row(next, i->vdst[n].first);
 }
 
 static rd_status run(struct tm_engine *t)
@@ -301,6 +342,7 @@ static rd_status run(struct tm_engine *t)
         if (st != RD_OK)
             return st;
         t->chip.b.now = e.t;
+        fetch_ahead(t);
         if (e.t >= t->sample_at)
             tm_account_sample(t, e.t);
         if (e.t >= t->pace.next)

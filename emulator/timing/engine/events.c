@@ -159,17 +159,19 @@ rd_status tm_events_pop(struct tm_events *q, int64_t now, struct tm_event *out)
         return RD_OK;
     }
     *out = c->event[c->first++];
-    if (c->first < c->n) { /* likely the next: its state may be far away */
-        const char *ahead = (const char *)c->event[c->first].wave;
-        for (unsigned i = 0; ahead && i < 4; i++)
-            __builtin_prefetch(ahead + 64 * (size_t)i);
+    if (c->first < c->n)
         return RD_OK;
-    }
     unsigned slot = (unsigned)(c - q->cycle);
     c->first = c->n = 0;
     c->sorted = false;
     q->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
     return RD_OK;
+}
+
+struct tm_wave *tm_events_ahead(const struct tm_events *q, int64_t now, unsigned n)
+{
+    const struct tm_cycle *c = &q->cycle[(unsigned)now % TM_WHEEL];
+    return c->sorted && c->first + n < c->n ? c->event[c->first + n].wave : NULL;
 }
 
 void tm_events_destroy(struct tm_events *q)

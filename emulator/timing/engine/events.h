@@ -42,6 +42,8 @@ RD_CHECKED rd_status tm_events_push(struct tm_events *q, int64_t now, int64_t wh
 /* The next event; there must be one. */
 RD_CHECKED rd_status tm_events_pop(struct tm_events *q, int64_t now,
                                    struct tm_event *out);
+/* The wave whose turn comes so many events later in this cycle; NULL: nobody's. */
+struct tm_wave *tm_events_ahead(const struct tm_events *q, int64_t now, unsigned n);
 void tm_events_destroy(struct tm_events *q);
 
 #endif

@@ -282,7 +282,7 @@ static int64_t queue_return(const struct tm_base *b, const struct tm_inst *i,
     return PARAM(b, lds_queue_return) + 2 * (int64_t)(pairs * passes);
 }
 
-static void issue_lds(struct tm_chip *c, struct tm_wave *w, const struct tm_inst *i,
+static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
                       const struct emu_event *event, unsigned passes)
 {
     const struct tm_base *b = &c->b;
@@ -383,7 +383,7 @@ static void issue_barrier(const struct tm_base *b, struct tm_ports *p)
     p->barrier_open = b->now + PARAM(b, barrier_port_cycles);
 }
 
-static void issue_memory(struct tm_chip *c, struct tm_wave *w, const struct tm_inst *i,
+static void issue_memory(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
                          const struct emu_event *event, unsigned passes)
 {
     const struct tm_base *b = &c->b;

@@ -30,16 +30,28 @@ static unsigned phase(const struct emu_access *x, uint64_t lanes, unsigned d,
     return most;
 }
 
-/* Do all lanes of a wave access one place, or one place after the other? */
-static bool plain(const struct emu_access *x, uint64_t lanes)
+/* Is it the pattern of the last time? Banks repeat: where it begins does not matter. */
+static bool seen(const struct tm_pattern *p, const struct emu_access *x, unsigned lanes)
 {
-    unsigned n = lanes == UINT32_MAX ? 32 : lanes == UINT64_MAX ? 64 : 0;
-    uint64_t step = n ? x->address[1] - x->address[0] : 1, other = 0;
-    if ((step != 0 && step != x->bytes) || x->bytes % 4 || x->bytes & (x->bytes - 1))
+    uint64_t first = x->address[0], other = 0;
+    if (p->lanes != lanes || p->at != (first & 3u))
         return false;
-    for (unsigned lane = 0; lane < n; lane++)
-        other |= x->address[lane] ^ (x->address[0] + lane * step);
+    for (unsigned half = 0; half < lanes; half += 32)
+        for (unsigned lane = 0; lane < 32; lane++) /* so many at once */
+            other |= (x->address[half + lane] - first) ^ p->from[half + lane];
     return !other;
+}
+
+static void remember(struct tm_pattern *p, const struct emu_access *x, unsigned lanes,
+                     unsigned cycles, unsigned least)
+{
+    uint64_t first = x->address[0];
+    for (unsigned lane = 0; lane < lanes; lane++)
+        p->from[lane] = x->address[lane] - first;
+    p->lanes = (uint8_t)lanes;
+    p->at = first & 3u;
+    p->cycles = (uint16_t)cycles;
+    p->least = (uint16_t)least;
 }
 
 /* Data cycles of an access by some lanes of a wave of width, and those it would take
@@ -51,8 +63,6 @@ static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned b
     if (group == 0)
         group = 1;
     *least = 0;
-    if (banks == 32 && dwords <= 4 && plain(x, all)) /* no conflict */
-        return *least = (all >> 32 ? 64 : 32) / group;
     for (unsigned first = 0; first < 64; first += group) {
         uint64_t lanes = all >> first & ((UINT64_C(1) << group) - 1);
         unsigned most = first < width; /* a group without lanes takes its cycle, too */
@@ -64,6 +74,23 @@ static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned b
         cycles += most;
         *least += most > 0;
     }
+    return cycles;
+}
+
+/* The same of an instruction's access, looked at again only if the pattern changes. */
+static unsigned cycles_of(const struct tm_base *b, struct tm_inst *i, unsigned access,
+                          const struct emu_access *x, uint64_t lanes, unsigned *least)
+{
+    unsigned n = lanes == UINT32_MAX ? 32 : lanes == UINT64_MAX ? 64 : 0;
+    struct tm_pattern *p = n && access < 2 ? &i->pattern[access] : NULL;
+    if (p && seen(p, x, n)) {
+        *least = p->least;
+        return p->cycles;
+    }
+    unsigned cycles =
+        data_cycles(x, lanes, (unsigned)b->p.lds_banks, lanes ? b->lanes : 0, least);
+    if (p)
+        remember(p, x, n, cycles, *least);
     return cycles;
 }
 
@@ -110,18 +137,17 @@ struct work {
 };
 
 static struct work work_of(const struct tm_base *b, const struct tm_lds_part *part,
-                           const struct tm_inst *i, const struct emu_event *event,
+                           struct tm_inst *i, const struct emu_event *event,
                            unsigned half)
 {
     struct work sum = {.more = i->lds_more};
-    unsigned banks = (unsigned)b->p.lds_banks;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];
         unsigned one;
         if (x->space != EMU_SPACE_LDS)
             continue;
         uint64_t lanes = b->wgp_mode ? lanes_of(b, part, x, half) : x->lanes;
-        sum.cycles += data_cycles(x, lanes, banks, lanes ? b->lanes : 0, &one);
+        sum.cycles += cycles_of(b, i, a, x, lanes, &one);
         sum.least += one;
         if (x->read && x->write && i->send_regs)
             sum.more++; /* an atomic writes in a cycle of its own */
@@ -166,9 +192,9 @@ static int64_t occupy(const struct tm_lds_way *way, const struct work work[2],
     return start;
 }
 
-int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way,
-               const struct tm_inst *i, const struct emu_event *event, int64_t accept,
-               int64_t *last, uint8_t *why)
+int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_inst *i,
+               const struct emu_event *event, int64_t accept, int64_t *last,
+               uint8_t *why)
 {
     unsigned passes = b->lanes == 64 ? 2 : 1, own = way->own, conflict;
     int64_t extra = i->lds_float ? PARAM(b, lds_float_atomic) : 0;

@@ -38,8 +38,8 @@ int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,
  * last  in/out: when the wave's last one was
  * why   out: what it waited for longest
  */
-int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way,
-               const struct tm_inst *i, const struct emu_event *event, int64_t accept,
-               int64_t *last, uint8_t *why);
+int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_inst *i,
+               const struct emu_event *event, int64_t accept, int64_t *last,
+               uint8_t *why);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* Entries of a queue: when each becomes free, oldest first. */
 struct tm_queue {
-    unsigned first, n;
+    unsigned first, n, held; /* held: sum of the weights */
     int64_t free_at[64];
     uint8_t weight[64];
 };
@@ -30,6 +30,7 @@ struct tm_fifo {
 static inline void queue_trim(struct tm_queue *q, int64_t now)
 {
     while (q->n && q->free_at[q->first] <= now) {
+        q->held -= q->weight[q->first];
         q->first = (q->first + 1) % 64;
         q->n--;
     }
@@ -40,12 +41,14 @@ static inline void queue_trim(struct tm_queue *q, int64_t now)
 static inline void queue_add(struct tm_queue *q, int64_t free_at, unsigned weight)
 {
     if (q->n == 64) { /* deeper than any hardware queue: forget the oldest */
+        q->held -= q->weight[q->first];
         q->first = (q->first + 1) % 64;
         q->n--;
     }
     unsigned at = (q->first + q->n++) % 64;
     q->free_at[at] = free_at;
     q->weight[at] = (uint8_t)weight;
+    q->held += weight;
 }
 
 /* When fewer than limit entries are held; each weighs one. */
@@ -58,6 +61,8 @@ static inline int64_t queue_free(const struct tm_queue *q, int64_t now, unsigned
 static inline int64_t queue_room(const struct tm_queue *q, int64_t now, unsigned limit)
 {
     unsigned held = 0;
+    if (q->held < limit)
+        return now;
     for (unsigned i = q->n; i-- > 0;) {
         unsigned at = (q->first + i) % 64;
         held += q->weight[at];

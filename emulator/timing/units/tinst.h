@@ -45,10 +45,20 @@ struct tm_blame {
 };
 enum { TM_BLAMES = 8 };
 
+/* Addresses that all lanes of a wave gave an LDS instruction, less that of the first
+ * lane, and the data cycles that they took. */
+struct tm_pattern {
+    uint64_t from[64];
+    uint8_t lanes; /* 32, 64; 0: none yet */
+    uint8_t at;    /* of the first lane, in its dword */
+    uint16_t cycles, least;
+};
+
 struct tm_inst {
     const struct emu_inst *inst; /* during the run the program's, then .kept */
     struct emu_inst kept;
-    uint32_t offset; /* canonical, in code */
+    struct tm_inst *after; /* the one that a wave met next the last time, or NULL */
+    uint32_t offset;       /* canonical, in code */
     uint8_t bytes;
     uint8_t cls, pipe, special;
     uint8_t n_vsrc, n_vdst, n_ssrc, n_sdst;
@@ -78,6 +88,7 @@ struct tm_inst {
     uint64_t conflicts;               /* cycles of LDS bank conflicts */
     struct tm_blame blame[TM_BLAMES]; /* the first of them that were seen */
     unsigned n_blames;
+    struct tm_pattern pattern[2]; /* by access */
 };
 
 /* offset: its canonical address, see canon.h */
