@@ -181,6 +181,11 @@ RD_CHECKED rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,
                                     const struct emu_dispatch *d,
                                     struct emu_fault *fault, struct emu_stats *stats);
 
+/* debugged.c: offer a dispatch to the debugger; run it if that declines. */
+RD_CHECKED rd_status cp_debugged_run(struct gpu_queue *q, struct emu *emu,
+                                     const struct emu_dispatch *d,
+                                     struct emu_fault *fault, struct emu_stats *stats);
+
 /* timed.c: run a dispatch under the timing model; ticks that an engine needs for a copy
  * (src 0: a fill). */
 RD_CHECKED rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,

@@ -151,7 +151,8 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     cp_compete(q);
     atomic_store(&q->in_dispatch, true);
     atomic_fetch_add(&q->gpu->running, 1);
-    rd_status st = q->gpu->checks.path       ? cp_checked_run(q, emu, d, &fault, &stats)
+    rd_status st = q->gpu->checks.path ? cp_checked_run(q, emu, d, &fault, &stats)
+                   : q->gpu->debugger  ? cp_debugged_run(q, emu, d, &fault, &stats)
                    : q->gpu->clock.simulated ? cp_timed_run(q, emu, d, &fault, &stats)
                                              : emu_run(emu, d, &fault, &stats);
     cp_hold(q);

@@ -23,6 +23,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->checks.path = config->check;
     gpu->checks.heap = config->heap;
     gpu->cores.folder = config->cores;
+    gpu->debugger = config->debugger;
     gpu->cores.whole = config->whole_cores;
     gpu->cores.pid = (int32_t)getpid();
     pthread_mutex_init(&gpu->checks.lock, NULL);

@@ -117,6 +117,7 @@ struct gpu_config {
     struct ck_heap *heap; /* of a checked program: its allocations, or NULL */
     const char *cores;    /* folder for core files (kept.h), or NULL; kept */
     bool whole_cores;     /* with all memory */
+    const char *debugger; /* folder with a debugger's socket, or NULL; kept */
     unsigned engine;      /* enum emu_engine */
     bool perf_map;        /* name native code in /tmp/perf-PID.map */
     struct gpu_host host;

@@ -119,6 +119,7 @@ struct gpu {
     struct gpu_host host;
     struct gpu_checks checks;
     struct gpu_cores cores;
+    const char *debugger; /* folder where one listens, or NULL */
     struct gpu_clock_state clock;
     struct vm vm;
     pthread_mutex_t space_lock;    /* the table */

@@ -27,6 +27,7 @@ struct kmd_config {
     struct ck_heap *heap;  /* of a checked program: its allocations, or NULL */
     const char *cores;     /* folder for core files, or NULL */
     bool whole_cores;      /* with all memory */
+    const char *debugger;  /* folder with a debugger's socket, or NULL */
     bool opcodes;          /* count instructions by opcode */
     bool perf_map;         /* name native code in /tmp/perf-PID.map */
     unsigned engine;       /* enum emu_engine */

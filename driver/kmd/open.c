@@ -101,6 +101,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
                                  .heap = config->heap,
                                  .cores = config->cores,
                                  .whole_cores = config->whole_cores,
+                                 .debugger = config->debugger,
                                  .counters = &kmd->proc->gpu,
                                  .engine = config->engine,
                                  .perf_map = config->perf_map,

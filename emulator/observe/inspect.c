@@ -66,29 +66,70 @@ static bool peek_global(const struct wave *w, uint64_t address, unsigned bytes,
 }
 
 /* Dwords of the 32 lanes of a half lie side by side. */
-static uint8_t peek_scratch(const struct wave *w, unsigned lane, uint64_t offset)
+static uint8_t *at_scratch(const struct wave *w, unsigned lane, uint64_t offset)
 {
     size_t half = (size_t)(lane / ROW_DWORDS) * w->group->scratch_bytes * ROW_DWORDS;
-    return w->scratch[half + (size_t)(offset >> 2) * (ROW_DWORDS * 4) +
-                      (size_t)(lane % ROW_DWORDS) * 4 + (offset & 3u)];
+    return &w->scratch[half + (size_t)(offset >> 2) * (ROW_DWORDS * 4) +
+                       (size_t)(lane % ROW_DWORDS) * 4 + (offset & 3u)];
+}
+
+/* A byte of LDS or scratch; there are that many. */
+static uint8_t *at_space(const struct wave *w, unsigned space, unsigned lane,
+                         uint64_t address)
+{
+    return space == EMU_SPACE_LDS ? &w->group->lds[address]
+                                  : at_scratch(w, lane, address);
+}
+
+static bool inside(const struct wave *w, unsigned space, uint64_t address,
+                   unsigned bytes)
+{
+    const struct workgroup *g = w->group;
+    uint32_t limit = space == EMU_SPACE_LDS       ? g->lds_bytes
+                     : space == EMU_SPACE_SCRATCH ? g->scratch_bytes
+                                                  : 0;
+    return address <= limit && limit - address >= bytes;
 }
 
 bool emu_wave_peek(const struct emu_wave_info *info, unsigned space, unsigned lane,
                    uint64_t address, unsigned bytes, void *out)
 {
     const struct wave *w = wave_of(info);
-    const struct workgroup *g = w->group;
     uint8_t *to = out;
     if (space == EMU_SPACE_GLOBAL)
         return peek_global(w, address, bytes, to);
-    uint32_t limit = space == EMU_SPACE_LDS       ? g->lds_bytes
-                     : space == EMU_SPACE_SCRATCH ? g->scratch_bytes
-                                                  : 0;
-    if (address > limit || limit - address < bytes)
+    if (!inside(w, space, address, bytes))
         return false;
     for (unsigned i = 0; i < bytes; i++)
-        to[i] = space == EMU_SPACE_LDS ? g->lds[address + i]
-                                       : peek_scratch(w, lane, address + i);
+        to[i] = *at_space(w, space, lane, address + i);
+    return true;
+}
+
+bool emu_wave_poke(const struct emu_wave_info *info, unsigned space, unsigned lane,
+                   uint64_t address, unsigned bytes, const void *from)
+{
+    const struct wave *w = wave_of(info);
+    const uint8_t *byte = from;
+    if (!inside(w, space, address, bytes))
+        return false;
+    for (unsigned i = 0; i < bytes; i++)
+        *at_space(w, space, lane, address + i) = byte[i];
+    return true;
+}
+
+bool emu_wave_assign(const struct emu_wave_info *info, unsigned sel, unsigned lane,
+                     uint32_t value)
+{
+    struct wave *w = (struct wave *)(uintptr_t)wave_of(info); // NOLINT: it is ours
+    if (sel == ISA_SEL_SCC) {
+        w->scc = value != 0;
+        return true;
+    }
+    bool vector = sel >= ISA_SEL_VGPR0;
+    if (vector ? sel - ISA_SEL_VGPR0 >= w->group->n_vgprs || lane >= info->lanes
+               : sel > ISA_SEL_EXEC_HI || sel == ISA_SEL_NULL)
+        return false;
+    emu_wave_put(info, sel, lane, value);
     return true;
 }
 

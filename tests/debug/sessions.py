@@ -139,6 +139,31 @@ def test_long(folder):
     has("long", r.stdout, f"all waves have ended, after {steps} steps")
 
 
+def test_set(folder):
+    """What is set stays so whenever its time comes again, and begins another future."""
+    path = assemble(folder, "long")
+    r = rdna3("debug", path, "--block", "32", "--arg", "buf:256K", text=script(
+        "break -m s_cmp_lt_u32 if s6 == 9", "continue", "set s6 = 129990", "assert s6 == 129990",
+        "delete", "reverse-stepi 3", "stepi 3", "assert s6 == 129990", "stepi 20",
+        "assert s6 > 129990", "goto 0", "assert s6 == 0", "goto 40000", "assert wave == 0"))
+    expect("another future", "all waves have ended" in r.stdout or r.returncode == 0,
+           r.stdout + r.stderr)
+    path = assemble(folder, "math", scratch=16)
+    r = rdna3("debug", path, "--block", "32", "--arg", "buf:256", text=script(
+        "break -m global_store_b32", "continue", "lane 5", "set v1.f32 = 2.5",
+        "assert v1.f32 == 2.5", "set exec = 0x20", "assert exec == 0x20", "set vcc = -1",
+        "assert vcc == 0xffffffff", "set scc = 1", "assert scc == 1",
+        "set scratch[4] = 77", "assert scratch[4] == 77", "set v1.f32 = v1.f32 * 2",
+        "set global.f32[arg0 + 4] = -3", "assert global.f32[arg0 + 4] == -3",
+        "delete", "continue", "print global.f32[arg0 + 20]",
+        "assert global.f32[arg0 + 20] == 5", "assert global.f32[arg0 + 4] == -3",
+        "assert global.f32[arg0 + 24] == 0", "goto 0", "assert global.f32[arg0 + 4] == 0",
+        "continue", "assert global.f32[arg0 + 20] == 5 && global.f32[arg0 + 4] == -3"))
+    expect("set", r.returncode == 0, r.stdout + r.stderr)
+    has("set", r.stdout, "v1.f32 = 2.5", "exec = 0x", "00000020", "scratch[4] = 0x0000004d",
+        "global.f32[arg0 + 20] = 5")
+
+
 def test_hang(folder):
     path = assemble(folder, "hang")
     r = rdna3("debug", path, "--block", "64", "--arg", "buf:64", text=script(
@@ -205,6 +230,11 @@ def test_mistakes(folder):
             ("info nothing", "not 'nothing'"),
             ("info locals", "no variables are known"),
             ("set limit", "set limit STEPS"),
+            ("set 5 = 6", "lies neither in memory nor in a register"),
+            ("set v99 = 1", "the wave has 32 VGPRs"),
+            ("set v0 =", "a value is missing"),
+            ("set global[8] = 1", "cannot read 4 bytes of global memory"),
+            ("set pc = 8", "lies neither in memory nor in a register"),
             ("source /nowhere", "cannot read '/nowhere'"),
             ("assert v0 == 1", "not so: v0 == 1"),
             ("finish now", "finish [wave]"),

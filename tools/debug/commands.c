@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core.h"
+#include "inferior.h"
 #include "ui.h"
 
 #define WHY 200
@@ -66,10 +67,33 @@ static bool told(struct ui *u)
     return u->session->stop.kind != STOPPED_ERROR;
 }
 
+/* Until a kernel of the program stops. */
+static bool inferior_goes_on(struct ui *u)
+{
+    (void)fflush(u->out);
+    switch (inferior_continue(u->inferior, u->session)) {
+    case INFERIOR_STOPPED:
+        return told(u);
+    case INFERIOR_ENDED:
+        fprintf(u->out, "the program has ended, exit status %d\n", u->inferior->status);
+        return true;
+    case INFERIOR_INTERRUPTED:
+        fprintf(u->out, "interrupted; the program runs, and no kernel of it is here\n");
+        return true;
+    case INFERIOR_FAILED:
+        break;
+    }
+    return false;
+}
+
 static bool do_run(struct ui *u, const char *args)
 {
     if (!no_args(u, args))
         return false;
+    if (u->session->idle)
+        return u->inferior->started
+                   ? ui_error(u, "run: the program runs already; continue waits for it")
+                   : inferior_goes_on(u);
     session_goto(u->session, 0);
     session_continue(u->session);
     /* a breakpoint at the very first instruction is met by going nowhere */
@@ -81,6 +105,12 @@ static bool do_continue(struct ui *u, const char *args)
     uint64_t n;
     if (!count_of(u, args, 1, &n))
         return false;
+    if (u->inferior) {
+        bool ok = true;
+        while (ok && n-- && (ok = inferior_goes_on(u)) && !u->session->idle)
+            ;
+        return ok;
+    }
     do
         session_continue(u->session);
     while (--n && (u->session->stop.kind == STOPPED_POINT ||
@@ -214,7 +244,9 @@ static bool made(struct ui *u, struct point *p, const char *condition, const cha
             : p->kind == POINT_MNEMONIC ? "breakpoint at instructions"
                                         : "breakpoint",
             p->number, p->what);
-    if (p->kind == POINT_PLACE) {
+    if (u->session->idle)
+        fprintf(u->out, ", in kernels that have it");
+    if (p->n_pcs) {
         char symbol[160];
         (void)program_symbol(u->program, p->pcs[0], symbol, sizeof symbol);
         fprintf(u->out, " at 0x%" PRIx64 " <%s>", p->pcs[0], symbol);
@@ -437,43 +469,6 @@ static bool do_why(struct ui *u, const char *args)
     return no_args(u, args) && show_why(u);
 }
 
-static bool info_kernel(struct ui *u)
-{
-    fprintf(u->out, "kernel %s of %s, wave%u, entry 0x%" PRIx64 "\n",
-            u->program->kernel, u->program->path, u->program->lanes, u->program->entry);
-    if (u->session) {
-        const struct emu_dispatch *d = &u->session->dispatch;
-        const struct emu_launch *l = emu_stepper_launch(u->session->stepper);
-        fprintf(
-            u->out,
-            "grid %u,%u,%u workgroups of %u,%u,%u work-items; %u waves each, %u VGPRs, "
-            "%u bytes of LDS, %u of scratch\n",
-            d->groups[0], d->groups[1], d->groups[2], d->block[0], d->block[1],
-            d->block[2], l->waves_per_group, l->vgprs, d->lds_bytes, d->scratch_bytes);
-    } else {
-        fprintf(u->out, "core file: %s\n", core_reason(u->core));
-    }
-    return true;
-}
-
-static bool info_functions(struct ui *u)
-{
-    size_t n;
-    const struct source_function *f = source_functions(u->program->source, &n);
-    for (size_t i = 0; i < n; i++)
-        if (!f[i].inlined)
-            fprintf(u->out, "0x%" PRIx64 " %s\n", f[i].va + u->program->bias,
-                    f[i].name);
-    for (unsigned i = 0; !n && u->program->co && i < co_symbol_count(u->program->co);
-         i++) {
-        const struct co_symbol *s = co_symbol_at(u->program->co, i);
-        if (s->kind == CO_SYM_FUNC && s->place == CO_PLACE_IMAGE)
-            fprintf(u->out, "0x%" PRIx64 " %s\n", s->value + u->program->image,
-                    s->name);
-    }
-    return true;
-}
-
 static bool do_info(struct ui *u, const char *args)
 {
     char what[32] = "";
@@ -481,6 +476,11 @@ static bool do_info(struct ui *u, const char *args)
     (void)snprintf(what, sizeof what, "%.*s",
                    (int)(rest - args < 31 ? rest - args : 31), args);
     rest += strspn(rest, " \t");
+    if (strcmp(what, "program") == 0 && u->inferior)
+        return show_program(u);
+    if (u->session && u->session->idle && *what != 'b' &&
+        strcmp(what, "watchpoints") != 0)
+        return ui_error(u, "info %s: no kernel is stopped here", what);
     if (strcmp(what, "waves") == 0)
         return show_waves(u);
     if (strcmp(what, "locals") == 0 || strcmp(what, "args") == 0)
@@ -498,9 +498,9 @@ static bool do_info(struct ui *u, const char *args)
     if (strcmp(what, "mem") == 0 || strcmp(what, "memory") == 0)
         return show_regions(u);
     if (strcmp(what, "kernel") == 0)
-        return info_kernel(u);
+        return show_kernel(u);
     if (strcmp(what, "functions") == 0)
-        return info_functions(u);
+        return show_functions(u);
     if (strcmp(what, "fault") == 0) {
         char text[1024];
         fault_text(u, text, sizeof text);
@@ -516,15 +516,6 @@ static bool do_info(struct ui *u, const char *args)
                     "globals, breakpoints, memory, kernel, functions or fault; not "
                     "'%s'",
                     what);
-}
-
-static bool do_set(struct ui *u, const char *args)
-{
-    uint64_t n;
-    if (strncmp(args, "limit ", 6) != 0 || cli_parse_u64(args + 6, &n) != RD_OK)
-        return ui_error(u, "set limit STEPS (0: none): how far one command runs");
-    u->session->limit = n;
-    return true;
 }
 
 /* ---- scripts ---- */
@@ -618,7 +609,10 @@ static const struct command commands[] = {
     {"delete", "d", true, do_delete, "[NUMBER...]  breakpoints and watchpoints"},
     {"enable", NULL, true, do_enable, "[NUMBER...]"},
     {"disable", NULL, true, do_disable, "[NUMBER...]"},
-    {"set", NULL, true, do_set, "limit STEPS  how far one command runs (0: no limit)"},
+    {"set", NULL, true, ui_set,
+     "EXPRESSION = VALUE  registers (v3, s5, exec, vcc), variables, memory, LDS; limit "
+     "STEPS  how far one command runs (0: no limit); stop-at-end on|off  stay where a "
+     "program's kernel has ended"},
     {"wave", NULL, false, do_wave, "[[WORKGROUP.]WAVE]  choose a wave"},
     {"lane", NULL, false, do_lane, "[LANE]  choose a lane"},
     {"info", "i", false, do_info,
@@ -691,6 +685,19 @@ static const struct command *find(struct ui *u, const char *name, size_t n)
     return NULL;
 }
 
+/* Is it of use before a kernel of the program is there? */
+static bool works_idle(const struct command *c)
+{
+    static const char *const names[] = {
+        "run",    "continue", "break",     "tbreak", "watch",  "awatch",
+        "rwatch", "delete",   "condition", "ignore", "enable", "disable",
+        "set",    "info",     "echo",      "source", "help",   "quit"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(c->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 bool ui_command(struct ui *u, const char *line)
 {
     char copy[1024];
@@ -709,5 +716,8 @@ bool ui_command(struct ui *u, const char *line)
         return false;
     if (c->live && !u->session)
         return ui_error(u, "%s: a core file does not run", c->name);
+    if (u->session && u->session->idle && !works_idle(c))
+        return ui_error(
+            u, "%s: no kernel is stopped here (break, then run or continue)", c->name);
     return c->run(u, copy + n + strspn(copy + n, " \t"));
 }

@@ -63,6 +63,9 @@ bool expr_by_lane(const char *text);
 bool expr_variable(const struct context *c, const struct source_variable *v,
                    struct value *out, const char **why);
 
+/* The value as another type: numbers converted, raw registers bit by bit. */
+struct value value_as(const struct value *v, const struct vtype *type);
+
 /* A built-in type by its name (u32, f16x2 ...), or NULL. */
 const struct vtype *expr_type(const char *name, size_t len);
 

@@ -3,46 +3,57 @@
  * SPDX-License-Identifier: MIT
  */
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <unistd.h>
 
+#include "board.h"
 #include "cmd.h"
 #include "core.h"
 #include "dap.h"
 #include "edit.h"
+#include "inferior.h"
 #include "ui.h"
 
 /* clang-format off */
 static const char help[] =
     "usage: rdna3 debug CODE.elf [--kernel NAME] OPTION...\n"
     "       rdna3 debug --raw TEXT.bin [--kd KD.bin] [--entry-offset N] OPTION...\n"
+    "       rdna3 debug [--code FILE] [--root DIR] OPTION... -- COMMAND [ARG...]\n"
     "       rdna3 debug --core FILE [-x FILE] [--batch]\n"
     "       rdna3 debug --dap [--port N]\n"
     "\n"
-    "Debug one kernel, forwards and backwards, on the emulated gfx1100; or look at a\n"
-    "core file that rdna3 run --core has written. Commands come from the terminal, or\n"
-    "from stdin: type help.\n"
+    "Debug one kernel, forwards and backwards, on the emulated gfx1100; or the kernels\n"
+    "of an unmodified program (HIP, OpenCL, ROCr ...), run as rdna3 exec does; or look at\n"
+    "a core file that --core of rdna3 run or exec has written. Commands come from the\n"
+    "terminal, or from stdin: type help.\n"
     "\n"
     KERNEL_HELP
     KERNEL_HELP_HOW
     "  -x FILE              do the commands in FILE first\n"
     "  --batch              and then no others; exit status 1 if one of them failed\n"
     "  --core FILE          look at a core file\n"
+    "  --code FILE          of a program: a code object that it loads (what it gives to\n"
+    "                       ROCr, as HIP and OpenCL do, is known)\n"
+    "  --root DIR           of a program: run it inside DIR as root directory\n"
     "  --dap                speak the Debug Adapter Protocol on stdin and stdout\n"
     "  --port N             the same on a TCP port of this machine, for one client\n"
     "\n"
     "A number is decimal or 0x hexadecimal.\n";
 /* clang-format on */
 
-enum { OPT_HELP = 256, OPT_BATCH, OPT_CORE, OPT_DAP, OPT_PORT };
+enum { OPT_HELP = 256, OPT_BATCH, OPT_CORE, OPT_DAP, OPT_PORT, OPT_CODE, OPT_ROOT };
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
     KERNEL_LONG_OPTIONS,
     {"batch", no_argument, NULL, OPT_BATCH},
     {"core", required_argument, NULL, OPT_CORE},
+    {"code", required_argument, NULL, OPT_CODE},
+    {"root", required_argument, NULL, OPT_ROOT},
     {"dap", no_argument, NULL, OPT_DAP},
     {"port", required_argument, NULL, OPT_PORT},
     {NULL, 0, NULL, 0},
@@ -53,6 +64,7 @@ struct debug_options {
     const char *script, *core;
     bool batch, dap, helped;
     uint64_t port;
+    struct inferior inferior; /* argv: NULL: no program is debugged */
 };
 
 static int take_option(struct debug_options *o, int option, const char *name)
@@ -70,6 +82,11 @@ static int take_option(struct debug_options *o, int option, const char *name)
         return CLI_OK;
     case OPT_CORE:
         o->core = optarg;
+        return CLI_OK;
+    case OPT_CODE:
+        return objects_add(&o->inferior.objects, "--code", optarg);
+    case OPT_ROOT:
+        o->inferior.how.root = optarg;
         return CLI_OK;
     case OPT_DAP:
         o->dap = true;
@@ -97,6 +114,15 @@ static int parse_options(struct debug_options *o, int argc, char **argv)
     }
     if (o->port && !o->dap)
         return cli_error(CLI_USAGE, "--port goes with --dap");
+    bool program = optind > 0 && strcmp(argv[optind - 1], "--") == 0 && optind < argc;
+    if (!program && (o->inferior.objects.n || o->inferior.how.root))
+        return cli_error(CLI_USAGE, "--code and --root go with -- COMMAND");
+    if (program && !o->dap && !o->core) {
+        o->inferior.argv = argv + optind;
+        return o->k.n_args || o->k.kernel || o->k.raw_path || o->k.have_block
+                   ? cli_error(CLI_USAGE, "a program gives its kernels their arguments")
+                   : CLI_OK;
+    }
     if (o->dap || o->core) {
         if (optind < argc)
             return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind]);
@@ -127,7 +153,7 @@ static int converse(struct ui *u, const struct debug_options *o)
     }
     if (o->batch)
         return ok ? CLI_OK : CLI_FAILED;
-    if (terminal)
+    if (terminal && !u->inferior)
         (void)ui_command(u, "info kernel");
     struct edit *e = edit_open(terminal, ui_complete);
     while (!u->quit && edit_line(e, "(rdna3) ", line, sizeof line)) {
@@ -188,6 +214,55 @@ static int debug_kernel(struct debug_options *o)
     return status;
 }
 
+/* Programs keep their memory high; so that there is none of ours, this one begins anew
+ * with its own below. Where that is forbidden it stays as it is: regions that are in
+ * the way are told. */
+static void stand_aside(void)
+{
+#ifndef __SANITIZE_THREAD__
+    static char line[65536];
+    char *words[1024];
+    void *data;
+    size_t bytes, n = 0;
+    int now = personality(0xffffffff);
+    if (now < 0 || now & ADDR_COMPAT_LAYOUT ||
+        personality((unsigned long)now | ADDR_COMPAT_LAYOUT) < 0)
+        return;
+    if (cli_read_file("/proc/self/cmdline", &data, &bytes) == RD_OK &&
+        bytes < sizeof line) {
+        memcpy(line, data, bytes);
+        for (char *at = line; at < line + bytes && n < 1023; at += strlen(at) + 1)
+            words[n++] = at;
+        words[n] = NULL;
+        if (n < 1023)
+            (void)execv("/proc/self/exe", words);
+    }
+    (void)personality((unsigned long)now);
+#endif
+}
+
+static int debug_program(struct debug_options *o)
+{
+    struct session s;
+    session_idle(&s);
+    o->inferior.how.vram = BOARD_VRAM_BYTES;
+    struct ui u = {.session = &s,
+                   .inferior = &o->inferior,
+                   .target = &s.target,
+                   .program = &s.program,
+                   .out = stdout,
+                   .batch = o->batch};
+    interrupted = &s;
+    struct sigaction action = {.sa_handler = on_interrupt};
+    (void)sigaction(SIGINT, &action, NULL);
+    int status = cli_finish(converse(&u, o));
+    (void)signal(SIGINT, SIG_DFL);
+    interrupted = NULL;
+    inferior_end(&o->inferior, &s);
+    session_end(&s);
+    return status;
+}
+
 int cmd_debug(int argc, char **argv)
 {
     struct debug_options o = {.k = KERNEL_DEFAULTS};
@@ -198,10 +273,14 @@ int cmd_debug(int argc, char **argv)
         fputs(help, stdout);
         status = cli_finish(CLI_OK);
     } else if (status == CLI_OK) {
-        status = o.dap    ? dap_serve((unsigned)o.port)
-                 : o.core ? debug_core(&o)
-                          : debug_kernel(&o);
+        if (o.dap || o.inferior.argv)
+            stand_aside();
+        status = o.dap             ? dap_serve((unsigned)o.port)
+                 : o.core          ? debug_core(&o)
+                 : o.inferior.argv ? debug_program(&o)
+                                   : debug_kernel(&o);
     }
+    objects_free(&o.inferior.objects);
     kernel_options_end(&o.k);
     return status;
 }

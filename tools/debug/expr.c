@@ -402,7 +402,7 @@ static bool postfix(struct parser *p, struct value *out)
     }
 }
 
-static struct value converted(const struct value *v, const struct vtype *type)
+struct value value_as(const struct value *v, const struct vtype *type)
 {
     struct value out;
     if (v->type->kind == VT_HEX || type->kind == VT_F16X2 || type->kind == VT_HEX) {
@@ -458,7 +458,7 @@ static bool cast(struct parser *p, bool *no, struct value *out)
         return false;
     if (!is_scalar(&v))
         return parse_fail(p, "only numbers are cast");
-    *out = converted(&v, type);
+    *out = value_as(&v, type);
     return true;
 }
 

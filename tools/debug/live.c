@@ -8,7 +8,7 @@
 /* Wave number index of all workgroups in flight. */
 static struct emu_wave *wave_at(const struct session *s, unsigned index)
 {
-    unsigned groups = emu_order_groups(s->stepper);
+    unsigned groups = s->stepper ? emu_order_groups(s->stepper) : 0;
     for (unsigned i = 0; i < groups; i++) {
         struct emu_group *g = emu_order_group(s->stepper, i);
         unsigned n = emu_group_waves(g);
@@ -22,7 +22,7 @@ static struct emu_wave *wave_at(const struct session *s, unsigned index)
 static unsigned n_waves(void *ctx)
 {
     const struct session *s = ctx;
-    unsigned groups = emu_order_groups(s->stepper), n = 0;
+    unsigned groups = s->stepper ? emu_order_groups(s->stepper) : 0, n = 0;
     for (unsigned i = 0; i < groups; i++)
         n += emu_group_waves(emu_order_group(s->stepper, i));
     return n;
@@ -70,7 +70,7 @@ static bool read_space(void *ctx, unsigned index, unsigned space, unsigned lane,
     if (space != EMU_SPACE_GLOBAL)
         return w && lane < emu_wave_info(w)->lanes &&
                emu_wave_peek(emu_wave_info(w), space, lane, address, bytes, out);
-    if (!emu_mem_find(la_emu(s->la), address, &region) ||
+    if (!s->la || !emu_mem_find(la_emu(s->la), address, &region) ||
         region.va + region.bytes - address < bytes)
         return false;
     memcpy(out, (const void *)(uintptr_t)address, bytes); // NOLINT
@@ -80,7 +80,7 @@ static bool read_space(void *ctx, unsigned index, unsigned space, unsigned lane,
 static bool region(void *ctx, uint64_t address, struct emu_mem *out)
 {
     struct session *s = ctx;
-    return emu_mem_next(la_emu(s->la), address, out);
+    return s->la && emu_mem_next(la_emu(s->la), address, out);
 }
 
 const struct tg_ops live_ops = {n_waves, wave, reg, read_space, region};

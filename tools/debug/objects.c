@@ -15,6 +15,8 @@
 #include "codeobj.h"
 #include "kept.h"
 
+#define HEAD 32u /* bytes that are compared first */
+
 /* Of an offload bundle the part for this GPU stays. */
 static int take_elf(const char *option, const char *path, void *data, size_t *bytes)
 {
@@ -101,7 +103,7 @@ void objects_free(struct objects *o)
 static bool same_code(const struct co_object *co, const struct co_kernel *k,
                       const struct objects_code *code)
 {
-    uint8_t piece[1024];
+    uint8_t piece[16384];
     for (unsigned i = 0; i < co_segment_count(co); i++) {
         const struct co_segment *s = co_segment_at(co, i);
         uint64_t at = k->entry_offset - s->offset, n = k->code_bytes;
@@ -120,14 +122,32 @@ static bool same_code(const struct co_object *co, const struct co_kernel *k,
     return false;
 }
 
+/* Does it begin so? Most do not. */
+static bool begins(const struct co_object *co, const struct co_kernel *k,
+                   const uint8_t head[HEAD])
+{
+    for (unsigned i = 0; i < co_segment_count(co); i++) {
+        const struct co_segment *s = co_segment_at(co, i);
+        uint64_t at = k->entry_offset - s->offset;
+        if (k->entry_offset >= s->offset && at < s->data_bytes)
+            return memcmp(s->data + at, head,
+                          s->data_bytes - at < HEAD ? s->data_bytes - at : HEAD) == 0;
+    }
+    return false;
+}
+
 const struct object *objects_find(const struct objects *o,
                                   const struct objects_code *code,
                                   const struct co_kernel **kernel)
 {
+    uint8_t head[HEAD];
+    if (!code->read(code->ctx, code->entry, head, sizeof head))
+        return NULL;
     for (unsigned i = o->n; i-- > 0;)
         for (unsigned k = 0; k < co_kernel_count(o->v[i].co); k++) {
             *kernel = co_kernel_at(o->v[i].co, k);
-            if (same_code(o->v[i].co, *kernel, code))
+            if (begins(o->v[i].co, *kernel, head) &&
+                same_code(o->v[i].co, *kernel, code))
                 return &o->v[i];
         }
     return NULL;

@@ -21,12 +21,15 @@ static struct point *add(struct session *s, enum point_kind kind, const char *wh
     s->points = bigger;
     struct point *p = &bigger[s->n_points++];
     *p = (struct point){.number = ++s->next_point, .kind = kind, .enabled = true};
-    (void)snprintf(p->what, sizeof p->what, "%s", what);
+    (void)snprintf(p->what, sizeof p->what, "%.120s", what);
+    (void)snprintf(p->where, sizeof p->where, "%.250s", what);
     return p;
 }
 
 void points_changed(struct session *s)
 {
+    if (!s->place_bits)
+        return;
     memset(s->place_bits, 0, s->place_bytes / 32 + 1);
     for (unsigned i = 0; i < s->n_points; i++)
         for (unsigned k = 0; k < s->points[i].n_pcs; k++) {
@@ -99,7 +102,7 @@ static struct point *at_line(struct session *s, const char *where, char *why)
     return at_places(s, pcs, n, what, why);
 }
 
-struct point *point_place(struct session *s, const char *where, char *why)
+static struct point *place(struct session *s, const char *where, char *why)
 {
     uint64_t pc;
     struct context c;
@@ -134,6 +137,55 @@ struct point *point_place(struct session *s, const char *where, char *why)
         "*ADDRESS or *+OFFSET)",
         where);
     return NULL;
+}
+
+struct point *point_place(struct session *s, const char *where, char *why)
+{
+    struct point *p = s->idle ? add(s, POINT_PLACE, where) : place(s, where, why);
+    if (p)
+        (void)snprintf(p->where, sizeof p->where, "%.250s", where);
+    else if (s->idle)
+        (void)snprintf(why, WHY, "out of memory");
+    return p;
+}
+
+/* Where a point is in the dispatch that has come. */
+static bool resolve(struct session *s, struct point *p)
+{
+    char why[WHY];
+    struct point found;
+    unsigned number = s->next_point;
+    if (p->kind == POINT_MNEMONIC)
+        return true;
+    if (p->kind == POINT_WATCH) {
+        bool ok = watched_of(s, p->where, &p->watched, &p->type, why);
+        if (!ok)
+            p->watched = (struct watched){.bytes = 0};
+        return ok;
+    }
+    unsigned index = (unsigned)(p - s->points);
+    struct point *there = place(s, p->where, why);
+    if (!there)
+        return false;
+    found = *there;
+    (void)point_delete(s, found.number);
+    s->next_point = number;
+    p = &s->points[index]; /* they may have moved */
+    memcpy(p->pcs, found.pcs, sizeof p->pcs);
+    p->n_pcs = found.n_pcs;
+    (void)snprintf(p->what, sizeof p->what, "%s", found.what);
+    return true;
+}
+
+bool points_resolve(struct session *s)
+{
+    bool any = false;
+    for (unsigned i = 0; i < s->n_points; i++) {
+        s->points[i].n_pcs = 0;
+        any |= resolve(s, &s->points[i]) && s->points[i].enabled;
+    }
+    points_changed(s);
+    return any;
 }
 
 struct point *point_mnemonic(struct session *s, const char *pattern, char *why)
@@ -353,7 +405,9 @@ struct point *point_watch(struct session *s, const char *expression, unsigned mo
 {
     struct watched w;
     const struct vtype *type;
-    if (!watched_of(s, expression, &w, &type, why))
+    w = (struct watched){.bytes = 0};
+    type = NULL;
+    if (!s->idle && !watched_of(s, expression, &w, &type, why))
         return NULL;
     struct point *p = add(s, POINT_WATCH, expression);
     if (!p) {
@@ -363,7 +417,8 @@ struct point *point_watch(struct session *s, const char *expression, unsigned mo
     p->mode = mode;
     p->type = type;
     p->watched = w;
-    watched_read(s, &p->watched);
+    if (!s->idle)
+        watched_read(s, &p->watched);
     return p;
 }
 
@@ -474,8 +529,9 @@ const struct point *points_after(struct session *s, const struct emu_event *e,
 {
     for (unsigned i = 0; e && i < s->n_points; i++) {
         struct point *p = &s->points[i];
-        if (p->kind != POINT_WATCH || !p->enabled || e->flags & EMU_EV_FAULT ||
-            !meets(s, p, e, stop) || !watch_condition(s, p, stop))
+        if (p->kind != POINT_WATCH || !p->enabled || !p->watched.bytes ||
+            e->flags & EMU_EV_FAULT || !meets(s, p, e, stop) ||
+            !watch_condition(s, p, stop))
             continue;
         p->hits++;
         if (p->ignore) {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "session.h"
+#include "remote.h"
 
 #define PAGE          4096u
 #define MAX_SNAPSHOTS 64u
@@ -37,7 +37,7 @@ struct snapshot {
 
 struct memory {
     struct region *regions;
-    unsigned n_regions;
+    unsigned n_regions, last; /* the one that was written last */
     struct snapshot *snapshots;
     unsigned n;
     uint64_t every;
@@ -56,8 +56,9 @@ static void *guest(uint64_t va)
     return (void *)(uintptr_t)va; // NOLINT: GPU addresses are host pointers
 }
 
-static rd_status add_region(struct memory *m, const struct emu_mem *from)
+static rd_status add_region(struct session *s, const struct emu_mem *from)
 {
+    struct memory *m = s->memory;
     struct region *bigger =
         realloc(m->regions, (m->n_regions + 1) * sizeof *m->regions);
     if (!bigger)
@@ -69,6 +70,10 @@ static rd_status add_region(struct memory *m, const struct emu_mem *from)
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     r->dirty = calloc(r->bytes / PAGE / 64 + 1, sizeof *r->dirty);
     m->n_regions++;
+    if (s->remote && r->copy != MAP_FAILED) { /* filled as memory comes */
+        remote_keep(s->remote, r->va, r->copy);
+        return r->dirty ? RD_OK : RD_E_NOMEM;
+    }
     if (r->copy == MAP_FAILED) {
         r->copy = NULL;
         return RD_E_NOMEM;
@@ -98,7 +103,7 @@ rd_status memory_begin(struct session *s)
     for (uint64_t va = 0; st == RD_OK && emu_mem_next(la_emu(s->la), va, &region);
          va = region.va + 1)
         if (region.perm & EMU_MEM_WRITE)
-            st = add_region(m, &region);
+            st = add_region(s, &region);
     return st;
 }
 
@@ -152,17 +157,27 @@ static void mark(struct memory *m, uint32_t region, uint32_t page)
     m->dirty[m->n_dirty++] = (struct saved_page){region, page, NULL};
 }
 
-static void mark_bytes(struct memory *m, uint64_t address, unsigned bytes)
+static void mark_bytes(struct memory *m, uint64_t address, uint64_t bytes)
 {
-    for (unsigned i = 0; i < m->n_regions; i++) {
+    if (!m->n_regions)
+        return;
+    for (unsigned k = 0; k < m->n_regions; k++) { /* mostly that of the last time */
+        unsigned i = (m->last + k) % m->n_regions;
         const struct region *r = &m->regions[i];
         uint64_t at = address - r->va;
         if (address < r->va || at >= r->bytes)
             continue;
+        m->last = i;
         for (uint64_t page = at / PAGE; page <= (at + bytes - 1) / PAGE; page++)
             if (page * PAGE < r->bytes)
                 mark(m, i, (uint32_t)page);
+        return;
     }
+}
+
+void memory_mark(struct session *s, uint64_t address, uint64_t bytes)
+{
+    mark_bytes(s->memory, address, bytes);
 }
 
 void memory_after(struct session *s, const struct emu_event *e)
@@ -171,8 +186,12 @@ void memory_after(struct session *s, const struct emu_event *e)
         const struct emu_access *a = &e->access[i];
         if (a->space != EMU_SPACE_GLOBAL || !a->write)
             continue;
-        for (uint64_t l = a->lanes; l; l &= l - 1)
-            mark_bytes(s->memory, a->address[__builtin_ctzll(l)], a->bytes);
+        for (uint64_t l = a->lanes; l; l &= l - 1) {
+            uint64_t at = a->address[__builtin_ctzll(l)];
+            mark_bytes(s->memory, at, a->bytes);
+            if (s->remote)
+                remote_written(s->remote, at, a->bytes);
+        }
     }
 }
 
@@ -306,4 +325,7 @@ void memory_restore(struct session *s, uint64_t step)
     emu_stepper_restore(s->stepper, m->snapshots[m->n - 1].state);
     s->now = m->snapshots[m->n - 1].step;
     s->at_end = s->at_fault = false;
+    inputs_rewind(s);
+    if (s->remote)
+        remote_went_back(s->remote);
 }

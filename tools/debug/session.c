@@ -4,7 +4,9 @@
  * together; the state at a step is the same each time that it is reached.
  * SPDX-License-Identifier: MIT
  */
-#include "session.h"
+#include "codeobj.h"
+#include "objects.h"
+#include "remote.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,11 +79,105 @@ void session_end(struct session *s)
     free(s->place_bits);
     free(s->args);
     memory_end(s);
+    inputs_end(s);
     emu_stepper_destroy(s->stepper, NULL);
     program_close(&s->program);
     if (s->la)
         la_destroy(s->la);
     free(s->code);
+}
+
+void session_idle(struct session *s)
+{
+    memset(s, 0, sizeof *s);
+    s->idle = true;
+    s->target = (struct target){&live_ops, s};
+}
+
+/* Arguments as the kernel finds them, by its metadata. */
+static void read_arguments(struct session *s, struct remote *r,
+                           const struct co_kernel *kernel)
+{
+    uint64_t at = 0;
+    unsigned sgpr = kernel ? kernel->desc.user_sgpr[CO_USER_KERNARG_PTR] : CO_NO_SGPR;
+    if (sgpr == CO_NO_SGPR || sgpr > 30 || !kernel->meta)
+        return;
+    memcpy(&at, &s->dispatch.user_sgpr[sgpr], sizeof at);
+    unsigned n = kernel->meta->n_explicit_args;
+    s->args = calloc(n + 1ul, sizeof *s->args);
+    for (unsigned i = 0; s->args && i < n; i++) {
+        const struct co_arg *a = &kernel->meta->args[i];
+        (void)remote_read(r, at + a->offset, &s->args[i], a->bytes < 8 ? a->bytes : 8);
+    }
+    s->program.args = s->args;
+    s->program.n_args = s->args ? n : 0;
+}
+
+static int open_remote(struct session *s, struct remote *r, const struct object *object,
+                       const struct co_kernel *kernel, char *why)
+{
+    const struct wire_dispatch *offer = remote_dispatch(r);
+    const struct emu_config config = {
+        .threads = 1, .engine = EMU_ENGINE_INTERP, .lds_unreported = true};
+    struct la_error err;
+    uint64_t entry = offer->dispatch.entry;
+    const char *name = kernel ? kernel->name : offer->kernel;
+    s->dispatch = offer->dispatch;
+    s->dispatch.control = NULL;
+    s->dispatch.inspector = NULL;
+    s->dispatch.watch = NULL;
+    s->dispatch.queue = remote_queue(r, s);
+    if (la_create(&config, &s->la, &err) != RD_OK) {
+        (void)snprintf(why, 200, "%.190s", err.text);
+        return CLI_FAILED;
+    }
+    if (!remote_map(r, la_emu(s->la), why))
+        return CLI_FAILED;
+    program_open(&s->program, object ? object->path : NULL,
+                 object ? object->data : NULL, object ? object->bytes : 0,
+                 *name ? name : NULL, kernel ? entry - kernel->entry_offset : entry,
+                 entry, s->dispatch.wave64 ? 64 : 32);
+    read_arguments(s, r, kernel);
+    return prepare(s);
+}
+
+bool session_attach(struct session *s, struct remote *r, const struct object *object,
+                    const struct co_kernel *kernel, char *why)
+{
+    s->remote = r;
+    s->now = s->frontier = 0;
+    s->at_end = s->at_fault = false;
+    s->group = s->wave = s->lane = 0;
+    s->stop = (struct stop){.kind = STOPPED_BEGIN, .lane = -1};
+    if (open_remote(s, r, object, kernel, why) != CLI_OK)
+        return false;
+    s->idle = false;
+    return points_resolve(s);
+}
+
+void session_detach(struct session *s, bool decline)
+{
+    if (!decline) {
+        remote_finish(s);
+    } else {
+        emu_stepper_destroy(s->stepper, NULL);
+        remote_decline(s->remote);
+    }
+    s->stepper = NULL;
+    s->remote = NULL;
+    memory_end(s);
+    inputs_end(s);
+    program_close(&s->program);
+    if (s->la)
+        la_destroy(s->la);
+    s->la = NULL;
+    free(s->place_bits);
+    s->place_bits = NULL;
+    free(s->args);
+    s->args = NULL;
+    s->idle = true;
+    for (unsigned i = 0; i < s->n_points; i++)
+        s->points[i].n_pcs = 0;
 }
 
 bool session_context(struct session *s, struct context *c)
@@ -154,6 +250,12 @@ static rd_status step_once(struct session *s, const struct emu_event **e)
     s->now++;
     s->at_fault = st == RD_E_FAULT;
     memory_after(s, *e);
+    if (s->now > s->frontier) {
+        s->frontier = s->now;
+        if (s->remote)
+            remote_exchange(s);
+    }
+    inputs_apply(s);
     return st;
 }
 

@@ -40,7 +40,8 @@ struct point {
     unsigned number; /* from 1 */
     enum point_kind kind;
     bool enabled, temporary, internal;
-    char what[128];      /* as the user wrote it */
+    char what[128];      /* what it is called */
+    char where[256];     /* as the user wrote it */
     char condition[256]; /* "": none */
     uint64_t hits, ignore;
     uint64_t pcs[POINT_PLACES]; /* POINT_PLACE */
@@ -81,6 +82,8 @@ struct stop {
 /* ---- the session ---- */
 
 struct memory; /* replay.c */
+struct remote; /* remote.c */
+struct input;  /* inputs.c */
 
 struct session {
     struct kernel_options *options;
@@ -94,7 +97,12 @@ struct session {
     uint64_t *args; /* for it */
     struct target target;
     struct memory *memory; /* global memory and snapshots */
+    struct remote *remote; /* the program that it is a dispatch of; NULL: none */
     uint64_t now;          /* steps so far */
+    uint64_t frontier;     /* the furthest that has been: before it all is known */
+    struct input *inputs;  /* what came from outside, by step */
+    unsigned n_inputs, next_input;
+    bool idle;             /* no dispatch is there: points wait for one */
     bool at_end, at_fault; /* all waves have ended; one has faulted */
     struct point *points;
     unsigned n_points, next_point;
@@ -113,6 +121,21 @@ struct session {
  * exit status. */
 int session_begin(struct session *s, struct kernel_options *options);
 void session_end(struct session *s);
+
+/* A session without a dispatch: points are kept until one comes. */
+void session_idle(struct session *s);
+
+struct object;
+struct co_kernel;
+
+/* Stand before the first instruction of a dispatch of another process; object, kernel:
+ * what it is of, NULL: not known. False: no point lies in it, or (why is not empty) it
+ * cannot be; session_detach is due in any case. */
+RD_CHECKED bool session_attach(struct session *s, struct remote *r,
+                               const struct object *object,
+                               const struct co_kernel *kernel, char *why);
+/* It is done, or left to the process as it was in the beginning. */
+void session_detach(struct session *s, bool decline);
 
 /* The context of the chosen wave and lane. false: the wave is not there. */
 bool session_context(struct session *s, struct context *c);
@@ -151,6 +174,8 @@ bool point_condition(struct session *s, struct point *p, const char *text, char 
 bool point_delete(struct session *s, unsigned number);
 struct point *point_find(struct session *s, unsigned number);
 void points_delete_all(struct session *s, bool internal_too);
+/* Places and watched memory in the dispatch that has come. True: some is there. */
+bool points_resolve(struct session *s);
 /* After points came, went or changed. */
 void points_changed(struct session *s);
 
@@ -181,6 +206,28 @@ void memory_after(struct session *s, const struct emu_event *e);
 void memory_restore(struct session *s, uint64_t step);
 /* Where the last snapshot before a step is. */
 uint64_t memory_snapshot_before(const struct session *s, uint64_t step);
+
+/* [address, address + bytes) of global memory changes now, by other hands. */
+void memory_mark(struct session *s, uint64_t address, uint64_t bytes);
+
+/* ---- inputs.c: what does not follow from the beginning: what the user sets, and what
+ * the program writes meanwhile ---- */
+
+/* Do what came at this step; after each step. */
+void inputs_apply(struct session *s);
+/* After going back. */
+void inputs_rewind(struct session *s);
+void inputs_end(struct session *s);
+/* Bytes of global memory from the program. */
+RD_CHECKED bool inputs_add(struct session *s, uint64_t address, const void *data,
+                           unsigned bytes);
+/* Let what an expression names hold another's value. What has been behind this moment
+ * is forgotten. why: at least 200 bytes. */
+RD_CHECKED bool session_set(struct session *s, const char *to, const char *value,
+                            char *why);
+/* The same of bytes of global memory. */
+RD_CHECKED bool session_write(struct session *s, uint64_t address, const void *data,
+                              unsigned bytes, char *why);
 
 /* ---- live.c: the waves of a session as a target ---- */
 

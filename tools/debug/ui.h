@@ -9,10 +9,12 @@
 #include "frames.h"
 #include "session.h"
 
-struct core; /* core.h */
+struct core;     /* core.h */
+struct inferior; /* inferior.h */
 
 struct ui {
-    struct session *session; /* NULL: a core file is looked at */
+    struct session *session;   /* NULL: a core file is looked at */
+    struct inferior *inferior; /* the program whose kernels the session has; or NULL */
     struct core *core;
     const struct target *target;
     struct program *program;
@@ -57,6 +59,17 @@ bool show_print(struct ui *u, const char *args);
 bool show_memory(struct ui *u, const char *args);
 bool show_regions(struct ui *u);
 bool show_points(struct ui *u);
+
+/* ---- info.c ---- */
+
+bool show_kernel(struct ui *u);
+bool show_functions(struct ui *u);
+bool show_program(struct ui *u);
+
+/* ---- set.c ---- */
+
+/* EXPRESSION = VALUE, or a setting. */
+bool ui_set(struct ui *u, const char *args);
 
 void fault_text(const struct ui *u, char *text, size_t size);
 

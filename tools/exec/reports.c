@@ -55,7 +55,7 @@ static void tell(struct reports *r, const struct kept_news *news, struct core *c
         postmortem_culprit(out, core);
     else
         postmortem_show(out, core);
-    if (fclose(out) == 0) /* at once: the program writes there, too */
+    if (fclose(out) == 0) /* and all of it at once */
         (void)!write(STDERR_FILENO, text, bytes);
     free(text);
     if (!r->core || r->written)
@@ -88,6 +88,8 @@ bool reports_begin(struct reports *r, const char *state)
     (void)snprintf(path, sizeof path, "%s/" KEPT_NEWS, state);
     r->state = state;
     r->pipe = -1;
+    /* whole lines: the program writes there, too */
+    (void)setvbuf(stderr, NULL, _IOLBF, 0);
     if (mkfifo(path, 0600) == 0)
         r->pipe = open(path, O_RDWR | O_CLOEXEC); /* so that it does not end */
     int err = r->pipe < 0 ? errno : pthread_create(&r->thread, NULL, listen_to, r);

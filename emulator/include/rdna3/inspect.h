@@ -33,4 +33,14 @@ void emu_wave_look(const struct emu_wave_info *wave, struct emu_wave_view *out);
  * VCCZ, EXECZ; 0 for others. */
 uint32_t emu_wave_special(const struct emu_wave_info *wave, unsigned sel);
 
+/* ---- for debuggers ---- */
+
+/* Let a register (enum isa_sel: SGPRs, VCC, TTMPs, M0, EXEC, SCC, VGPRs) hold a value.
+ * False: it cannot be set. The wave stands still. */
+bool emu_wave_assign(const struct emu_wave_info *wave, unsigned sel, unsigned lane,
+                     uint32_t value);
+/* The same of LDS or scratch (enum emu_space), as emu_wave_peek reads them. */
+bool emu_wave_poke(const struct emu_wave_info *wave, unsigned space, unsigned lane,
+                   uint64_t address, unsigned bytes, const void *from);
+
 #endif

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -171,8 +172,12 @@ static void take_signals(struct execution *l)
 static void stand_apart(const struct exec_options *o)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int layout = personality(0xffffffff);
+    if (layout >= 0) /* the debugger's own */
+        (void)personality((unsigned long)layout & ~(unsigned long)ADDR_COMPAT_LAYOUT);
     (void)setpgid(0, 0);
-    (void)dup2(null, STDIN_FILENO);
+    if (null >= 0)
+        (void)dup2(null, STDIN_FILENO);
     if (o->out > 0)
         (void)dup2(o->out, STDOUT_FILENO);
     if (o->err > 0)
