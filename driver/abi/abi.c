@@ -2,7 +2,8 @@
  *
  * Knows the shape of an ioctl but no struct. As the kernel does, it copies the smaller
  * of the client's and our struct in, clears the rest, and copies out also on failure.
- * One context serves the process; a forked child starts with none.
+ * One context serves the process; a forked child starts with none, and takes over what
+ * belongs to the open DRM files when it first uses them.
  * SPDX-License-Identifier: MIT
  */
 #include "abi.h"
@@ -24,6 +25,7 @@
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abi_ctx *context;
+static struct abi_ctx *parents; /* in a child of fork: what the parent had */
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The call that this thread is in. */
@@ -37,6 +39,7 @@ static void forget(void)
 {
     pthread_mutex_init(&open_lock, NULL);
     pthread_mutex_init(&log_lock, NULL);
+    parents = context ? context : parents;
     __atomic_store_n(&context, NULL, __ATOMIC_RELEASE);
 }
 
@@ -54,6 +57,10 @@ static struct abi_ctx *open_context(const struct abi_host *host)
         return NULL;
     }
     ctx->host = host;
+    if (parents) {
+        kmd_inherit(ctx->kmd, parents->kmd);
+        abi_cs_inherit(ctx, parents);
+    }
     ctx->log_fd = abi_log_open(config.log, kmd_vram_size(ctx->kmd));
     static bool registered;
     if (!registered) {

@@ -118,6 +118,9 @@ ABI_HANDLER(smi_events);
 ABI_HANDLER(runtime_enable);
 ABI_HANDLER(debug_trap);
 
+/* drm_cs.c: a child of fork has the parent's contexts and lists. */
+void abi_cs_inherit(struct abi_ctx *ctx, const struct abi_ctx *from);
+
 struct kfd_process_device_apertures;
 void abi_fill_apertures(struct kfd_process_device_apertures *a);
 

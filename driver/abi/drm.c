@@ -186,7 +186,10 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
         if (args->query_hw_ip.type <= AMDGPU_HW_IP_DMA) {
             ip.hw_ip_version_major =
                 args->query_hw_ip.type == AMDGPU_HW_IP_DMA ? 6 : 11;
-            ip.available_rings = 1;
+            ip.available_rings = args->query_hw_ip.type == AMDGPU_HW_IP_GFX ? 1
+                                 : args->query_hw_ip.type == AMDGPU_HW_IP_DMA
+                                     ? (1u << KMD_DMA_RINGS) - 1
+                                     : (1u << KMD_COMPUTE_RINGS) - 1;
             ip.ip_discovery_version = ip.hw_ip_version_major << 16;
         }
         return reply(args, &ip, sizeof(ip));

@@ -30,12 +30,14 @@
 struct context {
     bool used;
     uint32_t resets_at_start, resets_seen;
+    uint64_t owner; /* of its submissions: a number of its own */
 };
 
 struct cs_tables {
     pthread_mutex_t lock;
     struct context contexts[MAX_CONTEXTS];
     bool lists[MAX_LISTS];
+    uint64_t owners;
     uint32_t pstate, pstate_owner; /* AMDGPU_CTX_STABLE_PSTATE_*; who asked, or 0 */
 };
 
@@ -50,6 +52,14 @@ static struct cs_tables *tables(struct abi_ctx *ctx)
     }
     pthread_mutex_unlock(&lock);
     return ctx->cs;
+}
+
+void abi_cs_inherit(struct abi_ctx *ctx, const struct abi_ctx *from)
+{
+    if (!from->cs || !tables(ctx))
+        return;
+    *ctx->cs = *from->cs;
+    pthread_mutex_init(&ctx->cs->lock, NULL);
 }
 
 /* ---- contexts ---- */
@@ -68,7 +78,7 @@ static int alloc_context(struct abi_ctx *ctx, struct cs_tables *t,
         if (t->contexts[i].used)
             continue;
         uint32_t resets = kmd_ring_resets(ctx->kmd);
-        t->contexts[i] = (struct context){true, resets, resets};
+        t->contexts[i] = (struct context){true, resets, resets, ++t->owners};
         memset(args, 0, sizeof(*args));
         args->out.alloc.ctx_id = i + 1;
         return 0;
@@ -84,11 +94,11 @@ static int query_state(struct abi_ctx *ctx, struct context *c,
     memset(args, 0, sizeof(*args));
     if (second) {
         if (resets != c->resets_at_start)
-            args->out.state.flags =
-                AMDGPU_CTX_QUERY2_FLAGS_RESET | AMDGPU_CTX_QUERY2_FLAGS_GUILTY;
+            args->out.state.flags = AMDGPU_CTX_QUERY2_FLAGS_RESET;
+        if (kmd_guilty(ctx->kmd, c->owner))
+            args->out.state.flags |= AMDGPU_CTX_QUERY2_FLAGS_GUILTY;
         return 0;
     }
-    args->out.state.hangs = resets - c->resets_at_start;
     args->out.state.reset_status =
         resets == c->resets_seen ? AMDGPU_CTX_NO_RESET : AMDGPU_CTX_UNKNOWN_RESET;
     c->resets_seen = resets;
@@ -218,11 +228,14 @@ int abi_drm_bo_list(struct abi_ctx *ctx, void *argp, size_t size)
 static bool engine_of(uint32_t ip_type, uint32_t ip_instance, uint32_t ring,
                       enum kmd_engine *engine)
 {
-    if (ip_instance || ring || ip_type > AMDGPU_HW_IP_DMA)
+    static const struct {
+        uint32_t first, rings;
+    } kinds[] = {[AMDGPU_HW_IP_GFX] = {KMD_ENGINE_GFX, 1},
+                 [AMDGPU_HW_IP_COMPUTE] = {KMD_ENGINE_COMPUTE, KMD_COMPUTE_RINGS},
+                 [AMDGPU_HW_IP_DMA] = {KMD_ENGINE_DMA, KMD_DMA_RINGS}};
+    if (ip_instance || ip_type > AMDGPU_HW_IP_DMA || ring >= kinds[ip_type].rings)
         return false;
-    *engine = ip_type == AMDGPU_HW_IP_GFX       ? KMD_ENGINE_GFX
-              : ip_type == AMDGPU_HW_IP_COMPUTE ? KMD_ENGINE_COMPUTE
-                                                : KMD_ENGINE_DMA;
+    *engine = (enum kmd_engine)(kinds[ip_type].first + ring);
     return true;
 }
 
@@ -329,7 +342,9 @@ static int read_chunk(struct abi_ctx *ctx, struct job *job, uint64_t at)
     return r;
 }
 
-static int check_names(struct abi_ctx *ctx, const struct drm_amdgpu_cs_in *in)
+/* The context and the list must exist; the context must have done nothing wrong. */
+static int check_names(struct abi_ctx *ctx, const struct drm_amdgpu_cs_in *in,
+                       uint64_t *owner)
 {
     struct cs_tables *t = tables(ctx);
     int r = 0;
@@ -337,8 +352,11 @@ static int check_names(struct abi_ctx *ctx, const struct drm_amdgpu_cs_in *in)
         return -ENOMEM;
     pthread_mutex_lock(&t->lock);
     uint32_t list = in->bo_list_handle;
-    if (!context(t, in->ctx_id))
+    const struct context *c = context(t, in->ctx_id);
+    if (!c)
         r = -EINVAL;
+    else if (kmd_guilty(ctx->kmd, *owner = c->owner))
+        r = -ECANCELED;
     else if (list && (list > MAX_LISTS || !t->lists[list - 1]))
         r = -ENOENT;
     pthread_mutex_unlock(&t->lock);
@@ -357,7 +375,7 @@ int abi_drm_cs(struct abi_ctx *ctx, void *argp, size_t size)
     for (uint32_t i = 0; i < args->in.num_chunks && !r; i++)
         r = read_chunk(ctx, job, args->in.chunks + 8ull * i);
     if (!r)
-        r = check_names(ctx, &args->in);
+        r = check_names(ctx, &args->in, &job->submit.owner);
     if (!r && !job->submit.n_ibs)
         r = -EINVAL;
     if (!r) {
@@ -414,6 +432,8 @@ int abi_drm_wait_cs(struct abi_ctx *ctx, void *argp, size_t size)
         nap(&turns);
     if (state == KMD_FENCE_UNKNOWN)
         return -EINVAL;
+    if (state == KMD_FENCE_FAILED)
+        return -ECANCELED;
     memset(args, 0, sizeof(*args));
     args->out.status = state == KMD_FENCE_BUSY;
     return 0;
@@ -432,6 +452,8 @@ static int look_at_fences(struct abi_ctx *ctx, const struct drm_amdgpu_fence *fe
         enum kmd_fence state = kmd_fence_state(ctx->kmd, engine, fences[i].seq_no);
         if (state == KMD_FENCE_UNKNOWN)
             return -EINVAL;
+        if (state == KMD_FENCE_FAILED)
+            return -ECANCELED;
         if (state == KMD_FENCE_DONE && !done++)
             *first = i;
     }

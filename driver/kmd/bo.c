@@ -158,9 +158,9 @@ static void drop_memory(struct kmd *kmd, const struct kmd_bo *bo)
 {
     if (bo->info.kind > KMD_GTT)
         return;
-    if (bo->hold)
+    if (bo->hold > 0)
         close(bo->hold);
-    else
+    else if (!bo->hold)
         kmd_release(kmd, &bo->info);
     if (bo->hold || bo->exported)
         kmd_export_leave(kmd, &bo->info, !bo->hold);
@@ -321,4 +321,21 @@ uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset)
     }
     pthread_mutex_unlock(&kmd->bo_lock);
     return va;
+}
+
+void kmd_bo_inherit(struct kmd *kmd, const struct kmd *from)
+{
+    struct kmd_bo *bos = calloc(from->n_bos ? from->n_bos : 1, sizeof(*bos));
+    if (!bos)
+        return;
+    for (uint32_t h = 1; h < from->n_bos; h++) {
+        const struct kmd_bo *bo = &from->bos[h];
+        if (bo->used && bo->info.flags & KMD_BO_GEM)
+            bos[h] = (struct kmd_bo){.info = bo->info,
+                                     .used = true,
+                                     .shared_at = bo->shared_at,
+                                     .hold = bo->hold ? bo->hold : -1};
+    }
+    kmd->bos = bos;
+    kmd->n_bos = from->n_bos;
 }

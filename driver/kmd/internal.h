@@ -17,7 +17,8 @@
 struct kmd_bo {
     struct kmd_bo_info info;
     bool used, mapped, exported;
-    int hold;           /* of an import: its copy of the descriptor; 0: the owner */
+    int hold; /* of an import: its copy of the descriptor; 0: the owner; -1: the parent
+               * process has the owner's handle */
     uint64_t kernel_va; /* kmd_bo_kernel_map; 0: none */
     uint64_t shared_at; /* userptr: where in the render node's file; 0: nowhere */
 };
@@ -66,12 +67,19 @@ struct kmd_queue {
 };
 
 /* submit.c */
+#define KMD_FAILED 1024u
+struct kmd_job;
 struct kmd_ring {
     uint8_t *memory; /* ring, then a page of indices and the fence; NULL: none yet */
     struct kmd_queue *queue; /* NULL: to be created */
     uint64_t put;            /* dwords */
     uint64_t last;           /* number of the last submission */
     uint32_t resets;
+    struct kmd_job *jobs;        /* not known to have ended, in order */
+    uint64_t failed[KMD_FAILED]; /* the last numbers that ended with an error */
+    unsigned n_failed;
+    uint64_t watched,
+        watched_ms; /* the number that runs, and since when at the least */
 };
 
 /* smi.c: our end of a socket that a client reads */
@@ -105,6 +113,9 @@ struct kmd {
 
     pthread_mutex_t ring_lock; /* taken before queue_lock */
     struct kmd_ring rings[KMD_ENGINES];
+    uint64_t *guilty; /* owners of submissions that broke a ring; ring_lock */
+    unsigned n_guilty;
+    uint64_t lockup_ms;
 
     pthread_mutex_t smi_lock;
     struct kmd_smi *smi;
@@ -174,6 +185,12 @@ bool kmd_debugged(struct kmd_queue *q, uint64_t exceptions);
 struct gpu_host kmd_gpu_host(struct kmd *kmd);
 /* To the runtime through the context save area; false: it is not there. */
 bool kmd_tell_runtime(struct kmd_queue *q, uint64_t exceptions);
+
+/* What a child of fork takes over: buffers of the render node and their addresses; how
+ * far the rings are. */
+void kmd_bo_inherit(struct kmd *kmd, const struct kmd *from);
+void kmd_va_inherit(struct kmd *kmd, const struct kmd *from);
+void kmd_rings_inherit(struct kmd *kmd, const struct kmd *from);
 
 /* svm.c, event.c */
 void kmd_svm_init(struct svm *svm);

@@ -31,6 +31,7 @@ struct kmd_config {
     bool opcodes;          /* count instructions by opcode */
     bool perf_map;         /* name native code in /tmp/perf-PID.map */
     unsigned engine;       /* enum emu_engine */
+    unsigned lockup_ms;    /* patience with a submission that waits; 0: the kernel's */
     /* A line for people; NULL: standard error. */
     void (*log)(const char *text);
     /* Something for the transcript; NULL: there is none. */
@@ -41,6 +42,8 @@ struct kmd_config {
 
 /* Open the device for this process: maps the shared state, starts no thread. */
 RD_CHECKED rd_status kmd_open(const struct kmd_config *config, struct kmd **out);
+/* In a child of fork: take over what a DRM file has, from the parent's device. */
+void kmd_inherit(struct kmd *kmd, const struct kmd *from);
 
 /* Counters of this process. Never NULL. */
 struct gshared_proc *kmd_proc(struct kmd *kmd);
@@ -271,7 +274,15 @@ void kmd_queue_tell(struct kmd *kmd, uint32_t id, uint64_t exceptions);
 
 /* ---- the kernel's rings (submit.c) ---- */
 
-enum kmd_engine { KMD_ENGINE_GFX, KMD_ENGINE_COMPUTE, KMD_ENGINE_DMA, KMD_ENGINES };
+/* A ring each; the first of its kind has the kind's name. */
+#define KMD_COMPUTE_RINGS 4u
+#define KMD_DMA_RINGS     2u
+enum kmd_engine {
+    KMD_ENGINE_GFX,
+    KMD_ENGINE_COMPUTE,
+    KMD_ENGINE_DMA = KMD_ENGINE_COMPUTE + KMD_COMPUTE_RINGS,
+    KMD_ENGINES = KMD_ENGINE_DMA + KMD_DMA_RINGS,
+};
 
 /* An indirect buffer in GPU memory. */
 struct kmd_ib {
@@ -286,6 +297,7 @@ struct kmd_after {
 
 struct kmd_submit {
     enum kmd_engine engine;
+    uint64_t owner; /* whose fault it is if the ring breaks, not 0 */
     const struct kmd_ib *ibs;
     unsigned n_ibs;
     const struct kmd_after *after; /* submissions that must have finished */
@@ -297,12 +309,19 @@ struct kmd_submit {
 RD_CHECKED rd_status kmd_submit(struct kmd *kmd, const struct kmd_submit *s,
                                 uint64_t *number);
 
-enum kmd_fence { KMD_FENCE_BUSY, KMD_FENCE_DONE, KMD_FENCE_UNKNOWN };
+enum kmd_fence {
+    KMD_FENCE_BUSY,
+    KMD_FENCE_DONE,
+    KMD_FENCE_FAILED, /* ended by a reset of its ring */
+    KMD_FENCE_UNKNOWN
+};
 enum kmd_fence kmd_fence_state(struct kmd *kmd, enum kmd_engine engine,
                                uint64_t number);
 uint64_t kmd_fence_last(struct kmd *kmd, enum kmd_engine engine);
 /* How often a ring was reset because what it ran had failed. */
 uint32_t kmd_ring_resets(struct kmd *kmd);
+/* Has a submission of this owner broken a ring? */
+bool kmd_guilty(struct kmd *kmd, uint64_t owner);
 /* GPU address of a page of a buffer that no client has mapped; 0: out of memory. */
 uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset);
 

@@ -16,7 +16,8 @@
 #include "internal.h"
 
 /* Descriptors live above the numbers that programs close by habit. */
-#define FD_FLOOR 700
+#define FD_FLOOR  700
+#define LOCKUP_MS 10000 /* amdgpu's lockup_timeout */
 
 static int open_state(const char *dir, const char *file)
 {
@@ -121,8 +122,16 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
     pthread_mutex_init(&kmd->queue_lock, NULL);
     pthread_mutex_init(&kmd->ring_lock, NULL);
     pthread_mutex_init(&kmd->smi_lock, NULL);
+    kmd->lockup_ms = config->lockup_ms ? config->lockup_ms : LOCKUP_MS;
     *out = kmd;
     return RD_OK;
+}
+
+void kmd_inherit(struct kmd *kmd, const struct kmd *from)
+{
+    kmd_bo_inherit(kmd, from);
+    kmd_va_inherit(kmd, from);
+    kmd_rings_inherit(kmd, from);
 }
 
 void kmd_say(struct kmd *kmd, const char *fmt, ...)

@@ -1,15 +1,18 @@
 /* submit.c: the kernel's own rings, to which work comes through the render node: one
- * for graphics, one for compute, one for the DMA engine.
+ * for graphics, some for compute and for the DMA engines.
  *
  * A ring is an ordinary queue of the device, hidden from clients; an indirect buffer is
  * one packet in it, followed by a fence that writes the submission's number. Must not
- * know what is in the buffers. Invariant: numbers of a ring grow, and a ring that fails
- * has every number finished, as after a reset by the kernel; the next submission gets a
- * new ring.
+ * know what is in the buffers. A ring that fails, or waits in one submission for longer
+ * than the kernel has patience, is reset: a new one gets what had not ended, in order,
+ * but for the work of whoever's submission it was, of which only the fences are left:
+ * they tell an error, and their owner submits no more. Invariant: numbers of a ring
+ * grow, and each of them ends. Looked at when somebody submits, waits or asks.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -104,17 +107,6 @@ static rd_status ready(struct kmd *kmd, struct kmd_ring *r, bool dma)
     return kmd_queue_make(kmd, &config, &r->queue);
 }
 
-/* The ring has failed: everything in it counts as finished. Lock held. */
-static void reset(struct kmd *kmd, struct kmd_ring *r)
-{
-    kmd_queue_remove(r->queue);
-    r->queue = NULL;
-    r->resets++;
-    __atomic_store_n(at(r, AT_FENCE), r->last, __ATOMIC_RELEASE);
-    kmd_smi_event(kmd, KMD_SMI_PRE_RESET, "%x job failed\n", r->resets);
-    kmd_smi_event(kmd, KMD_SMI_POST_RESET, "%x\n", r->resets);
-}
-
 static void wait_for(struct words *w, bool dma, uint64_t va, uint64_t number)
 {
     if (dma) {
@@ -158,13 +150,35 @@ static void write_fence(struct words *w, bool dma, uint64_t va, uint64_t number)
     }
 }
 
-/* Append to the ring and ring its bell; waits for room. False: the ring has failed. */
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Has the ring failed, or stood still in one submission, but for its kernels, for too
+ * long? */
+static bool broken(struct kmd_ring *r)
+{
+    uint64_t done = done_so_far(r), now = now_ms();
+    if (!r->queue || gpu_queue_halted(r->queue->gpu))
+        return r->queue != NULL;
+    if (r->watched != done + 1 || done == r->last ||
+        gpu_queue_running(r->queue->gpu)) {
+        r->watched = done + 1;
+        r->watched_ms = now;
+    }
+    return now - r->watched_ms > r->queue->kmd->lockup_ms;
+}
+
+/* Append to the ring and ring its bell; waits for room. False: the ring is broken. */
 static bool append(struct kmd_ring *r, bool dma, const struct words *w)
 {
     const volatile uint64_t *rptr = at(r, AT_RPTR);
     uint64_t unit = dma ? 4 : 1, slots = RING_BYTES / 4;
     while ((r->put - *rptr / unit) % slots + w->n >= slots) {
-        if (gpu_queue_halted(r->queue->gpu))
+        if (broken(r))
             return false;
         sched_yield();
     }
@@ -177,47 +191,177 @@ static bool append(struct kmd_ring *r, bool dma, const struct words *w)
     return true;
 }
 
-rd_status kmd_submit(struct kmd *kmd, const struct kmd_submit *s, uint64_t *number)
+/* A submission that may not have ended. */
+struct kmd_job {
+    struct kmd_job *next;
+    struct kmd_submit what;
+    uint64_t number;
+    bool dropped;
+    struct kmd_ib *ibs;
+    struct kmd_after after[]; /* then ibs */
+};
+
+static bool dma_engine(enum kmd_engine engine)
+{
+    return engine >= KMD_ENGINE_DMA;
+}
+
+/* Put a submission, or what a dropped one leaves, into its ring. Lock held. */
+static bool issue(struct kmd *kmd, struct kmd_ring *r, const struct kmd_job *job)
+{
+    const struct kmd_submit *s = &job->what;
+    bool dma = dma_engine(s->engine);
+    struct words w = {.n = 0};
+    for (unsigned i = 0; i < s->n_after && !job->dropped; i++) {
+        const struct kmd_ring *other = &kmd->rings[s->after[i].engine];
+        if (other->memory && done_so_far(other) < s->after[i].number)
+            wait_for(&w, dma, fence_va(other), s->after[i].number);
+    }
+    for (unsigned i = 0; i < s->n_ibs && !job->dropped; i++)
+        run_ib(&w, dma, &s->ibs[i]);
+    if (s->user_fence && !job->dropped)
+        write_fence(&w, dma, s->user_fence, job->number);
+    write_fence(&w, dma, fence_va(r), job->number);
+    return append(r, dma, &w);
+}
+
+static struct kmd_job *new_job(const struct kmd_submit *s)
+{
+    size_t after = s->n_after * sizeof(*s->after), ibs = s->n_ibs * sizeof(*s->ibs);
+    struct kmd_job *job = calloc(1, sizeof(*job) + after + ibs);
+    if (!job)
+        return NULL;
+    job->ibs = (struct kmd_ib *)(void *)((uint8_t *)job->after + after);
+    if (after)
+        memcpy(job->after, s->after, after);
+    if (ibs)
+        memcpy(job->ibs, s->ibs, ibs);
+    job->what = *s;
+    job->what.after = job->after;
+    job->what.ibs = job->ibs;
+    return job;
+}
+
+/* Forget jobs that have ended. Lock held. */
+static void prune(struct kmd_ring *r)
+{
+    uint64_t done = done_so_far(r);
+    while (r->jobs && r->jobs->number <= done) {
+        struct kmd_job *job = r->jobs;
+        r->jobs = job->next;
+        free(job);
+    }
+}
+
+/* Remember whose fault a reset was, and which numbers end with an error. */
+static void blame(struct kmd *kmd, struct kmd_ring *r)
+{
+    uint64_t owner = r->jobs ? r->jobs->what.owner : 0;
+    uint64_t *guilty = realloc(kmd->guilty, (kmd->n_guilty + 1) * sizeof(*guilty));
+    if (guilty) {
+        kmd->guilty = guilty;
+        guilty[kmd->n_guilty] = owner;
+        kmd->n_guilty += owner != 0;
+    }
+    for (struct kmd_job *job = r->jobs; job; job = job->next) {
+        if (job->what.owner != owner)
+            continue;
+        job->dropped = true;
+        r->failed[r->n_failed++ % KMD_FAILED] = job->number;
+    }
+}
+
+/* A new ring with what the old one leaves. Lock held. */
+static void reset(struct kmd *kmd, struct kmd_ring *r, enum kmd_engine engine)
+{
+    prune(r);
+    r->resets++;
+    kmd_smi_event(kmd, KMD_SMI_PRE_RESET, "%x job failed\n", r->resets);
+    kmd_queue_remove(r->queue);
+    r->queue = NULL;
+    blame(kmd, r);
+    bool ok = ready(kmd, r, dma_engine(engine)) == RD_OK;
+    for (struct kmd_job *job = r->jobs; job && ok; job = job->next)
+        ok = issue(kmd, r, job);
+    if (!ok) /* it fails again at once, or there is no memory: everything ends */
+        __atomic_store_n(at(r, AT_FENCE), r->last, __ATOMIC_RELEASE);
+    r->watched = 0;
+    kmd_smi_event(kmd, KMD_SMI_POST_RESET, "%x\n", r->resets);
+}
+
+/* Reset a ring that needs it. Lock held. */
+static void look_after(struct kmd *kmd, enum kmd_engine engine)
+{
+    struct kmd_ring *r = &kmd->rings[engine];
+    if (broken(r))
+        reset(kmd, r, engine);
+}
+
+static void look_after_all(struct kmd *kmd)
+{
+    for (unsigned i = 0; i < KMD_ENGINES; i++)
+        look_after(kmd, (enum kmd_engine)i);
+}
+
+static bool is_guilty(const struct kmd *kmd, uint64_t owner)
+{
+    for (unsigned i = 0; i < kmd->n_guilty; i++)
+        if (kmd->guilty[i] == owner)
+            return true;
+    return false;
+}
+
+static rd_status submit(struct kmd *kmd, const struct kmd_submit *s, uint64_t *number)
 {
     struct kmd_ring *r = &kmd->rings[s->engine];
-    bool dma = s->engine == KMD_ENGINE_DMA;
-    struct words w = {.n = 0};
+    look_after(kmd, s->engine);
+    rd_status st = ready(kmd, r, dma_engine(s->engine));
+    if (st != RD_OK)
+        return st;
+    prune(r);
+    struct kmd_job *job = new_job(s), **end = &r->jobs;
+    if (!job)
+        return RD_E_NOMEM;
+    *number = job->number = ++r->last;
+    while (*end)
+        end = &(*end)->next;
+    *end = job;
+    if (!issue(kmd, r, job))
+        reset(kmd, r, s->engine);
+    return RD_OK;
+}
+
+rd_status kmd_submit(struct kmd *kmd, const struct kmd_submit *s, uint64_t *number)
+{
     if (s->n_ibs * 6ull + s->n_after * 7ull + 32 > MAX_DWORDS)
         return RD_E_INVALID;
     pthread_mutex_lock(&kmd->ring_lock);
-    if (r->queue && gpu_queue_halted(r->queue->gpu))
-        reset(kmd, r);
-    rd_status st = ready(kmd, r, dma);
-    if (st == RD_OK) {
-        for (unsigned i = 0; i < s->n_after; i++) {
-            const struct kmd_ring *other = &kmd->rings[s->after[i].engine];
-            if (other->memory && done_so_far(other) < s->after[i].number)
-                wait_for(&w, dma, fence_va(other), s->after[i].number);
-        }
-        for (unsigned i = 0; i < s->n_ibs; i++)
-            run_ib(&w, dma, &s->ibs[i]);
-        if (s->user_fence)
-            write_fence(&w, dma, s->user_fence, r->last + 1);
-        write_fence(&w, dma, fence_va(r), ++r->last);
-        *number = r->last;
-        if (!append(r, dma, &w))
-            reset(kmd, r);
-    }
+    rd_status st = submit(kmd, s, number);
     pthread_mutex_unlock(&kmd->ring_lock);
     if (st == RD_OK)
         kmd_kick(kmd);
     return st;
 }
 
+static bool has_failed(const struct kmd_ring *r, uint64_t number)
+{
+    for (unsigned i = 0; i < KMD_FAILED && i < r->n_failed; i++)
+        if (r->failed[i] == number)
+            return true;
+    return false;
+}
+
 enum kmd_fence kmd_fence_state(struct kmd *kmd, enum kmd_engine engine, uint64_t number)
 {
     struct kmd_ring *r = &kmd->rings[engine];
-    pthread_mutex_lock(&kmd->ring_lock);
     enum kmd_fence state = KMD_FENCE_BUSY;
-    if (r->queue && done_so_far(r) < number && gpu_queue_halted(r->queue->gpu))
-        reset(kmd, r);
+    pthread_mutex_lock(&kmd->ring_lock);
+    if (done_so_far(r) < number) /* what it waits for may stand still elsewhere */
+        look_after_all(kmd);
     if (number > r->last)
         state = KMD_FENCE_UNKNOWN;
+    else if (has_failed(r, number))
+        state = KMD_FENCE_FAILED;
     else if (done_so_far(r) >= number)
         state = KMD_FENCE_DONE;
     pthread_mutex_unlock(&kmd->ring_lock);
@@ -236,8 +380,24 @@ uint32_t kmd_ring_resets(struct kmd *kmd)
 {
     uint32_t n = 0;
     pthread_mutex_lock(&kmd->ring_lock);
+    look_after_all(kmd);
     for (unsigned i = 0; i < KMD_ENGINES; i++)
         n += kmd->rings[i].resets;
     pthread_mutex_unlock(&kmd->ring_lock);
     return n;
+}
+
+bool kmd_guilty(struct kmd *kmd, uint64_t owner)
+{
+    pthread_mutex_lock(&kmd->ring_lock);
+    look_after_all(kmd);
+    bool guilty = is_guilty(kmd, owner);
+    pthread_mutex_unlock(&kmd->ring_lock);
+    return guilty;
+}
+
+void kmd_rings_inherit(struct kmd *kmd, const struct kmd *from)
+{
+    for (unsigned i = 0; i < KMD_ENGINES; i++)
+        kmd->rings[i].last = from->rings[i].last;
 }

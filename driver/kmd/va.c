@@ -229,3 +229,13 @@ void kmd_va_forget(struct kmd *kmd, uint32_t handle)
             i++;
         }
 }
+
+void kmd_va_inherit(struct kmd *kmd, const struct kmd *from)
+{
+    for (unsigned i = 0; i < from->n_vas && room(kmd, 1); i++) {
+        struct kmd_va m = from->vas[i];
+        struct kmd_bo *bo = kmd_bo_find(kmd, m.handle);
+        if (bo && show(kmd, bo, &m) == RD_OK)
+            kmd->vas[kmd->n_vas++] = m;
+    }
+}

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <drm/amdgpu_drm.h>
@@ -186,7 +186,7 @@ START_TEST(failure_and_reset)
     ck_assert_int_eq(write(fd, &mask, sizeof(mask)), sizeof(mask));
     struct cs s = {AMDGPU_HW_IP_COMPUTE, 5, (uintptr_t)ib, false, 0};
     ck_assert_int_eq(submit(&s, &number), 0);
-    ck_assert_int_eq(wait_cs(AMDGPU_HW_IP_COMPUTE, number, false), 0);
+    ck_assert_int_eq(wait_cs(AMDGPU_HW_IP_COMPUTE, number, false), -ECANCELED);
     struct pollfd p = {.fd = fd, .events = POLLIN};
     ck_assert_int_eq(poll(&p, 1, 5000), 1);
     ck_assert_int_gt(read(fd, text, sizeof(text) - 1), 0);
@@ -199,8 +199,11 @@ START_TEST(failure_and_reset)
     union drm_amdgpu_ctx c = {
         .in = {.op = AMDGPU_CTX_OP_QUERY_STATE2, .ctx_id = context}};
     ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &c), 0);
-    ck_assert(c.out.state.flags & AMDGPU_CTX_QUERY2_FLAGS_RESET);
+    ck_assert_uint_eq(c.out.state.flags,
+                      AMDGPU_CTX_QUERY2_FLAGS_RESET | AMDGPU_CTX_QUERY2_FLAGS_GUILTY);
     memcpy(ib, good, sizeof(good));
+    ck_assert_int_eq(submit(&s, &number), -ECANCELED);
+    context = new_context();
     ck_assert_int_eq(submit(&s, &number), 0);
     ck_assert_int_eq(wait_cs(AMDGPU_HW_IP_COMPUTE, number, false), 0);
     ck_assert_uint_eq(mem[40], 12);
@@ -208,6 +211,61 @@ START_TEST(failure_and_reset)
         .in = {.op = AMDGPU_CTX_OP_QUERY_STATE2, .ctx_id = new_context()}};
     ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &fresh), 0);
     ck_assert_uint_eq(fresh.out.state.flags, 0);
+}
+END_TEST
+
+/* A submission that waits for ever is ended, and its owner's others with it; what
+ * others have behind it runs. */
+START_TEST(lockup)
+{
+    const uint32_t wait[] = {
+        PM4(0x3c, 6), 1u << 4 | 3, LO(mem + 80), HI(mem + 80), 77, UINT32_MAX, 4};
+    const uint32_t good[] = {PM4(0x37, 4), 5u << 8, LO(mem + 81), HI(mem + 81), 12};
+    uint64_t first, second, third;
+    uint32_t guilty = context, innocent = new_context();
+    mem[80] = mem[81] = 0;
+    memcpy(ib + 1024, wait, sizeof(wait));
+    memcpy(ib + 1280, good, sizeof(good));
+    struct cs a = {AMDGPU_HW_IP_GFX, 7, (uintptr_t)(ib + 1024), false, 0};
+    struct cs b = {AMDGPU_HW_IP_GFX, 5, (uintptr_t)(ib + 1280), false, 0};
+    ck_assert_int_eq(submit(&a, &first), 0);
+    ck_assert_int_eq(submit(&b, &second), 0);
+    context = innocent;
+    ck_assert_int_eq(submit(&b, &third), 0);
+    ck_assert_int_eq(wait_cs(AMDGPU_HW_IP_GFX, third, false), 0);
+    ck_assert_uint_eq(mem[81], 12);
+    ck_assert_int_eq(wait_cs(AMDGPU_HW_IP_GFX, first, false), -ECANCELED);
+    ck_assert_int_eq(wait_cs(AMDGPU_HW_IP_GFX, second, false), -ECANCELED);
+    context = guilty;
+    ck_assert_int_eq(submit(&b, &second), -ECANCELED);
+    context = innocent;
+    union drm_amdgpu_ctx c = {
+        .in = {.op = AMDGPU_CTX_OP_QUERY_STATE2, .ctx_id = innocent}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_CTX, &c), 0);
+    ck_assert_uint_eq(c.out.state.flags, AMDGPU_CTX_QUERY2_FLAGS_RESET);
+    ck_assert_int_eq(submit(&b, &third), 0);
+    ck_assert_int_eq(wait_cs(AMDGPU_HW_IP_GFX, third, false), 0);
+}
+END_TEST
+
+/* A child of fork has the buffers, addresses and contexts of the open file. */
+START_TEST(child)
+{
+    const uint32_t good[] = {PM4(0x37, 4), 5u << 8, LO(mem + 90), HI(mem + 90), 13};
+    struct cs s = {AMDGPU_HW_IP_COMPUTE, 5, (uintptr_t)ib, false, 0};
+    memcpy(ib, good, sizeof(good));
+    mem[90] = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        uint64_t number = 0;
+        int r = submit(&s, &number);
+        r = r ? r : wait_cs(AMDGPU_HW_IP_COMPUTE, number, false);
+        _exit(r == 0 && mem[90] == 13 ? 0 : 1);
+    }
+    int status = -1;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(mem[90], 13);
 }
 END_TEST
 
@@ -244,7 +302,10 @@ int main(void)
     tcase_add_test(t, dependencies);
     tcase_add_test(t, bad_arguments);
     tcase_add_test(t, failure_and_reset);
+    tcase_add_test(t, lockup);
+    tcase_add_test(t, child);
     tcase_add_test(t, many);
+    tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_set_fork_status(r, CK_NOFORK);
