@@ -107,7 +107,37 @@ ABI_HANDLER(gem_metadata);
 ABI_HANDLER(gem_op);
 ABI_HANDLER(drm_vm);
 
+/* Handlers of the render node about synchronisation objects: drm_sync.c */
+ABI_HANDLER(sync_create);
+ABI_HANDLER(sync_destroy);
+ABI_HANDLER(sync_to_fd);
+ABI_HANDLER(sync_from_fd);
+ABI_HANDLER(sync_transfer);
+ABI_HANDLER(sync_wait);
+ABI_HANDLER(sync_timeline_wait);
+ABI_HANDLER(sync_reset);
+ABI_HANDLER(sync_signal);
+ABI_HANDLER(sync_timeline_signal);
+ABI_HANDLER(sync_query);
+ABI_HANDLER(fence_to_handle);
+/* What the objects of a chunk hold, before a submission; put its fence into them, after
+ * it (fences NULL: are they there?). */
+int abi_sync_before(struct abi_ctx *ctx, const void *data, size_t bytes, bool timeline,
+                    struct kmd_fences *out);
+int abi_sync_after(struct abi_ctx *ctx, const void *data, size_t bytes, bool timeline,
+                   const struct kmd_fences *fences);
+
+/* Waiting: nanoseconds of the monotonic clock; has it come (the upper half: never); a
+ * short sleep that grows. */
+uint64_t abi_now(void);
+bool abi_late(uint64_t deadline);
+void abi_nap(unsigned *turns);
+
 /* Handlers of the render node about submission: drm_cs.c */
+struct drm_amdgpu_fence;
+/* The ring of a fence that a client names; -EINVAL: there is none. */
+int abi_fence_of(struct abi_ctx *ctx, const struct drm_amdgpu_fence *fence,
+                 enum kmd_engine *engine);
 ABI_HANDLER(drm_ctx);
 ABI_HANDLER(drm_bo_list);
 ABI_HANDLER(drm_cs);

@@ -61,7 +61,8 @@ static int get_cap(struct abi_ctx *ctx, void *argp, size_t size)
         return 0;
     case 0x6:  /* monotonic timestamps */
     case 0x13: /* synchronisation objects */
-        cap->value = cap->capability == 0x6;
+    case 0x14: /* and their timelines */
+        cap->value = 1;
         return 0;
     default:
         return -EINVAL;
@@ -227,7 +228,29 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
 #define GPU_SLEEPS(nr, type, name, fn)                                                 \
     [DRM_COMMAND_BASE + (nr)] = {name, sizeof(type), fn, 0, true}
 
+#define CORE_SLEEPS(nr, type, name, fn) [nr] = {name, sizeof(struct type), fn, 0, true}
+
 const struct abi_call abi_drm_calls[] = {
+    CORE(DRM_NR_SYNCOBJ_CREATE, drm_syncobj_create, "SYNCOBJ_CREATE", abi_sync_create),
+    CORE(DRM_NR_SYNCOBJ_DESTROY, drm_syncobj_destroy, "SYNCOBJ_DESTROY",
+         abi_sync_destroy),
+    CORE(DRM_NR_SYNCOBJ_HANDLE_TO_FD, drm_syncobj_handle, "SYNCOBJ_HANDLE_TO_FD",
+         abi_sync_to_fd),
+    CORE(DRM_NR_SYNCOBJ_FD_TO_HANDLE, drm_syncobj_handle, "SYNCOBJ_FD_TO_HANDLE",
+         abi_sync_from_fd),
+    CORE_SLEEPS(DRM_NR_SYNCOBJ_WAIT, drm_syncobj_wait, "SYNCOBJ_WAIT", abi_sync_wait),
+    CORE(DRM_NR_SYNCOBJ_RESET, drm_syncobj_array, "SYNCOBJ_RESET", abi_sync_reset),
+    CORE(DRM_NR_SYNCOBJ_SIGNAL, drm_syncobj_array, "SYNCOBJ_SIGNAL", abi_sync_signal),
+    CORE_SLEEPS(DRM_NR_SYNCOBJ_TIMELINE_WAIT, drm_syncobj_timeline_wait,
+                "SYNCOBJ_TIMELINE_WAIT", abi_sync_timeline_wait),
+    CORE(DRM_NR_SYNCOBJ_QUERY, drm_syncobj_timeline_array, "SYNCOBJ_QUERY",
+         abi_sync_query),
+    CORE_SLEEPS(DRM_NR_SYNCOBJ_TRANSFER, drm_syncobj_transfer, "SYNCOBJ_TRANSFER",
+                abi_sync_transfer),
+    CORE(DRM_NR_SYNCOBJ_TIMELINE_SIGNAL, drm_syncobj_timeline_array,
+         "SYNCOBJ_TIMELINE_SIGNAL", abi_sync_timeline_signal),
+    GPU(DRM_AMDGPU_FENCE_TO_HANDLE, union drm_amdgpu_fence_to_handle, "FENCE_TO_HANDLE",
+        abi_fence_to_handle),
     CORE(DRM_NR_VERSION, drm_version, "VERSION", version),
     CORE(DRM_NR_GET_UNIQUE, drm_unique, "GET_UNIQUE", get_unique),
     CORE(DRM_NR_GET_CLIENT, drm_client, "GET_CLIENT", get_client),
@@ -244,7 +267,7 @@ const struct abi_call abi_drm_calls[] = {
     GPU(DRM_AMDGPU_GEM_MMAP, union drm_amdgpu_gem_mmap, "GEM_MMAP", abi_gem_mmap),
     GPU(DRM_AMDGPU_CTX, union drm_amdgpu_ctx, "CTX", abi_drm_ctx),
     GPU(DRM_AMDGPU_BO_LIST, union drm_amdgpu_bo_list, "BO_LIST", abi_drm_bo_list),
-    GPU(DRM_AMDGPU_CS, union drm_amdgpu_cs, "CS", abi_drm_cs),
+    GPU_SLEEPS(DRM_AMDGPU_CS, union drm_amdgpu_cs, "CS", abi_drm_cs),
     GPU_SLEEPS(DRM_AMDGPU_GEM_WAIT_IDLE, union drm_amdgpu_gem_wait_idle,
                "GEM_WAIT_IDLE", abi_drm_wait_idle),
     GPU_SLEEPS(DRM_AMDGPU_WAIT_CS, union drm_amdgpu_wait_cs, "WAIT_CS",

@@ -3,7 +3,8 @@
  *
  * Knows the chunks of a submission, not what the buffers hold. A fence's number is its
  * ring's, which all contexts share: numbers of a context grow, as the interface
- * promises. Synchronisation objects do not exist here (GET_CAP says so).
+ * promises. Indirect buffers for several rings are a submission to each, of which the
+ * last buffer's tells the fence.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +23,7 @@
 #define MAX_ENTRIES  65536u
 #define MAX_CHUNKS   64u
 #define MAX_IBS      32u
+#define MAX_PARTS    4u /* the kernel's limit of a gang */
 #define MAX_AFTER    64u
 #define MAX_FENCES   1024u
 #define PAGE         4096u
@@ -241,27 +243,47 @@ static bool engine_of(uint32_t ip_type, uint32_t ip_instance, uint32_t ring,
 
 /* A submission as its chunks build it. */
 struct job {
-    struct kmd_submit submit;
-    struct kmd_ib ibs[MAX_IBS];
+    struct part {
+        struct kmd_submit submit;
+        struct kmd_ib ibs[MAX_IBS];
+    } parts[MAX_PARTS];
+    unsigned n_parts, leader; /* leader: the part of the last indirect buffer */
     struct kmd_after after[MAX_AFTER];
+    unsigned n_after;
+    uint64_t user_fence, owner;
+    void *signals; /* of a chunk of objects that get the fence; NULL: none */
+    size_t signals_bytes;
+    bool timeline; /* signals are points */
 };
+
+static struct part *part_of(struct job *job, enum kmd_engine engine)
+{
+    for (unsigned i = 0; i < job->n_parts; i++)
+        if (job->parts[i].submit.engine == engine)
+            return &job->parts[i];
+    if (job->n_parts == MAX_PARTS)
+        return NULL;
+    job->parts[job->n_parts].submit.engine = engine;
+    return &job->parts[job->n_parts++];
+}
 
 static int add_ib(struct job *job, const void *data, size_t bytes)
 {
     struct drm_amdgpu_cs_chunk_ib ib;
     enum kmd_engine engine;
-    if (bytes < sizeof(ib) || job->submit.n_ibs == MAX_IBS)
+    if (bytes < sizeof(ib))
         return -EINVAL;
     memcpy(&ib, data, sizeof(ib));
     if (!engine_of(ib.ip_type, ib.ip_instance, ib.ring, &engine))
         return -EINVAL;
-    if (job->submit.n_ibs && engine != job->submit.engine)
-        return -EINVAL;
     if (ib.ib_bytes % 4 || ib.va_start % 4 || ib.ib_bytes / 4 > 0xfffff)
         return -EINVAL;
-    job->submit.engine = engine;
+    struct part *part = part_of(job, engine);
+    if (!part || part->submit.n_ibs == MAX_IBS)
+        return -EINVAL;
+    job->leader = (unsigned)(part - job->parts);
     if (ib.ib_bytes)
-        job->ibs[job->submit.n_ibs++] = (struct kmd_ib){ib.va_start, ib.ib_bytes / 4};
+        part->ibs[part->submit.n_ibs++] = (struct kmd_ib){ib.va_start, ib.ib_bytes / 4};
     return 0;
 }
 
@@ -279,7 +301,7 @@ static int add_fence(struct abi_ctx *ctx, struct job *job, const void *data,
     uint64_t va = kmd_bo_kernel_map(ctx->kmd, fence.handle, 0);
     if (!va)
         return -EINVAL;
-    job->submit.user_fence = va + (fence.offset & ~7u);
+    job->user_fence = va + (fence.offset & ~7u);
     return 0;
 }
 
@@ -291,12 +313,45 @@ static int add_dependencies(struct abi_ctx *ctx, struct job *job, const void *da
         struct kmd_after after = {.number = deps[i].handle};
         if (!engine_of(deps[i].ip_type, deps[i].ip_instance, deps[i].ring,
                        &after.engine) ||
-            job->submit.n_after == MAX_AFTER)
+            job->n_after == MAX_AFTER)
             return -EINVAL;
         if (kmd_fence_state(ctx->kmd, after.engine, after.number) == KMD_FENCE_UNKNOWN)
             return -EINVAL;
-        job->after[job->submit.n_after++] = after;
+        job->after[job->n_after++] = after;
     }
+    return 0;
+}
+
+static int add_waits(struct abi_ctx *ctx, struct job *job, const void *data,
+                     size_t bytes, bool timeline)
+{
+    struct kmd_fences before = {.number = {0}};
+    int r = abi_sync_before(ctx, data, bytes, timeline, &before);
+    for (unsigned i = 0; i < KMD_ENGINES && !r; i++) {
+        if (!before.number[i])
+            continue;
+        if (job->n_after == MAX_AFTER)
+            return -EINVAL;
+        job->after[job->n_after++] =
+            (struct kmd_after){(enum kmd_engine)i, before.number[i]};
+    }
+    return r;
+}
+
+static int add_signals(struct abi_ctx *ctx, struct job *job, const void *data,
+                       size_t bytes, bool timeline)
+{
+    if (job->signals)
+        return -EINVAL;
+    int r = abi_sync_after(ctx, data, bytes, timeline, NULL);
+    if (r)
+        return r;
+    job->signals = malloc(bytes + 1);
+    if (!job->signals)
+        return -ENOMEM;
+    memcpy(job->signals, data, bytes);
+    job->signals_bytes = bytes;
+    job->timeline = timeline;
     return 0;
 }
 
@@ -311,6 +366,14 @@ static int add_chunk(struct abi_ctx *ctx, struct job *job, uint32_t id,
     case AMDGPU_CHUNK_ID_DEPENDENCIES:
     case AMDGPU_CHUNK_ID_SCHEDULED_DEPENDENCIES:
         return add_dependencies(ctx, job, data, bytes);
+    case AMDGPU_CHUNK_ID_SYNCOBJ_IN:
+    case AMDGPU_CHUNK_ID_SYNCOBJ_TIMELINE_WAIT:
+        return add_waits(ctx, job, data, bytes,
+                         id == AMDGPU_CHUNK_ID_SYNCOBJ_TIMELINE_WAIT);
+    case AMDGPU_CHUNK_ID_SYNCOBJ_OUT:
+    case AMDGPU_CHUNK_ID_SYNCOBJ_TIMELINE_SIGNAL:
+        return add_signals(ctx, job, data, bytes,
+                           id == AMDGPU_CHUNK_ID_SYNCOBJ_TIMELINE_SIGNAL);
     case AMDGPU_CHUNK_ID_BO_HANDLES: {
         struct drm_amdgpu_bo_list_in in;
         if (bytes < sizeof(in))
@@ -363,6 +426,36 @@ static int check_names(struct abi_ctx *ctx, const struct drm_amdgpu_cs_in *in,
     return r;
 }
 
+/* All parts, the leader last. */
+static int submit(struct abi_ctx *ctx, struct job *job, uint64_t *number)
+{
+    struct kmd_fences fence = {.number = {0}};
+    int r = 0;
+    for (unsigned i = 1; i <= job->n_parts && !r; i++) {
+        struct part *part = &job->parts[(job->leader + i) % job->n_parts];
+        struct kmd_submit *s = &part->submit;
+        s->ibs = part->ibs;
+        s->after = job->after;
+        s->n_after = job->n_after;
+        s->owner = job->owner;
+        s->user_fence = i == job->n_parts ? job->user_fence : 0;
+        r = abi_errno(kmd_submit(ctx->kmd, s, number));
+        fence.number[s->engine] = *number;
+    }
+    if (!r && job->signals)
+        r = abi_sync_after(ctx, job->signals, job->signals_bytes, job->timeline,
+                           &fence);
+    return r;
+}
+
+static bool has_work(const struct job *job)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < job->n_parts; i++)
+        n += job->parts[i].submit.n_ibs;
+    return n > 0;
+}
+
 int abi_drm_cs(struct abi_ctx *ctx, void *argp, size_t size)
 {
     union drm_amdgpu_cs *args = argp;
@@ -375,36 +468,53 @@ int abi_drm_cs(struct abi_ctx *ctx, void *argp, size_t size)
     for (uint32_t i = 0; i < args->in.num_chunks && !r; i++)
         r = read_chunk(ctx, job, args->in.chunks + 8ull * i);
     if (!r)
-        r = check_names(ctx, &args->in, &job->submit.owner);
-    if (!r && !job->submit.n_ibs)
+        r = check_names(ctx, &args->in, &job->owner);
+    if (!r && !has_work(job))
         r = -EINVAL;
-    if (!r) {
-        job->submit.ibs = job->ibs;
-        job->submit.after = job->after;
-        r = abi_errno(kmd_submit(ctx->kmd, &job->submit, &number));
-    }
+    if (!r)
+        r = submit(ctx, job, &number);
     if (!r) {
         memset(args, 0, sizeof(*args));
         args->out.handle = number;
     }
+    free(job->signals);
     free(job);
     return r;
 }
 
 /* ---- waiting: deadlines are absolute, of the monotonic clock; negative: never ---- */
 
-static bool late(uint64_t deadline)
+uint64_t abi_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    return (int64_t)deadline >= 0 && ns >= deadline;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void nap(unsigned *turns)
+bool abi_late(uint64_t deadline)
+{
+    return (int64_t)deadline >= 0 && abi_now() >= deadline;
+}
+
+void abi_nap(unsigned *turns)
 {
     struct timespec t = {0, ++*turns < 50 ? 10000 : 200000};
     nanosleep(&t, NULL);
+}
+
+int abi_fence_of(struct abi_ctx *ctx, const struct drm_amdgpu_fence *fence,
+                 enum kmd_engine *engine)
+{
+    struct cs_tables *t = tables(ctx);
+    if (!t || !engine_of(fence->ip_type, fence->ip_instance, fence->ring, engine))
+        return -EINVAL;
+    pthread_mutex_lock(&t->lock);
+    bool known = context(t, fence->ctx_id) != NULL;
+    pthread_mutex_unlock(&t->lock);
+    return known && kmd_fence_state(ctx->kmd, *engine, fence->seq_no) !=
+                        KMD_FENCE_UNKNOWN
+               ? 0
+               : -EINVAL;
 }
 
 int abi_drm_wait_cs(struct abi_ctx *ctx, void *argp, size_t size)
@@ -428,8 +538,8 @@ int abi_drm_wait_cs(struct abi_ctx *ctx, void *argp, size_t size)
     unsigned turns = 0;
     while (number &&
            (state = kmd_fence_state(ctx->kmd, engine, number)) == KMD_FENCE_BUSY &&
-           !late(deadline))
-        nap(&turns);
+           !abi_late(deadline))
+        abi_nap(&turns);
     if (state == KMD_FENCE_UNKNOWN)
         return -EINVAL;
     if (state == KMD_FENCE_FAILED)
@@ -475,8 +585,8 @@ int abi_drm_wait_fences(struct abi_ctx *ctx, void *argp, size_t size)
         return -EFAULT;
     int r;
     while ((r = look_at_fences(ctx, fences, count, all, &first)) == 0 &&
-           !late(deadline))
-        nap(&turns);
+           !abi_late(deadline))
+        abi_nap(&turns);
     if (r < 0)
         return r;
     memset(args, 0, sizeof(*args));
@@ -504,8 +614,8 @@ int abi_drm_wait_idle(struct abi_ctx *ctx, void *argp, size_t size)
                                                     last) == KMD_FENCE_BUSY);
         }
         if (busy)
-            nap(&turns);
-    } while (busy && !late(deadline));
+            abi_nap(&turns);
+    } while (busy && !abi_late(deadline));
     memset(args, 0, sizeof(*args));
     args->out.status = busy;
     args->out.domain =

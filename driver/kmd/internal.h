@@ -117,6 +117,12 @@ struct kmd {
     unsigned n_guilty;
     uint64_t lockup_ms;
 
+    pthread_mutex_t sync_lock; /* syncobj.c; taken before ring_lock */
+    struct kmd_syncobj **syncobjs, **published;
+    uint32_t n_syncobjs, n_published;
+    struct kmd_sync_file *sync_files;
+    unsigned n_sync_files;
+
     pthread_mutex_t smi_lock;
     struct kmd_smi *smi;
     unsigned n_smi;

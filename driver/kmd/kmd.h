@@ -325,6 +325,39 @@ bool kmd_guilty(struct kmd *kmd, uint64_t owner);
 /* GPU address of a page of a buffer that no client has mapped; 0: out of memory. */
 uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset);
 
+/* ---- synchronisation objects (syncobj.c) ---- */
+
+/* A number of each ring that must have ended; 0: none. */
+struct kmd_fences {
+    uint64_t number[KMD_ENGINES];
+};
+/* FAILED: all have ended, one with an error. */
+enum kmd_fence kmd_fences_state(struct kmd *kmd, const struct kmd_fences *f);
+
+/* fences NULL: empty. */
+RD_CHECKED rd_status kmd_syncobj_create(struct kmd *kmd,
+                                        const struct kmd_fences *fences,
+                                        uint32_t *handle);
+RD_CHECKED rd_status kmd_syncobj_destroy(struct kmd *kmd, uint32_t handle);
+/* Replace what is in it (NULL: nothing), or add a point to its timeline. */
+RD_CHECKED rd_status kmd_syncobj_set(struct kmd *kmd, uint32_t handle,
+                                     const struct kmd_fences *fences);
+RD_CHECKED rd_status kmd_syncobj_add(struct kmd *kmd, uint32_t handle, uint64_t number,
+                                     const struct kmd_fences *fences);
+/* The fence of a point (0: of all). RD_E_INVALID: not there yet; RD_E_NOT_FOUND: no
+ * such handle. */
+RD_CHECKED rd_status kmd_syncobj_find(struct kmd *kmd, uint32_t handle, uint64_t number,
+                                      struct kmd_fences *out);
+/* The last point that was added, or that has ended. */
+RD_CHECKED rd_status kmd_syncobj_query(struct kmd *kmd, uint32_t handle, bool submitted,
+                                       uint64_t *number);
+/* Descriptors of objects, and of fences; for this process. Owner: the client. */
+RD_CHECKED rd_status kmd_syncobj_export(struct kmd *kmd, uint32_t handle, int *fd);
+RD_CHECKED rd_status kmd_syncobj_import(struct kmd *kmd, int fd, uint32_t *handle);
+RD_CHECKED rd_status kmd_fences_export(struct kmd *kmd, const struct kmd_fences *fences,
+                                       int *fd);
+RD_CHECKED rd_status kmd_fences_import(struct kmd *kmd, int fd, struct kmd_fences *out);
+
 /* ---- system management events (smi.c) ---- */
 
 /* Numbers of the kernel's interface. */

@@ -121,6 +121,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
     kmd_events_init(&kmd->events);
     pthread_mutex_init(&kmd->queue_lock, NULL);
     pthread_mutex_init(&kmd->ring_lock, NULL);
+    pthread_mutex_init(&kmd->sync_lock, NULL);
     pthread_mutex_init(&kmd->smi_lock, NULL);
     kmd->lockup_ms = config->lockup_ms ? config->lockup_ms : LOCKUP_MS;
     *out = kmd;

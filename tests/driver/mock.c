@@ -44,7 +44,7 @@ static bool config(struct abi_config *out)
 {
     bool ok = front_config(out);
     out->kmd.log = say;
-    out->kmd.lockup_ms = 1500;
+    out->kmd.lockup_ms = 5000;
     return ok;
 }
 

@@ -29,6 +29,84 @@
 #define DRM_NR_PRIME_HANDLE_TO_FD 0x2d
 #define DRM_NR_PRIME_FD_TO_HANDLE 0x2e
 
+#define DRM_NR_SYNCOBJ_CREATE          0xbf
+#define DRM_NR_SYNCOBJ_DESTROY         0xc0
+#define DRM_NR_SYNCOBJ_HANDLE_TO_FD    0xc1
+#define DRM_NR_SYNCOBJ_FD_TO_HANDLE    0xc2
+#define DRM_NR_SYNCOBJ_WAIT            0xc3
+#define DRM_NR_SYNCOBJ_RESET           0xc4
+#define DRM_NR_SYNCOBJ_SIGNAL          0xc5
+#define DRM_NR_SYNCOBJ_TIMELINE_WAIT   0xca
+#define DRM_NR_SYNCOBJ_QUERY           0xcb
+#define DRM_NR_SYNCOBJ_TRANSFER        0xcc
+#define DRM_NR_SYNCOBJ_TIMELINE_SIGNAL 0xcd
+
+#define DRM_SYNCOBJ_CREATE_SIGNALED 1u
+#define DRM_SYNCOBJ_SYNC_FILE       1u /* of both calls about descriptors */
+#define DRM_SYNCOBJ_WAIT_ALL        1u
+#define DRM_SYNCOBJ_WAIT_SUBMIT     2u
+#define DRM_SYNCOBJ_WAIT_AVAILABLE  4u
+#define DRM_SYNCOBJ_WAIT_DEADLINE   8u
+#define DRM_SYNCOBJ_QUERY_SUBMITTED 1u
+
+struct drm_syncobj_create {
+    __u32 handle; /* out */
+    __u32 flags;
+};
+
+struct drm_syncobj_destroy {
+    __u32 handle;
+    __u32 pad;
+};
+
+struct drm_syncobj_handle {
+    __u32 handle;
+    __u32 flags;
+    __s32 fd;
+    __u32 pad;
+};
+
+struct drm_syncobj_transfer {
+    __u32 src_handle, dst_handle;
+    __u64 src_point, dst_point;
+    __u32 flags;
+    __u32 pad;
+};
+
+struct drm_syncobj_wait {
+    __u64 handles;
+    __s64 timeout_nsec; /* absolute */
+    __u32 count_handles;
+    __u32 flags;
+    __u32 first_signaled; /* out */
+    __u32 pad;
+    __u64 deadline_nsec;
+};
+
+struct drm_syncobj_timeline_wait {
+    __u64 handles;
+    __u64 points;
+    __s64 timeout_nsec;
+    __u32 count_handles;
+    __u32 flags;
+    __u32 first_signaled; /* out */
+    __u32 pad;
+    __u64 deadline_nsec;
+};
+
+struct drm_syncobj_array {
+    __u64 handles;
+    __u32 count_handles;
+    __u32 pad;
+};
+
+struct drm_syncobj_timeline_array {
+    __u64 handles;
+    __u64 points;
+    __u32 count_handles;
+    __u32 flags;
+};
+
 struct drm_version {
     int version_major;
     int version_minor;

@@ -1,0 +1,400 @@
+/* syncobj.c: synchronisation objects: places for fences, binary or along a timeline.
+ *
+ * A fence here is a number for each of the kernel's rings, all of which must have
+ * ended; that rings end in order makes the numbers of a timeline's point those of all
+ * points before it as well. A descriptor of an object is a file that names it; one of a
+ * fence is a socket that becomes readable when the fence has ended. Objects belong to
+ * their process; those that have had a descriptor stay. Lock: sync_lock, which nobody
+ * holds while waiting.
+ * SPDX-License-Identifier: MIT
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define FILE_MAGIC 0x6e797364336e6472ull
+#define FD_FLOOR   700 /* descriptors above those that programs close by habit */
+
+struct point {
+    uint64_t number;
+    struct kmd_fences fences; /* of all points up to here */
+};
+
+struct kmd_syncobj {
+    unsigned refs;
+    uint64_t id; /* in descriptors */
+    bool filled, timeline;
+    struct kmd_fences fences; /* binary */
+    struct point *points;     /* timeline: those that may not have ended, the last */
+    unsigned n_points, cap_points;
+    uint64_t ended; /* timeline: the last point that has */
+};
+
+/* A descriptor of a fence: the client's end by its inode. */
+struct kmd_sync_file {
+    ino_t inode;
+    struct kmd_fences fences;
+};
+
+struct name {
+    uint64_t magic, id;
+};
+
+enum kmd_fence kmd_fences_state(struct kmd *kmd, const struct kmd_fences *f)
+{
+    enum kmd_fence all = KMD_FENCE_DONE;
+    for (unsigned i = 0; i < KMD_ENGINES; i++) {
+        if (!f->number[i])
+            continue;
+        enum kmd_fence one = kmd_fence_state(kmd, (enum kmd_engine)i, f->number[i]);
+        if (one == KMD_FENCE_BUSY || one == KMD_FENCE_UNKNOWN)
+            return KMD_FENCE_BUSY;
+        all = one == KMD_FENCE_FAILED ? one : all;
+    }
+    return all;
+}
+
+static bool ended(struct kmd *kmd, const struct kmd_fences *f)
+{
+    return kmd_fences_state(kmd, f) != KMD_FENCE_BUSY;
+}
+
+static void merge(struct kmd_fences *to, const struct kmd_fences *more)
+{
+    for (unsigned i = 0; i < KMD_ENGINES; i++)
+        if (more->number[i] > to->number[i])
+            to->number[i] = more->number[i];
+}
+
+/* ---- handles. Lock held ---- */
+
+static struct kmd_syncobj *find(struct kmd *kmd, uint32_t handle)
+{
+    return handle && handle <= kmd->n_syncobjs ? kmd->syncobjs[handle - 1] : NULL;
+}
+
+static rd_status add_handle(struct kmd *kmd, struct kmd_syncobj *s, uint32_t *handle)
+{
+    uint32_t i = 0;
+    while (i < kmd->n_syncobjs && kmd->syncobjs[i])
+        i++;
+    if (i == kmd->n_syncobjs) {
+        uint32_t n = 2 * i + 16;
+        struct kmd_syncobj **more =
+            realloc(kmd->syncobjs, n * sizeof(struct kmd_syncobj *));
+        if (!more)
+            return RD_E_NOMEM;
+        memset(more + i, 0, (n - i) * sizeof(struct kmd_syncobj *));
+        kmd->syncobjs = more;
+        kmd->n_syncobjs = n;
+    }
+    kmd->syncobjs[i] = s;
+    s->refs++;
+    *handle = i + 1;
+    return RD_OK;
+}
+
+static void unref(struct kmd_syncobj *s)
+{
+    if (--s->refs)
+        return;
+    free(s->points);
+    free(s);
+}
+
+rd_status kmd_syncobj_create(struct kmd *kmd, const struct kmd_fences *fences,
+                             uint32_t *handle)
+{
+    struct kmd_syncobj *s = calloc(1, sizeof(*s));
+    if (!s)
+        return RD_E_NOMEM;
+    if (fences) {
+        s->filled = true;
+        s->fences = *fences;
+    }
+    pthread_mutex_lock(&kmd->sync_lock);
+    rd_status st = add_handle(kmd, s, handle);
+    pthread_mutex_unlock(&kmd->sync_lock);
+    if (st != RD_OK)
+        free(s);
+    return st;
+}
+
+rd_status kmd_syncobj_destroy(struct kmd *kmd, uint32_t handle)
+{
+    pthread_mutex_lock(&kmd->sync_lock);
+    struct kmd_syncobj *s = find(kmd, handle);
+    if (s) {
+        kmd->syncobjs[handle - 1] = NULL;
+        unref(s);
+    }
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return s ? RD_OK : RD_E_NOT_FOUND;
+}
+
+/* ---- contents ---- */
+
+rd_status kmd_syncobj_set(struct kmd *kmd, uint32_t handle,
+                          const struct kmd_fences *fences)
+{
+    pthread_mutex_lock(&kmd->sync_lock);
+    struct kmd_syncobj *s = find(kmd, handle);
+    if (s) {
+        s->filled = fences != NULL;
+        s->timeline = false;
+        s->n_points = 0;
+        s->ended = 0;
+        if (fences)
+            s->fences = *fences;
+    }
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return s ? RD_OK : RD_E_NOT_FOUND;
+}
+
+/* Points that have ended, but for the last, need not be kept. Lock held. */
+static void prune(struct kmd *kmd, struct kmd_syncobj *s)
+{
+    unsigned n = 0;
+    while (n < s->n_points && ended(kmd, &s->points[n].fences))
+        s->ended = s->points[n++].number;
+    if (n == s->n_points && n)
+        n--;
+    memmove(s->points, s->points + n, (s->n_points - n) * sizeof(*s->points));
+    s->n_points -= n;
+}
+
+/* Lock held. */
+static rd_status add_point(struct kmd *kmd, struct kmd_syncobj *s, uint64_t number,
+                           const struct kmd_fences *fences)
+{
+    struct point p = {.number = number, .fences = *fences};
+    if (s->n_points) {
+        const struct point *last = &s->points[s->n_points - 1];
+        p.number = last->number > number ? last->number : number;
+        merge(&p.fences, &last->fences);
+        prune(kmd, s);
+    } else if (s->filled) {
+        merge(&p.fences, &s->fences);
+    }
+    if (s->n_points == s->cap_points) {
+        unsigned cap = 2 * s->cap_points + 4;
+        struct point *points = realloc(s->points, cap * sizeof(*points));
+        if (!points)
+            return RD_E_NOMEM;
+        s->points = points;
+        s->cap_points = cap;
+    }
+    s->points[s->n_points++] = p;
+    s->filled = s->timeline = true;
+    return RD_OK;
+}
+
+rd_status kmd_syncobj_add(struct kmd *kmd, uint32_t handle, uint64_t number,
+                          const struct kmd_fences *fences)
+{
+    pthread_mutex_lock(&kmd->sync_lock);
+    struct kmd_syncobj *s = find(kmd, handle);
+    rd_status st = s ? add_point(kmd, s, number, fences) : RD_E_NOT_FOUND;
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return st;
+}
+
+/* Lock held. */
+static rd_status look(const struct kmd_syncobj *s, uint64_t number,
+                      struct kmd_fences *out)
+{
+    const struct point *last = s->n_points ? &s->points[s->n_points - 1] : NULL;
+    if (!s->filled || (number && (!last || last->number < number)))
+        return RD_E_INVALID;
+    *out = last ? last->fences : s->fences;
+    for (unsigned i = s->n_points; number && i-- > 0 && s->points[i].number >= number;)
+        *out = s->points[i].fences;
+    return RD_OK;
+}
+
+rd_status kmd_syncobj_find(struct kmd *kmd, uint32_t handle, uint64_t number,
+                           struct kmd_fences *out)
+{
+    pthread_mutex_lock(&kmd->sync_lock);
+    const struct kmd_syncobj *s = find(kmd, handle);
+    rd_status st = s ? look(s, number, out) : RD_E_NOT_FOUND;
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return st;
+}
+
+rd_status kmd_syncobj_query(struct kmd *kmd, uint32_t handle, bool submitted,
+                            uint64_t *number)
+{
+    pthread_mutex_lock(&kmd->sync_lock);
+    struct kmd_syncobj *s = find(kmd, handle);
+    if (s && s->n_points) {
+        prune(kmd, s);
+        *number = submitted ? s->points[s->n_points - 1].number : s->ended;
+    } else {
+        *number = 0;
+    }
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return s ? RD_OK : RD_E_NOT_FOUND;
+}
+
+/* ---- descriptors ---- */
+
+/* Keep the object: nobody tells when the last copy of a descriptor is closed. Lock
+ * held. */
+static rd_status publish(struct kmd *kmd, struct kmd_syncobj *s)
+{
+    if (!s)
+        return RD_E_NOT_FOUND;
+    if (s->id)
+        return RD_OK;
+    struct kmd_syncobj **all =
+        realloc(kmd->published, (kmd->n_published + 1) * sizeof(struct kmd_syncobj *));
+    if (!all)
+        return RD_E_NOMEM;
+    kmd->published = all;
+    all[kmd->n_published++] = s;
+    s->refs++;
+    s->id = (uint64_t)(uint32_t)getpid() << 32 | kmd->n_published;
+    return RD_OK;
+}
+
+rd_status kmd_syncobj_export(struct kmd *kmd, uint32_t handle, int *fd)
+{
+    struct name name = {.magic = FILE_MAGIC};
+    pthread_mutex_lock(&kmd->sync_lock);
+    struct kmd_syncobj *s = find(kmd, handle);
+    rd_status st = publish(kmd, s);
+    if (st == RD_OK)
+        name.id = s->id;
+    pthread_mutex_unlock(&kmd->sync_lock);
+    if (st != RD_OK)
+        return st;
+    int file = memfd_create("syncobj_file", MFD_CLOEXEC);
+    if (file < 0)
+        return RD_E_NOMEM;
+    if (pwrite(file, &name, sizeof(name), 0) != (ssize_t)sizeof(name)) {
+        close(file);
+        return RD_E_NOMEM;
+    }
+    *fd = file;
+    return RD_OK;
+}
+
+rd_status kmd_syncobj_import(struct kmd *kmd, int fd, uint32_t *handle)
+{
+    struct name name;
+    rd_status st = RD_E_INVALID;
+    if (pread(fd, &name, sizeof(name), 0) != (ssize_t)sizeof(name) ||
+        name.magic != FILE_MAGIC)
+        return RD_E_INVALID;
+    pthread_mutex_lock(&kmd->sync_lock);
+    for (unsigned i = 0; i < kmd->n_published; i++)
+        if (kmd->published[i]->id == name.id)
+            st = add_handle(kmd, kmd->published[i], handle);
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return st;
+}
+
+struct watch {
+    struct kmd *kmd;
+    struct kmd_fences fences;
+    int end;
+};
+
+/* Closing our end makes the client's readable. */
+static void *watch(void *arg)
+{
+    struct watch *w = arg;
+    struct timespec nap = {0, 200000};
+    while (!ended(w->kmd, &w->fences))
+        nanosleep(&nap, NULL);
+    close(w->end);
+    free(w);
+    return NULL;
+}
+
+static bool start_watch(struct kmd *kmd, const struct kmd_fences *fences, int end)
+{
+    struct watch *w = malloc(sizeof(*w));
+    pthread_t thread;
+    sigset_t all, before;
+    if (!w)
+        return false;
+    *w = (struct watch){kmd, *fences, end};
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool ok = pthread_create(&thread, NULL, watch, w) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (ok)
+        pthread_detach(thread);
+    else
+        free(w);
+    return ok;
+}
+
+/* Remember what the client's end of a socket stands for. */
+static bool remember(struct kmd *kmd, int fd, const struct kmd_fences *fences)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return false;
+    pthread_mutex_lock(&kmd->sync_lock);
+    unsigned n = kmd->n_sync_files;
+    struct kmd_sync_file *files = realloc(kmd->sync_files, (n + 1) * sizeof(*files));
+    if (files) {
+        kmd->sync_files = files;
+        files[n] = (struct kmd_sync_file){st.st_ino, *fences};
+        kmd->n_sync_files++;
+    }
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return files != NULL;
+}
+
+rd_status kmd_fences_export(struct kmd *kmd, const struct kmd_fences *fences, int *fd)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return RD_E_NOMEM;
+    int high = fcntl(ends[1], F_DUPFD_CLOEXEC, FD_FLOOR);
+    if (high >= 0) {
+        close(ends[1]);
+        ends[1] = high;
+    }
+    bool now = ended(kmd, fences);
+    bool ok =
+        remember(kmd, ends[0], fences) && (now || start_watch(kmd, fences, ends[1]));
+    if (now || !ok)
+        close(ends[1]);
+    if (!ok) {
+        close(ends[0]);
+        return RD_E_NOMEM;
+    }
+    *fd = ends[0];
+    return RD_OK;
+}
+
+/* The newest: inodes of sockets that were closed come again. */
+rd_status kmd_fences_import(struct kmd *kmd, int fd, struct kmd_fences *out)
+{
+    struct stat st;
+    rd_status found = RD_E_INVALID;
+    if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
+        return RD_E_INVALID;
+    pthread_mutex_lock(&kmd->sync_lock);
+    for (unsigned i = kmd->n_sync_files; i-- > 0 && found != RD_OK;)
+        if (kmd->sync_files[i].inode == st.st_ino) {
+            *out = kmd->sync_files[i].fences;
+            found = RD_OK;
+        }
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return found;
+}
