@@ -55,6 +55,14 @@ views = [mmap.mmap(f, 4096, offset=struct.unpack("Q", where)[0]) for f in (card,
 views[0][:4] = b"seen"
 assert views[1][:4] == b"seen"
 
+# a program that is started with an environment of its own still finds them
+see = """import fcntl, os
+os.stat("/sys/class/kfd/kfd/topology/nodes/1")
+fcntl.ioctl(os.open("/dev/kfd", os.O_RDWR), 0x80084B01, bytearray(8))"""
+python = os.path.realpath("/proc/self/exe")
+for start in (lambda a: os.posix_spawn(python, a, {}), lambda a: os.spawnve(os.P_NOWAIT, python, a, {})):
+    assert os.waitpid(start([python, "-c", see]), 0)[1] == 0
+
 props = dict(line.split() for line in open("/sys/class/kfd/kfd/topology/nodes/1/properties"))
 assert props["gfx_target_version"] == "110000" and props["simd_count"] == "192"
 assert len(os.listdir(TOPOLOGY + "/nodes/1/caches")) == int(props["caches_count"])
