@@ -164,8 +164,7 @@ static bool broken(struct kmd_ring *r)
     uint64_t done = done_so_far(r), now = now_ms();
     if (!r->queue || gpu_queue_halted(r->queue->gpu))
         return r->queue != NULL;
-    if (r->watched != done + 1 || done == r->last ||
-        gpu_queue_running(r->queue->gpu)) {
+    if (r->watched != done + 1 || done == r->last || gpu_queue_running(r->queue->gpu)) {
         r->watched = done + 1;
         r->watched_ms = now;
     }
@@ -198,7 +197,7 @@ struct kmd_job {
     uint64_t number;
     bool dropped;
     struct kmd_ib *ibs;
-    struct kmd_after after[]; /* then ibs */
+    struct kmd_after after[];
 };
 
 static bool dma_engine(enum kmd_engine engine)
@@ -225,13 +224,23 @@ static bool issue(struct kmd *kmd, struct kmd_ring *r, const struct kmd_job *job
     return append(r, dma, &w);
 }
 
+static void free_job(struct kmd_job *job)
+{
+    if (job)
+        free(job->ibs);
+    free(job);
+}
+
 static struct kmd_job *new_job(const struct kmd_submit *s)
 {
     size_t after = s->n_after * sizeof(*s->after), ibs = s->n_ibs * sizeof(*s->ibs);
-    struct kmd_job *job = calloc(1, sizeof(*job) + after + ibs);
-    if (!job)
+    struct kmd_job *job = calloc(1, sizeof(*job) + after);
+    if (job)
+        job->ibs = malloc(ibs + 1);
+    if (!job || !job->ibs) {
+        free_job(job);
         return NULL;
-    job->ibs = (struct kmd_ib *)(void *)((uint8_t *)job->after + after);
+    }
     if (after)
         memcpy(job->after, s->after, after);
     if (ibs)
@@ -249,7 +258,7 @@ static void prune(struct kmd_ring *r)
     while (r->jobs && r->jobs->number <= done) {
         struct kmd_job *job = r->jobs;
         r->jobs = job->next;
-        free(job);
+        free_job(job);
     }
 }
 

@@ -88,6 +88,8 @@ static rd_status share_pages(struct kmd *kmd, struct kmd_bo *bo)
     uint64_t from = bo->info.offset, bytes = bo->info.bytes;
     if (bo->shared_at)
         return RD_OK;
+    if (!bytes)
+        return RD_E_INVALID;
     uint64_t at = atomic_fetch_add(&kmd->shared->next_bo_offset,
                                    (bytes + VRAM_ALIGN - 1) & ~(VRAM_ALIGN - 1));
     for (uint64_t done = 0; done < bytes;) {
