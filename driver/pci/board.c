@@ -172,8 +172,10 @@ rd_status pci_create(const struct pci_config *config, struct pci_board **out)
 
 void board_reset(struct pci_board *b)
 {
-    if (hqd_unmap_all(b))
+    if (hqd_unmap_all(b)) {
         mes_reset(b);
+        memory_sweep(b);
+    }
     memset(b->bank, 0, sizeof(b->bank));
     memset(b->sh_mem, 0, sizeof(b->sh_mem));
     regs_reset(&b->regs);

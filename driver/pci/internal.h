@@ -16,7 +16,7 @@
 
 /* ---- memory of the host (memory.c) ---- */
 
-#define MEMORY_MAX 512u /* pieces at once, and of those that were removed */
+#define MEMORY_MAX 2048u /* pieces at once, and of those that were removed */
 
 struct memory {
     uint64_t bus, bytes, offset;
@@ -119,7 +119,7 @@ struct pci_board {
     pthread_mutex_t mirror_lock;
 
     struct ring_ih ih;
-    bool sos_alive; /* psp.c */
+    bool sos_alive, sos_seen; /* psp.c */
 };
 
 void pci_say(struct pci_board *b, const char *fmt, ...)
@@ -135,7 +135,9 @@ void discovery_write(const struct pci_board *b, uint8_t *to);
 #define ROM_BYTES 65536u
 void vbios_write(uint8_t *to, uint64_t vram_bytes);
 
-/* memory.c: host memory at a bus address; NULL: there is none for all of it. */
+/* memory.c: give back what was removed, while nobody uses it. */
+void memory_sweep(struct pci_board *b);
+/* Host memory at a bus address; NULL: there is none for all of it. */
 uint8_t *memory_at(struct pci_board *b, uint64_t bus, uint64_t bytes, bool write);
 /* The piece that holds an address, for mapping; false: none does. */
 bool memory_find(struct pci_board *b, uint64_t bus, struct memory *out);

@@ -1,8 +1,8 @@
 /* memory.c: memory of the host as the board finds it on the bus.
  *
  * Pieces of files, mapped here. Workers keep places for the length of a packet, kernels
- * longer, so a piece that is removed stays mapped until the board goes; there is a
- * limit to how many. SPDX-License-Identifier: MIT
+ * longer, so a piece that is removed stays mapped until the next reset that finds no
+ * queue left; there is a limit to how many. SPDX-License-Identifier: MIT
  */
 #include <fcntl.h>
 #include <string.h>
@@ -75,9 +75,9 @@ rd_status pci_memory_add(struct pci_board *b, uint64_t bus, uint64_t bytes, int 
 rd_status pci_memory_remove(struct pci_board *b, uint64_t bus, uint64_t bytes)
 {
     rd_status st = RD_E_NOT_FOUND;
+    uint64_t end = bus + bytes < bus ? UINT64_MAX : bus + bytes;
     pthread_rwlock_wrlock(&b->memory_lock);
-    for (unsigned i = lower(b, bus);
-         i < b->n_memory && b->memory[i].bus < bus + bytes;) {
+    for (unsigned i = lower(b, bus); i < b->n_memory && b->memory[i].bus < end;) {
         struct memory m = b->memory[i];
         unsigned last = b->n_memory + b->n_gone - 1;
         memmove(b->memory + i, b->memory + i + 1, (last - i) * sizeof(m));
@@ -90,6 +90,17 @@ rd_status pci_memory_remove(struct pci_board *b, uint64_t bus, uint64_t bytes)
     if (st == RD_OK)
         gpu_flush(b->gpu);
     return st;
+}
+
+void memory_sweep(struct pci_board *b)
+{
+    pthread_rwlock_wrlock(&b->memory_lock);
+    for (; b->n_gone; b->n_gone--) {
+        const struct memory *m = &b->memory[b->n_memory + b->n_gone - 1];
+        munmap(m->host, m->bytes);
+        close(m->fd);
+    }
+    pthread_rwlock_unlock(&b->memory_lock);
 }
 
 bool memory_find(struct pci_board *b, uint64_t bus, struct memory *out)

@@ -28,14 +28,17 @@ enum { COMMAND_LOAD_TA = 1, COMMAND_LOAD_ASD = 4, COMMAND_LOAD_TOC = 0x20 };
 
 void psp_reset(struct pci_board *b)
 {
-    b->sos_alive = false;
+    b->sos_alive = b->sos_seen = false;
 }
 
-/* Drivers wait for it to change after they have had the system driver loaded. */
+/* Its version. Drivers look at it after they have asked for the load, and then wait
+ * until it is another: the first look finds it as it was. */
 uint32_t psp_alive_read(struct pci_board *b, uint32_t reg)
 {
     (void)reg;
-    return b->sos_alive ? SOS_VERSION : 0;
+    bool seen = b->sos_seen;
+    b->sos_seen = b->sos_alive;
+    return b->sos_alive && seen ? SOS_VERSION : 0;
 }
 
 uint32_t psp_ready_read(struct pci_board *b, uint32_t reg)

@@ -75,7 +75,7 @@ static void data_tables(uint8_t *rom)
     at = data_table(rom, INDIRECT_IO, at, 8, 1, 1);
     next = data_table(rom, VRAM_INFO, at, 256, 3, 0);
     rom[at + 20] = 1;    /* modules */
-    rom[at + 24] = 0x60; /* GDDR6 */
+    rom[at + 24] = 0x70; /* GDDR6 */
     rom[at + 25] = 24;   /* channels, */
     rom[at + 26] = 4;    /* 16 bits wide */
     at = next;

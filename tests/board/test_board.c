@@ -145,6 +145,7 @@ START_TEST(security_processor)
     machine_write(&m, 0x16063, 0x10000);
     ck_assert_uint_eq(machine_read(&m, 0x16091), 0);
     machine_write(&m, 0x16063, 0x20000);
+    ck_assert_uint_eq(machine_read(&m, 0x16091), 0); /* drivers wait for a change */
     ck_assert_uint_ne(machine_read(&m, 0x16091), 0);
     ck_assert_uint_eq(machine_read(&m, 0x16063), 0x80000000);
     machine_write(&m, 0x16085, LO(FB + ring));

@@ -18,9 +18,10 @@
 #include "cmd.h"
 #include "pci.h"
 #include "remote.h"
+#include "vfio_user.h"
 
 static const char help[] =
-    "usage: rdna3 device --remote PORT [OPTION...]\n"
+    "usage: rdna3 device --remote PORT | --vfio-user SOCKET [OPTION...]\n"
     "\n"
     "A Radeon RX 7900 XTX as a PCI function: configuration space, memory, doorbells,\n"
     "registers, for a driver that programs them. Runs until it is interrupted.\n"
@@ -28,6 +29,9 @@ static const char help[] =
     "  --remote PORT  serve tinygrad's PCI runtime on this TCP port of the loopback\n"
     "                 interface (REMOTE=127.0.0.1:PORT DEV=PCI+AMD:LLVM); 0: any,\n"
     "                 which is printed\n"
+    "  --vfio-user SOCKET  serve a virtual machine on this socket, which is made: "
+    "QEMU\n"
+    "                 from 10.1 on, its device vfio-user-pci, RAM shared (memfd)\n"
     "  --once         end when the first driver has gone\n"
     "  --vram SIZE    bytes of video memory, a multiple of 256M (default 1G)\n"
     "  --smu VERSION  of the system management unit, as drivers look firmware up by "
@@ -42,6 +46,7 @@ static const char help[] =
     "    --sclk-mhz F   shader clock (default 2482, the board's)\n";
 
 struct options {
+    const char *socket; /* NULL: not by vfio-user */
     bool remote, once, stats, no_execute, timing;
     uint16_t port;
     uint64_t vram;
@@ -52,6 +57,7 @@ struct options {
 
 enum {
     OPT_REMOTE = 256,
+    OPT_VFIO,
     OPT_ONCE,
     OPT_VRAM,
     OPT_SMU,
@@ -123,6 +129,9 @@ static int take(int opt, struct options *o)
     case OPT_REMOTE:
         o->remote = true;
         return parse_port(optarg, &o->port);
+    case OPT_VFIO:
+        o->socket = optarg;
+        return CLI_OK;
     case OPT_ONCE:
         o->once = true;
         return CLI_OK;
@@ -153,6 +162,7 @@ static int parse(int argc, char **argv, struct options *o)
     static const struct option options[] = {
         {"help", no_argument, NULL, 'h'},
         {"remote", required_argument, NULL, OPT_REMOTE},
+        {"vfio-user", required_argument, NULL, OPT_VFIO},
         {"once", no_argument, NULL, OPT_ONCE},
         {"vram", required_argument, NULL, OPT_VRAM},
         {"smu", required_argument, NULL, OPT_SMU},
@@ -177,26 +187,44 @@ static int parse(int argc, char **argv, struct options *o)
     }
     if (optind < argc)
         return cli_error(CLI_USAGE, "unexpected argument '%s'", argv[optind]);
-    if (!o->remote)
-        return cli_error(CLI_USAGE, "--remote PORT says where drivers find the board");
+    if (o->remote == (o->socket != NULL))
+        return cli_error(CLI_USAGE, "--remote PORT or --vfio-user SOCKET says where "
+                                    "drivers find the board");
     if (o->sclk_mhz > 0 && !o->timing)
         return cli_error(CLI_USAGE, "--sclk-mhz belongs to --timing");
     return -1;
 }
 
-static int run(struct pci_board *board, const struct options *o)
+static int listen_for(const struct options *o)
 {
     uint16_t port = o->port;
-    struct sigaction action = {.sa_handler = on_signal};
+    if (o->socket) {
+        if (vfio_user_listen(o->socket, &listener) != RD_OK)
+            return cli_error(CLI_FAILED, "cannot listen on '%s': is it there already?",
+                             o->socket);
+        return CLI_OK;
+    }
     if (remote_listen(&port, &listener) != RD_OK)
-        return cli_error(CLI_FAILED, "cannot listen on port %u: %s", port,
-                         rd_status_text(RD_E_IO));
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+        return cli_error(CLI_FAILED, "cannot listen on port %u: is it in use?", port);
     printf("port %u\n", port);
     (void)fflush(stdout);
-    rd_status st = remote_serve(board, listener, o->once, &stop, say, NULL);
+    return CLI_OK;
+}
+
+static int run(struct vfio_user *vfio, struct pci_board *board, const struct options *o)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    int status = listen_for(o);
+    if (status != CLI_OK)
+        return status;
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    rd_status st =
+        o->socket ? vfio_user_serve(vfio, board, listener, o->once, &stop, say, NULL)
+                  : remote_serve(board, listener, o->once, &stop, say, NULL);
     close(listener);
+    if (o->socket)
+        (void)unlink(o->socket);
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "the board's server: %s", rd_status_text(st));
     return CLI_OK;
@@ -206,22 +234,30 @@ int cmd_device(int argc, char **argv)
 {
     struct options o = {.vram = 1ull << 30};
     struct pci_board *board;
+    struct vfio_user *vfio;
     int status = parse(argc, argv, &o);
     if (status >= 0)
         return status;
-    struct pci_config config = {
-        .vram_bytes = o.vram, .smu = o.smu, .no_execute = o.no_execute, .say = say};
+    struct pci_config config = {.vram_bytes = o.vram,
+                                .smu = o.smu,
+                                .no_execute = o.no_execute,
+                                .msi = vfio_user_msi,
+                                .say = say};
     if (o.timing)
         config.sclk_mhz = o.sclk_mhz > 0 ? o.sclk_mhz : BOARD_SCLK_MHZ;
     if (o.log && !(config.log = fopen(o.log, "we")))
         return cli_error(CLI_FAILED, "cannot write '%s'", o.log);
-    rd_status st = pci_create(&config, &board);
+    rd_status st = vfio_user_create(&vfio);
+    config.ctx = vfio;
+    if (st == RD_OK)
+        st = pci_create(&config, &board);
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "no board: %s", rd_status_text(st));
-    status = run(board, &o);
+    status = run(vfio, board, &o);
     if (o.stats)
         pci_report(board, stdout);
     pci_destroy(board);
+    vfio_user_destroy(vfio);
     if (config.log && fclose(config.log) != 0 && status == CLI_OK)
         status = cli_error(CLI_FAILED, "cannot write '%s'", o.log);
     return cli_finish(status);

@@ -1,0 +1,322 @@
+/* test_processes.c: queues of processes, by frames of the scheduler: address spaces,
+ * what is unmapped inside a kernel, identities in interrupts, hostile tables.
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "machine.h"
+
+#define FRAME 64u
+
+static struct machine m;
+static struct machine_queue mes;
+static uint64_t fences; /* of frames, in VRAM */
+static uint32_t frames;
+
+/* The scheduler's ring is a queue of me 3, pipe 0. */
+static void setup(void)
+{
+    machine_create(&m);
+    uint64_t ring = machine_alloc(&m, 65536), pointers = machine_alloc(&m, 64);
+    fences = machine_alloc(&m, MACHINE_PAGE);
+    frames = 0;
+    mes = (struct machine_queue){.m = &m,
+                                 .ring = (uint32_t *)(void *)(m.vram + ring),
+                                 .dwords = 65536 / 4,
+                                 .doorbell = 0x16};
+    machine_write(&m, 0xa900, 3u << 2);
+    machine_write(&m, 0x3211, LO((FB + ring) >> 8));
+    machine_write(&m, 0x3212, HI((FB + ring) >> 8));
+    machine_write(&m, 0x3214, LO(FB + pointers));
+    machine_write(&m, 0x3215, HI(FB + pointers));
+    machine_write(&m, 0x3218, 1u << 30 | 0x16u << 2);
+    machine_write(&m, 0x321a, 13);
+    machine_write(&m, 0x320b, 1);
+    machine_write(&m, 0xa900, 0);
+}
+
+static void teardown(void)
+{
+    machine_destroy(&m);
+}
+
+/* Send a frame and wait for its fence, which is at dword status. */
+static void frame(uint32_t dw[FRAME], unsigned op, unsigned status)
+{
+    dw[0] = 1u | op << 4 | FRAME << 12;
+    dw[status] = LO(FB + fences);
+    dw[status + 1] = HI(FB + fences);
+    dw[status + 2] = ++frames;
+    machine_submit(&mes, dw, FRAME);
+    machine_wait((uint32_t *)(void *)(m.vram + fences), frames);
+}
+
+struct process {
+    uint64_t root, mqd, ring, pointers, data;
+    uint32_t doorbell, pasid, put;
+};
+
+#define VA_RING 0x7f0000000000ull /* the same in all processes */
+#define VA_REST 0x7f0000100000ull
+#define VA_CODE 0x7f0000200000ull
+#define VA_DATA 0x7f0000300000ull
+#define RING    8192u
+
+static void process(struct process *p, uint32_t doorbell, uint32_t pasid)
+{
+    uint64_t flags = PTE_VALID | PTE_RWX, code = machine_alloc(&m, MACHINE_PAGE);
+    *p = (struct process){.root = machine_root(&m),
+                          .mqd = machine_alloc(&m, MACHINE_PAGE),
+                          .ring = machine_alloc(&m, RING),
+                          .pointers = machine_alloc(&m, MACHINE_PAGE),
+                          .data = machine_alloc(&m, MACHINE_PAGE),
+                          .doorbell = doorbell,
+                          .pasid = pasid};
+    memcpy(m.vram + code, machine_store_lanes, MACHINE_STORE_BYTES);
+    machine_map(&m, p->root, VA_RING, p->ring, RING, flags);
+    machine_map(&m, p->root, VA_REST, p->pointers, MACHINE_PAGE, flags);
+    machine_map(&m, p->root, VA_CODE, code, MACHINE_PAGE, flags);
+    machine_map(&m, p->root, VA_DATA, p->data, MACHINE_PAGE, flags);
+    uint32_t *d = (uint32_t *)(void *)(m.vram + p->mqd);
+    d[136] = LO(VA_RING >> 8);
+    d[137] = HI(VA_RING >> 8);
+    d[139] = LO(VA_REST);
+    d[140] = HI(VA_REST);
+    d[141] = LO(VA_REST + 8);
+    d[142] = HI(VA_REST + 8);
+    d[145] = 10; /* 2^11 dwords */
+}
+
+static void add(const struct process *p)
+{
+    uint32_t dw[FRAME] = {0};
+    dw[1] = p->pasid;
+    dw[2] = LO(p->root | 1);
+    dw[3] = HI(p->root);
+    dw[18] = p->doorbell;
+    dw[19] = LO(FB + p->mqd);
+    dw[20] = HI(FB + p->mqd);
+    dw[27] = 1;
+    dw[36] = 1u << 9;
+    frame(dw, 2, 37);
+}
+
+static void take_away(const struct process *p)
+{
+    uint32_t dw[FRAME] = {0};
+    dw[1] = p->doorbell;
+    frame(dw, 3, 5);
+}
+
+static void submit(struct process *p, const uint32_t *dw, unsigned n)
+{
+    uint32_t *ring = (uint32_t *)(void *)(m.vram + p->ring);
+    for (unsigned i = 0; i < n; i++)
+        ring[p->put++ % (RING / 4)] = dw[i];
+    machine_doorbell(&m, p->doorbell, p->put);
+}
+
+static volatile uint32_t *data_of(const struct process *p)
+{
+    return (volatile uint32_t *)(void *)(m.vram + p->data);
+}
+
+START_TEST(frames_and_registers)
+{
+    uint32_t dw[FRAME] = {0};
+    dw[1] = 0; /* write a register */
+    dw[6] = 0xc041;
+    dw[7] = 0x777;
+    frame(dw, 14, 2);
+    ck_assert_uint_eq(machine_read(&m, 0xc041), 0x777);
+    memset(dw, 0, sizeof(dw));
+    dw[1] = 3; /* read it to memory */
+    dw[6] = 0xc041;
+    dw[7] = LO(FB + fences + 64);
+    dw[8] = HI(FB + fences + 64);
+    frame(dw, 14, 2);
+    ck_assert_uint_eq(m.vram[fences + 64], 0x77);
+    memset(dw, 0, sizeof(dw));
+    frame(dw, 0, 50); /* resources */
+    memset(dw, 0, sizeof(dw));
+    frame(dw, 11, 2);
+}
+END_TEST
+
+/* Two processes with the same addresses and other memory behind them. */
+START_TEST(two_spaces)
+{
+    struct process p[2];
+    uint32_t dw[64];
+    for (unsigned i = 0; i < 2; i++) {
+        process(&p[i], 0x1000 + 2 * i, 0x8001 + i);
+        add(&p[i]);
+    }
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 2; i++)
+            memset(m.vram + p[i].data, 0xee, MACHINE_PAGE);
+        unsigned i = round % 2,
+                 n = machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512);
+        submit(&p[i], dw, n);
+        machine_wait(data_of(&p[i]) + 128, 1);
+        for (uint32_t lane = 0; lane < 32; lane++) {
+            ck_assert_uint_eq(data_of(&p[i])[lane], lane);
+            ck_assert_uint_eq(data_of(&p[!i])[lane], 0xeeeeeeee);
+        }
+    }
+    take_away(&p[0]);
+    take_away(&p[1]);
+}
+END_TEST
+
+/* What maps new pages need not flush: each dispatch looks. */
+START_TEST(new_pages)
+{
+    struct process p;
+    uint32_t dw[64];
+    process(&p, 0x1000, 0x8001);
+    add(&p);
+    submit(&p, dw, machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512));
+    machine_wait(data_of(&p) + 128, 1);
+    machine_map(&m, p.root, VA_DATA + 0x5000, HOST_BUS, MACHINE_PAGE,
+                PTE_VALID | PTE_SYSTEM | PTE_RWX);
+    submit(&p, dw, machine_dispatch(dw, VA_CODE, VA_DATA + 0x5000, VA_DATA + 0x5200));
+    machine_wait((uint32_t *)(void *)(m.host + 512), 1);
+    ck_assert_uint_eq(m.host[4], 1);
+}
+END_TEST
+
+/* loop: s_load_b32 s4, s[0:1]; counts at 32 behind it until it is not 0 (from
+ * tests/driver) */
+static const uint32_t spin[] = {0xf4000100, 0xf8000000, 0x7e000280, 0x7e020281,
+                                0xdcd60020, 0x00000100, 0xbf89fc07, 0xbf068004,
+                                0xbfa2fff7, 0xbfb00000, 0xbf9f0000};
+
+static void wait_change(const volatile uint32_t *p)
+{
+    uint32_t before = *p;
+    for (unsigned i = 0; i < 600000 && *p == before; i++)
+        usleep(100);
+    ck_assert_uint_ne(*p, before);
+}
+
+/* Unmapped inside a kernel, a queue stands; mapped again, the kernel goes on. */
+START_TEST(unmapped_inside)
+{
+    struct process p;
+    uint32_t dw[64];
+    uint64_t code = machine_alloc(&m, MACHINE_PAGE);
+    process(&p, 0x1000, 0x8001);
+    memcpy(m.vram + code, spin, sizeof(spin));
+    machine_map(&m, p.root, VA_CODE + 0x1000, code, MACHINE_PAGE, PTE_VALID | PTE_RWX);
+    add(&p);
+    unsigned n = machine_dispatch(dw, VA_CODE + 0x1000, VA_DATA, VA_DATA + 512);
+    dw[7] = 4u << 1; /* four user SGPRs: s4 is free */
+    submit(&p, dw, n);
+    wait_change(data_of(&p) + 8);
+    take_away(&p);
+    uint32_t stood = data_of(&p)[8];
+    usleep(20000);
+    ck_assert_uint_eq(data_of(&p)[8], stood);
+    add(&p);
+    wait_change(data_of(&p) + 8);
+    *data_of(&p) = 1;
+    machine_wait(data_of(&p) + 128, 1);
+    take_away(&p);
+}
+END_TEST
+
+/* An interrupt and a fault say whose they are. */
+START_TEST(identities)
+{
+    struct process p;
+    process(&p, 0x1000, 0x8007);
+    add(&p);
+    const uint32_t eop[] = {PM4(0x49, 7), 0x514, 2u << 24, 0, 0, 0, 0, 99};
+    const uint32_t bad[] = {PM4(0x37, 4), 5u << 8, 0x1000, 0, 1};
+    submit(&p, eop, COUNT(eop));
+    submit(&p, bad, COUNT(bad));
+    for (unsigned i = 0; i < 600000 && atomic_load(&m.interrupts) < 2; i++)
+        usleep(100);
+    uint64_t ring = (uint64_t)machine_read(&m, 0x1121) << 8 |
+                    (uint64_t)machine_read(&m, 0x1122) << 40;
+    const uint32_t *e = (const uint32_t *)(const void *)(m.vram + (ring - FB));
+    ck_assert_uint_eq(e[0] & 0xffff, 0x14 | 181u << 8);
+    ck_assert_uint_ge(e[0] >> 24 & 15, 8);
+    ck_assert_uint_eq(e[3], 0x8007);
+    ck_assert_uint_eq(e[4], 99);
+    ck_assert_uint_eq(e[8] & 0xffff, 0x0a);
+    ck_assert_uint_eq(e[8 + 3], 0x8007);
+    ck_assert_uint_eq(e[8 + 4], 1); /* the page */
+    ck_assert_uint_eq(e[8 + 5], 1u << 5);
+    ck_assert_uint_eq(machine_read(&m, 0x2829), 1);
+}
+END_TEST
+
+/* More processes than there are spaces at once: the oldest without a queue goes. */
+START_TEST(many_processes)
+{
+    struct process p;
+    uint32_t dw[64];
+    for (unsigned i = 0; i < 150; i++) {
+        process(&p, 0x1000, 0x8000 + i);
+        add(&p);
+        if (i % 25 == 0) {
+            unsigned n = machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512);
+            submit(&p, dw, n);
+            machine_wait(data_of(&p) + 128, 1);
+        }
+        take_away(&p);
+    }
+}
+END_TEST
+
+/* Tables that lead in circles, and places that are not there. */
+START_TEST(hostile_tables)
+{
+    struct process p;
+    uint32_t dw[64];
+    process(&p, 0x1000, 0x8001);
+    uint64_t *root = (uint64_t *)(void *)(m.vram + p.root);
+    for (unsigned i = 0; i < 200; i++)
+        root[i] = p.root | PTE_VALID;
+    root[200] = 0xfffffffff000ull | PTE_VALID;
+    root[201] = 0xfffffffff000ull | PTE_VALID | PTE_SYSTEM;
+    root[202] = 0xffffffffff000ull | PTE_VALID | PTE_LEAF | PTE_RWX;
+    root[203] = HOST_BUS | PTE_VALID | PTE_LEAF | PTE_RWX | PTE_SYSTEM;
+    add(&p);
+    unsigned n = machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512);
+    submit(&p, dw, n);
+    for (unsigned i = 0; i < 600000 && !atomic_load(&m.interrupts) && !data_of(&p)[128];
+         i++)
+        usleep(100);
+    ck_assert(atomic_load(&m.interrupts) || data_of(&p)[128]);
+    take_away(&p);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("board processes");
+    TCase *t = tcase_create("all");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, frames_and_registers);
+    tcase_add_test(t, two_spaces);
+    tcase_add_test(t, new_pages);
+    tcase_add_test(t, unmapped_inside);
+    tcase_add_test(t, identities);
+    tcase_add_test(t, many_processes);
+    tcase_add_test(t, hostile_tables);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+int main(void)
+{
+    SRunner *r = srunner_create(suite());
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
