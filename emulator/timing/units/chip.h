@@ -51,12 +51,14 @@ struct tm_simd {
 /* The last operation on its way to the LDS of a CU, and the way. */
 struct tm_lds_path {
     int64_t free;
+    unsigned turns; /* times that both SIMDs came at once */
     struct tm_lds_op {
         struct tm_wave *wave;
         uint64_t age; /* of the wave; 0: none */
         const struct tm_inst *inst;
         const struct tm_simd *simd, *before;    /* its, that of the one before it */
         int64_t ready, accept, done, free;      /* of its queue entry */
+        int64_t lds_free;                       /* of the LDS, without it */
         bool before_waited, overtaken, at_once; /* the LDS takes it when accepted */
     } last;
 };

@@ -241,9 +241,9 @@ static void issue_branch(struct tm_chip *c, struct tm_wave *w, const struct tm_i
         w->earliest_why = TM_S_FETCH;
 }
 
-/* The operation before goes later: another one, accepted in its place, takes so long.
- */
-static void put_off(struct tm_lds_op *o, int64_t cycles)
+/* The operation before goes later: another one, accepted in its place, takes so long on
+ * the path, and so many data cycles. */
+static void put_off(struct tm_lds_op *o, int64_t cycles, int64_t data)
 {
     struct tm_wave *w = o->wave;
     struct tm_fifo *f = &w->counter[TM_LGKM];
@@ -251,27 +251,41 @@ static void put_off(struct tm_lds_op *o, int64_t cycles)
     for (unsigned k = 0; k < f->n; k++) {
         struct tm_counted *c = &f->op[(f->first + k) % TM_FIFO];
         if (c->from == o->inst && c->done == o->done)
-            c->done += cycles;
+            c->done += data;
     }
     for (unsigned k = 0; k < q->n; k++)
         if (q->free_at[(q->first + k) % 64] == o->free)
             q->free_at[(q->first + k) % 64] += cycles;
     o->free += cycles;
     o->accept += cycles;
-    o->done += cycles;
+    o->done += data;
     o->overtaken = true;
-    w->mem.lds_last += cycles;
+    w->mem.lds_last += data;
     w->mem.lds_accept = o->accept;
     w->mem.sent += cycles;
+}
+
+static bool other_simd(const struct tm_wave *w, const struct tm_lds_op *o)
+{
+    return o->age && o->wave->age == o->age && !o->wave->ended && o->simd != w->simd;
 }
 
 /* The path to the LDS goes from one SIMD to the other for an operation that waits, and
  * then takes a second one that sends data from there before it comes back. */
 static bool overtakes(const struct tm_wave *w, const struct tm_lds_op *o, int64_t ready)
 {
-    return o->age && o->wave->age == o->age && !o->wave->ended && o->simd != w->simd &&
-           o->before == w->simd && o->before_waited && !o->overtaken && o->at_once &&
-           o->accept > o->ready && o->accept >= ready;
+    return other_simd(w, o) && o->before == w->simd && o->before_waited &&
+           !o->overtaken && o->at_once && o->accept > o->ready && o->accept >= ready;
+}
+
+/* Of two that come in the same cycle the one SIMD is first, the next time the other. */
+static bool has_turn(const struct tm_wave *w, struct tm_lds_path *path, int64_t ready)
+{
+    const struct tm_lds_op *o = &path->last;
+    if (!other_simd(w, o) || o->ready != ready || o->accept != ready || o->overtaken)
+        return false;
+    path->turns++;
+    return w->simd->index / 2 == path->turns % 2;
 }
 
 /* From acceptance to a free entry of the LDS queue: registers go two by two. */
@@ -293,12 +307,12 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     int64_t ready = b->now + PARAM(b, lds_start), *path = &w->simd->cu->lds_path.free;
     int64_t accept = tm_lds_room(b, &way, i, tm_max(ready, *path));
     int64_t free_at = lds->free;
-    bool first = cycles > passes && !b->wgp_mode && overtakes(w, last, ready);
+    bool first = !b->wgp_mode && ((cycles > passes && overtakes(w, last, ready)) ||
+                                  has_turn(w, &w->simd->cu->lds_path, ready));
     uint8_t why;
     if (first) {
         accept = last->accept;
-        lds->free = accept; /* as if the one put off had not come */
-        put_off(last, cycles);
+        lds->free = last->lds_free; /* as if the one put off had not come */
         *path += cycles;
     } else {
         *path = accept + cycles;
@@ -311,7 +325,9 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     queue_add(&w->simd->lds_queue, entry, 1);
     w->mem.lds_accept = accept;
     if (first) {
-        lds->free = tm_max(lds->free, free_at + cycles);
+        int64_t data = tm_max(cycles, lds->free - tm_max(accept, last->lds_free));
+        put_off(last, cycles, data);
+        lds->free = tm_max(lds->free, free_at + data);
         return;
     }
     *last = (struct tm_lds_op){.wave = w,
@@ -324,6 +340,7 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
                                .accept = accept,
                                .done = done,
                                .free = entry,
+                               .lds_free = free_at,
                                .at_once = free_at <= accept};
 }
 
