@@ -31,6 +31,13 @@ bool front_debugged(void)
     return getenv(FRONT_ENV_DEBUG) != NULL;
 }
 
+/* A number; what is not there is 0. */
+static unsigned number(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? (unsigned)strtoul(text, NULL, 10) : 0;
+}
+
 bool front_config(struct abi_config *out)
 {
     static char timeline[PATH_MAX];
@@ -38,7 +45,6 @@ bool front_config(struct abi_config *out)
     const char *no_exec = getenv(FRONT_ENV_NO_EXEC), *timing = getenv(FRONT_ENV_TIMING);
     if (!state)
         return false;
-    const char *engine = getenv(FRONT_ENV_ENGINE);
     bool record = getenv(FRONT_ENV_TIMELINE) != NULL;
     if (record)
         (void)snprintf(timeline, sizeof(timeline), "%s/" GSHARED_TIMELINE, state);
@@ -52,7 +58,9 @@ bool front_config(struct abi_config *out)
                 .cores = getenv(FRONT_ENV_CHECK) || front_debugged() ? NULL : state,
                 .debugger = front_debugged() ? state : NULL,
                 .whole_cores = getenv(FRONT_ENV_CORE) != NULL,
-                .engine = engine ? (unsigned)strtoul(engine, NULL, 10) : 0,
+                .engine = number(FRONT_ENV_ENGINE),
+                .simd = number(FRONT_ENV_SIMD),
+                .host_threads = number(FRONT_ENV_THREADS),
                 .opcodes = getenv(FRONT_ENV_OPCODES) != NULL,
                 .perf_map = getenv(FRONT_ENV_PERF_MAP) != NULL,
                 .threads = hostfault_install},

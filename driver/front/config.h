@@ -15,6 +15,8 @@
 #define FRONT_ENV_TIMING   "RDNA3_TIMING"   /* shader clock in MHz */
 #define FRONT_ENV_TIMELINE "RDNA3_TIMELINE" /* set: record the dispatches */
 #define FRONT_ENV_ENGINE   "RDNA3_ENGINE"   /* a number: enum emu_engine */
+#define FRONT_ENV_SIMD     "RDNA3_SIMD"     /* a number: enum emu_simd */
+#define FRONT_ENV_THREADS  "RDNA3_THREADS"  /* host threads for workgroups; 0: all */
 #define FRONT_ENV_PERF_MAP "RDNA3_PERF_MAP" /* set: name native code for perf */
 #define FRONT_ENV_CHECK    "RDNA3_CHECK"    /* set: check the dispatches */
 #define FRONT_ENV_CORE     "RDNA3_CORE"     /* set: core files with all memory */

@@ -29,6 +29,8 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     pthread_mutex_init(&gpu->checks.lock, NULL);
     gpu->vm.count = config->opcodes != NULL;
     gpu->vm.engine = (enum emu_engine)config->engine;
+    gpu->vm.simd = (enum emu_simd)config->simd;
+    gpu->vm.host_threads = config->host_threads;
     gpu->vm.perf_map = config->perf_map;
     gpu->vm.symbol = gpu_symbol;
     gpu->vm.symbol_ctx = gpu;

@@ -113,13 +113,15 @@ struct gpu_config {
     /* Executed instructions are added here by opcode; NULL: they are not counted one by
      * one. Kept. */
     struct gpu_opcodes *opcodes;
-    const char *check;    /* file with a table of findings, or NULL; kept */
-    struct ck_heap *heap; /* of a checked program: its allocations, or NULL */
-    const char *cores;    /* folder for core files (kept.h), or NULL; kept */
-    bool whole_cores;     /* with all memory */
-    const char *debugger; /* folder with a debugger's socket, or NULL; kept */
-    unsigned engine;      /* enum emu_engine */
-    bool perf_map;        /* name native code in /tmp/perf-PID.map */
+    const char *check;     /* file with a table of findings, or NULL; kept */
+    struct ck_heap *heap;  /* of a checked program: its allocations, or NULL */
+    const char *cores;     /* folder for core files (kept.h), or NULL; kept */
+    bool whole_cores;      /* with all memory */
+    const char *debugger;  /* folder with a debugger's socket, or NULL; kept */
+    unsigned engine;       /* enum emu_engine */
+    unsigned simd;         /* enum emu_simd */
+    unsigned host_threads; /* for workgroups; 0: one per CPU */
+    bool perf_map;         /* name native code in /tmp/perf-PID.map */
     struct gpu_host host;
 };
 

@@ -37,6 +37,8 @@ struct vm {
     struct emu *emu; /* created by the first queue */
     bool count;      /* instructions by opcode */
     enum emu_engine engine;
+    enum emu_simd simd;
+    unsigned host_threads; /* for workgroups; 0: one per CPU */
     bool perf_map;         /* names for perf */
     emu_symbol_fn *symbol; /* for it */
     void *symbol_ctx;

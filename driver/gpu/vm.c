@@ -472,7 +472,8 @@ rd_status vm_emu(struct vm *vm, struct emu **out)
     rd_status st = RD_OK;
     pthread_rwlock_wrlock(&vm->lock);
     if (!vm->emu) {
-        struct emu_config config = {.threads = 0,
+        struct emu_config config = {.threads = vm->host_threads,
+                                    .simd = vm->simd,
                                     .lds_unreported = true,
                                     .count = vm->count,
                                     .engine = vm->engine,

@@ -32,6 +32,8 @@ struct kmd_config {
     bool perf_map;         /* name native code in /tmp/perf-PID.map */
     unsigned engine;       /* enum emu_engine */
     unsigned lockup_ms;    /* patience with a submission that waits; 0: the kernel's */
+    unsigned simd;         /* enum emu_simd */
+    unsigned host_threads; /* for workgroups; 0: one per CPU */
     /* A line for people; NULL: standard error. */
     void (*log)(const char *text);
     /* Something for the transcript; NULL: there is none. */

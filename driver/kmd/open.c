@@ -105,6 +105,8 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
                                  .debugger = config->debugger,
                                  .counters = &kmd->proc->gpu,
                                  .engine = config->engine,
+                                 .simd = config->simd,
+                                 .host_threads = config->host_threads,
                                  .perf_map = config->perf_map,
                                  .opcodes =
                                      config->opcodes ? &kmd->shared->opcodes : NULL,

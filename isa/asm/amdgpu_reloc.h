@@ -23,6 +23,9 @@
 #define EM_AMDGPU_          224
 #define ELFOSABI_AMDGPU_HSA 64
 #define EF_AMDGPU_GFX1100   0x41u
+#define EF_AMDGPU_GFX1103   0x44u
+#define EF_AMDGPU_GFX1101   0x46u
+#define EF_AMDGPU_GFX1102   0x47u
 #define SHN_AMDGPU_LDS      0xff00u
 
 #endif

@@ -267,6 +267,7 @@ struct as {
     unsigned steps;        /* of the expression being evaluated */
 
     unsigned object_version;           /* 4, 5, 6 */
+    unsigned mach;                     /* processor, as e_flags have it */
     bool emitted;                      /* something that fixes the version */
     bool count_registers;              /* .amdgcn.next_free_* are used */
     uint32_t vgpr_symbol, sgpr_symbol; /* their symbols */

@@ -4,23 +4,42 @@
  * Must not know statements. Invariant: a directive that is refused says why.
  * SPDX-License-Identifier: MIT
  */
+#include "amdgpu_reloc.h"
 #include "as.h"
 
 #include <elf.h>
 #include <stdlib.h>
 
-#define TARGET "amdgcn-amd-amdhsa--gfx1100"
+#define TARGET "amdgcn-amd-amdhsa--"
+
+/* Processors with these instructions, and what e_flags say of them. */
+static const struct {
+    const char *name;
+    unsigned mach;
+} targets[] = {{TARGET "gfx1100", EF_AMDGPU_GFX1100},
+               {TARGET "gfx1101", EF_AMDGPU_GFX1101},
+               {TARGET "gfx1102", EF_AMDGPU_GFX1102},
+               {TARGET "gfx1103", EF_AMDGPU_GFX1103}};
 
 static void dir_target(struct as *as, int arg)
 {
     (void)arg;
     struct as_buf name = {0};
+    unsigned i = 0, n = sizeof targets / sizeof *targets;
     as_blanks(as);
     const char *at = as->p;
-    if (!as_string(as, &name))
+    if (!as_string(as, &name)) {
         as_error(as, as->error.at, "%s", as->error.text);
-    else if (!name.failed && !as_same((char *)name.data, name.bytes, TARGET))
-        as_error(as, at, "this assembler's target is \"" TARGET "\"");
+    } else if (!name.failed) {
+        while (i < n && !as_same((char *)name.data, name.bytes, targets[i].name))
+            i++;
+        if (i < n)
+            as->mach = targets[i].mach;
+        else
+            as_error(as, at,
+                     "this assembler's target is \"" TARGET
+                     "gfx1100\", or gfx1101 to gfx1103");
+    }
     free(name.data);
 }
 

@@ -27,7 +27,7 @@ void elf_header(const struct as *as, Elf64_Ehdr *out, unsigned type)
     *out = (Elf64_Ehdr){.e_type = (Elf64_Half)type,
                         .e_machine = EM_AMDGPU_,
                         .e_version = EV_CURRENT,
-                        .e_flags = EF_AMDGPU_GFX1100,
+                        .e_flags = as->mach ? as->mach : EF_AMDGPU_GFX1100,
                         .e_ehsize = sizeof *out,
                         .e_shentsize = sizeof(Elf64_Shdr)};
     memcpy(out->e_ident, ELFMAG, SELFMAG);

@@ -1,8 +1,8 @@
 /* bundle.c: clang offload bundles.
  *
  * Must not know ELF. Invariant: what is handed on lies inside the file. A bundle holds
- * one entry per target; ours is the first non-host one whose processor is gfx1100, or
- * else gfx11-generic.
+ * one entry per target; ours is the first non-host one whose processor is gfx1100, else
+ * gfx11-generic, else one with the same instructions (gfx1101 to gfx1103).
  * Source: clang documentation, "Clang Offload Bundler", bundled code object layout.
  * SPDX-License-Identifier: MIT
  */
@@ -30,12 +30,27 @@ static bool id_is_device(const char *id, size_t len)
     return !(len >= 5 && memcmp(id, "host-", 5) == 0);
 }
 
+/* How well code for a device fits: gfx1100, then the generic target, then chips with
+ * the same instructions; 0: not at all. */
+static unsigned fits(const char *id, size_t len)
+{
+    static const char *const targets[] = {"gfx1103", "gfx1102", "gfx1101",
+                                          "gfx11-generic", "gfx1100"};
+    unsigned n = sizeof targets / sizeof *targets;
+    if (!id_is_device(id, len))
+        return 0;
+    for (unsigned i = n; i > 0; i--)
+        if (id_is(id, len, targets[i - 1]))
+            return i;
+    return 0;
+}
+
 rd_status co_unbundle(const uint8_t **data, size_t *size, uint64_t *elf_offset,
                       struct co_error *err)
 {
     const uint8_t *p = *data;
     size_t limit = *size;
-    bool found = false, generic = false;
+    unsigned rank = 0;
     uint64_t best = 0, best_bytes = 0;
 
     *elf_offset = 0;
@@ -66,17 +81,14 @@ rd_status co_unbundle(const uint8_t **data, size_t *size, uint64_t *elf_offset,
                            " and size %" PRIu64 " leave the file (%zu bytes)",
                            i, offset, bytes, limit);
         at += 24 + id_len;
-        bool exact = id_is(id, id_len, "gfx1100");
-        if (!id_is_device(id, id_len) ||
-            !(exact || id_is(id, id_len, "gfx11-generic")) || (found && !generic) ||
-            (found && !exact))
+        unsigned fit = fits(id, id_len);
+        if (fit <= rank)
             continue;
-        found = true;
-        generic = !exact;
+        rank = fit;
         best = offset;
         best_bytes = bytes;
     }
-    if (!found)
+    if (rank == 0)
         return co_fail(err, RD_E_NOT_FOUND,
                        "offload bundle: none of its %" PRIu64
                        " entries is code for gfx1100",

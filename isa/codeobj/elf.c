@@ -16,6 +16,9 @@
 #define OSABI_HSA          64
 #define FLAG_MACH          0xffu
 #define MACH_GFX1100       0x41
+#define MACH_GFX1103       0x44
+#define MACH_GFX1101       0x46
+#define MACH_GFX1102       0x47
 #define MACH_GFX11_GENERIC 0x54
 
 static const char *const mach_names[] = {
@@ -85,11 +88,13 @@ static rd_status check_target(struct elf_header *h, struct co_error *err)
 {
     unsigned mach = h->flags & FLAG_MACH;
     h->target = mach_name(mach);
-    if (mach == MACH_GFX1100 || (mach == MACH_GFX11_GENERIC && h->version == 6))
+    /* gfx1101 to gfx1103 have the same instructions and descriptors. */
+    if (mach == MACH_GFX1100 || mach == MACH_GFX1101 || mach == MACH_GFX1102 ||
+        mach == MACH_GFX1103 || (mach == MACH_GFX11_GENERIC && h->version == 6))
         return RD_OK;
     return co_fail(err, RD_E_UNSUPPORTED,
                    "ELF header: e_flags (offset 48) is 0x%" PRIx32
-                   ", code for %s, expected gfx1100 (0x%x)",
+                   ", code for %s, expected gfx1100 (0x%x) to gfx1103",
                    h->flags, h->target, MACH_GFX1100);
 }
 

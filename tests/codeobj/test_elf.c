@@ -280,7 +280,8 @@ static size_t put_entry(struct bundle *b, size_t at, uint64_t offset, uint64_t b
     return at + strlen(id);
 }
 
-static void make_bundle(struct bundle *b, const char *id)
+/* An entry for another processor before that with the code. */
+static void make_bundle(struct bundle *b, const char *other, const char *id)
 {
     struct made_elf elf;
     make_elf(&elf, NULL, 0);
@@ -288,7 +289,7 @@ static void make_bundle(struct bundle *b, const char *id)
     memcpy(b->data, "__CLANG_OFFLOAD_BUNDLE__", 24);
     b->data[24] = 3;
     size_t at = put_entry(b, 32, 4096, 0, "host-x86_64-unknown-linux-gnu-gfx1100");
-    at = put_entry(b, at, 4096, 8, "hipv4-amdgcn-amd-amdhsa--gfx1101");
+    at = put_entry(b, at, 4096, 8, other);
     put_entry(b, at, 4096, elf.size, id);
     memcpy(b->data + 4096, elf.data, elf.size);
     b->size = 4096 + elf.size;
@@ -296,9 +297,9 @@ static void make_bundle(struct bundle *b, const char *id)
 
 START_TEST(bundle)
 {
-    static const char *const good_ids[] = {"hipv4-amdgcn-amd-amdhsa--gfx1100",
-                                           "hip-amdgcn-amd-amdhsa-gfx1100",
-                                           "openmp-amdgcn-amd-amdhsa--gfx1100:xnack-"};
+    static const char *const good_ids[] = {
+        "hipv4-amdgcn-amd-amdhsa--gfx1100", "hip-amdgcn-amd-amdhsa-gfx1100",
+        "openmp-amdgcn-amd-amdhsa--gfx1100:xnack-", "hip-amdgcn-amd-amdhsa--gfx1102"};
     static const char *const bad_ids[] = {"hipv4-amdgcn-amd-amdhsa--gfx11000",
                                           "hipv4-amdgcn-amd-amdhsa--xgfx1100",
                                           "gfx1100", ""};
@@ -306,14 +307,17 @@ START_TEST(bundle)
     struct co_object *obj;
     struct co_error err = {""};
     for (size_t i = 0; i < sizeof good_ids / sizeof *good_ids; i++) {
-        make_bundle(&b, good_ids[i]);
+        make_bundle(&b,
+                    i < 3 ? "hipv4-amdgcn-amd-amdhsa--gfx1101"
+                          : "hipv4-amdgcn-amd-amdhsa--gfx1200",
+                    good_ids[i]);
         ck_assert_msg(co_open(b.data, b.size, &obj, &err) == RD_OK, "%s", err.text);
         ck_assert_uint_eq(co_info(obj)->elf_offset, 4096);
         ck_assert_uint_eq(co_kernel_count(obj), 1);
         co_close(obj);
     }
     for (size_t i = 0; i < sizeof bad_ids / sizeof *bad_ids; i++) {
-        make_bundle(&b, bad_ids[i]);
+        make_bundle(&b, "hipv4-amdgcn-amd-amdhsa--gfx1200", bad_ids[i]);
         ck_assert_int_eq(co_open(b.data, b.size, &obj, &err), RD_E_NOT_FOUND);
         ck_assert_ptr_nonnull(strstr(err.text, "none of its 3 entries"));
     }
@@ -325,7 +329,8 @@ START_TEST(bad_bundle)
     struct bundle b;
     struct co_object *obj;
     struct co_error err = {""};
-    make_bundle(&b, "hipv4-amdgcn-amd-amdhsa--gfx1100");
+    make_bundle(&b, "hipv4-amdgcn-amd-amdhsa--gfx1200",
+                "hipv4-amdgcn-amd-amdhsa--gfx1100");
     uint64_t sum = 0;
     for (size_t size = 0; size < 4096 + 64; size++) {
         uint8_t *copy = malloc(size ? size : 1);
@@ -335,7 +340,8 @@ START_TEST(bad_bundle)
     }
     memset(b.data + 24, 0xff, 8); /* more entries than the file holds */
     ck_assert_int_eq(co_open(b.data, 300, &obj, &err), RD_E_TRUNCATED);
-    make_bundle(&b, "hipv4-amdgcn-amd-amdhsa--gfx1100");
+    make_bundle(&b, "hipv4-amdgcn-amd-amdhsa--gfx1200",
+                "hipv4-amdgcn-amd-amdhsa--gfx1100");
     memset(b.data + 32, 0xff, 24); /* the first entry's fields */
     ck_assert_int_eq(co_open(b.data, b.size, &obj, &err), RD_E_TRUNCATED);
     ck_assert_ptr_nonnull(strstr(err.text, "entry 0"));

@@ -27,6 +27,7 @@
 #include "reports.h"
 #include "replay.h"
 #include "config.h"
+#include "emu.h"
 #include "isa.h"
 #include "shared.h"
 #include "state.h"
@@ -50,6 +51,8 @@ static const char help[] =
     "                 them native code left to functions (slower)\n"
     "  --engine auto|interp|jit  native code for what is hot, or the interpreter "
     "alone\n"
+    "  --simd auto|generic|avx2|avx512   host vector instructions to use\n"
+    "  --threads N    host threads for workgroups (default: one per CPU)\n"
     "  --perf-map     name native code in /tmp/perf-PID.map, for perf report\n"
     "  --no-execute   complete every dispatch without running it\n"
     "  --timing       run kernels under the timing model (slow); the device's clock "
@@ -87,6 +90,8 @@ enum {
     OPT_STATS,
     OPT_OPCODES,
     OPT_ENGINE,
+    OPT_SIMD,
+    OPT_THREADS,
     OPT_PERF_MAP,
     OPT_NO_EXEC,
     OPT_VRAM,
@@ -110,6 +115,8 @@ static const struct option long_options[] = {
     {"stats", no_argument, NULL, OPT_STATS},
     {"opcodes", no_argument, NULL, OPT_OPCODES},
     {"engine", required_argument, NULL, OPT_ENGINE},
+    {"simd", required_argument, NULL, OPT_SIMD},
+    {"threads", required_argument, NULL, OPT_THREADS},
     {"perf-map", no_argument, NULL, OPT_PERF_MAP},
     {"no-execute", no_argument, NULL, OPT_NO_EXEC},
     {"timing", no_argument, NULL, OPT_TIMING},
@@ -142,6 +149,34 @@ static bool parse_engine(const char *text, unsigned *engine)
         if (!strcmp(text, names[*engine]))
             return true;
     return false;
+}
+
+/* A level that this host has; prints the error. */
+static int parse_simd(const char *text, unsigned *simd)
+{
+    static const char *const names[] = {"auto", "generic", "avx2", "avx512"};
+    unsigned i = 0;
+    while (i < 4 && strcmp(text, names[i]) != 0)
+        i++;
+    if (i == 4)
+        return cli_error(CLI_USAGE, "--simd '%s': auto, generic, avx2 or avx512", text);
+    struct emu_config config = {.threads = 1, .simd = (enum emu_simd)i};
+    struct emu *emu;
+    if (emu_create(&config, &emu) != RD_OK)
+        return cli_error(CLI_FAILED, "--simd %s: this host has no such instructions",
+                         text);
+    emu_destroy(emu);
+    *simd = i;
+    return CLI_OK;
+}
+
+static int parse_threads(const char *text, unsigned *threads)
+{
+    uint64_t value;
+    if (cli_parse_u64(text, &value) != RD_OK || value > 1024)
+        return cli_error(CLI_USAGE, "--threads '%s': a number up to 1024", text);
+    *threads = (unsigned)value;
+    return CLI_OK;
 }
 
 /* Which options go together. -1 to go on, else an exit status. */
@@ -195,6 +230,14 @@ static int parse(int argc, char **argv, struct options *o)
         case OPT_PERF_MAP:
             o->how.perf_map = true;
             break;
+        case OPT_SIMD:
+        case OPT_THREADS: {
+            int status = c == OPT_SIMD ? parse_simd(optarg, &o->how.simd)
+                                       : parse_threads(optarg, &o->how.threads);
+            if (status != CLI_OK)
+                return status;
+            break;
+        }
         case OPT_ENGINE:
             if (!parse_engine(optarg, &o->how.engine))
                 return cli_error(CLI_USAGE, "--engine '%s': auto, interp or jit",

@@ -86,6 +86,10 @@ static void set_environment(const struct exec_options *o, const char *library,
     set_flag(FRONT_ENV_TIMELINE, o->record);
     snprintf(clock, sizeof(clock), "%u", o->engine);
     setenv(FRONT_ENV_ENGINE, clock, 1);
+    snprintf(clock, sizeof(clock), "%u", o->simd);
+    setenv(FRONT_ENV_SIMD, clock, 1);
+    snprintf(clock, sizeof(clock), "%u", o->threads);
+    setenv(FRONT_ENV_THREADS, clock, 1);
     set_flag(FRONT_ENV_PERF_MAP, o->perf_map);
     set_flag(FRONT_ENV_CHECK, o->checked);
     set_flag(FRONT_ENV_OPCODES, o->opcodes);

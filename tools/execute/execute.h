@@ -16,10 +16,12 @@ struct exec_options {
     const char *log, *root, *preload;
     const char *emu_mode; /* NULL: as the board says */
     bool no_execute, no_namespace, timing, record, opcodes, perf_map;
-    bool checked;    /* the state folder has a table of findings */
-    bool whole_core; /* core files with all memory */
-    bool debugged;   /* a debugger listens in the state folder */
-    unsigned engine; /* enum emu_engine */
+    bool checked;     /* the state folder has a table of findings */
+    bool whole_core;  /* core files with all memory */
+    bool debugged;    /* a debugger listens in the state folder */
+    unsigned engine;  /* enum emu_engine */
+    unsigned simd;    /* enum emu_simd */
+    unsigned threads; /* of the host, for workgroups; 0: one per CPU */
     uint64_t vram;
     double sclk_mhz; /* 0: not given */
     /* Of a debugger: the program has a process group of its own, and these descriptors

@@ -1,7 +1,7 @@
 /* live.c: a window beside a run: a process of its own that reads what the run writes.
  *
  * The run goes on whatever becomes of the window. Must not draw. Invariant: a file made
- * for the window alone is removed when both are done. SPDX-License-Identifier: MIT
+ * for the window alone has no name. SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,23 +14,43 @@
 #include "cli.h"
 #include "viz.h"
 
-/* An empty file. */
-static bool make_file(struct viz_live *live, const char *path)
+/* An empty file for the window alone. It has no name, so that nothing is left however
+ * this program ends; who inherits the descriptor opens it through /proc. */
+static int make_nameless(char *path, size_t size)
 {
     const char *folder = getenv("TMPDIR");
-    int n = path ? snprintf(live->path, sizeof live->path, "%s", path)
-                 : snprintf(live->path, sizeof live->path, "%s/rdna3-viz-XXXXXX",
-                            folder && *folder ? folder : "/tmp");
-    live->own = !path;
-    int fd = n < 0 || (size_t)n >= sizeof live->path ? -1
-             : path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                    : mkstemp(live->path);
+    int n = snprintf(path, size, "%s/rdna3-viz-XXXXXX",
+                     folder && *folder ? folder : "/tmp");
+    int fd = n < 0 || (size_t)n >= size ? -1 : mkstemp(path);
+    if (fd < 0)
+        return -1;
+    (void)unlink(path);
+    (void)snprintf(path, size, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+/* The file to write, empty; own: with its descriptor open. */
+static bool make_file(struct viz_live *live, const char *path)
+{
+    int fd;
+    live->own = path ? -1 : 0;
+    if (path) {
+        int n = snprintf(live->path, sizeof live->path, "%s", path);
+        fd = n < 0 || (size_t)n >= sizeof live->path
+                 ? -1
+                 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    } else {
+        fd = make_nameless(live->path, sizeof live->path);
+    }
     if (fd < 0) {
         cli_error(CLI_FAILED, "cannot write '%s' for --viz: %s", live->path,
                   strerror(errno));
         return false;
     }
-    (void)close(fd);
+    if (path)
+        (void)close(fd);
+    else
+        live->own = fd;
     return true;
 }
 
@@ -50,8 +70,8 @@ bool viz_live_start(struct viz_live *live, const char *path)
     }
     if (live->child < 0) {
         cli_error(CLI_FAILED, "cannot start the window: %s", strerror(errno));
-        if (live->own)
-            (void)unlink(live->path);
+        if (live->own >= 0)
+            (void)close(live->own);
         return false;
     }
     return true;
@@ -62,7 +82,7 @@ int viz_live_finish(struct viz_live *live)
     int status = 0;
     while (waitpid(live->child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (live->own)
-        (void)unlink(live->path);
+    if (live->own >= 0)
+        (void)close(live->own);
     return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_FAILED;
 }

@@ -18,13 +18,13 @@ int viz_find(char *path, size_t size);
 /* A window beside a run, on a file that grows. */
 struct viz_live {
     char path[512]; /* where to write the timeline */
-    bool own;       /* the file is only for the window */
+    int own;        /* descriptor of a file that is only for the window; -1: none */
     pid_t child;
 };
 
 /* Start it.
  *
- * path  the file; NULL: one of its own, which viz_live_finish removes
+ * path  the file; NULL: one of its own, without a name
  * Prints the error; false: no window. One that fails to open says so by itself, and
  * viz_live_finish returns that.
  */

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""What users ran into, one by one.
+
+    bugs.py targets|exec_options|no_files RDNA3 SOURCE_FOLDER
+
+SPDX-License-Identifier: MIT
+"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+WHAT, RDNA3, ROOT = sys.argv[1:4]
+ADD = os.path.join(ROOT, "library", "examples", "add.s")
+RUN = ["--block", "64", "--arg", "buf:256:iota=f32", "--arg", "buf:256", "--print", "1:f32:3"]
+
+
+def call(*command, **kw):
+    r = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **kw)
+    return r.returncode, r.stdout + r.stderr
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"wrong: {what}")
+
+
+def targets(folder):
+    """Chips with the same instructions: their objects load and are named, others not."""
+    with open(ADD, encoding="utf-8") as f:
+        text = f.read()
+    path, code = os.path.join(folder, "a.s"), os.path.join(folder, "a.hsaco")
+    for chip in ("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1030"):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace("gfx1100", chip))
+        status, told = call(RDNA3, "asm", path, "-o", code)
+        if chip == "gfx1030":
+            expect(status == 1 and "gfx1101 to gfx1103" in told, told)
+            continue
+        expect(status == 0, told)
+        expect(chip in call(RDNA3, "dis", code)[1].splitlines()[0], f"dis says no {chip}")
+        status, told = call(RDNA3, "run", code, *RUN)
+        expect(status == 0 and "0: 1 2 3" in told, told)
+
+
+def exec_options(folder):
+    """--simd reaches the kernels of the program: native code needs what generic lacks."""
+    code = os.path.join(folder, "a.hsaco")
+    call(RDNA3, "asm", ADD, "-o", code)
+    run = [RDNA3, "run", "--device", "kfd", code, *RUN]
+    for options in ([], ["--simd", "generic"], ["--threads", "1"]):
+        status, told = call(RDNA3, "exec", *options, "--", *run)
+        expect(status == 0 and "0: 1 2 3" in told, f"{options}: {told}")
+    status, told = call(RDNA3, "exec", "--simd", "generic", "--engine", "jit", "--", *run)
+    expect(status == 1, f"native code with generic vectors: {told}")
+    for options in (["--simd", "mmx"], ["--threads", "x"], ["--threads", "1025"]):
+        expect(call(RDNA3, "exec", *options, "--", "true")[0] == 2, options)
+
+
+def no_files(folder):
+    """A run with a window that is ended by a signal leaves no file behind."""
+    if not os.path.exists(os.path.join(os.path.dirname(RDNA3), "rdna3-viz")):
+        print("skipped: there is no rdna3-viz")
+        sys.exit(77)
+    code, own = os.path.join(folder, "a.hsaco"), os.path.join(folder, "tmp")
+    os.mkdir(own)
+    call(RDNA3, "asm", ADD, "-o", code)
+    # The window's program waits for its display, so the run does, too.
+    env = dict(os.environ, TMPDIR=own, SDL_VIDEODRIVER="dummy")
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with subprocess.Popen([RDNA3, "run", "--viz", code, *RUN], env=env,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True) as p:
+            time.sleep(0.3)
+            p.send_signal(number)
+            p.wait(timeout=60)
+            try:
+                os.killpg(p.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        expect(os.listdir(own) == [], f"{number}: {os.listdir(own)}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        {"targets": targets, "exec_options": exec_options, "no_files": no_files}[WHAT](folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
