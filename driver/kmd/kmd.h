@@ -277,14 +277,18 @@ void kmd_queue_tell(struct kmd *kmd, uint32_t id, uint64_t exceptions);
 /* ---- the kernel's rings (submit.c) ---- */
 
 /* A ring each; the first of its kind has the kind's name. */
-#define KMD_COMPUTE_RINGS 4u
-#define KMD_DMA_RINGS     2u
 enum kmd_engine {
     KMD_ENGINE_GFX,
     KMD_ENGINE_COMPUTE,
-    KMD_ENGINE_DMA = KMD_ENGINE_COMPUTE + KMD_COMPUTE_RINGS,
-    KMD_ENGINES = KMD_ENGINE_DMA + KMD_DMA_RINGS,
+    KMD_ENGINE_COMPUTE_1,
+    KMD_ENGINE_COMPUTE_2,
+    KMD_ENGINE_COMPUTE_3,
+    KMD_ENGINE_DMA,
+    KMD_ENGINE_DMA_1,
+    KMD_ENGINES
 };
+#define KMD_COMPUTE_RINGS 4u
+#define KMD_DMA_RINGS     2u
 
 /* An indirect buffer in GPU memory. */
 struct kmd_ib {

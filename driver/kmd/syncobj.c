@@ -216,8 +216,11 @@ static rd_status look(const struct kmd_syncobj *s, uint64_t number,
     if (!s->filled || (number && (!last || last->number < number)))
         return RD_E_INVALID;
     *out = last ? last->fences : s->fences;
-    for (unsigned i = s->n_points; number && i-- > 0 && s->points[i].number >= number;)
-        *out = s->points[i].fences;
+    for (unsigned i = 0; number && i < s->n_points; i++)
+        if (s->points[i].number >= number) {
+            *out = s->points[i].fences;
+            break;
+        }
     return RD_OK;
 }
 
