@@ -9,19 +9,25 @@ The client is this file: what comes and goes is the protocol's own text.
 import base64
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import sessions  # noqa: E402
-from sessions import HERE, RDNA3, assemble, compile_cl, expect  # noqa: E402
+from sessions import FAILED, HERE, RDNA3, assemble, compile_cl, expect  # noqa: E402
+
+
+PATIENCE = 150  # seconds for a message: with sanitizers on a loaded machine
 
 
 class Client:
-    def __init__(self, stream=None):
+    def __init__(self, stream=None, p=None):
+        self.p = p
         if not stream:
             self.p = subprocess.Popen([RDNA3, "debug", "--dap"], stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -29,7 +35,7 @@ class Client:
         self.back = stream or self.p.stdout
         self.seq, self.events = 0, []
 
-    def send(self, command, **arguments):
+    def send(self, command, /, **arguments):
         self.seq += 1
         body = json.dumps({"seq": self.seq, "type": "request", "command": command,
                            "arguments": arguments}).encode()
@@ -40,13 +46,23 @@ class Client:
         self.to.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
         self.to.flush()
 
+    def silent(self):
+        print(f"no message for {PATIENCE} s; the last request was number {self.seq}")
+        FAILED.append("silence")
+        self.p.kill()
+
     def read(self):
-        line = self.back.readline()
-        if not line:
-            return None
-        length = int(line.split(b":")[1])
-        self.back.readline()
-        return json.loads(self.back.read(length))
+        timer = threading.Timer(PATIENCE, self.silent)
+        timer.start()
+        try:
+            line = self.back.readline()
+            if not line:
+                return None
+            length = int(line.split(b":")[1])
+            self.back.readline()
+            return json.loads(self.back.read(length))
+        finally:
+            timer.cancel()
 
     def response(self, seq):
         while (m := self.read()) is not None:
@@ -55,12 +71,12 @@ class Client:
             self.events.append(m)
         return {"success": False, "message": "the adapter has gone"}
 
-    def ask(self, command, **arguments):
+    def ask(self, command, /, **arguments):
         m = self.response(self.send(command, **arguments))
         expect(f"{command} succeeds", m["success"], json.dumps(m))
         return m.get("body") or {}
 
-    def refused(self, why, command, **arguments):
+    def refused(self, why, command, /, **arguments):
         m = self.response(self.send(command, **arguments))
         expect(f"{command} is refused with '{why}'",
                not m["success"] and why in m.get("message", ""), json.dumps(m))
@@ -206,6 +222,131 @@ def test_running(folder):
     expect("exit status", c.end()[0] == 0)
 
 
+def variable(c, thread, scope, name):
+    """The reference of a scope, and a variable of it."""
+    frame = c.ask("stackTrace", threadId=thread)["stackFrames"][0]["id"]
+    scopes = by_name(c.ask("scopes", frameId=frame)["scopes"])
+    number = next(s["variablesReference"] for n, s in scopes.items() if n.startswith(scope))
+    return number, by_name(c.ask("variables", variablesReference=number)["variables"])[name]
+
+
+def test_set(folder):
+    """Variables, registers and memory are set; log points say what they see."""
+    path = assemble(folder, "math", scratch=16)
+    c = Client()
+    c.ask("initialize")
+    c.ask("launch", program=path, block=32, args=["buf:128"], stopOnEntry=True, stopAtEnd=True)
+    c.event("initialized")
+    c.ask("setFunctionBreakpoints", breakpoints=[])
+    c.ask("configurationDone")
+    c.event("stopped")
+    code = c.ask("disassemble", memoryReference=c.ask("stackTrace", threadId=1)["stackFrames"]
+                 [0]["instructionPointerReference"], instructionCount=16)["instructions"]
+    at = {i["instruction"].split()[0]: i["address"] for i in code}
+    c.ask("setInstructionBreakpoints", breakpoints=[
+        {"instructionReference": at["s_waitcnt"], "logMessage": "s6 is {s6}, not {nix}"},
+        {"instructionReference": at["global_store_b32"]}])
+    c.ask("continue", threadId=1)
+    expect("a stop", c.event("stopped")["reason"] == "breakpoint")
+    said = "".join(e["body"]["output"] for e in c.events if e.get("event") == "output")
+    expect("the log point has spoken", "s6 is 0x" in said and "no variable" in said and
+           "12345678" in said, said)
+    number, v1 = variable(c, 1, "VGPRs", "v1")
+    expect("before", "f32 0" in v1["value"] or v1["value"] == "0x00000000", json.dumps(v1))
+    value = c.ask("setVariable", variablesReference=number, name="v1", value="2.5")
+    expect("v1", value["value"].startswith("0x40200000"), json.dumps(value))
+    value = c.ask("setExpression", expression="exec", value="0x3")
+    expect("exec", "00000003" in value["value"], json.dumps(value))
+    address = c.ask("evaluate", expression="arg0")["result"]
+    c.ask("writeMemory", memoryReference=hex(int(address, 0)), offset=8,
+          data=base64.b64encode(b"\1\2\3\4").decode())
+    c.refused("not base64", "writeMemory", memoryReference="0x10", data="*")
+    c.refused("no memory of 3 bytes", "writeMemory", memoryReference="0x10", data="AAAA")
+    c.refused("a value is missing", "setVariable", variablesReference=number, name="v1", value="")
+    c.refused("stands for nothing", "setVariable", variablesReference=999, name="v1", value="1")
+    c.ask("continue", threadId=1)
+    c.event("stopped")
+    data = base64.b64decode(c.ask("readMemory", memoryReference=hex(int(address, 0)),
+                                  count=12)["data"])
+    expect("what was set was stored", data == b"\0\0\x20\x40\0\0\x80\x3f\1\2\3\4", data)
+    c.ask("disconnect")
+    c.end()
+
+
+def program(c, path, *words, **arguments):
+    c.ask("initialize")
+    c.ask("launch", command=[RDNA3, "run", "--device", "kfd", path, "--block", "32", *words],
+          code=[path], **arguments)
+    c.event("initialized")
+
+
+def test_program(folder):
+    """A kernel of a program that runs: stopped, changed, and the program goes on."""
+    path = assemble(folder, "math", scratch=16)
+    c = Client()
+    program(c, path, "--arg", "buf:128", "--print", "0:f32:4", stopAtEnd=True, cwd=folder)
+    points = c.ask("setFunctionBreakpoints", breakpoints=[{"name": "kernel"}])["breakpoints"]
+    expect("it waits for its kernel", not points[0]["verified"] and "waits" in
+           points[0]["message"], json.dumps(points))
+    expect("a thread", len(c.ask("threads")["threads"]) == 1)
+    c.refused("not there", "stackTrace", threadId=1)
+    c.refused("no kernel is stopped", "next", threadId=1)
+    c.ask("configurationDone")
+    changed = c.event("breakpoint")["breakpoint"]
+    expect("it is there", changed["verified"] and changed["id"] == points[0]["id"])
+    expect("it stops", c.event("stopped")["reason"] == "breakpoint")
+    c.ask("next", threadId=1, granularity="instruction")
+    c.event("stopped")
+    c.ask("stepBack", threadId=1, granularity="instruction")
+    c.event("stopped")
+    c.ask("continue", threadId=1)
+    expect("the end", c.event("stopped")["reason"] == "pause")
+    c.ask("reverseContinue", threadId=1)
+    c.event("stopped")
+    c.ask("continue", threadId=1)
+    c.event("stopped")
+    c.ask("continue", threadId=1)
+    expect("exit code", c.event("exited")["exitCode"] == 0)
+    said = "".join(e["body"]["output"] for e in c.events if e.get("event") == "output" and
+                   e["body"]["category"] == "stdout")
+    expect("what it prints", "0 1 2 3" in said, said)
+    c.event("terminated")
+    c.ask("disconnect")
+    expect("exit status", c.end()[0] == 0)
+
+
+def test_gone(folder):
+    """A program that is killed, or that never ends, holds nobody up."""
+    path = assemble(folder, "math", scratch=16)
+    c = Client()
+    program(c, path, "--arg", "buf:128", stopOnEntry=True)
+    c.ask("configurationDone")
+    expect("entry", c.event("stopped")["reason"] == "breakpoint")
+    text = c.ask("evaluate", expression="info program", context="repl")["result"]
+    os.kill(int(text.split()[1]), signal.SIGKILL)
+    c.ask("continue", threadId=1)
+    expect("killed", c.event("exited")["exitCode"] == 137)
+    c.ask("disconnect")
+    c.end()
+    c = Client()
+    c.ask("initialize")
+    c.ask("launch", command=["sleep", "1000"])
+    c.ask("configurationDone")
+    c.ask("pause", threadId=1)
+    expect("a pause without a kernel", "no kernel" in c.event("stopped")["description"])
+    c.ask("disconnect")
+    expect("exit status", c.end()[0] == 0)
+    c = Client()
+    c.ask("initialize")
+    c.refused("a list of strings", "launch", command="ls")
+    c.refused("code /nowhere", "launch", command=["ls"], code="/nowhere")
+    c.ask("launch", command=["/nowhere/program"])
+    c.ask("configurationDone")
+    expect("no program", c.event("exited")["exitCode"] == 127)
+    c.ask("disconnect")
+    c.end()
+
+
 def test_end(folder):
     path = assemble(folder, "math", scratch=16)
     c = Client()
@@ -245,7 +386,7 @@ def test_port(folder):
                 break
             except ConnectionRefusedError:
                 time.sleep(0.05)
-        c = Client(s.makefile("rwb"))
+        c = Client(s.makefile("rwb"), p)
         c.ask("initialize")
         c.ask("launch", program=assemble(folder, "math", scratch=16), block=32,
               args=["buf:128"])

@@ -506,7 +506,8 @@ static void put_note(FILE *f, enum core_note type, const void *a, size_t a_bytes
     (void)fwrite(&h, sizeof h, 1, f);
     (void)fwrite(name, sizeof name, 1, f);
     (void)fwrite(a, 1, a_bytes, f);
-    (void)fwrite(b, 1, b_bytes, f);
+    if (b_bytes)
+        (void)fwrite(b, 1, b_bytes, f);
     (void)fwrite(zeros, 1, (0 - a_bytes - b_bytes) & 3, f);
 }
 

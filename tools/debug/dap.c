@@ -110,7 +110,7 @@ static void event(struct dap *d, const char *name)
     message_end(d, &r);
 }
 
-static void output(struct dap *d, const char *category, const char *text)
+void dap_output(struct dap *d, const char *category, const char *text)
 {
     struct reply r;
     event_begin(d, &r, "output");
@@ -171,7 +171,8 @@ static struct told told_begin(void)
     (void)fflush(stderr);
     if (t.fd >= 0) {
         t.saved = dup(STDERR_FILENO);
-        (void)dup2(t.fd, STDERR_FILENO);
+        if (t.saved >= 0)
+            (void)dup2(t.fd, STDERR_FILENO);
     }
     return t;
 }
@@ -181,7 +182,7 @@ static void told_end(struct told *t, char *text, size_t size)
     ssize_t n = 0;
     (void)fflush(stderr);
     *text = '\0';
-    if (t->fd < 0)
+    if (t->fd < 0 || t->saved < 0)
         return;
     (void)dup2(t->saved, STDERR_FILENO);
     n = pread(t->fd, text, size - 1, 0);
@@ -193,7 +194,7 @@ static void told_end(struct told *t, char *text, size_t size)
     (void)fclose(t->file);
 }
 
-static char *keep(struct dap *d, const char *text)
+char *dap_keep(struct dap *d, const char *text)
 {
     char **bigger = realloc(d->strings, (d->n_strings + 1) * sizeof *bigger);
     char *copy = bigger ? strdup(text) : NULL;
@@ -213,7 +214,7 @@ static int one_option(struct dap *d, int option, const char *name,
     if (!as_text(value, text, sizeof text))
         return cli_error(CLI_USAGE, "%s: a string, a number or a list of numbers",
                          name);
-    optarg = keep(d, text);
+    optarg = dap_keep(d, text);
     return optarg ? kernel_option(&d->k, option, name)
                   : cli_error(CLI_FAILED, "out of memory");
 }
@@ -243,7 +244,7 @@ static int options(struct dap *d, const struct json_t *args)
         status = one_option(d, KERNEL_OPT_ARG, "arg", element(list, i));
     const char *program = member_text(args, "program", NULL);
     if (status == CLI_OK && program)
-        d->k.object_path = keep(d, program);
+        d->k.object_path = dap_keep(d, program);
     if (status == CLI_OK && !d->k.object_path == !d->k.raw_path)
         status =
             cli_error(CLI_USAGE, "launch takes either program (a code object) or raw");
@@ -251,6 +252,12 @@ static int options(struct dap *d, const struct json_t *args)
 }
 
 static void poll_input(void *ctx);
+
+/* What a log point says. */
+static void on_log(void *ctx, const char *text)
+{
+    dap_output(ctx, "console", text);
+}
 
 static void launch(struct dap *d, const struct json_t *request,
                    const struct json_t *args)
@@ -260,9 +267,10 @@ static void launch(struct dap *d, const struct json_t *request,
         reply_error(d, request, "a kernel has been launched already");
         return;
     }
+    bool program = member(args, "command") != NULL;
     struct told t = told_begin();
-    int status = options(d, args);
-    if (status == CLI_OK)
+    int status = program ? dap_program_launch(d, args) : options(d, args);
+    if (status == CLI_OK && !program)
         status = session_begin(&d->session, &d->k);
     told_end(&t, text, sizeof text);
     if (status != CLI_OK) {
@@ -276,12 +284,15 @@ static void launch(struct dap *d, const struct json_t *request,
     d->launched = true;
     d->session.poll = poll_input;
     d->session.poll_ctx = d;
+    d->session.log = on_log;
     int64_t limit = member_int(args, "limit", 0);
     d->session.limit = limit > 0 ? (uint64_t)limit : 0;
     d->stop_on_entry = member_bool(args, "stopOnEntry", false);
     d->stop_at_end = member_bool(args, "stopAtEnd", false);
-    d->waves_per_group = emu_stepper_launch(d->session.stepper)->waves_per_group;
+    d->waves_per_group =
+        program ? 1 : emu_stepper_launch(d->session.stepper)->waves_per_group;
     d->ui = (struct ui){.session = &d->session,
+                        .inferior = program ? &d->inferior : NULL,
                         .target = &d->session.target,
                         .program = &d->session.program};
     reply_done(d, request);
@@ -302,7 +313,11 @@ static void capabilities(struct dap *d, const struct json_t *request)
                                             "supportsSteppingGranularity",
                                             "supportsTerminateRequest",
                                             "supportsExceptionInfoRequest",
-                                            "supportsHitConditionalBreakpoints"};
+                                            "supportsHitConditionalBreakpoints",
+                                            "supportsSetVariable",
+                                            "supportsSetExpression",
+                                            "supportsWriteMemoryRequest",
+                                            "supportsLogPoints"};
     struct reply r;
     reply_begin(d, &r, request);
     for (size_t i = 0; i < sizeof supported / sizeof *supported; i++)
@@ -317,6 +332,7 @@ static void poll_input(void *ctx)
 {
     struct dap *d = ctx;
     struct pollfd p = {.fd = fileno(d->in), .events = POLLIN};
+    dap_program_output(d);
     while (d->n_queue < sizeof d->queue / sizeof *d->queue && poll(&p, 1, 0) > 0) {
         size_t bytes;
         char why[200];
@@ -336,7 +352,7 @@ static void poll_input(void *ctx)
     }
 }
 
-static void ended(struct dap *d, unsigned status)
+void dap_ended(struct dap *d, unsigned status)
 {
     struct reply r;
     event_begin(d, &r, "exited");
@@ -346,7 +362,7 @@ static void ended(struct dap *d, unsigned status)
 }
 
 /* Tell why it stands. */
-static void tell_stop(struct dap *d)
+void dap_tell_stop(struct dap *d)
 {
     static const char *const reasons[] = {
         [STOPPED_BEGIN] = "entry",      [STOPPED_STEP] = "step",
@@ -359,8 +375,8 @@ static void tell_stop(struct dap *d)
     char *text = NULL;
     size_t bytes;
     dap_forget(d);
-    if (stop->kind == STOPPED_END && !d->stop_at_end) {
-        ended(d, 0);
+    if (stop->kind == STOPPED_END && !d->stop_at_end && !d->program) {
+        dap_ended(d, 0);
         return;
     }
     d->ui.out = open_memstream(&text, &bytes);
@@ -368,7 +384,7 @@ static void tell_stop(struct dap *d)
     (void)fclose(d->ui.out);
     d->ui.out = NULL;
     if (stop->kind != STOPPED_STEP)
-        output(d, "console", text);
+        dap_output(d, "console", text);
     struct reply r;
     event_begin(d, &r, "stopped");
     json_text(&r.j, "reason", reasons[stop->kind]);
@@ -385,6 +401,32 @@ static void tell_stop(struct dap *d)
     }
     message_end(d, &r);
     free(text);
+}
+
+void dap_tell_pause(struct dap *d, const char *text)
+{
+    struct reply r;
+    dap_forget(d);
+    event_begin(d, &r, "stopped");
+    json_text(&r.j, "reason", "pause");
+    json_text(&r.j, "description", text);
+    json_u64(&r.j, "threadId", 1);
+    json_bool(&r.j, "allThreadsStopped", true);
+    message_end(d, &r);
+}
+
+void dap_point_changed(struct dap *d, const struct point *p)
+{
+    struct reply r;
+    const struct source_line *l = program_line(&d->session.program, p->pcs[0]);
+    event_begin(d, &r, "breakpoint");
+    json_text(&r.j, "reason", "changed");
+    json_object(&r.j, "breakpoint");
+    json_u64(&r.j, "id", p->number);
+    json_bool(&r.j, "verified", true);
+    if (l)
+        json_u64(&r.j, "line", l->line);
+    message_end(d, &r);
 }
 
 /* A thread that the request names becomes the one that steps. */
@@ -416,6 +458,10 @@ static bool run(struct dap *d, const char *command, const struct json_t *request
     if (which == 6)
         return false;
     bool go_on = which == 0 || which == 5;
+    if (d->session.idle && which) {
+        reply_error(d, request, "%s: no kernel is stopped here", command);
+        return true;
+    }
     if (!go_on && !choose_thread(d, request, args))
         return true;
     struct session *s = &d->session;
@@ -430,12 +476,16 @@ static bool run(struct dap *d, const char *command, const struct json_t *request
         reply_done(d, request);
     }
     s->interrupted = 0;
+    if (which == 0 && d->program) {
+        dap_program_continue(d);
+        return true;
+    }
     if (which == 0 && s->at_end) {
-        ended(d, 0);
+        dap_ended(d, 0);
         return true;
     }
     if (which == 0 && s->at_fault) {
-        ended(d, 1);
+        dap_ended(d, 1);
         return true;
     }
     if (which == 0)
@@ -453,7 +503,7 @@ static bool run(struct dap *d, const char *command, const struct json_t *request
     else
         session_line(s, which == 1);
     if (!d->done)
-        tell_stop(d);
+        dap_tell_stop(d);
     return true;
 }
 
@@ -463,10 +513,19 @@ static void configured(struct dap *d, const struct json_t *request)
     if (d->configured)
         return;
     d->configured = true;
+    if (d->program) {
+        char why[200];
+        struct point *p =
+            d->stop_on_entry ? point_place(&d->session, "*+0", why) : NULL;
+        if (p)
+            p->temporary = true;
+        dap_program_continue(d);
+        return;
+    }
     if (!d->stop_on_entry)
         session_continue(&d->session);
     if (!d->done)
-        tell_stop(d);
+        dap_tell_stop(d);
 }
 
 /* ---- requests ---- */
@@ -490,13 +549,15 @@ static void answer(struct dap *d, const struct json_t *request)
         reply_error(d, request, "%.60s: no kernel has been launched", command);
     } else if (strcmp(command, "terminate") == 0) {
         reply_done(d, request);
-        ended(d, 0);
+        dap_program_end(d);
+        dap_ended(d, 0);
     } else if (strcmp(command, "configurationDone") == 0) {
         configured(d, request);
     } else if (strcmp(command, "pause") == 0) {
         reply_done(d, request); /* it stands already, or has just been stopped */
     } else if (!run(d, command, request, args) &&
                !dap_set_points(d, command, request, args) &&
+               !dap_change(d, command, request, args) &&
                !dap_look(d, command, request, args)) {
         reply_error(d, request, "there is no request '%.60s' here", command);
     }
@@ -526,7 +587,7 @@ static void serve(struct dap *d)
             bytes = strlen(text);
             memmove(d->queue, d->queue + 1, --d->n_queue * sizeof *d->queue);
         } else {
-            text = next_message(d, &bytes);
+            text = dap_program_wait(d) ? next_message(d, &bytes) : NULL;
         }
         if (!text)
             break;
@@ -535,6 +596,9 @@ static void serve(struct dap *d)
     while (d->n_queue)
         free(d->queue[--d->n_queue]);
     dap_forget(d);
+    dap_program_end(d);
+    objects_free(&d->inferior.objects);
+    free(d->inferior.argv);
     if (d->launched)
         session_end(&d->session);
     kernel_options_end(&d->k);

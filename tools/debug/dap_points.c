@@ -32,6 +32,18 @@ static void own(struct dap *d, int kind, const char *path, unsigned number)
     o->number = number;
     o->kind = kind;
     (void)snprintf(o->path, sizeof o->path, "%s", path ? path : "");
+    o->verified = !d->session.idle;
+}
+
+void dap_points_verified(struct dap *d)
+{
+    for (unsigned i = 0; i < d->n_points; i++) {
+        const struct point *p = point_find(&d->session, d->points[i].number);
+        if (p && p->n_pcs && !d->points[i].verified) {
+            d->points[i].verified = true;
+            dap_point_changed(d, p);
+        }
+    }
 }
 
 /* Condition and count of a breakpoint. */
@@ -45,6 +57,7 @@ static bool refine(struct dap *d, struct point *p, const struct json_t *b, char 
         return false;
     }
     p->ignore = hits ? hits - 1 : 0;
+    (void)snprintf(p->log, sizeof p->log, "%s", member_text(b, "logMessage", ""));
     return point_condition(&d->session, p, condition, why);
 }
 
@@ -58,7 +71,9 @@ static void tell(struct dap *d, struct json *j, const struct json_t *b, struct p
         (void)point_delete(&d->session, number);
         p = NULL;
     }
-    json_bool(j, "verified", p != NULL);
+    json_bool(j, "verified", p && !d->session.idle);
+    if (p && d->session.idle)
+        json_text(j, "message", "waits for a kernel that has it");
     if (!p) {
         json_text(j, "message", why);
         json_close(j);

@@ -71,6 +71,12 @@ static void threads(struct dap *d, const struct json_t *request)
     reply_begin(d, &r, request);
     json_array(&r.j, "threads");
     unsigned n = t->ops->n_waves(t->ctx);
+    if (!n) { /* clients want one */
+        json_object(&r.j, NULL);
+        json_u64(&r.j, "id", 1);
+        json_text(&r.j, "name", d->program ? "the program" : "no wave is in flight");
+        json_close(&r.j);
+    }
     for (unsigned i = 0; i < n; i++) {
         char name[160];
         if (!t->ops->wave(t->ctx, i, &w))
@@ -310,6 +316,39 @@ static void variables(struct dap *d, const struct json_t *request,
         named_registers(d, &r.j, &c, thread, scope);
     json_close(&r.j);
     reply_end(d, &r);
+}
+
+int64_t dap_frame_thread(int64_t frame)
+{
+    return frame / FRAMES_PER_THREAD;
+}
+
+bool dap_child(struct dap *d, int64_t number, const char *name, int64_t *thread,
+               char *text, size_t size)
+{
+    if (number < 1 || number > (int64_t)d->n_refs)
+        return false;
+    const struct reference *r = &d->refs[number - 1];
+    *thread = r->thread;
+    if (r->scope == SCOPE_VALUE)
+        (void)snprintf(text, size, *name == '[' ? "%s%s" : "%s.%s", r->expression,
+                       name);
+    else
+        (void)snprintf(text, size, r->scope == SCOPE_LOCALS ? "%s" : "$%s", name);
+    return true;
+}
+
+void dap_value(struct dap *d, struct json *j, int64_t thread, const char *expression)
+{
+    struct context c;
+    struct expr_error err;
+    struct value *v = malloc(sizeof *v);
+    (void)dap_context(d, thread, &c);
+    if (v && expr_value(&c, expression, v, NULL, &err))
+        value_fields(d, j, &c, thread, v, expression, "value");
+    else
+        json_text(j, "value", v ? err.text : "out of memory");
+    free(v);
 }
 
 /* A command of the text front end: what it prints is the result. */

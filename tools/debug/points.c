@@ -152,7 +152,7 @@ struct point *point_place(struct session *s, const char *where, char *why)
 /* Where a point is in the dispatch that has come. */
 static bool resolve(struct session *s, struct point *p)
 {
-    char why[WHY];
+    char why[WHY], where[sizeof p->where];
     struct point found;
     unsigned number = s->next_point;
     if (p->kind == POINT_MNEMONIC)
@@ -164,13 +164,14 @@ static bool resolve(struct session *s, struct point *p)
         return ok;
     }
     unsigned index = (unsigned)(p - s->points);
-    struct point *there = place(s, p->where, why);
+    memcpy(where, p->where, sizeof where); /* it may move */
+    struct point *there = place(s, where, why);
     if (!there)
         return false;
     found = *there;
     (void)point_delete(s, found.number);
     s->next_point = number;
-    p = &s->points[index]; /* they may have moved */
+    p = &s->points[index];
     memcpy(p->pcs, found.pcs, sizeof p->pcs);
     p->n_pcs = found.n_pcs;
     (void)snprintf(p->what, sizeof p->what, "%s", found.what);
@@ -296,6 +297,45 @@ static bool is_at(const struct point *p, const struct emu_inst *inst)
     return false;
 }
 
+/* What a log point says here: {EXPRESSION} are values. */
+static void say(struct session *s, const struct point *p,
+                const struct emu_wave_info *wave, unsigned lane)
+{
+    struct context c;
+    struct expr_error err;
+    char text[1024];
+    size_t n = 0;
+    struct value *v = malloc(sizeof *v);
+    if (!v || s->now < s->frontier || /* it has been said */
+        !context_of(&c, &s->target, &s->program, wave->group, wave->wave, lane)) {
+        free(v);
+        return;
+    }
+    for (const char *at = p->log; *at && n + 2 < sizeof text;) {
+        const char *end = *at == '{' ? strchr(at, '}') : NULL;
+        char expression[256];
+        if (!end) {
+            text[n++] = *at++;
+            continue;
+        }
+        (void)snprintf(expression, sizeof expression, "%.*s", (int)(end - at - 1),
+                       at + 1);
+        if (expr_value(&c, expression, v, NULL, &err))
+            value_text(&c, v, 0, text + n, sizeof text - n - 1);
+        else
+            (void)snprintf(text + n, sizeof text - n - 1, "<%s>", err.text);
+        n += strlen(text + n);
+        at = end + 1;
+    }
+    text[n++] = '\n';
+    text[n] = '\0';
+    free(v);
+    if (s->log)
+        s->log(s->poll_ctx, text);
+    else
+        (void)fputs(text, stdout);
+}
+
 const struct point *points_at(struct session *s, const struct emu_wave_info *wave,
                               const struct emu_inst *inst, int *lane)
 {
@@ -312,6 +352,10 @@ const struct point *points_at(struct session *s, const struct emu_wave_info *wav
         p->hits++;
         if (p->ignore) {
             p->ignore--;
+            continue;
+        }
+        if (*p->log) {
+            say(s, p, wave, l < 0 ? 0 : (unsigned)l);
             continue;
         }
         *lane = l == -2 ? -1 : l;

@@ -43,6 +43,7 @@ struct point {
     char what[128];      /* what it is called */
     char where[256];     /* as the user wrote it */
     char condition[256]; /* "": none */
+    char log[256]; /* not "": what it says, {EXPRESSION} in it, instead of stopping */
     uint64_t hits, ignore;
     uint64_t pcs[POINT_PLACES]; /* POINT_PLACE */
     unsigned n_pcs;
@@ -113,8 +114,9 @@ struct session {
     uint64_t limit; /* steps of one command; 0: none */
     volatile sig_atomic_t interrupted;
     void (*poll)(void *ctx); /* called every few thousand steps; NULL: nobody asks */
-    void *poll_ctx;
-    struct stop stop; /* the last one */
+    void (*log)(void *ctx, const char *text); /* of log points; NULL: to stdout */
+    void *poll_ctx;                           /* of both */
+    struct stop stop;                         /* the last one */
 };
 
 /* Load the kernel and stand before its first instruction. Prints errors; returns an
