@@ -2,18 +2,118 @@
  *
  * Must not know how a core file looks. SPDX-License-Identifier: MIT
  */
+#include <inttypes.h>
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include "run.h"
 
-static volatile int *to_cancel;
+#define PROGRESS_SECONDS 0.5
+
+static struct run_ending *volatile to_cancel;
 
 static void on_interrupt(int signal)
 {
-    (void)signal;
-    if (to_cancel)
-        *to_cancel = EMU_CONTROL_CANCEL;
+    if (!to_cancel)
+        return;
+    to_cancel->timed_out |= signal == SIGALRM;
+    to_cancel->control = EMU_CONTROL_CANCEL;
+}
+
+int run_ending_timeout(struct run_ending *e, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !isfinite(seconds) || seconds < 1e-3 || seconds > 1e7)
+        return cli_error(CLI_USAGE, "--timeout '%s': a number of seconds", text);
+    e->timeout = seconds;
+    return CLI_OK;
+}
+
+/* From now on SIGINT and the timeout cancel. */
+static void arm(struct run_ending *e)
+{
+    double whole = floor(e->timeout);
+    struct itimerval after = {
+        .it_value = {.tv_sec = (time_t)whole,
+                     .tv_usec = (suseconds_t)((e->timeout - whole) * 1e6)}};
+    /* the second time it ends the program, whatever that does */
+    struct sigaction action = {.sa_handler = on_interrupt,
+                               .sa_flags = (int)SA_RESETHAND};
+    to_cancel = e;
+    (void)sigaction(SIGINT, &action, NULL);
+    action.sa_flags = (int)SA_RESTART;
+    if (e->timeout > 0 && sigaction(SIGALRM, &action, NULL) == 0)
+        (void)setitimer(ITIMER_REAL, &after, NULL);
+}
+
+static void disarm(struct run_ending *e)
+{
+    struct itimerval never = {.it_value = {0}};
+    if (e->timeout > 0)
+        (void)setitimer(ITIMER_REAL, &never, NULL);
+    (void)signal(SIGINT, SIG_DFL);
+    to_cancel = NULL;
+}
+
+static int cancelled_status(const struct run_ending *e)
+{
+    return e->timed_out ? RUN_TIMED_OUT : RUN_INTERRUPTED;
+}
+
+const char *run_ending_why(const struct run_ending *e)
+{
+    return e->timed_out ? "the time of --timeout is over" : "interrupted";
+}
+
+/* Asked by the timing engine: go on? */
+static bool poll_timed(void *ctx, uint64_t cycles)
+{
+    struct run_ending *e = ctx;
+    double now = cli_now();
+    e->cycles = cycles;
+    if (isatty(STDERR_FILENO) && now - e->shown >= PROGRESS_SECONDS) {
+        e->line |= e->shown > 0;
+        if (e->line)
+            fprintf(stderr, "\r%" PRIu64 " cycles simulated \x1b[K", cycles);
+        e->shown = now;
+    }
+    return e->control != EMU_CONTROL_CANCEL;
+}
+
+void run_ending_timed(struct run_options *o)
+{
+    o->timing.config.poll = poll_timed;
+    o->timing.config.poll_ctx = &o->ending;
+    o->ending.shown = 0;
+    arm(&o->ending);
+}
+
+void run_ending_timed_over(struct run_options *o)
+{
+    disarm(&o->ending);
+    if (o->ending.line)
+        fputs("\r\x1b[K", stderr);
+}
+
+int run_ending_timed_end(struct run_options *o, rd_status st,
+                         const struct emu_fault *fault, int status)
+{
+    struct run_ending *e = &o->ending;
+    if (st == RD_E_FAULT)
+        postmortem_place(o->checks.object.path ? o->checks.object.data : NULL,
+                         o->checks.object.bytes, o->checks.object.image, fault->pc);
+    if (st != RD_E_TIMEOUT || e->control != EMU_CONTROL_CANCEL)
+        return status;
+    fprintf(stderr, "%" PRIu64 " cycles were simulated%s%s\n", e->cycles,
+            o->timing.trace_path ? "; the timeline has them: " : "",
+            o->timing.trace_path ? o->timing.trace_path : "");
+    return cancelled_status(e);
 }
 
 int run_ending_options(const struct run_options *o)
@@ -21,6 +121,8 @@ int run_ending_options(const struct run_options *o)
     if (o->ending.core_path && (o->timing.on || o->device_kfd))
         return cli_error(CLI_USAGE, "--core goes without --%s",
                          o->timing.on ? "timing" : "device kfd");
+    if (o->ending.timeout > 0 && o->device_kfd)
+        return cli_error(CLI_USAGE, "--timeout goes without --device kfd");
     return CLI_OK;
 }
 
@@ -30,11 +132,7 @@ void run_ending_begin(struct run_options *o, struct emu_dispatch *d)
     capture_begin(&e->capture, e->core_path != NULL);
     d->inspector = &e->capture.inspector;
     d->control = &e->control;
-    to_cancel = &e->control;
-    /* the second time it ends the program, whatever that does */
-    struct sigaction action = {.sa_handler = on_interrupt,
-                               .sa_flags = (int)SA_RESETHAND};
-    (void)sigaction(SIGINT, &action, NULL);
+    arm(e);
 }
 
 int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_dispatch *d,
@@ -43,9 +141,9 @@ int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_disp
     struct run_ending *e = &o->ending;
     const struct checks_object *object = &o->checks.object;
     bool interrupted = st == RD_E_TIMEOUT && e->control == EMU_CONTROL_CANCEL;
-    char text[1024] = "interrupted";
-    (void)signal(SIGINT, SIG_DFL);
-    to_cancel = NULL;
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%s", run_ending_why(e));
+    disarm(e);
     if (st == RD_E_FAULT)
         emu_fault_text(fault, text, sizeof text);
     struct core_subject about = {.emu = emu,
@@ -60,7 +158,7 @@ int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_disp
         postmortem_place(object->data, object->bytes, object->image, fault->pc);
     if (interrupted) {
         postmortem_waves(&e->capture, &about);
-        status = RUN_INTERRUPTED;
+        status = cancelled_status(e);
     }
     about.memory = true;
     if (e->core_path && (interrupted || st == RD_E_FAULT)) {

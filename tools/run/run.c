@@ -35,6 +35,7 @@ static const char help[] =
     "report\n" KERNEL_HELP_HOW
     "  --trace FILE         record every instruction (see rdna3 trace --help)\n"
     "  --trace-operands     and the operands, before and after: far bigger\n"
+    "  --timeout SECONDS    give up after that time, as SIGINT does: exit status 124\n"
     "  --core FILE          if it faults, or SIGINT ends it: write its waves and "
     "memory "
     "for\n"
@@ -92,6 +93,7 @@ enum {
     OPT_JSON,
     OPT_TRACE,
     OPT_CORE,
+    OPT_TIMEOUT,
     OPT_TRACE_OPERANDS,
     OPT_DEVICE
 };
@@ -109,6 +111,7 @@ static const struct option long_options[] = {
     {"device", required_argument, NULL, OPT_DEVICE},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"core", required_argument, NULL, OPT_CORE},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
     {"check", required_argument, NULL, CHECKS_OPT_LIST},
     {"keep-going", no_argument, NULL, CHECKS_OPT_KEEP_GOING},
@@ -200,6 +203,8 @@ static int take_option(struct run_options *o, int option, const char *name)
     case OPT_CORE:
         o->ending.core_path = optarg;
         return CLI_OK;
+    case OPT_TIMEOUT:
+        return run_ending_timeout(&o->ending, optarg);
     case OPT_TRACE_OPERANDS:
         o->trace_operands = true;
         return CLI_OK;
@@ -283,7 +288,7 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
         return cli_error(CLI_FAILED, "%s", text);
     }
     if (st == RD_E_TIMEOUT && o->ending.control == EMU_CONTROL_CANCEL)
-        return cli_error(CLI_FAILED, "interrupted");
+        return cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending));
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
     return finish(o, la, timed, stats, seconds);
@@ -303,10 +308,12 @@ static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *d
         return status;
     int window = CLI_OK;
     double start = cli_now();
-    if (o->timing.on)
+    if (o->timing.on) {
+        run_ending_timed(o);
         status =
             run_timing(o, la_emu(la), dispatch, &fault, &stats, &timed, &st, &window);
-    else {
+        run_ending_timed_over(o);
+    } else {
         run_ending_begin(o, dispatch);
         st = emu_run(la_emu(la), dispatch, &fault, &stats);
     }
@@ -318,9 +325,8 @@ static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *d
         status = conclude(o, la, st, &fault, timed, &stats, seconds);
     if (!o->timing.on)
         status = run_ending_end(o, la_emu(la), dispatch, st, &fault, status);
-    else if (st == RD_E_FAULT)
-        postmortem_place(o->checks.object.path ? o->checks.object.data : NULL,
-                         o->checks.object.bytes, o->checks.object.image, fault.pc);
+    else
+        status = run_ending_timed_end(o, st, &fault, status);
     if (status == CLI_OK) /* a window that failed does not take the results along */
         status = window;
     tm_destroy(timed);

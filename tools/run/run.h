@@ -63,12 +63,18 @@ struct run_checks {
 };
 
 #define RUN_INTERRUPTED 130 /* exit status, as shells have it of SIGINT */
+#define RUN_TIMED_OUT   124 /* exit status, as timeout(1) has it */
 
 /* What is told of a kernel that does not end well (ending.c). */
 struct run_ending {
     const char *core_path; /* --core; NULL: none */
     struct capture capture;
-    volatile int control; /* enum emu_control: SIGINT cancels */
+    double timeout;         /* --timeout, seconds; 0: none */
+    volatile int control;   /* enum emu_control: SIGINT and the timeout cancel */
+    volatile int timed_out; /* it was the timeout */
+    uint64_t cycles;        /* of a timed run, so far */
+    double shown;           /* when a terminal was last told of them; 0: never */
+    bool line;              /* something was told */
 };
 
 struct run_options {
@@ -114,9 +120,20 @@ bool run_check_told(const struct run_options *o);
  * lines of a fault, and writes the core file; status is what became of the run. Print
  * errors; return an exit status. */
 int run_ending_options(const struct run_options *o);
+int run_ending_timeout(struct run_ending *e, const char *text);
 void run_ending_begin(struct run_options *o, struct emu_dispatch *d);
 int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_dispatch *d,
                    rd_status st, const struct emu_fault *fault, int status);
+
+/* The same around a timed run: SIGINT and the timeout end it, a terminal sees how far
+ * it is. end says what became of it. */
+void run_ending_timed(struct run_options *o);
+void run_ending_timed_over(struct run_options *o); /* before anything is printed */
+int run_ending_timed_end(struct run_options *o, rd_status st,
+                         const struct emu_fault *fault, int status);
+
+/* Why a cancelled run was: a text for people. */
+const char *run_ending_why(const struct run_ending *e);
 
 /* Take one option of timing; judge them together. Print errors; return an exit status.
  */

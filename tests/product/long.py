@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Long runs: --timeout, SIGINT, what they keep, what a terminal sees.
+
+    long.py timeout|interrupt|terminal RDNA3
+
+SPDX-License-Identifier: MIT
+"""
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+WHAT, RDNA3 = sys.argv[1:3]
+LOOP = """.text
+.globl loop
+.p2align 8
+.type loop,@function
+loop:
+  s_branch loop
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel loop
+  .amdhsa_next_free_vgpr 4
+  .amdhsa_next_free_sgpr 8
+  .amdhsa_wavefront_size32 1
+.end_amdhsa_kernel
+"""
+
+
+def call(*command):
+    r = subprocess.run([RDNA3, *command], capture_output=True, text=True, timeout=300,
+                       check=False)
+    return r.returncode, r.stdout + r.stderr
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"wrong: {what}")
+
+
+def kept(path):
+    status, told = call("trace", path)
+    expect(status == 0 and "dispatch 0: loop" in told, f"the timeline: {told}")
+
+
+def timeout(code, folder):
+    line = os.path.join(folder, "a.tl")
+    status, told = call("run", code, "--timeout", "0.3")
+    expect(status == 124 and "--timeout is over" in told and "next is s_branch" in told, told)
+    status, told = call("run", code, "--timing", "--timing-trace", line, "--timeout", "0.3")
+    expect(status == 124 and "cycles were simulated; the timeline has them" in told, told)
+    expect("\r" not in told and "\x1b" not in told, "control characters without a terminal")
+    kept(line)
+    for wrong in ("0", "-1", "x", "1e9", "nan"):
+        expect(call("run", code, "--timeout", wrong)[0] == 2, f"--timeout {wrong} is taken")
+
+
+def until_busy(process, path):
+    """Wait until the timeline grows: the run is under way, and its handlers are there."""
+    for _ in range(600):
+        if os.path.exists(path) and os.path.getsize(path) > 0 or process.poll() is not None:
+            break
+        time.sleep(0.05)
+    time.sleep(0.3)
+
+
+def interrupt(code, folder):
+    line = os.path.join(folder, "a.tl")
+    with subprocess.Popen([RDNA3, "run", code, "--timing", "--timing-trace", line],
+                          stderr=subprocess.PIPE, text=True) as p:
+        until_busy(p, line)
+        p.send_signal(signal.SIGINT)
+        told = p.communicate(timeout=300)[1]
+    expect(p.returncode == 130 and "error: interrupted" in told, f"{p.returncode} {told}")
+    kept(line)
+
+
+def terminal(code, _):
+    """Progress on one line, gone before the messages."""
+    main, side = pty.openpty()
+    with subprocess.Popen([RDNA3, "run", code, "--timing", "--timeout", "3"], stderr=side,
+                          stdout=subprocess.DEVNULL) as p:
+        os.close(side)
+        told = b""
+        try:
+            while data := os.read(main, 65536):
+                told += data
+        except OSError:  # the other end is closed
+            pass
+    expect(p.returncode == 124, p.returncode)
+    expect(b" cycles simulated \x1b[K" in told, told)
+    expect(b"\r\x1b[Kerror: the time" in told, told)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        source, code = os.path.join(folder, "loop.s"), os.path.join(folder, "loop.hsaco")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(LOOP)
+        expect(call("asm", source, "-o", code)[0] == 0, "the loop does not assemble")
+        {"timeout": timeout, "interrupt": interrupt, "terminal": terminal}[WHAT](code, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
