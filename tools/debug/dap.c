@@ -182,8 +182,11 @@ static void told_end(struct told *t, char *text, size_t size)
     ssize_t n = 0;
     (void)fflush(stderr);
     *text = '\0';
-    if (t->fd < 0 || t->saved < 0)
+    if (t->saved < 0) {
+        if (t->file)
+            (void)fclose(t->file);
         return;
+    }
     (void)dup2(t->saved, STDERR_FILENO);
     n = pread(t->fd, text, size - 1, 0);
     text[n > 0 ? n : 0] = '\0';
