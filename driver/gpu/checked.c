@@ -26,6 +26,8 @@ static rd_status attach(struct gpu *gpu, struct emu *emu)
                                .keep_going = table->keep_going != 0,
                                .lanes = table->lanes != 0,
                                .watchdog = table->watchdog,
+                               .hazard = table->hazard != 0,
+                               .hazard_seed = table->hazard_seed,
                                .lds_passes = true,
                                .host_writes = true,
                                .heap = c->heap,

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "glance.h"
+#include "inspect.h"
 #include "internal.h"
+#include "states.h"
 
 #define X(name, text, built, what) text,
 static const char *const names[] = {CK_CLASS_LIST(X)};
@@ -101,6 +104,10 @@ static void wave_begin(void *ctx, const struct emu_wave_info *info)
     struct ck_wave *w = &g->wave[info->wave];
     w->info = info;
     w->group = g;
+    w->items = emu_wave_special(info, ISA_SEL_EXEC_LO);
+    if (info->lanes == 64)
+        w->items |= (uint64_t)emu_wave_special(info, ISA_SEL_EXEC_HI) << 32;
+    w->denorm = (uint8_t)(ck->launch.dispatch->rsrc1 >> 16 & 15u);
     ck->slots[info->slot] = w;
 }
 
@@ -116,8 +123,7 @@ static void dispatch_begin(void *ctx, const struct emu_launch *launch)
         ck->control = EMU_CONTROL_RUN;
     }
     ck->n_started = 0;
-    ck->changes = 1;
-    ck->quiet = 0;
+    ck_hang_begin(ck);
     ck_mem_begin(ck);
     *ck->kernel = '\0';
     if (ck->config.kernel)
@@ -191,18 +197,14 @@ static void step(void *ctx, const struct emu_event *e)
     struct ck_wave *w = ck->slots[e->wave->slot];
     if (ck->stopped || !w)
         return;
-    if (!w->begun) {
-        w->begun = true;
-        w->items = e->exec;
-        w->denorm = (uint8_t)(ck->launch.dispatch->rsrc1 >> 16 & 15u);
-    }
     w->pc = e->inst->pc;
+    w->insts++;
     ck->instructions++;
     if (e->n_accesses)
         ck->accesses += all_lanes(e);
     if (e->fault && ck_wants(ck, CK_MEM))
         ck_mem_fault(ck, e);
-    if (ck_wants(ck, CK_WAIT))
+    if (ck_wants(ck, CK_WAIT) && !(e->flags & EMU_EV_FOLLOWED))
         ck_wait_step(ck, w, e);
     if (ck_wants(ck, CK_VALUE))
         ck_value_step(ck, w, e);
@@ -254,23 +256,28 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
     ck->emu = emu;
     ck->config = *config;
     ck->table = table;
+    ck->glance = ck_glance(ck);
     if (!ck->config.watchdog)
         ck->config.watchdog = UINT64_C(1) << 27;
     atomic_fetch_or(&table->classes, config->classes);
-    struct emu_observer observer = {
-        .ctx = ck,
-        .want = EMU_WANT_ACCESS | (ck_wants(ck, CK_VALUE) ? EMU_WANT_VALUES : 0),
-        .dispatch_begin = dispatch_begin,
-        .wave_begin = wave_begin,
-        .step = step,
-        .control = &ck->control,
-        .dispatch_end = dispatch_end};
+    struct emu_observer observer = {.ctx = ck,
+                                    .want =
+                                        EMU_WANT_ACCESS | EMU_WANT_GLANCE |
+                                        (ck_wants(ck, CK_VALUE) ? EMU_WANT_VALUES : 0),
+                                    .dispatch_begin = dispatch_begin,
+                                    .wave_begin = wave_begin,
+                                    .step = step,
+                                    .control = &ck->control,
+                                    .dispatch_end = dispatch_end};
     if (ck_wants(ck, CK_MEM) || ck_wants(ck, CK_RACE))
         observer.admit = admit;
     if (ck_wants(ck, CK_INIT) || config->hazard)
         observer.before = before;
     observer.forgive = config->keep_going && ck_wants(ck, CK_MEM);
-    rd_status st = ck_wants(ck, CK_RACE) ? ck_race_create(&ck->race) : RD_OK;
+    ck->states = states_create();
+    rd_status st = !ck->states             ? RD_E_NOMEM
+                   : ck_wants(ck, CK_RACE) ? ck_race_create(&ck->race)
+                                           : RD_OK;
     if (st == RD_OK && ck_wants(ck, CK_INIT))
         st = ck_init_create(&ck->init);
     if (st == RD_OK)
@@ -278,6 +285,7 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
     if (st != RD_OK) {
         ck_race_destroy(ck->race);
         ck_init_destroy(ck->init);
+        states_destroy(ck->states);
         free(ck);
         return st;
     }
@@ -294,6 +302,7 @@ void ck_destroy(struct ck *ck)
         group_free(ck, ck->groups);
     ck_race_destroy(ck->race);
     ck_init_destroy(ck->init);
+    states_destroy(ck->states);
     free(ck->slots);
     free(ck);
 }

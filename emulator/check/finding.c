@@ -144,6 +144,7 @@ void ck_report(struct ck *ck, const struct ck_finding *f)
 {
     if (ck->stopped)
         return;
+    ck->n_reports++;
     uint16_t *index = find(ck, f);
     if (*index)
         atomic_fetch_add(&ck->table->v[*index - 1].count, 1);

@@ -87,8 +87,8 @@ struct ck_finding {
 /* Findings, merged: equal class, kind, kernel and instructions are one. */
 struct ck_table {
     /* For who shares the table: what to check, set before others look. */
-    uint32_t want_classes, keep_going, lanes, leaks;
-    uint64_t watchdog;
+    uint32_t want_classes, keep_going, lanes, leaks, hazard;
+    uint64_t watchdog, hazard_seed;
     atomic_ullong accesses, dispatches, instructions;
     atomic_ullong lost;  /* findings that had no room */
     atomic_uint n;       /* records in use; one is complete when its count is not 0 */

@@ -4,9 +4,12 @@
  * kernel has changed memory in between, and every other wave that could change it does
  * the same or waits at a barrier. What cannot be proven so (a loop that counts) is a
  * hang after ck_config.watchdog instructions of a wave without a barrier.
- * Must not know who else writes memory: hosts do not write while `rdna3 run` runs a
- * kernel; under a driver they may, and only the second rule holds there.
- * SPDX-License-Identifier: MIT
+ * Only then and when is that looked for: as soon as some wave has done many
+ * instructions without a barrier, all waves' instructions are seen until one of them
+ * turns out not to repeat itself, and again when there were twice as many. Meanwhile
+ * waves may run unseen; a turn of theirs counts as a change of memory. Must not know
+ * who else writes memory: hosts do not write while `rdna3 run` runs a kernel; under a
+ * driver they may, and only the second rule holds there. SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,8 +17,9 @@
 
 #include "internal.h"
 
-#define SUSPECT  (UINT64_C(1) << 14) /* instructions without progress */
-#define WINDOW   1024u               /* passes of a loop between two looks at it */
+#define SUSPECT  (UINT64_C(1) << 16) /* instructions without progress */
+#define LOOK     (UINT64_C(1) << 12) /* in which a wave's state must come back */
+#define WINDOW   64u                 /* passes of a loop between two looks at it */
 #define PERIOD   8u                  /* passes after which its state may repeat */
 #define PATIENCE (UINT64_C(1) << 24) /* instructions of all waves without a change */
 
@@ -94,7 +98,8 @@ static void tell_wave(struct ck *ck, const struct ck_wave *w, const struct emu_e
                        where);
     else
         (void)snprintf(f.text, sizeof f.text,
-                       "no end after %" PRIu64 " instructions; %s", p->since, where);
+                       "no end after %" PRIu64 " instructions; %s", ck->config.watchdog,
+                       where);
     if (p->polled_pc) {
         f.located = true;
         f.space = p->polled_space;
@@ -163,21 +168,24 @@ static void memory_step(struct ck *ck, struct ck_wave *w, const struct emu_event
             p->polled_space = a->space;
             p->polls_memory |= a->space == EMU_SPACE_GLOBAL;
         }
-        if (a->write && (p->since < SUSPECT || !wrote_the_same(w, e, a))) {
+        if (a->write && !wrote_the_same(w, e, a)) {
             ck->changes++;
             ck->quiet = 0;
         }
     }
 }
 
-/* A backward branch of a suspect wave: has its state come back? */
+/* A backward branch: has the wave's state come back? */
 static void loop_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     struct ck_progress *p = &w->progress;
-    if (p->loop_pc != e->next_pc) {
+    if (p->loop_pc != e->next_pc || p->changes != ck->changes) {
         p->loop_pc = e->next_pc;
         p->passes = 0;
+        p->spins = false;
     }
+    if (p->spins)
+        p->proven = w->insts;
     unsigned phase = (unsigned)(p->passes++ % WINDOW);
     if (phase > PERIOD)
         return;
@@ -192,28 +200,74 @@ static void loop_step(struct ck *ck, struct ck_wave *w, const struct emu_event *
     if (digest != p->digest || p->changes != ck->changes)
         return;
     p->spins = true;
+    p->proven = w->insts;
     if (proven(ck, w->group))
         tell(ck, w, e, true);
 }
 
-void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
+void ck_hang_begin(struct ck *ck)
+{
+    ck->changes = 1;
+    ck->quiet = 0;
+    ck->looks = false;
+    ck->next_look = SUSPECT;
+}
+
+static void begin_look(struct ck *ck)
+{
+    ck->looks = true;
+    for (struct ck_group *g = ck->groups; g; g = g->next)
+        for (unsigned i = 0; i < g->n_waves; i++) {
+            struct ck_progress *p = &g->wave[i].progress;
+            p->proven = g->wave[i].insts;
+            p->spins = false;
+            p->loop_pc = 0;
+        }
+}
+
+bool ck_hang_turn(struct ck *ck, struct ck_wave *w)
 {
     struct ck_progress *p = &w->progress;
-    struct ck_group *g = w->group;
-    p->since++;
-    ck->quiet++;
-    memory_step(ck, w, e);
-    if (e->flags & EMU_EV_BARRIER_DONE) {
-        for (unsigned i = 0; i < g->n_waves; i++)
-            g->wave[i].progress.since = 0;
+    uint64_t since = w->insts - p->base;
+    if (ck->looks && w->insts - p->proven > LOOK) { /* it does not repeat itself */
+        ck->looks = false;
+        ck->next_look *= 2;
+    } else if (!ck->looks && since > ck->next_look && !ck->config.host_writes) {
+        ck->next_look = since;
+        begin_look(ck);
+    }
+    if (!ck->looks) {
         ck->changes++;
         ck->quiet = 0;
-    } else if (e->flags & EMU_EV_ENDED) {
+    }
+    p->expired = since > ck->config.watchdog;
+    return ck->looks || p->expired;
+}
+
+static void barrier_opens(struct ck *ck, struct ck_group *g)
+{
+    for (unsigned i = 0; i < g->n_waves; i++)
+        g->wave[i].progress.base = g->wave[i].progress.proven = g->wave[i].insts;
+    ck->changes++;
+    ck->quiet = 0;
+}
+
+void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
+{
+    if (e->flags & EMU_EV_BARRIER_DONE) {
+        barrier_opens(ck, w->group);
+        return;
+    }
+    if (!ck->looks && !w->progress.expired)
+        return;
+    ck->quiet++;
+    memory_step(ck, w, e);
+    if (e->flags & EMU_EV_ENDED)
         ck->quiet = 0;
-    } else if (p->since > ck->config.watchdog) {
-        tell(ck, w, e, false);
-    } else if (e->flags & EMU_EV_TAKEN && e->next_pc <= e->inst->pc &&
-               p->since > SUSPECT && !ck->config.host_writes) {
-        loop_step(ck, w, e);
+    else if (e->flags & EMU_EV_TAKEN && e->next_pc <= e->inst->pc) {
+        if (w->progress.expired)
+            tell(ck, w, e, false);
+        else
+            loop_step(ck, w, e);
     }
 }

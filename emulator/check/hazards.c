@@ -8,9 +8,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "facts.h"
 #include "internal.h"
+#include "states.h"
 
 enum {
     BEGIN = 64,       /* the first position: nothing is near it */
@@ -18,6 +20,7 @@ enum {
     TRANS_TRANS = 1,  /* if no more of them are transcendental */
     PARTIAL_POST = 4, /* between the younger operand and its use */
     PARTIAL_EXEC = 2, /* between both operands, beside the change of EXEC */
+    NEAR = 12,        /* positions behind which nothing matters any more */
     MASK_NEAR = 16,   /* instructions between the VALU's reading a mask and the rest */
     EXECS = 4,
 };
@@ -41,6 +44,8 @@ struct ck_hazards {
     uint64_t mask_pc;    /* 0: none, or enough has happened since */
     uint64_t mask_written_pc;
     uint64_t mask_index; /* of the instruction that has read it */
+    uint64_t index;      /* of the running one, of those seen */
+    uint64_t behind;     /* the PC behind a branch: elsewhere masks do not matter */
 };
 
 static bool is_valu(const struct isa_inst *inst)
@@ -186,7 +191,7 @@ static void follow_mask(struct ck_hazards *h, const struct emu_event *e)
         bool mask = scalar && o->fmt == ISA_FMT_M64 && o->sel != ISA_SEL_M0;
         h->mask_pc = mask ? e->inst->pc : 0;
         h->mask_written_pc = 0;
-        h->mask_index = e->index;
+        h->mask_index = h->index;
         h->mask = (struct emu_reg){.sel = o->sel, .dwords = 2};
     }
 }
@@ -195,7 +200,7 @@ static void check_mask(struct ck *ck, const struct ck_wave *w,
                        const struct emu_event *e)
 {
     struct ck_hazards *h = w->hazards;
-    if (e->index - h->mask_index > MASK_NEAR) /* far enough, surely */
+    if (h->index - h->mask_index > MASK_NEAR) /* far enough, surely */
         h->mask_pc = 0;
     for (unsigned i = 0; i < e->inst->n_regs && h->mask_pc; i++) {
         const struct emu_reg *g = &e->inst->reg[i];
@@ -269,27 +274,136 @@ static void salu(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
             h->exec[h->n_execs++ % EXECS] = h->valus;
 }
 
+static struct ck_hazards *hazards_new(struct ck_wave *w)
+{
+    w->hazards = calloc(1, sizeof *w->hazards);
+    if (w->hazards)
+        w->hazards->valus = w->hazards->trans = BEGIN + NEAR;
+    return w->hazards;
+}
+
 void ck_hazard_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     const struct isa_inst *inst = &e->inst->isa;
-    if (!w->hazards) {
-        w->hazards = calloc(1, sizeof *w->hazards);
-        if (!w->hazards)
-            return;
-        w->hazards->valus = w->hazards->trans = BEGIN;
-    }
-    if (e->inst->kind == EMU_KIND_BRANCH && e->flags & EMU_EV_TAKEN)
-        w->hazards->mask_pc = 0; /* that takes time */
+    struct ck_hazards *h = w->hazards ? w->hazards : hazards_new(w);
+    if (!h)
+        return;
+    h->index++;
+    if (h->behind && h->behind != e->inst->pc)
+        h->mask_pc = 0; /* a branch that is taken takes time */
+    h->behind = e->inst->kind == EMU_KIND_BRANCH && h->mask_pc
+                    ? e->inst->pc + e->inst->bytes
+                    : 0;
     if (is_valu(inst))
         valu(ck, w, e);
     else if (is_salu(inst))
         salu(ck, w, e);
     else if (inst->enc >= ISA_ENC_DS)
-        w->hazards->settled = w->hazards->valus;
+        h->settled = h->valus;
 }
 
 void ck_hazard_gone(struct ck_wave *w)
 {
     free(w->hazards);
     w->hazards = NULL;
+}
+
+/* ---- as a state ---- */
+
+/* What still matters; positions as distances. */
+struct saved {
+    uint64_t matrix_pc, mask_pc, mask_written_pc, behind;
+    uint16_t matrix_sel, mask_sel;
+    uint16_t n_defs;
+    uint8_t matrix_dwords, mask_age, n_execs;
+    uint8_t exec[EXECS];
+    uint8_t none[1];
+};
+
+struct saved_def {
+    uint64_t pc;
+    uint8_t reg, at, trans, is_trans, none[4];
+};
+
+/* May anything still depend on the write? */
+static bool matters(const struct ck_hazards *h, const struct def *d, bool wave64)
+{
+    unsigned age = h->valus - d->at;
+    if (d->at < h->settled || !d->pc || age >= NEAR)
+        return false;
+    return wave64 || (d->is_trans && age - 1 <= TRANS_VALUS &&
+                      h->trans - d->trans - 1 <= TRANS_TRANS);
+}
+
+static void save_masks(const struct ck_hazards *h, struct saved *s)
+{
+    if (h->matrix_pc) {
+        s->matrix_pc = h->matrix_pc;
+        s->matrix_sel = h->matrix.sel;
+        s->matrix_dwords = h->matrix.dwords;
+    }
+    if (!h->mask_pc || h->index - h->mask_index > MASK_NEAR)
+        return;
+    s->mask_pc = h->mask_pc;
+    s->mask_written_pc = h->mask_written_pc;
+    s->mask_sel = h->mask.sel;
+    s->mask_age = (uint8_t)(h->index - h->mask_index);
+    s->behind = h->behind;
+}
+
+bool ck_hazard_save(const struct ck_wave *w, struct state_bytes *to)
+{
+    const struct ck_hazards *h = w->hazards;
+    struct saved s = {0};
+    struct saved_def def[256];
+    bool wave64 = w->info->lanes == 64;
+    if (!h)
+        return false;
+    for (unsigned i = 0; i < 256; i++)
+        if (matters(h, &h->def[i], wave64))
+            def[s.n_defs++] =
+                (struct saved_def){.pc = h->def[i].pc,
+                                   .reg = (uint8_t)i,
+                                   .at = (uint8_t)(h->valus - h->def[i].at),
+                                   .trans = (uint8_t)(h->trans - h->def[i].trans),
+                                   .is_trans = h->def[i].is_trans};
+    unsigned first = h->n_execs > EXECS ? h->n_execs - EXECS : 0;
+    for (unsigned i = first; i < h->n_execs && wave64; i++)
+        if (h->valus - h->exec[i % EXECS] < NEAR)
+            s.exec[s.n_execs++] = (uint8_t)(h->valus - h->exec[i % EXECS]);
+    save_masks(h, &s);
+    if (!s.n_defs && !s.n_execs && !s.matrix_pc && !s.mask_pc)
+        return false;
+    state_put(to, &s, sizeof s);
+    state_put(to, def, s.n_defs * sizeof *def);
+    return true;
+}
+
+void ck_hazard_load(struct ck_wave *w, const uint8_t *from, size_t n)
+{
+    struct ck_hazards *h = w->hazards;
+    struct saved s;
+    if (h) {
+        memset(h, 0, sizeof *h);
+        h->valus = h->trans = BEGIN + NEAR;
+    }
+    if (!n || (!h && !(h = hazards_new(w))))
+        return;
+    state_take(&from, &s, sizeof s);
+    for (unsigned i = 0; i < s.n_defs; i++) {
+        struct saved_def d;
+        state_take(&from, &d, sizeof d);
+        h->def[d.reg] =
+            (struct def){d.pc, h->valus - d.at, h->trans - d.trans, d.is_trans};
+    }
+    for (unsigned i = 0; i < s.n_execs; i++)
+        h->exec[h->n_execs++] = h->valus - s.exec[i];
+    h->matrix_pc = s.matrix_pc;
+    h->matrix = (struct emu_reg){.sel = s.matrix_sel, .dwords = s.matrix_dwords};
+    h->index = 2ul * MASK_NEAR;
+    h->mask_index = h->index - s.mask_age;
+    h->mask_pc = s.mask_pc;
+    h->mask_written_pc = s.mask_written_pc;
+    h->mask = (struct emu_reg){.sel = s.mask_sel, .dwords = 2};
+    h->behind = s.behind;
 }

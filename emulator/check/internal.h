@@ -17,16 +17,21 @@ struct init_wave;
 struct ck_hazards;
 struct ck_late;
 struct init_lds;
+struct states;
+struct emu_glance;
+struct state_bytes;
 
 /* Progress of one wave, for the watchdog (hang.c). */
 struct ck_progress {
-    uint64_t since;       /* instructions without any */
+    uint64_t base;        /* of the wave's instructions: before the last */
+    uint64_t proven;      /* likewise: it was looked at, or came by its state, there */
     uint64_t digest;      /* of its registers when loop_pc was passed */
     struct ck_race *race; /* NULL: nobody looks */
     uint64_t changes;     /* of memory, then */
     uint64_t loop_pc;     /* where a backward branch led to */
     uint64_t passes;      /* of that branch */
     bool polls_memory;    /* reads global memory since then */
+    bool expired;         /* the watchdog: it has had no progress for too long */
     bool spins; /* came by again with the same registers, and no memory changed */
     uint64_t polled_pc, polled; /* its last load, and the address; 0: none */
     uint32_t polled_bytes;
@@ -49,13 +54,15 @@ struct ck_wave {
     const struct emu_wave_info *info;
     struct ck_group *group;
     uint64_t items; /* lanes that have a work-item */
-    bool begun, ended, waits;
-    uint64_t pc;         /* of its last instruction */
+    bool ended, waits;
+    uint64_t insts;      /* that it has done */
+    uint64_t pc;         /* of its last instruction that was seen */
     uint64_t barrier_pc; /* of the barrier that it waits at */
     struct ck_progress progress;
     struct ck_order order;
     struct ck_hazards *hazards; /* hazards.c; NULL: nothing was issued yet */
     struct ck_waits *loads;     /* wait.c; NULL: nothing was loaded yet */
+    uint32_t state;             /* its number (glance.c), or STATE_NONE */
     struct init_wave *init;     /* init.c; NULL: nobody looks, or it has not begun */
     uint8_t denorm;             /* value.c: MODE.DENORM, 15 if it is not known */
 };
@@ -75,6 +82,7 @@ struct ck_group {
 struct ck_race;
 
 struct ck {
+    const struct emu_glance *glance; /* first: of an observer (EMU_WANT_GLANCE) */
     struct emu *emu;
     struct ck_config config;
     struct ck_table *table;
@@ -92,6 +100,10 @@ struct ck {
     struct ck_init *init;                /* NULL: nobody looks */
     uint64_t changes;                    /* of memory by kernels, about (hang.c) */
     uint64_t quiet;                      /* instructions since one */
+    bool looks;                          /* for hangs: every instruction is seen ... */
+    uint64_t next_look; /* ... if a wave has done so many without progress */
+    uint64_t n_reports, reports_before; /* before the running instructions */
+    struct states *states;              /* NULL: nobody numbers them */
     /* The last that accesses met, by instruction; region: of the running one. */
     struct emu_mem regions[CK_REGIONS], *region;
     uint32_t old[CK_LATE_DWORDS * 64]; /* late.c: of a load that runs */
@@ -121,6 +133,9 @@ void ck_mem_begin(struct ck *ck);
 uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
 void ck_mem_fault(struct ck *ck, const struct emu_event *e);
 
+/* glance.c: what it needs not see; NULL: it sees all. */
+const struct emu_glance *ck_glance(const struct ck *ck);
+
 /* init.c: of the emulator; of a dispatch; before an instruction runs, and behind it;
  * when a wave, a workgroup have gone. */
 RD_CHECKED rd_status ck_init_create(struct ck_init **out);
@@ -137,7 +152,9 @@ void ck_value_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 /* sync.c: before the group's state follows the event. */
 void ck_sync_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
-/* hang.c */
+/* hang.c: of a dispatch; must all of the wave's turn be seen? at an event. */
+void ck_hang_begin(struct ck *ck);
+bool ck_hang_turn(struct ck *ck, struct ck_wave *w);
 void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* wait.c */
@@ -149,6 +166,9 @@ unsigned ck_operand_half(const struct isa_inst *inst, const struct isa_opnd *o,
                          unsigned source);
 
 void ck_wait_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+/* What it knows of a wave, as bytes that are equal if that is, and back. */
+void ck_wait_save(const struct ck_wave *w, struct state_bytes *to);
+void ck_wait_load(struct ck_wave *w, const uint8_t *from, size_t n);
 void ck_wait_gone(struct ck_wave *w);
 
 /* wait.c, before an instruction runs: with the hazard mode. */
@@ -165,6 +185,9 @@ void ck_late_arrive(const struct emu_wave_info *wave, struct ck_late *late);
 /* hazards.c */
 void ck_hazard_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_hazard_gone(struct ck_wave *w);
+/* For ck_wait_save and ck_wait_load. False: nothing matters any more. */
+bool ck_hazard_save(const struct ck_wave *w, struct state_bytes *to);
+void ck_hazard_load(struct ck_wave *w, const uint8_t *from, size_t n);
 
 /* race.c: of the emulator; of a dispatch; before an instruction runs on these lanes,
  * and afterwards; when a barrier of the workgroup opens; at the end of a dispatch. */

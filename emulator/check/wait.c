@@ -17,6 +17,7 @@
 
 #include "facts.h"
 #include "internal.h"
+#include "states.h"
 
 enum { VM, LGKM, COUNTERS };
 enum kind { KIND_LOAD, KIND_SAMPLE, KIND_LDS, KIND_GDS, KIND_SCALAR, KIND_FLAT };
@@ -27,7 +28,7 @@ enum kind { KIND_LOAD, KIND_SAMPLE, KIND_LDS, KIND_GDS, KIND_SCALAR, KIND_FLAT }
 
 /* One access that is under way. */
 struct flight {
-    uint64_t pc, lanes;
+    uint64_t pc;
     uint16_t sel; /* first register that it writes; 0 dwords: none */
     uint8_t dwords;
     uint8_t kind;
@@ -181,17 +182,17 @@ static void issue(struct ck *ck, struct ck_waits *w, const struct emu_event *e,
         oldest_done(w, e->wave);
     struct flight *f = flight_at(w, w->n++);
     *f = (struct flight){.pc = e->inst->pc,
-                         .lanes = kind == KIND_SCALAR ? 0 : e->exec,
                          .kind = (uint8_t)kind,
                          .missing = (uint8_t)counters,
                          .needs = (uint8_t)brought_by(e, counters, kind)};
-    if (to && (f->lanes || kind == KIND_SCALAR)) { /* without lanes it only counts */
+    uint64_t lanes = kind == KIND_SCALAR ? 0 : e->exec;
+    if (to && (lanes || kind == KIND_SCALAR)) { /* without lanes it only counts */
         f->sel = to->sel;
         f->dwords = to->dwords;
         f->halves = (uint8_t)ck_halves(&e->inst->isa, to, false);
         mark(w, f);
         if (ck->config.hazard)
-            f->late = ck_late_take(ck, e, to, f->lanes, f->halves, w->n == 1);
+            f->late = ck_late_take(ck, e, to, lanes, f->halves, w->n == 1);
     }
     for (unsigned c = 0; c < COUNTERS; c++)
         w->count[c] += counters >> c & 1;
@@ -290,7 +291,7 @@ static void tell(struct ck *ck, const struct ck_wave *wave, const struct emu_eve
                   : read ? "read-before-wait"
                          : "overwrite-before-wait",
                   e, 0, &x);
-    ck_actor_at(ck, wave, f->pc, f->lanes, &x.other);
+    ck_actor_at(ck, wave, f->pc, 0, &x.other);
     x.benign = here;
     (void)snprintf(x.text, sizeof x.text, "%s is %s before the wait for %s%s", name,
                    read ? "read" : "overwritten",
@@ -369,4 +370,67 @@ void ck_wait_gone(struct ck_wave *wave)
         free(flight_at(wave->loads, i)->late);
     free(wave->loads);
     ck_hazard_gone(wave);
+}
+
+/* ---- as a state ---- */
+
+/* One that is under way, without what padding may hold. */
+struct saved {
+    uint64_t pc;
+    uint16_t sel;
+    uint8_t dwords, kind, missing, needs, halves, none;
+};
+
+void ck_wait_save(const struct ck_wave *wave, struct state_bytes *to)
+{
+    struct ck_waits *w = wave->loads;
+    uint32_t n = w ? w->n : 0;
+    if (!n && !wave->hazards)
+        return;
+    uint8_t *begin = to->at;
+    state_put(to, &n, sizeof n);
+    for (unsigned i = 0; i < n; i++) {
+        const struct flight *f = flight_at(w, i);
+        const struct saved s = {.pc = f->pc,
+                                .sel = f->sel,
+                                .dwords = f->dwords,
+                                .kind = f->kind,
+                                .missing = f->missing,
+                                .needs = f->needs,
+                                .halves = f->halves};
+        state_put(to, &s, sizeof s);
+    }
+    if (!ck_hazard_save(wave, to) && !n)
+        to->at = begin;
+}
+
+void ck_wait_load(struct ck_wave *wave, const uint8_t *from, size_t n)
+{
+    const uint8_t *end = from + n;
+    uint32_t flights = 0;
+    if (n)
+        state_take(&from, &flights, sizeof flights);
+    if (flights && !wave->loads)
+        wave->loads = calloc(1, sizeof *wave->loads);
+    struct ck_waits *w = wave->loads;
+    if (w)
+        memset(w, 0, sizeof *w);
+    for (unsigned i = 0; i < flights; i++) {
+        struct saved s;
+        state_take(&from, &s, sizeof s);
+        if (!w)
+            continue;
+        struct flight *f = flight_at(w, w->n++);
+        *f = (struct flight){.pc = s.pc,
+                             .sel = s.sel,
+                             .dwords = s.dwords,
+                             .kind = s.kind,
+                             .missing = s.missing,
+                             .needs = s.needs,
+                             .halves = s.halves};
+        for (unsigned c = 0; c < COUNTERS; c++)
+            w->count[c] += f->missing >> c & 1;
+        mark(w, f);
+    }
+    ck_hazard_load(wave, from, (size_t)(end - from));
 }

@@ -131,6 +131,7 @@ void emu_destroy(struct emu *emu)
     if (!emu)
         return;
     workers_destroy(emu->workers);
+    glance_forget(emu);
     code_cache_destroy(emu->code);
     native_destroy(emu->native);
     regions_destroy(emu->regions);

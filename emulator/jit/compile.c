@@ -125,14 +125,18 @@ static void go_on(struct emit *e, const struct uop *u, bool full)
 static void leave(struct emit *e, const struct uop *u)
 {
     x86_mov_imm(e->x, RAX, (uint64_t)(u - e->p->uops));
-    jump_stub(e, TABLE_TURN);
+    jump_stub(e, e->watch ? TABLE_LEAVE : TABLE_TURN);
 }
 
-static void call_handler(struct emit *e, const struct uop *u)
+/* u is the n_insts-th instruction of the trace, of which wave.n_insts lacks done. */
+static void call_handler(struct emit *e, const struct uop *u, unsigned n_insts,
+                         unsigned done)
 {
     x86_mov(e->x, true, RDI, W);
     x86_mov_imm(e->x, RSI, (uintptr_t)u);
-    x86_mov_imm(e->x, RAX, (uintptr_t)u->fn);
+    if (e->watch)
+        x86_mov_imm(e->x, RDX, done);
+    x86_mov_imm(e->x, RAX, watch_function(e, u, n_insts));
     x86_call(e->x, RAX);
 }
 
@@ -149,7 +153,7 @@ static void write_slow(struct emit *e, struct far *f)
     rows_flush(e, &f->before);
     if (e->paths)
         count_at(e, offsetof(struct op_counts, slow) + 8ul * f->u->isa_op);
-    call_handler(e, f->u);
+    call_handler(e, f->u, f->n_insts, f->n_insts);
     x86_test(e->x, true, RAX, RAX);
     size_t fault = x86_jcc(e->x, CC_E);
     e->masked = f->masked;
@@ -179,11 +183,14 @@ static void write_far(struct emit *e)
             x86_jmp_to(e->x, f->back);
         } else {
             rows_flush(e, &f->before);
+            size_t known = f->kind == FAR_ENTER ? watch_enter(e, f) : 0;
             account(e, f->n_insts, f->turn, f->path);
-            if (f->kind == FAR_TURN)
-                leave(e, f->u);
-            else
+            if (f->kind == FAR_EXIT)
                 go_on(e, f->u, !f->masked);
+            else
+                leave(e, f->u);
+            if (known)
+                watch_go_back(e, f, known);
         }
     }
 }
@@ -212,7 +219,7 @@ void emit_call(struct emit *e, const struct uop *u)
 {
     rows_flush(e, &e->rows);
     rows_forget(&e->rows);
-    call_handler(e, u);
+    call_handler(e, u, e->n_insts, e->n_insts);
     x86_test(e->x, true, RAX, RAX);
     struct far *f = emit_far(e, FAR_FAULT, u);
     far_from(f, x86_jcc(e->x, CC_E));
@@ -238,7 +245,7 @@ bool emit_usual(const struct emit *e, const struct uop *u)
     return s->kind != SEM_WAVE || u->fn == s->fn.wave;
 }
 
-static void emit_inst(struct emit *e, const struct uop *u)
+static void emit_unwatched(struct emit *e, const struct uop *u)
 {
     if (e->wave64) {
         if (!emit_usual(e, u) ||
@@ -253,6 +260,20 @@ static void emit_inst(struct emit *e, const struct uop *u)
             return;
     }
     emit_call(e, u);
+}
+
+static void emit_inst(struct emit *e, const struct uop *u)
+{
+    struct far *event;
+    if (watch_inst(e, u, &event)) {
+        emit_call(e, u);
+        return;
+    }
+    emit_unwatched(e, u);
+    if (event) {
+        event->after = e->rows;
+        event->back = x86_here(e->x);
+    }
 }
 
 /* ---- the loop -------------------------------------------------------------------- */
@@ -313,7 +334,7 @@ static void choose_residents(struct emit *e)
 {
     unsigned uses[ROWS_MAX] = {0};
     unsigned places = e->x->evex ? CACHE_MAX - 1 : 0, rows = 0, accesses = 0;
-    if (!e->t->loops || count_uses(e, uses, &accesses))
+    if (!e->t->loops || watch_calls(e) || count_uses(e, uses, &accesses))
         return;
     for (unsigned r = 0; r < WAVE_VGPRS && e->wave64; r++)
         uses[WAVE_VGPRS + r] = uses[r];
@@ -426,12 +447,12 @@ static void emit_last(struct emit *e, const struct uop *u)
 {
     rows_flush(e, &e->rows);
     account(e, e->n_insts, e->turn, new_path(e));
-    if (u->isa_op == ISA_S_BARRIER && emit_usual(e, u)) {
+    if (!e->watch && u->isa_op == ISA_S_BARRIER && emit_usual(e, u)) {
         x86_mov_imm(e->x, RAX, (uintptr_t)uop_next(u));
         x86_store(e->x, true, wave_mem(offsetof(struct wave, next)), RAX);
         jump_stub(e, TABLE_BARRIER);
     } else {
-        call_handler(e, u);
+        call_handler(e, u, e->n_insts, 0);
         jump_stub(e, TABLE_RETURN);
     }
 }
@@ -454,6 +475,7 @@ static void emit_steps(struct emit *e)
         const struct trace_step *s = &t->step[i];
         if (s->leader)
             emit_leader(e, s->u);
+        watch_run(e, i);
         unsigned run = e->x->evex ? 0 : emit_quarters(e, i);
         e->n_insts += run ? run : 1;
         if (run) {
@@ -502,14 +524,17 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .vgprs = job->vgprs,
                        .head_masked = job->masked,
                        .paths = job->paths,
+                       .watch = job->watch,
+                       .places = job->places,
                        .parts = x->evex ? 2 : 4,
                        .part_bytes = x->evex ? 64 : 32};
     e->run.m_sgpr = NO_SGPR;
     rows_init(&e->rows, x->evex ? CACHE_MAX : 2);
     x86_alu_imm(x, ALU_CMP, false, LEFT, 0);
     size_t go = x86_jcc(x, CC_G);
-    jump_stub(e, TABLE_TURN);
+    jump_stub(e, e->watch ? TABLE_LEAVE : TABLE_TURN);
     x86_land(x, go);
+    watch_begin(e);
     choose_residents(e);
     load_residents(e);
     emit_load_exec(e);

@@ -7,6 +7,8 @@
 #include "x86.h"
 
 struct emu;
+struct watch;
+struct watch_arena;
 
 /* What the table of entries has before its first entry, by negative index. */
 enum table_head {
@@ -40,6 +42,8 @@ struct compile_job {
     const uint32_t *vgprs;         /* rows of a wave at the head: only what is likely
                                       is told from them */
     const struct path_sink *paths; /* NULL: nobody counts */
+    const struct watch *watch;     /* NULL: nobody watches */
+    struct watch_arena **places;   /* watch.h: its memory */
 };
 
 /* Write the trace's code. False: it did not fit, or cannot be done. */

@@ -16,6 +16,7 @@
 #include "native.h"
 #include "recipe.h"
 #include "trace.h"
+#include "watch.h"
 #include "wave.h"
 #include "x86.h"
 
@@ -51,16 +52,17 @@ struct row_cache {
 struct far {
     size_t jumps[FAR_JUMPS]; /* that come here */
     unsigned n_jumps;        /* more than there is room for: the trace fails */
-    enum { FAR_EXIT, FAR_TURN, FAR_FAULT, FAR_SLOW, FAR_PICK } kind;
+    enum { FAR_EXIT, FAR_TURN, FAR_FAULT, FAR_SLOW, FAR_PICK, FAR_ENTER } kind;
     struct row_cache before; /* what registers hold there */
     struct row_cache after;  /* FAR_SLOW: what the usual path expects at back */
     size_t back;
     const struct uop *u; /* FAR_EXIT, FAR_TURN: where to; FAR_SLOW: the instruction */
     unsigned n_insts, turn; /* done since the head */
     unsigned path;
-    bool masked;        /* lanes may be off there */
-    unsigned half;      /* emit.half there */
-    struct x86_rm a, b; /* FAR_PICK: STEP_PICK's operands and result */
+    bool masked;                   /* lanes may be off there */
+    unsigned half;                 /* emit.half there */
+    const struct watch_seen *seen; /* FAR_ENTER */
+    struct x86_rm a, b;            /* FAR_PICK: STEP_PICK's operands and result */
     unsigned d;
 };
 
@@ -98,6 +100,9 @@ struct emit {
     size_t head_at;
     bool head_masked;
     const struct path_sink *paths; /* NULL: nobody counts */
+    const struct watch *watch;     /* NULL: nobody watches */
+    struct watch_arena **places;
+    uint8_t sees[TRACE_MAX]; /* WATCH_* of the steps */
     struct far *far;
     unsigned n_far, cap_far;
     const uint32_t *vgprs;   /* rows of the wave that is about to run the trace */
@@ -185,6 +190,8 @@ static inline void far_from(struct far *f, size_t jump)
 /* The slow path at f comes back here. */
 static inline void emit_back(struct emit *e, struct far *f)
 {
+    if (e->watch && f->kind == FAR_SLOW)
+        watch_count(e, f->u);
     f->after = e->rows;
     f->back = x86_here(e->x);
 }

@@ -101,8 +101,7 @@ void access_end(struct emit *e, struct access *a)
     rows_unpin(e);
     if (!a->slow)
         return;
-    a->slow->after = e->rows;
-    a->slow->back = x86_here(e->x);
+    emit_back(e, a->slow);
 }
 
 /* ---- addresses ---------------------------------------------------------------------
@@ -364,8 +363,7 @@ static bool emit_scalar_load(struct emit *e, const struct uop *u)
         x86_store(x, wide, sgpr_mem(u->d + k), RCX);
         k += wide ? 2 : 1;
     }
-    slow->after = e->rows;
-    slow->back = x86_here(x);
+    emit_back(e, slow);
     return true;
 }
 

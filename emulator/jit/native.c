@@ -38,6 +38,8 @@ struct native {
     unsigned running; /* dispatches */
     bool refused;     /* the host lets no code be made */
     bool full;
+    const struct watch *watch;  /* NULL: nobody watches */
+    struct watch_arena *places; /* what code for watched waves has met */
     uint8_t recipe_of[ISA_OP_COUNT];
     bool has_recipes;
     const uint8_t *stubs;
@@ -70,6 +72,7 @@ void native_destroy(struct native *n)
     if (!n)
         return;
     perf_destroy(n->perf);
+    watch_forget(&n->places);
     code_destroy(n->code);
     for (unsigned i = 1; i < n->n_paths; i++)
         free(n->path[i]);
@@ -176,8 +179,14 @@ static void set_head(struct native_table *t)
     atomic_store(&t->entry[-TABLE_WINDOW], (const void *)(n->stubs + n->at.window));
 }
 
+static unsigned hot_of(const struct native *n, bool watched)
+{
+    unsigned hot = n->emu->config.native_hot;
+    return hot ? hot : watched ? NATIVE_WATCHED_HOT : NATIVE_HOT;
+}
+
 static struct native_table *table_new(struct native *n, struct program *p,
-                                      unsigned mode)
+                                      unsigned mode, bool watched)
 {
     size_t slots = (size_t)(p->bytes / 4 + 4), head = 64;
     size_t bytes = head + 2 * slots * (sizeof(void *) + sizeof(uint16_t));
@@ -191,17 +200,23 @@ static struct native_table *table_new(struct native *n, struct program *p,
         return NULL;
     }
     uint8_t *entries = (uint8_t *)memory + head;
-    *t = (struct native_table){
-        .native = n,
-        .program = p,
-        .uops = p->uops,
-        .mode = mode,
-        .hot = n->emu->config.native_hot ? n->emu->config.native_hot : NATIVE_HOT,
-        .entry = (void *)entries,
-        .heat = (void *)(entries + 2 * slots * sizeof(void *)),
-        .memory = memory,
-        .memory_bytes = bytes};
+    *t = (struct native_table){.native = n,
+                               .program = p,
+                               .uops = p->uops,
+                               .mode = mode,
+                               .hot = hot_of(n, watched),
+                               .watched = watched,
+                               .entry = (void *)entries,
+                               .heat = (void *)(entries + 2 * slots * sizeof(void *)),
+                               .memory = memory,
+                               .memory_bytes = bytes};
     return t;
+}
+
+static void list_table(struct native *n, struct native_table *t)
+{
+    t->next = n->tables;
+    n->tables = t;
 }
 
 static struct native_table *make_table(struct native *n, struct program *p,
@@ -209,13 +224,23 @@ static struct native_table *make_table(struct native *n, struct program *p,
 {
     pthread_mutex_lock(&n->lock);
     struct native_table *t = atomic_load(&p->native[mode]);
-    if (!t && (t = table_new(n, p, mode))) {
-        t->next = n->tables;
-        n->tables = t;
+    if (!t && (t = table_new(n, p, mode, false))) {
+        list_table(n, t);
         atomic_store_explicit(&p->native[mode], t, memory_order_release);
     }
     pthread_mutex_unlock(&n->lock);
     return t;
+}
+
+/* The table beside t, for watched waves. */
+static struct native_table *watched_table(struct native_table *t)
+{
+    struct native *n = t->native;
+    pthread_mutex_lock(&n->lock);
+    if (!t->sibling && (t->sibling = table_new(n, t->program, t->mode, true)))
+        list_table(n, t->sibling);
+    pthread_mutex_unlock(&n->lock);
+    return t->sibling;
 }
 
 /* AVX2 has too few registers for a row of 64 lanes. */
@@ -232,12 +257,16 @@ struct native_table *native_table(struct native *n, const struct wave *w)
     unsigned mode = native_mode(w);
     struct native_table *t =
         atomic_load_explicit(&p->native[mode], memory_order_acquire);
-    return t ? t : make_table(n, p, mode);
+    if (!t)
+        t = make_table(n, p, mode);
+    return t && w->observation ? watched_table(t) : t;
 }
 
 void native_forget(void *table)
 {
     struct native_table *t = table;
+    if (t->sibling)
+        native_forget(t->sibling);
     pthread_mutex_lock(&t->native->lock);
     struct native_table **link = &t->native->tables;
     while (*link != t)
@@ -256,6 +285,25 @@ static void clear_paths(struct native *n)
     n->n_paths = 1;
 }
 
+const struct watch *native_watcher(const struct native *n)
+{
+    return n ? n->watch : NULL;
+}
+
+/* Drop code for watched waves. The memory of what it had met is used again when all
+ * code is dropped. */
+void native_watch(struct native *n, const struct watch *watch)
+{
+    if (!n)
+        return;
+    pthread_mutex_lock(&n->lock);
+    for (struct native_table *t = n->tables; t; t = t->next)
+        if (t->watched)
+            madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
+    n->watch = watch;
+    pthread_mutex_unlock(&n->lock);
+}
+
 void native_begin(struct native *n)
 {
     if (!n)
@@ -265,6 +313,7 @@ void native_begin(struct native *n)
         for (struct native_table *t = n->tables; t; t = t->next)
             madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
         code_clear(n->code);
+        watch_forget(&n->places);
         clear_paths(n);
         n->stubs = NULL;
         n->full = false;
@@ -368,6 +417,8 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
                               .emu = n->emu,
                               .recipe_of = n->recipe_of,
                               .mode = t->mode,
+                              .watch = t->watched ? n->watch : NULL,
+                              .places = &n->places,
                               .masked = partial,
                               .vgprs = w->vgpr[0],
                               .paths = n->emu->config.count ? &sink : NULL};

@@ -15,6 +15,7 @@
 #include "wave.h"
 
 struct native;
+struct watch;
 
 /* Runs of a block after which it is compiled: what interpreting it has cost by then is
  * twenty times what compiling costs, so that no kernel is slower by more than a
@@ -25,6 +26,9 @@ struct native;
 #define NATIVE_DENORM 2u /* f32 denormals are kept as inputs */
 #define NATIVE_HALF   4u /* to nearest, f16 denormals kept, no FP16_OVFL */
 
+/* Events take longer than handlers: watched blocks are compiled earlier. */
+#define NATIVE_WATCHED_HOT 24u
+
 /* The code of one program in one MODE. entry[-1] and on are compile.h's TABLE_*. */
 struct native_table {
     struct native *native;
@@ -32,6 +36,8 @@ struct native_table {
     const struct uop *uops; /* the program's */
     unsigned mode;
     unsigned hot;                 /* visits after which a block is compiled */
+    bool watched;                 /* for waves that somebody watches (watch.h) */
+    struct native_table *sibling; /* the watched one of one that is not */
     struct native_table *next;    /* of all tables */
     _Atomic(const void *) *entry; /* [2 * slot + lanes off] */
     _Atomic uint16_t *heat;       /* as entry */
@@ -64,6 +70,11 @@ static inline unsigned native_mode(const struct wave *w)
     return (w->mode.ieee ? NATIVE_IEEE : 0) |
            (w->mode.denorm32 & 1 ? NATIVE_DENORM : 0) | (half ? NATIVE_HALF : 0);
 }
+
+/* Who watches from now on, or NULL: what was compiled for others is dropped. No
+ * dispatch may be running. n may be NULL. */
+void native_watch(struct native *n, const struct watch *watch);
+const struct watch *native_watcher(const struct native *n);
 
 /* Compile the block at slot, which w is about to run; NULL if that cannot be. */
 const void *native_compile(struct native_table *t, const struct wave *w, size_t slot,

@@ -89,11 +89,13 @@ bool emit_memory64(struct emit *e, const struct uop *u)
         upper.mem.data2 += WAVE_VGPRS;
     }
     upper.d += WAVE_VGPRS;
+    unsigned first = e->n_far;
     e->whole = u;
     for (e->half = 0; e->half < 2; e->half++) {
         emit_load_exec(e);
         (void)emit_memory(e, e->half ? &upper : u);
     }
+    watch_once(e, first);
     e->half = 0;
     e->whole = NULL;
     return true;

@@ -26,6 +26,7 @@ rd_status emu_add_observer(struct emu *emu, const struct emu_observer *observer)
 {
     if (emu->n_observers == EMU_MAX_OBSERVERS)
         return RD_E_RANGE;
+    glance_forget(emu);
     if (!emu->observers) {
         emu->observers = calloc(EMU_MAX_OBSERVERS, sizeof *emu->observers);
         if (!emu->observers)
@@ -38,6 +39,7 @@ rd_status emu_add_observer(struct emu *emu, const struct emu_observer *observer)
 void emu_remove_observer(struct emu *emu, const void *ctx)
 {
     unsigned n = 0;
+    glance_forget(emu);
     for (unsigned i = 0; i < emu->n_observers; i++)
         if (emu->observers[i].ctx != ctx)
             emu->observers[n++] = emu->observers[i];
@@ -62,6 +64,7 @@ rd_status observation_want(struct observation *ob, unsigned want)
 static void observation_free(struct observation *ob)
 {
     free(ob->in);
+    free(ob->unseen);
     free(ob);
 }
 
@@ -92,6 +95,7 @@ rd_status observation_begin(struct emu *emu, const struct emu_launch *launch,
     pthread_mutex_lock(&emu->observe_lock);
     ob->launch = *launch;
     ob->launch.number = emu->n_launches++;
+    ob->glance = stepper ? NULL : glance_of(emu);
     for (unsigned i = 0; i < ob->n_observers; i++)
         if (ob->observer[i].dispatch_begin)
             ob->observer[i].dispatch_begin(ob->observer[i].ctx, &ob->launch);
@@ -170,7 +174,7 @@ static rd_status wave_new(struct observation *ob, struct wave *w, uint32_t place
     for (unsigned i = 0; i < ob->n_observers; i++)
         if (ob->observer[i].wave_begin)
             ob->observer[i].wave_begin(ob->observer[i].ctx, &w->info);
-    return RD_OK;
+    return ob->glance ? glance_begin(ob, w) : RD_OK;
 }
 
 rd_status observe_group_new(struct observation *ob, struct workgroup *g,
@@ -321,6 +325,7 @@ static void finish_event(struct wave *w, const struct uop *u, struct emu_event *
         e->fault = &w->group->fault;
     if (!u && opens_barrier(w))
         e->flags |= EMU_EV_BARRIER_DONE;
+    e->flags |= w->observation->followed;
 }
 
 /* Does each lane of b go on where it stops in a? */
@@ -458,9 +463,7 @@ const struct uop *observe_step(struct wave *w, const struct uop *u,
     return u;
 }
 
-/* The block at u, step by step; *stay is false if the slice ends behind it: the wave
- * has stopped, or a fault has led into its trap handler. */
-static const struct uop *watch_block(struct wave *w, const struct uop *u, bool *stay)
+const struct uop *observe_block(struct wave *w, const struct uop *u, bool *stay)
 {
     const struct emu_event *event;
     unsigned n = u->run, left = n;
@@ -481,17 +484,33 @@ static const struct uop *watch_block(struct wave *w, const struct uop *u, bool *
     return u;
 }
 
+/* Must all of the turn be seen? */
+static bool turn_begins(struct observation *ob, const struct wave *w)
+{
+    bool all = false;
+    for (unsigned i = 0; i < ob->n_observers; i++) {
+        const struct emu_glance *g = glance_by(&ob->observer[i]);
+        if (g && g->turn)
+            all |= g->turn(ob->observer[i].ctx, &w->info);
+    }
+    return all;
+}
+
 uint64_t observe_run(struct wave *w)
 {
     const struct uop *u = w->next;
     uint64_t begin = w->n_insts;
-    bool stay = true;
     pthread_mutex_lock(&w->emu->observe_lock);
     w->stop = STOP_NONE;
-    while (stay && w->turn > 0) {
-        w->turn -= u->turn;
-        u = watch_block(w, u, &stay);
-    }
+    bool all = turn_begins(w->observation, w);
+    bool stay = true;
+    if (w->observation->glance)
+        u = glance_run(w, u, all);
+    else
+        while (stay && w->turn > 0) {
+            w->turn -= u->turn;
+            u = observe_block(w, u, &stay);
+        }
     pthread_mutex_unlock(&w->emu->observe_lock);
     if (u)
         w->next = u;

@@ -5,6 +5,7 @@
 #define RD_OBSERVE_H
 
 #include "control.h"
+#include "glance.h"
 #include "relative.h"
 
 #define OBSERVE_ACCESSES 255 /* of one instruction; more are not reported */
@@ -15,13 +16,19 @@ struct observation {
     struct emu_launch launch;
     struct emu_observer observer[EMU_MAX_OBSERVERS]; /* copies, from the start */
     unsigned n_observers;
-    unsigned want;       /* EMU_WANT_*: of the observers and the stepper */
-    unsigned n_accesses; /* of the running instruction */
-    bool noted;          /* by its handler, not from the operands */
-    bool admits;         /* some observer has a say before memory instructions */
-    bool forgives;       /* some observer lets waves go on behind faults */
-    bool prepares;       /* some observer looks at instructions before they run */
-    bool trapped;        /* it faulted, and the trap handler goes on */
+    unsigned want;         /* EMU_WANT_*: of the observers and the stepper */
+    unsigned n_accesses;   /* of the running instruction */
+    bool noted;            /* by its handler, not from the operands */
+    bool admits;           /* some observer has a say before memory instructions */
+    bool forgives;         /* some observer lets waves go on behind faults */
+    bool prepares;         /* some observer looks at instructions before they run */
+    bool trapped;          /* it faulted, and the trap handler goes on */
+    bool unknown;          /* native code has met a state that nobody knows there */
+    unsigned followed;     /* EMU_EV_FOLLOWED, or 0 */
+    struct glance *glance; /* NULL: everything is seen (glance.c) */
+    struct unseen *unseen; /* by emu_wave_info.slot, with glance (glance.c) */
+    size_t n_unseen;
+    unsigned host_csr; /* the host's float mode, where native code runs */
     struct emu_event event;
     struct emu_fault passed_over; /* what a forgiven instruction would have been */
     struct emu_inst resolved;     /* the running instruction, if M0 selects registers */
@@ -46,6 +53,22 @@ void observe_group_gone(struct workgroup *g);
 
 /* Who the wave is, for one that nobody watches. */
 void observe_identify(struct wave *w);
+
+/* The block at u, step by step; *stay is false if the slice ends behind it: the wave
+ * has stopped, or a fault has led into its trap handler. */
+const struct uop *observe_block(struct wave *w, const struct uop *u, bool *stay);
+
+/* glance.c: what the emulator's observers need not see, or NULL if they need all;
+ * forget it, because there are others. */
+struct glance *glance_of(struct emu *emu);
+void glance_forget(struct emu *emu);
+/* What an observer says that it need not see, or NULL. */
+const struct emu_glance *glance_by(const struct emu_observer *o);
+/* A wave begins. */
+RD_CHECKED rd_status glance_begin(struct observation *ob, const struct wave *w);
+/* The wave's turn, from u on; all: of which all must be seen. Returns where it goes on,
+ * or NULL. */
+const struct uop *glance_run(struct wave *w, const struct uop *u, bool all);
 
 /* The watched form of the scheduler's loop over a wave's instructions. */
 uint64_t observe_run(struct wave *w);

@@ -76,6 +76,21 @@ def code_files(folder):
     expect("--code: a code object", r.returncode == 0, r.stderr)
 
 
+def late_loads(folder):
+    """--hazard: code without its wait gives something else, its twin does not."""
+    case = corpus.Case(os.path.join(corpus.HERE, "corpus", "wait_vmcnt.s"))
+    case.head["CHECK"] = "wait"
+    case.head["RUN"] += " --print 1:u32:32"
+    for fixed in (False, True):
+        usual, late = ([check(case, folder, fixed, "--keep-going", *options)[0].stdout
+                        for options in all_options]
+                       for all_options in (((),), [("--hazard", str(n)) for n in range(3)]))
+        expect(f"--hazard shows that a wait is missing: {not fixed}", usual[0].count("\n") > 0 and
+               all(x == usual[0] for x in late) == fixed, f"{usual} {late}")
+    r = run(RDNA3, "check", "--check", "mem", "--hazard", "1", "--", "true")
+    expect("--hazard goes with wait", r.returncode == 2, r.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, what in CASES:
@@ -107,6 +122,7 @@ def main():
         expect("an exit status alone does not say so", r.returncode == 127 and
                "0 errors in" in r.stderr, r.stderr)
         code_files(folder)
+        late_loads(folder)
     print(f"{len(FAILED)} failed")
     return 1 if FAILED else 0
 

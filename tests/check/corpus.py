@@ -2,6 +2,7 @@
 """Kernels with one planted bug each, and their repaired twins.
 
     corpus.py --rdna3 RDNA3 [--only REGEX] [--asm | --opencl | --hip] [--all] [--jobs N]
+              [--engines]
 
 A file of corpus/ says in comments what is wrong with it, and how it is run:
 
@@ -15,8 +16,10 @@ A file of corpus/ says in comments what is wrong with it, and how it is run:
 
 The bug must be found as that class (and kind) at that line, or at one of several that are
 marked, and nothing else may be; the twin must be clean. OpenCL C and HIP (where work-items
-of a wave race, too) are compiled by clang-19 (-O2; with --all -O0 to -O3, waves of 32 and 64). Exit status: 0 as expected, 1 not, 77
-skipped.
+of a wave race, too) are compiled by clang-19 (-O2; with --all -O0 to -O3, waves of 32 and 64).
+
+With --engines the reports of native code and of the interpreter are compared instead, for each
+of the lists in --checks. Exit status: 0 as expected, 1 not, 77 skipped.
 """
 # SPDX-License-Identifier: MIT
 import argparse
@@ -126,6 +129,36 @@ class Case:
                 return "no findings were written: " + r.stderr
         return self.judge_fixed(r, found) if fixed else self.judge(r, found)
 
+    def report(self, tools, folder, engine, checks):
+        """All that one engine finds, as text."""
+        out = os.path.join(folder, "found.json")
+        r = subprocess.run(
+            [tools.rdna3, "run", os.path.join(folder, "kernel.elf"), "--engine", engine,
+             "--check", checks, "--keep-going", "--check-json", out,
+             *(["--race-lanes"] if not self.path.endswith(".s") else []),
+             *shlex.split(self.head.get("RUN", ""))],
+            capture_output=True, text=True, check=False, timeout=300)
+        try:
+            with open(out, encoding="utf-8") as f:
+                found = f.read()
+            os.unlink(out)
+        except OSError:
+            found = "no findings were written"
+        text = f"{r.returncode}\n{r.stderr}\n{found}"
+        return re.sub(r"0x[0-9a-f]{9,}|\b[0-9]{11,}\b", "ADDRESS", text)
+
+    def compare(self, tools, fixed):
+        with tempfile.TemporaryDirectory() as folder:
+            problem = self.build(tools, folder, fixed)
+            if problem:
+                return "does not compile: " + problem
+            for checks in tools.checks.split():
+                interp, native = (self.report(tools, folder, engine, checks)
+                                  for engine in ("interp", "jit"))
+                if interp != native:
+                    return f"--check {checks}: {interp}\n--- but native code: {native}"
+        return ""
+
     def judge_fixed(self, r, found):
         if found:
             return "the twin is not clean: " + r.stderr
@@ -189,7 +222,7 @@ def cases(tools):
 def try_both(tools, case):
     out = []
     for fixed in (False, True):
-        problem = case.run(tools, fixed)
+        problem = case.compare(tools, fixed) if tools.engines else case.run(tools, fixed)
         if problem:
             out.append(f"{case.name}{' (twin)' if fixed else ''}: {problem.strip()}")
     return out
@@ -203,6 +236,8 @@ def main():
     p.add_argument("--opencl", action="store_true")
     p.add_argument("--hip", action="store_true")
     p.add_argument("--all", action="store_true")
+    p.add_argument("--engines", action="store_true")
+    p.add_argument("--checks", default="mem,sync,wait sync,race")
     p.add_argument("--jobs", type=int, default=2)
     tools = p.parse_args()
     if not tools.asm and not shutil.which(CLANG):

@@ -77,7 +77,6 @@ def test_usage(run):
                         (("--keep-going",), "go with --check"),
                         (("--check", "mem", "--error-exitcode", "256"), "out of range"),
                         (("--check", "mem", "--watchdog", "0"), "out of range"),
-                        (("--check", "mem", "--engine", "jit"), "goes without --engine jit"),
                         (("--check", "mem", "--timing"), "goes without --timing")):
         r = rdna3("run", *run, *words)
         expect(f"wrong usage: {words}", r.returncode == 2 and text in r.stderr, r.stderr)

@@ -51,6 +51,9 @@ static const char help_tail[] =
     "  --code FILE        a code object that the program loads, for source lines (what "
     "it gives\n"
     "                     to ROCr, as HIP and OpenCL do, is known)\n"
+    "  --hazard SEED      with wait: what loads bring arrives when it is waited for, "
+    "but\n"
+    "                     for some of it; until then registers keep what they had\n"
     "  --watchdog N       instructions of a wave without a barrier that are a hang\n"
     "                     (default 134217728)\n"
     "  --root DIR         run inside DIR as root directory\n"
@@ -72,6 +75,7 @@ static const struct option long_options[] = {
     {"race-lanes", no_argument, NULL, CHECKS_OPT_LANES},
     {"error-exitcode", required_argument, NULL, CHECKS_OPT_ERROR_EXIT},
     {"watchdog", required_argument, NULL, CHECKS_OPT_WATCHDOG},
+    {"hazard", required_argument, NULL, CHECKS_OPT_HAZARD},
     {"json", required_argument, NULL, CHECKS_OPT_JSON},
     {"xml", required_argument, NULL, CHECKS_OPT_XML},
     {"sarif", required_argument, NULL, CHECKS_OPT_SARIF},
@@ -129,6 +133,8 @@ static int take(struct checked *c, int argc, char **argv, bool *helped)
         return cli_error(CLI_USAGE, "no command given (see rdna3 check --help)");
     if (!c->options.classes)
         c->options.classes = ck_classes_usual();
+    if (c->options.hazard && !(c->options.classes & CK_BIT(CK_WAIT)))
+        return cli_error(CLI_USAGE, "--hazard goes with --check wait");
     return CLI_OK;
 }
 
@@ -153,6 +159,8 @@ int checked_begin(struct checked *c, const char *path)
     table->watchdog = c->options.watchdog;
     table->lanes = c->options.lanes;
     table->leaks = c->options.leaks;
+    table->hazard = c->options.hazard;
+    table->hazard_seed = c->options.hazard_seed;
     atomic_store(&table->classes, c->options.classes);
     munmap(table, sizeof *table);
     return CLI_OK;

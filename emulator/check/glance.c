@@ -1,0 +1,116 @@
+/* glance.c: what checkers need not see, so that checked kernels are native code: the
+ * checkers' side of emu_glance.
+ *
+ * Bounds that native code checks are as exact as those of mem: what is in them needs no
+ * event. What wait knows of a wave is a numbered state. Must not know how either comes
+ * about. Invariant: findings, counts and their order are those of checkers that see
+ * all. SPDX-License-Identifier: MIT
+ */
+#include "facts.h"
+#include "glance.h"
+#include "internal.h"
+#include "states.h"
+
+static bool may_glance(const struct ck_config *c)
+{
+    unsigned known =
+        CK_BIT(CK_MEM) | CK_BIT(CK_SYNC) | CK_BIT(CK_WAIT) | CK_BIT(CK_RACE);
+    return !(c->classes & ~known) && !c->hazard;
+}
+
+/* Does a checker look at the accesses of the instruction one by one? race at all to
+ * memory and LDS, mem where the heap knows more than the emulator's map. */
+static bool looks_at(const struct ck *ck, const struct isa_facts *facts)
+{
+    bool lds = facts->space == ISA_SPACE_LDS,
+         private = facts->space == ISA_SPACE_SCRATCH;
+    if (facts->access == ISA_ACCESS_NONE && facts->space == ISA_SPACE_NONE)
+        return false;
+    return (ck->race && !private) || (ck->config.heap && !lds && !private);
+}
+
+/* What orders a wave's accesses for race, beside accesses. */
+static bool orders(const struct ck *ck, unsigned op)
+{
+    return ck->race && (op == ISA_BUFFER_GL0_INV || op == ISA_S_WAITCNT_VSCNT);
+}
+
+static unsigned sees(void *ctx, const struct emu_inst *inst)
+{
+    const struct ck *ck = ctx;
+    const struct isa_facts *facts = isa_facts(inst->isa.op);
+    bool barriers = ck_wants(ck, CK_SYNC) || ck->race;
+    bool always = (inst->kind == EMU_KIND_BARRIER && barriers) ||
+                  inst->kind == EMU_KIND_END || looks_at(ck, facts) ||
+                  orders(ck, inst->isa.op);
+    bool apart = ck_wants(ck, CK_WAIT) && facts->space == ISA_SPACE_FLAT;
+    return (always ? EMU_SEE_ALWAYS : 0) | (apart ? EMU_SEE_APART : 0);
+}
+
+static struct ck_wave *wave_of(const struct ck *ck, const struct emu_wave_info *info)
+{
+    return ck->stopped ? NULL : ck->slots[info->slot];
+}
+
+static void skipped(void *ctx, const struct emu_wave_info *info, uint64_t insts,
+                    uint64_t accesses)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, info);
+    if (!w)
+        return;
+    ck->instructions += insts;
+    ck->accesses += accesses;
+    w->insts += insts;
+}
+
+/* ---- numbered states ---- */
+
+static void load(void *ctx, const struct emu_wave_info *info, uint32_t state)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, info);
+    ck->reports_before = ck->n_reports;
+    if (!w || state == STATE_NONE || state == w->state)
+        return;
+    size_t n;
+    const uint8_t *bytes = states_get(ck->states, state, &n);
+    ck_wait_load(w, bytes, n);
+    w->state = state;
+}
+
+static uint32_t save(void *ctx, const struct emu_wave_info *info, bool *told)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, info);
+    uint8_t bytes[STATE_BYTES];
+    struct state_bytes to = {bytes, bytes + sizeof bytes};
+    *told = ck->n_reports != ck->reports_before;
+    if (!w)
+        return STATE_NONE;
+    ck_wait_save(w, &to);
+    w->state = to.at > to.end ? STATE_NONE
+                              : states_put(ck->states, bytes, (size_t)(to.at - bytes));
+    return w->state;
+}
+
+static bool turn(void *ctx, const struct emu_wave_info *info)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, info);
+    return w && ck_wants(ck, CK_SYNC) && ck_hang_turn(ck, w);
+}
+
+const struct emu_glance *ck_glance(const struct ck *ck)
+{
+    static const struct emu_glance all = {.turn = turn},
+                                   some = {.turn = turn,
+                                           .sees = sees,
+                                           .skipped = skipped},
+                                   states = {.turn = turn,
+                                             .sees = sees,
+                                             .skipped = skipped,
+                                             .load = load,
+                                             .save = save};
+    return !may_glance(&ck->config) ? &all : ck_wants(ck, CK_WAIT) ? &states : &some;
+}

@@ -1,0 +1,212 @@
+/* watch.c: what native code of watched waves has besides: calls to observers, counts
+ * for them, and the numbered states of runs of instructions.
+ *
+ * A state that was met where a run begins costs a comparison; the others are looked up
+ * out of the way, and what nobody has met yet is left to events. Must not know what the
+ * states mean. SPDX-License-Identifier: MIT
+ */
+#include "watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit.h"
+#include "facts.h"
+
+#define ARENA_PLACES 256u
+
+struct watch_arena {
+    struct watch_arena *next;
+    unsigned n;
+    struct watch_seen place[ARENA_PLACES];
+};
+
+struct watch_seen *watch_place(struct watch_arena **arena, const struct uop *u)
+{
+    struct watch_arena *a = *arena;
+    if (!a || a->n == ARENA_PLACES) {
+        a = malloc(sizeof *a);
+        if (!a)
+            return NULL;
+        a->next = *arena;
+        a->n = 0;
+        *arena = a;
+    }
+    struct watch_seen *s = &a->place[a->n++];
+    memset(s, 0, sizeof *s);
+    memset(s->state, 0xff, sizeof s->state); /* WATCH_UNKNOWN is none's */
+    s->u = u;
+    return s;
+}
+
+void watch_forget(struct watch_arena **arena)
+{
+    while (*arena) {
+        struct watch_arena *a = *arena;
+        *arena = a->next;
+        free(a);
+    }
+}
+
+/* ---- which instructions ---- */
+
+void watch_begin(struct emit *e)
+{
+    union {
+        const struct program *theirs;
+        struct program *p;
+    } p = {.theirs = e->p};
+    for (unsigned i = 0; i < e->t->n && e->watch; i++)
+        e->sees[i] = (uint8_t)e->watch->flags(e->watch->ctx, p.p, e->t->step[i].u);
+}
+
+static bool begins(const struct emit *e, unsigned i)
+{
+    return e->watch && e->watch->follows &&
+           (e->t->step[i].leader || (i && e->sees[i - 1] & WATCH_PARTS));
+}
+
+bool watch_ends(const struct emit *e, unsigned i)
+{
+    return begins(e, i) || e->sees[i] & WATCH_EVENT;
+}
+
+bool watch_calls(const struct emit *e)
+{
+    for (unsigned i = 0; i < e->t->n; i++)
+        if (e->sees[i] & WATCH_EVENT)
+            return true;
+    return false;
+}
+
+uintptr_t watch_function(const struct emit *e, const struct uop *u, unsigned n_insts)
+{
+    bool event = n_insts && e->sees[n_insts - 1] & (WATCH_EVENT | WATCH_SLOW);
+    return event ? (uintptr_t)e->watch->step : (uintptr_t)u->fn;
+}
+
+/* ---- numbered states ---- */
+
+static struct x86_mem way_mem(unsigned way, size_t array)
+{
+    return mem_at(RAX, (int32_t)(array + 4ul * way));
+}
+
+void watch_run(struct emit *e, unsigned i)
+{
+    struct x86 *x = e->x;
+    const struct uop *u = e->t->step[i].u;
+    const struct x86_mem state = mem_at(RDX, offsetof(struct watch_now, state));
+    size_t done[WATCH_WAYS];
+    if (!begins(e, i))
+        return;
+    struct watch_seen *s = watch_place(e->places, u);
+    struct far *f = emit_far(e, FAR_ENTER, u);
+    e->failed |= !s;
+    if (!s || !f)
+        return;
+    f->seen = s;
+    f->turn -= u->turn; /* the rest of the block is not begun */
+    if (e->masked) {    /* without lanes it does something else */
+        x86_alu_mem_imm(x, ALU_CMP, e->wave64, sgpr_mem(ISA_SEL_EXEC_LO), 0);
+        far_from(f, x86_jcc(x, CC_E));
+    }
+    x86_mov_imm(x, RDX, (uintptr_t)e->watch->now);
+    x86_load(x, false, RCX, state);
+    x86_mov_imm(x, RAX, (uintptr_t)s);
+    for (unsigned way = 0; way < WATCH_WAYS; way++) {
+        x86_alu_load(x, ALU_CMP, false, RCX,
+                     way_mem(way, offsetof(struct watch_seen, state)));
+        size_t other = x86_jcc(x, CC_NE);
+        x86_load(x, false, RCX, way_mem(way, offsetof(struct watch_seen, next)));
+        done[way] = x86_jmp(x);
+        x86_land(x, other);
+    }
+    far_from(f, x86_jmp(x));
+    for (unsigned way = 0; way < WATCH_WAYS; way++)
+        x86_land(x, done[way]);
+    x86_store(x, false, state, RCX);
+    emit_back(e, f);
+}
+
+size_t watch_enter(struct emit *e, const struct far *f)
+{
+    struct x86 *x = e->x;
+    x86_mov(x, true, RDI, W);
+    x86_mov_imm(x, RSI, (uintptr_t)f->seen);
+    x86_mov_imm(x, RAX, (uintptr_t)e->watch->enter);
+    x86_call(x, RAX);
+    x86_test(x, false, RAX, RAX);
+    return x86_jcc(x, CC_NE);
+}
+
+void watch_go_back(struct emit *e, const struct far *f, size_t known)
+{
+    x86_land(e->x, known);
+    e->masked = f->masked;
+    e->half = f->half;
+    emit_load_exec(e);
+    rows_reload(e, &f->after);
+    x86_jmp_to(e->x, f->back);
+}
+
+/* ---- accesses ---- */
+
+bool watch_inst(struct emit *e, const struct uop *u, struct far **f)
+{
+    unsigned flags = e->watch ? e->sees[e->n_insts - 1] : 0;
+    struct x86 *x = e->x;
+    *f = NULL;
+    if (flags & WATCH_EVENT)
+        return true;
+    if (!(flags & WATCH_ASK) || !emit_known_memory(e, u))
+        return false;
+    rows_flush(e, &e->rows);
+    x86_mov(x, true, RDI, W);
+    x86_mov_imm(x, RSI, (uintptr_t)u);
+    x86_mov_imm(x, RDX, e->n_insts);
+    x86_mov_imm(x, RAX, (uintptr_t)e->watch->ask);
+    x86_call(x, RAX);
+    x86_mov(x, false, RSI, RAX);
+    emit_load_exec(e);
+    rows_reload(e, &e->rows);
+    *f = emit_far(e, FAR_SLOW, u);
+    x86_test(x, false, RSI, RSI);
+    far_from(*f, x86_jcc(x, CC_NE));
+    return false;
+}
+
+void watch_count(struct emit *e, const struct uop *u)
+{
+    struct x86 *x = e->x;
+    const struct x86_mem count = mem_at(RDX, offsetof(struct watch_now, accesses));
+    const struct isa_facts *facts = isa_facts(u->isa_op);
+    int32_t each = u->flags & UF_MEM && u->mem.elems == 2 ? 2 : 1, lanes;
+    if (facts->access == ISA_ACCESS_NONE || (e->whole && !e->half))
+        return;
+    x86_mov_imm(x, RDX, (uintptr_t)e->watch->now);
+    lanes = e->wave64 ? 64 : 32;
+    if (facts->pipe == ISA_PIPE_SMEM)
+        lanes = 1;
+    if (lanes == 1 || !e->masked) {
+        x86_alu_mem_imm(x, ALU_ADD, true, count, each * lanes);
+        return;
+    }
+    x86_load(x, e->wave64, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
+    x86_bits(x, BITS_POPCNT, e->wave64, RAX, RAX);
+    if (each == 2)
+        x86_shift_imm(x, SHIFT_SHL, false, RAX, 1);
+    x86_load(x, true, RCX, count);
+    x86_alu(x, ALU_ADD, true, RCX, RAX);
+    x86_store(x, true, count, RCX);
+}
+
+void watch_once(struct emit *e, unsigned first)
+{
+    for (unsigned i = first; i < e->n_far && e->watch; i++)
+        if (e->far[i].kind == FAR_SLOW) {
+            e->far[i].after = e->rows;
+            e->far[i].back = x86_here(e->x);
+            e->far[i].half = 1;
+        }
+}

@@ -1,0 +1,379 @@
+/* glance.c: watched waves as native code, where all observers say what they need not
+ * see (emu_glance).
+ *
+ * What has to be an event is one, in its place: native code calls back, or leaves for
+ * the loop here. Invariants: observers meet the same events in the same order as if all
+ * were seen, without those that they do not need; before each they know of all that was
+ * skipped. Must not know what observers look for. SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <xmmintrin.h>
+
+#include "block.h"
+#include "native.h"
+#include "observe.h"
+#include "watch.h"
+
+#define RUNS_MOST (1u << 20) /* that are remembered */
+
+/* What a run of instructions makes of a state. */
+struct known {
+    uint64_t run; /* 0: free */
+    uint32_t state, next;
+};
+
+/* Of a wave between its turns. */
+struct unseen {
+    uint64_t told; /* of its instructions: observers know of them */
+    uint32_t state;
+};
+
+struct glance {
+    struct watch watch;
+    struct watch_now now;
+    struct emu *emu;
+    const struct emu_observer *follower; /* who has states, or NULL */
+    struct known *known;                 /* open addressing */
+    size_t room, n;
+};
+
+/* ---- runs and states ---- */
+
+/* The run from u on, by waves with or without active lanes; never 0. */
+static uint64_t run_of(const struct wave *w, const struct uop *u, bool idle)
+{
+    const struct program *p = w->program;
+    uint64_t slot = (uint64_t)(u - p->uops);
+    return ((uint64_t)p->number + 1) << 40 | slot << 1 | idle;
+}
+
+static struct known *place_of(const struct glance *g, uint64_t run, uint32_t state)
+{
+    uint64_t h = (run * 31 + state) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t i = (size_t)(h >> 24) & (g->room - 1);
+    while (g->known[i].run && (g->known[i].run != run || g->known[i].state != state))
+        i = (i + 1) & (g->room - 1);
+    return &g->known[i];
+}
+
+static bool make_room(struct glance *g)
+{
+    if (2 * g->n < g->room)
+        return true;
+    struct glance bigger = {.room = g->room ? 2 * g->room : 1024};
+    if (bigger.room > RUNS_MOST) { /* begin again */
+        memset(g->known, 0, g->room * sizeof *g->known);
+        g->n = 0;
+        return true;
+    }
+    bigger.known = calloc(bigger.room, sizeof *bigger.known);
+    if (!bigger.known)
+        return false;
+    for (size_t i = 0; i < g->room; i++)
+        if (g->known[i].run)
+            *place_of(&bigger, g->known[i].run, g->known[i].state) = g->known[i];
+    free(g->known);
+    g->known = bigger.known;
+    g->room = bigger.room;
+    return true;
+}
+
+static void remember(struct glance *g, uint64_t run, uint32_t state, uint32_t next)
+{
+    if (state == WATCH_UNKNOWN || next == WATCH_UNKNOWN || !make_room(g))
+        return;
+    struct known *k = place_of(g, run, state);
+    g->n += !k->run;
+    *k = (struct known){run, state, next};
+}
+
+static bool recall(const struct glance *g, uint64_t run, uint32_t state, uint32_t *next)
+{
+    if (!g->room || state == WATCH_UNKNOWN)
+        return false;
+    const struct known *k = place_of(g, run, state);
+    *next = k->next;
+    return k->run != 0;
+}
+
+/* ---- what is skipped ---- */
+
+static struct unseen *unseen_of(const struct wave *w)
+{
+    return &w->observation->unseen[w->info.slot];
+}
+
+/* Observers learn of all instructions before the wave's index-th. */
+static void tell_skipped(struct observation *ob, struct wave *w, uint64_t index)
+{
+    struct unseen *s = unseen_of(w);
+    struct watch_now *now = &ob->glance->now;
+    uint64_t insts = index - s->told, accesses = now->accesses;
+    s->told = index;
+    now->accesses = 0;
+    if (!insts && !accesses)
+        return;
+    for (unsigned i = 0; i < ob->n_observers; i++)
+        glance_by(&ob->observer[i])
+            ->skipped(ob->observer[i].ctx, &w->info, insts, accesses);
+}
+
+/* ---- callbacks of native code ---- */
+
+static bool writes_exec(const struct emu_inst *inst)
+{
+    for (unsigned i = 0; i < inst->n_regs; i++) {
+        const struct emu_reg *r = &inst->reg[i];
+        if (r->flags & ISA_OF_OUT && r->sel <= ISA_SEL_EXEC_HI &&
+            r->sel + r->dwords > ISA_SEL_EXEC_LO)
+            return true;
+    }
+    return false;
+}
+
+static unsigned sees(const struct glance *g, const struct inst_info *info)
+{
+    const struct emu *emu = g->emu;
+    unsigned see = info->relative ? EMU_SEE_APART : 0;
+    for (unsigned i = 0; i < emu->n_observers; i++)
+        see |= glance_by(&emu->observers[i])->sees(emu->observers[i].ctx, &info->inst);
+    return see;
+}
+
+static unsigned flags(void *ctx, struct program *p, const struct uop *u)
+{
+    const struct inst_info *info = program_inst(p, u);
+    unsigned see = sees(ctx, info);
+    bool slow = u->flags & UF_MAY_FAULT || info->inst.kind == EMU_KIND_MEMORY ||
+                info->inst.kind == EMU_KIND_ILLEGAL;
+    return (see & EMU_SEE_ALWAYS ? WATCH_EVENT : 0) |
+           (see & EMU_SEE_ASK ? WATCH_ASK : 0) | (slow ? WATCH_SLOW : 0) |
+           (writes_exec(&info->inst) ? WATCH_PARTS : 0);
+}
+
+static const struct uop *step(struct wave *w, const struct uop *u, uint64_t done)
+{
+    struct observation *ob = w->observation;
+    const struct emu_event *event;
+    uint64_t index = w->n_insts + done - 1;
+    w->emu->level->leave();
+    _mm_setcsr(ob->host_csr);
+    tell_skipped(ob, w, index);
+    ob->followed = EMU_EV_FOLLOWED;
+    u = observe_step(w, u, program_inst(w->program, u), index, &event);
+    ob->followed = 0;
+    unseen_of(w)->told = index + 1;
+    _mm_setcsr(w->mxcsr32);
+    if (ob->trapped) {
+        w->next = u;
+        w->stop = STOP_NONE;
+        return NULL;
+    }
+    return u;
+}
+
+static unsigned enter(struct wave *w, struct watch_seen *s)
+{
+    struct observation *ob = w->observation;
+    struct watch_now *now = &ob->glance->now;
+    bool idle = !wave_exec64(w);
+    uint32_t next;
+    w->emu->level->leave();
+    if (!recall(ob->glance, run_of(w, s->u, idle), now->state, &next)) {
+        ob->unknown = true;
+        return 0;
+    }
+    if (!idle) {
+        unsigned way = s->turn++ % WATCH_WAYS;
+        s->state[way] = now->state;
+        s->next[way] = next;
+    }
+    now->state = next;
+    return 1;
+}
+
+static unsigned ask(struct wave *w, const struct uop *u, uint64_t done)
+{
+    struct observation *ob = w->observation;
+    struct emu_event *e = &ob->event;
+    bool event = false;
+    w->emu->level->leave();
+    e->wave = &w->info;
+    e->inst = &program_inst(w->program, u)->inst;
+    e->index = w->n_insts + done - 1;
+    e->exec = wave_exec64(w);
+    e->access = ob->access;
+    e->flags = EMU_EV_FOLLOWED;
+    e->n_accesses = w->emu->level->accesses(w, u, ob->access);
+    for (unsigned i = 0; i < ob->n_observers && !event; i++)
+        if (glance_by(&ob->observer[i])->ask)
+            event = glance_by(&ob->observer[i])->ask(ob->observer[i].ctx, e);
+    return event;
+}
+
+/* ---- by events ---- */
+
+/* The instructions from u on up to the end of their run; *left: of the block. */
+static const struct uop *run_events(struct wave *w, const struct uop *u, unsigned *left,
+                                    bool *stay)
+{
+    struct observation *ob = w->observation;
+    struct glance *g = ob->glance;
+    const struct emu_glance *f = glance_by(g->follower);
+    void *ctx = g->follower->ctx;
+    const struct emu_event *event;
+    uint64_t run = run_of(w, u, !wave_exec64(w));
+    uint32_t state = g->now.state, next;
+    bool apart = false, parts = false, told = false;
+    f->load(ctx, &w->info, state);
+    while (*stay && *left && !parts) {
+        const struct inst_info *info = program_inst(w->program, u);
+        apart |= sees(g, info) & EMU_SEE_APART;
+        parts = writes_exec(&info->inst);
+        if (w->counts)
+            w->counts->op[u->isa_op]++;
+        u = observe_step(w, u, info, w->n_insts - *left, &event);
+        --*left;
+        *stay = u && !ob->trapped;
+    }
+    if (!u && w->stop == STOP_FAULT)
+        return u;
+    next = f->save(ctx, &w->info, &told);
+    if (!u && w->stop == STOP_END)
+        next = 0; /* of no interest any more */
+    g->now.state = next;
+    bool whole = (!*left || parts) && !ob->trapped && event;
+    if (whole && !apart && !told)
+        remember(g, run, state, next);
+    return u;
+}
+
+static const struct uop *block_events(struct wave *w, const struct uop *u, bool *stay)
+{
+    struct observation *ob = w->observation;
+    unsigned left = u->run;
+    w->turn -= u->turn;
+    tell_skipped(ob, w, w->n_insts);
+    if (!ob->glance->follower) {
+        u = observe_block(w, u, stay);
+    } else {
+        w->n_insts += left;
+        while (*stay && left)
+            u = run_events(w, u, &left, stay);
+        w->n_insts -= left;
+    }
+    unseen_of(w)->told = w->n_insts;
+    return u;
+}
+
+/* ---- the turn ---- */
+
+/* The block at u and what follows as native code; u itself if there is none, or if it
+ * is not known what the block does. */
+static const struct uop *native_run(struct wave *w, const struct uop *u, bool *stay)
+{
+    struct observation *ob = w->observation;
+    if (!w->native)
+        w->native = native_table(w->emu->native, w);
+    struct native_table *t = w->native;
+    size_t slot = t ? (size_t)(u - t->uops) : 0;
+    const void *code = t ? native_find(t, w, slot) : NULL;
+    if (!code)
+        return u;
+    _mm_setcsr(w->mxcsr32);
+    ob->trapped = false;
+    u = native_enter(t, w, code, u);
+    w->emu->level->leave();
+    _mm_setcsr(ob->host_csr);
+    *stay = u && !ob->trapped;
+    return u;
+}
+
+const struct uop *glance_run(struct wave *w, const struct uop *u, bool all)
+{
+    struct observation *ob = w->observation;
+    bool stay = true;
+    ob->host_csr = _mm_getcsr();
+    ob->glance->now.state = unseen_of(w)->state;
+    while (stay && w->turn > 0) {
+        const struct uop *from = u;
+        ob->unknown = false;
+        if (!all)
+            u = native_run(w, u, &stay);
+        if (stay && (ob->unknown || (u == from && w->turn > 0)))
+            u = block_events(w, u, &stay);
+    }
+    tell_skipped(ob, w, w->n_insts);
+    unseen_of(w)->state = ob->glance->now.state;
+    return u;
+}
+
+/* ---- who ---- */
+
+const struct emu_glance *glance_by(const struct emu_observer *o)
+{
+    const struct emu_glance *const *first = o->ctx;
+    return o->want & EMU_WANT_GLANCE ? *first : NULL;
+}
+
+static bool may_glance(const struct emu *emu)
+{
+    unsigned followers = 0;
+    for (unsigned i = 0; i < emu->n_observers; i++) {
+        const struct emu_glance *g = glance_by(&emu->observers[i]);
+        if (!g || !g->sees || emu->observers[i].want & EMU_WANT_VALUES)
+            return false;
+        followers += g->save != NULL;
+    }
+    return emu->native && emu->n_observers && followers <= 1;
+}
+
+struct glance *glance_of(struct emu *emu)
+{
+    const struct watch *watch = native_watcher(emu->native);
+    if (watch || !may_glance(emu))
+        return watch ? watch->ctx : NULL;
+    struct glance *g = calloc(1, sizeof *g);
+    if (!g)
+        return NULL;
+    g->emu = emu;
+    for (unsigned i = 0; i < emu->n_observers; i++)
+        if (glance_by(&emu->observers[i])->save)
+            g->follower = &emu->observers[i];
+    g->watch = (struct watch){.ctx = g,
+                              .flags = flags,
+                              .follows = g->follower != NULL,
+                              .now = &g->now,
+                              .step = step,
+                              .enter = enter,
+                              .ask = ask};
+    native_watch(emu->native, &g->watch);
+    return g;
+}
+
+void glance_forget(struct emu *emu)
+{
+    const struct watch *watch = native_watcher(emu->native);
+    struct glance *g = watch ? watch->ctx : NULL;
+    if (!g)
+        return;
+    native_watch(emu->native, NULL);
+    free(g->known);
+    free(g);
+}
+
+rd_status glance_begin(struct observation *ob, const struct wave *w)
+{
+    size_t n = ob->n_unseen, slot = w->info.slot;
+    if (slot >= n) {
+        n = 2 * slot + 64;
+        struct unseen *bigger = realloc(ob->unseen, n * sizeof *bigger);
+        if (!bigger)
+            return RD_E_NOMEM;
+        ob->unseen = bigger;
+        ob->n_unseen = n;
+    }
+    ob->unseen[slot] = (struct unseen){0};
+    return RD_OK;
+}
