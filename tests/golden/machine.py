@@ -43,6 +43,20 @@ def check_info():
         assert re.search(rf"^{p['name']} +{re.escape('%.10g' % p['value'])}\b", text, re.M), p
 
 
+def check_objects():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a.hsaco")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trace.s")
+        assert run("asm", source, "-o", path)[0] == 0
+        _, text, _ = run("info", path)
+        info, = parse("info", "--json", path)["objects"]
+        kernel, = info["kernels"]
+        assert f"\n{kernel['name']}\n" in text and kernel["args"] == []
+        assert f"{kernel['vgprs']} VGPRs, {kernel['lds_bytes']} bytes of LDS" in text
+    names = [i["mnemonic"] for i in parse("doc", "--json", "ds_load_b")["instructions"]]
+    assert "ds_load_b32" in names and len(names) > 3
+
+
 def check_doc():
     words = ["v_add_f32", "v_sqrt_f32", "ds_add_rtn_u32", "s_cbranch_scc0", "v_nop"]
     pages = parse("doc", "--json", *words)["instructions"]
@@ -97,6 +111,7 @@ def check_bench():
 def main():
     check_info()
     check_doc()
+    check_objects()
     with tempfile.TemporaryDirectory() as folder:
         check_run(folder)
     check_bench()

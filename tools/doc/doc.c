@@ -22,6 +22,7 @@ static const char help[] =
     "Show the encodings of an instruction, the operands with their formats, the\n"
     "variants that exist, its row of the fact sheet, the place of its semantics and\n"
     "how faithful they are.\n"
+    "A word that is no mnemonic lists those that begin with it, or have it in them.\n"
     "Case and the suffixes _e32 and _e64 do not matter.\n"
     "\n"
     "  --json    the same for machines\n";
@@ -274,12 +275,14 @@ static int show(const struct emu *emu, char **words, int n, bool json)
     }
     for (int i = 0; i < n; i++) {
         unsigned op = doc_find_op(words[i]);
+        int found = CLI_OK;
         if (op == ISA_OP_NONE)
-            status = cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction", words[i]);
+            found = doc_search(words[i], json ? &j : NULL);
         else if (json)
             doc_json(&j, emu, op);
         else
             print_op(emu, op);
+        status = found == CLI_OK ? status : found;
         if (!json && i + 1 < n)
             putchar('\n');
     }

@@ -10,6 +10,11 @@
 /* The op of a mnemonic as people write it, or ISA_OP_NONE. */
 unsigned doc_find_op(const char *word);
 
+/* List the mnemonics that begin with a word or, if none does, have it in them; j: into
+ * its array, else for people. An error with a guess if there is none. Returns an exit
+ * status. */
+int doc_search(const char *word, struct json *j);
+
 /* An operand format's name. */
 const char *doc_fmt_name(unsigned fmt);
 

@@ -13,13 +13,17 @@
 #include "host.h"
 #include "isa.h"
 #include "json.h"
+#include "object.h"
 #include "timing.h"
 
 static const char help[] = "usage: rdna3 info [--timing] [--json]\n"
+                           "       rdna3 info [--json] FILE...\n"
                            "\n"
                            "Show the parameters of the emulated device (gfx1100), the "
                            "host's SIMD level and the\n"
-                           "engines of this program.\n"
+                           "engines of this program; or of each FILE, a code object, "
+                           "its kernels, what they\n"
+                           "need and which arguments they take.\n"
                            "\n"
                            "  --timing  the parameters of the timing model: value, "
                            "unit, effect, source;\n"
@@ -167,6 +171,25 @@ static int show(bool timing, bool json)
     return cli_finish(CLI_OK);
 }
 
+static int show_objects(char **paths, int n, bool json)
+{
+    int status = CLI_OK;
+    struct json j = {0};
+    if (json) {
+        j = json_begin(stdout);
+        json_array(&j, "objects");
+    }
+    for (int i = 0; i < n; i++) {
+        int one = info_object(paths[i], json ? &j : NULL);
+        status = one == CLI_OK ? status : one;
+        if (!json && i + 1 < n)
+            putchar('\n');
+    }
+    if (json)
+        json_end(&j);
+    return cli_finish(status);
+}
+
 int cmd_info(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -193,7 +216,9 @@ int cmd_info(int argc, char **argv)
             return cli_option_error(argc, argv, option);
         }
     }
+    if (optind < argc && timing)
+        return cli_error(CLI_USAGE, "--timing goes without FILE ('%s')", argv[optind]);
     if (optind < argc)
-        return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind]);
+        return show_objects(argv + optind, argc - optind, json);
     return show(timing, json);
 }

@@ -1,0 +1,97 @@
+/* search.c: mnemonics that are not written out: those that begin with a word, or have
+ * it in them, and the nearest one to a mistake. SPDX-License-Identifier: MIT
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "doc.h"
+#include "isa.h"
+
+#define WORD 64u
+
+static void lower(const char *word, char out[WORD])
+{
+    size_t n = 0;
+    for (; word[n] && n < WORD - 1; n++)
+        out[n] = (char)tolower((unsigned char)word[n]);
+    out[n] = '\0';
+}
+
+/* Insertions, deletions and replacements that make b of a. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[WORD];
+    size_t n = strlen(b);
+    if (n >= WORD)
+        return WORD;
+    for (unsigned j = 0; j <= n; j++)
+        row[j] = j;
+    for (unsigned i = 0; a[i]; i++) {
+        unsigned corner = row[0];
+        row[0] = i + 1;
+        for (unsigned j = 0; j < n; j++) {
+            unsigned best = corner + (a[i] != b[j]);
+            corner = row[j + 1];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j + 1] = corner + 1 < best ? corner + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+static bool matches(const char *name, const char *word, bool anywhere)
+{
+    return anywhere ? strstr(name, word) != NULL
+                    : strncmp(name, word, strlen(word)) == 0;
+}
+
+static unsigned count(const char *word, bool anywhere)
+{
+    unsigned n = 0;
+    for (unsigned op = 1; op < isa_op_count(); op++)
+        n += matches(isa_op_name(op), word, anywhere);
+    return n;
+}
+
+static int no_such(const char *word, const char *lowered)
+{
+    unsigned best = ISA_OP_NONE, least = WORD;
+    for (unsigned op = 1; op < isa_op_count(); op++) {
+        unsigned d = distance(lowered, isa_op_name(op));
+        if (d < least) {
+            least = d;
+            best = op;
+        }
+    }
+    if (least <= 1 + strlen(lowered) / 5)
+        return cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction; did you mean %s?",
+                         word, isa_op_name(best));
+    return cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction", word);
+}
+
+int doc_search(const char *word, struct json *j)
+{
+    char text[WORD];
+    lower(word, text);
+    bool anywhere = count(text, false) == 0;
+    unsigned n = *text ? count(text, anywhere) : 0;
+    if (n == 0)
+        return no_such(word, text);
+    if (!j)
+        printf("instructions that %s %s: %u\n", anywhere ? "contain" : "begin with",
+               text, n);
+    for (unsigned op = 1; op < isa_op_count(); op++) {
+        if (!matches(isa_op_name(op), text, anywhere))
+            continue;
+        if (!j) {
+            printf("  %s\n", isa_op_name(op));
+            continue;
+        }
+        json_object(j, NULL);
+        json_text(j, "mnemonic", isa_op_name(op));
+        json_close(j);
+    }
+    return CLI_OK;
+}
