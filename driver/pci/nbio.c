@@ -10,6 +10,7 @@
 
 enum {
     MM_INDEX = 0x0,
+    MM_DATA = 0x1,
     MM_INDEX_HI = 0x6,
     RSMU_INDEX = 0x14,
     RSMU_DATA = 0x15,
@@ -17,6 +18,12 @@ enum {
     GOLDEN_TSC_UPPER = 0x16a2d,
     FB_LOCATION_BASE = 0x1a8ec,
 };
+
+/* One that leads to another: two of them could lead in circles. */
+static bool is_port(uint32_t reg)
+{
+    return reg == MM_DATA || reg == RSMU_DATA;
+}
 
 /* The word of VRAM that is selected; NULL: none. */
 static uint8_t *selected(struct pci_board *b)
@@ -28,35 +35,39 @@ static uint8_t *selected(struct pci_board *b)
 
 uint32_t mm_data_read(struct pci_board *b, uint32_t reg)
 {
+    (void)reg;
     const uint8_t *p = selected(b);
     uint32_t value = UINT32_MAX, index = regs_get(b, MM_INDEX);
     if (p)
         memcpy(&value, p, sizeof(value));
-    else if (!(index >> 31) && index / 4 != reg)
+    else if (!(index >> 31) && !is_port(index / 4))
         value = regs_read(b, index / 4);
     return value;
 }
 
 void mm_data_write(struct pci_board *b, uint32_t reg, uint32_t value)
 {
+    (void)reg;
     uint8_t *p = selected(b);
     uint32_t index = regs_get(b, MM_INDEX);
     if (p)
         memcpy(p, &value, sizeof(value));
-    else if (!(index >> 31) && index / 4 != reg)
+    else if (!(index >> 31) && !is_port(index / 4))
         regs_write(b, index / 4, value);
 }
 
 uint32_t rsmu_data_read(struct pci_board *b, uint32_t reg)
 {
+    (void)reg;
     uint32_t other = regs_get(b, RSMU_INDEX) / 4;
-    return other == reg ? 0 : regs_read(b, other);
+    return is_port(other) ? 0 : regs_read(b, other);
 }
 
 void rsmu_data_write(struct pci_board *b, uint32_t reg, uint32_t value)
 {
+    (void)reg;
     uint32_t other = regs_get(b, RSMU_INDEX) / 4;
-    if (other != reg)
+    if (!is_port(other))
         regs_write(b, other, value);
 }
 

@@ -45,7 +45,8 @@ struct rt_ring {
     struct rt_buffer *memory; /* the ring */
     struct rt_buffer *page;   /* indices; for AQL an amd_queue_t */
     struct rt_buffer *eop;
-    void *save; /* context save area */
+    struct rt_buffer *shared; /* context save area: a buffer, where the kernel driver */
+    void *save;               /* has no shared virtual memory; else shared memory */
     uint64_t save_bytes;
     volatile uint64_t *wptr, *rptr, *doorbell;
 };

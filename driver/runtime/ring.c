@@ -59,6 +59,33 @@ static int share_save_area(struct rt_device *dev, const struct rt_ring *ring)
     return rt_ioctl(dev, cmd, &svm);
 }
 
+static void unmap_save_area(struct rt_ring *ring)
+{
+    if (ring->save)
+        munmap(ring->save, ring->save_bytes);
+    ring->save = NULL;
+}
+
+/* In shared virtual memory; a kernel without it says so, and gets a buffer. */
+static rd_status place_save_area(struct rt_device *dev, struct rt_ring *ring,
+                                 struct rt_error *err)
+{
+    void *p = mmap(NULL, ring->save_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return rt_fail(err, RD_E_NOMEM, "no memory to save waves in");
+    ring->save = p;
+    madvise(p, ring->save_bytes, MADV_DONTFORK);
+    int r = share_save_area(dev, ring);
+    if (!r)
+        return RD_OK;
+    unmap_save_area(ring);
+    if (r == -EPERM)
+        return rt_alloc(dev, ring->save_bytes, RT_GTT, RT_EXEC, &ring->shared, err);
+    return rt_fail(err, rt_from_errno(r), "cannot share the context save area: %s",
+                   strerror(-r));
+}
+
 static rd_status make_save_area(struct rt_device *dev, struct rt_ring *ring,
                                 struct kfd_ioctl_create_queue_args *args,
                                 struct rt_error *err)
@@ -68,17 +95,11 @@ static rd_status make_save_area(struct rt_device *dev, struct rt_ring *ring,
     uint64_t save = stack + pages((uint64_t)dev->info.compute_units * CU_BYTES);
     uint64_t debug = ((uint64_t)waves * WAVE_DEBUG_BYTES + 63) & ~63ull;
     ring->save_bytes = pages(save + debug);
-    void *p = mmap(NULL, ring->save_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
-        return rt_fail(err, RD_E_NOMEM, "no memory to save waves in");
-    ring->save = p;
-    madvise(p, ring->save_bytes, MADV_DONTFORK);
-    int r = share_save_area(dev, ring);
-    if (r)
-        return rt_fail(err, rt_from_errno(r), "cannot share the context save area: %s",
-                       strerror(-r));
-    args->ctx_save_restore_address = (uintptr_t)p;
+    rd_status st = place_save_area(dev, ring, err);
+    if (st != RD_OK)
+        return st;
+    args->ctx_save_restore_address =
+        ring->shared ? rt_gpuva(ring->shared) : (uintptr_t)ring->save;
     args->ctx_save_restore_size = (uint32_t)save;
     args->ctl_stack_size = (uint32_t)stack;
     return RD_OK;
@@ -168,7 +189,7 @@ void rt_ring_destroy(struct rt_device *dev, struct rt_ring *ring)
     rt_free(ring->eop);
     rt_free(ring->page);
     rt_free(ring->memory);
-    if (ring->save)
-        munmap(ring->save, ring->save_bytes);
+    rt_free(ring->shared);
+    unmap_save_area(ring);
     memset(ring, 0, sizeof(*ring));
 }

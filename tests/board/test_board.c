@@ -133,6 +133,11 @@ START_TEST(windows)
     ck_assert_uint_eq(machine_read(&m, 0x15), 0x30000007);
     machine_write(&m, 0x14, 0x15 * 4); /* itself */
     ck_assert_uint_eq(machine_read(&m, 0x15), 0);
+    machine_write(&m, 0x14, 0x1 * 4); /* each other */
+    machine_write(&m, 0x0, 0x15 * 4);
+    ck_assert_uint_eq(machine_read(&m, 0x15), 0);
+    machine_write(&m, 0x15, 1);
+    machine_write(&m, 0x1, 1);
 }
 END_TEST
 
