@@ -69,6 +69,7 @@ assert len(os.listdir(TOPOLOGY + "/nodes/1/caches")) == int(props["caches_count"
 device = os.path.realpath("/sys/class/drm/renderD128/device")
 assert device == os.path.realpath("/sys/bus/pci/devices/0000:03:00.0"), device
 assert open("/sys/dev/char/226:128/device/device").read() == "0x744c\n"
+assert "queue" in open(device + "/gfx_reset_mask").read().split()
 assert open(device + "/config", "rb").read(4) == bytes.fromhex("02104c74")
 assert any(line.startswith("amdgpu ") for line in open("/proc/modules"))
 assert not os.path.exists("/dev/dri/renderD129")
