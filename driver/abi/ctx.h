@@ -18,6 +18,7 @@ struct abi_ctx {
     int log_fd;                                 /* -1: no log */
     bool runtime_enabled, ttmp_setup, debugged; /* kfd_debug.c */
     uint64_t r_debug;
+    uint32_t debug_flags; /* KFD_DBG_TRAP_FLAG_* */
     struct cs_tables *cs; /* drm_cs.c; NULL until somebody needs it */
 };
 

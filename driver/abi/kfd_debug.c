@@ -226,6 +226,17 @@ static int hardware_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args
     }
 }
 
+/* Memory operations are precise here whether asked for or not. */
+static int set_flags(struct abi_ctx *ctx, uint32_t *flags)
+{
+    uint32_t before = ctx->debug_flags;
+    bool known = !(*flags & ~(uint32_t)KFD_DBG_TRAP_FLAG_SINGLE_MEM_OP);
+    if (known)
+        ctx->debug_flags = *flags;
+    *flags = before;
+    return known ? 0 : -EACCES;
+}
+
 static int session_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
 {
     if (!ctx->debugged)
@@ -240,11 +251,8 @@ static int session_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
     case KFD_IOC_DBG_TRAP_SET_EXCEPTIONS_ENABLED:
         kmd_debug_mask(ctx->kmd, args->set_exceptions_enabled.exception_mask);
         return 0;
-    case KFD_IOC_DBG_TRAP_SET_FLAGS: {
-        uint32_t wanted = args->set_flags.flags;
-        args->set_flags.flags = 0;
-        return wanted ? -EACCES : 0;
-    }
+    case KFD_IOC_DBG_TRAP_SET_FLAGS:
+        return set_flags(ctx, &args->set_flags.flags);
     case KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT:
         return query_event(ctx, &args->query_debug_event);
     case KFD_IOC_DBG_TRAP_QUERY_EXCEPTION_INFO:

@@ -48,6 +48,8 @@ rd_status kmd_queue_suspend(struct kmd *kmd, uint32_t id, bool suspend)
     pthread_mutex_lock(&kmd->queue_lock);
     struct kmd_queue *q = kmd_queue_find(kmd, id);
     bool change = q && q->suspended != suspend;
+    if (suspend && q && atomic_load(&q->exceptions) & KMD_EXCEPTION(KMD_QUEUE_NEW))
+        change = false; /* a debugger has to take note of it first */
     if (change) {
         q->suspended = suspend;
         kmd_queue_apply(q);

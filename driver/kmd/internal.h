@@ -11,7 +11,9 @@
 #include "kmd.h"
 #include "shared.h"
 
-/* An exception code of the kernel's interface as a bit. */
+/* An exception code of the kernel's interface as a bit; the one of a queue that no
+ * debugger has seen yet. */
+#define KMD_QUEUE_NEW       31
 #define KMD_EXCEPTION(code) (1ull << ((code) - 1))
 
 struct kmd_bo {

@@ -24,6 +24,7 @@ static rd_status make(struct kmd *kmd, struct kmd_queue *q)
         return RD_E_NOMEM;
     q->id = id ^ flip;
     q->wanted = c->percentage > 0 && c->ring;
+    atomic_store(&q->exceptions, KMD_EXCEPTION(KMD_QUEUE_NEW));
     atomic_store(&q->active, q->wanted);
     struct gpu_queue_config config = {.kind = kinds[c->kind],
                                       .id = q->id,

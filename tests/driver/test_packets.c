@@ -585,10 +585,32 @@ START_TEST(debug_session)
     ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
     ck_assert_uint_eq(info.runtime_state, DEBUG_RUNTIME_STATE_ENABLED);
     ck_assert_uint_eq(info.r_debug, 5);
+    d.op = KFD_IOC_DBG_TRAP_SET_FLAGS;
+    d.set_flags.flags = KFD_DBG_TRAP_FLAG_SINGLE_MEM_OP;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    ck_assert_uint_eq(d.set_flags.flags, 0);
+    d.set_flags.flags = KFD_DBG_TRAP_FLAG_SINGLE_ALU_OP;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), -EACCES);
+    ck_assert_uint_eq(d.set_flags.flags, KFD_DBG_TRAP_FLAG_SINGLE_MEM_OP);
+    /* A queue that no debugger knows yet cannot be suspended. */
     uint32_t ids[2] = {q.id, 999};
-    d.op = KFD_IOC_DBG_TRAP_SUSPEND_QUEUES;
-    d.suspend_queues = (struct kfd_ioctl_dbg_trap_suspend_queues_args){
+    const struct kfd_ioctl_dbg_trap_suspend_queues_args both = {
         .queue_array_ptr = (uintptr_t)ids, .num_queues = 2};
+    d.op = KFD_IOC_DBG_TRAP_SUSPEND_QUEUES;
+    d.suspend_queues = both;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    struct kfd_queue_snapshot_entry fresh;
+    d.op = KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT;
+    d.queue_snapshot = (struct kfd_ioctl_dbg_trap_queue_snapshot_args){
+        .exception_mask = KFD_EC_MASK(EC_QUEUE_NEW),
+        .snapshot_buf_ptr = (uintptr_t)&fresh,
+        .num_queues = 1,
+        .entry_size = sizeof(fresh)};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    ck_assert_uint_eq(fresh.exception_status, KFD_EC_MASK(EC_QUEUE_NEW));
+    ids[0] = q.id, ids[1] = 999;
+    d.op = KFD_IOC_DBG_TRAP_SUSPEND_QUEUES;
+    d.suspend_queues = both;
     ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 1);
     ck_assert_uint_eq(ids[0], q.id);
     ck_assert(ids[1] & 1u << KFD_DBG_QUEUE_INVALID_BIT);
@@ -602,6 +624,7 @@ START_TEST(debug_session)
     ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
     ck_assert_uint_eq(d.queue_snapshot.num_queues, 1);
     ck_assert_uint_eq(entry.ring_base_address, (uintptr_t)q.ring);
+    ck_assert_uint_eq(entry.exception_status, 0);
     d.op = KFD_IOC_DBG_TRAP_RESUME_QUEUES;
     d.resume_queues = (struct kfd_ioctl_dbg_trap_resume_queues_args){
         .queue_array_ptr = (uintptr_t)ids, .num_queues = 1};
