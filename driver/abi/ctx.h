@@ -135,6 +135,7 @@ bool abi_late(uint64_t deadline);
 void abi_nap(unsigned *turns);
 
 /* Handlers of the render node about submission: drm_cs.c */
+#define ABI_MAX_IBS 32u /* indirect buffers for a ring, of one submission */
 struct drm_amdgpu_fence;
 /* The ring of a fence that a client names; -EINVAL: there is none. */
 int abi_fence_of(struct abi_ctx *ctx, const struct drm_amdgpu_fence *fence,

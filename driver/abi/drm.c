@@ -163,6 +163,44 @@ static int info_registers(struct abi_ctx *ctx, const struct drm_amdgpu_info *inf
     return reply(info, &value, sizeof(value));
 }
 
+/* Clocks, in MHz; what would need a chip to measure is refused. */
+static int info_sensor(const struct drm_amdgpu_info *info)
+{
+    uint32_t sclk = BOARD_SCLK_MHZ, mclk = BOARD_MCLK_MHZ;
+    switch (info->sensor_info.type) {
+    case AMDGPU_INFO_SENSOR_GFX_SCLK:
+    case AMDGPU_INFO_SENSOR_STABLE_PSTATE_GFX_SCLK:
+    case AMDGPU_INFO_SENSOR_PEAK_PSTATE_GFX_SCLK:
+        return reply(info, &sclk, sizeof(sclk));
+    case AMDGPU_INFO_SENSOR_GFX_MCLK:
+    case AMDGPU_INFO_SENSOR_STABLE_PSTATE_GFX_MCLK:
+    case AMDGPU_INFO_SENSOR_PEAK_PSTATE_GFX_MCLK:
+        return reply(info, &mclk, sizeof(mclk));
+    default:
+        return -EINVAL;
+    }
+}
+
+/* Memory never moves and is never lost here, and nothing corrects its errors. */
+static int info_count(const struct drm_amdgpu_info *info)
+{
+    uint64_t none = 0;
+    uint32_t ibs[AMDGPU_HW_IP_NUM] = {ABI_MAX_IBS, ABI_MAX_IBS, ABI_MAX_IBS};
+    switch (info->query) {
+    case AMDGPU_INFO_NUM_BYTES_MOVED:
+    case AMDGPU_INFO_NUM_EVICTIONS:
+    case AMDGPU_INFO_NUM_VRAM_CPU_PAGE_FAULTS:
+    case AMDGPU_INFO_RAS_ENABLED_FEATURES:
+        return reply(info, &none, sizeof(none));
+    case AMDGPU_INFO_VRAM_LOST_COUNTER:
+        return reply(info, &none, sizeof(uint32_t));
+    case AMDGPU_INFO_MAX_IBS:
+        return reply(info, ibs, sizeof(ibs));
+    default:
+        return -EINVAL;
+    }
+}
+
 static int info(struct abi_ctx *ctx, void *argp, size_t size)
 {
     const struct drm_amdgpu_info *args = argp;
@@ -217,8 +255,10 @@ static int info(struct abi_ctx *ctx, void *argp, size_t size)
     }
     case AMDGPU_INFO_MEMORY:
         return info_memory(ctx, args);
+    case AMDGPU_INFO_SENSOR:
+        return info_sensor(args);
     default:
-        return -EINVAL;
+        return info_count(args);
     }
 }
 

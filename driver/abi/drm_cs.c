@@ -22,7 +22,6 @@
 #define MAX_LISTS    4096u
 #define MAX_ENTRIES  65536u
 #define MAX_CHUNKS   64u
-#define MAX_IBS      32u
 #define MAX_PARTS    4u /* the kernel's limit of a gang */
 #define MAX_AFTER    64u
 #define MAX_FENCES   1024u
@@ -245,7 +244,7 @@ static bool engine_of(uint32_t ip_type, uint32_t ip_instance, uint32_t ring,
 struct job {
     struct part {
         struct kmd_submit submit;
-        struct kmd_ib ibs[MAX_IBS];
+        struct kmd_ib ibs[ABI_MAX_IBS];
     } parts[MAX_PARTS];
     unsigned n_parts, leader; /* leader: the part of the last indirect buffer */
     struct kmd_after after[MAX_AFTER];
@@ -279,7 +278,7 @@ static int add_ib(struct job *job, const void *data, size_t bytes)
     if (ib.ib_bytes % 4 || ib.va_start % 4 || ib.ib_bytes / 4 > 0xfffff)
         return -EINVAL;
     struct part *part = part_of(job, engine);
-    if (!part || part->submit.n_ibs == MAX_IBS)
+    if (!part || part->submit.n_ibs == ABI_MAX_IBS)
         return -EINVAL;
     job->leader = (unsigned)(part - job->parts);
     if (ib.ib_bytes)

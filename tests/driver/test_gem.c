@@ -268,6 +268,34 @@ START_TEST(vmid_and_clocks)
 }
 END_TEST
 
+static int ask(uint32_t query, uint32_t type, void *out, uint32_t bytes)
+{
+    struct drm_amdgpu_info i = {.return_pointer = (uintptr_t)out,
+                                .return_size = bytes,
+                                .query = query,
+                                .sensor_info = {type}};
+    return drm(DRM_IOCTL_AMDGPU_INFO, &i);
+}
+
+START_TEST(state)
+{
+    uint64_t count = 77;
+    uint32_t mhz = 0, ibs[AMDGPU_HW_IP_NUM] = {0};
+    ck_assert_int_eq(ask(AMDGPU_INFO_NUM_EVICTIONS, 0, &count, sizeof(count)), 0);
+    ck_assert_uint_eq(count, 0);
+    ck_assert_int_eq(
+        ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_GFX_SCLK, &mhz, sizeof(mhz)), 0);
+    ck_assert_uint_eq(mhz, 2482);
+    ck_assert_int_eq(
+        ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_GPU_TEMP, &mhz, sizeof(mhz)),
+        -EINVAL);
+    ck_assert_int_eq(ask(AMDGPU_INFO_MAX_IBS, 0, ibs, sizeof(ibs)), 0);
+    ck_assert_uint_eq(ibs[AMDGPU_HW_IP_COMPUTE], 32);
+    ck_assert_uint_eq(ibs[AMDGPU_HW_IP_UVD], 0);
+    ck_assert_int_eq(ask(0x999, 0, &count, sizeof(count)), -EINVAL);
+}
+END_TEST
+
 int main(void)
 {
     mock_begin();
@@ -278,6 +306,7 @@ int main(void)
     tcase_add_test(t, addresses);
     tcase_add_test(t, own_memory);
     tcase_add_test(t, vmid_and_clocks);
+    tcase_add_test(t, state);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_set_fork_status(r, CK_NOFORK);
