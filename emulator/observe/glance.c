@@ -222,7 +222,7 @@ static const struct uop *run_events(struct wave *w, const struct uop *u, unsigne
     struct glance *g = ob->glance;
     const struct emu_glance *f = glance_by(g->follower);
     void *ctx = g->follower->ctx;
-    const struct emu_event *event;
+    const struct emu_event *event = NULL;
     uint64_t run = run_of(w, u, !wave_exec64(w));
     uint32_t state = g->now.state, next;
     bool apart = false, parts = false, told = false;

@@ -6,6 +6,7 @@
 # SPDX-License-Identifier: MIT
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,17 @@ def test_hazard(folder):
     expect("--hazard needs wait", r.returncode == 2 and "goes with --check wait" in r.stderr)
 
 
+def test_native(folder):
+    """What checkers need not see is native code; what they all see is not."""
+    run = build(folder, "mem_store_end.s", fixed=True)
+    for checks, native in (("mem,sync,wait,race", True), ("init", False)):
+        r = rdna3("run", *run, "--check", checks, "--engine", "jit", "--stats")
+        if "no native code here" in r.stderr:
+            return
+        made = re.search(r"native code +[1-9]\d* +bytes", r.stdout + r.stderr)
+        expect(f"--check {checks}: native code", bool(made) == native, r.stdout + r.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         run = build(folder, "mem_store_end.s")
@@ -166,6 +178,7 @@ def main():
         test_files(run, folder)
         test_suppressions(run, folder)
         test_hazard(folder)
+        test_native(folder)
     print(f"{len(FAILED)} failed")
     return 1 if FAILED else 0
 
