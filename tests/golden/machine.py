@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 RDNA3 = os.path.abspath(sys.argv[1])
 
@@ -41,6 +42,25 @@ def check_info():
     assert len(params) == len(re.findall(r"^    source:", text, re.M)) > 50
     for p in params:
         assert re.search(rf"^{p['name']} +{re.escape('%.10g' % p['value'])}\b", text, re.M), p
+
+
+def check_junit():
+    """asm --check: a case per statement, with its line; what is wrong fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, report = os.path.join(folder, "a.txt"), os.path.join(folder, "a.xml")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write('v_nop\t0000007e\tboth\n# a comment\ns_endpgm\t000000bf\n'
+                    'v_add_f32 v1, v2, "<&\t00\nnonsense\n')
+        status, out, _ = run("asm", "--check", "--junit", report, path)
+        assert status == 1 and out == "4 statements, 3 wrong\n", (status, out)
+        suite = xml.etree.ElementTree.parse(report).getroot().find("testsuite")
+        cases = suite.findall("testcase")
+        assert (suite.get("tests"), suite.get("failures")) == ("5", "3"), suite.attrib
+        assert [(c.get("line"), c.find("failure") is not None) for c in cases] == [
+            ("1", False), ("1", False), ("3", True), ("4", True), ("5", True)]
+        assert '"<&' in cases[3].get("name") and "wave64: v_nop" in cases[1].get("name")
+        assert run("asm", "--check", "--junit", folder, path)[0] == 1
+        assert run("asm", "--junit", report, path)[0] == 2
 
 
 def check_objects():
@@ -112,6 +132,7 @@ def main():
     check_info()
     check_doc()
     check_objects()
+    check_junit()
     with tempfile.TemporaryDirectory() as folder:
         check_run(folder)
     check_bench()

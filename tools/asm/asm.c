@@ -20,7 +20,7 @@
 static const char help[] =
     "usage: rdna3 asm [--wave 32|64] [-c] [-o OUT] FILE.s|-\n"
     "       rdna3 asm --hex [--wave 32|64]\n"
-    "       rdna3 asm --check [--reject] [--wave 32|64] FILE\n"
+    "       rdna3 asm --check [--reject] [--wave 32|64] [--junit OUT.xml] FILE\n"
     "       rdna3 asm --fuzz-pairs N [--seed S] [--wave 32|64]\n"
     "\n"
     "Assemble LLVM's AMDGPU assembly language for gfx1100.\n"
@@ -35,6 +35,7 @@ static const char help[] =
     "                  its bytes ('A': a byte that a symbol decides), and after\n"
     "                  another tab 32, 64 or both; llvm-mc's 'encoding:' comments do,\n"
     "                  too; exit status 1 if any line differs\n"
+    "  --junit OUT.xml with --check: every statement as a test case of JUnit's XML\n"
     "  --reject        with --check: every statement must be refused\n"
     "  --fuzz-pairs N  print N random statements with their bytes for every pair of\n"
     "                  instruction and encoding, and how many pairs there are\n";
@@ -207,6 +208,9 @@ static int take_option(int argc, char **argv, int option, struct options *o)
     case 'r':
         o->tool.reject = true;
         return CLI_OK;
+    case 'u':
+        o->tool.junit = optarg;
+        return CLI_OK;
     case 'f':
         o->fuzz = true;
         return parse_number("--fuzz-pairs", optarg, &o->tool.pairs);
@@ -228,6 +232,7 @@ static int parse_options(int argc, char **argv, struct options *o)
         {"hex", no_argument, NULL, 'x'},
         {"check", no_argument, NULL, 'k'},
         {"reject", no_argument, NULL, 'r'},
+        {"junit", required_argument, NULL, 'u'},
         {"fuzz-pairs", required_argument, NULL, 'f'},
         {"seed", required_argument, NULL, 's'},
         {"help", no_argument, NULL, 'h'},
@@ -244,6 +249,9 @@ static int parse_options(int argc, char **argv, struct options *o)
     if (o->hex + o->check + o->fuzz > 1)
         return cli_error(CLI_USAGE,
                          "--hex, --check and --fuzz-pairs exclude each other");
+    if ((o->tool.junit || o->tool.reject) && !o->check)
+        return cli_error(CLI_USAGE, "--%s goes with --check",
+                         o->tool.junit ? "junit" : "reject");
     if (o->hex || o->fuzz) {
         if (files != 0)
             return cli_error(CLI_USAGE, "no FILE with --hex or --fuzz-pairs");

@@ -10,7 +10,8 @@
 struct asm_tool {
     unsigned wave; /* 32 or 64 */
     bool wave_given;
-    bool reject; /* --check: every statement must be refused */
+    bool reject;       /* --check: every statement must be refused */
+    const char *junit; /* --check: a report for machines; NULL: none */
     uint64_t pairs, seed;
 };
 

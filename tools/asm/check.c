@@ -13,6 +13,7 @@
 #include "asm.h"
 #include "asm_tool.h"
 #include "cli.h"
+#include "xml.h"
 
 #define MAX_SHOWN 20
 #define MAX_CODE  20
@@ -27,11 +28,63 @@ struct check {
     const struct asm_tool *o;
     const char *path;
     struct asm_line *wave32, *wave64;
-    unsigned long line, statements, wrong;
+    unsigned long line, statements, malformed, wrong;
+    /* The report: its cases, until their number is known. NULL: none. */
+    FILE *cases;
+    char *text;
+    size_t bytes;
 };
 
-static void complain(struct check *c, const char *text, size_t len, const char *what)
+/* One statement of the report; what: why it is wrong, or NULL. */
+static void report(struct check *c, unsigned wave, const char *text, size_t len,
+                   const char *what)
 {
+    char name[300];
+    if (!c->cases)
+        return;
+    (void)snprintf(name, sizeof name, "%lu: wave%u: %.*s", c->line, wave,
+                   (int)(len > 250 ? 250 : len), text);
+    fputs("    <testcase", c->cases);
+    xml_attribute(c->cases, "classname", c->path);
+    xml_attribute(c->cases, "name", name);
+    fprintf(c->cases, " file=\"");
+    xml_text(c->cases, c->path);
+    fprintf(c->cases, "\" line=\"%lu\"", c->line);
+    if (what) {
+        fputs(">\n      <failure", c->cases);
+        xml_attribute(c->cases, "message", what);
+        fputs("/>\n    </testcase>\n", c->cases);
+    } else {
+        fputs("/>\n", c->cases);
+    }
+}
+
+static int write_report(struct check *c)
+{
+    if (!c->cases)
+        return CLI_OK;
+    bool ok = fclose(c->cases) == 0;
+    FILE *f = ok ? fopen(c->o->junit, "we") : NULL;
+    if (f) {
+        fprintf(f,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+                "  <testsuite name=\"rdna3 asm --check\" tests=\"%lu\" "
+                "failures=\"%lu\">\n",
+                c->statements + c->malformed, c->wrong);
+        ok = fwrite(c->text, 1, c->bytes, f) == c->bytes;
+        ok &= fputs("  </testsuite>\n</testsuites>\n", f) >= 0;
+        ok &= fclose(f) == 0;
+    }
+    free(c->text);
+    return f && ok ? CLI_OK
+                   : cli_error(CLI_FAILED, "cannot write %s: %s", c->o->junit,
+                               strerror(errno));
+}
+
+static void complain(struct check *c, unsigned wave, const char *text, size_t len,
+                     const char *what)
+{
+    report(c, wave, text, len, what);
     if (c->wrong++ < MAX_SHOWN)
         fprintf(stderr, "error: %s:%lu:1: %s: %.*s\n", c->path, c->line, what,
                 (int)(len > 200 ? 200 : len), text);
@@ -92,17 +145,21 @@ static void check_one(struct check *c, struct asm_line *line, unsigned wave,
     if (st != RD_OK) {
         if (!c->o->reject) {
             snprintf(what, sizeof what, "wave%u refuses it: %s", wave, err.text);
-            complain(c, text, len, what);
+            complain(c, wave, text, len, what);
+        } else {
+            report(c, wave, text, len, NULL);
         }
         return;
     }
-    if (!c->o->reject && matches(e, code, bytes, &fixup))
+    if (!c->o->reject && matches(e, code, bytes, &fixup)) {
+        report(c, wave, text, len, NULL);
         return;
+    }
     size_t at = (size_t)snprintf(what, sizeof what, "wave%u %s ", wave,
                                  c->o->reject ? "accepts it as" : "gives");
     for (unsigned i = 0; i < bytes; i++)
         at += (size_t)snprintf(what + at, sizeof what - at, "%02x", code[i]);
-    complain(c, text, len, what);
+    complain(c, wave, text, len, what);
 }
 
 /* The next field of the line; p moves behind its tab. */
@@ -152,7 +209,8 @@ static void check_line(struct check *c, const char *line, size_t len)
         return;
     bool found = split(line, end, &stop, &bytes, &n, &rest);
     if (!c->o->reject && (!found || !parse_bytes(bytes, bytes + n, &e))) {
-        complain(c, line, len, "expected a statement, a tab and its bytes");
+        c->malformed++;
+        complain(c, c->o->wave, line, len, "expected a statement, a tab and its bytes");
         return;
     }
     n = field(&rest, end, &wave);
@@ -180,9 +238,12 @@ int asm_check(const struct asm_tool *o, const char *path)
     size_t room = 0;
     ssize_t len;
     int status = CLI_FAILED;
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    bool own = strcmp(path, "-") != 0;
+    FILE *f = own ? fopen(path, "re") : stdin;
     if (!f)
         return cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
+    if (o->junit)
+        c.cases = open_memstream(&c.text, &c.bytes);
     if (asm_line_open(32, &c.wave32) == RD_OK &&
         asm_line_open(64, &c.wave64) == RD_OK) {
         while ((len = getline(&line, &room, f)) >= 0) {
@@ -200,10 +261,12 @@ int asm_check(const struct asm_tool *o, const char *path)
     } else {
         (void)cli_error(CLI_FAILED, "out of memory");
     }
+    int reported = write_report(&c);
+    status = status == CLI_OK ? reported : status;
     free(line);
     asm_line_close(c.wave32);
     asm_line_close(c.wave64);
-    if (f != stdin)
+    if (own)
         fclose(f);
     return cli_finish(status);
 }

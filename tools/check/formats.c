@@ -6,6 +6,7 @@
 
 #include "found.h"
 #include "json.h"
+#include "xml.h"
 
 /* ---- JSON ---- */
 
@@ -122,26 +123,6 @@ void found_json(const struct found_list *l, FILE *out)
 
 /* ---- JUnit: a test case for each checker that found nothing, and one a finding ----
  */
-
-static void xml_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '<' || c == '>' || c == '&' || c == '"')
-            (void)fprintf(out, "&#%u;", c);
-        else if (c >= 0x20 && c < 0x7f)
-            (void)fputc(c, out);
-        else
-            (void)fputc('?', out);
-    }
-}
-
-static void xml_attribute(FILE *out, const char *name, const char *value)
-{
-    (void)fprintf(out, " %s=\"", name);
-    xml_text(out, value);
-    (void)fputc('"', out);
-}
 
 static bool is_error(const struct found *x)
 {
