@@ -9,8 +9,9 @@
 #include "target.h"
 
 struct program {
-    const char *path;      /* for messages */
-    const char *kernel;    /* its name */
+    const char *root;   /* where source files are looked for, too; NULL: nowhere else */
+    const char *path;   /* for messages */
+    const char *kernel; /* its name */
     struct co_object *co;  /* NULL: bare code */
     struct source *source; /* NULL: no DWARF */
     uint64_t image;        /* GPU address of image offset 0 */

@@ -49,9 +49,10 @@ static bool listen_in(struct inferior *i)
     return false;
 }
 
-static bool start(struct inferior *i)
+static bool start(struct inferior *i, struct session *s)
 {
     i->how.apart = i->how.debugged = true;
+    s->root = i->how.root;
     i->listener = -1;
     i->ended = false;
     if (exec_prepare(&i->x, &i->how) != CLI_OK)
@@ -213,7 +214,7 @@ static enum inferior_news wait_for(struct inferior *i, struct session *s)
 
 enum inferior_news inferior_continue(struct inferior *i, struct session *s)
 {
-    if (!i->started && !start(i)) {
+    if (!i->started && !start(i, s)) {
         clean_up(i);
         return INFERIOR_FAILED;
     }

@@ -121,7 +121,10 @@ static struct program_file *file_of(struct program *p, const char *name)
     f->name = strdup(name);
     f->next = p->files;
     p->files = f;
-    if (cli_read_file(name, &data, &bytes) != RD_OK &&
+    char inside[4096];
+    (void)snprintf(inside, sizeof inside, "%s%s", p->root ? p->root : "", name);
+    if (cli_read_file(inside, &data, &bytes) != RD_OK &&
+        cli_read_file(name, &data, &bytes) != RD_OK &&
         cli_read_file(last_name(name), &data, &bytes) != RD_OK)
         return f;
     f->text = realloc(data, bytes + 1);

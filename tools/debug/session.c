@@ -137,6 +137,7 @@ static int open_remote(struct session *s, struct remote *r, const struct object 
                  object ? object->data : NULL, object ? object->bytes : 0,
                  *name ? name : NULL, kernel ? entry - kernel->entry_offset : entry,
                  entry, s->dispatch.wave64 ? 64 : 32);
+    s->program.root = s->root;
     read_arguments(s, r, kernel);
     return prepare(s);
 }

@@ -103,6 +103,7 @@ struct session {
     uint64_t frontier;     /* the furthest that has been: before it all is known */
     struct input *inputs;  /* what came from outside, by step */
     unsigned n_inputs, next_input;
+    const char *root;      /* of the program; NULL: as here */
     bool idle;             /* no dispatch is there: points wait for one */
     bool at_end, at_fault; /* all waves have ended; one has faulted */
     struct point *points;
