@@ -55,13 +55,12 @@ struct gpu_queue {
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
     _Atomic bool standing;    /* worker stands still inside a packet, being suspended */
     _Atomic bool showing;     /* told to show its waves */
-    struct cp_shown shown;
-    _Atomic bool excepted;   /* the trap handler has reported an exception */
-    _Atomic uint64_t lds_pc; /* of the access beyond the LDS that was told last */
-    uint64_t dispatches;     /* worker only: number of the one that runs, from 1 */
-    uint32_t saved_waves;    /* inside the kernel when it was suspended */
-    bool competes;           /* worker writes, with priority.lock */
-    uint32_t priority;       /* priority.lock; of config */
+    _Atomic bool excepted;    /* the trap handler has reported an exception */
+    _Atomic uint64_t lds_pc;  /* of the access beyond the LDS that was told last */
+    uint64_t dispatches;      /* worker only: number of the one that runs, from 1 */
+    uint32_t saved_waves;     /* inside the kernel when it was suspended */
+    bool competes;            /* worker writes, with priority.lock */
+    uint32_t priority;        /* priority.lock; of config */
     struct gpu_queue *next_competing; /* priority.lock */
     uint64_t packet; /* worker only: index of the packet, for the dispatch */
     bool at_work;    /* worker only: the simulated clock waits for this queue */
@@ -70,6 +69,7 @@ struct gpu_queue {
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
     _Atomic uint64_t host_fault;
+    struct cp_shown shown;
 };
 
 enum cp_result cp_aql_step(struct gpu_queue *q);
