@@ -3,16 +3,18 @@
 #   clients.sh [OPTION...] SUITE DIR PACKAGE...   the tree is DIR/root, for rdna3 exec --root
 # --gfx NAME       drop the kernel files of other GPUs
 # --alone PACKAGE  unpack a package without what it depends on (its own list may be stale)
+# --section NAME   of the archive, besides main
 # --link NAME.so.N  let NAME.so.N, which is missing, be the newest NAME.so there is
 # apt works in DIR with the archive that this host uses and checks its signatures; nothing
 # is installed, no maintainer script runs, nothing outside DIR is written.
 set -eu
-usage="usage: clients.sh [--gfx NAME] [--alone PACKAGE] [--link LIBRARY] SUITE DIR PACKAGE..."
-gfx='' alone='' links=''
+usage="usage: clients.sh [--gfx NAME] [--alone PACKAGE] [--section NAME] [--link LIBRARY] SUITE DIR PACKAGE..."
+gfx='' alone='' links='' sections=main
 while [ $# -gt 1 ]; do
     case $1 in
     --gfx) gfx=$2 ;;
     --alone) alone="$alone $2" ;;
+    --section) sections="$sections $2" ;;
     --link) links="$links $2" ;;
     *) break ;;
     esac
@@ -39,7 +41,7 @@ mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$state/etc/none
     "$state/etc/preferences.d"
 : >"$state/status"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$keyring] $archive $suite main" >"$state/etc/sources.list"
+echo "deb [signed-by=$keyring] $archive $suite $sections" >"$state/etc/sources.list"
 if [ "$suite" = experimental ]; then # which is no suite of its own
     echo "deb [signed-by=$keyring] $archive sid main" >>"$state/etc/sources.list"
     printf 'Package: *\nPin: release a=experimental\nPin-Priority: 990\n' \

@@ -7,7 +7,8 @@
 
 #include "internal.h"
 
-enum { TABLE_BLOCKS, TABLE_GRAPHICS, TABLE_HARVEST, TABLES = 6 };
+enum { TABLE_BLOCKS, TABLE_GRAPHICS, TABLE_HARVEST };
+#define TABLES 6u
 
 #define SIGNATURE         0x28211407u
 #define BLOCKS_SIGNATURE  0x53445049u

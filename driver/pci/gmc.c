@@ -106,11 +106,10 @@ static bool load_entry(struct pci_board *b, uint64_t table, uint64_t index,
 {
     const uint8_t *p =
         physical(b, table & PTE_SYSTEM, (table & PDE_ADDRESS) + 8 * index, 8, false);
-    if (!p)
+    if (!p || (uintptr_t)p % 8)
         return false;
-    *entry = (uintptr_t)p % 8 == 0
-                 ? __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_RELAXED)
-                 : 0;
+    const void *aligned = p; /* host memory is, and so are entries in it */
+    *entry = __atomic_load_n((const uint64_t *)aligned, __ATOMIC_RELAXED);
     return true;
 }
 

@@ -25,8 +25,8 @@ enum opcode {
     MISC = 14,
     UPDATE_ROOT = 15,
     SET_HW_RSRC_1 = 19,
-    OPCODES
 };
+#define OPCODES 20u
 
 /* Where a frame says what to write when it is done: address, value; 0: not known. */
 static const uint8_t status_at[OPCODES] = {

@@ -25,7 +25,6 @@ enum pci_bar {
     PCI_BAR_IO = 4,
     PCI_BAR_REGISTERS = 5,
     PCI_BAR_ROM = 6,
-    PCI_BARS
 };
 
 /* Version of the system management unit that the board says it has. Drivers load the

@@ -16,18 +16,18 @@
 #define POLLED  100000u /* reads in a row that are worth a line */
 
 struct row {
-    uint32_t reg, count, reset;
     const char *name;
-    bool modelled;
     regs_read_fn *read;
     regs_write_fn *write;
+    uint32_t reg, count, reset;
+    bool modelled;
 };
 
 static const struct row rows[] = {
     {0},
 #define REG(name, offset, count, reset, read, write)                                   \
-    {offset, count, reset, #name, true, read, write},
-#define NAME(name, offset, count) {offset, count, 0, #name, false, NULL, NULL},
+    {#name, read, write, offset, count, reset, true},
+#define NAME(name, offset, count) {#name, NULL, NULL, offset, count, 0, false},
 #include "regs.def"
 #undef REG
 #undef NAME

@@ -4,8 +4,6 @@
  * nothing but their end. Source: atomfirmware.h of the amdgpu kernel driver (layouts).
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
 #include "internal.h"
 
 /* Where things are. */
@@ -43,6 +41,13 @@ static void put16(uint8_t *p, unsigned v)
 {
     p[0] = (uint8_t)v;
     p[1] = (uint8_t)(v >> 8);
+}
+
+/* Without its end. */
+static void put_text(uint8_t *p, const char *text)
+{
+    while (*text)
+        *p++ = (uint8_t)*text++;
 }
 
 /* The header of a table: its bytes and version. Returns where the next one goes. */
@@ -99,20 +104,20 @@ void vbios_write(uint8_t *rom, uint64_t vram_bytes)
     rom[2] = ROM_BYTES / 512;
     rom[3] = 0xcb; /* far return */
     put16(rom + PCI_POINTER, PCI_DATA);
-    memcpy(rom + PCI_DATA, "PCIR", 4);
+    put_text(rom + PCI_DATA, "PCIR");
     put16(rom + PCI_DATA + 4, BOARD_VENDOR);
     put16(rom + PCI_DATA + 6, BOARD_DEVICE);
     put16(rom + PCI_DATA + 10, 0x18);
     rom[PCI_DATA + 15] = 0x03;
     put16(rom + PCI_DATA + 16, ROM_BYTES / 512);
     rom[PCI_DATA + 21] = 0x80; /* the last image */
-    memcpy(rom + MAGIC, " 761295520", 10);
+    put_text(rom + MAGIC, " 761295520");
     rom[STRING_COUNT] = 1;
     put16(rom + STRINGS_POINTER, STRINGS);
-    memcpy(rom + STRINGS, "113-D7020100-102", 17);
+    put_text(rom + STRINGS, "113-D7020100-102");
     put16(rom + HEADER_POINTER, ROM_HEADER);
     (void)table(rom, ROM_HEADER, 0x28, 2, 2);
-    memcpy(rom + ROM_HEADER + 4, "ATOM", 4);
+    put_text(rom + ROM_HEADER + 4, "ATOM");
     put16(rom + ROM_HEADER + 0x1e, COMMANDS);
     put16(rom + ROM_HEADER + 0x20, DATA_LIST);
     command_tables(rom);

@@ -59,7 +59,7 @@ uint64_t machine_root(struct machine *m)
 
 static uint64_t *entry(struct machine *m, uint64_t table, uint64_t index)
 {
-    return (uint64_t *)(void *)(m->vram + (table & 0xfffffffff000ull)) + index;
+    return machine_entries(m, (table & 0xfffffffff000ull)) + index;
 }
 
 void machine_map(struct machine *m, uint64_t root, uint64_t va, uint64_t address,
@@ -136,8 +136,8 @@ void machine_queue(struct machine *m, struct machine_queue *q, unsigned queue)
 {
     uint64_t ring = machine_alloc(m, 65536), pointers = machine_alloc(m, 64);
     *q = (struct machine_queue){.m = m,
-                                .ring = (uint32_t *)(void *)(m->vram + ring),
-                                .rptr = (uint64_t *)(void *)(m->vram + pointers),
+                                .ring = machine_words(m, ring),
+                                .rptr = machine_entries(m, pointers),
                                 .dwords = 65536 / 4,
                                 .doorbell = 6 + 2 * queue};
     machine_write(m, 0xa900, 1u << 2 | queue << 8);

@@ -34,6 +34,17 @@ struct machine {
 /* A board of 256 MiB that has booted as far as tests need: interrupts, address space 0.
  */
 void machine_create(struct machine *m);
+/* VRAM from an offset on. */
+static inline uint32_t *machine_words(const struct machine *m, uint64_t at)
+{
+    void *p = m->vram + at;
+    return p;
+}
+static inline uint64_t *machine_entries(const struct machine *m, uint64_t at)
+{
+    void *p = m->vram + at;
+    return p;
+}
 void machine_destroy(struct machine *m);
 
 uint32_t machine_read(struct machine *m, uint32_t reg);

@@ -206,7 +206,7 @@ START_TEST(packets)
 {
     struct machine_queue q;
     uint64_t to = machine_alloc(&m, MACHINE_PAGE);
-    const volatile uint32_t *p = (uint32_t *)(void *)(m.vram + to);
+    const volatile uint32_t *p = machine_words(&m, to);
     machine_queue(&m, &q, 0);
     const uint32_t dw[] = {PM4(0x79, 2),
                            0x40,
@@ -253,7 +253,7 @@ START_TEST(packets)
     ck_assert_uint_eq(machine_read(&m, 0x1124), 32);
     uint64_t ring = (uint64_t)machine_read(&m, 0x1121) << 8 |
                     (uint64_t)machine_read(&m, 0x1122) << 40;
-    const uint32_t *e = (const uint32_t *)(const void *)(m.vram + (ring - FB));
+    const uint32_t *e = machine_words(&m, (ring - FB));
     ck_assert_uint_eq(e[0], 0x14 | 181u << 8 | (1u << 2) << 16);
     ck_assert_uint_eq(e[4], 55);
 }
@@ -277,7 +277,7 @@ START_TEST(kernel)
     machine_queue(&m, &q, 1);
     unsigned n = machine_dispatch(dw, va, va + 0x11000 - 64, FB + fence);
     machine_submit(&q, dw, n);
-    machine_wait((uint32_t *)(void *)(m.vram + fence), 1);
+    machine_wait(machine_words(&m, fence), 1);
     for (uint32_t lane = 0; lane < 32; lane++) {
         const uint8_t *p = lane < 16 ? m.vram + data + MACHINE_PAGE - 64 + 4ul * lane
                                      : m.host + 0x3000 + 4ul * (lane - 16);
@@ -294,7 +294,7 @@ START_TEST(kernel)
     n = machine_dispatch(dw, va, va + 0x10000, FB + fence);
     memset(m.vram + fence, 0, 4);
     machine_submit(&q, dw, n);
-    machine_wait((uint32_t *)(void *)(m.vram + fence), 1);
+    machine_wait(machine_words(&m, fence), 1);
     ck_assert_uint_eq(m.vram[other + 4], 1);
     ck_assert_uint_eq(m.vram[data], 0xee);
 }
@@ -329,7 +329,7 @@ START_TEST(fault)
     machine_flush(&m);
     machine_queue(&m, &q, 0);
     machine_submit(&q, dw, n);
-    machine_wait((uint32_t *)(void *)(m.vram + fence), 1);
+    machine_wait(machine_words(&m, fence), 1);
 }
 END_TEST
 
@@ -371,9 +371,9 @@ START_TEST(dma_engine)
     machine_write(&m, 0x130b, 0x800);
     machine_write(&m, 0x12e0, 1u | 10u << 1);
     machine_doorbell(&m, 0x200, sizeof(dw));
-    machine_wait((uint32_t *)(void *)(m.vram + to + 256), 3);
+    machine_wait(machine_words(&m, to + 256), 3);
     ck_assert_int_eq(memcmp(m.vram + to, m.host + 100, 64), 0);
-    const uint64_t *e = (const uint64_t *)(const void *)(m.vram + table);
+    const uint64_t *e = machine_entries(&m, table);
     for (uint64_t i = 0; i < 3; i++)
         ck_assert_uint_eq(e[i], 0x71 | (0x5000 + 0x1000 * i));
     machine_write(&m, 0x12e0, 0);

@@ -84,6 +84,7 @@ static void setup_remote(void)
     at.sin_port = htons(port);
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     client = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_ge(client, 0);
     ck_assert_int_eq(connect(client, (struct sockaddr *)&at, sizeof(at)), 0);
 }
 

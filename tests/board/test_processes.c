@@ -22,7 +22,7 @@ static void setup(void)
     fences = machine_alloc(&m, MACHINE_PAGE);
     frames = 0;
     mes = (struct machine_queue){.m = &m,
-                                 .ring = (uint32_t *)(void *)(m.vram + ring),
+                                 .ring = machine_words(&m, ring),
                                  .dwords = 65536 / 4,
                                  .doorbell = 0x16};
     machine_write(&m, 0xa900, 3u << 2);
@@ -49,7 +49,7 @@ static void frame(uint32_t dw[FRAME], unsigned op, unsigned status)
     dw[status + 1] = HI(FB + fences);
     dw[status + 2] = ++frames;
     machine_submit(&mes, dw, FRAME);
-    machine_wait((uint32_t *)(void *)(m.vram + fences), frames);
+    machine_wait(machine_words(&m, fences), frames);
 }
 
 struct process {
@@ -78,7 +78,7 @@ static void process(struct process *p, uint32_t doorbell, uint32_t pasid)
     machine_map(&m, p->root, VA_REST, p->pointers, MACHINE_PAGE, flags);
     machine_map(&m, p->root, VA_CODE, code, MACHINE_PAGE, flags);
     machine_map(&m, p->root, VA_DATA, p->data, MACHINE_PAGE, flags);
-    uint32_t *d = (uint32_t *)(void *)(m.vram + p->mqd);
+    uint32_t *d = machine_words(&m, p->mqd);
     d[136] = LO(VA_RING >> 8);
     d[137] = HI(VA_RING >> 8);
     d[139] = LO(VA_REST);
@@ -111,7 +111,7 @@ static void take_away(const struct process *p)
 
 static void submit(struct process *p, const uint32_t *dw, unsigned n)
 {
-    uint32_t *ring = (uint32_t *)(void *)(m.vram + p->ring);
+    uint32_t *ring = machine_words(&m, p->ring);
     for (unsigned i = 0; i < n; i++)
         ring[p->put++ % (RING / 4)] = dw[i];
     machine_doorbell(&m, p->doorbell, p->put);
@@ -119,7 +119,7 @@ static void submit(struct process *p, const uint32_t *dw, unsigned n)
 
 static volatile uint32_t *data_of(const struct process *p)
 {
-    return (volatile uint32_t *)(void *)(m.vram + p->data);
+    return machine_words(&m, p->data);
 }
 
 START_TEST(frames_and_registers)
@@ -182,7 +182,8 @@ START_TEST(new_pages)
     machine_map(&m, p.root, VA_DATA + 0x5000, HOST_BUS, MACHINE_PAGE,
                 PTE_VALID | PTE_SYSTEM | PTE_RWX);
     submit(&p, dw, machine_dispatch(dw, VA_CODE, VA_DATA + 0x5000, VA_DATA + 0x5200));
-    machine_wait((uint32_t *)(void *)(m.host + 512), 1);
+    void *fence = m.host + 512;
+    machine_wait(fence, 1);
     ck_assert_uint_eq(m.host[4], 1);
 }
 END_TEST
@@ -241,7 +242,7 @@ START_TEST(identities)
         usleep(100);
     uint64_t ring = (uint64_t)machine_read(&m, 0x1121) << 8 |
                     (uint64_t)machine_read(&m, 0x1122) << 40;
-    const uint32_t *e = (const uint32_t *)(const void *)(m.vram + (ring - FB));
+    const uint32_t *e = machine_words(&m, (ring - FB));
     ck_assert_uint_eq(e[0] & 0xffff, 0x14 | 181u << 8);
     ck_assert_uint_ge(e[0] >> 24 & 15, 8);
     ck_assert_uint_eq(e[3], 0x8007);
@@ -278,7 +279,7 @@ START_TEST(hostile_tables)
     struct process p;
     uint32_t dw[64];
     process(&p, 0x1000, 0x8001);
-    uint64_t *root = (uint64_t *)(void *)(m.vram + p.root);
+    uint64_t *root = machine_entries(&m, p.root);
     for (unsigned i = 0; i < 200; i++)
         root[i] = p.root | PTE_VALID;
     root[200] = 0xfffffffff000ull | PTE_VALID;

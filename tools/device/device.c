@@ -251,8 +251,11 @@ int cmd_device(int argc, char **argv)
     config.ctx = vfio;
     if (st == RD_OK)
         st = pci_create(&config, &board);
-    if (st != RD_OK)
+    if (st != RD_OK) {
+        if (config.log)
+            (void)fclose(config.log);
         return cli_error(CLI_FAILED, "no board: %s", rd_status_text(st));
+    }
     status = run(vfio, board, &o);
     if (o.stats)
         pci_report(board, stdout);
