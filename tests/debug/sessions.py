@@ -109,7 +109,9 @@ def test_counts(folder):
     r = rdna3("debug", path, "--block", "32", "--arg", "buf:256K", text=script(
         "break -m s_cmp_lt_u32", "ignore 1 9", "continue", "assert s6 == 10",
         "reverse-continue", "assert s6 == 9", "info breakpoints", "condition 1 s6 == 20",
-        "continue", "assert s6 == 20", "tbreak *+0x20", "continue", "info breakpoints"))
+        "continue", "assert s6 == 20", "tbreak *+0x20", "continue",
+        "assert s6 == 21", "disable", "until *+0x20", "assert s6 == 22",
+        "info breakpoints"))
     expect("counts", r.returncode == 0, r.stdout + r.stderr)
     has("counts", r.stdout, "breakpoint 1", "hit 10 times", "if s6 == 20  hit 11 times")
     expect("once", "(once)" not in r.stdout.split("hit 11 times")[-1], r.stdout)
@@ -227,6 +229,7 @@ def test_mistakes(folder):
             ("lane 32", "0 to 31"),
             ("step 0", "a number of at least 1"),
             ("goto x", "is not a number of steps"),
+            ("until nowhere", "there is no function 'nowhere'"),
             ("info nothing", "not 'nothing'"),
             ("info locals", "no variables are known"),
             ("set limit", "set limit STEPS"),

@@ -286,6 +286,22 @@ static bool do_tbreak(struct ui *u, const char *args)
     return break_at(u, args, true);
 }
 
+/* To a place, in the chosen wave. */
+static bool do_until(struct ui *u, const char *args)
+{
+    char why[WHY];
+    struct session *s = u->session;
+    struct point *p = *args ? point_place(s, args, why) : NULL;
+    if (!*args)
+        return do_next(u, "");
+    if (!p)
+        return ui_error(u, "%s", why);
+    p->temporary = true;
+    (void)snprintf(p->condition, sizeof p->condition,
+                   "group == %" PRIu64 " && wave == %u", s->group, s->wave);
+    return do_continue(u, "");
+}
+
 static bool watch(struct ui *u, const char *args, unsigned mode)
 {
     char what[256], why[WHY];
@@ -591,6 +607,7 @@ static const struct command commands[] = {
     {"reverse-next", "rn", true, do_next_back, "[N]  back"},
     {"finish", "fin", true, do_finish,
      "leave the function; of the kernel, or with 'wave': to the wave's end"},
+    {"until", "u", true, do_until, "[WHERE]  to a place (as of break), in this wave"},
     {"goto", NULL, true, do_goto,
      "STEP  to a point in time (steps since the beginning)"},
     {"last-write", "lw", true, do_last_write,
