@@ -658,7 +658,7 @@ static bool do_help(struct ui *u, const char *args)
     for (size_t i = 0; i < N_COMMANDS; i++) {
         const struct command *c = &commands[i];
         if (*args && strcmp(args, c->name) != 0 &&
-            (!c->alias || strcmp(args, c->alias)))
+            (!c->alias || strcmp(args, c->alias) != 0))
             continue;
         found = true;
         fprintf(u->out, "%s%s%s%s  %s\n", c->name, c->alias ? " (" : "",
