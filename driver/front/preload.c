@@ -391,19 +391,25 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     return r < 0 ? -1 : r;
 }
 
-static void *do_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t off)
+/* The thread sanitizer's own runtime maps memory before it can follow functions. */
+#define UNFOLLOWED __attribute__((no_sanitize("thread")))
+
+UNFOLLOWED static void *do_mmap(void *at, size_t bytes, int prot, int flags, int fd,
+                                off_t off)
 {
     if (fd >= 0 && !(flags & MAP_ANONYMOUS))
         fd = vfs_mapped_fd(fd);
     return (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, off);
 }
 
-EXPORT void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t off)
+EXPORT UNFOLLOWED void *mmap(void *at, size_t bytes, int prot, int flags, int fd,
+                             off_t off)
 {
     return do_mmap(at, bytes, prot, flags, fd, off);
 }
 
-void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t off)
+UNFOLLOWED void *mmap64(void *at, size_t bytes, int prot, int flags, int fd,
+                        off64_t off)
 {
     return do_mmap(at, bytes, prot, flags, fd, off);
 }
