@@ -398,14 +398,18 @@ void vfio_user_talk(struct vfio_user *v, struct pci_board *board, int fd)
 rd_status vfio_user_listen(const char *path, int *fd)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(at.sun_path))
+    if (strlen(path) >= sizeof(at.sun_path)) {
+        errno = ENAMETOOLONG;
         return RD_E_INVALID;
+    }
     memcpy(at.sun_path, path, strlen(path) + 1);
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (s < 0)
         return RD_E_IO;
     if (bind(s, (struct sockaddr *)&at, sizeof(at)) != 0 || listen(s, 1) != 0) {
+        int why = errno;
         close(s);
+        errno = why;
         return RD_E_IO;
     }
     *fd = s;

@@ -17,7 +17,7 @@ void vfio_user_destroy(struct vfio_user *v);
 /* pci_config.msi, with the vfio_user as ctx. Thread: any. */
 void vfio_user_msi(void *v);
 
-/* Listen on a socket at path, which must not be there. */
+/* Listen on a socket at path, which must not be there; errno says why not. */
 RD_CHECKED rd_status vfio_user_listen(const char *path, int *fd);
 /* Serve virtual machines, one after the other; as remote_serve. */
 RD_CHECKED rd_status vfio_user_serve(struct vfio_user *v, struct pci_board *board,

@@ -34,3 +34,4 @@ rdna3 run add.hsaco --arg buf:2:file=small.bin --arg buf:4K --arg buf:4K --arg u
 rdna3 run add.hsaco --arg file:missing --arg buf:4K --arg buf:4K --arg u32:5
 rdna3 run add.hsaco --arg buf:4K --arg buf:4K --arg buf:4K --arg u32:5 --out 2=no/such/folder
 rdna3 doc v_frobnicate_b32
+rdna3 device --vfio-user /nonexistent/socket

@@ -4,6 +4,7 @@
  * Must not know registers. Ends at SIGINT or SIGTERM with what was counted.
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -200,8 +201,8 @@ static int listen_for(const struct options *o)
     uint16_t port = o->port;
     if (o->socket) {
         if (vfio_user_listen(o->socket, &listener) != RD_OK)
-            return cli_error(CLI_FAILED, "cannot listen on '%s': is it there already?",
-                             o->socket);
+            return cli_error(CLI_FAILED, "cannot listen on '%s': %s", o->socket,
+                             strerror(errno));
         return CLI_OK;
     }
     if (remote_listen(&port, &listener) != RD_OK)
