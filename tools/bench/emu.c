@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #define STARTUP_RUNS  11
 #define STREAM_GROUPS 64u
 #define STREAM_BYTES  (64u << 20)
+#define HUGE_PAGE     (2u << 20)
 #define MATMUL_SIZE   256u
 #define GEMM_SIZE     1024u
 
@@ -292,27 +294,70 @@ static rd_status measure_stream_bytes_avx2(double *value)
     return stream_bytes(EMU_SIMD_AVX2, value);
 }
 
-/* The same loop in C. */
-static rd_status stream_in_c(double *value)
+/* x or y: pages as large as the kernel's buffers have (la_map). */
+static float *stream_buffer(void)
 {
-    size_t n = STREAM_BYTES / sizeof(float);
-    float *x = malloc(STREAM_BYTES);
-    float *y = malloc(STREAM_BYTES);
-    for (size_t i = 0; x && y && i < n; i++)
-        x[i] = y[i] = 1.0F;
+    float *v = aligned_alloc(HUGE_PAGE, STREAM_BYTES);
+    if (v)
+        (void)madvise(v, STREAM_BYTES, MADV_HUGEPAGE); /* a hint */
+    for (size_t i = 0; v && i < STREAM_BYTES / sizeof *v; i++)
+        v[i] = 1.0F;
+    return v;
+}
+
+static void stream_line(const float *x, float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = 0.5F * x[i] + y[i];
+}
+
+/* From one end to the other. */
+static void stream_through(const float *x, float *y)
+{
+    stream_line(x, y, STREAM_BYTES / sizeof *x);
+}
+
+/* Workgroup by workgroup, in each of them wave by wave, as the engine does: a turn is
+ * 32 accesses, of which an iteration has three (emulator/program/uop.h). */
+static void stream_in_turns(const float *x, float *y)
+{
+    const size_t lanes = 32, group = 256, step = STREAM_GROUPS * group, turn = 10;
+    for (size_t g = 0; g < step; g += group)
+        for (size_t i = 0; i < STREAM_BYTES / sizeof *x; i += turn * step)
+            for (size_t w = g; w < g + group; w += lanes)
+                for (size_t at = i + w;
+                     at < i + turn * step && at < STREAM_BYTES / sizeof *x; at += step)
+                    stream_line(x + at, y + at, lanes);
+}
+
+/* The same loop in C. */
+static rd_status stream_in_c(void (*pass)(const float *x, float *y), double *value)
+{
+    float *x = stream_buffer(), *y = stream_buffer();
     double start = cli_now(), seconds = 0;
     unsigned passes = 0;
     while (x && y && seconds < RUN_SECONDS) {
-        for (size_t i = 0; i < n; i++)
-            y[i] = 0.5F * x[i] + y[i];
+        pass(x, y);
         passes++;
         seconds = cli_now() - start;
     }
-    bool sane = x && y && y[n / 2] > 1.0F; /* the loop is not left out */
+    /* the loop is not left out, and nothing is done twice */
+    bool sane =
+        x && y && y[STREAM_BYTES / sizeof *y / 2] == 1.0F + 0.5F * (float)passes;
     free(x);
     free(y);
     *value = 3.0 * STREAM_BYTES * passes / seconds;
     return sane ? RD_OK : RD_E_NOMEM;
+}
+
+static rd_status stream_c(double *value)
+{
+    return stream_in_c(stream_through, value);
+}
+
+static rd_status stream_c_turns(double *value)
+{
+    return stream_in_c(stream_in_turns, value);
 }
 
 /* The matmul with every instruction recorded in a file. */
@@ -467,9 +512,11 @@ const struct bench_entry bench_emu_entries[] = {
     {"emu/stream_avx2", "wave-inst/s", true, "the same with AVX2 only",
      measure_stream_avx2, "interp", interp_stream_avx2, ROUNDS},
     {"emu/stream_bytes", "B/s", true, "bytes that it moves", measure_stream_bytes,
-     "C loop", stream_in_c, ROUNDS},
+     "C loop", stream_c, ROUNDS},
     {"emu/stream_bytes_avx2", "B/s", true, "the same with AVX2 only",
-     measure_stream_bytes_avx2, "C loop", stream_in_c, ROUNDS},
+     measure_stream_bytes_avx2, "C loop", stream_c, ROUNDS},
+    {"emu/stream_turns", "B/s", true, "the same against C in the waves' order",
+     measure_stream_bytes, "C in turns", stream_c_turns, ROUNDS},
     {"emu/lds", "wave-inst/s", true, "LDS stores, loads, atomics, permutes, barriers",
      measure_lds, "interp", interp_lds, ROUNDS},
     {"emu/lds_avx2", "wave-inst/s", true, "the same with AVX2 only", measure_lds_avx2,
