@@ -61,6 +61,13 @@ enum shape { SHAPE_UNKNOWN, SHAPE_ROW, SHAPE_PARTS, SHAPE_APART };
 enum shape access_shape(const struct emit *e, const struct access *a);
 /* Is it worth asking whether the row is consecutive? */
 bool access_row_likely(const struct emit *e, const struct access *a);
+/* May the wave access bytes at rax, with EMU_MEM_* (one, or none)? Then rax becomes the
+ * host's address of them, else it goes to slow. Changes rcx, rdx, r8 and r9. (memory.c)
+ * ask: by a call; check: here, if the wave's window is the one that likely lies in,
+ * which takes more code. */
+void access_ask(struct emit *e, struct far *slow, unsigned bytes, unsigned perm);
+void access_check(struct emit *e, struct far *slow, unsigned bytes, unsigned perm,
+                  uint64_t likely);
 /* Bytes from lane to lane that the address row makes likely: a->bytes, or more where
  * lines with gaps can be loaded. */
 unsigned access_step_likely(const struct emit *e, const struct access *a);

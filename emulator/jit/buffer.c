@@ -80,6 +80,13 @@ static void check_range(struct emit *e, struct access *a)
     access_within(e, a, limit, NO_ENTRY);
 }
 
+/* Where the buffer of the wave at hand is. */
+static uint64_t likely_buffer(const struct emit *e, const struct uop *u)
+{
+    const uint32_t *word = &e->wave->sgpr[u->buf.srsrc];
+    return (uint64_t)(word[1] & 0xffffu) << 32 | word[0];
+}
+
 static void lane_address(struct emit *e)
 {
     x86_mov(e->x, true, RAX, BASE);
@@ -92,10 +99,8 @@ static size_t move_line(struct emit *e, struct access *a)
     struct x86 *x = e->x;
     size_t other = x86_jcc(x, access_row_apart(e, a));
     lane_address(e);
-    x86_mov_imm(x, RDX, 32 * a->bytes);
-    x86_mov_imm(x, RCX, a->write ? EMU_MEM_WRITE : EMU_MEM_READ);
-    x86_call_mem(x, mem_at(TABLE, -8 * TABLE_CHECK));
-    far_from(a->slow, x86_jcc(x, CC_B));
+    access_check(e, a->slow, 32 * a->bytes, a->write ? EMU_MEM_WRITE : EMU_MEM_READ,
+                 likely_buffer(e, a->u));
     for (unsigned p = 0; p < e->parts; p++) {
         int32_t at = (int32_t)(p * (e->part_bytes / 4) * a->bytes);
         if (a->write)

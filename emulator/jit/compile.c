@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit.h"
+#include "access.h"
 #include "facts.h"
 #include "handlers.h"
 #include "machine.h"
@@ -56,8 +56,8 @@ static void account(struct emit *e, unsigned n_insts, unsigned turn, unsigned pa
 struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
 {
     if (e->n_far == e->cap_far) {
-        unsigned cap = e->cap_far ? 2 * e->cap_far : 16;
-        struct far *bigger = realloc(e->far, cap * sizeof *bigger);
+        unsigned cap = e->cap_far ? 2 * e->cap_far : 64;
+        struct far **bigger = realloc(e->far, cap * sizeof *bigger);
         if (!bigger) {
             e->failed = true;
             return NULL;
@@ -65,7 +65,12 @@ struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
         e->far = bigger;
         e->cap_far = cap;
     }
-    struct far *f = &e->far[e->n_far++];
+    struct far *f = malloc(sizeof *f);
+    if (!f) {
+        e->failed = true;
+        return NULL;
+    }
+    e->far[e->n_far++] = f;
     *f = (struct far){.kind = kind,
                       .u = kind == FAR_SLOW && e->whole ? e->whole : u,
                       .before = e->rows,
@@ -73,7 +78,7 @@ struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
                       .turn = e->turn,
                       .masked = e->masked,
                       .half = e->half,
-                      .path = kind == FAR_PICK ? 0 : new_path(e)};
+                      .path = kind == FAR_PICK || kind == FAR_CHECK ? 0 : new_path(e)};
     return f;
 }
 
@@ -165,15 +170,30 @@ static void write_slow(struct emit *e, struct far *f)
     write_fault(e, f);
 }
 
+/* Where the window was not the likely one: look through all. */
+static void write_check(struct emit *e, const struct far *f)
+{
+    access_ask(e, f->slow, f->bytes, f->perm);
+    x86_jmp_to(e->x, f->back);
+}
+
+static bool land(struct emit *e, const struct far *f)
+{
+    e->failed |= f->n_jumps > FAR_JUMPS;
+    for (unsigned k = 0; k < f->n_jumps && !e->failed; k++)
+        x86_land(e->x, f->jumps[k]);
+    return !e->failed;
+}
+
 static void write_far(struct emit *e)
 {
+    for (unsigned i = 0; i < e->n_far; i++) /* first: they go on to others */
+        if (e->far[i]->kind == FAR_CHECK && land(e, e->far[i]))
+            write_check(e, e->far[i]);
     for (unsigned i = 0; i < e->n_far; i++) {
-        struct far *f = &e->far[i];
-        e->failed |= f->n_jumps > FAR_JUMPS;
-        if (e->failed)
-            return;
-        for (unsigned k = 0; k < f->n_jumps; k++)
-            x86_land(e->x, f->jumps[k]);
+        struct far *f = e->far[i];
+        if (f->kind == FAR_CHECK || !land(e, f))
+            continue;
         if (f->kind == FAR_FAULT) {
             write_fault(e, f);
         } else if (f->kind == FAR_SLOW) {
@@ -521,7 +541,8 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .mode = job->mode,
                        .masked = job->masked,
                        .wave64 = job->p->wave64,
-                       .vgprs = job->vgprs,
+                       .wave = job->wave,
+                       .vgprs = job->wave->vgpr[0],
                        .head_masked = job->masked,
                        .paths = job->paths,
                        .watch = job->watch,
@@ -543,6 +564,8 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
     emit_steps(e);
     write_far(e);
     bool ok = !e->failed && !x->full && job->t->n;
+    while (e->n_far)
+        free(e->far[--e->n_far]);
     free(e->far);
     free(e);
     return ok;
@@ -554,7 +577,7 @@ static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
 
 /* Look through what the wave remembers of the allocation map (access.h); rax becomes
  * the host's address. */
-static void write_check(struct x86 *x, const struct emu *emu)
+static void write_check_stub(struct x86 *x, const struct emu *emu)
 {
     x86_mov_imm(x, R8, (uintptr_t)&emu->regions->generation);
     x86_load(x, false, R8, mem_at(R8, 0));
@@ -679,7 +702,7 @@ void compile_stubs(struct x86 *x, const struct emu *emu, native_turn_fn *turn,
     write_switch(x, turn, at->give_back, true);
 
     at->check = x86_here(x);
-    write_check(x, emu);
+    write_check_stub(x, emu);
     at->window = x86_here(x);
     write_window(x, emu);
 }

@@ -36,11 +36,10 @@ struct compile_job {
     const struct trace *t;
     const struct program *p;
     const struct emu *emu;
-    const uint8_t *recipe_of;      /* [ISA_OP_COUNT] */
-    unsigned mode;                 /* NATIVE_* of native.h */
-    bool masked;                   /* for waves whose EXEC is not full */
-    const uint32_t *vgprs;         /* rows of a wave at the head: only what is likely
-                                      is told from them */
+    const uint8_t *recipe_of; /* [ISA_OP_COUNT] */
+    unsigned mode;            /* NATIVE_* of native.h */
+    bool masked;              /* for waves whose EXEC is not full */
+    const struct wave *wave;  /* at the head: only what is likely is told from it */
     const struct path_sink *paths; /* NULL: nobody counts */
     const struct watch *watch;     /* NULL: nobody watches */
     struct watch_arena **places;   /* watch.h: its memory */

@@ -52,7 +52,15 @@ struct row_cache {
 struct far {
     size_t jumps[FAR_JUMPS]; /* that come here */
     unsigned n_jumps;        /* more than there is room for: the trace fails */
-    enum { FAR_EXIT, FAR_TURN, FAR_FAULT, FAR_SLOW, FAR_PICK, FAR_ENTER } kind;
+    enum {
+        FAR_EXIT,
+        FAR_TURN,
+        FAR_FAULT,
+        FAR_SLOW,
+        FAR_PICK,
+        FAR_ENTER,
+        FAR_CHECK
+    } kind;
     struct row_cache before; /* what registers hold there */
     struct row_cache after;  /* FAR_SLOW: what the usual path expects at back */
     size_t back;
@@ -64,6 +72,8 @@ struct far {
     const struct watch_seen *seen; /* FAR_ENTER */
     struct x86_rm a, b;            /* FAR_PICK: STEP_PICK's operands and result */
     unsigned d;
+    struct far *slow; /* FAR_CHECK: where to if the access is not known to be allowed */
+    unsigned bytes, perm; /* ... of the access */
 };
 
 #define RUN_MASKS 6u /* that one run writes */
@@ -103,9 +113,10 @@ struct emit {
     const struct watch *watch;     /* NULL: nobody watches */
     struct watch_arena **places;
     uint8_t sees[TRACE_MAX]; /* WATCH_* of the steps */
-    struct far *far;
+    struct far **far;        /* they stay where they are */
     unsigned n_far, cap_far;
-    const uint32_t *vgprs;   /* rows of the wave that is about to run the trace */
+    const struct wave *wave; /* which is about to run the trace */
+    const uint32_t *vgprs;   /* its rows */
     bool written[ROWS_MAX];  /* rows that steps so far have written */
     unsigned n_insts, turn;  /* done since the head */
     bool handled[TRACE_MAX]; /* by their handlers, by place in t */

@@ -279,7 +279,7 @@ bool emit_leaf(struct emit *e, const struct uop *u)
     if (u->flags & UF_MASK_OUT)
         take_mask(e, u);
     if (may_be_slow)
-        emit_back(e, &e->far[slow]);
+        emit_back(e, e->far[slow]);
     if (u->flags & UF_MASK_OUT && u->d2 == ISA_SEL_EXEC_LO)
         emit_new_exec(e);
     e->handled[e->n_insts - 1] = true;

@@ -136,6 +136,80 @@ static void form_address(struct emit *e, struct access *a, unsigned part,
         x86_alu_imm(x, ALU_ADD, true, RAX, u->imm);
 }
 
+static uint64_t pair_of(const struct wave *w, unsigned sgpr)
+{
+    return (uint64_t)w->sgpr[sgpr + 1] << 32 | w->sgpr[sgpr];
+}
+
+/* Where the first lane of the wave at hand accesses memory, if neither its registers
+ * nor its lanes are others by then. */
+static uint64_t likely_address(const struct emit *e, const struct uop *u)
+{
+    const size_t row = ROW_BYTES / 4;
+    uint64_t address = e->vgprs[u->mem.addr * row] + (uint64_t)(int64_t)u->imm;
+    if (u->mem.addr64)
+        address += (uint64_t)e->vgprs[((u->mem.addr + 1u) & 255u) * row] << 32;
+    if (u->mem.saddr != NO_ROW)
+        address += pair_of(e->wave, u->mem.saddr);
+    return address;
+}
+
+/* The window of the wave at hand where address is, or one more than there are. */
+static unsigned likely_window(const struct wave *w, uint64_t address)
+{
+    unsigned i = 0;
+    while (i < MEM_WINDOWS &&
+           (address < w->window[i].base || address >= w->window[i].end))
+        i++;
+    return i;
+}
+
+void access_ask(struct emit *e, struct far *slow, unsigned bytes, unsigned perm)
+{
+    x86_mov_imm(e->x, RDX, bytes);
+    x86_mov_imm(e->x, RCX, perm);
+    x86_call_mem(e->x, mem_at(TABLE, -8 * TABLE_CHECK));
+    far_from(slow, x86_jcc(e->x, CC_B));
+}
+
+void access_check(struct emit *e, struct far *slow, unsigned bytes, unsigned perm,
+                  uint64_t likely)
+{
+    struct x86 *x = e->x;
+    unsigned i = likely_window(e->wave, likely);
+    size_t at = offsetof(struct wave, window) + i * sizeof(struct mem_window);
+    if (i == MEM_WINDOWS) {
+        access_ask(e, slow, bytes, perm);
+        return;
+    }
+    struct far *other = emit_far(e, FAR_CHECK, NULL);
+    if (!other)
+        return;
+    other->slow = slow;
+    other->bytes = bytes;
+    other->perm = perm;
+    x86_load(x, true, R9, wave_mem(at + offsetof(struct mem_window, end)));
+    x86_alu_load(x, ALU_CMP, true, RAX,
+                 wave_mem(at + offsetof(struct mem_window, base)));
+    far_from(other, x86_jcc(x, CC_B));
+    x86_alu(x, ALU_SUB, true, R9, RAX);
+    far_from(other, x86_jcc(x, CC_B));
+    x86_alu_imm(x, ALU_CMP, true, R9, (int32_t)bytes);
+    far_from(other, x86_jcc(x, CC_B));
+    x86_mov_imm(x, R8, (uintptr_t)&e->emu->regions->generation);
+    x86_load(x, false, R8, mem_at(R8, 0));
+    x86_alu_load(x, ALU_CMP, false, R8,
+                 wave_mem(at + offsetof(struct mem_window, generation)));
+    far_from(other, x86_jcc(x, CC_NE));
+    if (perm) {
+        x86_test8_imm(x, wave_mem(at + offsetof(struct mem_window, perm)), perm);
+        far_from(other, x86_jcc(x, CC_E));
+    }
+    x86_alu_load(x, ALU_ADD, true, RAX,
+                 wave_mem(at + offsetof(struct mem_window, delta)));
+    other->back = x86_here(x);
+}
+
 /* May the wave access bytes from rax on? Offsets must not wrap within them: the sum of
  * 64 bits would not. */
 static void check(struct emit *e, struct access *a, unsigned part, unsigned n_parts,
@@ -147,10 +221,11 @@ static void check(struct emit *e, struct access *a, unsigned part, unsigned n_pa
         far_from(a->slow, x86_jcc(x, CC_A));
     }
     form_address(e, a, part, n_parts);
-    x86_mov_imm(x, RDX, bytes);
-    x86_mov_imm(x, RCX, a->write ? EMU_MEM_WRITE : EMU_MEM_READ);
-    x86_call_mem(x, mem_at(TABLE, -8 * TABLE_CHECK));
-    far_from(a->slow, x86_jcc(x, CC_B));
+    unsigned perm = a->write ? EMU_MEM_WRITE : EMU_MEM_READ;
+    if (n_parts == e->parts || access_shape(e, a) == SHAPE_PARTS)
+        access_check(e, a->slow, bytes, perm, likely_address(e, a->u));
+    else
+        access_ask(e, a->slow, bytes, perm);
 }
 
 /* ---- loads and stores --------------------------------------------------------------
@@ -353,10 +428,7 @@ static bool emit_scalar_load(struct emit *e, const struct uop *u)
         x86_alu(x, ALU_ADD, true, RAX, RCX);
     }
     x86_alu_imm(x, ALU_AND, true, RAX, -4);
-    x86_mov_imm(x, RDX, m->bytes);
-    x86_mov_imm(x, RCX, 0);
-    x86_call_mem(x, mem_at(TABLE, -8 * TABLE_CHECK));
-    far_from(slow, x86_jcc(x, CC_B));
+    access_check(e, slow, m->bytes, 0, pair_of(e->wave, m->saddr) + (uint64_t)u->imm);
     for (unsigned k = 0; k < dwords;) {
         bool wide = dwords - k >= 2;
         x86_load(x, wide, RCX, mem_at(RAX, (int32_t)(4 * k)));

@@ -420,7 +420,7 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
                               .watch = t->watched ? n->watch : NULL,
                               .places = &n->places,
                               .masked = partial,
-                              .vgprs = w->vgpr[0],
+                              .wave = w,
                               .paths = n->emu->config.count ? &sink : NULL};
     if (!write_trace(t, &x, &job, slot))
         return NULL;

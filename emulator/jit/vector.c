@@ -212,7 +212,7 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
     run_recipe(e, &j);
     rows_unpin(e);
     if (may_be_slow)
-        emit_back(e, &e->far[slow]);
+        emit_back(e, e->far[slow]);
     if (gives_mask(r) && u->d2 == exec_sel(e))
         emit_new_exec(e);
 }
@@ -310,7 +310,7 @@ bool emit_halves(struct emit *e, const struct uop *u, const struct uop half[2])
     e->half = 0;
     e->whole = NULL;
     if (may_be_slow)
-        emit_back(e, &e->far[slow]);
+        emit_back(e, e->far[slow]);
     return true;
 }
 
@@ -334,6 +334,6 @@ bool emit_vopd(struct emit *e, const struct uop *u)
     emit_one(e, first, r[0], true);
     emit_one(e, second, r[1], true);
     if (may_be_slow)
-        emit_back(e, &e->far[slow]);
+        emit_back(e, e->far[slow]);
     return true;
 }

@@ -204,9 +204,9 @@ void watch_count(struct emit *e, const struct uop *u)
 void watch_once(struct emit *e, unsigned first)
 {
     for (unsigned i = first; i < e->n_far && e->watch; i++)
-        if (e->far[i].kind == FAR_SLOW) {
-            e->far[i].after = e->rows;
-            e->far[i].back = x86_here(e->x);
-            e->far[i].half = 1;
+        if (e->far[i]->kind == FAR_SLOW) {
+            e->far[i]->after = e->rows;
+            e->far[i]->back = x86_here(e->x);
+            e->far[i]->half = 1;
         }
 }

@@ -343,6 +343,12 @@ void x86_cmp8_imm(struct x86 *x, struct x86_mem mem, unsigned value)
     byte(x, value);
 }
 
+void x86_test8_imm(struct x86 *x, struct x86_mem mem, unsigned value)
+{
+    op_mem(x, false, 0xf6, 0, mem);
+    byte(x, value);
+}
+
 void x86_test(struct x86 *x, bool wide, unsigned a, unsigned b)
 {
     op_reg(x, wide, 0x85, b, a);

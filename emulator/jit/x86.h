@@ -162,6 +162,7 @@ void x86_alu_imm(struct x86 *x, enum x86_alu op, bool wide, unsigned dst,
 void x86_alu_mem_imm(struct x86 *x, enum x86_alu op, bool wide, struct x86_mem mem,
                      int32_t value);
 void x86_cmp8_imm(struct x86 *x, struct x86_mem mem, unsigned value);
+void x86_test8_imm(struct x86 *x, struct x86_mem mem, unsigned value);
 void x86_test(struct x86 *x, bool wide, unsigned a, unsigned b);
 void x86_not(struct x86 *x, bool wide, unsigned reg);
 void x86_neg(struct x86 *x, bool wide, unsigned reg);

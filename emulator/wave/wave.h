@@ -34,7 +34,7 @@ struct mem_window {
     unsigned generation;
 };
 
-#define MEM_WINDOWS 4u
+#define MEM_WINDOWS 8u
 
 struct observation;
 struct dispatch;

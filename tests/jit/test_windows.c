@@ -1,0 +1,184 @@
+/* test_windows.c: native code remembers where waves may access memory; it goes by what
+ * holds when they do.
+ *
+ *     test_windows [avx2 | avx512]
+ *
+ * Loops leave the region that they began in for one with other permissions, for none,
+ * or lose it while they run. SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "gpus.h"
+
+static enum emu_simd level = EMU_SIMD_AVX2;
+static struct gpus g;
+
+/* Regions besides gpus_create's, which ends at WALK; what lies between is nobody's. */
+#define WALK   0x4000u
+#define READ   0x5000u /* may not be written; BOTH is behind it, without a gap */
+#define BOTH   0x7000u
+#define END    0x9000u
+#define ISLAND 0xa000u
+#define COAST  0xc000u
+
+static uint64_t address_of(uint32_t offset)
+{
+    return (uint64_t)(uintptr_t)g.data + offset;
+}
+
+static void add(unsigned from, unsigned to, unsigned perm, const char *name)
+{
+    for (unsigned i = 0; i < GPU_COUNT; i++)
+        ck_assert_int_eq(emu_mem_add(g.emu[i], address_of(from), to - from, perm, name),
+                         RD_OK);
+}
+
+static void setup(void)
+{
+    gpus_create(&g, level, 1, WALK);
+    add(READ, BOTH, EMU_MEM_READ, "read");
+    add(BOTH, END, EMU_MEM_READ | EMU_MEM_WRITE, "both");
+    add(ISLAND, COAST, EMU_MEM_READ | EMU_MEM_WRITE, "island");
+    gpus_fill(&g, 3);
+}
+
+static void teardown(void)
+{
+    gpus_destroy(&g);
+}
+
+/* s4: where the first lane begins, s5: the way of a round. Each leaves its number and
+ * what it has loaded. */
+static const char frame[] = "v_lshl_add_u32 v1, v0, 2, s4\n"
+                            "v_lshlrev_b32 v7, 2, v0\n"
+                            "v_mov_b32 v4, 3\n"
+                            "v_mov_b32 v5, 0\n"
+                            "s_mov_b32 s9, 0\n"
+                            "s_mov_b32 s10, s4\n"
+                            "%s\n"
+                            "loop:\n"
+                            "s_add_u32 s9, s9, 1\n"
+                            "v_add_nc_u32 v5, s9, v5\n"
+                            "global_store_b32 v7, v5, s[2:3]\n"
+                            "%s\n"
+                            "s_waitcnt vmcnt(0) & lgkmcnt(0)\n"
+                            "v_add_nc_u32 v1, s5, v1\n"
+                            "s_add_u32 s10, s10, s5\n"
+                            "s_cmp_lt_u32 s9, 150\n"
+                            "s_cbranch_scc1 @loop\n"
+                            "s_endpgm\n";
+
+static const char load[] = "global_load_b32 v5, v1, s[0:1]",
+                  store[] = "global_store_b32 v1, v4, s[0:1]",
+                  scalar[] = "s_load_b32 s11, s[0:1], s10\ns_waitcnt lgkmcnt(0)\n"
+                             "v_mov_b32 v5, s11";
+
+static const struct walk {
+    const char *before, *inst;
+    uint32_t from;
+    int32_t step;
+    enum emu_fault_kind kind;
+    uint32_t at; /* offset of what is accessed then */
+} walks[] = {
+    {"", load, ISLAND + 0x800, -128, EMU_FAULT_UNMAPPED, ISLAND - 128},
+    {"", store, ISLAND + 0x800, -128, EMU_FAULT_UNMAPPED, ISLAND - 128},
+    {"", scalar, ISLAND + 0x800, -128, EMU_FAULT_UNMAPPED, ISLAND - 128},
+    {"", load, COAST - 0x800, 128, EMU_FAULT_UNMAPPED, COAST},
+    {"", load, COAST - 0x840, 128, EMU_FAULT_UNMAPPED, COAST},
+    {"", store, COAST - 0x840, 128, EMU_FAULT_UNMAPPED, COAST},
+    {"", scalar, COAST - 0x802, 128, EMU_FAULT_UNMAPPED, COAST + 124},
+    {"", load, BOTH + 0x800, -128, EMU_FAULT_UNMAPPED, READ - 128},
+    {"", load, BOTH - 0x7c0, 128, EMU_FAULT_UNMAPPED, END},
+    {"", store, BOTH + 0x800, -128, EMU_FAULT_PERMISSION, BOTH - 128},
+    {"", store, BOTH + 0x840, -128, EMU_FAULT_PERMISSION, BOTH - 64},
+    {load, store, READ + 0x800, 128, EMU_FAULT_PERMISSION, READ + 0x800},
+    {"", "global_load_b32 v5, v1, s[0:1]\nglobal_store_b32 v1, v4, s[0:1]",
+     BOTH + 0x800, -128, EMU_FAULT_PERMISSION, BOTH - 128},
+    {"",
+     "global_load_b32 v5, v1, s[0:1]\ns_cmp_gt_u32 s9, 5\ns_cbranch_scc0 @skip\n"
+     "global_store_b32 v1, v4, s[0:1]\nskip:", /* native, where READ is known */
+     READ + 0x800, 128, EMU_FAULT_PERMISSION, READ + 0x800 + 5 * 128},
+};
+#define N_WALKS (sizeof walks / sizeof *walks)
+
+START_TEST(borders)
+{
+    const struct walk *w = &walks[_i];
+    char text[1024], name[160];
+    snprintf(text, sizeof text, frame, w->before, w->inst);
+    snprintf(name, sizeof name, "%s from %x by %d", w->inst, w->from, w->step);
+    gpus_place(&g, text);
+    struct load l = {.param = {w->from, (uint32_t)w->step}};
+    struct result r = gpus_compare(&g, &l, name);
+    ck_assert_int_eq(r.status, RD_E_FAULT);
+    ck_assert_msg(r.fault.kind == w->kind && r.fault.address == address_of(w->at),
+                  "%s: fault %d at %#llx", name, r.fault.kind,
+                  (unsigned long long)(r.fault.address - address_of(0)));
+}
+END_TEST
+
+/* ---- a region that goes -------------------------------------------------------- */
+
+struct runner {
+    pthread_t thread;
+    struct result result;
+};
+
+static void *run(void *arg)
+{
+    struct runner *r = arg;
+    r->result = gpus_run(&g, GPU_NATIVE, &(struct load){.groups = 1});
+    return NULL;
+}
+
+static const char *const endless[] = {
+    "global_load_b32 v5, v1, s[0:1]",
+    "global_store_b32 v1, v4, s[0:1]",
+    "s_load_b32 s11, s[14:15], 0x0",
+};
+
+START_TEST(gone)
+{
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "s_add_u32 s0, s0, 0x%x\ns_addc_u32 s1, s1, 0\ns_mov_b64 s[14:15], s[0:1]\n"
+        "v_lshlrev_b32 v1, 2, v0\nv_mov_b32 v4, 77\ns_mov_b32 s9, 0\n"
+        "loop:\n%s\ns_waitcnt vmcnt(0) & lgkmcnt(0)\n"
+        "s_add_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 1000\ns_cbranch_scc1 @on\n"
+        "global_store_b32 v1, v4, s[2:3]\n"
+        "on:\ns_cmp_lg_u32 s9, 0x10000000\ns_cbranch_scc1 @loop\ns_endpgm\n",
+        ISLAND, endless[_i]);
+    gpus_place(&g, text);
+    volatile uint32_t *said = (volatile uint32_t *)(void *)(g.data + GPU_DATA / 4 * 3);
+    *said = 0;
+    struct runner r;
+    ck_assert_int_eq(pthread_create(&r.thread, NULL, run, &r), 0);
+    while (*said != 77)
+        ;
+    ck_assert_int_eq(emu_mem_remove(g.emu[GPU_NATIVE], address_of(ISLAND)), RD_OK);
+    ck_assert_int_eq(pthread_join(r.thread, NULL), 0);
+    ck_assert_int_eq(r.result.status, RD_E_FAULT);
+    ck_assert_int_eq(r.result.fault.kind, EMU_FAULT_UNMAPPED);
+    ck_assert_uint_eq(r.result.fault.address, address_of(ISLAND));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("windows");
+    TCase *t = tcase_create("borders");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, borders, 0, N_WALKS);
+    tcase_add_loop_test(t, gone, 0, sizeof endless / sizeof *endless);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return gpus_main(argc, argv, &level, suite);
+}
