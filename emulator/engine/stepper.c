@@ -44,6 +44,8 @@ rd_status emu_stepper_create(struct emu *emu, const struct emu_dispatch *dispatc
         *fault = s->dp.fault;
     if (st == RD_OK) {
         st = dispatch_observe(&s->dp, true);
+        if (st == RD_OK)
+            s->alone = observation_alone(s->dp.observation);
         if (st == RD_OK && emu->config.count) {
             s->counts = calloc(1, sizeof *s->counts);
             st = s->counts ? RD_OK : RD_E_NOMEM;
@@ -95,7 +97,9 @@ const struct emu_fault *emu_stepper_fault(const struct emu_stepper *s)
 
 rd_status emu_stepper_want(struct emu_stepper *s, unsigned want)
 {
-    return observation_want(s->dp.observation, want);
+    rd_status st = observation_want(s->dp.observation, want);
+    s->alone = observation_alone(s->dp.observation);
+    return st;
 }
 
 void emu_stepper_tolerate(struct emu_stepper *s)
@@ -255,6 +259,15 @@ static rd_status settle(struct dispatch *dp, struct wave *w)
     return RD_E_FAULT;
 }
 
+static const struct uop *observe(struct wave *w, const struct uop *u, uint64_t index,
+                                 const struct emu_event **event)
+{
+    pthread_mutex_lock(&w->emu->observe_lock);
+    u = observe_step(w, u, program_inst(w->program, u), index, event);
+    pthread_mutex_unlock(&w->emu->observe_lock);
+    return u;
+}
+
 rd_status stepper_execute(struct emu_stepper *s, struct wave *w, uint64_t index,
                           const struct emu_event **event)
 {
@@ -262,9 +275,7 @@ rd_status stepper_execute(struct emu_stepper *s, struct wave *w, uint64_t index,
     w->stop = STOP_NONE;
     if (w->counts)
         w->counts->op[u->isa_op]++;
-    pthread_mutex_lock(&w->emu->observe_lock);
-    u = observe_step(w, u, program_inst(w->program, u), index, event);
-    pthread_mutex_unlock(&w->emu->observe_lock);
+    u = s->alone ? observe_alone(w, u, index, event) : observe(w, u, index, event);
     if (u)
         w->next = u;
     return u ? RD_OK : settle(&s->dp, w);
@@ -274,17 +285,26 @@ rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t c
                         const struct emu_event **event)
 {
     struct wave *w = wave_of(wave);
+    const struct workgroup *g = w->group;
     const struct emu_event *e;
-    if (ended(w))
+    uint32_t bit = wave_bit(w);
+    if (!(g->live & bit))
         return RD_E_INVALID;
     if (w->stop == STOP_FAULT)
         return RD_E_FAULT;
-    if (w->group->waiting & wave_bit(w))
+    if (g->waiting & bit)
         return RD_E_BUSY;
     w->clock = clock;
-    rd_status st = stepper_execute(s, w, w->n_insts, &e);
-    if (st != RD_OK)
-        return st;
+    if (s->alone && !w->counts) {
+        w->stop = STOP_NONE;
+        const struct uop *u = observe_alone(w, w->next, w->n_insts, &e);
+        if (u)
+            w->next = u;
+        else if (settle(&s->dp, w) != RD_OK)
+            return RD_E_FAULT;
+    } else if (stepper_execute(s, w, w->n_insts, &e) != RD_OK) {
+        return RD_E_FAULT;
+    }
     if (!e)
         return RD_E_BUSY; /* global wave sync: to be tried again */
     w->n_insts++;

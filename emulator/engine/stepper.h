@@ -25,7 +25,7 @@ struct emu_stepper {
     struct emu_dispatch copy; /* control removed */
     struct resident *live, *idle;
     struct op_counts *counts; /* or NULL */
-    bool tolerant;
+    bool tolerant, alone;     /* alone: nobody watches but its caller */
     struct order order;
 };
 

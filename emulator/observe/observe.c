@@ -6,12 +6,11 @@
  *  - observers are called under the emulator's observe lock, with the host's float
  * mode. SPDX-License-Identifier: MIT
  */
-#include "observe.h"
+#include "execute.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xmmintrin.h>
 
 #include "block.h"
 
@@ -244,21 +243,6 @@ static void copy_values(const struct wave *w, const struct emu_inst *inst,
 /* ---- one step
  * ------------------------------------------------------------------------ */
 
-/* The instruction's handler, under the wave's float mode. */
-static const struct uop *execute(struct wave *w, const struct uop *u)
-{
-    unsigned host = _mm_getcsr(), before = w->mxcsr32;
-    if (before != host)
-        _mm_setcsr(before);
-    __asm__ volatile("" ::: "memory");
-    u = u->fn(w, u);
-    w->emu->level->leave();
-    __asm__ volatile("" ::: "memory");
-    if (before != host || w->mxcsr32 != host)
-        _mm_setcsr(host);
-    return u;
-}
-
 /* Faults that a tolerant wave goes on behind: hardware without a trap handler drops
  * what they are about, an opcode that does not exist or has no meaning outside
  * graphics, lanes with a bad LDS address. */
@@ -342,8 +326,7 @@ static bool continues(const struct emu_access *a, const struct emu_access *b)
     return true;
 }
 
-/* Handlers note elements dword by dword: make one access of neighbours. */
-static void join_accesses(struct observation *ob)
+void observe_join(struct observation *ob)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < ob->n_accesses; i++) {
@@ -390,7 +373,7 @@ static const struct uop *execute_lanes(struct wave *w, const struct uop *u,
         return uop_next(u);
     w->sgpr[ISA_SEL_EXEC_LO] = lo & (uint32_t)lanes;
     w->sgpr[ISA_SEL_EXEC_HI] = hi & (uint32_t)(lanes >> 32);
-    u = execute(w, u);
+    u = observe_execute(w, u);
     w->sgpr[ISA_SEL_EXEC_LO] = lo;
     w->sgpr[ISA_SEL_EXEC_HI] = hi;
     return u;
@@ -409,6 +392,35 @@ static void prepare(struct observation *ob)
     for (unsigned i = 0; i < ob->n_observers; i++)
         if (ob->observer[i].before)
             ob->observer[i].before(ob->observer[i].ctx, &ob->event);
+}
+
+const struct uop *observe_finish(struct wave *w, const struct uop *at,
+                                 const struct uop *u, const struct inst_info *info,
+                                 const struct emu_event **event)
+{
+    struct observation *ob = w->observation;
+    struct emu_event *e = &ob->event;
+    if (!u)
+        u = shrug_off(w, &info->inst);
+    ob->trapped = false;
+    if (!u && w->stop == STOP_FAULT) {
+        u = trap_fault(w);
+        ob->trapped = u != NULL;
+    }
+    *event = NULL;
+    if (!u && w->next == at && w->stop != STOP_END && w->stop != STOP_FAULT)
+        return u; /* to be run again */
+    if (ob->noted)
+        observe_join(ob);
+    e->n_accesses = ob->n_accesses;
+    finish_event(w, u, e);
+    if (ob->want & EMU_WANT_VALUES)
+        copy_values(w, e->inst, ISA_OF_OUT, ob->out);
+    report(ob);
+    if (e->flags & (EMU_EV_ENDED | EMU_EV_FAULT))
+        wave_gone(w);
+    *event = e;
+    return u;
 }
 
 const struct uop *observe_step(struct wave *w, const struct uop *u,
@@ -439,28 +451,8 @@ const struct uop *observe_step(struct wave *w, const struct uop *u,
     if (ob->prepares)
         prepare(ob);
     uint64_t lanes = ob->admits && ob->n_accesses ? admitted(ob) : ~UINT64_C(0);
-    u = lanes == ~UINT64_C(0) ? execute(w, u) : execute_lanes(w, u, lanes);
-    if (!u)
-        u = shrug_off(w, &info->inst);
-    ob->trapped = false;
-    if (!u && w->stop == STOP_FAULT) {
-        u = trap_fault(w);
-        ob->trapped = u != NULL;
-    }
-    *event = NULL;
-    if (!u && w->next == at && w->stop != STOP_END && w->stop != STOP_FAULT)
-        return u; /* to be run again */
-    if (ob->noted)
-        join_accesses(ob);
-    e->n_accesses = ob->n_accesses;
-    finish_event(w, u, e);
-    if (ob->want & EMU_WANT_VALUES)
-        copy_values(w, e->inst, ISA_OF_OUT, ob->out);
-    report(ob);
-    if (e->flags & (EMU_EV_ENDED | EMU_EV_FAULT))
-        wave_gone(w);
-    *event = e;
-    return u;
+    u = lanes == ~UINT64_C(0) ? observe_execute(w, u) : execute_lanes(w, u, lanes);
+    return observe_finish(w, at, u, info, event);
 }
 
 const struct uop *observe_block(struct wave *w, const struct uop *u, bool *stay)

@@ -33,6 +33,7 @@ struct observation {
     struct emu_fault passed_over; /* what a forgiven instruction would have been */
     struct emu_inst resolved;     /* the running instruction, if M0 selects registers */
     uint32_t *in, *out;           /* VALUE_DWORDS each, or NULL until they are wanted */
+    uint32_t row[2 * ROW_DWORDS]; /* emu_event.row */
     struct emu_access access[OBSERVE_ACCESSES];
 };
 
@@ -82,5 +83,18 @@ uint64_t observe_run(struct wave *w);
 const struct uop *observe_step(struct wave *w, const struct uop *u,
                                const struct inst_info *info, uint64_t index,
                                const struct emu_event **event);
+
+/* What is left to do when the handler of the instruction at `at` has returned u. */
+const struct uop *observe_finish(struct wave *w, const struct uop *at,
+                                 const struct uop *u, const struct inst_info *info,
+                                 const struct emu_event **event);
+/* Handlers note elements dword by dword: make one access of neighbours. */
+void observe_join(struct observation *ob);
+
+/* alone.c: does the stepper alone watch, and nothing but accesses? */
+bool observation_alone(const struct observation *ob);
+/* observe_step where it does; no lock is needed. */
+const struct uop *observe_alone(struct wave *w, const struct uop *u, uint64_t index,
+                                const struct emu_event **event);
 
 #endif

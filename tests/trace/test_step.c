@@ -173,6 +173,73 @@ START_TEST(a_fault_stops_only_its_wave)
 }
 END_TEST
 
+/* What LDS accesses of active lanes say, in the order of the steps. */
+struct lds_log {
+    uint64_t sum, accesses, rows;
+};
+
+static void log_event(struct lds_log *log, const struct emu_event *e, unsigned lanes)
+{
+    for (unsigned i = 0; i < e->n_accesses; i++) {
+        const struct emu_access *a = &e->access[i];
+        if (a->space != EMU_SPACE_LDS)
+            continue;
+        log->accesses++;
+        log->rows += e->row != NULL;
+        log->sum = 31 * log->sum + a->lanes + a->bytes + 2u * a->read + a->write;
+        for (unsigned l = 0; l < lanes; l++) {
+            uint64_t at = e->row ? (uint32_t)(a->address[0] + e->row[l] - e->row[0])
+                                 : a->address[l];
+            if (a->lanes >> l & 1u)
+                log->sum = 31 * log->sum + at;
+        }
+    }
+}
+
+/* PROGRAM_MIX, one workgroup, wave after wave up to each barrier. */
+static struct lds_log log_of(struct machine *m, unsigned want, unsigned lanes)
+{
+    struct lds_log log = {0};
+    struct emu_stepper *s;
+    struct emu_group *g;
+    machine_reset(m);
+    ck_assert_int_eq(emu_stepper_create(m->emu, &m->dispatch, &s, NULL), RD_OK);
+    ck_assert_int_eq(emu_stepper_want(s, want), RD_OK);
+    ck_assert_int_eq(emu_group_start(s, 0, NULL, &g), RD_OK);
+    while (emu_group_live(g))
+        for (unsigned k = 0; k < emu_group_waves(g); k++) {
+            struct emu_wave *w = emu_group_wave(g, k);
+            const struct emu_event *e;
+            while (emu_wave_state(w) == EMU_WAVE_READY) {
+                ck_assert_int_eq(emu_wave_step(s, w, 0, &e), RD_OK);
+                log_event(&log, e, lanes);
+            }
+        }
+    emu_stepper_destroy(s, NULL);
+    return log;
+}
+
+/* Rows in place of addresses: the same places. */
+START_TEST(rows_stand_for_addresses)
+{
+    for (unsigned lanes = 32; lanes <= 64; lanes += 32) {
+        struct machine m;
+        machine_create(&m, PROGRAM_MIX, lanes);
+        struct lds_log whole = log_of(&m, EMU_WANT_ACCESS, lanes);
+        struct lds_log rows = log_of(&m, EMU_WANT_ACCESS | EMU_WANT_ROWS, lanes);
+        struct lds_log seen = log_of(&m, EMU_WANT_ROWS | EMU_WANT_VALUES, lanes);
+        machine_destroy(&m);
+        ck_assert_uint_gt(whole.accesses, 0);
+        ck_assert_uint_eq(whole.rows, 0);
+        ck_assert_uint_gt(rows.rows, 0);
+        ck_assert_uint_eq(seen.rows, 0); /* values are wanted, too */
+        ck_assert_uint_eq(rows.accesses, whole.accesses);
+        ck_assert_uint_eq(rows.sum, whole.sum);
+        ck_assert_uint_eq(seen.sum, whole.sum);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("step");
@@ -181,6 +248,7 @@ int main(void)
     tcase_add_test(t, slots_are_used_again);
     tcase_add_test(t, the_clock_and_the_place_are_the_callers);
     tcase_add_test(t, a_fault_stops_only_its_wave);
+    tcase_add_test(t, rows_stand_for_addresses);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }

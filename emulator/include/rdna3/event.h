@@ -125,6 +125,11 @@ struct emu_event {
     const uint32_t *in, *out;
     /* With EMU_EV_FAULT or EMU_EV_PASSED_OVER: what is wrong with it. */
     const struct emu_fault *fault;
+    /* With EMU_WANT_ROWS, and while nobody else watches: the register that an LDS
+     * instruction of all lanes takes its addresses from, [lanes], before execution.
+     * Its accesses have an address of lane 0 only: those of other lanes are as far from
+     * it as in the row, modulo 2^32. Else NULL. */
+    const uint32_t *row;
 };
 
 /* Dwords that a register takes in emu_event.in and .out: VGPRs have one row per dword
@@ -140,6 +145,8 @@ static inline uint32_t emu_reg_values(const struct emu_reg *r, uint32_t lanes)
 
 #define EMU_WANT_ACCESS 1u
 #define EMU_WANT_VALUES 2u
+/* EMU_WANT_GLANCE 4u: glance.h */
+#define EMU_WANT_ROWS 8u /* of a stepper alone: emu_event.row */
 
 /* Any function may be NULL. Calls of one emulator never overlap, in no matter how many
  * threads its dispatches run; a dispatch with observers runs on one. */

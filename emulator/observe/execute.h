@@ -1,0 +1,26 @@
+/* execute.h: one handler, as the steps of a watched wave call it.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RD_EXECUTE_H
+#define RD_EXECUTE_H
+
+#include <xmmintrin.h>
+
+#include "observe.h"
+
+/* The instruction's handler, under the wave's float mode. */
+static inline const struct uop *observe_execute(struct wave *w, const struct uop *u)
+{
+    unsigned host = _mm_getcsr(), before = w->mxcsr32;
+    if (before != host)
+        _mm_setcsr(before);
+    __asm__ volatile("" ::: "memory");
+    u = u->fn(w, u);
+    w->emu->level->leave();
+    __asm__ volatile("" ::: "memory");
+    if (before != host || w->mxcsr32 != host)
+        _mm_setcsr(host);
+    return u;
+}
+
+#endif
