@@ -171,11 +171,9 @@ void tm_account_start(struct tm_engine *t, struct tm_wave *w)
     t->observer.wave_start(t->observer.ctx, &place);
 }
 
-void tm_account_wait(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
+void tm_account_more(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
                      int64_t until)
 {
-    if (until <= w->account.told)
-        return;
     uint32_t cycles = (uint32_t)(until - w->account.told);
     w->account.told = until;
     struct tm_waited *last =
@@ -239,33 +237,42 @@ static int64_t execution(const struct tm_wave *w, const struct tm_inst *i)
     }
 }
 
+static void tell_step(const struct tm_engine *t, const struct tm_wave *w,
+                      const struct tm_inst *i, int64_t at,
+                      const struct emu_event *event)
+{
+    struct tm_wait wait[TM_WAITED];
+    unsigned flags = (w->skip ? TM_STEP_SKIPPED : 0) |
+                     (event->flags & EMU_EV_TAKEN ? TM_STEP_TAKEN : 0);
+    struct tm_step step = {.wave = w->account.number,
+                           .inst = i->inst,
+                           .offset = i->offset,
+                           .cls = i->cls,
+                           .pipe = i->pipe,
+                           .regs = i->send_regs,
+                           .flags = (uint8_t)flags,
+                           .t = at,
+                           .exec = execution(w, i),
+                           .wait = wait,
+                           .n_waits = export_waits(w, wait)};
+    t->observer.step(t->observer.ctx, &step);
+}
+
 void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                       int64_t at, const struct emu_event *event)
 {
-    struct tm_wait wait[TM_WAITED];
     settle(w, i, 1);
     i->executions++;
     i->stall[TM_S_NONE]++;
-    if (i->flops && !w->skip)
+    if (i->flops && !w->skip) {
+        uint64_t exec = event->exec;
         t->totals.flops +=
-            (uint64_t)i->flops *
-            (i->flops >= 256 ? 32 : (unsigned)__builtin_popcountll(event->exec));
-    if (t->observer.step) {
-        unsigned flags = (w->skip ? TM_STEP_SKIPPED : 0) |
-                         (event->flags & EMU_EV_TAKEN ? TM_STEP_TAKEN : 0);
-        struct tm_step step = {.wave = w->account.number,
-                               .inst = i->inst,
-                               .offset = i->offset,
-                               .cls = i->cls,
-                               .pipe = i->pipe,
-                               .regs = i->send_regs,
-                               .flags = (uint8_t)flags,
-                               .t = at,
-                               .exec = execution(w, i),
-                               .wait = wait,
-                               .n_waits = export_waits(w, wait)};
-        t->observer.step(t->observer.ctx, &step);
+            (uint64_t)i->flops * (i->flops >= 256 || exec == UINT32_MAX
+                                      ? 32
+                                      : (unsigned)__builtin_popcountll(exec));
     }
+    if (t->observer.step)
+        tell_step(t, w, i, at, event);
     w->account.told = at + 1;
     w->account.n_waited = 0;
 }

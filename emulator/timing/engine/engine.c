@@ -30,6 +30,7 @@ static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
     }
     tm_inst_describe(inst, tm_canon_code(&t->chip.mem.canon, inst->pc),
                      t->launch.lanes == 64, i);
+    tm_inst_costs(&t->chip.b, i);
     return t->insts.inst[t->insts.numbers.n - 1] = i;
 }
 
@@ -82,18 +83,30 @@ static rd_status list(struct tm_engine *t, struct tm_wave *w, uint32_t offset,
 
 /* ---- a wave's turn ---- */
 
-/* s_delay_alu takes no time of its own: note it and look at what follows. */
+/* s_delay_alu takes no time of its own: note it and look at what follows.
+ *
+ * before    the instruction that the wave met before, or NULL
+ * straight  it went on behind that
+ */
 static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
-                             struct tm_inst *before)
+                             struct tm_inst *before, bool straight)
 {
     const struct emu_event *event;
     for (;;) {
-        const struct emu_inst *inst = emu_wave_next(w->wave);
-        if (!inst)
-            return RD_E_INVALID;
-        before = w->next = lookup(t, inst, before);
-        if (!w->next)
-            return RD_E_NOMEM;
+        straight = straight && before;
+        if (straight && before->follows) {
+            w->next = before->follows;
+        } else {
+            const struct emu_inst *inst = emu_wave_next(w->wave);
+            if (!inst)
+                return RD_E_INVALID;
+            w->next = lookup(t, inst, before);
+            if (!w->next)
+                return RD_E_NOMEM;
+            if (straight)
+                before->follows = w->next;
+        }
+        before = w->next;
         if (w->next->special != TM_DELAY)
             return RD_OK;
         tm_delay(w, w->next->delay);
@@ -105,6 +118,7 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
         rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), &event);
         if (st != RD_OK)
             return st;
+        straight = !event->flags;
     }
 }
 
@@ -175,11 +189,11 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
 
 /* What comes next and when it may issue as things stand: the wave's next turn. */
 static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
-                            struct tm_inst *before)
+                            struct tm_inst *before, bool straight)
 {
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
-    rd_status st = take_delays(t, w, before);
+    rd_status st = take_delays(t, w, before, straight);
     if (st != RD_OK)
         return st;
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
@@ -239,7 +253,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     if (w->sleeps)
         return tm_push(t, at, tm_turn(w), w);
     bool taken = event->flags & EMU_EV_TAKEN;
-    st = look_ahead(t, w, i);
+    st = look_ahead(t, w, i, !event->flags);
     /* A wait leaves the buffer when it begins, everything else when it issues. */
     if (!taken && w->next && w->next->special == TM_WAITCNT)
         tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
@@ -252,7 +266,7 @@ static void begin(struct tm_engine *t, struct tm_wave *w)
 {
     const struct tm_base *b = &t->chip.b;
     double cycles = b->p.launch_cycles, ns = b->p.launch_ns;
-    if (t->need.user_sgprs > (unsigned)b->p.launch_user_sgprs)
+    if (t->need.user_sgprs > (unsigned)PARAM(b, launch_user_sgprs))
         ns += b->p.launch_user_ns;
     if (t->need.lds_alloc)
         cycles += b->p.launch_lds_cycles;
@@ -283,14 +297,16 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     }
     if (!w->began && !w->next)
         begin(t, w);
-    if (!w->next) {
-        rd_status st = take_delays(t, w, NULL);
+    bool asked = w->next != NULL;
+    if (!asked) {
+        rd_status st = take_delays(t, w, NULL, false);
         if (st != RD_OK)
             return st;
     }
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
-    int64_t when = tm_ready(&t->chip.b, w, &why, &from);
+    int64_t when = asked ? tm_ready_again(&t->chip.b, w, &why, &from)
+                         : tm_ready(&t->chip.b, w, &why, &from);
     if (when <= tm_now(t))
         return issue(t, w);
     tm_account_wait(w, why, from, when);
@@ -308,10 +324,19 @@ static void fetch_row(const struct tm_wave *w, unsigned vgpr)
  * come, and what the next one's step needs. */
 static void fetch_ahead(const struct tm_engine *t)
 {
-    const char *third = (const char *)tm_events_ahead(&t->events, tm_now(t), 2);
-    const struct tm_wave *next = tm_events_ahead(&t->events, tm_now(t), 0);
-    for (size_t line = 0; third && line < 6; line++)
-        __builtin_prefetch(third + 64 * line);
+    const struct tm_event *e = tm_events_ahead(&t->events, tm_now(t));
+    if (!e)
+        return;
+    const char *third = (const char *)e[2].wave;
+    const struct tm_wave *next = e->wave;
+    if (third) {
+        __builtin_prefetch(third);
+        __builtin_prefetch(third + 64);
+        __builtin_prefetch(third + 128);
+        __builtin_prefetch(third + 192);
+        __builtin_prefetch(third + 256);
+        __builtin_prefetch(third + 320);
+    }
     if (!next)
         return;
     emu_wave_prefetch(next->wave);
@@ -378,6 +403,7 @@ rd_status tm_create(const struct tm_config *config, struct tm_engine **out)
         t->config.sclk_mhz = 2500;
     t->chip.b.ghz = t->config.sclk_mhz / 1000;
     t->chip.b.p = tm_params_gfx1100;
+    t->chip.b.n = tm_params_whole(&t->chip.b.p);
     t->chip.b.fabric_low = config->fabric_low;
     t->next_age = 3 * TM_MAX_SES; /* below: dispatchers, ends of waves of arrays */
     *out = t;
@@ -403,7 +429,9 @@ void tm_destroy(struct tm_engine *t)
 
 rd_status tm_set(struct tm_engine *t, const char *name, double value)
 {
-    return tm_params_set(&t->chip.b.p, name, value);
+    rd_status st = tm_params_set(&t->chip.b.p, name, value);
+    t->chip.b.n = tm_params_whole(&t->chip.b.p);
+    return st;
 }
 
 rd_status tm_run(struct tm_engine *t, struct emu *emu,
@@ -418,7 +446,7 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     t->chip.b.wgp_mode = dispatch->rsrc1 >> 29 & 1u;
     if (t->config.tolerate)
         emu_stepper_tolerate(t->stepper);
-    st = emu_stepper_want(t->stepper, EMU_WANT_ACCESS);
+    st = emu_stepper_want(t->stepper, EMU_WANT_ACCESS | EMU_WANT_ROWS);
     if (st == RD_OK)
         st = tm_machine_create(t);
     if (st == RD_OK) {

@@ -150,8 +150,14 @@ RD_CHECKED rd_status tm_take_ends(struct tm_engine *t, unsigned array);
 unsigned tm_occupancy(const struct tm_engine *t, enum tm_limit *limit);
 void tm_account_begin(struct tm_engine *t);
 void tm_account_start(struct tm_engine *t, struct tm_wave *w);
-void tm_account_wait(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
+void tm_account_more(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
                      int64_t until);
+static inline void tm_account_wait(struct tm_wave *w, uint8_t why,
+                                   const struct tm_inst *from, int64_t until)
+{
+    if (until > w->account.told)
+        tm_account_more(w, why, from, until);
+}
 void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                       int64_t at, const struct emu_event *event);
 void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i);

@@ -74,22 +74,20 @@ static rd_status grow(struct tm_cycle *c)
     return RD_OK;
 }
 
-rd_status tm_events_push(struct tm_events *q, int64_t now, int64_t when, uint64_t age,
-                         struct tm_wave *w)
+rd_status tm_events_put(struct tm_events *q, int64_t now, const struct tm_event *e)
 {
-    q->n++;
-    if (when - now >= TM_WHEEL)
-        return push_far(q, (struct tm_event){when, age, w});
-    unsigned slot = (unsigned)when % TM_WHEEL;
+    if (e->t - now >= TM_WHEEL)
+        return push_far(q, *e);
+    unsigned slot = (unsigned)e->t % TM_WHEEL;
     struct tm_cycle *c = &q->cycle[slot];
     rd_status st = c->n == c->cap ? grow(c) : RD_OK;
     if (st != RD_OK)
         return st;
     uint32_t i = c->n++;
     if (c->sorted) /* it is being emptied */
-        for (; i > c->first && age < c->event[i - 1].age; i--)
+        for (; i > c->first && e->age < c->event[i - 1].age; i--)
             c->event[i] = c->event[i - 1];
-    c->event[i] = (struct tm_event){when, age, w};
+    c->event[i] = *e;
     q->busy[slot / 64] |= UINT64_C(1) << slot % 64;
     return RD_OK;
 }
@@ -147,7 +145,7 @@ static struct tm_cycle *next_cycle(struct tm_events *q, int64_t now)
     return NULL;
 }
 
-rd_status tm_events_pop(struct tm_events *q, int64_t now, struct tm_event *out)
+rd_status tm_events_take(struct tm_events *q, int64_t now, struct tm_event *out)
 {
     struct tm_cycle *c = next_cycle(q, now);
     rd_status st = c && !c->sorted ? sort(q, c) : RD_OK;
@@ -166,12 +164,6 @@ rd_status tm_events_pop(struct tm_events *q, int64_t now, struct tm_event *out)
     c->sorted = false;
     q->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
     return RD_OK;
-}
-
-struct tm_wave *tm_events_ahead(const struct tm_events *q, int64_t now, unsigned n)
-{
-    const struct tm_cycle *c = &q->cycle[(unsigned)now % TM_WHEEL];
-    return c->sorted && c->first + n < c->n ? c->event[c->first + n].wave : NULL;
 }
 
 void tm_events_destroy(struct tm_events *q)

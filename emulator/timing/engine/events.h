@@ -36,14 +36,49 @@ struct tm_events {
     size_t cap_tmp;
 };
 
+/* Where there is no room in the cycle, which is far away, or being emptied. */
+RD_CHECKED rd_status tm_events_put(struct tm_events *q, int64_t now,
+                                   const struct tm_event *e);
+/* From another cycle, or from far away. */
+RD_CHECKED rd_status tm_events_take(struct tm_events *q, int64_t now,
+                                    struct tm_event *out);
+
 /* when: now or later. */
-RD_CHECKED rd_status tm_events_push(struct tm_events *q, int64_t now, int64_t when,
-                                    uint64_t age, struct tm_wave *w);
+RD_CHECKED static inline rd_status tm_events_push(struct tm_events *q, int64_t now,
+                                                  int64_t when, uint64_t age,
+                                                  struct tm_wave *w)
+{
+    unsigned slot = (unsigned)when % TM_WHEEL;
+    struct tm_cycle *c = &q->cycle[slot];
+    struct tm_event e = {when, age, w};
+    q->n++;
+    if (when - now >= TM_WHEEL || c->n == c->cap || c->sorted)
+        return tm_events_put(q, now, &e);
+    c->event[c->n++] = e;
+    q->busy[slot / 64] |= UINT64_C(1) << slot % 64;
+    return RD_OK;
+}
+
 /* The next event; there must be one. */
-RD_CHECKED rd_status tm_events_pop(struct tm_events *q, int64_t now,
-                                   struct tm_event *out);
-/* The wave whose turn comes so many events later in this cycle; NULL: nobody's. */
-struct tm_wave *tm_events_ahead(const struct tm_events *q, int64_t now, unsigned n);
+RD_CHECKED static inline rd_status tm_events_pop(struct tm_events *q, int64_t now,
+                                                 struct tm_event *out)
+{
+    struct tm_cycle *c = &q->cycle[(unsigned)now % TM_WHEEL];
+    if (!c->sorted || c->n - c->first < 2 || (q->n_heap && q->heap[0].t <= now))
+        return tm_events_take(q, now, out);
+    q->n--;
+    *out = c->event[c->first++];
+    return RD_OK;
+}
+
+/* What comes in this cycle, three events at least; NULL: there are fewer. */
+static inline const struct tm_event *tm_events_ahead(const struct tm_events *q,
+                                                     int64_t now)
+{
+    const struct tm_cycle *c = &q->cycle[(unsigned)now % TM_WHEEL];
+    return c->sorted && c->first + 3 <= c->n ? &c->event[c->first] : NULL;
+}
+
 void tm_events_destroy(struct tm_events *q);
 
 #endif

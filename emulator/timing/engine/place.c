@@ -66,7 +66,7 @@ static rd_status create_wgp(struct tm_engine *t, struct tm_wgp *g, unsigned se,
 static void measure_group(struct tm_engine *t, const struct emu_dispatch *d)
 {
     unsigned granule = d->wave64 ? 12 : 24, n = t->launch.vgprs ? t->launch.vgprs : 1;
-    unsigned lds = (unsigned)t->chip.b.p.lds_granule;
+    unsigned lds = (unsigned)PARAM(&t->chip.b, lds_granule);
     t->need.vgprs_alloc = (n + granule - 1) / granule * granule * (d->wave64 ? 2 : 1);
     t->need.lds_alloc = (d->lds_bytes + lds - 1) / lds * lds;
     t->need.user_sgprs = d->rsrc2 >> 1 & 31u;
@@ -127,9 +127,11 @@ void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d)
             se->next_number = turn++;
     }
     /* One after the other, a WGP each, those of the first array first. */
-    uint64_t round = t->group_step * (uint64_t)t->chip.b.p.wgps_per_array, left = round;
+    uint64_t round = t->group_step * (uint64_t)PARAM(&t->chip.b, wgps_per_array),
+             left = round;
     t->chip.code.arrays = 0;
-    for (unsigned a = 0; a < (unsigned)t->chip.b.p.arrays_per_se; a++, left += round)
+    for (unsigned a = 0; a < (unsigned)PARAM(&t->chip.b, arrays_per_se);
+         a++, left += round)
         if (left - round < t->launch.n_groups)
             t->chip.code.arrays += (unsigned)t->group_step;
     if (t->launch.n_groups < t->chip.code.arrays)
@@ -140,9 +142,10 @@ void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d)
 
 static unsigned free_slots(const struct tm_engine *t, const struct tm_simd *s)
 {
-    unsigned by_slot = (unsigned)t->chip.b.p.slots_per_simd - s->room.waves;
-    unsigned by_vgpr = ((unsigned)t->chip.b.p.vgprs_per_simd - s->room.vgprs_used) /
-                       t->need.vgprs_alloc;
+    unsigned by_slot = (unsigned)PARAM(&t->chip.b, slots_per_simd) - s->room.waves;
+    unsigned by_vgpr =
+        ((unsigned)PARAM(&t->chip.b, vgprs_per_simd) - s->room.vgprs_used) /
+        t->need.vgprs_alloc;
     return by_slot < by_vgpr ? by_slot : by_vgpr;
 }
 
@@ -173,10 +176,10 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
     uint32_t lds = t->chip.b.wgp_mode ? g->cu[0].room.lds_used + g->cu[1].room.lds_used
                                       : g->cu[cu].room.lds_used;
     uint32_t limit =
-        (uint32_t)t->chip.b.p.lds_per_cu *
+        (uint32_t)PARAM(&t->chip.b, lds_per_cu) *
         (t->chip.b.wgp_mode ? (unsigned)__builtin_popcount(g->room.enabled) : 1);
     if (n == 0 || lds + t->need.lds_alloc > limit ||
-        (waves > 1 && g->room.groups >= (unsigned)t->chip.b.p.groups_per_wgp))
+        (waves > 1 && g->room.groups >= (unsigned)PARAM(&t->chip.b, groups_per_wgp)))
         return false;
     for (unsigned i = 0; i < n; i++) {
         unsigned share = waves / n + (i < waves % n);
@@ -209,7 +212,7 @@ static unsigned take_slot(const struct tm_engine *t, struct tm_simd *s)
     unsigned best = 0; /* the caller has seen that there is one */
     while (s->room.slots >> best & 1u)
         best++;
-    for (unsigned i = best + 1; i < (unsigned)t->chip.b.p.slots_per_simd; i++)
+    for (unsigned i = best + 1; i < (unsigned)PARAM(&t->chip.b, slots_per_simd); i++)
         if (!(s->room.slots >> i & 1u) &&
             s->room.slot_free[i] < s->room.slot_free[best])
             best = i;
@@ -499,7 +502,7 @@ rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w)
 rd_status tm_take_ends(struct tm_engine *t, unsigned array)
 {
     struct tm_dispatcher *se = &t->dispatcher[array / 2];
-    unsigned sa = array % 2, wgp = (unsigned)t->chip.b.p.wgps_per_array;
+    unsigned sa = array % 2, wgp = (unsigned)PARAM(&t->chip.b, wgps_per_array);
     while (!se->ending[sa][--wgp]) /* the farthest first */
         ;
     struct tm_wave *w = se->ending[sa][wgp];

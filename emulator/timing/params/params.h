@@ -18,8 +18,7 @@ enum {
     TM_MAX_BANKS = 64,
 };
 
-/* All values are doubles, so that one table describes them; the engine reads whole ones
- * with (int64_t). */
+/* All values are doubles, so that one table describes them. */
 struct tm_params {
 #define P(name, value, unit, affects, source) double name;
 #include "params.def"
@@ -27,6 +26,15 @@ struct tm_params {
 };
 
 extern const struct tm_params tm_params_gfx1100;
+
+/* The same, fractions cut off. */
+struct tm_whole {
+#define P(name, value, unit, affects, source) int64_t name;
+#include "params.def"
+#undef P
+};
+
+struct tm_whole tm_params_whole(const struct tm_params *p);
 
 /* Set one by name. Returns RD_E_NOT_FOUND, or RD_E_RANGE for what is no number the
  * model can work with. */

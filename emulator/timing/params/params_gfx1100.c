@@ -16,6 +16,15 @@ const struct tm_params tm_params_gfx1100 = {
 #undef P
 };
 
+struct tm_whole tm_params_whole(const struct tm_params *p)
+{
+    return (struct tm_whole){
+#define P(name, value, unit, affects, source) .name = (int64_t)p->name,
+#include "params.def"
+#undef P
+    };
+}
+
 static const struct tm_param table[] = {
 #define P(name, value, unit, affects, source) {#name, value, unit, affects, source},
 #include "params.def"

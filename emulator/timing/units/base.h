@@ -22,9 +22,10 @@
 #include "params.h"
 
 struct tm_base {
-    struct tm_params p;
-    double ghz;
     int64_t now;
+    struct tm_params p;
+    struct tm_whole n; /* p in whole numbers */
+    double ghz;
     unsigned lanes; /* of a wave: 32 or 64 */
     bool wgp_mode, fabric_low;
 };
@@ -47,6 +48,6 @@ static inline double tm_fabric_ns(const struct tm_base *b, unsigned accesses)
     return b->fabric_low ? accesses * b->p.fabric_low_ns : 0;
 }
 
-#define PARAM(b, name) ((int64_t)(b)->p.name)
+#define PARAM(b, name) ((b)->n.name)
 
 #endif

@@ -120,7 +120,7 @@ struct tm_chip {
 static inline struct tm_lds_way tm_lds_way(struct tm_chip *c, const struct tm_wave *w)
 {
     struct tm_wgp *g = w->simd->in;
-    unsigned base = w->group->lds.base >= (uint32_t)c->b.p.lds_per_cu;
+    unsigned base = w->group->lds.base >= (uint32_t)PARAM(&c->b, lds_per_cu);
     return (struct tm_lds_way){.unit = {&g->cu[0].lds, &g->cu[1].lds},
                                .own = c->b.wgp_mode ? base : w->simd->index % 2,
                                .part = &w->group->lds,
@@ -134,9 +134,20 @@ static inline struct tm_lds_way tm_lds_way(struct tm_chip *c, const struct tm_wa
  */
 int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
                  const struct tm_inst **from);
+/* The same at the time that was the answer. */
+int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
+                       const struct tm_inst **from);
 /* Does the wave know by then that the instruction does nothing, EXEC being zero? */
-bool tm_skipped(const struct tm_wave *w, const struct tm_inst *i, int64_t when);
+static inline bool tm_skipped(const struct tm_wave *w, const struct tm_inst *i,
+                              int64_t when)
+{
+    return i->cls == TM_VALU && (i->pipe == TM_PIPE_NONE ||
+                                 (i->exec_matters && emu_wave_exec(w->wave) == 0 &&
+                                  when >= w->salu.exec_visible));
+}
 
+/* exec.c: what a VALU instruction takes: before it is first issued. */
+void tm_inst_costs(const struct tm_base *b, struct tm_inst *i);
 /* exec.c: what the issue at b.now does to the chip. */
 void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
               const struct emu_event *event);

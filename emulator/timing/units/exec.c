@@ -54,6 +54,15 @@ static int64_t dependent_cycles(const struct tm_base *b, const struct tm_inst *i
     }
 }
 
+void tm_inst_costs(const struct tm_base *b, struct tm_inst *i)
+{
+    if (i->cls != TM_VALU)
+        return;
+    i->issue_cycles = issue_cycles(b, i);
+    i->pipe_cycles = pipe_cycles(b, i);
+    i->dependent_cycles = dependent_cycles(b, i);
+}
+
 static int64_t latency(const struct tm_base *b, struct tm_wave *w,
                        const struct tm_inst *i, int64_t cycles)
 {
@@ -73,8 +82,8 @@ static int64_t latency(const struct tm_base *b, struct tm_wave *w,
 static int64_t sdst_entry(const struct tm_base *b, struct tm_simd *s, int64_t at)
 {
     queue_trim(&s->valu.sdst_queue, at);
-    int64_t room = queue_free(&s->valu.sdst_queue, at, (unsigned)b->p.sdst_writes);
-    queue_add(&s->valu.sdst_queue, room + PARAM(b, sdst_write_cycles), 1);
+    int64_t room = queue_free(&s->valu.sdst_queue, at, (unsigned)PARAM(b, sdst_writes));
+    queue_add(&s->valu.sdst_queue, room + PARAM(b, sdst_write_cycles));
     if (room == at)
         return at;
     s->valu.stalls = at - PARAM(b, valu_latency) + PARAM(b, sdst_stall_cycles);
@@ -88,7 +97,7 @@ static int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
                            const struct tm_inst *i)
 {
     struct tm_simd *s = w->simd;
-    int64_t cycles = pipe_cycles(b, i), ready = tm_operands_ready(b, &w->regs, i);
+    int64_t cycles = i->pipe_cycles, ready = tm_operands_ready(b, &w->regs, i);
     int64_t late = tm_operands(b, &s->valu.operands, w->valu.hist_from[0], i, cycles),
             at = b->now + latency(b, w, i, cycles);
     if (late > 0)
@@ -153,25 +162,27 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w,
                        const struct tm_inst *i, unsigned passes)
 {
     struct tm_simd *s = w->simd;
-    int64_t busy = issue_cycles(b, i) * passes, exec = valu_result(b, w, i);
+    int64_t busy = i->issue_cycles * passes, exec = valu_result(b, w, i);
     bool wmma = i->pipe == TM_PIPE_WMMA || i->pipe == TM_PIPE_WMMA4;
     if (passes == 2)
         exec = valu_result(b, w, i);
     s->valu.free = b->now + busy;
-    s->valu.cycles += (uint64_t)(wmma ? pipe_cycles(b, i) : busy);
+    s->valu.cycles += (uint64_t)(wmma ? i->pipe_cycles : busy);
     if (i->pipe == TM_PIPE_TRANS)
         s->valu.trans_free = b->now + PARAM(b, trans_issue) * passes;
-    int64_t dep = dependent_cycles(b, i);
+    int64_t dep = i->dependent_cycles;
     tm_operands_result(&w->regs, i, exec + dep);
     w->valu.last_exec = tm_max(w->valu.last_exec, exec);
     w->valu.exec = exec;
     queue_trim(&s->valu.queue, b->now);
-    queue_add(&s->valu.queue, exec + (wmma ? -1 : PARAM(b, valu_queue_return)), 1);
+    queue_add(&s->valu.queue, exec + (wmma ? -1 : PARAM(b, valu_queue_return)));
     queue_trim(&s->valu.wmma_queue, b->now);
     if (wmma || s->valu.wmma_queue.n)
-        queue_add(&s->valu.wmma_queue, exec - (wmma ? 1 : PARAM(b, valu_dep)), 1);
-    memmove(w->valu.hist + 1, w->valu.hist, 3 * sizeof *w->valu.hist);
-    memmove(w->valu.hist_from + 1, w->valu.hist_from, 3 * sizeof(*w->valu.hist_from));
+        queue_add(&s->valu.wmma_queue, exec - (wmma ? 1 : PARAM(b, valu_dep)));
+    for (unsigned k = 3; k > 0; k--) {
+        w->valu.hist[k] = w->valu.hist[k - 1];
+        w->valu.hist_from[k] = w->valu.hist_from[k - 1];
+    }
     w->valu.hist[0] = b->now + dep;
     w->valu.hist_from[0] = i;
     if (i->pipe == TM_PIPE_TRANS) {
@@ -208,7 +219,7 @@ static void issue_salu(const struct tm_base *b, struct tm_wave *w,
     w->salu.issue = b->now;
     w->salu.exec = exec;
     queue_trim(&w->sregs.queue, b->now);
-    queue_add(&w->sregs.queue, w->salu.slot + PARAM(b, salu_queue_return), 1);
+    queue_add(&w->sregs.queue, w->salu.slot + PARAM(b, salu_queue_return));
     int64_t block = 0;
     if (i->special == TM_SETREG || i->special == TM_SETREG_IMM)
         block = exec + PARAM(b, salu_setreg_block);
@@ -322,7 +333,7 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     tm_operands_send(b, &w->simd->valu.operands, i, accept);
     fifo_add(&w->counter[TM_LGKM], done, why, i);
     int64_t entry = accept + queue_return(b, i, passes);
-    queue_add(&w->simd->lds_queue, entry, 1);
+    queue_add(&w->simd->lds_queue, entry);
     w->mem.lds_accept = accept;
     if (first) {
         int64_t data = tm_max(cycles, lds->free - tm_max(accept, last->lds_free));

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define LINE 128u
+#define LINE TM_CODE_LINE
 
 /* Ask for a line at a time; when it is there. */
 static int64_t request(const struct tm_base *b, struct tm_fetch *f, uint64_t line,
@@ -39,11 +39,10 @@ static int64_t request(const struct tm_base *b, struct tm_fetch *f, uint64_t lin
     return done;
 }
 
-/* Ask in order up to the line that comes into reach. */
-static void request_until(const struct tm_base *b, struct tm_fetch *f,
-                          struct tm_fetch_wave *w, uint64_t offset, int64_t now)
+void tm_fetch_until(const struct tm_base *b, struct tm_fetch *f,
+                    struct tm_fetch_wave *w, uint64_t offset, int64_t now)
 {
-    uint64_t last = (offset + (uint64_t)b->p.ifetch_ahead_bytes) / LINE;
+    uint64_t last = (offset + (uint64_t)PARAM(b, ifetch_ahead_bytes)) / LINE;
     const struct tm_canon *canon = &f->mem->canon;
     for (; w->fetched <= last && tm_canon_is_code(canon, w->fetched * LINE);
          w->fetched++)
@@ -82,7 +81,7 @@ static void take_turn(const struct tm_base *b, struct tm_fetch *f, unsigned simd
             f->simd[k].again = 0;
         }
     f->last = simd;
-    s->left = s->again = (unsigned)b->p.ifetch_turn;
+    s->left = s->again = (unsigned)PARAM(b, ifetch_turn);
     s->turn = f->free;
     f->free += s->left * port;
 }
@@ -92,7 +91,8 @@ static void take_turns(const struct tm_base *b, struct tm_fetch *f, unsigned las
 {
     static const uint8_t next[4] = {1, 3, 0, 2};
     for (unsigned k = next[f->last]; k != last; k = next[k])
-        if (f->simd[k].queue.n >= (unsigned)b->p.ifetch_waves && f->simd[k].left == 0)
+        if (f->simd[k].queue.n >= (unsigned)PARAM(b, ifetch_waves) &&
+            f->simd[k].left == 0)
             take_turn(b, f, k);
     take_turn(b, f, last);
 }
@@ -133,17 +133,17 @@ int64_t tm_fetch_begin(const struct tm_base *b, struct tm_fetch *f, unsigned sim
     w->fetched = line;
     int64_t ready =
         tm_max(request(b, f, line, now), asked + PARAM(b, ifetch_hit_cycles));
-    request_until(b, f, w, offset, now);
+    tm_fetch_until(b, f, w, offset, now);
     deliver_second(b, f, asked);
     struct tm_fetch_simd *s = &f->simd[simd];
     queue_trim(&s->queue, asked);
-    bool full = s->queue.n >= (unsigned)b->p.ifetch_waves;
+    bool full = s->queue.n >= (unsigned)PARAM(b, ifetch_waves);
     if (!full) {
         s->left = s->again = 0;
         f->last = simd;
     }
     int64_t comes = full ? deliver_late(b, f, simd, ready) : deliver(b, f, ready);
-    queue_add(&s->queue, comes, 1);
+    queue_add(&s->queue, comes);
     if (!full && f->n_second < TM_FETCHES) {
         f->second[f->n_second] = asked + PARAM(b, ifetch_second_cycles);
         f->second_ready[f->n_second++] = ready;
@@ -151,13 +151,11 @@ int64_t tm_fetch_begin(const struct tm_base *b, struct tm_fetch *f, unsigned sim
     return comes;
 }
 
-int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f,
-                       struct tm_fetch_wave *w, const struct tm_inst *i)
+int64_t tm_fetch_line(const struct tm_base *b, struct tm_fetch *f,
+                      struct tm_fetch_wave *w, const struct tm_inst *i)
 {
     int64_t done = 0;
     uint64_t first = i->offset / LINE, last = (i->offset + i->bytes - 1u) / LINE;
-    if (w->line_ready_for == last + 1)
-        return w->line_ready;
     for (uint64_t l = first; l <= last; l++)
         done = tm_max(done, request(b, f, l, b->now));
     w->line_ready_for = last + 1;
@@ -165,23 +163,17 @@ int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f,
     return done;
 }
 
-void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
-                    struct tm_fetch_wave *w, uint64_t offset)
-{
-    request_until(b, f, w, offset, b->now);
-}
-
 int64_t tm_fetch_branch(const struct tm_base *b, struct tm_fetch *f,
                         struct tm_fetch_wave *w, int64_t at, uint64_t from_offset,
                         uint64_t offset)
 {
-    uint64_t ahead = (from_offset + (uint64_t)b->p.ifetch_buffer_bytes) / LINE;
+    uint64_t ahead = (from_offset + (uint64_t)PARAM(b, ifetch_buffer_bytes)) / LINE;
     int64_t from = at, *ready;
     if (ahead < w->fetched && tm_cache_probe(&f->icache, ahead) &&
         tm_cache_access(&f->icache, ahead, &ready))
         from = tm_max(from, *ready);
     w->fetched = offset / LINE;
-    request_until(b, f, w, offset, from);
+    tm_fetch_until(b, f, w, offset, from);
     w->line_ready_for = 0;
     return from;
 }

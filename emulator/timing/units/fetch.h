@@ -8,6 +8,8 @@
 #include "mem.h"
 #include "queue.h"
 
+#define TM_CODE_LINE 128u
+
 enum { TM_FETCHES = 64 };
 
 /* The translation of the code's page, and who gets its lines: of the chip. */
@@ -60,12 +62,29 @@ struct tm_fetch_wave {
 int64_t tm_fetch_begin(const struct tm_base *b, struct tm_fetch *f, unsigned simd,
                        struct tm_fetch_wave *w, int64_t asked, uint64_t offset,
                        int64_t *walked);
+/* An instruction whose line the wave has not looked at yet. */
+int64_t tm_fetch_line(const struct tm_base *b, struct tm_fetch *f,
+                      struct tm_fetch_wave *w, const struct tm_inst *i);
+/* The wave is at offset at a time: ask in order up to the line in reach. */
+void tm_fetch_until(const struct tm_base *b, struct tm_fetch *f,
+                    struct tm_fetch_wave *w, uint64_t offset, int64_t now);
+
 /* When all bytes of the instruction are there. */
-int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f,
-                       struct tm_fetch_wave *w, const struct tm_inst *i);
+static inline int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f,
+                                     struct tm_fetch_wave *w, const struct tm_inst *i)
+{
+    uint64_t last = (i->offset + i->bytes - 1u) / TM_CODE_LINE;
+    return w->line_ready_for == last + 1 ? w->line_ready : tm_fetch_line(b, f, w, i);
+}
+
 /* The wave is at offset now: fetch what comes into reach. */
-void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
-                    struct tm_fetch_wave *w, uint64_t offset);
+static inline void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
+                                  struct tm_fetch_wave *w, uint64_t offset)
+{
+    uint64_t reach = offset + (uint64_t)PARAM(b, ifetch_ahead_bytes);
+    if (w->fetched <= reach / TM_CODE_LINE)
+        tm_fetch_until(b, f, w, offset, b->now);
+}
 /* A taken branch at a time: what the wave's buffer waits for must come before the
  * target. Returns when that is asked for. */
 int64_t tm_fetch_branch(const struct tm_base *b, struct tm_fetch *f,

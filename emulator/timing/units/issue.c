@@ -66,13 +66,14 @@ static void wait_sgpr_sources(const struct tm_base *b, const struct tm_wave *w,
                               const struct tm_inst *i, struct bound *o)
 {
     int64_t drain = i->cls == TM_BRANCH ? PARAM(b, branch_drain) : PARAM(b, drain);
+    uint32_t last = 0;
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++) {
-            int64_t written =
-                tm_stamped(w->start, w->sregs.s[i->ssrc[r].first + k].write);
-            if (written)
-                at_least(o, written + drain, TM_S_SDST);
+            uint32_t written = w->sregs.s[i->ssrc[r].first + k].write;
+            last = written > last ? written : last;
         }
+    if (last)
+        at_least(o, tm_stamped(w->start, last) + drain, TM_S_SDST);
 }
 
 /* SGPRs that it overwrites while the VALU still reads or writes them: then until all of
@@ -103,13 +104,14 @@ static void wait_salu_results(const struct tm_base *b, const struct tm_wave *w,
         at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
     if (!i->reads_sgpr)
         return;
+    uint32_t last = 0;
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_EXEC; k++) {
             uint32_t ready = w->sregs.s[i->ssrc[r].first + k].ready;
-            if (ready)
-                at_least(o, tm_stamped(w->start, ready) + PARAM(b, salu_to_valu),
-                         TM_S_SALU);
+            last = ready > last ? ready : last;
         }
+    if (last)
+        at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_to_valu), TM_S_SALU);
 }
 
 /* The VALU and s_nop wait until memory instructions of the wave have sent what they
@@ -128,15 +130,16 @@ static void wait_valu(const struct tm_base *b, const struct tm_wave *w,
     if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE ||
         i->pipe == TM_PIPE_HALF)
         at_least(o, s->valu.trans_free, TM_S_VALU_PIPE);
-    at_least(o, queue_free(&s->valu.queue, o->t, (unsigned)b->p.valu_queue),
+    at_least(o, queue_free(&s->valu.queue, o->t, (unsigned)PARAM(b, valu_queue)),
              TM_S_VALU_QUEUE);
     if (s->valu.wmma_queue.n)
-        at_least(o, queue_free(&s->valu.wmma_queue, o->t, (unsigned)b->p.wmma_queue),
+        at_least(o,
+                 queue_free(&s->valu.wmma_queue, o->t, (unsigned)PARAM(b, wmma_queue)),
                  TM_S_VALU_QUEUE);
     wait_salu_results(b, w, i, o);
-    if (i->writes_sdst && w->valu.sdst_n >= (unsigned)b->p.sdst_queue)
+    if (i->writes_sdst && w->valu.sdst_n >= (unsigned)PARAM(b, sdst_queue))
         at_least(o, w->valu.sdst_exec + 1, TM_S_SDST);
-    if (i->writes_exec && w->valu.cmpx_n >= (unsigned)b->p.cmpx_queue)
+    if (i->writes_exec && w->valu.cmpx_n >= (unsigned)PARAM(b, cmpx_queue))
         at_least(o, w->valu.cmpx_exec + PARAM(b, cmpx_drain), TM_S_SDST);
     wait_sent(b, w, o);
     if (o->t >= s->valu.stalls)
@@ -146,7 +149,7 @@ static void wait_valu(const struct tm_base *b, const struct tm_wave *w,
 static void wait_salu(const struct tm_base *b, const struct tm_wave *w,
                       const struct tm_inst *i, struct bound *o)
 {
-    at_least(o, queue_free(&w->sregs.queue, o->t, (unsigned)b->p.salu_queue),
+    at_least(o, queue_free(&w->sregs.queue, o->t, (unsigned)PARAM(b, salu_queue)),
              TM_S_SALU);
     if (w->valu.sdst_issue)
         at_least(o, w->valu.sdst_issue + PARAM(b, valu_to_salu), TM_S_SDST);
@@ -171,12 +174,12 @@ static void wait_memory(const struct tm_base *b, struct tm_wave *w,
         if (w->mem.lds_accept)
             at_least(o, w->mem.lds_accept + PARAM(b, mem_switch), TM_S_MEM_QUEUE);
         queue_trim(&s->vmem_queue, b->now);
-        at_least(o, queue_free(&s->vmem_queue, o->t, (unsigned)b->p.vmem_queue),
+        at_least(o, queue_free(&s->vmem_queue, o->t, (unsigned)PARAM(b, vmem_queue)),
                  TM_S_MEM_QUEUE);
         return;
     }
     queue_trim(&s->lds_queue, b->now);
-    at_least(o, queue_free(&s->lds_queue, o->t, (unsigned)b->p.lds_queue),
+    at_least(o, queue_free(&s->lds_queue, o->t, (unsigned)PARAM(b, lds_queue)),
              TM_S_MEM_QUEUE);
 }
 
@@ -196,13 +199,6 @@ static void wait_counters(const struct tm_base *b, struct tm_wave *w,
             fifo_wait(&w->counter[counter[c]], i->wait[c], o->t, &why, &from);
         at_least_from(o, when, why, from);
     }
-}
-
-bool tm_skipped(const struct tm_wave *w, const struct tm_inst *i, int64_t when)
-{
-    return i->cls == TM_VALU && (i->pipe == TM_PIPE_NONE ||
-                                 (i->exec_matters && emu_wave_exec(w->wave) == 0 &&
-                                  when >= w->salu.exec_visible));
 }
 
 /* A port of the SIMD, one instruction a cycle. The one for arrivals at barriers closes
@@ -259,4 +255,84 @@ int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
     *why = o.why;
     *from = o.from;
     return o.t;
+}
+
+/* ---- asked again ---- */
+
+static bool queue_is_free(const struct tm_queue *q, int64_t now, int64_t limit)
+{
+    return queue_free(q, now, (unsigned)limit) <= now;
+}
+
+/* Is the port free for the wave, and no other one in a clause of the kind? */
+static bool port_is_free(const struct tm_base *b, const struct tm_wave *w,
+                         const struct tm_inst *i)
+{
+    const struct tm_ports *p = &w->simd->port;
+    int64_t last = i->cls == TM_SALU || i->cls == TM_SMEM
+                       ? tm_max(p->last[TM_SALU], p->last[TM_SMEM])
+                       : p->last[i->cls];
+    return last < b->now && (!p->clause[i->cls] || p->clause[i->cls] == w);
+}
+
+static bool valu_is_free(const struct tm_base *b, const struct tm_wave *w,
+                         const struct tm_inst *i)
+{
+    const struct tm_valu *v = &w->simd->valu;
+    int64_t now = b->now;
+    return v->free <= now && (i->pipe == TM_PIPE_PLAIN || v->trans_free <= now) &&
+           queue_is_free(&v->queue, now, PARAM(b, valu_queue)) &&
+           (!v->wmma_queue.n ||
+            queue_is_free(&v->wmma_queue, now, PARAM(b, wmma_queue))) &&
+           (now < v->stalls || v->goes <= now) &&
+           (!w->mem.sent || w->mem.sent + PARAM(b, mem_sent) <= now);
+}
+
+static bool memory_is_free(const struct tm_base *b, struct tm_wave *w,
+                           const struct tm_inst *i)
+{
+    struct tm_simd *s = w->simd;
+    bool lds = i->cls == TM_LDS;
+    struct tm_queue *q = lds ? &s->lds_queue : &s->vmem_queue;
+    queue_trim(q, b->now);
+    if (!lds && w->mem.lds_accept && w->mem.lds_accept + PARAM(b, mem_switch) > b->now)
+        return false;
+    return queue_is_free(q, b->now, lds ? PARAM(b, lds_queue) : PARAM(b, vmem_queue));
+}
+
+/* Surely ready: what else tm_ready looks at is the wave's own and as it was. */
+static bool still_ready(const struct tm_base *b, struct tm_wave *w,
+                        const struct tm_inst *i)
+{
+    switch (i->cls) {
+    case TM_VALU:
+        return valu_is_free(b, w, i) && port_is_free(b, w, i);
+    case TM_SALU:
+        return i->special != TM_WAIT_SALU && port_is_free(b, w, i);
+    case TM_SMEM:
+    case TM_BRANCH:
+        return port_is_free(b, w, i);
+    case TM_VMEM:
+    case TM_LDS:
+    case TM_EXPORT:
+        return port_is_free(b, w, i) && memory_is_free(b, w, i);
+    default:
+        return i->special != TM_BARRIER && i->special != TM_NOP;
+    }
+}
+
+int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
+                       const struct tm_inst **from)
+{
+    const struct tm_inst *i = w->next;
+    if (i->cls == TM_IMM && i->special == TM_WAITCNT) {
+        struct bound o = {b->now, TM_S_NONE, NULL};
+        wait_counters(b, w, i, &o);
+        *why = o.why;
+        *from = o.from;
+        return o.t;
+    }
+    if (!tm_skipped(w, i, b->now) && still_ready(b, w, i))
+        return b->now;
+    return tm_ready(b, w, why, from);
 }

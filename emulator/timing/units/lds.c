@@ -30,30 +30,6 @@ static unsigned phase(const struct emu_access *x, uint64_t lanes, unsigned d,
     return most;
 }
 
-/* Is it the pattern of the last time? Banks repeat: where it begins does not matter. */
-static bool seen(const struct tm_pattern *p, const struct emu_access *x, unsigned lanes)
-{
-    uint64_t first = x->address[0], other = 0;
-    if (p->lanes != lanes || p->at != (first & 3u))
-        return false;
-    for (unsigned half = 0; half < lanes; half += 32)
-        for (unsigned lane = 0; lane < 32; lane++) /* so many at once */
-            other |= (x->address[half + lane] - first) ^ p->from[half + lane];
-    return !other;
-}
-
-static void remember(struct tm_pattern *p, const struct emu_access *x, unsigned lanes,
-                     unsigned cycles, unsigned least)
-{
-    uint64_t first = x->address[0];
-    for (unsigned lane = 0; lane < lanes; lane++)
-        p->from[lane] = x->address[lane] - first;
-    p->lanes = (uint8_t)lanes;
-    p->at = first & 3u;
-    p->cycles = (uint16_t)cycles;
-    p->least = (uint16_t)least;
-}
-
 /* Data cycles of an access by some lanes of a wave of width, and those it would take
  * without conflicts. */
 static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned banks,
@@ -77,23 +53,6 @@ static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned b
     return cycles;
 }
 
-/* The same of an instruction's access, looked at again only if the pattern changes. */
-static unsigned cycles_of(const struct tm_base *b, struct tm_inst *i, unsigned access,
-                          const struct emu_access *x, uint64_t lanes, unsigned *least)
-{
-    unsigned n = lanes == UINT32_MAX ? 32 : lanes == UINT64_MAX ? 64 : 0;
-    struct tm_pattern *p = n && access < 2 ? &i->pattern[access] : NULL;
-    if (p && seen(p, x, n)) {
-        *least = p->least;
-        return p->cycles;
-    }
-    unsigned cycles =
-        data_cycles(x, lanes, (unsigned)b->p.lds_banks, lanes ? b->lanes : 0, least);
-    if (p)
-        remember(p, x, n, cycles, *least);
-    return cycles;
-}
-
 /* What sending operands and returning data add to the latency; measured A2. */
 static int64_t transfer(const struct tm_inst *i, unsigned passes)
 {
@@ -111,17 +70,20 @@ static int64_t transfer(const struct tm_inst *i, unsigned passes)
     return sum * passes;
 }
 
-/* Lanes of an access that go to a half of the WGP's LDS. In WGP mode a workgroup's
- * part lies where there was room, whichever CU its waves are on. */
+/* In WGP mode a workgroup's part lies where there was room, whichever CU its waves are
+ * on: in both halves of the WGP's LDS? */
+static bool is_split(const struct tm_base *b, const struct tm_lds_part *g)
+{
+    uint32_t edge = (uint32_t)PARAM(b, lds_per_cu);
+    return b->wgp_mode && g->base < edge && g->base + g->bytes > edge;
+}
+
+/* Lanes of an access that go to a half of it, of a part that lies in both. */
 static uint64_t lanes_of(const struct tm_base *b, const struct tm_lds_part *g,
                          const struct emu_access *x, unsigned half)
 {
-    uint32_t edge = (uint32_t)b->p.lds_per_cu;
+    uint32_t edge = (uint32_t)PARAM(b, lds_per_cu);
     uint64_t in = 0;
-    if (g->base + g->bytes <= edge)
-        return half ? 0 : x->lanes;
-    if (g->base >= edge)
-        return half ? x->lanes : 0;
     for (uint64_t rest = x->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         if ((g->base + x->address[lane] >= edge) == half)
@@ -130,29 +92,71 @@ static uint64_t lanes_of(const struct tm_base *b, const struct tm_lds_part *g,
     return in;
 }
 
-/* The work of an instruction for one unit. */
-struct work {
-    unsigned cycles, least; /* of data; without conflicts */
-    unsigned more;          /* besides */
-};
-
-static struct work work_of(const struct tm_base *b, const struct tm_lds_part *part,
-                           struct tm_inst *i, const struct emu_event *event,
-                           unsigned half)
+/* The access with all its addresses. */
+static const struct emu_access *formed(const struct emu_event *event,
+                                       const struct emu_access *x, unsigned lanes,
+                                       struct emu_access *copy)
 {
-    struct work sum = {.more = i->lds_more};
+    if (!event->row || x->space != EMU_SPACE_LDS)
+        return x;
+    *copy = *x;
+    for (unsigned lane = 0; lane < lanes; lane++)
+        copy->address[lane] =
+            (uint32_t)(x->address[0] + event->row[lane] - event->row[0]);
+    return copy;
+}
+
+/* part: that lies in both halves; NULL: in one */
+static struct tm_lds_work work_of(const struct tm_base *b,
+                                  const struct tm_lds_part *part,
+                                  const struct tm_inst *i,
+                                  const struct emu_event *event, unsigned half)
+{
+    struct tm_lds_work sum = {.more = i->lds_more};
+    struct emu_access copy;
     for (unsigned a = 0; a < event->n_accesses; a++) {
-        const struct emu_access *x = &event->access[a];
+        const struct emu_access *x = formed(event, &event->access[a], b->lanes, &copy);
         unsigned one;
         if (x->space != EMU_SPACE_LDS)
             continue;
-        uint64_t lanes = b->wgp_mode ? lanes_of(b, part, x, half) : x->lanes;
-        sum.cycles += cycles_of(b, i, a, x, lanes, &one);
+        uint64_t lanes = part ? lanes_of(b, part, x, half) : x->lanes;
+        sum.cycles += data_cycles(x, lanes, (unsigned)PARAM(b, lds_banks),
+                                  lanes ? b->lanes : 0, &one);
         sum.least += one;
         if (x->read && x->write && i->send_regs)
             sum.more++; /* an atomic writes in a cycle of its own */
     }
     return sum;
+}
+
+/* Do all lanes go where they went the last time? Banks repeat: where they begin does
+ * not matter, but for the place in a dword. */
+static bool is_seen(const struct tm_pattern *p, const uint32_t *row, unsigned lanes)
+{
+    uint32_t first = row[0], other = 0;
+    if (p->lanes != lanes || (p->at ^ first) & 3u)
+        return false;
+    for (unsigned half = 0; half < lanes; half += 32)
+        for (unsigned lane = 0; lane < 32; lane++) /* so many at once */
+            other |= (row[half + lane] - first) ^ p->from[half + lane];
+    return !other;
+}
+
+/* The same for one unit, looked at again only if the pattern changes. */
+static struct tm_lds_work whole_work(const struct tm_base *b, struct tm_inst *i,
+                                     const struct emu_event *event, unsigned half)
+{
+    struct tm_pattern *p = &i->pattern;
+    const uint32_t *row = event->row;
+    if (!row)
+        return work_of(b, NULL, i, event, half);
+    if (is_seen(p, row, b->lanes))
+        return p->work;
+    for (unsigned lane = 0; lane < b->lanes; lane++)
+        p->from[lane] = row[lane] - row[0];
+    p->lanes = (uint8_t)b->lanes;
+    p->at = row[0] & 3u;
+    return p->work = work_of(b, NULL, i, event, half);
 }
 
 /* Entries that an operation takes until its result is there. */
@@ -166,12 +170,13 @@ int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,
 {
     struct tm_queue *q = &way->unit[way->own]->flight;
     queue_trim(q, b->now);
-    return queue_room(q, accept, (unsigned)b->p.lds_flight + 1 - flight_of(i));
+    unsigned more = flight_of(i) - 1, most = (unsigned)PARAM(b, lds_flight);
+    return queue_free(q, accept, most > more ? most - more : 1);
 }
 
 /* Both units do their part: when the first of them begins, the cycles that conflicts of
  * banks take. */
-static int64_t occupy(const struct tm_lds_way *way, const struct work work[2],
+static int64_t occupy(const struct tm_lds_way *way, const struct tm_lds_work work[2],
                       int64_t accept, int64_t least, unsigned *conflict)
 {
     int64_t start = accept;
@@ -198,10 +203,13 @@ int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_
 {
     unsigned passes = b->lanes == 64 ? 2 : 1, own = way->own, conflict;
     int64_t extra = i->lds_float ? PARAM(b, lds_float_atomic) : 0;
-    struct work work[2] = {{0}, {0}};
-    work[own] = work_of(b, way->part, i, event, own);
-    if (b->wgp_mode)
-        work[!own] = work_of(b, way->part, i, event, !own);
+    struct tm_lds_work work[2] = {{0}, {0}};
+    if (is_split(b, way->part)) {
+        for (unsigned half = 0; half < 2; half++)
+            work[half] = work_of(b, way->part, i, event, half);
+    } else {
+        work[own] = whole_work(b, i, event, own);
+    }
     if (work[0].cycles + work[1].cycles == 0)
         work[own].cycles = work[own].least = passes;
     int64_t start = occupy(way, work, accept, extra, &conflict);
@@ -213,6 +221,7 @@ int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_
     *last = done = tm_max(done, *last + 1);
     struct tm_queue *q = &way->unit[own]->flight;
     int64_t before = q->n ? q->free_at[(q->first + q->n - 1) % 64] : 0;
-    queue_add(q, tm_max(before, done - PARAM(b, lds_start)), flight_of(i));
+    for (unsigned n = flight_of(i); n > 0; n--)
+        queue_add(q, tm_max(before, done - PARAM(b, lds_start)));
     return done;
 }

@@ -84,8 +84,8 @@ int64_t tm_memory_walk_code(const struct tm_base *b, struct tm_memory *m, int64_
 static int64_t translate(const struct tm_base *b, struct tm_memory *m, uint64_t *seen,
                          uint64_t address, bool store, int64_t now, bool *miss)
 {
-    uint64_t page = address / (uint64_t)b->p.tlb_page_bytes % TM_TLB_PAGES;
-    uint64_t near = (uint64_t)b->p.walk_pages, first = page - page % near;
+    uint64_t page = address / (uint64_t)PARAM(b, tlb_page_bytes) % TM_TLB_PAGES;
+    uint64_t near = (uint64_t)PARAM(b, walk_pages), first = page - page % near;
     int64_t *l2 = &m->tlb_ready[page];
     bool known = seen[page / 64] >> page % 64 & 1u;
     *miss = false;
@@ -136,7 +136,7 @@ static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t l
                         int64_t arrival)
 {
     unsigned channel =
-        (unsigned)((line ^ line >> 7 ^ line >> 13) % (uint64_t)b->p.gl2_channels);
+        (unsigned)((line ^ line >> 7 ^ line >> 13) % (uint64_t)PARAM(b, gl2_channels));
     int64_t start = tm_max(m->gl2_free[channel], arrival), *ready;
     m->gl2_free[channel] = start + (int64_t)(LINE / b->p.gl2_channel_bytes);
     int64_t extra = start - arrival;
@@ -245,7 +245,7 @@ static void coalesce(const struct tm_base *b, struct tm_memory *m,
                      const struct emu_access *x, uint64_t stride, struct tm_request *r)
 {
     unsigned group = x->bytes > 4 ? 128u / (x->bytes > 16 ? 16u : x->bytes) : 32u;
-    uint64_t last_page = UINT64_MAX, page_at = 0;
+    uint64_t last_page = UINT64_MAX, last = UINT64_MAX, page_at = 0;
     for (unsigned first = 0; first < 64; first += group) {
         uint64_t seen[64];
         unsigned n = 0;
@@ -254,12 +254,16 @@ static void coalesce(const struct tm_base *b, struct tm_memory *m,
             lanes &= (UINT64_C(1) << group) - 1;
         if (!lanes)
             continue;
+        last = UINT64_MAX;
         for (; lanes; lanes &= lanes - 1) {
             unsigned lane = first + (unsigned)__builtin_ctzll(lanes);
             uint64_t address = x->space == EMU_SPACE_SCRATCH
                                    ? stride + x->address[lane] * 32 + lane % 32 * 4
                                    : x->address[lane];
             uint64_t end = address + x->bytes - 1;
+            if (address / 64 == last && end / 64 == last)
+                continue; /* where the lane before it went */
+            last = end / 64;
             for (uint64_t s = address / 64; s <= end / 64; s++) {
                 if (s * 64 / TM_HOST_PAGE != last_page) {
                     last_page = s * 64 / TM_HOST_PAGE;
@@ -277,7 +281,7 @@ static void coalesce(const struct tm_base *b, struct tm_memory *m,
                 add_segment(r, segment);
             }
         }
-        int64_t rate = (int64_t)b->p.vmem_lines_per_cycle;
+        int64_t rate = PARAM(b, vmem_lines_per_cycle);
         r->cycles += tm_max(1, ((int64_t)n + rate - 1) / rate);
         r->groups++;
     }

@@ -62,7 +62,8 @@ void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
         o->half += o->full[bank];
     }
     /* What was read by now, with the VALU idle, has cost nothing. */
-    (void)lost_to_sends(o, INT64_MAX, 2 * b->now, (const int64_t[2]){0}, 0);
+    if (o->n_sends)
+        (void)lost_to_sends(o, INT64_MAX, 2 * b->now, (const int64_t[2]){0}, 0);
     unsigned at = o->n_sends;
     if (at == TM_SENDING || next.left[0] + next.left[1] == 0)
         return;
@@ -76,7 +77,7 @@ int64_t tm_operands(const struct tm_base *b, struct tm_operands *o,
                     const struct tm_inst *before, const struct tm_inst *i,
                     int64_t cycles)
 {
-    int64_t reads = (int64_t)b->p.vgpr_bank_reads, n[2];
+    int64_t reads = PARAM(b, vgpr_bank_reads), n[2];
     int64_t start = tm_max(2 * b->now, o->half);
     bank_reads(before, i, n);
     int64_t most = tm_max(n[0], n[1]);
@@ -108,24 +109,29 @@ void tm_operands_wait(const struct tm_base *b, struct tm_operands *o, int64_t re
 int64_t tm_operands_ready(const struct tm_base *b, const struct tm_vregs *r,
                           const struct tm_inst *i)
 {
-    int64_t ready = 0;
-    bool look = r->pairs_ready > b->now && i->inst->isa.enc != ISA_ENC_VOPD;
+    uint32_t last = 0;
     for (unsigned n = 0; n < i->n_vsrc; n++) {
         const struct tm_run *src = &i->vsrc[n];
         for (unsigned k = 0; k < src->n; k++)
-            ready = tm_max(ready, tm_stamped(r->start, r->v[src->first + k]));
-        for (unsigned p = 0; look && p < 8; p++)
-            if (src->n == 1 && r->pair_vgpr[p] == src->first)
-                ready = tm_max(ready, r->pair_ready[p]);
+            if (r->v[src->first + k] > last)
+                last = r->v[src->first + k];
     }
+    int64_t ready = tm_stamped(r->start, last);
+    if (r->pairs_ready <= b->now || i->inst->isa.enc == ISA_ENC_VOPD)
+        return ready;
+    for (unsigned n = 0; n < i->n_vsrc; n++)
+        for (unsigned p = 0; p < 8; p++)
+            if (i->vsrc[n].n == 1 && r->pair_vgpr[p] == i->vsrc[n].first)
+                ready = tm_max(ready, r->pair_ready[p]);
     return ready;
 }
 
 void tm_operands_result(struct tm_vregs *r, const struct tm_inst *i, int64_t ready)
 {
+    uint32_t stamp = tm_stamp(r->start, ready);
     for (unsigned n = 0; n < i->n_vdst; n++)
         for (unsigned k = 0; k < i->vdst[n].n; k++)
-            r->v[i->vdst[n].first + k] = tm_stamp(r->start, ready);
+            r->v[i->vdst[n].first + k] = stamp;
     if (i->inst->isa.enc != ISA_ENC_VOPD)
         return;
     unsigned p = r->n_pairs++ % 8;

@@ -9,9 +9,8 @@
 
 /* Entries of a queue: when each becomes free, oldest first. */
 struct tm_queue {
-    unsigned first, n, held; /* held: sum of the weights */
+    unsigned first, n;
     int64_t free_at[64];
-    uint8_t weight[64];
 };
 
 enum { TM_FIFO = 64 };
@@ -30,7 +29,6 @@ struct tm_fifo {
 static inline void queue_trim(struct tm_queue *q, int64_t now)
 {
     while (q->n && q->free_at[q->first] <= now) {
-        q->held -= q->weight[q->first];
         q->first = (q->first + 1) % 64;
         q->n--;
     }
@@ -38,38 +36,20 @@ static inline void queue_trim(struct tm_queue *q, int64_t now)
         q->first = 0;
 }
 
-static inline void queue_add(struct tm_queue *q, int64_t free_at, unsigned weight)
+static inline void queue_add(struct tm_queue *q, int64_t free_at)
 {
     if (q->n == 64) { /* deeper than any hardware queue: forget the oldest */
-        q->held -= q->weight[q->first];
         q->first = (q->first + 1) % 64;
         q->n--;
     }
     unsigned at = (q->first + q->n++) % 64;
     q->free_at[at] = free_at;
-    q->weight[at] = (uint8_t)weight;
-    q->held += weight;
 }
 
-/* When fewer than limit entries are held; each weighs one. */
+/* When fewer than limit entries are held. */
 static inline int64_t queue_free(const struct tm_queue *q, int64_t now, unsigned limit)
 {
     return q->n < limit ? now : tm_max(now, q->free_at[(q->first + q->n - limit) % 64]);
-}
-
-/* When the entries still held weigh less than limit. */
-static inline int64_t queue_room(const struct tm_queue *q, int64_t now, unsigned limit)
-{
-    unsigned held = 0;
-    if (q->held < limit)
-        return now;
-    for (unsigned i = q->n; i-- > 0;) {
-        unsigned at = (q->first + i) % 64;
-        held += q->weight[at];
-        if (held >= limit)
-            return tm_max(now, q->free_at[at]);
-    }
-    return now;
 }
 
 static inline void fifo_add(struct tm_fifo *f, int64_t done, uint8_t kind,

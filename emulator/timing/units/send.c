@@ -152,7 +152,7 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     tm_vmem_request(b, s->mem, place_of(w), event, &s->request[request]);
     fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
     f->op[(f->first + f->n - 1) % TM_FIFO].open = true;
-    queue_add(&w->simd->vmem_queue, ready, 1);
+    queue_add(&w->simd->vmem_queue, ready);
     s->op[s->n++] = (struct tm_send_op){.wave = w,
                                         .in = w->simd,
                                         .inst = i,

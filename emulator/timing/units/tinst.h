@@ -45,20 +45,27 @@ struct tm_blame {
 };
 enum { TM_BLAMES = 8 };
 
+/* The work of an LDS instruction for one unit. */
+struct tm_lds_work {
+    unsigned cycles, least; /* of data; without conflicts */
+    unsigned more;          /* besides */
+};
+
 /* Addresses that all lanes of a wave gave an LDS instruction, less that of the first
- * lane, and the data cycles that they took. */
+ * lane, and the work that was. */
 struct tm_pattern {
-    uint64_t from[64];
+    uint32_t from[64];
     uint8_t lanes; /* 32, 64; 0: none yet */
     uint8_t at;    /* of the first lane, in its dword */
-    uint16_t cycles, least;
+    struct tm_lds_work work;
 };
 
 struct tm_inst {
     const struct emu_inst *inst; /* during the run the program's, then .kept */
     struct emu_inst kept;
-    struct tm_inst *after; /* the one that a wave met next the last time, or NULL */
-    uint32_t offset;       /* canonical, in code */
+    struct tm_inst *after;   /* the one that a wave met next the last time, or NULL */
+    struct tm_inst *follows; /* the one behind it in the code, or NULL: not met yet */
+    uint32_t offset;         /* canonical, in code */
     uint8_t bytes;
     uint8_t cls, pipe, special;
     uint8_t n_vsrc, n_vdst, n_ssrc, n_sdst;
@@ -82,13 +89,16 @@ struct tm_inst {
     uint8_t clause;   /* instructions of a clause that begins */
     uint8_t priority; /* of s_setprio */
     uint16_t flops;   /* of a lane; of WMMA, a wave's over 32 */
+    /* Of a VALU instruction: cycles that its issue is taken, of the pipe, from issue to
+     * that of one which needs the result (exec.c). */
+    int64_t issue_cycles, pipe_cycles, dependent_cycles;
     /* Account of the run. */
     uint64_t executions, cycles;
     uint64_t stall[TM_STALLS];
     uint64_t conflicts;               /* cycles of LDS bank conflicts */
     struct tm_blame blame[TM_BLAMES]; /* the first of them that were seen */
     unsigned n_blames;
-    struct tm_pattern pattern[2]; /* by access */
+    struct tm_pattern pattern;
 };
 
 /* offset: its canonical address, see canon.h */
