@@ -47,13 +47,6 @@ static struct tm_inst *lookup(struct tm_engine *t, const struct emu_inst *inst,
     return i;
 }
 
-rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age, struct tm_wave *w)
-{
-    if (w)
-        w->due = when;
-    return tm_events_push(&t->events, tm_now(t), when, age, w);
-}
-
 static bool listed(const struct tm_engine *t, const struct tm_wave *w)
 {
     const struct tm_config *c = &t->config;
@@ -135,7 +128,7 @@ static rd_status open_barrier(struct tm_engine *t, struct tm_group *g, int64_t l
                       (w->slept ? PARAM(&t->chip.b, barrier_slept_cycles) : 0);
         w->earliest_why = TM_S_BARRIER;
         tm_account_wait(w, TM_S_BARRIER, NULL, w->earliest);
-        st = tm_push(t, w->earliest, tm_turn(w), w);
+        st = tm_push(t, w->earliest, w);
     }
     return st;
 }
@@ -171,7 +164,7 @@ static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst
     w->last = i;
     w->ended = true;
     w->group->waves[emu_wave_info(w->wave)->wave] = NULL;
-    return tm_push(t, end, tm_turn(w), w);
+    return tm_push(t, end, w);
 }
 
 /* The end of a sleep: a number of ticks of the CU's sleep clock from now. */
@@ -198,7 +191,7 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
         return st;
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
     tm_account_wait(w, why, from, when);
-    return tm_push(t, when, tm_turn(w), w);
+    return tm_push(t, when, w);
 }
 
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
@@ -210,7 +203,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), &event);
     if (st == RD_E_BUSY) { /* global wave sync: later */
         tm_account_wait(w, TM_S_OTHER, NULL, tm_now(t) + 64);
-        return tm_push(t, tm_now(t) + 64, tm_turn(w), w);
+        return tm_push(t, tm_now(t) + 64, w);
     }
     if (st != RD_OK)
         return st;
@@ -251,7 +244,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     if (st != RD_OK || waits)
         return st;
     if (w->sleeps)
-        return tm_push(t, at, tm_turn(w), w);
+        return tm_push(t, at, w);
     bool taken = event->flags & EMU_EV_TAKEN;
     st = look_ahead(t, w, i, !event->flags);
     /* A wait leaves the buffer when it begins, everything else when it issues. */
@@ -286,14 +279,14 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
         w->slept = true;
         w->earliest = tm_now(t) + 1;
         w->earliest_why = TM_S_SLEEP;
-        return tm_push(t, w->earliest, tm_turn(w), w);
+        return tm_push(t, w->earliest, w);
     }
     if (w->ended) {
         int64_t end = w->left ? 0 : stores_end(t, w);
         if (end <= tm_now(t))
             return tm_wave_end(t, w);
         tm_account_wait(w, TM_S_VSCNT, NULL, end);
-        return tm_push(t, end, tm_turn(w), w);
+        return tm_push(t, end, w);
     }
     if (!w->began && !w->next)
         begin(t, w);
@@ -310,7 +303,7 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     if (when <= tm_now(t))
         return issue(t, w);
     tm_account_wait(w, why, from, when);
-    return tm_push(t, when, tm_turn(w), w);
+    return tm_push(t, when, w);
 }
 
 static void fetch_row(const struct tm_wave *w, unsigned vgpr)
@@ -324,11 +317,11 @@ static void fetch_row(const struct tm_wave *w, unsigned vgpr)
  * come, and what the next one's step needs. */
 static void fetch_ahead(const struct tm_engine *t)
 {
-    const struct tm_event *e = tm_events_ahead(&t->events, tm_now(t));
-    if (!e)
+    const uint64_t *keys = tm_events_ahead(&t->events, tm_now(t));
+    if (!keys)
         return;
-    const char *third = (const char *)e[2].wave;
-    const struct tm_wave *next = e->wave;
+    const char *third = (const char *)tm_wave_of(t, keys[2]);
+    const struct tm_wave *next = tm_wave_of(t, keys[0]);
     if (third) {
         __builtin_prefetch(third);
         __builtin_prefetch(third + 64);
@@ -359,7 +352,7 @@ static rd_status run(struct tm_engine *t)
     rd_status st = RD_OK;
     for (unsigned s = 0; s < t->chip.n_ses && st == RD_OK; s++) {
         t->dispatcher[s].scheduled = true;
-        st = tm_push(t, 0, s, NULL);
+        st = tm_push_own(t, 0, s);
     }
     for (unsigned n = 1; st == RD_OK && t->events.n; n++) {
         struct tm_event e;
@@ -375,12 +368,14 @@ static rd_status run(struct tm_engine *t)
         if (n % POLL_EVENTS == 0 && t->config.poll &&
             !t->config.poll(t->config.poll_ctx, (uint64_t)tm_now(t)))
             return RD_E_TIMEOUT;
-        if (e.wave) {
-            st = turn(t, e.wave);
+        struct tm_wave *w = tm_wave_of(t, e.key);
+        if (w) {
+            st = turn(t, w);
             continue;
         }
-        st = e.age < TM_MAX_SES ? tm_dispatch(t, (unsigned)e.age)
-                                : tm_take_ends(t, (unsigned)e.age - TM_MAX_SES);
+        unsigned number = (unsigned)(e.key >> TM_INDEX_BITS);
+        st = number < TM_MAX_SES ? tm_dispatch(t, number)
+                                 : tm_take_ends(t, number - TM_MAX_SES);
     }
     return st;
 }

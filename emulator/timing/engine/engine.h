@@ -68,6 +68,8 @@ struct tm_pools {
         struct tm_block *next;
     } *blocks; /* the newest first: others are used up */
     struct tm_wave *free_waves;
+    struct tm_wave **wave; /* by their index; none has 0 */
+    size_t n_waves, cap_waves;
     struct tm_group *free_groups, *made_groups;
 };
 
@@ -118,10 +120,37 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
     return (int64_t)(s->wgp + s->sa) * PARAM(&t->chip.b, launch_hop_cycles);
 }
 
-/* ---- engine.c ---- */
-/* when: now or later. */
-RD_CHECKED rd_status tm_push(struct tm_engine *t, int64_t when, uint64_t age,
-                             struct tm_wave *w);
+/* ---- events ---- */
+/* Keys of events: (turn, wave), or what the engine is to do, which comes first. Of a
+ * turn (tm_turn) there are the two bits of the priority and the age, of the wave its
+ * index. */
+enum { TM_INDEX_BITS = 20, TM_TURN_BITS = 60 };
+
+static inline struct tm_wave *tm_wave_of(const struct tm_engine *t, uint64_t key)
+{
+    size_t index = key & ((1u << TM_INDEX_BITS) - 1);
+    return index ? t->pools.wave[index] : NULL;
+}
+
+/* The wave's turn; when: now or later. */
+RD_CHECKED static inline rd_status tm_push(struct tm_engine *t, int64_t when,
+                                           struct tm_wave *w)
+{
+    uint64_t turn = tm_turn(w);
+    w->due = when;
+    return tm_events_push(&t->events, tm_now(t), when,
+                          turn >> TM_TURN_BITS << 62 |
+                              (turn << TM_INDEX_BITS & UINT64_MAX >> 2) | w->index);
+}
+
+/* The engine's: number is an SE whose dispatcher looks for room, or TM_MAX_SES and an
+ * array (2 * SE + array) whose ends are due. */
+RD_CHECKED static inline rd_status tm_push_own(struct tm_engine *t, int64_t when,
+                                               unsigned number)
+{
+    return tm_events_push(&t->events, tm_now(t), when,
+                          (uint64_t)number << TM_INDEX_BITS);
+}
 
 /* ---- pool.c ---- */
 /* One that is zero; NULL: out of memory. */

@@ -1,9 +1,9 @@
 /* events.c: what happens next: turns of waves, dispatchers, ends, in order of (time,
- * age).
+ * key).
  *
  * Nearly all events lie within a few hundred cycles: a wheel of cycles, each with its
- * events by age. Those further away wait in a heap. Must not know what an event means.
- * Invariant: events come out in the order of (time, age), however they went in.
+ * keys in order. Those further away wait in a heap. Must not know what an event means.
+ * Invariant: events come out in the order of (time, key), however they went in.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +14,7 @@
 
 static bool before(const struct tm_event *a, const struct tm_event *b)
 {
-    return a->t != b->t ? a->t < b->t : a->age < b->age;
+    return a->t != b->t ? a->t < b->t : a->key < b->key;
 }
 
 /* ---- heap ---- */
@@ -60,56 +60,56 @@ static struct tm_event pop_far(struct tm_events *q)
 static rd_status grow(struct tm_cycle *c)
 {
     if (c->first) { /* room in front */
-        memmove(c->event, c->event + c->first, (c->n - c->first) * sizeof *c->event);
+        memmove(c->key, c->key + c->first, (c->n - c->first) * sizeof *c->key);
         c->n -= c->first;
         c->first = 0;
         return RD_OK;
     }
     uint32_t cap = c->cap ? 2 * c->cap : 8;
-    struct tm_event *bigger = realloc(c->event, cap * sizeof *bigger);
+    uint64_t *bigger = realloc(c->key, cap * sizeof *bigger);
     if (!bigger)
         return RD_E_NOMEM;
-    c->event = bigger;
+    c->key = bigger;
     c->cap = cap;
     return RD_OK;
 }
 
-rd_status tm_events_put(struct tm_events *q, int64_t now, const struct tm_event *e)
+rd_status tm_events_put(struct tm_events *q, int64_t now, int64_t when, uint64_t key)
 {
-    if (e->t - now >= TM_WHEEL)
-        return push_far(q, *e);
-    unsigned slot = (unsigned)e->t % TM_WHEEL;
+    if (when - now >= TM_WHEEL)
+        return push_far(q, (struct tm_event){when, key});
+    unsigned slot = (unsigned)when % TM_WHEEL;
     struct tm_cycle *c = &q->cycle[slot];
     rd_status st = c->n == c->cap ? grow(c) : RD_OK;
     if (st != RD_OK)
         return st;
     uint32_t i = c->n++;
     if (c->sorted) /* it is being emptied */
-        for (; i > c->first && e->age < c->event[i - 1].age; i--)
-            c->event[i] = c->event[i - 1];
-    c->event[i] = *e;
+        for (; i > c->first && key < c->key[i - 1]; i--)
+            c->key[i] = c->key[i - 1];
+    c->key[i] = key;
     q->busy[slot / 64] |= UINT64_C(1) << slot % 64;
     return RD_OK;
 }
 
 /* Merge the sorted a[0..n) and a[n..n+m); tmp has room for n. */
-static void merge(struct tm_event *a, uint32_t n, uint32_t m, struct tm_event *tmp)
+static void merge(uint64_t *a, uint32_t n, uint32_t m, uint64_t *tmp)
 {
-    struct tm_event *b = a + n, *end = b + m, *left = tmp, *left_end = tmp + n;
+    uint64_t *b = a + n, *end = b + m, *left = tmp, *left_end = tmp + n;
     memcpy(tmp, a, n * sizeof *a);
     while (left < left_end && b < end)
-        *a++ = b->age < left->age ? *b++ : *left++;
+        *a++ = *b < *left ? *b++ : *left++;
     memcpy(a, left, (size_t)(left_end - left) * sizeof *a);
 }
 
-/* Sort by age. Ages come in a few rising runs: merge those, neighbours first. */
+/* Sort by key. They come in a few rising runs: merge those, neighbours first. */
 static rd_status sort(struct tm_events *q, struct tm_cycle *c)
 {
-    struct tm_event *e = c->event + c->first;
+    uint64_t *e = c->key + c->first;
     uint32_t n = c->n - c->first;
     c->sorted = true;
     if (n > q->cap_tmp) {
-        struct tm_event *bigger = realloc(q->tmp, c->cap * sizeof *bigger);
+        uint64_t *bigger = realloc(q->tmp, c->cap * sizeof *bigger);
         if (!bigger)
             return RD_E_NOMEM;
         q->tmp = bigger;
@@ -118,7 +118,7 @@ static rd_status sort(struct tm_events *q, struct tm_cycle *c)
     uint32_t run[64], runs = 0; /* lengths of runs yet to be merged, each < the last */
     for (uint32_t from = 0; from < n;) {
         uint32_t to = from + 1;
-        while (to < n && e[to].age > e[to - 1].age)
+        while (to < n && e[to] > e[to - 1])
             to++;
         run[runs++] = to - from;
         from = to;
@@ -152,14 +152,16 @@ rd_status tm_events_take(struct tm_events *q, int64_t now, struct tm_event *out)
     if (st != RD_OK)
         return st;
     q->n--;
-    if (!c || (q->n_heap && before(&q->heap[0], &c->event[c->first]))) {
+    unsigned slot = c ? (unsigned)(c - q->cycle) : 0;
+    if (c)
+        *out = (struct tm_event){now + ((slot - (unsigned)now) % TM_WHEEL),
+                                 c->key[c->first]};
+    if (!c || (q->n_heap && before(&q->heap[0], out))) {
         *out = pop_far(q);
         return RD_OK;
     }
-    *out = c->event[c->first++];
-    if (c->first < c->n)
+    if (++c->first < c->n)
         return RD_OK;
-    unsigned slot = (unsigned)(c - q->cycle);
     c->first = c->n = 0;
     c->sorted = false;
     q->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
@@ -169,7 +171,7 @@ rd_status tm_events_take(struct tm_events *q, int64_t now, struct tm_event *out)
 void tm_events_destroy(struct tm_events *q)
 {
     for (unsigned i = 0; i < TM_WHEEL; i++)
-        free(q->cycle[i].event);
+        free(q->cycle[i].key);
     free(q->heap);
     free(q->tmp);
 }

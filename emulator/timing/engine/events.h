@@ -10,19 +10,17 @@
 
 #include "status.h"
 
-struct tm_wave;
-
+/* What comes first at a time has the smaller key; keys of a time differ. */
 struct tm_event {
     int64_t t;
-    uint64_t age;
-    struct tm_wave *wave; /* NULL: the engine's, .age says what */
+    uint64_t key;
 };
 
 enum { TM_WHEEL = 1024 };
 
-/* Events of one cycle by age; those before first are done. */
+/* Keys of one cycle, sorted or not; those before first are done. */
 struct tm_cycle {
-    struct tm_event *event;
+    uint64_t *key;
     uint32_t first, n, cap;
     bool sorted;
 };
@@ -32,29 +30,27 @@ struct tm_events {
     uint64_t busy[TM_WHEEL / 64];
     struct tm_event *heap; /* further away than the wheel reaches */
     size_t n_heap, cap_heap, n;
-    struct tm_event *tmp; /* for sorting */
+    uint64_t *tmp; /* for sorting */
     size_t cap_tmp;
 };
 
 /* Where there is no room in the cycle, which is far away, or being emptied. */
-RD_CHECKED rd_status tm_events_put(struct tm_events *q, int64_t now,
-                                   const struct tm_event *e);
+RD_CHECKED rd_status tm_events_put(struct tm_events *q, int64_t now, int64_t when,
+                                   uint64_t key);
 /* From another cycle, or from far away. */
 RD_CHECKED rd_status tm_events_take(struct tm_events *q, int64_t now,
                                     struct tm_event *out);
 
 /* when: now or later. */
 RD_CHECKED static inline rd_status tm_events_push(struct tm_events *q, int64_t now,
-                                                  int64_t when, uint64_t age,
-                                                  struct tm_wave *w)
+                                                  int64_t when, uint64_t key)
 {
     unsigned slot = (unsigned)when % TM_WHEEL;
     struct tm_cycle *c = &q->cycle[slot];
-    struct tm_event e = {when, age, w};
     q->n++;
     if (when - now >= TM_WHEEL || c->n == c->cap || c->sorted)
-        return tm_events_put(q, now, &e);
-    c->event[c->n++] = e;
+        return tm_events_put(q, now, when, key);
+    c->key[c->n++] = key;
     q->busy[slot / 64] |= UINT64_C(1) << slot % 64;
     return RD_OK;
 }
@@ -67,16 +63,15 @@ RD_CHECKED static inline rd_status tm_events_pop(struct tm_events *q, int64_t no
     if (!c->sorted || c->n - c->first < 2 || (q->n_heap && q->heap[0].t <= now))
         return tm_events_take(q, now, out);
     q->n--;
-    *out = c->event[c->first++];
+    *out = (struct tm_event){now, c->key[c->first++]};
     return RD_OK;
 }
 
-/* What comes in this cycle, three events at least; NULL: there are fewer. */
-static inline const struct tm_event *tm_events_ahead(const struct tm_events *q,
-                                                     int64_t now)
+/* Keys of what comes in this cycle, three at least; NULL: there are fewer. */
+static inline const uint64_t *tm_events_ahead(const struct tm_events *q, int64_t now)
 {
     const struct tm_cycle *c = &q->cycle[(unsigned)now % TM_WHEEL];
-    return c->sorted && c->first + 3 <= c->n ? &c->event[c->first] : NULL;
+    return c->sorted && c->first + 3 <= c->n ? &c->key[c->first] : NULL;
 }
 
 void tm_events_destroy(struct tm_events *q);

@@ -282,7 +282,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         .end = -1};
     occupy(t, s, start);
     tm_account_start(t, w);
-    return tm_push(t, start, tm_turn(w), w);
+    return tm_push(t, start, w);
 }
 
 static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
@@ -406,7 +406,7 @@ rd_status tm_dispatch(struct tm_engine *t, unsigned number)
     if (st != RD_OK || !again)
         return st;
     se->scheduled = true;
-    return tm_push(t, again, number, NULL);
+    return tm_push_own(t, again, number);
 }
 
 /* ---- end ---- */
@@ -476,14 +476,14 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
     if (se->scheduled || se->next_number >= t->end_group)
         return RD_OK;
     se->scheduled = true;
-    return tm_push(t, tm_now(t), s->se, NULL);
+    return tm_push_own(t, tm_now(t), s->se);
 }
 
 static rd_status ask_to_take(struct tm_engine *t, struct tm_dispatcher *se,
                              unsigned array)
 {
     int64_t when = tm_max(tm_now(t), se->end_next[array % 2]);
-    return tm_push(t, when, TM_MAX_SES + array, NULL);
+    return tm_push_own(t, when, TM_MAX_SES + array);
 }
 
 rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w)
@@ -513,7 +513,6 @@ rd_status tm_take_ends(struct tm_engine *t, unsigned array)
         tm_max(se->ends_taken, tm_now(t)) + PARAM(&t->chip.b, end_rate_cycles);
     se->end_next[sa] =
         tm_max(tm_now(t) + 1, se->ends_taken - PARAM(&t->chip.b, end_queue));
-    rd_status st =
-        tm_push(t, tm_now(t) + PARAM(&t->chip.b, slot_reuse_cycles), tm_turn(w), w);
+    rd_status st = tm_push(t, tm_now(t) + PARAM(&t->chip.b, slot_reuse_cycles), w);
     return st == RD_OK && se->n_ending[sa] ? ask_to_take(t, se, array) : st;
 }

@@ -39,14 +39,33 @@ static rd_status more_waves(struct tm_pools *p)
     return RD_OK;
 }
 
+static rd_status more_indices(struct tm_pools *p)
+{
+    size_t cap = p->cap_waves ? 2 * p->cap_waves : 64;
+    if (cap > 1u << TM_INDEX_BITS)
+        return RD_E_NOMEM;
+    struct tm_wave **bigger = realloc(p->wave, cap * sizeof(*bigger));
+    if (!bigger)
+        return RD_E_NOMEM;
+    if (!p->cap_waves)
+        bigger[p->n_waves++] = NULL; /* 0 is nobody's index */
+    p->wave = bigger;
+    p->cap_waves = cap;
+    return RD_OK;
+}
+
 static struct tm_wave *new_wave(struct tm_pools *p)
 {
     if ((!p->blocks || p->blocks->bytes - p->blocks->used < stride) &&
         more_waves(p) != RD_OK)
         return NULL;
-    void *w = p->blocks->memory + p->blocks->used;
+    if (p->n_waves == p->cap_waves && more_indices(p) != RD_OK)
+        return NULL;
+    void *memory = p->blocks->memory + p->blocks->used;
+    struct tm_wave *w = memory;
     p->blocks->used += stride;
-    return w;
+    w->index = (uint32_t)p->n_waves;
+    return p->wave[p->n_waves++] = w;
 }
 
 struct tm_wave *tm_pool_wave(struct tm_pools *p)
@@ -56,7 +75,9 @@ struct tm_wave *tm_pool_wave(struct tm_pools *p)
         p->free_waves = w->next_free;
     else if (!(w = new_wave(p)))
         return NULL;
+    uint32_t index = w->index;
     memset(w, 0, sizeof *w);
+    w->index = index;
     return w;
 }
 
@@ -99,5 +120,6 @@ void tm_pool_free(struct tm_pools *p)
         next = g->next_made;
         free(g);
     }
+    free(p->wave);
     *p = (struct tm_pools){.blocks = NULL};
 }

@@ -307,17 +307,12 @@ static bool still_ready(const struct tm_base *b, struct tm_wave *w,
     switch (i->cls) {
     case TM_VALU:
         return valu_is_free(b, w, i) && port_is_free(b, w, i);
-    case TM_SALU:
-        return i->special != TM_WAIT_SALU && port_is_free(b, w, i);
-    case TM_SMEM:
-    case TM_BRANCH:
-        return port_is_free(b, w, i);
     case TM_VMEM:
     case TM_LDS:
     case TM_EXPORT:
         return port_is_free(b, w, i) && memory_is_free(b, w, i);
     default:
-        return i->special != TM_BARRIER && i->special != TM_NOP;
+        return port_is_free(b, w, i);
     }
 }
 
@@ -332,7 +327,19 @@ int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
         *from = o.from;
         return o.t;
     }
-    if (!tm_skipped(w, i, b->now) && still_ready(b, w, i))
+    if (i->cls == TM_IMM && i->special != TM_BARRIER && i->special != TM_NOP)
         return b->now;
-    return tm_ready(b, w, why, from);
+    if (tm_skipped(w, i, b->now) || i->special == TM_WAIT_SALU || i->cls == TM_IMM)
+        return tm_ready(b, w, why, from);
+    if (still_ready(b, w, i))
+        return b->now;
+    struct bound o = {b->now, TM_S_NONE, NULL}; /* what is its own is over */
+    if (i->cls == TM_VALU)
+        wait_valu(b, w, i, &o);
+    else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
+        wait_memory(b, w, i, &o);
+    wait_port(b, w, i, &o);
+    *why = o.why;
+    *from = o.from;
+    return o.t;
 }

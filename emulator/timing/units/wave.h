@@ -65,7 +65,8 @@ struct tm_wave {
     struct tm_vregs regs; /* large */
     _Alignas(64) struct tm_account account;
     struct tm_group *group;
-    size_t record; /* engine.h */
+    size_t record;  /* engine.h */
+    uint32_t index; /* in the pool */
     unsigned slot;
     struct tm_inst *last;      /* s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
