@@ -54,7 +54,7 @@ static struct ck_group *group_new(struct ck *ck, const struct emu_wave_info *inf
     for (unsigned i = 0; i < g->n_waves; i++)
         g->wave[i].order.clock = 1;
     if (ck->race)
-        g->lds = shadow_create();
+        ck_race_group(ck->race, g);
     g->next = ck->groups;
     ck->groups = g;
     ck->n_started++;
@@ -67,7 +67,8 @@ static void group_free(struct ck *ck, struct ck_group *g)
     while (*at != g)
         at = &(*at)->next;
     *at = g->next;
-    shadow_destroy(g->lds);
+    if (ck->race)
+        ck_race_group_gone(ck->race, g);
     ck_init_group_gone(g);
     for (unsigned i = 0; i < g->n_waves; i++) {
         ck_wait_gone(&g->wave[i]);

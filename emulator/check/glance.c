@@ -2,9 +2,9 @@
  * checkers' side of emu_glance.
  *
  * Bounds that native code checks are as exact as those of mem: what is in them needs no
- * event. What wait knows of a wave is a numbered state. Must not know how either comes
- * about. Invariant: findings, counts and their order are those of checkers that see
- * all. SPDX-License-Identifier: MIT
+ * event. race judges accesses by rows when it is asked. What wait knows of a wave is a
+ * numbered state. Must not know how either comes about. Invariant: findings, counts and
+ * their order are those of checkers that see all. SPDX-License-Identifier: MIT
  */
 #include "facts.h"
 #include "glance.h"
@@ -29,6 +29,16 @@ static bool looks_at(const struct ck *ck, const struct isa_facts *facts)
     return (ck->race && !private) || (ck->config.heap && !lds && !private);
 }
 
+/* Accesses that race does not judge by rows: they order what others do. */
+static bool is_atomic(const struct ck *ck, const struct emu_inst *inst,
+                      const struct isa_facts *facts)
+{
+    bool passes = facts->space != ISA_SPACE_LDS && facts->pipe != ISA_PIPE_SMEM &&
+                  inst->isa.flags & (ISA_M_GLC | ISA_M_DLC);
+    return ck->race && (facts->access == ISA_ACCESS_ATOMIC ||
+                        facts->access == ISA_ACCESS_UPDATE || passes);
+}
+
 /* What orders a wave's accesses for race, beside accesses. */
 static bool orders(const struct ck *ck, unsigned op)
 {
@@ -41,10 +51,16 @@ static unsigned sees(void *ctx, const struct emu_inst *inst)
     const struct isa_facts *facts = isa_facts(inst->isa.op);
     bool barriers = ck_wants(ck, CK_SYNC) || ck->race;
     bool always = (inst->kind == EMU_KIND_BARRIER && barriers) ||
-                  inst->kind == EMU_KIND_END || looks_at(ck, facts) ||
-                  orders(ck, inst->isa.op);
+                  inst->kind == EMU_KIND_END ||
+                  (looks_at(ck, facts) && is_atomic(ck, inst, facts));
+    bool asks = looks_at(ck, facts) || orders(ck, inst->isa.op);
+    bool later =
+        ck->race && facts->space == ISA_SPACE_LDS && facts->access == ISA_ACCESS_LOAD;
     bool apart = ck_wants(ck, CK_WAIT) && facts->space == ISA_SPACE_FLAT;
-    return (always ? EMU_SEE_ALWAYS : 0) | (apart ? EMU_SEE_APART : 0);
+    return (always ? EMU_SEE_ALWAYS
+            : asks ? EMU_SEE_ASK
+                   : 0) |
+           (later ? EMU_SEE_LATER : 0) | (apart ? EMU_SEE_APART : 0);
 }
 
 static struct ck_wave *wave_of(const struct ck *ck, const struct emu_wave_info *info)
@@ -62,6 +78,24 @@ static void skipped(void *ctx, const struct emu_wave_info *info, uint64_t insts,
     ck->instructions += insts;
     ck->accesses += accesses;
     w->insts += insts;
+}
+
+static bool ask(void *ctx, const struct emu_event *e)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, e->wave);
+    if (!w)
+        return false;
+    if (ck->config.heap && ck_wants(ck, CK_MEM) && ck_mem_ask(ck, e))
+        return true;
+    return ck->race && ck_race_ask(ck, w, e);
+}
+
+static struct emu_log *log_of(void *ctx, const struct emu_wave_info *info)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, info);
+    return w && ck->race ? ck_race_log(ck, w->group) : NULL;
 }
 
 /* ---- numbered states ---- */
@@ -106,10 +140,14 @@ const struct emu_glance *ck_glance(const struct ck *ck)
     static const struct emu_glance all = {.turn = turn},
                                    some = {.turn = turn,
                                            .sees = sees,
-                                           .skipped = skipped},
+                                           .skipped = skipped,
+                                           .ask = ask,
+                                           .log = log_of},
                                    states = {.turn = turn,
                                              .sees = sees,
                                              .skipped = skipped,
+                                             .ask = ask,
+                                             .log = log_of,
                                              .load = load,
                                              .save = save};
     return !may_glance(&ck->config) ? &all : ck_wants(ck, CK_WAIT) ? &states : &some;

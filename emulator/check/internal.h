@@ -5,6 +5,7 @@
 #define RD_CHECK_INTERNAL_H
 
 #include "checkers.h"
+#include "glance.h"
 #include "shadow.h"
 
 #define CK_WRITES      16u
@@ -18,7 +19,7 @@ struct ck_hazards;
 struct ck_late;
 struct init_lds;
 struct states;
-struct emu_glance;
+struct race_log;
 struct state_bytes;
 
 /* Progress of one wave, for the watchdog (hang.c). */
@@ -40,6 +41,7 @@ struct ck_progress {
 };
 
 #define CK_WAVES 32u /* of a workgroup */
+#define CK_SITES 16u /* a power of two */
 
 /* What a wave is behind of (race.c). */
 struct ck_order {
@@ -48,6 +50,7 @@ struct ck_order {
     uint32_t behind;          /* of the dispatch's releases */
     uint32_t acquiring;       /* the same once it has done buffer_gl0_inv */
     bool stores_out;          /* has stored and not waited */
+    uint32_t site[CK_SITES], lds_site[CK_SITES]; /* numbers of its last, by PC */
 };
 
 struct ck_wave {
@@ -75,6 +78,9 @@ struct ck_group {
     uint32_t n_waves, n_live, n_ended;
     uint64_t barriers;         /* that have opened */
     struct shadow *lds;        /* race.c; NULL: nobody looks */
+    struct emu_log log;        /* race_rows.c: LDS loads that lds does not have yet */
+    struct race_log *entries;  /* where they are, or NULL */
+    bool lds_written;          /* since the last barrier */
     struct init_lds *init_lds; /* init.c; NULL: not touched yet */
     struct ck_wave wave[];
 };
@@ -131,6 +137,8 @@ void ck_end(struct ck *ck);
 /* mem.c; of a dispatch, at an event */
 void ck_mem_begin(struct ck *ck);
 uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
+/* Must the instruction be an event, for accesses that may be bad? */
+bool ck_mem_ask(struct ck *ck, const struct emu_event *e);
 void ck_mem_fault(struct ck *ck, const struct emu_event *e);
 
 /* glance.c: what it needs not see; NULL: it sees all. */
@@ -189,13 +197,23 @@ void ck_hazard_gone(struct ck_wave *w);
 bool ck_hazard_save(const struct ck_wave *w, struct state_bytes *to);
 void ck_hazard_load(struct ck_wave *w, const uint8_t *from, size_t n);
 
-/* race.c: of the emulator; of a dispatch; before an instruction runs on these lanes,
- * and afterwards; when a barrier of the workgroup opens; at the end of a dispatch. */
+/* race.c: of the emulator; of a dispatch; of a workgroup; before an instruction runs on
+ * these lanes, and afterwards; when a barrier of the workgroup opens; at the end of a
+ * dispatch. */
 RD_CHECKED rd_status ck_race_create(struct ck_race **out);
 void ck_race_destroy(struct ck_race *r);
 void ck_race_begin(struct ck_race *r);
+void ck_race_group(struct ck_race *r, struct ck_group *g);
+void ck_race_group_gone(struct ck_race *r, struct ck_group *g);
 void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                     uint64_t lanes);
+/* race_rows.c: an instruction that native code would do; must it be an event? Else what
+ * race makes of it is done. */
+bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+/* Where native code of the workgroup writes LDS loads; NULL: nowhere. */
+struct emu_log *ck_race_log(struct ck *ck, struct ck_group *g);
+/* What the instruction orders, if it accesses nothing. */
+void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst);
 void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_race_barrier(struct ck_group *g);
 void ck_race_end(struct ck *ck);

@@ -349,6 +349,15 @@ uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e)
     return ck->config.keep_going ? ~bad : ~UINT64_C(0);
 }
 
+bool ck_mem_ask(struct ck *ck, const struct emu_event *e)
+{
+    choose_region(ck, e);
+    for (unsigned i = 0; i < e->n_accesses; i++)
+        if (!all_fine(ck, &e->access[i]))
+            return true;
+    return false;
+}
+
 /* A fault that no access shows: of a handler that alone knows its addresses, or of the
  * alignment. */
 static void tell_fault(struct ck *ck, const struct emu_event *e)

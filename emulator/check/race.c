@@ -14,56 +14,11 @@
  *
  * Must not know how memory is shadowed. SPDX-License-Identifier: MIT
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "facts.h"
-#include "internal.h"
-
-#define SUSPENDED 32u
-#define PENDING   32u /* conflicts of one instruction that are looked at */
-
-/* A conflict that waits for the instruction to be done, so that values can be
- * compared. */
-struct pending {
-    struct site other;
-    uint64_t address, lanes;
-    uint16_t bytes;
-    uint8_t space, lane;
-    bool write, atomic, other_writes, known;
-    uint8_t before[64];
-};
-
-/* A plain read beside an atomic. Compilers begin loops of compare-and-swap with one: it
- * is told of only if its wave has not compared at the address until it passes a barrier
- * or ends. */
-struct suspended {
-    uint32_t reader; /* number of its wave; 0: free */
-    uint64_t address;
-    struct ck_finding finding;
-};
-
-/* When something was last released at an address. */
-struct release {
-    uint64_t key; /* 0: free */
-    uint32_t stamp;
-    uint64_t owner;  /* the wave that has done atomics there last; see owner_of */
-    uint32_t *clock; /* LDS: by wave of the workgroup, what is released; or NULL */
-};
-
-struct ck_race {
-    struct shadow *global;
-    struct release *release; /* open addressing */
-    size_t n_releases, room;
-    uint32_t stamp; /* releases so far */
-    struct pending pending[PENDING];
-    unsigned n_pending;
-    struct suspended suspended[SUSPENDED];
-    unsigned n_suspended;
-    bool judged; /* the running instruction has been looked at */
-};
+#include "race.h"
 
 rd_status ck_race_create(struct ck_race **out)
 {
@@ -94,20 +49,56 @@ void ck_race_destroy(struct ck_race *r)
         return;
     shadow_destroy(r->global);
     forget_releases(r);
+    while (r->spare) {
+        struct shadow *s = r->spare;
+        r->spare = s->next;
+        shadow_destroy(s);
+    }
+    while (r->logs) {
+        struct race_log *log = r->logs;
+        r->logs = log->next;
+        free(log);
+    }
     free(r);
+}
+
+void ck_race_end(struct ck *ck)
+{
+    race_tell_suspended(ck, 0);
+}
+
+void ck_race_group(struct ck_race *r, struct ck_group *g)
+{
+    g->lds = r->spare;
+    if (!g->lds) {
+        g->lds = shadow_create();
+        return;
+    }
+    r->spare = g->lds->next;
+    shadow_begin(g->lds);
+}
+
+void ck_race_group_gone(struct ck_race *r, struct ck_group *g)
+{
+    if (g->entries) {
+        g->entries->next = r->logs;
+        r->logs = g->entries;
+        g->entries = NULL;
+    }
+    if (!g->lds)
+        return;
+    g->lds->next = r->spare;
+    r->spare = g->lds;
+    g->lds = NULL;
 }
 
 void ck_race_begin(struct ck_race *r)
 {
-    shadow_clear(r->global);
+    shadow_begin(r->global);
     forget_releases(r);
     r->stamp = 0;
     r->n_pending = r->n_suspended = 0;
-}
-
-static uint32_t wave_number(const struct ck *ck, const struct ck_wave *w)
-{
-    return (uint32_t)(w->info->group * ck->launch.waves_per_group + w->info->wave) + 1;
+    r->asked.wave = NULL;
 }
 
 /* ---- releases and acquires ---- */
@@ -120,7 +111,7 @@ static uint64_t release_key(const struct ck_wave *w, unsigned space, uint64_t ad
                                   : address;
 }
 
-static struct release *find_release(struct ck_race *r, uint64_t key)
+static struct release *find_release(const struct ck_race *r, uint64_t key)
 {
     size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (r->room - 1);
     while (r->release[i].key && r->release[i].key != key)
@@ -197,6 +188,19 @@ static void release_here(struct ck_race *r, struct ck_wave *w, unsigned space,
         at->stamp = ++r->stamp;
 }
 
+bool race_released(const struct ck *ck, const struct ck_wave *w, unsigned space,
+                   uint64_t address)
+{
+    const struct ck_race *r = ck->race;
+    return r->room && find_release(r, release_key(w, space, address))->key;
+}
+
+uint32_t *race_last(struct ck_wave *w, unsigned space, uint32_t pc)
+{
+    unsigned at = pc / 4 % CK_SITES;
+    return space == EMU_SPACE_LDS ? &w->order.lds_site[at] : &w->order.site[at];
+}
+
 /* ---- conflicts ---- */
 
 /* Between lanes of a wave running in step is an order for the chip, none for the
@@ -207,8 +211,8 @@ static bool lanes_ordered(const struct ck *ck, const struct ck_wave *w, unsigned
     return !ck->config.lanes || s->lane == lane || s->barrier < w->group->barriers;
 }
 
-static bool ordered(const struct ck *ck, const struct ck_wave *w, const struct site *me,
-                    const struct site *s)
+bool race_ordered(const struct ck *ck, const struct ck_wave *w, const struct site *me,
+                  const struct site *s)
 {
     uint32_t waves = ck->launch.waves_per_group;
     if (!s->wave || s->stamp < w->order.behind)
@@ -345,48 +349,97 @@ static uint64_t failing(const struct emu_event *e, const struct emu_access *a,
     return fail;
 }
 
-/* What the access makes of a cell. */
-static void note(const struct ck *ck, const struct ck_wave *w, struct cell *c,
-                 const struct site *me, bool read, bool write)
+/* The value of a plane for an address; NULL: there is none. */
+static uint32_t *value_at(const struct shadow_block *b, enum shadow_plane plane,
+                          uint64_t address)
 {
-    for (unsigned i = 0; i < 2 && me->flags & SITE_COMPARES; i++)
-        if (c->read[i].wave == me->wave)
-            c->read[i].flags |= SITE_ATOMIC;
-    if (write) {
-        *(read ? &c->atomic : &c->write) = *me;
-        return;
-    }
-    unsigned i = 0;
-    while (i < 2 && c->read[i].wave && !same_actor(ck, &c->read[i], me) &&
-           !ordered(ck, w, me, &c->read[i]))
-        i++;
-    c->read[i < 2 ? i : 1] = *me;
+    uint32_t *v = b->plane[plane];
+    return v ? v + (address % SHADOW_BLOCK >> b->shift) : NULL;
 }
 
-/* The bytes of one lane, in one block of the shadow. succeeds: no comparison fails. */
-static void judge_bytes(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
-                        const struct emu_access *a, struct shadow *shadow,
-                        uint64_t address, unsigned bytes, const struct site *me,
-                        bool succeeds)
+static struct site site_at(const struct shadow *s, const struct shadow_block *b,
+                           enum shadow_plane plane, uint64_t address)
+{
+    const uint32_t *v = value_at(b, plane, address);
+    return shadow_site(s, v ? *v : 0);
+}
+
+static void set_site(struct shadow *s, struct shadow_block *b, enum shadow_plane plane,
+                     uint64_t address, uint32_t value)
+{
+    shadow_raise(b, plane, value >> SHADOW_LANE);
+    if (shadow_plane(s, b, plane))
+        *value_at(b, plane, address) = value;
+}
+
+/* What the access makes of what is known of an address. number: of me. */
+static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
+                 struct shadow_block *b, uint64_t address, const struct site *me,
+                 uint32_t number, bool read, bool write)
+{
+    enum shadow_plane plane = read ? SHADOW_ATOMIC : SHADOW_WRITE;
+    uint32_t value = number << SHADOW_LANE | me->lane, other = 0;
+    for (unsigned i = SHADOW_READ; i <= SHADOW_READ2 && me->flags & SITE_COMPARES;
+         i++) {
+        struct site begun = site_at(s, b, (enum shadow_plane)i, address);
+        if (begun.wave != me->wave || begun.flags & SITE_ATOMIC)
+            continue;
+        begun.flags |= SITE_ATOMIC;
+        uint32_t renewed = shadow_number(s, &begun, &other);
+        set_site(s, b, (enum shadow_plane)i, address,
+                 renewed << SHADOW_LANE | begun.lane);
+    }
+    if (!write) {
+        struct site first = site_at(s, b, SHADOW_READ, address);
+        bool taken = first.wave && !same_actor(ck, &first, me) &&
+                     !race_ordered(ck, w, me, &first);
+        plane = taken ? SHADOW_READ2 : SHADOW_READ;
+    }
+    set_site(s, b, plane, address, value);
+}
+
+/* One dword, or byte, of one lane. succeeds: no comparison fails. */
+static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                        const struct emu_access *a, struct shadow *s,
+                        struct shadow_block *b, uint64_t at, const struct site *me,
+                        uint32_t *last, bool write)
 {
     struct ck_race *r = ck->race;
-    bool write = a->write && succeeds;
-    unsigned grain, n;
-    struct cell *c = shadow_cells(shadow, address, bytes, &grain, &n);
-    for (unsigned i = 0; c && i < n; i++, c++) {
-        uint64_t at = address + (uint64_t)i * grain;
-        bool handed = hands_over(a, me, &c->write);
-        if (handed && c->write.stamp >= w->order.acquiring)
-            w->order.acquiring = c->write.stamp + 1;
-        if (!handed && !ordered(ck, w, me, &c->write) && !excused(me, &c->write) &&
-            !is_twin(e, a, me, &c->write))
-            add_pending(r, e, a, me->lane, at, grain, &c->write, true);
-        if (!ordered(ck, w, me, &c->atomic) && !excused(me, &c->atomic))
-            add_pending(r, e, a, me->lane, at, grain, &c->atomic, true);
-        for (unsigned k = 0; k < 2 && write; k++)
-            if (!ordered(ck, w, me, &c->read[k]) && !excused(me, &c->read[k]))
-                add_pending(r, e, a, me->lane, at, grain, &c->read[k], false);
-        note(ck, w, c, me, a->read, write);
+    unsigned grain = 1u << b->shift;
+    struct site written = site_at(s, b, SHADOW_WRITE, at),
+                atomic = site_at(s, b, SHADOW_ATOMIC, at);
+    bool handed = hands_over(a, me, &written);
+    if (handed && written.stamp >= w->order.acquiring)
+        w->order.acquiring = written.stamp + 1;
+    if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
+        !is_twin(e, a, me, &written))
+        add_pending(r, e, a, me->lane, at, grain, &written, true);
+    if (!race_ordered(ck, w, me, &atomic) && !excused(me, &atomic))
+        add_pending(r, e, a, me->lane, at, grain, &atomic, true);
+    for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && write; k++) {
+        struct site seen = site_at(s, b, (enum shadow_plane)k, at);
+        if (!race_ordered(ck, w, me, &seen) && !excused(me, &seen))
+            add_pending(r, e, a, me->lane, at, grain, &seen, false);
+    }
+    note(ck, w, s, b, at, me, shadow_number(s, me, last), a->read, write);
+}
+
+/* The bytes of one lane. */
+static void judge_bytes(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                        const struct emu_access *a, struct shadow *s,
+                        const struct site *me, bool succeeds)
+{
+    uint64_t at = a->address[me->lane], end = at + a->bytes;
+    uint32_t *last = race_last(w, a->space, me->pc);
+    while (at < end) {
+        struct shadow_block *b = shadow_at(s, at);
+        uint64_t stop = (at / SHADOW_BLOCK + 1) * SHADOW_BLOCK;
+        stop = end < stop ? end : stop;
+        if (b && (at | stop) % 4 && b->shift && !shadow_split(s, b))
+            b = NULL;
+        for (; b && at < stop; at += 1u << b->shift)
+            judge_value(ck, w, e, a, s, b, at, me, last, a->write && succeeds);
+        at = stop;
     }
 }
 
@@ -443,12 +496,12 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
     return SITE_OWNER;
 }
 
-static void judge_access(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
-                         const struct emu_access *a, uint64_t lanes)
+void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                const struct emu_access *a, uint64_t lanes)
 {
     struct shadow *shadow =
         a->space == EMU_SPACE_LDS ? w->group->lds : ck->race->global;
-    struct site me = {.wave = wave_number(ck, w),
+    struct site me = {.wave = race_wave(ck, w),
                       .pc = (uint32_t)(e->inst->pc - ck->launch.code_base),
                       .barrier = (uint32_t)w->group->barriers};
     if ((a->space != EMU_SPACE_LDS && a->space != EMU_SPACE_GLOBAL) || !shadow)
@@ -458,146 +511,45 @@ static void judge_access(struct ck *ck, struct ck_wave *w, const struct emu_even
                         : 0;
     for (uint64_t m = a->lanes & lanes; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(m);
-        uint64_t address = a->address[lane];
         me.lane = (uint8_t)lane;
         me.stamp = ck->race->stamp;
         me.clock = w->order.clock;
-        me.flags = flags_of(ck, w, e, a, address, &me);
-        for (unsigned left = a->bytes, n; left; left -= n, address += n) {
-            unsigned room = SHADOW_BLOCK - (unsigned)(address % SHADOW_BLOCK);
-            n = left < room ? left : room;
-            judge_bytes(ck, w, e, a, shadow, address, n, &me, !(fail >> lane & 1));
-        }
+        me.flags = flags_of(ck, w, e, a, a->address[lane], &me);
+        judge_bytes(ck, w, e, a, shadow, &me, !(fail >> lane & 1));
     }
     if (me.flags & SITE_RELEASES) /* what comes later is not handed over with it */
         ck->race->stamp++;
 }
 
+static void judge_event(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                        uint64_t lanes)
+{
+    struct ck_group *g = w->group;
+    for (unsigned i = 0; i < e->n_accesses; i++) {
+        const struct emu_access *a = &e->access[i];
+        if (a->space == EMU_SPACE_LDS) {
+            race_catch_up(ck, g);
+            if (a->write)
+                race_lds_written(g);
+        }
+        race_judge(ck, w, e, a, lanes);
+    }
+    g->log.tag = ck->race->stamp;
+}
+
 void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                     uint64_t lanes)
 {
-    ck->race->judged = true;
-    for (unsigned i = 0; i < e->n_accesses; i++)
-        judge_access(ck, w, e, &e->access[i], lanes);
-}
-
-/* ---- what is told ---- */
-
-static void fill_other(const struct ck *ck, const struct site *s, bool write,
-                       struct ck_actor *a)
-{
-    uint64_t number = s->wave - 1, group = number / ck->launch.waves_per_group;
-    const uint32_t *groups = ck->launch.dispatch->groups;
-    *a = (struct ck_actor){.pc = ck->launch.code_base + s->pc,
-                           .wave = (uint32_t)(number % ck->launch.waves_per_group),
-                           .lanes = UINT64_C(1) << s->lane,
-                           .write = write,
-                           .atomic = write && s->flags & SITE_ATOMIC};
-    for (unsigned i = 0; i < 3; i++) {
-        a->workgroup[i] = (uint32_t)(group % groups[i]);
-        group /= groups[i];
-    }
-}
-
-/* Keep a finding about a plain read until it is known what its wave does next. */
-static void suspend(struct ck *ck, uint32_t reader, const struct ck_finding *f)
-{
     struct ck_race *r = ck->race;
-    for (unsigned i = 0; i < r->n_suspended; i++) {
-        const struct suspended *s = &r->suspended[i];
-        if (s->reader == reader && s->address == f->address &&
-            s->finding.at.pc == f->at.pc && s->finding.other.pc == f->other.pc)
-            return;
+    r->judged = true;
+    if (r->asked.wave == w && r->asked.index == e->index) { /* and refused it */
+        w->order.stores_out = r->asked.stores_out;
+        r->stamp = r->asked.stamp;
     }
-    if (r->n_suspended == SUSPENDED) { /* the oldest has had its time */
-        ck_report(ck, &r->suspended[0].finding);
-        memmove(r->suspended, r->suspended + 1,
-                sizeof r->suspended[0] * --r->n_suspended);
-    }
-    struct suspended *s = &r->suspended[r->n_suspended++];
-    s->reader = reader;
-    s->address = f->address;
-    memcpy(&s->finding, f, sizeof *f);
+    judge_event(ck, w, e, lanes);
 }
 
-static void drop_suspended(struct ck_race *r, unsigned i)
-{
-    if (i != --r->n_suspended)
-        memcpy(&r->suspended[i], &r->suspended[r->n_suspended], sizeof r->suspended[0]);
-}
-
-/* The wave compares and swaps: its reads there began the loop. */
-static void forgive_reads(struct ck_race *r, uint32_t reader,
-                          const struct emu_access *a)
-{
-    for (unsigned i = r->n_suspended; i-- > 0;)
-        for (uint64_t m = a->lanes; m; m &= m - 1)
-            if (r->suspended[i].reader == reader &&
-                r->suspended[i].address == a->address[__builtin_ctzll(m)]) {
-                drop_suspended(r, i);
-                break;
-            }
-}
-
-/* The wave passes a barrier or ends; 0: all do. */
-static void tell_suspended(struct ck *ck, uint32_t reader)
-{
-    struct ck_race *r = ck->race;
-    for (unsigned i = r->n_suspended; i-- > 0;)
-        if (!reader || r->suspended[i].reader == reader) {
-            ck_report(ck, &r->suspended[i].finding);
-            drop_suspended(r, i);
-        }
-}
-
-void ck_race_end(struct ck *ck)
-{
-    tell_suspended(ck, 0);
-}
-
-static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e,
-                 const struct pending *p)
-{
-    struct ck_finding f;
-    struct emu_mem r;
-    uint8_t now[64];
-    const char *mine = p->atomic ? "atomic" : p->write ? "write" : "read";
-    const char *other = !p->other_writes               ? "read"
-                        : p->other.flags & SITE_ATOMIC ? "atomic"
-                                                       : "write";
-    bool same = p->write && p->other_writes && p->known &&
-                emu_wave_peek(e->wave, p->space, p->lane, p->address, p->bytes, now) &&
-                memcmp(now, p->before, p->bytes) == 0;
-    ck_finding_at(ck, CK_RACE, "", e, p->lanes, &f);
-    (void)snprintf(f.kind, sizeof f.kind, "%s-%s%s", other, mine,
-                   same ? "-same-value" : "");
-    f.benign = same;
-    f.at.write = p->write;
-    f.at.atomic = p->atomic;
-    fill_other(ck, &p->other, p->other_writes, &f.other);
-    f.located = true;
-    f.space = p->space;
-    f.address = p->address;
-    f.bytes = p->bytes;
-    bool near = memcmp(f.at.workgroup, f.other.workgroup, sizeof f.at.workgroup) == 0;
-    if (f.space == EMU_SPACE_GLOBAL && emu_mem_find(ck->emu, f.address, &r)) {
-        f.base = r.va;
-        f.size = r.bytes;
-        memcpy(f.allocation, r.name, sizeof f.allocation);
-    }
-    (void)snprintf(f.text, sizeof f.text, "%s of %s after %s %s of another %s%s", mine,
-                   f.size ? f.allocation : "LDS", "an unordered", other,
-                   e->wave->wave == f.other.wave && near ? "lane"
-                   : near                                ? "wave"
-                                                         : "workgroup",
-                   same ? ", both of the same value" : "");
-    if (*mine == 'r' && *other == 'a')
-        suspend(ck, wave_number(ck, w), &f);
-    else if (*mine == 'a' && *other == 'r')
-        suspend(ck, p->other.wave, &f);
-    else
-        ck_report(ck, &f);
-}
+/* ---- what orders ---- */
 
 /* s_waitcnt_vscnt 0: all stores have arrived. */
 static bool waits_for_stores(const struct isa_inst *inst)
@@ -608,36 +560,42 @@ static bool waits_for_stores(const struct isa_inst *inst)
     return false;
 }
 
+void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst)
+{
+    struct ck_order *o = &w->order;
+    if (inst->kind == EMU_KIND_WAIT && waits_for_stores(&inst->isa))
+        o->stores_out = false;
+    if (inst->isa.op == ISA_BUFFER_GL0_INV && o->acquiring > o->behind) {
+        race_catch_up(ck, w->group);
+        o->behind = o->acquiring;
+    }
+}
+
 void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     struct ck_race *r = ck->race;
     struct ck_order *o = &w->order;
     if (!r->judged) /* addresses that only the handler knew */
-        for (unsigned i = 0; i < e->n_accesses; i++)
-            judge_access(ck, w, e, &e->access[i], ~UINT64_C(0));
+        judge_event(ck, w, e, ~UINT64_C(0));
     r->judged = false;
-    for (unsigned i = 0; i < r->n_pending && !ck->stopped; i++)
-        tell(ck, w, e, &r->pending[i]);
-    r->n_pending = 0;
+    race_tell(ck, w, e);
     if (isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE)
         for (unsigned i = 0; i < e->n_accesses; i++)
-            forgive_reads(r, wave_number(ck, w), &e->access[i]);
+            race_forgive(r, race_wave(ck, w), &e->access[i]);
     if (e->inst->kind == EMU_KIND_BARRIER || e->flags & EMU_EV_ENDED)
-        tell_suspended(ck, wave_number(ck, w));
+        race_tell_suspended(ck, race_wave(ck, w));
     for (unsigned i = 0; i < e->n_accesses; i++)
         if (e->access[i].write && e->access[i].space == EMU_SPACE_GLOBAL)
             o->stores_out = true;
-    if (e->inst->kind == EMU_KIND_WAIT && waits_for_stores(&e->inst->isa))
-        o->stores_out = false;
-    if (e->inst->isa.op == ISA_BUFFER_GL0_INV) {
-        if (o->acquiring > o->behind)
-            o->behind = o->acquiring;
-    }
+    ck_race_order(ck, w, e->inst);
 }
 
 void ck_race_barrier(struct ck_group *g)
 {
     uint32_t behind = 0;
+    race_log_forget(g);
+    if (g->lds)
+        shadow_forget(g->lds);
     for (unsigned i = 0; i < g->n_waves; i++)
         if (g->wave[i].order.behind > behind)
             behind = g->wave[i].order.behind;

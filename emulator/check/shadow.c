@@ -1,26 +1,83 @@
-/* shadow.c: shadow memory: a hash table of blocks of cells.
+/* shadow.c: shadow memory: a hash table of blocks, a table of sites.
  *
  * Must not know what is a race. A block is split once, when something is touched that
- * is no whole dword; its cells then stand for bytes. SPDX-License-Identifier: MIT
+ * is no whole dword; its values then stand for bytes. When the table of sites is full,
+ * those that no value means any more are dropped, and the others get new numbers.
+ * SPDX-License-Identifier: MIT
  */
 #include "shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct block {
-    struct block *next; /* of the same slot */
-    uint64_t number;    /* address / SHADOW_BLOCK */
-    unsigned grain;     /* 4 or 1 */
-    struct cell *cell;
+#define CHUNK_BYTES (1u << 20)
+#define CHUNK_FIRST (1u << 14)
+#define SITES_FIRST 256u
+#define SITES_MOST  (1u << (32 - SHADOW_LANE))
+#define BYTES_KEPT  (1u << 20) /* at least, of blocks that nobody touches */
+
+enum size { SIZE_DWORDS, SIZE_BYTES, SIZE_BLOCK, SIZES };
+static const size_t bytes_of[SIZES] = {SHADOW_BLOCK, 4ul * SHADOW_BLOCK,
+                                       sizeof(struct shadow_block)};
+
+struct shadow_chunk {
+    struct shadow_chunk *next;
+    size_t used, bytes;
+    char memory[];
 };
 
-struct shadow {
-    struct block **slot;
-    size_t n_slots, n_blocks;
-    uint64_t bytes;
-    struct block *last; /* that was asked for */
-};
+/* ---- memory ---- */
+
+/* Zeroed. */
+static void *take(struct shadow *s, enum size size)
+{
+    size_t n = (bytes_of[size] + 63) & ~(size_t)63;
+    void *spare = s->spare[size];
+    if (spare) {
+        memcpy(&s->spare[size], spare, sizeof spare);
+        return memset(spare, 0, bytes_of[size]);
+    }
+    struct shadow_chunk *c = s->chunk;
+    if (!c || c->bytes - c->used < n) {
+        size_t bytes = c ? 4 * c->bytes : CHUNK_FIRST;
+        bytes = bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        c = calloc(1, sizeof *c + bytes);
+        if (!c)
+            return NULL;
+        c->next = s->chunk;
+        c->bytes = bytes;
+        s->chunk = c;
+    }
+    void *out = c->memory + c->used;
+    c->used += n;
+    s->bytes += n;
+    return out;
+}
+
+static void give(struct shadow *s, enum size size, void *memory)
+{
+    if (!memory)
+        return;
+    memcpy(memory, &s->spare[size], sizeof(void *));
+    s->spare[size] = memory;
+}
+
+static enum size plane_size(const struct shadow_block *b)
+{
+    return b->shift ? SIZE_DWORDS : SIZE_BYTES;
+}
+
+static void drop_planes(struct shadow *s, struct shadow_block *b)
+{
+    for (unsigned i = 0; i < SHADOW_PLANES; i++) {
+        give(s, plane_size(b), b->plane[i]);
+        b->plane[i] = NULL;
+        b->top[i] = 0;
+    }
+    b->shift = 2;
+}
+
+/* ---- the whole ---- */
 
 struct shadow *shadow_create(void)
 {
@@ -28,7 +85,8 @@ struct shadow *shadow_create(void)
     if (!s)
         return NULL;
     s->n_slots = 64;
-    s->slot = calloc(s->n_slots, sizeof(struct block *));
+    s->slot = calloc(s->n_slots, sizeof(struct shadow_block *));
+    s->n = s->dead = s->epoch = 1;
     if (!s->slot) {
         free(s);
         return NULL;
@@ -36,33 +94,41 @@ struct shadow *shadow_create(void)
     return s;
 }
 
-void shadow_clear(struct shadow *s)
+static void clear(struct shadow *s)
 {
-    for (size_t i = 0; i < s->n_slots; i++)
-        while (s->slot[i]) {
-            struct block *b = s->slot[i];
-            s->slot[i] = b->next;
-            free(b->cell);
-            free(b);
-        }
-    s->n_blocks = 0;
-    s->bytes = 0;
-    s->last = NULL;
+    memset(s->slot, 0, s->n_slots * sizeof(struct shadow_block *));
+    memset(s->spare, 0, sizeof s->spare);
+    while (s->chunk) {
+        struct shadow_chunk *c = s->chunk;
+        s->chunk = c->next;
+        free(c);
+    }
+    free(s->site);
+    s->site = NULL;
+    s->n_blocks = s->bytes = s->room = 0;
+    s->n = 1;
+}
+
+void shadow_begin(struct shadow *s)
+{
+    if (s->n > SITES_MOST / 2 || s->bytes > 4 * s->touched + BYTES_KEPT)
+        clear(s);
+    memset(s->front, 0, sizeof s->front);
+    s->dead = s->n;
+    s->epoch++;
+    s->touched = 0;
 }
 
 void shadow_destroy(struct shadow *s)
 {
     if (!s)
         return;
-    shadow_clear(s);
+    clear(s);
     free(s->slot);
     free(s);
 }
 
-uint64_t shadow_bytes(const struct shadow *s)
-{
-    return s->bytes;
-}
+/* ---- blocks ---- */
 
 static size_t slot_of(const struct shadow *s, uint64_t number)
 {
@@ -73,12 +139,12 @@ static size_t slot_of(const struct shadow *s, uint64_t number)
 static void grow(struct shadow *s)
 {
     struct shadow bigger = {.n_slots = 4 * s->n_slots};
-    bigger.slot = calloc(bigger.n_slots, sizeof(struct block *));
+    bigger.slot = calloc(bigger.n_slots, sizeof(struct shadow_block *));
     if (!bigger.slot)
         return;
     for (size_t i = 0; i < s->n_slots; i++)
         while (s->slot[i]) {
-            struct block *b = s->slot[i];
+            struct shadow_block *b = s->slot[i];
             s->slot[i] = b->next;
             size_t to = slot_of(&bigger, b->number);
             b->next = bigger.slot[to];
@@ -89,63 +155,184 @@ static void grow(struct shadow *s)
     s->n_slots = bigger.n_slots;
 }
 
-static struct block *block_new(struct shadow *s, uint64_t number)
+static struct shadow_block *block_new(struct shadow *s, uint64_t number)
 {
     if (s->n_blocks >= s->n_slots)
         grow(s);
-    struct block *b = calloc(1, sizeof *b);
-    if (b)
-        b->cell = calloc(SHADOW_BLOCK / 4, sizeof *b->cell);
-    if (!b || !b->cell) {
-        free(b);
+    struct shadow_block *b = take(s, SIZE_BLOCK);
+    if (!b)
         return NULL;
-    }
     b->number = number;
-    b->grain = 4;
+    b->shift = 2;
     size_t slot = slot_of(s, number);
     b->next = s->slot[slot];
     s->slot[slot] = b;
     s->n_blocks++;
-    s->bytes += sizeof *b + SHADOW_BLOCK / 4 * sizeof *b->cell;
     return b;
 }
 
-static struct block *block_at(struct shadow *s, uint64_t number)
+struct shadow_block *shadow_find(struct shadow *s, uint64_t address)
 {
-    if (s->last && s->last->number == number)
-        return s->last;
-    struct block *b = s->slot[slot_of(s, number)];
+    uint64_t number = address / SHADOW_BLOCK;
+    struct shadow_block *b = s->slot[slot_of(s, number)];
     while (b && b->number != number)
         b = b->next;
     if (!b)
         b = block_new(s, number);
-    s->last = b ? b : s->last;
+    if (!b)
+        return NULL;
+    if (b->epoch != s->epoch) {
+        if (!b->shift)
+            drop_planes(s, b);
+        b->epoch = s->epoch;
+        s->touched += bytes_of[SIZE_BLOCK];
+        for (unsigned i = 0; i < SHADOW_PLANES; i++)
+            s->touched += b->plane[i] ? bytes_of[SIZE_DWORDS] : 0;
+    }
+    s->front[number % SHADOW_FRONT] = b;
     return b;
 }
 
 /* What was of a dword is of each of its bytes. */
-static bool split(struct shadow *s, struct block *b)
+bool shadow_split(struct shadow *s, struct shadow_block *b)
 {
-    struct cell *cell = malloc(SHADOW_BLOCK * sizeof *cell);
-    if (!cell)
-        return false;
-    for (unsigned i = 0; i < SHADOW_BLOCK; i++)
-        cell[i] = b->cell[i / 4];
-    free(b->cell);
-    b->cell = cell;
-    b->grain = 1;
-    s->bytes += (uint64_t)(SHADOW_BLOCK - SHADOW_BLOCK / 4) * sizeof *cell;
+    uint32_t *plane[SHADOW_PLANES] = {NULL};
+    bool ok = true;
+    for (unsigned i = 0; i < SHADOW_PLANES && ok; i++)
+        if (b->plane[i]) {
+            plane[i] = take(s, SIZE_BYTES);
+            ok = plane[i];
+        }
+    for (unsigned i = 0; i < SHADOW_PLANES; i++) {
+        if (!ok) {
+            give(s, SIZE_BYTES, plane[i]);
+            continue;
+        }
+        for (unsigned k = 0; k < SHADOW_BLOCK && plane[i]; k++)
+            plane[i][k] = b->plane[i][k / 4];
+        give(s, SIZE_DWORDS, b->plane[i]);
+        b->plane[i] = plane[i];
+        s->touched += plane[i] ? bytes_of[SIZE_BYTES] : 0;
+    }
+    if (ok)
+        b->shift = 0;
+    return ok;
+}
+
+uint32_t *shadow_plane(struct shadow *s, struct shadow_block *b,
+                       enum shadow_plane plane)
+{
+    if (!b->plane[plane]) {
+        b->plane[plane] = take(s, plane_size(b));
+        s->touched += bytes_of[plane_size(b)];
+    }
+    return b->plane[plane];
+}
+
+/* ---- sites ---- */
+
+static void empty_plane(struct shadow_block *b, unsigned plane)
+{
+    memset(b->plane[plane], 0, bytes_of[plane_size(b)]);
+    b->top[plane] = 0;
+}
+
+/* Call with each plane of a block that has been touched. */
+static void renumber(uint32_t *v, unsigned n, uint32_t *to, bool marks)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t *as = &to[v[i] >> SHADOW_LANE];
+        if (marks)
+            *as = 1;
+        else
+            v[i] = *as << SHADOW_LANE | (v[i] & ((1u << SHADOW_LANE) - 1));
+    }
+}
+
+static void renumber_all(struct shadow *s, uint32_t *to, bool marks)
+{
+    for (size_t i = 0; i < s->n_slots; i++)
+        for (struct shadow_block *b = s->slot[i]; b; b = b->next)
+            for (unsigned k = 0; k < SHADOW_PLANES; k++)
+                if (b->plane[k] && b->top[k] >= s->dead)
+                    renumber(b->plane[k], SHADOW_BLOCK >> b->shift, to, marks);
+}
+
+/* The numbers of planes that nobody has any more are all below n now. */
+static void lower_tops(struct shadow *s, uint32_t n)
+{
+    for (size_t i = 0; i < s->n_slots; i++)
+        for (struct shadow_block *b = s->slot[i]; b; b = b->next)
+            for (unsigned k = 0; k < SHADOW_PLANES; k++)
+                if (b->plane[k] && b->top[k] >= s->dead)
+                    b->top[k] = n - 1;
+                else if (b->plane[k])
+                    empty_plane(b, k);
+}
+
+/* Drop sites that nothing means. */
+static void collect(struct shadow *s)
+{
+    uint32_t *to = calloc(s->n, sizeof *to), n = 1;
+    if (!to)
+        return;
+    renumber_all(s, to, true);
+    for (uint32_t i = 0; i < s->n; i++) {
+        bool used = to[i] && i >= s->dead;
+        to[i] = used ? n : 0;
+        if (used)
+            s->site[n++] = s->site[i];
+    }
+    renumber_all(s, to, false);
+    lower_tops(s, n);
+    s->n = n;
+    s->dead = 1;
+    free(to);
+}
+
+/* So many that looking through all values is worth it. */
+static size_t many_sites(const struct shadow *s)
+{
+    size_t few = s->bytes / 32;
+    return few < SITES_FIRST ? SITES_FIRST : few;
+}
+
+static bool room_for_sites(struct shadow *s)
+{
+    if (s->n < s->room)
+        return true;
+    if (s->n > many_sites(s))
+        collect(s);
+    if (s->room && s->n <= s->room / 2)
+        return true;
+    if (s->n >= SITES_MOST / 2)
+        return s->n < s->room;
+    uint32_t room = s->room ? 2 * s->room : SITES_FIRST;
+    struct site *bigger = realloc(s->site, room * sizeof *bigger);
+    if (!bigger)
+        return s->n < s->room;
+    s->site = bigger;
+    s->room = room;
     return true;
 }
 
-struct cell *shadow_cells(struct shadow *s, uint64_t address, unsigned bytes,
-                          unsigned *grain, unsigned *n)
+uint32_t shadow_new_number(struct shadow *s, const struct site *site)
 {
-    struct block *b = block_at(s, address / SHADOW_BLOCK);
-    unsigned at = (unsigned)(address % SHADOW_BLOCK);
-    if (!b || ((at | bytes) % 4 && b->grain == 4 && !split(s, b)))
-        return NULL;
-    *grain = b->grain;
-    *n = bytes / b->grain;
-    return &b->cell[at / b->grain];
+    if (!room_for_sites(s))
+        return 0;
+    s->site[s->n] = *site;
+    return s->n++;
+}
+
+void shadow_forget(struct shadow *s)
+{
+    s->dead = s->n;
+    if (s->n <= many_sites(s))
+        return;
+    for (size_t i = 0; i < s->n_slots; i++)
+        for (struct shadow_block *b = s->slot[i]; b; b = b->next)
+            for (unsigned k = 0; k < SHADOW_PLANES; k++)
+                if (b->plane[k])
+                    empty_plane(b, k);
+    s->n = s->dead = 1;
 }

@@ -1,12 +1,18 @@
 /* shadow.h: who touched a byte of memory last, for the race checker.
  *
- * Memory is shadowed in blocks of equal size, each with a cell for each dword or, once
- * a part of a dword was touched alone, for each byte. SPDX-License-Identifier: MIT
+ * Memory is shadowed in blocks of equal size. Of each dword or, once a part of a dword
+ * was touched alone, each byte, a block has up to four values of 32 bits: the last
+ * write, the last atomic, two reads. A value is the number of a site, what all accesses
+ * of an instruction between two changes of its wave's order have in common, and a lane.
+ * Values of one kind lie side by side, so that rows of lanes are rows of values. Sites
+ * below shadow.dead count as none: so all is forgotten at once.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef RD_CHECK_SHADOW_H
 #define RD_CHECK_SHADOW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "status.h"
@@ -23,28 +29,98 @@ struct site {
     uint32_t barrier; /* that its workgroup had passed */
     uint32_t clock;   /* releases to LDS of its wave before it, from 1 */
     uint32_t stamp;   /* releases to memory of the dispatch before it */
-    uint8_t lane, flags;
-};
-
-struct cell {
-    struct site write, atomic; /* the last of each */
-    struct site read[2];       /* of different waves */
+    uint8_t flags, lane;
 };
 
 #define SHADOW_BLOCK 1024u /* bytes of memory */
+#define SHADOW_LANE  6u    /* bits of a value that are the lane */
+#define SHADOW_FRONT 64u
 
-struct shadow; /* sparse, by address */
+enum shadow_plane { SHADOW_WRITE, SHADOW_ATOMIC, SHADOW_READ, SHADOW_READ2 };
+#define SHADOW_PLANES 4u
+
+struct shadow_block {
+    struct shadow_block *next;      /* of the same slot */
+    uint64_t number;                /* address / SHADOW_BLOCK */
+    uint32_t epoch;                 /* in which it was touched last */
+    uint8_t shift;                  /* of bytes to values: 2 or 0 */
+    uint32_t *plane[SHADOW_PLANES]; /* SHADOW_BLOCK >> shift values, or NULL: none */
+    uint32_t top[SHADOW_PLANES];    /* no value of the plane has a greater number */
+};
+
+struct shadow {
+    struct site *site; /* by number, from 1; without lanes */
+    uint32_t n, room;
+    uint32_t dead;  /* sites below it count as none; 1 at least */
+    uint32_t epoch; /* of the blocks; shadow_begin */
+    struct shadow_block *front[SHADOW_FRONT]; /* of this epoch, by number */
+    struct shadow_block **slot;
+    size_t n_slots, n_blocks;
+    size_t bytes, touched; /* that blocks take; those of this epoch */
+    struct shadow_chunk *chunk;
+    void *spare[3];      /* planes of 1, 4 times SHADOW_BLOCK, blocks */
+    struct shadow *next; /* for who keeps a list */
+};
 
 struct shadow *shadow_create(void);
 void shadow_destroy(struct shadow *s);
-/* Nothing has been touched. */
-void shadow_clear(struct shadow *s);
-uint64_t shadow_bytes(const struct shadow *s); /* of the host's memory that it takes */
+/* Nothing has been touched; blocks have values for dwords again. */
+void shadow_begin(struct shadow *s);
+/* What there is counts as none from here on. */
+void shadow_forget(struct shadow *s);
 
-/* The cells of the bytes [address, address + bytes), at most SHADOW_BLOCK of them and
- * in one block; each is of *grain bytes, the first holds address. NULL: out of memory.
- */
-struct cell *shadow_cells(struct shadow *s, uint64_t address, unsigned bytes,
-                          unsigned *grain, unsigned *n);
+/* The block that holds address; NULL: out of memory. */
+struct shadow_block *shadow_find(struct shadow *s, uint64_t address);
+static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
+{
+    uint64_t number = address / SHADOW_BLOCK;
+    struct shadow_block *b = s->front[number % SHADOW_FRONT];
+    return b && b->number == number ? b : shadow_find(s, address);
+}
+
+/* From here on the block has values for bytes. False: out of memory. */
+bool shadow_split(struct shadow *s, struct shadow_block *b);
+/* A plane, made if there is none; NULL: out of memory. */
+uint32_t *shadow_plane(struct shadow *s, struct shadow_block *b,
+                       enum shadow_plane plane);
+
+/* The number of a site like this one (its lane aside), *last if that is it; 0: out of
+ * memory. Numbers of before may mean something else afterwards, but not *last. */
+uint32_t shadow_new_number(struct shadow *s, const struct site *site);
+static inline bool shadow_same(const struct site *a, const struct site *b)
+{
+    return a->wave == b->wave && a->pc == b->pc && a->barrier == b->barrier &&
+           a->clock == b->clock && a->stamp == b->stamp && a->flags == b->flags;
+}
+static inline uint32_t shadow_number(struct shadow *s, const struct site *site,
+                                     uint32_t *last)
+{
+    if (*last < s->dead || *last >= s->n || !shadow_same(&s->site[*last], site))
+        *last = shadow_new_number(s, site);
+    return *last;
+}
+
+/* Values of the number are about to be put into the plane. */
+static inline void shadow_raise(struct shadow_block *b, enum shadow_plane plane,
+                                uint32_t number)
+{
+    if (b->top[plane] < number)
+        b->top[plane] = number;
+}
+
+/* Does the value mean somebody? Who? */
+static inline bool shadow_live(const struct shadow *s, uint32_t value)
+{
+    return value >> SHADOW_LANE >= s->dead;
+}
+static inline struct site shadow_site(const struct shadow *s, uint32_t value)
+{
+    struct site none = {.wave = 0};
+    if (!shadow_live(s, value))
+        return none;
+    none = s->site[value >> SHADOW_LANE];
+    none.lane = value & ((1u << SHADOW_LANE) - 1);
+    return none;
+}
 
 #endif

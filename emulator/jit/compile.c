@@ -196,7 +196,9 @@ static void write_far(struct emit *e)
             continue;
         if (f->kind == FAR_FAULT) {
             write_fault(e, f);
-        } else if (f->kind == FAR_SLOW) {
+        } else if (f->kind == FAR_SLOW || f->kind == FAR_ASK) {
+            if (f->kind == FAR_ASK)
+                watch_ask(e, f);
             write_slow(e, f);
         } else if (f->kind == FAR_PICK) {
             emit_pick(e, f);

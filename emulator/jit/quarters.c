@@ -94,7 +94,7 @@ static unsigned find_run(const struct emit *e, unsigned i, struct scan *s)
     unsigned n = 0;
     *s = now;
     for (unsigned k = i; k < t->n && t->step[k].kind == TRACE_INST; k++) {
-        if ((k > i && t->step[k].leader) || (e->watch && k > i && watch_ends(e, k)))
+        if ((k > i && t->step[k].leader) || (e->watch && watch_ends(e, k, k == i)))
             break;
         const struct uop *u = t->step[k].u;
         const struct recipe *r[2] = {NULL, NULL};

@@ -12,6 +12,7 @@
 
 #include "emit.h"
 #include "facts.h"
+#include "glance.h"
 
 #define ARENA_PLACES 256u
 
@@ -66,9 +67,9 @@ static bool begins(const struct emit *e, unsigned i)
            (e->t->step[i].leader || (i && e->sees[i - 1] & WATCH_PARTS));
 }
 
-bool watch_ends(const struct emit *e, unsigned i)
+bool watch_ends(const struct emit *e, unsigned i, bool first)
 {
-    return begins(e, i) || e->sees[i] & WATCH_EVENT;
+    return (!first && begins(e, i)) || e->sees[i] & (WATCH_EVENT | WATCH_ASK);
 }
 
 bool watch_calls(const struct emit *e)
@@ -152,28 +153,103 @@ void watch_go_back(struct emit *e, const struct far *f, size_t known)
 
 /* ---- accesses ---- */
 
-bool watch_inst(struct emit *e, const struct uop *u, struct far **f)
+static void call_ask(struct emit *e, const struct uop *u, unsigned n_insts)
 {
-    unsigned flags = e->watch ? e->sees[e->n_insts - 1] : 0;
     struct x86 *x = e->x;
-    *f = NULL;
-    if (flags & WATCH_EVENT)
-        return true;
-    if (!(flags & WATCH_ASK) || !emit_known_memory(e, u))
-        return false;
-    rows_flush(e, &e->rows);
     x86_mov(x, true, RDI, W);
     x86_mov_imm(x, RSI, (uintptr_t)u);
-    x86_mov_imm(x, RDX, e->n_insts);
+    x86_mov_imm(x, RDX, n_insts);
     x86_mov_imm(x, RAX, (uintptr_t)e->watch->ask);
     x86_call(x, RAX);
+}
+
+/* A row of addresses goes into the entry at rax. */
+static void log_row(struct emit *e, unsigned row, unsigned half)
+{
+    unsigned c = e->rows.entry_of[row];
+    for (unsigned p = 0; p < e->parts; p++) {
+        unsigned from = c == NO_ENTRY ? temp_reg(e, TEMP_S0) : row_reg(e, c, p);
+        size_t at =
+            sizeof(struct watch_entry) + ROW_BYTES * half + e->part_bytes * (size_t)p;
+        if (c == NO_ENTRY)
+            x86_vec(e->x, X86_MOVUPS, from, 0, row_mem(e, row, p), 0, 0);
+        x86_vec(e->x, X86_MOVUPS_ST, from, 0, rm_mem(RAX, (int32_t)at), 0, 0);
+    }
+}
+
+/* An entry of the log for u. Returns the jump that is taken if it is closed. */
+static size_t write_entry(struct emit *e, const struct uop *u)
+{
+    struct x86 *x = e->x;
+    struct x86_mem at = mem_at(RDX, offsetof(struct emu_log, at));
+    unsigned halves = e->wave64 ? 2 : 1;
+    x86_mov_imm(x, RDX, (uintptr_t)e->watch->now);
+    x86_load(x, true, RDX, mem_at(RDX, offsetof(struct watch_now, log)));
+    x86_load(x, true, RAX, at);
+    x86_alu_load(x, ALU_CMP, true, RAX, mem_at(RDX, offsetof(struct emu_log, end)));
+    size_t closed = x86_jcc(x, CC_AE);
+    x86_mov_imm(x, RCX, (uintptr_t)u);
+    x86_store(x, true, mem_at(RAX, offsetof(struct watch_entry, u)), RCX);
+    x86_store(x, true, mem_at(RAX, offsetof(struct watch_entry, wave)), W);
+    x86_load(x, true, RCX, sgpr_mem(ISA_SEL_EXEC_LO));
+    x86_store(x, true, mem_at(RAX, offsetof(struct watch_entry, exec)), RCX);
+    x86_load(x, true, RCX, mem_at(RDX, offsetof(struct emu_log, tag)));
+    x86_store(x, true, mem_at(RAX, offsetof(struct watch_entry, tag)), RCX);
+    for (unsigned h = 0; h < halves; h++)
+        log_row(e, u->mem.addr + h * WAVE_VGPRS, h);
+    x86_alu_imm(x, ALU_ADD, true, RAX, (int32_t)EMU_LOG_ENTRY(32u * halves));
+    x86_store(x, true, at, RAX);
+    return closed;
+}
+
+static struct far *ask_inline(struct emit *e, const struct uop *u)
+{
+    struct x86 *x = e->x;
+    rows_flush(e, &e->rows);
+    call_ask(e, u, e->n_insts);
     x86_mov(x, false, RSI, RAX);
     emit_load_exec(e);
     rows_reload(e, &e->rows);
-    *f = emit_far(e, FAR_SLOW, u);
+    struct far *f = emit_far(e, FAR_SLOW, u);
     x86_test(x, false, RSI, RSI);
-    far_from(*f, x86_jcc(x, CC_NE));
+    far_from(f, x86_jcc(x, CC_NE));
+    return f;
+}
+
+static struct far *ask_if_closed(struct emit *e, const struct uop *u)
+{
+    size_t closed = write_entry(e, u);
+    struct far *f = emit_far(e, FAR_ASK, u);
+    far_from(f, closed);
+    if (f)
+        f->refused = x86_here(e->x);
+    return f;
+}
+
+bool watch_inst(struct emit *e, const struct uop *u, struct far **f)
+{
+    unsigned flags = e->watch ? e->sees[e->n_insts - 1] : 0;
+    *f = NULL;
+    if (flags & WATCH_EVENT)
+        return true;
+    if (!(flags & WATCH_ASK) || (flags & WATCH_SLOW && !emit_known_memory(e, u)))
+        return false;
+    *f = flags & WATCH_LATER ? ask_if_closed(e, u) : ask_inline(e, u);
     return false;
+}
+
+void watch_ask(struct emit *e, struct far *f)
+{
+    rows_flush(e, &f->before);
+    call_ask(e, f->u, f->n_insts);
+    x86_test(e->x, false, RAX, RAX);
+    size_t event = x86_jcc(e->x, CC_NE);
+    e->masked = f->masked;
+    e->half = f->half;
+    emit_load_exec(e);
+    rows_reload(e, &f->before);
+    x86_jmp_to(e->x, f->refused);
+    x86_land(e->x, event);
 }
 
 void watch_count(struct emit *e, const struct uop *u)

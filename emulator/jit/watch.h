@@ -20,10 +20,11 @@ struct uop;
 struct wave;
 
 /* Of an instruction. */
-#define WATCH_EVENT 1u /* whenever it runs */
-#define WATCH_SLOW  2u /* when its handler runs it */
-#define WATCH_ASK   4u /* when it may run only natively if watch.ask says so */
-#define WATCH_PARTS 8u /* behind it a new run of instructions begins */
+#define WATCH_EVENT 1u  /* whenever it runs */
+#define WATCH_SLOW  2u  /* when its handler runs it */
+#define WATCH_ASK   4u  /* when it may run only natively if watch.ask says so */
+#define WATCH_PARTS 8u  /* behind it a new run of instructions begins */
+#define WATCH_LATER 16u /* the log will do instead of watch.ask, if it is open */
 
 #define WATCH_WAYS 2u
 
@@ -31,6 +32,14 @@ struct wave;
 struct watch_now {
     uint64_t accesses; /* of lanes, that nobody knows of yet */
     uint32_t state;
+    struct emu_log *log; /* never NULL */
+};
+
+/* An entry of the log; rows of addresses follow, one for each half of the wave. */
+struct watch_entry {
+    const struct uop *u;
+    struct wave *wave;
+    uint64_t exec, tag;
 };
 
 #define WATCH_UNKNOWN UINT32_MAX /* no state has this number */
@@ -66,13 +75,17 @@ void watch_begin(struct emit *e);
 bool watch_calls(const struct emit *e);
 /* In front of step i: a run begins, if that is so. */
 void watch_run(struct emit *e, unsigned i);
-/* Must a run of vector instructions (quarters.c) end in front of step i? */
-bool watch_ends(const struct emit *e, unsigned i);
+/* Must a run of vector instructions (quarters.c) end in front of step i, which would be
+ * its first? */
+bool watch_ends(const struct emit *e, unsigned i, bool first);
 /* The function that does u, the n_insts-th instruction of the trace. */
 uintptr_t watch_function(const struct emit *e, const struct uop *u, unsigned n_insts);
 /* The instruction at hand: ask; *f: where it is an event if it must, or NULL. Returns
  * true if it is one anyway. */
 bool watch_inst(struct emit *e, const struct uop *u, struct far **f);
+/* The out-of-the-way part of it where the log is closed: ask; behind it comes what does
+ * the event. */
+void watch_ask(struct emit *e, struct far *f);
 /* Native code has done the accesses of u, a memory instruction, for active lanes. */
 void watch_count(struct emit *e, const struct uop *u);
 /* Of a wave64's instruction whose halves have been written: what is done the slow way,

@@ -147,7 +147,11 @@ static unsigned flags(void *ctx, struct program *p, const struct uop *u)
     unsigned see = sees(ctx, info);
     bool slow = u->flags & UF_MAY_FAULT || info->inst.kind == EMU_KIND_MEMORY ||
                 info->inst.kind == EMU_KIND_ILLEGAL;
-    return (see & EMU_SEE_ALWAYS ? WATCH_EVENT : 0) |
+    bool blind = slow && !(u->flags & UF_MEM); /* its handler alone knows addresses */
+    bool event = see & EMU_SEE_ALWAYS || (see & EMU_SEE_ASK && blind);
+    bool later = see & EMU_SEE_LATER && u->flags & UF_MEM && u->mem.space == MEM_LDS &&
+                 u->mem.addr != NO_ROW && !u->mem.addtid;
+    return (event ? WATCH_EVENT : 0) | (later ? WATCH_LATER : 0) |
            (see & EMU_SEE_ASK ? WATCH_ASK : 0) | (slow ? WATCH_SLOW : 0) |
            (writes_exec(&info->inst) ? WATCH_PARTS : 0);
 }
@@ -210,6 +214,50 @@ static unsigned ask(struct wave *w, const struct uop *u, uint64_t done)
         if (glance_by(&ob->observer[i])->ask)
             event = glance_by(&ob->observer[i])->ask(ob->observer[i].ctx, e);
     return event;
+}
+
+/* ---- the log ---- */
+
+unsigned emu_log_read(const char *entry, struct emu_event *event,
+                      struct emu_access *access, uint64_t *tag)
+{
+    struct watch_entry e;
+    memcpy(&e, entry, sizeof e);
+    const struct umem *m = &e.u->mem;
+    const char *rows = entry + sizeof e;
+    *tag = e.tag;
+    *event = (struct emu_event){.wave = &e.wave->info,
+                                .inst = &program_inst(e.wave->program, e.u)->inst,
+                                .exec = e.wave->wave64 ? e.exec : (uint32_t)e.exec,
+                                .access = access,
+                                .n_accesses = m->elems};
+    for (unsigned i = 0; i < m->elems; i++) {
+        struct emu_access *a = &access[i];
+        a->lanes = event->exec;
+        a->bytes = m->bytes;
+        a->space = EMU_SPACE_LDS;
+        a->read = true;
+        a->write = a->scalar = false;
+        for (unsigned l = 0; l < e.wave->info.lanes; l++) {
+            uint32_t at;
+            memcpy(&at, rows + 4ul * l, 4);
+            a->address[l] = (uint32_t)(at + (i ? m->off1 : m->off0));
+        }
+    }
+    return event->exec ? m->elems : 0;
+}
+
+/* Of the wave that is about to run. */
+static struct emu_log *log_of(const struct observation *ob, const struct wave *w)
+{
+    static struct emu_log closed;
+    struct emu_log *log = NULL;
+    for (unsigned i = 0; i < ob->n_observers && !log; i++) {
+        const struct emu_glance *g = glance_by(&ob->observer[i]);
+        if (g->log)
+            log = g->log(ob->observer[i].ctx, &w->info);
+    }
+    return log ? log : &closed;
 }
 
 /* ---- by events ---- */
@@ -296,6 +344,7 @@ const struct uop *glance_run(struct wave *w, const struct uop *u, bool all)
     bool stay = true;
     ob->host_csr = _mm_getcsr();
     ob->glance->now.state = unseen_of(w)->state;
+    ob->glance->now.log = log_of(ob, w);
     while (stay && w->turn > 0) {
         const struct uop *from = u;
         ob->unknown = false;

@@ -2,7 +2,7 @@
 """Kernels with one planted bug each, and their repaired twins.
 
     corpus.py --rdna3 RDNA3 [--only REGEX] [--asm | --opencl | --hip] [--all] [--jobs N]
-              [--engines]
+              [--engines] [--simd auto|avx2|avx512]
 
 A file of corpus/ says in comments what is wrong with it, and how it is run:
 
@@ -138,7 +138,7 @@ class Case:
         out = os.path.join(folder, "found.json")
         r = subprocess.run(
             [tools.rdna3, "run", os.path.join(folder, "kernel.elf"), "--engine", engine,
-             "--check", checks, "--keep-going", "--check-json", out,
+             "--simd", tools.simd, "--check", checks, "--keep-going", "--check-json", out,
              *(["--race-lanes"] if not self.path.endswith(".s") else []),
              *shlex.split(self.head.get("RUN", ""))],
             capture_output=True, text=True, check=False, timeout=300)
@@ -243,6 +243,7 @@ def main():
     p.add_argument("--hip", action="store_true")
     p.add_argument("--all", action="store_true")
     p.add_argument("--engines", action="store_true")
+    p.add_argument("--simd", default="auto")
     p.add_argument("--checks", default="mem,sync,wait sync,race")
     p.add_argument("--jobs", type=int, default=2)
     tools = p.parse_args()

@@ -16,9 +16,23 @@
 /* Of an instruction: must it be an event? */
 #define EMU_SEE_ALWAYS 1u
 #define EMU_SEE_ASK    2u /* as emu_glance.ask says */
+#define EMU_SEE_LATER  8u /* as EMU_SEE_ASK, but the log (emu_log) will do, if open */
 #define EMU_SEE_APART                                                                  \
     4u /* what it does to the state depends on more than the state                     \
         */
+
+/* Where native code writes LDS loads that nobody has to look at now, instead of asking:
+ * while at is below end. The observer's, which may change it whenever it is called. */
+struct emu_log {
+    char *at, *end; /* end: of which no entry must begin behind */
+    uint64_t tag;   /* goes into each entry */
+};
+#define EMU_LOG_ENTRY(lanes) (32u + 4u * (lanes)) /* bytes */
+
+/* What an entry says: wave, instruction, its accesses (room: 2), EXEC; *tag. As long as
+ * the workgroup is resident. Returns the number of accesses. */
+unsigned emu_log_read(const char *entry, struct emu_event *event,
+                      struct emu_access *access, uint64_t *tag);
 
 /* What an observer need not see, so that native code can run it: instructions that
  * sees() does not name (NULL: it sees all). Memory instructions that native code does
@@ -44,6 +58,9 @@ struct emu_glance {
                     uint64_t accesses);
     /* Before a memory instruction runs, as emu_observer.admit: must it be an event? */
     bool (*ask)(void *ctx, const struct emu_event *event);
+    /* Before the wave's turn; NULL: there is none. One observer of a dispatch may have
+     * logs. */
+    struct emu_log *(*log)(void *ctx, const struct emu_wave_info *wave);
     /* The wave's events go on from this state. UINT32_MAX: from where they have ended.
      */
     void (*load)(void *ctx, const struct emu_wave_info *wave, uint32_t state);

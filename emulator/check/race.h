@@ -1,0 +1,107 @@
+/* race.h: what the files of the race checker share. SPDX-License-Identifier: MIT
+ */
+#ifndef RD_CHECK_RACE_H
+#define RD_CHECK_RACE_H
+
+#include "internal.h"
+
+#define SUSPENDED 32u
+#define PENDING   32u /* conflicts of one instruction that are looked at */
+
+/* A conflict that waits for the instruction to be done, so that values can be
+ * compared. */
+struct pending {
+    struct site other;
+    uint64_t address, lanes;
+    uint16_t bytes;
+    uint8_t space, lane;
+    bool write, atomic, other_writes, known;
+    uint8_t before[64];
+};
+
+/* A plain read beside an atomic. Compilers begin loops of compare-and-swap with one: it
+ * is told of only if its wave has not compared at the address until it passes a barrier
+ * or ends. */
+struct suspended {
+    uint32_t reader; /* number of its wave; 0: free */
+    uint64_t address;
+    struct ck_finding finding;
+};
+
+/* When something was last released at an address. */
+struct release {
+    uint64_t key; /* 0: free */
+    uint32_t stamp;
+    uint64_t owner;  /* the wave that has done atomics there last; see owner_of */
+    uint32_t *clock; /* LDS: by wave of the workgroup, what is released; or NULL */
+};
+
+#define LOG_BYTES (96u << 10)
+
+/* LDS loads of a workgroup since its last barrier. */
+struct race_log {
+    struct race_log *next;
+    char entry[LOG_BYTES];
+};
+
+struct ck_race {
+    struct shadow *global;
+    struct shadow *spare;    /* of workgroups that have gone */
+    struct race_log *logs;   /* likewise */
+    struct release *release; /* open addressing */
+    size_t n_releases, room;
+    uint32_t stamp; /* releases so far */
+    struct pending pending[PENDING];
+    unsigned n_pending;
+    struct suspended suspended[SUSPENDED];
+    unsigned n_suspended;
+    bool judged; /* the running instruction has been looked at */
+    /* The last instruction that native code was let do, before which that wave's order
+     * was this; it may become an event all the same. */
+    struct {
+        const struct ck_wave *wave;
+        uint64_t index;
+        uint32_t stamp;
+        bool stores_out;
+    } asked;
+};
+
+/* ---- race.c */
+
+/* Number of the wave in its dispatch, from 1. */
+static inline uint32_t race_wave(const struct ck *ck, const struct ck_wave *w)
+{
+    return (uint32_t)(w->info->group * ck->launch.waves_per_group + w->info->wave) + 1;
+}
+/* Is the site behind of what me does now? */
+bool race_ordered(const struct ck *ck, const struct ck_wave *w, const struct site *me,
+                  const struct site *s);
+/* Has anybody released at the address? */
+bool race_released(const struct ck *ck, const struct ck_wave *w, unsigned space,
+                   uint64_t address);
+/* The last number of such a site of the wave. */
+uint32_t *race_last(struct ck_wave *w, unsigned space, uint32_t pc);
+
+/* The lanes of an access, one by one. */
+void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                const struct emu_access *a, uint64_t lanes);
+
+/* ---- race_rows.c */
+
+/* Before something is looked up in the workgroup's LDS: its log goes there. */
+void race_catch_up(struct ck *ck, struct ck_group *g);
+/* ... and something is written there now. */
+void race_lds_written(struct ck_group *g);
+/* A barrier has opened, or the workgroup has gone: what the log has is of no use. */
+void race_log_forget(struct ck_group *g);
+
+/* ---- race_tell.c: what is told of conflicts */
+
+/* Once the instruction is done. */
+void race_tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e);
+/* The wave compares and swaps: its reads there began the loop. */
+void race_forgive(struct ck_race *r, uint32_t reader, const struct emu_access *a);
+/* The wave passes a barrier or ends; 0: all do. */
+void race_tell_suspended(struct ck *ck, uint32_t reader);
+
+#endif

@@ -1,0 +1,460 @@
+/* race_rows.c: accesses that race with nothing, judged by rows of lanes, so that native
+ * code can do them.
+ *
+ * Lanes whose addresses are consecutive are a run: their values are side by side in the
+ * shadow, and usually mean one site or none. An instruction all of whose values are
+ * ordered is noted as race.c would note it, and need be no event; what may conflict,
+ * release or acquire is left to race.c, which judges it again. Invariant: the shadow is
+ * as if race.c alone had judged. SPDX-License-Identifier: MIT
+ */
+#include <immintrin.h>
+#include <stdlib.h>
+
+#include "facts.h"
+#include "race.h"
+
+#define SEGMENTS 160u /* of one instruction: more are an event */
+#define FEW_RUNS 4    /* not worth looking for lanes at the same address */
+
+/* Values of one run in one block; the lane of value k is lane + (k >> shift). */
+struct segment {
+    struct shadow_block *block;
+    uint16_t first, n;
+    uint8_t lane, shift;
+};
+
+/* One instruction of a wave. */
+struct rows {
+    const struct ck *ck;
+    const struct ck_wave *w;
+    struct shadow *s;
+    struct site me;
+    uint32_t number;
+    bool lanes; /* lanes of the wave race, too */
+    bool write, full;
+    uint32_t ok, bad; /* sites: the last that was ordered, that was not (lanes aside) */
+    unsigned n;
+    struct segment segment[SEGMENTS];
+};
+
+/* ---- which values are ordered ---- */
+
+static bool is_ordered(struct rows *r, uint32_t value, unsigned lane)
+{
+    struct site other = shadow_site(r->s, value);
+    r->me.lane = (uint8_t)lane;
+    return race_ordered(r->ck, r->w, &r->me, &other);
+}
+
+__attribute__((target("avx2"))) static unsigned bits(__m256i mask)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
+}
+
+/* The lanes of eight values from k on, as they would be in values. */
+__attribute__((target("avx2"))) static __m256i lanes_of(const struct segment *g,
+                                                        unsigned k)
+{
+    __m256i at = _mm256_add_epi32(_mm256_set1_epi32((int)k),
+                                  _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm256_add_epi32(_mm256_srl_epi32(at, _mm_cvtsi32_si128(g->shift)),
+                            _mm256_set1_epi32(g->lane));
+}
+
+/* Those of eight values that mean the site, of the same lanes if lanes race. */
+__attribute__((target("avx2"))) static __m256i means(const struct rows *r, __m256i v,
+                                                     uint32_t number, __m256i lanes)
+{
+    if (r->lanes)
+        return _mm256_cmpeq_epi32(
+            v, _mm256_or_si256(lanes, _mm256_set1_epi32((int)(number << SHADOW_LANE))));
+    return _mm256_cmpeq_epi32(_mm256_srli_epi32(v, SHADOW_LANE),
+                              _mm256_set1_epi32((int)number));
+}
+
+/* Of n values, at most eight, from k on: those that me is behind of, as bits. */
+__attribute__((target("avx2"))) static unsigned
+ordered_of(struct rows *r, __m256i v, const struct segment *g, unsigned k, unsigned n)
+{
+    __m256i limit = _mm256_set1_epi32((int)((r->s->dead << SHADOW_LANE) - 1));
+    __m256i lanes = lanes_of(g, k);
+    unsigned in = n < 8 ? (1u << n) - 1 : 255, fine, not = 0;
+    fine = bits(_mm256_cmpeq_epi32(_mm256_max_epu32(v, limit), limit)) & in;
+    for (;;) {
+        fine |= bits(means(r, v, r->ok, lanes)) & in & ~not;
+        if (!r->lanes)
+            not |= bits(means(r, v, r->bad, lanes)) & in & ~fine;
+        unsigned open = in & ~fine & ~not;
+        if (!open)
+            return fine;
+        uint32_t value[8];
+        unsigned i = (unsigned)__builtin_ctz(open);
+        _mm256_storeu_si256((__m256i *)value, v);
+        if (is_ordered(r, value[i], g->lane + ((k + i) >> g->shift))) {
+            r->ok = value[i] >> SHADOW_LANE;
+            fine |= 1u << i;
+        } else {
+            r->bad = value[i] >> SHADOW_LANE;
+            not |= 1u << i;
+        }
+    }
+}
+
+/* Signs in the first n of eight, of those in the bits. */
+__attribute__((target("avx2"))) static __m256i mask_of(unsigned n, unsigned in)
+{
+    __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    in &= n < 8 ? (1u << n) - 1 : 255;
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)in), bit), bit);
+}
+
+/* Eight values, or the n there are. */
+__attribute__((target("avx2"))) static __m256i load(const uint32_t *v, unsigned n)
+{
+    return n >= 8 ? _mm256_loadu_si256((const __m256i *)v)
+                  : _mm256_maskload_epi32((const int *)v, mask_of(n, 255));
+}
+
+__attribute__((target("avx2"))) static void store(uint32_t *v, unsigned n, unsigned in,
+                                                  __m256i x)
+{
+    if (n >= 8 && in == 255)
+        _mm256_storeu_si256((__m256i *)v, x);
+    else
+        _mm256_maskstore_epi32((int *)v, mask_of(n, in), x);
+}
+
+/* What all of the values are; MIXED: to be asked eight by eight. */
+enum alike { MIXED, ORDERED, UNORDERED };
+
+__attribute__((target("avx2"))) static inline enum alike
+alike(struct rows *r, const uint32_t *v, const struct segment *g)
+{
+    uint32_t number = v[0] >> SHADOW_LANE;
+    if (r->lanes || g->n % 8)
+        return MIXED;
+    if (number >= r->s->dead && number != r->ok && number != r->bad)
+        *(is_ordered(r, v[0], g->lane) ? &r->ok : &r->bad) = number;
+    __m256i limit = _mm256_set1_epi32((int)((r->s->dead << SHADOW_LANE) - 1)),
+            ok = _mm256_set1_epi32((int)r->ok), bad = _mm256_set1_epi32((int)r->bad);
+    __m256i fine = _mm256_set1_epi32(-1), not = fine;
+    for (unsigned k = 0; k < g->n; k += 8) {
+        __m256i x = _mm256_loadu_si256((const __m256i *)(v + k)),
+                at = _mm256_srli_epi32(x, SHADOW_LANE);
+        __m256i none = _mm256_cmpeq_epi32(_mm256_max_epu32(x, limit), limit);
+        fine =
+            _mm256_and_si256(fine, _mm256_or_si256(none, _mm256_cmpeq_epi32(at, ok)));
+        not = _mm256_and_si256(not, _mm256_cmpeq_epi32(at, bad));
+    }
+    return bits(fine) == 255 ? ORDERED : bits(not) == 255 ? UNORDERED : MIXED;
+}
+
+__attribute__((target("avx2"))) static inline bool
+plane_ordered(struct rows *r, const struct segment *g, enum shadow_plane plane)
+{
+    const uint32_t *v = g->block->plane[plane];
+    if (!v || g->block->top[plane] < r->s->dead)
+        return true;
+    v += g->first;
+    enum alike all = alike(r, v, g);
+    for (unsigned k = 0; k < g->n && all == MIXED; k += 8) {
+        unsigned n = g->n - k < 8 ? g->n - k : 8;
+        if (ordered_of(r, load(v + k, n), g, k, n) != (1u << n) - 1)
+            return false;
+    }
+    return all != UNORDERED;
+}
+
+/* ---- what is noted ---- */
+
+/* All values of the plane. */
+__attribute__((target("avx2"))) static inline bool
+note_all(struct rows *r, const struct segment *g, enum shadow_plane plane)
+{
+    uint32_t *v = shadow_plane(r->s, g->block, plane);
+    __m256i me = _mm256_set1_epi32((int)(r->number << SHADOW_LANE));
+    if (!v)
+        return false;
+    shadow_raise(g->block, plane, r->number);
+    v += g->first;
+    for (unsigned k = 0; k < g->n; k += 8)
+        store(v + k, g->n - k, 255, _mm256_or_si256(me, lanes_of(g, k)));
+    return true;
+}
+
+/* The first read that is behind of nobody else's stays, and the last. */
+__attribute__((target("avx2"))) static bool note_reads(struct rows *r,
+                                                       const struct segment *g)
+{
+    const uint32_t *v = g->block->plane[SHADOW_READ];
+    if (!v || g->block->top[SHADOW_READ] < r->s->dead)
+        return note_all(r, g, SHADOW_READ);
+    v += g->first;
+    enum alike all = alike(r, v, g);
+    if (all != MIXED)
+        return note_all(r, g, all == ORDERED ? SHADOW_READ : SHADOW_READ2);
+    uint32_t *first = g->block->plane[SHADOW_READ] + g->first,
+             *second = shadow_plane(r->s, g->block, SHADOW_READ2);
+    __m256i me = _mm256_set1_epi32((int)(r->number << SHADOW_LANE));
+    if (!second)
+        return false;
+    shadow_raise(g->block, SHADOW_READ, r->number);
+    shadow_raise(g->block, SHADOW_READ2, r->number);
+    second += g->first;
+    for (unsigned k = 0; k < g->n; k += 8) {
+        unsigned n = g->n - k < 8 ? g->n - k : 8;
+        __m256i mine = _mm256_or_si256(me, lanes_of(g, k));
+        unsigned here = ordered_of(r, load(first + k, n), g, k, n);
+        store(first + k, n, here, mine);
+        store(second + k, n, ~here & 255, mine);
+    }
+    return true;
+}
+
+/* ---- runs ---- */
+
+static void add_run(struct rows *r, uint64_t at, unsigned bytes, unsigned lane,
+                    unsigned n)
+{
+    uint64_t end = at + (uint64_t)bytes * n;
+    unsigned log = (unsigned)__builtin_ctz(bytes);
+    while (at < end && !r->full) {
+        struct shadow_block *b = shadow_at(r->s, at);
+        uint64_t stop = (at / SHADOW_BLOCK + 1) * SHADOW_BLOCK;
+        stop = end < stop ? end : stop;
+        r->full = !b || r->n == SEGMENTS || ((at | stop | bytes) % 4 && b->shift);
+        if (r->full)
+            return;
+        unsigned part = (unsigned)(stop - at);
+        bool whole = part % bytes == 0; /* else of one lane, in two blocks */
+        struct segment *g = &r->segment[r->n++];
+        *g = (struct segment){
+            .block = b,
+            .first = (uint16_t)(at % SHADOW_BLOCK >> b->shift),
+            .n = (uint16_t)(part >> b->shift),
+            .lane = (uint8_t)lane,
+            .shift = (uint8_t)(n == 1 ? 16 : log - b->shift),
+        };
+        if (n > 1 && !whole) {
+            r->full = true;
+            return;
+        }
+        lane += n == 1 ? 0 : part >> log;
+        at = stop;
+    }
+}
+
+/* Bit l: lane l + 1 is step bytes behind lane l. */
+__attribute__((target("avx2"))) static uint64_t steps(const struct emu_access *a,
+                                                      unsigned lanes, uint64_t step)
+{
+    uint64_t out = 0;
+    __m256i by = _mm256_set1_epi64x((long long)step);
+    for (unsigned l = 0; l + 4 < lanes; l += 4) {
+        __m256i x = _mm256_loadu_si256((const __m256i *)&a->address[l]),
+                y = _mm256_loadu_si256((const __m256i *)&a->address[l + 1]);
+        __m256i is = _mm256_cmpeq_epi64(_mm256_sub_epi64(y, x), by);
+        out |= (uint64_t)(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(is)) << l;
+    }
+    for (unsigned l = lanes - 4; l + 1 < lanes; l++)
+        out |= (uint64_t)(a->address[l + 1] - a->address[l] == step) << l;
+    return out;
+}
+
+/* How many lanes from lane on the bits join. */
+static unsigned run_from(uint64_t joined, unsigned lane)
+{
+    uint64_t end = ~(joined >> lane);
+    return 1 + (end ? (unsigned)__builtin_ctzll(end) : 63);
+}
+
+static void add_access(struct rows *r, const struct emu_access *a)
+{
+    unsigned lanes = r->ck->launch.lanes;
+    if (a->scalar) {
+        add_run(r, a->address[0], a->bytes, 0, 1);
+        return;
+    }
+    uint64_t pairs = a->lanes & a->lanes >> 1;
+    uint64_t joined =
+        a->bytes & (a->bytes - 1u) ? 0 : steps(a, lanes, a->bytes) & pairs;
+    bool apart = __builtin_popcountll(pairs & ~joined) >= FEW_RUNS;
+    uint64_t equal = !apart || a->write || r->lanes ? 0 : steps(a, lanes, 0) & pairs;
+    for (uint64_t m = a->lanes; m && !r->full;) {
+        unsigned l = (unsigned)__builtin_ctzll(m), n = run_from(equal, l);
+        if (n > 1) /* the last one counts */
+            add_run(r, a->address[l], a->bytes, l + n - 1, 1);
+        else
+            add_run(r, a->address[l], a->bytes, l, n = run_from(joined, l));
+        m &= l + n < 64 ? ~UINT64_C(0) << (l + n) : 0;
+    }
+}
+
+/* Nothing that the segments touch is out of order; then they are noted. */
+static bool judge(struct rows *r)
+{
+    bool fine = !r->full && r->number;
+    unsigned planes = r->write ? SHADOW_PLANES : SHADOW_READ;
+    for (unsigned i = 0; i < r->n && fine; i++)
+        for (unsigned p = 0; p < planes && fine; p++)
+            fine = plane_ordered(r, &r->segment[i], (enum shadow_plane)p);
+    for (unsigned i = 0; i < r->n && fine; i++)
+        fine = r->write ? note_all(r, &r->segment[i], SHADOW_WRITE)
+                        : note_reads(r, &r->segment[i]);
+    return fine;
+}
+
+/* ---- instructions ---- */
+
+/* May it be judged by rows? If lanes race, those of one store must not meet. */
+static bool suits(const struct ck *ck, const struct ck_wave *w,
+                  const struct emu_event *e)
+{
+    const struct emu_access *a = e->access;
+    if (a->read == a->write || (e->n_accesses > 1 && a[0].space != a[1].space))
+        return false;
+    if (!a->write)
+        return true;
+    if (ck->config.lanes) {
+        uint64_t run = a->lanes >> __builtin_ctzll(a->lanes),
+                 pairs = a->lanes & a->lanes >> 1;
+        if (e->n_accesses > 1 || run & (run + 1) ||
+            (steps(a, ck->launch.lanes, a->bytes) & pairs) != pairs)
+            return false;
+    }
+    for (unsigned i = 0; i < e->n_accesses && ck->race->room; i++)
+        for (uint64_t m = a[i].lanes; m; m &= m - 1)
+            if (race_released(ck, w, a[i].space, a[i].address[__builtin_ctzll(m)]))
+                return false;
+    return true;
+}
+
+/* What all lanes do to memory in space, as a site. */
+static void begin(struct rows *r, struct ck *ck, struct ck_wave *w,
+                  const struct emu_event *e, uint32_t stamp, uint8_t flags)
+{
+    const struct emu_access *a = e->access;
+    struct shadow *s = a->space == EMU_SPACE_LDS ? w->group->lds : ck->race->global;
+    r->ck = ck;
+    r->w = w;
+    r->s = s;
+    r->me = (struct site){.wave = race_wave(ck, w),
+                          .pc = (uint32_t)(e->inst->pc - ck->launch.code_base),
+                          .barrier = (uint32_t)w->group->barriers,
+                          .clock = w->order.clock,
+                          .stamp = stamp,
+                          .flags = flags};
+    r->number = shadow_number(s, &r->me, race_last(w, a->space, r->me.pc));
+    r->lanes = ck->config.lanes;
+    r->write = a->write;
+    r->full = false;
+    r->ok = r->number;
+    r->bad = UINT32_MAX >> SHADOW_LANE;
+    r->n = 0;
+}
+
+bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
+{
+    const struct emu_access *a = e->access;
+    struct ck_race *race = ck->race;
+    if (!e->n_accesses) {
+        ck_race_order(ck, w, e->inst);
+        return false;
+    }
+    bool lds = a->space == EMU_SPACE_LDS;
+    if (!lds && a->space != EMU_SPACE_GLOBAL)
+        return e->n_accesses > 1;
+    if (!(lds ? w->group->lds : race->global) || !suits(ck, w, e))
+        return true;
+    if (lds)
+        race_catch_up(ck, w->group);
+    bool first = a->write && !lds && !w->order.stores_out;
+    struct rows r;
+    begin(&r, ck, w, e, race->stamp, first ? SITE_RELEASES : 0);
+    for (unsigned i = 0; i < e->n_accesses; i++)
+        add_access(&r, &e->access[i]);
+    if (!judge(&r))
+        return true;
+    race->asked.wave = w;
+    race->asked.index = e->index;
+    race->asked.stamp = race->stamp;
+    race->asked.stores_out = w->order.stores_out;
+    race->stamp += first;
+    w->group->log.tag = race->stamp;
+    if (a->write && lds)
+        race_lds_written(w->group);
+    w->order.stores_out |= a->write && !lds;
+    return false;
+}
+
+/* ---- the log ----
+ *
+ * Between barriers in which nobody writes LDS what reads it is of no interest to
+ * anybody: it is judged only once there is a write, or something that orders waves. */
+
+/* It is empty, and open if it will do. */
+static void empty_log(struct ck_group *g)
+{
+    if (!g->entries)
+        return;
+    g->log.at = g->log.end = g->entries->entry;
+    if (!g->lds_written)
+        g->log.end += LOG_BYTES - EMU_LOG_ENTRY(64);
+}
+
+void race_log_forget(struct ck_group *g)
+{
+    g->lds_written = false;
+    empty_log(g);
+}
+
+void race_lds_written(struct ck_group *g)
+{
+    g->lds_written = true;
+    empty_log(g);
+}
+
+static void judge_entry(struct ck *ck, struct ck_group *g, const char *entry)
+{
+    struct emu_access access[2];
+    struct emu_event e;
+    uint64_t tag;
+    uint32_t stamp = ck->race->stamp;
+    unsigned n = emu_log_read(entry, &e, access, &tag);
+    struct ck_wave *w = &g->wave[e.wave->wave];
+    if (!n)
+        return;
+    struct rows r;
+    begin(&r, ck, w, &e, (uint32_t)tag, 0);
+    for (unsigned i = 0; i < n; i++)
+        add_access(&r, &access[i]);
+    if (judge(&r))
+        return;
+    ck->race->stamp = (uint32_t)tag;
+    for (unsigned i = 0; i < n; i++)
+        race_judge(ck, w, &e, &access[i], ~UINT64_C(0));
+    ck->race->stamp = stamp;
+}
+
+void race_catch_up(struct ck *ck, struct ck_group *g)
+{
+    if (!g->entries)
+        return;
+    const char *at = g->entries->entry, *end = g->log.at;
+    for (; at < end; at += EMU_LOG_ENTRY(ck->launch.lanes))
+        judge_entry(ck, g, at);
+    empty_log(g);
+}
+
+struct emu_log *ck_race_log(struct ck *ck, struct ck_group *g)
+{
+    struct ck_race *r = ck->race;
+    if (!g->entries && g->lds && ck->launch.dispatch->lds_bytes) {
+        g->entries = r->logs ? r->logs : malloc(sizeof *g->entries);
+        if (g->entries && g->entries == r->logs)
+            r->logs = g->entries->next;
+        empty_log(g);
+    }
+    g->log.tag = r->stamp;
+    return &g->log;
+}

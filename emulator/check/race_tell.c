@@ -1,0 +1,126 @@
+/* race_tell.c: what is told of accesses that nothing orders.
+ *
+ * A conflict is told of when its instruction is done: then it is known whether the
+ * value was there already. A plain read beside an atomic waits until it is known what
+ * its wave does next. Must not know what orders accesses. SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "race.h"
+
+static void fill_other(const struct ck *ck, const struct site *s, bool write,
+                       struct ck_actor *a)
+{
+    uint64_t number = s->wave - 1, group = number / ck->launch.waves_per_group;
+    const uint32_t *groups = ck->launch.dispatch->groups;
+    *a = (struct ck_actor){.pc = ck->launch.code_base + s->pc,
+                           .wave = (uint32_t)(number % ck->launch.waves_per_group),
+                           .lanes = UINT64_C(1) << s->lane,
+                           .write = write,
+                           .atomic = write && s->flags & SITE_ATOMIC};
+    for (unsigned i = 0; i < 3; i++) {
+        a->workgroup[i] = (uint32_t)(group % groups[i]);
+        group /= groups[i];
+    }
+}
+
+/* Keep a finding about a plain read until it is known what its wave does next. */
+static void suspend(struct ck *ck, uint32_t reader, const struct ck_finding *f)
+{
+    struct ck_race *r = ck->race;
+    for (unsigned i = 0; i < r->n_suspended; i++) {
+        const struct suspended *s = &r->suspended[i];
+        if (s->reader == reader && s->address == f->address &&
+            s->finding.at.pc == f->at.pc && s->finding.other.pc == f->other.pc)
+            return;
+    }
+    if (r->n_suspended == SUSPENDED) { /* the oldest has had its time */
+        ck_report(ck, &r->suspended[0].finding);
+        memmove(r->suspended, r->suspended + 1,
+                sizeof r->suspended[0] * --r->n_suspended);
+    }
+    struct suspended *s = &r->suspended[r->n_suspended++];
+    s->reader = reader;
+    s->address = f->address;
+    memcpy(&s->finding, f, sizeof *f);
+}
+
+static void drop_suspended(struct ck_race *r, unsigned i)
+{
+    if (i != --r->n_suspended)
+        memcpy(&r->suspended[i], &r->suspended[r->n_suspended], sizeof r->suspended[0]);
+}
+
+void race_forgive(struct ck_race *r, uint32_t reader, const struct emu_access *a)
+{
+    for (unsigned i = r->n_suspended; i-- > 0;)
+        for (uint64_t m = a->lanes; m; m &= m - 1)
+            if (r->suspended[i].reader == reader &&
+                r->suspended[i].address == a->address[__builtin_ctzll(m)]) {
+                drop_suspended(r, i);
+                break;
+            }
+}
+
+void race_tell_suspended(struct ck *ck, uint32_t reader)
+{
+    struct ck_race *r = ck->race;
+    for (unsigned i = r->n_suspended; i-- > 0;)
+        if (!reader || r->suspended[i].reader == reader) {
+            ck_report(ck, &r->suspended[i].finding);
+            drop_suspended(r, i);
+        }
+}
+
+static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e,
+                 const struct pending *p)
+{
+    struct ck_finding f;
+    struct emu_mem r;
+    uint8_t now[64];
+    const char *mine = p->atomic ? "atomic" : p->write ? "write" : "read";
+    const char *other = !p->other_writes               ? "read"
+                        : p->other.flags & SITE_ATOMIC ? "atomic"
+                                                       : "write";
+    bool same = p->write && p->other_writes && p->known &&
+                emu_wave_peek(e->wave, p->space, p->lane, p->address, p->bytes, now) &&
+                memcmp(now, p->before, p->bytes) == 0;
+    ck_finding_at(ck, CK_RACE, "", e, p->lanes, &f);
+    (void)snprintf(f.kind, sizeof f.kind, "%s-%s%s", other, mine,
+                   same ? "-same-value" : "");
+    f.benign = same;
+    f.at.write = p->write;
+    f.at.atomic = p->atomic;
+    fill_other(ck, &p->other, p->other_writes, &f.other);
+    f.located = true;
+    f.space = p->space;
+    f.address = p->address;
+    f.bytes = p->bytes;
+    bool near = memcmp(f.at.workgroup, f.other.workgroup, sizeof f.at.workgroup) == 0;
+    if (f.space == EMU_SPACE_GLOBAL && emu_mem_find(ck->emu, f.address, &r)) {
+        f.base = r.va;
+        f.size = r.bytes;
+        memcpy(f.allocation, r.name, sizeof f.allocation);
+    }
+    (void)snprintf(f.text, sizeof f.text, "%s of %s after %s %s of another %s%s", mine,
+                   f.size ? f.allocation : "LDS", "an unordered", other,
+                   e->wave->wave == f.other.wave && near ? "lane"
+                   : near                                ? "wave"
+                                                         : "workgroup",
+                   same ? ", both of the same value" : "");
+    if (*mine == 'r' && *other == 'a')
+        suspend(ck, race_wave(ck, w), &f);
+    else if (*mine == 'a' && *other == 'r')
+        suspend(ck, p->other.wave, &f);
+    else
+        ck_report(ck, &f);
+}
+
+void race_tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e)
+{
+    struct ck_race *r = ck->race;
+    for (unsigned i = 0; i < r->n_pending && !ck->stopped; i++)
+        tell(ck, w, e, &r->pending[i]);
+    r->n_pending = 0;
+}
