@@ -55,8 +55,8 @@ static void on_error(void *ctx, void *owner, enum gpu_error error)
         e.data[0] = (error == GPU_ERR_ILLEGAL_INST ? 1u : 2u) << 21;
         e.data[1] = 2u << 6; /* an error */
     }
-    if (error == GPU_ERR_PREEMPTION)
-        return; /* a hang: nobody is told */
+    if (error == GPU_ERR_PREEMPTION || q->kind == HQD_MES)
+        return; /* a hang, or a frame that firmware does not answer: nobody is told */
     gpu_queue_inactive(q->gpu, error);
     ih_raise(ctx, &e);
 }

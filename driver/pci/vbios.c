@@ -43,6 +43,12 @@ static void put16(uint8_t *p, unsigned v)
     p[1] = (uint8_t)(v >> 8);
 }
 
+static void put32(uint8_t *p, uint32_t v)
+{
+    put16(p, v & 0xffff);
+    put16(p + 2, v >> 16);
+}
+
 /* Without its end. */
 static void put_text(uint8_t *p, const char *text)
 {
@@ -72,6 +78,8 @@ static void data_tables(uint8_t *rom)
     uint32_t at = TABLES, next;
     (void)table(rom, DATA_LIST, 4 + 2 * DATA_TABLES, 2, 1);
     next = data_table(rom, FIRMWARE_INFO, at, 100, 3, 4);
+    put32(rom + at + 8, 100 * BOARD_SCLK_MHZ); /* clocks at start-up, 10 kHz */
+    put32(rom + at + 12, 100 * BOARD_MCLK_MHZ);
     put16(rom + at + 24, 0x4c); /* the first scratch register */
     at = next;
     next = data_table(rom, GFX_INFO, at, 64, 2, 7);
@@ -92,7 +100,7 @@ static void command_tables(uint8_t *rom)
 {
     (void)table(rom, COMMANDS, 4 + 2 * COMMAND_TABLES, 2, 1);
     put16(rom + COMMANDS + 4 + 2 * ASIC_INIT, END_COMMAND);
-    (void)table(rom, END_COMMAND, 8, 1, 1);
+    (void)table(rom, END_COMMAND, 8, 2, 1); /* the version that drivers run */
     rom[END_COMMAND + 6] = OP_END;
 }
 

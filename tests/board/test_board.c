@@ -109,7 +109,8 @@ START_TEST(rom)
     unsigned data = half(image + header + 0x20), firmware = half(image + data + 4 + 8);
     ck_assert_uint_eq(half(image + firmware + 24), 0x4c);
     unsigned commands = half(image + header + 0x1e), init = half(image + commands + 4);
-    ck_assert_uint_eq(image[init + 6], 91); /* nothing but its end */
+    ck_assert_uint_eq(half(image + init + 2), 0x102); /* what a reset looks for */
+    ck_assert_uint_eq(image[init + 6], 91);           /* nothing but its end */
 }
 END_TEST
 

@@ -144,6 +144,26 @@ START_TEST(frames_and_registers)
 }
 END_TEST
 
+/* Zeros between frames are passed over; what is no frame is not answered, and nobody is
+ * told: a driver knows no error interrupt of the scheduler. */
+START_TEST(padding)
+{
+    uint32_t dw[FRAME] = {0};
+    machine_submit(&mes, dw, 7);
+    frame(dw, 11, 2);
+    memset(dw, 0, sizeof(dw));
+    for (unsigned i = 0; i < 3; i++)
+        machine_submit(&mes, dw, FRAME);
+    frame(dw, 11, 2);
+    dw[0] = 9;
+    machine_submit(&mes, dw, FRAME);
+    for (unsigned i = 0; i < 10000 && !m.said[0]; i++)
+        usleep(1000);
+    ck_assert_ptr_nonnull(strstr(m.said, "frame"));
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 0);
+}
+END_TEST
+
 /* Two processes with the same addresses and other memory behind them. */
 START_TEST(two_spaces)
 {
@@ -303,6 +323,7 @@ static Suite *suite(void)
     TCase *t = tcase_create("all");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, frames_and_registers);
+    tcase_add_test(t, padding);
     tcase_add_test(t, two_spaces);
     tcase_add_test(t, new_pages);
     tcase_add_test(t, unmapped_inside);
