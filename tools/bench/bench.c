@@ -21,9 +21,9 @@
 static const char help[] =
     "usage: rdna3 bench [GROUP | NAME...] [--json]\n"
     "\n"
-    "Measure this program on this host. GROUP is asm, compiler, driver, emu or\n"
-    "timing; NAME is a line of --list; without either everything is measured, in\n"
-    "some minutes, on one host thread unless the list says otherwise. What has a\n"
+    "Measure this program on this host. GROUP is asm, check, compiler, driver,\n"
+    "emu or timing; NAME is a line of --list; without either everything is measured,\n"
+    "in some minutes, on one host thread unless the list says otherwise. What has a\n"
     "peer to be compared with is measured in turn with it, five times; the pair with\n"
     "the median ratio is printed. Other rates are the best of several runs.\n"
     "\n"
@@ -33,7 +33,8 @@ static const char help[] =
     "  --list   print the names and what they measure, measure nothing\n";
 
 static const struct bench_entry *const groups[] = {
-    bench_emu_entries,      bench_timing_entries,
+    bench_check_memory_entries, /* the memory of who starts a process counts, too */
+    bench_emu_entries,          bench_check_entries, bench_timing_entries,
 #ifdef RDNA3_HAVE_EXEC
     bench_driver_entries,
 #endif

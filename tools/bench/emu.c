@@ -7,6 +7,8 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,40 +34,29 @@
 
 extern char **environ;
 
-/* A kernel with its shape and arguments: buffers first, then 32-bit numbers. */
-struct job {
-    const struct bench_kernel *kernel;
-    uint32_t groups[3];
-    uint32_t block[3];
-    unsigned n_buffers;
-    uint64_t buffer_bytes;
-    unsigned n_numbers;
-    uint32_t numbers[2];
-};
-
-static const struct job valu_job = {.kernel = &bench_valu,
-                                    .groups = {8, 1, 1},
-                                    .block = {256, 1, 1},
-                                    .n_numbers = 1,
-                                    .numbers = {4000}};
+static const struct bench_job valu_job = {.kernel = &bench_valu,
+                                          .groups = {8, 1, 1},
+                                          .block = {256, 1, 1},
+                                          .n_numbers = 1,
+                                          .numbers = {4000}};
 /* Long enough that two threads are measured, not how soon the second one wakes: some
  * 50 ms of native code on one. */
-static const struct job scaling_job = {.kernel = &bench_valu,
-                                       .groups = {64, 1, 1},
-                                       .block = {256, 1, 1},
-                                       .n_numbers = 1,
-                                       .numbers = {4000}};
-static const struct job lds_job = {.kernel = &bench_lds,
-                                   .groups = {8, 1, 1},
-                                   .block = {256, 1, 1},
-                                   .n_numbers = 1,
-                                   .numbers = {2000}};
-static const struct job wmma_job = {.kernel = &bench_wmma,
-                                    .groups = {8, 1, 1},
-                                    .block = {128, 1, 1},
-                                    .n_numbers = 1,
-                                    .numbers = {1000}};
-static const struct job stream_job = {
+static const struct bench_job scaling_job = {.kernel = &bench_valu,
+                                             .groups = {64, 1, 1},
+                                             .block = {256, 1, 1},
+                                             .n_numbers = 1,
+                                             .numbers = {4000}};
+static const struct bench_job lds_job = {.kernel = &bench_lds,
+                                         .groups = {8, 1, 1},
+                                         .block = {256, 1, 1},
+                                         .n_numbers = 1,
+                                         .numbers = {2000}};
+static const struct bench_job wmma_job = {.kernel = &bench_wmma,
+                                          .groups = {8, 1, 1},
+                                          .block = {128, 1, 1},
+                                          .n_numbers = 1,
+                                          .numbers = {1000}};
+const struct bench_job bench_stream_job = {
     .kernel = &bench_stream,
     .groups = {STREAM_GROUPS, 1, 1},
     .block = {256, 1, 1},
@@ -73,33 +64,35 @@ static const struct job stream_job = {
     .buffer_bytes = STREAM_BYTES,
     .n_numbers = 2,
     .numbers = {STREAM_BYTES / (STREAM_GROUPS * 1024), STREAM_GROUPS * 1024}};
-static const struct job mixed_job = {.kernel = &bench_mixed,
-                                     .groups = {16, 1, 1},
-                                     .block = {256, 1, 1},
-                                     .n_buffers = 1,
-                                     .buffer_bytes = 16384,
-                                     .n_numbers = 1,
-                                     .numbers = {1000}};
-static const struct job matmul_job = {.kernel = &bench_matmul,
-                                      .groups = {MATMUL_SIZE / 16, MATMUL_SIZE / 16, 1},
-                                      .block = {16, 16, 1},
-                                      .n_buffers = 3,
-                                      .buffer_bytes = 4ull * MATMUL_SIZE * MATMUL_SIZE,
-                                      .n_numbers = 1,
-                                      .numbers = {MATMUL_SIZE}};
+static const struct bench_job mixed_job = {.kernel = &bench_mixed,
+                                           .groups = {16, 1, 1},
+                                           .block = {256, 1, 1},
+                                           .n_buffers = 1,
+                                           .buffer_bytes = 16384,
+                                           .n_numbers = 1,
+                                           .numbers = {1000}};
+const struct bench_job bench_matmul_job = {
+    .kernel = &bench_matmul,
+    .groups = {MATMUL_SIZE / 16, MATMUL_SIZE / 16, 1},
+    .block = {16, 16, 1},
+    .n_buffers = 3,
+    .buffer_bytes = 4ull * MATMUL_SIZE * MATMUL_SIZE,
+    .n_numbers = 1,
+    .numbers = {MATMUL_SIZE}};
 
-static const struct job gemm_job = {.kernel = &bench_wmma_gemm,
-                                    .groups = {GEMM_SIZE / 64, GEMM_SIZE / 64, 1},
-                                    .block = {128, 1, 1},
-                                    .n_buffers = 3,
-                                    .buffer_bytes = 4ull * GEMM_SIZE * GEMM_SIZE,
-                                    .n_numbers = 1,
-                                    .numbers = {GEMM_SIZE}};
+static const struct bench_job gemm_job = {.kernel = &bench_wmma_gemm,
+                                          .groups = {GEMM_SIZE / 64, GEMM_SIZE / 64, 1},
+                                          .block = {128, 1, 1},
+                                          .n_buffers = 3,
+                                          .buffer_bytes = 4ull * GEMM_SIZE * GEMM_SIZE,
+                                          .n_numbers = 1,
+                                          .numbers = {GEMM_SIZE}};
 
 /* Buffers hold ones: finite numbers, and pages of their own rather than the zero page.
  */
-static rd_status make_args(struct la *la, const struct job *job, uint64_t *pointers,
-                           struct la_arg *args, struct la_error *err)
+static rd_status make_args(struct la *la, const struct bench_job *job,
+                           uint64_t *pointers, struct la_arg *args,
+                           struct la_error *err)
 {
     for (unsigned i = 0; i < job->n_buffers; i++) {
         void *memory;
@@ -148,7 +141,7 @@ static rd_status run_once(struct la *la, const struct emu_dispatch *dispatch,
     return RD_OK;
 }
 
-static rd_status prepare(struct la *la, const struct job *job, uint64_t *pointers,
+static rd_status prepare(struct la *la, const struct bench_job *job, uint64_t *pointers,
                          struct la_arg *args, struct emu_dispatch *dispatch,
                          struct la_error *err)
 {
@@ -167,7 +160,8 @@ static rd_status prepare(struct la *la, const struct job *job, uint64_t *pointer
     return st;
 }
 
-static rd_status measure_in(struct la *la, const struct job *job, struct speed *speed)
+static rd_status measure_in(struct la *la, const struct bench_job *job,
+                            struct speed *speed)
 {
     struct la_error err = {""};
     struct emu_dispatch dispatch;
@@ -183,12 +177,20 @@ static rd_status measure_in(struct la *la, const struct job *job, struct speed *
     return st == RD_OK ? run_once(la, &dispatch, speed) : st;
 }
 
+rd_status bench_job_seconds(struct la *la, const struct bench_job *job, double *seconds)
+{
+    struct speed speed = {0, 0};
+    rd_status st = measure_in(la, job, &speed);
+    *seconds = speed.seconds;
+    return st;
+}
+
 rd_status bench_prepare_matmul(struct la *la, struct emu_dispatch *dispatch)
 {
     struct la_error err = {""};
     uint64_t pointers[3];
     struct la_arg args[5];
-    rd_status st = prepare(la, &matmul_job, pointers, args, dispatch, &err);
+    rd_status st = prepare(la, &bench_matmul_job, pointers, args, dispatch, &err);
     if (st != RD_OK)
         (void)cli_error(CLI_FAILED, "%s", err.text);
     return st;
@@ -201,7 +203,7 @@ struct way {
     unsigned threads;
 };
 
-static rd_status measure_speed(const struct job *job, struct way way,
+static rd_status measure_speed(const struct bench_job *job, struct way way,
                                struct speed *speed)
 {
     struct emu_config config = {
@@ -216,7 +218,7 @@ static rd_status measure_speed(const struct job *job, struct way way,
     return st;
 }
 
-static rd_status measure(const struct job *job, struct way way, double *rate)
+static rd_status measure(const struct bench_job *job, struct way way, double *rate)
 {
     struct speed speed;
     rd_status st = measure_speed(job, way, &speed);
@@ -241,10 +243,10 @@ static rd_status measure(const struct job *job, struct way way, double *rate)
 
 RATE(valu, valu_job, AUTO)
 RATE(valu_avx2, valu_job, AVX2)
-RATE(matmul, matmul_job, AUTO)
-RATE(matmul_avx2, matmul_job, AVX2)
-RATE(stream, stream_job, AUTO)
-RATE(stream_avx2, stream_job, AVX2)
+RATE(matmul, bench_matmul_job, AUTO)
+RATE(matmul_avx2, bench_matmul_job, AVX2)
+RATE(stream, bench_stream_job, AUTO)
+RATE(stream_avx2, bench_stream_job, AVX2)
 RATE(lds, lds_job, AUTO)
 RATE(lds_avx2, lds_job, AVX2)
 RATE(wmma, wmma_job, AUTO)
@@ -278,7 +280,7 @@ static rd_status stream_bytes(enum emu_simd simd, double *value)
 {
     struct way way = {simd, EMU_ENGINE_AUTO, 1};
     struct speed speed;
-    rd_status st = measure_speed(&stream_job, way, &speed);
+    rd_status st = measure_speed(&bench_stream_job, way, &speed);
     if (st == RD_OK)
         *value = 3.0 * STREAM_BYTES / speed.seconds;
     return st;
@@ -380,7 +382,7 @@ static rd_status measure_trace(double *value)
         st = emu_add_observer(la_emu(la), &observer);
     }
     if (st == RD_OK)
-        st = measure_in(la, &matmul_job, &speed);
+        st = measure_in(la, &bench_matmul_job, &speed);
     la_destroy(la);
     rd_status closed = trace_close(trace, &trace_err);
     if (fd >= 0) {
@@ -405,44 +407,47 @@ static rd_status measure_scaling(double *value)
     return st;
 }
 
-/* Files of the trivial kernel for a process of its own. */
-struct trivial_files {
+/* Files of a kernel for a process of its own. */
+struct kernel_files {
     char folder[32];
     char code[48];
     char desc[48];
 };
 
-static rd_status make_files(struct trivial_files *f)
+static rd_status make_files(const struct bench_kernel *kernel, struct kernel_files *f)
 {
     snprintf(f->folder, sizeof f->folder, "/tmp/rdna3-bench-XXXXXX");
     if (!mkdtemp(f->folder))
         return RD_E_IO;
     snprintf(f->code, sizeof f->code, "%s/code.bin", f->folder);
     snprintf(f->desc, sizeof f->desc, "%s/kd.bin", f->folder);
-    rd_status st =
-        cli_write_file(f->code, bench_trivial.code, bench_trivial.code_bytes);
+    rd_status st = cli_write_file(f->code, kernel->code, kernel->code_bytes);
     if (st == RD_OK)
-        st = cli_write_file(f->desc, bench_trivial.desc, CO_KD_BYTES);
+        st = cli_write_file(f->desc, kernel->desc, CO_KD_BYTES);
     return st;
 }
 
-static void remove_files(const struct trivial_files *f)
+static void remove_files(const struct kernel_files *f)
 {
     unlink(f->code);
     unlink(f->desc);
     rmdir(f->folder);
 }
 
-static rd_status run_process(const struct trivial_files *f, double *seconds,
-                             double *peak_mib)
+static rd_status run_process(char *const *argv, double *seconds, double *peak_mib)
 {
-    char *argv[] = {"rdna3", "run",           "--raw", (char *)f->code,
-                    "--kd",  (char *)f->desc, NULL};
+    posix_spawn_file_actions_t actions;
     struct rusage usage;
     pid_t pid;
     int status;
     double start = cli_now();
-    if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) != 0)
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return RD_E_NOMEM;
+    (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+                                           O_WRONLY, 0);
+    int failed = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed)
         return RD_E_IO;
     while (wait4(pid, &status, 0, &usage) < 0)
         if (errno != EINTR)
@@ -450,6 +455,41 @@ static rd_status run_process(const struct trivial_files *f, double *seconds,
     *seconds = cli_now() - start;
     *peak_mib = (double)usage.ru_maxrss / 1024;
     return status == 0 ? RD_OK : RD_E_IO;
+}
+
+#define TEXT 48u /* of an option's value */
+
+rd_status bench_job_process(const struct bench_job *job, const char *check,
+                            double *seconds, double *peak_mib)
+{
+    struct kernel_files f;
+    char text[7][TEXT], *argv[32];
+    unsigned n = 0, t = 2;
+    rd_status st = make_files(job->kernel, &f);
+    char *const fixed[] = {"rdna3",     "run", "--raw",  f.code,  "--kd",    f.desc,
+                           "--threads", "1",   "--grid", text[0], "--block", text[1]};
+    for (; n < sizeof fixed / sizeof *fixed; n++)
+        argv[n] = fixed[n];
+    snprintf(text[0], TEXT, "%u,%u,%u", job->groups[0], job->groups[1], job->groups[2]);
+    snprintf(text[1], TEXT, "%u,%u,%u", job->block[0], job->block[1], job->block[2]);
+    for (unsigned i = 0; i < job->n_buffers + job->n_numbers; i++, t++) {
+        unsigned k = i - job->n_buffers;
+        if (i < job->n_buffers) /* pages of their own, no zero page */
+            snprintf(text[t], TEXT, "buf:%" PRIu64 ":fill=1", job->buffer_bytes);
+        else
+            snprintf(text[t], TEXT, "u32:%u", job->numbers[k]);
+        argv[n++] = "--arg";
+        argv[n++] = text[t];
+    }
+    if (check) {
+        argv[n++] = "--check";
+        argv[n++] = (char *)check;
+    }
+    argv[n] = NULL;
+    if (st == RD_OK)
+        st = run_process(argv, seconds, peak_mib);
+    remove_files(&f);
+    return st;
 }
 
 static int by_size(const void *a, const void *b)
@@ -462,16 +502,16 @@ static int by_size(const void *a, const void *b)
 /* Median time and largest memory of several processes. */
 static rd_status measure_process(double *seconds, double *peak_mib)
 {
-    struct trivial_files files;
+    static const struct bench_job trivial = {
+        .kernel = &bench_trivial, .groups = {1, 1, 1}, .block = {1, 1, 1}};
     double times[STARTUP_RUNS];
     double peak = 0;
-    rd_status st = make_files(&files);
+    rd_status st = RD_OK;
     for (unsigned i = 0; i < STARTUP_RUNS && st == RD_OK; i++) {
         double one = 0;
-        st = run_process(&files, &times[i], &one);
+        st = bench_job_process(&trivial, NULL, &times[i], &one);
         peak = one > peak ? one : peak;
     }
-    remove_files(&files);
     if (st != RD_OK)
         return st;
     qsort(times, STARTUP_RUNS, sizeof times[0], by_size);

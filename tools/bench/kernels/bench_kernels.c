@@ -746,3 +746,152 @@ static const uint32_t wmma_gemm_desc[16] = {
 const struct bench_kernel bench_wmma_gemm = {
     wmma_gemm_code, sizeof wmma_gemm_code, wmma_gemm_desc,
 };
+
+static const uint32_t mul_mat_code[] = {
+    0xbf850002,                          /* s_clause 0x2 */
+    0xf4000200, 0xf8000018,              /* s_load_b32 s8, s[0:1], 0x18 */
+    0xf4080100, 0xf8000000,              /* s_load_b128 s[4:7], s[0:1], null */
+    0xf4040000, 0xf8000010,              /* s_load_b64 s[0:1], s[0:1], 0x10 */
+    0x32020082,                          /* v_lshrrev_b32_e32 v1, 2, v0 */
+    0x7e040280,                          /* v_mov_b32_e32 v2, 0 */
+    0xbe82000f,                          /* s_mov_b32 s2, s15 */
+    0xbe830080,                          /* s_mov_b32 s3, 0 */
+    0xbe89007e,                          /* s_mov_b32 s9, exec_lo */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0xd4cc007e, 0x00020208,              /* v_cmpx_gt_u32_e64 s8, v1 */
+    0xbfa50056,                          /* s_cbranch_execz 86 */
+    0x30040081,                          /* v_lshlrev_b32_e32 v2, 1, v0 */
+    0x960a0802,                          /* s_mul_i32 s10, s2, s8 */
+    0x968b0802,                          /* s_mul_hi_u32 s11, s2, s8 */
+    0x968ca20a,                          /* s_mul_hi_u32 s12, s10, 34 */
+    0x960ba20b,                          /* s_mul_i32 s11, s11, 34 */
+    0x360c0486,                          /* v_and_b32_e32 v6, 6, v2 */
+    0x7e040280,                          /* v_mov_b32_e32 v2, 0 */
+    0x160602a4,                          /* v_mul_u32_u24_e32 v3, 36, v1 */
+    0x160802a2,                          /* v_mul_u32_u24_e32 v4, 34, v1 */
+    0x960aa20a,                          /* s_mul_i32 s10, s10, 34 */
+    0x300a0c81,                          /* v_lshlrev_b32_e32 v5, 1, v6 */
+    0x300c0c82,                          /* v_lshlrev_b32_e32 v6, 2, v6 */
+    0x810c0b0c,                          /* s_add_i32 s12, s12, s11 */
+    0x80040a04,                          /* s_add_u32 s4, s4, s10 */
+    0x82050c05,                          /* s_addc_u32 s5, s5, s12 */
+    0x300a0a81,                          /* v_lshlrev_b32_e32 v5, 1, v5 */
+    0xbe8a0003,                          /* s_mov_b32 s10, s3 */
+    0xbf840001,                          /* s_set_inst_prefetch_distance 0x1 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xbf800000,                          /* s_nop 0 */
+    0xd7000b07, 0x00020606,              /* v_add_co_u32 v7, s11, s6, v3 */
+    0xbf8700a1,                          /* s_delay_alu instid0(VALU_DEP_1) | instskip(SKIP_1) | instid1(VALU_DEP_1) */
+    0xd5207c08, 0x002d0007,              /* v_add_co_ci_u32_e64 v8, null, s7, 0, s11 */
+    0xd7000b09, 0x00020804,              /* v_add_co_u32 v9, s11, s4, v4 */
+    0xd5207c0a, 0x002d0005,              /* v_add_co_ci_u32_e64 v10, null, s5, 0, s11 */
+    0xbf870214,                          /* s_delay_alu instid0(VALU_DEP_4) | instskip(NEXT) | instid1(VALU_DEP_4) */
+    0xd7006a07, 0x00020d07,              /* v_add_co_u32 v7, vcc_lo, v7, v6 */
+    0x40101080,                          /* v_add_co_ci_u32_e32 v8, vcc_lo, 0, v8, vcc_lo */
+    0xbf870214,                          /* s_delay_alu instid0(VALU_DEP_4) | instskip(NEXT) | instid1(VALU_DEP_4) */
+    0xd7006a09, 0x00020b09,              /* v_add_co_u32 v9, vcc_lo, v9, v5 */
+    0x40141480,                          /* v_add_co_ci_u32_e32 v10, vcc_lo, 0, v10, vcc_lo */
+    0xdc560004, 0x077c0007,              /* global_load_b64 v[7:8], v[7:8], off offset:4 */
+    0xbf850002,                          /* s_clause 0x2 */
+    0xdc520002, 0x0b7c0009,              /* global_load_b32 v11, v[9:10], off offset:2 */
+    0xdc520006, 0x097c0009,              /* global_load_b32 v9, v[9:10], off offset:6 */
+    0xdc4a0000, 0x0a040004,              /* global_load_u16 v10, v4, s[4:5] */
+    0xdc520000, 0x0c060003,              /* global_load_b32 v12, v3, s[6:7] */
+    0x4a0606ff, 0x00000480,              /* v_add_nc_u32_e32 v3, 0x480, v3 */
+    0x4a0808ff, 0x00000440,              /* v_add_nc_u32_e32 v4, 0x440, v4 */
+    0xbf890ff7,                          /* s_waitcnt vmcnt(3) */
+    0xcc164007, 0x7a020f0b,              /* v_dot4_i32_iu8 v7, v11, v7, 0 neg_lo:[1,1,0] */
+    0xbf890bf7,                          /* s_waitcnt vmcnt(2) */
+    0xbf870131,                          /* s_delay_alu instid0(VALU_DEP_1) | instskip(SKIP_2) | instid1(VALU_DEP_2) */
+    0xcc164007, 0x7c1e1109,              /* v_dot4_i32_iu8 v7, v9, v8, v7 neg_lo:[1,1,0] */
+    0xbf8907f7,                          /* s_waitcnt vmcnt(1) */
+    0x7e10170a,                          /* v_cvt_f32_f16_e32 v8, v10 */
+    0x7e0e0b07,                          /* v_cvt_f32_i32_e32 v7, v7 */
+    0xbf8700a1,                          /* s_delay_alu instid0(VALU_DEP_1) | instskip(SKIP_1) | instid1(VALU_DEP_1) */
+    0x100e1107,                          /* v_mul_f32_e32 v7, v7, v8 */
+    0xbf8903f7,                          /* s_waitcnt vmcnt(0) */
+    0xc8201907, 0x020002a0,              /* v_dual_fmac_f32 v2, v7, v12 :: v_dual_add_nc_u32 v1, 32, v1 */
+    0xbf8704a1,                          /* s_delay_alu instid0(VALU_DEP_1) | instskip(SKIP_1) | instid1(SALU_CYCLE_1) */
+    0x7c960208,                          /* v_cmp_le_u32_e32 vcc_lo, s8, v1 */
+    0x8c0a0a6a,                          /* s_or_b32 s10, vcc_lo, s10 */
+    0x917e0a7e,                          /* s_and_not1_b32 exec_lo, exec_lo, s10 */
+    0xbfa6ffcc,                          /* s_cbranch_execnz 65484 */
+    0xbf840002,                          /* s_set_inst_prefetch_distance 0x2 */
+    0x8c7e0a7e,                          /* s_or_b32 exec_lo, exec_lo, s10 */
+    0xbf8700b9,                          /* s_delay_alu instid0(SALU_CYCLE_1) | instskip(SKIP_2) | instid1(VALU_DEP_1) */
+    0x8c7e097e,                          /* s_or_b32 exec_lo, exec_lo, s9 */
+    0x3606009f,                          /* v_and_b32_e32 v3, 31, v0 */
+    0xbe84007e,                          /* s_mov_b32 s4, exec_lo */
+    0x30080682,                          /* v_lshlrev_b32_e32 v4, 2, v3 */
+    0xbf870001,                          /* s_delay_alu instid0(VALU_DEP_1) */
+    0x3a0208c0,                          /* v_xor_b32_e32 v1, 64, v4 */
+    0xdacc0000, 0x01000201,              /* ds_bpermute_b32 v1, v1, v2 */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0x06020302,                          /* v_add_f32_e32 v1, v2, v1 */
+    0x3a0a08a0,                          /* v_xor_b32_e32 v5, 32, v4 */
+    0xdacc0000, 0x02000105,              /* ds_bpermute_b32 v2, v5, v1 */
+    0x3a0a0890,                          /* v_xor_b32_e32 v5, 16, v4 */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0x06020501,                          /* v_add_f32_e32 v1, v1, v2 */
+    0xdacc0000, 0x02000105,              /* ds_bpermute_b32 v2, v5, v1 */
+    0x3a0a0888,                          /* v_xor_b32_e32 v5, 8, v4 */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0x06020501,                          /* v_add_f32_e32 v1, v1, v2 */
+    0xdacc0000, 0x02000105,              /* ds_bpermute_b32 v2, v5, v1 */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0x06020501,                          /* v_add_f32_e32 v1, v1, v2 */
+    0x3a040884,                          /* v_xor_b32_e32 v2, 4, v4 */
+    0xdacc0000, 0x02000102,              /* ds_bpermute_b32 v2, v2, v1 */
+    0x7d940680,                          /* v_cmpx_eq_u32_e32 0, v3 */
+    0xbfa50007,                          /* s_cbranch_execz 7 */
+    0x32060083,                          /* v_lshrrev_b32_e32 v3, 3, v0 */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0xbf870001,                          /* s_delay_alu instid0(VALU_DEP_1) */
+    0xc9240501, 0x0102068c,              /* v_dual_add_f32 v1, v1, v2 :: v_dual_and_b32 v2, 12, v3 */
+    0xd8340000, 0x00000102,              /* ds_store_b32 v2, v1 */
+    0x8c7e047e,                          /* s_or_b32 exec_lo, exec_lo, s4 */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0xbfbd0000,                          /* s_barrier */
+    0xe0ac0000, 0x00000000,              /* buffer_gl0_inv */
+    0xbe84007e,                          /* s_mov_b32 s4, exec_lo */
+    0x7d940080,                          /* v_cmpx_eq_u32_e32 0, v0 */
+    0xbfa5000e,                          /* s_cbranch_execz 14 */
+    0x7e080280,                          /* v_mov_b32_e32 v4, 0 */
+    0x84828202,                          /* s_lshl_b64 s[2:3], s[2:3], 2 */
+    0xbf8700d9,                          /* s_delay_alu instid0(SALU_CYCLE_1) | instskip(SKIP_4) | instid1(VALU_DEP_1) */
+    0x80000200,                          /* s_add_u32 s0, s0, s2 */
+    0x82010301,                          /* s_addc_u32 s1, s1, s3 */
+    0xdbfc0000, 0x00000004,              /* ds_load_b128 v[0:3], v4 */
+    0xbf89fc07,                          /* s_waitcnt lgkmcnt(0) */
+    0x06000300,                          /* v_add_f32_e32 v0, v0, v1 */
+    0x06000500,                          /* v_add_f32_e32 v0, v0, v2 */
+    0xbf870001,                          /* s_delay_alu instid0(VALU_DEP_1) */
+    0x06000700,                          /* v_add_f32_e32 v0, v0, v3 */
+    0xdc6a0000, 0x00000004,              /* global_store_b32 v4, v0, s[0:1] */
+    0xbf800000,                          /* s_nop 0 */
+    0xbfb60003,                          /* s_sendmsg sendmsg(MSG_DEALLOC_VGPRS) */
+    0xbfb00000,                          /* s_endpgm */
+};
+
+static const uint32_t mul_mat_desc[16] = {
+    0x00000010, 0x00000000, 0x0000001c, 0x00000000,
+    0x00000000, 0x00000000, 0x00000000, 0x00000000,
+    0x00000000, 0x00000000, 0x00000000, 0x00000000,
+    0x60af0081, 0x0000009e, 0x00000408, 0x00000000,
+};
+
+const struct bench_kernel bench_mul_mat = {
+    mul_mat_code, sizeof mul_mat_code, mul_mat_desc,
+};

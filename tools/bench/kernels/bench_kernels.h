@@ -21,5 +21,6 @@ extern const struct bench_kernel bench_wmma;
 extern const struct bench_kernel bench_mixed;
 extern const struct bench_kernel bench_matmul;
 extern const struct bench_kernel bench_wmma_gemm;
+extern const struct bench_kernel bench_mul_mat;
 
 #endif
