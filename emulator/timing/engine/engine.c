@@ -31,6 +31,7 @@ static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
     tm_inst_describe(inst, tm_canon_code(&t->chip.mem.canon, inst->pc),
                      t->launch.lanes == 64, i);
     tm_inst_costs(&t->chip.b, i);
+    tm_inst_bound(i, t->pools.vgprs);
     return t->insts.inst[t->insts.numbers.n - 1] = i;
 }
 
@@ -149,7 +150,7 @@ static int64_t stores_end(struct tm_engine *t, struct tm_wave *w)
     tm_send_settle(&t->chip.b, &w->simd->cu->send,
                    tm_now(t) + PARAM(&t->chip.b, lds_start));
     for (unsigned k = 0; k < stores->n; k++) {
-        const struct tm_counted *c = &stores->op[(stores->first + k) % TM_FIFO];
+        const struct tm_counted *c = fifo_at(stores, stores->first + k);
         end = tm_max(end, c->open ? tm_max(c->done, tm_now(t)) + 1 : c->done + 1);
     }
     return end;
@@ -163,6 +164,9 @@ static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
     w->last = i;
     w->ended = true;
+    for (unsigned c = 0; c < TM_COUNTERS; c++)
+        if (w->counter[c].lost)
+            return RD_E_NOMEM;
     w->group->waves[emu_wave_info(w->wave)->wave] = NULL;
     return tm_push(t, end, w);
 }
@@ -438,6 +442,8 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
         return st;
     t->launch = *emu_stepper_launch(t->stepper);
     t->chip.b.lanes = t->launch.lanes;
+    t->pools.vgprs =
+        t->config.tolerate || t->launch.vgprs > TM_VGPRS ? TM_VGPRS : t->launch.vgprs;
     t->chip.b.wgp_mode = dispatch->rsrc1 >> 29 & 1u;
     if (t->config.tolerate)
         emu_stepper_tolerate(t->stepper);

@@ -62,6 +62,7 @@ struct tm_pace {
 
 /* Waves and workgroups that can serve again: pool.c. */
 struct tm_pools {
+    unsigned vgprs;   /* of a wave */
     struct tm_block { /* of waves */
         char *memory;
         size_t used, bytes;

@@ -16,12 +16,16 @@
 enum { FEW = 16, HUGE_PAGE = 2 << 20, LARGEST = 32 << 20, LINE = 64 };
 
 /* From wave to wave an odd number of lines, so that they use all sets of a cache. */
-static const size_t stride = (sizeof(struct tm_wave) / LINE | 1u) * LINE;
+static size_t stride(const struct tm_pools *p)
+{
+    size_t bytes = sizeof(struct tm_wave) + p->vgprs * sizeof(uint32_t);
+    return ((bytes + LINE - 1) / LINE | 1u) * LINE;
+}
 
 static rd_status more_waves(struct tm_pools *p)
 {
     size_t last = p->blocks ? p->blocks->bytes : 0;
-    size_t bytes = !last              ? FEW * stride
+    size_t bytes = !last              ? FEW * stride(p)
                    : last < HUGE_PAGE ? HUGE_PAGE
                    : last < LARGEST   ? 2 * last
                                       : last;
@@ -56,14 +60,15 @@ static rd_status more_indices(struct tm_pools *p)
 
 static struct tm_wave *new_wave(struct tm_pools *p)
 {
-    if ((!p->blocks || p->blocks->bytes - p->blocks->used < stride) &&
+    if ((!p->blocks || p->blocks->bytes - p->blocks->used < stride(p)) &&
         more_waves(p) != RD_OK)
         return NULL;
     if (p->n_waves == p->cap_waves && more_indices(p) != RD_OK)
         return NULL;
     void *memory = p->blocks->memory + p->blocks->used;
     struct tm_wave *w = memory;
-    p->blocks->used += stride;
+    memset(w, 0, sizeof *w);
+    p->blocks->used += stride(p);
     w->index = (uint32_t)p->n_waves;
     return p->wave[p->n_waves++] = w;
 }
@@ -75,9 +80,7 @@ struct tm_wave *tm_pool_wave(struct tm_pools *p)
         p->free_waves = w->next_free;
     else if (!(w = new_wave(p)))
         return NULL;
-    uint32_t index = w->index;
-    memset(w, 0, sizeof *w);
-    w->index = index;
+    tm_wave_clear(w, p->vgprs);
     return w;
 }
 
@@ -111,6 +114,9 @@ void tm_pool_give_group(struct tm_pools *p, struct tm_group *g)
 
 void tm_pool_free(struct tm_pools *p)
 {
+    for (size_t i = 1; i < p->n_waves; i++)
+        for (unsigned c = 0; c < TM_COUNTERS; c++)
+            fifo_free(&p->wave[i]->counter[c]);
     for (struct tm_block *b = p->blocks, *next; b; b = next) {
         next = b->next;
         free(b->memory);

@@ -16,6 +16,7 @@ enum {
     TM_MAX_SLOTS = 32,
     TM_MAX_CHANNELS = 64,
     TM_MAX_BANKS = 64,
+    TM_SHORT_QUEUE = 16,
 };
 
 /* All values are doubles, so that one table describes them. */

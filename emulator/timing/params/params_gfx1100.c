@@ -47,7 +47,8 @@ static const struct {
     double most;
 } limits[] = {{"shader_engines", TM_MAX_SES},    {"arrays_per_se", TM_MAX_ARRAYS},
               {"wgps_per_array", TM_MAX_WGPS},   {"slots_per_simd", TM_MAX_SLOTS},
-              {"gl2_channels", TM_MAX_CHANNELS}, {"lds_banks", TM_MAX_BANKS}};
+              {"gl2_channels", TM_MAX_CHANNELS}, {"lds_banks", TM_MAX_BANKS},
+              {"salu_queue", TM_SHORT_QUEUE}};
 
 static bool possible(const struct tm_param *param, double value)
 {

@@ -218,8 +218,8 @@ static void issue_salu(const struct tm_base *b, struct tm_wave *w,
     w->salu.slot = tm_max(start, w->salu.slot + spent);
     w->salu.issue = b->now;
     w->salu.exec = exec;
-    queue_trim(&w->sregs.queue, b->now);
-    queue_add(&w->sregs.queue, w->salu.slot + PARAM(b, salu_queue_return));
+    short_trim(&w->sregs.queue, b->now);
+    short_add(&w->sregs.queue, w->salu.slot + PARAM(b, salu_queue_return));
     int64_t block = 0;
     if (i->special == TM_SETREG || i->special == TM_SETREG_IMM)
         block = exec + PARAM(b, salu_setreg_block);
@@ -260,7 +260,7 @@ static void put_off(struct tm_lds_op *o, int64_t cycles, int64_t data)
     struct tm_fifo *f = &w->counter[TM_LGKM];
     struct tm_queue *q = &w->simd->lds_queue;
     for (unsigned k = 0; k < f->n; k++) {
-        struct tm_counted *c = &f->op[(f->first + k) % TM_FIFO];
+        struct tm_counted *c = fifo_at(f, f->first + k);
         if (c->from == o->inst && c->done == o->done)
             c->done += data;
     }
@@ -331,7 +331,7 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     int64_t done = tm_lds(b, &way, i, event, accept, &w->mem.lds_last, &why);
     w->mem.sent = tm_max(w->mem.sent, accept + cycles);
     tm_operands_send(b, &w->simd->valu.operands, i, accept);
-    fifo_add(&w->counter[TM_LGKM], done, why, i);
+    (void)fifo_add(&w->counter[TM_LGKM], done, why, i);
     int64_t entry = accept + queue_return(b, i, passes);
     queue_add(&w->simd->lds_queue, entry);
     w->mem.lds_accept = accept;
@@ -422,7 +422,7 @@ static void issue_memory(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i
         tm_send(b, &w->simd->cu->send, w, i, event, cycles);
     } else {
         int64_t done = tm_smem(b, &c->mem, &w->simd->in->smem, i, event);
-        fifo_add(&w->counter[TM_LGKM], done, c->mem.level, i);
+        (void)fifo_add(&w->counter[TM_LGKM], done, c->mem.level, i);
     }
 }
 
@@ -463,7 +463,8 @@ void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     case TM_BRANCH:
         break;
     case TM_EXPORT:
-        fifo_add(&w->counter[TM_EXP], b->now + PARAM(b, lds_latency), TM_S_OTHER, i);
+        (void)fifo_add(&w->counter[TM_EXP], b->now + PARAM(b, lds_latency), TM_S_OTHER,
+                       i);
         break;
     default:
         if (i->special == TM_BARRIER)

@@ -149,7 +149,7 @@ static void wait_valu(const struct tm_base *b, const struct tm_wave *w,
 static void wait_salu(const struct tm_base *b, const struct tm_wave *w,
                       const struct tm_inst *i, struct bound *o)
 {
-    at_least(o, queue_free(&w->sregs.queue, o->t, (unsigned)PARAM(b, salu_queue)),
+    at_least(o, short_free(&w->sregs.queue, o->t, (unsigned)PARAM(b, salu_queue)),
              TM_S_SALU);
     if (w->valu.sdst_issue)
         at_least(o, w->valu.sdst_issue + PARAM(b, valu_to_salu), TM_S_SDST);

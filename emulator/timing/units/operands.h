@@ -12,7 +12,7 @@ struct tm_sending {
     int64_t half;
     uint8_t left[2];
 };
-enum { TM_SENDING = 16 };
+enum { TM_SENDING = 16, TM_VGPRS = 256 };
 
 /* How far a SIMD's VALU has read its operands, in half cycles. */
 struct tm_operands {
@@ -28,7 +28,7 @@ struct tm_operands {
 struct tm_vregs {
     int64_t start;       /* of the wave */
     int64_t pairs_ready; /* the last pair's results */
-    uint32_t v[256];     /* earliest dependent result of each, as a stamp; 0: never */
+    uint32_t *v;         /* earliest dependent result of each, as a stamp; 0: never */
     /* results of the last pairs (VOPD) as other instructions see them */
     uint8_t pair_vgpr[8];
     int64_t pair_ready[8];

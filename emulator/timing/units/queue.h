@@ -13,18 +13,41 @@ struct tm_queue {
     int64_t free_at[64];
 };
 
+/* The same for few entries: of a wave. */
+struct tm_short_queue {
+    uint32_t first, n;
+    int64_t free_at[TM_SHORT_QUEUE];
+};
+
+/* An operation that a wait counter counts. */
+struct tm_counted {
+    int64_t done;
+    const struct tm_inst *from;
+    uint8_t kind; /* enum tm_stall to blame */
+    bool open;    /* not known yet: no sooner than .done */
+};
+
 enum { TM_FIFO = 64 };
 
-/* What a wait counter counts, oldest first. */
+/* What a wait counter counts, oldest first: a ring that grows. Operations have numbers,
+ * modulo its room their places. */
 struct tm_fifo {
-    unsigned first, n;
-    struct tm_counted {
-        int64_t done;
-        const struct tm_inst *from;
-        uint8_t kind; /* enum tm_stall to blame */
-        bool open;    /* not known yet: no sooner than .done */
-    } op[TM_FIFO];
+    uint32_t first, n, room; /* room: a power of two, up to TM_FIFO */
+    bool lost;               /* one, for want of memory */
+    struct tm_counted *op;
+    struct tm_counted *grown; /* memory of its own, or NULL */
 };
+
+/* fifo.c. A fifo that begins in the memory given to it; what grew stays with it until
+ * fifo_free. */
+void fifo_begin(struct tm_fifo *f, struct tm_counted *op, uint32_t room);
+void fifo_grow(struct tm_fifo *f);
+void fifo_free(struct tm_fifo *f);
+
+static inline struct tm_counted *fifo_at(const struct tm_fifo *f, uint32_t number)
+{
+    return &f->op[number & (f->room - 1)];
+}
 
 static inline void queue_trim(struct tm_queue *q, int64_t now)
 {
@@ -52,15 +75,45 @@ static inline int64_t queue_free(const struct tm_queue *q, int64_t now, unsigned
     return q->n < limit ? now : tm_max(now, q->free_at[(q->first + q->n - limit) % 64]);
 }
 
-static inline void fifo_add(struct tm_fifo *f, int64_t done, uint8_t kind,
-                            const struct tm_inst *from)
+static inline void short_trim(struct tm_short_queue *q, int64_t now)
 {
-    if (f->n == TM_FIFO) {
-        f->first = (f->first + 1) % TM_FIFO;
+    while (q->n && q->free_at[q->first] <= now) {
+        q->first = (q->first + 1) % TM_SHORT_QUEUE;
+        q->n--;
+    }
+}
+
+static inline void short_add(struct tm_short_queue *q, int64_t free_at)
+{
+    if (q->n == TM_SHORT_QUEUE) {
+        q->first = (q->first + 1) % TM_SHORT_QUEUE;
+        q->n--;
+    }
+    q->free_at[(q->first + q->n++) % TM_SHORT_QUEUE] = free_at;
+}
+
+/* As queue_free; limit up to TM_SHORT_QUEUE. */
+static inline int64_t short_free(const struct tm_short_queue *q, int64_t now,
+                                 unsigned limit)
+{
+    if (q->n < limit)
+        return now;
+    return tm_max(now, q->free_at[(q->first + q->n - limit) % TM_SHORT_QUEUE]);
+}
+
+/* Returns its number. */
+static inline uint32_t fifo_add(struct tm_fifo *f, int64_t done, uint8_t kind,
+                                const struct tm_inst *from)
+{
+    if (f->n == f->room && f->room < TM_FIFO)
+        fifo_grow(f);
+    if (f->n == f->room) {
+        f->first++;
         f->n--;
     }
-    unsigned at = (f->first + f->n++) % TM_FIFO;
-    f->op[at] = (struct tm_counted){done, from, kind, false};
+    uint32_t number = f->first + f->n++;
+    *fifo_at(f, number) = (struct tm_counted){done, from, kind, false};
+    return number;
 }
 
 /* When at most limit operations are outstanding.
@@ -72,14 +125,13 @@ static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
                                 uint8_t *why, const struct tm_inst **from)
 {
     int64_t until = now;
-    while (f->n && f->op[f->first].done <= now && !f->op[f->first].open) {
-        f->first = (f->first + 1) % TM_FIFO;
-        f->n--;
+    for (; f->n; f->first++, f->n--) {
+        const struct tm_counted *op = fifo_at(f, f->first);
+        if (op->done > now || op->open)
+            break;
     }
-    if (f->n == 0) /* stay where memory is warm */
-        f->first = 0;
-    for (unsigned i = 0; i + limit < f->n; i++) {
-        const struct tm_counted *op = &f->op[(f->first + i) % TM_FIFO];
+    for (uint32_t i = 0; i + limit < f->n; i++) {
+        const struct tm_counted *op = fifo_at(f, f->first + i);
         int64_t done = op->open ? tm_max(op->done, now + 1) : op->done;
         if (done > until) {
             until = done;

@@ -40,7 +40,7 @@ static bool alive(const struct tm_send_op *o)
 
 static struct tm_counted *counted(const struct tm_send_op *o)
 {
-    return &o->wave->counter[o->inst->returns ? TM_VM : TM_VS].op[o->counted];
+    return fifo_at(&o->wave->counter[o->inst->returns ? TM_VM : TM_VS], o->counted);
 }
 
 /* It is accepted later than was said: who waits for that hears of it. */
@@ -150,8 +150,8 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     unsigned request = (unsigned)__builtin_ctzll(~s->requests);
     s->requests |= UINT64_C(1) << request;
     tm_vmem_request(b, s->mem, place_of(w), event, &s->request[request]);
-    fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
-    f->op[(f->first + f->n - 1) % TM_FIFO].open = true;
+    uint32_t number = fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
+    fifo_at(f, number)->open = true;
     queue_add(&w->simd->vmem_queue, ready);
     s->op[s->n++] = (struct tm_send_op){.wave = w,
                                         .in = w->simd,
@@ -160,7 +160,7 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
                                         .ready = ready,
                                         .cycles = cycles,
                                         .simd = w->simd == &w->simd->cu->simd[1],
-                                        .counted = (f->first + f->n - 1) % TM_FIFO,
+                                        .counted = number,
                                         .request = (uint8_t)request,
                                         .more = w->hints.clause_more};
     arrange(b, s, ready);

@@ -23,7 +23,7 @@ struct tm_send {
         const struct tm_inst *inst;
         uint64_t age;
         int64_t ready, accept, free;
-        unsigned cycles, simd, counted; /* counted: place in the counter's ring */
+        unsigned cycles, simd, counted; /* counted: its number in the counter */
         uint8_t request;
         bool more; /* of a clause whose first has gone */
     } op[TM_SENDS];

@@ -275,3 +275,16 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
         out->exec_matters = !out->writes_sdst && (facts->state & ISA_STATE_MASKED);
     }
 }
+
+static void bound(struct tm_run *run, unsigned n, unsigned vgprs)
+{
+    for (unsigned k = 0; k < n; k++)
+        if (run[k].first + run[k].n > vgprs)
+            run[k].n = (uint8_t)(run[k].first < vgprs ? vgprs - run[k].first : 0);
+}
+
+void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
+{
+    bound(i->vsrc, i->n_vsrc, vgprs);
+    bound(i->vdst, i->n_vdst, vgprs);
+}

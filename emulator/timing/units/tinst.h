@@ -104,5 +104,7 @@ struct tm_inst {
 /* offset: its canonical address, see canon.h */
 void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                       struct tm_inst *out);
+/* Forget VGPRs that the wave does not have: such an instruction faults. */
+void tm_inst_bound(struct tm_inst *i, unsigned vgprs);
 
 #endif

@@ -46,7 +46,7 @@ struct tm_salu_wave {
 
 /* What it has not begun, and the registers. */
 struct tm_sregs {
-    struct tm_queue queue;
+    struct tm_short_queue queue;
     struct tm_sreg s[TM_SGPRS];
 };
 

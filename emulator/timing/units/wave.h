@@ -8,7 +8,7 @@
 #include "step.h"
 #include "valu.h"
 
-enum { TM_COUNTERS = 4, TM_WAITED = 12 };
+enum { TM_COUNTERS = 4, TM_WAITED = 12, TM_COUNTED = 4 + 2 + 8 + 1 };
 enum { TM_VM, TM_VS, TM_LGKM, TM_EXP };
 
 /* s_delay_alu: what holds the next instruction and one after it. s_clause. */
@@ -71,8 +71,15 @@ struct tm_wave {
     struct tm_inst *last;      /* s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
     struct tm_fifo counter[TM_COUNTERS];
+    struct tm_counted counted[TM_COUNTED]; /* what the counters begin in */
     struct tm_sregs sregs;
+    /* Behind it: regs.v, one for each of its VGPRs. */
 };
+
+_Static_assert(sizeof(struct tm_wave) <= 3072, "thousands of waves are resident");
+
+/* A wave as it begins, in memory that has been one before, or is zero. */
+void tm_wave_clear(struct tm_wave *w, unsigned vgprs);
 
 /* Whose turn it is among waves at the same time: high priority first, then age. */
 static inline uint64_t tm_turn(const struct tm_wave *w)
