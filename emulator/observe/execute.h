@@ -8,17 +8,24 @@
 
 #include "observe.h"
 
+/* Do two float modes differ? Flags of what has happened are in them, too. */
+static inline bool mode_differs(unsigned a, unsigned b)
+{
+    return (a ^ b) & ~(unsigned)_MM_EXCEPT_MASK;
+}
+
 /* The instruction's handler, under the wave's float mode. */
 static inline const struct uop *observe_execute(struct wave *w, const struct uop *u)
 {
     unsigned host = _mm_getcsr(), before = w->mxcsr32;
-    if (before != host)
+    bool other = mode_differs(before, host);
+    if (other)
         _mm_setcsr(before);
     __asm__ volatile("" ::: "memory");
     u = u->fn(w, u);
     w->emu->level->leave();
     __asm__ volatile("" ::: "memory");
-    if (before != host || w->mxcsr32 != host)
+    if (other || mode_differs(w->mxcsr32, host))
         _mm_setcsr(host);
     return u;
 }

@@ -12,6 +12,7 @@
 /* Internal: tests may use it. */
 #include "../../emulator/timing/units/cache.h"
 #include "../../emulator/timing/units/canon.h"
+#include "queue.h"
 
 START_TEST(parameters_have_unit_effect_and_source)
 {
@@ -104,6 +105,54 @@ START_TEST(caches_replace_the_least_recently_used)
 }
 END_TEST
 
+/* Operations keep their numbers while a counter grows, and the oldest of too many is
+ * forgotten. */
+START_TEST(counters_grow)
+{
+    struct tm_counted few[2];
+    struct tm_fifo f = {0};
+    const struct tm_inst *from = NULL;
+    uint8_t why = 0;
+    fifo_begin(&f, few, 2);
+    ck_assert_uint_eq(fifo_add(&f, 1, 0, NULL), 0);
+    ck_assert_int_eq(fifo_wait(&f, 0, 5, &why, &from), 5); /* it is done, and gone */
+    ck_assert_uint_eq(f.n, 0);
+    for (uint32_t k = 1; k <= TM_FIFO; k++) {
+        ck_assert_uint_eq(fifo_add(&f, 100 + k, (uint8_t)k, NULL), k);
+        for (uint32_t old = 1; old <= k; old++)
+            ck_assert_int_eq(fifo_at(&f, old)->done, 100 + old);
+    }
+    ck_assert_uint_eq(f.n, TM_FIFO);
+    ck_assert_int_eq(fifo_wait(&f, 60, 5, &why, &from), 104);
+    ck_assert_uint_eq(why, 4);
+    fifo_at(&f, 2)->open = true; /* not known: it is looked at again */
+    ck_assert_int_eq(fifo_wait(&f, TM_FIFO - 2, 102, &why, &from), 103);
+    ck_assert_uint_eq(f.first, 2);
+    (void)fifo_add(&f, 200, 0, NULL);
+    ck_assert_uint_eq(fifo_add(&f, 201, 0, NULL), TM_FIFO + 2);
+    ck_assert_uint_eq(f.n, TM_FIFO);
+    ck_assert_uint_eq(f.first, 3); /* 2 is forgotten */
+    ck_assert(!f.lost);
+    fifo_free(&f);
+}
+END_TEST
+
+/* What the engine keeps of a time is what a longer queue would say. */
+START_TEST(short_queues_forget_what_does_not_matter)
+{
+    struct tm_short_queue s = {0};
+    struct tm_queue q = {0};
+    for (int64_t k = 0; k < 3 * TM_SHORT_QUEUE; k++) {
+        short_add(&s, 7 * k);
+        queue_add(&q, 7 * k);
+        for (unsigned limit = 1; limit <= TM_SHORT_QUEUE; limit++)
+            ck_assert_int_eq(short_free(&s, 30, limit), queue_free(&q, 30, limit));
+    }
+    short_trim(&s, 7 * 3 * TM_SHORT_QUEUE);
+    ck_assert_uint_eq(s.n, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timing");
@@ -113,6 +162,8 @@ int main(void)
     tcase_add_test(tests, impossible_machines_are_refused);
     tcase_add_test(tests, canonical_pages_are_distinct);
     tcase_add_test(tests, caches_replace_the_least_recently_used);
+    tcase_add_test(tests, counters_grow);
+    tcase_add_test(tests, short_queues_forget_what_does_not_matter);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

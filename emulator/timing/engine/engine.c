@@ -198,6 +198,36 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
     return tm_push(t, when, w);
 }
 
+/* The same behind an instruction that it has issued. */
+static rd_status go_on(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                       const struct emu_event *event)
+{
+    bool taken = event->flags & EMU_EV_TAKEN;
+    rd_status st = look_ahead(t, w, i, !event->flags);
+    /* A wait leaves the buffer when it begins, everything else when it issues. */
+    if (!taken && w->next && w->next->special == TM_WAITCNT)
+        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
+                       w->next->offset + w->next->bytes);
+    return st;
+}
+
+/* What an instruction does to its wave alone; when it is over. */
+static int64_t special(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i)
+{
+    int64_t at = tm_now(t);
+    if (i->special == TM_SLEEP) {
+        at = sleep_end(t, w->simd, i->sleep_units);
+        w->sleeps = true;
+    } else if (i->special == TM_PRIORITY) {
+        w->priority = i->priority;
+        w->earliest = tm_now(t) + PARAM(&t->chip.b, setprio_block);
+        w->earliest_why = TM_S_SWITCH;
+    }
+    if (at > tm_now(t))
+        tm_account_wait(w, TM_S_SLEEP, NULL, at);
+    return at;
+}
+
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
 {
     const struct emu_event *event;
@@ -215,24 +245,20 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     uint64_t conflicts = t->chip.lds.conflict;
     tm_issue(&t->chip, w, i, event);
     i->conflicts += t->chip.lds.conflict - conflicts;
-    int64_t at =
-        i->special == TM_SLEEP ? sleep_end(t, w->simd, i->sleep_units) : tm_now(t);
-    w->sleeps = i->special == TM_SLEEP;
-    if (i->special == TM_PRIORITY) {
-        w->priority = i->priority;
-        w->earliest = tm_now(t) + PARAM(&t->chip.b, setprio_block);
-        w->earliest_why = TM_S_SWITCH;
-    }
-    if (at > tm_now(t))
-        tm_account_wait(w, TM_S_SLEEP, NULL, at);
+    int64_t at = i->special ? special(t, w, i) : tm_now(t);
     tm_account_issue(t, w, i, at, event);
-    st = list(t, w, i->offset, at);
+    st = t->config.insts ? list(t, w, i->offset, at) : RD_OK;
     w->last_issue = at;
     w->last_imm = i->cls == TM_IMM || w->skip;
     w->began = true;
     w->next = NULL;
     if (st != RD_OK)
         return st;
+    if (!i->special && !event->flags) {
+        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
+                       i->offset + i->bytes);
+        return go_on(t, w, i, event);
+    }
     bool done = event->flags & EMU_EV_BARRIER_DONE, ended = event->flags & EMU_EV_ENDED;
     bool waits = i->special == TM_BARRIER &&
                  (done || emu_wave_state(w->wave) == EMU_WAVE_BARRIER);
@@ -249,13 +275,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
         return st;
     if (w->sleeps)
         return tm_push(t, at, w);
-    bool taken = event->flags & EMU_EV_TAKEN;
-    st = look_ahead(t, w, i, !event->flags);
-    /* A wait leaves the buffer when it begins, everything else when it issues. */
-    if (!taken && w->next && w->next->special == TM_WAITCNT)
-        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
-                       w->next->offset + w->next->bytes);
-    return st;
+    return go_on(t, w, i, event);
 }
 
 /* A wave's first turn: its registers are set up, its code is asked for. */
@@ -317,6 +337,12 @@ static void fetch_row(const struct tm_wave *w, unsigned vgpr)
     __builtin_prefetch(row + EMU_ROW_BYTES / 2);
 }
 
+static void fetch_counter(const struct tm_fifo *f)
+{
+    __builtin_prefetch(fifo_at(f, f->first));
+    __builtin_prefetch(fifo_at(f, f->first + f->n));
+}
+
 /* The state of waves may be far away in the host's memory: fetch that of the third to
  * come, and what the next one's step needs. */
 static void fetch_ahead(const struct tm_engine *t)
@@ -333,6 +359,8 @@ static void fetch_ahead(const struct tm_engine *t)
         __builtin_prefetch(third + 192);
         __builtin_prefetch(third + 256);
         __builtin_prefetch(third + 320);
+        __builtin_prefetch(third + 384);
+        __builtin_prefetch(third + 448);
     }
     if (!next)
         return;
@@ -342,9 +370,11 @@ static void fetch_ahead(const struct tm_engine *t)
         return;
     const struct tm_inst *i = next->next;
     if (i->cls == TM_LDS || i->cls == TM_SMEM || i->special == TM_WAITCNT)
-        __builtin_prefetch(&next->counter[TM_LGKM]);
+        fetch_counter(&next->counter[TM_LGKM]);
     if (i->cls == TM_VMEM || i->special == TM_WAITCNT)
-        __builtin_prefetch(&next->counter[TM_VM]);
+        fetch_counter(&next->counter[TM_VM]);
+    if (i->cls == TM_VALU && next->simd->valu.free > tm_now(t))
+        return; /* another time */
     for (unsigned n = 0; n < i->n_vsrc; n++)
         fetch_row(next, i->vsrc[n].first);
     for (unsigned n = 0; n < i->n_vdst; n++)

@@ -69,7 +69,9 @@ void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
         return;
     for (; at > 0 && o->send[at - 1].half > next.half; at--)
         o->send[at] = o->send[at - 1];
-    o->send[at] = next;
+    o->send[at].half = next.half; /* by parts, as they were made: hosts forward them */
+    o->send[at].left[0] = next.left[0];
+    o->send[at].left[1] = next.left[1];
     o->n_sends++;
 }
 

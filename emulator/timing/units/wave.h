@@ -46,8 +46,8 @@ struct tm_group;
 struct tm_simd;
 
 /* What every turn looks at lies together in as few lines of the host's caches as it
- * fits in: those up to the first words of regs, of which the first are fetched ahead
- * (engine/events.c), and the one that account begins. */
+ * fits in: those up to regs, of which the first are fetched ahead (engine/engine.c),
+ * and the one that account begins. */
 struct tm_wave {
     _Alignas(64) struct emu_wave *wave;
     struct tm_simd *simd;
@@ -62,7 +62,8 @@ struct tm_wave {
     struct tm_valu_wave valu;
     struct tm_salu_wave salu;
     struct tm_mem_wave mem;
-    struct tm_vregs regs; /* large */
+    struct tm_fifo counter[TM_COUNTERS];
+    struct tm_vregs regs;
     _Alignas(64) struct tm_account account;
     struct tm_group *group;
     size_t record;  /* engine.h */
@@ -70,7 +71,6 @@ struct tm_wave {
     unsigned slot;
     struct tm_inst *last;      /* s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
-    struct tm_fifo counter[TM_COUNTERS];
     struct tm_counted counted[TM_COUNTED]; /* what the counters begin in */
     struct tm_sregs sregs;
     /* Behind it: regs.v, one for each of its VGPRs. */
