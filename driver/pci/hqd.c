@@ -2,7 +2,9 @@
  *
  * A queue is started by registers that are there once for each (compute), by those of
  * an SDMA engine, or by the scheduler (mes.c), and runs in the GPU. What stops inside a
- * kernel is parked, and goes on when it is mapped again with the same descriptor.
+ * kernel is parked, its descriptor says how much of its save area its waves would take,
+ * and it goes on when that descriptor is mapped again. One that says nothing of the
+ * kind is of a new queue, though it may lie where the other did.
  *
  * Locks: b->lock for the table; never held while a queue is stopped, which may wait for
  * a thread that wants it. SPDX-License-Identifier: MIT
@@ -35,6 +37,9 @@ enum {
     R_POLL = 13,
     R_DOORBELL = 15,
     R_CONTROL = 17,
+    R_STACK_OFFSET = 46, /* of the control stack: its size, less what is in use */
+    R_STACK_SIZE = 47,
+    R_WAVES_OFFSET = 48, /* the end of waves behind the control stack */
     R_AQL = 53,
     R_WPTR = 54,
 };
@@ -94,6 +99,7 @@ static void from_registers(const uint32_t *r, struct hqd_config *c)
     c->doorbell = DOORBELL_DWORD(r[R_DOORBELL]);
     c->aql = r[R_AQL] & 1;
     c->priority = r[R_PRIORITY] & 3;
+    c->saved = r[R_STACK_OFFSET] != r[R_STACK_SIZE];
 }
 
 bool hqd_from_mqd(struct pci_board *b, uint64_t mqd, struct hqd_config *c)
@@ -110,6 +116,12 @@ bool hqd_from_mqd(struct pci_board *b, uint64_t mqd, struct hqd_config *c)
     return true;
 }
 
+/* Where a descriptor has a register. */
+static uint64_t field(const struct hqd *q, unsigned reg)
+{
+    return q->mqd + MQD_FIRST + 4ull * reg;
+}
+
 static struct hqd *free_slot(struct pci_board *b)
 {
     for (unsigned i = 0; i < HQD_MAX; i++)
@@ -123,13 +135,21 @@ static struct hqd *free_slot(struct pci_board *b)
 /* One that was unmapped inside a kernel goes on. Lock held. */
 static struct hqd *parked(struct pci_board *b, const struct hqd_config *c)
 {
-    for (unsigned i = 0; i < HQD_MAX; i++) {
+    for (unsigned i = 0; c->saved && i < HQD_MAX; i++) {
         struct hqd *q = &b->hqds[i];
         if (q->used && q->parked && !q->stopping && q->mqd == c->mqd &&
             q->doorbell == c->doorbell && q->space == c->space && q->aql == c->aql)
             return q;
     }
     return NULL;
+}
+
+/* One that has gone for good: another has its doorbell now, which living processes do
+ * not share. */
+static bool left_behind(const struct hqd *q, const void *ctx)
+{
+    const struct hqd_config *c = ctx;
+    return q->parked && q->doorbell == c->doorbell;
 }
 
 static rd_status start(struct pci_board *b, struct hqd *q, const struct hqd_config *c)
@@ -157,17 +177,30 @@ static rd_status start(struct pci_board *b, struct hqd *q, const struct hqd_conf
     return gpu_queue_create(b->gpu, &g, &q->gpu);
 }
 
+/* Its waves are no more in the save area. */
+static void forget_saved(struct pci_board *b, const struct hqd *q)
+{
+    uint32_t size;
+    if (!gmc_read(b, field(q, R_STACK_SIZE), &size, sizeof(size)))
+        return;
+    (void)!gmc_write(b, field(q, R_STACK_OFFSET), &size, sizeof(size));
+    (void)!gmc_write(b, field(q, R_WAVES_OFFSET), &size, sizeof(size));
+}
+
 struct hqd *hqd_map(struct pci_board *b, const struct hqd_config *c)
 {
     if (!c->bytes || !c->base) {
         pci_say(b, "a queue with doorbell 0x%x has no ring", c->doorbell);
         return NULL;
     }
+    if (!c->saved)
+        hqd_forget(b, left_behind, c);
     pthread_mutex_lock(&b->lock);
     struct hqd *q = parked(b, c);
     rd_status st = RD_OK;
     if (q) {
         q->parked = false;
+        forget_saved(b, q);
         gpu_queue_activate(q->gpu, true);
         gpu_queue_ring(q->gpu, q->bell);
     } else if ((q = free_slot(b))) {
@@ -209,15 +242,30 @@ static void save(struct pci_board *b, const struct hqd *q)
         low = (uint32_t)(rptr >> 32);
         (void)!gmc_write(b, q->mqd + 16, &low, sizeof(low));
     } else {
-        (void)!gmc_write(b, q->mqd + MQD_FIRST + 4 * R_RPTR, &low, sizeof(low));
+        (void)!gmc_write(b, field(q, R_RPTR), &low, sizeof(low));
     }
+}
+
+/* As if its waves had gone to the save area. */
+static void save_waves(struct pci_board *b, const struct hqd *q)
+{
+    uint32_t size, stack, waves;
+    gpu_queue_saved(q->gpu, &stack, &waves);
+    if (!gmc_read(b, field(q, R_STACK_SIZE), &size, sizeof(size)))
+        return;
+    stack = size - (stack ? stack : 4);
+    waves += size;
+    (void)!gmc_write(b, field(q, R_STACK_OFFSET), &stack, sizeof(stack));
+    (void)!gmc_write(b, field(q, R_WAVES_OFFSET), &waves, sizeof(waves));
 }
 
 static void stop(struct pci_board *b, struct hqd *q, bool park)
 {
     gpu_queue_activate(q->gpu, false);
-    save(b, q);
+    if (!q->parked) /* else its descriptor may be somebody else's by now */
+        save(b, q);
     if (park && gpu_queue_running(q->gpu) && !gpu_queue_halted(q->gpu)) {
+        save_waves(b, q);
         pthread_mutex_lock(&b->lock);
         q->parked = true;
         q->stopping = false;

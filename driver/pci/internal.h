@@ -56,6 +56,7 @@ struct hqd_config {
     uint32_t doorbell;
     uint64_t mqd, base, bytes, rptr_report, wptr_poll, rptr, wptr;
     bool aql, kernel;
+    bool saved; /* waves of it were saved when it was unmapped */
     uint32_t priority;
     uint64_t gang;
 };

@@ -222,20 +222,29 @@ static void wait_change(const volatile uint32_t *p)
     ck_assert_uint_ne(*p, before);
 }
 
+/* Add the queue of a process and wait until it is inside a kernel that goes round until
+ * its data's first word is 1. */
+static void start_spinning(struct process *p)
+{
+    uint32_t dw[64];
+    uint64_t code = machine_alloc(&m, MACHINE_PAGE);
+    memcpy(m.vram + code, spin, sizeof(spin));
+    machine_map(&m, p->root, VA_CODE + 0x1000, code, MACHINE_PAGE, PTE_VALID | PTE_RWX);
+    machine_flush(&m);
+    if (!p->put)
+        add(p);
+    unsigned n = machine_dispatch(dw, VA_CODE + 0x1000, VA_DATA, VA_DATA + 512);
+    dw[7] = 4u << 1; /* four user SGPRs: s4 is free */
+    submit(p, dw, n);
+    wait_change(data_of(p) + 8);
+}
+
 /* Unmapped inside a kernel, a queue stands; mapped again, the kernel goes on. */
 START_TEST(unmapped_inside)
 {
     struct process p;
-    uint32_t dw[64];
-    uint64_t code = machine_alloc(&m, MACHINE_PAGE);
     process(&p, 0x1000, 0x8001);
-    memcpy(m.vram + code, spin, sizeof(spin));
-    machine_map(&m, p.root, VA_CODE + 0x1000, code, MACHINE_PAGE, PTE_VALID | PTE_RWX);
-    add(&p);
-    unsigned n = machine_dispatch(dw, VA_CODE + 0x1000, VA_DATA, VA_DATA + 512);
-    dw[7] = 4u << 1; /* four user SGPRs: s4 is free */
-    submit(&p, dw, n);
-    wait_change(data_of(&p) + 8);
+    start_spinning(&p);
     take_away(&p);
     uint32_t stood = data_of(&p)[8];
     usleep(20000);
@@ -245,6 +254,38 @@ START_TEST(unmapped_inside)
     *data_of(&p) = 1;
     machine_wait(data_of(&p) + 128, 1);
     take_away(&p);
+}
+END_TEST
+
+/* A process that is killed inside a kernel leaves its queue unmapped; the next one gets
+ * its descriptor's place, its doorbell and its number, but not its waves. */
+START_TEST(killed_inside)
+{
+    struct process p, other;
+    uint32_t dw[64], first[MACHINE_PAGE / 4];
+    process(&p, 0x1000, 0x8001);
+    machine_words(&m, p.mqd)[174] = 0x3000; /* nothing saved: as large as the stack */
+    machine_words(&m, p.mqd)[175] = 0x3000;
+    memcpy(first, m.vram + p.mqd, sizeof(first));
+    start_spinning(&p);
+    take_away(&p);
+    ck_assert_uint_lt(machine_words(&m, p.mqd)[174], 0x3000);
+    ck_assert_uint_gt(machine_words(&m, p.mqd)[176], 0x3000);
+    memcpy(m.vram + p.mqd, first, sizeof(first));
+    p.put = 0;
+    add(&p);
+    unsigned n = machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512);
+    submit(&p, dw, n);
+    machine_wait(data_of(&p) + 128, 1);
+    ck_assert_uint_eq(data_of(&p)[31], 31);
+    start_spinning(&p);
+    take_away(&p);
+    /* The same doorbell in other tables. */
+    process(&other, 0x1000, 0x8001);
+    add(&other);
+    submit(&other, dw, n);
+    machine_wait(data_of(&other) + 128, 1);
+    take_away(&other);
 }
 END_TEST
 
@@ -327,6 +368,7 @@ static Suite *suite(void)
     tcase_add_test(t, two_spaces);
     tcase_add_test(t, new_pages);
     tcase_add_test(t, unmapped_inside);
+    tcase_add_test(t, killed_inside);
     tcase_add_test(t, identities);
     tcase_add_test(t, many_processes);
     tcase_add_test(t, hostile_tables);
