@@ -1,5 +1,6 @@
 /* fuzz_main.c: the fuzzer's function on inputs that are the same each time: random
  * ones, in which packets' and requests' headers are more likely than they would be.
+ * usage: fuzz_board [COUNT [SEED [KIND]]]   KIND: of each input, else all in turn
  * SPDX-License-Identifier: MIT
  */
 #include <stdint.h>
@@ -30,6 +31,9 @@ int main(int argc, char **argv)
 {
     static uint32_t words[512];
     unsigned count = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 100;
+    unsigned seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+    unsigned kind = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    state += seed * 0x9e3779b97f4a7c15ull;
     for (unsigned i = 0; i < count; i++) {
         unsigned n = 4 + next() % 500;
         for (unsigned k = 0; k < n; k++) {
@@ -37,7 +41,7 @@ int main(int argc, char **argv)
             if (next() % 3 == 0)
                 words[k] &= 0xff;
         }
-        *(uint8_t *)words = (uint8_t)i;
+        *(uint8_t *)words = (uint8_t)(argc > 3 ? kind : i);
         (void)LLVMFuzzerTestOneInput((const uint8_t *)words, 4ul * n);
     }
     printf("%u inputs\n", count);
