@@ -52,7 +52,8 @@ static void arrive(struct x86 *x)
     x86_cmov(x, CC_E, false, WAITING, RCX);
 }
 
-/* turn_find. */
+/* turn_find. Mostly it is the wave behind W, in memory too: the host, which guesses the
+ * branch, need not wait for how that is found out. */
 static void find_next(struct x86 *x)
 {
     x86_mov(x, false, RAX, WAITING);
@@ -64,20 +65,28 @@ static void find_next(struct x86 *x)
     x86_alu(x, ALU_AND, false, RDX, RAX);
     x86_cmov(x, CC_E, false, RDX, RAX);
     x86_bits(x, BITS_TZCNT, false, INDEX, RDX);
-    x86_mov(x, false, NEXT, INDEX);
-    x86_shift_imm(x, SHIFT_SHL, true, NEXT, 3);
-    x86_alu_load(x, ALU_ADD, true, NEXT, group_mem(offsetof(struct workgroup, waves)));
-    x86_load(x, true, NEXT, mem_at(NEXT, 0));
+    x86_mov(x, false, RAX, INDEX);
+    x86_shift_imm(x, SHIFT_SHL, true, RAX, 3);
+    x86_alu_load(x, ALU_ADD, true, RAX, group_mem(offsetof(struct workgroup, waves)));
+    x86_lea(x, NEXT, wave_mem(sizeof(struct wave)));
+    x86_alu_load(x, ALU_CMP, true, NEXT, mem_at(RAX, 0));
+    size_t usual = x86_jcc(x, CC_E);
+    x86_load(x, true, NEXT, mem_at(RAX, 0));
+    x86_land(x, usual);
 }
 
 /* To rdx the code where NEXT goes on, as native_find. A wave that has not begun has no
- * table yet. */
+ * table yet; mostly it is the one of W. */
 static void find_code(struct x86 *x, struct asks *a)
 {
-    x86_load(x, true, TABLE_2, next_mem(offsetof(struct wave, native)));
-    x86_test(x, true, TABLE_2, TABLE_2);
+    x86_load(x, true, RDX, next_mem(offsetof(struct wave, native)));
+    x86_test(x, true, RDX, RDX);
     ask_if(x, a, CC_E);
-    x86_load(x, true, TABLE_2, mem_at(TABLE_2, offsetof(struct native_table, entry)));
+    x86_mov(x, true, TABLE_2, TABLE);
+    x86_alu_load(x, ALU_CMP, true, RDX, wave_mem(offsetof(struct wave, native)));
+    size_t same = x86_jcc(x, CC_E);
+    x86_load(x, true, TABLE_2, mem_at(RDX, offsetof(struct native_table, entry)));
+    x86_land(x, same);
     x86_load(x, true, RAX, next_mem(offsetof(struct wave, next)));
     x86_alu_load(x, ALU_SUB, true, RAX, mem_at(TABLE_2, -8 * TABLE_UOPS));
     _Static_assert(sizeof(struct uop) == 64, "an entry pair is a quarter of it");

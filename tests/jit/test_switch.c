@@ -72,6 +72,10 @@ static const struct script {
     {"one wave", 6, 1, 40, "", "NVBW"},
     {"waves end early", 3, 8, 10, "s_mul_i32 s9, s12, 3\ns_add_u32 s13, s13, s9\n",
      "NVB"},
+    {"every other wave waits", 3, 8, 10, "",
+     "Ns_bitcmp1_b32 s12, 0\ns_cbranch_scc0 @soon\ns_mov_b32 s9, 2500\nlong:\n"
+     "v_add_nc_u32 v2, v2, v0\ns_sub_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 0\n"
+     "s_cbranch_scc1 @long\nsoon:\nVB"},
     {"lanes off in some waves", 3, 8, 40,
      "s_bfm_b32 s18, s12, 3\ns_bitcmp1_b32 s12, 0\ns_cselect_b32 s18, s18, -1\n",
      "NVBVB"},
@@ -83,6 +87,10 @@ static const struct script {
      "s_cmp_lg_u32 s12, 2\ns_cbranch_scc1 @loop\n"
      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0\n",
      "NVBVVB"},
+    {"f16 overflows otherwise in some waves", 3, 8, 40,
+     "s_and_b32 s9, s12, 1\ns_setreg_b32 hwreg(HW_REG_MODE, 23, 1), s9\n"
+     "v_mov_b32 v8, 0x7800\n",
+     "NBv_mul_f16 v9, v8, v8\nv_xor_b32 v2, v2, v9\nVB"},
     {"sleep", 3, 6, 30, "", "NV\ns_sleep 1\nVB"},
     {"code that waves reach one by one", 2, 8, 60,
      "s_lshl_b32 s9, s12, 2\ns_add_u32 s13, s13, s9\n", "NVBVBVVB"},
