@@ -31,7 +31,7 @@ struct rows {
     struct site me;
     uint32_t number;
     bool lanes; /* lanes of the wave race, too */
-    bool write, full;
+    bool write, full, again;
     uint32_t ok, bad; /* sites: the last that was ordered, that was not (lanes aside) */
     unsigned n;
     struct segment segment[SEGMENTS];
@@ -222,7 +222,11 @@ static void add_run(struct rows *r, uint64_t at, unsigned bytes, unsigned lane,
         struct shadow_block *b = shadow_at(r->s, at);
         uint64_t stop = (at / SHADOW_BLOCK + 1) * SHADOW_BLOCK;
         stop = end < stop ? end : stop;
-        r->full = !b || r->n == SEGMENTS || ((at | stop | bytes) % 4 && b->shift);
+        if (b && (at | stop | bytes) % 4 && b->shift) {
+            r->again |= r->n != 0; /* others may be of the block */
+            b = shadow_split(r->s, b) ? b : NULL;
+        }
+        r->full = !b || r->n == SEGMENTS;
         if (r->full)
             return;
         unsigned part = (unsigned)(stop - at);
@@ -290,6 +294,16 @@ static void add_access(struct rows *r, const struct emu_access *a)
     }
 }
 
+static void add_all(struct rows *r, const struct emu_access *a, unsigned n)
+{
+    do {
+        r->n = 0;
+        r->full = r->again = false;
+        for (unsigned i = 0; i < n; i++)
+            add_access(r, &a[i]);
+    } while (r->again && !r->full);
+}
+
 /* Nothing that the segments touch is out of order; then they are noted. */
 static bool judge(struct rows *r)
 {
@@ -347,10 +361,8 @@ static void begin(struct rows *r, struct ck *ck, struct ck_wave *w,
     r->number = shadow_number(s, &r->me, race_last(w, a->space, r->me.pc));
     r->lanes = ck->config.lanes;
     r->write = a->write;
-    r->full = false;
     r->ok = r->number;
     r->bad = UINT32_MAX >> SHADOW_LANE;
-    r->n = 0;
 }
 
 bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
@@ -371,8 +383,7 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     bool first = a->write && !lds && !w->order.stores_out;
     struct rows r;
     begin(&r, ck, w, e, race->stamp, first ? SITE_RELEASES : 0);
-    for (unsigned i = 0; i < e->n_accesses; i++)
-        add_access(&r, &e->access[i]);
+    add_all(&r, e->access, e->n_accesses);
     if (!judge(&r))
         return true;
     race->asked.wave = w;
@@ -426,8 +437,7 @@ static void judge_entry(struct ck *ck, struct ck_group *g, const char *entry)
         return;
     struct rows r;
     begin(&r, ck, w, &e, (uint32_t)tag, 0);
-    for (unsigned i = 0; i < n; i++)
-        add_access(&r, &access[i]);
+    add_all(&r, access, n);
     if (judge(&r))
         return;
     ck->race->stamp = (uint32_t)tag;

@@ -1,4 +1,4 @@
-/* shadow.c: shadow memory: a hash table of blocks, a table of sites.
+/* shadow.c: shadow memory: a hash table of areas of blocks, a table of sites.
  *
  * Must not know what is a race. A block is split once, when something is touched that
  * is no whole dword; its values then stand for bytes. When the table of sites is full,
@@ -16,9 +16,8 @@
 #define SITES_MOST  (1u << (32 - SHADOW_LANE))
 #define BYTES_KEPT  (1u << 20) /* at least, of blocks that nobody touches */
 
-enum size { SIZE_DWORDS, SIZE_BYTES, SIZE_BLOCK, SIZES };
-static const size_t bytes_of[SIZES] = {SHADOW_BLOCK, 4ul * SHADOW_BLOCK,
-                                       sizeof(struct shadow_block)};
+enum size { SIZE_DWORDS, SIZE_BYTES, SIZES };
+static const size_t bytes_of[SIZES] = {SHADOW_BLOCK, 4ul * SHADOW_BLOCK};
 
 struct shadow_chunk {
     struct shadow_chunk *next;
@@ -31,7 +30,7 @@ struct shadow_chunk {
 /* Zeroed. */
 static void *take(struct shadow *s, enum size size)
 {
-    size_t n = (bytes_of[size] + 63) & ~(size_t)63;
+    size_t n = bytes_of[size];
     void *spare = s->spare[size];
     if (spare) {
         memcpy(&s->spare[size], spare, sizeof spare);
@@ -85,7 +84,7 @@ struct shadow *shadow_create(void)
     if (!s)
         return NULL;
     s->n_slots = 64;
-    s->slot = calloc(s->n_slots, sizeof(struct shadow_block *));
+    s->slot = calloc(s->n_slots, sizeof(struct shadow_area *));
     s->n = s->dead = s->epoch = 1;
     if (!s->slot) {
         free(s);
@@ -96,8 +95,15 @@ struct shadow *shadow_create(void)
 
 static void clear(struct shadow *s)
 {
-    memset(s->slot, 0, s->n_slots * sizeof(struct shadow_block *));
+    for (size_t i = 0; i < s->n_slots; i++)
+        while (s->slot[i]) {
+            struct shadow_area *area = s->slot[i];
+            s->slot[i] = area->next;
+            free(area);
+        }
+    memset(s->slot, 0, s->n_slots * sizeof(struct shadow_area *));
     memset(s->spare, 0, sizeof s->spare);
+    memset(s->front, 0, sizeof s->front);
     while (s->chunk) {
         struct shadow_chunk *c = s->chunk;
         s->chunk = c->next;
@@ -105,7 +111,7 @@ static void clear(struct shadow *s)
     }
     free(s->site);
     s->site = NULL;
-    s->n_blocks = s->bytes = s->room = 0;
+    s->n_areas = s->bytes = s->room = 0;
     s->n = 1;
 }
 
@@ -113,7 +119,6 @@ void shadow_begin(struct shadow *s)
 {
     if (s->n > SITES_MOST / 2 || s->bytes > 4 * s->touched + BYTES_KEPT)
         clear(s);
-    memset(s->front, 0, sizeof s->front);
     s->dead = s->n;
     s->epoch++;
     s->touched = 0;
@@ -135,62 +140,63 @@ static size_t slot_of(const struct shadow *s, uint64_t number)
     return (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (s->n_slots - 1);
 }
 
-/* More slots than blocks; where there is no memory for it, longer lists. */
+/* More slots than areas; where there is no memory for it, longer lists. */
 static void grow(struct shadow *s)
 {
     struct shadow bigger = {.n_slots = 4 * s->n_slots};
-    bigger.slot = calloc(bigger.n_slots, sizeof(struct shadow_block *));
+    bigger.slot = calloc(bigger.n_slots, sizeof(struct shadow_area *));
     if (!bigger.slot)
         return;
     for (size_t i = 0; i < s->n_slots; i++)
         while (s->slot[i]) {
-            struct shadow_block *b = s->slot[i];
-            s->slot[i] = b->next;
-            size_t to = slot_of(&bigger, b->number);
-            b->next = bigger.slot[to];
-            bigger.slot[to] = b;
+            struct shadow_area *area = s->slot[i];
+            s->slot[i] = area->next;
+            size_t to = slot_of(&bigger, area->number);
+            area->next = bigger.slot[to];
+            bigger.slot[to] = area;
         }
     free(s->slot);
     s->slot = bigger.slot;
     s->n_slots = bigger.n_slots;
 }
 
-static struct shadow_block *block_new(struct shadow *s, uint64_t number)
+static struct shadow_area *area_new(struct shadow *s, uint64_t number)
 {
-    if (s->n_blocks >= s->n_slots)
+    if (s->n_areas >= s->n_slots)
         grow(s);
-    struct shadow_block *b = take(s, SIZE_BLOCK);
-    if (!b)
+    struct shadow_area *area = calloc(1, sizeof *area);
+    if (!area)
         return NULL;
-    b->number = number;
-    b->shift = 2;
+    area->number = number;
+    for (unsigned i = 0; i < SHADOW_AREA; i++)
+        area->block[i].shift = 2;
     size_t slot = slot_of(s, number);
-    b->next = s->slot[slot];
-    s->slot[slot] = b;
-    s->n_blocks++;
-    return b;
+    area->next = s->slot[slot];
+    s->slot[slot] = area;
+    s->n_areas++;
+    return area;
 }
 
-struct shadow_block *shadow_find(struct shadow *s, uint64_t address)
+struct shadow_area *shadow_find(struct shadow *s, uint64_t address)
 {
-    uint64_t number = address / SHADOW_BLOCK;
-    struct shadow_block *b = s->slot[slot_of(s, number)];
-    while (b && b->number != number)
-        b = b->next;
-    if (!b)
-        b = block_new(s, number);
-    if (!b)
-        return NULL;
-    if (b->epoch != s->epoch) {
-        if (!b->shift)
-            drop_planes(s, b);
-        b->epoch = s->epoch;
-        s->touched += bytes_of[SIZE_BLOCK];
-        for (unsigned i = 0; i < SHADOW_PLANES; i++)
-            s->touched += b->plane[i] ? bytes_of[SIZE_DWORDS] : 0;
-    }
-    s->front[number % SHADOW_FRONT] = b;
-    return b;
+    uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
+    struct shadow_area *area = s->slot[slot_of(s, number)];
+    while (area && area->number != number)
+        area = area->next;
+    if (!area)
+        area = area_new(s, number);
+    if (area)
+        s->front[shadow_front(number)] = area;
+    return area;
+}
+
+void shadow_touch(struct shadow *s, struct shadow_block *b)
+{
+    if (!b->shift)
+        drop_planes(s, b);
+    b->epoch = s->epoch;
+    for (unsigned i = 0; i < SHADOW_PLANES; i++)
+        s->touched += b->plane[i] ? bytes_of[SIZE_DWORDS] : 0;
 }
 
 /* What was of a dword is of each of its bytes. */
@@ -237,7 +243,6 @@ static void empty_plane(struct shadow_block *b, unsigned plane)
     b->top[plane] = 0;
 }
 
-/* Call with each plane of a block that has been touched. */
 static void renumber(uint32_t *v, unsigned n, uint32_t *to, bool marks)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -249,25 +254,28 @@ static void renumber(uint32_t *v, unsigned n, uint32_t *to, bool marks)
     }
 }
 
-static void renumber_all(struct shadow *s, uint32_t *to, bool marks)
+/* Of all blocks and planes that have numbers that count, if marks or last of all. */
+static void renumber_block(struct shadow *s, struct shadow_block *b, uint32_t *to,
+                           bool marks, uint32_t n)
 {
-    for (size_t i = 0; i < s->n_slots; i++)
-        for (struct shadow_block *b = s->slot[i]; b; b = b->next)
-            for (unsigned k = 0; k < SHADOW_PLANES; k++)
-                if (b->plane[k] && b->top[k] >= s->dead)
-                    renumber(b->plane[k], SHADOW_BLOCK >> b->shift, to, marks);
+    for (unsigned k = 0; k < SHADOW_PLANES; k++) {
+        if (!b->plane[k])
+            continue;
+        if (b->top[k] >= s->dead) {
+            renumber(b->plane[k], SHADOW_BLOCK >> b->shift, to, marks);
+            b->top[k] = marks ? b->top[k] : n - 1;
+        } else if (!marks && b->top[k]) {
+            empty_plane(b, k);
+        }
+    }
 }
 
-/* The numbers of planes that nobody has any more are all below n now. */
-static void lower_tops(struct shadow *s, uint32_t n)
+static void renumber_all(struct shadow *s, uint32_t *to, bool marks, uint32_t n)
 {
     for (size_t i = 0; i < s->n_slots; i++)
-        for (struct shadow_block *b = s->slot[i]; b; b = b->next)
-            for (unsigned k = 0; k < SHADOW_PLANES; k++)
-                if (b->plane[k] && b->top[k] >= s->dead)
-                    b->top[k] = n - 1;
-                else if (b->plane[k])
-                    empty_plane(b, k);
+        for (struct shadow_area *area = s->slot[i]; area; area = area->next)
+            for (unsigned j = 0; j < SHADOW_AREA; j++)
+                renumber_block(s, &area->block[j], to, marks, n);
 }
 
 /* Drop sites that nothing means. */
@@ -276,15 +284,14 @@ static void collect(struct shadow *s)
     uint32_t *to = calloc(s->n, sizeof *to), n = 1;
     if (!to)
         return;
-    renumber_all(s, to, true);
+    renumber_all(s, to, true, 0);
     for (uint32_t i = 0; i < s->n; i++) {
         bool used = to[i] && i >= s->dead;
         to[i] = used ? n : 0;
         if (used)
             s->site[n++] = s->site[i];
     }
-    renumber_all(s, to, false);
-    lower_tops(s, n);
+    renumber_all(s, to, false, n);
     s->n = n;
     s->dead = 1;
     free(to);
@@ -324,15 +331,21 @@ uint32_t shadow_new_number(struct shadow *s, const struct site *site)
     return s->n++;
 }
 
+static void empty_block(struct shadow_block *b)
+{
+    for (unsigned k = 0; k < SHADOW_PLANES; k++)
+        if (b->top[k])
+            empty_plane(b, k);
+}
+
 void shadow_forget(struct shadow *s)
 {
     s->dead = s->n;
     if (s->n <= many_sites(s))
         return;
     for (size_t i = 0; i < s->n_slots; i++)
-        for (struct shadow_block *b = s->slot[i]; b; b = b->next)
-            for (unsigned k = 0; k < SHADOW_PLANES; k++)
-                if (b->plane[k])
-                    empty_plane(b, k);
+        for (struct shadow_area *area = s->slot[i]; area; area = area->next)
+            for (unsigned j = 0; j < SHADOW_AREA; j++)
+                empty_block(&area->block[j]);
     s->n = s->dead = 1;
 }

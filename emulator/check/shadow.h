@@ -34,18 +34,24 @@ struct site {
 
 #define SHADOW_BLOCK 1024u /* bytes of memory */
 #define SHADOW_LANE  6u    /* bits of a value that are the lane */
-#define SHADOW_FRONT 64u
+#define SHADOW_FRONT 256u  /* a power of two */
 
 enum shadow_plane { SHADOW_WRITE, SHADOW_ATOMIC, SHADOW_READ, SHADOW_READ2 };
 #define SHADOW_PLANES 4u
 
 struct shadow_block {
-    struct shadow_block *next;      /* of the same slot */
-    uint64_t number;                /* address / SHADOW_BLOCK */
-    uint32_t epoch;                 /* in which it was touched last */
-    uint8_t shift;                  /* of bytes to values: 2 or 0 */
     uint32_t *plane[SHADOW_PLANES]; /* SHADOW_BLOCK >> shift values, or NULL: none */
     uint32_t top[SHADOW_PLANES];    /* no value of the plane has a greater number */
+    uint32_t epoch;                 /* in which it was touched last; 0: never */
+    uint8_t shift;                  /* of bytes to values: 2 or 0 */
+};
+
+#define SHADOW_AREA 256u /* blocks side by side */
+
+struct shadow_area {
+    struct shadow_area *next; /* of the same slot */
+    uint64_t number;          /* address / (SHADOW_BLOCK * SHADOW_AREA) */
+    struct shadow_block block[SHADOW_AREA];
 };
 
 struct shadow {
@@ -53,12 +59,12 @@ struct shadow {
     uint32_t n, room;
     uint32_t dead;  /* sites below it count as none; 1 at least */
     uint32_t epoch; /* of the blocks; shadow_begin */
-    struct shadow_block *front[SHADOW_FRONT]; /* of this epoch, by number */
-    struct shadow_block **slot;
-    size_t n_slots, n_blocks;
+    struct shadow_area *front[SHADOW_FRONT]; /* some, by front_of */
+    struct shadow_area **slot;
+    size_t n_slots, n_areas;
     size_t bytes, touched; /* that blocks take; those of this epoch */
     struct shadow_chunk *chunk;
-    void *spare[3];      /* planes of 1, 4 times SHADOW_BLOCK, blocks */
+    void *spare[2];      /* planes of 1, 4 times SHADOW_BLOCK */
     struct shadow *next; /* for who keeps a list */
 };
 
@@ -69,13 +75,29 @@ void shadow_begin(struct shadow *s);
 /* What there is counts as none from here on. */
 void shadow_forget(struct shadow *s);
 
+/* The area that holds address; NULL: out of memory. */
+struct shadow_area *shadow_find(struct shadow *s, uint64_t address);
+/* The block is touched for the first time in this epoch. */
+void shadow_touch(struct shadow *s, struct shadow_block *b);
+
+static inline size_t shadow_front(uint64_t number)
+{
+    return (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (SHADOW_FRONT - 1);
+}
+
 /* The block that holds address; NULL: out of memory. */
-struct shadow_block *shadow_find(struct shadow *s, uint64_t address);
 static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
 {
-    uint64_t number = address / SHADOW_BLOCK;
-    struct shadow_block *b = s->front[number % SHADOW_FRONT];
-    return b && b->number == number ? b : shadow_find(s, address);
+    uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
+    struct shadow_area *area = s->front[shadow_front(number)];
+    if (!area || area->number != number)
+        area = shadow_find(s, address);
+    if (!area)
+        return NULL;
+    struct shadow_block *b = &area->block[address / SHADOW_BLOCK % SHADOW_AREA];
+    if (b->epoch != s->epoch)
+        shadow_touch(s, b);
+    return b;
 }
 
 /* From here on the block has values for bytes. False: out of memory. */
