@@ -42,7 +42,8 @@ static bool is_atomic(const struct ck *ck, const struct emu_inst *inst,
 /* What orders a wave's accesses for race, beside accesses. */
 static bool orders(const struct ck *ck, unsigned op)
 {
-    return ck->race && (op == ISA_BUFFER_GL0_INV || op == ISA_S_WAITCNT_VSCNT);
+    return ck->race && (op == ISA_BUFFER_GL0_INV || op == ISA_BUFFER_GL1_INV ||
+                        op == ISA_S_WAITCNT_VSCNT);
 }
 
 static unsigned sees(void *ctx, const struct emu_inst *inst)

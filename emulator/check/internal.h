@@ -48,7 +48,10 @@ struct ck_order {
     uint32_t clock;           /* releases to LDS, from 1 */
     uint32_t knows[CK_WAVES]; /* of the clocks of the workgroup's waves, by LDS */
     uint32_t behind;          /* of the dispatch's releases */
-    uint32_t acquiring;       /* the same once it has done buffer_gl0_inv */
+    uint32_t near;            /* likewise, of those by its own workgroup */
+    uint32_t acquiring;       /* the same once it has done what drops caches */
+    uint32_t handed;          /* likewise, from its own workgroup */
+    uint32_t gl0, gl1;        /* acquiring when it has dropped each of them last */
     bool stores_out;          /* has stored and not waited */
     uint32_t site[CK_SITES], lds_site[CK_SITES]; /* numbers of its last, by PC */
 };

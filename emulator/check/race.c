@@ -6,7 +6,8 @@
  * released is behind what that one did before. A release is an atomic, or a store by
  * who has done atomics there before; of memory, only if the wave has waited for its
  * stores. To a load past the caches every such store is one: atomic stores look like
- * others. An acquire of memory counts from buffer_gl0_inv on, in LDS at once. Waves of
+ * others. An acquire of memory counts from buffer_gl0_inv on, towards other workgroups
+ * from buffer_gl1_inv on too (a scope is that of the caches), in LDS at once. Waves of
  * a workgroup have vector clocks for LDS. For memory there is one clock of the
  * dispatch, which is generous: everything before a release counts, whoever did it.
  *
@@ -149,14 +150,32 @@ static struct release *release_at(struct ck_race *r, uint64_t key, bool create)
     return at;
 }
 
+/* Are the waves of these numbers of one workgroup? */
+static bool same_group(const struct ck *ck, uint32_t a, uint32_t b)
+{
+    uint32_t waves = ck->launch.waves_per_group;
+    return (a - 1) / waves == (b - 1) / waves;
+}
+
+/* The wave has read what that one has released last, at stamp. */
+static void acquire_until(const struct ck *ck, struct ck_wave *w, uint32_t stamp,
+                          uint32_t from)
+{
+    struct ck_order *o = &w->order;
+    if (stamp > o->acquiring)
+        o->acquiring = stamp;
+    if (from && same_group(ck, from, race_wave(ck, w)) && stamp > o->handed)
+        o->handed = stamp;
+}
+
 /* The wave has read with an atomic what was released at at. */
-static void acquire(struct ck_wave *w, unsigned space, const struct release *at)
+static void acquire(const struct ck *ck, struct ck_wave *w, unsigned space,
+                    const struct release *at)
 {
     if (!at)
         return;
     if (space != EMU_SPACE_LDS) {
-        if (at->stamp > w->order.acquiring)
-            w->order.acquiring = at->stamp;
+        acquire_until(ck, w, at->stamp, (uint32_t)(at->owner >> 6));
         return;
     }
     for (unsigned i = 0; at->clock && i < w->group->n_waves; i++)
@@ -218,10 +237,10 @@ bool race_ordered(const struct ck *ck, const struct ck_wave *w, const struct sit
     if (!s->wave || s->stamp < w->order.behind)
         return true;
     if (s->wave == me->wave)
-        return lanes_ordered(ck, w, me->lane, s);
-    if ((s->wave - 1) / waves != (me->wave - 1) / waves)
+        return lanes_ordered(ck, w, me->lane, s) || s->stamp < w->order.near;
+    if (!same_group(ck, s->wave, me->wave))
         return false;
-    return s->barrier < w->group->barriers ||
+    return s->stamp < w->order.near || s->barrier < w->group->barriers ||
            s->clock <= w->order.knows[(s->wave - 1) % waves];
 }
 
@@ -409,8 +428,8 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
     struct site written = site_at(s, b, SHADOW_WRITE, at),
                 atomic = site_at(s, b, SHADOW_ATOMIC, at);
     bool handed = hands_over(a, me, &written);
-    if (handed && written.stamp >= w->order.acquiring)
-        w->order.acquiring = written.stamp + 1;
+    if (handed)
+        acquire_until(ck, w, written.stamp + 1, written.wave);
     if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
         !is_twin(e, a, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
@@ -478,7 +497,7 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
     struct release *at = release_at(r, key, atomic);
     if (atomic) {
         if (returns(e))
-            acquire(w, a->space, at);
+            acquire(ck, w, a->space, at);
         release_here(r, w, a->space, at);
         if (at)
             at->owner = owner;
@@ -487,7 +506,7 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
                    : SITE_ATOMIC;
     }
     if (!a->write) {
-        acquire(w, a->space, at);
+        acquire(ck, w, a->space, at);
         return SITE_ATOMIC;
     }
     if (!at || at->owner != owner)
@@ -560,14 +579,27 @@ static bool waits_for_stores(const struct isa_inst *inst)
     return false;
 }
 
+/* Work-items of a workgroup share what gl0 has not, others what gl1 has not either. */
+static void drop_cache(struct ck_order *o, bool gl1)
+{
+    *(gl1 ? &o->gl1 : &o->gl0) = o->acquiring;
+    uint32_t behind = o->gl0 < o->gl1 ? o->gl0 : o->gl1;
+    uint32_t handed = o->gl0 < o->handed ? o->gl0 : o->handed;
+    behind = behind < handed ? handed : behind;
+    o->near = o->near < o->gl0 ? o->gl0 : o->near;
+    o->behind = o->behind < behind ? behind : o->behind;
+}
+
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst)
 {
     struct ck_order *o = &w->order;
     if (inst->kind == EMU_KIND_WAIT && waits_for_stores(&inst->isa))
         o->stores_out = false;
-    if (inst->isa.op == ISA_BUFFER_GL0_INV && o->acquiring > o->behind) {
+    bool gl0 = inst->isa.op == ISA_BUFFER_GL0_INV,
+         gl1 = inst->isa.op == ISA_BUFFER_GL1_INV;
+    if ((gl0 && o->gl0 < o->acquiring) || (gl1 && o->gl1 < o->acquiring)) {
         race_catch_up(ck, w->group);
-        o->behind = o->acquiring;
+        drop_cache(o, gl1);
     }
 }
 
@@ -592,13 +624,17 @@ void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 
 void ck_race_barrier(struct ck_group *g)
 {
-    uint32_t behind = 0;
+    uint32_t behind = 0, near = 0;
     race_log_forget(g);
     if (g->lds)
         shadow_forget(g->lds);
-    for (unsigned i = 0; i < g->n_waves; i++)
-        if (g->wave[i].order.behind > behind)
-            behind = g->wave[i].order.behind;
-    for (unsigned i = 0; i < g->n_waves; i++)
+    for (unsigned i = 0; i < g->n_waves; i++) {
+        const struct ck_order *o = &g->wave[i].order;
+        behind = o->behind > behind ? o->behind : behind;
+        near = o->near > near ? o->near : near;
+    }
+    for (unsigned i = 0; i < g->n_waves; i++) {
         g->wave[i].order.behind = behind;
+        g->wave[i].order.near = near;
+    }
 }

@@ -12,6 +12,7 @@
 	// FIX: s_waitcnt_vscnt null, 0x0
 	global_atomic_add_u32	v4, v1, v2, s[6:7] glc
 	s_waitcnt	vmcnt(0)
+	buffer_gl1_inv
 	buffer_gl0_inv
 	v_readfirstlane_b32	s11, v4
 	s_cmp_lg_u32	s11, 3

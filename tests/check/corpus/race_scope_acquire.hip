@@ -1,0 +1,16 @@
+// A flag is acquired for the workgroup alone, what another workgroup has left is read.
+// RUN: --grid 2 --block 1 --arg buf:8:zero --arg buf:4:zero
+#include "hip.h"
+
+__global__ void relay(int *box, int *out)
+{
+    if (blockIdx_x == 0) {
+        box[0] = 42; // BUG: race
+        storeRelease(&box[1], 1);
+    } else {
+        while (!__hip_atomic_load(&box[1], __ATOMIC_ACQUIRE, GROUP)) // CUT
+        // FIX: while (!loadAcquire(&box[1]))
+            ;
+        *out = box[0]; // BUG: race
+    }
+}
