@@ -207,28 +207,37 @@ void suppress_unused(const struct checks_suppressions *s)
                           s->v[i].file, s->v[i].at);
 }
 
-/* A pattern that only the text itself fits. */
-static void write_quoted(FILE *out, const char *text)
+/* A pattern that fits the text; ? for what a word of a file cannot have, of blanks
+ * those that are not between others (inst). */
+static void write_quoted(FILE *out, const char *text, bool inst)
 {
-    for (; *text; text++)
-        (void)fprintf(out, strchr("*?[\\", *text) ? "\\%c" : "%c", *text);
+    const char *last = text + strlen(text);
+    while (last > text && strchr(" \t", last[-1]))
+        last--;
+    for (const char *at = text; *at; at++) {
+        bool blank = strchr(" \t", *at) != NULL;
+        if (strchr("\r\n#", *at) || (blank && (!inst || at == text || at >= last)))
+            (void)fputc('?', out);
+        else
+            (void)fprintf(out, strchr("*?[\\", *at) ? "\\%c" : "%c", *at);
+    }
 }
 
 void suppress_write(const struct found *f, FILE *out)
 {
     (void)fprintf(out, "%s/%s", ck_class_name(f->f->cls), f->f->kind);
-    if (*f->f->kernel && !strpbrk(f->f->kernel, " \t#")) {
+    if (*f->f->kernel) {
         (void)fputs(" kernel=", out);
-        write_quoted(out, f->f->kernel);
+        write_quoted(out, f->f->kernel, false);
     }
     const struct source_frame *s = &f->at.frame[0];
-    if (f->at.n_frames && *s->file && !strpbrk(s->file, " \t#")) {
+    if (f->at.n_frames && *s->file) {
         (void)fputs(" source=", out);
-        write_quoted(out, s->file);
+        write_quoted(out, s->file, false);
         (void)fprintf(out, ":%u", s->line);
-    } else {
+    } else if (*f->at.actor->inst) {
         (void)fputs(" inst=", out);
-        write_quoted(out, f->at.actor->inst);
+        write_quoted(out, f->at.actor->inst, true);
     }
     (void)fputc('\n', out);
 }
