@@ -335,11 +335,11 @@ static bool is_exchange(unsigned op)
     }
 }
 
-static bool returns(const struct emu_event *e)
+bool init_returns(const struct isa_inst *inst)
 {
-    const struct isa_facts *facts = isa_facts(e->inst->isa.op);
+    const struct isa_facts *facts = isa_facts(inst->op);
     return facts->mem & ISA_MEM_RETURNS ||
-           (facts->mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
+           (facts->mem & ISA_MEM_GLC && inst->flags & ISA_M_GLC);
 }
 
 static void atomic(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
@@ -365,7 +365,7 @@ static void atomic(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         init_tell(ck, w, e, INIT_ATOMIC_MEMORY, bad, p.from);
         write_defined(ck, w, e);
     }
-    if (returns(e))
+    if (init_returns(inst))
         load(ck, w, e);
     write_defined(ck, w, e);
 }
@@ -386,8 +386,10 @@ void init_access(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
             check_addresses(ck, w, e);
             break;
         }
-    if (e->flags & (EMU_EV_FAULT | EMU_EV_PASSED_OVER))
+    if (e->flags & (EMU_EV_FAULT | EMU_EV_PASSED_OVER)) {
+        init_undo(w->init, e);
         return;
+    }
     switch (facts->access) {
     case ISA_ACCESS_STORE:
         store(ck, w, e);

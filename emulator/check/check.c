@@ -110,6 +110,8 @@ static void wave_begin(void *ctx, const struct emu_wave_info *info)
         w->items |= (uint64_t)emu_wave_special(info, ISA_SEL_EXEC_HI) << 32;
     w->denorm = (uint8_t)(ck->launch.dispatch->rsrc1 >> 16 & 15u);
     ck->slots[info->slot] = w;
+    if (ck->init)
+        ck_init_wave(ck, w);
 }
 
 /* ---- dispatches ---- */
@@ -280,7 +282,7 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
                    : ck_wants(ck, CK_RACE) ? ck_race_create(&ck->race)
                                            : RD_OK;
     if (st == RD_OK && ck_wants(ck, CK_INIT))
-        st = ck_init_create(&ck->init);
+        st = ck_init_create(emu, &ck->init);
     if (st == RD_OK)
         st = emu_add_observer(emu, &observer);
     if (st != RD_OK) {

@@ -324,10 +324,12 @@ static void write_scalar(struct ck *ck, struct ck_wave *w, const struct emu_even
                                               : 0;
     if (exec && u & lanes)
         init_tell(ck, w, e, INIT_EXEC, 0, from);
-    if (exec && e->wave->lanes == 32) /* exec_hi is one as any other */
+    if (exec && e->wave->lanes == 32) { /* exec_hi is one as any other */
         w->init->sgpr[ISA_SEL_EXEC_HI] = (uint32_t)(sel == ISA_SEL_EXEC_HI ? u
                                                     : dwords > 1           ? u >> 32
                                                                            : 0);
+        init_mark(w->init, ISA_SEL_EXEC_HI);
+    }
     for (unsigned i = 0; i < dwords && sel != ISA_SEL_NULL; i++)
         init_set_sgpr(w->init, sel + i,
                       i < 2 ? (uint32_t)(u >> 32 * i)
@@ -408,11 +410,15 @@ static void slow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
                       &results[y]);
 }
 
-/* May an instruction leave some lanes or bits of a result as they were? */
-static bool is_partial(const struct emu_inst *inst, const struct emu_reg *g,
-                       bool crosses)
+bool init_crosses(const struct emu_inst *inst)
 {
-    return crosses || ck_halves(&inst->isa, g, false) != BOTH;
+    return rule_crosses(rule_of(inst->isa.op).rule) ||
+           inst->isa.variant == ISA_VAR_DPP16 || inst->isa.variant == ISA_VAR_DPP8;
+}
+
+bool init_is_partial(const struct emu_inst *inst, const struct emu_reg *g)
+{
+    return init_crosses(inst) || ck_halves(&inst->isa, g, false) != BOTH;
 }
 
 void init_compute(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
@@ -420,16 +426,14 @@ void init_compute(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     const struct emu_inst *inst = e->inst;
     struct init_wave *r = w->init;
     struct rule_entry rule = rule_of(inst->isa.op);
-    bool crosses = rule_crosses(rule.rule) || inst->isa.variant == ISA_VAR_DPP16 ||
-                   inst->isa.variant == ISA_VAR_DPP8;
-    uint64_t lanes = crosses ? ~UINT64_C(0) : e->exec;
+    uint64_t lanes = init_crosses(inst) ? ~UINT64_C(0) : e->exec;
     bool clean = true;
     for (unsigned i = 0; i < inst->n_regs && clean; i++) {
         const struct emu_reg *g = &inst->reg[i];
         if (g->flags & ISA_OF_IN)
             clean = init_is_clean(r, g, lanes);
         if (clean && g->flags & ISA_OF_OUT && g->sel >= ISA_SEL_VGPR0)
-            clean = init_is_clean(r, g, e->exec) || !is_partial(inst, g, crosses);
+            clean = init_is_clean(r, g, e->exec) || !init_is_partial(inst, g);
     }
     if (!clean && rule_crosses(rule.rule)) {
         init_cross(ck, w, e, rule);

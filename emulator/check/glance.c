@@ -3,8 +3,9 @@
  *
  * Bounds that native code checks are as exact as those of mem: what is in them needs no
  * event. race judges accesses by rows when it is asked. What wait knows of a wave is a
- * numbered state. Must not know how either comes about. Invariant: findings, counts and
- * their order are those of checkers that see all. SPDX-License-Identifier: MIT
+ * numbered state, what init does are marks. Must not know how either comes about.
+ * Invariant: findings, counts and their order are those of checkers that see all.
+ * SPDX-License-Identifier: MIT
  */
 #include "facts.h"
 #include "glance.h"
@@ -13,8 +14,8 @@
 
 static bool may_glance(const struct ck_config *c)
 {
-    unsigned known =
-        CK_BIT(CK_MEM) | CK_BIT(CK_SYNC) | CK_BIT(CK_WAIT) | CK_BIT(CK_RACE);
+    unsigned known = CK_BIT(CK_MEM) | CK_BIT(CK_SYNC) | CK_BIT(CK_WAIT) |
+                     CK_BIT(CK_RACE) | CK_BIT(CK_INIT);
     return !(c->classes & ~known) && !c->hazard;
 }
 
@@ -52,6 +53,7 @@ static unsigned sees(void *ctx, const struct emu_inst *inst)
     const struct isa_facts *facts = isa_facts(inst->isa.op);
     bool barriers = ck_wants(ck, CK_SYNC) || ck->race;
     bool always = (inst->kind == EMU_KIND_BARRIER && barriers) ||
+                  (ck->init && facts->space == ISA_SPACE_SCRATCH) ||
                   inst->kind == EMU_KIND_END ||
                   (looks_at(ck, facts) && is_atomic(ck, inst, facts));
     bool asks = looks_at(ck, facts) || orders(ck, inst->isa.op);
@@ -136,20 +138,19 @@ static bool turn(void *ctx, const struct emu_wave_info *info)
     return w && ck_wants(ck, CK_SYNC) && ck_hang_turn(ck, w);
 }
 
+#define SEEN   .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .log = log_of
+#define STATES .load = load, .save = save
+#define MARKS                                                                          \
+    .marks = ck_init_marks, .note = ck_init_note, .touch = ck_init_touch,              \
+    .rest = ck_init_rest, .clip = ck_init_clip
+
 const struct emu_glance *ck_glance(const struct ck *ck)
 {
     static const struct emu_glance all = {.turn = turn},
-                                   some = {.turn = turn,
-                                           .sees = sees,
-                                           .skipped = skipped,
-                                           .ask = ask,
-                                           .log = log_of},
-                                   states = {.turn = turn,
-                                             .sees = sees,
-                                             .skipped = skipped,
-                                             .ask = ask,
-                                             .log = log_of,
-                                             .load = load,
-                                             .save = save};
-    return !may_glance(&ck->config) ? &all : ck_wants(ck, CK_WAIT) ? &states : &some;
+                                   some[2][2] = {
+                                       {{SEEN}, {SEEN, MARKS}},
+                                       {{SEEN, STATES}, {SEEN, STATES, MARKS}}};
+    return !may_glance(&ck->config)
+               ? &all
+               : &some[ck_wants(ck, CK_WAIT)][ck_wants(ck, CK_INIT)];
 }

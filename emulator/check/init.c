@@ -151,14 +151,14 @@ uint64_t init_undefined(struct ck *ck, const struct init_wave *r,
 
 /* As the descriptor asks for registers (manual, "initial wave state"): user SGPRs, what
  * follows them, work-item ids in v0. Trap registers belong to somebody else. */
-static void fill(const struct ck *ck, const struct emu_event *e, struct init_wave *r)
+static void fill(const struct ck *ck, const struct ck_wave *w, struct init_wave *r)
 {
     const struct emu_dispatch *d = ck->launch.dispatch;
-    uint64_t all = e->wave->lanes == 64 ? ~UINT64_C(0) : UINT32_MAX;
+    uint64_t all = w->info->lanes == 64 ? ~UINT64_C(0) : UINT32_MAX;
     unsigned n = d->n_user_sgprs + (unsigned)__builtin_popcount(d->rsrc2 >> 7 & 15u);
     for (unsigned i = 0; i < ck->launch.vgprs && i < INIT_VGPRS; i++)
         r->lanes[i] = r->never[i] = all;
-    r->lanes[0] = r->never[0] = all & ~e->exec;
+    r->lanes[0] = r->never[0] = all & ~w->items;
     for (unsigned i = 0; i < INIT_SGPRS; i++) {
         bool set = i < n || i >= ISA_SEL_TTMP0;
         r->sgpr[i] = set && i != ISA_SEL_M0 ? 0 : ~0u;
@@ -166,11 +166,10 @@ static void fill(const struct ck *ck, const struct emu_event *e, struct init_wav
     }
     r->scc = 1;
     r->scc_from = 0;
+    memset(r->marks.reg, 0xff, sizeof r->marks.reg);
 }
 
-/* The shadow of a wave that has just begun; NULL if out of memory. */
-static struct init_wave *begin(struct ck *ck, struct ck_wave *w,
-                               const struct emu_event *e)
+void ck_init_wave(struct ck *ck, struct ck_wave *w)
 {
     struct ck_init *in = ck->init;
     struct init_wave *r = in->spare;
@@ -179,14 +178,15 @@ static struct init_wave *begin(struct ck *ck, struct ck_wave *w,
     else
         r = malloc(sizeof *r);
     if (!r)
-        return NULL;
+        return;
     r->scratch = NULL;
     r->scratch_from = NULL;
+    r->n_kept = 0;
     memset(r->lanes, 0, sizeof r->lanes);
     memset(r->never, 0, sizeof r->never);
-    fill(ck, e, r);
+    fill(ck, w, r);
+    r->marks.lds = init_lds_dirty(ck, w->group);
     w->init = r;
-    return r;
 }
 
 void ck_init_gone(struct ck *ck, struct ck_wave *w)
@@ -238,8 +238,9 @@ static void branch(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 
 void ck_init_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
-    if (!w->init && !begin(ck, w, e))
+    if (!w->init)
         return;
+    w->init->rest = false;
     switch (e->inst->kind) {
     case EMU_KIND_BRANCH:
         branch(ck, w, e);
@@ -266,12 +267,12 @@ void ck_init_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 
 /* ---- of the emulator, of a dispatch ---- */
 
-rd_status ck_init_create(struct ck_init **out)
+rd_status ck_init_create(struct emu *emu, struct ck_init **out)
 {
     struct ck_init *in = calloc(1, sizeof *in);
     if (!in)
         return RD_E_NOMEM;
-    in->memory = init_memory_create();
+    in->memory = init_memory_create(emu);
     if (!in->memory) {
         free(in);
         return RD_E_NOMEM;

@@ -5,6 +5,7 @@
 #ifndef RD_CHECK_INIT_H
 #define RD_CHECK_INIT_H
 
+#include "glance.h"
 #include "inspect.h"
 #include "internal.h"
 #include "rules.h"
@@ -37,8 +38,21 @@ uint16_t init_origin(struct ck_init *in, enum init_place place, uint64_t where,
 
 /* ---- registers ---- */
 
+/* What a run of instructions that was not seen has given a value to (marks.c). */
+struct init_kept {
+    uint16_t sel;
+    uint64_t lanes, never; /* as they were; of a scalar: undefined bits */
+};
+
+#define INIT_KEPT (32u * EMU_MARK_WORDS)
+
 struct init_wave {
-    struct init_wave *next;         /* of those not in use */
+    struct init_wave *next;      /* of those not in use */
+    struct emu_marks marks;      /* registers that may have undefined bits */
+    bool rest;                   /* the running instruction has left some */
+    uint64_t kept_from, kept_to; /* instructions of the wave: the run */
+    unsigned n_kept;
+    struct init_kept kept[INIT_KEPT];
     uint64_t lanes[INIT_VGPRS];     /* that have undefined bits */
     uint64_t never[INIT_VGPRS];     /* of these: nobody has written any bit */
     uint32_t sgpr[INIT_SGPRS];      /* undefined bits */
@@ -68,6 +82,15 @@ static inline struct init_bits init_vgpr(const struct init_wave *r, unsigned reg
     return (struct init_bits){r->bits[reg][lane], r->from[reg][lane]};
 }
 
+/* Native code shall not use it unseen. */
+static inline void init_mark(struct init_wave *r, unsigned sel)
+{
+    int mark = emu_mark_of(sel);
+    if (mark >= 0)
+        emu_mark_set(r->marks.reg, (unsigned)mark);
+    r->rest = true;
+}
+
 /* The bits of mask become those of u. */
 static inline void init_set_vgpr(struct init_wave *r, unsigned reg, unsigned lane,
                                  uint32_t u, uint32_t mask, uint16_t from)
@@ -79,6 +102,7 @@ static inline void init_set_vgpr(struct init_wave *r, unsigned reg, unsigned lan
     r->lanes[reg] &= ~bit;
     if (!now)
         return;
+    init_mark(r, ISA_SEL_VGPR0 + reg);
     r->lanes[reg] |= bit;
     r->bits[reg][lane] = now;
     r->from[reg][lane] = u & mask ? from : old.from;
@@ -87,6 +111,8 @@ static inline void init_set_vgpr(struct init_wave *r, unsigned reg, unsigned lan
 static inline void init_set_sgpr(struct init_wave *r, unsigned sel, uint32_t u,
                                  uint16_t from)
 {
+    if (u)
+        init_mark(r, sel);
     if (sel == ISA_SEL_SCC) {
         r->scc = u & 1u;
         r->scc_from = from;
@@ -142,6 +168,12 @@ struct init_at {
     unsigned bytes;
 };
 
+/* Nonzero: something in the workgroup's LDS is undefined. Makes its shadow. */
+const uint32_t *init_lds_dirty(struct ck *ck, struct ck_group *g);
+/* As emu_glance.clip. */
+bool init_memory_clip(struct init_memory *m, uint64_t address, uint64_t *base,
+                      uint64_t *end);
+
 /* Is it certain that all of what an access may touch has got values? */
 bool init_memory_clean(const struct ck *ck, const struct ck_wave *w,
                        const struct emu_access *a);
@@ -154,7 +186,7 @@ bool init_memory_read(struct ck *ck, const struct init_at *at, uint8_t *u,
 void init_memory_write(struct ck *ck, const struct init_at *at, const uint8_t *u,
                        uint16_t from);
 
-struct init_memory *init_memory_create(void);
+struct init_memory *init_memory_create(struct emu *emu);
 void init_memory_destroy(struct init_memory *m);
 /* Forget what kernels stored. */
 void init_memory_forget(struct init_memory *m);
@@ -198,6 +230,16 @@ void init_tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e
 uint64_t init_undefined(struct ck *ck, const struct init_wave *r,
                         const struct emu_event *e, const struct emu_reg *g,
                         uint64_t lanes, uint16_t *from);
+
+/* marks.c: the running instruction has not been done, though its run was counted as
+ * such. */
+void init_undo(struct init_wave *r, const struct emu_event *e);
+/* May it leave some bits of a result as they were? */
+bool init_is_partial(const struct emu_inst *inst, const struct emu_reg *g);
+/* ... read lanes that are off? */
+bool init_crosses(const struct emu_inst *inst);
+/* Does an atomic give back what was there? */
+bool init_returns(const struct isa_inst *inst);
 
 /* compute.c, lanes.c, access.c: an instruction of their kind. */
 void init_compute(struct ck *ck, struct ck_wave *w, const struct emu_event *e);

@@ -20,6 +20,9 @@ struct ck_late;
 struct init_lds;
 struct states;
 struct race_log;
+struct emu_glance;
+struct emu_marks;
+struct emu_run;
 struct state_bytes;
 
 /* Progress of one wave, for the watchdog (hang.c). */
@@ -149,13 +152,23 @@ const struct emu_glance *ck_glance(const struct ck *ck);
 
 /* init.c: of the emulator; of a dispatch; before an instruction runs, and behind it;
  * when a wave, a workgroup have gone. */
-RD_CHECKED rd_status ck_init_create(struct ck_init **out);
+RD_CHECKED rd_status ck_init_create(struct emu *emu, struct ck_init **out);
 void ck_init_destroy(struct ck_init *in);
 void ck_init_begin(struct ck *ck);
 void ck_init_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_init_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+/* ... a wave begins. */
+void ck_init_wave(struct ck *ck, struct ck_wave *w);
 void ck_init_gone(struct ck *ck, struct ck_wave *w);
 void ck_init_group_gone(struct ck_group *g);
+
+/* marks.c: what init need not see: members of emu_glance. */
+const struct emu_marks *ck_init_marks(void *ctx, const struct emu_wave_info *info);
+void ck_init_note(void *ctx, const struct emu_inst *inst, struct emu_run *run);
+bool ck_init_touch(void *ctx, const struct emu_wave_info *info,
+                   const struct emu_run *run, uint64_t exec, uint64_t index);
+bool ck_init_rest(void *ctx, const struct emu_wave_info *info);
+bool ck_init_clip(void *ctx, uint64_t address, uint64_t *base, uint64_t *end);
 
 /* value.c; events have values then. */
 void ck_value_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);

@@ -35,14 +35,17 @@ struct page {
 
 struct range {
     uint64_t va, end;
+    uint64_t left; /* pages of it in which something is undefined */
 };
 
 struct init_memory {
+    struct emu *emu;
     struct page **slot; /* open addressing; a power of two of them */
     size_t n_slots, n_pages;
     struct range *fresh;
     size_t n_fresh;
     uint64_t low, high; /* all pages and ranges lie between */
+    uint64_t strays;    /* pages outside of ranges in which something is undefined */
     struct {
         uint64_t number; /* ~0: none */
         struct page *page;
@@ -124,6 +127,13 @@ void ck_init_group_gone(struct ck_group *g)
     g->init_lds = NULL;
 }
 
+const uint32_t *init_lds_dirty(struct ck *ck, struct ck_group *g)
+{
+    static const uint32_t clean;
+    struct init_lds *l = ck->launch.dispatch->lds_bytes ? lds_of(ck, g) : NULL;
+    return l ? &l->dirty : &clean;
+}
+
 /* ---- scratch: each lane's bytes side by side ---- */
 
 static bool scratch_of(const struct ck *ck, struct ck_wave *w, unsigned lane,
@@ -146,9 +156,11 @@ static bool scratch_of(const struct ck *ck, struct ck_wave *w, unsigned lane,
 
 /* ---- pages ---- */
 
-struct init_memory *init_memory_create(void)
+struct init_memory *init_memory_create(struct emu *emu)
 {
     struct init_memory *m = calloc(1, sizeof *m);
+    if (m)
+        m->emu = emu;
     for (unsigned i = 0; m && i < NEAR; i++)
         m->near[i].number = UINT64_MAX;
     return m;
@@ -161,7 +173,7 @@ void init_memory_forget(struct init_memory *m)
     free(m->slot);
     m->slot = NULL;
     m->n_slots = m->n_pages = m->n_fresh = 0;
-    m->low = m->high = 0;
+    m->low = m->high = m->strays = 0;
     for (unsigned i = 0; i < NEAR; i++)
         m->near[i].number = UINT64_MAX;
 }
@@ -203,14 +215,23 @@ static bool grow(struct init_memory *m)
     return true;
 }
 
+static uint64_t page_of(uint64_t address)
+{
+    return address & ~(uint64_t)(PAGE - 1);
+}
+
 bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes)
 {
+    if (!bytes)
+        return true;
     struct range *more = realloc(m->fresh, (m->n_fresh + 1) * sizeof *more);
     if (!more)
         return false;
     m->fresh = more;
-    m->fresh[m->n_fresh++] = (struct range){va, va + bytes};
+    m->fresh[m->n_fresh++] = (struct range){
+        va, va + bytes, (page_of(va + bytes - 1) - page_of(va)) / PAGE + 1};
     reach(m, va, va + bytes);
+    emu_memory_marked(m->emu);
     for (unsigned i = 0; i < NEAR; i++)
         m->near[i].number = UINT64_MAX;
     return true;
@@ -258,6 +279,79 @@ static struct page *page_at(struct init_memory *m, uint64_t address, bool needed
     return p;
 }
 
+/* A page has something undefined in it, or has it no more. */
+static void page_turns(struct init_memory *m, const struct page *p, bool dirty)
+{
+    uint64_t begin = p->number * PAGE, add = dirty ? 1 : UINT64_MAX;
+    bool inside = false;
+    for (size_t i = 0; i < m->n_fresh; i++)
+        if (m->fresh[i].va < begin + PAGE && m->fresh[i].end > begin) {
+            m->fresh[i].left += add;
+            inside = true;
+        }
+    m->strays += inside ? 0 : add;
+    if (dirty)
+        emu_memory_marked(m->emu);
+}
+
+static bool is_dirty(struct init_memory *m, uint64_t address)
+{
+    const struct page *p = page_at(m, address, false);
+    return p && p->dirty;
+}
+
+#define CLIP_PAGES 16u
+
+/* Narrow the range to the page, and if that is clean to its clean neighbours. */
+static bool clip_pages(struct init_memory *m, uint64_t address, uint64_t *base,
+                       uint64_t *end)
+{
+    uint64_t low = page_of(address), high = low + PAGE;
+    bool clean = !is_dirty(m, address);
+    for (unsigned i = 0; clean && i < CLIP_PAGES && low > *base; i++) {
+        if (is_dirty(m, low - PAGE))
+            break;
+        low -= PAGE;
+    }
+    for (unsigned i = 0; clean && i < CLIP_PAGES && high < *end; i++) {
+        if (is_dirty(m, high))
+            break;
+        high += PAGE;
+    }
+    *base = low > *base ? low : *base;
+    *end = high < *end ? high : *end;
+    return clean;
+}
+
+/* Narrow [base, end) around an address to below or above [low, high); false: it is
+ * inside. */
+static bool clip_off(uint64_t address, uint64_t low, uint64_t high, uint64_t *base,
+                     uint64_t *end)
+{
+    if (address >= low && address < high)
+        return false;
+    if (address < low)
+        *end = low < *end ? low : *end;
+    else
+        *base = high > *base ? high : *base;
+    return true;
+}
+
+bool init_memory_clip(struct init_memory *m, uint64_t address, uint64_t *base,
+                      uint64_t *end)
+{
+    bool inside = m->strays != 0;
+    if (!m->high ||
+        clip_off(address, page_of(m->low), page_of(m->high - 1) + PAGE, base, end))
+        return true;
+    for (size_t i = 0; i < m->n_fresh; i++) {
+        const struct range *f = &m->fresh[i];
+        inside |= f->left && !clip_off(address, page_of(f->va),
+                                       page_of(f->end - 1) + PAGE, base, end);
+    }
+    return !inside || clip_pages(m, address, base, end);
+}
+
 static bool global_read(struct init_memory *m, const struct init_at *at, uint8_t *u,
                         uint16_t *from, unsigned *first)
 {
@@ -292,8 +386,11 @@ static void global_write(struct init_memory *m, const struct init_at *at,
         const struct shade s = {.u = p ? p->u : NULL,
                                 .from = p ? p->from : NULL,
                                 .dirty = p ? &p->dirty : NULL};
+        bool dirty = p && p->dirty;
         if (p && (u || p->dirty))
             shade_write(&s, address % PAGE, n, u ? u + done : NULL, from);
+        if (p && (p->dirty != 0) != dirty)
+            page_turns(m, p, !dirty);
         done += n;
     }
 }

@@ -40,6 +40,12 @@ struct access {
     struct far *slow;
 };
 
+/* What windows must permit (TABLE_CHECK). */
+static inline unsigned access_perm(const struct emit *e, unsigned perm)
+{
+    return perm | (e->watch && e->watch->marks ? EMU_MEM_PLAIN : 0);
+}
+
 /* ---- shape.c: registers: rcx the offset of the first lane, TEMP_A the same in all
  * lanes, TEMP_X whatever */
 

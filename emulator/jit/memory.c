@@ -167,7 +167,7 @@ static unsigned likely_window(const struct wave *w, uint64_t address)
 void access_ask(struct emit *e, struct far *slow, unsigned bytes, unsigned perm)
 {
     x86_mov_imm(e->x, RDX, bytes);
-    x86_mov_imm(e->x, RCX, perm);
+    x86_mov_imm(e->x, RCX, access_perm(e, perm));
     x86_call_mem(e->x, mem_at(TABLE, -8 * TABLE_CHECK));
     far_from(slow, x86_jcc(e->x, CC_B));
 }
@@ -201,7 +201,12 @@ void access_check(struct emit *e, struct far *slow, unsigned bytes, unsigned per
     x86_alu_load(x, ALU_CMP, false, R8,
                  wave_mem(at + offsetof(struct mem_window, generation)));
     far_from(other, x86_jcc(x, CC_NE));
-    if (perm) {
+    if (access_perm(e, perm) != perm) {
+        x86_load(x, false, R9, wave_mem(at + offsetof(struct mem_window, perm)));
+        x86_alu_imm(x, ALU_AND, false, R9, (int32_t)access_perm(e, perm));
+        x86_alu_imm(x, ALU_CMP, false, R9, (int32_t)access_perm(e, perm));
+        far_from(other, x86_jcc(x, CC_NE));
+    } else if (perm) {
         x86_test8_imm(x, wave_mem(at + offsetof(struct mem_window, perm)), perm);
         far_from(other, x86_jcc(x, CC_E));
     }

@@ -63,8 +63,9 @@ void watch_begin(struct emit *e)
 
 static bool begins(const struct emit *e, unsigned i)
 {
-    return e->watch && e->watch->follows &&
-           (e->t->step[i].leader || (i && e->sees[i - 1] & WATCH_PARTS));
+    return e->watch && (e->watch->follows || e->watch->marks) &&
+           (e->t->step[i].leader || e->sees[i] & WATCH_ALONE ||
+            (i && e->sees[i - 1] & (WATCH_PARTS | WATCH_ALONE)));
 }
 
 bool watch_ends(const struct emit *e, unsigned i, bool first)
@@ -86,6 +87,57 @@ uintptr_t watch_function(const struct emit *e, const struct uop *u, unsigned n_i
     return event ? (uintptr_t)e->watch->step : (uintptr_t)u->fn;
 }
 
+/* ---- marks ---- */
+
+static void note_run(const struct emit *e, unsigned i, struct emu_run *run)
+{
+    union {
+        const struct program *theirs;
+        struct program *p;
+    } p = {.theirs = e->p};
+    for (unsigned k = i; k < e->t->n && (k == i || !begins(e, k)); k++)
+        e->watch->note(e->watch->ctx, p.p, e->t->step[k].u, run);
+}
+
+/* Does the run touch what is marked? */
+static void test_marks(struct emit *e, const struct emu_run *run, struct far *f)
+{
+    struct x86 *x = e->x;
+    bool first = true;
+    if (run->seen) {
+        far_from(f, x86_jmp(x));
+        return;
+    }
+    x86_mov_imm(x, RDX, (uintptr_t)e->watch->now);
+    x86_load(x, true, RDX, mem_at(RDX, offsetof(struct watch_now, marks)));
+    for (unsigned k = 0; k < EMU_MARK_WORDS; k++) {
+        uint32_t touched = run->reads[k] | run->reads_all[k] | run->writes[k];
+        unsigned reg = first ? RAX : RCX;
+        if (!touched)
+            continue;
+        x86_load(x, false, reg,
+                 mem_at(RDX, (int32_t)(offsetof(struct emu_marks, reg) + 4ul * k)));
+        x86_alu_imm(x, ALU_AND, false, reg, (int32_t)touched);
+        if (!first)
+            x86_alu(x, ALU_OR, false, RAX, RCX);
+        first = false;
+    }
+    if (!first)
+        far_from(f, x86_jcc(x, CC_NE));
+}
+
+void watch_lds(struct emit *e, struct far *slow)
+{
+    struct x86 *x = e->x;
+    if (!e->watch || !e->watch->marks)
+        return;
+    x86_mov_imm(x, RAX, (uintptr_t)e->watch->now);
+    x86_load(x, true, RAX, mem_at(RAX, offsetof(struct watch_now, marks)));
+    x86_load(x, true, RAX, mem_at(RAX, offsetof(struct emu_marks, lds)));
+    x86_alu_mem_imm(x, ALU_CMP, false, mem_at(RAX, 0), 0);
+    far_from(slow, x86_jcc(x, CC_NE));
+}
+
 /* ---- numbered states ---- */
 
 static struct x86_mem way_mem(unsigned way, size_t array)
@@ -93,22 +145,13 @@ static struct x86_mem way_mem(unsigned way, size_t array)
     return mem_at(RAX, (int32_t)(array + 4ul * way));
 }
 
-void watch_run(struct emit *e, unsigned i)
+/* Is the state one of those that were met here? */
+static void test_state(struct emit *e, const struct watch_seen *s, struct far *f)
 {
     struct x86 *x = e->x;
-    const struct uop *u = e->t->step[i].u;
     const struct x86_mem state = mem_at(RDX, offsetof(struct watch_now, state));
     size_t done[WATCH_WAYS];
-    if (!begins(e, i))
-        return;
-    struct watch_seen *s = watch_place(e->places, u);
-    struct far *f = emit_far(e, FAR_ENTER, u);
-    e->failed |= !s;
-    if (!s || !f)
-        return;
-    f->seen = s;
-    f->turn -= u->turn; /* the rest of the block is not begun */
-    if (e->masked) {    /* without lanes it does something else */
+    if (e->masked) { /* without lanes it does something else */
         x86_alu_mem_imm(x, ALU_CMP, e->wave64, sgpr_mem(ISA_SEL_EXEC_LO), 0);
         far_from(f, x86_jcc(x, CC_E));
     }
@@ -127,6 +170,26 @@ void watch_run(struct emit *e, unsigned i)
     for (unsigned way = 0; way < WATCH_WAYS; way++)
         x86_land(x, done[way]);
     x86_store(x, false, state, RCX);
+}
+
+void watch_run(struct emit *e, unsigned i)
+{
+    const struct uop *u = e->t->step[i].u;
+    if (!begins(e, i))
+        return;
+    struct watch_seen *s = watch_place(e->places, u);
+    struct far *f = emit_far(e, FAR_ENTER, u);
+    e->failed |= !s;
+    if (!s || !f)
+        return;
+    f->seen = s;
+    f->turn -= u->turn; /* the rest of the block is not begun */
+    if (e->watch->marks) {
+        note_run(e, i, &s->run);
+        test_marks(e, &s->run, f);
+    }
+    if (e->watch->follows)
+        test_state(e, s, f);
     emit_back(e, f);
 }
 
@@ -135,6 +198,7 @@ size_t watch_enter(struct emit *e, const struct far *f)
     struct x86 *x = e->x;
     x86_mov(x, true, RDI, W);
     x86_mov_imm(x, RSI, (uintptr_t)f->seen);
+    x86_mov_imm(x, RDX, f->n_insts);
     x86_mov_imm(x, RAX, (uintptr_t)e->watch->enter);
     x86_call(x, RAX);
     x86_test(x, false, RAX, RAX);

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "glance.h"
+
 struct emit;
 struct far;
 struct program;
@@ -25,6 +27,7 @@ struct wave;
 #define WATCH_ASK   4u  /* when it may run only natively if watch.ask says so */
 #define WATCH_PARTS 8u  /* behind it a new run of instructions begins */
 #define WATCH_LATER 16u /* the log will do instead of watch.ask, if it is open */
+#define WATCH_ALONE 32u /* it is a run by itself */
 
 #define WATCH_WAYS 2u
 
@@ -32,7 +35,8 @@ struct wave;
 struct watch_now {
     uint64_t accesses; /* of lanes, that nobody knows of yet */
     uint32_t state;
-    struct emu_log *log; /* never NULL */
+    struct emu_log *log;           /* never NULL */
+    const struct emu_marks *marks; /* never NULL while native code runs */
 };
 
 /* An entry of the log; rows of addresses follow, one for each half of the wave. */
@@ -48,7 +52,8 @@ struct watch_entry {
 struct watch_seen {
     uint32_t state[WATCH_WAYS], next[WATCH_WAYS];
     const struct uop *u;
-    uint32_t turn; /* the way to replace next */
+    uint32_t turn;      /* the way to replace next */
+    struct emu_run run; /* with marks */
 };
 
 /* Callbacks. done: instructions of the trace up to and with u that wave.n_insts does
@@ -57,12 +62,16 @@ struct watch {
     void *ctx;
     unsigned (*flags)(void *ctx, struct program *p, const struct uop *u); /* WATCH_* */
     bool follows; /* there are numbered states */
+    bool marks;   /* there are marks */
     struct watch_now *now;
     /* Run u as an event; returns as a handler does. */
     const struct uop *(*step)(struct wave *w, const struct uop *u, uint64_t done);
-    /* now->state is none of s->state: may native code go on, with the state put
-     * right? */
-    unsigned (*enter)(struct wave *w, struct watch_seen *s);
+    /* u comes next in the run. */
+    void (*note)(void *ctx, struct program *p, const struct uop *u,
+                 struct emu_run *run);
+    /* now->state is none of s->state, or the run may touch marks: may native code go
+     * on, with the state put right? done: as below, before the run. */
+    unsigned (*enter)(struct wave *w, struct watch_seen *s, uint64_t done);
     /* Must u be an event? */
     unsigned (*ask)(struct wave *w, const struct uop *u, uint64_t done);
 };
@@ -86,6 +95,9 @@ bool watch_inst(struct emit *e, const struct uop *u, struct far **f);
 /* The out-of-the-way part of it where the log is closed: ask; behind it comes what does
  * the event. */
 void watch_ask(struct emit *e, struct far *f);
+/* LDS is about to be accessed: the slow path does it if something there is marked.
+ * Changes rax. */
+void watch_lds(struct emit *e, struct far *slow);
 /* Native code has done the accesses of u, a memory instruction, for active lanes. */
 void watch_count(struct emit *e, const struct uop *u);
 /* Of a wave64's instruction whose halves have been written: what is done the slow way,

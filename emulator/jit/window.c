@@ -13,7 +13,7 @@ static void check_window(struct emit *e, struct access *a)
     struct x86 *x = e->x;
     unsigned span = temp_reg(e, TEMP_S0), start = temp_reg(e, TEMP_S2);
     x86_mov_imm(x, RDX, a->bytes < 4 ? 4 : a->bytes);
-    x86_mov_imm(x, R10, a->write ? EMU_MEM_WRITE : EMU_MEM_READ);
+    x86_mov_imm(x, R10, access_perm(e, a->write ? EMU_MEM_WRITE : EMU_MEM_READ));
     x86_call_mem(x, mem_at(TABLE, -8 * TABLE_WINDOW));
     far_from(a->slow, x86_jcc(x, CC_B));
     access_spread(e, span, RDX);

@@ -11,6 +11,8 @@ const struct mem_window *window_load(struct wave *w, uint64_t address)
         return NULL;
     struct mem_window *win = &w->window[w->next_window];
     w->next_window = (w->next_window + 1) % MEM_WINDOWS;
+    if (w->observation)
+        r.perm |= observe_clip(w, address, &r.base, &r.end);
     *win = (struct mem_window){r.base, r.end, r.delta, r.perm, generation};
     return win;
 }

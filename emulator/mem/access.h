@@ -6,6 +6,11 @@
 
 #include "control.h"
 
+/* observe: narrow [base, end) around an address of a watched wave to what observers see
+ * alike; returns EMU_MEM_PLAIN (glance.h) or 0. */
+unsigned observe_clip(const struct wave *w, uint64_t address, uint64_t *base,
+                      uint64_t *end);
+
 /* Remember the region around address in a window; NULL if there is none. */
 const struct mem_window *window_load(struct wave *w, uint64_t address);
 /* Does memory go on behind the window as far as last, in the host too? */

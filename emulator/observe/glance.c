@@ -10,6 +10,7 @@
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "access.h"
 #include "block.h"
 #include "native.h"
 #include "observe.h"
@@ -34,6 +35,7 @@ struct glance {
     struct watch_now now;
     struct emu *emu;
     const struct emu_observer *follower; /* who has states, or NULL */
+    const struct emu_observer *marker;   /* who has marks, or NULL */
     struct known *known;                 /* open addressing */
     size_t room, n;
 };
@@ -153,23 +155,47 @@ static unsigned flags(void *ctx, struct program *p, const struct uop *u)
                  u->mem.addr != NO_ROW && !u->mem.addtid;
     return (event ? WATCH_EVENT : 0) | (later ? WATCH_LATER : 0) |
            (see & EMU_SEE_ASK ? WATCH_ASK : 0) | (slow ? WATCH_SLOW : 0) |
-           (writes_exec(&info->inst) ? WATCH_PARTS : 0);
+           (writes_exec(&info->inst) ? WATCH_PARTS : 0) |
+           (info->relative ? WATCH_ALONE : 0);
+}
+
+static void note(void *ctx, struct program *p, const struct uop *u, struct emu_run *run)
+{
+    const struct glance *g = ctx;
+    const struct inst_info *info = program_inst(p, u);
+    run->n++;
+    run->seen |= info->relative;
+    glance_by(g->marker)->note(g->marker->ctx, &info->inst, run);
+}
+
+/* So that the next access asks about marks again. */
+static void forget_marked(struct wave *w)
+{
+    for (unsigned i = 0; i < MEM_WINDOWS; i++)
+        if (!(w->window[i].perm & EMU_MEM_PLAIN))
+            w->window[i].end = w->window[i].base;
 }
 
 static const struct uop *step(struct wave *w, const struct uop *u, uint64_t done)
 {
     struct observation *ob = w->observation;
+    const struct emu_observer *marker = ob->glance->marker;
     const struct emu_event *event;
     uint64_t index = w->n_insts + done - 1;
+    bool last = u->run == 1;
     w->emu->level->leave();
     _mm_setcsr(ob->host_csr);
     tell_skipped(ob, w, index);
+    if (marker)
+        forget_marked(w);
     ob->followed = EMU_EV_FOLLOWED;
     u = observe_step(w, u, program_inst(w->program, u), index, &event);
     ob->followed = 0;
     unseen_of(w)->told = index + 1;
     _mm_setcsr(w->mxcsr32);
-    if (ob->trapped) {
+    ob->rest = marker && u && !ob->trapped && !last &&
+               glance_by(marker)->rest(marker->ctx, &w->info);
+    if (ob->trapped || ob->rest) {
         w->next = u;
         w->stop = STOP_NONE;
         return NULL;
@@ -177,14 +203,25 @@ static const struct uop *step(struct wave *w, const struct uop *u, uint64_t done
     return u;
 }
 
-static unsigned enter(struct wave *w, struct watch_seen *s)
+/* Need marks not be seen that the run touches? */
+static bool touch(struct wave *w, const struct watch_seen *s, uint64_t done)
+{
+    const struct emu_observer *marker = w->observation->glance->marker;
+    return !marker || (!s->run.seen &&
+                       glance_by(marker)->touch(marker->ctx, &w->info, &s->run,
+                                                wave_exec64(w), w->n_insts + done));
+}
+
+static unsigned enter(struct wave *w, struct watch_seen *s, uint64_t done)
 {
     struct observation *ob = w->observation;
     struct watch_now *now = &ob->glance->now;
     bool idle = !wave_exec64(w);
-    uint32_t next;
+    uint32_t next = now->state;
     w->emu->level->leave();
-    if (!recall(ob->glance, run_of(w, s->u, idle), now->state, &next)) {
+    if ((ob->glance->follower &&
+         !recall(ob->glance, run_of(w, s->u, idle), now->state, &next)) ||
+        !touch(w, s, done)) {
         ob->unknown = true;
         return 0;
     }
@@ -297,6 +334,27 @@ static const struct uop *run_events(struct wave *w, const struct uop *u, unsigne
     return u;
 }
 
+/* ... of a run whose effect on the state is known. */
+static const struct uop *rest_events(struct wave *w, const struct uop *u,
+                                     unsigned *left, bool *stay)
+{
+    struct observation *ob = w->observation;
+    const struct emu_event *event = NULL;
+    bool parts = false;
+    ob->followed = EMU_EV_FOLLOWED;
+    while (*stay && *left && !parts) {
+        const struct inst_info *info = program_inst(w->program, u);
+        parts = writes_exec(&info->inst);
+        if (w->counts)
+            w->counts->op[u->isa_op]++;
+        u = observe_step(w, u, info, w->n_insts - *left, &event);
+        --*left;
+        *stay = u && !ob->trapped;
+    }
+    ob->followed = 0;
+    return u;
+}
+
 static const struct uop *block_events(struct wave *w, const struct uop *u, bool *stay)
 {
     struct observation *ob = w->observation;
@@ -307,6 +365,8 @@ static const struct uop *block_events(struct wave *w, const struct uop *u, bool 
         u = observe_block(w, u, stay);
     } else {
         w->n_insts += left;
+        if (ob->rest)
+            u = rest_events(w, u, &left, stay);
         while (*stay && left)
             u = run_events(w, u, &left, stay);
         w->n_insts -= left;
@@ -334,6 +394,10 @@ static const struct uop *native_run(struct wave *w, const struct uop *u, bool *s
     u = native_enter(t, w, code, u);
     w->emu->level->leave();
     _mm_setcsr(ob->host_csr);
+    if (ob->rest) { /* the rest of the block is not begun */
+        u = w->next;
+        w->turn += u->turn;
+    }
     *stay = u && !ob->trapped;
     return u;
 }
@@ -342,15 +406,18 @@ const struct uop *glance_run(struct wave *w, const struct uop *u, bool all)
 {
     struct observation *ob = w->observation;
     bool stay = true;
+    const struct emu_observer *marker = ob->glance->marker;
     ob->host_csr = _mm_getcsr();
     ob->glance->now.state = unseen_of(w)->state;
     ob->glance->now.log = log_of(ob, w);
+    if (marker)
+        ob->glance->now.marks = glance_by(marker)->marks(marker->ctx, &w->info);
     while (stay && w->turn > 0) {
         const struct uop *from = u;
-        ob->unknown = false;
+        ob->unknown = ob->rest = false;
         if (!all)
             u = native_run(w, u, &stay);
-        if (stay && (ob->unknown || (u == from && w->turn > 0)))
+        if (stay && (ob->unknown || ob->rest || (u == from && w->turn > 0)))
             u = block_events(w, u, &stay);
     }
     tell_skipped(ob, w, w->n_insts);
@@ -368,14 +435,30 @@ const struct emu_glance *glance_by(const struct emu_observer *o)
 
 static bool may_glance(const struct emu *emu)
 {
-    unsigned followers = 0;
+    unsigned followers = 0, markers = 0;
     for (unsigned i = 0; i < emu->n_observers; i++) {
         const struct emu_glance *g = glance_by(&emu->observers[i]);
         if (!g || !g->sees || emu->observers[i].want & EMU_WANT_VALUES)
             return false;
         followers += g->save != NULL;
+        markers += g->marks != NULL;
     }
-    return emu->native && emu->n_observers && followers <= 1;
+    return emu->native && emu->n_observers && followers <= 1 && markers <= 1;
+}
+
+void emu_memory_marked(struct emu *emu)
+{
+    atomic_fetch_add(&emu->regions->generation, 1);
+}
+
+unsigned observe_clip(const struct wave *w, uint64_t address, uint64_t *base,
+                      uint64_t *end)
+{
+    const struct glance *g = w->observation->glance;
+    const struct emu_observer *marker = g ? g->marker : NULL;
+    return marker && glance_by(marker)->clip(marker->ctx, address, base, end)
+               ? EMU_MEM_PLAIN
+               : 0;
 }
 
 struct glance *glance_of(struct emu *emu)
@@ -387,14 +470,19 @@ struct glance *glance_of(struct emu *emu)
     if (!g)
         return NULL;
     g->emu = emu;
-    for (unsigned i = 0; i < emu->n_observers; i++)
-        if (glance_by(&emu->observers[i])->save)
-            g->follower = &emu->observers[i];
+    for (unsigned i = 0; i < emu->n_observers; i++) {
+        const struct emu_glance *by = glance_by(&emu->observers[i]);
+        g->follower = by->save ? &emu->observers[i] : g->follower;
+        g->marker = by->marks ? &emu->observers[i] : g->marker;
+    }
+    emu_memory_marked(emu);
     g->watch = (struct watch){.ctx = g,
                               .flags = flags,
                               .follows = g->follower != NULL,
+                              .marks = g->marker != NULL,
                               .now = &g->now,
                               .step = step,
+                              .note = note,
                               .enter = enter,
                               .ask = ask};
     native_watch(emu->native, &g->watch);

@@ -23,7 +23,8 @@ struct observation {
     bool forgives;         /* some observer lets waves go on behind faults */
     bool prepares;         /* some observer looks at instructions before they run */
     bool trapped;          /* it faulted, and the trap handler goes on */
-    bool unknown;          /* native code has met a state that nobody knows there */
+    bool unknown;          /* native code has met a run that must be seen */
+    bool rest;             /* ... or an event has made it so, in the midst of one */
     unsigned followed;     /* EMU_EV_FOLLOWED, or 0 */
     struct glance *glance; /* NULL: everything is seen (glance.c) */
     struct unseen *unseen; /* by emu_wave_info.slot, with glance (glance.c) */

@@ -160,7 +160,7 @@ def test_hazard(folder):
 def test_native(folder):
     """What checkers need not see is native code; what they all see is not."""
     run = build(folder, "mem_store_end.s", fixed=True)
-    for checks, native in (("mem,sync,wait,race", True), ("init", False)):
+    for checks, native in (("mem,init,sync,wait,race", True), ("value", False)):
         r = rdna3("run", *run, "--check", checks, "--engine", "jit", "--stats")
         if "no native code here" in r.stderr:
             return

@@ -34,6 +34,58 @@ struct emu_log {
 unsigned emu_log_read(const char *entry, struct emu_event *event,
                       struct emu_access *access, uint64_t *tag);
 
+/* ---- marked registers ---- */
+
+/* In what waves remember of a region, beside EMU_MEM_*: it has no marks. */
+#define EMU_MEM_PLAIN 0x100u
+
+/* A bit per register: words of 32 VGPRs, of 32 scalar registers by enum isa_sel (SGPRs,
+ * VCC, M0), and one of SCC. */
+#define EMU_MARK_SCALARS 8u
+#define EMU_MARK_SCC     12u
+#define EMU_MARK_WORDS   13u
+
+/* Of a wave: registers that an observer wants to see used. */
+struct emu_marks {
+    uint32_t reg[EMU_MARK_WORDS];
+    const uint32_t *lds; /* not 0: LDS has marks, too; never NULL */
+};
+
+/* A run of instructions in which EXEC stays what it is. */
+struct emu_run {
+    uint32_t reads[EMU_MARK_WORDS];     /* before they are written in it */
+    uint32_t reads_all[EMU_MARK_WORDS]; /* in lanes that are off, too */
+    uint32_t writes[EMU_MARK_WORDS];
+    uint32_t n;      /* instructions */
+    bool reads_lane; /* the first active one, or the first of all if none is */
+    bool seen;       /* it must be, whatever is marked */
+};
+
+/* The mark of a register (enum isa_sel), by number; -1: it has none. */
+static inline int emu_mark_of(unsigned sel)
+{
+    if (sel >= ISA_SEL_VGPR0)
+        return (int)(sel - ISA_SEL_VGPR0);
+    if (sel == ISA_SEL_SCC)
+        return 32 * (int)EMU_MARK_SCC;
+    return sel < 128 && sel != ISA_SEL_NULL ? (int)(32 * EMU_MARK_SCALARS + sel) : -1;
+}
+
+static inline bool emu_mark_get(const uint32_t *words, unsigned mark)
+{
+    return words[mark / 32] >> mark % 32 & 1;
+}
+
+static inline void emu_mark_set(uint32_t *words, unsigned mark)
+{
+    words[mark / 32] |= 1u << mark % 32;
+}
+
+static inline void emu_mark_clear(uint32_t *words, unsigned mark)
+{
+    words[mark / 32] &= ~(1u << mark % 32);
+}
+
 /* What an observer need not see, so that native code can run it: instructions that
  * sees() does not name (NULL: it sees all). Memory instructions that native code does
  * not do itself, or that may fault, are events all the same. If every observer of a
@@ -45,6 +97,11 @@ unsigned emu_log_read(const char *entry, struct emu_event *event,
  * nothing is seen; where EXEC is changed another run begins, and that EXEC is zero
  * counts as a run of its own. Events inside of such runs have EMU_EV_FOLLOWED. One
  * observer of a dispatch may have states. The state of a wave that begins is 0.
+ *
+ * With marks the observer has marked registers per wave, LDS and memory, which it wants
+ * to see used. A run that touches no marked register need not be seen, nor one of which
+ * touch says so; of its memory instructions those are events that may access what is
+ * marked. One observer of a dispatch may have marks.
  *
  * Threads and order as of struct emu_observer.
  */
@@ -67,6 +124,27 @@ struct emu_glance {
     /* The number of the wave's state; UINT32_MAX: it has none. *told: something was
      * found since load, so the run must be seen again. */
     uint32_t (*save)(void *ctx, const struct emu_wave_info *wave, bool *told);
+
+    /* The wave's turn begins: its marks, which the observer changes at events and in
+     * touch, and which stay there during the turn. */
+    const struct emu_marks *(*marks)(void *ctx, const struct emu_wave_info *wave);
+    /* The next instruction of a run: what it reads and writes, beside the others'. */
+    void (*note)(void *ctx, const struct emu_inst *inst, struct emu_run *run);
+    /* The run, from the wave's index-th instruction on, may touch what is marked: need
+     * it not be seen, so that the observer counts it as done? */
+    bool (*touch)(void *ctx, const struct emu_wave_info *wave,
+                  const struct emu_run *run, uint64_t exec, uint64_t index);
+    /* After an event in such a run: must its rest be seen? */
+    bool (*rest)(void *ctx, const struct emu_wave_info *wave);
+    /* Narrow [base, end) around an address to memory that is marked, or to what is not;
+     * returns whether nothing is. */
+    bool (*clip)(void *ctx, uint64_t address, uint64_t *base, uint64_t *end);
 };
+
+struct emu;
+
+/* Memory has marks where it had none. Thread: of the observers, or as
+ * emu_add_observer. */
+void emu_memory_marked(struct emu *emu);
 
 #endif
