@@ -271,6 +271,7 @@ struct as {
     bool emitted;                      /* something that fixes the version */
     bool count_registers;              /* .amdgcn.next_free_* are used */
     uint32_t vgpr_symbol, sgpr_symbol; /* their symbols */
+    uint32_t wave_symbol;              /* .Lamdgcn.wavefront_size */
     const char *expr_at;               /* the last expression of an instruction */
     struct as_buf note;                /* of .amdgpu_metadata */
     bool has_ident;

@@ -31,6 +31,9 @@ static void predefine_all(struct as *as)
     (void)predefine(as, ".amdgcn.gfx_generation_stepping", 0);
     as->vgpr_symbol = predefine(as, ".amdgcn.next_free_vgpr", 0);
     as->sgpr_symbol = predefine(as, ".amdgcn.next_free_sgpr", 0);
+    /* Ours: the wave size, which code may also set. For LLVM any symbol, and a local
+     * one, so that it leaves no trace there. */
+    as->wave_symbol = predefine(as, ".Lamdgcn.wavefront_size", as->wave);
 }
 
 static bool first_entries(struct as *as)

@@ -67,6 +67,21 @@ RD_CHECKED rd_status asm_assemble(const char *text, size_t len,
  */
 size_t asm_format(const struct asm_message *message, char *text);
 
+/* Room that asm_kernel_text needs at most. */
+#define ASM_KERNEL_BYTES 4096
+
+/* Write the directives of a kernel descriptor, a line each: what stands between
+ * .amdhsa_kernel and .end_amdhsa_kernel.
+ *
+ * kd          in, 64 bytes; where the kernel is, is not looked at
+ * used_vgprs, used_sgprs  as the metadata counts them; 0: unknown
+ * text        out, ASM_KERNEL_BYTES
+ * Returns the length; 0 if no directives make these bytes (reserved bits are set, or
+ * together they break a rule).
+ */
+size_t asm_kernel_text(const void *kd, unsigned used_vgprs, unsigned used_sgprs,
+                       char *text);
+
 /* Single statements, one after the other, without sections or labels: symbols are
  * undefined and leave a fixup. */
 struct asm_line;

@@ -50,9 +50,9 @@ struct dyn {
     struct as_buf symtab, strtab, shstrtab;
     uint32_t *exports, n_exports; /* symbols in the order of .dynsym */
     uint32_t *got_symbols, n_got; /* as_symbol.elf is the GOT entry's number + 1 */
-    uint32_t n_rela, got_out;
-    uint32_t first_global; /* in .symtab */
-    uint64_t file_bytes;   /* to the end of what is loaded */
+    uint32_t n_rela, n_relative, got_out; /* n_relative of the n_rela name no symbol */
+    uint32_t first_global;                /* in .symtab */
+    uint64_t file_bytes;                  /* to the end of what is loaded */
 };
 
 /* dyn_tables.c */
@@ -61,6 +61,8 @@ struct dyn {
 bool dyn_tables_plan(struct dyn *d);
 /* Fill them, once addresses are known. */
 void dyn_tables_fill(struct dyn *d);
+/* Is the symbol visible to others? Then it has a number in .dynsym. */
+bool dyn_exported(const struct dyn *d, const struct as_symbol *s);
 uint64_t dyn_symbol_address(const struct dyn *d, uint32_t symbol);
 uint32_t dyn_out_of_rank(const struct dyn *d, enum dyn_rank rank);
 

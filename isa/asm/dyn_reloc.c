@@ -1,7 +1,8 @@
 /* dyn_reloc.c: relocations of a loadable file: applied, or left to the loader.
  *
  * Must not know tables or segments. Invariant: a symbol of this file is bound to this
- * file; the loader only adds the load address to whole addresses.
+ * file, save whole addresses of symbols that other files may replace (global ones of
+ * default visibility, as in lld): those the loader looks up.
  * SPDX-License-Identifier: MIT
  */
 #include "dyn.h"
@@ -24,6 +25,20 @@ static bool moves(const struct dyn *d, uint32_t symbol)
 {
     uint32_t section = d->as->symbols[symbol].section;
     return section != 0 && section < AS_SEC_LDS && loaded(d, section);
+}
+
+/* The loader looks it up by name, in case another file has one, too. */
+static bool replaceable(const struct dyn *d, uint32_t symbol)
+{
+    const struct as_symbol *s = &d->as->symbols[symbol];
+    return moves(d, symbol) && dyn_exported(d, s) && s->vis == STV_DEFAULT;
+}
+
+/* One more dynamic relocation for the address of a symbol. */
+static void count_address(struct dyn *d, uint32_t symbol)
+{
+    d->n_rela++;
+    d->n_relative += !replaceable(d, symbol);
 }
 
 static void error_symbol(struct dyn *d, const struct as_reloc *r, const char *before,
@@ -83,11 +98,12 @@ bool dyn_relocs_plan(struct dyn *d)
         if (!check(d, r) || !loaded(d, r->section))
             continue;
         if (r->type == R_AMDGPU_ABS64 && moves(d, r->symbol))
-            d->n_rela++;
+            count_address(d, r->symbol);
         if (is_got(r->type) && s->elf == 0) {
             d->got_symbols[d->n_got++] = r->symbol;
             s->elf = d->n_got;
-            d->n_rela += moves(d, r->symbol);
+            if (moves(d, r->symbol))
+                count_address(d, r->symbol);
         }
     }
     uint8_t *got = d->n_got ? as_buf_more(&d->got, 8ul * d->n_got) : NULL;
@@ -96,12 +112,26 @@ bool dyn_relocs_plan(struct dyn *d)
     return as->result.errors == 0;
 }
 
-/* The address is in the relocation, not in its place: zero there, as lld leaves it. */
-static void add_relative(struct dyn *d, uint64_t place, uint64_t value)
+/* The symbol's number in .dynsym. */
+static uint64_t dynamic_number(const struct dyn *d, uint32_t symbol)
 {
-    Elf64_Rela r = {.r_offset = place,
-                    .r_info = ELF64_R_INFO(0ull, R_AMDGPU_RELATIVE64),
-                    .r_addend = (int64_t)value};
+    uint32_t i = 0;
+    while (i < d->n_exports && d->exports[i] != symbol)
+        i++;
+    return i + 1ull;
+}
+
+/* The address is in the relocation, not in its place: zero there, as lld leaves it. */
+static void add_address(struct dyn *d, uint64_t place, uint32_t symbol, uint64_t addend)
+{
+    Elf64_Rela r = {.r_offset = place};
+    if (replaceable(d, symbol)) {
+        r.r_info = ELF64_R_INFO(dynamic_number(d, symbol), R_AMDGPU_ABS64);
+        r.r_addend = (int64_t)addend;
+    } else {
+        r.r_info = ELF64_R_INFO(0ull, R_AMDGPU_RELATIVE64);
+        r.r_addend = (int64_t)(dyn_symbol_address(d, symbol) + addend);
+    }
     as_buf_add(&d->rela, &r, sizeof r);
 }
 
@@ -121,7 +151,7 @@ static void apply(struct dyn *d, const struct as_reloc *r)
     switch (r->type) {
     case R_AMDGPU_ABS64:
         if (loaded(d, r->section) && moves(d, r->symbol))
-            add_relative(d, place, value);
+            add_address(d, place, r->symbol, (uint64_t)r->addend);
         else
             as_put64(at, value);
         break;
@@ -151,6 +181,19 @@ static void apply(struct dyn *d, const struct as_reloc *r)
     }
 }
 
+/* Those without a symbol first, then by symbol and place: as lld sorts them, whatever
+ * the source's order was. */
+static int by_place(const void *a, const void *b)
+{
+    const Elf64_Rela *x = a;
+    const Elf64_Rela *y = b;
+    uint64_t s = ELF64_R_SYM(x->r_info);
+    uint64_t t = ELF64_R_SYM(y->r_info);
+    if (s != t)
+        return s < t ? -1 : 1;
+    return (x->r_offset > y->r_offset) - (x->r_offset < y->r_offset);
+}
+
 void dyn_relocs_apply(struct dyn *d)
 {
     const struct dyn_out *got = &d->outs[d->n_got ? d->got_out : 0];
@@ -159,8 +202,11 @@ void dyn_relocs_apply(struct dyn *d)
     for (uint32_t i = 0; i < d->n_got; i++) {
         uint64_t value = dyn_symbol_address(d, d->got_symbols[i]);
         if (moves(d, d->got_symbols[i]))
-            add_relative(d, got->addr + 8ul * i, value);
+            add_address(d, got->addr + 8ul * i, d->got_symbols[i], 0);
         else
             as_put64(d->file->data + got->offset + 8ul * i, value);
     }
+    if (d->rela.bytes)
+        qsort(d->rela.data, d->rela.bytes / sizeof(Elf64_Rela), sizeof(Elf64_Rela),
+              by_place);
 }

@@ -34,7 +34,7 @@ static bool is_local(const struct as_symbol *s)
            s->vis == STV_INTERNAL;
 }
 
-static bool exported(const struct dyn *d, const struct as_symbol *s)
+bool dyn_exported(const struct dyn *d, const struct as_symbol *s)
 {
     if (!elf_wanted(s) || is_local(s) || s->section == 0 || s->section == AS_SEC_LDS)
         return false;
@@ -157,7 +157,7 @@ static bool choose_exports(struct dyn *d)
     }
     uint32_t n = 0;
     for (uint32_t i = 1; i < as->n_symbols; i++)
-        if (exported(d, &as->symbols[i])) {
+        if (dyn_exported(d, &as->symbols[i])) {
             h[n] = (struct hashed){
                 .symbol = i, .hash = gnu_hash(&as->symbols[i]), .number = n};
             n++;
@@ -183,7 +183,7 @@ static bool choose_exports(struct dyn *d)
 
 static void plan_dynamic(struct dyn *d)
 {
-    unsigned entries = 7 + (d->n_rela ? 4 : 0);
+    unsigned entries = 7u + (d->n_rela ? 3u : 0u) + (d->n_relative ? 1u : 0u);
     uint8_t *out = as_buf_more(&d->dynamic, entries * sizeof(Elf64_Dyn));
     if (out)
         memset(out, 0, d->dynamic.bytes);
@@ -270,7 +270,8 @@ static void fill_dynamic(struct dyn *d)
         *out++ = (Elf64_Dyn){DT_RELA, {d->outs[dyn_out_of_rank(d, DYN_RELA)].addr}};
         *out++ = (Elf64_Dyn){DT_RELASZ, {d->n_rela * sizeof(Elf64_Rela)}};
         *out++ = (Elf64_Dyn){DT_RELAENT, {sizeof(Elf64_Rela)}};
-        *out++ = (Elf64_Dyn){DT_RELACOUNT, {d->n_rela}};
+        if (d->n_relative)
+            *out++ = (Elf64_Dyn){DT_RELACOUNT, {d->n_relative}};
     }
     *out++ = (Elf64_Dyn){DT_SYMTAB, {d->outs[dyn_out_of_rank(d, DYN_SYM)].addr}};
     *out++ = (Elf64_Dyn){DT_SYMENT, {sizeof(Elf64_Sym)}};

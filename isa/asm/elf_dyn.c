@@ -37,6 +37,8 @@ static enum dyn_rank rank_of(const struct as_section *s)
         return DYN_RODATA;
     if (starts(s, ".data.rel.ro"))
         return DYN_RELRO;
+    if (as_same(s->name, s->name_len, ".got")) /* written by hand, or by 'dis' */
+        return DYN_GOT;
     return s->type == SHT_NOBITS ? DYN_BSS : DYN_DATA;
 }
 
@@ -187,6 +189,9 @@ static void add_tables(struct dyn *d)
     }
     add_table(d, ".dynamic", SHT_DYNAMIC, wa, sizeof(Elf64_Dyn), 8, DYN_DYNAMIC,
               &d->dynamic);
+    if (d->n_got && dyn_out_of_rank(d, DYN_GOT))
+        as_error_at(d->as, NULL, 0,
+                    "section '.got' is written by hand: no @gotpcrel beside it");
     d->got_out = d->n_outs;
     if (d->n_got)
         add_table(d, ".got", SHT_PROGBITS, wa, 0, 8, DYN_GOT, &d->got);
@@ -502,7 +507,7 @@ bool as_write_dyn(struct as *as, struct as_buf *out)
     struct dyn d = {.as = as, .file = out};
     if (gather(&d) && dyn_relocs_plan(&d) && dyn_tables_plan(&d)) {
         add_tables(&d);
-        if (!as->stop && sort_outs(&d)) {
+        if (!as->stop && as->result.errors == 0 && sort_outs(&d)) {
             assign_addresses(&d);
             write_file(&d);
         }

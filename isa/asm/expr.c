@@ -111,6 +111,32 @@ bool as_here(struct as *as, struct ex_value *out)
     return symbol_ref(as, s->symbol, AS_VAR_NONE, (int64_t)s->bytes, out);
 }
 
+static bool symbol_value(struct as *as, uint32_t symbol, unsigned variant,
+                         struct ex_value *out)
+{
+    const struct as_symbol *s = &as->symbols[symbol];
+    if (symbol && s->section == AS_SEC_VAR && s->node == 0 && variant == AS_VAR_NONE) {
+        *out = (struct ex_value){.k = (int64_t)s->value};
+        return true;
+    }
+    return symbol_ref(as, symbol, variant, 0, out);
+}
+
+/* "name" and what follows the closing quote: @rel32@lo or nothing. */
+static bool parse_quoted(struct as *as, const char *name, size_t len,
+                         struct ex_value *out)
+{
+    unsigned variant = AS_VAR_NONE;
+    if (as->p < as->end && *as->p == '@') {
+        const char *at = ++as->p;
+        while (as->p < as->end && as_is(*as->p, AS_C_IDENT))
+            as->p++;
+        if (!variant_of(as, at, (size_t)(as->p - at), &variant))
+            return false;
+    }
+    return symbol_value(as, as_symbol(as, name, len), variant, out);
+}
+
 static bool parse_symbol(struct as *as, const char *name, size_t len,
                          struct ex_value *out)
 {
@@ -124,21 +150,19 @@ static bool parse_symbol(struct as *as, const char *name, size_t len,
         if (len == 0)
             return fail(as, name, "relocation specifier without a symbol");
     }
-    uint32_t symbol = as_symbol(as, name, len);
-    const struct as_symbol *s = &as->symbols[symbol];
-    if (symbol && s->section == AS_SEC_VAR && s->node == 0 && variant == AS_VAR_NONE) {
-        *out = (struct ex_value){.k = (int64_t)s->value};
-        return true;
-    }
-    return symbol_ref(as, symbol, variant, 0, out);
+    return symbol_value(as, as_symbol(as, name, len), variant, out);
 }
 
 static bool parse_name(struct as *as, struct ex_value *out)
 {
     const char *name;
     size_t len;
+    as_blanks(as);
+    bool quoted = as->p < as->end && *as->p == '"';
     if (!as_name(as, &name, &len) || len == 0)
         return fail(as, as->p, ex_error_text(EX_E_OPERAND));
+    if (quoted)
+        return parse_quoted(as, name, len, out);
     if (len == 1 && *name == '.')
         return as_here(as, out);
     if (as->p < as->end && *as->p == '(')

@@ -7,94 +7,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "as.h"
+#include "kd.h"
 
 #include <elf.h>
 #include <stdlib.h>
 
-#define KD_BYTES      64
-#define KD_ALIGN      64
 #define MAX_USER_SGPR 31u
-
-/* Where a directive's value goes. */
-enum place {
-    GROUP_BYTES, /* dword 0 */
-    PRIVATE_BYTES,
-    KERNARG_BYTES,
-    RSRC3,
-    RSRC1,
-    RSRC2,
-    PROPERTIES,
-    N_PLACES,
-    NOWHERE, /* used for something else */
-};
-
-static const uint8_t place_offset[N_PLACES] = {0, 4, 8, 44, 48, 52, 56};
-
-enum special { NO, NEXT_VGPR, NEXT_SGPR, USER_COUNT, WAVE32, SHARED_VGPR, NO_XNACK };
-
-enum refusal { FINE, FLAT_SCRATCH, GFX90A, GFX12 };
-
-struct field {
-    const char *name; /* without .amdhsa_ */
-    uint8_t place, shift, bits;
-    uint8_t user_sgprs; /* a user SGPR set of so many registers */
-    uint8_t special, refusal;
-    uint8_t initial; /* value without the directive */
-};
-
-static const struct field fields[] = {
-    {"group_segment_fixed_size", GROUP_BYTES, 0, 32, 0, NO, FINE, 0},
-    {"private_segment_fixed_size", PRIVATE_BYTES, 0, 32, 0, NO, FINE, 0},
-    {"kernarg_size", KERNARG_BYTES, 0, 32, 0, NO, FINE, 0},
-    {"user_sgpr_count", NOWHERE, 0, 63, 0, USER_COUNT, FINE, 0},
-    {"user_sgpr_private_segment_buffer", NOWHERE, 0, 1, 0, NO, FLAT_SCRATCH, 0},
-    {"user_sgpr_dispatch_ptr", PROPERTIES, 1, 1, 2, NO, FINE, 0},
-    {"user_sgpr_queue_ptr", PROPERTIES, 2, 1, 2, NO, FINE, 0},
-    {"user_sgpr_kernarg_segment_ptr", PROPERTIES, 3, 1, 2, NO, FINE, 0},
-    {"user_sgpr_dispatch_id", PROPERTIES, 4, 1, 2, NO, FINE, 0},
-    {"user_sgpr_flat_scratch_init", NOWHERE, 0, 1, 0, NO, FLAT_SCRATCH, 0},
-    {"user_sgpr_private_segment_size", PROPERTIES, 6, 1, 1, NO, FINE, 0},
-    {"user_sgpr_kernarg_preload_length", NOWHERE, 0, 7, 0, NO, GFX90A, 0},
-    {"user_sgpr_kernarg_preload_offset", NOWHERE, 0, 9, 0, NO, GFX90A, 0},
-    {"wavefront_size32", PROPERTIES, 10, 1, 0, WAVE32, FINE, 0},
-    {"uses_dynamic_stack", PROPERTIES, 11, 1, 0, NO, FINE, 0},
-    {"system_sgpr_private_segment_wavefront_offset", NOWHERE, 0, 1, 0, NO, FLAT_SCRATCH,
-     0},
-    {"enable_private_segment", RSRC2, 0, 1, 0, NO, FINE, 0},
-    {"system_sgpr_workgroup_id_x", RSRC2, 7, 1, 0, NO, FINE, 1},
-    {"system_sgpr_workgroup_id_y", RSRC2, 8, 1, 0, NO, FINE, 0},
-    {"system_sgpr_workgroup_id_z", RSRC2, 9, 1, 0, NO, FINE, 0},
-    {"system_sgpr_workgroup_info", RSRC2, 10, 1, 0, NO, FINE, 0},
-    {"system_vgpr_workitem_id", RSRC2, 11, 2, 0, NO, FINE, 0},
-    {"next_free_vgpr", NOWHERE, 0, 63, 0, NEXT_VGPR, FINE, 0},
-    {"next_free_sgpr", NOWHERE, 0, 63, 0, NEXT_SGPR, FINE, 0},
-    {"accum_offset", NOWHERE, 0, 9, 0, NO, GFX90A, 0},
-    {"reserve_vcc", NOWHERE, 0, 1, 0, NO, FINE, 1},
-    {"reserve_flat_scratch", NOWHERE, 0, 1, 0, NO, FLAT_SCRATCH, 0},
-    {"reserve_xnack_mask", NOWHERE, 0, 1, 0, NO_XNACK, FINE, 0},
-    {"float_round_mode_32", RSRC1, 12, 2, 0, NO, FINE, 0},
-    {"float_round_mode_16_64", RSRC1, 14, 2, 0, NO, FINE, 0},
-    {"float_denorm_mode_32", RSRC1, 16, 2, 0, NO, FINE, 0},
-    {"float_denorm_mode_16_64", RSRC1, 18, 2, 0, NO, FINE, 3},
-    {"dx10_clamp", RSRC1, 21, 1, 0, NO, FINE, 1},
-    {"ieee_mode", RSRC1, 23, 1, 0, NO, FINE, 1},
-    {"fp16_overflow", RSRC1, 26, 1, 0, NO, FINE, 0},
-    {"tg_split", NOWHERE, 0, 1, 0, NO, GFX90A, 0},
-    {"workgroup_processor_mode", RSRC1, 29, 1, 0, NO, FINE, 1},
-    {"memory_ordered", RSRC1, 30, 1, 0, NO, FINE, 1},
-    {"forward_progress", RSRC1, 31, 1, 0, NO, FINE, 0},
-    {"shared_vgpr_count", RSRC3, 0, 4, 0, SHARED_VGPR, FINE, 0},
-    {"round_robin_scheduling", NOWHERE, 0, 1, 0, NO, GFX12, 0},
-    {"exception_fp_ieee_invalid_op", RSRC2, 24, 1, 0, NO, FINE, 0},
-    {"exception_fp_denorm_src", RSRC2, 25, 1, 0, NO, FINE, 0},
-    {"exception_fp_ieee_div_zero", RSRC2, 26, 1, 0, NO, FINE, 0},
-    {"exception_fp_ieee_overflow", RSRC2, 27, 1, 0, NO, FINE, 0},
-    {"exception_fp_ieee_underflow", RSRC2, 28, 1, 0, NO, FINE, 0},
-    {"exception_fp_ieee_inexact", RSRC2, 29, 1, 0, NO, FINE, 0},
-    {"exception_int_div_zero", RSRC2, 30, 1, 0, NO, FINE, 0},
-};
-
-#define N_FIELDS (sizeof fields / sizeof fields[0])
 
 struct entry {
     bool given;
@@ -108,13 +26,13 @@ struct as_kd {
     uint64_t offset;
     const char *at; /* the kernel's name */
     uint32_t line;
-    struct entry entries[N_FIELDS];
+    struct entry entries[KD_FIELDS];
 };
 
 /* ---- checks and encoding, once everything is known ---- */
 
 struct numbers {
-    uint64_t place[N_PLACES];
+    uint64_t place[KD_PLACES];
     uint64_t vgprs, user_count, shared;
     unsigned implied_sgprs;
     bool has_user_count, wave32_given, wave32;
@@ -123,20 +41,20 @@ struct numbers {
 static bool value_of(struct as *as, const struct as_kd *kd, unsigned i, uint64_t *out)
 {
     const struct entry *e = &kd->entries[i];
-    int64_t k = fields[i].initial;
+    int64_t k = kd_fields[i].initial;
     if (e->given && !as_eval_number(as, e->value, AS_EVAL_NOW, &k)) {
         as_error_at(as, e->at, e->line, "the value of .amdhsa_%s is not a number",
-                    fields[i].name);
+                    kd_fields[i].name);
         return false;
     }
-    if (k < 0 || (fields[i].bits < 63 && k >> fields[i].bits)) {
+    if (k < 0 || (kd_fields[i].bits < 63 && k >> kd_fields[i].bits)) {
         as_error_at(as, e->at, e->line,
                     "value out of range: .amdhsa_%s has %u bit%s, 0 to %llu",
-                    fields[i].name, fields[i].bits, fields[i].bits > 1 ? "s" : "",
-                    (1ull << fields[i].bits) - 1);
+                    kd_fields[i].name, kd_fields[i].bits,
+                    kd_fields[i].bits > 1 ? "s" : "", (1ull << kd_fields[i].bits) - 1);
         return false;
     }
-    if (fields[i].special == NO_XNACK && k) {
+    if (kd_fields[i].special == KD_NO_XNACK && k) {
         as_error_at(as, e->at, e->line,
                     "gfx1100 has no XNACK: .amdhsa_reserve_xnack_mask must be 0");
         return false;
@@ -149,38 +67,38 @@ static bool gather(struct as *as, const struct as_kd *kd, struct numbers *n)
 {
     bool ok = true;
     n->wave32 = as->wave == 32;
-    for (unsigned i = 0; i < N_FIELDS; i++) {
-        const struct field *f = &fields[i];
+    for (unsigned i = 0; i < KD_FIELDS; i++) {
+        const struct kd_field *f = &kd_fields[i];
         const struct entry *e = &kd->entries[i];
         uint64_t value;
         if (!value_of(as, kd, i, &value)) {
             ok = false;
             continue;
         }
-        if (f->special == WAVE32) {
+        if (f->special == KD_WAVE32) {
             n->wave32_given = e->given;
             if (!e->given)
                 value = n->wave32;
             n->wave32 = value;
-        } else if (f->special == NEXT_VGPR) {
+        } else if (f->special == KD_NEXT_VGPR) {
             n->vgprs = value;
-        } else if (f->special == USER_COUNT) {
+        } else if (f->special == KD_USER_COUNT) {
             n->has_user_count = e->given;
             n->user_count = value;
-        } else if (f->special == SHARED_VGPR) {
+        } else if (f->special == KD_SHARED_VGPR) {
             n->shared = value;
         }
         n->implied_sgprs += value ? f->user_sgprs : 0u;
-        if (f->place < N_PLACES)
+        if (f->place < KD_PLACES)
             n->place[f->place] |= value << f->shift;
     }
     return ok;
 }
 
-static const struct entry *entry_of(const struct as_kd *kd, enum special special)
+static const struct entry *entry_of(const struct as_kd *kd, enum kd_special special)
 {
     unsigned i = 0;
-    while (i + 1 < N_FIELDS && fields[i].special != special)
+    while (i + 1 < KD_FIELDS && kd_fields[i].special != special)
         i++;
     return &kd->entries[i];
 }
@@ -190,7 +108,7 @@ static bool check(struct as *as, const struct as_kd *kd, struct numbers *n)
 {
     unsigned granule = n->wave32 ? 8 : 4;
     uint64_t vgprs = n->vgprs ? n->vgprs : 1;
-    const struct entry *e = entry_of(kd, NEXT_VGPR);
+    const struct entry *e = entry_of(kd, KD_NEXT_VGPR);
     uint64_t blocks = (vgprs - 1) / granule;
     if (blocks > 63) {
         as_error_at(as, e->at, e->line,
@@ -199,7 +117,7 @@ static bool check(struct as *as, const struct as_kd *kd, struct numbers *n)
                     n->wave32 ? 32u : 64u, 64 * granule);
         return false;
     }
-    e = entry_of(kd, USER_COUNT);
+    e = entry_of(kd, KD_USER_COUNT);
     if (!n->has_user_count)
         n->user_count = n->implied_sgprs;
     if (n->user_count < n->implied_sgprs) {
@@ -214,7 +132,7 @@ static bool check(struct as *as, const struct as_kd *kd, struct numbers *n)
                     MAX_USER_SGPR);
         return false;
     }
-    e = entry_of(kd, SHARED_VGPR);
+    e = entry_of(kd, KD_SHARED_VGPR);
     if (n->shared && n->wave32_given && n->wave32) {
         as_error_at(as, e->at, e->line,
                     ".amdhsa_shared_vgpr_count: only wave64 shares VGPRs");
@@ -227,8 +145,8 @@ static bool check(struct as *as, const struct as_kd *kd, struct numbers *n)
                     (unsigned long long)blocks);
         return false;
     }
-    n->place[RSRC1] |= blocks;
-    n->place[RSRC2] |= n->user_count << 1;
+    n->place[KD_RSRC1] |= blocks;
+    n->place[KD_RSRC2] |= n->user_count << 1;
     return true;
 }
 
@@ -238,8 +156,8 @@ static void encode(struct as *as, const struct as_kd *kd)
     if (!gather(as, kd, &n) || !check(as, kd, &n))
         return;
     uint8_t *out = as->sections[kd->section].data + kd->offset;
-    for (unsigned i = 0; i < N_PLACES; i++)
-        as_put32(out + place_offset[i], n.place[i]);
+    for (unsigned i = 0; i < KD_PLACES; i++)
+        as_put32(out + kd_place_offset[i], n.place[i]);
 }
 
 /* ---- directives ---- */
@@ -297,7 +215,7 @@ static void entry_fixup(struct as *as, const char *name, size_t len, uint64_t of
 static bool all_known(struct as *as, const struct as_kd *kd)
 {
     int64_t k;
-    for (unsigned i = 0; i < N_FIELDS; i++)
+    for (unsigned i = 0; i < KD_FIELDS; i++)
         if (kd->entries[i].given &&
             !as_eval_number(as, kd->entries[i].value, AS_EVAL_NOW, &k))
             return false;
@@ -329,13 +247,13 @@ static void emit(struct as *as, struct as_kd *kd, const char *name, size_t len)
         as->kds[as->n_kds++] = *kd;
 }
 
-static bool refused(struct as *as, const struct field *f, const char *at)
+static bool refused(struct as *as, const struct kd_field *f, const char *at)
 {
     static const char *const why[] = {
         "", "gfx1100 has its flat scratch address in hardware: not supported",
         "this directive needs gfx90a or later of that family",
         "this directive needs gfx12"};
-    if (f->refusal == FINE)
+    if (f->refusal == KD_FINE)
         return false;
     as_error(as, at, ".amdhsa_%s: %s", f->name, why[f->refusal]);
     return true;
@@ -346,11 +264,12 @@ static void parse_field(struct as *as, struct as_kd *kd, const char *name, size_
 {
     static const char prefix[] = ".amdhsa_";
     size_t skip = sizeof prefix - 1;
-    unsigned i = N_FIELDS;
+    unsigned i = KD_FIELDS;
     if (len > skip && memcmp(name, prefix, skip) == 0)
-        for (i = 0; i < N_FIELDS && !as_same(name + skip, len - skip, fields[i].name);)
+        for (i = 0;
+             i < KD_FIELDS && !as_same(name + skip, len - skip, kd_fields[i].name);)
             i++;
-    if (i == N_FIELDS) {
+    if (i == KD_FIELDS) {
         as_error(as, name, "unknown .amdhsa_kernel directive '%.*s'",
                  (int)(len > 64 ? 64 : len), name);
         return;
@@ -363,7 +282,7 @@ static void parse_field(struct as *as, struct as_kd *kd, const char *name, size_
     as_blanks(as);
     e->at = as->p;
     e->line = as->line;
-    e->given = as_expr(as, &e->value) && !refused(as, &fields[i], name);
+    e->given = as_expr(as, &e->value) && !refused(as, &kd_fields[i], name);
     /* A symbol that may change later counts with the value it has here. */
     int64_t k;
     if (e->given && e->value.node && as_eval_number(as, e->value, AS_EVAL_NOW, &k))
@@ -375,11 +294,11 @@ static void parse_field(struct as *as, struct as_kd *kd, const char *name, size_
 static bool required(struct as *as, const struct as_kd *kd, const char *at)
 {
     bool ok = true;
-    if (!entry_of(kd, NEXT_VGPR)->given) {
+    if (!entry_of(kd, KD_NEXT_VGPR)->given) {
         as_error(as, at, ".amdhsa_next_free_vgpr directive is required");
         ok = false;
     }
-    if (!entry_of(kd, NEXT_SGPR)->given) {
+    if (!entry_of(kd, KD_NEXT_SGPR)->given) {
         as_error(as, at, ".amdhsa_next_free_sgpr directive is required");
         ok = false;
     }

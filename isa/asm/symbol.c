@@ -151,6 +151,16 @@ static bool mentions(const struct as *as, uint32_t node, uint32_t symbol,
     return s->section == AS_SEC_VAR && mentions(as, s->node, symbol, steps);
 }
 
+/* Code from here on is for waves of another size. */
+static void set_wave(struct as *as, const char *at, const struct as_symbol *s)
+{
+    if (s->node || (s->value != 32 && s->value != 64)) {
+        as_error(as, at, "the wave size must be 32 or 64");
+        return;
+    }
+    as->wave = as->isa.wave = (unsigned)s->value;
+}
+
 void as_assign(struct as *as, const char *name, size_t len, bool redefinable)
 {
     struct ex_value ref;
@@ -182,6 +192,10 @@ void as_assign(struct as *as, const char *name, size_t len, bool redefinable)
     s->node = ref.node;
     s->value = (uint64_t)ref.k;
     s->line = as_source_line(as, as->line);
+    if (index == as->wave_symbol) {
+        set_wave(as, name, s);
+        return;
+    }
     s->flags |= AS_SYM_USED;
     if (redefinable)
         s->flags |= AS_SYM_REDEFINABLE;

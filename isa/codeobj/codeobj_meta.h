@@ -5,7 +5,9 @@
 #define RD_CODEOBJ_META_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* name, text in the metadata */
 #define CO_VALUE_LIST(X)                                                               \
@@ -104,6 +106,14 @@ struct co_kernel_meta {
 
 /* Text of a value kind; "unknown" for those without one. */
 const char *co_value_text(enum co_value_kind kind);
+
+/* Write a metadata document (the contents of the NT_AMDGPU_METADATA note) as YAML, from
+ * "---" to "...".
+ *
+ * Returns false if it is cut off, or holds what YAML has no plain word for; what was
+ * written until then is of no use.
+ */
+bool co_metadata_yaml(const void *document, size_t bytes, FILE *out);
 
 /* Whether the runtime fills the argument, not the caller. */
 bool co_value_is_hidden(enum co_value_kind kind);

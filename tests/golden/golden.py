@@ -7,6 +7,7 @@ A .cmd file is read line by line; NAME.out beside it holds what its commands pri
 
     # comment
     file PATH HEX...       make a file of these bytes
+    copy PATH SOURCE       copy tests/golden/SOURCE
     build PATH SOURCE ...  compile tests/golden/SOURCE or tools/examples/SOURCE for gfx1100
                            with clang-19 (skipped where there is none) and these options
     anything else          a shell command; rdna3 is in the PATH
@@ -73,6 +74,8 @@ def run_file(path, rdna3):
             if words[0] == "file":
                 with open(os.path.join(folder, words[1]), "wb") as data:
                     data.write(bytes.fromhex("".join(words[2:])))
+            elif words[0] == "copy":
+                shutil.copy(os.path.join(HERE, words[2]), os.path.join(folder, words[1]))
             elif words[0] == "build":
                 build(os.path.join(folder, words[1]), words[2], words[3:])
             else:

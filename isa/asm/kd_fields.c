@@ -1,0 +1,61 @@
+/* kd_fields.c: the table of the .amdhsa_ directives.
+ *
+ * Source: LLVM AMDGPUUsage, "Kernel Descriptor" and "AMDHSA Kernel Directives", gfx11.
+ * SPDX-License-Identifier: MIT
+ */
+#include "kd.h"
+
+const uint8_t kd_place_offset[KD_PLACES] = {0, 4, 8, 44, 48, 52, 56};
+
+const struct kd_field kd_fields[KD_FIELDS] = {
+    {"group_segment_fixed_size", KD_GROUP, 0, 32, 0, KD_NO, KD_FINE, 0},
+    {"private_segment_fixed_size", KD_PRIVATE, 0, 32, 0, KD_NO, KD_FINE, 0},
+    {"kernarg_size", KD_KERNARG, 0, 32, 0, KD_NO, KD_FINE, 0},
+    {"user_sgpr_count", KD_NOWHERE, 0, 63, 0, KD_USER_COUNT, KD_FINE, 0},
+    {"user_sgpr_private_segment_buffer", KD_NOWHERE, 0, 1, 0, KD_NO, KD_FLAT_SCRATCH,
+     0},
+    {"user_sgpr_dispatch_ptr", KD_PROPERTIES, 1, 1, 2, KD_NO, KD_FINE, 0},
+    {"user_sgpr_queue_ptr", KD_PROPERTIES, 2, 1, 2, KD_NO, KD_FINE, 0},
+    {"user_sgpr_kernarg_segment_ptr", KD_PROPERTIES, 3, 1, 2, KD_NO, KD_FINE, 0},
+    {"user_sgpr_dispatch_id", KD_PROPERTIES, 4, 1, 2, KD_NO, KD_FINE, 0},
+    {"user_sgpr_flat_scratch_init", KD_NOWHERE, 0, 1, 0, KD_NO, KD_FLAT_SCRATCH, 0},
+    {"user_sgpr_private_segment_size", KD_PROPERTIES, 6, 1, 1, KD_NO, KD_FINE, 0},
+    {"user_sgpr_kernarg_preload_length", KD_NOWHERE, 0, 7, 0, KD_NO, KD_GFX90A, 0},
+    {"user_sgpr_kernarg_preload_offset", KD_NOWHERE, 0, 9, 0, KD_NO, KD_GFX90A, 0},
+    {"wavefront_size32", KD_PROPERTIES, 10, 1, 0, KD_WAVE32, KD_FINE, 0},
+    {"uses_dynamic_stack", KD_PROPERTIES, 11, 1, 0, KD_NO, KD_FINE, 0},
+    {"system_sgpr_private_segment_wavefront_offset", KD_NOWHERE, 0, 1, 0, KD_NO,
+     KD_FLAT_SCRATCH, 0},
+    {"enable_private_segment", KD_RSRC2, 0, 1, 0, KD_NO, KD_FINE, 0},
+    {"system_sgpr_workgroup_id_x", KD_RSRC2, 7, 1, 0, KD_NO, KD_FINE, 1},
+    {"system_sgpr_workgroup_id_y", KD_RSRC2, 8, 1, 0, KD_NO, KD_FINE, 0},
+    {"system_sgpr_workgroup_id_z", KD_RSRC2, 9, 1, 0, KD_NO, KD_FINE, 0},
+    {"system_sgpr_workgroup_info", KD_RSRC2, 10, 1, 0, KD_NO, KD_FINE, 0},
+    {"system_vgpr_workitem_id", KD_RSRC2, 11, 2, 0, KD_NO, KD_FINE, 0},
+    {"next_free_vgpr", KD_NOWHERE, 0, 63, 0, KD_NEXT_VGPR, KD_FINE, 0},
+    {"next_free_sgpr", KD_NOWHERE, 0, 63, 0, KD_NEXT_SGPR, KD_FINE, 0},
+    {"accum_offset", KD_NOWHERE, 0, 9, 0, KD_NO, KD_GFX90A, 0},
+    {"reserve_vcc", KD_NOWHERE, 0, 1, 0, KD_NO, KD_FINE, 1},
+    {"reserve_flat_scratch", KD_NOWHERE, 0, 1, 0, KD_NO, KD_FLAT_SCRATCH, 0},
+    {"reserve_xnack_mask", KD_NOWHERE, 0, 1, 0, KD_NO_XNACK, KD_FINE, 0},
+    {"float_round_mode_32", KD_RSRC1, 12, 2, 0, KD_NO, KD_FINE, 0},
+    {"float_round_mode_16_64", KD_RSRC1, 14, 2, 0, KD_NO, KD_FINE, 0},
+    {"float_denorm_mode_32", KD_RSRC1, 16, 2, 0, KD_NO, KD_FINE, 0},
+    {"float_denorm_mode_16_64", KD_RSRC1, 18, 2, 0, KD_NO, KD_FINE, 3},
+    {"dx10_clamp", KD_RSRC1, 21, 1, 0, KD_NO, KD_FINE, 1},
+    {"ieee_mode", KD_RSRC1, 23, 1, 0, KD_NO, KD_FINE, 1},
+    {"fp16_overflow", KD_RSRC1, 26, 1, 0, KD_NO, KD_FINE, 0},
+    {"tg_split", KD_NOWHERE, 0, 1, 0, KD_NO, KD_GFX90A, 0},
+    {"workgroup_processor_mode", KD_RSRC1, 29, 1, 0, KD_NO, KD_FINE, 1},
+    {"memory_ordered", KD_RSRC1, 30, 1, 0, KD_NO, KD_FINE, 1},
+    {"forward_progress", KD_RSRC1, 31, 1, 0, KD_NO, KD_FINE, 0},
+    {"shared_vgpr_count", KD_RSRC3, 0, 4, 0, KD_SHARED_VGPR, KD_FINE, 0},
+    {"round_robin_scheduling", KD_NOWHERE, 0, 1, 0, KD_NO, KD_GFX12, 0},
+    {"exception_fp_ieee_invalid_op", KD_RSRC2, 24, 1, 0, KD_NO, KD_FINE, 0},
+    {"exception_fp_denorm_src", KD_RSRC2, 25, 1, 0, KD_NO, KD_FINE, 0},
+    {"exception_fp_ieee_div_zero", KD_RSRC2, 26, 1, 0, KD_NO, KD_FINE, 0},
+    {"exception_fp_ieee_overflow", KD_RSRC2, 27, 1, 0, KD_NO, KD_FINE, 0},
+    {"exception_fp_ieee_underflow", KD_RSRC2, 28, 1, 0, KD_NO, KD_FINE, 0},
+    {"exception_fp_ieee_inexact", KD_RSRC2, 29, 1, 0, KD_NO, KD_FINE, 0},
+    {"exception_int_div_zero", KD_RSRC2, 30, 1, 0, KD_NO, KD_FINE, 0},
+};
