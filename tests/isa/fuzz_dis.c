@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .wave = size & 1 ? ISA_WAVE64 : ISA_WAVE32,
         .print = size & 2 ? ISA_PRINT_TRUE16 : 0,
     };
-    if (dis_list(&region, NULL, NULL) < 0)
+    if (dis_list(&region, NULL) < 0)
         abort();
     return 0;
 }

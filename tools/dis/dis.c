@@ -16,14 +16,20 @@
 #include "cmd.h"
 #include "dis_elf.h"
 #include "isa.h"
+#include "write.h"
 
 static const char help[] =
-    "usage: rdna3 dis [--wave 32|64] [--true16] FILE.elf\n"
+    "usage: rdna3 dis [--wave 32|64] [--true16] [-l] [--source] [--json] FILE.elf\n"
     "       rdna3 dis [--wave 32|64] [--true16] --raw FILE.bin\n"
     "       rdna3 dis [--wave 32|64] [--true16] --hex\n"
     "\n"
-    "Disassemble gfx1100 code to the text llvm-mc 19 prints and assembles.\n"
+    "Disassemble gfx1100 code to the text llvm-mc 19 prints and assembles. A code\n"
+    "object becomes a source file that 'rdna3 asm' (-c for a relocatable one) makes\n"
+    "the same object of: kernels, metadata, data, symbols, relocations.\n"
     "\n"
+    "  -l, --line-numbers  say before code which source line it comes from (-g)\n"
+    "  --source     and what stands there\n"
+    "  --json       the code as JSON, one object an instruction\n"
     "  --raw FILE   FILE holds instructions only\n"
     "  --hex        hex bytes on stdin, one instruction a line; prints its text or\n"
     "               'error: ...'; exit status 1 if any line was an error\n"
@@ -31,8 +37,7 @@ static const char help[] =
     "  --true16     name register halves (v1.l) as llvm-mc -mattr=+real-true16\n";
 
 struct dis_options {
-    unsigned wave; /* 0: not given */
-    unsigned print;
+    struct dis_wish wish;
     bool hex;
     const char *raw;
 };
@@ -81,16 +86,16 @@ static bool hex_line(const char *line, const struct dis_options *o, char *text)
         problem = "no bytes";
     } else {
         size_t have = n < ISA_MAX_BYTES ? (size_t)n : ISA_MAX_BYTES;
-        rd_status st = isa_decode(bytes, have, o->wave, &inst);
+        rd_status st = isa_decode(bytes, have, o->wish.wave, &inst);
         if (st != RD_OK)
             problem = rd_status_text(st);
         else if (inst.bytes != n)
             problem = "bytes left over after the instruction";
-        else if (!isa_has_text(&inst, o->print))
+        else if (!isa_has_text(&inst, o->wish.print))
             problem = "no canonical text for this encoding";
     }
     if (problem == NULL) {
-        isa_print(&inst, o->wave, o->print, text);
+        isa_print(&inst, o->wish.wave, o->wish.print, text);
         return true;
     }
     strcpy(text, "error: ");
@@ -124,13 +129,14 @@ static int dis_file(const struct dis_options *o, const char *path)
     if (cli_read_file(path, &data, &bytes) != RD_OK)
         return cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
     if (o->raw == NULL) {
-        status = dis_elf(path, data, bytes, o->wave, o->print);
+        status = dis_elf(path, data, bytes, &o->wish);
     } else {
         struct dis_region region = {.code = data,
                                     .bytes = bytes,
-                                    .wave = o->wave != 0 ? o->wave : ISA_WAVE32,
-                                    .print = o->print};
-        if (dis_list(&region, NULL, NULL) < 0)
+                                    .wave =
+                                        o->wish.wave != 0 ? o->wish.wave : ISA_WAVE32,
+                                    .print = o->wish.print};
+        if (dis_list(&region, NULL) < 0)
             status = cli_error(CLI_FAILED, "out of memory");
     }
     free(data);
@@ -149,16 +155,22 @@ static int parse_wave(const char *text, unsigned *wave)
 static int parse_options(int argc, char **argv, struct dis_options *o)
 {
     static const struct option options[] = {
-        {"wave", required_argument, NULL, 'w'}, {"raw", required_argument, NULL, 'r'},
-        {"hex", no_argument, NULL, 'x'},        {"true16", no_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0},
+        {"wave", required_argument, NULL, 'w'},
+        {"raw", required_argument, NULL, 'r'},
+        {"hex", no_argument, NULL, 'x'},
+        {"true16", no_argument, NULL, 't'},
+        {"source", no_argument, NULL, 'S'},
+        {"json", no_argument, NULL, 'j'},
+        {"line-numbers", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":hl", options, NULL)) != -1) {
         switch (option) {
         case 'w':
-            if (parse_wave(optarg, &o->wave) != CLI_OK)
+            if (parse_wave(optarg, &o->wish.wave) != CLI_OK)
                 return CLI_USAGE;
             break;
         case 'r':
@@ -168,7 +180,16 @@ static int parse_options(int argc, char **argv, struct dis_options *o)
             o->hex = true;
             break;
         case 't':
-            o->print |= ISA_PRINT_TRUE16;
+            o->wish.print |= ISA_PRINT_TRUE16;
+            break;
+        case 'l':
+            o->wish.lines = true;
+            break;
+        case 'S':
+            o->wish.source = true;
+            break;
+        case 'j':
+            o->wish.json = true;
             break;
         case 'h':
             fputs(help, stdout);
@@ -180,6 +201,8 @@ static int parse_options(int argc, char **argv, struct dis_options *o)
     int inputs = (o->hex ? 1 : 0) + (o->raw != NULL ? 1 : 0) + (argc - optind);
     if (inputs != 1)
         return cli_error(CLI_USAGE, "give one FILE, --raw FILE or --hex");
+    if ((o->hex || o->raw) && (o->wish.lines || o->wish.source || o->wish.json))
+        return cli_error(CLI_USAGE, "-l, --source and --json need a code object");
     return CLI_OK;
 }
 
@@ -190,8 +213,8 @@ int cmd_dis(int argc, char **argv)
     if (status != CLI_OK)
         return status < 0 ? cli_finish(CLI_OK) : status;
     if (o.hex) {
-        if (o.wave == 0)
-            o.wave = ISA_WAVE32;
+        if (o.wish.wave == 0)
+            o.wish.wave = ISA_WAVE32;
         return dis_hex(&o);
     }
     return dis_file(&o, o.raw != NULL ? o.raw : argv[optind]);

@@ -1,4 +1,4 @@
-/* dis_elf.h: listing of a code object.
+/* dis_elf.h: a code object as a source file.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_DIS_ELF_H
@@ -6,13 +6,15 @@
 
 #include <stddef.h>
 
-/* List the code of an ELF file or offload bundle.
+struct dis_wish;
+
+/* Write an ELF file or the one in an offload bundle to stdout, so that it assembles to
+ * the same file again, or its code as JSON.
  *
- * path   for messages
- * wave   32 or 64, or 0: each kernel's own
+ * path  for messages
  * Returns the exit status.
  */
-int dis_elf(const char *path, const void *data, size_t bytes, unsigned wave,
-            unsigned print);
+int dis_elf(const char *path, const void *data, size_t bytes,
+            const struct dis_wish *wish);
 
 #endif

@@ -1,4 +1,4 @@
-/* elf.c: `rdna3 dis FILE.elf`: the executable sections of a code object.
+/* elf.c: `rdna3 dis FILE.elf`: a code object as the source file that makes it.
  *
  * A stretch of code belongs to the kernel whose entry lies before it and is decoded in
  * that kernel's wave size. Must not know encodings or text.
@@ -7,111 +7,328 @@
 #include "dis_elf.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
-#include "codeobj.h"
-#include "dis.h"
-#include "isa.h"
+#include "json.h"
+#include "lines.h"
+#include "write.h"
 
-struct elf_listing {
-    const struct co_object *obj;
-    unsigned section;
-    uint64_t base; /* address of image offset 0 */
+/* One section of code. */
+struct code {
+    struct dis_writer *w;
+    struct dis_section *s;
+    uint32_t number;
+    struct dis_lines *lines;
+    struct json *json;
+    unsigned wave;     /* that the text so far was written for */
+    uint64_t from, to; /* a stretch of one kernel's, offsets in the section */
+    unsigned stretch_wave;
 };
 
-static const char *kind_name(const struct co_symbol *s)
+/* Find the stretch around an offset: from one kernel's entry to the next one's. Without
+ * a kernel before it the file's first decides. */
+static void find_stretch(struct code *c, uint64_t offset)
 {
-    return s->kind == CO_SYM_FUNC     ? "function"
-           : s->kind == CO_SYM_OBJECT ? "object"
-                                      : "symbol";
-}
-
-static void print_symbols(void *user, uint64_t address)
-{
-    const struct elf_listing *l = user;
-    for (unsigned i = 0; i < co_symbol_count(l->obj); i++) {
-        const struct co_symbol *s = co_symbol_at(l->obj, i);
-        if (s->place != CO_PLACE_IMAGE || s->section != l->section ||
-            s->kind == CO_SYM_SECTION || s->name[0] == '\0' ||
-            l->base + s->value != address)
-            continue;
-        printf("\n%s: // %s, %" PRIu64 " bytes\n", s->name, kind_name(s), s->bytes);
-    }
-}
-
-/* The end of the stretch at an image offset, and its kernel's wave size: up to the next
- * kernel entry. */
-static uint64_t stretch_end(const struct co_object *obj, uint64_t offset, uint64_t end,
-                            unsigned *wave)
-{
-    uint64_t best = 0;
-    bool found = false;
-    for (unsigned i = 0; i < co_kernel_count(obj); i++) {
-        const struct co_kernel *k = co_kernel_at(obj, i);
-        if (k->entry_offset > offset && k->entry_offset < end)
-            end = k->entry_offset;
-        if (k->entry_offset <= offset && (!found || k->entry_offset >= best)) {
-            best = k->entry_offset;
-            *wave = k->desc.wave;
-            found = true;
+    const struct co_object *co = c->w->o->co;
+    uint64_t start = co_section_at(co, c->number)->offset;
+    uint64_t at = start + offset;
+    uint64_t from = start;
+    uint64_t to = start + c->s->bytes;
+    c->stretch_wave = co_kernel_count(co) ? co_kernel_at(co, 0)->desc.wave : ISA_WAVE32;
+    for (unsigned i = 0; i < co_kernel_count(co); i++) {
+        const struct co_kernel *k = co_kernel_at(co, i);
+        if (k->entry_offset > at && k->entry_offset < to)
+            to = k->entry_offset;
+        if (k->entry_offset <= at && k->entry_offset >= from) {
+            from = k->entry_offset;
+            c->stretch_wave = k->desc.wave;
         }
     }
-    return end;
+    c->from = from - start;
+    c->to = to - start;
 }
 
-static long list_section(struct elf_listing *l, unsigned wave, unsigned print)
+static unsigned wave_at(void *user, uint64_t offset)
 {
-    const struct co_section *s = co_section_at(l->obj, l->section);
-    unsigned kernel_wave =
-        co_kernel_count(l->obj) != 0 ? co_kernel_at(l->obj, 0)->desc.wave : ISA_WAVE32;
-    long unknown = 0;
-    for (uint64_t at = s->offset, end; at < s->offset + s->bytes; at = end) {
-        end = stretch_end(l->obj, at, s->offset + s->bytes, &kernel_wave);
-        struct dis_region region = {
-            .code = s->data + (at - s->offset),
-            .bytes = (size_t)(end - at),
-            .address = l->base + at,
-            .wave = wave != 0 ? wave : kernel_wave,
-            .print = print,
-        };
-        printf("\n// wave%u\n", region.wave);
-        long n = dis_list(&region, print_symbols, l);
-        if (n < 0)
-            return n;
-        unknown += n;
+    struct code *c = user;
+    if (c->w->wish->wave)
+        return c->w->wish->wave;
+    if (offset < c->from || offset >= c->to)
+        find_stretch(c, offset);
+    return c->stretch_wave;
+}
+
+static uint64_t stop(void *user, uint64_t offset)
+{
+    struct code *c = user;
+    return c->s->n_symbols ? dis_next_symbol(c->w->o, c->s, offset) : c->s->bytes;
+}
+
+static const char *expression(void *user, uint64_t offset, unsigned bytes, bool data,
+                              uint64_t *at, unsigned *size)
+{
+    struct code *c = user;
+    uint32_t i = dis_reloc_at(c->s, offset);
+    *size = 0;
+    if (i == c->s->n_relocs || c->s->relocs[i].offset >= offset + bytes)
+        return NULL;
+    *at = c->s->relocs[i].offset;
+    *size = dis_reloc_size(c->s->relocs[i].type);
+    return dis_expression(c->w, c->s, &c->s->relocs[i], data);
+}
+
+/* Waves of 64 are told to the assembler; to LLVM the line is a local symbol. */
+static void tell_wave(struct code *c, unsigned wave)
+{
+    if (wave != c->wave)
+        printf("\t.set .Lamdgcn.wavefront_size, %u\n", wave);
+    c->wave = wave;
+}
+
+static void print_item(void *user, const struct dis_item *item)
+{
+    struct code *c = user;
+    c->w->lost += item->lost;
+    dis_put_labels(c->w, c->s, item->offset);
+    tell_wave(c, item->wave);
+    if (c->lines)
+        dis_lines_at(c->lines, item->address);
+    dis_print_item(item);
+    dis_put_inside(c->w, c->s, item->offset, item->offset + item->bytes);
+}
+
+static void json_symbols(struct code *c, uint64_t offset)
+{
+    const struct dis_object *o = c->w->o;
+    json_array(c->json, "symbols");
+    for (uint32_t i = c->s->first; i < c->s->first + c->s->n_symbols; i++)
+        if (o->symbols[o->by_place[i]].value == offset)
+            json_text(c->json, NULL, o->symbols[o->by_place[i]].name);
+    json_close(c->json);
+}
+
+static void json_item(void *user, const struct dis_item *item)
+{
+    struct code *c = user;
+    char hex[2 * ISA_MAX_BYTES + 1];
+    for (unsigned i = 0; i < item->bytes && i < ISA_MAX_BYTES; i++)
+        sprintf(hex + 2 * i, "%02x", item->code[i]);
+    json_object(c->json, NULL);
+    json_u64(c->json, "address", item->address);
+    json_text(c->json, "bytes", hex);
+    json_text(c->json, "text", item->text);
+    json_text(c->json, "label", item->label);
+    json_bool(c->json, "instruction", item->known);
+    json_u64(c->json, "wave", item->wave);
+    json_symbols(c, item->offset);
+    if (c->lines)
+        dis_lines_json(c->lines, item->address, c->json);
+    json_close(c->json);
+}
+
+static long list_code(struct code *c)
+{
+    const struct dis_object *o = c->w->o;
+    const struct dis_section *s = c->s;
+    struct dis_region region = {.code = s->data,
+                                .bytes = (size_t)s->bytes,
+                                .address = o->info->relocatable
+                                               ? co_section_at(o->co, c->number)->offset
+                                               : s->addr,
+                                .print = c->w->wish->print};
+    struct dis_context context = {.user = c,
+                                  .wave = wave_at,
+                                  .stop = stop,
+                                  .expression = expression,
+                                  .item = c->json ? json_item : print_item};
+    return dis_list(&region, &context);
+}
+
+static bool is_code(const struct dis_section *s)
+{
+    return (s->flags & SHF_ALLOC) && (s->flags & SHF_EXECINSTR) && s->data;
+}
+
+/* A label for the start of a section whose name stands for another. */
+static void put_start(const struct dis_section *s, uint32_t number)
+{
+    if (s->group)
+        printf(".Lsection_%" PRIu32 ":\n", number);
+}
+
+static unsigned log2_of(uint64_t align)
+{
+    unsigned n = 0;
+    while (n < 31 && ((uint64_t)1 << n) < align)
+        n++;
+    return n;
+}
+
+/* Once, before the section's code is listed. */
+static bool prepare(struct code *c, uint32_t number)
+{
+    c->s = &c->w->o->sections[number];
+    c->number = number;
+    c->from = c->to = 0;
+    return dis_find_pairs(c->w, c->s);
+}
+
+static int write_section(struct dis_writer *w, uint32_t i, struct code *code)
+{
+    struct dis_section *s = &w->o->sections[i];
+    if (strcmp(s->name, ".note") == 0 && (putchar('\n'), dis_put_metadata(s))) {
+        s->entered = true;
+        return CLI_OK;
     }
-    return unknown;
+    putchar('\n');
+    dis_put_section(w, i);
+    if (s->align > 1)
+        printf("\t.p2align\t%u\n", log2_of(s->align));
+    put_start(s, i);
+    if (!is_code(s)) {
+        dis_put_data(w, s);
+        return CLI_OK;
+    }
+    if (!prepare(code, i) || list_code(code) < 0)
+        return cli_error(CLI_FAILED, "out of memory");
+    dis_put_labels(w, s, s->bytes);
+    return CLI_OK;
 }
 
-int dis_elf(const char *path, const void *data, size_t bytes, unsigned wave,
-            unsigned print)
+/* What linkers want to know, by the numbers of symbols. */
+static void put_addrsig(const struct dis_object *o)
 {
-    struct co_object *obj;
-    struct co_error err;
-    rd_status st = co_open(data, bytes, &obj, &err);
-    if (st != RD_OK)
-        return cli_error(CLI_FAILED, "%s: %s", path, err.text);
+    for (uint32_t i = 1; i < o->n_sections; i++) {
+        const struct dis_section *s = &o->sections[i];
+        if (strcmp(s->name, ".llvm_addrsig") != 0 || !s->data)
+            continue;
+        printf("\n\t.addrsig\n");
+        uint64_t value = 0;
+        unsigned shift = 0;
+        for (uint64_t at = 0; at < s->bytes; at++) {
+            if (shift < 63)
+                value |= (uint64_t)(s->data[at] & 0x7f) << shift;
+            shift += 7;
+            if (s->data[at] & 0x80)
+                continue;
+            if (value < o->n_symbols && o->symbols[value].name[0]) {
+                printf("\t.addrsig_sym ");
+                dis_put_name(stdout, o->symbols[value].name);
+                putchar('\n');
+            }
+            value = shift = 0;
+        }
+    }
+}
 
-    const struct co_info *info = co_info(obj);
-    printf("// %s: %s, code object version %u, %s\n", path, info->target, info->version,
-           info->relocatable ? "relocatable" : "loadable");
+/* What the source cannot say. A loadable file is one file: what others define is only
+ * mentioned in it, and an assembled one leaves it out. */
+static void warn(const struct dis_writer *w)
+{
+    const struct dis_object *o = w->o;
+    unsigned missing = 0;
+    for (uint32_t i = 1; !o->info->relocatable && i < o->n_symbols; i++)
+        missing += o->symbols[i].section == SHN_UNDEF && o->symbols[i].name[0] != '\0';
+    if (w->lost)
+        fprintf(
+            stderr,
+            "warning: %s: %u relocations cannot be written as source: the file that "
+            "this assembles to lacks them\n",
+            o->path, w->lost);
+    if (missing)
+        fprintf(
+            stderr,
+            "warning: %s: %u undefined symbols: the file that this assembles to has "
+            "no place for them, and its sections may move\n",
+            o->path, missing);
+}
+
+static int write_source(struct dis_writer *w, struct dis_lines *lines)
+{
+    struct code code = {.w = w, .lines = lines, .wave = ISA_WAVE32};
+    struct dis_object *o = w->o;
     int status = CLI_OK;
     bool any = false;
-    for (unsigned i = 0; i < co_section_count(obj) && status == CLI_OK; i++) {
-        const struct co_section *s = co_section_at(obj, i);
-        if (!s->in_image || !(s->access & CO_EXEC) || s->data == NULL || s->bytes == 0)
+    dis_put_head(w);
+    for (uint32_t i = 1; i < o->n_sections && status == CLI_OK; i++) {
+        if (!o->sections[i].written)
             continue;
-        any = true;
-        printf("\n.section %s // %" PRIu64 " bytes\n", s->name, s->bytes);
-        struct elf_listing l = {.obj = obj, .section = i, .base = info->base_addr};
-        if (list_section(&l, wave, print) < 0)
-            status = cli_error(CLI_FAILED, "out of memory");
+        any |= is_code(&o->sections[i]);
+        status = write_section(w, i, &code);
     }
-    if (!any)
-        status = cli_error(CLI_FAILED, "%s: no executable section", path);
-    co_close(obj);
+    put_addrsig(o);
+    warn(w);
+    if (status == CLI_OK && !any)
+        status = cli_error(CLI_FAILED, "%s: no executable section", o->path);
+    return status;
+}
+
+static int write_json(struct dis_writer *w, struct dis_lines *lines)
+{
+    struct dis_object *o = w->o;
+    struct json j = json_begin(stdout);
+    struct code code = {.w = w, .lines = lines, .json = &j};
+    int status = CLI_OK;
+    json_text(&j, "file", o->path);
+    json_text(&j, "target", o->info->target);
+    json_u64(&j, "version", o->info->version);
+    json_bool(&j, "relocatable", o->info->relocatable);
+    json_array(&j, "sections");
+    for (uint32_t i = 1; i < o->n_sections && status == CLI_OK; i++) {
+        struct dis_section *s = &o->sections[i];
+        if (!s->written || !is_code(s))
+            continue;
+        json_object(&j, NULL);
+        json_text(&j, "name", s->name);
+        json_u64(&j, "address", s->addr);
+        json_u64(&j, "bytes", s->bytes);
+        json_array(&j, "items");
+        if (!prepare(&code, i) || list_code(&code) < 0)
+            status = cli_error(CLI_FAILED, "out of memory");
+        json_close(&j);
+        json_close(&j);
+    }
+    json_close(&j);
+    json_end(&j);
+    return status;
+}
+
+static int write_object(struct dis_object *o, const uint8_t *elf,
+                        const struct dis_wish *wish)
+{
+    struct dis_writer *w = calloc(1, sizeof *w);
+    struct dis_lines *lines = NULL;
+    int status = CLI_OK;
+    if (!w)
+        return cli_error(CLI_FAILED, "out of memory");
+    *w = (struct dis_writer){.o = o, .wish = wish, .next_symbol = {1, 1}};
+    if (wish->lines || wish->source)
+        status = dis_lines_open(o->path, elf, o->info->elf_bytes, wish->source, &lines);
+    if (status == CLI_OK)
+        status = wish->json ? write_json(w, lines) : write_source(w, lines);
+    dis_lines_close(lines);
+    free(w);
+    return status;
+}
+
+int dis_elf(const char *path, const void *data, size_t bytes,
+            const struct dis_wish *wish)
+{
+    struct co_object *co;
+    struct co_error err;
+    struct dis_object object;
+    if (co_open(data, bytes, &co, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "%s: %s", path, err.text);
+    const uint8_t *elf = (const uint8_t *)data + co_info(co)->elf_offset;
+    int status;
+    if (dis_object_read(path, co, elf, &object, &err) != RD_OK) {
+        status = cli_error(CLI_FAILED, "%s: %s", path, err.text);
+    } else {
+        status = write_object(&object, elf, wish);
+        dis_object_free(&object);
+    }
+    co_close(co);
     return status;
 }
