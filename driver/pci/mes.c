@@ -300,7 +300,10 @@ static bool map_queue(struct pci_board *b, const uint32_t *dw)
     struct hqd_config c = {.kind = engine == ENGINE_MES   ? HQD_MES
                                    : engine == ENGINE_GFX ? HQD_GFX
                                                           : HQD_COMPUTE,
-                           .me = engine == ENGINE_GFX ? 0 : (me + 1) & 3,
+                           .me = engine == ENGINE_GFX   ? 0
+                                 : engine == ENGINE_MES ? 3
+                                 : me == 2              ? 2
+                                                        : 1,
                            .pipe = dw[0] >> 16 & 3,
                            .queue = dw[0] >> 13 & 7,
                            .kernel = true};

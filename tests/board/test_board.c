@@ -189,6 +189,7 @@ static uint32_t smu(uint32_t message, uint32_t argument)
 
 START_TEST(system_management)
 {
+    ck_assert_uint_eq(machine_read(&m, 0x1629a), 1); /* else no driver asks */
     ck_assert_uint_ne(smu(2, 0), 0);
     ck_assert_uint_eq(smu(1, 41), 42);
     ck_assert_uint_eq(smu(0x1f, 0xff), 1); /* one level of the shader clock */
@@ -334,6 +335,43 @@ START_TEST(fault)
 }
 END_TEST
 
+/* A compute queue that is mapped by a packet: where the packet says, as its interrupts
+ * tell. */
+START_TEST(mapped_by_packet)
+{
+    struct machine_queue kiq, q = {.m = &m, .dwords = 1024, .doorbell = 0x20};
+    uint64_t mqd = machine_alloc(&m, MACHINE_PAGE), ring = machine_alloc(&m, 4096);
+    uint64_t pointers = machine_alloc(&m, 64);
+    uint32_t *d = machine_words(&m, mqd);
+    d[136] = LO((FB + ring) >> 8);
+    d[137] = HI((FB + ring) >> 8);
+    d[139] = LO(FB + pointers);
+    d[140] = HI(FB + pointers);
+    d[141] = LO(FB + pointers + 8);
+    d[142] = HI(FB + pointers + 8);
+    d[145] = 9; /* 2^10 dwords */
+    q.ring = machine_words(&m, ring);
+    machine_queue(&m, &kiq, 0);
+    const uint32_t map[] = {
+        PM4(0xa2, 6),         1u << 29 | 1u << 18 | 2u << 16 | 3u << 13,
+        0x20u << 2,           LO(FB + mqd),
+        HI(FB + mqd),         LO(FB + pointers + 8),
+        HI(FB + pointers + 8)};
+    const uint32_t eop[] = {PM4(0x49, 7), 0x514, 2u << 24, 0, 0, 0, 0, 0};
+    machine_submit(&kiq, map, COUNT(map));
+    for (unsigned i = 0; i < 60000 && *kiq.rptr < COUNT(map); i++)
+        usleep(100);
+    machine_submit(&q, eop, COUNT(eop));
+    for (unsigned i = 0; i < 60000 && !atomic_load(&m.interrupts); i++)
+        usleep(100);
+    uint64_t ih = (uint64_t)machine_read(&m, 0x1121) << 8 |
+                  (uint64_t)machine_read(&m, 0x1122) << 40;
+    const uint32_t *e = machine_words(&m, ih - FB);
+    ck_assert_uint_eq(e[0] & 0xffff, 0x14 | 181u << 8);
+    ck_assert_uint_eq(e[0] >> 16 & 0xff, 3u << 4 | 1u << 2 | 2u);
+}
+END_TEST
+
 START_TEST(dma_engine)
 {
     uint64_t ring = machine_alloc(&m, 4096), pointers = machine_alloc(&m, 64);
@@ -396,6 +434,7 @@ static Suite *suite(void)
     tcase_add_test(t, packets);
     tcase_add_test(t, kernel);
     tcase_add_test(t, fault);
+    tcase_add_test(t, mapped_by_packet);
     tcase_add_test(t, dma_engine);
     suite_add_tcase(s, t);
     return s;
