@@ -27,21 +27,36 @@ void tm_cache_destroy(struct tm_cache *c)
     free(c->used);
 }
 
+/* The first way of a line's set. */
+static size_t first_of(const struct tm_cache *c, uint64_t line)
+{
+    uint32_t mask = c->sets - 1;
+    return (size_t)(c->sets & mask ? line % c->sets : line & mask) * c->ways;
+}
+
+/* The way that has the line, or one that lies behind the set. */
+static size_t find(const struct tm_cache *c, size_t first, uint64_t line)
+{
+    size_t i = first, end = first + c->ways;
+    while (i < end && c->tag[i] != line + 1)
+        i++;
+    return i;
+}
+
 bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
 {
-    size_t first = (size_t)(line % c->sets) * c->ways, victim = first;
+    size_t first = first_of(c, line), victim = first, found = find(c, first, line);
     c->clock++;
-    for (size_t i = first; i < first + c->ways; i++) {
-        if (c->tag[i] == line + 1) {
-            c->used[i] = c->clock;
-            c->hits++;
-            *ready = &c->ready[i];
-            return true;
-        }
+    if (found < first + c->ways) {
+        c->used[found] = c->clock;
+        c->hits++;
+        *ready = &c->ready[found];
+        return true;
+    }
+    for (size_t i = first; i < found; i++)
         if (!c->tag[i] ? c->tag[victim] != 0
                        : c->tag[victim] && c->used[i] < c->used[victim])
             victim = i;
-    }
     c->misses++;
     c->tag[victim] = line + 1;
     c->used[victim] = c->clock;
@@ -51,9 +66,6 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
 
 bool tm_cache_probe(const struct tm_cache *c, uint64_t line)
 {
-    size_t first = (size_t)(line % c->sets) * c->ways;
-    for (size_t i = first; i < first + c->ways; i++)
-        if (c->tag[i] == line + 1)
-            return true;
-    return false;
+    size_t first = first_of(c, line);
+    return find(c, first, line) < first + c->ways;
 }

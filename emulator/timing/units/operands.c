@@ -11,8 +11,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
 #include "operands.h"
 
 /* Operands from the even and the odd bank. A pair that repeats a source of the wave's
@@ -41,8 +39,11 @@ static int64_t lost_to_sends(struct tm_operands *o, int64_t start, int64_t end,
             lost++;
         m->left[bank]--;
         m->half += 2;
-        if (m->left[0] + m->left[1] == 0)
-            memmove(m, m + 1, --o->n_sends * sizeof *m);
+        if (m->left[0] + m->left[1])
+            continue;
+        o->n_sends--;
+        for (unsigned k = 0; k < o->n_sends; k++) /* few: no call */
+            o->send[k] = o->send[k + 1];
     }
     return lost;
 }
