@@ -118,6 +118,7 @@ struct pci_board {
     _Atomic uint32_t sh_mem[16][2];
     struct mirror *mirror[GPU_SPACES];
     pthread_mutex_t mirror_lock;
+    _Atomic uint32_t mappings; /* of the host, by all mirrors */
 
     struct ring_ih ih;
     bool sos_alive, sos_seen; /* psp.c */

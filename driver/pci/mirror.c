@@ -20,7 +20,7 @@
 #define WINDOW_BITS  36u /* of guest addresses that are reserved together */
 #define WINDOW_BYTES (1ull << WINDOW_BITS)
 #define MAX_WINDOWS  64u
-#define MAX_RUNS     48000u /* below the number of mappings that Linux allows */
+#define MAX_MAPPINGS 56000u /* of all spaces: Linux allows a program 65530 */
 #define MAX_REGION   (1ull << 30)
 
 struct window {
@@ -36,6 +36,7 @@ struct region {
 struct runs {
     struct gmc_run *v;
     size_t n, cap;
+    uint32_t mappings; /* of the host: a gap between runs is one, too */
     bool failed;
 };
 
@@ -85,13 +86,27 @@ static bool add_run(struct runs *r, const struct gmc_run *run)
 {
     if (r->n == r->cap) {
         size_t cap = r->cap ? 2 * r->cap : 256;
-        struct gmc_run *v = cap > 2 * MAX_RUNS ? NULL : realloc(r->v, cap * sizeof(*v));
+        struct gmc_run *v = realloc(r->v, cap * sizeof(*v));
         if (!v)
             return false;
         r->v = v;
         r->cap = cap;
     }
     r->v[r->n++] = *run;
+    return true;
+}
+
+/* Count the mappings of one more run; false: there are no more to be had. */
+static bool take_mappings(struct pci_board *b, struct runs *r,
+                          const struct gmc_run *run)
+{
+    const struct gmc_run *last = r->n ? &r->v[r->n - 1] : NULL;
+    uint32_t more = last && last->va + last->bytes == run->va ? 1 : 2;
+    if (atomic_fetch_add(&b->mappings, more) + more > MAX_MAPPINGS) {
+        atomic_fetch_sub(&b->mappings, more);
+        return false;
+    }
+    r->mappings += more;
     return true;
 }
 
@@ -121,7 +136,7 @@ static bool collect(void *ctx, const struct gmc_run *whole)
             r.bytes = r.bytes < rest ? r.bytes : rest;
             r.perm = there && !m.writable ? r.perm & ~GPU_WRITE : r.perm;
         }
-        if (there && (c->to->n >= MAX_RUNS || !add_run(c->to, &r))) {
+        if (there && (!take_mappings(c->b, c->to, &r) || !add_run(c->to, &r))) {
             c->to->failed = true;
             return false;
         }
@@ -280,8 +295,9 @@ void mirror_refresh(void *board, unsigned space)
     if (!m || !gmc_root(b, space, &root))
         return;
     pthread_mutex_lock(&m->lock);
-    m->next.n = 0;
+    m->next.n = m->next.mappings = 0;
     m->next.failed = false;
+    atomic_fetch_sub(&b->mappings, m->now.mappings);
     struct collect c = {b, &m->next};
     bool ok = gmc_scan(b, &root, collect, &c) && !m->next.failed;
     if (!unchanged(&m->now, &m->next)) {
@@ -309,6 +325,7 @@ void mirror_close(struct pci_board *b, unsigned space)
         return;
     for (unsigned i = 0; i < m->n_windows; i++)
         munmap(m->window[i].host, WINDOW_BYTES);
+    atomic_fetch_sub(&b->mappings, m->now.mappings);
     pthread_mutex_destroy(&m->lock);
     free(m->now.v);
     free(m->next.v);
