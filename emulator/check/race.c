@@ -181,6 +181,8 @@ static void acquire(const struct ck *ck, struct ck_wave *w, unsigned space,
     for (unsigned i = 0; at->clock && i < w->group->n_waves; i++)
         if (at->clock[i] > w->order.knows[i])
             w->order.knows[i] = at->clock[i];
+    if (at->stamp > w->order.behind) /* what that one was behind of */
+        w->order.behind = at->stamp;
 }
 
 static void release_lds(struct ck_wave *w, struct release *at)
@@ -194,6 +196,8 @@ static void release_lds(struct ck_wave *w, struct release *at)
         if (w->order.knows[i] > at->clock[i])
             at->clock[i] = w->order.knows[i];
     at->clock[me] = w->order.clock++;
+    if (w->order.behind > at->stamp)
+        at->stamp = w->order.behind;
 }
 
 static void release_here(struct ck_race *r, struct ck_wave *w, unsigned space,

@@ -30,8 +30,8 @@ struct suspended {
 
 /* When something was last released at an address. */
 struct release {
-    uint64_t key; /* 0: free */
-    uint32_t stamp;
+    uint64_t key;    /* 0: free */
+    uint32_t stamp;  /* LDS: of memory, what who released was behind of */
     uint64_t owner;  /* the wave that has done atomics there last; see owner_of */
     uint32_t *clock; /* LDS: by wave of the workgroup, what is released; or NULL */
 };
