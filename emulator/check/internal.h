@@ -57,6 +57,7 @@ struct ck_order {
     uint32_t gl0, gl1;        /* acquiring when it has dropped each of them last */
     bool stores_out;          /* has stored and not waited */
     uint32_t site[CK_SITES], lds_site[CK_SITES]; /* numbers of its last, by PC */
+    uint64_t last[CK_SITES];                     /* where those were in memory */
 };
 
 struct ck_wave {

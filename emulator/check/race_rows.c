@@ -365,6 +365,30 @@ static void begin(struct rows *r, struct ck *ck, struct ck_wave *w,
     r->bad = UINT32_MAX >> SHADOW_LANE;
 }
 
+/* Loops go on by equal steps: fetch what is known of the next place, and the block of
+ * the one behind it. */
+static void fetch_next(struct shadow *s, struct ck_wave *w, const struct emu_event *e)
+{
+    const struct emu_access *a = e->access;
+    uint64_t at = a->address[a->scalar ? 0 : __builtin_ctzll(a->lanes)];
+    uint64_t *last = &w->order.last[e->inst->pc / 4 % CK_SITES];
+    uint64_t step = at - *last, next = at + step;
+    *last = at;
+    if (step + SHADOW_BLOCK < 2 * SHADOW_BLOCK)
+        return;
+    const struct shadow_block *b = shadow_peek(s, next);
+    if (b) {
+        for (unsigned i = 0; i < SHADOW_PLANES; i++)
+            if (b->plane[i])
+                for (unsigned k = 0; k < 3; k++)
+                    __builtin_prefetch(
+                        b->plane[i] + (next % SHADOW_BLOCK >> b->shift) + 16 * k, 1);
+        b = shadow_peek(s, next + step);
+        if (b)
+            __builtin_prefetch(b, 1);
+    }
+}
+
 bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     const struct emu_access *a = e->access;
@@ -380,6 +404,8 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         return true;
     if (lds)
         race_catch_up(ck, w->group);
+    else
+        fetch_next(race->global, w, e);
     bool first = a->write && !lds && !w->order.stores_out;
     struct rows r;
     begin(&r, ck, w, e, race->stamp, first ? SITE_RELEASES : 0);

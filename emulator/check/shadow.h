@@ -85,6 +85,17 @@ static inline size_t shadow_front(uint64_t number)
     return (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (SHADOW_FRONT - 1);
 }
 
+/* The block that holds address, if its area was asked for lately; nothing changes. */
+static inline const struct shadow_block *shadow_peek(const struct shadow *s,
+                                                     uint64_t address)
+{
+    uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
+    const struct shadow_area *area = s->front[shadow_front(number)];
+    return area && area->number == number
+               ? &area->block[address / SHADOW_BLOCK % SHADOW_AREA]
+               : NULL;
+}
+
 /* The block that holds address; NULL: out of memory. */
 static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
 {
