@@ -187,6 +187,15 @@ struct as_frame {
     unsigned errors;     /* found before this pass */
     uint32_t cond;       /* depth of conditionals outside */
     bool macro;          /* .exitm leaves it */
+    bool file;           /* a whole one: source says which */
+    uint32_t source;
+};
+
+/* A file that was read besides the first text. */
+struct as_source {
+    const char *name, *begin, *end;
+    uint32_t parent; /* source that included it; 0: the first text */
+    uint32_t line;   /* of the .include there; 0: it was not included */
 };
 
 struct as_cond {
@@ -247,6 +256,8 @@ struct as {
     struct as_local *locals;
     struct as_cond *conds;
     struct as_kd *kds;
+    struct as_source *sources; /* number 0 is the first text */
+    uint32_t n_sources, cap_sources;
     uint32_t n_symbols, cap_symbols, n_sections, cap_sections, n_nodes, cap_nodes;
     uint32_t n_fixups, cap_fixups, n_relocs, cap_relocs, n_macros, cap_macros;
     uint32_t n_locals, cap_locals, n_conds, cap_conds, n_kds, cap_kds;
@@ -420,6 +431,13 @@ void as_run(struct as *as);
 /* macro.c */
 bool as_macro_call(struct as *as, const char *name, size_t len);
 bool as_frame_push(struct as *as, const struct as_frame *frame);
+/* include.c */
+extern const struct as_directive as_directives_include[];
+/* Number of the source that a place lies in; the one being read if in none. */
+uint32_t as_source_of(const struct as *as, const char *at);
+const char *as_source_name(const struct as *as, uint32_t source);
+/* Read a file as if it stood here; at: what asks for it. false with an error. */
+bool as_source_push(struct as *as, const char *name, const char *at);
 /* Ends the top frame; false if it was the file. */
 bool as_frame_pop(struct as *as);
 

@@ -71,8 +71,17 @@ static bool setup(struct as *as, const char *text, size_t len,
     if (!first_entries(as))
         return false;
     predefine_all(as);
+    for (size_t i = 0; i < options->n_defines; i++) {
+        uint32_t s = predefine(as, options->defines[i].name,
+                               (uint64_t)options->defines[i].value);
+        if (s)
+            as->symbols[s].flags |= AS_SYM_USED;
+    }
     static const char counted[] = ".amdgcn.next_free";
-    as->count_registers = memmem(text, len, counted, sizeof counted - 1) != NULL;
+    static const char include[] = ".include";
+    as->count_registers = memmem(text, len, counted, sizeof counted - 1) != NULL ||
+                          memmem(text, len, include, sizeof include - 1) != NULL ||
+                          options->n_more != 0;
     return !as->stop;
 }
 
@@ -98,6 +107,7 @@ static void teardown(struct as *as)
     free(as->conds);
     free(as->kds);
     free(as->texts);
+    free(as->sources);
 }
 
 /* Read the source and settle everything that does not depend on the kind of file. */
@@ -108,7 +118,11 @@ static void assemble(struct as *as)
                             .p = as->text,
                             .end = as->text_end,
                             .line = 1,
-                            .begin_line = 1};
+                            .begin_line = 1,
+                            .file = true};
+    /* What is pushed last is read first. */
+    for (size_t i = as->options->n_more; i-- > 0;)
+        (void)as_source_push(as, as->options->more[i], NULL);
     (void)as_frame_push(as, &file);
     if (nul) {
         as->p = nul;

@@ -1,7 +1,8 @@
 /* asm.h: assemble files in LLVM's AMDGPU assembly language to gfx1100 code objects.
  *
  * Source text in memory in, an ELF file in memory out: relocatable (ET_REL) or directly
- * loadable (ET_DYN). Nothing here reads or writes files or prints.
+ * loadable (ET_DYN). Nothing here reads or writes files or prints; files that a source
+ * names are read by the caller.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_ASM_H
@@ -24,10 +25,23 @@ struct asm_message {
     const char *text;
     const char *source; /* the line it is about, without its end; NULL for none */
     size_t source_len;
-    unsigned from_line; /* of the macro call or .rept that made it; 0 for none */
+    unsigned from_line;   /* of the macro call or .rept that made it; 0 for none */
+    const char *includes; /* "In file included from ..." lines; "" for none */
 };
 
 typedef void asm_message_fn(void *ctx, const struct asm_message *message);
+
+/* Read a file that the source names. Returns false, with errno set, if that fails.
+ *
+ * data  out, malloc'ed, freed by the assembler
+ */
+typedef bool asm_read_fn(void *ctx, const char *name, void **data, size_t *bytes);
+
+/* A symbol set before the first line. */
+struct asm_define {
+    const char *name;
+    int64_t value;
+};
 
 struct asm_options {
     const char *name;        /* of the source, for messages; NULL: "<input>" */
@@ -36,7 +50,14 @@ struct asm_options {
     unsigned max_errors;     /* reported through message; 0: 20 */
     asm_message_fn *message; /* NULL: nobody wants to know */
     void *ctx;
+    asm_read_fn *read; /* for .include and .incbin; NULL: they are refused */
+    const struct asm_define *defines;
+    size_t n_defines;
+    const char *const *more; /* files to read, with read, behind the first text */
+    size_t n_more;           /* at most ASM_MAX_MORE */
 };
+
+#define ASM_MAX_MORE 8u
 
 struct asm_result {
     void *data; /* the ELF file: malloc'ed, caller frees */
@@ -57,7 +78,7 @@ RD_CHECKED rd_status asm_assemble(const char *text, size_t len,
                                   struct asm_result *result);
 
 /* Room that asm_format needs at most. */
-#define ASM_FORMAT_BYTES 1024
+#define ASM_FORMAT_BYTES 1536
 
 /* Write a message as people read it: "error: file:line:column: text", the source line
  * (a window of a long one) and a caret under the column.

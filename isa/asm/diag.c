@@ -29,6 +29,23 @@ static size_t line_length(const struct as *as, const char *start)
     return (size_t)(end - start);
 }
 
+/* Which files led to a source, innermost first. */
+static void include_lines(const struct as *as, uint32_t source, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (; source && as->sources[source].line; source = as->sources[source].parent) {
+        int n = snprintf(text + used, room - used, "In file included from %s:%u:\n",
+                         as_source_name(as, as->sources[source].parent),
+                         as->sources[source].line);
+        if (n < 0 || (size_t)n >= room - used) {
+            text[used] = '\0';
+            return;
+        }
+        used += (size_t)n;
+    }
+}
+
 static void report(struct as *as, enum asm_severity severity, const char *at,
                    uint32_t line, uint32_t from, const char *fmt, va_list ap)
 {
@@ -37,13 +54,16 @@ static void report(struct as *as, enum asm_severity severity, const char *at,
         as->result.errors++;
     if (as->result.errors > most || !as->options->message)
         return;
-    char text[512];
+    char text[512], includes[256];
+    uint32_t source = as_source_of(as, at);
+    include_lines(as, source, includes, sizeof includes);
     vsnprintf(text, sizeof text, fmt, ap);
     struct asm_message m = {.severity = severity,
-                            .file = as->options->name ? as->options->name : "<input>",
+                            .file = as_source_name(as, source),
                             .line = line,
                             .text = text,
-                            .from_line = from};
+                            .from_line = from,
+                            .includes = includes};
     if (at) {
         m.source = line_start(as, at);
         m.source_len = line_length(as, m.source);
@@ -160,8 +180,9 @@ size_t asm_format(const struct asm_message *message, char *text)
         snprintf(place, sizeof place, ":%u:%u", m->line, m->column);
     else if (m->line)
         snprintf(place, sizeof place, ":%u", m->line);
-    int used = snprintf(text, room - 320, "%s: %.256s%s: %s", words[m->severity],
-                        m->file, place, m->text);
+    int used = snprintf(text, room - 320, "%.240s%s: %.256s%s: %s",
+                        m->includes ? m->includes : "", words[m->severity], m->file,
+                        place, m->text);
     size_t at = used < 0 ? 0 : (size_t)used;
     if (at >= room - 320)
         at = room - 321;

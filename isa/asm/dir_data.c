@@ -265,25 +265,14 @@ static void dir_leb128(struct as *as, int is_signed)
     } while (as_take(as, ','));
 }
 
-static void dir_incbin(struct as *as, int arg)
-{
-    (void)arg;
-    as_error(as, as->p, "other files are not read: .include and .incbin are refused");
-}
-
 const struct as_directive as_directives_data[] = {
-    {".byte", dir_value, 1},     {".short", dir_value, 2},
-    {".value", dir_value, 2},    {".2byte", dir_value, 2},
-    {".long", dir_value, 4},     {".int", dir_value, 4},
-    {".4byte", dir_value, 4},    {".quad", dir_value, 8},
-    {".8byte", dir_value, 8},    {".dc.b", dir_value, 1},
-    {".dc.w", dir_value, 2},     {".dc.l", dir_value, 4},
-    {".octa", dir_octa, 0},      {".float", dir_float, 4},
-    {".single", dir_float, 4},   {".double", dir_float, 8},
-    {".ascii", dir_ascii, 0},    {".asciz", dir_ascii, 1},
-    {".string", dir_ascii, 1},   {".zero", dir_space, 0},
-    {".skip", dir_space, 0},     {".space", dir_space, 0},
-    {".fill", dir_fill, 0},      {".uleb128", dir_leb128, 0},
-    {".sleb128", dir_leb128, 1}, {".include", dir_incbin, 0},
-    {".incbin", dir_incbin, 0},  {NULL, NULL, 0},
+    {".byte", dir_value, 1},     {".short", dir_value, 2}, {".value", dir_value, 2},
+    {".2byte", dir_value, 2},    {".long", dir_value, 4},  {".int", dir_value, 4},
+    {".4byte", dir_value, 4},    {".quad", dir_value, 8},  {".8byte", dir_value, 8},
+    {".dc.b", dir_value, 1},     {".dc.w", dir_value, 2},  {".dc.l", dir_value, 4},
+    {".octa", dir_octa, 0},      {".float", dir_float, 4}, {".single", dir_float, 4},
+    {".double", dir_float, 8},   {".ascii", dir_ascii, 0}, {".asciz", dir_ascii, 1},
+    {".string", dir_ascii, 1},   {".zero", dir_space, 0},  {".skip", dir_space, 0},
+    {".space", dir_space, 0},    {".fill", dir_fill, 0},   {".uleb128", dir_leb128, 0},
+    {".sleb128", dir_leb128, 1}, {NULL, NULL, 0},
 };

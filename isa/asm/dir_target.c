@@ -181,9 +181,9 @@ const struct as_directive as_directives_ignored[] = {
 };
 
 static const struct as_directive *const tables[] = {
-    as_directives_section, as_directives_data,  as_directives_symbol,
-    as_directives_target,  as_directives_macro, as_directives_cond,
-    as_directives_ignored,
+    as_directives_section, as_directives_data,    as_directives_symbol,
+    as_directives_target,  as_directives_macro,   as_directives_cond,
+    as_directives_ignored, as_directives_include,
 };
 
 #define N_TABLES (sizeof tables / sizeof tables[0])

@@ -261,7 +261,7 @@ START_TEST(statements)
     expect_error(".nothing\n", 1, "1:1: unknown directive '.nothing'");
     expect_error("!\n", 1, "1:1: expected a label, a directive or an instruction");
     expect_error("/* open\n\n", 1, "1:1: comment is not closed");
-    expect_error(".include \"x\"\n", 1, "1:9: other files are not read");
+    expect_error(".include \"x\"\n", 1, "1:10: other files are not read");
 }
 END_TEST
 

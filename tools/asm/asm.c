@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@
 #include "cmd.h"
 
 static const char help[] =
-    "usage: rdna3 asm [--wave 32|64] [-c] [-o OUT] FILE.s|-\n"
+    "usage: rdna3 asm [--wave 32|64] [-c] [-I DIR]... [--defsym NAME=NUMBER]...\n"
+    "                 [-o OUT] FILE.s|- [MORE.s]...\n"
     "       rdna3 asm --hex [--wave 32|64]\n"
     "       rdna3 asm --check [--reject] [--wave 32|64] [--junit OUT.xml] FILE\n"
     "       rdna3 asm --fuzz-pairs N [--seed S] [--wave 32|64]\n"
@@ -27,6 +29,10 @@ static const char help[] =
     "\n"
     "  -o OUT          the file to write ('-': stdout); else FILE.hsaco or FILE.o\n"
     "  -c              write a relocatable file instead of a loadable one\n"
+    "  -I DIR          where .include and .incbin look for files that are not there\n"
+    "                  as they are named\n"
+    "  --defsym S=N    set the symbol S to the number N before the first line\n"
+    "  MORE.s          further files, assembled as if they followed FILE.s\n"
     "  --wave N        wave size of the code (default 32)\n"
     "  --hex           statements on stdin, one a line; prints the encoding as hex\n"
     "                  in memory order, or 'error: COLUMN: message'; what a symbol\n"
@@ -40,8 +46,16 @@ static const char help[] =
     "  --fuzz-pairs N  print N random statements with their bytes for every pair of\n"
     "                  instruction and encoding, and how many pairs there are\n";
 
+#define MAX_FOLDERS 32u
+#define MAX_DEFINES 64u
+
 struct options {
     struct asm_tool tool;
+    const char *folders[MAX_FOLDERS];
+    struct asm_define defines[MAX_DEFINES];
+    size_t n_folders, n_defines;
+    char *const *more; /* files behind the first */
+    size_t n_more;
     bool relocatable, hex, check, fuzz;
     const char *out;
 };
@@ -52,6 +66,28 @@ static void print_message(void *ctx, const struct asm_message *message)
     (void)ctx;
     (void)asm_format(message, text);
     fputs(text, stderr);
+}
+
+/* A file that the source names: as it is, then in the folders of -I. */
+static bool read_named(void *ctx, const char *name, void **data, size_t *bytes)
+{
+    const struct options *o = ctx;
+    if (cli_read_file(name, data, bytes) == RD_OK)
+        return true;
+    int why = errno;
+    for (size_t i = 0; i < o->n_folders && name[0] != '/'; i++) {
+        char *path;
+        if (asprintf(&path, "%s/%s", o->folders[i], name) < 0)
+            return false;
+        bool ok = cli_read_file(path, data, bytes) == RD_OK;
+        if (!ok && errno != ENOENT)
+            why = errno;
+        free(path);
+        if (ok)
+            return true;
+    }
+    errno = why;
+    return false;
 }
 
 static int write_output(const char *path, const struct asm_result *result)
@@ -87,7 +123,13 @@ static int assemble_text(const struct options *o, const char *name, const char *
                                   .wave = o->tool.wave,
                                   .relocatable = o->relocatable,
                                   .max_errors = 20,
-                                  .message = print_message};
+                                  .message = print_message,
+                                  .ctx = (void *)(uintptr_t)o,
+                                  .read = read_named,
+                                  .defines = o->defines,
+                                  .n_defines = o->n_defines,
+                                  .more = (const char *const *)o->more,
+                                  .n_more = o->n_more};
     struct asm_result result;
     rd_status st = asm_assemble(text, bytes, &options, &result);
     if (result.errors > options.max_errors)
@@ -187,6 +229,39 @@ static int parse_number(const char *option, const char *text, uint64_t *out)
     return cli_error(CLI_USAGE, "%s must be a number, not '%s'", option, text);
 }
 
+static int add_folder(struct options *o, const char *path)
+{
+    if (o->n_folders == MAX_FOLDERS)
+        return cli_error(CLI_USAGE, "more than %u folders (-I)", MAX_FOLDERS);
+    o->folders[o->n_folders++] = path;
+    return CLI_OK;
+}
+
+static bool is_symbol(const char *name)
+{
+    if (name[0] >= '0' && name[0] <= '9')
+        return false;
+    return name[0] != '\0' && name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+                                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                "0123456789_.$")] == '\0';
+}
+
+/* NAME=NUMBER; the text is cut at its '='. */
+static int add_define(struct options *o, char *text)
+{
+    char *mark = strchr(text, '=');
+    int64_t value;
+    if (o->n_defines == MAX_DEFINES)
+        return cli_error(CLI_USAGE, "more than %u symbols (--defsym)", MAX_DEFINES);
+    if (!mark || cli_parse_i64(mark + 1, &value) != RD_OK)
+        return cli_error(CLI_USAGE, "--defsym must be NAME=NUMBER, not '%s'", text);
+    *mark = '\0';
+    if (!is_symbol(text))
+        return cli_error(CLI_USAGE, "--defsym: '%s' is no name of a symbol", text);
+    o->defines[o->n_defines++] = (struct asm_define){.name = text, .value = value};
+    return CLI_OK;
+}
+
 /* One option. Returns CLI_OK, CLI_USAGE, or -1 for help. */
 static int take_option(int argc, char **argv, int option, struct options *o)
 {
@@ -216,6 +291,10 @@ static int take_option(int argc, char **argv, int option, struct options *o)
         return parse_number("--fuzz-pairs", optarg, &o->tool.pairs);
     case 's':
         return parse_number("--seed", optarg, &o->tool.seed);
+    case 'I':
+        return add_folder(o, optarg);
+    case 'd':
+        return add_define(o, optarg);
     case 'h':
         fputs(help, stdout);
         return -1;
@@ -233,6 +312,7 @@ static int parse_options(int argc, char **argv, struct options *o)
         {"check", no_argument, NULL, 'k'},
         {"reject", no_argument, NULL, 'r'},
         {"junit", required_argument, NULL, 'u'},
+        {"defsym", required_argument, NULL, 'd'},
         {"fuzz-pairs", required_argument, NULL, 'f'},
         {"seed", required_argument, NULL, 's'},
         {"help", no_argument, NULL, 'h'},
@@ -240,7 +320,7 @@ static int parse_options(int argc, char **argv, struct options *o)
     };
     int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":hco:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":hco:I:", options, NULL)) != -1) {
         int status = take_option(argc, argv, option, o);
         if (status != CLI_OK)
             return status;
@@ -255,8 +335,13 @@ static int parse_options(int argc, char **argv, struct options *o)
     if (o->hex || o->fuzz) {
         if (files != 0)
             return cli_error(CLI_USAGE, "no FILE with --hex or --fuzz-pairs");
-    } else if (files != 1) {
+    } else if (files < 1 || (files > 1 && o->check)) {
         return cli_error(CLI_USAGE, "give one FILE, or - for stdin");
+    } else if (files > 1) {
+        o->more = argv + optind + 1;
+        o->n_more = (size_t)files - 1;
+        if (o->n_more > ASM_MAX_MORE)
+            return cli_error(CLI_USAGE, "more than %u files", ASM_MAX_MORE + 1);
     }
     return CLI_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "codeobj.h"
+#include "demangle.h"
 #include "object.h"
 
 /* Metadata counts what is used, the descriptor what is allocated. */
@@ -33,7 +34,10 @@ static void print_args(const struct co_kernel_meta *m)
 static void print_kernel(const struct co_kernel *k)
 {
     const struct co_kernel_meta *m = k->meta;
+    char readable[1024];
     printf("\n%s\n", k->name);
+    if (demangle(k->name, readable, sizeof readable))
+        printf("  %s\n", readable);
     printf("  wave%u, %u VGPRs, ", k->desc.wave, vgprs(k));
     if (m)
         printf("%" PRIu32 " SGPRs, ", m->sgpr_count);
@@ -56,7 +60,10 @@ static void json_kernel(struct json *j, const struct co_kernel *k)
 {
     const struct co_kernel_meta *m = k->meta;
     json_object(j, NULL);
+    char readable[1024];
     json_text(j, "name", k->name);
+    json_text(j, "readable_name",
+              demangle(k->name, readable, sizeof readable) ? readable : k->name);
     json_u64(j, "wave", k->desc.wave);
     json_u64(j, "vgprs", vgprs(k));
     json_u64(j, "sgprs", m ? m->sgpr_count : k->desc.sgprs);
