@@ -46,6 +46,7 @@ struct ck_hazards {
     uint64_t mask_index; /* of the instruction that has read it */
     uint64_t index;      /* of the running one, of those seen */
     uint64_t behind;     /* the PC behind a branch: elsewhere masks do not matter */
+    struct ck_clause clause;
 };
 
 static bool is_valu(const struct isa_inst *inst)
@@ -289,6 +290,8 @@ void ck_hazard_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     if (!h)
         return;
     h->index++;
+    ck_clause_step(ck, w, &h->clause, e);
+    ck_dual_step(ck, w, e);
     if (h->behind && h->behind != e->inst->pc)
         h->mask_pc = 0; /* a branch that is taken takes time */
     h->behind = e->inst->kind == EMU_KIND_BRANCH && h->mask_pc
@@ -313,6 +316,7 @@ void ck_hazard_gone(struct ck_wave *w)
 /* What still matters; positions as distances. */
 struct saved {
     uint64_t matrix_pc, mask_pc, mask_written_pc, behind;
+    struct ck_clause clause;
     uint16_t matrix_sel, mask_sel;
     uint16_t n_defs;
     uint8_t matrix_dwords, mask_age, n_execs;
@@ -372,7 +376,8 @@ bool ck_hazard_save(const struct ck_wave *w, struct state_bytes *to)
         if (h->valus - h->exec[i % EXECS] < NEAR)
             s.exec[s.n_execs++] = (uint8_t)(h->valus - h->exec[i % EXECS]);
     save_masks(h, &s);
-    if (!s.n_defs && !s.n_execs && !s.matrix_pc && !s.mask_pc)
+    s.clause = h->clause;
+    if (!s.n_defs && !s.n_execs && !s.matrix_pc && !s.mask_pc && !s.clause.left)
         return false;
     state_put(to, &s, sizeof s);
     state_put(to, def, s.n_defs * sizeof *def);
@@ -406,4 +411,5 @@ void ck_hazard_load(struct ck_wave *w, const uint8_t *from, size_t n)
     h->mask_written_pc = s.mask_written_pc;
     h->mask = (struct emu_reg){.sel = s.mask_sel, .dwords = 2};
     h->behind = s.behind;
+    h->clause = s.clause;
 }

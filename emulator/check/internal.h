@@ -207,6 +207,17 @@ struct ck_late *ck_late_take(struct ck *ck, const struct emu_event *e,
                              bool alone);
 void ck_late_arrive(const struct emu_wave_info *wave, struct ck_late *late);
 
+/* clauses.c: an s_clause that has begun. */
+struct ck_clause {
+    uint64_t pc;
+    uint8_t type, left, at, span; /* left: instructions, 0: none has begun; span: from
+                                     break to break, 0: no breaks */
+    uint8_t none[4];
+};
+void ck_clause_step(struct ck *ck, const struct ck_wave *w, struct ck_clause *c,
+                    const struct emu_event *e);
+void ck_dual_step(struct ck *ck, const struct ck_wave *w, const struct emu_event *e);
+
 /* hazards.c */
 void ck_hazard_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_hazard_gone(struct ck_wave *w);

@@ -245,6 +245,31 @@ START_TEST(accesses_are_judged_by_the_heap)
 }
 END_TEST
 
+/* Do the sources of v_dual_mul_f32 v2, x0, x1 :: v_dual_mul_f32 v5, y0, y1 suit one
+ * another? */
+static bool suit(unsigned x0, unsigned x1, unsigned y0, unsigned y1)
+{
+    const uint32_t code[] = {0xc8c60000u | x1 << 9 | (256 + x0),
+                             2u << 24 | 5u >> 1 << 17 | y1 << 9 | (256 + y0),
+                             0xbfb00000};
+    begin(&(struct ck_config){.classes = CK_BIT(CK_WAIT), .keep_going = true});
+    memcpy(memory, code, sizeof code);
+    ck_assert_int_eq(run(va(1)), RD_OK);
+    bool none = !atomic_load(&table->n);
+    ck_assert(none || strcmp(kind(0), "dual-bank") == 0);
+    end();
+    return none;
+}
+
+START_TEST(halves_read_other_banks)
+{
+    ck_assert(suit(1, 3, 4, 6));
+    ck_assert(suit(1, 3, 3, 1)); /* as other sources */
+    ck_assert(!suit(1, 3, 1, 6));
+    ck_assert(!suit(1, 3, 0, 7));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("check");
@@ -257,6 +282,7 @@ int main(void)
     tcase_add_test(t, a_heap_knows_bytes);
     tcase_add_test(t, claims_and_overlaps);
     tcase_add_test(t, accesses_are_judged_by_the_heap);
+    tcase_add_test(t, halves_read_other_banks);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
