@@ -10,30 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asm.h"
-#include "asm_tool.h"
+#include "check_internal.h"
 #include "cli.h"
 #include "xml.h"
 
 #define MAX_SHOWN 20
-#define MAX_CODE  20
-
-struct expected {
-    unsigned bytes;
-    uint8_t code[MAX_CODE];
-    bool open[MAX_CODE]; /* a symbol decides */
-};
-
-struct check {
-    const struct asm_tool *o;
-    const char *path;
-    struct asm_line *wave32, *wave64;
-    unsigned long line, statements, malformed, wrong;
-    /* The report: its cases, until their number is known. NULL: none. */
-    FILE *cases;
-    char *text;
-    size_t bytes;
-};
 
 /* One statement of the report; what: why it is wrong, or NULL. */
 static void report(struct check *c, unsigned wave, const char *text, size_t len,
@@ -90,8 +71,7 @@ static void complain(struct check *c, unsigned wave, const char *text, size_t le
                 (int)(len > 200 ? 200 : len), text);
 }
 
-/* Bytes as digits, with 0x, commas, blanks and brackets between them; A: open. */
-static bool parse_bytes(const char *p, const char *end, struct expected *out)
+bool check_parse_bytes(const char *p, const char *end, struct expected *out)
 {
     out->bytes = 0;
     for (; p < end; p++) {
@@ -101,7 +81,7 @@ static bool parse_bytes(const char *p, const char *end, struct expected *out)
             p++;
             continue;
         }
-        if (out->bytes == MAX_CODE)
+        if (out->bytes == CHECK_MAX_CODE)
             return false;
         bool alone = *p == 'A' && (p + 1 == end || strchr(",] \r", p[1]));
         out->open[out->bytes] = alone;
@@ -132,10 +112,17 @@ static bool matches(const struct expected *e, const uint8_t *code, unsigned byte
     return open == (fixup->kind != ISA_FIXUP_NONE);
 }
 
-static void check_one(struct check *c, struct asm_line *line, unsigned wave,
-                      const char *text, size_t len, const struct expected *e)
+void check_malformed(struct check *c, const char *text, size_t len, const char *what)
 {
-    uint8_t code[MAX_CODE];
+    c->malformed++;
+    complain(c, c->o->wave, text, len, what);
+}
+
+void check_one(struct check *c, unsigned wave, const char *text, size_t len,
+               const struct expected *e)
+{
+    struct asm_line *line = wave == 32 ? c->wave32 : c->wave64;
+    uint8_t code[CHECK_MAX_CODE];
     unsigned bytes;
     struct isa_fixup fixup;
     struct isa_asm_error err;
@@ -143,7 +130,7 @@ static void check_one(struct check *c, struct asm_line *line, unsigned wave,
     c->statements++;
     rd_status st = asm_line_one(line, text, len, code, &bytes, &fixup, &err);
     if (st != RD_OK) {
-        if (!c->o->reject) {
+        if (!c->reject) {
             snprintf(what, sizeof what, "wave%u refuses it: %s", wave, err.text);
             complain(c, wave, text, len, what);
         } else {
@@ -151,12 +138,12 @@ static void check_one(struct check *c, struct asm_line *line, unsigned wave,
         }
         return;
     }
-    if (!c->o->reject && matches(e, code, bytes, &fixup)) {
+    if (!c->reject && matches(e, code, bytes, &fixup)) {
         report(c, wave, text, len, NULL);
         return;
     }
     size_t at = (size_t)snprintf(what, sizeof what, "wave%u %s ", wave,
-                                 c->o->reject ? "accepts it as" : "gives");
+                                 c->reject ? "accepts it as" : "gives");
     for (unsigned i = 0; i < bytes; i++)
         at += (size_t)snprintf(what + at, sizeof what - at, "%02x", code[i]);
     complain(c, wave, text, len, what);
@@ -208,9 +195,8 @@ static void check_line(struct check *c, const char *line, size_t len)
     if (first >= end || *first == '#' || strncmp(first, "//", 2) == 0)
         return;
     bool found = split(line, end, &stop, &bytes, &n, &rest);
-    if (!c->o->reject && (!found || !parse_bytes(bytes, bytes + n, &e))) {
-        c->malformed++;
-        complain(c, c->o->wave, line, len, "expected a statement, a tab and its bytes");
+    if (!c->reject && (!found || !check_parse_bytes(bytes, bytes + n, &e))) {
+        check_malformed(c, line, len, "expected a statement, a tab and its bytes");
         return;
     }
     n = field(&rest, end, &wave);
@@ -226,47 +212,53 @@ static void check_line(struct check *c, const char *line, size_t len)
         both = false;
     }
     if (is32 || both)
-        check_one(c, c->wave32, 32, line, (size_t)(stop - line), &e);
+        check_one(c, 32, line, (size_t)(stop - line), &e);
     if (is64 || both)
-        check_one(c, c->wave64, 64, line, (size_t)(stop - line), &e);
+        check_one(c, 64, line, (size_t)(stop - line), &e);
+}
+
+static void check_lines(struct check *c, char *text, size_t bytes)
+{
+    char *end = text + bytes;
+    for (char *p = text; p < end;) {
+        char *nl = memchr(p, '\n', (size_t)(end - p));
+        char *stop = nl ? nl : end;
+        c->line++;
+        *stop = '\0';
+        check_line(c, p, (size_t)(stop - p));
+        p = stop + 1;
+    }
 }
 
 int asm_check(const struct asm_tool *o, const char *path)
 {
-    struct check c = {.o = o, .path = path};
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t len;
+    struct check c = {.o = o, .path = path, .reject = o->reject};
+    void *data;
+    size_t bytes;
     int status = CLI_FAILED;
-    bool own = strcmp(path, "-") != 0;
-    FILE *f = own ? fopen(path, "re") : stdin;
-    if (!f)
+    if (cli_read_file(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &data, &bytes) !=
+        RD_OK)
         return cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
+    char *text = realloc(data, bytes + 1);
+    if (text)
+        text[bytes] = '\0';
     if (o->junit)
         c.cases = open_memstream(&c.text, &c.bytes);
-    if (asm_line_open(32, &c.wave32) == RD_OK &&
+    if (text && asm_line_open(32, &c.wave32) == RD_OK &&
         asm_line_open(64, &c.wave64) == RD_OK) {
-        while ((len = getline(&line, &room, f)) >= 0) {
-            c.line++;
-            if (len > 0 && line[len - 1] == '\n')
-                line[--len] = '\0';
-            check_line(&c, line, (size_t)len);
-        }
+        if (!check_lit(&c, text, bytes))
+            check_lines(&c, text, bytes);
         if (c.wrong > MAX_SHOWN)
             fprintf(stderr, "error: %lu lines more are wrong\n", c.wrong - MAX_SHOWN);
         printf("%lu statements, %lu wrong\n", c.statements, c.wrong);
         status = c.wrong ? CLI_FAILED : CLI_OK;
-        if (ferror(f))
-            status = cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
     } else {
         (void)cli_error(CLI_FAILED, "out of memory");
     }
     int reported = write_report(&c);
     status = status == CLI_OK ? reported : status;
-    free(line);
+    free(text ? text : data);
     asm_line_close(c.wave32);
     asm_line_close(c.wave64);
-    if (own)
-        fclose(f);
     return cli_finish(status);
 }
