@@ -15,10 +15,8 @@
 struct abi_ctx {
     struct kmd *kmd;
     const struct abi_host *host;
-    int log_fd;                                 /* -1: no log */
-    bool runtime_enabled, ttmp_setup, debugged; /* kfd_debug.c */
-    uint64_t r_debug;
-    uint32_t debug_flags; /* KFD_DBG_TRAP_FLAG_* */
+    int log_fd;           /* -1: no log */
+    uint32_t debug_flags; /* KFD_DBG_TRAP_FLAG_*; kfd_debug.c */
     struct cs_tables *cs; /* drm_cs.c; NULL until somebody needs it */
 };
 

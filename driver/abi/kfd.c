@@ -206,7 +206,10 @@ const struct abi_call abi_kfd_calls[] = {
     CALL(0x23, kfd_ioctl_get_available_memory_args, "AVAILABLE_MEMORY",
          abi_available_memory),
     CALL(0x24, kfd_ioctl_export_dmabuf_args, "EXPORT_DMABUF", abi_dmabuf_export),
-    CALL(0x25, kfd_ioctl_runtime_enable_args, "RUNTIME_ENABLE", abi_runtime_enable),
+    [0x25] = {"RUNTIME_ENABLE", sizeof(struct kfd_ioctl_runtime_enable_args),
+              abi_runtime_enable, 0, true},
     CALL(0x26, kfd_ioctl_dbg_trap_args, "DBG_TRAP", abi_debug_trap),
+    /* Of AMD's own module; libhsakmt asks any with version 1.16 or later. */
+    REFUSED(0x85, "PC_SAMPLE", EOPNOTSUPP), /* as on a board that cannot */
 };
 const unsigned abi_kfd_count = sizeof(abi_kfd_calls) / sizeof(abi_kfd_calls[0]);

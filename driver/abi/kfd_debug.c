@@ -1,10 +1,10 @@
-/* kfd_debug.c: /dev/kfd's debugging ioctl, of a process for itself: sessions, suspended
- * queues, snapshots, raised exceptions.
+/* kfd_debug.c: /dev/kfd's debugging ioctl: sessions of a process for itself or for one
+ * that it traces, suspended queues, snapshots, raised exceptions.
  *
- * The device lives inside its process, so another process cannot be debugged: that is
- * refused as if it were not traced. Watch points, launch modes and overrides do not
- * exist here and are refused as by a board without them. Must not know how a queue
- * stops. Source: comments of kfd_ioctl.h.
+ * The device lives inside its process: of another one there is what processes share,
+ * its runtime and what it has raised, not its queues. What asks for those is refused.
+ * Watch points, launch modes and overrides do not exist here and are refused as by a
+ * board without them. Must not know how a queue stops. Source: comments of kfd_ioctl.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,8 +12,10 @@
 #include <fcntl.h>
 #include <linux/kfd_ioctl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ctx.h"
@@ -27,32 +29,39 @@ int abi_runtime_enable(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_runtime_enable_args *args = argp;
     bool enable = args->mode_mask & KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK;
+    struct kmd_runtime now, set = {.enabled = enable};
     (void)size;
-    if (enable && ctx->runtime_enabled)
+    (void)kmd_runtime_of(ctx->kmd, getpid(), &now);
+    if (enable && now.enabled)
         return -EBUSY;
     if (enable && kmd_queue_count(ctx->kmd))
         return -EEXIST;
-    ctx->runtime_enabled = enable;
-    ctx->r_debug = enable ? args->r_debug : 0;
-    ctx->ttmp_setup =
-        enable && args->mode_mask & KFD_RUNTIME_ENABLE_MODE_TTMP_SAVE_MASK;
-    kmd_runtime_enable(ctx->kmd, enable);
+    if (enable) {
+        set.r_debug = args->r_debug;
+        set.ttmp_setup = args->mode_mask & KFD_RUNTIME_ENABLE_MODE_TTMP_SAVE_MASK;
+    }
+    kmd_runtime_set(ctx->kmd, &set);
+    kmd_session_hold(ctx->kmd);
     return 0;
 }
 
-static struct kfd_runtime_info runtime_info(const struct abi_ctx *ctx)
+static struct kfd_runtime_info runtime_info(struct abi_ctx *ctx, int32_t pid)
 {
-    return (struct kfd_runtime_info){
-        .r_debug = ctx->r_debug,
-        .runtime_state = ctx->runtime_enabled ? DEBUG_RUNTIME_STATE_ENABLED
-                                              : DEBUG_RUNTIME_STATE_DISABLED,
-        .ttmp_setup = ctx->ttmp_setup};
+    struct kmd_runtime r;
+    (void)kmd_runtime_of(ctx->kmd, pid, &r);
+    return (struct kfd_runtime_info){.r_debug = r.r_debug,
+                                     .runtime_state =
+                                         r.enabled ? DEBUG_RUNTIME_STATE_ENABLED
+                                                   : DEBUG_RUNTIME_STATE_DISABLED,
+                                     .ttmp_setup = r.ttmp_setup};
 }
 
-static int enable(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_enable_args *a)
+static int enable(struct abi_ctx *ctx, int32_t pid,
+                  struct kfd_ioctl_dbg_trap_enable_args *a)
 {
-    struct kfd_runtime_info info = runtime_info(ctx);
-    if (ctx->debugged)
+    struct kfd_runtime_info info = runtime_info(ctx, pid);
+    bool mine;
+    if (kmd_session(ctx->kmd, pid, &mine))
         return -EINVAL;
     int fd = fcntl((int)a->dbg_fd, F_DUPFD_CLOEXEC, 700);
     if (fd < 0)
@@ -63,9 +72,7 @@ static int enable(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_enable_args *a)
         return -EFAULT;
     }
     a->rinfo_size = sizeof(info);
-    ctx->debugged = true;
-    kmd_debug(ctx->kmd, fd, a->exception_mask);
-    return 0;
+    return abi_errno(kmd_session_begin(ctx->kmd, pid, fd, a->exception_mask));
 }
 
 /* Returns how many were changed; marks the others in the client's array. */
@@ -129,12 +136,15 @@ static int queue_snapshot(struct abi_ctx *ctx,
     return r;
 }
 
-static int device_snapshot(struct abi_ctx *ctx,
+static int device_snapshot(struct abi_ctx *ctx, int32_t pid,
                            struct kfd_ioctl_dbg_trap_device_snapshot_args *a)
 {
     struct kfd_process_device_apertures ap;
     abi_fill_apertures(&ap);
-    struct kfd_dbg_device_info_entry e = {.lds_base = ap.lds_base,
+    uint64_t raised =
+        kmd_session_clear(ctx->kmd, pid, KMD_SOURCE_DEVICE, 0, a->exception_mask);
+    struct kfd_dbg_device_info_entry e = {.exception_status = raised,
+                                          .lds_base = ap.lds_base,
                                           .lds_limit = ap.lds_limit,
                                           .scratch_base = ap.scratch_base,
                                           .scratch_limit = ap.scratch_limit,
@@ -157,7 +167,6 @@ static int device_snapshot(struct abi_ctx *ctx,
                                           .capability = BOARD_CAPABILITY,
                                           .debug_prop = BOARD_DEBUG_PROP};
     size_t bytes = a->entry_size < sizeof(e) ? a->entry_size : sizeof(e);
-    (void)ctx;
     if (a->num_devices && !abi_put(a->snapshot_buf_ptr, &e, bytes))
         return -EFAULT;
     a->num_devices = 1;
@@ -165,47 +174,92 @@ static int device_snapshot(struct abi_ctx *ctx,
     return 0;
 }
 
-static int query_event(struct abi_ctx *ctx,
+static int query_event(struct abi_ctx *ctx, int32_t pid,
                        struct kfd_ioctl_dbg_trap_query_debug_event_args *a)
 {
-    struct kmd_queue_state state;
-    uint64_t clear = a->exception_mask;
-    if (!kmd_queue_raised(ctx->kmd, &state))
+    uint64_t raised = 0;
+    uint32_t queue = 0;
+    enum kmd_source source =
+        kmd_session_query(ctx->kmd, pid, a->exception_mask, &raised, &queue);
+    if (source == KMD_SOURCE_NONE)
         return -EAGAIN;
-    kmd_queue_clear(ctx->kmd, state.id, clear);
-    a->exception_mask = state.exceptions;
-    a->gpu_id = BOARD_GPU_ID;
-    a->queue_id = state.id;
+    a->exception_mask = raised;
+    a->gpu_id = source == KMD_SOURCE_PROCESS ? 0 : BOARD_GPU_ID;
+    a->queue_id = queue;
     return 0;
 }
 
-static int query_info(struct abi_ctx *ctx,
-                      struct kfd_ioctl_dbg_trap_query_exception_info_args *a)
+/* The size that there is goes out, as much as there is room for to the client. */
+static int give(uint64_t to, uint32_t *size, const void *info, uint32_t bytes)
 {
-    struct kfd_runtime_info info = runtime_info(ctx);
-    if (!KFD_DBG_EC_IS_VALID(a->exception_code))
-        return -EINVAL;
-    if (a->exception_code != EC_PROCESS_RUNTIME) {
-        a->info_size = 0;
-        return 0;
-    }
-    size_t n = a->info_size < sizeof(info) ? a->info_size : sizeof(info);
-    a->info_size = sizeof(info);
-    return abi_put(a->info_ptr, &info, n) ? 0 : -EFAULT;
+    uint32_t n = *size < bytes ? *size : bytes;
+    *size = bytes;
+    return n == 0 || abi_put(to, info, n) ? 0 : -EFAULT;
 }
 
-static int send_event(struct abi_ctx *ctx,
+static int give_fault(struct abi_ctx *ctx, int32_t pid,
+                      struct kfd_ioctl_dbg_trap_query_exception_info_args *a)
+{
+    struct kmd_memory_fault f;
+    (void)kmd_session_fault(ctx->kmd, pid, &f);
+    struct kfd_hsa_memory_exception_data data = {
+        .failure = {.NotPresent = f.not_present,
+                    .ReadOnly = f.read_only,
+                    .NoExecute = f.no_execute,
+                    .imprecise = f.imprecise},
+        .va = f.va,
+        .gpu_id = BOARD_GPU_ID};
+    return give(a->info_ptr, &a->info_size, &data, sizeof(data));
+}
+
+/* An exception that has been raised, of the source that the client names. */
+static int query_info(struct abi_ctx *ctx, int32_t pid,
+                      struct kfd_ioctl_dbg_trap_query_exception_info_args *a)
+{
+    uint32_t code = a->exception_code;
+    if (!KFD_DBG_EC_IS_VALID(code))
+        return -EINVAL;
+    enum kmd_source source = KFD_DBG_EC_TYPE_IS_QUEUE(code)    ? KMD_SOURCE_QUEUE
+                             : KFD_DBG_EC_TYPE_IS_DEVICE(code) ? KMD_SOURCE_DEVICE
+                                                               : KMD_SOURCE_PROCESS;
+    if (source == KMD_SOURCE_DEVICE && !abi_gpu(a->source_id))
+        return -ENODEV;
+    uint64_t raised = kmd_session_clear(ctx->kmd, pid, source, a->source_id, 0);
+    int r = 0;
+    if (source != KMD_SOURCE_PROCESS && !(raised & KFD_EC_MASK(code)))
+        return -ENODATA;
+    if (code == EC_DEVICE_MEMORY_VIOLATION) {
+        r = give_fault(ctx, pid, a);
+    } else if (code == EC_PROCESS_RUNTIME) {
+        struct kfd_runtime_info info = runtime_info(ctx, pid);
+        r = give(a->info_ptr, &a->info_size, &info, sizeof(info));
+    } else {
+        a->info_size = 0;
+    }
+    if (!r && a->clear_exception)
+        (void)kmd_session_clear(ctx->kmd, pid, source, a->source_id, KFD_EC_MASK(code));
+    return r;
+}
+
+static int send_event(struct abi_ctx *ctx, int32_t pid,
                       const struct kfd_ioctl_dbg_trap_send_runtime_event_args *a)
 {
+    uint64_t queue = a->exception_mask & KFD_EC_MASK_QUEUE;
     if (a->exception_mask & KFD_EC_MASK_DEVICE && !abi_gpu(a->gpu_id))
         return -ENODEV;
-    kmd_queue_tell(ctx->kmd, a->queue_id, a->exception_mask & KFD_EC_MASK_QUEUE);
+    if (a->exception_mask & KFD_EC_MASK(EC_PROCESS_RUNTIME))
+        kmd_session_release(ctx->kmd, pid);
+    if (queue && pid != getpid())
+        return -EOPNOTSUPP;
+    kmd_queue_tell(ctx->kmd, a->queue_id, queue);
     return 0;
 }
 
 static int hardware_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
 {
-    if (!ctx->runtime_enabled)
+    struct kmd_runtime runtime;
+    (void)kmd_runtime_of(ctx->kmd, getpid(), &runtime);
+    if (!runtime.enabled)
         return -EACCES;
     switch (args->op) {
     case KFD_IOC_DBG_TRAP_SUSPEND_QUEUES:
@@ -237,47 +291,78 @@ static int set_flags(struct abi_ctx *ctx, uint32_t *flags)
     return known ? 0 : -EACCES;
 }
 
-static int session_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
+/* What needs the queues of the process, which must be this one. */
+static int queue_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
 {
-    if (!ctx->debugged)
-        return -EINVAL;
     switch (args->op) {
-    case KFD_IOC_DBG_TRAP_DISABLE:
-        ctx->debugged = false;
-        kmd_debug(ctx->kmd, -1, 0);
-        return 0;
-    case KFD_IOC_DBG_TRAP_SEND_RUNTIME_EVENT:
-        return send_event(ctx, &args->send_runtime_event);
-    case KFD_IOC_DBG_TRAP_SET_EXCEPTIONS_ENABLED:
-        kmd_debug_mask(ctx->kmd, args->set_exceptions_enabled.exception_mask);
-        return 0;
     case KFD_IOC_DBG_TRAP_SET_FLAGS:
         return set_flags(ctx, &args->set_flags.flags);
-    case KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT:
-        return query_event(ctx, &args->query_debug_event);
-    case KFD_IOC_DBG_TRAP_QUERY_EXCEPTION_INFO:
-        return query_info(ctx, &args->query_exception_info);
     case KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT:
         return queue_snapshot(ctx, &args->queue_snapshot);
-    case KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT:
-        return device_snapshot(ctx, &args->device_snapshot);
     default:
         return hardware_op(ctx, args);
     }
 }
 
+static int session_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
+{
+    int32_t pid = (int32_t)args->pid;
+    switch (args->op) {
+    case KFD_IOC_DBG_TRAP_DISABLE:
+        kmd_session_end(ctx->kmd, pid);
+        if (pid == getpid())
+            kmd_queues_resume(ctx->kmd);
+        return 0;
+    case KFD_IOC_DBG_TRAP_SEND_RUNTIME_EVENT:
+        return send_event(ctx, pid, &args->send_runtime_event);
+    case KFD_IOC_DBG_TRAP_SET_EXCEPTIONS_ENABLED:
+        kmd_session_mask(ctx->kmd, pid, args->set_exceptions_enabled.exception_mask);
+        return 0;
+    case KFD_IOC_DBG_TRAP_QUERY_DEBUG_EVENT:
+        return query_event(ctx, pid, &args->query_debug_event);
+    case KFD_IOC_DBG_TRAP_QUERY_EXCEPTION_INFO:
+        return query_info(ctx, pid, &args->query_exception_info);
+    case KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT:
+        return device_snapshot(ctx, pid, &args->device_snapshot);
+    default:
+        return pid == getpid() ? queue_op(ctx, args) : -EOPNOTSUPP;
+    }
+}
+
+/* Does this thread trace the process? */
+static bool traced(int32_t pid)
+{
+    char path[64], line[128];
+    long tracer = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    FILE *f = fopen(path, "re");
+    while (f && !tracer && fgets(line, sizeof(line), f))
+        if (strncmp(line, "TracerPid:", 10) == 0)
+            tracer = strtol(line + 10, NULL, 10);
+    if (f)
+        fclose(f);
+    return tracer && tracer == syscall(SYS_gettid);
+}
+
 int abi_debug_trap(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct kfd_ioctl_dbg_trap_args *args = argp;
+    int32_t pid = (int32_t)args->pid;
+    bool other = pid != getpid(), mine;
+    struct kmd_runtime runtime;
     (void)size;
     if (args->op > KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT)
         return -EINVAL;
-    if ((pid_t)args->pid != getpid()) {
-        if ((int32_t)args->pid <= 0 ||
-            (kill((pid_t)args->pid, 0) != 0 && errno == ESRCH))
-            return -ESRCH;
-        return args->op == KFD_IOC_DBG_TRAP_DISABLE ? -EINVAL : -EPERM;
-    }
-    return args->op == KFD_IOC_DBG_TRAP_ENABLE ? enable(ctx, &args->enable)
-                                               : session_op(ctx, args);
+    if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH))
+        return -ESRCH;
+    bool attached = other && traced(pid), session = kmd_session(ctx->kmd, pid, &mine);
+    /* A process that is traced may be debugged before it opens the device. */
+    if (!session && !kmd_runtime_of(ctx->kmd, pid, &runtime) &&
+        !(attached && args->op == KFD_IOC_DBG_TRAP_ENABLE))
+        return -ESRCH;
+    if (other && !attached && args->op != KFD_IOC_DBG_TRAP_DISABLE)
+        return -EPERM;
+    if (args->op == KFD_IOC_DBG_TRAP_ENABLE)
+        return enable(ctx, pid, &args->enable);
+    return session && mine ? session_op(ctx, args) : -EINVAL;
 }

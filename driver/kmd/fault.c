@@ -52,7 +52,7 @@ bool kmd_tell_runtime(struct kmd_queue *q, uint64_t exceptions)
     struct kmd *kmd = q->kmd;
     uint64_t cwsr = q->config.cwsr, reason_va;
     uint32_t event_id;
-    if (!atomic_load(&kmd->runtime_enabled) || !cwsr ||
+    if (!atomic_load(&kmd->proc->runtime.enabled) || !cwsr ||
         !gpu_read(kmd->gpu, cwsr + CWSR_ERROR_REASON, &reason_va, sizeof(reason_va)) ||
         !gpu_read(kmd->gpu, cwsr + CWSR_ERROR_EVENT_ID, &event_id, sizeof(event_id)))
         return false;
@@ -111,7 +111,8 @@ static void on_page_fault(void *ctx, void *owner, const struct gpu_page_fault *f
         .no_execute = f->present && f->exec,
     };
     (void)owner;
-    kmd_event_memory_fault(kmd, &fault);
+    if (!kmd_session_memory(kmd, &fault))
+        kmd_event_memory_fault(kmd, &fault);
     kmd_smi_event(kmd, KMD_SMI_VMFAULT, "%x:%s\n", (unsigned)kmd->proc->pid,
                   kmd->proc->comm);
 }

@@ -11,10 +11,12 @@
 #include "kmd.h"
 #include "shared.h"
 
-/* An exception code of the kernel's interface as a bit; the one of a queue that no
- * debugger has seen yet. */
-#define KMD_QUEUE_NEW       31
-#define KMD_EXCEPTION(code) (1ull << ((code) - 1))
+/* An exception code of the kernel's interface as a bit; the ones of a queue that no
+ * debugger has seen yet, of page faults, of a runtime that begins or ends. */
+#define KMD_QUEUE_NEW        31
+#define KMD_MEMORY_VIOLATION 33
+#define KMD_PROCESS_RUNTIME  48
+#define KMD_EXCEPTION(code)  (1ull << ((code) - 1))
 
 struct kmd_bo {
     struct kmd_bo_info info;
@@ -64,7 +66,7 @@ struct kmd_queue {
     bool leaving; /* queue_lock; being destroyed, its number is not free yet */
     bool wanted, suspended; /* queue_lock; it runs if wanted and not suspended */
     _Atomic bool active;
-    _Atomic uint64_t exceptions; /* raised and not cleared */
+    _Atomic uint64_t exceptions; /* raised without a session, and not cleared */
     _Atomic uint64_t reported;   /* number of the dispatch whose exception was */
 };
 
@@ -128,11 +130,6 @@ struct kmd {
     pthread_mutex_t smi_lock;
     struct kmd_smi *smi;
     unsigned n_smi;
-
-    bool debug_on; /* queue_lock */
-    int debug_fd;
-    _Atomic uint64_t debug_mask; /* exceptions that go to the debugger */
-    _Atomic bool runtime_enabled;
 };
 
 /* A line for people. */
@@ -188,6 +185,14 @@ void kmd_queue_apply(struct kmd_queue *q);
 
 /* debug.c: note exceptions; true: a debugger wants them, and nobody else gets them. */
 bool kmd_debugged(struct kmd_queue *q, uint64_t exceptions);
+/* What queues have raised before there was a session. */
+void kmd_queues_hand_over(struct kmd *kmd);
+
+/* session.c: add to what this process has raised; true: of what is fresh the debugger
+ * wants something. A page fault, likewise. */
+bool kmd_session_raise(struct kmd *kmd, enum kmd_source source, uint32_t queue,
+                       uint64_t exceptions, uint64_t fresh);
+bool kmd_session_memory(struct kmd *kmd, const struct kmd_memory_fault *fault);
 
 /* fault.c: the functions that the GPU calls. */
 struct gpu_host kmd_gpu_host(struct kmd *kmd);

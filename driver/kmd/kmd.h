@@ -251,12 +251,51 @@ unsigned kmd_queue_count(struct kmd *kmd);
 /* Look at the doorbells now instead of at the next poll. */
 void kmd_kick(struct kmd *kmd);
 
-/* ---- debugging (debug.c); exceptions are bits of the kernel's interface ---- */
+/* ---- debugging (session.c, debug.c); exceptions are bits of the kernel's interface */
 
-/* Exceptions that a debugger takes instead of the runtime; it is told by a byte written
- * to fd, which the device owns from now on. fd -1: no debugger. */
-void kmd_debug(struct kmd *kmd, int fd, uint64_t exceptions);
-void kmd_debug_mask(struct kmd *kmd, uint64_t exceptions);
+/* Who has raised an exception. */
+enum kmd_source {
+    KMD_SOURCE_NONE,
+    KMD_SOURCE_QUEUE,
+    KMD_SOURCE_DEVICE,
+    KMD_SOURCE_PROCESS
+};
+
+/* Is the process debugged? mine: by this one. */
+bool kmd_session(struct kmd *kmd, int32_t pid, bool *mine);
+/* Debug a process, which may be this one and may be stopped: exceptions that are raised
+ * from now on go to the debugger instead of to its runtime. A byte is written to fd for
+ * each; the device owns it from now on, also on failure. RD_E_NOMEM: too many. */
+RD_CHECKED rd_status kmd_session_begin(struct kmd *kmd, int32_t pid, int fd,
+                                       uint64_t exceptions);
+/* ... and let go of it: it goes on if it is held, and its queues are resumed. */
+void kmd_session_end(struct kmd *kmd, int32_t pid);
+void kmd_session_mask(struct kmd *kmd, int32_t pid, uint64_t exceptions);
+/* A source with exceptions that the debugger wants: all that it has raised, of which
+ * those in clear are forgotten. */
+enum kmd_source kmd_session_query(struct kmd *kmd, int32_t pid, uint64_t clear,
+                                  uint64_t *exceptions, uint32_t *queue);
+/* What a source has raised; forget those in clear. */
+uint64_t kmd_session_clear(struct kmd *kmd, int32_t pid, enum kmd_source source,
+                           uint32_t queue, uint64_t clear);
+/* The last page fault; false: there is no session. */
+bool kmd_session_fault(struct kmd *kmd, int32_t pid, struct kmd_memory_fault *fault);
+/* Tell the debugger of this process that its runtime has begun or ended, and wait until
+ * kmd_session_release, unless the process debugs itself. */
+void kmd_session_hold(struct kmd *kmd);
+void kmd_session_release(struct kmd *kmd, int32_t pid);
+
+/* What a process has said of its runtime (RUNTIME_ENABLE). */
+struct kmd_runtime {
+    bool enabled, ttmp_setup;
+    uint64_t r_debug;
+};
+/* False: the process has not used the device. */
+bool kmd_runtime_of(struct kmd *kmd, int32_t pid, struct kmd_runtime *out);
+void kmd_runtime_set(struct kmd *kmd, const struct kmd_runtime *runtime);
+
+/* Nobody is left to resume this process' queues. */
+void kmd_queues_resume(struct kmd *kmd);
 /* Suspend or resume a queue, inside a kernel too. RD_E_NOT_FOUND: there is none that is
  * not so already. */
 RD_CHECKED rd_status kmd_queue_suspend(struct kmd *kmd, uint32_t id, bool suspend);
@@ -268,8 +307,6 @@ struct kmd_queue_state {
 };
 /* Returns how many queues there are. */
 unsigned kmd_queue_list(struct kmd *kmd, struct kmd_queue_state *out, unsigned room);
-/* A queue with exceptions that the debugger takes. */
-bool kmd_queue_raised(struct kmd *kmd, struct kmd_queue_state *out);
 void kmd_queue_clear(struct kmd *kmd, uint32_t id, uint64_t exceptions);
 /* Hand exceptions on to the runtime. */
 void kmd_queue_tell(struct kmd *kmd, uint32_t id, uint64_t exceptions);
@@ -377,7 +414,5 @@ void kmd_smi_event(struct kmd *kmd, unsigned event, const char *fmt, ...)
 
 /* First and second level trap handler. */
 void kmd_trap_handler(struct kmd *kmd, uint64_t tba, uint64_t tma);
-/* Report queue errors through the context save area instead of the AQL queue. */
-void kmd_runtime_enable(struct kmd *kmd, bool enable);
 
 #endif

@@ -202,8 +202,3 @@ void kmd_trap_handler(struct kmd *kmd, uint64_t tba, uint64_t tma)
 {
     gpu_trap_handler(kmd->gpu, tba, tma);
 }
-
-void kmd_runtime_enable(struct kmd *kmd, bool enable)
-{
-    atomic_store(&kmd->runtime_enabled, enable);
-}

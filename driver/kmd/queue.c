@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -24,7 +25,6 @@ static rd_status make(struct kmd *kmd, struct kmd_queue *q)
         return RD_E_NOMEM;
     q->id = id ^ flip;
     q->wanted = c->percentage > 0 && c->ring;
-    atomic_store(&q->exceptions, KMD_EXCEPTION(KMD_QUEUE_NEW));
     atomic_store(&q->active, q->wanted);
     struct gpu_queue_config config = {.kind = kinds[c->kind],
                                       .id = q->id,
@@ -37,9 +37,14 @@ static rd_status make(struct kmd *kmd, struct kmd_queue *q)
                                       .active = q->wanted,
                                       .owner = q};
     rd_status st = gpu_queue_create(kmd->gpu, &config, &q->gpu);
-    if (st == RD_OK)
-        kmd->queues[q->id] = q;
-    return st;
+    if (st != RD_OK)
+        return st;
+    kmd->queues[q->id] = q;
+    if (!c->internal) {
+        (void)kmd_session_clear(kmd, getpid(), KMD_SOURCE_QUEUE, q->id, ~0ull);
+        (void)kmd_debugged(q, KMD_EXCEPTION(KMD_QUEUE_NEW));
+    }
+    return RD_OK;
 }
 
 rd_status kmd_queue_make(struct kmd *kmd, const struct kmd_queue_config *config,

@@ -28,13 +28,33 @@ struct gshared_use {
     _Atomic uint64_t vram_bytes, vram_aligned, graphics_bytes, gtt_bytes;
 };
 
+/* session.c: what a debugger asks a process for that may be stopped */
+struct gshared_runtime {
+    _Atomic uint64_t r_debug;
+    _Atomic uint32_t enabled, ttmp_setup;
+};
+
 struct gshared_proc {
     _Atomic int32_t pid; /* 0: free */
     char comm[20];
     struct gshared_use use;
+    struct gshared_runtime runtime;
     struct gpu_counters gpu;
     _Atomic uint64_t ioctls, refused;
 };
+
+/* session.c: a debugging session. Exceptions are bits of the kernel's interface. */
+struct gshared_debug {
+    _Atomic int32_t target, debugger;  /* processes; target 0: free */
+    _Atomic uint32_t serial;           /* of the session among those of this record */
+    _Atomic uint32_t raised, released; /* counters that others wait on */
+    _Atomic uint64_t enabled;          /* exceptions that the debugger takes */
+    _Atomic uint64_t device, process;  /* raised and not cleared */
+    _Atomic uint64_t fault_va;         /* of the last page fault */
+    _Atomic uint32_t fault_why;
+    _Atomic uint64_t queues[BOARD_DOORBELL_BYTES / 8]; /* by number, as device */
+};
+#define GSHARED_SESSIONS 64u
 
 /* Behind the structure, sparse: what clients attached to each buffer. */
 #define GSHARED_METADATA       (4ll << 20)
@@ -50,6 +70,7 @@ struct gshared {
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
     struct gshared_proc procs[GSHARED_PROCS];
+    struct gshared_debug sessions[GSHARED_SESSIONS];
     struct gpu_opcodes opcodes; /* of all processes, if they are counted */
 };
 
