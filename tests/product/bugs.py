@@ -5,6 +5,7 @@
 
 SPDX-License-Identifier: MIT
 """
+import json
 import os
 import signal
 import subprocess
@@ -55,6 +56,16 @@ def exec_options(folder):
         expect(status == 0 and "0: 1 2 3" in told, f"{options}: {told}")
     status, told = call(RDNA3, "exec", "--simd", "generic", "--engine", "jit", "--", *run)
     expect(status == 1, f"native code with generic vectors: {told}")
+    report = os.path.join(folder, "stats.json")
+    status, told = call(RDNA3, "exec", "--stats", "--json", report, "--", *run)
+    with open(report, encoding="utf-8") as f:
+        process, = json.load(f)["processes"]
+    expect(status == 0 and process["dispatches"] == 1 and process["model_us"] is None and
+           all(f"{process[name]} {name}" in told
+               for name in ("dispatches", "workgroups", "waves", "instructions", "faults")) and
+           process["ioctls"] > process["refused_ioctls"], f"{process}: {told}")
+    status, told = call(RDNA3, "exec", "--json", folder, "--", "true")
+    expect(status == 1 and "error: cannot write" in told, told)
     for options in (["--simd", "mmx"], ["--threads", "x"], ["--threads", "1025"]):
         expect(call(RDNA3, "exec", *options, "--", "true")[0] == 2, options)
 

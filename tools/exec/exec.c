@@ -25,6 +25,7 @@
 #include "checked.h"
 #include "execute.h"
 #include "reports.h"
+#include "stats_json.h"
 #include "replay.h"
 #include "config.h"
 #include "emu.h"
@@ -47,6 +48,7 @@ static const char help[] =
     "  --log FILE     append one line per ioctl\n"
     "  --replay FILE  no COMMAND: issue the ioctls of a log again and compare\n"
     "  --stats        print counters per process at exit\n"
+    "  --json FILE    write the same counters to FILE as JSON\n"
     "  --opcodes      print which instructions ran, most frequent first, and which of\n"
     "                 them native code left to functions (slower)\n"
     "  --engine auto|interp|jit  native code for what is hot, or the interpreter "
@@ -80,6 +82,7 @@ struct options {
     struct reports reports;
     const char *replay;
     const char *timeline; /* --timing-trace */
+    const char *json;     /* of the counters */
     bool stats, opcodes, keep, timing, viz;
     struct checked *check; /* of rdna3 check, else NULL */
 };
@@ -88,6 +91,7 @@ enum {
     OPT_LOG = 256,
     OPT_REPLAY,
     OPT_STATS,
+    OPT_JSON,
     OPT_OPCODES,
     OPT_ENGINE,
     OPT_SIMD,
@@ -113,6 +117,7 @@ static const struct option long_options[] = {
     {"log", required_argument, NULL, OPT_LOG},
     {"replay", required_argument, NULL, OPT_REPLAY},
     {"stats", no_argument, NULL, OPT_STATS},
+    {"json", required_argument, NULL, OPT_JSON},
     {"opcodes", no_argument, NULL, OPT_OPCODES},
     {"engine", required_argument, NULL, OPT_ENGINE},
     {"simd", required_argument, NULL, OPT_SIMD},
@@ -204,6 +209,7 @@ static bool take_name(struct options *o, int option, const char *text)
                       : option == OPT_ROOT     ? &o->how.root
                       : option == OPT_PRELOAD  ? &o->how.preload
                       : option == OPT_CORE     ? &o->reports.core
+                      : option == OPT_JSON     ? &o->json
                                                : NULL;
     if (to)
         *to = text;
@@ -455,7 +461,8 @@ static int tell(const struct options *o, struct execution *l, int status)
         print_stats(o, l->state.shared);
     if (o->opcodes)
         print_opcodes(l->state.shared);
-    return status;
+    int written = o->json ? stats_json(o->json, l->state.shared, o->timing) : CLI_OK;
+    return status == CLI_OK ? written : status;
 }
 
 static int run(struct options *o, char **argv)
