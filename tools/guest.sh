@@ -66,7 +66,7 @@ sh "$here/clients.sh" --section non-free-firmware trixie "$dir/linux" busybox-st
 busybox=$dir/linux/root/usr/bin/busybox
 firmware=$dir/linux/root/usr/lib/firmware/amdgpu
 boots=$dir/boot/$suite
-if ! ls "$boots"/boot/vmlinuz-* >/dev/null 2>&1; then
+if ! ls -d "$boots"/usr/lib/modules/* >/dev/null 2>&1; then
     mkdir -p "$boots/usr/lib"
     [ -e "$boots/lib" ] || ln -s usr/lib "$boots/lib"
     sh "$here/clients.sh" "$suite" "$dir/boot/$suite.apt" busybox-static # for apt's lists
@@ -74,21 +74,27 @@ if ! ls "$boots"/boot/vmlinuz-* >/dev/null 2>&1; then
     export APT_CONFIG
     package=$(apt-cache depends linux-image-amd64 | grep -oE 'linux-image-[0-9].*' | head -n 1)
     [ -n "$package" ] || fail "Debian's $suite has no kernel"
-    (cd "$boots" && apt-get -qq download "$package" >/dev/null)
-    dpkg-deb --fsys-tarfile "$boots/$package"*.deb |
-        tar -x --keep-directory-symlink --no-same-owner -C "$boots"
-    rm -f "$boots/$package"*.deb
+    # Newer ones have parts.
+    parts=$(apt-cache depends "$package" | grep -oE 'linux-(binary|modules)-[0-9].*' || true)
+    for part in $package $parts; do
+        (cd "$boots" && apt-get -qq download "$part" >/dev/null)
+        dpkg-deb --fsys-tarfile "$boots/$part"_*.deb |
+            tar -x --keep-directory-symlink --no-same-owner -C "$boots"
+        rm -f "$boots/$part"_*.deb
+    done
     unset APT_CONFIG
 fi
-kernel=$(ls "$boots"/boot/vmlinuz-* | head -n 1)
-modules=$boots/usr/lib/modules/${kernel##*/vmlinuz-}
+modules=$(ls -d "$boots"/usr/lib/modules/* | head -n 1)
+version=${modules##*/}
+kernel=$modules/vmlinuz
+[ -e "$kernel" ] || kernel=$boots/boot/vmlinuz-$version
 
 # ---- a run's own folder, which the guest has as /run
 
 work=$(mktemp -d "$dir/run.XXXXXX")
-device='' machine='' clock=''
+device='' machine=''
 end() {
-    for process in $device $machine $clock; do kill "$process" 2>/dev/null || true; done
+    for process in $device $machine; do kill "$process" 2>/dev/null || true; done
     rm -rf "$work"
 }
 trap end EXIT
@@ -206,8 +212,9 @@ start_machine() {
     : >"$work/status"
     : >"$work/answers"
     # No vendor's window below the end of the address space; see driver/README.md.
-    "$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" \
-        "$root/usr/bin/qemu-system-x86_64" -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" \
+    timeout "$seconds" "$root/usr/lib64/ld-linux-x86-64.so.2" \
+        --library-path "$root/usr/lib/x86_64-linux-gnu" "$root/usr/bin/qemu-system-x86_64" \
+        -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" \
         -machine q35,memory-backend=ram -accel "$accel" \
         -cpu max,vendor=GenuineIntel,arch-capabilities=off -smp 1 \
         -object "memory-backend-memfd,id=ram,size=${memory}M,share=on" -m "$memory" \
@@ -295,35 +302,40 @@ reserve=64G # of addresses for the board: its memory and as much again
 [ "$vram" != 1G ] || reserve=2G
 mkfifo "$work/asks"
 exec 3<>"$work/asks"
-(sleep "$seconds" && touch "$work/late" && kill $$) 3>&- &
-clock=$!
 if [ -z "$accel" ]; then
     accel=tcg
     [ ! -w /dev/kvm ] || [ -e "$dir/no-kvm" ] || accel=kvm
     maybe=1
 fi
 picture_of() { # what boots is written above: another text makes another picture
-    picture=$dir/picture-${kernel##*/vmlinuz-}-$accel-$memory-$reserve-$(
+    picture=$dir/picture-$version-$accel-$memory-$reserve-$(
         sed -n '/^# ---- what boots/,/^# ---- what runs/p' "$0" | cksum | cut -d ' ' -f 1)
 }
-picture_of
-if [ -n "$boot" ] || [ ! -e "$picture" ]; then
-    make_initial
-    boot
-    if ! await up $([ "$accel" = kvm ] && echo 30 || echo "$seconds"); then
-        [ "$accel" = kvm ] && [ -n "${maybe-}" ] || lost
-        say "KVM does not run the guest here"
-        power_off
-        touch "$dir/no-kvm"
-        accel=tcg
-        picture_of
-        boot
+# A guest that waits for its folders; $came is empty if it does not even begin to run.
+come_up() {
+    came=1
+    picture_of
+    if [ -z "$boot" ] && [ -e "$picture" ]; then
+        go_on
+        return
     fi
+    [ -e "$work/initrd" ] || make_initial
+    boot
+    limit=$seconds
+    [ "$accel" != kvm ] || limit=30
+    await up "$limit" || { came=''; return; }
     await ready "$seconds" || lost
     [ -n "$boot" ] || take_picture
-else
-    go_on
+}
+come_up
+if [ -z "$came" ] && [ -n "${maybe-}" ] && [ "$accel" = kvm ]; then
+    say "KVM does not run the guest here"
+    power_off
+    touch "$dir/no-kvm"
+    accel=tcg
+    come_up
 fi
+[ -n "$came" ] || lost
 
 "$rdna3" device --vfio-user "$work/gpu" --vram "$vram" --once $execute 2>"$work/device" 3>&- &
 device=$!
