@@ -85,6 +85,48 @@ uint64_t tm_span_cycles(const struct tm_engine *t);
 /* Half the width of the estimate's 95 % interval; 0: nothing is estimated. */
 uint64_t tm_span_error(const struct tm_engine *t);
 
+/* ---- what a run came to, for those who make reports: after tm_run ---- */
+
+/* An instruction of the kernel, over all waves. */
+struct tm_inst_use {
+    const struct emu_inst *inst;
+    uint32_t offset;        /* as in struct tm_step */
+    uint8_t cls, pipe;      /* enum tm_class, enum tm_pipe */
+    uint64_t times, cycles; /* issues; of waves, until it has issued */
+    uint64_t stall[TM_STALLS];
+    uint64_t conflicts; /* cycles of LDS bank conflicts */
+    /* Of vector memory: executions with lanes, lanes, their bytes, lines of 128 bytes
+     * and pieces of 64 that each touched, cycles of the address units. */
+    uint64_t requests, lanes, bytes, lines, segments, address_cycles;
+};
+
+/* In the order of their first use; they live as long as the engine. */
+size_t tm_inst_uses(const struct tm_engine *t);
+void tm_inst_use(const struct tm_engine *t, size_t index, struct tm_inst_use *out);
+
+/* Sums over the machine, by enum tm_count, of what was simulated. */
+void tm_counts(const struct tm_engine *t, uint64_t count[TM_COUNTS]);
+
+/* Waves, and the cycles of all of them; SIMD cycles with a wave. */
+struct tm_use {
+    uint64_t waves, peak_waves;
+    double wave_cycles, simd_cycles;
+};
+
+/* What the machine could do at most, by its parameters; per cycle, or per ns where the
+ * clock of the memory counts. */
+struct tm_peaks {
+    unsigned cus; /* that are enabled */
+    double valu;  /* instructions per cycle */
+    double flops; /* 32-bit: a multiplication and an addition twice a lane */
+    double wmma;  /* of 16-bit matrices */
+    double salu, lds_bytes, l0_bytes, gl2_bytes; /* per cycle */
+    double mall_bytes, dram_bytes;               /* per ns */
+};
+
+void tm_measure(const struct tm_engine *t, struct tm_machine *machine,
+                struct tm_use *use, struct tm_peaks *peaks);
+
 /* ---- parameters --------------------------------------------------------------------
  */
 

@@ -65,6 +65,12 @@ static const char help[] =
     "    --timing-json FILE waves, counters and times\n"
     "    --timing-insts all|none|se=I,sa=I,wgp=I,simd=I  issue times in the file\n"
     "    --timing-listing   what each instruction waited for\n"
+    "    --advice           rates against what the chip could do, bottlenecks with "
+    "what\n"
+    "                       to try, memory instructions\n"
+    "    --report FILE.html the same as a page that needs nothing else, with every\n"
+    "                       instruction\n"
+    "    --baseline OLD.html  compare with the run of an earlier report\n"
     "    --timing-trace FILE  record a timeline (see rdna3 viz, rdna3 trace)\n"
     "    --viz              show it in a window while it runs; implies --timing\n"
     "    --timing-sample N|P%  simulate the first N workgroups or P percent of them "
@@ -132,6 +138,9 @@ static const struct option long_options[] = {
     {"timing-set", required_argument, NULL, RUN_OPT_TIMING_SET},
     {"timing-listing", no_argument, NULL, RUN_OPT_TIMING_LISTING},
     {"timing-trace", required_argument, NULL, RUN_OPT_TIMING_TRACE},
+    {"advice", no_argument, NULL, RUN_OPT_ADVICE},
+    {"report", required_argument, NULL, RUN_OPT_REPORT},
+    {"baseline", required_argument, NULL, RUN_OPT_BASELINE},
     {"viz", no_argument, NULL, RUN_OPT_VIZ},
     {"cu-mask", required_argument, NULL, RUN_OPT_CU_MASK},
     {"first-se", required_argument, NULL, RUN_OPT_FIRST_SE},

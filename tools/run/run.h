@@ -30,7 +30,9 @@ struct run_timing {
     bool on, listing, viz;
     const char *used; /* the last option that was given besides --timing and --viz */
     const char *json_path, *trace_path;
-    const char *kernel; /* its name, when known */
+    bool advice;
+    const char *report_path, *baseline_path; /* of pages */
+    const char *kernel;                      /* its name, when known */
     struct tm_config config;
     struct run_timing_set set[RUN_TIMING_SETS];
     unsigned n_set;
@@ -50,7 +52,10 @@ enum {
     RUN_OPT_FIRST_SE,
     RUN_OPT_WARM,
     RUN_OPT_FABRIC,
-    RUN_OPT_TIMING_LAST = RUN_OPT_FABRIC
+    RUN_OPT_ADVICE,
+    RUN_OPT_REPORT,
+    RUN_OPT_BASELINE,
+    RUN_OPT_TIMING_LAST = RUN_OPT_BASELINE
 };
 
 /* --check and what belongs to it (check.c). */
@@ -149,6 +154,8 @@ int run_timing(const struct run_options *o, struct emu *emu,
                struct emu_stats *stats, struct tm_engine **out, rd_status *st,
                int *window);
 int run_timing_report(const struct run_options *o, struct tm_engine *t);
+/* --advice and --report (report.c). Prints errors; returns an exit status. */
+int run_timing_advice(const struct run_timing *rt, const struct tm_engine *t);
 
 /* Write --out files, print --print elements. */
 int run_write_outputs(const struct run_options *o);

@@ -134,6 +134,15 @@ int run_timing_option(struct run_timing *rt, int option, const char *name,
     case RUN_OPT_TIMING_TRACE:
         rt->trace_path = text;
         break;
+    case RUN_OPT_ADVICE:
+        rt->advice = true;
+        break;
+    case RUN_OPT_REPORT:
+        rt->report_path = text;
+        break;
+    case RUN_OPT_BASELINE:
+        rt->baseline_path = text;
+        break;
     case RUN_OPT_VIZ:
         rt->viz = rt->on = true;
         return CLI_OK;
@@ -173,6 +182,8 @@ int run_timing_check(const struct run_timing *rt)
 {
     if (rt->used && !rt->on)
         return cli_error(CLI_USAGE, "--%s goes with --timing", rt->used);
+    if (rt->baseline_path && !rt->report_path && !rt->advice)
+        return cli_error(CLI_USAGE, "--baseline goes with --report or --advice");
     return CLI_OK;
 }
 
@@ -189,7 +200,7 @@ static int report(const struct run_timing *rt, const struct tm_engine *t)
     tm_print_summary(t, stdout);
     if (rt->listing)
         tm_print_listing(t, stdout);
-    return CLI_OK;
+    return run_timing_advice(rt, t);
 }
 
 /* A parameter that exists. */

@@ -73,11 +73,9 @@ static void describe_machine(const struct tm_engine *t, struct tm_machine *m)
 void tm_account_begin(struct tm_engine *t)
 {
     t->sample_at = INT64_MAX;
-    if (t->observer.begin) {
-        struct tm_machine machine;
-        describe_machine(t, &machine);
-        t->observer.begin(t->observer.ctx, &machine);
-    }
+    describe_machine(t, &t->machine);
+    if (t->observer.begin)
+        t->observer.begin(t->observer.ctx, &t->machine);
     if (t->observer.sample && t->observer.sample_cycles > 0)
         t->sample_at = 0;
 }

@@ -228,6 +228,18 @@ static int64_t special(struct tm_engine *t, struct tm_wave *w, const struct tm_i
     return at;
 }
 
+/* Before a memory instruction is issued: less, and after it: what has been asked for.
+ * So the sum has what it asked for itself. */
+static void add_asked(struct tm_asked *sum, const struct tm_asked *now, uint64_t sign)
+{
+    sum->requests += sign * now->requests;
+    sum->lanes += sign * now->lanes;
+    sum->bytes += sign * now->bytes;
+    sum->lines += sign * now->lines;
+    sum->segments += sign * now->segments;
+    sum->cycles += sign * now->cycles;
+}
+
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
 {
     const struct emu_event *event;
@@ -243,8 +255,12 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
         return st;
     tm_account_wait(w, w->earliest_why, NULL, tm_now(t)); /* its turn was put off */
     uint64_t conflicts = t->chip.lds.conflict;
+    if (i->cls == TM_VMEM)
+        add_asked(&i->asked, &t->chip.mem.asked, UINT64_MAX);
     tm_issue(&t->chip, w, i, event);
     i->conflicts += t->chip.lds.conflict - conflicts;
+    if (i->cls == TM_VMEM)
+        add_asked(&i->asked, &t->chip.mem.asked, 1);
     int64_t at = i->special ? special(t, w, i) : tm_now(t);
     tm_account_issue(t, w, i, at, event);
     st = t->config.insts ? list(t, w, i->offset, at) : RD_OK;

@@ -107,6 +107,7 @@ struct tm_engine {
     struct tm_records records;
     struct tm_totals totals;
     struct tm_observer observer;
+    struct tm_machine machine; /* and the dispatch, once it has begun */
     int64_t sample_at;
 };
 

@@ -373,11 +373,17 @@ void tm_vmem_request(const struct tm_base *b, struct tm_memory *m, uint64_t scra
         if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
             continue;
         coalesce(b, m, x, base, r);
+        m->asked.lanes += (uint64_t)__builtin_popcountll(x->lanes);
+        m->asked.bytes += bytes;
         m->read_bytes += x->read ? bytes : 0;
         m->write_bytes += x->write ? bytes : 0;
     }
     if (!r->cycles)
         r->cycles = 1;
+    m->asked.requests += r->lines != 0;
+    m->asked.lines += r->lines;
+    m->asked.segments += r->segments;
+    m->asked.cycles += (uint64_t)r->cycles;
 }
 
 int64_t tm_vmem(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu,

@@ -23,6 +23,7 @@ struct tm_memory {
     int64_t tlb_ready[TM_TLB_PAGES]; /* UTCL2: when it is there, 0: never asked */
     bool tlb_brought[TM_TLB_PAGES];  /* by the walk for a neighbour */
     uint64_t gl2_hit, gl2_miss, read_bytes, write_bytes;
+    struct tm_asked asked;
     uint8_t level; /* enum tm_stall: where the slowest line of the last access was */
 };
 

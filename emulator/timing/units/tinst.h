@@ -51,6 +51,13 @@ struct tm_lds_work {
     unsigned more;          /* besides */
 };
 
+/* What vector memory instructions ask for. */
+struct tm_asked {
+    uint64_t requests, lanes, bytes; /* of instructions with lanes, by those */
+    uint64_t lines, segments;        /* of 128 and 64 bytes, each instruction's own */
+    uint64_t cycles;                 /* of the CUs' address units */
+};
+
 /* Addresses that all lanes of a wave gave an LDS instruction, less that of the first
  * lane, and the work that was. */
 struct tm_pattern {
@@ -96,6 +103,7 @@ struct tm_inst {
     uint64_t executions, cycles;
     uint64_t stall[TM_STALLS];
     uint64_t conflicts;               /* cycles of LDS bank conflicts */
+    struct tm_asked asked;            /* as a vector memory instruction */
     struct tm_blame blame[TM_BLAMES]; /* the first of them that were seen */
     unsigned n_blames;
     struct tm_pattern pattern;

@@ -1,0 +1,76 @@
+/* results.c: what a run came to, as numbers for other programs.
+ *
+ * Reads the engine's accounts, changes nothing. SPDX-License-Identifier: MIT
+ */
+#include "engine.h"
+
+/* Lanes of a SIMD, operations of a lane: v_dual_fmac_f32. */
+#define SIMD_LANES 32
+#define LANE_FLOPS 4
+/* 16 x 16 x 16, a multiplication and an addition each. */
+#define WMMA_FLOPS 8192
+
+size_t tm_inst_uses(const struct tm_engine *t)
+{
+    return t->insts.numbers.n;
+}
+
+void tm_inst_use(const struct tm_engine *t, size_t index, struct tm_inst_use *out)
+{
+    const struct tm_inst *i = t->insts.inst[index];
+    *out = (struct tm_inst_use){.inst = i->inst,
+                                .offset = i->offset,
+                                .cls = i->cls,
+                                .pipe = i->pipe,
+                                .times = i->executions,
+                                .cycles = i->cycles,
+                                .conflicts = i->conflicts,
+                                .requests = i->asked.requests,
+                                .lanes = i->asked.lanes,
+                                .bytes = i->asked.bytes,
+                                .lines = i->asked.lines,
+                                .segments = i->asked.segments,
+                                .address_cycles = i->asked.cycles};
+    for (unsigned s = 0; s < TM_STALLS; s++)
+        out->stall[s] = i->stall[s];
+}
+
+void tm_counts(const struct tm_engine *t, uint64_t count[TM_COUNTS])
+{
+    tm_account_count(t, count);
+}
+
+static unsigned enabled_cus(const struct tm_machine *m)
+{
+    unsigned cus = 0, per = 2 * m->wgps;
+    for (unsigned s = 0; s < m->ses; s++)
+        for (unsigned a = 0; a < m->arrays; a++)
+            for (unsigned c = 0; c < per; c++)
+                cus += m->enabled[s] >> (16 * a + c) & 1u;
+    return cus;
+}
+
+void tm_measure(const struct tm_engine *t, struct tm_machine *machine,
+                struct tm_use *use, struct tm_peaks *peaks)
+{
+    const struct tm_params *p = &t->chip.b.p;
+    double cus = enabled_cus(&t->machine), simds = 2 * cus;
+    *machine = t->machine;
+    *use = (struct tm_use){.waves = t->totals.waves,
+                           .peak_waves = t->totals.peak_waves,
+                           .wave_cycles = t->totals.wave_cycles};
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
+        for (unsigned s = 0; s < 4; s++)
+            use->simd_cycles +=
+                (double)t->chip.wgps[i].cu[s / 2].simd[s % 2].room.held;
+    *peaks = (struct tm_peaks){.cus = (unsigned)cus,
+                               .valu = simds,
+                               .flops = simds * SIMD_LANES * LANE_FLOPS,
+                               .wmma = simds * WMMA_FLOPS / p->wmma_cycles,
+                               .salu = simds,
+                               .lds_bytes = cus * p->lds_banks * 4,
+                               .l0_bytes = cus * p->vmem_lines_per_cycle * 64,
+                               .gl2_bytes = p->gl2_channels * p->gl2_channel_bytes,
+                               .mall_bytes = p->mall_bytes_per_ns,
+                               .dram_bytes = p->dram_bytes_per_ns};
+}

@@ -1,0 +1,49 @@
+/* report.c: --advice, --report and --baseline of a timed run.
+ *
+ * Must not know what advice there is (tools/advice). SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "advice.h"
+#include "run.h"
+
+static int write_page(const char *path, const struct advice *a,
+                      const struct advice *before)
+{
+    FILE *f = fopen(path, "w");
+    if (f)
+        advice_html(a, before, f);
+    bool bad = !f || ferror(f);
+    if (f && fclose(f) != 0)
+        bad = true;
+    return bad ? cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno))
+               : CLI_OK;
+}
+
+int run_timing_advice(const struct run_timing *rt, const struct tm_engine *t)
+{
+    struct advice now, before;
+    int status = CLI_OK;
+    if (!rt->advice && !rt->report_path)
+        return CLI_OK;
+    if (rt->baseline_path) /* first: the page may be the one to be written */
+        status = advice_read(rt->baseline_path, &before);
+    if (status != CLI_OK)
+        return status;
+    const struct advice *old = rt->baseline_path ? &before : NULL;
+    rd_status st = advice_take(t, rt->kernel, &now);
+    if (st != RD_OK) {
+        status = cli_error(CLI_FAILED, "%s", rd_status_text(st));
+    } else {
+        if (rt->advice)
+            advice_print(&now, old, stdout);
+        if (rt->report_path)
+            status = write_page(rt->report_path, &now, old);
+        advice_free(&now);
+    }
+    if (old)
+        advice_free(&before);
+    return status;
+}
