@@ -51,7 +51,7 @@ check() {
 rm -f build/failed build/*.xml
 phase install sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev pkg-config check \
     libexpat1-dev python3 git clang-19 lld-19 llvm-19 clang-format-19 clang-tidy-19 \
-    libclang-rt-19-dev libsdl2-dev libsdl2-ttf-dev libpng-dev libzydis-dev libdw-dev libedit-dev libjansson-dev fonts-dejavu-core \
+    libclang-rt-19-dev libsqlite3-dev libsdl2-dev libsdl2-ttf-dev libpng-dev libzydis-dev libdw-dev libedit-dev libjansson-dev fonts-dejavu-core \
     xvfb xauth python3-numpy python3-pytest python3-venv
 phase 'build tsan' build tsan
 phase 'build dev' build dev

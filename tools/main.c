@@ -34,6 +34,9 @@ static const struct command commands[] = {
     {"debug", "debug a kernel, forwards and backwards", cmd_debug},
     {"trace", "list, compare and query recorded instructions", cmd_trace},
     {"viz", "show a timed run: the chip, waves over time, what they wait for", cmd_viz},
+#ifdef RDNA3_HAVE_SWEEP
+    {"sweep", "run a command over a matrix of parameters", cmd_sweep},
+#endif
     {"bench", "measure how fast this program is on this host", cmd_bench},
     {"info", "show device parameters, host SIMD level and engines", cmd_info},
     {"doc", "show encodings, operands and semantics of an instruction", cmd_doc},

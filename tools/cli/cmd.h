@@ -15,6 +15,7 @@ int cmd_check(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_compile(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_doc(int argc, char **argv);
 

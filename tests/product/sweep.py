@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""rdna3 sweep: its file, the database, resuming, MPI, tables and plots.
+
+    sweep.py local|mistakes|resume|show|mpi|killed RDNA3 SOURCE
+
+SPDX-License-Identifier: MIT
+"""
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+WHAT, RDNA3, SOURCE = sys.argv[1:4]
+MPI = os.path.join(os.path.dirname(RDNA3), "rdna3-sweep-mpi")
+MATRIX = """# squares
+command = echo {item} >>log; echo {{}} value $(({n*n} + {seed})) {name}; test {n} != 3 -o -e good
+name = "a b" c
+n = 1..4
+seed = 10..20:10
+measure value = ^[{][}] value ([0-9]+)
+"""
+
+
+def call(*command, **kw):
+    r = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **kw)
+    return r.returncode, r.stdout + r.stderr
+
+
+def sweep(*args):
+    return call(RDNA3, "sweep", *args)
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"wrong: {what}")
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def rows(db, query):
+    with sqlite3.connect(db) as c:
+        return c.execute(query).fetchall()
+
+
+def tables(db):
+    """All that must not depend on who did it."""
+    return [rows(db, f"SELECT * FROM {t} ORDER BY 1, 2")
+            for t in ("sweep", "item", "parameter", "result")]
+
+
+def log():
+    with open("log", encoding="utf-8") as f:
+        return sorted(int(line) for line in f)
+
+
+def local():
+    write("a.sweep", MATRIX)
+    status, told = sweep("a.sweep", "--jobs", "2")
+    expect(status == 1 and "16 of 16 items are done, 4 of them failed" in told, told)
+    expect(log() == list(range(16)), f"items ran: {log()}")
+    expect(rows("a.sweep.db", "SELECT value FROM result WHERE item = 7") == [(36,)],
+           "the result of item 7: 4 * 4 + 20")
+    expect(rows("a.sweep.db", "SELECT name, value FROM parameter WHERE item = 8 ORDER BY 1")
+           == [("n", 1), ("name", "c"), ("seed", 10)], "the parameters of item 8")
+    expect(rows("a.sweep.db", "SELECT count(*) FROM item WHERE failed AND said LIKE '%value%'")
+           == [(4,)], "what failed items said")
+    status, _ = sweep("a.sweep")
+    expect(status == 1 and log() == list(range(16)), "items are done twice")
+    write("good", "")
+    status, told = sweep("a.sweep", "--retry")
+    expect(status == 0 and "16 are done" in told.replace("of 16 items ", ""), told)
+    expect(log() == sorted([*range(16), 4, 5, 12, 13]), f"--retry ran {log()}")
+    status, told = sweep("a.sweep", "--db", "b.db", "--jobs", "3")
+    expect(status == 0 and tables("a.sweep.db") == tables("b.db"), "another number of jobs")
+    write("rdna3.sweep", "command = rdna3 {what}\nwhat = --version\n"
+          "measure version = ^rdna3 ([0-9.]+)\n")
+    expect(sweep("rdna3.sweep")[0] == 0, "commands find rdna3")
+
+
+def mistakes():
+    for text, why in (("n = 1\n", "no line 'command"), ("command = x\nn =\n", "a.sweep:2: no values"),
+                      ("command = {m}\n", "{m}"), ("command = {n/0}\nn = 1\n", "{n/0}"),
+                      ("command = {n*2}\nn = x\n", "{n*2}"), ("command = {n\nn = 1\n", "{n"),
+                      ("command = x\nn = 3..1\n", "3..1"), ("command = x\nn = 1..8*1\n", "1..8*1"),
+                      ("command = x\nmeasure a = b\n", "parentheses"),
+                      ("command = x\nmeasure a = (b\n", "a.sweep:2"),
+                      ("command = x\nn = 1\nn = 2\n", "a.sweep:3: a second line"),
+                      ("command = x\nhello\n", "not NAME = VALUES"),
+                      ("command = x\nn = \"a\n", "quotation mark"),
+                      ("command = x\na = 1..100000\nb = 1..100000\n", "more than")):
+        write("a.sweep", text)
+        status, told = sweep("a.sweep")
+        expect(status == 2 and why in told, f"{text!r}: {status} {told}")
+        expect(not os.path.exists("a.sweep.db"), "a database for nothing")
+    expect(sweep()[0] == 2 and sweep("a", "--jobs", "0")[0] == 2, "options")
+    expect(sweep("none.sweep")[0] == 1, "no file")
+    write("a.sweep", "command = true\n")
+    write("other.db", "this is no database, and it stays as it is" * 40)
+    status, told = sweep("a.sweep", "--db", "other.db")
+    expect(status == 1 and "database" in told, told)
+    expect(sweep("a.sweep")[0] == 0, "a sweep of one")
+    write("a.sweep", "command = false\n")
+    status, told = sweep("a.sweep")
+    expect(status == 1 and "another sweep" in told, told)
+
+
+SLOW = """command = echo {item} >>started; while ! test -e go; do sleep 0.02; done; echo {item} >>log; echo v {item}
+item_ = 1..12
+measure v = v ([0-9]+)
+"""
+
+
+def started(process, n):
+    """Wait until n items have begun."""
+    for _ in range(3000):
+        if os.path.exists("started"):
+            with open("started", encoding="utf-8") as f:
+                if len(f.readlines()) >= n:
+                    return
+        if process.poll() is not None:
+            break
+        time.sleep(0.02)
+    sys.exit("wrong: no item begins")
+
+
+def finish(command, status_wanted):
+    write("go", "")
+    status, told = call(*command)
+    expect(status == 0 and "12 of 12 items are done, 0" in told, told)
+    expect(log() == list(range(12)), f"items that were done: {log()}")
+    db = rows("a.sweep.db", "SELECT item, value FROM result ORDER BY 1")
+    expect(db == [(i, i) for i in range(12)], db)
+    expect(status_wanted, "how the first one ended")
+
+
+def resume():
+    """Interrupted, then killed, then to the end: each item counts once."""
+    write("a.sweep", SLOW)
+    for how in (signal.SIGINT, signal.SIGKILL):
+        with subprocess.Popen([RDNA3, "sweep", "a.sweep", "--jobs", "2"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True) as p:
+            started(p, 2)
+            busy, told = sweep("a.sweep")
+            expect(busy == 1 and "at work" in told, f"a second one: {told}")
+            p.send_signal(how)
+            told = p.communicate(timeout=60)[0]
+        expect(p.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL), p.returncode)
+        expect(how != signal.SIGINT or "goes on from here" in told, told)
+        os.remove("started")
+    finish([RDNA3, "sweep", "a.sweep", "--jobs", "2"], True)
+
+
+def show():
+    write("a.sweep", "command = echo v {n*n*f} {f}\nf = 1 2\nn = 1..64*2\nseed = 1 2\n"
+          "measure v = v ([0-9]+)\n")
+    expect(sweep("a.sweep")[0] == 0, "the sweep")
+    status, told = sweep("a.sweep", "--csv")
+    lines = told.splitlines()
+    expect(status == 0 and lines[0] == "item,f,n,seed,v,state" and
+           lines[1] == "0,1,1,1,1,done" and len(lines) == 29, told)
+    status, told = sweep("--db", "a.sweep.db", "--table")
+    expect(status == 0 and len(told.splitlines()) == 29, told)
+    status, told = sweep("a.sweep", "--plot", "n,v,f", "--out", "p.svg")
+    with open("p.svg", encoding="utf-8") as f:
+        svg = f.read()
+    expect(status == 0 and svg.count("<circle") == 14 and svg.count("stroke=\"#") == 2, svg)
+    for axes in ("n", "n,none", "none,v", "n,v,f,x"):
+        expect(sweep("a.sweep", "--plot", axes, "--out", "q.svg")[0] != 0, f"--plot {axes}")
+
+
+def mpirun(n, *args):
+    if not os.path.exists(MPI) or not shutil.which("mpirun"):
+        print("skipped: there is no MPI, or rdna3-sweep-mpi was not built")
+        sys.exit(77)
+    how = ["mpirun", "--oversubscribe", "-np", str(n)]
+    version = call("mpirun", "--version")[1]
+    if "Open MPI" in version:
+        how[1:1] = ["--allow-run-as-root"]
+    else:
+        how.remove("--oversubscribe")
+    return [*how, MPI, *args]
+
+
+def mpi():
+    write("a.sweep", MATRIX)
+    write("good", "")
+    expect(call(*mpirun(2, "a.sweep", "--db", "2.db"))[0] == 0, "two ranks")
+    expect(call(*mpirun(4, "a.sweep", "--db", "4.db"))[0] == 0, "four ranks")
+    expect(sweep("a.sweep")[0] == 0, "local")
+    expect(tables("2.db") == tables("a.sweep.db") == tables("4.db"), "databases differ")
+    expect(log() == sorted(3 * list(range(16))), "each item once")
+    expect(len(rows("4.db", "SELECT DISTINCT worker FROM run")) > 1, "one rank did everything")
+    write("a.sweep", "command = {m}\n")
+    expect(call(*mpirun(2, "a.sweep"))[0] != 0, "a wrong file")
+
+
+def killed():
+    """A rank is killed in the middle."""
+    write("a.sweep", SLOW)
+    command = mpirun(2, "a.sweep")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+        started(p, 2)
+        ranks = call("ps", "-eo", "pid=,ppid=,args=")[1].splitlines()
+        mine = [line.split(None, 2) for line in ranks]
+        victims = [int(w[0]) for w in mine if w[1] == str(p.pid) and w[2].startswith(MPI)]
+        expect(len(victims) == 2, f"ranks: {victims}")
+        os.kill(max(victims), signal.SIGKILL)
+        p.wait(timeout=120)
+    finish(command, p.returncode != 0)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        globals()[WHAT]()
+        os.chdir("/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

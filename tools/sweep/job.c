@@ -1,0 +1,118 @@
+/* job.c: one item of a sweep: a command, what it said, how it ended.
+ *
+ * Must not know databases. SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "sweep.h"
+
+enum { MOST_TEXT = 1 << 20, MOST_JOBS = 1024 };
+
+void sweep_path(void)
+{
+    char self[PATH_MAX], all[3 * PATH_MAX];
+    const char *path = getenv("PATH");
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return;
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    (void)snprintf(all, sizeof all, "%s:%s", self, path ? path : "/usr/bin:/bin");
+    (void)setenv("PATH", all, 1);
+}
+
+static void become(const char *command, int out, pid_t parent)
+{
+    int nothing = open("/dev/null", O_RDONLY);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before that */
+        _exit(127);
+    if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+        _exit(127);
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(127);
+}
+
+int sweep_start(struct sweep_job *j, const struct sweep *s, uint64_t item)
+{
+    int fd[2];
+    char *command = sweep_command(s, item);
+    pid_t parent = getpid();
+    *j = (struct sweep_job){.done = {.item = item}};
+    if (!command || pipe2(fd, O_CLOEXEC) != 0) {
+        free(command);
+        return cli_error(CLI_FAILED, "cannot start a command: %s", strerror(errno));
+    }
+    j->began = cli_now();
+    j->pid = fork();
+    if (j->pid == 0)
+        become(command, fd[1], parent);
+    close(fd[1]);
+    free(command);
+    j->out = fd[0];
+    if (j->pid > 0)
+        return CLI_OK;
+    j->pid = 0;
+    close(fd[0]);
+    return cli_error(CLI_FAILED, "cannot start a command: %s", strerror(errno));
+}
+
+/* What has come; false: that was all. */
+static bool take(struct sweep_job *j)
+{
+    char part[65536];
+    ssize_t n = read(j->out, part, sizeof part);
+    if (n < 0)
+        return errno == EINTR;
+    size_t room = MOST_TEXT - j->done.bytes, bytes = (size_t)n;
+    bytes = bytes < room ? bytes : room;
+    char *text = bytes ? realloc(j->done.text, j->done.bytes + bytes + 1) : NULL;
+    if (text) {
+        memcpy(text + j->done.bytes, part, bytes);
+        j->done.bytes += (uint32_t)bytes;
+        text[j->done.bytes] = '\0';
+        j->done.text = text;
+    }
+    return n > 0;
+}
+
+static void finish(struct sweep_job *j)
+{
+    int status = 0;
+    while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    close(j->out);
+    j->pid = 0;
+    j->done.seconds = cli_now() - j->began;
+    j->done.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, int milliseconds)
+{
+    struct pollfd fd[MOST_JOBS];
+    struct sweep_job *of[MOST_JOBS];
+    unsigned k = 0;
+    for (unsigned i = 0; i < n && k < MOST_JOBS; i++)
+        if (jobs[i].pid) {
+            fd[k] = (struct pollfd){.fd = jobs[i].out, .events = POLLIN};
+            of[k++] = &jobs[i];
+        }
+    if (poll(fd, k, milliseconds) <= 0)
+        return NULL;
+    for (unsigned i = 0; i < k; i++)
+        if (fd[i].revents && !take(of[i])) {
+            finish(of[i]);
+            return of[i];
+        }
+    return NULL;
+}
