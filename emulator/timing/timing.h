@@ -85,13 +85,24 @@ uint64_t tm_span_cycles(const struct tm_engine *t);
 /* Half the width of the estimate's 95 % interval; 0: nothing is estimated. */
 uint64_t tm_span_error(const struct tm_engine *t);
 
+/* How far a run is, to be asked by poll. */
+struct tm_progress {
+    uint64_t groups;         /* workgroups to be simulated */
+    uint64_t started, ended; /* of them */
+    uint64_t all, capacity;  /* of the grid; that the chip holds at once */
+    uint64_t insts;          /* issued */
+};
+
+void tm_progress(const struct tm_engine *t, struct tm_progress *out);
+
 /* ---- what a run came to, for those who make reports: after tm_run ---- */
 
 /* An instruction of the kernel, over all waves. */
 struct tm_inst_use {
     const struct emu_inst *inst;
-    uint32_t offset;        /* as in struct tm_step */
-    uint8_t cls, pipe;      /* enum tm_class, enum tm_pipe */
+    uint32_t offset;   /* as in struct tm_step */
+    uint8_t cls, pipe; /* enum tm_class, enum tm_pipe */
+    bool barrier;
     uint64_t times, cycles; /* issues; of waves, until it has issued */
     uint64_t stall[TM_STALLS];
     uint64_t conflicts; /* cycles of LDS bank conflicts */

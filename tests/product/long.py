@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Long runs: --timeout, SIGINT, what they keep, what a terminal sees.
 
-    long.py timeout|interrupt|terminal RDNA3
+    long.py timeout|interrupt|terminal|insts|hours RDNA3
 
 SPDX-License-Identifier: MIT
 """
@@ -92,8 +92,28 @@ def terminal(code, _):
         except OSError:  # the other end is closed
             pass
     expect(p.returncode == 124, p.returncode)
-    expect(b" cycles simulated \x1b[K" in told, told)
+    expect(b" cycles simulated, 0 of 1 workgroups \x1b[K" in told, told)
     expect(b"\r\x1b[Kerror: the time" in told, told)
+
+
+def insts(code, folder):
+    """A limit of instructions of a timed run."""
+    line = os.path.join(folder, "a.tl")
+    status, told = call("run", code, "--max-insts", "100000", "--timing", "--timing-trace", line)
+    expect(status == 124 and "--max-insts have run" in told and "the timeline has them" in told, told)
+    kept(line)
+    for wrong in ("0", "-1", "x"):
+        expect(call("run", code, "--timing", "--max-insts", wrong)[0] == 2, f"{wrong} is taken")
+    expect(call("run", code, "--max-insts", "5")[0] == 2, "--max-insts without --timing")
+
+
+def hours(code, _):
+    """A warning that names the option which helps."""
+    status, told = call("run", code, "--timing", "--grid", "50000000", "--timeout", "4")
+    expect(status == 124 and "warning: this will take more than" in told and
+           "; --timing-sample " in told, told)
+    status, told = call("run", code, "--timing", "--timeout", "3")
+    expect("warning" not in told, told)
 
 
 def main():
@@ -102,7 +122,8 @@ def main():
         with open(source, "w", encoding="utf-8") as f:
             f.write(LOOP)
         expect(call("asm", source, "-o", code)[0] == 0, "the loop does not assemble")
-        {"timeout": timeout, "interrupt": interrupt, "terminal": terminal}[WHAT](code, folder)
+        {"timeout": timeout, "interrupt": interrupt, "terminal": terminal,
+         "insts": insts, "hours": hours}[WHAT](code, folder)
     return 0
 
 

@@ -30,7 +30,7 @@ static void charge_barriers(struct advice *a)
             u->cycles -= u->stall[TM_S_BARRIER];
             u->stall[TM_S_BARRIER] = 0;
         }
-        if (strcmp(a->inst[i].text, "s_barrier") == 0)
+        if (u->barrier)
             barrier = u;
         else if (u->cls == TM_BRANCH)
             barrier = NULL;

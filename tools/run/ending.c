@@ -14,6 +14,11 @@
 #include "run.h"
 
 #define PROGRESS_SECONDS 0.5
+/* A timed run of more than an hour is worth a warning, once there is a guess. */
+#define WARN_AFTER   2.0
+#define WARN_SECONDS 3600.0
+/* A sample says much from so many times on what the chip holds (report.c). */
+#define SAMPLE_FULL 5
 
 static struct run_ending *volatile to_cancel;
 
@@ -63,25 +68,75 @@ static void disarm(struct run_ending *e)
 
 static int cancelled_status(const struct run_ending *e)
 {
-    return e->timed_out ? RUN_TIMED_OUT : RUN_INTERRUPTED;
+    return e->timed_out || e->too_many ? RUN_TIMED_OUT : RUN_INTERRUPTED;
 }
 
 const char *run_ending_why(const struct run_ending *e)
 {
+    if (e->too_many)
+        return "the instructions of --max-insts have run";
     return e->timed_out ? "the time of --timeout is over" : "interrupted";
+}
+
+/* Seconds that are left, judged by the workgroups that have ended; negative: nobody
+ * knows. */
+static double seconds_left(const struct run_ending *e, const struct tm_progress *p,
+                           double now)
+{
+    if (!p->ended)
+        return -1;
+    return (now - e->began) / (double)p->ended * (double)(p->groups - p->ended);
+}
+
+/* Once, when it is clear that it takes hours. */
+static void warn_of_hours(struct run_ending *e, const struct tm_progress *p, double now)
+{
+    /* Where none has ended, those that have started take as long as that at least. */
+    double waves = p->started ? (double)p->groups / (double)p->started : 1;
+    double left = p->ended ? seconds_left(e, p, now) : (now - e->began) * waves;
+    if (e->warned || now - e->began < WARN_AFTER || left < WARN_SECONDS)
+        return;
+    e->warned = true;
+    fprintf(stderr,
+            "%swarning: this will take %s%.1f hours (%" PRIu64 " of %" PRIu64
+            " workgroups in %.0f s)",
+            e->line ? "\r\x1b[K" : "", p->ended ? "about " : "more than ", left / 3600,
+            p->ended, p->groups, now - e->began);
+    if (p->groups > SAMPLE_FULL * p->capacity)
+        fprintf(stderr, "; --timing-sample %" PRIu64 " estimates it from as many",
+                SAMPLE_FULL * p->capacity);
+    fputc('\n', stderr);
+}
+
+static void show_progress(struct run_ending *e, const struct tm_progress *p, double now)
+{
+    double left = seconds_left(e, p, now);
+    e->line |= e->shown > 0;
+    e->shown = now;
+    if (!e->line)
+        return;
+    fprintf(stderr,
+            "\r%" PRIu64 " cycles simulated, %" PRIu64 " of %" PRIu64 " workgroups",
+            e->cycles, p->ended, p->groups);
+    if (left >= 0)
+        fprintf(stderr, ", about %.0f s left", left);
+    fputs(" \x1b[K", stderr);
 }
 
 /* Asked by the timing engine: go on? */
 static bool poll_timed(void *ctx, uint64_t cycles)
 {
     struct run_ending *e = ctx;
+    struct tm_progress p;
     double now = cli_now();
     e->cycles = cycles;
-    if (isatty(STDERR_FILENO) && now - e->shown >= PROGRESS_SECONDS) {
-        e->line |= e->shown > 0;
-        if (e->line)
-            fprintf(stderr, "\r%" PRIu64 " cycles simulated \x1b[K", cycles);
-        e->shown = now;
+    tm_progress(e->engine, &p);
+    warn_of_hours(e, &p, now);
+    if (isatty(STDERR_FILENO) && now - e->shown >= PROGRESS_SECONDS)
+        show_progress(e, &p, now);
+    if (e->max_insts && p.insts > e->max_insts && e->control != EMU_CONTROL_CANCEL) {
+        e->too_many = true;
+        e->control = EMU_CONTROL_CANCEL;
     }
     return e->control != EMU_CONTROL_CANCEL;
 }
@@ -91,6 +146,7 @@ void run_ending_timed(struct run_options *o)
     o->timing.config.poll = poll_timed;
     o->timing.config.poll_ctx = &o->ending;
     o->ending.shown = 0;
+    o->ending.began = cli_now();
     arm(&o->ending);
 }
 
@@ -123,6 +179,8 @@ int run_ending_options(const struct run_options *o)
                          o->timing.on ? "timing" : "device kfd");
     if (o->ending.timeout > 0 && o->device_kfd)
         return cli_error(CLI_USAGE, "--timeout goes without --device kfd");
+    if (o->ending.max_insts && !o->timing.on)
+        return cli_error(CLI_USAGE, "--max-insts goes with --timing (else: --timeout)");
     return CLI_OK;
 }
 

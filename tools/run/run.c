@@ -71,6 +71,7 @@ static const char help[] =
     "    --report FILE.html the same as a page that needs nothing else, with every\n"
     "                       instruction\n"
     "    --baseline OLD.html  compare with the run of an earlier report\n"
+    "    --max-insts N      give up soon after N instructions: exit status 124\n"
     "    --timing-trace FILE  record a timeline (see rdna3 viz, rdna3 trace)\n"
     "    --viz              show it in a window while it runs; implies --timing\n"
     "    --timing-sample N|P%  simulate the first N workgroups or P percent of them "
@@ -100,6 +101,7 @@ enum {
     OPT_TRACE,
     OPT_CORE,
     OPT_TIMEOUT,
+    OPT_MAX_INSTS,
     OPT_TRACE_OPERANDS,
     OPT_DEVICE
 };
@@ -118,6 +120,7 @@ static const struct option long_options[] = {
     {"trace", required_argument, NULL, OPT_TRACE},
     {"core", required_argument, NULL, OPT_CORE},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"max-insts", required_argument, NULL, OPT_MAX_INSTS},
     {"trace-operands", no_argument, NULL, OPT_TRACE_OPERANDS},
     {"check", required_argument, NULL, CHECKS_OPT_LIST},
     {"keep-going", no_argument, NULL, CHECKS_OPT_KEEP_GOING},
@@ -214,6 +217,12 @@ static int take_option(struct run_options *o, int option, const char *name)
         return CLI_OK;
     case OPT_TIMEOUT:
         return run_ending_timeout(&o->ending, optarg);
+    case OPT_MAX_INSTS:
+        if (cli_parse_u64(optarg, &o->ending.max_insts) != RD_OK ||
+            !o->ending.max_insts)
+            return cli_error(CLI_USAGE, "--max-insts '%s': a number of instructions",
+                             optarg);
+        return CLI_OK;
     case OPT_TRACE_OPERANDS:
         o->trace_operands = true;
         return CLI_OK;

@@ -74,7 +74,12 @@ struct run_checks {
 struct run_ending {
     const char *core_path; /* --core; NULL: none */
     struct capture capture;
-    double timeout;         /* --timeout, seconds; 0: none */
+    double timeout;                 /* --timeout, seconds; 0: none */
+    uint64_t max_insts;             /* --max-insts; 0: none */
+    volatile int too_many;          /* it was those */
+    const struct tm_engine *engine; /* of a timed run, once it is there */
+    double began;                   /* when the timed run did */
+    bool warned;                    /* that it takes long */
     volatile int control;   /* enum emu_control: SIGINT and the timeout cancel */
     volatile int timed_out; /* it was the timeout */
     uint64_t cycles;        /* of a timed run, so far */
@@ -149,7 +154,7 @@ int run_timing_check(const struct run_timing *rt);
 /* Run the dispatch through the timing engine. st is what tm_run said; the engine, to be
  * destroyed by the caller, holds the figures that run_timing_report prints and writes;
  * window is the exit status of the window beside it, if there was one. */
-int run_timing(const struct run_options *o, struct emu *emu,
+int run_timing(struct run_options *o, struct emu *emu,
                const struct emu_dispatch *dispatch, struct emu_fault *fault,
                struct emu_stats *stats, struct tm_engine **out, rd_status *st,
                int *window);

@@ -270,7 +270,7 @@ static int open_window(const struct run_timing *rt, struct viz_live *live,
     return CLI_OK;
 }
 
-int run_timing(const struct run_options *o, struct emu *emu,
+int run_timing(struct run_options *o, struct emu *emu,
                const struct emu_dispatch *dispatch, struct emu_fault *fault,
                struct emu_stats *stats, struct tm_engine **out, rd_status *st,
                int *window)
@@ -293,6 +293,8 @@ int run_timing(const struct run_options *o, struct emu *emu,
         status = open_window(&o->timing, &live, &path);
     if (status == CLI_OK)
         status = watch(&o->timing, path, t, &writer);
+    if (status == CLI_OK)
+        o->ending.engine = t;
     if (status == CLI_OK)
         *st = tm_run(t, emu, dispatch, fault, stats);
     if (tl_close(writer, &err) != RD_OK)

@@ -22,6 +22,7 @@ void tm_inst_use(const struct tm_engine *t, size_t index, struct tm_inst_use *ou
                                 .offset = i->offset,
                                 .cls = i->cls,
                                 .pipe = i->pipe,
+                                .barrier = i->special == TM_BARRIER,
                                 .times = i->executions,
                                 .cycles = i->cycles,
                                 .conflicts = i->conflicts,
@@ -33,6 +34,16 @@ void tm_inst_use(const struct tm_engine *t, size_t index, struct tm_inst_use *ou
                                 .address_cycles = i->asked.cycles};
     for (unsigned s = 0; s < TM_STALLS; s++)
         out->stall[s] = i->stall[s];
+}
+
+void tm_progress(const struct tm_engine *t, struct tm_progress *out)
+{
+    *out = (struct tm_progress){.groups = t->end_group,
+                                .started = t->pace.groups,
+                                .ended = t->pace.groups - t->live_groups,
+                                .all = t->launch.n_groups,
+                                .capacity = t->pace.capacity,
+                                .insts = t->chip.issues.all};
 }
 
 void tm_counts(const struct tm_engine *t, uint64_t count[TM_COUNTS])
@@ -61,8 +72,7 @@ void tm_measure(const struct tm_engine *t, struct tm_machine *machine,
                            .wave_cycles = t->totals.wave_cycles};
     for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
         for (unsigned s = 0; s < 4; s++)
-            use->simd_cycles +=
-                (double)t->chip.wgps[i].cu[s / 2].simd[s % 2].room.held;
+            use->simd_cycles += (double)t->chip.wgps[i].cu[s / 2].simd[s % 2].room.held;
     *peaks = (struct tm_peaks){.cus = (unsigned)cus,
                                .valu = simds,
                                .flops = simds * SIMD_LANES * LANE_FLOPS,
