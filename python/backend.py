@@ -1,6 +1,7 @@
 """Builds the wheel of rdna3 (PEP 517): librdna3 by CMake, and the package around it.
 
-RDNA3_BUILD names a build folder whose librdna3.so is taken as it is; else one is made in
+RDNA3_BUILD names a build folder whose librdna3.so is taken as it is; "system" leaves it out
+(a package of a distribution depends on another with the library); else one is made in
 build/wheel. Needs no package from the network. SPDX-License-Identifier: MIT
 """
 import base64
@@ -25,6 +26,8 @@ def _version():
 
 def _library():
     build = os.environ.get("RDNA3_BUILD")
+    if build == "system":
+        return None
     if not build:
         build = os.path.join(ROOT, "build", "wheel")
         for command in (["cmake", "-S", ROOT, "-B", build, "-G", "Ninja",
@@ -65,13 +68,14 @@ def get_requires_for_build_sdist(config_settings=None):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     version = _version()
+    library = _library()
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    tag = f"py3-none-{platform}"
+    tag = f"py3-none-{platform}" if library else "py3-none-any"
     info = f"rdna3-{version}.dist-info"
-    files = [*_package(), ("rdna3/librdna3.so", _library()),
+    files = [*_package(), *([("rdna3/librdna3.so", library)] if library else []),
              (f"{info}/METADATA", _metadata().encode()),
              (f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: rdna3\n"
-              f"Root-Is-Purelib: false\nTag: {tag}\n".encode()),
+              f"Root-Is-Purelib: {str(not library).lower()}\nTag: {tag}\n".encode()),
              (f"{info}/entry_points.txt", b"[pytest11]\nrdna3 = rdna3.pytest_plugin\n")]
     name = f"rdna3-{version}-{tag}.whl"
     record = ""

@@ -2,16 +2,19 @@
 """Install to a prefix, use what lies there and nothing else, take it away again.
 
     install.py BUILD CMAKE CC
+    install.py --installed PREFIX      # only use what a package brought there
 
 SPDX-License-Identifier: MIT
 """
+import glob
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
-BUILD, CMAKE, CC = sys.argv[1:4]
+INSTALLED = sys.argv[1] == "--installed"
+BUILD, CMAKE, CC = ("", "cmake", "cc") if INSTALLED else sys.argv[1:4]
 KERNEL = """.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
 .text
 .globl one
@@ -55,7 +58,7 @@ def expect(condition, what):
 def use_program(prefix, work):
     """The program at its new place finds its library and the window."""
     rdna3 = os.path.join(prefix, "bin", "rdna3")
-    env = {"PATH": f"{prefix}/bin:/usr/bin:/bin", "HOME": work}
+    env = {"PATH": f"{prefix}/bin:/usr/bin:/bin", "HOME": work, "SDL_VIDEODRIVER": "dummy"}
     source, code = os.path.join(work, "one.s"), os.path.join(work, "one.hsaco")
     with open(source, "w", encoding="utf-8") as f:
         f.write(KERNEL)
@@ -64,8 +67,15 @@ def use_program(prefix, work):
     expect(" 42\n" in run(*how, env=env), "rdna3 run prints no 42")
     told = run(rdna3, "exec", "--", *how, "--device", "kfd", env=env)
     expect(" 42\n" in told, f"rdna3 exec: {told}")
-    if os.path.exists(os.path.join(BUILD, "rdna3-viz")):
+    if INSTALLED or os.path.exists(os.path.join(BUILD, "rdna3-viz")):
         expect("--screenshot" in run(rdna3, "viz", "--help", env=env), "no window")
+    if INSTALLED:
+        line, picture = os.path.join(work, "one.tl"), os.path.join(work, "one.png")
+        run(*how, "--timing", "--timing-trace", line, env=env)
+        run(rdna3, "viz", line, "--screenshot", picture, env=env)
+        expect(os.path.getsize(picture) > 1000, "an empty picture")
+        for page in ("man1/rdna3.1", "man1/rdna3-run.1", "man3/rdna3_base.3"):
+            expect(glob.glob(f"{prefix}/share/man/{page}*"), f"no page {page}")
 
 
 PROJECT = """cmake_minimum_required(VERSION 3.16)
@@ -80,13 +90,13 @@ endforeach()
 
 def use_library(prefix, work):
     """The examples, by pkg-config and by CMake, shared and static, from this tree alone."""
-    find = subprocess.run(["find", prefix, "-name", "rdna3.pc"], capture_output=True, text=True,
+    find = subprocess.run(["find", f"{prefix}/lib", "-name", "rdna3.pc"], capture_output=True, text=True,
                           check=True).stdout.strip()
     libdir = os.path.dirname(os.path.dirname(find))
-    examples = os.path.join(prefix, "share", "doc", "rdna3", "examples")
+    examples, = glob.glob(os.path.join(prefix, "share", "doc", "*rdna3*", "examples"))
     env = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(find), LD_LIBRARY_PATH=libdir)
     flags = run("pkg-config", "--cflags", "--libs", "rdna3", env=env)
-    expect(prefix in flags, f"pkg-config names {flags}")
+    expect(prefix in flags or INSTALLED and "-lrdna3" in flags, f"pkg-config names {flags}")
     version = run("pkg-config", "--modversion", "rdna3", env=env).strip()
     expect(f"rdna3 {version}" in run(f"{prefix}/bin/rdna3", "--version"), f"version {version}")
     for name in EXAMPLES:
@@ -118,6 +128,13 @@ def try_examples(folder, examples, work, env):
         expect(wanted in told, f"{name} prints {told}")
 
 
+def use_installed(prefix):
+    with tempfile.TemporaryDirectory() as work:
+        use_program(prefix, work)
+        use_library(prefix, work)
+    return 0
+
+
 def main():
     keep = {name: open(os.path.join(BUILD, name), "rb").read()
             for name in ("install_manifest.txt", "install_folders.txt")
@@ -146,4 +163,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(use_installed(sys.argv[2]) if INSTALLED else main())
