@@ -71,8 +71,10 @@ void tm_measure(const struct tm_engine *t, struct tm_machine *machine,
                            .peak_waves = t->totals.peak_waves,
                            .wave_cycles = t->totals.wave_cycles};
     for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
-        for (unsigned s = 0; s < 4; s++)
-            use->simd_cycles += (double)t->chip.wgps[i].cu[s / 2].simd[s % 2].room.held;
+        for (unsigned c = 0; c < 2; c++) {
+            const struct tm_cu *cu = &t->chip.wgps[i].cu[c];
+            use->simd_cycles += (double)(cu->simd[0].room.held + cu->simd[1].room.held);
+        }
     *peaks = (struct tm_peaks){.cus = (unsigned)cus,
                                .valu = simds,
                                .flops = simds * SIMD_LANES * LANE_FLOPS,
