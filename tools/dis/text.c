@@ -53,26 +53,26 @@ static size_t name_text(char *text, size_t room, const char *name)
 
 /* What follows a symbol for each type of relocation. */
 static const struct {
-    uint32_t type;
     const char *specifier;
     const char *after;
+    uint32_t type;
     bool in_data, in_code;
     uint8_t bytes;
 } kinds[] = {
-    {R_AMDGPU_ABS32_LO, "@abs32@lo", "", true, true, 4},
-    {R_AMDGPU_ABS32_HI, "@abs32@hi", "", true, true, 4},
-    {R_AMDGPU_ABS64, "", "", true, false, 8},
-    {R_AMDGPU_REL32, "", "-.", true, false, 4},
-    {R_AMDGPU_REL32, "", "", false, true, 4}, /* LLVM's rule for literals */
-    {R_AMDGPU_REL64, "@rel64", "", true, false, 8},
-    {R_AMDGPU_ABS32, "", "", true, false, 4},
-    {R_AMDGPU_GOTPCREL, "@gotpcrel", "", true, true, 4},
-    {R_AMDGPU_GOTPCREL32_LO, "@gotpcrel32@lo", "", true, true, 4},
-    {R_AMDGPU_GOTPCREL32_HI, "@gotpcrel32@hi", "", true, true, 4},
-    {R_AMDGPU_REL32_LO, "@rel32@lo", "", true, true, 4},
-    {R_AMDGPU_REL32_HI, "@rel32@hi", "", true, true, 4},
-    {R_AMDGPU_RELATIVE64, "", "", true, false, 8},
-    {R_AMDGPU_REL16, "", "", false, true, 2},
+    {"@abs32@lo", "", R_AMDGPU_ABS32_LO, true, true, 4},
+    {"@abs32@hi", "", R_AMDGPU_ABS32_HI, true, true, 4},
+    {"", "", R_AMDGPU_ABS64, true, false, 8},
+    {"", "-.", R_AMDGPU_REL32, true, false, 4},
+    {"", "", R_AMDGPU_REL32, false, true, 4}, /* LLVM's rule for literals */
+    {"@rel64", "", R_AMDGPU_REL64, true, false, 8},
+    {"", "", R_AMDGPU_ABS32, true, false, 4},
+    {"@gotpcrel", "", R_AMDGPU_GOTPCREL, true, true, 4},
+    {"@gotpcrel32@lo", "", R_AMDGPU_GOTPCREL32_LO, true, true, 4},
+    {"@gotpcrel32@hi", "", R_AMDGPU_GOTPCREL32_HI, true, true, 4},
+    {"@rel32@lo", "", R_AMDGPU_REL32_LO, true, true, 4},
+    {"@rel32@hi", "", R_AMDGPU_REL32_HI, true, true, 4},
+    {"", "", R_AMDGPU_RELATIVE64, true, false, 8},
+    {"", "", R_AMDGPU_REL16, false, true, 2},
 };
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
