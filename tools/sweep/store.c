@@ -160,8 +160,10 @@ static int load(struct sweep_store *store)
     sqlite3_stmt *q = NULL;
     int status = prepare(store, "SELECT id, failed FROM item", &q), got;
     store->given = calloc(store->sweep->n_items / 8 + 1, 1);
-    if (!store->given)
-        status = cli_error(CLI_FAILED, "out of memory");
+    if (!store->given) {
+        sqlite3_finalize(q);
+        return cli_error(CLI_FAILED, "out of memory");
+    }
     if (status != CLI_OK)
         return status;
     while ((got = sqlite3_step(q)) == SQLITE_ROW) {
@@ -182,9 +184,9 @@ int sweep_store_open(const char *path, const struct sweep *s, bool retry,
     static const char *const insert[] = {
         "INSERT INTO item VALUES(?, ?, ?, ?)", "INSERT INTO parameter VALUES(?, ?, ?)",
         "INSERT INTO result VALUES(?, ?, ?)", "INSERT INTO run VALUES(?, ?, ?)"};
-    struct sweep_store *store;
+    struct sweep_store *store = NULL;
     int status = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &store);
-    if (status != CLI_OK)
+    if (!store)
         return status;
     store->sweep = s;
     status = run(store, "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL");

@@ -155,8 +155,10 @@ static int dry_run(const struct sweep *s)
 static int work(const struct sweep *s, struct sweep_store *store, unsigned n)
 {
     struct sweep_job *jobs = calloc(n, sizeof *jobs), *ended;
-    int status = jobs ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
+    int status = CLI_OK;
     unsigned busy = 0;
+    if (!jobs)
+        return cli_error(CLI_FAILED, "out of memory");
     sweep_progress_begin();
     while (status == CLI_OK) {
         for (unsigned i = 0; i < n && status == CLI_OK && !sweep_interrupted; i++) {
