@@ -152,11 +152,11 @@ START_TEST(gone)
         "on:\ns_cmp_lg_u32 s9, 0x10000000\ns_cbranch_scc1 @loop\ns_endpgm\n",
         ISLAND, endless[_i]);
     gpus_place(&g, text);
-    volatile uint32_t *said = (volatile uint32_t *)(void *)(g.data + GPU_DATA / 4 * 3);
+    uint32_t *said = (uint32_t *)(void *)(g.data + GPU_DATA / 4 * 3);
     *said = 0;
     struct runner r;
     ck_assert_int_eq(pthread_create(&r.thread, NULL, run, &r), 0);
-    while (*said != 77)
+    while (__atomic_load_n(said, __ATOMIC_RELAXED) != 77)
         ;
     ck_assert_int_eq(emu_mem_remove(g.emu[GPU_NATIVE], address_of(ISLAND)), RD_OK);
     ck_assert_int_eq(pthread_join(r.thread, NULL), 0);
