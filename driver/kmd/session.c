@@ -31,7 +31,7 @@ static bool alive(int32_t pid)
 
 static void wait_change(_Atomic uint32_t *word, uint32_t seen)
 {
-    struct timespec t = {.tv_nsec = PATIENCE_MS * 1000000l};
+    struct timespec t = {.tv_nsec = PATIENCE_MS * 1000000L};
     (void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
