@@ -83,10 +83,11 @@ RD_CHECKED rd_status asm_assemble(const char *text, size_t len,
 /* Write a message as people read it: "error: file:line:column: text", the source line
  * (a window of a long one) and a caret under the column.
  *
- * text  out, ASM_FORMAT_BYTES, zero-terminated, ends with a newline
+ * color  whether the severity is coloured as terminals understand it
+ * text   out, ASM_FORMAT_BYTES, zero-terminated, ends with a newline
  * Returns the length.
  */
-size_t asm_format(const struct asm_message *message, char *text);
+size_t asm_format(const struct asm_message *message, bool color, char *text);
 
 /* Room that asm_kernel_text needs at most. */
 #define ASM_KERNEL_BYTES 4096

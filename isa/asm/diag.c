@@ -170,9 +170,12 @@ static size_t format_source(const struct asm_message *m, char *text, size_t room
     return at;
 }
 
-size_t asm_format(const struct asm_message *message, char *text)
+size_t asm_format(const struct asm_message *message, bool color, char *text)
 {
-    static const char *const words[] = {"error", "warning", "note"};
+    static const char *const words[] = {"error:", "warning:", "note:"};
+    static const char *const colored[] = {"\033[1;31merror:\033[0m",
+                                          "\033[1;35mwarning:\033[0m",
+                                          "\033[1;36mnote:\033[0m"};
     const struct asm_message *m = message;
     size_t room = ASM_FORMAT_BYTES - 256; /* the rest is for the note about the call */
     char place[32] = "";
@@ -180,9 +183,9 @@ size_t asm_format(const struct asm_message *message, char *text)
         snprintf(place, sizeof place, ":%u:%u", m->line, m->column);
     else if (m->line)
         snprintf(place, sizeof place, ":%u", m->line);
-    int used = snprintf(text, room - 320, "%.240s%s: %.256s%s: %s",
-                        m->includes ? m->includes : "", words[m->severity], m->file,
-                        place, m->text);
+    int used = snprintf(
+        text, room - 320, "%.240s%s %.256s%s: %s", m->includes ? m->includes : "",
+        (color ? colored : words)[m->severity], m->file, place, m->text);
     size_t at = used < 0 ? 0 : (size_t)used;
     if (at >= room - 320)
         at = room - 321;
@@ -192,7 +195,8 @@ size_t asm_format(const struct asm_message *message, char *text)
         at += format_source(m, text + at, room - at);
     if (m->from_line) {
         used = snprintf(text + at, ASM_FORMAT_BYTES - at,
-                        "note: %.128s:%u: expanded from here\n", m->file, m->from_line);
+                        "%s %.128s:%u: expanded from here\n",
+                        (color ? colored : words)[ASM_NOTE], m->file, m->from_line);
         at += used > 0 ? (size_t)used : 0;
     }
     return at;

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_message(void *ctx, const struct asm_message *m)
 {
     char text[ASM_FORMAT_BYTES];
-    size_t len = asm_format(m, text);
+    size_t len = asm_format(m, false, text);
     if (len == 0 || len >= sizeof text || text[len - 1] != '\n' || strlen(text) != len)
         abort();
     ++*(unsigned *)ctx;

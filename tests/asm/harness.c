@@ -17,7 +17,7 @@ static void keep_message(void *ctx, const struct asm_message *m)
     if (out->messages++ > 0)
         return;
     snprintf(out->first, sizeof out->first, "%u:%u: %s", m->line, m->column, m->text);
-    ck_assert_uint_lt(asm_format(m, out->shown), sizeof out->shown);
+    ck_assert_uint_lt(asm_format(m, false, out->shown), sizeof out->shown);
 }
 
 void assemble_n(const char *text, size_t len, bool relocatable, struct outcome *out)

@@ -83,7 +83,7 @@ def terminal(code, _):
     """Progress on one line, gone before the messages."""
     main, side = pty.openpty()
     with subprocess.Popen([RDNA3, "run", code, "--timing", "--timeout", "3"], stderr=side,
-                          stdout=subprocess.DEVNULL) as p:
+                          stdout=subprocess.DEVNULL, env=dict(os.environ, NO_COLOR="1")) as p:
         os.close(side)
         told = b""
         try:

@@ -66,7 +66,7 @@ static void print_message(void *ctx, const struct asm_message *message)
 {
     char text[ASM_FORMAT_BYTES];
     (void)ctx;
-    (void)asm_format(message, text);
+    (void)asm_format(message, cli_color(), text);
     fputs(text, stderr);
 }
 

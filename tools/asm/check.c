@@ -67,8 +67,8 @@ static void complain(struct check *c, unsigned wave, const char *text, size_t le
 {
     report(c, wave, text, len, what);
     if (c->wrong++ < MAX_SHOWN)
-        fprintf(stderr, "error: %s:%lu:1: %s: %.*s\n", c->path, c->line, what,
-                (int)(len > 200 ? 200 : len), text);
+        (void)cli_error(CLI_FAILED, "%s:%lu:1: %s: %.*s", c->path, c->line, what,
+                        (int)(len > 200 ? 200 : len), text);
 }
 
 bool check_parse_bytes(const char *p, const char *end, struct expected *out)
@@ -249,7 +249,8 @@ int asm_check(const struct asm_tool *o, const char *path)
         if (!check_lit(&c, text, bytes))
             check_lines(&c, text, bytes);
         if (c.wrong > MAX_SHOWN)
-            fprintf(stderr, "error: %lu lines more are wrong\n", c.wrong - MAX_SHOWN);
+            (void)cli_error(CLI_FAILED, "%lu lines more are wrong",
+                            c.wrong - MAX_SHOWN);
         printf("%lu statements, %lu wrong\n", c.statements, c.wrong);
         status = c.wrong ? CLI_FAILED : CLI_OK;
     } else {

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "codeobj.h"
@@ -223,7 +222,7 @@ int checks_report(const struct checks_options *o, struct checks_suppressions *s,
     }
     fill(&l, hosts, s, objects, n_objects);
     host_close(hosts);
-    bool color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
+    bool color = cli_color();
     found_print(&l, stderr, color);
     suppress_unused(s);
     if (atomic_load(&table->lost))

@@ -17,11 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
+bool cli_color(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) == 1 && !getenv("NO_COLOR") &&
+           !(term && strcmp(term, "dumb") == 0);
+}
+
 int cli_error(int status, const char *fmt, ...)
 {
     va_list ap;
     fflush(stdout);
-    fputs("error: ", stderr);
+    fputs(cli_color() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
     va_start(ap, fmt);
     vfprintf(stderr, fmt, ap);
     va_end(ap);

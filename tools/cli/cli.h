@@ -17,7 +17,11 @@ enum cli_exit {
     CLI_USAGE = 2   /* wrong usage */
 };
 
-/* Print "error: ..." to stderr and hand back status, for `return cli_error(...)`. */
+/* Whether stderr takes colours: a terminal that is not dumb, and NO_COLOR unset. */
+bool cli_color(void);
+
+/* Print "error: ..." to stderr, in red where cli_color() is, and hand back status, for
+ * `return cli_error(...)`. */
 int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Report what getopt_long could not parse (it returned '?' or ':'; opterr is 0).
