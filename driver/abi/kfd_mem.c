@@ -246,11 +246,14 @@ int abi_svm(struct abi_ctx *ctx, void *argp, size_t size)
     }
     if (args->op != KFD_IOCTL_SVM_OP_SET_ATTR)
         return -EINVAL;
-    bool map = known && (svm.access || svm.access_in_place);
-    for (uint32_t i = 0; i < args->nattr; i++)
+    bool map = known && (svm.access || svm.access_in_place), prefetch = false;
+    for (uint32_t i = 0; i < args->nattr; i++) {
         if (!svm_apply(&svm, &map, &args->attrs[i]))
             return -EINVAL;
-    return abi_errno(kmd_svm_set(ctx->kmd, args->start_addr, args->size, &svm, map));
+        prefetch |= args->attrs[i].type == KFD_IOCTL_SVM_ATTR_PREFETCH_LOC;
+    }
+    return abi_errno(
+        kmd_svm_set(ctx->kmd, args->start_addr, args->size, &svm, map, prefetch));
 }
 
 int abi_dmabuf_export(struct abi_ctx *ctx, void *argp, size_t size)

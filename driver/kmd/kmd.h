@@ -167,9 +167,10 @@ struct kmd_svm {
     bool access, access_in_place;
 };
 
-/* Attributes of host memory; pages with access become visible to the GPU. */
+/* Attributes of host memory; pages with access become visible to the GPU. prefetch:
+ * they are to go to attr's prefetch_loc now, of which listeners are told. */
 RD_CHECKED rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
-                                 const struct kmd_svm *attr, bool map);
+                                 const struct kmd_svm *attr, bool map, bool prefetch);
 /* Attributes common to the range; false if part of it has none. */
 bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *out);
 
@@ -404,7 +405,13 @@ RD_CHECKED rd_status kmd_fences_import(struct kmd *kmd, int fd, struct kmd_fence
 /* ---- system management events (smi.c) ---- */
 
 /* Numbers of the kernel's interface. */
-enum { KMD_SMI_VMFAULT = 1, KMD_SMI_PRE_RESET = 3, KMD_SMI_POST_RESET = 4 };
+enum {
+    KMD_SMI_VMFAULT = 1,
+    KMD_SMI_PRE_RESET = 3,
+    KMD_SMI_POST_RESET = 4,
+    KMD_SMI_MIGRATE_START = 5,
+    KMD_SMI_MIGRATE_END = 6
+};
 
 /* A descriptor on which events can be read as text, once a mask was written to it.
  * Owner: the client. */

@@ -1,9 +1,15 @@
 /* svm.c: attributes of host memory ranges that the GPU shares.
  *
- * Migration has no meaning here: the attributes are kept for queries, and ranges with
- * GPU access are visible in place. Ranges are sorted and disjoint.
+ * Pages stay where they are: the attributes are kept for queries, and ranges with GPU
+ * access are visible in place. A prefetch is told to those who listen as the migration
+ * that it is for the client, from system memory: whether the host has touched the pages
+ * since they last went, which brings them back, is not known here. Ranges are sorted
+ * and disjoint.
+ *
+ * Source: the lines' formats and triggers in kfd_ioctl.h.
  * SPDX-License-Identifier: MIT
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +17,11 @@
 
 #define SVM_FLAG_GPU_RO   8u
 #define SVM_FLAG_GPU_EXEC 16u
+
+#define SYSTEM           0u         /* places: this, the GPU's id, or */
+#define NOWHERE          UINT32_MAX /* not said */
+#define TRIGGER_PREFETCH 0
+#define PAGE_BITS        12
 
 void kmd_svm_init(struct svm *svm)
 {
@@ -65,8 +76,46 @@ static bool cut(struct kmd *kmd, uint64_t start, uint64_t end)
     return true;
 }
 
+static void tell(struct kmd *kmd, uint64_t start, uint64_t end, uint32_t from,
+                 const struct kmd_svm *attr)
+{
+    const uint64_t page = start >> PAGE_BITS, pages = (end - start) >> PAGE_BITS;
+    const int pid = (int)kmd->proc->pid;
+    const uint32_t to = attr->prefetch_loc;
+    struct kmd_clocks now;
+    kmd_clocks(kmd, &now);
+    kmd_smi_event(kmd, KMD_SMI_MIGRATE_START,
+                  "%" PRIu64 " -%d @%" PRIx64 "(%" PRIx64 ") %x->%x %x:%x %d\n",
+                  now.system_ns, pid, page, pages, from, to, to, attr->preferred_loc,
+                  TRIGGER_PREFETCH);
+    kmd_clocks(kmd, &now);
+    kmd_smi_event(kmd, KMD_SMI_MIGRATE_END,
+                  "%" PRIu64 " -%d @%" PRIx64 "(%" PRIx64 ") %x->%x %d\n",
+                  now.system_ns, pid, page, pages, from, to, TRIGGER_PREFETCH);
+}
+
+/* The range goes to attr's prefetch_loc: all of it to the GPU, and back what was sent
+ * there. Lock held, old attributes in place. */
+static void migrate(struct kmd *kmd, uint64_t start, uint64_t end,
+                    const struct kmd_svm *attr)
+{
+    if (attr->prefetch_loc == NOWHERE)
+        return;
+    if (attr->prefetch_loc != SYSTEM) {
+        tell(kmd, start, end, SYSTEM, attr);
+        return;
+    }
+    for (size_t i = 0; i < kmd->svm.count; i++) {
+        const struct svm_range *r = &kmd->svm.ranges[i];
+        uint32_t from = r->attr.prefetch_loc;
+        if (r->end > start && r->start < end && from != SYSTEM && from != NOWHERE)
+            tell(kmd, r->start > start ? r->start : start, r->end < end ? r->end : end,
+                 from, attr);
+    }
+}
+
 rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
-                      const struct kmd_svm *attr, bool map)
+                      const struct kmd_svm *attr, bool map, bool prefetch)
 {
     struct svm_range r = {.start = va, .end = va + bytes, .attr = *attr, .mapped = map};
     unsigned perm = GPU_READ | (attr->flags & SVM_FLAG_GPU_RO ? 0 : GPU_WRITE) |
@@ -75,6 +124,8 @@ rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
     pthread_mutex_lock(&kmd->svm.lock);
     if (map)
         st = gpu_vm_add(kmd->gpu, va, bytes, perm, "shared host memory");
+    if (st == RD_OK && prefetch)
+        migrate(kmd, va, va + bytes, attr);
     if (st == RD_OK && (!cut(kmd, va, va + bytes) || !insert(&kmd->svm, &r)))
         st = RD_E_NOMEM;
     pthread_mutex_unlock(&kmd->svm.lock);

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -373,6 +374,77 @@ START_TEST(svm_attributes)
 }
 END_TEST
 
+struct svm_prefetch { /* kfd_ioctl_svm_args with its array */
+    uint64_t start_addr, size;
+    uint32_t op, nattr;
+    struct kfd_ioctl_svm_attribute attr[1];
+};
+
+static void prefetch(const uint8_t *at, uint64_t bytes, uint32_t to)
+{
+    struct svm_prefetch s = {.start_addr = (uintptr_t)at,
+                             .size = bytes,
+                             .op = KFD_IOCTL_SVM_OP_SET_ATTR,
+                             .nattr = 1,
+                             .attr = {{KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, to}}};
+    ck_assert_int_eq(kfd(_IOC(_IOC_READ | _IOC_WRITE, 'K', 0x20, sizeof(s)), &s), 0);
+}
+
+/* The next event line is of a migration of the pages from there to there. */
+static void migrated(FILE *f, unsigned event, const uint8_t *at, unsigned long pages,
+                     unsigned from, unsigned to)
+{
+    char line[KFD_SMI_EVENT_MSG_SIZE + 1], want[KFD_SMI_EVENT_MSG_SIZE + 1];
+    static long long last;
+    unsigned id;
+    long long ns;
+    int pid, used = 0;
+    ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
+    ck_assert_int_eq(sscanf(line, "%x %lld -%d %n", &id, &ns, &pid, &used), 3);
+    ck_assert_uint_eq(id, event);
+    ck_assert_int_ge(ns, last);
+    last = ns;
+    ck_assert_int_eq(pid, getpid());
+    int n = snprintf(want, sizeof(want), "@%lx(%lx) %x->%x ", (uintptr_t)at >> 12,
+                     pages, from, to);
+    if (event == KFD_SMI_EVENT_MIGRATE_START)
+        n += snprintf(want + n, sizeof(want) - (size_t)n, "%x:%x ", to, ~0u);
+    (void)snprintf(want + n, sizeof(want) - (size_t)n, "%d\n",
+                   KFD_MIGRATE_TRIGGER_PREFETCH);
+    ck_assert_str_eq(line + used, want);
+}
+
+/* Who listens hears of pages that a prefetch moves, and of no others. */
+START_TEST(svm_migrations)
+{
+    uint8_t *p = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct kfd_ioctl_smi_events_args smi = {.gpuid = GPU_ID};
+    uint64_t start = KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_MIGRATE_START);
+    uint64_t both = start | KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_MIGRATE_END);
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    prefetch(p, 4096, GPU_ID); /* nobody listens */
+    prefetch(p, 4096, 0);
+    ck_assert_int_eq(kfd(AMDKFD_IOC_SMI_EVENTS, &smi), 0);
+    int fd = (int)smi.anon_fd;
+    FILE *f = fdopen(fd, "re");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(write(fd, &both, sizeof(both)), sizeof(both));
+    prefetch(p, 4 * 4096, 0); /* all is there */
+    prefetch(p + 4096, 2 * 4096, GPU_ID);
+    migrated(f, KFD_SMI_EVENT_MIGRATE_START, p + 4096, 2, 0, GPU_ID);
+    migrated(f, KFD_SMI_EVENT_MIGRATE_END, p + 4096, 2, 0, GPU_ID);
+    ck_assert_int_eq(write(fd, &start, sizeof(start)), sizeof(start));
+    prefetch(p, 4096, UINT32_MAX); /* says nothing of a place */
+    prefetch(p, 4 * 4096, 0);
+    migrated(f, KFD_SMI_EVENT_MIGRATE_START, p + 4096, 2, GPU_ID, 0);
+    ck_assert_ptr_null(fgets((char[8]){0}, 8, f));
+    ck_assert_int_eq(errno, EAGAIN);
+    (void)fclose(f);
+    munmap(p, 4 * 4096);
+}
+END_TEST
+
 START_TEST(queue_arguments)
 {
     uint8_t *page = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
@@ -516,6 +588,7 @@ int main(void)
     tcase_add_test(t, event_wakes_waiter);
     tcase_add_test(t, event_destroyed_while_waiting);
     tcase_add_test(t, svm_attributes);
+    tcase_add_test(t, svm_migrations);
     tcase_add_test(t, queue_arguments);
     tcase_add_test(t, queue_old_struct);
     tcase_add_test(t, dmabuf);
