@@ -93,6 +93,9 @@ def mistakes():
                       ("command = x\nmeasure a = (b\n", "a.sweep:2"),
                       ("command = x\nn = 1\nn = 2\n", "a.sweep:3: a second line"),
                       ("command = x\nhello\n", "not NAME = VALUES"),
+                      ("command = x {6/d}\nd = 2 0\n", "item 1: "), ("command =\n", "no command"),
+                      ("command = x\nn = 1..4:\n", "1..4:"), ("command = x\nn = 1...4\n", "1...4"),
+                      ("command = {" + 100 * "(" + "1" + 100 * ")" + "}\n", "item 0: "),
                       ("command = x\nn = \"a\n", "quotation mark"),
                       ("command = x\na = 1..100000\nb = 1..100000\n", "more than")):
         write("a.sweep", text)
@@ -155,6 +158,27 @@ def resume():
         expect(how != signal.SIGINT or "goes on from here" in told, told)
         os.remove("started")
     finish([RDNA3, "sweep", "a.sweep", "--jobs", "2"], True)
+    write("b.sweep", "command = echo x >>started; (sleep 100 & echo $! >pid; wait); echo end\n")
+    with subprocess.Popen([RDNA3, "sweep", "b.sweep"], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT) as p:
+        started(p, 13)
+        while not os.path.exists("pid") or not os.path.getsize("pid"):
+            time.sleep(0.02)
+        p.send_signal(signal.SIGINT)
+    with open("pid", encoding="utf-8") as f:
+        pid = int(f.read())
+    for _ in range(500):
+        if not running(pid):
+            return
+        time.sleep(0.02)
+    sys.exit("wrong: what the command started goes on")
+
+
+def running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def show():
@@ -171,6 +195,15 @@ def show():
     with open("p.svg", encoding="utf-8") as f:
         svg = f.read()
     expect(status == 0 and svg.count("<circle") == 14 and svg.count("stroke=\"#") == 2, svg)
+    write("w.sweep", "command = echo v {x}; test {n} != 2\nn = 1..3\nx = nan 12e4567 0x10\n"
+          "measure v = v (.*)\n")
+    expect(sweep("w.sweep")[0] == 1, "items that fail")
+    expect({r[0] for r in rows("w.sweep.db", "SELECT typeof(value) FROM result")} == {"text"}, "words")
+    write("f.sweep", "command = echo v {n}; test {n} != 2\nn = 1..3\nmeasure v = v (.*)\n")
+    expect(sweep("f.sweep")[0] == 1, "an item that fails")
+    expect(sweep("f.sweep", "--plot", "n,v", "--out", "f.svg")[0] == 0, "--plot")
+    with open("f.svg", encoding="utf-8") as f:
+        expect(f.read().count("<circle") == 2, "points of items that failed")
     for axes in ("n", "n,none", "none,v", "n,v,f,x"):
         expect(sweep("a.sweep", "--plot", axes, "--out", "q.svg")[0] != 0, f"--plot {axes}")
 

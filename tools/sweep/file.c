@@ -12,6 +12,8 @@
 #include "sweep.h"
 
 #define MOST_VALUES UINT64_C(1000000)
+#define MOST_DEPTH  64
+#define MOST_TRIED  UINT64_C(1000000) /* commands made before the first one runs */
 #define MOST_ITEMS  UINT64_C(100000000)
 
 struct place {
@@ -55,6 +57,7 @@ struct expression {
     const struct sweep *s;
     uint64_t item;
     const char *at, *end;
+    unsigned depth; /* of parentheses */
     bool wrong;
 };
 
@@ -89,9 +92,11 @@ static int64_t factor(struct expression *e)
     blanks(e);
     if (e->at < e->end && *e->at == '(') {
         e->at++;
-        value = sum(e);
+        e->wrong |= ++e->depth > MOST_DEPTH;
+        value = e->wrong ? 0 : sum(e);
         e->wrong |= e->at >= e->end || *e->at != ')';
         e->at++;
+        e->depth--;
     } else if (e->at < e->end && isdigit((unsigned char)*e->at)) {
         char *rest;
         value = strtoll(e->at, &rest, 0);
@@ -181,10 +186,24 @@ static char *command_of(const struct sweep *s, uint64_t item, const char **wrong
     return text;
 }
 
+static int no_command(const char *where, uint64_t item, const char *wrong)
+{
+    return cli_error(CLI_USAGE,
+                     "%s: item %" PRIu64
+                     ": no parameter or expression of whole numbers: %.40s",
+                     where, item, wrong);
+}
+
 char *sweep_command(const struct sweep *s, uint64_t item)
 {
     const char *wrong;
-    return command_of(s, item, &wrong);
+    char *text = command_of(s, item, &wrong);
+    if (text && !wrong)
+        return text;
+    (void)(wrong ? no_command("command", item, wrong)
+                 : cli_error(CLI_FAILED, "out of memory"));
+    free(text);
+    return NULL;
 }
 
 /* ---- lines ---- */
@@ -211,6 +230,8 @@ static int add_range(struct sweep_parameter *p, const char *word, bool *is,
     int n = sscanf(word, "%" SCNd64 "..%" SCNd64 "%c%" SCNd64 "%c", &from, &to, &how,
                    &by, &rest);
     *is = n == 2 || n == 4;
+    if (!*is && n >= 1 && strstr(word, ".."))
+        return bad(at, "not FROM..TO, FROM..TO:STEP or FROM..TO*FACTOR:", word);
     if (!*is)
         return CLI_OK;
     if (n == 2)
@@ -282,6 +303,8 @@ static int take_line(struct sweep *s, char *name, char *value, const struct plac
     if (strcmp(name, "command") == 0) {
         if (s->command)
             return bad(at, "a second command:", value);
+        if (!*value)
+            return bad(at, "no command behind", name);
         s->command = strdup(value);
         return s->command ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
     }
@@ -336,14 +359,15 @@ static int judge(struct sweep *s, const char *path)
             s->n_items > MOST_ITEMS)
             return cli_error(CLI_USAGE, "%s: more than %" PRIu64 " items", path,
                              MOST_ITEMS);
-    char *first = command_of(s, 0, &wrong);
-    free(first);
-    if (wrong)
-        return cli_error(
-            CLI_USAGE,
-            "%s: command: no parameter or expression of whole numbers: %.40s", path,
-            wrong);
-    return first ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
+    for (uint64_t i = 0; i < s->n_items && i < MOST_TRIED; i++) {
+        char *made = command_of(s, i, &wrong);
+        free(made);
+        if (wrong)
+            return no_command(path, i, wrong);
+        if (!made)
+            return cli_error(CLI_FAILED, "out of memory");
+    }
+    return CLI_OK;
 }
 
 int sweep_read(const char *path, struct sweep *out)

@@ -34,6 +34,7 @@ void sweep_path(void)
 static void become(const char *command, int out, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
+    (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before that */
         _exit(127);
@@ -49,7 +50,9 @@ int sweep_start(struct sweep_job *j, const struct sweep *s, uint64_t item)
     char *command = sweep_command(s, item);
     pid_t parent = getpid();
     *j = (struct sweep_job){.done = {.item = item}};
-    if (!command || pipe2(fd, O_CLOEXEC) != 0) {
+    if (!command)
+        return CLI_USAGE;
+    if (pipe2(fd, O_CLOEXEC) != 0) {
         free(command);
         return cli_error(CLI_FAILED, "cannot start a command: %s", strerror(errno));
     }
@@ -60,8 +63,10 @@ int sweep_start(struct sweep_job *j, const struct sweep *s, uint64_t item)
     close(fd[1]);
     free(command);
     j->out = fd[0];
-    if (j->pid > 0)
+    if (j->pid > 0) {
+        (void)setpgid(j->pid, j->pid); /* whoever is first */
         return CLI_OK;
+    }
     j->pid = 0;
     close(fd[0]);
     return cli_error(CLI_FAILED, "cannot start a command: %s", strerror(errno));
@@ -95,6 +100,16 @@ static void finish(struct sweep_job *j)
     j->pid = 0;
     j->done.seconds = cli_now() - j->began;
     j->done.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void sweep_stop(struct sweep_job *jobs, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (jobs[i].pid) {
+            (void)kill(-jobs[i].pid, SIGKILL);
+            finish(&jobs[i]);
+            free(jobs[i].done.text);
+        }
 }
 
 struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, int milliseconds)

@@ -178,7 +178,8 @@ static int take_points(struct sweep_store *store, char *axis[3], struct plot *p)
         "SELECT coalesce(s.value, ''), x.value, avg(y.value) FROM parameter x JOIN "
         "result y ON y.item = x.item AND y.name = ?2 LEFT JOIN parameter s ON s.item = "
         "x.item AND s.name = ?3 WHERE x.name = ?1 AND typeof(x.value) <> 'text' AND "
-        "typeof(y.value) <> 'text' GROUP BY 1, 2 ORDER BY 1, 2",
+        "typeof(y.value) <> 'text' AND (SELECT status FROM item WHERE id = x.item) = 0 "
+        "GROUP BY 1, 2 ORDER BY 1, 2",
         &q);
     for (int i = 0; status == CLI_OK && i < 3; i++)
         sqlite3_bind_text(q, i + 1, axis[i] ? axis[i] : "", -1, SQLITE_STATIC);

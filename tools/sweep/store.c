@@ -6,6 +6,7 @@
  * in one transaction. SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static void bind_value(sqlite3_stmt *q, int at, const char *text)
         return;
     }
     double real = strtod(text, &end);
-    if (end != text && !*end)
+    if (end != text && !*end && isfinite(real) && !strpbrk(text, "xX"))
         sqlite3_bind_double(q, at, real);
     else
         sqlite3_bind_text(q, at, text, -1, SQLITE_TRANSIENT);
@@ -111,7 +112,8 @@ static int open_file(const char *path, int flags, struct sweep_store **out)
 
 int sweep_store_look(const char *path, struct sweep_store **out)
 {
-    int status = open_file(path, SQLITE_OPEN_READONLY, out);
+    int status = open_file(path, SQLITE_OPEN_READWRITE, out); /* what was killed left
+                                                                 its journal */
     if (status == CLI_OK && (*out)->tables != 2) {
         sweep_store_close(*out);
         status = cli_error(CLI_FAILED, "%s: no database of rdna3 sweep", path);

@@ -144,7 +144,7 @@ static int dry_run(const struct sweep *s)
     for (uint64_t i = 0; i < s->n_items; i++) {
         char *command = sweep_command(s, i);
         if (!command)
-            return cli_error(CLI_FAILED, "out of memory");
+            return CLI_USAGE;
         puts(command);
         free(command);
     }
@@ -177,7 +177,8 @@ static int work(const struct sweep *s, struct sweep_store *store, unsigned n)
         }
         sweep_progress(store, s, false);
     }
-    free(jobs); /* commands that still run end with this process */
+    sweep_stop(jobs, n);
+    free(jobs);
     return status;
 }
 

@@ -42,7 +42,8 @@ void sweep_free(struct sweep *s);
 
 /* The value of a parameter in an item. */
 const char *sweep_value(const struct sweep *s, uint64_t item, unsigned parameter);
-/* The command of an item, for the caller to free; NULL: out of memory. */
+/* The command of an item, for the caller to free. NULL, with an error printed: there is
+ * none, as what its braces hold is no number. */
 char *sweep_command(const struct sweep *s, uint64_t item);
 
 /* ---- job.c: one item ---- */
@@ -62,12 +63,15 @@ struct sweep_job {
     struct sweep_done done;
 };
 
-/* Start an item's command with sh; it dies with this process. Returns an exit status.
- */
+/* Start an item's command with sh, in a process group of its own. If this process is
+ * killed, the shell dies with it; programs that the shell has started do not. Returns an
+ * exit status. */
 int sweep_start(struct sweep_job *j, const struct sweep *s, uint64_t item);
 /* Wait for output of some of the jobs, at most so long, and take it. Returns one that
  * has ended, with its result in done (text: the caller frees it), or NULL. */
 struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, int milliseconds);
+/* Kill the commands that still run, and what they have started. */
+void sweep_stop(struct sweep_job *jobs, unsigned n);
 /* This program's folder comes first where commands look for rdna3. */
 void sweep_path(void);
 
