@@ -54,7 +54,7 @@ static void report(struct as *as, enum asm_severity severity, const char *at,
         as->result.errors++;
     if (as->result.errors > most || !as->options->message)
         return;
-    char text[512], includes[256];
+    char text[512], includes[240];
     uint32_t source = as_source_of(as, at);
     include_lines(as, source, includes, sizeof includes);
     vsnprintf(text, sizeof text, fmt, ap);

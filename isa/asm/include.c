@@ -29,11 +29,12 @@ const char *as_source_name(const struct as *as, uint32_t source)
     return as->options->name ? as->options->name : "<input>";
 }
 
-/* Is the file being read already? */
+/* Is the file being read already? Not those that wait for their turn. */
 static bool is_open(const struct as *as, const char *name)
 {
     for (uint32_t i = 0; i < as->n_frames; i++)
         if (as->frames[i].file &&
+            (i + 1 == as->n_frames || as->frames[i].p != as->frames[i].begin) &&
             strcmp(as_source_name(as, as->frames[i].source), name) == 0)
             return true;
     return false;
