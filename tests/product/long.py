@@ -107,12 +107,19 @@ def insts(code, folder):
     expect(call("run", code, "--max-insts", "5")[0] == 2, "--max-insts without --timing")
 
 
-def hours(code, _):
+def hours(code, folder):
     """A warning that names the option which helps."""
     status, told = call("run", code, "--timing", "--grid", "50000000", "--timeout", "4")
     expect(status == 124 and "warning: this will take more than" in told and
            "; --timing-sample " in told, told)
     status, told = call("run", code, "--timing", "--timeout", "3")
+    expect("warning" not in told, told)
+    early = os.path.join(folder, "early.s")  # the first to end says little about the others
+    with open(early, "w", encoding="utf-8") as f:
+        f.write(LOOP.replace("loop:\n", "loop:\n  s_cmp_eq_u32 s0, 0\n  s_cbranch_scc1 end\n").replace(
+            "  s_endpgm", "end:\n  s_endpgm"))
+    expect(call("asm", early, "-o", code)[0] == 0, "the early one does not assemble")
+    status, told = call("run", code, "--timing", "--grid", "60000", "--block", "32", "--timeout", "4")
     expect("warning" not in told, told)
 
 

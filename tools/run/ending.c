@@ -79,11 +79,11 @@ const char *run_ending_why(const struct run_ending *e)
 }
 
 /* Seconds that are left, judged by the workgroups that have ended; negative: nobody
- * knows. */
+ * knows, as the first to end say little about those that run beside them. */
 static double seconds_left(const struct run_ending *e, const struct tm_progress *p,
                            double now)
 {
-    if (!p->ended)
+    if (p->ended <= p->started - p->ended)
         return -1;
     return (now - e->began) / (double)p->ended * (double)(p->groups - p->ended);
 }
@@ -91,16 +91,19 @@ static double seconds_left(const struct run_ending *e, const struct tm_progress 
 /* Once, when it is clear that it takes hours. */
 static void warn_of_hours(struct run_ending *e, const struct tm_progress *p, double now)
 {
-    /* Where none has ended, those that have started take as long as that at least. */
+    double left = seconds_left(e, p, now);
+    bool known = left >= 0;
+    /* Else those that have started take as long as that at least. */
     double waves = p->started ? (double)p->groups / (double)p->started : 1;
-    double left = p->ended ? seconds_left(e, p, now) : (now - e->began) * waves;
+    if (!known)
+        left = (now - e->began) * waves;
     if (e->warned || now - e->began < WARN_AFTER || left < WARN_SECONDS)
         return;
     e->warned = true;
     fprintf(stderr,
             "%swarning: this will take %s%.1f hours (%" PRIu64 " of %" PRIu64
             " workgroups in %.0f s)",
-            e->line ? "\r\x1b[K" : "", p->ended ? "about " : "more than ", left / 3600,
+            e->line ? "\r\x1b[K" : "", known ? "about " : "more than ", left / 3600,
             p->ended, p->groups, now - e->began);
     if (p->groups > SAMPLE_FULL * p->capacity)
         fprintf(stderr, "; --timing-sample %" PRIu64 " estimates it from as many",
