@@ -304,7 +304,12 @@ static int write_object(struct dis_object *o, const uint8_t *elf,
     if (!w)
         return cli_error(CLI_FAILED, "out of memory");
     *w = (struct dis_writer){.o = o, .wish = wish, .next_symbol = {1, 1}};
-    if (wish->lines || wish->source)
+    if ((wish->lines || wish->source) && o->info->relocatable)
+        fprintf(stderr,
+                "warning: %s: no source lines: those of a relocatable file are known "
+                "when it has been linked\n",
+                o->path);
+    else if (wish->lines || wish->source)
         status = dis_lines_open(o->path, elf, o->info->elf_bytes, wish->source, &lines);
     if (status == CLI_OK)
         status = wish->json ? write_json(w, lines) : write_source(w, lines);
