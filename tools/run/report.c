@@ -30,17 +30,16 @@ int run_timing_advice(const struct run_timing *rt, const struct tm_engine *t)
         return CLI_OK;
     if (rt->baseline_path) /* first: the page may be the one to be written */
         status = advice_read(rt->baseline_path, &before);
-    if (status != CLI_OK)
-        return status;
-    const struct advice *old = rt->baseline_path ? &before : NULL;
+    /* without it: the run may have taken hours */
+    const struct advice *old = rt->baseline_path && status == CLI_OK ? &before : NULL;
     rd_status st = advice_take(t, rt->kernel, &now);
     if (st != RD_OK) {
         status = cli_error(CLI_FAILED, "%s", rd_status_text(st));
     } else {
         if (rt->advice)
             advice_print(&now, old, stdout);
-        if (rt->report_path)
-            status = write_page(rt->report_path, &now, old);
+        int written = rt->report_path ? write_page(rt->report_path, &now, old) : CLI_OK;
+        status = status == CLI_OK ? written : status;
         advice_free(&now);
     }
     if (old)
