@@ -64,8 +64,8 @@ struct sweep_job {
 };
 
 /* Start an item's command with sh, in a process group of its own. If this process is
- * killed, the shell dies with it; programs that the shell has started do not. Returns an
- * exit status. */
+ * killed, the shell dies with it; programs that the shell has started do not. Returns
+ * an exit status. */
 int sweep_start(struct sweep_job *j, const struct sweep *s, uint64_t item);
 /* Wait for output of some of the jobs, at most so long, and take it. Returns one that
  * has ended, with its result in done (text: the caller frees it), or NULL. */
