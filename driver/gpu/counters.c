@@ -1,4 +1,4 @@
-/* counters.c: counts of registers that nobody models, and their names.
+/* counters.c: counts of registers that nobody models, and their names; time of kernels.
  * SPDX-License-Identifier: MIT
  */
 #include "counters.h"
@@ -39,6 +39,32 @@ bool gpu_count_register(struct gpu_counters *c, uint32_t reg, enum gpu_reg_use u
         return false;
     }
     return atomic_fetch_add(&s->uses[use], 1) == 0;
+}
+
+/* FNV-1a; never 0 */
+static uint64_t hash(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *name; name++)
+        h = (h ^ (uint8_t)*name) * 0x100000001b3u;
+    return h ? h : 1;
+}
+
+void gpu_count_kernel(struct gpu_kernels *k, const char *name, uint64_t ticks)
+{
+    uint64_t wanted = hash(name);
+    struct gpu_kernel_time *to = &k->others;
+    for (unsigned i = 0; i < GPU_KERNELS && to == &k->others; i++) {
+        struct gpu_kernel_time *t = &k->kernel[i];
+        uint64_t key = 0;
+        if (atomic_compare_exchange_strong(&t->key, &key, wanted))
+            snprintf(t->name, sizeof t->name, "%s", name);
+        else if (key != wanted)
+            continue;
+        to = t;
+    }
+    atomic_fetch_add(&to->calls, 1);
+    atomic_fetch_add(&to->ticks, ticks);
 }
 
 void gpu_register_text(uint32_t reg, char *text, size_t size)

@@ -4,6 +4,8 @@
  * a fault becomes a page fault or a queue error, as the hardware would report it.
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "cp.h"
 
 static void page_fault(struct gpu_queue *q, uint64_t va, unsigned perm)
@@ -75,13 +77,19 @@ static void on_interrupt(void *ctx, const struct emu_interrupt *i)
 static void on_unreported(void *ctx, const struct emu_fault *what)
 {
     struct gpu_queue *q = ctx;
-    char text[512];
-    atomic_fetch_add(&q->gpu->counters->lds_beyond, 1);
+    char text[512], name[200];
+    uint64_t start;
+    struct gpu_counters *c = q->gpu->counters;
+    bool first = atomic_fetch_add(&c->lds_beyond, 1) == 0;
     if (atomic_exchange(&q->lds_pc, what->pc) == what->pc)
         return;
     emu_fault_text(what, text, sizeof(text));
-    gpu_log(q->gpu, "queue %u: as on the chip, reads give 0 and writes vanish: %s",
-            q->id, text);
+    if (!gpu_symbol(q->gpu, what->pc, name, sizeof name, &start))
+        snprintf(name, sizeof name, "kernel");
+    if (first)
+        snprintf(c->lds_first, sizeof c->lds_first, "%s: %.270s", name, text);
+    gpu_log(q->gpu, "queue %u: as on the chip, reads give 0 and writes vanish: %s: %s",
+            q->id, name, text);
 }
 
 /* The emulator's counts only grow; other queues may add to them meanwhile. */

@@ -20,6 +20,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->timeline = config->timeline;
     gpu->counters = config->counters;
     gpu->opcodes = config->opcodes;
+    gpu->kernels = config->kernels;
     gpu->checks.path = config->check;
     gpu->checks.heap = config->heap;
     gpu->cores.folder = config->cores;

@@ -113,6 +113,8 @@ struct gpu_config {
     /* Executed instructions are added here by opcode; NULL: they are not counted one by
      * one. Kept. */
     struct gpu_opcodes *opcodes;
+    /* Gets their model time; NULL: it is not wanted. Kept. */
+    struct gpu_kernels *kernels;
     const char *check;     /* file with a table of findings, or NULL; kept */
     struct ck_heap *heap;  /* of a checked program: its allocations, or NULL */
     const char *cores;     /* folder for core files (kept.h), or NULL; kept */

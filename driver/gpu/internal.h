@@ -116,6 +116,7 @@ struct gpu {
     const char *timeline;
     struct gpu_counters *counters;
     struct gpu_opcodes *opcodes; /* NULL: not wanted */
+    struct gpu_kernels *kernels; /* NULL: not wanted */
     pthread_mutex_t opcode_lock; /* counted */
     struct gpu_opcodes counted;  /* what *opcodes has of the emulator's counts */
     struct gpu_host host;

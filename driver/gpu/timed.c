@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -22,6 +23,19 @@ static uint64_t ticks_of(const struct gpu *gpu, uint64_t cycles)
 {
     double seconds = (double)cycles / (gpu->sclk_mhz * 1e6);
     return (uint64_t)ceil(seconds * (double)BOARD_CLOCK_HZ);
+}
+
+static void count(const struct gpu_queue *q, const struct emu_dispatch *d,
+                  uint64_t ticks)
+{
+    struct gpu *gpu = q->gpu;
+    char name[1024];
+    atomic_fetch_add(&gpu->counters->model_ticks, ticks);
+    if (!gpu->kernels)
+        return;
+    if (!gpu_kernel_name(gpu, d->entry, name, sizeof name))
+        snprintf(name, sizeof name, "(without a name)");
+    gpu_count_kernel(gpu->kernels, name, ticks);
 }
 
 /* Called by the model in the queue's thread. */
@@ -65,7 +79,7 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
         cp_record_end();
     if (t) {
         uint64_t ticks = ticks_of(gpu, tm_span_cycles(t));
-        atomic_fetch_add(&gpu->counters->model_ticks, ticks);
+        count(q, d, ticks);
         cp_spend(q, p.start - q->time + ticks);
     }
     tm_destroy(t);

@@ -110,6 +110,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
                                  .perf_map = config->perf_map,
                                  .opcodes =
                                      config->opcodes ? &kmd->shared->opcodes : NULL,
+                                 .kernels = &kmd->shared->kernels,
                                  .host = kmd_gpu_host(kmd)};
         st = gpu_create(&gpu, &kmd->gpu);
     }

@@ -72,6 +72,7 @@ struct gshared {
     struct gshared_proc procs[GSHARED_PROCS];
     struct gshared_debug sessions[GSHARED_SESSIONS];
     struct gpu_opcodes opcodes; /* of all processes, if they are counted */
+    struct gpu_kernels kernels; /* of all processes, under the timing model */
 };
 
 _Static_assert(sizeof(struct gshared) <= GSHARED_METADATA, "metadata lies behind it");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What users ran into, one by one.
 
-    bugs.py targets|exec_options|no_files RDNA3 SOURCE_FOLDER
+    bugs.py targets|exec_options|exec_kernels|no_files RDNA3 SOURCE_FOLDER
 
 SPDX-License-Identifier: MIT
 """
@@ -61,6 +61,7 @@ def exec_options(folder):
     with open(report, encoding="utf-8") as f:
         process, = json.load(f)["processes"]
     expect(status == 0 and process["dispatches"] == 1 and process["model_us"] is None and
+           process["first_beyond_lds"] is None and not process["workgroups_beyond_lds"] and
            all(f"{process[name]} {name}" in told
                for name in ("dispatches", "workgroups", "waves", "instructions", "faults")) and
            process["ioctls"] > process["refused_ioctls"], f"{process}: {told}")
@@ -68,6 +69,62 @@ def exec_options(folder):
     expect(status == 1 and "error: cannot write" in told, told)
     for options in (["--simd", "mmx"], ["--threads", "x"], ["--threads", "1025"]):
         expect(call(RDNA3, "exec", *options, "--", "true")[0] == 2, options)
+
+
+KERNEL = """
+.text
+.globl {name}
+.p2align 8
+.type {name},@function
+{name}:
+{code}
+    s_endpgm
+.size {name}, .-{name}
+.rodata
+.p2align 6
+.amdhsa_kernel {name}
+  .amdhsa_group_segment_fixed_size 64
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_sgpr 8
+  .amdhsa_wavefront_size32 1
+.end_amdhsa_kernel
+"""
+
+
+def exec_kernels(folder):
+    """The time of each kernel under --timing; what goes beyond the LDS is told of without --stats."""
+    source, code, report = (os.path.join(folder, name) for name in ("k.s", "k.hsaco", "k.json"))
+    with open(source, "w", encoding="utf-8") as f:
+        f.write('.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n' +
+                KERNEL.format(name="quick", code="    v_lshlrev_b32 v1, 2, v0\n    ds_store_b32 v1, v0") +
+                KERNEL.format(name="_Z4slowv", code="    s_movk_i32 s0, 4000\n1:  s_sub_i32 s0, s0, 1\n"
+                              "    s_cmp_lg_u32 s0, 0\n    s_cbranch_scc1 1b"))
+    status, told = call(RDNA3, "asm", source, "-o", code)
+    expect(status == 0, told)
+    def program(*runs):
+        calls = "; ".join(f'"$0" run --device kfd "$1" --kernel {name} --block {block}' for name, block in runs)
+        return ["--", "sh", "-c", calls, RDNA3, code]
+
+    status, told = call(RDNA3, "exec", "--timing", "--json", report,
+                        *program(("quick", 16), ("_Z4slowv", 32), ("quick", 16)))
+    with open(report, encoding="utf-8") as f:
+        data = json.load(f)
+    slow, quick = data["kernels"]
+    expect(status == 0 and slow["name"] in ("slow()", "_Z4slowv") and quick["name"] == "quick", data)
+    expect((slow["calls"], quick["calls"]) == (1, 2) and slow["percent"] > 80 and
+           abs(slow["percent"] + quick["percent"] - 100) < 0.01, data)
+    expect(abs(quick["mean_us"] * 2 - quick["model_us"]) < 0.001 and
+           abs(sum(p["model_us"] for p in data["processes"]) - slow["model_us"] - quick["model_us"]) < 0.001, data)
+    rows = [line.split() for line in told.splitlines() if "%" in line]
+    expect([(r[2], r[-1]) for r in rows] == [("1", slow["name"]), ("2", "quick")], told)
+    expect("LDS" not in told, told)
+
+    status, told = call(RDNA3, "exec", "--json", report, *program(("quick", 64)))
+    with open(report, encoding="utf-8") as f:
+        data = json.load(f)
+    process = next(p for p in data["processes"] if p["workgroups_beyond_lds"])
+    expect(status == 0 and data["kernels"] is None and "quick: LDS address out of range" in told and
+           "1 workgroups" in told and process["first_beyond_lds"] in told and "%" not in told, told)
 
 
 def no_files(folder):
@@ -96,7 +153,8 @@ def no_files(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        {"targets": targets, "exec_options": exec_options, "no_files": no_files}[WHAT](folder)
+        {"targets": targets, "exec_options": exec_options,
+         "exec_kernels": exec_kernels, "no_files": no_files}[WHAT](folder)
     return 0
 
 

@@ -30,6 +30,7 @@
 #include "config.h"
 #include "emu.h"
 #include "isa.h"
+#include "kernels.h"
 #include "shared.h"
 #include "state.h"
 #include "timeline.h"
@@ -59,7 +60,9 @@ static const char help[] =
     "  --no-execute   complete every dispatch without running it\n"
     "  --timing       run kernels under the timing model (slow); the device's clock "
     "and\n"
-    "                 all timestamps then show model time\n"
+    "                 all timestamps then show model time; at exit a table "
+    "of\n"
+    "                 the kernels and their time\n"
     "    --timing-trace FILE  record a timeline of the dispatches (see rdna3 viz)\n"
     "    --sclk-mhz F   shader clock (default 2482, the board's)\n"
     "  --viz          --timing, and show the dispatches in a window while they run\n"
@@ -329,16 +332,25 @@ static void print_stats(const struct options *o, const struct gshared *shared)
                 atomic_load(&p->gpu.copy_bytes), atomic_load(&p->ioctls),
                 atomic_load(&p->refused));
         print_registers(atomic_load(&p->pid), &p->gpu);
-        uint64_t beyond = atomic_load(&p->gpu.lds_beyond);
-        if (beyond)
-            fprintf(stderr,
-                    "rdna3: pid %" PRId32 ": %" PRIu64
-                    " workgroups read or wrote beyond their LDS\n",
-                    atomic_load(&p->pid), beyond);
         if (o->timing)
             fprintf(stderr, "rdna3: pid %" PRId32 ": %.2f us in kernels by the model\n",
                     atomic_load(&p->pid),
                     (double)atomic_load(&p->gpu.model_ticks) * 1e6 / BOARD_CLOCK_HZ);
+    }
+}
+
+/* What the chip hides: told at the end in any case, since results may be wrong. */
+static void print_lds_beyond(const struct gshared *shared)
+{
+    for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++) {
+        const struct gshared_proc *p = &shared->procs[i];
+        uint64_t beyond = atomic_load(&p->gpu.lds_beyond);
+        if (beyond)
+            fprintf(stderr,
+                    "rdna3: pid %" PRId32 ": %" PRIu64
+                    " workgroups read or wrote beyond their LDS (rdna3 check tells "
+                    "where)\n",
+                    atomic_load(&p->pid), beyond);
     }
 }
 
@@ -457,6 +469,10 @@ static int close_findings(const struct options *o, const struct state *state,
 static int tell(const struct options *o, struct execution *l, int status)
 {
     print_unrecorded(l->state.shared);
+    if (!o->check)
+        print_lds_beyond(l->state.shared);
+    if (o->timing)
+        kernels_print(stderr, &l->state.shared->kernels);
     if (o->stats)
         print_stats(o, l->state.shared);
     if (o->opcodes)

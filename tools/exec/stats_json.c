@@ -11,6 +11,7 @@
 #include "board.h"
 #include "cli.h"
 #include "json.h"
+#include "kernels.h"
 #include "shared.h"
 
 static void put_registers(struct json *j, const struct gpu_counters *c)
@@ -47,6 +48,10 @@ static void put_process(struct json *j, const struct gshared_proc *p, bool timin
     json_u64(j, "ioctls", atomic_load(&p->ioctls));
     json_u64(j, "refused_ioctls", atomic_load(&p->refused));
     json_u64(j, "workgroups_beyond_lds", atomic_load(&c->lds_beyond));
+    if (atomic_load(&c->lds_beyond))
+        json_text(j, "first_beyond_lds", c->lds_first);
+    else
+        json_null(j, "first_beyond_lds");
     put_registers(j, c);
     if (timing)
         json_real(j, "model_us",
@@ -66,6 +71,10 @@ int stats_json(const char *path, const struct gshared *shared, bool timing)
     for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++)
         put_process(&j, &shared->procs[i], timing);
     json_close(&j);
+    if (timing)
+        kernels_json(&j, &shared->kernels);
+    else
+        json_null(&j, "kernels");
     json_end(&j);
     bool bad = ferror(out) != 0;
     if (fclose(out) != 0 || bad)
