@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEAR_NULL 0x10000u /* addresses that nobody allocates */
+
 rd_status regions_create(struct region_table **out)
 {
     struct region_table *t = calloc(1, sizeof *t);
@@ -209,6 +211,9 @@ void region_describe(struct region_table *t, uint64_t address, char *text, size_
     bool past = r && address >= r->end;
     if (!r)
         snprintf(text, size, "no memory is allocated");
+    else if (!inside && address < NEAR_NULL)
+        snprintf(text, size, "a null pointer%s",
+                 address ? ", or an offset from one" : "");
     else
         snprintf(text, size, "%s %s [0x%llx, 0x%llx), %llu bytes %s",
                  inside ? "in" : "nearest allocation:", r->name,

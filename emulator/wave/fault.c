@@ -131,15 +131,16 @@ void wave_unreported(struct wave *w, const struct uop *u, enum emu_fault_kind ki
 void emu_fault_text(const struct emu_fault *f, char *text, size_t size)
 {
     char where[64] = "", what[96] = "";
+    const char *tick = *f->inst ? " `" : "";
     if (f->lane >= 0)
         snprintf(where, sizeof where, " lane %d", f->lane);
     if (f->bytes)
         snprintf(what, sizeof what, ", %s of %u bytes at 0x%llx",
                  f->write ? "write" : "read", f->bytes, (unsigned long long)f->address);
-    snprintf(text, size, "%s: pc 0x%llx `%s`, workgroup (%u,%u,%u) wave %u%s%s%s%s",
-             emu_fault_name(f->kind), (unsigned long long)f->pc, f->inst,
-             f->workgroup[0], f->workgroup[1], f->workgroup[2], f->wave, where, what,
-             *f->detail ? "; " : "", f->detail);
+    snprintf(text, size, "%s: pc 0x%llx%s%s%s, workgroup (%u,%u,%u) wave %u%s%s%s%s",
+             emu_fault_name(f->kind), (unsigned long long)f->pc, tick, f->inst,
+             *f->inst ? "`" : "", f->workgroup[0], f->workgroup[1], f->workgroup[2],
+             f->wave, where, what, *f->detail ? "; " : "", f->detail);
 }
 
 /* ---- handlers of what cannot run --------------------------------------------------
@@ -147,7 +148,10 @@ void emu_fault_text(const struct emu_fault *f, char *text, size_t size)
 
 const struct uop *x_fetch(struct wave *w, const struct uop *u)
 {
-    return wave_fault(w, u, EMU_FAULT_FETCH, NULL);
+    struct emu_fault f;
+    wave_describe(w, u, EMU_FAULT_FETCH, &f);
+    return wave_fault(w, u, EMU_FAULT_FETCH,
+                      *f.inst ? NULL : "the code ends here, without s_endpgm before");
 }
 
 const struct uop *x_illegal(struct wave *w, const struct uop *u)

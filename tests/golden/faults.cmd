@@ -3,6 +3,7 @@ build f.hsaco faults.s
 rdna3 run f.hsaco --kernel illegal
 rdna3 run f.hsaco --kernel null_load
 rdna3 run f.hsaco --kernel past_the_end --block 32 --arg buf:16
+rdna3 run f.hsaco --kernel past_the_end --block 32 --arg i64:0
 rdna3 run f.hsaco --kernel store_to_kernargs --arg i32:1
 rdna3 run f.hsaco --kernel misaligned_atomic --arg buf:16
 rdna3 run f.hsaco --kernel lds_range --block 32

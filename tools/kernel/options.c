@@ -13,6 +13,15 @@ static int bad_value(const char *name, rd_status st)
                      st == RD_E_RANGE ? "out of range" : "not a number");
 }
 
+/* What the dispatch packet and a workgroup have room for. */
+static const char *range_of(int option)
+{
+    return option == KERNEL_OPT_GRID    ? ": 1 to 4294967295 workgroups in a dimension"
+           : option == KERNEL_OPT_BLOCK ? ": 1 to 1024 work-items"
+           : option == KERNEL_OPT_DYNAMIC_LDS ? ": a workgroup has 65536 bytes of LDS"
+                                              : "";
+}
+
 static int parse_bounded(const char *name, uint64_t max, uint64_t *out)
 {
     rd_status st = cli_parse_u64(optarg, out);
@@ -74,6 +83,9 @@ static int take_number(struct kernel_options *o, int option, const char *name)
         status = parse_bounded(name, UINT64_MAX, &o->config.seed);
         break;
     }
+    if (st == RD_E_RANGE)
+        return cli_error(CLI_USAGE, "--%s '%s': out of range%s", name, optarg,
+                         range_of(option));
     return st != RD_OK ? bad_value(name, st) : status;
 }
 

@@ -293,6 +293,23 @@ static int finish(struct run_options *o, struct la *la, struct tm_engine *timed,
     return cli_finish(status);
 }
 
+/* A kernel that touches address 0: which of its arguments are null? */
+static void name_nulls(const struct run_options *o, const struct emu_fault *f,
+                       char *text, size_t size)
+{
+    const char *head = "; null:";
+    if (f->kind != EMU_FAULT_UNMAPPED || f->address >= 0x10000)
+        return;
+    for (unsigned i = 0; i < o->k.n_args; i++) {
+        const struct kernel_arg *a = &o->k.args[i];
+        size_t used = strlen(text);
+        if (a->is_buffer || a->bytes || a->n_bytes != 8 || a->value)
+            continue;
+        (void)snprintf(text + used, size - used, "%s argument %u", head, i);
+        head = ",";
+    }
+}
+
 /* What became of the kernel, and its results. */
 static int conclude(struct run_options *o, struct la *la, rd_status st,
                     const struct emu_fault *fault, struct tm_engine *timed,
@@ -303,6 +320,7 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
         return CLI_FAILED;
     if (st == RD_E_FAULT) {
         emu_fault_text(fault, text, sizeof text);
+        name_nulls(o, fault, text, sizeof text);
         return cli_error(CLI_FAILED, "%s", text);
     }
     if (st == RD_E_TIMEOUT && o->ending.control == EMU_CONTROL_CANCEL)
