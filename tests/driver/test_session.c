@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,6 +87,17 @@ static int runtime(bool on)
     return kfd(AMDKFD_IOC_RUNTIME_ENABLE, &a);
 }
 
+/* fork, whose child does not outlive this process: if an assertion fails, a child that
+ * is stopped or waits would keep ctest waiting for the end of its output. */
+static pid_t fork_bound(void)
+{
+    pid_t parent = getpid(), pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent))
+        _exit(78);
+    return pid;
+}
+
 static void to_be_traced(void)
 {
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
@@ -143,7 +155,7 @@ START_TEST(from_the_start)
 {
     struct kfd_runtime_info info = {.runtime_state = 77};
     uint32_t gpu;
-    pid_t pid = fork();
+    pid_t pid = fork_bound();
     if (pid == 0)
         faulting();
     stopped(pid);
@@ -174,7 +186,7 @@ START_TEST(while_it_runs)
 {
     struct kfd_runtime_info info = {.runtime_state = 77};
     uint32_t gpu;
-    pid_t pid = fork();
+    pid_t pid = fork_bound();
     if (pid == 0) {
         if (runtime(true) != 0)
             _exit(1);
@@ -202,7 +214,7 @@ START_TEST(who_may)
     char byte = 0;
     ck_assert_int_eq(pipe(ends), 0);
     ck_assert_int_eq(pipe(back), 0);
-    pid_t pid = fork();
+    pid_t pid = fork_bound();
     if (pid == 0) {
         (void)!read(ends[0], &byte, 1);
         if (runtime(true) != 0)
@@ -214,7 +226,7 @@ START_TEST(who_may)
     ck_assert_int_eq(attach(pid, RUNTIME, &info), -ESRCH);
     ck_assert_int_eq(attach(1, RUNTIME, &info), -ESRCH);
     ck_assert_int_eq(attach(0x7ffffff0, RUNTIME, &info), -ESRCH);
-    pid_t debugger = fork();
+    pid_t debugger = fork_bound();
     if (debugger == 0) {
         if (ptrace(PTRACE_ATTACH, pid, NULL, NULL) != 0)
             _exit(1);
