@@ -38,7 +38,15 @@ def test_fault(folder):
     expect("no core without a fault", r.returncode == 0 and not os.path.exists(core + "2"),
            r.stderr)
     r = rdna3("run", path, "--block", "32", "--arg", "buf:64", "--core", "/nowhere/core")
-    has("no such folder", r.stderr, "error: --core /nowhere/core: ")
+    expect("no such folder", r.returncode == 1 and r.stderr ==
+           "error: --core /nowhere/core: No such file or directory\n", r.stderr)
+    r = rdna3("run", path, "--block", "32", "--arg", "buf:64", "--core", folder)
+    expect("a folder", r.returncode == 1 and
+           r.stderr == f"error: --core {folder}: Is a directory\n", r.stderr)
+    before = open(core, "rb").read()
+    r = rdna3("run", path, "--block", "32", "--arg", "buf:128", "--core", core)
+    expect("an old core file stays", r.returncode == 0 and
+           open(core, "rb").read() == before, r.stderr)
     r = rdna3("run", path, "--timing", "--core", core)
     expect("not with --timing", r.returncode == 2 and "goes without" in r.stderr, r.stderr)
 

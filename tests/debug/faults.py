@@ -38,7 +38,8 @@ def test_fault(folder):
     expect("nothing is told of what is right", r.returncode == 0 and not r.stderr and
            not os.path.exists(core + "2"), r.stderr)
     r = rdna3("exec", "--core", "/nowhere/core", *words)
-    has("no such folder", r.stderr, "error: --core /nowhere/core: ")
+    expect("no such folder, and nothing runs", r.returncode == 1 and r.stderr ==
+           "error: --core /nowhere/core: No such file or directory\n", r.stderr)
     for what, why in (("/nowhere", "--code /nowhere: "), (core, "--code " + core + ": ")):
         r = rdna3("exec", "--code", what, *words)
         expect(f"--code {what}", r.returncode == 1 and r.stderr.startswith("error: " + why),

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,6 +231,30 @@ rd_status cli_write_file(const char *path, const void *data, size_t bytes)
         return RD_OK;
     errno = saved ? saved : errno;
     return RD_E_IO;
+}
+
+rd_status cli_writable(const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat sb;
+    if (stat(path, &sb) == 0) {
+        if (S_ISDIR(sb.st_mode)) {
+            errno = EISDIR;
+            return RD_E_IO;
+        }
+        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 ? RD_OK : RD_E_IO;
+    }
+    const char *slash = strrchr(path, '/');
+    if (errno != ENOENT || !*path || (slash && !slash[1]))
+        return RD_E_IO;
+    size_t bytes = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    if (bytes >= sizeof folder) {
+        errno = ENAMETOOLONG;
+        return RD_E_IO;
+    }
+    memcpy(folder, slash ? path : ".", slash ? bytes : 1);
+    folder[slash ? bytes : 1] = '\0';
+    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ? RD_OK : RD_E_IO;
 }
 
 double cli_now(void)

@@ -47,6 +47,11 @@ RD_CHECKED rd_status cli_parse_dims(const char *text, uint32_t out[3]);
 RD_CHECKED rd_status cli_read_file(const char *path, void **data, size_t *bytes);
 RD_CHECKED rd_status cli_write_file(const char *path, const void *data, size_t bytes);
 
+/* Could the file be written, now? It is neither opened nor made. RD_E_IO with errno:
+ * no.
+ */
+RD_CHECKED rd_status cli_writable(const char *path);
+
 /* The lanes whose bits are set: "0-3, 8", or "none"; cut off where text is full. */
 void cli_lanes(uint64_t lanes, char *text, size_t size);
 

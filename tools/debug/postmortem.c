@@ -100,6 +100,13 @@ void postmortem_waves(const struct capture *c, const struct core_subject *about)
     free(file);
 }
 
+int postmortem_can_write(const char *path)
+{
+    if (path && cli_writable(path) != RD_OK)
+        return cli_error(CLI_FAILED, "--core %s: %s", path, strerror(errno));
+    return CLI_OK;
+}
+
 int postmortem_core(const struct capture *c, const struct core_subject *about,
                     const char *path)
 {

@@ -21,6 +21,10 @@ struct core;
 void postmortem_culprit(FILE *out, struct core *core);
 void postmortem_show(FILE *out, struct core *core);
 
+/* Can the core file be written (path NULL: none is wanted)? To be asked before the work
+ * whose end it is for. Prints the error; returns an exit status. */
+int postmortem_can_write(const char *path);
+
 /* Write a core file. Prints the error; returns an exit status. */
 int postmortem_core(const struct capture *c, const struct core_subject *about,
                     const char *path);

@@ -24,6 +24,7 @@
 #include "board.h"
 #include "checked.h"
 #include "execute.h"
+#include "postmortem.h"
 #include "reports.h"
 #include "stats_json.h"
 #include "replay.h"
@@ -491,7 +492,9 @@ static int run(struct options *o, char **argv)
     o->how.record = o->viz || o->timeline;
     o->how.checked = o->check != NULL;
     o->how.whole_core = o->reports.core != NULL;
-    int status = exec_prepare(&l, &o->how);
+    int status = postmortem_can_write(o->reports.core);
+    if (status == CLI_OK)
+        status = exec_prepare(&l, &o->how);
     if (status != CLI_OK)
         return status;
     if (!open_findings(o, &l.state) || !open_timeline(o, &l.state, &live, timeline) ||

@@ -184,7 +184,7 @@ int run_ending_options(const struct run_options *o)
         return cli_error(CLI_USAGE, "--timeout goes without --device kfd");
     if (o->ending.max_insts && !o->timing.on)
         return cli_error(CLI_USAGE, "--max-insts goes with --timing (else: --timeout)");
-    return CLI_OK;
+    return postmortem_can_write(o->ending.core_path);
 }
 
 void run_ending_begin(struct run_options *o, struct emu_dispatch *d)
