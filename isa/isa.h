@@ -355,6 +355,39 @@ int isa_imm_find(unsigned kind, const char *name, size_t len);
 /* Upper-case short name of an encoding: "VOP3", "GLOBAL". */
 const char *isa_enc_name(unsigned enc);
 
+/* Upper-case name of a field of the encodings (enum isa_field), "VDST"; NULL if it lies
+ * in none of them. */
+const char *isa_field_name(unsigned field);
+
+/* Where a field lies in its encoding, or in the dword of its variant. */
+struct isa_field_place {
+    uint8_t field;        /* enum isa_field */
+    uint8_t shift, width; /* bits */
+    uint8_t pad;          /* zero bits below the value that the field does not hold */
+};
+
+#define ISA_MAX_FIELDS 24
+
+/* The fields of an encoding, the lowest bit first; what no field has is reserved.
+ *
+ * variant  ISA_VAR_NONE: of the base encoding; DPP16, DPP8, NSA: of the first dword
+ *          behind it, whatever enc is
+ * out      ISA_MAX_FIELDS of them
+ * Returns how many there are.
+ */
+unsigned isa_enc_fields(unsigned enc, unsigned variant, struct isa_field_place *out);
+
+/* A part of an immediate that has parts: a counter of s_waitcnt. */
+struct isa_imm_part {
+    char name[16];        /* as the assembler spells it, "vmcnt" */
+    uint8_t shift, width; /* bits of the immediate */
+    uint8_t kind;         /* enum isa_imm_kind of its values; ISA_IMM_COUNT: a number */
+};
+
+/* The parts of an immediate of this type (enum isa_opnd_type) in the order they are
+ * printed; NULL and n = 0 if it has none. */
+const struct isa_imm_part *isa_imm_parts(unsigned type, unsigned *n);
+
 /* Name of a register or constant as LLVM prints it ("v3", "s[2:3]", "vcc_lo", "0.5").
  *
  * text  out, at least 32 bytes

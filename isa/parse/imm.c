@@ -50,45 +50,38 @@ static bool close_paren(struct stmt *s)
 
 /* ---- counters: "name(value)" separated by blanks, commas or '&' ---- */
 
-struct counter {
-    char name[18];
-    uint8_t len, shift, width;
-};
-
-static const struct counter wait_counters[] = {
-    {"vmcnt", 5, 10, 6},
-    {"expcnt", 6, 0, 3},
-    {"lgkmcnt", 7, 4, 6},
-};
-
-static const struct counter depctr_counters[] = {
-    {"depctr_hold_cnt", 15, 7, 1}, {"depctr_sa_sdst", 14, 0, 1},
-    {"depctr_va_vdst", 14, 12, 4}, {"depctr_va_sdst", 14, 9, 3},
-    {"depctr_va_ssrc", 14, 8, 1},  {"depctr_va_vcc", 13, 1, 1},
-    {"depctr_vm_vsrc", 14, 2, 3},
-};
 #define WAIT_ALL   0xfff7u /* every counter at its maximum */
 #define DEPCTR_ALL 0xff9fu
 
 /* What a list of counters may do: saturate ("vmcnt_sat"), name a counter twice. */
 struct counter_set {
-    const struct counter *counters;
-    size_t n;
+    unsigned type; /* enum isa_opnd_type */
     bool saturate, once;
 };
 
-static const struct counter *find_counter(const struct counter_set *set_of,
-                                          const char *name, size_t len, bool *saturated)
+static const struct isa_imm_part *find_part(unsigned type, const char *name, size_t len,
+                                            unsigned *index)
+{
+    unsigned n;
+    const struct isa_imm_part *parts = isa_imm_parts(type, &n);
+    for (unsigned i = 0; i < n; i++)
+        if (st_same(name, len, parts[i].name, strlen(parts[i].name))) {
+            *index = i;
+            return &parts[i];
+        }
+    return NULL;
+}
+
+static const struct isa_imm_part *find_counter(const struct counter_set *set_of,
+                                               const char *name, size_t len,
+                                               bool *saturated, unsigned *index)
 {
     *saturated = false;
     if (set_of->saturate && len > 4 && memcmp(name + len - 4, "_sat", 4) == 0) {
         *saturated = true;
         len -= 4;
     }
-    for (size_t i = 0; i < set_of->n; i++)
-        if (st_same(name, len, set_of->counters[i].name, set_of->counters[i].len))
-            return &set_of->counters[i];
-    return NULL;
+    return find_part(set_of->type, name, len, index);
 }
 
 static bool one_counter(struct stmt *s, const struct counter_set *set_of, uint32_t *imm,
@@ -98,10 +91,11 @@ static bool one_counter(struct stmt *s, const struct counter_set *set_of, uint32
     const char *name = s->p;
     size_t len = st_name(s, name);
     bool saturated;
-    const struct counter *c = find_counter(set_of, name, len, &saturated);
+    unsigned index;
+    const struct isa_imm_part *c = find_counter(set_of, name, len, &saturated, &index);
     if (c == NULL)
         return st_fail_arg(s, name, ST_E_NAME, name, len);
-    uint32_t bit = 1u << (c - set_of->counters);
+    uint32_t bit = 1u << index;
     if (set_of->once && (*seen & bit))
         return st_fail_arg(s, name, ST_E_DUPLICATE, name, len);
     *seen |= bit;
@@ -141,13 +135,13 @@ static bool counters(struct stmt *s, struct st_opnd *o,
 
 bool st_waitcnt(struct stmt *s, struct st_opnd *o)
 {
-    static const struct counter_set all = {wait_counters, 3, true, false};
+    static const struct counter_set all = {ISA_OPR_WAITCNT, true, false};
     return counters(s, o, &all, WAIT_ALL);
 }
 
 bool st_depctr(struct stmt *s, struct st_opnd *o)
 {
-    static const struct counter_set all = {depctr_counters, 7, false, true};
+    static const struct counter_set all = {ISA_OPR_WAITCNT_DEPCTR, false, true};
     return counters(s, o, &all, DEPCTR_ALL);
 }
 
@@ -158,27 +152,20 @@ static bool one_delay(struct stmt *s, uint32_t *imm)
     st_blanks(s);
     const char *name = s->p;
     size_t len = st_name(s, name);
-    unsigned shift, kind = ISA_IMM_DELAY_ID;
-    if (ST_IS(name, len, "instid0")) {
-        shift = 0;
-    } else if (ST_IS(name, len, "instskip")) {
-        shift = 4;
-        kind = ISA_IMM_DELAY_SKIP;
-    } else if (ST_IS(name, len, "instid1")) {
-        shift = 7;
-    } else {
+    unsigned index;
+    const struct isa_imm_part *part = find_part(ISA_OPR_DELAY, name, len, &index);
+    if (part == NULL)
         return st_fail_arg(s, name, ST_E_NAME, name, len);
-    }
     s->p += len;
     if (!open_paren(s))
         return false;
     st_blanks(s);
     size_t value_len = st_name(s, s->p);
-    int value = isa_imm_find(kind, s->p, value_len);
+    int value = isa_imm_find(part->kind, s->p, value_len);
     if (value < 0)
         return st_fail_arg(s, s->p, ST_E_NAME, s->p, value_len);
     s->p += value_len;
-    *imm |= (uint32_t)value << shift;
+    *imm |= (uint32_t)value << part->shift;
     return close_paren(s);
 }
 

@@ -19,46 +19,34 @@ static void put_counter(struct text *t, const char *name, uint32_t value)
 }
 
 /* Counters at their maximum do not wait and are left out, unless all are. */
-void print_waitcnt(struct text *t, uint32_t imm)
+static void put_counters(struct text *t, unsigned type, uint32_t imm, uint32_t all)
 {
-    uint32_t vm = IMM_BITS(imm, 10, 6), exp = IMM_BITS(imm, 0, 3);
-    uint32_t lgkm = IMM_BITS(imm, 4, 6);
-    bool all = vm == 63 && exp == 7 && lgkm == 63;
-    if (all || vm != 63)
-        put_counter(t, "vmcnt", vm);
-    if (all || exp != 7)
-        put_counter(t, "expcnt", exp);
-    if (all || lgkm != 63)
-        put_counter(t, "lgkmcnt", lgkm);
+    unsigned n;
+    const struct isa_imm_part *parts = isa_imm_parts(type, &n);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t full = (1u << parts[i].width) - 1;
+        uint32_t value = imm >> parts[i].shift & full;
+        if ((imm & all) == all || value != full)
+            put_counter(t, parts[i].name, value);
+    }
     t->at--; /* the blank after the last one */
 }
 
-/* Fields of s_waitcnt_depctr; bits between them are zero in what LLVM accepts. */
-static const struct {
-    uint8_t shift, width;
-    char name[16];
-} depctr_fields[] = {
-    {7, 1, "depctr_hold_cnt"}, {0, 1, "depctr_sa_sdst"}, {12, 4, "depctr_va_vdst"},
-    {9, 3, "depctr_va_sdst"},  {8, 1, "depctr_va_ssrc"}, {1, 1, "depctr_va_vcc"},
-    {2, 3, "depctr_vm_vsrc"},
-};
-#define DEPCTR_COUNT  (sizeof depctr_fields / sizeof depctr_fields[0])
-#define DEPCTR_UNUSED 0x0060u
+#define WAIT_ALL      0xfff7u /* every counter at its maximum */
 #define DEPCTR_ALL    0xff9fu
+#define DEPCTR_UNUSED 0x0060u /* zero in what LLVM accepts */
+
+void print_waitcnt(struct text *t, uint32_t imm)
+{
+    put_counters(t, ISA_OPR_WAITCNT, imm, WAIT_ALL);
+}
 
 void print_depctr(struct text *t, uint32_t imm)
 {
-    if ((imm & DEPCTR_UNUSED) != 0) {
+    if ((imm & DEPCTR_UNUSED) != 0)
         put_hex(t, imm);
-        return;
-    }
-    for (unsigned i = 0; i < DEPCTR_COUNT; i++) {
-        uint32_t full = (1u << depctr_fields[i].width) - 1;
-        uint32_t value = imm >> depctr_fields[i].shift & full;
-        if (imm == DEPCTR_ALL || value != full)
-            put_counter(t, depctr_fields[i].name, value);
-    }
-    t->at--;
+    else
+        put_counters(t, ISA_OPR_WAITCNT_DEPCTR, imm, DEPCTR_ALL);
 }
 
 static void put_delay(struct text *t, const char *part, unsigned kind, uint32_t value,
@@ -85,9 +73,11 @@ static void put_delay(struct text *t, const char *part, unsigned kind, uint32_t 
 void print_delay_alu(struct text *t, uint32_t imm)
 {
     bool first = true;
-    put_delay(t, "instid0", ISA_IMM_DELAY_ID, IMM_BITS(imm, 0, 4), &first);
-    put_delay(t, "instskip", ISA_IMM_DELAY_SKIP, IMM_BITS(imm, 4, 3), &first);
-    put_delay(t, "instid1", ISA_IMM_DELAY_ID, IMM_BITS(imm, 7, 4), &first);
+    unsigned n;
+    const struct isa_imm_part *parts = isa_imm_parts(ISA_OPR_DELAY, &n);
+    for (unsigned i = 0; i < n; i++)
+        put_delay(t, parts[i].name, parts[i].kind,
+                  IMM_BITS(imm, parts[i].shift, parts[i].width), &first);
     if (first)
         put_char(t, '0');
 }

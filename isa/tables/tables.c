@@ -166,6 +166,83 @@ int isa_imm_find(unsigned kind, const char *name, size_t len)
     return -1;
 }
 
+/* Each encoding brings its fields; the first of a name is found. */
+static const struct {
+    uint8_t field;
+    char name[12];
+} field_names[] = {
+#define P(field, shift, width, pad)                                      {ISA_FIELD_##field, #field},
+#define TRAILER(layout, positions)                                       positions
+#define ENCODING(enc, bits, value, op_shift, op_width, first, positions) positions
+#define SECOND(enc, op_shift, op_width, first)
+#include "encodings.inc"
+#undef P
+#undef TRAILER
+#undef ENCODING
+#undef SECOND
+};
+
+const char *isa_field_name(unsigned field)
+{
+    for (size_t i = 0; i < sizeof field_names / sizeof field_names[0]; i++)
+        if (field_names[i].field == field)
+            return field_names[i].name;
+    return NULL;
+}
+
+unsigned isa_enc_fields(unsigned enc, unsigned variant, struct isa_field_place *out)
+{
+    unsigned layout = variant == ISA_VAR_DPP16  ? ISA_LAYOUT_DPP16
+                      : variant == ISA_VAR_DPP8 ? ISA_LAYOUT_DPP8
+                      : variant == ISA_VAR_NSA  ? ISA_LAYOUT_NSA
+                                                : enc;
+    unsigned n = 0;
+    for (unsigned bit = 0; bit < 64 && layout < ISA_LAYOUT_COUNT; bit++)
+        for (unsigned f = 0; f < ISA_FIELD_COUNT && n < ISA_MAX_FIELDS; f++) {
+            const struct isa_pos *p = &isa_positions[layout][f];
+            if (p->width && p->shift == bit)
+                out[n++] =
+                    (struct isa_field_place){(uint8_t)f, p->shift, p->width, p->pad};
+        }
+    return n;
+}
+
+const struct isa_imm_part *isa_imm_parts(unsigned type, unsigned *n)
+{
+    static const struct isa_imm_part wait[] = {
+        {"vmcnt", 10, 6, ISA_IMM_COUNT},
+        {"expcnt", 0, 3, ISA_IMM_COUNT},
+        {"lgkmcnt", 4, 6, ISA_IMM_COUNT},
+    };
+    static const struct isa_imm_part depctr[] = {
+        {"depctr_hold_cnt", 7, 1, ISA_IMM_COUNT},
+        {"depctr_sa_sdst", 0, 1, ISA_IMM_COUNT},
+        {"depctr_va_vdst", 12, 4, ISA_IMM_COUNT},
+        {"depctr_va_sdst", 9, 3, ISA_IMM_COUNT},
+        {"depctr_va_ssrc", 8, 1, ISA_IMM_COUNT},
+        {"depctr_va_vcc", 1, 1, ISA_IMM_COUNT},
+        {"depctr_vm_vsrc", 2, 3, ISA_IMM_COUNT},
+    };
+    static const struct isa_imm_part delay[] = {
+        {"instid0", 0, 4, ISA_IMM_DELAY_ID},
+        {"instskip", 4, 3, ISA_IMM_DELAY_SKIP},
+        {"instid1", 7, 4, ISA_IMM_DELAY_ID},
+    };
+#define PARTS(list) (*n = sizeof(list) / sizeof(list)[0], list)
+    switch (type) {
+    case ISA_OPR_WAITCNT:
+        return PARTS(wait);
+    case ISA_OPR_WAITCNT_DEPCTR:
+        return PARTS(depctr);
+    case ISA_OPR_DELAY:
+        return PARTS(delay);
+    default:
+        *n = 0;
+        return NULL;
+    }
+#undef PARTS
+}
+
 unsigned isa_row_count(void)
 {
     return sizeof isa_rows / sizeof isa_rows[0];

@@ -86,6 +86,17 @@ def check_doc():
     assert add["facts"]["swapped"] == "v_add_f32" and add["facts"]["flops"] == 1
     assert sqrt["facts"]["pipe"] == "trans"
     assert ds["facts"]["memory"]["space"] == "lds" and add["facts"]["memory"] is None
+    dst, src0, vsrc1 = add["encodings"][0]["operands"]
+    assert [o["name"] for o in (dst, src0, vsrc1)] == ["vdst", "src0", "vsrc1"]
+    assert dst["kinds"] == vsrc1["kinds"] == ["VGPR"]
+    assert {"SGPR", "literal", "inline float", "lds_direct"} < set(src0["kinds"]), src0
+    assert {"name": "VDST", "shift": 17, "width": 8, "pad": 0} in add["encodings"][0]["fields"]
+    wait, delay = parse("doc", "--json", "s_waitcnt", "s_delay_alu")["instructions"]
+    parts = wait["encodings"][0]["operands"][0]["parts"]
+    assert {p["name"]: (p["shift"], p["width"]) for p in parts} == {
+        "vmcnt": (10, 6), "expcnt": (0, 3), "lgkmcnt": (4, 6)}, parts
+    parts = delay["encodings"][0]["operands"][0]["parts"]
+    assert "VALU_DEP_1" in parts[0]["values"] and "SKIP_1" in parts[1]["values"]
     assert "branch" in branch["facts"]["flow"] and branch["facts"]["reads"] == ["scc"]
     for word, page in zip(words, pages):
         _, text, _ = run("doc", word)

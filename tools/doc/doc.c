@@ -19,8 +19,10 @@
 static const char help[] =
     "usage: rdna3 doc [--json] MNEMONIC...\n"
     "\n"
-    "Show the encodings of an instruction, the operands with their formats, the\n"
-    "variants that exist, its row of the fact sheet, the place of its semantics and\n"
+    "Show the encodings of an instruction with their fields (NAME[last bit:first "
+    "bit]),\n"
+    "the operands with their formats and what each may be, the variants that exist, "
+    "its row of the fact sheet, the place of its semantics and\n"
     "how faithful they are.\n"
     "A word that is no mnemonic lists those that begin with it, or have it in them.\n"
     "Case and the suffixes _e32 and _e64 do not matter.\n"
@@ -75,19 +77,70 @@ const char *doc_fmt_name(unsigned fmt)
     return fmt < n && fmt_names[fmt] ? fmt_names[fmt] : "?";
 }
 
-static void print_operand(const struct isa_opnd_desc *opnd)
+static void print_parts(const struct doc_operand *opnd)
+{
+    for (unsigned i = 0; i < opnd->n_parts; i++) {
+        const struct isa_imm_part *part = &opnd->parts[i];
+        unsigned first = part->shift, last = first + part->width - 1u;
+        const char *sep = ": ";
+        printf("          %-15s bits %u-%u, 0 to %u", part->name, first, last,
+               (1u << part->width) - 1);
+        for (unsigned v = 0; part->kind != ISA_IMM_COUNT && v < 1u << part->width;
+             v++) {
+            const char *name = isa_imm_name(part->kind, v);
+            if (!name)
+                continue;
+            printf("%s%u %s", sep, v, name);
+            sep = ", ";
+        }
+        putchar('\n');
+    }
+}
+
+static void print_operand(const struct isa_row *row, unsigned index)
 {
     static const char *const directions[] = {"-", "in", "out", "in/out"};
+    const struct isa_opnd_desc *desc = isa_row_opnd(row, index);
+    struct doc_operand opnd;
+    doc_operand(row, index, &opnd);
     char size[32] = "";
-    if (opnd->bits)
-        snprintf(size, sizeof size, "%u bits", opnd->bits);
-    else if (opnd->dwords)
-        snprintf(size, sizeof size, "%u dwords", opnd->dwords);
-    const char *note = opnd->flags & ISA_OF_IMPLICIT   ? "implicit"
-                       : opnd->flags & ISA_OF_NO_FIELD ? "written, without a field"
+    if (desc->bits)
+        snprintf(size, sizeof size, "%u bits", desc->bits);
+    else if (desc->dwords)
+        snprintf(size, sizeof size, "%u dwords", desc->dwords);
+    const char *note = desc->flags & ISA_OF_IMPLICIT   ? "implicit"
+                       : desc->flags & ISA_OF_NO_FIELD ? "written, without a field"
                                                        : "";
-    printf("  %-7s %-20s %s%s%s\n", directions[opnd->flags & 3],
-           doc_fmt_name(opnd->fmt), size, *note ? ", " : "", note);
+    printf("  %-7s %-12s %-20s %s%s%s\n", directions[desc->flags & 3], opnd.name,
+           doc_fmt_name(desc->fmt), size, *note ? ", " : "", note);
+    const char *sep = "          ";
+    for (unsigned k = 0; k < DOC_KINDS; k++) {
+        if (!(opnd.kinds >> k & 1))
+            continue;
+        printf("%s%s", sep, doc_kind_name(k));
+        sep = ", ";
+    }
+    if (opnd.kinds)
+        putchar('\n');
+    print_parts(&opnd);
+}
+
+/* Where the fields lie, lowest bit first. */
+static void print_layout(const char *title, const struct isa_row *row, unsigned variant)
+{
+    struct isa_field_place places[ISA_MAX_FIELDS];
+    unsigned n = isa_enc_fields(row->enc, variant, places);
+    int column = printf("  %s ", title);
+    for (unsigned i = 0; i < n; i++) {
+        char text[40];
+        int len =
+            snprintf(text, sizeof text, " %s[%u:%u]", isa_field_name(places[i].field),
+                     places[i].shift + places[i].width - 1u, places[i].shift);
+        if (column + len > 88)
+            column = printf("\n%*s", (int)strlen(title) + 3, "") - 1;
+        column += printf("%s", text);
+    }
+    putchar('\n');
 }
 
 static void print_facts(const struct isa_row *row)
@@ -257,7 +310,8 @@ static void print_op(const struct emu *emu, unsigned op)
             continue;
         printf("\n%s, opcode %u\n", isa_enc_name(row->enc), row->opcode);
         for (unsigned i = 0; i < row->n_opnds; i++)
-            print_operand(isa_row_opnd(row, i));
+            print_operand(row, i);
+        print_layout("fields", row, ISA_VAR_NONE);
         print_facts(row);
     }
     print_sheet(op);

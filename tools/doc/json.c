@@ -9,9 +9,44 @@
 #include "facts.h"
 #include "isa.h"
 
-static void json_operand(struct json *j, const struct isa_opnd_desc *opnd)
+static void json_place(struct json *j, const char *name, unsigned shift, unsigned width)
 {
     json_object(j, NULL);
+    json_text(j, "name", name);
+    json_u64(j, "shift", shift);
+    json_u64(j, "width", width);
+}
+
+static void json_parts(struct json *j, const struct doc_operand *opnd)
+{
+    json_array(j, "parts");
+    for (unsigned i = 0; i < opnd->n_parts; i++) {
+        const struct isa_imm_part *part = &opnd->parts[i];
+        json_place(j, part->name, part->shift, part->width);
+        json_array(j, "values");
+        for (unsigned v = 0; part->kind != ISA_IMM_COUNT && v < 1u << part->width; v++)
+            if (isa_imm_name(part->kind, v))
+                json_text(j, NULL, isa_imm_name(part->kind, v));
+        json_close(j);
+        json_close(j);
+    }
+    json_close(j);
+}
+
+static void json_operand(struct json *j, const struct isa_row *row, unsigned index)
+{
+    const struct isa_opnd_desc *opnd = isa_row_opnd(row, index);
+    struct doc_operand said;
+    doc_operand(row, index, &said);
+    json_object(j, NULL);
+    json_text(j, "name", said.name);
+    json_text(j, "field", isa_field_name(opnd->field));
+    json_array(j, "kinds");
+    for (unsigned k = 0; k < DOC_KINDS; k++)
+        if (said.kinds >> k & 1)
+            json_text(j, NULL, doc_kind_name(k));
+    json_close(j);
+    json_parts(j, &said);
     json_bool(j, "in", opnd->flags & ISA_OF_IN);
     json_bool(j, "out", opnd->flags & ISA_OF_OUT);
     json_bool(j, "implicit", opnd->flags & ISA_OF_IMPLICIT);
@@ -29,6 +64,16 @@ static void json_row(struct json *j, const struct isa_row *row)
     json_object(j, NULL);
     json_text(j, "encoding", isa_enc_name(row->enc));
     json_u64(j, "opcode", row->opcode);
+    json_array(j, "fields");
+    struct isa_field_place places[ISA_MAX_FIELDS];
+    unsigned n = isa_enc_fields(row->enc, ISA_VAR_NONE, places);
+    for (unsigned i = 0; i < n; i++) {
+        json_place(j, isa_field_name(places[i].field), places[i].shift,
+                   places[i].width);
+        json_u64(j, "pad", places[i].pad);
+        json_close(j);
+    }
+    json_close(j);
     json_array(j, "variants");
     for (unsigned v = ISA_VAR_LITERAL; v <= ISA_VAR_NSA; v++)
         if (row->variants >> v & 1)
@@ -36,7 +81,7 @@ static void json_row(struct json *j, const struct isa_row *row)
     json_close(j);
     json_array(j, "operands");
     for (unsigned i = 0; i < row->n_opnds; i++)
-        json_operand(j, isa_row_opnd(row, i));
+        json_operand(j, row, i);
     json_close(j);
     json_close(j);
 }
