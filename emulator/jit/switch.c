@@ -86,6 +86,8 @@ static void find_code(struct x86 *x, struct asks *a)
     x86_alu_load(x, ALU_CMP, true, RDX, wave_mem(offsetof(struct wave, native)));
     size_t same = x86_jcc(x, CC_E);
     x86_load(x, true, TABLE_2, mem_at(RDX, offsetof(struct native_table, entry)));
+    x86_alu_mem_imm(x, ALU_CMP, true, mem_at(TABLE_2, -8 * TABLE_UOPS), 0);
+    ask_if(x, a, CC_E); /* it has no code yet, nor a head */
     x86_land(x, same);
     x86_load(x, true, RAX, next_mem(offsetof(struct wave, next)));
     x86_alu_load(x, ALU_SUB, true, RAX, mem_at(TABLE_2, -8 * TABLE_UOPS));
