@@ -254,6 +254,8 @@ static size_t write_entry(struct emit *e, const struct uop *u)
     size_t closed = x86_jcc(x, CC_AE);
     x86_mov_imm(x, RCX, (uintptr_t)u);
     x86_store(x, true, mem_at(RAX, offsetof(struct watch_entry, u)), RCX);
+    x86_mov_imm(x, RCX, (uintptr_t)e->p);
+    x86_store(x, true, mem_at(RAX, offsetof(struct watch_entry, program)), RCX);
     x86_store(x, true, mem_at(RAX, offsetof(struct watch_entry, wave)), W);
     x86_load(x, true, RCX, sgpr_mem(ISA_SEL_EXEC_LO));
     x86_store(x, true, mem_at(RAX, offsetof(struct watch_entry, exec)), RCX);

@@ -42,6 +42,7 @@ struct watch_now {
 /* An entry of the log; rows of addresses follow, one for each half of the wave. */
 struct watch_entry {
     const struct uop *u;
+    struct program *program; /* of u; the wave may be elsewhere by now */
     struct wave *wave;
     uint64_t exec, tag;
 };

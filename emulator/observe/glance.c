@@ -264,7 +264,7 @@ unsigned emu_log_read(const char *entry, struct emu_event *event,
     const char *rows = entry + sizeof e;
     *tag = e.tag;
     *event = (struct emu_event){.wave = &e.wave->info,
-                                .inst = &program_inst(e.wave->program, e.u)->inst,
+                                .inst = &program_inst(e.program, e.u)->inst,
                                 .exec = e.wave->wave64 ? e.exec : (uint32_t)e.exec,
                                 .access = access,
                                 .n_accesses = m->elems};

@@ -27,7 +27,7 @@ struct emu_log {
     char *at, *end; /* end: of which no entry must begin behind */
     uint64_t tag;   /* goes into each entry */
 };
-#define EMU_LOG_ENTRY(lanes) (32u + 4u * (lanes)) /* bytes */
+#define EMU_LOG_ENTRY(lanes) (40u + 4u * (lanes)) /* bytes */
 
 /* What an entry says: wave, instruction, its accesses (room: 2), EXEC; *tag. As long as
  * the workgroup is resident. Returns the number of accesses. */
