@@ -24,8 +24,8 @@ static const void *readable(struct wave *w, uint64_t addr, unsigned bytes)
     if (!win)
         return NULL;
     uint64_t end = (win->end + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
-    return end - addr >= bytes ||
-                   window_continued(w, win, addr + bytes - 1, EMU_MEM_READ)
+    uint64_t page = (addr + bytes - 1) & ~(uint64_t)(PAGE_BYTES - 1); /* the last */
+    return end - addr >= bytes || window_continued(w, win, page, EMU_MEM_READ)
                ? host_pointer(addr + win->delta)
                : NULL;
 }
