@@ -81,6 +81,8 @@ void ck_race_group(struct ck_race *r, struct ck_group *g)
 
 void ck_race_group_gone(struct ck_race *r, struct ck_group *g)
 {
+    if (r->asked.wave && r->asked.wave->group == g)
+        r->asked.wave = NULL; /* others may have its place */
     if (g->entries) {
         g->entries->next = r->logs;
         r->logs = g->entries;
@@ -395,13 +397,14 @@ static void set_site(struct shadow *s, struct shadow_block *b, enum shadow_plane
         *value_at(b, plane, address) = value;
 }
 
-/* What the access makes of what is known of an address. number: of me. */
+/* What the access makes of what is known of an address. last: of me, as of
+ * shadow_number; asked last, since others may be new. */
 static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
                  struct shadow_block *b, uint64_t address, const struct site *me,
-                 uint32_t number, bool read, bool write)
+                 uint32_t *last, bool read, bool write)
 {
     enum shadow_plane plane = read ? SHADOW_ATOMIC : SHADOW_WRITE;
-    uint32_t value = number << SHADOW_LANE | me->lane, other = 0;
+    uint32_t other = 0;
     for (unsigned i = SHADOW_READ; i <= SHADOW_READ2 && me->flags & SITE_COMPARES;
          i++) {
         struct site begun = site_at(s, b, (enum shadow_plane)i, address);
@@ -418,7 +421,8 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
                      !race_ordered(ck, w, me, &first);
         plane = taken ? SHADOW_READ2 : SHADOW_READ;
     }
-    set_site(s, b, plane, address, value);
+    set_site(s, b, plane, address,
+             shadow_number(s, me, last) << SHADOW_LANE | me->lane);
 }
 
 /* One dword, or byte, of one lane. succeeds: no comparison fails. */
@@ -444,7 +448,7 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
         if (!race_ordered(ck, w, me, &seen) && !excused(me, &seen))
             add_pending(r, e, a, me->lane, at, grain, &seen, false);
     }
-    note(ck, w, s, b, at, me, shadow_number(s, me, last), a->read, write);
+    note(ck, w, s, b, at, me, last, a->read, write);
 }
 
 /* The bytes of one lane. */
