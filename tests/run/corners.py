@@ -8,6 +8,7 @@ Exit status: 0 as expected, 1 not.
 """
 # SPDX-License-Identifier: MIT
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,65 @@ OVER_READ = """
 """
 
 
+# Loads from LDS, after which wave 1 goes to code in another segment.
+FAR = """
+	v_lshlrev_b32 v1, 4, v0
+	v_mov_b32 v3, 7
+	v_readfirstlane_b32 s10, v0
+	s_getpc_b64 s[14:15]
+	s_and_b32 s14, s14, 0xfffff000
+	s_add_u32 s14, s14, 0x1000
+	s_mov_b32 s7, 0
+.Lloop:
+	ds_load_b32 v4, v1
+	s_waitcnt lgkmcnt(0)
+	s_add_u32 s7, s7, 1
+	s_cmp_lt_u32 s7, 100
+	s_cbranch_scc1 .Lloop
+	s_mov_b32 s7, 0
+	s_cmp_lg_u32 s10, 0
+	s_cbranch_scc1 .Lfar
+.Ld:
+	s_add_u32 s7, s7, 1
+	s_cmp_lt_u32 s7, 5000
+	s_cbranch_scc1 .Ld
+	v_mov_b32 v2, 4
+	ds_store_b32 v2, v3
+	s_waitcnt lgkmcnt(0)
+	s_endpgm
+.Lfar:
+	s_setpc_b64 s[14:15]
+	.p2align 12
+	s_mov_b32 s7, 0
+.Lf:
+	s_nop 0
+	s_add_u32 s7, s7, 1
+	s_cmp_lt_u32 s7, 20000
+	s_cbranch_scc1 .Lf
+"""
+
+
+def two_segments(elf):
+    """The code object with its code from the second page on in a segment of its own, whose header
+    stands where that of the stack did."""
+    at, n = struct.unpack_from("<Q", elf, 32)[0], struct.unpack_from("<H", elf, 56)[0]
+    out = []
+    for i in range(n):
+        h = list(struct.unpack_from("<IIQQQQQQ", elf, at + 56 * i))
+        if h[0] == 0x6474e551:  # PT_GNU_STACK
+            continue
+        if h[0] != 1 or not h[1] & 1:  # PT_LOAD, PF_X
+            out.append(h)
+            continue
+        first = 0x1000 - h[3] % 0x1000
+        rest = [h[0], h[1], h[2] + first, h[3] + first, h[4] + first, h[5] - first, h[6] - first,
+                h[7]]
+        out += [[*h[:5], first, first, h[7]], rest]
+    if len(out) != n:
+        sys.exit("the assembler's program headers are others than they were")
+    return elf[:at] + b"".join(struct.pack("<IIQQQQQQ", *h) for h in out) + elf[at + 56 * n:]
+
+
 def swaps(first, places):
     """Each lane compares and swaps at addresses of its own, more often than there is room for in
     the table of accesses, and reads them later."""
@@ -105,12 +165,17 @@ def swaps(first, places):
                           "\ts_waitcnt vmcnt(0)\n"))
 
 
-def runs(name, code, options):
+def runs(name, code, options, change=None):
     with open(f"{name}.s", "w", encoding="ascii") as f:
         f.write(KERNEL.format(code=code))
     r = subprocess.run([RDNA3, "asm", f"{name}.s", "-o", f"{name}.hsaco"], check=False)
     if r.returncode:
         sys.exit(1)
+    if change:
+        with open(f"{name}.hsaco", "r+b") as f:
+            changed = change(f.read())
+            f.seek(0)
+            f.write(changed)
     said = []
     for engine in ("interp", "jit", "auto"):
         r = subprocess.run([RDNA3, "run", f"{name}.hsaco", "--engine", engine, *options.split()],
@@ -124,6 +189,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         runs("cold_mode", COLD_MODE, "--block 64")
+        for checks in ("", " --check race", " --check mem,race,sync,wait,init"):
+            runs("far", FAR, "--block 64" + checks, two_segments)
         runs("over_read", OVER_READ, "--arg buf:4112")
         runs("over_read", OVER_READ, "--arg buf:4112 --check init")
         for first, places in ((20, 3), (30, 5), (45, 7), (60, 11)):
