@@ -2,11 +2,11 @@
  * macros, data, sections, messages. Expected bytes were computed by hand or with
  * llvm-mc 19. SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "harness.h"
 
 START_TEST(expressions)
@@ -369,9 +369,5 @@ int main(void)
     tcase_add_test(tc, hostile);
     tcase_add_test(tc, one_line);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

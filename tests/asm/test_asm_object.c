@@ -2,11 +2,11 @@
  * kernels, descriptors, metadata, relocations of loadable and relocatable files.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "codeobj.h"
 #include "harness.h"
 
@@ -235,9 +235,5 @@ int main(void)
     tcase_add_test(tc, loadable_errors);
     tcase_add_test(tc, got);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

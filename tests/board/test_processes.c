@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "machine.h"
 
 #define FRAME 64u
@@ -408,9 +409,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-    SRunner *r = srunner_create(suite());
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(suite());
 }

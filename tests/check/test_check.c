@@ -2,11 +2,11 @@
  * dispatches, tables that several share.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../suite.h"
 #include "checkers.h"
 #include "heap.h"
 
@@ -284,9 +284,5 @@ int main(void)
     tcase_add_test(t, accesses_are_judged_by_the_heap);
     tcase_add_test(t, halves_read_other_banks);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -6,12 +6,12 @@
  * are left out, for it counts as defined from there on.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../suite.h"
 #include "facts.h"
 #include "init.h"
 #include "isa_asm.h"
@@ -523,9 +523,5 @@ int main(int argc, char **argv)
     tcase_add_test(t, memory_keeps_them_32);
     tcase_add_test(t, memory_keeps_them_64);
     suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

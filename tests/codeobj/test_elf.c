@@ -3,10 +3,10 @@
  * Works on files made in memory: needs no compiler and no sample.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "codeobj.h"
 #include "make_elf.h"
 #include "walk.h"
@@ -367,9 +367,5 @@ int main(void)
     tcase_add_test(tc, bundle);
     tcase_add_test(tc, bad_bundle);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

@@ -1,12 +1,12 @@
 /* test_files.c: the sample kernels that clang-19 made, whole and damaged.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "codeobj.h"
 #include "walk.h"
 
@@ -237,9 +237,5 @@ int main(void)
     tcase_add_test(tc, truncated);
     tcase_add_loop_test(tc, damaged, 0, n_names);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

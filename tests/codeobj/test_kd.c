@@ -4,11 +4,11 @@
  * directives say, with LLVM's defaults for the rest, must be what co_kd_parse reads.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "../data/data.h"
 #include "codeobj_kd.h"
 
@@ -270,10 +270,5 @@ int main(void)
     TCase *tc = tcase_create("rows");
     tcase_add_loop_test(tc, vector, 0, n_rows);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run_here(suite);
 }

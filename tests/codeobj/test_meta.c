@@ -1,10 +1,10 @@
 /* test_meta.c: metadata documents, good and bad, in the note of a made file.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "codeobj.h"
 #include "make_elf.h"
 #include "walk.h"
@@ -437,9 +437,5 @@ int main(void)
     tcase_add_test(tc, notes);
     tcase_add_test(tc, hostile);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

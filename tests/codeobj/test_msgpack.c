@@ -1,10 +1,10 @@
 /* test_msgpack.c: every encoding of MessagePack, whole, cut off and hostile.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "msgpack.h"
 
 #define BYTES(...)                                                                     \
@@ -187,9 +187,5 @@ int main(void)
     tcase_add_test(tc, containers);
     tcase_add_test(tc, hostile);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

@@ -1,12 +1,12 @@
 /* test_compiler_code.c: properties of the machine code itself: hazards kept, values
  * that do not fit put into scratch, limits named. SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "cc_bench.h"
 #include "gpu.h"
 #include "graph.h"
@@ -165,9 +165,5 @@ int main(void)
     tcase_add_test(t, scratch_holds_the_rest);
     tcase_add_test(t, limits_are_named);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -1,11 +1,11 @@
 /* test_compiler_decompose.c: operations that the compiler takes apart, against C's own,
  * at values where that is hard. SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "cc_tensor.h"
 
 enum { N = 6000 };
@@ -153,9 +153,5 @@ int main(void)
     tcase_add_loop_test(t, division_is_exact, 0, 4);
     tcase_add_test(t, functions_of_f64);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -1,11 +1,11 @@
 /* test_compiler_examples.c: the kernels of compiler/examples against their definitions.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../suite.h"
 #include "examples.h"
 #include "gpu.h"
 #include "graph.h"
@@ -167,9 +167,5 @@ int main(void)
     tcase_add_test(t, flash_interpreted);
     tcase_add_loop_test(t, flash_on_gfx1100, 0, sizeof sizes / sizeof sizes[0]);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -5,10 +5,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "choose.h"
 #include "graph.h"
 #include "cc_tensor.h"
@@ -424,9 +424,5 @@ int main(void)
     tcase_add_test(t, machine_code_needs_a_device);
     tcase_add_loop_test(t, mistakes_are_said, 0, sizeof wrong / sizeof wrong[0]);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

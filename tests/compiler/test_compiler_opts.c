@@ -3,11 +3,11 @@
  * Numbers are small integers, so that sums are exact in any order.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "cc_opt.h"
 #include "gpu.h"
 #include "graph.h"
@@ -354,9 +354,5 @@ int main(void)
     tcase_add_test(t, search_is_repeatable);
     tcase_add_test(t, misfits_are_named);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -5,11 +5,11 @@
  * break a rule of VOPD.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "gpu.h"
 #include "rdna3.h"
 
@@ -261,9 +261,5 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, pairs_do_the_same);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -2,11 +2,11 @@
  * LDS, as gfx1100 code on the emulator against the interpreter. Everything is i32.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "gpu.h"
 #include "graph.h"
 #include "prog.h"
@@ -302,9 +302,5 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_test(t, programs_agree);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

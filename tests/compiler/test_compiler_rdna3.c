@@ -3,11 +3,11 @@
  * The same expressions as test_compiler_tensor.c, assembled by this project's
  * assembler. SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "exprs.h"
 #include "gpu.h"
 #include "graph.h"
@@ -38,9 +38,5 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_test(t, gfx1100_agrees);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -3,13 +3,13 @@
  * Every expression of exprs.c runs through the interpreter and through C text compiled
  * by the host's compiler. SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "exprs.h"
 #include "graph.h"
 
@@ -216,9 +216,5 @@ int main(void)
     tcase_add_test(e, interpreter_agrees);
     tcase_add_test(e, host_compiler_agrees);
     suite_add_tcase(s, e);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -1,12 +1,12 @@
 /* test_compiler_uop.c: nodes, rules, text, programs and their C text.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../suite.h"
 #include "graph.h"
 
 static struct cc_graph *g;
@@ -529,9 +529,5 @@ int main(void)
     tcase_add_loop_test(t, large_graphs_compile, 0, 2);
     tcase_add_test(t, deep_graphs_are_refused);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -7,12 +7,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "cc_gpu.h"
 #include "examples.h"
 #include "exprs.h"
@@ -128,11 +128,7 @@ int main(void)
     tcase_add_test(t, kernels_have_times);
     tcase_add_test(t, flash_attention_agrees);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK); /* the driver's files are this process's */
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s); /* the driver's files are this process's */
     cc_gpu_close(gpu);
-    return failed != 0;
+    return status;
 }

@@ -5,12 +5,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "cc_gpu.h"
 #include "exprs.h"
 
@@ -131,12 +131,8 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_test(t, hip_agrees);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK); /* the driver's files are this process's */
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s); /* the driver's files are this process's */
     cc_gpu_close(gpu);
     rmdir(folder);
-    return failed != 0;
+    return status;
 }

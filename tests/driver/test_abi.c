@@ -1,7 +1,6 @@
 /* test_abi.c: the ioctl layer: results, error numbers, struct sizes.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 
 #include <drm/amdgpu_drm.h>
 
+#include "../suite.h"
 #include "mock.h"
 
 START_TEST(version)
@@ -596,11 +596,7 @@ int main(void)
     tcase_add_test(t, acquire_vm);
     tcase_add_test(t, signal_events_run_out);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK); /* one process: one device */
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s); /* one process: one device */
     mock_end();
-    return failed != 0;
+    return status;
 }

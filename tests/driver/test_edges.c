@@ -2,7 +2,6 @@
  * sizes that several interfaces tell, buffers of queues, exported memory.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include <drm/amdgpu_drm.h>
 
+#include "../suite.h"
 #include "board.h"
 #include "mock.h"
 
@@ -325,11 +325,7 @@ int main(void)
     tcase_add_test(t, buffers_of_queues);
     tcase_add_test(t, exported_memory_stays);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK); /* one process: one device */
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s); /* one process: one device */
     mock_end();
-    return failed != 0;
+    return status;
 }

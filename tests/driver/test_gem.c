@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include <drm/amdgpu_drm.h>
 
+#include "../suite.h"
 #include "mock.h"
 
 #define PAGE          4096u
@@ -308,11 +308,7 @@ int main(void)
     tcase_add_test(t, vmid_and_clocks);
     tcase_add_test(t, state);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
-    return failed != 0;
+    return status;
 }

@@ -1,13 +1,13 @@
 /* test_packets.c: command processors, through queues as clients use them.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "mock.h"
 
 #define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
@@ -678,11 +678,7 @@ int main(void)
     tcase_add_test(t, destroy_in_kernel);
     tcase_add_test(t, debug_session);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
-    return failed != 0;
+    return status;
 }

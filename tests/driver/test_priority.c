@@ -4,11 +4,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "mock.h"
 #include "config.h"
 #include "shared.h"
@@ -272,11 +272,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, higher_goes_away);
     tcase_add_test(t, lower_goes_away);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
-    return failed != 0;
+    return status;
 }

@@ -2,7 +2,6 @@
  * models.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include <drm/amdgpu_drm.h>
 
+#include "../suite.h"
 #include "config.h"
 #include "mock.h"
 #include "pm4.h"
@@ -384,13 +384,9 @@ int main(void)
     tcase_add_test(t, refused);
     tcase_add_test(t, drm_read);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
     close(fd);
     unlink(log_path);
-    return failed != 0;
+    return status;
 }

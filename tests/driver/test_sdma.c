@@ -1,7 +1,6 @@
 /* test_sdma.c: the SDMA engine, through queues as clients use it.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "mock.h"
 
 #define LO(p)    ((uint32_t)(uintptr_t)(p))
@@ -267,11 +267,7 @@ int main(void)
     tcase_add_test(t, sdma_page_fault);
     tcase_add_test(t, vanished_memory);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
-    return failed != 0;
+    return status;
 }

@@ -4,7 +4,6 @@
  * The debugged process is stopped or waits in a call for most of the time, as under a
  * debugger. SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "mock.h"
 
 #define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
@@ -258,11 +258,7 @@ int main(void)
     tcase_add_test(t, while_it_runs);
     tcase_add_test(t, who_may);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
-    return failed != 0;
+    return status;
 }

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #include <drm/amdgpu_drm.h>
 
+#include "../suite.h"
 #include "mock.h"
 
 #define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
@@ -307,11 +307,7 @@ int main(void)
     tcase_add_test(t, many);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
-    return failed != 0;
+    return status;
 }

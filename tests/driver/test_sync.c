@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,6 +11,7 @@
 
 #include <drm/amdgpu_drm.h>
 
+#include "../suite.h"
 #include "mock.h"
 
 #define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
@@ -308,11 +308,7 @@ int main(void)
     tcase_add_test(t, wait_before_signal);
     tcase_add_test(t, gang);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
-    return failed != 0;
+    return status;
 }

@@ -2,12 +2,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "mock.h"
 #include "config.h"
 #include "shared.h"
@@ -209,11 +209,7 @@ int main(void)
     tcase_add_test(t, cu_mask);
     tcase_add_test(t, preempt);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int status = suite_run_here(s);
     mock_end();
-    return failed != 0;
+    return status;
 }

@@ -1,10 +1,10 @@
 /* test_vm.c: the seam by which the GPU reaches guest memory.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <limits.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "internal.h"
 #include "machine.h"
 
@@ -170,9 +170,5 @@ int main(void)
     tcase_add_test(t, copies);
     tcase_add_test(t, neighbours);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -1,12 +1,12 @@
 /* test_launch.c: what a wave finds when it begins, whoever was there before.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <xmmintrin.h>
 
+#include "../suite.h"
 #include "emu.h"
 
 #define PAGE   4096u
@@ -123,9 +123,5 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, begins_afresh, 0, 2); /* wave32, wave64 */
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

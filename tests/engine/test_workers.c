@@ -1,7 +1,6 @@
 /* test_workers.c: threads that stay from one dispatch to the next.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "emu.h"
 #include "workers.h"
 
@@ -232,9 +232,5 @@ int main(void)
 #endif
     tcase_add_test(t, small_dispatches_wake_nobody);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -2,10 +2,10 @@
  * and directions, modifiers, and what it rejects.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "isa.h"
 
 /* The instruction of up to three dwords; fails the test if it does not decode. */
@@ -253,9 +253,5 @@ int main(void)
     tcase_add_test(tc, rejects);
     tcase_add_test(tc, truncated_input);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -1,10 +1,10 @@
 /* test_isa_tables.c: the generated tables agree with themselves.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "facts.h"
 #include "isa.h"
 
@@ -135,9 +135,5 @@ int main(void)
     tcase_add_test(tc, immediates_have_names);
     tcase_add_test(tc, selectors_have_names);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

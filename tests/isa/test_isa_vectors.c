@@ -2,11 +2,11 @@
  * every wave size it names, text for text, and errors for what LLVM refuses.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "../data/data.h"
 #include "isa.h"
 
@@ -125,9 +125,5 @@ int main(void)
     tcase_add_test(tc, assembled);
     tcase_add_test(tc, assembled_true16);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

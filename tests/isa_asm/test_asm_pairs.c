@@ -2,11 +2,11 @@
  * undoes decode, and the assembler undoes the printer.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "isa_asm.h"
 #include "tables.h"
 
@@ -143,9 +143,5 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, every_row, 0, 2);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -1,11 +1,11 @@
 /* test_asm_rules.c: one statement for each rule: what is accepted gives these bytes,
  * what is not gives this column and these words. SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "isa_asm.h"
 
 static rd_status assemble(const char *text, size_t len, unsigned wave, char *hex,
@@ -246,9 +246,5 @@ int main(void)
     tcase_add_test(tc, survives);
     tcase_add_test(tc, symbols);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -3,12 +3,12 @@
  * and our own text of every instruction its bytes again.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "../data/data.h"
 #include "isa_asm.h"
 
@@ -224,9 +224,5 @@ int main(void)
     tcase_add_test(tc, fixups);
     tcase_add_test(tc, canonical_text);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -1,7 +1,7 @@
 /* gpus.c: see gpus.h. SPDX-License-Identifier: MIT */
+#include "../suite.h"
 #include "gpus.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,11 +121,7 @@ int gpus_main(int argc, char **argv, enum emu_simd *level, Suite *(*suite)(void)
         printf("skipped: the host has no %s\n", emu_simd_name(*level));
         return 77;
     }
-    SRunner *r = srunner_create(suite());
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(suite());
 }
 
 static void *map(size_t bytes)

@@ -5,11 +5,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include <Zydis/Zydis.h>
-#include <check.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "x86.h"
 
 #define TEXT 160
@@ -774,9 +774,5 @@ int main(void)
     tcase_add_test(t, jumps);
     tcase_add_test(t, buffer_ends);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

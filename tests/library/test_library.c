@@ -1,7 +1,8 @@
 /* test_library.c: librdna3 as a program uses it, and nothing else of this project.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
+#include "../suite.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -465,9 +466,5 @@ int main(void)
     tcase_add_test(all, many_at_once);
     tcase_add_test(all, counts_and_cancels);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

@@ -2,10 +2,10 @@
  * them only, and registers that the descriptor does not allocate.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../suite.h"
 #include "block.h"
 #include "isa_asm.h"
 #include "machine.h"
@@ -289,9 +289,5 @@ int main(void)
     tcase_add_test(tcase, a_tuple_that_begins_within);
     tcase_add_test(tcase, m0_leads_beyond);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

@@ -3,11 +3,11 @@
  * empty, at the end of what is mapped.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../suite.h"
 #include "probe.h"
 
 #define BYTES 16384u /* of memory, then a page that must not be touched */
@@ -221,9 +221,5 @@ int main(void)
     tcase_add_loop_test(tc, collisions_are_seen, 0, 3);
     tcase_add_loop_test(tc, lanes_are_looked_up, 0, 3);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -4,11 +4,11 @@
  * between neighbours, where rounding decides.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "cli.h"
 #include "elem.h"
 
@@ -178,9 +178,5 @@ int main(void)
     tcase_add_test(tcase, generators_fill_whole_elements);
     tcase_add_test(tcase, random_repeats_and_stays_in_range);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -1,11 +1,11 @@
 /* test_json.c: the JSON writer: escapes, commas, numbers.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "json.h"
 
 static char *text;
@@ -93,9 +93,5 @@ int main(void)
     tcase_add_test(tc, nests);
     tcase_add_test(tc, numbers);
     suite_add_tcase(s, tc);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(s);
 }

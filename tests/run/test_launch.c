@@ -3,10 +3,10 @@
  * Kernels are made by hand: la_prepare only looks at descriptor and metadata.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "launch.h"
 
 static struct la *la;
@@ -294,9 +294,5 @@ int main(void)
     tcase_add_test(tcase, raw_code_is_checked);
     tcase_add_test(tcase, memory_has_gaps);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "../suite.h"
 #include "valu.h"
 
 #define FILES(level)                                                                   \
@@ -255,9 +256,5 @@ int valu_main(const char *name, void (*add)(TCase *tc))
     tcase_set_timeout(tc, 120);
     add(tc);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run(suite);
 }

@@ -2,12 +2,12 @@
  * rounding mode.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "../suite.h"
 #include "dot2_ref.h"
 #include "levels.h"
 
@@ -223,9 +223,5 @@ int main(void)
     tcase_add_test(tc, known_f16_steps);
     tcase_add_loop_test(tc, int_dots_match, 0, ints);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

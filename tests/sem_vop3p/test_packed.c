@@ -2,12 +2,12 @@
  * models, in every float mode, at every SIMD level.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "../suite.h"
 #include "levels.h"
 
 typedef __int128 wide;
@@ -426,9 +426,5 @@ int main(void)
     tcase_add_loop_test(tc, mixed_fma_matches, 0, 3);
     tcase_add_test(tc, mix_flushes_f32_denormals);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -1,10 +1,10 @@
 /* test_scalar.c: scalar functions against bit-by-bit definitions, at every SIMD level.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "levels.h"
 
 typedef __int128 wide;
@@ -404,9 +404,5 @@ int main(void)
     tcase_add_test(tc, table_is_complete);
     tcase_add_test(tc, manual_examples);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -2,11 +2,11 @@
  * sizes, with every modifier, at every SIMD level.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xmmintrin.h>
 
+#include "../suite.h"
 #include "dot2_ref.h"
 #include "levels.h"
 
@@ -321,9 +321,5 @@ int main(void)
     tcase_add_loop_test(tc, bounded_matrices_match_the_model, 0, n);
     tcase_add_loop_test(tc, destination_may_be_a_source, 0, n);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

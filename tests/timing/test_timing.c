@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "timing.h"
 
 /* Internal: tests may use it. */
@@ -165,9 +165,5 @@ int main(void)
     tcase_add_test(tests, counters_grow);
     tcase_add_test(tests, short_queues_forget_what_does_not_matter);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -3,13 +3,13 @@
  * depend on where the host put the code, and a recording names what ran.
  * SPDX-License-Identifier: MIT
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "timeline.h"
 #include "timing.h"
 
@@ -244,9 +244,5 @@ int main(void)
     tcase_add_test(tests, cycles_do_not_depend_on_where_code_lies);
     tcase_add_test(tests, recordings_tell_programs_apart);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -1,6 +1,7 @@
 /* machine.c: see machine.h. Only the public interface of the emulator is used.
  * SPDX-License-Identifier: MIT
  */
+#include "../suite.h"
 #include "machine.h"
 
 #include <stdio.h>
@@ -172,10 +173,5 @@ const char *test_file(const char *name)
 
 int run_suite(Suite *suite)
 {
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK); /* atexit removes the files */
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run_here(suite); /* atexit removes the files */
 }
