@@ -36,6 +36,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     gpu->vm.symbol = gpu_symbol;
     gpu->vm.symbol_ctx = gpu;
     gpu->host = config->host;
+    gpu->vm.host = gpu->host.file ? &gpu->host : NULL;
     gpu_clock_init(&gpu->clock, config->sclk_mhz > 0);
     vm_init(&gpu->vm);
     pthread_mutex_init(&gpu->queue_lock, NULL);

@@ -56,6 +56,13 @@ struct gpu_page {
     unsigned perm; /* GPU_* */
 };
 
+/* Memory that a file has, from an address on. */
+struct gpu_file {
+    uint64_t bytes;
+    int fd;
+    uint64_t offset;
+};
+
 /* What has raised an interrupt. */
 enum gpu_irq { GPU_IRQ_EOP, GPU_IRQ_DMA, GPU_IRQ_WAVE };
 
@@ -83,6 +90,10 @@ struct gpu_host {
     void (*log)(void *ctx, const char *text);
     /* Threads that touch guest memory are about to begin. */
     void (*threads)(void *ctx);
+    /* The file of the buffer at an address of the host, whose holes read as zeros; in
+     * threads that run waves, which it must not wait for. False: none, or not known
+     * just now; NULL: never. */
+    bool (*file)(void *ctx, uint64_t host, struct gpu_file *out);
     const struct gpu_board *board; /* NULL: the address space is the process's own */
 };
 

@@ -38,9 +38,10 @@ struct vm {
     bool count;      /* instructions by opcode */
     enum emu_engine engine;
     enum emu_simd simd;
-    unsigned host_threads; /* for workgroups; 0: one per CPU */
-    bool perf_map;         /* names for perf */
-    emu_symbol_fn *symbol; /* for it */
+    unsigned host_threads;       /* for workgroups; 0: one per CPU */
+    const struct gpu_host *host; /* whose buffers have files; NULL: nobody's */
+    bool perf_map;               /* names for perf */
+    emu_symbol_fn *symbol;       /* for it */
     void *symbol_ctx;
     _Atomic uint64_t
         generation; /* of the segments: 1 at first, grows with each change */

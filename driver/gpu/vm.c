@@ -467,6 +467,17 @@ void vm_nearest(struct vm *vm, uint64_t va, char *text, size_t size)
     pthread_rwlock_unlock(&vm->lock);
 }
 
+static bool find_file(void *ctx, uint64_t host, struct emu_sparse *out)
+{
+    const struct vm *vm = ctx;
+    struct gpu_file file;
+    if (!vm->host->file(vm->host->ctx, host, &file))
+        return false;
+    *out = (struct emu_sparse){
+        .host = host, .bytes = file.bytes, .fd = file.fd, .offset = file.offset};
+    return true;
+}
+
 rd_status vm_emu(struct vm *vm, struct emu **out)
 {
     rd_status st = RD_OK;
@@ -479,7 +490,9 @@ rd_status vm_emu(struct vm *vm, struct emu **out)
                                     .engine = vm->engine,
                                     .perf_map = vm->perf_map,
                                     .symbol = vm->symbol,
-                                    .symbol_ctx = vm->symbol_ctx};
+                                    .symbol_ctx = vm->symbol_ctx,
+                                    .sparse = vm->host ? find_file : NULL,
+                                    .sparse_ctx = vm};
         st = emu_create(&config, &vm->emu);
         for (size_t i = 0; st == RD_OK && i < vm->n_regions; i++)
             if (!emu_add(vm, &vm->regions[i]))

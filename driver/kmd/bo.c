@@ -251,6 +251,25 @@ rd_status kmd_bo_map(struct kmd *kmd, uint32_t handle)
     return st;
 }
 
+bool kmd_bo_file(struct kmd *kmd, uint64_t va, struct gpu_file *out)
+{
+    bool found = false;
+    if (pthread_mutex_trylock(&kmd->bo_lock) != 0)
+        return false; /* its holder may wait for the kernel that asks */
+    for (uint32_t h = 1; h < kmd->n_bos && !found; h++) {
+        const struct kmd_bo_info *info = &kmd->bos[h].info;
+        uint64_t in = va - info->va;
+        found = kmd->bos[h].used && kmd->bos[h].mapped && info->kind <= KMD_GTT &&
+                in < info->bytes;
+        if (found)
+            *out = (struct gpu_file){.bytes = info->bytes - in,
+                                     .fd = kmd->render_fd,
+                                     .offset = info->offset + in};
+    }
+    pthread_mutex_unlock(&kmd->bo_lock);
+    return found;
+}
+
 /* Does a queue live in the mapping? Lock held. */
 static bool in_use(struct kmd *kmd, const struct kmd_bo *bo)
 {

@@ -147,6 +147,11 @@ static void on_threads(void *ctx)
         kmd->config.threads();
 }
 
+static bool file_at(void *ctx, uint64_t host, struct gpu_file *out)
+{
+    return kmd_bo_file(ctx, host, out);
+}
+
 struct gpu_host kmd_gpu_host(struct kmd *kmd)
 {
     return (struct gpu_host){.ctx = kmd,
@@ -156,5 +161,6 @@ struct gpu_host kmd_gpu_host(struct kmd *kmd)
                              .message = on_message,
                              .unmodelled = on_unmodelled,
                              .log = on_log,
-                             .threads = on_threads};
+                             .threads = on_threads,
+                             .file = file_at};
 }

@@ -152,6 +152,8 @@ struct kmd_bo *kmd_bo_find(struct kmd *kmd, uint32_t handle);
 RD_CHECKED rd_status kmd_bo_adopt(struct kmd *kmd, const struct kmd_bo_info *info,
                                   int hold, uint32_t *handle);
 void kmd_punch(struct kmd *kmd, const struct kmd_bo_info *info);
+/* The render node's file from the buffer's byte at a GPU address on (gpu_host.file). */
+bool kmd_bo_file(struct kmd *kmd, uint64_t va, struct gpu_file *out);
 /* Put bytes of a buffer's file at an address of the host. */
 RD_CHECKED rd_status kmd_map_host(struct kmd *kmd, const struct kmd_bo_info *info,
                                   uint64_t va, uint64_t offset, uint64_t bytes);

@@ -33,6 +33,7 @@ struct dispatch {
     unsigned n_helpers;              /* so many if they are worth it */
     struct observation *observation; /* NULL: nobody watches */
     atomic_ullong resident_waves, peak_waves;
+    bool puts_off; /* its waves may put zeros off (mem/zeros.h) */
 };
 
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */
@@ -78,6 +79,9 @@ struct wave *turn_find(struct workgroup *g);
 void wave_stopped(struct workgroup *g, struct wave *w);
 /* Is every wave that has not ended halted, or waiting for one that is? */
 bool group_stands(const struct workgroup *g);
+
+/* Its waves put zeros off (mem/zeros.h) no more. */
+void group_write_zeros(struct workgroup *g);
 
 /* For native code (native_turn_fn). */
 const void *turns_native(struct wave *w);

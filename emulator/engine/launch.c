@@ -250,6 +250,7 @@ static void init_wave(struct dispatch *dp, struct resident *r, unsigned index,
     w->program = dp->programs.first;
     w->observation = NULL;
     w->counts = NULL;
+    w->zeros = NULL;
     w->clock = 0;
     w->timed = w->tolerant = w->holds_slot = false;
     w->n_items = items - index * width;

@@ -22,6 +22,7 @@
 #include "look.h"
 #include "native.h"
 #include "observe.h"
+#include "zeros.h"
 
 /* Instructions that are worth waking other threads, and what the start of a wave is
  * worth. */
@@ -38,6 +39,11 @@ struct worker {
     unsigned n;
     struct emu_stats stats;
     struct op_counts *counts;
+    struct zeros zeros;
+    bool puts_off;         /* its waves put zeros off: */
+    uint64_t insts_before; /* that it had run when it began to, */
+    uint64_t try_at;       /* workgroups after which it is tried again, */
+    uint64_t wait;         /* so many after having been tried in vain */
     rd_status status;
     bool helper; /* came with the crew */
 };
@@ -68,6 +74,38 @@ static void watch_waves(const struct dispatch *dp, const struct resident *r, boo
         atomic_fetch_add(&dp->d->watch->waves, come ? n : 0u - n);
 }
 
+/* ---- zeros that are put off (zeros.h) -----------------------------------------------
+ */
+
+#define FIRST_WAIT 64u
+
+/* Before a workgroup starts: is it time to try? */
+static void try_zeros(struct worker *k)
+{
+    if (!k->dp->puts_off || k->puts_off || k->stats.workgroups < k->try_at)
+        return;
+    k->puts_off = true;
+    k->insts_before = k->stats.instructions;
+    zeros_begin(&k->zeros, &k->dp->emu->config);
+}
+
+/* Those that were put off during r's turn are written, or left out for good. */
+static void settle_zeros(struct worker *k, struct resident *r)
+{
+    uint64_t insts = k->stats.instructions - k->insts_before;
+    for (unsigned i = 0; i < r->group.n_waves; i++)
+        insts += r->waves[i].n_insts;
+    zeros_flush(&k->zeros);
+    if (zeros_pay(&k->zeros, insts))
+        return;
+    k->puts_off = false;
+    k->wait = k->wait ? 2 * k->wait : FIRST_WAIT;
+    k->try_at = k->stats.workgroups + k->wait;
+    group_write_zeros(&r->group);
+    for (struct resident *other = k->head; other; other = other->next)
+        group_write_zeros(&other->group);
+}
+
 static bool start_next(struct worker *k)
 {
     struct dispatch *dp = k->dp;
@@ -85,8 +123,11 @@ static bool start_next(struct worker *k)
         return false;
     resident_launch(dp, r, number);
     watch_waves(dp, r, true);
-    for (unsigned i = 0; i < r->group.n_waves; i++)
+    try_zeros(k);
+    for (unsigned i = 0; i < r->group.n_waves; i++) {
         r->waves[i].counts = k->counts;
+        r->waves[i].zeros = k->puts_off ? &k->zeros : NULL;
+    }
     if (dp->observation)
         k->status = observe_group_new(dp->observation, &r->group, NULL);
     r->next = NULL;
@@ -250,6 +291,8 @@ static void worker_run(struct worker *k)
             continue;
         }
         enum group_state state = group_run(r, GROUP_BUDGET);
+        if (k->puts_off)
+            settle_zeros(k, r);
         if (state == GROUP_RUNNING) {
             r->next = NULL;
             *k->tail = r;
@@ -299,6 +342,17 @@ static rd_status run_threads(struct dispatch *dp, unsigned n)
     worker_run(&k);
     crew_end(&dp->crew);
     return dp->status;
+}
+
+/* Fewer waves than these are not worth asking whether they put zeros off. */
+#define MANY_WAVES 256u
+
+static bool puts_zeros_off(const struct dispatch *dp)
+{
+    const struct program *p = dp->programs.first;
+    return dp->emu->config.sparse && !dp->observation && !p->exceptions &&
+           dp->n_groups * dp->waves_per_group >= MANY_WAVES &&
+           program_only_stores(p, dp->entry);
 }
 
 /* ---- the public call ----------------------------------------------------------------
@@ -404,6 +458,7 @@ static rd_status run_prepared(struct dispatch *dp)
     unsigned threads = thread_count(dp);
     watch_begin(dp);
     dp->max_resident = dispatch_resident_limit(dp, threads);
+    dp->puts_off = puts_zeros_off(dp);
     st = run_threads(dp, threads);
     bool ended = dp->observation && observation_cancelled(dp->observation);
     if ((st == RD_OK || ended) && dp->fault.kind != EMU_FAULT_NONE)

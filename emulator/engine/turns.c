@@ -11,6 +11,7 @@
 #include "dispatch.h"
 #include "native.h"
 #include "observe.h"
+#include "zeros.h"
 
 /* The block at u: the next one, or NULL if the wave has stopped. */
 static const struct uop *block_run(struct wave *w, const struct uop *u)
@@ -155,11 +156,20 @@ static void wave_run(struct wave *w, bool native, unsigned *mxcsr)
         g->running->next = u;
 }
 
+void group_write_zeros(struct workgroup *g)
+{
+    for (unsigned i = 0; i < g->n_waves; i++) {
+        if (g->waves[i]->zeros)
+            zeros_flush(g->waves[i]->zeros);
+        g->waves[i]->zeros = NULL;
+    }
+}
+
 static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxcsr)
 {
     struct workgroup *g = &r->group;
     const struct wave *first = g->waves[0];
-    bool native = native_for(first->emu->native, first->wave64);
+    bool native = !first->zeros && native_for(first->emu->native, first->wave64);
     for (g->left = budget; g->left;) {
         turn_begin(turn_find(g));
         wave_run(g->running, native, mxcsr);
@@ -169,6 +179,7 @@ static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxc
             length += budget / 64; /* other workgroups must run first */
         g->left -= length < g->left ? length : g->left;
         if (w->stop == STOP_FAULT) {
+            group_write_zeros(g); /* trap handlers may do anything */
             const struct uop *handler = trap_fault(w);
             if (!handler)
                 return GROUP_FAULT;

@@ -15,6 +15,7 @@
 #include "gather.h"
 #include "row.h"
 #include "sem_wrap.h"
+#include "zeros.h"
 
 static inline uint32_t *reg_row(struct wave *w, unsigned row)
 {
@@ -401,9 +402,49 @@ const struct uop *SEM_LEVEL(vmem_load)(struct wave *w, const struct uop *u)
     return both_halves(w, u, move_half, false);
 }
 
+/* ---- zeros to untouched memory (zeros.h) ------------------------------------------
+ */
+
+static bool rows_are_zero(const uint32_t *row, unsigned dwords)
+{
+    uint32_t any = 0;
+    for (unsigned i = 0; i < dwords * ROW_DWORDS; i++)
+        any |= row[i];
+    return !any;
+}
+
+/* All lanes write zeros, side by side: put them off. False: nothing was done. */
+static bool put_off_zeros(struct wave *w, const struct uop *u, uint32_t exec)
+{
+    const struct umem *m = &u->mem;
+    const uint32_t *offsets;
+    uint64_t at;
+    uint32_t step;
+    if (exec != ~0u || m->space != MEM_GLOBAL || !m->wide || m->addtid ||
+        !rows_are_zero(reg_row(w, m->data), m->bytes / 4u) ||
+        !base_and_offsets(w, u, exec, &at, &offsets) || !row_steps(offsets, &step) ||
+        step != m->bytes)
+        return false;
+    at += offsets[0];
+    uint64_t last = at + 31ul * step;
+    const struct mem_window *win = window_find(w, at, last, step, mem_generation(w));
+    if (!win)
+        win = window_load(w, at);
+    return win && window_has(win, at, last, step) && win->perm & EMU_MEM_WRITE &&
+           zeros_add(w->zeros, host_pointer(at + win->delta), 32ul * step);
+}
+
+static bool store_or_put_off(struct wave *w, const struct uop *u, bool write)
+{
+    if (put_off_zeros(w, u, wave_exec(w)))
+        return true;
+    zeros_flush(w->zeros);
+    return move_half(w, u, write);
+}
+
 const struct uop *SEM_LEVEL(vmem_store)(struct wave *w, const struct uop *u)
 {
-    return both_halves(w, u, move_half, true);
+    return both_halves(w, u, w->zeros ? store_or_put_off : move_half, true);
 }
 
 /* ---- atomics ------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "access.h"
 #include "address.h"
+#include "zeros.h"
 
 /* Scalar loads may run past a region's end within its last page: the hardware maps
  * pages, and compilers widen loads on the strength of that. */
@@ -37,6 +38,8 @@ const struct uop *x_smem(struct wave *w, const struct uop *u)
     const void *from = readable(w, addr, m->bytes);
     if (!from)
         return wave_fault_at(w, u, EMU_FAULT_UNMAPPED, -1, addr, m->bytes, false);
+    if (w->zeros)
+        zeros_before(w->zeros, from, m->bytes);
     memcpy(&w->sgpr[u->d], from, m->bytes);
     w->sgpr[ISA_SEL_NULL] = 0;
     return uop_next(u);

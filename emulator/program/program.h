@@ -47,6 +47,10 @@ struct program {
  * NULL if pc is not in the program. Thread: takes the cache's lock. */
 const struct uop *program_at(struct program *p, uint64_t pc);
 
+/* Does whoever begins at entry do nothing but compute, branch within the program, load
+ * scalars and store whole dwords to global memory? False if it is not easily told. */
+bool program_only_stores(const struct program *p, const struct uop *entry);
+
 static inline uint64_t program_pc(const struct program *p, const struct uop *u)
 {
     return p->base + (uint64_t)(u - p->uops) * 4;

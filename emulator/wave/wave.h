@@ -40,6 +40,7 @@ struct observation;
 struct dispatch;
 struct workgroup;
 struct native_table;
+struct zeros;
 
 struct wave {
     const uint32_t *base[3]; /* rows by enum src_base, of the current half */
@@ -75,6 +76,7 @@ struct wave {
     uint32_t *vgpr[2];               /* [256][32] */
     uint32_t *temp;                  /* [TEMP_ROWS][32] scratch rows of the workgroup */
     struct op_counts *counts;        /* of the host thread, or NULL */
+    struct zeros *zeros;             /* of the host thread (mem/zeros.h), or NULL */
     struct observation *observation; /* NULL: nobody watches */
     struct emu_wave_info info;       /* for observers */
     uint64_t clock;                  /* shader clocks, if timed */

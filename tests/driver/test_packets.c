@@ -263,6 +263,71 @@ START_TEST(pm4_dispatch)
 }
 END_TEST
 
+/* s_lshl_b32 s5, s4, 5; v_add_nc_u32 v1, s5, v0; v_lshlrev_b32 v1, 4, v1; v_mov_b32 0
+ * to v4 to v7; global_store_b128 v1, v[4:7], s[2:3]; s_endpgm: of video memory only the
+ * pages that exist already are written.
+ */
+START_TEST(pm4_clears)
+{
+    static const uint32_t code[] = {0x84058504, 0x4a020005, 0x30020284, 0x7e080280,
+                                    0x7e0a0280, 0x7e0c0280, 0x7e0e0280, 0xdc760000,
+                                    0x00020401, 0xbfb00000, 0xbf9f0000};
+    enum { GROUPS = 1024, BYTES = GROUPS * 32 * 16, PAGES = BYTES / 4096 };
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    uint8_t *text = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+    uint8_t *video = mock_buffer(BYTES, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+    memcpy(text, code, sizeof(code));
+    for (unsigned page = 3; page < PAGES; page += 5)
+        memset(video + page * 4096, 7, 4096);
+    mem[100] = 0;
+    const uint32_t p[] = {
+        PM4(0x76, 3),
+        0x20c,
+        LO((uintptr_t)text >> 8),
+        HI((uintptr_t)text >> 8),
+        PM4(0x76, 3),
+        0x212,
+        0,
+        4u << 1 | 1u << 7,
+        PM4(0x76, 5),
+        0x240,
+        0,
+        0,
+        LO(video),
+        HI(video),
+        PM4(0x76, 4),
+        0x207,
+        32,
+        1,
+        1,
+        PM4(0x15, 4),
+        GROUPS,
+        1,
+        1,
+        0x8005,
+        PM4(0x49, 7),
+        0x514,
+        1u << 29,
+        LO(mem + 100),
+        HI(mem + 100),
+        1,
+        0,
+        0,
+    };
+    mock_submit(&q, p, COUNT(p));
+    ck_assert(mock_wait32(mem + 100, 1));
+    uint8_t present[PAGES];
+    ck_assert_int_eq(mincore(video, BYTES, present), 0);
+    for (unsigned page = 0; page < PAGES; page++)
+        ck_assert_uint_eq(present[page] & 1u, page % 5 == 3);
+    for (unsigned i = 0; i < BYTES; i++)
+        if (video[i])
+            ck_abort_msg("byte %u is %u", i, video[i]);
+    mock_queue_destroy(&q);
+}
+END_TEST
+
 /* v_mov_b32 v2, 0x400; ds_load_b32 v1, v2; s_waitcnt lgkmcnt(0);
  * v_lshlrev_b32 v0, 2, v0; global_store_b32 v0, v1, s[2:3]; s_endpgm: beyond the LDS.
  */
@@ -669,6 +734,7 @@ int main(void)
     tcase_add_test(t, read_pointer_before_event);
     tcase_add_test(t, pm4_indirect_buffer);
     tcase_add_test(t, pm4_dispatch);
+    tcase_add_test(t, pm4_clears);
     tcase_add_test(t, lds_beyond);
     tcase_add_test(t, aql_barrier);
     tcase_add_test(t, aql_bad_packets);

@@ -34,6 +34,19 @@ enum emu_engine {
 typedef bool emu_symbol_fn(void *ctx, uint64_t pc, char *name, size_t size,
                            uint64_t *start);
 
+/* Host memory that shows a file. */
+struct emu_sparse {
+    uint64_t host, bytes; /* from this address on */
+    int fd;
+    uint64_t offset; /* in the file, of host */
+};
+
+/* The file that the host shows at an address, if its holes read as zeros and lseek
+ * tells them, as that of shared memory does: zeros that a kernel writes to pages which
+ * nobody has written yet then stay away. False: none, or not known just now. Thread:
+ * any, while kernels run; it must not wait for them. */
+typedef bool emu_sparse_fn(void *ctx, uint64_t host, struct emu_sparse *out);
+
 /* Zero is the default everywhere. */
 struct emu_config {
     enum emu_engine engine;
@@ -56,6 +69,8 @@ struct emu_config {
     bool perf_map;       /* name native code in /tmp/perf-PID.map, for perf report */
     emu_symbol_fn *symbol; /* names for it; NULL: addresses alone */
     void *symbol_ctx;
+    emu_sparse_fn *sparse; /* NULL: all that is written is written */
+    void *sparse_ctx;
 };
 
 RD_CHECKED rd_status emu_create(const struct emu_config *config, struct emu **out);
