@@ -6,8 +6,9 @@
 
 #include <check.h>
 
-/* Run all tests of `suite`, which is freed, each in a process of its own unless CK_FORK=no, as
- * loud as CK_VERBOSITY says. Returns the exit status of the program: 0 if all passed, else 1. */
+/* Run all tests of `suite`, which is freed, each in a process of its own unless
+ * CK_FORK=no, as loud as CK_VERBOSITY says. Returns the exit status of the program: 0
+ * if all passed, else 1. */
 static inline int suite_run(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
@@ -17,7 +18,8 @@ static inline int suite_run(Suite *suite)
     return failed != 0;
 }
 
-/* The same in this process: for tests that share a device, files or what runs at exit. */
+/* The same in this process: for tests that share a device, files or what runs at exit.
+ */
 static inline int suite_run_here(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
