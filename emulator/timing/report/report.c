@@ -85,6 +85,71 @@ static void write_wave(const struct tm_engine *t, const struct tm_record *r, FIL
     (void)t;
 }
 
+/* Wave cycles of the whole run by what they went to, and those by kind; returns their
+ * sum. */
+static uint64_t sum_cycles(const struct tm_engine *t, uint64_t stall[TM_STALLS],
+                           uint64_t state[TM_STATES])
+{
+    uint64_t all = 0;
+    memset(stall, 0, TM_STALLS * sizeof *stall);
+    memset(state, 0, TM_STATES * sizeof *state);
+    for (size_t i = 0; i < t->insts.numbers.n; i++)
+        for (unsigned s = 0; s < TM_STALLS; s++)
+            stall[s] += t->insts.inst[i]->stall[s];
+    for (unsigned s = 0; s < TM_STALLS; s++) {
+        state[tm_stall_state[s]] += stall[s];
+        all += stall[s];
+    }
+    return all;
+}
+
+static const struct {
+    const char *name;
+    unsigned hit, miss;
+} levels[] = {
+    {"L0", TM_K_L0_HIT, TM_K_L0_MISS},     {"GL1", TM_K_GL1_HIT, TM_K_GL1_MISS},
+    {"GL2", TM_K_GL2_HIT, TM_K_GL2_MISS},  {"MALL", TM_K_MALL_HIT, TM_K_MALL_MISS},
+    {"scalar", TM_K_SC_HIT, TM_K_SC_MISS}, {"code", TM_K_CODE_HIT, TM_K_CODE_MISS}};
+#define LEVELS (sizeof levels / sizeof levels[0])
+
+static void write_numbers(const char *key, const char *const name[], unsigned n,
+                          const uint64_t value[], FILE *f)
+{
+    fprintf(f, ",\n\"%s\": {", key);
+    for (unsigned i = 0; i < n; i++)
+        fprintf(f, "%s\"%s\": %llu", i ? ", " : "", name[i],
+                (unsigned long long)value[i]);
+    fputc('}', f);
+}
+
+/* What the summary says in words: occupancy, wave cycles, counts, hit rates. */
+static void write_totals(const struct tm_engine *t, FILE *f)
+{
+    uint64_t stall[TM_STALLS], state[TM_STATES], count[TM_COUNTS];
+    enum tm_limit limit;
+    unsigned occupancy = tm_occupancy(t, &limit);
+    fprintf(f,
+            ",\n\"occupancy\": {\"waves\": %llu, \"at_once\": %llu, "
+            "\"waves_per_simd\": %u, \"limited_by\": \"%s\"}",
+            (unsigned long long)t->totals.waves,
+            (unsigned long long)t->totals.peak_waves, occupancy, tm_limit_name[limit]);
+    (void)sum_cycles(t, stall, state);
+    write_numbers("wave_cycles", tm_state_name, TM_STATES, state, f);
+    write_numbers("stalls", tm_stall_name, TM_STALLS, stall, f);
+    tm_account_count(t, count);
+    write_numbers("counts", tm_count_name, TM_COUNTS, count, f);
+    fputs(",\n\"hit_rates\": {", f);
+    for (size_t i = 0; i < LEVELS; i++) {
+        uint64_t hits = count[levels[i].hit], all = hits + count[levels[i].miss];
+        fprintf(f, "%s\"%s\": ", i ? ", " : "", levels[i].name);
+        if (all)
+            fprintf(f, "%.6f", (double)hits / (double)all);
+        else
+            fputs("null", f);
+    }
+    fputc('}', f);
+}
+
 void tm_write_json(const struct tm_engine *t, FILE *f)
 {
     struct use u = measure(t);
@@ -114,19 +179,16 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
                 (unsigned long long)t->end_group,
                 (unsigned long long)t->launch.n_groups,
                 (unsigned long long)tm_span_error(t));
+    write_totals(t, f);
     fputs("}\n", f);
 }
 
 /* Of all cycles of all waves: the states, most first. */
 static void print_stack(const struct tm_engine *t, FILE *f)
 {
-    uint64_t state[TM_STATES] = {0}, all = 0;
+    uint64_t stall[TM_STALLS], state[TM_STATES];
+    uint64_t all = sum_cycles(t, stall, state);
     bool shown[TM_STATES] = {false};
-    for (size_t i = 0; i < t->insts.numbers.n; i++)
-        for (unsigned s = 0; s < TM_STALLS; s++) {
-            state[tm_stall_state[s]] += t->insts.inst[i]->stall[s];
-            all += t->insts.inst[i]->stall[s];
-        }
     if (!all)
         return;
     fputs("wave cycles        ", f);
@@ -164,19 +226,12 @@ static void print_issue(const struct tm_engine *t, double held, FILE *f)
 
 static void print_caches(const struct tm_engine *t, FILE *f)
 {
-    static const struct {
-        const char *name;
-        unsigned hit, miss;
-    } level[] = {
-        {"L0", TM_K_L0_HIT, TM_K_L0_MISS},     {"GL1", TM_K_GL1_HIT, TM_K_GL1_MISS},
-        {"GL2", TM_K_GL2_HIT, TM_K_GL2_MISS},  {"MALL", TM_K_MALL_HIT, TM_K_MALL_MISS},
-        {"scalar", TM_K_SC_HIT, TM_K_SC_MISS}, {"code", TM_K_CODE_HIT, TM_K_CODE_MISS}};
     uint64_t k[TM_COUNTS];
     tm_account_count(t, k);
     fputs("hit rates          ", f);
-    for (size_t i = 0; i < sizeof level / sizeof level[0]; i++) {
-        uint64_t hits = k[level[i].hit], all = hits + k[level[i].miss];
-        fprintf(f, "%s%s ", i ? ", " : "", level[i].name);
+    for (size_t i = 0; i < LEVELS; i++) {
+        uint64_t hits = k[levels[i].hit], all = hits + k[levels[i].miss];
+        fprintf(f, "%s%s ", i ? ", " : "", levels[i].name);
         if (all)
             fprintf(f, "%.1f %%", 100.0 * (double)hits / (double)all);
         else
