@@ -23,7 +23,7 @@ static void print_stalls(const struct tl_account *a, FILE *f)
     }
 }
 
-static struct tl_account *accounts(const struct timeline *tl, size_t number)
+struct tl_account *tl_accounts(const struct timeline *tl, size_t number)
 {
     const struct tl_dispatch *d = &tl->dispatch[number];
     struct tl_account *a = calloc(d->n_insts + 1u, sizeof *a);
@@ -35,7 +35,7 @@ static struct tl_account *accounts(const struct timeline *tl, size_t number)
 rd_status tl_print_listing(const struct timeline *tl, size_t number, FILE *f)
 {
     struct tl_dispatch *d = &tl->dispatch[number];
-    struct tl_account *account = accounts(tl, number);
+    struct tl_account *account = tl_accounts(tl, number);
     rd_status st = account ? tl_sort(d) : RD_E_NOMEM;
     double all = 0;
     for (uint32_t i = 0; st == RD_OK && i < d->n_insts; i++)
@@ -87,7 +87,7 @@ rd_status tl_print_summary(const struct timeline *tl, FILE *f)
     for (size_t i = 0; i < tl->n_dispatches; i++) {
         const struct tl_dispatch *d = &tl->dispatch[i];
         const struct tm_machine *m = &d->machine;
-        struct tl_account *account = accounts(tl, i);
+        struct tl_account *account = tl_accounts(tl, i);
         if (!account)
             return RD_E_NOMEM;
         double us = (double)(d->end - d->base) / m->sclk_mhz;

@@ -182,7 +182,36 @@ static void find_leftovers(struct diff *d)
 /* ---- report ------------------------------------------------------------------------
  */
 
-static int print_side(struct diff *d, unsigned side, unsigned context)
+/* An event of the wave that differs, `index` of its events. In JSON those before it, it
+ * and those behind it are apart. */
+static void show_event(struct json *j, const struct pair *p, uint64_t index,
+                       const struct trace_dispatch *td, uint64_t number,
+                       const struct emu_event *e)
+{
+    bool here = index == p->matched;
+    if (!j) {
+        trace_print_event(td, number, e, here ? ">" : " ");
+        return;
+    }
+    if (here)
+        json_close(j);
+    trace_json_event(j, here ? "event" : NULL, td, number, e);
+    if (here)
+        json_array(j, "after");
+}
+
+static void show_no_event(struct json *j)
+{
+    if (!j) {
+        puts("> (the wave has no more events)");
+        return;
+    }
+    json_close(j);
+    json_null(j, "event");
+    json_array(j, "after");
+}
+
+static int show_side(struct diff *d, unsigned side, unsigned context, struct json *j)
 {
     struct trace_input *in = &d->in[side];
     const struct pair *p = &d->first.wave;
@@ -197,12 +226,12 @@ static int print_side(struct diff *d, unsigned side, unsigned context)
             e->wave->wave != p->wave || !trace_filter_match(d->filter, td, number, e))
             continue;
         if (index + context >= p->matched)
-            trace_print_event(td, number, e, index == p->matched ? ">" : " ");
+            show_event(j, p, index, td, number, e);
         if (index++ >= p->matched + context)
             break;
     }
     if (index <= p->matched)
-        puts("> (the wave has no more events)");
+        show_no_event(j);
     return status;
 }
 
@@ -214,11 +243,43 @@ static int report(struct diff *d, const char *const path[2], unsigned context)
            p->dispatch, p->group, p->wave, p->matched);
     for (unsigned side = 0; side < 2; side++) {
         printf("%s:\n", path[side]);
-        int status = print_side(d, side, context);
+        int status = show_side(d, side, context, NULL);
         if (status != CLI_OK)
             return status;
     }
     return CLI_FAILED;
+}
+
+static int report_json(struct diff *d, const char *const path[2], unsigned context,
+                       uint64_t matched)
+{
+    const struct pair *p = &d->first.wave;
+    struct json j = json_begin(stdout);
+    int status = CLI_OK;
+    json_bool(&j, "differs", d->first.found);
+    json_u64(&j, "events_equal", matched);
+    json_bool(&j, "operands_compared", d->values);
+    if (d->first.found) {
+        json_object(&j, "at");
+        json_u64(&j, "dispatch", p->dispatch);
+        json_u64(&j, "workgroup", p->group);
+        json_u64(&j, "wave", p->wave);
+        json_u64(&j, "event", p->matched);
+        json_close(&j);
+    } else {
+        json_null(&j, "at");
+    }
+    json_array(&j, "traces");
+    for (unsigned side = 0; side < 2 && d->first.found && status == CLI_OK; side++) {
+        json_object(&j, NULL);
+        json_text(&j, "file", path[side]);
+        json_array(&j, "before");
+        status = show_side(d, side, context, &j);
+        json_close(&j);
+        json_close(&j);
+    }
+    json_end(&j);
+    return status == CLI_OK && d->first.found ? CLI_FAILED : status;
 }
 
 static int compare(struct diff *d)
@@ -242,7 +303,7 @@ static int compare(struct diff *d)
 }
 
 int trace_diff(const char *path_a, const char *path_b, const struct trace_filter *f,
-               unsigned context)
+               unsigned context, bool json)
 {
     const char *const path[2] = {path_a, path_b};
     struct diff d = {.filter = f};
@@ -258,7 +319,9 @@ int trace_diff(const char *path_a, const char *path_b, const struct trace_filter
         matched += d.table[i].matched;
         free(d.table[i].queue);
     }
-    if (status == CLI_OK && d.first.found)
+    if (status == CLI_OK && json)
+        status = report_json(&d, path, context, matched);
+    else if (status == CLI_OK && d.first.found)
         status = report(&d, path, context);
     else if (status == CLI_OK)
         printf("no difference in %" PRIu64 " events%s\n", matched,

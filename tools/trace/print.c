@@ -30,13 +30,26 @@ static bool even_step(const struct emu_access *a, uint64_t *step)
     return true;
 }
 
+const char *trace_space_name(unsigned space)
+{
+    static const char *const names[] = {"global", "lds", "scratch", "gds"};
+    return names[space];
+}
+
+const char *trace_reg_name(const struct emu_reg *r, unsigned dword, char *text)
+{
+    if (r->sel == ISA_SEL_SCC)
+        return "scc";
+    isa_sel_name(r->sel + dword, 1, ISA_FMT_B32, text);
+    return text;
+}
+
 static void print_access(const struct emu_access *a, uint64_t exec)
 {
-    static const char *const spaces[] = {"global", "lds", "scratch", "gds"};
     unsigned n = (unsigned)__builtin_popcountll(a->lanes), shown = 0;
     uint64_t step = 0;
-    printf("  %s %s%s %uB", spaces[a->space], a->read ? "r" : "", a->write ? "w" : "",
-           a->bytes);
+    printf("  %s %s%s %uB", trace_space_name(a->space), a->read ? "r" : "",
+           a->write ? "w" : "", a->bytes);
     if (!a->scalar && a->lanes != exec)
         printf(" lanes 0x%" PRIx64, a->lanes);
     printf(" at");
@@ -73,10 +86,9 @@ static void print_values(const struct emu_event *e, unsigned direction)
         if (!(r->flags & direction))
             continue;
         for (unsigned k = 0; k < r->dwords; k++) {
-            char name[32] = "scc";
-            if (r->sel != ISA_SEL_SCC)
-                isa_sel_name(r->sel + k, 1, ISA_FMT_B32, name);
-            printf("         %3s %-5s", direction == ISA_OF_IN ? "in" : "out", name);
+            char name[32];
+            printf("         %3s %-5s", direction == ISA_OF_IN ? "in" : "out",
+                   trace_reg_name(r, k, name));
             print_row(v, vgpr ? e->wave->lanes : 1);
             putchar('\n');
             v += vgpr ? e->wave->lanes : 1;

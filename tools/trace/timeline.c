@@ -12,6 +12,7 @@
 
 #include "codeobj.h"
 #include "timeline.h"
+#include "timeline_tool.h"
 #include "trace_tool.h"
 
 static const char help[] =
@@ -22,6 +23,7 @@ static const char help[] =
     "shows it in a window. Without an option: what ran, when, and what it waited for.\n"
     "\n"
     "  --listing            the instructions, with what each of them waited for\n"
+    "  --json               the same as JSON; with --listing the instructions, too\n"
     "  --dispatch N         of one dispatch (from 0; default: of all)\n"
     "  --chrome OUT.json    for Perfetto or chrome://tracing: a track per wave slot\n"
     "  --waves-only         ... without instructions\n"
@@ -42,6 +44,7 @@ static const char help[] =
 enum {
     OPT_HELP = 256,
     OPT_LISTING,
+    OPT_JSON,
     OPT_DISPATCH,
     OPT_CHROME,
     OPT_WAVES,
@@ -55,6 +58,7 @@ enum {
 static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
     {"listing", no_argument, NULL, OPT_LISTING},
+    {"json", no_argument, NULL, OPT_JSON},
     {"dispatch", required_argument, NULL, OPT_DISPATCH},
     {"chrome", required_argument, NULL, OPT_CHROME},
     {"waves-only", no_argument, NULL, OPT_WAVES},
@@ -68,7 +72,7 @@ static const struct option long_options[] = {
 
 struct options {
     const char *path, *chrome, *sqtt, *rgp, *code;
-    bool listing, waves_only, cycles, helped, have_simd;
+    bool listing, json, waves_only, cycles, helped, have_simd;
     struct tl_simd simd;
     uint64_t dispatch; /* UINT64_MAX: all */
 };
@@ -87,6 +91,9 @@ static int parse(struct options *o, int argc, char **argv)
             break;
         case OPT_LISTING:
             o->listing = true;
+            break;
+        case OPT_JSON:
+            o->json = true;
             break;
         case OPT_WAVES:
             o->waves_only = true;
@@ -128,6 +135,8 @@ static int parse(struct options *o, int argc, char **argv)
         return cli_error(CLI_USAGE, "--code-object goes with --rgp");
     if ((o->chrome != NULL) + (o->sqtt != NULL) + (o->rgp != NULL) > 1)
         return cli_error(CLI_USAGE, "one of --chrome, --sqtt and --rgp at a time");
+    if (o->json && (o->chrome || o->sqtt || o->rgp))
+        return cli_error(CLI_USAGE, "--json goes without --chrome, --sqtt and --rgp");
     if (o->waves_only && !o->chrome)
         return cli_error(CLI_USAGE, "--waves-only goes with --chrome");
     if (o->cycles && !o->chrome)
@@ -217,9 +226,12 @@ static int answer(const struct options *o, const struct timeline *tl)
                          (unsigned long long)o->dispatch, tl->n_dispatches);
     if (o->chrome || o->sqtt || o->rgp)
         return export(o, tl);
-    if (!o->listing)
+    if (o->json)
+        st = timeline_json(tl, o->dispatch, o->listing);
+    else if (!o->listing)
         st = tl_print_summary(tl, stdout);
-    for (size_t i = 0; o->listing && st == RD_OK && i < tl->n_dispatches; i++) {
+    for (size_t i = 0; o->listing && !o->json && st == RD_OK && i < tl->n_dispatches;
+         i++) {
         if (o->dispatch != UINT64_MAX && i != o->dispatch)
             continue;
         printf("dispatch %zu: %s\n", i, tl->dispatch[i].name);

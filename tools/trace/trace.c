@@ -42,6 +42,7 @@ static const char help[] =
     "                       exit status 1 if there is one\n"
     "    --context N        with N events around it (default 5)\n"
     "  --chrome OUT.json    for chrome://tracing or Perfetto: a track per wave\n"
+    "  --json               events, or the answer, as JSON\n"
     "\n"
     "A timeline (rdna3 run --timing-trace FILE) has other options:\n"
     "rdna3 trace TIMELINE --help\n";
@@ -64,6 +65,7 @@ enum {
     OPT_DIFF,
     OPT_CONTEXT,
     OPT_CHROME,
+    OPT_JSON,
 };
 
 static const struct option long_options[] = {
@@ -84,15 +86,16 @@ static const struct option long_options[] = {
     {"diff", required_argument, NULL, OPT_DIFF},
     {"context", required_argument, NULL, OPT_CONTEXT},
     {"chrome", required_argument, NULL, OPT_CHROME},
+    {"json", no_argument, NULL, OPT_JSON},
     {NULL, 0, NULL, 0},
 };
 
 struct trace_options_given {
     const char *path, *diff, *who, *chrome;
-    bool summary, helped;
+    bool summary, json, helped;
     struct trace_filter filter;
-    struct trace_place place;
-    uint64_t before, lane, context;
+    struct trace_question question;
+    uint64_t lane, context;
 };
 
 int trace_input_open(struct trace_input *in, const char *path)
@@ -206,11 +209,12 @@ static int take_option(struct trace_options_given *o, int option, const char *na
         return CLI_OK;
     case OPT_WHO:
         o->who = optarg;
-        return trace_parse_reg(optarg, &o->place) || trace_parse_addr(optarg, &o->place)
+        return trace_parse_reg(optarg, &o->question.place) ||
+                       trace_parse_addr(optarg, &o->question.place)
                    ? CLI_OK
                    : bad(name, "neither a register nor an address");
     case OPT_BEFORE:
-        return take_number(name, UINT64_MAX, &o->before);
+        return take_number(name, UINT64_MAX, &o->question.before);
     case OPT_LANE:
         return take_number(name, 63, &o->lane);
     case OPT_DIFF:
@@ -220,6 +224,9 @@ static int take_option(struct trace_options_given *o, int option, const char *na
         return take_number(name, 1000000, &o->context);
     case OPT_CHROME:
         o->chrome = optarg;
+        return CLI_OK;
+    case OPT_JSON:
+        o->json = true;
         return CLI_OK;
     default:
         return take_filter(&o->filter, option, name);
@@ -249,13 +256,17 @@ static int parse_options(struct trace_options_given *o, int argc, char **argv)
     if (!!o->diff + !!o->who + !!o->chrome + o->summary > 1)
         return cli_error(CLI_USAGE,
                          "only one of --summary, --who-wrote, --diff and --chrome");
+    if (o->chrome && o->json)
+        return cli_error(CLI_USAGE, "--chrome writes its own JSON: without --json");
+    o->question.lane = o->lane > 63 ? -1 : (int)o->lane;
     return CLI_OK;
 }
 
 /* ---- listing ------------------------------------------------------------------------
  */
 
-static int list(struct trace_input *in, const struct trace_filter *f)
+/* j: as elements of its array; NULL: as text. */
+static int list(struct trace_input *in, const struct trace_filter *f, struct json *j)
 {
     const struct emu_event *e;
     uint64_t number, shown = 0;
@@ -264,70 +275,36 @@ static int list(struct trace_input *in, const struct trace_filter *f)
         const struct trace_dispatch *d = trace_input_dispatch(in, e);
         if (!trace_filter_match(f, d, number, e))
             continue;
-        trace_print_event(d, number, e, "");
+        if (j)
+            trace_json_event(j, NULL, d, number, e);
+        else
+            trace_print_event(d, number, e, "");
         if (++shown == f->count || ferror(stdout))
             break;
     }
-    return cli_finish(status);
+    return status;
 }
 
-struct summary {
-    uint64_t events, ended, faults, branches, taken, barriers;
-    uint64_t reads[4], writes[4], bytes[4]; /* by space; accesses, bytes of all lanes */
-};
-
-static void add_event(struct summary *s, const struct emu_event *e)
+static int list_json(struct trace_input *in, const struct trace_filter *f)
 {
-    s->events++;
-    s->ended += !!(e->flags & EMU_EV_ENDED);
-    s->faults += !!(e->flags & EMU_EV_FAULT);
-    s->branches += e->inst->kind == EMU_KIND_BRANCH;
-    s->taken += !!(e->flags & EMU_EV_TAKEN);
-    s->barriers += e->inst->kind == EMU_KIND_BARRIER;
-    for (unsigned i = 0; i < e->n_accesses; i++) {
-        const struct emu_access *a = &e->access[i];
-        s->reads[a->space] += a->read;
-        s->writes[a->space] += a->write;
-        s->bytes[a->space] += a->bytes * (uint64_t)__builtin_popcountll(a->lanes);
-    }
+    struct json j = json_begin(stdout);
+    json_array(&j, "events");
+    int status = list(in, f, &j);
+    json_close(&j);
+    trace_json_dispatches(&j, in->reader);
+    json_end(&j);
+    return status;
 }
 
-static void print_dispatches(const struct trace_reader *r)
+static int ask(struct trace_input *in, const struct trace_options_given *o)
 {
-    const struct trace_dispatch *d;
-    for (unsigned i = 0; (d = trace_dispatch(r, i)) != NULL; i++)
-        printf("dispatch %" PRIu64
-               "     grid %u,%u,%u block %u,%u,%u wave%u, %u VGPRs, "
-               "code at 0x%" PRIx64 ", entry +0x%" PRIx64 "%s%s\n",
-               d->number, d->groups[0], d->groups[1], d->groups[2], d->block[0],
-               d->block[1], d->block[2], d->lanes, d->vgprs, d->code_base,
-               d->entry - d->code_base, d->ended ? "" : ", not finished",
-               d->status != RD_OK ? ", faulted" : "");
-}
-
-static int summarise(struct trace_input *in, const struct trace_filter *f)
-{
-    static const char *const spaces[] = {"global", "LDS", "scratch", "GDS"};
-    struct summary s = {0};
-    const struct emu_event *e;
-    uint64_t number;
-    int status;
-    while ((status = trace_input_next(in, &number, &e)) == CLI_OK && e)
-        if (trace_filter_match(f, trace_input_dispatch(in, e), number, e))
-            add_event(&s, e);
-    print_dispatches(in->reader);
-    printf("events         %14" PRIu64 "  %.2f bytes each in the file\n", s.events,
-           number ? (double)trace_file_bytes(in->reader) / (double)(number + 1) : 0.0);
-    printf("waves ended    %14" PRIu64 "\n", s.ended);
-    printf("branches       %14" PRIu64 "  %" PRIu64 " taken\n", s.branches, s.taken);
-    printf("barriers       %14" PRIu64 "\n", s.barriers);
-    printf("faults         %14" PRIu64 "\n", s.faults);
-    for (unsigned i = 0; i < 4; i++)
-        if (s.reads[i] || s.writes[i])
-            printf("%-14s %14" PRIu64 "  reads, %" PRIu64 " writes, %" PRIu64
-                   " bytes of all lanes\n",
-                   spaces[i], s.reads[i], s.writes[i], s.bytes[i]);
-    return cli_finish(status);
+    if (o->who)
+        return trace_who_wrote(in, &o->filter, &o->question, o->json);
+    if (o->chrome)
+        return trace_chrome(in, &o->filter, o->chrome);
+    if (o->summary)
+        return trace_summarise(in, &o->filter, o->json);
+    return o->json ? list_json(in, &o->filter) : list(in, &o->filter, NULL);
 }
 
 /* An option that only timelines have, given with a file that is none. */
@@ -342,7 +319,7 @@ static const char *timeline_option(int argc, char **argv)
 int cmd_trace(int argc, char **argv)
 {
     struct trace_options_given o = {
-        .before = UINT64_MAX, .lane = UINT64_MAX, .context = 5};
+        .question.before = UINT64_MAX, .lane = UINT64_MAX, .context = 5};
     struct trace_input in = {0};
     if (trace_is_timeline(argc, argv))
         return trace_timeline(argc, argv);
@@ -359,17 +336,12 @@ int cmd_trace(int argc, char **argv)
         return cli_finish(CLI_OK);
     }
     if (o.diff)
-        return cli_finish(trace_diff(o.path, o.diff, &o.filter, (unsigned)o.context));
+        return cli_finish(
+            trace_diff(o.path, o.diff, &o.filter, (unsigned)o.context, o.json));
     status = trace_input_open(&in, o.path);
     if (status != CLI_OK)
         return status;
-    if (o.who)
-        status = trace_who_wrote(&in, &o.filter, &o.place, o.before,
-                                 o.lane > 63 ? -1 : (int)o.lane);
-    else if (o.chrome)
-        status = trace_chrome(&in, &o.filter, o.chrome);
-    else
-        status = o.summary ? summarise(&in, &o.filter) : list(&in, &o.filter);
+    status = ask(&in, &o);
     trace_reader_close(in.reader);
     return cli_finish(status);
 }

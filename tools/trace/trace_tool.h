@@ -5,6 +5,7 @@
 #define RD_TRACE_TOOL_H
 
 #include "cli.h"
+#include "json.h"
 #include "trace.h"
 
 /* An open trace with the place for its errors. */
@@ -63,14 +64,37 @@ bool trace_touches(const struct emu_event *e, const struct trace_place *place,
 void trace_print_event(const struct trace_dispatch *d, uint64_t number,
                        const struct emu_event *e, const char *prefix);
 
+/* The same as an object of an array, or under a key. */
+void trace_json_event(struct json *j, const char *key, const struct trace_dispatch *d,
+                      uint64_t number, const struct emu_event *e);
+
+/* The dispatches read so far, under "dispatches". */
+void trace_json_dispatches(struct json *j, const struct trace_reader *r);
+
+/* "global", "lds", "scratch", "gds": of enum emu_space. */
+const char *trace_space_name(unsigned space);
+
+/* The name of one dword of a run of registers: text (32 bytes), or a constant. */
+const char *trace_reg_name(const struct emu_reg *r, unsigned dword, char *text);
+
 /* The mnemonic or whole text of an event's instruction. */
 const char *trace_inst_name(const struct emu_inst *inst);
 
-/* Subcommands; each prints its errors and returns an exit status. */
+/* Subcommands; each prints its errors and returns an exit status. json: the answer is
+ * one JSON object. */
+int trace_summarise(struct trace_input *in, const struct trace_filter *f, bool json);
 int trace_diff(const char *path_a, const char *path_b, const struct trace_filter *f,
-               unsigned context);
+               unsigned context, bool json);
+
+/* Who wrote what. */
+struct trace_question {
+    struct trace_place place;
+    uint64_t before; /* event number; UINT64_MAX: of all */
+    int lane;        /* -1: in any */
+};
+
 int trace_who_wrote(struct trace_input *in, const struct trace_filter *f,
-                    const struct trace_place *place, uint64_t before, int lane);
+                    const struct trace_question *q, bool json);
 int trace_chrome(struct trace_input *in, const struct trace_filter *f,
                  const char *path);
 
