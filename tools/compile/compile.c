@@ -13,10 +13,11 @@
 #include "cc.h"
 #include "cli.h"
 #include "cmd.h"
+#include "describe.h"
 
 static const char help[] =
     "usage: rdna3 compile FILE.uop [-o OUT] [--emit "
-    "elf|asm|c|opencl|hip|metal|prog|uops]\n"
+    "elf|asm|c|opencl|hip|metal|prog|uops] [--json]\n"
     "\n"
     "Compile a kernel written in UOps for gfx1100: a graph that ends in a SINK, or a\n"
     "linear program that begins with: program \"name\".\n"
@@ -25,6 +26,9 @@ static const char help[] =
     "  --emit WHAT  elf: loadable code object (default); asm: its assembly text;\n"
     "               c, opencl, hip, metal: source text; prog: the linear program;\n"
     "               uops: the graph, simplified\n"
+    "  --json       tell what was made: form, sizes, launch, kernels; text in it where "
+    "no\n"
+    "               -o takes it, and no code object is written without -o\n"
     "\n"
     "A line is: %id = OP dtype %source ... [arguments] \"name\"\n";
 
@@ -46,6 +50,16 @@ static const struct {
 struct options {
     const char *path, *out;
     size_t emit;
+    bool json;
+};
+
+/* What came out, owned by others. */
+struct product {
+    const void *data; /* text, but for EMIT_ELF */
+    size_t bytes;
+    const struct cc_prog *prog; /* NULL: a graph */
+    uint32_t operations;
+    size_t instructions; /* EMIT_ELF */
 };
 
 static void print_message(void *ctx, const struct asm_message *message)
@@ -67,17 +81,74 @@ static int write_out(const struct options *o, const void *data, size_t bytes)
     return cli_error(CLI_FAILED, "cannot write %s: %s", o->out, strerror(errno));
 }
 
-static int write_elf(const struct options *o, const char *text)
+/* How many workgroups of how many work-items; a graph has not been cut up yet. */
+static void json_launch(struct json *j, const struct cc_prog *p)
+{
+    uint32_t size[2][3];
+    if (p)
+        cc_prog_launch(p, size[0], size[1]);
+    for (unsigned k = 0; k < 2; k++) {
+        json_array(j, k ? "block" : "grid");
+        for (unsigned i = 0; p && i < 3; i++)
+            json_u64(j, NULL, size[k][i]);
+        json_close(j);
+    }
+}
+
+static void json_kernels(struct json *j, const struct product *p)
+{
+    struct co_object *co;
+    struct co_error err;
+    if (co_open(p->data, p->bytes, &co, &err) != RD_OK)
+        return; /* the assembler makes none that cannot be read */
+    kernel_describe_all(j, co);
+    co_close(co);
+}
+
+static void tell(const struct options *o, const struct product *p)
+{
+    bool elf = emits[o->emit].kind == EMIT_ELF;
+    struct json j = json_begin(stdout);
+    json_text(&j, "file", o->path);
+    json_text(&j, "form", emits[o->emit].name);
+    json_text(&j, "output", o->out);
+    json_u64(&j, "bytes", p->bytes);
+    json_u64(&j, "operations", p->operations);
+    json_text(&j, "kernel", p->prog ? cc_prog_name(p->prog) : NULL);
+    json_launch(&j, p->prog);
+    json_text(&j, "text", elf || o->out ? NULL : p->data);
+    if (elf) {
+        json_u64(&j, "instructions", p->instructions);
+        json_kernels(&j, p);
+    }
+    json_end(&j);
+}
+
+/* Write it, say what it is, or both. */
+static int hand_over(const struct options *o, const struct product *p)
+{
+    int status = o->json && !o->out ? CLI_OK : write_out(o, p->data, p->bytes);
+    if (status == CLI_OK && o->json)
+        tell(o, p);
+    return status;
+}
+
+static int write_elf(const struct options *o, const struct cc_prog *prog,
+                     const char *text)
 {
     struct asm_options options = {.name = o->path, .message = print_message};
     struct asm_result elf;
-    if (!o->out)
+    if (!o->out && !o->json)
         return cli_error(CLI_USAGE, "-o says where to write the code object");
     rd_status st = asm_assemble(text, strlen(text), &options, &elf);
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "%s: the code does not assemble: %s", o->path,
                          rd_status_text(st));
-    int status = write_out(o, elf.data, elf.bytes);
+    int status = hand_over(o, &(struct product){.data = elf.data,
+                                                .bytes = elf.bytes,
+                                                .prog = prog,
+                                                .operations = cc_prog_count(prog),
+                                                .instructions = elf.instructions});
     free(elf.data);
     return status;
 }
@@ -100,8 +171,12 @@ static int write_prog(const struct options *o, const struct cc_prog *p)
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "%s: %s", o->path,
                          error[0] ? error : rd_status_text(st));
-    int status = emits[o->emit].kind == EMIT_ELF ? write_elf(o, text)
-                                                 : write_out(o, text, strlen(text));
+    int status = emits[o->emit].kind == EMIT_ELF
+                     ? write_elf(o, p, text)
+                     : hand_over(o, &(struct product){.data = text,
+                                                      .bytes = strlen(text),
+                                                      .prog = p,
+                                                      .operations = cc_prog_count(p)});
     free(text);
     return status;
 }
@@ -124,7 +199,9 @@ static int compile_graph(const struct options *o, const char *text, size_t bytes
     } else if (emits[o->emit].kind == EMIT_UOPS) {
         char *out;
         status = cc_print(g, cc_simplify(g, root), &out) == RD_OK
-                     ? write_out(o, out, strlen(out))
+                     ? hand_over(o, &(struct product){.data = out,
+                                                      .bytes = strlen(out),
+                                                      .operations = cc_graph_count(g)})
                      : graph_error(o, g);
         if (status == CLI_OK)
             free(out);
@@ -180,6 +257,7 @@ int cmd_compile(int argc, char **argv)
     static const struct option longs[] = {{"help", no_argument, NULL, 'h'},
                                           {"emit", required_argument, NULL, 'e'},
                                           {"output", required_argument, NULL, 'o'},
+                                          {"json", no_argument, NULL, 'j'},
                                           {NULL, 0, NULL, 0}};
     struct options o = {0};
     void *text;
@@ -194,6 +272,8 @@ int cmd_compile(int argc, char **argv)
         }
         if (c == 'o')
             o.out = optarg;
+        else if (c == 'j')
+            o.json = true;
         else if (c != 'e')
             return cli_option_error(argc, argv, c);
         else if (parse_emit(&o) != CLI_OK)
@@ -203,6 +283,8 @@ int cmd_compile(int argc, char **argv)
         return cli_error(CLI_USAGE,
                          "one FILE.uop is needed (see rdna3 compile --help)");
     o.path = argv[optind];
+    if (o.json && o.out && strcmp(o.out, "-") == 0)
+        return cli_error(CLI_USAGE, "--json takes stdout: -o names a file");
     if (cli_read_file(o.path, &text, &bytes) != RD_OK)
         return cli_error(CLI_FAILED, "cannot read %s: %s", o.path, strerror(errno));
     int status = is_program(text, bytes) ? compile_prog(&o, text, bytes)

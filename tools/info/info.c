@@ -63,15 +63,24 @@ static const enum emu_simd levels[] = {EMU_SIMD_GENERIC, EMU_SIMD_AVX2,
                                        EMU_SIMD_AVX512};
 #define LEVELS (sizeof levels / sizeof levels[0])
 
-/* Can this host run the level? */
-static bool has_level(enum emu_simd level)
+/* Can this host run it? */
+static bool has(const struct emu_config *config)
 {
-    struct emu_config config = {.threads = 1, .simd = level};
     struct emu *emu;
-    if (emu_create(&config, &emu) != RD_OK)
+    if (emu_create(config, &emu) != RD_OK)
         return false;
     emu_destroy(emu);
     return true;
+}
+
+static bool has_level(enum emu_simd level)
+{
+    return has(&(struct emu_config){.threads = 1, .simd = level});
+}
+
+static bool has_native(void)
+{
+    return has(&(struct emu_config){.threads = 1, .engine = EMU_ENGINE_JIT});
 }
 
 static void print_simd_levels(void)
@@ -112,6 +121,8 @@ static void print_all(void)
     print_simd_levels();
     puts("engines");
     printf("  %-20s%s\n", "interp", "predecoded interpreter");
+    if (has_native())
+        printf("  %-20s%s\n", "jit", "native code for what is hot");
 }
 
 static void json_timing(struct json *j)
@@ -157,6 +168,8 @@ static void json_all(struct json *j)
     json_close(j);
     json_array(j, "engines");
     json_text(j, NULL, "interp");
+    if (has_native())
+        json_text(j, NULL, "jit");
 }
 
 static int show(bool timing, bool json)

@@ -11,13 +11,8 @@
 #include "cli.h"
 #include "codeobj.h"
 #include "demangle.h"
+#include "describe.h"
 #include "object.h"
-
-/* Metadata counts what is used, the descriptor what is allocated. */
-static unsigned vgprs(const struct co_kernel *k)
-{
-    return k->meta && k->meta->vgpr_count ? k->meta->vgpr_count : k->desc.vgprs;
-}
 
 static void print_args(const struct co_kernel_meta *m)
 {
@@ -38,7 +33,7 @@ static void print_kernel(const struct co_kernel *k)
     printf("\n%s\n", k->name);
     if (demangle(k->name, readable, sizeof readable))
         printf("  %s\n", readable);
-    printf("  wave%u, %u VGPRs, ", k->desc.wave, vgprs(k));
+    printf("  wave%u, %u VGPRs, ", k->desc.wave, kernel_vgprs(k));
     if (m)
         printf("%" PRIu32 " SGPRs, ", m->sgpr_count);
     printf("%" PRIu32 " bytes of LDS, %" PRIu32 " of scratch, %" PRIu64 " of code\n",
@@ -54,42 +49,6 @@ static void print_kernel(const struct co_kernel *k)
            m && m->n_args ? ": number, offset, size, kind, type" : "");
     if (m)
         print_args(m);
-}
-
-static void json_kernel(struct json *j, const struct co_kernel *k)
-{
-    const struct co_kernel_meta *m = k->meta;
-    json_object(j, NULL);
-    char readable[1024];
-    json_text(j, "name", k->name);
-    json_text(j, "readable_name",
-              demangle(k->name, readable, sizeof readable) ? readable : k->name);
-    json_u64(j, "wave", k->desc.wave);
-    json_u64(j, "vgprs", vgprs(k));
-    json_u64(j, "sgprs", m ? m->sgpr_count : k->desc.sgprs);
-    json_u64(j, "lds_bytes", k->desc.group_segment_bytes);
-    json_u64(j, "scratch_bytes", k->desc.private_segment_bytes);
-    json_u64(j, "code_bytes", k->code_bytes);
-    json_u64(j, "kernarg_bytes", k->desc.kernarg_bytes);
-    json_u64(j, "max_work_items", m ? m->max_flat_workgroup_size : 0);
-    json_array(j, "required_block");
-    for (unsigned i = 0; m && m->reqd_workgroup_size[0] && i < 3; i++)
-        json_u64(j, NULL, m->reqd_workgroup_size[i]);
-    json_close(j);
-    json_array(j, "args");
-    for (uint32_t i = 0; m && i < m->n_args; i++) {
-        const struct co_arg *a = &m->args[i];
-        json_object(j, NULL);
-        json_text(j, "name", a->name);
-        json_text(j, "type", a->type_name);
-        json_text(j, "kind", a->kind_text);
-        json_u64(j, "offset", a->offset);
-        json_u64(j, "bytes", a->bytes);
-        json_bool(j, "hidden", co_value_is_hidden(a->kind));
-        json_close(j);
-    }
-    json_close(j);
-    json_close(j);
 }
 
 static void tell(const char *path, const struct co_object *co, struct json *j)
@@ -108,10 +67,7 @@ static void tell(const char *path, const struct co_object *co, struct json *j)
     json_text(j, "target", info->target);
     json_u64(j, "version", info->version);
     json_bool(j, "relocatable", info->relocatable);
-    json_array(j, "kernels");
-    for (unsigned i = 0; i < n; i++)
-        json_kernel(j, co_kernel_at(co, i));
-    json_close(j);
+    kernel_describe_all(j, co);
     json_close(j);
 }
 
