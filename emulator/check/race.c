@@ -374,27 +374,20 @@ static uint64_t failing(const struct emu_event *e, const struct emu_access *a,
     return fail;
 }
 
-/* The value of a plane for an address; NULL: there is none. */
-static uint32_t *value_at(const struct shadow_block *b, enum shadow_plane plane,
-                          uint64_t address)
-{
-    uint32_t *v = b->plane[plane];
-    return v ? v + (address % SHADOW_BLOCK >> b->shift) : NULL;
-}
-
 static struct site site_at(const struct shadow *s, const struct shadow_block *b,
                            enum shadow_plane plane, uint64_t address)
 {
-    const uint32_t *v = value_at(b, plane, address);
-    return shadow_site(s, v ? *v : 0);
+    return shadow_site(s, shadow_get(b, plane, address));
 }
 
 static void set_site(struct shadow *s, struct shadow_block *b, enum shadow_plane plane,
                      uint64_t address, uint32_t value)
 {
+    uint32_t *v = shadow_put(s, b, plane, address);
+    if (!v)
+        return;
     shadow_raise(b, plane, value >> SHADOW_LANE);
-    if (shadow_plane(s, b, plane))
-        *value_at(b, plane, address) = value;
+    *v = value;
 }
 
 /* What the access makes of what is known of an address. last: of me, as of
@@ -462,11 +455,27 @@ static void judge_bytes(struct ck *ck, struct ck_wave *w, const struct emu_event
         struct shadow_block *b = shadow_at(s, at);
         uint64_t stop = (at / SHADOW_BLOCK + 1) * SHADOW_BLOCK;
         stop = end < stop ? end : stop;
-        if (b && (at | stop) % 4 && b->shift && !shadow_split(s, b))
+        if (b && b->shift < 2 && !shadow_split(s, b, 0))
             b = NULL;
         for (; b && at < stop; at += 1u << b->shift)
             judge_value(ck, w, e, a, s, b, at, me, last, a->write && succeeds);
         at = stop;
+    }
+}
+
+/* Blocks of which lanes touch parts of dwords are split before any lane is judged, as
+ * race_rows.c does it: so findings have the same bytes whoever has looked first. */
+static void split_blocks(struct shadow *s, const struct emu_access *a)
+{
+    for (uint64_t m = a->lanes; m; m &= m - 1) {
+        uint64_t at = a->address[__builtin_ctzll(m)], end = at + a->bytes, stop;
+        for (; at < end; at = stop) {
+            stop = (at / SHADOW_BLOCK + 1) * SHADOW_BLOCK;
+            stop = end < stop ? end : stop;
+            struct shadow_block *b = (at | stop) % 4 ? shadow_at(s, at) : NULL;
+            if (b) /* out of memory: values stay those of dwords */
+                (void)shadow_split(s, b, 0);
+        }
     }
 }
 
@@ -523,15 +532,22 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
     return SITE_OWNER;
 }
 
+static struct shadow *shadow_of(const struct ck *ck, const struct ck_wave *w,
+                                unsigned space)
+{
+    return space == EMU_SPACE_LDS      ? w->group->lds
+           : space == EMU_SPACE_GLOBAL ? ck->race->global
+                                       : NULL;
+}
+
 void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                 const struct emu_access *a, uint64_t lanes)
 {
-    struct shadow *shadow =
-        a->space == EMU_SPACE_LDS ? w->group->lds : ck->race->global;
+    struct shadow *shadow = shadow_of(ck, w, a->space);
     struct site me = {.wave = race_wave(ck, w),
                       .pc = (uint32_t)(e->inst->pc - ck->launch.code_base),
                       .barrier = (uint32_t)w->group->barriers};
-    if ((a->space != EMU_SPACE_LDS && a->space != EMU_SPACE_GLOBAL) || !shadow)
+    if (!shadow)
         return;
     uint64_t fail = isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
                         ? failing(e, a, a->lanes & lanes)
@@ -552,6 +568,12 @@ static void judge_event(struct ck *ck, struct ck_wave *w, const struct emu_event
                         uint64_t lanes)
 {
     struct ck_group *g = w->group;
+    for (unsigned i = 0; i < e->n_accesses; i++) {
+        const struct emu_access *a = &e->access[i];
+        struct shadow *s = shadow_of(ck, w, a->space);
+        if (s)
+            split_blocks(s, a);
+    }
     for (unsigned i = 0; i < e->n_accesses; i++) {
         const struct emu_access *a = &e->access[i];
         if (a->space == EMU_SPACE_LDS) {

@@ -2,10 +2,11 @@
  * code can do them.
  *
  * Lanes whose addresses are consecutive are a run: their values are side by side in the
- * shadow, and usually mean one site or none. An instruction all of whose values are
- * ordered is noted as race.c would note it, and need be no event; what may conflict,
- * release or acquire is left to race.c, which judges it again. Invariant: the shadow is
- * as if race.c alone had judged. SPDX-License-Identifier: MIT
+ * shadow, and usually mean one site or none; whole lines have one word there. An
+ * instruction all of whose values are ordered is noted as race.c would note it, and
+ * need be no event; what may conflict, release or acquire is left to race.c, which
+ * judges it again. Invariant: the shadow is as if race.c alone had judged.
+ * SPDX-License-Identifier: MIT
  */
 #include <immintrin.h>
 #include <stdlib.h>
@@ -50,6 +51,13 @@ __attribute__((target("avx2"))) static unsigned bits(__m256i mask)
 {
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
 }
+
+/* n values of a segment from its value k on; v: they, if memory has them. */
+struct piece {
+    const struct segment *g;
+    uint32_t *v;
+    unsigned k, n;
+};
 
 /* The lanes of eight values from k on, as they would be in values. */
 __attribute__((target("avx2"))) static __m256i lanes_of(const struct segment *g,
@@ -127,19 +135,44 @@ __attribute__((target("avx2"))) static void store(uint32_t *v, unsigned n, unsig
 /* What all of the values are; MIXED: to be asked eight by eight. */
 enum alike { MIXED, ORDERED, UNORDERED };
 
-__attribute__((target("avx2"))) static inline enum alike
-alike(struct rows *r, const uint32_t *v, const struct segment *g)
+/* ... of the number, if lanes do not matter. */
+static inline enum alike number_is(struct rows *r, uint32_t number)
 {
-    uint32_t number = v[0] >> SHADOW_LANE;
-    if (r->lanes || g->n % 8)
+    if (number < r->s->dead || number == r->ok)
+        return ORDERED;
+    if (number == r->bad)
+        return UNORDERED;
+    bool ordered = is_ordered(r, number << SHADOW_LANE, 0);
+    *(ordered ? &r->ok : &r->bad) = number;
+    return ordered ? ORDERED : UNORDERED;
+}
+
+/* ... of few values. */
+static inline enum alike few_alike(struct rows *r, const struct piece *p)
+{
+    enum alike all = number_is(r, p->v[0] >> SHADOW_LANE);
+    for (unsigned i = 1; i < p->n; i++)
+        if (p->v[i] >> SHADOW_LANE != p->v[i - 1] >> SHADOW_LANE &&
+            number_is(r, p->v[i] >> SHADOW_LANE) != all)
+            return MIXED;
+    return all;
+}
+
+__attribute__((target("avx2"))) static inline enum alike alike(struct rows *r,
+                                                               const struct piece *p)
+{
+    if (r->lanes)
         return MIXED;
-    if (number >= r->s->dead && number != r->ok && number != r->bad)
-        *(is_ordered(r, v[0], g->lane) ? &r->ok : &r->bad) = number;
+    if (p->n < 8)
+        return few_alike(r, p);
+    if (p->n % 8)
+        return MIXED;
+    (void)number_is(r, p->v[0] >> SHADOW_LANE);
     __m256i limit = _mm256_set1_epi32((int)((r->s->dead << SHADOW_LANE) - 1)),
             ok = _mm256_set1_epi32((int)r->ok), bad = _mm256_set1_epi32((int)r->bad);
     __m256i fine = _mm256_set1_epi32(-1), not = fine;
-    for (unsigned k = 0; k < g->n; k += 8) {
-        __m256i x = _mm256_loadu_si256((const __m256i *)(v + k)),
+    for (unsigned i = 0; i < p->n; i += 8) {
+        __m256i x = _mm256_loadu_si256((const __m256i *)(p->v + i)),
                 at = _mm256_srli_epi32(x, SHADOW_LANE);
         __m256i none = _mm256_cmpeq_epi32(_mm256_max_epu32(x, limit), limit);
         fine =
@@ -149,66 +182,173 @@ alike(struct rows *r, const uint32_t *v, const struct segment *g)
     return bits(fine) == 255 ? ORDERED : bits(not) == 255 ? UNORDERED : MIXED;
 }
 
-__attribute__((target("avx2"))) static inline bool
-plane_ordered(struct rows *r, const struct segment *g, enum shadow_plane plane)
+/* The next piece of the segment behind p, of one line unless the block is split. */
+static inline bool next_piece(const struct segment *g, struct piece *p)
 {
-    const uint32_t *v = g->block->plane[plane];
-    if (!v || g->block->top[plane] < r->s->dead)
-        return true;
-    v += g->first;
-    enum alike all = alike(r, v, g);
-    for (unsigned k = 0; k < g->n && all == MIXED; k += 8) {
-        unsigned n = g->n - k < 8 ? g->n - k : 8;
-        if (ordered_of(r, load(v + k, n), g, k, n) != (1u << n) - 1)
+    unsigned k = p->k + p->n, at = g->first + k, left = g->n - k,
+             most = g->block->shift < 2 ? left : SHADOW_LINE - at % SHADOW_LINE;
+    *p = (struct piece){.g = g, .k = k, .n = left < most ? left : most};
+    return left;
+}
+
+static inline unsigned line_of(const struct piece *p)
+{
+    return (p->g->first + p->k) / SHADOW_LINE;
+}
+
+/* Has the piece one word? */
+static inline bool is_rule(const struct piece *p, enum shadow_plane plane)
+{
+    return p->g->block->shift == 2 && !shadow_apart(p->g->block, plane, line_of(p));
+}
+
+/* The values of the piece, made if there are none; NULL: out of memory. */
+static inline uint32_t *values_of(struct rows *r, const struct piece *p,
+                                  enum shadow_plane plane)
+{
+    struct shadow_block *b = p->g->block;
+    unsigned at = p->g->first + p->k;
+    if (b->plane[plane] && !is_rule(p, plane))
+        return b->plane[plane] + at;
+    uint32_t *v = b->shift < 2 ? shadow_plane(r->s, b, plane)
+                               : shadow_open(r->s, b, plane, at / SHADOW_LINE);
+    return v ? v + (b->shift < 2 ? at : at % SHADOW_LINE) : NULL;
+}
+
+__attribute__((target("avx2"))) static bool values_ordered(struct rows *r,
+                                                           const struct piece *p)
+{
+    enum alike all = alike(r, p);
+    for (unsigned i = 0; i < p->n && all == MIXED; i += 8) {
+        unsigned n = p->n - i < 8 ? p->n - i : 8;
+        if (ordered_of(r, load(p->v + i, n), p->g, p->k + i, n) != (1u << n) - 1)
             return false;
     }
     return all != UNORDERED;
 }
 
+static inline bool piece_ordered(struct rows *r, struct piece *p,
+                                 enum shadow_plane plane)
+{
+    const struct shadow_block *b = p->g->block;
+    unsigned line = line_of(p), at = p->g->first + p->k;
+    uint32_t v[SHADOW_LINE];
+    if (!is_rule(p, plane)) {
+        p->v = b->plane[plane] + at;
+        return values_ordered(r, p);
+    }
+    uint32_t number = b->line[plane][line] >> SHADOW_LANE;
+    if (!r->lanes || number < r->s->dead)
+        return number_is(r, number) == ORDERED;
+    for (unsigned i = 0; i < p->n; i++)
+        v[i] = shadow_rule(b, plane, line, at % SHADOW_LINE + i);
+    p->v = v;
+    return values_ordered(r, p);
+}
+
+static inline bool plane_ordered(struct rows *r, const struct segment *g,
+                                 enum shadow_plane plane)
+{
+    struct piece p = {.n = 0};
+    if (g->block->top[plane] < r->s->dead)
+        return true;
+    while (next_piece(g, &p))
+        if (!piece_ordered(r, &p, plane))
+            return false;
+    return true;
+}
+
 /* ---- what is noted ---- */
 
-/* All values of the plane. */
-__attribute__((target("avx2"))) static inline bool
-note_all(struct rows *r, const struct segment *g, enum shadow_plane plane)
+/* The form that the lanes of the segment have in a whole line, from its value k on;
+ * SHADOW_FORMS: none. */
+static inline unsigned form_of(const struct segment *g, unsigned k)
 {
-    uint32_t *v = shadow_plane(r->s, g->block, plane);
-    __m256i me = _mm256_set1_epi32((int)(r->number << SHADOW_LANE));
+    if (g->shift > 2)
+        return SHADOW_FORMS - 1;
+    return k & ((1u << g->shift) - 1) ? SHADOW_FORMS : g->shift;
+}
+
+/* All values of the piece. */
+__attribute__((target("avx2"))) static inline bool
+note_piece(struct rows *r, const struct piece *p, enum shadow_plane plane)
+{
+    const struct segment *g = p->g;
+    uint32_t me = r->number << SHADOW_LANE;
+    if (p->n == SHADOW_LINE && g->block->shift == 2) {
+        unsigned form = form_of(g, p->k), lane = g->lane + (p->k >> g->shift);
+        if (form < SHADOW_FORMS) {
+            shadow_set_line(g->block, plane, line_of(p), me | lane, form);
+            shadow_raise(g->block, plane, r->number);
+            return true;
+        }
+    }
+    uint32_t *v = values_of(r, p, plane);
     if (!v)
         return false;
     shadow_raise(g->block, plane, r->number);
-    v += g->first;
-    for (unsigned k = 0; k < g->n; k += 8)
-        store(v + k, g->n - k, 255, _mm256_or_si256(me, lanes_of(g, k)));
+    if (p->n < 8) {
+        for (unsigned i = 0; i < p->n; i++)
+            v[i] = me | (g->lane + ((p->k + i) >> g->shift));
+        return true;
+    }
+    __m256i all = _mm256_set1_epi32((int)me);
+    for (unsigned i = 0; i < p->n; i += 8)
+        store(v + i, p->n - i, 255, _mm256_or_si256(all, lanes_of(g, p->k + i)));
+    return true;
+}
+
+static inline bool note_all(struct rows *r, const struct segment *g,
+                            enum shadow_plane plane)
+{
+    struct piece p = {.n = 0};
+    while (next_piece(g, &p))
+        if (!note_piece(r, &p, plane))
+            return false;
+    return true;
+}
+
+/* Some reads of the piece are behind of others: value by value. */
+__attribute__((target("avx2"))) static bool note_mixed(struct rows *r,
+                                                       const struct piece *p)
+{
+    uint32_t *first = p->v, *second = values_of(r, p, SHADOW_READ2);
+    __m256i me = _mm256_set1_epi32((int)(r->number << SHADOW_LANE));
+    if (!second)
+        return false;
+    shadow_raise(p->g->block, SHADOW_READ, r->number);
+    shadow_raise(p->g->block, SHADOW_READ2, r->number);
+    for (unsigned i = 0; i < p->n; i += 8) {
+        unsigned n = p->n - i < 8 ? p->n - i : 8;
+        __m256i mine = _mm256_or_si256(me, lanes_of(p->g, p->k + i));
+        unsigned here = ordered_of(r, load(first + i, n), p->g, p->k + i, n);
+        store(first + i, n, here, mine);
+        store(second + i, n, ~here & 255, mine);
+    }
     return true;
 }
 
 /* The first read that is behind of nobody else's stays, and the last. */
-__attribute__((target("avx2"))) static bool note_reads(struct rows *r,
-                                                       const struct segment *g)
+static inline bool note_reads(struct rows *r, const struct segment *g)
 {
-    const uint32_t *v = g->block->plane[SHADOW_READ];
-    if (!v || g->block->top[SHADOW_READ] < r->s->dead)
+    const struct shadow_block *b = g->block;
+    struct piece p = {.n = 0};
+    bool fine = true;
+    if (b->top[SHADOW_READ] < r->s->dead)
         return note_all(r, g, SHADOW_READ);
-    v += g->first;
-    enum alike all = alike(r, v, g);
-    if (all != MIXED)
-        return note_all(r, g, all == ORDERED ? SHADOW_READ : SHADOW_READ2);
-    uint32_t *first = g->block->plane[SHADOW_READ] + g->first,
-             *second = shadow_plane(r->s, g->block, SHADOW_READ2);
-    __m256i me = _mm256_set1_epi32((int)(r->number << SHADOW_LANE));
-    if (!second)
-        return false;
-    shadow_raise(g->block, SHADOW_READ, r->number);
-    shadow_raise(g->block, SHADOW_READ2, r->number);
-    second += g->first;
-    for (unsigned k = 0; k < g->n; k += 8) {
-        unsigned n = g->n - k < 8 ? g->n - k : 8;
-        __m256i mine = _mm256_or_si256(me, lanes_of(g, k));
-        unsigned here = ordered_of(r, load(first + k, n), g, k, n);
-        store(first + k, n, here, mine);
-        store(second + k, n, ~here & 255, mine);
+    while (fine && next_piece(g, &p)) {
+        enum alike all;
+        if (!r->lanes && is_rule(&p, SHADOW_READ)) {
+            all = number_is(r, b->line[SHADOW_READ][line_of(&p)] >> SHADOW_LANE);
+        } else {
+            p.v = values_of(r, &p, SHADOW_READ);
+            all = p.v ? alike(r, &p) : MIXED;
+        }
+        fine = all != MIXED
+                   ? note_piece(r, &p, all == ORDERED ? SHADOW_READ : SHADOW_READ2)
+                   : p.v && note_mixed(r, &p);
     }
-    return true;
+    return fine;
 }
 
 /* ---- runs ---- */
@@ -222,9 +362,10 @@ static void add_run(struct rows *r, uint64_t at, unsigned bytes, unsigned lane,
         struct shadow_block *b = shadow_at(r->s, at);
         uint64_t stop = (at / SHADOW_BLOCK + 1) * SHADOW_BLOCK;
         stop = end < stop ? end : stop;
-        if (b && (at | stop | bytes) % 4 && b->shift) {
+        uint8_t shift = (at | stop | bytes) % 2 ? 0 : (at | stop | bytes) % 4 ? 1 : 2;
+        if (b && shift < b->shift) {
             r->again |= r->n != 0; /* others may be of the block */
-            b = shadow_split(r->s, b) ? b : NULL;
+            b = shadow_split(r->s, b, shift) ? b : NULL;
         }
         r->full = !b || r->n == SEGMENTS;
         if (r->full)
@@ -378,11 +519,15 @@ static void fetch_next(struct shadow *s, struct ck_wave *w, const struct emu_eve
         return;
     const struct shadow_block *b = shadow_peek(s, next);
     if (b) {
-        for (unsigned i = 0; i < SHADOW_PLANES; i++)
-            if (b->plane[i])
-                for (unsigned k = 0; k < 3; k++)
-                    __builtin_prefetch(
-                        b->plane[i] + (next % SHADOW_BLOCK >> b->shift) + 16 * k, 1);
+        unsigned k = (unsigned)(next % SHADOW_BLOCK) >> b->shift;
+        for (unsigned i = 0; i < SHADOW_PLANES; i++) {
+            if (b->shift == 2 &&
+                !shadow_apart(b, (enum shadow_plane)i, k / SHADOW_LINE))
+                __builtin_prefetch(b->line[i], 1);
+            else if (b->plane[i])
+                for (unsigned j = 0; j < 3; j++)
+                    __builtin_prefetch(b->plane[i] + k + 16 * j, 1);
+        }
         b = shadow_peek(s, next + step);
         if (b)
             __builtin_prefetch(b, 1);

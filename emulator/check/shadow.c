@@ -1,9 +1,9 @@
 /* shadow.c: shadow memory: a hash table of areas of blocks, a table of sites.
  *
- * Must not know what is a race. A block is split once, when something is touched that
- * is no whole dword; its values then stand for bytes. When the table of sites is full,
- * those that no value means any more are dropped, and the others get new numbers.
- * SPDX-License-Identifier: MIT
+ * Must not know what is a race. A block is split when something is touched that is no
+ * whole dword; its values then stand for halves of dwords or for bytes. When the table
+ * of sites is full, those that no value means any more are dropped, and the others get
+ * new numbers. SPDX-License-Identifier: MIT
  */
 #include "shadow.h"
 
@@ -16,8 +16,9 @@
 #define SITES_MOST  (1u << (32 - SHADOW_LANE))
 #define BYTES_KEPT  (1u << 20) /* at least, of blocks that nobody touches */
 
-enum size { SIZE_DWORDS, SIZE_BYTES, SIZES };
-static const size_t bytes_of[SIZES] = {SHADOW_BLOCK, 4ul * SHADOW_BLOCK};
+enum size { SIZE_DWORDS, SIZE_HALVES, SIZE_BYTES, SIZES };
+static const size_t bytes_of[SIZES] = {SHADOW_BLOCK, 2ul * SHADOW_BLOCK,
+                                       4ul * SHADOW_BLOCK};
 
 struct shadow_chunk {
     struct shadow_chunk *next;
@@ -61,18 +62,21 @@ static void give(struct shadow *s, enum size size, void *memory)
     s->spare[size] = memory;
 }
 
-static enum size plane_size(const struct shadow_block *b)
+static enum size size_of(unsigned shift)
 {
-    return b->shift ? SIZE_DWORDS : SIZE_BYTES;
+    return (enum size)(2 - shift);
 }
 
+/* The block has none, and values for dwords. */
 static void drop_planes(struct shadow *s, struct shadow_block *b)
 {
     for (unsigned i = 0; i < SHADOW_PLANES; i++) {
-        give(s, plane_size(b), b->plane[i]);
+        give(s, size_of(b->shift), b->plane[i]);
         b->plane[i] = NULL;
         b->top[i] = 0;
+        b->apart[i] = 0;
     }
+    memset(b->line, 0, sizeof b->line);
     b->shift = 2;
 }
 
@@ -99,7 +103,7 @@ static void clear(struct shadow *s)
         while (s->slot[i]) {
             struct shadow_area *area = s->slot[i];
             s->slot[i] = area->next;
-            free(area);
+            free(area->memory);
         }
     memset(s->slot, 0, s->n_slots * sizeof(struct shadow_area *));
     memset(s->spare, 0, sizeof s->spare);
@@ -111,17 +115,20 @@ static void clear(struct shadow *s)
     }
     free(s->site);
     s->site = NULL;
-    s->n_areas = s->bytes = s->room = 0;
+    s->n_areas = s->n_blocks = s->bytes = s->room = 0;
     s->n = 1;
 }
 
 void shadow_begin(struct shadow *s)
 {
-    if (s->n > SITES_MOST / 2 || s->bytes > 4 * s->touched + BYTES_KEPT)
+    const size_t each = sizeof(struct shadow_block);
+    size_t all = s->bytes + each * s->n_blocks,
+           touched = s->touched + each * s->n_touched;
+    if (s->n > SITES_MOST / 2 || all > 4 * touched + BYTES_KEPT)
         clear(s);
     s->dead = s->n;
     s->epoch++;
-    s->touched = 0;
+    s->touched = s->n_touched = 0;
 }
 
 void shadow_destroy(struct shadow *s)
@@ -164,12 +171,14 @@ static struct shadow_area *area_new(struct shadow *s, uint64_t number)
 {
     if (s->n_areas >= s->n_slots)
         grow(s);
-    struct shadow_area *area = calloc(1, sizeof *area);
-    if (!area)
+    const size_t align = _Alignof(struct shadow_area);
+    char *memory = calloc(1, sizeof(struct shadow_area) + align);
+    if (!memory)
         return NULL;
+    struct shadow_area *area =
+        (struct shadow_area *)(void *)(memory + (align - (uintptr_t)memory % align));
+    area->memory = memory;
     area->number = number;
-    for (unsigned i = 0; i < SHADOW_AREA; i++)
-        area->block[i].shift = 2;
     size_t slot = slot_of(s, number);
     area->next = s->slot[slot];
     s->slot[slot] = area;
@@ -192,36 +201,50 @@ struct shadow_area *shadow_find(struct shadow *s, uint64_t address)
 
 void shadow_touch(struct shadow *s, struct shadow_block *b)
 {
-    if (!b->shift)
+    s->n_blocks += !b->epoch;
+    if (!b->epoch)
+        b->shift = 2;
+    else if (b->shift < 2)
         drop_planes(s, b);
     b->epoch = s->epoch;
+    s->n_touched++;
     for (unsigned i = 0; i < SHADOW_PLANES; i++)
         s->touched += b->plane[i] ? bytes_of[SIZE_DWORDS] : 0;
 }
 
-/* What was of a dword is of each of its bytes. */
-bool shadow_split(struct shadow *s, struct shadow_block *b)
+/* A plane of other values for what there is; NULL: there is nothing, or (*ok) out of
+ * memory. */
+static uint32_t *split_plane(struct shadow *s, const struct shadow_block *b,
+                             enum shadow_plane plane, uint8_t shift, bool *ok)
 {
-    uint32_t *plane[SHADOW_PLANES] = {NULL};
+    if (b->top[plane] < s->dead)
+        return NULL;
+    uint32_t *v = take(s, size_of(shift));
+    *ok &= v != NULL;
+    for (unsigned k = 0; k < SHADOW_BLOCK >> shift && v; k++)
+        v[k] = shadow_get(b, plane, (uint64_t)k << shift);
+    return v;
+}
+
+/* What was of a dword is of each of its halves or bytes. */
+bool shadow_split(struct shadow *s, struct shadow_block *b, uint8_t shift)
+{
+    uint32_t *plane[SHADOW_PLANES];
     bool ok = true;
-    for (unsigned i = 0; i < SHADOW_PLANES && ok; i++)
-        if (b->plane[i]) {
-            plane[i] = take(s, SIZE_BYTES);
-            ok = plane[i];
-        }
+    if (b->shift <= shift)
+        return true;
+    for (unsigned i = 0; i < SHADOW_PLANES; i++)
+        plane[i] = split_plane(s, b, (enum shadow_plane)i, shift, &ok);
     for (unsigned i = 0; i < SHADOW_PLANES; i++) {
-        if (!ok) {
-            give(s, SIZE_BYTES, plane[i]);
+        give(s, ok ? size_of(b->shift) : size_of(shift), ok ? b->plane[i] : plane[i]);
+        if (!ok)
             continue;
-        }
-        for (unsigned k = 0; k < SHADOW_BLOCK && plane[i]; k++)
-            plane[i][k] = b->plane[i][k / 4];
-        give(s, SIZE_DWORDS, b->plane[i]);
         b->plane[i] = plane[i];
-        s->touched += plane[i] ? bytes_of[SIZE_BYTES] : 0;
+        b->top[i] = plane[i] ? b->top[i] : 0;
+        s->touched += plane[i] ? bytes_of[size_of(shift)] : 0;
     }
     if (ok)
-        b->shift = 0;
+        b->shift = shift;
     return ok;
 }
 
@@ -229,17 +252,34 @@ uint32_t *shadow_plane(struct shadow *s, struct shadow_block *b,
                        enum shadow_plane plane)
 {
     if (!b->plane[plane]) {
-        b->plane[plane] = take(s, plane_size(b));
-        s->touched += bytes_of[plane_size(b)];
+        b->plane[plane] = take(s, size_of(b->shift));
+        s->touched += b->plane[plane] ? bytes_of[size_of(b->shift)] : 0;
     }
     return b->plane[plane];
+}
+
+uint32_t *shadow_open(struct shadow *s, struct shadow_block *b, enum shadow_plane plane,
+                      unsigned line)
+{
+    uint32_t *v = shadow_plane(s, b, plane);
+    if (!v)
+        return NULL;
+    v += line * SHADOW_LINE;
+    if (shadow_apart(b, plane, line))
+        return v;
+    for (unsigned k = 0; k < SHADOW_LINE; k++)
+        v[k] = shadow_rule(b, plane, line, k);
+    b->apart[plane] |= (uint16_t)(1u << line);
+    return v;
 }
 
 /* ---- sites ---- */
 
 static void empty_plane(struct shadow_block *b, unsigned plane)
 {
-    memset(b->plane[plane], 0, bytes_of[plane_size(b)]);
+    if (b->plane[plane])
+        memset(b->plane[plane], 0, bytes_of[size_of(b->shift)]);
+    memset(b->line[plane], 0, sizeof b->line[plane]);
     b->top[plane] = 0;
 }
 
@@ -254,15 +294,30 @@ static void renumber(uint32_t *v, unsigned n, uint32_t *to, bool marks)
     }
 }
 
+/* Lines that are not apart have nothing in the plane that still counts. */
+static void renumber_plane(struct shadow_block *b, unsigned plane, uint32_t *to,
+                           bool marks)
+{
+    uint32_t *v = b->plane[plane];
+    if (b->shift < 2) {
+        renumber(v, v ? SHADOW_BLOCK >> b->shift : 0, to, marks);
+        return;
+    }
+    for (unsigned l = 0; l < SHADOW_LINES; l++) {
+        if (shadow_apart(b, (enum shadow_plane)plane, l))
+            renumber(v + l * SHADOW_LINE, SHADOW_LINE, to, marks);
+        else
+            renumber(&b->line[plane][l], 1, to, marks);
+    }
+}
+
 /* Of all blocks and planes that have numbers that count, if marks or last of all. */
 static void renumber_block(struct shadow *s, struct shadow_block *b, uint32_t *to,
                            bool marks, uint32_t n)
 {
     for (unsigned k = 0; k < SHADOW_PLANES; k++) {
-        if (!b->plane[k])
-            continue;
-        if (b->top[k] >= s->dead) {
-            renumber(b->plane[k], SHADOW_BLOCK >> b->shift, to, marks);
+        if (b->top[k] && b->top[k] >= s->dead) {
+            renumber_plane(b, k, to, marks);
             b->top[k] = marks ? b->top[k] : n - 1;
         } else if (!marks && b->top[k]) {
             empty_plane(b, k);
@@ -300,7 +355,7 @@ static void collect(struct shadow *s)
 /* So many that looking through all values is worth it. */
 static size_t many_sites(const struct shadow *s)
 {
-    size_t few = s->bytes / 32;
+    size_t few = s->bytes / 32 + s->n_areas * SHADOW_AREA;
     return few < SITES_FIRST ? SITES_FIRST : few;
 }
 
@@ -341,6 +396,8 @@ static void empty_block(struct shadow_block *b)
 void shadow_forget(struct shadow *s)
 {
     s->dead = s->n;
+    s->epoch++;
+    s->touched = s->n_touched = 0;
     if (s->n <= many_sites(s))
         return;
     for (size_t i = 0; i < s->n_slots; i++)

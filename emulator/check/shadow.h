@@ -1,11 +1,12 @@
 /* shadow.h: who touched a byte of memory last, for the race checker.
  *
  * Memory is shadowed in blocks of equal size. Of each dword or, once a part of a dword
- * was touched alone, each byte, a block has up to four values of 32 bits: the last
- * write, the last atomic, two reads. A value is the number of a site, what all accesses
- * of an instruction between two changes of its wave's order have in common, and a lane.
- * Values of one kind lie side by side, so that rows of lanes are rows of values. Sites
- * below shadow.dead count as none: so all is forgotten at once.
+ * was touched alone, each half of one or byte, a block has up to four values of 32
+ * bits: the last write, the last atomic, two reads. A value is the number of a site,
+ * what all accesses of an instruction between two changes of its wave's order have in
+ * common, and a lane. Values of one kind lie side by side, so that rows of lanes are
+ * rows of values; where lanes lie in order a line of dwords has one word for all of
+ * them. Sites below shadow.dead count as none: so all is forgotten at once.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_CHECK_SHADOW_H
@@ -39,11 +40,25 @@ struct site {
 enum shadow_plane { SHADOW_WRITE, SHADOW_ATOMIC, SHADOW_READ, SHADOW_READ2 };
 #define SHADOW_PLANES 4u
 
+#define SHADOW_LINE                                                                    \
+    16u /* dwords that have one word as long as a rule gives all of them */
+#define SHADOW_LINES (SHADOW_BLOCK / 4 / SHADOW_LINE)
+
+/* How a line's values follow from its word: value k is word + (k >> shadow_step[form]).
+ */
+#define SHADOW_FORMS 4u
+static const uint8_t shadow_step[SHADOW_FORMS] = {0, 1, 2, 16};
+
+/* Of a plane, values in memory are those of lines that are apart, and all once the
+ * block is split; the others are what their line's word says. */
 struct shadow_block {
-    uint32_t *plane[SHADOW_PLANES]; /* SHADOW_BLOCK >> shift values, or NULL: none */
+    uint32_t *plane[SHADOW_PLANES]; /* SHADOW_BLOCK >> shift values; NULL: none apart */
     uint32_t top[SHADOW_PLANES];    /* no value of the plane has a greater number */
+    uint16_t apart[SHADOW_PLANES];  /* a bit for each line */
     uint32_t epoch;                 /* in which it was touched last; 0: never */
-    uint8_t shift;                  /* of bytes to values: 2 or 0 */
+    uint8_t shift;                  /* of bytes to values: 2, or 1 or 0: it is split */
+    uint32_t form[SHADOW_PLANES];   /* of each line, two bits */
+    _Alignas(64) uint32_t line[SHADOW_PLANES][SHADOW_LINES];
 };
 
 #define SHADOW_AREA 256u /* blocks side by side */
@@ -51,6 +66,7 @@ struct shadow_block {
 struct shadow_area {
     struct shadow_area *next; /* of the same slot */
     uint64_t number;          /* address / (SHADOW_BLOCK * SHADOW_AREA) */
+    void *memory;             /* to free */
     struct shadow_block block[SHADOW_AREA];
 };
 
@@ -62,9 +78,10 @@ struct shadow {
     struct shadow_area *front[SHADOW_FRONT]; /* some, by front_of */
     struct shadow_area **slot;
     size_t n_slots, n_areas;
-    size_t bytes, touched; /* that blocks take; those of this epoch */
+    size_t bytes, touched;      /* that planes take; those of this epoch */
+    size_t n_blocks, n_touched; /* likewise: blocks */
     struct shadow_chunk *chunk;
-    void *spare[2];      /* planes of 1, 4 times SHADOW_BLOCK */
+    void *spare[3];      /* planes of 1, 2, 4 times SHADOW_BLOCK */
     struct shadow *next; /* for who keeps a list */
 };
 
@@ -72,7 +89,7 @@ struct shadow *shadow_create(void);
 void shadow_destroy(struct shadow *s);
 /* Nothing has been touched; blocks have values for dwords again. */
 void shadow_begin(struct shadow *s);
-/* What there is counts as none from here on. */
+/* What there is counts as none from here on; blocks likewise. */
 void shadow_forget(struct shadow *s);
 
 /* The area that holds address; NULL: out of memory. */
@@ -111,11 +128,61 @@ static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
     return b;
 }
 
-/* From here on the block has values for bytes. False: out of memory. */
-bool shadow_split(struct shadow *s, struct shadow_block *b);
-/* A plane, made if there is none; NULL: out of memory. */
+/* From here on the block has values for bytes (shift 0) or halves of dwords (1), if it
+ * has not already. False: out of memory. */
+bool shadow_split(struct shadow *s, struct shadow_block *b, uint8_t shift);
+/* A plane of a block that is split, made if there is none; NULL: out of memory. */
 uint32_t *shadow_plane(struct shadow *s, struct shadow_block *b,
                        enum shadow_plane plane);
+/* The values of a line of a block that is not, from here on apart; NULL: out of memory.
+ */
+uint32_t *shadow_open(struct shadow *s, struct shadow_block *b, enum shadow_plane plane,
+                      unsigned line);
+
+static inline bool shadow_apart(const struct shadow_block *b, enum shadow_plane plane,
+                                unsigned line)
+{
+    return b->apart[plane] >> line & 1;
+}
+
+/* Value k of a line that is not apart. */
+static inline uint32_t shadow_rule(const struct shadow_block *b,
+                                   enum shadow_plane plane, unsigned line, unsigned k)
+{
+    return b->line[plane][line] +
+           (k >> shadow_step[b->form[plane] >> 2 * line & (SHADOW_FORMS - 1)]);
+}
+
+/* All of a line is what its word and form say. */
+static inline void shadow_set_line(struct shadow_block *b, enum shadow_plane plane,
+                                   unsigned line, uint32_t word, unsigned form)
+{
+    uint32_t forms =
+        (b->form[plane] & ~((SHADOW_FORMS - 1) << 2 * line)) | form << 2 * line;
+    if (b->form[plane] != forms)
+        b->form[plane] = forms;
+    b->line[plane][line] = word;
+    b->apart[plane] &= (uint16_t)~(1u << line);
+}
+
+/* The value for an address; 0: nobody's. */
+static inline uint32_t shadow_get(const struct shadow_block *b, enum shadow_plane plane,
+                                  uint64_t address)
+{
+    unsigned i = (unsigned)(address % SHADOW_BLOCK) >> b->shift;
+    if (b->shift == 2 && !shadow_apart(b, plane, i / SHADOW_LINE))
+        return shadow_rule(b, plane, i / SHADOW_LINE, i % SHADOW_LINE);
+    return b->plane[plane] ? b->plane[plane][i] : 0;
+}
+/* Where it is, from here on apart; NULL: out of memory. */
+static inline uint32_t *shadow_put(struct shadow *s, struct shadow_block *b,
+                                   enum shadow_plane plane, uint64_t address)
+{
+    unsigned i = (unsigned)(address % SHADOW_BLOCK) >> b->shift;
+    uint32_t *v = b->shift == 2 ? shadow_open(s, b, plane, i / SHADOW_LINE)
+                                : shadow_plane(s, b, plane);
+    return v ? v + (b->shift == 2 ? i % SHADOW_LINE : i) : NULL;
+}
 
 /* The number of a site like this one (its lane aside), *last if that is it; 0: out of
  * memory. Numbers of before may mean something else afterwards, but not *last. */
