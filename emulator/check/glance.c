@@ -60,10 +60,12 @@ static unsigned sees(void *ctx, const struct emu_inst *inst)
     bool later =
         ck->race && facts->space == ISA_SPACE_LDS && facts->access == ISA_ACCESS_LOAD;
     bool apart = ck_wants(ck, CK_WAIT) && facts->space == ISA_SPACE_FLAT;
+    bool heap = ck->config.heap && ck_wants(ck, CK_MEM);
     return (always ? EMU_SEE_ALWAYS
             : asks ? EMU_SEE_ASK
                    : 0) |
-           (later ? EMU_SEE_LATER : 0) | (apart ? EMU_SEE_APART : 0);
+           (ck->race && !heap ? EMU_SEE_LINE : 0) | (later ? EMU_SEE_LATER : 0) |
+           (apart ? EMU_SEE_APART : 0);
 }
 
 static struct ck_wave *wave_of(const struct ck *ck, const struct emu_wave_info *info)
@@ -99,6 +101,13 @@ static struct emu_log *log_of(void *ctx, const struct emu_wave_info *info)
     struct ck *ck = ctx;
     struct ck_wave *w = wave_of(ck, info);
     return w && ck->race ? ck_race_log(ck, w->group) : NULL;
+}
+
+static void *mine(void *ctx, const struct emu_wave_info *info)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, info);
+    return w && ck->race ? ck_race_mine(ck, w) : NULL;
 }
 
 /* ---- numbered states ---- */
@@ -138,7 +147,9 @@ static bool turn(void *ctx, const struct emu_wave_info *info)
     return w && ck_wants(ck, CK_SYNC) && ck_hang_turn(ck, w);
 }
 
-#define SEEN   .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .log = log_of
+#define SEEN                                                                           \
+    .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .log = log_of,         \
+    .mine = mine, .line = ck_race_line
 #define STATES .load = load, .save = save
 #define MARKS                                                                          \
     .marks = ck_init_marks, .note = ck_init_note, .touch = ck_init_touch,              \

@@ -240,6 +240,10 @@ void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
 bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 /* Where native code of the workgroup writes LDS loads; NULL: nowhere. */
 struct emu_log *ck_race_log(struct ck *ck, struct ck_group *g);
+/* Before the wave's turn: what ck_race_line is given; NULL: it has nothing to say. */
+void *ck_race_mine(struct ck *ck, struct ck_wave *w);
+/* race_line.c: emu_glance.line: what race makes of a row is done. */
+unsigned ck_race_line(void *mine, uint64_t address, uint64_t pc, unsigned access);
 /* What the instruction orders, if it accesses nothing. */
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst);
 void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);

@@ -44,7 +44,16 @@ struct race_log {
     char entry[LOG_BYTES];
 };
 
+/* The wave that runs, for race_line.c. */
+struct race_line {
+    struct ck *ck;
+    struct ck_wave *w;
+    uint32_t wave;         /* its number */
+    uint32_t first, waves; /* those of its workgroup */
+};
+
 struct ck_race {
+    struct race_line line;
     struct shadow *global;
     struct shadow *spare;    /* of workgroups that have gone */
     struct race_log *logs;   /* likewise */

@@ -569,6 +569,16 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     return false;
 }
 
+void *ck_race_mine(struct ck *ck, struct ck_wave *w)
+{
+    uint32_t waves = ck->launch.waves_per_group, wave = race_wave(ck, w);
+    if (ck->config.lanes || !ck->race->global)
+        return NULL;
+    ck->race->line = (struct race_line){
+        .ck = ck, .w = w, .wave = wave, .first = wave - w->info->wave, .waves = waves};
+    return &ck->race->line;
+}
+
 /* ---- the log ----
  *
  * Between barriers in which nobody writes LDS what reads it is of no interest to

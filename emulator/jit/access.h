@@ -139,6 +139,13 @@ void window_put_small(struct emit *e, const struct access *a, unsigned part,
 /* Does the instruction move elements of less than a dword that are known here? */
 bool window_small(const struct uop *u, bool write, enum small *small);
 
+/* memory.c: may the instruction access a line of 32 lanes, all of them on, as the wave
+ * has registers now? Does it write? Code that takes the address of the line to rax, and
+ * the way of f where it is none. */
+bool access_line_likely(const struct emit *e, const struct uop *u);
+bool access_writes(const struct emit *e, const struct uop *u);
+void access_line(struct emit *e, const struct uop *u, struct far *f);
+
 /* lds.c */
 bool emit_known_lds(const struct emit *e, const struct uop *u);
 bool emit_lds(struct emit *e, const struct uop *u);

@@ -389,7 +389,7 @@ static bool is_plain(const struct emit *e, const struct uop *u)
            m->bytes != 12 && (m->space == MEM_GLOBAL || m->space == MEM_FLAT);
 }
 
-static void emit_global(struct emit *e, const struct uop *u)
+static struct access global_access(const struct emit *e, const struct uop *u)
 {
     unsigned dwords = u->mem.wide ? u->mem.bytes / 4u : 1;
     struct access a = {.u = u,
@@ -398,17 +398,59 @@ static void emit_global(struct emit *e, const struct uop *u)
                        .dwords = dwords,
                        .rows = dwords,
                        .bytes = u->mem.bytes,
-                       .write = u->fn == e->emu->level->vmem_store};
+                       .write = access_writes(e, u)};
     if (!u->mem.wide)
         (void)window_small(u, a.write, &a.small);
     for (unsigned k = 0; k < a.rows; k++)
         a.row[k] = (uint16_t)((a.write ? u->mem.data : u->d) + k);
+    return a;
+}
+
+static void emit_global(struct emit *e, const struct uop *u)
+{
+    struct access a = global_access(e, u);
     access_begin(e, &a);
     if (a.write)
         emit_store(e, &a);
     else
         emit_load(e, &a);
     access_end(e, &a);
+}
+
+/* ---- lines -------------------------------------------------------------------------
+ */
+
+bool access_writes(const struct emit *e, const struct uop *u)
+{
+    return u->fn == e->emu->level->vmem_store;
+}
+
+bool access_line_likely(const struct emit *e, const struct uop *u)
+{
+    if (e->wave64 || !is_plain(e, u) || !u->mem.wide || u->mem.space != MEM_GLOBAL)
+        return false;
+    struct access a = global_access(e, u);
+    a.step = a.bytes;
+    return access_row_likely(e, &a);
+}
+
+void access_line(struct emit *e, const struct uop *u, struct far *f)
+{
+    struct access a = global_access(e, u);
+    a.step = a.bytes;
+    a.slow = f;
+    a.lo = rows_find(e, a.addr);
+    a.hi = a.wide ? rows_find(e, a.addr + 1u) : NO_ENTRY;
+    if (e->masked) {
+        test_exec_full(e);
+        far_from(f, x86_jcc(e->x, CC_NE));
+    }
+    access_first(e, &a, 0);
+    far_from(f, x86_jcc(e->x, access_row_apart(e, &a)));
+    x86_alu_imm(e->x, ALU_CMP, false, RCX, -(int32_t)(64 * a.bytes));
+    far_from(f, x86_jcc(e->x, CC_A));
+    form_address(e, &a, 0, e->parts);
+    rows_unpin(e);
 }
 
 /* ---- scalar loads ------------------------------------------------------------------

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit.h"
+#include "access.h"
 #include "facts.h"
 #include "glance.h"
+#include "program.h"
 
 #define ARENA_PLACES 256u
 
@@ -292,6 +293,32 @@ static struct far *ask_if_closed(struct emit *e, const struct uop *u)
     return f;
 }
 
+/* Where the row of lanes is a line that nobody wants to see, that is all. */
+static struct far *ask_by_line(struct emit *e, const struct uop *u)
+{
+    struct x86 *x = e->x;
+    struct far *f = emit_far(e, FAR_ASK, u);
+    if (!f)
+        return NULL;
+    union {
+        const struct program *theirs;
+        struct program *p;
+    } p = {.theirs = e->p};
+    uint64_t pc = program_inst(p.p, u)->inst.pc;
+    access_line(e, u, f);
+    x86_mov(x, true, RSI, RAX);
+    x86_mov_imm(x, RDI, (uintptr_t)e->watch->now);
+    x86_load(x, true, RDI, mem_at(RDI, offsetof(struct watch_now, mine)));
+    x86_mov_imm(x, RDX, pc);
+    x86_mov_imm(x, RCX, u->mem.bytes | (access_writes(e, u) ? EMU_LINE_WRITE : 0));
+    x86_mov_imm(x, RAX, (uintptr_t)e->watch->line);
+    x86_call(x, RAX);
+    x86_test(x, false, RAX, RAX);
+    far_from(f, x86_jcc(x, CC_E));
+    f->refused = x86_here(x);
+    return f;
+}
+
 bool watch_inst(struct emit *e, const struct uop *u, struct far **f)
 {
     unsigned flags = e->watch ? e->sees[e->n_insts - 1] : 0;
@@ -300,7 +327,9 @@ bool watch_inst(struct emit *e, const struct uop *u, struct far **f)
         return true;
     if (!(flags & WATCH_ASK) || (flags & WATCH_SLOW && !emit_known_memory(e, u)))
         return false;
-    *f = flags & WATCH_LATER ? ask_if_closed(e, u) : ask_inline(e, u);
+    *f = flags & WATCH_LATER                              ? ask_if_closed(e, u)
+         : flags & WATCH_LINE && access_line_likely(e, u) ? ask_by_line(e, u)
+                                                          : ask_inline(e, u);
     return false;
 }
 

@@ -29,6 +29,8 @@ struct wave;
 #define WATCH_LATER 16u /* the log will do instead of watch.ask, if it is open */
 #define WATCH_ALONE 32u /* it is a run by itself */
 
+#define WATCH_LINE 64u /* watch.line is asked before watch.ask, if it can be */
+
 #define WATCH_WAYS 2u
 
 /* Of the wave that runs. */
@@ -37,6 +39,7 @@ struct watch_now {
     uint32_t state;
     struct emu_log *log;           /* never NULL */
     const struct emu_marks *marks; /* never NULL while native code runs */
+    void *mine;                    /* for watch.line */
 };
 
 /* An entry of the log; rows of addresses follow, one for each half of the wave. */
@@ -75,6 +78,8 @@ struct watch {
     unsigned (*enter)(struct wave *w, struct watch_seen *s, uint64_t done);
     /* Must u be an event? */
     unsigned (*ask)(struct wave *w, const struct uop *u, uint64_t done);
+    /* emu_glance.line; NULL: nobody has it. */
+    unsigned (*line)(void *mine, uint64_t address, uint64_t pc, unsigned access);
 };
 
 /* ---- while code is written (watch.c) ---- */

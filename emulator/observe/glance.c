@@ -36,6 +36,7 @@ struct glance {
     struct emu *emu;
     const struct emu_observer *follower; /* who has states, or NULL */
     const struct emu_observer *marker;   /* who has marks, or NULL */
+    const struct emu_observer *liner;    /* who is asked of lines, or NULL */
     struct known *known;                 /* open addressing */
     size_t room, n;
 };
@@ -153,9 +154,10 @@ static unsigned flags(void *ctx, struct program *p, const struct uop *u)
     bool event = see & EMU_SEE_ALWAYS || (see & EMU_SEE_ASK && blind);
     bool later = see & EMU_SEE_LATER && u->flags & UF_MEM && u->mem.space == MEM_LDS &&
                  u->mem.addr != NO_ROW && !u->mem.addtid;
-    return (event ? WATCH_EVENT : 0) | (later ? WATCH_LATER : 0) |
-           (see & EMU_SEE_ASK ? WATCH_ASK : 0) | (slow ? WATCH_SLOW : 0) |
-           (writes_exec(&info->inst) ? WATCH_PARTS : 0) |
+    bool line = ((const struct glance *)ctx)->liner && see & EMU_SEE_LINE;
+    return (event ? WATCH_EVENT : 0) | (line ? WATCH_LINE : 0) |
+           (later ? WATCH_LATER : 0) | (see & EMU_SEE_ASK ? WATCH_ASK : 0) |
+           (slow ? WATCH_SLOW : 0) | (writes_exec(&info->inst) ? WATCH_PARTS : 0) |
            (info->relative ? WATCH_ALONE : 0);
 }
 
@@ -410,6 +412,8 @@ const struct uop *glance_run(struct wave *w, const struct uop *u, bool all)
     ob->host_csr = _mm_getcsr();
     ob->glance->now.state = unseen_of(w)->state;
     ob->glance->now.log = log_of(ob, w);
+    const struct emu_observer *liner = ob->glance->liner;
+    ob->glance->now.mine = liner ? glance_by(liner)->mine(liner->ctx, &w->info) : NULL;
     if (marker)
         ob->glance->now.marks = glance_by(marker)->marks(marker->ctx, &w->info);
     while (stay && w->turn > 0) {
@@ -469,12 +473,17 @@ struct glance *glance_of(struct emu *emu)
     struct glance *g = calloc(1, sizeof *g);
     if (!g)
         return NULL;
+    unsigned askers = 0;
     g->emu = emu;
     for (unsigned i = 0; i < emu->n_observers; i++) {
         const struct emu_glance *by = glance_by(&emu->observers[i]);
         g->follower = by->save ? &emu->observers[i] : g->follower;
         g->marker = by->marks ? &emu->observers[i] : g->marker;
+        g->liner = by->line ? &emu->observers[i] : g->liner;
+        askers += by->ask != NULL;
     }
+    if (askers > 1)
+        g->liner = NULL;
     emu_memory_marked(emu);
     g->watch = (struct watch){.ctx = g,
                               .flags = flags,
@@ -484,7 +493,8 @@ struct glance *glance_of(struct emu *emu)
                               .step = step,
                               .note = note,
                               .enter = enter,
-                              .ask = ask};
+                              .ask = ask,
+                              .line = g->liner ? glance_by(g->liner)->line : NULL};
     native_watch(emu->native, &g->watch);
     return g;
 }

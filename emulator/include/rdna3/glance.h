@@ -15,11 +15,15 @@
 
 /* Of an instruction: must it be an event? */
 #define EMU_SEE_ALWAYS 1u
-#define EMU_SEE_ASK    2u /* as emu_glance.ask says */
-#define EMU_SEE_LATER  8u /* as EMU_SEE_ASK, but the log (emu_log) will do, if open */
+#define EMU_SEE_ASK    2u  /* as emu_glance.ask says */
+#define EMU_SEE_LATER  8u  /* as EMU_SEE_ASK, but the log (emu_log) will do, if open */
+#define EMU_SEE_LINE   16u /* as EMU_SEE_ASK, but emu_glance.line is asked first */
 #define EMU_SEE_APART                                                                  \
     4u /* what it does to the state depends on more than the state                     \
         */
+
+/* In what emu_glance.line is told of an access, beside the bytes of a lane. */
+#define EMU_LINE_WRITE 256u
 
 /* Where native code writes LDS loads that nobody has to look at now, instead of asking:
  * while at is below end. The observer's, which may change it whenever it is called. */
@@ -115,6 +119,13 @@ struct emu_glance {
                     uint64_t accesses);
     /* Before a memory instruction runs, as emu_observer.admit: must it be an event? */
     bool (*ask)(void *ctx, const struct emu_event *event);
+    /* Instead of ask, where 32 lanes, all of them on, access memory in order from
+     * address on by 4, 8 or 16 bytes each: need the instruction at pc be no event? If
+     * not so, it is asked. access: the bytes, EMU_LINE_*. mine: what mine() has said
+     * before the wave's turn. It must not touch vector registers. One observer of a
+     * dispatch may have it, if no other asks. */
+    unsigned (*line)(void *mine, uint64_t address, uint64_t pc, unsigned access);
+    void *(*mine)(void *ctx, const struct emu_wave_info *wave);
     /* Before the wave's turn; NULL: there is none. One observer of a dispatch may have
      * logs. */
     struct emu_log *(*log)(void *ctx, const struct emu_wave_info *wave);
