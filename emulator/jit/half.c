@@ -37,16 +37,20 @@ static unsigned widen_source(struct emit *e, struct job *j, unsigned i, unsigned
     return to;
 }
 
-/* a = a * b + c, rounded down or up, whichever is odd, if it is not exact. */
+/* a = a * b + c, rounded towards zero, and odd if that is not exact: then rounding down
+ * and up gives neighbours, of which one is odd. In lanes rather than by an opmask,
+ * which would take as long again as the sum. Changes t. */
 static void fma_to_odd_evex(struct emit *e, unsigned a, unsigned b, unsigned c,
-                            unsigned part)
+                            unsigned t)
 {
-    unsigned t = temp_reg(e, TEMP_X), k = K_MASK + part;
+    unsigned up = temp_reg(e, TEMP_X);
     x86_vec(e->x, X86_MOVUPS, t, 0, rm_reg(a), 0, 0);
+    x86_vec(e->x, X86_MOVUPS, up, 0, rm_reg(a), 0, 0);
     x86_vec(e->x, X86_FMADD132PS, t, c, rm_reg(b), X86_DOWN, 0);
-    x86_vec(e->x, X86_FMADD132PS, a, c, rm_reg(b), X86_UP, 0);
-    x86_vec(e->x, X86_PTESTMD, k, t, const_rm(C_1), 0, 0);
-    x86_vec(e->x, X86_PBLENDMD, a, a, rm_reg(t), k, 0);
+    x86_vec(e->x, X86_FMADD132PS, up, c, rm_reg(b), X86_UP, 0);
+    x86_vec(e->x, X86_FMADD132PS, a, c, rm_reg(b), X86_TO_ZERO, 0);
+    x86_vec(e->x, X86_PXOR, t, t, rm_reg(up), 0, 0);
+    x86_vec(e->x, X86_PTERNLOGD, a, t, const_rm(C_1), 0, 0xf8);
 }
 
 /* The same from the sum to nearest and its error, which is exact: to the odd neighbour
@@ -86,7 +90,7 @@ static void step_halves(struct emit *e, struct job *j, const struct step *s,
     } else {
         unsigned c = widen_source(e, j, 2, which, part);
         if (e->x->evex)
-            fma_to_odd_evex(e, a, b, c, part);
+            fma_to_odd_evex(e, a, b, c, operand_rm(e, j, s->d, part).reg);
         else
             fma_to_odd_vex(e, a, b, c);
     }

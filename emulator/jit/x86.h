@@ -104,13 +104,14 @@ static inline struct x86_mem mem_at(unsigned base, int32_t disp)
  * dst   vector register (k register for compares with EVEX); the stored one of a store
  * src1  second operand; ignored by forms that have none
  * k     opmask 1 to 7 that selects what is written, 0: all (EVEX only); with X86_ZERO
- *         the rest becomes 0; with X86_DOWN or X86_UP arithmetic on registers
+ *         the rest becomes 0; with X86_DOWN, _UP or _TO_ZERO arithmetic on registers
  *         rounds so
  * imm   ignored by forms without one
  */
-#define X86_ZERO 8u
-#define X86_DOWN 16u
-#define X86_UP   32u
+#define X86_ZERO    8u
+#define X86_DOWN    16u
+#define X86_UP      32u
+#define X86_TO_ZERO (X86_DOWN | X86_UP)
 void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
              struct x86_rm rm, unsigned k, unsigned imm);
 

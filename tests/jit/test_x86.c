@@ -443,6 +443,9 @@ START_TEST(rounding)
         begin(true);
         x86_vec(&x, form[i % 3], d, s, rm_reg(r), X86_UP | 2, 0);
         expect("%s zmm%u {k2}, zmm%u, zmm%u {ru-sae}", name, d, s, r);
+        begin(true);
+        x86_vec(&x, form[i % 3], d, s, rm_reg(r), X86_TO_ZERO, 0);
+        expect("%s zmm%u, zmm%u, zmm%u {rz-sae}", name, d, s, r);
     }
 }
 END_TEST
