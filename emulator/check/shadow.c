@@ -171,12 +171,12 @@ static struct shadow_area *area_new(struct shadow *s, uint64_t number)
 {
     if (s->n_areas >= s->n_slots)
         grow(s);
-    const size_t align = _Alignof(struct shadow_area);
+    enum { align = _Alignof(struct shadow_area) };
     char *memory = calloc(1, sizeof(struct shadow_area) + align);
     if (!memory)
         return NULL;
     struct shadow_area *area =
-        (struct shadow_area *)(void *)(memory + (align - (uintptr_t)memory % align));
+        __builtin_assume_aligned(memory + (align - (uintptr_t)memory % align), align);
     area->memory = memory;
     area->number = number;
     size_t slot = slot_of(s, number);

@@ -173,8 +173,8 @@ struct tl_account {
 void tl_account(const struct timeline *tl, const struct tl_wave *w, int64_t from,
                 int64_t to, struct tl_account *account);
 
-/* The same of all waves of a dispatch, [its n_insts + 1]; the caller frees it. NULL: out
- * of memory. */
+/* The same of all waves of a dispatch, [its n_insts + 1]; the caller frees it. NULL:
+ * out of memory. */
 struct tl_account *tl_accounts(const struct timeline *tl, size_t dispatch);
 
 /* Fill dispatch->order. */

@@ -11,9 +11,11 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 RDNA3 = os.path.abspath(sys.argv[1])
 RED, MAGENTA, CYAN, OFF = b"\x1b[1;31m", b"\x1b[1;35m", b"\x1b[1;36m", b"\x1b[0m"
+END = b"\0end"
 SOURCE = """.macro twice
 v_nonsense v0
 .endm
@@ -34,18 +36,20 @@ def piped(words, folder, **env):
 
 
 def on_terminal(words, folder, **env):
+    # The side stays open here until the program's text is followed by a mark: what a closed
+    # terminal had not passed on yet may be lost to its reader.
     main, side = pty.openpty()
     with subprocess.Popen([RDNA3, *words], stderr=side, stdout=subprocess.DEVNULL, cwd=folder,
-                          env=environment(**env)):
-        os.close(side)
+                          env=environment(**env)) as program:
+        marker = threading.Thread(target=lambda: (program.wait(), os.write(side, END)))
+        marker.start()
         told = b""
-        try:
-            while data := os.read(main, 65536):
-                told += data
-        except OSError:  # the other end is closed
-            pass
+        while not told.endswith(END):
+            told += os.read(main, 65536)
+        marker.join()
+    os.close(side)
     os.close(main)
-    return told.replace(b"\r\n", b"\n")
+    return told.removesuffix(END).replace(b"\r\n", b"\n")
 
 
 def check(words, folder, colors):
