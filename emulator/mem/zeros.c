@@ -10,7 +10,7 @@
 /* How many instructions a page that need not exist is worth, and how many are run to
  * see whether there are any: interpreting one takes some nanoseconds more than native
  * code does, a page as many microseconds. */
-#define PAGE_BYTES   4096u
+#define PAGE_BYTES   4096
 #define INSTS_A_PAGE 1024u
 #define INSTS_TO_TRY 4096u
 
@@ -51,12 +51,8 @@ static off_t find_data(int fd, off_t at, off_t end)
     return data < end ? data : end;
 }
 
-static off_t find_hole(int fd, off_t at, off_t end)
-{
-    off_t hole = lseek(fd, at, SEEK_HOLE);
-    return hole < at || hole > end ? end : hole;
-}
-
+/* Page by page where there is data: the file would also tell where the next hole is,
+ * but looks at each page up to it, however many gigabytes that are, every time. */
 void zeros_flush(struct zeros *z)
 {
     if (!z->bytes)
@@ -66,8 +62,9 @@ void zeros_flush(struct zeros *z)
     off_t end = first + (off_t)z->bytes;
     for (off_t at = first; at < end;) {
         off_t data = find_data(f->fd, at, end);
+        off_t next = (data / PAGE_BYTES + 1) * PAGE_BYTES;
         z->left_out += (uint64_t)(data - at);
-        at = data < end ? find_hole(f->fd, data, end) : end;
+        at = next < end ? next : end;
         memset(z->at + (data - first), 0, (size_t)(at - data));
     }
     z->bytes = 0;
