@@ -18,6 +18,8 @@
 
 #define CODE_LIMIT  (64u << 20) /* bytes; above it all code is dropped */
 #define TRACE_BYTES (512u << 10)
+#define TABLE_SMALL                                                                    \
+    (16u << 10) /* tables up to so many bytes get no pages of their own */
 
 /* What one execution of a path adds to the counts. */
 struct path {
@@ -36,6 +38,7 @@ struct native {
     struct perf_map *perf; /* NULL: not wanted */
     struct native_table *tables;
     unsigned running; /* dispatches */
+    unsigned n_hot;   /* blocks that were hot before there was code */
     bool refused;     /* the host lets no code be made */
     bool full;
     const struct watch *watch;  /* NULL: nobody watches */
@@ -185,18 +188,43 @@ static unsigned hot_of(const struct native *n, bool watched)
     return hot ? hot : watched ? NATIVE_WATCHED_HOT : NATIVE_HOT;
 }
 
+/* Cleared memory for a table, most of which is never touched, or NULL. */
+static void *table_memory(size_t bytes)
+{
+    if (bytes <= TABLE_SMALL)
+        return calloc(1, bytes);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void table_clear(struct native_table *t)
+{
+    if (t->memory_bytes <= TABLE_SMALL)
+        memset(t->memory, 0, t->memory_bytes);
+    else
+        madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
+}
+
+static void table_free(void *memory, size_t bytes)
+{
+    if (bytes <= TABLE_SMALL)
+        free(memory);
+    else
+        munmap(memory, bytes);
+}
+
 static struct native_table *table_new(struct native *n, struct program *p,
                                       unsigned mode, bool watched)
 {
     size_t slots = (size_t)(p->bytes / 4 + 4), head = 64;
     size_t bytes = head + 2 * slots * (sizeof(void *) + sizeof(uint16_t));
     struct native_table *t = calloc(1, sizeof *t);
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!t || memory == MAP_FAILED) {
+    void *memory = table_memory(bytes);
+    if (!t || !memory) {
         free(t);
-        if (memory != MAP_FAILED)
-            munmap(memory, bytes);
+        if (memory)
+            table_free(memory, bytes);
         return NULL;
     }
     uint8_t *entries = (uint8_t *)memory + head;
@@ -273,7 +301,7 @@ void native_forget(void *table)
         link = &(*link)->next;
     *link = t->next;
     pthread_mutex_unlock(&t->native->lock);
-    munmap(t->memory, t->memory_bytes);
+    table_free(t->memory, t->memory_bytes);
     free(t);
 }
 
@@ -299,7 +327,7 @@ void native_watch(struct native *n, const struct watch *watch)
     pthread_mutex_lock(&n->lock);
     for (struct native_table *t = n->tables; t; t = t->next)
         if (t->watched)
-            madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
+            table_clear(t);
     n->watch = watch;
     pthread_mutex_unlock(&n->lock);
 }
@@ -311,7 +339,7 @@ void native_begin(struct native *n)
     pthread_mutex_lock(&n->lock);
     if (n->full && !n->running) { /* nobody runs it: start again */
         for (struct native_table *t = n->tables; t; t = t->next)
-            madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
+            table_clear(t);
         code_clear(n->code);
         watch_forget(&n->places);
         clear_paths(n);
@@ -440,13 +468,23 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
     return code;
 }
 
+/* Is it too early for the first code? Lock held. */
+static bool is_early(struct native *n, const struct native_table *t)
+{
+    if (n->stubs || t->watched || n->emu->config.native_hot)
+        return false;
+    return ++n->n_hot < NATIVE_FIRST;
+}
+
 const void *native_compile(struct native_table *t, const struct wave *w, size_t slot,
                            bool partial)
 {
     struct native *n = t->native;
     const void *code = NULL;
     pthread_mutex_lock(&n->lock);
-    if (!n->full && prepare(n)) {
+    if (is_early(n, t)) {
+        atomic_store_explicit(&t->heat[2 * slot + partial], 0, memory_order_relaxed);
+    } else if (!n->full && prepare(n)) {
         double begin = now_us();
         set_head(t);
         code = compile(t, w, slot, partial);

@@ -22,6 +22,10 @@ struct watch;
  * twentieth for it. */
 #define NATIVE_HOT 1024u
 
+/* Times that blocks have to become hot before the first code of an emulator is made, as
+ * what has to be there for it (memory, stubs) costs as much as several traces. */
+#define NATIVE_FIRST 8u
+
 #define NATIVE_IEEE   1u
 #define NATIVE_DENORM 2u /* f32 denormals are kept as inputs */
 #define NATIVE_HALF   4u /* to nearest, f16 denormals kept, no FP16_OVFL */

@@ -349,6 +349,46 @@ START_TEST(first_fault_of_several)
 }
 END_TEST
 
+/* ---- when --------------------------------------------------------------------------
+ */
+
+/* Runs of the loop, 100 a workgroup, after which an emulator has code. */
+static unsigned runs_before_code(enum emu_engine engine)
+{
+    struct emu_config config = {.engine = engine, .simd = level, .threads = 1};
+    struct emu *emu, *native = g.emu[GPU_NATIVE];
+    unsigned runs = 0;
+    put_sum(g.code, 0x1000, 1, 100);
+    ck_assert_int_eq(emu_create(&config, &emu), RD_OK);
+    ck_assert_int_eq(emu_mem_add(emu, (uint64_t)(uintptr_t)g.code, GPU_CODE,
+                                 EMU_MEM_READ | EMU_MEM_EXEC, "code"),
+                     RD_OK);
+    ck_assert_int_eq(emu_mem_add(emu, (uint64_t)(uintptr_t)g.data, GPU_DATA,
+                                 EMU_MEM_READ | EMU_MEM_WRITE, "data"),
+                     RD_OK);
+    g.emu[GPU_NATIVE] = emu;
+    for (; runs < 100000 && !traces_of(emu); runs += 100)
+        ck_assert(sum_runs(&g, GPU_NATIVE, 1, 100 * 0x1000));
+    ck_assert(sum_runs(&g, GPU_NATIVE, 64, 100 * 0x1000));
+    ck_assert_uint_gt(traces_of(emu), 0);
+    g.emu[GPU_NATIVE] = native;
+    emu_destroy(emu);
+    return runs;
+}
+
+/* A block of a kernel that soon ends stays interpreted: the first code of an emulator
+ * has to wait longest, unless it was insisted on. */
+START_TEST(first_code_waits)
+{
+    unsigned jit = runs_before_code(EMU_ENGINE_JIT);
+    unsigned first = runs_before_code(EMU_ENGINE_AUTO);
+    ck_assert_uint_gt(jit, 500);
+    ck_assert_uint_lt(jit, 2000);
+    ck_assert_uint_gt(first, 4 * jit);
+    ck_assert_uint_lt(first, 20000);
+}
+END_TEST
+
 /* ---- threads -----------------------------------------------------------------------
  */
 
@@ -668,6 +708,7 @@ static Suite *suite(void)
     tcase_add_test(one, region_added_again);
     tcase_add_test(one, after_fork);
     tcase_add_test(one, no_code);
+    tcase_add_test(one, first_code_waits);
     tcase_add_loop_test(one, exec_changes, 0, N_EXEC_PROGRAMS);
     tcase_add_loop_test(one, mode_changes, 0, N_MODE_PROGRAMS);
     tcase_add_checked_fixture(two, setup_threads, teardown);
