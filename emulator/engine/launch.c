@@ -9,6 +9,7 @@
 
 #include "pool.h"
 #include "dispatch.h"
+#include "trap.h"
 
 #define FILE_DWORDS (WAVE_VGPRS * ROW_DWORDS)
 #define TEMP_DWORDS (TEMP_ROWS * ROW_DWORDS)
@@ -132,11 +133,13 @@ void resident_destroy(struct dispatch *dp, struct resident *r)
     pool_give(dp->emu->pool, r->group.lds, layout_of(dp).bytes);
 }
 
-/* Float mode and enabled exceptions of COMPUTE_PGM_RSRC1 and 2 as a MODE image. */
+/* Float mode and enabled exceptions of COMPUTE_PGM_RSRC1 and 2 as a MODE image: those
+ * of floats and of watched addresses. */
 static uint32_t initial_mode(uint32_t rsrc1, uint32_t rsrc2)
 {
     return (rsrc1 >> 12 & 0xffu) | (rsrc1 >> 21 & 1u) << 8 | (rsrc1 >> 23 & 1u) << 9 |
-           (rsrc1 >> 26 & 1u) << 23 | (rsrc2 >> 24 & 0x7fu) << MODE_EXCP_EN;
+           (rsrc1 >> 26 & 1u) << 23 | (rsrc2 >> 24 & 0x7fu) << MODE_EXCP_EN |
+           (rsrc2 >> 13 & 1u ? MODE_WATCH_EN : 0);
 }
 
 void launch_prepare(struct dispatch *dp)

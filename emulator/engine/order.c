@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "stepper.h"
+#include "trap.h"
 
 static rd_status queue_add(struct order *o, struct resident *r)
 {
@@ -128,6 +129,12 @@ rd_status emu_order_step(struct emu_stepper *s, const struct emu_event **event)
     if (st == RD_OK)
         account(s, w, w->stop != STOP_NONE || w->observation->trapped);
     return st;
+}
+
+void emu_order_watch(struct emu_stepper *s, struct emu_wave *wave, uint32_t hit)
+{
+    trap_watch((struct wave *)wave, hit);
+    s->order.left = 0; /* the next instruction may be the handler's first */
 }
 
 unsigned emu_order_groups(const struct emu_stepper *s)

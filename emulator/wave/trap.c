@@ -18,12 +18,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trap.h"
+
 #include "control.h"
 
 #define TTMP(n)    (ISA_SEL_TTMP0 + (n))
 #define PACKET     0x1ffffffu
 #define NO_SCRATCH (1u << 6)
 #define PC_HI      0xffffu
+/* TRAPSTS: the watch points 0 to 3, of a bit each */
+#define TRAPSTS_WATCH(hit) (((hit) & 1u) << 7 | ((hit) & 0xeu) << 11)
 
 void trap_init(struct wave *w)
 {
@@ -96,6 +100,20 @@ const struct uop *trap_fault(struct wave *w)
     return trap_enter(w, w->next, g->cause.pc, 0);
 }
 
+void trap_watch(struct wave *w, uint32_t hit)
+{
+    struct emu_fault *cause = &w->group->cause;
+    w->trapsts_bits |= TRAPSTS_WATCH(hit);
+    if (w->stop != STOP_NONE || !(w->mode_bits & MODE_WATCH_EN) || !wave_has_handler(w))
+        return;
+    wave_describe(w, w->next, EMU_FAULT_TRAP, cause);
+    snprintf(cause->detail, sizeof cause->detail, "watched address");
+    const struct uop *handler =
+        trap_enter(w, w->next, program_pc(w->program, w->next), 0);
+    if (handler)
+        w->next = handler;
+}
+
 /* Does the wave stand still? */
 static bool stands(const struct wave *w)
 {
@@ -149,7 +167,8 @@ void trap_report_halt(struct workgroup *g)
         return;
     }
     if (f->kind == EMU_FAULT_TRAP)
-        snprintf(detail, sizeof detail, "after trap %u", f->trap_id);
+        snprintf(detail, sizeof detail, "after trap %u%s%.100s", f->trap_id,
+                 *f->detail ? ": " : "", f->detail);
     else
         snprintf(detail, sizeof detail, "after %s%s%.100s", emu_fault_name(f->kind),
                  *f->detail ? ": " : "", f->detail);

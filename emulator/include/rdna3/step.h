@@ -136,6 +136,14 @@ RD_CHECKED rd_status emu_order_next(struct emu_stepper *s, struct emu_wave **out
 RD_CHECKED rd_status emu_order_step(struct emu_stepper *s,
                                     const struct emu_event **event);
 
+/* The wave that the last step ran has accessed watched memory: TRAPSTS says so, and it
+ * goes on in its trap handler if its MODE enables that (EXCP_EN, bit 19; at launch bit
+ * 13 of COMPUTE_PGM_RSRC2) and there is one.
+ *
+ * hit  a bit for each watch point, 0 to 3
+ */
+void emu_order_watch(struct emu_stepper *s, struct emu_wave *wave, uint32_t hit);
+
 /* Workgroups in flight, the one whose turn it is first. */
 unsigned emu_order_groups(const struct emu_stepper *s);
 struct emu_group *emu_order_group(const struct emu_stepper *s, unsigned index);
