@@ -3,8 +3,8 @@
  *
  * The device lives inside its process: of another one there is what processes share,
  * its runtime and what it has raised, not its queues. What asks for those is refused.
- * Watch points, launch modes and overrides do not exist here and are refused as by a
- * board without them. Must not know how a queue stops. Source: comments of kfd_ioctl.h.
+ * Watch points and launch overrides work on others too; launch modes do not exist here
+ * and are refused. Must not know how a queue stops. Source: comments of kfd_ioctl.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -255,29 +255,76 @@ static int send_event(struct abi_ctx *ctx, int32_t pid,
     return 0;
 }
 
-static int hardware_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
+/* Exceptions that waves can be launched with, as the interface and the chip number
+ * them. */
+#define LAUNCH_MASKS                                                                   \
+    (KFD_DBG_TRAP_MASK_FP_INVALID | KFD_DBG_TRAP_MASK_FP_INPUT_DENORMAL |              \
+     KFD_DBG_TRAP_MASK_FP_DIVIDE_BY_ZERO | KFD_DBG_TRAP_MASK_FP_OVERFLOW |             \
+     KFD_DBG_TRAP_MASK_FP_UNDERFLOW | KFD_DBG_TRAP_MASK_FP_INEXACT |                   \
+     KFD_DBG_TRAP_MASK_INT_DIVIDE_BY_ZERO | KFD_DBG_TRAP_MASK_DBG_ADDRESS_WATCH |      \
+     KFD_DBG_TRAP_MASK_DBG_MEMORY_VIOLATION)
+
+static int launch_override(struct abi_ctx *ctx, int32_t pid,
+                           struct kfd_ioctl_dbg_trap_set_wave_launch_override_args *a)
+{
+    uint32_t which = a->support_request_mask;
+    if (a->override_mode > KFD_DBG_TRAP_OVERRIDE_REPLACE)
+        return -EINVAL;
+    a->support_request_mask &= LAUNCH_MASKS;
+    if (a->enable_mask & ~a->support_request_mask)
+        return -EACCES;
+    a->enable_mask =
+        kmd_session_launch(ctx->kmd, pid, a->enable_mask, which & LAUNCH_MASKS,
+                           a->override_mode == KFD_DBG_TRAP_OVERRIDE_REPLACE);
+    return 0;
+}
+
+static int watch(struct abi_ctx *ctx, int32_t pid,
+                 struct kfd_ioctl_dbg_trap_set_node_address_watch_args *a)
+{
+    const struct kmd_watch w = {
+        .address = a->address, .mask = a->mask, .mode = a->mode};
+    if (!abi_gpu(a->gpu_id))
+        return -ENODEV;
+    if (w.mode > KFD_DBG_TRAP_ADDRESS_WATCH_MODE_ALL)
+        return -EINVAL;
+    return abi_errno(kmd_session_watch(ctx->kmd, pid, &w, &a->id));
+}
+
+static int unwatch(struct abi_ctx *ctx, int32_t pid,
+                   const struct kfd_ioctl_dbg_trap_clear_node_address_watch_args *a)
+{
+    if (!abi_gpu(a->gpu_id))
+        return -ENODEV;
+    return kmd_session_unwatch(ctx->kmd, pid, a->id) == RD_OK ? 0 : -EINVAL;
+}
+
+static int hardware_op(struct abi_ctx *ctx, int32_t pid,
+                       struct kfd_ioctl_dbg_trap_args *args)
 {
     struct kmd_runtime runtime;
-    (void)kmd_runtime_of(ctx->kmd, getpid(), &runtime);
+    (void)kmd_runtime_of(ctx->kmd, pid, &runtime);
     if (!runtime.enabled)
         return -EACCES;
     switch (args->op) {
-    case KFD_IOC_DBG_TRAP_SUSPEND_QUEUES:
-        return each_queue(ctx, args->suspend_queues.queue_array_ptr,
-                          args->suspend_queues.num_queues, true);
-    case KFD_IOC_DBG_TRAP_RESUME_QUEUES:
-        return each_queue(ctx, args->resume_queues.queue_array_ptr,
-                          args->resume_queues.num_queues, false);
     case KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_OVERRIDE:
-        args->launch_override.support_request_mask = 0;
-        return args->launch_override.enable_mask ? -EACCES : 0;
+        return launch_override(ctx, pid, &args->launch_override);
+    case KFD_IOC_DBG_TRAP_SET_NODE_ADDRESS_WATCH:
+        return watch(ctx, pid, &args->set_node_address_watch);
+    case KFD_IOC_DBG_TRAP_CLEAR_NODE_ADDRESS_WATCH:
+        return unwatch(ctx, pid, &args->clear_node_address_watch);
     case KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_MODE:
         return args->launch_mode.launch_mode ? -EINVAL : 0;
-    case KFD_IOC_DBG_TRAP_SET_NODE_ADDRESS_WATCH:
-        return abi_gpu(args->set_node_address_watch.gpu_id) ? -ENOMEM : -ENODEV;
-    default: /* clear a watch point that was never set */
-        return abi_gpu(args->clear_node_address_watch.gpu_id) ? -EINVAL : -ENODEV;
+    default: /* queues, which are reached in their own process only */
+        break;
     }
+    if (pid != getpid())
+        return -EOPNOTSUPP;
+    return args->op == KFD_IOC_DBG_TRAP_SUSPEND_QUEUES
+               ? each_queue(ctx, args->suspend_queues.queue_array_ptr,
+                            args->suspend_queues.num_queues, true)
+               : each_queue(ctx, args->resume_queues.queue_array_ptr,
+                            args->resume_queues.num_queues, false);
 }
 
 /* Memory operations are precise here whether asked for or not. */
@@ -289,19 +336,6 @@ static int set_flags(struct abi_ctx *ctx, uint32_t *flags)
         ctx->debug_flags = *flags;
     *flags = before;
     return known ? 0 : -EACCES;
-}
-
-/* What needs the queues of the process, which must be this one. */
-static int queue_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
-{
-    switch (args->op) {
-    case KFD_IOC_DBG_TRAP_SET_FLAGS:
-        return set_flags(ctx, &args->set_flags.flags);
-    case KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT:
-        return queue_snapshot(ctx, &args->queue_snapshot);
-    default:
-        return hardware_op(ctx, args);
-    }
 }
 
 static int session_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
@@ -324,8 +358,13 @@ static int session_op(struct abi_ctx *ctx, struct kfd_ioctl_dbg_trap_args *args)
         return query_info(ctx, pid, &args->query_exception_info);
     case KFD_IOC_DBG_TRAP_GET_DEVICE_SNAPSHOT:
         return device_snapshot(ctx, pid, &args->device_snapshot);
+    case KFD_IOC_DBG_TRAP_SET_FLAGS:
+        return pid == getpid() ? set_flags(ctx, &args->set_flags.flags) : -EOPNOTSUPP;
+    case KFD_IOC_DBG_TRAP_GET_QUEUE_SNAPSHOT:
+        return pid == getpid() ? queue_snapshot(ctx, &args->queue_snapshot)
+                               : -EOPNOTSUPP;
     default:
-        return pid == getpid() ? queue_op(ctx, args) : -EOPNOTSUPP;
+        return hardware_op(ctx, pid, args);
     }
 }
 

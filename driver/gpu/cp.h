@@ -72,6 +72,12 @@ struct gpu_queue {
     struct cp_shown shown;
 };
 
+/* The doorbell, which the program or a board's driver rings at any time. */
+static inline uint64_t cp_bell(const struct gpu_queue *q)
+{
+    return __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE);
+}
+
 enum cp_result cp_aql_step(struct gpu_queue *q);
 enum cp_result cp_pm4_step(struct gpu_queue *q);
 enum cp_result cp_sdma_step(struct gpu_queue *q);
@@ -185,6 +191,14 @@ RD_CHECKED rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,
 RD_CHECKED rd_status cp_debugged_run(struct gpu_queue *q, struct emu *emu,
                                      const struct emu_dispatch *d,
                                      struct emu_fault *fault, struct emu_stats *stats);
+
+/* watched.c: what a debugger watches; NULL: nothing. Puts the exceptions that it wants
+ * into the dispatch. Run one while it watches. */
+const struct gpu_watches *cp_watches(struct gpu_queue *q, struct emu_dispatch *d);
+RD_CHECKED rd_status cp_watched_run(struct gpu_queue *q, struct emu *emu,
+                                    const struct emu_dispatch *d,
+                                    const struct gpu_watches *watches,
+                                    struct emu_fault *fault, struct emu_stats *stats);
 
 /* timed.c: run a dispatch under the timing model; ticks that an engine needs for a copy
  * (src 0: a fill). */

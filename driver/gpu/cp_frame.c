@@ -10,7 +10,7 @@ enum cp_result cp_frame_step(struct gpu_queue *q)
 {
     const struct gpu_host *host = &q->gpu->host;
     uint64_t slots = q->config.ring_bytes / 4, at = q->rptr % slots;
-    uint64_t left = (*q->doorbell % slots + slots - at) % slots;
+    uint64_t left = (cp_bell(q) % slots + slots - at) % slots;
     struct cp_stream s = {.va = q->config.ring, .wrap = slots, .at = at};
     uint32_t dw[GPU_FRAME_DWORDS];
     if (!left)

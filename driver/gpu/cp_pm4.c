@@ -399,7 +399,7 @@ bool cp_pm4_run(struct gpu_queue *q, uint64_t va, uint64_t dwords)
 enum cp_result cp_pm4_step(struct gpu_queue *q)
 {
     uint64_t slots = q->config.ring_bytes / 4, at = q->rptr % slots;
-    uint64_t wptr = *q->doorbell % slots;
+    uint64_t wptr = cp_bell(q) % slots;
     struct cp_stream s = {.va = q->config.ring, .wrap = slots, .at = at};
     s.end = at + (wptr + slots - at) % slots;
     if (s.at == s.end)

@@ -266,7 +266,7 @@ static bool run_stream(struct gpu_queue *q, struct cp_stream *s, bool nested)
 
 enum cp_result cp_sdma_step(struct gpu_queue *q)
 {
-    uint64_t wptr = *q->doorbell;
+    uint64_t wptr = cp_bell(q);
     if (q->rptr + 4 > wptr)
         return CP_IDLE;
     struct cp_stream s = {.va = q->config.ring,

@@ -139,6 +139,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     with_control.control = &q->control;
     with_control.queue = &around;
     with_control.watch = &q->watch;
+    const struct gpu_watches *watches = cp_watches(q, &with_control);
     atomic_store(&q->excepted, false);
     q->dispatches++;
     struct gpu_counters *done = q->gpu->counters;
@@ -161,6 +162,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     atomic_fetch_add(&q->gpu->running, 1);
     rd_status st = q->gpu->checks.path ? cp_checked_run(q, emu, d, &fault, &stats)
                    : q->gpu->debugger  ? cp_debugged_run(q, emu, d, &fault, &stats)
+                   : watches ? cp_watched_run(q, emu, d, watches, &fault, &stats)
                    : q->gpu->clock.simulated ? cp_timed_run(q, emu, d, &fault, &stats)
                                              : emu_run(emu, d, &fault, &stats);
     cp_hold(q);

@@ -16,6 +16,7 @@
 #include "board.h"
 #include "counters.h"
 #include "status.h"
+#include "watches.h"
 
 struct gpu; /* opaque */
 struct gpu_queue;
@@ -94,6 +95,8 @@ struct gpu_host {
      * threads that run waves, which it must not wait for. False: none, or not known
      * just now; NULL: never. */
     bool (*file)(void *ctx, uint64_t host, struct gpu_file *out);
+    /* What is watched now; NULL, or a function that says NULL: nothing. */
+    const struct gpu_watches *(*watches)(void *ctx);
     const struct gpu_board *board; /* NULL: the address space is the process's own */
 };
 

@@ -74,7 +74,7 @@ static void leave(struct gpu_queue *q)
 static void idle(struct gpu_queue *q, uint64_t before)
 {
     for (unsigned i = 0; i < IDLE_SPINS; i++) {
-        if (*q->doorbell != before)
+        if (cp_bell(q) != before)
             return;
         if (i % 1024 == 1023)
             sched_yield();
@@ -102,7 +102,7 @@ static void *worker(void *arg)
             wait_for_poke(q);
             continue;
         }
-        uint64_t bell = *q->doorbell;
+        uint64_t bell = cp_bell(q);
         cp_clock_enter(q);
         enum cp_result result = q->step(q);
         if (cp_host_fault(q))
@@ -158,7 +158,7 @@ static bool poll_once(struct gpu *gpu, bool *asleep)
             continue;
         left--;
         *asleep = *asleep || atomic_load_explicit(&q->waiting, memory_order_relaxed);
-        uint64_t bell = *q->doorbell;
+        uint64_t bell = cp_bell(q);
         if (bell != q->seen) {
             q->seen = bell;
             seen = true;
@@ -253,7 +253,7 @@ static rd_status start(struct gpu *gpu, struct gpu_queue *q)
                    : q->config.resumed             ? q->config.wptr_now
                                                    : q->rptr;
     q->poked = q->config.resumed; /* there may be work already */
-    q->seen = *q->doorbell;
+    q->seen = cp_bell(q);
     rd_status st = RD_OK;
     char name[16];
     gpu_hostfault_init(gpu);

@@ -159,6 +159,7 @@ struct gpu_host kmd_gpu_host(struct kmd *kmd)
                              .error = on_error,
                              .page_fault = on_page_fault,
                              .message = on_message,
+                             .watches = kmd_session_watches,
                              .unmodelled = on_unmodelled,
                              .log = on_log,
                              .threads = on_threads,

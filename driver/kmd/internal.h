@@ -195,6 +195,8 @@ void kmd_queues_hand_over(struct kmd *kmd);
 bool kmd_session_raise(struct kmd *kmd, enum kmd_source source, uint32_t queue,
                        uint64_t exceptions, uint64_t fresh);
 bool kmd_session_memory(struct kmd *kmd, const struct kmd_memory_fault *fault);
+/* What the debugger of this process watches; NULL: there is none. kmd: struct kmd. */
+const struct gpu_watches *kmd_session_watches(void *kmd);
 
 /* fault.c: the functions that the GPU calls. */
 struct gpu_host kmd_gpu_host(struct kmd *kmd);

@@ -279,6 +279,20 @@ enum kmd_source kmd_session_query(struct kmd *kmd, int32_t pid, uint64_t clear,
 /* What a source has raised; forget those in clear. */
 uint64_t kmd_session_clear(struct kmd *kmd, int32_t pid, enum kmd_source source,
                            uint32_t queue, uint64_t clear);
+/* Watch memory that waves of the process access, from its next dispatch on.
+ * RD_E_NOMEM: all watch points are taken. */
+struct kmd_watch {
+    uint64_t address, mask; /* of the bits that are compared */
+    uint32_t mode;          /* enum gpu_watch_mode, as the interface numbers them */
+};
+RD_CHECKED rd_status kmd_session_watch(struct kmd *kmd, int32_t pid,
+                                       const struct kmd_watch *watch, uint32_t *id);
+/* RD_E_NOT_FOUND: it is not set. */
+RD_CHECKED rd_status kmd_session_unwatch(struct kmd *kmd, int32_t pid, uint32_t id);
+/* Launch waves with these of the exceptions in which (bits of MODE.EXCP_EN) besides
+ * those of their kernels, or instead of them. Returns what it was. */
+uint32_t kmd_session_launch(struct kmd *kmd, int32_t pid, uint32_t exceptions,
+                            uint32_t which, bool instead);
 /* The last page fault; false: there is no session. */
 bool kmd_session_fault(struct kmd *kmd, int32_t pid, struct kmd_memory_fault *fault);
 /* Tell the debugger of this process that its runtime has begun or ended, and wait until

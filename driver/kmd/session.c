@@ -143,6 +143,9 @@ rd_status kmd_session_begin(struct kmd *kmd, int32_t pid, int fd, uint64_t excep
     atomic_store(&s->process, 0);
     for (unsigned i = 0; i < GPU_MAX_QUEUES; i++)
         atomic_store(&s->queues[i], 0);
+    atomic_store(&s->watches.set, 0);
+    atomic_store(&s->watches.exceptions, 0);
+    atomic_store(&s->watches.instead, 0);
     atomic_store(&s->target, pid);
     if (start_notifier(s, pid, fd))
         return RD_OK;
@@ -163,6 +166,49 @@ void kmd_session_mask(struct kmd *kmd, int32_t pid, uint64_t exceptions)
     struct gshared_debug *s = session_of(kmd, pid);
     if (s)
         atomic_store(&s->enabled, exceptions);
+}
+
+const struct gpu_watches *kmd_session_watches(void *kmd)
+{
+    const struct gshared_debug *s = session_of(kmd, getpid());
+    return s ? &s->watches : NULL;
+}
+
+rd_status kmd_session_watch(struct kmd *kmd, int32_t pid, const struct kmd_watch *watch,
+                            uint32_t *id)
+{
+    struct gshared_debug *s = session_of(kmd, pid);
+    struct gpu_watches *w = s ? &s->watches : NULL;
+    uint32_t free = w ? ~atomic_load(&w->set) & ((1u << GPU_WATCHES) - 1) : 0;
+    if (!free)
+        return RD_E_NOMEM;
+    *id = (uint32_t)__builtin_ctz(free);
+    atomic_store(&w->at[*id].address, watch->address);
+    atomic_store(&w->at[*id].mask, watch->mask);
+    atomic_store(&w->at[*id].mode, watch->mode);
+    atomic_fetch_or(&w->set, 1u << *id);
+    return RD_OK;
+}
+
+rd_status kmd_session_unwatch(struct kmd *kmd, int32_t pid, uint32_t id)
+{
+    struct gshared_debug *s = session_of(kmd, pid);
+    if (!s || id >= GPU_WATCHES)
+        return RD_E_NOT_FOUND;
+    uint32_t before = atomic_fetch_and(&s->watches.set, ~(1u << id));
+    return before >> id & 1u ? RD_OK : RD_E_NOT_FOUND;
+}
+
+uint32_t kmd_session_launch(struct kmd *kmd, int32_t pid, uint32_t exceptions,
+                            uint32_t which, bool instead)
+{
+    struct gshared_debug *s = session_of(kmd, pid);
+    if (!s)
+        return 0;
+    uint32_t before = atomic_load(&s->watches.exceptions);
+    atomic_store(&s->watches.exceptions, (exceptions & which) | (before & ~which));
+    atomic_store(&s->watches.instead, instead);
+    return before;
 }
 
 /* Take what of the bits the debugger wants; the rest only shows beside it. */

@@ -12,6 +12,7 @@
 
 #include "board.h"
 #include "counters.h"
+#include "watches.h"
 
 #define GSHARED_MAGIC 0x3130616e64723344ull
 #define GSHARED_PROCS 1024
@@ -52,6 +53,7 @@ struct gshared_debug {
     _Atomic uint64_t device, process;  /* raised and not cleared */
     _Atomic uint64_t fault_va;         /* of the last page fault */
     _Atomic uint32_t fault_why;
+    struct gpu_watches watches; /* the debugger writes, the debugged process looks */
     _Atomic uint64_t queues[BOARD_DOORBELL_BYTES / 8]; /* by number, as device */
 };
 #define GSHARED_SESSIONS 64u

@@ -215,6 +215,48 @@ void mock_submit(struct mock_queue *q, const uint32_t *dwords, unsigned count)
     ring(q, q->put / unit, q->put / unit);
 }
 
+#define PM4(op, body) (3u << 30 | (uint32_t)((body) - 1) << 16 | (uint32_t)(op) << 8)
+#define LO(p)         ((uint32_t)(uintptr_t)(p))
+#define HI(p)         ((uint32_t)((uint64_t)(uintptr_t)(p) >> 32))
+
+void mock_dispatch(struct mock_queue *q, const void *code, const void *args,
+                   const uint32_t *done, uint32_t number)
+{
+    const uint32_t p[] = {
+        PM4(0x76, 3),
+        0x20c,
+        LO((uintptr_t)code >> 8),
+        HI((uintptr_t)code >> 8),
+        PM4(0x76, 3),
+        0x212,
+        0,
+        4u << 1,
+        PM4(0x76, 3),
+        0x240,
+        LO(args),
+        HI(args),
+        PM4(0x76, 4),
+        0x207,
+        32,
+        1,
+        1,
+        PM4(0x15, 4),
+        2,
+        1,
+        1,
+        0x8005,
+        PM4(0x49, 7),
+        0x514,
+        1u << 29,
+        LO(done),
+        HI(done),
+        number,
+        0,
+        0,
+    };
+    mock_submit(q, p, sizeof(p) / sizeof(p[0]));
+}
+
 void mock_submit_aql(struct mock_queue *q, const void *packet64)
 {
     uint8_t *slot = q->ring + q->put % q->ring_bytes;

@@ -59,6 +59,10 @@ void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_byt
 void mock_queue_destroy(struct mock_queue *q);
 /* Append dwords (PM4, SDMA) and ring the doorbell. */
 void mock_submit(struct mock_queue *q, const uint32_t *dwords, unsigned count);
+/* Run two workgroups of 32 lanes, then store number in *done. code: a multiple of 256;
+ * its s[0:1] hold args. */
+void mock_dispatch(struct mock_queue *q, const void *code, const void *args,
+                   const uint32_t *done, uint32_t number);
 /* Put an AQL packet and ring the doorbell. */
 void mock_submit_aql(struct mock_queue *q, const void *packet64);
 /* Wait up to 5 s until *at == value. */

@@ -36,39 +36,7 @@ static const uint32_t spin_code[] = {0xf4000100, 0xf8000000, 0x7e000280, 0x7e020
 
 static void dispatch(struct mock_queue *q, const uint32_t *job, uint32_t number)
 {
-    const uint32_t p[] = {
-        PM4(0x76, 3),
-        0x20c,
-        LO((uintptr_t)text >> 8),
-        HI((uintptr_t)text >> 8),
-        PM4(0x76, 3),
-        0x212,
-        0,
-        4u << 1,
-        PM4(0x76, 3),
-        0x240,
-        LO(job),
-        HI(job),
-        PM4(0x76, 4),
-        0x207,
-        32,
-        1,
-        1,
-        PM4(0x15, 4),
-        2,
-        1,
-        1,
-        0x8005,
-        PM4(0x49, 7),
-        0x514,
-        1u << 29,
-        LO(job + DONE),
-        HI(job + DONE),
-        number,
-        0,
-        0,
-    };
-    mock_submit(q, p, COUNT(p));
+    mock_dispatch(q, text, job, job + DONE, number);
 }
 
 /* Hold the queue until *at == value. */
