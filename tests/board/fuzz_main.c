@@ -1,7 +1,7 @@
 /* fuzz_main.c: the fuzzer's function on inputs that are the same each time: random
  * ones, in which packets' and requests' headers are more likely than they would be.
- * usage: fuzz_board [COUNT [SEED [KIND]]]   KIND: of each input, else all in turn
- * SPDX-License-Identifier: MIT
+ * usage: fuzz_board or fuzz_remote [COUNT [SEED [KIND]]]   KIND: of each input, else
+ * all in turn SPDX-License-Identifier: MIT
  */
 #include <stdint.h>
 #include <stdio.h>
