@@ -28,6 +28,32 @@ struct tm_range {
     uint64_t base, bytes;
 };
 
+/* What a whole launch executes, counted by a run without time: with it a timed run ends
+ * as soon as the pace of the full chip is known, and the rest follows from that. */
+struct tm_executed {
+    uint64_t insts;        /* of all waves */
+    const uint64_t *of_op; /* [ISA_OP_COUNT]; must stay until tm_run has returned */
+    uint64_t most;         /* instructions after which it gives up */
+};
+
+/* How a run with tm_executed ended. */
+enum tm_cut {
+    TM_CUT_NONE,     /* everything was simulated */
+    TM_CUT_STEADY,   /* the pace is known */
+    TM_CUT_PHASES,   /* given up: what is left are other instructions */
+    TM_CUT_UNSTEADY, /* given up: the pace changes, or too few turns of loops were seen
+                      */
+};
+
+struct tm_pace_seen {
+    enum tm_cut cut;
+    double rate, error; /* instructions per cycle; half of the 95 % interval */
+    double other;       /* share of what is left that are other instructions, 0 to 1 */
+    /* Workgroups that are left over, and the cycles that they take with that pace. */
+    uint64_t left_over;
+    double left_over_cycles;
+};
+
 enum tm_insts { TM_INSTS_NONE, TM_INSTS_ALL, TM_INSTS_SIMD };
 
 struct tm_config {
@@ -46,8 +72,9 @@ struct tm_config {
      * estimate the rest: a number, or a share of the grid. 0: all. */
     uint64_t sample;
     double sample_percent;
-    bool forget_waves;             /* no list of waves: tm_write_json has none */
-    const struct tm_range *ranges; /* buffers; must stay until tm_destroy */
+    const struct tm_executed *whole; /* or NULL: no end before the last workgroup's */
+    bool forget_waves;               /* no list of waves: tm_write_json has none */
+    const struct tm_range *ranges;   /* buffers; must stay until tm_destroy */
     size_t n_ranges;
     /* Asked every few thousand events, with the cycles so far; false ends the run with
      * RD_E_TIMEOUT. NULL: nobody asks. */
@@ -69,6 +96,16 @@ RD_CHECKED rd_status tm_set(struct tm_engine *t, const char *name, double value)
 RD_CHECKED rd_status tm_run(struct tm_engine *t, struct emu *emu,
                             const struct emu_dispatch *dispatch,
                             struct emu_fault *fault, struct emu_stats *stats);
+
+void tm_pace_seen(const struct tm_engine *t, struct tm_pace_seen *out);
+
+/* Before tm_run, with tm_executed: simulate only as many workgroups as are left over
+ * once the others have filled the chip, one filling after the other. */
+void tm_only_left_over(struct tm_engine *t);
+
+/* Of a run with tm_executed: how long the workgroups that are left over take, as
+ * another run (left_over) has shown. cycles; error: half of the 95 % interval. */
+void tm_tell_left_over(struct tm_engine *t, double cycles, double error);
 
 /* The timing file: one JSON object. */
 void tm_write_json(const struct tm_engine *t, FILE *f);

@@ -17,8 +17,6 @@
 /* A timed run of more than an hour is worth a warning, once there is a guess. */
 #define WARN_AFTER   2.0
 #define WARN_SECONDS 3600.0
-/* A sample says much from so many times on what the chip holds (report.c). */
-#define SAMPLE_FULL 5
 
 static struct run_ending *volatile to_cancel;
 
@@ -105,10 +103,7 @@ static void warn_of_hours(struct run_ending *e, const struct tm_progress *p, dou
             " workgroups in %.0f s)",
             e->line ? "\r\x1b[K" : "", known ? "about " : "more than ", left / 3600,
             p->ended, p->groups, now - e->began);
-    if (p->groups > SAMPLE_FULL * p->capacity)
-        fprintf(stderr, "; --timing-sample %" PRIu64 " estimates it from as many",
-                SAMPLE_FULL * p->capacity);
-    fputc('\n', stderr);
+    fputs("; --timing-sample auto estimates it in a minute or two\n", stderr);
 }
 
 static void show_progress(struct run_ending *e, const struct tm_progress *p, double now)

@@ -77,6 +77,9 @@ static const char help[] =
     "    --timing-sample N|P%  simulate the first N workgroups or P percent of them "
     "(at\n"
     "                     least what the chip holds at once), estimate the rest\n"
+    "    --timing-sample auto[:N]  as many instructions (300 million, or N, at most)\n"
+    "                     as tell the pace, the rest by that; refuses what it cannot\n"
+    "                     tell\n"
     "    --timing-set P=V   change a parameter (see rdna3 info --timing)\n"
     "    --cu-mask H,H,H,H,H,H  enabled CUs of each shader engine\n"
     "    --first-se N       engine that gets workgroup 0\n"
@@ -251,6 +254,7 @@ static int check_options(struct run_options *o, int argc, char **argv)
     if (o->device_kfd && o->k.raw_path && !o->k.kd_path)
         return cli_error(CLI_USAGE, "--device kfd needs --kd with --raw");
     status = run_timing_check(&o->timing);
+    o->k.config.count |= o->timing.sample_auto;
     if (status == CLI_OK)
         status = run_check_options(o);
     if (status == CLI_OK)

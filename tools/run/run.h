@@ -4,6 +4,8 @@
 #ifndef RD_RUN_H
 #define RD_RUN_H
 
+#include <sys/types.h>
+
 #include "checks.h"
 #include "cli.h"
 #include "kernel.h"
@@ -33,6 +35,8 @@ struct run_timing {
     bool advice;
     const char *report_path, *baseline_path; /* of pages */
     const char *kernel;                      /* its name, when known */
+    bool sample_auto;                        /* --timing-sample auto */
+    uint64_t most;                           /* instructions of that; 0: as usual */
     struct tm_config config;
     struct run_timing_set set[RUN_TIMING_SETS];
     unsigned n_set;
@@ -124,6 +128,29 @@ int run_check_begin(struct run_options *o, struct emu *emu);
 int run_check_end(struct run_options *o, int status);
 /* Has a finding told about the fault that ended the run, or ended it itself? */
 bool run_check_told(const struct run_options *o);
+
+/* The engine that the options ask for, its parameters set; ranges: the buffers, which
+ * must stay until tm_destroy. Prints the error; returns an exit status. */
+int run_timing_create(const struct run_options *o, const struct tm_range *ranges,
+                      size_t n_ranges, struct tm_engine **out);
+
+/* --timing-sample auto (sample.c): begin counts what the launch executes; branch starts
+ * the run of the workgroups that are left over, with the engine that the launch gets,
+ * before that runs; end gives the engine what it has come to, or says why there is no
+ * number. Print errors; return an exit status. */
+struct run_sample {
+    bool on; /* else all is simulated */
+    struct tm_executed whole;
+    void *counted;
+    pid_t child; /* that runs those left over, and where it writes to */
+    int in;
+};
+int run_sample_begin(struct run_options *o, struct emu *emu,
+                     const struct emu_dispatch *dispatch, struct run_sample *s);
+int run_sample_branch(struct run_sample *s, struct tm_engine *t, struct emu *emu,
+                      const struct emu_dispatch *dispatch);
+int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st);
+void run_sample_free(struct run_sample *s);
 
 /* Gather what SIGINT, a fault and --core need, from a dispatch that emu_run will get.
  * end tells where the waves were if SIGINT has cancelled it (RD_E_TIMEOUT), the source

@@ -114,6 +114,19 @@ static int parse_set(const char *text, struct run_timing *rt)
     return CLI_OK;
 }
 
+/* What follows auto: nothing, or the most instructions to simulate. */
+static int parse_auto(const char *text, struct run_timing *rt)
+{
+    if (*text &&
+        (*text != ':' || cli_parse_u64(text + 1, &rt->most) != RD_OK || rt->most == 0))
+        return cli_error(CLI_USAGE,
+                         "--timing-sample 'auto%s': auto, or auto:N with a number of "
+                         "instructions",
+                         text);
+    rt->sample_auto = true;
+    return CLI_OK;
+}
+
 int run_timing_option(struct run_timing *rt, int option, const char *name,
                       const char *text)
 {
@@ -150,13 +163,16 @@ int run_timing_option(struct run_timing *rt, int option, const char *name,
         rt->listing = true;
         break;
     case RUN_OPT_TIMING_SAMPLE:
+        rt->used = name;
+        if (strncmp(text, "auto", 4) == 0)
+            return parse_auto(text + 4, rt);
         if (parse_number(text, '%', &number) && number > 0 && number <= 100 &&
             strchr(text, '%')[1] == '\0')
             rt->config.sample_percent = number;
         else if (cli_parse_u64(text, &whole) != RD_OK || whole == 0)
             return cli_error(CLI_USAGE,
-                             "--timing-sample '%s': a number of workgroups, or a share "
-                             "of the grid such as 10%%",
+                             "--timing-sample '%s': auto, a number of workgroups, or a "
+                             "share of the grid such as 10%%",
                              text);
         rt->config.sample = whole;
         break;
@@ -212,8 +228,8 @@ static const struct tm_param *find_param(const char *name)
     return tm_param(i);
 }
 
-static int create(const struct run_options *o, const struct tm_range *ranges,
-                  size_t n_ranges, struct tm_engine **out)
+int run_timing_create(const struct run_options *o, const struct tm_range *ranges,
+                      size_t n_ranges, struct tm_engine **out)
 {
     struct tm_config config = o->timing.config;
     config.ranges = ranges;
@@ -276,6 +292,7 @@ int run_timing(struct run_options *o, struct emu *emu,
                int *window)
 {
     struct tm_range *ranges = calloc(o->k.n_args + 1, sizeof *ranges);
+    struct run_sample sample = {.on = false};
     struct tm_engine *t = NULL;
     size_t n = 0;
     int status = ranges ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
@@ -283,8 +300,13 @@ int run_timing(struct run_options *o, struct emu *emu,
         if (o->k.args[i].is_buffer)
             ranges[n++] = (struct tm_range){(uint64_t)(uintptr_t)o->k.args[i].memory,
                                             o->k.args[i].size};
+    if (status == CLI_OK && o->timing.sample_auto)
+        status = run_sample_begin(o, emu, dispatch, &sample);
+    o->timing.config.whole = sample.on ? &sample.whole : NULL;
     if (status == CLI_OK)
-        status = create(o, ranges, n, &t);
+        status = run_timing_create(o, ranges, n, &t);
+    if (status == CLI_OK)
+        status = run_sample_branch(&sample, t, emu, dispatch);
     struct tl_writer *writer = NULL;
     struct viz_live live = {.child = 0};
     const char *path = NULL;
@@ -297,10 +319,14 @@ int run_timing(struct run_options *o, struct emu *emu,
         o->ending.engine = t;
     if (status == CLI_OK)
         *st = tm_run(t, emu, dispatch, fault, stats);
+    int sampled = run_sample_end(&sample, t, *st);
+    if (status == CLI_OK)
+        status = sampled;
     if (tl_close(writer, &err) != RD_OK)
         status = cli_error(CLI_FAILED, "%s", err.text);
     if (live.child > 0)
         *window = viz_live_finish(&live);
+    run_sample_free(&sample); /* the engine looks at it no more */
     free(ranges);
     *out = t;
     return status;

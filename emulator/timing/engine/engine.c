@@ -415,6 +415,8 @@ static rd_status run(struct tm_engine *t)
             tm_account_sample(t, e.t);
         if (e.t >= t->pace.next)
             tm_sample_tick(t);
+        if (t->pace.cut)
+            break;
         if (n % POLL_EVENTS == 0 && t->config.poll &&
             !t->config.poll(t->config.poll_ctx, (uint64_t)tm_now(t)))
             return RD_E_TIMEOUT;
@@ -444,6 +446,10 @@ rd_status tm_create(const struct tm_config *config, struct tm_engine **out)
     if (!t)
         return RD_E_NOMEM;
     t->config = *config;
+    if (config->whole) {
+        t->executed = *config->whole;
+        t->config.whole = &t->executed;
+    }
     if (t->config.sclk_mhz <= 0)
         t->config.sclk_mhz = 2500;
     t->chip.b.ghz = t->config.sclk_mhz / 1000;
@@ -503,6 +509,8 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     if (st == RD_OK) {
         tm_account_begin(t);
         st = run(t);
+        if (st == RD_OK && t->pace.cut)
+            tm_sample_cut(t);
         tm_account_finish(t, st);
     }
     if (st == RD_E_FAULT && fault)

@@ -49,15 +49,27 @@ struct tm_need {
     uint32_t lds_alloc;
 };
 
-/* Instructions issued up to multiples of step; when the chip was full; when workgroups
- * started: pace.c. */
+/* Instructions issued, branches of them and workgroups started up to multiples of step;
+ * when the chip was full; when workgroups started: pace.c. */
 enum { TM_PACES = 256 };
+struct tm_tick {
+    uint64_t insts, branches, groups;
+};
 struct tm_pace {
     uint64_t capacity; /* workgroups that fit at once */
+    uint64_t full;     /* of these: as many as there are */
     int64_t step, next, full_from, full_until;
-    uint64_t groups, insts[TM_PACES];
+    uint64_t groups;
+    struct tm_tick tick[TM_PACES];
     unsigned n;
     int64_t *start; /* of a sample only */
+    /* With tm_executed: how it ended and with how many instructions, what is known
+     * then. */
+    enum tm_cut cut;
+    double rate, error, other;
+    uint64_t insts, left_over;
+    bool only_left_over, told;
+    double told_cycles, told_error; /* of those left over */
 };
 
 /* Waves and workgroups that can serve again: pool.c. */
@@ -94,6 +106,7 @@ struct tm_totals {
 
 struct tm_engine {
     struct tm_config config;
+    struct tm_executed executed; /* where config.whole points to */
     struct tm_chip chip;
     struct emu_stepper *stepper;
     struct emu_launch launch;
@@ -204,5 +217,6 @@ RD_CHECKED rd_status tm_sample_begin(struct tm_engine *t);
 void tm_sample_start(struct tm_engine *t); /* a workgroup starts now */
 void tm_sample_hole(struct tm_engine *t);  /* one has left, and none follows it */
 void tm_sample_tick(struct tm_engine *t);
+void tm_sample_cut(struct tm_engine *t); /* the run ends before its waves */
 
 #endif

@@ -10,6 +10,21 @@
 
 #include "engine.h"
 
+/* When a pace is known (steady): parts of the time, Student's factor for them; turns of
+ * loops, or fillings of the chip, and cycles to be seen at least; how well it is known,
+ * how little it may change from the first part to the last. */
+#define PARTS   8u
+#define STUDENT 2.365
+#define ROUNDS  24u
+#define TURNS   3u
+#define CYCLES  20000
+#define KNOWN   0.01
+#define GROWS   0.02
+/* What is left are the same instructions but for this share. */
+#define SAME 0.05
+/* Ticks from look to look. */
+#define JUDGE 16u
+
 /* Workgroups that the enabled CUs hold at once. */
 static uint64_t capacity(const struct tm_engine *t)
 {
@@ -35,6 +50,17 @@ rd_status tm_sample_begin(struct tm_engine *t)
     t->end_group = all;
     t->pace.capacity = capacity(t);
     t->pace.next = INT64_MAX;
+    t->pace.full = t->pace.capacity;
+    if (t->config.whole) {
+        t->pace.left_over = all > t->pace.capacity ? all % t->pace.capacity : 0;
+        if (t->pace.only_left_over)
+            t->end_group = t->pace.left_over;
+        if (t->pace.full > t->end_group)
+            t->pace.full = t->end_group;
+        t->pace.step = 64;
+        t->pace.next = t->pace.step;
+        return RD_OK;
+    }
     if (t->config.sample_percent > 0)
         n = (uint64_t)ceil(t->config.sample_percent / 100 * (double)all);
     if (n == 0)
@@ -56,7 +82,7 @@ void tm_sample_start(struct tm_engine *t)
 {
     if (t->pace.start && t->pace.groups < t->end_group)
         t->pace.start[t->pace.groups] = tm_now(t);
-    if (++t->pace.groups == t->pace.capacity)
+    if (++t->pace.groups == t->pace.full)
         t->pace.full_from = tm_now(t);
 }
 
@@ -66,17 +92,159 @@ void tm_sample_hole(struct tm_engine *t)
         t->pace.full_until = tm_now(t);
 }
 
+/* Between two ticks. */
+static struct tm_tick between(const struct tm_pace *p, unsigned first, unsigned last)
+{
+    const struct tm_tick *a = &p->tick[first], *b = &p->tick[last];
+    return (struct tm_tick){b->insts - a->insts, b->branches - a->branches,
+                            b->groups - a->groups};
+}
+
+/* Is the pace of the last two thirds of the time since the chip was full known? Every
+ * wave has gone round its loops, or workgroups have followed one another, often enough;
+ * parts of the time agree; it grows neither faster nor slower. */
+static bool steady(struct tm_engine *t)
+{
+    struct tm_pace *p = &t->pace;
+    int64_t from = p->full_from + (tm_now(t) - p->full_from) / 3;
+    unsigned first = (unsigned)(from / p->step);
+    if (p->groups < p->full || first >= p->n)
+        return false;
+    unsigned per = (p->n - 1 - first) / PARTS;
+    first = p->n - 1 - per * PARTS;
+    struct tm_tick all = between(p, first, p->n - 1);
+    if (per == 0 || (int64_t)(per * PARTS) * p->step < CYCLES ||
+        (all.branches < ROUNDS * t->totals.resident && all.groups < TURNS * p->full))
+        return false;
+    double sum = 0, squares = 0, moment = 0;
+    for (unsigned i = 0; i < PARTS; i++) {
+        unsigned at = first + i * per;
+        double x = (double)between(p, at, at + per).insts / (double)(per * p->step);
+        sum += x;
+        squares += x * x;
+        moment += (i - (PARTS - 1) / 2.0) * x;
+    }
+    double wide = PARTS * (PARTS * PARTS - 1) / 12.0;
+    double variance = fmax(squares - sum * sum / PARTS, 0) / (PARTS - 1);
+    p->rate = sum / PARTS;
+    p->error = STUDENT * sqrt(variance / PARTS);
+    double grows = fabs(moment / wide) * PARTS;
+    return p->error < KNOWN * p->rate && grows < GROWS * p->rate;
+}
+
+/* Executions so far, of each opcode and all together: also of what is not issued. */
+static uint64_t count_executions(const struct tm_engine *t, uint64_t seen[ISA_OP_COUNT])
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < t->insts.numbers.n; i++) {
+        const struct tm_inst *inst = t->insts.inst[i];
+        seen[inst->inst->isa.op] += inst->executions;
+        sum += inst->executions;
+    }
+    return sum;
+}
+
+/* The share of what is left that are other instructions than those so far. */
+static double others(const struct tm_engine *t, const uint64_t seen[ISA_OP_COUNT],
+                     uint64_t sum)
+{
+    const struct tm_executed *whole = t->config.whole;
+    double left = (double)(whole->insts - sum), differ = 0;
+    if (whole->insts <= sum)
+        return 0;
+    for (unsigned op = 0; op < ISA_OP_COUNT; op++)
+        differ += fabs(((double)whole->of_op[op] - (double)seen[op]) / left -
+                       (double)seen[op] / (double)sum);
+    return differ / 2;
+}
+
+/* Is enough known, or is it time to give up? */
+static void judge(struct tm_engine *t)
+{
+    struct tm_pace *p = &t->pace;
+    bool known = steady(t);
+    if (!known && t->chip.issues.all < t->config.whole->most)
+        return;
+    uint64_t seen[ISA_OP_COUNT] = {0};
+    p->insts = count_executions(t, seen);
+    p->other = others(t, seen, p->insts);
+    if (known && p->other < SAME)
+        p->cut = TM_CUT_STEADY;
+    else if (t->chip.issues.all >= t->config.whole->most)
+        p->cut = known ? TM_CUT_PHASES : TM_CUT_UNSTEADY;
+    double executed = (double)p->insts / (double)t->chip.issues.all;
+    p->rate *= executed;
+    p->error *= executed;
+}
+
 void tm_sample_tick(struct tm_engine *t)
 {
     struct tm_pace *p = &t->pace;
     while (tm_now(t) >= p->next) {
-        p->insts[p->n++] = t->chip.issues.all;
+        p->tick[p->n++] = (struct tm_tick){
+            t->chip.issues.all, t->chip.issues.of_class[TM_BRANCH], p->groups};
+        if (t->config.whole && p->n % JUDGE == 0 && !p->cut)
+            judge(t);
         if (p->n == TM_PACES) { /* half as fine from here on */
             for (unsigned i = 0; i < TM_PACES / 2; i++)
-                p->insts[i] = p->insts[2 * i + 1];
+                p->tick[i] = p->tick[2 * i + 1];
             p->n = TM_PACES / 2;
             p->step *= 2;
         }
         p->next = (int64_t)(p->n + 1) * p->step;
     }
+}
+
+/* Waves that are still there are there until now. */
+void tm_sample_cut(struct tm_engine *t)
+{
+    int64_t now = tm_now(t);
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
+        struct tm_wgp *g = &t->chip.wgps[i];
+        if (g->room.waves)
+            g->room.busy_cycles += now - g->room.busy_since;
+        for (unsigned k = 0; k < 4; k++) {
+            struct tm_simd *s = &g->cu[k / 2].simd[k % 2];
+            s->room.held += s->room.live ? now - s->room.held_since : 0;
+        }
+    }
+    for (size_t i = 1; i < t->pools.n_waves; i++) {
+        const struct tm_wave *w = t->pools.wave[i];
+        if (w->group && !w->left)
+            t->totals.wave_cycles += (double)(now - w->start);
+    }
+    for (unsigned s = 0; s < t->chip.n_ses; s++)
+        if (t->dispatcher[s].first_start >= 0)
+            t->dispatcher[s].last_end = now;
+    for (size_t i = 0; i < t->records.n; i++)
+        if (t->records.record[i].end < 0)
+            t->records.record[i].end = now;
+    t->live_groups = 0;
+    double part = (double)t->pace.insts / (double)t->config.whole->insts;
+    t->machine.n_simulated = (uint64_t)ceil(part * (double)t->launch.n_groups);
+}
+
+void tm_pace_seen(const struct tm_engine *t, struct tm_pace_seen *out)
+{
+    const struct tm_pace *p = &t->pace;
+    *out = (struct tm_pace_seen){.cut = p->cut,
+                                 .rate = p->rate,
+                                 .error = p->error,
+                                 .other = p->other,
+                                 .left_over = p->left_over};
+    if (t->config.whole && p->rate > 0)
+        out->left_over_cycles = (double)p->left_over * (double)t->config.whole->insts /
+                                (double)t->launch.n_groups / p->rate;
+}
+
+void tm_only_left_over(struct tm_engine *t)
+{
+    t->pace.only_left_over = true;
+}
+
+void tm_tell_left_over(struct tm_engine *t, double cycles, double error)
+{
+    t->pace.told = true;
+    t->pace.told_cycles = cycles;
+    t->pace.told_error = error;
 }

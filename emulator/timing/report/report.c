@@ -54,8 +54,8 @@ static struct use measure(const struct tm_engine *t)
     }
     u.wave_cycles = t->totals.wave_cycles;
     double part = 1, span = (double)tm_span_cycles(t);
-    if (t->end_group < t->launch.n_groups) { /* as of the whole launch */
-        part = (double)t->end_group / (double)t->launch.n_groups;
+    if (tm_sample_part(t) < 1) { /* as of the whole launch */
+        part = tm_sample_part(t);
         held = (held + simds * (span - tm_sample_span(t))) * part;
     }
     u.held = held;
@@ -150,6 +150,12 @@ static void write_totals(const struct tm_engine *t, FILE *f)
     fputc('}', f);
 }
 
+/* Workgroups, begun at least. */
+static uint64_t simulated(const struct tm_engine *t)
+{
+    return t->pace.cut ? t->pace.groups : t->end_group;
+}
+
 void tm_write_json(const struct tm_engine *t, FILE *f)
 {
     struct use u = measure(t);
@@ -172,11 +178,11 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
             (unsigned long long)t->chip.mem.gl2_hit,
             (unsigned long long)t->chip.mem.gl2_miss, u.busy);
     fprintf(f, "\"util\": {\"valu\": %.1f, \"lds\": %.1f}", u.valu, u.lds);
-    if (t->end_group < t->launch.n_groups)
+    if (tm_sample_part(t) < 1)
         fprintf(f,
                 ", \"sample\": {\"workgroups\": %llu, \"of\": %llu, "
                 "\"span_error\": %llu}",
-                (unsigned long long)t->end_group,
+                (unsigned long long)simulated(t),
                 (unsigned long long)t->launch.n_groups,
                 (unsigned long long)tm_span_error(t));
     write_totals(t, f);
@@ -247,10 +253,15 @@ static void print_sample(const struct tm_engine *t, double cycles, FILE *f)
         f,
         "sampled            %llu of %llu workgroups; the cycles are an estimate, +- "
         "%.0f (%.1f %%)\n",
-        (unsigned long long)t->end_group, (unsigned long long)t->launch.n_groups, error,
+        (unsigned long long)simulated(t), (unsigned long long)t->launch.n_groups, error,
         cycles > 0 ? 100 * error / cycles : 0);
-    if (t->end_group < 5 * t->pace.capacity &&
-        5 * t->pace.capacity < t->launch.n_groups)
+    if (t->pace.cut)
+        fprintf(f,
+                "                   by the pace of %.1f %% of the instructions, known "
+                "within %.1f %%\n",
+                100 * tm_sample_part(t), 100 * t->pace.error / t->pace.rate);
+    else if (t->end_group < 5 * t->pace.capacity &&
+             5 * t->pace.capacity < t->launch.n_groups)
         fprintf(f,
                 "                   the chip holds %llu workgroups at once: from %llu "
                 "on a sample says much more\n",
@@ -262,9 +273,7 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
 {
     struct use u = measure(t);
     double cycles = (double)tm_span_cycles(t), us = cycles / t->config.sclk_mhz;
-    double scale = t->end_group && t->end_group < t->launch.n_groups
-                       ? (double)t->launch.n_groups / (double)t->end_group
-                       : 1;
+    double scale = tm_sample_part(t) > 0 ? 1 / tm_sample_part(t) : 1;
     double per_us = us > 0 ? scale / us : 0;
     enum tm_limit limit;
     unsigned occupancy = tm_occupancy(t, &limit);
@@ -294,7 +303,7 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
             (double)(t->chip.mem.read_bytes + t->chip.mem.write_bytes) * per_us / 1000,
             (double)t->chip.mem.mall.misses * 128 * per_us / 1000);
     print_caches(t, f);
-    if (t->end_group < t->launch.n_groups)
+    if (tm_sample_part(t) < 1)
         print_sample(t, cycles, f);
 }
 

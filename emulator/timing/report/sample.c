@@ -24,6 +24,8 @@
 /* What statistics do not see: the last workgroups' share of a stay, and of the pace. */
 #define LAST_STAY 0.75
 #define ANY_PACE  0.02
+/* How much of its stay the last workgroup may come too late or too early. */
+#define LAST_PART 0.05
 /* Of the way to the least possible pace, how far it may still go after two turns. */
 #define COLD 0.75
 /* A rate of instructions known no better than this is none. */
@@ -55,8 +57,8 @@ static bool full_rate(const struct tm_engine *t, double *rate, double *error)
         return false;
     first = last - per * (int64_t)PARTS;
     for (unsigned i = 0; i < PARTS; i++, first += per) {
-        double x =
-            (double)(p->insts[first + per] - p->insts[first]) / (double)(per * p->step);
+        double x = (double)(p->tick[first + per].insts - p->tick[first].insts) /
+                   (double)(per * p->step);
         sum += x;
         squares += x * x;
     }
@@ -153,8 +155,46 @@ static struct pace one_filling(const struct tm_engine *t, double span, double le
     return (struct pace){mean, fmax(most - mean, COLD * (mean - least)), false};
 }
 
+/* A run that ended once its pace was known. The full chip goes on like that; what is
+ * left over has the chip for itself, if all workgroups are equally long and stay in
+ * step, or else fills gaps that earlier ones leave, which costs no time of its own. */
+static void go_on(const struct tm_engine *t, double *span, double *error)
+{
+    const struct tm_pace *p = &t->pace;
+    struct tm_pace_seen seen;
+    tm_pace_seen(t, &seen);
+    double insts = (double)t->config.whole->insts;
+    double per = insts / (double)t->launch.n_groups;
+    double full = (insts - (double)p->insts) / p->rate, off = p->error / p->rate;
+    double stay = per * (double)p->full / p->rate, alone = seen.left_over_cycles;
+    double last = LAST_PART * stay;
+    full -= seen.left_over_cycles;
+    if (p->left_over && p->told) {
+        last += p->told_error + fabs(p->told_cycles - alone) / 2;
+        alone = (p->told_cycles + alone) / 2;
+    } else if (p->left_over) {
+        last += (stay - alone) / 2;
+        alone = (stay + alone) / 2;
+    }
+    *span += full + alone;
+    *error = full * (off + p->other / 2 + ANY_PACE) + last;
+}
+
+/* What was simulated of the grid, 0 to 1. */
+double tm_sample_part(const struct tm_engine *t)
+{
+    if (t->pace.cut)
+        return (double)t->pace.insts / (double)t->config.whole->insts;
+    return (double)t->end_group / (double)t->launch.n_groups;
+}
+
 void tm_sample_estimate(const struct tm_engine *t, double *span, double *error)
 {
+    if (t->pace.cut == TM_CUT_STEADY) {
+        *span = tm_sample_span(t);
+        go_on(t, span, error);
+        return;
+    }
     double left = (double)(t->launch.n_groups - t->end_group), least, stay;
     uint64_t n = t->end_group;
     *span = tm_sample_span(t);

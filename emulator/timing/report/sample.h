@@ -7,6 +7,7 @@
 #include "engine.h"
 
 double tm_sample_span(const struct tm_engine *t); /* of what was simulated */
+double tm_sample_part(const struct tm_engine *t);
 void tm_sample_estimate(const struct tm_engine *t, double *span, double *error);
 
 #endif

@@ -1,0 +1,215 @@
+/* sample.c: --timing-sample auto: as much of a launch in time as tells the rest.
+ *
+ * How many instructions of each opcode the launch executes is counted by a run without
+ * time, and how fast those workgroups are that are left over once the others have
+ * filled the chip is seen by a run of these alone. Both go on in processes of their
+ * own, whose memory is a copy: what they compute is gone with them. Must not know how a
+ * pace is known (emulator/timing/engine/pace.c). Invariant: a launch that is not told
+ * by its sample gives no number, but the reason. SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run.h"
+
+/* Wave-instructions: what is simulated at most, and what is simulated wholly. */
+#define MOST  UINT64_C(300000000)
+#define WHOLE 10u
+
+static bool write_all(int fd, const void *data, size_t bytes)
+{
+    const char *at = data;
+    while (bytes) {
+        ssize_t n = write(fd, at, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+static bool read_all(int fd, void *data, size_t bytes)
+{
+    char *at = data;
+    while (bytes) {
+        ssize_t n = read(fd, at, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+/* Another process that works on a copy of all memory. Returns 0 in it, with out to
+ * write to; else its id, with in to read from; -1: there is none. */
+static pid_t branch_off(int *in, int *out)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return -1;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child != 0)
+        close(ends[1]);
+    else
+        close(ends[0]);
+    *in = ends[0];
+    *out = ends[1];
+    if (child < 0)
+        close(ends[0]);
+    return child;
+}
+
+static void reap(pid_t child, int fd)
+{
+    close(fd);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+struct counts {
+    rd_status st;
+    uint64_t of_op[ISA_OP_COUNT];
+};
+
+static void note_count(void *ctx, unsigned op, uint64_t count)
+{
+    ((struct counts *)ctx)->of_op[op] = count;
+}
+
+/* Opcodes of the whole launch, by a run without time. */
+static int count(const struct run_options *o, struct emu *emu,
+                 const struct emu_dispatch *dispatch, struct counts *c)
+{
+    int in, out;
+    pid_t child = branch_off(&in, &out);
+    if (child < 0)
+        return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
+    if (child == 0) {
+        struct emu_dispatch d = *dispatch;
+        d.control = &o->ending.control;
+        c->st = emu_run(emu, &d, NULL, NULL);
+        emu_count_each(emu, note_count, c);
+        _exit(write_all(out, c, sizeof *c) ? 0 : 1);
+    }
+    bool ok = read_all(in, c, sizeof *c);
+    reap(child, in);
+    if (o->ending.control == EMU_CONTROL_CANCEL)
+        return cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending));
+    if (!ok || c->st != RD_OK)
+        return cli_error(CLI_FAILED,
+                         "--timing-sample auto: the launch does not run to its end "
+                         "without time: %s",
+                         ok ? rd_status_text(c->st) : "no answer");
+    return CLI_OK;
+}
+
+/* What the workgroups that are left over take: cycles, half of the interval. */
+struct left_over {
+    bool known;
+    double cycles, error;
+};
+
+static void time_left_over(struct tm_engine *t, struct emu *emu,
+                           const struct emu_dispatch *dispatch, struct left_over *l)
+{
+    struct tm_pace_seen seen;
+    struct emu_fault fault;
+    *l = (struct left_over){.known = false};
+    if (tm_run(t, emu, dispatch, &fault, NULL) != RD_OK)
+        return;
+    tm_pace_seen(t, &seen);
+    l->known = true;
+    l->cycles = (double)tm_span_cycles(t); /* if it came to its end */
+    if (seen.cut == TM_CUT_STEADY) {
+        l->cycles = seen.left_over_cycles;
+        l->error = l->cycles * seen.error / seen.rate;
+    }
+    l->known = seen.cut == TM_CUT_NONE || seen.cut == TM_CUT_STEADY;
+}
+
+int run_sample_begin(struct run_options *o, struct emu *emu,
+                     const struct emu_dispatch *dispatch, struct run_sample *s)
+{
+    struct counts *c = calloc(1, sizeof *c);
+    *s = (struct run_sample){.in = -1};
+    if (!c)
+        return cli_error(CLI_FAILED, "out of memory");
+    int status = count(o, emu, dispatch, c);
+    s->counted = c;
+    s->whole = (struct tm_executed){.of_op = c->of_op, .most = o->timing.most};
+    if (!s->whole.most)
+        s->whole.most = MOST;
+    for (unsigned op = 0; op < ISA_OP_COUNT; op++)
+        s->whole.insts += c->of_op[op];
+    s->on = status == CLI_OK && s->whole.insts > s->whole.most / WHOLE;
+    return status;
+}
+
+int run_sample_branch(struct run_sample *s, struct tm_engine *t, struct emu *emu,
+                      const struct emu_dispatch *dispatch)
+{
+    int out;
+    struct left_over l;
+    if (!s->on)
+        return CLI_OK;
+    s->child = branch_off(&s->in, &out);
+    if (s->child < 0)
+        return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
+    if (s->child == 0) {
+        tm_only_left_over(t);
+        time_left_over(t, emu, dispatch, &l);
+        _exit(write_all(out, &l, sizeof l) ? 0 : 1);
+    }
+    return CLI_OK;
+}
+
+/* Why there is no number. */
+static int refuse(const struct tm_pace_seen *seen, const struct run_sample *s)
+{
+    if (seen->cut == TM_CUT_PHASES)
+        return cli_error(
+            CLI_FAILED,
+            "--timing-sample auto: refused: phases: %.0f %% of what is left "
+            "after %" PRIu64 " instructions are other ones",
+            100 * seen->other, s->whole.most);
+    return cli_error(CLI_FAILED,
+                     "--timing-sample auto: refused: no steady pace within %" PRIu64
+                     " instructions",
+                     s->whole.most);
+}
+
+int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st)
+{
+    struct left_over l = {.known = false};
+    struct tm_pace_seen seen = {.cut = TM_CUT_NONE};
+    if (t && st == RD_OK)
+        tm_pace_seen(t, &seen);
+    bool asked = seen.cut == TM_CUT_STEADY && seen.left_over;
+    if (s->child > 0 && !asked)
+        (void)kill(s->child, SIGKILL);
+    if (s->child > 0 && asked && read_all(s->in, &l, sizeof l) && l.known)
+        tm_tell_left_over(t, l.cycles, l.error);
+    if (s->child > 0)
+        reap(s->child, s->in);
+    if (seen.cut == TM_CUT_PHASES || seen.cut == TM_CUT_UNSTEADY)
+        return refuse(&seen, s);
+    return CLI_OK;
+}
+
+void run_sample_free(struct run_sample *s)
+{
+    free(s->counted);
+}
