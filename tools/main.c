@@ -32,6 +32,7 @@ static const struct command commands[] = {
     {"device", "be a board for a driver that programs its registers", cmd_device},
 #endif
     {"debug", "debug a kernel, forwards and backwards", cmd_debug},
+    {"timing", "score the timing model against captures of a real board", cmd_timing},
     {"trace", "list, compare and query recorded instructions", cmd_trace},
     {"viz", "show a timed run: the chip, waves over time, what they wait for", cmd_viz},
 #ifdef RDNA3_HAVE_SWEEP

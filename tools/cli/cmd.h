@@ -13,6 +13,7 @@ int cmd_device(int argc, char **argv);
 int cmd_debug(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_timing(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_compile(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
