@@ -153,7 +153,7 @@ static bool turn(void *ctx, const struct emu_wave_info *info)
 #define STATES .load = load, .save = save
 #define MARKS                                                                          \
     .marks = ck_init_marks, .note = ck_init_note, .touch = ck_init_touch,              \
-    .rest = ck_init_rest, .clip = ck_init_clip
+    .settle = ck_init_settle, .rest = ck_init_rest, .clip = ck_init_clip
 
 const struct emu_glance *ck_glance(const struct ck *ck)
 {

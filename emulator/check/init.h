@@ -186,6 +186,10 @@ bool init_memory_read(struct ck *ck, const struct init_at *at, uint8_t *u,
 void init_memory_write(struct ck *ck, const struct init_at *at, const uint8_t *u,
                        uint16_t from);
 
+/* Are all bytes that an instruction reads of LDS defined, and all that it accesses
+ * there? Then those that it writes are, too; else nothing changes. */
+bool init_lds_settle(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+
 struct init_memory *init_memory_create(struct emu *emu);
 void init_memory_destroy(struct init_memory *m);
 /* Forget what kernels stored. */

@@ -168,6 +168,7 @@ const struct emu_marks *ck_init_marks(void *ctx, const struct emu_wave_info *inf
 void ck_init_note(void *ctx, const struct emu_inst *inst, struct emu_run *run);
 bool ck_init_touch(void *ctx, const struct emu_wave_info *info,
                    const struct emu_run *run, uint64_t exec, uint64_t index);
+bool ck_init_settle(void *ctx, const struct emu_event *e);
 bool ck_init_rest(void *ctx, const struct emu_wave_info *info);
 bool ck_init_clip(void *ctx, uint64_t address, uint64_t *base, uint64_t *end);
 

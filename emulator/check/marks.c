@@ -23,6 +23,13 @@ const struct emu_marks *ck_init_marks(void *ctx, const struct emu_wave_info *inf
     return w && w->init ? &w->init->marks : &none;
 }
 
+bool ck_init_settle(void *ctx, const struct emu_event *e)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, e->wave);
+    return w && w->init && !init_lds_settle(ck, w, e);
+}
+
 bool ck_init_rest(void *ctx, const struct emu_wave_info *info)
 {
     const struct ck_wave *w = wave_of(ctx, info);

@@ -458,3 +458,40 @@ void init_memory_write(struct ck *ck, const struct init_at *at, const uint8_t *u
     else if (private_shade(ck, at, &s))
         shade_write(&s, at->address, at->bytes, u, from);
 }
+
+/* ---- LDS, by instructions that nobody sees ---- */
+
+/* Does the lane access whole elements within LDS, and none that is undefined? */
+static bool lane_settles(const struct init_lds *l, const struct emu_access *a,
+                         unsigned lane)
+{
+    uint64_t at = a->address[lane];
+    unsigned align = a->bytes & (a->bytes - 1u) ? 16 : a->bytes;
+    if (at % align || at > l->bytes || l->bytes - at < a->bytes)
+        return false;
+    uint8_t found = 0;
+    for (unsigned i = 0; i < a->bytes && a->read; i++)
+        found |= l->u[at + i];
+    return !found;
+}
+
+bool init_lds_settle(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
+{
+    struct init_lds *l = lds_of(ck, w->group);
+    if (!l || l->bytes != ck->launch.dispatch->lds_bytes)
+        return false;
+    for (unsigned i = 0; i < e->n_accesses; i++) {
+        const struct emu_access *a = &e->access[i];
+        if (a->space != EMU_SPACE_LDS || a->read == a->write)
+            return false;
+        for (uint64_t m = a->lanes; m; m &= m - 1)
+            if (!lane_settles(l, a, (unsigned)__builtin_ctzll(m)))
+                return false;
+    }
+    const struct shade s = {.u = l->u, .from = l->from, .dirty = &l->dirty};
+    for (unsigned i = 0; i < e->n_accesses; i++)
+        for (uint64_t m = e->access[i].write ? e->access[i].lanes : 0; m; m &= m - 1)
+            shade_write(&s, e->access[i].address[__builtin_ctzll(m)],
+                        e->access[i].bytes, NULL, 0);
+    return true;
+}

@@ -196,8 +196,8 @@ static void write_far(struct emit *e)
             continue;
         if (f->kind == FAR_FAULT) {
             write_fault(e, f);
-        } else if (f->kind == FAR_SLOW || f->kind == FAR_ASK) {
-            if (f->kind == FAR_ASK)
+        } else if (f->kind == FAR_SLOW || f->kind == FAR_ASK || f->kind == FAR_SETTLE) {
+            if (f->kind != FAR_SLOW)
                 watch_ask(e, f);
             write_slow(e, f);
         } else if (f->kind == FAR_PICK) {
@@ -286,16 +286,17 @@ static void emit_unwatched(struct emit *e, const struct uop *u)
 
 static void emit_inst(struct emit *e, const struct uop *u)
 {
-    struct far *event;
-    if (watch_inst(e, u, &event)) {
+    struct far *event[WATCH_FARS];
+    if (watch_inst(e, u, event)) {
         emit_call(e, u);
         return;
     }
     emit_unwatched(e, u);
-    if (event) {
-        event->after = e->rows;
-        event->back = x86_here(e->x);
-    }
+    for (unsigned i = 0; i < WATCH_FARS; i++)
+        if (event[i]) {
+            event[i]->after = e->rows;
+            event[i]->back = x86_here(e->x);
+        }
 }
 
 /* ---- the loop -------------------------------------------------------------------- */

@@ -60,12 +60,14 @@ struct far {
         FAR_PICK,
         FAR_ENTER,
         FAR_CHECK,
-        FAR_ASK
+        FAR_ASK,
+        FAR_SETTLE
     } kind;
     struct row_cache before; /* what registers hold there */
-    struct row_cache after;  /* FAR_SLOW, _ASK: what the usual path expects at back */
+    struct row_cache
+        after; /* FAR_SLOW, _ASK, _SETTLE: what the usual path expects at back */
     size_t back;
-    size_t refused;      /* FAR_ASK: where it is no event */
+    size_t refused;      /* FAR_ASK, FAR_SETTLE: where it is no event */
     const struct uop *u; /* FAR_EXIT, FAR_TURN: where to; FAR_SLOW: the instruction */
     unsigned n_insts, turn; /* done since the head */
     unsigned path;

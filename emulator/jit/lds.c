@@ -87,7 +87,6 @@ static void check(struct emit *e, struct access *a)
     unsigned limit = temp_reg(e, TEMP_S0);
     unsigned off = m->elems == 2 && m->off1 > m->off0 ? m->off1 : m->off0;
     struct x86 *x = e->x;
-    watch_lds(e, a->slow);
     x86_load(x, true, RDX, wave_mem(offsetof(struct wave, group)));
     x86_load(x, false, RAX, mem_at(RDX, offsetof(struct workgroup, lds_bytes)));
     /* small elements are gathered as dwords */

@@ -127,18 +127,6 @@ static void test_marks(struct emit *e, const struct emu_run *run, struct far *f)
         far_from(f, x86_jcc(x, CC_NE));
 }
 
-void watch_lds(struct emit *e, struct far *slow)
-{
-    struct x86 *x = e->x;
-    if (!e->watch || !e->watch->marks)
-        return;
-    x86_mov_imm(x, RAX, (uintptr_t)e->watch->now);
-    x86_load(x, true, RAX, mem_at(RAX, offsetof(struct watch_now, marks)));
-    x86_load(x, true, RAX, mem_at(RAX, offsetof(struct emu_marks, lds)));
-    x86_alu_mem_imm(x, ALU_CMP, false, mem_at(RAX, 0), 0);
-    far_from(slow, x86_jcc(x, CC_NE));
-}
-
 /* ---- numbered states ---- */
 
 static struct x86_mem way_mem(unsigned way, size_t array)
@@ -218,13 +206,13 @@ void watch_go_back(struct emit *e, const struct far *f, size_t known)
 
 /* ---- accesses ---- */
 
-static void call_ask(struct emit *e, const struct uop *u, unsigned n_insts)
+static void call_ask(struct emit *e, const struct uop *u, unsigned n_insts, bool settle)
 {
     struct x86 *x = e->x;
     x86_mov(x, true, RDI, W);
     x86_mov_imm(x, RSI, (uintptr_t)u);
     x86_mov_imm(x, RDX, n_insts);
-    x86_mov_imm(x, RAX, (uintptr_t)e->watch->ask);
+    x86_mov_imm(x, RAX, (uintptr_t)(settle ? e->watch->settle : e->watch->ask));
     x86_call(x, RAX);
 }
 
@@ -273,7 +261,7 @@ static struct far *ask_inline(struct emit *e, const struct uop *u)
 {
     struct x86 *x = e->x;
     rows_flush(e, &e->rows);
-    call_ask(e, u, e->n_insts);
+    call_ask(e, u, e->n_insts, false);
     x86_mov(x, false, RSI, RAX);
     emit_load_exec(e);
     rows_reload(e, &e->rows);
@@ -319,24 +307,43 @@ static struct far *ask_by_line(struct emit *e, const struct uop *u)
     return f;
 }
 
-bool watch_inst(struct emit *e, const struct uop *u, struct far **f)
+/* LDS is about to be accessed: that counts as done first if something there is marked.
+ */
+static struct far *settle_lds(struct emit *e, const struct uop *u)
+{
+    struct x86 *x = e->x;
+    if (!e->watch || !e->watch->marks || !emit_known_lds(e, u))
+        return NULL;
+    struct far *f = emit_far(e, FAR_SETTLE, u);
+    x86_mov_imm(x, RAX, (uintptr_t)e->watch->now);
+    x86_load(x, true, RAX, mem_at(RAX, offsetof(struct watch_now, marks)));
+    x86_load(x, true, RAX, mem_at(RAX, offsetof(struct emu_marks, lds)));
+    x86_alu_mem_imm(x, ALU_CMP, false, mem_at(RAX, 0), 0);
+    far_from(f, x86_jcc(x, CC_NE));
+    if (f)
+        f->refused = x86_here(x);
+    return f;
+}
+
+bool watch_inst(struct emit *e, const struct uop *u, struct far *f[WATCH_FARS])
 {
     unsigned flags = e->watch ? e->sees[e->n_insts - 1] : 0;
-    *f = NULL;
+    f[0] = f[1] = NULL;
     if (flags & WATCH_EVENT)
         return true;
+    f[1] = settle_lds(e, u);
     if (!(flags & WATCH_ASK) || (flags & WATCH_SLOW && !emit_known_memory(e, u)))
         return false;
-    *f = flags & WATCH_LATER                              ? ask_if_closed(e, u)
-         : flags & WATCH_LINE && access_line_likely(e, u) ? ask_by_line(e, u)
-                                                          : ask_inline(e, u);
+    f[0] = flags & WATCH_LATER                              ? ask_if_closed(e, u)
+           : flags & WATCH_LINE && access_line_likely(e, u) ? ask_by_line(e, u)
+                                                            : ask_inline(e, u);
     return false;
 }
 
 void watch_ask(struct emit *e, struct far *f)
 {
     rows_flush(e, &f->before);
-    call_ask(e, f->u, f->n_insts);
+    call_ask(e, f->u, f->n_insts, f->kind == FAR_SETTLE);
     x86_test(e->x, false, RAX, RAX);
     size_t event = x86_jcc(e->x, CC_NE);
     e->masked = f->masked;

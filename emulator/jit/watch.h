@@ -78,6 +78,8 @@ struct watch {
     unsigned (*enter)(struct wave *w, struct watch_seen *s, uint64_t done);
     /* Must u be an event? */
     unsigned (*ask)(struct wave *w, const struct uop *u, uint64_t done);
+    /* Likewise of u, which accesses LDS that is marked. */
+    unsigned (*settle)(struct wave *w, const struct uop *u, uint64_t done);
     /* emu_glance.line; NULL: nobody has it. */
     unsigned (*line)(void *mine, uint64_t address, uint64_t pc, unsigned access);
 };
@@ -95,15 +97,14 @@ void watch_run(struct emit *e, unsigned i);
 bool watch_ends(const struct emit *e, unsigned i, bool first);
 /* The function that does u, the n_insts-th instruction of the trace. */
 uintptr_t watch_function(const struct emit *e, const struct uop *u, unsigned n_insts);
-/* The instruction at hand: ask; *f: where it is an event if it must, or NULL. Returns
+#define WATCH_FARS 2u
+
+/* The instruction at hand: ask; f: where it is an event if it must, or NULL. Returns
  * true if it is one anyway. */
-bool watch_inst(struct emit *e, const struct uop *u, struct far **f);
+bool watch_inst(struct emit *e, const struct uop *u, struct far *f[WATCH_FARS]);
 /* The out-of-the-way part of it where the log is closed: ask; behind it comes what does
  * the event. */
 void watch_ask(struct emit *e, struct far *f);
-/* LDS is about to be accessed: the slow path does it if something there is marked.
- * Changes rax. */
-void watch_lds(struct emit *e, struct far *slow);
 /* Native code has done the accesses of u, a memory instruction, for active lanes. */
 void watch_count(struct emit *e, const struct uop *u);
 /* Of a wave64's instruction whose halves have been written: what is done the slow way,

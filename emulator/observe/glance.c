@@ -236,11 +236,12 @@ static unsigned enter(struct wave *w, struct watch_seen *s, uint64_t done)
     return 1;
 }
 
-static unsigned ask(struct wave *w, const struct uop *u, uint64_t done)
+/* The accesses that u is about to do. */
+static const struct emu_event *next_event(struct wave *w, const struct uop *u,
+                                          uint64_t done)
 {
     struct observation *ob = w->observation;
     struct emu_event *e = &ob->event;
-    bool event = false;
     w->emu->level->leave();
     e->wave = &w->info;
     e->inst = &program_inst(w->program, u)->inst;
@@ -249,6 +250,20 @@ static unsigned ask(struct wave *w, const struct uop *u, uint64_t done)
     e->access = ob->access;
     e->flags = EMU_EV_FOLLOWED;
     e->n_accesses = w->emu->level->accesses(w, u, ob->access);
+    return e;
+}
+
+static unsigned settle(struct wave *w, const struct uop *u, uint64_t done)
+{
+    const struct emu_observer *marker = w->observation->glance->marker;
+    return glance_by(marker)->settle(marker->ctx, next_event(w, u, done));
+}
+
+static unsigned ask(struct wave *w, const struct uop *u, uint64_t done)
+{
+    struct observation *ob = w->observation;
+    const struct emu_event *e = next_event(w, u, done);
+    bool event = false;
     for (unsigned i = 0; i < ob->n_observers && !event; i++)
         if (glance_by(&ob->observer[i])->ask)
             event = glance_by(&ob->observer[i])->ask(ob->observer[i].ctx, e);
@@ -494,6 +509,7 @@ struct glance *glance_of(struct emu *emu)
                               .note = note,
                               .enter = enter,
                               .ask = ask,
+                              .settle = settle,
                               .line = g->liner ? glance_by(g->liner)->line : NULL};
     native_watch(emu->native, &g->watch);
     return g;

@@ -145,6 +145,9 @@ struct emu_glance {
      * it not be seen, so that the observer counts it as done? */
     bool (*touch)(void *ctx, const struct emu_wave_info *wave,
                   const struct emu_run *run, uint64_t exec, uint64_t index);
+    /* LDS has marks, and an instruction of a run that need not be seen accesses it
+     * next: must it be an event? Else it counts as done. */
+    bool (*settle)(void *ctx, const struct emu_event *event);
     /* After an event in such a run: must its rest be seen? */
     bool (*rest)(void *ctx, const struct emu_wave_info *wave);
     /* Narrow [base, end) around an address to memory that is marked, or to what is not;
