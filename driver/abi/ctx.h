@@ -80,6 +80,8 @@ ABI_HANDLER(svm);
 ABI_HANDLER(dmabuf_info);
 ABI_HANDLER(dmabuf_import);
 ABI_HANDLER(dmabuf_export);
+ABI_HANDLER(ipc_export);
+ABI_HANDLER(ipc_import);
 ABI_HANDLER(create_event);
 ABI_HANDLER(destroy_event);
 ABI_HANDLER(set_event);

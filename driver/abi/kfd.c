@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "ipc.h"
 
 #define LDS_BASE       0x1000000000000ull
 #define SCRATCH_BASE   0x2000000000000ull
@@ -209,7 +210,9 @@ const struct abi_call abi_kfd_calls[] = {
     [0x25] = {"RUNTIME_ENABLE", sizeof(struct kfd_ioctl_runtime_enable_args),
               abi_runtime_enable, 0, true},
     CALL(0x26, kfd_ioctl_dbg_trap_args, "DBG_TRAP", abi_debug_trap),
-    /* Of AMD's own module; libhsakmt asks any with version 1.16 or later. */
+    /* Of AMD's own module; libhsakmt asks any. */
+    CALL(0x80, abi_ipc_import_args, "IPC_IMPORT_HANDLE", abi_ipc_import),
+    CALL(0x81, abi_ipc_export_args, "IPC_EXPORT_HANDLE", abi_ipc_export),
     REFUSED(0x85, "PC_SAMPLE", EOPNOTSUPP), /* as on a board that cannot */
 };
 const unsigned abi_kfd_count = sizeof(abi_kfd_calls) / sizeof(abi_kfd_calls[0]);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ctx.h"
+#include "ipc.h"
 
 #define PAGE 4096ull
 /* KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE, which the header shifts into the sign bit */
@@ -316,5 +317,38 @@ int abi_dmabuf_import(struct abi_ctx *ctx, void *argp, size_t size)
     if (st != RD_OK)
         return abi_errno(st);
     args->handle = make_handle(bo);
+    return 0;
+}
+
+int abi_ipc_export(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    struct abi_ipc_export_args *args = argp;
+    struct kmd_share share = {.note = args->flags};
+    uint32_t bo;
+    (void)size;
+    if (!abi_gpu(args->gpu_id) || !split_handle(args->handle, &bo))
+        return -EINVAL;
+    int err = abi_errno(kmd_bo_share(ctx->kmd, bo, &share));
+    if (!err)
+        memcpy(args->share_handle, share.key, sizeof(share.key));
+    return err;
+}
+
+int abi_ipc_import(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    struct abi_ipc_import_args *args = argp;
+    struct kmd_share share = {.note = 0};
+    struct kmd_bo_info info;
+    uint32_t bo;
+    (void)size;
+    if (!abi_gpu(args->gpu_id))
+        return -EINVAL;
+    memcpy(share.key, args->share_handle, sizeof(share.key));
+    int err = abi_errno(kmd_bo_shared(ctx->kmd, &share, args->va_addr, &info, &bo));
+    if (err)
+        return err;
+    args->handle = make_handle(bo);
+    args->mmap_offset = info.offset;
+    args->flags = share.note;
     return 0;
 }

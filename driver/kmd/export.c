@@ -13,9 +13,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +31,7 @@ struct record {
     uint64_t magic;
     uint64_t left; /* the exporter has freed it */
     struct kmd_bo_info info;
+    struct kmd_share share; /* key 0: never shared by a key */
 };
 
 static bool path_of(struct kmd *kmd, uint64_t offset, char path[PATH_MAX])
@@ -174,6 +177,68 @@ rd_status kmd_bo_open(struct kmd *kmd, uint32_t name, uint32_t *handle, uint64_t
         r.info.va = 0;
         r.info.flags |= KMD_BO_GEM;
         *bytes = r.info.bytes;
+        st = adopt(kmd, fd, &r.info, handle);
+    }
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
+/* The record's key, made once however many processes ask at a time. */
+static rd_status key_of(const char *path, struct kmd_share *share)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct record r;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return RD_E_IO;
+    /* Not the lock of those who hold the memory: they stand beside each other. */
+    rd_status st =
+        fcntl(fd, F_OFD_SETLKW, &whole) == 0 && read_record(fd, &r) ? RD_OK : RD_E_IO;
+    if (st == RD_OK && !r.share.key[0]) {
+        size_t random = sizeof(share->key) - sizeof(share->key[0]);
+        share->key[0] = (uint32_t)(r.info.offset / PLACE_BYTES) + 1;
+        if (getrandom(share->key + 1, random, 0) != (ssize_t)random ||
+            pwrite(fd, share, sizeof(*share), offsetof(struct record, share)) !=
+                (ssize_t)sizeof(*share))
+            st = RD_E_IO;
+    } else if (st == RD_OK) {
+        *share = r.share;
+    }
+    close(fd);
+    return st;
+}
+
+rd_status kmd_bo_share(struct kmd *kmd, uint32_t handle, struct kmd_share *share)
+{
+    char path[PATH_MAX];
+    int fd;
+    pthread_mutex_lock(&kmd->bo_lock);
+    struct kmd_bo *bo = kmd_bo_find(kmd, handle);
+    rd_status st = describe(kmd, bo, true, &fd);
+    if (st == RD_OK) {
+        st = path_of(kmd, bo->info.offset, path) ? key_of(path, share) : RD_E_IO;
+        close(fd);
+    }
+    pthread_mutex_unlock(&kmd->bo_lock);
+    return st;
+}
+
+rd_status kmd_bo_shared(struct kmd *kmd, struct kmd_share *share, uint64_t va,
+                        struct kmd_bo_info *info, uint32_t *handle)
+{
+    char path[PATH_MAX];
+    struct record r;
+    if (!share->key[0] || !path_of(kmd, (share->key[0] - 1) * PLACE_BYTES, path))
+        return RD_E_INVALID;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    rd_status st = RD_E_INVALID;
+    if (fd >= 0 && flock(fd, LOCK_SH) == 0 && read_record(fd, &r) && !r.left &&
+        memcmp(r.share.key, share->key, sizeof(share->key)) == 0) {
+        r.info.va = va;
+        r.info.flags &= ~KMD_BO_GEM;
+        share->note = r.share.note;
+        *info = r.info;
         st = adopt(kmd, fd, &r.info, handle);
     }
     if (fd >= 0)

@@ -115,6 +115,18 @@ RD_CHECKED rd_status kmd_bo_import(struct kmd *kmd, int fd, uint64_t va,
                                    uint32_t *handle);
 /* The render node's handle for it, which is the one there is if there is one. */
 RD_CHECKED rd_status kmd_bo_import_gem(struct kmd *kmd, int fd, uint32_t *handle);
+/* A key that nobody guesses, the same at each call, by which any process can get a
+ * handle of its own until the buffer's owner frees it (RD_E_INVALID: no such buffer).
+ */
+struct kmd_share {
+    uint32_t key[4];
+    uint32_t note; /* of the first who shared it, for those who import it */
+};
+RD_CHECKED rd_status kmd_bo_share(struct kmd *kmd, uint32_t handle,
+                                  struct kmd_share *share);
+RD_CHECKED rd_status kmd_bo_shared(struct kmd *kmd, struct kmd_share *share,
+                                   uint64_t va, struct kmd_bo_info *info,
+                                   uint32_t *handle);
 /* A name by which any process can get a handle of its own. */
 RD_CHECKED rd_status kmd_bo_name(struct kmd *kmd, uint32_t handle, uint32_t *name);
 RD_CHECKED rd_status kmd_bo_open(struct kmd *kmd, uint32_t name, uint32_t *handle,

@@ -14,6 +14,7 @@
 
 #include "../suite.h"
 #include "board.h"
+#include "ipc.h"
 #include "mock.h"
 
 #define MIB (1ull << 20)
@@ -313,6 +314,63 @@ START_TEST(exported_memory_stays)
 }
 END_TEST
 
+/* Returns -errno or 0 and where the buffer is mapped. */
+static int take(struct abi_ipc_import_args *m, uint64_t bytes, char **va)
+{
+    uint32_t gpu = GPU_ID;
+    *va = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    m->va_addr = (uintptr_t)*va;
+    int err = kfd(ABI_IPC_IMPORT, m);
+    struct kfd_ioctl_map_memory_to_gpu_args map = {
+        .handle = m->handle, .device_ids_array_ptr = (uintptr_t)&gpu, .n_devices = 1};
+    return err ? err : kfd(AMDKFD_IOC_MAP_MEMORY_TO_GPU, &map);
+}
+
+/* A key opens the buffer in another process, as long as its owner has it and for nobody
+ * who guesses. */
+START_TEST(shared_by_key)
+{
+    const uint64_t bytes = 4 * MIB;
+    uint64_t handle;
+    int status = -1;
+    char *p = mock_buffer(bytes, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, &handle), *q;
+    struct abi_ipc_export_args e = {.handle = handle, .gpu_id = GPU_ID, .flags = 0x41};
+    ck_assert_int_eq(kfd(ABI_IPC_EXPORT, &e), 0);
+    struct abi_ipc_export_args again = {.handle = handle, .gpu_id = GPU_ID};
+    ck_assert_int_eq(kfd(ABI_IPC_EXPORT, &again), 0);
+    ck_assert_mem_eq(again.share_handle, e.share_handle, sizeof(e.share_handle));
+    struct abi_ipc_import_args m = {.gpu_id = GPU_ID};
+    memcpy(m.share_handle, e.share_handle, sizeof(e.share_handle));
+    strcpy(p, "by key");
+    pid_t child = fork();
+    if (child == 0) {
+        int err = take(&m, bytes, &q);
+        bool good = !err && m.flags == 0x41 && strcmp(q, "by key") == 0;
+        if (good)
+            strcpy(q + bytes - 64, "answer");
+        _exit(good ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_str_eq(p + bytes - 64, "answer");
+    struct abi_ipc_import_args bad = m;
+    bad.share_handle[3] ^= 1;
+    ck_assert_int_eq(take(&bad, bytes, &q), -EINVAL);
+    bad = m;
+    bad.share_handle[0] = 0;
+    ck_assert_int_eq(take(&bad, bytes, &q), -EINVAL);
+    e.handle += 100;
+    ck_assert(kfd(ABI_IPC_EXPORT, &e) < 0);
+    /* Another importer holds the memory; the key has gone with the owner. */
+    bad = m;
+    ck_assert_int_eq(take(&m, bytes, &q), 0);
+    mock_buffer_free(p, bytes, handle);
+    ck_assert_int_eq(take(&bad, bytes, &p), -EINVAL);
+    ck_assert_str_eq(q, "by key");
+    mock_buffer_free(q, bytes, m.handle);
+}
+END_TEST
+
 int main(void)
 {
     mock_begin();
@@ -324,6 +382,7 @@ int main(void)
     tcase_add_test(t, apertures);
     tcase_add_test(t, buffers_of_queues);
     tcase_add_test(t, exported_memory_stays);
+    tcase_add_test(t, shared_by_key);
     suite_add_tcase(s, t);
     int status = suite_run_here(s); /* one process: one device */
     mock_end();
