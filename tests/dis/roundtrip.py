@@ -117,7 +117,20 @@ class Trip:
         return self.same(what, first, relocatable) and not why
 
 
+def long_names(trip):
+    """Names longer than any buffer of a fixed size, in operands, data and labels."""
+    name = "n" * 9000
+    source, out = os.path.join(trip.tmp, "long.s"), os.path.join(trip.tmp, "a.out")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(f".text\n{name}1:\ns_getpc_b64 s[0:1]\n"
+                f"s_add_u32 s0, s0, {name}2@rel32@lo+4\n.long {name}3@abs32@lo\n"
+                f".quad {name}4+8\n")
+    oracle.must([trip.rdna3, "asm", "-c", "-o", out, source])
+    trip.same("long names", out, True)
+
+
 def sources(trip, args):
+    long_names(trip)
     for path in sorted(glob.glob(os.path.join(HERE, "..", "asm", "*.s")) +
                        glob.glob(os.path.join(HERE, "*.s"))):
         for wave in "32", "64":

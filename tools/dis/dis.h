@@ -10,8 +10,8 @@
 
 #include "isa.h"
 
-/* Room for the text of an item: a statement, its symbols written out. */
-#define DIS_TEXT_BYTES 4096
+/* Room for the text of an item without the expression in it. */
+#define DIS_TEXT_BYTES 512
 
 /* One line of a listing. */
 struct dis_item {
@@ -30,6 +30,7 @@ struct dis_item {
 /* What surrounds the code. Functions may be NULL. Offsets are the region's. */
 struct dis_context {
     void *user;
+    size_t expression_bytes; /* room that an expression takes at most */
     /* The wave size at an offset. */
     unsigned (*wave)(void *user, uint64_t offset);
     /* The first offset behind this one at which an item has to begin. */

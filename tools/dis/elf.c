@@ -142,7 +142,8 @@ static long list_code(struct code *c)
                                   .wave = wave_at,
                                   .stop = stop,
                                   .expression = expression,
-                                  .item = c->json ? json_item : print_item};
+                                  .item = c->json ? json_item : print_item,
+                                  .expression_bytes = c->w->expression_bytes};
     return dis_list(&region, &context);
 }
 
@@ -295,15 +296,41 @@ static int write_json(struct dis_writer *w, struct dis_lines *lines)
     return status;
 }
 
+/* Quotation marks, a specifier, an addend. */
+#define EXPRESSION_AROUND 128u
+
+static size_t longest_name(const struct dis_object *o)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < o->n_symbols; i++) {
+        size_t n = strlen(o->symbols[i].name);
+        most = n > most ? n : most;
+    }
+    for (uint32_t i = 0; i < o->n_sections; i++) {
+        size_t n = o->sections[i].name ? strlen(o->sections[i].name) : 0;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 static int write_object(struct dis_object *o, const uint8_t *elf,
                         const struct dis_wish *wish)
 {
     struct dis_writer *w = calloc(1, sizeof *w);
     struct dis_lines *lines = NULL;
     int status = CLI_OK;
-    if (!w)
+    size_t room = longest_name(o) + EXPRESSION_AROUND;
+    char *expression = malloc(room);
+    if (!w || !expression) {
+        free(w);
+        free(expression);
         return cli_error(CLI_FAILED, "out of memory");
-    *w = (struct dis_writer){.o = o, .wish = wish, .next_symbol = {1, 1}};
+    }
+    *w = (struct dis_writer){.o = o,
+                             .wish = wish,
+                             .next_symbol = {1, 1},
+                             .expression_bytes = room,
+                             .expression = expression};
     if ((wish->lines || wish->source) && o->info->relocatable)
         fprintf(stderr,
                 "warning: %s: no source lines: those of a relocatable file are known "
@@ -314,6 +341,7 @@ static int write_object(struct dis_object *o, const uint8_t *elf,
     if (status == CLI_OK)
         status = wish->json ? write_json(w, lines) : write_source(w, lines);
     dis_lines_close(lines);
+    free(expression);
     free(w);
     return status;
 }

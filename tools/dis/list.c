@@ -27,7 +27,9 @@ struct listing {
     struct asm_line *lines[2]; /* wave32, wave64 */
     uint8_t *marks;
     char label[32];
-    char text[DIS_TEXT_BYTES], other[DIS_TEXT_BYTES], note[ISA_MAX_TEXT];
+    size_t text_bytes;
+    char *text, *other; /* [text_bytes] */
+    char note[ISA_MAX_TEXT];
 };
 
 static unsigned wave_at(const struct listing *l, uint64_t offset)
@@ -146,9 +148,9 @@ static bool assembles(struct listing *l, unsigned wave, const char *text,
 /* Write what stands in a place of the text. */
 static bool replace(struct listing *l, const char *at, size_t len, const char *with)
 {
-    int n = snprintf(l->other, sizeof l->other, "%.*s%s%s", (int)(at - l->text),
-                     l->text, with, at + len);
-    if (n < 0 || (size_t)n >= sizeof l->other)
+    int n = snprintf(l->other, l->text_bytes, "%.*s%s%s", (int)(at - l->text), l->text,
+                     with, at + len);
+    if (n < 0 || (size_t)n >= l->text_bytes)
         return false;
     memcpy(l->text, l->other, (size_t)n + 1);
     return true;
@@ -220,7 +222,7 @@ static void data(struct listing *l, struct dis_item *item)
                       : NULL;
     item->lost = size && !expression;
     if (expression && size == item->bytes)
-        snprintf(l->text, sizeof l->text, "%s %s", size == 8 ? ".quad" : ".long",
+        snprintf(l->text, l->text_bytes, "%s %s", size == 8 ? ".quad" : ".long",
                  expression);
     else if (item->bytes == 4)
         sprintf(l->text, ".long 0x%02x%02x%02x%02x", p[3], p[2], p[1], p[0]);
@@ -287,8 +289,12 @@ long dis_list(const struct dis_region *region, const struct dis_context *context
         return -1;
     l->region = region;
     l->context = context ? context : &alone;
+    l->text_bytes = DIS_TEXT_BYTES + l->context->expression_bytes;
+    l->text = malloc(l->text_bytes);
+    l->other = malloc(l->text_bytes);
     l->marks = calloc(region->bytes / 4 + 1, sizeof *l->marks);
-    if (l->marks != NULL && asm_line_open(32, &l->lines[0]) == RD_OK &&
+    if (l->text != NULL && l->other != NULL && l->marks != NULL &&
+        asm_line_open(32, &l->lines[0]) == RD_OK &&
         asm_line_open(64, &l->lines[1]) == RD_OK) {
         find_targets(l);
         unknown = list_items(l);
@@ -296,6 +302,8 @@ long dis_list(const struct dis_region *region, const struct dis_context *context
     asm_line_close(l->lines[0]);
     asm_line_close(l->lines[1]);
     free(l->marks);
+    free(l->text);
+    free(l->other);
     free(l);
     return unknown;
 }

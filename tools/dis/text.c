@@ -191,10 +191,8 @@ const char *dis_expression(struct dis_writer *w, const struct dis_section *s,
     }
     if (!name || !*name)
         return NULL;
-    size_t room = sizeof w->expression;
+    size_t room = w->expression_bytes;
     size_t n = name_text(w->expression, room, name);
-    if (n + 64 > room)
-        return NULL;
     n += (size_t)snprintf(w->expression + n, room - n, "%s", kinds[k].specifier);
     if (addend)
         n +=

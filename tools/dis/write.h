@@ -25,7 +25,8 @@ struct dis_writer {
     const struct dis_wish *wish;
     unsigned lost;           /* relocations that could not be written */
     uint32_t next_symbol[2]; /* to be named: of global ones, of local ones */
-    char expression[DIS_TEXT_BYTES / 2];
+    size_t expression_bytes; /* room for the longest name and what surrounds it */
+    char *expression;        /* owned */
 };
 
 /* ---- text.c ---- */
