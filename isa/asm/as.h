@@ -128,9 +128,9 @@ enum as_eval {
 struct as_symbol {
     const char *name; /* NULL: numeric label or section */
     uint32_t name_len;
-    uint32_t section; /* 0: undefined; AS_SEC_* */
-    uint32_t node;    /* AS_SEC_VAR: expression; 0: the number in value */
-    uint32_t line;
+    uint32_t section;      /* 0: undefined; AS_SEC_* */
+    uint32_t node;         /* AS_SEC_VAR: expression; 0: the number in value */
+    uint32_t source, line; /* of the definition */
     uint64_t value;
     struct ex_value size;
     uint32_t elf; /* number in the table being written */
@@ -369,6 +369,12 @@ isa_expr_fn as_isa_expr;
 uint32_t as_symbol(struct as *as, const char *name, size_t len);
 uint32_t as_symbol_anonymous(struct as *as);
 void as_label(struct as *as, const char *name, size_t len);
+/* Remember that the statement being read defines the symbol. */
+void as_defined_here(const struct as *as, struct as_symbol *s);
+/* Where it was: "line 3", and of which file if that is another one. Returns text. */
+#define AS_PLACE_BYTES 240
+const char *as_definition(const struct as *as, const struct as_symbol *s,
+                          char text[AS_PLACE_BYTES]);
 void as_local_label(struct as *as, uint64_t number, const char *at);
 /* The symbol of 1b or 1f; 0 with as->error set. */
 uint32_t as_local_ref(struct as *as, uint64_t number, bool forward);

@@ -80,8 +80,8 @@ RD_CHECKED rd_status asm_assemble(const char *text, size_t len,
 /* Room that asm_format needs at most. */
 #define ASM_FORMAT_BYTES 1536
 
-/* Write a message as people read it: "error: file:line:column: text", the source line
- * (a window of a long one) and a caret under the column.
+/* Write a message as people and editors read it: "file:line:column: error: text", the
+ * source line (a window of a long one) and a caret under the column.
  *
  * color  whether the severity is coloured as terminals understand it
  * text   out, ASM_FORMAT_BYTES, zero-terminated, ends with a newline

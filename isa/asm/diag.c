@@ -183,9 +183,9 @@ size_t asm_format(const struct asm_message *message, bool color, char *text)
         snprintf(place, sizeof place, ":%u:%u", m->line, m->column);
     else if (m->line)
         snprintf(place, sizeof place, ":%u", m->line);
-    int used = snprintf(
-        text, room - 320, "%.240s%s %.256s%s: %s", m->includes ? m->includes : "",
-        (color ? colored : words)[m->severity], m->file, place, m->text);
+    int used = snprintf(text, room - 320, "%.240s%.256s%s: %s %s",
+                        m->includes ? m->includes : "", m->file, place,
+                        (color ? colored : words)[m->severity], m->text);
     size_t at = used < 0 ? 0 : (size_t)used;
     if (at >= room - 320)
         at = room - 321;
@@ -195,8 +195,8 @@ size_t asm_format(const struct asm_message *message, bool color, char *text)
         at += format_source(m, text + at, room - at);
     if (m->from_line) {
         used = snprintf(text + at, ASM_FORMAT_BYTES - at,
-                        "%s %.128s:%u: expanded from here\n",
-                        (color ? colored : words)[ASM_NOTE], m->file, m->from_line);
+                        "%.128s:%u: %s expanded from here\n", m->file, m->from_line,
+                        (color ? colored : words)[ASM_NOTE]);
         at += used > 0 ? (size_t)used : 0;
     }
     return at;

@@ -97,7 +97,7 @@ static void dir_lds(struct as *as, int arg)
     s->value = (uint64_t)align;
     s->size = (struct ex_value){.k = size};
     s->type = STT_OBJECT;
-    s->line = as->line;
+    as_defined_here(as, s);
     if (!(s->flags & AS_SYM_BOUND))
         s->bind = STB_GLOBAL;
 }

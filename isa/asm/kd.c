@@ -187,12 +187,14 @@ static bool descriptor_symbol(struct as *as, const char *name, size_t len)
     s->type = STT_OBJECT;
     s->size = (struct ex_value){.k = KD_BYTES};
     if (s->section != 0) {
-        as_error(as, name, "the kernel has a descriptor already (line %u)", s->line);
+        char place[AS_PLACE_BYTES];
+        as_error(as, name, "the kernel has a descriptor already (%s)",
+                 as_definition(as, s, place));
         return false;
     }
     s->section = as->section;
     s->value = as->sections[as->section].bytes;
-    s->line = as->line;
+    as_defined_here(as, s);
     return true;
 }
 

@@ -55,19 +55,35 @@ const char *as_keep(struct as *as, const char *text, size_t len)
     return copy + 1;
 }
 
+void as_defined_here(const struct as *as, struct as_symbol *s)
+{
+    s->source = as_source_of(as, as->p);
+    s->line = as_source_line(as, as->line);
+}
+
+const char *as_definition(const struct as *as, const struct as_symbol *s,
+                          char text[AS_PLACE_BYTES])
+{
+    bool here = s->source == as_source_of(as, as->p);
+    snprintf(text, AS_PLACE_BYTES, "line %" PRIu32 "%s%.200s", s->line,
+             here ? "" : " of ", here ? "" : as_source_name(as, s->source));
+    return text;
+}
+
 static void define_here(struct as *as, uint32_t index)
 {
     struct as_symbol *s = &as->symbols[index];
     s->section = as->section;
     s->value = as->sections[as->section].bytes;
-    s->line = as_source_line(as, as->line);
+    as_defined_here(as, s);
 }
 
 static void error_defined(struct as *as, const char *name, size_t len)
 {
-    uint32_t line = as->symbols[as_map_get(&as->symbol_map, name, len)].line;
-    as_error(as, name, "symbol '%.*s' is already defined in line %" PRIu32,
-             (int)(len > 100 ? 100 : len), name, line);
+    const struct as_symbol *s = &as->symbols[as_map_get(&as->symbol_map, name, len)];
+    char place[AS_PLACE_BYTES];
+    as_error(as, name, "symbol '%.*s' is already defined in %s",
+             (int)(len > 100 ? 100 : len), name, as_definition(as, s, place));
 }
 
 void as_label(struct as *as, const char *name, size_t len)
@@ -191,7 +207,7 @@ void as_assign(struct as *as, const char *name, size_t len, bool redefinable)
     s->section = AS_SEC_VAR;
     s->node = ref.node;
     s->value = (uint64_t)ref.k;
-    s->line = as_source_line(as, as->line);
+    as_defined_here(as, s);
     if (index == as->wave_symbol) {
         set_wave(as, name, s);
         return;

@@ -237,10 +237,10 @@ START_TEST(macro_errors)
                  "2:1: macros and repetitions are nested");
     /* the place is in the macro, with a note about the call */
     assemble(".macro m\n.byte 1\n bogus\n.endm\n\nm\n", &out);
-    ck_assert_str_eq(out.shown, "error: t.s:3:2: unknown instruction 'bogus'\n"
+    ck_assert_str_eq(out.shown, "t.s:3:2: error: unknown instruction 'bogus'\n"
                                 " bogus\n"
                                 " ^\n"
-                                "note: t.s:6: expanded from here\n");
+                                "t.s:6: note: expanded from here\n");
     outcome_free(&out);
 }
 END_TEST
@@ -270,7 +270,7 @@ START_TEST(messages)
     struct outcome out;
     char text[4000] = "";
     assemble("s_nop 0\n\tbogus\t1\n", &out);
-    ck_assert_str_eq(out.shown, "error: t.s:2:2: unknown instruction 'bogus'\n"
+    ck_assert_str_eq(out.shown, "t.s:2:2: error: unknown instruction 'bogus'\n"
                                 "\tbogus\t1\n"
                                 "\t^\n");
     outcome_free(&out);

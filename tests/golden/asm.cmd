@@ -16,3 +16,9 @@ rdna3 asm --wave 16 k.s
 rdna3 asm --hex k.s
 rdna3 asm --fuzz-pairs 0
 rdna3 asm --frobnicate k.s
+# A lit test in which nothing is for this chip is not a clean one.
+sed 's/gfx1100/gfx1030/' lit.s > lit_none.s; rdna3 asm --check lit_none.s
+sed 's/GFX11/OTHER/g' lit.s | sed 's/prefixes=OTHER,W32/prefix=NONE/' > lit_none.s; rdna3 asm --check --wave 32 lit_none.s
+printf 's_nop 0\n' | rdna3 asm --hex --defsym X=1
+printf 's_nop 0\n' | rdna3 asm --hex -o x.o
+rdna3 asm --check -I inc lit.s

@@ -15,3 +15,4 @@ rdna3 asm --defsym X=2y a.s
 rdna3 asm a.s b.s c.s d.s e.s f.s g.s h.s i.s j.s
 printf '.include "g2.s"\ns_nop 1\n' > g1.s; printf 's_nop 2\n' > g2.s; rdna3 asm -o x.o g1.s g2.s && rdna3 dis x.o | grep -c s_nop
 long=$(printf '%0120d' 0); printf 's_bogus\n' > $long.s; printf '.include "%s.s"\n' $long > m.s; printf '.include "m.s"\n' > n.s; rdna3 asm -o x.o n.s 2>&1 | cut -c1-60
+printf 'here:\n' > d1.s; printf '.include "d1.s"\nhere:\nthere:\nthere:\n' > d2.s; rdna3 asm -o x.o d2.s

@@ -61,7 +61,8 @@ def check(words, folder, colors):
     assert re.sub(rb"\x1b\[[0-9;]*m", b"", told) == plain, (words, told, plain)
     expected = plain
     for word, color in colors.items():
-        expected = re.sub(rb"(?m)^%s:" % word, color + word + b":" + OFF, expected)
+        expected = re.sub(rb"(?m)^((?:[\w.]+:[\d:]* )?)%s:" % word,
+                          lambda m, c=color + word + b":" + OFF: m[1] + c, expected)
     assert told == expected, (words, told, expected)
     for word, color in colors.items():
         assert color + word + b":" + OFF + b" " in told, (words, word, told)

@@ -85,13 +85,13 @@ def local():
 
 
 def mistakes():
-    for text, why in (("n = 1\n", "no line 'command"), ("command = x\nn =\n", "a.sweep:2: no values"),
+    for text, why in (("n = 1\n", "no line 'command"), ("command = x\nn =\n", "a.sweep:2: error: no values"),
                       ("command = {m}\n", "{m}"), ("command = {n/0}\nn = 1\n", "{n/0}"),
                       ("command = {n*2}\nn = x\n", "{n*2}"), ("command = {n\nn = 1\n", "{n"),
                       ("command = x\nn = 3..1\n", "3..1"), ("command = x\nn = 1..8*1\n", "1..8*1"),
                       ("command = x\nmeasure a = b\n", "parentheses"),
                       ("command = x\nmeasure a = (b\n", "a.sweep:2"),
-                      ("command = x\nn = 1\nn = 2\n", "a.sweep:3: a second line"),
+                      ("command = x\nn = 1\nn = 2\n", "a.sweep:3: error: a second line"),
                       ("command = x\nhello\n", "not NAME = VALUES"),
                       ("command = x {6/d}\nd = 2 0\n", "item 1: "), ("command =\n", "no command"),
                       ("command = x\nn = 1..4:\n", "1..4:"), ("command = x\nn = 1...4\n", "1...4"),

@@ -60,12 +60,16 @@ struct options {
     size_t n_more;
     bool relocatable, hex, check, fuzz;
     const char *out;
+    const char *name; /* of what is read, in messages */
+    bool told;        /* cli_mistakes_in */
 };
 
 static void print_message(void *ctx, const struct asm_message *message)
 {
+    struct options *o = ctx;
     char text[ASM_FORMAT_BYTES];
-    (void)ctx;
+    if (message->severity == ASM_ERROR)
+        cli_mistakes_in(o->name, &o->told);
     (void)asm_format(message, cli_color(), text);
     fputs(text, stderr);
 }
@@ -118,15 +122,15 @@ static char *output_name(const char *path, bool relocatable)
     return name;
 }
 
-static int assemble_text(const struct options *o, const char *name, const char *text,
-                         size_t bytes, const char *out)
+static int assemble_text(struct options *o, const char *text, size_t bytes,
+                         const char *out)
 {
-    struct asm_options options = {.name = name,
+    struct asm_options options = {.name = o->name,
                                   .wave = o->tool.wave,
                                   .relocatable = o->relocatable,
                                   .max_errors = 20,
                                   .message = print_message,
-                                  .ctx = (void *)(uintptr_t)o,
+                                  .ctx = o,
                                   .read = read_named,
                                   .defines = o->defines,
                                   .n_defines = o->n_defines,
@@ -146,7 +150,7 @@ static int assemble_text(const struct options *o, const char *name, const char *
     return status;
 }
 
-static int assemble_file(const struct options *o, const char *path)
+static int assemble_file(struct options *o, const char *path)
 {
     bool from_stdin = strcmp(path, "-") == 0;
     void *text;
@@ -159,9 +163,9 @@ static int assemble_file(const struct options *o, const char *path)
     if (!o->out)
         made = output_name(path, o->relocatable);
     int status = CLI_FAILED;
+    o->name = from_stdin ? "<stdin>" : path;
     if (o->out || made)
-        status = assemble_text(o, from_stdin ? "<stdin>" : path, text, bytes,
-                               o->out ? o->out : made);
+        status = assemble_text(o, text, bytes, o->out ? o->out : made);
     free(made);
     free(text);
     return cli_finish(status);
@@ -334,6 +338,11 @@ static int parse_options(int argc, char **argv, struct options *o)
     if ((o->tool.junit || o->tool.reject) && !o->check)
         return cli_error(CLI_USAGE, "--%s goes with --check",
                          o->tool.junit ? "junit" : "reject");
+    if ((o->hex || o->check || o->fuzz) &&
+        (o->out || o->relocatable || o->n_folders || o->n_defines))
+        return cli_error(CLI_USAGE,
+                         "-o, -c, -I and --defsym go without --hex, --check and "
+                         "--fuzz-pairs");
     if (o->hex || o->fuzz) {
         if (files != 0)
             return cli_error(CLI_USAGE, "no FILE with --hex or --fuzz-pairs");

@@ -67,8 +67,9 @@ static void complain(struct check *c, unsigned wave, const char *text, size_t le
 {
     report(c, wave, text, len, what);
     if (c->wrong++ < MAX_SHOWN)
-        (void)cli_error(CLI_FAILED, "%s:%lu:1: %s: %.*s", c->path, c->line, what,
-                        (int)(len > 200 ? 200 : len), text);
+        (void)cli_mistake(CLI_FAILED, &(struct cli_place){c->path, c->line, 1},
+                          &c->told, "%s: %.*s", what, (int)(len > 200 ? 200 : len),
+                          text);
 }
 
 bool check_parse_bytes(const char *p, const char *end, struct expected *out)
@@ -246,13 +247,19 @@ int asm_check(const struct asm_tool *o, const char *path)
         c.cases = open_memstream(&c.text, &c.bytes);
     if (text && asm_line_open(32, &c.wave32) == RD_OK &&
         asm_line_open(64, &c.wave64) == RD_OK) {
-        if (!check_lit(&c, text, bytes))
+        bool lit = check_lit(&c, text, bytes);
+        if (!lit)
             check_lines(&c, text, bytes);
         if (c.wrong > MAX_SHOWN)
             (void)cli_error(CLI_FAILED, "%lu lines more are wrong",
                             c.wrong - MAX_SHOWN);
         printf("%lu statements, %lu wrong\n", c.statements, c.wrong);
         status = c.wrong ? CLI_FAILED : CLI_OK;
+        if (lit && !c.statements && !c.wrong)
+            status = cli_error(CLI_FAILED,
+                               "%s: nothing was checked: no check has the prefix of a "
+                               "RUN line of llvm-mc for gfx110x",
+                               path);
     } else {
         (void)cli_error(CLI_FAILED, "out of memory");
     }

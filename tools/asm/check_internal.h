@@ -24,6 +24,7 @@ struct check {
     struct asm_line *wave32, *wave64;
     unsigned long line, statements, malformed, wrong;
     bool reject; /* the statement must be refused */
+    bool told;   /* cli_mistake */
     /* The report: its cases, until their number is known. NULL: none. */
     FILE *cases;
     char *text;

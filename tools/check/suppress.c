@@ -90,19 +90,20 @@ static int take_line(struct checks_suppressions *s, const char *file, unsigned a
                      char *line)
 {
     struct rule r = {.file = file, .at = at};
+    const struct cli_place place = {.path = file, .line = at};
+    bool told = false; /* one mistake ends the reading */
     char *rest = line, *word;
     line[strcspn(line, "#")] = '\0';
     word = next_word(&rest);
     if (!word)
         return CLI_OK;
     if (!take_head(&r, word))
-        return cli_error(CLI_FAILED, "%s:%u: there is no checker '%s'", file, at, word);
+        return cli_mistake(CLI_FAILED, &place, &told, "there is no checker '%s'", word);
     while ((word = next_word(&rest)))
         if (!take_word(&r, word))
-            return cli_error(CLI_FAILED,
-                             "%s:%u: '%s': expected kernel=, source= or inst= and a "
-                             "pattern",
-                             file, at, word);
+            return cli_mistake(CLI_FAILED, &place, &told,
+                               "'%s': expected kernel=, source= or inst= and a pattern",
+                               word);
     struct rule *bigger = realloc(s->v, (s->n + 1) * sizeof *s->v);
     if (!bigger)
         return cli_error(CLI_FAILED, "out of memory");

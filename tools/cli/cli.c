@@ -25,15 +25,43 @@ bool cli_color(void)
            !(term && strcmp(term, "dumb") == 0);
 }
 
+__attribute__((format(printf, 1, 0))) static void say(const char *fmt, va_list ap)
+{
+    fputs(cli_color() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+}
+
 int cli_error(int status, const char *fmt, ...)
 {
     va_list ap;
     fflush(stdout);
-    fputs(cli_color() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say(fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
+    return status;
+}
+
+void cli_mistakes_in(const char *path, bool *told)
+{
+    if (!*told)
+        (void)cli_error(CLI_FAILED, "mistakes in %s:", path);
+    *told = true;
+}
+
+int cli_mistake(int status, const struct cli_place *at, bool *told, const char *fmt,
+                ...)
+{
+    va_list ap;
+    fflush(stdout);
+    cli_mistakes_in(at->path, told);
+    fprintf(stderr, "%s:%lu:", at->path, at->line);
+    if (at->column)
+        fprintf(stderr, "%u:", at->column);
+    fputc(' ', stderr);
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
     return status;
 }
 

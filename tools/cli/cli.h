@@ -24,6 +24,23 @@ bool cli_color(void);
  * `return cli_error(...)`. */
 int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A mistake at a place in a text, as editors read it: "path:line:column: error: ...".
+ * Before the first one of a text stands "error: mistakes in PATH:", so that what we
+ * print begins with "error: " here, too.
+ *
+ * column  from 1; 0: the whole line
+ */
+struct cli_place {
+    const char *path;
+    unsigned long line;
+    unsigned column;
+};
+
+/* told: whether that line stands there already; set. Returns status. */
+int cli_mistake(int status, const struct cli_place *at, bool *told, const char *fmt,
+                ...) __attribute__((format(printf, 4, 5)));
+void cli_mistakes_in(const char *path, bool *told);
+
 /* Report what getopt_long could not parse (it returned '?' or ':'; opterr is 0).
  * Returns CLI_USAGE. */
 int cli_option_error(int argc, char **argv, int getopt_result);

@@ -181,9 +181,21 @@ static int write_prog(const struct options *o, const struct cc_prog *p)
     return status;
 }
 
+/* What is wrong with the text: "line N: ..." becomes a place. */
+static int refuse(const struct options *o, const char *error)
+{
+    unsigned line;
+    int used = 0;
+    bool told = false;
+    if (sscanf(error, "line %u: %n", &line, &used) != 1 || !used)
+        return cli_error(CLI_FAILED, "%s: %s", o->path, error);
+    return cli_mistake(CLI_FAILED, &(struct cli_place){.path = o->path, .line = line},
+                       &told, "%s", error + used);
+}
+
 static int graph_error(const struct options *o, const struct cc_graph *g)
 {
-    return cli_error(CLI_FAILED, "%s: %s", o->path, cc_graph_error(g));
+    return refuse(o, cc_graph_error(g));
 }
 
 static int compile_graph(const struct options *o, const char *text, size_t bytes)
@@ -223,8 +235,7 @@ static int compile_prog(const struct options *o, const char *text, size_t bytes)
         return cli_error(CLI_USAGE, "%s is a linear program, not a graph", o->path);
     rd_status st = cc_prog_parse(text, bytes, &p, error);
     if (st != RD_OK)
-        return cli_error(CLI_FAILED, "%s: %s", o->path,
-                         error[0] ? error : rd_status_text(st));
+        return refuse(o, error[0] ? error : rd_status_text(st));
     int status = write_prog(o, p);
     cc_prog_destroy(p);
     return status;

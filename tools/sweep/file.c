@@ -16,14 +16,10 @@
 #define MOST_TRIED  UINT64_C(1000000) /* commands made before the first one runs */
 #define MOST_ITEMS  UINT64_C(100000000)
 
-struct place {
-    const char *path;
-    unsigned line;
-};
-
-static int bad(const struct place *at, const char *why, const char *what)
+static int bad(const struct cli_place *at, const char *why, const char *what)
 {
-    return cli_error(CLI_USAGE, "%s:%u: %s '%s'", at->path, at->line, why, what);
+    bool told = false; /* one mistake ends the reading */
+    return cli_mistake(CLI_USAGE, at, &told, "%s '%s'", why, what);
 }
 
 static bool is_name(const char *text, size_t n)
@@ -223,7 +219,7 @@ static bool add_value(struct sweep_parameter *p, const char *text, size_t n)
 
 /* A..B, A..B:STEP, A..B*FACTOR; *is: it was one. */
 static int add_range(struct sweep_parameter *p, const char *word, bool *is,
-                     const struct place *at)
+                     const struct cli_place *at)
 {
     int64_t from, to, by = 1;
     char how = ':', rest, number[24];
@@ -254,7 +250,7 @@ static int add_range(struct sweep_parameter *p, const char *word, bool *is,
 }
 
 /* Words, in double quotes if they have blanks. */
-static int add_values(struct sweep_parameter *p, char *text, const struct place *at)
+static int add_values(struct sweep_parameter *p, char *text, const struct cli_place *at)
 {
     while (*text) {
         bool quoted = *text == '"', range = false;
@@ -275,7 +271,7 @@ static int add_values(struct sweep_parameter *p, char *text, const struct place 
 }
 
 static int take_measure(struct sweep *s, const char *name, const char *value,
-                        const struct place *at)
+                        const struct cli_place *at)
 {
     struct sweep_measure *m = &s->measure[s->n_measures];
     char why[128];
@@ -298,7 +294,8 @@ static int take_measure(struct sweep *s, const char *name, const char *value,
     return m->name ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
 }
 
-static int take_line(struct sweep *s, char *name, char *value, const struct place *at)
+static int take_line(struct sweep *s, char *name, char *value,
+                     const struct cli_place *at)
 {
     if (strcmp(name, "command") == 0) {
         if (s->command)
@@ -321,7 +318,7 @@ static int take_line(struct sweep *s, char *name, char *value, const struct plac
     return p->name ? add_values(p, value, at) : cli_error(CLI_FAILED, "out of memory");
 }
 
-static int take_text(struct sweep *s, char *text, struct place *at)
+static int take_text(struct sweep *s, char *text, struct cli_place *at)
 {
     int status = CLI_OK;
     char *rest;
@@ -374,7 +371,7 @@ int sweep_read(const char *path, struct sweep *out)
 {
     void *data;
     size_t bytes;
-    struct place at = {.path = path};
+    struct cli_place at = {.path = path};
     *out = (struct sweep){0};
     if (cli_read_file(path, &data, &bytes) != RD_OK)
         return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
