@@ -125,9 +125,9 @@ def test_suppressions(run, folder):
                r.stderr)
         expect("unused ones are named", takes != (f"{path}:3: this suppression was not used"
                                                    in r.stderr), r.stderr)
-    for text, error in ((b"mem\nfun\n", ":2: there is no checker 'fun'"),
-                        (b"mem colour=red\n", ":1: 'colour=red': expected kernel="),
-                        (b"mem kernel=\n", ":1: 'kernel=': expected"),
+    for text, error in ((b"mem\nfun\n", ":2: error: there is no checker 'fun'"),
+                        (b"mem colour=red\n", ":1: error: 'colour=red': expected kernel="),
+                        (b"mem kernel=\n", ":1: error: 'kernel=': expected"),
                         (b"mem\0", "not a text file")):
         with open(path, "wb") as f:
             f.write(text)
