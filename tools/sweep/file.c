@@ -206,12 +206,14 @@ char *sweep_command(const struct sweep *s, uint64_t item)
 
 static bool add_value(struct sweep_parameter *p, const char *text, size_t n)
 {
-    char **more = realloc(p->value, (p->n + 1) * sizeof *more);
-    if (!more)
-        return false;
-    p->value = more;
-    more[p->n] = strndup(text, n);
-    if (!more[p->n])
+    if ((p->n & (p->n - 1)) == 0) { /* room for a power of two */
+        char **more = realloc(p->value, (p->n ? 2 * p->n : 1) * sizeof *more);
+        if (!more)
+            return false;
+        p->value = more;
+    }
+    p->value[p->n] = strndup(text, n);
+    if (!p->value[p->n])
         return false;
     p->n++;
     return true;
