@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """rdna3 sweep: its file, the database, resuming, MPI, tables and plots.
 
-    sweep.py local|mistakes|resume|show|mpi|killed RDNA3 SOURCE
+    sweep.py local|mistakes|output|resume|show|mpi|killed RDNA3 SOURCE
 
 SPDX-License-Identifier: MIT
 """
@@ -114,6 +114,23 @@ def mistakes():
     expect(status == 1 and "another sweep" in told, told)
 
 
+def output():
+    """Of what is said in three MiB the beginning and the end are kept, and that is told."""
+    write("a.sweep", "command = echo first {n}; head -c 3000000 /dev/zero | tr '\\0' x; "
+          "echo; echo last {n}; test {n} = 1\nn = 1 2\n"
+          "measure first = ^first ([0-9])\nmeasure last = ^last ([0-9])\n")
+    expect(sweep("a.sweep")[0] == 1, "one item fails")
+    expect(rows("a.sweep.db", "SELECT item, name, value FROM result ORDER BY 1, 2") ==
+           [(i, name, i + 1) for i in (0, 1) for name in ("first", "last")], "both ends are looked at")
+    said, = rows("a.sweep.db", "SELECT said FROM item WHERE failed")
+    kept = 1 << 20
+    expect("last 2\n" in said[0] and f"{3000016 - kept} bytes" in said[0], said[0][-200:])
+    write("b.sweep", f"command = head -c {kept} /dev/zero | tr '\\0' x; false\n")
+    expect(sweep("b.sweep")[0] == 1, "an item that fails")
+    said, = rows("b.sweep.db", "SELECT said FROM item")
+    expect(said[0] == 2000 * "x", "nothing was left out")
+
+
 SLOW = """command = echo {item} >>started; while ! test -e go; do sleep 0.02; done; echo {item} >>log; echo v {item}
 item_ = 1..12
 measure v = v ([0-9]+)
@@ -204,8 +221,10 @@ def show():
     expect(sweep("f.sweep", "--plot", "n,v", "--out", "f.svg")[0] == 0, "--plot")
     with open("f.svg", encoding="utf-8") as f:
         expect(f.read().count("<circle") == 2, "points of items that failed")
-    for axes in ("n", "n,none", "none,v", "n,v,f,x"):
-        expect(sweep("a.sweep", "--plot", axes, "--out", "q.svg")[0] != 0, f"--plot {axes}")
+    for axes in ("n", "n,none", "none,v", "n,v,none", "n,v,v", "n,v,f,x"):
+        status, told = sweep("a.sweep", "--plot", axes, "--out", "q.svg")
+        expect(status != 0 and (axes.count(",") != 2 or "no parameter" in told), f"--plot {axes}: {told}")
+        expect(not os.path.exists("q.svg"), "a picture of nothing")
 
 
 def mpirun(n, *args):

@@ -4,7 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +18,9 @@
 #include "cli.h"
 #include "sweep.h"
 
-enum { MOST_TEXT = 1 << 20, MOST_JOBS = 1024 };
+/* Of a command that says more than MOST_TEXT, its end and what comes before that are
+ * kept; what lies between is counted. */
+enum { MOST_TEXT = 1 << 20, END_TEXT = 1 << 17, NOTE_TEXT = 128, MOST_JOBS = 1024 };
 
 void sweep_path(void)
 {
@@ -72,23 +76,47 @@ int sweep_start(struct sweep_job *j, const struct sweep *s, uint64_t item)
     return cli_error(CLI_FAILED, "cannot start a command: %s", strerror(errno));
 }
 
+/* Room for so many bytes more behind the text, which is where the end slides. */
+static void make_room(struct sweep_job *j, uint32_t bytes)
+{
+    if (j->done.bytes + bytes <= MOST_TEXT)
+        return;
+    uint32_t gone = j->done.bytes + bytes - MOST_TEXT;
+    char *end = j->done.text + (MOST_TEXT - END_TEXT);
+    j->done.bytes -= gone;
+    j->left_out += gone;
+    memmove(end, end + gone, j->done.bytes - (MOST_TEXT - END_TEXT));
+}
+
 /* What has come; false: that was all. */
 static bool take(struct sweep_job *j)
 {
-    char part[65536];
+    char part[END_TEXT / 2];
     ssize_t n = read(j->out, part, sizeof part);
     if (n < 0)
         return errno == EINTR;
-    size_t room = MOST_TEXT - j->done.bytes, bytes = (size_t)n;
-    bytes = bytes < room ? bytes : room;
-    char *text = bytes ? realloc(j->done.text, j->done.bytes + bytes + 1) : NULL;
+    uint32_t bytes = (uint32_t)n;
+    make_room(j, bytes);
+    char *text =
+        bytes ? realloc(j->done.text, j->done.bytes + bytes + 1u + NOTE_TEXT) : NULL;
     if (text) {
         memcpy(text + j->done.bytes, part, bytes);
-        j->done.bytes += (uint32_t)bytes;
+        j->done.bytes += bytes;
         text[j->done.bytes] = '\0';
         j->done.text = text;
     }
     return n > 0;
+}
+
+/* Behind all that was kept stands what was not. */
+static void tell_left_out(struct sweep_job *j)
+{
+    if (j->left_out)
+        j->done.bytes +=
+            (uint32_t)snprintf(j->done.text + j->done.bytes, NOTE_TEXT,
+                               "\n[rdna3 sweep: of this output %" PRIu64
+                               " bytes before the last %d were not kept]\n",
+                               j->left_out, END_TEXT);
 }
 
 static void finish(struct sweep_job *j)
@@ -97,6 +125,7 @@ static void finish(struct sweep_job *j)
     while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
         ;
     close(j->out);
+    tell_left_out(j);
     j->pid = 0;
     j->done.seconds = cli_now() - j->began;
     j->done.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -112,8 +141,10 @@ void sweep_stop(struct sweep_job *jobs, unsigned n)
         }
 }
 
-struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, int milliseconds)
+struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, double seconds)
 {
+    const struct timespec most = {.tv_sec = (time_t)seconds,
+                                  .tv_nsec = (long)(fmod(seconds, 1) * 1e9)};
     struct pollfd fd[MOST_JOBS];
     struct sweep_job *of[MOST_JOBS];
     unsigned k = 0;
@@ -122,7 +153,7 @@ struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, int millisecond
             fd[k] = (struct pollfd){.fd = jobs[i].out, .events = POLLIN};
             of[k++] = &jobs[i];
         }
-    if (poll(fd, k, milliseconds) <= 0)
+    if (ppoll(fd, k, seconds < 0 ? NULL : &most, NULL) <= 0)
         return NULL;
     for (unsigned i = 0; i < k; i++)
         if (fd[i].revents && !take(of[i])) {

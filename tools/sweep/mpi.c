@@ -13,7 +13,13 @@
 #include "sweep.h"
 
 enum { TAG_ASK = 1, TAG_TEXT, TAG_ITEM };
-enum { TICK = 2 }; /* milliseconds between looks at messages */
+
+/* Rank 0 looks at messages so many times in an item's mean time, so that who asks loses
+ * little of its own; SHORTEST and LONGEST (seconds) bound what looking costs, and how
+ * long a rank waits whose items differ. */
+#define LOOKS    64.0
+#define SHORTEST 0.0001
+#define LONGEST  0.002
 
 struct message { /* all ranks run the same program */
     uint64_t item;
@@ -96,9 +102,21 @@ static int serve(const struct sweep *s)
 
 /* ---- rank 0 ---- */
 
-/* Take a message, if there is one: a result, and an answer to who sent it. *left is how
- * many ranks have not been told to end. */
-static int answer(struct sweep_store *store, unsigned *left, bool *any)
+struct leader {
+    struct sweep_store *store;
+    unsigned left;  /* ranks that have not been told to end */
+    double seconds; /* that the items of others took, and their number */
+    uint64_t items;
+};
+
+static double until_next_look(const struct leader *l)
+{
+    double part = l->items ? l->seconds / (double)l->items / LOOKS : SHORTEST;
+    return part < SHORTEST ? SHORTEST : part > LONGEST ? LONGEST : part;
+}
+
+/* Take a message, if there is one: a result, and an answer to who sent it. */
+static int answer(struct leader *l, bool *any)
 {
     struct message m;
     MPI_Status from;
@@ -119,13 +137,16 @@ static int answer(struct sweep_store *store, unsigned *left, bool *any)
     if (m.bytes)
         MPI_Recv(done.text, (int)m.bytes, MPI_BYTE, from.MPI_SOURCE, TAG_TEXT,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (m.item != SWEEP_NONE)
-        status = sweep_store_put(store, &done, from.MPI_SOURCE);
-    else
+    if (m.item != SWEEP_NONE) {
+        l->seconds += m.seconds;
+        l->items++;
+        status = sweep_store_put(l->store, &done, from.MPI_SOURCE);
+    } else {
         free(done.text);
-    uint64_t next =
-        status == CLI_OK && !sweep_interrupted ? sweep_store_next(store) : SWEEP_NONE;
-    *left -= next == SWEEP_NONE;
+    }
+    uint64_t next = status == CLI_OK && !sweep_interrupted ? sweep_store_next(l->store)
+                                                           : SWEEP_NONE;
+    l->left -= next == SWEEP_NONE;
     MPI_Send(&next, sizeof next, MPI_BYTE, from.MPI_SOURCE, TAG_ITEM, MPI_COMM_WORLD);
     return status;
 }
@@ -134,10 +155,10 @@ static int lead(const struct sweep *s, struct sweep_store *store, unsigned other
 {
     struct sweep_job job = {0};
     int status = CLI_OK;
-    unsigned left = others;
+    struct leader l = {.store = store, .left = others};
     bool more = true;
     sweep_progress_begin();
-    while (status == CLI_OK && (more || left || job.pid)) {
+    while (status == CLI_OK && (more || l.left || job.pid)) {
         bool any;
         if (!job.pid && more) {
             uint64_t item = sweep_interrupted ? SWEEP_NONE : sweep_store_next(store);
@@ -146,10 +167,10 @@ static int lead(const struct sweep *s, struct sweep_store *store, unsigned other
                 status = sweep_start(&job, s, item);
         }
         if (status == CLI_OK)
-            status = answer(store, &left, &any);
+            status = answer(&l, &any);
         if (status != CLI_OK || any)
             continue;
-        struct sweep_job *ended = sweep_wait(&job, 1, TICK);
+        struct sweep_job *ended = sweep_wait(&job, 1, until_next_look(&l));
         if (ended)
             status = sweep_store_put(store, &ended->done, 0);
         sweep_progress(store, s, false);

@@ -169,11 +169,30 @@ static int add_point(struct plot *p, const char *series, double x, double y)
     return CLI_OK;
 }
 
+/* Whether there is such a parameter; without one, every point would be one series. */
+static int know_series(struct sweep_store *store, const char *name)
+{
+    sqlite3_stmt *q = NULL;
+    int status = ask(store, "SELECT 1 FROM parameter WHERE name = ? LIMIT 1", &q);
+    if (status == CLI_OK) {
+        sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+        int got = sqlite3_step(q);
+        if (got == SQLITE_DONE)
+            status = cli_error(CLI_FAILED, "--plot: there is no parameter '%s'", name);
+        else if (got != SQLITE_ROW)
+            status = sweep_store_error(store);
+    }
+    sqlite3_finalize(q);
+    return status;
+}
+
 static int take_points(struct sweep_store *store, char *axis[3], struct plot *p)
 {
     sqlite3_stmt *q = NULL;
-    int got = SQLITE_DONE;
-    int status = ask(
+    int got = SQLITE_DONE, status = axis[2] ? know_series(store, axis[2]) : CLI_OK;
+    if (status != CLI_OK)
+        return status;
+    status = ask(
         store,
         "SELECT coalesce(s.value, ''), x.value, avg(y.value) FROM parameter x JOIN "
         "result y ON y.item = x.item AND y.name = ?2 LEFT JOIN parameter s ON s.item = "

@@ -170,7 +170,7 @@ static int work(const struct sweep *s, struct sweep_store *store, unsigned n)
         }
         if (!busy || sweep_interrupted)
             break;
-        ended = sweep_wait(jobs, n, 250);
+        ended = sweep_wait(jobs, n, 0.25);
         if (ended) {
             busy--;
             status = sweep_store_put(store, &ended->done, (int)(ended - jobs));

@@ -52,7 +52,8 @@ struct sweep_done {
     uint64_t item;
     int32_t status; /* exit status; 128 + signal */
     double seconds;
-    uint32_t bytes; /* of text: what it said, stdout and stderr, cut off */
+    uint32_t bytes; /* of text: what it said, stdout and stderr; of more than 1 MiB the
+                     * beginning and the end, with a line that tells so */
     char *text;
 };
 
@@ -60,6 +61,7 @@ struct sweep_job {
     pid_t pid; /* 0: none */
     int out;
     double began;
+    uint64_t left_out; /* bytes of its output */
     struct sweep_done done;
 };
 
@@ -67,9 +69,10 @@ struct sweep_job {
  * killed, the shell dies with it; programs that the shell has started do not. Returns
  * an exit status. */
 int sweep_start(struct sweep_job *j, const struct sweep *s, uint64_t item);
-/* Wait for output of some of the jobs, at most so long, and take it. Returns one that
- * has ended, with its result in done (text: the caller frees it), or NULL. */
-struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, int milliseconds);
+/* Wait for output of some of the jobs, at most so many seconds (less than 0: for as
+ * long as it takes), and take it. Returns one that has ended, with its result in done
+ * (text: the caller frees it), or NULL. */
+struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, double seconds);
 /* Kill the commands that still run, and what they have started. */
 void sweep_stop(struct sweep_job *jobs, unsigned n);
 /* This program's folder comes first where commands look for rdna3. */
