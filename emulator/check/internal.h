@@ -55,7 +55,12 @@ struct ck_order {
     uint32_t acquiring;       /* the same once it has done what drops caches */
     uint32_t handed;          /* likewise, from its own workgroup */
     uint32_t gl0, gl1;        /* acquiring when it has dropped each of them last */
-    bool stores_out;          /* has stored and not waited */
+    /* What those are releases of (order.h). */
+    uint32_t knows_all, knows_near, takes, takes_handed, took_gl0, took_gl1;
+    bool stores_out; /* has stored and not waited */
+    bool waited;     /* ... and has just waited: what drops caches belongs to it */
+    bool narrow;     /* ... behind a fence for its own workgroup only */
+    bool met;        /* has acquired by LDS */
     uint32_t site[CK_SITES], lds_site[CK_SITES]; /* numbers of its last, by PC */
     uint64_t last[CK_SITES];                     /* where those were in memory */
 };
@@ -248,7 +253,7 @@ unsigned ck_race_line(void *mine, uint64_t address, uint64_t pc, unsigned access
 /* What the instruction orders, if it accesses nothing. */
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst);
 void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
-void ck_race_barrier(struct ck_group *g);
+void ck_race_barrier(struct ck *ck, struct ck_group *g);
 void ck_race_end(struct ck *ck);
 
 #endif

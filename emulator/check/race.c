@@ -8,8 +8,8 @@
  * stores. To a load past the caches every such store is one: atomic stores look like
  * others. An acquire of memory counts from buffer_gl0_inv on, towards other workgroups
  * from buffer_gl1_inv on too (a scope is that of the caches), in LDS at once. Waves of
- * a workgroup have vector clocks for LDS. For memory there is one clock of the
- * dispatch, which is generous: everything before a release counts, whoever did it.
+ * a workgroup have vector clocks for LDS. For memory each release is a node of a graph
+ * (order.c); the stamps of a clock of the dispatch tell beforehand what cannot be.
  *
  * With ck_config.lanes work-items of one wave are ordered by barriers only, too.
  *
@@ -50,6 +50,7 @@ void ck_race_destroy(struct ck_race *r)
         return;
     shadow_destroy(r->global);
     forget_releases(r);
+    order_free(&r->order);
     while (r->spare) {
         struct shadow *s = r->spare;
         r->spare = s->next;
@@ -99,6 +100,7 @@ void ck_race_begin(struct ck_race *r)
 {
     shadow_begin(r->global);
     forget_releases(r);
+    order_begin(&r->order);
     r->stamp = 0;
     r->n_pending = r->n_suspended = 0;
     r->asked.wave = NULL;
@@ -161,13 +163,40 @@ static bool same_group(const struct ck *ck, uint32_t a, uint32_t b)
 
 /* The wave has read what that one has released last, at stamp. */
 static void acquire_until(const struct ck *ck, struct ck_wave *w, uint32_t stamp,
-                          uint32_t from)
+                          uint32_t node, uint32_t from)
 {
     struct ck_order *o = &w->order;
+    struct order *order = &ck->race->order;
     if (stamp > o->acquiring)
         o->acquiring = stamp;
-    if (from && same_group(ck, from, race_wave(ck, w)) && stamp > o->handed)
+    o->takes = order_join(order, o->takes, order_take(order, node));
+    if (!from || !same_group(ck, from, race_wave(ck, w)))
+        return;
+    if (stamp > o->handed)
         o->handed = stamp;
+    o->takes_handed = order_join(order, o->takes_handed, node);
+}
+
+/* The release that a store of a wave is, of what it knows now; ORDER_ALL if it has
+ * gone. */
+static uint32_t handed_node(const struct ck *ck, const struct ck_wave *w,
+                            const struct site *s)
+{
+    uint32_t waves = ck->launch.waves_per_group, last = w->order.takes;
+    struct order *order = &ck->race->order;
+    struct order_node node = {
+        .wave = s->wave, .stamp = s->stamp + 1, .barriers = s->barrier};
+    const struct ck_group *g = ck->groups;
+    while (g && g->number != (s->wave - 1) / waves)
+        g = g->next;
+    if (!g)
+        return ORDER_ALL;
+    node.b = g->wave[(s->wave - 1) % waves].order.knows_near;
+    node.met = g->wave[(s->wave - 1) % waves].order.met;
+    if (last && last != ORDER_ALL && order->node[last].wave == s->wave &&
+        order->node[last].stamp == node.stamp)
+        return last; /* it still polls */
+    return order_release(order, ORDER_NONE, &node);
 }
 
 /* The wave has read with an atomic what was released at at. */
@@ -177,17 +206,19 @@ static void acquire(const struct ck *ck, struct ck_wave *w, unsigned space,
     if (!at)
         return;
     if (space != EMU_SPACE_LDS) {
-        acquire_until(ck, w, at->stamp, (uint32_t)(at->owner >> 6));
+        acquire_until(ck, w, at->stamp, at->node, (uint32_t)(at->owner >> 6));
         return;
     }
     for (unsigned i = 0; at->clock && i < w->group->n_waves; i++)
         if (at->clock[i] > w->order.knows[i])
             w->order.knows[i] = at->clock[i];
+    w->order.met |= at->clock != NULL;
     if (at->stamp > w->order.behind) /* what that one was behind of */
         w->order.behind = at->stamp;
+    w->order.knows_all = order_join(&ck->race->order, w->order.knows_all, at->node);
 }
 
-static void release_lds(struct ck_wave *w, struct release *at)
+static void release_lds(struct ck_race *r, struct ck_wave *w, struct release *at)
 {
     uint32_t n = w->group->n_waves, me = w->info->wave;
     if (!at->clock)
@@ -200,17 +231,26 @@ static void release_lds(struct ck_wave *w, struct release *at)
     at->clock[me] = w->order.clock++;
     if (w->order.behind > at->stamp)
         at->stamp = w->order.behind;
+    at->node = order_join(&r->order, at->node, w->order.knows_all);
 }
 
 static void release_here(struct ck_race *r, struct ck_wave *w, unsigned space,
-                         struct release *at)
+                         struct release *at, const struct site *me)
 {
     if (!at)
         return;
-    if (space == EMU_SPACE_LDS)
-        release_lds(w, at);
-    else if (!w->order.stores_out)
+    if (space == EMU_SPACE_LDS) {
+        release_lds(r, w, at);
+    } else if (!w->order.stores_out) {
         at->stamp = ++r->stamp;
+        at->node = order_release(&r->order, at->node,
+                                 &(struct order_node){.wave = me->wave,
+                                                      .stamp = at->stamp,
+                                                      .barriers = me->barrier,
+                                                      .b = w->order.knows_near,
+                                                      .narrow = w->order.narrow,
+                                                      .met = w->order.met});
+    }
 }
 
 bool race_released(const struct ck *ck, const struct ck_wave *w, unsigned space,
@@ -236,18 +276,30 @@ static bool lanes_ordered(const struct ck *ck, const struct ck_wave *w, unsigned
     return !ck->config.lanes || s->lane == lane || s->barrier < w->group->barriers;
 }
 
+/* Has the wave acquired a release that the access is behind of? Numbers tell most of
+ * those that are not apart. */
+static bool acquired(const struct ck *ck, const struct ck_wave *w,
+                     const struct site *me, const struct site *s)
+{
+    struct order *order = &ck->race->order;
+    uint32_t waves = ck->launch.waves_per_group;
+    return (s->stamp < w->order.behind &&
+            order_covers(order, w->order.knows_all, me, s, waves)) ||
+           (s->stamp < w->order.near && same_group(ck, s->wave, me->wave) &&
+            order_covers(order, w->order.knows_near, me, s, waves));
+}
+
 bool race_ordered(const struct ck *ck, const struct ck_wave *w, const struct site *me,
                   const struct site *s)
 {
     uint32_t waves = ck->launch.waves_per_group;
-    if (!s->wave || s->stamp < w->order.behind)
+    if (!s->wave || (s->wave == me->wave && lanes_ordered(ck, w, me->lane, s)))
         return true;
-    if (s->wave == me->wave)
-        return lanes_ordered(ck, w, me->lane, s) || s->stamp < w->order.near;
-    if (!same_group(ck, s->wave, me->wave))
-        return false;
-    return s->stamp < w->order.near || s->barrier < w->group->barriers ||
-           s->clock <= w->order.knows[(s->wave - 1) % waves];
+    if (s->wave != me->wave && same_group(ck, s->wave, me->wave) &&
+        (s->barrier < w->group->barriers ||
+         s->clock <= w->order.knows[(s->wave - 1) % waves]))
+        return true;
+    return acquired(ck, w, me, s);
 }
 
 /* Do two unordered accesses conflict, of which one writes? */
@@ -255,7 +307,8 @@ static bool excused(const struct site *a, const struct site *b)
 {
     bool strict = a->flags & SITE_ATOMIC && b->flags & SITE_ATOMIC;
     bool unlocks =
-        (a->flags | b->flags) & SITE_OWNER && (a->flags | b->flags) & SITE_ATOMIC;
+        (a->flags | b->flags) & SITE_OWNER &&
+        ((a->flags | b->flags) & SITE_ATOMIC || a->flags & b->flags & SITE_OWNER);
     return strict || unlocks;
 }
 
@@ -430,7 +483,8 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
                 atomic = site_at(s, b, SHADOW_ATOMIC, at);
     bool handed = hands_over(a, me, &written);
     if (handed)
-        acquire_until(ck, w, written.stamp + 1, written.wave);
+        acquire_until(ck, w, written.stamp + 1, handed_node(ck, w, &written),
+                      written.wave);
     if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
         !is_twin(e, a, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
@@ -515,7 +569,7 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
     if (atomic) {
         if (returns(e))
             acquire(ck, w, a->space, at);
-        release_here(r, w, a->space, at);
+        release_here(r, w, a->space, at, me);
         if (at)
             at->owner = owner;
         return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
@@ -528,7 +582,7 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
     }
     if (!at || at->owner != owner)
         return plain;
-    release_here(r, w, a->space, at);
+    release_here(r, w, a->space, at, me);
     return SITE_OWNER;
 }
 
@@ -610,26 +664,40 @@ static bool waits_for_stores(const struct isa_inst *inst)
 }
 
 /* Work-items of a workgroup share what gl0 has not, others what gl1 has not either. */
-static void drop_cache(struct ck_order *o, bool gl1)
+static void drop_cache(struct order *order, struct ck_order *o, bool gl1)
 {
     *(gl1 ? &o->gl1 : &o->gl0) = o->acquiring;
+    *(gl1 ? &o->took_gl1 : &o->took_gl0) = o->takes;
     uint32_t behind = o->gl0 < o->gl1 ? o->gl0 : o->gl1;
     uint32_t handed = o->gl0 < o->handed ? o->gl0 : o->handed;
     behind = behind < handed ? handed : behind;
     o->near = o->near < o->gl0 ? o->gl0 : o->near;
     o->behind = o->behind < behind ? behind : o->behind;
+    uint32_t both = o->took_gl0 < o->took_gl1 ? o->took_gl0 : o->took_gl1;
+    o->knows_all = order_join(order, o->knows_all, both);
+    if (!gl1)
+        o->knows_all = order_join(order, o->knows_all, o->takes_handed);
+    o->knows_near = order_join(order, o->knows_near, o->took_gl0);
+    o->knows_near = order_join(order, o->knows_near, o->knows_all);
 }
 
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst)
 {
     struct ck_order *o = &w->order;
-    if (inst->kind == EMU_KIND_WAIT && waits_for_stores(&inst->isa))
+    if (inst->kind == EMU_KIND_WAIT && waits_for_stores(&inst->isa)) {
+        o->waited = o->stores_out;
+        o->narrow = false;
         o->stores_out = false;
+    }
     bool gl0 = inst->isa.op == ISA_BUFFER_GL0_INV,
          gl1 = inst->isa.op == ISA_BUFFER_GL1_INV;
     if ((gl0 && o->gl0 < o->acquiring) || (gl1 && o->gl1 < o->acquiring)) {
         race_catch_up(ck, w->group);
-        drop_cache(o, gl1);
+        drop_cache(&ck->race->order, o, gl1);
+    }
+    if (gl0 || gl1) {
+        o->narrow = gl0 && o->waited;
+        o->waited = false;
     }
 }
 
@@ -646,25 +714,43 @@ void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
             race_forgive(r, race_wave(ck, w), &e->access[i]);
     if (e->inst->kind == EMU_KIND_BARRIER || e->flags & EMU_EV_ENDED)
         race_tell_suspended(ck, race_wave(ck, w));
+    o->waited &= !e->n_accesses;
     for (unsigned i = 0; i < e->n_accesses; i++)
         if (e->access[i].write && e->access[i].space == EMU_SPACE_GLOBAL)
             o->stores_out = true;
     ck_race_order(ck, w, e->inst);
 }
 
-void ck_race_barrier(struct ck_group *g)
+/* What one of the waves has acquired the others have behind the barrier, and drop their
+ * caches for it. */
+void ck_race_barrier(struct ck *ck, struct ck_group *g)
 {
-    uint32_t behind = 0, near = 0;
+    struct order *order = &ck->race->order;
+    struct ck_order all = {.clock = 0};
     race_log_forget(g);
     if (g->lds)
         shadow_forget(g->lds);
     for (unsigned i = 0; i < g->n_waves; i++) {
         const struct ck_order *o = &g->wave[i].order;
-        behind = o->behind > behind ? o->behind : behind;
-        near = o->near > near ? o->near : near;
+        all.behind = o->behind > all.behind ? o->behind : all.behind;
+        all.near = o->near > all.near ? o->near : all.near;
+        all.acquiring = o->acquiring > all.acquiring ? o->acquiring : all.acquiring;
+        all.handed = o->handed > all.handed ? o->handed : all.handed;
+        all.knows_all = order_join(order, all.knows_all, o->knows_all);
+        all.knows_near = order_join(order, all.knows_near, o->knows_near);
+        all.takes = order_join(order, all.takes, o->takes);
+        all.takes_handed = order_join(order, all.takes_handed, o->takes_handed);
     }
     for (unsigned i = 0; i < g->n_waves; i++) {
-        g->wave[i].order.behind = behind;
-        g->wave[i].order.near = near;
+        struct ck_order *o = &g->wave[i].order;
+        o->behind = all.behind;
+        o->near = all.near;
+        o->acquiring = all.acquiring;
+        o->handed = all.handed;
+        o->knows_all = all.knows_all;
+        o->knows_near = all.knows_near;
+        o->takes = all.takes;
+        o->takes_handed = all.takes_handed;
+        o->waited = o->narrow = false;
     }
 }

@@ -4,6 +4,7 @@
 #define RD_CHECK_RACE_H
 
 #include "internal.h"
+#include "order.h"
 
 #define SUSPENDED 32u
 #define PENDING   32u /* conflicts of one instruction that are looked at */
@@ -32,6 +33,7 @@ struct suspended {
 struct release {
     uint64_t key;    /* 0: free */
     uint32_t stamp;  /* LDS: of memory, what who released was behind of */
+    uint32_t node;   /* what that is (order.h) */
     uint64_t owner;  /* the wave that has done atomics there last; see owner_of */
     uint32_t *clock; /* LDS: by wave of the workgroup, what is released; or NULL */
 };
@@ -60,6 +62,7 @@ struct ck_race {
     struct release *release; /* open addressing */
     size_t n_releases, room;
     uint32_t stamp; /* releases so far */
+    struct order order;
     struct pending pending[PENDING];
     unsigned n_pending;
     struct suspended suspended[SUSPENDED];

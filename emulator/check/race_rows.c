@@ -566,6 +566,7 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     if (a->write && lds)
         race_lds_written(w->group);
     w->order.stores_out |= a->write && !lds;
+    w->order.waited = false;
     return false;
 }
 
