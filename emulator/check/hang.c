@@ -150,10 +150,20 @@ static bool wrote_the_same(struct ck_wave *w, const struct emu_event *e,
             return false;
         h = hash_bytes(h ^ a->address[l], now, a->bytes);
     }
-    uint64_t *last = &w->progress.written[e->inst->pc / 4 % CK_WRITES];
-    bool same = *last == h;
-    *last = h;
-    return same;
+    unsigned home = (unsigned)(e->inst->pc / 4 % CK_WRITES), at = home;
+    do {
+        if (w->progress.written[at].pc == e->inst->pc) {
+            bool same = w->progress.written[at].left == h;
+            w->progress.written[at].left = h;
+            return same;
+        }
+        if (!w->progress.written[at].pc)
+            break;
+        at = (at + 1) % CK_WRITES;
+    } while (at != home);
+    w->progress.written[at].pc = e->inst->pc;
+    w->progress.written[at].left = h;
+    return false;
 }
 
 static void memory_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)

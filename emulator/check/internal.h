@@ -8,7 +8,7 @@
 #include "glance.h"
 #include "shadow.h"
 
-#define CK_WRITES      16u
+#define CK_WRITES      64u /* stores of a loop, of code that is not optimized, too */
 #define CK_LATE_DWORDS 16u /* of a load that the hazard mode delays (late.c) */
 #define CK_REGIONS     16u /* a power of two */
 
@@ -40,7 +40,9 @@ struct ck_progress {
     uint64_t polled_pc, polled; /* its last load, and the address; 0: none */
     uint32_t polled_bytes;
     uint8_t polled_space;
-    uint64_t written[CK_WRITES]; /* what its stores left, by PC */
+    struct {
+        uint64_t pc, left;
+    } written[CK_WRITES]; /* what its stores left */
 };
 
 #define CK_WAVES 32u /* of a workgroup */

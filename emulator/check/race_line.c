@@ -9,23 +9,26 @@
  */
 #include "race.h"
 
+enum behind { APART, BEHIND, ASK };
+
 /* Is the wave behind of the site, another than its own? As race_ordered; lanes do not
- * race. */
-static inline bool is_behind(const struct race_line *l, const struct site *s)
+ * race. What releases tell takes a search: ask. */
+static inline enum behind is_behind(const struct race_line *l, const struct site *s)
 {
     const struct ck_order *o = &l->w->order;
-    if (s->wave == l->wave || s->stamp < o->behind)
-        return true;
-    if (s->wave - l->first >= l->waves)
-        return false;
-    return s->stamp < o->near || s->barrier < l->w->group->barriers ||
-           s->clock <= o->knows[s->wave - l->first];
+    bool near = s->wave - l->first < l->waves;
+    if (s->wave == l->wave)
+        return BEHIND;
+    if (near && (s->barrier < l->w->group->barriers ||
+                 s->clock <= o->knows[s->wave - l->first]))
+        return BEHIND;
+    return s->stamp < o->behind || (near && s->stamp < o->near) ? ASK : APART;
 }
 
-static inline bool is_fine(const struct race_line *l, const struct shadow *s,
-                           uint32_t number)
+static inline enum behind order_of(const struct race_line *l, const struct shadow *s,
+                                   uint32_t number)
 {
-    return number < s->dead || is_behind(l, &s->site[number]);
+    return number < s->dead ? BEHIND : is_behind(l, &s->site[number]);
 }
 
 /* The number of what the wave does at pc, if it did so before; 0: ask. */
@@ -54,10 +57,23 @@ static inline bool lines_fine(const struct race_line *l, const struct shadow *s,
             continue;
         for (unsigned i = from; i < to; i++)
             if (shadow_apart(b, (enum shadow_plane)p, i) ||
-                !is_fine(l, s, b->line[p][i] >> SHADOW_LANE))
+                order_of(l, s, b->line[p][i] >> SHADOW_LANE) != BEHIND)
                 return false;
     }
     return true;
+}
+
+/* Where a read of the line is noted; SHADOW_PLANES: ask. */
+static inline enum shadow_plane plane_of(const struct race_line *l,
+                                         const struct shadow *s,
+                                         const struct shadow_block *b, unsigned i)
+{
+    if (b->top[SHADOW_READ] < s->dead)
+        return SHADOW_READ;
+    enum behind order = order_of(l, s, b->line[SHADOW_READ][i] >> SHADOW_LANE);
+    return order == BEHIND  ? SHADOW_READ
+           : order == APART ? SHADOW_READ2
+                            : SHADOW_PLANES;
 }
 
 /* Loops go on by equal steps. */
@@ -101,13 +117,11 @@ unsigned ck_race_line(void *mine, uint64_t address, uint64_t pc, unsigned access
         enum shadow_plane plane = SHADOW_WRITE;
         if (!write && shadow_apart(b, SHADOW_READ, i))
             return false;
-        if (!write)
-            plane = b->top[SHADOW_READ] < s->dead ||
-                            is_fine(l, s, b->line[SHADOW_READ][i] >> SHADOW_LANE)
-                        ? SHADOW_READ
-                        : SHADOW_READ2;
+        if (!write && (plane = plane_of(l, s, b, i)) == SHADOW_PLANES)
+            return false;
         shadow_set_line(b, plane, i, me << SHADOW_LANE | lane, form);
         shadow_raise(b, plane, me);
     }
+    l->w->order.waited = false;
     return true;
 }
