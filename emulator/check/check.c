@@ -186,7 +186,8 @@ static void follow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     }
     if (e->flags & EMU_EV_BARRIER_DONE) {
         g->barriers++;
-        ck_race_barrier(ck, g);
+        if (ck->race)
+            ck_race_barrier(ck, g);
         for (unsigned i = 0; i < g->n_waves; i++)
             g->wave[i].waits = false;
     }

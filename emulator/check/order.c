@@ -38,7 +38,8 @@ static uint32_t add_node(struct order *o)
         struct order_node *node = realloc(o->node, room * sizeof *node);
         if (node)
             o->node = node;
-        uint32_t *todo = node ? realloc(o->todo, (room + 1) * sizeof *todo) : NULL;
+        struct order_step *todo =
+            node ? realloc(o->todo, 2 * room * sizeof *todo) : NULL;
         if (!todo)
             return ORDER_ALL;
         o->todo = todo;
@@ -97,15 +98,28 @@ uint32_t order_take(struct order *o, uint32_t node)
     return node;
 }
 
-/* Is the access behind of this release alone? */
-static bool covers(const struct order_node *n, const struct site *me,
-                   const struct site *s, uint32_t waves)
+/* Is the access behind of this release alone, which workgroup by has acquired? */
+static bool covers(const struct order_node *n, uint32_t by, const struct site *s,
+                   uint32_t waves)
 {
     uint32_t group = n->wave ? (n->wave - 1) / waves : 0;
-    if (!n->wave || (n->narrow && group != (me->wave - 1) / waves))
+    if (!n->wave || (n->narrow && group != by))
         return false;
     return n->wave == s->wave ||
            (group == (s->wave - 1) / waves && (n->met || s->barrier < n->barriers));
+}
+
+/* The search goes on from an older release, and again from one that was met as what
+ * another workgroup had acquired, as long as there is room: narrow ones are for one. */
+static void visit(struct order *o, uint32_t *n, uint32_t node, uint32_t by)
+{
+    struct order_node *at = &o->node[node];
+    bool again = at->seen == o->search && at->by != by && *n < o->n;
+    if (at->seen == o->search && !again)
+        return;
+    at->seen = o->search;
+    at->by = by;
+    o->todo[(*n)++] = (struct order_step){.node = node, .by = by};
 }
 
 bool order_covers(struct order *o, uint32_t node, const struct site *me,
@@ -115,21 +129,23 @@ bool order_covers(struct order *o, uint32_t node, const struct site *me,
     if (!node || node == ORDER_ALL)
         return node != ORDER_NONE;
     o->search++;
-    o->node[node].seen = o->search;
-    for (o->todo[n++] = node; n;) {
-        const struct order_node *at = &o->node[o->todo[--n]];
-        uint32_t older[2] = {at->a < at->b ? at->a : at->b,
-                             at->a < at->b ? at->b : at->a};
+    visit(o, &n, node, (me->wave - 1) / waves_per_group);
+    while (n) {
+        struct order_step step = o->todo[--n];
+        const struct order_node *at = &o->node[step.node];
         if (at->stamp <= s->stamp)
             continue;
-        if (!o->steps || covers(at, me, s, waves_per_group))
+        if (!o->steps || covers(at, step.by, s, waves_per_group))
             return true;
         o->steps--;
-        for (unsigned i = 0; i < 2; i++)
-            if (older[i] && o->node[older[i]].seen != o->search) {
-                o->node[older[i]].seen = o->search;
-                o->todo[n++] = older[i];
-            }
+        /* b is what the releasing wave had acquired, a was released there before */
+        uint32_t by = at->wave ? (at->wave - 1) / waves_per_group : step.by;
+        if (at->b && at->b >= at->a)
+            visit(o, &n, at->b, by);
+        if (at->a)
+            visit(o, &n, at->a, step.by);
+        if (at->b && at->b < at->a)
+            visit(o, &n, at->b, by);
     }
     return false;
 }

@@ -21,6 +21,7 @@ struct order_node {
     uint32_t barriers; /* that its workgroup had passed */
     uint32_t a, b;     /* what was acquired before: numbers below this one's */
     uint32_t seen;     /* by the search of this number */
+    uint32_t by;       /* ... as something that this workgroup had acquired */
     bool narrow;       /* for its own workgroup only */
     bool met;          /* its wave had acquired by LDS, too */
     bool taken;        /* somebody has acquired it */
@@ -29,7 +30,9 @@ struct order_node {
 struct order {
     struct order_node *node; /* by number, from 1 */
     uint32_t n, room;
-    uint32_t *todo; /* of a search: as many as there are nodes, and one */
+    struct order_step {
+        uint32_t node, by;
+    } *todo; /* of a search: twice as many as there are nodes */
     uint32_t search;
     uint64_t steps; /* that searches of this dispatch may still take */
 };

@@ -503,7 +503,7 @@ static void judge_bytes(struct ck *ck, struct ck_wave *w, const struct emu_event
                         const struct emu_access *a, struct shadow *s,
                         const struct site *me, bool succeeds)
 {
-    uint64_t at = a->address[me->lane], end = at + a->bytes;
+    uint64_t at = a->address[a->scalar ? 0 : me->lane], end = at + a->bytes;
     uint32_t *last = race_last(w, a->space, me->pc);
     while (at < end) {
         struct shadow_block *b = shadow_at(s, at);
@@ -594,6 +594,16 @@ static struct shadow *shadow_of(const struct ck *ck, const struct ck_wave *w,
                                        : NULL;
 }
 
+/* Whose access it is. Where lanes race a scalar load is one by all lanes that are on:
+ * the first and the last are enough for somebody else to meet one of them. */
+static uint64_t actors(const struct ck *ck, const struct emu_event *e,
+                       const struct emu_access *a, uint64_t lanes)
+{
+    if (!a->scalar || !ck->config.lanes || !e->exec || !(a->lanes & lanes))
+        return a->lanes & lanes;
+    return (e->exec & -e->exec) | UINT64_C(1) << (63 - __builtin_clzll(e->exec));
+}
+
 void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                 const struct emu_access *a, uint64_t lanes)
 {
@@ -606,12 +616,12 @@ void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
     uint64_t fail = isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
                         ? failing(e, a, a->lanes & lanes)
                         : 0;
-    for (uint64_t m = a->lanes & lanes; m; m &= m - 1) {
+    for (uint64_t m = actors(ck, e, a, lanes); m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(m);
         me.lane = (uint8_t)lane;
         me.stamp = ck->race->stamp;
         me.clock = w->order.clock;
-        me.flags = flags_of(ck, w, e, a, a->address[lane], &me);
+        me.flags = flags_of(ck, w, e, a, a->address[a->scalar ? 0 : lane], &me);
         judge_bytes(ck, w, e, a, shadow, &me, !(fail >> lane & 1));
     }
     if (me.flags & SITE_RELEASES) /* what comes later is not handed over with it */

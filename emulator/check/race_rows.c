@@ -466,7 +466,8 @@ static bool suits(const struct ck *ck, const struct ck_wave *w,
                   const struct emu_event *e)
 {
     const struct emu_access *a = e->access;
-    if (a->read == a->write || (e->n_accesses > 1 && a[0].space != a[1].space))
+    if (a->read == a->write || (e->n_accesses > 1 && a[0].space != a[1].space) ||
+        (a->scalar && ck->config.lanes)) /* of several lanes */
         return false;
     if (!a->write)
         return true;
