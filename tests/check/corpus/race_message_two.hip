@@ -1,5 +1,5 @@
 // One wave says that two have written.
-// RUN: --grid 2 --block 128 --arg buf:1024:zero --arg buf:4:zero --arg buf:256:zero
+// RUN: --grid 2 --block 128 --arg buf:1024:zero --arg buf:4:zero --arg buf:512:zero
 #include "hip.h"
 
 __global__ void pass(int *box, int *flag, int *out)
