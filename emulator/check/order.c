@@ -28,23 +28,28 @@ void order_free(struct order *o)
     *o = (struct order){.n = 0};
 }
 
+static bool grow(struct order *o)
+{
+    uint32_t room = o->room ? 2 * o->room : 256;
+    if (room > MAX_NODES)
+        return false;
+    struct order_node *node = realloc(o->node, room * sizeof *node);
+    if (!node)
+        return false;
+    o->node = node;
+    struct order_step *todo = realloc(o->todo, 2 * room * sizeof *todo);
+    if (!todo)
+        return false;
+    o->todo = todo;
+    o->room = room;
+    return true;
+}
+
 /* A node, all zero; ORDER_ALL: there is no room. */
 static uint32_t add_node(struct order *o)
 {
-    if (o->n >= o->room) {
-        uint32_t room = o->room ? 2 * o->room : 256;
-        if (room > MAX_NODES)
-            return ORDER_ALL;
-        struct order_node *node = realloc(o->node, room * sizeof *node);
-        if (node)
-            o->node = node;
-        struct order_step *todo =
-            node ? realloc(o->todo, 2 * room * sizeof *todo) : NULL;
-        if (!todo)
-            return ORDER_ALL;
-        o->todo = todo;
-        o->room = room;
-    }
+    if ((!o->node || o->n >= o->room) && !grow(o))
+        return ORDER_ALL;
     o->node[o->n] = (struct order_node){.wave = 0};
     return o->n++;
 }

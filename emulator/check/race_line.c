@@ -63,17 +63,16 @@ static inline bool lines_fine(const struct race_line *l, const struct shadow *s,
     return true;
 }
 
-/* Where a read of the line is noted; SHADOW_PLANES: ask. */
-static inline enum shadow_plane plane_of(const struct race_line *l,
-                                         const struct shadow *s,
-                                         const struct shadow_block *b, unsigned i)
+/* The plane that a read of the line is noted in; SHADOW_PLANES: ask. */
+static inline unsigned plane_of(const struct race_line *l, const struct shadow *s,
+                                const struct shadow_block *b, unsigned i)
 {
     if (b->top[SHADOW_READ] < s->dead)
         return SHADOW_READ;
     enum behind order = order_of(l, s, b->line[SHADOW_READ][i] >> SHADOW_LANE);
-    return order == BEHIND  ? SHADOW_READ
-           : order == APART ? SHADOW_READ2
-                            : SHADOW_PLANES;
+    if (order == ASK)
+        return SHADOW_PLANES;
+    return order == BEHIND ? SHADOW_READ : SHADOW_READ2;
 }
 
 /* Loops go on by equal steps. */
@@ -114,13 +113,13 @@ unsigned ck_race_line(void *mine, uint64_t address, uint64_t pc, unsigned access
         return false;
     fetch_next(s, &l->w->order, pc, address, write ? SHADOW_WRITE : SHADOW_READ);
     for (unsigned i = from, lane = 0; i < to; i++, lane += SHADOW_LINE >> form) {
-        enum shadow_plane plane = SHADOW_WRITE;
+        unsigned plane = SHADOW_WRITE;
         if (!write && shadow_apart(b, SHADOW_READ, i))
             return false;
         if (!write && (plane = plane_of(l, s, b, i)) == SHADOW_PLANES)
             return false;
-        shadow_set_line(b, plane, i, me << SHADOW_LANE | lane, form);
-        shadow_raise(b, plane, me);
+        shadow_set_line(b, (enum shadow_plane)plane, i, me << SHADOW_LANE | lane, form);
+        shadow_raise(b, (enum shadow_plane)plane, me);
     }
     l->w->order.waited = false;
     return true;
