@@ -251,6 +251,8 @@ rd_status rt_launch(struct rt_queue *q, const struct rt_kernel *kernel,
     p.private_bytes = desc->private_segment_bytes;
     if (desc->uses_dynamic_stack && p.private_bytes < DYNAMIC_STACK_BYTES)
         p.private_bytes = DYNAMIC_STACK_BYTES;
+    if (p.private_bytes < launch->stack_bytes)
+        p.private_bytes = launch->stack_bytes;
     if (p.private_bytes > q->scratch_lane_bytes)
         st = give_scratch(q, p.private_bytes, err);
     if (st == RD_OK)

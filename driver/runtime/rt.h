@@ -160,6 +160,7 @@ uint64_t rt_queue_gpuva(const struct rt_queue *queue);
 struct rt_launch {
     uint32_t items[3], block[3]; /* 0: 1 */
     uint32_t dynamic_lds_bytes;
+    uint32_t stack_bytes; /* scratch of a work-item, at least; a multiple of 4 */
     uint64_t kernarg_gpuva;
     struct rt_signal *signal; /* decremented at completion; NULL: none */
     bool overlap;             /* need not wait for the packets before it */

@@ -144,6 +144,8 @@ static rd_status memory_needs(const struct la_kernel *kernel, const struct la_sh
     d->scratch_bytes = desc->private_segment_bytes;
     if (desc->uses_dynamic_stack && d->scratch_bytes < DYNAMIC_STACK_BYTES)
         d->scratch_bytes = DYNAMIC_STACK_BYTES;
+    if (d->scratch_bytes < s->stack_bytes)
+        d->scratch_bytes = s->stack_bytes;
     return RD_OK;
 }
 

@@ -91,6 +91,7 @@ struct la_shape {
     uint32_t groups[3];
     uint32_t block[3];
     uint32_t dynamic_lds_bytes;
+    uint32_t stack_bytes; /* scratch of a work-item, at least; a multiple of 4 */
 };
 
 /* Build the kernarg segment, the AQL packet and the queue that the kernel asks for, and

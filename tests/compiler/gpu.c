@@ -78,8 +78,8 @@ rd_status gpu_run_text(const char *text, const uint32_t *groups, const uint32_t 
 {
     struct asm_options options = {.message = on_message};
     struct asm_result elf;
-    struct la_shape shape = {
-        {groups[0], groups[1], groups[2]}, {block[0], block[1], block[2]}, 0};
+    struct la_shape shape = {.groups = {groups[0], groups[1], groups[2]},
+                             .block = {block[0], block[1], block[2]}};
     last_asm_error[0] = 0;
     rd_status st = asm_assemble(text, strlen(text), &options, &elf);
     if (st != RD_OK) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What users ran into, one by one.
 
-    bugs.py targets|exec_options|exec_kernels|no_files RDNA3 SOURCE_FOLDER
+    bugs.py targets|stack|exec_options|exec_kernels|no_files RDNA3 SOURCE_FOLDER [sanitized]
 
 SPDX-License-Identifier: MIT
 """
@@ -14,6 +14,7 @@ import tempfile
 import time
 
 WHAT, RDNA3, ROOT = sys.argv[1:4]
+SANITIZED = sys.argv[4:] == ["sanitized"]  # the mock is not preloaded then
 ADD = os.path.join(ROOT, "library", "examples", "add.s")
 RUN = ["--block", "64", "--arg", "buf:256:iota=f32", "--arg", "buf:256", "--print", "1:f32:3"]
 
@@ -44,6 +45,55 @@ def targets(folder):
         expect(chip in call(RDNA3, "dis", code)[1].splitlines()[0], f"dis says no {chip}")
         status, told = call(RDNA3, "run", code, *RUN)
         expect(status == 0 and "0: 1 2 3" in told, told)
+
+
+STACK = """.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.text
+.globl deep
+.p2align 8
+.type deep,@function
+deep: // as a recursion does whose depth the compiler does not know
+  s_load_b64 s[0:1], s[0:1], 0x0
+  s_mov_b32 s4, 20000
+  v_mov_b32 v1, 42
+  scratch_store_b32 off, v1, s4
+  s_waitcnt_vscnt null, 0x0
+  scratch_load_b32 v2, off, s4
+  v_mov_b32 v3, 0
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  global_store_b32 v3, v2, s[0:1]
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel deep
+  .amdhsa_next_free_vgpr 4
+  .amdhsa_next_free_sgpr 8
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_private_segment_fixed_size 16
+  .amdhsa_enable_private_segment 1
+  .amdhsa_uses_dynamic_stack DYNAMIC
+  .amdhsa_wavefront_size32 1
+.end_amdhsa_kernel
+"""
+
+
+def stack(folder):
+    """--stack is room for recursion, in the emulator alone and through the driver."""
+    path, code = os.path.join(folder, "s.s"), os.path.join(folder, "s.hsaco")
+    run = [RDNA3, "run", code, "--arg", "buf:4", "--print", "0:u32"]
+    through = [RDNA3, "exec", "--", *run, "--device", "kfd"]
+    for dynamic, room in ((0, 16), (1, 16384)):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(STACK.replace("DYNAMIC", str(dynamic)))
+        expect(call(RDNA3, "asm", path, "-o", code)[0] == 0, "it does not assemble")
+        for options in ([], ["--stack", "20000"]):
+            status, told = call(*run, *options)
+            expect(status == 1 and f"has {max(room, 20000 if options else 0)} bytes of scratch" in told, told)
+        for how in ([run] if SANITIZED else [run, through]):
+            status, told = call(*how, "--stack", "20004")
+            expect(status == 0 and " 42\n" in told, told)
+    for wrong in ("3", "17M", "-4", "x"):
+        expect(call(*run, "--stack", wrong)[0] == 2, f"--stack {wrong} is taken")
 
 
 def exec_options(folder):
@@ -153,7 +203,7 @@ def no_files(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        {"targets": targets, "exec_options": exec_options,
+        {"targets": targets, "stack": stack, "exec_options": exec_options,
          "exec_kernels": exec_kernels, "no_files": no_files}[WHAT](folder)
     return 0
 

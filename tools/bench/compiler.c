@@ -238,8 +238,8 @@ static rd_status clang(const char *source, const char *object)
 static rd_status run_clangs(const struct cc_bench_kernel *k, struct run *run)
 {
     char folder[] = "/tmp/rdna3-bench-XXXXXX", source[64], object[64], lanes[64];
-    run->shape =
-        (struct la_shape){{k->opencl_groups, 1, 1}, {k->opencl_block, 1, 1}, 0};
+    run->shape = (struct la_shape){.groups = {k->opencl_groups, 1, 1},
+                                   .block = {k->opencl_block, 1, 1}};
     if (!mkdtemp(folder))
         return RD_E_IO;
     snprintf(source, sizeof source, "%s/kernel.cl", folder);

@@ -71,6 +71,7 @@ enum {
     KERNEL_OPT_BLOCK,
     KERNEL_OPT_WAVE,
     KERNEL_OPT_DYNAMIC_LDS,
+    KERNEL_OPT_STACK,
     KERNEL_OPT_ARG,
     KERNEL_OPT_SEED,
     KERNEL_OPT_SIMD,
@@ -88,6 +89,7 @@ enum {
     {"block", required_argument, NULL, KERNEL_OPT_BLOCK},\
     {"wave", required_argument, NULL, KERNEL_OPT_WAVE},\
     {"dynamic-lds", required_argument, NULL, KERNEL_OPT_DYNAMIC_LDS},\
+    {"stack", required_argument, NULL, KERNEL_OPT_STACK},\
     {"arg", required_argument, NULL, KERNEL_OPT_ARG},\
     {"seed", required_argument, NULL, KERNEL_OPT_SEED},\
     {"simd", required_argument, NULL, KERNEL_OPT_SIMD},\
@@ -108,6 +110,9 @@ enum {
     "  --block BX[,BY[,BZ]] work-items of a workgroup (default: what the kernel\n" \
     "                       requires, or 1)\n" \
     "  --dynamic-lds BYTES  LDS besides what the kernel declares\n" \
+    "  --stack BYTES        scratch of a work-item, at least (default: what the kernel\n" \
+    "                       declares, and 16K where the compiler knows no bound, as of\n" \
+    "                       recursion)\n" \
     "  --arg KIND:VALUE     kernel arguments in order:\n" \
     "      buf:SIZE[:zero | :file=PATH | :fill=BYTE | :iota=TYPE | :rand=TYPE,SEED]\n" \
     "                       a buffer; SIZE takes K, M, G; default zero\n" \

@@ -7,6 +7,8 @@
 
 #include "kernel.h"
 
+#define MOST_STACK (UINT64_C(1) << 24) /* of a lane, as the emulator has it */
+
 static int bad_value(const char *name, rd_status st)
 {
     return cli_error(CLI_USAGE, "--%s '%s': %s", name, optarg,
@@ -18,6 +20,7 @@ static const char *range_of(int option)
 {
     return option == KERNEL_OPT_GRID    ? ": 1 to 4294967295 workgroups in a dimension"
            : option == KERNEL_OPT_BLOCK ? ": 1 to 1024 work-items"
+           : option == KERNEL_OPT_STACK ? ": a multiple of 4, at most 16M"
            : option == KERNEL_OPT_DYNAMIC_LDS ? ": a workgroup has 65536 bytes of LDS"
                                               : "";
 }
@@ -78,6 +81,11 @@ static int take_number(struct kernel_options *o, int option, const char *name)
         st = cli_parse_size(optarg, &value);
         st = st == RD_OK && value > 65536 ? RD_E_RANGE : st;
         o->shape.dynamic_lds_bytes = (uint32_t)value;
+        break;
+    case KERNEL_OPT_STACK:
+        st = cli_parse_size(optarg, &value);
+        st = st == RD_OK && (value > MOST_STACK || value % 4) ? RD_E_RANGE : st;
+        o->shape.stack_bytes = (uint32_t)value;
         break;
     default: /* KERNEL_OPT_SEED */
         status = parse_bounded(name, UINT64_MAX, &o->config.seed);

@@ -149,6 +149,7 @@ static int dispatch(struct run_options *o, struct on_device *d)
 {
     struct rt_error err;
     struct rt_launch launch = {.dynamic_lds_bytes = o->k.shape.dynamic_lds_bytes,
+                               .stack_bytes = o->k.shape.stack_bytes,
                                .kernarg_gpuva = rt_gpuva(d->kernargs),
                                .signal = d->signal};
     for (unsigned i = 0; i < 3; i++) {
