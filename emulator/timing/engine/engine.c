@@ -151,7 +151,8 @@ static int64_t stores_end(struct tm_engine *t, struct tm_wave *w)
                    tm_now(t) + PARAM(&t->chip.b, lds_start));
     for (unsigned k = 0; k < stores->n; k++) {
         const struct tm_counted *c = fifo_at(stores, stores->first + k);
-        end = tm_max(end, c->open ? tm_max(c->done, tm_now(t)) + 1 : c->done + 1);
+        int64_t done = c->open ? tm_known(&t->chip.b, c, tm_now(t)) : c->done + 1;
+        end = tm_max(end, done);
     }
     return end;
 }
@@ -194,7 +195,8 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
     if (st != RD_OK)
         return st;
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
-    tm_account_wait(w, why, from, when);
+    if (why != TM_S_NONE) /* else it is told when it is known */
+        tm_account_wait(w, why, from, when);
     return tm_push(t, when, w);
 }
 
@@ -342,7 +344,8 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
                          : tm_ready(&t->chip.b, w, &why, &from);
     if (when <= tm_now(t))
         return issue(t, w);
-    tm_account_wait(w, why, from, when);
+    if (why != TM_S_NONE) /* else it is told when it is known */
+        tm_account_wait(w, why, from, when);
     return tm_push(t, when, w);
 }
 
@@ -397,6 +400,18 @@ static void fetch_ahead(const struct tm_engine *t)
         fetch_row(next, i->vdst[n].first);
 }
 
+/* Memory is asked, before anything happens at the end of a window. */
+static rd_status ask(struct tm_engine *t, int64_t end)
+{
+    int64_t until = end == INT64_MAX ? end : end + PARAM(&t->chip.b, lds_start);
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
+        for (unsigned c = 0; c < 2; c++)
+            tm_send_settle(&t->chip.b, &t->chip.wgps[i].cu[c].send, until);
+    tm_sent_ask(&t->chip.b, &t->chip.sent, until);
+    t->asked = end;
+    return t->chip.sent.lost ? RD_E_NOMEM : RD_OK;
+}
+
 static rd_status run(struct tm_engine *t)
 {
     rd_status st = RD_OK;
@@ -407,6 +422,8 @@ static rd_status run(struct tm_engine *t)
     for (unsigned n = 1; st == RD_OK && t->events.n; n++) {
         struct tm_event e;
         st = tm_events_pop(&t->events, tm_now(t), &e);
+        if (st == RD_OK && e.t >= t->asked + TM_WINDOW)
+            st = ask(t, e.t / TM_WINDOW * TM_WINDOW);
         if (st != RD_OK)
             return st;
         t->chip.b.now = e.t;
@@ -429,7 +446,7 @@ static rd_status run(struct tm_engine *t)
         st = number < TM_MAX_SES ? tm_dispatch(t, number)
                                  : tm_take_ends(t, number - TM_MAX_SES);
     }
-    return st;
+    return st == RD_OK ? ask(t, INT64_MAX) : st; /* what nobody waited for */
 }
 
 /* ---- the outside ---- */

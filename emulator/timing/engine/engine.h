@@ -122,6 +122,7 @@ struct tm_engine {
     struct tm_observer observer;
     struct tm_machine machine; /* and the dispatch, once it has begun */
     int64_t sample_at;
+    int64_t asked; /* end of the last window: when memory was asked */
 };
 
 static inline int64_t tm_now(const struct tm_engine *t)

@@ -97,8 +97,13 @@ static void merge(uint64_t *a, uint32_t n, uint32_t m, uint64_t *tmp)
 {
     uint64_t *b = a + n, *end = b + m, *left = tmp, *left_end = tmp + n;
     memcpy(tmp, a, n * sizeof *a);
-    while (left < left_end && b < end)
-        *a++ = *b < *left ? *b++ : *left++;
+    while (left < left_end && b < end) { /* without a branch that nobody can guess */
+        uint64_t x = *left, y = *b;
+        bool second = y < x;
+        *a++ = second ? y : x;
+        b += second;
+        left += !second;
+    }
     memcpy(a, left, (size_t)(left_end - left) * sizeof *a);
 }
 

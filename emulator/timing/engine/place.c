@@ -18,6 +18,8 @@ static rd_status create_cu(struct tm_engine *t, struct tm_cu *cu, struct tm_wgp 
     cu->vmem.gl1 = &t->chip.se[at.se].gl1[at.sa];
     cu->send.to = &cu->vmem;
     cu->send.mem = &t->chip.mem;
+    cu->send.sent = &t->chip.sent;
+    cu->send.number = (unsigned)(g - t->chip.wgps) * 2 + at.index;
     for (unsigned s = 0; s < 2; s++) {
         struct tm_simd *simd = &cu->simd[s];
         simd->se = at.se;
@@ -110,6 +112,7 @@ void tm_machine_destroy(struct tm_engine *t)
         for (unsigned a = 0; a < TM_MAX_ARRAYS; a++)
             tm_cache_destroy(&c->se[s].gl1[a]);
     tm_memory_destroy(&c->mem);
+    tm_sent_free(&c->sent);
     free(c->wgps);
 }
 
@@ -435,8 +438,6 @@ static void leave(struct tm_engine *t, struct tm_wave *w)
     delay_barriers(t, s->in);
     if (--s->room.live == 0)
         s->room.held += tm_now(t) - s->room.held_since;
-    if (s->cu->room.waves == 1) /* loads that nobody waited for */
-        tm_send_settle(&t->chip.b, &s->cu->send, INT64_MAX);
     if (--s->cu->room.waves == 0)
         s->cu->room.held += tm_now(t) - s->cu->room.held_since;
     if (--s->in->room.waves == 0)

@@ -196,7 +196,7 @@ static void wait_counters(const struct tm_base *b, struct tm_wave *w,
             continue;
         const struct tm_inst *from = NULL;
         int64_t when =
-            fifo_wait(&w->counter[counter[c]], i->wait[c], o->t, &why, &from);
+            fifo_wait(b, &w->counter[counter[c]], i->wait[c], o->t, &why, &from);
         at_least_from(o, when, why, from);
     }
 }

@@ -50,6 +50,7 @@ struct tm_request {
     unsigned segments; /* of 64 bytes, which stores are sent in */
     int64_t cycles;    /* of the address unit */
     int64_t groups;    /* of lanes: the least cycles */
+    struct tm_request *next, *next_made; /* send.c */
 };
 
 /* Zero m first. What earlier work has left behind: config.warm_*. */

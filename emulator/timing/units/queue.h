@@ -24,7 +24,7 @@ struct tm_counted {
     int64_t done;
     const struct tm_inst *from;
     uint8_t kind; /* enum tm_stall to blame */
-    bool open;    /* not known yet: no sooner than .done */
+    bool open;    /* not known yet: it is accepted the cycle before .done */
 };
 
 enum { TM_FIFO = 64 };
@@ -116,13 +116,31 @@ static inline uint32_t fifo_add(struct tm_fifo *f, int64_t done, uint8_t kind,
     return number;
 }
 
-/* When at most limit operations are outstanding.
+/* Memory is asked for what all CUs have accepted once in so many cycles, in the order
+ * of acceptance (send.h). No answer may be due before it is known: this is less than a
+ * hit in the L0 takes. */
+enum { TM_WINDOW = 64 };
+
+/* The first time from then on at which memory is asked. */
+static inline int64_t tm_window(int64_t when)
+{
+    return (when + TM_WINDOW - 1) / TM_WINDOW * TM_WINDOW;
+}
+
+/* When it will be known what an open operation takes: asked after now. */
+static inline int64_t tm_known(const struct tm_base *b, const struct tm_counted *op,
+                               int64_t now)
+{
+    return tm_window(tm_max(op->done - PARAM(b, lds_start), now + 1));
+}
+
+/* When at most limit operations are outstanding, as far as that is known.
  *
- * in_order  they count down in order of issue; else any order, so all of a mixed
- * counter must be looked at
+ * why, from  out: which it waits for; TM_S_NONE: that is not known before the answer
  */
-static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
-                                uint8_t *why, const struct tm_inst **from)
+static inline int64_t fifo_wait(const struct tm_base *b, struct tm_fifo *f,
+                                unsigned limit, int64_t now, uint8_t *why,
+                                const struct tm_inst **from)
 {
     int64_t until = now;
     for (; f->n; f->first++, f->n--) {
@@ -132,11 +150,11 @@ static inline int64_t fifo_wait(struct tm_fifo *f, unsigned limit, int64_t now,
     }
     for (uint32_t i = 0; i + limit < f->n; i++) {
         const struct tm_counted *op = fifo_at(f, f->first + i);
-        int64_t done = op->open ? tm_max(op->done, now + 1) : op->done;
+        int64_t done = op->open ? tm_known(b, op, now) : op->done;
         if (done > until) {
             until = done;
-            *why = op->kind;
-            *from = op->from;
+            *why = op->open ? TM_S_NONE : op->kind;
+            *from = op->open ? NULL : op->from;
         }
     }
     return until;

@@ -8,6 +8,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "chip.h"
 
 struct path {
@@ -58,22 +61,106 @@ static void put_off(struct tm_send_op *o, int64_t accept)
     w->mem.sent = tm_max(w->mem.sent, accept + o->cycles);
 }
 
-/* Accepted for good. */
-static void go(const struct tm_base *b, struct tm_send *s, struct tm_send_op *o)
+/* It is done then; who waits hears of it. */
+static void close_count(const struct tm_send_op *o, int64_t done, uint8_t kind)
 {
-    int64_t nobody = 0;
-    bool here = alive(o), load = o->inst->returns;
-    int64_t *last = !here  ? &nobody
-                    : load ? &o->wave->mem.vm_last
-                           : &o->wave->mem.vs_last;
-    int64_t done = tm_vmem(b, s->mem, s->to, o->inst, o->age, o->accept,
-                           &s->request[o->request], last);
-    s->requests &= ~(UINT64_C(1) << o->request);
-    if (!here || !counted(o)->open || counted(o)->from != o->inst)
+    if (!alive(o) || !counted(o)->open || counted(o)->from != o->inst)
         return;
     counted(o)->open = false;
     counted(o)->done = done;
-    counted(o)->kind = load ? s->mem->level : TM_S_VSCNT;
+    counted(o)->kind = kind;
+}
+
+static void give_back(struct tm_sent *t, struct tm_request *r)
+{
+    r->next = t->idle;
+    t->idle = r;
+}
+
+static bool grow(struct tm_sent *t)
+{
+    size_t room = t->room ? 2 * t->room : 256;
+    struct tm_send_op *bigger = realloc(t->op, room * sizeof *bigger);
+    if (!bigger) {
+        t->lost = true;
+        return false;
+    }
+    t->op = bigger;
+    t->room = room;
+    return true;
+}
+
+/* Accepted for good. A store without lanes goes nowhere. */
+static void go(const struct tm_base *b, struct tm_send *s, const struct tm_send_op *o)
+{
+    struct tm_sent *t = s->sent;
+    if (!o->inst->returns && !o->request->lines) {
+        close_count(o, o->accept + PARAM(b, lds_start), TM_S_VSCNT);
+        give_back(t, o->request);
+    } else if (t->n < t->room || grow(t)) {
+        t->op[t->n++] = *o;
+    }
+}
+
+static void ask(const struct tm_base *b, const struct tm_send_op *o)
+{
+    int64_t nobody = 0;
+    struct tm_send *s = &o->in->cu->send;
+    bool load = o->inst->returns;
+    int64_t *last = !alive(o) ? &nobody
+                    : load    ? &o->wave->mem.vm_last
+                              : &o->wave->mem.vs_last;
+    int64_t done =
+        tm_vmem(b, s->mem, s->to, o->inst, o->age, o->accept, o->request, last);
+    close_count(o, done, load ? s->mem->level : TM_S_VSCNT);
+    give_back(s->sent, o->request);
+}
+
+/* In order of acceptance; those of a CU are in order already. */
+static int compare(const void *left, const void *right)
+{
+    const struct tm_send_op *a = left, *b = right;
+    unsigned at = a->in->cu->send.number, bt = b->in->cu->send.number;
+    if (a->accept != b->accept)
+        return a->accept < b->accept ? -1 : 1;
+    return at < bt ? -1 : at > bt;
+}
+
+void tm_sent_ask(const struct tm_base *b, struct tm_sent *t, int64_t until)
+{
+    size_t n = 0;
+    if (t->n > 1)
+        qsort(t->op, t->n, sizeof *t->op, compare);
+    while (n < t->n && t->op[n].accept < until)
+        ask(b, &t->op[n++]);
+    t->n -= n;
+    if (n && t->n)
+        memmove(t->op, t->op + n, t->n * sizeof *t->op);
+}
+
+void tm_sent_free(struct tm_sent *t)
+{
+    while (t->made) {
+        struct tm_request *r = t->made;
+        t->made = r->next_made;
+        free(r);
+    }
+    free(t->op);
+}
+
+/* One to fill; NULL: out of memory. */
+static struct tm_request *take_request(struct tm_sent *t)
+{
+    struct tm_request *r = t->idle;
+    if (r) {
+        t->idle = r->next;
+        return r;
+    }
+    r = malloc(sizeof *r);
+    if (!r)
+        return NULL;
+    r->next_made = t->made;
+    return t->made = r;
 }
 
 /* Arrange what waits; what is accepted before a time is done with. */
@@ -145,11 +232,14 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
 {
     struct tm_fifo *f = &w->counter[i->returns ? TM_VM : TM_VS];
     int64_t ready = b->now + PARAM(b, lds_start);
+    struct tm_request *request = take_request(s->sent);
+    if (!request) {
+        s->sent->lost = true;
+        return;
+    }
     if (s->n == TM_SENDS) /* more than the queues hold: keep to what was said */
         arrange(b, s, INT64_MAX);
-    unsigned request = (unsigned)__builtin_ctzll(~s->requests);
-    s->requests |= UINT64_C(1) << request;
-    tm_vmem_request(b, s->mem, place_of(w), event, &s->request[request]);
+    tm_vmem_request(b, s->mem, place_of(w), event, request);
     uint32_t number = fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
     fifo_at(f, number)->open = true;
     queue_add(&w->simd->vmem_queue, ready);
@@ -161,7 +251,7 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
                                         .cycles = cycles,
                                         .simd = w->simd == &w->simd->cu->simd[1],
                                         .counted = number,
-                                        .request = (uint8_t)request,
+                                        .request = request,
                                         .more = w->hints.clause_more};
     arrange(b, s, ready);
     int64_t accept = s->op[s->n - 1].accept;
