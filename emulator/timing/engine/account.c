@@ -61,7 +61,7 @@ static void describe_machine(const struct tm_engine *t, struct tm_machine *m)
                              .lanes = t->launch.lanes,
                              .wgp_mode = t->chip.b.wgp_mode,
                              .n_groups = t->launch.n_groups,
-                             .n_simulated = t->end_group,
+                             .n_simulated = t->all->end_group,
                              .code_base = t->launch.code_base};
     m->occupancy = tm_occupancy(t, &m->limit);
     memcpy(m->groups, d->groups, sizeof m->groups);
@@ -90,9 +90,9 @@ static void tell_sample(struct tm_engine *t, int64_t now)
 /* The run ends with its last wave, not with what the engine looked at after it. */
 void tm_account_finish(struct tm_engine *t, rd_status status)
 {
-    int64_t end = t->totals.resident ? tm_now(t) : 0;
+    int64_t end = t->all->totals.resident ? tm_now(t) : 0;
     for (unsigned s = 0; s < t->chip.n_ses; s++)
-        end = tm_max(end, t->dispatcher[s].last_end);
+        end = tm_max(end, t->all->dispatcher[s].last_end);
     if (t->sample_at != INT64_MAX)
         tell_sample(t, end);
     if (t->observer.end)
@@ -129,18 +129,18 @@ void tm_account_count(const struct tm_engine *t, uint64_t *k)
         k[TM_K_VALU + c] = t->chip.issues.of_class[c];
     count_caches(t, k);
     k[TM_K_LDS_BANK] = t->chip.lds.conflict;
-    k[TM_K_GL2_HIT] = t->chip.mem.gl2_hit;
-    k[TM_K_GL2_MISS] = t->chip.mem.gl2_miss;
-    k[TM_K_MALL_HIT] = t->chip.mem.mall.hits;
-    k[TM_K_MALL_MISS] = t->chip.mem.mall.misses;
-    k[TM_K_READ] = t->chip.mem.read_bytes;
-    k[TM_K_WRITTEN] = t->chip.mem.write_bytes;
+    k[TM_K_GL2_HIT] = t->chip.mem->gl2_hit;
+    k[TM_K_GL2_MISS] = t->chip.mem->gl2_miss;
+    k[TM_K_MALL_HIT] = t->chip.mem->mall.hits;
+    k[TM_K_MALL_MISS] = t->chip.mem->mall.misses;
+    k[TM_K_READ] = t->chip.sent.traffic.read_bytes + t->chip.mem->smem_bytes;
+    k[TM_K_WRITTEN] = t->chip.sent.traffic.write_bytes;
     k[TM_K_FLOPS] = t->totals.flops;
 }
 
 void tm_account_sample(struct tm_engine *t, int64_t now)
 {
-    if (t->totals.resident || t->totals.waves == 0) /* else nothing happens */
+    if (t->all->totals.resident || t->all->totals.waves == 0) /* else nothing happens */
         tell_sample(t, now);
     t->sample_at = (now / t->observer.sample_cycles + 1) * t->observer.sample_cycles;
 }
@@ -151,7 +151,7 @@ void tm_account_start(struct tm_engine *t, struct tm_wave *w)
 {
     w->account.told = w->start;
     w->account.n_waited = 0;
-    w->account.number = t->totals.waves++;
+    w->account.number = t->all->totals.waves++;
     if (!t->observer.wave_start)
         return;
     const struct emu_wave_info *info = emu_wave_info(w->wave);

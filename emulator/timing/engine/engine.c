@@ -28,10 +28,10 @@ static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
         free(i);
         return NULL;
     }
-    tm_inst_describe(inst, tm_canon_code(&t->chip.mem.canon, inst->pc),
+    tm_inst_describe(inst, tm_canon_code(&t->chip.mem->canon, inst->pc),
                      t->launch.lanes == 64, i);
     tm_inst_costs(&t->chip.b, i);
-    tm_inst_bound(i, t->pools.vgprs);
+    tm_inst_bound(i, t->all->pools.vgprs);
     return t->insts.inst[t->insts.numbers.n - 1] = i;
 }
 
@@ -60,7 +60,7 @@ static bool listed(const struct tm_engine *t, const struct tm_wave *w)
 static rd_status list(struct tm_engine *t, struct tm_wave *w, uint32_t offset,
                       int64_t at)
 {
-    struct tm_record *r = &t->records.record[w->record];
+    struct tm_record *r = &t->all->records.record[w->record];
     if (!listed(t, w))
         return RD_OK;
     if (r->n_insts == r->cap_insts) {
@@ -258,11 +258,11 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     tm_account_wait(w, w->earliest_why, NULL, tm_now(t)); /* its turn was put off */
     uint64_t conflicts = t->chip.lds.conflict;
     if (i->cls == TM_VMEM)
-        add_asked(&i->asked, &t->chip.mem.asked, UINT64_MAX);
+        add_asked(&i->asked, &t->chip.sent.traffic.asked, UINT64_MAX);
     tm_issue(&t->chip, w, i, event);
     i->conflicts += t->chip.lds.conflict - conflicts;
     if (i->cls == TM_VMEM)
-        add_asked(&i->asked, &t->chip.mem.asked, 1);
+        add_asked(&i->asked, &t->chip.sent.traffic.asked, 1);
     int64_t at = i->special ? special(t, w, i) : tm_now(t);
     tm_account_issue(t, w, i, at, event);
     st = t->config.insts ? list(t, w, i->offset, at) : RD_OK;
@@ -306,7 +306,7 @@ static void begin(struct tm_engine *t, struct tm_wave *w)
     if (t->need.lds_alloc)
         cycles += b->p.launch_lds_cycles;
     int64_t set_up = w->start + tm_hops(t, w->simd) + tm_lat(b, cycles, ns), walked;
-    uint64_t at = tm_canon_code(&t->chip.mem.canon, emu_wave_next(w->wave)->pc);
+    uint64_t at = tm_canon_code(&t->chip.mem->canon, emu_wave_next(w->wave)->pc);
     w->earliest = tm_fetch_begin(b, &w->simd->in->fetch, w->simd->index, &w->fetch,
                                  set_up, at, &walked);
     w->earliest_why = TM_S_FETCH;
@@ -400,8 +400,7 @@ static void fetch_ahead(const struct tm_engine *t)
         fetch_row(next, i->vdst[n].first);
 }
 
-/* Memory is asked, before anything happens at the end of a window. */
-static rd_status ask(struct tm_engine *t, int64_t end)
+rd_status tm_ask(struct tm_engine *t, int64_t end)
 {
     int64_t until = end == INT64_MAX ? end : end + PARAM(&t->chip.b, lds_start);
     for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
@@ -412,41 +411,45 @@ static rd_status ask(struct tm_engine *t, int64_t end)
     return t->chip.sent.lost ? RD_E_NOMEM : RD_OK;
 }
 
+rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
+{
+    t->chip.b.now = e->t;
+    fetch_ahead(t);
+    struct tm_wave *w = tm_wave_of(t, e->key);
+    if (w)
+        return turn(t, w);
+    unsigned number = (unsigned)(e->key >> TM_INDEX_BITS);
+    return number < TM_MAX_SES ? tm_dispatch(t, number)
+                               : tm_take_ends(t, number - TM_MAX_SES);
+}
+
 static rd_status run(struct tm_engine *t)
 {
     rd_status st = RD_OK;
     for (unsigned s = 0; s < t->chip.n_ses && st == RD_OK; s++) {
-        t->dispatcher[s].scheduled = true;
+        t->all->dispatcher[s].scheduled = true;
         st = tm_push_own(t, 0, s);
     }
     for (unsigned n = 1; st == RD_OK && t->events.n; n++) {
         struct tm_event e;
         st = tm_events_pop(&t->events, tm_now(t), &e);
         if (st == RD_OK && e.t >= t->asked + TM_WINDOW)
-            st = ask(t, e.t / TM_WINDOW * TM_WINDOW);
+            st = tm_ask(t, e.t / TM_WINDOW * TM_WINDOW);
         if (st != RD_OK)
             return st;
         t->chip.b.now = e.t;
-        fetch_ahead(t);
         if (e.t >= t->sample_at)
             tm_account_sample(t, e.t);
-        if (e.t >= t->pace.next)
+        if (e.t >= t->all->pace.next)
             tm_sample_tick(t);
         if (t->pace.cut)
             break;
         if (n % POLL_EVENTS == 0 && t->config.poll &&
             !t->config.poll(t->config.poll_ctx, (uint64_t)tm_now(t)))
             return RD_E_TIMEOUT;
-        struct tm_wave *w = tm_wave_of(t, e.key);
-        if (w) {
-            st = turn(t, w);
-            continue;
-        }
-        unsigned number = (unsigned)(e.key >> TM_INDEX_BITS);
-        st = number < TM_MAX_SES ? tm_dispatch(t, number)
-                                 : tm_take_ends(t, number - TM_MAX_SES);
+        st = tm_turn_of(t, &e);
     }
-    return st == RD_OK ? ask(t, INT64_MAX) : st; /* what nobody waited for */
+    return st == RD_OK ? tm_ask(t, INT64_MAX) : st; /* what nobody waited for */
 }
 
 /* ---- the outside ---- */
@@ -473,6 +476,9 @@ rd_status tm_create(const struct tm_config *config, struct tm_engine **out)
     t->chip.b.p = tm_params_gfx1100;
     t->chip.b.n = tm_params_whole(&t->chip.b.p);
     t->chip.b.fabric_low = config->fabric_low;
+    t->all = t;
+    t->alone = true;
+    t->chip.mem = &t->memory;
     t->next_age = 3 * TM_MAX_SES; /* below: dispatchers, ends of waves of arrays */
     *out = t;
     return RD_OK;
@@ -483,15 +489,15 @@ void tm_destroy(struct tm_engine *t)
     if (!t)
         return;
     tm_machine_destroy(t);
-    for (size_t i = 0; i < t->records.n; i++)
-        free(t->records.record[i].insts);
+    for (size_t i = 0; i < t->all->records.n; i++)
+        free(t->all->records.record[i].insts);
     for (size_t i = 0; i < t->insts.numbers.n; i++)
         free(t->insts.inst[i]);
     numbers_free(&t->insts.numbers);
     free(t->insts.inst);
-    free(t->records.record);
+    free(t->all->records.record);
     tm_events_destroy(&t->events);
-    free(t->pace.start);
+    free(t->all->pace.start);
     free(t);
 }
 
@@ -511,7 +517,7 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
         return st;
     t->launch = *emu_stepper_launch(t->stepper);
     t->chip.b.lanes = t->launch.lanes;
-    t->pools.vgprs =
+    t->all->pools.vgprs =
         t->config.tolerate || t->launch.vgprs > TM_VGPRS ? TM_VGPRS : t->launch.vgprs;
     t->chip.b.wgp_mode = dispatch->rsrc1 >> 29 & 1u;
     if (t->config.tolerate)
@@ -532,14 +538,14 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     }
     if (st == RD_E_FAULT && fault)
         *fault = *emu_stepper_fault(t->stepper);
-    if (st == RD_OK && t->live_groups)
+    if (st == RD_OK && t->all->live_groups)
         st = RD_E_TIMEOUT; /* waves that nobody will wake */
     for (size_t i = 0; i < t->insts.numbers.n;
          i++) { /* what points into the dispatch ends */
         t->insts.inst[i]->kept = *t->insts.inst[i]->inst;
         t->insts.inst[i]->inst = &t->insts.inst[i]->kept;
     }
-    tm_pool_free(&t->pools);
+    tm_pool_free(&t->all->pools);
     emu_stepper_destroy(t->stepper, stats);
     t->stepper = NULL;
     return st;

@@ -104,21 +104,29 @@ struct tm_totals {
     uint64_t waves, resident, peak_waves, flops;
 };
 
+/* A run, or the part of it that is one shader engine's (parts.c): what the others have
+ * no business with is its own, the rest, below, is of all. */
 struct tm_engine {
+    struct tm_engine *all; /* the run: itself, if it is not divided */
+    unsigned number;       /* of the part */
+    bool alone;            /* no other part runs beside what it does now */
     struct tm_config config;
     struct tm_executed executed; /* where config.whole points to */
-    struct tm_chip chip;
+    struct tm_chip chip;         /* clock, counts, instructions sent */
     struct emu_stepper *stepper;
     struct emu_launch launch;
     struct tm_need need;
-    struct tm_dispatcher dispatcher[TM_MAX_SES];
     struct tm_events events;
+    struct tm_inst_table insts; /* but their numbers */
+    struct tm_totals totals;    /* .flops */
+    /* Of all: */
+    struct tm_memory memory;
+    struct tm_dispatcher dispatcher[TM_MAX_SES];
     uint64_t end_group, live_groups, next_age, group_step;
     struct tm_pools pools;
-    struct tm_inst_table insts;
     struct tm_pace pace;
     struct tm_records records;
-    struct tm_totals totals;
+    bool talks; /* waves may talk to one another through memory: one part at a time */
     struct tm_observer observer;
     struct tm_machine machine; /* and the dispatch, once it has begun */
     int64_t sample_at;
@@ -136,6 +144,18 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
     return (int64_t)(s->wgp + s->sa) * PARAM(&t->chip.b, launch_hop_cycles);
 }
 
+/* ---- engine.c ---- */
+/* What an event asks for, at its time. */
+RD_CHECKED rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e);
+/* Memory is asked for what has been accepted, before anything happens at the end of a
+ * window (INT64_MAX: of the run). */
+RD_CHECKED rd_status tm_ask(struct tm_engine *t, int64_t end);
+
+/* ---- parts.c ---- */
+/* Run in parts, by so many threads. Returns RD_E_BUSY, and has done nothing, if that
+ * cannot be: somebody watches, or only a part of the grid is run. */
+RD_CHECKED rd_status tm_run_parts(struct tm_engine *t, unsigned threads);
+
 /* ---- events ---- */
 /* Keys of events: (turn, wave), or what the engine is to do, which comes first. Of a
  * turn (tm_turn) there are the two bits of the priority and the age, of the wave its
@@ -145,7 +165,7 @@ enum { TM_INDEX_BITS = 20, TM_TURN_BITS = 60 };
 static inline struct tm_wave *tm_wave_of(const struct tm_engine *t, uint64_t key)
 {
     size_t index = key & ((1u << TM_INDEX_BITS) - 1);
-    return index ? t->pools.wave[index] : NULL;
+    return index ? t->all->pools.wave[index] : NULL;
 }
 
 /* The wave's turn; when: now or later. */

@@ -80,16 +80,18 @@ rd_status tm_sample_begin(struct tm_engine *t)
 
 void tm_sample_start(struct tm_engine *t)
 {
-    if (t->pace.start && t->pace.groups < t->end_group)
-        t->pace.start[t->pace.groups] = tm_now(t);
-    if (++t->pace.groups == t->pace.full)
-        t->pace.full_from = tm_now(t);
+    struct tm_pace *p = &t->all->pace;
+    if (p->start && p->groups < t->all->end_group)
+        p->start[p->groups] = tm_now(t);
+    if (++p->groups == p->full)
+        p->full_from = tm_now(t);
 }
 
 void tm_sample_hole(struct tm_engine *t)
 {
-    if (!t->pace.full_until)
-        t->pace.full_until = tm_now(t);
+    struct tm_pace *p = &t->all->pace;
+    if (!p->full_until)
+        p->full_until = tm_now(t);
 }
 
 /* Between two ticks. */

@@ -17,7 +17,7 @@ static rd_status create_cu(struct tm_engine *t, struct tm_cu *cu, struct tm_wgp 
     const struct tm_params *p = &t->chip.b.p;
     cu->vmem.gl1 = &t->chip.se[at.se].gl1[at.sa];
     cu->send.to = &cu->vmem;
-    cu->send.mem = &t->chip.mem;
+    cu->send.mem = t->chip.mem;
     cu->send.sent = &t->chip.sent;
     cu->send.number = (unsigned)(g - t->chip.wgps) * 2 + at.index;
     for (unsigned s = 0; s < 2; s++) {
@@ -47,7 +47,7 @@ static rd_status create_wgp(struct tm_engine *t, struct tm_wgp *g, unsigned se,
     g->fetch.wgp = w % per_array;
     g->fetch.port = &t->chip.se[se].port[sa];
     g->fetch.code = &t->chip.code;
-    g->fetch.mem = &t->chip.mem;
+    g->fetch.mem = t->chip.mem;
     rd_status st = RD_OK;
     for (unsigned c = 0; c < 2 && st == RD_OK; c++)
         st = create_cu(
@@ -55,7 +55,7 @@ static rd_status create_wgp(struct tm_engine *t, struct tm_wgp *g, unsigned se,
             (struct tm_simd){.se = se, .sa = sa, .wgp = w % per_array, .index = c});
     if (!g->room.enabled || st != RD_OK)
         return st;
-    t->dispatcher[se].used = true;
+    t->all->dispatcher[se].used = true;
     st = tm_cache_create(&g->fetch.icache, (uint64_t)p->icache_bytes / 128,
                          (uint32_t)p->icache_ways);
     if (st == RD_OK)
@@ -85,11 +85,11 @@ rd_status tm_machine_create(struct tm_engine *t)
     c->wgps = calloc((size_t)c->n_ses * c->wgps_per_se, sizeof *c->wgps);
     if (!c->wgps)
         return RD_E_NOMEM;
-    rd_status st = tm_memory_create(&c->mem, &c->b, &t->config, &t->launch);
+    rd_status st = tm_memory_create(c->mem, &c->b, &t->config, &t->launch);
     for (unsigned s = 0; s < c->n_ses && st == RD_OK; s++) {
         struct tm_se *se = &c->se[s];
         se->wgps = c->wgps + (size_t)s * c->wgps_per_se;
-        t->dispatcher[s].first_start = -1;
+        t->all->dispatcher[s].first_start = -1;
         for (unsigned a = 0; a < (unsigned)p->arrays_per_se && st == RD_OK; a++)
             st = tm_cache_create(&se->gl1[a], (uint64_t)p->gl1_bytes / 128,
                                  (uint32_t)p->gl1_ways);
@@ -111,7 +111,7 @@ void tm_machine_destroy(struct tm_engine *t)
     for (unsigned s = 0; s < TM_MAX_SES; s++)
         for (unsigned a = 0; a < TM_MAX_ARRAYS; a++)
             tm_cache_destroy(&c->se[s].gl1[a]);
-    tm_memory_destroy(&c->mem);
+    tm_memory_destroy(c->mem);
     tm_sent_free(&c->sent);
     free(c->wgps);
 }
@@ -122,21 +122,21 @@ void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d)
     unsigned turn = 0;
     measure_group(t, d);
     for (unsigned s = 0; s < t->chip.n_ses; s++)
-        t->group_step += t->dispatcher[s].used;
+        t->all->group_step += t->all->dispatcher[s].used;
     for (unsigned i = 0; i < t->chip.n_ses; i++) {
         struct tm_dispatcher *se =
-            &t->dispatcher[(t->config.first_se + i) % t->chip.n_ses];
+            &t->all->dispatcher[(t->config.first_se + i) % t->chip.n_ses];
         if (se->used)
             se->next_number = turn++;
     }
     /* One after the other, a WGP each, those of the first array first. */
-    uint64_t round = t->group_step * (uint64_t)PARAM(&t->chip.b, wgps_per_array),
+    uint64_t round = t->all->group_step * (uint64_t)PARAM(&t->chip.b, wgps_per_array),
              left = round;
     t->chip.code.arrays = 0;
     for (unsigned a = 0; a < (unsigned)PARAM(&t->chip.b, arrays_per_se);
          a++, left += round)
         if (left - round < t->launch.n_groups)
-            t->chip.code.arrays += (unsigned)t->group_step;
+            t->chip.code.arrays += (unsigned)t->all->group_step;
     if (t->launch.n_groups < t->chip.code.arrays)
         t->chip.code.arrays = (unsigned)t->launch.n_groups;
 }
@@ -196,18 +196,18 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
 
 static size_t new_record(struct tm_engine *t)
 {
-    if (t->config.forget_waves && t->records.n) /* one that all share */
+    if (t->config.forget_waves && t->all->records.n) /* one that all share */
         return 0;
-    if (t->records.n == t->records.cap) {
-        size_t cap = t->records.cap ? 2 * t->records.cap : 256;
-        struct tm_record *bigger = realloc(t->records.record, cap * sizeof *bigger);
+    if (t->all->records.n == t->all->records.cap) {
+        size_t cap = t->all->records.cap ? 2 * t->all->records.cap : 256;
+        struct tm_record *bigger = realloc(t->all->records.record, cap * sizeof *bigger);
         if (!bigger)
             return SIZE_MAX;
-        t->records.record = bigger;
-        t->records.cap = cap;
+        t->all->records.record = bigger;
+        t->all->records.cap = cap;
     }
-    memset(&t->records.record[t->records.n], 0, sizeof *t->records.record);
-    return t->records.n++;
+    memset(&t->all->records.record[t->all->records.n], 0, sizeof *t->all->records.record);
+    return t->all->records.n++;
 }
 
 static unsigned take_slot(const struct tm_engine *t, struct tm_simd *s)
@@ -233,8 +233,8 @@ static void occupy(struct tm_engine *t, struct tm_simd *s, int64_t start)
     if (s->in->room.waves++ == 0)
         s->in->room.busy_since = start;
     s->room.vgprs_used += t->need.vgprs_alloc;
-    if (++t->totals.resident > t->totals.peak_waves)
-        t->totals.peak_waves = t->totals.resident;
+    if (++t->all->totals.resident > t->all->totals.peak_waves)
+        t->all->totals.peak_waves = t->all->totals.resident;
 }
 
 /* A workgroup in WGP mode gets the lowest free place of the WGP's LDS: of one kernel,
@@ -253,12 +253,12 @@ static void take_lds(const struct tm_engine *t, struct tm_group *g)
 static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned index,
                             struct tm_simd *s, int64_t start)
 {
-    struct tm_wave *w = tm_pool_wave(&t->pools);
+    struct tm_wave *w = tm_pool_wave(&t->all->pools);
     if (!w)
         return RD_E_NOMEM;
     size_t r = new_record(t);
     if (r == SIZE_MAX) {
-        tm_pool_give_wave(&t->pools, w);
+        tm_pool_give_wave(&t->all->pools, w);
         return RD_E_NOMEM;
     }
     g->waves[index] = w;
@@ -267,13 +267,13 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     w->group = g;
     w->simd = s;
     w->record = r;
-    w->age = ++t->next_age;
+    w->age = ++t->all->next_age;
     w->slot = take_slot(t, s);
     w->start = w->regs.start = start;
     w->last_issue = start - 1;
     w->earliest = start;
     const struct emu_wave_info *info = emu_wave_info(w->wave);
-    t->records.record[r] = (struct tm_record){
+    t->all->records.record[r] = (struct tm_record){
         .wg = {info->workgroup[0], info->workgroup[1], info->workgroup[2]},
         .wave = info->wave,
         .se = (uint8_t)s->se,
@@ -291,7 +291,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
 static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
                              struct tm_wgp *wgp, unsigned cu)
 {
-    struct tm_group *g = tm_pool_group(&t->pools);
+    struct tm_group *g = tm_pool_group(&t->all->pools);
     if (!g)
         return RD_E_NOMEM;
     g->number = se->next_number;
@@ -307,14 +307,14 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     }
     rd_status st = emu_group_start(t->stepper, g->number, place, &g->group);
     if (st != RD_OK) {
-        tm_pool_give_group(&t->pools, g);
+        tm_pool_give_group(&t->all->pools, g);
         return st;
     }
     g->lds.bytes = t->need.lds_alloc;
     wgp->cu[t->chip.b.wgp_mode ? 0 : cu].room.lds_used += g->lds.bytes;
     take_lds(t, g);
     wgp->room.groups++;
-    t->live_groups++;
+    t->all->live_groups++;
     tm_sample_start(t);
     if (se->first_start < 0)
         se->first_start = tm_now(t);
@@ -329,14 +329,14 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     se->pair = list[(g->n_waves - 1) % n]->index < 2;
     wgp->cu[cu].room.next_group =
         tm_now(t) + tm_max(waves + 1, PARAM(&t->chip.b, group_same_cu_cycles));
-    se->next_number += t->group_step;
+    se->next_number += t->all->group_step;
     return st;
 }
 
 /* The WGPs of a dispatcher's SE. */
 static struct tm_wgp *wgps_of(const struct tm_engine *t, const struct tm_dispatcher *se)
 {
-    return t->chip.se[se - t->dispatcher].wgps;
+    return t->chip.se[se - t->all->dispatcher].wgps;
 }
 
 /* Can a CU take the next workgroup? soonest: if so but not now, when at the earliest.
@@ -381,7 +381,7 @@ static unsigned choose(const struct tm_engine *t, struct tm_dispatcher *se,
 static rd_status place(struct tm_engine *t, struct tm_dispatcher *se, int64_t *again)
 {
     *again = 0;
-    if (!se->used || se->next_number >= t->end_group)
+    if (!se->used || se->next_number >= t->all->end_group)
         return RD_OK;
     *again = se->next_launch;
     if (se->next_launch > tm_now(t))
@@ -402,7 +402,7 @@ static rd_status place(struct tm_engine *t, struct tm_dispatcher *se, int64_t *a
 
 rd_status tm_dispatch(struct tm_engine *t, unsigned number)
 {
-    struct tm_dispatcher *se = &t->dispatcher[number];
+    struct tm_dispatcher *se = &t->all->dispatcher[number];
     int64_t again;
     se->scheduled = false;
     rd_status st = place(t, se, &again);
@@ -429,11 +429,11 @@ static void delay_barriers(struct tm_engine *t, struct tm_wgp *g)
 static void leave(struct tm_engine *t, struct tm_wave *w)
 {
     struct tm_simd *s = w->simd;
-    struct tm_dispatcher *se = &t->dispatcher[s->se];
+    struct tm_dispatcher *se = &t->all->dispatcher[s->se];
     tm_account_wait(w, TM_S_END, NULL, tm_now(t));
     tm_account_end(t, w, w->last, tm_now(t));
-    t->records.record[w->record].end = tm_now(t);
-    t->totals.wave_cycles += (double)(tm_now(t) - w->start);
+    t->all->records.record[w->record].end = tm_now(t);
+    t->all->totals.wave_cycles += (double)(tm_now(t) - w->start);
     se->last_end = tm_max(se->last_end, tm_now(t));
     delay_barriers(t, s->in);
     if (--s->room.live == 0)
@@ -442,10 +442,10 @@ static void leave(struct tm_engine *t, struct tm_wave *w)
         s->cu->room.held += tm_now(t) - s->cu->room.held_since;
     if (--s->in->room.waves == 0)
         s->in->room.busy_cycles += tm_now(t) - s->in->room.busy_since;
-    t->totals.resident--;
+    t->all->totals.resident--;
     w->left = true;
     if (--w->group->n_live == 0) {
-        t->live_groups--;
+        t->all->live_groups--;
         emu_group_end(t->stepper, w->group->group);
     }
 }
@@ -455,12 +455,12 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
 {
     struct tm_simd *s = w->simd;
     struct tm_group *g = w->group;
-    struct tm_dispatcher *se = &t->dispatcher[s->se];
+    struct tm_dispatcher *se = &t->all->dispatcher[s->se];
     s->room.slots &= ~(1u << w->slot);
     s->room.slot_free[w->slot] = tm_now(t);
     s->room.waves--;
     s->room.vgprs_used -= t->need.vgprs_alloc;
-    tm_pool_give_wave(&t->pools, w);
+    tm_pool_give_wave(&t->all->pools, w);
     if (--g->n_held == 0) {
         g->wgp->cu[t->chip.b.wgp_mode ? 0 : g->cu].room.lds_used -= g->lds.bytes;
         g->wgp->room.lds_taken[g->lds_place / 64] &=
@@ -470,11 +470,11 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
             se->freed[(se->first_freed + se->n_freed++) % TM_FREED] =
                 (uint16_t)((unsigned)(g->wgp - wgps_of(t, se)) +
                            g->cu * t->chip.wgps_per_se);
-        tm_pool_give_group(&t->pools, g);
-        if (se->next_number >= t->end_group)
+        tm_pool_give_group(&t->all->pools, g);
+        if (se->next_number >= t->all->end_group)
             tm_sample_hole(t);
     }
-    if (se->scheduled || se->next_number >= t->end_group)
+    if (se->scheduled || se->next_number >= t->all->end_group)
         return RD_OK;
     se->scheduled = true;
     return tm_push_own(t, tm_now(t), s->se);
@@ -492,7 +492,7 @@ rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w)
     if (w->left)
         return release(t, w);
     const struct tm_simd *s = w->simd;
-    struct tm_dispatcher *se = &t->dispatcher[s->se];
+    struct tm_dispatcher *se = &t->all->dispatcher[s->se];
     struct tm_wave **first = &se->ending[s->sa][s->wgp];
     w->next_free = NULL;
     *(*first ? se->ending_last[s->sa][s->wgp] : first) = w;
@@ -502,7 +502,7 @@ rd_status tm_wave_end(struct tm_engine *t, struct tm_wave *w)
 
 rd_status tm_take_ends(struct tm_engine *t, unsigned array)
 {
-    struct tm_dispatcher *se = &t->dispatcher[array / 2];
+    struct tm_dispatcher *se = &t->all->dispatcher[array / 2];
     unsigned sa = array % 2, wgp = (unsigned)PARAM(&t->chip.b, wgps_per_array);
     while (!se->ending[sa][--wgp]) /* the farthest first */
         ;

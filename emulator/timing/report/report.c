@@ -175,8 +175,8 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
             (unsigned long long)t->chip.issues.salu,
             (unsigned long long)t->chip.lds.active,
             (unsigned long long)t->chip.lds.conflict,
-            (unsigned long long)t->chip.mem.gl2_hit,
-            (unsigned long long)t->chip.mem.gl2_miss, u.busy);
+            (unsigned long long)t->chip.mem->gl2_hit,
+            (unsigned long long)t->chip.mem->gl2_miss, u.busy);
     fprintf(f, "\"util\": {\"valu\": %.1f, \"lds\": %.1f}", u.valu, u.lds);
     if (tm_sample_part(t) < 1)
         fprintf(f,
@@ -296,12 +296,13 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
     fprintf(f, "LDS busy           %.1f %%, %llu of %llu cycles in bank conflicts\n",
             u.lds, (unsigned long long)t->chip.lds.conflict,
             (unsigned long long)t->chip.lds.active);
+    uint64_t written = t->chip.sent.traffic.write_bytes,
+             read = t->chip.sent.traffic.read_bytes + t->chip.mem->smem_bytes;
     fprintf(f,
             "read, written      %llu, %llu bytes (%.1f GB/s asked for, %.1f of VRAM)\n",
-            (unsigned long long)t->chip.mem.read_bytes,
-            (unsigned long long)t->chip.mem.write_bytes,
-            (double)(t->chip.mem.read_bytes + t->chip.mem.write_bytes) * per_us / 1000,
-            (double)t->chip.mem.mall.misses * 128 * per_us / 1000);
+            (unsigned long long)read, (unsigned long long)written,
+            (double)(read + written) * per_us / 1000,
+            (double)t->chip.mem->mall.misses * 128 * per_us / 1000);
     print_caches(t, f);
     if (tm_sample_part(t) < 1)
         print_sample(t, cycles, f);

@@ -87,13 +87,23 @@ static uint64_t page_of(struct tm_pages *p, uint64_t host)
     return p->page[at].number;
 }
 
-uint64_t tm_canon_data(struct tm_canon *c, uint64_t address)
+bool tm_canon_range(const struct tm_canon *c, uint64_t address, uint64_t *at)
 {
     for (size_t i = 0; i < c->n_ranges; i++) {
         const struct tm_range *r = &c->range[i];
-        if (address - r->base < r->bytes)
-            return c->range_page[i] * TM_HOST_PAGE + (address - r->base);
+        if (address - r->base >= r->bytes)
+            continue;
+        *at = c->range_page[i] * TM_HOST_PAGE + (address - r->base);
+        return true;
     }
+    return false;
+}
+
+uint64_t tm_canon_data(struct tm_canon *c, uint64_t address)
+{
+    uint64_t at;
+    if (tm_canon_range(c, address, &at))
+        return at;
     uint64_t number = page_of(&c->data, address / TM_HOST_PAGE);
     return small_page(c, number) * TM_HOST_PAGE + address % TM_HOST_PAGE;
 }

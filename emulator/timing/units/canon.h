@@ -10,6 +10,7 @@
 #include "timing.h"
 
 #define TM_HOST_PAGE   4096u
+#define TM_HOST_LINE   (UINT64_C(1) << 56) /* of 128 bytes: not canonical yet */
 #define TM_SMALL_PAGES 512u /* canonical pages for everything that is small */
 
 struct tm_page {
@@ -41,6 +42,8 @@ RD_CHECKED rd_status tm_canon_create(struct tm_canon *c, const struct tm_range *
 void tm_canon_destroy(struct tm_canon *c);
 
 uint64_t tm_canon_data(struct tm_canon *c, uint64_t address);
+/* The same in a buffer, which changes nothing; false: it lies in none. */
+bool tm_canon_range(const struct tm_canon *c, uint64_t address, uint64_t *at);
 
 /* Of code: bytes from the beginning of the kernel's region; code of other regions
  * (called, or a trap handler) comes from TM_OTHER_CODE on. */

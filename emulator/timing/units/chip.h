@@ -111,7 +111,7 @@ struct tm_chip {
     struct tm_se se[TM_MAX_SES];
     struct tm_wgp *wgps;
     struct tm_code code;
-    struct tm_memory mem;
+    struct tm_memory *mem;
     struct tm_sent sent;
     struct tm_lds_counts lds;
     struct tm_issues issues;

@@ -244,7 +244,7 @@ static void issue_branch(struct tm_chip *c, struct tm_wave *w, const struct tm_i
         return;
     }
     int64_t at = call ? tm_max(b->now, w->salu.exec) : b->now;
-    uint64_t target = tm_canon_code(&c->mem.canon, event->next_pc);
+    uint64_t target = tm_canon_code(&c->mem->canon, event->next_pc);
     int64_t from = tm_fetch_branch(b, &w->simd->in->fetch, &w->fetch, at,
                                    i->offset + i->bytes, target);
     w->earliest = tm_max(w->earliest, from + PARAM(b, branch_taken_cycles));
@@ -421,8 +421,8 @@ static void issue_memory(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i
         unsigned cycles = i->send_regs ? i->send_regs * passes : 1;
         tm_send(b, &w->simd->cu->send, w, i, event, cycles);
     } else {
-        int64_t done = tm_smem(b, &c->mem, &w->simd->in->smem, i, event);
-        (void)fifo_add(&w->counter[TM_LGKM], done, c->mem.level, i);
+        int64_t done = tm_smem(b, c->mem, &w->simd->in->smem, i, event);
+        (void)fifo_add(&w->counter[TM_LGKM], done, c->mem->level, i);
     }
 }
 

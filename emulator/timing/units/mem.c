@@ -214,7 +214,7 @@ int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,
         for (uint64_t l = x->address[0] / 64; l <= (x->address[0] + bytes - 1) / 64;
              l++)
             done = tm_max(done, smem_line(b, m, &s->cache, l * 64, b->now));
-        m->read_bytes += bytes;
+        m->smem_bytes += bytes;
     }
     return s->last = tm_max(done, s->last + 1); /* they return one after the other */
 }
@@ -239,9 +239,19 @@ static void add_segment(struct tm_request *r, uint64_t segment)
     r->halves[i - 1] |= half;
 }
 
+/* The canonical page of an address in a buffer, else the host's, marked: it gets its
+ * place when it is asked for. */
+static uint64_t place(const struct tm_memory *m, uint64_t address)
+{
+    uint64_t at;
+    if (!tm_canon_range(&m->canon, address, &at))
+        at = address | TM_HOST_LINE * LINE;
+    return at - at % TM_HOST_PAGE;
+}
+
 /* Coalesce one access: lanes go in groups of 128 bytes; each 64 bytes touched by a
  * group is a request. */
-static void coalesce(const struct tm_base *b, struct tm_memory *m,
+static void coalesce(const struct tm_base *b, const struct tm_memory *m,
                      const struct emu_access *x, uint64_t stride, struct tm_request *r)
 {
     unsigned group = x->bytes > 4 ? 128u / (x->bytes > 16 ? 16u : x->bytes) : 32u;
@@ -267,9 +277,7 @@ static void coalesce(const struct tm_base *b, struct tm_memory *m,
             for (uint64_t s = address / 64; s <= end / 64; s++) {
                 if (s * 64 / TM_HOST_PAGE != last_page) {
                     last_page = s * 64 / TM_HOST_PAGE;
-                    page_at =
-                        tm_canon_data(&m->canon, s * 64 > address ? s * 64 : address);
-                    page_at -= page_at % TM_HOST_PAGE;
+                    page_at = place(m, s * 64 > address ? s * 64 : address);
                 }
                 uint64_t segment = (page_at + s * 64 % TM_HOST_PAGE) / 64;
                 unsigned k = 0;
@@ -361,8 +369,9 @@ static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
     return *last = tm_max(done - PARAM(b, lds_start), *last + 1);
 }
 
-void tm_vmem_request(const struct tm_base *b, struct tm_memory *m, uint64_t scratch,
-                     const struct emu_event *event, struct tm_request *r)
+void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
+                     uint64_t scratch, const struct emu_event *event,
+                     struct tm_request *r, struct tm_traffic *sum)
 {
     uint64_t base = ((UINT64_C(1) << 46) + scratch) << 16;
     r->lines = r->segments = 0;
@@ -373,17 +382,25 @@ void tm_vmem_request(const struct tm_base *b, struct tm_memory *m, uint64_t scra
         if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
             continue;
         coalesce(b, m, x, base, r);
-        m->asked.lanes += (uint64_t)__builtin_popcountll(x->lanes);
-        m->asked.bytes += bytes;
-        m->read_bytes += x->read ? bytes : 0;
-        m->write_bytes += x->write ? bytes : 0;
+        sum->asked.lanes += (uint64_t)__builtin_popcountll(x->lanes);
+        sum->asked.bytes += bytes;
+        sum->read_bytes += x->read ? bytes : 0;
+        sum->write_bytes += x->write ? bytes : 0;
     }
     if (!r->cycles)
         r->cycles = 1;
-    m->asked.requests += r->lines != 0;
-    m->asked.lines += r->lines;
-    m->asked.segments += r->segments;
-    m->asked.cycles += (uint64_t)r->cycles;
+    sum->asked.requests += r->lines != 0;
+    sum->asked.lines += r->lines;
+    sum->asked.segments += r->segments;
+    sum->asked.cycles += (uint64_t)r->cycles;
+}
+
+void tm_vmem_place(struct tm_memory *m, struct tm_request *r)
+{
+    for (unsigned l = 0; l < r->lines; l++)
+        if (r->line[l] & TM_HOST_LINE)
+            r->line[l] =
+                tm_canon_data(&m->canon, (r->line[l] & ~TM_HOST_LINE) * LINE) / LINE;
 }
 
 int64_t tm_vmem(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu,

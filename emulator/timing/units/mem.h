@@ -22,8 +22,7 @@ struct tm_memory {
     bool warm_kernarg;
     int64_t tlb_ready[TM_TLB_PAGES]; /* UTCL2: when it is there, 0: never asked */
     bool tlb_brought[TM_TLB_PAGES];  /* by the walk for a neighbour */
-    uint64_t gl2_hit, gl2_miss, read_bytes, write_bytes;
-    struct tm_asked asked;
+    uint64_t gl2_hit, gl2_miss, smem_bytes;
     uint8_t level; /* enum tm_stall: where the slowest line of the last access was */
 };
 
@@ -44,13 +43,19 @@ struct tm_vmem {
 
 /* What a vector memory instruction asks for. */
 struct tm_request {
-    uint64_t line[64];  /* canonical, distinct */
+    uint64_t line[64];  /* canonical, distinct; or the host's: TM_HOST_LINE */
     uint8_t halves[64]; /* bit per 64 bytes of a line */
     unsigned lines;
     unsigned segments; /* of 64 bytes, which stores are sent in */
     int64_t cycles;    /* of the address unit */
     int64_t groups;    /* of lanes: the least cycles */
     struct tm_request *next, *next_made; /* send.c */
+};
+
+/* What instructions have asked for. */
+struct tm_traffic {
+    struct tm_asked asked;
+    uint64_t read_bytes, write_bytes;
 };
 
 /* Zero m first. What earlier work has left behind: config.warm_*. */
@@ -70,9 +75,16 @@ int64_t tm_memory_walk_code(const struct tm_base *b, struct tm_memory *m, int64_
 int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,
                 const struct tm_inst *i, const struct emu_event *event);
 
-/* scratch: which of the chip's slots the wave is in */
-void tm_vmem_request(const struct tm_base *b, struct tm_memory *m, uint64_t scratch,
-                     const struct emu_event *event, struct tm_request *r);
+/* What an instruction asks for.
+ *
+ * scratch  which of the chip's slots the wave is in
+ * sum      in/out: traffic so far
+ */
+void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
+                     uint64_t scratch, const struct emu_event *event,
+                     struct tm_request *r, struct tm_traffic *sum);
+/* It is going to be asked for: pages that nobody has used get their places. */
+void tm_vmem_place(struct tm_memory *m, struct tm_request *r);
 
 /* When a vector memory instruction that is accepted at a time is done.
  *

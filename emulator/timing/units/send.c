@@ -110,6 +110,7 @@ static void ask(const struct tm_base *b, const struct tm_send_op *o)
     int64_t *last = !alive(o) ? &nobody
                     : load    ? &o->wave->mem.vm_last
                               : &o->wave->mem.vs_last;
+    tm_vmem_place(s->mem, o->request);
     int64_t done =
         tm_vmem(b, s->mem, s->to, o->inst, o->age, o->accept, o->request, last);
     close_count(o, done, load ? s->mem->level : TM_S_VSCNT);
@@ -239,7 +240,7 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     }
     if (s->n == TM_SENDS) /* more than the queues hold: keep to what was said */
         arrange(b, s, INT64_MAX);
-    tm_vmem_request(b, s->mem, place_of(w), event, request);
+    tm_vmem_request(b, s->mem, place_of(w), event, request, &s->sent->traffic);
     uint32_t number = fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
     fifo_at(f, number)->open = true;
     queue_add(&w->simd->vmem_queue, ready);

@@ -29,6 +29,7 @@ struct tm_sent {
     size_t n, room;
     struct tm_request *idle, *made; /* requests that can serve again; all */
     bool lost;                      /* one, for want of memory */
+    struct tm_traffic traffic;
 };
 
 /* Of a CU. Those of a SIMD are oldest first. */
