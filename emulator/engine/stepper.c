@@ -81,6 +81,9 @@ void emu_stepper_destroy(struct emu_stepper *s, struct emu_stats *stats)
     if (stats)
         dispatch_add_stats(dp, stats);
     dispatch_finish(dp);
+    for (unsigned i = 0; i < s->n_parts; i++)
+        free(s->part[i]);
+    free(s->part);
     free(s->order.queue);
     free(s);
 }
@@ -153,6 +156,37 @@ rd_status emu_group_start(struct emu_stepper *s, uint64_t number, const uint32_t
     if (st == RD_OK)
         *out = (struct emu_group *)r;
     return st;
+}
+
+rd_status emu_stepper_divide(struct emu_stepper *s, unsigned parts)
+{
+    if (!s->alone || s->counts)
+        return RD_E_BUSY;
+    struct observation **part = calloc(parts, sizeof(*part));
+    bool all = part != NULL;
+    for (unsigned i = 0; i < parts && all; i++)
+        all = (part[i] = observation_copy(s->dp.observation)) != NULL;
+    if (all) {
+        s->part = part;
+        s->n_parts = parts;
+        return RD_OK;
+    }
+    for (unsigned i = 0; i < parts && part; i++)
+        free(part[i]);
+    free(part);
+    return RD_E_NOMEM;
+}
+
+void emu_group_part(struct emu_stepper *s, struct emu_group *group, unsigned part)
+{
+    struct resident *r = resident_of(group);
+    for (unsigned i = 0; i < r->group.n_waves; i++)
+        r->waves[i].observation = s->part[part];
+}
+
+void emu_stepper_blame(struct emu_stepper *s, const struct emu_wave *wave)
+{
+    s->dp.fault = const_wave_of(wave)->group->fault;
 }
 
 void emu_group_end(struct emu_stepper *s, struct emu_group *group)
@@ -245,8 +279,9 @@ uint64_t emu_wave_exec(const struct emu_wave *wave)
 }
 
 /* Count what the step did to its workgroup; keep the first fault. */
-static rd_status settle(struct dispatch *dp, struct wave *w)
+static rd_status settle(struct emu_stepper *s, struct wave *w)
 {
+    struct dispatch *dp = &s->dp;
     if (w->stop == STOP_HALT) { /* nobody resumes it */
         trap_report_halt(w->group);
         w->stop = STOP_FAULT;
@@ -254,7 +289,7 @@ static rd_status settle(struct dispatch *dp, struct wave *w)
     wave_stopped(w->group, w);
     if (w->stop != STOP_FAULT)
         return RD_OK;
-    if (dp->fault.kind == EMU_FAULT_NONE)
+    if (!s->n_parts && dp->fault.kind == EMU_FAULT_NONE) /* else emu_stepper_blame */
         dp->fault = w->group->fault;
     return RD_E_FAULT;
 }
@@ -278,7 +313,7 @@ rd_status stepper_execute(struct emu_stepper *s, struct wave *w, uint64_t index,
     u = s->alone ? observe_alone(w, u, index, event) : observe(w, u, index, event);
     if (u)
         w->next = u;
-    return u ? RD_OK : settle(&s->dp, w);
+    return u ? RD_OK : settle(s, w);
 }
 
 rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t clock,
@@ -300,7 +335,7 @@ rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave, uint64_t c
         const struct uop *u = observe_alone(w, w->next, w->n_insts, &e);
         if (u)
             w->next = u;
-        else if (settle(&s->dp, w) != RD_OK)
+        else if (settle(s, w) != RD_OK)
             return RD_E_FAULT;
     } else if (stepper_execute(s, w, w->n_insts, &e) != RD_OK) {
         return RD_E_FAULT;

@@ -27,6 +27,8 @@ struct emu_stepper {
     struct op_counts *counts; /* or NULL */
     bool tolerant, alone;     /* alone: nobody watches but its caller */
     struct order order;
+    struct observation **part; /* of a divided one: what its waves' events go to */
+    unsigned n_parts;
 };
 
 /* Execute one instruction, and count what it did to its workgroup.

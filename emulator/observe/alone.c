@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "address.h"
@@ -15,6 +16,14 @@
 bool observation_alone(const struct observation *ob)
 {
     return ob->n_observers == 0 && !(ob->want & EMU_WANT_VALUES);
+}
+
+struct observation *observation_copy(const struct observation *ob)
+{
+    struct observation *copy = malloc(sizeof *copy);
+    if (copy)
+        *copy = *ob;
+    return copy;
 }
 
 /* Accesses to LDS by all lanes, addresses left in the row. */

@@ -72,6 +72,7 @@ struct tm_config {
      * estimate the rest: a number, or a share of the grid. 0: all. */
     uint64_t sample;
     double sample_percent;
+    unsigned threads;                /* of the host; 0: one. Cycles are the same */
     const struct tm_executed *whole; /* or NULL: no end before the last workgroup's */
     bool forget_waves;               /* no list of waves: tm_write_json has none */
     const struct tm_range *ranges;   /* buffers; must stay until tm_destroy */

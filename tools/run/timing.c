@@ -234,6 +234,7 @@ int run_timing_create(const struct run_options *o, const struct tm_range *ranges
     struct tm_config config = o->timing.config;
     config.ranges = ranges;
     config.n_ranges = n_ranges;
+    config.threads = o->k.config.threads;
     config.tolerate = o->k.raw_path != NULL;
     config.forget_waves = !o->timing.json_path;
     if (tm_create(&config, out) != RD_OK)

@@ -78,6 +78,18 @@ void emu_stepper_tolerate(struct emu_stepper *s);
 RD_CHECKED rd_status emu_group_start(struct emu_stepper *s, uint64_t number,
                                      const uint32_t *place, struct emu_group **out);
 
+/* From now on waves of different parts may be stepped by different threads at once; a
+ * workgroup belongs to the part that it is given to when it has started, before its
+ * first step. Everything but emu_wave_* stays one thread's, while no other steps.
+ * An event is valid until the part's next step. After RD_E_FAULT emu_stepper_blame says
+ * which of the waves that faulted emu_stepper_fault tells of.
+ *
+ * Returns RD_E_BUSY, and nothing has changed, if somebody else watches; RD_E_NOMEM.
+ */
+RD_CHECKED rd_status emu_stepper_divide(struct emu_stepper *s, unsigned parts);
+void emu_group_part(struct emu_stepper *s, struct emu_group *group, unsigned part);
+void emu_stepper_blame(struct emu_stepper *s, const struct emu_wave *wave);
+
 /* Waves that workgroup number will have (a partial one has fewer). */
 unsigned emu_stepper_group_waves(const struct emu_stepper *s, uint64_t number);
 

@@ -184,15 +184,15 @@ void tm_account_more(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
     w->account.waited[w->account.n_waited++] = (struct tm_waited){why, cycles, from};
 }
 
-static void blame(struct tm_inst *i, const struct tm_waited *x)
+void tm_blame(struct tm_inst *i, const struct tm_blame *x)
 {
     for (unsigned n = 0; n < i->n_blames; n++)
-        if (i->blame[n].from == x->from->offset && i->blame[n].why == x->why) {
+        if (i->blame[n].from == x->from && i->blame[n].why == x->why) {
             i->blame[n].cycles += x->cycles;
             return;
         }
     if (i->n_blames < TM_BLAMES)
-        i->blame[i->n_blames++] = (struct tm_blame){x->from->offset, x->why, x->cycles};
+        i->blame[i->n_blames++] = *x;
 }
 
 /* Close the list of waits, and more cycles: to the instruction's account. */
@@ -204,7 +204,7 @@ static void settle(struct tm_wave *w, struct tm_inst *i, unsigned more)
         i->stall[x->why] += x->cycles;
         sum += x->cycles;
         if (x->from)
-            blame(i, x);
+            tm_blame(i, &(struct tm_blame){x->from->offset, x->why, x->cycles});
     }
     i->cycles += sum;
 }

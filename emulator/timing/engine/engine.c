@@ -8,6 +8,7 @@
 #include "engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define POLL_EVENTS 4096u
 /* ---- instructions ---- */
@@ -15,24 +16,35 @@
 /* One that was not met before. */
 static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
 {
-    if (t->insts.numbers.n == t->insts.cap) {
+    uint32_t number = numbers_find(&t->all->insts.numbers, inst);
+    if (!number)
+        number = numbers_give(&t->all->insts.numbers, inst);
+    if (number > t->insts.cap) {
         size_t cap = t->insts.cap ? 2 * t->insts.cap : 256;
+        cap = number > cap ? number : cap;
         struct tm_inst **bigger = realloc(t->insts.inst, cap * sizeof(*bigger));
         if (!bigger)
             return NULL;
+        memset(bigger + t->insts.cap, 0, (cap - t->insts.cap) * sizeof(*bigger));
         t->insts.inst = bigger;
         t->insts.cap = cap;
     }
-    struct tm_inst *i = malloc(sizeof *i);
-    if (!i || !numbers_give(&t->insts.numbers, inst)) {
-        free(i);
+    struct tm_inst *i = number ? malloc(sizeof *i) : NULL;
+    if (!i)
         return NULL;
-    }
     tm_inst_describe(inst, tm_canon_code(&t->chip.mem->canon, inst->pc),
                      t->launch.lanes == 64, i);
     tm_inst_costs(&t->chip.b, i);
     tm_inst_bound(i, t->all->pools.vgprs);
-    return t->insts.inst[t->insts.numbers.n - 1] = i;
+    t->all->talks |= i->talks;
+    return t->insts.inst[number - 1] = i;
+}
+
+/* Has the part met it? */
+static struct tm_inst *met(const struct tm_engine *t, const struct emu_inst *inst)
+{
+    uint32_t number = numbers_find(&t->all->insts.numbers, inst);
+    return number && number <= t->insts.cap ? t->insts.inst[number - 1] : NULL;
 }
 
 /* before: the one that the wave met before it, or NULL */
@@ -41,8 +53,9 @@ static struct tm_inst *lookup(struct tm_engine *t, const struct emu_inst *inst,
 {
     if (before && before->after && before->after->inst == inst)
         return before->after;
-    uint32_t number = numbers_find(&t->insts.numbers, inst);
-    struct tm_inst *i = number ? t->insts.inst[number - 1] : meet(t, inst);
+    struct tm_inst *i = met(t, inst);
+    if (!i)
+        i = meet(t, inst);
     if (before)
         before->after = i;
     return i;
@@ -86,14 +99,19 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
                              struct tm_inst *before, bool straight)
 {
     const struct emu_event *event;
-    for (;;) {
-        straight = straight && before;
+    for (unsigned delays = 0;; delays++) {
+        straight = straight && before && (t->alone || delays < TM_DELAYS);
         if (straight && before->follows) {
             w->next = before->follows;
         } else {
             const struct emu_inst *inst = emu_wave_next(w->wave);
             if (!inst)
                 return RD_E_INVALID;
+            if (!t->alone && (delays == TM_DELAYS || !met(t, inst))) {
+                w->next = NULL;
+                w->unmet = true;
+                return RD_OK;
+            }
             w->next = lookup(t, inst, before);
             if (!w->next)
                 return RD_E_NOMEM;
@@ -192,6 +210,8 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
     rd_status st = take_delays(t, w, before, straight);
+    if (st == RD_OK && w->unmet) /* again, alone */
+        return tm_push(t, tm_now(t), w);
     if (st != RD_OK)
         return st;
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
@@ -201,16 +221,22 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
 }
 
 /* The same behind an instruction that it has issued. */
-static rd_status go_on(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
-                       const struct emu_event *event)
+static rd_status look_further(struct tm_engine *t, struct tm_wave *w,
+                              struct tm_inst *before, bool straight)
 {
-    bool taken = event->flags & EMU_EV_TAKEN;
-    rd_status st = look_ahead(t, w, i, !event->flags);
+    rd_status st = look_ahead(t, w, before, straight);
     /* A wait leaves the buffer when it begins, everything else when it issues. */
-    if (!taken && w->next && w->next->special == TM_WAITCNT)
+    if (!w->taken && w->next && w->next->special == TM_WAITCNT)
         tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
                        w->next->offset + w->next->bytes);
     return st;
+}
+
+static rd_status go_on(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                       const struct emu_event *event)
+{
+    w->taken = event->flags & EMU_EV_TAKEN;
+    return look_further(t, w, i, !event->flags);
 }
 
 /* What an instruction does to its wave alone; when it is over. */
@@ -230,18 +256,8 @@ static int64_t special(struct tm_engine *t, struct tm_wave *w, const struct tm_i
     return at;
 }
 
-/* Before a memory instruction is issued: less, and after it: what has been asked for.
- * So the sum has what it asked for itself. */
-static void add_asked(struct tm_asked *sum, const struct tm_asked *now, uint64_t sign)
-{
-    sum->requests += sign * now->requests;
-    sum->lanes += sign * now->lanes;
-    sum->bytes += sign * now->bytes;
-    sum->lines += sign * now->lines;
-    sum->segments += sign * now->segments;
-    sum->cycles += sign * now->cycles;
-}
-
+/* Before a memory instruction is issued: less what has been asked for, and after it:
+ * more. So the sum has what it asked for itself. */
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
 {
     const struct emu_event *event;
@@ -258,11 +274,11 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     tm_account_wait(w, w->earliest_why, NULL, tm_now(t)); /* its turn was put off */
     uint64_t conflicts = t->chip.lds.conflict;
     if (i->cls == TM_VMEM)
-        add_asked(&i->asked, &t->chip.sent.traffic.asked, UINT64_MAX);
+        tm_asked_add(&i->asked, &t->chip.sent.traffic.asked, UINT64_MAX);
     tm_issue(&t->chip, w, i, event);
     i->conflicts += t->chip.lds.conflict - conflicts;
     if (i->cls == TM_VMEM)
-        add_asked(&i->asked, &t->chip.sent.traffic.asked, 1);
+        tm_asked_add(&i->asked, &t->chip.sent.traffic.asked, 1);
     int64_t at = i->special ? special(t, w, i) : tm_now(t);
     tm_account_issue(t, w, i, at, event);
     st = t->config.insts ? list(t, w, i->offset, at) : RD_OK;
@@ -329,6 +345,10 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
             return tm_wave_end(t, w);
         tm_account_wait(w, TM_S_VSCNT, NULL, end);
         return tm_push(t, end, w);
+    }
+    if (w->unmet) {
+        w->unmet = false;
+        return look_further(t, w, NULL, false);
     }
     if (!w->began && !w->next)
         begin(t, w);
@@ -400,15 +420,41 @@ static void fetch_ahead(const struct tm_engine *t)
         fetch_row(next, i->vdst[n].first);
 }
 
-rd_status tm_ask(struct tm_engine *t, int64_t end)
+/* What is accepted at the end of a window, before anything else is issued. */
+static int64_t accepted(const struct tm_engine *t, int64_t end)
 {
-    int64_t until = end == INT64_MAX ? end : end + PARAM(&t->chip.b, lds_start);
+    return end == INT64_MAX ? end : end + PARAM(&t->chip.b, lds_start);
+}
+
+void tm_gather(struct tm_engine *t, int64_t end)
+{
     for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
         for (unsigned c = 0; c < 2; c++)
-            tm_send_settle(&t->chip.b, &t->chip.wgps[i].cu[c].send, until);
-    tm_sent_ask(&t->chip.b, &t->chip.sent, until);
+            tm_send_settle(&t->chip.b, &t->chip.wgps[i].cu[c].send, accepted(t, end));
+}
+
+rd_status tm_ask(struct tm_engine *t, int64_t end)
+{
+    tm_sent_ask(&t->chip.b, &t->chip.sent, accepted(t, end));
     t->asked = end;
     return t->chip.sent.lost ? RD_E_NOMEM : RD_OK;
+}
+
+rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se)
+{
+    t->all->dispatcher[se].scheduled = true;
+    return tm_push_own(t, 0, se);
+}
+
+bool tm_takes_all(const struct tm_engine *t, uint64_t key)
+{
+    const struct tm_wave *w = tm_wave_of(t, key);
+    if (!w || t->all->talks || w->ended)
+        return true;
+    if (w->sleeps)
+        return false;
+    return !w->next || w->next->alone ||
+           !tm_fetch_is_near(&t->chip.b, &w->simd->in->fetch, &w->fetch, w->next);
 }
 
 rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
@@ -423,18 +469,23 @@ rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
                                : tm_take_ends(t, number - TM_MAX_SES);
 }
 
+static rd_status gather_and_ask(struct tm_engine *t, int64_t end)
+{
+    tm_gather(t, end);
+    return tm_ask(t, end);
+}
+
 static rd_status run(struct tm_engine *t)
 {
     rd_status st = RD_OK;
     for (unsigned s = 0; s < t->chip.n_ses && st == RD_OK; s++) {
-        t->all->dispatcher[s].scheduled = true;
-        st = tm_push_own(t, 0, s);
+        st = tm_begin_dispatch(t, s);
     }
     for (unsigned n = 1; st == RD_OK && t->events.n; n++) {
         struct tm_event e;
         st = tm_events_pop(&t->events, tm_now(t), &e);
         if (st == RD_OK && e.t >= t->asked + TM_WINDOW)
-            st = tm_ask(t, e.t / TM_WINDOW * TM_WINDOW);
+            st = gather_and_ask(t, e.t / TM_WINDOW * TM_WINDOW);
         if (st != RD_OK)
             return st;
         t->chip.b.now = e.t;
@@ -449,7 +500,7 @@ static rd_status run(struct tm_engine *t)
             return RD_E_TIMEOUT;
         st = tm_turn_of(t, &e);
     }
-    return st == RD_OK ? tm_ask(t, INT64_MAX) : st; /* what nobody waited for */
+    return st == RD_OK ? gather_and_ask(t, INT64_MAX) : st; /* what nobody waited for */
 }
 
 /* ---- the outside ---- */
@@ -531,7 +582,9 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     }
     if (st == RD_OK) {
         tm_account_begin(t);
-        st = run(t);
+        st = tm_run_parts(t, t->config.threads);
+        if (st == RD_E_BUSY)
+            st = run(t);
         if (st == RD_OK && t->pace.cut)
             tm_sample_cut(t);
         tm_account_finish(t, st);

@@ -147,8 +147,12 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
 /* ---- engine.c ---- */
 /* What an event asks for, at its time. */
 RD_CHECKED rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e);
-/* Memory is asked for what has been accepted, before anything happens at the end of a
- * window (INT64_MAX: of the run). */
+/* May it touch what all shader engines share? */
+bool tm_takes_all(const struct tm_engine *t, uint64_t key);
+RD_CHECKED rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se);
+/* Before anything happens at the end of a window (INT64_MAX: of the run) what CUs have
+ * accepted is gathered, then memory is asked for it. */
+void tm_gather(struct tm_engine *t, int64_t end);
 RD_CHECKED rd_status tm_ask(struct tm_engine *t, int64_t end);
 
 /* ---- parts.c ---- */
@@ -225,6 +229,7 @@ static inline void tm_account_wait(struct tm_wave *w, uint8_t why,
 }
 void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                       int64_t at, const struct emu_event *event);
+void tm_blame(struct tm_inst *i, const struct tm_blame *cycles);
 void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i);
 void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end);

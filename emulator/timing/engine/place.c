@@ -310,6 +310,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
         tm_pool_give_group(&t->all->pools, g);
         return st;
     }
+    if (t != t->all)
+        emu_group_part(t->stepper, g->group, t->number);
     g->lds.bytes = t->need.lds_alloc;
     wgp->cu[t->chip.b.wgp_mode ? 0 : cu].room.lds_used += g->lds.bytes;
     take_lds(t, g);

@@ -177,3 +177,27 @@ int64_t tm_fetch_branch(const struct tm_base *b, struct tm_fetch *f,
     w->line_ready_for = 0;
     return from;
 }
+
+/* Lines up to the one in reach of an offset, from first on. */
+static bool are_near(const struct tm_fetch *f, uint64_t first, uint64_t offset)
+{
+    for (uint64_t line = first; line <= offset / LINE; line++)
+        if (tm_canon_is_code(&f->mem->canon, line * LINE) &&
+            !tm_cache_probe(&f->icache, line))
+            return false;
+    return true;
+}
+
+bool tm_fetch_is_near(const struct tm_base *b, const struct tm_fetch *f,
+                      const struct tm_fetch_wave *w, const struct tm_inst *i)
+{
+    uint64_t reach = (uint64_t)PARAM(b, ifetch_ahead_bytes) + TM_BEHIND;
+    uint64_t end = i->offset + i->bytes, first = i->offset / LINE;
+    if (w->line_ready_for == first + 1 && (end + TM_BEHIND) / LINE == first)
+        first = w->fetched; /* what it is in is known to be there */
+    else if (w->fetched < first)
+        first = w->fetched;
+    if (first <= (end + reach) / LINE && !are_near(f, first, end + reach))
+        return false;
+    return i->cls != TM_BRANCH || are_near(f, i->target / LINE, i->target + reach);
+}

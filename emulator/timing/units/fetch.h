@@ -11,6 +11,8 @@
 #define TM_CODE_LINE 128u
 
 enum { TM_FETCHES = 64 };
+/* Bytes of the next instruction and of s_delay_alu before it; more wait their turn. */
+enum { TM_BEHIND = 64, TM_DELAYS = 8 };
 
 /* The translation of the code's page, and who gets its lines: of the chip. */
 struct tm_code {
@@ -85,6 +87,9 @@ static inline void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
     if (w->fetched <= reach / TM_CODE_LINE)
         tm_fetch_until(b, f, w, offset, b->now);
 }
+/* Is everything in the instruction cache that issuing the instruction may ask for? */
+bool tm_fetch_is_near(const struct tm_base *b, const struct tm_fetch *f,
+                      const struct tm_fetch_wave *w, const struct tm_inst *i);
 /* A taken branch at a time: what the wave's buffer waits for must come before the
  * target. Returns when that is asked for. */
 int64_t tm_fetch_branch(const struct tm_base *b, struct tm_fetch *f,

@@ -58,6 +58,13 @@ struct tm_traffic {
     uint64_t read_bytes, write_bytes;
 };
 
+static inline void tm_traffic_add(struct tm_traffic *sum, const struct tm_traffic *more)
+{
+    tm_asked_add(&sum->asked, &more->asked, 1);
+    sum->read_bytes += more->read_bytes;
+    sum->write_bytes += more->write_bytes;
+}
+
 /* Zero m first. What earlier work has left behind: config.warm_*. */
 RD_CHECKED rd_status tm_memory_create(struct tm_memory *m, const struct tm_base *b,
                                       const struct tm_config *config,

@@ -139,6 +139,20 @@ void tm_sent_ask(const struct tm_base *b, struct tm_sent *t, int64_t until)
         memmove(t->op, t->op + n, t->n * sizeof *t->op);
 }
 
+rd_status tm_sent_move(struct tm_sent *to, struct tm_sent *from)
+{
+    if (from->lost)
+        return RD_E_NOMEM;
+    while (to->n + from->n > to->room)
+        if (!grow(to))
+            return RD_E_NOMEM;
+    if (from->n)
+        memcpy(to->op + to->n, from->op, from->n * sizeof *from->op);
+    to->n += from->n;
+    from->n = 0;
+    return RD_OK;
+}
+
 void tm_sent_free(struct tm_sent *t)
 {
     while (t->made) {

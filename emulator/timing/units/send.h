@@ -50,6 +50,8 @@ void tm_send_settle(const struct tm_base *b, struct tm_send *s, int64_t until);
 /* Memory is asked for what is on the list and has been accepted by a time: counters
  * know when it is done. */
 void tm_sent_ask(const struct tm_base *b, struct tm_sent *sent, int64_t until);
+/* What is on another list goes to the end of this one. */
+RD_CHECKED rd_status tm_sent_move(struct tm_sent *to, struct tm_sent *from);
 void tm_sent_free(struct tm_sent *sent);
 
 #endif

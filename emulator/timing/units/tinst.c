@@ -147,6 +147,7 @@ static void describe_sopp(const struct emu_inst *inst, struct tm_inst *out)
     switch (inst->kind) {
     case EMU_KIND_BRANCH:
         out->cls = TM_BRANCH;
+        out->target = out->offset + 4 + 4u * (uint32_t)(int16_t)imm;
         break;
     case EMU_KIND_BARRIER:
         out->special = TM_BARRIER;
@@ -227,6 +228,25 @@ static void describe_memory(const struct emu_inst *inst, const struct isa_facts 
     out->addr64 = out->n_vsrc && out->vsrc[0].n == 2 && isa->enc != ISA_ENC_MIMG;
 }
 
+/* What waves of one shader engine do must not be seen by those of another at a time
+ * that is left to chance. */
+static void describe_sharing(const struct isa_facts *facts, struct tm_inst *out)
+{
+    const struct isa_inst *isa = &out->inst->isa;
+    bool memory = out->cls == TM_VMEM || out->cls == TM_LDS;
+    bool global = out->cls == TM_VMEM || isa->flags & ISA_M_GDS;
+    bool once = facts->access == ISA_ACCESS_LOAD || facts->access == ISA_ACCESS_STORE ||
+                facts->access == ISA_ACCESS_SAMPLE;
+    out->talks = memory && global &&
+                 (!once || isa->flags & (ISA_M_GLC | ISA_M_DLC | ISA_M_GDS));
+    out->alone = out->talks || out->cls == TM_SMEM || out->special == TM_END ||
+                 out->special == TM_MESSAGE || out->special == TM_CALL ||
+                 out->cls == TM_EXPORT || out->offset >= TM_OTHER_CODE ||
+                 facts->flow & ISA_FLOW_TRAP ||
+                 (facts->flow & (ISA_FLOW_BRANCH | ISA_FLOW_STOP) &&
+                  out->cls != TM_BRANCH && out->special != TM_BARRIER);
+}
+
 void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                       struct tm_inst *out)
 {
@@ -238,6 +258,7 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
     out->bytes = inst->bytes;
     if (inst->kind == EMU_KIND_ILLEGAL) {
         describe_illegal(out);
+        out->alone = true;
         return;
     }
     add_registers(inst, out);
@@ -274,6 +295,7 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
             out->pipe = TM_PIPE_PLAIN;
         out->exec_matters = !out->writes_sdst && (facts->state & ISA_STATE_MASKED);
     }
+    describe_sharing(facts, out);
 }
 
 static void bound(struct tm_run *run, unsigned n, unsigned vgprs)

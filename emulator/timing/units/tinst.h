@@ -73,6 +73,7 @@ struct tm_inst {
     struct tm_inst *after;   /* the one that a wave met next the last time, or NULL */
     struct tm_inst *follows; /* the one behind it in the code, or NULL: not met yet */
     uint32_t offset;         /* canonical, in code */
+    uint32_t target;         /* of a branch, the same */
     uint8_t bytes;
     uint8_t cls, pipe, special;
     uint8_t n_vsrc, n_vdst, n_ssrc, n_sdst;
@@ -90,6 +91,8 @@ struct tm_inst {
     uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
     uint8_t lds_more;            /* data cycles that no access shows */
     uint8_t mul;                 /* SALU multiplication */
+    bool alone; /* it may touch what all shader engines share */
+    bool talks; /* by it waves may learn what others have done, through memory */
     uint8_t wait[4];             /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
     uint16_t sleep_units;
     uint16_t delay;   /* immediate of s_delay_alu */
@@ -108,6 +111,18 @@ struct tm_inst {
     unsigned n_blames;
     struct tm_pattern pattern;
 };
+
+/* sign: 1, or UINT64_MAX to take it away */
+static inline void tm_asked_add(struct tm_asked *sum, const struct tm_asked *more,
+                                uint64_t sign)
+{
+    sum->requests += sign * more->requests;
+    sum->lanes += sign * more->lanes;
+    sum->bytes += sign * more->bytes;
+    sum->lines += sign * more->lines;
+    sum->segments += sign * more->segments;
+    sum->cycles += sign * more->cycles;
+}
 
 /* offset: its canonical address, see canon.h */
 void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,

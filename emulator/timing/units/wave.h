@@ -57,6 +57,8 @@ struct tm_wave {
     int64_t start, last_issue, earliest, due; /* due: its next turn */
     bool last_imm, began, ended, at_barrier, skip, sleeps, slept, left;
     uint8_t earliest_why, priority;
+    bool unmet; /* what comes next has to be looked at alone */
+    bool taken; /* it is behind a taken branch */
     struct tm_hints hints;
     struct tm_fetch_wave fetch;
     struct tm_valu_wave valu;
