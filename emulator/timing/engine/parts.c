@@ -146,23 +146,34 @@ static struct part *first_of(struct parts *s, int64_t end)
     return first;
 }
 
-/* What the parts have stopped at, one after the other. */
-static rd_status take_stops(struct parts *s)
+/* It has failed: of all, the first. */
+static rd_status fail(const struct part *p)
 {
-    for (struct part *p; (p = first_of(s, s->end));) {
-        if (p->status != RD_OK) {
-            const struct tm_wave *w = tm_wave_of(p->t, p->next.key);
-            if (p->status == RD_E_FAULT && w)
-                emu_stepper_blame(p->t->stepper, w->wave);
-            return p->status;
-        }
+    const struct tm_wave *w = tm_wave_of(p->t, p->next.key);
+    if (p->status == RD_E_FAULT && w)
+        emu_stepper_blame(p->t->stepper, w->wave);
+    return p->status;
+}
+
+/* What the parts have stopped at, one after the other, until what comes first is a
+ * part's own. *over: nothing is left of the window. */
+static rd_status take_stops(struct parts *s, bool *over)
+{
+    for (;;) {
+        struct part *p = first_of(s, s->end);
+        *over = !p;
+        if (!p)
+            return RD_OK;
+        if (p->status != RD_OK)
+            return fail(p);
+        if (!tm_takes_all(p->t, p->next.key))
+            return RD_OK;
         p->held = false;
         p->t->alone = true;
         p->status = tm_turn_of(p->t, &p->next);
         p->t->alone = false;
-        advance(p, s->end);
+        advance(p, INT64_MIN); /* sees what comes */
     }
-    return RD_OK;
 }
 
 /* What CUs have accepted in all parts is asked for in one order. */
@@ -223,8 +234,10 @@ static rd_status run(struct parts *s)
         if (st != RD_OK)
             break;
         s->end = begin + TM_WINDOW;
-        advance_all(s);
-        st = take_stops(s);
+        for (bool over = false; !over && st == RD_OK;) {
+            advance_all(s);
+            st = take_stops(s, &over);
+        }
     }
     return st == RD_OK ? ask(s, INT64_MAX) : st; /* what nobody waited for */
 }

@@ -188,16 +188,28 @@ static bool are_near(const struct tm_fetch *f, uint64_t first, uint64_t offset)
     return true;
 }
 
+/* The same for what a wave that goes on at an offset asks for. next: what is there, or
+ * NULL: not known. */
+static bool is_near(const struct tm_base *b, const struct tm_fetch *f, uint64_t first,
+                    uint64_t offset, const struct tm_inst *next)
+{
+    while (next && next->special == TM_DELAY)
+        next = next->follows;
+    uint64_t end = next ? next->offset + next->bytes : offset + TM_BEHIND;
+    bool waits = !next || next->special == TM_WAITCNT; /* leaves the buffer at once */
+    uint64_t reach = (waits ? end : offset) + (uint64_t)PARAM(b, ifetch_ahead_bytes);
+    return are_near(f, first, reach) && are_near(f, (end - 1) / LINE, end - 1);
+}
+
 bool tm_fetch_is_near(const struct tm_base *b, const struct tm_fetch *f,
                       const struct tm_fetch_wave *w, const struct tm_inst *i)
 {
-    uint64_t reach = (uint64_t)PARAM(b, ifetch_ahead_bytes) + TM_BEHIND;
-    uint64_t end = i->offset + i->bytes, first = i->offset / LINE;
-    if (w->line_ready_for == first + 1 && (end + TM_BEHIND) / LINE == first)
-        first = w->fetched; /* what it is in is known to be there */
-    else if (w->fetched < first)
-        first = w->fetched;
-    if (first <= (end + reach) / LINE && !are_near(f, first, end + reach))
+    uint64_t line = (i->offset + i->bytes - 1u) / LINE;
+    if (w->line_ready_for != line + 1 && !are_near(f, i->offset / LINE, line * LINE))
         return false;
-    return i->cls != TM_BRANCH || are_near(f, i->target / LINE, i->target + reach);
+    if (!is_near(b, f, w->fetched, i->offset + i->bytes, i->follows))
+        return false;
+    bool known = i->after && i->after->offset == i->target;
+    return i->cls != TM_BRANCH ||
+           is_near(b, f, i->target / LINE, i->target, known ? i->after : NULL);
 }
