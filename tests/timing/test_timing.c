@@ -110,12 +110,13 @@ END_TEST
 START_TEST(counters_grow)
 {
     struct tm_counted few[2];
+    static const struct tm_base b;
     struct tm_fifo f = {0};
     const struct tm_inst *from = NULL;
     uint8_t why = 0;
     fifo_begin(&f, few, 2);
     ck_assert_uint_eq(fifo_add(&f, 1, 0, NULL), 0);
-    ck_assert_int_eq(fifo_wait(&f, 0, 5, &why, &from), 5); /* it is done, and gone */
+    ck_assert_int_eq(fifo_wait(&b, &f, 0, 5, &why, &from), 5); /* it is done, and gone */
     ck_assert_uint_eq(f.n, 0);
     for (uint32_t k = 1; k <= TM_FIFO; k++) {
         ck_assert_uint_eq(fifo_add(&f, 100 + k, (uint8_t)k, NULL), k);
@@ -123,10 +124,11 @@ START_TEST(counters_grow)
             ck_assert_int_eq(fifo_at(&f, old)->done, 100 + old);
     }
     ck_assert_uint_eq(f.n, TM_FIFO);
-    ck_assert_int_eq(fifo_wait(&f, 60, 5, &why, &from), 104);
+    ck_assert_int_eq(fifo_wait(&b, &f, 60, 5, &why, &from), 104);
     ck_assert_uint_eq(why, 4);
-    fifo_at(&f, 2)->open = true; /* not known: it is looked at again */
-    ck_assert_int_eq(fifo_wait(&f, TM_FIFO - 2, 102, &why, &from), 103);
+    fifo_at(&f, 2)->open = true; /* not known before the window's end */
+    ck_assert_int_eq(fifo_wait(&b, &f, TM_FIFO - 2, 102, &why, &from), 2 * TM_WINDOW);
+    ck_assert_uint_eq(why, TM_S_NONE);
     ck_assert_uint_eq(f.first, 2);
     (void)fifo_add(&f, 200, 0, NULL);
     ck_assert_uint_eq(fifo_add(&f, 201, 0, NULL), TM_FIFO + 2);
