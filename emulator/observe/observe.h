@@ -94,7 +94,8 @@ void observe_join(struct observation *ob);
 
 /* alone.c: does the stepper alone watch, and nothing but accesses? */
 bool observation_alone(const struct observation *ob);
-/* Another one, for waves that another thread steps: malloc'd memory, alone ones only. */
+/* Another one, for waves that another thread steps: malloc'd memory, alone ones only.
+ */
 struct observation *observation_copy(const struct observation *ob);
 /* observe_step where it does; no lock is needed. */
 const struct uop *observe_alone(struct wave *w, const struct uop *u, uint64_t index,

@@ -116,7 +116,8 @@ START_TEST(counters_grow)
     uint8_t why = 0;
     fifo_begin(&f, few, 2);
     ck_assert_uint_eq(fifo_add(&f, 1, 0, NULL), 0);
-    ck_assert_int_eq(fifo_wait(&b, &f, 0, 5, &why, &from), 5); /* it is done, and gone */
+    ck_assert_int_eq(fifo_wait(&b, &f, 0, 5, &why, &from),
+                     5); /* it is done, and gone */
     ck_assert_uint_eq(f.n, 0);
     for (uint32_t k = 1; k <= TM_FIFO; k++) {
         ck_assert_uint_eq(fifo_add(&f, 100 + k, (uint8_t)k, NULL), k);

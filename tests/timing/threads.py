@@ -3,6 +3,7 @@ another through memory, that call code, that fault in several shader engines at 
 
 usage: threads.py RDNA3"""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -134,7 +135,8 @@ def run(folder, code, threads, *more):
             with open(path, "rb") as f:
                 content = f.read()
         files.append(content)
-    return (done.returncode, done.stderr.replace(folder, ""), done.stdout), *files
+    said = re.sub(r"0x[0-9a-f]+|[0-9]{6,} bytes past", "", done.stderr) # where the host put things
+    return (done.returncode, said, done.stdout), *files
 
 
 failed = 0

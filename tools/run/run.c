@@ -27,7 +27,7 @@ static const char help[] =
     "  --device emu|kfd     run inside this program (default), or through /dev/kfd: "
     "on\n"
     "                       a real board, or on the mock of rdna3 exec\n"
-    "  --threads N          host threads (default: one per CPU)\n"
+    "  --threads N          host threads (default: one per CPU; with --timing one)\n"
     "  --engine auto|interp|jit  native code for what is hot (auto: where the host "
     "has\n"
     "                       AVX2), or the interpreter alone\n"

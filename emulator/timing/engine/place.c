@@ -200,13 +200,15 @@ static size_t new_record(struct tm_engine *t)
         return 0;
     if (t->all->records.n == t->all->records.cap) {
         size_t cap = t->all->records.cap ? 2 * t->all->records.cap : 256;
-        struct tm_record *bigger = realloc(t->all->records.record, cap * sizeof *bigger);
+        struct tm_record *bigger =
+            realloc(t->all->records.record, cap * sizeof *bigger);
         if (!bigger)
             return SIZE_MAX;
         t->all->records.record = bigger;
         t->all->records.cap = cap;
     }
-    memset(&t->all->records.record[t->all->records.n], 0, sizeof *t->all->records.record);
+    memset(&t->all->records.record[t->all->records.n], 0,
+           sizeof *t->all->records.record);
     return t->all->records.n++;
 }
 

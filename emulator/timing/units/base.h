@@ -12,7 +12,9 @@
  *  4. Addresses are made canonical before they index anything (canon.h): the host's
  *     placement of buffers and code must not change a cycle.
  *  5. A unit's state is written by its own file, through the functions of its header.
- * SPDX-License-Identifier: MIT
+ *  6. What several shader engines share is touched by turns that tm_takes_all
+ * (engine.h) names, which run alone, or between windows (queue.h): parts of a run have
+ * threads of their own. SPDX-License-Identifier: MIT
  */
 #ifndef TM_BASE_H
 #define TM_BASE_H

@@ -46,9 +46,9 @@ struct tm_request {
     uint64_t line[64];  /* canonical, distinct; or the host's: TM_HOST_LINE */
     uint8_t halves[64]; /* bit per 64 bytes of a line */
     unsigned lines;
-    unsigned segments; /* of 64 bytes, which stores are sent in */
-    int64_t cycles;    /* of the address unit */
-    int64_t groups;    /* of lanes: the least cycles */
+    unsigned segments;                   /* of 64 bytes, which stores are sent in */
+    int64_t cycles;                      /* of the address unit */
+    int64_t groups;                      /* of lanes: the least cycles */
     struct tm_request *next, *next_made; /* send.c */
 };
 

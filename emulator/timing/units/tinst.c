@@ -235,7 +235,8 @@ static void describe_sharing(const struct isa_facts *facts, struct tm_inst *out)
     const struct isa_inst *isa = &out->inst->isa;
     bool memory = out->cls == TM_VMEM || out->cls == TM_LDS;
     bool global = out->cls == TM_VMEM || isa->flags & ISA_M_GDS;
-    bool both = facts->access == ISA_ACCESS_ATOMIC || facts->access == ISA_ACCESS_UPDATE;
+    bool both =
+        facts->access == ISA_ACCESS_ATOMIC || facts->access == ISA_ACCESS_UPDATE;
     out->talks =
         memory && global && (both || isa->flags & (ISA_M_GLC | ISA_M_DLC | ISA_M_GDS));
     out->alone = out->talks || out->cls == TM_SMEM || out->special == TM_END ||

@@ -91,9 +91,9 @@ struct tm_inst {
     uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
     uint8_t lds_more;            /* data cycles that no access shows */
     uint8_t mul;                 /* SALU multiplication */
-    bool alone; /* it may touch what all shader engines share */
-    bool talks; /* by it waves may learn what others have done, through memory */
-    uint8_t wait[4];             /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
+    bool alone;                  /* it may touch what all shader engines share */
+    bool talks;      /* by it waves may learn what others have done, through memory */
+    uint8_t wait[4]; /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
     uint16_t sleep_units;
     uint16_t delay;   /* immediate of s_delay_alu */
     uint8_t clause;   /* instructions of a clause that begins */
