@@ -135,7 +135,7 @@ def run(folder, code, threads, *more):
             with open(path, "rb") as f:
                 content = f.read()
         files.append(content)
-    said = re.sub(r"0x[0-9a-f]+|[0-9]{6,} bytes past", "", done.stderr) # where the host put things
+    said = re.sub(r"0x[0-9a-f]+|; nearest allocation.*", "", done.stderr) # where the host put things
     return (done.returncode, said, done.stdout), *files
 
 
