@@ -184,7 +184,7 @@ static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
     struct path p = {s->free, s->burst, s->last};
     unsigned at[2] = {next_of(s, 0, 0), next_of(s, 1, 0)}, kept = 0, n[2] = {0};
     bool gone[TM_SENDS] = {false};
-    int64_t when[TM_SENDS];
+    int64_t when[TM_SENDS] = {0};
     while (at[0] < s->n || at[1] < s->n) {
         unsigned turn = at[0] == s->n ? 1 : at[1] == s->n ? 0 : p.last;
         if (at[0] < s->n && at[1] < s->n)
