@@ -101,6 +101,10 @@ def by_name(items):
     return {x["name"]: x for x in items}
 
 
+def by_label(items):
+    return {x["label"]: x for x in items}
+
+
 def look(c, source):
     """At a stop in `turn`: frames, variables, memory, code."""
     frames = c.ask("stackTrace", threadId=1)["stackFrames"]
@@ -131,6 +135,16 @@ def look(c, source):
     expect("evaluate", value["result"] == "62", json.dumps(value))
     value = c.ask("evaluate", expression="info exec", context="repl")
     expect("commands", "32 of 32 lanes" in value["result"], json.dumps(value))
+    for text, start, known, not_there in (
+            ("inf", 1, "info", "rwatch"), ("  reverse-st", 3, "reverse-step", "info"),
+            ("print fr", 7, "from", "break"), ("i - ex", 5, "exec", "execute"),
+            ("wa", 1, "watch", "from"), ("print arg", 7, "arg1", "arg2")):
+        found = by_label(c.ask("completions", text=text, column=len(text) + 1,
+                               frameId=frames[0]["id"])["targets"])
+        expect("completions of " + text, known in found and not_there not in found and
+               found[known]["start"] == start and
+               found[known]["length"] == len(text) + 1 - start, json.dumps(found))
+    c.refused("columns 1 to 3", "completions", text="ab", column=9)
     code = c.ask("disassemble", memoryReference=frames[0]["instructionPointerReference"],
                  instructionOffset=-2, instructionCount=5)["instructions"]
     expect("code", len(code) == 5 and code[2]["address"] ==

@@ -517,6 +517,8 @@ static bool do_info(struct ui *u, const char *args)
         return show_kernel(u);
     if (strcmp(what, "functions") == 0)
         return show_functions(u);
+    if (strcmp(what, "line") == 0)
+        return show_line(u, rest);
     if (strcmp(what, "fault") == 0) {
         char text[1024];
         fault_text(u, text, sizeof text);
@@ -529,7 +531,8 @@ static bool do_info(struct ui *u, const char *args)
         return show_points(u);
     return ui_error(u,
                     "info waves, wave, lane, registers [NAME|s|v], exec, locals, "
-                    "globals, breakpoints, memory, kernel, functions or fault; not "
+                    "globals, breakpoints, memory, kernel, functions, line [WHERE] "
+                    "or fault; not "
                     "'%s'",
                     what);
 }
@@ -634,9 +637,12 @@ static const struct command commands[] = {
     {"lane", NULL, false, do_lane, "[LANE]  choose a lane"},
     {"info", "i", false, do_info,
      "waves, wave, lane, registers [NAME|s|v], exec, locals, globals, breakpoints, "
-     "memory, kernel, functions, fault"},
+     "memory, kernel, functions, line [WHERE], fault"},
     {"print", "p", false, show_print,
      "[/FORMAT] [-a] EXPRESSION  FORMAT x d u f t c; -a: in all active lanes"},
+    {"display", NULL, true, ui_display,
+     "[/FORMAT] [-a] EXPRESSION  print it at every stop; without one: all of them now"},
+    {"undisplay", NULL, true, ui_undisplay, "[NUMBER]  no longer; all of them"},
     {"x", NULL, false, show_memory,
      "[/COUNT FORMAT SIZE] [lds|scratch|global] ADDRESS  SIZE b h w g"},
     {"backtrace", "bt", false, do_backtrace, "functions that the wave is in"},
@@ -706,9 +712,9 @@ static const struct command *find(struct ui *u, const char *name, size_t n)
 static bool works_idle(const struct command *c)
 {
     static const char *const names[] = {
-        "run",    "continue", "break",     "tbreak", "watch",  "awatch",
-        "rwatch", "delete",   "condition", "ignore", "enable", "disable",
-        "set",    "info",     "echo",      "source", "help",   "quit"};
+        "run",    "continue",  "break",  "tbreak", "watch",   "awatch",   "rwatch",
+        "delete", "condition", "ignore", "enable", "disable", "set",      "info",
+        "echo",   "source",    "help",   "quit",   "display", "undisplay"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(c->name, names[i]) == 0)
             return true;

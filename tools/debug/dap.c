@@ -320,7 +320,8 @@ static void capabilities(struct dap *d, const struct json_t *request)
                                             "supportsSetVariable",
                                             "supportsSetExpression",
                                             "supportsWriteMemoryRequest",
-                                            "supportsLogPoints"};
+                                            "supportsLogPoints",
+                                            "supportsCompletionsRequest"};
     struct reply r;
     reply_begin(d, &r, request);
     for (size_t i = 0; i < sizeof supported / sizeof *supported; i++)
@@ -561,6 +562,7 @@ static void answer(struct dap *d, const struct json_t *request)
     } else if (!run(d, command, request, args) &&
                !dap_set_points(d, command, request, args) &&
                !dap_change(d, command, request, args) &&
+               !dap_complete(d, command, request, args) &&
                !dap_look(d, command, request, args)) {
         reply_error(d, request, "there is no request '%.60s' here", command);
     }

@@ -85,6 +85,12 @@ void dap_program_end(struct dap *d);
 bool dap_change(struct dap *d, const char *command, const struct json_t *request,
                 const struct json_t *args);
 
+/* ---- dap_complete.c ---- */
+
+/* Answer a request for completions. */
+bool dap_complete(struct dap *d, const char *command, const struct json_t *request,
+                  const struct json_t *args);
+
 /* ---- dap_show.c: requests that look ---- */
 
 /* Answer the request if it is one of these. */

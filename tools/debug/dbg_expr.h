@@ -59,6 +59,11 @@ bool expr_u64(const struct context *c, const char *text, uint64_t *out,
 /* Does it speak of something that each lane has its own of? */
 bool expr_by_lane(const char *text);
 
+/* Names of variables, arguments and registers that expressions may begin with here, and
+ * that begin with a text. */
+void names_begin(const struct context *c, const char *begin,
+                 void (*each)(void *ctx, const char *name, bool variable), void *ctx);
+
 /* A variable's value. */
 bool expr_variable(const struct context *c, const struct source_variable *v,
                    struct value *out, const char **why);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli.h"
 #include "core.h"
 #include "inferior.h"
 #include "ui.h"
@@ -56,5 +57,82 @@ bool show_program(struct ui *u)
         fprintf(u->out, "the program has not been started");
     fprintf(u->out, "; %" PRIu64 " dispatches were run here, %" PRIu64 " by itself\n",
             i->taken, i->left);
+    return true;
+}
+
+/* Where the code of the line at an address ends: behind it, instruction by instruction.
+ */
+static uint64_t end_of_line(const struct ui *u, const struct context *c,
+                            const struct source_line *l, uint64_t at)
+{
+    char text[256];
+    const struct source_line *now = l;
+    while (now && now->line == l->line && strcmp(now->file, l->file) == 0) {
+        unsigned bytes = instruction_text(c, at, text, sizeof text);
+        if (!bytes)
+            break;
+        at += bytes;
+        now = program_line(u->program, at);
+    }
+    return at;
+}
+
+static void one_place(struct ui *u, const struct context *c, uint64_t pc)
+{
+    char symbol[160];
+    const struct source_line *l = program_line(u->program, pc);
+    (void)program_symbol(u->program, pc, symbol, sizeof symbol);
+    if (!l) {
+        fprintf(u->out, "no line is known of 0x%" PRIx64 " <%s>\n", pc, symbol);
+        return;
+    }
+    fprintf(u->out, "%s:%u is 0x%" PRIx64 " <%s> to 0x%" PRIx64 "\n", l->file, l->line,
+            pc, symbol, end_of_line(u, c, l, pc));
+}
+
+/* LINE or FILE:LINE: its number, with *file's bytes in front of it. */
+static bool is_line(const char *where, int *file, uint64_t *line)
+{
+    const char *colon = strrchr(where, ':');
+    *file = colon ? (int)(colon - where) : 0;
+    return cli_parse_u64(colon ? colon + 1 : where, line) == RD_OK && *line &&
+           *line <= UINT32_MAX;
+}
+
+bool show_line(struct ui *u, const char *where)
+{
+    enum { PLACES = 64 };
+    uint64_t pcs[PLACES], number;
+    struct context c;
+    struct expr_error err;
+    char file[200];
+    unsigned n = 1, line = 0;
+    int bytes;
+    bool there = ui_context(u, &c);
+    if (!u->program->source)
+        return ui_error(u, "no lines are known: %s",
+                        source_missing()
+                            ? source_missing()
+                            : "the code object has no DWARF (compile with -g)");
+    if (!*where && !there)
+        return ui_error(u, "info line: no wave is chosen");
+    if (!*where) {
+        pcs[0] = c.wave.view.pc;
+    } else if (*where == '*') {
+        if (!expr_u64(&c, where + 1, &pcs[0], &err))
+            return ui_error(u, "%s", err.text);
+    } else if (is_line(where, &bytes, &number)) {
+        line = (unsigned)number;
+        (void)snprintf(file, sizeof file, "%.*s", bytes < 199 ? bytes : 199, where);
+        n = program_line_places(u->program, *file ? file : NULL, &line, pcs, PLACES);
+    } else {
+        n = program_function_places(u->program, where, pcs, PLACES);
+    }
+    if (!n)
+        return ui_error(u, "no code is known of '%.100s'", where);
+    if (line && line != number)
+        fprintf(u->out, "line %" PRIu64 " has no code; the next that has:\n", number);
+    for (unsigned i = 0; i < n; i++)
+        one_place(u, &c, pcs[i]);
     return true;
 }

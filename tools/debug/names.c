@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,48 +79,54 @@ bool name_file_register(struct parser *p, const char *name, size_t len, bool *no
     return true;
 }
 
+static const struct {
+    const char *name;
+    unsigned sel;
+    bool mask; /* two dwords in wave64 */
+} specials[] = {
+    {"exec", ISA_SEL_EXEC_LO, true},     {"vcc", ISA_SEL_VCC_LO, true},
+    {"exec_lo", ISA_SEL_EXEC_LO, false}, {"exec_hi", ISA_SEL_EXEC_HI, false},
+    {"vcc_lo", ISA_SEL_VCC_LO, false},   {"vcc_hi", ISA_SEL_VCC_HI, false},
+    {"scc", ISA_SEL_SCC, false},         {"m0", ISA_SEL_M0, false},
+    {"execz", ISA_SEL_EXECZ, false},     {"vccz", ISA_SEL_VCCZ, false}};
+
+/* What the wave's state tells besides; values in the same order below. */
+static const struct {
+    const char *name;
+    bool hex;
+} numbers[] = {{"pc", true},       {"lane", false},        {"wave", false},
+               {"group", false},   {"group_x", false},     {"group_y", false},
+               {"group_z", false}, {"mode", true},         {"status", true},
+               {"trapsts", true},  {"instructions", false}};
+#define N_NUMBERS (sizeof numbers / sizeof *numbers)
+
 bool name_special_register(struct parser *p, const char *name, size_t len, bool *no,
                            struct value *out)
 {
-    static const struct {
-        const char *name;
-        unsigned sel;
-        bool mask; /* two dwords in wave64 */
-    } specials[] = {
-        {"exec", ISA_SEL_EXEC_LO, true},     {"vcc", ISA_SEL_VCC_LO, true},
-        {"exec_lo", ISA_SEL_EXEC_LO, false}, {"exec_hi", ISA_SEL_EXEC_HI, false},
-        {"vcc_lo", ISA_SEL_VCC_LO, false},   {"vcc_hi", ISA_SEL_VCC_HI, false},
-        {"scc", ISA_SEL_SCC, false},         {"m0", ISA_SEL_M0, false},
-        {"execz", ISA_SEL_EXECZ, false},     {"vccz", ISA_SEL_VCCZ, false}};
     const struct context *c = p->c;
     const struct tg_wave *w = &c->wave;
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if (same_name(name, len, specials[i].name))
             return read_registers(p, specials[i].sel,
                                   specials[i].mask && w->lanes == 64 ? 2 : 1, out);
-    const struct {
-        const char *name;
-        uint64_t value;
-        bool hex;
-    } numbers[] = {{"pc", w->view.pc, true},
-                   {"lane", c->lane, false},
-                   {"wave", w->wave, false},
-                   {"group", w->group, false},
-                   {"group_x", w->workgroup[0], false},
-                   {"group_y", w->workgroup[1], false},
-                   {"group_z", w->workgroup[2], false},
-                   {"mode", w->view.mode, true},
-                   {"status", w->view.status, true},
-                   {"trapsts", w->view.trapsts, true},
-                   {"instructions", w->view.instructions, false}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    const uint64_t values[N_NUMBERS] = {w->view.pc,
+                                        c->lane,
+                                        w->wave,
+                                        w->group,
+                                        w->workgroup[0],
+                                        w->workgroup[1],
+                                        w->workgroup[2],
+                                        w->view.mode,
+                                        w->view.status,
+                                        w->view.trapsts,
+                                        w->view.instructions};
+    for (size_t i = 0; i < N_NUMBERS; i++) {
         if (!same_name(name, len, numbers[i].name))
             continue;
         if (c->index == TG_NO_WAVE)
             return parse_fail(p, "no wave is chosen: there is no %s", numbers[i].name);
-        *out =
-            value_number(numbers[i].hex ? expr_type("hex64", 5) : expr_type("u64", 3),
-                         numbers[i].value);
+        *out = value_number(
+            numbers[i].hex ? expr_type("hex64", 5) : expr_type("u64", 3), values[i]);
         return true;
     }
     *no = true;
@@ -146,6 +153,8 @@ bool name_argument(struct parser *p, const char *name, size_t len, bool *no,
 }
 
 /* ---- variables ---- */
+
+#define MAX_VARIABLES 256u
 
 static bool machine_reg(void *ctx, unsigned sel, uint32_t *out)
 {
@@ -231,8 +240,6 @@ bool expr_variable(const struct context *c, const struct source_variable *v,
     return missing < n;
 }
 
-#define MAX_VARIABLES 256u
-
 bool name_variable(struct parser *p, const char *name, size_t len, bool *no,
                    struct value *out)
 {
@@ -257,4 +264,35 @@ bool name_variable(struct parser *p, const char *name, size_t len, bool *no,
     }
     free(v);
     return ok;
+}
+
+/* ---- completion ---- */
+
+void names_begin(const struct context *c, const char *begin,
+                 void (*each)(void *ctx, const char *name, bool variable), void *ctx)
+{
+    size_t len = strlen(begin);
+    struct source_variable *v = NULL;
+    unsigned n = 0;
+    if (c->index != TG_NO_WAVE && c->program->source)
+        v = calloc(MAX_VARIABLES, sizeof *v);
+    if (v)
+        n = source_variables(c->program->source, c->wave.view.pc - c->program->bias, v,
+                             MAX_VARIABLES);
+    for (unsigned i = 0; i < n; i++)
+        if (strncmp(v[i].name, begin, len) == 0)
+            each(ctx, v[i].name, true);
+    free(v);
+    for (unsigned i = 0; i < c->program->n_args; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "arg%u", i);
+        if (strncmp(name, begin, len) == 0)
+            each(ctx, name, true);
+    }
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+        if (strncmp(specials[i].name, begin, len) == 0)
+            each(ctx, specials[i].name, false);
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        if (strncmp(numbers[i].name, begin, len) == 0)
+            each(ctx, numbers[i].name, false);
 }

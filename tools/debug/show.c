@@ -137,6 +137,7 @@ void show_stop(struct ui *u)
     struct context c;
     if (ui_context(u, &c))
         show_place(u, c.wave.view.pc);
+    ui_displays(u);
 }
 
 bool show_waves(struct ui *u)
@@ -483,19 +484,23 @@ static const char *take_format(const char *args, char *format, uint64_t *count,
     return args + strspn(args, " \t");
 }
 
-bool show_print(struct ui *u, const char *args)
+bool show_value(struct ui *u, const char *label, const char *args,
+                struct expr_error *err)
 {
     struct context c;
-    struct expr_error err;
     char format = 0;
     uint64_t count = 1;
     const char *text = take_format(args, &format, &count, NULL);
     bool all = strncmp(text, "-a ", 3) == 0; /* in all active lanes */
     text += all ? 3 : 0;
+    *err = (struct expr_error){0};
     if (!*text)
-        return ui_error(u, "print[/FORMAT] [-a] EXPRESSION: an expression is missing");
-    if (format && !strchr("xduftc", format))
-        return ui_error(u, "'%c': formats are x d u f t c", format);
+        (void)snprintf(err->text, sizeof err->text, "an expression is missing");
+    else if (format && !strchr("xduftc", format))
+        (void)snprintf(err->text, sizeof err->text, "'%c': formats are x d u f t c",
+                       format);
+    if (*err->text)
+        return false;
     bool there = ui_context(u, &c);
     struct value *v = malloc(sizeof *v);
     char *buffer = malloc(8192);
@@ -505,23 +510,29 @@ bool show_print(struct ui *u, const char *args)
         if (!(lanes >> l & 1))
             continue;
         c.lane = l;
-        ok = expr_value(&c, text, v, NULL, &err);
+        ok = expr_value(&c, text, v, NULL, err);
         if (!ok)
             break;
         value_text(&c, v, format, buffer, 8192);
         if (all)
-            fprintf(u->out, "lane %2u: %s", l, buffer);
+            fprintf(u->out, "%slane %2u: %s", label, l, buffer);
         else
-            fprintf(u->out, "%s = %s", text, buffer);
+            fprintf(u->out, "%s%s = %s", label, text, buffer);
         if (v->type->kind == VT_HEX && v->type->bytes == 4 && !format && !all)
             all_types(u, &c, v);
         fputc('\n', u->out);
     }
-    if (!ok)
-        (void)ui_error(u, "%s", err.text);
+    if (!ok && !*err->text)
+        (void)snprintf(err->text, sizeof err->text, "out of memory");
     free(v);
     free(buffer);
     return ok;
+}
+
+bool show_print(struct ui *u, const char *args)
+{
+    struct expr_error err;
+    return show_value(u, "", args, &err) || ui_error(u, "%s", err.text);
 }
 
 static const struct vtype *element_type(char format, unsigned size)

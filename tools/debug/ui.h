@@ -12,6 +12,13 @@
 struct core;     /* core.h */
 struct inferior; /* inferior.h */
 
+/* What `display` prints at every stop: "[/FORMAT ][-a ]EXPRESSION", as of print. */
+struct ui_display {
+    unsigned number;
+    char text[200];
+};
+enum { UI_DISPLAYS = 32 };
+
 struct ui {
     struct session *session;   /* NULL: a core file is looked at */
     struct inferior *inferior; /* the program whose kernels the session has; or NULL */
@@ -26,6 +33,8 @@ struct ui {
     char last[256]; /* what an empty line repeats */
     char list_file[256];
     unsigned list_line;
+    struct ui_display displays[UI_DISPLAYS];
+    unsigned n_displays, last_display;
     /* the choice, where there is no session */
     uint64_t group;
     unsigned wave, lane;
@@ -56,11 +65,25 @@ bool show_why(struct ui *u);
 bool show_disassembly(struct ui *u, const char *args);
 bool show_source(struct ui *u, const char *args);
 bool show_print(struct ui *u, const char *args);
+/* The value, behind a label; args as of print. false: why not in err. */
+bool show_value(struct ui *u, const char *label, const char *args,
+                struct expr_error *err);
 bool show_memory(struct ui *u, const char *args);
 bool show_regions(struct ui *u);
 bool show_points(struct ui *u);
 
+/* ---- display.c ---- */
+
+bool ui_display(struct ui *u, const char *args);
+bool ui_undisplay(struct ui *u, const char *args);
+/* All of them, as they are now. */
+void ui_displays(struct ui *u);
+
 /* ---- info.c ---- */
+
+/* Where a line's code lies, or which line an address is of. where: LINE, FILE:LINE,
+ * FUNCTION, *ADDRESS; empty: the chosen wave's. */
+bool show_line(struct ui *u, const char *where);
 
 bool show_kernel(struct ui *u);
 bool show_functions(struct ui *u);
