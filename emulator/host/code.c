@@ -95,6 +95,7 @@ rd_status la_load_object(struct la *la, const void *data, size_t bytes,
         .entry_gpuva = (uintptr_t)base + found->entry_offset,
         .desc_gpuva = (uintptr_t)base + found->desc_offset,
         .image_gpuva = (uintptr_t)base,
+        .object = co,
     };
     return RD_OK;
 }

@@ -23,6 +23,10 @@ struct la {
     struct la_mapping *mappings;
     struct la_object *objects;
     uint64_t next_gpuva; /* where the next mapping is asked for */
+    struct {             /* of the latest kernel that prints */
+        uint8_t *buffer; /* NULL: none */
+        const struct co_object *object;
+    } printed;
 };
 
 /* Write the text and hand back status. */
@@ -42,6 +46,10 @@ bool la_symbol(void *la, uint64_t pc, char *name, size_t size, uint64_t *start);
 
 /* Dimensions of a grid that are in use: 1 to 3. */
 unsigned la_grid_dims(const struct la_shape *shape);
+
+/* Memory that printf of a kernel fills, for la_print. */
+rd_status la_printf_buffer(struct la *la, const struct la_kernel *kernel,
+                           uint64_t *gpuva, struct la_error *err);
 
 /* Lay out and fill the kernarg segment. gpuva is 0 if the kernel has none. */
 rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,

@@ -93,11 +93,13 @@ unsigned la_grid_dims(const struct la_shape *s)
 /* Addresses that hidden arguments hold. */
 struct places {
     uint64_t queue_gpuva, lds_base, scratch_base;
+    uint64_t printf_gpuva; /* 0: none */
 };
 
 /* Source: LLVM AMDGPUUsage, code object v4 and v5 kernel argument metadata. Workgroups
- * are always whole here, so remainders are 0. What needs a host service (printf,
- * hostcall, device heap, enqueueing, multigrid) is 0: the ABI's "not there". */
+ * are always whole here, so remainders are 0. What needs a host service while the
+ * kernel runs (hostcall, device heap, enqueueing, multigrid) is 0: the ABI's "not
+ * there". */
 static uint64_t hidden_value(enum co_value_kind kind, const struct la_shape *s,
                              const struct places *places)
 {
@@ -120,6 +122,8 @@ static uint64_t hidden_value(enum co_value_kind kind, const struct la_shape *s,
         return places->lds_base >> 32;
     case CO_VALUE_HIDDEN_QUEUE_PTR:
         return places->queue_gpuva;
+    case CO_VALUE_HIDDEN_PRINTF_BUFFER:
+        return places->printf_gpuva;
     default:
         return 0;
     }
@@ -217,18 +221,31 @@ static void place_all(const struct la_kernel *kernel, const struct la_shape *sha
         place_in_order(args, n_args, segment);
 }
 
+/* Does it use printf, in the way that needs a buffer only? */
+static bool prints(const struct la_kernel *kernel)
+{
+    const struct co_kernel_meta *meta = kernel->meta;
+    for (uint32_t i = 0; kernel->object && meta && i < meta->n_args; i++)
+        if (meta->args[i].kind == CO_VALUE_HIDDEN_PRINTF_BUFFER)
+            return true;
+    return false;
+}
+
 rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,
                             const struct la_shape *shape, const struct la_arg *args,
                             unsigned n_args, uint64_t queue_gpuva, uint64_t *gpuva,
                             struct la_error *err)
 {
-    struct places places = {queue_gpuva, EMU_SHARED_BASE, EMU_PRIVATE_BASE};
+    struct places places = {queue_gpuva, EMU_SHARED_BASE, EMU_PRIVATE_BASE, 0};
     uint64_t bytes = 0;
     void *segment;
     rd_status st = check_all(kernel, has_places(kernel), args, n_args, &bytes, err);
     if (st == RD_OK)
         st = la_alloc(la, bytes ? bytes : 1, EMU_MEM_READ, "kernel arguments", &segment,
                       err);
+    la->printed.buffer = NULL;
+    if (st == RD_OK && prints(kernel))
+        st = la_printf_buffer(la, kernel, &places.printf_gpuva, err);
     if (st != RD_OK)
         return st;
     place_all(kernel, shape, args, n_args, &places, segment);
@@ -242,7 +259,7 @@ rd_status la_make_kernargs(const struct la_kernel *kernel, const struct la_shape
                            uint64_t scratch_base, void **out, uint64_t *bytes,
                            struct la_error *err)
 {
-    struct places places = {queue_gpuva, lds_base, scratch_base};
+    struct places places = {queue_gpuva, lds_base, scratch_base, 0};
     uint64_t size = 0;
     rd_status st = check_all(kernel, has_places(kernel), args, n_args, &size, err);
     if (st != RD_OK)

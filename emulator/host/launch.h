@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "codeobj.h"
 #include "emu.h"
@@ -55,6 +56,7 @@ struct la_kernel {
     uint64_t entry_gpuva;
     uint64_t desc_gpuva;  /* 0 for raw code */
     uint64_t image_gpuva; /* where address 0 of the object lies; 0 for raw code */
+    const struct co_object *object; /* NULL for raw code */
 };
 
 /* Load a code object and find a kernel in it.
@@ -104,6 +106,17 @@ RD_CHECKED rd_status la_prepare(struct la *la, const struct la_kernel *kernel,
                                 const struct la_shape *shape, const struct la_arg *args,
                                 unsigned n_args, struct emu_dispatch *out,
                                 struct la_error *err);
+
+/* Write what the kernel of the latest la_prepare has printed since, by OpenCL's printf
+ * or by HIP's with -mprintf-kind=buffered; nothing if it does not print. Not while it
+ * runs.
+ */
+enum la_printed {
+    LA_PRINTED_ALL,
+    LA_PRINTED_FULL,  /* the buffer is full: what came later may be missing */
+    LA_PRINTED_BROKEN /* the buffer holds something else from here on */
+};
+enum la_printed la_print(struct la *la, FILE *f);
 
 /* Lay out and fill a kernarg segment somewhere else than in a struct la.
  *

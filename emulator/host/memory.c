@@ -158,6 +158,8 @@ void la_rewind(struct la *la, struct la_mark mark)
     while (la->mappings && la->mappings != mark.last) {
         struct la_mapping *mapping = la->mappings;
         la->mappings = mapping->next;
+        if (la->printed.buffer == (uint8_t *)mapping->base + PAGE_BYTES)
+            la->printed.buffer = NULL;
         (void)!emu_mem_remove(la->emu, (uintptr_t)mapping->base + PAGE_BYTES);
         munmap(mapping->base, mapping->bytes);
         free(mapping);

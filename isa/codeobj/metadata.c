@@ -408,6 +408,39 @@ static rd_status parse_kernels(struct parser *p)
     return st;
 }
 
+static rd_status parse_printfs(struct parser *p)
+{
+    struct co_object *obj = p->obj;
+    uint32_t count = 0;
+    size_t start = p->r.pos;
+    rd_status st = next_container(p, MP_ARRAY, "amdhsa.printf", &count);
+    if (st != RD_OK)
+        return st;
+    if (obj->printfs)
+        return fail_at(p, RD_E_FORMAT, start, "amdhsa.printf", "the key occurs twice");
+    if (count > p->r.size - p->r.pos)
+        return fail_at(p, RD_E_TRUNCATED, start, "amdhsa.printf",
+                       "more formats than the note has room for");
+    obj->printfs = co_array(count, sizeof *obj->printfs);
+    if (!obj->printfs)
+        return fail_at(p, RD_E_NOMEM, start, "amdhsa.printf", "out of memory");
+    for (uint32_t i = 0; st == RD_OK && i < count; i++) {
+        st = take_string(p, "amdhsa.printf", &obj->printfs[i]);
+        obj->n_printfs += st == RD_OK;
+    }
+    return st;
+}
+
+unsigned co_printf_count(const struct co_object *obj)
+{
+    return obj->n_printfs;
+}
+
+const char *co_printf_at(const struct co_object *obj, unsigned i)
+{
+    return obj->printfs[i];
+}
+
 static rd_status parse_version(struct parser *p)
 {
     uint32_t count = 0, major = 0;
@@ -440,6 +473,8 @@ static rd_status parse_document(struct parser *p)
             st = parse_version(p);
         else if (mp_is(&key, "amdhsa.target"))
             st = take_string(p, "amdhsa.target", &p->obj->info.isa);
+        else if (mp_is(&key, "amdhsa.printf"))
+            st = parse_printfs(p);
         else
             st = skip(p, "document");
     }

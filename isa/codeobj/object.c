@@ -15,6 +15,7 @@ void co_close(struct co_object *obj)
         free((void *)obj->metas[i].args);
     free(obj->metas);
     free(obj->meta_strings);
+    free(obj->printfs);
     free(obj->kernels);
     free(obj->kernel_names);
     free(obj->segments);

@@ -64,11 +64,12 @@ struct co_object {
     uint32_t *got_syms;           /* ascending symbol indices */
     struct co_kernel_meta *metas; /* sorted by symbol name */
     char *meta_strings;
+    const char **printfs; /* of amdhsa.printf */
     struct co_kernel *kernels;
     char *kernel_names;
 
     unsigned n_segments, n_sections, n_symbols, n_by_offset;
-    unsigned n_relas, n_got, n_metas, n_kernels;
+    unsigned n_relas, n_got, n_metas, n_kernels, n_printfs;
 
     struct co_symtab symtab; /* for listing: .symtab, else .dynsym */
     struct co_symtab relsym; /* that relocations index */

@@ -90,6 +90,9 @@ static const char help[] =
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
     "  --json               with --stats: as JSON, with all opcodes\n"
     "\n"
+    "What OpenCL kernels and those of HIP with -mprintf-kind=buffered print comes out "
+    "when\n"
+    "they end.\n"
     "A number is decimal or 0x hexadecimal. Faults end the run with exit status 1.\n";
 
 enum {
@@ -304,6 +307,14 @@ static void name_nulls(const struct run_options *o, const struct emu_fault *f,
     const char *head = "; null:";
     if (f->kind != EMU_FAULT_UNMAPPED || f->address >= 0x10000)
         return;
+    const struct co_kernel_meta *meta = o->k.meta;
+    for (unsigned i = 0; meta && i < meta->n_args; i++)
+        if (meta->args[i].kind == CO_VALUE_HIDDEN_HOSTCALL_BUFFER)
+            (void)snprintf(
+                text + strlen(text), size - strlen(text),
+                "; the kernel calls the host (HIP's printf or assert), which "
+                "answers under rdna3 exec only (printf: "
+                "-mprintf-kind=buffered)");
     for (unsigned i = 0; i < o->k.n_args; i++) {
         const struct kernel_arg *a = &o->k.args[i];
         size_t used = strlen(text);
@@ -334,6 +345,17 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
     return finish(o, la, timed, stats, seconds);
 }
 
+/* What the kernel has printed, also if it did not come to its end. */
+static void tell_printed(const struct run_options *o, struct la *la)
+{
+    FILE *f = o->json ? stderr : stdout;
+    enum la_printed printed = la_print(la, f);
+    (void)fflush(f);
+    if (printed != LA_PRINTED_ALL)
+        fprintf(stderr, "warning: the buffer of printf %s: the rest is missing\n",
+                printed == LA_PRINTED_FULL ? "is full" : "holds something else");
+}
+
 static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *dispatch)
 {
     struct emu_fault fault = {0};
@@ -358,6 +380,7 @@ static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *d
         st = emu_run(la_emu(la), dispatch, &fault, &stats);
     }
     double seconds = cli_now() - start;
+    tell_printed(o, la);
     int traced = run_trace_end(o, la_emu(la));
     if (status == CLI_OK)
         status = traced;

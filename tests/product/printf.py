@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""printf in kernels, as clang compiles it for OpenCL and HIP, under `rdna3 run`.
+
+    printf.py RDNA3
+
+The device libraries' __printf_alloc is written out here, as a plain clang has none.
+SPDX-License-Identifier: MIT
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+RDNA3 = os.path.abspath(sys.argv[1])
+CLANG = shutil.which("clang-19")
+CL = r"""
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+__global uint *buffer(void)
+{
+    return (__global uint *)((__constant size_t *)__builtin_amdgcn_implicitarg_ptr())[9];
+}
+__global char *__printf_alloc(uint bytes)
+{
+    __global uint *p = buffer();
+    uint size = p[1];
+    uint at = __opencl_atomic_load((__global atomic_uint *)p, memory_order_relaxed,
+                                   memory_scope_device);
+    do {
+        if (8 + at + bytes > size)
+            return 0;
+    } while (!__opencl_atomic_compare_exchange_strong((__global atomic_uint *)p, &at, at + bytes,
+                 memory_order_relaxed, memory_order_relaxed, memory_scope_device));
+    return (__global char *)p + 8 + at;
+}
+kernel void forms(global float *x, int n)
+{
+    int i = __builtin_amdgcn_workitem_id_x();
+    float4 v = (float4)(1.5f, 2, -3, x[i]);
+    uchar4 c = (uchar4)(1, 2, 3, i);
+    short2 s = (short2)(-1, i);
+    half2 h = (half2)(0.5h, -2.0h);
+    if (i != 3)
+        return;
+    printf("hello %d: %5.2f %s|%v4hlf %v4hhd %v2hd %c %%\n", i, x[i], "str:\t", v, c, s, 'x');
+    printf("%ld %#lx %e %u %hhd %hd\n", (long)i << 40, (ulong)i << 40, (double)x[i], n, (char)n,
+           (short)n);
+    printf("%v2hf plain\n", h);
+    printf("%v3hlf %a %g %-6d| %+d %06.1f %5c| %.2s %p\n", v.xyz, x[i], 1e10, n, n, x[i], 'c',
+           "abc", (global void *)4096);
+}
+kernel void lines(global uint *x)
+{
+    printf("%u\n", (uint)__builtin_amdgcn_workgroup_id_x());
+}
+kernel void fault(global uint *x)
+{
+    printf("before\n");
+    x[1 << 20] = 1;
+}
+kernel void full(global uint *x)
+{
+    for (uint i = 0; i < 1100000; i++)
+        printf("a\n");
+}
+kernel void broken(global uint *x)
+{
+    printf("good\n");
+    __global uint *p = buffer();
+    for (uint i = 0; i < 64; i++)
+        p[p[0] / 4 + 2 + i] = x[i];
+    p[0] += 256;
+}
+kernel void huge(global uint *x)
+{
+    printf("good\n");
+    buffer()[0] = x[0];
+}
+"""
+HIP = r"""
+#define GLOBAL __attribute__((address_space(1)))
+extern "C" __attribute__((device)) int printf(const char *fmt, ...);
+extern "C" __attribute__((device)) GLOBAL char *__printf_alloc(unsigned bytes)
+{
+    unsigned *p = (unsigned *)((unsigned long long *)__builtin_amdgcn_implicitarg_ptr())[9];
+    return (GLOBAL char *)((char *)p + 8 + __atomic_fetch_add(p, bytes, __ATOMIC_RELAXED));
+}
+extern "C" __attribute__((global)) void hello(const char *x, const char *format, int n, float f)
+{
+    if (__builtin_amdgcn_workitem_id_x() != 2)
+        return;
+    printf("hip %d|%6s|%.1f: %lld %c%%\n", n, x, f, 1ll << 40, 'z');
+    printf(format, n, f, (void *)64);
+}
+"""
+failed = 0
+
+
+def call(*command):
+    r = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, check=False)
+    return r.returncode, r.stdout, r.stderr
+
+
+def expect(what, got, want):
+    global failed
+    if got != want:
+        failed = 1
+        print(f"FAILED: {what}: {got!r}, not {want!r}")
+
+
+def run(kernel, *more):
+    return call(RDNA3, "run", "p.hsaco", "--kernel", kernel, *more)
+
+
+def opencl():
+    expect("forms", run("forms", "--block", "32", "--arg", "buf:128:iota=f32", "--arg", "i32:-7"),
+           (0, "hello 3:  3.00 str:\t|1.500000,2.000000,-3.000000,3.000000 1,2,3,3 -1,3 x %\n"
+               "3298534883328 0x30000000000 3.000000e+00 4294967289 -7 -7\n"
+               "0.500000,-2.000000 plain\n"
+               "1.500000,2.000000,-3.000000 0x1.8p+1 1e+10 -7    | -7 0003.0     c| ab 0x1000\n",
+            ""))
+    lines = "".join(f"{i}\n" for i in range(50))
+    for how in (["--threads", "1"], ["--threads", "4"], ["--engine", "interp"],
+                ["--check", "mem,race"]):
+        expect(" ".join(how), run("lines", "--grid", "50", "--arg", "buf:4", *how)[:2], (0, lines))
+    status, out, _ = run("lines", "--grid", "50", "--arg", "buf:4", "--timing")
+    got = [int(x) for x in out.splitlines()[:50]]
+    expect("timed", (status, sorted(got)), (0, list(range(50))))
+    status, out, err = run("lines", "--arg", "buf:4", "--stats", "--json")
+    expect("beside JSON", (status, out[:1], err), (0, "{", "0\n"))
+    status, out, err = run("fault", "--arg", "buf:4")
+    expect("before a fault", (status, out, err[:6]), (1, "before\n", "error:"))
+    status, out, err = run("full", "--arg", "buf:4")
+    expect("a full buffer", (status, out == "a\n" * (((4 << 20) - 8) // 4), err), (
+        0, True, "warning: the buffer of printf is full: the rest is missing\n"))
+    for seed in range(10):
+        status, out, err = run("broken", "--arg", f"buf:256:rand=u32,{seed}")
+        expect("garbage", (status, out[:5], err[-15:]), (0, "good\n", "rest is missing\n"[-15:]))
+    for used in ("ffffffff", "0000f0ff", "07000000", "fcff3f00"):
+        with open("used", "wb") as f:
+            f.write(bytes.fromhex(used))
+        status, _, err = run("huge", "--arg", "file:used")
+        expect("a wrong number of bytes", (status, "holds something else" in err), (0, True))
+
+
+def hip():
+    with open("p.hip", "w", encoding="utf-8") as f:
+        f.write(HIP)
+    common = [CLANG, "-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O2",
+              "--offload-arch=gfx1100", "--no-gpu-bundle-output", "p.hip", "-o", "h.hsaco"]
+    r = subprocess.run(common + ["-mprintf-kind=buffered"], capture_output=True, check=False)
+    if r.returncode:
+        print("no HIP here:", r.stderr)
+        return
+    for name, text in (("x", "str"), ("format", "own %d %.1f %s.\n")):
+        with open(name, "wb") as f:
+            f.write(text.encode() + b"\0")
+    args = ["--block", "32", "--arg", "file:x", "--arg", "file:format", "--arg", "i32:-7",
+            "--arg", "f32:1.5"]
+    expect("HIP", call(RDNA3, "run", "h.hsaco", *args),
+           (0, "hip -7|   str|1.5: 1099511627776 z%\nown -7 1.5 0x40.\n", ""))
+    args[3] = "u64:0"
+    expect("HIP, a null pointer", call(RDNA3, "run", "h.hsaco", *args),
+           (0, "hip -7|(null)|1.5: 1099511627776 z%\nown -7 1.5 0x40.\n", ""))
+
+
+if not CLANG:
+    print("skipped: no clang-19")
+    sys.exit(77)
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    with open("p.cl", "w", encoding="utf-8") as source:
+        source.write(CL)
+    subprocess.run([CLANG, "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
+                    "-mcpu=gfx1100", "-nogpulib", "-O2",
+                    "p.cl", "-o", "p.hsaco"], check=True)
+    opencl()
+    hip()
+    os.chdir("/")
+sys.exit(failed)
