@@ -302,6 +302,35 @@ static rd_status get_step(struct timeline *tl, struct cur *c, struct tl_wave *w)
     return add_seg(tl, w, seg, head & HEAD_FREE ? 0 : 1);
 }
 
+static void forget_wait(struct tl_wave *w)
+{
+    if (!w->waits)
+        return;
+    w->waits = false;
+    w->end = w->start + w->seg[--w->n_segs].at;
+}
+
+rd_status tl_wait(struct timeline *tl)
+{
+    const struct tl_seg seg = {.why = TM_S_OTHER, .from = TL_NONE, .inst = TL_NONE};
+    for (size_t i = tl->first_open; i < tl->n_waves; i++) {
+        struct tl_wave *w = &tl->wave[i];
+        int64_t end = tl->dispatch[w->dispatch].end;
+        if (w->ended) {
+            tl->first_open += i == tl->first_open;
+            continue;
+        }
+        forget_wait(w);
+        if (end <= w->end)
+            continue;
+        rd_status st = add_seg(tl, w, seg, (uint64_t)(end - w->end));
+        if (st != RD_OK)
+            return st;
+        w->waits = true;
+    }
+    return RD_OK;
+}
+
 /* The wave that a record is about. */
 static rd_status get_wave(struct timeline *tl, struct cur *c, struct tl_wave **out)
 {
@@ -310,6 +339,7 @@ static rd_status get_wave(struct timeline *tl, struct cur *c, struct tl_wave **o
     if (number >= d->n_waves || tl->wave[d->first_wave + number].ended)
         return wrong(tl, "a wave that is not there");
     *out = &tl->wave[d->first_wave + number];
+    forget_wait(*out);
     return RD_OK;
 }
 

@@ -72,7 +72,7 @@ struct tl_inst {
  * at the same time all but the last are free steps (TM_STEP_FREE) and last no time. */
 struct tl_seg {
     uint32_t at;   /* cycles after the wave's start */
-    uint32_t inst; /* that issues, or that waits; TL_NONE after the last */
+    uint32_t inst; /* that issues, or that waits; TL_NONE: not known yet (tl_wait) */
     union {
         uint32_t from; /* of a wait: the instruction waited for, or TL_NONE */
         uint32_t exec; /* of an issue: cycles until execution; 0: unknown */
@@ -88,6 +88,7 @@ struct tl_wave {
     uint32_t wg[3], wave;
     uint8_t se, sa, wgp, simd, slot;
     bool ended;
+    bool waits;         /* its last segment is of tl_wait */
     uint32_t last;      /* instruction */
     int64_t start, end; /* end: known so far, if not ended */
     struct tl_seg *seg;
@@ -125,6 +126,7 @@ struct timeline {
     uint32_t n_kernels;
     uint64_t n_steps;
     int64_t end;
+    size_t first_open;      /* waves before it have ended, as far as tl_wait knows */
     bool closed;            /* the writer has finished */
     struct tl_input *input; /* private */
 };
@@ -139,6 +141,11 @@ RD_CHECKED rd_status tl_open(const char *path, struct timeline **out,
  * more  out: whether there was one
  */
 RD_CHECKED rd_status tl_poll(struct timeline *tl, bool *more, struct tl_error *err);
+
+/* Steps are told when waves have issued. Let waves that have not ended wait from their
+ * last step to the last time known of their dispatch: a segment without an instruction,
+ * for TM_S_OTHER, as nobody knows yet for what. What tl_poll reads takes its place. */
+RD_CHECKED rd_status tl_wait(struct timeline *tl);
 
 /* Everything, of a file that no longer grows: RD_E_TRUNCATED if it ends in a chunk. */
 RD_CHECKED rd_status tl_read(const char *path, struct timeline **out,

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 rdna3, source = sys.argv[1:3]
@@ -88,6 +89,7 @@ def count(picture, color, box=None):
 
 
 ISSUE, MEMORY, LDS, BARRIER, CURSOR = 0x43d17a, 0xe4572e, 0x29b6f6, 0xec5fa0, 0xffe082
+WAITS = 0x5a6b7d
 CHIP, LANES, CURVES, SIDE = ((0, .05, .59, .4), (.1, .45, .59, .62), (.1, .64, .59, .9),
                              (.61, .05, 1, .9))
 
@@ -165,6 +167,31 @@ with tempfile.TemporaryDirectory() as folder:
     follow = call("viz", path("t"), "--follow", "--screenshot", path("f.png"), "--size",
                   "640x480", "--text", "10")
     check("a finished file can be followed", follow.returncode == 0, follow.stderr)
+
+    # a file that grows: waves that have issued nothing for a while wait, they are not gone
+    with open(path("t"), "rb") as f:
+        whole = f.read()
+    with open(path("growing"), "wb") as f:
+        f.write(whole[:100])
+    with subprocess.Popen([rdna3, "viz", path("growing"), "--follow", "--screenshot",
+                           path("g.png"), "--size", "640x480", "--text", "10"],
+                          env=plain) as grows:
+        with open(path("growing"), "ab") as f:
+            for at in range(100, len(whole), 2000):
+                time.sleep(.01)
+                f.write(whole[at:at + 2000])
+                f.flush()
+        check("a file that grows can be followed", grows.wait(60) == 0)
+    with open(path("g.png"), "rb") as f, open(path("f.png"), "rb") as g:
+        check("and shows in the end what it holds", f.read() == g.read())
+    done = call(*run, "--max-insts", "8000", "--timing-trace", path("t"))
+    check("a run cut short", done.returncode == 124, done)
+    shot("cut.png", "--do", "end", "--open", "slot")
+    cut = png(path("cut.png"))
+    check("waves that wait at the end are there", count(cut, WAITS, CHIP) > 1000 and
+          count(cut, WAITS, LANES) > 300, (count(cut, WAITS, CHIP), count(cut, WAITS, LANES)))
+    shot("tip.png", "--do", "end,select-next", "--open", "slot")
+    check("run", call(*run, "--timing-trace", path("t")).returncode == 0)
 
     dummy = dict(plain, SDL_VIDEODRIVER="dummy")
     check("a window of the dummy driver shows the same",

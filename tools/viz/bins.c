@@ -19,6 +19,7 @@ struct bins {
     int columns;
     size_t n_rows, n_waves;
     uint64_t n_steps, opened;
+    int64_t end;
     enum mode mode;
     int32_t *row_of[LEVELS]; /* by unit; -1: not shown */
 };
@@ -27,7 +28,7 @@ static bool same(const struct app *a, const struct bins *b)
 {
     return b->cycles && b->t0 == a->t0 && b->t1 == a->t1 && b->columns == a->lanes.w &&
            b->n_waves == a->tl->n_waves && b->n_steps == a->tl->n_steps &&
-           b->opened == a->opened && b->mode == a->mode;
+           b->end == a->tl->end && b->opened == a->opened && b->mode == a->mode;
 }
 
 static bool make_room(struct app *a, struct bins *b)
@@ -127,6 +128,7 @@ bool bins_update(struct app *a)
     b->n_rows = a->n_rows;
     b->n_waves = a->tl->n_waves;
     b->n_steps = a->tl->n_steps;
+    b->end = a->tl->end;
     b->opened = a->opened;
     b->mode = a->mode;
     for (size_t i = 0; i < a->tl->n_waves; i++) {

@@ -141,6 +141,16 @@ static void draw_strip(struct app *a, SDL_Rect r, const char *title, const char 
     }
 }
 
+/* At the cursor, exactly, as the chip shows them; a column's are an average. */
+static size_t count_resident(const struct app *a)
+{
+    int64_t t = (int64_t)a->cursor;
+    size_t n = 0;
+    for (size_t i = 0; i < a->tl->n_waves; i++)
+        n += t >= a->tl->wave[i].start && t < a->tl->wave[i].end;
+    return n;
+}
+
 /* Waves resident, stacked by category. */
 static void draw_occupancy(struct app *a, SDL_Rect r)
 {
@@ -163,25 +173,24 @@ static void draw_occupancy(struct app *a, SDL_Rect r)
         most = 1;
     snprintf(top, sizeof top, "%.0f", most);
     draw_axis(a, r, "Waves", top);
-    int now = x_of(a, a->cursor) - r.x, text = gfx_height(&a->g, FONT_SANS);
+    int text = gfx_height(&a->g, FONT_SANS);
     for (int x = 0; x < r.w; x++) {
         const float *bin = bins_of(a, a->n_rows, x);
-        double level = 0, sum = 0;
+        double level = 0;
         int y = r.y + r.h - 1;
         for (unsigned c = 0; c < CATS; c++) {
             if (bin[c] <= 0)
                 continue;
-            sum += bin[c] / column;
             level += bin[c] / column / most * (r.h - 2);
             int to = r.y + r.h - 1 - (int)(level + 0.5);
             if (to < y)
                 gfx_fill(&a->g, rect(r.x + x, to, 1, y - to), cat[c].color);
             y = to < y ? to : y;
         }
-        if (x == now && r.h >= 2 * text)
-            gfx_text(&a->g, FONT_SANS, 8, r.y + text + 1, COL_TEXT, "%.0f resident",
-                     sum);
     }
+    if (r.h >= 2 * text)
+        gfx_text(&a->g, FONT_SANS, 8, r.y + text + 1, COL_TEXT, "%zu resident",
+                 count_resident(a));
     if (d) { /* what registers, LDS and slots allow */
         int y = r.y + r.h - 1 - (int)(reach / most * (r.h - 2));
         for (int x = r.x; x < r.x + r.w; x += 6)

@@ -137,7 +137,11 @@ static unsigned wave_tip(struct app *a, char (*line)[200], color *c)
     *c = categories(MODE_STATE)[tm_stall_state[s->why]].color;
     if (inst)
         snprintf(line[0], 200, "%x  %s", inst->offset, inst->text);
-    if (s->why != TM_S_NONE)
+    if (s->inst == TL_NONE)
+        snprintf(line[2], 200,
+                 "has waited %lld cycles; for what is told when it goes on",
+                 (long long)(tl_seg_end(w, s) - s->at));
+    else if (s->why != TM_S_NONE)
         snprintf(line[2], 200, "waits %lld cycles: %s%s%s",
                  (long long)(tl_seg_end(w, s) - s->at), tm_stall_name[s->why],
                  from ? " for " : "", from ? from->text : "");

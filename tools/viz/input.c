@@ -164,7 +164,7 @@ static void do_home(struct app *a)
 }
 static void do_end(struct app *a)
 {
-    move_cursor(a, (double)a->tl->end);
+    move_cursor(a, (double)a->tl->end - 1); /* where the last waves are */
     view_show(a, a->cursor);
 }
 static void do_zoom_in(struct app *a)

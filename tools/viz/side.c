@@ -177,7 +177,9 @@ static void describe_now(struct app *a, const struct tl_wave *w, int *y)
     color c = categories(MODE_STATE)[tm_stall_state[s->why]].color;
     const struct tl_inst *from = tl_inst(a->tl, w, s->from);
     int64_t into = t - w->start - s->at + 1, all = tl_seg_end(w, s) - s->at;
-    if (s->why == TM_S_NONE)
+    if (s->inst == TL_NONE)
+        snprintf(text, sizeof text, "now: waits; for what is told when it goes on");
+    else if (s->why == TM_S_NONE)
         snprintf(text, sizeof text, "now: issues%s",
                  s->flags & TM_STEP_SKIPPED ? " (skipped, EXEC is zero)" : "");
     else
@@ -186,7 +188,7 @@ static void describe_now(struct app *a, const struct tl_wave *w, int *y)
                  from ? ", for " : "", from ? from->text : "");
     line_of(a, y, c, FONT_BOLD, text);
     line_of(a, y, COL_DIM, FONT_SANS,
-            s->why == TM_S_NONE ? "" : tm_stall_about[s->why]);
+            s->why == TM_S_NONE || s->inst == TL_NONE ? "" : tm_stall_about[s->why]);
 }
 
 static void describe_wave(struct app *a, const struct tl_wave *w, int *y)

@@ -294,6 +294,13 @@ static int act(struct app *a, const char *list)
 
 /* ---- the file -------------------------------------------------------------------- */
 
+/* Waves that have issued nothing since are still there. */
+static int wait_on(struct app *a)
+{
+    rd_status st = tl_wait(a->tl);
+    return st == RD_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", rd_status_text(st));
+}
+
 /* Take in what is there, for so many seconds at most. Returns an exit status. */
 static int load(struct app *a, double seconds, bool *news)
 {
@@ -308,7 +315,7 @@ static int load(struct app *a, double seconds, bool *news)
     }
     if (a->tl->closed)
         a->live = false;
-    return CLI_OK;
+    return *news ? wait_on(a) : CLI_OK;
 }
 
 static int load_whole(struct app *a, const struct options *o)
@@ -317,7 +324,7 @@ static int load_whole(struct app *a, const struct options *o)
     bool news;
     if (!o->follow)
         return tl_read(o->path, &a->tl, &err) == RD_OK
-                   ? CLI_OK
+                   ? wait_on(a)
                    : cli_error(CLI_FAILED, "%s", err.text);
     int status = CLI_OK;
     if (tl_open(o->path, &a->tl, &err) != RD_OK)
