@@ -147,7 +147,8 @@ const struct co_symbol *co_symbol_near(const struct co_object *obj, uint64_t off
 unsigned co_kernel_count(const struct co_object *obj);
 const struct co_kernel *co_kernel_at(const struct co_object *obj, unsigned i);
 
-/* What the compiler says about calls of printf (amdhsa.printf), as the file spells it. */
+/* What the compiler says about calls of printf (amdhsa.printf), as the file spells it.
+ */
 unsigned co_printf_count(const struct co_object *obj);
 const char *co_printf_at(const struct co_object *obj, unsigned i);
 

@@ -271,7 +271,8 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     }
     if (st != RD_OK)
         return st;
-    tm_account_wait(w, w->earliest_why, NULL, tm_now(t)); /* its turn was put off */
+    tm_account_wait(w, w->earliest_why ? w->earliest_why : TM_S_OTHER, NULL,
+                    tm_now(t)); /* its turn was put off */
     uint64_t conflicts = t->chip.lds.conflict;
     if (i->cls == TM_VMEM)
         tm_asked_add(&i->asked, &t->chip.sent.traffic.asked, UINT64_MAX);
@@ -362,11 +363,9 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     const struct tm_inst *from;
     int64_t when = asked ? tm_ready_again(&t->chip.b, w, &why, &from)
                          : tm_ready(&t->chip.b, w, &why, &from);
-    if (when <= tm_now(t))
-        return issue(t, w);
     if (why != TM_S_NONE) /* else it is told when it is known */
         tm_account_wait(w, why, from, when);
-    return tm_push(t, when, w);
+    return when <= tm_now(t) ? issue(t, w) : tm_push(t, when, w);
 }
 
 static void fetch_row(const struct tm_wave *w, unsigned vgpr)

@@ -191,12 +191,16 @@ static void wait_counters(const struct tm_base *b, struct tm_wave *w,
         (i->wait[1] != TM_NO_WAIT && w->counter[TM_VS].n))
         tm_send_settle(b, &w->simd->cu->send, b->now + PARAM(b, lds_start));
     for (unsigned c = 0; c < TM_COUNTERS; c++) {
-        uint8_t why = TM_S_OTHER;
+        uint8_t why = TM_S_NONE;
         if (i->wait[c] == TM_NO_WAIT)
             continue;
         const struct tm_inst *from = NULL;
         int64_t when =
             fifo_wait(b, &w->counter[counter[c]], i->wait[c], o->t, &why, &from);
+        if (when == o->t && o->why == TM_S_NONE) { /* for the account alone */
+            o->why = why;
+            o->from = from;
+        }
         at_least_from(o, when, why, from);
     }
 }

@@ -136,7 +136,8 @@ static inline int64_t tm_known(const struct tm_base *b, const struct tm_counted 
 
 /* When at most limit operations are outstanding, as far as that is known.
  *
- * why, from  out: which it waits for; TM_S_NONE: that is not known before the answer
+ * why, from  out: which it waits for, or has waited for until now; TM_S_NONE: that is
+ *            not known before the answer
  */
 static inline int64_t fifo_wait(const struct tm_base *b, struct tm_fifo *f,
                                 unsigned limit, int64_t now, uint8_t *why,
@@ -147,6 +148,8 @@ static inline int64_t fifo_wait(const struct tm_base *b, struct tm_fifo *f,
         const struct tm_counted *op = fifo_at(f, f->first);
         if (op->done > now || op->open)
             break;
+        *why = op->kind; /* it may have been open when the wave began to wait */
+        *from = op->from;
     }
     for (uint32_t i = 0; i + limit < f->n; i++) {
         const struct tm_counted *op = fifo_at(f, f->first + i);
