@@ -421,7 +421,7 @@ static bool open_timeline(const struct options *o, const struct state *state,
 {
     snprintf(path, PATH_MAX, "%s/" GSHARED_TIMELINE, state->dir);
     if (o->viz)
-        return viz_live_start(live, path);
+        return viz_live_start(live, path, NULL);
     FILE *f = o->timeline ? fopen(path, "we") : NULL;
     if (o->timeline && (!f || fclose(f) != 0)) {
         cli_error(0, "--timing-trace: %s: %s", path, strerror(errno));

@@ -275,13 +275,14 @@ static int watch(const struct run_timing *rt, const char *path, struct tm_engine
 }
 
 /* The file to record to: what was asked for, or the window's. */
-static int open_window(const struct run_timing *rt, struct viz_live *live,
+static int open_window(const struct run_options *o, struct viz_live *live,
                        const char **path)
 {
+    const struct run_timing *rt = &o->timing;
     *path = rt->trace_path;
     if (!rt->viz)
         return CLI_OK;
-    if (!viz_live_start(live, rt->trace_path))
+    if (!viz_live_start(live, rt->trace_path, o->k.object_path))
         return CLI_FAILED;
     *path = live->path;
     return CLI_OK;
@@ -313,7 +314,7 @@ int run_timing(struct run_options *o, struct emu *emu,
     const char *path = NULL;
     struct tl_error err;
     if (status == CLI_OK)
-        status = open_window(&o->timing, &live, &path);
+        status = open_window(o, &live, &path);
     if (status == CLI_OK)
         status = watch(&o->timing, path, t, &writer);
     if (status == CLI_OK)

@@ -12,6 +12,7 @@
 
 #include "codeobj.h"
 #include "timeline.h"
+#include "hotlines.h"
 #include "timeline_tool.h"
 #include "trace_tool.h"
 
@@ -23,6 +24,8 @@ static const char help[] =
     "shows it in a window. Without an option: what ran, when, and what it waited for.\n"
     "\n"
     "  --listing            the instructions, with what each of them waited for\n"
+    "  --source             the source lines, of a kernel with -g; needs "
+    "--code-object\n"
     "  --json               the same as JSON; with --listing the instructions, too\n"
     "  --dispatch N         of one dispatch (from 0; default: of all)\n"
     "  --chrome OUT.json    for Perfetto or chrome://tracing: a track per wave slot\n"
@@ -36,7 +39,8 @@ static const char help[] =
     "  --rgp OUT.rgp        the same of all shader engines in the container that "
     "Radeon\n"
     "                       GPU Profiler reads\n"
-    "  --code-object FILE   ... with the code object that the kernel is of\n"
+    "  --code-object FILE   the code object that the kernel is of, for --rgp, "
+    "--source\n"
     "  --simd SE,SA,WGP,SIMD  whose instructions (default: 0,0,0,0; with --chrome "
     "all,\n"
     "                       about 300 bytes for each: large runs want one SIMD)\n";
@@ -44,6 +48,7 @@ static const char help[] =
 enum {
     OPT_HELP = 256,
     OPT_LISTING,
+    OPT_SOURCE,
     OPT_JSON,
     OPT_DISPATCH,
     OPT_CHROME,
@@ -58,6 +63,7 @@ enum {
 static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
     {"listing", no_argument, NULL, OPT_LISTING},
+    {"source", no_argument, NULL, OPT_SOURCE},
     {"json", no_argument, NULL, OPT_JSON},
     {"dispatch", required_argument, NULL, OPT_DISPATCH},
     {"chrome", required_argument, NULL, OPT_CHROME},
@@ -72,7 +78,7 @@ static const struct option long_options[] = {
 
 struct options {
     const char *path, *chrome, *sqtt, *rgp, *code;
-    bool listing, json, waves_only, cycles, helped, have_simd;
+    bool listing, source, json, waves_only, cycles, helped, have_simd;
     struct tl_simd simd;
     uint64_t dispatch; /* UINT64_MAX: all */
 };
@@ -91,6 +97,9 @@ static int parse(struct options *o, int argc, char **argv)
             break;
         case OPT_LISTING:
             o->listing = true;
+            break;
+        case OPT_SOURCE:
+            o->source = true;
             break;
         case OPT_JSON:
             o->json = true;
@@ -131,8 +140,12 @@ static int parse(struct options *o, int argc, char **argv)
         return cli_error(CLI_USAGE, "unexpected '%s'", argv[optind + 1]);
     if (o->have_simd && !o->chrome && !o->sqtt && !o->rgp)
         return cli_error(CLI_USAGE, "--simd goes with --chrome, --sqtt or --rgp");
-    if (o->code && !o->rgp)
-        return cli_error(CLI_USAGE, "--code-object goes with --rgp");
+    if (o->code && !o->rgp && !o->source)
+        return cli_error(CLI_USAGE, "--code-object goes with --rgp or --source");
+    if (o->source && (!o->code || o->json || o->listing || o->chrome || o->sqtt))
+        return cli_error(CLI_USAGE,
+                         "--source goes with --code-object FILE, and without "
+                         "--json, --listing, --chrome and --sqtt");
     if ((o->chrome != NULL) + (o->sqtt != NULL) + (o->rgp != NULL) > 1)
         return cli_error(CLI_USAGE, "one of --chrome, --sqtt and --rgp at a time");
     if (o->json && (o->chrome || o->sqtt || o->rgp))
@@ -218,6 +231,30 @@ static int export(const struct options *o, const struct timeline *tl)
     return st == RD_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", rd_status_text(st));
 }
 
+/* What source lines cost. */
+static int print_source(const struct options *o, const struct timeline *tl)
+{
+    void *data;
+    size_t bytes;
+    int status = CLI_OK;
+    if (cli_read_file(o->code, &data, &bytes) != RD_OK)
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", o->code, strerror(errno));
+    for (size_t i = 0; status == CLI_OK && i < tl->n_dispatches; i++) {
+        struct hotlines lines;
+        struct tl_error err;
+        if (o->dispatch != UINT64_MAX && i != o->dispatch)
+            continue;
+        printf("dispatch %zu: %s\n", i, tl->dispatch[i].name);
+        if (!hotlines_make(data, bytes, tl, i, &lines, &err))
+            status = cli_error(CLI_FAILED, "'%s': %s", o->code, err.text);
+        else if (hotlines_print(&lines, tl, i, stdout) != RD_OK)
+            status = cli_error(CLI_FAILED, "out of memory");
+        hotlines_free(&lines);
+    }
+    free(data);
+    return status;
+}
+
 static int answer(const struct options *o, const struct timeline *tl)
 {
     rd_status st = RD_OK;
@@ -226,6 +263,8 @@ static int answer(const struct options *o, const struct timeline *tl)
                          (unsigned long long)o->dispatch, tl->n_dispatches);
     if (o->chrome || o->sqtt || o->rgp)
         return export(o, tl);
+    if (o->source)
+        return print_source(o, tl);
     if (o->json)
         st = timeline_json(tl, o->dispatch, o->listing);
     else if (!o->listing)

@@ -103,6 +103,15 @@ struct app {
 
     struct bins *bins;
     struct listing *list;
+
+    /* the code object, for source lines */
+    void *code; /* NULL: none was given */
+    size_t code_bytes;
+    struct pane *pane;
+    bool source_off, source_auto; /* auto: it scrolls to what is looked at */
+    int source_scroll;
+    uint32_t looked; /* row of the line looked at; UINT32_MAX: none */
+    SDL_Rect source;
 };
 
 enum drag { DRAG_NONE, DRAG_CURSOR, DRAG_PAN, DRAG_SPLIT };
@@ -163,6 +172,22 @@ void draw_help(struct app *a);
 int legend_height(struct app *a);
 size_t chip_wave_at(const struct app *a, int x, int y);
 void listing_free(struct app *a);
+/* What the listing shows, by instruction id, and how many waves are there. */
+const struct tl_account *listing_accounts(const struct app *a, const unsigned **here,
+                                          uint32_t *n);
+uint64_t listing_cycles(const struct app *a);
+/* Cycles by category, in one bar. */
+void side_stack(struct app *a, SDL_Rect r, const uint64_t *stall, uint64_t full);
+unsigned side_biggest(const uint64_t *stall); /* TM_S_NONE: none */
+
+/* ---- lines.c: the source pane, above the listing ---- */
+bool lines_update(struct app *a, size_t dispatch); /* false: not shown */
+/* now: the instruction of the wave. Returns where the rest of the side goes on. */
+int lines_draw(struct app *a, int y, uint32_t now);
+uint32_t lines_row(const struct app *a, uint32_t id); /* UINT32_MAX: none */
+uint32_t lines_at(const struct app *a, int x, int y);
+void lines_free(struct app *a);
+
 /* Offset of the instruction on that line of the listing; TL_NONE: none. */
 uint32_t listing_at(const struct app *a, int x, int y);
 /* Lines about it; returns their number. */

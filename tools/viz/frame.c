@@ -216,6 +216,8 @@ void draw_help(struct app *a)
         {"C", "colour by state, limiting resource, kernel, workgroup"},
         {"1 ... 6", "open rows down to SE, SA, WGP, CU, SIMD, slots;  0: as fits"},
         {"A, V", "listing of this wave or of all;  of the time in view or of all"},
+        {"W",
+         "source lines above the listing, with --code-object FILE;  click: its code"},
         {"Up, Down", "scroll rows;  Page keys: the listing"},
         {"L", "live: stay at the end of a run that goes on"},
         {"+ -", "text larger, smaller;   S: save a picture;   Q: quit"},

@@ -216,6 +216,12 @@ static void do_in_view(struct app *a)
 {
     a->in_view = !a->in_view;
 }
+static void do_source(struct app *a)
+{
+    a->source_off = !a->source_off;
+    if (!a->code)
+        say(a, "source lines come with --code-object FILE");
+}
 static void do_scale(struct app *a)
 {
     a->of_slots = !a->of_slots;
@@ -301,6 +307,7 @@ static const struct action actions[] = {
     {"color", SDLK_c, false, do_color},
     {"one-wave", SDLK_a, false, do_one},
     {"in-view", SDLK_v, false, do_in_view},
+    {"source", SDLK_w, false, do_source},
     {"scale", SDLK_n, false, do_scale},
     {"up", SDLK_UP, false, do_up},
     {"down", SDLK_DOWN, false, do_down},
@@ -389,10 +396,10 @@ static void click_lanes(struct app *a, int x, int y)
 }
 
 /* Look at a PC: the cursor goes to where the selected wave meets it next. */
-static void click_listing(struct app *a, int x, int y)
+static void look_at(struct app *a, uint32_t pc)
 {
     const struct tl_wave *w = selected(a);
-    a->pc = listing_at(a, x, y);
+    a->pc = pc;
     a->list_auto = false;
     if (!w || a->pc == TL_NONE)
         return;
@@ -406,6 +413,18 @@ static void click_listing(struct app *a, int x, int y)
             view_show(a, t);
             return;
         }
+}
+
+/* A source line: its first instruction. */
+static void click_source(struct app *a, int x, int y)
+{
+    const struct tl_dispatch *d = shown_dispatch(a);
+    uint32_t pc = lines_at(a, x, y);
+    for (uint32_t i = 0; d && pc != TL_NONE && i < d->n_order; i++)
+        if (d->inst[d->order[i]].offset == pc)
+            a->list_scroll = (int)i - 2;
+    a->source_auto = false;
+    look_at(a, pc);
 }
 
 static void on_press(struct app *a, const SDL_MouseButtonEvent *e)
@@ -429,7 +448,10 @@ static void on_press(struct app *a, const SDL_MouseButtonEvent *e)
         view_select(a, wave);
         view_reveal(a);
     } else if (inside(a->listing, e->x, e->y)) {
-        click_listing(a, e->x, e->y);
+        a->source_auto = true;
+        look_at(a, listing_at(a, e->x, e->y));
+    } else if (inside(a->source, e->x, e->y)) {
+        click_source(a, e->x, e->y);
     } else if (inside(a->legend, e->x, e->y)) {
         do_color(a);
     }
@@ -462,7 +484,10 @@ static void on_move(struct app *a, int x, int y)
 static void on_wheel(struct app *a, int amount)
 {
     SDL_Keymod mod = SDL_GetModState();
-    if (inside(a->side, a->mouse_x, a->mouse_y)) {
+    if (inside(a->source, a->mouse_x, a->mouse_y)) {
+        a->source_scroll -= 3 * amount;
+        a->source_auto = false;
+    } else if (inside(a->side, a->mouse_x, a->mouse_y)) {
         a->list_scroll -= 3 * amount;
         a->list_auto = false;
     } else if (inside(a->labels, a->mouse_x, a->mouse_y)) {

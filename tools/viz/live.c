@@ -54,7 +54,7 @@ static bool make_file(struct viz_live *live, const char *path)
     return true;
 }
 
-bool viz_live_start(struct viz_live *live, const char *path)
+bool viz_live_start(struct viz_live *live, const char *path, const char *code)
 {
     char program[4096];
     if (viz_find(program, sizeof program) != CLI_OK || !make_file(live, path))
@@ -64,9 +64,18 @@ bool viz_live_start(struct viz_live *live, const char *path)
     if (live->child == 0) {
         char *shot =
             getenv("RDNA3_VIZ_SCREENSHOT"); /* of the run's end; then it closes */
-        char *argv[] = {"viz", "--follow", live->path, shot ? "--screenshot" : NULL,
-                        shot,  "--window", NULL};
-        _exit(cmd_viz(shot ? 6 : 3, argv));
+        char *argv[9] = {"viz", "--follow", live->path};
+        int n = 3;
+        if (code) {
+            argv[n++] = "--code-object";
+            argv[n++] = (char *)code;
+        }
+        if (shot) {
+            argv[n++] = "--screenshot";
+            argv[n++] = shot;
+            argv[n++] = "--window";
+        }
+        _exit(cmd_viz(n, argv));
     }
     if (live->child < 0) {
         cli_error(CLI_FAILED, "cannot start the window: %s", strerror(errno));

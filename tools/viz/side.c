@@ -99,7 +99,7 @@ static void count_here(struct app *a, const struct tl_dispatch *d)
 }
 
 /* Cycles by category, in one bar. */
-static void stack_bar(struct app *a, SDL_Rect r, const uint64_t *stall, uint64_t full)
+void side_stack(struct app *a, SDL_Rect r, const uint64_t *stall, uint64_t full)
 {
     enum mode mode = a->mode == MODE_RESOURCE ? MODE_RESOURCE : MODE_STATE;
     const struct category *cat = categories(mode);
@@ -116,7 +116,7 @@ static void stack_bar(struct app *a, SDL_Rect r, const uint64_t *stall, uint64_t
     }
 }
 
-static unsigned biggest_stall(const uint64_t *stall)
+unsigned side_biggest(const uint64_t *stall)
 {
     unsigned best = 0;
     for (unsigned s = 1; s < TM_STALLS; s++)
@@ -217,7 +217,7 @@ static void draw_stack(struct app *a, int *y)
     int text = gfx_height(&a->g, FONT_SANS), x = a->side.x + 10;
     bool shown[TM_STALLS] = {false};
     *y += 4;
-    stack_bar(a, rect(x, *y, a->side.w - 20, text), l->all.stall, l->all.cycles);
+    side_stack(a, rect(x, *y, a->side.w - 20, text), l->all.stall, l->all.cycles);
     *y += text + 4;
     for (unsigned n = 0; n < 8; n++) {
         unsigned best = TM_STALLS;
@@ -285,6 +285,8 @@ static void draw_line(struct app *a, const struct tl_inst *inst, uint32_t id, in
         gfx_fill(&a->g, whole, 0x3a3a22);
     else if (inst->offset == a->pc)
         gfx_fill(&a->g, whole, COL_LINE);
+    if (a->looked != UINT32_MAX && lines_row(a, id) == a->looked) /* of one line */
+        gfx_fill(&a->g, rect(whole.x, y, 3, h), COL_CURSOR);
     if (l->here[id])
         gfx_text(&a->g, FONT_MONO, left, y, COL_CURSOR, "%4u", l->here[id]);
     gfx_text(&a->g, FONT_MONO, left + COL_PC * em, y, COL_DIM, "%5x", inst->offset);
@@ -293,11 +295,11 @@ static void draw_line(struct app *a, const struct tl_inst *inst, uint32_t id, in
         gfx_text(&a->g, FONT_MONO, left + COL_CYCLES * em, y, COL_TEXT, "%7.*f",
                  each < 1000 ? 1 : 0, each);
     int bar = left + COL_BAR * em, width = bar_width(a);
-    stack_bar(
+    side_stack(
         a, rect(bar, y + 2, (int)((double)x->cycles / (double)l->most * width), h - 4),
         x->stall, x->cycles);
     color c = current ? COL_BRIGHT : x->cycles ? COL_TEXT : COL_DIM;
-    unsigned why = biggest_stall(x->stall);
+    unsigned why = side_biggest(x->stall);
     int right = a->listing.x + a->listing.w - em;
     if (why && x->stall[why] >= x->times) {
         right -= gfx_width(&a->g, FONT_MONO, tm_stall_name[why]);
@@ -363,6 +365,19 @@ uint32_t listing_at(const struct app *a, int x, int y)
     return d->inst[d->order[line]].offset;
 }
 
+const struct tl_account *listing_accounts(const struct app *a, const unsigned **here,
+                                          uint32_t *n)
+{
+    *here = a->list->here;
+    *n = a->list->n;
+    return a->list->account;
+}
+
+uint64_t listing_cycles(const struct app *a)
+{
+    return a->list->all.cycles;
+}
+
 void draw_side(struct app *a)
 {
     const struct tl_dispatch *d = shown_dispatch(a);
@@ -380,6 +395,9 @@ void draw_side(struct app *a)
     draw_stack(a, &y);
     gfx_clip(&a->g, NULL);
     count_here(a, d);
+    a->source = rect(0, 0, 0, 0);
+    if (lines_update(a, (size_t)(d - a->tl->dispatch)))
+        y = lines_draw(a, y, current_inst(a));
     draw_listing(a, d, y);
 }
 

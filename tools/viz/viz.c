@@ -34,11 +34,12 @@ static const char help[] =
     "  --color MODE          state, resource, kernel or workgroup\n"
     "  --open LEVEL          show rows down to SE, SA, WGP, CU, SIMD or slot\n"
     "  --do ACTION,...       then do what keys do, by name (--actions lists them)\n"
+    "  --code-object FILE    the kernel's, for source lines above the listing (-g)\n"
     "  --follow              the file is still being written\n"
     "  --actions             list the names of actions\n";
 
 struct options {
-    const char *path, *screenshot, *actions;
+    const char *path, *screenshot, *actions, *code;
     int width, height, text;
     bool window, follow, listed, helped;
     double at, from, to;
@@ -60,6 +61,7 @@ enum {
     OPT_COLOR,
     OPT_OPEN,
     OPT_DO,
+    OPT_CODE,
     OPT_FOLLOW,
     OPT_ACTIONS
 };
@@ -76,6 +78,7 @@ static const struct option long_options[] = {
     {"color", required_argument, NULL, OPT_COLOR},
     {"open", required_argument, NULL, OPT_OPEN},
     {"do", required_argument, NULL, OPT_DO},
+    {"code-object", required_argument, NULL, OPT_CODE},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"actions", no_argument, NULL, OPT_ACTIONS},
     {NULL, 0, NULL, 0},
@@ -126,6 +129,9 @@ static int take(struct options *o, int option)
         return CLI_OK;
     case OPT_DO:
         o->actions = optarg;
+        return CLI_OK;
+    case OPT_CODE:
+        o->code = optarg;
         return CLI_OK;
     case OPT_SIZE:
         if (sscanf(optarg, "%dx%d%c", &o->width, &o->height, &rest) != 2 ||
@@ -322,6 +328,8 @@ static int load_whole(struct app *a, const struct options *o)
 {
     struct tl_error err;
     bool news;
+    if (o->code && cli_read_file(o->code, &a->code, &a->code_bytes) != RD_OK)
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", o->code, strerror(errno));
     if (!o->follow)
         return tl_read(o->path, &a->tl, &err) == RD_OK
                    ? wait_on(a)
@@ -481,8 +489,10 @@ int main(int argc, char **argv)
         status = o.screenshot && !o.window ? run_picture(a, &o) : run_window(a, &o);
     bins_free(a);
     listing_free(a);
+    lines_free(a);
     view_free(a);
     tl_free(a->tl);
+    free(a->code);
     free(a);
     return cli_finish(status);
 }

@@ -25,10 +25,11 @@ struct viz_live {
 /* Start it.
  *
  * path  the file; NULL: one of its own, without a name
+ * code  the code object, for source lines; NULL: unknown, or many
  * Prints the error; false: no window. One that fails to open says so by itself, and
  * viz_live_finish returns that.
  */
-bool viz_live_start(struct viz_live *live, const char *path);
+bool viz_live_start(struct viz_live *live, const char *path, const char *code);
 
 /* Wait until the user closes it. Returns its exit status. */
 int viz_live_finish(struct viz_live *live);
