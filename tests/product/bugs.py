@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What users ran into, one by one.
 
-    bugs.py targets|stack|exec_options|exec_kernels|no_files RDNA3 SOURCE_FOLDER [sanitized]
+    bugs.py targets|sizes|stack|exec_options|exec_kernels|no_files RDNA3 SOURCE_FOLDER [sanitized]
 
 SPDX-License-Identifier: MIT
 """
@@ -45,6 +45,18 @@ def targets(folder):
         expect(chip in call(RDNA3, "dis", code)[1].splitlines()[0], f"dis says no {chip}")
         status, told = call(RDNA3, "run", code, *RUN)
         expect(status == 0 and "0: 1 2 3" in told, told)
+
+
+def sizes(folder):
+    """Buffers that the card has no room for."""
+    code = os.path.join(folder, "a.hsaco")
+    expect(call(RDNA3, "asm", ADD, "-o", code)[0] == 0, "asm")
+    for first, second, warns in (("256", "25G", "25.0"), ("13G", "12G", "25.0"), ("12G", "12G", "")):
+        status, told = call(RDNA3, "run", code, "--block", "64", "--arg", f"buf:{first}",
+                            "--arg", f"buf:{second}")
+        expect(status == 0, told)
+        expect((f"warning: the card has 24 GiB; with argument 1 ('buf:{second}') the buffers "
+                f"take {warns}" in told) == bool(warns), told)
 
 
 STACK = """.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
@@ -203,7 +215,7 @@ def no_files(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        {"targets": targets, "stack": stack, "exec_options": exec_options,
+        {"targets": targets, "sizes": sizes, "stack": stack, "exec_options": exec_options,
          "exec_kernels": exec_kernels, "no_files": no_files}[WHAT](folder)
     return 0
 

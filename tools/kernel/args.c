@@ -12,6 +12,8 @@
 
 #include "kernel.h"
 
+#define CARD_BYTES (24ull << 30) /* of an RX 7900 XTX; the emulator goes beyond */
+
 #define KINDS                                                                          \
     "buf:SIZE[:zero|:file=PATH|:fill=BYTE|:iota=TYPE|:rand=TYPE,SEED], i8..i64:V, "    \
     "u8..u64:V, f16|f32|f64:V, bytes:HEX, file:PATH"
@@ -25,6 +27,29 @@ static int bad_number(const char *text, const char *what, rd_status st)
 {
     return cli_error(CLI_USAGE, "--arg '%s': %s %s", text, what,
                      st == RD_E_RANGE ? "is out of range" : "is not a number");
+}
+
+/* A number that the type does not hold: what it holds. */
+static int bad_value(const char *text, const struct elem_type *type, rd_status st)
+{
+    unsigned bits = 8 * type->bytes;
+    if (st != RD_E_RANGE)
+        return bad_number(text, "the value", st);
+    if (type->cls == ELEM_FLOAT)
+        return cli_error(CLI_USAGE,
+                         "--arg '%s': the value is out of range: %s reaches %s", text,
+                         type->name,
+                         bits == 16   ? "65504"
+                         : bits == 32 ? "3.4028235e38"
+                                      : "1.7976931348623157e308");
+    if (type->cls == ELEM_SIGNED)
+        return cli_error(CLI_USAGE,
+                         "--arg '%s': the value is out of range: %s is %lld to %lld",
+                         text, type->name, (long long)(INT64_MIN >> (64 - bits)),
+                         (long long)(INT64_MAX >> (64 - bits)));
+    return cli_error(CLI_USAGE,
+                     "--arg '%s': the value is out of range: %s is 0 to %llu", text,
+                     type->name, (unsigned long long)(UINT64_MAX >> (64 - bits)));
 }
 
 static int parse_rand(const char *text, const char *value, struct kernel_arg *arg)
@@ -148,7 +173,7 @@ int kernel_parse_arg(const char *text, struct kernel_arg *arg)
     arg->is_float = type->cls == ELEM_FLOAT;
     arg->n_bytes = type->bytes;
     rd_status st = elem_parse(type, value, &arg->value);
-    return st == RD_OK ? CLI_OK : bad_number(text, "the value", st);
+    return st == RD_OK ? CLI_OK : bad_value(text, type, st);
 }
 
 /* Read the file of a buffer argument; its size may be the buffer's. NULL: told why. */
@@ -230,12 +255,19 @@ static int make_buffer(const struct kernel_options *o, struct kernel_arg *arg,
 int kernel_make_buffers(struct kernel_options *o, kernel_alloc_fn *alloc_fn, void *ctx,
                         struct la_arg *list)
 {
+    uint64_t sum = 0;
     for (unsigned i = 0; i < o->n_args; i++) {
         struct kernel_arg *arg = &o->args[i];
         if (arg->is_buffer) {
             int status = make_buffer(o, arg, i, alloc_fn, ctx);
             if (status != CLI_OK)
                 return status;
+            if (sum <= CARD_BYTES && arg->size > CARD_BYTES - sum)
+                fprintf(stderr,
+                        "warning: the card has 24 GiB; with argument %u ('%s') the "
+                        "buffers take %.1f\n",
+                        i, arg->text, (double)(sum + arg->size) / (1u << 30));
+            sum += arg->size;
             arg->value = (uintptr_t)arg->memory;
             arg->n_bytes = 8;
         }
