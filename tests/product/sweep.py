@@ -253,19 +253,84 @@ def mpi():
     expect(call(*mpirun(2, "a.sweep"))[0] != 0, "a wrong file")
 
 
+def ranks_of(mpirun_pid):
+    """Processes of the ranks, in the order of the ranks."""
+    lines = call("ps", "-eo", "pid=,ppid=,args=")[1].splitlines()
+    parents = {int(w[0]): (int(w[1]), w[2]) for w in (line.split(None, 2) for line in lines) if len(w) == 3}
+
+    def below(pid):
+        while pid in parents:
+            pid = parents[pid][0]
+            if pid == mpirun_pid:
+                return True
+        return False
+    mine = [pid for pid, (_, args) in parents.items() if args.startswith(MPI) and below(pid)]
+    rank = {}
+    for pid in mine:
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            for word in f.read().split(b"\0"):
+                name, _, value = word.partition(b"=")
+                if name in (b"OMPI_COMM_WORLD_RANK", b"PMI_RANK"):
+                    rank[int(value)] = pid
+    return [rank[i] for i in sorted(rank)]
+
+
+def recovers():
+    """mpirun lets the others live when one dies."""
+    open_mpi = "Open MPI" in call("mpirun", "--version")[1] or "OpenRTE" in call("mpirun", "--version")[1]
+    return "--enable-recovery" if open_mpi else "-disable-auto-cleanup"
+
+
+def kill_rank(command, which, n, go):
+    """go: what the items wait for is there then."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as p:
+        started(p, n)
+        ranks = ranks_of(p.pid)
+        expect(len(ranks) == n, f"ranks: {ranks}")
+        os.kill(ranks[which], signal.SIGKILL)
+        if go:
+            write("go", "")
+        try:
+            told = p.communicate(timeout=60)[0]
+        except subprocess.TimeoutExpired:  # Open MPI 4 may wait for its dead
+            p.terminate()
+            told = p.communicate(timeout=60)[0]
+    return p.returncode, told
+
+
 def killed():
-    """A rank is killed in the middle."""
+    """A rank is killed in the middle and takes the others along; the next start goes on."""
     write("a.sweep", SLOW)
     command = mpirun(2, "a.sweep")
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
-        started(p, 2)
-        ranks = call("ps", "-eo", "pid=,ppid=,args=")[1].splitlines()
-        mine = [line.split(None, 2) for line in ranks]
-        victims = [int(w[0]) for w in mine if w[1] == str(p.pid) and w[2].startswith(MPI)]
-        expect(len(victims) == 2, f"ranks: {victims}")
-        os.kill(max(victims), signal.SIGKILL)
-        p.wait(timeout=120)
-    finish(command, p.returncode != 0)
+    status, _ = kill_rank(command, 1, 2, False)
+    os.remove("started")
+    finish(command, status != 0)
+
+
+def survive():
+    """... or not: they do its item, too, and nothing is left to do."""
+    write("a.sweep", SLOW)
+    command = mpirun(3, "a.sweep")
+    command.insert(1, recovers())
+    _, told = kill_rank(command, 2, 3, True)
+    expect("rank 2 is gone; its item" in told, told)
+    expect("12 of 12 items are done, 0 of them failed" in told, told)
+    expect(log() == list(range(12)), f"items that were done: {log()}")
+    expect(rows("a.sweep.db", "SELECT item, value FROM result ORDER BY 1") == [(i, i) for i in range(12)], "results")
+
+
+def leader():
+    """Rank 0 is killed: the others leave the results that they come to."""
+    write("a.sweep", SLOW)
+    command = mpirun(3, "a.sweep")
+    command.insert(1, recovers())
+    kill_rank(command, 0, 3, True)
+    with open("started", encoding="utf-8") as f:
+        begun = sorted(int(i) for i in f)
+    left = [name for name in os.listdir(".") if ".left." in name]
+    expect(begun == [0, 1, 2] and len(left) == 2 and len(log()) == 2, f"{begun} {left} {log()}")
+    finish(command, True)
+    expect(not [name for name in os.listdir(".") if ".left." in name], "what was left stays")
 
 
 def main():

@@ -1,25 +1,30 @@
 /* mpi.c: the program rdna3-sweep-mpi: items of a sweep on the ranks of an MPI job.
  *
- * Rank 0 has the database and hands out items; it runs items itself in between. Others
- * ask with their last result. A rank that dies takes its running item along, which is
- * in nobody's database: the next start does it. SPDX-License-Identifier: MIT
+ * MPI starts the ranks and tells them where rank 0 listens; from then on they talk by
+ * TCP (link.h). Rank 0 has the database, hands out items, runs items itself in between.
+ * Others ask with their last result. The item of a rank that dies is handed out again;
+ * when rank 0 dies, the others leave what they were at beside the database (left.c).
+ * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <mpi.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+#include "link.h"
 #include "sweep.h"
 
-enum { TAG_ASK = 1, TAG_TEXT, TAG_ITEM };
-
-/* Rank 0 looks at messages so many times in an item's mean time, so that who asks loses
- * little of its own; SHORTEST and LONGEST (seconds) bound what looking costs, and how
- * long a rank waits whose items differ. */
-#define LOOKS    64.0
-#define SHORTEST 0.0001
-#define LONGEST  0.002
+/* Seconds that rank 0 waits for ranks that have not asked yet once nothing is left to
+ * do; seconds from one look at interruptions to the next. */
+#define LATE 20.0
+#define LOOK 0.25
+/* No item says more (job.c). */
+enum { MOST_BYTES = 1 << 21 };
 
 struct message { /* all ranks run the same program */
     uint64_t item;
@@ -40,7 +45,11 @@ static const char help[] =
     "one "
     "at\n"
     "a time. The file must be where every rank can read it, the database (default:\n"
-    "FILE.db) where rank 0 can write it.\n";
+    "FILE.db) where rank 0 can write it. Ranks reach rank 0 by TCP.\n"
+    "\n"
+    "When a rank dies, another one does its item, if mpirun lets the others live:\n"
+    "mpirun --enable-recovery with Open MPI, -disable-auto-cleanup with MPICH. In any\n"
+    "case the next start goes on where this one ended.\n";
 
 static int parse(struct options *o, int argc, char **argv)
 {
@@ -72,130 +81,219 @@ static int parse(struct options *o, int argc, char **argv)
 
 /* ---- the other ranks ---- */
 
-static int serve(const struct sweep *s)
+/* One item; false: interrupted. */
+static int run_item(const struct sweep *s, uint64_t item, struct sweep_done *out)
 {
-    struct message ask = {.item = SWEEP_NONE};
-    char *text = NULL;
-    for (;;) {
-        uint64_t item;
-        struct sweep_job job, *ended = NULL;
-        MPI_Send(&ask, sizeof ask, MPI_BYTE, 0, TAG_ASK, MPI_COMM_WORLD);
-        if (ask.bytes)
-            MPI_Send(text, (int)ask.bytes, MPI_BYTE, 0, TAG_TEXT, MPI_COMM_WORLD);
-        free(text);
-        text = NULL;
-        MPI_Recv(&item, sizeof item, MPI_BYTE, 0, TAG_ITEM, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-        if (item == SWEEP_NONE)
-            return CLI_OK;
-        if (sweep_start(&job, s, item) != CLI_OK)
-            MPI_Abort(MPI_COMM_WORLD, CLI_FAILED);
-        while (!ended)
-            ended = sweep_wait(&job, 1, -1);
-        text = ended->done.text;
-        ask = (struct message){.item = item,
-                               .seconds = ended->done.seconds,
-                               .status = ended->done.status,
-                               .bytes = ended->done.bytes};
+    struct sweep_job job, *ended = NULL;
+    int status = sweep_start(&job, s, item);
+    while (status == CLI_OK && !ended) {
+        if (sweep_interrupted) {
+            sweep_stop(&job, 1);
+            return 130;
+        }
+        ended = sweep_wait(&job, 1, LOOK);
     }
+    if (ended)
+        *out = ended->done;
+    return status;
+}
+
+/* A result is this rank's until rank 0 answers. */
+static int serve(const struct sweep *s, const struct link_where *where, const char *db,
+                 uint32_t rank)
+{
+    struct sweep_done done = {.item = SWEEP_NONE};
+    uint64_t item;
+    int fd, status = link_reach(where, rank, &fd);
+    if (status != CLI_OK)
+        return status;
+    sweep_progress_begin();
+    for (;;) {
+        struct message ask = {.item = done.item,
+                              .seconds = done.seconds,
+                              .status = done.status,
+                              .bytes = done.bytes};
+        if (!link_send(fd, &ask, sizeof ask) || !link_send(fd, done.text, done.bytes) ||
+            !link_receive(fd, &item, sizeof item)) {
+            if (done.item != SWEEP_NONE)
+                status = sweep_left_put(db, s, &done, (int)rank);
+            break;
+        }
+        free(done.text);
+        done = (struct sweep_done){.item = SWEEP_NONE};
+        if (item == SWEEP_NONE)
+            break;
+        status = run_item(s, item, &done);
+        if (status != CLI_OK)
+            break;
+    }
+    free(done.text);
+    close(fd);
+    return status == 130 ? CLI_OK : status; /* that is for rank 0 to say */
 }
 
 /* ---- rank 0 ---- */
 
-struct leader {
-    struct sweep_store *store;
-    unsigned left;  /* ranks that have not been told to end */
-    double seconds; /* that the items of others took, and their number */
-    uint64_t items;
+struct peer {
+    int fd;
+    uint32_t rank;
+    uint64_t item; /* that it runs, or SWEEP_NONE */
 };
 
-static double until_next_look(const struct leader *l)
+struct leader {
+    const struct sweep *sweep;
+    struct sweep_store *store;
+    const struct link_where *where;
+    int listening;
+    unsigned expected; /* ranks that have not asked yet */
+    unsigned n;
+    struct peer *peer;
+    struct pollfd *poll; /* who listens, the own item's output, peers */
+    struct sweep_job job;
+};
+
+static void forget(struct leader *l, struct peer *p)
 {
-    double part = l->items ? l->seconds / (double)l->items / LOOKS : SHORTEST;
-    return part < SHORTEST ? SHORTEST : part > LONGEST ? LONGEST : part;
+    close(p->fd);
+    *p = l->peer[--l->n];
 }
 
-/* Take a message, if there is one: a result, and an answer to who sent it. */
-static int answer(struct leader *l, bool *any)
+/* It has died. */
+static void give_up(struct leader *l, struct peer *p)
+{
+    if (p->item != SWEEP_NONE)
+        (void)cli_error(0, "rank %u is gone; its item %" PRIu64 " is done by another",
+                        p->rank, p->item);
+    else
+        (void)cli_error(0, "rank %u is gone", p->rank);
+    sweep_store_again(l->store, p->item);
+    forget(l, p);
+}
+
+static uint64_t next_item(const struct leader *l)
+{
+    return sweep_interrupted ? SWEEP_NONE : sweep_store_next(l->store);
+}
+
+/* Take a peer's result, and answer before that is written down. */
+static int answer(struct leader *l, struct peer *p)
 {
     struct message m;
-    MPI_Status from;
-    int there, status = CLI_OK;
-    MPI_Iprobe(MPI_ANY_SOURCE, TAG_ASK, MPI_COMM_WORLD, &there, &from);
-    *any = there != 0;
-    if (!there)
-        return CLI_OK;
-    MPI_Recv(&m, sizeof m, MPI_BYTE, from.MPI_SOURCE, TAG_ASK, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-    struct sweep_done done = {.item = m.item,
-                              .status = m.status,
-                              .seconds = m.seconds,
-                              .bytes = m.bytes,
-                              .text = calloc(m.bytes + 1u, 1)};
-    if (!done.text)
-        return cli_error(CLI_FAILED, "out of memory");
-    if (m.bytes)
-        MPI_Recv(done.text, (int)m.bytes, MPI_BYTE, from.MPI_SOURCE, TAG_TEXT,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (m.item != SWEEP_NONE) {
-        l->seconds += m.seconds;
-        l->items++;
-        status = sweep_store_put(l->store, &done, from.MPI_SOURCE);
-    } else {
-        free(done.text);
+    struct sweep_done done = {.text = NULL};
+    bool good =
+        link_receive(p->fd, &m, sizeof m) && m.bytes <= MOST_BYTES && m.item == p->item;
+    if (good) {
+        done = (struct sweep_done){.item = m.item,
+                                   .status = m.status,
+                                   .seconds = m.seconds,
+                                   .bytes = m.bytes,
+                                   .text = calloc(m.bytes + 1u, 1)};
+        if (!done.text)
+            return cli_error(CLI_FAILED, "out of memory");
+        good = link_receive(p->fd, done.text, m.bytes);
     }
-    uint64_t next = status == CLI_OK && !sweep_interrupted ? sweep_store_next(l->store)
-                                                           : SWEEP_NONE;
-    l->left -= next == SWEEP_NONE;
-    MPI_Send(&next, sizeof next, MPI_BYTE, from.MPI_SOURCE, TAG_ITEM, MPI_COMM_WORLD);
+    if (!good) {
+        free(done.text);
+        give_up(l, p);
+        return CLI_OK;
+    }
+    int worker = (int)p->rank;
+    p->item = next_item(l);
+    bool ends = p->item == SWEEP_NONE;
+    if (!link_send(p->fd, &p->item, sizeof p->item))
+        give_up(l, p);
+    else if (ends)
+        forget(l, p);
+    if (done.item != SWEEP_NONE)
+        return sweep_store_put(l->store, &done, worker);
+    free(done.text);
+    return CLI_OK;
+}
+
+static void let_in(struct leader *l)
+{
+    struct peer p = {.item = SWEEP_NONE};
+    if (!link_accept(l->where, l->listening, &p.rank, &p.fd))
+        return;
+    if (l->expected == 0) {
+        close(p.fd);
+        return;
+    }
+    l->expected--;
+    l->peer[l->n++] = p;
+}
+
+/* Wait until something happens, and see to it. */
+static int attend(struct leader *l)
+{
+    const struct timespec most = {.tv_nsec = (long)(LOOK * 1e9)};
+    nfds_t n = 2;
+    int status = CLI_OK;
+    l->poll[0] = (struct pollfd){.fd = l->listening, .events = POLLIN};
+    l->poll[1] = (struct pollfd){.fd = l->job.pid ? l->job.out : -1, .events = POLLIN};
+    for (unsigned i = 0; i < l->n; i++)
+        l->poll[n++] = (struct pollfd){.fd = l->peer[i].fd, .events = POLLIN};
+    if (ppoll(l->poll, n, &most, NULL) <= 0)
+        return CLI_OK;
+    for (nfds_t i = n; status == CLI_OK && i-- > 2;) /* the last may take its place */
+        if (l->poll[i].revents)
+            status = answer(l, &l->peer[i - 2]);
+    if (status == CLI_OK && l->poll[1].revents) {
+        struct sweep_job *ended = sweep_wait(&l->job, 1, 0);
+        if (ended)
+            status = sweep_store_put(l->store, &ended->done, 0);
+    }
+    if (l->poll[0].revents)
+        let_in(l);
     return status;
 }
 
-static int lead(const struct sweep *s, struct sweep_store *store, unsigned others)
+static int lead(struct leader *l)
 {
-    struct sweep_job job = {0};
     int status = CLI_OK;
-    struct leader l = {.store = store, .left = others};
-    bool more = true;
+    double idle = 0;
     sweep_progress_begin();
-    while (status == CLI_OK && (more || l.left || job.pid)) {
-        bool any;
-        if (!job.pid && more) {
-            uint64_t item = sweep_interrupted ? SWEEP_NONE : sweep_store_next(store);
-            more = item != SWEEP_NONE;
-            if (more)
-                status = sweep_start(&job, s, item);
+    while (status == CLI_OK && !sweep_interrupted) {
+        uint64_t item = l->job.pid ? SWEEP_NONE : next_item(l);
+        if (item != SWEEP_NONE)
+            status = sweep_start(&l->job, l->sweep, item);
+        if (!l->job.pid && !l->n) { /* who comes late is told to end */
+            idle = idle > 0 ? idle : cli_now();
+            if (!l->expected || cli_now() - idle > LATE)
+                break;
         }
         if (status == CLI_OK)
-            status = answer(&l, &any);
-        if (status != CLI_OK || any)
-            continue;
-        struct sweep_job *ended = sweep_wait(&job, 1, until_next_look(&l));
-        if (ended)
-            status = sweep_store_put(store, &ended->done, 0);
-        sweep_progress(store, s, false);
+            status = attend(l);
+        sweep_progress(l->store, l->sweep, false);
     }
+    sweep_stop(&l->job, 1);
+    while (l->n)
+        forget(l, &l->peer[l->n - 1]);
     return status;
 }
 
-static int begin(const struct options *o, const struct sweep *s, unsigned others)
+static int begin(const struct options *o, const struct sweep *s, const char *db,
+                 struct sweep_store **out)
 {
-    struct sweep_store *store;
-    char *own = sweep_default_store(o->path);
-    const char *db = o->db ? o->db : own;
-    int status = db ? sweep_lock(o->path) : cli_error(CLI_FAILED, "out of memory");
-    if (status == CLI_OK)
-        status = sweep_store_open(db, s, o->retry, &store);
-    if (status == CLI_OK) {
-        status = lead(s, store, others);
-        if (status != CLI_OK) /* others may wait for an answer */
-            MPI_Abort(MPI_COMM_WORLD, status);
-        status = sweep_conclude(store, s, db, status);
-        sweep_store_close(store);
-    } else {
-        MPI_Abort(MPI_COMM_WORLD, status);
-    }
-    free(own);
+    int status = sweep_lock(o->path);
+    return status == CLI_OK ? sweep_store_open(db, s, o->retry, out) : status;
+}
+
+static int run(const struct sweep *s, const char *db, struct sweep_store *store,
+               const struct link_where *where, int listening, unsigned others)
+{
+    struct leader l = {.sweep = s,
+                       .store = store,
+                       .where = where,
+                       .listening = listening,
+                       .expected = others,
+                       .peer = calloc(others + 1u, sizeof *l.peer),
+                       .poll = calloc(others + 2u, sizeof *l.poll)};
+    int status = l.peer && l.poll ? lead(&l) : cli_error(CLI_FAILED, "out of memory");
+    free(l.peer);
+    free(l.poll);
+    status = sweep_conclude(store, s, db, status);
+    sweep_store_close(store);
     return status;
 }
 
@@ -203,19 +301,36 @@ int main(int argc, char **argv)
 {
     struct options o = {0};
     struct sweep s;
-    int rank, size, status = parse(&o, argc, argv);
+    struct sweep_store *store = NULL;
+    struct link_where where = {.n_places = 0};
+    int rank, size, listening = -1, status = parse(&o, argc, argv);
     if (status != CLI_OK)
         return status < 0 ? cli_finish(CLI_OK) : status;
     status = sweep_read(o.path, &s);
     if (status != CLI_OK)
         return status;
+    char *own = sweep_default_store(o.path);
+    const char *db = o.db ? o.db : own;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!db)
+        status = cli_error(CLI_FAILED, "out of memory");
+    if (rank == 0 && status == CLI_OK)
+        status = begin(&o, &s, db, &store);
+    if (rank == 0 && status == CLI_OK)
+        status = link_listen(&where, &listening);
+    if (status != CLI_OK)
+        where.n_places = 0; /* nobody is to come */
+    MPI_Bcast(&where, sizeof where, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Finalize(); /* the last word of MPI's: whoever dies keeps nobody waiting */
     sweep_path();
-    status = rank ? serve(&s) : begin(&o, &s, (unsigned)size - 1);
+    if (rank == 0 && status == CLI_OK)
+        status = run(&s, db, store, &where, listening, (unsigned)size - 1);
+    else if (rank && where.n_places)
+        status = serve(&s, &where, db, (uint32_t)rank);
     fflush(stdout);
-    MPI_Finalize();
+    free(own);
     sweep_free(&s);
     return status;
 }

@@ -206,6 +206,8 @@ int sweep_store_open(const char *path, const struct sweep *s, bool retry,
         status = load(store);
     for (unsigned i = 0; status == CLI_OK && i < STORE_INSERTS; i++)
         status = prepare(store, insert[i], &store->insert[i]);
+    if (status == CLI_OK)
+        status = sweep_left_take(store);
     if (status != CLI_OK) {
         sweep_store_close(store);
         return status;
@@ -233,6 +235,23 @@ uint64_t sweep_store_next(struct sweep_store *store)
         return item;
     }
     return SWEEP_NONE;
+}
+
+void sweep_store_again(struct sweep_store *store, uint64_t item)
+{
+    if (item >= store->sweep->n_items)
+        return;
+    store->given[item / 8] &= (uint8_t)~(1u << item % 8);
+    if (item < store->next)
+        store->next = item;
+}
+
+bool sweep_store_claim(struct sweep_store *store, uint64_t item)
+{
+    if (item >= store->sweep->n_items || store->given[item / 8] & 1u << item % 8)
+        return false;
+    store->given[item / 8] |= (uint8_t)(1u << item % 8);
+    return true;
 }
 
 void sweep_store_count(const struct sweep_store *store, uint64_t *done,

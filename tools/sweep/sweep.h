@@ -95,6 +95,10 @@ void sweep_store_close(struct sweep_store *store);
 
 /* The next item that nobody has done, or SWEEP_NONE: each is handed out once. */
 uint64_t sweep_store_next(struct sweep_store *store);
+/* Hand this one out once more: who had it is gone. SWEEP_NONE: nothing. */
+void sweep_store_again(struct sweep_store *store, uint64_t item);
+/* This one is done elsewhere; false: it is done already, handed out, or none. */
+bool sweep_store_claim(struct sweep_store *store, uint64_t item);
 /* Items that are done, and of those failed. */
 void sweep_store_count(const struct sweep_store *store, uint64_t *done,
                        uint64_t *failed);
@@ -103,6 +107,14 @@ void sweep_store_count(const struct sweep_store *store, uint64_t *done,
  */
 int sweep_store_put(struct sweep_store *store, const struct sweep_done *done,
                     int worker);
+
+/* ---- left.c: what rank 0 did not live to write down ---- */
+
+/* Leave a result beside the database. Prints errors; returns an exit status. */
+int sweep_left_put(const char *db, const struct sweep *s, const struct sweep_done *done,
+                   int worker);
+/* Take up what was left by this sweep. Prints errors; returns an exit status. */
+int sweep_left_take(struct sweep_store *store);
 
 /* ---- progress.c: on a terminal; SIGINT ---- */
 
