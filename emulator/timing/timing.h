@@ -72,6 +72,9 @@ struct tm_config {
      * estimate the rest: a number, or a share of the grid. 0: all. */
     uint64_t sample;
     double sample_percent;
+    /* Simulate a part of the launch as if there were no other workgroups: so many from
+     * that one on. part_groups 0: all. */
+    uint64_t part_first, part_groups;
     unsigned threads;                /* of the host; 0: one. Cycles are the same */
     const struct tm_executed *whole; /* or NULL: no end before the last workgroup's */
     bool forget_waves;               /* no list of waves: tm_write_json has none */
@@ -93,6 +96,8 @@ RD_CHECKED rd_status tm_set(struct tm_engine *t, const char *name, double value)
 /* Simulate one dispatch. Once per engine.
  *
  * fault, stats  as emu_run
+ * Returns as emu_run; RD_E_RANGE for a part that leaves the launch or that the chip
+ * holds at once.
  */
 RD_CHECKED rd_status tm_run(struct tm_engine *t, struct emu *emu,
                             const struct emu_dispatch *dispatch,
@@ -122,6 +127,12 @@ void tm_print_listing(const struct tm_engine *t, FILE *f);
 uint64_t tm_span_cycles(const struct tm_engine *t);
 /* Half the width of the estimate's 95 % interval; 0: nothing is estimated. */
 uint64_t tm_span_error(const struct tm_engine *t);
+
+/* What the part that was simulated adds to the cycles of the launch, and half the width
+ * of its 95 % interval: the first part the filling of the chip and the end, each its
+ * workgroups at the pace of those that began once the chip was full. Sums over all
+ * parts are the launch's. */
+void tm_part_adds(const struct tm_engine *t, double *cycles, double *error);
 
 /* How far a run is, to be asked by poll. */
 struct tm_progress {

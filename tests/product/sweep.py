@@ -194,7 +194,7 @@ def running(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
             return f.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it ends while it is read
         return False
 
 
@@ -288,6 +288,8 @@ def kill_rank(command, which, n, go):
         ranks = ranks_of(p.pid)
         expect(len(ranks) == n, f"ranks: {ranks}")
         os.kill(ranks[which], signal.SIGKILL)
+        while running(ranks[which]):  # its item dies with it
+            time.sleep(0.02)
         if go:
             write("go", "")
         try:

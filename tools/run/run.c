@@ -80,6 +80,12 @@ static const char help[] =
     "    --timing-sample auto[:N]  as many instructions (300 million, or N, at most)\n"
     "                     as tell the pace, the rest by that; refuses what it cannot\n"
     "                     tell\n"
+    "    --timing-part I/N  only the I-th (from 0) of N ranges of the workgroups, on a "
+    "chip\n"
+    "                     of its own, and what it adds to the cycles of the launch; "
+    "the\n"
+    "                     sum over all is the launch's (see rdna3 sweep --sum)\n"
+    "    --timing-part all/N  all of them, one after the other, and the sum\n"
     "    --timing-set P=V   change a parameter (see rdna3 info --timing)\n"
     "    --cu-mask H,H,H,H,H,H  enabled CUs of each shader engine\n"
     "    --first-se N       engine that gets workgroup 0\n"
@@ -144,6 +150,7 @@ static const struct option long_options[] = {
     {"timing-json", required_argument, NULL, RUN_OPT_TIMING_JSON},
     {"timing-insts", required_argument, NULL, RUN_OPT_TIMING_INSTS},
     {"timing-sample", required_argument, NULL, RUN_OPT_TIMING_SAMPLE},
+    {"timing-part", required_argument, NULL, RUN_OPT_TIMING_PART},
     {"timing-set", required_argument, NULL, RUN_OPT_TIMING_SET},
     {"timing-listing", no_argument, NULL, RUN_OPT_TIMING_LISTING},
     {"timing-trace", required_argument, NULL, RUN_OPT_TIMING_TRACE},
@@ -257,6 +264,8 @@ static int check_options(struct run_options *o, int argc, char **argv)
     if (o->device_kfd && o->k.raw_path && !o->k.kd_path)
         return cli_error(CLI_USAGE, "--device kfd needs --kd with --raw");
     status = run_timing_check(&o->timing);
+    if (status == CLI_OK)
+        status = run_part_check(o);
     o->k.config.count |= o->timing.sample_auto;
     if (status == CLI_OK)
         status = run_check_options(o);
@@ -340,6 +349,8 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
     }
     if (st == RD_E_TIMEOUT && o->ending.control == EMU_CONTROL_CANCEL)
         return cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending));
+    if (st == RD_E_RANGE && o->timing.parts && timed)
+        return run_part_refused(o, timed);
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
     return finish(o, la, timed, stats, seconds);
@@ -408,7 +419,7 @@ static int launch(struct run_options *o, struct la *la, const void *code, size_t
                                               .path = o->k.object_path,
                                               .data = code,
                                               .bytes = bytes};
-    return dispatch(o, la, &d);
+    return o->timing.all_parts ? run_part_all(o, la_emu(la), &d) : dispatch(o, la, &d);
 }
 
 static int run(struct run_options *o)

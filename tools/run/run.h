@@ -37,6 +37,8 @@ struct run_timing {
     const char *kernel;                      /* its name, when known */
     bool sample_auto;                        /* --timing-sample auto */
     uint64_t most;                           /* instructions of that; 0: as usual */
+    uint64_t part, parts;                    /* --timing-part; parts 0: none */
+    bool all_parts;
     struct tm_config config;
     struct run_timing_set set[RUN_TIMING_SETS];
     unsigned n_set;
@@ -48,6 +50,7 @@ enum {
     RUN_OPT_TIMING_JSON,
     RUN_OPT_TIMING_INSTS,
     RUN_OPT_TIMING_SAMPLE,
+    RUN_OPT_TIMING_PART,
     RUN_OPT_TIMING_SET,
     RUN_OPT_TIMING_LISTING,
     RUN_OPT_TIMING_TRACE,
@@ -133,6 +136,16 @@ bool run_check_told(const struct run_options *o);
  * must stay until tm_destroy. Prints the error; returns an exit status. */
 int run_timing_create(const struct run_options *o, const struct tm_range *ranges,
                       size_t n_ranges, struct tm_engine **out);
+
+/* --timing-part (part.c): check judges the options with it, choose says which of the
+ * workgroups of a launch are the part, tell prints what it adds, all runs every part.
+ * Print errors; return an exit status. */
+int run_part_check(const struct run_options *o);
+void run_part_choose(struct run_timing *rt, const struct emu_dispatch *dispatch);
+int run_part_refused(const struct run_options *o, const struct tm_engine *t);
+void run_part_tell(const struct run_timing *rt, const struct tm_engine *t);
+int run_part_all(struct run_options *o, struct emu *emu,
+                 const struct emu_dispatch *dispatch);
 
 /* --timing-sample auto (sample.c): begin counts what the launch executes; branch starts
  * the run of the workgroups that are left over, with the engine that the launch gets,

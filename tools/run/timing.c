@@ -127,6 +127,26 @@ static int parse_auto(const char *text, struct run_timing *rt)
     return CLI_OK;
 }
 
+/* I/N or all/N. */
+static int parse_part(const char *text, struct run_timing *rt)
+{
+    const char *slash = strchr(text, '/');
+    char which[24];
+    bool good = slash && (size_t)(slash - text) < sizeof which &&
+                cli_parse_u64(slash + 1, &rt->parts) == RD_OK && rt->parts > 0;
+    if (good) {
+        memcpy(which, text, (size_t)(slash - text));
+        which[slash - text] = '\0';
+        rt->all_parts = strcmp(which, "all") == 0;
+        good = rt->all_parts ||
+               (cli_parse_u64(which, &rt->part) == RD_OK && rt->part < rt->parts);
+    }
+    return good ? CLI_OK
+                : cli_error(CLI_USAGE,
+                            "--timing-part '%s': I/N with I from 0 to N - 1, or all/N",
+                            text);
+}
+
 int run_timing_option(struct run_timing *rt, int option, const char *name,
                       const char *text)
 {
@@ -176,6 +196,9 @@ int run_timing_option(struct run_timing *rt, int option, const char *name,
                              text);
         rt->config.sample = whole;
         break;
+    case RUN_OPT_TIMING_PART:
+        rt->used = name;
+        return parse_part(text, rt);
     case RUN_OPT_FIRST_SE:
         if (cli_parse_u64(text, &whole) != RD_OK || whole >= TM_MAX_SES)
             return cli_error(CLI_USAGE, "--first-se '%s': 0 to %d", text,
@@ -214,6 +237,8 @@ static int report(const struct run_timing *rt, const struct tm_engine *t)
                              strerror(errno));
     }
     tm_print_summary(t, stdout);
+    if (rt->parts)
+        run_part_tell(rt, t);
     if (rt->listing)
         tm_print_listing(t, stdout);
     return run_timing_advice(rt, t);
@@ -305,6 +330,8 @@ int run_timing(struct run_options *o, struct emu *emu,
     if (status == CLI_OK && o->timing.sample_auto)
         status = run_sample_begin(o, emu, dispatch, &sample);
     o->timing.config.whole = sample.on ? &sample.whole : NULL;
+    if (o->timing.parts)
+        run_part_choose(&o->timing, dispatch);
     if (status == CLI_OK)
         status = run_timing_create(o, ranges, n, &t);
     if (status == CLI_OK)

@@ -169,8 +169,9 @@ static int add_point(struct plot *p, const char *series, double x, double y)
     return CLI_OK;
 }
 
-/* Whether there is such a parameter; without one, every point would be one series. */
-static int know_series(struct sweep_store *store, const char *name)
+/* Whether there is such a parameter; without one, every point would be one series.
+ * option: that asks. */
+static int know_series(struct sweep_store *store, const char *option, const char *name)
 {
     sqlite3_stmt *q = NULL;
     int status = ask(store, "SELECT 1 FROM parameter WHERE name = ? LIMIT 1", &q);
@@ -178,7 +179,8 @@ static int know_series(struct sweep_store *store, const char *name)
         sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
         int got = sqlite3_step(q);
         if (got == SQLITE_DONE)
-            status = cli_error(CLI_FAILED, "--plot: there is no parameter '%s'", name);
+            status =
+                cli_error(CLI_FAILED, "--%s: there is no parameter '%s'", option, name);
         else if (got != SQLITE_ROW)
             status = sweep_store_error(store);
     }
@@ -189,7 +191,8 @@ static int know_series(struct sweep_store *store, const char *name)
 static int take_points(struct sweep_store *store, char *axis[3], struct plot *p)
 {
     sqlite3_stmt *q = NULL;
-    int got = SQLITE_DONE, status = axis[2] ? know_series(store, axis[2]) : CLI_OK;
+    int got = SQLITE_DONE,
+        status = axis[2] ? know_series(store, "plot", axis[2]) : CLI_OK;
     if (status != CLI_OK)
         return status;
     status = ask(
@@ -312,6 +315,71 @@ int sweep_plot(struct sweep_store *store, const char *axes, const char *path)
     for (unsigned i = 0; i < p.n_series; i++)
         free(p.series[i]);
     free(p.point);
+    free(copy);
+    return status;
+}
+
+/* ---- sums ---- */
+
+/* Is every item there, with the measure as a number? */
+static int know_all(struct sweep_store *store, const char *measure)
+{
+    sqlite3_stmt *q = NULL;
+    int status = ask(store,
+                     "SELECT (SELECT value FROM sweep WHERE name = 'items') - (SELECT "
+                     "count(*) FROM item JOIN result ON item = id AND name = ?1 WHERE "
+                     "NOT failed AND typeof(value) <> 'text')",
+                     &q);
+    if (status != CLI_OK)
+        return status;
+    sqlite3_bind_text(q, 1, measure, -1, SQLITE_STATIC);
+    if (sqlite3_step(q) != SQLITE_ROW)
+        status = sweep_store_error(store);
+    else if (sqlite3_column_type(q, 0) == SQLITE_NULL)
+        status = cli_error(CLI_FAILED,
+                           "--sum: the database is of an earlier version, which did "
+                           "not say how many items there are");
+    else if (sqlite3_column_int64(q, 0) != 0)
+        status = cli_error(CLI_FAILED,
+                           "--sum: %lld items are not done, have failed or have no "
+                           "number '%s'",
+                           (long long)sqlite3_column_int64(q, 0), measure);
+    sqlite3_finalize(q);
+    return status;
+}
+
+int sweep_sum(struct sweep_store *store, const char *what)
+{
+    char *copy = strdup(what), *rest = copy, *word[2] = {NULL};
+    sqlite3_stmt *q = NULL;
+    for (unsigned n = 0; rest && n < 2; n++)
+        word[n] = strsep(&rest, ",");
+    int got = SQLITE_DONE,
+        status = copy && !rest
+                     ? CLI_OK
+                     : cli_error(CLI_USAGE, "--sum '%s': not Y or Y,SERIES", what);
+    if (status == CLI_OK && word[1])
+        status = know_series(store, "sum", word[1]);
+    if (status == CLI_OK)
+        status = know_all(store, word[0]);
+    if (status == CLI_OK)
+        status = ask(store,
+                     "SELECT s.value, sum(y.value) FROM result y LEFT JOIN parameter s "
+                     "ON s.item = y.item AND s.name = ?2 WHERE y.name = ?1 GROUP BY 1 "
+                     "ORDER BY min(y.item)",
+                     &q);
+    if (status == CLI_OK) {
+        sqlite3_bind_text(q, 1, word[0], -1, SQLITE_STATIC);
+        sqlite3_bind_text(q, 2, word[1], -1, SQLITE_STATIC);
+        while ((got = sqlite3_step(q)) == SQLITE_ROW) {
+            if (word[1])
+                printf("%s ", (const char *)sqlite3_column_text(q, 0));
+            printf("%s\n", (const char *)sqlite3_column_text(q, 1));
+        }
+        if (got != SQLITE_DONE)
+            status = sweep_store_error(store);
+    }
+    sqlite3_finalize(q);
     free(copy);
     return status;
 }

@@ -134,6 +134,14 @@ static int create(struct sweep_store *store)
         status = step(store, q);
     }
     sqlite3_finalize(q);
+    q = NULL;
+    if (status == CLI_OK)
+        status = prepare(store, "INSERT INTO sweep VALUES('items', ?)", &q);
+    if (status == CLI_OK) {
+        sqlite3_bind_int64(q, 1, (sqlite3_int64)store->sweep->n_items);
+        status = step(store, q);
+    }
+    sqlite3_finalize(q);
     return status == CLI_OK ? run(store, "COMMIT") : status;
 }
 

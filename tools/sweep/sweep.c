@@ -13,7 +13,8 @@
 
 static const char help[] =
     "usage: rdna3 sweep FILE [OPTION...]\n"
-    "       rdna3 sweep --db DB --table | --csv | --plot X,Y[,SERIES] --out OUT.svg\n"
+    "       rdna3 sweep --db DB --table | --csv | --sum Y[,SERIES] |\n"
+    "                           --plot X,Y[,SERIES] --out OUT.svg\n"
     "\n"
     "Run a command for every combination of parameters and keep what it says in an "
     "SQLite\n"
@@ -42,6 +43,9 @@ static const char help[] =
     "  --dry-run            print the commands only\n"
     "  --table              print parameters and measures of every item\n"
     "  --csv                ... as comma-separated values\n"
+    "  --sum Y[,SERIES]     add up measure Y over all items, for each value of SERIES: "
+    "of\n"
+    "                       a launch in parts (rdna3 run --timing-part {part}/N)\n"
     "  --plot X,Y[,SERIES]  draw measure Y over parameter X, a line for each value of\n"
     "                       SERIES: the mean over the other parameters\n"
     "  --out OUT.svg        where to\n"
@@ -58,6 +62,7 @@ enum {
     OPT_DRY,
     OPT_TABLE,
     OPT_CSV,
+    OPT_SUM,
     OPT_PLOT,
     OPT_OUT
 };
@@ -70,13 +75,14 @@ static const struct option long_options[] = {
     {"dry-run", no_argument, NULL, OPT_DRY},
     {"table", no_argument, NULL, OPT_TABLE},
     {"csv", no_argument, NULL, OPT_CSV},
+    {"sum", required_argument, NULL, OPT_SUM},
     {"plot", required_argument, NULL, OPT_PLOT},
     {"out", required_argument, NULL, OPT_OUT},
     {NULL, 0, NULL, 0},
 };
 
 struct options {
-    const char *path, *db, *plot, *out;
+    const char *path, *db, *sum, *plot, *out;
     bool retry, dry, table, csv, helped;
     uint64_t jobs;
 };
@@ -110,6 +116,9 @@ static int parse(struct options *o, int argc, char **argv)
         case OPT_CSV:
             o->csv = true;
             break;
+        case OPT_SUM:
+            o->sum = optarg;
+            break;
         case OPT_PLOT:
             o->plot = optarg;
             break;
@@ -127,7 +136,7 @@ static int parse(struct options *o, int argc, char **argv)
     if (!o->plot != !o->out)
         return cli_error(CLI_USAGE,
                          "--plot X,Y[,SERIES] and --out OUT.svg go together");
-    if (!o->path && !(o->db && (o->table || o->csv || o->plot)))
+    if (!o->path && !(o->db && (o->table || o->csv || o->sum || o->plot)))
         return cli_error(CLI_USAGE,
                          "no file of a sweep given (see rdna3 sweep --help)");
     return CLI_OK;
@@ -215,6 +224,8 @@ static int show(const struct options *o, const char *db)
         return status;
     if (o->table || o->csv)
         status = sweep_table(store, o->csv);
+    if (status == CLI_OK && o->sum)
+        status = sweep_sum(store, o->sum);
     if (status == CLI_OK && o->plot)
         status = sweep_plot(store, o->plot, o->out);
     sweep_store_close(store);
@@ -235,7 +246,7 @@ int cmd_sweep(int argc, char **argv)
     const char *db = o.db ? o.db : own;
     if (!db)
         return cli_error(CLI_FAILED, "out of memory");
-    status = o.table || o.csv || o.plot ? show(&o, db) : sweep(&o, db);
+    status = o.table || o.csv || o.sum || o.plot ? show(&o, db) : sweep(&o, db);
     free(own);
     return cli_finish(status);
 }

@@ -133,6 +133,9 @@ char *sweep_default_store(const char *path);
 
 /* Every item with its parameters and measures; csv: with commas. */
 int sweep_table(struct sweep_store *store, bool csv);
+/* what: Y or Y,SERIES: measure Y added up over all items, or for each value of a
+ * parameter. An item that has failed or is not done yet is an error. */
+int sweep_sum(struct sweep_store *store, const char *what);
 /* axes: X,Y or X,Y,SERIES; the mean over everything else, as SVG. */
 int sweep_plot(struct sweep_store *store, const char *axes, const char *path);
 

@@ -566,6 +566,15 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     if (st != RD_OK)
         return st;
     t->launch = *emu_stepper_launch(t->stepper);
+    if (tm_is_part(t)) {
+        if (t->config.part_first > t->launch.n_groups ||
+            t->config.part_groups > t->launch.n_groups - t->config.part_first) {
+            emu_stepper_destroy(t->stepper, stats);
+            t->stepper = NULL;
+            return RD_E_RANGE;
+        }
+        t->launch.n_groups = t->config.part_groups;
+    }
     t->chip.b.lanes = t->launch.lanes;
     t->all->pools.vgprs =
         t->config.tolerate || t->launch.vgprs > TM_VGPRS ? TM_VGPRS : t->launch.vgprs;

@@ -240,6 +240,11 @@ void tm_account_count(const struct tm_engine *t, uint64_t *count);
 
 /* ---- pace.c ---- */
 RD_CHECKED rd_status tm_sample_begin(struct tm_engine *t);
+/* Of the launch a part only: its workgroups have numbers from 0 in the engine. */
+static inline bool tm_is_part(const struct tm_engine *t)
+{
+    return t->config.part_groups != 0;
+}
 void tm_sample_start(struct tm_engine *t); /* a workgroup starts now */
 void tm_sample_hole(struct tm_engine *t);  /* one has left, and none follows it */
 void tm_sample_tick(struct tm_engine *t);

@@ -63,12 +63,17 @@ rd_status tm_sample_begin(struct tm_engine *t)
     }
     if (t->config.sample_percent > 0)
         n = (uint64_t)ceil(t->config.sample_percent / 100 * (double)all);
-    if (n == 0)
+    if (tm_is_part(t) && all <= t->pace.capacity)
+        return RD_E_RANGE;
+    if (n == 0 && !tm_is_part(t))
         return RD_OK;
+    if (n == 0)
+        n = all;
     if (n < t->pace.capacity) /* a chip that is not full shows nothing */
         n = t->pace.capacity;
-    if (n >= all)
+    if (n >= all && !tm_is_part(t))
         return RD_OK;
+    n = n < all ? n : all;
     t->end_group = n;
     t->pace.start = calloc((size_t)n, sizeof *t->pace.start);
     if (!t->pace.start)

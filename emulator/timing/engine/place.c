@@ -290,6 +290,12 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     return tm_push(t, start, w);
 }
 
+/* The number of one of its workgroups in the launch. */
+static uint64_t of_launch(const struct tm_engine *t, uint64_t number)
+{
+    return t->config.part_first + number;
+}
+
 static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
                              struct tm_wgp *wgp, unsigned cu)
 {
@@ -299,7 +305,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     g->number = se->next_number;
     g->wgp = wgp;
     g->cu = cu;
-    g->n_waves = g->n_live = g->n_held = emu_stepper_group_waves(t->stepper, g->number);
+    g->n_waves = g->n_live = g->n_held =
+        emu_stepper_group_waves(t->stepper, of_launch(t, g->number));
     struct tm_simd *list[4];
     unsigned n = list_simds(wgp, cu, t->chip.b.wgp_mode, se->pair, list);
     uint32_t place[32];
@@ -307,7 +314,8 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
         const struct tm_simd *s = list[i % n];
         place[i] = s->index << 8 | s->wgp << 10 | s->sa << 16 | s->se << 18;
     }
-    rd_status st = emu_group_start(t->stepper, g->number, place, &g->group);
+    rd_status st =
+        emu_group_start(t->stepper, of_launch(t, g->number), place, &g->group);
     if (st != RD_OK) {
         tm_pool_give_group(&t->all->pools, g);
         return st;
@@ -351,7 +359,8 @@ static bool takes(const struct tm_engine *t, struct tm_dispatcher *se, unsigned 
     unsigned cu = at / t->chip.wgps_per_se;
     struct tm_wgp *g = &wgps_of(t, se)[at % t->chip.wgps_per_se];
     if (!(g->room.enabled & 1u << cu) || (t->chip.b.wgp_mode && cu) ||
-        !has_room(t, g, cu, emu_stepper_group_waves(t->stepper, se->next_number)))
+        !has_room(t, g, cu,
+                  emu_stepper_group_waves(t->stepper, of_launch(t, se->next_number))))
         return false;
     int64_t next = g->cu[cu].room.next_group;
     if (next > tm_now(t) && (!*soonest || next < *soonest))

@@ -188,23 +188,14 @@ double tm_sample_part(const struct tm_engine *t)
     return (double)t->end_group / (double)t->launch.n_groups;
 }
 
-void tm_sample_estimate(const struct tm_engine *t, double *span, double *error)
+/* The pace of so many workgroups that are left out. */
+static struct pace find_pace(const struct tm_engine *t, double left, double stay,
+                             double least)
 {
-    if (t->pace.cut == TM_CUT_STEADY) {
-        *span = tm_sample_span(t);
-        go_on(t, span, error);
-        return;
-    }
-    double left = (double)(t->launch.n_groups - t->end_group), least, stay;
     uint64_t n = t->end_group;
-    *span = tm_sample_span(t);
-    *error = 0;
-    if (t->end_group == 0 || left <= 0)
-        return;
-    bounds(t, &least, &stay);
     uint64_t turns =
         n > t->pace.capacity ? (n - t->pace.capacity) / t->pace.capacity : 0;
-    struct pace pace = one_filling(t, *span, least, stay);
+    struct pace pace = one_filling(t, tm_sample_span(t), least, stay);
     if (turns * t->pace.capacity >= PARTS)
         steady(t, turns, left, &pace);
     if (turns && turns < TURNS && !pace.changes) {
@@ -217,7 +208,63 @@ void tm_sample_estimate(const struct tm_engine *t, double *span, double *error)
         double cold = (pace.mean - least) * (turns < 2 ? 1 : COLD);
         pace.error = fmax(pace.error, cold);
     }
+    return pace;
+}
+
+void tm_sample_estimate(const struct tm_engine *t, double *span, double *error)
+{
+    if (t->pace.cut == TM_CUT_STEADY) {
+        *span = tm_sample_span(t);
+        go_on(t, span, error);
+        return;
+    }
+    double left = (double)(t->launch.n_groups - t->end_group), least, stay;
+    *span = tm_sample_span(t);
+    *error = 0;
+    if (t->end_group == 0 || left <= 0)
+        return;
+    bounds(t, &least, &stay);
+    struct pace pace = find_pace(t, left, stay, least);
     *span += left * pace.mean;
     *error = left * (pace.error + ANY_PACE * pace.mean) +
              LAST_STAY * stay * (double)t->pace.capacity;
+}
+
+/* Cycles from the start of the last but n workgroups to that of the last but m. */
+static double between_starts(const struct tm_engine *t, uint64_t n, uint64_t m)
+{
+    const int64_t *last = &t->pace.start[t->end_group - 1];
+    return (double)(last[-(int64_t)m] - last[-(int64_t)n]);
+}
+
+void tm_part_adds(const struct tm_engine *t, double *cycles, double *error)
+{
+    const struct tm_pace *p = &t->pace;
+    double least, stay, alone, off;
+    tm_sample_estimate(t, &alone, &off);
+    *cycles = alone;
+    *error = off;
+    if (!p->start || t->config.part_first == 0)
+        return;
+    bounds(t, &least, &stay);
+    uint64_t turns = t->end_group / p->capacity - 1, seen = 0;
+    struct pace pace =
+        find_pace(t, (double)(t->launch.n_groups - t->end_group), stay, least);
+    double cold = 0;
+    if (turns >= TURNS) {
+        /* Whole turns, as starts come in bursts; the first one is left out, too: what
+         * it waits for is there already when the part follows others. */
+        seen = (turns - 1) * p->capacity;
+        double rate = between_starts(t, seen, 0) / (double)seen;
+        cold = fabs(between_starts(t, seen + p->capacity, seen) -
+                    rate * (double)p->capacity);
+        if (!pace.changes)
+            pace.mean = rate;
+    } else if (turns) {
+        seen = turns * p->capacity;
+    }
+    double rest = (double)(t->launch.n_groups - seen);
+    *cycles = (seen ? between_starts(t, seen, 0) : 0) + rest * pace.mean;
+    *cycles = fmin(*cycles, alone); /* with what nobody else does meanwhile */
+    *error = rest * (pace.error + ANY_PACE * pace.mean) + cold;
 }
