@@ -47,9 +47,10 @@ static const char help[] =
     "a time. The file must be where every rank can read it, the database (default:\n"
     "FILE.db) where rank 0 can write it. Ranks reach rank 0 by TCP.\n"
     "\n"
-    "When a rank dies, another one does its item, if mpirun lets the others live:\n"
-    "mpirun --enable-recovery with Open MPI, -disable-auto-cleanup with MPICH. In any\n"
-    "case the next start goes on where this one ended.\n";
+    "When a rank dies, another one does its item, if mpirun lets the others live "
+    "(Open\n"
+    "MPI: --enable-recovery). In any case the next start goes on where this one "
+    "ended.\n";
 
 static int parse(struct options *o, int argc, char **argv)
 {
