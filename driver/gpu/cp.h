@@ -50,8 +50,8 @@ struct gpu_queue {
     bool busy;            /* lock; worker is inside a step */
     _Atomic bool waiting; /* worker waits for a poke */
     _Atomic bool stop, active, halted;
-    volatile int control;     /* enum emu_control of the dispatch that runs */
-    struct emu_watch watch;   /* of that dispatch */
+    volatile int control;   /* enum emu_control of the dispatch that runs: cp_control */
+    struct emu_watch watch; /* of that dispatch */
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
     _Atomic bool standing;    /* worker stands still inside a packet, being suspended */
     _Atomic bool showing;     /* told to show its waves */
@@ -76,6 +76,23 @@ struct gpu_queue {
 static inline uint64_t cp_bell(const struct gpu_queue *q)
 {
     return __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE);
+}
+
+/* An order to the dispatch that runs, from other threads and a signal handler. */
+static inline int cp_control(const struct gpu_queue *q)
+{
+    return __atomic_load_n(&q->control, __ATOMIC_RELAXED);
+}
+
+static inline void cp_set_control(struct gpu_queue *q, int order)
+{
+    __atomic_store_n(&q->control, order, __ATOMIC_RELAXED);
+}
+
+/* By the worker; whoever keeps a queue's state reads it. */
+static inline void cp_set_rptr(struct gpu_queue *q, uint64_t rptr)
+{
+    __atomic_store_n(&q->rptr, rptr, __ATOMIC_RELAXED);
 }
 
 enum cp_result cp_aql_step(struct gpu_queue *q);

@@ -20,7 +20,7 @@ enum cp_result cp_frame_step(struct gpu_queue *q)
     if (!frame)
         return CP_HALT;
     if (!frame[0]) {
-        q->rptr = (at + 1) % slots;
+        cp_set_rptr(q, (at + 1) % slots);
         return cp_write(q, q->config.rptr, &q->rptr, 8) ? CP_PROGRESS : CP_HALT;
     }
     if (left < GPU_FRAME_DWORDS)
@@ -30,7 +30,7 @@ enum cp_result cp_frame_step(struct gpu_queue *q)
         return CP_HALT;
     for (unsigned i = 0; i < GPU_FRAME_DWORDS; i++)
         dw[i] = frame[i]; /* it may change meanwhile */
-    q->rptr = (at + GPU_FRAME_DWORDS) % slots;
+    cp_set_rptr(q, (at + GPU_FRAME_DWORDS) % slots);
     if (!host->board->frame(host->ctx, q->config.owner, dw, GPU_FRAME_DWORDS))
         return cp_fail(q, GPU_ERR_UNSUPPORTED, "a frame that nobody knows");
     return cp_write(q, q->config.rptr, &q->rptr, 8) ? CP_PROGRESS : CP_HALT;

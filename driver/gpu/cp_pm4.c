@@ -409,6 +409,6 @@ enum cp_result cp_pm4_step(struct gpu_queue *q)
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (!packet(q, &s, 0))
         return CP_HALT;
-    q->rptr = s.at % slots;
+    cp_set_rptr(q, s.at % slots);
     return cp_write(q, q->config.rptr, &q->rptr, 8) ? CP_PROGRESS : CP_HALT;
 }

@@ -276,6 +276,6 @@ enum cp_result cp_sdma_step(struct gpu_queue *q)
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (!run_stream(q, &s, false) || cp_host_fault(q))
         return CP_HALT;
-    q->rptr = s.at * 4;
+    cp_set_rptr(q, s.at * 4);
     return cp_write(q, q->config.rptr, &q->rptr, 8) ? CP_PROGRESS : CP_HALT;
 }

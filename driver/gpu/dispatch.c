@@ -178,7 +178,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     if (st == RD_E_FAULT)
         return report(q, &fault);
     if (st == RD_E_TIMEOUT) {
-        if (q->control == EMU_CONTROL_CANCEL)
+        if (cp_control(q) == EMU_CONTROL_CANCEL)
             return CP_HALT; /* the queue goes away */
         return cp_fail(q, GPU_ERR_PREEMPTION, "no wave can make progress");
     }

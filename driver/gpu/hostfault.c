@@ -51,7 +51,7 @@ void gpu_access_failed(uint64_t va, bool write)
         return;
     atomic_compare_exchange_strong(&q->host_fault, &none,
                                    va | (write ? CP_HOST_FAULT_WRITE : 0));
-    q->control = EMU_CONTROL_CANCEL;
+    cp_set_control(q, EMU_CONTROL_CANCEL);
 }
 
 struct gpu *gpu_of_process(void)

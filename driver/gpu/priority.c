@@ -20,10 +20,10 @@ static void set_control(struct gpu_queue *q, uint32_t highest)
     int control = go_on ? run : EMU_CONTROL_PAUSE;
     if (atomic_load(&q->stop) || atomic_load(&q->host_fault))
         control = EMU_CONTROL_CANCEL;
-    if (q->control != control)
-        q->control = control;
+    if (cp_control(q) != control)
+        cp_set_control(q, control);
     if (atomic_load(&q->host_fault)) /* it may have come in between */
-        q->control = EMU_CONTROL_CANCEL;
+        cp_set_control(q, EMU_CONTROL_CANCEL);
 }
 
 /* Lock held. */

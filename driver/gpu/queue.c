@@ -370,7 +370,7 @@ void gpu_queue_ring(struct gpu_queue *q, uint64_t value)
 
 uint64_t gpu_queue_rptr(const struct gpu_queue *q)
 {
-    return q->rptr;
+    return __atomic_load_n(&q->rptr, __ATOMIC_RELAXED);
 }
 
 bool gpu_queue_running(const struct gpu_queue *q)

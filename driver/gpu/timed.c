@@ -44,15 +44,15 @@ static bool go_on(void *ctx, uint64_t cycles)
     struct progress *p = ctx;
     const struct timespec nap = {0, 200000};
     gpu_clock_reach(&p->q->gpu->clock, p->start + ticks_of(p->q->gpu, cycles));
-    if (p->q->control == EMU_CONTROL_PAUSE) {
+    if (cp_control(p->q) == EMU_CONTROL_PAUSE) {
         uint64_t paused = gpu_clock(p->q->gpu);
         atomic_store(&p->q->standing, true);
-        while (p->q->control == EMU_CONTROL_PAUSE)
+        while (cp_control(p->q) == EMU_CONTROL_PAUSE)
             nanosleep(&nap, NULL);
         p->start += gpu_clock(p->q->gpu) - paused;
     }
     atomic_store(&p->q->standing, false);
-    return p->q->control != EMU_CONTROL_CANCEL;
+    return cp_control(p->q) != EMU_CONTROL_CANCEL;
 }
 
 rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,

@@ -82,12 +82,12 @@ static uint32_t hits(const struct gpu_watches *w, const struct emu_event *e)
 static bool go_on(struct gpu_queue *q)
 {
     const struct timespec nap = {0, 200000};
-    while (q->control == EMU_CONTROL_PAUSE) {
+    while (cp_control(q) == EMU_CONTROL_PAUSE) {
         atomic_store(&q->standing, true);
         nanosleep(&nap, NULL);
     }
     atomic_store(&q->standing, false);
-    return q->control != EMU_CONTROL_CANCEL;
+    return cp_control(q) != EMU_CONTROL_CANCEL;
 }
 
 rd_status cp_watched_run(struct gpu_queue *q, struct emu *emu,

@@ -229,6 +229,12 @@ static void finish_worker(struct worker *k)
     dispatch_count(dp, k->counts);
 }
 
+/* Another thread writes it. */
+static int order_of(const struct dispatch *dp)
+{
+    return __atomic_load_n(dp->d->control, __ATOMIC_RELAXED);
+}
+
 /* Obey whoever started the dispatch: stand still, or give up (false). */
 static bool may_run(const struct worker *k)
 {
@@ -238,7 +244,7 @@ static bool may_run(const struct worker *k)
         return false;
     if (!dp->d->control)
         return true;
-    int order = *dp->d->control;
+    int order = order_of(dp);
     if (order == EMU_CONTROL_PAUSE || order == EMU_CONTROL_SHOW) {
         for (const struct resident *r = order == EMU_CONTROL_SHOW ? k->head : NULL; r;
              r = r->next)
@@ -246,14 +252,15 @@ static bool may_run(const struct worker *k)
         watch_threads(dp, -1);
         if (k->helper)
             crew_pause(&dp->crew, true);
-        while (*dp->d->control == EMU_CONTROL_PAUSE ||
-               *dp->d->control == EMU_CONTROL_SHOW)
+        while (order == EMU_CONTROL_PAUSE || order == EMU_CONTROL_SHOW) {
             nanosleep(&nap, NULL);
+            order = order_of(dp);
+        }
         if (k->helper)
             crew_pause(&dp->crew, false);
         watch_threads(dp, 1);
     }
-    return *dp->d->control != EMU_CONTROL_CANCEL;
+    return order != EMU_CONTROL_CANCEL;
 }
 
 /* Call the others once what is left will take longer than they need to wake up: a wave

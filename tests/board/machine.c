@@ -23,7 +23,17 @@ static void on_msi(void *ctx)
 static void on_say(void *ctx, const char *text)
 {
     struct machine *m = ctx;
+    pthread_mutex_lock(&m->lock);
     (void)snprintf(m->said, sizeof(m->said), "%s", text);
+    pthread_mutex_unlock(&m->lock);
+}
+
+bool machine_said(struct machine *m, const char *text)
+{
+    pthread_mutex_lock(&m->lock);
+    bool said = strstr(m->said, text) != NULL;
+    pthread_mutex_unlock(&m->lock);
+    return said;
 }
 
 uint32_t machine_read(struct machine *m, uint32_t reg)
@@ -109,6 +119,7 @@ static void start_interrupts(struct machine *m)
 void machine_create(struct machine *m)
 {
     memset(m, 0, sizeof(*m));
+    pthread_mutex_init(&m->lock, NULL);
     struct pci_config config = {
         .vram_bytes = VRAM, .ctx = m, .msi = on_msi, .say = on_say};
     ck_assert_int_eq(pci_create(&config, &m->board), RD_OK);
@@ -130,6 +141,7 @@ void machine_destroy(struct machine *m)
     pci_destroy(m->board);
     munmap(m->vram, VRAM);
     munmap(m->host, HOST);
+    pthread_mutex_destroy(&m->lock);
 }
 
 void machine_queue(struct machine *m, struct machine_queue *q, unsigned queue)

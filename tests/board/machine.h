@@ -5,6 +5,7 @@
 #define TEST_BOARD_MACHINE_H
 
 #include <check.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,8 +29,12 @@ struct machine {
     uint8_t *vram, *host;
     uint64_t next; /* page of VRAM that is free */
     atomic_uint interrupts;
-    char said[512]; /* the board's last line */
+    pthread_mutex_t lock;
+    char said[512]; /* lock; the board's last line */
 };
+
+/* The board's last line has this. */
+bool machine_said(struct machine *m, const char *text);
 
 /* A board of 256 MiB that has booted as far as tests need: interrupts, address space 0.
  */
