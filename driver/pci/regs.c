@@ -43,8 +43,10 @@ rd_status regs_create(struct pci_regs *regs)
 
 void regs_destroy(struct pci_regs *regs)
 {
-    for (uint32_t i = 0; regs->pages && i < N_PAGES; i++)
-        free(atomic_load(&regs->pages[i]));
+    for (struct regs_page *p = atomic_load(&regs->newest), *older; p; p = older) {
+        older = p->older;
+        free(p);
+    }
     free(regs->pages);
 }
 
@@ -64,11 +66,9 @@ static void reset_page(struct regs_page *p, uint32_t first)
 
 void regs_reset(struct pci_regs *regs)
 {
-    for (uint32_t i = 0; i < N_PAGES; i++) {
-        struct regs_page *p = atomic_load(&regs->pages[i]);
-        for (uint32_t k = 0; p && k < REGS_PAGE; k++)
+    for (struct regs_page *p = atomic_load(&regs->newest); p; p = p->older)
+        for (uint32_t k = 0; k < REGS_PAGE; k++)
             atomic_store(&p->value[k], rows[p->row[k]].reset);
-    }
 }
 
 /* NULL if out of memory. */
@@ -82,8 +82,12 @@ static struct regs_page *page_of(struct pci_board *b, uint32_t reg)
     if (!p)
         return NULL;
     reset_page(p, i << REGS_PAGE_BITS);
-    if (atomic_compare_exchange_strong(&b->regs.pages[i], &none, p))
+    if (atomic_compare_exchange_strong(&b->regs.pages[i], &none, p)) {
+        p->older = atomic_load(&b->regs.newest);
+        while (!atomic_compare_exchange_weak(&b->regs.newest, &p->older, p))
+            ;
         return p;
+    }
     free(p); /* another thread was first */
     return none;
 }

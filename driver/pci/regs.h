@@ -24,12 +24,14 @@ struct regs_page {
     _Atomic uint32_t value[REGS_PAGE];
     _Atomic uint32_t reads[REGS_PAGE], writes[REGS_PAGE]; /* by the driver */
     uint16_t row[REGS_PAGE]; /* in the table; 0: not there */
+    struct regs_page *older;
 };
 
 struct pci_regs {
     _Atomic(struct regs_page *) *pages;
-    uint32_t polled, polled_value; /* read last, */
-    uint64_t polls;                /* so often in a row */
+    _Atomic(struct regs_page *) newest; /* of those that are there */
+    uint32_t polled, polled_value;      /* read last, */
+    uint64_t polls;                     /* so often in a row */
     uint64_t reads, writes;
 };
 

@@ -2,7 +2,7 @@
  * with anything in them, and bytes that are no protocol. The board may fault, hang its
  * queues or refuse; it must not fall, and not touch what is not the guest's.
  *
- * The first byte of an input says what the others are.
+ * The first byte of an input says what the others are, unless FUZZ_KIND does.
  * SPDX-License-Identifier: MIT
  */
 #include <pthread.h>
@@ -24,6 +24,10 @@
 #define TABLES      0x200000u
 #define TABLE_BYTES 0x10000u
 #define DESCRIPTOR  0x300000u
+
+#ifndef FUZZ_KIND
+#define FUZZ_KIND data[0]
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -260,14 +264,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     make();
     add_host();
-    switch (data[0] % 6) {
+    switch (FUZZ_KIND % 6) {
     case 0:
         registers(data + 1, size - 1);
         pci_reset(board);
         break;
     case 1:
     case 2:
-        ring(data + 1, size - 1, data[0] % 6 == 2);
+        ring(data + 1, size - 1, FUZZ_KIND % 6 == 2);
         break;
     case 3:
         tables(data + 1, size - 1);
