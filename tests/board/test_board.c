@@ -421,6 +421,23 @@ START_TEST(dma_engine)
 }
 END_TEST
 
+/* Registers of several pages of the file, with and without a row in the table. */
+START_TEST(reset)
+{
+    static const uint32_t regs[][2] = {{0x4c, 0},   {0x53, 0x200}, {0x1121, 0},
+                                       {0x2953, 0}, {0x3a77, 0},   {0x1ff00, 0}};
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < 6; i++)
+            machine_write(&m, regs[i][0], 0x1234);
+        for (unsigned i = 0; i < 6; i++)
+            ck_assert_uint_eq(machine_read(&m, regs[i][0]), 0x1234);
+        pci_reset(m.board);
+        for (unsigned i = 0; i < 6; i++)
+            ck_assert_uint_eq(machine_read(&m, regs[i][0]), regs[i][1]);
+    }
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("board");
@@ -437,6 +454,7 @@ static Suite *suite(void)
     tcase_add_test(t, fault);
     tcase_add_test(t, mapped_by_packet);
     tcase_add_test(t, dma_engine);
+    tcase_add_test(t, reset);
     suite_add_tcase(s, t);
     return s;
 }
