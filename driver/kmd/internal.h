@@ -144,6 +144,8 @@ RD_CHECKED rd_status kmd_doorbells(struct kmd *kmd); /* reserve and map the page
 RD_CHECKED rd_status kmd_reserve(struct kmd *kmd, const struct kmd_bo_info *info);
 void kmd_release(struct kmd *kmd, const struct kmd_bo_info *info);
 /* The same of memory whose owner has freed it. */
+/* A process has ended, or its record is used again. */
+void kmd_use_clear(struct gshared_use *use);
 void kmd_count_orphan(struct kmd *kmd, const struct kmd_bo_info *info, bool more);
 
 /* bo.c: a buffer by its handle, lock held; a handle for memory that another one owns;

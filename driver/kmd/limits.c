@@ -25,7 +25,7 @@ static uint64_t align_up(uint64_t bytes)
     return (bytes + AVAILABLE_ALIGN - 1) & ~(AVAILABLE_ALIGN - 1);
 }
 
-static void clear_dead(struct gshared_use *use)
+void kmd_use_clear(struct gshared_use *use)
 {
     atomic_store(&use->vram_bytes, 0);
     atomic_store(&use->vram_aligned, 0);
@@ -57,8 +57,8 @@ static struct usage sum(struct kmd *kmd)
         if (!pid)
             break;
         if (add(&with, &proc->use) && proc != kmd->proc && kill(pid, 0) != 0 &&
-            errno == ESRCH)
-            clear_dead(&proc->use);
+            errno == ESRCH && atomic_load(&proc->pid) == pid)
+            kmd_use_clear(&proc->use);
         else
             u = with;
     }

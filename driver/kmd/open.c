@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +36,29 @@ static int open_state(const char *dir, const char *file)
     return high;
 }
 
+/* Where all have been used, one of a process that has ended: what it had is gone, what
+ * it counted stays in the sums. */
+static bool claim(struct gshared_proc *proc, bool again)
+{
+    int32_t pid = again ? atomic_load(&proc->pid) : 0;
+    if (again && (kill(pid, 0) == 0 || errno != ESRCH))
+        return false;
+    if (!atomic_compare_exchange_strong(&proc->pid, &pid, getpid()))
+        return false;
+    if (again) {
+        kmd_use_clear(&proc->use);
+        atomic_store(&proc->runtime.r_debug, 0);
+        atomic_store(&proc->runtime.enabled, 0);
+        atomic_store(&proc->runtime.ttmp_setup, 0);
+    }
+    return true;
+}
+
 static struct gshared_proc *claim_slot(struct gshared *shared)
 {
-    int32_t self = getpid();
-    for (unsigned i = 0; i < GSHARED_PROCS; i++) {
-        struct gshared_proc *proc = &shared->procs[i];
-        int32_t free_pid = 0;
-        if (!atomic_compare_exchange_strong(&proc->pid, &free_pid, self))
+    for (unsigned i = 0; i < 2 * GSHARED_PROCS; i++) {
+        struct gshared_proc *proc = &shared->procs[i % GSHARED_PROCS];
+        if (!claim(proc, i >= GSHARED_PROCS))
             continue;
         FILE *f = fopen("/proc/self/comm", "re");
         if (f) {

@@ -22,6 +22,14 @@ check_fails 'no device without the mock' "$suite" device
 check 'emu_mode as asked' '^0$' "$RDNA3_BIN" exec --emu-mode 0 -- cat /sys/module/amdgpu/parameters/emu_mode
 check 'emu_mode unasked' '^1$' "$RDNA3_BIN" exec -- cat /sys/module/amdgpu/parameters/emu_mode
 
+# Records of processes that have ended are used again. (With a sanitizer each takes long.)
+many() {
+    run --no-namespace -- sh -c 'i=0
+        while [ $i -lt 1030 ]; do "$1" device >/dev/null || { echo "failed at $i"; exit 1; }; i=$((i + 1)); done
+        "$1" device' sh "$suite"
+}
+[ -n "${ASAN_OPTIONS-}" ] || check 'more processes than records' '^device ok' many
+
 # Each opcode is counted, of all processes; together they are what --stats counts.
 opcodes() {
     run --opcodes --stats -- sh -c '"$@" & "$@"; wait' sh "$suite" dispatch 2>&1 | awk '
