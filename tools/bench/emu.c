@@ -267,9 +267,9 @@ RATE(wmma_avx2, wmma_job, AVX2)
 RATE(mixed, mixed_job, AUTO)
 RATE(mixed_avx2, mixed_job, AVX2)
 
-static rd_status gemm_seconds(enum emu_engine engine, double *value)
+static rd_status gemm_seconds(enum emu_simd simd, enum emu_engine engine, double *value)
 {
-    struct way way = {EMU_SIMD_AUTO, engine, 1, false};
+    struct way way = {simd, engine, 1, false};
     struct speed speed;
     rd_status st = measure_speed(&gemm_job, way, &speed);
     if (st == RD_OK)
@@ -279,12 +279,22 @@ static rd_status gemm_seconds(enum emu_engine engine, double *value)
 
 static rd_status measure_gemm(double *value)
 {
-    return gemm_seconds(EMU_ENGINE_AUTO, value);
+    return gemm_seconds(EMU_SIMD_AUTO, EMU_ENGINE_AUTO, value);
 }
 
 static rd_status interp_gemm(double *value)
 {
-    return gemm_seconds(EMU_ENGINE_INTERP, value);
+    return gemm_seconds(EMU_SIMD_AUTO, EMU_ENGINE_INTERP, value);
+}
+
+static rd_status measure_gemm_avx2(double *value)
+{
+    return gemm_seconds(EMU_SIMD_AVX2, EMU_ENGINE_AUTO, value);
+}
+
+static rd_status interp_gemm_avx2(double *value)
+{
+    return gemm_seconds(EMU_SIMD_AVX2, EMU_ENGINE_INTERP, value);
 }
 
 /* ---- kernels that run once --------------------------------------------------------
@@ -677,6 +687,8 @@ const struct bench_entry bench_emu_entries[] = {
      "interp", interp_wmma_avx2, ROUNDS},
     {"emu/wmma_gemm_1024", "s", false, "f16 matrix product 1024 a side, one thread",
      measure_gemm, "interp", interp_gemm, ROUNDS},
+    {"emu/wmma_gemm_1024_avx2", "s", false, "the same with AVX2 only",
+     measure_gemm_avx2, "interp", interp_gemm_avx2, ROUNDS},
     {"emu/mixed", "wave-inst/s", true, "VALU, SALU, divergence, memory, LDS, VOPD, DPP",
      measure_mixed, "interp", interp_mixed, ROUNDS},
     {"emu/mixed_avx2", "wave-inst/s", true, "the same with AVX2 only",
