@@ -68,6 +68,8 @@ def run(command, *more):
                        check=False)
     if p.returncode:
         return p.stderr, None, None
+    busy = [float(x) for x in re.findall(r"^(?:LDS|VALU) busy +([a-z0-9.]+) %", p.stdout, re.M)]
+    assert busy and all(0 <= x <= 101 for x in busy), p.stdout
     said = re.search(r"^sampled .*\+- (\d+) .*\n.*pace of ([0-9.]+) %", p.stdout, re.M)
     return int(re.search(r"^cycles +(\d+)", p.stdout, re.M).group(1)), said and int(said.group(1)), \
         said and float(said.group(2))

@@ -44,7 +44,8 @@ static struct use measure(const struct tm_engine *t)
         for (unsigned c = 0; c < 2; c++) {
             const struct tm_cu *cu = &g->cu[c];
             lds += (double)cu->lds.cycles;
-            cus += cu->room.held > 0;
+            /* not its own account: a sample that is cut ends before its waves do */
+            cus += cu->simd[0].room.held + cu->simd[1].room.held > 0;
             for (unsigned s = 0; s < 2; s++) {
                 valu += (double)cu->simd[s].valu.cycles;
                 held += (double)cu->simd[s].room.held;
