@@ -66,23 +66,22 @@ def timed(rdna3, code, block, n, tile, folder, *more):
         return json.load(f)
 
 
-def matrix(folder, name, n, values):
+def matrix(folder, name, values, slack):
     path = os.path.join(folder, name)
     with open(path, "wb") as f:
         array.array("f", values).tofile(f)
+        f.truncate(4 * len(values) + slack)
     return path
 
 
-def right(rdna3, code, block, tile, folder, n=256):
-    """Small whole numbers: every sum is exact, whatever its order."""
+def product(rdna3, folder, n, alpha, beta, command, slack=0):
+    """Small whole numbers: every sum is exact, whatever its order. command: of a launch, made from three buffers;
+    slack: bytes behind a matrix."""
     r = random.Random(7)
     a, b, c = ([r.randint(-4, 4) for _ in range(n * n)] for _ in range(3))
-    files = [matrix(folder, name, n, v) for name, v in (("a", a), ("b", b), ("c", c))]
+    files = ["file:" + matrix(folder, name, v, slack) for name, v in (("a", a), ("b", b), ("c", c))]
     got = os.path.join(folder, "out")
-    args = [x for f in files for x in ("--arg", "file:" + f)]
-    subprocess.run([rdna3, "run", code, "--grid", "%d,%d" % (n // tile, n // tile), "--block", str(block), *args,
-                    "--arg", "i32:%d" % n, "--arg", "f32:2", "--arg", "f32:0.5", "--out", "2=" + got],
-                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([rdna3, "run", *command(files), "--out", "2=" + got], check=True, stdout=subprocess.DEVNULL)
     result = array.array("f")
     with open(got, "rb") as f:
         result.fromfile(f, n * n)
@@ -90,11 +89,19 @@ def right(rdna3, code, block, tile, folder, n=256):
     for i in range(0, n, 5): # every fifth row: all patches of every tile
         row = a[i * n:i * n + n]
         for j in range(n):
-            want = 2 * sum(x * y for x, y in zip(row, columns[j])) + 0.5 * c[i * n + j]
+            want = alpha * sum(x * y for x, y in zip(row, columns[j])) + beta * c[i * n + j]
             if result[i * n + j] != want:
                 print("%d, %d is %g, wanted %g" % (i, j, result[i * n + j], want))
                 return False
     return True
+
+
+def right(rdna3, code, block, tile, folder, n=256):
+    def command(files):
+        args = [x for f in files for x in ("--arg", f)]
+        return [code, "--grid", "%d,%d" % (n // tile, n // tile), "--block", str(block), *args,
+                "--arg", "i32:%d" % n, "--arg", "f32:2", "--arg", "f32:0.5"]
+    return product(rdna3, folder, n, 2, 0.5, command)
 
 
 def check(rdna3, folder, names):
