@@ -242,14 +242,14 @@ static const struct emu_event *next_event(struct wave *w, const struct uop *u,
 {
     struct observation *ob = w->observation;
     struct emu_event *e = &ob->event;
-    w->emu->level->leave();
+    e->n_accesses = w->emu->level->accesses(w, u, ob->access);
+    w->emu->level->leave(); /* observers would wait for the registers of both */
     e->wave = &w->info;
     e->inst = &program_inst(w->program, u)->inst;
     e->index = w->n_insts + done - 1;
     e->exec = wave_exec64(w);
     e->access = ob->access;
     e->flags = EMU_EV_FOLLOWED;
-    e->n_accesses = w->emu->level->accesses(w, u, ob->access);
     return e;
 }
 

@@ -444,8 +444,10 @@ const struct uop *observe_step(struct wave *w, const struct uop *u,
     }
     ob->n_accesses = 0;
     ob->noted = false;
-    if (ob->want & EMU_WANT_ACCESS && u->flags & UF_MEM)
+    if (ob->want & EMU_WANT_ACCESS && u->flags & UF_MEM) {
         ob->n_accesses = w->emu->level->accesses(w, u, ob->access);
+        w->emu->level->leave(); /* observers would wait for its registers */
+    }
     if (ob->want & EMU_WANT_VALUES)
         copy_values(w, e->inst, ISA_OF_IN, ob->in);
     if (ob->prepares)
