@@ -50,6 +50,8 @@ struct gpu_queue {
     bool busy;            /* lock; worker is inside a step */
     _Atomic bool waiting; /* worker waits for a poke */
     _Atomic bool stop, active, halted;
+    _Atomic bool
+        left_alone;         /* by the worker, or by who destroys it: the second frees */
     volatile int control;   /* enum emu_control of the dispatch that runs: cp_control */
     struct emu_watch watch; /* of that dispatch */
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */

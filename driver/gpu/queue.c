@@ -90,6 +90,17 @@ static void idle(struct gpu_queue *q, uint64_t before)
         wait_for_poke(q);
 }
 
+static void queue_free(struct gpu_queue *q)
+{
+    pthread_mutex_destroy(&q->lock);
+    pthread_mutex_destroy(&q->shown.lock);
+    pthread_cond_destroy(&q->wake);
+    pthread_cond_destroy(&q->idle);
+    free(q->sh);
+    free(q->wrap);
+    free(q);
+}
+
 static void *worker(void *arg)
 {
     struct gpu_queue *q = arg;
@@ -132,6 +143,8 @@ static void *worker(void *arg)
     q->busy = false;
     pthread_cond_broadcast(&q->idle);
     pthread_mutex_unlock(&q->lock);
+    if (atomic_exchange(&q->left_alone, true)) /* nobody waits any longer */
+        queue_free(q);
     return NULL;
 }
 
@@ -205,17 +218,6 @@ void gpu_kick(struct gpu *gpu)
 }
 
 /* ---- interface ---- */
-
-static void queue_free(struct gpu_queue *q)
-{
-    pthread_mutex_destroy(&q->lock);
-    pthread_mutex_destroy(&q->shown.lock);
-    pthread_cond_destroy(&q->wake);
-    pthread_cond_destroy(&q->idle);
-    free(q->sh);
-    free(q->wrap);
-    free(q);
-}
 
 static struct gpu_queue *queue_new(struct gpu *gpu,
                                    const struct gpu_queue_config *config)
@@ -308,11 +310,12 @@ bool gpu_queue_destroy(struct gpu_queue *q)
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += DESTROY_WAIT_S;
-    bool stopped = pthread_timedjoin_np(q->thread, NULL, &end) == 0;
-    if (stopped)
+    pthread_t thread = q->thread; /* the queue may go with it */
+    bool stopped = pthread_timedjoin_np(thread, NULL, &end) == 0;
+    if (!stopped) /* still inside a kernel: it keeps its queue until that ends */
+        pthread_detach(thread);
+    if (atomic_exchange(&q->left_alone, true))
         queue_free(q);
-    else
-        pthread_detach(q->thread); /* still inside a kernel: it keeps its queue */
     return stopped;
 }
 
