@@ -83,6 +83,11 @@ size_t gpus_assemble(const char *text, unsigned lanes, uint8_t *code)
 
 static uint64_t away; /* from the address in emulators to the host's */
 
+bool gpus_away(void)
+{
+    return away != 0;
+}
+
 static uint64_t place_of(const void *p)
 {
     return (uint64_t)(uintptr_t)p - away;

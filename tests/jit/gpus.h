@@ -40,6 +40,9 @@ struct result {
  * host has no such level. away: what the emulators see lies elsewhere in the host. */
 int gpus_main(int argc, char **argv, enum emu_simd *level, Suite *(*suite)(void));
 
+/* Was that asked for? */
+bool gpus_away(void);
+
 /* Does the host have the level? */
 bool gpus_possible(enum emu_simd simd);
 

@@ -286,10 +286,25 @@ static void compare(unsigned op, unsigned way, uint32_t exec, unsigned times)
                  name);
 }
 
+/* Elsewhere than the host's addresses, or slowed down by a sanitizer, an instruction
+ * meets each EXEC and each way, but not all of their pairs. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INSTRUMENTED true
+#else
+#define INSTRUMENTED false
+#endif
+
+static bool pair_wanted(unsigned op, unsigned way, unsigned mask)
+{
+    return (!INSTRUMENTED && !gpus_away()) || (op + way + mask) % N_MASKS < 2;
+}
+
 START_TEST(every_way)
 {
     for (unsigned way = 0; way < N_WAYS; way++)
         for (unsigned m = 0; m < N_MASKS; m++) {
+            if (!pair_wanted((unsigned)_i, way, m))
+                continue;
             compare((unsigned)_i, way, masks[m], 0);
             compare((unsigned)_i, way, masks[m], 3);
         }
