@@ -52,6 +52,11 @@ int64_t tl_seg_end(const struct tl_wave *w, const struct tl_seg *s)
     return s + 1 < w->seg + w->n_segs ? s[1].at : w->end - w->start;
 }
 
+uint32_t tl_seg_inst(const struct tl_seg *s)
+{
+    return s->why == TM_S_BARRIER && s->from != TL_NONE ? s->from : s->inst;
+}
+
 void tl_account(const struct timeline *tl, const struct tl_wave *w, int64_t from,
                 int64_t to, struct tl_account *account)
 {
@@ -73,7 +78,7 @@ void tl_account(const struct timeline *tl, const struct tl_wave *w, int64_t from
             end = to;
         if (s->inst == TL_NONE)
             continue;
-        struct tl_account *a = &account[s->inst];
+        struct tl_account *a = &account[tl_seg_inst(s)];
         a->times += s->why == TM_S_NONE;
         a->cycles += (uint64_t)(end - begin);
         a->stall[s->why] += (uint64_t)(end - begin);

@@ -270,6 +270,8 @@ static rd_status get_wait(struct timeline *tl, struct cur *c, struct tl_wave *w)
         .why = tl->input->stall[why & 127u], .from = (uint32_t)from, .inst = TL_NONE};
     if (seg.why == TM_S_NONE)
         return wrong(tl, "a wait for nothing");
+    if (why & 128u && from >= tl->dispatch[w->dispatch].n_insts)
+        return wrong(tl, "a wait for an unknown instruction");
     return cycles ? add_seg(tl, w, seg, cycles) : RD_OK;
 }
 

@@ -168,6 +168,10 @@ bool tl_branch_target(const struct tl_inst *inst, uint32_t *target);
 const struct tl_seg *tl_at(const struct tl_wave *w, int64_t t);
 int64_t tl_seg_end(const struct tl_wave *w, const struct tl_seg *s); /* after start */
 
+/* The instruction that its cycles count for: the one that issues or waits to; a wait at
+ * a barrier is the barrier's. */
+uint32_t tl_seg_inst(const struct tl_seg *s);
+
 /* What the cycles of an instruction went to, over waves. */
 struct tl_account {
     uint64_t times, cycles, stall[TM_STALLS];

@@ -151,7 +151,6 @@ struct tm_inst_use {
     const struct emu_inst *inst;
     uint32_t offset;   /* as in struct tm_step */
     uint8_t cls, pipe; /* enum tm_class, enum tm_pipe */
-    bool barrier;
     uint64_t times, cycles; /* issues; of waves, until it has issued */
     uint64_t stall[TM_STALLS];
     uint64_t conflicts; /* cycles of LDS bank conflicts */

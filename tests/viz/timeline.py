@@ -6,6 +6,7 @@ usage: timeline.py RDNA3 KERNEL.s
   engine's account and from the recording
 - Chrome's JSON: slices nest, issue times are those of --timing-json, waits and issues
   fill every wave, counters and tracks are there
+- waits at barriers are charged to them
 - recording changes no time; damaged files are errors, never crashes
 """
 import collections
@@ -89,6 +90,10 @@ with tempfile.TemporaryDirectory() as folder:
     check("lines add up", abs(cycles - alive) < alive * 1e-3, (cycles, alive))
     check("reasons add up", abs(reasons - alive) < alive * 2e-3, (reasons, alive))
     listing = out("trace", path("t"), "--listing")
+    for of, text in (("the engine's", plain), ("the recording's", listing)):
+        waits = [x for x in text.splitlines() if re.search("^[0-9a-f]{8} .*[;,] barrier [1-9]", x)]
+        check("waits at a barrier are the barrier's, " + of,
+              len(waits) == 2 and all("  s_barrier  ;" in x for x in waits), waits)
     free = re.findall(r"^[0-9a-f]{8} +(\d+) +([\d.]+) +[\d.]+%  s_delay_alu", listing, re.M)
     check("what takes no time is listed too", free == re.findall(
         r"^[0-9a-f]{8} +(\d+) +([\d.]+) +[\d.]+%  s_delay_alu", plain, re.M) and

@@ -17,26 +17,6 @@ static int by_offset(const void *a, const void *b)
     return x->use.offset < y->use.offset ? -1 : x->use.offset > y->use.offset;
 }
 
-/* The engine knows of a wait at a barrier when the wave goes on: it is with the
- * instruction behind the barrier. */
-static void charge_barriers(struct advice *a)
-{
-    struct tm_inst_use *barrier = NULL;
-    for (size_t i = 0; i < a->n_insts; i++) {
-        struct tm_inst_use *u = &a->inst[i].use;
-        if (barrier && u->stall[TM_S_BARRIER]) {
-            barrier->stall[TM_S_BARRIER] += u->stall[TM_S_BARRIER];
-            barrier->cycles += u->stall[TM_S_BARRIER];
-            u->cycles -= u->stall[TM_S_BARRIER];
-            u->stall[TM_S_BARRIER] = 0;
-        }
-        if (u->barrier)
-            barrier = u;
-        else if (u->cls == TM_BRANCH)
-            barrier = NULL;
-    }
-}
-
 static rd_status take_insts(const struct tm_engine *t, struct advice *a)
 {
     size_t n = tm_inst_uses(t);
@@ -60,7 +40,6 @@ static rd_status take_insts(const struct tm_engine *t, struct advice *a)
             a->stall[s] += (double)x->use.stall[s];
     }
     qsort(a->inst, n, sizeof *a->inst, by_offset);
-    charge_barriers(a);
     return RD_OK;
 }
 

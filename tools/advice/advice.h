@@ -14,7 +14,7 @@
 #include "timing.h"
 
 struct advice_inst {
-    struct tm_inst_use use; /* waits at a barrier are the barrier's; inst is NULL */
+    struct tm_inst_use use; /* inst is NULL */
     char *text;
 };
 

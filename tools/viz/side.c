@@ -93,8 +93,8 @@ static void count_here(struct app *a, const struct tl_dispatch *d)
     for (size_t i = 0; i < d->n_waves; i++) {
         const struct tl_wave *w = &a->tl->wave[d->first_wave + i];
         const struct tl_seg *s = t < w->start || t >= w->end ? NULL : tl_at(w, t);
-        if (s && s->inst < l->n)
-            l->here[s->inst]++;
+        if (s && tl_seg_inst(s) < l->n)
+            l->here[tl_seg_inst(s)]++;
     }
 }
 
@@ -249,7 +249,7 @@ static uint32_t current_inst(const struct app *a)
 {
     const struct tl_wave *w = selected(a);
     const struct tl_seg *s = w ? tl_at(w, (int64_t)a->cursor) : NULL;
-    return s ? s->inst : TL_NONE;
+    return s ? tl_seg_inst(s) : TL_NONE;
 }
 
 static void scroll_to(struct app *a, const struct tl_dispatch *d, uint32_t id)

@@ -195,12 +195,18 @@ void tm_blame(struct tm_inst *i, const struct tm_blame *x)
         i->blame[i->n_blames++] = *x;
 }
 
-/* Close the list of waits, and more cycles: to the instruction's account. */
+/* Close the list of waits, and more cycles: to the instruction's account. A wait at a
+ * barrier is the barrier's, which has issued before. */
 static void settle(struct tm_wave *w, struct tm_inst *i, unsigned more)
 {
     uint64_t sum = more;
     for (unsigned n = 0; n < w->account.n_waited; n++) {
         const struct tm_waited *x = &w->account.waited[n];
+        if (x->why == TM_S_BARRIER) {
+            w->last->stall[TM_S_BARRIER] += x->cycles;
+            w->last->cycles += x->cycles;
+            continue;
+        }
         i->stall[x->why] += x->cycles;
         sum += x->cycles;
         if (x->from)
@@ -213,7 +219,8 @@ static unsigned export_waits(const struct tm_wave *w, struct tm_wait *out)
 {
     for (unsigned n = 0; n < w->account.n_waited; n++) {
         const struct tm_waited *x = &w->account.waited[n];
-        out[n] = (struct tm_wait){x->why, x->cycles, x->from ? x->from->inst : NULL};
+        const struct tm_inst *from = x->why == TM_S_BARRIER ? w->last : x->from;
+        out[n] = (struct tm_wait){x->why, x->cycles, from ? from->inst : NULL};
     }
     return w->account.n_waited;
 }

@@ -298,6 +298,8 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     bool waits = i->special == TM_BARRIER &&
                  (done || emu_wave_state(w->wave) == EMU_WAVE_BARRIER);
     w->at_barrier = waits;
+    if (waits)
+        w->last = i;
     if (!(event->flags & EMU_EV_TAKEN))
         tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
                        i->offset + i->bytes);

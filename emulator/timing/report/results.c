@@ -22,7 +22,6 @@ void tm_inst_use(const struct tm_engine *t, size_t index, struct tm_inst_use *ou
                                 .offset = i->offset,
                                 .cls = i->cls,
                                 .pipe = i->pipe,
-                                .barrier = i->special == TM_BARRIER,
                                 .times = i->executions,
                                 .cycles = i->cycles,
                                 .conflicts = i->conflicts,

@@ -71,7 +71,7 @@ struct tm_wave {
     size_t record;  /* engine.h */
     uint32_t index; /* in the pool */
     unsigned slot;
-    struct tm_inst *last;      /* s_endpgm */
+    struct tm_inst *last;      /* s_barrier that it waited at, or s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
     struct tm_counted counted[TM_COUNTED]; /* what the counters begin in */
     struct tm_sregs sregs;
