@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "cmd.h"
+#include "near.h"
 #include "version.h"
 #include "viz.h"
 
@@ -58,6 +59,18 @@ static void print_help(void)
          "failed or its input was rejected, 2 wrong usage.");
 }
 
+static int unknown_command(const char *name)
+{
+    struct rd_near near;
+    rd_near_begin(&near, name, strlen(name));
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        rd_near_try(&near, commands[i].name);
+    if (near.best)
+        return cli_error(CLI_USAGE, "unknown command '%s'; did you mean %s?", name,
+                         near.best);
+    return cli_error(CLI_USAGE, "unknown command '%s' (see rdna3 --help)", name);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -77,5 +90,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(name, commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
-    return cli_error(CLI_USAGE, "unknown command '%s' (see rdna3 --help)", name);
+    return unknown_command(name);
 }

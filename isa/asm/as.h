@@ -426,6 +426,8 @@ bool as_directives_init(struct as *as);
 /* The directive of that name, or NULL. */
 const struct as_directive *as_directive_find(struct as *as, const char *name,
                                              size_t len);
+/* The one that may have been meant, or NULL. */
+const char *as_directive_near(const char *name, size_t len);
 
 /* stmt.c */
 

@@ -6,6 +6,7 @@
  */
 #include "amdgpu_reloc.h"
 #include "as.h"
+#include "near.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -213,4 +214,14 @@ const struct as_directive *as_directive_find(struct as *as, const char *name,
         found = as_map_get(&as->directive_map, lower, len);
     }
     return found ? &tables[(found >> 16) - 1][found & 0xffff] : NULL;
+}
+
+const char *as_directive_near(const char *name, size_t len)
+{
+    struct rd_near near;
+    rd_near_begin(&near, name, len);
+    for (unsigned t = 0; t < N_TABLES; t++)
+        for (unsigned i = 0; tables[t][i].name; i++)
+            rd_near_try(&near, tables[t][i].name);
+    return near.best;
 }

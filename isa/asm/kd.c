@@ -8,6 +8,7 @@
  */
 #include "as.h"
 #include "kd.h"
+#include "near.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -272,8 +273,15 @@ static void parse_field(struct as *as, struct as_kd *kd, const char *name, size_
              i < KD_FIELDS && !as_same(name + skip, len - skip, kd_fields[i].name);)
             i++;
     if (i == KD_FIELDS) {
-        as_error(as, name, "unknown .amdhsa_kernel directive '%.*s'",
-                 (int)(len > 64 ? 64 : len), name);
+        struct rd_near near;
+        rd_near_begin(&near, name + (len > skip ? skip : len),
+                      len > skip ? len - skip : 0);
+        for (i = 0; i < KD_FIELDS; i++)
+            rd_near_try(&near, kd_fields[i].name);
+        as_error(as, name, "unknown .amdhsa_kernel directive '%.*s'%s%s%s",
+                 (int)(len > 64 ? 64 : len), name,
+                 near.best ? "; did you mean '.amdhsa_" : "",
+                 near.best ? near.best : "", near.best ? "'?" : "");
         return;
     }
     struct entry *e = &kd->entries[i];

@@ -186,8 +186,10 @@ static void directive(struct as *as, const char *name, size_t len)
 {
     const struct as_directive *d = as_directive_find(as, name, len);
     if (!d) {
-        as_error(as, name, "unknown directive '%.*s'", (int)(len > 64 ? 64 : len),
-                 name);
+        const char *meant = as_directive_near(name, len);
+        as_error(as, name, "unknown directive '%.*s'%s%s%s", (int)(len > 64 ? 64 : len),
+                 name, meant ? "; did you mean '" : "", meant ? meant : "",
+                 meant ? "'?" : "");
         return;
     }
     d->run(as, d->arg);

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "near.h"
+
 #define SUFFIX       ".kd"
 #define SUFFIX_BYTES 3
 
@@ -227,6 +229,14 @@ static rd_status no_kernel(const struct co_object *obj, const char *name,
         return co_fail(err, RD_E_NOT_FOUND,
                        "the code object has %u kernels, name one of: %s",
                        obj->n_kernels, list);
+    struct rd_near near;
+    rd_near_begin(&near, name, strlen(name));
+    for (unsigned i = 0; i < obj->n_kernels && obj->n_kernels > 1; i++)
+        rd_near_try(&near, obj->kernels[i].name);
+    if (near.best)
+        return co_fail(err, RD_E_NOT_FOUND,
+                       "no kernel '%.64s'; did you mean %.64s? There is: %s", name,
+                       near.best, list);
     return co_fail(err, RD_E_NOT_FOUND, "no kernel '%.64s'; there is: %s", name, list);
 }
 

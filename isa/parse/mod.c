@@ -317,6 +317,11 @@ static const struct spelling *find(const struct stmt *s, const char *name, size_
     return NULL;
 }
 
+const char *st_modifier_word(unsigned i)
+{
+    return i < sizeof spellings / sizeof spellings[0] ? spellings[i].name : NULL;
+}
+
 int st_modifier(struct stmt *s)
 {
     const char *start = s->p;

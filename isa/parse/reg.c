@@ -59,6 +59,13 @@ static const struct {
 #undef S
 };
 
+const char *st_special_word(unsigned i)
+{
+    while (i < sizeof specials / sizeof specials[0] && specials[i].status != OK)
+        i++;
+    return i < sizeof specials / sizeof specials[0] ? specials[i].name : NULL;
+}
+
 /* The banks that are numbered. */
 struct bank {
     uint16_t first; /* selector of register 0 */

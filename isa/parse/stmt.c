@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "near.h"
+
 /* ---- mistakes ---- */
 
 bool st_fail_arg(struct stmt *s, const char *at, enum st_error error, const char *arg,
@@ -28,6 +30,87 @@ static const char *const error_texts[] = {"",
 #undef X
 };
 
+/* Words that a statement can have behind its mnemonic. */
+static void try_words(struct rd_near *near)
+{
+    const char *name;
+    for (unsigned i = 0; (name = st_modifier_word(i)); i++)
+        rd_near_try(near, name);
+    for (unsigned i = 0; (name = st_special_word(i)); i++)
+        rd_near_try(near, name);
+    rd_near_try(near, "off");
+}
+
+/* Names of messages, registers, counters ...: of everything that has a syntax of its
+ * own. */
+static void try_names(struct rd_near *near)
+{
+    static const uint8_t types[] = {ISA_OPR_WAITCNT, ISA_OPR_WAITCNT_DEPCTR,
+                                    ISA_OPR_DELAY};
+    for (unsigned t = 0; t < sizeof types; t++) {
+        unsigned n;
+        const struct isa_imm_part *part = isa_imm_parts(types[t], &n);
+        for (unsigned i = 0; i < n; i++)
+            rd_near_try(near, part[i].name);
+    }
+    for (unsigned kind = 0; kind < ISA_IMM_COUNT; kind++)
+        for (unsigned value = 0; value < 256; value++)
+            if (isa_imm_name(kind, value))
+                rd_near_try(near, isa_imm_name(kind, value));
+}
+
+/* A word behind the mnemonic that is almost one that could stand there: a modifier is
+ * taken for a symbol when it is misspelt, and what is told then is far from it. */
+static void try_others(const struct stmt *s, struct rd_near *found)
+{
+    const char *p = s->text + st_name(s, s->text);
+    while (p < s->end && !found->best) {
+        if (!st_is_name_start((unsigned char)*p)) {
+            p++;
+            continue;
+        }
+        size_t len = st_name(s, p);
+        rd_near_begin(found, p, len);
+        if (len > 1 && !st_is_digit((unsigned char)p[len - 1]))
+            try_words(found);
+        if (found->best && found->least == 0)
+            found->best = NULL; /* it is the word */
+        p += len;
+    }
+}
+
+static void find_meant(const struct stmt *s, struct rd_near *near)
+{
+    rd_near_begin(near, s->arg, s->arg_len);
+    switch (s->error) {
+    case ST_E_MNEMONIC:
+        for (unsigned op = 1; op < isa_op_count(); op++)
+            rd_near_try(near, isa_op_name(op));
+        break;
+    case ST_E_NAME:
+    case ST_E_NAME_HERE:
+        try_names(near);
+        break;
+    default:
+        near->best = NULL;
+        if (!strstr(error_texts[s->error], "%s"))
+            try_others(s, near);
+        break;
+    }
+    if (near->best && near->least == 0)
+        near->best = NULL;
+}
+
+static void add_meant(const struct stmt *s, struct isa_asm_error *err)
+{
+    struct rd_near near;
+    size_t n = strlen(err->text);
+    find_meant(s, &near);
+    if (near.best)
+        snprintf(err->text + n, sizeof err->text - n, "; did you mean '%s'?",
+                 near.best);
+}
+
 static void put_error(const struct stmt *s, struct isa_asm_error *err)
 {
     err->column = s->error_at + 1;
@@ -40,6 +123,7 @@ static void put_error(const struct stmt *s, struct isa_asm_error *err)
     else
         snprintf(err->text, sizeof err->text, "%.*s%.*s%s", (int)(arg - text), text,
                  (int)s->arg_len, s->arg, arg + 2);
+    add_meant(s, err);
 }
 
 /* ---- the mnemonic ---- */

@@ -202,6 +202,7 @@ bool st_absolute(struct stmt *s, int64_t *value);
 
 /* A register, range or list. 1: found, 0: none begins here, -1: a mistake. */
 int st_register(struct stmt *s, struct st_opnd *o);
+const char *st_special_word(unsigned i); /* NULL behind the last */
 
 /* ---- opnd.c ---- */
 
@@ -212,6 +213,7 @@ bool st_operand(struct stmt *s, const struct isa_opnd_desc *desc);
 
 /* A modifier of the mnemonic. 1: found, 0: none begins here, -1: a mistake. */
 int st_modifier(struct stmt *s);
+const char *st_modifier_word(unsigned i); /* NULL behind the last */
 
 uint32_t st_mods_of(unsigned enc);
 

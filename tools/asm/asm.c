@@ -268,6 +268,20 @@ static int add_define(struct options *o, char *text)
     return CLI_OK;
 }
 
+static const struct option options[] = {
+    {"wave", required_argument, NULL, 'w'},
+    {"output", required_argument, NULL, 'o'},
+    {"hex", no_argument, NULL, 'x'},
+    {"check", no_argument, NULL, 'k'},
+    {"reject", no_argument, NULL, 'r'},
+    {"junit", required_argument, NULL, 'u'},
+    {"defsym", required_argument, NULL, 'd'},
+    {"fuzz-pairs", required_argument, NULL, 'f'},
+    {"seed", required_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
 /* One option. Returns CLI_OK, CLI_USAGE, or -1 for help. */
 static int take_option(int argc, char **argv, int option, struct options *o)
 {
@@ -305,25 +319,12 @@ static int take_option(int argc, char **argv, int option, struct options *o)
         fputs(help, stdout);
         return -1;
     default:
-        return cli_option_error(argc, argv, option);
+        return cli_option_error(argc, argv, option, options);
     }
 }
 
 static int parse_options(int argc, char **argv, struct options *o)
 {
-    static const struct option options[] = {
-        {"wave", required_argument, NULL, 'w'},
-        {"output", required_argument, NULL, 'o'},
-        {"hex", no_argument, NULL, 'x'},
-        {"check", no_argument, NULL, 'k'},
-        {"reject", no_argument, NULL, 'r'},
-        {"junit", required_argument, NULL, 'u'},
-        {"defsym", required_argument, NULL, 'd'},
-        {"fuzz-pairs", required_argument, NULL, 'f'},
-        {"seed", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":hco:I:", options, NULL)) != -1) {

@@ -253,7 +253,7 @@ int cmd_bench(int argc, char **argv)
             list = true;
             break;
         default:
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, options);
         }
     }
     if (list)

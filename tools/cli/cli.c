@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "near.h"
+
 bool cli_color(void)
 {
     const char *term = getenv("TERM");
@@ -65,7 +67,33 @@ int cli_mistake(int status, const struct cli_place *at, bool *told, const char *
     return status;
 }
 
-int cli_option_error(int argc, char **argv, int getopt_result)
+/* "did you mean" of a long option that there is not, or is more than one. */
+static int unknown_option(const char *word, const struct option *options)
+{
+    struct rd_near near;
+    size_t len = strcspn(word, "=");
+    const char *first = NULL, *second = NULL;
+    if (strncmp(word, "--", 2) != 0)
+        return cli_error(CLI_USAGE, "unknown option '%s' (see --help)", word);
+    rd_near_begin(&near, word + 2, len - 2);
+    for (; options->name; options++) {
+        rd_near_try(&near, options->name);
+        if (len > 2 && strncmp(options->name, word + 2, len - 2) == 0) {
+            second = first ? options->name : NULL;
+            first = first ? first : options->name;
+        }
+    }
+    if (second)
+        return cli_error(CLI_USAGE, "option '%.*s': --%s or --%s? (see --help)",
+                         (int)len, word, first, second);
+    if (near.best)
+        return cli_error(CLI_USAGE, "unknown option '%.*s'; did you mean --%s?",
+                         (int)len, word, near.best);
+    return cli_error(CLI_USAGE, "unknown option '%.*s' (see --help)", (int)len, word);
+}
+
+int cli_option_error(int argc, char **argv, int getopt_result,
+                     const struct option *options)
 {
     const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
     if (getopt_result == ':')
@@ -74,7 +102,7 @@ int cli_option_error(int argc, char **argv, int getopt_result)
         return cli_error(CLI_USAGE, "option '%s' takes no value", word);
     if (optopt != 0)
         return cli_error(CLI_USAGE, "unknown option '-%c' (see --help)", optopt);
-    return cli_error(CLI_USAGE, "unknown option '%s' (see --help)", word);
+    return unknown_option(word, options);
 }
 
 int cli_finish(int status)

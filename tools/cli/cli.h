@@ -41,9 +41,11 @@ int cli_mistake(int status, const struct cli_place *at, bool *told, const char *
                 ...) __attribute__((format(printf, 4, 5)));
 void cli_mistakes_in(const char *path, bool *told);
 
-/* Report what getopt_long could not parse (it returned '?' or ':'; opterr is 0).
- * Returns CLI_USAGE. */
-int cli_option_error(int argc, char **argv, int getopt_result);
+/* Report what getopt_long could not parse (it returned '?' or ':'; opterr is 0), and
+ * which of the options may have been meant. Returns CLI_USAGE. */
+struct option;
+int cli_option_error(int argc, char **argv, int getopt_result,
+                     const struct option *options);
 
 /* Flush stdout. Returns status, or CLI_FAILED with a message if writing failed. */
 int cli_finish(int status);

@@ -286,7 +286,7 @@ int cmd_compile(int argc, char **argv)
         else if (c == 'j')
             o.json = true;
         else if (c != 'e')
-            return cli_option_error(argc, argv, c);
+            return cli_option_error(argc, argv, c, longs);
         else if (parse_emit(&o) != CLI_OK)
             return CLI_USAGE;
     }

@@ -106,7 +106,7 @@ static int parse_options(struct debug_options *o, int argc, char **argv)
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":hx:", long_options, &index)) != -1) {
         if (option == '?' || option == ':')
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, long_options);
         int status =
             take_option(o, option, option >= 256 ? long_options[index].name : "x");
         if (status != CLI_OK || o->helped)

@@ -181,7 +181,7 @@ static int parse(int argc, char **argv, struct options *o)
             return cli_finish(CLI_OK);
         }
         if (opt == '?' || opt == ':')
-            return cli_option_error(argc, argv, opt);
+            return cli_option_error(argc, argv, opt, options);
         int status = take(opt, o);
         if (status != CLI_OK)
             return status;

@@ -195,7 +195,7 @@ static int parse_options(int argc, char **argv, struct dis_options *o)
             fputs(help, stdout);
             return -1;
         default:
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, options);
         }
     }
     int inputs = (o->hex ? 1 : 0) + (o->raw != NULL ? 1 : 0) + (argc - optind);

@@ -361,7 +361,7 @@ int cmd_doc(int argc, char **argv)
             continue;
         }
         if (option != 'h')
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, options);
         fputs(help, stdout);
         return cli_finish(CLI_OK);
     }

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "doc.h"
 #include "isa.h"
+#include "near.h"
 
 #define WORD 64u
 
@@ -17,28 +18,6 @@ static void lower(const char *word, char out[WORD])
     for (; word[n] && n < WORD - 1; n++)
         out[n] = (char)tolower((unsigned char)word[n]);
     out[n] = '\0';
-}
-
-/* Insertions, deletions and replacements that make b of a. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[WORD];
-    size_t n = strlen(b);
-    if (n >= WORD)
-        return WORD;
-    for (unsigned j = 0; j <= n; j++)
-        row[j] = j;
-    for (unsigned i = 0; a[i]; i++) {
-        unsigned corner = row[0];
-        row[0] = i + 1;
-        for (unsigned j = 0; j < n; j++) {
-            unsigned best = corner + (a[i] != b[j]);
-            corner = row[j + 1];
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            row[j + 1] = corner + 1 < best ? corner + 1 : best;
-        }
-    }
-    return row[n];
 }
 
 static bool matches(const char *name, const char *word, bool anywhere)
@@ -55,19 +34,15 @@ static unsigned count(const char *word, bool anywhere)
     return n;
 }
 
-static int no_such(const char *word, const char *lowered)
+static int no_such(const char *word)
 {
-    unsigned best = ISA_OP_NONE, least = WORD;
-    for (unsigned op = 1; op < isa_op_count(); op++) {
-        unsigned d = distance(lowered, isa_op_name(op));
-        if (d < least) {
-            least = d;
-            best = op;
-        }
-    }
-    if (least <= 1 + strlen(lowered) / 5)
+    struct rd_near near;
+    rd_near_begin(&near, word, strlen(word));
+    for (unsigned op = 1; op < isa_op_count(); op++)
+        rd_near_try(&near, isa_op_name(op));
+    if (near.best)
         return cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction; did you mean %s?",
-                         word, isa_op_name(best));
+                         word, near.best);
     return cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction", word);
 }
 
@@ -78,7 +53,7 @@ int doc_search(const char *word, struct json *j)
     bool anywhere = count(text, false) == 0;
     unsigned n = *text ? count(text, anywhere) : 0;
     if (n == 0)
-        return no_such(word, text);
+        return no_such(word);
     if (!j)
         printf("instructions that %s %s: %u\n", anywhere ? "contain" : "begin with",
                text, n);

@@ -116,7 +116,7 @@ static int take(struct checked *c, int argc, char **argv, bool *helped)
             return CLI_OK;
         }
         if (option == '?' || option == ':')
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, long_options);
         if (option == OPT_CODE)
             status = add_object(c, optarg);
         else if (option == OPT_ROOT)

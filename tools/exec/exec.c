@@ -292,7 +292,7 @@ static int parse(int argc, char **argv, struct options *o)
             fputs(help, stdout);
             return cli_finish(CLI_OK);
         default:
-            return cli_option_error(argc, argv, c);
+            return cli_option_error(argc, argv, c, long_options);
         }
     }
     return check_options(o, optind < argc);

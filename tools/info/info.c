@@ -226,7 +226,7 @@ int cmd_info(int argc, char **argv)
             fputs(help, stdout);
             return cli_finish(CLI_OK);
         default:
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, options);
         }
     }
     if (optind < argc && timing)

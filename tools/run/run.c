@@ -287,7 +287,7 @@ static int parse_options(struct run_options *o, int argc, char **argv, bool *hel
             return CLI_OK;
         }
         if (option == '?' || option == ':')
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, long_options);
         int status = take_option(o, option, long_options[index].name);
         if (status != CLI_OK)
             return status;

@@ -72,7 +72,7 @@ static int parse(struct options *o, int argc, char **argv)
             o->retry = true;
             break;
         default:
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, long_options);
         }
     o->path = argv[optind];
     if (!o->path || optind + 1 < argc)

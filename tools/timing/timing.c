@@ -270,7 +270,7 @@ static int parse(struct options *o, int argc, char **argv)
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":h", long_options, &index)) != -1) {
         if (option == '?' || option == ':')
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, long_options);
         int status = take_option(o, option, long_options[index].name);
         if (status != CLI_OK || o->helped)
             return status;

@@ -133,7 +133,7 @@ static int parse(struct options *o, int argc, char **argv)
             o->chrome = optarg;
             break;
         default:
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, long_options);
         }
     o->path = argv[optind];
     if (optind + 1 < argc)

@@ -243,7 +243,7 @@ static int parse_options(struct trace_options_given *o, int argc, char **argv)
             return CLI_OK;
         }
         if (option == '?' || option == ':')
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, long_options);
         int status = take_option(o, option, long_options[index].name);
         if (status != CLI_OK)
             return status;

@@ -173,7 +173,7 @@ static int parse(struct options *o, int argc, char **argv)
             return CLI_OK;
         }
         if (option == '?' || option == ':')
-            return cli_option_error(argc, argv, option);
+            return cli_option_error(argc, argv, option, long_options);
         int status = take(o, option);
         if (status != CLI_OK)
             return status;
