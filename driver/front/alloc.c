@@ -14,12 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "config.h"
 #include "hooks.h"
 
 enum { DEPTH = 48, PAGE = 4096 };
+#define FILL_BYTES (UINT64_C(256) << 20) /* more is not filled */
 
 static struct {
     pthread_once_t once;
@@ -163,7 +165,7 @@ static bool take_trace(const char *call, struct ck_trace *t)
 
 void alloc_enter(struct alloc_call *c, const char *name)
 {
-    c->on = c->direct = false;
+    c->on = c->direct = c->fresh = false;
     if (current || !alloc_heap())
         return;
     c->direct = take_trace(name, &c->trace);
@@ -182,6 +184,24 @@ const struct alloc_call *alloc_current(void)
     return current;
 }
 
+bool alloc_fill(void *p, size_t bytes)
+{
+    uint32_t fill[4096];
+    if (!(state.table->want_classes & CK_BIT(CK_INIT)) || bytes > FILL_BYTES)
+        return false;
+    for (size_t i = 0; i < sizeof fill / sizeof *fill; i++)
+        fill[i] = CK_HEAP_FILL;
+    for (size_t done = 0; done < bytes;) {
+        size_t left = (bytes - done + 3) & ~(size_t)3;
+        struct iovec from = {fill, left < sizeof fill ? left : sizeof fill},
+                     to = {(char *)p + done, from.iov_len};
+        if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) != (ssize_t)from.iov_len)
+            return false; /* the host does not see it */
+        done += from.iov_len;
+    }
+    return true;
+}
+
 void alloc_count(void)
 {
     atomic_fetch_add(&state.table->made, 1);
@@ -193,6 +213,7 @@ void alloc_claim(const struct alloc_call *c, const void *p, size_t size)
                          .size = size,
                          .extent = (size + PAGE - 1) / PAGE * PAGE,
                          .programs = true,
+                         .fresh = c->fresh,
                          .made = c->trace};
     if (!c->on || !p || !size)
         return;

@@ -41,6 +41,7 @@ void *alloc_real(const char *name);
 struct alloc_call {
     bool on;     /* checked, and the outermost one */
     bool direct; /* by the program itself, not a runtime */
+    bool fresh;  /* nobody can have written what it gives */
     struct ck_trace trace;
 };
 void alloc_enter(struct alloc_call *c, const char *name);
@@ -48,6 +49,10 @@ void alloc_leave(struct alloc_call *c);
 
 /* The call that is under way in this thread, or NULL. */
 const struct alloc_call *alloc_current(void);
+
+/* Fill memory that has just been allocated so that it can be told by what it holds
+ * that nobody has written it; false: that is not wanted, or not possible. */
+bool alloc_fill(void *p, size_t bytes);
 
 /* Count an allocation of the program. */
 void alloc_count(void);

@@ -45,8 +45,9 @@ ALLOC_EXPORT int hipStreamSynchronize_spt(void *stream);
 ALLOC_EXPORT int hipDeviceSynchronize(void);
 ALLOC_EXPORT int hipCtxSynchronize(void);
 
-/* A function that gives memory: NAME(out, ARGUMENTS), called with NAMES, of that size. */
-#define GIVES(name, arguments, names, size)                                            \
+/* A function that gives memory: NAME(out, ARGUMENTS), called with NAMES, of that size;
+ * new: that only the device sees. */
+#define GIVES(name, arguments, names, size, new)                                           \
     int name arguments                                                                 \
     {                                                                                  \
         struct alloc_call c;                                                           \
@@ -54,6 +55,7 @@ ALLOC_EXPORT int hipCtxSynchronize(void);
         if (!real)                                                                     \
             return HIP_UNKNOWN;                                                        \
         alloc_enter(&c, #name);                                                        \
+        c.fresh = new;                                                                 \
         int status = real names;                                                       \
         if (status == HIP_SUCCESS)                                                     \
             alloc_claim(&c, *out, size);                                               \
@@ -61,20 +63,20 @@ ALLOC_EXPORT int hipCtxSynchronize(void);
         return status;                                                                 \
     }
 
-GIVES(hipMalloc, (void **out, size_t size), (out, size), size)
-GIVES(hipExtMallocWithFlags, (void **out, size_t size, unsigned flags), (out, size, flags), size)
-GIVES(hipMallocManaged, (void **out, size_t size, unsigned flags), (out, size, flags), size)
-GIVES(hipHostMalloc, (void **out, size_t size, unsigned flags), (out, size, flags), size)
-GIVES(hipHostAlloc, (void **out, size_t size, unsigned flags), (out, size, flags), size)
-GIVES(hipMallocHost, (void **out, size_t size), (out, size), size)
-GIVES(hipMemAllocHost, (void **out, size_t size), (out, size), size)
-GIVES(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream), size)
+GIVES(hipMalloc, (void **out, size_t size), (out, size), size, true)
+GIVES(hipExtMallocWithFlags, (void **out, size_t size, unsigned flags), (out, size, flags), size, flags == 0)
+GIVES(hipMallocManaged, (void **out, size_t size, unsigned flags), (out, size, flags), size, false)
+GIVES(hipHostMalloc, (void **out, size_t size, unsigned flags), (out, size, flags), size, false)
+GIVES(hipHostAlloc, (void **out, size_t size, unsigned flags), (out, size, flags), size, false)
+GIVES(hipMallocHost, (void **out, size_t size), (out, size), size, false)
+GIVES(hipMemAllocHost, (void **out, size_t size), (out, size), size, false)
+GIVES(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream), size, true)
 GIVES(hipMallocFromPoolAsync, (void **out, size_t size, void *pool, void *stream),
-      (out, size, pool, stream), size)
+      (out, size, pool, stream), size, true)
 GIVES(hipMallocPitch, (void **out, size_t *pitch, size_t width, size_t height),
-      (out, pitch, width, height), *pitch * height)
+      (out, pitch, width, height), *pitch * height, true)
 GIVES(hipMemAllocPitch, (void **out, size_t *pitch, size_t width, size_t height, unsigned element),
-      (out, pitch, width, height, element), *pitch * height)
+      (out, pitch, width, height, element), *pitch * height, true)
 /* clang-format on */
 
 int hipMalloc3D(struct pitched *out, struct extent extent)
@@ -84,6 +86,7 @@ int hipMalloc3D(struct pitched *out, struct extent extent)
     if (!real)
         return HIP_UNKNOWN;
     alloc_enter(&c, "hipMalloc3D");
+    c.fresh = true;
     int status = real(out, extent);
     if (status == HIP_SUCCESS)
         alloc_claim(&c, out->ptr, out->pitch * extent.height * extent.depth);

@@ -113,17 +113,19 @@ static int ask(const struct request *r, size_t size, void **out)
     return pool ? pool(r->where, size, r->flags, out) : HSA_ERROR;
 }
 
-/* Whose it is: of the call that is under way, of an OpenCL buffer, or of the caller. */
-static void name_owner(const struct alloc_call *c, const char *function, size_t size,
+/* Whose it is: of the call that is under way, of an OpenCL buffer (true), or of the
+ * caller. */
+static bool name_owner(const struct alloc_call *c, const char *function, size_t size,
                        struct ck_block *b)
 {
     const struct alloc_call *outer = alloc_current();
     b->programs = c->on && c->direct;
     bool buffer = outer == c || strncmp(outer->trace.call, "clCreate", 8) == 0;
     if (!b->programs && buffer && alloc_cl_take(size, b))
-        return;
+        return true;
     b->made = outer->trace;
     (void)snprintf(b->made.call, sizeof b->made.call, "%s", function);
+    return false;
 }
 
 static int allocate(const struct request *r, const char *function, size_t size,
@@ -148,7 +150,9 @@ static int allocate(const struct request *r, const char *function, size_t size,
                              .extent = extent,
                              .asked = size,
                              .backed = taken};
-        name_owner(&c, function, size, &b);
+        bool buffer = name_owner(&c, function, size, &b);
+        b.filled = (buffer || alloc_current()->fresh) && alloc_fill(*out, b.size);
+        b.fresh = buffer && b.filled;
         if (b.programs)
             alloc_count();
         if (ck_heap_add(alloc_heap(), &b) != RD_OK)

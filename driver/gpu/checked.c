@@ -13,6 +13,11 @@ static uint64_t image_at(void *ctx, uint64_t pc)
     return gpu_image(ctx, pc);
 }
 
+static bool read_at(void *ctx, uint64_t va, void *to, uint64_t bytes)
+{
+    return gpu_read(ctx, va, to, bytes);
+}
+
 /* Lock held. */
 static rd_status attach(struct gpu *gpu, struct emu *emu)
 {
@@ -32,6 +37,7 @@ static rd_status attach(struct gpu *gpu, struct emu *emu)
                                .host_writes = true,
                                .heap = c->heap,
                                .image = image_at,
+                               .read = read_at,
                                .ctx = gpu};
     return ck_create(emu, &config, table, &c->ck);
 }

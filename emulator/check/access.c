@@ -250,16 +250,18 @@ static void store_lane(struct ck *ck, struct ck_wave *w, const struct emu_event 
         const struct emu_access *a = &e->access[i];
         if (!(a->lanes >> lane & 1) || !a->write || at + a->bytes > sizeof p->u)
             continue;
-        bool bad =
-            p->undefined && a->space == EMU_SPACE_GLOBAL && !looks_like_padding(p);
+        bool bad = p->undefined && a->space == EMU_SPACE_GLOBAL &&
+                   !looks_like_padding(p) && !ck->init->copies;
         const struct init_at where = {w, a->space, lane, a->address[lane], a->bytes};
         init_memory_write(ck, &where, p->undefined && !bad ? p->u + at : NULL, p->from);
         at += a->bytes;
-        if (!p->undefined || a->space != EMU_SPACE_GLOBAL || told)
+        if (!p->undefined || a->space != EMU_SPACE_GLOBAL || told || ck->init->copies)
             continue;
         told = true;
-        *(bad ? &to->bad : &to->padding) |= UINT64_C(1) << lane;
-        *(bad ? &to->bad_from : &to->padding_from) = p->from;
+        uint64_t *lanes = bad ? &to->bad : &to->padding;
+        if (!*lanes)
+            *(bad ? &to->bad_from : &to->padding_from) = p->from;
+        *lanes |= UINT64_C(1) << lane;
     }
 }
 

@@ -283,7 +283,7 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
                    : ck_wants(ck, CK_RACE) ? ck_race_create(&ck->race)
                                            : RD_OK;
     if (st == RD_OK && ck_wants(ck, CK_INIT))
-        st = ck_init_create(emu, &ck->init);
+        st = ck_init_create(ck, &ck->init);
     if (st == RD_OK)
         st = emu_add_observer(emu, &observer);
     if (st != RD_OK) {

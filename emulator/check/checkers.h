@@ -25,6 +25,9 @@ struct ck_config {
     bool host_writes;     /* somebody else may change memory while kernels run */
     struct ck_heap
         *heap; /* allocations by the byte; NULL: regions of the emulator alone */
+    /* What memory holds; false: there is none. NULL: with host_writes, all memory counts
+     * as written. */
+    bool (*read)(void *ctx, uint64_t va, void *to, uint64_t bytes);
     const char *kernel; /* its name if the emulator cannot tell; NULL: none */
     /* Where the code object at a PC begins; NULL: unknown. */
     uint64_t (*image)(void *ctx, uint64_t pc);

@@ -136,6 +136,8 @@ rd_status ck_heap_claim(struct ck_heap *h, const struct ck_block *b)
         known->programs = b->programs;
         known->made = b->made;
         known->ends = false;
+        known->fresh = b->fresh && known->filled;
+        known->filled = false;
         known->number = h->next++;
     } else {
         st = add(h, b);

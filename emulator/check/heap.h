@@ -17,6 +17,10 @@ enum ck_heap_state {
     CK_HEAP_FREED,  /* freed, and kept from other uses */
 };
 
+/* What dwords of memory hold that was allocated and filled, and that nobody has written
+ * since: no float, index or text that programs use looks like it. */
+#define CK_HEAP_FILL UINT32_C(0xe5a97cf1)
+
 /* One allocation. */
 struct ck_block {
     uint64_t base, size; /* as asked for */
@@ -24,6 +28,8 @@ struct ck_block {
     /* What a runtime was asked for, and what it took from the driver; 0: not seen. */
     uint64_t asked, backed;
     uint64_t number; /* of the allocation, from 1: no other has it */
+    bool filled;     /* with CK_HEAP_FILL when it was made, and not claimed since */
+    bool fresh;      /* the same, and it is the program's */
     bool freed;
     bool programs;         /* made for the program, which has to free it */
     bool ends;             /* freed as soon as the work of queue is done */

@@ -9,6 +9,8 @@
  */
 #include "init.h"
 
+#include "heap.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,12 +48,28 @@ static void scalar_name(unsigned sel, char *text, size_t size)
         (void)snprintf(text, size, "s%u", sel);
 }
 
+/* The allocation that holds the address: of the heap, else a region. */
+static void find_memory(struct ck *ck, uint64_t address, struct ck_finding *f)
+{
+    struct emu_mem m;
+    struct ck_block b;
+    if (ck->config.heap && ck_heap_near(ck->config.heap, address, &b) &&
+        address - b.base < b.size) {
+        ck_mem_name(&b, f);
+        return;
+    }
+    if (!emu_mem_find(ck->emu, address, &m))
+        m = (struct emu_mem){.va = address, .name = "memory"};
+    f->base = m.va;
+    f->size = m.bytes;
+    memcpy(f->allocation, m.name, sizeof f->allocation);
+}
+
 /* "v5, which nothing has written" */
 static void describe(struct ck *ck, const struct init_origin *o, struct ck_finding *f,
                      char *text, size_t size)
 {
-    char name[48];
-    struct emu_mem m;
+    char name[72];
     switch (o->place) {
     case INIT_VGPR:
         (void)snprintf(name, sizeof name, "v%" PRIu64, o->where);
@@ -66,13 +84,9 @@ static void describe(struct ck *ck, const struct init_origin *o, struct ck_findi
         (void)snprintf(name, sizeof name, "byte %" PRIu64 " of scratch", o->where);
         break;
     case INIT_GLOBAL:
-        if (!emu_mem_find(ck->emu, o->where, &m))
-            m = (struct emu_mem){.va = o->where, .name = "memory"};
-        (void)snprintf(name, sizeof name, "byte %" PRIu64 " of %.20s", o->where - m.va,
-                       m.name);
-        f->base = m.va;
-        f->size = m.bytes;
-        memcpy(f->allocation, m.name, sizeof f->allocation);
+        find_memory(ck, o->where, f);
+        (void)snprintf(name, sizeof name, "byte %" PRIu64 " of %.*s",
+                       o->where - f->base, (int)sizeof f->allocation, f->allocation);
         break;
     default:
         (void)snprintf(text, size, "what nothing has written");
@@ -241,6 +255,8 @@ void ck_init_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     if (!w->init)
         return;
     w->init->rest = false;
+    if (e->inst->kind == EMU_KIND_MEMORY)
+        init_memory_confirm(ck, w, e);
     switch (e->inst->kind) {
     case EMU_KIND_BRANCH:
         branch(ck, w, e);
@@ -267,12 +283,12 @@ void ck_init_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 
 /* ---- of the emulator, of a dispatch ---- */
 
-rd_status ck_init_create(struct emu *emu, struct ck_init **out)
+rd_status ck_init_create(const struct ck *ck, struct ck_init **out)
 {
     struct ck_init *in = calloc(1, sizeof *in);
     if (!in)
         return RD_E_NOMEM;
-    in->memory = init_memory_create(emu);
+    in->memory = init_memory_create(ck);
     if (!in->memory) {
         free(in);
         return RD_E_NOMEM;
@@ -300,7 +316,12 @@ void ck_init_begin(struct ck *ck)
     in->n_origins = 0;
     memset(in->index, 0, sizeof in->index);
     if (ck->config.host_writes)
-        init_memory_forget(in->memory);
+        init_memory_settle(in->memory);
+    unsigned heap = ck->config.heap ? ck_heap_generation(ck->config.heap) : 0;
+    if (ck->config.heap && ck->config.read && heap != in->heap)
+        init_memory_follow(in->memory, ck->config.heap);
+    in->heap = heap;
+    in->copies = ck->config.heap && (!*ck->kernel || strncmp(ck->kernel, "__", 2) == 0);
 }
 
 rd_status ck_memory_fresh(struct ck *ck, uint64_t va, uint64_t bytes)

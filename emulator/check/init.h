@@ -190,10 +190,16 @@ void init_memory_write(struct ck *ck, const struct init_at *at, const uint8_t *u
  * there? Then those that it writes are, too; else nothing changes. */
 bool init_lds_settle(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
-struct init_memory *init_memory_create(struct emu *emu);
+struct init_memory *init_memory_create(const struct ck *ck);
 void init_memory_destroy(struct init_memory *m);
-/* Forget what kernels stored. */
-void init_memory_forget(struct init_memory *m);
+/* The host may have written: forget what kernels stored, but where memory still is as
+ * nobody leaves it. */
+void init_memory_settle(struct init_memory *m);
+/* The allocations of a heap that are fresh are what nobody has written. */
+void init_memory_follow(struct init_memory *m, struct ck_heap *heap);
+/* Before the instruction of an event runs: has the host written what it reads? */
+void init_memory_confirm(struct ck *ck, const struct ck_wave *w,
+                         const struct emu_event *e);
 /* Nobody has given these bytes a value yet; false: out of memory. */
 bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes);
 
@@ -203,6 +209,8 @@ bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes);
 
 struct ck_init {
     struct init_memory *memory;
+    unsigned heap; /* its generation that the memory is of */
+    bool copies;   /* a runtime's own kernel runs */
     struct init_wave *spare;
     struct init_origin origin[INIT_ORIGINS]; /* from 1 */
     unsigned n_origins;

@@ -12,6 +12,7 @@
 #define CK_LATE_DWORDS 16u /* of a load that the hazard mode delays (late.c) */
 #define CK_REGIONS     16u /* a power of two */
 
+struct ck_block;
 struct ck_waits;
 struct ck_init;
 struct init_wave;
@@ -154,13 +155,15 @@ uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
 /* Must the instruction be an event, for accesses that may be bad? */
 bool ck_mem_ask(struct ck *ck, const struct emu_event *e);
 void ck_mem_fault(struct ck *ck, const struct emu_event *e);
+/* Let the finding name an allocation of the heap. */
+void ck_mem_name(const struct ck_block *b, struct ck_finding *f);
 
 /* glance.c: what it needs not see; NULL: it sees all. */
 const struct emu_glance *ck_glance(const struct ck *ck);
 
 /* init.c: of the emulator; of a dispatch; before an instruction runs, and behind it;
  * when a wave, a workgroup have gone. */
-RD_CHECKED rd_status ck_init_create(struct emu *emu, struct ck_init **out);
+RD_CHECKED rd_status ck_init_create(const struct ck *ck, struct ck_init **out);
 void ck_init_destroy(struct ck_init *in);
 void ck_init_begin(struct ck *ck);
 void ck_init_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e);

@@ -112,7 +112,7 @@ static void tell_region(const struct emu_mem *r, struct ck_finding *f)
     memcpy(f->allocation, r->name, sizeof f->allocation);
 }
 
-static void tell_block(const struct ck_block *b, struct ck_finding *f)
+void ck_mem_name(const struct ck_block *b, struct ck_finding *f)
 {
     f->base = b->base;
     f->size = b->size;
@@ -145,7 +145,7 @@ static void find_nearest(struct ck *ck, struct ck_finding *f)
     if (!ck->config.heap || !ck_heap_near(ck->config.heap, f->address, &b))
         return;
     struct ck_finding other = *f;
-    tell_block(&b, &other);
+    ck_mem_name(&b, &other);
     if (ck_heap_at(ck->config.heap, f->address, &from, &to) != CK_HEAP_NONE ||
         gap_to(&other) <= gap)
         *f = other;
@@ -158,14 +158,14 @@ static bool was_freed(struct ck *ck, struct ck_finding *f)
     struct ck_block b;
     if (ck->config.heap && ck_heap_near(ck->config.heap, f->address, &b) && b.freed &&
         f->address - b.base < b.extent) {
-        tell_block(&b, f);
+        ck_mem_name(&b, f);
         return true;
     }
     if (emu_mem_find(ck->emu, f->address, &r))
         return false;
     if (ck->config.heap && ck_heap_gone(ck->config.heap, f->address, &b)) {
         b.freed = true;
-        tell_block(&b, f);
+        ck_mem_name(&b, f);
         return true;
     }
     if (!emu_mem_gone(ck->emu, f->address, &r))

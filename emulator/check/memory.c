@@ -3,11 +3,14 @@
  * A shadow has a byte for each byte, and for each dword whence its undefined bits come;
  * 0: nobody has written them. LDS and scratch begin undefined and have their shadows
  * from the first access on; of memory only pages have one in which something is or was
- * undefined. Must not know instructions. SPDX-License-Identifier: MIT
+ * undefined. Where the host writes unseen, memory that nobody has written is filled
+ * with CK_HEAP_FILL, and what holds something else has been written. Must not know
+ * instructions. SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap.h"
 #include "init.h"
 
 #define PAGE 4096u
@@ -29,20 +32,26 @@ struct init_lds {
 struct page {
     uint64_t number;
     uint32_t dirty;
+    bool stored; /* kernels have left something undefined */
     uint16_t from[PAGE / 4];
     uint8_t u[PAGE];
 };
 
 struct range {
     uint64_t va, end;
-    uint64_t left; /* pages of it in which something is undefined */
+    uint64_t number; /* of an allocation; 0: none */
+    uint64_t left;   /* pages of it in which something is undefined */
 };
 
 struct init_memory {
     struct emu *emu;
+    /* ck_config.read; NULL: nobody writes unseen. */
+    bool (*read)(void *ctx, uint64_t va, void *to, uint64_t bytes);
+    void *ctx;
+    bool stored;        /* of any page */
     struct page **slot; /* open addressing; a power of two of them */
     size_t n_slots, n_pages;
-    struct range *fresh;
+    struct range *fresh; /* sorted, disjoint */
     size_t n_fresh;
     uint64_t low, high; /* all pages and ranges lie between */
     uint64_t strays;    /* pages outside of ranges in which something is undefined */
@@ -156,31 +165,39 @@ static bool scratch_of(const struct ck *ck, struct ck_wave *w, unsigned lane,
 
 /* ---- pages ---- */
 
-struct init_memory *init_memory_create(struct emu *emu)
+static void forget_near(struct init_memory *m)
+{
+    for (unsigned i = 0; i < NEAR; i++)
+        m->near[i].number = UINT64_MAX;
+}
+
+struct init_memory *init_memory_create(const struct ck *ck)
 {
     struct init_memory *m = calloc(1, sizeof *m);
-    if (m)
-        m->emu = emu;
-    for (unsigned i = 0; m && i < NEAR; i++)
-        m->near[i].number = UINT64_MAX;
+    if (!m)
+        return NULL;
+    m->emu = ck->emu;
+    m->read = ck->config.host_writes ? ck->config.read : NULL;
+    m->ctx = ck->config.ctx;
+    forget_near(m);
     return m;
 }
 
-void init_memory_forget(struct init_memory *m)
+static void forget_pages(struct init_memory *m)
 {
     for (size_t i = 0; i < m->n_slots; i++)
         free(m->slot[i]);
     free(m->slot);
     m->slot = NULL;
-    m->n_slots = m->n_pages = m->n_fresh = 0;
-    m->low = m->high = m->strays = 0;
-    for (unsigned i = 0; i < NEAR; i++)
-        m->near[i].number = UINT64_MAX;
+    m->n_slots = m->n_pages = 0;
+    m->strays = 0;
+    m->stored = false;
+    forget_near(m);
 }
 
 void init_memory_destroy(struct init_memory *m)
 {
-    init_memory_forget(m);
+    forget_pages(m);
     free(m->fresh);
     free(m);
 }
@@ -220,7 +237,102 @@ static uint64_t page_of(uint64_t address)
     return address & ~(uint64_t)(PAGE - 1);
 }
 
-bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes)
+/* The first range that ends behind the address. */
+static size_t range_at(const struct init_memory *m, uint64_t address)
+{
+    size_t lo = 0, hi = m->n_fresh;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (m->fresh[mid].end <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* A page has something undefined in it, or has it no more. */
+static void page_turns(struct init_memory *m, const struct page *p)
+{
+    uint64_t begin = p->number * PAGE, add = p->dirty ? 1 : UINT64_MAX;
+    size_t first = range_at(m, begin), i = first;
+    for (; i < m->n_fresh && m->fresh[i].va < begin + PAGE; i++)
+        m->fresh[i].left += add;
+    m->strays += i > first ? 0 : add;
+    if (p->dirty)
+        emu_memory_marked(m->emu);
+}
+
+/* What the host has written of a page: dwords that no longer hold what fresh memory is
+ * filled with. all: also of what kernels have stored. */
+static void judge(struct init_memory *m, struct page *p, bool all)
+{
+    uint32_t now[PAGE / 4];
+    const struct shade s = {.u = p->u};
+    bool known = m->read(m->ctx, p->number * PAGE, now, PAGE);
+    for (unsigned i = 0; i < PAGE / 4; i++) {
+        if (!word_at(&s, i) || (p->from[i] && !all))
+            continue;
+        p->from[i] = 0;
+        if (known && now[i] == CK_HEAP_FILL)
+            continue;
+        memset(p->u + 4ul * i, 0, 4);
+        p->dirty--;
+    }
+    p->stored &= !all;
+}
+
+static bool is_inside(const struct init_memory *m, const struct page *p)
+{
+    size_t i = range_at(m, p->number * PAGE);
+    return i < m->n_fresh && m->fresh[i].va < (p->number + 1) * PAGE;
+}
+
+void init_memory_settle(struct init_memory *m)
+{
+    for (size_t i = 0; i < m->n_slots && m->stored; i++) {
+        struct page *p = m->slot[i];
+        if (!p || !p->stored || !p->dirty)
+            continue;
+        if (is_inside(m, p)) {
+            judge(m, p, true);
+        } else {
+            memset(p->u, 0, sizeof p->u);
+            p->stored = false;
+            p->dirty = 0;
+        }
+        if (!p->dirty)
+            page_turns(m, p);
+    }
+    m->stored = false;
+}
+
+/* ---- memory that was handed out ---- */
+
+static struct page *page_known(const struct init_memory *m, uint64_t number)
+{
+    return m->n_slots ? m->slot[slot_of(m, number)] : NULL;
+}
+
+/* The part of a range in a page becomes undefined, or defined. */
+static void page_set(struct page *p, const struct range *f, bool undefined)
+{
+    uint64_t begin = p->number * PAGE, end = begin + PAGE;
+    uint64_t from = f->va > begin ? f->va : begin, to = f->end < end ? f->end : end;
+    const struct shade s = {.u = p->u};
+    if (from >= to)
+        return;
+    memset(p->u + (from - begin), undefined ? 0xff : 0, to - from);
+    p->dirty = 0;
+    for (unsigned i = 0; i < PAGE / 4; i++) {
+        p->dirty += word_at(&s, i) != 0;
+        p->from[i] =
+            i >= (from - begin) / 4 && i <= (to - begin - 1) / 4 ? 0 : p->from[i];
+    }
+}
+
+static bool add_range(struct init_memory *m, uint64_t va, uint64_t bytes,
+                      uint64_t number)
 {
     if (!bytes)
         return true;
@@ -228,13 +340,91 @@ bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes)
     if (!more)
         return false;
     m->fresh = more;
-    m->fresh[m->n_fresh++] = (struct range){
-        va, va + bytes, (page_of(va + bytes - 1) - page_of(va)) / PAGE + 1};
+    size_t at = range_at(m, va);
+    memmove(m->fresh + at + 1, m->fresh + at, (m->n_fresh - at) * sizeof *more);
+    struct range *f = m->fresh + at;
+    *f = (struct range){.va = va, .end = va + bytes, .number = number};
+    m->n_fresh++;
+    for (uint64_t page = va / PAGE; page <= (f->end - 1) / PAGE; page++) {
+        struct page *p = page_known(m, page);
+        f->left += !p || p->dirty;
+        if (!p)
+            continue;
+        bool dirty = p->dirty != 0;
+        page_set(p, f, true);
+        if (m->read)
+            judge(m, p, false);
+        if ((p->dirty != 0) != dirty)
+            page_turns(m, p);
+    }
     reach(m, va, va + bytes);
     emu_memory_marked(m->emu);
-    for (unsigned i = 0; i < NEAR; i++)
-        m->near[i].number = UINT64_MAX;
+    forget_near(m);
     return true;
+}
+
+bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes)
+{
+    return add_range(m, va, bytes, 0);
+}
+
+static void drop_range(struct init_memory *m, size_t at)
+{
+    const struct range gone = m->fresh[at];
+    for (uint64_t page = gone.va / PAGE; page <= (gone.end - 1) / PAGE; page++) {
+        struct page *p = page_known(m, page);
+        bool dirty = p && p->dirty;
+        if (dirty)
+            page_set(p, &gone, false);
+        if (dirty && !p->dirty)
+            page_turns(m, p);
+    }
+    m->n_fresh--;
+    memmove(m->fresh + at, m->fresh + at + 1, (m->n_fresh - at) * sizeof gone);
+}
+
+struct blocks {
+    struct range *v;
+    size_t n, room;
+    bool failed;
+};
+
+static void take_block(void *ctx, const struct ck_block *b)
+{
+    struct blocks *all = ctx;
+    if (!b->fresh || !b->size || all->failed)
+        return;
+    if (all->n == all->room) {
+        size_t room = 2 * all->room + 16;
+        struct range *bigger = realloc(all->v, room * sizeof *bigger);
+        all->failed = !bigger;
+        if (!bigger)
+            return;
+        all->v = bigger;
+        all->room = room;
+    }
+    all->v[all->n++] = (struct range){b->base, b->base + b->size, b->number, 0};
+}
+
+/* By address, as the ranges are. Those that were freed go. */
+void init_memory_follow(struct init_memory *m, struct ck_heap *heap)
+{
+    struct blocks now = {.n = 0};
+    ck_heap_each(heap, take_block, &now);
+    for (size_t i = m->n_fresh; i--;) {
+        size_t k = 0;
+        while (k < now.n && now.v[k].number != m->fresh[i].number)
+            k++;
+        if (k == now.n)
+            drop_range(m, i);
+    }
+    for (size_t k = 0; k < now.n; k++) {
+        size_t i = range_at(m, now.v[k].va);
+        if (i == m->n_fresh || m->fresh[i].number != now.v[k].number)
+            (void)add_range(m, now.v[k].va, now.v[k].end - now.v[k].va,
+                            now.v[k].number); /* else silent */
+    }
+    free(now.v);
 }
 
 /* A new page, undefined where nobody has written yet; NULL if no memory is left, or
@@ -242,23 +432,21 @@ bool init_memory_fresh(struct init_memory *m, uint64_t va, uint64_t bytes)
 static struct page *page_new(struct init_memory *m, uint64_t number, bool needed)
 {
     uint64_t begin = number * PAGE, end = begin + PAGE;
-    for (size_t i = 0; i < m->n_fresh; i++)
-        needed |= m->fresh[i].va < end && m->fresh[i].end > begin;
+    size_t first = range_at(m, begin);
+    needed |= first < m->n_fresh && m->fresh[first].va < end;
     if (!needed || (4 * m->n_pages >= 3 * m->n_slots && !grow(m)))
         return NULL;
     struct page *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
     p->number = number;
-    for (size_t i = 0; i < m->n_fresh; i++) {
-        uint64_t from = m->fresh[i].va > begin ? m->fresh[i].va : begin,
-                 to = m->fresh[i].end < end ? m->fresh[i].end : end;
-        if (from < to)
-            memset(p->u + (from - begin), 0xff, to - from);
+    for (size_t i = first; i < m->n_fresh && m->fresh[i].va < end; i++)
+        page_set(p, &m->fresh[i], true);
+    if (p->dirty && m->read) {
+        judge(m, p, false);
+        if (!p->dirty)
+            page_turns(m, p);
     }
-    const struct shade s = {.u = p->u};
-    for (unsigned i = 0; i < PAGE / 4; i++)
-        p->dirty += word_at(&s, i) != 0;
     m->slot[slot_of(m, number)] = p;
     m->n_pages++;
     reach(m, begin, end);
@@ -277,21 +465,6 @@ static struct page *page_at(struct init_memory *m, uint64_t address, bool needed
     m->near[near].number = number;
     m->near[near].page = p;
     return p;
-}
-
-/* A page has something undefined in it, or has it no more. */
-static void page_turns(struct init_memory *m, const struct page *p, bool dirty)
-{
-    uint64_t begin = p->number * PAGE, add = dirty ? 1 : UINT64_MAX;
-    bool inside = false;
-    for (size_t i = 0; i < m->n_fresh; i++)
-        if (m->fresh[i].va < begin + PAGE && m->fresh[i].end > begin) {
-            m->fresh[i].left += add;
-            inside = true;
-        }
-    m->strays += inside ? 0 : add;
-    if (dirty)
-        emu_memory_marked(m->emu);
 }
 
 static bool is_dirty(struct init_memory *m, uint64_t address)
@@ -344,11 +517,16 @@ bool init_memory_clip(struct init_memory *m, uint64_t address, uint64_t *base,
     if (!m->high ||
         clip_off(address, page_of(m->low), page_of(m->high - 1) + PAGE, base, end))
         return true;
-    for (size_t i = 0; i < m->n_fresh; i++) {
+    size_t at = range_at(m, page_of(address));
+    for (size_t i = at; i < m->n_fresh && page_of(m->fresh[i].va) < *end; i++) {
         const struct range *f = &m->fresh[i];
         inside |= f->left && !clip_off(address, page_of(f->va),
                                        page_of(f->end - 1) + PAGE, base, end);
     }
+    for (size_t i = at; i-- && page_of(m->fresh[i].end - 1) + PAGE > *base;)
+        if (m->fresh[i].left)
+            (void)clip_off(address, page_of(m->fresh[i].va),
+                           page_of(m->fresh[i].end - 1) + PAGE, base, end);
     return !inside || clip_pages(m, address, base, end);
 }
 
@@ -389,9 +567,41 @@ static void global_write(struct init_memory *m, const struct init_at *at,
         bool dirty = p && p->dirty;
         if (p && (u || p->dirty))
             shade_write(&s, address % PAGE, n, u ? u + done : NULL, from);
+        if (p && u)
+            m->stored = p->stored = true;
         if (p && (p->dirty != 0) != dirty)
-            page_turns(m, p, !dirty);
+            page_turns(m, p);
         done += n;
+    }
+}
+
+/* Before bytes are accessed: has the host written them? */
+static void confirm(struct init_memory *m, uint64_t address, unsigned bytes)
+{
+    for (uint64_t at = address & ~UINT64_C(3); at < address + bytes; at += 4) {
+        struct page *p = page_at(m, at, false);
+        const struct shade s = {.u = p ? p->u : NULL};
+        uint64_t word = at % PAGE / 4;
+        uint32_t now;
+        if (!p || !p->dirty || !word_at(&s, word) || p->from[word] ||
+            (m->read(m->ctx, at, &now, sizeof now) && now == CK_HEAP_FILL))
+            continue;
+        judge(m, p, false);
+        if (!p->dirty)
+            page_turns(m, p);
+    }
+}
+
+void init_memory_confirm(struct ck *ck, const struct ck_wave *w,
+                         const struct emu_event *e)
+{
+    struct init_memory *m = ck->init->memory;
+    for (unsigned i = 0; i < e->n_accesses && m->read && m->n_fresh; i++) {
+        const struct emu_access *a = &e->access[i];
+        if (!a->read || a->space != EMU_SPACE_GLOBAL || init_memory_clean(ck, w, a))
+            continue;
+        for (uint64_t lanes = a->lanes; lanes; lanes &= lanes - 1)
+            confirm(m, a->address[__builtin_ctzll(lanes)], a->bytes);
     }
 }
 

@@ -25,6 +25,17 @@ s_waitcnt lgkmcnt(0)
 global_store_b32 v0, v0, s[4:5]
 s_endpgm
 """
+COPY = KERNEL.replace("global_store", "global_load_b32 v1, v0, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_store")
+COPY = COPY.replace("b32 v0, v0, s", "b32 v0, v1, s")
+# Memory that nobody has written: the byte that is told of, or None; where it was made.
+FRESH = {
+    "fresh": (0, "MADE"),
+    "fresh again": (0, "MADE"),
+    "fresh opencl": (0, "FRESH BUFFER"),
+    "fresh written": (None, ""),
+    "fresh written short": (92, "MADE"),
+    "fresh opencl written": (None, ""),
+}
 # Mistake: kind, text, line where the memory was made, where it was freed, that of the host.
 CASES = {
     "past_end": ("out-of-bounds", "4-byte write at the end of memory of hipMalloc", "MADE", "", ""),
@@ -96,6 +107,21 @@ def test_case(kernel, folder, name, want):
         expect(f"{name}: where", has_lines(f["at"], host, r.stderr), seen)
 
 
+def test_fresh(kernel, folder):
+    for name, (byte, made) in FRESH.items():
+        r, j = check(kernel, folder, name)
+        seen = json.dumps(j["findings"], indent=1) + r.stderr
+        expect(f"{name}: {byte}", len(j["findings"]) == (byte is not None) and
+               r.returncode == (0 if byte is None else 42), seen)
+        for f in j["findings"]:
+            expect(f"{name}: the byte", f["kind"] == "undefined-store" and
+                   f"byte {byte} of memory of" in f["text"], seen)
+            expect(f"{name}: who made it", has_lines(f["memory"].get("made", {}), made, r.stderr),
+                   seen)
+    r, j = check(kernel, folder, "fresh", "--check", "mem")
+    expect("nothing without init", r.returncode == 0 and not j["findings"], r.stderr)
+
+
 def test_lines(folder):
     """Code with DWARF that the program gives to the runtime has source lines."""
     if not shutil.which(corpus.CLANG):
@@ -148,6 +174,11 @@ def main():
         r, j = check(kernel, folder, "past_end", "--check", "sync")
         expect("nothing without mem", r.returncode == 0 and not j["findings"], r.stderr)
         test_lines(folder)
+        copy = os.path.join(folder, "copy.elf")
+        with open(source, "w", encoding="ascii") as f:
+            f.write(corpus.HEAD.format(lds=0, scratch=0, private=0, wave32=1) + COPY)
+        subprocess.run([RDNA3, "asm", "-o", copy, source], check=True)
+        test_fresh(copy, folder)
         r = subprocess.run([RDNA3, "exec", "--", CLIENT, kernel, "past_end"], check=False,
                            capture_output=True, text=True, timeout=300)
         expect("nothing changes without check", r.returncode == 0, r.stderr)

@@ -124,6 +124,24 @@ static void mistake(const char *name, char *a, char *b, char *page)
         (void)hipFree(page); /* TWICE */
 }
 
+/* The kernel reads what it writes: of memory that nobody has written, that the host has
+ * but for its end, that was freed and is new again. */
+static int fresh(const char *name)
+{
+    void *buffer = clCreateBuffer(NULL, 0, 100, NULL, NULL); /* FRESH BUFFER */
+    char *p = strstr(name, "opencl") ? fake_memory(buffer) : make(100);
+    if (strstr(name, "again")) {
+        memset(p, 1, 100);
+        (void)hipFree(p);
+        p = make(100);
+    }
+    if (strstr(name, "written"))
+        memset(p, 1, strstr(name, "short") ? 92 : 100);
+    fill(p, 25);
+    fill(p, 25);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     void *raw = NULL;
@@ -131,6 +149,8 @@ int main(int argc, char **argv)
         return 2;
     const char *name = argv[2];
     open_device(argv[1]);
+    if (strncmp(name, "fresh", 5) == 0)
+        return fresh(name);
     char *a = make(100), *b = make(100), *page = make(4096);
     (void)hsa_amd_memory_pool_allocate(0, 10, 0, &raw);
     fill(a, 25);
