@@ -39,6 +39,8 @@ static rd_status attach(struct gpu *gpu, struct emu *emu)
                                .image = image_at,
                                .read = read_at,
                                .ctx = gpu};
+    if (config.classes & CK_BIT(CK_RACE))
+        c->orders = cp_orders_create();
     return ck_create(emu, &config, table, &c->ck);
 }
 
@@ -49,8 +51,15 @@ rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,
     struct gpu *gpu = q->gpu;
     pthread_mutex_lock(&gpu->checks.lock);
     rd_status st = attach(gpu, emu);
+    if (st == RD_OK && gpu->checks.orders) {
+        struct ck_before before;
+        cp_order_begin(q, &before);
+        ck_dispatch_before(gpu->checks.ck, &before);
+    }
     if (st == RD_OK)
         st = emu_run(emu, d, fault, stats);
+    if (st == RD_OK && gpu->checks.orders)
+        cp_order_end(q);
     pthread_mutex_unlock(&gpu->checks.lock);
     return st;
 }

@@ -27,6 +27,16 @@ struct cp_shown {
     unsigned waves;
 };
 
+/* ordered.c: sets of dispatches, in the lock there. */
+struct cp_order {
+    uint32_t number; /* of the queue, from 1; 0: not asked for yet */
+    uint64_t behind; /* what the next packet is certainly behind of */
+    uint64_t done;   /* ... if it has a barrier bit */
+    uint64_t own;    /* the dispatch that this packet was */
+    unsigned slot;
+    uint64_t began; /* ns */
+};
+
 struct gpu_queue {
     struct gpu *gpu;
     uint32_t id;
@@ -72,6 +82,7 @@ struct gpu_queue {
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
     _Atomic uint64_t host_fault;
     struct cp_shown shown;
+    struct cp_order order;
 };
 
 /* The doorbell, which the program or a board's driver rings at any time. */
@@ -205,6 +216,18 @@ void cp_cores_end(struct gpu_queue *q, rd_status st, const struct emu_fault *fau
 RD_CHECKED rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,
                                     const struct emu_dispatch *d,
                                     struct emu_fault *fault, struct emu_stats *stats);
+
+/* ordered.c, if races are looked for: a packet at this place of the ring comes next; it
+ * has found what it waited for at an address; it is about to write there, for somebody
+ * who waits. A dispatch is about to run; it has, but nobody knows yet. */
+struct orders;
+struct ck_before;
+struct orders *cp_orders_create(void);
+void cp_order_packet(struct gpu_queue *q, uint64_t at, bool barrier);
+void cp_order_wait(struct gpu_queue *q, uint64_t va);
+void cp_order_write(struct gpu_queue *q, uint64_t va, int64_t before, int64_t now);
+void cp_order_begin(struct gpu_queue *q, struct ck_before *out);
+void cp_order_end(struct gpu_queue *q);
 
 /* debugged.c: offer a dispatch to the debugger; run it if that declines. */
 RD_CHECKED rd_status cp_debugged_run(struct gpu_queue *q, struct emu *emu,

@@ -207,7 +207,11 @@ static enum cp_result run_barrier(struct gpu_queue *q, const struct aql_barrier 
     for (unsigned i = 0; i < 5; i++)
         if (p->dep[i])
             wait.signals[wait.count++] = p->dep[i];
-    return cp_wait(q, barrier_ready, &wait) ? CP_PROGRESS : CP_HALT;
+    if (!cp_wait(q, barrier_ready, &wait))
+        return CP_HALT;
+    for (unsigned i = 0; i < wait.count; i++)
+        cp_order_wait(q, wait.signals[i] + AMD_SIGNAL_VALUE);
+    return CP_PROGRESS;
 }
 
 struct value_wait {
@@ -258,7 +262,10 @@ static enum cp_result run_vendor(struct gpu_queue *q, const struct aql_vendor *p
                                   .condition = p->dw[7]};
         if (!signal)
             return CP_PROGRESS;
-        return cp_wait(q, value_ready, &wait) ? CP_PROGRESS : CP_HALT;
+        if (!cp_wait(q, value_ready, &wait))
+            return CP_HALT;
+        cp_order_wait(q, wait.va);
+        return CP_PROGRESS;
     }
     return cp_fail(q, GPU_ERR_VENDOR, NULL);
 }
@@ -300,6 +307,8 @@ enum cp_result cp_aql_step(struct gpu_queue *q)
         return CP_STALL;
     union aql_packet p = *slot;
     q->packet = index;
+    q->order.own = 0;
+    cp_order_packet(q, index, header & AQL_BARRIER);
     uint64_t start = cp_clock(q);
     enum cp_result r = run_packet(q, &p, va, index);
     if (r != CP_PROGRESS)

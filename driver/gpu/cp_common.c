@@ -184,6 +184,8 @@ bool cp_signal_complete(struct gpu_queue *q, uint64_t va, uint64_t start, uint64
     /* Read before the decrement: the waiter may reuse the signal after it. */
     uint64_t mailbox = s->mailbox;
     uint32_t event_id = s->event_id;
+    int64_t value = __atomic_load_n(&s->value, __ATOMIC_RELAXED);
+    cp_order_write(q, va + AMD_SIGNAL_VALUE, value, value - 1);
     __atomic_fetch_sub(&s->value, 1, __ATOMIC_ACQ_REL);
     return notify(q, mailbox, event_id);
 }

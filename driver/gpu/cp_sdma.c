@@ -104,7 +104,30 @@ static bool poll_mem(struct gpu_queue *q, const uint32_t *dw)
                              .function = dw[0] >> 28 & 7,
                              .ref = dw[3],
                              .mask = dw[4]};
-    return dw[0] & SDMA_POLL_MEMORY ? cp_wait_memory(q, &c) : poll_register(q, dw);
+    if (!(dw[0] & SDMA_POLL_MEMORY))
+        return poll_register(q, dw);
+    if (!cp_wait_memory(q, &c))
+        return false;
+    cp_order_wait(q, c.va);
+    return true;
+}
+
+/* What others may wait for. */
+static bool fence(struct gpu_queue *q, const uint32_t *dw)
+{
+    uint64_t va = sdma_address(dw + 1) & ~3ull;
+    cp_order_write(q, va, INT64_MIN, dw[3]);
+    return cp_write(q, va, dw + 3, 4);
+}
+
+static bool atomic(struct gpu_queue *q, const uint32_t *dw)
+{
+    uint64_t va = sdma_address(dw + 1), before = 0;
+    if (q->gpu->checks.orders && va % 8 == 0 &&
+        vm_read(q->gpu, q->space, va, &before, 8))
+        cp_order_write(q, va, (int64_t)before,
+                       (int64_t)(before + sdma_address(dw + 3)));
+    return cp_atomic(q, dw[0] >> 25, va, sdma_address(dw + 3), sdma_address(dw + 5));
 }
 
 /* The header's upper bits choose the bytes. */
@@ -195,7 +218,7 @@ static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct cp_str
     case SDMA_IB:
         return run_ib(q, dw, nested);
     case SDMA_FENCE:
-        return cp_write(q, sdma_address(dw + 1) & ~3ull, dw + 3, 4);
+        return fence(q, dw);
     case SDMA_TRAP:
         return cp_interrupt(q, dw[1] & 0xfffffff);
     case SDMA_POLL:
@@ -205,8 +228,7 @@ static bool execute(struct gpu_queue *q, const uint32_t *dw, const struct cp_str
     case SDMA_COND_EXEC:
         return cond_exec(q, dw);
     case SDMA_ATOMIC:
-        return cp_atomic(q, dw[0] >> 25, sdma_address(dw + 1), sdma_address(dw + 3),
-                         sdma_address(dw + 5));
+        return atomic(q, dw);
     case SDMA_FILL:
         return fill(q, dw);
     case SDMA_TIMESTAMP:
@@ -274,6 +296,7 @@ enum cp_result cp_sdma_step(struct gpu_queue *q)
                           .end = wptr / 4,
                           .wrap = q->config.ring_bytes / 4};
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    cp_order_packet(q, q->rptr, true);
     if (!run_stream(q, &s, false) || cp_host_fault(q))
         return CP_HALT;
     cp_set_rptr(q, s.at * 4);

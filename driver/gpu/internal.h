@@ -94,13 +94,15 @@ struct spinners {
 
 struct ck;
 struct ck_heap;
+struct orders;
 
 /* checked.c */
 struct gpu_checks {
-    const char *path;     /* of the table of findings; NULL: nothing is checked */
-    pthread_mutex_t lock; /* taken before everything else; a checked dispatch runs */
-    struct ck *ck;        /* from the first dispatch on */
-    struct ck_heap *heap; /* what the program has allocated, or NULL */
+    const char *path;      /* of the table of findings; NULL: nothing is checked */
+    pthread_mutex_t lock;  /* taken before everything else; a checked dispatch runs */
+    struct ck *ck;         /* from the first dispatch on */
+    struct ck_heap *heap;  /* what the program has allocated, or NULL */
+    struct orders *orders; /* ordered.c; NULL: nobody asks */
 };
 
 /* cores.c */

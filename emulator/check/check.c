@@ -134,7 +134,7 @@ static void dispatch_begin(void *ctx, const struct emu_launch *launch)
     else if (!emu_symbol(ck->emu, entry, ck->kernel, sizeof ck->kernel, &start))
         *ck->kernel = '\0';
     if (ck->race)
-        ck_race_begin(ck->race);
+        ck_race_begin(ck);
     if (ck->init)
         ck_init_begin(ck);
     atomic_fetch_add(&ck->table->dispatches, 1);
@@ -156,6 +156,7 @@ static void dispatch_end(void *ctx, const struct emu_launch *launch, rd_status s
     flush_counts(ck);
     if (ck->race)
         ck_race_end(ck);
+    ck->before = (struct ck_before){.slot = CK_PAST};
     while (ck->groups)
         group_free(ck, ck->groups);
 }
@@ -261,6 +262,7 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
     ck->config = *config;
     ck->table = table;
     ck->glance = ck_glance(ck);
+    ck->before.slot = CK_PAST;
     if (!ck->config.watchdog)
         ck->config.watchdog = UINT64_C(1) << 27;
     atomic_fetch_or(&table->classes, config->classes);
@@ -309,6 +311,11 @@ void ck_destroy(struct ck *ck)
     states_destroy(ck->states);
     free(ck->slots);
     free(ck);
+}
+
+void ck_dispatch_before(struct ck *ck, const struct ck_before *before)
+{
+    ck->before = *before;
 }
 
 bool ck_stopped(const struct ck *ck)

@@ -25,8 +25,8 @@ struct ck_config {
     bool host_writes;     /* somebody else may change memory while kernels run */
     struct ck_heap
         *heap; /* allocations by the byte; NULL: regions of the emulator alone */
-    /* What memory holds; false: there is none. NULL: with host_writes, all memory counts
-     * as written. */
+    /* What memory holds; false: there is none. NULL: with host_writes, all memory
+     * counts as written. */
     bool (*read)(void *ctx, uint64_t va, void *to, uint64_t bytes);
     const char *kernel; /* its name if the emulator cannot tell; NULL: none */
     /* Where the code object at a PC begins; NULL: unknown. */
@@ -48,6 +48,16 @@ void ck_destroy(struct ck *ck);
 /* These bytes have been handed out, and nobody has given them a value yet. Before the
  * dispatches that may use them. */
 RD_CHECKED rd_status ck_memory_fresh(struct ck *ck, uint64_t va, uint64_t bytes);
+
+/* How the next dispatch is ordered with others that have ended; if nobody says so,
+ * behind of all. Sets are masks of slots. */
+#define CK_PAST 64u
+struct ck_before {
+    uint64_t kept;  /* of those that it or a later one may run beside */
+    uint64_t apart; /* ... that nothing orders it behind of */
+    unsigned slot; /* where it is itself from now on, if it is kept; CK_PAST: nowhere */
+};
+void ck_dispatch_before(struct ck *ck, const struct ck_before *before);
 
 /* Has a finding ended the last dispatch? emu_run has then returned RD_E_TIMEOUT. */
 bool ck_stopped(const struct ck *ck);

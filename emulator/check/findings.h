@@ -69,12 +69,15 @@ struct ck_finding {
     uint64_t dispatch;   /* number, from 0 */
     uint64_t image; /* where the code object that holds the code begins; 0: unknown */
     struct ck_actor at, other; /* other: the second access of a race, who waits ... */
-    bool benign;               /* worth a note, no error */
-    bool located;              /* the next five mean something */
-    uint8_t space;             /* enum emu_space */
-    uint32_t bytes;            /* of the access */
-    uint64_t address;          /* GPU address, or offset in LDS or scratch */
-    uint64_t base, size;       /* the allocation at or nearest to it; size 0: none */
+    /* Of other, if it is of another dispatch; image 0: as above. */
+    uint64_t other_image;
+    char other_kernel[256];
+    bool benign;         /* worth a note, no error */
+    bool located;        /* the next five mean something */
+    uint8_t space;       /* enum emu_space */
+    uint32_t bytes;      /* of the access */
+    uint64_t address;    /* GPU address, or offset in LDS or scratch */
+    uint64_t base, size; /* the allocation at or nearest to it; size 0: none */
     char allocation[40];
     struct ck_trace made, freed; /* the allocation, by the program */
     struct ck_trace host; /* the call that is wrong, where no kernel is (at.pc 0) */

@@ -9,12 +9,12 @@
  */
 #include "init.h"
 
-#include "heap.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "heap.h"
 
 /* ---- origins ---- */
 
@@ -48,23 +48,6 @@ static void scalar_name(unsigned sel, char *text, size_t size)
         (void)snprintf(text, size, "s%u", sel);
 }
 
-/* The allocation that holds the address: of the heap, else a region. */
-static void find_memory(struct ck *ck, uint64_t address, struct ck_finding *f)
-{
-    struct emu_mem m;
-    struct ck_block b;
-    if (ck->config.heap && ck_heap_near(ck->config.heap, address, &b) &&
-        address - b.base < b.size) {
-        ck_mem_name(&b, f);
-        return;
-    }
-    if (!emu_mem_find(ck->emu, address, &m))
-        m = (struct emu_mem){.va = address, .name = "memory"};
-    f->base = m.va;
-    f->size = m.bytes;
-    memcpy(f->allocation, m.name, sizeof f->allocation);
-}
-
 /* "v5, which nothing has written" */
 static void describe(struct ck *ck, const struct init_origin *o, struct ck_finding *f,
                      char *text, size_t size)
@@ -84,7 +67,11 @@ static void describe(struct ck *ck, const struct init_origin *o, struct ck_findi
         (void)snprintf(name, sizeof name, "byte %" PRIu64 " of scratch", o->where);
         break;
     case INIT_GLOBAL:
-        find_memory(ck, o->where, f);
+        if (!ck_mem_holds(ck, o->where, f)) {
+            f->base = o->where;
+            f->size = 0;
+            (void)snprintf(f->allocation, sizeof f->allocation, "memory");
+        }
         (void)snprintf(name, sizeof name, "byte %" PRIu64 " of %.*s",
                        o->where - f->base, (int)sizeof f->allocation, f->allocation);
         break;

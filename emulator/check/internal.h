@@ -12,7 +12,6 @@
 #define CK_LATE_DWORDS 16u /* of a load that the hazard mode delays (late.c) */
 #define CK_REGIONS     16u /* a power of two */
 
-struct ck_block;
 struct ck_waits;
 struct ck_init;
 struct init_wave;
@@ -64,6 +63,7 @@ struct ck_order {
     bool waited;     /* ... and has just waited: what drops caches belongs to it */
     bool narrow;     /* ... behind a fence for its own workgroup only */
     bool met;        /* has acquired by LDS */
+    bool crossed;    /* has acquired what other dispatches have released */
     uint32_t site[CK_SITES], lds_site[CK_SITES]; /* numbers of its last, by PC */
     uint64_t last[CK_SITES];                     /* where those were in memory */
 };
@@ -110,6 +110,7 @@ struct ck {
     volatile int control; /* enum emu_control */
     bool stopped;
     struct emu_launch launch; /* the dispatch that runs */
+    struct ck_before before;  /* ... or comes next */
     char kernel[256];
     uint64_t instructions, accesses; /* not yet in the table */
     struct ck_group *groups;         /* resident */
@@ -155,8 +156,9 @@ uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
 /* Must the instruction be an event, for accesses that may be bad? */
 bool ck_mem_ask(struct ck *ck, const struct emu_event *e);
 void ck_mem_fault(struct ck *ck, const struct emu_event *e);
-/* Let the finding name an allocation of the heap. */
-void ck_mem_name(const struct ck_block *b, struct ck_finding *f);
+/* Let the finding name the allocation that holds an address: of the heap, else a
+ * region. False: none does. */
+bool ck_mem_holds(struct ck *ck, uint64_t address, struct ck_finding *f);
 
 /* glance.c: what it needs not see; NULL: it sees all. */
 const struct emu_glance *ck_glance(const struct ck *ck);
@@ -241,7 +243,7 @@ void ck_hazard_load(struct ck_wave *w, const uint8_t *from, size_t n);
  * dispatch. */
 RD_CHECKED rd_status ck_race_create(struct ck_race **out);
 void ck_race_destroy(struct ck_race *r);
-void ck_race_begin(struct ck_race *r);
+void ck_race_begin(struct ck *ck);
 void ck_race_group(struct ck_race *r, struct ck_group *g);
 void ck_race_group_gone(struct ck_race *r, struct ck_group *g);
 void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,

@@ -112,7 +112,7 @@ static void tell_region(const struct emu_mem *r, struct ck_finding *f)
     memcpy(f->allocation, r->name, sizeof f->allocation);
 }
 
-void ck_mem_name(const struct ck_block *b, struct ck_finding *f)
+static void tell_block(const struct ck_block *b, struct ck_finding *f)
 {
     f->base = b->base;
     f->size = b->size;
@@ -121,6 +121,21 @@ void ck_mem_name(const struct ck_block *b, struct ck_finding *f)
         f->freed = b->freer;
     (void)snprintf(f->allocation, sizeof f->allocation, "memory of %.29s",
                    *b->made.call ? b->made.call : "the runtime");
+}
+
+bool ck_mem_holds(struct ck *ck, uint64_t address, struct ck_finding *f)
+{
+    struct emu_mem r;
+    struct ck_block b;
+    if (ck->config.heap && ck_heap_near(ck->config.heap, address, &b) &&
+        address - b.base < b.size) {
+        tell_block(&b, f);
+        return true;
+    }
+    if (!emu_mem_find(ck->emu, address, &r))
+        return false;
+    tell_region(&r, f);
+    return true;
 }
 
 /* How far outside; UINT64_MAX: there is no allocation. */
@@ -145,7 +160,7 @@ static void find_nearest(struct ck *ck, struct ck_finding *f)
     if (!ck->config.heap || !ck_heap_near(ck->config.heap, f->address, &b))
         return;
     struct ck_finding other = *f;
-    ck_mem_name(&b, &other);
+    tell_block(&b, &other);
     if (ck_heap_at(ck->config.heap, f->address, &from, &to) != CK_HEAP_NONE ||
         gap_to(&other) <= gap)
         *f = other;
@@ -158,14 +173,14 @@ static bool was_freed(struct ck *ck, struct ck_finding *f)
     struct ck_block b;
     if (ck->config.heap && ck_heap_near(ck->config.heap, f->address, &b) && b.freed &&
         f->address - b.base < b.extent) {
-        ck_mem_name(&b, f);
+        tell_block(&b, f);
         return true;
     }
     if (emu_mem_find(ck->emu, f->address, &r))
         return false;
     if (ck->config.heap && ck_heap_gone(ck->config.heap, f->address, &b)) {
         b.freed = true;
-        ck_mem_name(&b, f);
+        tell_block(&b, f);
         return true;
     }
     if (!emu_mem_gone(ck->emu, f->address, &r))

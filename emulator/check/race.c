@@ -96,9 +96,49 @@ void ck_race_group_gone(struct ck_race *r, struct ck_group *g)
     g->lds = NULL;
 }
 
-void ck_race_begin(struct ck_race *r)
+/* The dispatch takes its numbers, and its place among those that may be kept. */
+static void begin_waves(struct ck *ck)
 {
-    shadow_begin(r->global);
+    struct ck_race *r = ck->race;
+    const struct ck_before *b = &ck->before;
+    uint32_t each = ck->launch.waves_per_group;
+    uint64_t all = ck->launch.n_groups * each;
+    if (!b->kept || r->last + all > UINT32_MAX / 2) {
+        shadow_begin(r->global);
+        r->last = 0;
+        r->apart = 0;
+    } else {
+        r->apart = b->apart & b->kept;
+    }
+    r->others = (r->last + each - 1) / each * each;
+    r->last = r->others + (uint32_t)all;
+    if (b->slot == CK_PAST)
+        return;
+    struct past *p = &r->past[b->slot];
+    *p = (struct past){.first = r->others + 1,
+                       .last = r->last,
+                       .waves_per_group = each,
+                       .code_base = ck->launch.code_base};
+    memcpy(p->groups, ck->launch.dispatch->groups, sizeof p->groups);
+    memcpy(p->kernel, ck->kernel, sizeof p->kernel);
+    if (ck->config.image)
+        p->image = ck->config.image(ck->config.ctx, ck->launch.dispatch->entry);
+}
+
+const struct past *race_past(const struct ck_race *r, const struct site *s)
+{
+    for (uint64_t m = r->apart; m; m &= m - 1) {
+        const struct past *p = &r->past[__builtin_ctzll(m)];
+        if (s->wave >= p->first && s->wave <= p->last)
+            return p;
+    }
+    return NULL;
+}
+
+void ck_race_begin(struct ck *ck)
+{
+    struct ck_race *r = ck->race;
+    begin_waves(ck);
     forget_releases(r);
     order_begin(&r->order);
     r->stamp = 0;
@@ -295,6 +335,8 @@ bool race_ordered(const struct ck *ck, const struct ck_wave *w, const struct sit
     uint32_t waves = ck->launch.waves_per_group;
     if (!s->wave || (s->wave == me->wave && lanes_ordered(ck, w, me->lane, s)))
         return true;
+    if (s->wave <= ck->race->others)
+        return w->order.crossed || !race_past(ck->race, s);
     if (s->wave != me->wave && same_group(ck, s->wave, me->wave) &&
         (s->barrier < w->group->barriers ||
          s->clock <= w->order.knows[(s->wave - 1) % waves]))
@@ -481,7 +523,11 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
     unsigned grain = 1u << b->shift;
     struct site written = site_at(s, b, SHADOW_WRITE, at),
                 atomic = site_at(s, b, SHADOW_ATOMIC, at);
-    bool handed = hands_over(a, me, &written);
+    uint32_t others = r->others;
+    if (me->flags & SITE_ATOMIC && a->read)
+        w->order.crossed |= (written.wave && written.wave <= others) ||
+                            (atomic.wave && atomic.wave <= others);
+    bool handed = written.wave > others && hands_over(a, me, &written);
     if (handed)
         acquire_until(ck, w, written.stamp + 1, handed_node(ck, w, &written),
                       written.wave);

@@ -38,6 +38,14 @@ struct release {
     uint32_t *clock; /* LDS: by wave of the workgroup, what is released; or NULL */
 };
 
+/* A dispatch that has ended. */
+struct past {
+    uint32_t first, last; /* numbers of its waves */
+    uint32_t groups[3], waves_per_group;
+    uint64_t code_base, image;
+    char kernel[256];
+};
+
 #define LOG_BYTES (96u << 10)
 
 /* LDS loads of a workgroup since its last barrier. */
@@ -56,6 +64,11 @@ struct race_line {
 
 struct ck_race {
     struct race_line line;
+    /* Waves of dispatches that are kept have numbers up to others, those of the one
+     * that runs up to last. */
+    uint32_t others, last;
+    uint64_t apart; /* of past: what the one that runs is beside of */
+    struct past past[CK_PAST];
     struct shadow *global;
     struct shadow *spare;    /* of workgroups that have gone */
     struct race_log *logs;   /* likewise */
@@ -80,14 +93,19 @@ struct ck_race {
 
 /* ---- race.c */
 
-/* Number of the wave in its dispatch, from 1. */
+/* Number of the wave in its dispatch and those that are kept, from 1. Dispatches begin
+ * with whole workgroups. */
 static inline uint32_t race_wave(const struct ck *ck, const struct ck_wave *w)
 {
-    return (uint32_t)(w->info->group * ck->launch.waves_per_group + w->info->wave) + 1;
+    return ck->race->others +
+           (uint32_t)(w->info->group * ck->launch.waves_per_group + w->info->wave) + 1;
 }
 /* Is the site behind of what me does now? */
 bool race_ordered(const struct ck *ck, const struct ck_wave *w, const struct site *me,
                   const struct site *s);
+/* The dispatch of a site of another one, if the one that runs is beside of it; or NULL.
+ */
+const struct past *race_past(const struct ck_race *r, const struct site *s);
 /* Has anybody released at the address? */
 bool race_released(const struct ck *ck, const struct ck_wave *w, unsigned space,
                    uint64_t address);

@@ -9,16 +9,20 @@
 
 #include "race.h"
 
-static void fill_other(const struct ck *ck, const struct site *s, bool write,
-                       struct ck_actor *a)
+/* past: of which it is, NULL: of the one that runs */
+static void fill_other(const struct ck *ck, const struct past *past,
+                       const struct site *s, bool write, struct ck_actor *a)
 {
-    uint64_t number = s->wave - 1, group = number / ck->launch.waves_per_group;
-    const uint32_t *groups = ck->launch.dispatch->groups;
-    *a = (struct ck_actor){.pc = ck->launch.code_base + s->pc,
-                           .wave = (uint32_t)(number % ck->launch.waves_per_group),
-                           .lanes = UINT64_C(1) << s->lane,
-                           .write = write,
-                           .atomic = write && s->flags & SITE_ATOMIC};
+    uint32_t waves = past ? past->waves_per_group : ck->launch.waves_per_group;
+    uint64_t number = s->wave - (past ? past->first : ck->race->others + 1);
+    uint64_t group = number / waves;
+    const uint32_t *groups = past ? past->groups : ck->launch.dispatch->groups;
+    *a =
+        (struct ck_actor){.pc = (past ? past->code_base : ck->launch.code_base) + s->pc,
+                          .wave = (uint32_t)(number % waves),
+                          .lanes = UINT64_C(1) << s->lane,
+                          .write = write,
+                          .atomic = write && s->flags & SITE_ATOMIC};
     for (unsigned i = 0; i < 3; i++) {
         a->workgroup[i] = (uint32_t)(group % groups[i]);
         group /= groups[i];
@@ -77,7 +81,7 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
                  const struct pending *p)
 {
     struct ck_finding f;
-    struct emu_mem r;
+    struct ck_race *r = ck->race;
     uint8_t now[64];
     const char *mine = p->atomic ? "atomic" : p->write ? "write" : "read";
     const char *other = !p->other_writes               ? "read"
@@ -92,22 +96,25 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
     f.benign = same;
     f.at.write = p->write;
     f.at.atomic = p->atomic;
-    fill_other(ck, &p->other, p->other_writes, &f.other);
+    const struct past *past = race_past(r, &p->other);
+    fill_other(ck, past, &p->other, p->other_writes, &f.other);
+    if (past) {
+        memcpy(f.other_kernel, past->kernel, sizeof f.other_kernel);
+        f.other_image = past->image;
+    }
     f.located = true;
     f.space = p->space;
     f.address = p->address;
     f.bytes = p->bytes;
     bool near = memcmp(f.at.workgroup, f.other.workgroup, sizeof f.at.workgroup) == 0;
-    if (f.space == EMU_SPACE_GLOBAL && emu_mem_find(ck->emu, f.address, &r)) {
-        f.base = r.va;
-        f.size = r.bytes;
-        memcpy(f.allocation, r.name, sizeof f.allocation);
-    }
+    if (f.space == EMU_SPACE_GLOBAL)
+        ck_mem_holds(ck, f.address, &f);
     (void)snprintf(f.text, sizeof f.text, "%s of %s after %s %s of another %s%s", mine,
                    f.size ? f.allocation : "LDS", "an unordered", other,
-                   e->wave->wave == f.other.wave && near ? "lane"
-                   : near                                ? "wave"
-                                                         : "workgroup",
+                   past                                    ? "kernel"
+                   : e->wave->wave == f.other.wave && near ? "lane"
+                   : near                                  ? "wave"
+                                                           : "workgroup",
                    same ? ", both of the same value" : "");
     if (*mine == 'r' && *other == 'a')
         suspend(ck, race_wave(ck, w), &f);

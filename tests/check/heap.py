@@ -36,6 +36,24 @@ FRESH = {
     "fresh written short": (92, "MADE"),
     "fresh opencl written": (None, ""),
 }
+ADD = """
+s_load_b128 s[4:7], s[0:1], 0x0
+v_mov_b32_e32 v2, 0
+s_waitcnt lgkmcnt(0)
+again:
+global_load_b32 v1, v2, s[6:7] glc dlc
+s_waitcnt vmcnt(0)
+v_cmp_eq_u32_e32 vcc_lo, 0, v1
+s_cbranch_vccnz again
+v_lshlrev_b32_e32 v0, 2, v0
+global_load_b32 v1, v0, s[4:5]
+s_waitcnt vmcnt(0)
+v_add_nc_u32_e32 v1, 1, v1
+global_store_b32 v0, v1, s[4:5]
+s_endpgm
+"""
+# How two dispatches follow each other: are they a race?
+RACES = {"queues": True, "overlap": True, "signal": False, "barrier": False, "host": False}
 # Mistake: kind, text, line where the memory was made, where it was freed, that of the host.
 CASES = {
     "past_end": ("out-of-bounds", "4-byte write at the end of memory of hipMalloc", "MADE", "", ""),
@@ -122,6 +140,18 @@ def test_fresh(kernel, folder):
     expect("nothing without init", r.returncode == 0 and not j["findings"], r.stderr)
 
 
+def test_races(kernel, folder):
+    for name, wrong in RACES.items():
+        r, j = check(kernel, folder, "race " + name, "--check", "mem,race")
+        seen = json.dumps(j["findings"], indent=1) + r.stderr
+        expect(f"race {name}: {wrong}", r.returncode == (42 if wrong else 0) and
+               bool(j["findings"]) == wrong, seen)
+        for f in j["findings"]:
+            expect(f"race {name}: both kernels", f["class"] == "race" and "of another kernel" in
+                   f["text"] and f["other_kernel"] == f["kernel"] == "kernel" and
+                   "kernel, workgroup" in r.stderr and "hipMalloc" in f["text"], seen)
+
+
 def test_lines(folder):
     """Code with DWARF that the program gives to the runtime has source lines."""
     if not shutil.which(corpus.CLANG):
@@ -174,12 +204,12 @@ def main():
         r, j = check(kernel, folder, "past_end", "--check", "sync")
         expect("nothing without mem", r.returncode == 0 and not j["findings"], r.stderr)
         test_lines(folder)
-        copy = os.path.join(folder, "copy.elf")
-        with open(source, "w", encoding="ascii") as f:
-            f.write(corpus.HEAD.format(lds=0, scratch=0, private=0, wave32=1) + COPY)
-        subprocess.run([RDNA3, "asm", "-o", copy, source], check=True)
-        test_fresh(copy, folder)
-        r = subprocess.run([RDNA3, "exec", "--", CLIENT, kernel, "past_end"], check=False,
+        for text, test in (COPY, test_fresh), (ADD, test_races):
+            with open(source, "w", encoding="ascii") as f:
+                f.write(corpus.HEAD.format(lds=0, scratch=0, private=0, wave32=1) + text)
+            subprocess.run([RDNA3, "asm", "-o", kernel, source], check=True)
+            test(kernel, folder)
+        r = subprocess.run([RDNA3, "exec", "--", CLIENT, kernel, "race queues"], check=False,
                            capture_output=True, text=True, timeout=300)
         expect("nothing changes without check", r.returncode == 0, r.stderr)
     print(f"{len(FAILED)} failed")

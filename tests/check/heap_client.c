@@ -142,6 +142,44 @@ static int fresh(const char *name)
     return 0;
 }
 
+/* Two dispatches add to the same memory; the first does not end before the second is
+ * submitted, for it waits for a flag. */
+static int race(const char *how)
+{
+    struct rt_error err;
+    struct rt_queue *other;
+    struct rt_signal *done[2];
+    struct rt_buffer *args;
+    void *p = make(100);
+    memset(p, 1, 100);
+    must(rt_alloc(dev, 4096, RT_GTT, 0, &args, &err), &err);
+    must(rt_queue_create(dev, 0, &other, &err), &err);
+    for (unsigned i = 0; i < 2; i++)
+        must(rt_signal_create(dev, 1, &done[i], &err), &err);
+    char *host = rt_host(args);
+    volatile uint32_t *flag = (volatile uint32_t *)(void *)(host + 64);
+    uint64_t pointers[2] = {(uintptr_t)p, rt_gpuva(args) + 64};
+    memcpy(host, pointers, sizeof pointers);
+    struct rt_launch launch = {.items = {25, 1, 1},
+                               .block = {25, 1, 1},
+                               .kernarg_gpuva = rt_gpuva(args),
+                               .signal = done[0]};
+    must(rt_launch(queue, &kernel, &launch, &err), &err);
+    *flag = strcmp(how, "host") == 0;
+    if (*flag)
+        must(rt_wait(done[0], UINT64_MAX, &err), &err);
+    if (strcmp(how, "signal") == 0)
+        must(rt_barrier(other, done, 1, NULL, &err), &err);
+    launch.overlap = strcmp(how, "overlap") == 0;
+    launch.signal = done[1];
+    bool same = launch.overlap || strcmp(how, "barrier") == 0;
+    must(rt_launch(same ? queue : other, &kernel, &launch, &err), &err);
+    *flag = 1;
+    for (unsigned i = 0; i < 2; i++)
+        must(rt_wait(done[i], UINT64_MAX, &err), &err);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     void *raw = NULL;
@@ -151,6 +189,8 @@ int main(int argc, char **argv)
     open_device(argv[1]);
     if (strncmp(name, "fresh", 5) == 0)
         return fresh(name);
+    if (strncmp(name, "race ", 5) == 0)
+        return race(name + 5);
     char *a = make(100), *b = make(100), *page = make(4096);
     (void)hsa_amd_memory_pool_allocate(0, 10, 0, &raw);
     fill(a, 25);

@@ -89,6 +89,8 @@ static void json_finding(struct json *j, const struct found *x)
     json_place(j, "at", &x->at);
     if (f->other.pc)
         json_place(j, "other", &x->other);
+    if (*f->other_kernel)
+        json_text(j, "other_kernel", f->other_kernel);
     if (f->located)
         json_memory(j, x);
     json_close(j);

@@ -60,12 +60,13 @@ void found_summary(const struct found_list *l, char *text, size_t size)
 
 /* ---- places ---- */
 
-/* Do the bytes around the finding's PC lie in the file where the image has them? */
-static bool has_code(const struct checks_object *o, const struct ck_finding *f)
+/* Do the bytes around the PC lie in the file where the image has them? */
+static bool has_code(const struct checks_object *o, const struct ck_actor *a,
+                     uint64_t image)
 {
-    uint64_t va = f->at.window_pc - f->image;
+    uint64_t va = a->window_pc - image;
     const Elf64_Ehdr *e = o->data;
-    if (!f->at.window_bytes || o->bytes < sizeof *e ||
+    if (!a->window_bytes || o->bytes < sizeof *e ||
         memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
         e->e_phentsize != sizeof(Elf64_Phdr) || e->e_phoff > o->bytes ||
         (o->bytes - e->e_phoff) / sizeof(Elf64_Phdr) < e->e_phnum)
@@ -75,32 +76,34 @@ static bool has_code(const struct checks_object *o, const struct ck_finding *f)
         memcpy(&p, (const char *)o->data + e->e_phoff + i * sizeof p, sizeof p);
         uint64_t at = va - p.p_vaddr;
         if (p.p_type == PT_LOAD && va >= p.p_vaddr && p.p_filesz >= at &&
-            p.p_filesz - at >= f->at.window_bytes && p.p_offset <= o->bytes &&
+            p.p_filesz - at >= a->window_bytes && p.p_offset <= o->bytes &&
             o->bytes - p.p_offset >= p.p_filesz)
-            return memcmp((const char *)o->data + p.p_offset + at, f->at.window,
-                          f->at.window_bytes) == 0;
+            return memcmp((const char *)o->data + p.p_offset + at, a->window,
+                          a->window_bytes) == 0;
     }
     return false;
 }
 
-/* The object that lies at the finding's image, or, where it is not known which one
+/* The object that lies at the image, or, where it is not known which one
  * does, one with the same code. */
 static const struct checks_object *object_of(const struct checks_object *objects,
-                                             unsigned n, const struct ck_finding *f)
+                                             unsigned n, const struct ck_actor *a,
+                                             uint64_t image)
 {
-    for (unsigned i = 0; i < n && f->image; i++)
-        if (objects[i].image ? objects[i].image == f->image : has_code(&objects[i], f))
+    for (unsigned i = 0; i < n && image; i++)
+        if (objects[i].image ? objects[i].image == image
+                             : has_code(&objects[i], a, image))
             return &objects[i];
     return NULL;
 }
 
-static void place(const struct ck_finding *f, const struct ck_actor *a,
+static void place(uint64_t image, const struct ck_actor *a,
                   const struct checks_object *o, struct source *s,
                   struct found_place *p)
 {
     p->actor = a;
     p->object = o;
-    p->offset = a->pc - (f->image ? f->image : f->entry);
+    p->offset = a->pc - image;
     if (o && a->pc)
         p->n_frames = source_find(s, p->offset, p->frame, SOURCE_FRAMES);
 }
@@ -133,12 +136,28 @@ static struct checks_object unpacked(const struct checks_object *o)
     return inner;
 }
 
+/* The object whose lines were looked at last. */
+struct opened {
+    const struct checks_object *object;
+    struct source *source;
+};
+
+static struct source *source_of(struct opened *last, const struct checks_object *o)
+{
+    if (o && o != last->object) {
+        source_close(last->source);
+        struct checks_object elf = unpacked(o);
+        last->source = source_open(elf.data, elf.bytes);
+        last->object = o;
+    }
+    return last->source;
+}
+
 static void fill(struct found_list *l, struct host_modules *hosts,
                  struct checks_suppressions *s, const struct checks_object *objects,
                  unsigned n_objects)
 {
-    struct source *source = NULL;
-    const struct checks_object *opened = NULL;
+    struct opened opened = {NULL, NULL};
     unsigned n = atomic_load(&l->table->n);
     for (unsigned i = 0; i < n && i < CK_MAX_FINDINGS; i++) {
         const struct ck_finding *f = &l->table->v[i];
@@ -148,15 +167,14 @@ static void fill(struct found_list *l, struct host_modules *hosts,
             continue;
         l->n++;
         to->f = f;
-        const struct checks_object *o = object_of(objects, n_objects, f);
-        if (o && o != opened) {
-            source_close(source);
-            struct checks_object elf = unpacked(o);
-            source = source_open(elf.data, elf.bytes);
-            opened = o;
+        const struct checks_object *o = object_of(objects, n_objects, &f->at, f->image);
+        uint64_t image = f->image ? f->image : f->entry;
+        place(image, &f->at, o, source_of(&opened, o), &to->at);
+        if (f->other_image && f->other_image != f->image) {
+            o = object_of(objects, n_objects, &f->other, f->other_image);
+            image = f->other_image;
         }
-        place(f, &f->at, o, source, &to->at);
-        place(f, &f->other, o, source, &to->other);
+        place(image, &f->other, o, source_of(&opened, o), &to->other);
         place_host(hosts, to);
         to->suppressed = suppress_takes(s, to);
         l->suppressed += to->suppressed;
@@ -166,7 +184,7 @@ static void fill(struct found_list *l, struct host_modules *hosts,
         l->errors += !f->benign;
         l->times += f->benign ? 0 : to->count;
     }
-    source_close(source);
+    source_close(opened.source);
 }
 
 /* ---- files ---- */

@@ -112,10 +112,11 @@ static void print_one(const struct found *x, const struct colors *c, FILE *out)
     print_trace(&x->freed, "freed", c, out);
     if (f->other.pc) {
         found_actor(&f->other, who, sizeof who);
-        (void)fprintf(out, "  %s: %s%s%s\n",
-                      f->cls == CK_INIT ? "where it was read" : "the other",
-                      f->cls == CK_RACE ? verb(&f->other) : "",
-                      f->cls == CK_RACE ? " by " : "", who);
+        (void)fprintf(
+            out, "  %s: %s%s%s%s%s\n",
+            f->cls == CK_INIT ? "where it was read" : "the other",
+            f->cls == CK_RACE ? verb(&f->other) : "", f->cls == CK_RACE ? " by " : "",
+            *f->other_kernel ? f->other_kernel : "", *f->other_kernel ? ", " : "", who);
         print_place(f, &x->other, c, out);
     }
     (void)fputc('\n', out);
