@@ -89,15 +89,18 @@ static bool write_data(struct gpu_queue *q, const uint32_t *body, uint32_t n)
     return true;
 }
 
-/* Of a register, or after writing to one of another that it answers in (HDP flush). */
+/* Of a register, or after writing to one of another that it answers in (HDP flush, TLB
+ * flush). What is written then is a whole order, as amdgpu's TLB flush has it, of which
+ * only the bits under the mask can come back. */
 static bool wait_register(struct gpu_queue *q, const uint32_t *body)
 {
-    uint32_t reg = body[1] & PM4_REGISTER;
+    uint32_t reg = body[1] & PM4_REGISTER, ref = body[3];
     if (PM4_WAIT_OPERATION(body[0]) == PM4_WAIT_WRITE_FIRST) {
-        cp_reg_write(q, reg, body[3]);
+        cp_reg_write(q, reg, ref);
         reg = body[2] & PM4_REGISTER;
+        ref &= body[4];
     }
-    return cp_reg_wait(q, reg, body[0] & 7, body[4], body[3]);
+    return cp_reg_wait(q, reg, body[0] & 7, body[4], ref);
 }
 
 static bool wait_mem(struct gpu_queue *q, const uint32_t *body, bool wide)

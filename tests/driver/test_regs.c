@@ -194,6 +194,12 @@ START_TEST(hdp_flush)
     finish(&q, 1);
     ck_assert_uint_eq(mem[0] & 4, 0);
     ck_assert_uint_eq(mem[1] & 4, 4);
+    uint32_t
+        order[COUNT(p)]; /* as a TLB flush has it: more is written than comes back */
+    memcpy(order, p, sizeof(p));
+    order[4] = 0x80000008, order[5] = 8;
+    mock_submit(&q, order, COUNT(order));
+    finish(&q, 4);
     mock_queue_destroy(&q);
     mock_queue_create(&s, KFD_IOC_QUEUE_TYPE_SDMA, 4096);
     s.page[0] = 's';
