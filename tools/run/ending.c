@@ -128,6 +128,9 @@ static bool poll_timed(void *ctx, uint64_t cycles)
     struct tm_progress p;
     double now = cli_now();
     e->cycles = cycles;
+    if (!e->engine) /* what a sample leaves over, in a process of its own: say nothing
+                     */
+        return e->control != EMU_CONTROL_CANCEL;
     tm_progress(e->engine, &p);
     warn_of_hours(e, &p, now);
     if (isatty(STDERR_FILENO) && now - e->shown >= PROGRESS_SECONDS)

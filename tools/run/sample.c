@@ -200,10 +200,14 @@ int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st)
     bool asked = seen.cut == TM_CUT_STEADY && seen.left_over;
     if (s->child > 0 && !asked)
         (void)kill(s->child, SIGKILL);
-    if (s->child > 0 && asked && read_all(s->in, &l, sizeof l) && l.known)
+    bool lost = s->child > 0 && asked && !read_all(s->in, &l, sizeof l);
+    if (l.known)
         tm_tell_left_over(t, l.cycles, l.error);
     if (s->child > 0)
         reap(s->child, s->in);
+    if (lost)
+        return cli_error(CLI_FAILED, "--timing-sample auto: the run of the workgroups "
+                                     "that are left over gave no answer");
     if (seen.cut == TM_CUT_PHASES || seen.cut == TM_CUT_UNSTEADY)
         return refuse(&seen, s);
     return CLI_OK;

@@ -231,6 +231,23 @@ void tm_sample_cut(struct tm_engine *t)
     t->machine.n_simulated = (uint64_t)ceil(part * (double)t->launch.n_groups);
 }
 
+/* How much slower than the mean the waves of the slowest SIMD go: the last to end, if
+ * all are equally long and there is room for each. */
+static double slowest(const struct tm_engine *t)
+{
+    double waves = 0, done = 0, most = 0;
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
+        for (unsigned k = 0; k < 4; k++) {
+            const struct tm_simd *s = &t->chip.wgps[i].cu[k / 2].simd[k % 2];
+            if (!s->room.waves || !s->port.issued)
+                continue;
+            waves += s->room.waves;
+            done += (double)s->port.issued;
+            most = fmax(most, s->room.waves / (double)s->port.issued);
+        }
+    return waves > 0 ? fmax(most * done / waves, 1) : 1;
+}
+
 void tm_pace_seen(const struct tm_engine *t, struct tm_pace_seen *out)
 {
     const struct tm_pace *p = &t->pace;
@@ -242,6 +259,8 @@ void tm_pace_seen(const struct tm_engine *t, struct tm_pace_seen *out)
     if (t->config.whole && p->rate > 0)
         out->left_over_cycles = (double)p->left_over * (double)t->config.whole->insts /
                                 (double)t->launch.n_groups / p->rate;
+    if (p->only_left_over)
+        out->left_over_cycles *= slowest(t);
 }
 
 void tm_only_left_over(struct tm_engine *t)

@@ -36,6 +36,7 @@ struct tm_ports {
     int64_t last_barrier;
     bool barrier_second;  /* the last one followed another in the next cycle */
     int64_t barrier_open; /* for the one after that */
+    uint64_t issued;
 };
 
 struct tm_simd {

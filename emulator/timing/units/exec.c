@@ -443,6 +443,7 @@ void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     bool goes = i->cls == TM_BRANCH || i->special == TM_CALL;
     count(&c->issues, i, w->skip);
     w->simd->port.last[i->cls] = b->now;
+    w->simd->port.issued++;
     w->earliest = 0;
     w->earliest_why = TM_S_NONE;
     step_delays(w);
