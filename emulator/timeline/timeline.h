@@ -198,6 +198,23 @@ RD_CHECKED rd_status tl_print_listing(const struct timeline *tl, size_t dispatch
 /* What happened: kernels, times, states, in a few lines each. */
 RD_CHECKED rd_status tl_print_summary(const struct timeline *tl, FILE *f);
 
+/* ---- two runs ------------------------------------------------------------------- */
+
+/* A dispatch beside one of another timeline: the one with its name and, of several, its
+ * number among them; any two where each timeline has one alone. */
+struct tl_comparison {
+    size_t old;                   /* in the other timeline */
+    struct tl_account *now, *was; /* by id, of each */
+    struct tl_account all_now, all_was;
+    uint32_t *match; /* by id: the other's instruction that is it, or TL_NONE */
+};
+
+/* Fills the order of both dispatches. RD_E_NOT_FOUND: nothing to compare with. The
+ * caller frees it with tl_compare_free. */
+RD_CHECKED rd_status tl_compare(struct timeline *tl, size_t dispatch,
+                                struct timeline *other, struct tl_comparison *out);
+void tl_compare_free(struct tl_comparison *c);
+
 /* ---- exports --------------------------------------------------------------------- */
 
 /* One SIMD of the machine. */

@@ -27,6 +27,8 @@ static const char help[] =
     "  --source             the source lines, of a kernel with -g; needs "
     "--code-object\n"
     "  --json               the same as JSON; with --listing the instructions, too\n"
+    "  --baseline OLD       beside an earlier run of the kernel: what has changed;\n"
+    "                       with --listing instruction by instruction\n"
     "  --dispatch N         of one dispatch (from 0; default: of all)\n"
     "  --chrome OUT.json    for Perfetto or chrome://tracing: a track per wave slot\n"
     "  --waves-only         ... without instructions\n"
@@ -50,6 +52,7 @@ enum {
     OPT_LISTING,
     OPT_SOURCE,
     OPT_JSON,
+    OPT_BASELINE,
     OPT_DISPATCH,
     OPT_CHROME,
     OPT_WAVES,
@@ -65,6 +68,7 @@ static const struct option long_options[] = {
     {"listing", no_argument, NULL, OPT_LISTING},
     {"source", no_argument, NULL, OPT_SOURCE},
     {"json", no_argument, NULL, OPT_JSON},
+    {"baseline", required_argument, NULL, OPT_BASELINE},
     {"dispatch", required_argument, NULL, OPT_DISPATCH},
     {"chrome", required_argument, NULL, OPT_CHROME},
     {"waves-only", no_argument, NULL, OPT_WAVES},
@@ -77,7 +81,7 @@ static const struct option long_options[] = {
 };
 
 struct options {
-    const char *path, *chrome, *sqtt, *rgp, *code;
+    const char *path, *chrome, *sqtt, *rgp, *code, *baseline;
     bool listing, source, json, waves_only, cycles, helped, have_simd;
     struct tl_simd simd;
     uint64_t dispatch; /* UINT64_MAX: all */
@@ -103,6 +107,9 @@ static int parse(struct options *o, int argc, char **argv)
             break;
         case OPT_JSON:
             o->json = true;
+            break;
+        case OPT_BASELINE:
+            o->baseline = optarg;
             break;
         case OPT_WAVES:
             o->waves_only = true;
@@ -150,6 +157,8 @@ static int parse(struct options *o, int argc, char **argv)
         return cli_error(CLI_USAGE, "one of --chrome, --sqtt and --rgp at a time");
     if (o->json && (o->chrome || o->sqtt || o->rgp))
         return cli_error(CLI_USAGE, "--json goes without --chrome, --sqtt and --rgp");
+    if (o->baseline && (o->json || o->source || o->chrome || o->sqtt || o->rgp))
+        return cli_error(CLI_USAGE, "--baseline goes alone or with --listing");
     if (o->waves_only && !o->chrome)
         return cli_error(CLI_USAGE, "--waves-only goes with --chrome");
     if (o->cycles && !o->chrome)
@@ -255,7 +264,7 @@ static int print_source(const struct options *o, const struct timeline *tl)
     return status;
 }
 
-static int answer(const struct options *o, const struct timeline *tl)
+static int answer(const struct options *o, struct timeline *tl)
 {
     rd_status st = RD_OK;
     if (o->dispatch != UINT64_MAX && o->dispatch >= tl->n_dispatches)
@@ -265,6 +274,8 @@ static int answer(const struct options *o, const struct timeline *tl)
         return export(o, tl);
     if (o->source)
         return print_source(o, tl);
+    if (o->baseline)
+        return timeline_beside(tl, o->baseline, o->dispatch, o->listing);
     if (o->json)
         st = timeline_json(tl, o->dispatch, o->listing);
     else if (!o->listing)

@@ -16,4 +16,9 @@
 RD_CHECKED rd_status timeline_json(const struct timeline *tl, uint64_t dispatch,
                                    bool listing);
 
+/* Print what has changed since another timeline was recorded. Returns an exit status.
+ */
+int timeline_beside(struct timeline *tl, const char *path, uint64_t dispatch,
+                    bool listing);
+
 #endif

@@ -112,6 +112,12 @@ struct app {
     int source_scroll;
     uint32_t looked; /* row of the line looked at; UINT32_MAX: none */
     SDL_Rect source;
+
+    /* an earlier run to compare with */
+    struct timeline *before; /* NULL: none was given */
+    const char *before_path;
+    bool before_off;
+    struct beside *beside;
 };
 
 enum drag { DRAG_NONE, DRAG_CURSOR, DRAG_PAN, DRAG_SPLIT };
@@ -187,6 +193,17 @@ int lines_draw(struct app *a, int y, uint32_t now);
 uint32_t lines_row(const struct app *a, uint32_t id); /* UINT32_MAX: none */
 uint32_t lines_at(const struct app *a, int x, int y);
 void lines_free(struct app *a);
+
+/* ---- beside.c: an earlier run beside this one ---- */
+bool beside_update(struct app *a, size_t dispatch); /* false: not shown */
+bool beside_shown(const struct app *a);
+void beside_draw(struct app *a, int *y);
+/* The account of the instruction that it was; NULL: there was none. */
+const struct tl_account *beside_inst(const struct app *a, uint32_t id);
+color beside_color(double was, double now);
+double beside_resident(const struct app *a, double t); /* waves; negative: none known */
+bool beside_end(const struct app *a, double *t);       /* when it ended */
+void beside_free(struct app *a);
 
 /* Offset of the instruction on that line of the listing; TL_NONE: none. */
 uint32_t listing_at(const struct app *a, int x, int y);

@@ -151,6 +151,38 @@ static size_t count_resident(const struct app *a)
     return n;
 }
 
+/* The waves of an earlier run as a line, and where it ended. */
+static void draw_before(struct app *a, SDL_Rect r, double most)
+{
+    int last = -1;
+    double end;
+    for (int x = 0; x < r.w; x++) {
+        double v = beside_resident(a, t_of(a, r.x + x));
+        int y = v < 0 ? -1 : r.y + r.h - 1 - (int)(v / most * (r.h - 2));
+        if (y >= 0)
+            gfx_line(&a->g, r.x + x - (last >= 0), last >= 0 ? last : y, r.x + x, y,
+                     COL_BRIGHT);
+        last = y;
+    }
+    if (!beside_end(a, &end) || end < a->t0 || end > a->t1)
+        return;
+    int x = x_of(a, end);
+    gfx_line(&a->g, x, r.y, x, r.y + r.h - 1, COL_BRIGHT);
+    int wide = gfx_width(&a->g, FONT_SANS, "before") + 4;
+    gfx_text(&a->g, FONT_SANS, x + 4 + wide > r.x + r.w ? x - wide : x + 4, r.y + 1,
+             COL_BRIGHT, "before");
+}
+
+static double most_before(const struct app *a, SDL_Rect r)
+{
+    double most = 0;
+    for (int x = 0; x < r.w; x++) {
+        double v = beside_resident(a, t_of(a, r.x + x));
+        most = v > most ? v : most;
+    }
+    return most;
+}
+
 /* Waves resident, stacked by category. */
 static void draw_occupancy(struct app *a, SDL_Rect r)
 {
@@ -167,6 +199,8 @@ static void draw_occupancy(struct app *a, SDL_Rect r)
     }
     unsigned simds = used_units(a, L_SIMD, 512);
     double reach = d ? (double)d->machine.occupancy * simds : most;
+    double before = most_before(a, r);
+    most = before > most ? before : most;
     if (reach > most)
         most = reach;
     if (most <= 0)
@@ -188,6 +222,7 @@ static void draw_occupancy(struct app *a, SDL_Rect r)
             y = to < y ? to : y;
         }
     }
+    draw_before(a, r, most);
     if (r.h >= 2 * text)
         gfx_text(&a->g, FONT_SANS, 8, r.y + text + 1, COL_TEXT, "%zu resident",
                  count_resident(a));
@@ -208,6 +243,7 @@ void draw_curves(struct app *a)
     if (!a->bins || !a->tl->n_dispatches || a->lanes.w <= 0)
         return;
     const struct tl_dispatch *d = shown_dispatch(a);
+    (void)beside_update(a, (size_t)(d - a->tl->dispatch));
     double mhz = d->machine.sclk_mhz, gb = mhz / 1000;
     double simds = used_units(a, L_SIMD, 512), cus = used_units(a, L_CU, 256);
     const struct category *s = categories(MODE_STATE);

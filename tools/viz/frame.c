@@ -218,6 +218,7 @@ void draw_help(struct app *a)
         {"A, V", "listing of this wave or of all;  of the time in view or of all"},
         {"W",
          "source lines above the listing, with --code-object FILE;  click: its code"},
+        {"B", "what has changed since an earlier run, with --baseline FILE"},
         {"Up, Down", "scroll rows;  Page keys: the listing"},
         {"L", "live: stay at the end of a run that goes on"},
         {"+ -", "text larger, smaller;   S: save a picture;   Q: quit"},

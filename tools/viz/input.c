@@ -222,6 +222,12 @@ static void do_source(struct app *a)
     if (!a->code)
         say(a, "source lines come with --code-object FILE");
 }
+static void do_beside(struct app *a)
+{
+    a->before_off = !a->before_off;
+    if (!a->before)
+        say(a, "an earlier run comes with --baseline FILE");
+}
 static void do_scale(struct app *a)
 {
     a->of_slots = !a->of_slots;
@@ -308,6 +314,7 @@ static const struct action actions[] = {
     {"one-wave", SDLK_a, false, do_one},
     {"in-view", SDLK_v, false, do_in_view},
     {"source", SDLK_w, false, do_source},
+    {"beside", SDLK_b, false, do_beside},
     {"scale", SDLK_n, false, do_scale},
     {"up", SDLK_UP, false, do_up},
     {"down", SDLK_DOWN, false, do_down},

@@ -265,11 +265,19 @@ static void scroll_to(struct app *a, const struct tl_dispatch *d, uint32_t id)
 
 /* Columns of the listing, in widths of a digit; the bars go first where there is little
  * room. */
-enum { COL_PC = 5, COL_CYCLES = 10, COL_BAR = 18, ISA_TEXT = 256 };
+enum { COL_PC = 5, COL_CYCLES = 10, COL_BAR = 18, COL_WAS = 8, ISA_TEXT = 256 };
+
+/* Where bars begin: behind the cycles, and those of an earlier run. */
+static int bar_column(const struct app *a)
+{
+    return COL_BAR + (beside_shown(a) ? COL_WAS : 0);
+}
 
 static int bar_width(const struct app *a)
 {
     int em = a->g.font[FONT_MONO].advance['0' - 32], room = a->side.w / em;
+    if (beside_shown(a))
+        room -= COL_WAS;
     return room > 78 ? 10 * em : room > 64 ? 6 * em : room > 44 ? 3 * em : 0;
 }
 
@@ -294,7 +302,13 @@ static void draw_line(struct app *a, const struct tl_inst *inst, uint32_t id, in
     if (x->cycles)
         gfx_text(&a->g, FONT_MONO, left + COL_CYCLES * em, y, COL_TEXT, "%7.*f",
                  each < 1000 ? 1 : 0, each);
-    int bar = left + COL_BAR * em, width = bar_width(a);
+    const struct tl_account *was = beside_inst(a, id);
+    if (was && was->cycles) {
+        double old = (double)was->cycles / (double)(was->times ? was->times : 1);
+        gfx_text(&a->g, FONT_MONO, left + COL_BAR * em, y, beside_color(old, each),
+                 "%7.*f", old < 1000 ? 1 : 0, old);
+    }
+    int bar = left + bar_column(a) * em, width = bar_width(a);
     side_stack(
         a, rect(bar, y + 2, (int)((double)x->cycles / (double)l->most * width), h - 4),
         x->stall, x->cycles);
@@ -325,10 +339,12 @@ static void draw_head(struct app *a, int *y)
     gfx_text(&a->g, FONT_SANS, x, *y, COL_DIM, "here");
     gfx_text(&a->g, FONT_SANS, x + (COL_PC + 2) * em, *y, COL_DIM, "pc");
     gfx_text(&a->g, FONT_SANS, x + (COL_CYCLES + 1) * em, *y, COL_DIM, "cycles each");
+    if (beside_shown(a))
+        gfx_text(&a->g, FONT_SANS, x + (COL_BAR + 5) * em, *y, COL_DIM, "was");
     char what[64];
     snprintf(what, sizeof what, "%s, %s", a->one ? "this wave (A)" : "all waves (A)",
              a->in_view ? "time in view (V)" : "all time (V)");
-    gfx_text_to(&a->g, FONT_SANS, x + COL_BAR * em + bar_width(a) + 3 * em, *y,
+    gfx_text_to(&a->g, FONT_SANS, x + bar_column(a) * em + bar_width(a) + 3 * em, *y,
                 a->width - 4, COL_DIM, what);
     *y += gfx_height(&a->g, FONT_SANS) + 2;
 }
@@ -393,6 +409,8 @@ void draw_side(struct app *a)
     else
         describe_dispatch(a, d, &y);
     draw_stack(a, &y);
+    if (beside_update(a, (size_t)(d - a->tl->dispatch)))
+        beside_draw(a, &y);
     gfx_clip(&a->g, NULL);
     count_here(a, d);
     a->source = rect(0, 0, 0, 0);

@@ -35,11 +35,14 @@ static const char help[] =
     "  --open LEVEL          show rows down to SE, SA, WGP, CU, SIMD or slot\n"
     "  --do ACTION,...       then do what keys do, by name (--actions lists them)\n"
     "  --code-object FILE    the kernel's, for source lines above the listing (-g)\n"
+    "  --baseline OLD        an earlier run, to compare with: what has changed, and "
+    "the\n"
+    "                        waves that there were\n"
     "  --follow              the file is still being written\n"
     "  --actions             list the names of actions\n";
 
 struct options {
-    const char *path, *screenshot, *actions, *code;
+    const char *path, *screenshot, *actions, *code, *baseline;
     int width, height, text;
     bool window, follow, listed, helped;
     double at, from, to;
@@ -62,6 +65,7 @@ enum {
     OPT_OPEN,
     OPT_DO,
     OPT_CODE,
+    OPT_BASELINE,
     OPT_FOLLOW,
     OPT_ACTIONS
 };
@@ -79,6 +83,7 @@ static const struct option long_options[] = {
     {"open", required_argument, NULL, OPT_OPEN},
     {"do", required_argument, NULL, OPT_DO},
     {"code-object", required_argument, NULL, OPT_CODE},
+    {"baseline", required_argument, NULL, OPT_BASELINE},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"actions", no_argument, NULL, OPT_ACTIONS},
     {NULL, 0, NULL, 0},
@@ -132,6 +137,9 @@ static int take(struct options *o, int option)
         return CLI_OK;
     case OPT_CODE:
         o->code = optarg;
+        return CLI_OK;
+    case OPT_BASELINE:
+        o->baseline = optarg;
         return CLI_OK;
     case OPT_SIZE:
         if (sscanf(optarg, "%dx%d%c", &o->width, &o->height, &rest) != 2 ||
@@ -330,6 +338,9 @@ static int load_whole(struct app *a, const struct options *o)
     bool news;
     if (o->code && cli_read_file(o->code, &a->code, &a->code_bytes) != RD_OK)
         return cli_error(CLI_FAILED, "cannot read '%s': %s", o->code, strerror(errno));
+    if (o->baseline && tl_read(o->baseline, &a->before, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "%s", err.text);
+    a->before_path = o->baseline;
     if (!o->follow)
         return tl_read(o->path, &a->tl, &err) == RD_OK
                    ? wait_on(a)
@@ -490,8 +501,10 @@ int main(int argc, char **argv)
     bins_free(a);
     listing_free(a);
     lines_free(a);
+    beside_free(a);
     view_free(a);
     tl_free(a->tl);
+    tl_free(a->before);
     free(a->code);
     free(a);
     return cli_finish(status);
