@@ -149,8 +149,8 @@ void tm_progress(const struct tm_engine *t, struct tm_progress *out);
 /* An instruction of the kernel, over all waves. */
 struct tm_inst_use {
     const struct emu_inst *inst;
-    uint32_t offset;   /* as in struct tm_step */
-    uint8_t cls, pipe; /* enum tm_class, enum tm_pipe */
+    uint32_t offset;        /* as in struct tm_step */
+    uint8_t cls, pipe;      /* enum tm_class, enum tm_pipe */
     uint64_t times, cycles; /* issues; of waves, until it has issued */
     uint64_t stall[TM_STALLS];
     uint64_t conflicts; /* cycles of LDS bank conflicts */
