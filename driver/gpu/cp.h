@@ -65,14 +65,17 @@ struct gpu_queue {
     volatile int control;   /* enum emu_control of the dispatch that runs: cp_control */
     struct emu_watch watch; /* of that dispatch */
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
-    _Atomic bool standing;    /* worker stands still inside a packet, being suspended */
-    _Atomic bool showing;     /* told to show its waves */
-    _Atomic bool excepted;    /* the trap handler has reported an exception */
-    _Atomic uint64_t lds_pc;  /* of the access beyond the LDS that was told last */
-    uint64_t dispatches;      /* worker only: number of the one that runs, from 1 */
-    uint32_t saved_waves;     /* inside the kernel when it was suspended */
-    bool competes;            /* worker writes, with priority.lock */
-    uint32_t priority;        /* priority.lock; of config */
+    _Atomic unsigned
+        waves_in;          /* address space of its waves; GPU_SPACES: there are none */
+    _Atomic bool killed;   /* they have been ordered to end; priority.lock */
+    _Atomic bool standing; /* worker stands still inside a packet, being suspended */
+    _Atomic bool showing;  /* told to show its waves */
+    _Atomic bool excepted; /* the trap handler has reported an exception */
+    _Atomic uint64_t lds_pc; /* of the access beyond the LDS that was told last */
+    uint64_t dispatches;     /* worker only: number of the one that runs, from 1 */
+    uint32_t saved_waves;    /* inside the kernel when it was suspended */
+    bool competes;           /* worker writes, with priority.lock */
+    uint32_t priority;       /* priority.lock; of config */
     struct gpu_queue *next_competing; /* priority.lock */
     uint64_t packet; /* worker only: index of the packet, for the dispatch */
     bool at_work;    /* worker only: the simulated clock waits for this queue */
@@ -181,6 +184,10 @@ void cp_clock_leave(struct gpu_queue *q);
  * has none, or waits for something. Worker only. */
 void cp_compete(struct gpu_queue *q);
 void cp_give_way(struct gpu_queue *q);
+/* Around a dispatch, and what stands there after a fault: its waves can be killed.
+ * True: they have been. */
+void cp_waves_begin(struct gpu_queue *q);
+RD_CHECKED bool cp_waves_end(struct gpu_queue *q);
 
 /* Stand still while the queue is suspended. */
 void cp_hold(struct gpu_queue *q);

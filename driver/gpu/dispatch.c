@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
+#include <time.h>
 
 #include "cp.h"
 
@@ -122,6 +123,35 @@ static void count_opcodes(struct gpu *gpu, const struct emu *emu)
     pthread_mutex_unlock(&gpu->opcode_lock);
 }
 
+static enum cp_result outcome(struct gpu_queue *q, rd_status st,
+                              const struct emu_fault *fault)
+{
+    if (cp_host_fault(q))
+        return CP_HALT;
+    if (st == RD_E_FAULT)
+        return report(q, fault);
+    if (st == RD_E_TIMEOUT) {
+        if (cp_control(q) == EMU_CONTROL_CANCEL)
+            return CP_HALT; /* the queue goes away, or its waves are killed */
+        return cp_fail(q, GPU_ERR_PREEMPTION, "no wave can make progress");
+    }
+    if (st != RD_OK)
+        return cp_fail(q, GPU_ERR_FORMAT, rd_status_text(st));
+    return CP_PROGRESS;
+}
+
+/* Waves that have halted stay where they are until they are killed (which a driver
+ * tries before it resets a ring), or their queue is taken away. */
+static void stand(struct gpu_queue *q)
+{
+    const struct timespec nap = {0, 200000};
+    cp_clock_leave(q);
+    cp_give_way(q);
+    while (!atomic_load(&q->stop) && !atomic_load(&q->killed))
+        nanosleep(&nap, NULL);
+    cp_clock_enter(q);
+}
+
 enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
 {
     struct emu_dispatch with_control = *what;
@@ -154,6 +184,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
         return cp_fail(q, GPU_ERR_UNSUPPORTED, "no emulator");
     struct emu_stats stats = {0};
     struct emu_fault fault = {0};
+    cp_waves_begin(q);
     if (q->gpu->host.board)
         q->gpu->host.board->mirror(q->gpu->host.ctx, q->space);
     cp_cores_begin(q, emu, &with_control);
@@ -173,17 +204,12 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     atomic_fetch_add(&done->waves, stats.waves);
     atomic_fetch_add(&done->instructions, stats.instructions);
     count_opcodes(q->gpu, emu);
-    if (cp_host_fault(q))
-        return CP_HALT;
-    if (st == RD_E_FAULT)
-        return report(q, &fault);
-    if (st == RD_E_TIMEOUT) {
-        if (cp_control(q) == EMU_CONTROL_CANCEL)
-            return CP_HALT; /* the queue goes away */
-        return cp_fail(q, GPU_ERR_PREEMPTION, "no wave can make progress");
-    }
-    if (st != RD_OK)
-        return cp_fail(q, GPU_ERR_FORMAT, rd_status_text(st));
+    enum cp_result result = outcome(q, st, &fault);
+    if (st == RD_E_FAULT && result == CP_HALT && q->gpu->host.board)
+        stand(q);
+    if (!cp_waves_end(q) || atomic_load(&q->stop))
+        return result;
+    atomic_store(&q->halted, false);
     return CP_PROGRESS;
 }
 

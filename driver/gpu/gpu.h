@@ -250,6 +250,10 @@ void gpu_queue_saved(const struct gpu_queue *q, uint32_t *ctl_bytes,
                      uint32_t *wave_bytes);
 /* The firmware's own report of an error, in the signal of an AQL queue. */
 void gpu_queue_inactive(struct gpu_queue *q, enum gpu_error error);
+/* Waves of an address space end where they are, those too that have halted at a fault;
+ * their queues go on behind the dispatch. Returns when they have, or after some
+ * milliseconds. */
+void gpu_kill_waves(struct gpu *gpu, unsigned space);
 /* Look at the doorbells now instead of at the next poll. */
 void gpu_kick(struct gpu *gpu);
 

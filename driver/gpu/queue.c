@@ -239,6 +239,7 @@ static struct gpu_queue *queue_new(struct gpu *gpu,
     q->config.space = q->space;
     q->priority = config->priority;
     q->step = steps[config->kind];
+    atomic_store(&q->waves_in, GPU_SPACES);
     q->busy = true;
     atomic_store(&q->active, config->active);
     pthread_mutex_init(&q->lock, NULL);

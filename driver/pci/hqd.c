@@ -473,6 +473,19 @@ void soft_reset_write(struct pci_board *b, uint32_t reg, uint32_t value)
                 }
 }
 
+/* Orders to waves, of which only the end is modelled: of those of a VMID, or of all
+ * that the driver's own rings have started. */
+void sq_command_write(struct pci_board *b, uint32_t reg, uint32_t value)
+{
+    enum { KILL = 3, CHECK_VMID = 1 << 7 };
+    regs_set(b, reg, value);
+    if ((value & 15) != KILL)
+        return;
+    for (unsigned vmid = 0; vmid < SPACE_CONTEXTS; vmid++)
+        if (!(value & CHECK_VMID) || value >> 28 == vmid)
+            gpu_kill_waves(b->gpu, vmid);
+}
+
 /* ---- doorbells ---------------------------------------------------------------------
  */
 

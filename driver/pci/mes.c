@@ -40,6 +40,7 @@ static const uint8_t status_at[OPCODES] = {
 #define FLAG_KERNEL     (1u << 13) /* of ADD_QUEUE: a queue of the kernel driver's */
 #define FLAG_AQL        (1u << 11)
 #define ALL_GANGS       1u
+#define RESET_GRAPHICS  (1u << 3) /* of RESET: a ring of the kernel driver's */
 #define QUEUE_GFX       0u
 #define QUEUE_SDMA      2u
 #define SDMA_DESCRIPTOR 9u /* dwords that matter */
@@ -254,7 +255,7 @@ static bool run(struct pci_board *b, unsigned op, const uint32_t *dw)
         hqd_unmap(b, by_doorbell, &dw[1]);
         return true;
     case RESET:
-        hqd_forget(b, by_doorbell, &dw[4]);
+        hqd_forget(b, by_doorbell, &dw[dw[1] & RESET_GRAPHICS ? 13 : 4]);
         return true;
     case SUSPEND:
     case RESUME:

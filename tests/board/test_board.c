@@ -336,6 +336,41 @@ START_TEST(fault)
 }
 END_TEST
 
+/* Waves that have halted, and those that never end, are killed by VMID: their queue
+ * goes on, as drivers that recover a ring without a reset expect. */
+START_TEST(waves_killed)
+{
+    enum { SQ_CMD = 0x237b, KILL = 3 | 1 << 4 | 1 << 7 };
+    static const uint32_t codes[] = {0 /* v_illegal */,
+                                     0xbfa0ffff /* s_branch to itself */};
+    struct machine_queue q;
+    uint64_t va = 0x200000000000, root = machine_root(&m);
+    uint64_t code = machine_alloc(&m, MACHINE_PAGE), fence = machine_alloc(&m, 4);
+    uint32_t dw[64];
+    machine_map(&m, root, va, code, MACHINE_PAGE, PTE_VALID | PTE_RWX);
+    machine_use_root(&m, root, 0);
+    machine_queue(&m, &q, 0);
+    for (unsigned i = 0; i < COUNT(codes); i++) {
+        volatile uint32_t *done = machine_words(&m, fence);
+        *done = 0;
+        memcpy(m.vram + code, &codes[i], 4);
+        machine_flush(&m);
+        machine_submit(&q, dw, machine_dispatch(dw, va, va, FB + fence));
+        for (unsigned n = 0; n < 60000 && !i && !machine_said(&m, "illegal"); n++)
+            usleep(100);
+        machine_write(&m, SQ_CMD, KILL | 5u << 28); /* others' */
+        machine_write(&m, SQ_CMD, KILL & ~3);
+        usleep(20000);
+        ck_assert_uint_eq(*done, 0);
+        for (unsigned n = 0; n < 600 && !*done; n++) {
+            machine_write(&m, SQ_CMD, KILL);
+            usleep(1000);
+        }
+        ck_assert_uint_eq(*done, 1);
+    }
+}
+END_TEST
+
 /* A compute queue that is mapped by a packet: where the packet says, as its interrupts
  * tell. */
 START_TEST(mapped_by_packet)
@@ -452,6 +487,7 @@ static Suite *suite(void)
     tcase_add_test(t, packets);
     tcase_add_test(t, kernel);
     tcase_add_test(t, fault);
+    tcase_add_test(t, waves_killed);
     tcase_add_test(t, mapped_by_packet);
     tcase_add_test(t, dma_engine);
     tcase_add_test(t, reset);

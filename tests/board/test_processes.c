@@ -291,6 +291,30 @@ START_TEST(killed_inside)
 }
 END_TEST
 
+/* A ring that waits for ever is reset, which frames ask for in two ways: what is mapped
+ * in its place is new. */
+START_TEST(ring_reset)
+{
+    const uint32_t never[] = {PM4(0x3c, 6), 3 | 1 << 4, LO(VA_DATA), HI(VA_DATA), 9,
+                              ~0u,          4};
+    for (unsigned graphics = 0; graphics < 2; graphics++) {
+        struct process p;
+        uint32_t dw[64] = {0};
+        process(&p, 0x1000, 0x8001);
+        add(&p);
+        submit(&p, never, COUNT(never));
+        dw[1] = graphics ? 1u << 3 : 1;
+        dw[graphics ? 13 : 4] = p.doorbell;
+        frame(dw, 8, 24);
+        p.put = 0;
+        add(&p);
+        submit(&p, dw, machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512));
+        machine_wait(data_of(&p) + 128, 1);
+        take_away(&p);
+    }
+}
+END_TEST
+
 /* An interrupt and a fault say whose they are. */
 START_TEST(identities)
 {
@@ -399,6 +423,7 @@ static Suite *suite(void)
     tcase_add_test(t, new_pages);
     tcase_add_test(t, unmapped_inside);
     tcase_add_test(t, killed_inside);
+    tcase_add_test(t, ring_reset);
     tcase_add_test(t, identities);
     tcase_add_test(t, many_processes);
     tcase_add_test(t, scattered_pages);
