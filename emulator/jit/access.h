@@ -38,6 +38,8 @@ struct access {
     uint16_t row[MAX_DWORDS];  /* the data rows, */
     unsigned data[MAX_DWORDS]; /* and their entries */
     struct far *slow;
+    /* known.c: slots that tell about it, that it fills; KNOWN_MAX: none */
+    unsigned line, place, sets_line, sets_place;
 };
 
 /* What windows must permit (TABLE_CHECK). */
@@ -72,8 +74,9 @@ bool access_row_likely(const struct emit *e, const struct access *a);
  * ask: by a call; check: here, if the wave's window is the one that likely lies in,
  * which takes more code. */
 void access_ask(struct emit *e, struct far *slow, unsigned bytes, unsigned perm);
+/* a: the access whose place that is, or NULL. */
 void access_check(struct emit *e, struct far *slow, unsigned bytes, unsigned perm,
-                  uint64_t likely);
+                  uint64_t likely, const struct access *a);
 /* Bytes from lane to lane that the address row makes likely: a->bytes, or more where
  * lines with gaps can be loaded. */
 unsigned access_step_likely(const struct emit *e, const struct access *a);
@@ -88,6 +91,19 @@ enum x86_cc access_differ(struct emit *e, unsigned reg, struct x86_rm rm,
 
 /* AVX2: lanes of part that are on have the sign in the register, which is TEMP_E. */
 unsigned access_signs(struct emit *e, unsigned part);
+
+/* ---- known.c */
+
+/* What is known for the instruction, and slots for what it finds out. */
+void known_begin(struct emit *e, struct access *a);
+/* Take the first lane of the row; the jump where it is no line, behind which rcx and
+ * TEMP_A are whatever. */
+size_t known_line(struct emit *e, const struct access *a);
+/* The jump where rax is the host's address of the line, or 0: nothing is known. */
+size_t known_place(struct emit *e, const struct access *a);
+/* rax is that address, in a region with permissions at perm, checked among them. */
+void known_set_place(struct emit *e, const struct access *a, struct x86_mem perm,
+                     unsigned checked);
 
 /* ---- move.c: from and to rax + disp; first: of the data rows of this element */
 

@@ -97,10 +97,10 @@ static void lane_address(struct emit *e)
 static size_t move_line(struct emit *e, struct access *a)
 {
     struct x86 *x = e->x;
-    size_t other = x86_jcc(x, access_row_apart(e, a));
+    size_t other = known_line(e, a);
     lane_address(e);
     access_check(e, a->slow, 32 * a->bytes, a->write ? EMU_MEM_WRITE : EMU_MEM_READ,
-                 likely_buffer(e, a->u));
+                 likely_buffer(e, a->u), NULL);
     for (unsigned p = 0; p < e->parts; p++) {
         int32_t at = (int32_t)(p * (e->part_bytes / 4) * a->bytes);
         if (a->write)
@@ -110,6 +110,7 @@ static size_t move_line(struct emit *e, struct access *a)
     }
     size_t done = x86_jmp(x);
     x86_land(x, other);
+    access_first(e, a, 0);
     return done;
 }
 
@@ -132,9 +133,10 @@ bool emit_buffer(struct emit *e, const struct uop *u)
     access_begin(e, &a);
     read_resource(e, &a);
     check_range(e, &a);
-    access_first(e, &a, 0);
     if (line)
         done = move_line(e, &a);
+    else
+        access_first(e, &a, 0);
     if (!a.write || window_stores(e, &a)) {
         lane_address(e);
         (a.write ? window_store_rows : window_load_rows)(e, &a);

@@ -241,6 +241,7 @@ void emit_call(struct emit *e, const struct uop *u)
 {
     rows_flush(e, &e->rows);
     rows_forget(&e->rows);
+    known_forget(e);
     call_handler(e, u, e->n_insts, e->n_insts);
     x86_test(e->x, true, RAX, RAX);
     struct far *f = emit_far(e, FAR_FAULT, u);
@@ -315,8 +316,12 @@ static bool uses_memory(const struct emit *e, const struct uop *u,
 {
     if (!emit_known_memory(e, u))
         return false;
-    if (u->fn != x_smem)
+    if (u->fn == x_smem)
+        return true;
+    if (u->mem.addr != NO_ROW)
         uses[u->mem.addr & 255u] += 2;
+    for (unsigned k = 0; u->flags & UF_MEM && k < 4 && k < u->mem.bytes / 4u; k++)
+        uses[((u->mem.dirs & MD_WRITE ? u->mem.data : u->d) + k) & 255u]++;
     return true;
 }
 
@@ -367,12 +372,13 @@ static void choose_residents(struct emit *e)
         rows += uses[r] != 0;
     if (rows <= e->rows.n && e->x->evex && !accesses)
         places = e->rows.n;
+    unsigned least = rows <= places ? 1 : 2;
     for (unsigned c = 0; c < places; c++) {
         unsigned best = 0;
         for (unsigned r = 1; r < ROWS_MAX; r++)
             if (uses[r] > uses[best])
                 best = r;
-        if (uses[best] < 2)
+        if (uses[best] < least)
             break;
         uses[best] = 0;
         e->rows.resident[c] = true;
@@ -388,7 +394,8 @@ static void load_residents(struct emit *e)
         const struct uop *u = e->t->step[i].u;
         const struct sem_entry *s = e->emu->sem[u->isa_op];
         if (!s || s->kind != SEM_LANE) {
-            bool loads = u->fn != x_smem && emit_known_memory(e, u);
+            bool stores = u->flags & UF_MEM && u->mem.dirs == MD_WRITE;
+            bool loads = u->fn != x_smem && !stores && emit_known_memory(e, u);
             for (unsigned k = 0; k < 4 && loads; k++)
                 written[(u->d + k) & 255u] = true;
             continue;
@@ -438,7 +445,8 @@ static void close_loop(struct emit *e)
     }
     restore_head(e);
     account(e, e->n_insts, e->turn, path);
-    x86_alu_imm(e->x, ALU_CMP, false, LEFT, 0);
+    if (path) /* else flags are those of the subtraction */
+        x86_alu_imm(e->x, ALU_CMP, false, LEFT, 0);
     x86_jcc_to(e->x, CC_G, e->head_at);
     rows_flush(e, &e->rows);
     leave(e, e->t->head);
@@ -496,11 +504,14 @@ static void emit_steps(struct emit *e)
     bool open = true;
     for (unsigned i = 0; i < t->n && !e->failed; i++) {
         const struct trace_step *s = &t->step[i];
+        e->at = i;
         if (s->leader)
             emit_leader(e, s->u);
         watch_run(e, i);
         unsigned run = e->x->evex ? 0 : emit_quarters(e, i);
         e->n_insts += run ? run : 1;
+        for (unsigned k = i; k < e->n_insts; k++)
+            known_step(e, t->step[k].u);
         if (run) {
             i += run - 1;
             continue;
@@ -561,6 +572,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
     watch_begin(e);
     choose_residents(e);
     load_residents(e);
+    known_loop(e, loop_steps(e->t));
     emit_load_exec(e);
     e->head = e->rows;
     e->head_at = x86_here(x);
@@ -575,6 +587,9 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
 }
 
 /* ---- stubs ----------------------------------------------------------------------- */
+
+/* Slots of known.c, and calls find the stack aligned. */
+#define FRAME_BYTES (8 * (KNOWN_MAX | 1))
 
 static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
 
@@ -678,7 +693,7 @@ void compile_stubs(struct x86 *x, const struct emu *emu, native_turn_fn *turn,
     at->enter = x86_here(x); /* rdi wave, rsi code, edx slot, rcx table */
     for (unsigned i = 0; i < 6; i++)
         x86_push(x, saved[i]);
-    x86_alu_imm(x, ALU_SUB, true, RSP, 8);
+    x86_alu_imm(x, ALU_SUB, true, RSP, FRAME_BYTES);
     x86_mov(x, true, W, RDI);
     x86_mov(x, true, TABLE, RCX);
     x86_mov(x, false, RAX, RDX);
@@ -692,7 +707,7 @@ void compile_stubs(struct x86 *x, const struct emu *emu, native_turn_fn *turn,
     at->give_back = x86_here(x);
     x86_vzeroupper(x); /* the engine's code would wait for registers that have more */
     x86_store(x, false, wave_mem(offsetof(struct wave, turn)), LEFT);
-    x86_alu_imm(x, ALU_ADD, true, RSP, 8);
+    x86_alu_imm(x, ALU_ADD, true, RSP, FRAME_BYTES);
     for (unsigned i = 6; i-- > 0;)
         x86_pop(x, saved[i]);
     x86_ret(x);

@@ -80,6 +80,17 @@ struct far {
     unsigned bytes, perm; /* ... of the access */
 };
 
+/* What slot i on the stack tells of rows of addresses (known.c). */
+#define KNOWN_MAX 6u
+struct known {
+    uint16_t row;
+    uint8_t step; /* bytes from lane to lane; 0: nothing is known */
+    bool loop;    /* from iteration to iteration */
+    bool place;   /* of the line at row + saddr + imm, of 32 elements: its address */
+    uint16_t saddr;
+    int32_t imm;
+};
+
 #define RUN_MASKS 6u /* that one run writes */
 
 /* AVX2: instructions that are done for a quarter of the lanes after another, each row
@@ -110,6 +121,7 @@ struct emit {
     const struct uop *whole; /* the instruction of which that is one half, or NULL */
     struct row_cache rows;
     struct run run;
+    struct known known[KNOWN_MAX];
     struct row_cache head; /* what registers hold at the loop's head */
     size_t head_at;
     bool head_masked;
@@ -123,6 +135,9 @@ struct emit {
     const uint32_t *vgprs;   /* its rows */
     bool written[ROWS_MAX];  /* rows that steps so far have written */
     unsigned n_insts, turn;  /* done since the head */
+    unsigned at;             /* the step at hand */
+    size_t flags_at;         /* where the host's flags say what SCC is, ... */
+    enum x86_cc flags_scc;   /* ... which is 1 then */
     bool handled[TRACE_MAX]; /* by their handlers, by place in t */
     bool failed;             /* out of memory, or the trace is too long */
 };
@@ -189,6 +204,13 @@ static inline struct x86_rm row_mem(const struct emit *e, unsigned row, unsigned
     part += e->run.quarter;
     return rm_mem(ROWS, (int32_t)(row * ROW_BYTES + part * e->part_bytes));
 }
+
+/* known.c: forget all, what is about a row, what the SGPRs that u writes are for. */
+void known_forget(struct emit *e);
+void known_forget_row(struct emit *e, unsigned row);
+void known_step(struct emit *e, const struct uop *u);
+/* In front of the loop of so many steps: rows that are likely to stay lines in it. */
+void known_loop(struct emit *e, unsigned steps);
 
 /* A place out of the way, with the present state of registers; NULL if there is none.
  */

@@ -224,8 +224,7 @@ static void by_shape(struct emit *e, struct access *a, unsigned elem)
 {
     size_t done = 0;
     if (asks_for_rows(e, a)) {
-        access_first(e, a, 0);
-        size_t apart = x86_jcc(e->x, access_row_apart(e, a));
+        size_t apart = known_line(e, a);
         form_address(e);
         for (unsigned p = 0; p < e->parts; p++) {
             int32_t at = (int32_t)(p * (e->part_bytes / 4) * a->step);
@@ -266,8 +265,7 @@ static void emit_atomic(struct emit *e, const struct uop *u)
     unsigned data = rows_load(e, u->mem.data);
     access_begin(e, &a);
     check(e, &a);
-    access_first(e, &a, 0);
-    far_from(a.slow, x86_jcc(x, access_row_apart(e, &a)));
+    far_from(a.slow, known_line(e, &a));
     form_address(e);
     x86_alu_imm(x, ALU_AND, false, RCX, 3);
     far_from(a.slow, x86_jcc(x, CC_NE));

@@ -267,6 +267,7 @@ bool emit_leaf(struct emit *e, const struct uop *u)
     if (!suits(e, u))
         return false;
     size_t slow = e->n_far;
+    known_forget(e);
     bool may_be_slow = check_float_mode(e, u);
     rows_flush(e, &e->rows);
     rows_forget(&e->rows);

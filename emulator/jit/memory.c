@@ -94,6 +94,7 @@ void access_begin(struct emit *e, struct access *a)
     else
         begin_load(e, a);
     move_begin(e, a);
+    known_begin(e, a);
 }
 
 void access_end(struct emit *e, struct access *a)
@@ -173,7 +174,7 @@ void access_ask(struct emit *e, struct far *slow, unsigned bytes, unsigned perm)
 }
 
 void access_check(struct emit *e, struct far *slow, unsigned bytes, unsigned perm,
-                  uint64_t likely)
+                  uint64_t likely, const struct access *a)
 {
     struct x86 *x = e->x;
     unsigned i = likely_window(e->wave, likely);
@@ -212,6 +213,8 @@ void access_check(struct emit *e, struct far *slow, unsigned bytes, unsigned per
     }
     x86_alu_load(x, ALU_ADD, true, RAX,
                  wave_mem(at + offsetof(struct mem_window, delta)));
+    if (a)
+        known_set_place(e, a, wave_mem(at + offsetof(struct mem_window, perm)), perm);
     other->back = x86_here(x);
 }
 
@@ -228,7 +231,8 @@ static void check(struct emit *e, struct access *a, unsigned part, unsigned n_pa
     form_address(e, a, part, n_parts);
     unsigned perm = a->write ? EMU_MEM_WRITE : EMU_MEM_READ;
     if (n_parts == e->parts || access_shape(e, a) == SHAPE_PARTS)
-        access_check(e, a->slow, bytes, perm, likely_address(e, a->u));
+        access_check(e, a->slow, bytes, perm, likely_address(e, a->u),
+                     n_parts == e->parts ? a : NULL);
     else
         access_ask(e, a->slow, bytes, perm);
 }
@@ -280,9 +284,11 @@ static void emit_load(struct emit *e, struct access *a)
     size_t done[2] = {0, 0};
     struct jumps apart = {.n = 0};
     if (asks_for_rows(e, a)) {
-        access_first(e, a, 0);
-        size_t other = x86_jcc(e->x, access_row_apart(e, a));
+        size_t there = known_place(e, a);
+        size_t other = known_line(e, a);
         check(e, a, 0, e->parts, 32 * a->bytes);
+        if (there)
+            x86_land(e->x, there);
         for (unsigned p = 0; p < e->parts; p++)
             move_load(e, a, p, 0, (int32_t)(p * part_lanes(e) * a->bytes));
         for (unsigned at = 32 * a->bytes; at < 64 * a->bytes; at += 64)
@@ -331,9 +337,11 @@ static void store_lines(struct emit *e, struct access *a, struct jumps *apart)
         when_apart(e, a, apart, CC_NE);
     }
     if (asks_for_rows(e, a)) {
-        access_first(e, a, 0);
-        size_t other = x86_jcc(e->x, access_row_apart(e, a));
+        size_t there = known_place(e, a);
+        size_t other = known_line(e, a);
         check(e, a, 0, e->parts, 32 * a->bytes);
+        if (there)
+            x86_land(e->x, there);
         for (unsigned p = 0; p < e->parts; p++)
             x86_lea(e->x, part_address[p],
                     mem_at(RAX, (int32_t)(p * part_lanes(e) * a->bytes)));
@@ -475,7 +483,8 @@ static bool emit_scalar_load(struct emit *e, const struct uop *u)
         x86_alu(x, ALU_ADD, true, RAX, RCX);
     }
     x86_alu_imm(x, ALU_AND, true, RAX, -4);
-    access_check(e, slow, m->bytes, 0, pair_of(e->wave, m->saddr) + (uint64_t)u->imm);
+    access_check(e, slow, m->bytes, 0, pair_of(e->wave, m->saddr) + (uint64_t)u->imm,
+                 NULL);
     for (unsigned k = 0; k < dwords;) {
         bool wide = dwords - k >= 2;
         x86_load(x, wide, RCX, mem_at(RAX, (int32_t)(4 * k)));

@@ -119,6 +119,7 @@ static void emit_quarter(struct emit *e, unsigned i, unsigned n)
     for (unsigned k = i; k < i + n; k++) {
         const struct uop *u = e->t->step[k].u;
         const struct recipe *r[2];
+        e->at = k;
         if (emit_known_vector(e, u, r))
             (void)(u->flags & UF_PAIR ? emit_vopd(e, u) : emit_vector(e, u));
     }
@@ -145,6 +146,7 @@ unsigned emit_quarters(struct emit *e, unsigned i)
     for (unsigned k = i; k < i + n; k++) {
         const struct uop *u = e->t->step[k].u;
         const struct recipe *r[2];
+        e->at = k;
         if (!emit_known_vector(e, u, r))
             (void)emit_scalar(e, u);
     }

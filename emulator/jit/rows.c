@@ -111,6 +111,7 @@ unsigned rows_write(struct emit *e, unsigned row, bool keep)
 {
     unsigned c = keep ? rows_load(e, row) : rows_find(e, row);
     e->written[row] = true;
+    known_forget_row(e, row);
     if (c == NO_ENTRY)
         c = touch(&e->rows, place(e, row));
     e->rows.dirty[c] = true;
@@ -121,6 +122,7 @@ void rows_drop(struct emit *e, unsigned row)
 {
     unsigned c = e->rows.entry_of[row];
     e->written[row] = true;
+    known_forget_row(e, row);
     if (c == NO_ENTRY)
         return;
     e->rows.entry_of[row] = NO_ENTRY;

@@ -84,15 +84,58 @@ static void load_source(struct emit *e, unsigned reg, const struct usrc *s)
     }
 }
 
+static bool has_sources(const struct uop *u, const struct scalar_recipe *r)
+{
+    bool lane = r->kind == SK_READLANE;
+    if (lane && (u->s[0].base != SRC_VGPR || u->s[0].prep || u->s[0].mods))
+        return false;
+    for (unsigned i = lane; i < u->n_src; i++)
+        if (!can_load(&u->s[i]))
+            return false;
+    return true;
+}
+
+/* Does the next instruction give SCC a new value, without having looked at it? */
+static bool scc_is_lost(const struct emit *e)
+{
+    const struct trace_step *s = &e->t->step[e->at + 1];
+    if (e->watch || e->at + 1 >= e->t->n || s->kind != TRACE_INST || s->leader)
+        return false;
+    const struct scalar_recipe *r = find(s->u->isa_op);
+    if (!r || r->kind == SK_CARRY || r->kind == SK_SELECT || !emit_usual(e, s->u) ||
+        !has_sources(s->u, r))
+        return false;
+    for (unsigned i = 0; i < s->u->n_src; i++)
+        if (s->u->s[i].prep == PREP_SPECIAL)
+            return false;
+    return r->scc != SCC_KEPT || r->kind == SK_COMPARE || r->kind == SK_BITCMP;
+}
+
 static void set_scc(struct emit *e, enum x86_cc cc)
 {
+    if (scc_is_lost(e))
+        return;
     x86_setcc_mem(e->x, cc, wave_mem(offsetof(struct wave, scc)));
+    e->flags_at = x86_here(e->x);
+    e->flags_scc = cc;
+}
+
+/* Is the source a constant that instructions of the host can have in themselves? */
+static bool is_immediate(const struct emit *e, const struct usrc *s, int32_t *value)
+{
+    if (s->prep != PREP_NONE || s->dwords != 1)
+        return false;
+    *value = (int32_t)e->p->const_rows[(size_t)s->row * ROW_DWORDS];
+    return true;
 }
 
 /* rax op= the second source, from memory if it is there. */
 static void alu_source(struct emit *e, unsigned alu, bool wide, const struct usrc *s)
 {
-    if (s->prep == PREP_SGPR && s->dwords == (wide ? 2 : 1)) {
+    int32_t value;
+    if (!wide && is_immediate(e, s, &value))
+        x86_alu_imm(e->x, (enum x86_alu)alu, false, RAX, value);
+    else if (s->prep == PREP_SGPR && s->dwords == (wide ? 2 : 1)) {
         x86_alu_load(e->x, (enum x86_alu)alu, wide, RAX, sgpr_mem(s->sel));
     } else {
         load_source(e, RCX, s);
@@ -265,6 +308,17 @@ static void read_lane(struct emit *e, const struct uop *u,
     x86_store(e->x, false, sgpr_mem(u->d), RAX);
 }
 
+static void compare(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
+{
+    int32_t value;
+    if (!r->wide && u->s[0].prep == PREP_SGPR && is_immediate(e, &u->s[1], &value)) {
+        x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(u->s[0].sel), value);
+        return;
+    }
+    load_source(e, RAX, &u->s[0]);
+    alu_source(e, ALU_CMP, r->wide, &u->s[1]);
+}
+
 static void set_priority(struct emit *e, const struct uop *u)
 {
     struct x86_mem status = wave_mem(offsetof(struct wave, status_bits));
@@ -309,17 +363,6 @@ static bool writes_exec(const struct uop *u, const struct scalar_recipe *r)
            u->d + (u->flags & UF_DST64 ? 2u : 1u) > ISA_SEL_EXEC_LO;
 }
 
-static bool has_sources(const struct uop *u, const struct scalar_recipe *r)
-{
-    bool lane = r->kind == SK_READLANE;
-    if (lane && (u->s[0].base != SRC_VGPR || u->s[0].prep || u->s[0].mods))
-        return false;
-    for (unsigned i = lane; i < u->n_src; i++)
-        if (!can_load(&u->s[i]))
-            return false;
-    return true;
-}
-
 bool emit_scalar_fits(const struct uop *u, unsigned *dwords)
 {
     const struct scalar_recipe *r = find(u->isa_op);
@@ -362,8 +405,7 @@ bool emit_scalar(struct emit *e, const struct uop *u)
         set_scc(e, (enum x86_cc)r->alu);
         return true;
     case SK_COMPARE:
-        load_source(e, RAX, &u->s[0]);
-        alu_source(e, ALU_CMP, r->wide, &u->s[1]);
+        compare(e, u, r);
         set_scc(e, (enum x86_cc)r->alu);
         break;
     case SK_CHOOSE:
@@ -405,7 +447,10 @@ bool emit_branch_test(struct emit *e, const struct uop *u, enum x86_cc *taken)
         if (!e)
             return true;
         *taken = (enum x86_cc)branches[i].cc;
-        if (branches[i].sel == ISA_SEL_SCC)
+        bool scc = branches[i].sel == ISA_SEL_SCC;
+        if (scc && !e->watch && e->flags_at == x86_here(e->x))
+            *taken = (enum x86_cc)(e->flags_scc ^ (*taken == CC_E));
+        else if (scc)
             x86_cmp8_imm(e->x, wave_mem(offsetof(struct wave, scc)), 0);
         else
             x86_alu_mem_imm(e->x, ALU_CMP, e->wave64, sgpr_mem(branches[i].sel), 0);

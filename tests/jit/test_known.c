@@ -1,0 +1,236 @@
+/* test_known.c: native code that goes by what it has found out before: lines of
+ * addresses, places that were checked, the host's flags in place of SCC.
+ *
+ *     test_known [avx2 | avx512]
+ *
+ * Loops in which that holds, and in which it stops to, must leave what the interpreter
+ * leaves. SPDX-License-Identifier: MIT
+ */
+#include <check.h>
+#include <stdio.h>
+
+#include "gpus.h"
+
+static enum emu_simd level = EMU_SIMD_AVX2;
+static struct gpus g;
+
+static void setup(void)
+{
+    gpus_create(&g, level, 1, 0);
+    gpus_fill(&g, 7);
+}
+
+static void teardown(void)
+{
+    gpus_destroy(&g);
+}
+
+/* Of an iteration s9, from 0: v1 is a line that goes on by s5 bytes, v2 one that stays,
+ * v3 lies anyhow; v[30:31] is s[0:1] + v2, s[10:11] is s[0:1]. v5 collects what is
+ * loaded to v8; v7 is where it is left. */
+static const char frame[] = "v_lshlrev_b32 v1, 2, v0\n"
+                            "v_mov_b32 v2, v1\n"
+                            "v_mov_b32 v7, v1\n"
+                            "v_mul_u32_u24 v3, 0x34, v0\n"
+                            "v_mov_b32 v4, 0\n"
+                            "v_mov_b32 v5, 0\n"
+                            "v_mov_b32 v8, 0\n"
+                            "v_mov_b32 v9, 0\n"
+                            "v_add_co_u32 v30, vcc_lo, s0, v2\n"
+                            "v_add_co_ci_u32_e64 v31, vcc_lo, s1, 0, vcc_lo\n"
+                            "s_mov_b64 s[10:11], s[0:1]\n"
+                            "s_mov_b32 s9, 0\n"
+                            "%s\n"
+                            "loop:\n"
+                            "%s\n"
+                            "s_waitcnt vmcnt(0) & lgkmcnt(0)\n"
+                            "v_add_nc_u32 v5, v8, v5\n"
+                            "v_xor_b32 v5, v9, v5\n"
+                            "v_add_nc_u32 v4, 1, v4\n"
+                            "s_add_u32 s9, s9, 1\n"
+                            "s_cmp_lt_u32 s9, 20\n"
+                            "s_cbranch_scc1 @loop\n"
+                            "global_store_b32 v7, v5, s[2:3]\n"
+                            "s_endpgm\n";
+
+#define LOAD  "global_load_b32 v8, v1, s[10:11]\n"
+#define OTHER "global_load_b32 v9, v1, s[0:1] offset:256\n"
+#define WAIT  "s_waitcnt vmcnt(0)\nv_add_nc_u32 v8, v8, v4\n"
+#define STORE "global_store_b32 v1, v8, s[10:11]\n"
+#define ADD   "v_add_nc_u32 v1, s5, v1\n"
+
+static const struct {
+    const char *name, *before, *text;
+} loops[] = {
+    {"a line that goes on", "", LOAD OTHER WAIT STORE ADD},
+    {"one that stays", "", LOAD OTHER WAIT STORE},
+    {"no line any more", "", LOAD "v_mov_b32 v1, v3\n" OTHER WAIT STORE},
+    {"no line behind the loop's end", "", LOAD OTHER WAIT STORE ADD "v_mov_b32 v1, v3"},
+    {"lines and others in turn", "",
+     "s_and_b32 s12, s9, 1\ns_cselect_b32 s12, -1, 0\n"
+     "v_cndmask_b32_e64 v1, v2, v3, s12\n" LOAD OTHER WAIT STORE},
+    {"others that become lines", "v_mov_b32 v1, v3",
+     LOAD OTHER WAIT STORE "v_sub_nc_u32 v6, v2, v3\nv_add_nc_u32 v1, v1, v6\n"},
+    {"lanes that add apart", "", LOAD OTHER WAIT STORE "v_add_nc_u32 v1, v7, v1\n"},
+    {"lanes that add the same", "v_mov_b32 v6, 64",
+     LOAD OTHER WAIT STORE "v_add_nc_u32 v1, v6, v1\n"},
+    {"doubled", "", LOAD OTHER WAIT STORE "v_add_nc_u32 v1, v1, v1\n"},
+    {"lanes that do not add", "",
+     LOAD OTHER WAIT STORE "s_cmp_eq_u32 s9, 5\n"
+                           "s_cselect_b32 exec_lo, 0xffff0ff0, -1\n" ADD
+                           "s_mov_b32 exec_lo, -1\n"},
+    {"lanes off from then on", "",
+     LOAD OTHER WAIT STORE ADD "s_cmp_eq_u32 s9, 5\n"
+                               "s_cselect_b32 exec_lo, 0xffff0ff0, exec_lo\n"},
+    {"lanes on again",
+     "s_mov_b32 exec_lo, 0xff00ffff\nv_mov_b32 v1, v3\n"
+     "s_not_b32 exec_lo, exec_lo\n",
+     LOAD OTHER WAIT STORE ADD "s_mov_b32 exec_lo, -1\n"},
+    {"lanes on between",
+     "s_mov_b32 vcc_lo, 0xffff0ff0\n"
+     "v_cndmask_b32 v1, v3, v2, vcc_lo\n",
+     "s_mov_b32 exec_lo, vcc_lo\n" LOAD "s_mov_b32 exec_lo, -1\n" OTHER WAIT STORE},
+    {"a loop begun again",
+     "s_mov_b32 s14, 0\nouter:\ns_mov_b32 s13, 0\ninner:\n" LOAD OTHER WAIT STORE ADD
+     "s_add_u32 s13, s13, 1\ns_cmp_lt_u32 s13, 9\n"
+     "s_cbranch_scc1 @inner\nv_mov_b32 v1, v3\ns_add_u32 s14, s14, 1\n"
+     "s_cmp_lt_u32 s14, 4\ns_cbranch_scc1 @outer\n",
+     ""},
+    {"a loop begun again, lanes on between",
+     "s_mov_b32 s14, 0\ns_mov_b32 vcc_lo, 0xffff0ff0\nouter:\ns_mov_b32 s13, 0\n"
+     "inner:\ns_mov_b32 exec_lo, vcc_lo\n" LOAD
+     "s_mov_b32 exec_lo, -1\n" OTHER WAIT STORE ADD
+     "s_add_u32 s13, s13, 1\ns_cmp_lt_u32 s13, 9\n"
+     "s_cbranch_scc1 @inner\nv_cndmask_b32 v1, v3, v2, vcc_lo\ns_add_u32 s14, s14, 1\n"
+     "s_cmp_lt_u32 s14, 4\ns_cbranch_scc1 @outer\n",
+     ""},
+    {"dual", "",
+     LOAD OTHER WAIT STORE "v_dual_mov_b32 v6, 0 :: v_dual_add_nc_u32 v1, s5, v1\n"},
+    {"carry", "", LOAD OTHER WAIT STORE "v_add_co_u32 v1, vcc_lo, s5, v1\n"},
+    {"loaded", "",
+     LOAD WAIT STORE
+     "global_load_b32 v1, v2, s[2:3]\ns_waitcnt vmcnt(0)\nv_and_b32 v1, 0xffc, v1\n"},
+    {"its own", "",
+     "global_load_b32 v1, v1, s[0:1]\ns_waitcnt vmcnt(0)\n"
+     "v_and_b32 v1, 0xffc, v1\n" LOAD WAIT STORE},
+    {"its own, read again", "",
+     "global_load_b32 v6, v2, s[0:1]\nglobal_load_b32 v2, v2, s[0:1]\n"
+     "s_waitcnt vmcnt(0)\nv_and_b32 v2, 0xffc, v2\n"
+     "global_load_b32 v8, v2, s[0:1]\nv_mov_b32 v2, v7\n"},
+    {"other sizes", "",
+     LOAD "global_load_b64 v[8:9], v1, s[10:11]\n" WAIT
+          "global_store_b64 v1, v[8:9], s[10:11]\n" ADD},
+    {"the same and other offsets", "",
+     LOAD WAIT STORE "global_store_b32 v1, v8, s[10:11] offset:8\n" ADD},
+    {"its own, from lines to others", "global_store_b32 v7, v3, s[2:3] offset:1024\n",
+     "v_mov_b32 v2, v7\nglobal_load_b32 v2, v2, s[2:3] offset:1024\n"
+     "s_waitcnt vmcnt(0)\nglobal_load_b32 v8, v2, s[0:1]\n"},
+    {"other offsets", "", LOAD WAIT "global_store_b32 v1, v8, s[10:11] offset:8\n" ADD},
+    {"the base moves", "", LOAD WAIT "s_add_u32 s10, s10, 0x80\n" STORE ADD},
+    {"its upper half moves", "", LOAD WAIT "s_sub_u32 s11, s11, s9\n" STORE ADD},
+    {"the base is loaded",
+     "v_dual_mov_b32 v14, s0 :: v_dual_mov_b32 v15, s1\n"
+     "v_add_nc_u32 v14, 0x8000, v14\n"
+     "global_store_b64 v7, v[14:15], s[2:3] offset:1024\n",
+     LOAD WAIT "s_load_b64 s[10:11], s[2:3], 0x400\ns_waitcnt lgkmcnt(0)\n" STORE ADD
+               "s_mov_b64 s[10:11], s[0:1]\n"},
+    {"the base is a mask", "",
+     LOAD WAIT "v_cmp_gt_u32 s10, v0, v4\n" STORE ADD "s_mov_b64 s[10:11], s[0:1]\n"},
+    {"the base is a lane's", "v_mov_b32 v6, s0\nv_add_nc_u32 v6, 0x8000, v6\n",
+     LOAD WAIT "v_readfirstlane_b32 s10, v6\n" STORE ADD
+               "s_mov_b64 s[10:11], s[0:1]\n"},
+    {"pairs", "",
+     "global_load_b32 v8, v[30:31], off\n" WAIT
+     "global_store_b32 v[30:31], v8, off\nv_add_nc_u32 v30, s5, v30\n"},
+    {"pairs whose upper half moves", "",
+     "global_load_b32 v8, v[30:31], off\n" WAIT
+     "v_add_nc_u32 v31, v31, v4\nglobal_store_b32 v[30:31], v8, off\n"},
+    {"LDS", "",
+     "ds_load_b32 v8, v1\ns_waitcnt lgkmcnt(0)\nv_add_nc_u32 v8, v8, v4\n"
+     "ds_store_b32 v1, v8\n" OTHER ADD},
+    {"LDS, at times beyond its end", "",
+     "s_and_b32 s12, s9, 1\ns_cselect_b32 s12, -1, 0\n"
+     "v_mul_u32_u24 v6, 0x1234, v0\nv_cndmask_b32_e64 v1, v2, v6, s12\n"
+     "ds_load_b32 v8, v1\ns_waitcnt lgkmcnt(0)\nv_add_nc_u32 v8, v8, v4\n"
+     "ds_store_b32 v1, v8\n" OTHER},
+    {"other functions between", "",
+     LOAD WAIT "v_cvt_f64_u32 v[12:13], v8\nv_add_f64 v[12:13], v[12:13], v[12:13]\n"
+               "v_cvt_u32_f64 v9, v[12:13]\n" STORE ADD},
+    {"the row by another function", "v_cvt_f64_u32 v[12:13], v3\n",
+     LOAD OTHER WAIT "v_cvt_u32_f64 v1, v[12:13]\n" STORE "v_mov_b32 v1, v2\n"},
+    {"handlers between", "",
+     LOAD WAIT "v_movreld_b32 v1, v3\n" STORE "v_mov_b32 v1, v2\n"},
+};
+
+static void compare(const char *name, const char *before, const char *text)
+{
+    char whole[4096];
+    snprintf(whole, sizeof whole, frame, before, text);
+    gpus_place(&g, whole);
+    struct load l = {.waves = 2, .lds_bytes = 4096, .param = {0, 128}};
+    (void)gpus_compare(&g, &l, name);
+}
+
+START_TEST(lines)
+{
+    compare(loops[_i].name, loops[_i].before, loops[_i].text);
+}
+END_TEST
+
+/* v8 and v9 get what SCC was. */
+static const char *const flags[] = {
+    "s_sub_u32 s12, s9, 5\ns_cmp_lg_u32 s12, 0\ns_cselect_b32 s13, 3, 4\n",
+    "s_sub_u32 s12, s9, 5\ns_addc_u32 s13, s9, s9\n",
+    "s_add_u32 s12, s9, -7\ns_cselect_b32 s13, 3, 4\n",
+    "s_cmp_gt_i32 s9, 6\ns_add_u32 s13, s9, scc\n",
+    "s_cmp_gt_i32 s9, 6\ns_waitcnt vmcnt(0)\ns_cmp_lt_i32 s9, 8\n"
+    "s_cselect_b32 s13, 3, 4\n",
+    "s_cmp_gt_i32 s9, 6\ns_mov_b32 s13, 3\ns_cselect_b32 s13, s13, 4\n",
+    "s_cmp_gt_i32 s9, 6\nv_mov_b32 v9, 3\ns_cselect_b32 s13, 3, 4\n",
+    "s_mov_b32 s13, 9\ns_cmp_gt_i32 s9, 6\ns_cbranch_scc0 @on\ns_mov_b32 s13, 3\non:\n",
+    "s_mov_b32 s13, 9\ns_sub_u32 s12, s9, 6\ns_nop 0\ns_cbranch_scc1 @on\n"
+    "s_mov_b32 s13, 3\non:\n",
+    "s_mov_b32 s13, 9\ns_and_b32 s12, s9, 6\ns_cbranch_scc0 @on\ns_mov_b32 s13, "
+    "3\non:\n",
+    "s_mov_b32 s13, 9\ns_cmp_gt_i32 s9, 6\ns_mov_b32 s12, s9\ns_cbranch_scc0 @on\n"
+    "s_mov_b32 s13, 3\non:\n",
+    "s_mov_b32 s13, 9\ns_cmp_gt_i32 s9, 6\ns_mul_i32 s12, s9, s9\n"
+    "s_cbranch_scc0 @on\ns_mov_b32 s13, 3\non:\n",
+    "s_mov_b32 s13, 9\ns_bitcmp1_b32 s9, 1\ns_cbranch_scc0 @on\ns_mov_b32 s13, "
+    "3\non:\n",
+    "s_mov_b32 s13, 9\ns_cmp_gt_i32 s9, 6\ns_cbranch_scc0 @on\ns_mov_b32 s13, 3\non:\n"
+    "s_cselect_b32 s13, s13, s12\n",
+    "s_mov_b32 s13, 9\ns_cmp_gt_i32 s9, 6\ns_cbranch_vccz @on\ns_mov_b32 s13, 3\non:\n"
+    "s_addc_u32 s13, s13, s12\n",
+    "s_sub_i32 s12, s9, 0x80000000\ns_cselect_b32 s13, 3, 4\ns_cmp_eq_u32 s13, 3\n",
+    "s_cmp_eq_u64 s[10:11], s[0:1]\ns_cselect_b32 s13, 3, 4\n",
+    "s_add_u32 s12, s9, 0x12345678\ns_xor_b32 s13, s12, 0x87654321\n"
+    "s_or_b32 s12, s12, 64\ns_sub_u32 s13, s13, s12\n",
+    "s_max_i32 s12, s9, 5\ns_cselect_b32 s13, 3, 4\n",
+    "s_absdiff_i32 s12, s9, 5\ns_cmp_gt_u32 s12, 3\ns_cselect_b32 s13, 3, 4\n",
+};
+
+START_TEST(scc)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%sv_mov_b32 v8, s12\nv_mov_b32 v9, s13\n", flags[_i]);
+    compare(flags[_i], "s_mov_b32 s12, 0", text);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("known");
+    TCase *t = tcase_create("loops");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, lines, 0, sizeof loops / sizeof *loops);
+    tcase_add_loop_test(t, scc, 0, sizeof flags / sizeof *flags);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return gpus_main(argc, argv, &level, suite);
+}
