@@ -30,6 +30,8 @@ void dpp_load(struct emit *e, struct job *j)
     if (!x->evex) { /* both halves of a row of 16 are read after one may be written */
         if (j->from.entry != NO_ENTRY)
             rows_store(e, j->from.entry);
+        if (j->has_d) /* which may be the same row */
+            e->rows.dirty[j->d] = true;
         return;
     }
     if (j->dpp->valid != 0xffff) {

@@ -107,6 +107,9 @@ static const struct {
     {"dual", "",
      LOAD OTHER WAIT STORE "v_dual_mov_b32 v6, 0 :: v_dual_add_nc_u32 v1, s5, v1\n"},
     {"carry", "", LOAD OTHER WAIT STORE "v_add_co_u32 v1, vcc_lo, s5, v1\n"},
+    {"across", "",
+     LOAD OTHER WAIT STORE
+     "v_add_nc_u32_dpp v1, v1, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf\n"},
     {"loaded", "",
      LOAD WAIT STORE
      "global_load_b32 v1, v2, s[2:3]\ns_waitcnt vmcnt(0)\nv_and_b32 v1, 0xffc, v1\n"},
