@@ -27,6 +27,7 @@ struct la {
         uint8_t *buffer; /* NULL: none */
         const struct co_object *object;
     } printed;
+    struct la_hostcall *hostcall; /* NULL: nobody answers kernels */
 };
 
 /* Write the text and hand back status. */
@@ -50,6 +51,15 @@ unsigned la_grid_dims(const struct la_shape *shape);
 /* Memory that printf of a kernel fills, for la_print. */
 rd_status la_printf_buffer(struct la *la, const struct la_kernel *kernel,
                            uint64_t *gpuva, struct la_error *err);
+
+/* The text of a message: a format, then its arguments, 8 bytes each, strings in place.
+ * False: it is none. */
+bool la_print_message(const uint8_t *at, size_t bytes, FILE *f);
+
+/* Memory for hostcalls, of a kernel that makes some; where la_answer was called. */
+rd_status la_hostcall_buffer(struct la *la, uint64_t *gpuva, struct la_error *err);
+void la_hostcall_gone(struct la *la, const void *base); /* memory that is unmapped */
+void la_hostcall_free(struct la *la);
 
 /* Lay out and fill the kernarg segment. gpuva is 0 if the kernel has none. */
 rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,

@@ -93,13 +93,13 @@ unsigned la_grid_dims(const struct la_shape *s)
 /* Addresses that hidden arguments hold. */
 struct places {
     uint64_t queue_gpuva, lds_base, scratch_base;
-    uint64_t printf_gpuva; /* 0: none */
+    uint64_t printf_gpuva, hostcall_gpuva; /* 0: none */
 };
 
 /* Source: LLVM AMDGPUUsage, code object v4 and v5 kernel argument metadata. Workgroups
  * are always whole here, so remainders are 0. What needs a host service while the
- * kernel runs (hostcall, device heap, enqueueing, multigrid) is 0: the ABI's "not
- * there". */
+ * kernel runs (hostcall unless la_answer was called, device heap, enqueueing,
+ * multigrid) is 0: the ABI's "not there". */
 static uint64_t hidden_value(enum co_value_kind kind, const struct la_shape *s,
                              const struct places *places)
 {
@@ -124,6 +124,8 @@ static uint64_t hidden_value(enum co_value_kind kind, const struct la_shape *s,
         return places->queue_gpuva;
     case CO_VALUE_HIDDEN_PRINTF_BUFFER:
         return places->printf_gpuva;
+    case CO_VALUE_HIDDEN_HOSTCALL_BUFFER:
+        return places->hostcall_gpuva;
     default:
         return 0;
     }
@@ -221,12 +223,11 @@ static void place_all(const struct la_kernel *kernel, const struct la_shape *sha
         place_in_order(args, n_args, segment);
 }
 
-/* Does it use printf, in the way that needs a buffer only? */
-static bool prints(const struct la_kernel *kernel)
+static bool takes(const struct la_kernel *kernel, unsigned kind)
 {
     const struct co_kernel_meta *meta = kernel->meta;
     for (uint32_t i = 0; kernel->object && meta && i < meta->n_args; i++)
-        if (meta->args[i].kind == CO_VALUE_HIDDEN_PRINTF_BUFFER)
+        if (meta->args[i].kind == kind)
             return true;
     return false;
 }
@@ -236,7 +237,7 @@ rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,
                             unsigned n_args, uint64_t queue_gpuva, uint64_t *gpuva,
                             struct la_error *err)
 {
-    struct places places = {queue_gpuva, EMU_SHARED_BASE, EMU_PRIVATE_BASE, 0};
+    struct places places = {queue_gpuva, EMU_SHARED_BASE, EMU_PRIVATE_BASE, 0, 0};
     uint64_t bytes = 0;
     void *segment;
     rd_status st = check_all(kernel, has_places(kernel), args, n_args, &bytes, err);
@@ -244,8 +245,10 @@ rd_status la_build_kernargs(struct la *la, const struct la_kernel *kernel,
         st = la_alloc(la, bytes ? bytes : 1, EMU_MEM_READ, "kernel arguments", &segment,
                       err);
     la->printed.buffer = NULL;
-    if (st == RD_OK && prints(kernel))
+    if (st == RD_OK && takes(kernel, CO_VALUE_HIDDEN_PRINTF_BUFFER))
         st = la_printf_buffer(la, kernel, &places.printf_gpuva, err);
+    if (st == RD_OK && la->hostcall && takes(kernel, CO_VALUE_HIDDEN_HOSTCALL_BUFFER))
+        st = la_hostcall_buffer(la, &places.hostcall_gpuva, err);
     if (st != RD_OK)
         return st;
     place_all(kernel, shape, args, n_args, &places, segment);
@@ -259,7 +262,7 @@ rd_status la_make_kernargs(const struct la_kernel *kernel, const struct la_shape
                            uint64_t scratch_base, void **out, uint64_t *bytes,
                            struct la_error *err)
 {
-    struct places places = {queue_gpuva, lds_base, scratch_base, 0};
+    struct places places = {queue_gpuva, lds_base, scratch_base, 0, 0};
     uint64_t size = 0;
     rd_status st = check_all(kernel, has_places(kernel), args, n_args, &size, err);
     if (st != RD_OK)

@@ -118,6 +118,19 @@ enum la_printed {
 };
 enum la_printed la_print(struct la *la, FILE *f);
 
+/* Answer kernels that call the host while they run (HIP's printf and assert, as hipcc
+ * makes them unless it is told -mprintf-kind=buffered). Before la_prepare: kernels then
+ * get what they call through, and wait forever unless a thread answers, between
+ * la_answer_begin and la_answer_end.
+ *
+ * out      where printf goes; what is for stderr goes there
+ * service  out, one that was asked for and is not there (its answer was 0); 0: none.
+ *          LLVM's numbers: 1 calls a function, 3 allocates, 4 tells of a sanitizer
+ */
+RD_CHECKED rd_status la_answer(struct la *la, FILE *out);
+RD_CHECKED rd_status la_answer_begin(struct la *la);
+enum la_printed la_answer_end(struct la *la, uint32_t *service);
+
 /* Lay out and fill a kernarg segment somewhere else than in a struct la.
  *
  * kernel       name, desc and meta are looked at

@@ -58,6 +58,7 @@ void la_destroy(struct la *la)
 {
     if (!la)
         return;
+    la_hostcall_free(la);
     emu_destroy(la->emu);
     while (la->objects) {
         struct la_object *object = la->objects;
@@ -160,6 +161,7 @@ void la_rewind(struct la *la, struct la_mark mark)
         la->mappings = mapping->next;
         if (la->printed.buffer == (uint8_t *)mapping->base + PAGE_BYTES)
             la->printed.buffer = NULL;
+        la_hostcall_gone(la, (const uint8_t *)mapping->base + PAGE_BYTES);
         (void)!emu_mem_remove(la->emu, (uintptr_t)mapping->base + PAGE_BYTES);
         munmap(mapping->base, mapping->bytes);
         free(mapping);

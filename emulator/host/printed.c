@@ -361,6 +361,13 @@ static bool print_promoted(const char *p, bool strings, struct bytes *args, FILE
     return true;
 }
 
+bool la_print_message(const uint8_t *at, size_t bytes, FILE *f)
+{
+    struct bytes b = {at, bytes};
+    const char *format = take_string(&b);
+    return format && print_promoted(format, true, &b, f);
+}
+
 static bool print_hip(const struct co_object *co, struct bytes *b, FILE *f)
 {
     const uint8_t *control = take(b, 4);

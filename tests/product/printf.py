@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""printf in kernels, as clang compiles it for OpenCL and HIP, under `rdna3 run`.
+"""printf in kernels, as clang compiles it for OpenCL and HIP (both ways), under `rdna3 run`.
 
     printf.py RDNA3
 
@@ -93,6 +93,119 @@ extern "C" __attribute__((global)) void hello(const char *x, const char *format,
     printf(format, n, f, (void *)64);
 }
 """
+# What __ockl_hostcall_internal and __ockl_printf_* of ROCm's device libraries do.
+HOSTCALL = r"""
+#define DEVICE extern "C" __attribute__((device))
+typedef unsigned long long u64;
+struct header { u64 next, lanes; unsigned service, control; };
+struct buffer { header *headers; u64 (*payloads)[64][8]; u64 doorbell, free, ready, mask; };
+DEVICE int printf(const char *fmt, ...);
+DEVICE u64 first_lane(u64 x)
+{
+    return (u64)(unsigned)__builtin_amdgcn_readfirstlane((int)(x >> 32)) << 32 |
+           (unsigned)__builtin_amdgcn_readfirstlane((int)x);
+}
+DEVICE void push(buffer *b, u64 *stack, u64 packet)
+{
+    u64 top = __atomic_load_n(stack, __ATOMIC_RELAXED);
+    do
+        b->headers[packet & b->mask].next = top;
+    while (!__atomic_compare_exchange_n(stack, &top, packet, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+DEVICE u64 host(unsigned service, u64 desc, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g)
+{
+    buffer *in = (buffer *)((u64 *)__builtin_amdgcn_implicitarg_ptr())[10];
+    unsigned lane = __builtin_amdgcn_mbcnt_lo(~0u, 0);
+    bool first = lane == (unsigned)__builtin_amdgcn_readfirstlane((int)lane);
+    u64 packet = 0;
+    if (first) {
+        packet = __atomic_load_n(&in->free, __ATOMIC_ACQUIRE);
+        while (!__atomic_compare_exchange_n(&in->free, &packet, in->headers[packet & in->mask].next, false,
+                                            __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            ;
+    }
+    packet = first_lane(packet);
+    header *h = &in->headers[packet & in->mask];
+    u64 *word = in->payloads[packet & in->mask][lane], more[] = {desc, a, b, c, d, e, f, g};
+    u64 lanes = __builtin_amdgcn_read_exec();
+    for (int i = 0; i < 8; i++)
+        word[i] = more[i];
+    if (first) {
+        h->lanes = lanes;
+        h->service = service;
+        h->control = 1;
+        push(in, &in->ready, packet);
+        __atomic_fetch_add((u64 *)in->doorbell + 1, 1, __ATOMIC_RELEASE);
+        while (__atomic_load_n(&h->control, __ATOMIC_ACQUIRE) & 1)
+            __builtin_amdgcn_s_sleep(1);
+    }
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "");
+    u64 answer = __atomic_load_n(word, __ATOMIC_RELAXED);
+    if (first)
+        push(in, &in->free, packet + in->mask + 1);
+    return answer;
+}
+DEVICE u64 __ockl_printf_begin(u64)
+{
+    return host(2, 33, 0, 0, 0, 0, 0, 0, 0);
+}
+DEVICE u64 __ockl_printf_append_args(u64 desc, unsigned n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g,
+                                     unsigned last)
+{
+    return host(2, (desc & ~0xe0ull) | n << 5 | (last ? 2 : 0), a, b, c, d, e, f, g);
+}
+DEVICE u64 __ockl_printf_append_string_n(u64 desc, const char *text, u64 n, unsigned last)
+{
+    if (!text)
+        return host(2, (desc & ~0xe0ull) | 32 | (last ? 2 : 0), 0, 0, 0, 0, 0, 0, 0);
+    while (1) {
+        u64 word[7] = {0}, bytes = n < 56 ? n : 56;
+        for (u64 i = 0; i < bytes; i++)
+            word[i / 8] |= (u64)(unsigned char)text[i] << i % 8 * 8;
+        bool end = last && bytes == n;
+        desc = host(2, (desc & ~0xe0ull) | (bytes + 7) / 8 << 5 | (end ? 2 : 0), word[0], word[1], word[2],
+                    word[3], word[4], word[5], word[6]);
+        if (bytes == n)
+            return desc;
+        text += bytes;
+        n -= bytes;
+    }
+}
+#define KERNEL extern "C" __attribute__((global)) void
+KERNEL hello(const char *x, int n, float f)
+{
+    int i = __builtin_amdgcn_workitem_id_x();
+    if (i % 8 != 2)
+        return;
+    n = printf("hip %d %d|%6s|%.1f: %lld %c%%\n", i, n, x, f, 1ll << 40, 'z');
+    if (i == 2)
+        printf("what is longer than fifty-six bytes goes to the host in pieces: %d %s.\n", n, "and another string");
+}
+KERNEL lines(const char *x)
+{
+    printf("%d\n", __builtin_amdgcn_workgroup_id_x());
+}
+KERNEL fault(unsigned *x)
+{
+    printf("before\n");
+    x[1 << 20] = 1;
+}
+KERNEL other(u64 *x)
+{
+    x[0] = host(3, 0, 64, 0, 0, 0, 0, 0, 0);
+}
+KERNEL to_stderr(const char *x)
+{
+    u64 desc = host(2, 33, 1, 0, 0, 0, 0, 0, 0);
+    __ockl_printf_append_string_n(desc, x, 4, 1);
+}
+KERNEL broken(const u64 *x)
+{
+    for (int i = 0; i < 64; i++)
+        host(2, x[i], x[i + 1], x[i + 2], x[i + 3], 0, 0, 0, 0);
+    printf("still there\n");
+}
+"""
 failed = 0
 
 
@@ -164,6 +277,39 @@ def hip():
            (0, "hip -7|(null)|1.5: 1099511627776 z%\nown -7 1.5 0x40.\n", ""))
 
 
+def hostcalls():
+    with open("c.hip", "w", encoding="utf-8") as f:
+        f.write(HOSTCALL)
+    r = subprocess.run([CLANG, "-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O1",
+                        "--offload-arch=gfx1100", "--no-gpu-bundle-output", "-mprintf-kind=hostcall",
+                        "c.hip", "-o", "p.hsaco"], capture_output=True, check=False)
+    if r.returncode:
+        print("no HIP here:", r.stderr)
+        return
+    with open("x", "wb") as f:
+        f.write(b"str\0")
+    said = "".join(f"hip {i} -7|   str|1.5: 1099511627776 z%\n" for i in (2, 10, 18, 26))
+    said += "what is longer than fifty-six bytes goes to the host in pieces: 38 and another string.\n"
+    hello = ["hello", "--block", "32", "--arg", "file:x", "--arg", "i32:-7", "--arg", "f32:1.5"]
+    for how in ([], ["--engine", "interp"], ["--check", "mem,init,wait,sync"]):
+        expect("hostcall " + str(how), run(*hello, *how)[:2], (0, said))
+    status, out, _ = run(*hello, "--timing")
+    expect("hostcall, timed", (status, out[:len(said)]), (0, said))
+    status, out, err = run(*hello, "--stats", "--json")
+    expect("hostcall beside JSON", (status, out[:1], err), (0, "{", said))
+    for threads in "1", "4":
+        status, out, err = run("lines", "--grid", "300", "--arg", "file:x", "--threads", threads)
+        expect("lines", (status, sorted(map(int, out.split())), err), (0, list(range(300)), ""))
+    status, out, err = run("fault", "--arg", "buf:4")
+    expect("hostcall before a fault", (status, out, err[:6]), (1, "before\n", "error:"))
+    status, out, err = run("other", "--arg", "buf:8:fill=255", "--print", "0:u64")
+    expect("another service", (status, out.split()[-1], "service 3 (memory)" in err), (0, "0", True))
+    expect("stderr", run("to_stderr", "--arg", "file:x"), (0, "", "str"))
+    for seed in range(8):
+        status, out, err = run("broken", "--arg", f"buf:1K:rand=u64,{seed}")
+        expect("no messages", (status, "still there\n" in out, "is no message" in err), (0, True, True))
+
+
 if not CLANG:
     print("skipped: no clang-19")
     sys.exit(77)
@@ -176,5 +322,6 @@ with tempfile.TemporaryDirectory() as folder:
                     "p.cl", "-o", "p.hsaco"], check=True)
     opencl()
     hip()
+    hostcalls()
     os.chdir("/")
 sys.exit(failed)

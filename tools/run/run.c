@@ -96,9 +96,10 @@ static const char help[] =
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
     "  --json               with --stats: as JSON, with all opcodes\n"
     "\n"
-    "What OpenCL kernels and those of HIP with -mprintf-kind=buffered print comes out "
-    "when\n"
-    "they end.\n"
+    "What OpenCL kernels print, and those of HIP with -mprintf-kind=buffered, comes out\n"
+    "when they end; HIP's printf and assert without it call the host while the kernel "
+    "runs\n"
+    "(cycles that it waits for that depend on the host).\n"
     "A number is decimal or 0x hexadecimal. Faults end the run with exit status 1.\n";
 
 enum {
@@ -316,14 +317,6 @@ static void name_nulls(const struct run_options *o, const struct emu_fault *f,
     const char *head = "; null:";
     if (f->kind != EMU_FAULT_UNMAPPED || f->address >= 0x10000)
         return;
-    const struct co_kernel_meta *meta = o->k.meta;
-    for (unsigned i = 0; meta && i < meta->n_args; i++)
-        if (meta->args[i].kind == CO_VALUE_HIDDEN_HOSTCALL_BUFFER)
-            (void)snprintf(
-                text + strlen(text), size - strlen(text),
-                "; the kernel calls the host (HIP's printf or assert), which "
-                "answers under rdna3 exec only (printf: "
-                "-mprintf-kind=buffered)");
     for (unsigned i = 0; i < o->k.n_args; i++) {
         const struct kernel_arg *a = &o->k.args[i];
         size_t used = strlen(text);
@@ -356,15 +349,32 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
     return finish(o, la, timed, stats, seconds);
 }
 
+static FILE *print_to(const struct run_options *o)
+{
+    return o->json ? stderr : stdout;
+}
+
 /* What the kernel has printed, also if it did not come to its end. */
 static void tell_printed(const struct run_options *o, struct la *la)
 {
-    FILE *f = o->json ? stderr : stdout;
-    enum la_printed printed = la_print(la, f);
-    (void)fflush(f);
+    uint32_t service;
+    enum la_printed answered = la_answer_end(la, &service);
+    enum la_printed printed = la_print(la, print_to(o));
+    (void)fflush(print_to(o));
     if (printed != LA_PRINTED_ALL)
         fprintf(stderr, "warning: the buffer of printf %s: the rest is missing\n",
                 printed == LA_PRINTED_FULL ? "is full" : "holds something else");
+    if (answered != LA_PRINTED_ALL)
+        fputs("warning: some of what the kernel printed is no message\n", stderr);
+    if (service)
+        fprintf(stderr,
+                "warning: the kernel asked the host for service %u%s, which is there "
+                "under rdna3 exec only\n",
+                service,
+                service == 1   ? " (a call of a function)"
+                : service == 3 ? " (memory)"
+                : service == 4 ? " (a sanitizer's report)"
+                               : "");
 }
 
 static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *dispatch)
@@ -414,6 +424,8 @@ static int launch(struct run_options *o, struct la *la, const void *code, size_t
     int status = kernel_load(&o->k, la, code, bytes, &kernel, &d);
     if (status != CLI_OK)
         return status;
+    if (la_answer_begin(la) != RD_OK)
+        return cli_error(CLI_FAILED, "cannot start a thread for the kernel's calls");
     o->timing.kernel = o->k.name;
     o->checks.object = (struct checks_object){.image = kernel.image_gpuva,
                                               .path = o->k.object_path,
@@ -442,7 +454,9 @@ static int run(struct run_options *o)
         free(code);
         return cli_error(CLI_FAILED, "%s", err.text);
     }
-    status = launch(o, la, code, bytes);
+    status = la_answer(la, print_to(o)) == RD_OK
+                 ? launch(o, la, code, bytes)
+                 : cli_error(CLI_FAILED, "out of memory");
     la_destroy(la);
     free(code);
     return status;
