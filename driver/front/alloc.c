@@ -118,6 +118,8 @@ void *alloc_hook(const char *name)
               : strncmp(name, "hsa_", 4) == 0 ? alloc_hsa_hook(name)
               : strncmp(name, "cl", 2) == 0   ? alloc_cl_hook(name)
                                               : NULL;
+    if (!p)
+        p = alloc_copy_hook(name);
     return p && alloc_heap() ? p : NULL;
 }
 
@@ -222,6 +224,12 @@ void alloc_claim(const struct alloc_call *c, const void *p, size_t size)
         ck_heap_drop(state.heap, b.base, 0);
 }
 
+void alloc_found(const struct ck_finding *f)
+{
+    if (state.table->want_classes & CK_BIT(CK_MEM))
+        ck_table_report(state.table, f);
+}
+
 void alloc_tell(const char *kind, const struct ck_trace *call, const struct ck_block *b)
 {
     struct ck_finding f = {.cls = CK_MEM, .wave_lanes = 32, .host = *call};
@@ -235,8 +243,7 @@ void alloc_tell(const char *kind, const struct ck_trace *call, const struct ck_b
     bool twice = strcmp(kind, "double-free") == 0;
     (void)snprintf(f.text, sizeof f.text, "%s of %s%s", call->call, f.allocation,
                    twice ? ", which has been freed" : ", but not of its beginning");
-    if (state.table->want_classes & CK_BIT(CK_MEM))
-        ck_table_report(state.table, &f);
+    alloc_found(&f);
 }
 
 void alloc_freeing(const struct alloc_call *c, const void *p, struct alloc_freeing *f)

@@ -70,6 +70,9 @@ void alloc_freeing(const struct alloc_call *c, const void *p, struct alloc_freei
 void alloc_freed(const struct alloc_call *c, const void *p, bool ok,
                  const struct alloc_freeing *f);
 
+/* Tell of a mistake with memory, if those are looked for. */
+void alloc_found(const struct ck_finding *f);
+
 /* Tell of a call that frees what it must not. kind: "double-free", "invalid-free". */
 void alloc_tell(const char *kind, const struct ck_trace *call,
                 const struct ck_block *b);
@@ -85,6 +88,7 @@ void *alloc_hsa_hook(const char *name);
 void *alloc_hip_hook(const char *name);
 void *alloc_code_hook(const char *name); /* alloc_code.c */
 void *alloc_cl_hook(const char *name);
+void *alloc_copy_hook(const char *name);
 
 struct alloc_hook {
     const char *name;

@@ -20,6 +20,7 @@ int hsa_code_object_reader_create_from_memory(const void *code, size_t bytes,
                                               void *reader);
 int hipMalloc(void **out, size_t size);
 int hipFree(void *p);
+int hipMemcpy(void *to, const void *from, size_t n, int kind);
 int hipMallocAsync(void **out, size_t size, void *stream);
 int hipFreeAsync(void *p, void *stream);
 int hipStreamSynchronize(void *stream);

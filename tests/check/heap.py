@@ -25,8 +25,9 @@ s_waitcnt lgkmcnt(0)
 global_store_b32 v0, v0, s[4:5]
 s_endpgm
 """
-COPY = KERNEL.replace("global_store", "global_load_b32 v1, v0, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_store")
-COPY = COPY.replace("b32 v0, v0, s", "b32 v0, v1, s")
+COPY = KERNEL.replace("global_store_b32 v0, v0", """global_load_b32 v1, v0, s[4:5]
+s_waitcnt vmcnt(0)
+global_store_b32 v0, v1""")
 # Memory that nobody has written: the byte that is told of, or None; where it was made.
 FRESH = {
     "fresh": (0, "MADE"),
@@ -64,6 +65,10 @@ CASES = {
     "double_free": ("double-free", "hipFree of memory of hipMalloc, which has been freed", "MADE",
                     "FREED", "TWICE"),
     "inside_free": ("invalid-free", "not of its beginning", "MADE", "", "INSIDE"),
+    "copy_past_end": ("out-of-bounds", "hipMemcpy writes 104 bytes from byte 0 of memory of", "MADE",
+                      "", "COPY OUT"),
+    "copy_freed": ("use-after-free", "hipMemcpy reads 8 bytes of memory of hipMalloc, which has",
+                   "MADE", "FREED PAGE", "COPY FREED"),
     "stream_freed": ("use-after-free", "memory of hipMallocAsync", "", "FREED LATER", ""),
     "opencl_past_end": ("out-of-bounds", "at the end of memory of clCreateBuffer", "BUFFER", "",
                         ""),
@@ -112,7 +117,7 @@ def test_case(kernel, folder, name, want):
     f = j["findings"][0]
     memory = f["memory"]
     expect(f"{name}: the allocation's size", memory["size"] == (4096 if name in (
-        "neighbour", "use_after_free", "double_free") else 100), seen)
+        "neighbour", "use_after_free", "double_free", "copy_freed") else 100), seen)
     if made:
         expect(f"{name}: who made it", has_lines(memory.get("made", {}), made, r.stderr) and
                "  made by " in r.stderr, seen)
@@ -182,7 +187,7 @@ def main():
         expect("the kernel assembles", r.returncode == 0, r.stderr)
         for name, want in CASES.items():
             test_case(kernel, folder, name, want)
-        for name in ("none", "stream", "opencl"):
+        for name in ("none", "stream", "opencl", "copies"):
             r, j = check(kernel, folder, name)
             expect(f"{name}: nothing is found", r.returncode == 0 and not j["findings"] and
                    j["kernels"] >= 303, r.stdout + r.stderr)

@@ -104,7 +104,7 @@ static void mistake(const char *name, char *a, char *b, char *page)
         fill(page + 4096 - 16, 8);
     else if (strcmp(name, "double_free") == 0)
         (void)hipFree(page); /* FREED */
-    else if (strcmp(name, "use_after_free") == 0)
+    else if (strcmp(name, "use_after_free") == 0 || strcmp(name, "copy_freed") == 0)
         (void)hipFree(page); /* FREED PAGE */
     else if (strcmp(name, "inside_free") == 0)
         (void)hipFree(a + 4); /* INSIDE */
@@ -118,6 +118,13 @@ static void mistake(const char *name, char *a, char *b, char *page)
         opencl(26, true);
     else if (strcmp(name, "opencl_leak") == 0)
         opencl(25, false);
+    char host[104] = "";
+    if (strcmp(name, "copy_past_end") == 0)
+        (void)hipMemcpy(a, host, 104, 1); /* COPY OUT */
+    if (strcmp(name, "copy_freed") == 0)
+        (void)hipMemcpy(host, page + 8, 8, 2); /* COPY FREED */
+    if (strcmp(name, "copies") == 0)
+        (void)hipMemcpy(a, b, 100, 3);
     if (strcmp(name, "use_after_free") == 0)
         fill(page, 1);
     if (strcmp(name, "double_free") == 0)
@@ -203,7 +210,8 @@ int main(int argc, char **argv)
         (void)hipFree(p);
     }
     (void)hipFree(b);
-    if (strcmp(name, "use_after_free") != 0 && strcmp(name, "double_free") != 0)
+    if (strcmp(name, "use_after_free") != 0 && strcmp(name, "double_free") != 0 &&
+        strcmp(name, "copy_freed") != 0)
         (void)hipFree(page);
     if (strcmp(name, "leak") == 0)
         return 0;
