@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "aql.h"
@@ -21,6 +22,7 @@
  * no longer than this in all. */
 #define WINDOW_NS 5000000ull
 #define BUDGET_NS 2000000000ull
+#define WRITTEN   4096u /* addresses that are remembered */
 
 /* How much had been submitted to a queue when the dispatch ended. */
 struct ahead {
@@ -100,14 +102,13 @@ static bool grow(struct orders *o)
 static void note(struct orders *o, uint64_t va, uint64_t behind, int64_t before,
                  int64_t now)
 {
-    struct written *w = o->room ? find(o, va) : NULL;
-    if ((!w || !w->va) && !behind)
-        return; /* as good as nothing: who waits for it is behind of everything */
-    if ((!w || !w->va) && 2 * o->n_written >= o->room) {
-        if (!grow(o))
-            return;
-        w = find(o, va);
+    if (o->n_written == WRITTEN) { /* who waits for those is behind of everything */
+        memset(o->written, 0, o->room * sizeof *o->written);
+        o->n_written = 0;
     }
+    if (2 * o->n_written >= o->room && !grow(o))
+        return;
+    struct written *w = find(o, va);
     bool goes_on = w->va && w->left == before;
     o->n_written += !w->va;
     *w = (struct written){va, behind | (goes_on ? w->behind : 0), now};
@@ -189,11 +190,6 @@ static void settle(struct gpu *gpu, struct orders *o)
             drop(gpu, o, slot);
     }
     pthread_mutex_unlock(&gpu->queue_lock);
-    if (o->kept)
-        return;
-    free(o->written);
-    o->written = NULL;
-    o->room = o->n_written = 0;
 }
 
 /* ---- packets ---- */
