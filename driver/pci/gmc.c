@@ -1,7 +1,8 @@
 /* gmc.c: the memory controller: address spaces, page tables, faults.
  *
  * An address space is a VMID whose registers the driver writes (those of the graphics
- * hub; the other hub is programmed alike, and its clients use space 0), or a process of
+ * hub; the other hub is programmed alike, and its clients use space 0, which counts
+ * from the other hub's registers until the driver sets up this one's), or a process of
  * the scheduler's. Space 0 shows the VRAM at FB_BASE besides. Tables are read where
  * they lie, each time: what a queue keeps of them is dropped by gpu_flush.
  * SPDX-License-Identifier: MIT
@@ -20,6 +21,7 @@ enum {
     CONTEXT_BASE = 0x2953,
     CONTEXT_START = 0x2973,
     CONTEXT_END = 0x2993,
+    MM_HUB = 0x17e58, /* behind these */
 };
 
 #define PTE_VALID   (1ull << 0)
@@ -77,12 +79,15 @@ bool gmc_root(struct pci_board *b, unsigned space, struct space_root *root)
         return used;
     }
     uint32_t control = regs_get(b, CONTEXT_CNTL + space);
-    uint32_t pair = 2 * space;
+    uint32_t at = 2 * space;
+    if (!space && !(control & 1)) {
+        at += MM_HUB;
+        control = regs_get(b, CONTEXT_CNTL + MM_HUB);
+    }
     *root = (struct space_root){
-        .root = regs_pair(b, CONTEXT_BASE + pair, CONTEXT_BASE + pair + 1),
-        .start = regs_pair(b, CONTEXT_START + pair, CONTEXT_START + pair + 1) << 12,
-        .end =
-            regs_pair(b, CONTEXT_END + pair, CONTEXT_END + pair + 1) << 12 | (PAGE - 1),
+        .root = regs_pair(b, CONTEXT_BASE + at, CONTEXT_BASE + at + 1),
+        .start = regs_pair(b, CONTEXT_START + at, CONTEXT_START + at + 1) << 12,
+        .end = regs_pair(b, CONTEXT_END + at, CONTEXT_END + at + 1) << 12 | (PAGE - 1),
         .depth = control >> 1 & 3};
     return control & 1;
 }

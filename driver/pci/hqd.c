@@ -15,7 +15,6 @@
 #include "internal.h"
 
 enum {
-    GRBM_GFX_CNTL = 0xa900,
     HQD_ACTIVE = 0x320b,
     HQD_DEQUEUE = 0x3221,
 };

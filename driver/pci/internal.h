@@ -27,6 +27,10 @@ struct memory {
 
 /* ---- queues (hqd.c, sdma.c, mes.c) ---- */
 
+enum {
+    GRBM_GFX_CNTL = 0xa900
+}; /* selects one of the registers that are there once a queue */
+
 enum hqd_kind { HQD_GFX, HQD_COMPUTE, HQD_SDMA, HQD_MES };
 
 /* Where a queue of the board runs. me: 0 graphics, 1 and 2 compute, 3 scheduler. */
@@ -122,6 +126,8 @@ struct pci_board {
 
     struct ring_ih ih;
     bool sos_alive, sos_seen; /* psp.c */
+    _Atomic uint32_t
+        mes_version[2]; /* psp.c: of the scheduler's firmware, by pipe; 0: not loaded */
 };
 
 void pci_say(struct pci_board *b, const char *fmt, ...)
@@ -143,6 +149,8 @@ void memory_sweep(struct pci_board *b);
 uint8_t *memory_at(struct pci_board *b, uint64_t bus, uint64_t bytes, bool write);
 /* The piece that holds an address, for mapping; false: none does. */
 bool memory_find(struct pci_board *b, uint64_t bus, struct memory *out);
+/* How far there is none, from an address on. */
+uint64_t memory_gap(struct pci_board *b, uint64_t bus);
 
 /* gmc.c */
 #define FB_BASE 0x8000000000ull /* where address space 0 shows the VRAM */

@@ -114,6 +114,15 @@ bool memory_find(struct pci_board *b, uint64_t bus, struct memory *out)
     return found;
 }
 
+uint64_t memory_gap(struct pci_board *b, uint64_t bus)
+{
+    pthread_rwlock_rdlock(&b->memory_lock);
+    unsigned at = lower(b, bus);
+    uint64_t next = at < b->n_memory ? b->memory[at].bus : UINT64_MAX & ~(PAGE - 1);
+    pthread_rwlock_unlock(&b->memory_lock);
+    return next > bus ? next - bus : 0;
+}
+
 uint8_t *memory_at(struct pci_board *b, uint64_t bus, uint64_t bytes, bool write)
 {
     struct memory m;

@@ -10,7 +10,10 @@
 #include "internal.h"
 #include "pm4.h"
 
-#define VERSION 0x2060u /* interface 2, firmware 0x60 */
+#define INTERFACE    (2u << 12) /* that frames are of */
+#define VERSION_BITS 0xfffu
+#define VERSION_UNSET                                                                  \
+    0x60u /* of firmware that is not loaded by the security processor */
 
 enum opcode {
     SET_HW_RSRC = 0,
@@ -55,8 +58,9 @@ static uint64_t pair(const uint32_t *dw, unsigned i)
 
 uint32_t mes_version_read(struct pci_board *b, uint32_t reg)
 {
-    (void)b, (void)reg;
-    return VERSION;
+    uint32_t version = atomic_load(&b->mes_version[regs_get(b, GRBM_GFX_CNTL) & 1]);
+    (void)reg;
+    return INTERFACE | ((version ? version : VERSION_UNSET) & VERSION_BITS);
 }
 
 /* ---- processes ---------------------------------------------------------------------
@@ -207,7 +211,17 @@ static void set_active(struct pci_board *b, uint64_t gang, bool active)
 /* ---- miscellaneous -----------------------------------------------------------------
  */
 
-enum misc { WRITE_REG, INVALIDATE_GART, STATUS, READ_REG, WAIT_REG_MEM, SET_DEBUGGER };
+enum misc {
+    WRITE_REG,
+    INVALIDATE_GART,
+    STATUS,
+    READ_REG,
+    WAIT_REG_MEM,
+    SET_DEBUGGER,
+    WORK_ON_UNMAPPED,
+    UNMAP_PROCESSES,
+    CHANGE_CONFIG,
+};
 #define WAIT_WRITES 1u
 
 static bool misc(struct pci_board *b, const uint32_t *dw)
@@ -229,6 +243,9 @@ static bool misc(struct pci_board *b, const uint32_t *dw)
         return true;
     case STATUS:
     case SET_DEBUGGER:
+    case WORK_ON_UNMAPPED: /* all queues run at once, */
+    case UNMAP_PROCESSES:
+    case CHANGE_CONFIG: /* and so do processes that are asked to take turns */
         return true;
     default:
         pci_say(b, "the scheduler does not know miscellaneous request %u", dw[1]);

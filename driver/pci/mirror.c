@@ -132,7 +132,9 @@ static bool collect(void *ctx, const struct gmc_run *whole)
                 r.bytes = c->b->config.vram_bytes - r.address;
         } else {
             there = memory_find(c->b, r.address, &m);
-            uint64_t rest = there ? m.bytes - (r.address - m.bus) : PAGE;
+            uint64_t rest =
+                there ? m.bytes - (r.address - m.bus) : memory_gap(c->b, r.address);
+            rest = rest ? rest : PAGE; /* some has come meanwhile */
             r.bytes = r.bytes < rest ? r.bytes : rest;
             r.perm = there && !m.writable ? r.perm & ~GPU_WRITE : r.perm;
         }
@@ -170,13 +172,27 @@ static bool region_add(struct pci_board *b, struct mirror *m, unsigned space,
     return true;
 }
 
+/* The first region that does not end before an address. */
+static size_t region_at(const struct mirror *m, uint64_t va)
+{
+    size_t low = 0, high = m->n_regions;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (m->regions[mid].end <= va)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* Take [va, end) out of the regions. */
 static void region_cut(struct pci_board *b, struct mirror *m, unsigned space,
                        uint64_t va, uint64_t end)
 {
-    for (size_t i = 0; i < m->n_regions;) {
+    for (size_t i = region_at(m, va); i < m->n_regions && m->regions[i].va < end;) {
         struct region r = m->regions[i];
-        if (r.end <= va || r.va >= end) {
+        if (r.end <= va) { /* what this loop has left before it */
             i++;
             continue;
         }
@@ -253,14 +269,15 @@ static bool place_new(struct pci_board *b, struct mirror *m, unsigned space,
 
 static bool update(struct pci_board *b, struct mirror *m, unsigned space)
 {
-    size_t i = 0, k = 0;
+    size_t i = m->now.n, k = m->next.n;
     struct region open = {0};
     bool ok = true;
-    /* What goes comes first: what is new may lie over it. */
-    for (i = 0; i < m->now.n; i++) {
-        while (k < m->next.n && m->next.v[k].va < m->now.v[i].va)
-            k++;
-        if (k == m->next.n || !same(&m->next.v[k], &m->now.v[i]))
+    /* What goes comes first: what is new may lie over it. From the end on: so little is
+     * moved in the list of regions. */
+    while (i--) {
+        while (k && m->next.v[k - 1].va > m->now.v[i].va)
+            k--;
+        if (!k || !same(&m->next.v[k - 1], &m->now.v[i]))
             drop_run(b, m, space, &m->now.v[i]);
     }
     for (i = k = 0; k < m->next.n; k++) {

@@ -1,7 +1,8 @@
 /* psp.c: the security processor: its boot loader, then commands in a ring in memory.
  *
- * Firmware is taken as it comes: what it would do is modelled elsewhere, so its bytes
- * are not looked at. SPDX-License-Identifier: MIT
+ * Firmware is taken as it comes: what it would do is modelled elsewhere, so of its
+ * bytes only the version is looked at that the scheduler's would give of itself.
+ * SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
@@ -23,12 +24,21 @@ enum {
 
 /* Of a command buffer. */
 enum { COMMAND_ID = 8, STATUS = 864, SESSION = 868, TMR_SIZE = 880 };
-enum { COMMAND_LOAD_TA = 1, COMMAND_LOAD_ASD = 4, COMMAND_LOAD_TOC = 0x20 };
+enum { IMAGE = 28, IMAGE_BYTES = 36, IMAGE_TYPE = 40 }; /* of a load */
+enum {
+    COMMAND_LOAD_TA = 1,
+    COMMAND_LOAD_ASD = 4,
+    COMMAND_LOAD_FIRMWARE = 6,
+    COMMAND_LOAD_TOC = 0x20,
+};
+enum { TYPE_MES = 33, TYPE_MES_KIQ = 81 };
 #define TMR_BYTES 0x4c0000u /* what firmware wants kept for itself */
 
 void psp_reset(struct pci_board *b)
 {
     b->sos_alive = b->sos_seen = false;
+    atomic_store(&b->mes_version[0], 0);
+    atomic_store(&b->mes_version[1], 0);
 }
 
 /* Its version. Drivers look at it after they have asked for the load, and then wait
@@ -63,6 +73,24 @@ void psp_mailbox_write(struct pci_board *b, uint32_t reg, uint32_t value)
     }
 }
 
+/* An image begins with a header of the security processor's own. */
+static void load_firmware(struct pci_board *b, uint64_t buffer)
+{
+    enum { HEADER_BYTES = 100, MAGIC_AT = 16, VERSION_AT = 96 };
+    static const char magic[] = {'$', 'P', 'S', '1'};
+    uint8_t header[HEADER_BYTES];
+    uint32_t at[2], bytes, type, version;
+    if (!gmc_read(b, buffer + IMAGE, at, sizeof(at)) ||
+        !gmc_read(b, buffer + IMAGE_BYTES, &bytes, sizeof(bytes)) ||
+        !gmc_read(b, buffer + IMAGE_TYPE, &type, sizeof(type)) ||
+        (type != TYPE_MES && type != TYPE_MES_KIQ) || bytes < sizeof(header) ||
+        !gmc_read(b, at[0] | (uint64_t)at[1] << 32, header, sizeof(header)) ||
+        memcmp(header + MAGIC_AT, magic, sizeof(magic)) != 0)
+        return;
+    memcpy(&version, header + VERSION_AT, sizeof(version));
+    atomic_store(&b->mes_version[type == TYPE_MES_KIQ], version);
+}
+
 /* Answer the command; its fence follows. */
 static bool run_command(struct pci_board *b, uint64_t buffer)
 {
@@ -71,6 +99,8 @@ static bool run_command(struct pci_board *b, uint64_t buffer)
     if (!gmc_read(b, buffer + COMMAND_ID, &id, sizeof(id)) ||
         !gmc_write(b, buffer + STATUS, &zero, sizeof(zero)))
         return false;
+    if (id == COMMAND_LOAD_FIRMWARE)
+        load_firmware(b, buffer);
     if (id == COMMAND_LOAD_TA || id == COMMAND_LOAD_ASD) {
         session = ++sessions;
         return gmc_write(b, buffer + SESSION, &session, sizeof(session));

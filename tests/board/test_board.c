@@ -174,6 +174,23 @@ START_TEST(security_processor)
     ck_assert_uint_eq(value, 77);
     ck_assert(size > 0 && size <= 0x1300000);
     ck_assert_uint_eq(machine_read(&m, 0x16083), 16);
+    /* The scheduler's firmware gives its own version of itself, by pipe. */
+    uint64_t image = machine_alloc(&m, 1024);
+    const uint32_t load[] = {LO(FB + image), HI(FB + image), 1024, 81},
+                   version = 0x3102;
+    id = 6;
+    memcpy(m.vram + image + 16, "$PS1", 4);
+    memcpy(m.vram + image + 96, &version, 4);
+    memcpy(m.vram + command + 8, &id, 4);
+    memcpy(m.vram + command + 28, load, sizeof(load));
+    memcpy(m.vram + ring + 64, frame, sizeof(frame));
+    ck_assert_uint_eq(machine_read(&m, 0xc849), 0x2060);
+    machine_write(&m, 0x16083, 32);
+    ck_assert_uint_eq(machine_read(&m, 0xc849), 0x2060);
+    machine_write(&m, 0xa900, 3u << 2 | 1);
+    ck_assert_uint_eq(machine_read(&m, 0xc849), 0x2102);
+    machine_write(&m, 0xa900, 0);
+    machine_write(&m, 0x16083, 16);
     machine_write(&m, 0x16083, 0xfffffff0); /* beyond the ring: nothing */
     ck_assert_uint_eq(machine_read(&m, 0x16083), 0xfffffff0);
 }

@@ -412,6 +412,22 @@ START_TEST(hostile_tables)
 }
 END_TEST
 
+/* Large pages of memory that the bus has not cost no time. */
+START_TEST(pages_of_nothing)
+{
+    struct process p;
+    uint32_t dw[64];
+    process(&p, 0x1000, 0x8001);
+    uint64_t *root = machine_entries(&m, p.root);
+    for (unsigned i = 0; i < 200; i++)
+        root[i] = (HOST_BUS << 2) | PTE_VALID | PTE_LEAF | PTE_RWX | PTE_SYSTEM;
+    add(&p);
+    submit(&p, dw, machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512));
+    machine_wait(data_of(&p) + 128, 1);
+    take_away(&p);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("board processes");
@@ -428,6 +444,7 @@ static Suite *suite(void)
     tcase_add_test(t, many_processes);
     tcase_add_test(t, scattered_pages);
     tcase_add_test(t, hostile_tables);
+    tcase_add_test(t, pages_of_nothing);
     suite_add_tcase(s, t);
     return s;
 }
