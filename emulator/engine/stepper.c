@@ -158,6 +158,11 @@ rd_status emu_group_start(struct emu_stepper *s, uint64_t number, const uint32_t
     return st;
 }
 
+bool emu_stepper_is_alone(const struct emu_stepper *s)
+{
+    return s->alone;
+}
+
 rd_status emu_stepper_divide(struct emu_stepper *s, unsigned parts)
 {
     if (!s->alone || s->counts)
@@ -301,6 +306,23 @@ static const struct uop *observe(struct wave *w, const struct uop *u, uint64_t i
     u = observe_step(w, u, program_inst(w->program, u), index, event);
     pthread_mutex_unlock(&w->emu->observe_lock);
     return u;
+}
+
+bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave)
+{
+    const struct wave *w = const_wave_of(wave);
+    const struct uop *u = w->next;
+    const struct emu_queue *queue = s->dp.d->queue;
+    return s->alone && !w->counts && !(queue && queue->tba) && u->run > 1 &&
+           !(u->flags & (UF_MEM | UF_ENDS | UF_ALONE | UF_MAY_FAULT)) &&
+           !program_inst(w->program, u)->relative;
+}
+
+void emu_wave_catch_up(struct emu_wave *wave, unsigned n)
+{
+    struct wave *w = wave_of(wave);
+    w->next = observe_many(w, w->next, n);
+    w->n_insts += n;
 }
 
 rd_status stepper_execute(struct emu_stepper *s, struct wave *w, uint64_t index,

@@ -59,6 +59,11 @@ static unsigned form_accesses(const struct wave *w, const struct uop *u)
     return w->emu->level->accesses(w, u, ob->access);
 }
 
+const struct uop *observe_many(struct wave *w, const struct uop *u, unsigned n)
+{
+    return observe_execute_many(w, u, n);
+}
+
 const struct uop *observe_alone(struct wave *w, const struct uop *u, uint64_t index,
                                 const struct emu_event **event)
 {

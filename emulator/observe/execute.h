@@ -14,20 +14,28 @@ static inline bool mode_differs(unsigned a, unsigned b)
     return (a ^ b) & ~(unsigned)_MM_EXCEPT_MASK;
 }
 
-/* The instruction's handler, under the wave's float mode. */
-static inline const struct uop *observe_execute(struct wave *w, const struct uop *u)
+/* Handlers of so many instructions that follow one another and do not stop, under the
+ * wave's float mode. */
+static inline const struct uop *observe_execute_many(struct wave *w,
+                                                     const struct uop *u, unsigned n)
 {
     unsigned host = _mm_getcsr(), before = w->mxcsr32;
     bool other = mode_differs(before, host);
     if (other)
         _mm_setcsr(before);
     __asm__ volatile("" ::: "memory");
-    u = u->fn(w, u);
+    for (; n; n--)
+        u = u->fn(w, u);
     w->emu->level->leave();
     __asm__ volatile("" ::: "memory");
     if (other || mode_differs(w->mxcsr32, host))
         _mm_setcsr(host);
     return u;
+}
+
+static inline const struct uop *observe_execute(struct wave *w, const struct uop *u)
+{
+    return observe_execute_many(w, u, 1);
 }
 
 #endif

@@ -98,6 +98,8 @@ bool observation_alone(const struct observation *ob);
  */
 struct observation *observation_copy(const struct observation *ob);
 /* observe_step where it does; no lock is needed. */
+/* So many that neither stop nor touch memory, from here on; what follows them. */
+const struct uop *observe_many(struct wave *w, const struct uop *u, unsigned n);
 const struct uop *observe_alone(struct wave *w, const struct uop *u, uint64_t index,
                                 const struct emu_event **event);
 

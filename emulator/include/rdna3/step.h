@@ -78,6 +78,9 @@ void emu_stepper_tolerate(struct emu_stepper *s);
 RD_CHECKED rd_status emu_group_start(struct emu_stepper *s, uint64_t number,
                                      const uint32_t *place, struct emu_group **out);
 
+/* Does nobody else watch the waves? */
+bool emu_stepper_is_alone(const struct emu_stepper *s);
+
 /* From now on waves of different parts may be stepped by different threads at once; a
  * workgroup belongs to the part that it is given to when it has started, before its
  * first step. Everything but emu_wave_* stays one thread's, while no other steps.
@@ -128,6 +131,15 @@ uint64_t emu_wave_exec(const struct emu_wave *wave);
  */
 RD_CHECKED rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave,
                                    uint64_t clock, const struct emu_event **event);
+
+/* Nobody looks at every step: may the wave's next instruction be left until another one
+ * is executed? It touches the wave's registers alone, cannot fault, does not read the
+ * clock and goes on to what is behind it; whether it writes EXEC is the caller's
+ * business. */
+bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave);
+/* Execute so many that were left. Until then nothing else may be asked of the wave but
+ * EXEC. */
+void emu_wave_catch_up(struct emu_wave *wave, unsigned n);
 
 /* ---- the order of emu_run -----------------------------------------------------------
  *

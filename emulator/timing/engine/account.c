@@ -184,20 +184,33 @@ void tm_account_more(struct tm_wave *w, uint8_t why, const struct tm_inst *from,
     w->account.waited[w->account.n_waited++] = (struct tm_waited){why, cycles, from};
 }
 
+static bool is_sooner(const struct tm_blame *a, const struct tm_blame *b)
+{
+    return a->t != b->t ? a->t < b->t : a->turn < b->turn;
+}
+
+/* WGPs and parts do not come in the order of time: keep those that were first in it. */
 void tm_blame(struct tm_inst *i, const struct tm_blame *x)
 {
-    for (unsigned n = 0; n < i->n_blames; n++)
-        if (i->blame[n].from == x->from && i->blame[n].why == x->why) {
-            i->blame[n].cycles += x->cycles;
-            return;
-        }
-    if (i->n_blames < TM_BLAMES)
-        i->blame[i->n_blames++] = *x;
+    unsigned at = 0;
+    while (at < i->n_blames &&
+           (i->blame[at].from != x->from || i->blame[at].why != x->why))
+        at++;
+    if (at < i->n_blames ? !is_sooner(x, &i->blame[at])
+                         : at == TM_BLAMES && !is_sooner(x, &i->blame[at - 1]))
+        return;
+    if (at == i->n_blames && at < TM_BLAMES)
+        i->n_blames++;
+    at = at < TM_BLAMES ? at : at - 1;
+    for (; at > 0 && is_sooner(x, &i->blame[at - 1]); at--)
+        i->blame[at] = i->blame[at - 1];
+    i->blame[at] = *x;
 }
 
 /* Close the list of waits, and more cycles: to the instruction's account. A wait at a
  * barrier is the barrier's, which has issued before. */
-static void settle(struct tm_wave *w, struct tm_inst *i, unsigned more)
+static void settle(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                   unsigned more)
 {
     uint64_t sum = more;
     for (unsigned n = 0; n < w->account.n_waited; n++) {
@@ -210,7 +223,8 @@ static void settle(struct tm_wave *w, struct tm_inst *i, unsigned more)
         i->stall[x->why] += x->cycles;
         sum += x->cycles;
         if (x->from)
-            tm_blame(i, &(struct tm_blame){x->from->offset, x->why, x->cycles});
+            tm_blame(
+                i, &(struct tm_blame){x->from->offset, x->why, tm_now(t), tm_turn(w)});
     }
     i->cycles += sum;
 }
@@ -266,7 +280,7 @@ static void tell_step(const struct tm_engine *t, const struct tm_wave *w,
 void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                       int64_t at, const struct emu_event *event)
 {
-    settle(w, i, 1);
+    settle(t, w, i, 1);
     i->executions++;
     i->stall[TM_S_NONE]++;
     if (i->flops && !w->skip) {
@@ -302,7 +316,7 @@ void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end)
 {
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
-    settle(w, i, 0);
+    settle(t, w, i, 0);
     if (t->observer.wave_end) {
         struct tm_wait wait[TM_WAITED];
         unsigned n = export_waits(w, wait);

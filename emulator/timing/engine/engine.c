@@ -13,8 +13,44 @@
 #define POLL_EVENTS 4096u
 /* ---- instructions ---- */
 
-/* One that was not met before. */
-static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
+/* May it be executed when something else of its wave is? The wave is at it. Whoever
+ * decides about time looks at EXEC only. */
+static bool can_be_left(const struct tm_engine *t, const struct tm_wave *w,
+                        const struct tm_inst *i)
+{
+    bool plain =
+        (i->cls == TM_VALU || i->cls == TM_SALU) && !i->special && !i->writes_exec;
+    bool nothing =
+        i->cls == TM_IMM && (i->special == TM_DELAY || i->special == TM_WAITCNT ||
+                             i->special == TM_CLAUSE || i->special == TM_NOP);
+    return (plain || nothing) && !i->alone && emu_wave_may_wait(t->stepper, w->wave);
+}
+
+/* Execute what the wave has issued. */
+static void catch_up(struct tm_wave *w)
+{
+    if (w->owed)
+        emu_wave_catch_up(w->wave, w->owed);
+    w->owed = 0;
+}
+
+/* Execute what issues, now or later. */
+static rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                      const struct emu_event **event)
+{
+    if (i->postponed && w->owed < UINT8_MAX) {
+        w->owed++;
+        t->plain.exec = emu_wave_exec(w->wave);
+        *event = &t->plain;
+        return RD_OK;
+    }
+    catch_up(w);
+    return emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), event);
+}
+
+/* One that was not met before; the wave is at it. */
+static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
+                            const struct emu_inst *inst)
 {
     uint32_t number = numbers_find(&t->all->insts.numbers, inst);
     if (!number)
@@ -36,6 +72,7 @@ static struct tm_inst *meet(struct tm_engine *t, const struct emu_inst *inst)
                      t->launch.lanes == 64, i);
     tm_inst_costs(&t->chip.b, i);
     tm_inst_bound(i, t->all->pools.vgprs);
+    i->postponed = can_be_left(t, w, i);
     t->all->talks |= i->talks;
     return t->insts.inst[number - 1] = i;
 }
@@ -47,15 +84,15 @@ static struct tm_inst *met(const struct tm_engine *t, const struct emu_inst *ins
     return number && number <= t->insts.cap ? t->insts.inst[number - 1] : NULL;
 }
 
-/* before: the one that the wave met before it, or NULL */
-static struct tm_inst *lookup(struct tm_engine *t, const struct emu_inst *inst,
-                              struct tm_inst *before)
+/* What the wave is at. before: the one that it met before it, or NULL */
+static struct tm_inst *lookup(struct tm_engine *t, const struct tm_wave *w,
+                              const struct emu_inst *inst, struct tm_inst *before)
 {
     if (before && before->after && before->after->inst == inst)
         return before->after;
     struct tm_inst *i = met(t, inst);
     if (!i)
-        i = meet(t, inst);
+        i = meet(t, w, inst);
     if (before)
         before->after = i;
     return i;
@@ -104,6 +141,7 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
         if (straight && before->follows) {
             w->next = before->follows;
         } else {
+            catch_up(w);
             const struct emu_inst *inst = emu_wave_next(w->wave);
             if (!inst)
                 return RD_E_INVALID;
@@ -112,7 +150,7 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
                 w->unmet = true;
                 return RD_OK;
             }
-            w->next = lookup(t, inst, before);
+            w->next = lookup(t, w, inst, before);
             if (!w->next)
                 return RD_E_NOMEM;
             if (straight)
@@ -127,7 +165,7 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
             w->earliest = w->last_issue + 2; /* one of the kind a cycle */
             w->earliest_why = TM_S_SWITCH;
         }
-        rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), &event);
+        rd_status st = step(t, w, w->next, &event);
         if (st != RD_OK)
             return st;
         straight = !event->flags;
@@ -183,6 +221,8 @@ static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
     w->last = i;
     w->ended = true;
+    if (w->turns)
+        w->turns->ended |= UINT64_C(1) << w->rank;
     for (unsigned c = 0; c < TM_COUNTERS; c++)
         if (w->counter[c].lost)
             return RD_E_NOMEM;
@@ -264,7 +304,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
     struct tm_inst *i = w->next;
     struct tm_group *g = w->group;
     w->skip = tm_skipped(w, i, tm_now(t));
-    rd_status st = emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), &event);
+    rd_status st = step(t, w, i, &event);
     if (st == RD_E_BUSY) { /* global wave sync: later */
         tm_account_wait(w, TM_S_OTHER, NULL, tm_now(t) + 64);
         return tm_push(t, tm_now(t) + 64, w);
@@ -447,15 +487,37 @@ rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se)
     return tm_push_own(t, 0, se);
 }
 
-bool tm_takes_all(const struct tm_engine *t, uint64_t key)
+/* What a wave will look at that waits for nobody any more; NULL: not met yet. */
+static struct tm_inst *to_come(const struct tm_engine *t, const struct tm_wave *w)
 {
-    const struct tm_wave *w = tm_wave_of(t, key);
+    const struct emu_inst *inst =
+        w->began && !w->unmet && !w->owed ? emu_wave_next(w->wave) : NULL;
+    struct tm_inst *i = inst ? met(t, inst) : NULL;
+    for (unsigned n = 0; i && i->special == TM_DELAY; n++)
+        i = n < TM_DELAYS ? i->follows : NULL;
+    return i;
+}
+
+bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w)
+{
     if (!w || t->all->talks || w->ended)
         return true;
     if (w->sleeps)
         return false;
-    return !w->next || w->next->alone ||
-           !tm_fetch_is_near(&t->chip.b, &w->simd->in->fetch, &w->fetch, w->next);
+    struct tm_inst *i = w->next ? w->next : to_come(t, w);
+    return !i || i->alone ||
+           !tm_fetch_is_near(&t->chip.b, &w->simd->in->fetch, &w->fetch, i);
+}
+
+rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w)
+{
+    return turn(t, w);
+}
+
+rd_status tm_turn_of_own(struct tm_engine *t, unsigned number)
+{
+    return number < TM_MAX_SES ? tm_dispatch(t, number)
+                               : tm_take_ends(t, number - TM_MAX_SES);
 }
 
 rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
@@ -463,14 +525,10 @@ rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
     t->chip.b.now = e->t;
     fetch_ahead(t);
     struct tm_wave *w = tm_wave_of(t, e->key);
-    if (w)
-        return turn(t, w);
-    unsigned number = (unsigned)(e->key >> TM_INDEX_BITS);
-    return number < TM_MAX_SES ? tm_dispatch(t, number)
-                               : tm_take_ends(t, number - TM_MAX_SES);
+    return w ? turn(t, w) : tm_turn_of_own(t, (unsigned)(e->key >> TM_INDEX_BITS));
 }
 
-static rd_status gather_and_ask(struct tm_engine *t, int64_t end)
+rd_status tm_gather_and_ask(struct tm_engine *t, int64_t end)
 {
     tm_gather(t, end);
     return tm_ask(t, end);
@@ -478,15 +536,19 @@ static rd_status gather_and_ask(struct tm_engine *t, int64_t end)
 
 static rd_status run(struct tm_engine *t)
 {
-    rd_status st = RD_OK;
-    for (unsigned s = 0; s < t->chip.n_ses && st == RD_OK; s++) {
-        st = tm_begin_dispatch(t, s);
+    rd_status st = tm_run_parts(t, t->config.threads);
+    if (st == RD_E_BUSY)
+        st = tm_run_windows(t);
+    if (st == RD_E_BUSY) {
+        st = RD_OK;
+        for (unsigned s = 0; s < t->chip.n_ses && st == RD_OK; s++)
+            st = tm_begin_dispatch(t, s);
     }
     for (unsigned n = 1; st == RD_OK && t->events.n; n++) {
         struct tm_event e;
         st = tm_events_pop(&t->events, tm_now(t), &e);
         if (st == RD_OK && e.t >= t->asked + TM_WINDOW)
-            st = gather_and_ask(t, e.t / TM_WINDOW * TM_WINDOW);
+            st = tm_gather_and_ask(t, e.t / TM_WINDOW * TM_WINDOW);
         if (st != RD_OK)
             return st;
         t->chip.b.now = e.t;
@@ -501,7 +563,8 @@ static rd_status run(struct tm_engine *t)
             return RD_E_TIMEOUT;
         st = tm_turn_of(t, &e);
     }
-    return st == RD_OK ? gather_and_ask(t, INT64_MAX) : st; /* what nobody waited for */
+    return st == RD_OK ? tm_gather_and_ask(t, INT64_MAX)
+                       : st; /* what nobody waited for */
 }
 
 /* ---- the outside ---- */
@@ -592,9 +655,9 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     }
     if (st == RD_OK) {
         tm_account_begin(t);
-        st = tm_run_parts(t, t->config.threads);
-        if (st == RD_E_BUSY)
-            st = run(t);
+        st = run(t);
+        rd_status joined = tm_join_parts(t);
+        st = st == RD_OK ? joined : st;
         if (st == RD_OK && t->pace.cut)
             tm_sample_cut(t);
         tm_account_finish(t, st);

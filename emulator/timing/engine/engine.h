@@ -8,6 +8,7 @@
 #include "events.h"
 #include "numbers.h"
 #include "timing.h"
+#include "turns.h"
 
 struct tm_timed { /* of a listed wave: an issue */
     uint32_t offset;
@@ -98,6 +99,18 @@ struct tm_records {
     size_t n, cap;
 };
 
+/* The engine's own events have numbers: that of an SE whose dispatcher looks for room,
+ * behind them those of arrays whose ends are due. */
+enum { TM_OWN = TM_MAX_SES * (1 + TM_MAX_ARRAYS) };
+static inline unsigned tm_own_ends(unsigned se, unsigned array)
+{
+    return TM_MAX_SES + TM_MAX_ARRAYS * se + array;
+}
+static inline unsigned tm_own_se(unsigned own)
+{
+    return own < TM_MAX_SES ? own : (own - TM_MAX_SES) / TM_MAX_ARRAYS;
+}
+
 /* Sums that belong to no unit. */
 struct tm_totals {
     double wave_cycles; /* sum of the waves' durations */
@@ -114,6 +127,7 @@ struct tm_engine {
     struct tm_executed executed; /* where config.whole points to */
     struct tm_chip chip;         /* clock, counts, instructions sent */
     struct emu_stepper *stepper;
+    struct emu_event plain; /* of what is executed later */
     struct emu_launch launch;
     struct tm_need need;
     struct tm_events events;
@@ -126,11 +140,16 @@ struct tm_engine {
     struct tm_pools pools;
     struct tm_pace pace;
     struct tm_records records;
-    bool talks; /* waves may talk to one another through memory: one part at a time */
+    struct tm_engine *part[TM_MAX_SES]; /* until they are joined, or NULL */
+    bool talks; /* waves may talk to one another through memory: one at a time */
     struct tm_observer observer;
     struct tm_machine machine; /* and the dispatch, once it has begun */
     int64_t sample_at;
     int64_t asked; /* end of the last window: when memory was asked */
+    /* A run by WGPs (windows.c): their waves' turns, or NULL; when the engine's own
+     * events come, INT64_MAX: never. */
+    struct tm_turns *turns;
+    int64_t own[TM_OWN];
 };
 
 static inline int64_t tm_now(const struct tm_engine *t)
@@ -147,18 +166,29 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
 /* ---- engine.c ---- */
 /* What an event asks for, at its time. */
 RD_CHECKED rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e);
-/* May it touch what all shader engines share? */
-bool tm_takes_all(const struct tm_engine *t, uint64_t key);
+RD_CHECKED rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w);
+RD_CHECKED rd_status tm_turn_of_own(struct tm_engine *t, unsigned number);
+/* May a turn (NULL: an event of the engine's own) touch what others share? */
+bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w);
 RD_CHECKED rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se);
 /* Before anything happens at the end of a window (INT64_MAX: of the run) what CUs have
  * accepted is gathered, then memory is asked for it. */
 void tm_gather(struct tm_engine *t, int64_t end);
 RD_CHECKED rd_status tm_ask(struct tm_engine *t, int64_t end);
+RD_CHECKED rd_status tm_gather_and_ask(struct tm_engine *t, int64_t end);
+
+/* ---- windows.c ---- */
+/* Run by WGPs until nothing is left to come, or until waves begin to talk: then what is
+ * left is in the one queue. Returns RD_E_BUSY, and has done nothing, if that cannot be.
+ */
+RD_CHECKED rd_status tm_run_windows(struct tm_engine *t);
 
 /* ---- parts.c ---- */
-/* Run in parts, by so many threads. Returns RD_E_BUSY, and has done nothing, if that
- * cannot be: somebody watches, or only a part of the grid is run. */
+/* As tm_run_windows, in parts, by so many threads. RD_E_BUSY, too, if only a part of
+ * the grid is run. */
 RD_CHECKED rd_status tm_run_parts(struct tm_engine *t, unsigned threads);
+/* What they have counted, once nothing runs any more. */
+RD_CHECKED rd_status tm_join_parts(struct tm_engine *t);
 
 /* ---- events ---- */
 /* Keys of events: (turn, wave), or what the engine is to do, which comes first. Of a
@@ -172,22 +202,33 @@ static inline struct tm_wave *tm_wave_of(const struct tm_engine *t, uint64_t key
     return index ? t->all->pools.wave[index] : NULL;
 }
 
+static inline uint64_t tm_key(const struct tm_wave *w)
+{
+    uint64_t turn = tm_turn(w);
+    return turn >> TM_TURN_BITS << 62 | (turn << TM_INDEX_BITS & UINT64_MAX >> 2) |
+           w->index;
+}
+
 /* The wave's turn; when: now or later. */
 RD_CHECKED static inline rd_status tm_push(struct tm_engine *t, int64_t when,
                                            struct tm_wave *w)
 {
-    uint64_t turn = tm_turn(w);
     w->due = when;
-    return tm_events_push(&t->events, tm_now(t), when,
-                          turn >> TM_TURN_BITS << 62 |
-                              (turn << TM_INDEX_BITS & UINT64_MAX >> 2) | w->index);
+    if (w->turns) {
+        tm_turns_put(w->turns, w, when);
+        return RD_OK;
+    }
+    return tm_events_push(&t->events, tm_now(t), when, tm_key(w));
 }
 
-/* The engine's: number is an SE whose dispatcher looks for room, or TM_MAX_SES and an
- * array (2 * SE + array) whose ends are due. */
+/* One of the engine's own. */
 RD_CHECKED static inline rd_status tm_push_own(struct tm_engine *t, int64_t when,
                                                unsigned number)
 {
+    if (t->all->turns) {
+        t->all->own[number] = when;
+        return RD_OK;
+    }
     return tm_events_push(&t->events, tm_now(t), when,
                           (uint64_t)number << TM_INDEX_BITS);
 }
@@ -229,7 +270,7 @@ static inline void tm_account_wait(struct tm_wave *w, uint8_t why,
 }
 void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                       int64_t at, const struct emu_event *event);
-void tm_blame(struct tm_inst *i, const struct tm_blame *cycles);
+void tm_blame(struct tm_inst *i, const struct tm_blame *seen);
 void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i);
 void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end);

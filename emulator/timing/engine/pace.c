@@ -219,6 +219,8 @@ void tm_sample_cut(struct tm_engine *t)
         const struct tm_wave *w = t->pools.wave[i];
         if (w->group && !w->left)
             t->totals.wave_cycles += (double)(now - w->start);
+        if (w->group && !w->left && w->owed)
+            emu_wave_catch_up(w->wave, w->owed); /* they are counted */
     }
     for (unsigned s = 0; s < t->chip.n_ses; s++)
         if (t->dispatcher[s].first_start >= 0)

@@ -286,6 +286,8 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         .start = start,
         .end = -1};
     occupy(t, s, start);
+    if (t->all->turns)
+        tm_turns_enter(&t->all->turns[s->in - t->chip.wgps], w);
     tm_account_start(t, w);
     return tm_push(t, start, w);
 }
@@ -473,6 +475,8 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
     s->room.slot_free[w->slot] = tm_now(t);
     s->room.waves--;
     s->room.vgprs_used -= t->need.vgprs_alloc;
+    if (w->turns)
+        tm_turns_leave(w->turns, w);
     tm_pool_give_wave(&t->all->pools, w);
     if (--g->n_held == 0) {
         g->wgp->cu[t->chip.b.wgp_mode ? 0 : g->cu].room.lds_used -= g->lds.bytes;

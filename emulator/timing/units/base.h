@@ -37,6 +37,11 @@ static inline int64_t tm_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static inline int64_t tm_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Shader clocks of so many cycles and ns. */
 static inline int64_t tm_lat(const struct tm_base *b, double cycles, double ns)
 {

@@ -38,6 +38,8 @@ static size_t first_of(const struct tm_cache *c, uint64_t line)
 static size_t find(const struct tm_cache *c, size_t first, uint64_t line)
 {
     size_t i = first, end = first + c->ways;
+    if (c->ways && c->tag[c->last] == line + 1)
+        return c->last;
     while (i < end && c->tag[i] != line + 1)
         i++;
     return i;
@@ -50,6 +52,7 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
     if (found < first + c->ways) {
         c->used[found] = c->clock;
         c->hits++;
+        c->last = found;
         *ready = &c->ready[found];
         return true;
     }
@@ -58,6 +61,7 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
                        : c->tag[victim] && c->used[i] < c->used[victim])
             victim = i;
     c->misses++;
+    c->last = victim;
     c->tag[victim] = line + 1;
     c->used[victim] = c->clock;
     *ready = &c->ready[victim];

@@ -5,6 +5,7 @@
 #define TM_CACHE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "status.h"
@@ -15,6 +16,7 @@ struct tm_cache {
     int64_t *ready; /* when the line's data are there */
     uint32_t *used; /* for least recently used */
     uint32_t clock;
+    size_t last; /* the way that was accessed last */
     uint64_t hits, misses;
 };
 

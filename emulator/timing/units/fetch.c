@@ -188,22 +188,37 @@ static bool are_near(const struct tm_fetch *f, uint64_t first, uint64_t offset)
     return true;
 }
 
+static const struct tm_inst *behind_delays(const struct tm_inst *next)
+{
+    while (next && next->special == TM_DELAY)
+        next = next->follows;
+    return next;
+}
+
 /* The same for what a wave that goes on at an offset asks for. next: what is there, or
  * NULL: not known. */
 static bool is_near(const struct tm_base *b, const struct tm_fetch *f, uint64_t first,
                     uint64_t offset, const struct tm_inst *next)
 {
-    while (next && next->special == TM_DELAY)
-        next = next->follows;
+    next = behind_delays(next);
     uint64_t end = next ? next->offset + next->bytes : offset + TM_BEHIND;
     bool waits = !next || next->special == TM_WAITCNT; /* leaves the buffer at once */
     uint64_t reach = (waits ? end : offset) + (uint64_t)PARAM(b, ifetch_ahead_bytes);
     return are_near(f, first, reach) && are_near(f, (end - 1) / LINE, end - 1);
 }
 
-bool tm_fetch_is_near(const struct tm_base *b, const struct tm_fetch *f,
-                      const struct tm_fetch_wave *w, const struct tm_inst *i)
+static void note_end(struct tm_inst *i)
 {
+    const struct tm_inst *next = behind_delays(i->follows);
+    uint32_t end = next ? next->offset + next->bytes : 0;
+    if (end > i->offset && i->cls != TM_BRANCH && i->offset / LINE == (end - 1) / LINE)
+        i->end_of_both = end;
+}
+
+bool tm_fetch_is_all_near(const struct tm_base *b, const struct tm_fetch *f,
+                          const struct tm_fetch_wave *w, struct tm_inst *i)
+{
+    note_end(i);
     uint64_t line = (i->offset + i->bytes - 1u) / LINE;
     if (w->line_ready_for != line + 1 && !are_near(f, i->offset / LINE, line * LINE))
         return false;

@@ -37,11 +37,12 @@ struct tm_run {
     uint8_t n;
 };
 
-/* Cycles that one instruction waited for another. */
+/* That an instruction waited for another: first then, in a turn of that wave. */
 struct tm_blame {
     uint32_t from; /* offset of the other */
     uint8_t why;
-    uint64_t cycles;
+    int64_t t;
+    uint64_t turn;
 };
 enum { TM_BLAMES = 8 };
 
@@ -91,7 +92,11 @@ struct tm_inst {
     uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
     uint8_t lds_more;            /* data cycles that no access shows */
     uint8_t mul;                 /* SALU multiplication */
-    bool alone;                  /* it may touch what all shader engines share */
+    /* The end of what it and what follows it take of the code, if they lie in one line
+     * and what follows has been met, else 0 (fetch.c). */
+    uint32_t end_of_both;
+    bool alone;      /* it may touch what all shader engines share */
+    bool postponed;  /* it may be executed later than it issues (engine.c) */
     bool talks;      /* by it waves may learn what others have done, through memory */
     uint8_t wait[4]; /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
     uint16_t sleep_units;
@@ -107,7 +112,7 @@ struct tm_inst {
     uint64_t stall[TM_STALLS];
     uint64_t conflicts;               /* cycles of LDS bank conflicts */
     struct tm_asked asked;            /* as a vector memory instruction */
-    struct tm_blame blame[TM_BLAMES]; /* the first of them that were seen */
+    struct tm_blame blame[TM_BLAMES]; /* the first of them, in the order of time */
     unsigned n_blames;
     struct tm_pattern pattern;
 };

@@ -44,6 +44,7 @@ struct tm_account {
 
 struct tm_group;
 struct tm_simd;
+struct tm_turns;
 
 /* What every turn looks at lies together in as few lines of the host's caches as it
  * fits in: those up to regs, of which the first are fetched ahead (engine/engine.c),
@@ -57,8 +58,11 @@ struct tm_wave {
     int64_t start, last_issue, earliest, due; /* due: its next turn */
     bool last_imm, began, ended, at_barrier, skip, sleeps, slept, left;
     uint8_t earliest_why, priority;
-    bool unmet; /* what comes next has to be looked at alone */
-    bool taken; /* it is behind a taken branch */
+    bool unmet;             /* what comes next has to be looked at alone */
+    bool taken;             /* it is behind a taken branch */
+    uint8_t rank;           /* engine/turns.h */
+    uint8_t owed;           /* issued and not executed yet: tm_inst.postponed */
+    struct tm_turns *turns; /* of its WGP; NULL: it is one queue for all */
     struct tm_hints hints;
     struct tm_fetch_wave fetch;
     struct tm_valu_wave valu;

@@ -1,0 +1,77 @@
+/* turns.h: whose turn comes next in a WGP: bits of its waves by cycle of a window.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_TURNS_H
+#define TM_TURNS_H
+
+#include "wave.h"
+
+/* A wave of the WGP has a rank for as long as it has its place, those that are older a
+ * lower one, and at most one turn to come. */
+enum { TM_RANKS = 64 };
+
+struct tm_turns {
+    uint64_t at[TM_WINDOW]; /* who has a turn in a cycle of the window: bit per rank */
+    uint64_t busy;          /* bit per cycle in which somebody has */
+    uint64_t later;         /* whose turn comes after the window */
+    uint64_t urgent[3];     /* who has got it with priority 1, 2, 3 */
+    uint64_t hurried;       /* any of these */
+    uint64_t taken;         /* ranks */
+    uint64_t ended;         /* who has ended, and keeps its place */
+    int64_t begin, end;     /* the window */
+    int64_t soonest;        /* no turn after the window comes sooner */
+    int64_t due[TM_RANKS];  /* turns after the window */
+    struct tm_wave *wave[TM_RANKS];
+};
+
+/* turns.c */
+void tm_turns_begin(struct tm_turns *q);
+/* A wave younger than the others comes; it leaves. */
+void tm_turns_enter(struct tm_turns *q, struct tm_wave *w);
+void tm_turns_leave(struct tm_turns *q, const struct tm_wave *w);
+/* The window is over, and nobody's turn in it is left: the one that begins then. */
+void tm_turns_window(struct tm_turns *q, int64_t begin);
+/* When the next turn comes, or no later; INT64_MAX: never. */
+int64_t tm_turns_next(const struct tm_turns *q);
+
+static inline void tm_turns_put(struct tm_turns *q, const struct tm_wave *w,
+                                int64_t when)
+{
+    uint64_t bit = UINT64_C(1) << w->rank;
+    if (w->priority | (q->hurried & bit)) {
+        q->hurried = 0;
+        for (unsigned p = 0; p < 3; p++) {
+            q->urgent[p] =
+                w->priority == p + 1 ? q->urgent[p] | bit : q->urgent[p] & ~bit;
+            q->hurried |= q->urgent[p];
+        }
+    }
+    if (when < q->end) {
+        unsigned cycle = (unsigned)when % TM_WINDOW;
+        q->at[cycle] |= bit;
+        q->busy |= UINT64_C(1) << cycle;
+        return;
+    }
+    q->later |= bit;
+    q->due[w->rank] = when;
+    q->soonest = tm_min(q->soonest, when);
+}
+
+/* The rank whose turn is first of those of a cycle: by priority, then by age. */
+static inline unsigned tm_turns_first(const struct tm_turns *q, uint64_t who)
+{
+    for (unsigned p = 3; p > 0 && who & q->hurried; p--)
+        if (who & q->urgent[p - 1])
+            return (unsigned)__builtin_ctzll(who & q->urgent[p - 1]);
+    return (unsigned)__builtin_ctzll(who);
+}
+
+/* A turn of the window that comes now. */
+static inline void tm_turns_take(struct tm_turns *q, unsigned cycle, unsigned rank)
+{
+    q->at[cycle] &= ~(UINT64_C(1) << rank);
+    if (!q->at[cycle])
+        q->busy &= ~(UINT64_C(1) << cycle);
+}
+
+#endif

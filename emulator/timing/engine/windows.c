@@ -1,0 +1,368 @@
+/* windows.c: a run window by window, one WGP after the other.
+ *
+ * Between two times at which memory is asked a WGP does by itself what is its own: its
+ * waves lie in the host's caches meanwhile. It stops in front of a turn that may touch
+ * what others share (tm_takes_all), and where its shader engine may give it a
+ * workgroup or take one away: those are taken one at a time, in the order of (time,
+ * key) over all WGPs, and so in the order of a run that has one queue. Must not know
+ * what a turn is for. Invariant: cycles are those of that run.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "windows.h"
+
+#include <stdlib.h>
+
+/* Of WGPs that have gone on behind what they had stopped at, so many are worth it to
+ * have all SEs advance at the same time again. */
+#define WORTH 4
+
+/* What comes first of all. */
+struct first {
+    int64_t t;
+    uint64_t key;
+    unsigned number; /* of the WGP; from the number of WGPs on: own events */
+};
+
+/* ---- when a WGP's shader engine may change it ---- */
+
+/* The soonest end of a workgroup whose place another one may take. */
+static int64_t next_release(const struct tm_engine *t, unsigned se)
+{
+    int64_t soonest = INT64_MAX, reuse = PARAM(&t->chip.b, slot_reuse_cycles);
+    for (unsigned a = 0; a < TM_MAX_ARRAYS; a++)
+        if (t->own[tm_own_ends(se, a)] != INT64_MAX)
+            soonest = tm_min(soonest, t->own[tm_own_ends(se, a)] + reuse);
+    for (unsigned g = 0; g < t->chip.wgps_per_se; g++) {
+        const struct tm_turns *q = &t->turns[se * t->chip.wgps_per_se + g];
+        for (uint64_t rest = q->ended; rest; rest &= rest - 1) {
+            const struct tm_wave *w = q->wave[__builtin_ctzll(rest)];
+            if (w->left) /* else it is to leave first, or listed as such */
+                soonest = tm_min(soonest, w->due);
+            else
+                soonest = tm_min(soonest, tm_max(w->due, q->begin) + reuse);
+        }
+    }
+    return soonest;
+}
+
+/* Up to when its shader engine leaves a WGP alone. Waves that have not ended yet take
+ * longer than a window until somebody has their place (tm_windows_can). */
+static int64_t left_alone(const struct tm_engine *t, unsigned number)
+{
+    unsigned se = number / t->chip.wgps_per_se;
+    const struct tm_simd *s = &t->chip.wgps[number].cu[0].simd[0];
+    const struct tm_dispatcher *d = &t->dispatcher[se];
+    int64_t until = INT64_MAX;
+    if (d->used && d->next_number < t->end_group)
+        until = tm_min(t->own[se], next_release(t, se));
+    if (d->ending[s->sa][s->wgp])
+        until = tm_min(until, t->own[tm_own_ends(se, s->sa)]);
+    return until;
+}
+
+/* ---- a WGP ---- */
+
+static bool is_before(int64_t t, uint64_t key, const struct tm_failure *f)
+{
+    return f->status == RD_OK || t < f->t || (t == f->t && key < f->key);
+}
+
+/* It goes no further; others, which may fail before it, do. */
+static void fail(struct tm_windows *s, unsigned number, rd_status st,
+                 const struct tm_wave *w)
+{
+    struct tm_turns *q = &s->all->turns[number];
+    unsigned se = number / s->all->chip.wgps_per_se;
+    int64_t now = tm_now(s->of[se]);
+    q->busy = q->later = 0;
+    q->soonest = INT64_MAX;
+    if (is_before(now, tm_key(w), &s->failed[se]))
+        s->failed[se] = (struct tm_failure){st, now, tm_key(w), w};
+}
+
+/* Do what is a WGP's own up to the end of the window. first: its next turn comes before
+ * all others', and may be any. */
+static void advance(struct tm_windows *s, unsigned number, bool first)
+{
+    struct tm_turns *q = &s->all->turns[number];
+    struct tm_engine *t = s->of[number / s->all->chip.wgps_per_se];
+    int64_t until = q->busy ? tm_min(s->end, left_alone(s->all, number)) : 0;
+    for (; q->busy; first = false) {
+        unsigned cycle = (unsigned)__builtin_ctzll(q->busy);
+        int64_t now = q->begin + cycle;
+        if (now >= until && !first)
+            break;
+        unsigned rank = tm_turns_first(q, q->at[cycle]);
+        struct tm_wave *w = q->wave[rank];
+        bool all = tm_takes_all(t, w);
+        if (all && !first)
+            break;
+        tm_turns_take(q, cycle, rank);
+        t->chip.b.now = now;
+        t->alone = all;
+        rd_status st = tm_turn_of_wave(t, w);
+        t->alone = false;
+        if (st != RD_OK)
+            fail(s, number, st, w);
+        if (all)
+            break;
+    }
+    s->next[number] = tm_turns_next(q);
+}
+
+void tm_windows_advance(struct tm_windows *s, unsigned se)
+{
+    unsigned per = s->all->chip.wgps_per_se;
+    for (unsigned k = se * per; s->of[se] && k < (se + 1) * per; k++)
+        advance(s, k, false);
+}
+
+static void advance_all(struct tm_windows *s)
+{
+    for (unsigned se = 0; se < s->all->chip.n_ses; se++)
+        tm_windows_advance(s, se);
+}
+
+/* ---- all ---- */
+
+static uint64_t first_key(const struct tm_turns *q)
+{
+    uint64_t who = q->at[__builtin_ctzll(q->busy)];
+    return tm_key(q->wave[tm_turns_first(q, who)]);
+}
+
+static struct first first_of(const struct tm_windows *s)
+{
+    const struct tm_engine *t = s->all;
+    struct first f = {.t = INT64_MAX};
+    for (unsigned k = 0; k < s->n; k++)
+        f.t = tm_min(f.t, s->next[k]);
+    for (unsigned k = 0; k < TM_OWN; k++)
+        f.t = tm_min(f.t, t->own[k]);
+    if (f.t >= s->end)
+        return f;
+    for (unsigned k = 0; k < TM_OWN; k++)
+        if (t->own[k] == f.t) {
+            f.number = s->n + k;
+            return f;
+        }
+    f.key = UINT64_MAX;
+    for (unsigned k = 0; k < s->n; k++) {
+        uint64_t key = s->next[k] == f.t ? first_key(&t->turns[k]) : UINT64_MAX;
+        f.number = key < f.key ? k : f.number;
+        f.key = key < f.key ? key : f.key;
+    }
+    return f;
+}
+
+/* Has something failed before what comes next? Of all, the first. */
+static rd_status failure(const struct tm_windows *s, const struct first *next)
+{
+    const struct tm_failure *f = &s->failed[0];
+    for (unsigned k = 1; k < s->all->chip.n_ses; k++)
+        if (s->failed[k].status != RD_OK &&
+            is_before(s->failed[k].t, s->failed[k].key, f))
+            f = &s->failed[k];
+    if (f->status == RD_OK || (next->t < s->end && is_before(next->t, next->key, f)))
+        return RD_OK;
+    if (f->status == RD_E_FAULT)
+        emu_stepper_blame(s->all->stepper, f->wave->wave);
+    return f->status;
+}
+
+static rd_status take_own(struct tm_windows *s, unsigned own, int64_t now)
+{
+    unsigned se = tm_own_se(own), per = s->all->chip.wgps_per_se;
+    struct tm_engine *t = s->of[se];
+    s->all->own[own] = INT64_MAX;
+    t->chip.b.now = now;
+    t->alone = true;
+    rd_status st = tm_turn_of_own(t, own);
+    t->alone = false;
+    for (unsigned g = se * per; g < (se + 1) * per; g++)
+        s->next[g] = tm_turns_next(&s->all->turns[g]);
+    return st;
+}
+
+/* So many have gone on since all SEs advanced: is what comes first a WGP's own, and
+ * worth it to let them again? */
+static bool is_worth(const struct tm_windows *s, unsigned number, unsigned gone)
+{
+    const struct tm_turns *q = &s->all->turns[number];
+    uint64_t who = q->at[__builtin_ctzll(q->busy)];
+    return s->several && gone >= WORTH &&
+           !tm_takes_all(s->of[number / s->all->chip.wgps_per_se],
+                         q->wave[tm_turns_first(q, who)]);
+}
+
+/* The window: what WGPs stop at is taken in order. */
+static rd_status run_window(struct tm_windows *s)
+{
+    rd_status st = RD_OK;
+    unsigned gone = 0;
+    s->advance_all(s);
+    while (st == RD_OK && !s->all->talks) {
+        struct first f = first_of(s);
+        st = failure(s, &f);
+        if (st != RD_OK || f.t >= s->end)
+            break;
+        if (f.number >= s->n) {
+            st = take_own(s, f.number - s->n, f.t);
+        } else if (is_worth(s, f.number, gone)) {
+            s->advance_all(s);
+            gone = 0;
+        } else {
+            advance(s, f.number, true);
+            gone++;
+        }
+    }
+    return st;
+}
+
+/* What CUs have accepted in all parts is asked for in one order. */
+static rd_status ask(struct tm_windows *s, int64_t end)
+{
+    struct tm_engine *t = s->all;
+    rd_status st = RD_OK;
+    tm_gather(t, end);
+    for (unsigned k = 0; k < t->chip.n_ses && st == RD_OK; k++)
+        if (s->of[k] && s->of[k] != t)
+            st = tm_sent_move(&t->chip.sent, &s->of[k]->chip.sent);
+    return st == RD_OK ? tm_ask(t, end) : st;
+}
+
+/* How far it is, for who asks. */
+static bool goes_on(struct tm_windows *s, int64_t now)
+{
+    struct tm_engine *t = s->all;
+    if (!t->config.poll)
+        return true;
+    uint64_t own = t->chip.issues.all;
+    for (unsigned k = 0; k < t->chip.n_ses; k++)
+        if (s->of[k] && s->of[k] != t)
+            t->chip.issues.all += s->of[k]->chip.issues.all;
+    bool on = t->config.poll(t->config.poll_ctx, (uint64_t)now);
+    t->chip.issues.all = own;
+    return on;
+}
+
+rd_status tm_windows_run(struct tm_windows *s)
+{
+    struct tm_engine *t = s->all;
+    rd_status st = RD_OK;
+    for (unsigned k = 0; k < t->chip.n_ses && st == RD_OK; k++)
+        if (s->of[k])
+            st = tm_begin_dispatch(t, k);
+    while (st == RD_OK && !t->talks) {
+        int64_t first = INT64_MAX;
+        for (unsigned k = 0; k < s->n; k++)
+            first = tm_min(first, tm_turns_next(&t->turns[k]));
+        for (unsigned k = 0; k < TM_OWN; k++)
+            first = tm_min(first, t->own[k]);
+        if (first == INT64_MAX)
+            break;
+        int64_t begin = first / TM_WINDOW * TM_WINDOW;
+        if (begin > t->asked)
+            st = ask(s, begin);
+        if (st != RD_OK)
+            return st;
+        t->chip.b.now = first;
+        if (first >= t->pace.next) /* at a multiple of a window */
+            tm_sample_tick(t);
+        if (t->pace.cut)
+            break;
+        if (!goes_on(s, first))
+            return RD_E_TIMEOUT;
+        for (unsigned k = 0; k < s->n; k++) {
+            tm_turns_window(&t->turns[k], begin);
+            s->next[k] = tm_turns_next(&t->turns[k]);
+        }
+        s->end = begin + TM_WINDOW;
+        st = run_window(s);
+    }
+    return st;
+}
+
+/* ---- beginning and end ---- */
+
+bool tm_windows_can(const struct tm_engine *t)
+{
+    const struct tm_observer *o = &t->observer;
+    bool watched = o->begin || o->wave_start || o->step || o->wave_end || o->sample;
+    const struct emu_queue *queue = t->launch.dispatch->queue;
+    return !watched && !(queue && queue->tba) && emu_stepper_is_alone(t->stepper) &&
+           4 * PARAM(&t->chip.b, slots_per_simd) <= TM_RANKS &&
+           PARAM(&t->chip.b, slot_reuse_cycles) + PARAM(&t->chip.b, end_cycles) >=
+               TM_WINDOW;
+}
+
+rd_status tm_windows_begin(struct tm_windows *s, struct tm_engine *all)
+{
+    *s = (struct tm_windows){.all = all,
+                             .n = all->chip.n_ses * all->chip.wgps_per_se,
+                             .advance_all = advance_all};
+    for (unsigned k = 0; k < all->chip.n_ses; k++)
+        s->of[k] = all;
+    for (unsigned k = 0; k < TM_OWN; k++)
+        all->own[k] = INT64_MAX;
+    all->alone = false;
+    s->next = calloc(s->n, sizeof *s->next);
+    all->turns = calloc(s->n, sizeof *all->turns);
+    if (!s->next || !all->turns)
+        return RD_E_NOMEM;
+    for (unsigned k = 0; k < s->n; k++)
+        tm_turns_begin(&all->turns[k]);
+    return RD_OK;
+}
+
+/* The turns to come of a WGP. */
+static rd_status push_all(struct tm_engine *t, struct tm_turns *q)
+{
+    rd_status st = RD_OK;
+    uint64_t comes = q->later;
+    for (unsigned c = 0; c < TM_WINDOW; c++)
+        comes |= q->at[c];
+    for (uint64_t rest = q->taken; rest; rest &= rest - 1) {
+        struct tm_wave *w = q->wave[__builtin_ctzll(rest)];
+        w->turns = NULL;
+        if (st == RD_OK && comes >> w->rank & 1u)
+            st = tm_push(t, w->due, w);
+    }
+    return st;
+}
+
+rd_status tm_windows_end(struct tm_windows *s, rd_status st)
+{
+    struct tm_engine *t = s->all;
+    struct tm_turns *turns = t->turns;
+    bool go_on = st == RD_OK && t->talks && !t->pace.cut;
+    int64_t first = INT64_MAX;
+    for (unsigned k = 0; k < s->n && go_on; k++)
+        first = tm_min(first, tm_turns_next(&turns[k]));
+    for (unsigned k = 0; k < TM_OWN && go_on; k++)
+        first = tm_min(first, t->own[k]);
+    if (first != INT64_MAX)
+        t->chip.b.now = first;
+    t->turns = NULL;
+    t->alone = true;
+    for (unsigned k = 0; k < TM_OWN && go_on && st == RD_OK; k++)
+        if (t->own[k] != INT64_MAX)
+            st = tm_push_own(t, t->own[k], k);
+    for (unsigned k = 0; k < s->n && go_on && st == RD_OK; k++)
+        st = push_all(t, &turns[k]);
+    free(turns);
+    free(s->next);
+    return st;
+}
+
+rd_status tm_run_windows(struct tm_engine *t)
+{
+    struct tm_windows s;
+    if (!tm_windows_can(t))
+        return RD_E_BUSY;
+    rd_status st = tm_windows_begin(&s, t);
+    if (st == RD_OK)
+        st = tm_windows_run(&s);
+    return tm_windows_end(&s, st);
+}

@@ -1,0 +1,39 @@
+/* windows.h: a run window by window: windows.c; the same by several threads: parts.c.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TM_WINDOWS_H
+#define TM_WINDOWS_H
+
+#include "engine.h"
+
+/* A wave's fault, or what else has ended a part: of all the first so far; status is
+ * RD_OK: none. */
+struct tm_failure {
+    rd_status status;
+    int64_t t;
+    uint64_t key;
+    const struct tm_wave *wave;
+};
+
+struct tm_windows {
+    struct tm_engine *all, *of[TM_MAX_SES]; /* of: who runs an SE; all, or a part */
+    unsigned n;                             /* WGPs */
+    int64_t *next;                          /* when the next turn of each comes */
+    int64_t end;                            /* of the window */
+    struct tm_failure failed[TM_MAX_SES];
+    bool several; /* threads */
+    /* Have every SE advance (tm_windows_advance), at the same time or not. */
+    void (*advance_all)(struct tm_windows *s);
+};
+
+bool tm_windows_can(const struct tm_engine *t);
+RD_CHECKED rd_status tm_windows_begin(struct tm_windows *s, struct tm_engine *all);
+/* Until nothing is left to come, or until waves begin to talk to one another. */
+RD_CHECKED rd_status tm_windows_run(struct tm_windows *s);
+/* What is to come, if anything, goes to the one queue. */
+RD_CHECKED rd_status tm_windows_end(struct tm_windows *s, rd_status st);
+
+/* The WGPs of an SE do what is their own, up to the end of the window. */
+void tm_windows_advance(struct tm_windows *s, unsigned se);
+
+#endif
