@@ -23,6 +23,7 @@ struct ck_config {
     bool hazard;     /* wait: what loads bring arrives only when it is waited for ... */
     uint64_t hazard_seed; /* ... but for some, chosen by this */
     bool host_writes;     /* somebody else may change memory while kernels run */
+    bool host_answers;    /* ... but only what kernels wait for (hostcalls) */
     struct ck_heap
         *heap; /* allocations by the byte; NULL: regions of the emulator alone */
     /* What memory holds; false: there is none. NULL: with host_writes, all memory

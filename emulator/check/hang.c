@@ -8,8 +8,9 @@
  * instructions without a barrier, all waves' instructions are seen until one of them
  * turns out not to repeat itself, and again when there were twice as many. Meanwhile
  * waves may run unseen; a turn of theirs counts as a change of memory. Must not know
- * who else writes memory: hosts do not write while `rdna3 run` runs a kernel; under a
- * driver they may, and only the second rule holds there. SPDX-License-Identifier: MIT
+ * who else writes memory: hosts do not write while `rdna3 run` runs a kernel, but
+ * for the answers to its calls; then, and under a driver, they may, and only the second
+ * rule holds there. SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -242,7 +243,8 @@ bool ck_hang_turn(struct ck *ck, struct ck_wave *w)
     if (ck->looks && w->insts - p->proven > LOOK) { /* it does not repeat itself */
         ck->looks = false;
         ck->next_look *= 2;
-    } else if (!ck->looks && since > ck->next_look && !ck->config.host_writes) {
+    } else if (!ck->looks && since > ck->next_look && !ck->config.host_writes &&
+               !ck->config.host_answers) {
         ck->next_look = since;
         begin_look(ck);
     }

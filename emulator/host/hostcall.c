@@ -267,6 +267,11 @@ rd_status la_answer_begin(struct la *la)
     return h->running ? RD_OK : RD_E_NOMEM;
 }
 
+bool la_answers(const struct la *la)
+{
+    return la->hostcall && la->hostcall->running;
+}
+
 enum la_printed la_answer_end(struct la *la, uint32_t *service)
 {
     struct la_hostcall *h = la->hostcall;

@@ -145,6 +145,28 @@ static size_t count_args(const char *p)
     return n;
 }
 
+/* Print a format; one prints a conversion that takes an argument (false: there is
+ * none), rest: the format behind it. */
+static bool print_format(const char *p,
+                         bool (*one)(void *ctx, struct conv *c, const char *rest,
+                                     FILE *f),
+                         void *ctx, FILE *f)
+{
+    struct conv c;
+    while (*p) {
+        if (*p != '%') {
+            fputc(*p++, f);
+            continue;
+        }
+        p = parse(p + 1, &c);
+        if (c.kind == '%')
+            fputc('%', f);
+        else if (c.kind && !one(ctx, &c, p, f))
+            return false;
+    }
+    return true;
+}
+
 /* ---- values ---------------------------------------------------------------------- */
 
 static double half(uint16_t bits)
@@ -260,30 +282,35 @@ static void print_argument(const struct conv *c, const uint8_t *p, size_t bytes,
     }
 }
 
+/* Arguments of a record, as large as the entry says. */
+struct typed {
+    const struct entry *e;
+    unsigned next;
+    struct bytes *args;
+};
+
+static bool print_typed_one(void *ctx, struct conv *c, const char *rest, FILE *f)
+{
+    struct typed *t = ctx;
+    (void)rest;
+    if (t->next >= t->e->n)
+        return true;
+    size_t bytes = t->e->size[t->next++];
+    const uint8_t *value = take(t->args, bytes);
+    if (value)
+        print_argument(c, value, bytes, f);
+    return value != NULL;
+}
+
 /* The text of a format whose escapes are gone; args: the record's. */
 static bool print_typed(const struct entry *e, const char *p, struct bytes *args,
                         FILE *f)
 {
-    unsigned next = 0;
-    struct conv c;
-    while (*p) {
-        if (*p != '%') {
-            fputc(*p++, f);
-            continue;
-        }
-        p = parse(p + 1, &c);
-        if (c.kind == '%') {
-            fputc('%', f);
-        } else if (c.kind && next < e->n) {
-            size_t bytes = e->size[next++];
-            const uint8_t *value = take(args, bytes);
-            if (!value)
-                return false;
-            print_argument(&c, value, bytes, f);
-        }
-    }
-    for (; next < e->n; next++) /* more than the format has conversions */
-        if (!take(args, e->size[next]))
+    struct typed t = {e, 0, args};
+    if (!print_format(p, print_typed_one, &t, f))
+        return false;
+    for (; t.next < e->n; t.next++) /* more than the format has conversions */
+        if (!take(args, e->size[t.next]))
             return false;
     return true;
 }
@@ -327,38 +354,41 @@ static const char *take_string(struct bytes *b)
 {
     const char *text = (const char *)b->at;
     size_t n = strnlen(text, b->left);
-    if (n == b->left || !take(b, (n + 8) & ~(size_t)7))
+    if (!take(b, (n + 8) & ~(size_t)7)) /* more than is left, without an end */
         return NULL;
     return text;
 }
 
-/* strings: the compiler knew the format, and with it which pointers are strings. */
-static bool print_promoted(const char *p, bool strings, struct bytes *args, FILE *f)
+/* Arguments of 8 bytes; strings: the compiler knew the format, and with it which
+ * pointers are strings. */
+struct promoted {
+    bool strings;
+    struct bytes *args;
+};
+
+static bool print_promoted_one(void *ctx, struct conv *c, const char *rest, FILE *f)
 {
-    struct conv c;
-    while (*p) {
-        if (*p != '%') {
-            fputc(*p++, f);
-            continue;
-        }
-        p = parse(p + 1, &c);
-        if (c.kind == '%') {
-            fputc('%', f);
-        } else if (c.kind == 's' && strings) {
-            /* of a null pointer there is nothing */
-            const char *text = args->left <= 8 * count_args(p) ? "(null)" : NULL;
-            if (!text && !(text = take_string(args)))
-                return false;
-            print_string(&c, text, SIZE_MAX, f);
-        } else if (c.kind) {
-            const uint8_t *value = take(args, 8);
-            if (!value)
-                return false;
-            c.kind = c.kind == 's' ? 'p' : c.kind;
-            print_value(&c, value, 8, f);
-        }
+    struct promoted *p = ctx;
+    if (c->kind == 's' && p->strings) {
+        /* of a null pointer there is nothing */
+        const char *text = p->args->left <= 8 * count_args(rest) ? "(null)" : NULL;
+        if (!text && !(text = take_string(p->args)))
+            return false;
+        print_string(c, text, SIZE_MAX, f);
+        return true;
     }
-    return true;
+    const uint8_t *value = take(p->args, 8);
+    c->kind = c->kind == 's' ? 'p' : c->kind;
+    if (value)
+        print_value(c, value, 8, f);
+    return value != NULL;
+}
+
+static bool print_promoted(const char *format, bool strings, struct bytes *args,
+                           FILE *f)
+{
+    struct promoted p = {strings, args};
+    return print_format(format, print_promoted_one, &p, f);
 }
 
 bool la_print_message(const uint8_t *at, size_t bytes, FILE *f)

@@ -71,6 +71,19 @@ kernel void broken(global uint *x)
         p[p[0] / 4 + 2 + i] = x[i];
     p[0] += 256;
 }
+kernel void cut(global uint *x)
+{
+    printf("%u\n", x[0]);
+    for (uint i = 0; i < 1100000; i++)
+        printf("a\n");
+    buffer()[(4 << 20) / 4 - 1] = buffer()[2]; // the head of a record, nothing behind it
+}
+kernel void beyond(global uint *x)
+{
+    for (uint i = 0; i < 1100000; i++)
+        printf("a\n");
+    buffer()[0] = x[0];
+}
 kernel void huge(global uint *x)
 {
     printf("good\n");
@@ -199,6 +212,15 @@ KERNEL to_stderr(const char *x)
     u64 desc = host(2, 33, 1, 0, 0, 0, 0, 0, 0);
     __ockl_printf_append_string_n(desc, x, 4, 1);
 }
+KERNEL empty(const u64 *x)
+{
+    host(2, 3, 0, 0, 0, 0, 0, 0, 0);
+}
+KERNEL stale(const u64 *x)
+{
+    printf("good\n");
+    host(2, 1 << 8 | 1 << 5, 0, 0, 0, 0, 0, 0, 0);
+}
 KERNEL broken(const u64 *x)
 {
     for (int i = 0; i < 64; i++)
@@ -254,6 +276,13 @@ def opencl():
             f.write(bytes.fromhex(used))
         status, _, err = run("huge", "--arg", "file:used")
         expect("a wrong number of bytes", (status, "holds something else" in err), (0, True))
+    status, out, err = run("cut", "--arg", "buf:4")
+    expect("a record that the buffer's end cuts", (status, out[:4], "holds something else" in err),
+           (0, "0\na\n", True))
+    with open("used", "wb") as f:
+        f.write((4 << 20).to_bytes(4, "little"))
+    status, out, err = run("beyond", "--arg", "file:used")
+    expect("more than the buffer holds", (status, out, "holds something else" in err), (0, "", True))
 
 
 def hip():
@@ -305,6 +334,9 @@ def hostcalls():
     status, out, err = run("other", "--arg", "buf:8:fill=255", "--print", "0:u64")
     expect("another service", (status, out.split()[-1], "service 3 (memory)" in err), (0, "0", True))
     expect("stderr", run("to_stderr", "--arg", "file:x"), (0, "", "str"))
+    for kernel, said in (("empty", ""), ("stale", "good\n")):
+        status, out, err = run(kernel, "--arg", "file:x")
+        expect(kernel, (status, out, "is no message" in err), (0, said, True))
     for seed in range(8):
         status, out, err = run("broken", "--arg", f"buf:1K:rand=u64,{seed}")
         expect("no messages", (status, "still there\n" in out, "is no message" in err), (0, True, True))

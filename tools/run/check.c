@@ -42,8 +42,9 @@ static rd_status tell_fresh(const struct run_options *o)
     return RD_OK;
 }
 
-int run_check_begin(struct run_options *o, struct emu *emu)
+int run_check_begin(struct run_options *o, struct la *la)
 {
+    struct emu *emu = la_emu(la);
     struct run_checks *r = &o->checks;
     if (!r->options.classes)
         return CLI_OK;
@@ -51,6 +52,7 @@ int run_check_begin(struct run_options *o, struct emu *emu)
     if (status != CLI_OK)
         return status;
     struct ck_config config = {.classes = r->options.classes,
+                               .host_answers = la_answers(la),
                                .keep_going = r->options.keep_going,
                                .lanes = r->options.lanes,
                                .watchdog = r->options.watchdog,

@@ -384,7 +384,7 @@ static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *d
     struct tm_engine *timed = NULL;
     rd_status st = RD_OK;
 
-    int status = run_check_begin(o, la_emu(la));
+    int status = run_check_begin(o, la);
     if (status == CLI_OK)
         status = run_trace_begin(o, la_emu(la));
     if (status != CLI_OK)

@@ -127,7 +127,7 @@ int run_trace_end(struct run_options *o, struct emu *emu);
 /* Check what the emulator runs in between, if --check was given. end prints what was
  * found; status is what became of the run. Print errors; return an exit status. */
 int run_check_options(struct run_options *o);
-int run_check_begin(struct run_options *o, struct emu *emu);
+int run_check_begin(struct run_options *o, struct la *la);
 int run_check_end(struct run_options *o, int status);
 /* Has a finding told about the fault that ended the run, or ended it itself? */
 bool run_check_told(const struct run_options *o);
