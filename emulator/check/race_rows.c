@@ -351,6 +351,70 @@ static inline bool note_reads(struct rows *r, const struct segment *g)
     return fine;
 }
 
+/* ---- lanes that lie apart ---- */
+
+/* The values from i on, apart from here on; NULL: out of memory. */
+static inline uint32_t *values_at(struct shadow *s, struct shadow_block *b,
+                                  enum shadow_plane plane, unsigned i)
+{
+    uint32_t *v = b->plane[plane];
+    if (b->shift < 2)
+        return v ? v + i : (v = shadow_plane(s, b, plane)) ? v + i : NULL;
+    if (!v || !shadow_apart(b, plane, i / SHADOW_LINE))
+        return (v = shadow_open(s, b, plane, i / SHADOW_LINE)) ? v + i % SHADOW_LINE
+                                                               : NULL;
+    return v + i;
+}
+
+/* n values are read by a lane: the first read that is behind of nobody else's stays,
+ * and the last. */
+static inline bool note_lane(struct rows *r, struct shadow_block *b, unsigned i,
+                             unsigned n, uint32_t value)
+{
+    for (unsigned end = i + n; i < end; i++) {
+        uint32_t *v = values_at(r->s, b, SHADOW_READ, i);
+        if (!v)
+            return false;
+        enum shadow_plane plane = SHADOW_READ;
+        if (number_is(r, *v >> SHADOW_LANE) != ORDERED) {
+            plane = SHADOW_READ2;
+            v = values_at(r->s, b, plane, i);
+        }
+        if (!v)
+            return false;
+        shadow_raise(b, plane, r->number);
+        *v = value;
+    }
+    return true;
+}
+
+/* Loads by lanes one after the other, where nobody has written: nothing can be out of
+ * order. False: it is to be judged by runs, which note what was noted already again. */
+static bool note_apart(struct rows *r, const struct emu_access *a)
+{
+    struct shadow_block *b = NULL;
+    uint64_t block = UINT64_MAX;
+    if (a->write || r->lanes || !r->number)
+        return false;
+    for (uint64_t m = a->lanes; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(m);
+        uint64_t at = a->address[lane];
+        if (at / SHADOW_BLOCK != block) {
+            block = at / SHADOW_BLOCK;
+            b = shadow_at(r->s, at);
+            if (!b || b->top[SHADOW_WRITE] >= r->s->dead ||
+                b->top[SHADOW_ATOMIC] >= r->s->dead)
+                return false;
+        }
+        unsigned i = (unsigned)(at % SHADOW_BLOCK);
+        if (i + a->bytes > SHADOW_BLOCK || (i | a->bytes) & ((1u << b->shift) - 1) ||
+            !note_lane(r, b, i >> b->shift, a->bytes >> b->shift,
+                       r->number << SHADOW_LANE | lane))
+            return false;
+    }
+    return true;
+}
+
 /* ---- runs ---- */
 
 static void add_run(struct rows *r, uint64_t at, unsigned bytes, unsigned lane,
@@ -424,6 +488,8 @@ static void add_access(struct rows *r, const struct emu_access *a)
     uint64_t joined =
         a->bytes & (a->bytes - 1u) ? 0 : steps(a, lanes, a->bytes) & pairs;
     bool apart = __builtin_popcountll(pairs & ~joined) >= FEW_RUNS;
+    if (apart && note_apart(r, a))
+        return;
     uint64_t equal = !apart || a->write || r->lanes ? 0 : steps(a, lanes, 0) & pairs;
     for (uint64_t m = a->lanes; m && !r->full;) {
         unsigned l = (unsigned)__builtin_ctzll(m), n = run_from(equal, l);
