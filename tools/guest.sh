@@ -121,6 +121,8 @@ while [ $i -lt 1200 ] && ! [ -e /dev/kfd -a -e /dev/dri/renderD128 ]; do
 done
 dmesg >/dev/ttyS1
 cp -a /run/base/. /
+mkdir -p /dev/shm
+mount -t tmpfs tmpfs /dev/shm
 root=/
 if [ -n "$tree" ]; then # what is written there stays in memory
     root=/tree

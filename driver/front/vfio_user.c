@@ -395,19 +395,26 @@ void vfio_user_talk(struct vfio_user *v, struct pci_board *board, int fd)
 /* ---- clients -----------------------------------------------------------------------
  */
 
+/* The name appears when somebody listens: whoever waits for it may connect at once. So
+ * the socket has another one until then. link, not rename: what has the name already
+ * stays. */
 rd_status vfio_user_listen(const char *path, int *fd)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(at.sun_path)) {
+    if (snprintf(at.sun_path, sizeof(at.sun_path), "%s.new", path) >=
+        (int)sizeof(at.sun_path)) {
         errno = ENAMETOOLONG;
         return RD_E_INVALID;
     }
-    memcpy(at.sun_path, path, strlen(path) + 1);
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (s < 0)
         return RD_E_IO;
-    if (bind(s, (struct sockaddr *)&at, sizeof(at)) != 0 || listen(s, 1) != 0) {
-        int why = errno;
+    bool bound = bind(s, (struct sockaddr *)&at, sizeof(at)) == 0;
+    bool ok = bound && listen(s, 1) == 0 && link(at.sun_path, path) == 0;
+    int why = errno;
+    if (bound)
+        (void)unlink(at.sun_path);
+    if (!ok) {
         close(s);
         errno = why;
         return RD_E_IO;

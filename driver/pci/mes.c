@@ -159,6 +159,11 @@ static bool from_sdma(struct pci_board *b, uint64_t mqd, struct hqd_config *c)
     return true;
 }
 
+static bool by_doorbell(const struct hqd *q, const void *doorbell)
+{
+    return q->doorbell == *(const uint32_t *)doorbell;
+}
+
 static bool add_queue(struct pci_board *b, const uint32_t *dw)
 {
     bool kernel = dw[36] & FLAG_KERNEL;
@@ -184,14 +189,30 @@ static bool add_queue(struct pci_board *b, const uint32_t *dw)
     c.doorbell = dw[18];
     c.gang = pair(dw, 14);
     c.aql = c.kind == HQD_COMPUTE && dw[36] & FLAG_AQL;
+    if (kernel) /* it may be there still, after a reset */
+        hqd_forget(b, by_doorbell, &c.doorbell);
     if (!kernel && !c.aql && pair(dw, 21) && gmc_read(b, pair(dw, 21), &wptr, 8))
         c.wptr = wptr; /* newer than the descriptor's */
     return hqd_map(b, &c) != NULL;
 }
 
-static bool by_doorbell(const struct hqd *q, const void *doorbell)
+/* A graphics ring is mapped again at once, behind all that is in it: later kernels go
+ * on with it as it is, earlier ones map it once more from its beginning. */
+static bool reset_queue(struct pci_board *b, const uint32_t *dw)
 {
-    return q->doorbell == *(const uint32_t *)doorbell;
+    bool graphics = dw[1] & RESET_GRAPHICS;
+    struct hqd_config c = {
+        .kind = HQD_GFX, .pipe = dw[8] & 3, .queue = dw[9] & 7, .kernel = true};
+    uint64_t wptr = 0;
+    hqd_forget(b, by_doorbell, &dw[graphics ? 13 : 4]);
+    if (!graphics)
+        return true;
+    if (!hqd_from_mqd(b, pair(dw, 11), &c) ||
+        !gmc_read(b, pair(dw, 14), &wptr, sizeof(wptr)))
+        return false;
+    c.doorbell = dw[13];
+    c.rptr = c.wptr = wptr;
+    return hqd_map(b, &c) != NULL;
 }
 
 /* Those of a gang, or (0) of all processes. */
@@ -272,8 +293,7 @@ static bool run(struct pci_board *b, unsigned op, const uint32_t *dw)
         hqd_unmap(b, by_doorbell, &dw[1]);
         return true;
     case RESET:
-        hqd_forget(b, by_doorbell, &dw[dw[1] & RESET_GRAPHICS ? 13 : 4]);
-        return true;
+        return reset_queue(b, dw);
     case SUSPEND:
     case RESUME:
         set_active(b, dw[1] & ALL_GANGS ? 0 : pair(dw, 2), op == RESUME);

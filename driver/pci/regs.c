@@ -1,9 +1,8 @@
 /* regs.c: the board's register file: sparse storage, the table, hooks, what is told.
  *
  * Must not know what a register means. Invariant: one that nobody models reads what was
- * written last, or 0. Storage is atomic: packets, firmware and driver come from
- * different threads.
- * SPDX-License-Identifier: MIT
+ * written last, or 0; where there is no storage it reads 0. Storage is atomic: packets,
+ * firmware and driver come from different threads. SPDX-License-Identifier: MIT
  */
 #include "regs.h"
 
@@ -12,8 +11,9 @@
 
 #include "internal.h"
 
-#define N_PAGES (1u << (REGS_BITS - REGS_PAGE_BITS))
-#define POLLED  100000u /* reads in a row that are worth a line */
+#define N_PAGES      (1u << (REGS_BITS - REGS_PAGE_BITS))
+#define POLLED       100000u /* reads in a row that are worth a line */
+#define MAX_NAMELESS 4096u   /* pages, of 14 KB */
 
 struct row {
     const char *name;
@@ -71,13 +71,33 @@ void regs_reset(struct pci_regs *regs)
             atomic_store(&p->value[k], rows[p->row[k]].reset);
 }
 
-/* NULL if out of memory. */
+static bool known(uint32_t first)
+{
+    for (unsigned r = 1; r < N_ROWS; r++)
+        if (rows[r].reg < first + REGS_PAGE && rows[r].reg + rows[r].count > first)
+            return true;
+    return false;
+}
+
+/* A driver reaches far more registers by index than any chip has; for so many there is
+ * storage besides those that the table names. */
+static bool room(struct pci_regs *regs, uint32_t first)
+{
+    if (known(first) || atomic_fetch_add(&regs->nameless, 1) < MAX_NAMELESS)
+        return true;
+    atomic_fetch_sub(&regs->nameless, 1);
+    return false;
+}
+
+/* NULL: nothing is there, or out of memory. */
 static struct regs_page *page_of(struct pci_board *b, uint32_t reg)
 {
     uint32_t i = (reg & ((1u << REGS_BITS) - 1)) >> REGS_PAGE_BITS;
     struct regs_page *p = atomic_load(&b->regs.pages[i]), *none = NULL;
     if (p)
         return p;
+    if (!room(&b->regs, i << REGS_PAGE_BITS))
+        return NULL;
     p = calloc(1, sizeof(*p));
     if (!p)
         return NULL;

@@ -30,6 +30,7 @@ struct regs_page {
 struct pci_regs {
     _Atomic(struct regs_page *) *pages;
     _Atomic(struct regs_page *) newest; /* of those that are there */
+    _Atomic uint32_t nameless;          /* pages of which the table knows nothing */
     uint32_t polled, polled_value;      /* read last, */
     uint64_t polls;                     /* so often in a row */
     uint64_t reads, writes;

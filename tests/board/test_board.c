@@ -143,6 +143,28 @@ START_TEST(windows)
 }
 END_TEST
 
+/* A driver that goes through all registers by index finds some that are not there, and
+ * those that are still work. */
+START_TEST(many_registers)
+{
+    uint32_t kept = 0, i;
+    for (i = 0; i < 6000; i++) {
+        machine_write(&m, 0x14, 0x10000000 + i * 4096);
+        machine_write(&m, 0x15, i + 1);
+    }
+    while (i--) {
+        machine_write(&m, 0x14, 0x10000000 + i * 4096);
+        uint32_t value = machine_read(&m, 0x15);
+        ck_assert(value == i + 1 || value == 0);
+        kept += value != 0;
+    }
+    ck_assert_uint_ge(kept, 4000);
+    ck_assert_uint_le(kept, 4096);
+    machine_write(&m, 0xc041, 5);
+    ck_assert_uint_eq(machine_read(&m, 0xc041), 5);
+}
+END_TEST
+
 /* The boot loader, then a command in the ring whose fence comes. */
 START_TEST(security_processor)
 {
@@ -499,6 +521,7 @@ static Suite *suite(void)
     tcase_add_test(t, discovery);
     tcase_add_test(t, rom);
     tcase_add_test(t, windows);
+    tcase_add_test(t, many_registers);
     tcase_add_test(t, security_processor);
     tcase_add_test(t, system_management);
     tcase_add_test(t, packets);

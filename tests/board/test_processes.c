@@ -291,26 +291,71 @@ START_TEST(killed_inside)
 }
 END_TEST
 
-/* A ring that waits for ever is reset, which frames ask for in two ways: what is mapped
- * in its place is new. */
+/* A ring that waits for ever is reset: what is mapped in its place is new. */
 START_TEST(ring_reset)
 {
     const uint32_t never[] = {PM4(0x3c, 6), 3 | 1 << 4, LO(VA_DATA), HI(VA_DATA), 9,
                               ~0u,          4};
-    for (unsigned graphics = 0; graphics < 2; graphics++) {
-        struct process p;
-        uint32_t dw[64] = {0};
-        process(&p, 0x1000, 0x8001);
-        add(&p);
+    struct process p;
+    uint32_t dw[64] = {0};
+    process(&p, 0x1000, 0x8001);
+    add(&p);
+    submit(&p, never, COUNT(never));
+    dw[1] = 1;
+    dw[4] = p.doorbell;
+    frame(dw, 8, 24);
+    p.put = 0;
+    add(&p);
+    submit(&p, dw, machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512));
+    machine_wait(data_of(&p) + 128, 1);
+    take_away(&p);
+}
+END_TEST
+
+static void add_graphics(const struct process *p)
+{
+    uint32_t dw[FRAME] = {0};
+    dw[18] = p->doorbell;
+    dw[19] = LO(FB + p->mqd);
+    dw[20] = HI(FB + p->mqd);
+    dw[36] = 1u << 13;
+    frame(dw, 2, 37);
+}
+
+/* A graphics ring goes on behind what it has hung in, or is mapped once more, as other
+ * kernels do. */
+START_TEST(graphics_reset)
+{
+    struct process p;
+    uint32_t dw[FRAME] = {0};
+    process(&p, 0x116, 0);
+    const uint64_t at = FB + p.data, places[] = {(FB + p.ring) >> 8, FB + p.pointers,
+                                                 FB + p.pointers + 8};
+    const unsigned fields[] = {136, 139, 141};
+    for (unsigned i = 0; i < 3; i++) {
+        machine_words(&m, p.mqd)[fields[i]] = LO(places[i]);
+        machine_words(&m, p.mqd)[fields[i] + 1] = HI(places[i]);
+    }
+    const uint32_t never[] = {PM4(0x3c, 6), 3 | 1 << 4, LO(at), HI(at), 9, ~0u, 4};
+    add_graphics(&p);
+    for (uint32_t round = 1; round < 3; round++) {
+        const uint32_t store[] = {PM4(0x37, 4), 5u << 8, LO(at + 512), HI(at), round};
         submit(&p, never, COUNT(never));
-        dw[1] = graphics ? 1u << 3 : 1;
-        dw[graphics ? 13 : 4] = p.doorbell;
+        machine_words(&m, p.pointers)[2] = p.put;
+        memset(dw, 0, sizeof(dw));
+        dw[1] = 1u << 3;
+        dw[11] = LO(FB + p.mqd);
+        dw[12] = HI(FB + p.mqd);
+        dw[13] = p.doorbell;
+        dw[14] = LO(places[2]);
+        dw[15] = HI(places[2]);
         frame(dw, 8, 24);
-        p.put = 0;
-        add(&p);
-        submit(&p, dw, machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512));
-        machine_wait(data_of(&p) + 128, 1);
-        take_away(&p);
+        if (round == 2) {
+            p.put = 0;
+            add_graphics(&p);
+        }
+        submit(&p, store, COUNT(store));
+        machine_wait(data_of(&p) + 128, round);
     }
 }
 END_TEST
@@ -440,6 +485,7 @@ static Suite *suite(void)
     tcase_add_test(t, unmapped_inside);
     tcase_add_test(t, killed_inside);
     tcase_add_test(t, ring_reset);
+    tcase_add_test(t, graphics_reset);
     tcase_add_test(t, identities);
     tcase_add_test(t, many_processes);
     tcase_add_test(t, scattered_pages);
