@@ -58,14 +58,29 @@ bool cp_read(struct gpu_queue *q, uint64_t va, void *to, uint64_t bytes)
     return true;
 }
 
+/* To a doorbell, say: what a packet writes at once. */
+static bool bus_write(struct gpu_queue *q, uint64_t va, const void *from,
+                      uint64_t bytes)
+{
+    const struct gpu_host *host = &q->gpu->host;
+    return host->board && host->board->bus_write(host->ctx, q->space, va, from, bytes);
+}
+
 bool cp_write(struct gpu_queue *q, uint64_t va, const void *from, uint64_t bytes)
 {
+    struct gpu_page_fault fault;
     struct vm_span span;
     for (const uint8_t *p = from; bytes;
          p += span.bytes, va += span.bytes, bytes -= span.bytes) {
-        if (!span_of(q, va, bytes, GPU_WRITE, &span))
-            return false;
-        vm_store(span.host, p, span.bytes);
+        if (vm_translate(q->gpu, q->space, va, bytes, GPU_WRITE, &q->tlb, &span,
+                         &fault) == RD_OK) {
+            vm_store(span.host, p, span.bytes);
+            continue;
+        }
+        if (bus_write(q, va, p, bytes))
+            return true;
+        cp_page_fault(q, &fault);
+        return false;
     }
     return true;
 }

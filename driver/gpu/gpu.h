@@ -105,6 +105,9 @@ struct gpu_board {
     /* The page of an address space that holds va; false: why not in fault. */
     bool (*page)(void *ctx, unsigned space, uint64_t va, unsigned access,
                  struct gpu_page *page, struct gpu_page_fault *fault);
+    /* A write to what is no memory but on the bus all the same. False: it is not. */
+    bool (*bus_write)(void *ctx, unsigned space, uint64_t va, const void *from,
+                      uint64_t bytes);
     /* A kernel of this address space is about to run: bring up to date what it sees
      * (gpu_space_place). */
     void (*mirror)(void *ctx, unsigned space);

@@ -94,6 +94,7 @@ static void gpu_reg_write(void *ctx, uint32_t reg, uint32_t value)
 
 static const struct gpu_board gpu_side = {
     .page = gmc_page,
+    .bus_write = gmc_bus_write,
     .mirror = mirror_refresh,
     .interrupt = on_interrupt,
     .reg_read = gpu_reg_read,

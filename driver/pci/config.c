@@ -1,7 +1,8 @@
 /* config.c: configuration space: identity, windows, capabilities.
  *
  * What a driver may write is in a mask; the windows' addresses are the transport's
- * business, so they are kept and not looked at. SPDX-License-Identifier: MIT
+ * business, so they are kept and not looked at, but that of the doorbells, which queues
+ * write to. SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
@@ -10,6 +11,7 @@
 enum {
     COMMAND = 0x04,
     STATUS = 0x06,
+    DOORBELLS = 0x18,
     ROM = 0x30,
     PM = 0x50,
     EXPRESS = 0x64,
@@ -56,7 +58,7 @@ void config_init(struct pci_board *b)
     c[0x0a] = 0x80; /* display, not VGA: no legacy ports */
     c[0x0b] = 0x03;
     put32(c + 0x10, 0xc); /* 64 bits, prefetchable */
-    put32(c + 0x18, 0xc);
+    put32(c + DOORBELLS, 0xc);
     put32(c + 0x20, 0x1);
     put16(c + 0x2c, BOARD_SUBSYS_VENDOR);
     put16(c + 0x2e, BOARD_SUBSYS_DEVICE);
@@ -101,6 +103,13 @@ void pci_config_read(struct pci_board *b, uint32_t offset, void *to, uint32_t by
         p[i] = (uint64_t)offset + i < PCI_CONFIG_BYTES ? b->space[offset + i] : 0xff;
 }
 
+static void settle_doorbells(struct pci_board *b)
+{
+    uint64_t base;
+    memcpy(&base, b->space + DOORBELLS, sizeof(base));
+    atomic_store(&b->doorbells, base & ~UINT64_C(15));
+}
+
 /* The ROM's size shows in the bits that stay zero: it is asked for here. */
 static void settle_rom(struct pci_board *b)
 {
@@ -119,4 +128,5 @@ void pci_config_write(struct pci_board *b, uint32_t offset, const void *from,
         b->space[at] = (uint8_t)((b->space[at] & ~mask) | (p[i] & mask));
     }
     settle_rom(b);
+    settle_doorbells(b);
 }

@@ -194,6 +194,23 @@ bool gmc_page(void *board, unsigned space, uint64_t va, unsigned access,
     return true;
 }
 
+bool gmc_bus_write(void *board, unsigned space, uint64_t va, const void *from,
+                   uint64_t bytes)
+{
+    struct pci_board *b = board;
+    struct space_root root;
+    uint64_t entry, size, base = atomic_load(&b->doorbells);
+    if (!gmc_root(b, space, &root) || !walk(b, &root, va, &entry, &size) ||
+        !(entry & PTE_SYSTEM) || !(entry & PTE_WRITE))
+        return false;
+    uint64_t at = (entry & PTE_ADDRESS) + ((va - root.start) & (size - 1));
+    if (!base || at < base || at - base >= pci_bar_bytes(b, PCI_BAR_DOORBELLS) ||
+        at % 4 || bytes % 4)
+        return false;
+    pci_bar_write(b, PCI_BAR_DOORBELLS, at - base, from, bytes);
+    return true;
+}
+
 static bool transfer(struct pci_board *b, uint64_t va, uint8_t *p, uint64_t bytes,
                      bool write)
 {

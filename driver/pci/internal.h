@@ -106,6 +106,7 @@ struct pci_board {
     struct pci_regs regs;
 
     uint8_t space[PCI_CONFIG_BYTES];
+    _Atomic uint64_t doorbells; /* where that window is on the bus; 0: nowhere */
     uint8_t *rom;
     int vram_fd;
     uint8_t *vram;
@@ -154,6 +155,8 @@ uint64_t memory_gap(struct pci_board *b, uint64_t bus);
 
 /* gmc.c */
 #define FB_BASE 0x8000000000ull /* where address space 0 shows the VRAM */
+bool gmc_bus_write(void *board, unsigned space, uint64_t va, const void *from,
+                   uint64_t bytes);
 bool gmc_page(void *board, unsigned space, uint64_t va, unsigned access,
               struct gpu_page *page, struct gpu_page_fault *fault);
 bool gmc_root(struct pci_board *b, unsigned space, struct space_root *root);

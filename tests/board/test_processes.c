@@ -387,6 +387,35 @@ START_TEST(identities)
 }
 END_TEST
 
+/* A queue rings another one's doorbell, by an address that its tables map to the bus;
+ * the rest of that window is no memory. */
+START_TEST(doorbell_by_packet)
+{
+    const uint64_t bus = 0xd0000000, va = VA_DATA + 0x100000;
+    struct process p, other;
+    process(&p, 0x1000, 0x8001);
+    process(&other, 0x1002, 0x8002);
+    pci_config_write(m.board, 0x18, &bus, 8);
+    machine_map(&m, p.root, va, bus + 0x4000, MACHINE_PAGE,
+                PTE_VALID | PTE_SYSTEM | PTE_RWX);
+    add(&p);
+    add(&other);
+    const uint32_t store[] = {PM4(0x37, 4), 5u << 8, LO(VA_DATA), HI(VA_DATA), 77};
+    const uint32_t ring[] = {PM4(0x37, 5), 5u << 8,      LO(va + 0x1002 * 4 - 0x4000),
+                             HI(va),       COUNT(store), 0};
+    memcpy(machine_words(&m, other.ring), store, sizeof(store));
+    submit(&p, ring, COUNT(ring));
+    machine_wait(data_of(&other), 77);
+    const uint32_t read[] = {PM4(0x40, 5), 1 | 5u << 8, LO(va),
+                             HI(va),       LO(VA_DATA), HI(VA_DATA)};
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 0);
+    submit(&p, read, COUNT(read));
+    for (unsigned i = 0; i < 60000 && !atomic_load(&m.interrupts); i++)
+        usleep(100);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 1); /* a page fault */
+}
+END_TEST
+
 /* More processes than there are spaces at once: the oldest without a queue goes. */
 START_TEST(many_processes)
 {
@@ -487,6 +516,7 @@ static Suite *suite(void)
     tcase_add_test(t, ring_reset);
     tcase_add_test(t, graphics_reset);
     tcase_add_test(t, identities);
+    tcase_add_test(t, doorbell_by_packet);
     tcase_add_test(t, many_processes);
     tcase_add_test(t, scattered_pages);
     tcase_add_test(t, hostile_tables);
