@@ -221,7 +221,7 @@ void tm_sample_estimate(const struct tm_engine *t, double *span, double *error)
     double left = (double)(t->launch.n_groups - t->end_group), least, stay;
     *span = tm_sample_span(t);
     *error = 0;
-    if (t->end_group == 0 || left <= 0)
+    if (t->end_group == 0 || left <= 0 || t->pace.only_left_over)
         return;
     bounds(t, &least, &stay);
     struct pace pace = find_pace(t, left, stay, least);
