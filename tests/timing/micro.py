@@ -75,7 +75,7 @@ class Bench:
 
     def __init__(self, name, want, source, op, tolerance=3.0, setup="", n=32, trips=(8, 24),
                  block=32, grid=1, wave=32, vgprs=128, lds=0, scratch=0, chain=0, buffer=4096,
-                 unit="cycles", convert=None, mask="1,0,0,0,0,0", warm=0, wgp=0, user=2):
+                 unit="cycles", convert=None, mask="1,0,0,0,0,0", warm=0, wgp=0, user=2, sets=()):
         self.__dict__.update(locals())
 
 
@@ -97,6 +97,7 @@ def wait(text, counter):
 
 ALL = "ffffffff,ffffffff,ffffffff,ffffffff,ffffffff,ffffffff"
 STEP = 96 * 256 * 16 # bytes that one load of all waves reads
+SMALL = "gl2_bytes=393216", "mall_bytes=1572864"
 STREAM = "s_lshl_b32 s2, s2, 12\n\tv_lshlrev_b32 v1, 4, v0\n\tv_add_nc_u32 v1, s2, v1\n"
 
 
@@ -249,6 +250,26 @@ BENCHES = [
           i, "s_mov_b64 s[4:5], s[22:23]\n\t"), setup="s_mov_b64 s[22:23], s[4:5]\n\t" + STREAM, n=24,
           trips=(2, 4), grid=96, block=256, mask=ALL, buffer=30 << 20, unit="B/ns",
           convert=lambda x: STEP / x * MHZ / 1000, tolerance=5),
+    Bench("VRAM, stores alone, bytes/ns", 960, PUBLISHED + ", nominal; what was written comes back from small caches",
+          lambda i: "global_store_b128 v1, v[8:11], s[4:5]\n\ts_add_u32 s4, s4, %d\n\ts_addc_u32 s5, s5, 0" % STEP,
+          setup=STREAM, n=8, trips=(4, 8), grid=96, block=256, mask=ALL, buffer=120 << 20, unit="B/ns", sets=SMALL,
+          convert=lambda x: STEP / x * MHZ / 1000, tolerance=5),
+    Bench("VRAM, copy, bytes/ns read and written", 960, PUBLISHED + ", nominal",
+          lambda i: stream(i, "") + "\n\tglobal_store_b128 v2, v[8:11], s[4:5]", setup=STREAM +
+          "v_add_nc_u32 v2, 0x4000000, v1\n", n=8, trips=(4, 8), grid=96, block=256, mask=ALL, buffer=150 << 20,
+          unit="B/ns", sets=SMALL, convert=lambda x: 2 * STEP / x * MHZ / 1000, tolerance=8),
+    Bench("global atomic that returns, chase", 216, "manual 4.1.1: device scope, as a GL2 hit",
+          wait("global_atomic_add_u32 v2, v1, v2, s[4:5] glc", "vmcnt"), setup=LANE0, tolerance=5),
+    Bench("load with GLC, chase", 216, "manual 4.1.1: L0 and GL1 are missed, as a GL2 hit",
+          wait("global_load_b32 v1, v1, s[4:5] glc", "vmcnt"), setup=LANE0, tolerance=5),
+    Bench("load behind buffer_gl0_inv, chase", 135, "manual 4.1.1: the L0 is empty, as a GL1 hit",
+          wait("buffer_gl0_inv\n\tglobal_load_b32 v1, v1, s[4:5]", "vmcnt"), setup=LANE0, tolerance=5),
+    Bench("image load, L0 hit", 71, "as global memory; no figure published", wait(
+          "image_load v2, v1, s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_1D unorm", "vmcnt"), setup=LANE0 +
+          "s_lshr_b64 s[8:9], s[4:5], 8\n\ts_or_b32 s9, s9, 0xc1400000\n\ts_mov_b32 s10, 3\n\t"
+          "s_mov_b32 s11, 0x80000fac\n\ts_mov_b32 s12, 0\n\ts_mov_b32 s13, 0\n\ts_mov_b64 s[14:15], 0\n", tolerance=5),
+    Bench("code of 40 and 120 KiB, 128 bytes", None, "no figure published; lines from the GL2, 192 bytes ahead",
+          lambda i: "v_add_f32_e64 v%d, v33, v50" % (8 + i % 16), n=5120, trips=(1, 3), convert=lambda x: 16 * x),
     Bench("scratch load, L0 hit", 71, "as global memory", wait("scratch_load_b32 v2, off, off", "vmcnt"),
           scratch=64, tolerance=5),
 ]
@@ -291,7 +312,8 @@ def cycles(rdna3, code, bench, trips, buffer):
     out = subprocess.run(
         [rdna3, "run", code, "--grid", str(bench.grid), "--block", str(bench.block), "--arg", buffer,
          "--arg", "i32:%d" % trips, "--arg", "i32:0", "--timing", "--sclk-mhz", str(MHZ),
-         "--cu-mask", bench.mask], check=True, stdout=subprocess.PIPE, text=True).stdout
+         "--cu-mask", bench.mask, *(x for s in bench.sets for x in ("--timing-set", s))], check=True,
+        stdout=subprocess.PIPE, text=True).stdout
     return int(re.search(r"^cycles +(\d+)", out, re.M).group(1))
 
 

@@ -6,6 +6,7 @@
 #include "cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
 {
@@ -17,7 +18,8 @@ rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
     c->tag = calloc(n, sizeof *c->tag);
     c->ready = calloc(n, sizeof *c->ready);
     c->used = calloc(n, sizeof *c->used);
-    return c->tag && c->ready && c->used ? RD_OK : RD_E_NOMEM;
+    c->written = calloc(n, sizeof *c->written);
+    return c->tag && c->ready && c->used && c->written ? RD_OK : RD_E_NOMEM;
 }
 
 void tm_cache_destroy(struct tm_cache *c)
@@ -25,6 +27,7 @@ void tm_cache_destroy(struct tm_cache *c)
     free(c->tag);
     free(c->ready);
     free(c->used);
+    free(c->written);
 }
 
 /* The first way of a line's set. */
@@ -53,6 +56,7 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
         c->used[found] = c->clock;
         c->hits++;
         c->last = found;
+        c->lost = false;
         *ready = &c->ready[found];
         return true;
     }
@@ -62,10 +66,25 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
             victim = i;
     c->misses++;
     c->last = victim;
+    c->lost = c->tag[victim] && c->written[victim];
+    c->lost_line = c->tag[victim] - 1;
+    c->written[victim] = false;
     c->tag[victim] = line + 1;
     c->used[victim] = c->clock;
     *ready = &c->ready[victim];
     return false;
+}
+
+void tm_cache_drop(struct tm_cache *c, uint64_t line)
+{
+    size_t first = first_of(c, line), found = find(c, first, line);
+    if (found < first + c->ways)
+        c->tag[found] = 0;
+}
+
+void tm_cache_clear(struct tm_cache *c)
+{
+    memset(c->tag, 0, (size_t)c->sets * c->ways * sizeof *c->tag);
 }
 
 bool tm_cache_probe(const struct tm_cache *c, uint64_t line)

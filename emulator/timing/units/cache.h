@@ -15,8 +15,11 @@ struct tm_cache {
     uint64_t *tag;  /* line number + 1; 0: empty */
     int64_t *ready; /* when the line's data are there */
     uint32_t *used; /* for least recently used */
+    bool *written;  /* since it came, tm_cache_write */
     uint32_t clock;
     size_t last; /* the way that was accessed last */
+    bool lost;   /* the last miss has put out a line that was written */
+    uint64_t lost_line;
     uint64_t hits, misses;
 };
 
@@ -28,6 +31,16 @@ void tm_cache_destroy(struct tm_cache *c);
  * ready  out: where its time is kept. After a miss the caller sets it.
  */
 bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready);
+
+/* The line that was just looked up is written. */
+static inline void tm_cache_write(struct tm_cache *c, const int64_t *ready)
+{
+    c->written[ready - c->ready] = true;
+}
+
+/* Forget a line, or all. */
+void tm_cache_drop(struct tm_cache *c, uint64_t line);
+void tm_cache_clear(struct tm_cache *c);
 
 /* Is it there? Changes nothing. */
 bool tm_cache_probe(const struct tm_cache *c, uint64_t line);

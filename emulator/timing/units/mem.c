@@ -131,6 +131,19 @@ bool tm_memory_code(struct tm_memory *m, uint64_t line, int64_t **ready)
     return hit;
 }
 
+/* A line that was written leaves the GL2, and may put one out of the Infinity Cache:
+ * how long it waits for its turn. */
+static int64_t write_back(const struct tm_base *b, struct tm_memory *m, int64_t now)
+{
+    int64_t *there, wait = queue_ns(&m->mall_free, (double)now,
+                                    LINE / b->p.mall_bytes_per_ns * b->ghz);
+    if (!tm_cache_access(&m->mall, m->gl2.lost_line, &there) && m->mall.lost)
+        wait = tm_max(wait, queue_ns(&m->dram_free, (double)now,
+                                     LINE / b->p.dram_bytes_per_ns * b->ghz));
+    tm_cache_write(&m->mall, there);
+    return wait;
+}
+
 /* More cycles than a GL2 hit takes, for a line requested at arrival. */
 static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t line,
                         int64_t arrival)
@@ -146,9 +159,13 @@ static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t l
         return tm_max(extra, *ready - arrival);
     }
     m->gl2_miss++;
+    if (m->gl2.lost)
+        (void)write_back(b, m, start);
     int64_t *there;
     bool mall = tm_cache_access(&m->mall, line, &there);
     double now = (double)start, fabric = tm_fabric_ns(b, 1);
+    if (m->mall.lost)
+        (void)queue_ns(&m->dram_free, now, LINE / b->p.dram_bytes_per_ns * b->ghz);
     if (mall) {
         deeper(m, TM_S_VM_MALL);
         double cost = LINE / b->p.mall_bytes_per_ns * b->ghz;
@@ -298,9 +315,13 @@ static void coalesce(const struct tm_base *b, const struct tm_memory *m,
 /* Where a line is found, as cycles after its request leaves the address unit, less
  * those of an L0 hit. */
 static int64_t load_line(const struct tm_base *b, struct tm_memory *m,
-                         struct tm_vmem *cu, uint64_t line, int64_t now)
+                         struct tm_vmem *cu, uint64_t line, bool device, int64_t now)
 {
     int64_t *l0, *l1, extra;
+    if (device) { /* read again, for all behind it, too */
+        tm_cache_drop(&cu->l0, line);
+        tm_cache_drop(cu->gl1, line);
+    }
     if (tm_cache_access(&cu->l0, line, &l0)) {
         if (*l0 > now)
             deeper(m, TM_S_VM_FILL);
@@ -319,6 +340,10 @@ static int64_t load_line(const struct tm_base *b, struct tm_memory *m,
         *l1 = now + extra;
     }
     *l0 = now + extra;
+    if (device) { /* it does not stay */
+        tm_cache_drop(&cu->l0, line);
+        tm_cache_drop(cu->gl1, line);
+    }
     return extra;
 }
 
@@ -330,7 +355,7 @@ static int64_t do_load(const struct tm_base *b, struct tm_memory *m, struct tm_v
     unsigned dwords = i->dst_dwords;
     int64_t data = start;
     for (unsigned l = 0; l < r->lines; l++)
-        data = tm_max(data, start + load_line(b, m, cu, r->line[l], start));
+        data = tm_max(data, start + load_line(b, m, cu, r->line[l], i->device, start));
     data += more[dwords > 4 ? 4 : dwords] + PARAM(b, vmem_hit) - PARAM(b, lds_start);
     /* The CU returns data in order, at the rate at which it asked. */
     if (data < cu->return_free && 2 * (cu->return_free - data) > data - start)
@@ -352,10 +377,13 @@ static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
         int64_t go = translate(b, m, cu->tlb, r->line[l] * LINE, true, at, &miss),
                 *ready;
         if (!tm_cache_access(&m->gl2, r->line[l], &ready)) {
+            if (m->gl2.lost)
+                go = tm_max(go, start + write_back(b, m, start));
             *ready = go;
             m->gl2_miss++; /* a write allocates */
             misses++;
         }
+        tm_cache_write(&m->gl2, ready);
         at = tm_max(at, go) + line; /* in order: the rest wait for a translation */
         sent += line;
     }
@@ -409,6 +437,10 @@ int64_t tm_vmem(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu
 {
     bool returns = i->returns;
     m->level = TM_S_VM_L0;
+    if (i->drops_l0)
+        tm_cache_clear(&cu->l0);
+    if (i->drops_gl1)
+        tm_cache_clear(cu->gl1);
     if (cu->ta_wave && cu->ta_wave != age && returns)
         cu->ta_free += PARAM(b, vmem_switch);
     cu->ta_wave = returns ? age : 0;

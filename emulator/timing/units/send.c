@@ -94,7 +94,8 @@ static bool grow(struct tm_sent *t)
 static void go(const struct tm_base *b, struct tm_send *s, const struct tm_send_op *o)
 {
     struct tm_sent *t = s->sent;
-    if (!o->inst->returns && !o->request->lines) {
+    bool drops = o->inst->drops_l0 || o->inst->drops_gl1;
+    if (!o->inst->returns && !o->request->lines && !drops) {
         close_count(o, o->accept + PARAM(b, lds_start), TM_S_VSCNT);
         give_back(t, o->request);
     } else if (t->n < t->room || grow(t)) {

@@ -226,6 +226,9 @@ static void describe_memory(const struct emu_inst *inst, const struct isa_facts 
     out->store = !out->returns;
     out->load = out->returns;
     out->addr64 = out->n_vsrc && out->vsrc[0].n == 2 && isa->enc != ISA_ENC_MIMG;
+    out->device = out->returns && isa->flags & ISA_M_GLC; /* manual 4.1.1 */
+    out->drops_l0 = isa->op == ISA_BUFFER_GL0_INV;
+    out->drops_gl1 = isa->op == ISA_BUFFER_GL1_INV;
 }
 
 /* What waves of one shader engine do must not be seen by those of another at a time
