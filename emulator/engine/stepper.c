@@ -278,6 +278,11 @@ const void *emu_wave_rows(const struct emu_wave *wave)
     return const_wave_of(wave)->vgpr[0];
 }
 
+const uint32_t *emu_wave_exec_low(const struct emu_wave *wave)
+{
+    return &const_wave_of(wave)->sgpr[ISA_SEL_EXEC_LO];
+}
+
 uint64_t emu_wave_exec(const struct emu_wave *wave)
 {
     return wave_exec64(const_wave_of(wave));

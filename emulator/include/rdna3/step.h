@@ -118,8 +118,9 @@ const struct emu_inst *emu_wave_next(struct emu_wave *wave);
 void emu_wave_prefetch(const struct emu_wave *wave);
 const void *emu_wave_rows(const struct emu_wave *wave);
 
-/* EXEC now; both halves of a wave64. */
+/* EXEC now; both halves of a wave64. Where its lower half lies, for who looks often. */
 uint64_t emu_wave_exec(const struct emu_wave *wave);
+const uint32_t *emu_wave_exec_low(const struct emu_wave *wave);
 
 /* Execute the wave's next instruction.
  *

@@ -40,7 +40,7 @@ static rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_in
 {
     if (i->postponed && w->owed < UINT8_MAX) {
         w->owed++;
-        t->plain.exec = emu_wave_exec(w->wave);
+        t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
         *event = &t->plain;
         return RD_OK;
     }
@@ -373,8 +373,21 @@ static void begin(struct tm_engine *t, struct tm_wave *w)
     tm_account_wait(w, TM_S_CODE_TLB, NULL, walked);
 }
 
+/* May what it knows to come next issue now? */
+static rd_status turn_again(struct tm_engine *t, struct tm_wave *w)
+{
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from;
+    int64_t when = tm_ready_again(&t->chip.b, w, &why, &from);
+    if (why != TM_S_NONE) /* else it is told when it is known */
+        tm_account_wait(w, why, from, when);
+    return when <= tm_now(t) ? issue(t, w) : tm_push(t, when, w);
+}
+
 static rd_status turn(struct tm_engine *t, struct tm_wave *w)
 {
+    if (w->next)
+        return turn_again(t, w);
     if (w->sleeps) {
         w->sleeps = false;
         w->slept = true;
@@ -393,18 +406,14 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
         w->unmet = false;
         return look_further(t, w, NULL, false);
     }
-    if (!w->began && !w->next)
+    if (!w->began)
         begin(t, w);
-    bool asked = w->next != NULL;
-    if (!asked) {
-        rd_status st = take_delays(t, w, NULL, false);
-        if (st != RD_OK)
-            return st;
-    }
+    rd_status st = take_delays(t, w, NULL, false);
+    if (st != RD_OK)
+        return st;
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
-    int64_t when = asked ? tm_ready_again(&t->chip.b, w, &why, &from)
-                         : tm_ready(&t->chip.b, w, &why, &from);
+    int64_t when = tm_ready(&t->chip.b, w, &why, &from);
     if (why != TM_S_NONE) /* else it is told when it is known */
         tm_account_wait(w, why, from, when);
     return when <= tm_now(t) ? issue(t, w) : tm_push(t, when, w);

@@ -121,8 +121,7 @@ static rd_status make_part(struct tm_windows *s, unsigned number)
 static void add_counts(struct tm_chip *to, const struct tm_chip *from)
 {
     to->issues.all += from->issues.all;
-    to->issues.valu += from->issues.valu;
-    to->issues.salu += from->issues.salu;
+    to->issues.skipped += from->issues.skipped;
     for (unsigned c = 0; c < TM_CLASSES; c++)
         to->issues.of_class[c] += from->issues.of_class[c];
     to->lds.active += from->lds.active;

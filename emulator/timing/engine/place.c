@@ -266,6 +266,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     g->waves[index] = w;
     w->wave = emu_group_wave(g->group, index);
     w->rows = emu_wave_rows(w->wave);
+    w->exec = emu_wave_exec_low(w->wave);
     w->group = g;
     w->simd = s;
     w->record = r;

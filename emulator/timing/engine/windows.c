@@ -95,7 +95,8 @@ static void advance(struct tm_windows *s, unsigned number, bool first)
             break;
         unsigned rank = tm_turns_first(q, q->at[cycle]);
         struct tm_wave *w = q->wave[rank];
-        bool all = tm_takes_all(t, w);
+        bool all =
+            !(w->next && tm_fetch_has_all(&w->fetch, w->next)) && tm_takes_all(t, w);
         if (all && !first)
             break;
         tm_turns_take(q, cycle, rank);
@@ -132,26 +133,20 @@ static uint64_t first_key(const struct tm_turns *q)
     return tm_key(q->wave[tm_turns_first(q, who)]);
 }
 
+/* .t is the end of the window: nothing comes in it. */
 static struct first first_of(const struct tm_windows *s)
 {
     const struct tm_engine *t = s->all;
-    struct first f = {.t = INT64_MAX};
-    for (unsigned k = 0; k < s->n; k++)
-        f.t = tm_min(f.t, s->next[k]);
+    struct first f = {.t = s->end};
     for (unsigned k = 0; k < TM_OWN; k++)
-        f.t = tm_min(f.t, t->own[k]);
-    if (f.t >= s->end)
-        return f;
-    for (unsigned k = 0; k < TM_OWN; k++)
-        if (t->own[k] == f.t) {
-            f.number = s->n + k;
-            return f;
-        }
-    f.key = UINT64_MAX;
+        if (t->own[k] < f.t)
+            f = (struct first){.t = t->own[k], .number = s->n + k};
     for (unsigned k = 0; k < s->n; k++) {
-        uint64_t key = s->next[k] == f.t ? first_key(&t->turns[k]) : UINT64_MAX;
-        f.number = key < f.key ? k : f.number;
-        f.key = key < f.key ? key : f.key;
+        if (s->next[k] > f.t || s->next[k] == s->end)
+            continue;
+        uint64_t key = first_key(&t->turns[k]);
+        if (s->next[k] < f.t || key < f.key)
+            f = (struct first){.t = s->next[k], .key = key, .number = k};
     }
     return f;
 }

@@ -168,16 +168,17 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
         fputs(i ? ",\n" : "\n", f);
         write_wave(t, &t->records.record[i], f);
     }
-    fprintf(f,
-            "],\n\"counters\": {\"SQ_INSTS_VALU\": %llu, \"SQ_INSTS_SALU\": %llu, "
-            "\"SQC_LDS_IDX_ACTIVE\": %llu, \"SQC_LDS_BANK_CONFLICT\": %llu, "
-            "\"GL2C_HIT\": %llu, \"GL2C_MISS\": %llu, \"SQ_BUSY_CYCLES\": %.0f},\n",
-            (unsigned long long)t->chip.issues.valu,
-            (unsigned long long)t->chip.issues.salu,
-            (unsigned long long)t->chip.lds.active,
-            (unsigned long long)t->chip.lds.conflict,
-            (unsigned long long)t->chip.mem->gl2_hit,
-            (unsigned long long)t->chip.mem->gl2_miss, u.busy);
+    fprintf(
+        f,
+        "],\n\"counters\": {\"SQ_INSTS_VALU\": %llu, \"SQ_INSTS_SALU\": %llu, "
+        "\"SQC_LDS_IDX_ACTIVE\": %llu, \"SQC_LDS_BANK_CONFLICT\": %llu, "
+        "\"GL2C_HIT\": %llu, \"GL2C_MISS\": %llu, \"SQ_BUSY_CYCLES\": %.0f},\n",
+        (unsigned long long)(t->chip.issues.of_class[TM_VALU] - t->chip.issues.skipped),
+        (unsigned long long)t->chip.issues.of_class[TM_SALU],
+        (unsigned long long)t->chip.lds.active,
+        (unsigned long long)t->chip.lds.conflict,
+        (unsigned long long)t->chip.mem->gl2_hit,
+        (unsigned long long)t->chip.mem->gl2_miss, u.busy);
     fprintf(f, "\"util\": {\"valu\": %.1f, \"lds\": %.1f}", u.valu, u.lds);
     if (tm_sample_part(t) < 1)
         fprintf(f,

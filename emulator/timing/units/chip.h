@@ -103,7 +103,7 @@ struct tm_se {
 
 /* Instructions issued. */
 struct tm_issues {
-    uint64_t all, valu, salu, of_class[TM_CLASSES];
+    uint64_t all, skipped, of_class[TM_CLASSES]; /* skipped: VALU, EXEC being zero */
 };
 
 struct tm_chip {
@@ -143,9 +143,10 @@ int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
 static inline bool tm_skipped(const struct tm_wave *w, const struct tm_inst *i,
                               int64_t when)
 {
-    return i->cls == TM_VALU && (i->pipe == TM_PIPE_NONE ||
-                                 (i->exec_matters && emu_wave_exec(w->wave) == 0 &&
-                                  when >= w->salu.exec_visible));
+    return i->cls == TM_VALU &&
+           (i->pipe == TM_PIPE_NONE ||
+            (i->exec_matters && *w->exec == 0 && emu_wave_exec(w->wave) == 0 &&
+             when >= w->salu.exec_visible));
 }
 
 /* exec.c: what a VALU instruction takes: before it is first issued. */

@@ -365,7 +365,7 @@ void tm_delay(struct tm_wave *w, unsigned imm)
     h->delay_on[1] = h->delay_id[1] != 0;
 }
 
-static void step_delays(struct tm_wave *w)
+static inline void step_delays(struct tm_wave *w)
 {
     w->hints.delay_on[0] = false;
     if (!w->hints.delay_on[1])
@@ -400,8 +400,7 @@ static void count(struct tm_issues *n, const struct tm_inst *i, bool skipped)
 {
     n->all++;
     n->of_class[i->cls]++;
-    n->valu += i->cls == TM_VALU && !skipped;
-    n->salu += i->cls == TM_SALU;
+    n->skipped += skipped;
 }
 
 static void issue_barrier(const struct tm_base *b, struct tm_ports *p)

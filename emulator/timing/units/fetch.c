@@ -207,18 +207,26 @@ static bool is_near(const struct tm_base *b, const struct tm_fetch *f, uint64_t 
     return are_near(f, first, reach) && are_near(f, (end - 1) / LINE, end - 1);
 }
 
-static void note_end(struct tm_inst *i)
+static void note_lines(const struct tm_base *b, const struct tm_fetch *f,
+                       struct tm_inst *i)
 {
     const struct tm_inst *next = behind_delays(i->follows);
     uint32_t end = next ? next->offset + next->bytes : 0;
-    if (end > i->offset && i->cls != TM_BRANCH && i->offset / LINE == (end - 1) / LINE)
-        i->end_of_both = end;
+    if (end <= i->offset || i->alone || i->cls == TM_BRANCH ||
+        i->offset / LINE != (end - 1) / LINE)
+        return;
+    uint64_t code = f->mem->canon.code_bytes,
+             reach = end + (uint64_t)PARAM(b, ifetch_ahead_bytes);
+    if (end > code) /* elsewhere */
+        return;
+    i->near_line = (end - 1) / LINE + 1;
+    i->near_reach = (uint32_t)((reach < code ? reach : code - 1) / LINE);
 }
 
 bool tm_fetch_is_all_near(const struct tm_base *b, const struct tm_fetch *f,
                           const struct tm_fetch_wave *w, struct tm_inst *i)
 {
-    note_end(i);
+    note_lines(b, f, i);
     uint64_t line = (i->offset + i->bytes - 1u) / LINE;
     if (w->line_ready_for != line + 1 && !are_near(f, i->offset / LINE, line * LINE))
         return false;

@@ -90,15 +90,16 @@ static inline void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
 /* Is everything in the instruction cache that issuing the instruction may ask for? */
 bool tm_fetch_is_all_near(const struct tm_base *b, const struct tm_fetch *f,
                           const struct tm_fetch_wave *w, struct tm_inst *i);
+/* Surely: the wave has asked for it already. */
+static inline bool tm_fetch_has_all(const struct tm_fetch_wave *w,
+                                    const struct tm_inst *i)
+{
+    return w->line_ready_for == i->near_line && w->fetched > i->near_reach;
+}
 static inline bool tm_fetch_is_near(const struct tm_base *b, const struct tm_fetch *f,
                                     const struct tm_fetch_wave *w, struct tm_inst *i)
 {
-    uint32_t end = i->end_of_both; /* then the wave has asked for all that it needs */
-    if (end && w->line_ready_for == (end - 1) / TM_CODE_LINE + 1 &&
-        ((end + (uint64_t)PARAM(b, ifetch_ahead_bytes)) / TM_CODE_LINE < w->fetched ||
-         !tm_canon_is_code(&f->mem->canon, w->fetched * TM_CODE_LINE)))
-        return true;
-    return tm_fetch_is_all_near(b, f, w, i);
+    return tm_fetch_has_all(w, i) || tm_fetch_is_all_near(b, f, w, i);
 }
 /* A taken branch at a time: what the wave's buffer waits for must come before the
  * target. Returns when that is asked for. */

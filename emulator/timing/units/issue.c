@@ -15,7 +15,7 @@ struct bound {
     const struct tm_inst *from;
 };
 
-static void at_least(struct bound *o, int64_t when, uint8_t why)
+static inline void at_least(struct bound *o, int64_t when, uint8_t why)
 {
     if (when > o->t) {
         o->t = when;
@@ -122,20 +122,26 @@ static void wait_sent(const struct tm_base *b, const struct tm_wave *w, struct b
         at_least(o, w->mem.sent + PARAM(b, mem_sent), TM_S_WAR);
 }
 
+/* The pipe of the SIMD, and room for what it has not retired. */
+static inline void wait_pipe(const struct tm_base *b, const struct tm_valu *v,
+                             const struct tm_inst *i, struct bound *o)
+{
+    at_least(o, v->free, TM_S_VALU_PIPE);
+    if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE ||
+        i->pipe == TM_PIPE_HALF)
+        at_least(o, v->trans_free, TM_S_VALU_PIPE);
+    at_least(o, queue_free(&v->queue, o->t, (unsigned)PARAM(b, valu_queue)),
+             TM_S_VALU_QUEUE);
+    if (v->wmma_queue.n)
+        at_least(o, queue_free(&v->wmma_queue, o->t, (unsigned)PARAM(b, wmma_queue)),
+                 TM_S_VALU_QUEUE);
+}
+
 static void wait_valu(const struct tm_base *b, const struct tm_wave *w,
                       const struct tm_inst *i, struct bound *o)
 {
     const struct tm_simd *s = w->simd;
-    at_least(o, s->valu.free, TM_S_VALU_PIPE);
-    if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE ||
-        i->pipe == TM_PIPE_HALF)
-        at_least(o, s->valu.trans_free, TM_S_VALU_PIPE);
-    at_least(o, queue_free(&s->valu.queue, o->t, (unsigned)PARAM(b, valu_queue)),
-             TM_S_VALU_QUEUE);
-    if (s->valu.wmma_queue.n)
-        at_least(o,
-                 queue_free(&s->valu.wmma_queue, o->t, (unsigned)PARAM(b, wmma_queue)),
-                 TM_S_VALU_QUEUE);
+    wait_pipe(b, &s->valu, i, o);
     wait_salu_results(b, w, i, o);
     if (i->writes_sdst && w->valu.sdst_n >= (unsigned)PARAM(b, sdst_queue))
         at_least(o, w->valu.sdst_exec + 1, TM_S_SDST);
@@ -190,9 +196,10 @@ static void wait_counters(const struct tm_base *b, struct tm_wave *w,
     if ((i->wait[0] != TM_NO_WAIT && w->counter[TM_VM].n) ||
         (i->wait[1] != TM_NO_WAIT && w->counter[TM_VS].n))
         tm_send_settle(b, &w->simd->cu->send, b->now + PARAM(b, lds_start));
-    for (unsigned c = 0; c < TM_COUNTERS; c++) {
+    for (unsigned rest = i->waits; rest; rest &= rest - 1) {
+        unsigned c = (unsigned)__builtin_ctz(rest);
         uint8_t why = TM_S_NONE;
-        if (i->wait[c] == TM_NO_WAIT)
+        if (!w->counter[counter[c]].n)
             continue;
         const struct tm_inst *from = NULL;
         int64_t when =
@@ -207,8 +214,8 @@ static void wait_counters(const struct tm_base *b, struct tm_wave *w,
 
 /* A port of the SIMD, one instruction a cycle. The one for arrivals at barriers closes
  * after an arrival, too late to keep out another in the next cycle. */
-static void wait_port(const struct tm_base *b, const struct tm_wave *w,
-                      const struct tm_inst *i, struct bound *o)
+static inline void wait_port(const struct tm_base *b, const struct tm_wave *w,
+                             const struct tm_inst *i, struct bound *o)
 {
     const struct tm_simd *s = w->simd;
     const struct tm_wave *first = s->port.clause[i->cls];
@@ -236,7 +243,8 @@ int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
     bool imm = i->cls == TM_IMM || tm_skipped(w, i, o.t);
     if (imm && !w->last_imm && w->began)
         at_least(&o, w->last_issue + PARAM(b, imm_switch_cycles), TM_S_SWITCH);
-    wait_delay(w, &o);
+    if (w->hints.delay_on[0] || w->hints.delay_on[1])
+        wait_delay(w, &o);
     if (i->cls == TM_IMM && i->special == TM_WAITCNT)
         wait_counters(b, w, i, &o);
     else if (i->special == TM_END)
@@ -261,88 +269,57 @@ int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
     return o.t;
 }
 
-/* ---- asked again ---- */
+/* ---- asked again: what is the wave's own is over ---- */
 
-static bool queue_is_free(const struct tm_queue *q, int64_t now, int64_t limit)
-{
-    return queue_free(q, now, (unsigned)limit) <= now;
-}
-
-/* Is the port free for the wave, and no other one in a clause of the kind? */
-static bool port_is_free(const struct tm_base *b, const struct tm_wave *w,
-                         const struct tm_inst *i)
-{
-    const struct tm_ports *p = &w->simd->port;
-    int64_t last = i->cls == TM_SALU || i->cls == TM_SMEM
-                       ? tm_max(p->last[TM_SALU], p->last[TM_SMEM])
-                       : p->last[i->cls];
-    return last < b->now && (!p->clause[i->cls] || p->clause[i->cls] == w);
-}
-
-static bool valu_is_free(const struct tm_base *b, const struct tm_wave *w,
-                         const struct tm_inst *i)
+static void valu_again(const struct tm_base *b, const struct tm_wave *w,
+                       const struct tm_inst *i, struct bound *o)
 {
     const struct tm_valu *v = &w->simd->valu;
-    int64_t now = b->now;
-    return v->free <= now && (i->pipe == TM_PIPE_PLAIN || v->trans_free <= now) &&
-           queue_is_free(&v->queue, now, PARAM(b, valu_queue)) &&
-           (!v->wmma_queue.n ||
-            queue_is_free(&v->wmma_queue, now, PARAM(b, wmma_queue))) &&
-           (now < v->stalls || v->goes <= now) &&
-           (!w->mem.sent || w->mem.sent + PARAM(b, mem_sent) <= now);
+    wait_pipe(b, v, i, o);
+    wait_sent(b, w, o); /* another wave may have put it off */
+    if (o->t >= v->stalls)
+        at_least(o, v->goes, TM_S_SDST);
 }
 
-static bool memory_is_free(const struct tm_base *b, struct tm_wave *w,
-                           const struct tm_inst *i)
+static void memory_again(const struct tm_base *b, struct tm_wave *w,
+                         const struct tm_inst *i, struct bound *o)
 {
-    struct tm_simd *s = w->simd;
     bool lds = i->cls == TM_LDS;
-    struct tm_queue *q = lds ? &s->lds_queue : &s->vmem_queue;
+    struct tm_queue *q = lds ? &w->simd->lds_queue : &w->simd->vmem_queue;
+    if (!lds && w->mem.lds_accept) /* put off, too */
+        at_least(o, w->mem.lds_accept + PARAM(b, mem_switch), TM_S_MEM_QUEUE);
     queue_trim(q, b->now);
-    if (!lds && w->mem.lds_accept && w->mem.lds_accept + PARAM(b, mem_switch) > b->now)
-        return false;
-    return queue_is_free(q, b->now, lds ? PARAM(b, lds_queue) : PARAM(b, vmem_queue));
-}
-
-/* Surely ready: what else tm_ready looks at is the wave's own and as it was. */
-static bool still_ready(const struct tm_base *b, struct tm_wave *w,
-                        const struct tm_inst *i)
-{
-    switch (i->cls) {
-    case TM_VALU:
-        return valu_is_free(b, w, i) && port_is_free(b, w, i);
-    case TM_VMEM:
-    case TM_LDS:
-    case TM_EXPORT:
-        return port_is_free(b, w, i) && memory_is_free(b, w, i);
-    default:
-        return port_is_free(b, w, i);
-    }
+    int64_t limit = lds ? PARAM(b, lds_queue) : PARAM(b, vmem_queue);
+    at_least(o, queue_free(q, o->t, (unsigned)limit), TM_S_MEM_QUEUE);
 }
 
 int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
                        const struct tm_inst **from)
 {
     const struct tm_inst *i = w->next;
-    if (i->cls == TM_IMM && i->special == TM_WAITCNT) {
-        struct bound o = {b->now, TM_S_NONE, NULL};
-        wait_counters(b, w, i, &o);
-        *why = o.why;
-        *from = o.from;
-        return o.t;
-    }
-    if (i->cls == TM_IMM && i->special != TM_BARRIER && i->special != TM_NOP)
-        return b->now;
-    if (tm_skipped(w, i, b->now) || i->special == TM_WAIT_SALU || i->cls == TM_IMM)
-        return tm_ready(b, w, why, from);
-    if (still_ready(b, w, i))
-        return b->now;
     struct bound o = {b->now, TM_S_NONE, NULL}; /* what is its own is over */
-    if (i->cls == TM_VALU)
-        wait_valu(b, w, i, &o);
-    else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
-        wait_memory(b, w, i, &o);
-    wait_port(b, w, i, &o);
+    switch (i->again) {
+    case TM_AGAIN_NOTHING:
+        return b->now;
+    case TM_AGAIN_COUNTERS:
+        wait_counters(b, w, i, &o);
+        break;
+    case TM_AGAIN_VALU:
+        if (tm_skipped(w, i, b->now))
+            return tm_ready(b, w, why, from);
+        valu_again(b, w, i, &o);
+        wait_port(b, w, i, &o);
+        break;
+    case TM_AGAIN_MEMORY:
+        memory_again(b, w, i, &o);
+        wait_port(b, w, i, &o);
+        break;
+    case TM_AGAIN_PORT:
+        wait_port(b, w, i, &o);
+        break;
+    default:
+        return tm_ready(b, w, why, from);
+    }
     *why = o.why;
     *from = o.from;
     return o.t;

@@ -250,18 +250,40 @@ static void describe_sharing(const struct isa_facts *facts, struct tm_inst *out)
                   out->cls != TM_BRANCH && out->special != TM_BARRIER);
 }
 
+static void describe_again(struct tm_inst *out)
+{
+    for (unsigned c = 0; c < sizeof out->wait; c++)
+        if (out->wait[c] != TM_NO_WAIT)
+            out->waits |= (uint8_t)(1u << c);
+    if (out->cls == TM_IMM)
+        out->again = out->special == TM_WAITCNT ? TM_AGAIN_COUNTERS
+                     : out->special == TM_BARRIER || out->special == TM_NOP
+                         ? TM_AGAIN_ANY
+                         : TM_AGAIN_NOTHING;
+    else if (out->special == TM_WAIT_SALU)
+        out->again = TM_AGAIN_ANY;
+    else if (out->cls == TM_VALU)
+        out->again = TM_AGAIN_VALU;
+    else if (out->cls == TM_VMEM || out->cls == TM_LDS || out->cls == TM_EXPORT)
+        out->again = TM_AGAIN_MEMORY;
+    else
+        out->again = TM_AGAIN_PORT;
+}
+
 void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                       struct tm_inst *out)
 {
     const struct isa_facts *facts = isa_facts(inst->isa.op);
     memset(out, 0, sizeof *out);
     memset(out->wait, (int)TM_NO_WAIT, sizeof out->wait);
+    out->near_line = TM_NO_LINE;
     out->inst = inst;
     out->offset = offset;
     out->bytes = inst->bytes;
     if (inst->kind == EMU_KIND_ILLEGAL) {
         describe_illegal(out);
         out->alone = true;
+        describe_again(out);
         return;
     }
     add_registers(inst, out);
@@ -299,6 +321,7 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
         out->exec_matters = !out->writes_sdst && (facts->state & ISA_STATE_MASKED);
     }
     describe_sharing(facts, out);
+    describe_again(out);
 }
 
 static void bound(struct tm_run *run, unsigned n, unsigned vgprs)

@@ -28,9 +28,21 @@ enum tm_special {
 };
 
 #define TM_NO_WAIT 0xffu
+#define TM_NO_LINE UINT32_MAX
 #define TM_SGPRS   130u /* SGPRs, VCC, TTMP, M0, EXEC and SCC as the last */
 #define TM_EXEC    126u
 #define TM_SCC     129u
+
+/* What may have changed when an instruction that was ready by then has its turn:
+ * nothing; counters; the VALU; the path to memory; only the port; anything. */
+enum tm_again {
+    TM_AGAIN_NOTHING,
+    TM_AGAIN_COUNTERS,
+    TM_AGAIN_VALU,
+    TM_AGAIN_MEMORY,
+    TM_AGAIN_PORT,
+    TM_AGAIN_ANY
+};
 
 struct tm_run {
     uint16_t first; /* VGPR or SGPR number */
@@ -94,13 +106,16 @@ struct tm_inst {
     uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
     uint8_t lds_more;            /* data cycles that no access shows */
     uint8_t mul;                 /* SALU multiplication */
-    /* The end of what it and what follows it take of the code, if they lie in one line
-     * and what follows has been met, else 0 (fetch.c). */
-    uint32_t end_of_both;
+    /* If it and what follows it lie in one line of code, what follows has been met and
+     * it is not alone: the line, + 1, and the last one that they have in reach
+     * (fetch.c); else TM_NO_LINE. */
+    uint32_t near_line, near_reach;
     bool alone;      /* it may touch what all shader engines share */
     bool postponed;  /* it may be executed later than it issues (engine.c) */
     bool talks;      /* by it waves may learn what others have done, through memory */
     uint8_t wait[4]; /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
+    uint8_t waits;   /* bit per such limit */
+    uint8_t again;   /* enum tm_again */
     uint16_t sleep_units;
     uint16_t delay;   /* immediate of s_delay_alu */
     uint8_t clause;   /* instructions of a clause that begins */

@@ -54,6 +54,7 @@ struct tm_wave {
     struct tm_simd *simd;
     struct tm_inst *next; /* NULL: not looked at yet */
     const char *rows;     /* where its VGPRs lie, to fetch them ahead */
+    const uint32_t *exec; /* where the lower half of EXEC lies */
     uint64_t age;
     int64_t start, last_issue, earliest, due; /* due: its next turn */
     bool last_imm, began, ended, at_barrier, skip, sleeps, slept, left;
