@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Misspelt words are told with the one that may have been meant: in assembly, options,
-commands, kernels.
+commands, kernels; what cannot be
+written is told before anything runs.
 
     meant.py RDNA3
 
@@ -103,9 +104,33 @@ def command_line():
     expect("no kernel", (status, "did you" in err, "there is: add_numbers, subtract" in err), (1, False, True))
 
 
+def early():
+    """What cannot be written or read is told before anything runs."""
+    with open("bad", "w", encoding="utf-8") as f:
+        f.write("bad")
+    run = ["run", "k", "--kernel", "subtract", "--stats"]
+    for args in (["--out", "0=/none/x", "--arg", "buf:4"], ["--trace", "/none/x"],
+                 ["--timing", "--timing-json", "/none/x"], ["--timing", "--timing-trace", "/none/x"],
+                 ["--timing", "--report", "/none/x"], ["--timing", "--advice", "--baseline", "bad"],
+                 ["--check", "mem", "--check-json", "/none/x"], ["--check", "mem", "--check-xml", "."]):
+        status, out, err = call(*run, *args)
+        expect(str(args), (status, out, err[:7], err.count("\n")), (1, "", "error: ", 1))
+    for option in "--json", "--xml", "--sarif", "--gen-suppressions":
+        status, out, err = call("check", option, "/none/x", "--", "true")
+        expect(option, (status, out, err), (1, "", "error: cannot write '/none/x': No such file or directory\n"))
+    expect("three numbers", call("run", "k", "--grid", "1,2,3,4")[2],
+           "error: --grid '1,2,3,4': not X, X,Y or X,Y,Z, whole numbers\n")
+    with open("empty", "w", encoding="utf-8"):
+        pass
+    expect("nothing to check", call("asm", "--check", "empty"),
+           (1, "0 statements, 0 wrong\n", "error: empty: there is no statement\n"))
+    expect("no captures", call("timing", "decode", "none")[2], "error: cannot read 'none': No such file or directory\n")
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     assembly()
     command_line()
+    early()
     os.chdir("/")
 sys.exit(failed)

@@ -268,6 +268,8 @@ int asm_check(const struct asm_tool *o, const char *path)
                             c.wrong - MAX_SHOWN);
         printf("%lu statements, %lu wrong\n", c.statements, c.wrong);
         status = c.wrong ? CLI_FAILED : CLI_OK;
+        if (!lit && !c.statements && !c.wrong)
+            status = cli_error(CLI_FAILED, "%s: there is no statement", path);
         if (lit && !c.statements && !c.wrong)
             status = cli_error(CLI_FAILED,
                                "%s: nothing was checked: no check has the prefix of a "

@@ -313,6 +313,13 @@ rd_status cli_writable(const char *path)
     return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ? RD_OK : RD_E_IO;
 }
 
+int cli_check_writable(const char *path)
+{
+    if (!path || strcmp(path, "-") == 0 || cli_writable(path) == RD_OK)
+        return CLI_OK;
+    return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
+}
+
 double cli_now(void)
 {
     struct timespec ts;

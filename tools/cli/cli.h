@@ -71,6 +71,10 @@ RD_CHECKED rd_status cli_write_file(const char *path, const void *data, size_t b
  */
 RD_CHECKED rd_status cli_writable(const char *path);
 
+/* The same with a message, for files that will be written when all is done; nothing for
+ * NULL, nor for "-". Returns an exit status. */
+int cli_check_writable(const char *path);
+
 /* The lanes whose bits are set: "0-3, 8", or "none"; cut off where text is full. */
 void cli_lanes(uint64_t lanes, char *text, size_t size);
 

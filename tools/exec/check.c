@@ -135,7 +135,12 @@ static int take(struct checked *c, int argc, char **argv, bool *helped)
         c->options.classes = ck_classes_usual();
     if (c->options.hazard && !(c->options.classes & CK_BIT(CK_WAIT)))
         return cli_error(CLI_USAGE, "--hazard goes with --check wait");
-    return CLI_OK;
+    const char *const path[] = {c->options.json, c->options.xml, c->options.sarif,
+                                c->options.gen_suppressions};
+    int status = CLI_OK;
+    for (unsigned i = 0; status == CLI_OK && i < sizeof path / sizeof path[0]; i++)
+        status = cli_check_writable(path[i]);
+    return status;
 }
 
 static struct ck_table *map_table(int fd)

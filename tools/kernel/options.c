@@ -94,6 +94,9 @@ static int take_number(struct kernel_options *o, int option, const char *name)
     if (st == RD_E_RANGE)
         return cli_error(CLI_USAGE, "--%s '%s': out of range%s", name, optarg,
                          range_of(option));
+    if (st != RD_OK && (option == KERNEL_OPT_GRID || option == KERNEL_OPT_BLOCK))
+        return cli_error(CLI_USAGE, "--%s '%s': not X, X,Y or X,Y,Z, whole numbers",
+                         name, optarg);
     return st != RD_OK ? bad_value(name, st) : status;
 }
 

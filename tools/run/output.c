@@ -68,6 +68,26 @@ static int check_output(const struct run_options *o, const char *option, unsigne
     return CLI_OK;
 }
 
+/* Before a run that may take hours. */
+static int check_files(const struct run_options *o)
+{
+    const struct checks_options *c = &o->checks.options;
+    const char *const path[] = {o->trace_path,
+                                o->timing.json_path,
+                                o->timing.trace_path,
+                                o->timing.report_path,
+                                c->json,
+                                c->xml,
+                                c->sarif,
+                                c->gen_suppressions};
+    int status = CLI_OK;
+    for (unsigned i = 0; status == CLI_OK && i < sizeof path / sizeof path[0]; i++)
+        status = cli_check_writable(path[i]);
+    for (unsigned i = 0; status == CLI_OK && i < o->n_outs; i++)
+        status = cli_check_writable(o->outs[i].path);
+    return status == CLI_OK ? run_timing_baseline(&o->timing) : status;
+}
+
 int run_check_outputs(const struct run_options *o)
 {
     int status = CLI_OK;
@@ -87,7 +107,7 @@ int run_check_outputs(const struct run_options *o)
                 "not %" PRIu64,
                 p->arg, p->arg, arg->size / p->type->bytes, p->type->name, p->count);
     }
-    return status;
+    return status == CLI_OK ? check_files(o) : status;
 }
 
 int run_write_outputs(const struct run_options *o)

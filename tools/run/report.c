@@ -22,6 +22,15 @@ static int write_page(const char *path, const struct advice *a,
                : CLI_OK;
 }
 
+int run_timing_baseline(const struct run_timing *rt)
+{
+    struct advice before;
+    int status = rt->baseline_path ? advice_read(rt->baseline_path, &before) : CLI_OK;
+    if (rt->baseline_path && status == CLI_OK)
+        advice_free(&before);
+    return status;
+}
+
 int run_timing_advice(const struct run_timing *rt, const struct tm_engine *t)
 {
     struct advice now, before;

@@ -199,6 +199,8 @@ int run_timing(struct run_options *o, struct emu *emu,
                struct emu_stats *stats, struct tm_engine **out, rd_status *st,
                int *window);
 int run_timing_report(const struct run_options *o, struct tm_engine *t);
+/* Can --baseline be read? Prints errors; returns an exit status. */
+int run_timing_baseline(const struct run_timing *rt);
 /* --advice and --report (report.c). Prints errors; returns an exit status. */
 int run_timing_advice(const struct run_timing *rt, const struct tm_engine *t);
 

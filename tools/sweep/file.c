@@ -186,7 +186,8 @@ static int no_command(const char *where, uint64_t item, const char *wrong)
 {
     return cli_error(CLI_USAGE,
                      "%s: item %" PRIu64
-                     ": no parameter or expression of whole numbers: %.40s",
+                     ": no parameter or expression of whole numbers ({{ is a brace): "
+                     "%.40s",
                      where, item, wrong);
 }
 

@@ -4,6 +4,7 @@
  * run is named with the reason, and costs the exit status, not the others.
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +246,7 @@ static int take_file(struct options *o, const char *path)
     struct sqtt_file c;
     char why[256];
     if (cli_read_file(path, &data, &bytes) != RD_OK)
-        return cli_error(CLI_FAILED, "cannot read '%s'", path);
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
     int status = CLI_OK;
     if (!capture_read(data, bytes, &c, why, sizeof why)) {
         free(data);
