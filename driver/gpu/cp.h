@@ -233,6 +233,8 @@ struct orders *cp_orders_create(void);
 void cp_order_packet(struct gpu_queue *q, uint64_t at, bool barrier);
 void cp_order_wait(struct gpu_queue *q, uint64_t va);
 void cp_order_write(struct gpu_queue *q, uint64_t va, int64_t before, int64_t now);
+/* An engine has copied, or filled (from 0). */
+void cp_order_copy(struct gpu_queue *q, uint64_t to, uint64_t from, uint64_t bytes);
 void cp_order_begin(struct gpu_queue *q, struct ck_before *out);
 void cp_order_end(struct gpu_queue *q);
 

@@ -16,6 +16,7 @@ static bool copy_range(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t
     if (!cp_copy(q, dst, src, bytes))
         return false;
     cp_spend(q, cp_copy_ticks(q, dst, src, bytes));
+    cp_order_copy(q, dst, src, bytes);
     return true;
 }
 
@@ -82,7 +83,10 @@ static bool fill(struct gpu_queue *q, const uint32_t *dw)
     bytes = (bytes + unit - 1) & ~(uint64_t)(unit - 1);
     count_copy(q, bytes);
     cp_spend(q, cp_copy_ticks(q, sdma_address(dw + 1), 0, bytes));
-    return cp_fill(q, sdma_address(dw + 1), dw + 3, unit, bytes);
+    if (!cp_fill(q, sdma_address(dw + 1), dw + 3, unit, bytes))
+        return false;
+    cp_order_copy(q, sdma_address(dw + 1), 0, bytes);
+    return true;
 }
 
 /* Of a register, or after writing to one of another that it answers in (HDP flush). */

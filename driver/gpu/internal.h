@@ -209,6 +209,8 @@ void gpu_priority_apply(struct gpu_queue *q);
 /* spinners.c: a dispatch runs at this moment; the GPU has nothing to do. */
 void gpu_spinners_look(struct gpu *gpu, uint64_t now_ns);
 void gpu_spinners_release(struct gpu *gpu);
+/* Does any thread of the program do something, or want to? */
+bool gpu_program_runs(void);
 
 /* cores.c: obey orders to show what runs. In the poller, without a lock. */
 void gpu_look_serve(struct gpu *gpu);

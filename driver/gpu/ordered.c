@@ -7,8 +7,9 @@
  * has ended it may have submitted because of that. Where nobody knows who has written
  * what a packet waits for, it is behind of everything. A dispatch that has ended is
  * kept in one of 64 slots while there are packets from before its end; sets of them are
- * masks. Source: HSA Platform System Architecture 1.2, section 2.9.
- * SPDX-License-Identifier: MIT
+ * masks. Copies by SDMA are like dispatches. They may be made while one runs: they are
+ * judged when it has ended, and nothing orders them with it. Source: HSA Platform
+ * System Architecture 1.2, section 2.9. SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,11 @@
 #include "checkers.h"
 #include "cp.h"
 
-/* The host has so long to submit what it does not want to be behind of a dispatch, but
- * no longer than this in all. */
+/* The host has so long to submit what it does not want to be behind of a dispatch, as
+ * long as it is busy more, but no longer than this in all. */
 #define WINDOW_NS 5000000ull
-#define BUDGET_NS 2000000000ull
+#define BUSY_NS   100000000ull
+#define BUDGET_NS 3000000000ull
 #define WRITTEN   4096u /* addresses that are remembered */
 
 /* How much had been submitted to a queue when the dispatch ended. */
@@ -45,10 +47,16 @@ struct written {
 struct orders {
     pthread_mutex_t lock; /* but for queue_lock taken last */
     uint64_t kept;
+    uint64_t running; /* the slot of the dispatch that runs */
     struct past past[CK_PAST];
     struct written *written; /* open addressing; a power of two of them */
     size_t room, n_written;
     uint32_t n_queues; /* ever */
+    struct copied {
+        struct copied *next;
+        struct ck_before before;
+        struct ck_copy copy;
+    } *copies, **last; /* that nobody has judged yet, oldest first */
     uint64_t waited_ns;
 };
 
@@ -62,8 +70,10 @@ static uint64_t now_ns(void)
 struct orders *cp_orders_create(void)
 {
     struct orders *o = calloc(1, sizeof *o);
-    if (o)
-        pthread_mutex_init(&o->lock, NULL);
+    if (!o)
+        return NULL;
+    pthread_mutex_init(&o->lock, NULL);
+    o->last = &o->copies;
     return o;
 }
 
@@ -153,7 +163,7 @@ static bool is_awaited(struct gpu *gpu, const struct past *p)
 {
     for (unsigned i = 0; i < GPU_MAX_QUEUES; i++) {
         struct gpu_queue *q = gpu->queues[i];
-        if (!q || q->config.kind != GPU_QUEUE_AQL || !q->order.number)
+        if (!follows(q) || !q->order.number)
             continue;
         for (unsigned k = 0; k < p->n; k++)
             if (p->ahead[k].queue == q->order.number && position(q) < p->ahead[k].end)
@@ -248,6 +258,7 @@ void cp_order_begin(struct gpu_queue *q, struct ck_before *out)
     out->kept = o->kept;
     out->apart = aql ? o->kept & ~q->order.behind : 0;
     out->slot = aql && ~o->kept ? (unsigned)__builtin_ctzll(~o->kept) : CK_PAST;
+    o->running = out->slot == CK_PAST ? 0 : UINT64_C(1) << out->slot;
     q->order.own = 0;
     q->order.slot = out->slot;
     q->order.began = now_ns();
@@ -265,15 +276,17 @@ static void linger(struct gpu_queue *q, struct orders *o)
         queues += gpu->queues[i] && gpu->queues[i]->config.kind == GPU_QUEUE_AQL;
     pthread_mutex_unlock(&gpu->queue_lock);
     uint64_t start = now_ns(), end = q->order.began + WINDOW_NS, now = start;
-    while (queues > 1 && now < end && o->waited_ns < BUDGET_NS &&
-           !atomic_load(&q->stop)) {
+    while (queues > 1 && o->waited_ns + now - start < BUDGET_NS &&
+           !atomic_load(&q->stop) &&
+           (now < end || (now < start + BUSY_NS && gpu_program_runs()))) {
         nanosleep(&nap, NULL);
         now = now_ns();
     }
     o->waited_ns += now - start;
 }
 
-/* queue_lock held. What has been submitted everywhere; false: nobody may run beside. */
+/* queue_lock held. What has been submitted everywhere; false: nobody may run beside.
+ * A copy's own queue goes on behind it. */
 static bool look_ahead(struct gpu_queue *q, struct orders *o, struct past *p)
 {
     struct gpu *gpu = q->gpu;
@@ -284,14 +297,75 @@ static bool look_ahead(struct gpu_queue *q, struct orders *o, struct past *p)
         struct gpu_queue *t = gpu->queues[i];
         if (!follows(t) || p->n > gpu->n_queues)
             continue;
-        uint64_t end = t != q            ? submitted(t)
+        bool aql = t->config.kind == GPU_QUEUE_AQL;
+        uint64_t end = t != q || !aql    ? submitted(t)
                        : next_is_free(q) ? submitted(q)
                                          : q->packet + 1;
-        bool aql = t->config.kind == GPU_QUEUE_AQL;
-        awaited |= aql && (t == q ? end > q->packet + 1 : position(t) < end);
+        awaited |= t == q ? aql && end > q->packet + 1 : position(t) < end;
         p->ahead[p->n++] = (struct ahead){number_of(o, t), end};
     }
     return awaited;
+}
+
+/* Both locks held. Keep it, if anything may run beside it; CK_PAST: no. */
+static unsigned keep(struct gpu_queue *q, struct orders *o, unsigned slot)
+{
+    struct past p;
+    pthread_mutex_lock(&q->gpu->queue_lock);
+    bool awaited = slot != CK_PAST && look_ahead(q, o, &p);
+    pthread_mutex_unlock(&q->gpu->queue_lock);
+    if (!awaited) {
+        if (slot != CK_PAST)
+            free(p.ahead);
+        return CK_PAST;
+    }
+    o->past[slot] = p;
+    o->kept |= UINT64_C(1) << slot;
+    return slot;
+}
+
+/* checks.lock and the lock held. beside: what runs or has just run. */
+static void judge_copies(struct gpu *gpu, struct orders *o, uint64_t beside)
+{
+    while (o->copies) {
+        struct copied *c = o->copies;
+        o->copies = c->next;
+        if (gpu->checks.ck) {
+            c->before.apart = (c->before.apart & o->kept) | beside;
+            ck_copied(gpu->checks.ck, &c->before, &c->copy);
+        }
+        free(c);
+    }
+    o->last = &o->copies;
+}
+
+void cp_order_copy(struct gpu_queue *q, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    struct orders *o = q->gpu->checks.orders;
+    struct copied *c = o && bytes ? malloc(sizeof *c) : NULL;
+    if (!c)
+        return;
+    pthread_mutex_lock(&o->lock);
+    settle(q->gpu, o);
+    uint64_t free_slots = ~(o->kept | o->running);
+    uint64_t apart = o->kept & ~q->order.behind;
+    unsigned slot =
+        keep(q, o, free_slots ? (unsigned)__builtin_ctzll(free_slots) : CK_PAST);
+    *c = (struct copied){.before = {.kept = o->kept, .apart = apart, .slot = slot},
+                         .copy = {from, to, bytes}};
+    if (slot != CK_PAST) {
+        q->order.behind |= UINT64_C(1) << slot;
+        q->order.done |= q->order.behind;
+    }
+    *o->last = c;
+    o->last = &c->next;
+    c->next = NULL;
+    bool judge = pthread_mutex_trylock(&q->gpu->checks.lock) == 0;
+    if (judge) {
+        judge_copies(q->gpu, o, 0);
+        pthread_mutex_unlock(&q->gpu->checks.lock);
+    }
+    pthread_mutex_unlock(&o->lock);
 }
 
 void cp_order_end(struct gpu_queue *q)
@@ -302,17 +376,11 @@ void cp_order_end(struct gpu_queue *q)
         return;
     linger(q, o);
     pthread_mutex_lock(&o->lock);
-    struct past p;
-    pthread_mutex_lock(&q->gpu->queue_lock);
-    bool awaited = look_ahead(q, o, &p);
-    pthread_mutex_unlock(&q->gpu->queue_lock);
-    if (awaited) {
-        o->past[slot] = p;
-        o->kept |= UINT64_C(1) << slot;
+    judge_copies(q->gpu, o, UINT64_C(1) << slot);
+    o->running = 0;
+    if (keep(q, o, slot) != CK_PAST) {
         q->order.own = UINT64_C(1) << slot;
         q->order.done |= q->order.own;
-    } else {
-        free(p.ahead);
     }
     settle(q->gpu, o);
     pthread_mutex_unlock(&o->lock);

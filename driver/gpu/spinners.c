@@ -171,3 +171,16 @@ void gpu_spinners_look(struct gpu *gpu, uint64_t now_ns)
     }
     pthread_mutex_unlock(&all->lock);
 }
+
+bool gpu_program_runs(void)
+{
+    DIR *dir = opendir("/proc/self/task");
+    bool runs = false;
+    for (struct dirent *e; dir && !runs && (e = readdir(dir));) {
+        pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+        runs = tid > 0 && state_of(tid) == 'R';
+    }
+    if (dir)
+        closedir(dir);
+    return runs;
+}

@@ -60,6 +60,14 @@ struct ck_before {
 };
 void ck_dispatch_before(struct ck *ck, const struct ck_before *before);
 
+/* Somebody else than a kernel has copied: bytes read (from 0: none) and written.
+ * Ordered as dispatches are. Thread: no dispatch may be running. */
+struct ck_copy {
+    uint64_t from, to, bytes;
+};
+void ck_copied(struct ck *ck, const struct ck_before *before,
+               const struct ck_copy *copy);
+
 /* Has a finding ended the last dispatch? emu_run has then returned RD_E_TIMEOUT. */
 bool ck_stopped(const struct ck *ck);
 

@@ -96,49 +96,10 @@ void ck_race_group_gone(struct ck_race *r, struct ck_group *g)
     g->lds = NULL;
 }
 
-/* The dispatch takes its numbers, and its place among those that may be kept. */
-static void begin_waves(struct ck *ck)
-{
-    struct ck_race *r = ck->race;
-    const struct ck_before *b = &ck->before;
-    uint32_t each = ck->launch.waves_per_group;
-    uint64_t all = ck->launch.n_groups * each;
-    if (!b->kept || r->last + all > UINT32_MAX / 2) {
-        shadow_begin(r->global);
-        r->last = 0;
-        r->apart = 0;
-    } else {
-        r->apart = b->apart & b->kept;
-    }
-    r->others = (r->last + each - 1) / each * each;
-    r->last = r->others + (uint32_t)all;
-    if (b->slot == CK_PAST)
-        return;
-    struct past *p = &r->past[b->slot];
-    *p = (struct past){.first = r->others + 1,
-                       .last = r->last,
-                       .waves_per_group = each,
-                       .code_base = ck->launch.code_base};
-    memcpy(p->groups, ck->launch.dispatch->groups, sizeof p->groups);
-    memcpy(p->kernel, ck->kernel, sizeof p->kernel);
-    if (ck->config.image)
-        p->image = ck->config.image(ck->config.ctx, ck->launch.dispatch->entry);
-}
-
-const struct past *race_past(const struct ck_race *r, const struct site *s)
-{
-    for (uint64_t m = r->apart; m; m &= m - 1) {
-        const struct past *p = &r->past[__builtin_ctzll(m)];
-        if (s->wave >= p->first && s->wave <= p->last)
-            return p;
-    }
-    return NULL;
-}
-
 void ck_race_begin(struct ck *ck)
 {
     struct ck_race *r = ck->race;
-    begin_waves(ck);
+    race_begin_waves(ck);
     forget_releases(r);
     order_begin(&r->order);
     r->stamp = 0;

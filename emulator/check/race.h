@@ -41,7 +41,8 @@ struct release {
 /* A dispatch that has ended. */
 struct past {
     uint32_t first, last; /* numbers of its waves */
-    uint32_t groups[3], waves_per_group;
+    uint32_t groups[3], waves_per_group, lanes;
+    bool copy; /* none, but somebody else's copy */
     uint64_t code_base, image;
     char kernel[256];
 };
@@ -103,9 +104,6 @@ static inline uint32_t race_wave(const struct ck *ck, const struct ck_wave *w)
 /* Is the site behind of what me does now? */
 bool race_ordered(const struct ck *ck, const struct ck_wave *w, const struct site *me,
                   const struct site *s);
-/* The dispatch of a site of another one, if the one that runs is beside of it; or NULL.
- */
-const struct past *race_past(const struct ck_race *r, const struct site *s);
 /* Has anybody released at the address? */
 bool race_released(const struct ck *ck, const struct ck_wave *w, unsigned space,
                    uint64_t address);
@@ -115,6 +113,15 @@ uint32_t *race_last(struct ck_wave *w, unsigned space, uint32_t pc);
 /* The lanes of an access, one by one. */
 void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                 const struct emu_access *a, uint64_t lanes);
+
+/* ---- beside.c */
+
+/* The dispatch that begins takes its numbers, and its place among those that may be
+ * kept. */
+void race_begin_waves(struct ck *ck);
+/* The dispatch of a site of another one, if the one that runs is beside of it; or NULL.
+ */
+const struct past *race_past(const struct ck_race *r, const struct site *s);
 
 /* ---- race_rows.c */
 
@@ -126,6 +133,10 @@ void race_lds_written(struct ck_group *g);
 void race_log_forget(struct ck_group *g);
 
 /* ---- race_tell.c: what is told of conflicts */
+
+/* A copy reads or writes at an address, beside what a kernel did there. */
+void race_tell_copy(struct ck *ck, const struct past *past, const struct site *site,
+                    bool site_writes, uint64_t address, bool write);
 
 /* Once the instruction is done. */
 void race_tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e);

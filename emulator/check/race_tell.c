@@ -29,6 +29,30 @@ static void fill_other(const struct ck *ck, const struct past *past,
     }
 }
 
+void race_tell_copy(struct ck *ck, const struct past *past, const struct site *site,
+                    bool site_writes, uint64_t address, bool write)
+{
+    struct ck_finding f = {.cls = CK_RACE, .wave_lanes = past->lanes};
+    char kernel[sizeof ck->kernel];
+    const char *mine = write ? "write" : "read", *other = !site_writes ? "read"
+                                                          : site->flags & SITE_ATOMIC
+                                                              ? "atomic"
+                                                              : "write";
+    fill_other(ck, past, site, site_writes, &f.at);
+    f.located = true;
+    f.space = EMU_SPACE_GLOBAL;
+    f.address = address;
+    f.bytes = 4;
+    ck_mem_holds(ck, address, &f);
+    (void)snprintf(f.kind, sizeof f.kind, "%s-%s", other, mine);
+    (void)snprintf(f.text, sizeof f.text, "%s of %s beside an unordered %s of a copy",
+                   other, f.allocation, mine);
+    memcpy(kernel, ck->kernel, sizeof kernel);
+    memcpy(ck->kernel, past->kernel, sizeof ck->kernel);
+    ck_report(ck, &f);
+    memcpy(ck->kernel, kernel, sizeof kernel);
+}
+
 /* Keep a finding about a plain read until it is known what its wave does next. */
 static void suspend(struct ck *ck, uint32_t reader, const struct ck_finding *f)
 {
@@ -109,12 +133,13 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
     bool near = memcmp(f.at.workgroup, f.other.workgroup, sizeof f.at.workgroup) == 0;
     if (f.space == EMU_SPACE_GLOBAL)
         ck_mem_holds(ck, f.address, &f);
-    (void)snprintf(f.text, sizeof f.text, "%s of %s after %s %s of another %s%s", mine,
+    (void)snprintf(f.text, sizeof f.text, "%s of %s after %s %s of %s%s", mine,
                    f.size ? f.allocation : "LDS", "an unordered", other,
-                   past                                    ? "kernel"
-                   : e->wave->wave == f.other.wave && near ? "lane"
-                   : near                                  ? "wave"
-                                                           : "workgroup",
+                   past && past->copy                      ? "a copy"
+                   : past                                  ? "another kernel"
+                   : e->wave->wave == f.other.wave && near ? "another lane"
+                   : near                                  ? "another wave"
+                                                           : "another workgroup",
                    same ? ", both of the same value" : "");
     if (*mine == 'r' && *other == 'a')
         suspend(ck, race_wave(ck, w), &f);

@@ -199,6 +199,17 @@ struct shadow_area *shadow_find(struct shadow *s, uint64_t address)
     return area;
 }
 
+const struct shadow_block *shadow_known(const struct shadow *s, uint64_t address)
+{
+    uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
+    const struct shadow_area *area = s->slot[slot_of(s, number)];
+    while (area && area->number != number)
+        area = area->next;
+    const struct shadow_block *b =
+        area ? &area->block[address / SHADOW_BLOCK % SHADOW_AREA] : NULL;
+    return b && b->epoch == s->epoch ? b : NULL;
+}
+
 void shadow_touch(struct shadow *s, struct shadow_block *b)
 {
     s->n_blocks += !b->epoch;

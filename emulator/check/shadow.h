@@ -94,6 +94,8 @@ void shadow_forget(struct shadow *s);
 
 /* The area that holds address; NULL: out of memory. */
 struct shadow_area *shadow_find(struct shadow *s, uint64_t address);
+/* The block that holds address, if it has been touched in this epoch; or NULL. */
+const struct shadow_block *shadow_known(const struct shadow *s, uint64_t address);
 /* The block is touched for the first time in this epoch. */
 void shadow_touch(struct shadow *s, struct shadow_block *b);
 

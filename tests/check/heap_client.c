@@ -149,8 +149,8 @@ static int fresh(const char *name)
     return 0;
 }
 
-/* Two dispatches add to the same memory; the first does not end before the second is
- * submitted, for it waits for a flag. */
+/* Two dispatches add to the same memory, or the second is a copy; the first does not
+ * end before the second is submitted, for it waits for a flag. */
 static int race(const char *how)
 {
     struct rt_error err;
@@ -175,12 +175,20 @@ static int race(const char *how)
     *flag = strcmp(how, "host") == 0;
     if (*flag)
         must(rt_wait(done[0], UINT64_MAX, &err), &err);
+    bool copies = strncmp(how, "copy", 4) == 0;
+    struct rt_signal *after = strcmp(how, "copy after") == 0 ? done[0] : NULL;
+    if (copies)
+        must(rt_copy(dev, pointers[0], rt_gpuva(args) + 128, 64, after, done[1], &err),
+             &err);
+    if (copies && !after)
+        must(rt_wait(done[1], UINT64_MAX, &err), &err);
     if (strcmp(how, "signal") == 0)
         must(rt_barrier(other, done, 1, NULL, &err), &err);
     launch.overlap = strcmp(how, "overlap") == 0;
     launch.signal = done[1];
     bool same = launch.overlap || strcmp(how, "barrier") == 0;
-    must(rt_launch(same ? queue : other, &kernel, &launch, &err), &err);
+    if (!copies)
+        must(rt_launch(same ? queue : other, &kernel, &launch, &err), &err);
     *flag = 1;
     for (unsigned i = 0; i < 2; i++)
         must(rt_wait(done[i], UINT64_MAX, &err), &err);
