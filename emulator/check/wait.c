@@ -2,13 +2,14 @@
  *
  * The emulator completes every access at once; the chip counts them (manual 5.6): VMcnt
  * for vector loads and atomics that return, LGKMcnt for LDS, scalar loads and messages,
- * both for FLAT. A wait for N says that all but the last N of a counter are done, where
- * they come back in order: vector loads do, LDS among itself does; scalar loads do not,
- * nor do different kinds beside each other, so there only 0 says anything. Here an
- * access is not done until a wait says so. Must not know what the wave computes.
+ * both for FLAT; EXPcnt what the LDS gives to all lanes. A wait for N says that all but
+ * the last N of a counter are done, where they come back in order: vector loads do, LDS
+ * among itself does; scalar loads do not, nor do different kinds beside each other, so
+ * there only 0 says anything. Here an access is not done until a wait says so. Must not
+ * know what the wave computes.
  *
- * Not followed: EXPcnt, stores (their data is read as they issue), instructions of the
- * LDS's parameter path. SPDX-License-Identifier: MIT
+ * Not followed: stores (their data is read as they issue), exports.
+ * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #include "internal.h"
 #include "states.h"
 
-enum { VM, LGKM, COUNTERS };
+enum { VM, LGKM, EXP, COUNTERS };
 enum kind { KIND_LOAD, KIND_SAMPLE, KIND_LDS, KIND_GDS, KIND_SCALAR, KIND_FLAT };
 
 #define OUTSTANDING 64u /* that a counter can count */
@@ -103,7 +104,7 @@ static bool returns(const struct emu_event *e, const struct isa_facts *facts)
            (facts->mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
 }
 
-/* The counters that an instruction raises, but for VScnt and EXPcnt, and its kind. */
+/* The counters that an instruction raises, but for VScnt, and its kind. */
 static unsigned counters_of(const struct emu_event *e, enum kind *kind)
 {
     const struct isa_facts *facts = isa_facts(e->inst->isa.op);
@@ -121,6 +122,9 @@ static unsigned counters_of(const struct emu_event *e, enum kind *kind)
     case ISA_PIPE_GWS:
         *kind = KIND_GDS;
         return 1u << LGKM;
+    case ISA_PIPE_PARAM:
+        *kind = KIND_LDS;
+        return 1u << EXP;
     case ISA_PIPE_MESSAGE: /* those that bring something back write an SGPR */
         *kind = KIND_SCALAR;
         return e->inst->kind == EMU_KIND_MESSAGE && e->inst->n_regs &&
@@ -243,9 +247,13 @@ static void wait_step(struct ck_waits *w, const struct emu_wave_info *wave,
     case ISA_S_WAITCNT:
         wait_for(w, wave, VM, imm >> 10 & 63u);
         wait_for(w, wave, LGKM, imm >> 4 & 63u);
+        wait_for(w, wave, EXP, imm & 7u);
         return;
     case ISA_S_WAITCNT_VMCNT:
         wait_for(w, wave, VM, imm & 63u);
+        return;
+    case ISA_S_WAITCNT_EXPCNT:
+        wait_for(w, wave, EXP, imm & 7u);
         return;
     case ISA_S_WAITCNT_LGKMCNT:
         wait_for(w, wave, LGKM, imm & 63u);
@@ -253,6 +261,7 @@ static void wait_step(struct ck_waits *w, const struct emu_wave_info *wave,
     case ISA_S_WAIT_IDLE:
         wait_for(w, wave, VM, 0);
         wait_for(w, wave, LGKM, 0);
+        wait_for(w, wave, EXP, 0);
         return;
     default:
         return;
@@ -295,9 +304,10 @@ static void tell(struct ck *ck, const struct ck_wave *wave, const struct emu_eve
     x.benign = here;
     (void)snprintf(x.text, sizeof x.text, "%s is %s before the wait for %s%s", name,
                    read ? "read" : "overwritten",
-                   (f->missing & 3u) == 3  ? "vmcnt and lgkmcnt"
-                   : f->missing & 1u << VM ? "vmcnt"
-                                           : "lgkmcnt",
+                   (f->missing & 3u) == 3   ? "vmcnt and lgkmcnt"
+                   : f->missing & 1u << VM  ? "vmcnt"
+                   : f->missing & 1u << EXP ? "expcnt"
+                                            : "lgkmcnt",
                    here ? ", which these addresses do not need but others may" : "");
     ck_report(ck, &x);
 }
@@ -345,6 +355,8 @@ void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e
             wait_step(w, e->wave, &inst->isa);
         return;
     }
+    if (w && inst->isa.enc == ISA_ENC_VINTERP) /* waits by itself */
+        wait_for(w, e->wave, EXP, inst->isa.wait);
     unsigned counters = counters_of(e, &kind);
     if (!w && counters)
         w = wave->loads = calloc(1, sizeof *w);
