@@ -257,7 +257,7 @@ struct scan {
     uint64_t end;       /* of the space */
     unsigned tables;    /* that may still be looked into: they may lead in circles */
 };
-#define MAX_TABLES (1u << 17)
+#define MAX_TABLES (1u << 16) /* 128 GiB of the smallest pages */
 
 static bool give_run(struct scan *s)
 {

@@ -13,7 +13,7 @@
 
 #define N_PAGES      (1u << (REGS_BITS - REGS_PAGE_BITS))
 #define POLLED       100000u /* reads in a row that are worth a line */
-#define MAX_NAMELESS 4096u   /* pages, of 14 KB */
+#define MAX_NAMELESS 1024u   /* pages, of 14 KB */
 
 struct row {
     const char *name;

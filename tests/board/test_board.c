@@ -148,18 +148,18 @@ END_TEST
 START_TEST(many_registers)
 {
     uint32_t kept = 0, i;
-    for (i = 0; i < 6000; i++) {
+    for (i = 0; i < 1100; i++) {
         machine_write(&m, 0x14, 0x10000000 + i * 4096);
         machine_write(&m, 0x15, i + 1);
     }
-    while (i--) {
+    while (--i >= 1000) {
         machine_write(&m, 0x14, 0x10000000 + i * 4096);
         uint32_t value = machine_read(&m, 0x15);
         ck_assert(value == i + 1 || value == 0);
         kept += value != 0;
     }
-    ck_assert_uint_ge(kept, 4000);
-    ck_assert_uint_le(kept, 4096);
+    ck_assert_uint_gt(kept, 0);
+    ck_assert_uint_le(kept, 24);
     machine_write(&m, 0xc041, 5);
     ck_assert_uint_eq(machine_read(&m, 0xc041), 5);
 }
