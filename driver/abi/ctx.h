@@ -96,6 +96,9 @@ ABI_HANDLER(queue_gws);
 
 /* Handlers of the render node about buffers: drm_gem.c */
 ABI_HANDLER(gem_close);
+ABI_HANDLER(dumb_create);
+ABI_HANDLER(dumb_map);
+ABI_HANDLER(dumb_destroy);
 ABI_HANDLER(gem_flink);
 ABI_HANDLER(gem_open);
 ABI_HANDLER(prime_to_fd);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <drm/amdgpu_drm.h>
 
@@ -47,7 +48,15 @@ static int get_client(struct abi_ctx *ctx, void *argp, size_t size)
     (void)ctx, (void)size;
     if (client->idx != 0)
         return -EINVAL;
-    client->auth = 1;
+    *client =
+        (struct drm_client){.auth = 1, .pid = (__u64)getpid(), .uid = (__u64)getuid()};
+    return 0;
+}
+
+/* There are none any more: the kernel leaves the struct as it is. */
+static int get_stats(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    (void)ctx, (void)argp, (void)size;
     return 0;
 }
 
@@ -59,6 +68,7 @@ static int get_cap(struct abi_ctx *ctx, void *argp, size_t size)
     case 0x5: /* PRIME: import and export */
         cap->value = 3;
         return 0;
+    case 0x1:  /* buffers for pictures that the CPU draws */
     case 0x6:  /* monotonic timestamps */
     case 0x13: /* synchronisation objects */
     case 0x14: /* and their timelines */
@@ -294,6 +304,10 @@ const struct abi_call abi_drm_calls[] = {
     CORE(DRM_NR_VERSION, drm_version, "VERSION", version),
     CORE(DRM_NR_GET_UNIQUE, drm_unique, "GET_UNIQUE", get_unique),
     CORE(DRM_NR_GET_CLIENT, drm_client, "GET_CLIENT", get_client),
+    CORE(DRM_NR_GET_STATS, drm_stats, "GET_STATS", get_stats),
+    CORE(DRM_NR_CREATE_DUMB, drm_mode_create_dumb, "CREATE_DUMB", abi_dumb_create),
+    CORE(DRM_NR_MAP_DUMB, drm_mode_map_dumb, "MAP_DUMB", abi_dumb_map),
+    CORE(DRM_NR_DESTROY_DUMB, drm_mode_destroy_dumb, "DESTROY_DUMB", abi_dumb_destroy),
     CORE(DRM_NR_GEM_FLINK, drm_gem_flink, "GEM_FLINK", abi_gem_flink),
     CORE(DRM_NR_GEM_OPEN, drm_gem_open, "GEM_OPEN", abi_gem_open),
     CORE(DRM_NR_GET_CAP, drm_get_cap, "GET_CAP", get_cap),

@@ -191,6 +191,54 @@ int abi_gem_mmap(struct abi_ctx *ctx, void *argp, size_t size)
     return 0;
 }
 
+/* ---- buffers for pictures that the CPU draws ---- */
+
+/* Rows begin where the display wants them to, as amdgpu has it. */
+int abi_dumb_create(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    struct drm_mode_create_dumb *args = argp;
+    uint64_t pixel = ((uint64_t)args->bpp + 7) / 8;
+    uint64_t row = pixel == 1                 ? 256
+                   : pixel == 2               ? 128
+                   : pixel == 3 || pixel == 4 ? 64
+                                              : 1;
+    struct kmd_bo_info bo = {.flags = KMD_BO_WRITE | KMD_BO_EXEC | KMD_BO_GRAPHICS |
+                                      KMD_BO_GEM | KMD_BO_PUBLIC,
+                             .abi_flags = AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED |
+                                          AMDGPU_GEM_CREATE_CPU_GTT_USWC};
+    (void)size;
+    if (!args->width || !args->height || !args->bpp ||
+        pixel * args->width * args->height > UINT32_MAX)
+        return -EINVAL;
+    uint64_t pitch = (args->width + row - 1) / row * row * pixel;
+    bo.bytes = (pitch * args->height + PAGE - 1) / PAGE * PAGE;
+    uint32_t handle;
+    rd_status st = create_memory(ctx, AMDGPU_GEM_DOMAIN_VRAM, &bo, &handle);
+    if (st != RD_OK)
+        return abi_errno(st);
+    args->handle = handle;
+    args->pitch = (uint32_t)pitch;
+    args->size = bo.bytes;
+    return 0;
+}
+
+int abi_dumb_map(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    struct drm_mode_map_dumb *args = argp;
+    union drm_amdgpu_gem_mmap map = {.in = {.handle = args->handle}};
+    int err = abi_gem_mmap(ctx, &map, size);
+    if (!err)
+        args->offset = map.out.addr_ptr;
+    return err;
+}
+
+int abi_dumb_destroy(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    const struct drm_mode_destroy_dumb *args = argp;
+    (void)size;
+    return abi_errno(kmd_bo_free(ctx->kmd, args->handle));
+}
+
 static bool va_allowed(uint64_t va, uint64_t bytes)
 {
     if (va < VA_FIRST || (va >= VA_HOLE && va < VA_UPPER))

@@ -82,6 +82,35 @@ static uint64_t reserve(uint64_t bytes)
     return (uintptr_t)p;
 }
 
+/* Buffers for pictures: rows of as many bytes as amdgpu gives them; and who asks. */
+START_TEST(pictures)
+{
+    struct drm_mode_create_dumb c = {.width = 100, .height = 9, .bpp = 32};
+    struct drm_mode_create_dumb huge = {.width = 1 << 20, .height = 1 << 20, .bpp = 8};
+    struct drm_mode_create_dumb none = {.width = 100, .height = 9};
+    const unsigned long create_dumb =
+        DRM_IOWR(DRM_NR_CREATE_DUMB, struct drm_mode_create_dumb);
+    ck_assert_int_eq(drm(create_dumb, &none), -EINVAL);
+    ck_assert_int_eq(drm(create_dumb, &huge), -EINVAL);
+    ck_assert_int_eq(drm(create_dumb, &c), 0);
+    ck_assert_uint_eq(c.pitch, 512);
+    ck_assert_uint_eq(c.size, 8192);
+    struct drm_mode_map_dumb m = {.handle = c.handle};
+    union drm_amdgpu_gem_mmap same = {.in = {.handle = c.handle}};
+    ck_assert_int_eq(drm(DRM_IOWR(DRM_NR_MAP_DUMB, struct drm_mode_map_dumb), &m), 0);
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_MMAP, &same), 0);
+    ck_assert_uint_eq(m.offset, same.out.addr_ptr);
+    struct drm_mode_destroy_dumb d = {.handle = c.handle};
+    const unsigned long destroy =
+        DRM_IOWR(DRM_NR_DESTROY_DUMB, struct drm_mode_destroy_dumb);
+    ck_assert_int_eq(drm(destroy, &d), 0);
+    ck_assert_int_eq(drm(destroy, &d), -EINVAL);
+    struct drm_client client = {0};
+    ck_assert_int_eq(drm(DRM_IOWR(DRM_NR_GET_CLIENT, struct drm_client), &client), 0);
+    ck_assert_int_eq((int)client.pid, getpid());
+}
+END_TEST
+
 START_TEST(creation)
 {
     uint32_t h;
@@ -301,6 +330,7 @@ int main(void)
     mock_begin();
     Suite *s = suite_create("buffers");
     TCase *t = tcase_create("render node");
+    tcase_add_test(t, pictures);
     tcase_add_test(t, creation);
     tcase_add_test(t, names_and_descriptors);
     tcase_add_test(t, addresses);

@@ -21,6 +21,7 @@
 #define DRM_NR_GET_UNIQUE         0x01
 #define DRM_NR_GET_MAGIC          0x02
 #define DRM_NR_GET_CLIENT         0x05
+#define DRM_NR_GET_STATS          0x06
 #define DRM_NR_GEM_CLOSE          0x09
 #define DRM_NR_GEM_FLINK          0x0a
 #define DRM_NR_GEM_OPEN           0x0b
@@ -28,6 +29,10 @@
 #define DRM_NR_SET_CLIENT_CAP     0x0d
 #define DRM_NR_PRIME_HANDLE_TO_FD 0x2d
 #define DRM_NR_PRIME_FD_TO_HANDLE 0x2e
+
+#define DRM_NR_CREATE_DUMB  0xb2
+#define DRM_NR_MAP_DUMB     0xb3
+#define DRM_NR_DESTROY_DUMB 0xb4
 
 #define DRM_NR_SYNCOBJ_CREATE          0xbf
 #define DRM_NR_SYNCOBJ_DESTROY         0xc0
@@ -131,6 +136,29 @@ struct drm_client {
     __u64 uid;
     __u64 magic;
     __u64 iocs;
+};
+
+struct drm_stats { /* nothing is in it */
+    __u64 reserved[31];
+};
+
+struct drm_mode_create_dumb {
+    __u32 height, width;
+    __u32 bpp;
+    __u32 flags;
+    __u32 handle; /* out, as what follows */
+    __u32 pitch;
+    __u64 size;
+};
+
+struct drm_mode_map_dumb {
+    __u32 handle;
+    __u32 pad;
+    __u64 offset; /* out */
+};
+
+struct drm_mode_destroy_dumb {
+    __u32 handle;
 };
 
 struct drm_get_cap {
