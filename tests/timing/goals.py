@@ -10,15 +10,15 @@ import sys
 import tempfile
 
 # metric -> limit of the mean over all launches: at least (G, U) or at most
-LEAST = {"G": 93.0, "U": 85.0}
-MOST = {"T": 0.8, "W": 1.0, "K": 1.0, "L": 1.0}
+LEAST = {"G": 93.5, "U": 85.0}
+MOST = {"T": 0.7, "W": 0.8, "K": 0.8, "L": 1.0}
 # The stated goals, as means over the launches of a case. A case that meets them all
 # by itself does so on whichever half of a split of the cases it lies.
 CASE_LEAST = {"G": 90, "U": 95}
 CASE_MOST = {"T": 3, "W": 5, "K": 5}
 
 # Cases that do not meet all of theirs: no worse than stated beside the table.
-LEAST_OF = {"B1": {"G": 88, "U": 43}}
+LEAST_OF = {"B1": {"U": 43}}
 
 rdna3, score = sys.argv[1:]
 known = []

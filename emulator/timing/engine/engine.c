@@ -359,7 +359,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
 static void begin(struct tm_engine *t, struct tm_wave *w)
 {
     const struct tm_base *b = &t->chip.b;
-    double cycles = b->p.launch_cycles, ns = b->p.launch_ns;
+    double cycles = b->p.launch_cycles, ns = 0;
     if (t->need.user_sgprs > (unsigned)PARAM(b, launch_user_sgprs))
         ns += b->p.launch_user_ns;
     if (t->need.lds_alloc)
