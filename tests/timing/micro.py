@@ -169,7 +169,9 @@ BENCHES = [
           "v_dual_mul_f32 v8, v8, v42 :: v_dual_mul_f32 v9, v9, v43"),
     Bench("packed f16, chain", 5, TRACE, lambda i: "v_pk_fma_f16 v8, v8, v42, v43"),
     waves(2), waves(4), waves(5), waves(10), waves(15),
-    Bench("VALU, wave64", 2, "manual: two passes", vadd, wave=64, block=64),
+    Bench("VALU, wave64, addition of integers", 2, "manual 2.1: two passes",
+          lambda i: vadd(i).replace("add_f32", "add_nc_u32"), wave=64, block=64),
+    Bench("VALU, wave64, addition of floats", 1, "AMD: a wave64 has both ALUs that pairs have", vadd, wave=64, block=64),
     Bench("WMMA f16", 32, PUBLISHED + " peak; " + TRACE + ": 34",
           lambda i: "v_wmma_f32_16x16x16_f16 v[%d:%d], v[64:71], v[72:79], v[%d:%d]" %
           (8 + i % 4 * 8, 15 + i % 4 * 8, 8 + i % 4 * 8, 15 + i % 4 * 8), tolerance=7),

@@ -162,6 +162,8 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w,
                        const struct tm_inst *i, unsigned passes)
 {
     struct tm_simd *s = w->simd;
+    if (i->whole64)
+        passes = 1;
     int64_t busy = i->issue_cycles * passes, exec = valu_result(b, w, i);
     bool wmma = i->pipe == TM_PIPE_WMMA || i->pipe == TM_PIPE_WMMA4;
     if (passes == 2)

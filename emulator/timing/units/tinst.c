@@ -103,6 +103,30 @@ static void describe_illegal(struct tm_inst *out)
         add_sgpr(out, dst, 1, ISA_OF_OUT);
 }
 
+/* Does the second ALU of a SIMD, that of pairs, have it, too? */
+static bool is_dual(unsigned op)
+{
+    switch (op) {
+    case ISA_V_ADD_F32:
+    case ISA_V_SUB_F32:
+    case ISA_V_SUBREV_F32:
+    case ISA_V_MUL_F32:
+    case ISA_V_MUL_DX9_ZERO_F32:
+    case ISA_V_FMA_F32:
+    case ISA_V_FMAC_F32:
+    case ISA_V_FMAAK_F32:
+    case ISA_V_FMAMK_F32:
+    case ISA_V_MAX_F32:
+    case ISA_V_MIN_F32:
+    case ISA_V_MOV_B32:
+    case ISA_V_CNDMASK_B32:
+    case ISA_V_DOT2ACC_F32_F16:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int immediate(const struct isa_inst *isa)
 {
     for (unsigned i = 0; i < isa->n_opnds; i++)
@@ -313,6 +337,7 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                 inst->isa.opnd[k].sel == ISA_SEL_NULL &&
                 inst->isa.opnd[k].flags & ISA_OF_OUT)
                 out->writes_sgpr = true;
+        out->whole64 = wave64 && is_dual(inst->isa.op);
         out->flops = facts->flops;
         if (inst->isa.op_y)
             out->flops = (uint16_t)(out->flops + isa_facts(inst->isa.op_y)->flops);

@@ -101,7 +101,8 @@ struct tm_inst {
     bool exec_matters;        /* skipped if EXEC is zero */
     bool reads_sgpr, reads_c; /* a WMMA whose third source is VGPRs */
     bool load, store, lds_float, permute, addr64, returns;
-    bool device; /* a load or atomic that goes to the GL2, past L0 and GL1 */
+    bool whole64; /* a VALU that takes both halves of a wave64 at once */
+    bool device;  /* a load or atomic that goes to the GL2, past L0 and GL1 */
     bool drops_l0, drops_gl1;    /* it empties the cache */
     uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
     uint8_t lds_more;            /* data cycles that no access shows */
