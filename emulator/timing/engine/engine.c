@@ -26,6 +26,26 @@ static bool can_be_left(const struct tm_engine *t, const struct tm_wave *w,
     return (plain || nothing) && !i->alone && emu_wave_may_wait(t->stepper, w->wave);
 }
 
+/* ---- the host's caches ---- */
+
+static void fetch_row(const struct tm_wave *w, unsigned vgpr)
+{
+    const char *row = w->rows + (size_t)vgpr * EMU_ROW_BYTES;
+    __builtin_prefetch(row);
+    __builtin_prefetch(row + EMU_ROW_BYTES / 2);
+}
+
+/* VGPRs of an instruction that is to be executed soon. */
+static void fetch_rows(const struct tm_wave *w, const struct tm_inst *i)
+{
+    for (unsigned n = 0; n < i->n_vsrc; n++)
+        fetch_row(w, i->vsrc[n].first);
+    for (unsigned n = 0; n < i->n_vdst; n++)
+        fetch_row(w, i->vdst[n].first);
+}
+
+/* ---- execution ---- */
+
 /* Execute what the wave has issued. */
 static void catch_up(struct tm_wave *w)
 {
@@ -40,6 +60,8 @@ static rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_in
 {
     if (i->postponed && w->owed < UINT8_MAX) {
         w->owed++;
+        if (i->cls == TM_VALU)
+            fetch_rows(w, i);
         t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
         *event = &t->plain;
         return RD_OK;
@@ -257,6 +279,8 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
     if (why != TM_S_NONE) /* else it is told when it is known */
         tm_account_wait(w, why, from, when);
+    if (w->next->cls == TM_LDS || w->next->cls == TM_VMEM)
+        fetch_rows(w, w->next);
     return tm_push(t, when, w);
 }
 
@@ -419,13 +443,6 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     return when <= tm_now(t) ? issue(t, w) : tm_push(t, when, w);
 }
 
-static void fetch_row(const struct tm_wave *w, unsigned vgpr)
-{
-    const char *row = w->rows + (size_t)vgpr * EMU_ROW_BYTES;
-    __builtin_prefetch(row);
-    __builtin_prefetch(row + EMU_ROW_BYTES / 2);
-}
-
 static void fetch_counter(const struct tm_fifo *f)
 {
     __builtin_prefetch(fifo_at(f, f->first));
@@ -464,10 +481,7 @@ static void fetch_ahead(const struct tm_engine *t)
         fetch_counter(&next->counter[TM_VM]);
     if (i->cls == TM_VALU && next->simd->valu.free > tm_now(t))
         return; /* another time */
-    for (unsigned n = 0; n < i->n_vsrc; n++)
-        fetch_row(next, i->vsrc[n].first);
-    for (unsigned n = 0; n < i->n_vdst; n++)
-        fetch_row(next, i->vdst[n].first);
+    fetch_rows(next, i);
 }
 
 /* What is accepted at the end of a window, before anything else is issued. */

@@ -17,6 +17,8 @@
  * have all SEs advance at the same time again. */
 #define WORTH 4
 
+#define FETCHED 8 /* lines of a wave: tm_wave up to regs */
+
 /* What comes first of all. */
 struct first {
     int64_t t;
@@ -81,10 +83,51 @@ static void fail(struct tm_windows *s, unsigned number, rd_status st,
         s->failed[se] = (struct tm_failure){st, now, tm_key(w), w};
 }
 
-/* Do what is a WGP's own up to the end of the window. first: its next turn comes before
- * all others', and may be any. */
-static void advance(struct tm_windows *s, unsigned number, bool first)
+/* What every turn looks at of the wave that comes next: it may have left the host's
+ * nearest cache since its last one. */
+static void fetch_next(const struct tm_turns *q, unsigned cycle)
 {
+    uint64_t who = q->at[cycle];
+    if (!who)
+        return;
+    const struct tm_wave *w = q->wave[__builtin_ctzll(who)];
+    const char *line = (const char *)w;
+    for (unsigned k = 0; k < FETCHED; k++)
+        __builtin_prefetch(line + 64 * k);
+    __builtin_prefetch(&w->account);
+}
+
+/* Who has a turn in the window: what every turn looks at may have left the host's
+ * nearer caches since the last window. */
+static uint64_t to_fetch(const struct tm_turns *q)
+{
+    uint64_t who = 0;
+    for (uint64_t rest = q->busy; rest; rest &= rest - 1)
+        who |= q->at[__builtin_ctzll(rest)];
+    return who;
+}
+
+static void fetch_early(const struct tm_turns *q, uint64_t *who)
+{
+    const struct tm_wave *w = q->wave[__builtin_ctzll(*who)];
+    const char *line = (const char *)w;
+    *who &= *who - 1;
+    for (unsigned k = 0; k < FETCHED; k++)
+        __builtin_prefetch(line + 64 * k, 0, 2);
+    for (unsigned k = 0; k < 4; k++)
+        __builtin_prefetch((const char *)&w->account + 64 * k, 0, 2);
+    for (unsigned k = 0; k < 3; k++)
+        __builtin_prefetch((const char *)w->counted + 64 * k, 0, 2);
+    for (unsigned k = 0; k < 2; k++)
+        __builtin_prefetch((const char *)(w + 1) + 64 * k, 0, 2);
+}
+
+/* Do what is a WGP's own up to the end of the window. first: its next turn comes before
+ * all others', and may be any. after: the WGP that comes next, or NULL */
+static void advance(struct tm_windows *s, unsigned number, bool first,
+                    const struct tm_turns *after)
+{
+    uint64_t early = after ? to_fetch(after) : 0;
     struct tm_turns *q = &s->all->turns[number];
     struct tm_engine *t = s->of[number / s->all->chip.wgps_per_se];
     int64_t until = q->busy ? tm_min(s->end, left_alone(s->all, number)) : 0;
@@ -100,6 +143,9 @@ static void advance(struct tm_windows *s, unsigned number, bool first)
         if (all && !first)
             break;
         tm_turns_take(q, cycle, rank);
+        fetch_next(q, cycle);
+        if (early)
+            fetch_early(after, &early);
         t->chip.b.now = now;
         t->alone = all;
         rd_status st = tm_turn_of_wave(t, w);
@@ -116,7 +162,7 @@ void tm_windows_advance(struct tm_windows *s, unsigned se)
 {
     unsigned per = s->all->chip.wgps_per_se;
     for (unsigned k = se * per; s->of[se] && k < (se + 1) * per; k++)
-        advance(s, k, false);
+        advance(s, k, false, k + 1 < (se + 1) * per ? &s->all->turns[k + 1] : NULL);
 }
 
 static void advance_all(struct tm_windows *s)
@@ -208,7 +254,7 @@ static rd_status run_window(struct tm_windows *s)
             s->advance_all(s);
             gone = 0;
         } else {
-            advance(s, f.number, true);
+            advance(s, f.number, true, NULL);
             gone++;
         }
     }

@@ -51,28 +51,26 @@ static int64_t lost_to_sends(struct tm_operands *o, int64_t start, int64_t end,
 void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
                       const struct tm_inst *i, int64_t accept)
 {
-    struct tm_sending next = {.half = 2 * (accept - PARAM(b, lds_start))};
-    unsigned sent = 0; /* what stays where it is, such as half a result, is not */
-    for (unsigned r = 0; r < i->n_vsrc; r++)
-        for (unsigned k = 0; k < i->vsrc[r].n && sent < i->send_regs; k++, sent++)
-            next.left[(i->vsrc[r].first + k) % 2]++;
+    int64_t half = 2 * (accept - PARAM(b, lds_start));
+    unsigned even = i->sends[0], odd = i->sends[1];
     /* What the VALU was to read at that time goes later. */
-    for (; next.half < o->half && next.left[0] + next.left[1]; next.half += 2) {
-        unsigned bank = next.left[1] > next.left[0];
-        next.left[bank]--;
-        o->half += o->full[bank];
+    for (; half < o->half && even + odd; half += 2) {
+        bool second = odd > even;
+        odd -= second;
+        even -= !second;
+        o->half += o->full[second];
     }
     /* What was read by now, with the VALU idle, has cost nothing. */
     if (o->n_sends)
         (void)lost_to_sends(o, INT64_MAX, 2 * b->now, (const int64_t[2]){0}, 0);
     unsigned at = o->n_sends;
-    if (at == TM_SENDING || next.left[0] + next.left[1] == 0)
+    if (at == TM_SENDING || even + odd == 0)
         return;
-    for (; at > 0 && o->send[at - 1].half > next.half; at--)
+    for (; at > 0 && o->send[at - 1].half > half; at--)
         o->send[at] = o->send[at - 1];
-    o->send[at].half = next.half; /* by parts, as they were made: hosts forward them */
-    o->send[at].left[0] = next.left[0];
-    o->send[at].left[1] = next.left[1];
+    o->send[at].half = half; /* by parts, as they are read: hosts forward them */
+    o->send[at].left[0] = (uint8_t)even;
+    o->send[at].left[1] = (uint8_t)odd;
     o->n_sends++;
 }
 

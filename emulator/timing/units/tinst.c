@@ -359,5 +359,9 @@ static void bound(struct tm_run *run, unsigned n, unsigned vgprs)
 void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
 {
     bound(i->vsrc, i->n_vsrc, vgprs);
+    unsigned sent = 0; /* what stays where it is, such as half a result, is not */
+    for (unsigned r = 0; r < i->n_vsrc; r++)
+        for (unsigned k = 0; k < i->vsrc[r].n && sent < i->send_regs; k++, sent++)
+            i->sends[(i->vsrc[r].first + k) % 2]++;
     bound(i->vdst, i->n_vdst, vgprs);
 }

@@ -95,6 +95,7 @@ struct tm_inst {
     uint8_t vgpr_fields;   /* source fields that are VGPRs */
     uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */
     uint8_t send_regs;     /* VGPRs that a memory instruction sends */
+    uint8_t sends[2];      /* of them, even and odd ones that the wave has */
     bool writes_sdst;      /* a VALU that writes SGPRs or VCC */
     bool writes_sgpr;      /* such one whose destination is not VCC, but may be null */
     bool writes_exec;
