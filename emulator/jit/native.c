@@ -55,6 +55,8 @@ struct native {
     uint64_t handled[ISA_OP_COUNT]; /* executions by handlers, of those counted */
 };
 
+bool native_plain;
+
 struct native *native_create(struct emu *emu, native_turn_fn *turn)
 {
     if (emu->config.simd == EMU_SIMD_GENERIC)
@@ -99,14 +101,18 @@ static void join_recipes(struct native *n)
     const struct sem_entry *key[512] = {NULL};
     uint8_t recipe[512] = {0};
     bool evex = n->emu->config.simd == EMU_SIMD_AVX512;
+    bool fp16 = evex && !native_plain && __builtin_cpu_supports("avx512fp16");
     for (unsigned i = 0; i < n_recipes; i++) {
         const struct recipe *r = &recipes[i];
         const struct sem_entry *s = n->emu->sem[r->op];
         unsigned at = place_of(s);
-        if (!s || r->flags & (evex ? RECIPE_VEX : RECIPE_EVEX))
+        if (!s || r->flags & (evex ? RECIPE_VEX : RECIPE_EVEX) ||
+            (r->flags & RECIPE_FP16 && !fp16))
             continue;
-        while (key[at])
+        while (key[at] && key[at] != s)
             at = (at + 1) % 512;
+        if (key[at])
+            continue; /* the first one counts */
         key[at] = s;
         recipe[at] = (uint8_t)(i + 1);
     }

@@ -55,6 +55,10 @@ struct native_table {
  * what its stop means has not been done yet. */
 typedef const void *native_turn_fn(struct wave *w);
 
+/* Do without what only some hosts with AVX-512 have (for tests; before emulators are
+ * made). */
+extern bool native_plain;
+
 /* NULL: the host's level has no native code, or out of memory. Costs nothing until
  * something is hot. */
 struct native *native_create(struct emu *emu, native_turn_fn *turn);

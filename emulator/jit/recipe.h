@@ -101,7 +101,7 @@ extern const uint32_t recipe_consts[N_CONSTS][16];
 
 /* Steps that are no form of the host. */
 enum {
-    STEP_FMA = X86_FORMS, /* d = a * b + c, c is S2 */
+    STEP_FMA = X86_FORMS, /* d = a * b + c, c is S2; imm 1: of halves (FP16) */
     STEP_CMPF,            /* the mask M = a compared with b, floats; imm as in CMPPS */
     STEP_CMPS,            /* ... signed; imm is enum int_cmp */
     STEP_CMPU,            /* ... unsigned */
@@ -164,6 +164,7 @@ enum recipe_kind {
     128u                  /* each use of a source prepares it: its temporary is free   \
                            */
 #define RECIPE_WIDE0 256u /* source 0 is a pair */
+#define RECIPE_FP16  512u /* only with AVX512-FP16; before the recipe of other hosts */
 
 struct recipe {
     uint16_t op; /* an opcode with that function */

@@ -77,18 +77,23 @@ static void finish_d(struct emit *e, const struct job *j, unsigned from, unsigne
 
 static void step_fma(struct emit *e, struct job *j, const struct step *s, unsigned part)
 {
+    bool halves = s->imm; /* EXEC is no mask of theirs, nor dwords broadcast to them */
+    enum x86_form form = halves ? X86_FMADD132PH : X86_FMADD132PS;
     unsigned c = operand_reg(e, j, OP_S2, part);
     unsigned a = operand_reg(e, j, OP_S0, part);
     struct x86_rm b = operand_rm(e, j, OP_S1, part);
+    if (halves && b.kind == RM_BCAST)
+        b = rm_reg(operand_reg(e, j, OP_S1, part));
     if (s->d != OP_D) {
         unsigned to = operand_rm(e, j, s->d, part).reg;
         x86_vec(e->x, X86_MOVUPS, to, 0, rm_reg(a), 0, 0);
-        x86_vec(e->x, X86_FMADD132PS, to, c, b, 0, 0);
+        x86_vec(e->x, form, to, c, b, 0, 0);
         return;
     }
     unsigned d = row_reg(e, j->d, part);
-    if (c == d && (e->x->evex || !keeps_lanes(e, j))) {
-        x86_vec(e->x, X86_FMADD231PS, d, a, b, exec_k(e, j, part), 0);
+    if (c == d && ((e->x->evex && !halves) || !keeps_lanes(e, j))) {
+        form = halves ? X86_FMADD231PH : X86_FMADD231PS;
+        x86_vec(e->x, form, d, a, b, exec_k(e, j, part), 0);
         return;
     }
     bool all = !keeps_lanes(e, j), in_place = a == d && all;
@@ -96,7 +101,7 @@ static void step_fma(struct emit *e, struct job *j, const struct step *s, unsign
     unsigned t = in_place || (all && !clash) ? d : temp_reg(e, TEMP_X);
     if (t != a)
         x86_vec(e->x, X86_MOVUPS, t, 0, rm_reg(a), 0, 0);
-    x86_vec(e->x, X86_FMADD132PS, t, c, b, 0, 0);
+    x86_vec(e->x, form, t, c, b, 0, 0);
     if (t != d)
         finish_d(e, j, t, part);
 }

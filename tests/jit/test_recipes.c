@@ -3,7 +3,9 @@
  * from VGPRs, SGPRs and constants, with modifiers, on special values and random ones,
  * in each MODE that recipes know, with all lanes, some and none.
  *
- *     test_recipes [avx2 | avx512 [wave64]]
+ *     test_recipes [avx2 | avx512 [wave64 | plain]]
+ *
+ * plain: recipes that other hosts have a better one for, on any host.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #include "gpus.h"
+#include "native.h"
 #include "recipe.h"
 
 static enum emu_simd level = EMU_SIMD_AVX2;
@@ -692,22 +695,38 @@ START_TEST(together)
 }
 END_TEST
 
+/* Is there another recipe, for some hosts? */
+static bool has_better(const struct recipe *r)
+{
+    for (unsigned i = 0; i < n_recipes; i++)
+        if (recipes[i].op == r->op && &recipes[i] != r &&
+            recipes[i].flags & RECIPE_FP16)
+            return true;
+    return false;
+}
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("recipes");
     TCase *c = tcase_create("all");
     tcase_set_timeout(c, 600);
     tcase_add_unchecked_fixture(c, setup, teardown);
+    suite_add_tcase(s, c);
+    for (unsigned i = 0; i < n_recipes && native_plain; i++)
+        if (has_better(&recipes[i]))
+            tcase_add_loop_test(c, means_the_same, (int)i, (int)i + 1);
+    if (native_plain)
+        return s;
     tcase_add_loop_test(c, means_the_same, 0, (int)n_recipes);
     tcase_add_loop_test(c, calls_the_same, 0, (int)(sizeof lines / sizeof *lines));
     if (!wave64) /* its masks are of 32 bits */
         tcase_add_loop_test(c, together, 0, 300);
-    suite_add_tcase(s, c);
     return s;
 }
 
 int main(int argc, char **argv)
 {
     wave64 = argc > 2 && strcmp(argv[2], "wave64") == 0;
+    native_plain = argc > 2 && strcmp(argv[2], "plain") == 0;
     return gpus_main(argc, argv, &level, suite);
 }
