@@ -82,7 +82,6 @@ static void tell_wave(struct ck *ck, const struct ck_wave *w, const struct emu_e
     struct ck_finding f;
     char where[80];
     const struct ck_progress *p = &w->progress;
-    struct emu_mem r;
     ck_finding_at(ck, CK_SYNC, w->waits ? "waits-for-ever" : "endless-loop", e, 0, &f);
     uint64_t pc = w->waits ? w->barrier_pc : p->polled_pc ? p->polled_pc : w->pc;
     ck_actor_at(ck, w, pc, 0, &f.at);
@@ -106,11 +105,8 @@ static void tell_wave(struct ck *ck, const struct ck_wave *w, const struct emu_e
         f.space = p->polled_space;
         f.bytes = p->polled_bytes;
         f.address = p->polled;
-        if (f.space == EMU_SPACE_GLOBAL && emu_mem_find(ck->emu, f.address, &r)) {
-            f.base = r.va;
-            f.size = r.bytes;
-            memcpy(f.allocation, r.name, sizeof f.allocation);
-        }
+        if (f.space == EMU_SPACE_GLOBAL)
+            ck_mem_holds(ck, f.address, &f);
     }
     ck_report(ck, &f);
 }

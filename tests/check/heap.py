@@ -30,12 +30,9 @@ s_waitcnt vmcnt(0)
 global_store_b32 v0, v1""")
 # Memory that nobody has written: the byte that is told of, or None; where it was made.
 FRESH = {
-    "fresh": (0, "MADE"),
-    "fresh again": (0, "MADE"),
     "fresh opencl": (0, "FRESH BUFFER"),
-    "fresh written": (None, ""),
-    "fresh written short": (92, "MADE"),
     "fresh opencl written": (None, ""),
+    "fresh again written short": (92, "MADE"),
 }
 ADD = """
 s_load_b128 s[4:7], s[0:1], 0x0
@@ -54,8 +51,8 @@ global_store_b32 v0, v1, s[4:5]
 s_endpgm
 """
 # How two dispatches follow each other: are they a race?
-RACES = {"queues": True, "overlap": True, "signal": False, "barrier": False, "host": False,
-         "copy": True, "copy after": False}
+RACES = {"queues": True, "overlap": True, "signal": False, "host": False, "copy": True,
+         "copy after": False}
 # Mistake: kind, text, line where the memory was made, where it was freed, that of the host.
 CASES = {
     "past_end": ("out-of-bounds", "4-byte write at the end of memory of hipMalloc", "MADE", "", ""),
@@ -142,8 +139,6 @@ def test_fresh(kernel, folder):
                    f"byte {byte} of memory of" in f["text"], seen)
             expect(f"{name}: who made it", has_lines(f["memory"].get("made", {}), made, r.stderr),
                    seen)
-    r, j = check(kernel, folder, "fresh", "--check", "mem")
-    expect("nothing without init", r.returncode == 0 and not j["findings"], r.stderr)
 
 
 def test_races(kernel, folder):
