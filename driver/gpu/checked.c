@@ -39,8 +39,6 @@ static rd_status attach(struct gpu *gpu, struct emu *emu)
                                .image = image_at,
                                .read = read_at,
                                .ctx = gpu};
-    if (config.classes & CK_BIT(CK_RACE))
-        c->orders = cp_orders_create();
     return ck_create(emu, &config, table, &c->ck);
 }
 

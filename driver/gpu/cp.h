@@ -229,7 +229,8 @@ RD_CHECKED rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,
  * who waits. A dispatch is about to run; it has, but nobody knows yet. */
 struct orders;
 struct ck_before;
-struct orders *cp_orders_create(void);
+/* path: of the table of findings. NULL: nobody looks for races, or out of memory. */
+struct orders *cp_orders_create(const char *path);
 void cp_order_packet(struct gpu_queue *q, uint64_t at, bool barrier);
 void cp_order_wait(struct gpu_queue *q, uint64_t va);
 void cp_order_write(struct gpu_queue *q, uint64_t va, int64_t before, int64_t now);

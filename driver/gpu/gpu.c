@@ -48,6 +48,8 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
         free(gpu);
         return RD_E_NOMEM;
     }
+    if (config->check)
+        gpu->checks.orders = cp_orders_create(config->check);
     *out = gpu;
     return RD_OK;
 }

@@ -18,6 +18,7 @@
 #include "aql.h"
 #include "checkers.h"
 #include "cp.h"
+#include "heap.h"
 
 /* The host has so long to submit what it does not want to be behind of a dispatch, as
  * long as it is busy more, but no longer than this in all. */
@@ -67,9 +68,11 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-struct orders *cp_orders_create(void)
+struct orders *cp_orders_create(const char *path)
 {
-    struct orders *o = calloc(1, sizeof *o);
+    const struct ck_table *table = ck_table_open(path);
+    bool wanted = table && table->want_classes & CK_BIT(CK_RACE);
+    struct orders *o = wanted ? calloc(1, sizeof *o) : NULL;
     if (!o)
         return NULL;
     pthread_mutex_init(&o->lock, NULL);
@@ -249,11 +252,26 @@ void cp_order_write(struct gpu_queue *q, uint64_t va, int64_t before, int64_t no
 
 /* ---- dispatches ---- */
 
+/* checks.lock and the lock held. beside: what runs or has just run. */
+static void judge_copies(struct gpu *gpu, struct orders *o, uint64_t beside)
+{
+    while (o->copies && gpu->checks.ck) {
+        struct copied *c = o->copies;
+        o->copies = c->next;
+        c->before.apart = (c->before.apart & o->kept) | beside;
+        ck_copied(gpu->checks.ck, &c->before, &c->copy);
+        free(c);
+    }
+    if (!o->copies)
+        o->last = &o->copies;
+}
+
 void cp_order_begin(struct gpu_queue *q, struct ck_before *out)
 {
     struct orders *o = q->gpu->checks.orders;
     pthread_mutex_lock(&o->lock);
     settle(q->gpu, o);
+    judge_copies(q->gpu, o, 0); /* before the first dispatch */
     bool aql = q->config.kind == GPU_QUEUE_AQL;
     out->kept = o->kept;
     out->apart = aql ? o->kept & ~q->order.behind : 0;
@@ -324,21 +342,6 @@ static unsigned keep(struct gpu_queue *q, struct orders *o, unsigned slot)
     return slot;
 }
 
-/* checks.lock and the lock held. beside: what runs or has just run. */
-static void judge_copies(struct gpu *gpu, struct orders *o, uint64_t beside)
-{
-    while (o->copies) {
-        struct copied *c = o->copies;
-        o->copies = c->next;
-        if (gpu->checks.ck) {
-            c->before.apart = (c->before.apart & o->kept) | beside;
-            ck_copied(gpu->checks.ck, &c->before, &c->copy);
-        }
-        free(c);
-    }
-    o->last = &o->copies;
-}
-
 void cp_order_copy(struct gpu_queue *q, uint64_t to, uint64_t from, uint64_t bytes)
 {
     struct orders *o = q->gpu->checks.orders;
@@ -351,6 +354,12 @@ void cp_order_copy(struct gpu_queue *q, uint64_t to, uint64_t from, uint64_t byt
     uint64_t apart = o->kept & ~q->order.behind;
     unsigned slot =
         keep(q, o, free_slots ? (unsigned)__builtin_ctzll(free_slots) : CK_PAST);
+    if (slot == CK_PAST && !apart &&
+        !o->running) { /* it is behind of all, and all of it */
+        pthread_mutex_unlock(&o->lock);
+        free(c);
+        return;
+    }
     *c = (struct copied){.before = {.kept = o->kept, .apart = apart, .slot = slot},
                          .copy = {from, to, bytes}};
     if (slot != CK_PAST) {
