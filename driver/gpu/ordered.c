@@ -25,6 +25,7 @@
 #define WINDOW_NS 5000000ull
 #define BUSY_NS   100000000ull
 #define BUDGET_NS 3000000000ull
+#define QUIET     3u
 #define WRITTEN   4096u /* addresses that are remembered */
 
 /* How much had been submitted to a queue when the dispatch ended. */
@@ -294,10 +295,12 @@ static void linger(struct gpu_queue *q, struct orders *o)
         queues += gpu->queues[i] && gpu->queues[i]->config.kind == GPU_QUEUE_AQL;
     pthread_mutex_unlock(&gpu->queue_lock);
     uint64_t start = now_ns(), end = q->order.began + WINDOW_NS, now = start;
+    unsigned quiet = 0; /* looks in a row */
     while (queues > 1 && o->waited_ns + now - start < BUDGET_NS &&
            !atomic_load(&q->stop) &&
-           (now < end || (now < start + BUSY_NS && gpu_program_runs()))) {
+           (now < end || (now < start + BUSY_NS && quiet < QUIET))) {
         nanosleep(&nap, NULL);
+        quiet = gpu_program_runs() ? 0 : quiet + 1;
         now = now_ns();
     }
     o->waited_ns += now - start;
