@@ -104,7 +104,7 @@ def test_files(run, folder):
     expect("SARIF", s["version"] == "2.1.0" and
            s["runs"][0]["results"][0]["ruleId"] == "mem/out-of-bounds", s)
     r = rdna3("run", *run, "--check", "mem", "--check-json", "/no/such/folder/x")
-    expect("a file that cannot be written", "--json /no/such/folder/x: No such file" in r.stderr,
+    expect("a file that cannot be written", "cannot write '/no/such/folder/x'" in r.stderr,
            r.stderr)
 
 
