@@ -152,7 +152,7 @@ static void valu_sgprs(const struct tm_base *b, struct tm_wave *w,
         if (w->valu.cmpx_exec + PARAM(b, cmpx_drain) <= b->now)
             w->valu.cmpx_n = 0;
         if (b->now >= w->salu.exec_visible)
-            w->salu.exec_visible = exec + PARAM(b, vskip_exec_cycles);
+            w->salu.exec_visible = exec;
         w->valu.cmpx_n++;
         w->valu.cmpx_exec = exec;
     }

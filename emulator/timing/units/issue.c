@@ -177,8 +177,6 @@ static void wait_memory(const struct tm_base *b, struct tm_wave *w,
     wait_drain(b, w, o);
     wait_sgpr_sources(b, w, i, o);
     if (!lds) {
-        if (w->mem.lds_accept)
-            at_least(o, w->mem.lds_accept + PARAM(b, mem_switch), TM_S_MEM_QUEUE);
         queue_trim(&s->vmem_queue, b->now);
         at_least(o, queue_free(&s->vmem_queue, o->t, (unsigned)PARAM(b, vmem_queue)),
                  TM_S_MEM_QUEUE);
@@ -286,8 +284,6 @@ static void memory_again(const struct tm_base *b, struct tm_wave *w,
 {
     bool lds = i->cls == TM_LDS;
     struct tm_queue *q = lds ? &w->simd->lds_queue : &w->simd->vmem_queue;
-    if (!lds && w->mem.lds_accept) /* put off, too */
-        at_least(o, w->mem.lds_accept + PARAM(b, mem_switch), TM_S_MEM_QUEUE);
     queue_trim(q, b->now);
     int64_t limit = lds ? PARAM(b, lds_queue) : PARAM(b, vmem_queue);
     at_least(o, queue_free(q, o->t, (unsigned)limit), TM_S_MEM_QUEUE);

@@ -200,7 +200,7 @@ static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
         p.free = accept + o->cycles;
         p.last = turn;
         when[at[turn]] = accept;
-        o->free = accept + o->cycles + PARAM(b, vmem_queue_return);
+        o->free = accept + o->cycles;
         if (accept < settled) {
             gone[at[turn]] = true;
             s->free = p.free, s->burst = p.burst, s->last = p.last;
