@@ -299,6 +299,9 @@ void step_run(struct emit *e, struct job *j, const struct step *s, unsigned part
             step_compare_evex(e, s, a, b, part);
         else
             step_compare_vex(e, s, a, b);
+    } else if (s->d == OP_D && s->form == X86_PAND && s->b == K(LOW16) &&
+               j->u->flags & UF_DST16) { /* only the lower half will be looked at */
+        finish_d(e, j, operand_reg(e, j, s->a, part), part);
     } else if (s->form < X86_FORMS) {
         unsigned a = s->a == OP_NONE ? 0 : operand_reg(e, j, s->a, part);
         struct x86_rm b = operand_rm(e, j, s->b, part);
