@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Long runs: --timeout, SIGINT, what they keep, what a terminal sees.
 
-    long.py timeout|interrupt|terminal|insts|hours RDNA3
+    long.py timeout|interrupt|interrupt_auto|interrupt_exec|terminal|insts|hours RDNA3
 
 SPDX-License-Identifier: MIT
 """
+import json
 import os
 import pty
 import signal
@@ -79,6 +80,50 @@ def interrupt(code, folder):
     kept(line)
 
 
+COUNTED = LOOP.replace("loop:\n", "loop:\n  s_mov_b32 s4, 30000\nagain:\n  s_sub_u32 s4, s4, 1\n"
+                       "  s_cmp_lg_u32 s4, 0\n", 1).replace("s_branch loop", "s_cbranch_scc1 again")
+
+
+def interrupt_auto(code, folder):
+    """While instructions are counted, which is a process of its own; while a sample looks for the
+    pace."""
+    auto = [RDNA3, "run", code, "--block", "64", "--timing", "--timing-sample", "auto"]
+    expect(call(*auto[1:], "--timeout", "0.3") == (124, "error: the time of --timeout is over\n"
+                                                  "no cycle was simulated yet\n"), "an endless count")
+    with open(os.path.join(folder, "counted.s"), "w", encoding="utf-8") as f:
+        f.write(COUNTED)
+    expect(call("asm", f.name, "-o", code)[0] == 0, "the counted loop does not assemble")
+    line = os.path.join(folder, "a.tl")
+    with subprocess.Popen([*auto, "--grid", "400", "--timing-trace", line],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        until_busy(p, line)
+        p.send_signal(signal.SIGINT)
+        out, told = p.communicate(timeout=300)
+    expect(p.returncode == 130 and "error: interrupted" in told and "the timeline has them" in told and
+           not out, f"{p.returncode} {told} {out}")
+    kept(line)
+
+
+def interrupt_exec(code, folder):
+    """A program whose kernel runs: its counters, and what was recorded."""
+    line, counts, log = (os.path.join(folder, x) for x in ("a.tl", "a.json", "log"))
+    with subprocess.Popen([RDNA3, "exec", "--timing", "--timing-trace", line, "--json", counts, "--log", log,
+                           "--", RDNA3, "run", "--device", "kfd", code],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as p:
+        for _ in range(600):
+            if p.poll() is not None or os.path.exists(log) and b" WAIT_EVENTS " in open(log, "rb").read():
+                break
+            time.sleep(0.05)
+        time.sleep(0.3)
+        p.send_signal(signal.SIGINT)
+        told = p.communicate(timeout=300)[1]
+    expect(p.returncode == 130, f"{p.returncode} {told}")
+    kept(line)
+    with open(counts, encoding="utf-8") as f:
+        processes = json.load(f)["processes"]
+    expect([x["dispatches"] for x in processes] == [1], processes)
+
+
 def terminal(code, _):
     """Progress on one line, gone before the messages."""
     main, side = pty.openpty()
@@ -129,7 +174,8 @@ def main():
         with open(source, "w", encoding="utf-8") as f:
             f.write(LOOP)
         expect(call("asm", source, "-o", code)[0] == 0, "the loop does not assemble")
-        {"timeout": timeout, "interrupt": interrupt, "terminal": terminal,
+        {"timeout": timeout, "interrupt": interrupt,
+         "interrupt_auto": interrupt_auto, "interrupt_exec": interrupt_exec, "terminal": terminal,
          "insts": insts, "hours": hours}[WHAT](code, folder)
     return 0
 

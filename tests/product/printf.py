@@ -324,6 +324,8 @@ def hostcalls():
         expect("hostcall " + str(how), run(*hello, *how)[:2], (0, said))
     status, out, _ = run(*hello, "--timing")
     expect("hostcall, timed", (status, out[:len(said)]), (0, said))
+    status, out, err = run(*hello, "--timing", "--timing-sample", "auto")
+    expect("hostcall, several processes", (status, out, "calls the host" in err), (1, "", True))
     status, out, err = run(*hello, "--stats", "--json")
     expect("hostcall beside JSON", (status, out[:1], err), (0, "{", said))
     for threads in "1", "4":

@@ -167,9 +167,12 @@ int run_ending_timed_end(struct run_options *o, rd_status st,
                          o->checks.object.bytes, o->checks.object.image, fault->pc);
     if (st != RD_E_TIMEOUT || e->control != EMU_CONTROL_CANCEL)
         return status;
-    fprintf(stderr, "%" PRIu64 " cycles were simulated%s%s\n", e->cycles,
-            o->timing.trace_path ? "; the timeline has them: " : "",
-            o->timing.trace_path ? o->timing.trace_path : "");
+    if (!e->cycles)
+        fputs("no cycle was simulated yet\n", stderr);
+    else
+        fprintf(stderr, "%" PRIu64 " cycles were simulated%s%s\n", e->cycles,
+                o->timing.trace_path ? "; the timeline has them: " : "",
+                o->timing.trace_path ? o->timing.trace_path : "");
     return cancelled_status(e);
 }
 

@@ -427,6 +427,9 @@ static int launch(struct run_options *o, struct la *la, const void *code, size_t
         return status;
     if (la_answer_begin(la) != RD_OK)
         return cli_error(CLI_FAILED, "cannot start a thread for the kernel's calls");
+    if (la_answers(la) && o->timing.sample_auto) /* it runs in several processes */
+        return cli_error(CLI_FAILED, "--timing-sample auto: the kernel calls the host, "
+                                     "which can answer it once only");
     o->timing.kernel = o->k.name;
     o->checks.object = (struct checks_object){.image = kernel.image_gpuva,
                                               .path = o->k.object_path,

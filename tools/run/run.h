@@ -157,6 +157,7 @@ struct run_sample {
     void *counted;
     pid_t child; /* that runs those left over, and where it writes to */
     int in;
+    const volatile int *control; /* enum emu_control */
 };
 int run_sample_begin(struct run_options *o, struct emu *emu,
                      const struct emu_dispatch *dispatch, struct run_sample *s);

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@
 /* Wave-instructions: what is simulated at most, and what is simulated wholly. */
 #define MOST  UINT64_C(300000000)
 #define WHOLE 10u
+
+#define LOOK_MS 50 /* how often is looked whether to end */
 
 static bool write_all(int fd, const void *data, size_t bytes)
 {
@@ -37,10 +40,18 @@ static bool write_all(int fd, const void *data, size_t bytes)
     return true;
 }
 
-static bool read_all(int fd, void *data, size_t bytes)
+/* What a process answers; it is ended if this one is told to end, and then answers
+ * nothing. */
+static bool read_answer(pid_t child, int fd, const volatile int *control, void *data,
+                        size_t bytes)
 {
     char *at = data;
     while (bytes) {
+        struct pollfd there = {.fd = fd, .events = POLLIN};
+        if (*control == EMU_CONTROL_CANCEL)
+            (void)kill(child, SIGKILL);
+        if (poll(&there, 1, LOOK_MS) <= 0)
+            continue;
         ssize_t n = read(fd, at, bytes);
         if (n < 0 && errno == EINTR)
             continue;
@@ -104,10 +115,10 @@ static int count(const struct run_options *o, struct emu *emu,
         emu_count_each(emu, note_count, c);
         _exit(write_all(out, c, sizeof *c) ? 0 : 1);
     }
-    bool ok = read_all(in, c, sizeof *c);
+    bool ok = read_answer(child, in, &o->ending.control, c, sizeof *c);
     reap(child, in);
     if (o->ending.control == EMU_CONTROL_CANCEL)
-        return cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending));
+        return CLI_FAILED; /* conclude says why */
     if (!ok || c->st != RD_OK)
         return cli_error(CLI_FAILED,
                          "--timing-sample auto: the launch does not run to its end "
@@ -144,7 +155,7 @@ int run_sample_begin(struct run_options *o, struct emu *emu,
                      const struct emu_dispatch *dispatch, struct run_sample *s)
 {
     struct counts *c = calloc(1, sizeof *c);
-    *s = (struct run_sample){.in = -1};
+    *s = (struct run_sample){.in = -1, .control = &o->ending.control};
     if (!c)
         return cli_error(CLI_FAILED, "out of memory");
     int status = count(o, emu, dispatch, c);
@@ -200,11 +211,15 @@ int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st)
     bool asked = seen.cut == TM_CUT_STEADY && seen.left_over;
     if (s->child > 0 && !asked)
         (void)kill(s->child, SIGKILL);
-    bool lost = s->child > 0 && asked && !read_all(s->in, &l, sizeof l);
+    bool lost = s->child > 0 && asked &&
+                !read_answer(s->child, s->in, s->control, &l, sizeof l);
     if (l.known)
         tm_tell_left_over(t, l.cycles, l.error);
     if (s->child > 0)
         reap(s->child, s->in);
+    if (lost && *s->control == EMU_CONTROL_CANCEL)
+        return cli_error(CLI_FAILED, "ended while the workgroups that are left over "
+                                     "were timed");
     if (lost)
         return cli_error(CLI_FAILED, "--timing-sample auto: the run of the workgroups "
                                      "that are left over gave no answer");

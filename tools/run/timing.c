@@ -329,6 +329,8 @@ int run_timing(struct run_options *o, struct emu *emu,
                                             o->k.args[i].size};
     if (status == CLI_OK && o->timing.sample_auto)
         status = run_sample_begin(o, emu, dispatch, &sample);
+    if (status != CLI_OK && o->ending.control == EMU_CONTROL_CANCEL)
+        *st = RD_E_TIMEOUT; /* before anything was simulated */
     o->timing.config.whole = sample.on ? &sample.whole : NULL;
     if (o->timing.parts)
         run_part_choose(&o->timing, dispatch);
