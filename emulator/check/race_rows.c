@@ -525,6 +525,64 @@ static bool judge(struct rows *r)
     return fine;
 }
 
+/* ---- whole lines ---- */
+
+#define LINE_BYTES (4u * SHADOW_LINE)
+
+/* May all of a line be read or written, as far as its words say? */
+static inline bool line_fine(struct rows *r, const struct shadow_block *b,
+                             unsigned line)
+{
+    for (unsigned p = 0; p < (r->write ? SHADOW_PLANES : SHADOW_READ); p++)
+        if (b->top[p] >= r->s->dead &&
+            (shadow_apart(b, (enum shadow_plane)p, line) ||
+             number_is(r, b->line[p][line] >> SHADOW_LANE) != ORDERED))
+            return false;
+    return r->write || b->top[SHADOW_READ] < r->s->dead ||
+           !shadow_apart(b, SHADOW_READ, line);
+}
+
+/* Sixteen lanes after the other, each of a dword of the same line: rows of tiles are
+ * such. False: nothing is noted, it is to be judged by runs. */
+static bool judge_lines(struct rows *r, const struct emu_access *a)
+{
+    const uint64_t gaps = UINT64_C(0x8000800080008000);
+    unsigned lanes = r->ck->launch.lanes;
+    uint64_t all = lanes == 64 ? UINT64_MAX : UINT32_MAX;
+    struct shadow_block *b[64 / SHADOW_LINE];
+    if (r->lanes || !r->number || a->scalar || a->bytes != 4 || a->lanes != all ||
+        ((steps(a, lanes, 4) | gaps) & all) != all)
+        return false;
+    for (unsigned l = 0; l < lanes; l += SHADOW_LINE) {
+        uint64_t at = a->address[l];
+        struct shadow_block *x = at % LINE_BYTES ? NULL : shadow_at(r->s, at);
+        if (!x || x->shift != 2 ||
+            !line_fine(r, x, (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES))
+            return false;
+        b[l / SHADOW_LINE] = x;
+    }
+    for (unsigned l = 0; l < lanes; l += SHADOW_LINE) {
+        struct shadow_block *x = b[l / SHADOW_LINE];
+        unsigned line = (unsigned)(a->address[l] % SHADOW_BLOCK) / LINE_BYTES;
+        enum shadow_plane plane = r->write ? SHADOW_WRITE : SHADOW_READ;
+        if (!r->write && x->top[SHADOW_READ] >= r->s->dead &&
+            number_is(r, x->line[SHADOW_READ][line] >> SHADOW_LANE) != ORDERED)
+            plane = SHADOW_READ2;
+        shadow_set_line(x, plane, line, r->number << SHADOW_LANE | l, 0);
+        shadow_raise(x, plane, r->number);
+    }
+    return true;
+}
+
+/* All accesses of an instruction: nothing is out of order, and noted. */
+static bool judge_all(struct rows *r, const struct emu_access *a, unsigned n)
+{
+    if (n == 1 && judge_lines(r, a))
+        return true;
+    add_all(r, a, n);
+    return judge(r);
+}
+
 /* ---- instructions ---- */
 
 /* May it be judged by rows? If lanes race, those of one store must not meet. */
@@ -621,8 +679,7 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     bool first = a->write && !lds && !w->order.stores_out;
     struct rows r;
     begin(&r, ck, w, e, race->stamp, first ? SITE_RELEASES : 0);
-    add_all(&r, e->access, e->n_accesses);
-    if (!judge(&r))
+    if (!judge_all(&r, e->access, e->n_accesses))
         return true;
     race->asked.wave = w;
     race->asked.index = e->index;
@@ -686,8 +743,7 @@ static void judge_entry(struct ck *ck, struct ck_group *g, const char *entry)
         return;
     struct rows r;
     begin(&r, ck, w, &e, (uint32_t)tag, 0);
-    add_all(&r, access, n);
-    if (judge(&r))
+    if (judge_all(&r, access, n))
         return;
     ck->race->stamp = (uint32_t)tag;
     for (unsigned i = 0; i < n; i++)
