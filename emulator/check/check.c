@@ -52,7 +52,7 @@ static struct ck_group *group_new(struct ck *ck, const struct emu_wave_info *inf
     memcpy(g->workgroup, info->workgroup, sizeof g->workgroup);
     g->n_waves = g->n_live = info->n_waves;
     for (unsigned i = 0; i < g->n_waves; i++)
-        g->wave[i].order.clock = 1;
+        g->wave[i].order = (struct ck_order){.clock = 1, .loads = 2};
     if (ck->race)
         ck_race_group(ck->race, g);
     g->next = ck->groups;

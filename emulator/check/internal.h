@@ -59,6 +59,9 @@ struct ck_order {
     uint32_t gl0, gl1;        /* acquiring when it has dropped each of them last */
     /* What those are releases of (order.h). */
     uint32_t knows_all, knows_near, takes, takes_handed, took_gl0, took_gl1;
+    /* Places that it has loaded, by the caches, since it has dropped all of them; if it
+     * never has, more than one. */
+    uint32_t loads;
     bool stores_out; /* has stored and not waited */
     bool waited;     /* ... and has just waited: what drops caches belongs to it */
     bool narrow;     /* ... behind a fence for its own workgroup only */

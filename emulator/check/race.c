@@ -652,6 +652,9 @@ static void judge_event(struct ck *ck, struct ck_wave *w, const struct emu_event
             if (a->write)
                 race_lds_written(g);
         }
+        if (a->space == EMU_SPACE_GLOBAL && !a->write && !a->scalar &&
+            !past_caches(e, a))
+            race_loads(&w->order, a->lanes & (a->lanes - 1));
         race_judge(ck, w, e, a, lanes);
     }
     g->log.tag = ck->race->stamp;
@@ -713,6 +716,7 @@ void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst
         drop_cache(&ck->race->order, o, gl1);
     }
     if (gl0 || gl1) {
+        o->loads = gl1 ? 0 : o->loads;
         o->narrow = gl0 && o->waited;
         o->waited = false;
     }
@@ -739,16 +743,19 @@ void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 }
 
 /* What one of the waves has acquired the others have behind the barrier, and drop their
- * caches for it. */
+ * caches for it. Barriers of grids drop them before: who has loaded nothing since then
+ * but the count that the barrier waits for has nothing old there. */
 void ck_race_barrier(struct ck *ck, struct ck_group *g)
 {
     struct order *order = &ck->race->order;
     struct ck_order all = {.clock = 0};
+    bool dropped = true;
     race_log_forget(g);
     if (g->lds)
         shadow_forget(g->lds);
     for (unsigned i = 0; i < g->n_waves; i++) {
         const struct ck_order *o = &g->wave[i].order;
+        dropped &= g->wave[i].ended || o->loads <= 1;
         all.behind = o->behind > all.behind ? o->behind : all.behind;
         all.near = o->near > all.near ? o->near : all.near;
         all.acquiring = o->acquiring > all.acquiring ? o->acquiring : all.acquiring;
@@ -769,5 +776,7 @@ void ck_race_barrier(struct ck *ck, struct ck_group *g)
         o->takes = all.takes;
         o->takes_handed = all.takes_handed;
         o->waited = o->narrow = false;
+        for (unsigned cache = 0; cache < 2 && dropped; cache++)
+            drop_cache(order, o, cache);
     }
 }

@@ -94,6 +94,12 @@ struct ck_race {
 
 /* ---- race.c */
 
+/* A load by the caches, of one place or of several. */
+static inline void race_loads(struct ck_order *o, bool several)
+{
+    o->loads = several || o->loads ? 2 : 1;
+}
+
 /* Number of the wave in its dispatch and those that are kept, from 1. Dispatches begin
  * with whole workgroups. */
 static inline uint32_t race_wave(const struct ck *ck, const struct ck_wave *w)

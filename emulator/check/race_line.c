@@ -122,5 +122,7 @@ unsigned ck_race_line(void *mine, uint64_t address, uint64_t pc, unsigned access
         shadow_raise(b, (enum shadow_plane)plane, me);
     }
     l->w->order.waited = false;
+    if (!write)
+        race_loads(&l->w->order, true);
     return true;
 }

@@ -690,6 +690,8 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     if (a->write && lds)
         race_lds_written(w->group);
     w->order.stores_out |= a->write && !lds;
+    if (!a->write && !lds && !a->scalar)
+        race_loads(&w->order, a->lanes & (a->lanes - 1));
     w->order.waited = false;
     return false;
 }
