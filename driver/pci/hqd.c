@@ -107,9 +107,9 @@ bool hqd_from_mqd(struct pci_board *b, uint64_t mqd, struct hqd_config *c)
     if (!gmc_read(b, mqd + MQD_FIRST, r, sizeof(r)))
         return false;
     from_registers(r, c);
-    if (c->kind == HQD_GFX) { /* other registers are there */
+    if (c->kind == HQD_GFX) { /* other registers are there, but for what was read */
         c->aql = false;
-        c->rptr = c->wptr = 0;
+        c->wptr = c->rptr;
     }
     c->mqd = mqd;
     return true;

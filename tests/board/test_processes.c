@@ -323,7 +323,7 @@ static void add_graphics(const struct process *p)
 }
 
 /* A graphics ring goes on behind what it has hung in, or is mapped once more, as other
- * kernels do. */
+ * kernels do; unmapped and mapped it goes on where it was. */
 START_TEST(graphics_reset)
 {
     struct process p;
@@ -352,11 +352,18 @@ START_TEST(graphics_reset)
         frame(dw, 8, 24);
         if (round == 2) {
             p.put = 0;
+            machine_words(&m, p.mqd)[138] = 0;
             add_graphics(&p);
         }
         submit(&p, store, COUNT(store));
         machine_wait(data_of(&p) + 128, round);
     }
+    const uint32_t last[] = {PM4(0x37, 4), 5u << 8, LO(at + 512), HI(at), 9};
+    take_away(&p);
+    memset(machine_words(&m, p.ring), 0xee, 4ul * p.put);
+    add_graphics(&p);
+    submit(&p, last, COUNT(last));
+    machine_wait(data_of(&p) + 128, 9);
 }
 END_TEST
 
