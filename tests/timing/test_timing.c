@@ -12,6 +12,7 @@
 /* Internal: tests may use it. */
 #include "../../emulator/timing/units/cache.h"
 #include "../../emulator/timing/units/canon.h"
+#include "../../emulator/timing/engine/turns.h"
 #include "queue.h"
 
 START_TEST(parameters_have_unit_effect_and_source)
@@ -156,6 +157,46 @@ START_TEST(short_queues_forget_what_does_not_matter)
 }
 END_TEST
 
+/* Turns of a WGP come by time, then priority, then age, while waves come and go. */
+START_TEST(turns_come_in_order)
+{
+    enum { WAVES = 50, TURNS = 20000 };
+    static struct tm_wave wave[WAVES];
+    struct tm_turns q;
+    uint64_t age = 0;
+    uint32_t seed = 1;
+    tm_turns_begin(&q);
+    for (unsigned k = 0; k < WAVES; k++) {
+        wave[k] = (struct tm_wave){.age = ++age, .due = k};
+        tm_turns_enter(&q, &wave[k]);
+        tm_turns_put(&q, &wave[k], wave[k].due);
+    }
+    for (unsigned n = 0; n < TURNS; n++) {
+        struct tm_wave *first = &wave[0];
+        for (unsigned k = 1; k < WAVES; k++)
+            if (wave[k].due != first->due ? wave[k].due < first->due
+                                          : tm_turn(&wave[k]) < tm_turn(first))
+                first = &wave[k];
+        ck_assert_int_eq(tm_turns_next(&q), first->due);
+        if (!q.busy)
+            tm_turns_window(&q, first->due / TM_WINDOW * TM_WINDOW);
+        unsigned cycle = (unsigned)__builtin_ctzll(q.busy);
+        unsigned rank = tm_turns_first(&q, q.at[cycle]);
+        ck_assert_ptr_eq(q.wave[rank], first);
+        tm_turns_take(&q, cycle, rank);
+        seed = seed * 1664525 + 1013904223;
+        if (seed >> 28 == 0) { /* another one in its place */
+            tm_turns_leave(&q, first);
+            first->age = ++age;
+            tm_turns_enter(&q, first);
+        }
+        first->priority = seed >> 24 & 8 ? seed >> 16 & 3 : first->priority;
+        first->due += seed >> 20 & 1 ? 0 : seed >> 8 & 127;
+        tm_turns_put(&q, first, first->due);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timing");
@@ -167,6 +208,7 @@ int main(void)
     tcase_add_test(tests, caches_replace_the_least_recently_used);
     tcase_add_test(tests, counters_grow);
     tcase_add_test(tests, short_queues_forget_what_does_not_matter);
+    tcase_add_test(tests, turns_come_in_order);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
