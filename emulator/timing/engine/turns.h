@@ -4,7 +4,7 @@
 #ifndef TM_TURNS_H
 #define TM_TURNS_H
 
-#include "wave.h"
+#include "chip.h"
 
 /* A wave of the WGP has a rank for as long as it has its place, those that are older a
  * lower one, and at most one turn to come. */
