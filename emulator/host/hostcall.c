@@ -125,7 +125,8 @@ static bool append(struct la_hostcall *h, struct message *m, const uint8_t *word
         m->word = more;
         m->room = room;
     }
-    memcpy(m->word + m->n, words, 8 * n);
+    if (n) /* else there may be no memory yet */
+        memcpy(m->word + m->n, words, 8 * n);
     m->n += n;
     return true;
 }
