@@ -23,7 +23,10 @@ struct ck_config {
     bool hazard;     /* wait: what loads bring arrives only when it is waited for ... */
     uint64_t hazard_seed; /* ... but for some, chosen by this */
     bool host_writes;     /* somebody else may change memory while kernels run */
-    bool host_answers;    /* ... but only what kernels wait for (hostcalls) */
+    /* Has a kernel asked the host for something, so that it may now wait for a host
+     * that writes the answer (hostcalls)? NULL: there is nobody to ask. */
+    bool (*host_asked)(const void *host);
+    const void *host;
     struct ck_heap
         *heap; /* allocations by the byte; NULL: regions of the emulator alone */
     /* What memory holds; false: there is none. NULL: with host_writes, all memory

@@ -47,9 +47,16 @@ static bool group_is_alone(const struct ck_group *g)
     return true;
 }
 
+/* May the host still write what a wave waits for? */
+static bool host_may_write(const struct ck *ck)
+{
+    return ck->config.host_writes ||
+           (ck->config.host_asked && ck->config.host_asked(ck->config.host));
+}
+
 static bool proven(const struct ck *ck, const struct ck_group *g)
 {
-    if (!group_hangs(ck, g))
+    if (host_may_write(ck) || !group_hangs(ck, g))
         return false;
     if (group_is_alone(g))
         return true;
@@ -239,8 +246,7 @@ bool ck_hang_turn(struct ck *ck, struct ck_wave *w)
     if (ck->looks && w->insts - p->proven > LOOK) { /* it does not repeat itself */
         ck->looks = false;
         ck->next_look *= 2;
-    } else if (!ck->looks && since > ck->next_look && !ck->config.host_writes &&
-               !ck->config.host_answers) {
+    } else if (!ck->looks && since > ck->next_look && !host_may_write(ck)) {
         ck->next_look = since;
         begin_look(ck);
     }

@@ -273,6 +273,16 @@ bool la_answers(const struct la *la)
     return la->hostcall && la->hostcall->running;
 }
 
+bool la_asked(const struct la *la)
+{
+    const struct la_hostcall *h = la->hostcall;
+    if (!la_answers(la))
+        return false;
+    /* a packet that comes back has another tag */
+    const uint64_t *free_ones = (const uint64_t *)(const void *)(h->buffer + AT_FREE);
+    return __atomic_load_n(free_ones, __ATOMIC_RELAXED) != PACKETS;
+}
+
 enum la_printed la_answer_end(struct la *la, uint32_t *service)
 {
     struct la_hostcall *h = la->hostcall;

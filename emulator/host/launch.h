@@ -130,6 +130,7 @@ enum la_printed la_print(struct la *la, FILE *f);
 RD_CHECKED rd_status la_answer(struct la *la, FILE *out);
 RD_CHECKED rd_status la_answer_begin(struct la *la);
 bool la_answers(const struct la *la); /* there is a thread, now */
+bool la_asked(const struct la *la);   /* and a kernel has called it since la_prepare */
 enum la_printed la_answer_end(struct la *la, uint32_t *service);
 
 /* Lay out and fill a kernarg segment somewhere else than in a struct la.

@@ -21,6 +21,11 @@ int run_check_options(struct run_options *o)
     return CLI_OK;
 }
 
+static bool host_asked(const void *host)
+{
+    return la_asked(host);
+}
+
 static uint64_t image_at(void *ctx, uint64_t pc)
 {
     const struct checks_object *object = ctx;
@@ -52,7 +57,8 @@ int run_check_begin(struct run_options *o, struct la *la)
     if (status != CLI_OK)
         return status;
     struct ck_config config = {.classes = r->options.classes,
-                               .host_answers = la_answers(la),
+                               .host_asked = host_asked,
+                               .host = la,
                                .keep_going = r->options.keep_going,
                                .lanes = r->options.lanes,
                                .watchdog = r->options.watchdog,
