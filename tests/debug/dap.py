@@ -209,7 +209,7 @@ def test_running(folder):
     c.refused("no kernel has been launched", "threads")
     c.refused("launch takes either program", "launch")
     c.refused("cannot read '/nowhere'", "launch", program="/nowhere")
-    c.refused("not a number", "launch", program=path, grid="x")
+    c.refused("whole numbers", "launch", program=path, grid="x")
     c.refused("a workgroup has 1 to 1024 work-items", "launch", program=path,
               block=[64, 64], args=["buf:64"])
     c.ask("launch", program=path, block=[64], args=["buf:64"], stopOnEntry=True)
