@@ -184,5 +184,5 @@ void find_outputs(const struct isa_inst *inst, unsigned y,
 
 uint16_t sgpr_slot(const struct isa_opnd *o)
 {
-    return o->sel == ISA_SEL_NULL ? SGPR_DUMMY : o->sel;
+    return o->sel == ISA_SEL_NULL || o->sel > ISA_SEL_EXEC_HI ? SGPR_DUMMY : o->sel;
 }

@@ -61,7 +61,9 @@ unsigned collect_sources(const struct isa_inst *inst, unsigned y,
 void find_outputs(const struct isa_inst *inst, unsigned y,
                   const struct isa_opnd **value, const struct isa_opnd **mask);
 
-/* Slot of a scalar destination; null is SGPR_DUMMY. */
+/* Slot of a scalar destination; null is SGPR_DUMMY, and so is what can only be read
+ * (SRC_SCC, apertures), for which eight-bit fields have room: such writes go nowhere.
+ */
 uint16_t sgpr_slot(const struct isa_opnd *o);
 
 /* Where a source of the given enum sem_type comes from. */

@@ -43,6 +43,20 @@ s_setkill 1
 @code_end
 s_code_end
 
+// Destinations that can only be read: v_readlane_b32 to SCC, v_readfirstlane_b32 to
+// SHARED_BASE, v_cmp_lt_f32 to VCCZ. Nothing is written.
+@read_only
+s_cmp_lg_u32 s0, s0
+v_mov_b32 v20, -1
+v_readlane_b32 src_scc, v20, 1
+.long 0x7fd60514
+.long 0xd41100fb
+.long 0x00020514
+s_mov_b64 s[4:5], src_shared_base
+v_mov_b32 v10, src_scc
+v_mov_b32 v11, s4
+v_mov_b32 v12, s5
+
 @trap
 s_trap 2
 

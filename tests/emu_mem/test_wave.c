@@ -140,6 +140,18 @@ START_TEST(messages)
 }
 END_TEST
 
+START_TEST(read_only_results)
+{
+    BEGIN(read_only);
+    FOR_EACH_RUN(&r)
+    {
+        ck_no_fault(&r);
+        ck_row_eq(&r, 0, 0, 0);
+        ck_assert_uint_ne(r.out[2][0], 0); /* nor is the aperture another one */
+    }
+}
+END_TEST
+
 static void expect_fault(enum emu_fault_kind kind)
 {
     FOR_EACH_RUN(&r)
@@ -419,6 +431,7 @@ int main(void)
     tcase_add_test(t, interpolation_rtz);
     tcase_add_test(t, interpolation_exec);
     tcase_add_test(t, messages);
+    tcase_add_test(t, read_only_results);
     tcase_add_test(t, halts);
     tcase_add_test(t, subvector);
     tcase_add_test(t, append);
