@@ -279,7 +279,8 @@ bool la_asked(const struct la *la)
     if (!la_answers(la))
         return false;
     /* a packet that comes back has another tag */
-    const uint64_t *free_ones = (const uint64_t *)(const void *)(h->buffer + AT_FREE);
+    const void *at = h->buffer + AT_FREE;
+    const uint64_t *free_ones = at;
     return __atomic_load_n(free_ones, __ATOMIC_RELAXED) != PACKETS;
 }
 
