@@ -523,10 +523,14 @@ bool init_memory_clip(struct init_memory *m, uint64_t address, uint64_t *base,
         inside |= f->left && !clip_off(address, page_of(f->va),
                                        page_of(f->end - 1) + PAGE, base, end);
     }
-    for (size_t i = at; i-- && page_of(m->fresh[i].end - 1) + PAGE > *base;)
-        if (m->fresh[i].left)
-            (void)clip_off(address, page_of(m->fresh[i].va),
-                           page_of(m->fresh[i].end - 1) + PAGE, base, end);
+    for (size_t i = at; i > 0; i--) {
+        const struct range *f = &m->fresh[i - 1];
+        uint64_t behind = page_of(f->end - 1) + PAGE;
+        if (behind <= *base)
+            break;
+        if (f->left)
+            (void)clip_off(address, page_of(f->va), behind, base, end);
+    }
     return !inside || clip_pages(m, address, base, end);
 }
 

@@ -182,7 +182,8 @@ static void answer(struct la_hostcall *h, uint64_t number)
 {
     uint8_t *head = header(h, number);
     uint64_t lanes = load64(head + IN_LANES);
-    uint32_t service, *control = (uint32_t *)(void *)(head + IN_CONTROL);
+    void *at = head + IN_CONTROL;
+    uint32_t service, *control = at;
     memcpy(&service, head + IN_SERVICE, sizeof service);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint8_t *word = payload(h, number) + 8 * (size_t)WORDS * lane;
@@ -201,7 +202,8 @@ static void answer(struct la_hostcall *h, uint64_t number)
 /* What is ready, the first that came first; false: nothing was. */
 static bool answer_ready(struct la_hostcall *h)
 {
-    uint64_t *ready = (uint64_t *)(void *)(h->buffer + AT_READY);
+    void *at = h->buffer + AT_READY;
+    uint64_t *ready = at;
     uint32_t order[PACKETS], n = 0;
     if (!__atomic_load_n(ready, __ATOMIC_RELAXED))
         return false;
