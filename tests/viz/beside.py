@@ -6,25 +6,17 @@ SPDX-License-Identifier: MIT
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
+import checks
+from checks import check
+
 RDNA3, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-failed = 0
-plain = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
-
-
-def check(what, ok, more=""):
-    global failed
-    if not ok:
-        failed = 1
-        print("FAILED:", what, more)
 
 
 def call(*args):
-    r = subprocess.run([RDNA3, *args], env=plain, capture_output=True, text=True, timeout=120, check=False)
-    return r.returncode, r.stdout, r.stderr
+    return checks.call(RDNA3, *args)
 
 
 def record(name, text, groups):
@@ -105,4 +97,4 @@ with tempfile.TemporaryDirectory() as folder:
     else:
         window()
     os.chdir("/")
-sys.exit(failed)
+sys.exit(checks.failed)

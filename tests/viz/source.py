@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+import checks
+from checks import check, plain
+
 RDNA3 = os.path.abspath(sys.argv[1])
 KERNEL = """kernel void sum(global const uint *from, global uint *to)
 {
@@ -21,21 +24,10 @@ KERNEL = """kernel void sum(global const uint *from, global uint *to)
 \tto[id] = sum;
 }
 """
-failed = 0
-plain = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
-
-
-def check(what, ok, more=""):
-    global failed
-    if not ok:
-        failed = 1
-        print("FAILED:", what, more)
 
 
 def call(*args):
-    r = subprocess.run([RDNA3, *args], env=plain, capture_output=True, text=True, timeout=120,
-                       check=False)
-    return r.returncode, r.stdout, r.stderr
+    return checks.call(RDNA3, *args)
 
 
 def compile_kernel(name, *options):
@@ -113,4 +105,4 @@ with tempfile.TemporaryDirectory() as folder:
     else:
         window()
     os.chdir("/")
-sys.exit(failed)
+sys.exit(checks.failed)
