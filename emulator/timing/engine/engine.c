@@ -397,15 +397,25 @@ static void begin(struct tm_engine *t, struct tm_wave *w)
     tm_account_wait(w, TM_S_CODE_TLB, NULL, walked);
 }
 
+/* Issue now or, at the next turn, when it may.
+ *
+ * why  what it waits for until then; TM_S_NONE: that is told when it is known
+ */
+static rd_status issue_from(struct tm_engine *t, struct tm_wave *w, int64_t when,
+                            uint8_t why, const struct tm_inst *from)
+{
+    if (why != TM_S_NONE)
+        tm_account_wait(w, why, from, when);
+    return when <= tm_now(t) ? issue(t, w) : tm_push(t, when, w);
+}
+
 /* May what it knows to come next issue now? */
 static rd_status turn_again(struct tm_engine *t, struct tm_wave *w)
 {
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
     int64_t when = tm_ready_again(&t->chip.b, w, &why, &from);
-    if (why != TM_S_NONE) /* else it is told when it is known */
-        tm_account_wait(w, why, from, when);
-    return when <= tm_now(t) ? issue(t, w) : tm_push(t, when, w);
+    return issue_from(t, w, when, why, from);
 }
 
 static rd_status turn(struct tm_engine *t, struct tm_wave *w)
@@ -438,9 +448,7 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
-    if (why != TM_S_NONE) /* else it is told when it is known */
-        tm_account_wait(w, why, from, when);
-    return when <= tm_now(t) ? issue(t, w) : tm_push(t, when, w);
+    return issue_from(t, w, when, why, from);
 }
 
 static void fetch_counter(const struct tm_fifo *f)
