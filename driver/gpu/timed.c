@@ -12,10 +12,12 @@
 #include <time.h>
 
 #include "cp.h"
+#include "look.h"
 #include "timing.h"
 
 struct progress {
     struct gpu_queue *q;
+    struct tm_engine *engine;
     uint64_t start; /* of it, later by the time for which it stood still */
 };
 
@@ -38,17 +40,36 @@ static void count(const struct gpu_queue *q, const struct emu_dispatch *d,
     gpu_count_kernel(gpu->kernels, name, ticks);
 }
 
+/* Has it been told to stand still? Waves that are to be seen are shown first; while
+ * there are none it goes on, until there are. */
+static bool has_to_stand(const struct progress *p)
+{
+    struct gpu_queue *q = p->q;
+    int control = cp_control(q);
+    bool show = control == EMU_CONTROL_SHOW && p->engine && q->shown.emu;
+    return control == EMU_CONTROL_PAUSE ||
+           (show && tm_show(p->engine, &q->shown.inspector) > 0);
+}
+
+static void stand(const struct gpu_queue *q, int order)
+{
+    const struct timespec nap = {0, 200000};
+    while (cp_control(q) == order)
+        nanosleep(&nap, NULL);
+}
+
 /* Called by the model in the queue's thread. */
 static bool go_on(void *ctx, uint64_t cycles)
 {
     struct progress *p = ctx;
-    const struct timespec nap = {0, 200000};
     gpu_clock_reach(&p->q->gpu->clock, p->start + ticks_of(p->q->gpu, cycles));
-    if (cp_control(p->q) == EMU_CONTROL_PAUSE) {
+    while (has_to_stand(p)) {
+        int order = cp_control(p->q);
         uint64_t paused = gpu_clock(p->q->gpu);
         atomic_store(&p->q->standing, true);
-        while (cp_control(p->q) == EMU_CONTROL_PAUSE)
-            nanosleep(&nap, NULL);
+        atomic_store(&p->q->watch.threads, 0);
+        stand(p->q, order);
+        atomic_store(&p->q->watch.threads, 1);
         p->start += gpu_clock(p->q->gpu) - paused;
     }
     atomic_store(&p->q->standing, false);
@@ -71,10 +92,13 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
     config.have_cu_mask = cp_cu_mask(q, config.cu_mask);
     struct tm_engine *t = NULL;
     rd_status st = ranges ? tm_create(&config, &t) : RD_E_NOMEM;
+    p.engine = t;
+    atomic_store(&q->watch.threads, 1);
     (void)go_on(&p, 0); /* make way before it begins; a cancelled run ends soon */
     bool recorded = st == RD_OK && cp_record_begin(q, d, t);
     if (st == RD_OK)
         st = tm_run(t, emu, d, fault, stats);
+    atomic_store(&q->watch.threads, 0);
     if (recorded)
         cp_record_end();
     if (t) {

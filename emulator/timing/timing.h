@@ -144,6 +144,10 @@ struct tm_progress {
 
 void tm_progress(const struct tm_engine *t, struct tm_progress *out);
 
+/* The waves that are on the chip, with what they have issued done; to be called by
+ * poll. The cycles of the run stay what they are. Returns how many. */
+unsigned tm_show(struct tm_engine *t, const struct emu_inspector *to);
+
 /* ---- what a run came to, for those who make reports: after tm_run ---- */
 
 /* An instruction of the kernel, over all waves. */

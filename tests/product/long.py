@@ -53,9 +53,14 @@ def timeout(code, folder):
     status, told = call("run", code, "--timeout", "0.3")
     expect(status == 124 and "--timeout is over" in told and "next is s_branch" in told, told)
     status, told = call("run", code, "--timing", "--timing-trace", line, "--timeout", "0.3")
-    expect(status == 124 and "cycles were simulated; the timeline has them" in told, told)
+    expect(status == 124 and "cycles were simulated; the timeline has them" in told and
+           "loop, 1 waves in flight" in told and "next is s_branch" in told, told)
     expect("\r" not in told and "\x1b" not in told, "control characters without a terminal")
     kept(line)
+    core = os.path.join(folder, "core")
+    status, told = call("run", code, "--timing", "--core", core, "--timeout", "0.3")
+    expect(status == 124 and os.path.getsize(core) > 0 and "rdna3 debug --core" in told, told)
+    expect(call("run", code, "--timing-sample", "auto", "--core", core)[0] == 2, "--core of a sample")
     for wrong in ("0", "-1", "x", "1e9", "nan"):
         expect(call("run", code, "--timeout", wrong)[0] == 2, f"--timeout {wrong} is taken")
 
@@ -117,7 +122,8 @@ def interrupt_exec(code, folder):
         time.sleep(0.3)
         p.send_signal(signal.SIGINT)
         told = p.communicate(timeout=300)[1]
-    expect(p.returncode == 130, f"{p.returncode} {told}")
+    expect(p.returncode == 130 and "loop, 1 waves in flight" in told and "next is s_branch" in told,
+           f"{p.returncode} {told}")
     kept(line)
     with open(counts, encoding="utf-8") as f:
         processes = json.load(f)["processes"]

@@ -73,6 +73,8 @@ const char *run_ending_why(const struct run_ending *e)
 {
     if (e->too_many)
         return "the instructions of --max-insts have run";
+    if (e->control != EMU_CONTROL_CANCEL)
+        return "its waves wait for what will not come";
     return e->timed_out ? "the time of --timeout is over" : "interrupted";
 }
 
@@ -142,8 +144,10 @@ static bool poll_timed(void *ctx, uint64_t cycles)
     return e->control != EMU_CONTROL_CANCEL;
 }
 
-void run_ending_timed(struct run_options *o)
+void run_ending_timed(struct run_options *o, struct emu_dispatch *d)
 {
+    capture_begin(&o->ending.capture, o->ending.core_path != NULL);
+    d->inspector = &o->ending.capture.inspector;
     o->timing.config.poll = poll_timed;
     o->timing.config.poll_ctx = &o->ending;
     o->ending.shown = 0;
@@ -158,29 +162,11 @@ void run_ending_timed_over(struct run_options *o)
         fputs("\r\x1b[K", stderr);
 }
 
-int run_ending_timed_end(struct run_options *o, rd_status st,
-                         const struct emu_fault *fault, int status)
-{
-    struct run_ending *e = &o->ending;
-    if (st == RD_E_FAULT)
-        postmortem_place(o->checks.object.path ? o->checks.object.data : NULL,
-                         o->checks.object.bytes, o->checks.object.image, fault->pc);
-    if (st != RD_E_TIMEOUT || e->control != EMU_CONTROL_CANCEL)
-        return status;
-    if (!e->cycles)
-        fputs("no cycle was simulated yet\n", stderr);
-    else
-        fprintf(stderr, "%" PRIu64 " cycles were simulated%s%s\n", e->cycles,
-                o->timing.trace_path ? "; the timeline has them: " : "",
-                o->timing.trace_path ? o->timing.trace_path : "");
-    return cancelled_status(e);
-}
-
 int run_ending_options(const struct run_options *o)
 {
-    if (o->ending.core_path && (o->timing.on || o->device_kfd))
+    if (o->ending.core_path && (o->timing.sample_auto || o->device_kfd))
         return cli_error(CLI_USAGE, "--core goes without --%s",
-                         o->timing.on ? "timing" : "device kfd");
+                         o->timing.sample_auto ? "timing-sample auto" : "device kfd");
     if (o->ending.timeout > 0 && o->device_kfd)
         return cli_error(CLI_USAGE, "--timeout goes without --device kfd");
     if (o->ending.max_insts && !o->timing.on)
@@ -197,12 +183,23 @@ void run_ending_begin(struct run_options *o, struct emu_dispatch *d)
     arm(e);
 }
 
+/* How far a timed run was. */
+static void tell_cycles(const struct run_options *o)
+{
+    const char *line = o->timing.trace_path;
+    if (!o->ending.cycles)
+        fputs("no cycle was simulated yet\n", stderr);
+    else
+        fprintf(stderr, "%" PRIu64 " cycles were simulated%s%s\n", o->ending.cycles,
+                line ? "; the timeline has them: " : "", line ? line : "");
+}
+
 int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_dispatch *d,
                    rd_status st, const struct emu_fault *fault, int status)
 {
     struct run_ending *e = &o->ending;
     const struct checks_object *object = &o->checks.object;
-    bool interrupted = st == RD_E_TIMEOUT && e->control == EMU_CONTROL_CANCEL;
+    bool interrupted = st == RD_E_TIMEOUT; /* or nothing will wake its waves */
     char text[1024];
     (void)snprintf(text, sizeof text, "%s", run_ending_why(e));
     disarm(e);
@@ -219,8 +216,11 @@ int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_disp
     if (st == RD_E_FAULT && object->path && !run_check_told(o))
         postmortem_place(object->data, object->bytes, object->image, fault->pc);
     if (interrupted) {
-        postmortem_waves(&e->capture, &about);
-        status = cancelled_status(e);
+        if (!o->timing.on || e->capture.n_waves)
+            postmortem_waves(&e->capture, &about);
+        if (o->timing.on)
+            tell_cycles(o);
+        status = e->control == EMU_CONTROL_CANCEL ? cancelled_status(e) : status;
     }
     about.memory = true;
     if (e->core_path && (interrupted || st == RD_E_FAULT)) {

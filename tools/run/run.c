@@ -341,7 +341,7 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
         name_nulls(o, fault, text, sizeof text);
         return cli_error(CLI_FAILED, "%s", text);
     }
-    if (st == RD_E_TIMEOUT && o->ending.control == EMU_CONTROL_CANCEL)
+    if (st == RD_E_TIMEOUT)
         return cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending));
     if (st == RD_E_RANGE && o->timing.parts && timed)
         return run_part_refused(o, timed);
@@ -393,7 +393,7 @@ static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *d
     int window = CLI_OK;
     double start = cli_now();
     if (o->timing.on) {
-        run_ending_timed(o);
+        run_ending_timed(o, dispatch);
         status =
             run_timing(o, la_emu(la), dispatch, &fault, &stats, &timed, &st, &window);
         run_ending_timed_over(o);
@@ -408,10 +408,7 @@ static int dispatch(struct run_options *o, struct la *la, struct emu_dispatch *d
         status = traced;
     if (status == CLI_OK || st != RD_OK)
         status = conclude(o, la, st, &fault, timed, &stats, seconds);
-    if (!o->timing.on)
-        status = run_ending_end(o, la_emu(la), dispatch, st, &fault, status);
-    else
-        status = run_ending_timed_end(o, st, &fault, status);
+    status = run_ending_end(o, la_emu(la), dispatch, st, &fault, status);
     if (status == CLI_OK) /* a window that failed does not take the results along */
         status = window;
     tm_destroy(timed);

@@ -177,11 +177,9 @@ int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_disp
                    rd_status st, const struct emu_fault *fault, int status);
 
 /* The same around a timed run: SIGINT and the timeout end it, a terminal sees how far
- * it is. end says what became of it. */
-void run_ending_timed(struct run_options *o);
+ * it is. */
+void run_ending_timed(struct run_options *o, struct emu_dispatch *d);
 void run_ending_timed_over(struct run_options *o); /* before anything is printed */
-int run_ending_timed_end(struct run_options *o, rd_status st,
-                         const struct emu_fault *fault, int status);
 
 /* Why a cancelled run was: a text for people. */
 const char *run_ending_why(const struct run_ending *e);

@@ -46,8 +46,7 @@ static void fetch_rows(const struct tm_wave *w, const struct tm_inst *i)
 
 /* ---- execution ---- */
 
-/* Execute what the wave has issued. */
-static void catch_up(struct tm_wave *w)
+void tm_catch_up(struct tm_wave *w)
 {
     if (w->owed)
         emu_wave_catch_up(w->wave, w->owed);
@@ -66,7 +65,7 @@ static rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_in
         *event = &t->plain;
         return RD_OK;
     }
-    catch_up(w);
+    tm_catch_up(w);
     return emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), event);
 }
 
@@ -163,7 +162,7 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
         if (straight && before->follows) {
             w->next = before->follows;
         } else {
-            catch_up(w);
+            tm_catch_up(w);
             const struct emu_inst *inst = emu_wave_next(w->wave);
             if (!inst)
                 return RD_E_INVALID;
@@ -697,6 +696,9 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
         *fault = *emu_stepper_fault(t->stepper);
     if (st == RD_OK && t->all->live_groups)
         st = RD_E_TIMEOUT; /* waves that nobody will wake */
+    if (dispatch->inspector && (st == RD_E_FAULT || st == RD_E_TIMEOUT))
+        (void)tm_show_fault(t, dispatch->inspector,
+                            st == RD_E_FAULT ? emu_stepper_fault(t->stepper) : NULL);
     for (size_t i = 0; i < t->insts.numbers.n;
          i++) { /* what points into the dispatch ends */
         t->insts.inst[i]->kept = *t->insts.inst[i]->inst;

@@ -163,7 +163,14 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
     return (int64_t)(s->wgp + s->sa) * PARAM(&t->chip.b, launch_hop_cycles);
 }
 
+/* ---- show.c ---- */
+/* tm_show; fault: of the workgroup that it has stopped, NULL: none. */
+unsigned tm_show_fault(struct tm_engine *t, const struct emu_inspector *to,
+                       const struct emu_fault *fault);
+
 /* ---- engine.c ---- */
+/* Execute what the wave has issued. */
+void tm_catch_up(struct tm_wave *w);
 /* What an event asks for, at its time. */
 RD_CHECKED rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e);
 RD_CHECKED rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w);
