@@ -141,6 +141,11 @@ struct peer {
     uint64_t item; /* that it runs, or SWEEP_NONE */
 };
 
+struct result {
+    struct sweep_done done;
+    int worker;
+};
+
 struct leader {
     const struct sweep *sweep;
     struct sweep_store *store;
@@ -151,6 +156,8 @@ struct leader {
     struct peer *peer;
     struct pollfd *poll; /* who listens, the own item's output, peers */
     struct sweep_job job;
+    struct result *result; /* not written down yet: of each peer one, and an own one */
+    unsigned n_results;
 };
 
 static void forget(struct leader *l, struct peer *p)
@@ -176,7 +183,7 @@ static uint64_t next_item(const struct leader *l)
     return sweep_interrupted ? SWEEP_NONE : sweep_store_next(l->store);
 }
 
-/* Take a peer's result, and answer before that is written down. */
+/* Take a peer's result, and answer. */
 static int answer(struct leader *l, struct peer *p)
 {
     struct message m;
@@ -206,8 +213,9 @@ static int answer(struct leader *l, struct peer *p)
     else if (ends)
         forget(l, p);
     if (done.item != SWEEP_NONE)
-        return sweep_store_put(l->store, &done, worker);
-    free(done.text);
+        l->result[l->n_results++] = (struct result){done, worker};
+    else
+        free(done.text);
     return CLI_OK;
 }
 
@@ -242,10 +250,22 @@ static int attend(struct leader *l)
     if (status == CLI_OK && l->poll[1].revents) {
         struct sweep_job *ended = sweep_wait(&l->job, 1, 0);
         if (ended)
-            status = sweep_store_put(l->store, &ended->done, 0);
+            l->result[l->n_results++] = (struct result){ended->done, 0};
     }
     if (l->poll[0].revents)
         let_in(l);
+    return status;
+}
+
+/* Once everybody is at work again. */
+static int write_down(struct leader *l, int status)
+{
+    for (unsigned i = 0; i < l->n_results; i++)
+        if (status == CLI_OK)
+            status = sweep_store_put(l->store, &l->result[i].done, l->result[i].worker);
+        else
+            free(l->result[i].done.text);
+    l->n_results = 0;
     return status;
 }
 
@@ -258,6 +278,7 @@ static int lead(struct leader *l)
         uint64_t item = l->job.pid ? SWEEP_NONE : next_item(l);
         if (item != SWEEP_NONE)
             status = sweep_start(&l->job, l->sweep, item);
+        status = write_down(l, status);
         if (!l->job.pid && !l->n) { /* who comes late is told to end */
             idle = idle > 0 ? idle : cli_now();
             if (!l->expected || cli_now() - idle > LATE)
@@ -267,6 +288,7 @@ static int lead(struct leader *l)
             status = attend(l);
         sweep_progress(l->store, l->sweep, false);
     }
+    status = write_down(l, status);
     sweep_stop(&l->job, 1);
     while (l->n)
         forget(l, &l->peer[l->n - 1]);
@@ -289,10 +311,13 @@ static int run(const struct sweep *s, const char *db, struct sweep_store *store,
                        .listening = listening,
                        .expected = others,
                        .peer = calloc(others + 1u, sizeof *l.peer),
-                       .poll = calloc(others + 2u, sizeof *l.poll)};
-    int status = l.peer && l.poll ? lead(&l) : cli_error(CLI_FAILED, "out of memory");
+                       .poll = calloc(others + 2u, sizeof *l.poll),
+                       .result = calloc(others + 1u, sizeof *l.result)};
+    int status = l.peer && l.poll && l.result ? lead(&l)
+                                              : cli_error(CLI_FAILED, "out of memory");
     free(l.peer);
     free(l.poll);
+    free(l.result);
     status = sweep_conclude(store, s, db, status);
     sweep_store_close(store);
     return status;

@@ -160,29 +160,39 @@ static int dry_run(const struct sweep *s)
     return CLI_OK;
 }
 
-/* All items that are left, so many commands at a time. */
+/* Start commands until so many run, or nothing is left. */
+static int start(const struct sweep *s, struct sweep_store *store,
+                 struct sweep_job *jobs, unsigned n, unsigned *busy)
+{
+    int status = CLI_OK;
+    for (unsigned i = 0; i < n && status == CLI_OK && !sweep_interrupted; i++) {
+        uint64_t item = jobs[i].pid ? SWEEP_NONE : sweep_store_next(store);
+        if (item == SWEEP_NONE)
+            continue;
+        status = sweep_start(&jobs[i], s, item);
+        *busy += status == CLI_OK;
+    }
+    return status;
+}
+
+/* All items that are left, so many commands at a time; what one said is written down
+ * while the next one runs. */
 static int work(const struct sweep *s, struct sweep_store *store, unsigned n)
 {
-    struct sweep_job *jobs = calloc(n, sizeof *jobs), *ended;
-    int status = CLI_OK;
+    struct sweep_job *jobs = calloc(n, sizeof *jobs);
     unsigned busy = 0;
     if (!jobs)
         return cli_error(CLI_FAILED, "out of memory");
     sweep_progress_begin();
-    while (status == CLI_OK) {
-        for (unsigned i = 0; i < n && status == CLI_OK && !sweep_interrupted; i++) {
-            uint64_t item = jobs[i].pid ? SWEEP_NONE : sweep_store_next(store);
-            if (item == SWEEP_NONE)
-                continue;
-            status = sweep_start(&jobs[i], s, item);
-            busy += status == CLI_OK;
-        }
-        if (!busy || sweep_interrupted)
-            break;
-        ended = sweep_wait(jobs, n, 0.25);
+    int status = start(s, store, jobs, n, &busy);
+    while (status == CLI_OK && busy && !sweep_interrupted) {
+        struct sweep_job *ended = sweep_wait(jobs, n, 0.25);
         if (ended) {
+            struct sweep_done done = ended->done;
             busy--;
-            status = sweep_store_put(store, &ended->done, (int)(ended - jobs));
+            status = start(s, store, jobs, n, &busy);
+            int kept = sweep_store_put(store, &done, (int)(ended - jobs));
+            status = status == CLI_OK ? kept : status;
         }
         sweep_progress(store, s, false);
     }
