@@ -48,11 +48,21 @@ check() {
         { print; fflush() }'
 }
 
+# pypi PACKAGE...: clients that nobody here wrote; without them their tests are skipped.
+pypi() {
+    [ "$(cat build/pypi/have 2>/dev/null)" != "$*" ] || return 0
+    python3 -m venv build/pypi &&
+        build/pypi/bin/pip install -q --disable-pip-version-check --target build/pypi/site "$@" &&
+        echo "$*" >build/pypi/have || echo "not to be had from PyPI: $*"
+}
+
 rm -f build/failed build/*.xml
 phase install sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev pkg-config check \
     libexpat1-dev python3 git clang-19 lld-19 llvm-19 clang-format-19 clang-tidy-19 \
     libclang-rt-19-dev libsqlite3-dev libsdl2-dev libsdl2-ttf-dev libpng-dev libzydis-dev libdw-dev libedit-dev libjansson-dev fonts-dejavu-core \
-    xvfb xauth python3-numpy python3-pytest python3-venv
+    xvfb xauth python3-numpy python3-pytest python3-venv chromium zsh fish openmpi-bin libopenmpi-dev openssh-client
+phase packages pypi dap-python tinygrad==0.14.0
+export PYTHONPATH="$PWD/build/pypi/site${PYTHONPATH:+:$PYTHONPATH}"
 phase 'build tsan' build tsan
 phase 'build dev' build dev
 phase 'build release' build release
