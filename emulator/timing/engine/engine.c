@@ -313,6 +313,8 @@ static int64_t special(struct tm_engine *t, struct tm_wave *w, const struct tm_i
         w->priority = i->priority;
         w->earliest = tm_now(t) + PARAM(&t->chip.b, setprio_block);
         w->earliest_why = TM_S_SWITCH;
+    } else if (i->special == TM_PREFETCH) {
+        w->fetch.ahead = i->ahead;
     }
     if (at > tm_now(t))
         tm_account_wait(w, TM_S_SLEEP, NULL, at);
@@ -536,7 +538,7 @@ bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w)
         return false;
     struct tm_inst *i = w->next ? w->next : to_come(t, w);
     return !i || i->alone ||
-           !tm_fetch_is_near(&t->chip.b, &w->simd->in->fetch, &w->fetch, i);
+           !tm_fetch_is_near(&w->simd->in->fetch, &w->fetch, i);
 }
 
 rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w)

@@ -72,6 +72,7 @@ static void measure_group(struct tm_engine *t, const struct emu_dispatch *d)
     t->need.vgprs_alloc = (n + granule - 1) / granule * granule * (d->wave64 ? 2 : 1);
     t->need.lds_alloc = (d->lds_bytes + lds - 1) / lds * lds;
     t->need.user_sgprs = d->rsrc2 >> 1 & 31u;
+    t->chip.code.early = d->rsrc3 >> 4 & 63u;
     t->need.waves_per_group = t->launch.waves_per_group;
 }
 

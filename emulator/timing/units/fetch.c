@@ -1,7 +1,7 @@
 /* fetch.c: instruction fetch: lines of 128 bytes, asked for ahead of the issue.
  *
  * A wave asks for a line when what has left its buffer comes within reach of it, three
- * pieces of 64 bytes. Requests of a wave return in order. Must not know what the bytes
+ * pieces of 64 bytes or what it has set (s_set_inst_prefetch_distance). Requests of a wave return in order. Must not know what the bytes
  * mean. Invariant: a wave never issues from a line that has not arrived.
  *
  * SPDX-License-Identifier: MIT
@@ -42,7 +42,7 @@ static int64_t request(const struct tm_base *b, struct tm_fetch *f, uint64_t lin
 void tm_fetch_until(const struct tm_base *b, struct tm_fetch *f,
                     struct tm_fetch_wave *w, uint64_t offset, int64_t now)
 {
-    uint64_t last = (offset + (uint64_t)PARAM(b, ifetch_ahead_bytes)) / LINE;
+    uint64_t last = (offset + w->ahead) / LINE;
     const struct tm_canon *canon = &f->mem->canon;
     for (; w->fetched <= last && tm_canon_is_code(canon, w->fetched * LINE);
          w->fetched++)
@@ -127,13 +127,18 @@ int64_t tm_fetch_begin(const struct tm_base *b, struct tm_fetch *f, unsigned sim
 {
     uint64_t line = offset / LINE;
     int64_t now = *walked = walk(b, f, line, asked);
-    if (!f->seen)
+    bool first = !f->seen;
+    if (first)
         f->seen = now + PARAM(b, ifetch_first_cycles);
     now = tm_max(now, f->seen);
     w->fetched = line;
+    w->ahead = (unsigned)PARAM(b, ifetch_ahead_bytes);
     int64_t ready =
         tm_max(request(b, f, line, now), asked + PARAM(b, ifetch_hit_cycles));
     tm_fetch_until(b, f, w, offset, now);
+    for (unsigned k = 0; first && k < f->code->early; k++)
+        if (tm_canon_is_code(&f->mem->canon, (line + k) * LINE))
+            (void)request(b, f, line + k, now);
     deliver_second(b, f, asked);
     struct tm_fetch_simd *s = &f->simd[simd];
     queue_trim(&s->queue, asked);
@@ -197,42 +202,42 @@ static const struct tm_inst *behind_delays(const struct tm_inst *next)
 
 /* The same for what a wave that goes on at an offset asks for. next: what is there, or
  * NULL: not known. */
-static bool is_near(const struct tm_base *b, const struct tm_fetch *f, uint64_t first,
-                    uint64_t offset, const struct tm_inst *next)
+static bool is_near(const struct tm_fetch *f, uint64_t first, uint64_t offset,
+                    unsigned ahead, const struct tm_inst *next)
 {
     next = behind_delays(next);
     uint64_t end = next ? next->offset + next->bytes : offset + TM_BEHIND;
     bool waits = !next || next->special == TM_WAITCNT; /* leaves the buffer at once */
-    uint64_t reach = (waits ? end : offset) + (uint64_t)PARAM(b, ifetch_ahead_bytes);
+    uint64_t reach = (waits ? end : offset) + ahead;
     return are_near(f, first, reach) && are_near(f, (end - 1) / LINE, end - 1);
 }
 
-static void note_lines(const struct tm_base *b, const struct tm_fetch *f,
-                       struct tm_inst *i)
+static void note_lines(const struct tm_fetch *f, unsigned ahead, struct tm_inst *i)
 {
     const struct tm_inst *next = behind_delays(i->follows);
     uint32_t end = next ? next->offset + next->bytes : 0;
-    if (end <= i->offset || i->alone || i->cls == TM_BRANCH ||
+    if (end <= i->offset || i->alone || i->cls == TM_BRANCH || i->ahead ||
         i->offset / LINE != (end - 1) / LINE)
         return;
-    uint64_t code = f->mem->canon.code_bytes,
-             reach = end + (uint64_t)PARAM(b, ifetch_ahead_bytes);
+    uint64_t code = f->mem->canon.code_bytes, reach = end + ahead;
     if (end > code) /* elsewhere */
         return;
     i->near_line = (end - 1) / LINE + 1;
     i->near_reach = (uint32_t)((reach < code ? reach : code - 1) / LINE);
+    i->near_ahead = (uint16_t)ahead;
 }
 
-bool tm_fetch_is_all_near(const struct tm_base *b, const struct tm_fetch *f,
-                          const struct tm_fetch_wave *w, struct tm_inst *i)
+bool tm_fetch_is_all_near(const struct tm_fetch *f, const struct tm_fetch_wave *w,
+                          struct tm_inst *i)
 {
-    note_lines(b, f, i);
+    unsigned ahead = i->ahead > w->ahead ? i->ahead : w->ahead;
+    note_lines(f, ahead, i);
     uint64_t line = (i->offset + i->bytes - 1u) / LINE;
     if (w->line_ready_for != line + 1 && !are_near(f, i->offset / LINE, line * LINE))
         return false;
-    if (!is_near(b, f, w->fetched, i->offset + i->bytes, i->follows))
+    if (!is_near(f, w->fetched, i->offset + i->bytes, ahead, i->follows))
         return false;
     bool known = i->after && i->after->offset == i->target;
     return i->cls != TM_BRANCH ||
-           is_near(b, f, i->target / LINE, i->target, known ? i->after : NULL);
+           is_near(f, i->target / LINE, i->target, ahead, known ? i->after : NULL);
 }

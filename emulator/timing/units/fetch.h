@@ -19,6 +19,7 @@ struct tm_code {
     bool warm;
     int64_t walked;  /* when the translation is there; 0: nobody has asked */
     unsigned arrays; /* that get workgroups */
+    unsigned early;  /* lines that a WGP asks for with the first: INST_PREF_SIZE */
 };
 
 /* GL1 of an array: instruction lines to another WGP. */
@@ -54,6 +55,7 @@ struct tm_fetch_wave {
     int64_t line_ready;
     uint64_t fetched; /* first line this wave has not asked for */
     int64_t last;     /* when its last request returns */
+    unsigned ahead;   /* bytes that it fetches ahead */
 };
 
 /* A wave's first request, its registers having been set up. Returns when it may issue.
@@ -83,23 +85,24 @@ static inline int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f
 static inline void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
                                   struct tm_fetch_wave *w, uint64_t offset)
 {
-    uint64_t reach = offset + (uint64_t)PARAM(b, ifetch_ahead_bytes);
+    uint64_t reach = offset + w->ahead;
     if (w->fetched <= reach / TM_CODE_LINE)
         tm_fetch_until(b, f, w, offset, b->now);
 }
 /* Is everything in the instruction cache that issuing the instruction may ask for? */
-bool tm_fetch_is_all_near(const struct tm_base *b, const struct tm_fetch *f,
-                          const struct tm_fetch_wave *w, struct tm_inst *i);
+bool tm_fetch_is_all_near(const struct tm_fetch *f, const struct tm_fetch_wave *w,
+                          struct tm_inst *i);
 /* Surely: the wave has asked for it already. */
 static inline bool tm_fetch_has_all(const struct tm_fetch_wave *w,
                                     const struct tm_inst *i)
 {
-    return w->line_ready_for == i->near_line && w->fetched > i->near_reach;
+    return w->line_ready_for == i->near_line && w->fetched > i->near_reach &&
+           w->ahead <= i->near_ahead;
 }
-static inline bool tm_fetch_is_near(const struct tm_base *b, const struct tm_fetch *f,
+static inline bool tm_fetch_is_near(const struct tm_fetch *f,
                                     const struct tm_fetch_wave *w, struct tm_inst *i)
 {
-    return tm_fetch_has_all(w, i) || tm_fetch_is_all_near(b, f, w, i);
+    return tm_fetch_has_all(w, i) || tm_fetch_is_all_near(f, w, i);
 }
 /* A taken branch at a time: what the wave's buffer waits for must come before the
  * target. Returns when that is asked for. */

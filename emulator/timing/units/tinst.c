@@ -201,6 +201,9 @@ static void describe_sopp(const struct emu_inst *inst, struct tm_inst *out)
         } else if (inst->isa.op == ISA_S_SETPRIO) {
             out->special = TM_PRIORITY;
             out->priority = (uint8_t)(imm & 3u);
+        } else if (inst->isa.op == ISA_S_SET_INST_PREFETCH_DISTANCE && (imm & 3u)) {
+            out->special = TM_PREFETCH; /* 0 is reserved */
+            out->ahead = (uint16_t)((imm & 3u) * TM_CODE_PIECE);
         }
     }
 }

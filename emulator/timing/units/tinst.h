@@ -25,9 +25,11 @@ enum tm_special {
     TM_MESSAGE,
     TM_PRIORITY,
     TM_NOP,
+    TM_PREFETCH,
 };
 
 #define TM_NO_WAIT 0xffu
+#define TM_CODE_PIECE 64u /* bytes of code that a wave's buffer takes at once */
 #define TM_NO_LINE UINT32_MAX
 #define TM_SGPRS   130u /* SGPRs, VCC, TTMP, M0, EXEC and SCC as the last */
 #define TM_EXEC    126u
@@ -112,6 +114,8 @@ struct tm_inst {
      * it is not alone: the line, + 1, and the last one that they have in reach
      * (fetch.c); else TM_NO_LINE. */
     uint32_t near_line, near_reach;
+    uint16_t near_ahead; /* of a wave that fetches so far ahead at most, bytes */
+    uint16_t ahead;      /* of s_set_inst_prefetch_distance, the same */
     bool alone;      /* it may touch what all shader engines share */
     bool postponed;  /* it may be executed later than it issues (engine.c) */
     bool talks;      /* by it waves may learn what others have done, through memory */
