@@ -203,6 +203,14 @@ BENCHES = [
           tolerance=5)  # the youngest wave has the LDS for itself in the end
     for s, c in ((1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1))
 ] + [
+    Bench("LDS load of 16 bytes, 4 waves%s" % text, want, source,
+          lambda i: "ds_load_b128 v[%d:%d], v1" % (8 + i % 16 * 4, 11 + i % 16 * 4) +
+          ("\n\ts_waitcnt lgkmcnt(0)" if i % 32 == 31 else ""),
+          setup="v_lshlrev_b32 v1, 4, v0\n\t", lds=16384, n=64, block=128, mask="3,0,0,0,0,0", wgp=wgp, tolerance=7)
+    for text, want, wgp, source in (
+        ("", 24, 0, TRACE + ": ten waves' loads, 6 cycles each on the way to the registers of their CU"),
+        (" of 2 CUs, WGP mode", 16, 1, "one half serves both CUs, each has its own way back: matrix multiplies, published"))
+] + [
     Bench("LDS load, WGP mode, 4 waves of 2 CUs", 4, "one half serves both CUs: matrix multiplies, published",
           lambda i: "ds_load_b32 v%d, v1" % (8 + i % 32) + ("\n\ts_waitcnt lgkmcnt(0)" if i % 32 == 31 else ""),
           setup=strided(1), lds=16384, n=64, block=128, mask="3,0,0,0,0,0", wgp=1),

@@ -57,9 +57,9 @@ struct tm_lds_path {
         struct tm_wave *wave;
         uint64_t age; /* of the wave; 0: none */
         const struct tm_inst *inst;
-        const struct tm_simd *simd, *before;    /* its, that of the one before it */
-        int64_t ready, accept, done, free;      /* of its queue entry */
-        int64_t lds_free;                       /* of the LDS, without it */
+        const struct tm_simd *simd, *before; /* its, that of the one before it */
+        int64_t ready, accept, done, free;   /* of its queue entry */
+        int64_t lds_free, back; /* of the LDS and the way from it, without it */
         bool before_waited, overtaken, at_once; /* the LDS takes it when accepted */
     } last;
 };
@@ -123,7 +123,8 @@ static inline struct tm_lds_way tm_lds_way(struct tm_chip *c, const struct tm_wa
 {
     struct tm_wgp *g = w->simd->in;
     unsigned base = w->group->lds.base >= (uint32_t)PARAM(&c->b, lds_per_cu);
-    return (struct tm_lds_way){.unit = {&g->cu[0].lds, &g->cu[1].lds},
+    return (struct tm_lds_way){.back = &w->simd->cu->lds.back,
+                               .unit = {&g->cu[0].lds, &g->cu[1].lds},
                                .own = c->b.wgp_mode ? base : w->simd->index % 2,
                                .part = &w->group->lds,
                                .counts = &c->lds};

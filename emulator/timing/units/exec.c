@@ -319,13 +319,14 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     int64_t cycles = (i->send_regs > 1 ? i->send_regs : 1) * (int64_t)passes;
     int64_t ready = b->now + PARAM(b, lds_start), *path = &w->simd->cu->lds_path.free;
     int64_t accept = tm_lds_room(b, &way, i, tm_max(ready, *path));
-    int64_t free_at = lds->free;
+    int64_t free_at = lds->free, back = lds->back;
     bool first = !b->wgp_mode && ((cycles > passes && overtakes(w, last, ready)) ||
                                   has_turn(w, &w->simd->cu->lds_path, ready));
     uint8_t why;
     if (first) {
         accept = last->accept;
         lds->free = last->lds_free; /* as if the one put off had not come */
+        lds->back = last->back;
         *path += cycles;
     } else {
         *path = accept + cycles;
@@ -339,6 +340,10 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     w->mem.lds_accept = accept;
     if (first) {
         int64_t data = tm_max(cycles, lds->free - tm_max(accept, last->lds_free));
+        int64_t returns = tm_lds_returns(last->inst, passes);
+        if (returns)
+            data = tm_max(data, lds->back + returns - back);
+        lds->back = back + data;
         put_off(last, cycles, data);
         lds->free = tm_max(lds->free, free_at + data);
         return;
@@ -354,6 +359,7 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
                                .done = done,
                                .free = entry,
                                .lds_free = free_at,
+                               .back = back,
                                .at_once = free_at <= accept};
 }
 

@@ -1,8 +1,9 @@
 /* fetch.c: instruction fetch: lines of 128 bytes, asked for ahead of the issue.
  *
  * A wave asks for a line when what has left its buffer comes within reach of it, three
- * pieces of 64 bytes or what it has set (s_set_inst_prefetch_distance). Requests of a wave return in order. Must not know what the bytes
- * mean. Invariant: a wave never issues from a line that has not arrived.
+ * pieces of 64 bytes or what it has set (s_set_inst_prefetch_distance). Requests of a
+ * wave return in order. Must not know what the bytes mean. Invariant: a wave never
+ * issues from a line that has not arrived.
  *
  * SPDX-License-Identifier: MIT
  */

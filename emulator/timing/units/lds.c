@@ -53,21 +53,30 @@ static unsigned data_cycles(const struct emu_access *x, uint64_t all, unsigned b
     return cycles;
 }
 
-/* What sending operands and returning data add to the latency; measured A2. */
+/* What returning data adds to the latency; measured A2. */
+static unsigned returning(const struct tm_inst *i)
+{
+    static const uint8_t load[5] = {0, 0, 2, 5, 6}, rtn[5] = {0, 0, 1, 1, 2};
+    unsigned back = i->dst_dwords > 4 ? 4 : i->dst_dwords;
+    if (i->send_regs > 1) /* an atomic that returns */
+        return i->mem_ops == 2 && back == 2 ? 0 : rtn[back];
+    if (i->mem_ops == 2) /* two addresses return side by side */
+        return back == 2 ? 1 : 4;
+    return load[back];
+}
+
+/* The same, and what sending operands adds. */
 static int64_t transfer(const struct tm_inst *i, unsigned passes)
 {
     static const uint8_t send[6] = {0, 0, 2, 4, 7, 8};
-    static const uint8_t load[5] = {0, 0, 2, 5, 6}, rtn[5] = {0, 0, 1, 1, 2};
     unsigned regs = i->send_regs > 5 ? 5 : i->send_regs;
-    unsigned back = i->dst_dwords > 4 ? 4 : i->dst_dwords;
-    int64_t sum = send[regs];
-    if (regs > 1) /* an atomic that returns */
-        sum += i->mem_ops == 2 && back == 2 ? 0 : rtn[back];
-    else if (i->mem_ops == 2) /* two addresses return side by side */
-        sum += back == 2 ? 1 : 4;
-    else
-        sum += load[back];
-    return sum * passes;
+    return (int64_t)(send[regs] + returning(i)) * passes;
+}
+
+int64_t tm_lds_returns(const struct tm_inst *i, unsigned passes)
+{
+    unsigned cycles = returning(i);
+    return i->dst_dwords ? (int64_t)(cycles > 1 ? cycles : 1) * passes : 0;
 }
 
 /* In WGP mode a workgroup's part lies where there was room, whichever CU its waves are
@@ -213,6 +222,12 @@ int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_
     if (work[0].cycles + work[1].cycles == 0)
         work[own].cycles = work[own].least = passes;
     int64_t start = occupy(way, work, accept, extra, &conflict);
+    int64_t returns = tm_lds_returns(i, passes), before_back = start + extra + conflict;
+    if (returns) {
+        int64_t goes = tm_max(before_back, *way->back);
+        *way->back = goes + returns;
+        start += goes - before_back;
+    }
     int64_t queued = start - accept;
     *why = queued > conflict ? TM_S_LDS_BUSY : conflict ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
     int64_t done = start + PARAM(b, lds_latency) - PARAM(b, lds_start) +

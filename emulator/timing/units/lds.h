@@ -7,6 +7,7 @@
 
 struct tm_lds {
     int64_t free;
+    int64_t back;           /* when the way back to the registers of its CU is */
     uint64_t cycles;        /* that it was busy */
     struct tm_queue flight; /* accepted, result not there yet */
 };
@@ -27,7 +28,11 @@ struct tm_lds_way {
     unsigned own;
     const struct tm_lds_part *part;
     struct tm_lds_counts *counts;
+    int64_t *back; /* of its CU */
 };
+
+/* Cycles that what an instruction returns takes on the way back. */
+int64_t tm_lds_returns(const struct tm_inst *i, unsigned passes);
 
 /* When it takes another instruction. */
 int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,

@@ -28,12 +28,12 @@ enum tm_special {
     TM_PREFETCH,
 };
 
-#define TM_NO_WAIT 0xffu
+#define TM_NO_WAIT    0xffu
 #define TM_CODE_PIECE 64u /* bytes of code that a wave's buffer takes at once */
-#define TM_NO_LINE UINT32_MAX
-#define TM_SGPRS   130u /* SGPRs, VCC, TTMP, M0, EXEC and SCC as the last */
-#define TM_EXEC    126u
-#define TM_SCC     129u
+#define TM_NO_LINE    UINT32_MAX
+#define TM_SGPRS      130u /* SGPRs, VCC, TTMP, M0, EXEC and SCC as the last */
+#define TM_EXEC       126u
+#define TM_SCC        129u
 
 /* What may have changed when an instruction that was ready by then has its turn:
  * nothing; counters; the VALU; the path to memory; only the port; anything. */
@@ -116,8 +116,8 @@ struct tm_inst {
     uint32_t near_line, near_reach;
     uint16_t near_ahead; /* of a wave that fetches so far ahead at most, bytes */
     uint16_t ahead;      /* of s_set_inst_prefetch_distance, the same */
-    bool alone;      /* it may touch what all shader engines share */
-    bool postponed;  /* it may be executed later than it issues (engine.c) */
+    bool alone;          /* it may touch what all shader engines share */
+    bool postponed;      /* it may be executed later than it issues (engine.c) */
     bool talks;      /* by it waves may learn what others have done, through memory */
     uint8_t wait[4]; /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
     uint8_t waits;   /* bit per such limit */
