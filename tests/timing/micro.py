@@ -135,6 +135,7 @@ INDEXED = wait("v_mov_b32 v3, 0\n\ts_delay_alu instid0(VALU_DEP_1)\n\tv_lshlrev_
                "\ts_delay_alu instid0(VALU_DEP_1)\n\tv_add_co_u32 v2, vcc_lo, s4, v2\n"
                "\tv_add_co_ci_u32 v3, vcc_lo, s5, v3, vcc_lo\n\tglobal_load_b32 v2, v[2:3], off", "vmcnt")
 LANE0 = "v_mov_b32 v1, 0\n"
+FAR = wait("global_load_b32 v1, v1, s[4:5] glc", "vmcnt") # past L0 and GL1
 TRACE, PUBLISHED = "traces of the chip", "published"
 BENCHES = [
     Bench("VALU, independent", 1, TRACE, vadd),
@@ -269,7 +270,19 @@ BENCHES = [
           "v_add_nc_u32 v2, 0x4000000, v1\n", n=8, trips=(4, 8), grid=96, block=256, mask=ALL, buffer=150 << 20,
           unit="B/ns", sets=SMALL, convert=lambda x: 2 * STEP / x * MHZ / 1000, tolerance=8),
     Bench("global atomic that returns, chase", 216, "manual 4.1.1: device scope, as a GL2 hit",
+          wait("global_atomic_add_u32 v2, v1, v2, s[4:5] glc", "vmcnt"), setup="v_lshlrev_b32 v1, 2, v0\n", tolerance=5),
+    Bench("the same, 32 lanes at one place", 216 + 31, "derived: one after the other",
           wait("global_atomic_add_u32 v2, v1, v2, s[4:5] glc", "vmcnt"), setup=LANE0, tolerance=5),
+    Bench("atomics of 96 CUs at one place, lanes/clk", 1, "derived: one after the other", lambda i:
+          "global_atomic_add_u32 v1, v2, s[4:5]" + ("\n\ts_waitcnt_vscnt null, 0x0" if i % 8 == 7 else ""),
+          setup=LANE0, n=8, trips=(2, 5), grid=96, mask=ALL, unit="1/clk", convert=lambda x: 96 * 32 / x),
+    Bench("63 pages of 2 MiB, GL2 hit, chase", 216, PUBLISHED + ": 1 GiB of VRAM is chased without a miss", FAR, setup=LANE0,
+          chain=(128 << 20, (2 << 20) + 4224), trips=(8, 24), tolerance=5),
+    Bench("the same, 32 translations in a CU", 216 + 143, TRACE + ": a miss there", FAR, setup=LANE0,
+          chain=(128 << 20, (2 << 20) + 4224), trips=(8, 24), tolerance=5, sets=("utcl1_entries=32",)),
+    Bench("the same, 32 in the UTCL2 alone", 216 + 143 + 262 + (37 + 90) * MHZ / 1000, TRACE + ": a walk brings eight", FAR,
+          setup=LANE0, chain=(128 << 20, 16 << 20, 8), trips=(8, 24), tolerance=5,
+          sets=("utcl1_entries=4", "utcl2_entries=32")),
     Bench("load with GLC, chase", 216, "manual 4.1.1: L0 and GL1 are missed, as a GL2 hit",
           wait("global_load_b32 v1, v1, s[4:5] glc", "vmcnt"), setup=LANE0, tolerance=5),
     Bench("load behind buffer_gl0_inv, chase", 135, "manual 4.1.1: the L0 is empty, as a GL1 hit",

@@ -12,6 +12,37 @@
 /* Code has lines of its own in the GL2, above all data. */
 #define CODE_LINES (UINT64_C(1) << 40)
 
+/* ---- translations that are kept ---- */
+
+/* A CU gets a translation; one that it has goes if it is full. */
+static void keep_near(const struct tm_base *b, struct tm_vmem *cu, uint64_t page)
+{
+    struct tm_turn_out *o = &cu->tlb_out;
+    if (o->n++ == (unsigned)PARAM(b, utcl1_entries)) {
+        while (!(cu->tlb[o->hand / 64] >> o->hand % 64 & 1u))
+            o->hand = (o->hand + 1) % TM_TLB_PAGES;
+        cu->tlb[o->hand / 64] &= ~(UINT64_C(1) << o->hand % 64);
+        o->hand = (o->hand + 1) % TM_TLB_PAGES;
+        o->n--;
+    }
+    cu->tlb[page / 64] |= UINT64_C(1) << page % 64;
+}
+
+/* The same for the chip. */
+static void keep(const struct tm_base *b, struct tm_memory *m, uint64_t page,
+                 int64_t ready)
+{
+    struct tm_turn_out *o = &m->tlb_out;
+    if (m->tlb_ready[page] == 0 && o->n++ == (unsigned)PARAM(b, utcl2_entries)) {
+        while (m->tlb_ready[o->hand] == 0)
+            o->hand = (o->hand + 1) % TM_TLB_PAGES;
+        m->tlb_ready[o->hand] = 0;
+        o->hand = (o->hand + 1) % TM_TLB_PAGES;
+        o->n--;
+    }
+    m->tlb_ready[page] = ready;
+}
+
 /* ---- the state at the start ---- */
 
 /* Buffers that lie in the Infinity Cache from the start: of a larger one the end. */
@@ -50,7 +81,7 @@ rd_status tm_memory_create(struct tm_memory *m, const struct tm_base *b,
     if (config->warm_mall)
         warm_mall(m);
     for (size_t page = 0; config->warm_data && page < TM_TLB_PAGES; page++)
-        m->tlb_ready[page] = 1; /* long there */
+        keep(b, m, page, 1); /* long there */
     return RD_OK;
 }
 
@@ -76,35 +107,37 @@ int64_t tm_memory_walk_code(const struct tm_base *b, struct tm_memory *m, int64_
 {
     int64_t done = now + walk(b, m, false);
     if (m->tlb_ready[0] == 0)
-        m->tlb_ready[0] = done;
+        keep(b, m, 0, done);
     return done;
 }
 
-/* When a CU's request for a page may go on. seen: pages this CU has translations of. */
-static int64_t translate(const struct tm_base *b, struct tm_memory *m, uint64_t *seen,
-                         uint64_t address, bool store, int64_t now, bool *miss)
+/* When a CU's request for a page may go on. */
+static int64_t translate(const struct tm_base *b, struct tm_memory *m,
+                         struct tm_vmem *cu, uint64_t address, bool store, int64_t now,
+                         bool *miss)
 {
     uint64_t page = address / (uint64_t)PARAM(b, tlb_page_bytes) % TM_TLB_PAGES;
     uint64_t near = (uint64_t)PARAM(b, walk_pages), first = page - page % near;
-    int64_t *l2 = &m->tlb_ready[page];
-    bool known = seen[page / 64] >> page % 64 & 1u;
+    int64_t l2 = m->tlb_ready[page];
+    bool known = cu->tlb[page / 64] >> page % 64 & 1u;
     *miss = false;
     if (store && address / TM_HOST_PAGE < TM_SMALL_PAGES)
         return now;
     if (known)
-        return tm_max(now, *l2); /* hits under a walk wait for it */
+        return tm_max(now, l2); /* hits under a walk wait for it */
     *miss = true;
-    seen[page / 64] |= UINT64_C(1) << page % 64;
-    if (*l2 == 0 || (store && m->tlb_brought[page])) {
-        *l2 = now + walk(b, m, store);
-        m->tlb_brought[page] = false;
+    keep_near(b, cu, page);
+    if (l2 == 0 || (store && m->tlb_brought[page])) {
+        l2 = now + walk(b, m, store);
         for (uint64_t k = first; k < first + near && k < TM_TLB_PAGES; k++)
             if (m->tlb_ready[k] == 0) {
-                m->tlb_ready[k] = *l2;
+                keep(b, m, k, l2);
                 m->tlb_brought[k] = true;
             }
+        keep(b, m, page, l2);
+        m->tlb_brought[page] = false;
     }
-    return tm_max(now, *l2);
+    return tm_max(now, l2);
 }
 
 /* ---- GL2 and what is behind it ---- */
@@ -144,15 +177,27 @@ static int64_t write_back(const struct tm_base *b, struct tm_memory *m, int64_t 
     return wait;
 }
 
-/* More cycles than a GL2 hit takes, for a line requested at arrival. */
-static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t line,
-                        int64_t arrival)
+/* When the channel of a line begins with it. turns: of an atomic, one lane after the
+ * other where they go to one place. */
+static int64_t take_channel(const struct tm_base *b, struct tm_memory *m, uint64_t line,
+                            int64_t turns, int64_t arrival)
 {
     unsigned channel =
         (unsigned)((line ^ line >> 7 ^ line >> 13) % (uint64_t)PARAM(b, gl2_channels));
-    int64_t start = tm_max(m->gl2_free[channel], arrival), *ready;
-    m->gl2_free[channel] = start + (int64_t)(LINE / b->p.gl2_channel_bytes);
+    int64_t start = tm_max(m->gl2_free[channel], arrival);
+    m->gl2_free[channel] = start + tm_max((int64_t)(LINE / b->p.gl2_channel_bytes),
+                                          turns * PARAM(b, gl2_atomic_cycles));
+    return start;
+}
+
+/* More cycles than a GL2 hit takes, for a line requested at arrival. */
+static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t line,
+                        int64_t turns, int64_t arrival)
+{
+    int64_t start = take_channel(b, m, line, turns, arrival), *ready;
     int64_t extra = start - arrival;
+    if (turns > 1)
+        extra += (turns - 1) * PARAM(b, gl2_atomic_cycles);
     if (tm_cache_access(&m->gl2, line, &ready)) {
         deeper(m, TM_S_VM_GL2);
         m->gl2_hit++;
@@ -315,7 +360,8 @@ static void coalesce(const struct tm_base *b, const struct tm_memory *m,
 /* Where a line is found, as cycles after its request leaves the address unit, less
  * those of an L0 hit. */
 static int64_t load_line(const struct tm_base *b, struct tm_memory *m,
-                         struct tm_vmem *cu, uint64_t line, bool device, int64_t now)
+                         struct tm_vmem *cu, uint64_t line, bool device, int64_t turns,
+                         int64_t now)
 {
     int64_t *l0, *l1, extra;
     if (device) { /* read again, for all behind it, too */
@@ -328,15 +374,15 @@ static int64_t load_line(const struct tm_base *b, struct tm_memory *m,
         return tm_max(0, *l0 - now);
     }
     bool miss;
-    int64_t go = translate(b, m, cu->tlb, line * LINE, false, now, &miss);
+    int64_t go = translate(b, m, cu, line * LINE, false, now, &miss);
     extra = go - now + (miss ? PARAM(b, utcl1_miss_cycles) : 0);
     cu->ta_free = tm_max(cu->ta_free, now + extra); /* in order: the rest wait */
     deeper(m, TM_S_VM_GL1);
     if (tm_cache_access(cu->gl1, line, &l1)) {
         extra = tm_max(extra + PARAM(b, vmem_gl1) - PARAM(b, vmem_hit), *l1 - now);
     } else {
-        extra +=
-            PARAM(b, vmem_gl2) - PARAM(b, vmem_hit) + load_gl2(b, m, line, now + extra);
+        extra += PARAM(b, vmem_gl2) - PARAM(b, vmem_hit) +
+                 load_gl2(b, m, line, turns, now + extra);
         *l1 = now + extra;
     }
     *l0 = now + extra;
@@ -355,7 +401,8 @@ static int64_t do_load(const struct tm_base *b, struct tm_memory *m, struct tm_v
     unsigned dwords = i->dst_dwords;
     int64_t data = start;
     for (unsigned l = 0; l < r->lines; l++)
-        data = tm_max(data, start + load_line(b, m, cu, r->line[l], i->device, start));
+        data = tm_max(
+            data, start + load_line(b, m, cu, r->line[l], i->device, r->turns, start));
     data += more[dwords > 4 ? 4 : dwords] + PARAM(b, vmem_hit) - PARAM(b, lds_start);
     /* The CU returns data in order, at the rate at which it asked. */
     if (data < cu->return_free && 2 * (cu->return_free - data) > data - start)
@@ -370,12 +417,11 @@ static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
                         int64_t *last)
 {
     int64_t at = tm_max(start, cu->store_free), sent = start, done;
-    int64_t line = 2 * PARAM(b, store_cycles_per_line);
+    int64_t line = 2 * PARAM(b, store_cycles_per_line), atomics = 0;
     uint64_t misses = 0;
     for (unsigned l = 0; l < r->lines; l++) {
         bool miss;
-        int64_t go = translate(b, m, cu->tlb, r->line[l] * LINE, true, at, &miss),
-                *ready;
+        int64_t go = translate(b, m, cu, r->line[l] * LINE, true, at, &miss), *ready;
         if (!tm_cache_access(&m->gl2, r->line[l], &ready)) {
             if (m->gl2.lost)
                 go = tm_max(go, start + write_back(b, m, start));
@@ -385,16 +431,35 @@ static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
         }
         tm_cache_write(&m->gl2, ready);
         at = tm_max(at, go) + line; /* in order: the rest wait for a translation */
+        if (r->turns > 1)
+            atomics = tm_max(atomics, take_channel(b, m, r->line[l], r->turns, at) +
+                                          (r->turns - 1) * PARAM(b, gl2_atomic_cycles));
         sent += line;
     }
     m->gl2_hit += r->segments - misses;
     cu->store_free = at;
     done = at - line + PARAM(b, store_ack_cycles);
+    if (atomics)
+        done = tm_max(done, atomics - line + PARAM(b, store_ack_cycles));
     if (r->lines > 1) { /* from behind the GL2, unless the translation takes longer */
         double ns = b->p.store_lines_ns + tm_fabric_ns(b, 1);
         done = tm_max(done, sent - line + tm_lat(b, b->p.store_lines_cycles, ns));
     }
     return *last = tm_max(done - PARAM(b, lds_start), *last + 1);
+}
+
+/* The most lanes of an atomic that go to one place. */
+static int64_t turns_of(const struct emu_access *x)
+{
+    int64_t most = 0;
+    for (uint64_t lanes = x->lanes; lanes; lanes &= lanes - 1) {
+        uint64_t at = x->address[__builtin_ctzll(lanes)];
+        int64_t n = 0;
+        for (uint64_t same = lanes; same; same &= same - 1)
+            n += x->address[__builtin_ctzll(same)] == at;
+        most = tm_max(most, n);
+    }
+    return most;
 }
 
 void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
@@ -403,13 +468,15 @@ void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
 {
     uint64_t base = ((UINT64_C(1) << 46) + scratch) << 16;
     r->lines = r->segments = 0;
-    r->cycles = r->groups = 0;
+    r->cycles = r->groups = r->turns = 0;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];
         uint64_t bytes = x->bytes * (uint64_t)__builtin_popcountll(x->lanes);
         if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
             continue;
         coalesce(b, m, x, base, r);
+        if (x->read && x->write)
+            r->turns = tm_max(r->turns, turns_of(x));
         sum->asked.lanes += (uint64_t)__builtin_popcountll(x->lanes);
         sum->asked.bytes += bytes;
         sum->read_bytes += x->read ? bytes : 0;

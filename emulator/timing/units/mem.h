@@ -12,6 +12,12 @@
 
 enum { TM_TLB_PAGES = 4096 };
 
+/* How many translations a TLB holds, and which goes next when it is full: each in its
+ * turn, in the order of pages. */
+struct tm_turn_out {
+    unsigned n, hand;
+};
+
 /* What the whole chip shares. */
 struct tm_memory {
     struct tm_canon canon;
@@ -22,6 +28,7 @@ struct tm_memory {
     bool warm_kernarg;
     int64_t tlb_ready[TM_TLB_PAGES]; /* UTCL2: when it is there, 0: never asked */
     bool tlb_brought[TM_TLB_PAGES];  /* by the walk for a neighbour */
+    struct tm_turn_out tlb_out;
     uint64_t gl2_hit, gl2_miss, smem_bytes;
     uint8_t level; /* enum tm_stall: where the slowest line of the last access was */
 };
@@ -38,7 +45,8 @@ struct tm_vmem {
     uint64_t ta_wave; /* age of the wave whose addresses came last, or 0 */
     struct tm_cache l0;
     struct tm_cache *gl1;            /* of its array */
-    uint64_t tlb[TM_TLB_PAGES / 64]; /* bit per page seen */
+    uint64_t tlb[TM_TLB_PAGES / 64]; /* bit per page that it has a translation of */
+    struct tm_turn_out tlb_out;
 };
 
 /* What a vector memory instruction asks for. */
@@ -46,9 +54,10 @@ struct tm_request {
     uint64_t line[64];  /* canonical, distinct; or the host's: TM_HOST_LINE */
     uint8_t halves[64]; /* bit per 64 bytes of a line */
     unsigned lines;
-    unsigned segments;                   /* of 64 bytes, which stores are sent in */
-    int64_t cycles;                      /* of the address unit */
-    int64_t groups;                      /* of lanes: the least cycles */
+    unsigned segments; /* of 64 bytes, which stores are sent in */
+    int64_t cycles;    /* of the address unit */
+    int64_t groups;    /* of lanes: the least cycles */
+    int64_t turns;     /* of an atomic: lanes that go to one place; 0: it is none */
     struct tm_request *next, *next_made; /* send.c */
 };
 
