@@ -58,6 +58,7 @@ static rd_status create_wgp(struct tm_engine *t, struct tm_wgp *g, unsigned se,
     t->all->dispatcher[se].used = true;
     st = tm_cache_create(&g->fetch.icache, (uint64_t)p->icache_bytes / 128,
                          (uint32_t)p->icache_ways);
+    tm_fetch_prepare(&g->fetch);
     if (st == RD_OK)
         st = tm_cache_create(&g->smem.cache, (uint64_t)p->scache_bytes / 64,
                              (uint32_t)p->scache_ways);

@@ -138,8 +138,10 @@ static void advance(struct tm_windows *s, unsigned number, bool first,
             break;
         unsigned rank = tm_turns_first(q, q->at[cycle]);
         struct tm_wave *w = q->wave[rank];
-        bool all =
-            !(w->next && tm_fetch_has_all(&w->fetch, w->next)) && tm_takes_all(t, w);
+        bool near =
+            w->next && (tm_fetch_has_all(&w->fetch, w->next) ||
+                        tm_fetch_is_kept(&w->simd->in->fetch, &w->fetch, w->next));
+        bool all = !near && tm_takes_all(t, w);
         if (all && !first)
             break;
         tm_turns_take(q, cycle, rank);

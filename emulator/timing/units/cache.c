@@ -37,20 +37,39 @@ static size_t first_of(const struct tm_cache *c, uint64_t line)
     return (size_t)(c->sets & mask ? line % c->sets : line & mask) * c->ways;
 }
 
-/* The way that has the line, or one that lies behind the set. */
+/* The way that has the line, or one that lies behind the set. Four at once: most sets
+ * do not have it. */
 static size_t find(const struct tm_cache *c, size_t first, uint64_t line)
 {
     size_t i = first, end = first + c->ways;
-    if (c->ways && c->tag[c->last] == line + 1)
+    const uint64_t *tag = c->tag;
+    line++;
+    if (c->ways && tag[c->last] == line)
         return c->last;
-    while (i < end && c->tag[i] != line + 1)
+    while (i + 4 <= end && tag[i] != line && tag[i + 1] != line && tag[i + 2] != line &&
+           tag[i + 3] != line)
+        i += 4;
+    while (i < end && tag[i] != line)
         i++;
     return i;
 }
 
+/* The first empty way, else the least recently used one. */
+static size_t oldest(const struct tm_cache *c, size_t first)
+{
+    uint32_t least = c->used[first];
+    size_t at = first;
+    for (size_t i = first + 1; i < first + c->ways; i++) {
+        bool less = c->used[i] < least;
+        at = less ? i : at;
+        least = less ? c->used[i] : least;
+    }
+    return at;
+}
+
 bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
 {
-    size_t first = first_of(c, line), victim = first, found = find(c, first, line);
+    size_t first = first_of(c, line), found = find(c, first, line);
     c->clock++;
     if (found < first + c->ways) {
         c->used[found] = c->clock;
@@ -60,10 +79,7 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
         *ready = &c->ready[found];
         return true;
     }
-    for (size_t i = first; i < found; i++)
-        if (!c->tag[i] ? c->tag[victim] != 0
-                       : c->tag[victim] && c->used[i] < c->used[victim])
-            victim = i;
+    size_t victim = oldest(c, first);
     c->misses++;
     c->last = victim;
     c->lost = c->tag[victim] && c->written[victim];
@@ -79,12 +95,13 @@ void tm_cache_drop(struct tm_cache *c, uint64_t line)
 {
     size_t first = first_of(c, line), found = find(c, first, line);
     if (found < first + c->ways)
-        c->tag[found] = 0;
+        c->tag[found] = c->used[found] = 0;
 }
 
 void tm_cache_clear(struct tm_cache *c)
 {
     memset(c->tag, 0, (size_t)c->sets * c->ways * sizeof *c->tag);
+    memset(c->used, 0, (size_t)c->sets * c->ways * sizeof *c->used);
 }
 
 bool tm_cache_probe(const struct tm_cache *c, uint64_t line)

@@ -14,7 +14,7 @@ struct tm_cache {
     uint32_t sets, ways;
     uint64_t *tag;  /* line number + 1; 0: empty */
     int64_t *ready; /* when the line's data are there */
-    uint32_t *used; /* for least recently used */
+    uint32_t *used; /* for least recently used; 0: empty */
     bool *written;  /* since it came, tm_cache_write */
     uint32_t clock;
     size_t last; /* the way that was accessed last */

@@ -4,8 +4,6 @@
  * issues (issue.c). Invariant: every time it writes lies at or after b->now.
  * SPDX-License-Identifier: MIT
  */
-#include <string.h>
-
 #include "chip.h"
 
 /* Cycles that the VALU's issue is taken. */
@@ -94,11 +92,12 @@ static int64_t sdst_entry(const struct tm_base *b, struct tm_simd *s, int64_t at
 /* The result's time: after the operands', in order within the SIMD, banks permitting.
  */
 static int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
-                           const struct tm_inst *i)
+                           struct tm_inst *i)
 {
     struct tm_simd *s = w->simd;
     int64_t cycles = i->pipe_cycles, ready = tm_operands_ready(b, &w->regs, i);
-    int64_t late = tm_operands(b, &s->valu.operands, w->valu.hist_from[0], i, cycles),
+    const struct tm_inst *before = w->valu.from[w->valu.newest];
+    int64_t late = tm_operands(b, &s->valu.operands, before, i, cycles),
             at = b->now + latency(b, w, i, cycles);
     if (late > 0)
         at = tm_max(at, b->now + PARAM(b, valu_latency) + cycles - 1 + late);
@@ -158,8 +157,8 @@ static void valu_sgprs(const struct tm_base *b, struct tm_wave *w,
     }
 }
 
-static void issue_valu(const struct tm_base *b, struct tm_wave *w,
-                       const struct tm_inst *i, unsigned passes)
+static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_inst *i,
+                       unsigned passes)
 {
     struct tm_simd *s = w->simd;
     if (i->whole64)
@@ -181,19 +180,13 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w,
     queue_trim(&s->valu.wmma_queue, b->now);
     if (wmma || s->valu.wmma_queue.n)
         queue_add(&s->valu.wmma_queue, exec - (wmma ? 1 : PARAM(b, valu_dep)));
-    for (unsigned k = 3; k > 0; k--) {
-        w->valu.hist[k] = w->valu.hist[k - 1];
-        w->valu.hist_from[k] = w->valu.hist_from[k - 1];
-    }
-    w->valu.hist[0] = b->now + dep;
-    w->valu.hist_from[0] = i;
+    w->valu.newest = (uint8_t)((w->valu.newest + 1u) % TM_HISTORY);
+    w->valu.next[w->valu.newest] = b->now + dep;
+    w->valu.from[w->valu.newest] = i;
     if (i->pipe == TM_PIPE_TRANS) {
-        memmove(w->valu.hist_trans + 1, w->valu.hist_trans,
-                2 * sizeof *w->valu.hist_trans);
-        memmove(w->valu.trans_from + 1, w->valu.trans_from,
-                2 * sizeof(*w->valu.trans_from));
-        w->valu.hist_trans[0] = b->now + dep;
-        w->valu.trans_from[0] = i;
+        w->valu.newest_trans = (uint8_t)((w->valu.newest_trans + 1u) % TM_HISTORY);
+        w->valu.trans_next[w->valu.newest_trans] = b->now + dep;
+        w->valu.trans_from[w->valu.newest_trans] = i;
     }
     valu_sgprs(b, w, i, exec);
 }

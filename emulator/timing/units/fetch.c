@@ -9,9 +9,21 @@
  */
 #include "fetch.h"
 
-#include <string.h>
-
 #define LINE TM_CODE_LINE
+
+static void keep(struct tm_fetch *f, uint64_t line, bool near)
+{
+    uint8_t bit = (uint8_t)(1u << line % 8);
+    if (line < TM_KEPT_LINES)
+        f->near[line / 8] =
+            (uint8_t)(near ? f->near[line / 8] | bit : f->near[line / 8] & ~bit);
+}
+
+void tm_fetch_prepare(struct tm_fetch *f)
+{
+    for (uint64_t line = 0; line < TM_KEPT_LINES; line++)
+        keep(f, line, !tm_canon_is_code(&f->mem->canon, line * LINE));
+}
 
 /* Ask for a line at a time; when it is there. */
 static int64_t request(const struct tm_base *b, struct tm_fetch *f, uint64_t line,
@@ -20,6 +32,8 @@ static int64_t request(const struct tm_base *b, struct tm_fetch *f, uint64_t lin
     int64_t *ready, *l2;
     if (tm_cache_access(&f->icache, line, &ready))
         return tm_max(*ready, now);
+    keep(f, f->icache.lost_line, false);
+    keep(f, line, true);
     bool hit = tm_memory_code(f->mem, line, &l2);
     int64_t done =
         now + (hit ? PARAM(b, ifetch_gl2_cycles)
@@ -213,19 +227,30 @@ static bool is_near(const struct tm_fetch *f, uint64_t first, uint64_t offset,
     return are_near(f, first, reach) && are_near(f, (end - 1) / LINE, end - 1);
 }
 
+/* Lines from an instruction's on up to those that it and what follows it reach. */
+static void note_reach(struct tm_inst *i, uint64_t reach)
+{
+    uint64_t first = i->offset / LINE, n = reach / LINE - first + 1;
+    bool kept = n <= TM_ASKED_LINES && first + n <= TM_KEPT_LINES;
+    i->near_first = kept ? (uint32_t)first : TM_KEPT_LINES;
+    i->near_lines = kept ? (uint32_t)((UINT64_C(1) << n) - 1) : 1;
+}
+
 static void note_lines(const struct tm_fetch *f, unsigned ahead, struct tm_inst *i)
 {
     const struct tm_inst *next = behind_delays(i->follows);
     uint32_t end = next ? next->offset + next->bytes : 0;
-    if (end <= i->offset || i->alone || i->cls == TM_BRANCH || i->ahead ||
-        i->offset / LINE != (end - 1) / LINE)
+    if (end <= i->offset || i->alone || i->cls == TM_BRANCH || i->ahead)
+        return;
+    note_reach(i, end + ahead);
+    i->near_ahead = (uint16_t)ahead;
+    if (i->offset / LINE != (end - 1) / LINE)
         return;
     uint64_t code = f->mem->canon.code_bytes, reach = end + ahead;
     if (end > code) /* elsewhere */
         return;
     i->near_line = (end - 1) / LINE + 1;
     i->near_reach = (uint32_t)((reach < code ? reach : code - 1) / LINE);
-    i->near_ahead = (uint16_t)ahead;
 }
 
 bool tm_fetch_is_all_near(const struct tm_fetch *f, const struct tm_fetch_wave *w,

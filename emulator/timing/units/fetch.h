@@ -4,6 +4,8 @@
 #ifndef TM_FETCH_H
 #define TM_FETCH_H
 
+#include <string.h>
+
 #include "cache.h"
 #include "mem.h"
 #include "queue.h"
@@ -11,6 +13,7 @@
 #define TM_CODE_LINE 128u
 
 enum { TM_FETCHES = 64 };
+enum { TM_ASKED_LINES = 32 }; /* that may be asked of at once */
 /* Bytes of the next instruction and of s_delay_alu before it; more wait their turn. */
 enum { TM_BEHIND = 64, TM_DELAYS = 8 };
 
@@ -43,6 +46,8 @@ struct tm_fetch {
     int64_t second[TM_FETCHES], second_ready[TM_FETCHES]; /* requests of new waves */
     unsigned n_second;
     int64_t seen; /* when its code translation is there */
+    /* Bit per line: it is in the cache, or there is no code. And room to read. */
+    uint8_t near[TM_KEPT_LINES / 8 + 8];
     unsigned wgp; /* in its array */
     struct tm_code_port *port;
     struct tm_code *code;
@@ -57,6 +62,9 @@ struct tm_fetch_wave {
     int64_t last;     /* when its last request returns */
     unsigned ahead;   /* bytes that it fetches ahead */
 };
+
+/* Once its caches are there. */
+void tm_fetch_prepare(struct tm_fetch *f);
 
 /* A wave's first request, its registers having been set up. Returns when it may issue.
  *
@@ -99,10 +107,20 @@ static inline bool tm_fetch_has_all(const struct tm_fetch_wave *w,
     return w->line_ready_for == i->near_line && w->fetched > i->near_reach &&
            w->ahead <= i->near_ahead;
 }
+/* Surely: all that a wave may ask for at it is in the cache. */
+static inline bool tm_fetch_is_kept(const struct tm_fetch *f,
+                                    const struct tm_fetch_wave *w,
+                                    const struct tm_inst *i)
+{
+    uint64_t bits;
+    memcpy(&bits, f->near + i->near_first / 8, sizeof bits);
+    return !(~(bits >> i->near_first % 8) & i->near_lines) && w->ahead <= i->near_ahead;
+}
 static inline bool tm_fetch_is_near(const struct tm_fetch *f,
                                     const struct tm_fetch_wave *w, struct tm_inst *i)
 {
-    return tm_fetch_has_all(w, i) || tm_fetch_is_all_near(f, w, i);
+    return tm_fetch_has_all(w, i) || tm_fetch_is_kept(f, w, i) ||
+           tm_fetch_is_all_near(f, w, i);
 }
 /* A taken branch at a time: what the wave's buffer waits for must come before the
  * target. Returns when that is asked for. */

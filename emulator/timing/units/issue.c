@@ -42,13 +42,14 @@ static void wait_delay(const struct tm_wave *w, struct bound *o)
         unsigned id = w->hints.delay_id[k];
         if (!w->hints.delay_on[k] || (k == 1 && w->hints.delay_skip))
             continue;
-        if (id >= 1 && id <= 4)
-            at_least_from(o, w->valu.hist[id - 1], TM_S_VALU_DEP,
-                          w->valu.hist_from[id - 1]);
-        else if (id >= 5 && id <= 7)
-            at_least_from(o, w->valu.hist_trans[id - 5], TM_S_VALU_DEP,
-                          w->valu.trans_from[id - 5]);
-        else if (id >= 9 && id <= 11)
+        if (id >= 1 && id <= 4) {
+            unsigned at = (w->valu.newest + 5 - id) % TM_HISTORY;
+            at_least_from(o, w->valu.next[at], TM_S_VALU_DEP, w->valu.from[at]);
+        } else if (id >= 5 && id <= 7) {
+            unsigned at = (w->valu.newest_trans + 9 - id) % TM_HISTORY;
+            at_least_from(o, w->valu.trans_next[at], TM_S_VALU_DEP,
+                          w->valu.trans_from[at]);
+        } else if (id >= 9 && id <= 11)
             at_least(o, w->salu.issue ? w->salu.issue + id - 7 : 0, TM_S_SALU);
     }
 }

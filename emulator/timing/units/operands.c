@@ -13,17 +13,25 @@
  */
 #include "operands.h"
 
-/* Operands from the even and the odd bank. A pair that repeats a source of the wave's
- * pair before it, in the same place, has it already. */
-static void bank_reads(const struct tm_inst *p, const struct tm_inst *i, int64_t n[2])
+/* Operands of a pair from the even and the odd bank. What it has from the wave's pair
+ * before it, in the same place, is not read again. */
+static void pair_reads(struct tm_inst *i, const struct tm_inst *p)
 {
-    bool pairs =
-        i->inst->isa.enc == ISA_ENC_VOPD && p && p->inst->isa.enc == ISA_ENC_VOPD;
-    n[0] = pairs ? 0 : i->bank_reads[0];
-    n[1] = pairs ? 0 : i->bank_reads[1];
-    for (unsigned r = 0; pairs && r < i->n_vsrc; r++)
+    i->pair_before = p;
+    i->pair_reads[0] = i->pair_reads[1] = 0;
+    for (unsigned r = 0; r < i->n_vsrc; r++)
         if (r >= p->n_vsrc || p->vsrc[r].first != i->vsrc[r].first)
-            n[i->vsrc[r].first % 2]++;
+            i->pair_reads[i->vsrc[r].first % 2]++;
+}
+
+/* The same of any instruction; p: the one before it, or NULL. */
+static const uint8_t *bank_reads(const struct tm_inst *p, struct tm_inst *i)
+{
+    if (!i->pair || !p || !p->pair)
+        return i->bank_reads;
+    if (i->pair_before != p)
+        pair_reads(i, p);
+    return i->pair_reads;
 }
 
 /* Memory instructions read a register a cycle, before the VALU. Half cycles that those
@@ -75,12 +83,11 @@ void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
 }
 
 int64_t tm_operands(const struct tm_base *b, struct tm_operands *o,
-                    const struct tm_inst *before, const struct tm_inst *i,
-                    int64_t cycles)
+                    const struct tm_inst *before, struct tm_inst *i, int64_t cycles)
 {
-    int64_t reads = PARAM(b, vgpr_bank_reads), n[2];
+    const uint8_t *bank = bank_reads(before, i);
+    int64_t reads = PARAM(b, vgpr_bank_reads), n[2] = {bank[0], bank[1]};
     int64_t start = tm_max(2 * b->now, o->half);
-    bank_reads(before, i, n);
     int64_t most = tm_max(n[0], n[1]);
     o->cost = 2 * cycles;
     if (i->pipe < TM_PIPE_WMMA) { /* WMMA reads over many cycles */
@@ -111,14 +118,12 @@ int64_t tm_operands_ready(const struct tm_base *b, const struct tm_vregs *r,
                           const struct tm_inst *i)
 {
     uint32_t last = 0;
-    for (unsigned n = 0; n < i->n_vsrc; n++) {
-        const struct tm_run *src = &i->vsrc[n];
-        for (unsigned k = 0; k < src->n; k++)
-            if (r->v[src->first + k] > last)
-                last = r->v[src->first + k];
+    for (unsigned n = 0; n < i->n_src; n++) {
+        uint32_t one = r->v[i->src[n]];
+        last = one > last ? one : last;
     }
     int64_t ready = tm_stamped(r->start, last);
-    if (r->pairs_ready <= b->now || i->inst->isa.enc == ISA_ENC_VOPD)
+    if (r->pairs_ready <= b->now || i->pair)
         return ready;
     for (unsigned n = 0; n < i->n_vsrc; n++)
         for (unsigned p = 0; p < 8; p++)
@@ -130,10 +135,9 @@ int64_t tm_operands_ready(const struct tm_base *b, const struct tm_vregs *r,
 void tm_operands_result(struct tm_vregs *r, const struct tm_inst *i, int64_t ready)
 {
     uint32_t stamp = tm_stamp(r->start, ready);
-    for (unsigned n = 0; n < i->n_vdst; n++)
-        for (unsigned k = 0; k < i->vdst[n].n; k++)
-            r->v[i->vdst[n].first + k] = stamp;
-    if (i->inst->isa.enc != ISA_ENC_VOPD)
+    for (unsigned n = 0; n < i->n_dst; n++)
+        r->v[i->dst[n]] = stamp;
+    if (!i->pair)
         return;
     unsigned p = r->n_pairs++ % 8;
     r->pair_vgpr[p] = (uint8_t)(i->vdst[0].first ^ 1u);

@@ -54,8 +54,7 @@ static inline int64_t tm_stamped(int64_t start, uint32_t stamp)
  * before  the VALU instruction that its wave issued before it; NULL: none
  */
 int64_t tm_operands(const struct tm_base *b, struct tm_operands *o,
-                    const struct tm_inst *before, const struct tm_inst *i,
-                    int64_t cycles);
+                    const struct tm_inst *before, struct tm_inst *i, int64_t cycles);
 /* A memory instruction of the SIMD reads its operands when it is accepted. */
 void tm_operands_send(const struct tm_base *b, struct tm_operands *o,
                       const struct tm_inst *i, int64_t accept);

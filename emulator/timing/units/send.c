@@ -118,26 +118,49 @@ static void ask(const struct tm_base *b, const struct tm_send_op *o)
     give_back(s->sent, o->request);
 }
 
-/* In order of acceptance; those of a CU are in order already. */
-static int compare(const void *left, const void *right)
+/* Is one asked for before another? In order of acceptance; those of a CU are in order
+ * already. */
+static bool is_before(const struct tm_send_op *a, const struct tm_send_op *b)
 {
-    const struct tm_send_op *a = left, *b = right;
-    unsigned at = a->in->cu->send.number, bt = b->in->cu->send.number;
-    if (a->accept != b->accept)
-        return a->accept < b->accept ? -1 : 1;
-    return at < bt ? -1 : at > bt;
+    return a->accept != b->accept ? a->accept < b->accept
+                                  : a->in->cu->send.number < b->in->cu->send.number;
+}
+
+/* Put it in its place in a list. */
+static void put(struct tm_send_op **list, struct tm_send_op *o)
+{
+    while (*list && !is_before(o, *list))
+        list = &(*list)->next;
+    o->next = *list;
+    *list = o;
+}
+
+/* The first acceptance of all. */
+static int64_t first_of(const struct tm_sent *t)
+{
+    int64_t first = INT64_MAX;
+    for (size_t k = 0; k < t->n; k++)
+        first = tm_min(first, t->op[k].accept);
+    return first;
 }
 
 void tm_sent_ask(const struct tm_base *b, struct tm_sent *t, int64_t until)
 {
-    size_t n = 0;
-    if (t->n > 1)
-        qsort(t->op, t->n, sizeof *t->op, compare);
-    while (n < t->n && t->op[n].accept < until)
-        ask(b, &t->op[n++]);
-    t->n -= n;
-    if (n && t->n)
-        memmove(t->op, t->op + n, t->n * sizeof *t->op);
+    /* Nearly all have been accepted in a window: a list for each of its cycles, and the
+     * last one for what is later. */
+    struct tm_send_op *list[TM_WINDOW] = {NULL};
+    int64_t first = first_of(t);
+    size_t kept = 0;
+    for (size_t k = 0; k < t->n; k++)
+        if (t->op[k].accept < until)
+            put(&list[tm_min(t->op[k].accept - first, TM_WINDOW - 1)], &t->op[k]);
+    for (unsigned c = 0; c < TM_WINDOW; c++)
+        for (const struct tm_send_op *o = list[c]; o; o = o->next)
+            ask(b, o);
+    for (size_t k = 0; k < t->n; k++)
+        if (t->op[k].accept >= until && kept++ != k)
+            t->op[kept - 1] = t->op[k];
+    t->n = kept;
 }
 
 rd_status tm_sent_move(struct tm_sent *to, struct tm_sent *from)

@@ -21,6 +21,7 @@ struct tm_send_op {
     unsigned cycles, simd, counted; /* counted: its number in the counter */
     bool more;                      /* of a clause whose first has gone */
     struct tm_request *request;
+    struct tm_send_op *next; /* in a list of tm_sent_ask */
 };
 
 /* Instructions that have been accepted, until memory is asked: of the chip. */

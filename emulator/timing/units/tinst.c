@@ -304,6 +304,8 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
     memset(out, 0, sizeof *out);
     memset(out->wait, (int)TM_NO_WAIT, sizeof out->wait);
     out->near_line = TM_NO_LINE;
+    out->near_first = TM_KEPT_LINES;
+    out->near_lines = 1;
     out->inst = inst;
     out->offset = offset;
     out->bytes = inst->bytes;
@@ -333,6 +335,7 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
             break;
         }
         out->cls = TM_VALU;
+        out->pair = inst->isa.enc == ISA_ENC_VOPD;
         out->pipe = pipe_of(facts);
         out->reads_c = out->vgpr_fields > 2;
         for (unsigned k = 0; k < inst->isa.n_opnds; k++)
@@ -359,6 +362,16 @@ static void bound(struct tm_run *run, unsigned n, unsigned vgprs)
             run[k].n = (uint8_t)(run[k].first < vgprs ? vgprs - run[k].first : 0);
 }
 
+static uint8_t one_by_one(const struct tm_run *run, unsigned n, uint8_t *out,
+                          unsigned room)
+{
+    unsigned at = 0;
+    for (unsigned r = 0; r < n; r++)
+        for (unsigned k = 0; k < run[r].n && at < room; k++)
+            out[at++] = (uint8_t)(run[r].first + k);
+    return (uint8_t)at;
+}
+
 void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
 {
     bound(i->vsrc, i->n_vsrc, vgprs);
@@ -367,4 +380,6 @@ void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
         for (unsigned k = 0; k < i->vsrc[r].n && sent < i->send_regs; k++, sent++)
             i->sends[(i->vsrc[r].first + k) % 2]++;
     bound(i->vdst, i->n_vdst, vgprs);
+    i->n_src = one_by_one(i->vsrc, i->n_vsrc, i->src, TM_SOURCES);
+    i->n_dst = one_by_one(i->vdst, i->n_vdst, i->dst, TM_RESULTS);
 }

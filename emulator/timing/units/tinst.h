@@ -28,6 +28,8 @@ enum tm_special {
     TM_PREFETCH,
 };
 
+enum { TM_KEPT_LINES = 1024 }; /* of code, whose place in a cache is at hand */
+
 #define TM_NO_WAIT    0xffu
 #define TM_CODE_PIECE 64u /* bytes of code that a wave's buffer takes at once */
 #define TM_NO_LINE    UINT32_MAX
@@ -59,6 +61,9 @@ struct tm_blame {
     uint64_t turn;
 };
 enum { TM_BLAMES = 8 };
+
+/* A WMMA reads three times eight VGPRs and writes eight. */
+enum { TM_SOURCES = 24, TM_RESULTS = 8 };
 
 /* The work of an LDS instruction for one unit. */
 struct tm_lds_work {
@@ -93,13 +98,19 @@ struct tm_inst {
     uint8_t cls, pipe, special;
     uint8_t n_vsrc, n_vdst, n_ssrc, n_sdst;
     struct tm_run vsrc[8], vdst[4], ssrc[8], sdst[4];
+    /* VGPRs that a VALU instruction reads and writes, one by one. */
+    uint8_t n_src, n_dst, src[TM_SOURCES], dst[TM_RESULTS];
+    bool pair;             /* VOPD */
     uint8_t sgpr_operands; /* source fields that are SGPRs */
     uint8_t vgpr_fields;   /* source fields that are VGPRs */
     uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */
-    uint8_t send_regs;     /* VGPRs that a memory instruction sends */
-    uint8_t sends[2];      /* of them, even and odd ones that the wave has */
-    bool writes_sdst;      /* a VALU that writes SGPRs or VCC */
-    bool writes_sgpr;      /* such one whose destination is not VCC, but may be null */
+    /* The same behind the pair that a wave issued before this one the last time. */
+    const struct tm_inst *pair_before;
+    uint8_t pair_reads[2];
+    uint8_t send_regs; /* VGPRs that a memory instruction sends */
+    uint8_t sends[2];  /* of them, even and odd ones that the wave has */
+    bool writes_sdst;  /* a VALU that writes SGPRs or VCC */
+    bool writes_sgpr;  /* such one whose destination is not VCC, but may be null */
     bool writes_exec;
     bool exec_matters;        /* skipped if EXEC is zero */
     bool reads_sgpr, reads_c; /* a WMMA whose third source is VGPRs */
@@ -114,6 +125,9 @@ struct tm_inst {
      * it is not alone: the line, + 1, and the last one that they have in reach
      * (fetch.c); else TM_NO_LINE. */
     uint32_t near_line, near_reach;
+    /* Lines that a wave may ask for at it, once what follows it has been met: the first
+     * and bits for it and those behind it. Before: such as is never near. */
+    uint32_t near_first, near_lines;
     uint16_t near_ahead; /* of a wave that fetches so far ahead at most, bytes */
     uint16_t ahead;      /* of s_set_inst_prefetch_distance, the same */
     bool alone;          /* it may touch what all shader engines share */

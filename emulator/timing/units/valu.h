@@ -19,11 +19,16 @@ struct tm_valu {
     uint64_t cycles; /* that it was busy */
 };
 
+enum { TM_HISTORY = 4 }; /* as many as s_delay_alu can name */
+
 /* Of a wave. */
 struct tm_valu_wave {
-    int64_t last_exec, exec;        /* last result; that of the last issued */
-    int64_t hist[4], hist_trans[3]; /* when a dependent may issue; newest first */
-    const struct tm_inst *hist_from[4], *trans_from[3];
+    int64_t last_exec, exec; /* last result; that of the last issued */
+    /* The last ones, rings: when a dependent may issue. The last of the
+     * transcendentals. */
+    int64_t next[TM_HISTORY], trans_next[TM_HISTORY];
+    const struct tm_inst *from[TM_HISTORY], *trans_from[TM_HISTORY];
+    uint8_t newest, newest_trans;
     bool has_read; /* a VGPR */
     /* results in SGPRs and EXEC on their way */
     unsigned sdst_n, cmpx_n;
