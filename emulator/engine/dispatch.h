@@ -23,7 +23,8 @@ struct dispatch {
     unsigned n_vgprs;      /* allocated per wave */
     unsigned max_resident; /* workgroups that one thread keeps in flight */
 
-    atomic_ullong next;        /* workgroup to start next */
+    uint64_t portion;          /* workgroups that a thread takes at once */
+    atomic_ullong next;        /* the first workgroup that no thread has taken */
     atomic_ullong fault_limit; /* workgroups above it need not run any more */
     pthread_mutex_t lock;      /* the next three */
     struct emu_fault fault;

@@ -29,6 +29,10 @@
 #define CREW_INSTS 8192u
 #define WAVE_START 64u
 
+/* Portions of workgroups that a thread takes in all at least, and the largest. */
+#define PORTIONS    64u
+#define PORTION_MAX 16u
+
 /* ---- workgroups --------------------------------------------------------------------
  */
 
@@ -36,6 +40,7 @@ struct worker {
     struct dispatch *dp;
     struct resident *head, **tail; /* in flight, in turn order */
     struct resident *idle;         /* memory to use again */
+    uint64_t next, end;            /* workgroups it has taken and not started yet */
     unsigned n;
     struct emu_stats stats;
     struct op_counts *counts;
@@ -61,17 +66,17 @@ static void watch_begin(const struct dispatch *dp)
     w->lds_bytes = dp->d->lds_bytes;
 }
 
-static void watch_threads(const struct dispatch *dp, int change)
+/* The thread goes on (come), or ends or pauses with the workgroups that it has. */
+static void watch_thread(const struct worker *k, bool come)
 {
-    if (dp->d->watch)
-        atomic_fetch_add(&dp->d->watch->threads, (uint32_t)change);
-}
-
-static void watch_waves(const struct dispatch *dp, const struct resident *r, bool come)
-{
-    uint32_t n = r->group.n_waves;
-    if (dp->d->watch)
-        atomic_fetch_add(&dp->d->watch->waves, come ? n : 0u - n);
+    struct emu_watch *w = k->dp->d->watch;
+    uint32_t n = 0;
+    if (!w)
+        return;
+    for (const struct resident *r = k->head; r; r = r->next)
+        n += r->group.n_waves;
+    atomic_fetch_add(&w->waves, come ? 0u - n : n);
+    atomic_fetch_add(&w->threads, come ? 1u : 0u - 1u);
 }
 
 /* ---- zeros that are put off (zeros.h) -----------------------------------------------
@@ -106,23 +111,37 @@ static void settle_zeros(struct worker *k, struct resident *r)
         group_write_zeros(&other->group);
 }
 
+/* Take the next workgroups from those that nobody has, if k has none left. */
+static bool take_numbers(struct worker *k)
+{
+    struct dispatch *dp = k->dp;
+    uint64_t limit = atomic_load(&dp->fault_limit);
+    if (k->next == k->end) {
+        if (atomic_load(&dp->next) >= dp->n_groups || atomic_load(&dp->next) > limit)
+            return false;
+        k->next = atomic_fetch_add(&dp->next, dp->portion);
+        k->end = k->next + dp->portion;
+        if (k->end > dp->n_groups)
+            k->end = dp->n_groups;
+        if (k->next > k->end)
+            k->next = k->end;
+    }
+    return k->next < k->end && k->next <= limit;
+}
+
 static bool start_next(struct worker *k)
 {
     struct dispatch *dp = k->dp;
-    if (k->n >= dp->max_resident || k->status != RD_OK)
+    if (k->n >= dp->max_resident || k->status != RD_OK || !take_numbers(k))
         return false;
-    if (atomic_load(&dp->next) > atomic_load(&dp->fault_limit))
-        return false;
-    uint64_t number = atomic_fetch_add(&dp->next, 1);
-    if (number >= dp->n_groups || number > atomic_load(&dp->fault_limit))
-        return false;
+    uint64_t number = k->next;
     struct resident *r = k->idle;
     if (r)
         k->idle = r->next;
     else if ((k->status = resident_create(dp, &r)) != RD_OK)
         return false;
+    k->next++;
     resident_launch(dp, r, number);
-    watch_waves(dp, r, true);
     try_zeros(k);
     for (unsigned i = 0; i < r->group.n_waves; i++) {
         r->waves[i].counts = k->counts;
@@ -183,7 +202,6 @@ static void inspect(struct dispatch *dp, const struct resident *r)
 
 static void retire(struct worker *k, struct resident *r)
 {
-    watch_waves(k->dp, r, false);
     k->stats.workgroups++;
     k->stats.waves += r->group.n_waves;
     for (unsigned i = 0; i < r->group.n_waves; i++)
@@ -249,7 +267,7 @@ static bool may_run(const struct worker *k)
         for (const struct resident *r = order == EMU_CONTROL_SHOW ? k->head : NULL; r;
              r = r->next)
             inspect(dp, r);
-        watch_threads(dp, -1);
+        watch_thread(k, false);
         if (k->helper)
             crew_pause(&dp->crew, true);
         while (order == EMU_CONTROL_PAUSE || order == EMU_CONTROL_SHOW) {
@@ -258,7 +276,7 @@ static bool may_run(const struct worker *k)
         }
         if (k->helper)
             crew_pause(&dp->crew, false);
-        watch_threads(dp, 1);
+        watch_thread(k, true);
     }
     return order != EMU_CONTROL_CANCEL;
 }
@@ -281,7 +299,7 @@ static void worker_run(struct worker *k)
 {
     struct dispatch *dp = k->dp;
     k->tail = &k->head;
-    watch_threads(dp, 1);
+    watch_thread(k, true);
     if (dp->emu->config.count)
         k->counts = calloc(1, sizeof *k->counts);
     for (;;) {
@@ -318,8 +336,8 @@ static void worker_run(struct worker *k)
         retire(k, r);
         call_crew(k, state);
     }
-    watch_threads(dp, -1);
     finish_worker(k);
+    watch_thread(k, false);
 }
 
 static void help(void *arg)
@@ -341,10 +359,19 @@ static unsigned thread_count(const struct dispatch *dp)
     return n > dp->n_groups ? (unsigned)dp->n_groups : n;
 }
 
+/* Threads take several workgroups at once where there are many for each: what they
+ * count together travels between the host's caches. */
+static uint64_t portion(const struct dispatch *dp, unsigned threads)
+{
+    uint64_t n = dp->n_groups / threads / PORTIONS;
+    return threads == 1 || n < 1 ? 1 : n > PORTION_MAX ? PORTION_MAX : n;
+}
+
 static rd_status run_threads(struct dispatch *dp, unsigned n)
 {
     struct worker k = {.dp = dp};
     dp->n_helpers = n - 1;
+    dp->portion = portion(dp, n);
     crew_begin(dp->emu->workers, &dp->crew, help, dp);
     worker_run(&k);
     crew_end(&dp->crew);

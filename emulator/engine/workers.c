@@ -2,26 +2,34 @@
  *
  * A dispatch calls for threads when it turns out to be worth it; whoever is free comes.
  * Dispatches that run at once share the threads, of which there are as many as the
- * greediest one has called for: one that gets none is run by its caller alone. Must not
- * know what the work is. A child that forks has no threads and begins anew.
+ * greediest one has called for: one that gets none is run by its caller alone. To wake
+ * a thread can take longer than a short dispatch, so threads that have worked look for
+ * more a while before they sleep, and callers for the last to leave. Must not know what
+ * the work is. A child that forks has no threads and begins anew.
  * SPDX-License-Identifier: MIT
  */
 #include "workers.h"
 
+#include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define THREADS_MAX 1024u
+#define LOOK_NS     60000ull /* how long threads look, */
+#define LOOKS       64u      /* between looks at the time */
 
 struct workers {
     pid_t pid;
     pthread_mutex_t lock; /* everything below, and the crews */
     pthread_cond_t wanted;
-    struct crew *first; /* crews that call */
+    struct crew *_Atomic first; /* crews that call */
     unsigned n, idle, paused, most;
-    bool stop;
+    unsigned asleep; /* of the idle ones */
+    _Atomic bool stop;
     pthread_t thread[THREADS_MAX];
 };
 
@@ -31,7 +39,7 @@ static void start_over(struct workers *ws)
     pthread_mutex_init(&ws->lock, NULL);
     pthread_cond_init(&ws->wanted, NULL);
     ws->first = NULL;
-    ws->n = ws->idle = ws->paused = ws->most = 0;
+    ws->n = ws->idle = ws->asleep = ws->paused = ws->most = 0;
 }
 
 rd_status workers_create(struct workers **out)
@@ -64,11 +72,49 @@ void workers_destroy(struct workers *ws)
 /* Lock held. */
 static void unlink_crew(struct crew *crew)
 {
-    struct crew **at = &crew->workers->first;
-    while (*at && *at != crew)
-        at = &(*at)->next;
-    if (*at)
-        *at = crew->next;
+    struct crew *at = atomic_load(&crew->workers->first);
+    if (at == crew) {
+        atomic_store(&crew->workers->first, crew->next);
+        return;
+    }
+    while (at && at->next != crew)
+        at = at->next;
+    if (at)
+        at->next = crew->next;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* Look for a while until done(arg). */
+static void look(bool (*done)(const void *arg), const void *arg)
+{
+    uint64_t start = now_ns();
+    for (unsigned i = 1; !done(arg); i++) {
+        __builtin_ia32_pause();
+        if (i % LOOKS)
+            continue;
+        if (now_ns() - start > LOOK_NS)
+            return;
+        sched_yield();
+    }
+}
+
+static bool work_or_end(const void *arg)
+{
+    const struct workers *ws = arg;
+    return atomic_load_explicit(&ws->first, memory_order_relaxed) ||
+           atomic_load_explicit(&ws->stop, memory_order_relaxed);
+}
+
+static bool all_left(const void *arg)
+{
+    const struct crew *crew = arg;
+    return !atomic_load_explicit(&crew->working, memory_order_relaxed);
 }
 
 /* Lock held, but not while the work is done. */
@@ -92,14 +138,26 @@ static void *worker(void *arg)
 {
     struct workers *ws = arg;
     char name[16] = "";
+    bool looked = true;
     pthread_mutex_lock(&ws->lock);
     while (!ws->stop) {
-        if (ws->first) {
-            join_crew(ws, ws->first, name);
+        struct crew *first = ws->first;
+        if (first) {
+            join_crew(ws, first, name);
+            looked = false;
             continue;
         }
         ws->idle++;
-        pthread_cond_wait(&ws->wanted, &ws->lock);
+        if (!looked) {
+            pthread_mutex_unlock(&ws->lock);
+            look(work_or_end, ws);
+            pthread_mutex_lock(&ws->lock);
+            looked = true;
+        } else {
+            ws->asleep++;
+            pthread_cond_wait(&ws->wanted, &ws->lock);
+            ws->asleep--;
+        }
         ws->idle--;
     }
     pthread_mutex_unlock(&ws->lock);
@@ -110,6 +168,16 @@ void crew_begin(struct workers *ws, struct crew *crew, void (*work)(void *arg),
                 void *arg)
 {
     *crew = (struct crew){.workers = ws, .work = work, .arg = arg};
+}
+
+/* Lock held. How many sleep that are wanted beside those that look? */
+static unsigned to_wake(const struct workers *ws)
+{
+    unsigned wanted = 0, look = ws->idle - ws->asleep;
+    for (const struct crew *c = ws->first; c; c = c->next)
+        wanted += c->wanted;
+    wanted = wanted > look ? wanted - look : 0;
+    return wanted < ws->asleep ? wanted : ws->asleep;
 }
 
 void crew_call(struct crew *crew, unsigned n)
@@ -132,11 +200,12 @@ void crew_call(struct crew *crew, unsigned n)
          !pthread_create(&ws->thread[ws->n], NULL, worker, ws);
          idle++)
         ws->n++;
+    unsigned wake = to_wake(ws);
     pthread_mutex_unlock(&ws->lock);
     /* Without the lock: who wakes needs it. */
-    if (n > 1)
+    if (wake > 1)
         pthread_cond_broadcast(&ws->wanted);
-    else
+    else if (wake)
         pthread_cond_signal(&ws->wanted);
 }
 
@@ -149,6 +218,11 @@ void crew_end(struct crew *crew)
     if (crew->wanted)
         unlink_crew(crew);
     crew->wanted = 0;
+    if (crew->working) {
+        pthread_mutex_unlock(&ws->lock);
+        look(all_left, crew);
+        pthread_mutex_lock(&ws->lock);
+    }
     while (crew->working)
         pthread_cond_wait(&crew->left, &ws->lock);
     pthread_mutex_unlock(&ws->lock);

@@ -5,6 +5,7 @@
 #define RD_WORKERS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "status.h"
@@ -16,9 +17,9 @@ struct crew {
     struct workers *workers;
     void (*work)(void *arg);
     void *arg;
-    unsigned wanted;  /* that have not come yet */
-    unsigned working; /* that have not left yet */
-    char name[16];    /* of the caller's thread */
+    unsigned wanted;          /* that have not come yet */
+    _Atomic unsigned working; /* that have not left yet; written with the lock */
+    char name[16];            /* of the caller's thread */
     pthread_cond_t left;
     struct crew *next;
     bool called;

@@ -184,7 +184,7 @@ struct emu_queue {
 /* What a running dispatch shows outside; any thread may look. */
 struct emu_watch {
     _Atomic uint32_t threads; /* host threads that execute waves: 0 once paused */
-    _Atomic uint32_t waves;   /* of the resident workgroups */
+    _Atomic uint32_t waves;   /* of the resident workgroups of paused threads */
     uint32_t waves_per_group, vgprs, lanes, lds_bytes; /* of every wave, workgroup */
 };
 
