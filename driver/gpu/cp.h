@@ -77,10 +77,10 @@ struct gpu_queue {
     bool competes;           /* worker writes, with priority.lock */
     uint32_t priority;       /* priority.lock; of config */
     struct gpu_queue *next_competing; /* priority.lock */
-    uint64_t packet; /* worker only: index of the packet, for the dispatch */
-    bool at_work;    /* worker only: the simulated clock waits for this queue */
-    uint64_t time;   /* worker only: simulated time of this queue */
-    uint64_t seen;   /* doorbell value at the last wake-up; poller only */
+    uint64_t packet;       /* worker only: index of the packet, for the dispatch */
+    bool at_work;          /* worker only: the simulated clock waits for this queue */
+    uint64_t time;         /* worker only: simulated time of this queue */
+    _Atomic uint64_t seen; /* doorbell's value when the worker last looked, or woke */
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
     _Atomic uint64_t host_fault;
@@ -110,6 +110,10 @@ static inline void cp_set_rptr(struct gpu_queue *q, uint64_t rptr)
 {
     __atomic_store_n(&q->rptr, rptr, __ATOMIC_RELAXED);
 }
+
+/* queue.c: wake workers that sleep and whose doorbell has been rung, as the poller does
+ * more rarely. By workers that do not sleep. */
+void cp_look_at_bells(struct gpu_queue *q);
 
 enum cp_result cp_aql_step(struct gpu_queue *q);
 enum cp_result cp_pm4_step(struct gpu_queue *q);

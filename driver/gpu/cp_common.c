@@ -107,11 +107,15 @@ static bool poll_until(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx)
         if (may_go_on(q) && ready(ctx))
             return true;
         if (i < SPINS) {
-            if (i % 64 == 63)
+            if (i % 64 == 63) {
+                cp_look_at_bells(
+                    q); /* it may be another queue's work that it waits for */
                 sched_yield();
+            }
             __builtin_ia32_pause();
             continue;
         }
+        cp_look_at_bells(q);
         nanosleep(&nap, NULL);
         if (nap.tv_nsec < NAP_MAX_NS)
             nap.tv_nsec += nap.tv_nsec / 4;

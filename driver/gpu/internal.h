@@ -135,9 +135,10 @@ struct gpu {
     pthread_mutex_t queue_lock; /* table and poller; never held while a packet runs */
     _Atomic unsigned running;   /* dispatches */
     struct gpu_queue *queues[GPU_MAX_QUEUES];
-    unsigned n_queues;
+    _Atomic unsigned n_queues;
+    _Atomic unsigned awake; /* workers that wait for no poke */
     pthread_t poller;
-    bool poller_runs;
+    _Atomic bool poller_runs;
     _Atomic uint32_t kicks;
 
     struct gpu_priority priority;

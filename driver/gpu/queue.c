@@ -1,9 +1,12 @@
 /* queue.c: queues, their worker threads, and the poller that watches doorbells.
  *
  * A worker handles packets of one queue; while idle it spins briefly, then waits until
- * the poller sees its doorbell change. Workers never hold a lock inside a packet, so a
- * kernel that never ends blocks nobody else. A queue is freed only after its worker has
- * left it.
+ * somebody sees its doorbell change: workers between their packets and while they wait,
+ * threads of the program in ioctls, and the poller. That one looks less often the
+ * longer nothing has happened, since a nap may cost a virtual CPU 50 us: what comes
+ * after a while is found later by a sixteenth of that while. Workers never hold a lock
+ * inside a packet, so a kernel that never ends blocks nobody else. A queue is freed
+ * only after its worker has left it.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -16,15 +19,14 @@
 
 #include "cp.h"
 
-#define IDLE_SPINS     4000u
-#define POLL_BUSY_NS   5000 /* nap between looks while work was seen lately */
-#define POLL_CALM_NS   50000
-#define POLL_ASLEEP_NS 500000
-#define POLL_AWAKE_NS  100000      /* while every worker looks for itself */
-#define POLL_LONG_NS   250000      /* while a kernel runs: its threads want the CPU */
-#define LONG_NS        1000000ull  /* how long it has run then */
-#define BUSY_FOR_NS    20000000ull /* how long "lately" is */
-#define CALM_FOR_NS    1000000000ull
+#define IDLE_NS        150000ull /* how long a worker without packets spins */
+#define IDLE_SPINS     64u       /* between looks at the time and at other doorbells */
+#define IDLE_YIELD     16u       /* such looks */
+#define POLL_MIN_NS    5000ull   /* naps of the poller while nothing happens, */
+#define POLL_MAX_NS    2000000ull
+#define POLL_AWAKE_NS  200000ull /* while workers look themselves, */
+#define POLL_RUN_NS    50000ull  /* while kernels run: their threads want the CPU */
+#define POLL_LONG_NS   1000000ull
 #define DESTROY_WAIT_S 2
 #define PREEMPT_NAPS   20000u /* of 100 us: longer than any packet but a huge copy */
 
@@ -45,20 +47,62 @@ static uint64_t now_ns(void)
 
 /* ---- worker ---- */
 
-/* Sleep until poked; the doorbell is compared once more by the poller after waiting is
- * set, so a ring between the last step and here is not lost. */
+/* Sleep until poked; the doorbell is compared once more after waiting is set, so a ring
+ * between the last step and here is not lost. */
 static void wait_for_poke(struct gpu_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->busy = false;
     pthread_cond_broadcast(&q->idle);
     q->waiting = true;
+    atomic_fetch_sub(&q->gpu->awake, 1);
     while (!q->poked && !atomic_load(&q->stop))
         pthread_cond_wait(&q->wake, &q->lock);
+    atomic_fetch_add(&q->gpu->awake, 1);
     q->poked = false;
     q->waiting = false;
     q->busy = true;
     pthread_mutex_unlock(&q->lock);
+}
+
+static void poke(struct gpu_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->poked = true;
+    pthread_cond_signal(&q->wake);
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* Queue lock held: wake the workers that wait and whose doorbell has changed since they
+ * have looked at it. */
+static bool look_at_bells(struct gpu *gpu)
+{
+    bool seen = false;
+    for (unsigned i = 0, left = gpu->n_queues; left; i++) {
+        struct gpu_queue *q = gpu->queues[i];
+        if (!q)
+            continue;
+        left--;
+        if (!atomic_load(&q->waiting))
+            continue;
+        uint64_t bell = cp_bell(q);
+        if (atomic_exchange(&q->seen, bell) == bell)
+            continue;
+        seen = true;
+        poke(q);
+    }
+    return seen;
+}
+
+void cp_look_at_bells(struct gpu_queue *q)
+{
+    struct gpu *gpu = q->gpu;
+    unsigned asleep = atomic_load_explicit(&gpu->n_queues, memory_order_relaxed) -
+                      atomic_load_explicit(&gpu->awake, memory_order_relaxed);
+    if (!asleep || gpu->host.board || pthread_mutex_trylock(&gpu->queue_lock) != 0)
+        return;
+    (void)look_at_bells(gpu);
+    pthread_mutex_unlock(&gpu->queue_lock);
 }
 
 /* Nothing to do until the queue is poked. */
@@ -73,21 +117,28 @@ static void leave(struct gpu_queue *q)
 /* before: the doorbell as it was when the last step began. */
 static void idle(struct gpu_queue *q, uint64_t before)
 {
-    for (unsigned i = 0; i < IDLE_SPINS; i++) {
-        if (cp_bell(q) != before)
-            return;
-        if (i % 1024 == 1023)
-            sched_yield();
+    uint64_t start = now_ns();
+    for (unsigned i = 1; cp_bell(q) == before; i++) {
+        if (i % IDLE_SPINS == 0) {
+            cp_look_at_bells(q);
+            if (now_ns() - start > IDLE_NS)
+                break;
+            if (i / IDLE_SPINS % IDLE_YIELD == 0)
+                sched_yield();
+        }
         __builtin_ia32_pause();
     }
-    if (!atomic_load(&q->active))
+    uint64_t bell = cp_bell(q);
+    if (bell != before || !atomic_load(&q->active))
         return;
     cp_clock_enter(q);
     enum cp_result result = q->step(q);
     if (result != CP_PROGRESS)
         leave(q);
-    if (result == CP_IDLE)
-        wait_for_poke(q);
+    if (result != CP_IDLE)
+        return;
+    atomic_store(&q->seen, bell);
+    wait_for_poke(q);
 }
 
 static void queue_free(struct gpu_queue *q)
@@ -123,6 +174,7 @@ static void *worker(void *arg)
         switch (result) {
         case CP_PROGRESS:
             stalls = 0;
+            cp_look_at_bells(q);
             break;
         case CP_IDLE:
             stalls = 0;
@@ -139,6 +191,7 @@ static void *worker(void *arg)
         }
     }
     leave(q);
+    atomic_fetch_sub(&q->gpu->awake, 1);
     pthread_mutex_lock(&q->lock);
     q->busy = false;
     pthread_cond_broadcast(&q->idle);
@@ -148,38 +201,11 @@ static void *worker(void *arg)
     return NULL;
 }
 
-static void poke(struct gpu_queue *q)
-{
-    pthread_mutex_lock(&q->lock);
-    q->poked = true;
-    pthread_cond_signal(&q->wake);
-    pthread_mutex_unlock(&q->lock);
-}
-
 /* ---- poller ---- */
 
-/* Wake the workers whose doorbell has changed since their last wake-up.
- * asleep: out, does any worker wait for that? */
-static bool poll_once(struct gpu *gpu, bool *asleep)
+static uint64_t within(uint64_t ns, uint64_t least, uint64_t most)
 {
-    bool seen = false;
-    *asleep = false;
-    pthread_mutex_lock(&gpu->queue_lock);
-    for (unsigned i = 0, left = gpu->n_queues; left; i++) {
-        struct gpu_queue *q = gpu->queues[i];
-        if (!q)
-            continue;
-        left--;
-        *asleep = *asleep || atomic_load_explicit(&q->waiting, memory_order_relaxed);
-        uint64_t bell = cp_bell(q);
-        if (bell != q->seen) {
-            q->seen = bell;
-            seen = true;
-            poke(q);
-        }
-    }
-    pthread_mutex_unlock(&gpu->queue_lock);
-    return seen;
+    return ns < least ? least : ns > most ? most : ns;
 }
 
 static void *poller(void *arg)
@@ -191,8 +217,11 @@ static void *poller(void *arg)
     for (;;) {
         uint32_t k = atomic_load(&gpu->kicks);
         uint64_t t = now_ns();
-        bool asleep, running = atomic_load(&gpu->running);
-        if (poll_once(gpu, &asleep) || k != kicks)
+        pthread_mutex_lock(&gpu->queue_lock);
+        bool seen = look_at_bells(gpu);
+        pthread_mutex_unlock(&gpu->queue_lock);
+        bool running = atomic_load(&gpu->running), awake = atomic_load(&gpu->awake);
+        if (seen || awake || k != kicks)
             last = t;
         kicks = k;
         gpu_look_serve(gpu);
@@ -200,21 +229,23 @@ static void *poller(void *arg)
             gpu_spinners_look(gpu, t);
         else
             idle_at = t;
-        uint64_t quiet = t - last;
-        struct timespec nap = {0, !asleep                 ? POLL_AWAKE_NS
-                                  : t - idle_at > LONG_NS ? POLL_LONG_NS
-                                  : running               ? POLL_CALM_NS
-                                  : quiet < BUSY_FOR_NS   ? POLL_BUSY_NS
-                                  : quiet < CALM_FOR_NS   ? POLL_CALM_NS
-                                                          : POLL_ASLEEP_NS};
+        uint64_t ns = running ? within((t - idle_at) / 16, POLL_RUN_NS, POLL_LONG_NS)
+                      : awake ? POLL_AWAKE_NS
+                              : within((t - last) / 16, POLL_MIN_NS, POLL_MAX_NS);
+        struct timespec nap = {0, (long)ns};
         nanosleep(&nap, NULL);
     }
     return NULL;
 }
 
+/* From an ioctl, before which the program may have rung a doorbell. */
 void gpu_kick(struct gpu *gpu)
 {
     atomic_fetch_add_explicit(&gpu->kicks, 1, memory_order_relaxed);
+    if (!gpu->poller_runs || pthread_mutex_trylock(&gpu->queue_lock) != 0)
+        return;
+    (void)look_at_bells(gpu);
+    pthread_mutex_unlock(&gpu->queue_lock);
 }
 
 /* ---- interface ---- */
@@ -256,7 +287,7 @@ static rd_status start(struct gpu *gpu, struct gpu_queue *q)
                    : q->config.resumed             ? q->config.wptr_now
                                                    : q->rptr;
     q->poked = q->config.resumed; /* there may be work already */
-    q->seen = cp_bell(q);
+    atomic_store(&q->seen, cp_bell(q));
     rd_status st = RD_OK;
     char name[16];
     gpu_hostfault_init(gpu);
@@ -265,8 +296,11 @@ static rd_status start(struct gpu *gpu, struct gpu_queue *q)
         st = gpu_thread(&gpu->poller, poller, gpu, "rdna3 doorbell");
         gpu->poller_runs = st == RD_OK;
     }
+    atomic_fetch_add(&gpu->awake, 1);
     if (st == RD_OK)
         st = gpu_thread(&q->thread, worker, q, name);
+    if (st != RD_OK)
+        atomic_fetch_sub(&gpu->awake, 1);
     if (st == RD_OK) {
         gpu->queues[q->id] = q;
         gpu->n_queues++;
