@@ -7,6 +7,7 @@
 #ifndef RD_CP_H
 #define RD_CP_H
 
+#include "context.h"
 #include "corefile.h"
 #include "internal.h"
 
@@ -35,6 +36,14 @@ struct cp_order {
     uint64_t own;    /* the dispatch that this packet was */
     unsigned slot;
     uint64_t began; /* ns */
+};
+
+/* save.c: waves that were saved; the queue's lock, while some are being saved. */
+struct cp_save {
+    struct gpu_save_area area;
+    uint64_t next;   /* where the next one goes */
+    uint32_t *words; /* of the control stack */
+    uint32_t n, room, state;
 };
 
 struct gpu_queue {
@@ -66,11 +75,16 @@ struct gpu_queue {
     struct emu_watch watch; /* of that dispatch */
     _Atomic bool in_dispatch; /* the emulator or the timing model runs it */
     _Atomic unsigned
-        waves_in;          /* address space of its waves; GPU_SPACES: there are none */
-    _Atomic bool killed;   /* they have been ordered to end; priority.lock */
-    _Atomic bool standing; /* worker stands still inside a packet, being suspended */
-    _Atomic bool showing;  /* told to show its waves */
-    _Atomic bool excepted; /* the trap handler has reported an exception */
+        waves_in;           /* address space of its waves; GPU_SPACES: there are none */
+    _Atomic bool killed;    /* they have been ordered to end; priority.lock */
+    _Atomic bool standing;  /* worker stands still inside a packet, being suspended */
+    _Atomic bool showing;   /* told to show its waves */
+    _Atomic bool saving;    /* ... to save them before it stands still */
+    _Atomic bool savable;   /* they have a handler that can */
+    struct gpu_traps traps; /* worker only: of the dispatch that runs */
+    struct emu_context context; /* the same */
+    struct cp_save save;
+    _Atomic bool excepted;   /* the trap handler has reported an exception */
     _Atomic uint64_t lds_pc; /* of the access beyond the LDS that was told last */
     uint64_t dispatches;     /* worker only: number of the one that runs, from 1 */
     uint32_t saved_waves;    /* inside the kernel when it was suspended */
@@ -255,6 +269,12 @@ RD_CHECKED rd_status cp_watched_run(struct gpu_queue *q, struct emu *emu,
                                     const struct emu_dispatch *d,
                                     const struct gpu_watches *watches,
                                     struct emu_fault *fault, struct emu_stats *stats);
+
+/* save.c: where the waves of the next dispatch trap to. */
+void cp_traps(struct gpu_queue *q, struct emu_queue *around);
+/* What a stopped queue has in its save area; false: its waves stayed in the emulator.
+ */
+bool cp_saved(const struct gpu_queue *q, uint32_t *ctl_bytes, uint32_t *wave_bytes);
 
 /* timed.c: run a dispatch under the timing model; ticks that an engine needs for a copy
  * (src 0: a fill). */

@@ -156,11 +156,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
 {
     struct emu_dispatch with_control = *what;
     const struct emu_dispatch *d = &with_control;
-    struct emu_queue around = {.tba = atomic_load(&q->gpu->tba),
-                               .tma = atomic_load(&q->gpu->tma),
-                               .second_level = true,
-                               .knows_doorbell = true,
-                               .doorbell = q->id,
+    struct emu_queue around = {.knows_doorbell = true,
                                .packet = (uint32_t)q->packet,
                                .realtime = cp_clock(q),
                                .interrupt = on_interrupt,
@@ -169,6 +165,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     with_control.control = &q->control;
     with_control.queue = &around;
     with_control.watch = &q->watch;
+    cp_traps(q, &around);
     const struct gpu_watches *watches = cp_watches(q, &with_control);
     atomic_store(&q->excepted, false);
     q->dispatches++;

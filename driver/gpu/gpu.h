@@ -100,6 +100,13 @@ struct gpu_host {
     const struct gpu_board *board; /* NULL: the address space is the process's own */
 };
 
+/* Where waves of a queue trap to. */
+struct gpu_traps {
+    uint64_t tba, tma;                 /* tba 0: nowhere */
+    uint32_t doorbell;                 /* the queue's number, as waves are told */
+    const struct gpu_watches *watches; /* NULL: nothing */
+};
+
 /* What a board at register level does for its GPU; ctx is the host's. */
 struct gpu_board {
     /* The page of an address space that holds va; false: why not in fault. */
@@ -120,6 +127,8 @@ struct gpu_board {
      * does not know (op: its opcode, dw behind its header). False: nor does anybody. */
     bool (*frame)(void *ctx, void *owner, const uint32_t *dw, uint32_t n);
     bool (*packet)(void *ctx, void *owner, unsigned op, const uint32_t *dw, uint32_t n);
+    /* The kernel driver's handler for a queue whose waves trap. */
+    void (*traps)(void *ctx, void *owner, struct gpu_traps *traps);
 };
 
 struct gpu_config {
@@ -241,6 +250,16 @@ void gpu_queue_set(struct gpu_queue *q, uint64_t ring, uint64_t ring_bytes,
                    uint32_t priority);
 /* Let it run, or stop it, inside a kernel too; returns when it has stopped. */
 void gpu_queue_activate(struct gpu_queue *q, bool active);
+/* Memory of the queue's process for its waves: a control stack that ends at
+ * stack_bytes, their contexts behind it. */
+struct gpu_save_area {
+    uint64_t base;
+    uint32_t stack_bytes, bytes;
+};
+/* Stop it as gpu_queue_activate does, inside a kernel by way of the trap handler, which
+ * stores its waves there; when it runs again they are restored from there. Without a
+ * handler they stay in the emulator. */
+void gpu_queue_save(struct gpu_queue *q, const struct gpu_save_area *area);
 bool gpu_queue_halted(const struct gpu_queue *q);
 /* Ring its doorbell: nobody watches those of a board. */
 void gpu_queue_ring(struct gpu_queue *q, uint64_t value);

@@ -11,6 +11,7 @@
  */
 #include <time.h>
 
+#include "context.h"
 #include "cp.h"
 #include "look.h"
 
@@ -22,7 +23,8 @@ static void set_control(struct gpu_queue *q, uint32_t highest)
 {
     bool go_on = atomic_load(&q->active) && q->priority >= highest;
     int run = atomic_load(&q->showing) ? EMU_CONTROL_SHOW : EMU_CONTROL_RUN;
-    int control = go_on ? run : EMU_CONTROL_PAUSE;
+    int stand = atomic_load(&q->saving) ? EMU_CONTROL_SAVE : EMU_CONTROL_PAUSE;
+    int control = go_on ? run : stand;
     if (atomic_load(&q->stop) || atomic_load(&q->host_fault) || atomic_load(&q->killed))
         control = EMU_CONTROL_CANCEL;
     if (cp_control(q) != control)

@@ -147,6 +147,7 @@ static void queue_free(struct gpu_queue *q)
     pthread_mutex_destroy(&q->shown.lock);
     pthread_cond_destroy(&q->wake);
     pthread_cond_destroy(&q->idle);
+    free(q->save.words);
     free(q->sh);
     free(q->wrap);
     free(q);
@@ -376,6 +377,8 @@ static void preempt(struct gpu_queue *q)
 
 void gpu_queue_activate(struct gpu_queue *q, bool active)
 {
+    if (active)
+        atomic_store(&q->saving, false);
     atomic_store(&q->active, active);
     gpu_priority_apply(q);
     poke(q);
@@ -426,7 +429,7 @@ void gpu_queue_saved(const struct gpu_queue *q, uint32_t *ctl_bytes,
     uint32_t waves = q->saved_waves, groups = 0;
     uint32_t per_wave = w->vgprs * w->lanes * 4 + SAVED_SGPR_BYTES + SAVED_HWREG_BYTES;
     *ctl_bytes = *wave_bytes = 0;
-    if (!waves)
+    if (!waves || cp_saved(q, ctl_bytes, wave_bytes))
         return;
     groups = (waves + w->waves_per_group - 1) / w->waves_per_group;
     *ctl_bytes = SAVED_HEADER_BYTES + waves * SAVED_ENTRY_BYTES;

@@ -32,13 +32,20 @@ static rd_status emu_of(struct gpu *gpu, unsigned space, struct emu **emu)
     return vm ? vm_emu(vm, emu) : RD_E_NOMEM;
 }
 
+/* Addresses have 48 bits, of which the uppermost is the sign. */
+static uint64_t canonical(uint64_t va)
+{
+    return (uint64_t)((int64_t)(va << 16) >> 16);
+}
+
 rd_status gpu_space_place(struct gpu *gpu, unsigned space, uint64_t va, void *host,
                           uint64_t bytes, unsigned perm, const char *name)
 {
     struct emu *emu;
     rd_status st = emu_of(gpu, space, &emu);
-    return st == RD_OK ? emu_mem_place(emu, va, host, bytes, vm_emu_perm(perm), name)
-                       : st;
+    return st == RD_OK
+               ? emu_mem_place(emu, canonical(va), host, bytes, vm_emu_perm(perm), name)
+               : st;
 }
 
 rd_status gpu_space_cut(struct gpu *gpu, unsigned space, uint64_t va, uint64_t bytes,
@@ -52,10 +59,10 @@ rd_status gpu_space_cut(struct gpu *gpu, unsigned space, uint64_t va, uint64_t b
         return st;
     perm = vm_emu_perm(perm);
     if (from > va)
-        pieces[n++] = (struct emu_mem_piece){va, from - va, perm};
+        pieces[n++] = (struct emu_mem_piece){canonical(va), from - va, perm};
     if (to < va + bytes)
-        pieces[n++] = (struct emu_mem_piece){to, va + bytes - to, perm};
-    return emu_mem_change(emu, va, pieces, n);
+        pieces[n++] = (struct emu_mem_piece){canonical(to), va + bytes - to, perm};
+    return emu_mem_change(emu, canonical(va), pieces, n);
 }
 
 void gpu_space_close(struct gpu *gpu, unsigned space)

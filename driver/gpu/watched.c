@@ -17,8 +17,7 @@
 
 const struct gpu_watches *cp_watches(struct gpu_queue *q, struct emu_dispatch *d)
 {
-    const struct gpu_host *host = &q->gpu->host;
-    const struct gpu_watches *w = host->watches ? host->watches(host->ctx) : NULL;
+    const struct gpu_watches *w = q->traps.watches;
     if (!w)
         return NULL;
     uint32_t more = atomic_load(&w->exceptions);

@@ -30,6 +30,7 @@ struct gpu_watches {
     /* Exceptions (bits of MODE.EXCP_EN) that waves are launched with besides those of
      * their kernel; instead: in place of those. */
     _Atomic uint32_t exceptions, instead;
+    _Atomic uint32_t halted; /* waves are launched halted */
 };
 
 #endif

@@ -15,6 +15,10 @@
 #define IO_BYTES       256u
 #define VRAM_UNIT      (256ull << 20)
 
+/* Of interrupts of waves: an instruction has sent it, in a trap handler. */
+#define SQ_INSTRUCTION (1u << 6) /* second dword */
+#define SQ_PRIVILEGED  (1u << 26)
+
 /* ---- news of the GPU ---------------------------------------------------------------
  */
 
@@ -34,7 +38,7 @@ static void on_interrupt(void *ctx, void *owner, enum gpu_irq what, uint32_t dat
         e.client = IH_GFX;
         e.source = IH_SQ;
         e.data[0] = data & 0xffffff;
-        e.data[1] = 1u << 6; /* an instruction has sent it */
+        e.data[1] = SQ_INSTRUCTION;
     }
     ih_raise(ctx, &e);
 }
@@ -66,9 +70,18 @@ static void on_fault(void *ctx, void *owner, const struct gpu_page_fault *fault)
     gmc_fault(ctx, owner, fault);
 }
 
+/* As on_interrupt tells of waves, but from their trap handler. */
 static bool on_message(void *ctx, void *owner, const struct gpu_message *message)
 {
-    on_interrupt(ctx, owner, GPU_IRQ_WAVE, message->data);
+    const struct hqd *q = owner;
+    const struct ih_entry e = {
+        .client = IH_GFX,
+        .source = IH_SQ,
+        .ring = hqd_ring_byte(q),
+        .vmid = hqd_vmid(q),
+        .pasid = q->pasid,
+        .data = {(message->data & 0xffffff) | SQ_PRIVILEGED, SQ_INSTRUCTION}};
+    ih_raise(ctx, &e);
     return false;
 }
 
@@ -101,6 +114,7 @@ static const struct gpu_board gpu_side = {
     .reg_write = gpu_reg_write,
     .frame = mes_frame,
     .packet = kiq_packet,
+    .traps = debug_traps,
 };
 
 /* ---- making ------------------------------------------------------------------------
@@ -175,6 +189,7 @@ void board_reset(struct pci_board *b)
 {
     if (hqd_unmap_all(b)) {
         mes_reset(b);
+        debug_reset(b);
         memory_sweep(b);
     }
     memset(b->bank, 0, sizeof(b->bank));

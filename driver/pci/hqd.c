@@ -36,9 +36,11 @@ enum {
     R_POLL = 13,
     R_DOORBELL = 15,
     R_CONTROL = 17,
+    R_SAVE_BASE = 43,
     R_STACK_OFFSET = 46, /* of the control stack: its size, less what is in use */
     R_STACK_SIZE = 47,
     R_WAVES_OFFSET = 48, /* the end of waves behind the control stack */
+    R_SAVE_SIZE = 49,
     R_AQL = 53,
     R_WPTR = 54,
 };
@@ -214,6 +216,10 @@ struct hqd *hqd_map(struct pci_board *b, const struct hqd_config *c)
         q->aql = c->aql;
         q->kernel = c->kernel;
         q->gang = c->gang;
+        q->context = c->context;
+        q->tba = c->tba;
+        q->tma = c->tma;
+        q->traps = c->traps;
         st = start(b, q, c);
         if (st != RD_OK)
             q->used = false;
@@ -245,7 +251,7 @@ static void save(struct pci_board *b, const struct hqd *q)
     }
 }
 
-/* As if its waves had gone to the save area. */
+/* How much of the save area its waves take, or would take. */
 static void save_waves(struct pci_board *b, const struct hqd *q)
 {
     uint32_t size, stack, waves;
@@ -258,9 +264,23 @@ static void save_waves(struct pci_board *b, const struct hqd *q)
     (void)!gmc_write(b, field(q, R_WAVES_OFFSET), &waves, sizeof(waves));
 }
 
+/* Its waves may go to its save area. */
+static void stop_inside(struct pci_board *b, const struct hqd *q)
+{
+    uint32_t r[R_SAVE_SIZE - R_SAVE_BASE + 1] = {0};
+    (void)!gmc_read(b, field(q, R_SAVE_BASE), r, sizeof(r));
+    const struct gpu_save_area area = {.base = pair(r, 0),
+                                       .stack_bytes = r[R_STACK_SIZE - R_SAVE_BASE],
+                                       .bytes = r[R_SAVE_SIZE - R_SAVE_BASE]};
+    gpu_queue_save(q->gpu, &area);
+}
+
 static void stop(struct pci_board *b, struct hqd *q, bool park)
 {
-    gpu_queue_activate(q->gpu, false);
+    if (park && !q->parked)
+        stop_inside(b, q);
+    else
+        gpu_queue_activate(q->gpu, false);
     if (!q->parked) /* else its descriptor may be somebody else's by now */
         save(b, q);
     if (park && gpu_queue_running(q->gpu) && !gpu_queue_halted(q->gpu)) {

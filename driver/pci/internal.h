@@ -49,6 +49,10 @@ struct hqd {
     bool parked;   /* unmapped inside a kernel, to be mapped again */
     bool stopping; /* by some thread */
     uint64_t gang; /* the scheduler's name for it */
+    /* Of its process: the scheduler's name for it, the handler of its waves, whether
+       they trap even if nobody debugs it. */
+    uint64_t context, tba, tma;
+    bool traps;
 };
 
 #define HQD_MAX 256u
@@ -63,6 +67,8 @@ struct hqd_config {
     bool saved; /* waves of it were saved when it was unmapped */
     uint32_t priority;
     uint64_t gang;
+    uint64_t context, tba, tma;
+    bool traps;
 };
 
 #define HQD_FIRST 0x3209u /* registers that are there once for each queue */
@@ -90,6 +96,13 @@ struct process {
     uint64_t age; /* when it was used last */
 };
 #define PROCESSES (GPU_SPACES - SPACE_CONTEXTS)
+
+/* What a debugger has asked of one (debug.c). */
+struct debugged {
+    uint64_t context; /* 0: nothing */
+    bool trap;
+    struct gpu_watches watches;
+};
 
 struct mirror; /* mirror.c */
 
@@ -119,6 +132,7 @@ struct pci_board {
     struct hqd hqds[HQD_MAX];
     uint64_t age;
     struct process processes[PROCESSES];
+    struct debugged debugged[PROCESSES];
     struct hqd_bank bank[4][4][8]; /* me, pipe, queue */
     _Atomic uint32_t sh_mem[16][2];
     struct mirror *mirror[GPU_SPACES];
@@ -226,6 +240,12 @@ bool mes_frame(void *board, void *owner, const uint32_t *dw, uint32_t n);
 bool kiq_packet(void *board, void *owner, unsigned op, const uint32_t *dw, uint32_t n);
 /* Forget processes; only while there are no queues. */
 void mes_reset(struct pci_board *b);
+
+/* debug.c: a frame's request; what was asked of a process is void; of all. */
+bool debug_set(struct pci_board *b, const uint32_t *dw);
+void debug_forget(struct pci_board *b, uint64_t context);
+void debug_reset(struct pci_board *b);
+void debug_traps(void *board, void *owner, struct gpu_traps *traps);
 
 /* board.c: all but VRAM as after power-on. */
 void board_reset(struct pci_board *b);

@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "pm4.h"
 
-#define INTERFACE    (2u << 12) /* that frames are of */
+#define INTERFACE    (14u << 12) /* that frames are of */
 #define VERSION_BITS 0xfffu
 #define VERSION_UNSET                                                                  \
     0x60u /* of firmware that is not loaded by the security processor */
@@ -41,7 +41,9 @@ static const uint8_t status_at[OPCODES] = {
 
 #define FRAME_TYPE      1u
 #define FLAG_KERNEL     (1u << 13) /* of ADD_QUEUE: a queue of the kernel driver's */
+#define FLAG_TRAPS      (1u << 10) /* waves trap whoever debugs */
 #define FLAG_AQL        (1u << 11)
+#define FLAG_KEEP       (1u << 12) /* what was asked of the process before is valid */
 #define ALL_GANGS       1u
 #define RESET_GRAPHICS  (1u << 3) /* of RESET: a ring of the kernel driver's */
 #define QUEUE_GFX       0u
@@ -77,6 +79,14 @@ static bool in_use(const struct pci_board *b, unsigned space)
         if (b->hqds[i].used && !b->hqds[i].parked && b->hqds[i].space == space)
             return true;
     return false;
+}
+
+static bool is_mapped(struct pci_board *b, unsigned space)
+{
+    pthread_mutex_lock(&b->lock);
+    bool mapped = in_use(b, space);
+    pthread_mutex_unlock(&b->lock);
+    return mapped;
 }
 
 /* Lock held. GPU_SPACES: there is none. */
@@ -174,10 +184,17 @@ static bool add_queue(struct pci_board *b, const uint32_t *dw)
                            .pipe = dw[48] & 3,
                            .queue = dw[49] & 7,
                            .pasid = kernel ? 0 : dw[1],
-                           .kernel = kernel};
+                           .kernel = kernel,
+                           .context = kernel ? 0 : pair(dw, 10),
+                           .tba = pair(dw, 33),
+                           .tma = pair(dw, 41),
+                           .traps = dw[36] & FLAG_TRAPS};
     uint64_t mqd = pair(dw, 19), wptr;
     if (!kernel)
-        c.space = space_of(b, pair(dw, 2), dw[1], pair(dw, 10));
+        c.space = space_of(b, pair(dw, 2), dw[1], c.context);
+    if (!kernel && !(dw[36] & FLAG_KEEP) && c.space < GPU_SPACES &&
+        !is_mapped(b, c.space))
+        debug_forget(b, c.context);
     if (c.space == GPU_SPACES) {
         pci_say(b, "the scheduler has no address space for one more process");
         return false;
@@ -262,8 +279,9 @@ static bool misc(struct pci_board *b, const uint32_t *dw)
     case INVALIDATE_GART:
         gpu_flush(b->gpu);
         return true;
-    case STATUS:
     case SET_DEBUGGER:
+        return debug_set(b, dw + 6);
+    case STATUS:
     case WORK_ON_UNMAPPED: /* all queues run at once, */
     case UNMAP_PROCESSES:
     case CHANGE_CONFIG: /* and so do processes that are asked to take turns */

@@ -58,6 +58,14 @@ void resident_destroy(struct dispatch *dp, struct resident *r);
  * that the host finds them in its caches. */
 void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number);
 void wave_fill(struct wave *w);
+/* Waves (bits) of a workgroup begin once more, in their trap handler at pc, with the
+ * places where they were saved. */
+void resident_restore(struct dispatch *dp, struct resident *r, uint32_t waves,
+                      uint64_t pc);
+
+/* context.c: save and restore these workgroups, as context.h says. */
+void contexts_save(struct resident *first);
+void contexts_restore(struct resident *first);
 
 /* sched.c: check the shape, find the program, fill in what follows from dp->emu and
  * dp->d. After RD_OK dispatch_finish is due. dp->fault is filled if RD_E_FAULT. */
@@ -87,7 +95,12 @@ void group_write_zeros(struct workgroup *g);
 /* For native code (native_turn_fn). */
 const void *turns_native(struct wave *w);
 
-enum group_state { GROUP_RUNNING, GROUP_DONE, GROUP_FAULT };
+enum group_state {
+    GROUP_RUNNING,
+    GROUP_DONE,
+    GROUP_FAULT,
+    GROUP_STANDS, /* halted waves are to stay, and no other can go on */
+};
 
 /* Step the waves of a workgroup in turn for about budget instructions. */
 enum group_state group_run(struct resident *r, uint64_t budget);

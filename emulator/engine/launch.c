@@ -266,6 +266,39 @@ static void init_wave(struct dispatch *dp, struct resident *r, unsigned index,
     trap_init(w);
 }
 
+/* A workgroup's work-items: the last ones may be partial. */
+static uint32_t items_of(const struct resident *r)
+{
+    return r->block[0] * r->block[1] * r->block[2];
+}
+
+void resident_restore(struct dispatch *dp, struct resident *r, uint32_t waves,
+                      uint64_t pc)
+{
+    struct workgroup *g = &r->group;
+    memset(g->lds, 0, (g->lds_bytes + 63ul) & ~63ul);
+    for (uint32_t left = waves; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        struct wave *w = &r->waves[i];
+        struct op_counts *counts = w->counts;
+        uint64_t n_insts = w->n_insts;
+        init_wave(dp, r, i, items_of(r));
+        w->counts = counts;
+        w->n_insts = n_insts;
+        w->fresh = false;
+        for (unsigned h = 0; h < w->halves; h++)
+            clear_rows(w->vgpr[h], dp->n_vgprs);
+        memset(w->sgpr, 0, sizeof w->sgpr);
+        w->sgpr[ISA_SEL_EXEC_LO] = (uint32_t)w->saved_at;
+        w->sgpr[ISA_SEL_EXEC_HI] = (uint32_t)(w->saved_at >> 32);
+        w->status_bits = (w->status_bits & ~STATUS_HALT) | STATUS_PRIV;
+        w->next = wave_goto(w, pc);
+    }
+    g->live |= waves;
+    g->waiting &= ~waves;
+    g->halted &= ~waves;
+}
+
 void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
 {
     const struct emu_dispatch *d = dp->d;
@@ -286,7 +319,7 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
     unsigned width = d->wave64 ? 64 : 32;
     g->n_waves = (items + width - 1) / width;
     g->live = UINT32_MAX >> (32 - g->n_waves);
-    g->waiting = g->halted = 0;
+    g->waiting = g->halted = g->asked = g->saved = 0;
     g->lds_bytes = d->lds_bytes;
     g->scratch_bytes = d->scratch_bytes;
     g->turn = (unsigned)((dp->emu->config.seed * 0x9e3779b97f4a7c15ull >> 32) +

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "context.h"
 #include "dispatch.h"
 #include "look.h"
 #include "native.h"
@@ -28,6 +29,7 @@
  * worth. */
 #define CREW_INSTS 8192u
 #define WAVE_START 64u
+#define STANDS_NS  50000 /* between looks at a workgroup that stands */
 
 /* Portions of workgroups that a thread takes in all at least, and the largest. */
 #define PORTIONS    64u
@@ -253,6 +255,12 @@ static int order_of(const struct dispatch *dp)
     return __atomic_load_n(dp->d->control, __ATOMIC_RELAXED);
 }
 
+static bool stands_still(int order)
+{
+    return order == EMU_CONTROL_PAUSE || order == EMU_CONTROL_SHOW ||
+           order == EMU_CONTROL_SAVE;
+}
+
 /* Obey whoever started the dispatch: stand still, or give up (false). */
 static bool may_run(const struct worker *k)
 {
@@ -263,17 +271,20 @@ static bool may_run(const struct worker *k)
     if (!dp->d->control)
         return true;
     int order = order_of(dp);
-    if (order == EMU_CONTROL_PAUSE || order == EMU_CONTROL_SHOW) {
+    if (stands_still(order)) {
         for (const struct resident *r = order == EMU_CONTROL_SHOW ? k->head : NULL; r;
              r = r->next)
             inspect(dp, r);
+        if (order == EMU_CONTROL_SAVE)
+            contexts_save(k->head);
         watch_thread(k, false);
         if (k->helper)
             crew_pause(&dp->crew, true);
-        while (order == EMU_CONTROL_PAUSE || order == EMU_CONTROL_SHOW) {
+        while (stands_still(order)) {
             nanosleep(&nap, NULL);
             order = order_of(dp);
         }
+        contexts_restore(k->head);
         if (k->helper)
             crew_pause(&dp->crew, false);
         watch_thread(k, true);
@@ -318,7 +329,9 @@ static void worker_run(struct worker *k)
         enum group_state state = group_run(r, GROUP_BUDGET);
         if (k->puts_off)
             settle_zeros(k, r);
-        if (state == GROUP_RUNNING) {
+        if (state == GROUP_STANDS)
+            nanosleep(&(struct timespec){0, STANDS_NS}, NULL);
+        if (state == GROUP_RUNNING || state == GROUP_STANDS) {
             r->next = NULL;
             *k->tail = r;
             k->tail = &r->next;

@@ -129,6 +129,17 @@ static const struct uop *mixed_run(struct workgroup *g, const struct uop *u)
     return block_run(w, u);
 }
 
+/* One instruction, and the trap behind it. */
+static const struct uop *single_step(struct wave *w)
+{
+    const struct uop *u = w->next->fn(w, w->next);
+    w->n_insts++;
+    if (!u && w->stop == STOP_YIELD)
+        u = w->next;
+    return u && wave_has_handler(w) ? trap_enter(w, u, program_pc(w->program, u), 0)
+                                    : u;
+}
+
 /* Run one wave until it stops or its turn is over, and those to which native code gives
  * the next turns. *mxcsr is the host's float mode: setting it costs as much as some
  * instructions. */
@@ -142,7 +153,9 @@ static void wave_run(struct wave *w, bool native, unsigned *mxcsr)
     const struct uop *u = w->next;
     if (*mxcsr != w->mxcsr32)
         _mm_setcsr(w->mxcsr32);
-    if (native)
+    if (w->mode_bits & MODE_DEBUG_EN && wave_has_handler(w))
+        u = single_step(w);
+    else if (native)
         do
             u = mixed_run(g, u);
         while (u && g->running->turn > 0);
@@ -165,11 +178,24 @@ void group_write_zeros(struct workgroup *g)
     }
 }
 
+/* Is there no turn to be had? */
+static bool all_done(struct workgroup *g, enum group_state *state)
+{
+    bool stands = g->live && group_stands(g);
+    *state = !g->live ? GROUP_DONE : g->queue->context ? GROUP_STANDS : GROUP_FAULT;
+    if (stands && *state == GROUP_FAULT)
+        trap_report_halt(g);
+    return stands || !g->live;
+}
+
 static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxcsr)
 {
     struct workgroup *g = &r->group;
     const struct wave *first = g->waves[0];
     bool native = !first->zeros && native_for(first->emu->native, first->wave64);
+    enum group_state state;
+    if (g->queue->context && (g->fault.kind != EMU_FAULT_NONE || all_done(g, &state)))
+        return g->fault.kind != EMU_FAULT_NONE ? GROUP_FAULT : state;
     for (g->left = budget; g->left;) {
         turn_begin(turn_find(g));
         wave_run(g->running, native, mxcsr);
@@ -187,12 +213,8 @@ static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxc
             continue;
         }
         wave_stopped(g, w);
-        if (!g->live)
-            return GROUP_DONE;
-        if (group_stands(g)) {
-            trap_report_halt(g);
-            return GROUP_FAULT;
-        }
+        if (all_done(g, &state))
+            return state;
     }
     return GROUP_RUNNING;
 }

@@ -29,11 +29,13 @@
 
 #define MODE_EXCP_EN      12 /* bit of the first of seven */
 #define MODE_EXCP_EN_MASK (0x7fu << MODE_EXCP_EN)
+#define MODE_DEBUG_EN     (1u << 11) /* a trap behind each instruction */
 
 /* TRAPSTS (manual 3.4.9) */
 #define TRAPSTS_MATH         0x7fu
 #define TRAPSTS_EXCP         0x1ffu /* may be written by any shader */
 #define TRAPSTS_MEM_VIOL     (1u << 8)
+#define TRAPSTS_SAVECTX      (1u << 10)
 #define TRAPSTS_ILLEGAL_INST (1u << 11)
 
 /* Hardware registers of s_getreg (manual 3.4). */
@@ -49,6 +51,7 @@ enum hwreg_id {
     HWREG_FLAT_SCR_HI = 21,
     HWREG_HW_ID1 = 23,
     HWREG_HW_ID2 = 24,
+    HWREG_IB_STS2 = 28,
     HWREG_SHADER_CYCLES = 29,
 };
 
@@ -61,6 +64,8 @@ enum rtn_message {
     RTN_SAVE_WAVE = 0x84,
     RTN_GET_TBA = 0x85,
 };
+
+#define IB_STS2_WAVE64 (1u << 11)
 
 /* The bits that SIMM16 of s_getreg and s_setreg selects. */
 static inline uint32_t hwreg_mask(unsigned imm)

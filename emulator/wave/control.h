@@ -49,6 +49,9 @@ const struct uop *trap_halt(struct wave *w, const struct uop *u, const struct uo
 void trap_interrupt(struct wave *w);
 /* TTMPs and STATUS of a new wave. */
 void trap_init(struct wave *w);
+/* Where the wave is to be saved (context.h), as MSG_RTN_SAVE_WAVE answers; false: there
+ * is no room. */
+bool trap_place(struct wave *w, uint64_t *where);
 /* Every wave of the group that could run is halted: the fault of the group. */
 void trap_report_halt(struct workgroup *g);
 

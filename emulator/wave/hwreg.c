@@ -56,10 +56,12 @@ uint32_t wave_getreg(struct wave *w, unsigned id)
         return wave_status(w);
     case HWREG_TRAPSTS:
         return w->trapsts_bits;
-    case HWREG_GPR_ALLOC: /* VGPRs in blocks of 8 (wave64: 4), less one */
-        return (w->group->n_vgprs / (w->wave64 ? 4 : 8) - 1) << 12;
-    case HWREG_LDS_ALLOC:
-        return (w->group->lds_bytes + 511) / 512 << 12;
+    case HWREG_GPR_ALLOC: /* VGPRs in blocks of 4, less one */
+        return (w->group->n_vgprs / 4 - 1) << 12;
+    case HWREG_LDS_ALLOC: /* in blocks of 256 bytes */
+        return (w->group->lds_bytes + 511) / 512 << 13;
+    case HWREG_IB_STS2:
+        return w->wave64 ? IB_STS2_WAVE64 : 0;
     case HWREG_SH_MEM_BASES: /* private base, shared base: address bits 63:48 */
         return (uint32_t)(EMU_PRIVATE_BASE >> 48) | (uint32_t)(EMU_SHARED_BASE >> 48)
                                                         << 16;

@@ -10,7 +10,7 @@
 const struct uop *wave_goto(struct wave *w, uint64_t pc)
 {
     bool privileged = wave_privileged(w);
-    pc &= ~UINT64_C(3);
+    pc = (uint64_t)((int64_t)(pc << 16) >> 16) & ~UINT64_C(3); /* 48 bits, signed */
     struct program *p = w->program;
     if (!program_holds(p, pc, privileged))
         p = program_set_find(w->group->programs, pc, privileged);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "context.h"
 #include "trap.h"
 
 #include "control.h"
@@ -26,6 +27,8 @@
 #define PACKET     0x1ffffffu
 #define NO_SCRATCH (1u << 6)
 #define PC_HI      0xffffu
+/* In the address where a wave is saved. */
+#define SAVED_FIRST (UINT64_C(1) << 58)
 /* TRAPSTS: the watch points 0 to 3, of a bit each */
 #define TRAPSTS_WATCH(hit) (((hit) & 1u) << 7 | ((hit) & 0xeu) << 11)
 
@@ -41,6 +44,34 @@ void trap_init(struct wave *w)
     w->sgpr[TTMP(6)] = q->packet & PACKET;
     memcpy(&w->sgpr[TTMP(8)], g->id, sizeof g->id);
     w->sgpr[TTMP(11)] = (g->scratch_bytes ? 0 : NO_SCRATCH) | (w->index & 63u);
+    if (q->context && q->context->halted && q->context->halted(q->context->ctx)) {
+        w->status_bits |= STATUS_HALT;
+        w->group->halted |= wave_bit(w);
+    }
+}
+
+bool trap_place(struct wave *w, uint64_t *where)
+{
+    struct workgroup *g = w->group;
+    const struct emu_context *c = g->queue->context;
+    uint32_t left = g->live & ~g->asked;
+    const struct emu_saved_wave s = {.group = g->number,
+                                     .wave = w->index,
+                                     .first = !g->asked,
+                                     .last = !(left & (left - 1)),
+                                     .wave64 = w->wave64,
+                                     .vgprs = g->n_vgprs,
+                                     .lds_bytes = (g->lds_bytes + 511) & ~511u};
+    *where = 0;
+    if (!c || !c->place)
+        return true;
+    w->saved_at = c->place(c->ctx, &s);
+    if (!w->saved_at)
+        return false;
+    w->saved_at |= s.first ? SAVED_FIRST : 0;
+    g->asked |= wave_bit(w);
+    *where = w->saved_at;
+    return true;
 }
 
 const struct uop *trap_enter(struct wave *w, const struct uop *u, uint64_t pc,
@@ -73,9 +104,13 @@ const struct uop *trap_take(struct wave *w, const struct uop *u, unsigned id)
 }
 
 /* Exceptions that hardware raises for a kind of fault; 0: none. */
-static uint32_t exception_of(enum emu_fault_kind kind)
+static uint32_t exception_of(const struct wave *w, enum emu_fault_kind kind)
 {
     switch (kind) {
+    case EMU_FAULT_UNMAPPED:
+    case EMU_FAULT_PERMISSION:
+    case EMU_FAULT_FETCH:
+        return w->group->queue->context ? TRAPSTS_MEM_VIOL : 0;
     case EMU_FAULT_ILLEGAL:
         return TRAPSTS_ILLEGAL_INST;
     case EMU_FAULT_MISALIGNED:
@@ -90,14 +125,21 @@ static uint32_t exception_of(enum emu_fault_kind kind)
 const struct uop *trap_fault(struct wave *w)
 {
     struct workgroup *g = w->group;
-    uint32_t exception = exception_of(g->fault.kind);
+    uint32_t exception = exception_of(w, g->fault.kind);
     if (!exception || !wave_has_handler(w) || g->fault.wave != w->index)
         return NULL;
+    const struct emu_context *c = g->queue->context;
+    bool page = g->fault.kind == EMU_FAULT_UNMAPPED ||
+                g->fault.kind == EMU_FAULT_PERMISSION ||
+                g->fault.kind == EMU_FAULT_FETCH;
+    uint64_t pc = g->fault.kind == EMU_FAULT_FETCH ? g->fault.address : g->fault.pc;
+    if (page && c->page_fault)
+        c->page_fault(c->ctx, &g->fault);
     g->cause = g->fault;
     g->fault.kind = EMU_FAULT_NONE;
     w->trapsts_bits |= exception;
     w->stop = STOP_NONE;
-    return trap_enter(w, w->next, g->cause.pc, 0);
+    return trap_enter(w, w->next, pc, 0);
 }
 
 void trap_watch(struct wave *w, uint32_t hit)
@@ -124,9 +166,14 @@ static bool stands(const struct wave *w)
 const struct uop *trap_return(struct wave *w, const struct uop *u, uint64_t pc)
 {
     w->status_bits &= ~STATUS_PRIV;
-    const struct uop *next = wave_goto(w, pc & UINT64_C(0xffffffffffff));
+    const struct uop *next = wave_goto(w, pc);
     if (!next)
         return wave_fault_at(w, u, EMU_FAULT_FETCH, -1, pc, 4, false);
+    if (w->trapsts_bits & TRAPSTS_SAVECTX && w->group->queue->context &&
+        wave_has_handler(w))
+        return trap_enter(w, u, pc, 0);
+    if (w->mode_bits & MODE_DEBUG_EN)
+        w->turn = 0; /* the next turn is of one instruction */
     return stands(w) ? wave_stop(w, STOP_HALT, next) : next;
 }
 

@@ -80,6 +80,7 @@ struct wave {
     struct observation *observation; /* NULL: nobody watches */
     struct emu_wave_info info;       /* for observers */
     uint64_t clock;                  /* shader clocks, if timed */
+    uint64_t saved_at;               /* what the handler was told last (trap_place) */
     bool timed;                      /* the timing engine steps this wave */
     bool tolerant;                   /* faults that hardware shrugs off do nothing */
     bool holds_slot;                 /* info.slot is taken */
@@ -91,6 +92,7 @@ struct workgroup {
     unsigned n_waves;
     uint32_t live, waiting, halted; /* waves by index, as bits: not ended; of these, at
                                        the barrier; halted. The others take turns */
+    uint32_t asked, saved; /* waves that have asked where to be saved; saved ones */
     struct wave **waves;
     uint8_t *lds;
     uint32_t lds_bytes;

@@ -206,11 +206,11 @@ START_TEST(security_processor)
     memcpy(m.vram + command + 8, &id, 4);
     memcpy(m.vram + command + 28, load, sizeof(load));
     memcpy(m.vram + ring + 64, frame, sizeof(frame));
-    ck_assert_uint_eq(machine_read(&m, 0xc849), 0x2060);
+    ck_assert_uint_eq(machine_read(&m, 0xc849), 0xe060);
     machine_write(&m, 0x16083, 32);
-    ck_assert_uint_eq(machine_read(&m, 0xc849), 0x2060);
+    ck_assert_uint_eq(machine_read(&m, 0xc849), 0xe060);
     machine_write(&m, 0xa900, 3u << 2 | 1);
-    ck_assert_uint_eq(machine_read(&m, 0xc849), 0x2102);
+    ck_assert_uint_eq(machine_read(&m, 0xc849), 0xe102);
     machine_write(&m, 0xa900, 0);
     machine_write(&m, 0x16083, 16);
     machine_write(&m, 0x16083, 0xfffffff0); /* beyond the ring: nothing */

@@ -224,21 +224,26 @@ static void wait_change(const volatile uint32_t *p)
     ck_assert_uint_ne(*p, before);
 }
 
-/* Add the queue of a process and wait until it is inside a kernel that goes round until
- * its data's first word is 1. */
-static void start_spinning(struct process *p)
+/* Wait until the queue of a process is inside a kernel that goes round until its data's
+ * first word is 1. */
+static void start_spinning_in(struct process *p)
 {
     uint32_t dw[64];
     uint64_t code = machine_alloc(&m, MACHINE_PAGE);
     memcpy(m.vram + code, spin, sizeof(spin));
     machine_map(&m, p->root, VA_CODE + 0x1000, code, MACHINE_PAGE, PTE_VALID | PTE_RWX);
     machine_flush(&m);
-    if (!p->put)
-        add(p);
     unsigned n = machine_dispatch(dw, VA_CODE + 0x1000, VA_DATA, VA_DATA + 512);
     dw[7] = 4u << 1; /* four user SGPRs: s4 is free */
     submit(p, dw, n);
     wait_change(data_of(p) + 8);
+}
+
+static void start_spinning(struct process *p)
+{
+    if (!p->put)
+        add(p);
+    start_spinning_in(p);
 }
 
 /* Unmapped inside a kernel, a queue stands; mapped again, the kernel goes on. */
@@ -288,6 +293,169 @@ START_TEST(killed_inside)
     submit(&other, dw, n);
     machine_wait(data_of(&other) + 128, 1);
     take_away(&other);
+}
+END_TEST
+
+/* A kernel driver's handler: after a branch, a branch to what restores; SAVECTX stores
+ * s0, s1, PC, EXEC where the wave is told to, anything else sends 0x805. */
+static const uint32_t handler[] = {
+    0xbfa00001, 0xbfa00017, 0xb8eef803, 0xbf0d8a6e, 0xbfa10020, 0xbef0007e, 0xbefe4d84,
+    0xbf89fc07, 0xbef4007e, 0x8b75ff7f, 0x0000ffff, 0x8b6dff6d, 0x0000ffff, 0xbefe0081,
+    0x7e040280, 0x7e060200, 0x7e080201, 0x7e0a026c, 0x7e0c026d, 0xdc760000, 0x00740302,
+    0x7e060270, 0xdc6a0010, 0x00740302, 0xbfb00000, 0xbef4007e, 0x8b75ff7f, 0x0000ffff,
+    0xf404003a, 0xf8000000, 0xf4041b3a, 0xf8000008, 0xf4001c3a, 0xf8000010, 0xbf89fc07,
+    0xbefe0070, 0xbe804a6c, 0xbefd00ff, 0x00000805, 0xbfb60001, 0xbfb00000, 0xbf9f0000};
+
+#define VA_HANDLER 0xffffffbf0000ull /* 48 bits, the uppermost set */
+#define VA_SAVE    0x7f0000400000ull
+#define CONTEXT    0x7f0000500000ull /* the scheduler's name for a process */
+#define STACK      0x3000u
+#define SAVE       0x8000u
+
+/* A debugger's request: traps or not, launches halted, what is watched first. */
+static void debug(bool trap, uint32_t launch, uint32_t watch)
+{
+    uint32_t dw[FRAME] = {0};
+    dw[1] = 5;
+    dw[6] = LO(CONTEXT);
+    dw[7] = HI(CONTEXT);
+    dw[9] = launch;
+    dw[10] = watch;
+    dw[14] = trap;
+    frame(dw, 14, 2);
+}
+
+static void add_debugged(const struct process *p)
+{
+    uint32_t dw[FRAME] = {0};
+    dw[1] = p->pasid;
+    dw[2] = LO(p->root | 1);
+    dw[3] = HI(p->root);
+    dw[10] = LO(CONTEXT);
+    dw[11] = HI(CONTEXT);
+    dw[18] = p->doorbell;
+    dw[19] = LO(FB + p->mqd);
+    dw[20] = HI(FB + p->mqd);
+    dw[27] = 1;
+    dw[33] = LO(VA_HANDLER);
+    dw[34] = HI(VA_HANDLER);
+    dw[36] = 1u << 9 | 1u << 12;
+    frame(dw, 2, 37);
+}
+
+/* A process with a handler and a save area, which it returns. */
+static uint8_t *debugged(struct process *p)
+{
+    uint64_t code = machine_alloc(&m, MACHINE_PAGE), area = machine_alloc(&m, SAVE);
+    process(p, 0x1000, 0x8001);
+    memcpy(m.vram + code, handler, sizeof(handler));
+    machine_map(&m, p->root, VA_HANDLER, code, MACHINE_PAGE, PTE_VALID | PTE_RWX);
+    machine_map(&m, p->root, VA_SAVE, area, SAVE, PTE_VALID | PTE_RWX);
+    uint32_t *d = machine_words(&m, p->mqd);
+    d[171] = LO(VA_SAVE);
+    d[172] = HI(VA_SAVE);
+    d[174] = d[175] = d[176] = STACK;
+    d[177] = SAVE;
+    return m.vram + area;
+}
+
+static uint32_t word(const uint8_t *at)
+{
+    uint32_t v;
+    memcpy(&v, at, sizeof(v));
+    return v;
+}
+
+/* Unmapped inside a kernel, its wave leaves by the handler and comes back by it: with
+ * what is in memory then. */
+START_TEST(saved_by_handler)
+{
+    struct process p;
+    uint8_t *area = debugged(&p);
+    const uint32_t *d = machine_words(&m, p.mqd);
+    const uint32_t bytes = 8 * 32 * 4 + 512 + 128, stack = 5 * 4;
+    debug(true, 0, 0);
+    add_debugged(&p);
+    p.put = 0;
+    start_spinning_in(&p);
+    take_away(&p);
+    ck_assert_uint_eq(d[174], STACK - stack);
+    ck_assert_uint_eq(d[176], STACK + bytes);
+    ck_assert_uint_eq(word(area + STACK - 12), 1u << 31 | 1u << 24); /* wave32 */
+    ck_assert_uint_eq(word(area + STACK - 4), 1u << 29 | 1u << 12);
+    ck_assert_uint_eq(word(area + STACK), LO(VA_DATA));
+    ck_assert_uint_eq(word(area + STACK + 4), HI(VA_DATA));
+    ck_assert_uint_ge(word(area + STACK + 8), LO(VA_CODE + 0x1000));
+    uint32_t other = LO(VA_DATA + 0x800), stood = data_of(&p)[8];
+    memcpy(area + STACK, &other, sizeof(other));
+    add_debugged(&p);
+    wait_change(data_of(&p) + 0x200 + 8);
+    ck_assert_uint_eq(data_of(&p)[8], stood);
+    data_of(&p)[0x200] = 1;
+    machine_wait(data_of(&p) + 128, 1);
+    take_away(&p);
+}
+END_TEST
+
+/* An access to nothing leads into the handler, after the driver has been told. */
+START_TEST(fault_in_handler)
+{
+    struct process p;
+    uint32_t dw[64];
+    (void)debugged(&p);
+    debug(true, 0, 0);
+    add_debugged(&p);
+    unsigned n = machine_dispatch(dw, VA_CODE, VA_DATA + 0x90000, VA_DATA + 512);
+    submit(&p, dw, n);
+    machine_wait(data_of(&p) + 128, 1); /* the handler has ended the wave */
+    ck_assert_uint_ge(atomic_load(&m.interrupts), 2);
+    take_away(&p);
+}
+END_TEST
+
+/* Waves that are launched halted wait for a debugger, in their save area too. */
+START_TEST(launched_halted)
+{
+    struct process p;
+    uint32_t dw[64];
+    (void)debugged(&p);
+    const uint32_t *d = machine_words(&m, p.mqd);
+    debug(true, 1u << 1, 0);
+    *data_of(&p) = 0xee;
+    add_debugged(&p);
+    submit(&p, dw, machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512));
+    usleep(20000);
+    take_away(&p);
+    ck_assert_uint_eq(d[174], STACK - 20);
+    ck_assert_uint_eq(*data_of(&p), 0xee);
+    add_debugged(&p); /* this handler restores neither VGPRs nor that they are halted */
+    machine_wait(data_of(&p) + 128, 1);
+    ck_assert_uint_eq(*data_of(&p), 0);
+    take_away(&p);
+}
+END_TEST
+
+/* What a process watches is its own, by the address in the registers. */
+START_TEST(watched)
+{
+    struct process p;
+    uint32_t dw[64];
+    (void)debugged(&p);
+    machine_write(&m, 0x32a8, HI(VA_DATA));
+    machine_write(&m, 0x32a9, LO(VA_DATA));
+    debug(true, 1u << 11, 1u << 31 | 3u << 29 | 0x7fffff);
+    add_debugged(&p);
+    unsigned n = machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512);
+    submit(&p, dw, n);
+    machine_wait(data_of(&p) + 128, 1);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 1); /* the handler's message */
+    ck_assert_uint_eq(data_of(&p)[1], 1);
+    debug(true, 0, 0);
+    data_of(&p)[128] = 0;
+    submit(&p, dw, n);
+    machine_wait(data_of(&p) + 128, 1);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 1);
+    take_away(&p);
 }
 END_TEST
 
@@ -520,6 +688,10 @@ static Suite *suite(void)
     tcase_add_test(t, new_pages);
     tcase_add_test(t, unmapped_inside);
     tcase_add_test(t, killed_inside);
+    tcase_add_test(t, saved_by_handler);
+    tcase_add_test(t, fault_in_handler);
+    tcase_add_test(t, launched_halted);
+    tcase_add_test(t, watched);
     tcase_add_test(t, ring_reset);
     tcase_add_test(t, graphics_reset);
     tcase_add_test(t, identities);

@@ -148,6 +148,7 @@ enum emu_control {
     EMU_CONTROL_CANCEL, /* give up; emu_run returns RD_E_TIMEOUT */
 };
 
+struct emu_context;
 struct emu_fault;
 
 /* A wave has sent an interrupt to the host (s_sendmsg MSG_INTERRUPT). */
@@ -179,6 +180,8 @@ struct emu_queue {
        emu_config.lds_unreported. */
     void (*unreported)(void *ctx, const struct emu_fault *what);
     void *ctx;
+    const struct emu_context *context; /* context.h: tba is a kernel driver's own
+                                          handler; NULL: it is not */
 };
 
 /* What a running dispatch shows outside; any thread may look. */

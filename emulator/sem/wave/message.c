@@ -39,9 +39,9 @@ WAVE_OP(s_sendmsghalt)
 /* Shader clocks per tick of the 100 MHz clock, at 2.5 GHz. */
 #define CLOCKS_PER_TICK 25u
 
-/* The answer to a message; false if the code is reserved. TBA and TMA are registers
+/* The answer to a message; false if there is none. TBA and TMA are registers
  * that hold address bits 47:8. */
-static bool answer(const struct wave *w, unsigned message, uint64_t *value)
+static bool answer(struct wave *w, unsigned message, uint64_t *value)
 {
     const struct emu_queue *q = w->group->queue;
     *value = 0;
@@ -61,9 +61,8 @@ static bool answer(const struct wave *w, unsigned message, uint64_t *value)
     case RTN_GET_TBA:
         *value = q->tba ? q->tba >> 8 | TBA_PRESENT : 0;
         return true;
-    case RTN_SAVE_WAVE: /* nobody saves contexts; not privileged: an illegal message,
-                           answered all the same */
-        return true;
+    case RTN_SAVE_WAVE: /* not privileged: an illegal message, answered all the same */
+        return !wave_privileged(w) || trap_place(w, value);
     default:
         return false;
     }
@@ -74,7 +73,7 @@ WAVE_OP(s_sendmsg_rtn_b32)
     uint64_t value;
     unsigned message = (unsigned)u->imm & 0xffu;
     if (!answer(w, message, &value))
-        return wave_fault(w, u, EMU_FAULT_ILLEGAL, "reserved message");
+        return wave_fault(w, u, EMU_FAULT_ILLEGAL, "a message without an answer");
     w->sgpr[u->d] = (uint32_t)value;
     return next(u);
 }
@@ -84,7 +83,7 @@ WAVE_OP(s_sendmsg_rtn_b64)
     uint64_t value;
     unsigned message = (unsigned)u->imm & 0xffu;
     if (!answer(w, message, &value))
-        return wave_fault(w, u, EMU_FAULT_ILLEGAL, "reserved message");
+        return wave_fault(w, u, EMU_FAULT_ILLEGAL, "a message without an answer");
     set_sgpr64(w, u->d, value);
     return next(u);
 }
