@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What users ran into, one by one.
 
-    bugs.py targets|sizes|stack|exec_options|exec_kernels|no_files RDNA3 SOURCE_FOLDER [sanitized]
+    bugs.py targets|sizes|stack|exec_options|exec_kernels|no_files|wrong_files RDNA3 SOURCE_FOLDER [sanitized]
 
 SPDX-License-Identifier: MIT
 """
@@ -57,6 +57,22 @@ def sizes(folder):
         expect(status == 0, told)
         expect((f"warning: the card has 24 GiB; with argument 1 ('buf:{second}') the buffers "
                 f"take {warns}" in told) == bool(warns), told)
+
+
+def wrong_files(folder):
+    """Files that are not what a command wants, and options that go with another kind."""
+    empty, big = os.path.join(folder, "empty"), os.path.join(folder, "big")
+    open(empty, "w", encoding="utf-8").close()
+    with open(big, "wb") as f:
+        f.truncate(1 << 40)  # nobody can read it whole
+    for status, said, command in (
+            (1, "big': not an ELF file", ("run", big)),
+            (1, "empty: there is no call in it", ("exec", "--replay", empty)),
+            (2, "--baseline needs a timeline", ("trace", empty, "--baseline", empty)),
+            (2, "--simd=3 needs a timeline", ("trace", empty, "--simd=3")),
+            (1, "this is no trace", ("trace", empty, "--json"))):
+        got, told = call(RDNA3, *command)
+        expect(got == status and said in told, f"{command}: {got} {told}")
 
 
 STACK = """.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
@@ -216,7 +232,7 @@ def no_files(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         {"targets": targets, "sizes": sizes, "stack": stack, "exec_options": exec_options,
-         "exec_kernels": exec_kernels, "no_files": no_files}[WHAT](folder)
+         "exec_kernels": exec_kernels, "no_files": no_files, "wrong_files": wrong_files}[WHAT](folder)
     return 0
 
 

@@ -378,7 +378,9 @@ int replay_run(const char *path)
     rd_status st = r.text ? replay_parse(r.text, &r, why) : RD_E_NOMEM;
     int status = st == RD_E_FORMAT ? cli_error(CLI_FAILED, "%s: %s", path, why)
                  : st != RD_OK     ? cli_error(CLI_FAILED, "%s", rd_status_text(st))
-                                   : replay_all(path, &r);
+                 : !r.n_calls
+                     ? cli_error(CLI_FAILED, "%s: there is no call in it", path)
+                     : replay_all(path, &r);
     replay_free(&r);
     return status;
 }

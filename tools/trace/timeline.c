@@ -298,6 +298,17 @@ bool trace_is_timeline(int argc, char **argv)
     return false;
 }
 
+bool trace_timeline_takes(const char *option)
+{
+    for (const struct option *o = long_options; o->name; o++) {
+        size_t n = strlen(o->name);
+        if (strncmp(option, "--", 2) == 0 && strncmp(option + 2, o->name, n) == 0 &&
+            (option[2 + n] == '\0' || option[2 + n] == '='))
+            return true;
+    }
+    return false;
+}
+
 int trace_timeline(int argc, char **argv)
 {
     struct options o = {.dispatch = UINT64_MAX};

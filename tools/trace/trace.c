@@ -310,9 +310,15 @@ static int ask(struct trace_input *in, const struct trace_options_given *o)
 /* An option that only timelines have, given with a file that is none. */
 static const char *timeline_option(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--rgp") || !strcmp(argv[i], "--sqtt"))
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        size_t n = strcspn(argv[i], "=");
+        bool own = false;
+        for (const struct option *o = long_options; o->name; o++)
+            own |= n > 2 && strlen(o->name) == n - 2 &&
+                   strncmp(o->name, argv[i] + 2, n - 2) == 0;
+        if (!own && trace_timeline_takes(argv[i]))
             return argv[i];
+    }
     return NULL;
 }
 

@@ -100,6 +100,8 @@ int trace_chrome(struct trace_input *in, const struct trace_filter *f,
 
 /* Timelines, which are files of another kind: is one named, and what to do then. */
 bool trace_is_timeline(int argc, char **argv);
+/* Is it an option of a timeline's, '--' first, with '=VALUE' or without? */
+bool trace_timeline_takes(const char *option);
 int trace_timeline(int argc, char **argv);
 
 #endif
