@@ -52,8 +52,10 @@ static void error_symbol(struct dyn *d, const struct as_reloc *r, const char *be
 
 static bool check(struct dyn *d, const struct as_reloc *r)
 {
-    const struct as_symbol *s = &d->as->symbols[r->symbol];
+    struct as_symbol *s = &d->as->symbols[r->symbol];
     const struct as_section *in = &d->as->sections[r->section];
+    if (s->section == 0) /* what is named is in the tables, as in lld's */
+        s->flags |= AS_SYM_USED;
     if (!(in->flags & SHF_ALLOC)) /* for debuggers; what is missing is 0, as in lld */
         return true;
     if (s->section == 0 && s->bind != STB_WEAK) {

@@ -1,7 +1,7 @@
 /* dyn_tables.c: symbol tables, hash tables and the dynamic section of a loadable file.
  *
  * Must not know relocations or file offsets. Invariant: .dynsym is in the order that
- * .gnu.hash demands: sorted by bucket.
+ * .gnu.hash demands: what others define first, then sorted by bucket.
  * SPDX-License-Identifier: MIT
  */
 #include "dyn.h"
@@ -39,6 +39,12 @@ bool dyn_exported(const struct dyn *d, const struct as_symbol *s)
     if (!elf_wanted(s) || is_local(s) || s->section == 0 || s->section == AS_SEC_LDS)
         return false;
     return s->section == AS_SEC_VAR || d->out_of[s->section] != 0;
+}
+
+/* Named, and not defined here. */
+static bool imported(const struct as_symbol *s)
+{
+    return elf_wanted(s) && !is_local(s) && s->section == 0;
 }
 
 /* ---- hashes ---- */
@@ -85,9 +91,11 @@ static uint32_t bloom_words(uint32_t n)
     return words;
 }
 
-static void fill_gnu_hash(struct dyn *d, const struct hashed *h, uint32_t buckets)
+/* h: of n symbols, which stand behind those that others define. */
+static void fill_gnu_hash(struct dyn *d, const struct hashed *h, uint32_t n,
+                          uint32_t buckets)
 {
-    uint32_t n = d->n_exports;
+    uint32_t first_symbol = 1 + d->n_exports - n;
     uint32_t words = bloom_words(n);
     uint8_t *out =
         as_buf_more(&d->gnu_hash, 16 + 8ul * words + 4ul * buckets + 4ul * n);
@@ -95,7 +103,7 @@ static void fill_gnu_hash(struct dyn *d, const struct hashed *h, uint32_t bucket
         return;
     memset(out, 0, d->gnu_hash.bytes);
     as_put32(out, buckets);
-    as_put32(out + 4, 1); /* first symbol */
+    as_put32(out + 4, first_symbol);
     as_put32(out + 8, words);
     as_put32(out + 12, BLOOM_SHIFT);
     uint8_t *bloom = out + 16;
@@ -110,7 +118,7 @@ static void fill_gnu_hash(struct dyn *d, const struct hashed *h, uint32_t bucket
         bool first = i == 0 || h[i - 1].bucket != h[i].bucket;
         bool last = i + 1 == n || h[i + 1].bucket != h[i].bucket;
         if (first)
-            as_put32(bucket + 4ul * h[i].bucket, i + 1);
+            as_put32(bucket + 4ul * h[i].bucket, first_symbol + i);
         as_put32(values + 4ul * i, last ? hash | 1 : hash & ~1u);
     }
 }
@@ -145,6 +153,12 @@ static void add_symbol(struct dyn *d, struct as_buf *table, uint32_t name,
     as_buf_add(table, &sym, sizeof sym);
 }
 
+static void add_dynamic(struct dyn *d, uint32_t symbol, uint32_t name)
+{
+    d->exports[d->n_exports++] = symbol;
+    add_symbol(d, &d->dynsym, name, symbol, false);
+}
+
 static bool choose_exports(struct dyn *d)
 {
     struct as *as = d->as;
@@ -156,26 +170,23 @@ static bool choose_exports(struct dyn *d)
         return false;
     }
     uint32_t n = 0;
-    for (uint32_t i = 1; i < as->n_symbols; i++)
-        if (dyn_exported(d, &as->symbols[i])) {
-            h[n] = (struct hashed){
-                .symbol = i, .hash = gnu_hash(&as->symbols[i]), .number = n};
-            n++;
-        }
-    uint32_t buckets = n / 4 ? n / 4 : 1;
     (void)elf_string(&d->dynstr, "", 0);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct as_symbol *s = &as->symbols[h[i].symbol];
+    for (uint32_t i = 1; i < as->n_symbols; i++) {
+        const struct as_symbol *s = &as->symbols[i];
+        if (imported(s))
+            add_dynamic(d, i, elf_string(&d->dynstr, s->name, s->name_len));
+        else if (dyn_exported(d, s)) {
+            h[n] = (struct hashed){.symbol = i, .hash = gnu_hash(s), .number = n};
+            h[n++].name = elf_string(&d->dynstr, s->name, s->name_len);
+        }
+    }
+    uint32_t buckets = n / 4 ? n / 4 : 1;
+    for (uint32_t i = 0; i < n; i++)
         h[i].bucket = h[i].hash % buckets;
-        h[i].name = elf_string(&d->dynstr, s->name, s->name_len);
-    }
     qsort(h, n, sizeof *h, by_bucket);
-    d->n_exports = n;
-    for (uint32_t i = 0; i < n; i++) {
-        d->exports[i] = h[i].symbol;
-        add_symbol(d, &d->dynsym, h[i].name, h[i].symbol, false);
-    }
-    fill_gnu_hash(d, h, buckets);
+    for (uint32_t i = 0; i < n; i++)
+        add_dynamic(d, h[i].symbol, h[i].name);
+    fill_gnu_hash(d, h, n, buckets);
     fill_sysv_hash(d);
     free(h);
     return true;
@@ -234,7 +245,7 @@ static void append_placed(struct dyn *d, uint32_t index, bool local)
 static bool in_symtab(const struct dyn *d, const struct as_symbol *s)
 {
     if (!elf_wanted(s) || s->section == 0)
-        return s->section == 0 && elf_wanted(s) && s->bind == STB_WEAK;
+        return elf_wanted(s);
     return s->section >= AS_SEC_LDS || d->out_of[s->section] != 0;
 }
 

@@ -175,9 +175,7 @@ def compare_clang(rdna3, base, wave, debug):
     why = compare_rel(base + ".o", base + ".ref.o", debug)
     if why:
         return why
-    # With -g lld adds undefined symbols that only debug sections name: places move.
-    names = [".text", ".note"] + ([] if debug else [".rodata", ".data", ".gnu.hash",
-                                                    ".hash", ".dynstr"])
+    names = [".text", ".note", ".rodata", ".data", ".gnu.hash", ".hash", ".dynstr"]
     a, b = sections(base + ".hsaco"), sections(base + ".ref.hsaco")
     for name in names:
         if name in b and a.get(name) != b[name]:

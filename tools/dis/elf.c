@@ -224,26 +224,16 @@ static void put_addrsig(const struct dis_object *o)
     }
 }
 
-/* What the source cannot say. A loadable file is one file: what others define is only
- * mentioned in it, and an assembled one leaves it out. */
+/* What the source cannot say. */
 static void warn(const struct dis_writer *w)
 {
     const struct dis_object *o = w->o;
-    unsigned missing = 0;
-    for (uint32_t i = 1; !o->info->relocatable && i < o->n_symbols; i++)
-        missing += o->symbols[i].section == SHN_UNDEF && o->symbols[i].name[0] != '\0';
     if (w->lost)
         fprintf(
             stderr,
             "warning: %s: %u relocations cannot be written as source: the file that "
             "this assembles to lacks them\n",
             o->path, w->lost);
-    if (missing)
-        fprintf(
-            stderr,
-            "warning: %s: %u undefined symbols: the file that this assembles to has "
-            "no place for them, and its sections may move\n",
-            o->path, missing);
 }
 
 static int write_source(struct dis_writer *w, struct dis_lines *lines)
