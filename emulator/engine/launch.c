@@ -11,8 +11,9 @@
 #include "dispatch.h"
 #include "trap.h"
 
-#define FILE_DWORDS (WAVE_VGPRS * ROW_DWORDS)
-#define TEMP_DWORDS (TEMP_ROWS * ROW_DWORDS)
+#define FILE_DWORDS      (WAVE_VGPRS * ROW_DWORDS)
+#define TEMP_DWORDS      (TEMP_ROWS * ROW_DWORDS)
+#define FACTORS_DWORD(i) ((TEMP_FACTORS + (i) * TEMP_FACTORS_ROWS) * ROW_DWORDS)
 
 /* COMPUTE_PGM_RSRC2 */
 #define RSRC2_TGID_X(r)    ((r) >> 7 & 1u)
@@ -115,6 +116,8 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
     r->group.programs = &dp->programs;
     r->group.queue = dp->d->queue ? dp->d->queue : &no_queue;
     r->group.n_vgprs = dp->n_vgprs;
+    for (unsigned i = 0; i < 2; i++) /* no factors yet */
+        memset(block + l.lds + 4ul * FACTORS_DWORD(i), 0, 4);
     for (unsigned i = 0; i < n; i++)
         wave_place(dp, r, i, block + l.lds, block + l.lds + l.temp + i * l.wave);
     const uint32_t *b = dp->d->block;

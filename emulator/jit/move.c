@@ -124,9 +124,78 @@ unsigned move_index(struct emit *e, const struct access *a, unsigned part)
     return copy;
 }
 
+/* AVX2: d0 to d3 = the dwords of four elements in q0 to q3, in each sixteen bytes; t:
+ * t2 is another register, the others may be those of q and d in the order that they are
+ * written in. */
+static void turn_quads(struct emit *e, const unsigned q[4], const unsigned t[4],
+                       const unsigned d[4])
+{
+    static const enum x86_form dwords[] = {X86_UNPCKLPS, X86_UNPCKHPS};
+    static const enum x86_form pairs[] = {X86_UNPCKLPD, X86_UNPCKHPD};
+    for (unsigned i = 0; i < 4; i++)
+        x86_vec(e->x, dwords[i & 1], t[i], q[i & 2], rm_reg(q[(i & 2) + 1]), 0, 0);
+    for (unsigned i = 0; i < 4; i++)
+        x86_vec(e->x, pairs[i & 1], d[i], t[i >> 1], rm_reg(t[2 + (i >> 1)]), 0, 0);
+}
+
+/* AVX2: elements of sixteen bytes at rax + the lanes of index + disp, all of them: a
+ * move each, where gathers would take four. */
+static void load_quads(struct emit *e, const struct access *a, unsigned part,
+                       unsigned index, unsigned first, int32_t disp)
+{
+    static const enum temp q_at[] = {TEMP_S0, TEMP_S1, TEMP_S2, TEMP_B};
+    static const enum temp t_at[] = {TEMP_X, TEMP_S0, TEMP_M, TEMP_S2};
+    static const enum temp d_at[] = {TEMP_E, TEMP_X, TEMP_S1, TEMP_S0};
+    struct x86 *x = e->x;
+    unsigned q[4], t[4], d[4];
+    for (unsigned i = 0; i < 4; i++) {
+        q[i] = temp_reg(e, q_at[i]);
+        t[i] = temp_reg(e, t_at[i]);
+        d[i] = temp_reg(e, d_at[i]);
+    }
+    x86_load(x, true, R10, wave_mem(offsetof(struct wave, temp)));
+    x86_vec(x, X86_MOVUPS_ST, index, 0, rm_mem(R10, 0), 0, 0);
+    for (unsigned lane = 0; lane < 8; lane++) {
+        unsigned reg = q[lane % 4];
+        x86_load_sext32(x, R11, mem_at(R10, (int32_t)(4 * lane)));
+        x86_alu(x, ALU_ADD, true, R11, RAX);
+        if (lane < 4)
+            x86_vec(x, X86_BROADCASTI128, reg, 0, rm_mem(R11, disp), 0, 0);
+        else
+            x86_vec(x, X86_INSERTI128, reg, reg, rm_mem(R11, disp), 0, 1);
+    }
+    turn_quads(e, q, t, d);
+    for (unsigned i = 0; i < 4; i++)
+        move_put(e, a, first + i, part, d[i]);
+}
+
+/* AVX-512: two or four dwords of all lanes, by eight bytes: half as many to gather. */
+static void load_pairs(struct emit *e, const struct access *a, unsigned part,
+                       unsigned index, unsigned first, int32_t disp)
+{
+    unsigned upper = temp_reg(e, TEMP_X), lo = temp_reg(e, TEMP_S0),
+             hi = temp_reg(e, TEMP_B);
+    x86_vec(e->x, X86_EXTRACTI32X8, index, 0, rm_reg(upper), 0, 1);
+    for (unsigned k = 0; k < a->dwords; k += 2) {
+        struct x86_mem from = mem_at(RAX, disp + (int32_t)(4 * k));
+        x86_gather64(e->x, lo, from, index, gather_lanes(e, part));
+        x86_gather64(e->x, hi, from, upper, gather_lanes(e, part));
+        permuted(e, row_reg(e, a->data[first + k], part), C_EVEN, lo, rm_reg(hi));
+        permuted(e, row_reg(e, a->data[first + k + 1], part), C_ODD, lo, rm_reg(hi));
+    }
+}
+
 void move_gather(struct emit *e, const struct access *a, unsigned part, unsigned index,
                  unsigned first, int32_t disp)
 {
+    if (e->x->evex && a->dwords > 1 && !e->masked) {
+        load_pairs(e, a, part, index, first, disp);
+        return;
+    }
+    if (a->dwords == 4 && !e->masked) {
+        load_quads(e, a, part, index, first, disp);
+        return;
+    }
     for (unsigned k = 0; k < a->dwords; k++)
         gather(e, a, part, first + k, index, disp + (int32_t)(4 * k));
 }

@@ -21,14 +21,38 @@ static void check_window(struct emit *e, struct access *a)
     access_within(e, a, span, start);
 }
 
+/* Rows of matrix instructions have the same in both halves (manual 7.9). */
+static bool may_repeat(const struct emit *e, const struct access *a)
+{
+    return e->x->evex && !e->masked && a->dwords == 4 && !a->alias;
+}
+
+/* If the second part's lanes are where the first one's are, it is the same; then
+ * jump. */
+static size_t load_again(struct emit *e, const struct access *a)
+{
+    unsigned reg = access_offsets(e, a, 0);
+    size_t other =
+        x86_jcc(e->x, access_differ(e, reg, rm_reg(access_offsets(e, a, 1)), 1));
+    for (unsigned k = 0; k < a->rows; k++)
+        x86_vec(e->x, X86_MOVUPS, row_reg(e, a->data[k], 1), 0,
+                rm_reg(row_reg(e, a->data[k], 0)), 0, 0);
+    size_t done = x86_jmp(e->x);
+    x86_land(e->x, other);
+    return done;
+}
+
 void window_load_rows(struct emit *e, struct access *a)
 {
     unsigned index = temp_reg(e, TEMP_S2);
     check_window(e, a);
     for (unsigned p = 0; p < e->parts; p++) {
+        size_t done = p == 1 && may_repeat(e, a) ? load_again(e, a) : 0;
         x86_vec(e->x, X86_PSUBD, index, access_offsets(e, a, p),
                 rm_reg(temp_reg(e, TEMP_A)), 0, 0);
         move_gather(e, a, p, index, 0, 0);
+        if (done)
+            x86_land(e->x, done);
     }
 }
 

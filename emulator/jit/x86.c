@@ -24,77 +24,104 @@ static const struct form {
 #undef V
 };
 
-static void byte(struct x86 *x, unsigned value)
+/* An instruction is written at a pointer that functions hand on: in the buffer, or near
+ * its end aside, from where as much is copied as there is room for. */
+#define LONGEST 16
+
+static uint8_t *start(const struct x86 *x, uint8_t aside[LONGEST])
 {
-    if (x->at == x->end)
-        x->full = true;
-    else
-        *x->at++ = (uint8_t)value;
+    return x->end - x->at >= LONGEST ? x->at : aside;
 }
 
-static void dword(struct x86 *x, uint32_t value)
+static void finish(struct x86 *x, const uint8_t *aside, uint8_t *p)
 {
-    for (unsigned i = 0; i < 4; i++)
-        byte(x, value >> 8 * i & 255u);
+    size_t room = (size_t)(x->end - x->at);
+    if (room >= LONGEST) {
+        x->at = p;
+        return;
+    }
+    size_t n = (size_t)(p - aside);
+    x->full |= n > room;
+    n = n > room ? room : n;
+    memcpy(x->at, aside, n);
+    x->at += n;
 }
 
-/* ModRM, SIB and displacement of [base + disp]. scale: what a byte of displacement
- * counts (EVEX), 1 elsewhere. */
-static void modrm_mem(struct x86 *x, unsigned reg, struct x86_mem m, int32_t scale)
+static uint8_t *byte(uint8_t *p, unsigned value)
+{
+    *p = (uint8_t)value;
+    return p + 1;
+}
+
+static uint8_t *dword(uint8_t *p, uint32_t value)
+{
+    memcpy(p, &value, sizeof value);
+    return p + sizeof value;
+}
+
+/* Is disp a byte that counts 1 << scale? */
+static bool fits_byte(int32_t disp, unsigned scale)
+{
+    int32_t scaled = disp >> scale;
+    return (int32_t)((uint32_t)scaled << scale) == disp && scaled == (int8_t)scaled;
+}
+
+/* ModRM, SIB and displacement of [base + disp]. scale: a byte of displacement counts
+ * 1 << scale (EVEX), 1 elsewhere. */
+static uint8_t *modrm_mem(uint8_t *p, unsigned reg, struct x86_mem m, unsigned scale)
 {
     unsigned low = m.base & 7u;
-    bool small = m.disp % scale == 0 && m.disp / scale >= -128 && m.disp / scale <= 127;
+    bool small = fits_byte(m.disp, scale);
     unsigned mod = m.disp == 0 && low != RBP ? 0 : small ? 1 : 2;
-    byte(x, mod << 6 | (reg & 7u) << 3 | low);
+    p = byte(p, mod << 6 | (reg & 7u) << 3 | low);
     if (low == RSP)
-        byte(x, 0x24);
+        p = byte(p, 0x24);
     if (mod == 1)
-        byte(x, (unsigned)(m.disp / scale) & 255u);
+        p = byte(p, (unsigned)(m.disp >> scale) & 255u);
     else if (mod == 2)
-        dword(x, (uint32_t)m.disp);
+        p = dword(p, (uint32_t)m.disp);
+    return p;
 }
 
-static void modrm_reg(struct x86 *x, unsigned reg, unsigned rm)
+static uint8_t *modrm_reg(uint8_t *p, unsigned reg, unsigned rm)
 {
-    byte(x, 3u << 6 | (reg & 7u) << 3 | (rm & 7u));
+    return byte(p, 3u << 6 | (reg & 7u) << 3 | (rm & 7u));
 }
 
 /* ---- vectors -------------------------------------------------------------------- */
 
-static void evex_prefix(struct x86 *x, const struct form *f, unsigned reg,
-                        unsigned vvvv, const struct x86_rm *rm, unsigned k)
+static uint8_t *evex_prefix(uint8_t *p, const struct form *f, unsigned reg,
+                            unsigned vvvv, const struct x86_rm *rm, unsigned k)
 {
     bool mem = rm->kind != RM_REG;
     unsigned b = mem ? rm->mem.base >> 3 & 1u : rm->reg >> 3 & 1u;
     unsigned index = mem ? 0 : rm->reg >> 4 & 1u;
     unsigned w = f->w || f->flags & F_W1;
-    byte(x, 0x62);
-    byte(x, (~reg >> 3 & 1u) << 7 | (~index & 1u) << 6 | (~b & 1u) << 5 |
-                (~reg >> 4 & 1u) << 4 | f->map);
-    byte(x, w << 7 | (~vvvv & 15u) << 3 | 4u | f->prefix);
     unsigned round = k / X86_DOWN & 3u; /* in place of the length */
     bool broadcast = rm->kind == RM_BCAST || round;
-    byte(x, (round ? round : 2u) << 5 | (unsigned)broadcast << 4 |
-                (~vvvv >> 4 & 1u) << 3 | (k & 7u) | (k & X86_ZERO ? 0x80u : 0));
+    uint32_t p0 = (~reg >> 3 & 1u) << 7 | (~index & 1u) << 6 | (~b & 1u) << 5 |
+                  (~reg >> 4 & 1u) << 4 | f->map;
+    uint32_t p1 = w << 7 | (~vvvv & 15u) << 3 | 4u | f->prefix;
+    uint32_t p2 = (round ? round : 2u) << 5 | (unsigned)broadcast << 4 |
+                  (~vvvv >> 4 & 1u) << 3 | (k & 7u) | (k & X86_ZERO ? 0x80u : 0);
+    return dword(p, 0x62u | p0 << 8 | p1 << 16 | p2 << 24);
 }
 
-static void vex_prefix(struct x86 *x, unsigned map, unsigned prefix, unsigned w,
-                       unsigned length, unsigned reg, unsigned vvvv, unsigned rm)
+static uint8_t *vex_prefix(uint8_t *p, unsigned map, unsigned prefix, unsigned w,
+                           unsigned length, unsigned reg, unsigned vvvv, unsigned rm)
 {
-    byte(x, 0xc4);
-    byte(x, (~reg >> 3 & 1u) << 7 | 1u << 6 | (~rm >> 3 & 1u) << 5 | map);
-    byte(x, w << 7 | (~vvvv & 15u) << 3 | length << 2 | prefix);
+    p = byte(p, 0xc4);
+    p = byte(p, (~reg >> 3 & 1u) << 7 | 1u << 6 | (~rm >> 3 & 1u) << 5 | map);
+    return byte(p, w << 7 | (~vvvv & 15u) << 3 | length << 2 | prefix);
 }
 
-/* Bytes of memory that the form reads or writes, by which EVEX counts displacements. */
-static int32_t memory_bytes(const struct form *f, bool broadcast)
+/* By which power of two EVEX counts displacements: bytes of memory that the form reads
+ * or writes. */
+static unsigned memory_scale(const struct form *f, bool broadcast)
 {
     if (broadcast)
-        return f->flags & F_W1 ? 8 : 4;
-    return f->flags & F_ONE       ? 4
-           : f->flags & F_QUARTER ? 16
-           : f->flags & F_HALF    ? 32
-                                  : 64;
+        return f->flags & F_W1 ? 3 : 2;
+    return f->flags & F_ONE ? 2 : f->flags & F_QUARTER ? 4 : f->flags & F_HALF ? 5 : 6;
 }
 
 void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
@@ -107,72 +134,85 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
         reg = f->flags >> 12;
         vvvv = dst;
     }
+    uint8_t aside[LONGEST], *p = start(x, aside);
     if (x->evex)
-        evex_prefix(x, f, reg, vvvv, &rm, k);
+        p = evex_prefix(p, f, reg, vvvv, &rm, k);
     else
-        vex_prefix(x, f->map, f->prefix, f->w, 1, reg, vvvv,
-                   mem ? rm.mem.base : rm.reg);
-    byte(x, f->opcode);
+        p = vex_prefix(p, f->map, f->prefix, f->w, 1, reg, vvvv,
+                       mem ? rm.mem.base : rm.reg);
+    p = byte(p, f->opcode);
     if (mem)
-        modrm_mem(x, reg, rm.mem, x->evex ? memory_bytes(f, rm.kind == RM_BCAST) : 1);
+        p = modrm_mem(p, reg, rm.mem,
+                      x->evex ? memory_scale(f, rm.kind == RM_BCAST) : 0);
     else
-        modrm_reg(x, reg, rm.reg);
+        p = modrm_reg(p, reg, rm.reg);
     if (f->flags & F_IMM)
-        byte(x, imm);
+        p = byte(p, imm);
+    finish(x, aside, p);
 }
 
-/* [base + index + disp] with lanes of a vector register as index (VSIB). */
-static void vector_indexed(struct x86 *x, unsigned opcode, unsigned reg,
+/* [base + index + disp] with lanes of a vector register as index (VSIB); wide (EVEX):
+ * elements of 64 bits. */
+static void vector_indexed(struct x86 *x, unsigned opcode, bool wide, unsigned reg,
                            struct x86_mem m, unsigned index, unsigned mask)
 {
-    unsigned b = ~(unsigned)m.base >> 3 & 1u;
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    unsigned b = ~(unsigned)m.base >> 3 & 1u, scale = !x->evex ? 0 : wide ? 3 : 2;
     if (x->evex) {
-        byte(x, 0x62);
-        byte(x, (~reg >> 3 & 1u) << 7 | (~index >> 3 & 1u) << 6 | b << 5 |
-                    (~reg >> 4 & 1u) << 4 | 2u);
-        byte(x, 15u << 3 | 4u | 1u);
-        byte(x, 2u << 5 | (~index >> 4 & 1u) << 3 | mask);
+        p = byte(p, 0x62);
+        p = byte(p, (~reg >> 3 & 1u) << 7 | (~index >> 3 & 1u) << 6 | b << 5 |
+                        (~reg >> 4 & 1u) << 4 | 2u);
+        p = byte(p, (unsigned)wide << 7 | 15u << 3 | 4u | 1u);
+        p = byte(p, 2u << 5 | (~index >> 4 & 1u) << 3 | mask);
     } else {
-        byte(x, 0xc4);
-        byte(x, (~reg >> 3 & 1u) << 7 | (~index >> 3 & 1u) << 6 | b << 5 | 2u);
-        byte(x, (~mask & 15u) << 3 | 4u | 1u);
+        p = byte(p, 0xc4);
+        p = byte(p, (~reg >> 3 & 1u) << 7 | (~index >> 3 & 1u) << 6 | b << 5 | 2u);
+        p = byte(p, (~mask & 15u) << 3 | 4u | 1u);
     }
-    byte(x, opcode);
-    int32_t scale = x->evex ? 4 : 1;
-    bool small = m.disp % scale == 0 && m.disp / scale >= -128 && m.disp / scale <= 127;
-    byte(x, (small ? 1u : 2u) << 6 | (reg & 7u) << 3 | 4u);
-    byte(x, (index & 7u) << 3 | (m.base & 7u));
+    p = byte(p, opcode);
+    bool small = fits_byte(m.disp, scale);
+    p = byte(p, (small ? 1u : 2u) << 6 | (reg & 7u) << 3 | 4u);
+    p = byte(p, (index & 7u) << 3 | (m.base & 7u));
     if (small)
-        byte(x, (unsigned)(m.disp / scale) & 255u);
+        p = byte(p, (unsigned)(m.disp >> scale) & 255u);
     else
-        dword(x, (uint32_t)m.disp);
+        p = dword(p, (uint32_t)m.disp);
+    finish(x, aside, p);
 }
 
 void x86_gather(struct x86 *x, unsigned dst, struct x86_mem mem, unsigned index,
                 unsigned mask)
 {
-    vector_indexed(x, 0x90, dst, mem, index, mask);
+    vector_indexed(x, 0x90, false, dst, mem, index, mask);
+}
+
+void x86_gather64(struct x86 *x, unsigned dst, struct x86_mem mem, unsigned index,
+                  unsigned k)
+{
+    vector_indexed(x, 0x90, true, dst, mem, index, k);
 }
 
 void x86_scatter(struct x86 *x, unsigned src, struct x86_mem mem, unsigned index,
                  unsigned k)
 {
-    vector_indexed(x, 0xa0, src, mem, index, k);
+    vector_indexed(x, 0xa0, false, src, mem, index, k);
 }
 
 static void vmovd(struct x86 *x, unsigned opcode, unsigned gpr, unsigned vector)
 {
+    uint8_t aside[LONGEST], *p = start(x, aside);
     if (x->evex) {
-        byte(x, 0x62);
-        byte(x, (~vector >> 3 & 1u) << 7 | 1u << 6 | (~gpr >> 3 & 1u) << 5 |
-                    (~vector >> 4 & 1u) << 4 | 1u);
-        byte(x, 15u << 3 | 4u | 1u);
-        byte(x, 1u << 3);
+        p = byte(p, 0x62);
+        p = byte(p, (~vector >> 3 & 1u) << 7 | 1u << 6 | (~gpr >> 3 & 1u) << 5 |
+                        (~vector >> 4 & 1u) << 4 | 1u);
+        p = byte(p, 15u << 3 | 4u | 1u);
+        p = byte(p, 1u << 3);
     } else {
-        vex_prefix(x, 1, 1, 0, 0, vector, 0, gpr);
+        p = vex_prefix(p, 1, 1, 0, 0, vector, 0, gpr);
     }
-    byte(x, opcode);
-    modrm_reg(x, vector, gpr);
+    p = byte(p, opcode);
+    p = modrm_reg(p, vector, gpr);
+    finish(x, aside, p);
 }
 
 void x86_vmovd(struct x86 *x, unsigned gpr, unsigned vector)
@@ -190,16 +230,20 @@ void x86_vmovd_from(struct x86 *x, unsigned vector, unsigned gpr)
 static void k_op(struct x86 *x, unsigned prefix, unsigned length, unsigned opcode,
                  unsigned reg, unsigned vvvv, unsigned rm)
 {
-    vex_prefix(x, 1, prefix, 0, length, reg, vvvv, rm);
-    byte(x, opcode);
-    modrm_reg(x, reg, rm);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = vex_prefix(p, 1, prefix, 0, length, reg, vvvv, rm);
+    p = byte(p, opcode);
+    p = modrm_reg(p, reg, rm);
+    finish(x, aside, p);
 }
 
 void x86_k_load(struct x86 *x, unsigned k, struct x86_mem mem)
 {
-    vex_prefix(x, 1, 0, 0, 0, k, 0, mem.base);
-    byte(x, 0x90);
-    modrm_mem(x, k, mem, 1);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = vex_prefix(p, 1, 0, 0, 0, k, 0, mem.base);
+    p = byte(p, 0x90);
+    p = modrm_mem(p, k, mem, 0);
+    finish(x, aside, p);
 }
 
 void x86_k_from_gpr(struct x86 *x, unsigned k, unsigned reg)
@@ -230,28 +274,41 @@ void x86_kunpck(struct x86 *x, unsigned dst, unsigned a, unsigned b)
 /* ---- general registers ---------------------------------------------------------- */
 
 /* REX and an opcode of one byte, or of two or three behind 0F (0x0fXX). */
-static void rex_op(struct x86 *x, bool wide, unsigned opcode, unsigned reg, unsigned rm,
-                   bool bytes)
+static uint8_t *rex_op(uint8_t *p, bool wide, unsigned opcode, unsigned reg,
+                       unsigned rm, bool bytes)
 {
     unsigned rex = (wide ? 8u : 0) | (reg >> 3 & 1u) << 2 | (rm >> 3 & 1u);
     if (rex || bytes)
-        byte(x, 0x40u | rex);
+        p = byte(p, 0x40u | rex);
     if (opcode > 0xff)
-        byte(x, opcode >> 8);
-    byte(x, opcode & 255u);
+        p = byte(p, opcode >> 8);
+    return byte(p, opcode & 255u);
+}
+
+/* An instruction but for an immediate. */
+static uint8_t *reg_form(uint8_t *p, bool wide, unsigned opcode, unsigned reg,
+                         unsigned rm)
+{
+    return modrm_reg(rex_op(p, wide, opcode, reg, rm, false), reg, rm);
+}
+
+static uint8_t *mem_form(uint8_t *p, bool wide, unsigned opcode, unsigned reg,
+                         struct x86_mem mem)
+{
+    return modrm_mem(rex_op(p, wide, opcode, reg, mem.base, false), reg, mem, 0);
 }
 
 static void op_reg(struct x86 *x, bool wide, unsigned opcode, unsigned reg, unsigned rm)
 {
-    rex_op(x, wide, opcode, reg, rm, false);
-    modrm_reg(x, reg, rm);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    finish(x, aside, reg_form(p, wide, opcode, reg, rm));
 }
 
 static void op_mem(struct x86 *x, bool wide, unsigned opcode, unsigned reg,
                    struct x86_mem mem)
 {
-    rex_op(x, wide, opcode, reg, mem.base, false);
-    modrm_mem(x, reg, mem, 1);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    finish(x, aside, mem_form(p, wide, opcode, reg, mem));
 }
 
 void x86_mov(struct x86 *x, bool wide, unsigned dst, unsigned src)
@@ -261,16 +318,23 @@ void x86_mov(struct x86 *x, bool wide, unsigned dst, unsigned src)
 
 void x86_mov_imm(struct x86 *x, unsigned dst, uint64_t value)
 {
+    uint8_t aside[LONGEST], *p = start(x, aside);
     bool wide = value > UINT32_MAX;
-    rex_op(x, wide, 0xb8u | (dst & 7u), 0, dst, false);
-    dword(x, (uint32_t)value);
+    p = rex_op(p, wide, 0xb8u | (dst & 7u), 0, dst, false);
+    p = dword(p, (uint32_t)value);
     if (wide)
-        dword(x, (uint32_t)(value >> 32));
+        p = dword(p, (uint32_t)(value >> 32));
+    finish(x, aside, p);
 }
 
 void x86_load(struct x86 *x, bool wide, unsigned dst, struct x86_mem mem)
 {
     op_mem(x, wide, 0x8b, dst, mem);
+}
+
+void x86_load_sext32(struct x86 *x, unsigned dst, struct x86_mem mem)
+{
+    op_mem(x, true, 0x63, dst, mem);
 }
 
 void x86_load8(struct x86 *x, unsigned dst, struct x86_mem mem)
@@ -290,14 +354,18 @@ void x86_store(struct x86 *x, bool wide, struct x86_mem mem, unsigned src)
 
 void x86_store_imm(struct x86 *x, bool wide, struct x86_mem mem, int32_t value)
 {
-    op_mem(x, wide, 0xc7, 0, mem);
-    dword(x, (uint32_t)value);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = mem_form(p, wide, 0xc7, 0, mem);
+    p = dword(p, (uint32_t)value);
+    finish(x, aside, p);
 }
 
 void x86_store8_imm(struct x86 *x, struct x86_mem mem, unsigned value)
 {
-    op_mem(x, false, 0xc6, 0, mem);
-    byte(x, value);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = mem_form(p, false, 0xc6, 0, mem);
+    p = byte(p, value);
+    finish(x, aside, p);
 }
 
 void x86_lea(struct x86 *x, unsigned dst, struct x86_mem mem)
@@ -318,35 +386,43 @@ void x86_alu_load(struct x86 *x, enum x86_alu op, bool wide, unsigned dst,
 
 void x86_alu_imm(struct x86 *x, enum x86_alu op, bool wide, unsigned dst, int32_t value)
 {
+    uint8_t aside[LONGEST], *p = start(x, aside);
     bool small = value >= -128 && value <= 127;
-    op_reg(x, wide, small ? 0x83 : 0x81, op, dst);
+    p = reg_form(p, wide, small ? 0x83 : 0x81, op, dst);
     if (small)
-        byte(x, (unsigned)value & 255u);
+        p = byte(p, (unsigned)value & 255u);
     else
-        dword(x, (uint32_t)value);
+        p = dword(p, (uint32_t)value);
+    finish(x, aside, p);
 }
 
 void x86_alu_mem_imm(struct x86 *x, enum x86_alu op, bool wide, struct x86_mem mem,
                      int32_t value)
 {
+    uint8_t aside[LONGEST], *p = start(x, aside);
     bool small = value >= -128 && value <= 127;
-    op_mem(x, wide, small ? 0x83 : 0x81, op, mem);
+    p = mem_form(p, wide, small ? 0x83 : 0x81, op, mem);
     if (small)
-        byte(x, (unsigned)value & 255u);
+        p = byte(p, (unsigned)value & 255u);
     else
-        dword(x, (uint32_t)value);
+        p = dword(p, (uint32_t)value);
+    finish(x, aside, p);
 }
 
 void x86_cmp8_imm(struct x86 *x, struct x86_mem mem, unsigned value)
 {
-    op_mem(x, false, 0x80, ALU_CMP, mem);
-    byte(x, value);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = mem_form(p, false, 0x80, ALU_CMP, mem);
+    p = byte(p, value);
+    finish(x, aside, p);
 }
 
 void x86_test8_imm(struct x86 *x, struct x86_mem mem, unsigned value)
 {
-    op_mem(x, false, 0xf6, 0, mem);
-    byte(x, value);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = mem_form(p, false, 0xf6, 0, mem);
+    p = byte(p, value);
+    finish(x, aside, p);
 }
 
 void x86_test(struct x86 *x, bool wide, unsigned a, unsigned b)
@@ -372,30 +448,38 @@ void x86_imul(struct x86 *x, bool wide, unsigned dst, unsigned src)
 void x86_shift_imm(struct x86 *x, enum x86_shift op, bool wide, unsigned reg,
                    unsigned n)
 {
-    op_reg(x, wide, 0xc1, op, reg);
-    byte(x, n);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = reg_form(p, wide, 0xc1, op, reg);
+    p = byte(p, n);
+    finish(x, aside, p);
 }
 
 void x86_shift(struct x86 *x, enum x86_shift op, bool wide, unsigned dst, unsigned src,
                unsigned count)
 {
+    uint8_t aside[LONGEST], *p = start(x, aside);
     unsigned prefix = op == SHIFT_SHL ? 1 : op == SHIFT_SHR ? 3 : 2;
-    vex_prefix(x, 2, prefix, wide, 0, dst, count, src);
-    byte(x, 0xf7);
-    modrm_reg(x, dst, src);
+    p = vex_prefix(p, 2, prefix, wide, 0, dst, count, src);
+    p = byte(p, 0xf7);
+    p = modrm_reg(p, dst, src);
+    finish(x, aside, p);
 }
 
 void x86_bzhi(struct x86 *x, bool wide, unsigned dst, unsigned src, unsigned count)
 {
-    vex_prefix(x, 2, 0, wide, 0, dst, count, src);
-    byte(x, 0xf5);
-    modrm_reg(x, dst, src);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = vex_prefix(p, 2, 0, wide, 0, dst, count, src);
+    p = byte(p, 0xf5);
+    p = modrm_reg(p, dst, src);
+    finish(x, aside, p);
 }
 
 void x86_bits(struct x86 *x, enum x86_bits op, bool wide, unsigned dst, unsigned src)
 {
-    byte(x, 0xf3);
-    op_reg(x, wide, 0x0f00u | op, dst, src);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = byte(p, 0xf3);
+    p = reg_form(p, wide, 0x0f00u | op, dst, src);
+    finish(x, aside, p);
 }
 
 void x86_sext32(struct x86 *x, unsigned dst, unsigned src)
@@ -410,8 +494,10 @@ void x86_sext16(struct x86 *x, unsigned dst, unsigned src)
 
 void x86_sext8(struct x86 *x, unsigned dst, unsigned src)
 {
-    rex_op(x, false, 0x0fbe, dst, src, true);
-    modrm_reg(x, dst, src);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = rex_op(p, false, 0x0fbe, dst, src, true);
+    p = modrm_reg(p, dst, src);
+    finish(x, aside, p);
 }
 
 void x86_setcc_mem(struct x86 *x, enum x86_cc cc, struct x86_mem mem)
@@ -426,24 +512,32 @@ void x86_cmov(struct x86 *x, enum x86_cc cc, bool wide, unsigned dst, unsigned s
 
 void x86_push(struct x86 *x, unsigned reg)
 {
-    rex_op(x, false, 0x50u | (reg & 7u), 0, reg, false);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = rex_op(p, false, 0x50u | (reg & 7u), 0, reg, false);
+    finish(x, aside, p);
 }
 
 void x86_pop(struct x86 *x, unsigned reg)
 {
-    rex_op(x, false, 0x58u | (reg & 7u), 0, reg, false);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = rex_op(p, false, 0x58u | (reg & 7u), 0, reg, false);
+    finish(x, aside, p);
 }
 
 void x86_ret(struct x86 *x)
 {
-    byte(x, 0xc3);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = byte(p, 0xc3);
+    finish(x, aside, p);
 }
 
 void x86_vzeroupper(struct x86 *x)
 {
-    byte(x, 0xc5);
-    byte(x, 0xf8);
-    byte(x, 0x77);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = byte(p, 0xc5);
+    p = byte(p, 0xf8);
+    p = byte(p, 0x77);
+    finish(x, aside, p);
 }
 
 void x86_call(struct x86 *x, unsigned reg)
@@ -470,16 +564,20 @@ size_t x86_here(const struct x86 *x)
 
 size_t x86_jcc(struct x86 *x, enum x86_cc cc)
 {
-    byte(x, 0x0f);
-    byte(x, 0x80u + cc);
-    dword(x, 0);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = byte(p, 0x0f);
+    p = byte(p, 0x80u + cc);
+    p = dword(p, 0);
+    finish(x, aside, p);
     return x86_here(x);
 }
 
 size_t x86_jmp(struct x86 *x)
 {
-    byte(x, 0xe9);
-    dword(x, 0);
+    uint8_t aside[LONGEST], *p = start(x, aside);
+    p = byte(p, 0xe9);
+    p = dword(p, 0);
+    finish(x, aside, p);
     return x86_here(x);
 }
 

@@ -120,6 +120,9 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
  * come out as zero. */
 void x86_gather(struct x86 *x, unsigned dst, struct x86_mem mem, unsigned index,
                 unsigned mask);
+/* EVEX: eight qwords, at the lower eight lanes of index. */
+void x86_gather64(struct x86 *x, unsigned dst, struct x86_mem mem, unsigned index,
+                  unsigned k);
 void x86_scatter(struct x86 *x, unsigned src, struct x86_mem mem, unsigned index,
                  unsigned k);
 
@@ -148,6 +151,7 @@ void x86_kmovd_to_gpr(struct x86 *x, unsigned reg, unsigned k);
 void x86_mov(struct x86 *x, bool wide, unsigned dst, unsigned src);
 void x86_mov_imm(struct x86 *x, unsigned dst, uint64_t value);
 void x86_load(struct x86 *x, bool wide, unsigned dst, struct x86_mem mem);
+void x86_load_sext32(struct x86 *x, unsigned dst, struct x86_mem mem); /* to 64 bits */
 void x86_load8(struct x86 *x, unsigned dst, struct x86_mem mem); /* zero-extended */
 /* Into all caches. */
 void x86_prefetch(struct x86 *x, struct x86_mem mem);

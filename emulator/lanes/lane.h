@@ -116,13 +116,18 @@ static inline F64 f64_of_bits(U64 u)
 /* A whole-wave matrix instruction (WMMA). EXEC is ignored, as in hardware.
  *
  * Register r of operand a, half h (0: lanes 0..31, 1: lanes 32..63 of a wave64), lane l
- * is a[h][r * 32 + l]. d never overlaps a, b or c: valu.c passes a copy where it would.
+ * is a[h][r * 32 + l]. d is one of a, b and c, or does not overlap them: valu.c passes
+ * a copy where it would.
  */
+struct matrix_factors; /* wmmahost.h */
+#define MATRIX_FACTORS_DWORDS 672u
 struct matrix_io {
     uint32_t *d[2];
     const uint32_t *a[2], *b[2], *c[2];
-    unsigned halves;              /* 1: wave32, 2: wave64 */
-    const struct lane_mode *mode; /* clamp, neg, neg_hi, op_sel included */
+    unsigned halves;                   /* 1: wave32, 2: wave64 */
+    const struct lane_mode *mode;      /* clamp, neg, neg_hi, op_sel included */
+    struct matrix_factors *factors[2]; /* of the A and B before (first dword 0: none),
+                                          of these then; or NULL */
 };
 #define MATRIX_OP(name) static void name(const struct matrix_io *io)
 

@@ -216,7 +216,9 @@ enum {
     TEMP_RESULT = 6,
     TEMP_RESULT_Y = 8,
     TEMP_MASK = 9,
-    TEMP_ROWS = 32,
+    TEMP_FACTORS = 10, /* struct matrix_factors of A, then of B */
+    TEMP_FACTORS_ROWS = 21,
+    TEMP_ROWS = TEMP_FACTORS + 2 * TEMP_FACTORS_ROWS,
 };
 
 /* The micro-op behind u. With branches, which the host predicts: the next instruction

@@ -140,19 +140,20 @@ static inline void step_row_special(const struct factors *a, const struct factor
 #ifdef HOST_VECTORS
 /* Factors and sums as wmmahost.h wants them. */
 struct host_matrices {
-    _Alignas(64) struct dot2_host_factors a, b;
+    const struct matrix_factors *a, *b;
     _Alignas(64) struct accumulator acc;
     U32 largest[N]; /* magnitude of an F16 result */
+    U32 (*d)[N];    /* where sums go: acc, or the registers themselves */
 };
 
 /* No infinite or NaN factor, and products within bounds. */
 static inline bool host_products(const struct host_matrices *x, bool bf16)
 {
-    U32 a = dot2_host_most(&x->a), b = dot2_host_most(&x->b);
+    U32 a = x->a->most, b = x->b->most;
     if (!bf16)
         return a < 0x1f && b < 0x1f;
     return a < 0xff && b < 0xff && a + b <= 254 + DOT2_HOST_MOST &&
-           dot2_host_least(&x->a) + dot2_host_least(&x->b) >= 254 + DOT2_HOST_LEAST;
+           x->a->least + x->b->least >= 254 + DOT2_HOST_LEAST;
 }
 
 /* C as wmmahost.h takes it; false if a magnitude is beyond that. */
@@ -179,11 +180,11 @@ __attribute__((noinline)) static void host_steps(struct host_matrices *x,
                                                  enum dot2_out out)
 {
     if (out == DOT2_F16)
-        dot2_host_steps(x->acc.e, &x->a, &x->b, DOT2_F16, x->largest);
+        dot2_host_steps(x->d, x->acc.e, x->a, x->b, DOT2_F16, x->largest);
     else if (out == DOT2_BF16)
-        dot2_host_steps(x->acc.e, &x->a, &x->b, DOT2_BF16, x->largest);
+        dot2_host_steps(x->d, x->acc.e, x->a, x->b, DOT2_BF16, x->largest);
     else
-        dot2_host_steps(x->acc.e, &x->a, &x->b, DOT2_F32, x->largest);
+        dot2_host_steps(x->d, x->acc.e, x->a, x->b, DOT2_F32, x->largest);
 }
 
 /* The usual case in vector form; false (nothing is written) where it does not apply. */
@@ -191,29 +192,38 @@ static inline bool multiply_host(const struct matrix_io *io, U32 flip_a, U32 fli
                                  enum dot2_out out, bool bf16)
 {
     struct host_matrices x;
-    const unsigned nearest = 0x1f80, to_zero = 0x7f80;
+    struct matrix_factors own[2];
+    const unsigned control = 0xffc0, nearest = 0x1f80, to_zero = 0x7f80;
     if (io->mode->exact_sums || (out == DOT2_F16 && io->mode->fp16_ovfl))
         return false;
-    dot2_host_load(&x.a, io->a[0], flip_a, bf16, false);
-    dot2_host_load(&x.b, io->b[0], flip_b, bf16, true);
+    own[0].key = own[1].key = 0;
+    struct matrix_factors *a = io->factors[0] ? io->factors[0] : &own[0],
+                          *b = io->factors[1] ? io->factors[1] : &own[1];
+    dot2_host_load(a, io->a[0], flip_a, bf16, false);
+    dot2_host_load(b, io->b[0], flip_b, bf16, true);
+    x.a = a;
+    x.b = b;
     if (!host_products(&x, bf16))
         return false;
     if (!host_sums(io, &x.acc, out))
         return false;
+    bool direct = out == DOT2_F32 && io->halves == 1; /* two rows are a register */
+    x.d = direct ? (U32(*)[N])io->d[0] : x.acc.e;
     memset(x.largest, 0, sizeof x.largest);
     unsigned mxcsr = _mm_getcsr(), wanted = out == DOT2_F16 ? to_zero : nearest;
-    if (mxcsr != wanted)
+    bool other = (mxcsr ^ wanted) & control; /* flags are nobody's */
+    if (other)
         _mm_setcsr(wanted);
     host_steps(&x, out);
-    if (mxcsr != wanted)
+    if (other)
         _mm_setcsr(mxcsr);
-    for (unsigned i = 0; i < N; i++)
+    for (unsigned i = 0; i < N && out == DOT2_F16; i++)
         if (x.largest[i] >= DOT2_INF)
             return false;
-    if (out == DOT2_F32)
-        store_d(io, &x.acc);
-    else
+    if (out != DOT2_F32)
         store_d16(io, &x.acc, out);
+    else if (!direct)
+        store_d(io, &x.acc);
     return true;
 }
 #endif

@@ -113,18 +113,23 @@ __attribute__((always_inline)) static inline hvi dot2_host_c(hvi v, bool *beyond
 }
 #endif
 
-/* Factors of A (one column of it per row of lanes) or B (one row of it). */
-struct dot2_host_factors {
+/* Factors of A (one column of it per row of lanes) or B (one row of it), which stay for
+ * the next instruction that has the same ones. */
+struct matrix_factors {
+    U32 key;         /* of what they were made besides raw; 0: there are none */
+    U32 most, least; /* exponent fields; least: of those that are not 0 (bf16) */
+    _Alignas(64) U32 raw[8][16];
     /* for VPMADDWD: significand, scaled and signed, and the sign */
     U32 pair[16][16];
     /* the unit of a product is B's less A's; 0 and 0xffff stand for a zero factor */
     U32 align[16][16];
-    U16 most[32], least[32]; /* exponent fields; least: less 1, zeros ignored */
 };
+_Static_assert(sizeof(struct matrix_factors) <= 4ul * MATRIX_FACTORS_DWORDS,
+               "they have their place");
 
 /* 16-bit elements of a host vector of pairs: lanes n of elements k and k + 1. */
 __attribute__((always_inline)) static inline void
-dot2_host_split(struct dot2_host_factors *to, unsigned k, unsigned n, hvi h, bool bf16,
+dot2_host_split(struct matrix_factors *to, unsigned k, unsigned n, hvi h, bool bf16,
                 bool column, hvi *most, hvi *least)
 {
     const hvi one = HV_(set1_epi16)(1), upper = HV_(set1_epi32)(-0x10000);
@@ -153,40 +158,49 @@ dot2_host_split(struct dot2_host_factors *to, unsigned k, unsigned n, hvi h, boo
     hvi_store(&to->align[k][n], hvi_and(align, HV_(set1_epi32)(0xffff)));
     hvi_store(&to->align[k + 1][n], HV_(srli_epi32)(align, 16));
     *most = HV_(max_epu16)(*most, field);
-    *least = HV_(min_epu16)(*least, HV_(sub_epi16)(field, one));
+    if (bf16)
+        *least = HV_(min_epu16)(*least, HV_(sub_epi16)(field, one));
+}
+
+/* Are they those of rows? */
+static inline bool dot2_host_same(const struct matrix_factors *f, const uint32_t *rows,
+                                  U32 key)
+{
+    bool same = f->key == key;
+    for (unsigned r = 0; r < 8 && same; r++)
+        same = memcmp(f->raw[r], rows + 32 * r, sizeof f->raw[r]) == 0;
+    return same;
 }
 
 /* rows: 8 rows of 32 lanes, 16 of which are read. flip: sign bits to turn. */
 __attribute__((always_inline)) static inline void
-dot2_host_load(struct dot2_host_factors *to, const uint32_t *rows, U32 flip, bool bf16,
+dot2_host_load(struct matrix_factors *to, const uint32_t *rows, U32 flip, bool bf16,
                bool column)
 {
+    const U32 key = flip | (U32)bf16 << 1 | 1u;
     hvi most = HV_(set1_epi32)(0), least = HV_(set1_epi32)(-1);
-    for (unsigned k = 0; k < 16; k += 2)
-        for (unsigned n = 0; n < 16; n += HV_LANES) {
-            hvi h = hvi_xor(hvi_load(rows + 16 * k + n), HV_(set1_epi32)((I32)flip));
-            dot2_host_split(to, k, n, h, bf16, column, &most, &least);
-        }
-    memset(to->most, 0, sizeof to->most);
-    memset(to->least, 0xff, sizeof to->least);
-    hvi_store(to->most, most);
-    hvi_store(to->least, least);
-}
-
-static inline U32 dot2_host_most(const struct dot2_host_factors *f)
-{
-    U16 most = 0;
-    for (unsigned i = 0; i < 32; i++)
-        most = f->most[i] > most ? f->most[i] : most;
-    return most;
-}
-
-static inline U32 dot2_host_least(const struct dot2_host_factors *f)
-{
-    U16 least = 0xffff;
-    for (unsigned i = 0; i < 32; i++)
-        least = f->least[i] < least ? f->least[i] : least;
-    return least + 1u;
+    U16 fields[32] = {0}, lower[32];
+    if (dot2_host_same(to, rows, key))
+        return;
+    _Pragma("GCC unroll 8") for (unsigned r = 0; r < 8; r++)
+        _Pragma("GCC unroll 2") for (unsigned n = 0; n < 16; n += HV_LANES)
+    {
+        hvi v = hvi_load(rows + 32 * r + n);
+        hvi_store(&to->raw[r][n], v);
+        v = hvi_xor(v, HV_(set1_epi32)((I32)flip));
+        dot2_host_split(to, 2 * r, n, v, bf16, column, &most, &least);
+    }
+    memset(lower, 0xff, sizeof lower);
+    hvi_store(fields, most);
+    hvi_store(lower, least);
+    U16 m = 0, l = 0xffff;
+    for (unsigned i = 0; i < 32; i++) {
+        m = fields[i] > m ? fields[i] : m;
+        l = lower[i] < l ? lower[i] : l;
+    }
+    to->most = m;
+    to->least = l + 1u;
+    to->key = key;
 }
 
 /* One step for the columns of a vector. p, g: products and their units' fields; c: f32
@@ -224,8 +238,8 @@ dot2_host_step(hvi p0, hvi p1, hvi g0, hvi g1, hvi c, enum dot2_out out, hvi *la
 #define DOT2_HOST_ROWS 8
 
 __attribute__((always_inline)) static inline void
-dot2_host_rows(U32 (*c)[16], const struct dot2_host_factors *a,
-               const struct dot2_host_factors *b, unsigned m, unsigned n,
+dot2_host_rows(U32 (*d)[16], U32 (*c)[16], const struct matrix_factors *a,
+               const struct matrix_factors *b, unsigned m, unsigned n,
                enum dot2_out out, U32 *largest)
 {
     hvi sum[DOT2_HOST_ROWS], most = hvi_load(largest + n);
@@ -246,18 +260,18 @@ dot2_host_rows(U32 (*c)[16], const struct dot2_host_factors *a,
         }
     }
     _Pragma("GCC unroll 8") for (unsigned i = 0; i < DOT2_HOST_ROWS; i++)
-        hvi_store(&c[m + i][n], sum[i]);
+        hvi_store(&d[m + i][n], sum[i]);
     hvi_store(largest + n, most);
 }
 
-/* c += a * b, eight steps for each of 256 sums. */
+/* d = c + a * b, eight steps for each of 256 sums. */
 __attribute__((always_inline)) static inline void
-dot2_host_steps(U32 (*c)[16], const struct dot2_host_factors *a,
-                const struct dot2_host_factors *b, enum dot2_out out, U32 *largest)
+dot2_host_steps(U32 (*d)[16], U32 (*c)[16], const struct matrix_factors *a,
+                const struct matrix_factors *b, enum dot2_out out, U32 *largest)
 {
     for (unsigned n = 0; n < 16; n += HV_LANES)
         for (unsigned m = 0; m < 16; m += DOT2_HOST_ROWS)
-            dot2_host_rows(c, a, b, m, n, out, largest);
+            dot2_host_rows(d, c, a, b, m, n, out, largest);
 }
 
 /* Integer elements e, e + 4, ... of a dword (of 4 bits) or e, e + 2 (of 8): one in each

@@ -468,7 +468,10 @@ static bool rows_overlap(const uint32_t *a, unsigned na, const uint32_t *b, unsi
     return a < b + (size_t)nb * ROW_DWORDS && b < a + (size_t)na * ROW_DWORDS;
 }
 
-/* WMMA: EXEC is ignored; sources that overlap D are copied first. */
+_Static_assert(TEMP_FACTORS_ROWS *ROW_DWORDS == MATRIX_FACTORS_DWORDS,
+               "factors have their place");
+
+/* WMMA: EXEC is ignored; sources that overlap D in part are copied first. */
 static const struct uop *valu_matrix(struct wave *w, const struct uop *u)
 {
     struct lane_mode mode = w->mode;
@@ -477,6 +480,8 @@ static const struct uop *valu_matrix(struct wave *w, const struct uop *u)
     mode.clamp = u->pk.clamp;
     mode.op_sel = u->op_sel;
     struct matrix_io io = {.halves = w->halves, .mode = &mode};
+    for (unsigned i = 0; i < 2; i++)
+        io.factors[i] = (void *)temp_row(w, TEMP_FACTORS + i * TEMP_FACTORS_ROWS);
     const uint32_t **operand[3] = {io.a, io.b, io.c};
     /* wave64 has half the registers for C and D: two passes share the copies */
     uint32_t copy[3][2][8 * ROW_DWORDS];
@@ -487,7 +492,7 @@ static const struct uop *valu_matrix(struct wave *w, const struct uop *u)
             const uint32_t *s = src_row(w, &u->s[i]);
             unsigned n = u->s[i].dwords;
             operand[i][h] = s;
-            if (rows_overlap(s, n, io.d[h], 8)) {
+            if (s != io.d[h] && rows_overlap(s, n, io.d[h], 8)) {
                 row_copy(copy[i][h], s, n);
                 operand[i][h] = copy[i][h];
             }

@@ -52,6 +52,8 @@ static const struct {
     {"half consecutive, half equal", "v_min_u32 v1, 16, v0\n"
                                      "v_mul_lo_u32 v1, v1, s9\n"},
     {"apart", "v_mul_u32_u24 v1, 0x30, v0\n"},
+    {"apart, halves the same", "v_and_b32 v1, 15, v0\n"
+                               "v_mul_u32_u24 v1, 0x30, v1\n"},
     {"8 apart", "v_lshlrev_b32 v1, 3, v0\n"},
     {"16 apart", "v_lshl_add_u32 v1, v0, 4, 12\n"},
     {"16 apart up to the end", "v_lshlrev_b32 v1, 4, v0\n"

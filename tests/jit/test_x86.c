@@ -158,7 +158,7 @@ static const char *mem(unsigned bytes, struct x86_mem m)
  *   v dst                         k the same, an opmask register with EVEX
  *   g dst, a general register     s src1
  *   r rm                          l rm, of which the lowest bytes matter
- *   h rm, half as long
+ *   h rm, half as long            q rm, sixteen bytes
  *   i immediate                   4 register in the upper half of the immediate */
 struct spec {
     const char *vex, *evex; /* mnemonics; NULL: no such encoding */
@@ -223,7 +223,9 @@ static const struct spec specs[X86_FORMS] = {
     [X86_PBLENDW] = {.vex = "vpblendw", .operands = "vsri"},
     [X86_PTERNLOGD] = {.evex = "vpternlogd", .operands = "vsri", .element = 4},
     [X86_PTESTMD] = {.evex = "vptestmd", .operands = "ksr", .element = 4},
-    [X86_INSERTI128] = {.vex = "vinserti128", .operands = "vshi"},
+    [X86_BROADCASTI128] = {"vbroadcasti128", "vbroadcasti32x4", .operands = "vq",
+                           .only_mem = true},
+    [X86_INSERTI128] = {"vinserti128", "vinserti32x4", .operands = "vsqi"},
     [X86_INSERTI32X8] = {.evex = "vinserti32x8", .operands = "vshi"},
     [X86_EXTRACTI128] = {.vex = "vextracti128", .operands = "hvi"},
     [X86_EXTRACTI32X8] = {.evex = "vextracti32x8", .operands = "hvi"},
@@ -292,7 +294,11 @@ static void rm_text(const struct inst *in, char operand, char *text, size_t size
                  64u / s->element);
         return;
     }
-    if (operand == 'h' && in->rm.kind == RM_REG)
+    if (operand == 'q' && in->rm.kind == RM_REG)
+        snprintf(text, size, "xmm%u", in->rm.reg);
+    else if (operand == 'q')
+        snprintf(text, size, "%s", mem(16, in->rm.mem));
+    else if (operand == 'h' && in->rm.kind == RM_REG)
         snprintf(text, size, "%s%u", in->evex ? "ymm" : "xmm", in->rm.reg);
     else if (operand == 'h')
         snprintf(text, size, "%s", mem(bytes / 2, in->rm.mem));
@@ -427,7 +433,8 @@ START_TEST(every_vector_form)
     if (s->vex && !s->no_vex_mem)
         check_memory(form, false, false);
     if (s->evex) {
-        check_registers(form, true);
+        if (!s->only_mem)
+            check_registers(form, true);
         check_memory(form, true, false);
     }
     if (s->element)
@@ -496,6 +503,13 @@ START_TEST(indexed)
                 begin(true);
                 x86_scatter(&x, v, m, index, k);
                 expect("vpscatterdd %s {k%u}, zmm%u", at, k, v);
+                snprintf(at, sizeof at, "qword ptr [%s+ymm%u*1%s%s]", r64[b], index,
+                         m.disp > 0 ? "+" : "", disp);
+                if (index != v) {
+                    begin(true);
+                    x86_gather64(&x, v, m, index, k);
+                    expect("vpgatherdq zmm%u {k%u}, %s", v, k, at);
+                }
                 unsigned d = v % 16, n = (d + 1) % 16, mask = (d + 2) % 16;
                 snprintf(at, sizeof at, "dword ptr [%s+ymm%u*1%s%s]", r64[b], n,
                          m.disp > 0 ? "+" : "", disp);
@@ -676,6 +690,7 @@ static void check_memory_of(unsigned a, struct x86_mem m)
     CHECK(x86_store(&x, false, m, a), "mov %s, %s", mem(4, m), r32[a]);
     CHECK(x86_store(&x, true, m, a), "mov %s, %s", mem(8, m), r64[a]);
     CHECK(x86_load8(&x, a, m), "movzx %s, %s", r32[a], mem(1, m));
+    CHECK(x86_load_sext32(&x, a, m), "movsxd %s, %s", r64[a], mem(4, m));
     CHECK(x86_store_imm(&x, false, m, imm), "mov %s, %s", mem(4, m), number(imm));
     CHECK(x86_store_imm(&x, true, m, imm), "mov %s, %s", mem(8, m), number(imm));
     CHECK(x86_store8_imm(&x, m, (unsigned)imm & 255u), "mov %s, %s", mem(1, m),

@@ -215,8 +215,11 @@ static void fill_bounded(struct matrices *x, const struct shape *s, unsigned rou
         }
 }
 
-static void call(const struct shape *s, enum level level, struct registers *r,
-                 unsigned halves, const struct lane_mode *m)
+/* Of the matrices before, at this level. */
+static _Alignas(64) uint32_t kept[LEVEL_COUNT][2][MATRIX_FACTORS_DWORDS];
+
+static void call_with(const struct shape *s, enum level level, struct registers *r,
+                      unsigned halves, const struct lane_mode *m, bool keep)
 {
     struct matrix_io io = {.d = {r->d[0], r->d[1]},
                            .a = {r->a[0], r->a[1]},
@@ -224,7 +227,15 @@ static void call(const struct shape *s, enum level level, struct registers *r,
                            .c = {r->c[0], r->c[1]},
                            .halves = halves,
                            .mode = m};
+    for (unsigned i = 0; i < 2 && keep; i++)
+        io.factors[i] = (void *)kept[level][i];
     level_entry(level, s->name)->fn.matrix(&io);
+}
+
+static void call(const struct shape *s, enum level level, struct registers *r,
+                 unsigned halves, const struct lane_mode *m)
+{
+    call_with(s, level, r, halves, m, true);
 }
 
 typedef void fill_fn(struct matrices *x, const struct shape *s, unsigned round,
@@ -265,6 +276,33 @@ static void check_one(const struct shape *s, unsigned round, uint64_t *seed,
                           i % 32, (&got.d[0][0])[i], (&want.d[0][0])[i]);
     }
 }
+
+/* What is kept of A and B serves no matrices but those, taken in the same way. */
+START_TEST(factors_are_those_of_the_matrices)
+{
+    const struct shape *s = &shapes[_i];
+    uint64_t seed = 7;
+    struct lane_mode m = level_mode();
+    struct matrices x;
+    struct registers in;
+    fill_bounded(&x, s, 1, &seed);
+    pack(&x, s, 1, false, &seed, &in);
+    for (unsigned round = 0; round < 40; round++) {
+        uint64_t r = random_bits(&seed);
+        unsigned at = (unsigned)(r >> 8 & 7) * 32 + (unsigned)(r >> 16 & 15);
+        if (r & 1)
+            (r & 2 ? in.a[0] : in.b[0])[at] ^= 1u << (r >> 24 & 31);
+        if (r & 4)
+            m.neg ^= r >> 32 & 3;
+        for (enum level level = 0; level < LEVEL_COUNT && level_runs(level); level++) {
+            struct registers got = in, want = in;
+            call_with(s, level, &want, 1, &m, false);
+            call_with(s, level, &got, 1, &m, true);
+            ck_assert_mem_eq(got.d[0], want.d[0], sizeof got.d[0]);
+        }
+    }
+}
+END_TEST
 
 START_TEST(matrices_match_the_model)
 {
@@ -319,6 +357,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, matrices_match_the_model, 0, n);
     tcase_add_loop_test(tc, bounded_matrices_match_the_model, 0, n);
+    tcase_add_loop_test(tc, factors_are_those_of_the_matrices, 0, n);
     tcase_add_loop_test(tc, destination_may_be_a_source, 0, n);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
