@@ -102,6 +102,8 @@ def mistakes():
         status, told = sweep("a.sweep")
         expect(status == 2 and why in told, f"{text!r}: {status} {told}")
         expect(not os.path.exists("a.sweep.db"), "a database for nothing")
+    libraries = call(RDNA3, env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"})[1]
+    expect("libc.so" in libraries and "sqlite" not in libraries, "every start loads SQLite")
     expect(sweep()[0] == 2 and sweep("a", "--jobs", "0")[0] == 2, "options")
     expect(sweep("none.sweep")[0] == 1, "no file")
     write("a.sweep", "command = true\n")

@@ -20,7 +20,7 @@ struct names {
 
 static int ask(struct sweep_store *store, const char *sql, sqlite3_stmt **out)
 {
-    return sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK
+    return sqlite.prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK
                ? CLI_OK
                : sweep_store_error(store);
 }
@@ -29,14 +29,14 @@ static int take_names(struct sweep_store *store, const char *sql, struct names *
 {
     sqlite3_stmt *q = NULL;
     int status = ask(store, sql, &q);
-    while (status == CLI_OK && sqlite3_step(q) == SQLITE_ROW &&
+    while (status == CLI_OK && sqlite.step(q) == SQLITE_ROW &&
            to->n < 2 * SWEEP_NAMES) {
-        const char *name = (const char *)sqlite3_column_text(q, 0);
+        const char *name = (const char *)sqlite.column_text(q, 0);
         to->name[to->n] = strdup(name ? name : "");
         if (!to->name[to->n++])
             status = cli_error(CLI_FAILED, "out of memory");
     }
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     return status;
 }
 
@@ -63,13 +63,13 @@ static int row(sqlite3_stmt *one[2], const struct names *names, sqlite3_int64 it
 {
     for (unsigned i = 0; i < names->n; i++) {
         sqlite3_stmt *q = one[i >= names->n_parameters];
-        sqlite3_bind_int64(q, 1, item);
-        sqlite3_bind_text(q, 2, names->name[i], -1, SQLITE_STATIC);
-        const char *text = sqlite3_step(q) == SQLITE_ROW
-                               ? (const char *)sqlite3_column_text(q, 0)
+        sqlite.bind_int64(q, 1, item);
+        sqlite.bind_text(q, 2, names->name[i], -1, SQLITE_STATIC);
+        const char *text = sqlite.step(q) == SQLITE_ROW
+                               ? (const char *)sqlite.column_text(q, 0)
                                : NULL;
         cell(text ? text : csv ? "" : "-", csv, false);
-        sqlite3_reset(q);
+        sqlite.reset(q);
     }
     return CLI_OK;
 }
@@ -99,18 +99,18 @@ int sweep_table(struct sweep_store *store, bool csv)
         cell("state", csv, false);
         putchar('\n');
     }
-    while (status == CLI_OK && sqlite3_step(items) == SQLITE_ROW) {
+    while (status == CLI_OK && sqlite.step(items) == SQLITE_ROW) {
         char state[40] = "done";
-        cell((const char *)sqlite3_column_text(items, 0), csv, true);
-        status = row(one, &names, sqlite3_column_int64(items, 0), csv);
-        if (sqlite3_column_int(items, 1))
-            snprintf(state, sizeof state, "failed (%d)", sqlite3_column_int(items, 2));
+        cell((const char *)sqlite.column_text(items, 0), csv, true);
+        status = row(one, &names, sqlite.column_int64(items, 0), csv);
+        if (sqlite.column_int(items, 1))
+            snprintf(state, sizeof state, "failed (%d)", sqlite.column_int(items, 2));
         cell(state, csv, false);
         putchar('\n');
     }
-    sqlite3_finalize(items);
-    sqlite3_finalize(one[0]);
-    sqlite3_finalize(one[1]);
+    sqlite.finalize(items);
+    sqlite.finalize(one[0]);
+    sqlite.finalize(one[1]);
     for (unsigned i = 0; i < names.n; i++)
         free(names.name[i]);
     return status;
@@ -176,15 +176,15 @@ static int know_series(struct sweep_store *store, const char *option, const char
     sqlite3_stmt *q = NULL;
     int status = ask(store, "SELECT 1 FROM parameter WHERE name = ? LIMIT 1", &q);
     if (status == CLI_OK) {
-        sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
-        int got = sqlite3_step(q);
+        sqlite.bind_text(q, 1, name, -1, SQLITE_STATIC);
+        int got = sqlite.step(q);
         if (got == SQLITE_DONE)
             status =
                 cli_error(CLI_FAILED, "--%s: there is no parameter '%s'", option, name);
         else if (got != SQLITE_ROW)
             status = sweep_store_error(store);
     }
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     return status;
 }
 
@@ -204,13 +204,13 @@ static int take_points(struct sweep_store *store, char *axis[3], struct plot *p)
         "GROUP BY 1, 2 ORDER BY 1, 2",
         &q);
     for (int i = 0; status == CLI_OK && i < 3; i++)
-        sqlite3_bind_text(q, i + 1, axis[i] ? axis[i] : "", -1, SQLITE_STATIC);
-    while (status == CLI_OK && (got = sqlite3_step(q)) == SQLITE_ROW)
-        status = add_point(p, (const char *)sqlite3_column_text(q, 0),
-                           sqlite3_column_double(q, 1), sqlite3_column_double(q, 2));
+        sqlite.bind_text(q, i + 1, axis[i] ? axis[i] : "", -1, SQLITE_STATIC);
+    while (status == CLI_OK && (got = sqlite.step(q)) == SQLITE_ROW)
+        status = add_point(p, (const char *)sqlite.column_text(q, 0),
+                           sqlite.column_double(q, 1), sqlite.column_double(q, 2));
     if (status == CLI_OK && got != SQLITE_DONE)
         status = sweep_store_error(store);
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     if (status == CLI_OK && !p->n)
         status = cli_error(CLI_FAILED,
                            "--plot: no items with a number for parameter '%s' and for "
@@ -332,19 +332,19 @@ static int know_all(struct sweep_store *store, const char *measure)
                      &q);
     if (status != CLI_OK)
         return status;
-    sqlite3_bind_text(q, 1, measure, -1, SQLITE_STATIC);
-    if (sqlite3_step(q) != SQLITE_ROW)
+    sqlite.bind_text(q, 1, measure, -1, SQLITE_STATIC);
+    if (sqlite.step(q) != SQLITE_ROW)
         status = sweep_store_error(store);
-    else if (sqlite3_column_type(q, 0) == SQLITE_NULL)
+    else if (sqlite.column_type(q, 0) == SQLITE_NULL)
         status = cli_error(CLI_FAILED,
                            "--sum: the database is of an earlier version, which did "
                            "not say how many items there are");
-    else if (sqlite3_column_int64(q, 0) != 0)
+    else if (sqlite.column_int64(q, 0) != 0)
         status = cli_error(CLI_FAILED,
                            "--sum: %lld items are not done, have failed or have no "
                            "number '%s'",
-                           (long long)sqlite3_column_int64(q, 0), measure);
-    sqlite3_finalize(q);
+                           (long long)sqlite.column_int64(q, 0), measure);
+    sqlite.finalize(q);
     return status;
 }
 
@@ -369,17 +369,17 @@ int sweep_sum(struct sweep_store *store, const char *what)
                      "ORDER BY min(y.item)",
                      &q);
     if (status == CLI_OK) {
-        sqlite3_bind_text(q, 1, word[0], -1, SQLITE_STATIC);
-        sqlite3_bind_text(q, 2, word[1], -1, SQLITE_STATIC);
-        while ((got = sqlite3_step(q)) == SQLITE_ROW) {
+        sqlite.bind_text(q, 1, word[0], -1, SQLITE_STATIC);
+        sqlite.bind_text(q, 2, word[1], -1, SQLITE_STATIC);
+        while ((got = sqlite.step(q)) == SQLITE_ROW) {
             if (word[1])
-                printf("%s ", (const char *)sqlite3_column_text(q, 0));
-            printf("%s\n", (const char *)sqlite3_column_text(q, 1));
+                printf("%s ", (const char *)sqlite.column_text(q, 0));
+            printf("%s\n", (const char *)sqlite.column_text(q, 1));
         }
         if (got != SQLITE_DONE)
             status = sweep_store_error(store);
     }
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     free(copy);
     return status;
 }

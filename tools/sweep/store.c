@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,19 +27,19 @@ static const char schema[] =
 
 int sweep_store_error(const struct sweep_store *store)
 {
-    return cli_error(CLI_FAILED, "%s: %s", store->path, sqlite3_errmsg(store->db));
+    return cli_error(CLI_FAILED, "%s: %s", store->path, sqlite.errmsg(store->db));
 }
 
 static int run(struct sweep_store *store, const char *sql)
 {
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
+    return sqlite.exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
                ? CLI_OK
                : sweep_store_error(store);
 }
 
 static int prepare(struct sweep_store *store, const char *sql, sqlite3_stmt **out)
 {
-    return sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK
+    return sqlite.prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK
                ? CLI_OK
                : sweep_store_error(store);
 }
@@ -51,28 +50,28 @@ static void bind_value(sqlite3_stmt *q, int at, const char *text)
     char *end;
     long long whole = strtoll(text, &end, 10);
     if (end != text && !*end && strlen(text) < 19) {
-        sqlite3_bind_int64(q, at, whole);
+        sqlite.bind_int64(q, at, whole);
         return;
     }
     double real = strtod(text, &end);
     if (end != text && !*end && isfinite(real) && !strpbrk(text, "xX"))
-        sqlite3_bind_double(q, at, real);
+        sqlite.bind_double(q, at, real);
     else
-        sqlite3_bind_text(q, at, text, -1, SQLITE_TRANSIENT);
+        sqlite.bind_text(q, at, text, -1, SQLITE_TRANSIENT);
 }
 
 static int step(struct sweep_store *store, sqlite3_stmt *q)
 {
-    int got = sqlite3_step(q);
-    sqlite3_reset(q);
+    int got = sqlite.step(q);
+    sqlite.reset(q);
     return got == SQLITE_DONE ? CLI_OK : sweep_store_error(store);
 }
 
 static int add_pair(struct sweep_store *store, sqlite3_stmt *q, uint64_t item,
                     const char *name, const char *value)
 {
-    sqlite3_bind_int64(q, 1, (sqlite3_int64)item);
-    sqlite3_bind_text(q, 2, name, -1, SQLITE_TRANSIENT);
+    sqlite.bind_int64(q, 1, (sqlite3_int64)item);
+    sqlite.bind_text(q, 2, name, -1, SQLITE_TRANSIENT);
     bind_value(q, 3, value);
     return step(store, q);
 }
@@ -82,10 +81,10 @@ static int tables(struct sweep_store *store)
     sqlite3_stmt *q = NULL;
     int status = prepare(
         store, "SELECT count(*) FROM sqlite_master WHERE name IN ('sweep', 'run')", &q);
-    if (status == CLI_OK && sqlite3_step(q) != SQLITE_ROW)
+    if (status == CLI_OK && sqlite.step(q) != SQLITE_ROW)
         status = sweep_store_error(store);
-    store->tables = status == CLI_OK ? sqlite3_column_int(q, 0) : 0;
-    sqlite3_finalize(q);
+    store->tables = status == CLI_OK ? sqlite.column_int(q, 0) : 0;
+    sqlite.finalize(q);
     return status;
 }
 
@@ -95,11 +94,15 @@ static int open_file(const char *path, int flags, struct sweep_store **out)
     if (!store)
         return cli_error(CLI_FAILED, "out of memory");
     store->path = path;
-    int status = CLI_OK;
-    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK)
+    int status = sql_load();
+    if (status != CLI_OK) {
+        free(store);
+        return status;
+    }
+    if (sqlite.open_v2(path, &store->db, flags, NULL) != SQLITE_OK)
         status = sweep_store_error(store);
     if (status == CLI_OK) {
-        sqlite3_busy_timeout(store->db, 10000);
+        sqlite.busy_timeout(store->db, 10000);
         status = tables(store);
     }
     if (status != CLI_OK) {
@@ -130,18 +133,18 @@ static int create(struct sweep_store *store)
     if (status == CLI_OK)
         status = prepare(store, "INSERT INTO sweep VALUES('file', ?)", &q);
     if (status == CLI_OK) {
-        sqlite3_bind_text(q, 1, store->sweep->text, -1, SQLITE_TRANSIENT);
+        sqlite.bind_text(q, 1, store->sweep->text, -1, SQLITE_TRANSIENT);
         status = step(store, q);
     }
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     q = NULL;
     if (status == CLI_OK)
         status = prepare(store, "INSERT INTO sweep VALUES('items', ?)", &q);
     if (status == CLI_OK) {
-        sqlite3_bind_int64(q, 1, (sqlite3_int64)store->sweep->n_items);
+        sqlite.bind_int64(q, 1, (sqlite3_int64)store->sweep->n_items);
         status = step(store, q);
     }
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     return status == CLI_OK ? run(store, "COMMIT") : status;
 }
 
@@ -153,14 +156,14 @@ static int compare(struct sweep_store *store)
     if (status != CLI_OK)
         return status;
     const char *text =
-        sqlite3_step(q) == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : NULL;
+        sqlite.step(q) == SQLITE_ROW ? (const char *)sqlite.column_text(q, 0) : NULL;
     if (!text || strcmp(text, store->sweep->text) != 0)
         status =
             cli_error(CLI_FAILED,
                       "%s has the results of another sweep, or its file was changed "
                       "since: name another one (--db)",
                       store->path);
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     return status;
 }
 
@@ -171,20 +174,20 @@ static int load(struct sweep_store *store)
     int status = prepare(store, "SELECT id, failed FROM item", &q), got;
     store->given = calloc(store->sweep->n_items / 8 + 1, 1);
     if (!store->given) {
-        sqlite3_finalize(q);
+        sqlite.finalize(q);
         return cli_error(CLI_FAILED, "out of memory");
     }
     if (status != CLI_OK)
         return status;
-    while ((got = sqlite3_step(q)) == SQLITE_ROW) {
-        uint64_t item = (uint64_t)sqlite3_column_int64(q, 0);
+    while ((got = sqlite.step(q)) == SQLITE_ROW) {
+        uint64_t item = (uint64_t)sqlite.column_int64(q, 0);
         if (item >= store->sweep->n_items)
             continue;
         store->given[item / 8] |= (uint8_t)(1u << item % 8);
         store->done++;
-        store->failed += sqlite3_column_int(q, 1) != 0;
+        store->failed += sqlite.column_int(q, 1) != 0;
     }
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     return got == SQLITE_DONE ? CLI_OK : sweep_store_error(store);
 }
 
@@ -227,8 +230,8 @@ int sweep_store_open(const char *path, const struct sweep *s, bool retry,
 void sweep_store_close(struct sweep_store *store)
 {
     for (unsigned i = 0; i < STORE_INSERTS; i++)
-        sqlite3_finalize(store->insert[i]);
-    sqlite3_close(store->db);
+        sqlite.finalize(store->insert[i]);
+    sqlite.close(store->db);
     free(store->given);
     free(store);
 }
@@ -297,11 +300,11 @@ static int put_item(struct sweep_store *store, const struct sweep_done *done,
 {
     sqlite3_stmt *q = store->insert[STORE_ITEM];
     uint32_t from = done->bytes > SAID ? done->bytes - SAID : 0;
-    sqlite3_bind_int64(q, 1, (sqlite3_int64)done->item);
-    sqlite3_bind_int(q, 2, failed);
-    sqlite3_bind_int(q, 3, done->status);
-    sqlite3_bind_text(q, 4, failed && done->text ? done->text + from : "", -1,
-                      SQLITE_TRANSIENT);
+    sqlite.bind_int64(q, 1, (sqlite3_int64)done->item);
+    sqlite.bind_int(q, 2, failed);
+    sqlite.bind_int(q, 3, done->status);
+    sqlite.bind_text(q, 4, failed && done->text ? done->text + from : "", -1,
+                     SQLITE_TRANSIENT);
     return step(store, q);
 }
 
@@ -324,9 +327,9 @@ int sweep_store_put(struct sweep_store *store, const struct sweep_done *done,
         status = put_item(store, done, failed);
     if (status == CLI_OK) {
         sqlite3_stmt *q = store->insert[STORE_RUN];
-        sqlite3_bind_int64(q, 1, (sqlite3_int64)done->item);
-        sqlite3_bind_int(q, 2, worker);
-        sqlite3_bind_double(q, 3, done->seconds);
+        sqlite.bind_int64(q, 1, (sqlite3_int64)done->item);
+        sqlite.bind_int(q, 2, worker);
+        sqlite.bind_double(q, 3, done->seconds);
         status = step(store, q);
     }
     if (status == CLI_OK)

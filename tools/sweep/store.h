@@ -4,8 +4,7 @@
 #ifndef RD_SWEEP_STORE_H
 #define RD_SWEEP_STORE_H
 
-#include <sqlite3.h>
-
+#include "sql.h"
 #include "sweep.h"
 
 enum { STORE_ITEM, STORE_PARAMETER, STORE_RESULT, STORE_RUN, STORE_INSERTS };
