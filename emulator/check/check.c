@@ -171,6 +171,15 @@ static uint64_t all_lanes(const struct emu_event *e)
     return n;
 }
 
+void ck_opens(struct ck *ck, struct ck_group *g)
+{
+    g->barriers++;
+    if (ck->race)
+        ck_race_barrier(ck, g);
+    for (unsigned i = 0; i < g->n_waves; i++)
+        g->wave[i].waits = false;
+}
+
 /* What the event makes of the wave and its workgroup. */
 static void follow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
@@ -185,13 +194,8 @@ static void follow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         g->n_ended++;
         ck->slots[e->wave->slot] = NULL;
     }
-    if (e->flags & EMU_EV_BARRIER_DONE) {
-        g->barriers++;
-        if (ck->race)
-            ck_race_barrier(ck, g);
-        for (unsigned i = 0; i < g->n_waves; i++)
-            g->wave[i].waits = false;
-    }
+    if (e->flags & EMU_EV_BARRIER_DONE)
+        ck_opens(ck, g);
     if (g->n_live == 0)
         group_free(ck, g);
 }

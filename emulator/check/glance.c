@@ -64,7 +64,7 @@ static unsigned sees(void *ctx, const struct emu_inst *inst)
     return (always ? EMU_SEE_ALWAYS
             : asks ? EMU_SEE_ASK
                    : 0) |
-           (ck->race && !heap ? EMU_SEE_LINE : 0) | (later ? EMU_SEE_LATER : 0) |
+           (ck->race && !heap ? EMU_SEE_ROW : 0) | (later ? EMU_SEE_LATER : 0) |
            (apart ? EMU_SEE_APART : 0);
 }
 
@@ -94,6 +94,39 @@ static bool ask(void *ctx, const struct emu_event *e)
     if (ck->config.heap && ck_wants(ck, CK_MEM) && ck_mem_ask(ck, e))
         return true;
     return ck->race && ck_race_ask(ck, w, e);
+}
+
+/* Barriers that all reach, and what drops caches. */
+static bool pass(void *ctx, const struct emu_wave_info *info,
+                 const struct emu_inst *inst, uint64_t exec)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, info);
+    bool barrier = inst->kind == EMU_KIND_BARRIER, sync = ck_wants(ck, CK_SYNC);
+    if (!w || (!barrier && !orders(ck, inst->isa.op)) ||
+        (sync && (ck_hang_looks(ck, w) || (barrier && !ck_sync_fine(w, inst->pc, exec)))))
+        return false;
+    if (barrier && ck->race && !ck_race_quiet(ck->race))
+        return false;
+    w->pc = inst->pc;
+    if (!barrier)
+        ck_race_order(ck, w, inst);
+    return true;
+}
+
+static void arrive(void *ctx, const struct emu_wave_info *info,
+                   const struct emu_inst *inst, bool opens)
+{
+    struct ck *ck = ctx;
+    struct ck_wave *w = wave_of(ck, info);
+    struct ck_group *g = w->group;
+    w->waits = true;
+    w->barrier_pc = inst->pc;
+    if (!opens)
+        return;
+    if (ck_wants(ck, CK_SYNC))
+        ck_hang_opens(ck, g);
+    ck_opens(ck, g);
 }
 
 static struct emu_log *log_of(void *ctx, const struct emu_wave_info *info)
@@ -148,8 +181,9 @@ static bool turn(void *ctx, const struct emu_wave_info *info)
 }
 
 #define SEEN                                                                           \
-    .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .log = log_of,         \
-    .mine = mine, .line = ck_race_line
+    .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .pass = pass,           \
+    .arrive = arrive, .log = log_of, .mine = mine, .form = ck_race_form,                             \
+    .row = ck_race_row
 #define STATES .load = load, .save = save
 #define MARKS                                                                          \
     .marks = ck_init_marks, .note = ck_init_note, .touch = ck_init_touch,              \

@@ -258,7 +258,12 @@ bool ck_hang_turn(struct ck *ck, struct ck_wave *w)
     return ck->looks || p->expired;
 }
 
-static void barrier_opens(struct ck *ck, struct ck_group *g)
+bool ck_hang_looks(const struct ck *ck, const struct ck_wave *w)
+{
+    return ck->looks || w->progress.expired;
+}
+
+void ck_hang_opens(struct ck *ck, struct ck_group *g)
 {
     for (unsigned i = 0; i < g->n_waves; i++)
         g->wave[i].progress.base = g->wave[i].progress.proven = g->wave[i].insts;
@@ -269,10 +274,10 @@ static void barrier_opens(struct ck *ck, struct ck_group *g)
 void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     if (e->flags & EMU_EV_BARRIER_DONE) {
-        barrier_opens(ck, w->group);
+        ck_hang_opens(ck, w->group);
         return;
     }
-    if (!ck->looks && !w->progress.expired)
+    if (!ck_hang_looks(ck, w))
         return;
     ck->quiet++;
     memory_step(ck, w, e);

@@ -192,10 +192,14 @@ void ck_value_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* sync.c: before the group's state follows the event. */
 void ck_sync_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+/* Has it nothing to say of the wave's barrier at pc? */
+bool ck_sync_fine(const struct ck_wave *w, uint64_t pc, uint64_t exec);
 
 /* hang.c: of a dispatch; must all of the wave's turn be seen? at an event. */
 void ck_hang_begin(struct ck *ck);
 bool ck_hang_turn(struct ck *ck, struct ck_wave *w);
+bool ck_hang_looks(const struct ck *ck, const struct ck_wave *w);
+void ck_hang_opens(struct ck *ck, struct ck_group *g); /* a barrier */
 void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* wait.c */
@@ -256,14 +260,20 @@ void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
 bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 /* Where native code of the workgroup writes LDS loads; NULL: nowhere. */
 struct emu_log *ck_race_log(struct ck *ck, struct ck_group *g);
-/* Before the wave's turn: what ck_race_line is given; NULL: it has nothing to say. */
+/* Before the wave's turn: what ck_race_row is given; NULL: it has nothing to say. */
 void *ck_race_mine(struct ck *ck, struct ck_wave *w);
-/* race_line.c: emu_glance.line: what race makes of a row is done. */
-unsigned ck_race_line(void *mine, uint64_t address, uint64_t pc, unsigned access);
+/* race_forms.c: emu_glance.form. */
+uint32_t ck_race_form(void *ctx, const struct emu_row *row);
+/* race_row.c: emu_glance.row: what race makes of a row is done. */
+unsigned ck_race_row(void *mine, uint64_t address, const struct emu_row *row);
 /* What the instruction orders, if it accesses nothing. */
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst);
 void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_race_barrier(struct ck *ck, struct ck_group *g);
+/* Is there nothing to tell of at a barrier? */
+bool ck_race_quiet(const struct ck_race *r);
+/* check.c: a barrier of the workgroup has opened. */
+void ck_opens(struct ck *ck, struct ck_group *g);
 void ck_race_end(struct ck *ck);
 
 #endif

@@ -48,6 +48,7 @@ void ck_race_destroy(struct ck_race *r)
 {
     if (!r)
         return;
+    race_forms_free(r);
     shadow_destroy(r->global);
     forget_releases(r);
     order_free(&r->order);
@@ -62,6 +63,11 @@ void ck_race_destroy(struct ck_race *r)
         free(log);
     }
     free(r);
+}
+
+bool ck_race_quiet(const struct ck_race *r)
+{
+    return !r->n_suspended;
 }
 
 void ck_race_end(struct ck *ck)
@@ -100,6 +106,8 @@ void ck_race_begin(struct ck *ck)
 {
     struct ck_race *r = ck->race;
     race_begin_waves(ck);
+    if (!r->others)
+        race_forms_begin(r);
     forget_releases(r);
     order_begin(&r->order);
     r->stamp = 0;
@@ -635,10 +643,21 @@ void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
         ck->race->stamp++;
 }
 
+/* A load of memory by the caches, so that others who load there need not be looked at
+ * lane by lane because of it. */
+static bool reads_row(const struct emu_event *e, uint64_t lanes)
+{
+    const struct emu_access *a = e->access;
+    return e->n_accesses == 1 && !(a->lanes & ~lanes) && a->read && !a->write &&
+           a->space == EMU_SPACE_GLOBAL && !past_caches(e, a);
+}
+
 static void judge_event(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                         uint64_t lanes)
 {
     struct ck_group *g = w->group;
+    if (ck->race->native && reads_row(e, lanes) && race_row_ask(ck, w, e))
+        return;
     for (unsigned i = 0; i < e->n_accesses; i++) {
         const struct emu_access *a = &e->access[i];
         struct shadow *s = shadow_of(ck, w, a->space);

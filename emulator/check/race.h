@@ -55,7 +55,25 @@ struct race_log {
     char entry[LOG_BYTES];
 };
 
-/* The wave that runs, for race_line.c. */
+#define RACE_LINES 8u
+#define RACE_FORMS 4096u /* a power of two */
+
+/* How the lanes of a row lie. */
+struct race_form {
+    int32_t offset[32]; /* behind the first one */
+    uint8_t bytes;
+    bool write, lds;
+    bool reads; /* shadow_reads.c can have them */
+    uint16_t number, span;
+    int32_t low;             /* of the lowest lane, behind the first one */
+    uint8_t n_lines, form;   /* whole lines, if the first lane begins one; 0: none */
+    struct {
+        int32_t at; /* behind the first lane */
+        uint8_t lane;
+    } line[RACE_LINES];
+};
+
+/* The wave that runs, for race_row.c. */
 struct race_line {
     struct ck *ck;
     struct ck_wave *w;
@@ -65,6 +83,11 @@ struct race_line {
 
 struct ck_race {
     struct race_line line;
+    struct race_form *form; /* from 1; RACE_FORMS of them, or NULL */
+    uint16_t *form_name;    /* their numbers, open addressing */
+    uint32_t n_forms;
+    bool native; /* there may be such code; else lanes are judged one by one */
+    uint32_t forms_made; /* anew: emu_row.form is of this time, above the number */
     /* Waves of dispatches that are kept have numbers up to others, those of the one
      * that runs up to last. */
     uint32_t others, last;
@@ -137,6 +160,14 @@ void race_catch_up(struct ck *ck, struct ck_group *g);
 void race_lds_written(struct ck_group *g);
 /* A barrier has opened, or the workgroup has gone: what the log has is of no use. */
 void race_log_forget(struct ck_group *g);
+
+/* ---- race_forms.c */
+
+void race_forms_free(struct ck_race *r);
+/* Nobody has read anything: forms may begin anew. */
+void race_forms_begin(struct ck_race *r);
+/* As ck_race_row, of an instruction whose lanes may lie like those of a row. */
+bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* ---- race_tell.c: what is told of conflicts */
 

@@ -674,7 +674,9 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         return true;
     if (lds)
         race_catch_up(ck, w->group);
-    else
+    if (race_row_ask(ck, w, e))
+        return false;
+    if (!lds)
         fetch_next(race->global, w, e);
     bool first = a->write && !lds && !w->order.stores_out;
     struct rows r;
@@ -701,6 +703,9 @@ void *ck_race_mine(struct ck *ck, struct ck_wave *w)
     uint32_t waves = ck->launch.waves_per_group, wave = race_wave(ck, w);
     if (ck->config.lanes || !ck->race->global)
         return NULL;
+    ck->race->native = true;
+    if (ck->race->form)
+        shadow_more_reads(ck->race->global);
     ck->race->line = (struct race_line){
         .ck = ck, .w = w, .wave = wave, .first = wave - w->info->wave, .waves = waves};
     return &ck->race->line;

@@ -9,12 +9,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define CHUNK_BYTES (1u << 20)
 #define CHUNK_FIRST (1u << 14)
 #define SITES_FIRST 256u
 #define SITES_MOST  (1u << (32 - SHADOW_LANE))
 #define BYTES_KEPT  (1u << 20) /* at least, of blocks that nobody touches */
+#define AREAS_FEW   16u        /* with memory of their own each */
+#define PIECE_BYTES (2ul << 20)
 
 enum size { SIZE_DWORDS, SIZE_HALVES, SIZE_BYTES, SIZES };
 static const size_t bytes_of[SIZES] = {SHADOW_BLOCK, 2ul * SHADOW_BLOCK,
@@ -27,6 +30,13 @@ struct shadow_chunk {
 };
 
 /* ---- memory ---- */
+
+/* A huge page, if the host has them: what follows kernels through memory would wait for
+ * its tables of pages. */
+struct shadow_piece {
+    struct shadow_piece *next;
+    size_t used;
+};
 
 /* Zeroed. */
 static void *take(struct shadow *s, enum size size)
@@ -76,6 +86,7 @@ static void drop_planes(struct shadow *s, struct shadow_block *b)
         b->top[i] = 0;
         b->apart[i] = 0;
     }
+    b->made = false;
     memset(b->line, 0, sizeof b->line);
     b->shift = 2;
 }
@@ -105,6 +116,11 @@ static void clear(struct shadow *s)
             s->slot[i] = area->next;
             free(area->memory);
         }
+    while (s->piece) {
+        struct shadow_piece *p = s->piece;
+        s->piece = p->next;
+        (void)munmap(p, PIECE_BYTES);
+    }
     memset(s->slot, 0, s->n_slots * sizeof(struct shadow_area *));
     memset(s->spare, 0, sizeof s->spare);
     memset(s->front, 0, sizeof s->front);
@@ -113,6 +129,7 @@ static void clear(struct shadow *s)
         s->chunk = c->next;
         free(c);
     }
+    shadow_free_reads(s);
     free(s->site);
     s->site = NULL;
     s->n_areas = s->n_blocks = s->bytes = s->room = 0;
@@ -167,17 +184,51 @@ static void grow(struct shadow *s)
     s->n_slots = bigger.n_slots;
 }
 
-static struct shadow_area *area_new(struct shadow *s, uint64_t number)
+static struct shadow_piece *piece_new(struct shadow *s)
 {
-    if (s->n_areas >= s->n_slots)
-        grow(s);
-    enum { align = _Alignof(struct shadow_area) };
-    char *memory = calloc(1, sizeof(struct shadow_area) + align);
+    char *p = mmap(NULL, 2 * PIECE_BYTES, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    size_t before = -(uintptr_t)p % PIECE_BYTES;
+    if (before)
+        (void)munmap(p, before);
+    (void)munmap(p + before + PIECE_BYTES, PIECE_BYTES - before);
+    (void)madvise(p + before, PIECE_BYTES, MADV_HUGEPAGE); /* a hint */
+    struct shadow_piece *piece = (void *)(p + before);
+    piece->next = s->piece;
+    piece->used = 64;
+    s->piece = piece;
+    return piece;
+}
+
+static struct shadow_area *area_memory(struct shadow *s)
+{
+    enum { align = _Alignof(struct shadow_area), bytes = sizeof(struct shadow_area) };
+    struct shadow_piece *p = s->piece;
+    if (s->n_areas >= AREAS_FEW && (!p || p->used + bytes > PIECE_BYTES))
+        p = piece_new(s);
+    if (s->n_areas >= AREAS_FEW && p) {
+        void *out = (char *)p + p->used;
+        p->used += bytes;
+        return out;
+    }
+    char *memory = calloc(1, bytes + align);
     if (!memory)
         return NULL;
     struct shadow_area *area =
         __builtin_assume_aligned(memory + (align - (uintptr_t)memory % align), align);
     area->memory = memory;
+    return area;
+}
+
+static struct shadow_area *area_new(struct shadow *s, uint64_t number)
+{
+    if (s->n_areas >= s->n_slots)
+        grow(s);
+    struct shadow_area *area = area_memory(s);
+    if (!area)
+        return NULL;
     area->number = number;
     size_t slot = slot_of(s, number);
     area->next = s->slot[slot];
@@ -199,28 +250,26 @@ struct shadow_area *shadow_find(struct shadow *s, uint64_t address)
     return area;
 }
 
-const struct shadow_block *shadow_known(const struct shadow *s, uint64_t address)
+const struct shadow_block *shadow_known(struct shadow *s, uint64_t address)
 {
     uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
-    const struct shadow_area *area = s->slot[slot_of(s, number)];
+    struct shadow_area *area = s->slot[slot_of(s, number)];
     while (area && area->number != number)
         area = area->next;
-    const struct shadow_block *b =
+    struct shadow_block *b =
         area ? &area->block[address / SHADOW_BLOCK % SHADOW_AREA] : NULL;
-    return b && b->epoch == s->epoch ? b : NULL;
+    if (!b || b->epoch != s->epoch)
+        return NULL;
+    if (b->reads)
+        shadow_settle(s, b);
+    return b;
 }
 
 void shadow_touch(struct shadow *s, struct shadow_block *b)
 {
-    s->n_blocks += !b->epoch;
-    if (!b->epoch)
-        b->shift = 2;
-    else if (b->shift < 2)
+    if (b->epoch && b->shift < 2)
         drop_planes(s, b);
-    b->epoch = s->epoch;
-    s->n_touched++;
-    for (unsigned i = 0; i < SHADOW_PLANES; i++)
-        s->touched += b->plane[i] ? bytes_of[SIZE_DWORDS] : 0;
+    (void)shadow_touch_plain(s, b);
 }
 
 /* A plane of other values for what there is; NULL: there is nothing, or (*ok) out of
@@ -254,6 +303,7 @@ bool shadow_split(struct shadow *s, struct shadow_block *b, uint8_t shift)
         b->top[i] = plane[i] ? b->top[i] : 0;
         s->touched += plane[i] ? bytes_of[size_of(shift)] : 0;
     }
+    b->made = true;
     if (ok)
         b->shift = shift;
     return ok;
@@ -262,6 +312,7 @@ bool shadow_split(struct shadow *s, struct shadow_block *b, uint8_t shift)
 uint32_t *shadow_plane(struct shadow *s, struct shadow_block *b,
                        enum shadow_plane plane)
 {
+    b->made = true;
     if (!b->plane[plane]) {
         b->plane[plane] = take(s, size_of(b->shift));
         s->touched += b->plane[plane] ? bytes_of[size_of(b->shift)] : 0;
@@ -326,6 +377,8 @@ static void renumber_plane(struct shadow_block *b, unsigned plane, uint32_t *to,
 static void renumber_block(struct shadow *s, struct shadow_block *b, uint32_t *to,
                            bool marks, uint32_t n)
 {
+    if (b->reads && b->epoch == s->epoch)
+        shadow_renumber_reads(b, to, marks);
     for (unsigned k = 0; k < SHADOW_PLANES; k++) {
         if (b->top[k] && b->top[k] >= s->dead) {
             renumber_plane(b, k, to, marks);

@@ -49,15 +49,45 @@ enum shadow_plane { SHADOW_WRITE, SHADOW_ATOMIC, SHADOW_READ, SHADOW_READ2 };
 #define SHADOW_FORMS 4u
 static const uint8_t shadow_step[SHADOW_FORMS] = {0, 1, 2, 16};
 
+/* How 32 lanes lie to one another. */
+#define SHADOW_LANES 32u
+#define SHADOW_WORDS 8u /* of a bit for each half of a dword of a block */
+struct shadow_form {
+    uint16_t offset[SHADOW_LANES]; /* of lanes, behind the lowest one's */
+    uint8_t bytes;                 /* of each */
+    uint16_t span;                 /* of all */
+    /* The halves that they touch, from the lowest one's on; before and behind nothing. */
+    uint64_t halves[3 * SHADOW_WORDS];
+};
+
+/* What has read a part of a block that nobody has written: values of the reads' planes
+ * that are not in these yet. */
+struct shadow_read {
+    uint32_t first, last; /* as in the two planes: sites; 0: none */
+    int16_t base;         /* of the lowest lane in the block */
+    uint16_t form;
+};
+
+#define SHADOW_READS 24u
+struct shadow_reads {
+    struct shadow_reads *next; /* of those nobody uses */
+    uint32_t n, hint;
+    uint64_t halves[SHADOW_WORDS]; /* that some of them touch: no two the same */
+    struct shadow_read v[SHADOW_READS];
+};
+
 /* Of a plane, values in memory are those of lines that are apart, and all once the
  * block is split; the others are what their line's word says. */
 struct shadow_block {
-    uint32_t *plane[SHADOW_PLANES]; /* SHADOW_BLOCK >> shift values; NULL: none apart */
-    uint32_t top[SHADOW_PLANES];    /* no value of the plane has a greater number */
-    uint16_t apart[SHADOW_PLANES];  /* a bit for each line */
+    /* What is looked at first is side by side. */
+    _Alignas(64) uint32_t top[SHADOW_PLANES]; /* no value has a greater number */
+    uint32_t form[SHADOW_PLANES];             /* of each line, two bits */
+    uint16_t apart[SHADOW_PLANES];            /* a bit for each line */
     uint32_t epoch;                 /* in which it was touched last; 0: never */
     uint8_t shift;                  /* of bytes to values: 2, or 1 or 0: it is split */
-    uint32_t form[SHADOW_PLANES];   /* of each line, two bits */
+    bool made;                      /* there are planes */
+    struct shadow_reads *reads;     /* not in planes yet; NULL: none */
+    uint32_t *plane[SHADOW_PLANES]; /* SHADOW_BLOCK >> shift values; NULL: none apart */
     _Alignas(64) uint32_t line[SHADOW_PLANES][SHADOW_LINES];
 };
 
@@ -66,7 +96,7 @@ struct shadow_block {
 struct shadow_area {
     struct shadow_area *next; /* of the same slot */
     uint64_t number;          /* address / (SHADOW_BLOCK * SHADOW_AREA) */
-    void *memory;             /* to free */
+    void *memory;             /* to free, or NULL: of a piece */
     struct shadow_block block[SHADOW_AREA];
 };
 
@@ -81,6 +111,10 @@ struct shadow {
     size_t bytes, touched;      /* that planes take; those of this epoch */
     size_t n_blocks, n_touched; /* likewise: blocks */
     struct shadow_chunk *chunk;
+    struct shadow_piece *piece; /* of which many areas are */
+    struct shadow_form *form_of; /* that blocks' reads name; the owner's */
+    struct shadow_reads *spare_reads;
+    struct shadow_reads_chunk *reads_chunk;
     void *spare[3];      /* planes of 1, 2, 4 times SHADOW_BLOCK */
     struct shadow *next; /* for who keeps a list */
 };
@@ -95,9 +129,16 @@ void shadow_forget(struct shadow *s);
 /* The area that holds address; NULL: out of memory. */
 struct shadow_area *shadow_find(struct shadow *s, uint64_t address);
 /* The block that holds address, if it has been touched in this epoch; or NULL. */
-const struct shadow_block *shadow_known(const struct shadow *s, uint64_t address);
+const struct shadow_block *shadow_known(struct shadow *s, uint64_t address);
 /* The block is touched for the first time in this epoch. */
 void shadow_touch(struct shadow *s, struct shadow_block *b);
+
+/* shadow_reads.c: the block's reads go to planes. Make more of them if none is spare.
+ * Numbers of theirs are marked, or become others. */
+void shadow_settle(struct shadow *s, struct shadow_block *b);
+void shadow_more_reads(struct shadow *s);
+void shadow_free_reads(struct shadow *s);
+void shadow_renumber_reads(struct shadow_block *b, uint32_t *to, bool marks);
 
 static inline size_t shadow_front(uint64_t number)
 {
@@ -115,6 +156,27 @@ static inline const struct shadow_block *shadow_peek(const struct shadow *s,
                : NULL;
 }
 
+/* shadow_touch, as far as it is simple; false: nothing is done. */
+static inline bool shadow_touch_plain(struct shadow *s, struct shadow_block *b)
+{
+    if (b->epoch && b->shift < 2)
+        return false;
+    if (!b->epoch) {
+        s->n_blocks++;
+        b->shift = 2;
+    }
+    if (b->reads) { /* of an epoch that is over */
+        b->reads->next = s->spare_reads;
+        s->spare_reads = b->reads;
+        b->reads = NULL;
+    }
+    for (unsigned i = 0; i < SHADOW_PLANES && b->made; i++)
+        s->touched += b->plane[i] ? SHADOW_BLOCK : 0;
+    b->epoch = s->epoch;
+    s->n_touched++;
+    return true;
+}
+
 /* The block that holds address; NULL: out of memory. */
 static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
 {
@@ -127,6 +189,8 @@ static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
     struct shadow_block *b = &area->block[address / SHADOW_BLOCK % SHADOW_AREA];
     if (b->epoch != s->epoch)
         shadow_touch(s, b);
+    if (b->reads)
+        shadow_settle(s, b);
     return b;
 }
 

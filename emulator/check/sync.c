@@ -84,6 +84,17 @@ static void check_waiting(struct ck *ck, const struct ck_wave *w,
     }
 }
 
+bool ck_sync_fine(const struct ck_wave *w, uint64_t pc, uint64_t exec)
+{
+    const struct ck_group *g = w->group;
+    if (w->items & ~exec || g->n_ended)
+        return false;
+    for (unsigned i = 0; i < g->n_waves; i++)
+        if (g->wave[i].waits && g->wave[i].barrier_pc != pc)
+            return false;
+    return true;
+}
+
 void ck_sync_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     if (e->flags & EMU_EV_FAULT)

@@ -31,6 +31,7 @@ struct access {
     unsigned step; /* bytes from lane to lane of those that are moved as a line */
     unsigned rows; /* of data: dwords * elements */
     bool write, lds;
+    bool learnt;               /* r8: where steps from lane to lane are */
     bool in_memory;            /* data is not in the cache of rows: AVX2 has no room */
     bool alias;                /* data overlaps the address */
     enum small small;          /* what becomes of elements below a dword */
@@ -156,14 +157,18 @@ void window_put_small(struct emit *e, const struct access *a, unsigned part,
 bool window_small(const struct uop *u, bool write, enum small *small);
 
 /* memory.c: may the instruction access a line of 32 lanes, all of them on, as the wave
- * has registers now? Does it write? Code that takes the address of the line to rax, and
- * the way of f where it is none. */
+ * has registers now? */
 bool access_line_likely(const struct emit *e, const struct uop *u);
-bool access_writes(const struct emit *e, const struct uop *u);
-void access_line(struct emit *e, const struct uop *u, struct far *f);
+/* Is the instruction one whose lanes may lie as those of a row (glance.h)? Code that
+ * takes the address of the first lane to rax, and the way of f where they do not. */
+bool access_has_row(const struct emit *e, const struct uop *u);
+void access_by_row(struct emit *e, const struct uop *u, struct far *f,
+                   const struct emu_row *row);
 
 /* lds.c */
 bool emit_known_lds(const struct emit *e, const struct uop *u);
+/* Is it a store of one element a lane? */
+bool lds_stores(const struct emit *e, const struct uop *u);
 bool emit_lds(struct emit *e, const struct uop *u);
 
 /* scratch.c */

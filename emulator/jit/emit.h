@@ -68,6 +68,7 @@ struct far {
         after; /* FAR_SLOW, _ASK, _SETTLE: what the usual path expects at back */
     size_t back;
     size_t refused;      /* FAR_ASK, FAR_SETTLE: where it is no event */
+    struct emu_row *row; /* FAR_ASK: of a place that learns how lanes lie, or NULL */
     const struct uop *u; /* FAR_EXIT, FAR_TURN: where to; FAR_SLOW: the instruction */
     unsigned n_insts, turn; /* done since the head */
     unsigned path;

@@ -77,6 +77,11 @@ bool emit_known_lds(const struct emit *e, const struct uop *u)
     return kind_of(e, u) != LDS_NONE;
 }
 
+bool lds_stores(const struct emit *e, const struct uop *u)
+{
+    return kind_of(e, u) == LDS_STORE && u->mem.elems == 1;
+}
+
 /* ---- bounds ------------------------------------------------------------------------
  */
 

@@ -397,6 +397,11 @@ static bool is_plain(const struct emit *e, const struct uop *u)
            m->bytes != 12 && (m->space == MEM_GLOBAL || m->space == MEM_FLAT);
 }
 
+static bool writes(const struct emit *e, const struct uop *u)
+{
+    return u->fn == e->emu->level->vmem_store;
+}
+
 static struct access global_access(const struct emit *e, const struct uop *u)
 {
     unsigned dwords = u->mem.wide ? u->mem.bytes / 4u : 1;
@@ -406,7 +411,7 @@ static struct access global_access(const struct emit *e, const struct uop *u)
                        .dwords = dwords,
                        .rows = dwords,
                        .bytes = u->mem.bytes,
-                       .write = access_writes(e, u)};
+                       .write = writes(e, u)};
     if (!u->mem.wide)
         (void)window_small(u, a.write, &a.small);
     for (unsigned k = 0; k < a.rows; k++)
@@ -428,11 +433,6 @@ static void emit_global(struct emit *e, const struct uop *u)
 /* ---- lines -------------------------------------------------------------------------
  */
 
-bool access_writes(const struct emit *e, const struct uop *u)
-{
-    return u->fn == e->emu->level->vmem_store;
-}
-
 bool access_line_likely(const struct emit *e, const struct uop *u)
 {
     if (e->wave64 || !is_plain(e, u) || !u->mem.wide || u->mem.space != MEM_GLOBAL)
@@ -442,22 +442,42 @@ bool access_line_likely(const struct emit *e, const struct uop *u)
     return access_row_likely(e, &a);
 }
 
-void access_line(struct emit *e, const struct uop *u, struct far *f)
+bool access_has_row(const struct emit *e, const struct uop *u)
 {
-    struct access a = global_access(e, u);
-    a.step = a.bytes;
+    bool global = is_plain(e, u) && u->mem.space == MEM_GLOBAL;
+    return !e->wave64 && (global || lds_stores(e, u));
+}
+
+void access_by_row(struct emit *e, const struct uop *u, struct far *f,
+                   const struct emu_row *row)
+{
+    struct x86 *x = e->x;
+    bool lds = u->mem.space == MEM_LDS;
+    struct access a = {.u = u, .addr = u->mem.addr};
+    if (!lds)
+        a = global_access(e, u);
     a.slow = f;
+    a.learnt = true;
     a.lo = rows_find(e, a.addr);
     a.hi = a.wide ? rows_find(e, a.addr + 1u) : NO_ENTRY;
     if (e->masked) {
         test_exec_full(e);
-        far_from(f, x86_jcc(e->x, CC_NE));
+        far_from(f, x86_jcc(x, CC_NE));
     }
+    x86_mov_imm(x, R8, (uintptr_t)row);
     access_first(e, &a, 0);
-    far_from(f, x86_jcc(e->x, access_row_apart(e, &a)));
-    x86_alu_imm(e->x, ALU_CMP, false, RCX, -(int32_t)(64 * a.bytes));
-    far_from(f, x86_jcc(e->x, CC_A));
-    form_address(e, &a, 0, e->parts);
+    far_from(f, x86_jcc(x, access_row_apart(e, &a)));
+    x86_mov(x, false, RAX, RCX);
+    x86_alu_load(x, ALU_SUB, false, RAX, mem_at(R8, offsetof(struct emu_row, low)));
+    x86_alu_load(x, ALU_CMP, false, RAX, mem_at(R8, offsetof(struct emu_row, room)));
+    far_from(f, x86_jcc(x, CC_A));
+    if (!lds) {
+        form_address(e, &a, 0, e->parts);
+    } else {
+        x86_mov(x, false, RAX, RCX);
+        if (u->mem.off0)
+            x86_alu_imm(x, ALU_ADD, false, RAX, u->mem.off0);
+    }
     rows_unpin(e);
 }
 

@@ -63,6 +63,8 @@ void access_first(struct emit *e, const struct access *a, unsigned part)
 
 struct x86_rm access_steps(const struct emit *e, const struct access *a, unsigned part)
 {
+    if (a->learnt)
+        return rm_mem(R8, (int32_t)(part * e->part_bytes));
     unsigned c = a->step == 1   ? C_LANE1_0
                  : a->step == 2 ? C_LANE2_0
                  : a->step == 4 ? C_LANE4_0

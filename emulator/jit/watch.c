@@ -15,30 +15,47 @@
 #include "glance.h"
 #include "program.h"
 
-#define ARENA_PLACES 256u
+#define ARENA_BYTES (64u << 10)
 
 struct watch_arena {
     struct watch_arena *next;
-    unsigned n;
-    struct watch_seen place[ARENA_PLACES];
+    size_t used;
+    _Alignas(64) char memory[ARENA_BYTES];
 };
 
-struct watch_seen *watch_place(struct watch_arena **arena, const struct uop *u)
+/* Zeroed. */
+static void *take(struct watch_arena **arena, size_t bytes)
 {
     struct watch_arena *a = *arena;
-    if (!a || a->n == ARENA_PLACES) {
-        a = malloc(sizeof *a);
+    if (!a || sizeof a->memory - a->used < bytes) {
+        a = aligned_alloc(64, sizeof *a);
         if (!a)
             return NULL;
         a->next = *arena;
-        a->n = 0;
+        a->used = 0;
         *arena = a;
     }
-    struct watch_seen *s = &a->place[a->n++];
-    memset(s, 0, sizeof *s);
+    void *out = a->memory + a->used;
+    a->used += (bytes + 63) / 64 * 64;
+    return memset(out, 0, bytes);
+}
+
+struct watch_seen *watch_place(struct watch_arena **arena, const struct uop *u)
+{
+    struct watch_seen *s = take(arena, sizeof *s);
+    if (!s)
+        return NULL;
     memset(s->state, 0xff, sizeof s->state); /* WATCH_UNKNOWN is none's */
     s->u = u;
     return s;
+}
+
+struct emu_row *watch_row(struct watch_arena **arena)
+{
+    struct emu_row *row = take(arena, sizeof *row);
+    if (row)
+        row->offset[0] = 1; /* no lanes lie so */
+    return row;
 }
 
 void watch_forget(struct watch_arena **arena)
@@ -206,13 +223,15 @@ void watch_go_back(struct emit *e, const struct far *f, size_t known)
 
 /* ---- accesses ---- */
 
-static void call_ask(struct emit *e, const struct uop *u, unsigned n_insts, bool settle)
+static void call_ask(struct emit *e, const struct uop *u, unsigned n_insts, bool settle,
+                     const struct emu_row *row)
 {
     struct x86 *x = e->x;
     x86_mov(x, true, RDI, W);
     x86_mov_imm(x, RSI, (uintptr_t)u);
     x86_mov_imm(x, RDX, n_insts);
-    x86_mov_imm(x, RAX, (uintptr_t)(settle ? e->watch->settle : e->watch->ask));
+    x86_mov_imm(x, RCX, (uintptr_t)row);
+    x86_mov_imm(x, RAX, settle ? (uintptr_t)e->watch->settle : (uintptr_t)e->watch->ask);
     x86_call(x, RAX);
 }
 
@@ -261,7 +280,7 @@ static struct far *ask_inline(struct emit *e, const struct uop *u)
 {
     struct x86 *x = e->x;
     rows_flush(e, &e->rows);
-    call_ask(e, u, e->n_insts, false);
+    call_ask(e, u, e->n_insts, false, NULL);
     x86_mov(x, false, RSI, RAX);
     emit_load_exec(e);
     rows_reload(e, &e->rows);
@@ -281,25 +300,22 @@ static struct far *ask_if_closed(struct emit *e, const struct uop *u)
     return f;
 }
 
-/* Where the row of lanes is a line that nobody wants to see, that is all. */
-static struct far *ask_by_line(struct emit *e, const struct uop *u)
+/* Where the lanes lie as they did before, and nobody wants to see that, that is all. */
+static struct far *ask_by_row(struct emit *e, const struct uop *u)
 {
     struct x86 *x = e->x;
     struct far *f = emit_far(e, FAR_ASK, u);
-    if (!f)
+    struct emu_row *row = watch_row(e->places);
+    e->failed |= !row;
+    if (!f || !row)
         return NULL;
-    union {
-        const struct program *theirs;
-        struct program *p;
-    } p = {.theirs = e->p};
-    uint64_t pc = program_inst(p.p, u)->inst.pc;
-    access_line(e, u, f);
+    f->row = row;
+    access_by_row(e, u, f, row);
     x86_mov(x, true, RSI, RAX);
     x86_mov_imm(x, RDI, (uintptr_t)e->watch->now);
     x86_load(x, true, RDI, mem_at(RDI, offsetof(struct watch_now, mine)));
-    x86_mov_imm(x, RDX, pc);
-    x86_mov_imm(x, RCX, u->mem.bytes | (access_writes(e, u) ? EMU_LINE_WRITE : 0));
-    x86_mov_imm(x, RAX, (uintptr_t)e->watch->line);
+    x86_mov_imm(x, RDX, (uintptr_t)row);
+    x86_mov_imm(x, RAX, (uintptr_t)e->watch->row);
     x86_call(x, RAX);
     x86_test(x, false, RAX, RAX);
     far_from(f, x86_jcc(x, CC_E));
@@ -335,15 +351,15 @@ bool watch_inst(struct emit *e, const struct uop *u, struct far *f[WATCH_FARS])
     if (!(flags & WATCH_ASK) || (flags & WATCH_SLOW && !emit_known_memory(e, u)))
         return false;
     f[0] = flags & WATCH_LATER                              ? ask_if_closed(e, u)
-           : flags & WATCH_LINE && access_line_likely(e, u) ? ask_by_line(e, u)
-                                                            : ask_inline(e, u);
+           : flags & WATCH_ROW && access_has_row(e, u) ? ask_by_row(e, u)
+                                                       : ask_inline(e, u);
     return false;
 }
 
 void watch_ask(struct emit *e, struct far *f)
 {
     rows_flush(e, &f->before);
-    call_ask(e, f->u, f->n_insts, f->kind == FAR_SETTLE);
+    call_ask(e, f->u, f->n_insts, f->kind == FAR_SETTLE, f->row);
     x86_test(e->x, false, RAX, RAX);
     size_t event = x86_jcc(e->x, CC_NE);
     e->masked = f->masked;

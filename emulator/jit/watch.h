@@ -29,7 +29,7 @@ struct wave;
 #define WATCH_LATER 16u /* the log will do instead of watch.ask, if it is open */
 #define WATCH_ALONE 32u /* it is a run by itself */
 
-#define WATCH_LINE 64u /* watch.line is asked before watch.ask, if it can be */
+#define WATCH_ROW 64u /* watch.row is asked before watch.ask, if it can be */
 
 #define WATCH_WAYS 2u
 
@@ -39,7 +39,7 @@ struct watch_now {
     uint32_t state;
     struct emu_log *log;           /* never NULL */
     const struct emu_marks *marks; /* never NULL while native code runs */
-    void *mine;                    /* for watch.line */
+    void *mine;                    /* for watch.row */
 };
 
 /* An entry of the log; rows of addresses follow, one for each half of the wave. */
@@ -76,12 +76,13 @@ struct watch {
     /* now->state is none of s->state, or the run may touch marks: may native code go
      * on, with the state put right? done: as below, before the run. */
     unsigned (*enter)(struct wave *w, struct watch_seen *s, uint64_t done);
-    /* Must u be an event? */
-    unsigned (*ask)(struct wave *w, const struct uop *u, uint64_t done);
+    /* Must u be an event? row: to find out how its lanes lie, or NULL. */
+    unsigned (*ask)(struct wave *w, const struct uop *u, uint64_t done,
+                    struct emu_row *row);
     /* Likewise of u, which accesses LDS that is marked. */
     unsigned (*settle)(struct wave *w, const struct uop *u, uint64_t done);
-    /* emu_glance.line; NULL: nobody has it. */
-    unsigned (*line)(void *mine, uint64_t address, uint64_t pc, unsigned access);
+    /* emu_glance.row; NULL: nobody has it. */
+    unsigned (*row)(void *mine, uint64_t address, const struct emu_row *row);
 };
 
 /* ---- while code is written (watch.c) ---- */
@@ -115,8 +116,9 @@ void watch_once(struct emit *e, unsigned first);
 size_t watch_enter(struct emit *e, const struct far *f);
 void watch_go_back(struct emit *e, const struct far *f, size_t known);
 
-/* Memory for struct watch_seen, of code that lives as long. */
+/* Memory for struct watch_seen and emu_row, of code that lives as long. */
 struct watch_arena;
+struct emu_row *watch_row(struct watch_arena **arena);
 struct watch_seen *watch_place(struct watch_arena **arena, const struct uop *u);
 void watch_forget(struct watch_arena **arena);
 

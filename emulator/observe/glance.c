@@ -16,7 +16,10 @@
 #include "observe.h"
 #include "watch.h"
 
-#define RUNS_MOST (1u << 20) /* that are remembered */
+#define RUNS_MOST   (1u << 20) /* that are remembered */
+#define LEARN_MOST  64u        /* times that a place may learn how lanes lie */
+#define LEARN_REACH (1 << 22)  /* bytes between lanes that lie like others */
+#define LDS_REACH   (1u << 25) /* likewise, and more than any LDS has */
 
 /* What a run of instructions makes of a state. */
 struct known {
@@ -36,7 +39,7 @@ struct glance {
     struct emu *emu;
     const struct emu_observer *follower; /* who has states, or NULL */
     const struct emu_observer *marker;   /* who has marks, or NULL */
-    const struct emu_observer *liner;    /* who is asked of lines, or NULL */
+    const struct emu_observer *rower;    /* who is asked of rows, or NULL */
     struct known *known;                 /* open addressing */
     size_t room, n;
 };
@@ -154,8 +157,8 @@ static unsigned flags(void *ctx, struct program *p, const struct uop *u)
     bool event = see & EMU_SEE_ALWAYS || (see & EMU_SEE_ASK && blind);
     bool later = see & EMU_SEE_LATER && u->flags & UF_MEM && u->mem.space == MEM_LDS &&
                  u->mem.addr != NO_ROW && !u->mem.addtid;
-    bool line = ((const struct glance *)ctx)->liner && see & EMU_SEE_LINE;
-    return (event ? WATCH_EVENT : 0) | (line ? WATCH_LINE : 0) |
+    bool row = ((const struct glance *)ctx)->rower && see & EMU_SEE_ROW;
+    return (event ? WATCH_EVENT : 0) | (row ? WATCH_ROW : 0) |
            (later ? WATCH_LATER : 0) | (see & EMU_SEE_ASK ? WATCH_ASK : 0) |
            (slow ? WATCH_SLOW : 0) | (writes_exec(&info->inst) ? WATCH_PARTS : 0) |
            (info->relative ? WATCH_ALONE : 0);
@@ -178,14 +181,36 @@ static void forget_marked(struct wave *w)
             w->window[i].end = w->window[i].base;
 }
 
+/* The one observer has nothing to see in u: it is run as if by native code. */
+static bool pass(struct wave *w, const struct uop *u, const struct inst_info *info,
+                 uint64_t index, const struct uop **next)
+{
+    struct observation *ob = w->observation;
+    const struct emu_observer *o = &ob->observer[0];
+    if (ob->n_observers > 1 || u->flags & UF_MEM || !glance_by(o)->pass ||
+        !glance_by(o)->pass(o->ctx, &w->info, &info->inst, wave_exec64(w)))
+        return false;
+    bool barrier = info->inst.kind == EMU_KIND_BARRIER;
+    if (barrier)
+        tell_skipped(ob, w, index + 1);
+    *next = u->fn(w, u);
+    if (barrier)
+        glance_by(o)->arrive(o->ctx, &w->info, &info->inst,
+                             !*next && observe_opens_barrier(w));
+    return true;
+}
+
 static const struct uop *step(struct wave *w, const struct uop *u, uint64_t done)
 {
     struct observation *ob = w->observation;
     const struct emu_observer *marker = ob->glance->marker;
     const struct emu_event *event;
+    const struct uop *passed;
     uint64_t index = w->n_insts + done - 1;
     bool last = u->run == 1;
     w->emu->level->leave();
+    if (pass(w, u, program_inst(w->program, u), index, &passed))
+        return passed;
     _mm_setcsr(ob->host_csr);
     tell_skipped(ob, w, index);
     if (marker)
@@ -259,7 +284,38 @@ static unsigned settle(struct wave *w, const struct uop *u, uint64_t done)
     return glance_by(marker)->settle(marker->ctx, next_event(w, u, done));
 }
 
-static unsigned ask(struct wave *w, const struct uop *u, uint64_t done)
+/* The lanes lie like this: they may do so again. Wherever that is, addresses must not
+ * wrap: native code compares 32 bits. */
+static void learn(const struct glance *g, const struct emu_event *e,
+                  struct emu_row *row)
+{
+    const struct emu_access *a = e->access;
+    int64_t least = 0, most = 0, at[32];
+    if (row->learnt == LEARN_MOST || e->n_accesses != 1 || a->lanes != UINT32_MAX ||
+        a->scalar || a->bytes > 16)
+        return;
+    for (unsigned l = 0; l < 32; l++) {
+        at[l] = (int64_t)(a->address[l] - a->address[0]);
+        least = at[l] < least ? at[l] : least;
+        most = at[l] > most ? at[l] : most;
+    }
+    if (least < -LEARN_REACH || most > LEARN_REACH)
+        return;
+    row->learnt++;
+    row->pc = e->inst->pc;
+    row->bytes = (uint8_t)a->bytes;
+    row->write = a->write;
+    row->lds = a->space == EMU_SPACE_LDS;
+    row->low = (uint32_t)-least;
+    row->room = (row->lds ? LDS_REACH : UINT32_MAX) - row->low - (uint32_t)most - 64;
+    for (unsigned l = 0; l < 32; l++)
+        row->offset[l] = (int32_t)at[l];
+    row->form = glance_by(g->rower)->form(g->rower->ctx, row);
+    row->offset[0] = !row->form; /* else no lanes lie so */
+}
+
+static unsigned ask(struct wave *w, const struct uop *u, uint64_t done,
+                    struct emu_row *row)
 {
     struct observation *ob = w->observation;
     const struct emu_event *e = next_event(w, u, done);
@@ -267,6 +323,8 @@ static unsigned ask(struct wave *w, const struct uop *u, uint64_t done)
     for (unsigned i = 0; i < ob->n_observers && !event; i++)
         if (glance_by(&ob->observer[i])->ask)
             event = glance_by(&ob->observer[i])->ask(ob->observer[i].ctx, e);
+    if (row && !event)
+        learn(ob->glance, e, row);
     return event;
 }
 
@@ -427,8 +485,8 @@ const struct uop *glance_run(struct wave *w, const struct uop *u, bool all)
     ob->host_csr = _mm_getcsr();
     ob->glance->now.state = unseen_of(w)->state;
     ob->glance->now.log = log_of(ob, w);
-    const struct emu_observer *liner = ob->glance->liner;
-    ob->glance->now.mine = liner ? glance_by(liner)->mine(liner->ctx, &w->info) : NULL;
+    const struct emu_observer *rower = ob->glance->rower;
+    ob->glance->now.mine = rower ? glance_by(rower)->mine(rower->ctx, &w->info) : NULL;
     if (marker)
         ob->glance->now.marks = glance_by(marker)->marks(marker->ctx, &w->info);
     while (stay && w->turn > 0) {
@@ -494,11 +552,11 @@ struct glance *glance_of(struct emu *emu)
         const struct emu_glance *by = glance_by(&emu->observers[i]);
         g->follower = by->save ? &emu->observers[i] : g->follower;
         g->marker = by->marks ? &emu->observers[i] : g->marker;
-        g->liner = by->line ? &emu->observers[i] : g->liner;
+        g->rower = by->row ? &emu->observers[i] : g->rower;
         askers += by->ask != NULL;
     }
     if (askers > 1)
-        g->liner = NULL;
+        g->rower = NULL;
     emu_memory_marked(emu);
     g->watch = (struct watch){.ctx = g,
                               .flags = flags,
@@ -510,7 +568,7 @@ struct glance *glance_of(struct emu *emu)
                               .enter = enter,
                               .ask = ask,
                               .settle = settle,
-                              .line = g->liner ? glance_by(g->liner)->line : NULL};
+                              .row = g->rower ? glance_by(g->rower)->row : NULL};
     native_watch(emu->native, &g->watch);
     return g;
 }

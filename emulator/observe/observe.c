@@ -284,8 +284,7 @@ static const struct uop *shrug_off(struct wave *w, const struct emu_inst *inst)
     return next;
 }
 
-/* Will this step open the workgroup's barrier? Asked before sched.c counts it. */
-static bool opens_barrier(const struct wave *w)
+bool observe_opens_barrier(const struct wave *w)
 {
     const struct workgroup *g = w->group;
     bool last = (g->waiting | wave_bit(w)) == g->live;
@@ -307,7 +306,7 @@ static void finish_event(struct wave *w, const struct uop *u, struct emu_event *
         e->flags = EMU_EV_TAKEN;
     if (e->flags & EMU_EV_FAULT)
         e->fault = &w->group->fault;
-    if (!u && opens_barrier(w))
+    if (!u && observe_opens_barrier(w))
         e->flags |= EMU_EV_BARRIER_DONE;
     e->flags |= w->observation->followed;
 }

@@ -91,6 +91,8 @@ const struct uop *observe_finish(struct wave *w, const struct uop *at,
                                  const struct emu_event **event);
 /* Handlers note elements dword by dword: make one access of neighbours. */
 void observe_join(struct observation *ob);
+/* Will the wave's stop open the workgroup's barrier? Asked before sched.c counts it. */
+bool observe_opens_barrier(const struct wave *w);
 
 /* alone.c: does the stepper alone watch, and nothing but accesses? */
 bool observation_alone(const struct observation *ob);

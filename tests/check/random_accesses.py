@@ -147,6 +147,17 @@ class Kernel:
         lanes = self.r.choice(["v_mov_b32 v6, v0", "v_and_b32 v6, 0x1f, v0",
                                "v_and_b32 v6, 0x3f, v0", "v_xor_b32 v6, 32, v0"])
         self.add(lanes, f"v_lshlrev_b32 v6, {shift}, v6")
+        if self.chance(.4):  # lanes with gaps, which several rows may have between them
+            size, shift = self.r.choice([("b32", 2), ("b64", 2), ("u16", 1), ("u16", 2)])
+            last = DWORDS.get(size, 1) - 1
+            offsets = [self.r.choice([0, 2, 4, 4, 8, 272, 288, 1000]) for _ in range(3)]
+            lines = [f"global_load_{size} v[8:{8 + last}], v6, s[4:5] offset:{o}"
+                     for o in offsets[:self.r.randint(1, 3)]]
+            if self.chance(.25):
+                lines.append("global_store_b32 v6, v2, s[4:5] offset:"
+                             f"{self.r.choice([0, 4, 272, 2048])}")
+            self.add(lanes, f"v_lshrrev_b32 v6, {self.r.choice([0, 1, 2])}, v6",
+                     f"v_mul_u32_u24 v6, {self.r.choice([34, 36, 12, 8, 6])}, v6")
         if self.chance(.5):
             self.add("v_add_nc_u32 v6, s6, v6")
         off = self.chance(.2)

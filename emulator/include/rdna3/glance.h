@@ -17,13 +17,24 @@
 #define EMU_SEE_ALWAYS 1u
 #define EMU_SEE_ASK    2u  /* as emu_glance.ask says */
 #define EMU_SEE_LATER  8u  /* as EMU_SEE_ASK, but the log (emu_log) will do, if open */
-#define EMU_SEE_LINE   16u /* as EMU_SEE_ASK, but emu_glance.line is asked first */
+#define EMU_SEE_ROW    16u /* as EMU_SEE_ASK, but emu_glance.row is asked first */
 #define EMU_SEE_APART                                                                  \
     4u /* what it does to the state depends on more than the state                     \
         */
 
-/* In what emu_glance.line is told of an access, beside the bytes of a lane. */
-#define EMU_LINE_WRITE 256u
+/* How the 32 lanes of a wave, all of them on, have accessed memory or LDS at a place in
+ * native code, found out as it ran. */
+struct emu_row {
+    int32_t offset[32]; /* of their addresses behind the first one's */
+    uint64_t pc;
+    /* The addresses do not wrap if the first lane's part of them from the register is
+     * in [low, low + room]. */
+    uint32_t low, room;
+    uint32_t form; /* what emu_glance.form calls it; 0: ask */
+    uint16_t learnt;
+    uint8_t bytes; /* of a lane */
+    bool write, lds;
+};
 
 /* Where native code writes LDS loads that nobody has to look at now, instead of asking:
  * while at is below end. The observer's, which may change it whenever it is called. */
@@ -117,14 +128,23 @@ struct emu_glance {
      * of lanes. */
     void (*skipped)(void *ctx, const struct emu_wave_info *wave, uint64_t insts,
                     uint64_t accesses);
+    /* Before an instruction that accesses nothing and is an event: need it be none?
+     * Then what the observer makes of it is done, but for barriers arrive will be
+     * called; opens: all the workgroup's waves have. It may be NULL. One observer alone
+     * is asked. */
+    bool (*pass)(void *ctx, const struct emu_wave_info *wave,
+                 const struct emu_inst *inst, uint64_t exec);
+    void (*arrive)(void *ctx, const struct emu_wave_info *wave,
+                   const struct emu_inst *inst, bool opens);
     /* Before a memory instruction runs, as emu_observer.admit: must it be an event? */
     bool (*ask)(void *ctx, const struct emu_event *event);
-    /* Instead of ask, where 32 lanes, all of them on, access memory in order from
-     * address on by 4, 8 or 16 bytes each: need the instruction at pc be no event? If
-     * not so, it is asked. access: the bytes, EMU_LINE_*. mine: what mine() has said
-     * before the wave's turn. It must not touch vector registers. One observer of a
-     * dispatch may have it, if no other asks. */
-    unsigned (*line)(void *mine, uint64_t address, uint64_t pc, unsigned access);
+    /* A number for such a row; 0: row is not asked of it. */
+    uint32_t (*form)(void *ctx, const struct emu_row *row);
+    /* Instead of ask, where lanes lie as those of a row that has a form: need the
+     * instruction be no event? If not so, it is asked. address: of the first lane. mine:
+     * what mine() has said before the wave's turn. It must not touch vector registers.
+     * One observer of a dispatch may have it, if no other asks. */
+    unsigned (*row)(void *mine, uint64_t address, const struct emu_row *row);
     void *(*mine)(void *ctx, const struct emu_wave_info *wave);
     /* Before the wave's turn; NULL: there is none. One observer of a dispatch may have
      * logs. */

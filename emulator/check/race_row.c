@@ -1,0 +1,288 @@
+/* race_row.c: rows of 32 lanes that lie as they did before, judged for native code that
+ * calls in the midst of an instruction.
+ *
+ * What is usual is decided by the words of whole lines, or where nobody has written by
+ * what has read there (shadow_reads.c): all else is asked of race_rows.c, which does the
+ * same for any row. Invariant: what is noted here is what race_rows.c would note.
+ * Compiled without vector registers and sanitizers, for native code keeps its registers
+ * there: call nothing that is not inline. SPDX-License-Identifier: MIT
+ */
+#include "race.h"
+
+#define LINE_BYTES (4u * SHADOW_LINE)
+
+enum behind { APART, BEHIND, ASK };
+
+/* One access. */
+struct judged {
+    const struct race_line *l;
+    struct shadow *s;
+    const struct race_form *f;
+    uint32_t me;   /* its number */
+    uint32_t fine; /* the last site that the wave is behind of */
+};
+
+/* Is the wave behind of the site, another than its own? As race_ordered; lanes do not
+ * race. What releases tell takes a search, and what other dispatches have done as well:
+ * ask. */
+static inline enum behind is_behind(const struct race_line *l, const struct site *s)
+{
+    const struct ck_order *o = &l->w->order;
+    bool near = s->wave - l->first < l->waves;
+    if (s->wave == l->wave)
+        return BEHIND;
+    if (near && (s->barrier < l->w->group->barriers ||
+                 s->clock <= o->knows[s->wave - l->first]))
+        return BEHIND;
+    if (s->wave <= l->ck->race->others)
+        return o->crossed || !l->ck->race->apart ? BEHIND : ASK;
+    return s->stamp < o->behind || (near && s->stamp < o->near) ? ASK : APART;
+}
+
+static inline enum behind order_of(struct judged *j, uint32_t number)
+{
+    if (number < j->s->dead || number == j->fine || number == j->me)
+        return BEHIND;
+    enum behind order = is_behind(j->l, &j->s->site[number]);
+    if (order == BEHIND)
+        j->fine = number;
+    return order;
+}
+
+/* The number of what the wave does at pc; 0: ask. */
+static inline uint32_t number_of(const struct race_line *l, struct shadow *s,
+                                 uint64_t pc, bool lds)
+{
+    struct ck_order *o = &l->w->order;
+    uint32_t offset = (uint32_t)(pc - l->ck->launch.code_base);
+    uint32_t *last = (lds ? o->lds_site : o->site) + offset / 4 % CK_SITES;
+    struct site me = {.wave = l->wave,
+                      .pc = offset,
+                      .barrier = (uint32_t)l->w->group->barriers,
+                      .clock = o->clock,
+                      .stamp = l->ck->race->stamp};
+    if (*last >= s->dead && *last < s->n && shadow_same(&s->site[*last], &me))
+        return *last;
+    if (s->n >= s->room)
+        return 0;
+    s->site[s->n] = me;
+    *last = s->n;
+    return s->n++;
+}
+
+/* The block that holds address, as it is if nobody has touched it in this epoch; NULL:
+ * ask. */
+static inline struct shadow_block *block_at(struct shadow *s, uint64_t address)
+{
+    uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
+    struct shadow_area *area = s->front[shadow_front(number)];
+    if (!area || area->number != number)
+        return NULL;
+    struct shadow_block *b = &area->block[address / SHADOW_BLOCK % SHADOW_AREA];
+    if (b->epoch == s->epoch)
+        return b;
+    return shadow_touch_plain(s, b) ? b : NULL;
+}
+
+/* Loops go on by equal steps. */
+static inline void fetch_next(const struct judged *j, uint64_t pc, uint64_t address,
+                              unsigned plane)
+{
+    uint64_t *last = &j->l->w->order.last[pc / 4 % CK_SITES], step = address - *last;
+    *last = address;
+    if (step + SHADOW_BLOCK < 2 * SHADOW_BLOCK)
+        return;
+    const struct shadow_block *b = shadow_peek(j->s, address + step);
+    if (b) {
+        __builtin_prefetch(b, 1);
+        __builtin_prefetch(b->line[plane], 1);
+    }
+}
+
+/* ---- whole lines ---- */
+
+/* Is the wave behind of what the line says in the planes that matter? */
+static inline bool line_fine(struct judged *j, const struct shadow_block *b,
+                             unsigned line)
+{
+    unsigned planes = j->f->write ? SHADOW_PLANES : SHADOW_READ;
+    for (unsigned p = 0; p < planes; p++)
+        if (b->top[p] >= j->s->dead &&
+            (shadow_apart(b, (enum shadow_plane)p, line) ||
+             order_of(j, b->line[p][line] >> SHADOW_LANE) != BEHIND))
+            return false;
+    return true;
+}
+
+/* The plane that a read of the line is noted in; SHADOW_PLANES: ask. */
+static inline unsigned plane_of(struct judged *j, const struct shadow_block *b,
+                                unsigned line)
+{
+    if (j->f->write)
+        return SHADOW_WRITE;
+    if (b->top[SHADOW_READ] < j->s->dead)
+        return SHADOW_READ;
+    if (shadow_apart(b, SHADOW_READ, line))
+        return SHADOW_PLANES;
+    enum behind order = order_of(j, b->line[SHADOW_READ][line] >> SHADOW_LANE);
+    return order == ASK ? SHADOW_PLANES : order == BEHIND ? SHADOW_READ : SHADOW_READ2;
+}
+
+static inline bool judge_lines(struct judged *j, uint64_t address)
+{
+    const struct race_form *f = j->f;
+    struct shadow_block *b[RACE_LINES];
+    uint8_t plane[RACE_LINES];
+    for (unsigned i = 0; i < f->n_lines; i++) {
+        uint64_t at = address + (uint64_t)f->line[i].at;
+        unsigned line = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES;
+        bool follows = i && f->line[i].at - f->line[i - 1].at == (int)LINE_BYTES;
+        b[i] = follows && line ? b[i - 1] : block_at(j->s, at);
+        if (!b[i] || b[i]->shift != 2 || b[i]->reads || !line_fine(j, b[i], line))
+            return false;
+        plane[i] = (uint8_t)plane_of(j, b[i], line);
+        if (plane[i] == SHADOW_PLANES)
+            return false;
+    }
+    for (unsigned i = 0; i < f->n_lines; i++) {
+        uint64_t at = address + (uint64_t)f->line[i].at;
+        shadow_set_line(b[i], (enum shadow_plane)plane[i],
+                        (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES,
+                        j->me << SHADOW_LANE | f->line[i].lane, f->form);
+        shadow_raise(b[i], (enum shadow_plane)plane[i], j->me);
+    }
+    return true;
+}
+
+/* ---- reads where nobody writes ---- */
+
+/* Word i of the halves that the row touches in the block, from the half at on. */
+static inline uint64_t halves_of(const struct shadow_form *f, int half, int i)
+{
+    int word = half >> 6, bit = half & 63;
+    const uint64_t *from = f->halves + SHADOW_WORDS + i - word;
+    return bit ? from[0] << bit | from[-1] >> (64 - bit) : from[0];
+}
+
+/* A row that has not read here yet. */
+static inline bool add_read(const struct judged *j, struct shadow_reads *r, int base)
+{
+    const struct shadow_form *f = &j->s->form_of[j->f->number];
+    int half = base >> 1, first = half < 0 ? 0 : half >> 6,
+        end = ((base + f->span - 1) >> 7) + 1;
+    end = end < (int)SHADOW_WORDS ? end : (int)SHADOW_WORDS;
+    uint64_t met = 0;
+    for (int i = first; i < end; i++)
+        met |= r->halves[i] & halves_of(f, half, i);
+    if (met || r->n == SHADOW_READS)
+        return false;
+    for (int i = first; i < end; i++)
+        r->halves[i] |= halves_of(f, half, i);
+    r->v[r->n++] = (struct shadow_read){
+        .first = j->me, .base = (int16_t)base, .form = j->f->number};
+    return true;
+}
+
+/* Has the row read here before? */
+static inline struct shadow_read *find_read(const struct judged *j,
+                                            struct shadow_reads *r, int base)
+{
+    uint32_t at = r->hint;
+    for (unsigned i = 0; i < r->n; i++, at++) {
+        at = at < r->n ? at : 0;
+        if (r->v[at].base == base && r->v[at].form == j->f->number) {
+            r->hint = at + 1;
+            return &r->v[at];
+        }
+    }
+    return NULL;
+}
+
+static inline struct shadow_reads *reads_of(struct shadow *s, struct shadow_block *b)
+{
+    struct shadow_reads *r = b->reads;
+    if (r)
+        return r;
+    for (unsigned p = 0; p < SHADOW_PLANES; p++)
+        if (b->top[p] >= s->dead)
+            return NULL;
+    r = s->spare_reads;
+    if (!r)
+        return NULL;
+    s->spare_reads = r->next;
+    r->n = r->hint = 0;
+    for (unsigned i = 0; i < SHADOW_WORDS; i++)
+        r->halves[i] = 0;
+    b->reads = r;
+    return r;
+}
+
+/* base: of the lowest lane in the block. */
+static inline bool judge_read(struct judged *j, struct shadow_block *b, int base)
+{
+    struct shadow_reads *r = b ? reads_of(j->s, b) : NULL;
+    if (!r)
+        return false;
+    struct shadow_read *v = find_read(j, r, base);
+    if (!v)
+        return add_read(j, r, base);
+    enum behind order = order_of(j, v->first);
+    if (order != ASK)
+        *(order == BEHIND ? &v->first : &v->last) = j->me;
+    return order != ASK;
+}
+
+static inline bool judge_reads(struct judged *j, uint64_t address)
+{
+    uint64_t at = address + (uint64_t)(int64_t)j->f->low;
+    unsigned base = (unsigned)(at % SHADOW_BLOCK);
+    bool fine = base % 2 == 0 && judge_read(j, block_at(j->s, at), (int)base);
+    if (fine && base + j->f->span > SHADOW_BLOCK)
+        fine = judge_read(j, block_at(j->s, at + SHADOW_BLOCK),
+                          (int)base - (int)SHADOW_BLOCK);
+    return fine;
+}
+
+/* ---- */
+
+/* Nobody has to know of it but the shadow. */
+static inline bool may_write(const struct race_line *l, bool lds)
+{
+    struct ck_group *g = l->w->group;
+    if (l->ck->race->room)
+        return false;
+    if (!lds)
+        return l->w->order.stores_out;
+    if (!g->lds || (g->entries && g->log.at != g->entries->entry))
+        return false;
+    g->lds_written = true;
+    g->log.end = g->log.at;
+    return true;
+}
+
+unsigned ck_race_row(void *mine, uint64_t address, const struct emu_row *row)
+{
+    const struct race_line *l = mine;
+    if (!l || l->ck->stopped || row->form / RACE_FORMS != l->ck->race->forms_made ||
+        (row->write && !may_write(l, row->lds)))
+        return false;
+    struct judged j = {.l = l,
+                       .s = row->lds ? l->w->group->lds : l->ck->race->global,
+                       .f = &l->ck->race->form[row->form % RACE_FORMS]};
+    if (!j.s)
+        return false;
+    bool lines = j.f->n_lines && address % LINE_BYTES == 0;
+    if (!lines && !j.f->reads)
+        return false;
+    j.me = number_of(l, j.s, row->pc, row->lds);
+    if (!j.me)
+        return false;
+    if (!row->lds)
+        fetch_next(&j, row->pc, address, row->write ? SHADOW_WRITE : SHADOW_READ);
+    if (!(lines ? judge_lines(&j, address) : judge_reads(&j, address)))
+        return false;
+    l->w->order.waited = false;
+    if (!row->write && !row->lds)
+        race_loads(&l->w->order, true);
+    return true;
+}
