@@ -37,8 +37,11 @@ class Kernel:
         self.add("v_lshlrev_b32 v7, 2, v0")
         if self.chance(.2):
             self.add("s_mov_b32 s6, 0")
-        for _ in range(self.r.randint(3, 14)):
-            self.step()
+        if self.chance(.25):
+            self.readers()
+        else:
+            for _ in range(self.r.randint(3, 14)):
+                self.step()
         self.add("s_waitcnt vmcnt(0) lgkmcnt(0)", "s_endpgm")
 
     def chance(self, p):
@@ -166,6 +169,38 @@ class Kernel:
         self.loop(*lines)
         if off:
             self.add("s_mov_b64 exec, s[20:21]" if self.wave64 else "s_mov_b32 exec_lo, s20")
+
+    def readers(self):
+        """Rows with gaps that many waves read, some more than once and not all the same; then
+        single lanes write, so that it shows who has read last where."""
+        each, shift = self.r.choice([(34, 2), (36, 2), (12, 0), (8, 0), (6, 0), (4, 1)])
+        if self.chance(.6):
+            self.add("v_and_b32 v7, 0x1f, v0")
+        else:
+            self.add("v_mov_b32 v7, v0")
+        self.add(f"v_lshrrev_b32 v6, {shift}, v7", f"v_mul_u32_u24 v6, {each}, v6",
+                 "v_mov_b32 v9, v6")
+        for _ in range(self.r.randint(2, 5)):
+            size = self.r.choice(["b32", "b64", "u16"])
+            last = DWORDS.get(size, 1) - 1
+            offset = self.r.choice([0, 0, 2, 4, 8, 64, 272, 288, 900])
+            load = f"global_load_{size} v[10:{10 + last}], v6, s[4:5] offset:{offset}"
+            self.add("v_mov_b32 v6, v9")
+            if self.chance(.3):
+                self.add("v_lshlrev_b32 v6, 2, v7")
+            if self.chance(.3):
+                self.add("v_add_nc_u32 v6, s6, v6")
+            self.loop(load)
+        self.add("s_waitcnt vmcnt(0)")
+        for _ in range(8):
+            self.loops += 1
+            self.add(f"s_cmp_lg_u32 s2, {self.r.choice([0, 1, 1, 3])}",
+                     f"s_cbranch_scc1 W{self.loops}",
+                     f"v_mov_b32 v6, 0x{2 * self.r.randint(0, 700):x}",
+                     f"v_cmpx_eq_u32 {self.r.choice([0, 40, 77])}, v0",
+                     "global_store_b16 v6, v2, s[4:5]",
+                     "s_mov_b64 exec, s[20:21]" if self.wave64 else "s_mov_b32 exec_lo, s20",
+                     f"W{self.loops}:")
 
     def text(self):
         return HEAD.format(lds=16384, scratch=0, private=0, wave32=int(not self.wave64)) + \
