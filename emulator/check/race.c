@@ -111,6 +111,7 @@ void ck_race_begin(struct ck *ck)
     forget_releases(r);
     order_begin(&r->order);
     r->stamp = 0;
+    r->acquired = false;
     r->n_pending = r->n_suspended = 0;
     r->asked.wave = NULL;
 }
@@ -176,6 +177,7 @@ static void acquire_until(const struct ck *ck, struct ck_wave *w, uint32_t stamp
 {
     struct ck_order *o = &w->order;
     struct order *order = &ck->race->order;
+    ck->race->acquired = true;
     if (stamp > o->acquiring)
         o->acquiring = stamp;
     o->takes = order_join(order, o->takes, order_take(order, node));
@@ -218,6 +220,7 @@ static void acquire(const struct ck *ck, struct ck_wave *w, unsigned space,
         acquire_until(ck, w, at->stamp, at->node, (uint32_t)(at->owner >> 6));
         return;
     }
+    ck->race->acquired = true;
     for (unsigned i = 0; at->clock && i < w->group->n_waves; i++)
         if (at->clock[i] > w->order.knows[i])
             w->order.knows[i] = at->clock[i];
@@ -772,6 +775,10 @@ void ck_race_barrier(struct ck *ck, struct ck_group *g)
     race_log_forget(g);
     if (g->lds)
         shadow_forget(g->lds);
+    for (unsigned i = 0; i < g->n_waves; i++)
+        g->wave[i].order.waited = g->wave[i].order.narrow = false;
+    if (!ck->race->acquired)
+        return; /* nothing to hand on */
     for (unsigned i = 0; i < g->n_waves; i++) {
         const struct ck_order *o = &g->wave[i].order;
         dropped &= g->wave[i].ended || o->loads <= 1;
@@ -794,7 +801,6 @@ void ck_race_barrier(struct ck *ck, struct ck_group *g)
         o->knows_near = all.knows_near;
         o->takes = all.takes;
         o->takes_handed = all.takes_handed;
-        o->waited = o->narrow = false;
         for (unsigned cache = 0; cache < 2 && dropped; cache++)
             drop_cache(order, o, cache);
     }

@@ -99,6 +99,7 @@ struct ck_race {
     struct release *release; /* open addressing */
     size_t n_releases, room;
     uint32_t stamp; /* releases so far */
+    bool acquired;  /* somebody has acquired one */
     struct order order;
     struct pending pending[PENDING];
     unsigned n_pending;

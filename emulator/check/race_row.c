@@ -101,25 +101,19 @@ static inline void fetch_next(const struct judged *j, uint64_t pc, uint64_t addr
 
 /* ---- whole lines ---- */
 
-/* Is the wave behind of what the line says in the planes that matter? */
-static inline bool line_fine(struct judged *j, const struct shadow_block *b,
-                             unsigned line)
+/* Is the wave behind of what the line says in the plane? */
+static inline bool word_fine(struct judged *j, const struct shadow_block *b,
+                             enum shadow_plane plane, unsigned line)
 {
-    unsigned planes = j->f->write ? SHADOW_PLANES : SHADOW_READ;
-    for (unsigned p = 0; p < planes; p++)
-        if (b->top[p] >= j->s->dead &&
-            (shadow_apart(b, (enum shadow_plane)p, line) ||
-             order_of(j, b->line[p][line] >> SHADOW_LANE) != BEHIND))
-            return false;
-    return true;
+    return b->top[plane] < j->s->dead ||
+           (!shadow_apart(b, plane, line) &&
+            order_of(j, b->line[plane][line] >> SHADOW_LANE) == BEHIND);
 }
 
 /* The plane that a read of the line is noted in; SHADOW_PLANES: ask. */
 static inline unsigned plane_of(struct judged *j, const struct shadow_block *b,
                                 unsigned line)
 {
-    if (j->f->write)
-        return SHADOW_WRITE;
     if (b->top[SHADOW_READ] < j->s->dead)
         return SHADOW_READ;
     if (shadow_apart(b, SHADOW_READ, line))
@@ -128,30 +122,35 @@ static inline unsigned plane_of(struct judged *j, const struct shadow_block *b,
     return order == ASK ? SHADOW_PLANES : order == BEHIND ? SHADOW_READ : SHADOW_READ2;
 }
 
+static inline bool judge_line(struct judged *j, uint64_t at, unsigned lane)
+{
+    struct shadow_block *b = block_at(j->s, at);
+    unsigned line = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES, plane = SHADOW_WRITE;
+    if (!b || b->shift != 2 || b->reads || !word_fine(j, b, SHADOW_WRITE, line) ||
+        !word_fine(j, b, SHADOW_ATOMIC, line))
+        return false;
+    if (!j->f->write)
+        plane = plane_of(j, b, line);
+    else if (!word_fine(j, b, SHADOW_READ, line) ||
+             !word_fine(j, b, SHADOW_READ2, line))
+        return false;
+    if (plane == SHADOW_PLANES)
+        return false;
+    shadow_set_line(b, (enum shadow_plane)plane, line, j->me << SHADOW_LANE | lane,
+                    j->f->form);
+    shadow_raise(b, (enum shadow_plane)plane, j->me);
+    return true;
+}
+
+/* Those that were fine are noted even if a later one is not: whoever is asked notes them
+ * again. */
 static inline bool judge_lines(struct judged *j, uint64_t address)
 {
     const struct race_form *f = j->f;
-    struct shadow_block *b[RACE_LINES];
-    uint8_t plane[RACE_LINES];
-    for (unsigned i = 0; i < f->n_lines; i++) {
-        uint64_t at = address + (uint64_t)f->line[i].at;
-        unsigned line = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES;
-        bool follows = i && f->line[i].at - f->line[i - 1].at == (int)LINE_BYTES;
-        b[i] = follows && line ? b[i - 1] : block_at(j->s, at);
-        if (!b[i] || b[i]->shift != 2 || b[i]->reads || !line_fine(j, b[i], line))
-            return false;
-        plane[i] = (uint8_t)plane_of(j, b[i], line);
-        if (plane[i] == SHADOW_PLANES)
-            return false;
-    }
-    for (unsigned i = 0; i < f->n_lines; i++) {
-        uint64_t at = address + (uint64_t)f->line[i].at;
-        shadow_set_line(b[i], (enum shadow_plane)plane[i],
-                        (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES,
-                        j->me << SHADOW_LANE | f->line[i].lane, f->form);
-        shadow_raise(b[i], (enum shadow_plane)plane[i], j->me);
-    }
-    return true;
+    bool fine = true;
+    for (unsigned i = 0; i < f->n_lines && fine; i++)
+        fine = judge_line(j, address + (uint64_t)f->line[i].at, f->line[i].lane);
+    return fine;
 }
 
 /* ---- reads where nobody writes ---- */
