@@ -104,7 +104,8 @@ static bool pass(void *ctx, const struct emu_wave_info *info,
     struct ck_wave *w = wave_of(ck, info);
     bool barrier = inst->kind == EMU_KIND_BARRIER, sync = ck_wants(ck, CK_SYNC);
     if (!w || (!barrier && !orders(ck, inst->isa.op)) ||
-        (sync && (ck_hang_looks(ck, w) || (barrier && !ck_sync_fine(w, inst->pc, exec)))))
+        (sync &&
+         (ck_hang_looks(ck, w) || (barrier && !ck_sync_fine(w, inst->pc, exec)))))
         return false;
     if (barrier && ck->race && !ck_race_quiet(ck->race))
         return false;
@@ -181,8 +182,8 @@ static bool turn(void *ctx, const struct emu_wave_info *info)
 }
 
 #define SEEN                                                                           \
-    .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .pass = pass,           \
-    .arrive = arrive, .log = log_of, .mine = mine, .form = ck_race_form,                             \
+    .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .pass = pass,          \
+    .arrive = arrive, .log = log_of, .mine = mine, .form = ck_race_form,               \
     .row = ck_race_row
 #define STATES .load = load, .save = save
 #define MARKS                                                                          \

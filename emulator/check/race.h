@@ -65,8 +65,9 @@ struct race_form {
     bool write, lds;
     bool reads; /* shadow_reads.c can have them */
     uint16_t number, span;
-    int32_t low;             /* of the lowest lane, behind the first one */
-    uint8_t n_lines, form;   /* whole lines, if the first lane begins one; 0: none */
+    int32_t low;           /* of the lowest lane, behind the first one */
+    uint8_t n_lines, form; /* whole lines, if the first lane begins one; 0: none */
+    bool in_order;         /* they lie behind one another */
     struct {
         int32_t at; /* behind the first lane */
         uint8_t lane;
@@ -75,8 +76,10 @@ struct race_form {
 
 /* The wave that runs, for race_row.c. */
 struct race_line {
-    struct ck *ck;
+    struct ck_race *race;
     struct ck_wave *w;
+    struct ck_group *group;
+    uint64_t code_base;
     uint32_t wave;         /* its number */
     uint32_t first, waves; /* those of its workgroup */
 };
@@ -86,7 +89,7 @@ struct ck_race {
     struct race_form *form; /* from 1; RACE_FORMS of them, or NULL */
     uint16_t *form_name;    /* their numbers, open addressing */
     uint32_t n_forms;
-    bool native; /* there may be such code; else lanes are judged one by one */
+    bool native;         /* there may be such code; else lanes are judged one by one */
     uint32_t forms_made; /* anew: emu_row.form is of this time, above the number */
     /* Waves of dispatches that are kept have numbers up to others, those of the one
      * that runs up to last. */

@@ -32,6 +32,9 @@ static void find_lines(struct race_form *f, const struct emu_row *row)
     }
     f->form = (uint8_t)__builtin_ctz(row->bytes / 4u);
     f->n_lines = (uint8_t)n;
+    f->in_order = true;
+    for (unsigned i = 0; i < n; i++)
+        f->in_order &= f->line[i].at == (int32_t)i * LINE_BYTES;
 }
 
 /* Lanes that lie in a block or two, by halves of dwords. */

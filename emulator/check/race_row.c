@@ -2,14 +2,15 @@
  * calls in the midst of an instruction.
  *
  * What is usual is decided by the words of whole lines, or where nobody has written by
- * what has read there (shadow_reads.c): all else is asked of race_rows.c, which does the
- * same for any row. Invariant: what is noted here is what race_rows.c would note.
+ * what has read there (shadow_reads.c): all else is asked of race_rows.c, which does
+ * the same for any row. Invariant: what is noted here is what race_rows.c would note.
  * Compiled without vector registers and sanitizers, for native code keeps its registers
  * there: call nothing that is not inline. SPDX-License-Identifier: MIT
  */
 #include "race.h"
 
 #define LINE_BYTES (4u * SHADOW_LINE)
+#define ALWAYS     inline __attribute__((always_inline))
 
 enum behind { APART, BEHIND, ASK };
 
@@ -31,11 +32,11 @@ static inline enum behind is_behind(const struct race_line *l, const struct site
     bool near = s->wave - l->first < l->waves;
     if (s->wave == l->wave)
         return BEHIND;
-    if (near && (s->barrier < l->w->group->barriers ||
-                 s->clock <= o->knows[s->wave - l->first]))
+    if (near &&
+        (s->barrier < l->group->barriers || s->clock <= o->knows[s->wave - l->first]))
         return BEHIND;
-    if (s->wave <= l->ck->race->others)
-        return o->crossed || !l->ck->race->apart ? BEHIND : ASK;
+    if (s->wave <= l->race->others)
+        return o->crossed || !l->race->apart ? BEHIND : ASK;
     return s->stamp < o->behind || (near && s->stamp < o->near) ? ASK : APART;
 }
 
@@ -54,18 +55,21 @@ static inline uint32_t number_of(const struct race_line *l, struct shadow *s,
                                  uint64_t pc, bool lds)
 {
     struct ck_order *o = &l->w->order;
-    uint32_t offset = (uint32_t)(pc - l->ck->launch.code_base);
+    uint32_t offset = (uint32_t)(pc - l->code_base);
     uint32_t *last = (lds ? o->lds_site : o->site) + offset / 4 % CK_SITES;
-    struct site me = {.wave = l->wave,
-                      .pc = offset,
-                      .barrier = (uint32_t)l->w->group->barriers,
-                      .clock = o->clock,
-                      .stamp = l->ck->race->stamp};
-    if (*last >= s->dead && *last < s->n && shadow_same(&s->site[*last], &me))
+    uint32_t barrier = (uint32_t)l->group->barriers, stamp = l->race->stamp;
+    const struct site *at = &s->site[*last];
+    if (*last >= s->dead && *last < s->n && at->stamp == stamp && at->pc == offset &&
+        at->wave == l->wave && at->barrier == barrier && at->clock == o->clock &&
+        !at->flags)
         return *last;
     if (s->n >= s->room)
         return 0;
-    s->site[s->n] = me;
+    s->site[s->n] = (struct site){.wave = l->wave,
+                                  .pc = offset,
+                                  .barrier = barrier,
+                                  .clock = o->clock,
+                                  .stamp = stamp};
     *last = s->n;
     return s->n++;
 }
@@ -142,12 +146,90 @@ static inline bool judge_line(struct judged *j, uint64_t at, unsigned lane)
     return true;
 }
 
-/* Those that were fine are noted even if a later one is not: whoever is asked notes them
- * again. */
+/* Lines [from, from + n) of the plane, likewise. */
+static ALWAYS bool words_fine(struct judged *j, const struct shadow_block *b,
+                              enum shadow_plane plane, unsigned from, unsigned n)
+{
+    if (b->top[plane] < j->s->dead)
+        return true;
+    if (b->apart[plane] >> from & ((1u << n) - 1))
+        return false;
+    const uint32_t *word = b->line[plane] + from;
+    for (unsigned i = 0; i < n; i++)
+        if (order_of(j, word[i] >> SHADOW_LANE) != BEHIND)
+            return false;
+    return true;
+}
+
+/* The plane that reads of these lines are noted in, if it is one. */
+static ALWAYS unsigned span_plane(struct judged *j, const struct shadow_block *b,
+                                  unsigned from, unsigned n)
+{
+    unsigned plane = plane_of(j, b, from);
+    const uint32_t *word = b->line[SHADOW_READ] + from;
+    for (unsigned i = 1; i < n; i++)
+        if ((word[i] ^ word[0]) >> SHADOW_LANE && plane_of(j, b, from + i) != plane)
+            return SHADOW_PLANES;
+    return b->apart[SHADOW_READ] >> from & ((1u << n) - 1) &&
+                   b->top[SHADOW_READ] >= j->s->dead
+               ? SHADOW_PLANES
+               : plane;
+}
+
+static ALWAYS void note_span(struct judged *j, struct shadow_block *b, unsigned plane,
+                             unsigned from, unsigned n, unsigned form)
+{
+    uint32_t each = SHADOW_LINE >> form, all = (1u << n) - 1;
+    uint32_t value = j->me << SHADOW_LANE, *word = b->line[plane] + from;
+    uint32_t two = (uint32_t)((UINT64_C(1) << 2 * n) - 1) << 2 * from,
+             forms = (form * UINT32_C(0x55555555)) & two;
+    for (unsigned i = 0; i < n; i++, value += each)
+        word[i] = value;
+    if ((b->form[plane] & two) != forms)
+        b->form[plane] = (b->form[plane] & ~two) | forms;
+    if (b->apart[plane])
+        b->apart[plane] &= (uint16_t)~(all << from);
+    if (b->top[plane] < j->me)
+        b->top[plane] = j->me;
+}
+
+/* As judge_lines, of lines side by side in a block. Inlined once for each shape that is
+ * usual. */
+static ALWAYS bool judge_span(struct judged *j, uint64_t at, bool write, unsigned n,
+                              unsigned form)
+{
+    struct shadow_block *b = block_at(j->s, at);
+    unsigned from = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES, plane = SHADOW_WRITE;
+    if (!b || b->shift != 2 || b->reads || !words_fine(j, b, SHADOW_WRITE, from, n) ||
+        !words_fine(j, b, SHADOW_ATOMIC, from, n))
+        return false;
+    if (!write)
+        plane = span_plane(j, b, from, n);
+    else if (!words_fine(j, b, SHADOW_READ, from, n) ||
+             !words_fine(j, b, SHADOW_READ2, from, n))
+        return false;
+    if (plane == SHADOW_PLANES)
+        return false;
+    note_span(j, b, plane, from, n, form);
+    return true;
+}
+
+static inline bool judge_spans(struct judged *j, uint64_t at)
+{
+    const struct race_form *f = j->f;
+    if (f->form || f->n_lines != 2)
+        return judge_span(j, at, f->write, f->n_lines, f->form);
+    return f->write ? judge_span(j, at, true, 2, 0) : judge_span(j, at, false, 2, 0);
+}
+
+/* Those that were fine are noted even if a later one is not: whoever is asked notes
+ * them again. */
 static inline bool judge_lines(struct judged *j, uint64_t address)
 {
     const struct race_form *f = j->f;
     bool fine = true;
+    if (f->in_order && address % SHADOW_BLOCK + f->n_lines * LINE_BYTES <= SHADOW_BLOCK)
+        return judge_spans(j, address);
     for (unsigned i = 0; i < f->n_lines && fine; i++)
         fine = judge_line(j, address + (uint64_t)f->line[i].at, f->line[i].lane);
     return fine;
@@ -247,8 +329,8 @@ static inline bool judge_reads(struct judged *j, uint64_t address)
 /* Nobody has to know of it but the shadow. */
 static inline bool may_write(const struct race_line *l, bool lds)
 {
-    struct ck_group *g = l->w->group;
-    if (l->ck->race->room)
+    struct ck_group *g = l->group;
+    if (l->race->room)
         return false;
     if (!lds)
         return l->w->order.stores_out;
@@ -262,12 +344,12 @@ static inline bool may_write(const struct race_line *l, bool lds)
 unsigned ck_race_row(void *mine, uint64_t address, const struct emu_row *row)
 {
     const struct race_line *l = mine;
-    if (!l || l->ck->stopped || row->form / RACE_FORMS != l->ck->race->forms_made ||
+    if (!l || row->form / RACE_FORMS != l->race->forms_made ||
         (row->write && !may_write(l, row->lds)))
         return false;
     struct judged j = {.l = l,
-                       .s = row->lds ? l->w->group->lds : l->ck->race->global,
-                       .f = &l->ck->race->form[row->form % RACE_FORMS]};
+                       .s = row->lds ? l->group->lds : l->race->global,
+                       .f = &l->race->form[row->form % RACE_FORMS]};
     if (!j.s)
         return false;
     bool lines = j.f->n_lines && address % LINE_BYTES == 0;

@@ -706,8 +706,13 @@ void *ck_race_mine(struct ck *ck, struct ck_wave *w)
     ck->race->native = true;
     if (ck->race->form)
         shadow_more_reads(ck->race->global);
-    ck->race->line = (struct race_line){
-        .ck = ck, .w = w, .wave = wave, .first = wave - w->info->wave, .waves = waves};
+    ck->race->line = (struct race_line){.race = ck->race,
+                                        .w = w,
+                                        .group = w->group,
+                                        .code_base = ck->launch.code_base,
+                                        .wave = wave,
+                                        .first = wave - w->info->wave,
+                                        .waves = waves};
     return &ck->race->line;
 }
 

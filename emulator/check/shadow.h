@@ -56,7 +56,8 @@ struct shadow_form {
     uint16_t offset[SHADOW_LANES]; /* of lanes, behind the lowest one's */
     uint8_t bytes;                 /* of each */
     uint16_t span;                 /* of all */
-    /* The halves that they touch, from the lowest one's on; before and behind nothing. */
+    /* The halves that they touch, from the lowest one's on; before and behind nothing.
+     */
     uint64_t halves[3 * SHADOW_WORDS];
 };
 
@@ -111,7 +112,7 @@ struct shadow {
     size_t bytes, touched;      /* that planes take; those of this epoch */
     size_t n_blocks, n_touched; /* likewise: blocks */
     struct shadow_chunk *chunk;
-    struct shadow_piece *piece; /* of which many areas are */
+    struct shadow_piece *piece;  /* of which many areas are */
     struct shadow_form *form_of; /* that blocks' reads name; the owner's */
     struct shadow_reads *spare_reads;
     struct shadow_reads_chunk *reads_chunk;

@@ -1,10 +1,10 @@
-/* shadow_reads.c: what has read a block, by rows of lanes, as long as nobody wants to know
- * of which values it is the last.
+/* shadow_reads.c: what has read a block, by rows of lanes, as long as nobody wants to
+ * know of which values it is the last.
  *
- * Most of what is read is written by nobody: that a row of lanes has read is noted once,
- * in as many bytes as three lanes take. Rows of a block have no byte in common, so
- * whoever looks for values finds the same whenever they are made. Must not know what is
- * a race. SPDX-License-Identifier: MIT
+ * Most of what is read is written by nobody: that a row of lanes has read is noted
+ * once, in as many bytes as three lanes take. Rows of a block have no byte in common,
+ * so whoever looks for values finds the same whenever they are made. Must not know what
+ * is a race. SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>

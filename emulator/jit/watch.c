@@ -231,7 +231,8 @@ static void call_ask(struct emit *e, const struct uop *u, unsigned n_insts, bool
     x86_mov_imm(x, RSI, (uintptr_t)u);
     x86_mov_imm(x, RDX, n_insts);
     x86_mov_imm(x, RCX, (uintptr_t)row);
-    x86_mov_imm(x, RAX, settle ? (uintptr_t)e->watch->settle : (uintptr_t)e->watch->ask);
+    x86_mov_imm(x, RAX,
+                settle ? (uintptr_t)e->watch->settle : (uintptr_t)e->watch->ask);
     x86_call(x, RAX);
 }
 
@@ -350,7 +351,7 @@ bool watch_inst(struct emit *e, const struct uop *u, struct far *f[WATCH_FARS])
     f[1] = settle_lds(e, u);
     if (!(flags & WATCH_ASK) || (flags & WATCH_SLOW && !emit_known_memory(e, u)))
         return false;
-    f[0] = flags & WATCH_LATER                              ? ask_if_closed(e, u)
+    f[0] = flags & WATCH_LATER                         ? ask_if_closed(e, u)
            : flags & WATCH_ROW && access_has_row(e, u) ? ask_by_row(e, u)
                                                        : ask_inline(e, u);
     return false;

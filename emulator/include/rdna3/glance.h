@@ -141,9 +141,9 @@ struct emu_glance {
     /* A number for such a row; 0: row is not asked of it. */
     uint32_t (*form)(void *ctx, const struct emu_row *row);
     /* Instead of ask, where lanes lie as those of a row that has a form: need the
-     * instruction be no event? If not so, it is asked. address: of the first lane. mine:
-     * what mine() has said before the wave's turn. It must not touch vector registers.
-     * One observer of a dispatch may have it, if no other asks. */
+     * instruction be no event? If not so, it is asked. address: of the first lane.
+     * mine: what mine() has said before the wave's turn. It must not touch vector
+     * registers. One observer of a dispatch may have it, if no other asks. */
     unsigned (*row)(void *mine, uint64_t address, const struct emu_row *row);
     void *(*mine)(void *ctx, const struct emu_wave_info *wave);
     /* Before the wave's turn; NULL: there is none. One observer of a dispatch may have
