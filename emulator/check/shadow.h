@@ -35,7 +35,7 @@ struct site {
 
 #define SHADOW_BLOCK 1024u /* bytes of memory */
 #define SHADOW_LANE  6u    /* bits of a value that are the lane */
-#define SHADOW_FRONT 256u  /* a power of two */
+#define SHADOW_FRONT 1024u /* a power of two */
 
 enum shadow_plane { SHADOW_WRITE, SHADOW_ATOMIC, SHADOW_READ, SHADOW_READ2 };
 #define SHADOW_PLANES 4u
