@@ -50,6 +50,7 @@ static const struct handlers handlers = {
     .illegal = x_illegal,
     .unsupported = x_unsupported,
     .beyond = x_beyond,
+    .endless = x_endless,
     .excp = x_excp,
     .smem = x_smem,
     .gds = x_gds,

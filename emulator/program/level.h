@@ -33,6 +33,7 @@ struct handlers {
     sem_wave_fn *illegal;     /* bytes that are no instruction */
     sem_wave_fn *unsupported; /* an instruction without semantics */
     sem_wave_fn *beyond;      /* a register that the wave does not have */
+    sem_wave_fn *endless;     /* more code than is decoded (program.c) */
     sem_wave_fn *excp;        /* a vector instruction that may raise float exceptions */
     sem_wave_fn *smem, *gds;
     sem_wave_fn *buffer_load, *buffer_store, *buffer_atomic, *buffer_scalar;

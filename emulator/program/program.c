@@ -3,8 +3,9 @@
  * Decoding follows control flow from each entry point, so data between functions is
  * never read as code. Runs that were decoded keep a copy of their bytes: a later
  * dispatch that finds them changed starts a new program, while running waves keep
- * theirs. Slots are written before anybody can reach them and never change.
- * SPDX-License-Identifier: MIT
+ * theirs. Slots are written before anybody can reach them and never change. All memory
+ * may be a region of code: what is decoded at once has a bound, and so has what is
+ * kept. SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,11 @@
 #include "predecode.h"
 #include "region.h"
 #include "relative.h"
+
+/* Instructions that are decoded from one entry point, 128 MiB of micro-ops: more than
+ * any compiler's output has behind one; and that are kept for later dispatches. */
+#define MOST_AT_ONCE (2u << 20)
+#define MOST_KEPT    (8u << 20)
 
 struct run {
     uint32_t first, dwords;
@@ -27,7 +33,8 @@ struct program_data {
     size_t n_work, cap_work;
     uint32_t *starts; /* instructions of the run that is being decoded */
     size_t n_starts, cap_starts;
-    struct inst_info *infos; /* of the side table */
+    struct inst_info *infos;  /* of the side table */
+    uint32_t n_decoded, left; /* instructions; that may still be, of this entry point */
     unsigned users;
     bool stale;
 };
@@ -37,6 +44,7 @@ struct code_cache {
     pthread_mutex_t lock;
     struct program *first;
     uint32_t n_programs; /* that ever were */
+    uint64_t n_decoded;  /* instructions of all programs */
 };
 
 static struct program_data *data_of(struct program *p)
@@ -84,6 +92,8 @@ static void free_blocks(struct program_data *d)
 static void program_free(struct program *p)
 {
     struct program_data *d = data_of(p);
+    if (p->cache)
+        p->cache->n_decoded -= d->n_decoded;
     for (unsigned i = 0; i < PROGRAM_MODES; i++)
         if (atomic_load(&p->native[i]))
             p->cache->env.forget(atomic_load(&p->native[i]));
@@ -255,6 +265,14 @@ static void decode_run(struct program_data *d, uint32_t at)
                 .fn = env->handlers->fetch, .dwords = 1, .run = 1, .turn = 1};
             break;
         }
+        if (!d->left) {
+            *u = (struct uop){
+                .fn = env->handlers->endless, .dwords = 1, .run = 1, .turn = 1};
+            break;
+        }
+        d->left--;
+        d->n_decoded++;
+        p->cache->n_decoded++;
         if (isa_decode_hw(code + at, (size_t)(end - at) * 4, p->wave64 ? 64 : 32,
                           &inst) != RD_OK) {
             *u = (struct uop){
@@ -304,6 +322,7 @@ static const struct uop *decode_from(struct program_data *d, uint64_t pc)
         return NULL;
     if (!push_work(d, (int64_t)(offset / 4)))
         return NULL;
+    d->left = MOST_AT_ONCE;
     while (d->n_work)
         decode_run(d, d->work[--d->n_work]);
     return &d->p.uops[offset / 4];
@@ -376,6 +395,17 @@ static void sweep(struct code_cache *c)
     }
 }
 
+/* Programs that nobody runs make way for new ones. Lock held. */
+static void make_room(struct code_cache *c)
+{
+    if (c->n_decoded <= MOST_KEPT)
+        return;
+    for (struct program *p = c->first; p; p = p->next)
+        if (!data_of(p)->users)
+            data_of(p)->stale = true;
+    sweep(c);
+}
+
 rd_status program_get(struct code_cache *c, uint64_t entry, struct program_kind kind,
                       struct program **out)
 {
@@ -391,11 +421,12 @@ rd_status program_get(struct code_cache *c, uint64_t entry, struct program_kind 
             p->privileged != kind.privileged || p->exceptions != kind.exceptions ||
             p->n_vgprs != kind.n_vgprs)
             continue;
-        if (unchanged(d))
+        if (d->n_decoded <= MOST_KEPT && unchanged(d))
             break;
         d->stale = true;
     }
     if (!p) {
+        make_room(c);
         p = program_new(&r, kind);
         if (p) {
             p->number = c->n_programs++;

@@ -70,6 +70,6 @@ uint32_t wave_getreg(struct wave *w, unsigned id);
 void wave_setreg(struct wave *w, unsigned id, uint32_t mask, uint32_t value);
 
 /* fault.c: handlers of what cannot run. */
-sem_wave_fn x_fetch, x_illegal, x_unsupported, x_beyond;
+sem_wave_fn x_fetch, x_illegal, x_unsupported, x_beyond, x_endless;
 
 #endif

@@ -182,3 +182,9 @@ const struct uop *x_beyond(struct wave *w, const struct uop *u)
              w->group->n_vgprs - 1);
     return wave_fault(w, u, EMU_FAULT_REGISTER, detail);
 }
+
+const struct uop *x_endless(struct wave *w, const struct uop *u)
+{
+    return wave_fault(w, u, EMU_FAULT_UNSUPPORTED,
+                      "so much code that it cannot be a program");
+}

@@ -116,12 +116,30 @@ START_TEST(begins_afresh)
 }
 END_TEST
 
+/* Where all memory is code, a bound ends it before its end. */
+START_TEST(endless_code)
+{
+    const size_t bytes = 16ul << 20;
+    uint32_t *nops = map(bytes, EMU_MEM_READ | EMU_MEM_EXEC);
+    for (size_t i = 0; i < bytes / sizeof *nops; i++)
+        nops[i] = 0xbf800000;
+    const struct emu_dispatch d = {
+        .entry = (uintptr_t)nops, .groups = {1, 1, 1}, .block = {32, 1, 1}};
+    struct emu_fault fault;
+    ck_assert_int_eq(emu_run(emu, &d, &fault, NULL), RD_E_FAULT);
+    ck_assert_int_eq(fault.kind, EMU_FAULT_UNSUPPORTED);
+    ck_assert_uint_lt(fault.pc, (uintptr_t)nops + bytes);
+    munmap(nops, bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("launch");
     TCase *t = tcase_create("all");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, begins_afresh, 0, 2); /* wave32, wave64 */
+    tcase_add_test(t, endless_code);
     suite_add_tcase(s, t);
     return suite_run(s);
 }
