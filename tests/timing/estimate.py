@@ -3,7 +3,7 @@ wholly; a launch that a sample cannot tell is refused, with the reason.
 
 usage: estimate.py RDNA3 [--all]
 
---all: ten kernels at five sizes each, the table of the README."""
+--all: fourteen kernels at five sizes each, the table of the README."""
 import os
 import re
 import subprocess
@@ -18,6 +18,9 @@ MASK = "f,0,0,0,0,0"  # four CUs
 UNEQUAL = "s_and_b32 s21, s2, 3\n\ts_add_u32 s20, s20, s21\n"
 RANDOM = "s_mul_i32 s21, s2, 0x9e3779b1\n\ts_lshr_b32 s21, s21, 28\n\ts_add_u32 s20, s20, s21\n"
 GROWING = "s_lshr_b32 s21, s2, 2\n\ts_add_u32 s20, s20, s21\n"
+# Every workgroup walks over 3 MiB of its own again and again.
+AGAIN = "s_mov_b64 s[4:5], s[22:23]\n\t"
+WALK = "s_mov_b64 s[22:23], s[4:5]\n\t" + micro.STREAM
 
 
 def lds(i):
@@ -26,6 +29,11 @@ def lds(i):
 
 def mixed(i):
     return (micro.vadd(i), "v_exp_f32 v40, v41", "s_add_u32 s30, s30, 1", f"ds_load_b32 v{8 + i % 16}, v1")[i % 4]
+
+
+def wmma(i):
+    return "v_wmma_f32_16x16x16_f16 v[%d:%d], v[64:71], v[72:79], v[%d:%d]" % (
+        8 + i % 4 * 8, 15 + i % 4 * 8, 8 + i % 4 * 8, 15 + i % 4 * 8)
 
 
 # name, microbenchmark, trips: about 30,000 instructions of each wave
@@ -37,10 +45,18 @@ KERNELS = [
      80),
     ("mixed units", micro.Bench("", 0, "", mixed, setup=micro.strided(1), lds=16384, block=256, mask=MASK), 150),
     ("transcendental", micro.Bench("", 0, "", lambda i: f"v_exp_f32 v{8 + i % 32}, v1", block=256, mask=MASK), 150),
-    ("memory", micro.Bench("", 0, "", lambda i: micro.stream(i, ""), setup=micro.STREAM, n=8, block=256, mask=MASK,
-                           buffer=8 << 20), 120),
+    ("memory", micro.Bench("", 0, "", lambda i: micro.stream(i, AGAIN), setup=WALK, n=8, block=256, mask=MASK,
+                           buffer=64 << 20), 120),
     ("four lengths", micro.Bench("", 0, "", micro.vadd, block=64, mask=MASK, setup=UNEQUAL), 40),
     ("random lengths", micro.Bench("", 0, "", micro.vadd, block=64, mask=MASK, setup=RANDOM), 30),
+    ("stores", micro.Bench("", 0, "", lambda i: "global_store_b128 v1, v[8:11], s[4:5]\n\t" + micro.vadd(i),
+                           setup="v_lshlrev_b32 v1, 4, v0\n", block=256, mask=MASK, buffer=8192), 150),
+    ("f16 WMMA", micro.Bench("", 0, "", wmma, block=128, mask=MASK), 60),
+    ("GL2 and VALU", micro.Bench("", 0, "", lambda i: micro.vadd(i) if i % 8 else micro.window(1 << 20)(i // 8),
+                                 setup="v_lshlrev_b32 v1, 4, v0\n\ts_lshl_b32 s22, s2, 12\n", block=256, mask=MASK,
+                                 buffer=2 << 20), 200),
+    ("turns between barriers", micro.Bench("", 0, "", lambda i: micro.vadd(i) + ("\n\ts_barrier" if i % 16 == 15 else ""),
+                                           block=512, mask=MASK), 150),
     ("growing", micro.Bench("", 0, "", micro.vadd, block=64, mask=MASK, setup=GROWING), 40),
 ]
 SIZES = (20, 37, 64, 100, 200)
