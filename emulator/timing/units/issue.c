@@ -170,6 +170,24 @@ static void wait_salu(const struct tm_base *b, const struct tm_wave *w,
             at_least(o, w->salu.exec + PARAM(b, salu_hwreg_drain), TM_S_SALU);
 }
 
+/* A counter that is full lets nobody issue what it would count. */
+static inline void wait_count(const struct tm_base *b, struct tm_wave *w,
+                              const struct tm_inst *i, struct bound *o)
+{
+    unsigned most = (unsigned)PARAM(b, counter_most);
+    struct tm_fifo *f = &w->counter[i->cls == TM_LDS ? TM_LGKM
+                                    : i->returns     ? TM_VM
+                                                     : TM_VS];
+    if (f->n < most)
+        return;
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from = NULL;
+    if (i->cls != TM_LDS)
+        tm_send_settle(b, &w->simd->cu->send, b->now + PARAM(b, lds_start));
+    int64_t when = fifo_wait(b, f, most - 1, o->t, &why, &from);
+    at_least_from(o, when, why, from);
+}
+
 static void wait_memory(const struct tm_base *b, struct tm_wave *w,
                         const struct tm_inst *i, struct bound *o)
 {
@@ -177,6 +195,7 @@ static void wait_memory(const struct tm_base *b, struct tm_wave *w,
     struct tm_simd *s = w->simd;
     wait_drain(b, w, o);
     wait_sgpr_sources(b, w, i, o);
+    wait_count(b, w, i, o);
     if (!lds) {
         queue_trim(&s->vmem_queue, b->now);
         at_least(o, queue_free(&s->vmem_queue, o->t, (unsigned)PARAM(b, vmem_queue)),
@@ -284,6 +303,7 @@ static void memory_again(const struct tm_base *b, struct tm_wave *w,
                          const struct tm_inst *i, struct bound *o)
 {
     bool lds = i->cls == TM_LDS;
+    wait_count(b, w, i, o);
     struct tm_queue *q = lds ? &w->simd->lds_queue : &w->simd->vmem_queue;
     queue_trim(q, b->now);
     int64_t limit = lds ? PARAM(b, lds_queue) : PARAM(b, vmem_queue);
