@@ -26,7 +26,8 @@
 #define ANY_PACE  0.02
 /* What the pace of a first filling, whose waves still go in step, may be off. */
 #define FIRST_PACE 0.04
-/* How much of its stay the last workgroup comes late, and may come too late or early. */
+/* How much of its stay the last workgroup comes late, and may come too late or early.
+ */
 #define LATE      0.05
 #define LAST_PART 0.15
 /* Workgroups that are left over: so far from no time of their own to what they take
