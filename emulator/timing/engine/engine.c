@@ -44,6 +44,35 @@ static void fetch_rows(const struct tm_wave *w, const struct tm_inst *i)
         fetch_row(w, i->vdst[n].first);
 }
 
+/* Into the second nearest. */
+static void fetch_row_soon(const struct tm_wave *w, unsigned vgpr)
+{
+    const char *row = w->rows + (size_t)vgpr * EMU_ROW_BYTES;
+    __builtin_prefetch(row, 0, 2);
+    __builtin_prefetch(row + EMU_ROW_BYTES / 2, 0, 2);
+}
+
+static void fetch_rows_soon(const struct tm_wave *w, const struct tm_inst *i)
+{
+    for (unsigned n = 0; n < i->n_vsrc; n++)
+        fetch_row_soon(w, i->vsrc[n].first);
+    for (unsigned n = 0; n < i->n_vdst; n++)
+        fetch_row_soon(w, i->vdst[n].first);
+}
+
+void tm_fetch_executed(const struct tm_wave *w)
+{
+    emu_wave_prefetch(w->wave);
+    if (w->next)
+        fetch_rows_soon(w, w->next);
+    for (unsigned k = 0; k < w->owed && k < TM_HISTORY; k++) {
+        const struct tm_inst *i =
+            w->valu.from[(w->valu.newest + TM_HISTORY - k) % TM_HISTORY];
+        if (i)
+            fetch_rows_soon(w, i);
+    }
+}
+
 /* ---- execution ---- */
 
 void tm_catch_up(struct tm_wave *w)

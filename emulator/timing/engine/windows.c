@@ -127,7 +127,7 @@ static void fetch_early(const struct tm_turns *q, uint64_t *who)
 static void advance(struct tm_windows *s, unsigned number, bool first,
                     const struct tm_turns *after)
 {
-    uint64_t early = after ? to_fetch(after) : 0;
+    uint64_t early = after ? to_fetch(after) : 0, then = early;
     struct tm_turns *q = &s->all->turns[number];
     struct tm_engine *t = s->of[number / s->all->chip.wgps_per_se];
     int64_t until = q->busy ? tm_min(s->end, left_alone(s->all, number)) : 0;
@@ -146,8 +146,12 @@ static void advance(struct tm_windows *s, unsigned number, bool first,
             break;
         tm_turns_take(q, cycle, rank);
         fetch_next(q, cycle);
-        if (early)
+        if (early) {
             fetch_early(after, &early);
+        } else if (then) { /* those are there by now */
+            tm_fetch_executed(after->wave[__builtin_ctzll(then)]);
+            then &= then - 1;
+        }
         t->chip.b.now = now;
         t->alone = all;
         rd_status st = tm_turn_of_wave(t, w);
