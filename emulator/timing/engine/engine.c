@@ -293,6 +293,43 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
                          : tm_now(t);
 }
 
+/* ---- waits ---- */
+
+/* The wave's next turn, when it has waited for something. While one is in a clause, the
+ * others wait for that as well. */
+static rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
+                            uint8_t why)
+{
+    if (why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS && w->turns &&
+        !w->simd->port.clause[TM_LDS] && tm_turns_behind(w->turns, w, when)) {
+        w->due = when;
+        return RD_OK;
+    }
+    return tm_push(t, when, w);
+}
+
+/* The first of those that wait for room on the way to the LDS has had its turn. They
+ * would have looked, too, and found the same, but who comes next if there is room. */
+static rd_status let_next(struct tm_engine *t, struct tm_turns *q,
+                          const struct tm_simd *s)
+{
+    uint64_t *behind = &q->behind[s->index];
+    int64_t now = tm_now(t);
+    bool full =
+        !s->port.clause[TM_LDS] &&
+        queue_free(&s->lds_queue, now, (unsigned)PARAM(&t->chip.b, lds_queue)) > now;
+    rd_status st = RD_OK;
+    while (*behind && st == RD_OK) {
+        struct tm_wave *w = q->wave[tm_turns_first(q, *behind)];
+        *behind &= ~(UINT64_C(1) << w->rank);
+        tm_account_wait(w, TM_S_MEM_QUEUE, NULL, now);
+        st = tm_push(t, now, w);
+        if (full)
+            break;
+    }
+    return st;
+}
+
 /* What comes next and when it may issue as things stand: the wave's next turn. */
 static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
                             struct tm_inst *before, bool straight)
@@ -309,7 +346,7 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
         tm_account_wait(w, why, from, when);
     if (w->next->cls == TM_LDS || w->next->cls == TM_VMEM)
         fetch_rows(w, w->next);
-    return tm_push(t, when, w);
+    return wait_until(t, w, when, why);
 }
 
 /* The same behind an instruction that it has issued. */
@@ -436,7 +473,7 @@ static rd_status issue_from(struct tm_engine *t, struct tm_wave *w, int64_t when
 {
     if (why != TM_S_NONE)
         tm_account_wait(w, why, from, when);
-    return when <= tm_now(t) ? issue(t, w) : tm_push(t, when, w);
+    return when <= tm_now(t) ? issue(t, w) : wait_until(t, w, when, why);
 }
 
 /* May what it knows to come next issue now? */
@@ -445,7 +482,15 @@ static rd_status turn_again(struct tm_engine *t, struct tm_wave *w)
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
     int64_t when = tm_ready_again(&t->chip.b, w, &why, &from);
-    return issue_from(t, w, when, why, from);
+    struct tm_turns *q = w->turns;
+    const struct tm_simd *s = w->simd;
+    if (!q || w->next->cls != TM_LDS)
+        return issue_from(t, w, when, why, from);
+    if (q->first[s->index] == w)
+        q->first[s->index] = NULL;
+    rd_status st = issue_from(t, w, when, why, from);
+    return st == RD_OK && q->behind[s->index] && !q->first[s->index] ? let_next(t, q, s)
+                                                                     : st;
 }
 
 static rd_status turn(struct tm_engine *t, struct tm_wave *w)
@@ -566,8 +611,7 @@ bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w)
     if (w->sleeps)
         return false;
     struct tm_inst *i = w->next ? w->next : to_come(t, w);
-    return !i || i->alone ||
-           !tm_fetch_is_near(&w->simd->in->fetch, &w->fetch, i);
+    return !i || i->alone || !tm_fetch_is_near(&w->simd->in->fetch, &w->fetch, i);
 }
 
 rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w)

@@ -36,6 +36,8 @@ static void close_ranks(struct tm_turns *q)
         q->later = moved(q->later, from, to);
         q->ended = moved(q->ended, from, to);
         q->taken = moved(q->taken, from, to);
+        for (unsigned s = 0; s < 4; s++)
+            q->behind[s] = moved(q->behind[s], from, to);
         q->due[to] = q->due[from];
         q->wave[to] = q->wave[from];
         q->wave[to]->rank = (uint8_t)to;

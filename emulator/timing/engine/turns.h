@@ -20,7 +20,11 @@ struct tm_turns {
     uint64_t ended;         /* who has ended, and keeps its place */
     int64_t begin, end;     /* the window */
     int64_t soonest;        /* no turn after the window comes sooner */
-    int64_t due[TM_RANKS];  /* turns after the window */
+    /* By SIMD: who waits for room on the way to the LDS behind the one that comes first
+     * of those, and has no turn until that one has had its own. */
+    uint64_t behind[4];
+    const struct tm_wave *first[4];
+    int64_t due[TM_RANKS]; /* turns after the window */
     struct tm_wave *wave[TM_RANKS];
 };
 
@@ -34,18 +38,24 @@ void tm_turns_window(struct tm_turns *q, int64_t begin);
 /* When the next turn comes, or no later; INT64_MAX: never. */
 int64_t tm_turns_next(const struct tm_turns *q);
 
+/* It may have another priority than at its last turn. */
+static inline void tm_turns_hurry(struct tm_turns *q, const struct tm_wave *w)
+{
+    uint64_t bit = UINT64_C(1) << w->rank;
+    if (!(w->priority | (q->hurried & bit)))
+        return;
+    q->hurried = 0;
+    for (unsigned p = 0; p < 3; p++) {
+        q->urgent[p] = w->priority == p + 1 ? q->urgent[p] | bit : q->urgent[p] & ~bit;
+        q->hurried |= q->urgent[p];
+    }
+}
+
 static inline void tm_turns_put(struct tm_turns *q, const struct tm_wave *w,
                                 int64_t when)
 {
     uint64_t bit = UINT64_C(1) << w->rank;
-    if (w->priority | (q->hurried & bit)) {
-        q->hurried = 0;
-        for (unsigned p = 0; p < 3; p++) {
-            q->urgent[p] =
-                w->priority == p + 1 ? q->urgent[p] | bit : q->urgent[p] & ~bit;
-            q->hurried |= q->urgent[p];
-        }
-    }
+    tm_turns_hurry(q, w);
     if (when < q->end) {
         unsigned cycle = (unsigned)when % TM_WINDOW;
         q->at[cycle] |= bit;
@@ -72,6 +82,24 @@ static inline void tm_turns_take(struct tm_turns *q, unsigned cycle, unsigned ra
     q->at[cycle] &= ~(UINT64_C(1) << rank);
     if (!q->at[cycle])
         q->busy &= ~(UINT64_C(1) << cycle);
+}
+
+/* The wave is to wait until then for room on the way to the LDS. Those of a SIMD do so
+ * together: is there one that comes before it? Else it may be what others wait behind.
+ */
+static inline bool tm_turns_behind(struct tm_turns *q, const struct tm_wave *w,
+                                   int64_t when)
+{
+    const struct tm_wave **first = &q->first[w->simd->index];
+    if (*first && (*first)->due != when)
+        return false;
+    if (*first && tm_turn(*first) < tm_turn(w)) {
+        q->behind[w->simd->index] |= UINT64_C(1) << w->rank;
+        tm_turns_hurry(q, w);
+        return true;
+    }
+    *first = w;
+    return false;
 }
 
 #endif

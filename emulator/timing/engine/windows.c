@@ -367,14 +367,16 @@ rd_status tm_windows_begin(struct tm_windows *s, struct tm_engine *all)
 static rd_status push_all(struct tm_engine *t, struct tm_turns *q)
 {
     rd_status st = RD_OK;
-    uint64_t comes = q->later;
+    uint64_t comes = q->later, behind = 0;
+    for (unsigned s = 0; s < 4; s++)
+        behind |= q->behind[s];
     for (unsigned c = 0; c < TM_WINDOW; c++)
         comes |= q->at[c];
     for (uint64_t rest = q->taken; rest; rest &= rest - 1) {
         struct tm_wave *w = q->wave[__builtin_ctzll(rest)];
         w->turns = NULL;
-        if (st == RD_OK && comes >> w->rank & 1u)
-            st = tm_push(t, w->due, w);
+        if (st == RD_OK && (comes | behind) >> w->rank & 1u)
+            st = tm_push(t, tm_max(w->due, tm_now(t)), w);
     }
     return st;
 }
