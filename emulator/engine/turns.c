@@ -41,8 +41,9 @@ static struct native_table *table_of(struct wave *w)
     return w->native;
 }
 
-/* The code for w at u; NULL: there is none. */
-static const void *code_at(struct wave *w, const struct uop *u)
+/* The code for w at u; NULL: there is none. Asked before every block that has none. */
+__attribute__((always_inline)) static inline const void *code_at(struct wave *w,
+                                                                 const struct uop *u)
 {
     struct native_table *t = table_of(w);
     return t ? native_find(t, w, (size_t)(u - t->uops)) : NULL;

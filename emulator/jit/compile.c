@@ -73,7 +73,7 @@ struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
     e->far[e->n_far++] = f;
     *f = (struct far){.kind = kind,
                       .u = kind == FAR_SLOW && e->whole ? e->whole : u,
-                      .before = e->rows,
+                      .before = rows_state(&e->rows),
                       .n_insts = e->n_insts,
                       .turn = e->turn,
                       .masked = e->masked,
@@ -155,7 +155,7 @@ static void write_fault(struct emit *e, const struct far *f)
 
 static void write_slow(struct emit *e, struct far *f)
 {
-    rows_flush(e, &f->before);
+    rows_put(e, &f->before);
     if (e->paths)
         count_at(e, offsetof(struct op_counts, slow) + 8ul * f->u->isa_op);
     call_handler(e, f->u, f->n_insts, f->n_insts);
@@ -204,7 +204,7 @@ static void write_far(struct emit *e)
             emit_pick(e, f);
             x86_jmp_to(e->x, f->back);
         } else {
-            rows_flush(e, &f->before);
+            rows_put(e, &f->before);
             size_t known = f->kind == FAR_ENTER ? watch_enter(e, f) : 0;
             account(e, f->n_insts, f->turn, f->path);
             if (f->kind == FAR_EXIT)
@@ -295,7 +295,7 @@ static void emit_inst(struct emit *e, const struct uop *u)
     emit_unwatched(e, u);
     for (unsigned i = 0; i < WATCH_FARS; i++)
         if (event[i]) {
-            event[i]->after = e->rows;
+            event[i]->after = rows_state(&e->rows);
             event[i]->back = x86_here(e->x);
         }
 }

@@ -46,12 +46,18 @@ struct row_cache {
     unsigned n; /* entries */
 };
 
+/* The same, as far as code out of the way needs it: a bit for each entry. */
+struct rows_state {
+    uint16_t row[CACHE_MAX];
+    uint16_t used, dirty;
+};
+
 #define FAR_JUMPS 32
 
 /* Code out of the way of the usual path, written behind it. */
 struct far {
-    size_t jumps[FAR_JUMPS]; /* that come here */
-    unsigned n_jumps;        /* more than there is room for: the trace fails */
+    uint32_t jumps[FAR_JUMPS]; /* that come here */
+    unsigned n_jumps;          /* more than there is room for: the trace fails */
     enum {
         FAR_EXIT,
         FAR_TURN,
@@ -63,8 +69,8 @@ struct far {
         FAR_ASK,
         FAR_SETTLE
     } kind;
-    struct row_cache before; /* what registers hold there */
-    struct row_cache
+    struct rows_state before; /* what registers hold there */
+    struct rows_state
         after; /* FAR_SLOW, _ASK, _SETTLE: what the usual path expects at back */
     size_t back;
     size_t refused;      /* FAR_ASK, FAR_SETTLE: where it is no event */
@@ -194,8 +200,11 @@ void rows_unpin(struct emit *e);
 /* Write back what memory lacks; registers stay as they are. */
 void rows_flush(struct emit *e, struct row_cache *r);
 void rows_forget(struct row_cache *r);
+struct rows_state rows_state(const struct row_cache *r);
+/* Write back what memory lacks; it lacks nothing then. */
+void rows_put(struct emit *e, struct rows_state *r);
 /* Load all that to says, which is what registers shall hold. */
-void rows_reload(struct emit *e, const struct row_cache *to);
+void rows_reload(struct emit *e, const struct rows_state *to);
 static inline unsigned row_reg(const struct emit *e, unsigned entry, unsigned part)
 {
     return entry * e->parts + part;
@@ -221,7 +230,7 @@ static inline void far_from(struct far *f, size_t jump)
     if (!f)
         return;
     if (f->n_jumps < FAR_JUMPS)
-        f->jumps[f->n_jumps] = jump;
+        f->jumps[f->n_jumps] = (uint32_t)jump;
     f->n_jumps++;
 }
 
@@ -230,7 +239,7 @@ static inline void emit_back(struct emit *e, struct far *f)
 {
     if (e->watch && f->kind == FAR_SLOW)
         watch_count(e, f->u);
-    f->after = e->rows;
+    f->after = rows_state(&e->rows);
     f->back = x86_here(e->x);
 }
 

@@ -57,11 +57,30 @@ struct native {
 
 bool native_plain;
 
+/* Cleared memory for a table or for struct native, most of which is never touched, or
+ * NULL. */
+static void *table_memory(size_t bytes)
+{
+    if (bytes <= TABLE_SMALL)
+        return calloc(1, bytes);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void table_free(void *memory, size_t bytes)
+{
+    if (bytes <= TABLE_SMALL)
+        free(memory);
+    else
+        munmap(memory, bytes);
+}
+
 struct native *native_create(struct emu *emu, native_turn_fn *turn)
 {
     if (emu->config.simd == EMU_SIMD_GENERIC)
         return NULL;
-    struct native *n = calloc(1, sizeof *n);
+    struct native *n = table_memory(sizeof *n);
     if (!n)
         return NULL;
     pthread_mutex_init(&n->lock, NULL);
@@ -83,7 +102,7 @@ void native_destroy(struct native *n)
         free(n->path[i]);
     free(n->buffer);
     pthread_mutex_destroy(&n->lock);
-    free(n);
+    table_free(n, sizeof *n);
 }
 
 /* ---- recipes by opcode -------------------------------------------------------------
@@ -194,30 +213,12 @@ static unsigned hot_of(const struct native *n, bool watched)
     return hot ? hot : watched ? NATIVE_WATCHED_HOT : NATIVE_HOT;
 }
 
-/* Cleared memory for a table, most of which is never touched, or NULL. */
-static void *table_memory(size_t bytes)
-{
-    if (bytes <= TABLE_SMALL)
-        return calloc(1, bytes);
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 static void table_clear(struct native_table *t)
 {
     if (t->memory_bytes <= TABLE_SMALL)
         memset(t->memory, 0, t->memory_bytes);
     else
         madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
-}
-
-static void table_free(void *memory, size_t bytes)
-{
-    if (bytes <= TABLE_SMALL)
-        free(memory);
-    else
-        munmap(memory, bytes);
 }
 
 static struct native_table *table_new(struct native *n, struct program *p,

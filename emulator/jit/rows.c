@@ -15,11 +15,15 @@ void rows_init(struct row_cache *r, unsigned entries)
     r->n = entries;
 }
 
-static void store(struct emit *e, struct row_cache *r, unsigned c)
+static void put(struct emit *e, unsigned row, unsigned c)
 {
     for (unsigned p = 0; p < e->parts; p++)
-        x86_vec(e->x, X86_MOVUPS_ST, row_reg(e, c, p), 0, row_mem(e, r->row[c], p), 0,
-                0);
+        x86_vec(e->x, X86_MOVUPS_ST, row_reg(e, c, p), 0, row_mem(e, row, p), 0, 0);
+}
+
+static void store(struct emit *e, struct row_cache *r, unsigned c)
+{
+    put(e, r->row[c], c);
     r->dirty[c] = false;
 }
 
@@ -148,9 +152,28 @@ void rows_forget(struct row_cache *r)
     memset(r->dirty, 0, sizeof r->dirty);
 }
 
-void rows_reload(struct emit *e, const struct row_cache *to)
+struct rows_state rows_state(const struct row_cache *r)
 {
-    for (unsigned c = 0; c < to->n; c++)
-        if (to->used[c])
+    struct rows_state s = {.used = 0};
+    memcpy(s.row, r->row, sizeof s.row);
+    for (unsigned c = 0; c < r->n; c++) {
+        s.used |= (uint16_t)(r->used[c] << c);
+        s.dirty |= (uint16_t)((r->used[c] && r->dirty[c]) << c);
+    }
+    return s;
+}
+
+void rows_put(struct emit *e, struct rows_state *r)
+{
+    for (unsigned c = 0, left = r->dirty; left; c++, left >>= 1)
+        if (left & 1)
+            put(e, r->row[c], c);
+    r->dirty = 0;
+}
+
+void rows_reload(struct emit *e, const struct rows_state *to)
+{
+    for (unsigned c = 0, left = to->used; left; c++, left >>= 1)
+        if (left & 1)
             load(e, to->row[c], c);
 }

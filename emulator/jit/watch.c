@@ -284,7 +284,8 @@ static struct far *ask_inline(struct emit *e, const struct uop *u)
     call_ask(e, u, e->n_insts, false, NULL);
     x86_mov(x, false, RSI, RAX);
     emit_load_exec(e);
-    rows_reload(e, &e->rows);
+    const struct rows_state rows = rows_state(&e->rows);
+    rows_reload(e, &rows);
     struct far *f = emit_far(e, FAR_SLOW, u);
     x86_test(x, false, RSI, RSI);
     far_from(f, x86_jcc(x, CC_NE));
@@ -359,7 +360,7 @@ bool watch_inst(struct emit *e, const struct uop *u, struct far *f[WATCH_FARS])
 
 void watch_ask(struct emit *e, struct far *f)
 {
-    rows_flush(e, &f->before);
+    rows_put(e, &f->before);
     call_ask(e, f->u, f->n_insts, f->kind == FAR_SETTLE, f->row);
     x86_test(e->x, false, RAX, RAX);
     size_t event = x86_jcc(e->x, CC_NE);
@@ -400,7 +401,7 @@ void watch_once(struct emit *e, unsigned first)
 {
     for (unsigned i = first; i < e->n_far && e->watch; i++)
         if (e->far[i]->kind == FAR_SLOW) {
-            e->far[i]->after = e->rows;
+            e->far[i]->after = rows_state(&e->rows);
             e->far[i]->back = x86_here(e->x);
             e->far[i]->half = 1;
         }
