@@ -326,6 +326,17 @@ static bool excused(const struct site *a, const struct site *b)
     return strict || unlocks;
 }
 
+/* Is one a load past the caches, and the other a store to memory? In the code an atomic
+ * store is a store, so nobody knows that it is none. */
+static bool both_may_be_atomic(const struct emu_access *a, const struct site *me,
+                               const struct site *s, bool s_writes)
+{
+    if (a->space != EMU_SPACE_GLOBAL)
+        return false;
+    return s_writes ? me->flags & SITE_LOADS && !(s->flags & SITE_ATOMIC)
+                    : s->flags & SITE_LOADS && a->write && !a->read;
+}
+
 /* Does an atomic load read what an atomic store may have left? */
 static bool hands_over(const struct emu_access *a, const struct site *me,
                        const struct site *s)
@@ -485,6 +496,19 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
              shadow_number(s, me, last) << SHADOW_LANE | me->lane);
 }
 
+/* Does me add to what its wave has loaded past the caches before? Then what is stored
+ * there may be so by atomics. */
+static bool has_loaded(const struct shadow *s, const struct shadow_block *b,
+                       uint64_t address, const struct site *me)
+{
+    for (unsigned i = SHADOW_READ; i <= SHADOW_READ2 && me->flags & SITE_ATOMIC; i++) {
+        struct site seen = site_at(s, b, (enum shadow_plane)i, address);
+        if (seen.wave == me->wave && seen.flags & SITE_LOADS)
+            return true;
+    }
+    return false;
+}
+
 /* One dword, or byte, of one lane. succeeds: no comparison fails. */
 static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                         const struct emu_access *a, struct shadow *s,
@@ -504,13 +528,15 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
         acquire_until(ck, w, written.stamp + 1, handed_node(ck, w, &written),
                       written.wave);
     if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
+        !both_may_be_atomic(a, me, &written, true) && !has_loaded(s, b, at, me) &&
         !is_twin(e, a, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
     if (!race_ordered(ck, w, me, &atomic) && !excused(me, &atomic))
         add_pending(r, e, a, me->lane, at, grain, &atomic, true);
     for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && write; k++) {
         struct site seen = site_at(s, b, (enum shadow_plane)k, at);
-        if (!race_ordered(ck, w, me, &seen) && !excused(me, &seen))
+        if (!race_ordered(ck, w, me, &seen) && !excused(me, &seen) &&
+            !both_may_be_atomic(a, me, &seen, false))
             add_pending(r, e, a, me->lane, at, grain, &seen, false);
     }
     note(ck, w, s, b, at, me, last, a->read, write);
@@ -596,7 +622,7 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
     }
     if (!a->write) {
         acquire(ck, w, a->space, at);
-        return SITE_ATOMIC;
+        return SITE_ATOMIC | SITE_LOADS;
     }
     if (!at || at->owner != owner)
         return plain;
