@@ -65,11 +65,16 @@ static void restore(struct resident *r)
     g->saved = 0;
 }
 
+/* One after the other: waves of a workgroup lie together. */
 void contexts_save(struct resident *first)
 {
-    for (struct resident *r = first; r; r = r->next)
-        if (r->group.queue->context && r->group.live)
-            save(r);
+    for (struct resident *r = first; r; r = r->next) {
+        if (!r->group.queue->context || !r->group.live)
+            continue;
+        pthread_mutex_lock(&r->group.dispatch->lock);
+        save(r);
+        pthread_mutex_unlock(&r->group.dispatch->lock);
+    }
 }
 
 void contexts_restore(struct resident *first)

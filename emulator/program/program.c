@@ -15,9 +15,9 @@
 #include "region.h"
 #include "relative.h"
 
-/* Instructions that are decoded from one entry point, 128 MiB of micro-ops: more than
+/* Instructions that are decoded from one entry point, 64 MiB of micro-ops: more than
  * any compiler's output has behind one; and that are kept for later dispatches. */
-#define MOST_AT_ONCE (2u << 20)
+#define MOST_AT_ONCE (1u << 20)
 #define MOST_KEPT    (8u << 20)
 
 struct run {

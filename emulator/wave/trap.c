@@ -57,8 +57,8 @@ bool trap_place(struct wave *w, uint64_t *where)
     uint32_t left = g->live & ~g->asked;
     const struct emu_saved_wave s = {.group = g->number,
                                      .wave = w->index,
-                                     .first = !g->asked,
-                                     .last = !(left & (left - 1)),
+                                     .first = !(left & (left - 1)),
+                                     .last = !g->asked,
                                      .wave64 = w->wave64,
                                      .vgprs = g->n_vgprs,
                                      .lds_bytes = (g->lds_bytes + 511) & ~511u};

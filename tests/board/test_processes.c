@@ -226,7 +226,7 @@ static void wait_change(const volatile uint32_t *p)
 
 /* Wait until the queue of a process is inside a kernel that goes round until its data's
  * first word is 1. */
-static void start_spinning_in(struct process *p)
+static void start_spinning_in(struct process *p, uint32_t items)
 {
     uint32_t dw[64];
     uint64_t code = machine_alloc(&m, MACHINE_PAGE);
@@ -235,6 +235,7 @@ static void start_spinning_in(struct process *p)
     machine_flush(&m);
     unsigned n = machine_dispatch(dw, VA_CODE + 0x1000, VA_DATA, VA_DATA + 512);
     dw[7] = 4u << 1; /* four user SGPRs: s4 is free */
+    dw[14] = items;
     submit(p, dw, n);
     wait_change(data_of(p) + 8);
 }
@@ -243,7 +244,7 @@ static void start_spinning(struct process *p)
 {
     if (!p->put)
         add(p);
-    start_spinning_in(p);
+    start_spinning_in(p, 32);
 }
 
 /* Unmapped inside a kernel, a queue stands; mapped again, the kernel goes on. */
@@ -366,28 +367,30 @@ static uint32_t word(const uint8_t *at)
     return v;
 }
 
-/* Unmapped inside a kernel, its wave leaves by the handler and comes back by it: with
+/* Unmapped inside a kernel, its waves leave by the handler and come back by it: with
  * what is in memory then. */
 START_TEST(saved_by_handler)
 {
     struct process p;
     uint8_t *area = debugged(&p);
     const uint32_t *d = machine_words(&m, p.mqd);
-    const uint32_t bytes = 8 * 32 * 4 + 512 + 128, stack = 5 * 4;
+    const uint32_t bytes = 8 * 32 * 4 + 512 + 128, stack = 6 * 4;
     debug(true, 0, 0);
     add_debugged(&p);
     p.put = 0;
-    start_spinning_in(&p);
+    start_spinning_in(&p, 64);
     take_away(&p);
     ck_assert_uint_eq(d[174], STACK - stack);
-    ck_assert_uint_eq(d[176], STACK + bytes);
-    ck_assert_uint_eq(word(area + STACK - 12), 1u << 31 | 1u << 24); /* wave32 */
-    ck_assert_uint_eq(word(area + STACK - 4), 1u << 29 | 1u << 12);
+    ck_assert_uint_eq(d[176], STACK + 2 * bytes);
+    ck_assert_uint_eq(word(area + STACK - 16), 1u << 31 | 1u << 24); /* wave32 */
+    ck_assert_uint_eq(word(area + STACK - 8), 1u << 12); /* the first wave */
+    ck_assert_uint_eq(word(area + STACK - 4), 1u << 29); /* the last one */
     ck_assert_uint_eq(word(area + STACK), LO(VA_DATA));
     ck_assert_uint_eq(word(area + STACK + 4), HI(VA_DATA));
     ck_assert_uint_ge(word(area + STACK + 8), LO(VA_CODE + 0x1000));
     uint32_t other = LO(VA_DATA + 0x800), stood = data_of(&p)[8];
     memcpy(area + STACK, &other, sizeof(other));
+    memcpy(area + STACK + bytes, &other, sizeof(other));
     add_debugged(&p);
     wait_change(data_of(&p) + 0x200 + 8);
     ck_assert_uint_eq(data_of(&p)[8], stood);

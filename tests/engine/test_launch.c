@@ -119,7 +119,7 @@ END_TEST
 /* Where all memory is code, a bound ends it before its end. */
 START_TEST(endless_code)
 {
-    const size_t bytes = 16ul << 20;
+    const size_t bytes = 8ul << 20;
     uint32_t *nops = map(bytes, EMU_MEM_READ | EMU_MEM_EXEC);
     for (size_t i = 0; i < bytes / sizeof *nops; i++)
         nops[i] = 0xbf800000;

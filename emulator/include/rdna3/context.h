@@ -12,7 +12,8 @@
 struct emu_saved_wave {
     uint64_t group; /* its workgroup, as they are counted from 0 */
     unsigned wave;
-    bool first, last; /* of its workgroup to ask; the first one saves the LDS */
+    bool first, last; /* of its workgroup to be restored: they ask in the opposite
+                         order. The first one has the LDS */
     bool wave64;
     unsigned vgprs;     /* allocated, of a lane */
     uint32_t lds_bytes; /* allocated */
