@@ -48,7 +48,8 @@ LDS = "\n\t".join(
      "ds_add_rtn_f32 v9, v1, v8", "s_waitcnt lgkmcnt(0)", "ds_bpermute_b32 v9, v1, v8", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)"])
 VMEM = "\n\t".join(["global_load_b32 v%d, v1, s[4:5]" % (8 + i) for i in range(24)] + ["s_waitcnt vmcnt(0)"] +
                    ["global_load_b128 v[%d:%d], v2, s[4:5]" % (8 + 4 * i, 11 + 4 * i) for i in range(10)] +
-                   ["s_waitcnt vmcnt(0)"] + ["global_store_b128 v2, v[8:11], s[4:5]"] * 6)
+                   ["s_waitcnt vmcnt(0)"] + ["global_store_b128 v2, v[8:11], s[4:5]"] * 6 +
+                   ["v_mov_b32 v30, 0", "global_atomic_add_u32 v31, v30, v1, s[4:5] glc", "s_waitcnt vmcnt(0)"])
 CODE = "\n\t".join("v_mov_b32 v%d, 0x%x" % (8 + i % 16, 1000 + i) for i in range(5000))
 WAYS = "\n\t".join("global_load_b32 v8, v%d, s[4:5]\n\ts_waitcnt vmcnt(0)" % (10 + i) for i in range(6))
 APART = "".join("v_mov_b32 v%d, 0x%x\n\t" % (10 + i, i << 16) for i in range(6))
@@ -73,6 +74,7 @@ CASES = [ # name, microbenchmark, trips, settings of all runs; cheap ones first
     ("carries", micro.Bench("", 0, "", body(CARRIES), block=512), 2, []),
     ("send", micro.Bench("", 0, "", body(SEND), setup="v_mov_b32 v2, s4\n\tv_mov_b32 v3, s5\n"), 3, []),
     ("pages", micro.Bench("", 0, "", body("global_load_b32 v8, v10, s[4:5]\n\tglobal_load_b32 v9, v11, s[4:5]"
+                                          "\n\ts_waitcnt vmcnt(0)\n\tglobal_load_b32 v8, v10, s[4:5] offset:512"
                                           "\n\ts_waitcnt vmcnt(0)"),
                           setup="v_mov_b32 v10, 0\n\tv_mov_b32 v11, 0x200000\n", buffer=5 << 20), 1, []),
     ("lines", micro.Bench("", 0, "", body(LINES), setup="v_mov_b32 v10, 0\n", buffer=65536), 4, SMALL),
