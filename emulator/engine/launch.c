@@ -37,6 +37,13 @@ static unsigned halves(const struct dispatch *dp)
     return dp->d->wave64 ? 2 : 1;
 }
 
+/* Rows of a half: those that waves have. Native code finds the upper half of a wave64
+ * behind all that there can be. */
+static size_t file_dwords(const struct dispatch *dp)
+{
+    return dp->d->wave64 ? FILE_DWORDS : dp->n_vgprs * (size_t)ROW_DWORDS;
+}
+
 /* What makes waves lie so far apart that the registers they use lie behind one another
  * in caches: all 256 rows of a wave are a multiple of what those can tell apart. */
 static size_t wave_offset(const struct dispatch *dp, size_t wave_bytes)
@@ -51,9 +58,12 @@ static struct layout layout_of(const struct dispatch *dp)
     struct layout l;
     l.lds = (dp->d->lds_bytes + 63ul) & ~63ul;
     l.temp = 4 * TEMP_DWORDS;
-    l.wave = 4 * halves(dp) * (FILE_DWORDS + ROW_DWORDS * (dp->d->scratch_bytes / 4ul));
+    l.wave =
+        4 * halves(dp) * (file_dwords(dp) + ROW_DWORDS * (dp->d->scratch_bytes / 4ul));
     l.wave += wave_offset(dp, l.wave);
     l.ids = l.lds + l.temp + n * l.wave;
+    /* What names a register that there is not faults, but its addresses may be read. */
+    l.ids += 4 * (FILE_DWORDS - file_dwords(dp));
     l.resident = l.ids + 4 * n * halves(dp) * ROW_DWORDS;
     l.waves = l.resident + sizeof(struct resident) + n * sizeof(struct wave);
     l.bytes = (l.waves + n * sizeof(struct wave *) + 4095) & ~4095ul;
@@ -90,7 +100,7 @@ static void wave_place(const struct dispatch *dp, struct resident *r, unsigned i
     uint32_t *p = at;
     memset(w, 0, sizeof *w);
     r->group.waves[index] = w;
-    for (unsigned h = 0; h < halves(dp); h++, p += FILE_DWORDS)
+    for (unsigned h = 0; h < halves(dp); h++, p += file_dwords(dp))
         w->vgpr[h] = p;
     w->temp = temp;
     w->scratch = (uint8_t *)p;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SLOTS     64u
+#define SLOTS     256u
 #define SINGLE    8u /* blocks before they are cut from pieces */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define PIECE     (8 * HUGE_PAGE)
