@@ -1,5 +1,6 @@
 """Any number of threads gives the same cycles, memory and faults: kernels whose waves learn from one
-another through memory, that call code, that fault in several shader engines at once.
+another through memory, that call code, that wait for the LDS, that fault in several shader engines
+at once.
 
 usage: threads.py RDNA3"""
 import os
@@ -118,6 +119,39 @@ fine:
 	s_endpgm
 """
 
+# Waves of different priority wait for room on the way to the LDS, some of them in clauses.
+LOADS = "".join("\tds_load_b64 v[%d:%d], v6 offset:%d\n" % (8 + 2 * (n % 4), 9 + 2 * (n % 4), 8 * n) for n in range(12))
+WAITS = HEAD.replace("vgpr 16", "vgpr 24") + """
+	v_lshlrev_b32_e32 v6, 3, v0
+	v_readfirstlane_b32 s6, v0
+	s_lshr_b32 s6, s6, 5
+	s_add_u32 s6, s6, s2
+	s_and_b32 s6, s6, 3
+	s_mov_b32 s7, 6
+again:
+	s_cmp_eq_u32 s6, 1
+	s_cbranch_scc0 other
+	s_setprio 2
+other:
+	s_cmp_ge_u32 s6, 2
+	s_cbranch_scc1 clause
+""" + LOADS + """
+	s_branch done
+clause:
+	s_clause 0xb
+""" + LOADS + """
+done:
+	s_waitcnt lgkmcnt(0)
+	v_mul_f32_e32 v5, v8, v9
+	s_setprio 0
+	s_sub_u32 s7, s7, 1
+	s_cmp_lg_u32 s7, 0
+	s_cbranch_scc1 again
+	v_add_nc_u32_e32 v5, 1, v0
+	global_store_b32 v1, v5, s[4:5]
+	s_endpgm
+"""
+
 
 def run(folder, code, threads, *more):
     """(exit status, errors), timing file and buffer of a run."""
@@ -141,7 +175,7 @@ def run(folder, code, threads, *more):
 
 failed = 0
 with tempfile.TemporaryDirectory() as folder:
-    for name, text, grid, ends in (("takes", TAKES, "200", 0), ("calls", CALLS, "700", 0),
+    for name, text, grid, ends in (("takes", TAKES, "200", 0), ("calls", CALLS, "700", 0), ("waits", WAITS, "500", 0),
                                    ("faults", FAULTS, "100", None)):
         code = os.path.join(folder, name)
         with open(code + ".s", "w") as f:
@@ -160,4 +194,8 @@ with tempfile.TemporaryDirectory() as folder:
                 if one != other:
                     print("%s: %s differs with %s threads" % (name, what, threads))
                     failed = 1
+        if name == "waits" and run(folder, code, "1", "--grid", grid, "--timing-trace",
+                                   os.path.join(folder, "t"))[1] != first[1]:
+            print("waits: recorded, the timing file differs")
+            failed = 1
 sys.exit(failed)

@@ -209,8 +209,8 @@ void tm_blame(struct tm_inst *i, const struct tm_blame *x)
 
 /* Close the list of waits, and more cycles: to the instruction's account. A wait at a
  * barrier is the barrier's, which has issued before. */
-static void settle(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
-                   unsigned more)
+static inline __attribute__((always_inline)) void
+settle(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i, unsigned more)
 {
     uint64_t sum = more;
     for (unsigned n = 0; n < w->account.n_waited; n++) {
@@ -256,9 +256,10 @@ static int64_t execution(const struct tm_wave *w, const struct tm_inst *i)
     }
 }
 
-static void tell_step(const struct tm_engine *t, const struct tm_wave *w,
-                      const struct tm_inst *i, int64_t at,
-                      const struct emu_event *event)
+__attribute__((noinline)) static void tell_step(const struct tm_engine *t,
+                                                const struct tm_wave *w,
+                                                const struct tm_inst *i, int64_t at,
+                                                const struct emu_event *event)
 {
     struct tm_wait wait[TM_WAITED];
     unsigned flags = (w->skip ? TM_STEP_SKIPPED : 0) |

@@ -5,6 +5,7 @@
  * one event.
  * SPDX-License-Identifier: MIT
  */
+#include "ahead.h"
 #include "engine.h"
 
 #include <stdlib.h>
@@ -26,53 +27,6 @@ static bool can_be_left(const struct tm_engine *t, const struct tm_wave *w,
     return (plain || nothing) && !i->alone && emu_wave_may_wait(t->stepper, w->wave);
 }
 
-/* ---- the host's caches ---- */
-
-static void fetch_row(const struct tm_wave *w, unsigned vgpr)
-{
-    const char *row = w->rows + (size_t)vgpr * EMU_ROW_BYTES;
-    __builtin_prefetch(row);
-    __builtin_prefetch(row + EMU_ROW_BYTES / 2);
-}
-
-/* VGPRs of an instruction that is to be executed soon. */
-static void fetch_rows(const struct tm_wave *w, const struct tm_inst *i)
-{
-    for (unsigned n = 0; n < i->n_vsrc; n++)
-        fetch_row(w, i->vsrc[n].first);
-    for (unsigned n = 0; n < i->n_vdst; n++)
-        fetch_row(w, i->vdst[n].first);
-}
-
-/* Into the second nearest. */
-static void fetch_row_soon(const struct tm_wave *w, unsigned vgpr)
-{
-    const char *row = w->rows + (size_t)vgpr * EMU_ROW_BYTES;
-    __builtin_prefetch(row, 0, 2);
-    __builtin_prefetch(row + EMU_ROW_BYTES / 2, 0, 2);
-}
-
-static void fetch_rows_soon(const struct tm_wave *w, const struct tm_inst *i)
-{
-    for (unsigned n = 0; n < i->n_vsrc; n++)
-        fetch_row_soon(w, i->vsrc[n].first);
-    for (unsigned n = 0; n < i->n_vdst; n++)
-        fetch_row_soon(w, i->vdst[n].first);
-}
-
-void tm_fetch_executed(const struct tm_wave *w)
-{
-    emu_wave_prefetch(w->wave);
-    if (w->next)
-        fetch_rows_soon(w, w->next);
-    for (unsigned k = 0; k < w->owed && k < TM_HISTORY; k++) {
-        const struct tm_inst *i =
-            w->valu.from[(w->valu.newest + TM_HISTORY - k) % TM_HISTORY];
-        if (i)
-            fetch_rows_soon(w, i);
-    }
-}
-
 /* ---- execution ---- */
 
 void tm_catch_up(struct tm_wave *w)
@@ -89,7 +43,7 @@ static rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_in
     if (i->postponed && w->owed < UINT8_MAX) {
         w->owed++;
         if (i->cls == TM_VALU)
-            fetch_rows(w, i);
+            tm_fetch_rows(w, i);
         t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
         *event = &t->plain;
         return RD_OK;
@@ -222,6 +176,17 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
     }
 }
 
+/* What the wave comes to: nearly always what it met behind that before. */
+static inline rd_status come_to(struct tm_engine *t, struct tm_wave *w,
+                                struct tm_inst *before, bool straight)
+{
+    struct tm_inst *next = straight && before ? before->follows : NULL;
+    if (!next || next->special == TM_DELAY)
+        return take_delays(t, w, before, straight);
+    w->next = next;
+    return RD_OK;
+}
+
 /* Everybody at the barrier goes on. last: the arrival that was taken last. */
 static rd_status open_barrier(struct tm_engine *t, struct tm_group *g, int64_t last)
 {
@@ -331,12 +296,12 @@ static rd_status let_next(struct tm_engine *t, struct tm_turns *q,
 }
 
 /* What comes next and when it may issue as things stand: the wave's next turn. */
-static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
-                            struct tm_inst *before, bool straight)
+static inline rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
+                                   struct tm_inst *before, bool straight)
 {
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from;
-    rd_status st = take_delays(t, w, before, straight);
+    rd_status st = come_to(t, w, before, straight);
     if (st == RD_OK && w->unmet) /* again, alone */
         return tm_push(t, tm_now(t), w);
     if (st != RD_OK)
@@ -345,7 +310,7 @@ static rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
     if (why != TM_S_NONE) /* else it is told when it is known */
         tm_account_wait(w, why, from, when);
     if (w->next->cls == TM_LDS || w->next->cls == TM_VMEM)
-        fetch_rows(w, w->next);
+        tm_fetch_rows(w, w->next);
     return wait_until(t, w, when, why);
 }
 
@@ -387,13 +352,41 @@ static int64_t special(struct tm_engine *t, struct tm_wave *w, const struct tm_i
     return at;
 }
 
+/* What else an issue does: barriers, ends, sleep, branches. at: when it is over */
+__attribute__((noinline)) static rd_status issued_special(struct tm_engine *t,
+                                                          struct tm_wave *w,
+                                                          struct tm_inst *i, int64_t at,
+                                                          const struct emu_event *event)
+{
+    rd_status st = RD_OK;
+    struct tm_group *g = w->group;
+    bool done = event->flags & EMU_EV_BARRIER_DONE, ended = event->flags & EMU_EV_ENDED;
+    bool waits = i->special == TM_BARRIER &&
+                 (done || emu_wave_state(w->wave) == EMU_WAVE_BARRIER);
+    w->at_barrier = waits;
+    if (waits)
+        w->last = i;
+    if (!(event->flags & EMU_EV_TAKEN))
+        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
+                       i->offset + i->bytes);
+    int64_t arrived = waits ? arrive(t, g->wgp) : tm_now(t);
+    if (done) /* the last to arrive waits like the others */
+        st = open_barrier(t, g, arrived);
+    if (st == RD_OK && ended)
+        return end_wave(t, w, i);
+    if (st != RD_OK || waits)
+        return st;
+    if (w->sleeps)
+        return tm_push(t, at, w);
+    return go_on(t, w, i, event);
+}
+
 /* Before a memory instruction is issued: less what has been asked for, and after it:
  * more. So the sum has what it asked for itself. */
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
 {
     const struct emu_event *event;
     struct tm_inst *i = w->next;
-    struct tm_group *g = w->group;
     w->skip = tm_skipped(w, i, tm_now(t));
     rd_status st = step(t, w, i, &event);
     if (st == RD_E_BUSY) { /* global wave sync: later */
@@ -425,25 +418,7 @@ static rd_status issue(struct tm_engine *t, struct tm_wave *w)
                        i->offset + i->bytes);
         return go_on(t, w, i, event);
     }
-    bool done = event->flags & EMU_EV_BARRIER_DONE, ended = event->flags & EMU_EV_ENDED;
-    bool waits = i->special == TM_BARRIER &&
-                 (done || emu_wave_state(w->wave) == EMU_WAVE_BARRIER);
-    w->at_barrier = waits;
-    if (waits)
-        w->last = i;
-    if (!(event->flags & EMU_EV_TAKEN))
-        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
-                       i->offset + i->bytes);
-    int64_t arrived = waits ? arrive(t, g->wgp) : tm_now(t);
-    if (done) /* the last to arrive waits like the others */
-        st = open_barrier(t, g, arrived);
-    if (st == RD_OK && ended)
-        return end_wave(t, w, i);
-    if (st != RD_OK || waits)
-        return st;
-    if (w->sleeps)
-        return tm_push(t, at, w);
-    return go_on(t, w, i, event);
+    return issued_special(t, w, i, at, event);
 }
 
 /* A wave's first turn: its registers are set up, its code is asked for. */
@@ -493,10 +468,10 @@ static rd_status turn_again(struct tm_engine *t, struct tm_wave *w)
                                                                      : st;
 }
 
-static rd_status turn(struct tm_engine *t, struct tm_wave *w)
+/* It does not know what comes next. */
+__attribute__((noinline)) static rd_status turn_anew(struct tm_engine *t,
+                                                     struct tm_wave *w)
 {
-    if (w->next)
-        return turn_again(t, w);
     if (w->sleeps) {
         w->sleeps = false;
         w->slept = true;
@@ -526,45 +501,9 @@ static rd_status turn(struct tm_engine *t, struct tm_wave *w)
     return issue_from(t, w, when, why, from);
 }
 
-static void fetch_counter(const struct tm_fifo *f)
+static rd_status turn(struct tm_engine *t, struct tm_wave *w)
 {
-    __builtin_prefetch(fifo_at(f, f->first));
-    __builtin_prefetch(fifo_at(f, f->first + f->n));
-}
-
-/* The state of waves may be far away in the host's memory: fetch that of the third to
- * come, and what the next one's step needs. */
-static void fetch_ahead(const struct tm_engine *t)
-{
-    const uint64_t *keys = tm_events_ahead(&t->events, tm_now(t));
-    if (!keys)
-        return;
-    const char *third = (const char *)tm_wave_of(t, keys[2]);
-    const struct tm_wave *next = tm_wave_of(t, keys[0]);
-    if (third) {
-        __builtin_prefetch(third);
-        __builtin_prefetch(third + 64);
-        __builtin_prefetch(third + 128);
-        __builtin_prefetch(third + 192);
-        __builtin_prefetch(third + 256);
-        __builtin_prefetch(third + 320);
-        __builtin_prefetch(third + 384);
-        __builtin_prefetch(third + 448);
-    }
-    if (!next)
-        return;
-    emu_wave_prefetch(next->wave);
-    __builtin_prefetch(&next->account);
-    if (!next->next)
-        return;
-    const struct tm_inst *i = next->next;
-    if (i->cls == TM_LDS || i->cls == TM_SMEM || i->special == TM_WAITCNT)
-        fetch_counter(&next->counter[TM_LGKM]);
-    if (i->cls == TM_VMEM || i->special == TM_WAITCNT)
-        fetch_counter(&next->counter[TM_VM]);
-    if (i->cls == TM_VALU && next->simd->valu.free > tm_now(t))
-        return; /* another time */
-    fetch_rows(next, i);
+    return w->next ? turn_again(t, w) : turn_anew(t, w);
 }
 
 /* What is accepted at the end of a window, before anything else is issued. */
@@ -628,7 +567,7 @@ rd_status tm_turn_of_own(struct tm_engine *t, unsigned number)
 rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
 {
     t->chip.b.now = e->t;
-    fetch_ahead(t);
+    tm_fetch_waves(t);
     struct tm_wave *w = tm_wave_of(t, e->key);
     return w ? turn(t, w) : tm_turn_of_own(t, (unsigned)(e->key >> TM_INDEX_BITS));
 }

@@ -171,8 +171,6 @@ unsigned tm_show_fault(struct tm_engine *t, const struct emu_inspector *to,
 /* ---- engine.c ---- */
 /* Execute what the wave has issued. */
 void tm_catch_up(struct tm_wave *w);
-/* The host's caches: what executing a wave's next instructions needs. */
-void tm_fetch_executed(const struct tm_wave *w);
 /* What an event asks for, at its time. */
 RD_CHECKED rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e);
 RD_CHECKED rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w);

@@ -11,6 +11,8 @@
  */
 #include "windows.h"
 
+#include "ahead.h"
+
 #include <stdlib.h>
 
 /* Of WGPs that have gone on behind what they had stopped at, so many are worth it to
@@ -85,11 +87,11 @@ static void fail(struct tm_windows *s, unsigned number, rd_status st,
 
 /* What every turn looks at of the wave that comes next: it may have left the host's
  * nearest cache since its last one. */
-static void fetch_next(const struct tm_turns *q, unsigned cycle)
+static void fetch_next(const struct tm_turns *q)
 {
-    uint64_t who = q->at[cycle];
-    if (!who)
+    if (!q->busy)
         return;
+    uint64_t who = q->at[__builtin_ctzll(q->busy)];
     const struct tm_wave *w = q->wave[__builtin_ctzll(who)];
     const char *line = (const char *)w;
     for (unsigned k = 0; k < FETCHED; k++)
@@ -145,7 +147,7 @@ static void advance(struct tm_windows *s, unsigned number, bool first,
         if (all && !first)
             break;
         tm_turns_take(q, cycle, rank);
-        fetch_next(q, cycle);
+        fetch_next(q);
         if (early) {
             fetch_early(after, &early);
         } else if (then) { /* those are there by now */
