@@ -133,7 +133,9 @@ again:
 	s_cbranch_scc0 other
 	s_setprio 2
 other:
-	s_cmp_ge_u32 s6, 2
+	s_add_u32 s8, s6, s7
+	s_and_b32 s8, s8, 3
+	s_cmp_ge_u32 s8, 1
 	s_cbranch_scc1 clause
 """ + LOADS + """
 	s_branch done
