@@ -262,8 +262,8 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
 
 /* The wave's next turn, when it has waited for something. While one is in a clause, the
  * others wait for that as well. */
-static rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
-                            uint8_t why)
+static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
+                                   uint8_t why)
 {
     if (why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS && w->turns &&
         !w->simd->port.clause[TM_LDS] && tm_turns_behind(w->turns, w, when)) {
@@ -443,8 +443,8 @@ static void begin(struct tm_engine *t, struct tm_wave *w)
  *
  * why  what it waits for until then; TM_S_NONE: that is told when it is known
  */
-static rd_status issue_from(struct tm_engine *t, struct tm_wave *w, int64_t when,
-                            uint8_t why, const struct tm_inst *from)
+static inline rd_status issue_from(struct tm_engine *t, struct tm_wave *w, int64_t when,
+                                   uint8_t why, const struct tm_inst *from)
 {
     if (why != TM_S_NONE)
         tm_account_wait(w, why, from, when);

@@ -207,8 +207,8 @@ static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
 {
     struct path p = {s->free, s->burst, s->last};
     unsigned at[2] = {next_of(s, 0, 0), next_of(s, 1, 0)}, kept = 0, n[2] = {0};
-    bool gone[TM_SENDS] = {false};
-    int64_t when[TM_SENDS] = {0};
+    uint32_t gone = 0;
+    int64_t when[TM_SENDS];
     while (at[0] < s->n || at[1] < s->n) {
         unsigned turn = at[0] == s->n ? 1 : at[1] == s->n ? 0 : p.last;
         if (at[0] < s->n && at[1] < s->n)
@@ -225,7 +225,7 @@ static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
         when[at[turn]] = accept;
         o->free = accept + o->cycles;
         if (accept < settled) {
-            gone[at[turn]] = true;
+            gone |= 1u << at[turn];
             s->free = p.free, s->burst = p.burst, s->last = p.last;
             o->accept = accept;
             go(b, s, o);
@@ -244,7 +244,7 @@ static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
             put_off(o, when[k]);
     }
     for (unsigned k = 0; k < s->n; k++)
-        if (!gone[k])
+        if (!(gone >> k & 1u))
             s->op[kept++] = s->op[k];
     s->n = kept;
 }
