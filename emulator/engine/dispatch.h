@@ -34,7 +34,8 @@ struct dispatch {
     unsigned n_helpers;              /* so many if they are worth it */
     struct observation *observation; /* NULL: nobody watches */
     atomic_ullong resident_waves, peak_waves;
-    bool puts_off; /* its waves may put zeros off (mem/zeros.h) */
+    struct native_table *native; /* of waves that begin; NULL: they look for it */
+    bool puts_off;               /* its waves may put zeros off (mem/zeros.h) */
 };
 
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */

@@ -131,7 +131,10 @@ rd_status resident_create(struct dispatch *dp, struct resident **out)
     for (unsigned i = 0; i < n; i++)
         wave_place(dp, r, i, block + l.lds, block + l.lds + l.temp + i * l.wave);
     const uint32_t *b = dp->d->block;
-    write_ids(dp, r->ids, 0, b[0] * b[1] * b[2], b);
+    uint32_t items = b[0] * b[1] * b[2];
+    write_ids(dp, r->ids, 0, items, b);
+    for (uint32_t i = items; i < n * halves(dp) * ROW_DWORDS; i++)
+        r->ids[i] = 0; /* lanes that the last wave has not */
     unsigned long long now = atomic_fetch_add(&dp->resident_waves, n) + n;
     unsigned long long peak = atomic_load(&dp->peak_waves);
     while (now > peak && !atomic_compare_exchange_weak(&dp->peak_waves, &peak, now))
@@ -196,15 +199,6 @@ static inline void copy_rows(void *to, const void *from, size_t bytes)
         memcpy((char *)to + at, (const char *)from + at, 4);
 }
 
-/* Not by memset, which is a string instruction, too: the wave's first loads of its
- * registers would wait until that has ended. */
-static void clear_rows(uint32_t *rows, unsigned n)
-{
-    static const uint32_t none[ROW_DWORDS];
-    for (unsigned row = 0; row < n; row++)
-        copy_rows(rows + row * ROW_DWORDS, none, sizeof none);
-}
-
 static void swap(void *a, void *b, size_t bytes)
 {
     char t[16];
@@ -241,17 +235,18 @@ void wave_fill(struct wave *w)
         take_warm(w);
     for (unsigned h = 0; h < w->halves; h++, id += ROW_DWORDS) {
         uint32_t n = items < ROW_DWORDS ? items : ROW_DWORDS;
-        uint32_t *v0 = w->vgpr[h];
-        /* The ids first: behind so many stores their loads would wait. */
-        if (whole)
-            copy_rows(v0, r->ids + id, n * sizeof *r->ids);
-        else
-            write_ids(dp, v0, id, n, r->block);
-        for (uint32_t i = n; i < ROW_DWORDS; i++)
-            v0[i] = 0;
-        clear_rows(v0 + ROW_DWORDS, dp->n_vgprs - 1);
+        uint32_t partial[ROW_DWORDS];
+        const uint32_t *ids = r->ids + id;
+        if (!whole) {
+            memset(partial, 0, sizeof partial);
+            write_ids(dp, partial, id, n, r->block);
+            ids = partial;
+        }
+        w->emu->level->fill(w->vgpr[h], ids, dp->n_vgprs);
         items -= n;
     }
+    /* Not before: native code goes on with waves that have one. */
+    w->native = dp->native;
     w->fresh = false;
 }
 
@@ -288,6 +283,7 @@ static uint32_t items_of(const struct resident *r)
 void resident_restore(struct dispatch *dp, struct resident *r, uint32_t waves,
                       uint64_t pc)
 {
+    static const uint32_t none[ROW_DWORDS];
     struct workgroup *g = &r->group;
     memset(g->lds, 0, (g->lds_bytes + 63ul) & ~63ul);
     for (uint32_t left = waves; left; left &= left - 1) {
@@ -300,7 +296,7 @@ void resident_restore(struct dispatch *dp, struct resident *r, uint32_t waves,
         w->n_insts = n_insts;
         w->fresh = false;
         for (unsigned h = 0; h < w->halves; h++)
-            clear_rows(w->vgpr[h], dp->n_vgprs);
+            w->emu->level->fill(w->vgpr[h], none, dp->n_vgprs);
         memset(w->sgpr, 0, sizeof w->sgpr);
         w->sgpr[ISA_SEL_EXEC_LO] = (uint32_t)w->saved_at;
         w->sgpr[ISA_SEL_EXEC_HI] = (uint32_t)(w->saved_at >> 32);

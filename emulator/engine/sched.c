@@ -497,6 +497,14 @@ rd_status dispatch_observe(struct dispatch *dp, bool stepper)
     return observation_begin(dp->emu, &launch, stepper, &dp->observation);
 }
 
+/* The table of native code that every wave begins with. */
+static struct native_table *first_table(const struct dispatch *dp)
+{
+    struct wave first = dp->first;
+    first.program = dp->programs.first;
+    return native_table(dp->emu->native, &first);
+}
+
 static rd_status run_prepared(struct dispatch *dp)
 {
     rd_status st = dispatch_observe(dp, false);
@@ -506,6 +514,8 @@ static rd_status run_prepared(struct dispatch *dp)
     watch_begin(dp);
     dp->max_resident = dispatch_resident_limit(dp, threads);
     dp->puts_off = puts_zeros_off(dp);
+    if (!dp->observation) /* else each wave looks for its own */
+        dp->native = first_table(dp);
     st = run_threads(dp, threads);
     bool ended = dp->observation && observation_cancelled(dp->observation);
     if ((st == RD_OK || ended) && dp->fault.kind != EMU_FAULT_NONE)

@@ -16,6 +16,8 @@ struct level_ops {
     const struct sem_entry *const *entries; /* NULL-terminated list of arrays */
     bool (*prepare)(struct wave *w, const struct uop *u); /* sources, for handlers */
     void (*leave)(void); /* after a run of handlers, before other code */
+    /* Rows of a wave that begins: the first one as given, the others zero. */
+    void (*fill)(uint32_t *rows, const uint32_t *first, unsigned n);
     sem_wave_fn *valu_fast, *valu_plain, *valu_any, *valu_vopd, *valu_matrix;
     sem_wave_fn *vmem_load, *vmem_store, *vmem_atomic;
     sem_wave_fn *ds_load, *ds_store, *ds_atomic;

@@ -511,6 +511,31 @@ static void leave(void)
 #endif
 }
 
+#if defined(__AVX512F__)
+typedef __m512i fill_part;
+#elif defined(__AVX2__)
+typedef __m256i fill_part;
+#else
+typedef __m128i fill_part;
+#endif
+#define PARTS (4 * ROW_DWORDS / sizeof(fill_part))
+
+/* As wide as what will read the rows, which would else wait until they are in the
+ * cache. Not by memset, a string instruction: the first loads would wait until that has
+ * ended.
+ */
+static void fill(uint32_t *rows, const uint32_t *first, unsigned n)
+{
+    volatile fill_part *to = (volatile fill_part *)rows;
+    fill_part part[PARTS];
+    memcpy(part, first, sizeof part);
+    for (unsigned i = 0; i < PARTS; i++)
+        to[i] = part[i];
+    for (size_t i = PARTS; i < n * PARTS; i++)
+        to[i] = (fill_part){0};
+    leave();
+}
+
 #define X(file) extern const struct sem_entry SEM_LEVEL(entries_##file)[];
 #include "sem_files.def"
 #undef X
@@ -534,6 +559,7 @@ const struct level_ops SEM_PASTE(level, SEM_SUFFIX) = {
     .entries = all_entries,
     .prepare = prepare,
     .leave = leave,
+    .fill = fill,
     .valu_fast = valu_fast,
     .valu_plain = valu_plain,
     .valu_any = valu_any,
