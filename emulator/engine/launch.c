@@ -301,7 +301,15 @@ void resident_restore(struct dispatch *dp, struct resident *r, uint32_t waves,
         w->sgpr[ISA_SEL_EXEC_LO] = (uint32_t)w->saved_at;
         w->sgpr[ISA_SEL_EXEC_HI] = (uint32_t)(w->saved_at >> 32);
         w->status_bits = (w->status_bits & ~STATUS_HALT) | STATUS_PRIV;
-        w->next = wave_goto(w, pc);
+        const struct uop *entry = wave_goto(w, pc);
+        if (entry)
+            w->next = entry;
+        else /* the handler has gone meanwhile: turns.c ends the workgroup */
+            g->fault = (struct emu_fault){.kind = EMU_FAULT_FETCH,
+                                          .pc = pc,
+                                          .address = pc,
+                                          .lane = -1,
+                                          .wave = i};
     }
     g->live |= waves;
     g->waiting &= ~waves;
