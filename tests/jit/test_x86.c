@@ -294,16 +294,14 @@ static void rm_text(const struct inst *in, char operand, char *text, size_t size
                  64u / s->element);
         return;
     }
-    if (operand == 'q' && in->rm.kind == RM_REG)
-        snprintf(text, size, "xmm%u", in->rm.reg);
-    else if (operand == 'q')
-        snprintf(text, size, "%s", mem(16, in->rm.mem));
-    else if (operand == 'h' && in->rm.kind == RM_REG)
+    if (operand == 'h' && in->rm.kind == RM_REG)
         snprintf(text, size, "%s%u", in->evex ? "ymm" : "xmm", in->rm.reg);
     else if (operand == 'h')
         snprintf(text, size, "%s", mem(bytes / 2, in->rm.mem));
-    else if (in->rm.kind == RM_REG && operand == 'l')
+    else if (in->rm.kind == RM_REG && (operand == 'l' || operand == 'q'))
         snprintf(text, size, "xmm%u", in->rm.reg);
+    else if (operand == 'q')
+        snprintf(text, size, "%s", mem(16, in->rm.mem));
     else if (in->rm.kind == RM_REG)
         snprintf(text, size, "%s", vector(in->evex, in->rm.reg));
     else if (operand == 'l')
