@@ -18,11 +18,11 @@
 
 #include "status.h"
 
-#define SITE_ATOMIC   1u /* a read-modify-write, or a load past the caches */
-#define SITE_OWNER    2u /* a store of who has done atomics there before */
-#define SITE_COMPARES 4u /* compare-and-swap */
+#define SITE_ATOMIC   1u  /* a read-modify-write, or a load past the caches */
+#define SITE_OWNER    2u  /* a store of who has done atomics there before */
+#define SITE_COMPARES 4u  /* compare-and-swap */
 #define SITE_LOADS    16u /* a load past the caches */
-#define SITE_RELEASES 8u /* a store to memory by who waits for none of its own */
+#define SITE_RELEASES 8u  /* a store to memory by who waits for none of its own */
 
 /* One access. wave 0: none. */
 struct site {
