@@ -11,9 +11,21 @@
     X(bind_double)                                                                     \
     X(bind_int)                                                                        \
     X(bind_int64)                                                                      \
-    X(bind_text) X(busy_timeout) X(close) X(column_double) X(column_int)               \
-        X(column_int64) X(column_text) X(column_type) X(errmsg) X(exec) X(finalize)    \
-            X(open_v2) X(prepare_v2) X(reset) X(step)
+    X(bind_text)                                                                       \
+    X(busy_timeout)                                                                    \
+    X(close)                                                                           \
+    X(column_double)                                                                   \
+    X(column_int)                                                                      \
+    X(column_int64)                                                                    \
+    X(column_text)                                                                     \
+    X(column_type)                                                                     \
+    X(errmsg)                                                                          \
+    X(exec)                                                                            \
+    X(finalize)                                                                        \
+    X(open_v2)                                                                         \
+    X(prepare_v2)                                                                      \
+    X(reset)                                                                           \
+    X(step)
 
 struct sqlite {
 #define X(name) __typeof__(&sqlite3_##name) name;
