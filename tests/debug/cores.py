@@ -47,8 +47,15 @@ def test_fault(folder):
     r = rdna3("run", path, "--block", "32", "--arg", "buf:128", "--core", core)
     expect("an old core file stays", r.returncode == 0 and
            open(core, "rb").read() == before, r.stderr)
-    r = rdna3("run", path, "--timing", "--core", core)
-    expect("not with --timing", r.returncode == 2 and "goes without" in r.stderr, r.stderr)
+    timed = os.path.join(folder, "timed")
+    r = rdna3("run", path, "--block", "32", "--arg", "buf:64", "--timing", "--core", timed)
+    expect("a timed fault", r.returncode == 1 and "core file:" in r.stderr, r.stderr)
+    r = rdna3("debug", "--core", timed, text=script(
+        "assert pc != 0 && lane == 16 && v1.f32 == 16", "info waves", "print scratch[8]"))
+    expect("a timed core", r.returncode == 0, r.stdout + r.stderr)
+    has("a timed core", r.stdout, "core file: unmapped address", "* 0.0", "faulted")
+    r = rdna3("run", path, "--timing", "--timing-sample", "auto", "--core", core)
+    expect("not of a sample", r.returncode == 2 and "goes without" in r.stderr, r.stderr)
 
 
 def test_sources(folder):
