@@ -426,12 +426,12 @@ void gpu_queue_saved(const struct gpu_queue *q, uint32_t *ctl_bytes,
                      uint32_t *wave_bytes)
 {
     const struct emu_watch *w = &q->watch;
-    uint32_t waves = q->saved_waves, groups = 0;
-    uint32_t per_wave = w->vgprs * w->lanes * 4 + SAVED_SGPR_BYTES + SAVED_HWREG_BYTES;
+    uint32_t waves = q->saved_waves;
     *ctl_bytes = *wave_bytes = 0;
-    if (!waves || cp_saved(q, ctl_bytes, wave_bytes))
+    if (!waves || cp_saved(q, ctl_bytes, wave_bytes)) /* else it may begin just now */
         return;
-    groups = (waves + w->waves_per_group - 1) / w->waves_per_group;
+    uint32_t per_wave = w->vgprs * w->lanes * 4 + SAVED_SGPR_BYTES + SAVED_HWREG_BYTES;
+    uint32_t groups = (waves + w->waves_per_group - 1) / w->waves_per_group;
     *ctl_bytes = SAVED_HEADER_BYTES + waves * SAVED_ENTRY_BYTES;
     *wave_bytes = waves * per_wave + groups * w->lds_bytes;
 }

@@ -426,10 +426,10 @@ START_TEST(launched_halted)
     debug(true, 1u << 1, 0);
     *data_of(&p) = 0xee;
     unsigned n = machine_dispatch(dw, VA_CODE, VA_DATA, VA_DATA + 512);
-    for (unsigned i = 0; i < 1000 && d[174] != STACK - 20; i++) {
+    for (unsigned i = 0; i < 30 && d[174] != STACK - 20; i++) {
         add_debugged(&p);
-        submit(&p, dw, i ? 0 : n); /* it may not have come to it before */
-        usleep(1000 * i);
+        submit(&p, dw, i ? 0 : n);
+        usleep(300000); /* until the wave is there: else it is tried again */
         take_away(&p);
     }
     ck_assert_uint_eq(d[174], STACK - 20);
