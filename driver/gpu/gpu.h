@@ -236,7 +236,14 @@ struct gpu_queue_config {
     bool kernel;                 /* names address spaces in its packets */
     bool resumed;                /* the indices are not those in memory but */
     uint64_t rptr_now, wptr_now; /* these, as in config.kind's ring */
+    const uint32_t *compute;     /* COMPUTE_* registers as a queue left them; or NULL */
 };
+
+/* Of a dispatch: the registers that a queue's descriptor keeps while it is unmapped, of
+ * these many from the first on. */
+#define GPU_COMPUTE_FIRST 0x2e00u
+#define GPU_COMPUTE_N     80u
+bool gpu_compute_kept(uint32_t index);
 
 /* Create a queue and its worker. */
 RD_CHECKED rd_status gpu_queue_create(struct gpu *gpu,
@@ -250,6 +257,8 @@ void gpu_queue_set(struct gpu_queue *q, uint64_t ring, uint64_t ring_bytes,
                    uint32_t priority);
 /* Let it run, or stop it, inside a kernel too; returns when it has stopped. */
 void gpu_queue_activate(struct gpu_queue *q, bool active);
+/* Registers of a queue that stands between packets; those that are not kept: 0. */
+void gpu_queue_compute(const struct gpu_queue *q, uint32_t out[GPU_COMPUTE_N]);
 /* Memory of the queue's process for its waves: a control stack that ends at
  * stack_bytes, their contexts behind it. */
 struct gpu_save_area {

@@ -272,6 +272,12 @@ static struct gpu_queue *queue_new(struct gpu *gpu,
     q->priority = config->priority;
     q->step = steps[config->kind];
     atomic_store(&q->waves_in, GPU_SPACES);
+    if (config->compute)
+        q->sh = regs_queue_state();
+    for (uint32_t i = 0; q->sh && i < GPU_COMPUTE_N; i++)
+        if (gpu_compute_kept(i))
+            reg_write(gpu, q->sh, GPU_COMPUTE_FIRST + i, config->compute[i]);
+    q->config.compute = NULL;
     q->busy = true;
     atomic_store(&q->active, config->active);
     pthread_mutex_init(&q->lock, NULL);
@@ -331,6 +337,14 @@ rd_status gpu_queue_create(struct gpu *gpu, const struct gpu_queue_config *confi
         queue_free(q);
     }
     return st;
+}
+
+void gpu_queue_compute(const struct gpu_queue *q, uint32_t out[GPU_COMPUTE_N])
+{
+    for (uint32_t i = 0; i < GPU_COMPUTE_N; i++)
+        out[i] = q->sh && gpu_compute_kept(i)
+                     ? reg_look(q->gpu, q->sh, GPU_COMPUTE_FIRST + i)
+                     : 0;
 }
 
 bool gpu_queue_destroy(struct gpu_queue *q)

@@ -72,6 +72,19 @@ struct reg_page *regs_queue_state(void)
     return new_page(PM4_SH_BASE);
 }
 
+bool gpu_compute_kept(uint32_t index)
+{
+    static const uint8_t kept[][2] = {
+        /* first, number: start and size of workgroups, program, scratch and resources,
+           scratch's ring, more resources, user data */
+        {0x04, 6}, {0x0c, 2}, {0x10, 4}, {0x18, 1}, {0x28, 1}, {0x40, 16},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (index - kept[i][0] < kept[i][1])
+            return true;
+    return false;
+}
+
 /* The page of a register; NULL if out of memory. */
 static struct reg_page *page_of(struct gpu *gpu, struct reg_page *queue, uint32_t reg)
 {

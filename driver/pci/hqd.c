@@ -153,8 +153,36 @@ static bool left_behind(const struct hqd *q, const void *ctx)
     return q->parked && q->doorbell == c->doorbell;
 }
 
+/* In a compute queue's descriptor they are behind a header. */
+static uint64_t compute_field(const struct hqd *q, uint32_t index)
+{
+    return q->mqd + 4 * (1ull + index);
+}
+
+static bool keeps_compute(const struct hqd *q)
+{
+    return q->mqd && q->kind == HQD_COMPUTE && !q->aql && !q->kernel;
+}
+
+static void load_compute(struct pci_board *b, const struct hqd *q, uint32_t *to)
+{
+    memset(to, 0, GPU_COMPUTE_N * sizeof(*to));
+    (void)!gmc_read(b, compute_field(q, 0), to, GPU_COMPUTE_N * sizeof(*to));
+}
+
+/* It stands between packets: a dispatch may be set up and not begun. */
+static void save_compute(struct pci_board *b, const struct hqd *q)
+{
+    uint32_t words[GPU_COMPUTE_N];
+    gpu_queue_compute(q->gpu, words);
+    for (uint32_t i = 0; i < GPU_COMPUTE_N; i++)
+        if (gpu_compute_kept(i))
+            (void)!gmc_write(b, compute_field(q, i), &words[i], sizeof(words[i]));
+}
+
 static rd_status start(struct pci_board *b, struct hqd *q, const struct hqd_config *c)
 {
+    uint32_t compute[GPU_COMPUTE_N];
     struct gpu_queue_config g = {
         .kind = c->kind == HQD_SDMA  ? GPU_QUEUE_SDMA
                 : c->kind == HQD_MES ? GPU_QUEUE_FRAMES
@@ -175,6 +203,10 @@ static rd_status start(struct pci_board *b, struct hqd *q, const struct hqd_conf
         .rptr_now = c->rptr,
         .wptr_now = c->wptr,
     };
+    if (keeps_compute(q)) {
+        load_compute(b, q, compute);
+        g.compute = compute;
+    }
     return gpu_queue_create(b->gpu, &g, &q->gpu);
 }
 
@@ -291,6 +323,8 @@ static void stop(struct pci_board *b, struct hqd *q, bool park)
         pthread_mutex_unlock(&b->lock);
         return;
     }
+    if (park && keeps_compute(q) && !gpu_queue_halted(q->gpu))
+        save_compute(b, q);
     bool gone = gpu_queue_destroy(q->gpu);
     pthread_mutex_lock(&b->lock);
     q->gpu = NULL;
