@@ -274,7 +274,7 @@ static struct gpu_queue *queue_new(struct gpu *gpu,
     atomic_store(&q->waves_in, GPU_SPACES);
     if (config->compute)
         q->sh = regs_queue_state();
-    for (uint32_t i = 0; q->sh && i < GPU_COMPUTE_N; i++)
+    for (uint32_t i = 0; config->compute && q->sh && i < GPU_COMPUTE_N; i++)
         if (gpu_compute_kept(i))
             reg_write(gpu, q->sh, GPU_COMPUTE_FIRST + i, config->compute[i]);
     q->config.compute = NULL;
