@@ -6,6 +6,7 @@ usage: micro.py RDNA3 [NAME ...]
 A value is the slope of two slopes: a loop with a body of N operations and one of 3 N, each
 run for two trip counts, so that launch, cold code and the loop itself cancel. Exit status
 1 if a value lies outside its tolerance."""
+import json
 import os
 import random
 import re
@@ -344,6 +345,23 @@ def cycles(rdna3, code, bench, trips, buffer):
 OCCUPANCY = [(24, 64, 0, 32, "16 slots of two SIMDs"), (120, 256, 8192, 24, "published: 12 per SIMD"),
              (216, 128, 9216, 12, "published: 6 per SIMD"), (32, 128, 32768, 8, "two workgroups' LDS"),
              (256, 32, 0, 10, "1536 VGPRs in units of 24: 5 of 264")]
+
+
+def parameters(rdna3):
+    """The model's, by name."""
+    text = subprocess.run([rdna3, "info", "--timing"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    fields = [line.split()[:2] for line in text.splitlines()]
+    return {f[0]: float(f[1]) for f in fields if len(f) == 2 and f[1].replace(".", "").isdigit()}
+
+
+def issues(rdna3, code, folder, buffer, mhz, *more):
+    """When the instructions of the only wave issue, by their offset."""
+    out = os.path.join(folder, "out.json")
+    subprocess.run([rdna3, "run", code, "--grid", "1", "--block", "32", "--arg", f"buf:{buffer}", "--arg", "i32:1",
+                    "--arg", "i32:0", "--timing", "--sclk-mhz", str(mhz), "--timing-insts", "all", "--timing-json", out,
+                    *more], check=True, stdout=subprocess.DEVNULL)
+    with open(out, encoding="utf-8") as f:
+        return dict(json.load(f)["waves"][0]["insts"])
 
 
 def occupancy(rdna3, folder):

@@ -3,10 +3,7 @@ or as often as s_set_inst_prefetch_distance says; and the first wave of a WGP fo
 the kernel's descriptor names (INST_PREF_SIZE, 128 bytes each).
 
 usage: prefetch.py RDNA3"""
-import json
-import os
 import struct
-import subprocess
 import sys
 import tempfile
 
@@ -17,20 +14,8 @@ MHZ, LINES, LINE = 2500, 24, 128
 SET = 20  # offset of the instruction behind s_load, s_waitcnt, s_mov
 
 
-def parameters():
-    text = subprocess.run([rdna3, "info", "--timing"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    fields = [line.split()[:2] for line in text.splitlines()]
-    return {f[0]: float(f[1]) for f in fields if len(f) == 2 and f[1].replace(".", "").isdigit()}
-
-
 def issues(code, folder, *more):
-    """When the instructions of the first wave issue, by their offset."""
-    out = os.path.join(folder, "out.json")
-    subprocess.run([rdna3, "run", code, "--grid", "1", "--block", "32", "--arg", "buf:4K", "--arg", "i32:1", "--arg",
-                    "i32:0", "--timing", "--sclk-mhz", str(MHZ), "--timing-insts", "all", "--timing-json", out, *more],
-                   check=True, stdout=subprocess.DEVNULL)
-    with open(out) as f:
-        return dict(json.load(f)["waves"][0]["insts"])
+    return micro.issues(rdna3, code, folder, "4K", MHZ, *more)
 
 
 def straight(folder, mode):
@@ -67,7 +52,7 @@ def main():
                 failed = 1
                 print("FAILED: %s: %s, not %s" % (what, got, want))
 
-        p = parameters()
+        p = micro.parameters(rdna3)
         miss = p["ifetch_miss_cycles"] + p["ifetch_miss_ns"] * MHZ / 1000
         steady = {}
         for mode in (None, 0, 1, 2, 3):

@@ -3,8 +3,6 @@ else, but that buffers lie in the Infinity Cache with kernarg-tlb unless vram is
 each access beyond the GL2 takes longer, those of a walk, too.
 
 usage: warm.py RDNA3"""
-import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,28 +18,16 @@ BODY = ("global_load_b32 v8, v1, s[4:5]\n\ts_waitcnt vmcnt(0)\n\t"
         "global_load_b32 v10, v2, s[4:5]\n\ts_waitcnt vmcnt(0)")
 
 
-def parameters():
-    text = subprocess.run([rdna3, "info", "--timing"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    fields = [line.split()[:2] for line in text.splitlines()]
-    return {f[0]: float(f[1]) for f in fields if len(f) == 2 and f[1].replace(".", "").isdigit()}
-
-
 def loads(code, folder, *more):
     """Cycles from each of the three loads, and from that of the arguments, to the end of its wait."""
-    out = os.path.join(folder, "out.json")
-    subprocess.run([rdna3, "run", code, "--grid", "1", "--block", "32", "--arg", "buf:1M", "--arg", "i32:1", "--arg",
-                    "i32:0", "--timing", "--sclk-mhz", str(MHZ), "--timing-insts", "all", "--timing-json", out, *more],
-                   check=True, stdout=subprocess.DEVNULL)
-    with open(out) as f:
-        insts = json.load(f)["waves"][0]["insts"]
-    time = dict(insts)
+    time = micro.issues(rdna3, code, folder, "1M", MHZ, *more)
     return [time[pc + 8] - time[pc] for pc in LOADS], time[8] - time[0]
 
 
 with tempfile.TemporaryDirectory() as folder:
     bench = micro.Bench("", 0, "", lambda i: BODY, setup="v_mov_b32 v1, 0\n\tv_mov_b32 v2, 0x%x\n" % LAST)
     code = micro.assemble(rdna3, folder, bench, 1)
-    p = parameters()
+    p = micro.parameters(rdna3)
     to_vram = round(p["vmem_gl2"] + p["dram_ns"] * MHZ / 1000)
     to_mall = round(p["vmem_gl2"] + p["mall_ns"] * MHZ / 1000)
     nothing, arguments = loads(code, folder)
