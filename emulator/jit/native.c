@@ -226,7 +226,7 @@ static unsigned hot_of(const struct native *n, bool watched)
 
 static void table_clear(struct native_table *t)
 {
-    if (t->memory_bytes <= TABLE_SMALL)
+    if (!is_mapped(t->memory_bytes))
         memset(t->memory, 0, t->memory_bytes);
     else
         madvise(t->memory, t->memory_bytes, MADV_DONTNEED);
