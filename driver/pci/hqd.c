@@ -274,13 +274,20 @@ static void save(struct pci_board *b, const struct hqd *q)
     uint32_t low = (uint32_t)rptr;
     if (!q->mqd || q->aql)
         return;
-    if (q->kind == HQD_SDMA) {
-        (void)!gmc_write(b, q->mqd + 12, &low, sizeof(low));
-        low = (uint32_t)(rptr >> 32);
-        (void)!gmc_write(b, q->mqd + 16, &low, sizeof(low));
-    } else {
+    if (q->kind == HQD_SDMA)
+        (void)!gmc_write(b, q->mqd + 12, &rptr, sizeof(rptr));
+    else
         (void)!gmc_write(b, field(q, R_RPTR), &low, sizeof(low));
-    }
+}
+
+/* So does, of a process' queue that will go on, how far it was rung for: with nothing
+ * newer in memory, no more than that is in the ring. */
+static void save_wptr(struct pci_board *b, const struct hqd *q)
+{
+    uint64_t wptr = __atomic_load_n(&q->bell, __ATOMIC_ACQUIRE);
+    if (!q->aql && q->kind != HQD_GFX) /* there are other registers */
+        (void)!gmc_write(b, q->kind == HQD_SDMA ? q->mqd + 20 : field(q, R_WPTR), &wptr,
+                         sizeof(wptr));
 }
 
 /* How much of the save area its waves take, or would take. */
@@ -313,8 +320,11 @@ static void stop(struct pci_board *b, struct hqd *q, bool park)
         stop_inside(b, q);
     else
         gpu_queue_activate(q->gpu, false);
-    if (!q->parked) /* else its descriptor may be somebody else's by now */
+    if (!q->parked) { /* else its descriptor may be somebody else's by now */
         save(b, q);
+        if (park)
+            save_wptr(b, q);
+    }
     if (park && gpu_queue_running(q->gpu) && !gpu_queue_halted(q->gpu)) {
         save_waves(b, q);
         pthread_mutex_lock(&b->lock);

@@ -460,7 +460,11 @@ START_TEST(registers_kept)
     const uint32_t *d = machine_words(&m, p.mqd);
     ck_assert_uint_eq(d[13], LO(VA_CODE >> 8));
     ck_assert_uint_eq(d[65], LO(VA_DATA));
+    ck_assert_uint_eq(d[138], k); /* where it reads, and where the ring ends */
+    ck_assert_uint_eq(d[182], k);
     add(&p);
+    usleep(2000);
+    ck_assert_uint_eq(*rptr, k);
     submit(&p, dw + k, n - k);
     machine_wait(data_of(&p) + 128, 1);
     ck_assert_uint_eq(data_of(&p)[31], 31);
