@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """rdna3 sweep: its file, the database, resuming, MPI, tables and plots.
 
-    sweep.py local|mistakes|output|resume|show|mpi|killed RDNA3 SOURCE
+    sweep.py local|mistakes|output|resume|show|mpi|killed|survive|leader|orphans RDNA3 SOURCE
 
 SPDX-License-Identifier: MIT
 """
@@ -337,6 +337,26 @@ def leader():
     expect(begun == [0, 1, 2] and len(left) == 2 and len(log()) == 2, f"{begun} {left} {log()}")
     finish(command, True)
     expect(not [name for name in os.listdir(".") if ".left." in name], "what was left stays")
+
+
+def orphans():
+    """mpirun itself is killed: all ranks end, with their items; what was finished stays."""
+    write("a.sweep", SLOW.replace("while !", "while test {item} -gt 1 -a !").replace("test -e go", "-e go"))
+    with subprocess.Popen(mpirun(2, "a.sweep"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+        started(p, 4)
+        ranks = ranks_of(p.pid)
+        expect(len(ranks) == 2, f"ranks: {ranks}")
+        p.kill()
+    for _ in range(1000):
+        if not any(running(pid) for pid in ranks):
+            break
+        time.sleep(0.02)
+    else:
+        for pid in ranks:
+            os.kill(pid, signal.SIGKILL)
+        sys.exit("wrong: ranks live on without mpirun")
+    expect(rows("a.sweep.db", "SELECT item, value FROM result ORDER BY 1") == [(0, 0), (1, 1)], "what was finished")
+    finish(mpirun(2, "a.sweep"), True)
 
 
 def main():

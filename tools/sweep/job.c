@@ -40,6 +40,7 @@ static void become(const char *command, int out, pid_t parent)
     int nothing = open("/dev/null", O_RDONLY);
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)signal(SIGPIPE, SIG_DFL);
     if (getppid() != parent) /* it died before that */
         _exit(127);
     if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)

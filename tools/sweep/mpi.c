@@ -4,6 +4,7 @@
  * TCP (link.h). Rank 0 has the database, hands out items, runs items itself in between.
  * Others ask with their last result. The item of a rank that dies is handed out again;
  * when rank 0 dies, the others leave what they were at beside the database (left.c).
+ * When mpirun is killed, all end as if interrupted.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <inttypes.h>
 #include <mpi.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,8 +51,26 @@ static const char help[] =
     "\n"
     "When a rank dies, another one does its item, if mpirun lets the others live "
     "(Open\n"
-    "MPI: --enable-recovery). In any case the next start goes on where this one "
-    "ended.\n";
+    "MPI: --enable-recovery). When mpirun is killed, all ranks end. In any case the "
+    "next\n"
+    "start goes on where this one ended.\n";
+
+/* Who started this rank: mpirun, or its helper on this host. 0: nobody, it is alone. */
+static pid_t starter;
+
+static void know_starter(void)
+{
+    if (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMIX_RANK") || getenv("PMI_RANK"))
+        starter = getppid();
+}
+
+/* End: it was interrupted, or nobody is there any more who could do so. */
+static bool to_end(void)
+{
+    if (starter && getppid() != starter)
+        sweep_interrupted = 1;
+    return sweep_interrupted;
+}
 
 static int parse(struct options *o, int argc, char **argv)
 {
@@ -82,13 +102,13 @@ static int parse(struct options *o, int argc, char **argv)
 
 /* ---- the other ranks ---- */
 
-/* One item; false: interrupted. */
+/* One item; 130: interrupted. */
 static int run_item(const struct sweep *s, uint64_t item, struct sweep_done *out)
 {
     struct sweep_job job, *ended = NULL;
     int status = sweep_start(&job, s, item);
     while (status == CLI_OK && !ended) {
-        if (sweep_interrupted) {
+        if (to_end()) {
             sweep_stop(&job, 1);
             return 130;
         }
@@ -180,7 +200,7 @@ static void give_up(struct leader *l, struct peer *p)
 
 static uint64_t next_item(const struct leader *l)
 {
-    return sweep_interrupted ? SWEEP_NONE : sweep_store_next(l->store);
+    return to_end() ? SWEEP_NONE : sweep_store_next(l->store);
 }
 
 /* Take a peer's result, and answer. */
@@ -274,7 +294,7 @@ static int lead(struct leader *l)
     int status = CLI_OK;
     double idle = 0;
     sweep_progress_begin();
-    while (status == CLI_OK && !sweep_interrupted) {
+    while (status == CLI_OK && !to_end()) {
         uint64_t item = l->job.pid ? SWEEP_NONE : next_item(l);
         if (item != SWEEP_NONE)
             status = sweep_start(&l->job, l->sweep, item);
@@ -337,6 +357,7 @@ int main(int argc, char **argv)
         return status;
     char *own = sweep_default_store(o.path);
     const char *db = o.db ? o.db : own;
+    know_starter();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -350,6 +371,8 @@ int main(int argc, char **argv)
         where.n_places = 0; /* nobody is to come */
     MPI_Bcast(&where, sizeof where, MPI_BYTE, 0, MPI_COMM_WORLD);
     MPI_Finalize(); /* the last word of MPI's: whoever dies keeps nobody waiting */
+    (void)signal(SIGPIPE,
+                 SIG_IGN); /* mpirun reads what they say, as long as it lives */
     sweep_path();
     if (rank == 0 && status == CLI_OK)
         status = run(&s, db, store, &where, listening, (unsigned)size - 1);
