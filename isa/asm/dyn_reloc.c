@@ -2,7 +2,8 @@
  *
  * Must not know tables or segments. Invariant: a symbol of this file is bound to this
  * file, save whole addresses of symbols that other files may replace (global ones of
- * default visibility, as in lld): those the loader looks up.
+ * default visibility, as in lld): those the loader looks up, as it does weak ones that
+ * this file does not define.
  * SPDX-License-Identifier: MIT
  */
 #include "dyn.h"
@@ -27,11 +28,25 @@ static bool moves(const struct dyn *d, uint32_t symbol)
     return section != 0 && section < AS_SEC_LDS && loaded(d, section);
 }
 
+/* Nobody here has it, another file may; else it is 0. */
+static bool maybe_elsewhere(const struct dyn *d, uint32_t symbol)
+{
+    const struct as_symbol *s = &d->as->symbols[symbol];
+    return s->section == 0 && s->bind == STB_WEAK && s->vis == STV_DEFAULT;
+}
+
 /* The loader looks it up by name, in case another file has one, too. */
 static bool replaceable(const struct dyn *d, uint32_t symbol)
 {
     const struct as_symbol *s = &d->as->symbols[symbol];
-    return moves(d, symbol) && dyn_exported(d, s) && s->vis == STV_DEFAULT;
+    return maybe_elsewhere(d, symbol) ||
+           (moves(d, symbol) && dyn_exported(d, s) && s->vis == STV_DEFAULT);
+}
+
+/* Its address is known when the file is loaded. */
+static bool is_late(const struct dyn *d, uint32_t symbol)
+{
+    return moves(d, symbol) || maybe_elsewhere(d, symbol);
 }
 
 /* One more dynamic relocation for the address of a symbol. */
@@ -76,12 +91,34 @@ static bool check(struct dyn *d, const struct as_reloc *r)
                      " cannot be known before loading: use @rel32");
         return false;
     }
-    if (r->type == R_AMDGPU_ABS64 && moves(d, r->symbol) && !(in->flags & SHF_WRITE)) {
+    if (maybe_elsewhere(d, r->symbol) && r->type != R_AMDGPU_ABS64 &&
+        !is_got(r->type)) {
+        error_symbol(d, r, "the address of",
+                     ", which is weak and not defined here, is known to the loader: "
+                     "use @gotpcrel32, or .hidden");
+        return false;
+    }
+    if (r->type == R_AMDGPU_ABS64 && is_late(d, r->symbol) &&
+        !(in->flags & SHF_WRITE)) {
         error_symbol(d, r, "the address of",
                      " in a section that is not writable: use .data or .data.rel.ro");
         return false;
     }
     return true;
+}
+
+/* GOT entries of the symbols that ask for one (elf is 1), in the order of the symbol
+ * table, as in lld. */
+static void plan_got(struct dyn *d)
+{
+    struct as *as = d->as;
+    for (uint32_t i = 1; i < as->n_symbols; i++)
+        if (as->symbols[i].elf) {
+            d->got_symbols[d->n_got++] = i;
+            as->symbols[i].elf = d->n_got;
+            if (is_late(d, i))
+                count_address(d, i);
+        }
 }
 
 bool dyn_relocs_plan(struct dyn *d)
@@ -99,15 +136,12 @@ bool dyn_relocs_plan(struct dyn *d)
         struct as_symbol *s = &as->symbols[r->symbol];
         if (!check(d, r) || !loaded(d, r->section))
             continue;
-        if (r->type == R_AMDGPU_ABS64 && moves(d, r->symbol))
+        if (r->type == R_AMDGPU_ABS64 && is_late(d, r->symbol))
             count_address(d, r->symbol);
-        if (is_got(r->type) && s->elf == 0) {
-            d->got_symbols[d->n_got++] = r->symbol;
-            s->elf = d->n_got;
-            if (moves(d, r->symbol))
-                count_address(d, r->symbol);
-        }
+        if (is_got(r->type))
+            s->elf = 1;
     }
+    plan_got(d);
     uint8_t *got = d->n_got ? as_buf_more(&d->got, 8ul * d->n_got) : NULL;
     if (got)
         memset(got, 0, 8ul * d->n_got);
@@ -137,6 +171,22 @@ static void add_address(struct dyn *d, uint64_t place, uint32_t symbol, uint64_t
     as_buf_add(&d->rela, &r, sizeof r);
 }
 
+static bool named(const struct as_section *s, const char *name)
+{
+    return s->name_len == strlen(name) && memcmp(s->name, name, s->name_len) == 0;
+}
+
+/* What lld writes into debug information for a place that is not there, whatever is
+ * added to it: 0, and 1 where 0 would end a list. */
+static void bury(const struct dyn *d, const struct as_reloc *r, uint64_t *value)
+{
+    const struct as_section *in = &d->as->sections[r->section];
+    bool absolute = r->type == R_AMDGPU_ABS64 || r->type == R_AMDGPU_ABS32;
+    if (absolute && d->as->symbols[r->symbol].section == 0 && in->name_len > 7 &&
+        !(in->flags & SHF_ALLOC) && memcmp(in->name, ".debug_", 7) == 0)
+        *value = named(in, ".debug_loc") || named(in, ".debug_ranges");
+}
+
 static void apply(struct dyn *d, const struct as_reloc *r)
 {
     struct as *as = d->as;
@@ -148,11 +198,12 @@ static void apply(struct dyn *d, const struct as_reloc *r)
     uint8_t *at = d->file->data + out->offset + d->at[r->section] + r->offset;
     uint64_t s = dyn_symbol_address(d, r->symbol);
     uint64_t value = s + (uint64_t)r->addend;
+    bury(d, r, &value);
     if (is_got(r->type))
         value = d->outs[d->got_out].addr + 8ul * (sym->elf - 1) + (uint64_t)r->addend;
     switch (r->type) {
     case R_AMDGPU_ABS64:
-        if (loaded(d, r->section) && moves(d, r->symbol))
+        if (loaded(d, r->section) && is_late(d, r->symbol))
             add_address(d, place, r->symbol, (uint64_t)r->addend);
         else
             as_put64(at, value);
@@ -203,7 +254,7 @@ void dyn_relocs_apply(struct dyn *d)
         apply(d, &d->as->relocs[i]);
     for (uint32_t i = 0; i < d->n_got; i++) {
         uint64_t value = dyn_symbol_address(d, d->got_symbols[i]);
-        if (moves(d, d->got_symbols[i]))
+        if (is_late(d, d->got_symbols[i]))
             add_address(d, got->addr + 8ul * i, d->got_symbols[i], 0);
         else
             as_put64(d->file->data + got->offset + 8ul * i, value);

@@ -136,8 +136,26 @@ def compare_rel(mine, theirs, debug=False):
     return None
 
 
+def compare_linked(rdna3, wave, path, relocatable, tmp):
+    """The loadable file against lld's: contents, dynamic relocations and symbols; what lld
+    refuses is refused."""
+    mine, theirs = os.path.join(tmp, "a.so"), os.path.join(tmp, "b.so")
+    refused = run(["ld.lld-19", "-shared", "--no-undefined", "-o", theirs, relocatable]).returncode
+    if bool(run([rdna3, "asm", "--wave", wave, "-o", mine, path]).returncode) != bool(refused):
+        return "that lld %s it" % ("refuses" if refused else "links")
+    if refused:
+        return None
+    a, b = sections(mine), sections(theirs)
+    for name in b:
+        if name not in (".dynsym", ".dynamic", ".comment") and name in compared([name]) and a.get(name, b"") != b[name]:
+            return "contents of %s in the loadable file" % name
+    if relocations(mine) != relocations(theirs):
+        return "dynamic relocations"
+    return None if symbols(mine) == symbols(theirs) else "symbols of the loadable file"
+
+
 def files(rdna3, args, tmp):
-    need("llvm-mc-19", "llvm-readelf-19")
+    need("llvm-mc-19", "llvm-readelf-19", "ld.lld-19")
     bad = 0
     for path in sorted(glob.glob(os.path.join(HERE, "*.s"))):
         for wave in ("32", "64"):
@@ -148,7 +166,7 @@ def files(rdna3, args, tmp):
             must(["llvm-mc-19", "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1100", attr,
                   "-filetype=obj", path, "-o", theirs])
             must([rdna3, "asm", "-c", "--wave", wave, "-o", mine, path])
-            why = compare_rel(mine, theirs)
+            why = compare_rel(mine, theirs) or compare_linked(rdna3, wave, path, theirs, tmp)
             if why:
                 print("%s wave%s: %s differ" % (path, wave, why))
                 bad += 1

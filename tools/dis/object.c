@@ -252,8 +252,31 @@ bool dis_object_add(struct dis_section *s, struct dis_reloc reloc)
     return true;
 }
 
+static const struct dis_symbol *find_name(const struct dis_object *o, const char *name,
+                                          size_t len)
+{
+    uint32_t lo = 0, hi = o->n_by_name;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        const struct dis_symbol *s = &o->symbols[o->by_name[mid]];
+        int order = strncmp(s->name, name, len);
+        if (order == 0 && s->name[len] == '\0')
+            return s;
+        if (order < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return NULL;
+}
+
+static bool defined(const struct dis_object *o, const struct dis_symbol *s)
+{
+    return s->section && s->section < o->n_sections;
+}
+
 /* A dynamic relocation by symbol names one of .dynsym: find it among the file's. What
- * is not defined cannot be said in a source file that is one file. */
+ * is not defined can be said in a source file that is one file only if it is weak. */
 static rd_status bind_dynamic(struct reader *r, uint32_t table, struct dis_reloc *reloc)
 {
     struct dis_object *o = r->o;
@@ -269,7 +292,9 @@ static rd_status bind_dynamic(struct reader *r, uint32_t table, struct dis_reloc
     const char *name = (const char *)text->data + s.st_name;
     if (s.st_name >= text->bytes || !memchr(name, 0, (size_t)(text->bytes - s.st_name)))
         return fail(r, "a relocation's symbol has no name", table);
-    const struct dis_symbol *found = dis_object_find(o, name, strlen(name));
+    const struct dis_symbol *found = find_name(o, name, strlen(name));
+    if (found && !defined(o, found) && (found->section || found->bind != STB_WEAK))
+        found = NULL;
     reloc->symbol = found ? (uint32_t)(found - o->symbols) : 0;
     if (!found)
         reloc->type = R_AMDGPU_NONE;
@@ -387,19 +412,8 @@ void dis_object_free(struct dis_object *o)
 const struct dis_symbol *dis_object_find(const struct dis_object *o, const char *name,
                                          size_t len)
 {
-    uint32_t lo = 0, hi = o->n_by_name;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        const struct dis_symbol *s = &o->symbols[o->by_name[mid]];
-        int order = strncmp(s->name, name, len);
-        if (order == 0 && s->name[len] == '\0')
-            return s->section && s->section < o->n_sections ? s : NULL;
-        if (order < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return NULL;
+    const struct dis_symbol *s = find_name(o, name, len);
+    return s && defined(o, s) ? s : NULL;
 }
 
 const struct dis_symbol *dis_object_kernel(const struct dis_object *o,
