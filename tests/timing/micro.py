@@ -135,6 +135,9 @@ GLOBAL = wait("global_load_b32 v1, v1, s[4:5]", "vmcnt")
 INDEXED = wait("v_mov_b32 v3, 0\n\ts_delay_alu instid0(VALU_DEP_1)\n\tv_lshlrev_b64 v[2:3], 0, v[2:3]\n"
                "\ts_delay_alu instid0(VALU_DEP_1)\n\tv_add_co_u32 v2, vcc_lo, s4, v2\n"
                "\tv_add_co_ci_u32 v3, vcc_lo, s5, v3, vcc_lo\n\tglobal_load_b32 v2, v[2:3], off", "vmcnt")
+# What LLVM puts between a transcendental and its first use.
+ROOT = lambda i: ("v_sqrt_f32 v1, v1\n\ts_waitcnt_depctr 0xfff\n\tv_mul_f32 v1, v1, v50\n\t"
+                  "s_delay_alu instid0(VALU_DEP_1)")
 LANE0 = "v_mov_b32 v1, 0\n"
 FAR = wait("global_load_b32 v1, v1, s[4:5] glc", "vmcnt") # past L0 and GL1
 TRACE, PUBLISHED = "traces of the chip", "published"
@@ -184,6 +187,11 @@ BENCHES = [
     Bench("SALU, chain", 2, TRACE, lambda i: "s_add_u32 s8, s8, 3", tolerance=5),
     Bench("s_mul, chain", 3, TRACE, lambda i: "s_mul_i32 s8, s8, s8"),
     Bench("s_nop", 1, TRACE, lambda i: "s_nop 0"),
+    Bench("s_nop 15", 16, "manual 16.5: SIMM16[3:0] + 1 cycles", lambda i: "s_nop 15"),
+    Bench("square root, s_waitcnt_depctr, product", 18 + 5, TRACE + ": the VALU of a wave has run dry, as for its "
+          "memory instructions, 17 from the issue", ROOT),
+    Bench("the same, 8 waves of a SIMD", 5, "derived: 4 cycles for the root, 1 for the product; a wave waits for itself "
+          "alone", ROOT, block=512, convert=lambda x: x / 8, tolerance=20),
     Bench("taken branch", 27, TRACE, lambda i: "s_branch .Lb%d\n\ts_nop 0\n.Lb%d:" % (i, i)),
     Bench("barrier, 3 waves", 14, TRACE + ": 12 to 14 after the last", lambda i: "s_barrier",
           block=96, tolerance=8),

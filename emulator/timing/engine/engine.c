@@ -22,8 +22,9 @@ static bool can_be_left(const struct tm_engine *t, const struct tm_wave *w,
     bool plain =
         (i->cls == TM_VALU || i->cls == TM_SALU) && !i->special && !i->writes_exec;
     bool nothing =
-        i->cls == TM_IMM && (i->special == TM_DELAY || i->special == TM_WAITCNT ||
-                             i->special == TM_CLAUSE || i->special == TM_NOP);
+        i->cls == TM_IMM &&
+        (i->special == TM_DELAY || i->special == TM_WAITCNT ||
+         i->special == TM_CLAUSE || i->special == TM_NOP || i->special == TM_DEPCTR);
     return (plain || nothing) && !i->alone && emu_wave_may_wait(t->stepper, w->wave);
 }
 
@@ -343,6 +344,9 @@ static int64_t special(struct tm_engine *t, struct tm_wave *w, const struct tm_i
     } else if (i->special == TM_PRIORITY) {
         w->priority = i->priority;
         w->earliest = tm_now(t) + PARAM(&t->chip.b, setprio_block);
+        w->earliest_why = TM_S_SWITCH;
+    } else if (i->special == TM_NOP) {
+        w->earliest = tm_now(t) + i->delay + 1;
         w->earliest_why = TM_S_SWITCH;
     } else if (i->special == TM_PREFETCH) {
         w->fetch.ahead = i->ahead;

@@ -182,6 +182,7 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_ins
         queue_add(&s->valu.wmma_queue, exec - (wmma ? 1 : PARAM(b, valu_dep)));
     w->valu.newest = (uint8_t)((w->valu.newest + 1u) % TM_HISTORY);
     w->valu.next[w->valu.newest] = b->now + dep;
+    w->valu.result[w->valu.newest] = exec;
     w->valu.from[w->valu.newest] = i;
     if (i->pipe == TM_PIPE_TRANS) {
         w->valu.newest_trans = (uint8_t)((w->valu.newest_trans + 1u) % TM_HISTORY);

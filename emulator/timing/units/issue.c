@@ -123,6 +123,29 @@ static void wait_sent(const struct tm_base *b, const struct tm_wave *w, struct b
         at_least(o, w->mem.sent + PARAM(b, mem_sent), TM_S_WAR);
 }
 
+/* s_waitcnt_depctr: so many VALU instructions of the wave may still be under way (of
+ * more than are remembered none is waited for); what memory instructions read, SGPRs
+ * that the VALU writes or reads and what the SALU does must be over, or not. Fields as
+ * LLVM encodes them; each counter is the one that holds other instructions back. */
+static void wait_depctr(const struct tm_base *b, const struct tm_wave *w,
+                        const struct tm_inst *i, struct bound *o)
+{
+    unsigned valus = i->delay >> 12 & 15u;
+    const struct tm_valu_wave *v = &w->valu;
+    int64_t result =
+        valus ? v->result[(v->newest + TM_HISTORY - valus) % TM_HISTORY] : v->last_exec;
+    if (valus < TM_HISTORY && result)
+        at_least(o, result + PARAM(b, drain), TM_S_VALU_DRAIN);
+    if (!(i->delay >> 2 & 7u))
+        wait_sent(b, w, o);
+    if ((!(i->delay >> 9 & 7u) || !(i->delay & 2u)) && v->sdst_exec)
+        at_least(o, v->sdst_exec + PARAM(b, drain), TM_S_SDST);
+    if (!(i->delay & 0x100u) && v->sgpr_read)
+        at_least(o, v->sgpr_read + PARAM(b, valu_sgpr_read), TM_S_WAR);
+    if (!(i->delay & 1u) && w->salu.exec)
+        at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
+}
+
 /* The pipe of the SIMD, and room for what it has not retired. */
 static inline void wait_pipe(const struct tm_base *b, const struct tm_valu *v,
                              const struct tm_inst *i, struct bound *o)
@@ -278,6 +301,8 @@ int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
         wait_memory(b, w, i, &o);
     else if (i->special == TM_NOP)
         wait_sent(b, w, &o);
+    else if (i->special == TM_DEPCTR)
+        wait_depctr(b, w, i, &o);
     if (i->special == TM_WAIT_SALU)
         wait_counters(b, w, i, &o);
     if (!imm || i->special == TM_BARRIER)

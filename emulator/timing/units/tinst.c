@@ -182,6 +182,10 @@ static void describe_sopp(const struct emu_inst *inst, struct tm_inst *out)
         break;
     case EMU_KIND_WAIT:
         describe_wait(&inst->isa, out);
+        if (inst->isa.op == ISA_S_WAITCNT_DEPCTR) {
+            out->special = TM_DEPCTR;
+            out->delay = (uint16_t)imm;
+        }
         break;
     case EMU_KIND_MESSAGE:
         out->special = TM_MESSAGE;
@@ -195,6 +199,7 @@ static void describe_sopp(const struct emu_inst *inst, struct tm_inst *out)
             out->delay = (uint16_t)imm;
         } else if (inst->isa.op == ISA_S_NOP) {
             out->special = TM_NOP;
+            out->delay = (uint16_t)(imm & 15u);
         } else if (inst->isa.op == ISA_S_CLAUSE) {
             out->special = TM_CLAUSE;
             out->clause = (uint8_t)((imm & 63u) + 1);
@@ -284,7 +289,8 @@ static void describe_again(struct tm_inst *out)
             out->waits |= (uint8_t)(1u << c);
     if (out->cls == TM_IMM)
         out->again = out->special == TM_WAITCNT ? TM_AGAIN_COUNTERS
-                     : out->special == TM_BARRIER || out->special == TM_NOP
+                     : out->special == TM_BARRIER || out->special == TM_NOP ||
+                             out->special == TM_DEPCTR
                          ? TM_AGAIN_ANY
                          : TM_AGAIN_NOTHING;
     else if (out->special == TM_WAIT_SALU)

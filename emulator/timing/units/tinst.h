@@ -25,6 +25,7 @@ enum tm_special {
     TM_MESSAGE,
     TM_PRIORITY,
     TM_NOP,
+    TM_DEPCTR, /* s_waitcnt_depctr: waits for the ALUs of the wave */
     TM_PREFETCH,
 };
 
@@ -137,7 +138,7 @@ struct tm_inst {
     uint8_t waits;   /* bit per such limit */
     uint8_t again;   /* enum tm_again */
     uint16_t sleep_units;
-    uint16_t delay;   /* immediate of s_delay_alu */
+    uint16_t delay;   /* immediate of s_delay_alu, s_nop, s_waitcnt_depctr */
     uint8_t clause;   /* instructions of a clause that begins */
     uint8_t priority; /* of s_setprio */
     uint16_t flops;   /* of a lane; of WMMA, a wave's over 32 */

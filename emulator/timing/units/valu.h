@@ -27,6 +27,7 @@ struct tm_valu_wave {
     /* The last ones, rings: when a dependent may issue. The last of the
      * transcendentals. */
     int64_t next[TM_HISTORY], trans_next[TM_HISTORY];
+    int64_t result[TM_HISTORY]; /* of the same: it leaves the pipe */
     const struct tm_inst *from[TM_HISTORY], *trans_from[TM_HISTORY];
     uint8_t newest, newest_trans;
     bool has_read; /* a VGPR */
