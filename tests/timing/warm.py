@@ -18,6 +18,16 @@ BODY = ("global_load_b32 v8, v1, s[4:5]\n\ts_waitcnt vmcnt(0)\n\t"
         "global_load_b32 v10, v2, s[4:5]\n\ts_waitcnt vmcnt(0)")
 
 
+# Scalar loads of data: the first of its page, of another line, of one that is there.
+SCALAR = ("s_load_b32 s22, s[4:5], null offset:0x0\n\ts_waitcnt lgkmcnt(0)\n\ts_load_b32 s22, s[4:5], null offset:0x1000"
+          "\n\ts_waitcnt lgkmcnt(0)\n\ts_load_b32 s22, s[4:5], null offset:0x1004\n\ts_waitcnt lgkmcnt(0)")
+
+
+def scalar_loads(code, folder, *more):
+    time = micro.issues(rdna3, code, folder, "1M", MHZ, *more)
+    return [time[pc + 8] - time[pc] for pc in (16, 28, 40)]
+
+
 def loads(code, folder, *more):
     """Cycles from each of the three loads, and from that of the arguments, to the end of its wait."""
     time = micro.issues(rdna3, code, folder, "1M", MHZ, *more)
@@ -65,6 +75,15 @@ with tempfile.TemporaryDirectory() as folder:
           [first - directory - to_vram + to_mall + 2 * slower, to_mall + slower, to_mall + slower, warm_arguments + slower])
     got, slow = loads(code, folder, "--fabric", "high")
     check("fabric high", got + [slow], nothing + [arguments])
+    code = micro.assemble(rdna3, folder, micro.Bench("", 0, "", lambda i: SCALAR), 1)
+    known = [p["smem_gl2"] + p["dram_ns"] * MHZ / 1000, p["smem_hit"]]
+    first = known[0] + p["utcl1_miss_cycles"] + walk
+    check("scalar, cold", scalar_loads(code, folder), [first + directory] + known)
+    check("scalar, kernarg-tlb,vram", scalar_loads(code, folder, "--warm", "kernarg-tlb,vram"), [first] + known)
+    check("scalar, data-tlb", scalar_loads(code, folder, "--warm", "data-tlb"), [first - walk] + known)
+    known[0] -= (p["dram_ns"] - p["mall_ns"]) * MHZ / 1000
+    check("scalar, data-tlb,mall", scalar_loads(code, folder, "--warm", "data-tlb,mall"),
+          [known[0] + p["utcl1_miss_cycles"]] + known)
     bad = subprocess.run([rdna3, "run", code, "--timing", "--fabric", "tepid"], stderr=subprocess.PIPE, text=True)
     if bad.returncode != 2 or "'tepid'" not in bad.stderr:
         failed = 1

@@ -15,17 +15,17 @@
 /* ---- translations that are kept ---- */
 
 /* A CU gets a translation; one that it has goes if it is full. */
-static void keep_near(const struct tm_base *b, struct tm_vmem *cu, uint64_t page)
+static void keep_near(const struct tm_base *b, struct tm_near *tlb, uint64_t page)
 {
-    struct tm_turn_out *o = &cu->tlb_out;
+    struct tm_turn_out *o = &tlb->out;
     if (o->n++ == (unsigned)PARAM(b, utcl1_entries)) {
-        while (!(cu->tlb[o->hand / 64] >> o->hand % 64 & 1u))
+        while (!(tlb->page[o->hand / 64] >> o->hand % 64 & 1u))
             o->hand = (o->hand + 1) % TM_TLB_PAGES;
-        cu->tlb[o->hand / 64] &= ~(UINT64_C(1) << o->hand % 64);
+        tlb->page[o->hand / 64] &= ~(UINT64_C(1) << o->hand % 64);
         o->hand = (o->hand + 1) % TM_TLB_PAGES;
         o->n--;
     }
-    cu->tlb[page / 64] |= UINT64_C(1) << page % 64;
+    tlb->page[page / 64] |= UINT64_C(1) << page % 64;
 }
 
 /* The same for the chip. */
@@ -111,22 +111,22 @@ int64_t tm_memory_walk_code(const struct tm_base *b, struct tm_memory *m, int64_
     return done;
 }
 
-/* When a CU's request for a page may go on. */
+/* When a request for a page may go on. */
 static int64_t translate(const struct tm_base *b, struct tm_memory *m,
-                         struct tm_vmem *cu, uint64_t address, bool store, int64_t now,
+                         struct tm_near *tlb, uint64_t address, bool store, int64_t now,
                          bool *miss)
 {
     uint64_t page = address / (uint64_t)PARAM(b, tlb_page_bytes) % TM_TLB_PAGES;
     uint64_t near = (uint64_t)PARAM(b, walk_pages), first = page - page % near;
     int64_t l2 = m->tlb_ready[page];
-    bool known = cu->tlb[page / 64] >> page % 64 & 1u;
+    bool known = tlb->page[page / 64] >> page % 64 & 1u;
     *miss = false;
     if (store && address / TM_HOST_PAGE < TM_SMALL_PAGES)
         return now;
     if (known)
         return tm_max(now, l2); /* hits under a walk wait for it */
     *miss = true;
-    keep_near(b, cu, page);
+    keep_near(b, tlb, page);
     if (l2 == 0 || (store && m->tlb_brought[page])) {
         l2 = now + walk(b, m, store);
         for (uint64_t k = first; k < first + near && k < TM_TLB_PAGES; k++)
@@ -228,37 +228,58 @@ static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t l
 
 /* ---- scalar ---- */
 
-static int64_t smem_line(const struct tm_base *b, struct tm_memory *m,
-                         struct tm_cache *cache, uint64_t address, int64_t now)
+/* A line of the kernel's arguments that the scalar cache does not have: the first of
+ * all goes a way of its own. */
+static int64_t smem_arguments(const struct tm_base *b, struct tm_memory *m, uint64_t at,
+                              int64_t now)
 {
-    int64_t *ready, *l2;
-    uint64_t at = tm_canon_data(&m->canon, address), line = at / 64;
-    if (tm_cache_access(cache, line, &ready)) {
+    int64_t *l2, done;
+    if (tm_cache_access(&m->gl2, at / LINE, &l2)) {
+        deeper(m, TM_S_SMEM_GL2);
+        m->gl2_hit++;
+        return tm_max(now + PARAM(b, smem_gl2), *l2);
+    }
+    deeper(m, TM_S_SMEM_MISS);
+    m->gl2_miss++;
+    if (m->kernarg_done) {
+        done = now + tm_lat(b, b->p.smem_gl2, b->p.mall_ns + tm_fabric_ns(b, 1));
+        return *l2 = tm_max(done, m->kernarg_done);
+    }
+    double ns = b->p.kernarg_ns + (m->warm_kernarg ? 0 : b->p.kernarg_walk_ns);
+    ns += tm_fabric_ns(b, m->warm_kernarg ? 1 : 3);
+    return *l2 = m->kernarg_done = now + tm_lat(b, b->p.kernarg_cycles, ns);
+}
+
+/* Of anything else: it is translated and found as by a vector load. */
+static int64_t smem_data(const struct tm_base *b, struct tm_memory *m,
+                         struct tm_near *tlb, uint64_t at, int64_t now)
+{
+    bool miss;
+    int64_t go = translate(b, m, tlb, at, false, now, &miss);
+    uint64_t misses = m->gl2_miss;
+    uint8_t level = m->level;
+    if (miss)
+        go += PARAM(b, utcl1_miss_cycles);
+    int64_t done = go + PARAM(b, smem_gl2) + load_gl2(b, m, at / LINE, 0, go);
+    m->level = level;
+    deeper(m, m->gl2_miss > misses ? TM_S_SMEM_MISS : TM_S_SMEM_GL2);
+    return done;
+}
+
+static int64_t smem_line(const struct tm_base *b, struct tm_memory *m,
+                         struct tm_smem *s, uint64_t address, int64_t now)
+{
+    int64_t *ready;
+    uint64_t at = tm_canon_data(&m->canon, address), page = at / TM_HOST_PAGE + 1;
+    if (tm_cache_access(&s->cache, at / 64, &ready)) {
         if (*ready > now)
             deeper(m, TM_S_SMEM_FILL);
         return tm_max(*ready, now);
     }
-    int64_t done = now;
-    if (tm_cache_access(&m->gl2, at / LINE, &l2)) {
-        deeper(m, TM_S_SMEM_GL2);
-        m->gl2_hit++;
-        done = tm_max(now + PARAM(b, smem_gl2), *l2);
-    } else if (at / TM_HOST_PAGE < TM_SMALL_PAGES && !m->kernarg_done) {
-        double ns = b->p.kernarg_ns + (m->warm_kernarg ? 0 : b->p.kernarg_walk_ns);
-        ns += tm_fabric_ns(b, m->warm_kernarg ? 1 : 3);
-        deeper(m, TM_S_SMEM_MISS);
-        m->gl2_miss++;
-        *l2 = done = now + tm_lat(b, b->p.kernarg_cycles, ns);
-        m->kernarg_done = done;
-    } else {
-        deeper(m, TM_S_SMEM_MISS);
-        m->gl2_miss++;
-        *l2 = done = now + tm_lat(b, b->p.smem_gl2, b->p.mall_ns + tm_fabric_ns(b, 1));
-        if (at / TM_HOST_PAGE < TM_SMALL_PAGES)
-            *l2 = done = tm_max(done, m->kernarg_done);
-    }
-    *ready = done;
-    return done;
+    if (!m->kernarg_page) /* what a kernel loads first */
+        m->kernarg_page = page;
+    return *ready = page == m->kernarg_page ? smem_arguments(b, m, at, now)
+                                            : smem_data(b, m, &s->tlb, at, now);
 }
 
 int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,
@@ -275,7 +296,7 @@ int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,
         uint64_t bytes = i->dst_dwords ? i->dst_dwords * 4u : x->bytes;
         for (uint64_t l = x->address[0] / 64; l <= (x->address[0] + bytes - 1) / 64;
              l++)
-            done = tm_max(done, smem_line(b, m, &s->cache, l * 64, b->now));
+            done = tm_max(done, smem_line(b, m, s, l * 64, b->now));
         m->smem_bytes += bytes;
     }
     return s->last = tm_max(done, s->last + 1); /* they return one after the other */
@@ -374,7 +395,7 @@ static int64_t load_line(const struct tm_base *b, struct tm_memory *m,
         return tm_max(0, *l0 - now);
     }
     bool miss;
-    int64_t go = translate(b, m, cu, line * LINE, false, now, &miss);
+    int64_t go = translate(b, m, &cu->tlb, line * LINE, false, now, &miss);
     extra = go - now + (miss ? PARAM(b, utcl1_miss_cycles) : 0);
     cu->ta_free = tm_max(cu->ta_free, now + extra); /* in order: the rest wait */
     deeper(m, TM_S_VM_GL1);
@@ -421,7 +442,8 @@ static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
     uint64_t misses = 0;
     for (unsigned l = 0; l < r->lines; l++) {
         bool miss;
-        int64_t go = translate(b, m, cu, r->line[l] * LINE, true, at, &miss), *ready;
+        int64_t go = translate(b, m, &cu->tlb, r->line[l] * LINE, true, at, &miss),
+                *ready;
         if (!tm_cache_access(&m->gl2, r->line[l], &ready)) {
             if (m->gl2.lost)
                 go = tm_max(go, start + write_back(b, m, start));

@@ -18,12 +18,19 @@ struct tm_turn_out {
     unsigned n, hand;
 };
 
+/* Translations that a CU, or the scalar cache of a WGP, has: a bit per page. */
+struct tm_near {
+    uint64_t page[TM_TLB_PAGES / 64];
+    struct tm_turn_out out;
+};
+
 /* What the whole chip shares. */
 struct tm_memory {
     struct tm_canon canon;
     struct tm_cache gl2, mall;
     int64_t gl2_free[TM_MAX_CHANNELS];
     double mall_free, dram_free;
+    uint64_t kernarg_page; /* + 1: of the launch's first scalar load */
     int64_t kernarg_done;
     bool warm_kernarg;
     int64_t tlb_ready[TM_TLB_PAGES]; /* UTCL2: when it is there, 0: never asked */
@@ -36,6 +43,7 @@ struct tm_memory {
 /* Scalar cache of a WGP. */
 struct tm_smem {
     struct tm_cache cache;
+    struct tm_near tlb;
     int64_t last; /* the last that returned */
 };
 
@@ -44,9 +52,8 @@ struct tm_vmem {
     int64_t ta_free, store_free, return_free;
     uint64_t ta_wave; /* age of the wave whose addresses came last, or 0 */
     struct tm_cache l0;
-    struct tm_cache *gl1;            /* of its array */
-    uint64_t tlb[TM_TLB_PAGES / 64]; /* bit per page that it has a translation of */
-    struct tm_turn_out tlb_out;
+    struct tm_cache *gl1; /* of its array */
+    struct tm_near tlb;
 };
 
 /* What a vector memory instruction asks for. */
