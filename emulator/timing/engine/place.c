@@ -164,12 +164,13 @@ static unsigned list_simds(struct tm_wgp *g, unsigned cu, bool wgp_mode, unsigne
         for (unsigned c = 0; c < 2; c++)
             if (wgp_mode ? (g->room.enabled & 1u << c) != 0 : c == cu)
                 list[n++] = &g->cu[c].simd[s ^ pair];
-    for (unsigned i = 1; i < n; i++) /* rotate the emptiest to the front */
-        if (list[i]->room.waves < list[0]->room.waves) {
-            struct tm_simd *first = list[i];
-            memmove(list + 1, list, i * sizeof *list);
-            list[0] = first;
-        }
+    for (unsigned i = 1; i < n; i++) { /* few */
+        struct tm_simd *one = list[i];
+        unsigned at = i;
+        for (; at > 0 && one->room.waves < list[at - 1]->room.waves; at--)
+            list[at] = list[at - 1];
+        list[at] = one;
+    }
     return n;
 }
 
