@@ -9,6 +9,7 @@
  */
 #include "facts.h"
 #include "glance.h"
+#include "heap.h"
 #include "internal.h"
 #include "states.h"
 
@@ -60,11 +61,10 @@ static unsigned sees(void *ctx, const struct emu_inst *inst)
     bool later =
         ck->race && facts->space == ISA_SPACE_LDS && facts->access == ISA_ACCESS_LOAD;
     bool apart = ck_wants(ck, CK_WAIT) && facts->space == ISA_SPACE_FLAT;
-    bool heap = ck->config.heap && ck_wants(ck, CK_MEM);
     return (always ? EMU_SEE_ALWAYS
             : asks ? EMU_SEE_ASK
                    : 0) |
-           (ck->race && !heap ? EMU_SEE_ROW : 0) | (later ? EMU_SEE_LATER : 0) |
+           (asks ? EMU_SEE_ROW : 0) | (later ? EMU_SEE_LATER : 0) |
            (apart ? EMU_SEE_APART : 0);
 }
 
@@ -141,7 +141,22 @@ static void *mine(void *ctx, const struct emu_wave_info *info)
 {
     struct ck *ck = ctx;
     struct ck_wave *w = wave_of(ck, info);
-    return w && ck->race ? ck_race_mine(ck, w) : NULL;
+    bool mem = ck->config.heap && ck_wants(ck, CK_MEM);
+    if (!w)
+        return NULL;
+    ck->line =
+        (struct ck_line){.ck = ck,
+                         .heap = mem ? ck_heap_generations(ck->config.heap) : NULL,
+                         .races = ck->race,
+                         .race = ck->race ? ck_race_mine(ck, w) : NULL};
+    return &ck->line;
+}
+
+/* mem needs no more than the row says. */
+static uint32_t form(void *ctx, const struct emu_row *row)
+{
+    struct ck *ck = ctx;
+    return ck->race ? ck_race_form(ctx, row) : 1;
 }
 
 /* ---- numbered states ---- */
@@ -183,8 +198,7 @@ static bool turn(void *ctx, const struct emu_wave_info *info)
 
 #define SEEN                                                                           \
     .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .pass = pass,          \
-    .arrive = arrive, .log = log_of, .mine = mine, .form = ck_race_form,               \
-    .row = ck_race_row
+    .arrive = arrive, .log = log_of, .mine = mine, .form = form, .row = ck_row
 #define STATES .load = load, .save = save
 #define MARKS                                                                          \
     .marks = ck_init_marks, .note = ck_init_note, .touch = ck_init_touch,              \

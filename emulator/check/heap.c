@@ -49,6 +49,11 @@ unsigned ck_heap_generation(const struct ck_heap *h)
     return atomic_load_explicit(&h->generation, memory_order_acquire);
 }
 
+const atomic_uint *ck_heap_generations(const struct ck_heap *h)
+{
+    return &h->generation;
+}
+
 static void changed(struct ck_heap *h)
 {
     atomic_fetch_add(&h->generation, 1);

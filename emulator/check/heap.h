@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include <stdatomic.h>
+
 #include "findings.h"
 #include "status.h"
 
@@ -45,6 +47,8 @@ void ck_heap_destroy(struct ck_heap *h);
 
 /* Changes with everything that is said to the heap. */
 unsigned ck_heap_generation(const struct ck_heap *h);
+/* The same, for who must not call: load it as ck_heap_generation does. */
+const atomic_uint *ck_heap_generations(const struct ck_heap *h);
 
 /* Add an allocation; what lay there is forgotten. Number and freed are filled in. */
 RD_CHECKED rd_status ck_heap_add(struct ck_heap *h, const struct ck_block *block);

@@ -4,6 +4,8 @@
 #ifndef RD_CHECK_INTERNAL_H
 #define RD_CHECK_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "checkers.h"
 #include "glance.h"
 #include "shadow.h"
@@ -105,6 +107,16 @@ struct ck_group {
 
 struct ck_race;
 
+struct race_line;
+
+/* The wave that runs, for row.c. */
+struct ck_line {
+    struct ck *ck;
+    const atomic_uint *heap; /* of mem: its generation; NULL: it knows nothing */
+    bool races;
+    struct race_line *race; /* ck_race_mine */
+};
+
 struct ck {
     const struct emu_glance *glance; /* first: of an observer (EMU_WANT_GLANCE) */
     struct emu *emu;
@@ -132,7 +144,8 @@ struct ck {
     /* The last that accesses met, by instruction; region: of the running one. */
     struct emu_mem regions[CK_REGIONS], *region;
     uint32_t old[CK_LATE_DWORDS * 64]; /* late.c: of a load that runs */
-    unsigned heap;                     /* its generation, of which the regions are */
+    struct ck_line line;
+    unsigned heap; /* its generation, of which the regions are */
 };
 
 static inline bool ck_wants(const struct ck *ck, enum ck_class cls)
@@ -261,11 +274,13 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 /* Where native code of the workgroup writes LDS loads; NULL: nowhere. */
 struct emu_log *ck_race_log(struct ck *ck, struct ck_group *g);
 /* Before the wave's turn: what ck_race_row is given; NULL: it has nothing to say. */
-void *ck_race_mine(struct ck *ck, struct ck_wave *w);
+struct race_line *ck_race_mine(struct ck *ck, struct ck_wave *w);
 /* race_forms.c: emu_glance.form. */
 uint32_t ck_race_form(void *ctx, const struct emu_row *row);
-/* race_row.c: emu_glance.row: what race makes of a row is done. */
-unsigned ck_race_row(void *mine, uint64_t address, const struct emu_row *row);
+/* race_row.c: as emu_glance.row: what race makes of a row is done. */
+unsigned ck_race_row(struct race_line *l, uint64_t address, struct emu_row *row);
+/* row.c: emu_glance.row, of struct ck_line. */
+unsigned ck_row(void *mine, uint64_t address, struct emu_row *row);
 /* What the instruction orders, if it accesses nothing. */
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst);
 void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);

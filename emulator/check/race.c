@@ -712,6 +712,7 @@ void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                     uint64_t lanes)
 {
     struct ck_race *r = ck->race;
+    race_anew(r);
     r->judged = true;
     if (r->asked.wave == w && r->asked.index == e->index) { /* and refused it */
         w->order.stores_out = r->asked.stores_out;

@@ -68,6 +68,7 @@ struct race_form {
     int32_t low;           /* of the lowest lane, behind the first one */
     uint8_t n_lines, form; /* whole lines, if the first lane begins one; 0: none */
     bool in_order;         /* they lie behind one another */
+    bool pair;             /* two, each with sixteen lanes in order */
     struct {
         int32_t at; /* behind the first lane */
         uint8_t lane;
@@ -80,12 +81,14 @@ struct race_line {
     struct ck_wave *w;
     struct ck_group *group;
     uint64_t code_base;
+    uint64_t turn;         /* from 1: as long as it stays, what orders the wave does */
     uint32_t wave;         /* its number */
     uint32_t first, waves; /* those of its workgroup */
 };
 
 struct ck_race {
     struct race_line line;
+    uint64_t turns;         /* so far */
     struct race_form *form; /* from 1; RACE_FORMS of them, or NULL */
     uint16_t *form_name;    /* their numbers, open addressing */
     uint32_t n_forms;
@@ -120,6 +123,12 @@ struct ck_race {
 };
 
 /* ---- race.c */
+
+/* What orders the running wave may not be as it was. */
+static inline void race_anew(struct ck_race *r)
+{
+    r->line.turn = ++r->turns;
+}
 
 /* A load by the caches, of one place or of several. */
 static inline void race_loads(struct ck_order *o, bool several)

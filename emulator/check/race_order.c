@@ -35,6 +35,7 @@ static void drop_cache(struct order *order, struct ck_order *o, bool gl1)
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst)
 {
     struct ck_order *o = &w->order;
+    race_anew(ck->race);
     if (inst->kind == EMU_KIND_WAIT && waits_for_stores(&inst->isa)) {
         o->waited = o->stores_out;
         o->narrow = false;
@@ -61,6 +62,7 @@ void ck_race_barrier(struct ck *ck, struct ck_group *g)
     struct order *order = &ck->race->order;
     struct ck_order all = {.clock = 0};
     bool dropped = true;
+    race_anew(ck->race);
     race_log_forget(g);
     if (g->lds)
         shadow_forget(g->lds);

@@ -40,7 +40,7 @@ static inline enum behind is_behind(const struct race_line *l, const struct site
     return s->stamp < o->behind || (near && s->stamp < o->near) ? ASK : APART;
 }
 
-static inline enum behind order_of(struct judged *j, uint32_t number)
+static ALWAYS enum behind order_of(struct judged *j, uint32_t number)
 {
     if (number < j->s->dead || number == j->fine || number == j->me)
         return BEHIND;
@@ -89,17 +89,17 @@ static inline struct shadow_block *block_at(struct shadow *s, uint64_t address)
 }
 
 /* Loops go on by equal steps. */
-static inline void fetch_next(const struct judged *j, uint64_t pc, uint64_t address,
-                              unsigned plane)
+static ALWAYS void fetch_next(const struct shadow *s, struct emu_row *row,
+                              uint64_t address)
 {
-    uint64_t *last = &j->l->w->order.last[pc / 4 % CK_SITES], step = address - *last;
-    *last = address;
+    uint64_t step = address - row->last;
+    row->last = address;
     if (step + SHADOW_BLOCK < 2 * SHADOW_BLOCK)
         return;
-    const struct shadow_block *b = shadow_peek(j->s, address + step);
+    const struct shadow_block *b = shadow_peek(s, address + step);
     if (b) {
         __builtin_prefetch(b, 1);
-        __builtin_prefetch(b->line[plane], 1);
+        __builtin_prefetch(b->line[row->write ? SHADOW_WRITE : SHADOW_READ], 1);
     }
 }
 
@@ -147,7 +147,7 @@ static inline bool judge_line(struct judged *j, uint64_t at, unsigned lane)
 }
 
 /* Lines [from, from + n) of the plane, likewise. */
-static ALWAYS bool words_fine(struct judged *j, const struct shadow_block *b,
+static inline bool words_fine(struct judged *j, const struct shadow_block *b,
                               enum shadow_plane plane, unsigned from, unsigned n)
 {
     if (b->top[plane] < j->s->dead)
@@ -162,7 +162,7 @@ static ALWAYS bool words_fine(struct judged *j, const struct shadow_block *b,
 }
 
 /* The plane that reads of these lines are noted in, if it is one. */
-static ALWAYS unsigned span_plane(struct judged *j, const struct shadow_block *b,
+static inline unsigned span_plane(struct judged *j, const struct shadow_block *b,
                                   unsigned from, unsigned n)
 {
     unsigned plane = plane_of(j, b, from);
@@ -176,7 +176,7 @@ static ALWAYS unsigned span_plane(struct judged *j, const struct shadow_block *b
                : plane;
 }
 
-static ALWAYS void note_span(struct judged *j, struct shadow_block *b, unsigned plane,
+static inline void note_span(struct judged *j, struct shadow_block *b, unsigned plane,
                              unsigned from, unsigned n, unsigned form)
 {
     uint32_t each = SHADOW_LINE >> form, all = (1u << n) - 1;
@@ -193,9 +193,8 @@ static ALWAYS void note_span(struct judged *j, struct shadow_block *b, unsigned 
         b->top[plane] = j->me;
 }
 
-/* As judge_lines, of lines side by side in a block. Inlined once for each shape that is
- * usual. */
-static ALWAYS bool judge_span(struct judged *j, uint64_t at, bool write, unsigned n,
+/* As judge_lines, of lines side by side in a block. */
+static inline bool judge_span(struct judged *j, uint64_t at, bool write, unsigned n,
                               unsigned form)
 {
     struct shadow_block *b = block_at(j->s, at);
@@ -214,25 +213,60 @@ static ALWAYS bool judge_span(struct judged *j, uint64_t at, bool write, unsigne
     return true;
 }
 
-static inline bool judge_spans(struct judged *j, uint64_t at)
-{
-    const struct race_form *f = j->f;
-    if (f->form || f->n_lines != 2)
-        return judge_span(j, at, f->write, f->n_lines, f->form);
-    return f->write ? judge_span(j, at, true, 2, 0) : judge_span(j, at, false, 2, 0);
-}
-
 /* Those that were fine are noted even if a later one is not: whoever is asked notes
  * them again. */
-static inline bool judge_lines(struct judged *j, uint64_t address)
+static bool judge_lines(struct judged *j, uint64_t address)
 {
     const struct race_form *f = j->f;
     bool fine = true;
     if (f->in_order && address % SHADOW_BLOCK + f->n_lines * LINE_BYTES <= SHADOW_BLOCK)
-        return judge_spans(j, address);
+        return judge_span(j, address, f->write, f->n_lines, f->form);
     for (unsigned i = 0; i < f->n_lines && fine; i++)
         fine = judge_line(j, address + (uint64_t)f->line[i].at, f->line[i].lane);
     return fine;
+}
+
+/* ---- a dword for each lane, in order: most rows are so ---- */
+
+/* As words_fine, of the two lines from the one on. */
+static ALWAYS bool pair_fine(struct judged *j, const struct shadow_block *b,
+                             enum shadow_plane plane, unsigned from)
+{
+    uint32_t dead = j->s->dead;
+    if (b->top[plane] < dead)
+        return true;
+    const uint32_t *word = b->line[plane] + from;
+    uint32_t one = word[0] >> SHADOW_LANE, other = word[1] >> SHADOW_LANE;
+    if (one < dead && other < dead)
+        return true;
+    return order_of(j, one) == BEHIND && (one == other || order_of(j, other) == BEHIND);
+}
+
+/* false: it may be fine all the same. */
+static ALWAYS bool judge_pair(struct judged *j, uint64_t at, bool write)
+{
+    struct shadow_block *b = block_at(j->s, at);
+    unsigned from = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES;
+    unsigned plane = write ? SHADOW_WRITE : SHADOW_READ;
+    uint64_t apart;
+    _Static_assert(sizeof apart == sizeof b->apart, "a bit for each line of each");
+    if (!b)
+        return false;
+    __builtin_memcpy(&apart, b->apart, sizeof apart);
+    if (b->shift != 2 || b->reads || apart || from + 1 == SHADOW_LINES)
+        return false;
+    if (!pair_fine(j, b, SHADOW_WRITE, from) || !pair_fine(j, b, SHADOW_ATOMIC, from) ||
+        !pair_fine(j, b, SHADOW_READ, from) ||
+        (write && !pair_fine(j, b, SHADOW_READ2, from)))
+        return false;
+    uint32_t value = j->me << SHADOW_LANE, *word = b->line[plane] + from;
+    word[0] = value;
+    word[1] = value + SHADOW_LINE;
+    if (b->form[plane])
+        b->form[plane] &= ~(UINT32_C(15) << 2 * from);
+    if (b->top[plane] < j->me)
+        b->top[plane] = j->me;
+    return true;
 }
 
 /* ---- reads where nobody writes ---- */
@@ -341,29 +375,61 @@ static inline bool may_write(const struct race_line *l, bool lds)
     return true;
 }
 
-unsigned ck_race_row(void *mine, uint64_t address, const struct emu_row *row)
+/* What the wave has done as a row. */
+static ALWAYS unsigned done(const struct race_line *l, const struct emu_row *row)
 {
-    const struct race_line *l = mine;
-    if (!l || row->form / RACE_FORMS != l->race->forms_made ||
-        (row->write && !may_write(l, row->lds)))
-        return false;
-    struct judged j = {.l = l,
-                       .s = row->lds ? l->group->lds : l->race->global,
-                       .f = &l->race->form[row->form % RACE_FORMS]};
-    if (!j.s)
-        return false;
-    bool lines = j.f->n_lines && address % LINE_BYTES == 0;
-    if (!lines && !j.f->reads)
-        return false;
-    j.me = number_of(l, j.s, row->pc, row->lds);
-    if (!j.me)
-        return false;
-    if (!row->lds)
-        fetch_next(&j, row->pc, address, row->write ? SHADOW_WRITE : SHADOW_READ);
-    if (!(lines ? judge_lines(&j, address) : judge_reads(&j, address)))
-        return false;
     l->w->order.waited = false;
     if (!row->write && !row->lds)
         race_loads(&l->w->order, true);
     return true;
+}
+
+/* Any row. */
+static __attribute__((noinline)) unsigned
+judge_row(const struct judged *any, uint64_t address, const struct emu_row *row)
+{
+    struct judged j = *any;
+    bool lines = j.f->n_lines && address % LINE_BYTES == 0;
+    if (!lines && !j.f->reads)
+        return false;
+    return (lines ? judge_lines(&j, address) : judge_reads(&j, address)) &&
+           done(j.l, row);
+}
+
+/* What is the same for the row until something orders the wave anew. */
+static inline bool begin(struct judged *j, struct emu_row *row)
+{
+    const struct race_line *l = j->l;
+    if (!l || row->form / RACE_FORMS != l->race->forms_made ||
+        (row->write && !may_write(l, row->lds)))
+        return false;
+    j->s = row->lds ? l->group->lds : l->race->global;
+    j->f = &l->race->form[row->form % RACE_FORMS];
+    if (!j->s)
+        return false;
+    j->me = number_of(l, j->s, row->pc, row->lds);
+    if (!j->me)
+        return false;
+    row->what = j->f;
+    row->number = j->me;
+    row->asked = row->lds ? 0 : l->turn; /* LDS has a log, which may be longer */
+    return true;
+}
+
+unsigned ck_race_row(struct race_line *l, uint64_t address, struct emu_row *row)
+{
+    struct judged j = {.l = l};
+    if (l && row->asked == j.l->turn) {
+        j.s = j.l->race->global;
+        j.f = row->what;
+        j.me = row->number;
+    } else if (!begin(&j, row)) {
+        return false;
+    }
+    if (!row->lds)
+        fetch_next(j.s, row, address);
+    if (j.f->pair && address % LINE_BYTES == 0 &&
+        (row->write ? judge_pair(&j, address, true) : judge_pair(&j, address, false)))
+        return done(j.l, row);
+    return judge_row(&j, address, row);
 }

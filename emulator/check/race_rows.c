@@ -663,6 +663,7 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     const struct emu_access *a = e->access;
     struct ck_race *race = ck->race;
+    race_anew(race);
     if (!e->n_accesses) {
         ck_race_order(ck, w, e->inst);
         return false;
@@ -698,7 +699,7 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     return false;
 }
 
-void *ck_race_mine(struct ck *ck, struct ck_wave *w)
+struct race_line *ck_race_mine(struct ck *ck, struct ck_wave *w)
 {
     uint32_t waves = ck->launch.waves_per_group, wave = race_wave(ck, w);
     if (ck->config.lanes || !ck->race->global)
@@ -710,6 +711,7 @@ void *ck_race_mine(struct ck *ck, struct ck_wave *w)
                                         .w = w,
                                         .group = w->group,
                                         .code_base = ck->launch.code_base,
+                                        .turn = ++ck->race->turns,
                                         .wave = wave,
                                         .first = wave - w->info->wave,
                                         .waves = waves};

@@ -82,7 +82,7 @@ struct watch {
     /* Likewise of u, which accesses LDS that is marked. */
     unsigned (*settle)(struct wave *w, const struct uop *u, uint64_t done);
     /* emu_glance.row; NULL: nobody has it. */
-    unsigned (*row)(void *mine, uint64_t address, const struct emu_row *row);
+    unsigned (*row)(void *mine, uint64_t address, struct emu_row *row);
 };
 
 /* ---- while code is written (watch.c) ---- */

@@ -12,6 +12,7 @@
 
 #include "access.h"
 #include "block.h"
+#include "execute.h"
 #include "native.h"
 #include "observe.h"
 #include "watch.h"
@@ -464,11 +465,14 @@ static const struct uop *native_run(struct wave *w, const struct uop *u, bool *s
     const void *code = t ? native_find(t, w, slot) : NULL;
     if (!code)
         return u;
-    _mm_setcsr(w->mxcsr32);
+    bool other = mode_differs(w->mxcsr32, ob->host_csr); /* setting it takes long */
+    if (other)
+        _mm_setcsr(w->mxcsr32);
     ob->trapped = false;
     u = native_enter(t, w, code, u);
     w->emu->level->leave();
-    _mm_setcsr(ob->host_csr);
+    if (other || mode_differs(w->mxcsr32, ob->host_csr))
+        _mm_setcsr(ob->host_csr);
     if (ob->rest) { /* the rest of the block is not begun */
         u = w->next;
         w->turn += u->turn;

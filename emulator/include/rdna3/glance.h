@@ -34,7 +34,15 @@ struct emu_row {
     uint16_t learnt;
     uint8_t bytes; /* of a lane */
     bool write, lds;
+    /* The observer's: what it found out when it was asked last. Zero at first. */
+    uint64_t asked, last;
+    const void *what;
+    uint32_t number;
 };
+
+/* Of memory: bytes from the lowest lane's address to behind the highest one's. */
+#define EMU_ROW_REACH(row) (UINT32_MAX - 64u - (row)->low - (row)->room)
+#define EMU_ROW_SPAN(row)  ((uint64_t)(row)->low + EMU_ROW_REACH(row) + (row)->bytes)
 
 /* Where native code writes LDS loads that nobody has to look at now, instead of asking:
  * while at is below end. The observer's, which may change it whenever it is called. */
@@ -144,7 +152,7 @@ struct emu_glance {
      * instruction be no event? If not so, it is asked. address: of the first lane.
      * mine: what mine() has said before the wave's turn. It must not touch vector
      * registers. One observer of a dispatch may have it, if no other asks. */
-    unsigned (*row)(void *mine, uint64_t address, const struct emu_row *row);
+    unsigned (*row)(void *mine, uint64_t address, struct emu_row *row);
     void *(*mine)(void *ctx, const struct emu_wave_info *wave);
     /* Before the wave's turn; NULL: there is none. One observer of a dispatch may have
      * logs. */
