@@ -28,6 +28,25 @@ s_endpgm
 COPY = KERNEL.replace("global_store_b32 v0, v0", """global_load_b32 v1, v0, s[4:5]
 s_waitcnt vmcnt(0)
 global_store_b32 v0, v1""")
+# The same row again and again, until native code knows it, and then once behind the page.
+ROWS = """
+v_lshlrev_b32_e32 v0, 2, v0
+s_load_b64 s[4:5], s[0:1], 0x0
+s_movk_i32 s6, 0x1000
+s_mov_b32 s7, 0
+s_waitcnt lgkmcnt(0)
+again:
+v_add_nc_u32_e32 v1, s7, v0
+global_store_b32 v1, v1, s[4:5]
+s_addk_i32 s7, 0x80
+s_and_b32 s7, s7, 0xfff
+s_sub_u32 s6, s6, 1
+s_cmp_eq_u32 s6, 1
+s_cselect_b32 s7, 0x1000, s7
+s_cmp_lg_u32 s6, 0
+s_cbranch_scc1 again
+s_endpgm
+"""
 # Memory that nobody has written: the byte that is told of, or None; where it was made.
 FRESH = {
     "fresh opencl": (0, "FRESH BUFFER"),
@@ -128,6 +147,14 @@ def test_case(kernel, folder, name, want):
         expect(f"{name}: where", has_lines(f["at"], host, r.stderr), seen)
 
 
+def test_rows(kernel, folder):
+    for checks in "mem", "mem,race":
+        r, j = check(kernel, folder, "rows", "--check", checks)
+        expect(f"rows, {checks}: the last one alone", r.returncode == 42 and
+               [(f["kind"], f["count"], f["memory"]["size"]) for f in j["findings"]] ==
+               [("out-of-bounds", 1, 4096)], json.dumps(j["findings"], indent=1) + r.stderr)
+
+
 def test_fresh(kernel, folder):
     for name, (byte, made) in FRESH.items():
         r, j = check(kernel, folder, name)
@@ -206,7 +233,7 @@ def main():
         r, j = check(kernel, folder, "past_end", "--check", "sync")
         expect("nothing without mem", r.returncode == 0 and not j["findings"], r.stderr)
         test_lines(folder)
-        for text, test in (COPY, test_fresh), (ADD, test_races):
+        for text, test in (COPY, test_fresh), (ADD, test_races), (ROWS, test_rows):
             with open(source, "w", encoding="ascii") as f:
                 f.write(corpus.HEAD.format(lds=0, scratch=0, private=0, wave32=1) + text)
             subprocess.run([RDNA3, "asm", "-o", kernel, source], check=True)

@@ -206,6 +206,10 @@ int main(int argc, char **argv)
         return fresh(name);
     if (strncmp(name, "race ", 5) == 0)
         return race(name + 5);
+    if (strcmp(name, "rows") == 0) {
+        fill(make(4096), 32);
+        return 0;
+    }
     char *a = make(100), *b = make(100), *page = make(4096);
     (void)hsa_amd_memory_pool_allocate(0, 10, 0, &raw);
     fill(a, 25);
