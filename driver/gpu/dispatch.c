@@ -32,7 +32,7 @@ static enum cp_result report(struct gpu_queue *q, const struct emu_fault *fault)
         return CP_HALT;
     case EMU_FAULT_FETCH:
         gpu_log(q->gpu, "queue %u: %s", q->id, text);
-        page_fault(q, fault->pc, GPU_EXEC);
+        page_fault(q, fault->address ? fault->address : fault->pc, GPU_EXEC);
         return CP_HALT;
     case EMU_FAULT_HALTED:
         if (atomic_load(&q->excepted)) { /* by the trap handler, which has said so */

@@ -45,6 +45,7 @@ struct mirror {
     struct window window[MAX_WINDOWS];
     unsigned n_windows;
     struct runs now, next;
+    struct runs gone, come; /* from the one to the other */
     struct region *regions;
     size_t n_regions, cap_regions;
     bool complained;
@@ -62,6 +63,16 @@ static struct mirror *mirror_of(struct pci_board *b, unsigned space)
     return m;
 }
 
+/* Where nothing is. A kernel of another queue may be inside an access to what has just
+ * gone, or decode it: that finds zeros, and what it writes is lost. Where a host counts
+ * memory that nobody has touched, there is nothing that can be accessed. */
+static void *nowhere(void *at, uint64_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+    void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return p != MAP_FAILED ? p : mmap(at, bytes, PROT_NONE, flags, -1, 0);
+}
+
 /* Host address of a guest's; NULL: there is no more room. */
 static uint8_t *host_of(struct mirror *m, uint64_t va)
 {
@@ -71,8 +82,7 @@ static uint8_t *host_of(struct mirror *m, uint64_t va)
             return m->window[i].host + (va - first);
     if (m->n_windows == MAX_WINDOWS)
         return NULL;
-    void *p = mmap(NULL, WINDOW_BYTES, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = nowhere(NULL, WINDOW_BYTES);
     if (p == MAP_FAILED)
         return NULL;
     m->window[m->n_windows++] = (struct window){first, p};
@@ -228,16 +238,55 @@ static bool same(const struct gmc_run *a, const struct gmc_run *b)
            a->address == b->address && a->perm == b->perm;
 }
 
+/* Where both are, they say the same. */
+static bool alike(const struct gmc_run *a, const struct gmc_run *b)
+{
+    return a->system == b->system && a->perm == b->perm &&
+           a->address - a->va == b->address - b->va;
+}
+
+static bool add_part(struct runs *to, const struct gmc_run *r, uint64_t va,
+                     uint64_t end)
+{
+    struct gmc_run part = *r;
+    part.va = va;
+    part.address += va - r->va;
+    part.bytes = end - va;
+    return va >= end || add_run(to, &part);
+}
+
+/* What a says and b does not. What both say stays as it is, also where runs have grown
+ * or been cut: kernels of other queues are at work there. */
+static bool difference(const struct runs *a, const struct runs *b, struct runs *to)
+{
+    size_t first = 0;
+    to->n = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct gmc_run *r = &a->v[i];
+        uint64_t at = r->va, end = r->va + r->bytes;
+        while (first < b->n && b->v[first].va + b->v[first].bytes <= at)
+            first++;
+        for (size_t k = first; k < b->n && b->v[k].va < end; k++) {
+            const struct gmc_run *o = &b->v[k];
+            if (!alike(r, o))
+                continue;
+            if (!add_part(to, r, at, o->va))
+                return false;
+            at = o->va + o->bytes;
+        }
+        if (!add_part(to, r, at, end))
+            return false;
+    }
+    return true;
+}
+
 static void drop_run(struct pci_board *b, struct mirror *m, unsigned space,
                      const struct gmc_run *r)
 {
     uint8_t *host = host_of(m, r->va);
     region_cut(b, m, space, r->va, r->va + r->bytes);
-    void *none = NULL;
     if (host)
-        none = mmap(host, r->bytes, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    (void)none; /* what stays mapped is in no region */
+        (void)nowhere(host, r->bytes); /* what stays mapped is in no region */
 }
 
 static bool map_run(struct pci_board *b, struct mirror *m, const struct gmc_run *r)
@@ -269,28 +318,17 @@ static bool place_new(struct pci_board *b, struct mirror *m, unsigned space,
 
 static bool update(struct pci_board *b, struct mirror *m, unsigned space)
 {
-    size_t i = m->now.n, k = m->next.n;
     struct region open = {0};
     bool ok = true;
     /* What goes comes first: what is new may lie over it. From the end on: so little is
      * moved in the list of regions. */
-    while (i--) {
-        while (k && m->next.v[k - 1].va > m->now.v[i].va)
-            k--;
-        if (!k || !same(&m->next.v[k - 1], &m->now.v[i]))
-            drop_run(b, m, space, &m->now.v[i]);
-    }
-    for (i = k = 0; k < m->next.n; k++) {
-        const struct gmc_run *r = &m->next.v[k];
-        while (i < m->now.n && m->now.v[i].va < r->va)
-            i++;
-        if (i < m->now.n && same(&m->now.v[i], r))
-            continue;
-        if (map_run(b, m, r))
-            ok = place_new(b, m, space, &open, r) && ok;
+    for (size_t i = m->gone.n; i--;)
+        drop_run(b, m, space, &m->gone.v[i]);
+    for (size_t i = 0; i < m->come.n; i++)
+        if (map_run(b, m, &m->come.v[i]))
+            ok = place_new(b, m, space, &open, &m->come.v[i]) && ok;
         else
             ok = false;
-    }
     return place_new(b, m, space, &open, NULL) && ok;
 }
 
@@ -318,6 +356,8 @@ void mirror_refresh(void *board, unsigned space)
     struct collect c = {b, &m->next};
     bool ok = gmc_scan(b, &root, collect, &c) && !m->next.failed;
     if (!unchanged(&m->now, &m->next)) {
+        ok = difference(&m->now, &m->next, &m->gone) &&
+             difference(&m->next, &m->now, &m->come) && ok;
         ok = update(b, m, space) && ok;
         struct runs last = m->now;
         m->now = m->next;
@@ -346,6 +386,8 @@ void mirror_close(struct pci_board *b, unsigned space)
     pthread_mutex_destroy(&m->lock);
     free(m->now.v);
     free(m->next.v);
+    free(m->gone.v);
+    free(m->come.v);
     free(m->regions);
     free(m);
 }

@@ -328,10 +328,25 @@ static const struct uop *decode_from(struct program_data *d, uint64_t pc)
     return &d->p.uops[offset / 4];
 }
 
+/* Of a program whose memory has changed, what is decoded goes on; the rest may be gone.
+ */
+static bool can_decode(const struct program_data *d, uint64_t pc)
+{
+    const struct program *p = &d->p;
+    struct mem_region r;
+    if (!d->stale || p->uops[(pc - p->base) / 4].fn)
+        return true;
+    return region_find(p->cache->env.map, pc, &r, NULL) && r.perm & EMU_MEM_EXEC &&
+           region_host(&r, pc) == p->host + (pc - p->base);
+}
+
 const struct uop *program_at(struct program *p, uint64_t pc)
 {
+    const struct program_data *d = data_of(p);
     pthread_mutex_lock(&p->cache->lock);
-    const struct uop *u = decode_from(data_of(p), pc);
+    bool outside = pc < p->base || pc - p->base >= p->bytes;
+    const struct uop *u =
+        outside || !can_decode(d, pc) ? NULL : decode_from(data_of(p), pc);
     pthread_mutex_unlock(&p->cache->lock);
     return u;
 }
@@ -410,9 +425,11 @@ rd_status program_get(struct code_cache *c, uint64_t entry, struct program_kind 
                       struct program **out)
 {
     struct mem_region r;
-    if (!region_find(c->env.map, entry, &r, NULL) || !(r.perm & EMU_MEM_EXEC))
+    pthread_mutex_lock(&c->lock); /* what goes away meanwhile waits for it */
+    if (!region_find(c->env.map, entry, &r, NULL) || !(r.perm & EMU_MEM_EXEC)) {
+        pthread_mutex_unlock(&c->lock);
         return RD_E_NOT_FOUND;
-    pthread_mutex_lock(&c->lock);
+    }
     struct program *p = c->first;
     for (; p; p = p->next) {
         struct program_data *d = data_of(p);

@@ -375,6 +375,63 @@ START_TEST(fault)
 }
 END_TEST
 
+/* Goes round while the first dword of its data is 0, then to the page behind its own.
+ */
+static const uint32_t around[] = {0xf4000100, 0xf8000000, 0x7e000280, 0x7e020281,
+                                  0xdcd60020, 0x00000100, 0xbf89fc07, 0xbf068004,
+                                  0xbfa2fff7, 0xbe824700, 0x8002ff02, 0x00001000 - 40,
+                                  0x82038003, 0xbe804802, 0xbf9f0000};
+
+/* Two queues of an address space whose tables change while the first one's kernel goes
+ * round. What stays is there all the time, also where a run of pages grows; code that
+ * has gone is not decoded. */
+START_TEST(pages_under_a_kernel)
+{
+    struct machine_queue q, other;
+    uint64_t va = 0x200000000000, root = machine_root(&m), flags = PTE_VALID | PTE_RWX;
+    uint64_t code = machine_alloc(&m, 2 * MACHINE_PAGE);
+    uint64_t data = machine_alloc(&m, 2 * MACHINE_PAGE);
+    uint64_t fence = machine_alloc(&m, 8), store = machine_alloc(&m, MACHINE_PAGE);
+    volatile uint32_t *words = machine_words(&m, data);
+    uint32_t dw[64];
+    memcpy(m.vram + code, around, sizeof(around));
+    memcpy(m.vram + store, machine_store_lanes, MACHINE_STORE_BYTES);
+    machine_map(&m, root, va, code, 2 * MACHINE_PAGE, flags);
+    machine_map(&m, root, va + 0x8000, store, MACHINE_PAGE, flags);
+    machine_map(&m, root, va + 0x10000, data, MACHINE_PAGE, flags);
+    machine_use_root(&m, root, 0);
+    machine_queue(&m, &q, 0);
+    machine_queue(&m, &other, 1);
+    unsigned n = machine_dispatch(dw, va, va + 0x10000, FB + fence);
+    dw[7] = 2u << 1;
+    machine_submit(&q, dw, n);
+    for (unsigned i = 0; i < 60000 && !words[8]; i++)
+        usleep(100);
+    for (unsigned i = 1; i < 40; i++) {
+        bool last = i == 39; /* and it goes to what is no more there */
+        machine_map(&m, root, va + 0x11000, data + 0x1000, MACHINE_PAGE,
+                    i % 2 ? flags : 0);
+        if (last)
+            machine_map(&m, root, va + 0x1000, code + 0x1000, MACHINE_PAGE, 0);
+        machine_flush(&m);
+        memset(m.vram + fence, 0, 8);
+        n = machine_dispatch(dw, va + 0x8000, va + 0x10000 + 64, FB + fence + 4);
+        machine_submit(&other, dw, n);
+        machine_wait(machine_words(&m, fence + 4), 1);
+        ck_assert_uint_eq(atomic_load(&m.interrupts), 0);
+    }
+    uint32_t was = words[8];
+    for (unsigned i = 0; i < 60000 && words[8] == was; i++)
+        usleep(100);
+    ck_assert_uint_ne(words[8], was);
+    words[0] = 1;
+    for (unsigned i = 0; i < 60000 && !atomic_load(&m.interrupts); i++)
+        usleep(1000);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 1);
+    ck_assert_uint_eq(machine_read(&m, 0x2829), LO((va + 0x1000) >> 12));
+}
+END_TEST
+
 /* Waves that have halted, and those that never end, are killed by VMID: their queue
  * goes on, as drivers that recover a ring without a reset expect. */
 START_TEST(waves_killed)
@@ -527,6 +584,7 @@ static Suite *suite(void)
     tcase_add_test(t, packets);
     tcase_add_test(t, kernel);
     tcase_add_test(t, fault);
+    tcase_add_test(t, pages_under_a_kernel);
     tcase_add_test(t, waves_killed);
     tcase_add_test(t, mapped_by_packet);
     tcase_add_test(t, dma_engine);
