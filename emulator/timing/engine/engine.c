@@ -516,11 +516,16 @@ static int64_t accepted(const struct tm_engine *t, int64_t end)
     return end == INT64_MAX ? end : end + PARAM(&t->chip.b, lds_start);
 }
 
+void tm_gather_wgp(struct tm_engine *t, struct tm_wgp *g, int64_t end)
+{
+    for (unsigned c = 0; c < 2; c++)
+        tm_send_settle(&t->chip.b, &g->cu[c].send, accepted(t, end));
+}
+
 void tm_gather(struct tm_engine *t, int64_t end)
 {
     for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
-        for (unsigned c = 0; c < 2; c++)
-            tm_send_settle(&t->chip.b, &t->chip.wgps[i].cu[c].send, accepted(t, end));
+        tm_gather_wgp(t, &t->chip.wgps[i], end);
 }
 
 rd_status tm_ask(struct tm_engine *t, int64_t end)
@@ -555,6 +560,54 @@ bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w)
         return false;
     struct tm_inst *i = w->next ? w->next : to_come(t, w);
     return !i || i->alone || !tm_fetch_is_near(&w->simd->in->fetch, &w->fetch, i);
+}
+
+/* Is an operation open that a wait for a counter's limit is for? more: operations that
+ * it counts besides by then */
+static bool looks_at(const struct tm_fifo *f, unsigned limit, unsigned more)
+{
+    for (unsigned k = 0; k + limit < f->n + more && k < f->n; k++)
+        if (fifo_at(f, f->first + k)->open)
+            return true;
+    return false;
+}
+
+/* The same for the instruction, as a wave comes to it; NULL: not known, which. */
+static bool looks(const struct tm_engine *t, const struct tm_wave *w,
+                  const struct tm_inst *i, unsigned more)
+{
+    const struct tm_fifo *vm = &w->counter[TM_VM], *vs = &w->counter[TM_VS];
+    unsigned most = (unsigned)PARAM(&t->chip.b, counter_most) - 1;
+    if (!i)
+        return looks_at(vm, 0, more) || looks_at(vs, 0, more);
+    if (i->cls == TM_VMEM && (vm->n + more >= most || vs->n + more >= most))
+        return true;
+    return (i->waits & 1u && looks_at(vm, i->wait[0], more)) ||
+           (i->waits & 2u && looks_at(vs, i->wait[1], more));
+}
+
+static const struct tm_inst *behind_delays(const struct tm_inst *i)
+{
+    while (i && i->special == TM_DELAY)
+        i = i->follows;
+    return i;
+}
+
+bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w)
+{
+    const struct tm_inst *i = w->next;
+    if (!(w->counter[TM_VM].n | w->counter[TM_VS].n) || w->sleeps)
+        return false;
+    if (!i || looks(t, w, i, 0))
+        return looks(t, w, NULL, 0);
+    if (i->special == TM_BARRIER)
+        return false; /* it looks in a later turn */
+    unsigned more = i->cls == TM_VMEM;
+    if (i->cls != TM_BRANCH)
+        return looks(t, w, behind_delays(i->follows), more);
+    bool known = i->after && i->after->offset == i->target;
+    return looks(t, w, behind_delays(i->follows), more) ||
+           looks(t, w, known ? behind_delays(i->after) : NULL, more);
 }
 
 rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w)

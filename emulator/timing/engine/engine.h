@@ -178,9 +178,13 @@ RD_CHECKED rd_status tm_turn_of_own(struct tm_engine *t, unsigned number);
 /* May a turn (NULL: an event of the engine's own) touch what others share? */
 bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w);
 RD_CHECKED rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se);
+/* Memory has not been asked for some windows: will the wave look in its turn for what
+ * it would know by now? */
+bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w);
 /* Before anything happens at the end of a window (INT64_MAX: of the run) what CUs have
  * accepted is gathered, then memory is asked for it. */
 void tm_gather(struct tm_engine *t, int64_t end);
+void tm_gather_wgp(struct tm_engine *t, struct tm_wgp *g, int64_t end);
 RD_CHECKED rd_status tm_ask(struct tm_engine *t, int64_t end);
 RD_CHECKED rd_status tm_gather_and_ask(struct tm_engine *t, int64_t end);
 
@@ -252,6 +256,8 @@ void tm_pool_free(struct tm_pools *p);
 RD_CHECKED rd_status tm_machine_create(struct tm_engine *t);
 void tm_machine_destroy(struct tm_engine *t);
 void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d);
+/* Has a WGP no room for a workgroup, each being as large as the next? */
+bool tm_is_full(const struct tm_engine *t, struct tm_wgp *g);
 /* The dispatcher of an SE looks for room. */
 RD_CHECKED rd_status tm_dispatch(struct tm_engine *t, unsigned se);
 /* A wave has done everything: it waits for the SE to take note, then leaves, then its

@@ -195,6 +195,25 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
     return true;
 }
 
+/* Are there workgroups with fewer items than the others? */
+static bool are_equal(const struct emu_dispatch *d)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (d->items[i] && d->items[i] != (uint64_t)d->groups[i] * d->block[i])
+            return false;
+    return true;
+}
+
+bool tm_is_full(const struct tm_engine *t, struct tm_wgp *g)
+{
+    if (!are_equal(t->launch.dispatch))
+        return false;
+    for (unsigned cu = 0; cu < 2; cu++)
+        if (g->room.enabled & 1u << cu && has_room(t, g, cu, t->need.waves_per_group))
+            return false;
+    return true;
+}
+
 /* ---- start ---- */
 
 static size_t new_record(struct tm_engine *t)

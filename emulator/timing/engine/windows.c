@@ -4,8 +4,10 @@
  * waves lie in the host's caches meanwhile. It stops in front of a turn that may touch
  * what others share (tm_takes_all), and where its shader engine may give it a
  * workgroup or take one away: those are taken one at a time, in the order of (time,
- * key) over all WGPs, and so in the order of a run that has one queue. Must not know
- * what a turn is for. Invariant: cycles are those of that run.
+ * key) over all WGPs, and so in the order of a run that has one queue. A WGP that is
+ * full goes on behind that time, up to a wave that looks for what memory has not been
+ * asked for yet (tm_awaits). Must not know what a turn is for. Invariant: cycles are
+ * those of that run.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,6 +20,9 @@
 /* Of WGPs that have gone on behind what they had stopped at, so many are worth it to
  * have all SEs advance at the same time again. */
 #define WORTH 4
+
+/* How far a WGP goes ahead of the others at most: what it keeps is little. */
+#define AHEAD (16 * TM_WINDOW)
 
 #define FETCHED 8 /* lines of a wave: tm_wave up to regs */
 
@@ -63,6 +68,16 @@ static int64_t left_alone(const struct tm_engine *t, unsigned number)
     if (d->ending[s->sa][s->wgp])
         until = tm_min(until, t->own[tm_own_ends(se, s->sa)]);
     return until;
+}
+
+/* Does it, whatever happens to the others? Nothing of it ends unless it has come to
+ * that in its turn. */
+static bool is_closed(const struct tm_engine *t, unsigned number)
+{
+    const struct tm_dispatcher *d = &t->dispatcher[number / t->chip.wgps_per_se];
+    const struct tm_simd *s = &t->chip.wgps[number].cu[0].simd[0];
+    return !d->ending[s->sa][s->wgp] && !t->turns[number].ended &&
+           (d->next_number >= t->end_group || tm_is_full(t, &t->chip.wgps[number]));
 }
 
 /* ---- a WGP ---- */
@@ -124,15 +139,29 @@ static void fetch_early(const struct tm_turns *q, uint64_t *who)
         __builtin_prefetch((const char *)(w + 1) + 64 * k, 0, 2);
 }
 
-/* Do what is a WGP's own up to the end of the window. first: its next turn comes before
+/* Its window is over: has it a turn in one that it may go ahead to? */
+static bool goes_ahead(struct tm_windows *s, unsigned number)
+{
+    struct tm_turns *q = &s->all->turns[number];
+    int64_t begin = q->soonest / TM_WINDOW * TM_WINDOW;
+    if (q->busy || begin >= tm_min(s->end + AHEAD, s->all->pace.next) ||
+        !is_closed(s->all, number))
+        return false;
+    tm_gather_wgp(s->all, &s->all->chip.wgps[number], begin);
+    tm_turns_window(q, begin);
+    return true;
+}
+
+/* Do what is a WGP's own up to the end of its window. first: its next turn comes before
  * all others', and may be any. after: the WGP that comes next, or NULL */
-static void advance(struct tm_windows *s, unsigned number, bool first,
-                    const struct tm_turns *after)
+static void advance_window(struct tm_windows *s, unsigned number, bool first,
+                           const struct tm_turns *after)
 {
     uint64_t early = after ? to_fetch(after) : 0, then = early;
     struct tm_turns *q = &s->all->turns[number];
     struct tm_engine *t = s->of[number / s->all->chip.wgps_per_se];
-    int64_t until = q->busy ? tm_min(s->end, left_alone(s->all, number)) : 0;
+    bool ahead = q->begin >= s->end;
+    int64_t until = ahead ? INT64_MAX : q->busy ? left_alone(s->all, number) : 0;
     for (; q->busy; first = false) {
         unsigned cycle = (unsigned)__builtin_ctzll(q->busy);
         int64_t now = q->begin + cycle;
@@ -144,7 +173,7 @@ static void advance(struct tm_windows *s, unsigned number, bool first,
             w->next && (tm_fetch_has_all(&w->fetch, w->next) ||
                         tm_fetch_is_kept(&w->simd->in->fetch, &w->fetch, w->next));
         bool all = !near && tm_takes_all(t, w);
-        if (all && !first)
+        if ((all && !first) || (ahead && tm_awaits(t, w)))
             break;
         tm_turns_take(q, cycle, rank);
         fetch_next(q);
@@ -163,6 +192,18 @@ static void advance(struct tm_windows *s, unsigned number, bool first,
         if (all)
             break;
     }
+}
+
+/* As far as it goes, unless it is ahead already. */
+static void advance(struct tm_windows *s, unsigned number, bool first,
+                    const struct tm_turns *after)
+{
+    struct tm_turns *q = &s->all->turns[number];
+    if (q->begin >= s->end)
+        return;
+    advance_window(s, number, first, after && after->begin < s->end ? after : NULL);
+    while (goes_ahead(s, number))
+        advance_window(s, number, false, NULL);
     s->next[number] = tm_turns_next(q);
 }
 
@@ -205,15 +246,15 @@ static struct first first_of(const struct tm_windows *s)
     return f;
 }
 
-/* Has something failed before what comes next? Of all, the first. */
-static rd_status failure(const struct tm_windows *s, const struct first *next)
+/* What has failed first, up to a time and a key. */
+static rd_status failed_before(const struct tm_windows *s, int64_t t, uint64_t key)
 {
     const struct tm_failure *f = &s->failed[0];
     for (unsigned k = 1; k < s->all->chip.n_ses; k++)
         if (s->failed[k].status != RD_OK &&
             is_before(s->failed[k].t, s->failed[k].key, f))
             f = &s->failed[k];
-    if (f->status == RD_OK || (next->t < s->end && is_before(next->t, next->key, f)))
+    if (f->status == RD_OK || is_before(t, key, f))
         return RD_OK;
     if (f->status == RD_E_FAULT)
         emu_stepper_blame(s->all->stepper, f->wave->wave);
@@ -253,7 +294,8 @@ static rd_status run_window(struct tm_windows *s)
     s->advance_all(s);
     while (st == RD_OK && !s->all->talks) {
         struct first f = first_of(s);
-        st = failure(s, &f);
+        /* before what comes next in the window, or in it at all */
+        st = failed_before(s, f.t, f.t < s->end ? f.key : 0);
         if (st != RD_OK || f.t >= s->end)
             break;
         if (f.number >= s->n) {
@@ -324,13 +366,14 @@ rd_status tm_windows_run(struct tm_windows *s)
         if (!goes_on(s, first))
             return RD_E_TIMEOUT;
         for (unsigned k = 0; k < s->n; k++) {
-            tm_turns_window(&t->turns[k], begin);
+            if (t->turns[k].begin <= begin) /* else it has gone ahead */
+                tm_turns_window(&t->turns[k], begin);
             s->next[k] = tm_turns_next(&t->turns[k]);
         }
         s->end = begin + TM_WINDOW;
         st = run_window(s);
     }
-    return st;
+    return st == RD_OK && !t->pace.cut ? failed_before(s, INT64_MAX, 0) : st;
 }
 
 /* ---- beginning and end ---- */

@@ -144,16 +144,15 @@ static int64_t first_of(const struct tm_sent *t)
     return first;
 }
 
-void tm_sent_ask(const struct tm_base *b, struct tm_sent *t, int64_t until)
+/* first: of all; until: so many cycles later as a window has at most. */
+static void ask_window(const struct tm_base *b, struct tm_sent *t, int64_t first,
+                       int64_t until)
 {
-    /* Nearly all have been accepted in a window: a list for each of its cycles, and the
-     * last one for what is later. */
-    struct tm_send_op *list[TM_WINDOW] = {NULL};
-    int64_t first = first_of(t);
+    struct tm_send_op *list[TM_WINDOW] = {NULL}; /* by cycle */
     size_t kept = 0;
     for (size_t k = 0; k < t->n; k++)
         if (t->op[k].accept < until)
-            put(&list[tm_min(t->op[k].accept - first, TM_WINDOW - 1)], &t->op[k]);
+            put(&list[t->op[k].accept - first], &t->op[k]);
     for (unsigned c = 0; c < TM_WINDOW; c++)
         for (const struct tm_send_op *o = list[c]; o; o = o->next)
             ask(b, o);
@@ -161,6 +160,12 @@ void tm_sent_ask(const struct tm_base *b, struct tm_sent *t, int64_t until)
         if (t->op[k].accept >= until && kept++ != k)
             t->op[kept - 1] = t->op[k];
     t->n = kept;
+}
+
+void tm_sent_ask(const struct tm_base *b, struct tm_sent *t, int64_t until)
+{
+    for (int64_t first; (first = first_of(t)) < until;)
+        ask_window(b, t, first, tm_min(until, first + TM_WINDOW));
 }
 
 rd_status tm_sent_move(struct tm_sent *to, struct tm_sent *from)
