@@ -105,11 +105,14 @@ void operand_find(struct emit *e, struct job *j, unsigned i)
     if (u->s[i].mods & SM_MIX &&
         !((u->pk.op_sel_hi | u->pk.neg | u->pk.neg_hi) >> i & 1u))
         j->s[i].mods = 0; /* an f32 as it is */
+    if (j->r->flags & RECIPE_FLOAT)
+        j->s[i].mods = 0; /* they are about the upper row */
     if (recipe_wide(j->r, i)) {
         struct usrc high = j->u->s[i];
         high.row++;
         high.sel++;
-        find_row(e, &high, i && recipe_wide(j->r, 0) ? &j->high1 : &j->high);
+        bool first = i == 0 || !recipe_wide(j->r, 0);
+        find_row(e, &high, first ? &j->high : i == 1 ? &j->high1 : &j->high2);
     }
 }
 
@@ -224,6 +227,8 @@ struct x86_rm operand_rm(struct emit *e, struct job *j, unsigned o, unsigned par
         return high_rm(e, &j->high, part);
     case OP_H1:
         return high1_rm(e, &j->high1, part);
+    case OP_H2: /* with AVX-512 alone */
+        return high_rm(e, &j->high2, part);
     case OP_T2:
         return rm_reg(temp_reg(e, TEMP_X));
     case OP_T0:

@@ -19,6 +19,7 @@ enum step_operand {
     OP_S2,
     OP_H,  /* the upper row of the first source that is a pair */
     OP_H1, /* ... of source 1 if source 0 is a pair too */
+    OP_H2, /* ... of source 2 likewise */
     OP_D,  /* the result: written by the last step, which may read sources too */
     OP_DH, /* the upper row of the result: by the step behind that */
     OP_T0,
@@ -107,8 +108,10 @@ enum {
     STEP_CMPU,            /* ... unsigned */
     STEP_SEL,             /* d = M ? b : a */
     STEP_ORDERED,         /* NaNs in a or b: the handler does the whole row */
-    STEP_WITHIN, /* ... magnitudes of a outside of what imm, enum range, says */
-    STEP_NO_VCC, /* ... bits in VCC */
+    STEP_WITHIN,  /* ... magnitudes of a outside of what imm, enum range, says */
+    STEP_NO_VCC,  /* ... bits in VCC */
+    STEP_ROUNDED, /* ... a float mode of f64 that is not that of f32 */
+    STEP_DOUBLE,  /* D and DH = arithmetic on pairs, f64; imm: enum double_op */
     STEP_PICK,   /* AVX2: of a minimum or maximum d of a and b, lanes where one is a NaN
                   */
     STEP_WIDEN,  /* d = the lower halves of b, f16, as f32 */
@@ -124,6 +127,9 @@ enum {
  * the lower ones of dwords, or those in the lower or upper half of the register. */
 enum half_op { HALF_ADD, HALF_SUB, HALF_MUL, HALF_FMA };
 enum half_part { HALF_LOWS = 0, HALF_FIRST = 4, HALF_SECOND = 8 };
+
+/* imm of STEP_DOUBLE: with sources 0, 1 and 2. */
+enum double_op { DOUBLE_ADD, DOUBLE_MUL, DOUBLE_FMA };
 
 /* imm of STEP_WITHIN: from 2^-63 up to 2^33; neither denormal, infinite nor NaN. */
 enum range { RANGE_USUAL, RANGE_NORMAL };
@@ -161,10 +167,11 @@ enum recipe_kind {
 #define RECIPE_HALF   32u /* only if f16 is as usual (NATIVE_HALF) */
 #define RECIPE_IEEE   64u /* only in IEEE mode */
 #define RECIPE_AGAIN                                                                   \
-    128u                  /* each use of a source prepares it: its temporary is free   \
-                           */
-#define RECIPE_WIDE0 256u /* source 0 is a pair */
-#define RECIPE_FP16  512u /* only with AVX512-FP16; before the recipe of other hosts */
+    128u                   /* each use of a source prepares it: its temporary is free  \
+                            */
+#define RECIPE_WIDE0 256u  /* source 0 is a pair */
+#define RECIPE_FP16  512u  /* only with AVX512-FP16; before the recipe of other hosts */
+#define RECIPE_FLOAT 1024u /* pairs are f64, with modifiers */
 
 struct recipe {
     uint16_t op; /* an opcode with that function */

@@ -205,6 +205,13 @@ void step_check(struct emit *e, struct job *j, const struct step *s)
         far_from(j->slow, x86_jcc(e->x, CC_NE));
         return;
     }
+    if (s->form == STEP_ROUNDED) {
+        x86_load(e->x, false, RAX, wave_mem(offsetof(struct wave, mxcsr64)));
+        x86_alu_load(e->x, ALU_CMP, false, RAX,
+                     wave_mem(offsetof(struct wave, mxcsr32)));
+        far_from(j->slow, x86_jcc(e->x, CC_NE));
+        return;
+    }
     for (unsigned p = 0; p < e->parts; p++) {
         unsigned on = all || !e->x->evex ? 0 : 1 + p;
         if (s->form == STEP_ORDERED)
@@ -287,6 +294,8 @@ void step_run(struct emit *e, struct job *j, const struct step *s, unsigned part
             finish_d(e, j, result_reg(e, j, part), part);
     } else if (s->form == STEP_FMA) {
         step_fma(e, j, s, part);
+    } else if (s->form == STEP_DOUBLE) {
+        double_run(e, j, s, part);
     } else if (s->form == STEP_SEL) {
         step_select(e, j, s, part);
     } else if (s->form == STEP_PICK) {

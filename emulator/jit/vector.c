@@ -24,11 +24,13 @@ static const struct recipe *recipe_for(const struct emit *e, unsigned op)
 /* Does the recipe do all that the micro-op asks for? */
 static bool suits(const struct recipe *r, const struct uop *u)
 {
-    const uint32_t known =
-        UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR | UF_ROWS | UF_ENDS |
-        UF_DPP_ROW | UF_DPP8 | UF_DST16 | UF_DSTHI | UF_F16RES | UF_PKRES | UF_MODS |
-        (r->op == ISA_V_DIV_FMAS_F32 ? UF_VCC_IN : 0) |
-        (r->flags & RECIPE_HALF ? UF_DP : 0) | (r->kind == RECIPE_PAIR ? UF_DST64 : 0);
+    const uint32_t known = UF_PREP | UF_MASK_OUT | UF_NO_VALUE | UF_DIRECT | UF_PAIR |
+                           UF_ROWS | UF_ENDS | UF_DPP_ROW | UF_DPP8 | UF_DST16 |
+                           UF_DSTHI | UF_F16RES | UF_PKRES | UF_MODS |
+                           (r->op == ISA_V_DIV_FMAS_F32 ? UF_VCC_IN : 0) |
+                           (r->flags & (RECIPE_HALF | RECIPE_FLOAT) ? UF_DP : 0) |
+                           (r->flags & RECIPE_FLOAT ? UF_F64RES : 0) |
+                           (r->kind == RECIPE_PAIR ? UF_DST64 : 0);
     if (r->kind == RECIPE_PAIR && u->flags & UF_MASK_OUT && u->d2 != SGPR_DUMMY)
         return false;
     if ((u->flags & ~known) || u->omod || u->n_src != r->n_src || u->excp ||
@@ -38,7 +40,8 @@ static bool suits(const struct recipe *r, const struct uop *u)
         const struct usrc *s = &u->s[i];
         bool mask = i == 2 && r->kind >= RECIPE_SELECT;
         bool wide = recipe_wide(r, i);
-        unsigned mods = wide ? 0 : 0xffu & ~SM_F64 & ~(i ? SM_SWIZ : 0);
+        unsigned pair = r->flags & RECIPE_FLOAT ? SM_ABS | SM_NEG | SM_F64 : 0;
+        unsigned mods = wide ? pair : 0xffu & ~SM_F64 & ~(i ? SM_SWIZ : 0);
         if (s->dwords != 1 + wide || s->mods & ~mods || s->prep == PREP_SPECIAL ||
             mask != (s->prep == PREP_MASK))
             return false;
@@ -159,27 +162,40 @@ static bool reads_row(const struct uop *u, unsigned row)
     return false;
 }
 
-/* Give the result its place, before the sources theirs: AVX2 has few. */
-static void place_result(struct emit *e, struct job *j, bool *was_used, bool *was_dirty)
+/* What was in the places of the result's rows before. */
+struct replaced {
+    bool used[2], dirty[2];
+};
+
+static unsigned place_row(struct emit *e, struct job *j, unsigned i,
+                          struct replaced *was)
 {
-    unsigned c = e->rows.entry_of[j->u->d];
-    bool reads = reads_row(j->u, j->u->d);
-    bool keep = keeps_lanes(e, j) || reads || j->u->flags & UF_DST16;
-    *was_used = c != NO_ENTRY || keep;
-    *was_dirty = c != NO_ENTRY && e->rows.dirty[c];
-    j->d = rows_write(e, j->u->d, keep);
+    unsigned row = j->u->d + i, c = e->rows.entry_of[row];
+    bool keep = keeps_lanes(e, j) || reads_row(j->u, row) || j->u->flags & UF_DST16;
+    was->used[i] = c != NO_ENTRY || keep;
+    was->dirty[i] = c != NO_ENTRY && e->rows.dirty[c];
+    return rows_write(e, row, keep);
+}
+
+/* Give the result its place, before the sources theirs: AVX2 has few. */
+static void place_result(struct emit *e, struct job *j, struct replaced *was)
+{
+    j->d = place_row(e, j, 0, was);
     if (j->r->kind == RECIPE_PAIR)
-        j->dh = rows_write(e, j->u->d + 1,
-                           keeps_lanes(e, j) || reads_row(j->u, j->u->d + 1u));
+        j->dh = place_row(e, j, 1, was);
 }
 
 /* The slow path finds registers as they were before the result. */
-static void begin_slow(struct emit *e, struct job *j, bool was_used, bool was_dirty)
+static void begin_slow(struct emit *e, struct job *j, const struct replaced *was)
 {
-    e->rows.dirty[j->d] = was_dirty;
-    e->rows.used[j->d] = was_used;
+    unsigned n = j->r->kind == RECIPE_PAIR ? 2 : 1, c[] = {j->d, j->dh};
+    for (unsigned i = 0; i < n; i++) {
+        e->rows.dirty[c[i]] = was->dirty[i];
+        e->rows.used[c[i]] = was->used[i];
+    }
     j->slow = emit_far(e, FAR_SLOW, j->u);
-    e->rows.dirty[j->d] = e->rows.used[j->d] = true;
+    for (unsigned i = 0; i < n; i++)
+        e->rows.dirty[c[i]] = e->rows.used[c[i]] = true;
 }
 
 /* checked: the slow path has been taken already where there is need. */
@@ -196,15 +212,15 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
     size_t slow = e->n_far;
     if (j.dpp)
         j.write = dpp_writes(j.dpp, e->half);
-    bool was_used = false, was_dirty = false;
+    struct replaced was = {{false}, {false}};
     if (j.has_d)
-        place_result(e, &j, &was_used, &was_dirty);
+        place_result(e, &j, &was);
     for (unsigned i = 0; i < r->n_src; i++)
         operand_find(e, &j, i);
     bool needs_all = j.dpp && e->masked && !j.dpp->fi;
     bool may_be_slow = (recipe_may_be_slow(r) && !checked) || needs_all;
     if (may_be_slow)
-        begin_slow(e, &j, was_used, was_dirty);
+        begin_slow(e, &j, &was);
     if (needs_all) { /* lanes that are off are no sources */
         x86_alu_mem_imm(e->x, ALU_CMP, false, sgpr_mem(ISA_SEL_EXEC_LO), -1);
         far_from(j.slow, x86_jcc(e->x, CC_NE));

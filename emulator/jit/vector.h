@@ -21,8 +21,8 @@ struct job {
     const struct uop *u;
     const struct recipe *r;
     struct source s[3];
-    struct source high, high1; /* the upper rows of pairs */
-    unsigned d, dh;            /* entries of the result */
+    struct source high, high1, high2; /* the upper rows of pairs */
+    unsigned d, dh;                   /* entries of the result */
     bool has_d;
     const struct udpp *dpp; /* NULL: none */
     struct source from;     /* the source that it permutes */
@@ -78,6 +78,10 @@ bool dpp_suits(const struct recipe *r, const struct uop *u);
 /* The steps from STEP_WIDEN on. OP_D: to result_reg. */
 void half_run(struct emit *e, struct job *j, const struct step *s, unsigned part);
 
+/* ---- double.c */
+
+void double_run(struct emit *e, struct job *j, const struct step *s, unsigned part);
+
 /* ---- step.c */
 
 /* Where the last step writes its result, which then is moved under EXEC, and under
@@ -104,7 +108,7 @@ static inline bool recipe_wide(const struct recipe *r, unsigned i)
 
 static inline bool step_is_check(const struct step *s)
 {
-    return s->form >= STEP_ORDERED && s->form <= STEP_NO_VCC;
+    return s->form >= STEP_ORDERED && s->form <= STEP_ROUNDED;
 }
 
 static inline bool recipe_may_be_slow(const struct recipe *r)

@@ -119,6 +119,20 @@ static bool put_packed(struct text *t, const struct recipe *r, unsigned d,
     return true;
 }
 
+/* Pairs that overlap, some of them the row that is written. */
+static void put_double(struct text *t, const struct recipe *r, unsigned d,
+                       unsigned variant)
+{
+    static const char *const sources[3][3] = {{"v[2:3]", "s[12:13]", "-v[3:4]"},
+                                              {"v[3:4]", "|v[2:3]|", "-2.0"},
+                                              {"v[2:3]", "-|v[3:4]|", "-s[12:13]"}};
+    put(t, "%s v[%u:%u], %s, %s", isa_op_name(r->op), d, d + 1, sources[0][variant % 3],
+        sources[1][variant / 3 % 3]);
+    if (r->n_src == 3)
+        put(t, ", %s", sources[2][variant / 9]);
+    put(t, "\nv_xor_b32 v5, v%u, v5\n", d + 1);
+}
+
 /* One instruction, its result in VGPR d. */
 static void put_variant(struct text *t, const struct recipe *r, unsigned d,
                         unsigned variant)
@@ -147,6 +161,10 @@ static void put_variant(struct text *t, const struct recipe *r, unsigned d,
     put(t, "v_mov_b32 v%u, %s\n", d, accumulates ? "v4" : "0x1234");
     switch (r->kind) {
     case RECIPE_PAIR:
+        if (r->flags & RECIPE_FLOAT) {
+            put_double(t, r, d, variant_of);
+            break;
+        }
         put(t, "%s v[%u:%u], %s%s, %s%s%s\nv_xor_b32 v5, v%u, v5\n", name, d, d + 1,
             r->n_src == 3 ? "null, " : "", s[0], r->n_src == 3 ? "v3" : pair,
             r->n_src == 3 ? ", " : "", r->n_src == 3 ? pair : "", d + 1);
@@ -251,6 +269,23 @@ static void put_program(struct text *t, const struct recipe *r, unsigned mode,
     put_end(t, n);
 }
 
+/* v2 to v4, s12 to s14: special values as the upper words of f64 and below. */
+static void fill_doubles(unsigned seed)
+{
+    static const uint32_t upper[] = {
+        0,          0x80000000, 0x3ff00000, 0xbff00000, 0x7ff00000, 0xfff00000,
+        0x7ff80000, 0xfff80001, 0x7ff40000, 0xfff00001, 0x00100000, 0x800fffff,
+        0x7fefffff, 0x40080000, 0x00000001, 0x43400000, 0x3ca00000};
+    const unsigned n = sizeof upper / sizeof *upper;
+    for (unsigned row = 0; row < 4; row++)
+        for (unsigned l = 0; l < 32; l++) {
+            uint32_t word = upper[(l * (1 + 2 * row) + seed * (3 + row)) % n];
+            if (row == 0)
+                word = l % 4 == 0 ? 0 : l % 4 == 1 ? 1 : word ^ seed;
+            memcpy(g.data + 128ul * row + 4ul * l, &word, sizeof word);
+        }
+}
+
 /* Rows of special values, each against each as seeds go by, and random ones. */
 static void fill(unsigned seed)
 {
@@ -279,6 +314,10 @@ static void fill(unsigned seed)
     }
     if (seed % 8 == 5)
         return;
+    if (seed % 8 == 3) {
+        fill_doubles(seed);
+        return;
+    }
     for (unsigned row = 0; row < 4; row++)
         for (unsigned l = 0; l < 32; l++) {
             unsigned i = l * (row == 1 ? 1 : 1 + 2 * row) + seed * row * 7;
@@ -414,6 +453,9 @@ static const char *const lines[] = {
     "v_add_f64 v[16:17], -v[2:3], |v[3:4]|",
     "v_mul_f64 v[16:17], s[12:13], v[3:4]",
     "v_fma_f64 v[16:17], v[2:3], v[3:4], -v[2:3]",
+    "v_fma_f64 v[3:4], v[2:3], v[3:4], v[4:5]\nv_mov_b32 v16, v3\nv_mov_b32 v17, v4",
+    "v_fma_f64 v[2:3], v[3:4], -v[2:3], v[2:3]\nv_mov_b32 v16, v2\nv_mov_b32 v17, v3",
+    "v_add_f64 v[16:17], v[2:3], v[3:4] clamp",
     "v_cvt_f32_f64 v16, v[2:3]",
     "v_cvt_f64_f32 v[16:17], v2",
     "v_rcp_f64 v[16:17], -v[2:3]",
