@@ -2,8 +2,8 @@
  * are zipped to doubles, eight at a time, and come apart again.
  *
  * The host orders NaNs as fp.h does and rounds as MXCSR says, which is the wave's for
- * f32: STEP_ROUNDED looks whether that for f64 is the same. SPDX-License-Identifier:
- * MIT
+ * f32: STEP_ROUNDED looks whether that for f64 is the same.
+ * SPDX-License-Identifier: MIT
  */
 #include "vector.h"
 

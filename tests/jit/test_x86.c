@@ -11,6 +11,7 @@
 
 #include "../suite.h"
 #include "x86.h"
+#include "x86_specs.h"
 
 #define TEXT 160
 
@@ -153,125 +154,6 @@ static const char *mem(unsigned bytes, struct x86_mem m)
 
 /* ---- vectors -----------------------------------------------------------------------
  */
-
-/* Operands, a letter each:
- *   v dst                         k the same, an opmask register with EVEX
- *   g dst, a general register     s src1
- *   r rm                          l rm, of which the lowest bytes matter
- *   h rm, half as long            q rm, sixteen bytes
- *   i immediate                   4 register in the upper half of the immediate */
-struct spec {
-    const char *vex, *evex; /* mnemonics; NULL: no such encoding */
-    const char *operands;
-    uint8_t element;  /* bytes that EVEX broadcasts, 0: cannot */
-    uint8_t fraction; /* l: of a vector that memory is; 0: one dword */
-    bool no_vex_mem;  /* rm is a register with VEX */
-    bool only_mem;    /* rm is memory */
-};
-
-#define BOTH(name) .vex = name, .evex = name
-static const struct spec specs[X86_FORMS] = {
-    [X86_MOVUPS] = {BOTH("vmovups"), .operands = "vr"},
-    [X86_MOVUPS_ST] = {BOTH("vmovups"), .operands = "rv"},
-    [X86_MASKMOVPS] = {.vex = "vmaskmovps", .operands = "vsr", .only_mem = true},
-    [X86_MASKMOVPS_ST] = {.vex = "vmaskmovps", .operands = "rsv", .only_mem = true},
-    [X86_TESTPS] = {.vex = "vtestps", .operands = "vr"},
-    [X86_UNPCKLPS] = {BOTH("vunpcklps"), .operands = "vsr", .element = 4},
-    [X86_UNPCKHPS] = {BOTH("vunpckhps"), .operands = "vsr", .element = 4},
-    [X86_UNPCKLPD] = {BOTH("vunpcklpd"), .operands = "vsr", .element = 8},
-    [X86_UNPCKHPD] = {BOTH("vunpckhpd"), .operands = "vsr", .element = 8},
-    [X86_PERM2F128] = {.vex = "vperm2f128", .operands = "vsri"},
-    [X86_BROADCASTSS] = {BOTH("vbroadcastss"), .operands = "vl"},
-    [X86_ADDPS] = {BOTH("vaddps"), .operands = "vsr", .element = 4},
-    [X86_MULPS] = {BOTH("vmulps"), .operands = "vsr", .element = 4},
-    [X86_ADDPD] = {BOTH("vaddpd"), .operands = "vsr", .element = 8},
-    [X86_MULPD] = {BOTH("vmulpd"), .operands = "vsr", .element = 8},
-    [X86_SHUFPS] = {BOTH("vshufps"), .operands = "vsri", .element = 4},
-    [X86_FMADD132PD] = {BOTH("vfmadd132pd"), .operands = "vsr", .element = 8},
-    [X86_SUBPS] = {BOTH("vsubps"), .operands = "vsr", .element = 4},
-    [X86_MINPS] = {BOTH("vminps"), .operands = "vsr", .element = 4},
-    [X86_MAXPS] = {BOTH("vmaxps"), .operands = "vsr", .element = 4},
-    [X86_FMADD132PS] = {BOTH("vfmadd132ps"), .operands = "vsr", .element = 4},
-    [X86_FMADD231PS] = {BOTH("vfmadd231ps"), .operands = "vsr", .element = 4},
-    [X86_ROUNDPS] = {"vroundps", "vrndscaleps", .operands = "vri", .element = 4},
-    [X86_CVTDQ2PS] = {BOTH("vcvtdq2ps"), .operands = "vr", .element = 4},
-    [X86_CVTTPS2DQ] = {BOTH("vcvttps2dq"), .operands = "vr", .element = 4},
-    [X86_CVTUDQ2PS] = {.evex = "vcvtudq2ps", .operands = "vr", .element = 4},
-    [X86_CVTTPS2UDQ] = {.evex = "vcvttps2udq", .operands = "vr", .element = 4},
-    [X86_CMPPS] = {BOTH("vcmpps"), .operands = "ksri", .element = 4},
-    [X86_BLENDVPS] = {.vex = "vblendvps", .operands = "vsr4"},
-    [X86_MOVMSKPS] = {.vex = "vmovmskps", .operands = "gr", .no_vex_mem = true},
-    [X86_CVTPH2PS] = {BOTH("vcvtph2ps"), .operands = "vh"},
-    [X86_CVTPS2PH] = {BOTH("vcvtps2ph"), .operands = "hvi"},
-    [X86_ADDPH] = {.evex = "vaddph", .operands = "vsr"},
-    [X86_MULPH] = {.evex = "vmulph", .operands = "vsr"},
-    [X86_SUBPH] = {.evex = "vsubph", .operands = "vsr"},
-    [X86_FMADD132PH] = {.evex = "vfmadd132ph", .operands = "vsr"},
-    [X86_FMADD231PH] = {.evex = "vfmadd231ph", .operands = "vsr"},
-    [X86_PADDW] = {BOTH("vpaddw"), .operands = "vsr"},
-    [X86_PSUBW] = {BOTH("vpsubw"), .operands = "vsr"},
-    [X86_PMULLW] = {BOTH("vpmullw"), .operands = "vsr"},
-    [X86_PMINSW] = {BOTH("vpminsw"), .operands = "vsr"},
-    [X86_PMAXSW] = {BOTH("vpmaxsw"), .operands = "vsr"},
-    [X86_PMINUW] = {BOTH("vpminuw"), .operands = "vsr"},
-    [X86_PMAXUW] = {BOTH("vpmaxuw"), .operands = "vsr"},
-    [X86_PMADDWD] = {BOTH("vpmaddwd"), .operands = "vsr"},
-    [X86_PMADDUBSW] = {BOTH("vpmaddubsw"), .operands = "vsr"},
-    [X86_PSHUFB] = {BOTH("vpshufb"), .operands = "vsr"},
-    [X86_PSLLW_I] = {BOTH("vpsllw"), .operands = "vri", .no_vex_mem = true},
-    [X86_PSRLW_I] = {BOTH("vpsrlw"), .operands = "vri", .no_vex_mem = true},
-    [X86_PSRAW_I] = {BOTH("vpsraw"), .operands = "vri", .no_vex_mem = true},
-    [X86_PMOVDW] = {.evex = "vpmovdw", .operands = "hv"},
-    [X86_PMOVZXWD] = {BOTH("vpmovzxwd"), .operands = "vh"},
-    [X86_PERMQ] = {BOTH("vpermq"), .operands = "vri", .element = 8},
-    [X86_PBLENDW] = {.vex = "vpblendw", .operands = "vsri"},
-    [X86_PTERNLOGD] = {.evex = "vpternlogd", .operands = "vsri", .element = 4},
-    [X86_PTESTMD] = {.evex = "vptestmd", .operands = "ksr", .element = 4},
-    [X86_BROADCASTI128] = {"vbroadcasti128", "vbroadcasti32x4", .operands = "vq",
-                           .only_mem = true},
-    [X86_INSERTI128] = {"vinserti128", "vinserti32x4", .operands = "vsqi"},
-    [X86_INSERTI32X8] = {.evex = "vinserti32x8", .operands = "vshi"},
-    [X86_EXTRACTI128] = {.vex = "vextracti128", .operands = "hvi"},
-    [X86_EXTRACTI32X8] = {.evex = "vextracti32x8", .operands = "hvi"},
-    [X86_PADDD] = {BOTH("vpaddd"), .operands = "vsr", .element = 4},
-    [X86_PSUBD] = {BOTH("vpsubd"), .operands = "vsr", .element = 4},
-    [X86_PMULLD] = {BOTH("vpmulld"), .operands = "vsr", .element = 4},
-    [X86_PMULUDQ] = {BOTH("vpmuludq"), .operands = "vsr", .element = 8},
-    [X86_PMULDQ] = {BOTH("vpmuldq"), .operands = "vsr", .element = 8},
-    [X86_PAND] = {"vpand", "vpandd", .operands = "vsr", .element = 4},
-    [X86_PANDN] = {"vpandn", "vpandnd", .operands = "vsr", .element = 4},
-    [X86_POR] = {"vpor", "vpord", .operands = "vsr", .element = 4},
-    [X86_PXOR] = {"vpxor", "vpxord", .operands = "vsr", .element = 4},
-    [X86_PMINSD] = {BOTH("vpminsd"), .operands = "vsr", .element = 4},
-    [X86_PMINUD] = {BOTH("vpminud"), .operands = "vsr", .element = 4},
-    [X86_PMAXSD] = {BOTH("vpmaxsd"), .operands = "vsr", .element = 4},
-    [X86_PMAXUD] = {BOTH("vpmaxud"), .operands = "vsr", .element = 4},
-    [X86_PSLLVD] = {BOTH("vpsllvd"), .operands = "vsr", .element = 4},
-    [X86_PSRLVD] = {BOTH("vpsrlvd"), .operands = "vsr", .element = 4},
-    [X86_PSRAVD] = {BOTH("vpsravd"), .operands = "vsr", .element = 4},
-    [X86_PSLLD_I] = {BOTH("vpslld"), .operands = "vri", .element = 4,
-                     .no_vex_mem = true},
-    [X86_PSRLD_I] = {BOTH("vpsrld"), .operands = "vri", .element = 4,
-                     .no_vex_mem = true},
-    [X86_PSRAD_I] = {BOTH("vpsrad"), .operands = "vri", .element = 4,
-                     .no_vex_mem = true},
-    [X86_PSLLQ_I] = {BOTH("vpsllq"), .operands = "vri", .element = 8,
-                     .no_vex_mem = true},
-    [X86_PSRLQ_I] = {BOTH("vpsrlq"), .operands = "vri", .element = 8,
-                     .no_vex_mem = true},
-    [X86_PCMPEQD] = {.vex = "vpcmpeqd", .operands = "vsr"},
-    [X86_PCMPGTD] = {.vex = "vpcmpgtd", .operands = "vsr"},
-    [X86_PCMPD] = {.evex = "vpcmpd", .operands = "ksri", .element = 4},
-    [X86_PCMPUD] = {.evex = "vpcmpud", .operands = "ksri", .element = 4},
-    [X86_PBLENDMD] = {.evex = "vpblendmd", .operands = "vsr", .element = 4},
-    [X86_PERMD] = {BOTH("vpermd"), .operands = "vsr", .element = 4},
-    [X86_PBROADCASTD] = {BOTH("vpbroadcastd"), .operands = "vl"},
-    [X86_PMOVZXBD] = {BOTH("vpmovzxbd"), .operands = "vl", .fraction = 4},
-    [X86_PTEST] = {.vex = "vptest", .operands = "vr"},
-    [X86_PERMI2D] = {.evex = "vpermi2d", .operands = "vsr", .element = 4},
-    [X86_SCALEFPS] = {.evex = "vscalefps", .operands = "vsr", .element = 4},
-    [X86_RANGEPS] = {.evex = "vrangeps", .operands = "vsri", .element = 4},
-};
 
 static const char *vector(bool evex, unsigned reg)
 {
