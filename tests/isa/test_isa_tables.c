@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../suite.h"
+#include "describe.h"
 #include "facts.h"
 #include "isa.h"
 
@@ -17,6 +18,27 @@ START_TEST(every_name_is_found)
     }
     ck_assert_ptr_null(isa_op_name(ISA_OP_NONE));
     ck_assert_ptr_null(isa_op_name(isa_op_count()));
+}
+END_TEST
+
+START_TEST(every_opcode_is_described)
+{
+    char text[ISA_DESCRIBE_BYTES];
+    for (unsigned op = 1; op < isa_op_count(); op++) {
+        ck_assert_msg(isa_describe(op, text), "%s", isa_op_name(op));
+        ck_assert_uint_lt(strlen(text), ISA_DESCRIBE_BYTES - 1); /* nothing is cut */
+    }
+    ck_assert(isa_describe(ISA_V_CMPX_NLT_F64, text));
+    ck_assert_str_eq(text, "EXEC, lane by lane = S0 not less than S1; 64-bit floats");
+    ck_assert(isa_describe(ISA_DS_ADD_RTN_U32, text));
+    ck_assert_str_eq(text, "atomic in the LDS: adds; D = what was there; unsigned "
+                           "32-bit integers");
+    ck_assert(isa_describe(ISA_IMAGE_SAMPLE_C_D_CL_G16, text));
+    ck_assert_str_eq(text, "samples an image, compared with a reference, derivatives "
+                           "given, the level clamped, of 16 bits");
+    ck_assert(isa_describe(ISA_V_CVT_PK_U8_F32, text));
+    ck_assert_str_eq(text, "D = S2 with S0, converted, in its byte S1; unsigned bytes "
+                           "from 32-bit floats");
 }
 END_TEST
 
@@ -131,6 +153,7 @@ int main(void)
     tcase_add_test(tc, aliases_are_found);
     tcase_add_test(tc, no_unit_takes_what_is_no_instruction);
     tcase_add_test(tc, rows_are_sound);
+    tcase_add_test(tc, every_opcode_is_described);
     tcase_add_test(tc, encodings_do_not_overlap);
     tcase_add_test(tc, immediates_have_names);
     tcase_add_test(tc, selectors_have_names);

@@ -12,6 +12,7 @@
 
 #include "cli.h"
 #include "cmd.h"
+#include "describe.h"
 #include "fidelity.h"
 #include "facts.h"
 #include "isa.h"
@@ -19,11 +20,12 @@
 static const char help[] =
     "usage: rdna3 doc [--json] MNEMONIC...\n"
     "\n"
-    "Show the encodings of an instruction with their fields (NAME[last bit:first "
-    "bit]),\n"
-    "the operands with their formats and what each may be, the variants that exist, "
-    "its row of the fact sheet, the place of its semantics and\n"
-    "how faithful they are.\n"
+    "Show what an instruction does, its encodings with their fields\n"
+    "(NAME[last bit:first bit]), the operands with their formats and what each may "
+    "be, the\n"
+    "variants that exist, its row of the fact sheet, the place of its semantics and "
+    "how\n"
+    "faithful they are. S0, S1, S2 are the sources, D what is written.\n"
     "A word that is no mnemonic lists those that begin with it, or have it in them.\n"
     "Case and the suffixes _e32 and _e64 do not matter.\n"
     "\n"
@@ -303,7 +305,10 @@ static void print_semantics(const struct emu *emu, unsigned op)
 
 static void print_op(const struct emu *emu, unsigned op)
 {
+    char text[ISA_DESCRIBE_BYTES];
     puts(isa_op_name(op));
+    if (isa_describe(op, text))
+        printf("  %s\n", text);
     for (unsigned r = 0; r < isa_row_count(); r++) {
         const struct isa_row *row = isa_row(r);
         if (row->op != op)

@@ -6,6 +6,7 @@
  */
 #include "doc.h"
 
+#include "describe.h"
 #include "facts.h"
 #include "isa.h"
 
@@ -165,8 +166,11 @@ void doc_json(struct json *j, const struct emu *emu, unsigned op)
 {
     const char *file;
     unsigned line;
+    char about[ISA_DESCRIBE_BYTES];
+    (void)isa_describe(op, about);
     json_object(j, NULL);
     json_text(j, "mnemonic", isa_op_name(op));
+    json_text(j, "description", about);
     json_array(j, "encodings");
     for (unsigned r = 0; r < isa_row_count(); r++)
         if (isa_row(r)->op == op)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "describe.h"
 #include "doc.h"
 #include "isa.h"
 #include "near.h"
@@ -60,12 +61,15 @@ int doc_search(const char *word, struct json *j)
     for (unsigned op = 1; op < isa_op_count(); op++) {
         if (!matches(isa_op_name(op), text, anywhere))
             continue;
+        char about[ISA_DESCRIBE_BYTES];
+        (void)isa_describe(op, about);
         if (!j) {
-            printf("  %s\n", isa_op_name(op));
+            printf("  %-30s %s\n", isa_op_name(op), about);
             continue;
         }
         json_object(j, NULL);
         json_text(j, "mnemonic", isa_op_name(op));
+        json_text(j, "description", about);
         json_close(j);
     }
     return CLI_OK;
