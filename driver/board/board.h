@@ -38,6 +38,12 @@
 #define BOARD_LINK_BYTES_PER_S   (BOARD_LINK_MB_PER_S * 1e6)
 #define BOARD_MEMORY_BYTES_PER_S 960e9 /* 384 bits of 20 Gbit/s */
 
+/* From an AQL dispatch that is next to its first wave: published, 2.815 us for each of
+ * 512 tiny kernels of a HIP graph, one after the other on a 7900 XTX (ROCm 7.14 and
+ * 10.0, ROCm/legacy-rocm-build issue 6409), less 0.97 us that the model says of such a
+ * kernel. As many from a PM4 buffer take 0.82 to 0.88 us each: nothing is left. */
+#define BOARD_AQL_DISPATCH_NS 1850u
+
 /* Context save area, from the counts above (kfd_queue.c formulas): per wave 12 bytes of
  * control stack; per CU VGPRs, SGPRs, LDS and hardware registers. */
 #define BOARD_WAVES           (BOARD_CUS * BOARD_WAVES_PER_CU)

@@ -46,6 +46,8 @@ struct cp_save {
     uint32_t n, room, state;
 };
 
+enum { CP_CODE_PAGES = 8 }; /* whose translations a queue's kernels find */
+
 struct gpu_queue {
     struct gpu *gpu;
     uint32_t id;
@@ -91,9 +93,11 @@ struct gpu_queue {
     bool competes;           /* worker writes, with priority.lock */
     uint32_t priority;       /* priority.lock; of config */
     struct gpu_queue *next_competing; /* priority.lock */
-    uint64_t packet;       /* worker only: index of the packet, for the dispatch */
-    bool at_work;          /* worker only: the simulated clock waits for this queue */
-    uint64_t time;         /* worker only: simulated time of this queue */
+    uint64_t packet; /* worker only: index of the packet, for the dispatch */
+    bool at_work;    /* worker only: the simulated clock waits for this queue */
+    uint64_t time;   /* worker only: simulated time of this queue */
+    uint64_t
+        code_page[CP_CODE_PAGES]; /* worker only: + 1, that it has run, newest first */
     _Atomic uint64_t seen; /* doorbell's value when the worker last looked, or woke */
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */

@@ -1,8 +1,10 @@
 /* timed.c: how long things take under `rdna3 exec --timing`: a dispatch runs through
  * the timing model, a copy takes what the link or the memory needs at least.
  *
- * Must not know packets. Every dispatch meets cold caches. The model is asked now and
- * then whether to go on, so a queue can be suspended or destroyed inside a kernel.
+ * Must not know packets. Every dispatch meets cold caches, but what those before it on
+ * its queue have left is there: directories of pages and translations of pages of code.
+ * The model is asked now and then whether to go on, so a queue can be suspended or
+ * destroyed inside a kernel.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,6 +16,8 @@
 #include "cp.h"
 #include "look.h"
 #include "timing.h"
+
+#define CODE_PAGE ((uint64_t)2 << 20) /* reach of a translation */
 
 struct progress {
     struct gpu_queue *q;
@@ -76,6 +80,20 @@ static bool go_on(void *ctx, uint64_t cycles)
     return cp_control(p->q) != EMU_CONTROL_CANCEL;
 }
 
+/* Has the queue run code of that page before? Now it has. */
+static bool has_run(struct gpu_queue *q, uint64_t entry)
+{
+    uint64_t page = entry / CODE_PAGE + 1, last = page;
+    for (unsigned i = 0; i < CP_CODE_PAGES; i++) {
+        uint64_t here = q->code_page[i];
+        q->code_page[i] = last;
+        if (here == page)
+            return true;
+        last = here;
+    }
+    return false;
+}
+
 rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
                        const struct emu_dispatch *d, struct emu_fault *fault,
                        struct emu_stats *stats)
@@ -90,6 +108,8 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
                                .poll = go_on,
                                .poll_ctx = &p};
     config.have_cu_mask = cp_cu_mask(q, config.cu_mask);
+    config.warm_kernarg = q->code_page[0] != 0;
+    config.warm_code = has_run(q, d->entry);
     struct tm_engine *t = NULL;
     rd_status st = ranges ? tm_create(&config, &t) : RD_E_NOMEM;
     p.engine = t;

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "../suite.h"
+#include "aql.h"
+#include "board.h"
 #include "mock.h"
 #include "config.h"
 #include "shared.h"
@@ -114,15 +116,63 @@ START_TEST(prepare)
 }
 END_TEST
 
-/* Device time is the model's: the same each time, however busy the host is. */
+/* Device time is the model's: the same each time, however busy the host is. The first
+ * kernel of a queue walks to its code, and past directories that nobody has met. */
 START_TEST(timestamps_repeat)
 {
     struct mock_queue q;
     mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
     uint64_t first = run_places(&q);
     ck_assert_uint_lt(first, 100000); /* 1 ms */
+    uint64_t second = run_places(&q);
+    ck_assert_uint_lt(second, first);
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert_uint_eq(run_places(&q), second);
+    mock_queue_destroy(&q);
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+    ck_assert_uint_eq(run_places(&q), first); /* another one's */
+    mock_queue_destroy(&q);
+}
+END_TEST
+
+/* AQL dispatches that wait for one another, behind a packet that holds them until both
+ * are there: between them passes what a packet takes, and between two packets of other
+ * kinds nothing. */
+START_TEST(gap_between_dispatches)
+{
+    struct mock_queue q;
+    mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE_AQL, 4096);
+    memset(mem, 0, 4096);
+    struct amd_signal *s = (struct amd_signal *)mem;
+    uint32_t *kd = (uint32_t *)(void *)text;
+    memset(text, 0, 512);
+    kd[KD_ENTRY / 4] = 256;
+    kd[KD_PROPERTIES / 4] = KD_WAVE32;
+    kd[64] = 0xbfb00000; /* s_endpgm */
+    union aql_packet hold = {.barrier = {.header = AQL_BARRIER_AND | AQL_BARRIER,
+                                         .dep = {(uintptr_t)&s[4]},
+                                         .completion = (uintptr_t)&s[0]}};
+    union aql_packet run = {.dispatch = {.header = AQL_DISPATCH | AQL_BARRIER,
+                                         .setup = 1,
+                                         .wg = {32, 1, 1},
+                                         .grid = {32, 1, 1},
+                                         .kernel_object = (uintptr_t)text}};
     for (unsigned i = 0; i < 5; i++)
-        ck_assert_uint_eq(run_places(&q), first);
+        s[i].value = 1;
+    mock_submit_aql(&q, &hold);
+    for (unsigned i = 1; i < 3; i++) {
+        run.dispatch.completion = (uintptr_t)&s[i];
+        mock_submit_aql(&q, &run);
+    }
+    hold.barrier.completion = (uintptr_t)&s[3];
+    mock_submit_aql(&q, &hold);
+    __atomic_store_n(&s[4].value, 0, __ATOMIC_RELEASE);
+    ck_assert(mock_wait64((uint64_t *)&s[3].value, 0));
+    ck_assert_uint_gt(s[1].end, s[1].start);
+    uint64_t gap = BOARD_AQL_DISPATCH_NS * BOARD_CLOCK_HZ / 1000000000u;
+    ck_assert_uint_eq(s[1].start - s[0].end, gap);
+    ck_assert_uint_eq(s[2].start - s[1].end, gap);
+    ck_assert_uint_eq(s[3].start - s[2].end, 0);
     mock_queue_destroy(&q);
 }
 END_TEST
@@ -205,6 +255,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, prepare);
     tcase_add_test(t, timestamps_repeat);
+    tcase_add_test(t, gap_between_dispatches);
     tcase_add_test(t, clocks_agree);
     tcase_add_test(t, cu_mask);
     tcase_add_test(t, preempt);
