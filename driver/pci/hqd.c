@@ -76,7 +76,9 @@ uint32_t hqd_ring_byte(const struct hqd *q)
 /* Processes of the scheduler share eight numbers. */
 unsigned hqd_vmid(const struct hqd *q)
 {
-    return q->space < SPACE_CONTEXTS ? q->space : 8 + (q->space - SPACE_CONTEXTS) % 8;
+    return q->space < SPACE_CONTEXTS
+               ? q->space
+               : MES_VMID + (q->space - SPACE_CONTEXTS) % MES_VMIDS;
 }
 
 /* ---- starting ----------------------------------------------------------------------
@@ -234,6 +236,7 @@ struct hqd *hqd_map(struct pci_board *b, const struct hqd_config *c)
     if (q) {
         q->parked = false;
         forget_saved(b, q);
+        gpu_flush(b->gpu); /* nobody has told of what changed meanwhile */
         gpu_queue_activate(q->gpu, true);
         gpu_queue_ring(q->gpu, q->bell);
     } else if ((q = free_slot(b))) {

@@ -28,6 +28,7 @@ struct memory {
 /* ---- queues (hqd.c, sdma.c, mes.c) ---- */
 
 enum {
+    IH_VMID_LUT = 0x10a0,
     GRBM_GFX_CNTL = 0xa900
 }; /* selects one of the registers that are there once a queue */
 
@@ -81,6 +82,8 @@ struct hqd_bank {
 /* ---- address spaces (gmc.c, mirror.c, mes.c) ---- */
 
 #define SPACE_CONTEXTS 16u /* VMIDs whose registers the driver writes */
+#define MES_VMID       8u  /* the first of the scheduler's, */
+#define MES_VMIDS      8u  /* and how many it has */
 
 struct space_root {
     uint64_t root; /* as in CONTEXTn_PAGE_TABLE_BASE */

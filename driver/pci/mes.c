@@ -116,6 +116,31 @@ static unsigned oldest_space(struct pci_board *b)
     return oldest;
 }
 
+/* Which process has a VMID: drivers look for the one whose translations they flush. Of
+ * those that share a number it shows the one that came last, and the others' go, too.
+ */
+uint32_t vmid_lut_read(struct pci_board *b, uint32_t reg)
+{
+    unsigned vmid = (reg - IH_VMID_LUT) & 15, sharing = 0;
+    const struct process *last = NULL;
+    if (vmid < MES_VMID)
+        return regs_get(b, reg);
+    pthread_mutex_lock(&b->lock);
+    for (unsigned i = vmid - MES_VMID; i < PROCESSES; i += MES_VMIDS) {
+        const struct process *p = &b->processes[i];
+        if (!p->used || !in_use(b, SPACE_CONTEXTS + i))
+            continue;
+        sharing++;
+        if (!last || p->age > last->age)
+            last = p;
+    }
+    uint32_t pasid = last ? last->pasid : 0;
+    pthread_mutex_unlock(&b->lock);
+    if (sharing > 1)
+        gpu_flush(b->gpu);
+    return pasid;
+}
+
 /* The space of a process. GPU_SPACES: all are in use. */
 static unsigned space_of(struct pci_board *b, uint64_t root, unsigned pasid,
                          uint64_t context)

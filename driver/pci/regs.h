@@ -67,7 +67,8 @@ typedef void regs_write_fn(struct pci_board *b, uint32_t reg, uint32_t value);
 regs_read_fn mm_data_read, rsmu_data_read, memsize_read, clock_read, golden_read,
     fb_location_read, ack_read, sem_read, psp_alive_read, psp_ready_read,
     smu_flags_read, bank_read, hqd_active_read, sh_mem_read, zero_read, bootload_read,
-    mes_version_read, ih_wptr_read, one_bit_read, sdma_status_read, cu_config_read;
+    mes_version_read, ih_wptr_read, one_bit_read, sdma_status_read, cu_config_read,
+    vmid_lut_read;
 regs_write_fn mm_data_write, rsmu_data_write, hdp_flush_write, hdp_request_write,
     invalidate_write, psp_boot_write, psp_mailbox_write, psp_ring_write,
     smu_message_write, smu_debug_write, bank_write, hqd_active_write, hqd_dequeue_write,

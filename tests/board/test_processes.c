@@ -591,6 +591,8 @@ START_TEST(identities)
     ck_assert_uint_ge(e[0] >> 24 & 15, 8);
     ck_assert_uint_eq(e[3], 0x8007);
     ck_assert_uint_eq(e[4], 99);
+    /* by this number drivers know whose translations they flush */
+    ck_assert_uint_eq(machine_read(&m, 0x10a0 + (e[0] >> 24 & 15)), 0x8007);
     ck_assert_uint_eq(e[8] & 0xffff, 0x0a);
     ck_assert_uint_eq(e[8 + 3], 0x8007);
     ck_assert_uint_eq(e[8 + 4], 1); /* the page */
