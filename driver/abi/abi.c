@@ -85,6 +85,12 @@ static struct abi_ctx *get_context(const struct abi_host *host)
     return ctx;
 }
 
+bool abi_mapping_fits(uint64_t offset, uint64_t bytes)
+{
+    struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
+    return !ctx || kmd_mapping_fits(ctx->kmd, offset, bytes);
+}
+
 static bool copy(uint64_t to, uint64_t from, size_t bytes, bool reading)
 {
     if (!bytes)

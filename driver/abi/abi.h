@@ -45,6 +45,10 @@ void abi_access_failed(uint64_t va, bool write);
 uint32_t abi_look(void);
 bool abi_looked(uint32_t ticket);
 
+/* May the render node be mapped so? If not, mmap answers EINVAL. Before the first ioctl
+ * there is nothing that a mapping could be too large for. */
+bool abi_mapping_fits(uint64_t offset, uint64_t bytes);
+
 /* Perform an ioctl.
  *
  * cmd  full command word; only number, direction and size are looked at

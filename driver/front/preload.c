@@ -397,8 +397,14 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
 UNFOLLOWED static void *do_mmap(void *at, size_t bytes, int prot, int flags, int fd,
                                 off_t off)
 {
-    if (fd >= 0 && !(flags & MAP_ANONYMOUS))
+    if (fd >= 0 && !(flags & MAP_ANONYMOUS)) {
         fd = vfs_mapped_fd(fd);
+        uint64_t pages = ((uint64_t)bytes + 4095) & ~4095ull;
+        if (fd_kind(fd) == ABI_RENDER && !abi_mapping_fits((uint64_t)off, pages)) {
+            errno = EINVAL;
+            return MAP_FAILED;
+        }
+    }
     return (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, off);
 }
 

@@ -270,6 +270,22 @@ bool kmd_bo_file(struct kmd *kmd, uint64_t va, struct gpu_file *out)
     return found;
 }
 
+bool kmd_mapping_fits(struct kmd *kmd, uint64_t offset, uint64_t bytes)
+{
+    bool fits = true;
+    if (pthread_mutex_trylock(&kmd->bo_lock) != 0)
+        return true; /* the driver itself maps a buffer, or another thread changes one
+                      */
+    for (uint32_t h = 1; h < kmd->n_bos && fits; h++) {
+        const struct kmd_bo_info *info = &kmd->bos[h].info;
+        uint64_t in = offset - info->offset, whole = (info->bytes + 4095) & ~4095ull;
+        if (kmd->bos[h].used && info->kind <= KMD_GTT && in < whole)
+            fits = bytes <= whole - in;
+    }
+    pthread_mutex_unlock(&kmd->bo_lock);
+    return fits;
+}
+
 /* Does a queue live in the mapping? Lock held. */
 static bool in_use(struct kmd *kmd, const struct kmd_bo *bo)
 {

@@ -139,6 +139,8 @@ RD_CHECKED rd_status kmd_bo_info(struct kmd *kmd, uint32_t handle,
 #define KMD_METADATA_BYTES 280
 RD_CHECKED rd_status kmd_bo_metadata(struct kmd *kmd, const struct kmd_bo_info *info,
                                      void *data, bool set);
+/* May a process map so much of the render node's file? Not beyond a buffer's end. */
+bool kmd_mapping_fits(struct kmd *kmd, uint64_t offset, uint64_t bytes);
 /* Returns RD_E_BUSY if it is still mapped. A mapping that a client's queue lives in is
  * RD_E_BUSY to remove, by either of these two. */
 RD_CHECKED rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle);

@@ -100,6 +100,10 @@ START_TEST(pictures)
     ck_assert_int_eq(drm(DRM_IOWR(DRM_NR_MAP_DUMB, struct drm_mode_map_dumb), &m), 0);
     ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_GEM_MMAP, &same), 0);
     ck_assert_uint_eq(m.offset, same.out.addr_ptr);
+    ck_assert(abi_mapping_fits(m.offset, 8192));
+    ck_assert(abi_mapping_fits(m.offset + PAGE, PAGE));
+    ck_assert(!abi_mapping_fits(m.offset, 8192 + PAGE));
+    ck_assert(!abi_mapping_fits(m.offset + PAGE, 8192));
     struct drm_mode_destroy_dumb d = {.handle = c.handle};
     const unsigned long destroy =
         DRM_IOWR(DRM_NR_DESTROY_DUMB, struct drm_mode_destroy_dumb);
