@@ -563,7 +563,14 @@ START_TEST(graphics_reset)
         submit(&p, store, COUNT(store));
         machine_wait(data_of(&p) + 128, round);
     }
+    /* A short packet that nobody knows is told of, and the ring goes on behind it. */
+    unsigned told = atomic_load(&m.interrupts);
     const uint32_t last[] = {PM4(0x37, 4), 5u << 8, LO(at + 512), HI(at), 9};
+    const uint32_t unknown[] = {PM4(0xf2, 2), 0,      0, PM4(0x37, 4), 5u << 8,
+                                LO(at + 512), HI(at), 8};
+    submit(&p, unknown, COUNT(unknown));
+    machine_wait(data_of(&p) + 128, 8);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), told + 1);
     take_away(&p);
     memset(machine_words(&m, p.ring), 0xee, 4ul * p.put);
     add_graphics(&p);
