@@ -250,6 +250,7 @@ void cp_page_fault(struct gpu_queue *q, const struct gpu_page_fault *fault)
 {
     const struct gpu_host *host = &q->gpu->host;
     bool present = fault->present;
+    struct gpu_page_fault told = *fault;
     char near[128];
     halt(q);
     if (q->gpu->host.board)
@@ -260,7 +261,8 @@ void cp_page_fault(struct gpu_queue *q, const struct gpu_page_fault *fault)
             fault->va, present ? "" : "not mapped",
             present && fault->write ? "read only" : "",
             present && fault->exec ? "not executable" : "", near);
-    host->page_fault(host->ctx, q->config.owner, fault);
+    told.space = q->space;
+    host->page_fault(host->ctx, q->config.owner, &told);
 }
 
 bool cp_host_fault(struct gpu_queue *q)

@@ -42,6 +42,7 @@ struct gpu_page_fault {
     uint64_t va;
     bool present; /* mapped, but not for this access */
     bool write, exec;
+    unsigned space; /* told to the host: where */
 };
 
 /* Guest memory where the host has it. */

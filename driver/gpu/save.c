@@ -75,8 +75,10 @@ static void fault(void *ctx, const struct emu_fault *f)
 {
     struct gpu_queue *q = ctx;
     bool fetch = f->kind == EMU_FAULT_FETCH;
-    struct gpu_page_fault page = {
-        .va = f->address, .write = !fetch && f->write, .exec = fetch};
+    struct gpu_page_fault page = {.va = f->address,
+                                  .write = !fetch && f->write,
+                                  .exec = fetch,
+                                  .space = q->space};
     struct gpu_page_fault why;
     struct vm_span span;
     page.present = vm_translate(q->gpu, q->space, page.va, 1, GPU_READ, NULL, &span,

@@ -328,7 +328,7 @@ void gmc_fault(struct pci_board *b, const struct hqd *q,
                const struct gpu_page_fault *fault)
 {
     uint64_t page = fault->va >> 12;
-    unsigned vmid = hqd_vmid(q);
+    unsigned vmid = space_vmid(fault->space);
     uint32_t why = !fault->present ? 1u : fault->write ? 4u : fault->exec ? 8u : 2u;
     uint32_t status = why << 4 | (fault->present ? 0 : STATUS_MAPPING) |
                       CLIENT_TCP << STATUS_CLIENT | (fault->write ? STATUS_WRITE : 0) |
@@ -343,7 +343,8 @@ void gmc_fault(struct pci_board *b, const struct hqd *q,
     struct ih_entry e = {.client = IH_GFX,
                          .source = IH_FAULT,
                          .vmid = vmid,
-                         .pasid = q->pasid,
+                         .pasid = vmid < MES_VMID ? regs_get(b, IH_VMID_LUT + vmid)
+                                                  : q->pasid,
                          .data = {(uint32_t)page, (uint32_t)(page >> 32 & 15) |
                                                       (fault->write ? 1u << 5 : 0)}};
     ih_raise(b, &e);

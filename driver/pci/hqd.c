@@ -74,11 +74,15 @@ uint32_t hqd_ring_byte(const struct hqd *q)
 }
 
 /* Processes of the scheduler share eight numbers. */
+unsigned space_vmid(unsigned space)
+{
+    return space < SPACE_CONTEXTS ? space
+                                  : MES_VMID + (space - SPACE_CONTEXTS) % MES_VMIDS;
+}
+
 unsigned hqd_vmid(const struct hqd *q)
 {
-    return q->space < SPACE_CONTEXTS
-               ? q->space
-               : MES_VMID + (q->space - SPACE_CONTEXTS) % MES_VMIDS;
+    return space_vmid(q->space);
 }
 
 /* ---- starting ----------------------------------------------------------------------

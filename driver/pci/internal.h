@@ -224,6 +224,7 @@ void psp_reset(struct pci_board *b);
 /* hqd.c */
 uint32_t hqd_ring_byte(const struct hqd *q);
 unsigned hqd_vmid(const struct hqd *q);
+unsigned space_vmid(unsigned space);
 /* Start a queue; NULL after saying why not. */
 struct hqd *hqd_map(struct pci_board *b, const struct hqd_config *c);
 /* Stop those for which match is true; what they had read goes back to descriptors. */

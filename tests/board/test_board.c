@@ -372,6 +372,16 @@ START_TEST(fault)
     machine_queue(&m, &q, 0);
     machine_submit(&q, dw, n);
     machine_wait(machine_words(&m, fence), 1);
+    /* In an indirect buffer it is of the buffer's VMID, whose process a table names. */
+    const uint32_t ib[] = {PM4(0x3f, 3), 0x5000, 0, 8 | 3u << 24};
+    machine_write(&m, 0x10a3, 0x8042);
+    machine_submit(&q, ib, COUNT(ib));
+    for (unsigned i = 0; i < 60000 && atomic_load(&m.interrupts) < 2; i++)
+        usleep(1000);
+    ck_assert_uint_eq(machine_read(&m, 0x2828) >> 20 & 15, 3);
+    uint64_t entries = (uint64_t)machine_read(&m, 0x1121) << 8 |
+                       (uint64_t)machine_read(&m, 0x1122) << 40;
+    ck_assert_uint_eq(machine_words(&m, entries - FB)[8 + 3], 0x8042);
 }
 END_TEST
 
