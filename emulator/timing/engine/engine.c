@@ -596,7 +596,7 @@ static const struct tm_inst *behind_delays(const struct tm_inst *i)
 bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w)
 {
     const struct tm_inst *i = w->next;
-    if (!(w->counter[TM_VM].n | w->counter[TM_VS].n) || w->sleeps)
+    if (w->sleeps)
         return false;
     if (!i || looks(t, w, i, 0))
         return looks(t, w, NULL, 0);

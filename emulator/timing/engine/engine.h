@@ -178,8 +178,8 @@ RD_CHECKED rd_status tm_turn_of_own(struct tm_engine *t, unsigned number);
 /* May a turn (NULL: an event of the engine's own) touch what others share? */
 bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w);
 RD_CHECKED rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se);
-/* Memory has not been asked for some windows: will the wave look in its turn for what
- * it would know by now? */
+/* Memory has not been asked for some windows: will the wave, which has operations open,
+ * look in its turn for what it would know by now? */
 bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w);
 /* Before anything happens at the end of a window (INT64_MAX: of the run) what CUs have
  * accepted is gathered, then memory is asked for it. */

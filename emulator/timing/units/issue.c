@@ -335,14 +335,45 @@ static void memory_again(const struct tm_base *b, struct tm_wave *w,
     at_least(o, queue_free(q, o->t, (unsigned)limit), TM_S_MEM_QUEUE);
 }
 
-int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
-                       const struct tm_inst **from)
+/* Surely nothing that others may have changed holds it now: most of what issues. */
+static inline bool has_port(const struct tm_base *b, const struct tm_wave *w,
+                            uint8_t cls)
+{
+    const struct tm_ports *p = &w->simd->port;
+    return p->last[cls] < b->now && (!p->clause[cls] || p->clause[cls] == w);
+}
+
+static inline bool has_room(const struct tm_queue *q, int64_t now, int64_t limit)
+{
+    return queue_free(q, now, (unsigned)limit) <= now;
+}
+
+static inline bool valu_goes(const struct tm_base *b, const struct tm_wave *w,
+                             const struct tm_inst *i)
+{
+    const struct tm_valu *v = &w->simd->valu;
+    return i->pipe != TM_PIPE_NONE && *w->exec && v->free <= b->now &&
+           v->trans_free <= b->now &&
+           has_room(&v->queue, b->now, PARAM(b, valu_queue)) &&
+           has_room(&v->wmma_queue, b->now, PARAM(b, wmma_queue)) &&
+           w->mem.sent + PARAM(b, mem_sent) <= b->now && v->goes <= b->now &&
+           has_port(b, w, TM_VALU);
+}
+
+static inline bool lds_goes(const struct tm_base *b, const struct tm_wave *w)
+{
+    return has_room(&w->simd->lds_queue, b->now, PARAM(b, lds_queue)) &&
+           w->counter[TM_LGKM].n < (unsigned)PARAM(b, counter_most) &&
+           has_port(b, w, TM_LDS);
+}
+
+__attribute__((noinline)) static int64_t look_again(const struct tm_base *b,
+                                                    struct tm_wave *w, uint8_t *why,
+                                                    const struct tm_inst **from)
 {
     const struct tm_inst *i = w->next;
     struct bound o = {b->now, TM_S_NONE, NULL}; /* what is its own is over */
     switch (i->again) {
-    case TM_AGAIN_NOTHING:
-        return b->now;
     case TM_AGAIN_COUNTERS:
         wait_counters(b, w, i, &o);
         break;
@@ -365,4 +396,14 @@ int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
     *why = o.why;
     *from = o.from;
     return o.t;
+}
+
+int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
+                       const struct tm_inst **from)
+{
+    const struct tm_inst *i = w->next;
+    if (i->again == TM_AGAIN_NOTHING || (i->cls == TM_VALU && valu_goes(b, w, i)) ||
+        (i->cls == TM_LDS && lds_goes(b, w)))
+        return b->now;
+    return look_again(b, w, why, from);
 }

@@ -66,6 +66,7 @@ static void close_count(const struct tm_send_op *o, int64_t done, uint8_t kind)
 {
     if (!alive(o) || !counted(o)->open || counted(o)->from != o->inst)
         return;
+    o->wave->mem.open--;
     counted(o)->open = false;
     counted(o)->done = done;
     counted(o)->kind = kind;
@@ -207,9 +208,35 @@ static struct tm_request *take_request(struct tm_sent *t)
     return t->made = r;
 }
 
+/* The same as arrange() of one that waits alone. */
+static void arrange_one(const struct tm_base *b, struct tm_send *s, int64_t settled)
+{
+    struct tm_send_op *o = &s->op[0];
+    struct tm_queue *q = &o->in->vmem_queue;
+    int64_t accept = tm_max(tm_max(s->free, o->ready), o->accept), burst = s->burst;
+    if (o->simd != s->last)
+        burst = 0;
+    else if (accept > s->free) /* its turn has passed meanwhile */
+        burst = PARAM(b, send_turn_cycles);
+    o->free = accept + o->cycles;
+    if (q->n)
+        q->free_at[(q->first + q->n - 1) % 64] = o->free;
+    if (accept < settled) {
+        s->free = o->free, s->burst = burst + o->cycles, s->last = o->simd, s->n = 0;
+        o->accept = accept;
+        go(b, s, o);
+    } else if (o->accept < accept) {
+        put_off(o, accept);
+    }
+}
+
 /* Arrange what waits; what is accepted before a time is done with. */
 static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
 {
+    if (s->n == 1) {
+        arrange_one(b, s, settled);
+        return;
+    }
     struct path p = {s->free, s->burst, s->last};
     unsigned at[2] = {next_of(s, 0, 0), next_of(s, 1, 0)}, kept = 0, n[2] = {0};
     uint32_t gone = 0;
@@ -286,6 +313,7 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     tm_vmem_request(b, s->mem, place_of(w), event, request, &s->sent->traffic);
     uint32_t number = fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
     fifo_at(f, number)->open = true;
+    w->mem.open++;
     queue_add(&w->simd->vmem_queue, ready);
     s->op[s->n++] = (struct tm_send_op){.wave = w,
                                         .in = w->simd,

@@ -25,6 +25,7 @@ struct tm_mem_wave {
     int64_t vmem_accept; /* of the last vector memory instruction */
     int64_t sent;        /* when all that they read has been sent */
     int64_t vm_last, lds_last, vs_last;
+    unsigned open; /* vector memory has not been asked for so many yet, or never */
 };
 
 /* What a wave waited for, and whose result that is. */
