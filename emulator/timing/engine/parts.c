@@ -7,51 +7,84 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <immintrin.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "windows.h"
 
-/* Who works: helpers wait for a new round, the caller for the last of them. */
+/* So often a thread looks whether it has something to do before it sleeps: some tens of
+ * microseconds, what a round takes. */
+#define LOOKS 512
+
+/* Who works: helpers wait for a new round, the caller until all parts of it are done.
+ * Who comes late finds none left, and nobody waits for it. */
 struct crew {
     struct tm_windows windows; /* first: a crew is what its windows are of */
     pthread_mutex_t lock;
     pthread_cond_t begins, over;
     pthread_t helper[TM_MAX_SES];
-    unsigned helpers, busy;
-    uint64_t round;
-    bool quit;
-    atomic_uint taken; /* parts of this round */
+    unsigned helpers, looks;
+    atomic_uint numbers; /* of helpers that have begun */
+    atomic_uint round;
+    atomic_bool quit;
+    atomic_uint taken[TM_MAX_SES]; /* the last round in which somebody took the part */
+    atomic_uint done;              /* parts of this round */
 };
 
 /* ---- threads ---- */
 
-static void take_parts(struct crew *s)
+static void take_part(struct crew *s, unsigned part, unsigned round)
 {
-    for (unsigned i; (i = atomic_fetch_add(&s->taken, 1)) < s->windows.all->chip.n_ses;)
-        tm_windows_advance(&s->windows, i);
+    unsigned before = round - 1, n = s->windows.all->chip.n_ses;
+    if (!atomic_compare_exchange_strong(&s->taken[part], &before, round))
+        return;
+    tm_windows_advance(&s->windows, part);
+    if (atomic_fetch_add(&s->done, 1) + 1 < n)
+        return;
+    pthread_mutex_lock(&s->lock);
+    pthread_cond_signal(&s->over);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Those that the thread had before, which lie in its host core's caches; then what is
+ * left of the others'. */
+static void take_parts(struct crew *s, unsigned thread, unsigned round)
+{
+    unsigned n = s->windows.all->chip.n_ses, threads = s->helpers + 1;
+    for (unsigned i = thread; i < n; i += threads)
+        take_part(s, i, round);
+    for (unsigned i = n; i-- > 0;)
+        take_part(s, i, round);
+}
+
+static bool has_begun(const struct crew *s, unsigned seen)
+{
+    return atomic_load(&s->round) != seen || atomic_load(&s->quit);
+}
+
+static bool is_over(const struct crew *s)
+{
+    return atomic_load(&s->done) == s->windows.all->chip.n_ses;
 }
 
 static void *help(void *context)
 {
     struct crew *s = context;
-    uint64_t seen = 0;
-    pthread_mutex_lock(&s->lock);
-    for (;;) {
-        while (s->round == seen && !s->quit)
-            pthread_cond_wait(&s->begins, &s->lock);
-        if (s->quit)
-            break;
-        seen = s->round;
-        pthread_mutex_unlock(&s->lock);
-        take_parts(s);
+    unsigned seen = 0, thread = atomic_fetch_add(&s->numbers, 1) + 1;
+    while (!atomic_load(&s->quit)) {
+        for (unsigned k = 0; k < s->looks && !has_begun(s, seen); k++)
+            _mm_pause();
         pthread_mutex_lock(&s->lock);
-        if (--s->busy == 0)
-            pthread_cond_signal(&s->over);
+        while (!has_begun(s, seen))
+            pthread_cond_wait(&s->begins, &s->lock);
+        pthread_mutex_unlock(&s->lock);
+        seen = atomic_load(&s->round);
+        take_parts(s, thread, seen);
     }
-    pthread_mutex_unlock(&s->lock);
     return NULL;
 }
 
@@ -60,14 +93,15 @@ static void advance_all(struct tm_windows *windows)
 {
     struct crew *s = (struct crew *)windows;
     pthread_mutex_lock(&s->lock);
-    atomic_store(&s->taken, 0);
-    s->busy = s->helpers;
-    s->round++;
+    atomic_store(&s->done, 0);
+    unsigned round = atomic_fetch_add(&s->round, 1) + 1;
     pthread_cond_broadcast(&s->begins);
     pthread_mutex_unlock(&s->lock);
-    take_parts(s);
+    take_parts(s, 0, round);
+    for (unsigned k = 0; k < s->looks && !is_over(s); k++)
+        _mm_pause();
     pthread_mutex_lock(&s->lock);
-    while (s->busy)
+    while (!is_over(s))
         pthread_cond_wait(&s->over, &s->lock);
     pthread_mutex_unlock(&s->lock);
 }
@@ -77,6 +111,7 @@ static void begin_threads(struct crew *s, unsigned threads)
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->begins, NULL);
     pthread_cond_init(&s->over, NULL);
+    s->looks = sysconf(_SC_NPROCESSORS_ONLN) < (long)threads ? 0 : LOOKS;
     while (s->helpers + 1 < threads && s->helpers + 1 < s->windows.all->chip.n_ses &&
            pthread_create(&s->helper[s->helpers], NULL, help, s) == 0)
         s->helpers++; /* with fewer it takes longer */
@@ -85,7 +120,7 @@ static void begin_threads(struct crew *s, unsigned threads)
 static void end_threads(struct crew *s)
 {
     pthread_mutex_lock(&s->lock);
-    s->quit = true;
+    atomic_store(&s->quit, true);
     pthread_cond_broadcast(&s->begins);
     pthread_mutex_unlock(&s->lock);
     for (unsigned i = 0; i < s->helpers; i++)

@@ -194,15 +194,18 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
     }
 }
 
-/* As far as it goes, unless it is ahead already. */
+/* As far as it goes, unless it is ahead already; ahead only while others do the same.
+ */
 static void advance(struct tm_windows *s, unsigned number, bool first,
                     const struct tm_turns *after)
 {
     struct tm_turns *q = &s->all->turns[number];
     if (q->begin >= s->end)
         return;
+    if (q->end < s->end)
+        tm_turns_window(q, s->end - TM_WINDOW);
     advance_window(s, number, first, after && after->begin < s->end ? after : NULL);
-    while (goes_ahead(s, number))
+    while (!(first && s->several) && goes_ahead(s, number))
         advance_window(s, number, false, NULL);
     s->next[number] = tm_turns_next(q);
 }
@@ -348,7 +351,7 @@ rd_status tm_windows_run(struct tm_windows *s)
     while (st == RD_OK && !t->talks) {
         int64_t first = INT64_MAX;
         for (unsigned k = 0; k < s->n; k++)
-            first = tm_min(first, tm_turns_next(&t->turns[k]));
+            first = tm_min(first, s->next[k]);
         for (unsigned k = 0; k < TM_OWN; k++)
             first = tm_min(first, t->own[k]);
         if (first == INT64_MAX)
@@ -365,11 +368,6 @@ rd_status tm_windows_run(struct tm_windows *s)
             break;
         if (!goes_on(s, first))
             return RD_E_TIMEOUT;
-        for (unsigned k = 0; k < s->n; k++) {
-            if (t->turns[k].begin <= begin) /* else it has gone ahead */
-                tm_turns_window(&t->turns[k], begin);
-            s->next[k] = tm_turns_next(&t->turns[k]);
-        }
         s->end = begin + TM_WINDOW;
         st = run_window(s);
     }
@@ -403,8 +401,10 @@ rd_status tm_windows_begin(struct tm_windows *s, struct tm_engine *all)
     all->turns = calloc(s->n, sizeof *all->turns);
     if (!s->next || !all->turns)
         return RD_E_NOMEM;
-    for (unsigned k = 0; k < s->n; k++)
+    for (unsigned k = 0; k < s->n; k++) {
         tm_turns_begin(&all->turns[k]);
+        s->next[k] = INT64_MAX;
+    }
     return RD_OK;
 }
 

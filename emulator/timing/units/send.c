@@ -145,6 +145,19 @@ static int64_t first_of(const struct tm_sent *t)
     return first;
 }
 
+/* What asking for it looks at has been written elsewhere, or by another thread. */
+static void fetch(const struct tm_send_op *o)
+{
+    __builtin_prefetch(o->wave);
+    __builtin_prefetch(&o->wave->left);
+    __builtin_prefetch(&o->wave->counter[o->inst->returns ? TM_VM : TM_VS]);
+    __builtin_prefetch(&o->wave->counted[0]);
+    __builtin_prefetch(&o->wave->counted[2]);
+    __builtin_prefetch(o->request);
+    __builtin_prefetch(&o->request->lines);
+    __builtin_prefetch(&o->in->cu->vmem);
+}
+
 /* first: of all; until: so many cycles later as a window has at most. */
 static void ask_window(const struct tm_base *b, struct tm_sent *t, int64_t first,
                        int64_t until)
@@ -152,8 +165,10 @@ static void ask_window(const struct tm_base *b, struct tm_sent *t, int64_t first
     struct tm_send_op *list[TM_WINDOW] = {NULL}; /* by cycle */
     size_t kept = 0;
     for (size_t k = 0; k < t->n; k++)
-        if (t->op[k].accept < until)
+        if (t->op[k].accept < until) {
             put(&list[t->op[k].accept - first], &t->op[k]);
+            fetch(&t->op[k]);
+        }
     for (unsigned c = 0; c < TM_WINDOW; c++)
         for (const struct tm_send_op *o = list[c]; o; o = o->next)
             ask(b, o);
