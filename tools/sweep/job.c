@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +36,25 @@ void sweep_path(void)
     (void)setenv("PATH", all, 1);
 }
 
+static cpu_set_t commands_on;
+static bool roams;
+
+void sweep_roam(void)
+{
+    cpu_set_t all;
+    memset(&all, 0xff, sizeof all); /* those that there are */
+    roams = sched_getaffinity(0, sizeof commands_on, &commands_on) == 0 &&
+            sched_setaffinity(0, sizeof all, &all) == 0;
+}
+
 static void become(const char *command, int out, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGPIPE, SIG_DFL);
+    if (roams)
+        (void)sched_setaffinity(0, sizeof commands_on, &commands_on);
     if (getppid() != parent) /* it died before that */
         _exit(127);
     if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)

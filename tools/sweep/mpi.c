@@ -64,6 +64,14 @@ static void know_starter(void)
         starter = getppid();
 }
 
+/* All that MPI has to carry is where rank 0 listens: Open MPI need not look for fast
+ * networks, which takes most of a start. Who has set something keeps it. */
+static void start_plainly(void)
+{
+    (void)setenv("OMPI_MCA_pml", "ob1", 0);
+    (void)setenv("OMPI_MCA_btl", "self,vader,tcp", 0);
+}
+
 /* End: it was interrupted, or nobody is there any more who could do so. */
 static bool to_end(void)
 {
@@ -333,6 +341,7 @@ static int run(const struct sweep *s, const char *db, struct sweep_store *store,
                        .peer = calloc(others + 1u, sizeof *l.peer),
                        .poll = calloc(others + 2u, sizeof *l.poll),
                        .result = calloc(others + 1u, sizeof *l.result)};
+    sweep_roam(); /* or others wait until its own item makes room on its CPU */
     int status = l.peer && l.poll && l.result ? lead(&l)
                                               : cli_error(CLI_FAILED, "out of memory");
     free(l.peer);
@@ -358,6 +367,7 @@ int main(int argc, char **argv)
     char *own = sweep_default_store(o.path);
     const char *db = o.db ? o.db : own;
     know_starter();
+    start_plainly();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

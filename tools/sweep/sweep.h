@@ -75,6 +75,8 @@ int sweep_start(struct sweep_job *j, const struct sweep *s, uint64_t item);
 struct sweep_job *sweep_wait(struct sweep_job *jobs, unsigned n, double seconds);
 /* Kill the commands that still run, and what they have started. */
 void sweep_stop(struct sweep_job *jobs, unsigned n);
+/* This process may run on every CPU from now on; its commands where they could. */
+void sweep_roam(void);
 /* This program's folder comes first where commands look for rdna3. */
 void sweep_path(void);
 
