@@ -195,6 +195,9 @@ BENCHES = [
           "memory instructions, 17 from the issue", ROOT),
     Bench("the same, 8 waves of a SIMD", 5, "derived: 4 cycles for the root, 1 for the product; a wave waits for itself "
           "alone", ROOT, block=512, convert=lambda x: x / 8, tolerance=20),
+    Bench("comparison, branch on it, not taken", 7 + 3, "derived: the SALU's result as to VALU and scalar memory, 7 from "
+          "the issue; " + TRACE + ": 3 behind the branch", lambda i: "s_cmp_lg_u32 s6, s6\n\ts_cbranch_scc1 .Lb%d\n.Lb%d:" %
+          (i, i)),
     Bench("taken branch", 27, TRACE, lambda i: "s_branch .Lb%d\n\ts_nop 0\n.Lb%d:" % (i, i)),
     Bench("barrier, 3 waves", 14, TRACE + ": 12 to 14 after the last", lambda i: "s_barrier",
           block=96, tolerance=8),

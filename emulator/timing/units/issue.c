@@ -115,6 +115,21 @@ static void wait_salu_results(const struct tm_base *b, const struct tm_wave *w,
         at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_to_valu), TM_S_SALU);
 }
 
+/* A branch waits until what it looks at is known. */
+static void wait_branch(const struct tm_base *b, const struct tm_wave *w,
+                        const struct tm_inst *i, struct bound *o)
+{
+    wait_sgpr_sources(b, w, i, o);
+    uint32_t last = 0;
+    for (unsigned r = 0; r < i->n_ssrc; r++)
+        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++) {
+            uint32_t ready = w->sregs.s[i->ssrc[r].first + k].ready;
+            last = ready > last ? ready : last;
+        }
+    if (last)
+        at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_to_branch), TM_S_SALU);
+}
+
 /* The VALU and s_nop wait until memory instructions of the wave have sent what they
  * read, whichever registers that are. */
 static void wait_sent(const struct tm_base *b, const struct tm_wave *w, struct bound *o)
@@ -296,7 +311,7 @@ int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
     else if (i->cls == TM_SALU || i->cls == TM_SMEM)
         wait_salu(b, w, i, &o);
     else if (i->cls == TM_BRANCH)
-        wait_sgpr_sources(b, w, i, &o);
+        wait_branch(b, w, i, &o);
     else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
         wait_memory(b, w, i, &o);
     else if (i->special == TM_NOP)
