@@ -36,7 +36,8 @@ static bool is_atomic(const struct ck *ck, const struct emu_inst *inst,
                       const struct isa_facts *facts)
 {
     bool passes = facts->space != ISA_SPACE_LDS && facts->pipe != ISA_PIPE_SMEM &&
-                  inst->isa.flags & (ISA_M_GLC | ISA_M_DLC);
+                  inst->isa.flags & (ISA_M_GLC | ISA_M_DLC) &&
+                  !(inst->isa.flags & ISA_M_SLC);
     return ck->race && (facts->access == ISA_ACCESS_ATOMIC ||
                         facts->access == ISA_ACCESS_UPDATE || passes);
 }

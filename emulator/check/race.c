@@ -114,6 +114,7 @@ void ck_race_begin(struct ck *ck)
     r->acquired = false;
     r->n_pending = r->n_suspended = 0;
     r->asked.wave = NULL;
+    memset(r->polls, 0, sizeof r->polls);
 }
 
 /* ---- releases and acquires ---- */
@@ -289,7 +290,7 @@ static bool lanes_ordered(const struct ck *ck, const struct ck_wave *w, unsigned
 }
 
 /* Has the wave acquired a release that the access is behind of? Numbers tell most of
- * those that are not apart. */
+ * those that are not apart. Loads past the caches need not have dropped them. */
 static bool acquired(const struct ck *ck, const struct ck_wave *w,
                      const struct site *me, const struct site *s)
 {
@@ -298,7 +299,9 @@ static bool acquired(const struct ck *ck, const struct ck_wave *w,
     return (s->stamp < w->order.behind &&
             order_covers(order, w->order.knows_all, me, s, waves)) ||
            (s->stamp < w->order.near && same_group(ck, s->wave, me->wave) &&
-            order_covers(order, w->order.knows_near, me, s, waves));
+            order_covers(order, w->order.knows_near, me, s, waves)) ||
+           (me->flags & SITE_LOADS && s->stamp < w->order.acquiring &&
+            order_covers(order, w->order.takes, me, s, waves));
 }
 
 bool race_ordered(const struct ck *ck, const struct ck_wave *w, const struct site *me,
@@ -327,21 +330,26 @@ static bool excused(const struct site *a, const struct site *b)
 }
 
 /* Is one a load past the caches, and the other a store to memory? In the code an atomic
- * store is a store, so nobody knows that it is none. */
-static bool both_may_be_atomic(const struct emu_access *a, const struct site *me,
-                               const struct site *s, bool s_writes)
+ * store is a store, so nobody knows that it is none. What is volatile shows (DLC), and
+ * is none, but programs poll flags so. */
+static bool both_may_be_atomic(struct ck *ck, const struct emu_access *a,
+                               const struct site *me, const struct site *s,
+                               bool s_writes)
 {
-    if (a->space != EMU_SPACE_GLOBAL)
+    bool may = s_writes ? me->flags & SITE_LOADS && !(s->flags & SITE_ATOMIC)
+                        : s->flags & SITE_LOADS && a->write && !a->read;
+    if (a->space != EMU_SPACE_GLOBAL || !may)
         return false;
-    return s_writes ? me->flags & SITE_LOADS && !(s->flags & SITE_ATOMIC)
-                    : s->flags & SITE_LOADS && a->write && !a->read;
+    return !((me->flags | s->flags) & SITE_VOLATILE) ||
+           race_polls(ck, s_writes ? me : s);
 }
 
 /* Does an atomic load read what an atomic store may have left? */
-static bool hands_over(const struct emu_access *a, const struct site *me,
+static bool hands_over(struct ck *ck, const struct emu_access *a, const struct site *me,
                        const struct site *s)
 {
-    return !a->write && me->flags & SITE_ATOMIC && s->flags & SITE_RELEASES;
+    return !a->write && me->flags & SITE_ATOMIC && s->flags & SITE_RELEASES &&
+           (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
 }
 
 static void add_pending(struct ck_race *r, const struct emu_event *e,
@@ -523,12 +531,12 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
     if (me->flags & SITE_ATOMIC && a->read)
         w->order.crossed |= (written.wave && written.wave <= others) ||
                             (atomic.wave && atomic.wave <= others);
-    bool handed = written.wave > others && hands_over(a, me, &written);
+    bool handed = written.wave > others && hands_over(ck, a, me, &written);
     if (handed)
         acquire_until(ck, w, written.stamp + 1, handed_node(ck, w, &written),
                       written.wave);
     if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
-        !both_may_be_atomic(a, me, &written, true) && !has_loaded(s, b, at, me) &&
+        !both_may_be_atomic(ck, a, me, &written, true) && !has_loaded(s, b, at, me) &&
         !is_twin(e, a, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
     if (!race_ordered(ck, w, me, &atomic) && !excused(me, &atomic))
@@ -536,7 +544,7 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
     for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && write; k++) {
         struct site seen = site_at(s, b, (enum shadow_plane)k, at);
         if (!race_ordered(ck, w, me, &seen) && !excused(me, &seen) &&
-            !both_may_be_atomic(a, me, &seen, false))
+            !both_may_be_atomic(ck, a, me, &seen, false))
             add_pending(r, e, a, me->lane, at, grain, &seen, false);
     }
     note(ck, w, s, b, at, me, last, a->read, write);
@@ -577,10 +585,18 @@ static void split_blocks(struct shadow *s, const struct emu_access *a)
     }
 }
 
+/* As loads of atomics do. With SLC it is data that nobody reads again. */
 static bool past_caches(const struct emu_event *e, const struct emu_access *a)
 {
     return a->space == EMU_SPACE_GLOBAL && a->read && !a->scalar &&
-           e->inst->isa.flags & (ISA_M_GLC | ISA_M_DLC);
+           (e->inst->isa.flags & (ISA_M_GLC | ISA_M_SLC)) == ISA_M_GLC;
+}
+
+/* LLVM says so of loads (GLC and DLC) and of stores (DLC), and of nothing else. */
+static bool is_volatile(const struct emu_event *e, const struct emu_access *a)
+{
+    return a->space == EMU_SPACE_GLOBAL && !a->scalar && a->read != a->write &&
+           (e->inst->isa.flags & (ISA_M_DLC | ISA_M_SLC)) == ISA_M_DLC;
 }
 
 static bool returns(const struct emu_event *e)
@@ -606,7 +622,9 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
     uint8_t plain = a->space == EMU_SPACE_GLOBAL && a->write && !w->order.stores_out
                         ? SITE_RELEASES
                         : 0;
+    uint8_t how = is_volatile(e, a) ? SITE_VOLATILE : 0;
     uint64_t key = release_key(w, a->space, address);
+    plain |= how;
     if (!atomic && !past_caches(e, a) && (!a->write || !r->room))
         return plain;
     struct release *at = release_at(r, key, atomic);
@@ -622,12 +640,12 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
     }
     if (!a->write) {
         acquire(ck, w, a->space, at);
-        return SITE_ATOMIC | SITE_LOADS;
+        return SITE_ATOMIC | SITE_LOADS | how;
     }
     if (!at || at->owner != owner)
         return plain;
     release_here(r, w, a->space, at, me);
-    return SITE_OWNER;
+    return SITE_OWNER | how;
 }
 
 static struct shadow *shadow_of(const struct ck *ck, const struct ck_wave *w,

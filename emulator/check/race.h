@@ -86,6 +86,13 @@ struct race_line {
     uint32_t first, waves; /* those of its workgroup */
 };
 
+/* Places in code that race_polls was asked of. */
+#define RACE_POLLS 64u
+struct polls {
+    uint64_t pc; /* 0: none */
+    bool polls;
+};
+
 struct ck_race {
     struct race_line line;
     uint64_t turns;         /* so far */
@@ -111,6 +118,7 @@ struct ck_race {
     unsigned n_pending;
     struct suspended suspended[SUSPENDED];
     unsigned n_suspended;
+    struct polls polls[RACE_POLLS];
     bool judged; /* the running instruction has been looked at */
     /* The last instruction that native code was let do, before which that wave's order
      * was this; it may become an event all the same. */
@@ -181,6 +189,11 @@ void race_forms_free(struct ck_race *r);
 void race_forms_begin(struct ck_race *r);
 /* As ck_race_row, of an instruction whose lanes may lie like those of a row. */
 bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
+
+/* ---- race_polls.c */
+
+/* Does the load, past the caches, lie in a short loop? */
+bool race_polls(struct ck *ck, const struct site *s);
 
 /* ---- race_tell.c: what is told of conflicts */
 

@@ -22,6 +22,7 @@
 #define SITE_OWNER    2u  /* a store of who has done atomics there before */
 #define SITE_COMPARES 4u  /* compare-and-swap */
 #define SITE_LOADS    16u /* a load past the caches */
+#define SITE_VOLATILE 32u /* ... or a store, of what the source calls volatile */
 #define SITE_RELEASES 8u  /* a store to memory by who waits for none of its own */
 
 /* One access. wave 0: none. */

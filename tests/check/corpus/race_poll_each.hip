@@ -1,5 +1,5 @@
 // Some lanes wait for the data of other blocks, all read it: the barrier hands it on.
-// RUN: --grid 5 --block 64 --arg buf:64:zero --arg buf:64:zero --arg buf:512:zero
+// RUN: --grid 5 --block 128 --arg buf:64:zero --arg buf:64:zero --arg buf:512:zero
 #include "hip.h"
 
 __global__ void gather(int *data, int *flag, int *out)
@@ -12,8 +12,8 @@ __global__ void gather(int *data, int *flag, int *out)
         }
         return;
     }
-    if (i % 32 < 2)
-        while (!loadAcquire(&flag[i / 32 * 2 + i % 32]))
+    if (i % 64 < 2)
+        while (!loadAcquire(&flag[i / 64 * 2 + i % 64]))
             __builtin_amdgcn_s_sleep(1);
     // FIX: __syncthreads();
     int s = 0;

@@ -1,0 +1,61 @@
+/* race_polls.c: loads that may be the polling of a flag.
+ *
+ * What is volatile passes the caches as atomic loads do, and nothing else tells whether
+ * it is data or a flag: a flag is waited for in a loop. Only the code is looked at: who
+ * finds the flag up the first time goes by the loop once. SPDX-License-Identifier: MIT
+ */
+#include "facts.h"
+#include "race.h"
+
+enum { AHEAD = 64, BACK = 1 << 10 }; /* instructions; bytes */
+
+static bool passes_caches(const struct isa_inst *inst)
+{
+    return isa_facts(inst->op)->access == ISA_ACCESS_LOAD &&
+           (inst->flags & (ISA_M_GLC | ISA_M_SLC)) == ISA_M_GLC;
+}
+
+static bool does_else(const struct isa_inst *inst)
+{
+    const struct isa_facts *facts = isa_facts(inst->op);
+    return inst->op == ISA_S_BARRIER || inst->op == ISA_BUFFER_GL0_INV ||
+           facts->access == ISA_ACCESS_STORE || facts->access == ISA_ACCESS_ATOMIC;
+}
+
+/* Is there a loop of such a load a little behind pc, the one at pc or, as compilers
+ * turn loops around, another? */
+static bool is_polled(const struct ck *ck, uint64_t pc)
+{
+    struct emu_mem code;
+    struct isa_inst inst;
+    if (!emu_mem_find(ck->emu, pc, &code))
+        return false;
+    uint64_t end = code.va + code.bytes, at = pc, last = pc;
+    bool apart = false; /* what is behind has nothing to do with it */
+    for (unsigned i = 0; i < AHEAD && end - at >= 4; i++) {
+        const uint8_t *bytes =
+            (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
+        if (isa_decode_hw(bytes, (size_t)(end - at), ck->launch.lanes, &inst) !=
+                RD_OK ||
+            isa_facts(inst.op)->flow & ISA_FLOW_END) /* what follows goes elsewhere */
+            return false;
+        apart |= at != pc && does_else(&inst);
+        last = passes_caches(&inst) && !apart ? at : last;
+        at += inst.bytes;
+        uint64_t target = at + (uint64_t)((int64_t)(int16_t)inst.opnd[0].imm * 4);
+        if (isa_facts(inst.op)->flow & ISA_FLOW_BRANCH && inst.n_opnds &&
+            inst.opnd[0].kind == ISA_OPND_IMM && target <= last && target + BACK >= pc)
+            return true;
+    }
+    return false;
+}
+
+bool race_polls(struct ck *ck, const struct site *s)
+{
+    const struct past *past = race_past(ck->race, s);
+    uint64_t pc = (past ? past->code_base : ck->launch.code_base) + s->pc;
+    struct polls *p = &ck->race->polls[pc / 4 % RACE_POLLS];
+    if (p->pc != pc)
+        *p = (struct polls){pc, is_polled(ck, pc)};
+    return p->polls;
+}
