@@ -101,6 +101,34 @@ void race_tell_suspended(struct ck *ck, uint32_t reader)
         }
 }
 
+/* What the wave lacks that has acquired what it reads, but has not dropped the caches
+ * which may hold what was there before; NULL: it lacks order. */
+static const char *lacks(struct ck *ck, const struct ck_wave *w,
+                         const struct pending *p)
+{
+    const struct ck_order *o = &w->order;
+    const struct site *s = &p->other;
+    struct site me = {.wave = race_wave(ck, w),
+                      .barrier = (uint32_t)w->group->barriers};
+    if (p->write || p->space != EMU_SPACE_GLOBAL || s->wave <= ck->race->others ||
+        s->stamp >= o->acquiring ||
+        !order_covers(&ck->race->order, o->takes, &me, s, ck->launch.waves_per_group))
+        return NULL;
+    return o->gl0 < o->acquiring && o->gl1 < o->acquiring
+               ? "buffer_gl1_inv and buffer_gl0_inv"
+           : o->gl0 < o->acquiring ? "buffer_gl0_inv"
+                                   : "buffer_gl1_inv";
+}
+
+static void tell_stale(struct ck_finding *f, const char *lacking)
+{
+    (void)snprintf(f->kind, sizeof f->kind, "stale-read");
+    (void)snprintf(f->text, sizeof f->text,
+                   "read of %s, whose write was acquired, by caches that may hold what "
+                   "was there before: no %s since",
+                   f->size ? f->allocation : "memory", lacking);
+}
+
 static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e,
                  const struct pending *p)
 {
@@ -141,6 +169,9 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
                    : near                                  ? "another wave"
                                                            : "another workgroup",
                    same ? ", both of the same value" : "");
+    const char *lacking = p->other_writes && !past ? lacks(ck, w, p) : NULL;
+    if (lacking)
+        tell_stale(&f, lacking);
     if (*mine == 'r' && *other == 'a')
         suspend(ck, race_wave(ck, w), &f);
     else if (*mine == 'a' && *other == 'r')
