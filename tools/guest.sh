@@ -345,7 +345,9 @@ until [ -S "$work/gpu" ]; do
     kill -0 "$device" 2>/dev/null || lost
     sleep 0.05
 done
-plug vfio-user-pci port0 "\"socket\":{\"type\":\"unix\",\"path\":\"$work/gpu\"}"
+# QEMU gives a board up that has not answered for five seconds; the host may be busy.
+plug vfio-user-pci port0 \
+    "\"x-msg-timeout\":600000,\"socket\":{\"type\":\"unix\",\"path\":\"$work/gpu\"}"
 [ -z "$files" ] || plug virtio-9p-pci port2 '"fsdev":"files","mount_tag":"files"'
 [ -z "$tree" ] || plug virtio-9p-pci port3 '"fsdev":"tree","mount_tag":"tree"'
 plug virtio-9p-pci port1 '"fsdev":"run","mount_tag":"run"'

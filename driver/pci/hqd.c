@@ -152,11 +152,13 @@ static struct hqd *parked(struct pci_board *b, const struct hqd_config *c)
 }
 
 /* One that has gone for good: another has its doorbell now, which living processes do
- * not share. */
+ * not share. The scheduler's own ring goes without a word when its processor is halted,
+ * as before the guest sleeps. */
 static bool left_behind(const struct hqd *q, const void *ctx)
 {
     const struct hqd_config *c = ctx;
-    return q->parked && q->doorbell == c->doorbell;
+    bool halted = q->kind == HQD_MES && c->kind == HQD_MES;
+    return (q->parked || halted) && q->doorbell == c->doorbell;
 }
 
 /* In a compute queue's descriptor they are behind a header. */

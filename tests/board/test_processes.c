@@ -148,6 +148,37 @@ END_TEST
 
 /* Zeros between frames are passed over; what is no frame is not answered, and nobody is
  * told: a driver knows no error interrupt of the scheduler. */
+/* A kernel that has slept maps the scheduler's ring again, which it never unmapped: its
+ * frames go to the new one. */
+START_TEST(scheduler_again)
+{
+    struct machine_queue kiq;
+    uint32_t dw[FRAME] = {0};
+    uint64_t mqd = machine_alloc(&m, MACHINE_PAGE), ring = machine_alloc(&m, RING);
+    uint64_t pointers = machine_alloc(&m, 64);
+    uint32_t *d = machine_words(&m, mqd);
+    const uint64_t places[] = {(FB + ring) >> 8, FB + pointers, FB + pointers + 8};
+    const unsigned fields[] = {136, 139, 141};
+    for (unsigned i = 0; i < 3; i++) {
+        d[fields[i]] = LO(places[i]);
+        d[fields[i] + 1] = HI(places[i]);
+    }
+    d[145] = 10;
+    const uint32_t map[] = {PM4(0xa2, 6), 5u << 26, 0x16u << 2, LO(FB + mqd),
+                            HI(FB + mqd), 0,        0};
+    frame(dw, 11, 2);
+    machine_queue(&m, &kiq, 0);
+    machine_submit(&kiq, map, COUNT(map));
+    for (unsigned i = 0; i < 60000 && *kiq.rptr < COUNT(map); i++)
+        usleep(100);
+    mes.ring = machine_words(&m, ring);
+    mes.dwords = RING / 4;
+    mes.put = 0;
+    memset(dw, 0, sizeof(dw));
+    frame(dw, 11, 2);
+}
+END_TEST
+
 START_TEST(padding)
 {
     uint32_t dw[FRAME] = {0};
@@ -730,6 +761,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, frames_and_registers);
     tcase_add_test(t, padding);
+    tcase_add_test(t, scheduler_again);
     tcase_add_test(t, two_spaces);
     tcase_add_test(t, new_pages);
     tcase_add_test(t, unmapped_inside);
