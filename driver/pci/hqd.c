@@ -236,6 +236,8 @@ struct hqd *hqd_map(struct pci_board *b, const struct hqd_config *c)
     }
     if (!c->saved)
         hqd_forget(b, left_behind, c);
+    else /* its waves go on with the tables as they are now: memory may have moved */
+        mirror_refresh(b, c->space);
     pthread_mutex_lock(&b->lock);
     struct hqd *q = parked(b, c);
     rd_status st = RD_OK;
