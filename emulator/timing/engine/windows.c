@@ -173,7 +173,7 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
             w->next && (tm_fetch_has_all(&w->fetch, w->next) ||
                         tm_fetch_is_kept(&w->simd->in->fetch, &w->fetch, w->next));
         bool all = !near && tm_takes_all(t, w);
-        if ((all && !first) || (ahead && w->mem.open && tm_awaits(t, w)))
+        if ((all && !first) || (ahead && w->open && tm_awaits(t, w)))
             break;
         tm_turns_take(q, cycle, rank);
         fetch_next(q);

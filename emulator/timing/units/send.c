@@ -66,7 +66,7 @@ static void close_count(const struct tm_send_op *o, int64_t done, uint8_t kind)
 {
     if (!alive(o) || !counted(o)->open || counted(o)->from != o->inst)
         return;
-    o->wave->mem.open--;
+    o->wave->open--;
     counted(o)->open = false;
     counted(o)->done = done;
     counted(o)->kind = kind;
@@ -328,7 +328,7 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     tm_vmem_request(b, s->mem, place_of(w), event, request, &s->sent->traffic);
     uint32_t number = fifo_add(f, ready + 1, i->returns ? TM_S_VM_PATH : TM_S_VSCNT, i);
     fifo_at(f, number)->open = true;
-    w->mem.open++;
+    w->open++;
     queue_add(&w->simd->vmem_queue, ready);
     s->op[s->n++] = (struct tm_send_op){.wave = w,
                                         .in = w->simd,

@@ -25,7 +25,6 @@ struct tm_mem_wave {
     int64_t vmem_accept; /* of the last vector memory instruction */
     int64_t sent;        /* when all that they read has been sent */
     int64_t vm_last, lds_last, vs_last;
-    unsigned open; /* vector memory has not been asked for so many yet, or never */
 };
 
 /* What a wave waited for, and whose result that is. */
@@ -60,10 +59,11 @@ struct tm_wave {
     int64_t start, last_issue, earliest, due; /* due: its next turn */
     bool last_imm, began, ended, at_barrier, skip, sleeps, slept, left;
     uint8_t earliest_why, priority;
-    bool unmet;             /* what comes next has to be looked at alone */
-    bool taken;             /* it is behind a taken branch */
-    uint8_t rank;           /* engine/turns.h */
-    uint8_t owed;           /* issued and not executed yet: tm_inst.postponed */
+    bool unmet;   /* what comes next has to be looked at alone */
+    bool taken;   /* it is behind a taken branch */
+    uint8_t rank; /* engine/turns.h */
+    uint8_t owed; /* issued and not executed yet: tm_inst.postponed */
+    uint8_t open; /* operations that vector memory has not been asked for yet */
     struct tm_turns *turns; /* of its WGP; NULL: it is one queue for all */
     struct tm_hints hints;
     struct tm_fetch_wave fetch;
