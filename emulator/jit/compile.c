@@ -348,13 +348,25 @@ static unsigned count_uses(const struct emit *e, unsigned uses[WAVE_VGPRS],
                 break;
             }
             for (unsigned k = 0; k < u[h].n_src; k++)
-                if (u[h].s[k].base == SRC_VGPR)
-                    uses[u[h].s[k].row]++;
+                for (unsigned d = 0; d < u[h].s[k].dwords; d++)
+                    if (u[h].s[k].base == SRC_VGPR)
+                        uses[(u[h].s[k].row + d) % WAVE_VGPRS]++;
             if (!(u[h].flags & UF_NO_VALUE))
                 uses[u[h].d] += 2;
+            if (u[h].flags & UF_DST64)
+                uses[(u[h].d + 1) % WAVE_VGPRS] += 2;
         }
     }
     return calls;
+}
+
+/* Does an instruction write two rows at once? */
+static bool writes_pairs(const struct emit *e)
+{
+    for (unsigned i = 0; i < e->t->n; i++)
+        if (e->t->step[i].u->flags & UF_DST64)
+            return true;
+    return false;
 }
 
 /* The rows that a loop uses most keep their places in it. */
@@ -368,6 +380,8 @@ static void choose_residents(struct emit *e)
         uses[WAVE_VGPRS + r] = uses[r];
     if (accesses && places) /* whose addresses and data take up to six */
         places -= 5;
+    else if (places && writes_pairs(e))
+        places--;
     for (unsigned r = 0; r < ROWS_MAX; r++)
         rows += uses[r] != 0;
     if (rows <= e->rows.n && e->x->evex && !accesses)

@@ -312,6 +312,31 @@ START_TEST(long_traces)
 }
 END_TEST
 
+/* A loop of more pairs of rows than stay in registers, each written at once. */
+START_TEST(pairs_in_loops)
+{
+    static char text[4096];
+    gpus_create(&g, level, 1, 0);
+    size_t n = (size_t)snprintf(text, sizeof text, "s_mov_b32 s9, 3\nloop:\n");
+    for (unsigned i = 0; i < 32; i++)
+        n += (size_t)snprintf(
+            text + n, sizeof text - n, "v_lshlrev_b64 v[%u:%u], 1, v[%u:%u]\n",
+            2 + i % 16 * 2, 3 + i % 16 * 2, 2 + (i + 5) % 16 * 2, 3 + (i + 5) % 16 * 2);
+    snprintf(text + n, sizeof text - n,
+             "v_add_nc_u32 v3, v0, v3\nv_add_nc_u32 v12, v0, v12\n"
+             "s_sub_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 0\ns_cbranch_scc1 @loop\n"
+             "v_lshlrev_b32 v1, 2, v0\nglobal_store_b32 v1, v3, s[2:3]\n"
+             "global_store_b32 v1, v12, s[2:3] offset:128\ns_endpgm\n");
+    gpus_place(&g, text);
+    gpus_fill(&g, 7);
+    (void)gpus_compare(&g, &(struct load){.groups = 2}, "pairs");
+    struct emu_native_stats stats;
+    emu_native_stats(g.emu[GPU_NATIVE], &stats);
+    ck_assert_uint_gt(stats.instructions, 64); /* from its head, too */
+    gpus_destroy(&g);
+}
+END_TEST
+
 /* Branches out of the program: found when they are decoded, reported when they run. */
 START_TEST(branches_beyond)
 {
@@ -720,6 +745,7 @@ static Suite *suite(void)
     tcase_add_loop_test(walk, faults, 0, N_FAULT_CASES);
     tcase_add_loop_test(walk, branches_beyond, 0, 3);
     tcase_add_loop_test(walk, long_traces, 0, 2);
+    tcase_add_test(walk, pairs_in_loops);
     tcase_add_test(walk, first_fault_of_several);
     suite_add_tcase(s, one);
     suite_add_tcase(s, two);
