@@ -22,6 +22,8 @@ static inline bool keeps_half(enum small s)
     return s >= SMALL_D16_U;
 }
 
+enum shape { SHAPE_UNKNOWN, SHAPE_ROW, SHAPE_PARTS, SHAPE_APART };
+
 struct access {
     const struct uop *u;
     uint16_t addr; /* the row of addresses; wide: and the next one */
@@ -39,6 +41,7 @@ struct access {
     uint16_t row[MAX_DWORDS];  /* the data rows, */
     unsigned data[MAX_DWORDS]; /* and their entries */
     struct far *slow;
+    enum shape shape; /* memory.c: access_shape after access_begin */
     /* known.c: slots that tell about it, that it fills; KNOWN_MAX: none */
     unsigned line, place, sets_line, sets_place;
 };
@@ -66,7 +69,6 @@ enum x86_cc access_row_apart(struct emit *e, const struct access *a);
 enum x86_cc access_part_apart(struct emit *e, const struct access *a, unsigned part);
 enum x86_cc access_part_unequal(struct emit *e, const struct access *a, unsigned part);
 /* What the address row, as the wave has it now, makes likely. */
-enum shape { SHAPE_UNKNOWN, SHAPE_ROW, SHAPE_PARTS, SHAPE_APART };
 enum shape access_shape(const struct emit *e, const struct access *a);
 /* Is it worth asking whether the row is consecutive? */
 bool access_row_likely(const struct emit *e, const struct access *a);

@@ -230,7 +230,7 @@ static void check(struct emit *e, struct access *a, unsigned part, unsigned n_pa
     }
     form_address(e, a, part, n_parts);
     unsigned perm = a->write ? EMU_MEM_WRITE : EMU_MEM_READ;
-    if (n_parts == e->parts || access_shape(e, a) == SHAPE_PARTS)
+    if (n_parts == e->parts || a->shape == SHAPE_PARTS)
         access_check(e, a->slow, bytes, perm, likely_address(e, a->u),
                      n_parts == e->parts ? a : NULL);
     else
@@ -271,14 +271,15 @@ static void load_part(struct emit *e, struct access *a, unsigned part,
  * off part by part. */
 static bool asks_for_rows(const struct emit *e, const struct access *a)
 {
-    return (e->x->evex || !e->masked) && access_row_likely(e, a);
+    return (e->x->evex || !e->masked) &&
+           (a->shape == SHAPE_ROW || a->shape == SHAPE_UNKNOWN);
 }
 
 /* One line, then part by part, then lanes that lie anyhow: as far as it seems worth it.
  * What parts have loaded is loaded again if another one's lanes lie anyhow. */
 static void emit_load(struct emit *e, struct access *a)
 {
-    enum shape shape = access_shape(e, a);
+    enum shape shape = a->shape;
     bool by_parts =
         shape != SHAPE_APART && !a->small && !(shape == SHAPE_UNKNOWN && a->alias);
     size_t done[2] = {0, 0};
@@ -362,7 +363,7 @@ static void store_lines(struct emit *e, struct access *a, struct jumps *apart)
 
 static void emit_store(struct emit *e, struct access *a)
 {
-    bool by_lines = !window_stores(e, a) || access_shape(e, a) != SHAPE_APART;
+    bool by_lines = !window_stores(e, a) || a->shape != SHAPE_APART;
     struct jumps apart = {.n = 0};
     size_t done = 0;
     if (by_lines) {
@@ -423,6 +424,7 @@ static void emit_global(struct emit *e, const struct uop *u)
 {
     struct access a = global_access(e, u);
     access_begin(e, &a);
+    a.shape = access_shape(e, &a);
     if (a.write)
         emit_store(e, &a);
     else

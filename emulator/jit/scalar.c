@@ -40,22 +40,31 @@ enum scalar_kind {
 enum scc_rule { SCC_KEPT, SCC_CARRY, SCC_OVERFLOW, SCC_NONZERO };
 
 struct scalar_recipe {
-    uint16_t op;
     uint8_t kind, alu, wide, scc;
 };
 
 static const struct scalar_recipe table[] = {
-#define R(op, kind, alu, wide, scc) {ISA_##op, SK_##kind, alu, wide, SCC_##scc},
+#define R(op, kind, alu, wide, scc) {SK_##kind, alu, wide, SCC_##scc},
+#include "scalar.def"
+#undef R
+};
+
+/* By opcode: the place in table, counted from 1. */
+enum {
+#define R(op, kind, alu, wide, scc) PLACE_##op,
+#include "scalar.def"
+#undef R
+};
+static const uint8_t place_of[ISA_OP_COUNT] = {
+#define R(op, kind, alu, wide, scc) [ISA_##op] = PLACE_##op + 1,
 #include "scalar.def"
 #undef R
 };
 
 static const struct scalar_recipe *find(unsigned op)
 {
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].op == op)
-            return &table[i];
-    return NULL;
+    _Static_assert(sizeof table / sizeof *table < 256, "place_of has bytes");
+    return place_of[op] ? &table[place_of[op] - 1] : NULL;
 }
 
 bool emit_known_scalar(unsigned op)

@@ -30,12 +30,11 @@ struct trace_step {
 
 struct trace {
     const struct uop *head;
-    struct trace_step step[TRACE_MAX];
-    unsigned n;
     const struct uop
         *next;  /* where control goes behind the last step; NULL: see kind */
     bool loops; /* some branch goes back to the head */
-    unsigned n_blocks;
+    unsigned n_blocks, n;
+    struct trace_step step[TRACE_MAX]; /* last: most traces touch a few of them */
 };
 
 /* Does code for the block at u exist already? */
