@@ -98,6 +98,22 @@ void emit_new_exec(struct emit *e)
     emit_load_exec(e);
 }
 
+/* To rdx the entry of that index: large programs have more than a displacement reaches.
+ */
+static void load_entry(struct emit *e, int64_t index)
+{
+    struct x86_mem entry;
+    if (index <= INT32_MAX / 8) {
+        entry = table_mem(index);
+    } else {
+        x86_mov_imm(e->x, RDX, 8 * (uint64_t)index);
+        x86_alu(e->x, ALU_ADD, true, RDX, TABLE);
+        entry = mem_at(RDX, 0);
+    }
+    x86_load(e->x, true, RDX, entry);
+    x86_test(e->x, true, RDX, RDX);
+}
+
 /* On to the trace at u, if there is one; registers have been written back. full: EXEC
  * is known to be. */
 static void go_on(struct emit *e, const struct uop *u, bool full)
@@ -110,14 +126,12 @@ static void go_on(struct emit *e, const struct uop *u, bool full)
         test_exec_full(e);
         partial = x86_jcc(x, CC_NE);
     }
-    x86_load(x, true, RDX, table_mem(2 * slot));
-    x86_test(x, true, RDX, RDX);
+    load_entry(e, 2 * slot);
     none[0] = x86_jcc(x, CC_E);
     x86_jump_reg(x, RDX);
     if (!full) {
         x86_land(x, partial);
-        x86_load(x, true, RDX, table_mem(2 * slot + 1));
-        x86_test(x, true, RDX, RDX);
+        load_entry(e, 2 * slot + 1);
         none[1] = x86_jcc(x, CC_E);
         x86_jump_reg(x, RDX);
         x86_land(x, none[1]);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,6 +133,29 @@ START_TEST(region_added_again)
             sum_runs(&g, GPU_NATIVE, 4, (50 + i) * (0x1000 + i) * (1 + i % 5)),
             "region %u", i);
     }
+}
+END_TEST
+
+/* Code so far behind its region's begin that entries of its table have no displacement
+ * of 32 bits. */
+START_TEST(code_far_in_region)
+{
+    const size_t far = 516u << 20, bytes = far + GPU_CODE;
+    uint8_t *region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(region, MAP_FAILED);
+    struct emu *emu = g.emu[GPU_NATIVE];
+    struct gpus at_end = g;
+    at_end.code = region + far;
+    put_sum(at_end.code, 0x1000, 1, 50);
+    uint64_t va = (uint64_t)(uintptr_t)region;
+    ck_assert_int_eq(emu_mem_add(emu, va, bytes, EMU_MEM_READ | EMU_MEM_EXEC, "large"),
+                     RD_OK);
+    ck_assert(sum_runs(&at_end, GPU_NATIVE, 4, 50 * 0x1000));
+    ck_assert(sum_runs(&at_end, GPU_NATIVE, 4, 50 * 0x1000));
+    ck_assert_uint_gt(traces_of(emu), 0);
+    ck_assert_int_eq(emu_mem_remove(emu, va), RD_OK);
+    munmap(region, bytes);
 }
 END_TEST
 
@@ -731,6 +755,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(one, setup, teardown);
     tcase_add_test(one, bytes_change_in_place);
     tcase_add_test(one, region_added_again);
+    tcase_add_test(one, code_far_in_region);
     tcase_add_test(one, after_fork);
     tcase_add_test(one, no_code);
     tcase_add_test(one, first_code_waits);
