@@ -13,6 +13,7 @@
 #include <drm/amdgpu_drm.h>
 
 #include "../suite.h"
+#include "abi.h"
 #include "mock.h"
 
 #define PAGE          4096u
