@@ -430,6 +430,8 @@ START_TEST(saved_by_handler)
     add_debugged(&p);
     wait_change(data_of(&p) + 0x200 + 8);
     ck_assert_uint_eq(data_of(&p)[8], stood);
+    data_of(&p)[0x200] = 1;
+    machine_wait(data_of(&p) + 128, 1);
     take_away(&p);
 }
 END_TEST
