@@ -328,13 +328,13 @@ static const struct uop *decode_from(struct program_data *d, uint64_t pc)
     return &d->p.uops[offset / 4];
 }
 
-/* Of a program whose memory has changed, what is decoded goes on; the rest may be gone.
- */
-static bool can_decode(const struct program_data *d, uint64_t pc)
+/* Of a program whose memory has changed, what follows on goes on; a jump may find that
+ * its target has gone. */
+static bool is_there(const struct program_data *d, uint64_t pc)
 {
     const struct program *p = &d->p;
     struct mem_region r;
-    if (!d->stale || p->uops[(pc - p->base) / 4].fn)
+    if (!d->stale)
         return true;
     return region_find(p->cache->env.map, pc, &r, NULL) && r.perm & EMU_MEM_EXEC &&
            region_host(&r, pc) == p->host + (pc - p->base);
@@ -346,7 +346,7 @@ const struct uop *program_at(struct program *p, uint64_t pc)
     pthread_mutex_lock(&p->cache->lock);
     bool outside = pc < p->base || pc - p->base >= p->bytes;
     const struct uop *u =
-        outside || !can_decode(d, pc) ? NULL : decode_from(data_of(p), pc);
+        outside || !is_there(d, pc) ? NULL : decode_from(data_of(p), pc);
     pthread_mutex_unlock(&p->cache->lock);
     return u;
 }

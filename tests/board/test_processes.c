@@ -404,7 +404,7 @@ static uint32_t word(const uint8_t *at)
 }
 
 /* Unmapped inside a kernel, its waves leave by the handler and come back by it: with
- * what is in memory then. */
+ * what is in memory then; once the handler has gone, with a page fault. */
 START_TEST(saved_by_handler)
 {
     struct process p;
@@ -432,6 +432,12 @@ START_TEST(saved_by_handler)
     ck_assert_uint_eq(data_of(&p)[8], stood);
     data_of(&p)[0x200] = 1;
     machine_wait(data_of(&p) + 128, 1);
+    start_spinning_in(&p, 32);
+    take_away(&p);
+    machine_map(&m, p.root, VA_HANDLER, 0, MACHINE_PAGE, 0);
+    add_debugged(&p);
+    machine_wait((const volatile uint32_t *)&m.interrupts, 1);
+    ck_assert_uint_eq(machine_read(&m, 0x2829), LO(VA_HANDLER >> 12));
     take_away(&p);
 }
 END_TEST
