@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """rdna3 sweep: its file, the database, resuming, MPI, tables and plots.
 
-    sweep.py local|mistakes|output|resume|show|mpi|killed|survive|leader|orphans RDNA3 SOURCE
+    sweep.py local|mistakes|output|resume|show|mpi|killed|survive|leader|taken|orphans RDNA3 SOURCE
 
 SPDX-License-Identifier: MIT
 """
@@ -337,6 +337,36 @@ def leader():
     expect(begun == [0, 1, 2] and len(left) == 2 and len(log()) == 2, f"{begun} {left} {log()}")
     finish(command, True)
     expect(not [name for name in os.listdir(".") if ".left." in name], "what was left stays")
+
+
+def taken():
+    """Rank 0 is killed when it has taken a result and not written it down: it is not lost."""
+    write("a.sweep", SLOW.replace("! test -e go;", "! test -e go -o -e go$OMPI_COMM_WORLD_RANK;"))
+    command = mpirun(2, "a.sweep")
+    command.insert(1, recovers())
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as p:
+        started(p, 2)
+        rank0 = ranks_of(p.pid)[0]
+        with sqlite3.connect("a.sweep.db", isolation_level=None) as c:
+            c.execute("BEGIN EXCLUSIVE")  # it cannot write
+            write("go1", "")
+            for _ in range(500):
+                if os.path.exists("log") and len(log()) == 2:
+                    break
+                time.sleep(0.02)
+            time.sleep(0.2)  # the second one waits for an answer
+            os.kill(rank0, signal.SIGKILL)
+            while running(rank0):
+                time.sleep(0.02)
+            c.execute("ROLLBACK")
+        try:
+            p.communicate(timeout=60)
+        except subprocess.TimeoutExpired:  # Open MPI 4 may wait for its dead
+            p.terminate()
+            p.communicate(timeout=60)
+    left = [name for name in os.listdir(".") if ".left." in name]
+    expect(len(log()) == 2 and len(left) == 2, f"{log()} {left}")
+    finish(command, True)
 
 
 def orphans():

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,8 +49,10 @@ int sweep_left_put(const char *db, const struct sweep *s, const struct sweep_don
     memcpy(head.magic, magic, sizeof magic);
     (void)gethostname(host, sizeof host - 1);
     int status = CLI_OK;
-    if (asprintf(&part, "%s.part.%s.%ld", db, host, (long)getpid()) < 0 ||
-        asprintf(&whole, "%s.left.%s.%ld", db, host, (long)getpid()) < 0)
+    if (asprintf(&part, "%s.part.%s.%ld.%" PRIu64, db, host, (long)getpid(),
+                 done->item) < 0 ||
+        asprintf(&whole, "%s.left.%s.%ld.%" PRIu64, db, host, (long)getpid(),
+                 done->item) < 0)
         status = cli_error(CLI_FAILED, "out of memory");
     else if (!write_file(part, &head, s->text, done->text ? done->text : "") ||
              rename(part, whole) != 0)

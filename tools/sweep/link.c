@@ -38,7 +38,7 @@ static void make_reliable(int fd)
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
 }
 
-static void receive_within(int fd, int seconds)
+void link_patience(int fd, int seconds)
 {
     const struct timeval most = {.tv_sec = seconds};
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
@@ -189,9 +189,9 @@ int link_reach(const struct link_where *where, uint32_t rank, int *out)
         if (fd < 0)
             continue;
         make_reliable(fd);
-        receive_within(fd, PATIENCE);
+        link_patience(fd, PATIENCE);
         if (link_send(fd, &hello, sizeof hello) && link_receive(fd, &welcome, 1)) {
-            receive_within(fd, 0); /* its answer may take as long as an item */
+            link_patience(fd, 0); /* its answer may take as long as an item */
             *out = fd;
             return CLI_OK;
         }
@@ -209,14 +209,14 @@ bool link_accept(const struct link_where *where, int listening, uint32_t *rank,
     if (fd < 0)
         return false;
     make_reliable(fd);
-    receive_within(fd, HELLO_PATIENCE);
+    link_patience(fd, HELLO_PATIENCE);
     if (!link_receive(fd, &hello, sizeof hello) ||
         memcmp(hello.secret, where->secret, LINK_SECRET) != 0 ||
         !link_send(fd, "", 1)) {
         close(fd);
         return false;
     }
-    receive_within(fd, PATIENCE);
+    link_patience(fd, PATIENCE);
     *rank = hello.rank;
     *out = fd;
     return true;

@@ -38,5 +38,7 @@ bool link_accept(const struct link_where *where, int listening, uint32_t *rank,
 /* All of it; false: the other one is gone. */
 bool link_send(int fd, const void *data, size_t bytes);
 bool link_receive(int fd, void *data, size_t bytes);
+/* How long link_receive waits; 0: for ever. */
+void link_patience(int fd, int seconds);
 
 #endif

@@ -25,6 +25,8 @@
  * do; seconds from one look at interruptions to the next. */
 #define LATE 20.0
 #define LOOK 0.25
+/* Seconds that an interrupted rank waits for rank 0's last word. */
+enum { PARTING = 2 };
 /* No item says more (job.c). */
 enum { MOST_BYTES = 1 << 21 };
 
@@ -127,38 +129,77 @@ static int run_item(const struct sweep *s, uint64_t item, struct sweep_done *out
     return status;
 }
 
-/* A result is this rank's until rank 0 answers. */
+/* What a rank has to show: its last result, and the one before, which rank 0 has taken
+ * but may not have written down before it answers the next time. */
+struct shown {
+    struct sweep_done last, before;
+};
+
+static void shift(struct shown *r)
+{
+    free(r->before.text);
+    r->before = r->last;
+    r->last = (struct sweep_done){.item = SWEEP_NONE};
+}
+
+/* Rank 0 is gone: leave both. */
+static int leave(const struct shown *r, const char *db, const struct sweep *s,
+                 uint32_t rank)
+{
+    int status = CLI_OK;
+    if (r->before.item != SWEEP_NONE)
+        status = sweep_left_put(db, s, &r->before, (int)rank);
+    if (r->last.item != SWEEP_NONE && status == CLI_OK)
+        status = sweep_left_put(db, s, &r->last, (int)rank);
+    return status;
+}
+
+/* Tell the last result, get the next item. */
+static bool ask(int fd, const struct sweep_done *last, uint64_t *item)
+{
+    struct message m = {.item = last->item,
+                        .seconds = last->seconds,
+                        .status = last->status,
+                        .bytes = last->bytes};
+    return link_send(fd, &m, sizeof m) && link_send(fd, last->text, last->bytes) &&
+           link_receive(fd, item, sizeof *item);
+}
+
+/* It has been interrupted; rank 0, too? Then it says so once all is written down. */
+static bool all_end(int fd)
+{
+    uint64_t item;
+    link_patience(fd, PARTING);
+    return link_receive(fd, &item, sizeof item) && item == SWEEP_NONE;
+}
+
 static int serve(const struct sweep *s, const struct link_where *where, const char *db,
                  uint32_t rank)
 {
-    struct sweep_done done = {.item = SWEEP_NONE};
+    struct shown r = {{.item = SWEEP_NONE}, {.item = SWEEP_NONE}};
     uint64_t item;
     int fd, status = link_reach(where, rank, &fd);
     if (status != CLI_OK)
         return status;
     sweep_progress_begin();
     for (;;) {
-        struct message ask = {.item = done.item,
-                              .seconds = done.seconds,
-                              .status = done.status,
-                              .bytes = done.bytes};
-        if (!link_send(fd, &ask, sizeof ask) || !link_send(fd, done.text, done.bytes) ||
-            !link_receive(fd, &item, sizeof item)) {
-            if (done.item != SWEEP_NONE)
-                status = sweep_left_put(db, s, &done, (int)rank);
+        if (!ask(fd, &r.last, &item)) {
+            status = leave(&r, db, s, rank);
             break;
         }
-        free(done.text);
-        done = (struct sweep_done){.item = SWEEP_NONE};
+        shift(&r);
         if (item == SWEEP_NONE)
             break;
-        status = run_item(s, item, &done);
-        if (status != CLI_OK)
+        status = run_item(s, item, &r.last);
+        if (status == 130)
+            status = all_end(fd) ? CLI_OK : leave(&r, db, s, rank);
+        if (status != CLI_OK || r.last.item == SWEEP_NONE)
             break;
     }
-    free(done.text);
+    free(r.last.text);
+    free(r.before.text);
     close(fd);
-    return status == 130 ? CLI_OK : status; /* that is for rank 0 to say */
+    return status;
 }
 
 /* ---- rank 0 ---- */
@@ -211,6 +252,18 @@ static uint64_t next_item(const struct leader *l)
     return to_end() ? SWEEP_NONE : sweep_store_next(l->store);
 }
 
+/* Once everybody is at work again. */
+static int write_down(struct leader *l, int status)
+{
+    for (unsigned i = 0; i < l->n_results; i++)
+        if (status == CLI_OK)
+            status = sweep_store_put(l->store, &l->result[i].done, l->result[i].worker);
+        else
+            free(l->result[i].done.text);
+    l->n_results = 0;
+    return status;
+}
+
 /* Take a peer's result, and answer. */
 static int answer(struct leader *l, struct peer *p)
 {
@@ -233,18 +286,18 @@ static int answer(struct leader *l, struct peer *p)
         give_up(l, p);
         return CLI_OK;
     }
-    int worker = (int)p->rank;
+    if (done.item != SWEEP_NONE)
+        l->result[l->n_results++] = (struct result){done, (int)p->rank};
+    else
+        free(done.text);
     p->item = next_item(l);
     bool ends = p->item == SWEEP_NONE;
+    int status = ends ? write_down(l, CLI_OK) : CLI_OK; /* it will not ask again */
     if (!link_send(p->fd, &p->item, sizeof p->item))
         give_up(l, p);
     else if (ends)
         forget(l, p);
-    if (done.item != SWEEP_NONE)
-        l->result[l->n_results++] = (struct result){done, worker};
-    else
-        free(done.text);
-    return CLI_OK;
+    return status;
 }
 
 static void let_in(struct leader *l)
@@ -285,20 +338,9 @@ static int attend(struct leader *l)
     return status;
 }
 
-/* Once everybody is at work again. */
-static int write_down(struct leader *l, int status)
-{
-    for (unsigned i = 0; i < l->n_results; i++)
-        if (status == CLI_OK)
-            status = sweep_store_put(l->store, &l->result[i].done, l->result[i].worker);
-        else
-            free(l->result[i].done.text);
-    l->n_results = 0;
-    return status;
-}
-
 static int lead(struct leader *l)
 {
+    const uint64_t none = SWEEP_NONE;
     int status = CLI_OK;
     double idle = 0;
     sweep_progress_begin();
@@ -318,8 +360,9 @@ static int lead(struct leader *l)
     }
     status = write_down(l, status);
     sweep_stop(&l->job, 1);
-    while (l->n)
-        forget(l, &l->peer[l->n - 1]);
+    for (; l->n; forget(l, &l->peer[l->n - 1]))
+        if (status == CLI_OK)
+            (void)link_send(l->peer[l->n - 1].fd, &none, sizeof none);
     return status;
 }
 
