@@ -86,6 +86,7 @@ def check(rdna3, source):
     for package in packages(runs(runtime)):
         expect(package in installed or package.replace("1", "-dev") in installed or
                package.replace("-0", "-dev") in installed or package == "python3", f"{package} is no need")
+    expect("build" in read(source, ".dockerignore").splitlines(), "a build folder goes into the image")
     command = re.search(r"/opt/rdna3/bin/(rdna3 .*) -- ctest", both["action"]).group(1).split()
     with tempfile.TemporaryDirectory() as folder:
         r = subprocess.run([rdna3, *command[1:], "--", "true"], cwd=folder, capture_output=True, text=True, check=False)
