@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev clang-19 lld-19 \
-    libsqlite3-dev libsdl2-dev libsdl2-ttf-dev libpng-dev fonts-dejavu-core
+    libsqlite3-dev libdw-dev libsdl2-dev libsdl2-ttf-dev libpng-dev fonts-dejavu-core
 
 echo "== Building"
 cmake --preset release >/dev/null
