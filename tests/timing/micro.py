@@ -198,6 +198,10 @@ BENCHES = [
     Bench("comparison, branch on it, not taken", 7 + 3, "derived: the SALU's result as to VALU and scalar memory, 7 from "
           "the issue; " + TRACE + ": 3 behind the branch", lambda i: "s_cmp_lg_u32 s6, s6\n\ts_cbranch_scc1 .Lb%d\n.Lb%d:" %
           (i, i)),
+    Bench("EXEC by the SALU, addition behind it", 9 + 1, "derived: as an SGPR, 5 from the result", lambda i:
+          "s_or_b32 exec_lo, exec_lo, s6\n\t" + vadd(i)),
+    Bench("address by the SALU, LDS load behind it", 9 + 1, "derived: as for the VALU, 5 from the result",
+          lambda i: "s_add_u32 m0, s6, s7\n\tds_load_addtid_b32 v%d" % (8 + i % 16), lds=1024),
     Bench("taken branch", 27, TRACE, lambda i: "s_branch .Lb%d\n\ts_nop 0\n.Lb%d:" % (i, i)),
     Bench("barrier, 3 waves", 14, TRACE + ": 12 to 14 after the last", lambda i: "s_barrier",
           block=96, tolerance=8),

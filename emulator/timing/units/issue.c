@@ -96,21 +96,29 @@ static void wait_sgpr_results(const struct tm_base *b, const struct tm_wave *w,
         }
 }
 
-/* A VALU instruction waits for the SALU results that it reads; one that writes SGPRs,
- * until the SALU has nothing left to do. */
-static void wait_salu_results(const struct tm_base *b, const struct tm_wave *w,
-                              const struct tm_inst *i, struct bound *o)
+/* The last SALU result for SGPRs up to most that it reads; stamped, 0: none. */
+static uint32_t salu_result(const struct tm_wave *w, const struct tm_inst *i,
+                            unsigned most)
 {
-    if (i->writes_sdst && w->salu.exec)
-        at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
-    if (!i->reads_sgpr)
-        return;
     uint32_t last = 0;
     for (unsigned r = 0; r < i->n_ssrc; r++)
-        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_EXEC; k++) {
+        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < most; k++) {
             uint32_t ready = w->sregs.s[i->ssrc[r].first + k].ready;
             last = ready > last ? ready : last;
         }
+    return last;
+}
+
+/* A VALU or memory instruction waits for the SALU results that it reads, lanes among
+ * them; a VALU that writes SGPRs, until the SALU has nothing left to do. */
+static void wait_salu_results(const struct tm_base *b, const struct tm_wave *w,
+                              const struct tm_inst *i, struct bound *o)
+{
+    if (i->writes_sdst && i->cls == TM_VALU && w->salu.exec)
+        at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
+    uint32_t last = w->sregs.s[TM_EXEC].ready;
+    if (i->reads_sgpr)
+        last = (uint32_t)tm_max(last, salu_result(w, i, TM_EXEC));
     if (last)
         at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_to_valu), TM_S_SALU);
 }
@@ -120,12 +128,7 @@ static void wait_branch(const struct tm_base *b, const struct tm_wave *w,
                         const struct tm_inst *i, struct bound *o)
 {
     wait_sgpr_sources(b, w, i, o);
-    uint32_t last = 0;
-    for (unsigned r = 0; r < i->n_ssrc; r++)
-        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++) {
-            uint32_t ready = w->sregs.s[i->ssrc[r].first + k].ready;
-            last = ready > last ? ready : last;
-        }
+    uint32_t last = salu_result(w, i, TM_SGPRS);
     if (last)
         at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_to_branch), TM_S_SALU);
 }
@@ -233,6 +236,7 @@ static void wait_memory(const struct tm_base *b, struct tm_wave *w,
     struct tm_simd *s = w->simd;
     wait_drain(b, w, o);
     wait_sgpr_sources(b, w, i, o);
+    wait_salu_results(b, w, i, o);
     wait_count(b, w, i, o);
     if (!lds) {
         queue_trim(&s->vmem_queue, b->now);
