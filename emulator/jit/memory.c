@@ -389,10 +389,14 @@ static bool is_small(const struct emit *e, const struct uop *u)
     return window_small(u, write, &small) && (!write || e->x->evex || !e->masked);
 }
 
+/* Loads past the caches of elements that other workgroups change as a whole are the
+ * handler's, which moves each at once. */
 static bool is_plain(const struct emit *e, const struct uop *u)
 {
     const struct umem *m = &u->mem;
     const struct level_ops *l = e->emu->level;
+    if (m->returns && m->wide && m->bytes > 4)
+        return false;
     return (u->fn == l->vmem_load || u->fn == l->vmem_store) && u->flags & UF_MEM &&
            (m->wide || is_small(e, u)) && m->addr != NO_ROW && m->bytes <= 16 &&
            m->bytes != 12 && (m->space == MEM_GLOBAL || m->space == MEM_FLAT);

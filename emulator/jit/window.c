@@ -58,7 +58,8 @@ void window_load_rows(struct emit *e, struct access *a)
 
 bool window_stores(const struct emit *e, const struct access *a)
 {
-    return e->x->evex && !a->small;
+    /* others read elements of several dwords as a whole: the handler stores them so */
+    return e->x->evex && !a->small && (a->dwords == 1 || a->lds);
 }
 
 /* Elements of several dwords must not overlap by halves: dword by dword the order would

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <emmintrin.h>
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -114,6 +115,42 @@ static inline void store32(uint8_t *p, uint32_t v)
         memcpy(p, &v, sizeof v);
 }
 
+/* One lane's 2 or 4 dwords at once, as on the chip: kernels keep a flag and its value
+ * in one such element and look at it from other workgroups, which are other threads. */
+static inline void load_lane(uint32_t v[4], const uint8_t *p, unsigned dwords)
+{
+    uint64_t both;
+    if (dwords == 4) {
+        _mm_storeu_si128((__m128i *)(void *)v,
+                         _mm_loadu_si128((const __m128i *)(const void *)p));
+        return;
+    }
+    if (((uintptr_t)p & 7) == 0)
+        both = __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_RELAXED);
+    else
+        memcpy(&both, p, sizeof both);
+    v[0] = (uint32_t)both;
+    v[1] = (uint32_t)(both >> 32);
+}
+
+static inline void store_lane(uint8_t *p, const uint32_t v[4], unsigned dwords)
+{
+    uint64_t both = v[0] | (uint64_t)v[1] << 32;
+    if (dwords == 4)
+        _mm_storeu_si128((__m128i *)(void *)p,
+                         _mm_loadu_si128((const __m128i *)(const void *)v));
+    else if (((uintptr_t)p & 7) == 0)
+        __atomic_store_n((uint64_t *)(void *)p, both, __ATOMIC_RELAXED);
+    else
+        memcpy(p, &both, sizeof both);
+}
+
+/* Are they moved so? */
+static inline bool by_lane(unsigned dwords)
+{
+    return dwords == 2 || dwords == 4;
+}
+
 /* Do the offsets grow by one step from lane to lane, without wrapping? */
 static inline bool row_steps(const uint32_t *a, uint32_t *step)
 {
@@ -163,10 +200,13 @@ static inline bool load_steps(uint32_t *d, const uint8_t *p, uint32_t step,
                               unsigned dwords)
 {
     if (step == 0) {
+        uint32_t v[4] = {0};
+        if (by_lane(dwords))
+            load_lane(v, p, dwords);
         for (unsigned k = 0; k < dwords; k++) {
-            uint32_t v = load32(p + 4ul * k);
+            uint32_t one = by_lane(dwords) ? v[k] : load32(p + 4ul * k);
             for (unsigned l = 0; l < 32; l++)
-                d[32 * k + l] = v;
+                d[32 * k + l] = one;
         }
         return true;
     }
@@ -311,6 +351,22 @@ GATHER_INLINE void gather_half(uint32_t *d, const uint8_t *base, const uint32_t 
 {
     const unsigned first = (unsigned)__builtin_ctz(mask);
     const enum gather_shape shape = gather_shape(a, mask);
+    uint32_t v[4] = {0};
+    if (by_lane(dwords) && shape == GATHER_UNIFORM) {
+        load_lane(v, base + a[first], dwords);
+        for (unsigned k = 0; k < dwords; k++)
+            fill_line(d + 32 * k, v[k], mask);
+        return;
+    }
+    if (by_lane(dwords)) {
+        FOR_LANES(l, mask)
+        {
+            load_lane(v, base + a[l], dwords);
+            for (unsigned k = 0; k < dwords; k++)
+                d[32 * k + l] = v[k];
+        }
+        return;
+    }
     for (unsigned k = 0; k < dwords; k++, base += 4, d += 32) {
         if (shape == GATHER_CONTIGUOUS)
             load_line(d, base + a[first] - (size_t)4 * first, mask);
@@ -372,14 +428,13 @@ static inline void scatter_rows(const uint32_t *s, uint8_t *base, const uint32_t
     }
     if (exec == ~0u && row_steps(a, &step) && store_steps(s, base + a[0], step, dwords))
         return;
-    if (dwords == 2) {
-        rows_together((uint8_t *)v, s, 2);
+    if (by_lane(dwords)) {
+        if (dwords == 2)
+            rows_together((uint8_t *)v, s, 2);
+        else
+            rows_together((uint8_t *)v, s, 4);
         FOR_LANES(l, exec)
-        memcpy(base + a[l], v + (size_t)2 * l, 8);
-    } else if (dwords == 4) {
-        rows_together((uint8_t *)v, s, 4);
-        FOR_LANES(l, exec)
-        memcpy(base + a[l], v + (size_t)4 * l, 16);
+        store_lane(base + a[l], v + (size_t)dwords * l, dwords);
     } else {
         FOR_LANES(l, exec)
         for (unsigned k = 0; k < dwords; k++)

@@ -125,7 +125,9 @@ static void lane_read(struct wave *w, unsigned l, uint64_t addr, void *buf,
                       unsigned bytes)
 {
     enum emu_space space = flat_space(addr);
-    if (space == EMU_SPACE_GLOBAL)
+    if (space == EMU_SPACE_GLOBAL && bytes % 8 == 0)
+        load_lane(buf, host_pointer(addr), bytes / 4);
+    else if (space == EMU_SPACE_GLOBAL)
         memcpy(buf, host_pointer(addr), bytes);
     else
         (void)private_access(w, l, space == EMU_SPACE_LDS, (uint32_t)addr, buf, bytes,
@@ -136,9 +138,11 @@ static void lane_write(struct wave *w, unsigned l, uint64_t addr, const void *bu
                        unsigned bytes)
 {
     enum emu_space space = flat_space(addr);
-    uint32_t copy[4];
+    uint32_t copy[4] = {0};
     memcpy(copy, buf, bytes);
-    if (space == EMU_SPACE_GLOBAL)
+    if (space == EMU_SPACE_GLOBAL && bytes % 8 == 0)
+        store_lane(host_pointer(addr), copy, bytes / 4);
+    else if (space == EMU_SPACE_GLOBAL)
         memcpy(host_pointer(addr), copy, bytes);
     else
         (void)private_access(w, l, space == EMU_SPACE_LDS, (uint32_t)addr, copy, bytes,
@@ -177,6 +181,14 @@ static void load_rows(struct wave *w, const struct uop *u, uint32_t exec,
     if (!u->mem.wide) {
         FOR_LANES(l, exec)
         d[l] = u->op.mem(load_small(host_pointer(addr[l]), bytes), d[l]);
+    } else if (by_lane(bytes / 4)) {
+        FOR_LANES(l, exec)
+        {
+            uint32_t v[4] = {0};
+            load_lane(v, host_pointer(addr[l]), bytes / 4);
+            for (unsigned k = 0; k < bytes / 4; k++)
+                d[k * ROW_DWORDS + l] = v[k];
+        }
     } else {
         for (unsigned k = 0; k < bytes / 4; k++, d += ROW_DWORDS)
             FOR_LANES(l, exec)
@@ -195,8 +207,16 @@ static void store_rows(struct wave *w, const struct uop *u, uint32_t exec,
     } else {
         /* lane by lane, so that the highest lane wins where lanes collide */
         FOR_LANES(l, exec)
-        for (unsigned k = 0; k < bytes / 4; k++)
-            store32(host_pointer(addr[l]) + (size_t)4 * k, s[k * ROW_DWORDS + l]);
+        {
+            uint32_t v[4] = {0};
+            for (unsigned k = 0; k < bytes / 4; k++)
+                v[k] = s[k * ROW_DWORDS + l];
+            if (by_lane(bytes / 4))
+                store_lane(host_pointer(addr[l]), v, bytes / 4);
+            else
+                for (unsigned k = 0; k < bytes / 4; k++)
+                    store32(host_pointer(addr[l]) + (size_t)4 * k, v[k]);
+        }
     }
 }
 
