@@ -4,11 +4,13 @@
  *     test_windows [avx2 | avx512]
  *
  * Loops leave the region that they began in for one with other permissions, for none,
- * or lose it while they run. SPDX-License-Identifier: MIT
+ * or lose it while they run. And elements of several dwords move as a whole.
+ * SPDX-License-Identifier: MIT
  */
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "gpus.h"
 
@@ -166,6 +168,37 @@ START_TEST(gone)
 }
 END_TEST
 
+/* Elements of 8 and 16 bytes that other workgroups look at meanwhile are seen whole:
+ * two of them, written by odd workgroups, read by the others. */
+START_TEST(whole_elements)
+{
+    static const char text[] =
+        "v_and_b32 v1, 1, v0\nv_mul_u32_u24 v1, 48, v1\nv_lshlrev_b32 v2, 2, v0\n"
+        "s_movk_i32 s9, 20000\nv_mov_b32 v10, 0\ns_and_b32 s10, s8, 1\n"
+        "s_cbranch_scc0 @read\ns_mov_b32 exec_lo, 3\nwrite:\n"
+        "v_mov_b32 v4, s9\nv_mov_b32 v5, s9\nv_mov_b32 v6, s9\nv_mov_b32 v7, s9\n"
+        "global_store_b128 v1, v[4:7], s[0:1]\n"
+        "global_store_b64 v1, v[4:5], s[0:1] offset:24\n"
+        "s_sub_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 0\ns_cbranch_scc1 @write\ns_endpgm\n"
+        "read:\nglobal_load_b128 v[4:7], v1, s[0:1] glc\n"
+        "global_load_b64 v[8:9], v1, s[0:1] offset:24 glc\ns_waitcnt vmcnt(0)\n"
+        "v_xor_b32 v5, v4, v5\nv_xor_b32 v6, v4, v6\nv_xor_b32 v7, v4, v7\n"
+        "v_xor_b32 v8, v9, v8\nv_or3_b32 v10, v10, v5, v6\n"
+        "v_or3_b32 v10, v10, v7, v8\n"
+        "s_sub_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 0\ns_cbranch_scc1 @read\n"
+        "s_lshl_b32 s10, s8, 7\ns_add_u32 s2, s2, s10\ns_addc_u32 s3, s3, 0\n"
+        "global_store_b32 v2, v10, s[2:3]\ns_endpgm\n";
+    gpus_create(&g, level, 2, 0);
+    gpus_place(&g, text);
+    gpus_fill(&g, 1);
+    memset(g.data, 0, 4096);
+    (void)gpus_compare(&g, &(struct load){.groups = 8}, "elements seen by halves");
+    for (unsigned i = 0; i < 8 * 128; i++)
+        ck_assert(i & 128 || g.data[GPU_DATA / 4 * 3 + i] == 0);
+    gpus_destroy(&g);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("windows");
@@ -174,6 +207,10 @@ static Suite *suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, borders, 0, N_WALKS);
     tcase_add_loop_test(t, gone, 0, sizeof endless / sizeof *endless);
+    suite_add_tcase(s, t);
+    t = tcase_create("elements");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, whole_elements);
     suite_add_tcase(s, t);
     return s;
 }
