@@ -138,7 +138,16 @@ static const struct {
      LOAD WAIT "s_load_b64 s[10:11], s[2:3], 0x400\ns_waitcnt lgkmcnt(0)\n" STORE ADD
                "s_mov_b64 s[10:11], s[0:1]\n"},
     {"the base is a mask", "",
-     LOAD WAIT "v_cmp_gt_u32 s10, v0, v4\n" STORE ADD "s_mov_b64 s[10:11], s[0:1]\n"},
+     LOAD WAIT "s_lshl_b32 s12, s9, 7\ns_add_u32 s12, s12, s0\n"
+               "v_lshrrev_b32_e64 v10, v0, s12\nv_and_b32 v10, 1, v10\n"
+               "v_cmp_ne_u32 s10, 0, v10\n" STORE ADD "s_mov_b64 s[10:11], s[0:1]\n"},
+    {"two bases", "s_add_u32 s14, s0, 0x100\ns_addc_u32 s15, s1, 0\n",
+     LOAD WAIT STORE "global_load_b32 v9, v1, s[14:15]\n"
+                     "global_store_b32 v1, v8, s[14:15] offset:64\n"
+                     "global_store_b32 v1, v9, s[14:15]\n" ADD},
+    {"what can only be read", "s_getpc_b64 s[10:11]\ns_and_b32 s10, s10, 0xffffff00\n",
+     LOAD WAIT "s_cmp_lt_u32 s9, 5\ns_cbranch_scc1 @early\n" STORE "early:\n"},
+    {"a line that goes on between", "", LOAD WAIT STORE ADD LOAD WAIT STORE ADD},
     {"the base is a lane's", "v_mov_b32 v6, s0\nv_add_nc_u32 v6, 0x8000, v6\n",
      LOAD WAIT "v_readfirstlane_b32 s10, v6\n" STORE ADD
                "s_mov_b64 s[10:11], s[0:1]\n"},
