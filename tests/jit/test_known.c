@@ -157,6 +157,15 @@ static const struct {
     {"pairs whose upper half moves", "",
      "global_load_b32 v8, v[30:31], off\n" WAIT
      "v_add_nc_u32 v31, v31, v4\nglobal_store_b32 v[30:31], v8, off\n"},
+    {"a pair whose upper half is another one", "",
+     "s_cmp_gt_u32 s9, 5\ns_cselect_b32 s12, 0x80, 0\n"
+     "v_cndmask_b32_e64 v6, 0, 1, s12\nv_add_nc_u32 v31, v31, v6\n"
+     "global_load_b32 v8, v[30:31], off\n"},
+    {"offsets that wrap",
+     "v_add_nc_u32 v10, 0xffffffc0, v2\ns_add_u32 s10, s0, 0x100\n",
+     "s_cmp_gt_u32 s9, 5\ns_cselect_b32 s12, -1, 0\n"
+     "v_cndmask_b32_e64 v1, v2, v10, s12\n"
+     "s_and_b32 s12, s12, 1\ns_sub_u32 s11, s1, s12\n" LOAD},
     {"LDS", "",
      "ds_load_b32 v8, v1\ns_waitcnt lgkmcnt(0)\nv_add_nc_u32 v8, v8, v4\n"
      "ds_store_b32 v1, v8\n" OTHER ADD},
