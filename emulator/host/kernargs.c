@@ -198,6 +198,10 @@ static rd_status check_all(const struct la_kernel *kernel, bool placed,
     for (uint32_t i = 0; st == RD_OK && placed && i < meta->n_args; i++) {
         if (co_value_is_hidden((enum co_value_kind)meta->args[i].kind))
             continue;
+        if (next == n_args) /* check_count has counted those in front of hidden ones */
+            return la_fail(err, RD_E_INVALID,
+                           "kernel %.80s: argument %u is behind hidden ones",
+                           kernel->name, next);
         st = check_arg(&args[next], next, &meta->args[i], err);
         next++;
     }
