@@ -3,6 +3,8 @@
  */
 #include "x86_specs.h"
 
+#include "x86.h"
+
 #define BOTH(name) .vex = name, .evex = name
 const struct spec specs[X86_FORMS] = {
     [X86_MOVUPS] = {BOTH("vmovups"), .operands = "vr"},

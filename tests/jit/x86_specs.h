@@ -5,8 +5,7 @@
 #define TESTS_X86_SPECS_H
 
 #include <stdbool.h>
-
-#include "x86.h"
+#include <stdint.h>
 
 /* Operands, a letter each:
  *   v dst                         k the same, an opmask register with EVEX
@@ -23,6 +22,6 @@ struct spec {
     bool only_mem;    /* rm is memory */
 };
 
-extern const struct spec specs[X86_FORMS];
+extern const struct spec specs[]; /* by enum x86_form */
 
 #endif

@@ -255,7 +255,7 @@ static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
     struct path p = {s->free, s->burst, s->last};
     unsigned at[2] = {next_of(s, 0, 0), next_of(s, 1, 0)}, kept = 0, n[2] = {0};
     uint32_t gone = 0;
-    int64_t when[TM_SENDS];
+    int64_t when[TM_SENDS] = {0};
     while (at[0] < s->n || at[1] < s->n) {
         unsigned turn = at[0] == s->n ? 1 : at[1] == s->n ? 0 : p.last;
         if (at[0] < s->n && at[1] < s->n)
@@ -279,8 +279,8 @@ static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
         }
         at[turn] = next_of(s, turn, at[turn] + 1);
     }
-    for (unsigned k = s->n;
-         k-- > 0;) { /* from the last: none lands on another's time */
+    /* From the last: none lands on another's time. */
+    for (unsigned k = s->n; k-- > 0;) {
         struct tm_send_op *o = &s->op[k];
         struct tm_queue *q = &o->in->vmem_queue;
         if (n[o->simd] < q->n) {
