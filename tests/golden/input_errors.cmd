@@ -6,6 +6,7 @@ file kd63.bin 000000000000000000000000
 file small.bin 010203
 build add.hsaco vector_add.cl
 build two.hsaco two_kernels.cl
+build between.hsaco hidden_between.s
 rdna3 run missing.elf
 rdna3 run --raw missing.bin
 rdna3 run --raw code.bin --kd missing.bin
@@ -31,6 +32,7 @@ rdna3 run add.hsaco --arg buf:4K --arg buf:4K --arg buf:4K --arg u32:5 --block 1
 rdna3 run add.hsaco --arg buf:4K --arg buf:4K --arg buf:4K --arg u32:5 --wave 64
 rdna3 run add.hsaco --arg buf:4K --arg buf:4K --arg buf:4K --arg u32:5 --dynamic-lds 70000
 rdna3 run add.hsaco --arg buf:2:file=small.bin --arg buf:4K --arg buf:4K --arg u32:5
+rdna3 run between.hsaco --arg u64:1
 rdna3 run add.hsaco --arg file:missing --arg buf:4K --arg buf:4K --arg u32:5
 rdna3 run add.hsaco --arg buf:4K --arg buf:4K --arg buf:4K --arg u32:5 --out 2=no/such/folder
 rdna3 doc v_frobnicate_b32
