@@ -119,6 +119,10 @@ fine:
 	s_endpgm
 """
 
+# The same behind what makes the threads' work one queue.
+MEETS = FAULTS.replace("\tv_mov_b32_e32 v2, 0\n",
+                       "\tglobal_atomic_add_u32 v3, v1, v1, s[4:5] glc\n\ts_waitcnt vmcnt(0)\n\tv_mov_b32_e32 v2, 0\n", 1)
+
 # Waves of different priority wait for room on the way to the LDS, some of them in clauses.
 LOADS = "".join("\tds_load_b64 v[%d:%d], v6 offset:%d\n" % (8 + 2 * (n % 4), 9 + 2 * (n % 4), 8 * n) for n in range(12))
 WAITS = HEAD.replace("vgpr 16", "vgpr 24") + """
@@ -178,7 +182,7 @@ def run(folder, code, threads, *more):
 failed = 0
 with tempfile.TemporaryDirectory() as folder:
     for name, text, grid, ends in (("takes", TAKES, "200", 0), ("calls", CALLS, "700", 0), ("waits", WAITS, "500", 0),
-                                   ("faults", FAULTS, "100", None)):
+                                   ("faults", FAULTS, "100", None), ("meets", MEETS, "100", None)):
         code = os.path.join(folder, name)
         with open(code + ".s", "w") as f:
             f.write(text)

@@ -626,7 +626,12 @@ rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
     t->chip.b.now = e->t;
     tm_fetch_waves(t);
     struct tm_wave *w = tm_wave_of(t, e->key);
-    return w ? turn(t, w) : tm_turn_of_own(t, (unsigned)(e->key >> TM_INDEX_BITS));
+    if (!w)
+        return tm_turn_of_own(t, (unsigned)(e->key >> TM_INDEX_BITS));
+    rd_status st = turn(t, w);
+    if (st == RD_E_FAULT) /* behind windows of several threads nobody else says which */
+        emu_stepper_blame(t->stepper, w->wave);
+    return st;
 }
 
 rd_status tm_gather_and_ask(struct tm_engine *t, int64_t end)
