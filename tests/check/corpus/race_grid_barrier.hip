@@ -14,5 +14,5 @@ __global__ void kernel(int *data, int *count, int *out)
             ;
     }
     __builtin_amdgcn_s_barrier();
-    out[i] = data[127 - i]; // BUG: race/write-read
+    out[i] = data[127 - i]; // BUG: race/stale-read
 }
