@@ -96,8 +96,8 @@ struct gpu_queue {
     uint64_t packet; /* worker only: index of the packet, for the dispatch */
     bool at_work;    /* worker only: the simulated clock waits for this queue */
     uint64_t time;   /* worker only: simulated time of this queue */
-    uint64_t
-        code_page[CP_CODE_PAGES]; /* worker only: + 1, that it has run, newest first */
+    /* Worker only: + 1, that it has run, newest first. */
+    uint64_t code_page[CP_CODE_PAGES];
     _Atomic uint64_t seen; /* doorbell's value when the worker last looked, or woke */
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */

@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <emmintrin.h>
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
