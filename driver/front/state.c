@@ -23,6 +23,7 @@
 
 #include "shared.h"
 #include "sysfs.h"
+#include "whole.h"
 
 #define RENDER_FILE_BYTES (1ull << 42) /* sparse; offsets are never reused */
 #define KFD_FILE_BYTES    (1ull << 32)
@@ -53,20 +54,12 @@ static int create_file(const struct state *s, const char *path)
     return fd;
 }
 
-static bool write_all(int fd, const void *data, size_t bytes)
-{
-    ssize_t n = write(fd, data, bytes);
-    if (n >= 0 && n != (ssize_t)bytes)
-        errno = ENOSPC;
-    return n == (ssize_t)bytes;
-}
-
 static rd_status emit_file(void *ctx, const char *path, const void *data, size_t bytes)
 {
     int fd = create_file(ctx, path);
     if (fd < 0)
         return RD_E_IO;
-    bool ok = write_all(fd, data, bytes);
+    bool ok = whole_write(fd, data, bytes);
     close(fd);
     return ok ? RD_OK : RD_E_IO;
 }
@@ -300,7 +293,7 @@ static rd_status copy_library(struct state *s, const char *library)
     char *data = read_all(library, 0, &bytes);
     snprintf(s->library, sizeof(s->library), "%s/preload.so", s->dir);
     int fd = open(s->library, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-    bool ok = data && bytes && fd >= 0 && write_all(fd, data, bytes);
+    bool ok = data && bytes && fd >= 0 && whole_write(fd, data, bytes);
     if (fd >= 0)
         close(fd);
     free(data);

@@ -11,19 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool write_all(int fd, const char *data, uint64_t bytes)
-{
-    while (bytes) {
-        ssize_t n = write(fd, data, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        bytes -= (uint64_t)n;
-    }
-    return true;
-}
+#include "whole.h"
 
 /* The pattern with a number in it. */
 static void name(char path[PATH_MAX], const char *folder, const char *pattern,
@@ -43,7 +31,7 @@ unsigned kept_write(const char *folder, const char *pattern, unsigned limit,
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return limit;
-    if (write_all(fd, data, bytes))
+    if (whole_write(fd, data, bytes))
         for (number = 0; number < limit; number++) {
             name(path, folder, pattern, number);
             if (link(temporary, path) == 0)

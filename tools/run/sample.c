@@ -18,27 +18,13 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "whole.h"
 
 /* Wave-instructions: what is simulated at most, and what is simulated wholly. */
 #define MOST  UINT64_C(300000000)
 #define WHOLE 10u
 
 #define LOOK_MS 50 /* how often is looked whether to end */
-
-static bool write_all(int fd, const void *data, size_t bytes)
-{
-    const char *at = data;
-    while (bytes) {
-        ssize_t n = write(fd, at, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
-}
 
 /* What a process answers; it is ended if this one is told to end, and then answers
  * nothing. */
@@ -113,7 +99,7 @@ static int count(const struct run_options *o, struct emu *emu,
         d.control = &o->ending.control;
         c->st = emu_run(emu, &d, NULL, NULL);
         emu_count_each(emu, note_count, c);
-        _exit(write_all(out, c, sizeof *c) ? 0 : 1);
+        _exit(whole_write(out, c, sizeof *c) ? 0 : 1);
     }
     bool ok = read_answer(child, in, &o->ending.control, c, sizeof *c);
     reap(child, in);
@@ -182,7 +168,7 @@ int run_sample_branch(struct run_sample *s, struct tm_engine *t, struct emu *emu
     if (s->child == 0) {
         tm_only_left_over(t);
         time_left_over(t, emu, dispatch, &l);
-        _exit(write_all(out, &l, sizeof l) ? 0 : 1);
+        _exit(whole_write(out, &l, sizeof l) ? 0 : 1);
     }
     return CLI_OK;
 }

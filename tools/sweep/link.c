@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "whole.h"
 
 /* A message comes in one piece, or its sender is in trouble. */
 enum { PATIENCE = 30, HELLO_PATIENCE = 2, TRY_MS = 5000, BACKLOG = 1024 };
@@ -42,36 +43,6 @@ void link_patience(int fd, int seconds)
 {
     const struct timeval most = {.tv_sec = seconds};
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
-}
-
-bool link_send(int fd, const void *data, size_t bytes)
-{
-    const char *at = data;
-    while (bytes) {
-        ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
-}
-
-bool link_receive(int fd, void *data, size_t bytes)
-{
-    char *at = data;
-    while (bytes) {
-        ssize_t n = recv(fd, at, bytes, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
 }
 
 static socklen_t length_of(const struct sockaddr_storage *place)
@@ -190,7 +161,7 @@ int link_reach(const struct link_where *where, uint32_t rank, int *out)
             continue;
         make_reliable(fd);
         link_patience(fd, PATIENCE);
-        if (link_send(fd, &hello, sizeof hello) && link_receive(fd, &welcome, 1)) {
+        if (whole_send(fd, &hello, sizeof hello) && whole_receive(fd, &welcome, 1)) {
             link_patience(fd, 0); /* its answer may take as long as an item */
             *out = fd;
             return CLI_OK;
@@ -210,9 +181,9 @@ bool link_accept(const struct link_where *where, int listening, uint32_t *rank,
         return false;
     make_reliable(fd);
     link_patience(fd, HELLO_PATIENCE);
-    if (!link_receive(fd, &hello, sizeof hello) ||
+    if (!whole_receive(fd, &hello, sizeof hello) ||
         memcmp(hello.secret, where->secret, LINK_SECRET) != 0 ||
-        !link_send(fd, "", 1)) {
+        !whole_send(fd, "", 1)) {
         close(fd);
         return false;
     }

@@ -8,7 +8,6 @@
 #define RD_SWEEP_LINK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -35,10 +34,7 @@ int link_reach(const struct link_where *where, uint32_t rank, int *out);
 bool link_accept(const struct link_where *where, int listening, uint32_t *rank,
                  int *out);
 
-/* All of it; false: the other one is gone. */
-bool link_send(int fd, const void *data, size_t bytes);
-bool link_receive(int fd, void *data, size_t bytes);
-/* How long link_receive waits; 0: for ever. */
+/* How long whole_receive waits; 0: for ever. */
 void link_patience(int fd, int seconds);
 
 #endif

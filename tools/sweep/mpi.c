@@ -20,6 +20,7 @@
 #include "cli.h"
 #include "link.h"
 #include "sweep.h"
+#include "whole.h"
 
 /* Seconds that rank 0 waits for ranks that have not asked yet once nothing is left to
  * do; seconds from one look at interruptions to the next. */
@@ -161,8 +162,8 @@ static bool ask(int fd, const struct sweep_done *last, uint64_t *item)
                         .seconds = last->seconds,
                         .status = last->status,
                         .bytes = last->bytes};
-    return link_send(fd, &m, sizeof m) && link_send(fd, last->text, last->bytes) &&
-           link_receive(fd, item, sizeof *item);
+    return whole_send(fd, &m, sizeof m) && whole_send(fd, last->text, last->bytes) &&
+           whole_receive(fd, item, sizeof *item);
 }
 
 /* It has been interrupted; rank 0, too? Then it says so once all is written down. */
@@ -170,7 +171,7 @@ static bool all_end(int fd)
 {
     uint64_t item;
     link_patience(fd, PARTING);
-    return link_receive(fd, &item, sizeof item) && item == SWEEP_NONE;
+    return whole_receive(fd, &item, sizeof item) && item == SWEEP_NONE;
 }
 
 static int serve(const struct sweep *s, const struct link_where *where, const char *db,
@@ -269,8 +270,8 @@ static int answer(struct leader *l, struct peer *p)
 {
     struct message m;
     struct sweep_done done = {.text = NULL};
-    bool good =
-        link_receive(p->fd, &m, sizeof m) && m.bytes <= MOST_BYTES && m.item == p->item;
+    bool good = whole_receive(p->fd, &m, sizeof m) && m.bytes <= MOST_BYTES &&
+                m.item == p->item;
     if (good) {
         done = (struct sweep_done){.item = m.item,
                                    .status = m.status,
@@ -279,7 +280,7 @@ static int answer(struct leader *l, struct peer *p)
                                    .text = calloc(m.bytes + 1u, 1)};
         if (!done.text)
             return cli_error(CLI_FAILED, "out of memory");
-        good = link_receive(p->fd, done.text, m.bytes);
+        good = whole_receive(p->fd, done.text, m.bytes);
     }
     if (!good) {
         free(done.text);
@@ -293,7 +294,7 @@ static int answer(struct leader *l, struct peer *p)
     p->item = next_item(l);
     bool ends = p->item == SWEEP_NONE;
     int status = ends ? write_down(l, CLI_OK) : CLI_OK; /* it will not ask again */
-    if (!link_send(p->fd, &p->item, sizeof p->item))
+    if (!whole_send(p->fd, &p->item, sizeof p->item))
         give_up(l, p);
     else if (ends)
         forget(l, p);
@@ -362,7 +363,7 @@ static int lead(struct leader *l)
     sweep_stop(&l->job, 1);
     for (; l->n; forget(l, &l->peer[l->n - 1]))
         if (status == CLI_OK)
-            (void)link_send(l->peer[l->n - 1].fd, &none, sizeof none);
+            (void)whole_send(l->peer[l->n - 1].fd, &none, sizeof none);
     return status;
 }
 
