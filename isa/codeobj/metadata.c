@@ -2,8 +2,9 @@
  *
  * Must not know descriptors; kernel.c joins the two. Keys that later compilers add are
  * passed over; a known key of the wrong type is an error.
+ * A linked object keeps a note of each of the objects that it was linked from.
  * Invariants: strings are copied with their zero byte into one block as large as the
- * note (each was at least as long there); an array is allocated only if its elements,
+ * notes (each was at least as long there); an array is allocated only if its elements,
  * at their smallest, fit the rest of the note.
  * Source: LLVM AMDGPUUsage, "Code Object V3/V4/V5 Metadata".
  * SPDX-License-Identifier: MIT
@@ -25,6 +26,7 @@ struct parser {
     uint64_t file_offset; /* of the document */
     char *strings;
     size_t strings_used;
+    bool has_kernels, has_printfs; /* of this document */
     struct co_object *obj;
     struct co_error *err;
 };
@@ -386,6 +388,33 @@ static rd_status parse_kernel(struct parser *p, struct co_kernel_meta *meta)
     return st;
 }
 
+static size_t power_above(size_t n)
+{
+    size_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+/* Room for the kernels of one more note, cleared; NULL: out of memory. The array grows
+ * by powers of two. */
+static struct co_kernel_meta *add_metas(struct co_object *obj, uint32_t count)
+{
+    size_t old = obj->n_metas, n = old + count;
+    if (!obj->metas || power_above(n) > power_above(old)) {
+        struct co_kernel_meta *metas =
+            n < UINT32_MAX ? co_array(power_above(n), sizeof *metas) : NULL;
+        if (!metas)
+            return NULL;
+        if (old)
+            memcpy(metas, obj->metas, old * sizeof *metas);
+        free(obj->metas);
+        obj->metas = metas;
+    }
+    obj->n_metas = (unsigned)n;
+    return &obj->metas[old];
+}
+
 static rd_status parse_kernels(struct parser *p)
 {
     struct co_object *obj = p->obj;
@@ -394,17 +423,17 @@ static rd_status parse_kernels(struct parser *p)
     rd_status st = next_container(p, MP_ARRAY, "amdhsa.kernels", &count);
     if (st != RD_OK)
         return st;
-    if (obj->metas)
+    if (p->has_kernels)
         return fail_at(p, RD_E_FORMAT, start, "amdhsa.kernels", "the key occurs twice");
+    p->has_kernels = true;
     if (count > (p->r.size - p->r.pos) / MIN_KERNEL_BYTES)
         return fail_at(p, RD_E_TRUNCATED, start, "amdhsa.kernels",
                        "more kernels than the note has room for");
-    obj->metas = co_array(count, sizeof *obj->metas);
-    if (!obj->metas)
+    struct co_kernel_meta *metas = add_metas(obj, count);
+    if (!metas)
         return fail_at(p, RD_E_NOMEM, start, "amdhsa.kernels", "out of memory");
-    obj->n_metas = count;
     for (uint32_t i = 0; st == RD_OK && i < count; i++)
-        st = parse_kernel(p, &obj->metas[i]);
+        st = parse_kernel(p, &metas[i]);
     return st;
 }
 
@@ -416,8 +445,9 @@ static rd_status parse_printfs(struct parser *p)
     rd_status st = next_container(p, MP_ARRAY, "amdhsa.printf", &count);
     if (st != RD_OK)
         return st;
-    if (obj->printfs)
+    if (p->has_printfs)
         return fail_at(p, RD_E_FORMAT, start, "amdhsa.printf", "the key occurs twice");
+    p->has_printfs = true;
     if (count > p->r.size - p->r.pos)
         return fail_at(p, RD_E_TRUNCATED, start, "amdhsa.printf",
                        "more formats than the note has room for");
@@ -473,8 +503,8 @@ static rd_status parse_document(struct parser *p)
             st = parse_version(p);
         else if (mp_is(&key, "amdhsa.target"))
             st = take_string(p, "amdhsa.target", &p->obj->info.isa);
-        else if (mp_is(&key, "amdhsa.printf"))
-            st = parse_printfs(p);
+        else if (mp_is(&key, "amdhsa.printf") && (p->has_printfs || !p->obj->printfs))
+            st = parse_printfs(p); /* formats have their numbers from the first note */
         else
             st = skip(p, "document");
     }
@@ -487,34 +517,33 @@ static int compare_metas(const void *a, const void *b)
     return strcmp(x->symbol, y->symbol);
 }
 
+/* strings_used: of the memory for strings, by the notes before */
 static rd_status parse_note(struct co_object *obj, const uint8_t *doc, uint32_t bytes,
-                            struct co_error *err)
+                            size_t *strings_used, struct co_error *err)
 {
-    obj->meta_strings = co_array((uint64_t)bytes + 1, 1);
-    if (!obj->meta_strings)
-        return co_fail(err, RD_E_NOMEM,
-                       "out of memory for %" PRIu32 " bytes of metadata", bytes);
     struct parser p = {
         .r = {.data = doc, .size = bytes},
         .file_offset = (uint64_t)(doc - obj->data) + obj->info.elf_offset,
         .strings = obj->meta_strings,
+        .strings_used = *strings_used,
         .obj = obj,
         .err = err,
     };
     rd_status st = parse_document(&p);
-    if (st == RD_OK && obj->n_metas)
-        qsort(obj->metas, obj->n_metas, sizeof *obj->metas, compare_metas);
+    *strings_used = p.strings_used;
     return st;
 }
 
 /* ---- notes ------------------------------------------------------------------- */
 
-/* Look for our note in one range of the file; found tells whether it was there. */
+/* Look for our notes in one range of the file; found tells whether there were any. */
 static rd_status scan_notes(struct co_object *obj, uint64_t offset, uint64_t bytes,
                             bool *found, struct co_error *err)
 {
+    size_t strings_used = 0;
     uint64_t at = 0;
-    while (bytes - at >= NOTE_BYTES) {
+    rd_status st = RD_OK;
+    while (st == RD_OK && at <= bytes && bytes - at >= NOTE_BYTES) {
         const uint8_t *p = obj->data + offset + at;
         uint64_t name_bytes = load_le32(p), desc_bytes = load_le32(p + 4);
         uint64_t desc = at + NOTE_BYTES + ((name_bytes + 3) & ~UINT64_C(3));
@@ -526,15 +555,19 @@ static rd_status scan_notes(struct co_object *obj, uint64_t offset, uint64_t byt
                 obj->info.elf_offset + offset + at, name_bytes, desc_bytes, bytes);
         if (load_le32(p + 8) == NT_AMDGPU_METADATA_ && name_bytes == 7 &&
             memcmp(p + NOTE_BYTES, "AMDGPU", 7) == 0) {
+            if (!obj->meta_strings)
+                obj->meta_strings = co_array(bytes + 1, 1);
+            if (!obj->meta_strings)
+                return co_fail(err, RD_E_NOMEM,
+                               "out of memory for %" PRIu64 " bytes of metadata",
+                               bytes);
             *found = true;
-            return parse_note(obj, obj->data + offset + desc, (uint32_t)desc_bytes,
-                              err);
+            st = parse_note(obj, obj->data + offset + desc, (uint32_t)desc_bytes,
+                            &strings_used, err);
         }
         at = (desc + desc_bytes + 3) & ~UINT64_C(3);
-        if (at > bytes)
-            break;
     }
-    return RD_OK;
+    return st;
 }
 
 rd_status co_read_metadata(struct co_object *obj, struct co_error *err)
@@ -556,5 +589,7 @@ rd_status co_read_metadata(struct co_object *obj, struct co_error *err)
             st =
                 scan_notes(obj, (uint64_t)(s->data - obj->data), s->bytes, &found, err);
     }
+    if (st == RD_OK && obj->n_metas)
+        qsort(obj->metas, obj->n_metas, sizeof *obj->metas, compare_metas);
     return st;
 }

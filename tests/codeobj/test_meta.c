@@ -1,6 +1,7 @@
 /* test_meta.c: metadata documents, good and bad, in the note of a made file.
  * SPDX-License-Identifier: MIT
  */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
@@ -392,6 +393,41 @@ START_TEST(notes)
 }
 END_TEST
 
+/* What a linked object keeps of the objects that it was made from. */
+START_TEST(several_notes)
+{
+    struct doc first, second;
+    struct made_elf elf;
+    struct co_object *obj;
+    begin(&first, 1);
+    put_text(&first, ".language", "OpenCL C");
+    begin(&second, 1);
+    put_text(&second, ".language", "Assembler");
+    char *symbol = memmem(first.data, first.size, "k.kd", 4);
+    ck_assert_ptr_nonnull(symbol);
+    memcpy(symbol, "j.kd", 4);
+    for (unsigned order = 0; order < 2; order++) {
+        const struct doc *a = order ? &second : &first, *b = order ? &first : &second;
+        struct doc both = *a;
+        while (both.size % 4)
+            put(&both, 0);
+        const uint32_t header[3] = {7, (uint32_t)b->size, 32};
+        memcpy(both.data + both.size, header, sizeof header);
+        memcpy(both.data + both.size + 12, "AMDGPU\0", 8);
+        memcpy(both.data + both.size + 20, b->data, b->size);
+        both.size += 20 + b->size;
+        make_elf(&elf, both.data, both.size);
+        poke(&elf, AT_NOTE + 4, 4, a->size);
+        ck_assert_int_eq(co_open(elf.data, elf.size, &obj, NULL), RD_OK);
+        const struct co_kernel *k = co_kernel_at(obj, 0);
+        ck_assert_ptr_nonnull(k->meta);
+        ck_assert_str_eq(k->meta->language, "Assembler");
+        walk_object(obj);
+        co_close(obj);
+    }
+}
+END_TEST
+
 /* Every prefix and every damaged byte of a full document. */
 START_TEST(hostile)
 {
@@ -435,6 +471,7 @@ int main(void)
     tcase_add_test(tc, bad_arguments);
     tcase_add_test(tc, contradictions);
     tcase_add_test(tc, notes);
+    tcase_add_test(tc, several_notes);
     tcase_add_test(tc, hostile);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
