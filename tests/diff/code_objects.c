@@ -3,9 +3,11 @@
  *     code_objects FILE...     code objects or offload bundles
  *
  * Every kernel runs with made-up arguments: buffers for pointers, small numbers for all
- * else. What it does with them need not make sense; both ways it must do the same:
- * status and fault, instructions, buffers. A kernel that does not end in time is left
- * out, and counted as such. SPDX-License-Identifier: MIT
+ * else. A number whose increase moves the address of a fault by as much is a pointer,
+ * too: assembly kernels call them values. If faults remain, buffers begin with
+ * addresses of buffers. What it does with them need not make sense; both ways it must
+ * do the same: status and fault, instructions, buffers. A kernel that does not end in
+ * time is left out, and counted as such. SPDX-License-Identifier: MIT
  */
 #include <signal.h>
 #include <stdio.h>
@@ -18,17 +20,27 @@
 
 #define MAX_ARGS     64u
 #define BUFFERS      8u
-#define BUFFER_BYTES (64u << 10)
+#define BUFFER_BYTES (256u << 10)
 #define ALL_BYTES    (BUFFERS * BUFFER_BYTES)
-#define VARIANTS     3u
+#define VARIANTS     3u  /* seeds 1 to so many */
 #define LIMIT_MS     300 /* of the interpreter */
 #define MOST_MS      30000
+#define PROBE_HIGH   256u /* added to the upper half of a number: 2^40 */
+#define NO_PROBE     MAX_ARGS
+#define ADDRESSES    64u
 
 enum { INTERP, NATIVE, WAYS };
 
 static const struct emu_config configs[WAYS] = {
     [INTERP] = {.threads = 1, .engine = EMU_ENGINE_INTERP},
     [NATIVE] = {.threads = 1, .engine = EMU_ENGINE_JIT, .native_hot = 1},
+};
+
+/* What is known of a kernel's arguments. */
+struct known {
+    uint64_t pointers; /* by value; a bit each */
+    bool addresses;    /* buffers begin with some */
+    unsigned probe;    /* the argument to be increased, or NO_PROBE */
 };
 
 struct outcome {
@@ -70,35 +82,54 @@ static uint32_t next_number(uint32_t *seed)
     return numbers[(*seed >> 8) % (sizeof numbers / sizeof *numbers)];
 }
 
-/* Half of the buffers hold floats, the others small integers. */
-static void fill_buffers(uint32_t seed)
+/* What buffers hold with a seed: half of them floats, the others small integers. */
+static const uint8_t *contents_of(uint32_t seed)
 {
+    static uint8_t *contents[VARIANTS + 1];
+    uint8_t *c = contents[seed] ? contents[seed] : malloc(ALL_BYTES);
+    if (!c)
+        abort();
+    uint32_t random = seed;
+    for (size_t at = 0; !contents[seed] && at < ALL_BYTES; at += 4) {
+        uint32_t n = next_number(&random) + (uint32_t)(at % BUFFER_BYTES / 4) % 7;
+        float f = (float)n * 0.25F;
+        memcpy(c + at, at / BUFFER_BYTES % 2 ? (const void *)&n : (const void *)&f, 4);
+    }
+    contents[seed] = c;
+    return c;
+}
+
+static void fill_buffers(uint32_t seed, bool addresses)
+{
+    const uint8_t *contents = contents_of(seed);
     for (unsigned i = 0; i < BUFFERS; i++)
-        for (size_t at = 0; at < BUFFER_BYTES; at += 4) {
-            uint32_t n = next_number(&seed) + (uint32_t)(at / 4) % 7;
-            float f = (float)n * 0.25F;
-            memcpy(buffer_at(i) + at, i % 2 ? (const void *)&n : (const void *)&f, 4);
+        memcpy(buffer_at(i), contents + (size_t)i * BUFFER_BYTES, BUFFER_BYTES);
+    for (unsigned i = 0; i < BUFFERS && addresses; i++)
+        for (unsigned k = 0; k < ADDRESSES; k++) {
+            uint64_t address = (uintptr_t)buffer_at((i + k) % BUFFERS);
+            memcpy(buffer_at(i) + sizeof address * k, &address, sizeof address);
         }
 }
 
 static unsigned make_args(const struct co_kernel_meta *meta, uint32_t seed,
-                          struct la_arg args[MAX_ARGS])
+                          const struct known *known, struct la_arg args[MAX_ARGS])
 {
     static uint64_t pointers[MAX_ARGS];
     static uint32_t numbers[MAX_ARGS][64];
     for (unsigned i = 0; i < meta->n_explicit_args; i++) {
         const struct co_arg *a = &meta->args[i];
         args[i] = (struct la_arg){.bytes = a->bytes, .text = ""};
-        if (a->kind == CO_VALUE_GLOBAL_BUFFER) {
+        bool is_pointer = known->pointers >> i & 1;
+        if (a->kind == CO_VALUE_GLOBAL_BUFFER || is_pointer) {
             pointers[i] = (uintptr_t)buffer_at(i % BUFFERS);
-            args[i].cls = LA_POINTER;
+            args[i].cls = is_pointer ? LA_BYTES : LA_POINTER;
             args[i].value = &pointers[i];
             continue;
         }
         for (unsigned k = 0; k < 64; k++)
             numbers[i][k] = next_number(&seed);
         if (a->bytes == 8) /* rather a size than two numbers */
-            numbers[i][1] = 0;
+            numbers[i][1] = known->probe == i ? PROBE_HIGH : 0;
         args[i].cls = LA_BYTES;
         args[i].value = numbers[i];
     }
@@ -118,7 +149,7 @@ static struct la_shape shape_of(const struct co_kernel_meta *meta)
 
 /* False: it cannot be launched so. */
 static bool run_way(struct la *la, unsigned way, const struct la_kernel *kernel,
-                    uint32_t seed, struct outcome *out)
+                    uint32_t seed, const struct known *known, struct outcome *out)
 {
     struct la_arg args[MAX_ARGS];
     struct la_shape shape = shape_of(kernel->meta);
@@ -126,11 +157,11 @@ static bool run_way(struct la *la, unsigned way, const struct la_kernel *kernel,
     struct emu_dispatch dispatch;
     struct la_error err;
     struct emu_stats stats = {0};
-    unsigned n = make_args(kernel->meta, seed, args);
+    unsigned n = make_args(kernel->meta, seed, known, args);
     *out = (struct outcome){.entry = kernel->entry_gpuva, .memory = kept[way]};
     if (la_prepare(la, kernel, &shape, args, n, &dispatch, &err) != RD_OK)
         return false;
-    fill_buffers(seed);
+    fill_buffers(seed, known->addresses);
     dispatch.control = &control;
     control = EMU_CONTROL_RUN;
     set_timer(way == INTERP ? LIMIT_MS : MOST_MS);
@@ -163,31 +194,57 @@ static const char *difference(const struct outcome *a, const struct outcome *b)
     return memcmp(a->memory, b->memory, ALL_BYTES) ? "other memory" : NULL;
 }
 
-static void compare(struct la *const la[WAYS], const struct la_kernel kernel[WAYS],
-                    const char *file)
+/* Does the access that faults move with this argument? */
+static bool moves(struct la *la, const struct la_kernel *kernel, uint32_t seed,
+                  const struct known *probe, const struct outcome *base)
 {
-    for (uint32_t seed = 1; seed <= VARIANTS; seed++) {
-        struct outcome out[WAYS];
-        if (!run_way(la[INTERP], INTERP, &kernel[INTERP], seed, &out[INTERP])) {
-            total.refused++;
-            return;
-        }
-        if (out[INTERP].status == RD_E_TIMEOUT) {
-            total.stopped++;
-            continue;
-        }
-        if (!run_way(la[NATIVE], NATIVE, &kernel[NATIVE], seed, &out[NATIVE]))
-            continue;
-        const char *what = difference(&out[INTERP], &out[NATIVE]);
-        total.runs++;
-        total.faulted += out[INTERP].status == RD_E_FAULT;
-        if (!what)
-            continue;
-        total.differ++;
-        printf("%s: %s, arguments %u: %s (interpreted: %s)\n", file,
-               kernel[INTERP].name, seed, what, rd_status_text(out[INTERP].status));
-    }
+    struct outcome out;
+    return run_way(la, INTERP, kernel, seed, probe, &out) && out.status == RD_E_FAULT &&
+           out.fault.address == base->fault.address + ((uint64_t)PROBE_HIGH << 32);
 }
+
+/* The argument whose value is where the kernel faults, or NO_PROBE. */
+static unsigned find_pointer(struct la *la, const struct la_kernel *kernel,
+                             uint32_t seed, const struct known *known,
+                             const struct outcome *fault)
+{
+    const struct co_kernel_meta *meta = kernel->meta;
+    for (unsigned i = 0; i < meta->n_explicit_args; i++) {
+        struct known probe = *known;
+        probe.probe = i;
+        if (meta->args[i].kind == CO_VALUE_BY_VALUE && meta->args[i].bytes == 8 &&
+            !(known->pointers >> i & 1) && moves(la, kernel, seed, &probe, fault))
+            return i;
+    }
+    return NO_PROBE;
+}
+
+/* Run interpreted, looking for pointers among the numbers until the kernel finds memory
+ * or none is found. False: it cannot be launched so. */
+static bool run_interpreted(struct la *la, const struct la_kernel *kernel,
+                            uint32_t seed, struct known *known, struct outcome *out)
+{
+    while (run_way(la, INTERP, kernel, seed, known, out)) {
+        if (out->status != RD_E_FAULT)
+            return true;
+        unsigned i = find_pointer(la, kernel, seed, known, out);
+        if (i != NO_PROBE)
+            known->pointers |= UINT64_C(1) << i;
+        else if (!known->addresses)
+            known->addresses = true;
+        else
+            return run_way(la, INTERP, kernel, seed, known, out);
+    }
+    return false;
+}
+
+/* The same object, loaded twice. */
+struct pair {
+    struct la *la[WAYS];
+    struct la_kernel kernel[WAYS];
+    const void *data;
+    size_t size;
+};
 
 /* An emulator that sees the buffers; NULL: none. */
 static struct la *create(unsigned way)
@@ -205,24 +262,87 @@ static struct la *create(unsigned way)
     return la;
 }
 
-static void run_kernel(const void *data, size_t size, const char *name,
-                       const char *file)
+static void unload(struct pair *p)
 {
-    struct la *la[WAYS] = {create(INTERP), create(NATIVE)};
-    struct la_kernel kernel[WAYS];
-    struct la_error err;
-    bool ready = la[INTERP] && la[NATIVE];
-    for (unsigned way = 0; way < WAYS && ready; way++)
-        ready = la_load_object(la[way], data, size, name, &kernel[way], &err) == RD_OK;
-    if (ready && kernel[0].meta && kernel[0].meta->n_explicit_args <= MAX_ARGS) {
-        total.kernels++;
-        compare(la, kernel, file);
-    } else {
-        total.refused++;
-    }
     for (unsigned way = 0; way < WAYS; way++)
-        if (la[way])
-            la_destroy(la[way]);
+        if (p->la[way])
+            la_destroy(p->la[way]);
+    p->la[INTERP] = p->la[NATIVE] = NULL;
+}
+
+static bool load(struct pair *p, const char *kernel)
+{
+    struct la_error err;
+    bool ready = true;
+    for (unsigned way = 0; way < WAYS && ready; way++) {
+        p->la[way] = create(way);
+        ready = p->la[way] && la_load_object(p->la[way], p->data, p->size, kernel,
+                                             &p->kernel[way], &err) == RD_OK;
+    }
+    if (!ready)
+        unload(p);
+    return ready;
+}
+
+/* Choose another kernel of the object. */
+static bool choose(struct pair *p, unsigned number)
+{
+    for (unsigned way = 0; way < WAYS; way++) {
+        struct la_kernel *k = &p->kernel[way];
+        const struct co_kernel *found = co_kernel_at(k->object, number);
+        if (co_kernel_check(k->object, found, NULL) != RD_OK)
+            return false;
+        k->name = found->name;
+        k->desc = found->desc;
+        k->meta = found->meta;
+        k->entry_gpuva = k->image_gpuva + found->entry_offset;
+        k->desc_gpuva = k->image_gpuva + found->desc_offset;
+    }
+    return p->kernel[0].meta && p->kernel[0].meta->n_explicit_args <= MAX_ARGS;
+}
+
+static void compare(struct pair *p, uint32_t seed, const char *file)
+{
+    const struct la_kernel *kernel = p->kernel;
+    struct outcome out[WAYS];
+    struct known known = {.probe = NO_PROBE};
+    if (!run_interpreted(p->la[INTERP], &kernel[INTERP], seed, &known, &out[INTERP])) {
+        total.refused++;
+        return;
+    }
+    if (out[INTERP].status == RD_E_TIMEOUT) {
+        total.stopped++;
+        unload(p); /* what it leaves in the object is chance */
+        return;
+    }
+    if (!run_way(p->la[NATIVE], NATIVE, &kernel[NATIVE], seed, &known, &out[NATIVE]))
+        return;
+    const char *what = difference(&out[INTERP], &out[NATIVE]);
+    total.runs++;
+    total.faulted += out[INTERP].status == RD_E_FAULT;
+    if (!what)
+        return;
+    total.differ++;
+    printf("%s: %s, arguments %u: %s (interpreted: %s)\n", file, kernel[INTERP].name,
+           seed, what, rd_status_text(out[INTERP].status));
+}
+
+static void run_kernels(const struct co_object *obj, struct pair *p, const char *file)
+{
+    for (unsigned i = 0; i < co_kernel_count(obj); i++) {
+        bool ready = true;
+        for (uint32_t seed = 1; seed <= VARIANTS && ready; seed++) {
+            ready =
+                (p->la[INTERP] || load(p, co_kernel_at(obj, i)->name)) && choose(p, i);
+            if (ready)
+                compare(p, seed, file);
+        }
+        if (ready)
+            total.kernels++;
+        else
+            total.refused++;
+    }
+    unload(p);
 }
 
 static void *read_file(const char *path, size_t *size)
@@ -252,8 +372,7 @@ static bool run_file(const char *path)
         free(data);
         return false;
     }
-    for (unsigned i = 0; i < co_kernel_count(obj); i++)
-        run_kernel(data, size, co_kernel_at(obj, i)->name, path);
+    run_kernels(obj, &(struct pair){.data = data, .size = size}, path);
     co_close(obj);
     free(data);
     total.files++;
