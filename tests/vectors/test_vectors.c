@@ -1,6 +1,6 @@
-/* test_vectors.c: runs vector files in each SIMD level.
+/* test_vectors.c: runs vector files in each SIMD level, or as native code of each.
  *
- * Usage: test_vectors FILE...
+ * Usage: test_vectors [native] FILE...
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
@@ -16,12 +16,19 @@ int main(int argc, char **argv)
     struct arena *arena = arena_create();
     engines_create(engines, arena, NULL);
     engines_create_exact(exact, arena);
-    for (int i = 1; i < argc; i++) {
+    bool native = argc > 1 && strcmp(argv[1], "native") == 0;
+    unsigned first = native ? ENGINE_NATIVE_AVX2 : ENGINE_GENERIC;
+    unsigned last = native ? ENGINE_NATIVE_AVX512 : ENGINE_AVX512;
+    if (!engines[first].emu) {
+        printf("skipped: no %s\n", engines[first].name);
+        return 77;
+    }
+    for (int i = native ? 2 : 1; i < argc; i++) {
         struct vec_tally t = {.path = argv[i],
                               .arena = arena,
-                              .engines = engines,
-                              .exact = exact,
-                              .n_engines = ENGINE_AVX512 + 1};
+                              .engines = engines + first,
+                              .exact = exact + first,
+                              .n_engines = last - first + 1};
         bool readable = vec_read(argv[i], vec_run_block, &t);
         const char *name = strrchr(argv[i], '/');
         printf("%s: %lu blocks, %lu rows, %lu values compared, %lu wrong\n",
