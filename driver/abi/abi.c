@@ -32,6 +32,7 @@ static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct thread {
     const struct abi_host *host;
     struct abi_line *line; /* NULL: no log */
+    int fd;                /* -1: unknown */
 } thread;
 
 /* The child of a fork has no device: its threads and mappings are gone. */
@@ -135,6 +136,11 @@ enum abi_file abi_file_of(struct abi_ctx *ctx, int fd)
     return kind;
 }
 
+int abi_fd(void)
+{
+    return thread.fd;
+}
+
 bool abi_is_open(int fd)
 {
     return fcntl(fd, F_GETFD) >= 0 || errno != EBADF;
@@ -207,9 +213,12 @@ bool abi_looked(uint32_t ticket)
 static const struct abi_call *lookup(enum abi_file file, unsigned nr)
 {
     static const struct abi_call unknown = {"?", 0, NULL, ENOTTY, false};
+    static const struct abi_call unknown_drm = {"?", 0, NULL, EINVAL, false};
     const struct abi_call *table = file == ABI_KFD ? abi_kfd_calls : abi_drm_calls;
     unsigned count = file == ABI_KFD ? abi_kfd_count : abi_drm_count;
-    return nr < count && table[nr].name ? &table[nr] : &unknown;
+    return nr < count && table[nr].name ? &table[nr]
+           : file == ABI_KFD            ? &unknown
+                                        : &unknown_drm;
 }
 
 static int perform(struct abi_ctx *ctx, enum abi_file file, unsigned long cmd,
@@ -229,6 +238,8 @@ static int perform(struct abi_ctx *ctx, enum abi_file file, unsigned long cmd,
         r = -EFAULT;
     if (thread.line)
         abi_log_begin(thread.line, file, call->name, cmd, r ? NULL : args, size);
+    if (r == 0 && file != ABI_KFD && call->fn)
+        r = abi_drm_permit(ctx, file, _IOC_NR(cmd));
     if (r == 0)
         r = run_call(ctx, call, &thread, args, size);
     else if (thread.line)
@@ -241,15 +252,23 @@ static int perform(struct abi_ctx *ctx, enum abi_file file, unsigned long cmd,
     return r;
 }
 
-int abi_ioctl(const struct abi_host *host, enum abi_file file, unsigned long cmd,
-              void *arg)
+void abi_opened(const struct abi_host *host, enum abi_file file, int fd)
+{
+    struct abi_ctx *ctx = file == ABI_CARD ? get_context(host) : NULL;
+    if (ctx)
+        abi_card_opened(ctx, fd);
+}
+
+int abi_ioctl(const struct abi_host *host, enum abi_file file, int fd,
+              unsigned long cmd, void *arg)
 {
     struct abi_ctx *ctx = get_context(host);
     if (!ctx)
         return -ENODEV;
     struct abi_line line = {.used = 0};
     atomic_fetch_add(&kmd_proc(ctx->kmd)->ioctls, 1);
-    thread = (struct thread){.host = host, .line = ctx->log_fd >= 0 ? &line : NULL};
+    thread = (struct thread){
+        .host = host, .line = ctx->log_fd >= 0 ? &line : NULL, .fd = fd};
     int r = perform(ctx, file, cmd, (uintptr_t)arg);
     thread = (struct thread){.host = NULL};
     kmd_kick(ctx->kmd);

@@ -10,7 +10,7 @@
 
 #include "kmd.h"
 
-enum abi_file { ABI_NONE, ABI_KFD, ABI_RENDER };
+enum abi_file { ABI_NONE, ABI_KFD, ABI_RENDER, ABI_CARD };
 
 struct abi_config {
     const char *log; /* file of the transcript, or NULL */
@@ -51,12 +51,16 @@ bool abi_mapping_fits(uint64_t offset, uint64_t bytes);
 
 /* Perform an ioctl.
  *
+ * fd   the client's descriptor; -1: nobody knows, and it may whatever any may
  * cmd  full command word; only number, direction and size are looked at
  * arg  the client's pointer; never dereferenced, only copied from and to
  * Returns 0 or a positive result, or -errno.
  * Thread: any; blocks in waits without holding a lock.
  */
-int abi_ioctl(const struct abi_host *host, enum abi_file file, unsigned long cmd,
-              void *arg);
+int abi_ioctl(const struct abi_host *host, enum abi_file file, int fd,
+              unsigned long cmd, void *arg);
+
+/* A file of ours was opened. Thread: any. */
+void abi_opened(const struct abi_host *host, enum abi_file file, int fd);
 
 #endif

@@ -12,6 +12,10 @@
 #include "board.h"
 #include "shared.h"
 
+/* What the driver says of itself. */
+#define DRM_MAJOR 3
+#define DRM_MINOR 57
+
 struct abi_ctx {
     struct kmd *kmd;
     const struct abi_host *host;
@@ -37,6 +41,9 @@ extern const unsigned abi_drm_count;
 /* Copy between our memory and the client's; false if it is not accessible. */
 bool abi_get(void *to, uint64_t from, size_t bytes);
 bool abi_put(uint64_t to, const void *from, size_t bytes);
+
+/* The descriptor that the call came by; -1: unknown. */
+int abi_fd(void);
 
 /* Is it a descriptor at all? */
 bool abi_is_open(int fd);
@@ -93,6 +100,17 @@ ABI_HANDLER(update_queue);
 ABI_HANDLER(set_cu_mask);
 ABI_HANDLER(queue_wave_state);
 ABI_HANDLER(queue_gws);
+
+/* Who may ask for what on which node; masters: drm_card.c. -errno: this one may not. */
+int abi_drm_permit(struct abi_ctx *ctx, enum abi_file file, unsigned nr);
+void abi_card_opened(struct abi_ctx *ctx, int fd);
+ABI_HANDLER(get_client);
+ABI_HANDLER(get_magic);
+ABI_HANDLER(auth_magic);
+ABI_HANDLER(set_master);
+ABI_HANDLER(drop_master);
+ABI_HANDLER(set_version);
+ABI_HANDLER(drm_sched);
 
 /* Handlers of the render node about buffers: drm_gem.c */
 ABI_HANDLER(gem_close);

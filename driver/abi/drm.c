@@ -24,8 +24,8 @@ static int version(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct drm_version *v = argp;
     (void)ctx, (void)size;
-    v->version_major = 3;
-    v->version_minor = 57;
+    v->version_major = DRM_MAJOR;
+    v->version_minor = DRM_MINOR;
     v->version_patchlevel = 0;
     int err = put_string(v->name, &v->name_len, "amdgpu");
     if (!err)
@@ -40,17 +40,6 @@ static int get_unique(struct abi_ctx *ctx, void *argp, size_t size)
     struct drm_unique *u = argp;
     (void)ctx, (void)size;
     return put_string(u->unique, &u->unique_len, BOARD_PCI_SLOT);
-}
-
-static int get_client(struct abi_ctx *ctx, void *argp, size_t size)
-{
-    struct drm_client *client = argp;
-    (void)ctx, (void)size;
-    if (client->idx != 0)
-        return -EINVAL;
-    *client =
-        (struct drm_client){.auth = 1, .pid = (__u64)getpid(), .uid = (__u64)getuid()};
-    return 0;
 }
 
 /* There are none any more: the kernel leaves the struct as it is. */
@@ -303,7 +292,12 @@ const struct abi_call abi_drm_calls[] = {
         abi_fence_to_handle),
     CORE(DRM_NR_VERSION, drm_version, "VERSION", version),
     CORE(DRM_NR_GET_UNIQUE, drm_unique, "GET_UNIQUE", get_unique),
-    CORE(DRM_NR_GET_CLIENT, drm_client, "GET_CLIENT", get_client),
+    CORE(DRM_NR_GET_CLIENT, drm_client, "GET_CLIENT", abi_get_client),
+    CORE(DRM_NR_GET_MAGIC, drm_auth, "GET_MAGIC", abi_get_magic),
+    CORE(DRM_NR_AUTH_MAGIC, drm_auth, "AUTH_MAGIC", abi_auth_magic),
+    CORE(DRM_NR_SET_VERSION, drm_set_version, "SET_VERSION", abi_set_version),
+    [DRM_NR_SET_MASTER] = {"SET_MASTER", 0, abi_set_master, 0, false},
+    [DRM_NR_DROP_MASTER] = {"DROP_MASTER", 0, abi_drop_master, 0, false},
     CORE(DRM_NR_GET_STATS, drm_stats, "GET_STATS", get_stats),
     CORE(DRM_NR_CREATE_DUMB, drm_mode_create_dumb, "CREATE_DUMB", abi_dumb_create),
     CORE(DRM_NR_MAP_DUMB, drm_mode_map_dumb, "MAP_DUMB", abi_dumb_map),
@@ -334,6 +328,7 @@ const struct abi_call abi_drm_calls[] = {
     GPU(DRM_AMDGPU_GEM_VA, struct drm_amdgpu_gem_va, "GEM_VA", abi_gem_va),
     GPU(DRM_AMDGPU_GEM_USERPTR, struct drm_amdgpu_gem_userptr, "GEM_USERPTR",
         abi_gem_userptr),
+    GPU(DRM_AMDGPU_SCHED, union drm_amdgpu_sched, "SCHED", abi_drm_sched),
     GPU(DRM_AMDGPU_VM, union drm_amdgpu_vm, "VM", abi_drm_vm),
     GPU(DRM_AMDGPU_GEM_OP, struct drm_amdgpu_gem_op, "GEM_OP", abi_gem_op),
 };

@@ -139,7 +139,7 @@ static int acquire_vm(struct abi_ctx *ctx, void *argp, size_t size)
         return -EINVAL;
     if (!abi_gpu(args->gpu_id))
         return -EINVAL;
-    return kind == ABI_RENDER ? 0 : -EINVAL;
+    return kind == ABI_RENDER || kind == ABI_CARD ? 0 : -EINVAL;
 }
 
 /* No retry faults on this hardware: only "off" can be set, and only without queues. */

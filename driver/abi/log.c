@@ -101,7 +101,10 @@ void abi_log_begin(struct abi_line *line, enum abi_file file, const char *name,
                    unsigned long cmd, const void *args, size_t size)
 {
     put(line, "%d %ld %s %s 0x%08lx in=", getpid(), syscall(SYS_gettid),
-        file == ABI_KFD ? "kfd" : "render", name, cmd);
+        file == ABI_KFD    ? "kfd"
+        : file == ABI_CARD ? "card"
+                           : "render",
+        name, cmd);
     if (args)
         hex(line, args, size);
     else
@@ -120,8 +123,10 @@ void abi_log_memory(struct abi_line *line, bool get, uint64_t address, const voi
 
 void abi_log_file(struct abi_line *line, int fd, enum abi_file kind)
 {
-    static const char *const names[] = {
-        [ABI_NONE] = "none", [ABI_KFD] = "kfd", [ABI_RENDER] = "render"};
+    static const char *const names[] = {[ABI_NONE] = "none",
+                                        [ABI_KFD] = "kfd",
+                                        [ABI_RENDER] = "render",
+                                        [ABI_CARD] = "card"};
     put(line, " file=%d:%s", fd, names[kind]);
 }
 

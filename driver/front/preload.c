@@ -64,12 +64,26 @@ EXPORT int __fxstat64(int version, int fd, struct stat64 *st);
 EXPORT char *__realpath_chk(const char *path, char *resolved, size_t size);
 EXPORT ssize_t __readlink_chk(const char *path, char *buf, size_t n, size_t size);
 
+static const struct abi_host host;
+
 /* ---- opening ---- */
+
+/* Whoever opens the primary node first is its master. */
+static void opened(int fd)
+{
+    int saved = errno;
+    if (vfs_node_of_fd(fd) == VFS_CARD)
+        abi_opened(&host, ABI_CARD, fd);
+    errno = saved;
+}
 
 static int do_open(int dir, const char *path, int flags, mode_t mode)
 {
     char buf[PATH_MAX];
-    return (int)syscall(SYS_openat, dir, vfs_path(path, buf), flags, mode);
+    int fd = (int)syscall(SYS_openat, dir, vfs_path(path, buf), flags, mode);
+    if (fd >= 0 && !(flags & O_PATH) && (strstr(path, "card") || strstr(path, "/fd/")))
+        opened(fd);
+    return fd;
 }
 
 static bool needs_mode(int flags)
@@ -361,6 +375,8 @@ static enum abi_file fd_kind(int fd)
         return ABI_KFD;
     case VFS_RENDER:
         return ABI_RENDER;
+    case VFS_CARD:
+        return ABI_CARD;
     default:
         return ABI_NONE;
     }
@@ -386,7 +402,7 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     if (file == ABI_NONE)
         return (int)syscall(SYS_ioctl, fd, cmd, arg);
     int saved = errno;
-    int r = abi_ioctl(&host, file, cmd, arg);
+    int r = abi_ioctl(&host, file, fd, cmd, arg);
     errno = r < 0 ? -r : saved;
     return r < 0 ? -1 : r;
 }

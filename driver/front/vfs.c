@@ -156,9 +156,10 @@ enum vfs_node vfs_node_of_fd(int fd)
         return VFS_NONE;
     if (same(&vfs.kfd, st.st_dev, st.st_ino))
         return VFS_KFD;
-    if (same(&vfs.render, st.st_dev, st.st_ino) ||
-        same(&vfs.card, st.st_dev, st.st_ino))
+    if (same(&vfs.render, st.st_dev, st.st_ino))
         return VFS_RENDER;
+    if (same(&vfs.card, st.st_dev, st.st_ino))
+        return VFS_CARD;
     return VFS_NONE;
 }
 

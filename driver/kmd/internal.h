@@ -95,7 +95,7 @@ struct kmd_smi {
 struct kmd {
     struct gpu *gpu;
     struct kmd_config config;
-    int render_fd, kfd_fd, shared_fd;
+    int render_fd, kfd_fd, shared_fd, card_fd; /* card_fd: -1 until it is needed */
     struct gshared *shared;
     struct gshared_proc *proc;
 
@@ -127,6 +127,8 @@ struct kmd {
     struct kmd_sync_file *sync_files;
     unsigned n_sync_files;
 
+    pthread_mutex_t client_lock; /* clients.c */
+
     pthread_mutex_t smi_lock;
     struct kmd_smi *smi;
     unsigned n_smi;
@@ -135,6 +137,10 @@ struct kmd {
 /* A line for people. */
 void kmd_say(struct kmd *kmd, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* open.c: a file of the state folder, above the numbers that programs close by habit;
+ * -1: it cannot be opened. */
+int kmd_open_state(const char *dir, const char *file);
 
 /* bo.c */
 void kmd_bo_init(struct kmd *kmd);

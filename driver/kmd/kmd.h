@@ -430,6 +430,31 @@ RD_CHECKED rd_status kmd_fences_export(struct kmd *kmd, const struct kmd_fences 
                                        int *fd);
 RD_CHECKED rd_status kmd_fences_import(struct kmd *kmd, int fd, struct kmd_fences *out);
 
+/* ---- open files of the primary node (clients.c) ---- */
+
+/* Who asks, by a descriptor of /dev/dri/card0; a copy of it is the same client. */
+struct kmd_client {
+    int fd;
+    bool privileged; /* may do what only the system's administrator may */
+};
+/* It was just opened: it becomes master if there is none. */
+RD_CHECKED rd_status kmd_client_open(struct kmd *kmd, const struct kmd_client *who);
+struct kmd_client_rights {
+    bool authentic, master;
+};
+RD_CHECKED rd_status kmd_client_rights(struct kmd *kmd, const struct kmd_client *who,
+                                       struct kmd_client_rights *out);
+/* RD_E_FAULT: it may not; RD_E_BUSY: another is; RD_E_INVALID: it is none. */
+RD_CHECKED rd_status kmd_client_set_master(struct kmd *kmd,
+                                           const struct kmd_client *who);
+RD_CHECKED rd_status kmd_client_drop_master(struct kmd *kmd,
+                                            const struct kmd_client *who);
+/* A number by which the master can admit a client, once. */
+RD_CHECKED rd_status kmd_client_magic(struct kmd *kmd, const struct kmd_client *who,
+                                      uint32_t *magic);
+RD_CHECKED rd_status kmd_client_admit(struct kmd *kmd, const struct kmd_client *who,
+                                      uint32_t magic);
+
 /* ---- system management events (smi.c) ---- */
 
 /* Numbers of the kernel's interface. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -20,13 +21,14 @@
 #define FD_FLOOR  700
 #define LOCKUP_MS 10000 /* amdgpu's lockup_timeout */
 
-static int open_state(const char *dir, const char *file)
+int kmd_open_state(const char *dir, const char *file)
 {
     char path[512];
     int n = snprintf(path, sizeof(path), "%s/%s", dir, file);
     if (n < 0 || (size_t)n >= sizeof(path))
         return -1;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    /* Not by libc's name for it, which the front listens to. */
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return -1;
     int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
@@ -74,7 +76,7 @@ static struct gshared_proc *claim_slot(struct gshared *shared)
 
 static rd_status map_shared(struct kmd *kmd, const char *dir)
 {
-    int fd = open_state(dir, GSHARED_FILE);
+    int fd = kmd_open_state(dir, GSHARED_FILE);
     if (fd < 0)
         return RD_E_IO;
     void *p =
@@ -105,10 +107,11 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
     if (!kmd)
         return RD_E_NOMEM;
     kmd->config = *config;
-    kmd->shared_fd = -1;
+    kmd->shared_fd = kmd->card_fd = -1;
     rd_status st = map_shared(kmd, config->state_dir);
-    kmd->render_fd = open_state(config->state_dir, GSHARED_TREE "/dev/dri/renderD128");
-    kmd->kfd_fd = open_state(config->state_dir, GSHARED_TREE "/dev/kfd");
+    kmd->render_fd =
+        kmd_open_state(config->state_dir, GSHARED_TREE "/dev/dri/renderD128");
+    kmd->kfd_fd = kmd_open_state(config->state_dir, GSHARED_TREE "/dev/kfd");
     if (st == RD_OK && (kmd->render_fd < 0 || kmd->kfd_fd < 0))
         st = RD_E_IO;
     if (st == RD_OK) {
@@ -143,6 +146,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
     pthread_mutex_init(&kmd->ring_lock, NULL);
     pthread_mutex_init(&kmd->sync_lock, NULL);
     pthread_mutex_init(&kmd->smi_lock, NULL);
+    pthread_mutex_init(&kmd->client_lock, NULL);
     kmd->lockup_ms = config->lockup_ms ? config->lockup_ms : LOCKUP_MS;
     *out = kmd;
     return RD_OK;

@@ -62,6 +62,17 @@ struct gshared_debug {
 #define GSHARED_METADATA       (4ll << 20)
 #define GSHARED_METADATA_BYTES 280
 
+/* clients.c: an open file of the primary node (/dev/dri/card0). A serial is never used
+ * twice; 0: free, or nobody. All under the lock of that file. */
+struct gshared_client {
+    uint64_t serial;
+    uint64_t group; /* the master, by serial, that it was opened under or has become */
+    int32_t pid;    /* who opened it */
+    uint32_t magic; /* 0: has not asked for one */
+    uint8_t mastered, authentic, magic_used;
+};
+#define GSHARED_CLIENTS 2048u
+
 struct gshared {
     uint64_t magic;
     int32_t owner; /* process that removes the folder */
@@ -73,6 +84,9 @@ struct gshared {
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
     struct gshared_proc procs[GSHARED_PROCS];
     struct gshared_debug sessions[GSHARED_SESSIONS];
+    uint64_t client_serial, client_master; /* the last; who is master, if it is open */
+    uint32_t client_magic;                 /* the last */
+    struct gshared_client clients[GSHARED_CLIENTS];
     struct gpu_opcodes opcodes; /* of all processes, if they are counted */
     struct gpu_kernels kernels; /* of all processes, under the timing model */
 };

@@ -82,12 +82,32 @@ const struct gpu_counters *mock_counters(void)
 
 int kfd(unsigned long cmd, void *arg)
 {
-    return abi_ioctl(&host, ABI_KFD, cmd, arg);
+    return abi_ioctl(&host, ABI_KFD, -1, cmd, arg);
 }
 
 int drm(unsigned long cmd, void *arg)
 {
-    return abi_ioctl(&host, ABI_RENDER, cmd, arg);
+    return abi_ioctl(&host, ABI_RENDER, -1, cmd, arg);
+}
+
+int card(int fd, unsigned long cmd, void *arg)
+{
+    return abi_ioctl(&host, ABI_CARD, fd, cmd, arg);
+}
+
+int render(unsigned long cmd, void *arg)
+{
+    return abi_ioctl(&host, ABI_RENDER, render_file, cmd, arg);
+}
+
+int mock_card_open(void)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof(path), "%s/root/dev/dri/card0", state.dir);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    must(fd >= 0, "card0");
+    abi_opened(&host, ABI_CARD, fd);
+    return fd;
 }
 
 void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle)

@@ -29,7 +29,12 @@ extern char mock_line[512];
 
 /* 0 or -errno. */
 int kfd(unsigned long cmd, void *arg);
-int drm(unsigned long cmd, void *arg);
+int drm(unsigned long cmd,
+        void *arg); /* the node and the client may whatever any may */
+int render(unsigned long cmd, void *arg);
+/* The primary node: each opening is a client. */
+int mock_card_open(void);
+int card(int fd, unsigned long cmd, void *arg);
 
 /* A buffer of the kind (KFD_IOC_ALLOC_MEM_FLAGS_*), mapped on host and GPU. */
 void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle);

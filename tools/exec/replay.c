@@ -178,7 +178,7 @@ static bool help_wait(const struct replay_call *c)
             if (id >= SIGNAL_EVENTS)
                 continue;
             any = true;
-            (void)abi_ioctl(&host, ABI_KFD, 0x40084b00u | KFD_SET_EVENT, set);
+            (void)abi_ioctl(&host, ABI_KFD, -1, 0x40084b00u | KFD_SET_EVENT, set);
         }
     }
     return any;
@@ -207,7 +207,7 @@ static void renumber(const struct replay_call *c, uint8_t *args, size_t bytes)
 /* Places in the device files depend on what other processes have taken. */
 static void forget_place(const struct replay_call *c, uint8_t *args, size_t bytes)
 {
-    bool map = c->file == ABI_RENDER && NR(c->cmd) == DRM_MMAP;
+    bool map = c->file != ABI_KFD && NR(c->cmd) == DRM_MMAP;
     size_t at = map ? 0 : 24; /* mmap_offset, doorbell_offset */
     bool has = map || (c->file == ABI_KFD &&
                        (NR(c->cmd) == KFD_ALLOC || NR(c->cmd) == KFD_CREATE_QUEUE));
@@ -221,7 +221,7 @@ static bool varies(const struct replay_call *c)
 {
     return (c->file == ABI_KFD && (NR(c->cmd) == KFD_CLOCKS || NR(c->cmd) == KFD_WAIT ||
                                    NR(c->cmd) == KFD_AVAILABLE)) ||
-           (c->file == ABI_RENDER && NR(c->cmd) == DRM_INFO && c->in_bytes >= 16 &&
+           (c->file != ABI_KFD && NR(c->cmd) == DRM_INFO && c->in_bytes >= 16 &&
             load(c->in + 12, 4) == 5 /* timestamp */);
 }
 
@@ -262,7 +262,7 @@ static void replay_call(const char *path, const struct replay_call *c, struct ta
         memset(args + 16, 0, 4); /* timeout */
     provide_for(c);
     int r = skipped ? c->result
-                    : abi_ioctl(&host, c->file, c->cmd,
+                    : abi_ioctl(&host, c->file, -1, c->cmd,
                                 c->readable ? args : (void *)(uintptr_t)8);
     if (r == 0 && c->result == 0) {
         renumber(c, args, bytes);

@@ -59,6 +59,7 @@ static bool take_file(const char **at, struct replay_call *c)
     size_t n = strcspn(end + 1, " \n");
     enum abi_file kind = strncmp(end + 1, "kfd", n) == 0      ? ABI_KFD
                          : strncmp(end + 1, "render", n) == 0 ? ABI_RENDER
+                         : strncmp(end + 1, "card", n) == 0   ? ABI_CARD
                                                               : ABI_NONE;
     c->files[c->n_files++] = (struct replay_file){(int)fd, kind};
     *at = end + 1 + n;
@@ -110,7 +111,9 @@ static bool take_call(const char *line, struct replay_call *c)
                &used) != 4 ||
         !used)
         return false;
-    c->file = strcmp(file, "kfd") == 0 ? ABI_KFD : ABI_RENDER;
+    c->file = strcmp(file, "kfd") == 0    ? ABI_KFD
+              : strcmp(file, "card") == 0 ? ABI_CARD
+                                          : ABI_RENDER;
     const char *at = line + used;
     while (!done) {
         if (!take_field(&at, c, &done))

@@ -22,11 +22,15 @@
 #define DRM_NR_GET_MAGIC          0x02
 #define DRM_NR_GET_CLIENT         0x05
 #define DRM_NR_GET_STATS          0x06
+#define DRM_NR_SET_VERSION        0x07
 #define DRM_NR_GEM_CLOSE          0x09
 #define DRM_NR_GEM_FLINK          0x0a
 #define DRM_NR_GEM_OPEN           0x0b
 #define DRM_NR_GET_CAP            0x0c
 #define DRM_NR_SET_CLIENT_CAP     0x0d
+#define DRM_NR_AUTH_MAGIC         0x11
+#define DRM_NR_SET_MASTER         0x1e
+#define DRM_NR_DROP_MASTER        0x1f
 #define DRM_NR_PRIME_HANDLE_TO_FD 0x2d
 #define DRM_NR_PRIME_FD_TO_HANDLE 0x2e
 
@@ -136,6 +140,15 @@ struct drm_client {
     __u64 uid;
     __u64 magic;
     __u64 iocs;
+};
+
+struct drm_auth {
+    __u32 magic;
+};
+
+struct drm_set_version { /* -1: not asked about */
+    int drm_di_major, drm_di_minor;
+    int drm_dd_major, drm_dd_minor;
 };
 
 struct drm_stats { /* nothing is in it */
