@@ -252,6 +252,13 @@ static int perform(struct abi_ctx *ctx, enum abi_file file, unsigned long cmd,
     return r;
 }
 
+void abi_recover(const struct abi_host *host)
+{
+    struct abi_ctx *ctx = get_context(host);
+    if (ctx)
+        kmd_recover(ctx->kmd);
+}
+
 void abi_opened(const struct abi_host *host, enum abi_file file, int fd)
 {
     struct abi_ctx *ctx = file == ABI_CARD ? get_context(host) : NULL;

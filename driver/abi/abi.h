@@ -60,6 +60,9 @@ bool abi_mapping_fits(uint64_t offset, uint64_t bytes);
 int abi_ioctl(const struct abi_host *host, enum abi_file file, int fd,
               unsigned long cmd, void *arg);
 
+/* Somebody wants the GPU to be reset. Thread: any. */
+void abi_recover(const struct abi_host *host);
+
 /* A file of ours was opened. Thread: any. */
 void abi_opened(const struct abi_host *host, enum abi_file file, int fd);
 

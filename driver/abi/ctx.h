@@ -12,9 +12,9 @@
 #include "board.h"
 #include "shared.h"
 
-/* What the driver says of itself. */
+/* What the driver says of itself: as Debian 13's Linux 6.12. */
 #define DRM_MAJOR 3
-#define DRM_MINOR 57
+#define DRM_MINOR 61
 
 struct abi_ctx {
     struct kmd *kmd;

@@ -16,6 +16,8 @@
 #define PCI_REL                                                                        \
     "devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/" BOARD_PCI_SLOT
 
+#define DEBUG "/sys/kernel/debug"
+
 #define DOORBELL_BAR_BYTES (256ull << 20)
 #define MMIO_BAR_BYTES     (1ull << 20)
 #define DOORBELL_BAR       0x8000000000ull
@@ -76,6 +78,12 @@ static const struct text_file texts[] = {
     {"/sys/module/amdgpu/coresize", "15073280\n"},
     {"/sys/module/amdgpu/parameters/emu_mode", "1\n"},
     {"/sys/module/amdgpu/parameters/cwsr_enable", "1\n"},
+    /* debugfs: what needs no state of the chip */
+    {DEBUG "/dri/0/name", "amdgpu dev=" BOARD_PCI_SLOT " unique=" BOARD_PCI_SLOT "\n"},
+    {DEBUG "/dri/0/amdgpu_gpu_recover", "0\n"},
+    {DEBUG "/dri/0/amdgpu_evict_vram", "0\n"},
+    {DEBUG "/dri/0/amdgpu_evict_gtt", "0\n"},
+    {DEBUG "/tracing/events/amdgpu/amdgpu_bo_move/enable", "0\n"},
 };
 
 static const struct link_file links[] = {
@@ -94,6 +102,8 @@ static const struct link_file links[] = {
     {"/sys/dev/char/226:128", "../../" PCI_REL "/drm/renderD128"},
     {"/sys/dev/char/226:0", "../../" PCI_REL "/drm/card0"},
     {"/sys/dev/char/511:0", "../../devices/virtual/kfd/kfd"},
+    {DEBUG "/dri/128", "0"},
+    {DEBUG "/dri/" BOARD_PCI_SLOT, "0"},
 };
 
 static rd_status emit_bases(const struct sysfs_out *out, const struct board_ip *ip)

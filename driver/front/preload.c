@@ -68,20 +68,30 @@ static const struct abi_host host;
 
 /* ---- opening ---- */
 
-/* Whoever opens the primary node first is its master. */
+/* Whoever opens the primary node first is its master; Linux resets the board when the
+ * file of that name is read, which is what it is opened for. */
 static void opened(int fd)
 {
     int saved = errno;
-    if (vfs_node_of_fd(fd) == VFS_CARD)
+    enum vfs_node node = vfs_node_of_fd(fd);
+    if (node == VFS_CARD)
         abi_opened(&host, ABI_CARD, fd);
+    else if (node == VFS_RECOVER)
+        abi_recover(&host);
     errno = saved;
+}
+
+/* Could a file be one of those? Cheap, as every opening asks. */
+static bool may_matter(const char *path)
+{
+    return strstr(path, "card") || strstr(path, "/fd/") || strstr(path, "gpu_recover");
 }
 
 static int do_open(int dir, const char *path, int flags, mode_t mode)
 {
     char buf[PATH_MAX];
     int fd = (int)syscall(SYS_openat, dir, vfs_path(path, buf), flags, mode);
-    if (fd >= 0 && !(flags & O_PATH) && (strstr(path, "card") || strstr(path, "/fd/")))
+    if (fd >= 0 && !(flags & O_PATH) && may_matter(path))
         opened(fd);
     return fd;
 }

@@ -31,6 +31,8 @@ static const char *const owned[] = {
     "/sys/module/amdgpu",
     "/sys/bus/pci/devices",
     "/sys/bus/pci/drivers/amdgpu",
+    "/sys/kernel/debug/dri",
+    "/sys/kernel/debug/tracing/events/amdgpu",
     "/proc/modules",
 };
 
@@ -49,7 +51,7 @@ static struct {
     bool active;
     size_t prefix_length;
     char prefix[PATH_MAX];
-    struct identity kfd, render, card;
+    struct identity kfd, render, card, recover;
 } vfs;
 
 static bool identify(const char *file, struct identity *id)
@@ -75,7 +77,8 @@ static bool active(void)
         vfs.prefix_length = strlen(vfs.prefix);
         ok = identify("/dev/kfd", &vfs.kfd) &&
              identify("/dev/dri/renderD128", &vfs.render) &&
-             identify("/dev/dri/card0", &vfs.card);
+             identify("/dev/dri/card0", &vfs.card) &&
+             identify("/sys/kernel/debug/dri/0/amdgpu_gpu_recover", &vfs.recover);
     }
     vfs.active = ok;
     __atomic_store_n(&vfs.ready, true, __ATOMIC_RELEASE);
@@ -160,7 +163,7 @@ enum vfs_node vfs_node_of_fd(int fd)
         return VFS_RENDER;
     if (same(&vfs.card, st.st_dev, st.st_ino))
         return VFS_CARD;
-    return VFS_NONE;
+    return same(&vfs.recover, st.st_dev, st.st_ino) ? VFS_RECOVER : VFS_NONE;
 }
 
 /* The render node's file, opened once, above the numbers that programs close by habit.

@@ -390,8 +390,11 @@ enum kmd_fence {
 enum kmd_fence kmd_fence_state(struct kmd *kmd, enum kmd_engine engine,
                                uint64_t number);
 uint64_t kmd_fence_last(struct kmd *kmd, enum kmd_engine engine);
-/* How often a ring was reset because what it ran had failed. */
+/* How often a ring was reset because what it ran had failed, or the board because
+ * somebody asked for it. */
 uint32_t kmd_ring_resets(struct kmd *kmd);
+/* Somebody asks for it: nothing is lost here, but contexts are told. */
+void kmd_recover(struct kmd *kmd);
 /* Has a submission of this owner broken a ring? */
 bool kmd_guilty(struct kmd *kmd, uint64_t owner);
 /* GPU address of a page of a buffer that no client has mapped; 0: out of memory. */

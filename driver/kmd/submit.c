@@ -387,13 +387,20 @@ uint64_t kmd_fence_last(struct kmd *kmd, enum kmd_engine engine)
 
 uint32_t kmd_ring_resets(struct kmd *kmd)
 {
-    uint32_t n = 0;
+    uint32_t n = atomic_load(&kmd->shared->resets);
     pthread_mutex_lock(&kmd->ring_lock);
     look_after_all(kmd);
     for (unsigned i = 0; i < KMD_ENGINES; i++)
         n += kmd->rings[i].resets;
     pthread_mutex_unlock(&kmd->ring_lock);
     return n;
+}
+
+void kmd_recover(struct kmd *kmd)
+{
+    uint32_t n = atomic_fetch_add(&kmd->shared->resets, 1) + 1;
+    kmd_smi_event(kmd, KMD_SMI_PRE_RESET, "%x\n", n);
+    kmd_smi_event(kmd, KMD_SMI_POST_RESET, "%x\n", n);
 }
 
 bool kmd_guilty(struct kmd *kmd, uint64_t owner)

@@ -55,6 +55,20 @@ views = [mmap.mmap(f, 4096, offset=struct.unpack("Q", where)[0]) for f in (card,
 views[0][:4] = b"seen"
 assert views[1][:4] == b"seen"
 
+# a context is told that somebody had the board reset, once
+def query(op, context=0):
+    args = bytearray(struct.pack("4I", op, 0, context, 0))
+    fcntl.ioctl(render, 0xC0106442, args)
+    return args
+
+
+context = struct.unpack("I", query(1)[:4])[0]
+states = [struct.unpack("I", query(3, context)[12:])[0]]
+assert int(open("/sys/kernel/debug/dri/0/amdgpu_gpu_recover").read()) == 0
+states += [struct.unpack("I", query(3, context)[12:])[0] for _ in range(2)]
+assert states == [0, 3, 0], states
+assert open("/sys/kernel/debug/dri/128/name").read().startswith("amdgpu dev=0000:03:00.0")
+
 # a program that is started with an environment of its own still finds them
 see = """import fcntl, os
 os.stat("/sys/class/kfd/kfd/topology/nodes/1")
