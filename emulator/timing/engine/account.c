@@ -207,12 +207,10 @@ void tm_blame(struct tm_inst *i, const struct tm_blame *x)
     i->blame[at] = *x;
 }
 
-/* Close the list of waits, and more cycles: to the instruction's account. A wait at a
- * barrier is the barrier's, which has issued before. */
-static inline __attribute__((always_inline)) void
-settle(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i, unsigned more)
+uint64_t tm_account_waits(const struct tm_engine *t, struct tm_wave *w,
+                          struct tm_inst *i)
 {
-    uint64_t sum = more;
+    uint64_t sum = 0;
     for (unsigned n = 0; n < w->account.n_waited; n++) {
         const struct tm_waited *x = &w->account.waited[n];
         if (x->why == TM_S_BARRIER) {
@@ -226,7 +224,7 @@ settle(const struct tm_engine *t, struct tm_wave *w, struct tm_inst *i, unsigned
             tm_blame(
                 i, &(struct tm_blame){x->from->offset, x->why, tm_now(t), tm_turn(w)});
     }
-    i->cycles += sum;
+    return sum;
 }
 
 static unsigned export_waits(const struct tm_wave *w, struct tm_wait *out)
@@ -256,10 +254,8 @@ static int64_t execution(const struct tm_wave *w, const struct tm_inst *i)
     }
 }
 
-__attribute__((noinline)) static void tell_step(const struct tm_engine *t,
-                                                const struct tm_wave *w,
-                                                const struct tm_inst *i, int64_t at,
-                                                const struct emu_event *event)
+void tm_account_tell(const struct tm_engine *t, const struct tm_wave *w,
+                     const struct tm_inst *i, int64_t at, const struct emu_event *event)
 {
     struct tm_wait wait[TM_WAITED];
     unsigned flags = (w->skip ? TM_STEP_SKIPPED : 0) |
@@ -276,25 +272,6 @@ __attribute__((noinline)) static void tell_step(const struct tm_engine *t,
                            .wait = wait,
                            .n_waits = export_waits(w, wait)};
     t->observer.step(t->observer.ctx, &step);
-}
-
-void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
-                      int64_t at, const struct emu_event *event)
-{
-    settle(t, w, i, 1);
-    i->executions++;
-    i->stall[TM_S_NONE]++;
-    if (i->flops && !w->skip) {
-        uint64_t exec = event->exec;
-        t->totals.flops +=
-            (uint64_t)i->flops * (i->flops >= 256 || exec == UINT32_MAX
-                                      ? 32
-                                      : (unsigned)__builtin_popcountll(exec));
-    }
-    if (t->observer.step)
-        tell_step(t, w, i, at, event);
-    w->account.told = at + 1;
-    w->account.n_waited = 0;
 }
 
 /* s_delay_alu: gone through on the way to what follows, in no cycle of its own. */
@@ -317,7 +294,7 @@ void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                     int64_t end)
 {
     tm_account_wait(w, TM_S_VSCNT, NULL, end);
-    settle(t, w, i, 0);
+    i->cycles += tm_account_waits(t, w, i);
     if (t->observer.wave_end) {
         struct tm_wait wait[TM_WAITED];
         unsigned n = export_waits(w, wait);

@@ -168,19 +168,30 @@ static inline int64_t tm_hops(const struct tm_engine *t, const struct tm_simd *s
 unsigned tm_show_fault(struct tm_engine *t, const struct emu_inspector *to,
                        const struct emu_fault *fault);
 
-/* ---- engine.c ---- */
-/* Execute what the wave has issued. */
-void tm_catch_up(struct tm_wave *w);
-/* What an event asks for, at its time. */
-RD_CHECKED rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e);
-RD_CHECKED rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w);
-RD_CHECKED rd_status tm_turn_of_own(struct tm_engine *t, unsigned number);
+/* ---- meet.c ---- */
+/* What the part knows of an instruction; NULL: it has not met it. */
+struct tm_inst *tm_met(const struct tm_engine *t, const struct emu_inst *inst);
+/* The same of what the wave is at, which is met if need be. before: the one that it met
+ * before it, or NULL. Returns NULL: out of memory. */
+struct tm_inst *tm_come_across(struct tm_engine *t, const struct tm_wave *w,
+                               const struct emu_inst *inst, struct tm_inst *before);
 /* May a turn (NULL: an event of the engine's own) touch what others share? */
 bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w);
-RD_CHECKED rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se);
 /* Memory has not been asked for some windows: will the wave, which has operations open,
  * look in its turn for what it would know by now? */
 bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w);
+
+/* ---- turn.c ---- */
+/* Execute what the wave has issued. */
+void tm_catch_up(struct tm_wave *w);
+/* It issues, or waits. */
+RD_CHECKED rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w);
+
+/* ---- engine.c ---- */
+/* What an event asks for, at its time. */
+RD_CHECKED rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e);
+RD_CHECKED rd_status tm_turn_of_own(struct tm_engine *t, unsigned number);
+RD_CHECKED rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se);
 /* Before anything happens at the end of a window (INT64_MAX: of the run) what CUs have
  * accepted is gathered, then memory is asked for it. */
 void tm_gather(struct tm_engine *t, int64_t end);
@@ -281,8 +292,34 @@ static inline void tm_account_wait(struct tm_wave *w, uint8_t why,
     if (until > w->account.told)
         tm_account_more(w, why, from, until);
 }
-void tm_account_issue(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
-                      int64_t at, const struct emu_event *event);
+/* The list of waits becomes the instruction's; their cycles. A wait at a barrier is the
+ * barrier's, which has issued before. */
+uint64_t tm_account_waits(const struct tm_engine *t, struct tm_wave *w,
+                          struct tm_inst *i);
+void tm_account_tell(const struct tm_engine *t, const struct tm_wave *w,
+                     const struct tm_inst *i, int64_t at,
+                     const struct emu_event *event);
+/* It issues at a time. */
+static inline void tm_account_issue(struct tm_engine *t, struct tm_wave *w,
+                                    struct tm_inst *i, int64_t at,
+                                    const struct emu_event *event)
+{
+    i->cycles += 1;
+    if (w->account.n_waited)
+        i->cycles += tm_account_waits(t, w, i);
+    i->executions++;
+    i->stall[TM_S_NONE]++;
+    if (i->flops && !w->skip) {
+        uint64_t exec = event->exec;
+        bool whole = i->flops >= 256 || exec == UINT32_MAX;
+        t->totals.flops +=
+            (uint64_t)i->flops * (whole ? 32 : (unsigned)__builtin_popcountll(exec));
+    }
+    if (t->observer.step)
+        tm_account_tell(t, w, i, at, event);
+    w->account.told = at + 1;
+    w->account.n_waited = 0;
+}
 void tm_blame(struct tm_inst *i, const struct tm_blame *seen);
 void tm_account_free(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i);
 void tm_account_end(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,

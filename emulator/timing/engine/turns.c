@@ -39,6 +39,7 @@ static void close_ranks(struct tm_turns *q)
         for (unsigned s = 0; s < 4; s++)
             q->behind[s] = moved(q->behind[s], from, to);
         q->due[to] = q->due[from];
+        q->priority[to] = q->priority[from];
         q->wave[to] = q->wave[from];
         q->wave[to]->rank = (uint8_t)to;
     }
@@ -51,6 +52,7 @@ void tm_turns_enter(struct tm_turns *q, struct tm_wave *w)
     unsigned rank = q->taken ? 64u - (unsigned)__builtin_clzll(q->taken) : 0;
     q->taken |= UINT64_C(1) << rank;
     q->wave[rank] = w;
+    q->priority[rank] = 0;
     w->rank = (uint8_t)rank;
     w->turns = q;
 }
@@ -63,6 +65,17 @@ void tm_turns_leave(struct tm_turns *q, const struct tm_wave *w)
     q->hurried &= keep;
     for (unsigned p = 0; p < 3; p++)
         q->urgent[p] &= keep;
+}
+
+void tm_turns_priority(struct tm_turns *q, const struct tm_wave *w)
+{
+    uint64_t bit = UINT64_C(1) << w->rank;
+    q->priority[w->rank] = w->priority;
+    q->hurried = 0;
+    for (unsigned p = 0; p < 3; p++) {
+        q->urgent[p] = w->priority == p + 1 ? q->urgent[p] | bit : q->urgent[p] & ~bit;
+        q->hurried |= q->urgent[p];
+    }
 }
 
 void tm_turns_window(struct tm_turns *q, int64_t begin)

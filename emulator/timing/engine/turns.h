@@ -24,7 +24,8 @@ struct tm_turns {
      * of those, and has no turn until that one has had its own. */
     uint64_t behind[4];
     const struct tm_wave *first[4];
-    int64_t due[TM_RANKS]; /* turns after the window */
+    int64_t due[TM_RANKS];      /* turns after the window */
+    uint8_t priority[TM_RANKS]; /* as urgent says */
     struct tm_wave *wave[TM_RANKS];
 };
 
@@ -37,18 +38,14 @@ void tm_turns_leave(struct tm_turns *q, const struct tm_wave *w);
 void tm_turns_window(struct tm_turns *q, int64_t begin);
 /* When the next turn comes, or no later; INT64_MAX: never. */
 int64_t tm_turns_next(const struct tm_turns *q);
+/* It has another priority from now on. */
+void tm_turns_priority(struct tm_turns *q, const struct tm_wave *w);
 
 /* It may have another priority than at its last turn. */
 static inline void tm_turns_hurry(struct tm_turns *q, const struct tm_wave *w)
 {
-    uint64_t bit = UINT64_C(1) << w->rank;
-    if (!(w->priority | (q->hurried & bit)))
-        return;
-    q->hurried = 0;
-    for (unsigned p = 0; p < 3; p++) {
-        q->urgent[p] = w->priority == p + 1 ? q->urgent[p] | bit : q->urgent[p] & ~bit;
-        q->hurried |= q->urgent[p];
-    }
+    if (w->priority != q->priority[w->rank])
+        tm_turns_priority(q, w);
 }
 
 static inline void tm_turns_put(struct tm_turns *q, const struct tm_wave *w,

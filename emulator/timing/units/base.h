@@ -55,6 +55,9 @@ static inline double tm_fabric_ns(const struct tm_base *b, unsigned accesses)
     return b->fabric_low ? accesses * b->p.fabric_low_ns : 0;
 }
 
+/* Compiled into each caller: what is known there about the instruction is not asked. */
+#define TM_HOT static inline __attribute__((always_inline))
+
 #define PARAM(b, name) ((b)->n.name)
 
 #endif

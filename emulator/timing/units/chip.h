@@ -29,7 +29,7 @@ struct tm_simd_room {
     int64_t held_since, held; /* cycles with a wave resident */
 };
 
-/* Who has issued where: kept by exec.c. */
+/* Who has issued where: kept by exec.h. */
 struct tm_ports {
     int64_t last[TM_CLASSES];           /* issue */
     struct tm_wave *clause[TM_CLASSES]; /* the wave in a clause, which goes on */
@@ -130,16 +130,6 @@ static inline struct tm_lds_way tm_lds_way(struct tm_chip *c, const struct tm_wa
                                .counts = &c->lds};
 }
 
-/* issue.c: when may the wave issue its next instruction?
- *
- * why   out: what it waits for until then
- * from  out: whose result that is; NULL: nobody's
- */
-int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
-                 const struct tm_inst **from);
-/* The same at the time that was the answer. */
-int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
-                       const struct tm_inst **from);
 /* Does the wave know by then that the instruction does nothing, EXEC being zero? */
 static inline bool tm_skipped(const struct tm_wave *w, const struct tm_inst *i,
                               int64_t when)
@@ -149,13 +139,5 @@ static inline bool tm_skipped(const struct tm_wave *w, const struct tm_inst *i,
             (i->exec_matters && *w->exec == 0 && emu_wave_exec(w->wave) == 0 &&
              when >= w->salu.exec_visible));
 }
-
-/* exec.c: what a VALU instruction takes: before it is first issued. */
-void tm_inst_costs(const struct tm_base *b, struct tm_inst *i);
-/* exec.c: what the issue at b.now does to the chip. */
-void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
-              const struct emu_event *event);
-/* s_delay_alu takes no time of its own: what it holds. */
-void tm_delay(struct tm_wave *w, unsigned imm);
 
 #endif

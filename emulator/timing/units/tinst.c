@@ -389,3 +389,16 @@ void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
     i->n_src = one_by_one(i->vsrc, i->n_vsrc, i->src, TM_SOURCES);
     i->n_dst = one_by_one(i->vdst, i->n_vdst, i->dst, TM_RESULTS);
 }
+
+void tm_inst_sort(struct tm_inst *i, unsigned lanes)
+{
+    bool scalars = i->n_ssrc || i->n_sdst || i->writes_sdst || i->writes_sgpr ||
+                   i->writes_exec || i->reads_sgpr;
+    if (i->cls == TM_VALU && i->pipe == TM_PIPE_PLAIN && i->issue_cycles == 1 &&
+        i->pipe_cycles == 1 && i->postponed && !i->special && !scalars && lanes == 32)
+        i->sort = TM_SORT_PLAIN;
+    else if (i->cls == TM_LDS)
+        i->sort = TM_SORT_LDS;
+    else if (i->cls == TM_IMM && i->special == TM_WAITCNT && i->postponed)
+        i->sort = TM_SORT_WAIT;
+}

@@ -49,6 +49,12 @@ enum tm_again {
     TM_AGAIN_ANY
 };
 
+/* What most instructions of kernels are; turns of each are compiled apart
+ * (engine/turn.c): a VALU instruction of one cycle of a wave32 that touches VGPRs alone
+ * and may be executed later; one of the LDS; s_waitcnt; everything else, and those if
+ * in doubt. */
+enum tm_sort { TM_SORT_ANY, TM_SORT_PLAIN, TM_SORT_LDS, TM_SORT_WAIT, TM_SORTS };
+
 struct tm_run {
     uint16_t first; /* VGPR or SGPR number */
     uint8_t n;
@@ -88,40 +94,15 @@ struct tm_pattern {
     struct tm_lds_work work;
 };
 
+/* In the order of use: what every turn at it looks at lies in one line of the host's
+ * caches, what VALU instructions need besides in two more; the account follows. */
 struct tm_inst {
-    const struct emu_inst *inst; /* during the run the program's, then .kept */
-    struct emu_inst kept;
-    struct tm_inst *after;   /* the one that a wave met next the last time, or NULL */
-    struct tm_inst *follows; /* the one behind it in the code, or NULL: not met yet */
-    uint32_t offset;         /* canonical, in code */
-    uint32_t target;         /* of a branch, the same */
-    uint8_t bytes;
-    uint8_t cls, pipe, special;
-    uint8_t n_vsrc, n_vdst, n_ssrc, n_sdst;
-    struct tm_run vsrc[8], vdst[4], ssrc[8], sdst[4];
-    /* VGPRs that a VALU instruction reads and writes, one by one. */
-    uint8_t n_src, n_dst, src[TM_SOURCES], dst[TM_RESULTS];
-    bool pair;             /* VOPD */
-    uint8_t sgpr_operands; /* source fields that are SGPRs */
-    uint8_t vgpr_fields;   /* source fields that are VGPRs */
-    uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */
-    /* The same behind the pair that a wave issued before this one the last time. */
-    const struct tm_inst *pair_before;
-    uint8_t pair_reads[2];
-    uint8_t send_regs; /* VGPRs that a memory instruction sends */
-    uint8_t sends[2];  /* of them, even and odd ones that the wave has */
-    bool writes_sdst;  /* a VALU that writes SGPRs or VCC */
-    bool writes_sgpr;  /* such one whose destination is not VCC, but may be null */
-    bool writes_exec;
-    bool exec_matters;        /* skipped if EXEC is zero */
-    bool reads_sgpr, reads_c; /* a WMMA whose third source is VGPRs */
-    bool load, store, lds_float, permute, addr64, returns;
-    bool whole64; /* a VALU that takes both halves of a wave64 at once */
-    bool device;  /* a load or atomic that goes to the GL2, past L0 and GL1 */
-    bool drops_l0, drops_gl1;    /* it empties the cache */
-    uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
-    uint8_t lds_more;            /* data cycles that no access shows */
-    uint8_t mul;                 /* SALU multiplication */
+    _Alignas(64) const
+        struct emu_inst *inst; /* during the run the program's, then .kept */
+    struct tm_inst *after;     /* the one that a wave met next the last time, or NULL */
+    struct tm_inst *follows;   /* the one behind it in the code, or NULL: not met yet */
+    uint32_t offset;           /* canonical, in code */
+    uint32_t target;           /* of a branch, the same */
     /* If it and what follows it lie in one line of code, what follows has been met and
      * it is not alone: the line, + 1, and the last one that they have in reach
      * (fetch.c); else TM_NO_LINE. */
@@ -130,29 +111,63 @@ struct tm_inst {
      * and bits for it and those behind it. Before: such as is never near. */
     uint32_t near_first, near_lines;
     uint16_t near_ahead; /* of a wave that fetches so far ahead at most, bytes */
-    uint16_t ahead;      /* of s_set_inst_prefetch_distance, the same */
+    uint16_t delay;      /* immediate of s_delay_alu, s_nop, s_waitcnt_depctr */
+    uint8_t bytes;
+    uint8_t cls, pipe, special;
+    uint8_t sort;        /* enum tm_sort */
+    uint8_t again;       /* enum tm_again */
+    uint8_t waits;       /* bit per limit of .wait */
+    bool pair;           /* VOPD */
+    bool exec_matters;   /* skipped if EXEC is zero */
+    bool postponed;      /* it may be executed later than it issues (meet.c) */
     bool alone;          /* it may touch what all shader engines share */
-    bool postponed;      /* it may be executed later than it issues (engine.c) */
-    bool talks;      /* by it waves may learn what others have done, through memory */
-    uint8_t wait[4]; /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
-    uint8_t waits;   /* bit per such limit */
-    uint8_t again;   /* enum tm_again */
-    uint16_t sleep_units;
-    uint16_t delay;   /* immediate of s_delay_alu, s_nop, s_waitcnt_depctr */
-    uint8_t clause;   /* instructions of a clause that begins */
-    uint8_t priority; /* of s_setprio */
-    uint16_t flops;   /* of a lane; of WMMA, a wave's over 32 */
+    uint8_t vgpr_fields; /* source fields that are VGPRs */
+
+    /* VGPRs that a VALU instruction reads and writes, one by one. */
+    uint8_t n_src, n_dst, src[TM_SOURCES], dst[TM_RESULTS];
+    uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */
+    /* The same behind the pair that a wave issued before this one the last time. */
+    uint8_t pair_reads[2];
+    const struct tm_inst *pair_before;
+    uint16_t flops; /* of a lane; of WMMA, a wave's over 32 */
+    uint8_t n_vsrc, n_vdst, n_ssrc, n_sdst;
+    uint8_t sgpr_operands; /* source fields that are SGPRs */
+    bool writes_sdst;      /* a VALU that writes SGPRs or VCC */
+    bool writes_sgpr;      /* such one whose destination is not VCC, but may be null */
+    bool writes_exec;
+    bool reads_sgpr, reads_c; /* a WMMA whose third source is VGPRs */
+
+    struct tm_run vsrc[8], vdst[4];
     /* Of a VALU instruction: cycles that its issue is taken, of the pipe, from issue to
-     * that of one which needs the result (exec.c). */
-    int64_t issue_cycles, pipe_cycles, dependent_cycles;
+     * that of one which needs the result (valu.c). */
+    int64_t dependent_cycles, issue_cycles, pipe_cycles;
     /* Account of the run. */
     uint64_t executions, cycles;
+    uint64_t conflicts; /* cycles of LDS bank conflicts */
     uint64_t stall[TM_STALLS];
-    uint64_t conflicts;               /* cycles of LDS bank conflicts */
-    struct tm_asked asked;            /* as a vector memory instruction */
     struct tm_blame blame[TM_BLAMES]; /* the first of them, in the order of time */
     unsigned n_blames;
+    struct tm_asked asked; /* as a vector memory instruction */
+
+    struct tm_run ssrc[8], sdst[4];
+    uint8_t send_regs; /* VGPRs that a memory instruction sends */
+    uint8_t sends[2];  /* of them, even and odd ones that the wave has */
+    bool load, store, lds_float, permute, addr64, returns;
+    bool whole64; /* a VALU that takes both halves of a wave64 at once */
+    bool device;  /* a load or atomic that goes to the GL2, past L0 and GL1 */
+    bool drops_l0, drops_gl1;    /* it empties the cache */
+    uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
+    uint8_t lds_more;            /* data cycles that no access shows */
+    uint8_t mul;                 /* SALU multiplication */
+    uint16_t
+        ahead;  /* of s_set_inst_prefetch_distance: bytes that a wave fetches ahead */
+    bool talks; /* by it waves may learn what others have done, through memory */
+    uint8_t wait[4]; /* vm, vs, lgkm, exp: limits, TM_NO_WAIT */
+    uint16_t sleep_units;
+    uint8_t clause;   /* instructions of a clause that begins */
+    uint8_t priority; /* of s_setprio */
     struct tm_pattern pattern;
+    struct emu_inst kept;
 };
 
 /* sign: 1, or UINT64_MAX to take it away */
@@ -170,6 +185,8 @@ static inline void tm_asked_add(struct tm_asked *sum, const struct tm_asked *mor
 /* offset: its canonical address, see canon.h */
 void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                       struct tm_inst *out);
+/* Once costs (valu.c) and .postponed are known. */
+void tm_inst_sort(struct tm_inst *i, unsigned lanes);
 /* Forget VGPRs that the wave does not have: such an instruction faults. */
 void tm_inst_bound(struct tm_inst *i, unsigned vgprs);
 

@@ -56,4 +56,7 @@ struct tm_sregs {
     struct tm_sreg s[TM_SGPRS];
 };
 
+/* valu.c: what a VALU instruction takes: before it is first issued. */
+void tm_inst_costs(const struct tm_base *b, struct tm_inst *i);
+
 #endif

@@ -1,70 +1,19 @@
-/* exec.c: what an issued instruction does to pipes, queues, counters and registers.
+/* exec.h: what an issued instruction does to pipes, queues, counters and registers.
  *
  * Called once per issue with the event of its execution. Must not decide when anything
- * issues (issue.c). Invariant: every time it writes lies at or after b->now.
- * SPDX-License-Identifier: MIT
+ * issues (issue.h). Invariant: every time it writes lies at or after b->now. A header,
+ * since it is compiled into turns (engine/turn.c) by the sort of their instruction;
+ * sort is a constant there, TM_SORT_ANY promises nothing. SPDX-License-Identifier: MIT
  */
+#ifndef TM_EXEC_H
+#define TM_EXEC_H
+
 #include "chip.h"
 
-/* Cycles that the VALU's issue is taken. */
-static int64_t issue_cycles(const struct tm_base *b, const struct tm_inst *i)
+TM_HOT int64_t latency(const struct tm_base *b, struct tm_wave *w,
+                       const struct tm_inst *i, enum tm_pipe pipe, int64_t cycles)
 {
-    switch (i->pipe) {
-    case TM_PIPE_HALF:
-        return PARAM(b, half_issue);
-    case TM_PIPE_QUARTER:
-        return PARAM(b, quarter_issue);
-    case TM_PIPE_DOUBLE:
-        return PARAM(b, double_issue);
-    default:
-        return 1;
-    }
-}
-
-/* Cycles of the execution pipe. */
-static int64_t pipe_cycles(const struct tm_base *b, const struct tm_inst *i)
-{
-    switch (i->pipe) {
-    case TM_PIPE_TRANS:
-        return 1;
-    case TM_PIPE_WMMA:
-        return PARAM(b, wmma_cycles) + (i->reads_c ? PARAM(b, wmma_read_cycles) : 0);
-    case TM_PIPE_WMMA4:
-        return PARAM(b, wmma_iu4_cycles) +
-               (i->reads_c ? PARAM(b, wmma_read_cycles) : 0);
-    default:
-        return issue_cycles(b, i);
-    }
-}
-
-static int64_t dependent_cycles(const struct tm_base *b, const struct tm_inst *i)
-{
-    switch (i->pipe) {
-    case TM_PIPE_TRANS:
-        return PARAM(b, trans_dep);
-    case TM_PIPE_QUARTER:
-        return PARAM(b, quarter_dep);
-    case TM_PIPE_HALF:
-    case TM_PIPE_DOUBLE:
-        return PARAM(b, valu_dep64);
-    default:
-        return PARAM(b, valu_dep);
-    }
-}
-
-void tm_inst_costs(const struct tm_base *b, struct tm_inst *i)
-{
-    if (i->cls != TM_VALU)
-        return;
-    i->issue_cycles = issue_cycles(b, i);
-    i->pipe_cycles = pipe_cycles(b, i);
-    i->dependent_cycles = dependent_cycles(b, i);
-}
-
-static int64_t latency(const struct tm_base *b, struct tm_wave *w,
-                       const struct tm_inst *i, int64_t cycles)
-{
-    if (i->pipe == TM_PIPE_DOUBLE)
+    if (pipe == TM_PIPE_DOUBLE)
         return PARAM(b, double_latency);
     int64_t base = i->vgpr_fields == 0 && !i->reads_sgpr ? PARAM(b, valu_latency_const)
                                                          : PARAM(b, valu_latency);
@@ -91,34 +40,34 @@ static int64_t sdst_entry(const struct tm_base *b, struct tm_simd *s, int64_t at
 
 /* The result's time: after the operands', in order within the SIMD, banks permitting.
  */
-static int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
-                           struct tm_inst *i)
+TM_HOT int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
+                           struct tm_inst *i, enum tm_pipe pipe, int64_t cycles)
 {
     struct tm_simd *s = w->simd;
-    int64_t cycles = i->pipe_cycles, ready = tm_operands_ready(b, &w->regs, i);
+    int64_t ready = tm_operands_ready(b, &w->regs, i);
     const struct tm_inst *before = w->valu.from[w->valu.newest];
     int64_t late = tm_operands(b, &s->valu.operands, before, i, cycles),
-            at = b->now + latency(b, w, i, cycles);
+            at = b->now + latency(b, w, i, pipe, cycles);
     if (late > 0)
         at = tm_max(at, b->now + PARAM(b, valu_latency) + cycles - 1 + late);
-    if (ready && i->pipe == TM_PIPE_PLAIN)
+    if (ready && pipe == TM_PIPE_PLAIN)
         tm_operands_wait(b, &s->valu.operands, ready);
-    if (ready && i->pipe == TM_PIPE_DOUBLE) /* takes longer from its operands */
+    if (ready && pipe == TM_PIPE_DOUBLE) /* takes longer from its operands */
         ready += tm_max(0, PARAM(b, double_dep) - PARAM(b, valu_dep64));
-    if (ready >= at && i->pipe == TM_PIPE_PLAIN &&
+    if (ready >= at && pipe == TM_PIPE_PLAIN &&
         (i->bank_reads[0] > 1 || i->bank_reads[1] > 1))
         at += PARAM(b, valu_forward_bank);
     at = tm_max(at, tm_max(ready, s->valu.result + cycles));
-    if (i->pipe != TM_PIPE_DOUBLE && s->valu.last_pipe == TM_PIPE_DOUBLE)
+    if (pipe != TM_PIPE_DOUBLE && s->valu.last_pipe == TM_PIPE_DOUBLE)
         at = tm_max(at, s->valu.result + PARAM(b, valu_dep));
     if (i->writes_sdst)
         at = sdst_entry(b, s, at);
     s->valu.result = at;
-    s->valu.last_pipe = i->pipe;
+    s->valu.last_pipe = (uint8_t)pipe;
     return at;
 }
 
-static void busy_until(struct tm_wave *w, unsigned sgpr, int64_t when)
+static inline void busy_until(struct tm_wave *w, unsigned sgpr, int64_t when)
 {
     uint32_t stamp = tm_stamp(w->start, when);
     if (w->sregs.s[sgpr].busy < stamp)
@@ -157,21 +106,14 @@ static void valu_sgprs(const struct tm_base *b, struct tm_wave *w,
     }
 }
 
-static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_inst *i,
-                       unsigned passes)
+/* The issue has taken the pipe so long; the result comes at a time. */
+TM_HOT void valu_issued(const struct tm_base *b, struct tm_wave *w, struct tm_inst *i,
+                        int64_t busy, int64_t exec, bool wmma)
 {
     struct tm_simd *s = w->simd;
-    if (i->whole64)
-        passes = 1;
-    int64_t busy = i->issue_cycles * passes, exec = valu_result(b, w, i);
-    bool wmma = i->pipe == TM_PIPE_WMMA || i->pipe == TM_PIPE_WMMA4;
-    if (passes == 2)
-        exec = valu_result(b, w, i);
+    int64_t dep = i->dependent_cycles;
     s->valu.free = b->now + busy;
     s->valu.cycles += (uint64_t)(wmma ? i->pipe_cycles : busy);
-    if (i->pipe == TM_PIPE_TRANS)
-        s->valu.trans_free = b->now + PARAM(b, trans_issue) * passes;
-    int64_t dep = i->dependent_cycles;
     tm_operands_result(&w->regs, i, exec + dep);
     w->valu.last_exec = tm_max(w->valu.last_exec, exec);
     w->valu.exec = exec;
@@ -184,9 +126,24 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_ins
     w->valu.next[w->valu.newest] = b->now + dep;
     w->valu.result[w->valu.newest] = exec;
     w->valu.from[w->valu.newest] = i;
+}
+
+static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_inst *i,
+                       unsigned passes)
+{
+    struct tm_simd *s = w->simd;
+    if (i->whole64)
+        passes = 1;
+    int64_t busy = i->issue_cycles * passes;
+    int64_t exec = valu_result(b, w, i, i->pipe, i->pipe_cycles);
+    bool wmma = i->pipe == TM_PIPE_WMMA || i->pipe == TM_PIPE_WMMA4;
+    if (passes == 2)
+        exec = valu_result(b, w, i, i->pipe, i->pipe_cycles);
+    valu_issued(b, w, i, busy, exec, wmma);
     if (i->pipe == TM_PIPE_TRANS) {
+        s->valu.trans_free = b->now + PARAM(b, trans_issue) * passes;
         w->valu.newest_trans = (uint8_t)((w->valu.newest_trans + 1u) % TM_HISTORY);
-        w->valu.trans_next[w->valu.newest_trans] = b->now + dep;
+        w->valu.trans_next[w->valu.newest_trans] = b->now + i->dependent_cycles;
         w->valu.trans_from[w->valu.newest_trans] = i;
     }
     valu_sgprs(b, w, i, exec);
@@ -272,21 +229,23 @@ static void put_off(struct tm_lds_op *o, int64_t cycles, int64_t data)
     w->mem.sent += cycles;
 }
 
-static bool other_simd(const struct tm_wave *w, const struct tm_lds_op *o)
+static inline bool other_simd(const struct tm_wave *w, const struct tm_lds_op *o)
 {
     return o->age && o->wave->age == o->age && !o->wave->ended && o->simd != w->simd;
 }
 
 /* The path to the LDS goes from one SIMD to the other for an operation that waits, and
  * then takes a second one that sends data from there before it comes back. */
-static bool overtakes(const struct tm_wave *w, const struct tm_lds_op *o, int64_t ready)
+static inline bool overtakes(const struct tm_wave *w, const struct tm_lds_op *o,
+                             int64_t ready)
 {
     return other_simd(w, o) && o->before == w->simd && o->before_waited &&
            !o->overtaken && o->at_once && o->accept > o->ready && o->accept >= ready;
 }
 
 /* Of two that come in the same cycle the one SIMD is first, the next time the other. */
-static bool has_turn(const struct tm_wave *w, struct tm_lds_path *path, int64_t ready)
+static inline bool has_turn(const struct tm_wave *w, struct tm_lds_path *path,
+                            int64_t ready)
 {
     const struct tm_lds_op *o = &path->last;
     if (!other_simd(w, o) || o->ready != ready || o->accept != ready || o->overtaken)
@@ -296,8 +255,8 @@ static bool has_turn(const struct tm_wave *w, struct tm_lds_path *path, int64_t 
 }
 
 /* From acceptance to a free entry of the LDS queue: registers go two by two. */
-static int64_t queue_return(const struct tm_base *b, const struct tm_inst *i,
-                            unsigned passes)
+static inline int64_t queue_return(const struct tm_base *b, const struct tm_inst *i,
+                                   unsigned passes)
 {
     unsigned pairs = i->send_regs > 1 ? (i->send_regs + 1u) / 2u : 1u;
     return PARAM(b, lds_queue_return) + 2 * (int64_t)(pairs * passes);
@@ -384,7 +343,7 @@ static void step_clause(struct tm_wave *w, const struct tm_inst *i)
     struct tm_wave **first = &w->simd->port.clause[i->cls];
     if (i->special == TM_CLAUSE) {
         w->hints.clause_left = w->hints.clause_size = i->clause;
-    } else if (w->hints.clause_size) {
+    } else {
         w->hints.clause_more = w->hints.clause_left < w->hints.clause_size;
         *first = i->cls != TM_IMM && --w->hints.clause_left ? w : NULL;
         if (!*first) { /* through, or not made of one kind */
@@ -393,19 +352,10 @@ static void step_clause(struct tm_wave *w, const struct tm_inst *i)
                     w->simd->port.clause[c] = NULL;
             w->hints.clause_size = 0;
         }
-    } else {
-        w->hints.clause_more = false;
     }
 }
 
-static void count(struct tm_issues *n, const struct tm_inst *i, bool skipped)
-{
-    n->all++;
-    n->of_class[i->cls]++;
-    n->skipped += skipped;
-}
-
-static void issue_barrier(const struct tm_base *b, struct tm_ports *p)
+static inline void issue_barrier(const struct tm_base *b, struct tm_ports *p)
 {
     p->barrier_second = !p->barrier_second && b->now == p->last_barrier + 1;
     p->last_barrier = b->now;
@@ -428,27 +378,20 @@ static void issue_memory(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i
 }
 
 /* Halves of a wave64 that are executed: those with lanes. */
-static unsigned passes_of(const struct tm_base *b, const struct tm_inst *i,
-                          uint64_t exec)
+static inline unsigned passes_of(const struct tm_base *b, const struct tm_inst *i,
+                                 uint64_t exec)
 {
     if (b->lanes == 32)
         return 1;
     return i->exec_matters && (!(exec >> 32) || !(uint32_t)exec) ? 1 : 2;
 }
 
-void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
-              const struct emu_event *event)
+/* What is of no sort of its own. */
+static void issue_other(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
+                        const struct emu_event *event)
 {
     const struct tm_base *b = &c->b;
     unsigned passes = passes_of(b, i, event->exec);
-    bool goes = i->cls == TM_BRANCH || i->special == TM_CALL;
-    count(&c->issues, i, w->skip);
-    w->simd->port.last[i->cls] = b->now;
-    w->simd->port.issued++;
-    w->earliest = 0;
-    w->earliest_why = TM_S_NONE;
-    step_delays(w);
-    step_clause(w, i);
     switch (i->cls) {
     case TM_VALU:
         if (!w->skip)
@@ -473,6 +416,42 @@ void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
             issue_barrier(b, &w->simd->port);
         break;
     }
-    if (goes || event->flags & EMU_EV_TAKEN) /* into the trap handler, too */
+    if (i->cls == TM_BRANCH || i->special == TM_CALL ||
+        event->flags & EMU_EV_TAKEN) /* into the trap handler, too */
         issue_branch(c, w, i, event);
 }
+
+/* What the issue at b.now does to the chip. */
+TM_HOT void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
+                     const struct emu_event *event, enum tm_sort sort)
+{
+    const struct tm_base *b = &c->b;
+    struct tm_ports *port = &w->simd->port;
+    enum tm_class cls = sort == TM_SORT_PLAIN  ? TM_VALU
+                        : sort == TM_SORT_LDS  ? TM_LDS
+                        : sort == TM_SORT_WAIT ? TM_IMM
+                                               : (enum tm_class)i->cls;
+    c->issues.all++;
+    c->issues.of_class[cls]++;
+    c->issues.skipped += w->skip;
+    port->last[cls] = b->now;
+    port->issued++;
+    w->earliest = 0;
+    w->earliest_why = TM_S_NONE;
+    step_delays(w);
+    if (w->hints.clause_size || i->special == TM_CLAUSE)
+        step_clause(w, i);
+    else
+        w->hints.clause_more = false;
+    if (sort == TM_SORT_PLAIN) {
+        valu_issued(b, w, i, 1, valu_result(b, w, i, TM_PIPE_PLAIN, 1), false);
+    } else if (sort == TM_SORT_LDS) {
+        issue_lds(c, w, i, event, passes_of(b, i, event->exec));
+        if (event->flags & EMU_EV_TAKEN) /* into the trap handler */
+            issue_branch(c, w, i, event);
+    } else if (sort != TM_SORT_WAIT) {
+        issue_other(c, w, i, event);
+    }
+}
+
+#endif

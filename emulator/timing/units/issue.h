@@ -1,11 +1,15 @@
-/* issue.c: the earliest time at which a wave's next instruction may issue, and why not
+/* issue.h: the earliest time at which a wave's next instruction may issue, and why not
  * sooner.
  *
- * Looks at the state that exec.c keeps and changes none of it. Rules are those that the
+ * Looks at the state that exec.h keeps and changes none of it. Rules are those that the
  * hardware's traces show; each number is in params.def. Invariant: the answer never
- * lies before b->now, and with nothing changed asking again gives the same answer.
+ * lies before b->now, and with nothing changed asking again gives the same answer. A
+ * header, as exec.h is.
  * SPDX-License-Identifier: MIT
  */
+#ifndef TM_ISSUE_H
+#define TM_ISSUE_H
+
 #include "chip.h"
 
 /* The latest of several limits, and its reason. */
@@ -25,8 +29,8 @@ static inline void at_least(struct bound *o, int64_t when, uint8_t why)
 }
 
 /* The same, for the result of an instruction. */
-static void at_least_from(struct bound *o, int64_t when, uint8_t why,
-                          const struct tm_inst *from)
+static inline void at_least_from(struct bound *o, int64_t when, uint8_t why,
+                                 const struct tm_inst *from)
 {
     if (when > o->t) {
         o->t = when;
@@ -55,8 +59,8 @@ static void wait_delay(const struct tm_wave *w, struct bound *o)
 }
 
 /* Memory instructions wait until the VALU has run dry for their wave. */
-static void wait_drain(const struct tm_base *b, const struct tm_wave *w,
-                       struct bound *o)
+static inline void wait_drain(const struct tm_base *b, const struct tm_wave *w,
+                              struct bound *o)
 {
     if (w->valu.last_exec)
         at_least(o, w->valu.last_exec + PARAM(b, drain), TM_S_VALU_DRAIN);
@@ -135,7 +139,8 @@ static void wait_branch(const struct tm_base *b, const struct tm_wave *w,
 
 /* The VALU and s_nop wait until memory instructions of the wave have sent what they
  * read, whichever registers that are. */
-static void wait_sent(const struct tm_base *b, const struct tm_wave *w, struct bound *o)
+static inline void wait_sent(const struct tm_base *b, const struct tm_wave *w,
+                             struct bound *o)
 {
     if (w->mem.sent)
         at_least(o, w->mem.sent + PARAM(b, mem_sent), TM_S_WAR);
@@ -164,7 +169,17 @@ static void wait_depctr(const struct tm_base *b, const struct tm_wave *w,
         at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
 }
 
-/* The pipe of the SIMD, and room for what it has not retired. */
+/* Room for what the SIMD has not retired. */
+TM_HOT void wait_room(const struct tm_base *b, const struct tm_valu *v, struct bound *o)
+{
+    at_least(o, queue_free(&v->queue, o->t, (unsigned)PARAM(b, valu_queue)),
+             TM_S_VALU_QUEUE);
+    if (v->wmma_queue.n)
+        at_least(o, queue_free(&v->wmma_queue, o->t, (unsigned)PARAM(b, wmma_queue)),
+                 TM_S_VALU_QUEUE);
+}
+
+/* The pipe of the SIMD, and that. */
 static inline void wait_pipe(const struct tm_base *b, const struct tm_valu *v,
                              const struct tm_inst *i, struct bound *o)
 {
@@ -172,11 +187,7 @@ static inline void wait_pipe(const struct tm_base *b, const struct tm_valu *v,
     if (i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE ||
         i->pipe == TM_PIPE_HALF)
         at_least(o, v->trans_free, TM_S_VALU_PIPE);
-    at_least(o, queue_free(&v->queue, o->t, (unsigned)PARAM(b, valu_queue)),
-             TM_S_VALU_QUEUE);
-    if (v->wmma_queue.n)
-        at_least(o, queue_free(&v->wmma_queue, o->t, (unsigned)PARAM(b, wmma_queue)),
-                 TM_S_VALU_QUEUE);
+    wait_room(b, v, o);
 }
 
 static void wait_valu(const struct tm_base *b, const struct tm_wave *w,
@@ -212,8 +223,8 @@ static void wait_salu(const struct tm_base *b, const struct tm_wave *w,
 }
 
 /* A counter that is full lets nobody issue what it would count. */
-static inline void wait_count(const struct tm_base *b, struct tm_wave *w,
-                              const struct tm_inst *i, struct bound *o)
+static void wait_count(const struct tm_base *b, struct tm_wave *w,
+                       const struct tm_inst *i, struct bound *o)
 {
     unsigned most = (unsigned)PARAM(b, counter_most);
     struct tm_fifo *f = &w->counter[i->cls == TM_LDS ? TM_LGKM
@@ -229,8 +240,8 @@ static inline void wait_count(const struct tm_base *b, struct tm_wave *w,
     at_least_from(o, when, why, from);
 }
 
-static void wait_memory(const struct tm_base *b, struct tm_wave *w,
-                        const struct tm_inst *i, struct bound *o)
+static inline void wait_memory(const struct tm_base *b, struct tm_wave *w,
+                               const struct tm_inst *i, struct bound *o)
 {
     bool lds = i->cls == TM_LDS;
     struct tm_simd *s = w->simd;
@@ -272,59 +283,108 @@ static void wait_counters(const struct tm_base *b, struct tm_wave *w,
     }
 }
 
-/* A port of the SIMD, one instruction a cycle. The one for arrivals at barriers closes
- * after an arrival, too late to keep out another in the next cycle. */
+/* In a clause of another wave, unless something else follows there: look again when its
+ * next is out. */
+TM_HOT void wait_clause(const struct tm_base *b, const struct tm_wave *w,
+                        enum tm_class cls, struct bound *o)
+{
+    const struct tm_wave *first = w->simd->port.clause[cls];
+    if (first && first != w && (!first->next || first->next->cls == cls))
+        at_least(o, tm_max(first->due, b->now) + 1, TM_S_PORT);
+}
+
+/* A port of the SIMD that is its class's alone, one instruction a cycle. */
+TM_HOT void wait_port_of(const struct tm_base *b, const struct tm_wave *w,
+                         enum tm_class cls, struct bound *o)
+{
+    wait_clause(b, w, cls, o);
+    at_least(o, w->simd->port.last[cls] + 1, TM_S_PORT);
+}
+
+/* Any. The one for arrivals at barriers closes after an arrival, too late to keep out
+ * another in the next cycle. */
 static inline void wait_port(const struct tm_base *b, const struct tm_wave *w,
                              const struct tm_inst *i, struct bound *o)
 {
-    const struct tm_simd *s = w->simd;
-    const struct tm_wave *first = s->port.clause[i->cls];
-    /* In a clause, unless something else follows: look again when its next is out. */
-    if (first && first != w && (!first->next || first->next->cls == i->cls))
-        at_least(o, tm_max(first->due, b->now) + 1, TM_S_PORT);
+    const struct tm_ports *p = &w->simd->port;
+    wait_clause(b, w, (enum tm_class)i->cls, o);
     if (i->cls == TM_SALU || i->cls == TM_SMEM) /* one port for both */
-        at_least(o, tm_max(s->port.last[TM_SALU], s->port.last[TM_SMEM]) + 1,
-                 TM_S_PORT);
+        at_least(o, tm_max(p->last[TM_SALU], p->last[TM_SMEM]) + 1, TM_S_PORT);
     else if (i->cls != TM_IMM)
-        at_least(o, s->port.last[i->cls] + 1, TM_S_PORT);
-    else if (o->t > s->port.last_barrier + 1 || s->port.barrier_second)
-        at_least(o, s->port.barrier_open, TM_S_PORT);
+        at_least(o, p->last[i->cls] + 1, TM_S_PORT);
+    else if (o->t > p->last_barrier + 1 || p->barrier_second)
+        at_least(o, p->barrier_open, TM_S_PORT);
     else
-        at_least(o, s->port.last_barrier + 1, TM_S_PORT);
+        at_least(o, p->last_barrier + 1, TM_S_PORT);
 }
 
-int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
-                 const struct tm_inst **from)
+/* Whatever it is. imm: it goes where s_nop and its kin do */
+__attribute__((noinline)) static void wait_unit(const struct tm_base *b,
+                                                struct tm_wave *w,
+                                                const struct tm_inst *i, bool imm,
+                                                struct bound *o)
+{
+    if (i->cls == TM_IMM && i->special == TM_WAITCNT)
+        wait_counters(b, w, i, o);
+    else if (i->special == TM_END)
+        at_least(o, w->valu.last_exec ? w->valu.last_exec + PARAM(b, drain) + 1 : 0,
+                 TM_S_VALU_DRAIN);
+    else if (i->cls == TM_VALU && !imm)
+        wait_valu(b, w, i, o);
+    else if (i->cls == TM_SALU || i->cls == TM_SMEM)
+        wait_salu(b, w, i, o);
+    else if (i->cls == TM_BRANCH)
+        wait_branch(b, w, i, o);
+    else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
+        wait_memory(b, w, i, o);
+    else if (i->special == TM_NOP)
+        wait_sent(b, w, o);
+    else if (i->special == TM_DEPCTR)
+        wait_depctr(b, w, i, o);
+    if (i->special == TM_WAIT_SALU)
+        wait_counters(b, w, i, o);
+}
+
+/* wait_valu of what touches VGPRs alone. */
+TM_HOT void wait_plain(const struct tm_base *b, const struct tm_wave *w,
+                       struct bound *o)
+{
+    const struct tm_valu *v = &w->simd->valu;
+    uint32_t exec = w->sregs.s[TM_EXEC].ready;
+    at_least(o, v->free, TM_S_VALU_PIPE);
+    wait_room(b, v, o);
+    if (exec)
+        at_least(o, tm_stamped(w->start, exec) + PARAM(b, salu_to_valu), TM_S_SALU);
+    wait_sent(b, w, o);
+    if (o->t >= v->stalls)
+        at_least(o, v->goes, TM_S_SDST);
+}
+
+/* When may the wave issue its next instruction?
+ *
+ * why   out: what it waits for until then
+ * from  out: whose result that is; NULL: nobody's
+ */
+TM_HOT int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
+                        const struct tm_inst **from)
 {
     const struct tm_inst *i = w->next;
     struct bound o = {tm_max(b->now, w->last_issue + 1), TM_S_NONE, NULL};
     at_least(&o, w->earliest, w->earliest_why);
     at_least(&o, tm_fetch_ready(b, &w->simd->in->fetch, &w->fetch, i), TM_S_FETCH);
-    bool imm = i->cls == TM_IMM || tm_skipped(w, i, o.t);
+    bool plain = i->sort == TM_SORT_PLAIN && *w->exec;
+    bool imm = !plain && (i->cls == TM_IMM || tm_skipped(w, i, o.t));
     if (imm && !w->last_imm && w->began)
         at_least(&o, w->last_issue + PARAM(b, imm_switch_cycles), TM_S_SWITCH);
     if (w->hints.delay_on[0] || w->hints.delay_on[1])
         wait_delay(w, &o);
-    if (i->cls == TM_IMM && i->special == TM_WAITCNT)
-        wait_counters(b, w, i, &o);
-    else if (i->special == TM_END)
-        at_least(&o, w->valu.last_exec ? w->valu.last_exec + PARAM(b, drain) + 1 : 0,
-                 TM_S_VALU_DRAIN);
-    else if (i->cls == TM_VALU && !imm)
-        wait_valu(b, w, i, &o);
-    else if (i->cls == TM_SALU || i->cls == TM_SMEM)
-        wait_salu(b, w, i, &o);
-    else if (i->cls == TM_BRANCH)
-        wait_branch(b, w, i, &o);
-    else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
-        wait_memory(b, w, i, &o);
-    else if (i->special == TM_NOP)
-        wait_sent(b, w, &o);
-    else if (i->special == TM_DEPCTR)
-        wait_depctr(b, w, i, &o);
-    if (i->special == TM_WAIT_SALU)
-        wait_counters(b, w, i, &o);
-    if (!imm || i->special == TM_BARRIER)
+    if (plain)
+        wait_plain(b, w, &o);
+    else
+        wait_unit(b, w, i, imm, &o);
+    if (plain)
+        wait_port_of(b, w, TM_VALU, &o);
+    else if (!imm || i->special == TM_BARRIER)
         wait_port(b, w, i, &o);
     *why = o.why;
     *from = o.from;
@@ -333,8 +393,8 @@ int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
 
 /* ---- asked again: what is the wave's own is over ---- */
 
-static void valu_again(const struct tm_base *b, const struct tm_wave *w,
-                       const struct tm_inst *i, struct bound *o)
+static inline void valu_again(const struct tm_base *b, const struct tm_wave *w,
+                              const struct tm_inst *i, struct bound *o)
 {
     const struct tm_valu *v = &w->simd->valu;
     wait_pipe(b, v, i, o);
@@ -343,8 +403,8 @@ static void valu_again(const struct tm_base *b, const struct tm_wave *w,
         at_least(o, v->goes, TM_S_SDST);
 }
 
-static void memory_again(const struct tm_base *b, struct tm_wave *w,
-                         const struct tm_inst *i, struct bound *o)
+static inline void memory_again(const struct tm_base *b, struct tm_wave *w,
+                                const struct tm_inst *i, struct bound *o)
 {
     bool lds = i->cls == TM_LDS;
     wait_count(b, w, i, o);
@@ -367,8 +427,8 @@ static inline bool has_room(const struct tm_queue *q, int64_t now, int64_t limit
     return queue_free(q, now, (unsigned)limit) <= now;
 }
 
-static inline bool valu_goes(const struct tm_base *b, const struct tm_wave *w,
-                             const struct tm_inst *i)
+static inline bool tm_valu_goes(const struct tm_base *b, const struct tm_wave *w,
+                                const struct tm_inst *i)
 {
     const struct tm_valu *v = &w->simd->valu;
     return i->pipe != TM_PIPE_NONE && *w->exec && v->free <= b->now &&
@@ -386,6 +446,12 @@ static inline bool lds_goes(const struct tm_base *b, const struct tm_wave *w)
            has_port(b, w, TM_LDS);
 }
 
+static int64_t ready_apart(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
+                           const struct tm_inst **from)
+{
+    return tm_ready(b, w, why, from);
+}
+
 __attribute__((noinline)) static int64_t look_again(const struct tm_base *b,
                                                     struct tm_wave *w, uint8_t *why,
                                                     const struct tm_inst **from)
@@ -398,7 +464,7 @@ __attribute__((noinline)) static int64_t look_again(const struct tm_base *b,
         break;
     case TM_AGAIN_VALU:
         if (tm_skipped(w, i, b->now))
-            return tm_ready(b, w, why, from);
+            return ready_apart(b, w, why, from);
         valu_again(b, w, i, &o);
         wait_port(b, w, i, &o);
         break;
@@ -410,19 +476,25 @@ __attribute__((noinline)) static int64_t look_again(const struct tm_base *b,
         wait_port(b, w, i, &o);
         break;
     default:
-        return tm_ready(b, w, why, from);
+        return ready_apart(b, w, why, from);
     }
     *why = o.why;
     *from = o.from;
     return o.t;
 }
 
-int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
-                       const struct tm_inst **from)
+/* The same at the time that was the answer; .sort of the next instruction, or ANY. */
+TM_HOT int64_t tm_ready_again(const struct tm_base *b, struct tm_wave *w, uint8_t *why,
+                              const struct tm_inst **from, enum tm_sort sort)
 {
     const struct tm_inst *i = w->next;
-    if (i->again == TM_AGAIN_NOTHING || (i->cls == TM_VALU && valu_goes(b, w, i)) ||
-        (i->cls == TM_LDS && lds_goes(b, w)))
-        return b->now;
-    return look_again(b, w, why, from);
+    bool goes = sort == TM_SORT_LDS ? lds_goes(b, w)
+                : sort == TM_SORT_WAIT
+                    ? false
+                    : i->again == TM_AGAIN_NOTHING ||
+                          (i->cls == TM_VALU && tm_valu_goes(b, w, i)) ||
+                          (i->cls == TM_LDS && lds_goes(b, w));
+    return goes ? b->now : look_again(b, w, why, from);
 }
+
+#endif

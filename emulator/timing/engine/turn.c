@@ -1,0 +1,517 @@
+/* turn.c: a wave's turn: it issues, or waits; what comes next, barriers, sleep, ends.
+ *
+ * Must not know pipes or caches (issue.h, exec.h, mem.c) nor whose turn it is.
+ * Invariant: a wave that is neither at a barrier nor ended has exactly one event.
+ * SPDX-License-Identifier: MIT
+ */
+#include "ahead.h"
+#include "engine.h"
+#include "exec.h"
+#include "issue.h"
+
+#include <stdlib.h>
+
+/* Not a part of its callers, most of whose calls do not come to it. */
+#define TM_APART __attribute__((noinline))
+
+/* ---- execution ---- */
+
+void tm_catch_up(struct tm_wave *w)
+{
+    if (w->owed)
+        emu_wave_catch_up(w->wave, w->owed);
+    w->owed = 0;
+}
+
+/* Execute what issues, now. */
+static rd_status step_now(struct tm_engine *t, struct tm_wave *w,
+                          const struct emu_event **event)
+{
+    tm_catch_up(w);
+    return emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), event);
+}
+
+/* The same, or later. */
+TM_HOT rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
+                      const struct emu_event **event, enum tm_sort sort)
+{
+    bool later = sort == TM_SORT_PLAIN || sort == TM_SORT_WAIT ||
+                 (sort == TM_SORT_ANY && i->postponed);
+    if (!later || w->owed == UINT8_MAX)
+        return step_now(t, w, event);
+    w->owed++;
+    if (sort == TM_SORT_PLAIN || (sort == TM_SORT_ANY && i->cls == TM_VALU))
+        tm_fetch_rows(w, i);
+    t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
+    *event = &t->plain;
+    return RD_OK;
+}
+
+static bool listed(const struct tm_engine *t, const struct tm_wave *w)
+{
+    const struct tm_config *c = &t->config;
+    const struct tm_simd *s = w->simd;
+    return c->insts == TM_INSTS_ALL ||
+           (c->insts == TM_INSTS_SIMD && s->se == c->se && s->sa == c->sa &&
+            s->wgp == c->wgp && s->index == c->simd);
+}
+
+static rd_status list(struct tm_engine *t, struct tm_wave *w, uint32_t offset,
+                      int64_t at)
+{
+    struct tm_record *r = &t->all->records.record[w->record];
+    if (!listed(t, w))
+        return RD_OK;
+    if (r->n_insts == r->cap_insts) {
+        size_t cap = r->cap_insts ? 2 * r->cap_insts : 64;
+        struct tm_timed *bigger = realloc(r->insts, cap * sizeof *bigger);
+        if (!bigger)
+            return RD_E_NOMEM;
+        r->insts = bigger;
+        r->cap_insts = cap;
+    }
+    r->insts[r->n_insts++] = (struct tm_timed){offset, at};
+    return RD_OK;
+}
+
+/* ---- a wave's turn ---- */
+
+/* s_delay_alu takes no time of its own: note it and look at what follows.
+ *
+ * before    the instruction that the wave met before, or NULL
+ * straight  it went on behind that
+ */
+static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
+                             struct tm_inst *before, bool straight)
+{
+    const struct emu_event *event;
+    for (unsigned delays = 0;; delays++) {
+        straight = straight && before && (t->alone || delays < TM_DELAYS);
+        if (straight && before->follows) {
+            w->next = before->follows;
+        } else {
+            tm_catch_up(w);
+            const struct emu_inst *inst = emu_wave_next(w->wave);
+            if (!inst)
+                return RD_E_INVALID;
+            if (!t->alone && (delays == TM_DELAYS || !tm_met(t, inst))) {
+                w->next = NULL;
+                w->unmet = true;
+                return RD_OK;
+            }
+            w->next = tm_come_across(t, w, inst, before);
+            if (!w->next)
+                return RD_E_NOMEM;
+            if (straight)
+                before->follows = w->next;
+        }
+        before = w->next;
+        if (w->next->special != TM_DELAY)
+            return RD_OK;
+        tm_delay(w, w->next->delay);
+        tm_account_free(t, w, w->next);
+        if (w->last_imm && w->began && w->earliest < w->last_issue + 2) {
+            w->earliest = w->last_issue + 2; /* one of the kind a cycle */
+            w->earliest_why = TM_S_SWITCH;
+        }
+        rd_status st = step(t, w, w->next, &event, TM_SORT_ANY);
+        if (st != RD_OK)
+            return st;
+        straight = !event->flags;
+    }
+}
+
+/* What the wave comes to: nearly always what it met behind that before. */
+static inline rd_status come_to(struct tm_engine *t, struct tm_wave *w,
+                                struct tm_inst *before, bool straight)
+{
+    struct tm_inst *next = straight && before ? before->follows : NULL;
+    if (!next || next->special == TM_DELAY)
+        return take_delays(t, w, before, straight);
+    w->next = next;
+    return RD_OK;
+}
+
+/* Everybody at the barrier goes on. last: the arrival that was taken last. */
+static rd_status open_barrier(struct tm_engine *t, struct tm_group *g, int64_t last)
+{
+    rd_status st = RD_OK;
+    for (unsigned i = 0; i < g->n_waves && st == RD_OK; i++) {
+        struct tm_wave *w = g->waves[i];
+        if (!w || !w->at_barrier)
+            continue;
+        w->at_barrier = false;
+        w->earliest = last + PARAM(&t->chip.b, barrier_cycles) +
+                      (w->slept ? PARAM(&t->chip.b, barrier_slept_cycles) : 0);
+        w->earliest_why = TM_S_BARRIER;
+        tm_account_wait(w, TM_S_BARRIER, NULL, w->earliest);
+        st = tm_push(t, w->earliest, w);
+    }
+    return st;
+}
+
+/* The WGP takes arrivals at barriers one a cycle. */
+static int64_t arrive(struct tm_engine *t, struct tm_wgp *wgp)
+{
+    int64_t at = tm_max(tm_now(t), wgp->barrier_free);
+    wgp->barrier_free = at + 1;
+    return at;
+}
+
+/* When the last store is done, as far as is known; 0: there is none. */
+static int64_t stores_end(struct tm_engine *t, struct tm_wave *w)
+{
+    const struct tm_fifo *stores = &w->counter[TM_VS];
+    int64_t end = 0;
+    tm_send_settle(&t->chip.b, &w->simd->cu->send,
+                   tm_now(t) + PARAM(&t->chip.b, lds_start));
+    for (unsigned k = 0; k < stores->n; k++) {
+        const struct tm_counted *c = fifo_at(stores, stores->first + k);
+        int64_t done = c->open ? tm_known(&t->chip.b, c, tm_now(t)) : c->done + 1;
+        end = tm_max(end, done);
+    }
+    return end;
+}
+
+static rd_status end_wave(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i)
+{
+    int64_t end = tm_now(t) + PARAM(&t->chip.b, end_cycles);
+    tm_account_wait(w, TM_S_END, NULL, end);
+    end = tm_max(end, stores_end(t, w));
+    tm_account_wait(w, TM_S_VSCNT, NULL, end);
+    w->last = i;
+    w->ended = true;
+    if (w->turns)
+        w->turns->ended |= UINT64_C(1) << w->rank;
+    for (unsigned c = 0; c < TM_COUNTERS; c++)
+        if (w->counter[c].lost)
+            return RD_E_NOMEM;
+    w->group->waves[emu_wave_info(w->wave)->wave] = NULL;
+    return tm_push(t, end, w);
+}
+
+/* The end of a sleep: a number of ticks of the CU's sleep clock from now. */
+static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
+                         unsigned units)
+{
+    int64_t tick = PARAM(&t->chip.b, sleep_unit_cycles);
+    int64_t zero =
+        s->cu->room.held_since + tm_hops(t, s) + PARAM(&t->chip.b, sleep_phase_cycles);
+    int64_t since = tm_now(t) - zero - PARAM(&t->chip.b, sleep_late_cycles);
+    int64_t past = since > 0 && tick ? since / tick : 0;
+    return units && tick ? tm_max(zero + (past + (int64_t)units) * tick, tm_now(t))
+                         : tm_now(t);
+}
+
+/* ---- waits ---- */
+
+/* The wave's next turn, when it has waited for something. While one is in a clause, the
+ * others wait for that as well. */
+static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
+                                   uint8_t why)
+{
+    if (why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS && w->turns &&
+        !w->simd->port.clause[TM_LDS] && tm_turns_behind(w->turns, w, when)) {
+        w->due = when;
+        return RD_OK;
+    }
+    return tm_push(t, when, w);
+}
+
+/* The first of those that wait for room on the way to the LDS has had its turn. They
+ * would have looked, too, and found the same, but who comes next if there is room. */
+static rd_status let_next(struct tm_engine *t, struct tm_turns *q,
+                          const struct tm_simd *s)
+{
+    uint64_t *behind = &q->behind[s->index];
+    int64_t now = tm_now(t);
+    bool full =
+        !s->port.clause[TM_LDS] &&
+        queue_free(&s->lds_queue, now, (unsigned)PARAM(&t->chip.b, lds_queue)) > now;
+    rd_status st = RD_OK;
+    while (*behind && st == RD_OK) {
+        struct tm_wave *w = q->wave[tm_turns_first(q, *behind)];
+        *behind &= ~(UINT64_C(1) << w->rank);
+        tm_account_wait(w, TM_S_MEM_QUEUE, NULL, now);
+        st = tm_push(t, now, w);
+        if (full)
+            break;
+    }
+    return st;
+}
+
+/* What comes next and when it may issue as things stand: the wave's next turn. */
+TM_HOT rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
+                            struct tm_inst *before, bool straight)
+{
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from;
+    rd_status st = come_to(t, w, before, straight);
+    if (st == RD_OK && w->unmet) /* again, alone */
+        return tm_push(t, tm_now(t), w);
+    if (st != RD_OK)
+        return st;
+    int64_t when = tm_ready(&t->chip.b, w, &why, &from);
+    if (why != TM_S_NONE) /* else it is told when it is known */
+        tm_account_wait(w, why, from, when);
+    if (w->next->cls == TM_LDS || w->next->cls == TM_VMEM)
+        tm_fetch_rows(w, w->next);
+    return wait_until(t, w, when, why);
+}
+
+/* The same behind an instruction that it has issued. */
+TM_HOT rd_status look_behind(struct tm_engine *t, struct tm_wave *w,
+                             struct tm_inst *before, bool straight)
+{
+    rd_status st = look_ahead(t, w, before, straight);
+    /* A wait leaves the buffer when it begins, everything else when it issues. */
+    if (!w->taken && w->next && w->next->special == TM_WAITCNT)
+        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
+                       w->next->offset + w->next->bytes);
+    return st;
+}
+
+TM_APART static rd_status look_further(struct tm_engine *t, struct tm_wave *w,
+                                       struct tm_inst *before, bool straight)
+{
+    return look_behind(t, w, before, straight);
+}
+
+static rd_status go_on(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                       const struct emu_event *event)
+{
+    w->taken = event->flags & EMU_EV_TAKEN;
+    return look_further(t, w, i, !event->flags);
+}
+
+/* What an instruction does to its wave alone; when it is over. */
+static int64_t special(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i)
+{
+    int64_t at = tm_now(t);
+    if (i->special == TM_SLEEP) {
+        at = sleep_end(t, w->simd, i->sleep_units);
+        w->sleeps = true;
+    } else if (i->special == TM_PRIORITY) {
+        w->priority = i->priority;
+        w->earliest = tm_now(t) + PARAM(&t->chip.b, setprio_block);
+        w->earliest_why = TM_S_SWITCH;
+    } else if (i->special == TM_NOP) {
+        w->earliest = tm_now(t) + i->delay + 1;
+        w->earliest_why = TM_S_SWITCH;
+    } else if (i->special == TM_PREFETCH) {
+        w->fetch.ahead = i->ahead;
+    }
+    if (at > tm_now(t))
+        tm_account_wait(w, TM_S_SLEEP, NULL, at);
+    return at;
+}
+
+/* What else an issue does: barriers, ends, sleep, branches. at: when it is over */
+TM_APART static rd_status issued_special(struct tm_engine *t, struct tm_wave *w,
+                                         struct tm_inst *i, int64_t at,
+                                         const struct emu_event *event)
+{
+    rd_status st = RD_OK;
+    struct tm_group *g = w->group;
+    bool done = event->flags & EMU_EV_BARRIER_DONE, ended = event->flags & EMU_EV_ENDED;
+    bool waits = i->special == TM_BARRIER &&
+                 (done || emu_wave_state(w->wave) == EMU_WAVE_BARRIER);
+    w->at_barrier = waits;
+    if (waits)
+        w->last = i;
+    if (!(event->flags & EMU_EV_TAKEN))
+        tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
+                       i->offset + i->bytes);
+    int64_t arrived = waits ? arrive(t, g->wgp) : tm_now(t);
+    if (done) /* the last to arrive waits like the others */
+        st = open_barrier(t, g, arrived);
+    if (st == RD_OK && ended)
+        return end_wave(t, w, i);
+    if (st != RD_OK || waits)
+        return st;
+    if (w->sleeps)
+        return tm_push(t, at, w);
+    return go_on(t, w, i, event);
+}
+
+/* What vector memory instructions ask for. Before one is issued: less what has been
+ * asked for, and after it: more. So the sum has what it asked for itself. */
+static void issue_asking(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
+                         const struct emu_event *event)
+{
+    const struct tm_asked *asked = &t->chip.sent.traffic.asked;
+    tm_asked_add(&i->asked, asked, UINT64_MAX);
+    tm_issue(&t->chip, w, i, event, TM_SORT_ANY);
+    tm_asked_add(&i->asked, asked, 1);
+}
+
+/* The wave's next instruction issues now. sort: a constant; other than ANY: what that
+ * says is so, and a VALU instruction is not skipped */
+TM_HOT rd_status issue_as(struct tm_engine *t, struct tm_wave *w, enum tm_sort sort)
+{
+    const struct emu_event *event;
+    struct tm_inst *i = w->next;
+    w->skip = sort == TM_SORT_ANY && tm_skipped(w, i, tm_now(t));
+    rd_status st = step(t, w, i, &event, sort);
+    if (st == RD_E_BUSY) { /* global wave sync: later */
+        tm_account_wait(w, TM_S_OTHER, NULL, tm_now(t) + 64);
+        return tm_push(t, tm_now(t) + 64, w);
+    }
+    if (st != RD_OK)
+        return st;
+    tm_account_wait(w, w->earliest_why ? w->earliest_why : TM_S_OTHER, NULL,
+                    tm_now(t)); /* its turn was put off */
+    uint64_t conflicts = t->chip.lds.conflict;
+    if (sort == TM_SORT_ANY && i->cls == TM_VMEM)
+        issue_asking(t, w, i, event);
+    else
+        tm_issue(&t->chip, w, i, event, sort);
+    if (sort == TM_SORT_LDS || sort == TM_SORT_ANY)
+        i->conflicts += t->chip.lds.conflict - conflicts;
+    int64_t at = sort == TM_SORT_ANY && i->special ? special(t, w, i) : tm_now(t);
+    tm_account_issue(t, w, i, at, event);
+    st = t->config.insts ? list(t, w, i->offset, at) : RD_OK;
+    w->last_issue = at;
+    w->last_imm =
+        sort == TM_SORT_WAIT || (sort == TM_SORT_ANY && i->cls == TM_IMM) || w->skip;
+    w->began = true;
+    w->next = NULL;
+    if (st != RD_OK)
+        return st;
+    bool plain = sort == TM_SORT_PLAIN || sort == TM_SORT_WAIT;
+    if (!plain && (i->special || event->flags))
+        return issued_special(t, w, i, at, event);
+    tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch, i->offset + i->bytes);
+    w->taken = false;
+    return sort == TM_SORT_ANY ? look_further(t, w, i, true)
+                               : look_behind(t, w, i, true);
+}
+
+static rd_status issue(struct tm_engine *t, struct tm_wave *w)
+{
+    return issue_as(t, w, TM_SORT_ANY);
+}
+
+/* A wave's first turn: its registers are set up, its code is asked for. */
+static void begin(struct tm_engine *t, struct tm_wave *w)
+{
+    const struct tm_base *b = &t->chip.b;
+    double cycles = b->p.launch_cycles, ns = 0;
+    if (t->need.user_sgprs > (unsigned)PARAM(b, launch_user_sgprs))
+        ns += b->p.launch_user_ns;
+    if (t->need.lds_alloc)
+        cycles += b->p.launch_lds_cycles;
+    int64_t set_up = w->start + tm_hops(t, w->simd) + tm_lat(b, cycles, ns), walked;
+    uint64_t at = tm_canon_code(&t->chip.mem->canon, emu_wave_next(w->wave)->pc);
+    w->earliest = tm_fetch_begin(b, &w->simd->in->fetch, w->simd->index, &w->fetch,
+                                 set_up, at, &walked);
+    w->earliest_why = TM_S_FETCH;
+    tm_account_wait(w, TM_S_LAUNCH, NULL, set_up);
+    tm_account_wait(w, TM_S_CODE_TLB, NULL, walked);
+}
+
+/* Issue now or, at the next turn, when it may.
+ *
+ * why  what it waits for until then; TM_S_NONE: that is told when it is known
+ */
+static inline rd_status issue_from(struct tm_engine *t, struct tm_wave *w, int64_t when,
+                                   uint8_t why, const struct tm_inst *from)
+{
+    if (why != TM_S_NONE)
+        tm_account_wait(w, why, from, when);
+    return when <= tm_now(t) ? issue(t, w) : wait_until(t, w, when, why);
+}
+
+/* May what it knows to come next issue now? */
+TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
+{
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from;
+    int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_ANY);
+    return issue_from(t, w, when, why, from);
+}
+
+TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
+{
+    if (!tm_valu_goes(&t->chip.b, w, w->next))
+        return turn_of_any(t, w);
+    return issue_as(t, w, TM_SORT_PLAIN);
+}
+
+TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)
+{
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from;
+    int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_WAIT);
+    if (when > tm_now(t))
+        return issue_from(t, w, when, why, from);
+    if (why != TM_S_NONE)
+        tm_account_wait(w, why, from, when);
+    return issue_as(t, w, TM_SORT_WAIT);
+}
+
+TM_APART static rd_status turn_of_lds(struct tm_engine *t, struct tm_wave *w)
+{
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from;
+    struct tm_turns *q = w->turns;
+    const struct tm_simd *s = w->simd;
+    int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_LDS);
+    if (q && q->first[s->index] == w)
+        q->first[s->index] = NULL;
+    if (why != TM_S_NONE)
+        tm_account_wait(w, why, from, when);
+    rd_status st =
+        when <= tm_now(t) ? issue_as(t, w, TM_SORT_LDS) : wait_until(t, w, when, why);
+    return st == RD_OK && q && q->behind[s->index] && !q->first[s->index]
+               ? let_next(t, q, s)
+               : st;
+}
+
+/* It does not know what comes next. */
+TM_APART static rd_status turn_anew(struct tm_engine *t, struct tm_wave *w)
+{
+    if (w->sleeps) {
+        w->sleeps = false;
+        w->slept = true;
+        w->earliest = tm_now(t) + 1;
+        w->earliest_why = TM_S_SLEEP;
+        return tm_push(t, w->earliest, w);
+    }
+    if (w->ended) {
+        int64_t end = w->left ? 0 : stores_end(t, w);
+        if (end <= tm_now(t))
+            return tm_wave_end(t, w);
+        tm_account_wait(w, TM_S_VSCNT, NULL, end);
+        return tm_push(t, end, w);
+    }
+    if (w->unmet) {
+        w->unmet = false;
+        return look_further(t, w, NULL, false);
+    }
+    if (!w->began)
+        begin(t, w);
+    rd_status st = take_delays(t, w, NULL, false);
+    if (st != RD_OK)
+        return st;
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from;
+    int64_t when = tm_ready(&t->chip.b, w, &why, &from);
+    return issue_from(t, w, when, why, from);
+}
+
+rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w)
+{
+    switch (w->next ? w->next->sort : TM_SORTS) {
+    case TM_SORT_PLAIN:
+        return turn_of_plain(t, w);
+    case TM_SORT_LDS:
+        return turn_of_lds(t, w);
+    case TM_SORT_WAIT:
+        return turn_of_wait(t, w);
+    case TM_SORT_ANY:
+        return turn_of_any(t, w);
+    default:
+        return turn_anew(t, w);
+    }
+}
