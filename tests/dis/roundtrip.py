@@ -7,7 +7,8 @@ clang   what clang-19 -S writes at -O0 to -O3, in both wave sizes, assembled: th
         every section, relocation and symbol, and come back the second time
 sources the test sources of the assembler and of this folder
 files   code objects or bundles given by name, as those of client libraries: what is
-        loaded is the file's own, and the second time all comes back
+        loaded (of a relocatable file all) is the file's own, and the second time all
+        comes back
 Exits 77 with a reason if something that it needs is not there.
 """
 import argparse
@@ -66,7 +67,7 @@ class Trip:
 
     def wrong(self, what, why):
         self.bad += 1
-        print("%s: %s" % (what, why))
+        print("%s: %s" % (what, why), flush=True)
         return False
 
     def again(self, what, path, out, relocatable):
@@ -175,7 +176,9 @@ def clang(trip, args):
 
 def files(trip, args):
     for path in args.files:
-        trip.foreign(path, path, False)
+        with open(path, "rb") as f:
+            kind, = struct.unpack_from("<16xH", gfx1100(f.read()))
+        trip.foreign(path, path, kind == 1)  # ET_REL
 
 
 def main():
