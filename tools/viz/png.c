@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <png.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,10 @@ bool gfx_save(struct gfx *g, int width, int height, const char *path)
         return false;
     }
     errno = 0;
-    int ok = png_image_write_to_file(&image, path, 0, pixels, 0, NULL);
+    /* by its name libpng would remove what it cannot write to, devices, too */
+    FILE *f = fopen(path, "wbe");
+    bool ok = f && png_image_write_to_stdio(&image, f, 0, pixels, 0, NULL);
+    ok &= f && fclose(f) == 0;
     free(pixels);
     if (!ok)
         cli_error(CLI_FAILED, "cannot write '%s': %s", path,
