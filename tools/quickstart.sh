@@ -54,11 +54,13 @@ echo "\$ rdna3 exec -- rdna3 run --device kfd vector_add.hsaco ..."
 echo
 echo "== an unmodified ROCm program: rocminfo of Debian 13"
 clients=build/release/clients
-if sh tools/clients.sh trixie "$clients" base-files bash coreutils libc-bin rocminfo; then
+if ! sh tools/clients.sh trixie "$clients" base-files bash coreutils libc-bin rocminfo; then
+    echo "skipped: its packages cannot be fetched here"
+elif ! "$rdna3" exec --root "$clients/root" -- true; then
+    echo "skipped: there are no mounts of one's own here"
+else
     echo "\$ rdna3 exec --root $clients/root -- rocminfo"
     "$rdna3" exec --root "$clients/root" -- rocminfo | sed -n '/^Agent 2/,/L3:/p'
-else
-    echo "skipped: its packages cannot be fetched here"
 fi
 
 echo

@@ -36,9 +36,12 @@ const char *mounts_begin(void)
 {
     unsigned uid = getuid(), gid = getgid();
     char map[64];
-    if (unshare(CLONE_NEWNS) == 0)
-        return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ? NULL
-                                                                      : "mount /";
+    if (unshare(CLONE_NEWNS) == 0) {
+        if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+            return NULL;
+        /* what is mounted here could then show outside */
+        return errno == EINVAL ? "/ is no mount point, as in a chroot" : "mount /";
+    }
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
         return "unshare";
     bool has_setgroups = access("/proc/self/setgroups", F_OK) == 0;
