@@ -37,3 +37,9 @@ rdna3 run add.hsaco --arg file:missing --arg buf:4K --arg buf:4K --arg u32:5
 rdna3 run add.hsaco --arg buf:4K --arg buf:4K --arg buf:4K --arg u32:5 --out 2=no/such/folder
 rdna3 doc v_frobnicate_b32
 rdna3 device --vfio-user /nonexistent/socket
+# A database that would be nowhere, a file without an end.
+printf 'command = true {n}\nn = 1..2\n' >s.sweep
+rdna3 sweep s.sweep --db ''
+rdna3 sweep s.sweep --db :memory:
+rdna3 sweep s.sweep --db /dev/null
+rdna3 dis /dev/zero

@@ -31,6 +31,7 @@ head -c -16 t.trace >cut.trace; rdna3 trace cut.trace 2>&1 >list | sed 's/byte [
 (cat t.trace; echo) >long.trace; rdna3 trace long.trace 2>&1 >list | sed 's/byte [0-9]*/byte N/'
 rdna3 trace t.trace --reg v256
 rdna3 trace t.trace --addr 5-3
+rdna3 trace t.trace --pc 0x10000000000000000
 rdna3 trace t.trace --workgroup x
 rdna3 trace t.trace --who-wrote nothing
 rdna3 trace t.trace --summary --diff t.trace

@@ -28,6 +28,8 @@ rdna3 run k.elf --simd sse
 rdna3 run k.elf --trace-operands
 rdna3 run k.elf --timing
 rdna3 run k.elf --timing-json t
+rdna3 run k.elf --keep-going
+rdna3 run k.elf --check-json f.json --seed 1
 rdna3 run k.elf --out 0
 rdna3 run k.elf --out x=y
 rdna3 run k.elf --out 0=

@@ -104,7 +104,7 @@ static int write_output(const char *path, const struct asm_result *result)
     }
     if (cli_write_file(path, result->data, result->bytes) == RD_OK)
         return CLI_OK;
-    return cli_error(CLI_FAILED, "cannot write %s: %s", path, strerror(errno));
+    return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
 }
 
 /* FILE.s becomes FILE.hsaco or FILE.o. */
@@ -159,7 +159,7 @@ static int assemble_file(struct options *o, const char *path)
     if (from_stdin && !o->out)
         return cli_error(CLI_USAGE, "reading stdin, -o says where to write");
     if (cli_read_file(from_stdin ? "/dev/stdin" : path, &text, &bytes) != RD_OK)
-        return cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
     if (!o->out)
         made = output_name(path, o->relocatable);
     int status = CLI_FAILED;

@@ -58,7 +58,7 @@ static int write_report(struct check *c)
     }
     free(c->text);
     return f && ok ? CLI_OK
-                   : cli_error(CLI_FAILED, "cannot write %s: %s", c->o->junit,
+                   : cli_error(CLI_FAILED, "cannot write '%s': %s", c->o->junit,
                                strerror(errno));
 }
 
@@ -252,7 +252,7 @@ int asm_check(const struct asm_tool *o, const char *path)
     int status = CLI_FAILED;
     if (cli_read_file(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &data, &bytes) !=
         RD_OK)
-        return cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
     char *text = realloc(data, bytes + 1);
     if (text)
         text[bytes] = '\0';

@@ -10,10 +10,11 @@
 #define CHECKS_FILES 16u
 
 struct checks_options {
-    unsigned classes;       /* CK_BITs; 0: nothing is checked */
-    bool lanes;             /* work-items of a wave race, too */
-    bool keep_going, given; /* given: some option besides the list */
-    int error_exit;         /* exit status if there are errors */
+    unsigned classes;  /* CK_BITs; 0: nothing is checked */
+    bool lanes;        /* work-items of a wave race, too */
+    const char *given; /* an option besides the list, the last */
+    bool keep_going;
+    int error_exit; /* exit status if there are errors */
     uint64_t watchdog;
     bool hazard; /* what loads bring arrives late ... */
     uint64_t hazard_seed;

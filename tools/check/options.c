@@ -73,7 +73,7 @@ int checks_option(struct checks_options *o, int option, const char *name,
 {
     if (option == CHECKS_OPT_LIST)
         return take_list(o, text);
-    o->given = true;
+    o->given = name;
     switch (option) {
     case CHECKS_OPT_KEEP_GOING:
         o->keep_going = true;

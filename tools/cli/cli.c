@@ -227,10 +227,13 @@ rd_status cli_parse_dims(const char *text, uint32_t out[3])
     return RD_OK;
 }
 
+/* What a pipe or a device may give: /dev/zero has no end. */
+#define ENDLESS ((size_t)256 << 20)
+
 /* Read until the end; the file's size is only a first guess (pipes have none). */
-static rd_status read_all(int fd, size_t guess, void **data, size_t *bytes)
+static rd_status read_all(int fd, const struct stat *file, void **data, size_t *bytes)
 {
-    size_t room = guess + 1;
+    size_t room = file->st_size > 0 ? (size_t)file->st_size + 1 : 4097;
     size_t used = 0;
     char *buf = malloc(room);
     if (!buf)
@@ -248,6 +251,11 @@ static rd_status read_all(int fd, size_t guess, void **data, size_t *bytes)
         used += (size_t)got;
         if (used < room)
             continue;
+        if (used > ENDLESS && !S_ISREG(file->st_mode)) {
+            free(buf);
+            errno = EFBIG;
+            return RD_E_IO;
+        }
         char *more = room < SIZE_MAX / 2 ? realloc(buf, room * 2) : NULL;
         if (!more) {
             free(buf);
@@ -267,8 +275,7 @@ rd_status cli_read_file(const char *path, void **data, size_t *bytes)
     if (fd < 0)
         return RD_E_IO;
     struct stat sb;
-    size_t guess = fstat(fd, &sb) == 0 && sb.st_size > 0 ? (size_t)sb.st_size : 4096;
-    rd_status st = read_all(fd, guess, data, bytes);
+    rd_status st = fstat(fd, &sb) == 0 ? read_all(fd, &sb, data, bytes) : RD_E_IO;
     int saved = errno;
     close(fd);
     errno = saved;

@@ -78,7 +78,7 @@ static int write_out(const struct options *o, const void *data, size_t bytes)
     }
     if (cli_write_file(o->out, data, bytes) == RD_OK)
         return CLI_OK;
-    return cli_error(CLI_FAILED, "cannot write %s: %s", o->out, strerror(errno));
+    return cli_error(CLI_FAILED, "cannot write '%s': %s", o->out, strerror(errno));
 }
 
 /* How many workgroups of how many work-items; a graph has not been cut up yet. */
@@ -297,7 +297,7 @@ int cmd_compile(int argc, char **argv)
     if (o.json && o.out && strcmp(o.out, "-") == 0)
         return cli_error(CLI_USAGE, "--json takes stdout: -o names a file");
     if (cli_read_file(o.path, &text, &bytes) != RD_OK)
-        return cli_error(CLI_FAILED, "cannot read %s: %s", o.path, strerror(errno));
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", o.path, strerror(errno));
     int status = is_program(text, bytes) ? compile_prog(&o, text, bytes)
                                          : compile_graph(&o, text, bytes);
     free(text);

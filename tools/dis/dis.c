@@ -127,7 +127,7 @@ static int dis_file(const struct dis_options *o, const char *path)
     size_t bytes;
     int status = CLI_OK;
     if (cli_read_file(path, &data, &bytes) != RD_OK)
-        return cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
     if (o->raw == NULL) {
         status = dis_elf(path, data, bytes, &o->wish);
     } else {

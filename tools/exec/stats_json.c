@@ -65,7 +65,7 @@ int stats_json(const char *path, const struct gshared *shared, bool timing)
 {
     FILE *out = fopen(path, "we");
     if (!out)
-        return cli_error(CLI_FAILED, "cannot write %s: %s", path, strerror(errno));
+        return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     struct json j = json_begin(out);
     json_array(&j, "processes");
     for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++)
@@ -78,6 +78,6 @@ int stats_json(const char *path, const struct gshared *shared, bool timing)
     json_end(&j);
     bool bad = ferror(out) != 0;
     if (fclose(out) != 0 || bad)
-        return cli_error(CLI_FAILED, "cannot write %s: %s", path, strerror(errno));
+        return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return CLI_OK;
 }

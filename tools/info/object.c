@@ -78,7 +78,7 @@ int info_object(const char *path, struct json *j)
     struct co_object *co;
     struct co_error err;
     if (cli_read_file(path, &data, &bytes) != RD_OK)
-        return cli_error(CLI_FAILED, "cannot read %s: %s", path, strerror(errno));
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
     int status = CLI_OK;
     if (co_open(data, bytes, &co, &err) != RD_OK) {
         status = cli_error(CLI_FAILED, "%s: %s", path, err.text);

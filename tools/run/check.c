@@ -10,7 +10,7 @@ int run_check_options(struct run_options *o)
 {
     const struct checks_options *c = &o->checks.options;
     if (c->given && !c->classes)
-        return cli_error(CLI_USAGE, "options of checking go with --check LIST");
+        return cli_error(CLI_USAGE, "--%s goes with --check LIST", c->given);
     if (c->classes && (o->timing.on || o->device_kfd))
         return cli_error(CLI_USAGE, "--check goes without --%s",
                          o->timing.on ? "timing" : "device kfd");

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "store.h"
@@ -90,6 +91,10 @@ static int tables(struct sweep_store *store)
 
 static int open_file(const char *path, int flags, struct sweep_store **out)
 {
+    struct stat sb; /* SQLite takes other names, too, and keeps nothing */
+    if (!*path || strcmp(path, ":memory:") == 0 ||
+        (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)))
+        return cli_error(CLI_FAILED, "'%s' is no file that a database can be in", path);
     struct sweep_store *store = calloc(1, sizeof *store);
     if (!store)
         return cli_error(CLI_FAILED, "out of memory");

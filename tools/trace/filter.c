@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +14,10 @@ static bool take_number(const char **text, uint64_t *out)
     char *end;
     if (!isdigit((unsigned char)**text))
         return false;
+    errno = 0;
     *out = strtoull(*text, &end, 0);
     *text = end;
-    return true;
+    return errno == 0; /* else it is above 64 bits */
 }
 
 bool trace_parse_range(const char *text, uint64_t *first, uint64_t *last)
