@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #define LOG_FD_FLOOR 700
 
 static _Atomic int note_fd = -1; /* of this process */
+static atomic_bool lost;         /* the log is not whole: told once */
 
 int abi_log_open(const char *path, uint64_t vram_bytes)
 {
@@ -136,7 +138,10 @@ void abi_log_end(struct abi_line *line, int fd, const void *args, size_t size,
     put(line, " out=");
     hex(line, args, size);
     put(line, " ret=%d\n", result);
-    (void)!write(fd, line->text, line->used);
+    ssize_t n = write(fd, line->text, line->used);
+    if (n != (ssize_t)line->used && !atomic_exchange(&lost, true))
+        fprintf(stderr, "rdna3: --log misses ioctls: %s\n",
+                n < 0 ? strerror(errno) : "it is full");
     free(line->text);
     *line = (struct abi_line){.used = 0};
 }

@@ -43,3 +43,8 @@ rdna3 sweep s.sweep --db ''
 rdna3 sweep s.sweep --db :memory:
 rdna3 sweep s.sweep --db /dev/null
 rdna3 dis /dev/zero
+# A script of the debugger is named with its line, a library with its path.
+printf '# one\nfoo\n' >cmds
+rdna3 debug --raw code.bin --batch -x cmds
+rdna3 debug --raw code.bin --batch -x none
+rdna3 exec --preload none -- true

@@ -145,6 +145,8 @@ def exec_options(folder):
            process["ioctls"] > process["refused_ioctls"], f"{process}: {told}")
     status, told = call(RDNA3, "exec", "--json", folder, "--", "true")
     expect(status == 1 and "error: cannot write" in told, told)
+    status, told = call(RDNA3, "exec", "--log", "/dev/full", "--", *run)
+    expect(status == 0 and told.count("rdna3: --log misses ioctls: No space left") == 1, told)
     for options in (["--simd", "mmx"], ["--threads", "x"], ["--threads", "1025"]):
         expect(call(RDNA3, "exec", *options, "--", "true")[0] == 2, options)
 

@@ -4,6 +4,7 @@
  * changes nothing, and says which rule it breaks. SPDX-License-Identifier: MIT
  */
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@ bool ui_error(struct ui *u, const char *fmt, ...)
     va_list ap;
     (void)fflush(u->out);
     fputs("error: ", to);
+    if (u->script)
+        (void)fprintf(to, "%s:%u: ", u->script, u->script_line);
     va_start(ap, fmt);
     (void)vfprintf(to, fmt, ap);
     va_end(ap);
@@ -563,9 +566,15 @@ static bool do_source(struct ui *u, const char *args)
     bool ok = true;
     if (u->depth == 8)
         return ui_error(u, "source: scripts are nested too deeply");
-    if (!*args || cli_read_file(args, &data, &bytes) != RD_OK)
-        return ui_error(u, "source FILE: cannot read '%s'", args);
+    if (!*args)
+        return ui_error(u, "source FILE: no file is named");
+    if (cli_read_file(args, &data, &bytes) != RD_OK)
+        return ui_error(u, "source: cannot read '%s': %s", args, strerror(errno));
     u->depth++;
+    const char *outer = u->script;
+    unsigned outer_line = u->script_line;
+    u->script = args;
+    u->script_line = 0;
     char *text = data;
     for (size_t at = 0; at < bytes && !u->quit;) {
         char line[1024];
@@ -574,12 +583,15 @@ static bool do_source(struct ui *u, const char *args)
             n++;
         (void)snprintf(line, sizeof line, "%.*s", (int)(n < 1023 ? n : 1023),
                        text + at);
+        u->script_line++;
         if (!ui_command(u, line)) {
             ok = false;
             break;
         }
         at += n + 1;
     }
+    u->script = outer;
+    u->script_line = outer_line;
     u->depth--;
     free(data);
     return ok;

@@ -145,10 +145,10 @@ static void on_interrupt(int signal)
 /* Commands until there are no more. Returns an exit status. */
 static int converse(struct ui *u, const struct debug_options *o)
 {
-    char line[1200], command[300];
+    char line[1200], command[1024];
     bool terminal = isatty(STDIN_FILENO) && !o->batch, ok = true;
     if (o->script) {
-        (void)snprintf(command, sizeof command, "source %.280s", o->script);
+        (void)snprintf(command, sizeof command, "source %.1000s", o->script);
         ok = ui_command(u, command);
     }
     if (o->batch)

@@ -28,8 +28,10 @@ struct ui {
     FILE *out;
     FILE *err; /* NULL: stderr */
     bool quit, batch;
-    int failed;     /* commands that failed */
-    unsigned depth; /* of scripts within scripts */
+    int failed;         /* commands that failed */
+    unsigned depth;     /* of scripts within scripts */
+    const char *script; /* what is being done is its line; NULL: typed in */
+    unsigned script_line;
     char last[256]; /* what an empty line repeats */
     char list_file[256];
     unsigned list_line;

@@ -231,7 +231,11 @@ int exec_prepare(struct execution *l, const struct exec_options *o)
 {
     *l = (struct execution){.notice = {-1, -1}};
     if (!find_preload(o, l->library))
-        return cli_error(CLI_FAILED, "cannot find librdna3_preload.so (see --preload)");
+        return o->preload
+                   ? cli_error(CLI_FAILED, "--preload %s: %s", o->preload,
+                               strerror(errno))
+                   : cli_error(CLI_FAILED,
+                               "cannot find librdna3_preload.so (see --preload)");
     if (o->log) {
         int fd = open(o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
         if (fd < 0 || !realpath(o->log, l->log))
