@@ -65,7 +65,7 @@ struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
         e->far = bigger;
         e->cap_far = cap;
     }
-    struct far *f = malloc(sizeof *f);
+    struct far *f = e->n_far < FAR_KEPT ? &e->kept[e->n_far] : malloc(sizeof *f);
     if (!f) {
         e->failed = true;
         return NULL;
@@ -572,9 +572,7 @@ static void emit_steps(struct emit *e)
 
 bool compile_trace(struct x86 *x, const struct compile_job *job)
 {
-    struct emit *e = calloc(1, sizeof *e);
-    if (!e)
-        return false;
+    struct emit *e = &job->room->emit;
     *e = (struct emit){.x = x,
                        .t = job->t,
                        .p = job->p,
@@ -589,6 +587,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .paths = job->paths,
                        .watch = job->watch,
                        .places = job->places,
+                       .kept = job->room->far,
                        .parts = x->evex ? 2 : 4,
                        .part_bytes = x->evex ? 64 : 32};
     e->run.m_sgpr = NO_SGPR;
@@ -607,10 +606,9 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
     emit_steps(e);
     write_far(e);
     bool ok = !e->failed && !x->full && job->t->n;
-    while (e->n_far)
+    while (e->n_far > FAR_KEPT)
         free(e->far[--e->n_far]);
     free(e->far);
-    free(e);
     return ok;
 }
 

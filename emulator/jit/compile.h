@@ -6,6 +6,7 @@
 #include "trace.h"
 #include "x86.h"
 
+struct compile_room;
 struct emu;
 struct watch;
 struct watch_arena;
@@ -43,6 +44,7 @@ struct compile_job {
     const struct path_sink *paths; /* NULL: nobody counts */
     const struct watch *watch;     /* NULL: nobody watches */
     struct watch_arena **places;   /* watch.h: its memory */
+    struct compile_room *room;     /* emit.h */
 };
 
 /* Write the trace's code. False: it did not fit, or cannot be done. */

@@ -137,6 +137,7 @@ struct emit {
     struct watch_arena **places;
     uint8_t sees[TRACE_MAX]; /* WATCH_* of the steps */
     struct far **far;        /* they stay where they are */
+    struct far *kept;        /* memory for the first FAR_KEPT of them */
     unsigned n_far, cap_far;
     const struct wave *wave; /* which is about to run the trace */
     const uint32_t *vgprs;   /* its rows */
@@ -147,6 +148,13 @@ struct emit {
     enum x86_cc flags_scc;   /* ... which is 1 then */
     bool handled[TRACE_MAX]; /* by their handlers, by place in t */
     bool failed;             /* out of memory, or the trace is too long */
+};
+
+/* Memory of a compilation, kept for the next one: its pages are there already. */
+#define FAR_KEPT 8u
+struct compile_room {
+    struct emit emit;
+    struct far far[FAR_KEPT]; /* of emit.far, the first ones */
 };
 
 /* Temporary vector registers: for sources (3), two for recipes, one for results, masks

@@ -43,15 +43,18 @@ struct native {
     bool full;
     const struct watch *watch;  /* NULL: nobody watches */
     struct watch_arena *places; /* what code for watched waves has met */
-    uint8_t recipe_of[ISA_OP_COUNT];
     bool has_recipes;
     const uint8_t *stubs;
     struct stub_offsets at;
     uint8_t *buffer; /* TRACE_BYTES */
-    struct trace trace;
-    struct path *path[COUNT_PATHS];
-    unsigned n_paths;
+    struct path **path;
+    unsigned n_paths, cap_paths;
     struct emu_native_stats stats;
+    /* What a compilation writes lies close together: a page touched first costs more
+     * than an instruction compiled. */
+    uint8_t recipe_of[ISA_OP_COUNT];
+    struct compile_room room;
+    struct trace trace;
     uint64_t handled[ISA_OP_COUNT]; /* executions by handlers, of those counted */
 };
 
@@ -111,6 +114,7 @@ void native_destroy(struct native *n)
     code_destroy(n->code);
     for (unsigned i = 1; i < n->n_paths; i++)
         free(n->path[i]);
+    free(n->path);
     free(n->buffer);
     pthread_mutex_destroy(&n->lock);
     table_free(n, sizeof *n);
@@ -159,12 +163,25 @@ static void join_recipes(struct native *n)
 /* ---- paths -------------------------------------------------------------------------
  */
 
+static bool grow_paths(struct native *n)
+{
+    if (n->n_paths < n->cap_paths)
+        return true;
+    unsigned cap = n->cap_paths ? 2 * n->cap_paths : 16;
+    struct path **bigger =
+        cap <= COUNT_PATHS ? realloc(n->path, cap * sizeof *bigger) : NULL;
+    if (!bigger)
+        return false;
+    n->path = bigger;
+    n->cap_paths = cap;
+    return true;
+}
+
 static unsigned add_path(void *ctx, const struct trace *t, unsigned count,
                          const bool *handled)
 {
     struct native *n = ctx;
-    struct path *p =
-        n->n_paths < COUNT_PATHS ? malloc(sizeof *p + count * sizeof *p->step) : NULL;
+    struct path *p = grow_paths(n) ? malloc(sizeof *p + count * sizeof *p->step) : NULL;
     if (!p) {
         n->full = true;
         return 0;
@@ -465,6 +482,7 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
                               .mode = t->mode,
                               .watch = t->watched ? n->watch : NULL,
                               .places = &n->places,
+                              .room = &n->room,
                               .masked = partial,
                               .wave = w,
                               .paths = n->emu->config.count ? &sink : NULL};
