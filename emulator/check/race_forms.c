@@ -130,6 +130,22 @@ uint32_t ck_race_form(void *ctx, const struct emu_row *row)
     return r->forms_made * RACE_FORMS + r->n_forms++;
 }
 
+/* What race_row.c does not make is there: room for a site, areas where they are found,
+ * blocks of this epoch. Else judging by runs would make values of all their reads, and
+ * nobody would find rows there any more. */
+static void reach_all(struct shadow *s, const struct emu_access *a)
+{
+    (void)shadow_room(s);
+    uint64_t block = UINT64_MAX;
+    for (unsigned l = 0; l < 32; l++)
+        for (unsigned end = 0; end < 2; end++) {
+            uint64_t at = a->address[l] + (end ? a->bytes - 1u : 0);
+            if (at / SHADOW_BLOCK != block)
+                (void)shadow_reach(s, at);
+            block = at / SHADOW_BLOCK;
+        }
+}
+
 bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
 {
     struct ck_race *r = ck->race;
@@ -152,7 +168,6 @@ bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     const struct race_form *f = &r->form[row.form % RACE_FORMS];
     if (!f->n_lines && !f->reads)
         return false;
-    for (unsigned l = 0; l < 32; l += 31) /* so that they are found */
-        (void)shadow_find(row.lds ? w->group->lds : r->global, a->address[l]);
+    reach_all(row.lds ? w->group->lds : r->global, a);
     return ck_race_row(ck_race_mine(ck, w), a->address[0], &row);
 }

@@ -423,7 +423,7 @@ static size_t many_sites(const struct shadow *s)
     return few < SITES_FIRST ? SITES_FIRST : few;
 }
 
-static bool room_for_sites(struct shadow *s)
+bool shadow_room(struct shadow *s)
 {
     if (s->n < s->room)
         return true;
@@ -444,7 +444,7 @@ static bool room_for_sites(struct shadow *s)
 
 uint32_t shadow_new_number(struct shadow *s, const struct site *site)
 {
-    if (!room_for_sites(s))
+    if (!shadow_room(s))
         return 0;
     s->site[s->n] = *site;
     return s->n++;

@@ -180,8 +180,8 @@ static inline bool shadow_touch_plain(struct shadow *s, struct shadow_block *b)
     return true;
 }
 
-/* The block that holds address; NULL: out of memory. */
-static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
+/* The block that holds address, its reads as they are; NULL: out of memory. */
+static inline struct shadow_block *shadow_reach(struct shadow *s, uint64_t address)
 {
     uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
     struct shadow_area *area = s->front[shadow_front(number)];
@@ -192,7 +192,14 @@ static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
     struct shadow_block *b = &area->block[address / SHADOW_BLOCK % SHADOW_AREA];
     if (b->epoch != s->epoch)
         shadow_touch(s, b);
-    if (b->reads)
+    return b;
+}
+
+/* ... in planes. */
+static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
+{
+    struct shadow_block *b = shadow_reach(s, address);
+    if (b && b->reads)
         shadow_settle(s, b);
     return b;
 }
@@ -256,6 +263,8 @@ static inline uint32_t *shadow_put(struct shadow *s, struct shadow_block *b,
 /* The number of a site like this one (its lane aside), *last if that is it; 0: out of
  * memory. Numbers of before may mean something else afterwards, but not *last. */
 uint32_t shadow_new_number(struct shadow *s, const struct site *site);
+/* Is there room for one more? Made if there is none; likewise. */
+bool shadow_room(struct shadow *s);
 static inline bool shadow_same(const struct site *a, const struct site *b)
 {
     return a->wave == b->wave && a->pc == b->pc && a->barrier == b->barrier &&
