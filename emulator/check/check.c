@@ -265,7 +265,7 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
     ck->emu = emu;
     ck->config = *config;
     ck->table = table;
-    ck->glance = ck_glance(ck);
+    ck_glance(ck);
     ck->before.slot = CK_PAST;
     if (!ck->config.watchdog)
         ck->config.watchdog = UINT64_C(1) << 27;

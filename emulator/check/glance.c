@@ -135,7 +135,7 @@ static struct emu_log *log_of(void *ctx, const struct emu_wave_info *info)
 {
     struct ck *ck = ctx;
     struct ck_wave *w = wave_of(ck, info);
-    return w && ck->race ? ck_race_log(ck, w->group) : NULL;
+    return w ? ck_race_log(ck, w->group) : NULL;
 }
 
 static void *mine(void *ctx, const struct emu_wave_info *info)
@@ -194,24 +194,41 @@ static bool turn(void *ctx, const struct emu_wave_info *info)
 {
     struct ck *ck = ctx;
     struct ck_wave *w = wave_of(ck, info);
-    return w && ck_wants(ck, CK_SYNC) && ck_hang_turn(ck, w);
+    return w && ck_hang_turn(ck, w);
 }
 
-#define SEEN                                                                           \
-    .turn = turn, .sees = sees, .skipped = skipped, .ask = ask, .pass = pass,          \
-    .arrive = arrive, .log = log_of, .mine = mine, .form = form, .row = ck_row
-#define STATES .load = load, .save = save
-#define MARKS                                                                          \
-    .marks = ck_init_marks, .note = ck_init_note, .touch = ck_init_touch,              \
-    .settle = ck_init_settle, .rest = ck_init_rest, .clip = ck_init_clip
-
-const struct emu_glance *ck_glance(const struct ck *ck)
+void ck_glance(struct ck *ck)
 {
-    static const struct emu_glance all = {.turn = turn},
-                                   some[2][2] = {
-                                       {{SEEN}, {SEEN, MARKS}},
-                                       {{SEEN, STATES}, {SEEN, STATES, MARKS}}};
-    return !may_glance(&ck->config)
-               ? &all
-               : &some[ck_wants(ck, CK_WAIT)][ck_wants(ck, CK_INIT)];
+    struct emu_glance *g = &ck->seen;
+    bool race = ck_wants(ck, CK_RACE),
+         rows = race || (ck->config.heap && ck_wants(ck, CK_MEM));
+    ck->glance = g;
+    if (ck_wants(ck, CK_SYNC))
+        g->turn = turn;
+    if (!may_glance(&ck->config))
+        return;
+    g->sees = sees;
+    g->skipped = skipped;
+    g->pass = pass;
+    g->arrive = arrive;
+    if (race)
+        g->log = log_of;
+    if (rows) {
+        g->ask = ask;
+        g->mine = mine;
+        g->form = form;
+        g->row = ck_row;
+    }
+    if (ck_wants(ck, CK_WAIT)) {
+        g->load = load;
+        g->save = save;
+    }
+    if (ck_wants(ck, CK_INIT)) {
+        g->marks = ck_init_marks;
+        g->note = ck_init_note;
+        g->touch = ck_init_touch;
+        g->settle = ck_init_settle;
+        g->rest = ck_init_rest;
+        g->clip = ck_init_clip;
+    }
 }

@@ -119,6 +119,7 @@ struct ck_line {
 
 struct ck {
     const struct emu_glance *glance; /* first: of an observer (EMU_WANT_GLANCE) */
+    struct emu_glance seen;          /* that is: what it needs not see */
     struct emu *emu;
     struct ck_config config;
     struct ck_table *table;
@@ -176,8 +177,8 @@ void ck_mem_fault(struct ck *ck, const struct emu_event *e);
  * region. False: none does. */
 bool ck_mem_holds(struct ck *ck, uint64_t address, struct ck_finding *f);
 
-/* glance.c: what it needs not see; NULL: it sees all. */
-const struct emu_glance *ck_glance(const struct ck *ck);
+/* glance.c: make ck->seen, by its config. */
+void ck_glance(struct ck *ck);
 
 /* init.c: of the emulator; of a dispatch; before an instruction runs, and behind it;
  * when a wave, a workgroup have gone. */

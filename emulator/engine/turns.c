@@ -3,7 +3,8 @@
  * A turn ends at the first block after TURN (uop.h), or when the wave stops: the same
  * blocks whoever runs them, the interpreter, native code or an observer. Native code
  * goes on with the next wave by itself where nothing but the order matters
- * (jit/switch.c, which follows what is here), and asks turns_native elsewhere.
+ * (jit/switch.c, which follows what is here), and asks turns_native elsewhere, for
+ * waves that somebody watches always (observe/glance.c).
  * SPDX-License-Identifier: MIT
  */
 #include <xmmintrin.h>
@@ -101,8 +102,10 @@ const void *turns_native(struct wave *w)
 {
     struct workgroup *g = w->group;
     uint64_t length = turn_length(w);
-    if (w->observation || g->halted || length >= g->left)
+    if (g->halted || length >= g->left)
         return NULL;
+    if (w->observation)
+        glance_turn_ends(w);
     g->left -= length;
     count_stop(g, w);
     unsigned mxcsr = w->mxcsr32;
@@ -110,6 +113,8 @@ const void *turns_native(struct wave *w)
     turn_begin(w);
     if (mxcsr != w->mxcsr32)
         _mm_setcsr(w->mxcsr32);
+    if (w->observation && !glance_turn_begins(w))
+        return NULL;
     return code_at(w, w->next);
 }
 
@@ -148,7 +153,7 @@ static void wave_run(struct wave *w, bool native, unsigned *mxcsr)
 {
     struct workgroup *g = w->group;
     if (w->observation) {
-        (void)observe_run(w);
+        observe_run(w);
         return;
     }
     const struct uop *u = w->next;

@@ -140,11 +140,12 @@ static void go_on(struct emit *e, const struct uop *u, bool full)
     jump_stub(e, TABLE_LEAVE);
 }
 
-/* The wave's turn is over before the block at u. */
-static void leave(struct emit *e, const struct uop *u)
+/* The wave's turn is over before the block at u, or (TABLE_LEAVE) it goes on elsewhere.
+ */
+static void leave(struct emit *e, const struct uop *u, enum table_head stub)
 {
     x86_mov_imm(e->x, RAX, (uint64_t)(u - e->p->uops));
-    jump_stub(e, e->watch ? TABLE_LEAVE : TABLE_TURN);
+    jump_stub(e, stub);
 }
 
 /* u is the n_insts-th instruction of the trace, of which wave.n_insts lacks done. */
@@ -224,7 +225,7 @@ static void write_far(struct emit *e)
             if (f->kind == FAR_EXIT)
                 go_on(e, f->u, !f->masked);
             else
-                leave(e, f->u);
+                leave(e, f->u, f->kind == FAR_ENTER ? TABLE_LEAVE : TABLE_TURN);
             if (known)
                 watch_go_back(e, f, known);
         }
@@ -477,7 +478,7 @@ static void close_loop(struct emit *e)
         x86_alu_imm(e->x, ALU_CMP, false, LEFT, 0);
     x86_jcc_to(e->x, CC_G, e->head_at);
     rows_flush(e, &e->rows);
-    leave(e, e->t->head);
+    leave(e, e->t->head, TABLE_TURN);
 }
 
 /* A conditional branch out of the trace, or back to its head. */
@@ -506,14 +507,21 @@ static void emit_last(struct emit *e, const struct uop *u)
 {
     rows_flush(e, &e->rows);
     account(e, e->n_insts, e->turn, new_path(e));
-    if (!e->watch && u->isa_op == ISA_S_BARRIER && emit_usual(e, u)) {
+    bool barrier = u->isa_op == ISA_S_BARRIER && emit_usual(e, u);
+    if (barrier && watch_function(e, u, e->n_insts) == (uintptr_t)u->fn) {
         x86_mov_imm(e->x, RAX, (uintptr_t)uop_next(u));
         x86_store(e->x, true, wave_mem(offsetof(struct wave, next)), RAX);
         jump_stub(e, TABLE_BARRIER);
-    } else {
-        call_handler(e, u, e->n_insts, 0);
-        jump_stub(e, TABLE_RETURN);
+        return;
     }
+    call_handler(e, u, e->n_insts, 0);
+    if (barrier) {
+        x86_cmp8_imm(e->x, wave_mem(offsetof(struct wave, stop)), STOP_BARRIER);
+        size_t other = x86_jcc(e->x, CC_NE);
+        jump_stub(e, TABLE_BARRIER);
+        x86_land(e->x, other);
+    }
+    jump_stub(e, TABLE_RETURN);
 }
 
 /* A block inside of the trace begins, if the wave's turn is not over. */
@@ -594,7 +602,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
     rows_init(&e->rows, x->evex ? CACHE_MAX : 2);
     x86_alu_imm(x, ALU_CMP, false, LEFT, 0);
     size_t go = x86_jcc(x, CC_G);
-    jump_stub(e, e->watch ? TABLE_LEAVE : TABLE_TURN);
+    jump_stub(e, TABLE_TURN);
     x86_land(x, go);
     watch_begin(e);
     choose_residents(e);

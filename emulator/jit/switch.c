@@ -4,7 +4,7 @@
  * wave stands, nobody watches, the workgroup's turn is not over, the next wave has
  * begun, has the same float mode, and there is code where it goes on. Nothing is stored
  * before all of that is known; else the scheduler is asked, which finds everything as
- * it was. SPDX-License-Identifier: MIT
+ * it was, and tells those who watch. SPDX-License-Identifier: MIT
  */
 #include "emit.h"
 
@@ -156,6 +156,8 @@ void write_switch(struct x86 *x, native_turn_fn *turn, size_t give_back, bool ba
 {
     struct asks a = {.n = 0};
     x86_vzeroupper(x);
+    x86_alu_mem_imm(x, ALU_CMP, true, wave_mem(offsetof(struct wave, observation)), 0);
+    ask_if(x, &a, CC_NE);
     x86_load(x, true, GROUP, wave_mem(offsetof(struct wave, group)));
     x86_load(x, true, BUDGET, group_mem(offsetof(struct workgroup, left)));
     x86_alu_load(x, ALU_ADD, true, BUDGET, wave_mem(offsetof(struct wave, turn_began)));
@@ -163,8 +165,6 @@ void write_switch(struct x86 *x, native_turn_fn *turn, size_t give_back, bool ba
     ask_if(x, &a, CC_BE);
     x86_alu_mem_imm(x, ALU_CMP, false, group_mem(offsetof(struct workgroup, halted)),
                     0);
-    ask_if(x, &a, CC_NE);
-    x86_alu_mem_imm(x, ALU_CMP, true, wave_mem(offsetof(struct wave, observation)), 0);
     ask_if(x, &a, CC_NE);
     if (barrier)
         arrive(x);

@@ -41,6 +41,8 @@ struct glance {
     const struct emu_observer *follower; /* who has states, or NULL */
     const struct emu_observer *marker;   /* who has marks, or NULL */
     const struct emu_observer *rower;    /* who is asked of rows, or NULL */
+    const struct emu_observer *logger;   /* who has logs, or NULL */
+    bool turns;                          /* somebody wants to know when they begin */
     struct known *known;                 /* open addressing */
     size_t room, n;
 };
@@ -361,15 +363,11 @@ unsigned emu_log_read(const char *entry, struct emu_event *event,
 }
 
 /* Of the wave that is about to run. */
-static struct emu_log *log_of(const struct observation *ob, const struct wave *w)
+static struct emu_log *log_of(const struct glance *g, const struct wave *w)
 {
     static struct emu_log closed;
-    struct emu_log *log = NULL;
-    for (unsigned i = 0; i < ob->n_observers && !log; i++) {
-        const struct emu_glance *g = glance_by(&ob->observer[i]);
-        if (g->log)
-            log = g->log(ob->observer[i].ctx, &w->info);
-    }
+    struct emu_log *log =
+        g->logger ? glance_by(g->logger)->log(g->logger->ctx, &w->info) : NULL;
     return log ? log : &closed;
 }
 
@@ -470,6 +468,7 @@ static const struct uop *native_run(struct wave *w, const struct uop *u, bool *s
         _mm_setcsr(w->mxcsr32);
     ob->trapped = false;
     u = native_enter(t, w, code, u);
+    w = w->group->running;
     w->emu->level->leave();
     if (other || mode_differs(w->mxcsr32, ob->host_csr))
         _mm_setcsr(ob->host_csr);
@@ -481,28 +480,46 @@ static const struct uop *native_run(struct wave *w, const struct uop *u, bool *s
     return u;
 }
 
-const struct uop *glance_run(struct wave *w, const struct uop *u, bool all)
+void glance_turn_ends(struct wave *w)
 {
     struct observation *ob = w->observation;
-    bool stay = true;
-    const struct emu_observer *marker = ob->glance->marker;
-    ob->host_csr = _mm_getcsr();
-    ob->glance->now.state = unseen_of(w)->state;
-    ob->glance->now.log = log_of(ob, w);
-    const struct emu_observer *rower = ob->glance->rower;
-    ob->glance->now.mine = rower ? glance_by(rower)->mine(rower->ctx, &w->info) : NULL;
-    if (marker)
-        ob->glance->now.marks = glance_by(marker)->marks(marker->ctx, &w->info);
-    while (stay && w->turn > 0) {
-        const struct uop *from = u;
-        ob->unknown = ob->rest = false;
-        if (!all)
-            u = native_run(w, u, &stay);
-        if (stay && (ob->unknown || ob->rest || (u == from && w->turn > 0)))
-            u = block_events(w, u, &stay);
-    }
     tell_skipped(ob, w, w->n_insts);
     unseen_of(w)->state = ob->glance->now.state;
+}
+
+bool glance_turn_begins(struct wave *w)
+{
+    struct observation *ob = w->observation;
+    struct glance *g = ob->glance;
+    ob->all = g->turns && observe_turn(ob, w);
+    g->now.state = unseen_of(w)->state;
+    g->now.log = log_of(g, w);
+    g->now.mine = g->rower ? glance_by(g->rower)->mine(g->rower->ctx, &w->info) : NULL;
+    if (g->marker)
+        g->now.marks = glance_by(g->marker)->marks(g->marker->ctx, &w->info);
+    return !ob->all;
+}
+
+const struct uop *glance_run(struct wave *w)
+{
+    struct workgroup *group = w->group;
+    struct observation *ob = w->observation;
+    const struct uop *u = w->next;
+    bool stay = true;
+    ob->host_csr = _mm_getcsr();
+    (void)glance_turn_begins(w);
+    while (stay && w->turn > 0) {
+        const struct uop *from = u;
+        const struct wave *before = w;
+        ob->unknown = ob->rest = false;
+        if (!ob->all)
+            u = native_run(w, u, &stay);
+        w = group->running;
+        bool same = u == from && w == before;
+        if (stay && (ob->unknown || ob->rest || ((ob->all || same) && w->turn > 0)))
+            u = block_events(w, u, &stay);
+    }
+    glance_turn_ends(w);
     return u;
 }
 
@@ -557,6 +574,8 @@ struct glance *glance_of(struct emu *emu)
         g->follower = by->save ? &emu->observers[i] : g->follower;
         g->marker = by->marks ? &emu->observers[i] : g->marker;
         g->rower = by->row ? &emu->observers[i] : g->rower;
+        g->logger = by->log ? &emu->observers[i] : g->logger;
+        g->turns |= by->turn != NULL;
         askers += by->ask != NULL;
     }
     if (askers > 1)

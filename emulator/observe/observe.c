@@ -477,8 +477,7 @@ const struct uop *observe_block(struct wave *w, const struct uop *u, bool *stay)
     return u;
 }
 
-/* Must all of the turn be seen? */
-static bool turn_begins(struct observation *ob, const struct wave *w)
+bool observe_turn(const struct observation *ob, const struct wave *w)
 {
     bool all = false;
     for (unsigned i = 0; i < ob->n_observers; i++) {
@@ -489,25 +488,24 @@ static bool turn_begins(struct observation *ob, const struct wave *w)
     return all;
 }
 
-uint64_t observe_run(struct wave *w)
+void observe_run(struct wave *w)
 {
     const struct uop *u = w->next;
-    uint64_t begin = w->n_insts;
     pthread_mutex_lock(&w->emu->observe_lock);
     w->stop = STOP_NONE;
-    bool all = turn_begins(w->observation, w);
     bool stay = true;
-    if (w->observation->glance)
-        u = glance_run(w, u, all);
-    else
+    if (w->observation->glance) {
+        u = glance_run(w);
+    } else {
+        (void)observe_turn(w->observation, w);
         while (stay && w->turn > 0) {
             w->turn -= u->turn;
             u = observe_block(w, u, &stay);
         }
+    }
     pthread_mutex_unlock(&w->emu->observe_lock);
     if (u)
-        w->next = u;
-    return w->n_insts - begin;
+        w->group->running->next = u;
 }
 
 /* ---- accesses that only a handler knows --------------------------------------------

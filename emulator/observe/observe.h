@@ -25,6 +25,7 @@ struct observation {
     bool trapped;          /* it faulted, and the trap handler goes on */
     bool unknown;          /* native code has met a run that must be seen */
     bool rest;             /* ... or an event has made it so, in the midst of one */
+    bool all;              /* of the turn all must be seen */
     unsigned followed;     /* EMU_EV_FOLLOWED, or 0 */
     struct glance *glance; /* NULL: everything is seen (glance.c) */
     struct unseen *unseen; /* by emu_wave_info.slot, with glance (glance.c) */
@@ -68,12 +69,18 @@ void glance_forget(struct emu *emu);
 const struct emu_glance *glance_by(const struct emu_observer *o);
 /* A wave begins. */
 RD_CHECKED rd_status glance_begin(struct observation *ob, const struct wave *w);
-/* The wave's turn, from u on; all: of which all must be seen. Returns where it goes on,
- * or NULL. */
-const struct uop *glance_run(struct wave *w, const struct uop *u, bool all);
+/* The wave's turn, and those that native code begins (turns.c): returns where
+ * group->running goes on, or NULL. */
+const struct uop *glance_run(struct wave *w);
+/* Called by native code, between two waves: false: of the turn all must be seen. */
+void glance_turn_ends(struct wave *w);
+bool glance_turn_begins(struct wave *w);
+/* Must all of the wave's turn, which begins, be seen? */
+bool observe_turn(const struct observation *ob, const struct wave *w);
 
-/* The watched form of the scheduler's loop over a wave's instructions. */
-uint64_t observe_run(struct wave *w);
+/* The watched form of the scheduler's loop over a wave's instructions. Afterwards
+ * another wave may be running. */
+void observe_run(struct wave *w);
 
 /* Execute one instruction and report it.
  *

@@ -4,12 +4,14 @@
  *
  * Waves of several workgroups write down when they were where: each takes a number from
  * a counter and leaves who it is under it. What they leave must be the same with the
- * interpreter and with native code, which goes from wave to wave by itself (switch.c).
+ * interpreter and with native code, which goes from wave to wave by itself (switch.c),
+ * also where somebody watches who need not see everything (glance.h).
  * SPDX-License-Identifier: MIT
  */
 #include <check.h>
 #include <stdio.h>
 
+#include "glance.h"
 #include "gpus.h"
 
 static enum emu_simd level = EMU_SIMD_AVX2;
@@ -135,7 +137,79 @@ static void check_ring(const struct script *s)
     ck_assert_msg(changes >= s->waves, "%s: %u changes", s->name, changes);
 }
 
-static void run_script(const struct script *s)
+/* ---- who watches ---- */
+
+/* Some turns are seen whole, and barriers if it wants them. */
+struct watcher {
+    const struct emu_glance *glance;
+    bool barriers, all;
+    uint64_t turns, skipped, seen, n_barriers;
+};
+
+static struct watcher watchers[GPU_COUNT];
+
+static bool turn(void *ctx, const struct emu_wave_info *wave)
+{
+    struct watcher *w = ctx;
+    (void)wave;
+    w->all = ++w->turns % 7 == 0;
+    return w->all;
+}
+
+static unsigned sees(void *ctx, const struct emu_inst *inst)
+{
+    const struct watcher *w = ctx;
+    return w->barriers && inst->kind == EMU_KIND_BARRIER ? EMU_SEE_ALWAYS : 0;
+}
+
+static void skipped(void *ctx, const struct emu_wave_info *wave, uint64_t insts,
+                    uint64_t accesses)
+{
+    struct watcher *w = ctx;
+    (void)wave;
+    (void)accesses;
+    ck_assert(!w->all || !insts);
+    w->skipped += insts;
+}
+
+static void step(void *ctx, const struct emu_event *e)
+{
+    struct watcher *w = ctx;
+    w->seen++;
+    w->n_barriers += e->inst->kind == EMU_KIND_BARRIER;
+}
+
+static const struct emu_glance glance = {
+    .turn = turn, .sees = sees, .skipped = skipped};
+
+static void watch(bool barriers)
+{
+    for (unsigned i = 0; i < GPU_COUNT; i++) {
+        watchers[i] = (struct watcher){.glance = &glance, .barriers = barriers};
+        struct emu_observer o = {
+            .ctx = &watchers[i], .want = EMU_WANT_GLANCE, .step = step};
+        ck_assert_int_eq(emu_add_observer(g.emu[i], &o), RD_OK);
+    }
+}
+
+/* All have had the same turns, and somebody was told of each instruction. */
+static void check_watchers(const struct script *s, const struct result *r)
+{
+    for (unsigned i = 0; i < GPU_COUNT; i++) {
+        const struct watcher *w = &watchers[i], *first = &watchers[GPU_INTERP];
+        ck_assert_msg(w->turns == first->turns, "%s: %llu turns of %llu", s->name,
+                      (unsigned long long)w->turns, (unsigned long long)first->turns);
+        ck_assert_uint_eq(w->skipped + w->seen, r->stats.instructions);
+        if (w->barriers)
+            ck_assert_uint_eq(w->n_barriers, first->n_barriers);
+    }
+    ck_assert_uint_eq(watchers[GPU_INTERP].skipped, 0);
+    ck_assert_uint_gt(watchers[GPU_NATIVE].skipped, watchers[GPU_NATIVE].seen);
+}
+
+/* ---- */
+
+static struct result run_script(const struct script *s)
 {
     char text[4096];
     struct load load = {.groups = s->groups, .waves = s->waves};
@@ -146,11 +220,12 @@ static void run_script(const struct script *s)
     struct result r = gpus_compare(&g, &load, s->name);
     ck_assert_msg(r.status == RD_OK, "%s: %s", s->name, r.fault.detail);
     check_ring(s);
+    return r;
 }
 
 START_TEST(same_order)
 {
-    run_script(&scripts[_i]);
+    (void)run_script(&scripts[_i]);
 }
 END_TEST
 
@@ -158,7 +233,16 @@ START_TEST(same_order_wave64)
 {
     g.wave64 = true;
     if (level == EMU_SIMD_AVX512) /* AVX2 interprets them */
-        run_script(&scripts[_i]);
+        (void)run_script(&scripts[_i]);
+}
+END_TEST
+
+START_TEST(same_order_watched)
+{
+    const struct script *s = &scripts[_i / 2];
+    watch(_i % 2);
+    struct result r = run_script(s);
+    check_watchers(s, &r);
 }
 END_TEST
 
@@ -169,6 +253,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, same_order, 0, N_SCRIPTS);
     tcase_add_loop_test(tc, same_order_wave64, 0, N_SCRIPTS);
+    tcase_add_loop_test(tc, same_order_watched, 0, 2 * N_SCRIPTS);
     suite_add_tcase(s, tc);
     return s;
 }
