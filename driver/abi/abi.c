@@ -252,6 +252,18 @@ static int perform(struct abi_ctx *ctx, enum abi_file file, unsigned long cmd,
     return r;
 }
 
+bool abi_fence_ioctl(const struct abi_host *host, int fd, unsigned long cmd, void *arg,
+                     int *result)
+{
+    struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
+    if (!ctx)
+        return false;
+    thread = (struct thread){.host = host, .fd = fd};
+    bool is = abi_sync_file(ctx, fd, cmd, (uintptr_t)arg, result);
+    thread = (struct thread){.host = NULL};
+    return is;
+}
+
 void abi_recover(const struct abi_host *host)
 {
     struct abi_ctx *ctx = get_context(host);

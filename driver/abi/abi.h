@@ -35,6 +35,12 @@ static inline bool abi_claims(unsigned long cmd)
     return type == 'K' || type == 'd';
 }
 
+/* The same of descriptors of fences. */
+static inline bool abi_claims_fence(unsigned long cmd)
+{
+    return (cmd >> 8 & 0xff) == '>';
+}
+
 /* For a handler of SIGSEGV and SIGBUS: is this thread at work for the GPU? */
 bool abi_thread_is_ours(void);
 /* Its access at va found no memory, and can end now. Async-signal-safe. */
@@ -59,6 +65,10 @@ bool abi_mapping_fits(uint64_t offset, uint64_t bytes);
  */
 int abi_ioctl(const struct abi_host *host, enum abi_file file, int fd,
               unsigned long cmd, void *arg);
+
+/* An ioctl on a descriptor that is none of our files; false: nor of a fence of ours. */
+bool abi_fence_ioctl(const struct abi_host *host, int fd, unsigned long cmd, void *arg,
+                     int *result);
 
 /* Somebody wants the GPU to be reset. Thread: any. */
 void abi_recover(const struct abi_host *host);

@@ -141,7 +141,12 @@ ABI_HANDLER(sync_reset);
 ABI_HANDLER(sync_signal);
 ABI_HANDLER(sync_timeline_signal);
 ABI_HANDLER(sync_query);
+ABI_HANDLER(sync_eventfd);
 ABI_HANDLER(fence_to_handle);
+/* sync_file.c: an ioctl on a descriptor of fences; false: it is none. */
+bool abi_sync_file(struct abi_ctx *ctx, int fd, unsigned long cmd, uint64_t arg,
+                   int *result);
+
 /* What the objects of a chunk hold, before a submission; put its fence into them, after
  * it (fences NULL: are they there?). */
 int abi_sync_before(struct abi_ctx *ctx, const void *data, size_t bytes, bool timeline,

@@ -288,6 +288,8 @@ const struct abi_call abi_drm_calls[] = {
                 abi_sync_transfer),
     CORE(DRM_NR_SYNCOBJ_TIMELINE_SIGNAL, drm_syncobj_timeline_array,
          "SYNCOBJ_TIMELINE_SIGNAL", abi_sync_timeline_signal),
+    CORE(DRM_NR_SYNCOBJ_EVENTFD, drm_syncobj_eventfd, "SYNCOBJ_EVENTFD",
+         abi_sync_eventfd),
     GPU(DRM_AMDGPU_FENCE_TO_HANDLE, union drm_amdgpu_fence_to_handle, "FENCE_TO_HANDLE",
         abi_fence_to_handle),
     CORE(DRM_NR_VERSION, drm_version, "VERSION", version),

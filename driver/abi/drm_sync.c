@@ -287,6 +287,21 @@ int abi_sync_query(struct abi_ctx *ctx, void *argp, size_t size)
     return r;
 }
 
+int abi_sync_eventfd(struct abi_ctx *ctx, void *argp, size_t size)
+{
+    const struct drm_syncobj_eventfd *args = argp;
+    struct kmd_fences f;
+    (void)size;
+    if (args->pad || args->flags & ~DRM_SYNCOBJ_WAIT_AVAILABLE)
+        return -EINVAL;
+    if (kmd_syncobj_find(ctx->kmd, args->handle, 0, &f) == RD_E_NOT_FOUND)
+        return -ENOENT;
+    if (!abi_is_open(args->fd))
+        return -EBADF;
+    return unknown_is(ENOENT, kmd_syncobj_eventfd(ctx->kmd, args->handle, args->point,
+                                                  args->flags != 0, args->fd));
+}
+
 int abi_fence_to_handle(struct abi_ctx *ctx, void *argp, size_t size)
 {
     union drm_amdgpu_fence_to_handle *args = argp;

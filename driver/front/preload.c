@@ -409,10 +409,13 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     void *arg = va_arg(ap, void *);
     va_end(ap);
     enum abi_file file = abi_claims(cmd) ? fd_kind(fd) : ABI_NONE;
-    if (file == ABI_NONE)
-        return (int)syscall(SYS_ioctl, fd, cmd, arg);
-    int saved = errno;
-    int r = abi_ioctl(&host, file, fd, cmd, arg);
+    int saved = errno, r;
+    if (file == ABI_NONE) {
+        if (!abi_claims_fence(cmd) || !abi_fence_ioctl(&host, fd, cmd, arg, &r))
+            return (int)syscall(SYS_ioctl, fd, cmd, arg);
+    } else {
+        r = abi_ioctl(&host, file, fd, cmd, arg);
+    }
     errno = r < 0 ? -r : saved;
     return r < 0 ? -1 : r;
 }

@@ -400,7 +400,7 @@ bool kmd_guilty(struct kmd *kmd, uint64_t owner);
 /* GPU address of a page of a buffer that no client has mapped; 0: out of memory. */
 uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset);
 
-/* ---- synchronisation objects (syncobj.c) ---- */
+/* ---- synchronisation objects (syncobj.c, syncfile.c) ---- */
 
 /* A number of each ring that must have ended; 0: none. */
 struct kmd_fences {
@@ -409,11 +409,17 @@ struct kmd_fences {
 /* FAILED: all have ended, one with an error. */
 enum kmd_fence kmd_fences_state(struct kmd *kmd, const struct kmd_fences *f);
 
+/* To end when both have. */
+void kmd_fences_merge(struct kmd_fences *to, const struct kmd_fences *more);
+
 /* fences NULL: empty. */
 RD_CHECKED rd_status kmd_syncobj_create(struct kmd *kmd,
                                         const struct kmd_fences *fences,
                                         uint32_t *handle);
 RD_CHECKED rd_status kmd_syncobj_destroy(struct kmd *kmd, uint32_t handle);
+/* Another handle of it. */
+RD_CHECKED rd_status kmd_syncobj_again(struct kmd *kmd, uint32_t handle,
+                                       uint32_t *again);
 /* Replace what is in it (NULL: nothing), or add a point to its timeline. */
 RD_CHECKED rd_status kmd_syncobj_set(struct kmd *kmd, uint32_t handle,
                                      const struct kmd_fences *fences);
@@ -432,6 +438,9 @@ RD_CHECKED rd_status kmd_syncobj_import(struct kmd *kmd, int fd, uint32_t *handl
 RD_CHECKED rd_status kmd_fences_export(struct kmd *kmd, const struct kmd_fences *fences,
                                        int *fd);
 RD_CHECKED rd_status kmd_fences_import(struct kmd *kmd, int fd, struct kmd_fences *out);
+/* Let an eventfd count once when a point has ended, or (available) is there. */
+RD_CHECKED rd_status kmd_syncobj_eventfd(struct kmd *kmd, uint32_t handle,
+                                         uint64_t point, bool available, int fd);
 
 /* ---- open files of the primary node (clients.c) ---- */
 

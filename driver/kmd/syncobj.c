@@ -2,27 +2,21 @@
  *
  * A fence here is a number for each of the kernel's rings, all of which must have
  * ended; that rings end in order makes the numbers of a timeline's point those of all
- * points before it as well. A descriptor of an object is a file that names it; one of a
- * fence is a socket that becomes readable when the fence has ended. Objects belong to
- * their process; those that have had a descriptor stay. Lock: sync_lock, which nobody
- * holds while waiting.
+ * points before it as well. A descriptor of an object is a file that names it; those of
+ * fences are in syncfile.c. Objects belong to their process; those that have had a
+ * descriptor stay. Lock: sync_lock, which nobody holds while waiting.
  * SPDX-License-Identifier: MIT
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
 
 #define FILE_MAGIC 0x6e797364336e6472ull
-#define FD_FLOOR   700 /* descriptors above those that programs close by habit */
 
 struct point {
     uint64_t number;
@@ -37,12 +31,6 @@ struct kmd_syncobj {
     struct point *points;     /* timeline: those that may not have ended, the last */
     unsigned n_points, cap_points;
     uint64_t ended; /* timeline: the last point that has */
-};
-
-/* A descriptor of a fence: the client's end by its inode. */
-struct kmd_sync_file {
-    ino_t inode;
-    struct kmd_fences fences;
 };
 
 struct name {
@@ -68,7 +56,7 @@ static bool ended(struct kmd *kmd, const struct kmd_fences *f)
     return kmd_fences_state(kmd, f) != KMD_FENCE_BUSY;
 }
 
-static void merge(struct kmd_fences *to, const struct kmd_fences *more)
+void kmd_fences_merge(struct kmd_fences *to, const struct kmd_fences *more)
 {
     for (unsigned i = 0; i < KMD_ENGINES; i++)
         if (more->number[i] > to->number[i])
@@ -141,6 +129,15 @@ rd_status kmd_syncobj_destroy(struct kmd *kmd, uint32_t handle)
     return s ? RD_OK : RD_E_NOT_FOUND;
 }
 
+rd_status kmd_syncobj_again(struct kmd *kmd, uint32_t handle, uint32_t *again)
+{
+    pthread_mutex_lock(&kmd->sync_lock);
+    struct kmd_syncobj *s = find(kmd, handle);
+    rd_status st = s ? add_handle(kmd, s, again) : RD_E_NOT_FOUND;
+    pthread_mutex_unlock(&kmd->sync_lock);
+    return st;
+}
+
 /* ---- contents ---- */
 
 rd_status kmd_syncobj_set(struct kmd *kmd, uint32_t handle,
@@ -180,10 +177,10 @@ static rd_status add_point(struct kmd *kmd, struct kmd_syncobj *s, uint64_t numb
     if (s->n_points) {
         const struct point *last = &s->points[s->n_points - 1];
         p.number = last->number > number ? last->number : number;
-        merge(&p.fences, &last->fences);
+        kmd_fences_merge(&p.fences, &last->fences);
         prune(kmd, s);
     } else if (s->filled) {
-        merge(&p.fences, &s->fences);
+        kmd_fences_merge(&p.fences, &s->fences);
     }
     if (s->n_points == s->cap_points) {
         unsigned cap = 2 * s->cap_points + 4;
@@ -305,99 +302,4 @@ rd_status kmd_syncobj_import(struct kmd *kmd, int fd, uint32_t *handle)
             st = add_handle(kmd, kmd->published[i], handle);
     pthread_mutex_unlock(&kmd->sync_lock);
     return st;
-}
-
-struct watch {
-    struct kmd *kmd;
-    struct kmd_fences fences;
-    int end;
-};
-
-/* Closing our end makes the client's readable. */
-static void *watch(void *arg)
-{
-    struct watch *w = arg;
-    struct timespec nap = {0, 200000};
-    while (!ended(w->kmd, &w->fences))
-        nanosleep(&nap, NULL);
-    close(w->end);
-    free(w);
-    return NULL;
-}
-
-static bool start_watch(struct kmd *kmd, const struct kmd_fences *fences, int end)
-{
-    struct watch *w = malloc(sizeof(*w));
-    pthread_t thread;
-    sigset_t all, before;
-    if (!w)
-        return false;
-    *w = (struct watch){kmd, *fences, end};
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = pthread_create(&thread, NULL, watch, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (ok)
-        pthread_detach(thread);
-    else
-        free(w);
-    return ok;
-}
-
-/* Remember what the client's end of a socket stands for. */
-static bool remember(struct kmd *kmd, int fd, const struct kmd_fences *fences)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return false;
-    pthread_mutex_lock(&kmd->sync_lock);
-    unsigned n = kmd->n_sync_files;
-    struct kmd_sync_file *files = realloc(kmd->sync_files, (n + 1) * sizeof(*files));
-    if (files) {
-        kmd->sync_files = files;
-        files[n] = (struct kmd_sync_file){st.st_ino, *fences};
-        kmd->n_sync_files++;
-    }
-    pthread_mutex_unlock(&kmd->sync_lock);
-    return files != NULL;
-}
-
-rd_status kmd_fences_export(struct kmd *kmd, const struct kmd_fences *fences, int *fd)
-{
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return RD_E_NOMEM;
-    int high = fcntl(ends[1], F_DUPFD_CLOEXEC, FD_FLOOR);
-    if (high >= 0) {
-        close(ends[1]);
-        ends[1] = high;
-    }
-    bool now = ended(kmd, fences);
-    bool ok =
-        remember(kmd, ends[0], fences) && (now || start_watch(kmd, fences, ends[1]));
-    if (now || !ok)
-        close(ends[1]);
-    if (!ok) {
-        close(ends[0]);
-        return RD_E_NOMEM;
-    }
-    *fd = ends[0];
-    return RD_OK;
-}
-
-/* The newest: inodes of sockets that were closed come again. */
-rd_status kmd_fences_import(struct kmd *kmd, int fd, struct kmd_fences *out)
-{
-    struct stat st;
-    rd_status found = RD_E_INVALID;
-    if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
-        return RD_E_INVALID;
-    pthread_mutex_lock(&kmd->sync_lock);
-    for (unsigned i = kmd->n_sync_files; i-- > 0 && found != RD_OK;)
-        if (kmd->sync_files[i].inode == st.st_ino) {
-            *out = kmd->sync_files[i].fences;
-            found = RD_OK;
-        }
-    pthread_mutex_unlock(&kmd->sync_lock);
-    return found;
 }

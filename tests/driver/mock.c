@@ -5,6 +5,7 @@
  */
 #include "mock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,12 @@ int card(int fd, unsigned long cmd, void *arg)
 int render(unsigned long cmd, void *arg)
 {
     return abi_ioctl(&host, ABI_RENDER, render_file, cmd, arg);
+}
+
+int fence(int fd, unsigned long cmd, void *arg)
+{
+    int r;
+    return abi_fence_ioctl(&host, fd, cmd, arg, &r) ? r : -ENOTTY;
 }
 
 int mock_card_open(void)

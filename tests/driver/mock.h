@@ -35,6 +35,8 @@ int render(unsigned long cmd, void *arg);
 /* The primary node: each opening is a client. */
 int mock_card_open(void);
 int card(int fd, unsigned long cmd, void *arg);
+/* A descriptor of fences. */
+int fence(int fd, unsigned long cmd, void *arg);
 
 /* A buffer of the kind (KFD_IOC_ALLOC_MEM_FLAGS_*), mapped on host and GPU. */
 void *mock_buffer(uint64_t bytes, uint32_t flags, uint64_t *handle);

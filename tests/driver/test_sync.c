@@ -7,9 +7,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <drm/amdgpu_drm.h>
+#include <linux/sync_file.h>
 
 #include "../suite.h"
 #include "mock.h"
@@ -197,6 +199,86 @@ START_TEST(sync_file)
 }
 END_TEST
 
+/* What a descriptor of a fence says of itself; two as one. */
+START_TEST(sync_file_calls)
+{
+    uint32_t h = object(0), full = object(DRM_SYNCOBJ_CREATE_SIGNALED);
+    struct drm_amdgpu_cs_chunk_sem out = {h};
+    struct drm_syncobj_handle busy = {.handle = h, .flags = DRM_SYNCOBJ_SYNC_FILE};
+    struct drm_syncobj_handle done = {.handle = full, .flags = DRM_SYNCOBJ_SYNC_FILE};
+    struct sync_fence_info one = {.status = 7};
+    struct sync_file_info info = {.num_fences = 0};
+    mem[0] = 0;
+    unsigned n = put_wait(0, 0);
+    ck_assert_int_eq(submit(0, n, AMDGPU_CHUNK_ID_SYNCOBJ_OUT, &out, sizeof(out)), 0);
+    ck_assert_int_eq(CALL(HANDLE_TO_FD, handle, &busy), 0);
+    ck_assert_int_eq(CALL(HANDLE_TO_FD, handle, &done), 0);
+    struct sync_merge_data both = {.name = "both", .fd2 = done.fd};
+    ck_assert_int_eq(fence(0, SYNC_IOC_MERGE, &both), -ENOTTY);
+    ck_assert_int_eq(fence(busy.fd, SYNC_IOC_MERGE, &both), 0);
+    struct sync_merge_data bad = {.fd2 = -1}, flags = {.fd2 = done.fd, .flags = 1};
+    ck_assert_int_eq(fence(busy.fd, SYNC_IOC_MERGE, &bad), -ENOENT);
+    ck_assert_int_eq(fence(busy.fd, SYNC_IOC_MERGE, &flags), -EINVAL);
+    ck_assert_int_eq(fence(both.fence, SYNC_IOC_FILE_INFO, &info), 0);
+    ck_assert_int_eq(info.status, 0);
+    ck_assert_uint_eq(info.num_fences, 1);
+    info.sync_fence_info = (uintptr_t)&one;
+    struct pollfd p = {.fd = both.fence, .events = POLLIN};
+    ck_assert_int_eq(poll(&p, 1, 20), 0);
+    __atomic_store_n(mem, 77, __ATOMIC_RELEASE);
+    ck_assert_int_eq(poll(&p, 1, 30000), 1);
+    ck_assert_int_eq(fence(both.fence, SYNC_IOC_FILE_INFO, &info), 0);
+    ck_assert_int_eq(info.status, 1);
+    ck_assert_int_eq(one.status, 1);
+    ck_assert_uint_ne(one.timestamp_ns, 0);
+    close(busy.fd), close(done.fd), close(both.fence);
+}
+END_TEST
+
+static int eventfd_for(uint32_t handle, uint64_t point, uint32_t flags, int fd)
+{
+    struct drm_syncobj_eventfd e = {
+        .handle = handle, .flags = flags, .point = point, .fd = fd};
+    return CALL(EVENTFD, eventfd, &e);
+}
+
+/* An eventfd counts when a point is there, or has ended, before the call or after. */
+START_TEST(event_descriptors)
+{
+    uint32_t h = object(0);
+    struct drm_amdgpu_cs_chunk_syncobj second = {.handle = h, .point = 2};
+    uint64_t count;
+    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), pipes[2];
+    ck_assert_int_eq(pipe(pipes), 0);
+    ck_assert_int_eq(eventfd_for(h, 1, 0xbeef, fd), -EINVAL);
+    ck_assert_int_eq(eventfd_for(4000, 1, 0, fd), -ENOENT);
+    ck_assert_int_eq(eventfd_for(h, 1, 0, -1), -EBADF);
+    ck_assert_int_eq(eventfd_for(h, 1, 0, pipes[1]), -EINVAL);
+    ck_assert_int_eq(signal_point(h, 1), 0);
+    ck_assert_int_eq(eventfd_for(h, 1, 0, fd), 0);
+    ck_assert_int_eq(read(fd, &count, 8), 8);
+    ck_assert_uint_eq(count, 1);
+
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    ck_assert_int_eq(eventfd_for(h, 2, DRM_SYNCOBJ_WAIT_AVAILABLE, fd), 0);
+    ck_assert_int_eq(poll(&p, 1, 10), 0);
+    mem[0] = 0;
+    unsigned n = put_wait(0, 0);
+    ck_assert_int_eq(
+        submit(0, n, AMDGPU_CHUNK_ID_SYNCOBJ_TIMELINE_SIGNAL, &second, sizeof(second)),
+        0);
+    ck_assert_int_eq(poll(&p, 1, 30000), 1);
+    ck_assert_int_eq(read(fd, &count, 8), 8);
+    ck_assert_int_eq(eventfd_for(h, 2, 0, fd), 0);
+    ck_assert_int_eq(poll(&p, 1, 10), 0);
+    struct drm_syncobj_destroy gone = {.handle = h}; /* is waited for all the same */
+    ck_assert_int_eq(CALL(DESTROY, destroy, &gone), 0);
+    __atomic_store_n(mem, 77, __ATOMIC_RELEASE);
+    ck_assert_int_eq(poll(&p, 1, 30000), 1);
+    close(fd), close(pipes[0]), close(pipes[1]);
+}
+END_TEST
+
 /* A submission waits for another's point, added before; and for one to come. */
 START_TEST(submissions)
 {
@@ -304,6 +386,8 @@ int main(void)
     tcase_add_test(t, timeline);
     tcase_add_test(t, descriptors);
     tcase_add_test(t, sync_file);
+    tcase_add_test(t, sync_file_calls);
+    tcase_add_test(t, event_descriptors);
     tcase_add_test(t, submissions);
     tcase_add_test(t, wait_before_signal);
     tcase_add_test(t, gang);

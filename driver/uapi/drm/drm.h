@@ -50,6 +50,8 @@
 #define DRM_NR_SYNCOBJ_TRANSFER        0xcc
 #define DRM_NR_SYNCOBJ_TIMELINE_SIGNAL 0xcd
 
+#define DRM_NR_SYNCOBJ_EVENTFD         0xcf
+
 #define DRM_SYNCOBJ_CREATE_SIGNALED 1u
 #define DRM_SYNCOBJ_SYNC_FILE       1u /* of both calls about descriptors */
 #define DRM_SYNCOBJ_WAIT_ALL        1u
@@ -114,6 +116,14 @@ struct drm_syncobj_timeline_array {
     __u64 points;
     __u32 count_handles;
     __u32 flags;
+};
+
+struct drm_syncobj_eventfd {
+    __u32 handle;
+    __u32 flags; /* DRM_SYNCOBJ_WAIT_AVAILABLE */
+    __u64 point;
+    __s32 fd;
+    __u32 pad;
 };
 
 struct drm_version {
