@@ -22,6 +22,16 @@ static inline void tm_fetch_rows(const struct tm_wave *w, const struct tm_inst *
         tm_fetch_row(w, i->vdst[n].first);
 }
 
+/* The wave comes to the instruction, and will to the one behind it: what their turns
+ * look at. */
+static inline void tm_fetch_inst(const struct tm_inst *i)
+{
+    const char *line = (const char *)i;
+    for (unsigned k = 1; k < 4; k++)
+        __builtin_prefetch(line + 64 * k);
+    __builtin_prefetch(i->follows);
+}
+
 /* Into the second nearest. */
 static inline void tm_fetch_row_soon(const struct tm_wave *w, unsigned vgpr)
 {

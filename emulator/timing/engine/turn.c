@@ -251,6 +251,7 @@ TM_HOT rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
         return tm_push(t, tm_now(t), w);
     if (st != RD_OK)
         return st;
+    tm_fetch_inst(w->next);
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
     if (why != TM_S_NONE) /* else it is told when it is known */
         tm_account_wait(w, why, from, when);

@@ -100,13 +100,20 @@ static void fail(struct tm_windows *s, unsigned number, rd_status st,
         s->failed[se] = (struct tm_failure){st, now, tm_key(w), w};
 }
 
-/* What every turn looks at of the wave that comes next: it may have left the host's
- * nearest cache since its last one. */
+/* What every turn looks at of the wave that comes after the next one, and of the next
+ * one's instruction: they may have left the host's nearest cache since its last one. */
 static void fetch_next(const struct tm_turns *q)
 {
-    if (!q->busy)
+    uint64_t rest = q->busy;
+    if (!rest)
         return;
-    uint64_t who = q->at[__builtin_ctzll(q->busy)];
+    uint64_t who = q->at[__builtin_ctzll(rest)];
+    __builtin_prefetch(q->wave[__builtin_ctzll(who)]->next);
+    who &= who - 1;
+    rest &= rest - 1;
+    if (!who && !rest)
+        return;
+    who = who ? who : q->at[__builtin_ctzll(rest)];
     const struct tm_wave *w = q->wave[__builtin_ctzll(who)];
     const char *line = (const char *)w;
     for (unsigned k = 0; k < FETCHED; k++)
