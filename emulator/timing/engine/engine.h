@@ -91,7 +91,7 @@ struct tm_pools {
 struct tm_inst_table {
     struct numbers numbers;
     struct tm_inst **inst;
-    size_t cap;
+    size_t cap, n_met;
 };
 
 struct tm_records {

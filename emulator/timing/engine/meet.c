@@ -51,6 +51,7 @@ static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
     i->postponed = can_be_left(t, w, i);
     tm_inst_sort(i, t->chip.b.lanes);
     t->all->talks |= i->talks;
+    t->insts.n_met++;
     return t->insts.inst[number - 1] = i;
 }
 
@@ -75,6 +76,46 @@ struct tm_inst *tm_come_across(struct tm_engine *t, const struct tm_wave *w,
 
 /* ---- what a turn will look at ---- */
 
+static struct tm_inst *met_at(const struct tm_engine *t, uint32_t offset)
+{
+    for (size_t k = 0; k < t->insts.cap; k++)
+        if (t->insts.inst[k] && t->insts.inst[k]->offset == offset)
+            return t->insts.inst[k];
+    return NULL;
+}
+
+/* What has been met where a wave goes on. That no wave has come from one to the other
+ * yet does not say that none has been there: loops are entered by their first
+ * instruction, and from a barrier waves go on that know nothing of it. */
+static void find_next(const struct tm_engine *t, struct tm_inst *i)
+{
+    if (i->sought == t->insts.n_met)
+        return;
+    i->sought = t->insts.n_met;
+    if (!i->follows)
+        i->follows = met_at(t, i->offset + i->bytes);
+    if (i->cls == TM_BRANCH && !i->lands)
+        i->lands = met_at(t, i->target);
+}
+
+static struct tm_inst *find_behind(const struct tm_engine *t, struct tm_inst *i)
+{
+    find_next(t, i);
+    return i->follows;
+}
+
+/* The same, through what takes no time. */
+static void find_ways(const struct tm_engine *t, struct tm_inst *i)
+{
+    find_next(t, i);
+    struct tm_inst *n = i->follows;
+    while (n && n->special == TM_DELAY)
+        n = find_behind(t, n);
+    n = i->lands;
+    while (n && n->special == TM_DELAY)
+        n = find_behind(t, n);
+}
+
 /* What a wave will look at that waits for nobody any more; NULL: not met yet. */
 static struct tm_inst *to_come(const struct tm_engine *t, const struct tm_wave *w)
 {
@@ -82,7 +123,7 @@ static struct tm_inst *to_come(const struct tm_engine *t, const struct tm_wave *
         w->began && !w->unmet && !w->owed ? emu_wave_next(w->wave) : NULL;
     struct tm_inst *i = inst ? tm_met(t, inst) : NULL;
     for (unsigned n = 0; i && i->special == TM_DELAY; n++)
-        i = n < TM_DELAYS ? i->follows : NULL;
+        i = n < TM_DELAYS ? find_behind(t, i) : NULL;
     return i;
 }
 
@@ -93,7 +134,10 @@ bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w)
     if (w->sleeps)
         return false;
     struct tm_inst *i = w->next ? w->next : to_come(t, w);
-    return !i || i->alone || !tm_fetch_is_near(&w->simd->in->fetch, &w->fetch, i);
+    if (!i || i->alone)
+        return true;
+    find_ways(t, i);
+    return !tm_fetch_is_near(&w->simd->in->fetch, &w->fetch, i);
 }
 
 /* Is an operation open that a wait for a counter's limit is for? more: operations that

@@ -216,13 +216,15 @@ static const struct tm_inst *behind_delays(const struct tm_inst *next)
 }
 
 /* The same for what a wave that goes on at an offset asks for. next: what is there, or
- * NULL: not known. */
+ * NULL: not met, so looked at alone, later. */
 static bool is_near(const struct tm_fetch *f, uint64_t first, uint64_t offset,
                     unsigned ahead, const struct tm_inst *next)
 {
     next = behind_delays(next);
-    uint64_t end = next ? next->offset + next->bytes : offset + TM_BEHIND;
-    bool waits = !next || next->special == TM_WAITCNT; /* leaves the buffer at once */
+    if (!next)
+        return are_near(f, first, offset + ahead);
+    uint64_t end = next->offset + next->bytes;
+    bool waits = next->special == TM_WAITCNT; /* leaves the buffer at once */
     uint64_t reach = (waits ? end : offset) + ahead;
     return are_near(f, first, reach) && are_near(f, (end - 1) / LINE, end - 1);
 }
@@ -263,7 +265,6 @@ bool tm_fetch_is_all_near(const struct tm_fetch *f, const struct tm_fetch_wave *
         return false;
     if (!is_near(f, w->fetched, i->offset + i->bytes, ahead, i->follows))
         return false;
-    bool known = i->after && i->after->offset == i->target;
     return i->cls != TM_BRANCH ||
-           is_near(f, i->target / LINE, i->target, ahead, known ? i->after : NULL);
+           is_near(f, i->target / LINE, i->target, ahead, i->lands);
 }

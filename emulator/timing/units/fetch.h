@@ -14,8 +14,8 @@
 
 enum { TM_FETCHES = 64 };
 enum { TM_ASKED_LINES = 32 }; /* that may be asked of at once */
-/* Bytes of the next instruction and of s_delay_alu before it; more wait their turn. */
-enum { TM_BEHIND = 64, TM_DELAYS = 8 };
+/* s_delay_alu that a wave goes through in a turn; more wait their turn. */
+enum { TM_DELAYS = 8 };
 
 /* The translation of the code's page, and who gets its lines: of the chip. */
 struct tm_code {
@@ -97,7 +97,8 @@ static inline void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
     if (w->fetched <= reach / TM_CODE_LINE)
         tm_fetch_until(b, f, w, offset, b->now);
 }
-/* Is everything in the instruction cache that issuing the instruction may ask for? */
+/* Is everything in the instruction cache that issuing the instruction may ask for?
+ * .follows and .lands must say what has been met there. */
 bool tm_fetch_is_all_near(const struct tm_fetch *f, const struct tm_fetch_wave *w,
                           struct tm_inst *i);
 /* Surely: the wave has asked for it already. */

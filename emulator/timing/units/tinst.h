@@ -149,6 +149,8 @@ struct tm_inst {
     unsigned n_blames;
     struct tm_asked asked; /* as a vector memory instruction */
 
+    struct tm_inst *lands; /* the one at its target, or NULL: not met yet */
+    size_t sought; /* instructions that had been met when these two were looked for */
     struct tm_run ssrc[8], sdst[4];
     uint8_t send_regs; /* VGPRs that a memory instruction sends */
     uint8_t sends[2];  /* of them, even and odd ones that the wave has */
