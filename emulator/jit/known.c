@@ -38,14 +38,14 @@ static bool adds_uniform(const struct uop *u, unsigned row)
         u++;
     bool adds = u->isa_op == ISA_V_ADD_NC_U32 || u->isa_op == ISA_V_DUAL_ADD_NC_U32 ||
                 u->isa_op == ISA_V_ADD_CO_U32;
-    if (!adds || u->d != row || u->pk.clamp || u->flags & (UF_DPP_ROW | UF_DPP8))
+    if (!adds || u->d != row) /* clamped ones call functions, which forget all */
         return false;
     unsigned own = 0, same = 0;
     for (unsigned i = 0; i < 2; i++) {
         const struct usrc *s = &u->s[i];
         bool vgpr = s->base == SRC_VGPR && s->prep == PREP_NONE;
-        own += vgpr && s->row == row && !s->mods;
-        same += !vgpr && !s->mods;
+        own += vgpr && s->row == row; /* integers have no modifiers, ... */
+        same += !vgpr;                /* ... and with DPP both are VGPRs */
     }
     return own == 1 && same == 1;
 }
@@ -75,7 +75,7 @@ static bool writes_sgprs(const struct emit *e, const struct uop *u, unsigned fir
     } else if (u->fn == x_smem) {
         dwords = (u->mem.bytes + 3u) / 4;
     } else if (u->flags & UF_MEM) {
-        return u->mem.space == MEM_SCALAR;
+        return false; /* or a handler's, which makes all forgotten */
     } else if (!emit_branch_test(NULL, u, NULL) &&
                (!emit_known_scalar(u->isa_op) || !emit_scalar_fits(u, &dwords))) {
         return true;
@@ -215,7 +215,8 @@ void known_set_place(struct emit *e, const struct access *a, struct x86_mem perm
 /* ---- loops -------------------------------------------------------------------------
  */
 
-/* May the step leave other than a line in row, as far as can be told before? */
+/* May the step leave other than a line in row, as far as can be told before? A wrong
+ * answer costs time alone: what writes the row says so when it runs. */
 static bool spoils(const struct emit *e, const struct uop *u, unsigned row)
 {
     const struct sem_entry *s = e->emu->sem[u->isa_op];

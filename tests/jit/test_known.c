@@ -110,6 +110,12 @@ static const struct {
     {"across", "",
      LOAD OTHER WAIT STORE
      "v_add_nc_u32_dpp v1, v1, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf\n"},
+    {"across, another row", "",
+     LOAD OTHER WAIT STORE
+     "v_add_nc_u32_dpp v1, v7, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf\n"},
+    {"no more than the most", "s_mov_b32 s12, -1\n",
+     LOAD OTHER WAIT STORE "v_add_nc_u32_e64 v1, v1, s12 clamp\n"
+                           "v_add_nc_u32 v1, 0x81, v1\n"},
     {"loaded", "",
      LOAD WAIT STORE
      "global_load_b32 v1, v2, s[2:3]\ns_waitcnt vmcnt(0)\nv_and_b32 v1, 0xffc, v1\n"},
@@ -133,8 +139,8 @@ static const struct {
     {"its upper half moves", "", LOAD WAIT "s_sub_u32 s11, s11, s9\n" STORE ADD},
     {"the base is loaded",
      "v_dual_mov_b32 v14, s0 :: v_dual_mov_b32 v15, s1\n"
-     "v_add_nc_u32 v14, 0x8000, v14\n"
-     "global_store_b64 v7, v[14:15], s[2:3] offset:1024\n",
+     "v_add_nc_u32 v14, 0x8000, v14\nv_lshlrev_b32 v6, 3, v0\n"
+     "global_store_b64 v6, v[14:15], s[2:3] offset:1024\n",
      LOAD WAIT "s_load_b64 s[10:11], s[2:3], 0x400\ns_waitcnt lgkmcnt(0)\n" STORE ADD
                "s_mov_b64 s[10:11], s[0:1]\n"},
     {"the base is a mask", "",
@@ -198,6 +204,41 @@ START_TEST(lines)
 }
 END_TEST
 
+/* A wave64 comes to memory that it has not seen: a handler does both halves of the
+ * first load, and nothing says how the upper lanes lie. */
+START_TEST(halves)
+{
+    if (level != EMU_SIMD_AVX512) /* AVX2 has no code for waves of 64 */
+        return;
+    gpus_destroy(&g);
+    gpus_create(&g, level, 1, GPU_DATA / 4);
+    gpus_fill(&g, 7);
+    g.wave64 = true;
+    gpus_place(&g, "v_lshlrev_b32 v2, 2, v0\n"
+                   "v_mov_b32 v5, 0\n"
+                   "v_mul_u32_u24 v3, 0x34, v0\n"
+                   "s_mov_b32 s9, 0\n"
+                   "s_mov_b32 s12, 0\n"
+                   "loop:\n"
+                   "s_cmp_lt_u32 s9, 6\n"
+                   "s_cselect_b64 s[10:11], s[0:1], s[2:3]\n"
+                   "s_cselect_b32 s13, 0, -1\n"
+                   "v_cndmask_b32_e64 v1, v2, v3, s[12:13]\n"
+                   "global_load_b32 v8, v1, s[10:11]\n"
+                   "global_load_b32 v9, v1, s[10:11] offset:256\n"
+                   "s_waitcnt vmcnt(0)\n"
+                   "v_add_nc_u32 v5, v8, v5\n"
+                   "v_xor_b32 v5, v9, v5\n"
+                   "s_add_u32 s9, s9, 1\n"
+                   "s_cmp_lt_u32 s9, 7\n"
+                   "s_cbranch_scc1 @loop\n"
+                   "global_store_b32 v2, v5, s[0:1]\n"
+                   "s_endpgm\n");
+    struct load l = {.param = {0, 128}};
+    (void)gpus_compare(&g, &l, "halves");
+}
+END_TEST
+
 /* v8 and v9 get what SCC was. */
 static const char *const flags[] = {
     "s_sub_u32 s12, s9, 5\ns_cmp_lg_u32 s12, 0\ns_cselect_b32 s13, 3, 4\n",
@@ -246,6 +287,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, lines, 0, sizeof loops / sizeof *loops);
+    tcase_add_test(t, halves);
     tcase_add_loop_test(t, scc, 0, sizeof flags / sizeof *flags);
     suite_add_tcase(s, t);
     return s;
