@@ -62,7 +62,7 @@ struct race_log {
 struct race_form {
     int32_t offset[32]; /* behind the first one */
     uint8_t bytes;
-    bool write, lds;
+    bool write, lds, scalar;
     bool reads; /* shadow_reads.c can have them */
     uint16_t number, span;
     int32_t low;           /* of the lowest lane, behind the first one */

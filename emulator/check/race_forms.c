@@ -14,7 +14,7 @@
 /* Lines of which each lane's element lies behind the one before. */
 static void find_lines(struct race_form *f, const struct emu_row *row)
 {
-    if (row->bytes < 4 || row->bytes & (row->bytes - 1u))
+    if (row->scalar || row->bytes < 4 || row->bytes & (row->bytes - 1u))
         return;
     unsigned each = (unsigned)LINE_BYTES / row->bytes, n = 32 / each;
     for (unsigned i = 0; i < n; i++) {
@@ -43,7 +43,8 @@ static void find_reads(struct race_form *f, struct shadow_form *s,
                        const struct emu_row *row)
 {
     int32_t low = 0, high = 0, odd = row->bytes;
-    for (unsigned l = 0; l < 32; l++) {
+    unsigned lanes = row->scalar ? 1 : 32;
+    for (unsigned l = 0; l < lanes; l++) {
         low = row->offset[l] < low ? row->offset[l] : low;
         high = row->offset[l] > high ? row->offset[l] : high;
         odd |= row->offset[l];
@@ -53,8 +54,9 @@ static void find_reads(struct race_form *f, struct shadow_form *s,
         return;
     f->low = low;
     f->span = s->span = (uint16_t)span;
+    s->lanes = (uint8_t)lanes;
     s->bytes = row->bytes;
-    for (unsigned l = 0; l < 32; l++) {
+    for (unsigned l = 0; l < lanes; l++) {
         s->offset[l] = (uint16_t)(row->offset[l] - low);
         for (unsigned k = 0; k < row->bytes; k += 2) {
             unsigned half = (s->offset[l] + k) / 2;
@@ -67,12 +69,13 @@ static void find_reads(struct race_form *f, struct shadow_form *s,
 static bool same(const struct race_form *f, const struct emu_row *row)
 {
     return f->bytes == row->bytes && f->write == row->write && f->lds == row->lds &&
+           f->scalar == row->scalar &&
            !memcmp(f->offset, row->offset, sizeof f->offset);
 }
 
 static uint32_t hash_of(const struct emu_row *row)
 {
-    uint64_t h = row->bytes * 4u + row->write * 2u + row->lds;
+    uint64_t h = row->bytes * 8u + row->scalar * 4u + row->write * 2u + row->lds;
     for (unsigned l = 0; l < 32; l++)
         h = (h ^ (uint32_t)row->offset[l]) * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)(h >> 40);
@@ -123,6 +126,7 @@ uint32_t ck_race_form(void *ctx, const struct emu_row *row)
     f->bytes = row->bytes;
     f->write = row->write;
     f->lds = row->lds;
+    f->scalar = row->scalar;
     f->number = (uint16_t)r->n_forms;
     find_lines(f, row);
     find_reads(f, &r->global->form_of[r->n_forms], row);
@@ -137,7 +141,7 @@ static void reach_all(struct shadow *s, const struct emu_access *a)
 {
     (void)shadow_room(s);
     uint64_t block = UINT64_MAX;
-    for (unsigned l = 0; l < 32; l++)
+    for (unsigned l = 0; l < (a->scalar ? 1u : 32u); l++)
         for (unsigned end = 0; end < 2; end++) {
             uint64_t at = a->address[l] + (end ? a->bytes - 1u : 0);
             if (at / SHADOW_BLOCK != block)
@@ -153,10 +157,12 @@ bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     struct emu_row row = {.pc = e->inst->pc,
                           .bytes = (uint8_t)a->bytes,
                           .write = a->write,
-                          .lds = a->space == EMU_SPACE_LDS};
-    if (e->n_accesses != 1 || a->lanes != UINT32_MAX || a->scalar || a->bytes > 16)
+                          .lds = a->space == EMU_SPACE_LDS,
+                          .scalar = a->scalar};
+    if (e->n_accesses != 1 || (a->scalar ? a->write || a->bytes > EMU_ROW_SCALAR
+                                         : a->lanes != UINT32_MAX || a->bytes > 16))
         return false;
-    for (unsigned l = 0; l < 32; l++) {
+    for (unsigned l = 0; l < 32 && !a->scalar; l++) {
         int64_t at = (int64_t)(a->address[l] - a->address[0]);
         row.offset[l] = (int32_t)at;
         if (at != row.offset[l])

@@ -24,7 +24,7 @@ static inline bool inside(const struct ck_line *l, uint64_t address,
 unsigned ck_row(void *mine, uint64_t address, struct emu_row *row)
 {
     const struct ck_line *l = mine;
-    if (!l || (l->heap && !row->lds && !inside(l, address, row)))
+    if (!l || !row->form || (l->heap && !row->lds && !inside(l, address, row)))
         return false;
     return l->races ? ck_race_row(l->race, address, row) : true;
 }

@@ -51,11 +51,12 @@ enum shadow_plane { SHADOW_WRITE, SHADOW_ATOMIC, SHADOW_READ, SHADOW_READ2 };
 #define SHADOW_FORMS 4u
 static const uint8_t shadow_step[SHADOW_FORMS] = {0, 1, 2, 16};
 
-/* How 32 lanes lie to one another. */
+/* How 32 lanes lie to one another, or that it is one. */
 #define SHADOW_LANES 32u
 #define SHADOW_WORDS 8u /* of a bit for each half of a dword of a block */
 struct shadow_form {
     uint16_t offset[SHADOW_LANES]; /* of lanes, behind the lowest one's */
+    uint8_t lanes;                 /* 1: a scalar */
     uint8_t bytes;                 /* of each */
     uint16_t span;                 /* of all */
     /* The halves that they touch, from the lowest one's on; before and behind nothing.

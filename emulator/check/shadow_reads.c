@@ -56,7 +56,7 @@ static bool split(struct shadow *s, struct shadow_block *b, const struct shadow_
 {
     const struct shadow_form *f = &s->form_of[r->form];
     unsigned at, end, low = 0;
-    for (unsigned l = 0; l < SHADOW_LANES; l++)
+    for (unsigned l = 0; l < f->lanes; l++)
         if (part_of(f, r, l, &at, &end))
             low |= at | f->bytes;
     return low % 4 == 0 || shadow_split(s, b, 1);
@@ -70,7 +70,7 @@ static void settle_read(struct shadow *s, struct shadow_block *b,
     unsigned at, end;
     for (unsigned i = 0; i < 2; i++) {
         enum shadow_plane plane = i ? SHADOW_READ2 : SHADOW_READ;
-        for (unsigned l = 0; number[i] && l < SHADOW_LANES; l++) {
+        for (unsigned l = 0; number[i] && l < f->lanes; l++) {
             if (!part_of(f, r, l, &at, &end))
                 continue;
             for (; at < end; at += 1u << b->shift) {

@@ -167,6 +167,10 @@ bool access_has_row(const struct emit *e, const struct uop *u);
 void access_by_row(struct emit *e, const struct uop *u, struct far *f,
                    const struct emu_row *row);
 
+/* ... a scalar load that is known here? Its address to rax. */
+bool access_is_scalar(const struct uop *u);
+void access_scalar(struct emit *e, const struct uop *u);
+
 /* lds.c */
 bool emit_known_lds(const struct emit *e, const struct uop *u);
 /* Is it a store of one element a lane? */

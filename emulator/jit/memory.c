@@ -490,17 +490,17 @@ void access_by_row(struct emit *e, const struct uop *u, struct far *f,
 /* ---- scalar loads ------------------------------------------------------------------
  */
 
-static bool emit_scalar_load(struct emit *e, const struct uop *u)
+bool access_is_scalar(const struct uop *u)
+{
+    unsigned dwords = u->mem.bytes / 4u;
+    return u->fn == x_smem && u->flags & UF_MEM && u->mem.space == MEM_SCALAR &&
+           u->mem.bytes % 4 == 0 && dwords <= 16 && u->d + dwords <= ISA_SEL_NULL;
+}
+
+void access_scalar(struct emit *e, const struct uop *u)
 {
     const struct umem *m = &u->mem;
-    unsigned dwords = m->bytes / 4u;
     struct x86 *x = e->x;
-    if (!(u->flags & UF_MEM) || m->space != MEM_SCALAR || m->bytes % 4 || dwords > 16 ||
-        u->d + dwords > ISA_SEL_NULL)
-        return false;
-    struct far *slow = emit_far(e, FAR_SLOW, u);
-    if (!slow)
-        return true;
     x86_load(x, true, RAX, sgpr_mem(m->saddr));
     if (u->imm)
         x86_alu_imm(x, ALU_ADD, true, RAX, u->imm);
@@ -509,6 +509,19 @@ static bool emit_scalar_load(struct emit *e, const struct uop *u)
         x86_alu(x, ALU_ADD, true, RAX, RCX);
     }
     x86_alu_imm(x, ALU_AND, true, RAX, -4);
+}
+
+static bool emit_scalar_load(struct emit *e, const struct uop *u)
+{
+    const struct umem *m = &u->mem;
+    unsigned dwords = m->bytes / 4u;
+    struct x86 *x = e->x;
+    if (!access_is_scalar(u))
+        return false;
+    struct far *slow = emit_far(e, FAR_SLOW, u);
+    if (!slow)
+        return true;
+    access_scalar(e, u);
     access_check(e, slow, m->bytes, 0, pair_of(e->wave, m->saddr) + (uint64_t)u->imm,
                  NULL);
     for (unsigned k = 0; k < dwords;) {

@@ -302,7 +302,8 @@ static struct far *ask_if_closed(struct emit *e, const struct uop *u)
     return f;
 }
 
-/* Where the lanes lie as they did before, and nobody wants to see that, that is all. */
+/* Where the lanes lie as they did before, or it is a scalar load, and nobody wants to
+ * see that, that is all. */
 static struct far *ask_by_row(struct emit *e, const struct uop *u)
 {
     struct x86 *x = e->x;
@@ -312,7 +313,10 @@ static struct far *ask_by_row(struct emit *e, const struct uop *u)
     if (!f || !row)
         return NULL;
     f->row = row;
-    access_by_row(e, u, f, row);
+    if (access_is_scalar(u))
+        access_scalar(e, u);
+    else
+        access_by_row(e, u, f, row);
     x86_mov(x, true, RSI, RAX);
     x86_mov_imm(x, RDI, (uintptr_t)e->watch->now);
     x86_load(x, true, RDI, mem_at(RDI, offsetof(struct watch_now, mine)));
@@ -352,9 +356,10 @@ bool watch_inst(struct emit *e, const struct uop *u, struct far *f[WATCH_FARS])
     f[1] = settle_lds(e, u);
     if (!(flags & WATCH_ASK) || (flags & WATCH_SLOW && !emit_known_memory(e, u)))
         return false;
-    f[0] = flags & WATCH_LATER                         ? ask_if_closed(e, u)
-           : flags & WATCH_ROW && access_has_row(e, u) ? ask_by_row(e, u)
-                                                       : ask_inline(e, u);
+    f[0] = flags & WATCH_LATER ? ask_if_closed(e, u)
+           : flags & WATCH_ROW && (access_is_scalar(u) || access_has_row(e, u))
+               ? ask_by_row(e, u)
+               : ask_inline(e, u);
     return false;
 }
 

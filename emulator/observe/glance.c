@@ -287,6 +287,19 @@ static unsigned settle(struct wave *w, const struct uop *u, uint64_t done)
     return glance_by(marker)->settle(marker->ctx, next_event(w, u, done));
 }
 
+static void learn_scalar(const struct glance *g, const struct emu_event *e,
+                         struct emu_row *row)
+{
+    const struct emu_access *a = e->access;
+    if (row->form || e->n_accesses != 1 || a->write || a->bytes > EMU_ROW_SCALAR)
+        return;
+    *row = (struct emu_row){.pc = e->inst->pc,
+                            .bytes = (uint8_t)a->bytes,
+                            .room = UINT32_MAX - 64,
+                            .scalar = true};
+    row->form = glance_by(g->rower)->form(g->rower->ctx, row);
+}
+
 /* The lanes lie like this: they may do so again. Wherever that is, addresses must not
  * wrap: native code compares 32 bits. */
 static void learn(const struct glance *g, const struct emu_event *e,
@@ -326,7 +339,9 @@ static unsigned ask(struct wave *w, const struct uop *u, uint64_t done,
     for (unsigned i = 0; i < ob->n_observers && !event; i++)
         if (glance_by(&ob->observer[i])->ask)
             event = glance_by(&ob->observer[i])->ask(ob->observer[i].ctx, e);
-    if (row && !event)
+    if (row && !event && e->n_accesses && e->access->scalar)
+        learn_scalar(ob->glance, e, row);
+    else if (row && !event)
         learn(ob->glance, e, row);
     return event;
 }

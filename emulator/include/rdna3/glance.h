@@ -23,9 +23,9 @@
         */
 
 /* How the 32 lanes of a wave, all of them on, have accessed memory or LDS at a place in
- * native code, found out as it ran. */
+ * native code, found out as it ran; or that it is a scalar load. */
 struct emu_row {
-    int32_t offset[32]; /* of their addresses behind the first one's */
+    int32_t offset[32]; /* of their addresses behind the first one's; of a scalar: 0 */
     uint64_t pc;
     /* The addresses do not wrap if the first lane's part of them from the register is
      * in [low, low + room]. */
@@ -33,12 +33,14 @@ struct emu_row {
     uint32_t form; /* what emu_glance.form calls it; 0: ask */
     uint16_t learnt;
     uint8_t bytes; /* of a lane */
-    bool write, lds;
+    bool write, lds, scalar;
     /* The observer's: what it found out when it was asked last. Zero at first. */
     uint64_t asked, last;
     const void *what;
     uint32_t number;
 };
+
+#define EMU_ROW_SCALAR 64u /* the largest scalar load, in bytes */
 
 /* Of memory: bytes from the lowest lane's address to behind the highest one's. */
 #define EMU_ROW_REACH(row) (UINT32_MAX - 64u - (row)->low - (row)->room)
@@ -148,7 +150,8 @@ struct emu_glance {
     bool (*ask)(void *ctx, const struct emu_event *event);
     /* A number for such a row; 0: row is not asked of it. */
     uint32_t (*form)(void *ctx, const struct emu_row *row);
-    /* Instead of ask, where lanes lie as those of a row that has a form: need the
+    /* Instead of ask, where lanes lie as those of a row that has a form, and before
+     * scalar loads, whose row may have none yet: need the
      * instruction be no event? If not so, it is asked. address: of the first lane.
      * mine: what mine() has said before the wave's turn. It must not touch vector
      * registers. One observer of a dispatch may have it, if no other asks. */
