@@ -205,13 +205,43 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
 
 /* ---- waits ---- */
 
+/* Once the VALU of a SIMD takes the next instruction, is there nothing else that a
+ * plain one would wait for? */
+static inline bool is_open(const struct tm_base *b, const struct tm_simd *s)
+{
+    const struct tm_valu *v = &s->valu;
+    unsigned room = (unsigned)PARAM(b, valu_queue),
+             wmma = (unsigned)PARAM(b, wmma_queue);
+    return !s->port.clause[TM_VALU] && s->port.last[TM_VALU] < v->free &&
+           queue_free(&v->queue, v->free, room) <= v->free &&
+           (!v->wmma_queue.n || queue_free(&v->wmma_queue, v->free, wmma) <= v->free) &&
+           (v->free < v->stalls || v->goes <= v->free);
+}
+
+/* Is a plain instruction of the wave held by the VALU alone, and by nothing that others
+ * may change meanwhile (exec.h, put_off; send.c)? */
+static inline bool waits_for_valu(const struct tm_engine *t, const struct tm_wave *w,
+                                  int64_t when, uint8_t why)
+{
+    const struct tm_simd *s = w->simd;
+    return why == TM_S_VALU_PIPE && w->next->sort == TM_SORT_PLAIN && *w->exec &&
+           when == s->valu.free && !w->open && s->cu->lds_path.last.wave != w &&
+           is_open(&t->chip.b, s);
+}
+
 /* The wave's next turn, when it has waited for something. While one is in a clause, the
  * others wait for that as well. */
 static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
                                    uint8_t why)
 {
-    if (why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS && w->turns &&
-        !w->simd->port.clause[TM_LDS] && tm_turns_behind(w->turns, w, when)) {
+    struct tm_turns *q = w->turns;
+    struct tm_line *line = NULL;
+    if (q && waits_for_valu(t, w, when, why))
+        line = &q->valu[w->simd->index];
+    else if (q && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS &&
+             !w->simd->port.clause[TM_LDS])
+        line = &q->lds[w->simd->index];
+    if (line && tm_turns_behind(q, line, w, when)) {
         w->due = when;
         return RD_OK;
     }
@@ -223,19 +253,43 @@ static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64
 static rd_status let_next(struct tm_engine *t, struct tm_turns *q,
                           const struct tm_simd *s)
 {
-    uint64_t *behind = &q->behind[s->index];
+    struct tm_line *line = &q->lds[s->index];
     int64_t now = tm_now(t);
     bool full =
         !s->port.clause[TM_LDS] &&
         queue_free(&s->lds_queue, now, (unsigned)PARAM(&t->chip.b, lds_queue)) > now;
     rd_status st = RD_OK;
-    while (*behind && st == RD_OK) {
-        struct tm_wave *w = q->wave[tm_turns_first(q, *behind)];
-        *behind &= ~(UINT64_C(1) << w->rank);
+    while (line->behind && st == RD_OK) {
+        struct tm_wave *w = tm_turns_next_of(q, line);
         tm_account_wait(w, TM_S_MEM_QUEUE, NULL, now);
         st = tm_push(t, now, w);
         if (full)
             break;
+    }
+    return st;
+}
+
+/* The first of those that wait for the VALU has had its turn. They would have looked,
+ * too, and found that it takes no other instruction before it is free again: then the
+ * next of them is the first. If there is something else to find, they look. */
+TM_APART static rd_status line_up(struct tm_engine *t, struct tm_turns *q,
+                                  const struct tm_simd *s)
+{
+    struct tm_line *line = &q->valu[s->index];
+    int64_t now = tm_now(t), free = s->valu.free;
+    bool open = free > now && is_open(&t->chip.b, s);
+    rd_status st = RD_OK;
+    while (line->behind && st == RD_OK) {
+        const struct tm_wave *next = q->wave[tm_turns_first(q, line->behind)];
+        if (open && line->first && tm_turn(line->first) < tm_turn(next))
+            break; /* the same wave again */
+        struct tm_wave *w = tm_turns_next_of(q, line);
+        tm_account_wait(w, TM_S_VALU_PIPE, NULL, open ? free : now);
+        st = tm_push(t, open ? free : now, w);
+        if (!open)
+            continue;
+        line->first = w;
+        break;
     }
     return st;
 }
@@ -434,9 +488,15 @@ TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
 
 TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
 {
-    if (!tm_valu_goes(&t->chip.b, w, w->next))
-        return turn_of_any(t, w);
-    return issue_as(t, w, TM_SORT_PLAIN);
+    struct tm_turns *q = w->turns;
+    const struct tm_simd *s = w->simd;
+    struct tm_line *line = q ? &q->valu[s->index] : NULL;
+    bool first = line && line->first == w;
+    if (first)
+        line->first = NULL;
+    rd_status st = tm_valu_goes(&t->chip.b, w, w->next) ? issue_as(t, w, TM_SORT_PLAIN)
+                                                        : turn_of_any(t, w);
+    return first && line->behind && st == RD_OK ? line_up(t, q, s) : st;
 }
 
 TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)
@@ -457,16 +517,15 @@ TM_APART static rd_status turn_of_lds(struct tm_engine *t, struct tm_wave *w)
     const struct tm_inst *from;
     struct tm_turns *q = w->turns;
     const struct tm_simd *s = w->simd;
+    struct tm_line *line = q ? &q->lds[s->index] : NULL;
     int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_LDS);
-    if (q && q->first[s->index] == w)
-        q->first[s->index] = NULL;
+    if (line && line->first == w)
+        line->first = NULL;
     if (why != TM_S_NONE)
         tm_account_wait(w, why, from, when);
     rd_status st =
         when <= tm_now(t) ? issue_as(t, w, TM_SORT_LDS) : wait_until(t, w, when, why);
-    return st == RD_OK && q && q->behind[s->index] && !q->first[s->index]
-               ? let_next(t, q, s)
-               : st;
+    return st == RD_OK && line && line->behind && !line->first ? let_next(t, q, s) : st;
 }
 
 /* It does not know what comes next. */

@@ -36,8 +36,10 @@ static void close_ranks(struct tm_turns *q)
         q->later = moved(q->later, from, to);
         q->ended = moved(q->ended, from, to);
         q->taken = moved(q->taken, from, to);
-        for (unsigned s = 0; s < 4; s++)
-            q->behind[s] = moved(q->behind[s], from, to);
+        for (unsigned s = 0; s < 4; s++) {
+            q->lds[s].behind = moved(q->lds[s].behind, from, to);
+            q->valu[s].behind = moved(q->valu[s].behind, from, to);
+        }
         q->due[to] = q->due[from];
         q->priority[to] = q->priority[from];
         q->wave[to] = q->wave[from];

@@ -10,6 +10,13 @@
  * lower one, and at most one turn to come. */
 enum { TM_RANKS = 64 };
 
+/* Waves of a SIMD that wait for the same thing until the same time: all but the first
+ * of them have no turn until that one has had its own. */
+struct tm_line {
+    const struct tm_wave *first;
+    uint64_t behind; /* bit per rank */
+};
+
 struct tm_turns {
     uint64_t at[TM_WINDOW]; /* who has a turn in a cycle of the window: bit per rank */
     uint64_t busy;          /* bit per cycle in which somebody has */
@@ -20,10 +27,8 @@ struct tm_turns {
     uint64_t ended;         /* who has ended, and keeps its place */
     int64_t begin, end;     /* the window */
     int64_t soonest;        /* no turn after the window comes sooner */
-    /* By SIMD: who waits for room on the way to the LDS behind the one that comes first
-     * of those, and has no turn until that one has had its own. */
-    uint64_t behind[4];
-    const struct tm_wave *first[4];
+    /* By SIMD: for room on the way to the LDS; for the VALU. */
+    struct tm_line lds[4], valu[4];
     int64_t due[TM_RANKS];      /* turns after the window */
     uint8_t priority[TM_RANKS]; /* as urgent says */
     struct tm_wave *wave[TM_RANKS];
@@ -81,22 +86,30 @@ static inline void tm_turns_take(struct tm_turns *q, unsigned cycle, unsigned ra
         q->busy &= ~(UINT64_C(1) << cycle);
 }
 
-/* The wave is to wait until then for room on the way to the LDS. Those of a SIMD do so
- * together: is there one that comes before it? Else it may be what others wait behind.
- */
-static inline bool tm_turns_behind(struct tm_turns *q, const struct tm_wave *w,
-                                   int64_t when)
+/* The wave is to wait until then, with those of a line. Is there one that comes before
+ * it? Else it may be what others wait behind. */
+static inline bool tm_turns_behind(struct tm_turns *q, struct tm_line *line,
+                                   const struct tm_wave *w, int64_t when)
 {
-    const struct tm_wave **first = &q->first[w->simd->index];
-    if (*first && (*first)->due != when)
+    const struct tm_wave *first = line->first;
+    if (first && first->due != when)
         return false;
-    if (*first && tm_turn(*first) < tm_turn(w)) {
-        q->behind[w->simd->index] |= UINT64_C(1) << w->rank;
+    if (first && tm_turn(first) < tm_turn(w)) {
+        line->behind |= UINT64_C(1) << w->rank;
         tm_turns_hurry(q, w);
         return true;
     }
-    *first = w;
+    line->first = w;
     return false;
+}
+
+/* The one that comes first of those behind leaves the line. */
+static inline struct tm_wave *tm_turns_next_of(const struct tm_turns *q,
+                                               struct tm_line *line)
+{
+    struct tm_wave *w = q->wave[tm_turns_first(q, line->behind)];
+    line->behind &= ~(UINT64_C(1) << w->rank);
+    return w;
 }
 
 #endif

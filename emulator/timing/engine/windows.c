@@ -420,8 +420,15 @@ static rd_status push_all(struct tm_engine *t, struct tm_turns *q)
 {
     rd_status st = RD_OK;
     uint64_t comes = q->later, behind = 0;
-    for (unsigned s = 0; s < 4; s++)
-        behind |= q->behind[s];
+    for (unsigned s = 0; s < 4; s++) {
+        behind |= q->lds[s].behind;
+        while (q->valu[s].behind) { /* as if they had looked each time */
+            struct tm_wave *w = tm_turns_next_of(q, &q->valu[s]);
+            w->due = q->valu[s].first->due;
+            tm_account_wait(w, TM_S_VALU_PIPE, NULL, w->due);
+            behind |= UINT64_C(1) << w->rank;
+        }
+    }
     for (unsigned c = 0; c < TM_WINDOW; c++)
         comes |= q->at[c];
     for (uint64_t rest = q->taken; rest; rest &= rest - 1) {
