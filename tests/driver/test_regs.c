@@ -39,7 +39,7 @@ static uint32_t *mem; /* 64 KiB that the GPU sees */
 static char log_path[] = "/tmp/rdna3-regs-XXXXXX";
 
 /* A PM4 queue with a fence behind what it was given. */
-static void fence(struct mock_queue *q, uint32_t number)
+static void submit_fence(struct mock_queue *q, uint32_t number)
 {
     const uint32_t p[] = {PM4_HEADER(PM4_WRITE_DATA, 4), TO_MEMORY, LO(mem + DONE),
                           HI(mem + DONE), number};
@@ -48,7 +48,7 @@ static void fence(struct mock_queue *q, uint32_t number)
 
 static void finish(struct mock_queue *q, uint32_t number)
 {
-    fence(q, number);
+    submit_fence(q, number);
     ck_assert(mock_wait32(mem + DONE, number));
 }
 
@@ -252,7 +252,7 @@ START_TEST(wait_ends)
     begin(&a);
     mock_queue_create(&b, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
     wait_for(&a, SCRATCH + 7, 9);
-    fence(&a, 1);
+    submit_fence(&a, 1);
     usleep(20000);
     ck_assert_uint_eq(mem[DONE], 0);
     set_scratch(&b, 7, 9);
@@ -284,7 +284,7 @@ START_TEST(wait_hangs)
     uint64_t faults = mock_counters()->faults;
     begin(&q);
     wait_for(&q, GRBM_STATUS, 0x12345);
-    fence(&q, 1);
+    submit_fence(&q, 1);
     ck_assert(
         mock_wait64((const volatile uint64_t *)&mock_counters()->faults, faults + 1));
     ck_assert_uint_eq(mem[DONE], 0);
