@@ -137,6 +137,9 @@ def page():
     rows = source.split('id="instructions"')[1].split("</table>")[0]
     expect("barrier" in re.search(r"<tr>(?:(?!</tr>).)*>s_barrier<.*?</tr>", rows)[0],
            "the barrier's waits are elsewhere")
+    timed("--report", "cold.html", "--sclk-mhz", "10")  # the picture reaches down to it
+    height, = re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', read("cold.html"))
+    expect(250 < float(height) < 319, f"less than 1 GFLOP/s at {height}")
     timed("--report", "same.html", "--baseline", "a.html")
     same = read("same.html").split('id="change"')[1]
     changes = set(re.findall(r"<td>([+-][\d.]+ %)</td>", same))

@@ -113,8 +113,7 @@ static void rates(const struct advice *a, FILE *f)
 #define ROOF_H 300.0
 #define X_LOW  -3.0 /* powers of ten: operations for each byte */
 #define X_HIGH 4.0
-#define Y_LOW  0.0 /* GFLOP/s */
-#define Y_HIGH 6.0
+#define Y_HIGH 6.0 /* GFLOP/s, from one, or from where a slower kernel is */
 
 static double at_x(double intensity)
 {
@@ -122,30 +121,37 @@ static double at_x(double intensity)
     return 60 + ROOF_W * (x < 0 ? 0 : x > 1 ? 1 : x);
 }
 
-static double at_y(double gflops)
+static double y_low(const struct advice *a)
 {
-    double y = (log10(gflops) - Y_LOW) / (Y_HIGH - Y_LOW);
+    double gflops = a->rate[ADVICE_FLOPS].value;
+    return gflops > 0 && gflops < 1 ? fmax(floor(log10(gflops)), -6) : 0;
+}
+
+static double at_y(const struct advice *a, double gflops)
+{
+    double low = y_low(a), y = (log10(gflops) - low) / (Y_HIGH - low);
     return 20 + ROOF_H * (1 - (y < 0 ? 0 : y > 1 ? 1 : y));
 }
 
-/* A roof of some bandwidth, up to the arithmetic; it begins at one GFLOP/s or the left
+/* A roof of some bandwidth, up to the arithmetic; it begins at the bottom or the left
  * edge. Its name is at an intensity, above or below. */
 static void roof(const struct advice *a, double bandwidth, const char *name,
                  double mark, double dy, FILE *f)
 {
-    double top = advice_top(a), left = pow(10, X_LOW), edge = 1 / bandwidth;
+    double top = advice_top(a), left = pow(10, X_LOW), low = y_low(a);
+    double edge = pow(10, low) / bandwidth;
     double from = edge > left ? edge : left, corner = top / bandwidth;
-    fprintf(f, "<path d=\"M%.1f %.1fL%.1f %.1f\"/>", at_x(from), at_y(from * bandwidth),
-            at_x(corner), at_y(top));
-    double slope = atan(ROOF_H / (Y_HIGH - Y_LOW) / (ROOF_W / (X_HIGH - X_LOW)));
+    fprintf(f, "<path d=\"M%.1f %.1fL%.1f %.1f\"/>", at_x(from),
+            at_y(a, from * bandwidth), at_x(corner), at_y(a, top));
+    double slope = atan(ROOF_H / (Y_HIGH - low) / (ROOF_W / (X_HIGH - X_LOW)));
     fprintf(f,
             "<text x=\"%.1f\" y=\"%.1f\" transform=\"rotate(%.1f %.1f %.1f)\">%s %.4g "
             "GB/s</text>\n",
-            at_x(mark), at_y(mark * bandwidth) + dy, -slope * 180 / acos(-1),
-            at_x(mark), at_y(mark * bandwidth) + dy, name, bandwidth);
+            at_x(mark), at_y(a, mark * bandwidth) + dy, -slope * 180 / acos(-1),
+            at_x(mark), at_y(a, mark * bandwidth) + dy, name, bandwidth);
 }
 
-static void grid(FILE *f)
+static void grid(const struct advice *a, FILE *f)
 {
     for (int p = (int)X_LOW; p <= (int)X_HIGH; p++) {
         double x = at_x(pow(10, p));
@@ -155,8 +161,8 @@ static void grid(FILE *f)
                 "text-anchor=\"middle\">%g</text>\n",
                 x, x, 20 + ROOF_H, x, 36 + ROOF_H, pow(10, p));
     }
-    for (int p = (int)Y_LOW; p <= (int)Y_HIGH; p++) {
-        double y = at_y(pow(10, p));
+    for (int p = (int)y_low(a); p <= (int)Y_HIGH; p++) {
+        double y = at_y(a, pow(10, p));
         fprintf(
             f,
             "<line class=\"grid\" x1=\"60\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
@@ -183,21 +189,23 @@ static void roofline(const struct advice *a, FILE *f)
         advice_percent(gflops, advice_roof(a, x)), advice_roof(a, x));
     fprintf(f, "<svg id=\"roofline\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n",
             ROOF_W + 80, ROOF_H + 64);
-    grid(f);
+    grid(a, f);
     roof(a, a->peaks.dram_bytes, "VRAM", 0.05, 16, f);
     roof(a, a->peaks.mall_bytes, "Infinity Cache", 0.5, 16, f);
     roof(a, a->peaks.gl2_bytes * ghz, "GL2", 0.05, -6, f);
     fprintf(f, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
-            at_x(top / (a->peaks.gl2_bytes * ghz)), at_y(top), 60 + ROOF_W, at_y(top));
+            at_x(top / (a->peaks.gl2_bytes * ghz)), at_y(a, top), 60 + ROOF_W,
+            at_y(a, top));
     fprintf(f,
             "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s %.5g GFLOP/s</text>\n",
-            60 + ROOF_W, at_y(top) - 6, a->wmma ? "16-bit matrices" : "32-bit", top);
-    bool left = at_x(x) > 60 + ROOF_W / 2; /* the name goes where there is room */
+            60 + ROOF_W, at_y(a, top) - 6, a->wmma ? "16-bit matrices" : "32-bit", top);
+    /* the name goes where there is room */
+    bool left = at_x(x) > 60 + ROOF_W / 2, low = at_y(a, gflops) > ROOF_H;
     fprintf(f,
             "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/><text class=\"dim\" x=\"%.1f\" "
             "y=\"%.1f\" text-anchor=\"%s\">%.5g GFLOP/s</text>\n",
-            at_x(x), at_y(gflops), at_x(x) + (left ? -12 : 12), at_y(gflops) + 14,
-            left ? "end" : "start", gflops);
+            at_x(x), at_y(a, gflops), at_x(x) + (left ? -12 : 12),
+            at_y(a, gflops) + (low ? -6 : 14), left ? "end" : "start", gflops);
     fprintf(
         f,
         "<text class=\"dim\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">operations "
