@@ -38,7 +38,7 @@ struct native {
     struct perf_map *perf; /* NULL: not wanted */
     struct native_table *tables;
     unsigned running; /* dispatches */
-    unsigned n_hot;   /* blocks that were hot before there was code */
+    unsigned n_early; /* instructions that hot blocks ran before there was code */
     bool refused;     /* the host lets no code be made */
     bool full;
     const struct watch *watch;  /* NULL: nobody watches */
@@ -434,11 +434,15 @@ bool native_ready(struct native *n)
     return ready;
 }
 
-static bool is_known(const void *ctx, const struct uop *u)
+/* Does the block at u have code, or is it not worth any? */
+static bool ends_trace(const void *ctx, const struct uop *u)
 {
     const struct native_table *t = ctx;
     size_t slot = (size_t)(u - t->program->uops);
-    return atomic_load(&t->entry[2 * slot]) || atomic_load(&t->entry[2 * slot + 1]);
+    unsigned heat = atomic_load_explicit(&t->heat[2 * slot], memory_order_relaxed);
+    heat += atomic_load_explicit(&t->heat[2 * slot + 1], memory_order_relaxed);
+    return atomic_load(&t->entry[2 * slot]) || atomic_load(&t->entry[2 * slot + 1]) ||
+           heat < t->hot / NATIVE_WARM;
 }
 
 static double now_us(void)
@@ -455,7 +459,7 @@ static bool write_trace(struct native_table *t, struct x86 *x,
     struct native *n = t->native;
     const struct uop *head = t->program->uops + slot;
     const struct x86 empty = *x;
-    trace_find(&n->trace, head, TRACE_PATHS, is_known, t);
+    trace_find(&n->trace, head, TRACE_PATHS, ends_trace, t);
     if (!n->trace.n)
         return false;
     if (compile_trace(x, job))
@@ -463,7 +467,7 @@ static bool write_trace(struct native_table *t, struct x86 *x,
     if (!x->full || n->trace.n_blocks == 1)
         return false;
     *x = empty;
-    trace_find(&n->trace, head, 1, is_known, t);
+    trace_find(&n->trace, head, 1, ends_trace, t);
     return compile_trace(x, job);
 }
 
@@ -504,12 +508,14 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
     return code;
 }
 
-/* Is it too early for the first code? Lock held. */
-static bool is_early(struct native *n, const struct native_table *t)
+/* Is it too early for the first code? The block has run half as often as makes it hot
+ * since it was asked for last. Lock held. */
+static bool is_early(struct native *n, const struct native_table *t, size_t slot)
 {
     if (n->stubs || t->watched || n->emu->config.native_hot)
         return false;
-    return ++n->n_hot < NATIVE_FIRST;
+    n->n_early += t->hot / 2 * t->program->uops[slot].run;
+    return n->n_early < NATIVE_FIRST;
 }
 
 const void *native_compile(struct native_table *t, const struct wave *w, size_t slot,
@@ -518,8 +524,9 @@ const void *native_compile(struct native_table *t, const struct wave *w, size_t 
     struct native *n = t->native;
     const void *code = NULL;
     pthread_mutex_lock(&n->lock);
-    if (is_early(n, t)) {
-        atomic_store_explicit(&t->heat[2 * slot + partial], 0, memory_order_relaxed);
+    if (is_early(n, t, slot)) {
+        atomic_store_explicit(&t->heat[2 * slot + partial], (uint16_t)(t->hot / 2),
+                              memory_order_relaxed);
     } else if (!n->full && prepare(n)) {
         double begin = now_us();
         set_head(t);

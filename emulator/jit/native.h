@@ -22,9 +22,14 @@ struct watch;
  * twentieth for it. */
 #define NATIVE_HOT 1024u
 
-/* Times that blocks have to become hot before the first code of an emulator is made, as
- * what has to be there for it (memory, stubs) costs as much as several traces. */
-#define NATIVE_FIRST 8u
+/* Instructions that blocks which are hot have to have run before the first code of an
+ * emulator is made: what has to be there for it (memory, stubs, pages) costs some 100
+ * us, and interpreting has taken twenty times that by then. */
+#define NATIVE_FIRST 160000u
+
+/* What part of hot a block has to be for a trace to go on through it: what is behind
+ * loops, or seldom done, would cost time to compile and have none to pay it back. */
+#define NATIVE_WARM 8u
 
 #define NATIVE_IEEE   1u
 #define NATIVE_DENORM 2u /* f32 denormals are kept as inputs */
