@@ -64,11 +64,17 @@ struct ck_order {
     /* Places that it has loaded, by the caches, since it has dropped all of them; if it
      * never has, more than one. */
     uint32_t loads;
-    bool stores_out; /* has stored and not waited */
-    bool waited;     /* ... and has just waited: what drops caches belongs to it */
-    bool narrow;     /* ... behind a fence for its own workgroup only */
-    bool met;        /* has acquired by LDS */
-    bool crossed;    /* has acquired what other dispatches have released */
+    /* The lock that it has taken last (race_locks.c), 0 if it has none. */
+    uint64_t lock, tries; /* tries: it has tried that one last */
+    uint32_t lock_was;    /* what it held before */
+    uint32_t took_before; /* takes, when it tried first */
+    uint8_t held;         /* accesses to memory for which it still counts */
+    bool bare0, bare1;    /* gl0, gl1 was not dropped since */
+    bool stores_out;      /* has stored and not waited */
+    bool waited;          /* ... and has just waited: what drops caches belongs to it */
+    bool narrow;          /* ... behind a fence for its own workgroup only */
+    bool met;             /* has acquired by LDS */
+    bool crossed;         /* has acquired what other dispatches have released */
     uint32_t site[CK_SITES], lds_site[CK_SITES]; /* numbers of its last, by PC */
     uint64_t last[CK_SITES];                     /* where those were in memory */
 };

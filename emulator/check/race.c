@@ -114,6 +114,7 @@ void ck_race_begin(struct ck *ck)
     r->acquired = false;
     r->n_pending = r->n_suspended = 0;
     r->asked.wave = NULL;
+    race_locks_begin(r);
     memset(r->polls, 0, sizeof r->polls);
 }
 
@@ -349,6 +350,7 @@ static bool hands_over(struct ck *ck, const struct emu_access *a, const struct s
                        const struct site *s)
 {
     return !a->write && me->flags & SITE_ATOMIC && s->flags & SITE_RELEASES &&
+           (!(s->flags & SITE_NARROW) || same_group(ck, s->wave, me->wave)) &&
            (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
 }
 
@@ -385,79 +387,13 @@ static bool same_actor(const struct ck *ck, const struct site *a, const struct s
     return a->wave == b->wave && (!ck->config.lanes || a->lane == b->lane);
 }
 
-/* The first VGPR of an operand with data, by the name that DS has for its field; false:
- * none is known. */
-static bool operand_of(const struct emu_event *e, unsigned field, unsigned *vgpr)
-{
-    const struct isa_inst *inst = &e->inst->isa;
-    for (unsigned i = 0; i < inst->n_opnds; i++) {
-        const struct isa_opnd *o = &inst->opnd[i];
-        bool first = o->field == ISA_FIELD_DATA || o->field == ISA_FIELD_VDATA;
-        if (o->sel < ISA_SEL_VGPR0 || o->kind != ISA_OPND_REG ||
-            (o->field != field && !(first && field == ISA_FIELD_DATA0)))
-            continue;
-        *vgpr = o->sel - ISA_SEL_VGPR0;
-        return true;
-    }
-    return false;
-}
-
-/* Do two lanes of one store write the same? */
-static bool same_data(const struct emu_event *e, const struct emu_access *a, unsigned l,
-                      unsigned other)
-{
-    unsigned vgpr, bytes = a->bytes;
-    if (!operand_of(e, ISA_FIELD_DATA0, &vgpr))
-        return true; /* not known to differ */
-    uint32_t mask = bytes < 4 ? (1u << 8 * bytes) - 1 : ~0u;
-    for (unsigned k = 0; k < (bytes + 3) / 4; k++)
-        if ((emu_wave_vgpr(e->wave, vgpr + k, l) ^
-             emu_wave_vgpr(e->wave, vgpr + k, other)) &
-            mask)
-            return false;
-    return true;
-}
-
 /* Two lanes of the same store at the same address, with the same data. */
 static bool is_twin(const struct emu_event *e, const struct emu_access *a,
                     const struct site *me, const struct site *s)
 {
     return s->wave == me->wave && s->pc == me->pc && a->write && !a->read &&
            a->address[me->lane] == a->address[s->lane] && a->lanes >> s->lane & 1 &&
-           same_data(e, a, me->lane, s->lane);
-}
-
-/* The lanes whose comparison fails: they only read. Lanes take their turns in order.
- */
-static uint64_t failing(const struct emu_event *e, const struct emu_access *a,
-                        uint64_t lanes)
-{
-    uint64_t fail = 0;
-    uint32_t now[64];
-    unsigned data, compare;
-    bool pair = a->space != EMU_SPACE_LDS;
-    if (a->bytes != 4 || !operand_of(e, ISA_FIELD_DATA0, &data))
-        return 0;
-    if (pair)
-        compare = data + 1;
-    else if (!operand_of(e, ISA_FIELD_DATA1, &compare))
-        return 0;
-    for (uint64_t m = lanes; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctzll(m);
-        if (!emu_wave_peek(e->wave, a->space, l, a->address[l], 4, (uint8_t *)&now[l]))
-            return 0;
-    }
-    for (uint64_t m = lanes; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctzll(m);
-        if (now[l] != emu_wave_vgpr(e->wave, compare, l)) {
-            fail |= UINT64_C(1) << l;
-            continue;
-        }
-        for (uint64_t k = m; k; k &= k - 1) /* the later ones find this */
-            if (a->address[__builtin_ctzll(k)] == a->address[l])
-                now[__builtin_ctzll(k)] = emu_wave_vgpr(e->wave, data, l);
-    }
-    return fail;
+           race_same_data(e, a, me->lane, s->lane);
 }
 
 static struct site site_at(const struct shadow *s, const struct shadow_block *b,
@@ -489,7 +425,7 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
         struct site begun = site_at(s, b, (enum shadow_plane)i, address);
         if (begun.wave != me->wave || begun.flags & SITE_ATOMIC)
             continue;
-        begun.flags |= SITE_ATOMIC;
+        begun.flags |= SITE_ATOMIC | SITE_BEGINS;
         uint32_t renewed = shadow_number(s, &begun, &other);
         set_site(s, b, (enum shadow_plane)i, address,
                  renewed << SHADOW_LANE | begun.lane);
@@ -504,6 +440,14 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
              shadow_number(s, me, last) << SHADOW_LANE | me->lane);
 }
 
+/* Is what lies where reads do an atomic, behind which somebody who knows nothing of it
+ * has done another? */
+static bool was_atomic(const struct site *s)
+{
+    return (s->flags & (SITE_ATOMIC | SITE_LOADS | SITE_BEGINS | SITE_COMPARES)) ==
+           SITE_ATOMIC;
+}
+
 /* Does me add to what its wave has loaded past the caches before? Then what is stored
  * there may be so by atomics. */
 static bool has_loaded(const struct shadow *s, const struct shadow_block *b,
@@ -515,6 +459,31 @@ static bool has_loaded(const struct shadow *s, const struct shadow_block *b,
             return true;
     }
     return false;
+}
+
+/* Is it the store of something volatile, of which its wave has loaded what was written
+ * there after it had acquired that? Then the one comes behind the other without dropped
+ * caches. */
+static bool follows(const struct ck *ck, const struct ck_wave *w,
+                    const struct shadow *s, const struct shadow_block *b,
+                    uint64_t address, const struct site *me, const struct site *written)
+{
+    bool loaded = false;
+    for (unsigned i = SHADOW_READ; i <= SHADOW_READ2 && me->flags & SITE_VOLATILE;
+         i++) {
+        struct site seen = site_at(s, b, (enum shadow_plane)i, address);
+        loaded |= seen.wave == me->wave && seen.flags & SITE_LOADS;
+    }
+    return loaded && written->stamp < w->order.acquiring &&
+           order_covers(&ck->race->order, w->order.takes, me, written,
+                        ck->launch.waves_per_group);
+}
+
+static bool returns(const struct emu_event *e)
+{
+    uint32_t mem = isa_facts(e->inst->isa.op)->mem;
+    return mem & ISA_MEM_RETURNS ||
+           (mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
 }
 
 /* One dword, or byte, of one lane. succeeds: no comparison fails. */
@@ -537,16 +506,27 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
                       written.wave);
     if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
         !both_may_be_atomic(ck, a, me, &written, true) && !has_loaded(s, b, at, me) &&
-        !is_twin(e, a, me, &written))
+        !is_twin(e, a, me, &written) && !follows(ck, w, s, b, at, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
-    if (!race_ordered(ck, w, me, &atomic) && !excused(me, &atomic))
+    bool met = !race_ordered(ck, w, me, &atomic);
+    if (met && !excused(me, &atomic))
         add_pending(r, e, a, me->lane, at, grain, &atomic, true);
-    for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && write; k++) {
+    if (race_unfenced(ck, w, me, &written))
+        add_pending(r, e, a, me->lane, at, grain, &written, true);
+    for (unsigned k = SHADOW_READ; k <= SHADOW_READ2; k++) {
         struct site seen = site_at(s, b, (enum shadow_plane)k, at);
-        if (!race_ordered(ck, w, me, &seen) && !excused(me, &seen) &&
-            !both_may_be_atomic(ck, a, me, &seen, false))
-            add_pending(r, e, a, me->lane, at, grain, &seen, false);
+        bool wrote = was_atomic(&seen);
+        bool known =
+            wrote && atomic.flags & SITE_RETURNS && same_actor(ck, &atomic, me);
+        if (write ? known : !wrote)
+            continue;
+        if (race_unfenced(ck, w, me, &seen) ||
+            (!race_ordered(ck, w, me, &seen) && !excused(me, &seen) &&
+             !both_may_be_atomic(ck, a, me, &seen, false)))
+            add_pending(r, e, a, me->lane, at, grain, &seen, wrote);
     }
+    if (met && atomic.wave > others && a->read && write) /* not the last one any more */
+        set_site(s, b, SHADOW_READ2, at, shadow_get(b, SHADOW_ATOMIC, at));
     note(ck, w, s, b, at, me, last, a->read, write);
 }
 
@@ -599,29 +579,20 @@ static bool is_volatile(const struct emu_event *e, const struct emu_access *a)
            (e->inst->isa.flags & (ISA_M_DLC | ISA_M_SLC)) == ISA_M_DLC;
 }
 
-static bool returns(const struct emu_event *e)
-{
-    uint32_t mem = isa_facts(e->inst->isa.op)->mem;
-    return mem & ISA_MEM_RETURNS ||
-           (mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
-}
-
 /* Who gives back a lock: the wave, or its lane where lanes race. */
 static uint64_t owner_of(const struct ck *ck, const struct site *me)
 {
     return (uint64_t)me->wave << 6 | (ck->config.lanes ? me->lane : 0u);
 }
 
-static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
-                        const struct emu_access *a, uint64_t address,
-                        const struct site *me)
+static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                         const struct emu_access *a, uint64_t address,
+                         const struct site *me)
 {
     struct ck_race *r = ck->race;
     uint64_t owner = owner_of(ck, me);
     bool atomic = a->read && a->write;
-    uint8_t plain = a->space == EMU_SPACE_GLOBAL && a->write && !w->order.stores_out
-                        ? SITE_RELEASES
-                        : 0;
+    uint16_t plain = a->space == EMU_SPACE_GLOBAL ? race_plain_flags(w, a->write) : 0;
     uint8_t how = is_volatile(e, a) ? SITE_VOLATILE : 0;
     uint64_t key = release_key(w, a->space, address);
     plain |= how;
@@ -629,14 +600,16 @@ static uint8_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event
         return plain;
     struct release *at = release_at(r, key, atomic);
     if (atomic) {
-        if (returns(e))
+        uint16_t kind = SITE_ATOMIC;
+        if (returns(e)) {
             acquire(ck, w, a->space, at);
+            kind |= SITE_RETURNS;
+        }
         release_here(r, w, a->space, at, me);
         if (at)
             at->owner = owner;
-        return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
-                   ? SITE_ATOMIC | SITE_COMPARES
-                   : SITE_ATOMIC;
+        return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE ? kind | SITE_COMPARES
+                                                                 : kind;
     }
     if (!a->write) {
         acquire(ck, w, a->space, at);
@@ -676,16 +649,22 @@ void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
     if (!shadow)
         return;
     uint64_t fail = isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
-                        ? failing(e, a, a->lanes & lanes)
+                        ? race_failing(e, a, a->lanes & lanes)
                         : 0;
     for (uint64_t m = actors(ck, e, a, lanes); m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(m);
         me.lane = (uint8_t)lane;
         me.stamp = ck->race->stamp;
         me.clock = w->order.clock;
+        bool gives = !a->scalar && race_gives_back(ck, w, e, a, lane);
+        race_tries(w, e, a, lane);
         me.flags = flags_of(ck, w, e, a, a->address[a->scalar ? 0 : lane], &me);
+        if (!gives && !(fail >> lane & 1))
+            race_takes(ck, w, e, a, lane);
         judge_bytes(ck, w, e, a, shadow, &me, !(fail >> lane & 1));
     }
+    if (w->order.held && a->space == EMU_SPACE_GLOBAL && !(me.flags & SITE_ATOMIC))
+        w->order.held--;
     if (me.flags & SITE_RELEASES) /* what comes later is not handed over with it */
         ck->race->stamp++;
 }

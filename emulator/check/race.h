@@ -86,6 +86,14 @@ struct race_line {
     uint32_t first, waves; /* those of its workgroup */
 };
 
+/* What a wave did in a lock (race_locks.c). */
+#define RACE_SECTIONS 256u /* a power of two */
+struct race_section {
+    uint64_t lock; /* 0: none */
+    uint32_t wave, was;
+    uint32_t taken, given; /* releases before; given 0: not yet */
+};
+
 /* Places in code that race_polls was asked of. */
 #define RACE_POLLS 64u
 struct polls {
@@ -119,6 +127,8 @@ struct ck_race {
     struct suspended suspended[SUSPENDED];
     unsigned n_suspended;
     struct polls polls[RACE_POLLS];
+    bool sections;                              /* there may be some */
+    struct race_section section[RACE_SECTIONS]; /* by wave and lock; the last ones */
     bool judged; /* the running instruction has been looked at */
     /* The last instruction that native code was let do, before which that wave's order
      * was this; it may become an event all the same. */
@@ -194,6 +204,37 @@ bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* Does the load, past the caches, lie in a short loop? */
 bool race_polls(struct ck *ck, const struct site *s);
+
+/* ---- race_values.c: before the instruction is done */
+
+/* The first VGPR of an operand with data, by the name that DS has for its field; false:
+ * none is known. */
+bool race_operand(const struct emu_event *e, unsigned field, unsigned *vgpr);
+/* Do two lanes of one store write the same? */
+bool race_same_data(const struct emu_event *e, const struct emu_access *a, unsigned l,
+                    unsigned other);
+/* The lanes whose comparison fails: they only read. Lanes take their turns in order. */
+uint64_t race_failing(const struct emu_event *e, const struct emu_access *a,
+                      uint64_t lanes);
+
+/* ---- race_locks.c */
+
+void race_locks_begin(struct ck_race *r);
+/* A lane is about to try an exchange; what it knew before it tried it first counts. */
+void race_tries(struct ck_wave *w, const struct emu_event *e,
+                const struct emu_access *a, unsigned lane);
+/* ... takes a lock by it, if it is one. */
+void race_takes(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                const struct emu_access *a, unsigned lane);
+/* Does it give back the one that its wave holds? Before it releases. */
+bool race_gives_back(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                     const struct emu_access *a, unsigned lane);
+/* Of a site in memory that is no atomic. */
+uint16_t race_plain_flags(const struct ck_wave *w, bool write);
+/* Is it behind of s only because s was in the same lock first, which dropped no caches
+ * for it? */
+bool race_unfenced(struct ck *ck, const struct ck_wave *w, const struct site *me,
+                   const struct site *s);
 
 /* ---- race_tell.c: what is told of conflicts */
 

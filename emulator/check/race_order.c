@@ -48,6 +48,7 @@ void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst
         drop_cache(&ck->race->order, o, gl1);
     }
     if (gl0 || gl1) {
+        *(gl1 ? &o->bare1 : &o->bare0) = false;
         o->loads = gl1 ? 0 : o->loads;
         o->narrow = gl0 && o->waited;
         o->waited = false;

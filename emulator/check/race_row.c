@@ -401,7 +401,7 @@ static inline bool begin(struct judged *j, struct emu_row *row)
 {
     const struct race_line *l = j->l;
     if (!l || row->form / RACE_FORMS != l->race->forms_made ||
-        (row->write && !may_write(l, row->lds)))
+        (row->write && !may_write(l, row->lds)) || (!row->lds && l->w->order.held))
         return false;
     j->s = row->lds ? l->group->lds : l->race->global;
     j->f = &l->race->form[row->form % RACE_FORMS];

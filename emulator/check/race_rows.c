@@ -611,7 +611,7 @@ static bool suits(const struct ck *ck, const struct ck_wave *w,
 
 /* What all lanes do to memory in space, as a site. */
 static void begin(struct rows *r, struct ck *ck, struct ck_wave *w,
-                  const struct emu_event *e, uint32_t stamp, uint8_t flags)
+                  const struct emu_event *e, uint32_t stamp, uint16_t flags)
 {
     const struct emu_access *a = e->access;
     struct shadow *s = a->space == EMU_SPACE_LDS ? w->group->lds : ck->race->global;
@@ -671,7 +671,8 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     bool lds = a->space == EMU_SPACE_LDS;
     if (!lds && a->space != EMU_SPACE_GLOBAL)
         return e->n_accesses > 1;
-    if (!(lds ? w->group->lds : race->global) || !suits(ck, w, e))
+    if (!(lds ? w->group->lds : race->global) || (!lds && w->order.held) ||
+        !suits(ck, w, e))
         return true;
     if (lds)
         race_catch_up(ck, w->group);
@@ -681,7 +682,7 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         fetch_next(race->global, w, e);
     bool first = a->write && !lds && !w->order.stores_out;
     struct rows r;
-    begin(&r, ck, w, e, race->stamp, first ? SITE_RELEASES : 0);
+    begin(&r, ck, w, e, race->stamp, lds ? 0 : race_plain_flags(w, a->write));
     if (!judge_all(&r, e->access, e->n_accesses))
         return true;
     race->asked.wave = w;

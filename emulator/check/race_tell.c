@@ -129,6 +129,21 @@ static void tell_stale(struct ck_finding *f, const char *lacking)
                    f->size ? f->allocation : "memory", lacking);
 }
 
+/* The two are in order, but because of who took the lock first. */
+static void tell_unfenced(struct ck_finding *f, const struct site *s, const char *mine,
+                          const char *other)
+{
+    bool gl0 = s->flags & SITE_BARE0, gl1 = s->flags & SITE_BARE1;
+    (void)snprintf(f->kind, sizeof f->kind, "unfenced-lock");
+    (void)snprintf(f->text, sizeof f->text,
+                   "%s of %s in a lock that was held for a %s there and taken without "
+                   "%s: had this come first, the other might not see it",
+                   mine, f->size ? f->allocation : "memory", other,
+                   gl0 && gl1 ? "buffer_gl1_inv and buffer_gl0_inv"
+                   : gl0      ? "buffer_gl0_inv"
+                              : "buffer_gl1_inv");
+}
+
 static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event *e,
                  const struct pending *p)
 {
@@ -172,6 +187,12 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
     const char *lacking = p->other_writes && !past ? lacks(ck, w, p) : NULL;
     if (lacking)
         tell_stale(&f, lacking);
+    struct site me = {.wave = race_wave(ck, w),
+                      .barrier = (uint32_t)w->group->barriers,
+                      .clock = w->order.clock,
+                      .lane = p->lane};
+    if (race_unfenced(ck, w, &me, &p->other) && race_ordered(ck, w, &me, &p->other))
+        tell_unfenced(&f, &p->other, mine, other);
     if (*mine == 'r' && *other == 'a')
         suspend(ck, race_wave(ck, w), &f);
     else if (*mine == 'a' && *other == 'r')
