@@ -39,7 +39,7 @@ static int get_unique(struct abi_ctx *ctx, void *argp, size_t size)
 {
     struct drm_unique *u = argp;
     (void)ctx, (void)size;
-    return put_string(u->unique, &u->unique_len, BOARD_PCI_SLOT);
+    return put_string(u->unique, &u->unique_len, "pci:" BOARD_PCI_SLOT);
 }
 
 /* There are none any more: the kernel leaves the struct as it is. */
@@ -151,15 +151,53 @@ static int info_heap(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
     return reply(info, &used, sizeof(used));
 }
 
+/* Registers that the kernel reads for clients (soc21_allowed_read_registers): those
+ * about what is busy, by dword offset, and how tiles lie. */
 #define REG_GB_ADDR_CONFIG 0x263eu
+#define REG_GRBM_STATUS    0x2004u
+/* of it: texture addresser, wave launcher, command processor, any */
+#define GRBM_BUSY     (1u << 14 | 1u << 22 | 1u << 29 | 1u << 31)
+#define MAX_REGISTERS 128u
+
+static bool readable(uint32_t reg)
+{
+    static const struct {
+        uint32_t first, count;
+    } list[] = {{0x2002, 1},          /* GRBM_STATUS2 */
+                {REG_GRBM_STATUS, 3}, /* and of shader engines 0 and 1, */
+                {0x200e, 2},          /* of 2 and 3 */
+                {0x1285, 1},          /* SDMA0_STATUS_REG */
+                {0x1885, 1},          /* SDMA1_STATUS_REG */
+                {0x2084, 6}, /* of compute and of fetching packets: CP_CPC_, CP_CPF_ */
+                {0x219c, 3}, /* CP_STALLED_STAT */
+                {0x21a0, 1}, /* CP_STAT */
+                {REG_GB_ADDR_CONFIG, 1}};
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        if (reg - list[i].first < list[i].count)
+            return true;
+    return false;
+}
+
+/* What is not modelled is idle. */
+static uint32_t value_of(struct abi_ctx *ctx, uint32_t reg)
+{
+    if (reg == REG_GRBM_STATUS)
+        return kmd_busy(ctx->kmd) ? GRBM_BUSY : 0;
+    return reg == REG_GB_ADDR_CONFIG ? kmd_register(ctx->kmd, reg) : 0;
+}
 
 static int info_registers(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
 {
-    if (info->read_mmr_reg.count != 1 ||
-        info->read_mmr_reg.dword_offset != REG_GB_ADDR_CONFIG)
-        return -EFAULT; /* the kernel's word for a register not on its list */
-    uint32_t value = kmd_register(ctx->kmd, info->read_mmr_reg.dword_offset);
-    return reply(info, &value, sizeof(value));
+    uint32_t values[MAX_REGISTERS];
+    uint32_t n = info->read_mmr_reg.count, first = info->read_mmr_reg.dword_offset;
+    if (n > MAX_REGISTERS)
+        return -EINVAL;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!readable(first + i))
+            return -EFAULT; /* the kernel's word for a register not on its list */
+        values[i] = value_of(ctx, first + i);
+    }
+    return reply(info, values, n * sizeof(values[0]));
 }
 
 /* Clocks, in MHz; what would need a chip to measure is refused. */

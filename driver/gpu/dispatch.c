@@ -187,6 +187,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     cp_cores_begin(q, emu, &with_control);
     cp_compete(q);
     atomic_store(&q->in_dispatch, true);
+    atomic_fetch_add(&q->gpu->counters->running, 1);
     atomic_fetch_add(&q->gpu->running, 1);
     rd_status st = q->gpu->checks.path ? cp_checked_run(q, emu, d, &fault, &stats)
                    : q->gpu->debugger  ? cp_debugged_run(q, emu, d, &fault, &stats)
@@ -195,6 +196,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
                                              : emu_run(emu, d, &fault, &stats);
     cp_hold(q);
     atomic_fetch_sub(&q->gpu->running, 1);
+    atomic_fetch_sub(&q->gpu->counters->running, 1);
     atomic_store(&q->in_dispatch, false);
     cp_cores_end(q, st, &fault);
     atomic_fetch_add(&done->workgroups, stats.workgroups);

@@ -62,6 +62,8 @@ bool kmd_looked(uint32_t ticket);
 
 /* A register by its dword offset. */
 uint32_t kmd_register(struct kmd *kmd, uint32_t reg);
+/* Does any process' kernel run? */
+bool kmd_busy(struct kmd *kmd);
 
 /* ---- time: as in gpu.h ---- */
 

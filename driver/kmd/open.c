@@ -49,6 +49,7 @@ static bool claim(struct gshared_proc *proc, bool again)
         return false;
     if (again) {
         kmd_use_clear(&proc->use);
+        atomic_store(&proc->gpu.running, 0);
         atomic_store(&proc->runtime.r_debug, 0);
         atomic_store(&proc->runtime.enabled, 0);
         atomic_store(&proc->runtime.ttmp_setup, 0);
@@ -200,6 +201,19 @@ bool kmd_looked(uint32_t ticket)
 uint32_t kmd_register(struct kmd *kmd, uint32_t reg)
 {
     return gpu_register(kmd->gpu, reg);
+}
+
+bool kmd_busy(struct kmd *kmd)
+{
+    for (unsigned i = 0; i < GSHARED_PROCS; i++) {
+        struct gshared_proc *p = &kmd->shared->procs[i];
+        int32_t pid = atomic_load(&p->pid);
+        if (!pid)
+            break; /* they are taken in order */
+        if (atomic_load(&p->gpu.running) && (kill(pid, 0) == 0 || errno != ESRCH))
+            return true;
+    }
+    return false;
 }
 
 uint64_t kmd_clock(struct kmd *kmd)

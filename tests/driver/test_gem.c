@@ -327,6 +327,18 @@ START_TEST(state)
     ck_assert_uint_eq(ibs[AMDGPU_HW_IP_COMPUTE], 32);
     ck_assert_uint_eq(ibs[AMDGPU_HW_IP_UVD], 0);
     ck_assert_int_eq(ask(0x999, 0, &count, sizeof(count)), -EINVAL);
+    uint32_t status[3] = {9, 9, 9};
+    struct drm_amdgpu_info regs = {
+        .return_pointer = (uintptr_t)status,
+        .return_size = sizeof(status),
+        .query = AMDGPU_INFO_READ_MMR_REG,
+        .read_mmr_reg = {.dword_offset = 0x2004, .count = 3}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &regs), 0); /* GRBM_STATUS: idle */
+    ck_assert_uint_eq(status[0] | status[1] | status[2], 0);
+    regs.read_mmr_reg.count = 4;
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &regs), -EFAULT);
+    regs.read_mmr_reg.count = 129;
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &regs), -EINVAL);
 }
 END_TEST
 

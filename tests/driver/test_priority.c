@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <drm/amdgpu_drm.h>
+
 #include "../suite.h"
 #include "mock.h"
 #include "config.h"
@@ -33,6 +35,19 @@ static uint8_t *text;
 static const uint32_t spin_code[] = {0xf4000100, 0xf8000000, 0x7e000280, 0x7e020281,
                                      0xdcd60020, 0x00000100, 0xbf89fc07, 0xbf068004,
                                      0xbfa2fff7, 0xbfb00000, 0xbf9f0000};
+
+/* GRBM_STATUS says whether a kernel runs. */
+static uint32_t status(void)
+{
+    uint32_t value = 1;
+    struct drm_amdgpu_info info = {
+        .return_pointer = (uintptr_t)&value,
+        .return_size = sizeof(value),
+        .query = AMDGPU_INFO_READ_MMR_REG,
+        .read_mmr_reg = {.dword_offset = 0x2004, .count = 1}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &info), 0);
+    return value;
+}
 
 static void dispatch(struct mock_queue *q, const uint32_t *job, uint32_t number)
 {
@@ -134,6 +149,7 @@ START_TEST(lower_does_not_begin)
     begin(&l, LOW, &h, HIGH);
     dispatch(&h, high, 1);
     ck_assert(counts(high));
+    ck_assert_uint_eq(status() >> 31, 1);
     dispatch(&l, low, 1);
     ck_assert(!counts_within(low, 100));
     ck_assert_uint_eq(low[COUNTER], 0);
@@ -141,6 +157,7 @@ START_TEST(lower_does_not_begin)
     ck_assert(counts(low));
     set(low, FLAG, 1);
     ck_assert(mock_wait32(low + DONE, 1));
+    ck_assert_uint_eq(status(), 0);
     end(&l, &h);
 }
 END_TEST
