@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Wrong usage of every command: exit status 2, nothing on stdout, and on stderr lines that
-begin with "error: " and never getopt's own words. And every option with values that hardly
+begin with "error: " and never getopt's own words. And every option with a value that hardly
 any takes, beside a file that is not there: whatever is told, it ends as an error.
 
     usage.py RDNA3
@@ -41,9 +41,8 @@ def odd(rdna3, name):
     """Beside a file, a command or whatever else that is not there."""
     nowhere = {"exec": ["--", "no/such"], "check": ["--", "no/such"], "device": ["--remote", "no/such"],
                "debug": ["--batch", "no/such"]}.get(name, ["no/such"])
-    for option in values(run(rdna3, name, "--help")[1]):
-        for value in "", "99999999999999999999":
-            yield [option, value, *nowhere]
+    for i, option in enumerate(values(run(rdna3, name, "--help")[1])):
+        yield [option, ("", "99999999999999999999")[i % 2], *nowhere]
 
 
 def main():
