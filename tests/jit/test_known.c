@@ -280,6 +280,39 @@ START_TEST(scc)
 }
 END_TEST
 
+/* What is behind a loop is not compiled with it: it has hardly run. */
+START_TEST(warm_blocks_alone)
+{
+    static const char loop[] = "s_mov_b32 s9, 0\n"
+                               "loop:\n"
+                               "v_add_nc_u32 v1, 1, v1\n"
+                               "s_add_u32 s9, s9, 1\n"
+                               "s_cmp_lt_u32 s9, 3000\n"
+                               "s_cbranch_scc1 @loop\n";
+    struct emu_config config = {.engine = EMU_ENGINE_JIT, .simd = level, .threads = 1};
+    struct emu *emu, *native = g.emu[GPU_NATIVE];
+    struct emu_native_stats stats;
+    char text[4096];
+    size_t at = (size_t)snprintf(text, sizeof text, "%s", loop);
+    for (unsigned i = 0; i < 50; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "v_xor_b32 v2, v1, v2\n");
+    snprintf(text + at, sizeof text - at, "s_endpgm\n");
+    gpus_place(&g, text);
+    ck_assert_int_eq(emu_create(&config, &emu), RD_OK);
+    ck_assert_int_eq(emu_mem_add(emu, (uint64_t)(uintptr_t)g.code, GPU_CODE,
+                                 EMU_MEM_READ | EMU_MEM_EXEC, "code"),
+                     RD_OK);
+    g.emu[GPU_NATIVE] = emu;
+    struct result r = gpus_run(&g, GPU_NATIVE, &(struct load){.groups = 1});
+    ck_assert_int_eq(r.status, RD_OK);
+    emu_native_stats(emu, &stats);
+    ck_assert_uint_gt(stats.instructions, 3);
+    ck_assert_uint_lt(stats.instructions, 20);
+    g.emu[GPU_NATIVE] = native;
+    emu_destroy(emu);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("known");
@@ -288,6 +321,7 @@ static Suite *suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, lines, 0, sizeof loops / sizeof *loops);
     tcase_add_test(t, halves);
+    tcase_add_test(t, warm_blocks_alone);
     tcase_add_loop_test(t, scc, 0, sizeof flags / sizeof *flags);
     suite_add_tcase(s, t);
     return s;
