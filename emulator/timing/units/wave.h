@@ -47,7 +47,7 @@ struct tm_simd;
 struct tm_turns;
 
 /* What every turn looks at lies together in as few lines of the host's caches as it
- * fits in: those up to regs, of which the first are fetched ahead (engine/engine.c),
+ * fits in: those up to regs, of which the first are fetched ahead (engine/windows.c),
  * and the one that account begins. */
 struct tm_wave {
     _Alignas(64) struct emu_wave *wave;
