@@ -425,7 +425,7 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
         struct site begun = site_at(s, b, (enum shadow_plane)i, address);
         if (begun.wave != me->wave || begun.flags & SITE_ATOMIC)
             continue;
-        begun.flags |= SITE_ATOMIC | SITE_BEGINS;
+        begun.flags |= SITE_ATOMIC;
         uint32_t renewed = shadow_number(s, &begun, &other);
         set_site(s, b, (enum shadow_plane)i, address,
                  renewed << SHADOW_LANE | begun.lane);
@@ -438,14 +438,6 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
     }
     set_site(s, b, plane, address,
              shadow_number(s, me, last) << SHADOW_LANE | me->lane);
-}
-
-/* Is what lies where reads do an atomic, behind which somebody who knows nothing of it
- * has done another? */
-static bool was_atomic(const struct site *s)
-{
-    return (s->flags & (SITE_ATOMIC | SITE_LOADS | SITE_BEGINS | SITE_COMPARES)) ==
-           SITE_ATOMIC;
 }
 
 /* Does me add to what its wave has loaded past the caches before? Then what is stored
@@ -508,25 +500,17 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
         !both_may_be_atomic(ck, a, me, &written, true) && !has_loaded(s, b, at, me) &&
         !is_twin(e, a, me, &written) && !follows(ck, w, s, b, at, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
-    bool met = !race_ordered(ck, w, me, &atomic);
-    if (met && !excused(me, &atomic))
+    if (!race_ordered(ck, w, me, &atomic) && !excused(me, &atomic))
         add_pending(r, e, a, me->lane, at, grain, &atomic, true);
     if (race_unfenced(ck, w, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
-    for (unsigned k = SHADOW_READ; k <= SHADOW_READ2; k++) {
+    for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && write; k++) {
         struct site seen = site_at(s, b, (enum shadow_plane)k, at);
-        bool wrote = was_atomic(&seen);
-        bool known =
-            wrote && atomic.flags & SITE_RETURNS && same_actor(ck, &atomic, me);
-        if (write ? known : !wrote)
-            continue;
         if (race_unfenced(ck, w, me, &seen) ||
             (!race_ordered(ck, w, me, &seen) && !excused(me, &seen) &&
              !both_may_be_atomic(ck, a, me, &seen, false)))
-            add_pending(r, e, a, me->lane, at, grain, &seen, wrote);
+            add_pending(r, e, a, me->lane, at, grain, &seen, false);
     }
-    if (met && atomic.wave > others && a->read && write) /* not the last one any more */
-        set_site(s, b, SHADOW_READ2, at, shadow_get(b, SHADOW_ATOMIC, at));
     note(ck, w, s, b, at, me, last, a->read, write);
 }
 
@@ -600,16 +584,14 @@ static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_even
         return plain;
     struct release *at = release_at(r, key, atomic);
     if (atomic) {
-        uint16_t kind = SITE_ATOMIC;
-        if (returns(e)) {
+        if (returns(e))
             acquire(ck, w, a->space, at);
-            kind |= SITE_RETURNS;
-        }
         release_here(r, w, a->space, at, me);
         if (at)
             at->owner = owner;
-        return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE ? kind | SITE_COMPARES
-                                                                 : kind;
+        return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
+                   ? SITE_ATOMIC | SITE_COMPARES
+                   : SITE_ATOMIC;
     }
     if (!a->write) {
         acquire(ck, w, a->space, at);

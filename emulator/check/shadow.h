@@ -18,17 +18,15 @@
 
 #include "status.h"
 
-#define SITE_ATOMIC   1u    /* a read-modify-write, or a load past the caches */
-#define SITE_OWNER    2u    /* a store of who has done atomics there before */
-#define SITE_COMPARES 4u    /* compare-and-swap */
-#define SITE_LOADS    16u   /* a load past the caches */
-#define SITE_VOLATILE 32u   /* ... or a store, of what the source calls volatile */
-#define SITE_RELEASES 8u    /* a store to memory by who waits for none of its own */
-#define SITE_NARROW   64u   /* ... and has dropped gl0 alone: for its own workgroup */
-#define SITE_BARE0    128u  /* in a lock, since which gl0 was not dropped */
-#define SITE_BARE1    256u  /* ... gl1 */
-#define SITE_BEGINS   512u  /* a read that begins a loop of compare-and-swap */
-#define SITE_RETURNS  1024u /* an atomic that tells what was there */
+#define SITE_ATOMIC   1u   /* a read-modify-write, or a load past the caches */
+#define SITE_OWNER    2u   /* a store of who has done atomics there before */
+#define SITE_COMPARES 4u   /* compare-and-swap */
+#define SITE_LOADS    16u  /* a load past the caches */
+#define SITE_VOLATILE 32u  /* ... or a store, of what the source calls volatile */
+#define SITE_RELEASES 8u   /* a store to memory by who waits for none of its own */
+#define SITE_NARROW   64u  /* ... and has dropped gl0 alone: for its own workgroup */
+#define SITE_BARE0    128u /* in a lock, since which gl0 was not dropped */
+#define SITE_BARE1    256u /* ... gl1 */
 
 /* One access. wave 0: none. */
 struct site {
