@@ -80,7 +80,7 @@ struct gshared {
     /* Memory that its owner has freed and others still hold (export.c). */
     _Atomic uint32_t orphans;
     struct gshared_use orphan_use;
-    _Atomic uint32_t resets; /* of the whole board, that somebody asked for */
+    _Atomic uint32_t resets;          /* of the whole board, that somebody asked for */
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */
     struct gshared_proc procs[GSHARED_PROCS];
