@@ -75,7 +75,7 @@ def test_exit(run):
 def test_usage(run):
     for words, text in ((("--check", "mem,fun"), "there is no checker 'fun'"),
                         (("--check", ""), "there is no checker ''"),
-                        (("--keep-going",), "go with --check"),
+                        (("--keep-going",), "goes with --check"),
                         (("--check", "mem", "--error-exitcode", "256"), "out of range"),
                         (("--check", "mem", "--watchdog", "0"), "out of range"),
                         (("--check", "mem", "--timing"), "goes without --timing")):
