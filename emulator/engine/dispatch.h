@@ -8,9 +8,11 @@
 #include "workers.h"
 
 /* Instructions of a workgroup's turn, and how many it may take before another one is
- * started beside it. */
+ * started beside it; of one whose waves sleep so often in a turn is taken that it waits
+ * for those that have not begun. */
 #define GROUP_BUDGET   (1u << 16)
 #define GROUP_PATIENCE (1u << 20)
+#define GROUP_NAPS     64u
 
 struct dispatch {
     struct emu *emu;
@@ -48,6 +50,15 @@ struct resident {
     struct resident *next;
     struct wave waves[];
 };
+
+/* The turn of a workgroup that goes on is over. Is another to be started beside it? */
+static inline bool resident_wants_others(struct resident *r)
+{
+    bool naps = r->group.naps >= GROUP_NAPS;
+    r->group.naps = 0;
+    r->spent += GROUP_BUDGET;
+    return naps || r->spent % GROUP_PATIENCE == 0;
+}
 
 /* Fill in what all waves of the dispatch begin with. */
 void launch_prepare(struct dispatch *dp);

@@ -82,8 +82,7 @@ rd_status emu_order_next(struct emu_stepper *s, struct emu_wave **out)
         struct resident *r = o->group;
         o->group = NULL;
         st = queue_add(o, r);
-        r->spent += GROUP_BUDGET;
-        if (st == RD_OK && r->spent % GROUP_PATIENCE == 0)
+        if (resident_wants_others(r) && st == RD_OK)
             st = start_next(s);
     }
     *out = (struct emu_wave *)o->wave;

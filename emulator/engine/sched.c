@@ -4,7 +4,8 @@
  *  1. Waves of a workgroup take turns (turns.c), so a wave that spins on another one
  *     cannot starve it.
  *  2. Resident workgroups take turns of GROUP_BUDGET instructions; each time one has
- *     used up GROUP_PATIENCE another is started, up to what the real chip would hold.
+ *     used up GROUP_PATIENCE, or sleeps, another is started, up to what the real chip
+ *     would hold.
  *     So workgroups that wait for one another make progress on a single host thread,
  *     and ones that do not run nearly one after the other.
  *  3. If the code has atomics whose result shows the order of workgroups, one thread
@@ -336,8 +337,7 @@ static void worker_run(struct worker *k)
             *k->tail = r;
             k->tail = &r->next;
             k->n++;
-            r->spent += GROUP_BUDGET;
-            if (r->spent % GROUP_PATIENCE == 0)
+            if (resident_wants_others(r))
                 (void)start_next(k);
             call_crew(k, state);
             continue;

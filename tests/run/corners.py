@@ -7,6 +7,7 @@ Each runs by the interpreter and by native code, which must say and leave the sa
 Exit status: 0 as expected, 1 not.
 """
 # SPDX-License-Identifier: MIT
+import json
 import os
 import struct
 import subprocess
@@ -75,6 +76,24 @@ OVER_READ = """
 	global_store_b32 v2, v1, s[4:5]
 """
 
+
+# All workgroups meet: those that are there sleep.
+MEET = """
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_mov_b32 v1, 1
+	v_mov_b32 v2, 0
+	s_waitcnt lgkmcnt(0)
+	v_cmpx_eq_u32 0, v0
+	global_atomic_add_u32 v2, v1, s[4:5]
+	s_mov_b32 exec_lo, -1
+.Lpoll:
+	s_sleep 2
+	global_load_b32 v3, v2, s[4:5] glc
+	s_waitcnt vmcnt(0)
+	v_readfirstlane_b32 s6, v3
+	s_cmp_lt_u32 s6, 64
+	s_cbranch_scc1 .Lpoll
+"""
 
 # Loads from LDS, after which wave 1 goes to code in another segment.
 FAR = """
@@ -185,12 +204,23 @@ def runs(name, code, options, change=None):
         sys.exit(f"{name}, {options}: {said}")
 
 
+def meets():
+    """One more begins once those that are there have had a turn, not sixteen."""
+    options = "--grid 64 --block 32 --threads 1 --arg buf:64 --timeout 100"
+    runs("meet", MEET, options)
+    r = subprocess.run([RDNA3, "run", "meet.hsaco", *options.split(), "--stats", "--json"],
+                       stdout=subprocess.PIPE, text=True, check=True)
+    if json.loads(r.stdout)["instructions"] > 12000000:
+        sys.exit(f"those who sleep have waited too long: {r.stdout}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         runs("cold_mode", COLD_MODE, "--block 64")
         for checks in ("", " --check race", " --check mem,race,sync,wait,init"):
             runs("far", FAR, "--block 64" + checks, two_segments)
+        meets()
         runs("over_read", OVER_READ, "--arg buf:4112")
         runs("over_read", OVER_READ, "--arg buf:4112 --check init")
         for first, places in ((20, 3), (30, 5), (45, 7), (60, 11)):

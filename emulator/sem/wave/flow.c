@@ -309,6 +309,7 @@ WAVE_OP(s_barrier)
 
 WAVE_OP(s_sleep)
 {
+    w->group->naps++;
     return wave_stop(w, STOP_YIELD, next(u));
 }
 
