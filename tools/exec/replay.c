@@ -3,11 +3,12 @@
  *
  * The client is not there: what it had in memory beside the structs comes from the
  * transcript, what it did to its address space is made up from the calls (host memory
- * for user pointers and shared ranges), and a wait that ended is helped by setting the
- * events it waited for. Each process of the transcript becomes a process here, one
- * after the other. Compared are the result, the struct and what is written to memory,
- * but for clocks, the ages of events, free memory, places in the device files, and the
- * numbers of descriptors. Must not know queues or packets.
+ * for user pointers and shared ranges), a wait that ended is helped by setting the
+ * events it waited for, and a board that somebody had reset is reset. Each process of
+ * the transcript becomes a process here, one after the other. Compared are the result,
+ * the struct and what is written to memory, but for clocks, the ages of events, free
+ * memory, places in the device files, and the numbers of descriptors. Must not know
+ * queues or packets.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,8 +46,11 @@ enum { /* numbers of ioctls */
        KFD_EXPORT = 0x24,
        DRM_EXPORT = 0x2d,
        DRM_MMAP = 0x41,
+       DRM_CTX = 0x42,
        DRM_INFO = 0x45,
 };
+
+enum { CTX_QUERY_STATE = 3, CTX_UNKNOWN_RESET = 3 }; /* amdgpu_drm.h */
 
 #define NR(cmd) ((cmd) & 0xff)
 
@@ -184,6 +188,15 @@ static bool help_wait(const struct replay_call *c)
     return any;
 }
 
+/* The context was told of a reset for which somebody had asked by a file (debugfs). */
+static void help_query(const struct replay_call *c)
+{
+    if (c->file != ABI_KFD && NR(c->cmd) == DRM_CTX && c->in_bytes >= 16 &&
+        c->out_bytes >= 16 && load(c->in, 4) == CTX_QUERY_STATE &&
+        load(c->out + 12, 4) == CTX_UNKNOWN_RESET)
+        abi_recover(&host);
+}
+
 /* Where the struct has a descriptor that the call makes; SIZE_MAX: nowhere. */
 static size_t made_fd(const struct replay_call *c)
 {
@@ -261,6 +274,7 @@ static void replay_call(const char *path, const struct replay_call *c, struct ta
     if (wait)
         memset(args + 16, 0, 4); /* timeout */
     provide_for(c);
+    help_query(c);
     int r = skipped ? c->result
                     : abi_ioctl(&host, c->file, -1, c->cmd,
                                 c->readable ? args : (void *)(uintptr_t)8);
