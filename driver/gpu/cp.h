@@ -253,6 +253,7 @@ struct orders;
 struct ck_before;
 /* path: of the table of findings. NULL: nobody looks for races, or out of memory. */
 struct orders *cp_orders_create(const char *path);
+void cp_orders_destroy(struct orders *o); /* copies that nobody has judged are lost */
 void cp_order_packet(struct gpu_queue *q, uint64_t at, bool barrier);
 void cp_order_wait(struct gpu_queue *q, uint64_t va);
 void cp_order_write(struct gpu_queue *q, uint64_t va, int64_t before, int64_t now);

@@ -56,10 +56,12 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
 
 void gpu_destroy(struct gpu *gpu)
 {
-    for (unsigned i = 0; gpu && i < GPU_SPACES; i++)
+    if (!gpu)
+        return;
+    for (unsigned i = 0; i < GPU_SPACES; i++)
         gpu_space_close(gpu, i);
-    if (gpu)
-        gpu_regs_destroy(&gpu->regs);
+    gpu_regs_destroy(&gpu->regs);
+    cp_orders_destroy(gpu->checks.orders);
     free(gpu);
 }
 

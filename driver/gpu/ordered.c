@@ -81,6 +81,19 @@ struct orders *cp_orders_create(const char *path)
     return o;
 }
 
+void cp_orders_destroy(struct orders *o)
+{
+    for (struct copied *c = o ? o->copies : NULL, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    for (unsigned i = 0; o && i < CK_PAST; i++)
+        free(o->past[i].ahead);
+    if (o)
+        free(o->written);
+    free(o);
+}
+
 static uint32_t number_of(struct orders *o, struct gpu_queue *q)
 {
     if (!q->order.number)

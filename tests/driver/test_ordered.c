@@ -96,6 +96,11 @@ static void setup(void)
     }
 }
 
+static void teardown(void)
+{
+    cp_orders_destroy(gpu.checks.orders);
+}
+
 /* So many packets of the queue are there, without barrier bits. */
 static void submit(unsigned queue, uint64_t n)
 {
@@ -200,7 +205,7 @@ int main(void)
 {
     Suite *s = suite_create("ordered");
     TCase *tc = tcase_create("order");
-    tcase_add_checked_fixture(tc, setup, NULL);
+    tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, order);
     tcase_add_test(tc, threads);
     suite_add_tcase(s, tc);
