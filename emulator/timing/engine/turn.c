@@ -299,7 +299,7 @@ TM_HOT rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
                             struct tm_inst *before, bool straight)
 {
     uint8_t why = TM_S_NONE;
-    const struct tm_inst *from;
+    const struct tm_inst *from = NULL;
     rd_status st = come_to(t, w, before, straight);
     if (st == RD_OK && w->unmet) /* again, alone */
         return tm_push(t, tm_now(t), w);
@@ -481,7 +481,7 @@ static inline rd_status issue_from(struct tm_engine *t, struct tm_wave *w, int64
 TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
 {
     uint8_t why = TM_S_NONE;
-    const struct tm_inst *from;
+    const struct tm_inst *from = NULL;
     int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_ANY);
     return issue_from(t, w, when, why, from);
 }
@@ -502,7 +502,7 @@ TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
 TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)
 {
     uint8_t why = TM_S_NONE;
-    const struct tm_inst *from;
+    const struct tm_inst *from = NULL;
     int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_WAIT);
     if (when > tm_now(t))
         return issue_from(t, w, when, why, from);
@@ -514,7 +514,7 @@ TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)
 TM_APART static rd_status turn_of_lds(struct tm_engine *t, struct tm_wave *w)
 {
     uint8_t why = TM_S_NONE;
-    const struct tm_inst *from;
+    const struct tm_inst *from = NULL;
     struct tm_turns *q = w->turns;
     const struct tm_simd *s = w->simd;
     struct tm_line *line = q ? &q->lds[s->index] : NULL;
@@ -552,10 +552,12 @@ TM_APART static rd_status turn_anew(struct tm_engine *t, struct tm_wave *w)
     if (!w->began)
         begin(t, w);
     rd_status st = take_delays(t, w, NULL, false);
+    if (st == RD_OK && w->unmet) /* again, alone */
+        return tm_push(t, tm_now(t), w);
     if (st != RD_OK)
         return st;
     uint8_t why = TM_S_NONE;
-    const struct tm_inst *from;
+    const struct tm_inst *from = NULL;
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
     return issue_from(t, w, when, why, from);
 }
