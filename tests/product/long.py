@@ -70,8 +70,7 @@ def until_busy(process, path):
     for _ in range(600):
         if os.path.exists(path) and os.path.getsize(path) > 0 or process.poll() is not None:
             break
-        time.sleep(0.05)
-    time.sleep(0.3)
+        time.sleep(0.02)
 
 
 def interrupt(code, folder):
@@ -99,7 +98,7 @@ def interrupt_auto(code, folder):
         f.write(COUNTED)
     expect(call("asm", f.name, "-o", code)[0] == 0, "the counted loop does not assemble")
     line = os.path.join(folder, "a.tl")
-    with subprocess.Popen([*auto, "--grid", "400", "--timing-trace", line],
+    with subprocess.Popen([*auto, "--grid", "6000", "--timing-trace", line],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
         until_busy(p, line)
         p.send_signal(signal.SIGINT)
