@@ -9,12 +9,11 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from sessions import (RDNA3, assemble, compile_cl, expect, has, rdna3,  # noqa: E402
-                      run_tests, script)
+                      run_tests, script, until_caught)
 
 
 def test_fault(folder):
@@ -79,7 +78,7 @@ def test_sources(folder):
 def interrupt(*words, at="", command="run"):
     with subprocess.Popen([RDNA3, command, *words], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as p:
-        time.sleep(1)
+        until_caught(p)
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=60)
     return p.returncode, out + err

@@ -179,6 +179,17 @@ def test_hang(folder):
         "written by wave 0.0 lane 0", "global_atomic_cmpswap_b32")
 
 
+def until_caught(process):
+    """Wait until a program has its handler of SIGINT, and a moment for what it does then."""
+    for _ in range(1200):
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as f:
+            caught = next((line for line in f if line.startswith("SigCgt")), "0 0").split()[1]
+        if int(caught, 16) >> (signal.SIGINT - 1) & 1 or process.poll() is not None:
+            break
+        time.sleep(0.05)
+    time.sleep(0.3)
+
+
 def test_interrupt(folder):
     path = assemble(folder, "hang")
     with subprocess.Popen([RDNA3, "debug", path, "--block", "64", "--arg", "buf:64"],
@@ -186,7 +197,7 @@ def test_interrupt(folder):
                           stderr=subprocess.PIPE, text=True) as p:
         p.stdin.write("continue\nwhy\n")
         p.stdin.flush()
-        time.sleep(1)
+        until_caught(p)
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=60)
     expect("interrupt", p.returncode == 0, out + err)
