@@ -186,6 +186,8 @@ bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w);
 void tm_catch_up(struct tm_wave *w);
 /* It issues, or waits. */
 RD_CHECKED rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w);
+/* Waves of the WGP that wait for the VALU, and have been put off, have turns again. */
+void tm_let_put_off(struct tm_wgp *g, struct tm_turns *q);
 
 /* ---- engine.c ---- */
 /* What an event asks for, at its time. */

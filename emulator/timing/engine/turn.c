@@ -218,15 +218,20 @@ static inline bool is_open(const struct tm_base *b, const struct tm_simd *s)
            (v->free < v->stalls || v->goes <= v->free);
 }
 
-/* Is a plain instruction of the wave held by the VALU alone, and by nothing that others
- * may change meanwhile (exec.h, put_off; send.c)? */
+static inline bool is_slow(const struct tm_inst *i)
+{
+    return i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE ||
+           i->pipe == TM_PIPE_HALF;
+}
+
+/* Is the wave held by the VALU alone? Of what others may change meanwhile, tm_put_off
+ * tells what it looks at beside that. */
 static inline bool waits_for_valu(const struct tm_engine *t, const struct tm_wave *w,
                                   int64_t when, uint8_t why)
 {
     const struct tm_simd *s = w->simd;
-    return why == TM_S_VALU_PIPE && w->next->sort == TM_SORT_PLAIN && *w->exec &&
-           when == s->valu.free && !w->open && s->cu->lds_path.last.wave != w &&
-           is_open(&t->chip.b, s);
+    return why == TM_S_VALU_PIPE && w->next->pipe != TM_PIPE_NONE && *w->exec &&
+           when == s->valu.free && is_open(&t->chip.b, s);
 }
 
 /* The wave's next turn, when it has waited for something. While one is in a clause, the
@@ -236,13 +241,18 @@ static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64
 {
     struct tm_turns *q = w->turns;
     struct tm_line *line = NULL;
-    if (q && waits_for_valu(t, w, when, why))
+    bool slow = false;
+    if (q && waits_for_valu(t, w, when, why)) {
         line = &q->valu[w->simd->index];
-    else if (q && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS &&
+        slow = is_slow(w->next);
+        w->put_off = false;
+    }
+    if (q && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS &&
              !w->simd->port.clause[TM_LDS])
         line = &q->lds[w->simd->index];
     if (line && tm_turns_behind(q, line, w, when)) {
         w->due = when;
+        line->slow |= slow;
         return RD_OK;
     }
     return tm_push(t, when, w);
@@ -269,6 +279,28 @@ static rd_status let_next(struct tm_engine *t, struct tm_turns *q,
     return st;
 }
 
+/* Of those that wait for the VALU of a SIMD, who has been put off looks: then. */
+static void let_put_off(struct tm_turns *q, struct tm_line *line, int64_t when)
+{
+    for (uint64_t rest = line->behind; rest; rest &= rest - 1) {
+        struct tm_wave *w = q->wave[__builtin_ctzll(rest)];
+        if (!w->put_off)
+            continue;
+        line->behind &= ~(UINT64_C(1) << w->rank);
+        tm_account_wait(w, TM_S_VALU_PIPE, NULL, when);
+        w->due = when;
+        tm_turns_put(q, w, when);
+    }
+}
+
+void tm_let_put_off(struct tm_wgp *g, struct tm_turns *q)
+{
+    for (unsigned s = 0; s < 4; s++)
+        if (g->put_off >> s & 1u && q->valu[s].behind)
+            let_put_off(q, &q->valu[s], q->valu[s].first->due);
+    g->put_off = 0;
+}
+
 /* The first of those that wait for the VALU has had its turn. They would have looked,
  * too, and found that it takes no other instruction before it is free again: then the
  * next of them is the first. If there is something else to find, they look. */
@@ -277,8 +309,13 @@ TM_APART static rd_status line_up(struct tm_engine *t, struct tm_turns *q,
 {
     struct tm_line *line = &q->valu[s->index];
     int64_t now = tm_now(t), free = s->valu.free;
-    bool open = free > now && is_open(&t->chip.b, s);
     rd_status st = RD_OK;
+    if (s->in->put_off >> s->index & 1u) {
+        let_put_off(q, line, now);
+        s->in->put_off &= ~(1u << s->index);
+    }
+    bool open = free > now && is_open(&t->chip.b, s) &&
+                (!line->slow || s->valu.trans_free <= free);
     while (line->behind && st == RD_OK) {
         const struct tm_wave *next = q->wave[tm_turns_first(q, line->behind)];
         if (open && line->first && tm_turn(line->first) < tm_turn(next))
@@ -291,6 +328,7 @@ TM_APART static rd_status line_up(struct tm_engine *t, struct tm_turns *q,
         line->first = w;
         break;
     }
+    line->slow &= line->behind != 0;
     return st;
 }
 
@@ -477,26 +515,45 @@ static inline rd_status issue_from(struct tm_engine *t, struct tm_wave *w, int64
     return when <= tm_now(t) ? issue(t, w) : wait_until(t, w, when, why);
 }
 
-/* May what it knows to come next issue now? */
-TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
+/* Something holds it, or may do so. */
+TM_APART static rd_status wait_again(struct tm_engine *t, struct tm_wave *w)
 {
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from = NULL;
-    int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_ANY);
+    int64_t when = look_again(&t->chip.b, w, &why, &from);
     return issue_from(t, w, when, why, from);
+}
+
+/* It has the turn of its line for the VALU, if it is the first there: whose, if there
+ * are others behind it. */
+static inline struct tm_turns *leave_line(const struct tm_wave *w)
+{
+    struct tm_line *line = w->turns ? &w->turns->valu[w->simd->index] : NULL;
+    if (!line || line->first != w)
+        return NULL;
+    line->first = NULL;
+    return line->behind ? w->turns : NULL;
+}
+
+/* May what it knows to come next issue now? */
+TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
+{
+    const struct tm_simd *s = w->simd;
+    struct tm_turns *behind = leave_line(w);
+    uint8_t why = TM_S_NONE;
+    const struct tm_inst *from = NULL;
+    int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_ANY);
+    rd_status st = issue_from(t, w, when, why, from);
+    return behind && st == RD_OK ? line_up(t, behind, s) : st;
 }
 
 TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
 {
-    struct tm_turns *q = w->turns;
     const struct tm_simd *s = w->simd;
-    struct tm_line *line = q ? &q->valu[s->index] : NULL;
-    bool first = line && line->first == w;
-    if (first)
-        line->first = NULL;
+    struct tm_turns *behind = leave_line(w);
     rd_status st = tm_valu_goes(&t->chip.b, w, w->next) ? issue_as(t, w, TM_SORT_PLAIN)
-                                                        : turn_of_any(t, w);
-    return first && line->behind && st == RD_OK ? line_up(t, q, s) : st;
+                                                        : wait_again(t, w);
+    return behind && st == RD_OK ? line_up(t, behind, s) : st;
 }
 
 TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)

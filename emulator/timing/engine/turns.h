@@ -15,6 +15,7 @@ enum { TM_RANKS = 64 };
 struct tm_line {
     const struct tm_wave *first;
     uint64_t behind; /* bit per rank */
+    bool slow;       /* one of these needs what transcendentals do */
 };
 
 struct tm_turns {

@@ -167,9 +167,12 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
     uint64_t early = after ? to_fetch(after) : 0, then = early;
     struct tm_turns *q = &s->all->turns[number];
     struct tm_engine *t = s->of[number / s->all->chip.wgps_per_se];
+    struct tm_wgp *g = &s->all->chip.wgps[number];
     bool ahead = q->begin >= s->end;
     int64_t until = ahead ? INT64_MAX : q->busy ? left_alone(s->all, number) : 0;
     for (; q->busy; first = false) {
+        if (g->put_off)
+            tm_let_put_off(g, q);
         unsigned cycle = (unsigned)__builtin_ctzll(q->busy);
         int64_t now = q->begin + cycle;
         if (now >= until && !first)

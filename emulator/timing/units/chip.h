@@ -93,6 +93,7 @@ struct tm_wgp {
     struct tm_fetch fetch;
     struct tm_smem smem;
     int64_t barrier_free;
+    unsigned put_off; /* bit per SIMD: one of its waves is, since somebody looked */
 };
 
 struct tm_se {
@@ -117,6 +118,13 @@ struct tm_chip {
     struct tm_lds_counts lds;
     struct tm_issues issues;
 };
+
+/* What a wave has sent goes later than was said, by an issue of another one. */
+static inline void tm_put_off(struct tm_wave *w)
+{
+    w->put_off = true;
+    w->simd->in->put_off |= 1u << w->simd->index;
+}
 
 /* The way of a wave to the LDS. */
 static inline struct tm_lds_way tm_lds_way(struct tm_chip *c, const struct tm_wave *w)

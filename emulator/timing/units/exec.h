@@ -227,6 +227,7 @@ static void put_off(struct tm_lds_op *o, int64_t cycles, int64_t data)
     w->mem.lds_last += data;
     w->mem.lds_accept = o->accept;
     w->mem.sent += cycles;
+    tm_put_off(w);
 }
 
 static inline bool other_simd(const struct tm_wave *w, const struct tm_lds_op *o)

@@ -59,6 +59,7 @@ static void put_off(struct tm_send_op *o, int64_t accept)
     if (w->mem.vmem_accept == old)
         w->mem.vmem_accept = accept;
     w->mem.sent = tm_max(w->mem.sent, accept + o->cycles);
+    tm_put_off(w);
 }
 
 /* It is done then; who waits hears of it. */

@@ -64,6 +64,7 @@ struct tm_wave {
     uint8_t rank; /* engine/turns.h */
     uint8_t owed; /* issued and not executed yet: tm_inst.postponed */
     uint8_t open; /* operations that vector memory has not been asked for yet */
+    bool put_off; /* what it sends goes later than was said (tm_wgp.put_off) */
     struct tm_turns *turns; /* of its WGP; NULL: it is one queue for all */
     struct tm_hints hints;
     struct tm_fetch_wave fetch;
