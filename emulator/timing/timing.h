@@ -41,6 +41,7 @@ enum tm_cut {
     TM_CUT_NONE,     /* everything was simulated */
     TM_CUT_STEADY,   /* the pace is known */
     TM_CUT_PHASES,   /* given up: what is left are other instructions */
+    TM_CUT_COLD,     /* given up: caches fill up, and the rest will find more in them */
     TM_CUT_UNSTEADY, /* given up: the pace changes, or too few turns of loops were seen
                       */
 };
@@ -49,6 +50,7 @@ struct tm_pace_seen {
     enum tm_cut cut;
     double rate, error; /* instructions per cycle; half of the 95 % interval */
     double other;       /* share of what is left that are other instructions, 0 to 1 */
+    double cold;        /* share of the time that caches may save what is left */
     /* Workgroups that are left over, and the cycles that they take with that pace. */
     uint64_t left_over;
     double left_over_cycles;

@@ -182,6 +182,13 @@ static int refuse(const struct tm_pace_seen *seen, const struct run_sample *s)
             "--timing-sample auto: refused: phases: %.0f %% of what is left "
             "after %" PRIu64 " instructions are other ones",
             100 * seen->other, s->whole.most);
+    if (seen->cut == TM_CUT_COLD)
+        return cli_error(
+            CLI_FAILED,
+            "--timing-sample auto: refused: cold caches: what is left after %" PRIu64
+            " instructions may take %.0f %% less, as its data are in the caches by "
+            "then",
+            s->whole.most, 100 * seen->cold);
     return cli_error(CLI_FAILED,
                      "--timing-sample auto: refused: no steady pace within %" PRIu64
                      " instructions",
@@ -209,7 +216,7 @@ int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st)
     if (lost)
         return cli_error(CLI_FAILED, "--timing-sample auto: the run of the workgroups "
                                      "that are left over gave no answer");
-    if (seen.cut == TM_CUT_PHASES || seen.cut == TM_CUT_UNSTEADY)
+    if (seen.cut != TM_CUT_NONE && seen.cut != TM_CUT_STEADY)
         return refuse(&seen, s);
     return CLI_OK;
 }

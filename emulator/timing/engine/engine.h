@@ -50,11 +50,12 @@ struct tm_need {
     uint32_t lds_alloc;
 };
 
-/* Instructions issued, branches of them and workgroups started up to multiples of step;
- * when the chip was full; when workgroups started: pace.c. */
+/* Instructions issued, branches of them, workgroups started and lines loaded for the
+ * first time up to multiples of step; when the chip was full; when workgroups started:
+ * pace.c. */
 enum { TM_PACES = 256 };
 struct tm_tick {
-    uint64_t insts, branches, groups;
+    uint64_t insts, branches, groups, first_loads;
 };
 struct tm_pace {
     uint64_t capacity; /* workgroups that fit at once */
@@ -67,7 +68,8 @@ struct tm_pace {
     /* With tm_executed: how it ended and with how many instructions, what is known
      * then. */
     enum tm_cut cut;
-    double rate, error, other;
+    double rate, error, other, cold;
+    double first_loads; /* of lines, for each instruction */
     uint64_t insts, left_over;
     bool only_left_over, told;
     double told_cycles, told_error; /* of those left over */

@@ -22,6 +22,8 @@
 #define GROWS   0.02
 /* What is left are the same instructions but for this share. */
 #define SAME 0.05
+/* The share of the time that what is left may save since caches are no longer cold. */
+#define COLD 0.03
 /* Ticks from look to look. */
 #define JUDGE 16u
 
@@ -104,7 +106,7 @@ static struct tm_tick between(const struct tm_pace *p, unsigned first, unsigned 
 {
     const struct tm_tick *a = &p->tick[first], *b = &p->tick[last];
     return (struct tm_tick){b->insts - a->insts, b->branches - a->branches,
-                            b->groups - a->groups};
+                            b->groups - a->groups, b->first_loads - a->first_loads};
 }
 
 /* Is the pace of the last two thirds of the time since the chip was full known? Every
@@ -134,6 +136,7 @@ static bool steady(struct tm_engine *t)
     double wide = PARTS * (PARTS * PARTS - 1) / 12.0;
     double variance = fmax(squares - sum * sum / PARTS, 0) / (PARTS - 1);
     p->rate = sum / PARTS;
+    p->first_loads = (double)all.first_loads / (double)all.insts;
     p->error = STUDENT * sqrt(variance / PARTS);
     double grows = fabs(moment / wide) * PARTS;
     return p->error < KNOWN * p->rate && grows < GROWS * p->rate;
@@ -165,6 +168,36 @@ static double others(const struct tm_engine *t, const uint64_t seen[ISA_OP_COUNT
     return differ / 2;
 }
 
+/* The share of wave cycles in which something from behind the GL2 was waited for. Those
+ * at barriers are others' waits. */
+static double waits_for_memory(const struct tm_engine *t)
+{
+    static const uint8_t far[] = {TM_S_VM_FILL, TM_S_VM_MALL,   TM_S_VM_DRAM,
+                                  TM_S_VM_PATH, TM_S_SMEM_FILL, TM_S_SMEM_MISS};
+    uint64_t all = 0, waits = 0;
+    for (size_t i = 0; i < t->insts.numbers.n; i++) {
+        const uint64_t *stall = t->insts.inst[i]->stall;
+        for (unsigned s = 0; s < TM_STALLS; s++)
+            all += s == TM_S_BARRIER ? 0 : stall[s];
+        for (unsigned k = 0; k < sizeof far; k++)
+            waits += stall[far[k]];
+    }
+    return all ? (double)waits / (double)all : 0;
+}
+
+/* The share of the time that what is left may take less, because loads cannot go on
+ * asking for lines of the buffers that nobody has asked for: there are not so many. */
+static double cold(const struct tm_engine *t)
+{
+    const struct tm_memory *m = t->chip.mem;
+    double left = (double)(t->config.whole->insts - t->pace.insts);
+    double would = t->pace.first_loads * left;
+    double can = m->lines > m->n_touched ? (double)(m->lines - m->n_touched) : 0;
+    if (!m->touched || would <= can)
+        return 0;
+    return (1 - can / would) * waits_for_memory(t);
+}
+
 /* Is enough known, or is it time to give up? */
 static void judge(struct tm_engine *t)
 {
@@ -175,10 +208,13 @@ static void judge(struct tm_engine *t)
     uint64_t seen[ISA_OP_COUNT] = {0};
     p->insts = count_executions(t, seen);
     p->other = others(t, seen, p->insts);
-    if (known && p->other < SAME)
+    p->cold = known ? cold(t) : p->cold;
+    if (known && p->other < SAME && p->cold < COLD)
         p->cut = TM_CUT_STEADY;
     else if (t->chip.issues.all >= t->config.whole->most)
-        p->cut = known ? TM_CUT_PHASES : TM_CUT_UNSTEADY;
+        p->cut = known && p->other >= SAME ? TM_CUT_PHASES
+                 : p->cold >= COLD         ? TM_CUT_COLD
+                                           : TM_CUT_UNSTEADY;
     double executed = (double)p->insts / (double)t->chip.issues.all;
     p->rate *= executed;
     p->error *= executed;
@@ -188,8 +224,9 @@ void tm_sample_tick(struct tm_engine *t)
 {
     struct tm_pace *p = &t->pace;
     while (tm_now(t) >= p->next) {
-        p->tick[p->n++] = (struct tm_tick){
-            t->chip.issues.all, t->chip.issues.of_class[TM_BRANCH], p->groups};
+        p->tick[p->n++] =
+            (struct tm_tick){t->chip.issues.all, t->chip.issues.of_class[TM_BRANCH],
+                             p->groups, t->chip.mem->first_loads};
         if (t->config.whole && p->n % JUDGE == 0 && !p->cut)
             judge(t);
         if (p->n == TM_PACES) { /* half as fine from here on */
@@ -257,6 +294,7 @@ void tm_pace_seen(const struct tm_engine *t, struct tm_pace_seen *out)
                                  .rate = p->rate,
                                  .error = p->error,
                                  .other = p->other,
+                                 .cold = p->cold,
                                  .left_over = p->left_over};
     if (t->config.whole && p->rate > 0)
         out->left_over_cycles = (double)p->left_over * (double)t->config.whole->insts /

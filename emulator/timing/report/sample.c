@@ -186,7 +186,7 @@ static void go_on(const struct tm_engine *t, double *span, double *error)
         alone = (stay + alone) / 2;
     }
     *span += full + alone + LATE * stay;
-    *error = full * (off + p->other / 2 + any) + last;
+    *error = full * (off + p->other / 2 + p->cold + any) + last;
 }
 
 /* What was simulated of the grid, 0 to 1. */

@@ -8,7 +8,8 @@
  */
 #include "mem.h"
 
-#define LINE 128u
+#define LINE          128u
+#define LINES_OF_PAGE (TM_HOST_PAGE / LINE)
 /* Code has lines of its own in the GL2, above all data. */
 #define CODE_LINES (UINT64_C(1) << 40)
 
@@ -80,6 +81,14 @@ rd_status tm_memory_create(struct tm_memory *m, const struct tm_base *b,
         return st;
     if (config->warm_mall)
         warm_mall(m);
+    if (config->whole && m->canon.n_ranges) {
+        m->touched = calloc((size_t)(m->canon.range_end * LINES_OF_PAGE / 64 + 1),
+                            sizeof *m->touched);
+        if (!m->touched)
+            return RD_E_NOMEM;
+        for (size_t i = 0; i < m->canon.n_ranges; i++)
+            m->lines += (m->canon.range[i].bytes + LINE - 1) / LINE;
+    }
     for (size_t page = 0; config->warm_data && page < TM_TLB_PAGES; page++)
         keep(b, m, page, 1); /* long there */
     return RD_OK;
@@ -89,6 +98,7 @@ void tm_memory_destroy(struct tm_memory *m)
 {
     tm_cache_destroy(&m->gl2);
     tm_cache_destroy(&m->mall);
+    free(m->touched);
     tm_canon_destroy(&m->canon);
 }
 
@@ -150,6 +160,19 @@ static void deeper(struct tm_memory *m, uint8_t level)
         m->level = level;
 }
 
+/* A line is not in the GL2: is it asked for for the first time? */
+static bool touch(struct tm_memory *m, uint64_t line)
+{
+    if (!m->touched || line >= m->canon.range_end * LINES_OF_PAGE)
+        return false;
+    uint64_t *at = &m->touched[line / 64], bit = UINT64_C(1) << line % 64;
+    if (*at & bit)
+        return false;
+    *at |= bit;
+    m->n_touched++;
+    return true;
+}
+
 static int64_t queue_ns(double *free_at, double now, double cost)
 {
     double start = *free_at > now ? *free_at : now;
@@ -204,6 +227,7 @@ static int64_t load_gl2(const struct tm_base *b, struct tm_memory *m, uint64_t l
         return tm_max(extra, *ready - arrival);
     }
     m->gl2_miss++;
+    m->first_loads += touch(m, line);
     if (m->gl2.lost)
         (void)write_back(b, m, start);
     int64_t *there;
@@ -449,6 +473,7 @@ static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
                 go = tm_max(go, start + write_back(b, m, start));
             *ready = go;
             m->gl2_miss++; /* a write allocates */
+            (void)touch(m, r->line[l]);
             misses++;
         }
         tm_cache_write(&m->gl2, ready);

@@ -37,6 +37,10 @@ struct tm_memory {
     bool tlb_brought[TM_TLB_PAGES];  /* by the walk for a neighbour */
     struct tm_turn_out tlb_out;
     uint64_t gl2_hit, gl2_miss, smem_bytes;
+    /* For samples, else NULL: which lines of the buffers anybody has asked for, a bit
+     * each; how many there are, how many of them were asked for, and by loads. */
+    uint64_t *touched;
+    uint64_t lines, n_touched, first_loads;
     uint8_t level; /* enum tm_stall: where the slowest line of the last access was */
 };
 
