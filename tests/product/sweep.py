@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """rdna3 sweep: its file, the database, resuming, MPI, tables and plots.
 
-    sweep.py local|mistakes|output|resume|show|mpi|killed|survive|leader|taken|orphans RDNA3 SOURCE
+    sweep.py local|mistakes|output|resume|show|mpi|killed|survive|leader|taken|purge|orphans RDNA3 SOURCE
 
 SPDX-License-Identifier: MIT
 """
@@ -255,8 +255,9 @@ def mpi():
     expect(call(*mpirun(2, "a.sweep"))[0] != 0, "a wrong file")
 
 
-def ranks_of(mpirun_pid):
-    """Processes of the ranks, in the order of the ranks."""
+def ranks_of(mpirun_pid, known=False):
+    """Processes that work, or those that mpirun knows and that wait for them, in the order
+    of the ranks."""
     lines = call("ps", "-eo", "pid=,ppid=,args=")[1].splitlines()
     parents = {int(w[0]): (int(w[1]), w[2]) for w in (line.split(None, 2) for line in lines) if len(w) == 3}
 
@@ -267,6 +268,7 @@ def ranks_of(mpirun_pid):
                 return True
         return False
     mine = [pid for pid, (_, args) in parents.items() if args.startswith(MPI) and below(pid)]
+    mine = [pid for pid in mine if (parents[pid][0] in mine) != known]
     rank = {}
     for pid in mine:
         with open(f"/proc/{pid}/environ", "rb") as f:
@@ -341,7 +343,7 @@ def leader():
 
 def taken():
     """Rank 0 is killed when it has taken a result and not written it down: it is not lost."""
-    write("a.sweep", SLOW.replace("! test -e go;", "! test -e go -o -e go$OMPI_COMM_WORLD_RANK;"))
+    write("a.sweep", SLOW.replace("! test -e go;", "! test -e go -o -e go$OMPI_COMM_WORLD_RANK$PMI_RANK;"))
     command = mpirun(2, "a.sweep")
     command.insert(1, recovers())
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as p:
@@ -367,6 +369,34 @@ def taken():
     left = [name for name in os.listdir(".") if ".left." in name]
     expect(len(log()) == 2 and len(left) == 2, f"{log()} {left}")
     finish(command, True)
+
+
+def purge():
+    """mpirun kills all ranks, as MPICH's does when one dies, while results wait to be written
+    down: none is lost."""
+    write("a.sweep", SLOW.replace("! test -e go;", "! test -e go -o -e go{item};"))
+    command = mpirun(3, "a.sweep")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as p:
+        started(p, 3)
+        known, work = ranks_of(p.pid, True), ranks_of(p.pid)
+        expect(len(known) == len(work) == 3, f"{known} {work}")
+        with sqlite3.connect("a.sweep.db", isolation_level=None) as c:
+            c.execute("BEGIN EXCLUSIVE")  # it cannot write
+            write("go1", "")
+            for _ in range(500):
+                if os.path.exists("log"):
+                    break
+                time.sleep(0.02)
+            for pid in known:
+                os.kill(pid, signal.SIGKILL)
+            c.execute("ROLLBACK")
+        p.communicate(timeout=60)
+    for _ in range(500):
+        if not any(running(pid) for pid in work):
+            break
+        time.sleep(0.02)
+    finish(command, True)
+    expect(not [name for name in os.listdir(".") if ".left." in name], "what was left stays")
 
 
 def orphans():

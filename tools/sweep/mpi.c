@@ -4,7 +4,8 @@
  * TCP (link.h). Rank 0 has the database, hands out items, runs items itself in between.
  * Others ask with their last result. The item of a rank that dies is handed out again;
  * when rank 0 dies, the others leave what they were at beside the database (left.c).
- * When mpirun is killed, all end as if interrupted.
+ * When mpirun is killed, or kills all because one has died, they end as if interrupted:
+ * a rank works in a process of its own, which mpirun does not know.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -26,10 +28,15 @@
  * do; seconds from one look at interruptions to the next. */
 #define LATE 20.0
 #define LOOK 0.25
-/* Seconds that an interrupted rank waits for rank 0's last word. */
-enum { PARTING = 2 };
+/* Seconds that a command may go on once its rank is to end: it may have done its work
+ * just now; that rank 0 waits for such results; that a rank waits for rank 0's word. */
+#define GRACE 0.5
+enum { HARVEST = 2, PARTING = 3 };
 /* No item says more (job.c). */
 enum { MOST_BYTES = 1 << 21 };
+/* Instead of an item: rank 0 has written down what it has heard, and hears no more.
+ * SWEEP_NONE: and that was all. */
+#define OVER (SWEEP_NONE - 1)
 
 struct message { /* all ranks run the same program */
     uint64_t item;
@@ -83,6 +90,56 @@ static bool to_end(void)
     return sweep_interrupted;
 }
 
+/* ---- a process of its own ---- */
+
+/* What mpirun started waits here for the process that works, tells it what mpirun says,
+ * and ends as it does. */
+static int watch(pid_t worker, const sigset_t *heard)
+{
+    const struct timespec most = {.tv_nsec = (long)(LOOK * 1e9)};
+    int status = 0;
+    for (;;) {
+        int said = sigtimedwait(heard, NULL, &most);
+        bool alone = starter && getppid() != starter;
+        if (said == SIGINT || said == SIGTERM || alone)
+            (void)kill(worker, SIGTERM);
+        if (alone)
+            starter = 0; /* that is said once */
+        if (waitpid(worker, &status, WNOHANG) != 0)
+            break;
+    }
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    (void)signal(WTERMSIG(status), SIG_DFL); /* mpirun is to see how it died */
+    (void)sigprocmask(SIG_UNBLOCK, heard, NULL);
+    (void)raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+}
+
+/* From here on another process is the rank; what mpirun knows as the rank waits for it.
+ * MPICH's mpirun kills all ranks when one dies: those that live are to write down what
+ * they have. Returns in the process that works, or where there is only one. */
+static void step_aside(void)
+{
+    sigset_t heard, before;
+    pid_t watcher = getpid();
+    if (!starter)
+        return;
+    (void)sigemptyset(&heard);
+    (void)sigaddset(&heard, SIGINT);
+    (void)sigaddset(&heard, SIGTERM);
+    (void)sigaddset(&heard, SIGCHLD);
+    (void)sigprocmask(SIG_BLOCK, &heard, &before);
+    pid_t worker = fork();
+    if (worker > 0)
+        _exit(watch(worker, &heard));
+    if (worker == 0) {
+        (void)setpgid(0, 0); /* mpirun kills groups */
+        starter = watcher;
+    }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 static int parse(struct options *o, int argc, char **argv)
 {
     static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
@@ -117,13 +174,18 @@ static int parse(struct options *o, int argc, char **argv)
 static int run_item(const struct sweep *s, uint64_t item, struct sweep_done *out)
 {
     struct sweep_job job, *ended = NULL;
+    double until = 0;
+    if (to_end())
+        return 130;
     int status = sweep_start(&job, s, item);
     while (status == CLI_OK && !ended) {
-        if (to_end()) {
+        if (to_end() && until <= 0)
+            until = cli_now() + GRACE;
+        if (until > 0 && cli_now() >= until) {
             sweep_stop(&job, 1);
             return 130;
         }
-        ended = sweep_wait(&job, 1, LOOK);
+        ended = sweep_wait(&job, 1, until > 0 ? GRACE : LOOK);
     }
     if (ended)
         *out = ended->done;
@@ -166,12 +228,16 @@ static bool ask(int fd, const struct sweep_done *last, uint64_t *item)
            whole_receive(fd, item, sizeof *item);
 }
 
-/* It has been interrupted; rank 0, too? Then it says so once all is written down. */
-static bool all_end(int fd)
+/* It has been interrupted and gives its item back. Is all else written down? Rank 0 may
+ * have said its last word before it hears. */
+static bool part(int fd)
 {
+    const struct message m = {.item = SWEEP_NONE};
     uint64_t item;
     link_patience(fd, PARTING);
-    return whole_receive(fd, &item, sizeof item) && item == SWEEP_NONE;
+    (void)whole_send(fd, &m, sizeof m);
+    return whole_receive(fd, &item, sizeof item) &&
+           (item == SWEEP_NONE || item == OVER);
 }
 
 static int serve(const struct sweep *s, const struct link_where *where, const char *db,
@@ -184,7 +250,7 @@ static int serve(const struct sweep *s, const struct link_where *where, const ch
         return status;
     sweep_progress_begin();
     for (;;) {
-        if (!ask(fd, &r.last, &item)) {
+        if (!ask(fd, &r.last, &item) || item == OVER) {
             status = leave(&r, db, s, rank);
             break;
         }
@@ -193,7 +259,7 @@ static int serve(const struct sweep *s, const struct link_where *where, const ch
             break;
         status = run_item(s, item, &r.last);
         if (status == 130)
-            status = all_end(fd) ? CLI_OK : leave(&r, db, s, rank);
+            status = part(fd) ? CLI_OK : leave(&r, db, s, rank);
         if (status != CLI_OK || r.last.item == SWEEP_NONE)
             break;
     }
@@ -265,13 +331,14 @@ static int write_down(struct leader *l, int status)
     return status;
 }
 
-/* Take a peer's result, and answer. */
+/* Take a peer's result, and answer. One that is to end gives its item back. */
 static int answer(struct leader *l, struct peer *p)
 {
     struct message m;
     struct sweep_done done = {.text = NULL};
     bool good = whole_receive(p->fd, &m, sizeof m) && m.bytes <= MOST_BYTES &&
-                m.item == p->item;
+                (m.item == p->item || m.item == SWEEP_NONE);
+    bool parts = good && m.item != p->item;
     if (good) {
         done = (struct sweep_done){.item = m.item,
                                    .status = m.status,
@@ -291,7 +358,9 @@ static int answer(struct leader *l, struct peer *p)
         l->result[l->n_results++] = (struct result){done, (int)p->rank};
     else
         free(done.text);
-    p->item = next_item(l);
+    if (parts)
+        sweep_store_again(l->store, p->item);
+    p->item = parts ? SWEEP_NONE : next_item(l);
     bool ends = p->item == SWEEP_NONE;
     int status = ends ? write_down(l, CLI_OK) : CLI_OK; /* it will not ask again */
     if (!whole_send(p->fd, &p->item, sizeof p->item))
@@ -339,9 +408,20 @@ static int attend(struct leader *l)
     return status;
 }
 
+/* All are to end: take what they come to just now. */
+static int harvest(struct leader *l, int status)
+{
+    const double until = cli_now() + HARVEST;
+    while (status == CLI_OK && (l->job.pid || l->n) && cli_now() < until) {
+        status = attend(l);
+        status = write_down(l, status);
+    }
+    return status;
+}
+
 static int lead(struct leader *l)
 {
-    const uint64_t none = SWEEP_NONE;
+    const uint64_t over = OVER;
     int status = CLI_OK;
     double idle = 0;
     sweep_progress_begin();
@@ -360,10 +440,11 @@ static int lead(struct leader *l)
         sweep_progress(l->store, l->sweep, false);
     }
     status = write_down(l, status);
+    status = to_end() ? harvest(l, status) : status;
     sweep_stop(&l->job, 1);
     for (; l->n; forget(l, &l->peer[l->n - 1]))
         if (status == CLI_OK)
-            (void)whole_send(l->peer[l->n - 1].fd, &none, sizeof none);
+            (void)whole_send(l->peer[l->n - 1].fd, &over, sizeof over);
     return status;
 }
 
@@ -419,6 +500,8 @@ int main(int argc, char **argv)
         status = cli_error(CLI_FAILED, "out of memory");
     if (rank == 0 && status == CLI_OK)
         status = begin(&o, &s, db, &store);
+    if (store)
+        sweep_store_close(store);
     if (rank == 0 && status == CLI_OK)
         status = link_listen(&where, &listening);
     if (status != CLI_OK)
@@ -428,6 +511,10 @@ int main(int argc, char **argv)
     (void)signal(SIGPIPE,
                  SIG_IGN); /* mpirun reads what they say, as long as it lives */
     sweep_path();
+    if (where.n_places)
+        step_aside();
+    if (rank == 0 && status == CLI_OK) /* a database is not for two processes */
+        status = sweep_store_open(db, &s, false, &store);
     if (rank == 0 && status == CLI_OK)
         status = run(&s, db, store, &where, listening, (unsigned)size - 1);
     else if (rank && where.n_places)
