@@ -26,9 +26,10 @@ enum scalar_kind {
     SK_BITCMP, /* SCC = cc of bit S1 of S0 */
     SK_PRIO,
     SK_READLANE, /* alu: the first active lane */
-    SK_CHOOSE,   /* S0 if cc, else S1; SCC = cc */
-    SK_SELECT,   /* by SCC */
-    SK_BITS,     /* alu is enum x86_bits */
+    SK_WRITELANE,
+    SK_CHOOSE, /* S0 if cc, else S1; SCC = cc */
+    SK_SELECT, /* by SCC */
+    SK_BITS,   /* alu is enum x86_bits */
     SK_SEXT8,
     SK_SEXT16,
     SK_SAVEEXEC,      /* D = EXEC; EXEC = S0 alu EXEC */
@@ -297,24 +298,67 @@ static void pack(struct emit *e, const struct uop *u, const struct scalar_recipe
     finish(e, u, r);
 }
 
-/* One lane of a row, which memory has then. */
+/* The row that a lane is in and, of a wave of 64 lanes, the one behind go to memory;
+ * written: that will be newer. */
+static void lane_rows(struct emit *e, unsigned first, unsigned n, bool written)
+{
+    for (unsigned row = first; n--; row += WAVE_VGPRS) {
+        unsigned c = e->rows.entry_of[row];
+        if (c != NO_ENTRY)
+            rows_store(e, c);
+        if (written)
+            rows_drop(e, row);
+    }
+}
+
+/* Where the lane of row is that lane means (NULL: the first active one). Changes rax
+ * and rcx. */
+static struct x86_mem lane_at(struct emit *e, unsigned row, const struct usrc *lane,
+                              bool written)
+{
+    struct x86 *x = e->x;
+    unsigned lanes = e->wave64 ? 64 : 32;
+    int32_t value;
+    if (lane && is_immediate(e, lane, &value)) {
+        unsigned at = (unsigned)value % lanes;
+        row += at / 32 * WAVE_VGPRS;
+        lane_rows(e, row, 1, written);
+        return mem_at(ROWS, (int32_t)(row * ROW_BYTES + at % 32 * 4));
+    }
+    lane_rows(e, row, lanes / 32, written);
+    if (lane) {
+        load_source(e, RAX, lane);
+    } else {
+        x86_load(x, e->wave64, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
+        x86_bits(x, BITS_TZCNT, e->wave64, RAX, RAX); /* none: their number, then 0 */
+    }
+    if (e->wave64) {
+        x86_mov(x, false, RCX, RAX);
+        x86_alu_imm(x, ALU_AND, false, RCX, 32);
+        _Static_assert(32 << 10 == WAVE_VGPRS * ROW_BYTES, "the upper rows are there");
+        x86_shift_imm(x, SHIFT_SHL, false, RCX, 10);
+    }
+    x86_alu_imm(x, ALU_AND, false, RAX, 31);
+    x86_shift_imm(x, SHIFT_SHL, false, RAX, 2);
+    if (e->wave64)
+        x86_alu(x, ALU_ADD, true, RAX, RCX);
+    x86_alu(x, ALU_ADD, true, RAX, ROWS);
+    return mem_at(RAX, (int32_t)(row * ROW_BYTES));
+}
+
 static void read_lane(struct emit *e, const struct uop *u,
                       const struct scalar_recipe *r)
 {
-    unsigned row = u->s[0].row, c = e->rows.entry_of[row];
-    if (c != NO_ENTRY)
-        rows_store(e, c);
-    if (r->alu) {
-        x86_load(e->x, false, RAX, sgpr_mem(ISA_SEL_EXEC_LO));
-        x86_bits(e->x, BITS_TZCNT, false, RAX, RAX); /* 32, then 0, if there is none */
-    } else {
-        load_source(e, RAX, &u->s[1]);
-    }
-    x86_alu_imm(e->x, ALU_AND, false, RAX, 31);
-    x86_shift_imm(e->x, SHIFT_SHL, false, RAX, 2);
-    x86_alu(e->x, ALU_ADD, true, RAX, ROWS);
-    x86_load(e->x, false, RAX, mem_at(RAX, (int32_t)(row * ROW_BYTES)));
+    const struct usrc *lane = r->alu ? NULL : &u->s[1];
+    x86_load(e->x, false, RAX, lane_at(e, u->s[0].row, lane, false));
     x86_store(e->x, false, sgpr_mem(u->d), RAX);
+}
+
+static void write_lane(struct emit *e, const struct uop *u)
+{
+    struct x86_mem at = lane_at(e, u->d, &u->s[1], true);
+    load_source(e, RCX, &u->s[0]);
+    x86_store(e->x, false, at, RCX);
 }
 
 static void compare(struct emit *e, const struct uop *u, const struct scalar_recipe *r)
@@ -380,13 +424,14 @@ bool emit_scalar_fits(const struct uop *u, unsigned *dwords)
     *dwords = none ? 0 : u->flags & UF_DST64 ? 2 : 1;
     if (r->kind == SK_HINT || r->kind == SK_PRIO)
         return true;
-    return has_sources(u, r) && r->kind != SK_READLANE && (none || !writes_exec(u, r));
+    return has_sources(u, r) && r->kind != SK_READLANE && r->kind != SK_WRITELANE &&
+           (none || !writes_exec(u, r));
 }
 
 bool emit_scalar(struct emit *e, const struct uop *u)
 {
     const struct scalar_recipe *r = find(u->isa_op);
-    if (!r || (r->kind == SK_READLANE && e->wave64))
+    if (!r)
         return false;
     if (r->kind == SK_HINT)
         return true;
@@ -406,6 +451,9 @@ bool emit_scalar(struct emit *e, const struct uop *u)
     case SK_READLANE:
         read_lane(e, u, r);
         break;
+    case SK_WRITELANE: /* ignores EXEC and has a row as result */
+        write_lane(e, u);
+        return true;
     case SK_BITCMP:
         load_source(e, RAX, &u->s[0]);
         load_source(e, RCX, &u->s[1]);

@@ -578,6 +578,24 @@ static const char *const lines[] = {
     "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
     "v_readlane_b32 s20, v1, 3\nv_readfirstlane_b32 s21, v2\ns_cselect_b32 s22, 1, "
     "2\nv_mov_b32 v16, s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    /* lanes, in waves of 64 too: v16 to v18 and v4 are in registers */
+    "v_readlane_b32 s23, v4, 37\nv_readlane_b32 s24, v4, 5\nv_mov_b32 v16, "
+    "s23\nv_mov_b32 v17, s24",
+    "v_readlane_b32 s23, v4, s12\nv_readlane_b32 s24, v2, s13\nv_mov_b32 v16, "
+    "s23\nv_mov_b32 v17, s24",
+    "s_mov_b32 m0, 45\nv_readlane_b32 s23, v4, m0\nv_mov_b32 v16, s23",
+    "v_readfirstlane_b32 s23, v4\nv_mov_b32 v16, s23",
+    "s_mov_b32 exec_lo, 0\nv_readfirstlane_b32 s23, v4\nv_mov_b32 v16, s23",
+    "s_mov_b32 exec_lo, 0\ns_mov_b32 exec_hi, 0x50\nv_readfirstlane_b32 s23, "
+    "v4\nv_mov_b32 v16, s23",
+    "v_readlane_b32 exec_lo, v4, 63\nv_mov_b32 v16, v2\nv_mov_b32 v17, v3",
+    "v_writelane_b32 v16, s12, 33\nv_writelane_b32 v17, -5, 31",
+    "v_writelane_b32 v16, s12, s13\nv_add_nc_u32 v17, v16, v4",
+    "v_writelane_b32 v16, 0x12345, 63\nv_mov_b32 v16, v2\nv_writelane_b32 v16, s12, "
+    "0\nv_readlane_b32 s23, v16, 63\nv_mov_b32 v17, s23",
+    "s_mov_b32 m0, 70\nv_writelane_b32 v4, exec_lo, m0\nv_mov_b32 v16, v4",
+    "v_writelane_b32 v126, s12, 3\nv_writelane_b32 v127, s13, 40\nv_mov_b32 v16, "
+    "v126\nv_mov_b32 v17, v127",
     /* DPP */
     "v_mov_b32_dpp v16, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
     "v_mov_b32_dpp v16, v2 row_shr:1 row_mask:0xf bank_mask:0xf",
