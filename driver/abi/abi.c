@@ -256,12 +256,22 @@ bool abi_fence_ioctl(const struct abi_host *host, int fd, unsigned long cmd, voi
                      int *result)
 {
     struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
+    if (!ctx && (cmd >> 8 & 0xff) == 'W') /* a timeline may come from another process */
+        ctx = get_context(host);
     if (!ctx)
         return false;
     thread = (struct thread){.host = host, .fd = fd};
-    bool is = abi_sync_file(ctx, fd, cmd, (uintptr_t)arg, result);
+    bool is = abi_sync_file(ctx, fd, cmd, (uintptr_t)arg, result) ||
+              abi_timeline(ctx, fd, cmd, (uintptr_t)arg, result);
     thread = (struct thread){.host = NULL};
     return is;
+}
+
+int abi_new_timeline(const struct abi_host *host)
+{
+    struct abi_ctx *ctx = get_context(host);
+    int fd, r = ctx ? abi_errno(kmd_timeline_create(ctx->kmd, &fd)) : -ENODEV;
+    return r ? r : fd;
 }
 
 void abi_recover(const struct abi_host *host)

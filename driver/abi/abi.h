@@ -35,10 +35,11 @@ static inline bool abi_claims(unsigned long cmd)
     return type == 'K' || type == 'd';
 }
 
-/* The same of descriptors of fences. */
+/* The same of descriptors of fences and software timelines. */
 static inline bool abi_claims_fence(unsigned long cmd)
 {
-    return (cmd >> 8 & 0xff) == '>';
+    unsigned long type = cmd >> 8 & 0xff;
+    return type == '>' || type == 'W';
 }
 
 /* For a handler of SIGSEGV and SIGBUS: is this thread at work for the GPU? */
@@ -66,9 +67,13 @@ bool abi_mapping_fits(uint64_t offset, uint64_t bytes);
 int abi_ioctl(const struct abi_host *host, enum abi_file file, int fd,
               unsigned long cmd, void *arg);
 
-/* An ioctl on a descriptor that is none of our files; false: nor of a fence of ours. */
+/* An ioctl on a descriptor that is none of our files; false: nor of a fence or
+ * software timeline of ours. */
 bool abi_fence_ioctl(const struct abi_host *host, int fd, unsigned long cmd, void *arg,
                      int *result);
+
+/* A descriptor of a new software timeline, or -errno. Thread: any. */
+int abi_new_timeline(const struct abi_host *host);
 
 /* Somebody wants the GPU to be reset. Thread: any. */
 void abi_recover(const struct abi_host *host);

@@ -147,6 +147,10 @@ ABI_HANDLER(fence_to_handle);
 bool abi_sync_file(struct abi_ctx *ctx, int fd, unsigned long cmd, uint64_t arg,
                    int *result);
 
+/* The same on a descriptor of a software timeline. */
+bool abi_timeline(struct abi_ctx *ctx, int fd, unsigned long cmd, uint64_t arg,
+                  int *result);
+
 /* What the objects of a chunk hold, before a submission; put its fence into them, after
  * it (fences NULL: are they there?). */
 int abi_sync_before(struct abi_ctx *ctx, const void *data, size_t bytes, bool timeline,

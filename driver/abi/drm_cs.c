@@ -249,6 +249,7 @@ struct job {
     unsigned n_parts, leader; /* leader: the part of the last indirect buffer */
     struct kmd_after after[MAX_AFTER];
     unsigned n_after;
+    struct kmd_fences soft; /* software timelines only */
     uint64_t user_fence, owner;
     void *signals; /* of a chunk of objects that get the fence; NULL: none */
     size_t signals_bytes;
@@ -334,6 +335,9 @@ static int add_waits(struct abi_ctx *ctx, struct job *job, const void *data,
         job->after[job->n_after++] =
             (struct kmd_after){(enum kmd_engine)i, before.number[i]};
     }
+    if (!r)
+        kmd_fences_merge(ctx->kmd, &job->soft,
+                         &(struct kmd_fences){.soft = before.soft});
     return r;
 }
 
@@ -436,6 +440,7 @@ static int submit(struct abi_ctx *ctx, struct job *job, uint64_t *number)
         s->ibs = part->ibs;
         s->after = job->after;
         s->n_after = job->n_after;
+        s->soft = job->soft.soft;
         s->owner = job->owner;
         s->user_fence = i == job->n_parts ? job->user_fence : 0;
         r = abi_errno(kmd_submit(ctx->kmd, s, number));

@@ -117,12 +117,17 @@ struct list {
     uint32_t count;
     uint32_t *handles;
     uint64_t *points;
+    /* What a wait has found: what is in the objects later does not matter to it. */
+    struct kmd_fences *fences;
+    bool *found;
 };
 
 static void free_list(struct list *l)
 {
     free(l->handles);
     free(l->points);
+    free(l->fences);
+    free(l->found);
 }
 
 /* Read a client's arrays; every handle must exist. points 0: all of them 0. */
@@ -134,7 +139,9 @@ static int read_list(struct abi_ctx *ctx, struct list *l, uint64_t handles,
         return -ENOMEM;
     l->handles = calloc(count, sizeof(*l->handles));
     l->points = calloc(count, sizeof(*l->points));
-    int r = l->handles && l->points ? 0 : -ENOMEM;
+    l->fences = calloc(count, sizeof(*l->fences));
+    l->found = calloc(count, sizeof(*l->found));
+    int r = l->handles && l->points && l->fences && l->found ? 0 : -ENOMEM;
     if (!r && !abi_get(l->handles, handles, count * sizeof(*l->handles)))
         r = -EFAULT;
     for (uint32_t i = 0; i < count && !r; i++) {
@@ -151,27 +158,28 @@ static int read_list(struct abi_ctx *ctx, struct list *l, uint64_t handles,
 
 /* How many of the list are as they are waited for; -EINVAL: one is not there, and is
  * not waited for. */
-static int look_at(struct abi_ctx *ctx, const struct list *l, uint32_t flags,
-                   uint32_t *first)
+static int look_at(struct abi_ctx *ctx, struct list *l, uint32_t flags, uint32_t *first)
 {
     bool later = flags & (DRM_SYNCOBJ_WAIT_SUBMIT | DRM_SYNCOBJ_WAIT_AVAILABLE);
     int done = 0;
     for (uint32_t i = 0; i < l->count; i++) {
-        struct kmd_fences f;
-        if (kmd_syncobj_find(ctx->kmd, l->handles[i], l->points[i], &f) != RD_OK) {
+        struct kmd_fences *f = &l->fences[i];
+        l->found[i] = l->found[i] || kmd_syncobj_find(ctx->kmd, l->handles[i],
+                                                      l->points[i], f) == RD_OK;
+        if (!l->found[i]) {
             if (!later)
                 return -EINVAL;
             continue;
         }
         bool is = flags & DRM_SYNCOBJ_WAIT_AVAILABLE ||
-                  kmd_fences_state(ctx->kmd, &f) != KMD_FENCE_BUSY;
+                  kmd_fences_state(ctx->kmd, f) != KMD_FENCE_BUSY;
         if (is && !done++)
             *first = i;
     }
     return done;
 }
 
-static int wait_for(struct abi_ctx *ctx, const struct list *l, uint32_t flags,
+static int wait_for(struct abi_ctx *ctx, struct list *l, uint32_t flags,
                     int64_t deadline, uint32_t *first)
 {
     unsigned turns = 0;
@@ -345,9 +353,7 @@ int abi_sync_before(struct abi_ctx *ctx, const void *data, size_t bytes, bool ti
                          : find_fence(ctx, handles[i].handle, 0, 0, &f);
         if (r)
             return r;
-        for (unsigned e = 0; e < KMD_ENGINES; e++)
-            if (f.number[e] > out->number[e])
-                out->number[e] = f.number[e];
+        kmd_fences_merge(ctx->kmd, out, &f);
     }
     return 0;
 }

@@ -83,6 +83,7 @@ static const struct text_file texts[] = {
     {DEBUG "/dri/0/amdgpu_gpu_recover", "0\n"},
     {DEBUG "/dri/0/amdgpu_evict_vram", "0\n"},
     {DEBUG "/dri/0/amdgpu_evict_gtt", "0\n"},
+    {DEBUG "/sync/sw_sync", ""},
     {DEBUG "/tracing/events/amdgpu/amdgpu_bo_move/enable", "0\n"},
 };
 

@@ -68,6 +68,16 @@ static const struct abi_host host;
 
 /* ---- opening ---- */
 
+/* What the program has opened is a new timeline. Its number stays. */
+static void become_timeline(int fd)
+{
+    int flags = fcntl(fd, F_GETFD), timeline = abi_new_timeline(&host);
+    if (timeline < 0)
+        return;
+    (void)dup3(timeline, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0);
+    close(timeline);
+}
+
 /* Whoever opens the primary node first is its master; Linux resets the board when the
  * file of that name is read, which is what it is opened for. */
 static void opened(int fd)
@@ -78,13 +88,16 @@ static void opened(int fd)
         abi_opened(&host, ABI_CARD, fd);
     else if (node == VFS_RECOVER)
         abi_recover(&host);
+    else if (node == VFS_TIMELINE)
+        become_timeline(fd);
     errno = saved;
 }
 
 /* Could a file be one of those? Cheap, as every opening asks. */
 static bool may_matter(const char *path)
 {
-    return strstr(path, "card") || strstr(path, "/fd/") || strstr(path, "gpu_recover");
+    return strstr(path, "card") || strstr(path, "/fd/") ||
+           strstr(path, "gpu_recover") || strstr(path, "sw_sync");
 }
 
 static int do_open(int dir, const char *path, int flags, mode_t mode)

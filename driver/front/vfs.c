@@ -32,6 +32,7 @@ static const char *const owned[] = {
     "/sys/bus/pci/devices",
     "/sys/bus/pci/drivers/amdgpu",
     "/sys/kernel/debug/dri",
+    "/sys/kernel/debug/sync",
     "/sys/kernel/debug/tracing/events/amdgpu",
     "/proc/modules",
 };
@@ -51,7 +52,7 @@ static struct {
     bool active;
     size_t prefix_length;
     char prefix[PATH_MAX];
-    struct identity kfd, render, card, recover;
+    struct identity kfd, render, card, recover, timeline;
 } vfs;
 
 static bool identify(const char *file, struct identity *id)
@@ -78,7 +79,8 @@ static bool active(void)
         ok = identify("/dev/kfd", &vfs.kfd) &&
              identify("/dev/dri/renderD128", &vfs.render) &&
              identify("/dev/dri/card0", &vfs.card) &&
-             identify("/sys/kernel/debug/dri/0/amdgpu_gpu_recover", &vfs.recover);
+             identify("/sys/kernel/debug/dri/0/amdgpu_gpu_recover", &vfs.recover) &&
+             identify("/sys/kernel/debug/sync/sw_sync", &vfs.timeline);
     }
     vfs.active = ok;
     __atomic_store_n(&vfs.ready, true, __ATOMIC_RELEASE);
@@ -163,6 +165,8 @@ enum vfs_node vfs_node_of_fd(int fd)
         return VFS_RENDER;
     if (same(&vfs.card, st.st_dev, st.st_ino))
         return VFS_CARD;
+    if (same(&vfs.timeline, st.st_dev, st.st_ino))
+        return VFS_TIMELINE;
     return same(&vfs.recover, st.st_dev, st.st_ino) ? VFS_RECOVER : VFS_NONE;
 }
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-enum vfs_node { VFS_NONE, VFS_KFD, VFS_RENDER, VFS_CARD, VFS_RECOVER };
+enum vfs_node { VFS_NONE, VFS_KFD, VFS_RENDER, VFS_CARD, VFS_RECOVER, VFS_TIMELINE };
 
 /* The path to use instead of the one that the program names: itself, or one in buf. */
 const char *vfs_path(const char *path, char buf[PATH_MAX]);

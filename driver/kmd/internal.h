@@ -127,6 +127,11 @@ struct kmd {
     struct kmd_sync_file *sync_files;
     unsigned n_sync_files;
 
+    pthread_mutex_t soft_lock; /* timeline.c; taken last */
+    struct kmd_soft **softs;
+    uint32_t n_softs;
+    pthread_mutex_t timeline_lock; /* ... taken before soft_lock */
+
     pthread_mutex_t client_lock; /* clients.c */
 
     pthread_mutex_t smi_lock;
@@ -205,6 +210,17 @@ bool kmd_session_raise(struct kmd *kmd, enum kmd_source source, uint32_t queue,
 bool kmd_session_memory(struct kmd *kmd, const struct kmd_memory_fault *fault);
 /* What the debugger of this process watches; NULL: there is none. kmd: struct kmd. */
 const struct gpu_watches *kmd_session_watches(void *kmd);
+
+/* timeline.c: both sets in one; a sleep that ends early if
+ * any timeline has advanced since shared->advances was seen. */
+uint32_t kmd_soft_merge(struct kmd *kmd, uint32_t a, uint32_t b);
+void kmd_timelines_wait(struct kmd *kmd, uint32_t seen, long nanoseconds);
+
+/* syncfile.c: what the client's end of a socket stands for; a word that becomes 1 when
+ * fences have ended. */
+bool kmd_fences_remember(struct kmd *kmd, int fd, const struct kmd_fences *fences);
+RD_CHECKED rd_status kmd_fences_open(struct kmd *kmd, const struct kmd_fences *fences,
+                                     uint64_t *gate);
 
 /* fault.c: the functions that the GPU calls. */
 struct gpu_host kmd_gpu_host(struct kmd *kmd);

@@ -376,6 +376,7 @@ struct kmd_submit {
     unsigned n_ibs;
     const struct kmd_after *after; /* submissions that must have finished */
     unsigned n_after;
+    uint32_t soft;       /* points of software timelines, likewise, or 0 */
     uint64_t user_fence; /* GPU address that gets the number in the end, or 0 */
 };
 
@@ -407,12 +408,14 @@ uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset);
 /* A number of each ring that must have ended; 0: none. */
 struct kmd_fences {
     uint64_t number[KMD_ENGINES];
+    uint32_t soft; /* points of software timelines that must have come; 0: none */
 };
 /* FAILED: all have ended, one with an error. */
 enum kmd_fence kmd_fences_state(struct kmd *kmd, const struct kmd_fences *f);
 
 /* To end when both have. */
-void kmd_fences_merge(struct kmd_fences *to, const struct kmd_fences *more);
+void kmd_fences_merge(struct kmd *kmd, struct kmd_fences *to,
+                      const struct kmd_fences *more);
 
 /* fences NULL: empty. */
 RD_CHECKED rd_status kmd_syncobj_create(struct kmd *kmd,
@@ -443,6 +446,21 @@ RD_CHECKED rd_status kmd_fences_import(struct kmd *kmd, int fd, struct kmd_fence
 /* Let an eventfd count once when a point has ended, or (available) is there. */
 RD_CHECKED rd_status kmd_syncobj_eventfd(struct kmd *kmd, uint32_t handle,
                                          uint64_t point, bool available, int fd);
+
+/* ---- software timelines (timeline.c) ---- */
+
+/* A descriptor of a new one; owner: the client. It ends with its last copy. */
+RD_CHECKED rd_status kmd_timeline_create(struct kmd *kmd, int *fd);
+bool kmd_timeline_is(struct kmd *kmd, int fd);
+RD_CHECKED rd_status kmd_timeline_advance(struct kmd *kmd, int fd, uint32_t count);
+/* A descriptor of a fence that ends when the timeline has come to the number. */
+RD_CHECKED rd_status kmd_timeline_fence(struct kmd *kmd, int fd, uint32_t number,
+                                        int *fence);
+/* Have all points in fences.soft come? FAILED: a timeline was closed before. */
+enum kmd_fence kmd_soft_state(struct kmd *kmd, uint32_t soft);
+/* The state of each point in fences.soft. Returns how many there are. */
+unsigned kmd_soft_list(struct kmd *kmd, uint32_t soft, enum kmd_fence *states,
+                       unsigned room);
 
 /* ---- open files of the primary node (clients.c) ---- */
 

@@ -148,6 +148,8 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
     pthread_mutex_init(&kmd->sync_lock, NULL);
     pthread_mutex_init(&kmd->smi_lock, NULL);
     pthread_mutex_init(&kmd->client_lock, NULL);
+    pthread_mutex_init(&kmd->soft_lock, NULL);
+    pthread_mutex_init(&kmd->timeline_lock, NULL);
     kmd->lockup_ms = config->lockup_ms ? config->lockup_ms : LOCKUP_MS;
     *out = kmd;
     return RD_OK;

@@ -73,6 +73,13 @@ struct gshared_client {
 };
 #define GSHARED_CLIENTS 2048u
 
+/* timeline.c: a software timeline, by its serial; places are taken in turn. */
+struct gshared_timeline {
+    _Atomic uint64_t serial;
+    _Atomic uint32_t value, closed;
+};
+#define GSHARED_TIMELINES 4096u
+
 struct gshared {
     uint64_t magic;
     int32_t owner; /* process that removes the folder */
@@ -88,6 +95,9 @@ struct gshared {
     uint64_t client_serial, client_master; /* the last; who is master, if it is open */
     uint32_t client_magic;                 /* the last */
     struct gshared_client clients[GSHARED_CLIENTS];
+    _Atomic uint64_t timeline_serial;
+    _Atomic uint32_t advances; /* of any timeline; waited on */
+    struct gshared_timeline timelines[GSHARED_TIMELINES];
     struct gpu_opcodes opcodes; /* of all processes, if they are counted */
     struct gpu_kernels kernels; /* of all processes, under the timing model */
 };

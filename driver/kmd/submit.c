@@ -29,6 +29,11 @@
 #define AT_RPTR  0u
 #define AT_WPTR  8u
 #define AT_FENCE 64u
+/* In the pages behind that: a word for each of the last submissions that wait for what
+ * is no ring's, far more than the ring holds. */
+#define GATES      2048u
+#define GATE_BYTES (8ull * GATES)
+#define ALL_BYTES  (RING_BYTES + PAGE + GATE_BYTES)
 
 struct words {
     uint32_t dw[MAX_DWORDS];
@@ -70,17 +75,17 @@ static uint64_t done_so_far(const struct kmd_ring *r)
 /* Memory of the kernel's own, which the GPU sees. */
 static rd_status make_memory(struct kmd *kmd, struct kmd_ring *r)
 {
-    void *p = mmap(NULL, RING_BYTES + PAGE, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = mmap(NULL, ALL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                   -1, 0);
     if (p == MAP_FAILED)
         return RD_E_NOMEM;
-    madvise(p, RING_BYTES + PAGE, MADV_DONTFORK);
-    rd_status st = gpu_vm_add(kmd->gpu, (uintptr_t)p, RING_BYTES + PAGE,
-                              GPU_READ | GPU_WRITE, "kernel ring");
+    madvise(p, ALL_BYTES, MADV_DONTFORK);
+    rd_status st = gpu_vm_add(kmd->gpu, (uintptr_t)p, ALL_BYTES, GPU_READ | GPU_WRITE,
+                              "kernel ring");
     if (st == RD_OK)
         r->memory = p;
     else
-        munmap(p, RING_BYTES + PAGE);
+        munmap(p, ALL_BYTES);
     return st;
 }
 
@@ -157,6 +162,26 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/* A submission that may not have ended. */
+struct kmd_job {
+    struct kmd_job *next;
+    struct kmd_submit what;
+    uint64_t number;
+    bool dropped;
+    uint64_t *gate; /* becomes 1 when it may begin, or NULL */
+    struct kmd_ib *ibs;
+    struct kmd_after after[];
+};
+
+/* Does it wait for what no ring brings? The kernel keeps such work back. */
+static bool kept_back(const struct kmd_ring *r, uint64_t done)
+{
+    const struct kmd_job *job = r->jobs;
+    while (job && job->number <= done)
+        job = job->next;
+    return job && job->gate && !__atomic_load_n(job->gate, __ATOMIC_ACQUIRE);
+}
+
 /* Has the ring failed, or stood still in one submission, but for its kernels, for too
  * long? */
 static bool broken(struct kmd_ring *r)
@@ -164,7 +189,8 @@ static bool broken(struct kmd_ring *r)
     uint64_t done = done_so_far(r), now = now_ms();
     if (!r->queue || gpu_queue_halted(r->queue->gpu))
         return r->queue != NULL;
-    if (r->watched != done + 1 || done == r->last || gpu_queue_running(r->queue->gpu)) {
+    if (r->watched != done + 1 || done == r->last || gpu_queue_running(r->queue->gpu) ||
+        kept_back(r, done)) {
         r->watched = done + 1;
         r->watched_ms = now;
     }
@@ -190,16 +216,6 @@ static bool append(struct kmd_ring *r, bool dma, const struct words *w)
     return true;
 }
 
-/* A submission that may not have ended. */
-struct kmd_job {
-    struct kmd_job *next;
-    struct kmd_submit what;
-    uint64_t number;
-    bool dropped;
-    struct kmd_ib *ibs;
-    struct kmd_after after[];
-};
-
 static bool dma_engine(enum kmd_engine engine)
 {
     return engine >= KMD_ENGINE_DMA;
@@ -216,6 +232,8 @@ static bool issue(struct kmd *kmd, struct kmd_ring *r, const struct kmd_job *job
         if (other->memory && done_so_far(other) < s->after[i].number)
             wait_for(&w, dma, fence_va(other), s->after[i].number);
     }
+    if (job->gate && !job->dropped)
+        wait_for(&w, dma, (uintptr_t)job->gate, 1);
     for (unsigned i = 0; i < s->n_ibs && !job->dropped; i++)
         run_ib(&w, dma, &s->ibs[i]);
     if (s->user_fence && !job->dropped)
@@ -320,6 +338,17 @@ static bool is_guilty(const struct kmd *kmd, uint64_t owner)
     return false;
 }
 
+/* What a job waits for on software timelines opens its gate. Lock held. */
+static rd_status set_gate(struct kmd *kmd, struct kmd_ring *r, struct kmd_job *job)
+{
+    const struct kmd_fences fences = {.soft = job->what.soft};
+    if (!fences.soft || kmd_soft_state(kmd, fences.soft) != KMD_FENCE_BUSY)
+        return RD_OK;
+    job->gate = at(r, PAGE + 8 * (unsigned)(r->last % GATES));
+    *job->gate = 0;
+    return kmd_fences_open(kmd, &fences, job->gate);
+}
+
 static rd_status submit(struct kmd *kmd, const struct kmd_submit *s, uint64_t *number)
 {
     struct kmd_ring *r = &kmd->rings[s->engine];
@@ -331,6 +360,11 @@ static rd_status submit(struct kmd *kmd, const struct kmd_submit *s, uint64_t *n
     struct kmd_job *job = new_job(s), **end = &r->jobs;
     if (!job)
         return RD_E_NOMEM;
+    st = set_gate(kmd, r, job);
+    if (st != RD_OK) {
+        free_job(job);
+        return st;
+    }
     *number = job->number = ++r->last;
     while (*end)
         end = &(*end)->next;

@@ -5,6 +5,7 @@
  * not. SPDX-License-Identifier: MIT
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,12 +13,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
 
 #define FD_FLOOR 700 /* descriptors above those that programs close by habit */
+#define NAP_NS   200000
 
 /* A descriptor of a fence: the client's end by its inode. */
 struct kmd_sync_file {
@@ -34,7 +35,8 @@ static bool ended(struct kmd *kmd, const struct kmd_fences *f)
 struct watch {
     struct kmd *kmd;
     struct kmd_fences fences;
-    int end;         /* a socket, which is closed, or an eventfd, which counts */
+    int end;         /* a socket, which is closed, or an eventfd, which counts; -1 */
+    uint64_t *gate;  /* a word that becomes 1, or NULL */
     uint32_t handle; /* of an object whose point is waited for; 0: for the fences */
     uint64_t point;
     bool available; /* that the point is there is enough */
@@ -59,16 +61,29 @@ static void tell(struct watch *w)
         (void)!write(w->end, &one, sizeof(one));
         (void)!kmd_syncobj_destroy(w->kmd, w->handle);
     }
-    close(w->end);
+    if (w->gate)
+        __atomic_store_n(w->gate, 1, __ATOMIC_RELEASE);
+    if (w->end >= 0)
+        close(w->end);
     free(w);
+}
+
+/* Has the client closed its end? */
+static bool unwanted(const struct watch *w)
+{
+    struct pollfd end = {.fd = w->end, .events = 0};
+    return w->end >= 0 && !w->handle && poll(&end, 1, 0) > 0 && end.revents & POLLHUP;
 }
 
 static void *watch(void *arg)
 {
     struct watch *w = arg;
-    struct timespec nap = {0, 200000};
-    while (!has_come(w))
-        nanosleep(&nap, NULL);
+    for (;;) {
+        uint32_t seen = atomic_load(&w->kmd->shared->advances);
+        if (has_come(w) || unwanted(w))
+            break;
+        kmd_timelines_wait(w->kmd, seen, w->fences.soft ? 10 * NAP_NS : NAP_NS);
+    }
     tell(w);
     return NULL;
 }
@@ -92,8 +107,7 @@ static bool start_watch(const struct watch *what)
     return ok;
 }
 
-/* Remember what the client's end of a socket stands for. */
-static bool remember(struct kmd *kmd, int fd, const struct kmd_fences *fences)
+bool kmd_fences_remember(struct kmd *kmd, int fd, const struct kmd_fences *fences)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
@@ -122,7 +136,7 @@ rd_status kmd_fences_export(struct kmd *kmd, const struct kmd_fences *fences, in
     }
     bool now = ended(kmd, fences);
     bool ok =
-        remember(kmd, ends[0], fences) &&
+        kmd_fences_remember(kmd, ends[0], fences) &&
         (now ||
          start_watch(&(struct watch){.kmd = kmd, .fences = *fences, .end = ends[1]}));
     if (now || !ok)
@@ -133,6 +147,15 @@ rd_status kmd_fences_export(struct kmd *kmd, const struct kmd_fences *fences, in
     }
     *fd = ends[0];
     return RD_OK;
+}
+
+rd_status kmd_fences_open(struct kmd *kmd, const struct kmd_fences *fences,
+                          uint64_t *gate)
+{
+    return start_watch(
+               &(struct watch){.kmd = kmd, .fences = *fences, .end = -1, .gate = gate})
+               ? RD_OK
+               : RD_E_NOMEM;
 }
 
 /* The newest: inodes of sockets that were closed come again. */

@@ -2,10 +2,10 @@
  *
  * A fence here is a number for each of the kernel's rings, all of which must have
  * ended; that rings end in order makes the numbers of a timeline's point those of all
- * points before it as well. A descriptor of an object is a file that names it; those of
- * fences are in syncfile.c. Objects belong to their process; those that have had a
- * descriptor stay. Lock: sync_lock, which nobody holds while waiting.
- * SPDX-License-Identifier: MIT
+ * points before it as well; points of software timelines (timeline.c) are added up. A
+ * descriptor of an object is a file that names it; those of fences are in syncfile.c.
+ * Objects belong to their process; those that have had a descriptor stay. Lock:
+ * sync_lock, which nobody holds while waiting. SPDX-License-Identifier: MIT
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -39,15 +39,17 @@ struct name {
 
 enum kmd_fence kmd_fences_state(struct kmd *kmd, const struct kmd_fences *f)
 {
-    enum kmd_fence all = KMD_FENCE_DONE;
+    enum kmd_fence all = KMD_FENCE_DONE, one;
     for (unsigned i = 0; i < KMD_ENGINES; i++) {
         if (!f->number[i])
             continue;
-        enum kmd_fence one = kmd_fence_state(kmd, (enum kmd_engine)i, f->number[i]);
+        one = kmd_fence_state(kmd, (enum kmd_engine)i, f->number[i]);
         if (one == KMD_FENCE_BUSY || one == KMD_FENCE_UNKNOWN)
             return KMD_FENCE_BUSY;
         all = one == KMD_FENCE_FAILED ? one : all;
     }
+    if (f->soft && (one = kmd_soft_state(kmd, f->soft)) != KMD_FENCE_DONE)
+        all = one;
     return all;
 }
 
@@ -56,11 +58,14 @@ static bool ended(struct kmd *kmd, const struct kmd_fences *f)
     return kmd_fences_state(kmd, f) != KMD_FENCE_BUSY;
 }
 
-void kmd_fences_merge(struct kmd_fences *to, const struct kmd_fences *more)
+void kmd_fences_merge(struct kmd *kmd, struct kmd_fences *to,
+                      const struct kmd_fences *more)
 {
     for (unsigned i = 0; i < KMD_ENGINES; i++)
         if (more->number[i] > to->number[i])
             to->number[i] = more->number[i];
+    if (more->soft)
+        to->soft = kmd_soft_merge(kmd, to->soft, more->soft);
 }
 
 /* ---- handles. Lock held ---- */
@@ -177,10 +182,10 @@ static rd_status add_point(struct kmd *kmd, struct kmd_syncobj *s, uint64_t numb
     if (s->n_points) {
         const struct point *last = &s->points[s->n_points - 1];
         p.number = last->number > number ? last->number : number;
-        kmd_fences_merge(&p.fences, &last->fences);
+        kmd_fences_merge(kmd, &p.fences, &last->fences);
         prune(kmd, s);
     } else if (s->filled) {
-        kmd_fences_merge(&p.fences, &s->fences);
+        kmd_fences_merge(kmd, &p.fences, &s->fences);
     }
     if (s->n_points == s->cap_points) {
         unsigned cap = 2 * s->cap_points + 4;
@@ -213,6 +218,10 @@ static rd_status look(const struct kmd_syncobj *s, uint64_t number,
     if (!s->filled || (number && (!last || last->number < number)))
         return RD_E_INVALID;
     *out = last ? last->fences : s->fences;
+    if (number && number <= s->ended) { /* it may not be kept */
+        *out = (struct kmd_fences){.number = {0}};
+        return RD_OK;
+    }
     for (unsigned i = 0; number && i < s->n_points; i++)
         if (s->points[i].number >= number) {
             *out = s->points[i].fences;

@@ -107,6 +107,13 @@ int fence(int fd, unsigned long cmd, void *arg)
     return abi_fence_ioctl(&host, fd, cmd, arg, &r) ? r : -ENOTTY;
 }
 
+int mock_timeline(void)
+{
+    int fd = abi_new_timeline(&host);
+    must(fd >= 0, "timeline");
+    return fd;
+}
+
 int mock_card_open(void)
 {
     char path[PATH_MAX + 32];

@@ -35,7 +35,8 @@ int render(unsigned long cmd, void *arg);
 /* The primary node: each opening is a client. */
 int mock_card_open(void);
 int card(int fd, unsigned long cmd, void *arg);
-/* A descriptor of fences. */
+int mock_timeline(void);
+/* A descriptor of fences, or of a timeline. */
 int fence(int fd, unsigned long cmd, void *arg);
 
 /* A buffer of the kind (KFD_IOC_ALLOC_MEM_FLAGS_*), mapped on host and GPU. */

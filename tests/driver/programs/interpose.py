@@ -4,6 +4,7 @@ import ctypes
 import fcntl
 import mmap
 import os
+import select
 import stat
 import struct
 import subprocess
@@ -65,6 +66,17 @@ def query(op, context=0):
 context = struct.unpack("I", query(1)[:4])[0]
 states = [struct.unpack("I", query(3, context)[12:])[0]]
 assert int(open("/sys/kernel/debug/dri/0/amdgpu_gpu_recover").read()) == 0
+
+# A software timeline is made by opening its file; its fence ends when it says.
+timeline = os.open("/sys/kernel/debug/sync/sw_sync", os.O_RDWR)
+point = bytearray(struct.pack("I32si", 1, b"", -1))
+fcntl.ioctl(timeline, 0xC0285700, point)
+poll = select.poll()
+poll.register(struct.unpack("I32si", point)[2], select.POLLIN)
+assert not poll.poll(0)
+fcntl.ioctl(timeline, 0x40045701, struct.pack("I", 1))
+assert poll.poll(0)
+os.close(timeline)
 states += [struct.unpack("I", query(3, context)[12:])[0] for _ in range(2)]
 assert states == [0, 3, 0], states
 assert open("/sys/kernel/debug/dri/128/name").read().startswith("amdgpu dev=0000:03:00.0")
