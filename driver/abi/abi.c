@@ -238,6 +238,8 @@ static int perform(struct abi_ctx *ctx, enum abi_file file, unsigned long cmd,
         r = -EFAULT;
     if (thread.line)
         abi_log_begin(thread.line, file, call->name, cmd, r ? NULL : args, size);
+    if (r == 0 && kmd_absent(ctx->kmd))
+        r = -ENODEV;
     if (r == 0 && file != ABI_KFD && call->fn)
         r = abi_drm_permit(ctx, file, _IOC_NR(cmd));
     if (r == 0)

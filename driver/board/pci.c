@@ -107,6 +107,47 @@ static const struct link_file links[] = {
     {DEBUG "/dri/" BOARD_PCI_SLOT, "0"},
 };
 
+static const struct sysfs_control controls[] = {
+    {PCI "/remove", SYSFS_REMOVE},
+    {PCI "/rescan", SYSFS_RESCAN},
+    {PCI "/reset", SYSFS_RESET},
+    {"/sys/bus/pci/rescan", SYSFS_RESCAN},
+    {"/sys/bus/pci/drivers/amdgpu/unbind", SYSFS_UNBIND},
+    {"/sys/bus/pci/drivers/amdgpu/bind", SYSFS_BIND},
+};
+
+const struct sysfs_control *sysfs_controls(size_t *count)
+{
+    *count = sizeof(controls) / sizeof(controls[0]);
+    return controls;
+}
+
+/* The nodes, what the driver shows, the device itself. */
+static const char *const departing[] = {
+    "/dev/dri/renderD128",
+    "/dev/dri/card0",
+    "/sys/class/drm/renderD128",
+    "/sys/class/drm/card0",
+    "/sys/dev/char/226:128",
+    "/sys/dev/char/226:0",
+    "/sys/bus/pci/drivers/amdgpu/" BOARD_PCI_SLOT,
+    "/sys/devices/virtual/kfd/kfd/topology/nodes/1",
+    DEBUG "/dri/128",
+    DEBUG "/dri/" BOARD_PCI_SLOT,
+    DEBUG "/dri/0",
+    PCI "/driver",
+    PCI "/drm",
+    "/sys/bus/pci/devices/" BOARD_PCI_SLOT,
+    PCI,
+};
+
+const char *const *sysfs_departing(size_t *count, size_t *driver)
+{
+    *count = sizeof(departing) / sizeof(departing[0]);
+    *driver = *count - 2;
+    return departing;
+}
+
 static rd_status emit_bases(const struct sysfs_out *out, const struct board_ip *ip)
 {
     char path[256], text[128] = "";
@@ -259,6 +300,8 @@ rd_status sysfs_emit_pci(const struct sysfs_host *host, const struct sysfs_out *
         st = out->file(out->ctx, texts[i].path, texts[i].text, strlen(texts[i].text));
     for (size_t i = 0; st == RD_OK && i < sizeof(links) / sizeof(links[0]); i++)
         st = out->link(out->ctx, links[i].path, links[i].target);
+    for (size_t i = 0; st == RD_OK && i < sizeof(controls) / sizeof(controls[0]); i++)
+        st = out->file(out->ctx, controls[i].path, "", 0);
     size_t blocks;
     const struct board_ip *ip = board_ip_blocks(&blocks);
     for (size_t i = 0; st == RD_OK && i < blocks; i++)

@@ -31,6 +31,24 @@ struct sysfs_host {
 RD_CHECKED rd_status sysfs_emit(const struct sysfs_host *host,
                                 const struct sysfs_out *out);
 
+/* Files that a program writes to: they take the device away, bring it back, reset it.
+ */
+enum sysfs_action {
+    SYSFS_REMOVE,
+    SYSFS_RESCAN,
+    SYSFS_RESET,
+    SYSFS_UNBIND, /* with the device's name, as the next */
+    SYSFS_BIND
+};
+struct sysfs_control {
+    const char *path;
+    enum sysfs_action action;
+};
+const struct sysfs_control *sysfs_controls(size_t *count);
+
+/* What goes away, in this order: the first of them when the driver is unbound. */
+const char *const *sysfs_departing(size_t *count, size_t *driver);
+
 /* The parts of sysfs_emit. */
 RD_CHECKED rd_status sysfs_emit_topology(const struct sysfs_host *host,
                                          const struct sysfs_out *out);

@@ -100,12 +100,26 @@ static bool may_matter(const char *path)
            strstr(path, "gpu_recover") || strstr(path, "sw_sync");
 }
 
+/* What was written to these is seen by the next call that could tell. */
+static bool is_control(const char *path)
+{
+    static const char *const names[] = {"/remove", "/rescan", "/reset", "/unbind",
+                                        "/bind"};
+    const char *name = strrchr(path, '/');
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (name ? strcmp(name, names[i]) == 0 : strcmp(path, names[i] + 1) == 0)
+            return true;
+    return false;
+}
+
 static int do_open(int dir, const char *path, int flags, mode_t mode)
 {
     char buf[PATH_MAX];
     int fd = (int)syscall(SYS_openat, dir, vfs_path(path, buf), flags, mode);
     if (fd >= 0 && !(flags & O_PATH) && may_matter(path))
         opened(fd);
+    if (fd >= 0 && (flags & O_ACCMODE) != O_RDONLY && is_control(path))
+        vfs_watch_control(fd);
     return fd;
 }
 
@@ -422,6 +436,7 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     void *arg = va_arg(ap, void *);
     va_end(ap);
     enum abi_file file = abi_claims(cmd) ? fd_kind(fd) : ABI_NONE;
+    vfs_settle();
     int saved = errno, r;
     if (file == ABI_NONE) {
         if (!abi_claims_fence(cmd) || !abi_fence_ioctl(&host, fd, cmd, arg, &r))

@@ -17,6 +17,7 @@ struct state {
     char in_root[2 * PATH_MAX]; /* where another root shows dir; "": it does anyway */
     char problem[2 * PATH_MAX]; /* what failed, of state_create */
     struct gshared *shared;
+    struct controls *controls; /* controls.c; NULL: nobody acts on what is written */
 };
 
 /* Create the folder with device files, sysfs tree and shared counters.

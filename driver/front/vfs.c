@@ -7,12 +7,15 @@
  */
 #include "vfs.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -31,6 +34,7 @@ static const char *const owned[] = {
     "/sys/module/amdgpu",
     "/sys/bus/pci/devices",
     "/sys/bus/pci/drivers/amdgpu",
+    "/sys/bus/pci/rescan",
     "/sys/kernel/debug/dri",
     "/sys/kernel/debug/sync",
     "/sys/kernel/debug/tracing/events/amdgpu",
@@ -55,13 +59,20 @@ static struct {
     struct identity kfd, render, card, recover, timeline;
 } vfs;
 
+/* Also while the device is away. */
 static bool identify(const char *file, struct identity *id)
 {
     char path[PATH_MAX + 32];
     struct stat st;
     snprintf(path, sizeof(path), "%s%s", vfs.prefix, file);
-    if (syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) != 0)
-        return false;
+    if (syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) != 0) {
+        int n = snprintf(path, sizeof(path), "%s/../" GSHARED_AWAY "/", vfs.prefix);
+        for (unsigned i = 0; file[i] && n + 1 < (int)sizeof(path); i++)
+            path[n++] = file[i] == '/' ? '_' : file[i];
+        path[n] = '\0';
+        if (syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) != 0)
+            return false;
+    }
     id->dev = st.st_dev;
     id->ino = st.st_ino;
     return true;
@@ -79,8 +90,8 @@ static bool active(void)
         ok = identify("/dev/kfd", &vfs.kfd) &&
              identify("/dev/dri/renderD128", &vfs.render) &&
              identify("/dev/dri/card0", &vfs.card) &&
-             identify("/sys/kernel/debug/dri/0/amdgpu_gpu_recover", &vfs.recover) &&
              identify("/sys/kernel/debug/sync/sw_sync", &vfs.timeline);
+        (void)identify("/sys/kernel/debug/dri/0/amdgpu_gpu_recover", &vfs.recover);
     }
     vfs.active = ok;
     __atomic_store_n(&vfs.ready, true, __ATOMIC_RELEASE);
@@ -122,8 +133,45 @@ static bool is_owned(const char *path)
     return false;
 }
 
+/* Copies of descriptors, closed when others need their places. */
+#define CONTROLS 8u
+static _Atomic int controls[CONTROLS];
+static _Atomic unsigned n_controls; /* ever opened */
+
+void vfs_watch_control(int fd)
+{
+    char path[PATH_MAX];
+    int saved = errno;
+    int copy = vfs_place_of_fd(fd, path) ? fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR) : -1;
+    if (copy >= 0) {
+        int old = atomic_exchange(&controls[n_controls % CONTROLS], copy);
+        if (old > 0)
+            close(old);
+        n_controls++;
+    }
+    errno = saved;
+}
+
+void vfs_settle(void)
+{
+    const struct timespec nap = {0, 1000000};
+    struct stat st;
+    if (!n_controls)
+        return;
+    int saved = errno;
+    for (unsigned i = 0; i < CONTROLS; i++)
+        for (unsigned turn = 0; turn < 1000 && controls[i] > 0; turn++) {
+            if (syscall(SYS_newfstatat, controls[i], "", &st, AT_EMPTY_PATH) != 0 ||
+                !st.st_size)
+                break;
+            nanosleep(&nap, NULL);
+        }
+    errno = saved;
+}
+
 const char *vfs_path(const char *path, char buf[PATH_MAX])
 {
+    vfs_settle();
     if (!path || path[0] != '/')
         return path;
     const char *p = path + strspn(path, "/.");

@@ -18,6 +18,12 @@ const char *vfs_path(const char *path, char buf[PATH_MAX]);
  * Returns its new length. */
 size_t vfs_unpath(char *path, size_t length);
 
+/* A file that controls the device was opened to write. */
+void vfs_watch_control(int fd);
+
+/* Wait until what was written to such files has been acted upon; a second at most. */
+void vfs_settle(void);
+
 /* Is the descriptor one of our device files? By identity, so that dup, fcntl and
  * descriptor passing need no attention. */
 enum vfs_node vfs_node_of_fd(int fd);

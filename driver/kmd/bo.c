@@ -333,6 +333,18 @@ rd_status kmd_bo_free(struct kmd *kmd, uint32_t handle)
     return st;
 }
 
+void kmd_bo_lose(struct kmd *kmd)
+{
+    pthread_mutex_lock(&kmd->bo_lock);
+    uint32_t count = kmd->n_bos;
+    pthread_mutex_unlock(&kmd->bo_lock);
+    for (uint32_t h = 1; h < count; h++) {
+        struct kmd_bo_info info;
+        if (kmd_bo_info(kmd, h, &info) == RD_OK && info.flags & KMD_BO_GEM)
+            (void)!kmd_bo_free(kmd, h);
+    }
+}
+
 uint64_t kmd_bo_kernel_map(struct kmd *kmd, uint32_t handle, uint64_t offset)
 {
     uint64_t va = 0;

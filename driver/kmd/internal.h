@@ -97,6 +97,7 @@ struct kmd {
     struct kmd_config config;
     int render_fd, kfd_fd, shared_fd, card_fd; /* card_fd: -1 until it is needed */
     struct gshared *shared;
+    _Atomic uint32_t departures; /* of the shared ones: known here */
     struct gshared_proc *proc;
 
     pthread_mutex_t bo_lock; /* taken before queue_lock */
@@ -150,6 +151,9 @@ int kmd_open_state(const char *dir, const char *file);
 /* bo.c */
 void kmd_bo_init(struct kmd *kmd);
 RD_CHECKED rd_status kmd_doorbells(struct kmd *kmd); /* reserve and map the page */
+
+/* bo.c: the device has gone: so have the render node's handles and addresses. */
+void kmd_bo_lose(struct kmd *kmd);
 
 /* limits.c: count a VRAM or GTT buffer as used, if there is room; no longer. */
 RD_CHECKED rd_status kmd_reserve(struct kmd *kmd, const struct kmd_bo_info *info);

@@ -159,6 +159,9 @@ RD_CHECKED rd_status kmd_va_clear(struct kmd *kmd, uint64_t va, uint64_t bytes);
 /* A descriptor of the file that backs the kind; owned by the device. */
 int kmd_backing_fd(struct kmd *kmd, enum kmd_bo_kind kind);
 
+/* Was the device taken away, or its driver? Then no call finds it. */
+bool kmd_absent(struct kmd *kmd);
+
 /* ---- memory in all (limits.c) ---- */
 
 struct kmd_memory {

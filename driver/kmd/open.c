@@ -151,6 +151,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
     pthread_mutex_init(&kmd->soft_lock, NULL);
     pthread_mutex_init(&kmd->timeline_lock, NULL);
     kmd->lockup_ms = config->lockup_ms ? config->lockup_ms : LOCKUP_MS;
+    atomic_store(&kmd->departures, atomic_load(&kmd->shared->departures));
     *out = kmd;
     return RD_OK;
 }
@@ -178,6 +179,15 @@ void kmd_say(struct kmd *kmd, const char *fmt, ...)
 struct gshared_proc *kmd_proc(struct kmd *kmd)
 {
     return kmd->proc;
+}
+
+bool kmd_absent(struct kmd *kmd)
+{
+    uint32_t known = atomic_load(&kmd->departures);
+    uint32_t now = atomic_load(&kmd->shared->departures);
+    if (known != now && atomic_compare_exchange_strong(&kmd->departures, &known, now))
+        kmd_bo_lose(kmd);
+    return atomic_load_explicit(&kmd->shared->absent, memory_order_acquire) != 0;
 }
 
 bool kmd_thread_is_ours(void)

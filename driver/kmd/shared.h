@@ -23,6 +23,9 @@
 #define GSHARED_TIMELINE "timeline"
 #define GSHARED_FINDINGS "findings"
 #define GSHARED_EXPORTS  "exports" /* export.c */
+#define GSHARED_AWAY                                                                   \
+    "away" /* what is not in the tree while the device is absent:                      \
+              by its path with _ for / */
 
 /* limits.c: what is taken of the memory */
 struct gshared_use {
@@ -87,6 +90,8 @@ struct gshared {
     /* Memory that its owner has freed and others still hold (export.c). */
     _Atomic uint32_t orphans;
     struct gshared_use orphan_use;
+    _Atomic uint32_t absent;          /* the device was taken away, or its driver */
+    _Atomic uint32_t departures;      /* how often it was */
     _Atomic uint32_t resets;          /* of the whole board, that somebody asked for */
     _Atomic uint64_t next_bo_offset;  /* in the render node's file */
     _Atomic uint64_t next_kfd_offset; /* in /dev/kfd's file */

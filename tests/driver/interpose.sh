@@ -27,6 +27,7 @@ if [ "$part" = nobody ]; then
 fi
 
 check 'interposition' 'interposition ok' run -- python3 "$program"
+check 'removal' 'removal ok' run -- python3 "$here/programs/removal.py"
 check 'interposition alone' 'interposition ok' run --no-namespace -- python3 "$program"
 check 'exit status is the program'"'"'s' '^7$' sh -c "'$rdna3' exec -- sh -c 'exit 7'; echo \$?"
 check 'four processes' 'interposition ok' four

@@ -21,6 +21,7 @@
 #include "cli.h"
 #include "board.h"
 #include "config.h"
+#include "controls.h"
 
 /* The driver library: as given, or beside this program. */
 static bool find_preload(const struct exec_options *o, char out[PATH_MAX])
@@ -212,6 +213,8 @@ int exec_start(struct execution *l, const struct exec_options *o, char **argv)
     }
     child_pid = l->child;
     close(l->notice[1]);
+    if (controls_begin(&l->state) != RD_OK)
+        cli_error(0, "the device cannot be removed or reset: %s", strerror(errno));
     return CLI_OK;
 }
 
@@ -272,6 +275,7 @@ void exec_end(struct execution *l, const struct exec_options *o, bool keep)
 {
     if (o->log && o->root && !append_file(o->log, l->log))
         cli_error(0, "--log %s: %s", o->log, strerror(errno));
+    controls_end(&l->state);
     if (keep)
         fprintf(stderr, "rdna3: state folder %s\n", l->state.dir);
     else

@@ -135,4 +135,5 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 assert "ip discovery" in os.popen("cat /sys/class/kfd/kfd/topology/nodes/1/name").read()
 assert subprocess.check_output(["stat", "-c", "%F", "/dev/kfd"]) == b"character special file\n"
+
 print("interposition ok")
