@@ -296,6 +296,12 @@ static inline void tm_account_wait(struct tm_wave *w, uint8_t why,
     if (until > w->account.told)
         tm_account_more(w, why, from, until);
 }
+/* It has been in a line. */
+static inline void tm_account_line(const struct tm_line *line, struct tm_wave *w)
+{
+    for (unsigned k = 0; k < line->n_found; k++)
+        tm_account_wait(w, line->found[k].why, NULL, line->found[k].until);
+}
 /* The list of waits becomes the instruction's; their cycles. A wait at a barrier is the
  * barrier's, which has issued before. */
 uint64_t tm_account_waits(const struct tm_engine *t, struct tm_wave *w,

@@ -205,23 +205,26 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
 
 /* ---- waits ---- */
 
-/* Once the VALU of a SIMD takes the next instruction, is there nothing else that a
- * plain one would wait for? */
-static inline bool is_open(const struct tm_base *b, const struct tm_simd *s)
-{
-    const struct tm_valu *v = &s->valu;
-    unsigned room = (unsigned)PARAM(b, valu_queue),
-             wmma = (unsigned)PARAM(b, wmma_queue);
-    return !s->port.clause[TM_VALU] && s->port.last[TM_VALU] < v->free &&
-           queue_free(&v->queue, v->free, room) <= v->free &&
-           (!v->wmma_queue.n || queue_free(&v->wmma_queue, v->free, wmma) <= v->free) &&
-           (v->free < v->stalls || v->goes <= v->free);
-}
-
 static inline bool is_slow(const struct tm_inst *i)
 {
     return i->pipe == TM_PIPE_TRANS || i->pipe == TM_PIPE_DOUBLE ||
            i->pipe == TM_PIPE_HALF;
+}
+
+/* When the VALU of a SIMD takes another instruction, and why not now: what each wave
+ * finds that waits for nothing else. slow: some are. Returns false if that cannot be
+ * said for all. */
+static inline bool valu_opens(const struct tm_base *b, const struct tm_simd *s,
+                              bool slow, struct bound *o)
+{
+    const struct tm_valu *v = &s->valu;
+    *o = (struct bound){b->now, TM_S_NONE, NULL};
+    at_least(o, v->free, TM_S_VALU_PIPE);
+    wait_room(b, v, o);
+    if (o->t >= v->stalls)
+        at_least(o, v->goes, TM_S_SDST);
+    return o->t > b->now && !s->port.clause[TM_VALU] &&
+           s->port.last[TM_VALU] < o->t && (!slow || v->trans_free <= v->free);
 }
 
 /* Is the wave held by the VALU alone? Of what others may change meanwhile, tm_put_off
@@ -229,9 +232,12 @@ static inline bool is_slow(const struct tm_inst *i)
 static inline bool waits_for_valu(const struct tm_engine *t, const struct tm_wave *w,
                                   int64_t when, uint8_t why)
 {
-    const struct tm_simd *s = w->simd;
-    return why == TM_S_VALU_PIPE && w->next->pipe != TM_PIPE_NONE && *w->exec &&
-           when == s->valu.free && is_open(&t->chip.b, s);
+    const struct tm_inst *i = w->next;
+    struct bound o;
+    return (why == TM_S_VALU_PIPE || why == TM_S_VALU_QUEUE || why == TM_S_SDST) &&
+           i->cls == TM_VALU && i->pipe != TM_PIPE_NONE && *w->exec &&
+           valu_opens(&t->chip.b, w->simd, is_slow(i), &o) && o.t == when &&
+           o.why == why;
 }
 
 /* The wave's next turn, when it has waited for something. While one is in a clause, the
@@ -248,7 +254,7 @@ static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64
         w->put_off = false;
     }
     if (q && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS &&
-             !w->simd->port.clause[TM_LDS])
+        !w->simd->port.clause[TM_LDS])
         line = &q->lds[w->simd->index];
     if (line && tm_turns_behind(q, line, w, when)) {
         w->due = when;
@@ -287,7 +293,7 @@ static void let_put_off(struct tm_turns *q, struct tm_line *line, int64_t when)
         if (!w->put_off)
             continue;
         line->behind &= ~(UINT64_C(1) << w->rank);
-        tm_account_wait(w, TM_S_VALU_PIPE, NULL, when);
+        tm_account_line(line, w);
         w->due = when;
         tm_turns_put(q, w, when);
     }
@@ -301,35 +307,73 @@ void tm_let_put_off(struct tm_wgp *g, struct tm_turns *q)
     g->put_off = 0;
 }
 
+/* Those behind would have looked, and found that. */
+static void tell_line(const struct tm_turns *q, struct tm_line *line,
+                      const struct bound *o)
+{
+    if (line->n_found && line->found[line->n_found - 1].why == o->why) {
+        line->found[line->n_found - 1].until = o->t;
+        return;
+    }
+    if (line->n_found == TM_FOUND) {
+        for (uint64_t rest = line->behind; rest; rest &= rest - 1)
+            tm_account_line(line, q->wave[__builtin_ctzll(rest)]);
+        line->n_found = 0;
+    }
+    line->found[line->n_found++] = (struct tm_found){o->t, o->why};
+}
+
 /* The first of those that wait for the VALU has had its turn. They would have looked,
- * too, and found that it takes no other instruction before it is free again: then the
- * next of them is the first. If there is something else to find, they look. */
+ * too, and found when it takes another instruction: then the next of them is the first.
+ * If there is something else to find, they look. */
 TM_APART static rd_status line_up(struct tm_engine *t, struct tm_turns *q,
                                   const struct tm_simd *s)
 {
     struct tm_line *line = &q->valu[s->index];
-    int64_t now = tm_now(t), free = s->valu.free;
+    int64_t now = tm_now(t);
     rd_status st = RD_OK;
+    struct bound o;
     if (s->in->put_off >> s->index & 1u) {
         let_put_off(q, line, now);
         s->in->put_off &= ~(1u << s->index);
     }
-    bool open = free > now && is_open(&t->chip.b, s) &&
-                (!line->slow || s->valu.trans_free <= free);
+    bool opens = valu_opens(&t->chip.b, s, line->slow, &o);
+    if (opens)
+        tell_line(q, line, &o);
     while (line->behind && st == RD_OK) {
         const struct tm_wave *next = q->wave[tm_turns_first(q, line->behind)];
-        if (open && line->first && tm_turn(line->first) < tm_turn(next))
+        if (opens && line->first && tm_turn(line->first) < tm_turn(next))
             break; /* the same wave again */
         struct tm_wave *w = tm_turns_next_of(q, line);
-        tm_account_wait(w, TM_S_VALU_PIPE, NULL, open ? free : now);
-        st = tm_push(t, open ? free : now, w);
-        if (!open)
+        tm_account_line(line, w);
+        st = tm_push(t, opens ? o.t : now, w);
+        if (!opens)
             continue;
         line->first = w;
         break;
     }
     line->slow &= line->behind != 0;
     return st;
+}
+
+/* It is the first of those that wait for the VALU, and has its turn: that has taken
+ * another one's instruction, and all wait on. */
+static inline bool waits_on(struct tm_engine *t, struct tm_wave *w)
+{
+    struct tm_turns *q = w->turns;
+    const struct tm_simd *s = w->simd;
+    struct tm_line *line = &q->valu[s->index];
+    struct bound o;
+    if (s->valu.free <= tm_now(t) || s->in->put_off ||
+        !valu_opens(&t->chip.b, s, line->slow || is_slow(w->next), &o) ||
+        w->mem.sent + PARAM(&t->chip.b, mem_sent) > o.t)
+        return false;
+    tm_account_wait(w, o.why, NULL, o.t);
+    if (line->behind)
+        tell_line(q, line, &o);
+    w->due = o.t;
+    tm_turns_put(q, w, o.t);
+    return true;
 }
 
 /* What comes next and when it may issue as things stand: the wave's next turn. */
@@ -524,13 +568,16 @@ TM_APART static rd_status wait_again(struct tm_engine *t, struct tm_wave *w)
     return issue_from(t, w, when, why, from);
 }
 
-/* It has the turn of its line for the VALU, if it is the first there: whose, if there
- * are others behind it. */
+/* It has the turn of a line for the VALU. */
+static inline bool is_first(const struct tm_wave *w)
+{
+    return w->turns && w->turns->valu[w->simd->index].first == w;
+}
+
+/* Whose line it was, if there are others. */
 static inline struct tm_turns *leave_line(const struct tm_wave *w)
 {
-    struct tm_line *line = w->turns ? &w->turns->valu[w->simd->index] : NULL;
-    if (!line || line->first != w)
-        return NULL;
+    struct tm_line *line = &w->turns->valu[w->simd->index];
     line->first = NULL;
     return line->behind ? w->turns : NULL;
 }
@@ -539,7 +586,12 @@ static inline struct tm_turns *leave_line(const struct tm_wave *w)
 TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
 {
     const struct tm_simd *s = w->simd;
-    struct tm_turns *behind = leave_line(w);
+    struct tm_turns *behind = NULL;
+    if (is_first(w)) {
+        if (waits_on(t, w))
+            return RD_OK;
+        behind = leave_line(w);
+    }
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from = NULL;
     int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_ANY);
@@ -550,7 +602,12 @@ TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
 TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
 {
     const struct tm_simd *s = w->simd;
-    struct tm_turns *behind = leave_line(w);
+    struct tm_turns *behind = NULL;
+    if (is_first(w)) {
+        if (waits_on(t, w))
+            return RD_OK;
+        behind = leave_line(w);
+    }
     rd_status st = tm_valu_goes(&t->chip.b, w, w->next) ? issue_as(t, w, TM_SORT_PLAIN)
                                                         : wait_again(t, w);
     return behind && st == RD_OK ? line_up(t, behind, s) : st;

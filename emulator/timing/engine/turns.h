@@ -10,12 +10,22 @@
  * lower one, and at most one turn to come. */
 enum { TM_RANKS = 64 };
 
+/* What waves would have found that have had no turn: to wait until then, and why. */
+struct tm_found {
+    int64_t until;
+    uint8_t why;
+};
+
+enum { TM_FOUND = 7 };
+
 /* Waves of a SIMD that wait for the same thing until the same time: all but the first
  * of them have no turn until that one has had its own. */
 struct tm_line {
     const struct tm_wave *first;
     uint64_t behind; /* bit per rank */
     bool slow;       /* one of these needs what transcendentals do */
+    unsigned n_found;
+    struct tm_found found[TM_FOUND];
 };
 
 struct tm_turns {
@@ -96,6 +106,8 @@ static inline bool tm_turns_behind(struct tm_turns *q, struct tm_line *line,
     if (first && first->due != when)
         return false;
     if (first && tm_turn(first) < tm_turn(w)) {
+        if (!line->behind)
+            line->n_found = 0;
         line->behind |= UINT64_C(1) << w->rank;
         tm_turns_hurry(q, w);
         return true;

@@ -428,7 +428,7 @@ static rd_status push_all(struct tm_engine *t, struct tm_turns *q)
         while (q->valu[s].behind) { /* as if they had looked each time */
             struct tm_wave *w = tm_turns_next_of(q, &q->valu[s]);
             w->due = q->valu[s].first->due;
-            tm_account_wait(w, TM_S_VALU_PIPE, NULL, w->due);
+            tm_account_line(&q->valu[s], w);
             behind |= UINT64_C(1) << w->rank;
         }
     }
