@@ -9,6 +9,7 @@
  */
 #include <immintrin.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,11 @@
 #include "windows.h"
 
 /* So often a thread looks whether it has something to do before it sleeps: some tens of
- * microseconds, what a round takes. */
-#define LOOKS 512
+ * microseconds, what a round takes. Then, for a millisecond or two, it lets others have
+ * its processor in between: to wake one that sleeps takes the caller a system call and
+ * tens of microseconds. */
+#define LOOKS  512
+#define YIELDS 4096
 
 /* Who works: helpers wait for a new round, the caller until all parts of it are done.
  * Who comes late finds none left, and nobody waits for it. */
@@ -61,6 +65,14 @@ static void take_parts(struct crew *s, unsigned thread, unsigned round)
         take_part(s, i, round);
 }
 
+static void rest(unsigned k)
+{
+    if (k < LOOKS)
+        _mm_pause();
+    else
+        (void)sched_yield();
+}
+
 static bool has_begun(const struct crew *s, unsigned seen)
 {
     return atomic_load(&s->round) != seen || atomic_load(&s->quit);
@@ -77,7 +89,7 @@ static void *help(void *context)
     unsigned seen = 0, thread = atomic_fetch_add(&s->numbers, 1) + 1;
     while (!atomic_load(&s->quit)) {
         for (unsigned k = 0; k < s->looks && !has_begun(s, seen); k++)
-            _mm_pause();
+            rest(k);
         pthread_mutex_lock(&s->lock);
         while (!has_begun(s, seen))
             pthread_cond_wait(&s->begins, &s->lock);
@@ -99,7 +111,7 @@ static void advance_all(struct tm_windows *windows)
     pthread_mutex_unlock(&s->lock);
     take_parts(s, 0, round);
     for (unsigned k = 0; k < s->looks && !is_over(s); k++)
-        _mm_pause();
+        rest(k);
     pthread_mutex_lock(&s->lock);
     while (!is_over(s))
         pthread_cond_wait(&s->over, &s->lock);
@@ -111,7 +123,7 @@ static void begin_threads(struct crew *s, unsigned threads)
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->begins, NULL);
     pthread_cond_init(&s->over, NULL);
-    s->looks = sysconf(_SC_NPROCESSORS_ONLN) < (long)threads ? 0 : LOOKS;
+    s->looks = sysconf(_SC_NPROCESSORS_ONLN) < (long)threads ? 0 : LOOKS + YIELDS;
     while (s->helpers + 1 < threads && s->helpers + 1 < s->windows.all->chip.n_ses &&
            pthread_create(&s->helper[s->helpers], NULL, help, s) == 0)
         s->helpers++; /* with fewer it takes longer */

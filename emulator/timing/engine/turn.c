@@ -393,7 +393,7 @@ TM_HOT rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
         tm_account_wait(w, why, from, when);
     if (w->next->cls == TM_LDS || w->next->cls == TM_VMEM)
         tm_fetch_rows(w, w->next);
-    return wait_until(t, w, when, why);
+    return why == TM_S_NONE ? tm_push(t, when, w) : wait_until(t, w, when, why);
 }
 
 /* The same behind an instruction that it has issued. */
