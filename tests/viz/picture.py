@@ -88,6 +88,17 @@ def count(picture, color, box=None):
     return n
 
 
+
+def widest(picture, box):
+    """Columns of the widest thing in a box, on the colour of its first corner: five columns
+    of that part two things."""
+    width, height, rows = picture
+    x0, y0, x1, y1 = box
+    lines = [row[3 * int(x0 * width):3 * int(x1 * width)] for row in rows[int(y0 * height):int(y1 * height)]]
+    inked = [any(line[i:i + 3] != lines[0][:3] for line in lines) for i in range(0, len(lines[0]), 3)]
+    return max(len(run.strip()) for run in "".join(" x"[ink] for ink in inked).split(5 * " "))
+
+
 ISSUE, MEMORY, LDS, BARRIER, CURSOR = 0x43d17a, 0xe4572e, 0x29b6f6, 0xec5fa0, 0xffe082
 WAITS = 0x5a6b7d
 CHIP, LANES, CURVES, SIDE = ((0, .05, .59, .4), (.1, .45, .59, .62), (.1, .64, .59, .9),
@@ -129,6 +140,9 @@ with tempfile.TemporaryDirectory() as folder:
         found = [c for c in (ISSUE, MEMORY, LDS, BARRIER) if count(first, c, box)]
         check("colours of waves in " + name, found)
     check("a cursor", count(first, CURSOR, LANES) > 50)
+    shot("ruler.png", "--text", "18", "--at", "0")
+    ruler = widest(png(path("ruler.png")), (.36, .44, .58, .48))
+    check("numbers of the ruler are apart", 20 < ruler < 80, ruler)
     check("the same again", shot("b.png") == same)
     shot("c.png", "--at", "-1")
     empty = png(path("c.png"))

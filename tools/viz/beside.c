@@ -196,6 +196,7 @@ static void draw_bars(struct app *a, int *y, const struct tl_comparison *c)
 {
     int h = gfx_height(&a->g, FONT_SANS) * 2 / 3, x = a->side.x + 10;
     int room = a->side.w - 20;
+    *y += 4; /* rows are no higher than their text */
     uint64_t most =
         c->all_was.cycles > c->all_now.cycles ? c->all_was.cycles : c->all_now.cycles;
     for (unsigned i = 0; i < 2 && most; i++) {

@@ -91,16 +91,24 @@ static void paint(struct app *a)
 
 /* ---- ruler ----------------------------------------------------------------------- */
 
+/* Cycles from one number to the next: 1, 2 or 5 times a power of ten, so many that the
+ * numbers do not touch. */
+static double ruler_step(struct app *a)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.0f", a->t1);
+    double room = gfx_width(&a->g, FONT_SANS, text) + 12;
+    double least = (a->t1 - a->t0) * room / (a->ruler.w > 0 ? a->ruler.w : 1);
+    double step = pow(10, floor(log10(least > 1 ? least : 1)));
+    return step >= least       ? step
+           : 2 * step >= least ? 2 * step
+           : 5 * step >= least ? 5 * step
+                               : 10 * step;
+}
+
 static void draw_ruler(struct app *a)
 {
-    double span = a->t1 - a->t0, step = pow(10, floor(log10(span / 6)));
-    double mhz = a->tl->n_dispatches ? a->tl->dispatch[0].machine.sclk_mhz : 1;
-    if (span / step > 14)
-        step *= 2;
-    if (span / step > 10)
-        step *= 2.5;
-    if (step < 1)
-        step = 1;
+    double step = ruler_step(a);
     gfx_fill(&a->g, rect(0, a->ruler.y, a->ruler.x + a->ruler.w + 8, a->ruler.h),
              COL_PANEL);
     gfx_text(&a->g, FONT_SANS, 8, a->ruler.y + 3, COL_DIM, "cycles");
@@ -113,7 +121,6 @@ static void draw_ruler(struct app *a)
                  COL_DIM);
         gfx_text(&a->g, FONT_SANS, x + 3, a->ruler.y + 2, COL_DIM, "%.0f", t + 0.0);
     }
-    (void)mhz;
     gfx_clip(&a->g, NULL);
 }
 
