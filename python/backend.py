@@ -24,6 +24,16 @@ def _version():
         return re.search(r"project\(rdna3 VERSION ([\d.]+)", f.read())[1]
 
 
+def _make(command):
+    try:
+        done = subprocess.run(command, check=False, stdout=sys.stderr)
+    except FileNotFoundError:
+        raise SystemExit("error: rdna3 is built with cmake, ninja and a C compiler; Debian: "
+                         "apt-get install cmake ninja-build gcc libc6-dev") from None
+    if done.returncode:
+        raise SystemExit(f"error: {' '.join(command)}: exit status {done.returncode}")
+
+
 def _library():
     build = os.environ.get("RDNA3_BUILD")
     if build == "system":
@@ -33,7 +43,7 @@ def _library():
         for command in (["cmake", "-S", ROOT, "-B", build, "-G", "Ninja",
                          "-DCMAKE_BUILD_TYPE=Release"],
                         ["cmake", "--build", build, "--target", "librdna3"]):
-            subprocess.run(command, check=True, stdout=sys.stderr)
+            _make(command)
     path = os.path.join(build, "lib", "librdna3.so")
     if not os.path.exists(path):
         raise SystemExit(f"error: RDNA3_BUILD: there is no {path}")
@@ -66,6 +76,19 @@ def get_requires_for_build_sdist(config_settings=None):
     return []
 
 
+_ENTRY_POINTS = "[pytest11]\nrdna3 = rdna3.pytest_plugin\n"
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Without it pip builds everything in order to know the name."""
+    info = f"rdna3-{_version()}.dist-info"
+    os.makedirs(os.path.join(metadata_directory, info))
+    for name, text in (("METADATA", _metadata()), ("entry_points.txt", _ENTRY_POINTS)):
+        with open(os.path.join(metadata_directory, info, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    return info
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     version = _version()
     library = _library()
@@ -76,7 +99,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
              (f"{info}/METADATA", _metadata().encode()),
              (f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: rdna3\n"
               f"Root-Is-Purelib: {str(not library).lower()}\nTag: {tag}\n".encode()),
-             (f"{info}/entry_points.txt", b"[pytest11]\nrdna3 = rdna3.pytest_plugin\n")]
+             (f"{info}/entry_points.txt", _ENTRY_POINTS.encode())]
     name = f"rdna3-{version}-{tag}.whl"
     record = ""
     with zipfile.ZipFile(os.path.join(wheel_directory, name), "w",

@@ -36,6 +36,14 @@ with tempfile.TemporaryDirectory() as folder:
     if "rdna3/librdna3.so" not in files or "entry_points.txt" not in files:
         sys.exit(files)
     run(python, "-m", "pip", "uninstall", "--quiet", "-y", "rdna3")
+    # what is missing is told at once, and in the step that builds, not where pip asks for a name
+    bare = {**env, "PATH": os.path.join(venv, "bin")}
+    del bare["RDNA3_BUILD"]
+    r = subprocess.run([python, "-m", "pip", "install", source], capture_output=True, text=True, env=bare, check=False)
+    told = r.stdout + r.stderr
+    if r.returncode == 0 or "apt-get install cmake ninja-build gcc" not in told or \
+            "Building wheel" not in told or "Traceback" in told:
+        sys.exit(f"without cmake: exit {r.returncode}\n{told}")
     left = [name for at, _, names in os.walk(venv) for name in names if "rdna3" in name]
     if left:
         sys.exit(f"left behind: {left}")
