@@ -50,6 +50,13 @@ __attribute__((always_inline)) static inline const void *code_at(struct wave *w,
     return t ? native_find(t, w, (size_t)(u - t->uops)) : NULL;
 }
 
+/* Is native code looked for in the turn of w? */
+static bool asks_for_code(struct wave *w)
+{
+    struct native_table *t = table_of(w);
+    return t && native_asked(t);
+}
+
 /* ---- whose turn ------------------------------------------------------------------ */
 
 static void turn_begin(struct wave *w)
@@ -120,19 +127,25 @@ const void *turns_native(struct wave *w)
 
 /* ---- running --------------------------------------------------------------------- */
 
-/* The block of g->running at u by native code if there is some, else by the
- * interpreter. Afterwards another wave may be running. */
+/* Blocks of g->running from u on by native code where there is some, else by the
+ * interpreter, until the turn ends. Afterwards another wave may be running. */
 static const struct uop *mixed_run(struct workgroup *g, const struct uop *u)
 {
     struct wave *w = g->running;
-    const void *code = code_at(w, u);
-    if (code) {
-        const struct uop *next = native_enter(w->native, w, code, u);
-        if (next != u || w->turn <= 0 || g->running != w)
-            return next; /* else the turn ends inside of the code: block by block */
-    }
-    w->turn -= u->turn;
-    return block_run(w, u);
+    do {
+        const void *code = code_at(w, u);
+        if (code) {
+            const struct uop *next = native_enter(w->native, w, code, u);
+            bool done = next != u || w->turn <= 0 || g->running != w;
+            w = g->running;
+            u = next;
+            if (done)
+                continue; /* else the turn ends inside of the code: block by block */
+        }
+        w->turn -= u->turn;
+        u = block_run(w, u);
+    } while (u && w->turn > 0);
+    return u;
 }
 
 /* One instruction, and the trap behind it. */
@@ -161,10 +174,8 @@ static void wave_run(struct wave *w, bool native, unsigned *mxcsr)
         _mm_setcsr(w->mxcsr32);
     if (w->mode_bits & MODE_DEBUG_EN && wave_has_handler(w))
         u = single_step(w);
-    else if (native)
-        do
-            u = mixed_run(g, u);
-        while (u && g->running->turn > 0);
+    else if (native && asks_for_code(w))
+        u = mixed_run(g, u);
     else
         do {
             w->turn -= u->turn;

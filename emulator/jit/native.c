@@ -241,8 +241,15 @@ static unsigned hot_of(const struct native *n, bool watched)
     return hot ? hot : watched ? NATIVE_WATCHED_HOT : NATIVE_HOT;
 }
 
+/* Visits are sampled until there is code, if it takes many. */
+static unsigned first_weight(const struct native *n, bool watched)
+{
+    return watched || n->emu->config.native_hot ? 1 : NATIVE_SAMPLED;
+}
+
 static void table_clear(struct native_table *t)
 {
+    atomic_store(&t->weight, first_weight(t->native, t->watched));
     if (!is_mapped(t->memory_bytes))
         memset(t->memory, 0, t->memory_bytes);
     else
@@ -268,6 +275,7 @@ static struct native_table *table_new(struct native *n, struct program *p,
                                .uops = p->uops,
                                .mode = mode,
                                .hot = hot_of(n, watched),
+                               .weight = first_weight(n, watched),
                                .watched = watched,
                                .entry = (void *)entries,
                                .heat = (void *)(entries + 2 * slots * sizeof(void *)),
@@ -441,8 +449,8 @@ static bool ends_trace(const void *ctx, const struct uop *u)
     size_t slot = (size_t)(u - t->program->uops);
     unsigned heat = atomic_load_explicit(&t->heat[2 * slot], memory_order_relaxed);
     heat += atomic_load_explicit(&t->heat[2 * slot + 1], memory_order_relaxed);
-    return atomic_load(&t->entry[2 * slot]) || atomic_load(&t->entry[2 * slot + 1]) ||
-           heat < t->hot / NATIVE_WARM;
+    return heat < t->hot / NATIVE_WARM || atomic_load(&t->entry[2 * slot]) ||
+           atomic_load(&t->entry[2 * slot + 1]);
 }
 
 static double now_us(void)
@@ -524,12 +532,19 @@ const void *native_compile(struct native_table *t, const struct wave *w, size_t 
     struct native *n = t->native;
     const void *code = NULL;
     pthread_mutex_lock(&n->lock);
+    /* another thread may have counted less, and be here again */
+    code = atomic_load_explicit(&t->entry[2 * slot + partial], memory_order_relaxed);
+    if (code) {
+        pthread_mutex_unlock(&n->lock);
+        return code;
+    }
     if (is_early(n, t, slot)) {
         atomic_store_explicit(&t->heat[2 * slot + partial], (uint16_t)(t->hot / 2),
                               memory_order_relaxed);
     } else if (!n->full && prepare(n)) {
         double begin = now_us();
         set_head(t);
+        atomic_store_explicit(&t->weight, 1, memory_order_relaxed);
         code = compile(t, w, slot, partial);
         atomic_store_explicit(&t->entry[2 * slot + partial], code,
                               memory_order_release);

@@ -35,6 +35,10 @@ struct watch;
 #define NATIVE_DENORM 2u /* f32 denormals are kept as inputs */
 #define NATIVE_HALF   4u /* to nearest, f16 denormals kept, no FP16_OVFL */
 
+/* Before a program has code, visits are counted in one of so many turns, as that many:
+ * to count costs as much as an instruction. */
+#define NATIVE_SAMPLED 8u
+
 /* Events take longer than handlers: watched blocks are compiled earlier. */
 #define NATIVE_WATCHED_HOT 24u
 
@@ -44,8 +48,10 @@ struct native_table {
     struct program *program;
     const struct uop *uops; /* the program's */
     unsigned mode;
-    unsigned hot;                 /* visits after which a block is compiled */
-    bool watched;                 /* for waves that somebody watches (watch.h) */
+    unsigned hot;            /* visits after which a block is compiled */
+    _Atomic unsigned weight; /* what a visit counts: more than 1 in turns sampled */
+    _Atomic uint32_t phase;  /* of the turns, of which some are */
+    bool watched;            /* for waves that somebody watches (watch.h) */
     struct native_table *sibling; /* the watched one of one that is not */
     struct native_table *next;    /* of all tables */
     _Atomic(const void *) *entry; /* [2 * slot + lanes off] */
@@ -118,21 +124,33 @@ const struct uop *native_enter(const struct native_table *t, struct wave *w,
                                const void *code, const struct uop *u);
 
 /* The code for the block at u, if it is there; counts the visit, and compiles the block
- * if it has become hot. */
+ * if it has become hot. Entries are looked at where a block has become so only: those
+ * of the others are not touched, as each page touched first costs as much as a hundred
+ * instructions. */
 static inline const void *native_find(struct native_table *t, const struct wave *w,
                                       size_t slot)
 {
     bool partial = w->sgpr[ISA_SEL_EXEC_LO] != ~0u ||
                    (w->wave64 && w->sgpr[ISA_SEL_EXEC_HI] != ~0u);
     size_t i = 2 * slot + partial;
-    const void *code = atomic_load_explicit(&t->entry[i], memory_order_acquire);
-    if (code)
-        return code;
-    unsigned heat = atomic_load_explicit(&t->heat[i], memory_order_relaxed) + 1u;
-    if (heat > t->hot)
-        return NULL; /* it was tried */
+    unsigned heat = atomic_load_explicit(&t->heat[i], memory_order_relaxed);
+    if (heat >= t->hot) /* NULL: it was tried */
+        return atomic_load_explicit(&t->entry[i], memory_order_acquire);
+    heat += atomic_load_explicit(&t->weight, memory_order_relaxed);
+    heat = heat < t->hot ? heat : t->hot;
     atomic_store_explicit(&t->heat[i], (uint16_t)heat, memory_order_relaxed);
     return heat == t->hot ? native_compile(t, w, slot, partial) : NULL;
+}
+
+/* Is native code to be looked for in the turn that begins? Turns are taken at distances
+ * that no order of waves repeats. */
+static inline bool native_asked(struct native_table *t)
+{
+    if (atomic_load_explicit(&t->weight, memory_order_relaxed) == 1)
+        return true;
+    uint32_t phase = atomic_load_explicit(&t->phase, memory_order_relaxed);
+    atomic_store_explicit(&t->phase, phase + 0x9e3779b9u, memory_order_relaxed);
+    return phase < UINT32_MAX / NATIVE_SAMPLED;
 }
 
 #endif
