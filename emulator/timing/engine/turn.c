@@ -227,41 +227,49 @@ static inline bool valu_opens(const struct tm_base *b, const struct tm_simd *s,
            s->port.last[TM_VALU] < o->t && (!slow || v->trans_free <= v->free);
 }
 
-/* Is the wave held by the VALU alone? Of what others may change meanwhile, tm_put_off
- * tells what it looks at beside that. */
-static inline bool waits_for_valu(const struct tm_engine *t, const struct tm_wave *w,
-                                  int64_t when, uint8_t why)
+/* Is the wave held by the VALU alone, and behind others? Of what these may change
+ * meanwhile, tm_put_off tells what it looks at beside that. */
+TM_APART static bool stands_for_valu(const struct tm_engine *t, struct tm_wave *w,
+                                     int64_t when, uint8_t why)
 {
     const struct tm_inst *i = w->next;
+    struct tm_line *line = &w->turns->valu[w->simd->index];
+    bool slow = is_slow(i);
     struct bound o;
-    return (why == TM_S_VALU_PIPE || why == TM_S_VALU_QUEUE || why == TM_S_SDST) &&
-           i->cls == TM_VALU && i->pipe != TM_PIPE_NONE && *w->exec &&
-           valu_opens(&t->chip.b, w->simd, is_slow(i), &o) && o.t == when &&
-           o.why == why;
+    if (i->pipe == TM_PIPE_NONE || !*w->exec ||
+        !valu_opens(&t->chip.b, w->simd, slow, &o) || o.t != when || o.why != why)
+        return false;
+    w->put_off = false;
+    if (!tm_turns_behind(w->turns, line, w, when))
+        return false;
+    line->slow |= slow;
+    return true;
 }
 
-/* The wave's next turn, when it has waited for something. While one is in a clause, the
- * others wait for that as well. */
+/* The same for room on the way to the LDS. While one is in a clause, the others wait
+ * for that as well. */
+TM_APART static bool stands_for_lds(struct tm_wave *w, int64_t when)
+{
+    const struct tm_simd *s = w->simd;
+    return !s->port.clause[TM_LDS] &&
+           tm_turns_behind(w->turns, &w->turns->lds[s->index], w, when);
+}
+
+/* The wave's next turn, when it has waited for something. */
 static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64_t when,
                                    uint8_t why)
 {
-    struct tm_turns *q = w->turns;
-    struct tm_line *line = NULL;
-    bool slow = false;
-    if (q && waits_for_valu(t, w, when, why)) {
-        line = &q->valu[w->simd->index];
-        slow = is_slow(w->next);
-        w->put_off = false;
-    }
-    if (q && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS &&
-        !w->simd->port.clause[TM_LDS])
-        line = &q->lds[w->simd->index];
-    if (line && tm_turns_behind(q, line, w, when)) {
-        w->due = when;
-        line->slow |= slow;
-        return RD_OK;
-    }
-    return tm_push(t, when, w);
+    bool stands = false;
+    if (w->turns && w->next->cls == TM_VALU)
+        stands = (why == TM_S_VALU_PIPE || why == TM_S_VALU_QUEUE ||
+                  why == TM_S_SDST) &&
+                 stands_for_valu(t, w, when, why);
+    else if (w->turns && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS)
+        stands = stands_for_lds(w, when);
+    if (!stands)
+        return tm_push(t, when, w);
+    w->due = when;
+    return RD_OK;
 }
 
 /* The first of those that wait for room on the way to the LDS has had its turn. They
@@ -393,7 +401,7 @@ TM_HOT rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
         tm_account_wait(w, why, from, when);
     if (w->next->cls == TM_LDS || w->next->cls == TM_VMEM)
         tm_fetch_rows(w, w->next);
-    return why == TM_S_NONE ? tm_push(t, when, w) : wait_until(t, w, when, why);
+    return wait_until(t, w, when, why);
 }
 
 /* The same behind an instruction that it has issued. */
