@@ -16,14 +16,14 @@ ROOT = sys.argv[2]
 sys.path.insert(0, os.path.join(ROOT, "packaging", "pages"))
 import helptext  # noqa: E402
 
-# Command: the file with its table (check lies beside exec), and what its macros bring.
-FILES = {"check": "exec/check.c", "exec": "exec/exec.c", "trace": "trace/trace.c"}
+# Command: the files with its tables (check lies beside exec), and what its macros bring.
+FILES = {"check": ["exec/check.c"], "exec": ["exec/exec.c"], "trace": ["trace/trace.c", "trace/timeline.c"]}
 ROW = re.compile(r'\{\s*"([a-z][a-z0-9-]*)",\s*(no|required|optional)_argument')
 
 
 def table(name):
-    path = os.path.join(ROOT, "tools", FILES.get(name, f"{name}/{name}.c"))
-    texts = [open(path, encoding="utf-8").read()]
+    texts = [open(os.path.join(ROOT, "tools", path), encoding="utf-8").read()
+             for path in FILES.get(name, [f"{name}/{name}.c"])]
     if "KERNEL_LONG_OPTIONS" in texts[0]:
         texts.append(open(os.path.join(ROOT, "tools/kernel/kernel.h"), encoding="utf-8").read())
     return {"--" + row[0]: row[1] for text in texts for row in ROW.findall(text)}

@@ -22,7 +22,9 @@ static const char help[] =
     "Look at a timeline that `rdna3 run --timing --timing-trace FILE` wrote; rdna3 "
     "viz\n"
     "shows it in a window. Without an option: what ran, when, and what it waited for.\n"
-    "\n"
+    "\n";
+
+const char trace_timeline_options[] =
     "  --listing            the instructions, with what each of them waited for\n"
     "  --source             the source lines, of a kernel with -g; needs "
     "--code-object\n"
@@ -319,6 +321,7 @@ int trace_timeline(int argc, char **argv)
         return status;
     if (o.helped) {
         fputs(help, stdout);
+        fputs(trace_timeline_options, stdout);
         return cli_finish(CLI_OK);
     }
     if (tl_read(o.path, &tl, &err) != RD_OK)

@@ -44,8 +44,10 @@ static const char help[] =
     "  --chrome OUT.json    for chrome://tracing or Perfetto: a track per wave\n"
     "  --json               events, or the answer, as JSON\n"
     "\n"
-    "A timeline (rdna3 run --timing-trace FILE) has other options:\n"
-    "rdna3 trace TIMELINE --help\n";
+    "A timeline (rdna3 run --timing-trace FILE; rdna3 viz shows it in a window) has "
+    "other\n"
+    "options. Without one: what ran, when, and what it waited for.\n"
+    "\n";
 
 enum {
     OPT_HELP = 256,
@@ -339,6 +341,7 @@ int cmd_trace(int argc, char **argv)
         return status;
     if (o.helped) {
         fputs(help, stdout);
+        fputs(trace_timeline_options, stdout);
         return cli_finish(CLI_OK);
     }
     if (o.diff)

@@ -103,5 +103,6 @@ bool trace_is_timeline(int argc, char **argv);
 /* Is it an option of a timeline's, '--' first, with '=VALUE' or without? */
 bool trace_timeline_takes(const char *option);
 int trace_timeline(int argc, char **argv);
+extern const char trace_timeline_options[]; /* what its --help says of them */
 
 #endif
