@@ -453,18 +453,23 @@ static bool has_loaded(const struct shadow *s, const struct shadow_block *b,
     return false;
 }
 
-/* Is it the store of something volatile, of which its wave has loaded what was written
- * there after it had acquired that? Then the one comes behind the other without dropped
- * caches. */
-static bool follows(const struct ck *ck, const struct ck_wave *w,
-                    const struct shadow *s, const struct shadow_block *b,
-                    uint64_t address, const struct site *me, const struct site *written)
+/* Is it a store of which its wave has waited, past the caches, for what was written
+ * there? Then both may be atomic; or of something volatile, of which it has loaded what
+ * was written after it had acquired that: then the one comes behind the other without
+ * dropped caches. */
+static bool follows(struct ck *ck, const struct ck_wave *w, const struct shadow *s,
+                    const struct shadow_block *b, uint64_t address,
+                    const struct emu_access *a, const struct site *me,
+                    const struct site *written)
 {
     bool loaded = false;
-    for (unsigned i = SHADOW_READ; i <= SHADOW_READ2 && me->flags & SITE_VOLATILE;
-         i++) {
+    for (unsigned i = SHADOW_READ; i <= SHADOW_READ2 && a->write && !a->read; i++) {
         struct site seen = site_at(s, b, (enum shadow_plane)i, address);
-        loaded |= seen.wave == me->wave && seen.flags & SITE_LOADS;
+        bool mine = seen.wave == me->wave && seen.flags & SITE_LOADS;
+        if (mine && !((me->flags | seen.flags | written->flags) & SITE_VOLATILE) &&
+            race_polls(ck, &seen))
+            return true;
+        loaded |= mine && me->flags & SITE_VOLATILE;
     }
     return loaded && written->stamp < w->order.acquiring &&
            order_covers(&ck->race->order, w->order.takes, me, written,
@@ -476,6 +481,23 @@ static bool returns(const struct emu_event *e)
     uint32_t mem = isa_facts(e->inst->isa.op)->mem;
     return mem & ISA_MEM_RETURNS ||
            (mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
+}
+
+/* Does an atomic come behind the plain write of a dword of LDS only by what it is about
+ * to acquire there? Nothing made it wait for that, so it could as well come first. */
+static void judge_first(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
+                        const struct emu_access *a, struct shadow *s,
+                        const struct site *lane)
+{
+    uint64_t at = a->address[lane->lane];
+    const struct shadow_block *b = shadow_at(s, at);
+    struct site me = *lane, written;
+    if (a->space != EMU_SPACE_LDS || !a->read || !a->write || !b)
+        return;
+    me.flags = SITE_ATOMIC;
+    written = site_at(s, b, SHADOW_WRITE, at);
+    if (!race_ordered(ck, w, &me, &written) && !excused(&me, &written))
+        add_pending(ck->race, e, a, me.lane, at, 1u << b->shift, &written, true);
 }
 
 /* One dword, or byte, of one lane. succeeds: no comparison fails. */
@@ -498,7 +520,7 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
                       written.wave);
     if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
         !both_may_be_atomic(ck, a, me, &written, true) && !has_loaded(s, b, at, me) &&
-        !is_twin(e, a, me, &written) && !follows(ck, w, s, b, at, me, &written))
+        !is_twin(e, a, me, &written) && !follows(ck, w, s, b, at, a, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
     if (!race_ordered(ck, w, me, &atomic) && !excused(me, &atomic))
         add_pending(r, e, a, me->lane, at, grain, &atomic, true);
@@ -569,9 +591,10 @@ static uint64_t owner_of(const struct ck *ck, const struct site *me)
     return (uint64_t)me->wave << 6 | (ck->config.lanes ? me->lane : 0u);
 }
 
+/* changes: an atomic does not leave what is there. */
 static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                          const struct emu_access *a, uint64_t address,
-                         const struct site *me)
+                         const struct site *me, bool changes)
 {
     struct ck_race *r = ck->race;
     uint64_t owner = owner_of(ck, me);
@@ -587,7 +610,7 @@ static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_even
         if (returns(e))
             acquire(ck, w, a->space, at);
         release_here(r, w, a->space, at, me);
-        if (at)
+        if (at && changes) /* who tries a lock in vain has not got it */
             at->owner = owner;
         return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
                    ? SITE_ATOMIC | SITE_COMPARES
@@ -630,17 +653,18 @@ void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                       .barrier = (uint32_t)w->group->barriers};
     if (!shadow)
         return;
-    uint64_t fail = isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
-                        ? race_failing(e, a, a->lanes & lanes)
-                        : 0;
+    uint64_t keep = a->read && a->write ? race_keeping(e, a, a->lanes & lanes) : 0;
+    uint64_t fail = isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE ? keep : 0;
     for (uint64_t m = actors(ck, e, a, lanes); m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(m);
         me.lane = (uint8_t)lane;
         me.stamp = ck->race->stamp;
         me.clock = w->order.clock;
+        judge_first(ck, w, e, a, shadow, &me);
         bool gives = !a->scalar && race_gives_back(ck, w, e, a, lane);
         race_tries(w, e, a, lane);
-        me.flags = flags_of(ck, w, e, a, a->address[a->scalar ? 0 : lane], &me);
+        me.flags = flags_of(ck, w, e, a, a->address[a->scalar ? 0 : lane], &me,
+                            !(keep >> lane & 1));
         if (!gives && !(fail >> lane & 1))
             race_takes(ck, w, e, a, lane);
         judge_bytes(ck, w, e, a, shadow, &me, !(fail >> lane & 1));

@@ -213,8 +213,9 @@ bool race_operand(const struct emu_event *e, unsigned field, unsigned *vgpr);
 /* Do two lanes of one store write the same? */
 bool race_same_data(const struct emu_event *e, const struct emu_access *a, unsigned l,
                     unsigned other);
-/* The lanes whose comparison fails: they only read. Lanes take their turns in order. */
-uint64_t race_failing(const struct emu_event *e, const struct emu_access *a,
+/* The lanes whose comparison fails, or which exchange a dword for what is there: they
+ * leave it as it is, as who tries a lock in vain. Lanes take their turns in order. */
+uint64_t race_keeping(const struct emu_event *e, const struct emu_access *a,
                       uint64_t lanes);
 
 /* ---- race_locks.c */

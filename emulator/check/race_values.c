@@ -35,18 +35,42 @@ bool race_same_data(const struct emu_event *e, const struct emu_access *a, unsig
     return true;
 }
 
-uint64_t race_failing(const struct emu_event *e, const struct emu_access *a,
+enum change { CHANGE_OTHER, CHANGE_COMPARE, CHANGE_SWAP, CHANGE_OR };
+
+static enum change change_of(unsigned op)
+{
+    if (isa_facts(op)->mem & ISA_MEM_COMPARE)
+        return CHANGE_COMPARE;
+    switch (op) {
+    case ISA_GLOBAL_ATOMIC_SWAP_B32:
+    case ISA_FLAT_ATOMIC_SWAP_B32:
+    case ISA_BUFFER_ATOMIC_SWAP_B32:
+    case ISA_DS_STOREXCHG_RTN_B32:
+        return CHANGE_SWAP;
+    case ISA_GLOBAL_ATOMIC_OR_B32:
+    case ISA_FLAT_ATOMIC_OR_B32:
+    case ISA_BUFFER_ATOMIC_OR_B32:
+    case ISA_DS_OR_B32:
+    case ISA_DS_OR_RTN_B32:
+        return CHANGE_OR;
+    default:
+        return CHANGE_OTHER;
+    }
+}
+
+uint64_t race_keeping(const struct emu_event *e, const struct emu_access *a,
                       uint64_t lanes)
 {
-    uint64_t fail = 0;
+    enum change change = change_of(e->inst->isa.op);
+    uint64_t keep = 0;
     uint32_t now[64];
-    unsigned data, compare;
-    bool pair = a->space != EMU_SPACE_LDS;
-    if (a->bytes != 4 || !race_operand(e, ISA_FIELD_DATA0, &data))
+    unsigned data, compare = 0;
+    if (change == CHANGE_OTHER || a->bytes != 4 ||
+        !race_operand(e, ISA_FIELD_DATA0, &data))
         return 0;
-    if (pair)
+    if (a->space != EMU_SPACE_LDS)
         compare = data + 1;
-    else if (!race_operand(e, ISA_FIELD_DATA1, &compare))
+    else if (change == CHANGE_COMPARE && !race_operand(e, ISA_FIELD_DATA1, &compare))
         return 0;
     for (uint64_t m = lanes; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctzll(m);
@@ -55,13 +79,17 @@ uint64_t race_failing(const struct emu_event *e, const struct emu_access *a,
     }
     for (uint64_t m = lanes; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctzll(m);
-        if (now[l] != emu_wave_vgpr(e->wave, compare, l)) {
-            fail |= UINT64_C(1) << l;
+        uint32_t left = emu_wave_vgpr(e->wave, data, l);
+        if (change == CHANGE_OR)
+            left |= now[l];
+        if (change == CHANGE_COMPARE ? now[l] != emu_wave_vgpr(e->wave, compare, l)
+                                     : now[l] == left) {
+            keep |= UINT64_C(1) << l;
             continue;
         }
         for (uint64_t k = m; k; k &= k - 1) /* the later ones find this */
             if (a->address[__builtin_ctzll(k)] == a->address[l])
-                now[__builtin_ctzll(k)] = emu_wave_vgpr(e->wave, data, l);
+                now[__builtin_ctzll(k)] = left;
     }
-    return fail;
+    return keep;
 }
