@@ -64,6 +64,10 @@ static void find_rows(struct emit *e, const struct access *a, struct far *slow)
     far_from(slow, x86_jcc(x, CC_B));
     x86_alu(x, ALU_CMP, false, RCX, RAX);
     far_from(slow, x86_jcc(x, CC_B));
+    if (e->half) { /* behind all of the lower lanes */
+        x86_load(x, false, RCX, mem_at(RDX, offsetof(struct workgroup, scratch_bytes)));
+        x86_alu(x, ALU_ADD, true, RAX, RCX);
+    }
     x86_shift_imm(x, SHIFT_SHL, true, RAX, 5);
     x86_alu_load(x, ALU_ADD, true, RAX, wave_mem(offsetof(struct wave, scratch)));
 }

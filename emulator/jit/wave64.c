@@ -66,7 +66,7 @@ static bool suits(const struct emit *e, const struct uop *u)
     bool store =
         u->fn == l->vmem_store || u->fn == l->ds_store || u->fn == x_buffer_store;
     if (u->isa_op == ISA_DS_BPERMUTE_B32 || (!load && !store) ||
-        (!buffer && u->mem.space == MEM_SCRATCH) || !emit_known_memory(e, u))
+        !emit_known_memory(e, u))
         return false;
     return !load || (buffer ? !overlaps(u->buf.vaddr, u->buf.vdata)
                             : !overlaps(u->mem.addr, u->d));
@@ -84,7 +84,8 @@ bool emit_memory64(struct emit *e, const struct uop *u)
         upper.buf.vaddr += WAVE_VGPRS;
         upper.buf.vdata += WAVE_VGPRS;
     } else {
-        upper.mem.addr += WAVE_VGPRS;
+        if (u->mem.addr != NO_ROW)
+            upper.mem.addr += WAVE_VGPRS;
         upper.mem.data += WAVE_VGPRS;
         upper.mem.data2 += WAVE_VGPRS;
     }
