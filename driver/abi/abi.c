@@ -92,6 +92,18 @@ bool abi_mapping_fits(uint64_t offset, uint64_t bytes)
     return !ctx || kmd_mapping_fits(ctx->kmd, offset, bytes);
 }
 
+bool abi_buffer_place(int fd, uint64_t bytes, uint64_t *offset)
+{
+    struct kmd_bo_info info;
+    if (kmd_export_info(fd, &info) != RD_OK)
+        return false;
+    uint64_t size = (info.bytes + 4095) & ~4095ull;
+    if (*offset > size || bytes > size - *offset)
+        return false;
+    *offset += info.offset;
+    return true;
+}
+
 static bool copy(uint64_t to, uint64_t from, size_t bytes, bool reading)
 {
     if (!bytes)

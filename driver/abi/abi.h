@@ -56,6 +56,10 @@ bool abi_looked(uint32_t ticket);
  * there is nothing that a mapping could be too large for. */
 bool abi_mapping_fits(uint64_t offset, uint64_t bytes);
 
+/* Is it a descriptor of an exported buffer? Then its bytes from *offset on are at what
+ * *offset becomes in the render node. False also if they end beyond the buffer. */
+bool abi_buffer_place(int fd, uint64_t bytes, uint64_t *offset);
+
 /* Perform an ioctl.
  *
  * fd   the client's descriptor; -1: nobody knows, and it may whatever any may

@@ -455,8 +455,13 @@ UNFOLLOWED static void *do_mmap(void *at, size_t bytes, int prot, int flags, int
                                 off_t off)
 {
     if (fd >= 0 && !(flags & MAP_ANONYMOUS)) {
+        uint64_t pages = ((uint64_t)bytes + 4095) & ~4095ull, place = (uint64_t)off;
         fd = vfs_mapped_fd(fd);
-        uint64_t pages = ((uint64_t)bytes + 4095) & ~4095ull;
+        int memory = vfs_memory_beside(fd);
+        if (memory >= 0 && abi_buffer_place(fd, pages, &place)) {
+            fd = memory; /* by a descriptor that was exported */
+            off = (off_t)place;
+        }
         if (fd_kind(fd) == ABI_RENDER && !abi_mapping_fits((uint64_t)off, pages)) {
             errno = EINVAL;
             return MAP_FAILED;

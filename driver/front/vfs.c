@@ -251,6 +251,15 @@ int vfs_mapped_fd(int fd)
     return render < 0 ? fd : render;
 }
 
+int vfs_memory_beside(int fd)
+{
+    struct stat st;
+    bool beside = active() &&
+                  syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) == 0 &&
+                  st.st_dev == vfs.render.dev && st.st_ino != vfs.render.ino;
+    return beside ? render_fd() : -1;
+}
+
 bool vfs_place_of_fd(int fd, char path[PATH_MAX])
 {
     char link[40];

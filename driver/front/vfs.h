@@ -32,6 +32,9 @@ enum vfs_node vfs_node_of_fd(int fd);
  * which lies in the render node's file. */
 int vfs_mapped_fd(int fd);
 
+/* The render node's descriptor if fd is another file beside our device files; or -1. */
+int vfs_memory_beside(int fd);
+
 /* The path of an open file as the program knows it ("" if nobody tells); true: it is
  * one of ours. */
 bool vfs_place_of_fd(int fd, char path[PATH_MAX]);

@@ -55,6 +55,13 @@ fcntl.ioctl(card, 0xC0086441, where)
 views = [mmap.mmap(f, 4096, offset=struct.unpack("Q", where)[0]) for f in (card, render)]
 views[0][:4] = b"seen"
 assert views[1][:4] == b"seen"
+# ... and so does a descriptor that was exported
+shared = bytearray(bo[:4] + struct.pack("Ii", 0x80002, -1))
+fcntl.ioctl(card, 0xC00C642D, shared)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
+view = libc.mmap(None, 4096, 3, 1, struct.unpack("4xIi", shared)[1], 0)
+assert ctypes.string_at(view, 4) == b"seen"
+assert libc.mmap(None, 8192, 3, 1, struct.unpack("4xIi", shared)[1], 0) == 2**64 - 1
 
 # a context is told that somebody had the board reset, once
 def query(op, context=0):
