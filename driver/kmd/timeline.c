@@ -296,21 +296,26 @@ static bool forgotten(int fd)
     return recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
 }
 
-/* Answer those whose numbers have come; the others go back. */
-static void serve(int queue, uint32_t value)
+/* Answer those whose numbers have come; the others go back, one by one, as descriptors
+ * are scarce. A message without one marks where it began; those of processes that were
+ * killed meanwhile are dropped. Without room for it all are looked at twice. */
+static void serve(int queue, uint32_t value, uint32_t mark)
 {
-    struct end ends[MAX_ENDS];
-    unsigned n = 0;
-    while (n < MAX_ENDS && take_end(queue, &ends[n]))
-        n += ends[n].fd >= 0;
-    for (unsigned i = 0; i < n; i++) {
-        if ((int32_t)(value - ends[i].number) >= 0) {
-            answer(ends[i].fd);
+    struct end e;
+    bool marked = send(queue, &mark, sizeof(mark), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+    for (unsigned i = 0; (marked || i < MAX_ENDS) && take_end(queue, &e); i++) {
+        if (e.fd < 0) {
+            if (marked && e.number == mark)
+                break;
             continue;
         }
-        if (!forgotten(ends[i].fd))
-            (void)put_end(queue, &ends[i]);
-        close(ends[i].fd);
+        if ((int32_t)(value - e.number) >= 0) {
+            answer(e.fd);
+            continue;
+        }
+        if (!forgotten(e.fd))
+            (void)put_end(queue, &e);
+        close(e.fd);
     }
 }
 
@@ -321,10 +326,9 @@ rd_status kmd_timeline_advance(struct kmd *kmd, int fd, uint32_t count)
         return RD_E_INVALID;
     int queue = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
     uint32_t value = count + atomic_fetch_add(&timeline(kmd, serial)->value, count);
-    if (queue >= 0) {
-        serve(queue, value);
+    serve(queue >= 0 ? queue : fd, value, (uint32_t)getpid());
+    if (queue >= 0)
         close(queue);
-    }
     atomic_fetch_add(&kmd->shared->advances, 1);
     syscall(SYS_futex, &kmd->shared->advances, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     leave(kmd);

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,6 +95,28 @@ START_TEST(alone)
     ck_assert_int_eq(status_of(three), -ENOENT);
     ck_assert_int_eq(status_of(two), 1);
     close(two), close(three), close(late);
+}
+END_TEST
+
+/* Fences wait on, though the process has but one descriptor left. */
+START_TEST(few_descriptors)
+{
+    int t = mock_timeline(), fences[40], next;
+    struct rlimit before, few;
+    for (uint32_t i = 0; i < 40; i++)
+        fences[i] = fence_at(t, i + 1);
+    next = dup(0);
+    close(next);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){.rlim_cur = (rlim_t)next + 1, .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    advance(t, 1);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    for (unsigned i = 0; i < 40; i++) {
+        ck_assert(has_ended(fences[i], 0) == !i);
+        close(fences[i]);
+    }
+    close(t);
 }
 END_TEST
 
@@ -235,6 +258,7 @@ int main(void)
     Suite *s = suite_create("timelines");
     TCase *t = tcase_create("timelines");
     tcase_add_test(t, alone);
+    tcase_add_test(t, few_descriptors);
     tcase_add_test(t, merged);
     tcase_add_test(t, another_process);
     tcase_add_test(t, points);
