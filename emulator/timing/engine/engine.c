@@ -144,6 +144,7 @@ void tm_destroy(struct tm_engine *t)
         free(t->insts.inst[i]);
     numbers_free(&t->insts.numbers);
     free(t->insts.inst);
+    free(t->insts.at);
     free(t->all->records.record);
     tm_events_destroy(&t->events);
     free(t->all->pace.start);

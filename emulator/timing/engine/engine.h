@@ -94,6 +94,12 @@ struct tm_inst_table {
     struct numbers numbers;
     struct tm_inst **inst;
     size_t cap, n_met;
+    /* By their offsets: a power of two of places, at least twice as many. */
+    struct tm_met_at {
+        struct tm_inst *inst;
+        uint32_t number;
+    } *at;
+    size_t places;
 };
 
 struct tm_records {
@@ -181,7 +187,14 @@ struct tm_inst *tm_come_across(struct tm_engine *t, const struct tm_wave *w,
 bool tm_takes_all(struct tm_engine *t, const struct tm_wave *w);
 /* Memory has not been asked for some windows: will the wave, which has operations open,
  * look in its turn for what it would know by now? */
-bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w);
+bool tm_awaits_some(const struct tm_engine *t, const struct tm_wave *w);
+static inline bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w)
+{
+    const struct tm_inst *i = w->next;
+    bool plain = i && i->sort == TM_SORT_PLAIN && i->follows &&
+                 i->follows->sort == TM_SORT_PLAIN;
+    return !plain && tm_awaits_some(t, w); /* those look at none */
+}
 
 /* ---- turn.c ---- */
 /* Execute what the wave has issued. */

@@ -24,6 +24,41 @@ static bool can_be_left(const struct tm_engine *t, const struct tm_wave *w,
     return (plain || nothing) && !i->alone && emu_wave_may_wait(t->stepper, w->wave);
 }
 
+/* Its place, or the one that it would have. */
+static struct tm_met_at *place_of(const struct tm_inst_table *x, uint32_t offset)
+{
+    size_t k = offset / 4 * UINT32_C(2654435761);
+    while (x->at[k & (x->places - 1)].inst &&
+           x->at[k & (x->places - 1)].inst->offset != offset)
+        k++;
+    return &x->at[k & (x->places - 1)];
+}
+
+/* Of several at an offset the one with the lowest number is kept. */
+static void put(struct tm_inst_table *x, struct tm_met_at met)
+{
+    struct tm_met_at *at = place_of(x, met.inst->offset);
+    if (!at->inst || met.number < at->number)
+        *at = met;
+}
+
+static bool has_place(struct tm_inst_table *x)
+{
+    if (2 * (x->n_met + 1) <= x->places)
+        return true;
+    struct tm_inst_table bigger = {.places = x->places ? 2 * x->places : 256};
+    bigger.at = calloc(bigger.places, sizeof *bigger.at);
+    if (!bigger.at)
+        return false;
+    for (size_t k = 0; k < x->places; k++)
+        if (x->at[k].inst)
+            put(&bigger, x->at[k]);
+    free(x->at);
+    x->at = bigger.at;
+    x->places = bigger.places;
+    return true;
+}
+
 /* One that was not met before; the wave is at it. */
 static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
                             const struct emu_inst *inst)
@@ -41,7 +76,8 @@ static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
         t->insts.inst = bigger;
         t->insts.cap = cap;
     }
-    struct tm_inst *i = number ? aligned_alloc(64, sizeof *i) : NULL;
+    bool place = number && has_place(&t->insts);
+    struct tm_inst *i = place ? aligned_alloc(64, sizeof *i) : NULL;
     if (!i)
         return NULL;
     tm_inst_describe(inst, tm_canon_code(&t->chip.mem->canon, inst->pc),
@@ -52,6 +88,7 @@ static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
     tm_inst_sort(i, t->chip.b.lanes);
     t->all->talks |= i->talks;
     t->insts.n_met++;
+    put(&t->insts, (struct tm_met_at){i, number});
     return t->insts.inst[number - 1] = i;
 }
 
@@ -78,10 +115,7 @@ struct tm_inst *tm_come_across(struct tm_engine *t, const struct tm_wave *w,
 
 static struct tm_inst *met_at(const struct tm_engine *t, uint32_t offset)
 {
-    for (size_t k = 0; k < t->insts.cap; k++)
-        if (t->insts.inst[k] && t->insts.inst[k]->offset == offset)
-            return t->insts.inst[k];
-    return NULL;
+    return t->insts.places ? place_of(&t->insts, offset)->inst : NULL;
 }
 
 /* What has been met where a wave goes on. That no wave has come from one to the other
@@ -171,7 +205,7 @@ static const struct tm_inst *behind_delays(const struct tm_inst *i)
     return i;
 }
 
-bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w)
+bool tm_awaits_some(const struct tm_engine *t, const struct tm_wave *w)
 {
     const struct tm_inst *i = w->next;
     if (w->sleeps)

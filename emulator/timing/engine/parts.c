@@ -217,6 +217,7 @@ static rd_status join_part(struct tm_engine *all, struct tm_engine *t)
     tm_sent_free(&t->chip.sent);
     tm_events_destroy(&t->events);
     free(t->insts.inst);
+    free(t->insts.at);
     free(t);
     return st;
 }
