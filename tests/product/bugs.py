@@ -116,7 +116,8 @@ def stack(folder):
         expect(call(RDNA3, "asm", path, "-o", code)[0] == 0, "it does not assemble")
         for options in ([], ["--stack", "20000"]):
             status, told = call(*run, *options)
-            expect(status == 1 and f"has {max(room, 20000 if options else 0)} bytes of scratch" in told, told)
+            has = max(room, 20000 if options else 0)
+            expect(status == 1 and f"has {has} bytes of scratch; --stack BYTES gives it more" in told, told)
         for how in ([run] if SANITIZED else [run, through]):
             status, told = call(*how, "--stack", "20004")
             expect(status == 0 and " 42\n" in told, told)

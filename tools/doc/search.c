@@ -11,7 +11,8 @@
 #include "isa.h"
 #include "near.h"
 
-#define WORD 64u
+#define WORD  64u
+#define LEAST 6u /* letters that tell how an instruction begins */
 
 static void lower(const char *word, char out[WORD])
 {
@@ -38,9 +39,19 @@ static unsigned count(const char *word, bool anywhere)
 static int no_such(const char *word)
 {
     struct rd_near near;
-    rd_near_begin(&near, word, strlen(word));
+    char begin[WORD], best[WORD];
+    size_t length = strlen(word);
+    rd_near_begin(&near, word, length);
     for (unsigned op = 1; op < isa_op_count(); op++)
         rd_near_try(&near, isa_op_name(op));
+    /* Or how some of them begin? */
+    bool begins = !near.best && length >= LEAST && length < WORD;
+    for (unsigned op = 1; begins && op < isa_op_count(); op++) {
+        (void)snprintf(begin, length + 1, "%s", isa_op_name(op));
+        rd_near_try(&near, begin);
+        if (near.best == begin)
+            near.best = strcpy(best, begin);
+    }
     if (near.best)
         return cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction; did you mean %s?",
                          word, near.best);

@@ -9,6 +9,9 @@
 #include "elem.h"
 #include "launch.h"
 
+/* Of --stack: a lane has no more in the emulator. */
+#define KERNEL_MOST_STACK (UINT64_C(1) << 24)
+
 enum kernel_fill {
     KERNEL_FILL_NONE, /* zeros, which nobody has asked for */
     KERNEL_FILL_ZERO,

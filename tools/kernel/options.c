@@ -7,8 +7,6 @@
 
 #include "kernel.h"
 
-#define MOST_STACK (UINT64_C(1) << 24) /* of a lane, as the emulator has it */
-
 static int bad_value(const char *name, rd_status st)
 {
     return cli_error(CLI_USAGE, "--%s '%s': %s", name, optarg,
@@ -84,7 +82,7 @@ static int take_number(struct kernel_options *o, int option, const char *name)
         break;
     case KERNEL_OPT_STACK:
         st = cli_parse_size(optarg, &value);
-        st = st == RD_OK && (value > MOST_STACK || value % 4) ? RD_E_RANGE : st;
+        st = st == RD_OK && (value > KERNEL_MOST_STACK || value % 4) ? RD_E_RANGE : st;
         o->shape.stack_bytes = (uint32_t)value;
         break;
     default: /* KERNEL_OPT_SEED */

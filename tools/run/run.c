@@ -311,11 +311,15 @@ static int finish(struct run_options *o, struct la *la, struct tm_engine *timed,
     return cli_finish(status);
 }
 
-/* A kernel that touches address 0: which of its arguments are null? */
-static void name_nulls(const struct run_options *o, const struct emu_fault *f,
-                       char *text, size_t size)
+/* A kernel that touches address 0: which of its arguments are null? One that leaves its
+ * scratch: there may be more. */
+static void explain(const struct run_options *o, const struct emu_fault *f, char *text,
+                    size_t size)
 {
     const char *head = "; null:";
+    size_t length = strlen(text);
+    if (f->kind == EMU_FAULT_SCRATCH_RANGE && f->address < KERNEL_MOST_STACK)
+        (void)snprintf(text + length, size - length, "; --stack BYTES gives it more");
     if (f->kind != EMU_FAULT_UNMAPPED || f->address >= 0x10000)
         return;
     for (unsigned i = 0; i < o->k.n_args; i++) {
@@ -338,7 +342,7 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
         return CLI_FAILED;
     if (st == RD_E_FAULT) {
         emu_fault_text(fault, text, sizeof text);
-        name_nulls(o, fault, text, sizeof text);
+        explain(o, fault, text, sizeof text);
         return cli_error(CLI_FAILED, "%s", text);
     }
     if (st == RD_E_TIMEOUT)
