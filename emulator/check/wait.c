@@ -5,8 +5,9 @@
  * both for FLAT; EXPcnt what the LDS gives to all lanes. A wait for N says that all but
  * the last N of a counter are done, where they come back in order: vector loads do, LDS
  * among itself does; scalar loads do not, nor do different kinds beside each other, so
- * there only 0 says anything. Here an access is not done until a wait says so. Must not
- * know what the wave computes.
+ * there only 0 says anything. Here an access is not done until a wait says so. Barriers
+ * wait for nothing (LLVM has them so on gfx11): what is stored to LDS has to be waited
+ * for before. Must not know what the wave computes.
  *
  * Not followed: stores (their data is read as they issue), exports.
  * SPDX-License-Identifier: MIT
@@ -36,6 +37,7 @@ struct flight {
     uint8_t missing;      /* bit per counter that has not been waited for */
     uint8_t needs;        /* those whose wait brings the data */
     uint8_t halves;       /* of one register: ck_halves */
+    uint8_t shares;       /* changes LDS that other waves have, too */
     struct ck_late *late; /* hazard mode: what it brings; NULL: it is there */
 };
 
@@ -178,8 +180,22 @@ static void oldest_done(struct ck_waits *w, const struct emu_wave_info *wave)
     tidy(w);
 }
 
-static void issue(struct ck *ck, struct ck_waits *w, const struct emu_event *e,
-                  unsigned counters, enum kind kind)
+/* Does it change LDS? */
+static bool changes_lds(const struct emu_event *e, enum kind kind)
+{
+    enum isa_access access = isa_facts(e->inst->isa.op)->access;
+    bool lds = kind == KIND_LDS, writes = false;
+    if (access == ISA_ACCESS_NONE || access == ISA_ACCESS_LOAD || !e->exec)
+        return false;
+    for (uint32_t i = 0; i < e->n_accesses; i++) {
+        lds |= e->access[i].space == EMU_SPACE_LDS;
+        writes |= e->access[i].write;
+    }
+    return lds && writes;
+}
+
+static void issue(struct ck *ck, const struct ck_wave *wave, struct ck_waits *w,
+                  const struct emu_event *e, unsigned counters, enum kind kind)
 {
     const struct emu_reg *to = destination(e->inst);
     if (w->n == 2 * OUTSTANDING)
@@ -188,6 +204,7 @@ static void issue(struct ck *ck, struct ck_waits *w, const struct emu_event *e,
     *f = (struct flight){.pc = e->inst->pc,
                          .kind = (uint8_t)kind,
                          .missing = (uint8_t)counters,
+                         .shares = wave->group->n_waves > 1 && changes_lds(e, kind),
                          .needs = (uint8_t)brought_by(e, counters, kind)};
     uint64_t lanes = kind == KIND_SCALAR ? 0 : e->exec;
     if (to && (lanes || kind == KIND_SCALAR)) { /* without lanes it only counts */
@@ -342,6 +359,56 @@ static void check_uses(struct ck *ck, struct ck_wave *wave, struct ck_waits *w,
     }
 }
 
+/* Is LDS read behind the barrier, before the next one? Fences of memory alone leave LDS
+ * alone. Where the code goes on by a jump back it may be. */
+static bool reads_lds(const struct ck *ck, uint64_t pc)
+{
+    struct emu_mem code;
+    struct isa_inst inst;
+    if (!emu_mem_find(ck->emu, pc, &code))
+        return true;
+    for (uint64_t at = pc + 4, end = code.va + code.bytes; end - at >= 4;) {
+        const uint8_t *bytes =
+            (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
+        if (isa_decode_hw(bytes, (size_t)(end - at), ck->launch.lanes, &inst) != RD_OK)
+            return true;
+        const struct isa_facts *facts = isa_facts(inst.op);
+        bool reads = facts->access == ISA_ACCESS_LOAD ||
+                     facts->access == ISA_ACCESS_ATOMIC ||
+                     facts->access == ISA_ACCESS_UPDATE;
+        if ((reads &&
+             (facts->space == ISA_SPACE_LDS || facts->space == ISA_SPACE_FLAT)) ||
+            (facts->flow & ISA_FLOW_BRANCH && inst.n_opnds &&
+             (int16_t)inst.opnd[0].imm < 0))
+            return true;
+        if (inst.op == ISA_S_BARRIER || facts->flow & ISA_FLOW_END)
+            return false;
+        at += inst.bytes;
+    }
+    return false;
+}
+
+/* What it has stored to LDS may arrive behind the barrier. */
+static void check_barrier(struct ck *ck, const struct ck_wave *wave, struct ck_waits *w,
+                          const struct emu_event *e)
+{
+    for (unsigned i = 0; i < w->n; i++) {
+        struct flight *f = flight_at(w, i);
+        if (!f->shares || !(f->missing >> LGKM & 1) || !reads_lds(ck, e->inst->pc))
+            continue;
+        struct ck_finding x;
+        ck_finding_at(ck, CK_WAIT, "barrier-before-wait", e, 0, &x);
+        ck_actor_at(ck, wave, f->pc, 0, &x.other);
+        x.other.write = true;
+        (void)snprintf(
+            x.text, sizeof x.text,
+            "barrier before the wait for lgkmcnt: what was stored to LDS may "
+            "arrive behind it");
+        ck_report(ck, &x);
+        f->shares = false; /* told */
+    }
+}
+
 void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e)
 {
     enum kind kind = KIND_LOAD;
@@ -357,6 +424,8 @@ void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e
     }
     if (w && inst->isa.enc == ISA_ENC_VINTERP) /* waits by itself */
         wait_for(w, e->wave, EXP, inst->isa.wait);
+    if (w && inst->kind == EMU_KIND_BARRIER)
+        check_barrier(ck, wave, w, e);
     unsigned counters = counters_of(e, &kind);
     if (!w && counters)
         w = wave->loads = calloc(1, sizeof *w);
@@ -365,7 +434,7 @@ void ck_wait_step(struct ck *ck, struct ck_wave *wave, const struct emu_event *e
     if (w->n)
         check_uses(ck, wave, w, e, counters, kind);
     if (counters)
-        issue(ck, w, e, counters, kind);
+        issue(ck, wave, w, e, counters, kind);
 }
 
 void ck_wait_before(struct ck *ck, const struct emu_event *e)
@@ -390,7 +459,7 @@ void ck_wait_gone(struct ck_wave *wave)
 struct saved {
     uint64_t pc;
     uint16_t sel;
-    uint8_t dwords, kind, missing, needs, halves, none;
+    uint8_t dwords, kind, missing, needs, halves, shares;
 };
 
 void ck_wait_save(const struct ck_wave *wave, struct state_bytes *to)
@@ -409,7 +478,8 @@ void ck_wait_save(const struct ck_wave *wave, struct state_bytes *to)
                                 .kind = f->kind,
                                 .missing = f->missing,
                                 .needs = f->needs,
-                                .halves = f->halves};
+                                .halves = f->halves,
+                                .shares = f->shares};
         state_put(to, &s, sizeof s);
     }
     if (!ck_hazard_save(wave, to) && !n)
@@ -439,7 +509,8 @@ void ck_wait_load(struct ck_wave *wave, const uint8_t *from, size_t n)
                              .kind = s.kind,
                              .missing = s.missing,
                              .needs = s.needs,
-                             .halves = s.halves};
+                             .halves = s.halves,
+                             .shares = s.shares};
         for (unsigned c = 0; c < COUNTERS; c++)
             w->count[c] += f->missing >> c & 1;
         mark(w, f);
