@@ -8,6 +8,8 @@
  */
 #include "mem.h"
 
+#include <stdlib.h>
+
 #define LINE          128u
 #define LINES_OF_PAGE (TM_HOST_PAGE / LINE)
 /* Code has lines of its own in the GL2, above all data. */
