@@ -70,18 +70,23 @@ static uint8_t *scratch_byte(struct wave *w, unsigned lane, uint32_t offset)
            (offset & 3u);
 }
 
-/* Move bytes of one lane between buf and LDS or scratch; false: out of range. */
+/* Move bytes of one lane between buf and LDS or scratch; false: out of range. Whole
+ * dwords at once, which scratch has together: one put together from bytes makes the
+ * host wait when it is read. */
 static bool private_access(struct wave *w, unsigned lane, bool lds, uint32_t offset,
                            void *buf, unsigned bytes, bool write)
 {
     uint32_t limit = lds ? w->group->lds_bytes : w->group->scratch_bytes;
     if (offset > limit || limit - offset < bytes)
         return false;
-    for (unsigned i = 0; i < bytes; i++) {
+    unsigned step = (offset | bytes) & 3u ? 1 : 4;
+    for (unsigned i = 0; i < bytes; i += step) {
         uint8_t *p =
             lds ? w->group->lds + offset + i : scratch_byte(w, lane, offset + i);
         uint8_t *b = (uint8_t *)buf + i;
-        if (write)
+        if (step == 4)
+            memcpy(write ? p : b, write ? b : p, 4);
+        else if (write)
             *p = *b;
         else
             *b = *p;
