@@ -29,7 +29,7 @@ struct watch;
 
 /* What part of hot a block has to be for a trace to go on through it: what is behind
  * loops, or seldom done, would cost time to compile and have none to pay it back. */
-#define NATIVE_WARM 8u
+#define NATIVE_WARM 4u
 
 #define NATIVE_IEEE   1u
 #define NATIVE_DENORM 2u /* f32 denormals are kept as inputs */
