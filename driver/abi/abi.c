@@ -92,6 +92,18 @@ bool abi_mapping_fits(uint64_t offset, uint64_t bytes)
     return !ctx || kmd_mapping_fits(ctx->kmd, offset, bytes);
 }
 
+void abi_unmapped(uint64_t va, uint64_t bytes)
+{
+    struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
+    static _Thread_local bool inside;
+    /* not by a call of ours, which may hold the locks, nor by what is done here */
+    if (!ctx || thread.host || inside)
+        return;
+    inside = true;
+    kmd_svm_unmapped(ctx->kmd, va, bytes);
+    inside = false;
+}
+
 bool abi_buffer_place(int fd, uint64_t bytes, uint64_t *offset)
 {
     struct kmd_bo_info info;

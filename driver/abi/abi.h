@@ -60,6 +60,9 @@ bool abi_mapping_fits(uint64_t offset, uint64_t bytes);
  * *offset becomes in the render node. False also if they end beyond the buffer. */
 bool abi_buffer_place(int fd, uint64_t bytes, uint64_t *offset);
 
+/* The program is about to unmap memory. Thread: any. */
+void abi_unmapped(uint64_t va, uint64_t bytes);
+
 /* Perform an ioctl.
  *
  * fd   the client's descriptor; -1: nobody knows, and it may whatever any may

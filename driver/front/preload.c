@@ -429,6 +429,8 @@ static bool configure(struct abi_config *out)
 
 static const struct abi_host host = {.fd_kind = fd_kind, .config = configure};
 
+static bool device_used; /* an ioctl of ours has come */
+
 EXPORT int ioctl(int fd, unsigned long cmd, ...)
 {
     va_list ap;
@@ -442,6 +444,7 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
         if (!abi_claims_fence(cmd) || !abi_fence_ioctl(&host, fd, cmd, arg, &r))
             return (int)syscall(SYS_ioctl, fd, cmd, arg);
     } else {
+        __atomic_store_n(&device_used, true, __ATOMIC_RELAXED);
         r = abi_ioctl(&host, file, fd, cmd, arg);
     }
     errno = r < 0 ? -r : saved;
@@ -482,6 +485,15 @@ UNFOLLOWED void *mmap64(void *at, size_t bytes, int prot, int flags, int fd,
     return do_mmap(at, bytes, prot, flags, fd, off);
 }
 
+/* Linux forgets what was said of the memory. */
+EXPORT UNFOLLOWED int munmap(void *at, size_t bytes)
+{
+    if (__atomic_load_n(&device_used, __ATOMIC_RELAXED) && bytes &&
+        !((uintptr_t)at & 4095))
+        abi_unmapped((uintptr_t)at, bytes);
+    return (int)syscall(SYS_munmap, at, bytes);
+}
+
 /* ---- lookup by name ---- */
 
 /* clang-format off */
@@ -492,7 +504,7 @@ UNFOLLOWED void *mmap64(void *at, size_t bytes, int prot, int flags, int fd,
     X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(__fxstat) X(__fxstat64) \
     X(statx) X(access) X(faccessat) X(readlink) X(readlinkat) X(__readlink_chk) \
     X(realpath) X(__realpath_chk) X(canonicalize_file_name) X(getxattr) X(lgetxattr) \
-    X(listxattr) X(llistxattr) X(ioctl) X(mmap) X(mmap64) X(sigaction) X(signal) \
+    X(listxattr) X(llistxattr) X(ioctl) X(mmap) X(mmap64) X(munmap) X(sigaction) X(signal) \
     X(statfs) X(statfs64) X(fstatfs) X(fstatfs64) X(statvfs) X(statvfs64) X(fstatvfs) \
     X(fstatvfs64)
 /* clang-format on */

@@ -190,6 +190,8 @@ struct kmd_svm {
  * they are to go to attr's prefetch_loc now, of which listeners are told. */
 RD_CHECKED rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
                                  const struct kmd_svm *attr, bool map, bool prefetch);
+/* The memory goes, and what was said of it. Thread: any. */
+void kmd_svm_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes);
 /* Attributes common to the range; false if part of it has none. */
 bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *out);
 

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@
 #define NOWHERE          UINT32_MAX /* not said */
 #define TRIGGER_PREFETCH 0
 #define PAGE_BITS        12
+#define UNMAP_TRIES      1000u
 
 void kmd_svm_init(struct svm *svm)
 {
@@ -130,6 +132,32 @@ rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
         st = RD_E_NOMEM;
     pthread_mutex_unlock(&kmd->svm.lock);
     return st;
+}
+
+static bool overlaps(const struct svm *svm, uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < svm->count; i++)
+        if (svm->ranges[i].end > start && svm->ranges[i].start < end)
+            return true;
+    return false;
+}
+
+/* Whoever unmaps memory calls this, also threads of the GPU with its locks held, but
+ * these have no memory in any range: so they wait for the lock for a while only. */
+void kmd_svm_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes)
+{
+    struct svm *svm = &kmd->svm;
+    uint64_t end = (va + bytes + 4095) & ~4095ull;
+    if (!__atomic_load_n(&svm->count, __ATOMIC_RELAXED))
+        return;
+    for (unsigned tries = 0; pthread_mutex_trylock(&svm->lock) != 0; tries++) {
+        if (tries == UNMAP_TRIES)
+            return;
+        sched_yield();
+    }
+    if (overlaps(svm, va, end))
+        (void)!cut(kmd, va, end);
+    pthread_mutex_unlock(&svm->lock);
 }
 
 bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *out)

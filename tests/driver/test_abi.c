@@ -14,6 +14,7 @@
 #include <drm/amdgpu_drm.h>
 
 #include "../suite.h"
+#include "abi.h"
 #include "mock.h"
 
 START_TEST(version)
@@ -371,6 +372,17 @@ START_TEST(svm_attributes)
     s.start_addr = (uintptr_t)p;
     s.nattr = 1000;
     ck_assert_int_eq(kfd(cmd, &s), -EINVAL);
+    /* What was said of memory is not said of what comes to the same place. */
+    s.nattr = 3;
+    s.size = 4096;
+    abi_unmapped((uintptr_t)p, 4096);
+    ck_assert_int_eq(kfd(cmd, &s), 0);
+    ck_assert_uint_eq(s.attr[0].type, KFD_IOCTL_SVM_ATTR_NO_ACCESS);
+    s.start_addr += 4096;
+    s.attr[0].type = KFD_IOCTL_SVM_ATTR_ACCESS;
+    ck_assert_int_eq(kfd(cmd, &s), 0);
+    ck_assert_uint_eq(s.attr[0].type, KFD_IOCTL_SVM_ATTR_ACCESS);
+    ck_assert_uint_eq(s.attr[2].value, 5);
 }
 END_TEST
 
