@@ -366,7 +366,7 @@ TM_APART static rd_status line_up(struct tm_engine *t, struct tm_turns *q,
 
 /* It is the first of those that wait for the VALU, and has its turn: that has taken
  * another one's instruction, and all wait on. */
-static inline bool waits_on(struct tm_engine *t, struct tm_wave *w)
+TM_APART static bool waits_on(struct tm_engine *t, struct tm_wave *w)
 {
     struct tm_turns *q = w->turns;
     const struct tm_simd *s = w->simd;
@@ -590,6 +590,22 @@ static inline struct tm_turns *leave_line(const struct tm_wave *w)
     return line->behind ? w->turns : NULL;
 }
 
+/* It has taken the VALU from the first of those that wait for it, whose turn in this
+ * cycle is to come. What that finds is known now, unless one of them can be put off. */
+static inline void take_from(struct tm_engine *t, const struct tm_wave *w)
+{
+    struct tm_turns *q = w->turns;
+    struct tm_line *line = q ? &q->valu[w->simd->index] : NULL;
+    int64_t now = tm_now(t);
+    if (!line || !line->first || line->first->due != now)
+        return;
+    struct tm_wave *first = q->wave[line->first->rank];
+    unsigned cycle = (unsigned)now % TM_WINDOW;
+    if (q->at[cycle] >> first->rank & 1u && first->mem.sent <= now &&
+        (!line->behind || line->sent <= now) && waits_on(t, first))
+        tm_turns_take(q, cycle, first->rank);
+}
+
 /* May what it knows to come next issue now? */
 TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
 {
@@ -616,9 +632,15 @@ TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
             return RD_OK;
         behind = leave_line(w);
     }
-    rd_status st = tm_valu_goes(&t->chip.b, w, w->next) ? issue_as(t, w, TM_SORT_PLAIN)
-                                                        : wait_again(t, w);
-    return behind && st == RD_OK ? line_up(t, behind, s) : st;
+    if (!tm_valu_goes(&t->chip.b, w, w->next)) {
+        rd_status st = wait_again(t, w);
+        return behind && st == RD_OK ? line_up(t, behind, s) : st;
+    }
+    rd_status st = issue_as(t, w, TM_SORT_PLAIN);
+    if (behind && st == RD_OK)
+        return line_up(t, behind, s);
+    take_from(t, w);
+    return st;
 }
 
 TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)

@@ -24,6 +24,7 @@ struct tm_line {
     const struct tm_wave *first;
     uint64_t behind; /* bit per rank */
     bool slow;       /* one of these needs what transcendentals do */
+    int64_t sent;    /* when all that they read has been sent */
     unsigned n_found;
     struct tm_found found[TM_FOUND];
 };
@@ -106,8 +107,11 @@ static inline bool tm_turns_behind(struct tm_turns *q, struct tm_line *line,
     if (first && first->due != when)
         return false;
     if (first && tm_turn(first) < tm_turn(w)) {
-        if (!line->behind)
+        if (!line->behind) {
             line->n_found = 0;
+            line->sent = 0;
+        }
+        line->sent = tm_max(line->sent, w->mem.sent);
         line->behind |= UINT64_C(1) << w->rank;
         tm_turns_hurry(q, w);
         return true;
