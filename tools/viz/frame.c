@@ -28,12 +28,13 @@ static void draw_top(struct app *a)
     gfx_text_to(&a->g, FONT_SANS, x, y, a->side.x, COL_DIM, which);
     double in = a->cursor - (double)d->base;
     char time[160];
-    snprintf(time, sizeof time, "%s  cycle %.0f   %.3f us   %.4g cycles/s%s",
-             a->playing ? "playing" : "paused", a->cursor, in / d->machine.sclk_mhz,
-             a->speed,
-             !a->live  ? ""
-             : a->tail ? "   LIVE"
-                       : "   live (L: follow)");
+    if (a->live && a->tail) /* the run sets the pace */
+        snprintf(time, sizeof time, "LIVE  cycle %.0f   %.3f us", a->cursor,
+                 in / d->machine.sclk_mhz);
+    else
+        snprintf(time, sizeof time, "%s  cycle %.0f   %.3f us   %.4g cycles/s%s",
+                 a->playing ? "playing" : "paused", a->cursor, in / d->machine.sclk_mhz,
+                 a->speed, a->live ? "   live (L: follow)" : "");
     const char *hint = "? help";
     int at = a->width - 10 - gfx_width(&a->g, FONT_SANS, hint);
     gfx_text_to(&a->g, FONT_SANS, a->side.x + 10, y, at - 8, COL_CURSOR, time);
