@@ -5,12 +5,13 @@
  * what has read there (shadow_reads.c): all else is asked of race_rows.c, which does
  * the same for any row. Invariant: what is noted here is what race_rows.c would note.
  * Compiled without vector registers and sanitizers, for native code keeps its registers
- * there: call nothing that is not inline. SPDX-License-Identifier: MIT
+ * there: call nothing that is elsewhere. SPDX-License-Identifier: MIT
  */
 #include "race.h"
 
 #define LINE_BYTES (4u * SHADOW_LINE)
 #define ALWAYS     inline __attribute__((always_inline))
+#define ASIDE      __attribute__((noinline)) /* what is not usual needs registers */
 
 enum behind { APART, BEHIND, ASK };
 
@@ -19,14 +20,15 @@ struct judged {
     const struct race_line *l;
     struct shadow *s;
     const struct race_form *f;
-    uint32_t me;   /* its number */
-    uint32_t fine; /* the last site that the wave is behind of */
+    uint32_t me;    /* its number */
+    uint32_t fine;  /* the last site that the wave is behind of */
+    uint32_t apart; /* ... and is not; 0: none */
 };
 
 /* Is the wave behind of the site, another than its own? As race_ordered; lanes do not
  * race. What releases tell takes a search, and what other dispatches have done as well:
  * ask. */
-static inline enum behind is_behind(const struct race_line *l, const struct site *s)
+static ASIDE enum behind is_behind(const struct race_line *l, const struct site *s)
 {
     const struct ck_order *o = &l->w->order;
     bool near = s->wave - l->first < l->waves;
@@ -44,9 +46,11 @@ static ALWAYS enum behind order_of(struct judged *j, uint32_t number)
 {
     if (number < j->s->dead || number == j->fine || number == j->me)
         return BEHIND;
+    if (number == j->apart)
+        return APART;
     enum behind order = is_behind(j->l, &j->s->site[number]);
-    if (order == BEHIND)
-        j->fine = number;
+    if (order != ASK)
+        *(order == BEHIND ? &j->fine : &j->apart) = number;
     return order;
 }
 
@@ -74,32 +78,35 @@ static inline uint32_t number_of(const struct race_line *l, struct shadow *s,
     return s->n++;
 }
 
+static ASIDE bool touch(struct shadow *s, struct shadow_block *b)
+{
+    return shadow_touch_plain(s, b);
+}
+
 /* The block that holds address, as it is if nobody has touched it in this epoch; NULL:
  * ask. */
-static inline struct shadow_block *block_at(struct shadow *s, uint64_t address)
+static ALWAYS struct shadow_block *block_at(struct shadow *s, uint64_t address)
 {
-    uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
-    struct shadow_area *area = s->front[shadow_front(number)];
-    if (!area || area->number != number)
-        return NULL;
-    struct shadow_block *b = &area->block[address / SHADOW_BLOCK % SHADOW_AREA];
-    if (b->epoch == s->epoch)
-        return b;
-    return shadow_touch_plain(s, b) ? b : NULL;
+    struct shadow_block *b = shadow_peek(s, address);
+    return b && (b->epoch == s->epoch || touch(s, b)) ? b : NULL;
 }
 
 /* Loops go on by equal steps. */
 static ALWAYS void fetch_next(const struct shadow *s, struct emu_row *row,
                               uint64_t address)
 {
-    uint64_t step = address - row->last;
+    uint64_t step = address - row->last, next = address + step;
     row->last = address;
     if (step + SHADOW_BLOCK < 2 * SHADOW_BLOCK)
         return;
-    const struct shadow_block *b = shadow_peek(s, address + step);
+    const struct shadow_block *b = shadow_peek(s, next);
     if (b) {
         __builtin_prefetch(b, 1);
-        __builtin_prefetch(b->line[row->write ? SHADOW_WRITE : SHADOW_READ], 1);
+        __builtin_prefetch(b->line[next % SHADOW_BLOCK / LINE_BYTES], 1);
+    }
+    if (!row->write) { /* the loop is too long now for the host to see two passes */
+        __builtin_prefetch((const void *)(uintptr_t)next);
+        __builtin_prefetch((const void *)(uintptr_t)(next + LINE_BYTES));
     }
 }
 
@@ -111,7 +118,7 @@ static inline bool word_fine(struct judged *j, const struct shadow_block *b,
 {
     return b->top[plane] < j->s->dead ||
            (!shadow_apart(b, plane, line) &&
-            order_of(j, b->line[plane][line] >> SHADOW_LANE) == BEHIND);
+            order_of(j, b->line[line][plane] >> SHADOW_LANE) == BEHIND);
 }
 
 /* The plane that a read of the line is noted in; SHADOW_PLANES: ask. */
@@ -122,14 +129,14 @@ static inline unsigned plane_of(struct judged *j, const struct shadow_block *b,
         return SHADOW_READ;
     if (shadow_apart(b, SHADOW_READ, line))
         return SHADOW_PLANES;
-    enum behind order = order_of(j, b->line[SHADOW_READ][line] >> SHADOW_LANE);
+    enum behind order = order_of(j, b->line[line][SHADOW_READ] >> SHADOW_LANE);
     return order == ASK ? SHADOW_PLANES : order == BEHIND ? SHADOW_READ : SHADOW_READ2;
 }
 
-static inline bool judge_line(struct judged *j, uint64_t at, unsigned lane)
+static ASIDE bool judge_odd_line(struct judged *j, struct shadow_block *b,
+                                 unsigned line, unsigned lane)
 {
-    struct shadow_block *b = block_at(j->s, at);
-    unsigned line = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES, plane = SHADOW_WRITE;
+    unsigned plane = SHADOW_WRITE;
     if (!b || b->shift != 2 || b->reads || !word_fine(j, b, SHADOW_WRITE, line) ||
         !word_fine(j, b, SHADOW_ATOMIC, line))
         return false;
@@ -146,6 +153,45 @@ static inline bool judge_line(struct judged *j, uint64_t at, unsigned lane)
     return true;
 }
 
+/* Do words say all of the block? */
+static ALWAYS bool is_plain(const struct shadow_block *b)
+{
+    uint64_t apart;
+    _Static_assert(sizeof apart == sizeof b->apart, "a bit for each line of each");
+    __builtin_memcpy(&apart, b->apart, sizeof apart);
+    return b->shift == 2 && !b->reads && !apart;
+}
+
+/* Does the value say nothing that counts but what the wave is behind of? */
+static ALWAYS bool is_fine(uint32_t value, uint32_t limit, uint32_t fine)
+{
+    return value < limit || value >> SHADOW_LANE == fine;
+}
+
+static ALWAYS bool judge_line(struct judged *j, uint64_t at, unsigned lane, bool write)
+{
+    struct shadow_block *b = block_at(j->s, at);
+    unsigned line = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES;
+    unsigned plane = write ? SHADOW_WRITE : SHADOW_READ;
+    if (!b || !is_plain(b))
+        return judge_odd_line(j, b, line, lane);
+    uint32_t *v = b->line[line], limit = j->s->dead << SHADOW_LANE;
+    for (unsigned p = 0; p < (write ? SHADOW_PLANES : SHADOW_READ); p++)
+        if (!is_fine(v[p], limit, j->fine) &&
+            order_of(j, v[p] >> SHADOW_LANE) != BEHIND)
+            return false;
+    if (!write && !is_fine(v[SHADOW_READ], limit, j->fine)) {
+        enum behind order = order_of(j, v[SHADOW_READ] >> SHADOW_LANE);
+        if (order == ASK)
+            return false;
+        plane = order == BEHIND ? SHADOW_READ : SHADOW_READ2;
+    }
+    shadow_set_word(b, (enum shadow_plane)plane, line, j->me << SHADOW_LANE | lane,
+                    j->f->form);
+    shadow_raise(b, (enum shadow_plane)plane, j->me);
+    return true;
+}
+
 /* Lines [from, from + n) of the plane, likewise. */
 static inline bool words_fine(struct judged *j, const struct shadow_block *b,
                               enum shadow_plane plane, unsigned from, unsigned n)
@@ -154,9 +200,8 @@ static inline bool words_fine(struct judged *j, const struct shadow_block *b,
         return true;
     if (b->apart[plane] >> from & ((1u << n) - 1))
         return false;
-    const uint32_t *word = b->line[plane] + from;
-    for (unsigned i = 0; i < n; i++)
-        if (order_of(j, word[i] >> SHADOW_LANE) != BEHIND)
+    for (unsigned i = from; i < from + n; i++)
+        if (order_of(j, b->line[i][plane] >> SHADOW_LANE) != BEHIND)
             return false;
     return true;
 }
@@ -166,9 +211,10 @@ static inline unsigned span_plane(struct judged *j, const struct shadow_block *b
                                   unsigned from, unsigned n)
 {
     unsigned plane = plane_of(j, b, from);
-    const uint32_t *word = b->line[SHADOW_READ] + from;
-    for (unsigned i = 1; i < n; i++)
-        if ((word[i] ^ word[0]) >> SHADOW_LANE && plane_of(j, b, from + i) != plane)
+    uint32_t first = b->line[from][SHADOW_READ];
+    for (unsigned i = from + 1; i < from + n; i++)
+        if ((b->line[i][SHADOW_READ] ^ first) >> SHADOW_LANE &&
+            plane_of(j, b, i) != plane)
             return SHADOW_PLANES;
     return b->apart[SHADOW_READ] >> from & ((1u << n) - 1) &&
                    b->top[SHADOW_READ] >= j->s->dead
@@ -180,11 +226,11 @@ static inline void note_span(struct judged *j, struct shadow_block *b, unsigned 
                              unsigned from, unsigned n, unsigned form)
 {
     uint32_t each = SHADOW_LINE >> form, all = (1u << n) - 1;
-    uint32_t value = j->me << SHADOW_LANE, *word = b->line[plane] + from;
+    uint32_t value = j->me << SHADOW_LANE;
     uint32_t two = (uint32_t)((UINT64_C(1) << 2 * n) - 1) << 2 * from,
              forms = (form * UINT32_C(0x55555555)) & two;
-    for (unsigned i = 0; i < n; i++, value += each)
-        word[i] = value;
+    for (unsigned i = from; i < from + n; i++, value += each)
+        b->line[i][plane] = value;
     if ((b->form[plane] & two) != forms)
         b->form[plane] = (b->form[plane] & ~two) | forms;
     if (b->apart[plane])
@@ -215,72 +261,54 @@ static inline bool judge_span(struct judged *j, uint64_t at, bool write, unsigne
 
 /* Those that were fine are noted even if a later one is not: whoever is asked notes
  * them again. */
-static bool judge_lines(struct judged *j, uint64_t address)
+static ALWAYS bool judge_lines(struct judged *j, uint64_t address, bool write)
 {
     const struct race_form *f = j->f;
     bool fine = true;
     if (f->in_order && address % SHADOW_BLOCK + f->n_lines * LINE_BYTES <= SHADOW_BLOCK)
-        return judge_span(j, address, f->write, f->n_lines, f->form);
+        return judge_span(j, address, write, f->n_lines, f->form);
     for (unsigned i = 0; i < f->n_lines && fine; i++)
-        fine = judge_line(j, address + (uint64_t)f->line[i].at, f->line[i].lane);
+        fine = judge_line(j, address + (uint64_t)f->line[i].at, f->line[i].lane, write);
     return fine;
 }
 
 /* ---- a dword for each lane, in order: most rows are so ---- */
 
-/* As words_fine, of the two lines from the one on. */
-static ALWAYS bool pair_fine(struct judged *j, const struct shadow_block *b,
-                             enum shadow_plane plane, unsigned from)
+/* By what the place was found to be behind of last. false: it may be fine all the same.
+ */
+static ALWAYS bool judge_pair(struct shadow *s, uint64_t at, const struct emu_row *row,
+                              bool write)
 {
-    uint32_t dead = j->s->dead;
-    if (b->top[plane] < dead)
-        return true;
-    const uint32_t *word = b->line[plane] + from;
-    uint32_t one = word[0] >> SHADOW_LANE, other = word[1] >> SHADOW_LANE;
-    if (one < dead && other < dead)
-        return true;
-    return order_of(j, one) == BEHIND && (one == other || order_of(j, other) == BEHIND);
-}
-
-/* false: it may be fine all the same. */
-static ALWAYS bool judge_pair(struct judged *j, uint64_t at, bool write)
-{
-    struct shadow_block *b = block_at(j->s, at);
+    struct shadow_block *b = block_at(s, at);
     unsigned from = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES;
     unsigned plane = write ? SHADOW_WRITE : SHADOW_READ;
-    uint64_t apart;
-    _Static_assert(sizeof apart == sizeof b->apart, "a bit for each line of each");
-    if (!b)
+    if (!b || !is_plain(b) || from + 1 == SHADOW_LINES)
         return false;
-    __builtin_memcpy(&apart, b->apart, sizeof apart);
-    if (b->shift != 2 || b->reads || apart || from + 1 == SHADOW_LINES)
-        return false;
-    if (!pair_fine(j, b, SHADOW_WRITE, from) || !pair_fine(j, b, SHADOW_ATOMIC, from) ||
-        !pair_fine(j, b, SHADOW_READ, from) ||
-        (write && !pair_fine(j, b, SHADOW_READ2, from)))
-        return false;
-    uint32_t value = j->me << SHADOW_LANE, *word = b->line[plane] + from;
-    word[0] = value;
-    word[1] = value + SHADOW_LINE;
+    uint32_t limit = s->dead << SHADOW_LANE, fine = row->fine, me = row->number;
+    uint32_t *v = b->line[from];
+    for (unsigned p = 0; p < (write ? SHADOW_PLANES : SHADOW_READ2); p++)
+        if (!is_fine(v[p], limit, fine) || !is_fine(v[SHADOW_PLANES + p], limit, fine))
+            return false;
+    v[plane] = me << SHADOW_LANE;
+    v[SHADOW_PLANES + plane] = (me << SHADOW_LANE) + SHADOW_LINE;
     if (b->form[plane])
         b->form[plane] &= ~(UINT32_C(15) << 2 * from);
-    if (b->top[plane] < j->me)
-        b->top[plane] = j->me;
+    shadow_raise(b, (enum shadow_plane)plane, me);
     return true;
 }
 
 /* ---- reads where nobody writes ---- */
 
 /* Word i of the halves that the row touches in the block, from the half at on. */
-static inline uint64_t halves_of(const struct shadow_form *f, int half, int i)
+static ALWAYS uint64_t halves_of(const struct shadow_form *f, int half, int i)
 {
-    int word = half >> 6, bit = half & 63;
-    const uint64_t *from = f->halves + SHADOW_WORDS + i - word;
-    return bit ? from[0] << bit | from[-1] >> (64 - bit) : from[0];
+    const uint64_t *from = f->halves + SHADOW_WORDS + i - (half >> 6);
+    int bit = half & 63;
+    return from[0] << bit | from[-1] >> 1 >> (63 - bit);
 }
 
-/* A row that has not read here yet. */
-static inline bool add_read(const struct judged *j, struct shadow_reads *r, int base)
+/* A row that lies where none has read yet: noted. */
+static ALWAYS bool add_read(const struct judged *j, struct shadow_reads *r, int base)
 {
     const struct shadow_form *f = &j->s->form_of[j->f->number];
     int half = base >> 1, first = half < 0 ? 0 : half >> 6,
@@ -298,14 +326,20 @@ static inline bool add_read(const struct judged *j, struct shadow_reads *r, int 
     return true;
 }
 
-/* Has the row read here before? */
-static inline struct shadow_read *find_read(const struct judged *j,
-                                            struct shadow_reads *r, int base)
+static ALWAYS bool is_read(const struct judged *j, const struct shadow_read *v,
+                           int base)
+{
+    return v->base == base && v->form == j->f->number;
+}
+
+/* The row, if it has read here before; those behind the hint first. */
+static ASIDE struct shadow_read *find_read(const struct judged *j,
+                                           struct shadow_reads *r, int base)
 {
     uint32_t at = r->hint;
     for (unsigned i = 0; i < r->n; i++, at++) {
         at = at < r->n ? at : 0;
-        if (r->v[at].base == base && r->v[at].form == j->f->number) {
+        if (is_read(j, &r->v[at], base)) {
             r->hint = at + 1;
             return &r->v[at];
         }
@@ -313,48 +347,52 @@ static inline struct shadow_read *find_read(const struct judged *j,
     return NULL;
 }
 
-static inline struct shadow_reads *reads_of(struct shadow *s, struct shadow_block *b)
+/* The reads of a block in which there are none yet; NULL: ask. */
+static ASIDE struct shadow_reads *begin_reads(struct shadow *s, struct shadow_block *b)
 {
-    struct shadow_reads *r = b->reads;
-    if (r)
-        return r;
+    struct shadow_reads *r = s->spare_reads;
     for (unsigned p = 0; p < SHADOW_PLANES; p++)
         if (b->top[p] >= s->dead)
             return NULL;
-    r = s->spare_reads;
     if (!r)
         return NULL;
+    _Static_assert(SHADOW_WORDS == 8, "no loop, which might be a call");
     s->spare_reads = r->next;
     r->n = r->hint = 0;
-    for (unsigned i = 0; i < SHADOW_WORDS; i++)
-        r->halves[i] = 0;
+    r->halves[0] = r->halves[1] = r->halves[2] = r->halves[3] = 0;
+    r->halves[4] = r->halves[5] = r->halves[6] = r->halves[7] = 0;
     b->reads = r;
     return r;
 }
 
 /* base: of the lowest lane in the block. */
-static inline bool judge_read(struct judged *j, struct shadow_block *b, int base)
+static ALWAYS bool judge_read(struct judged *j, struct shadow_block *b, int base)
 {
-    struct shadow_reads *r = b ? reads_of(j->s, b) : NULL;
+    struct shadow_reads *r = !b ? NULL : b->reads ? b->reads : begin_reads(j->s, b);
     if (!r)
         return false;
-    struct shadow_read *v = find_read(j, r, base);
-    if (!v)
-        return add_read(j, r, base);
+    struct shadow_read *v = &r->v[r->hint];
+    if (r->hint < r->n && is_read(j, v, base))
+        r->hint++;
+    else if (add_read(j, r, base))
+        return true;
+    else if (!(v = find_read(j, r, base)))
+        return false;
     enum behind order = order_of(j, v->first);
     if (order != ASK)
         *(order == BEHIND ? &v->first : &v->last) = j->me;
     return order != ASK;
 }
 
-static inline bool judge_reads(struct judged *j, uint64_t address)
+static ALWAYS bool judge_reads(struct judged *j, uint64_t address)
 {
     uint64_t at = address + (uint64_t)(int64_t)j->f->low;
-    unsigned base = (unsigned)(at % SHADOW_BLOCK);
-    bool fine = base % 2 == 0 && judge_read(j, block_at(j->s, at), (int)base);
-    if (fine && base + j->f->span > SHADOW_BLOCK)
-        fine = judge_read(j, block_at(j->s, at + SHADOW_BLOCK),
-                          (int)base - (int)SHADOW_BLOCK);
+    int base = (int)(at % SHADOW_BLOCK), end = base + j->f->span;
+    bool fine = base % 2 == 0;
+    for (; fine && end > 0; end -= (int)SHADOW_BLOCK, base -= (int)SHADOW_BLOCK) {
+        fine = judge_read(j, block_at(j->s, at), base);
+        at += SHADOW_BLOCK;
+    }
     return fine;
 }
 
@@ -384,52 +422,64 @@ static ALWAYS unsigned done(const struct race_line *l, const struct emu_row *row
     return true;
 }
 
-/* Any row. */
-static __attribute__((noinline)) unsigned
-judge_row(const struct judged *any, uint64_t address, const struct emu_row *row)
-{
-    struct judged j = *any;
-    bool lines = j.f->n_lines && address % LINE_BYTES == 0;
-    if (!lines && !j.f->reads)
-        return false;
-    return (lines ? judge_lines(&j, address) : judge_reads(&j, address)) &&
-           done(j.l, row);
-}
-
 /* What is the same for the row until something orders the wave anew. */
-static inline bool begin(struct judged *j, struct emu_row *row)
+static ASIDE bool begin(const struct race_line *l, struct emu_row *row)
 {
-    const struct race_line *l = j->l;
-    if (!l || row->form / RACE_FORMS != l->race->forms_made ||
+    if (row->form / RACE_FORMS != l->race->forms_made ||
         (row->write && !may_write(l, row->lds)) || (!row->lds && l->w->order.held))
         return false;
-    j->s = row->lds ? l->group->lds : l->race->global;
-    j->f = &l->race->form[row->form % RACE_FORMS];
-    if (!j->s)
+    struct shadow *s = row->lds ? l->group->lds : l->race->global;
+    row->what = &l->race->form[row->form % RACE_FORMS];
+    row->number = s ? number_of(l, s, row->pc, row->lds) : 0;
+    row->fine = row->number;
+    if (!row->number)
         return false;
-    j->me = number_of(l, j->s, row->pc, row->lds);
-    if (!j->me)
-        return false;
-    row->what = j->f;
-    row->number = j->me;
     row->asked = row->lds ? 0 : l->turn; /* LDS has a log, which may be longer */
     return true;
 }
 
+static ALWAYS struct judged judged_of(const struct race_line *l,
+                                      const struct emu_row *row)
+{
+    return (struct judged){.l = l,
+                           .s = row->lds ? l->group->lds : l->race->global,
+                           .f = row->what,
+                           .me = row->number,
+                           .fine = row->fine};
+}
+
+/* Any row of lines, and any row. */
+static ASIDE unsigned judge_row(const struct race_line *l, uint64_t address,
+                                struct emu_row *row)
+{
+    struct judged j = judged_of(l, row);
+    bool fine =
+        row->write ? judge_lines(&j, address, true) : judge_lines(&j, address, false);
+    row->fine = j.fine;
+    return fine && done(l, row);
+}
+
+static ASIDE unsigned read_row(const struct race_line *l, uint64_t address,
+                               struct emu_row *row)
+{
+    struct judged j = judged_of(l, row);
+    bool fine = j.f->reads && judge_reads(&j, address);
+    row->fine = j.fine;
+    return fine && done(l, row);
+}
+
 unsigned ck_race_row(struct race_line *l, uint64_t address, struct emu_row *row)
 {
-    struct judged j = {.l = l};
-    if (l && row->asked == j.l->turn) {
-        j.s = j.l->race->global;
-        j.f = row->what;
-        j.me = row->number;
-    } else if (!begin(&j, row)) {
+    if (!l || (row->asked != l->turn && !begin(l, row)))
         return false;
-    }
+    const struct race_form *f = row->what;
+    struct shadow *s = row->lds ? l->group->lds : l->race->global;
     if (!row->lds)
-        fetch_next(j.s, row, address);
-    if (j.f->pair && address % LINE_BYTES == 0 &&
-        (row->write ? judge_pair(&j, address, true) : judge_pair(&j, address, false)))
-        return done(j.l, row);
-    return judge_row(&j, address, row);
+        fetch_next(s, row, address);
+    if (!f->n_lines || address % LINE_BYTES)
+        return read_row(l, address, row);
+    if (f->pair && (row->write ? judge_pair(s, address, row, true)
+                               : judge_pair(s, address, row, false)))
+        return done(l, row);
+    return judge_row(l, address, row);
 }

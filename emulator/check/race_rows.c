@@ -237,7 +237,7 @@ static inline bool piece_ordered(struct rows *r, struct piece *p,
         p->v = b->plane[plane] + at;
         return values_ordered(r, p);
     }
-    uint32_t number = b->line[plane][line] >> SHADOW_LANE;
+    uint32_t number = b->line[line][plane] >> SHADOW_LANE;
     if (!r->lanes || number < r->s->dead)
         return number_is(r, number) == ORDERED;
     for (unsigned i = 0; i < p->n; i++)
@@ -339,7 +339,7 @@ static inline bool note_reads(struct rows *r, const struct segment *g)
     while (fine && next_piece(g, &p)) {
         enum alike all;
         if (!r->lanes && is_rule(&p, SHADOW_READ)) {
-            all = number_is(r, b->line[SHADOW_READ][line_of(&p)] >> SHADOW_LANE);
+            all = number_is(r, b->line[line_of(&p)][SHADOW_READ] >> SHADOW_LANE);
         } else {
             p.v = values_of(r, &p, SHADOW_READ);
             all = p.v ? alike(r, &p) : MIXED;
@@ -536,7 +536,7 @@ static inline bool line_fine(struct rows *r, const struct shadow_block *b,
     for (unsigned p = 0; p < (r->write ? SHADOW_PLANES : SHADOW_READ); p++)
         if (b->top[p] >= r->s->dead &&
             (shadow_apart(b, (enum shadow_plane)p, line) ||
-             number_is(r, b->line[p][line] >> SHADOW_LANE) != ORDERED))
+             number_is(r, b->line[line][p] >> SHADOW_LANE) != ORDERED))
             return false;
     return r->write || b->top[SHADOW_READ] < r->s->dead ||
            !shadow_apart(b, SHADOW_READ, line);
@@ -566,7 +566,7 @@ static bool judge_lines(struct rows *r, const struct emu_access *a)
         unsigned line = (unsigned)(a->address[l] % SHADOW_BLOCK) / LINE_BYTES;
         enum shadow_plane plane = r->write ? SHADOW_WRITE : SHADOW_READ;
         if (!r->write && x->top[SHADOW_READ] >= r->s->dead &&
-            number_is(r, x->line[SHADOW_READ][line] >> SHADOW_LANE) != ORDERED)
+            number_is(r, x->line[line][SHADOW_READ] >> SHADOW_LANE) != ORDERED)
             plane = SHADOW_READ2;
         shadow_set_line(x, plane, line, r->number << SHADOW_LANE | l, 0);
         shadow_raise(x, plane, r->number);
@@ -648,7 +648,7 @@ static void fetch_next(struct shadow *s, struct ck_wave *w, const struct emu_eve
         for (unsigned i = 0; i < SHADOW_PLANES; i++) {
             if (b->shift == 2 &&
                 !shadow_apart(b, (enum shadow_plane)i, k / SHADOW_LINE))
-                __builtin_prefetch(b->line[i], 1);
+                __builtin_prefetch(b->line[k / SHADOW_LINE], 1);
             else if (b->plane[i])
                 for (unsigned j = 0; j < 3; j++)
                     __builtin_prefetch(b->plane[i] + k + 16 * j, 1);
@@ -706,7 +706,7 @@ struct race_line *ck_race_mine(struct ck *ck, struct ck_wave *w)
     if (ck->config.lanes || !ck->race->global)
         return NULL;
     ck->race->native = true;
-    if (ck->race->form)
+    if (ck->race->form && !ck->race->global->spare_reads)
         shadow_more_reads(ck->race->global);
     ck->race->line = (struct race_line){.race = ck->race,
                                         .w = w,

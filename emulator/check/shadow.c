@@ -13,7 +13,7 @@
 
 #define CHUNK_BYTES (1u << 20)
 #define CHUNK_FIRST (1u << 14)
-#define SITES_FIRST 256u
+#define SITES_FIRST 1024u
 #define SITES_MOST  (1u << (32 - SHADOW_LANE))
 #define BYTES_KEPT  (1u << 20) /* at least, of blocks that nobody touches */
 #define AREAS_FEW   16u        /* with memory of their own each */
@@ -246,7 +246,7 @@ struct shadow_area *shadow_find(struct shadow *s, uint64_t address)
     if (!area)
         area = area_new(s, number);
     if (area)
-        s->front[shadow_front(number)] = area;
+        s->front[shadow_front(number)] = (struct shadow_front){number + 1, area};
     return area;
 }
 
@@ -341,7 +341,8 @@ static void empty_plane(struct shadow_block *b, unsigned plane)
 {
     if (b->plane[plane])
         memset(b->plane[plane], 0, bytes_of[size_of(b->shift)]);
-    memset(b->line[plane], 0, sizeof b->line[plane]);
+    for (unsigned l = 0; l < SHADOW_LINES; l++)
+        b->line[l][plane] = 0;
     b->top[plane] = 0;
 }
 
@@ -369,7 +370,7 @@ static void renumber_plane(struct shadow_block *b, unsigned plane, uint32_t *to,
         if (shadow_apart(b, (enum shadow_plane)plane, l))
             renumber(v + l * SHADOW_LINE, SHADOW_LINE, to, marks);
         else
-            renumber(&b->line[plane][l], 1, to, marks);
+            renumber(&b->line[l][plane], 1, to, marks);
     }
 }
 

@@ -96,7 +96,7 @@ struct shadow_block {
     bool made;                      /* there are planes */
     struct shadow_reads *reads;     /* not in planes yet; NULL: none */
     uint32_t *plane[SHADOW_PLANES]; /* SHADOW_BLOCK >> shift values; NULL: none apart */
-    _Alignas(64) uint32_t line[SHADOW_PLANES][SHADOW_LINES];
+    _Alignas(64) uint32_t line[SHADOW_LINES][SHADOW_PLANES];
 };
 
 #define SHADOW_AREA 256u /* blocks side by side */
@@ -108,12 +108,18 @@ struct shadow_area {
     struct shadow_block block[SHADOW_AREA];
 };
 
+/* So that areas are found without a look at them. */
+struct shadow_front {
+    uint64_t key; /* the area's number and one; 0: none */
+    struct shadow_area *area;
+};
+
 struct shadow {
     struct site *site; /* by number, from 1; without lanes */
     uint32_t n, room;
     uint32_t dead;  /* sites below it count as none; 1 at least */
     uint32_t epoch; /* of the blocks; shadow_begin */
-    struct shadow_area *front[SHADOW_FRONT]; /* some, by front_of */
+    struct shadow_front front[SHADOW_FRONT]; /* some, by shadow_front */
     struct shadow_area **slot;
     size_t n_slots, n_areas;
     size_t bytes, touched;      /* that planes take; those of this epoch */
@@ -154,14 +160,12 @@ static inline size_t shadow_front(uint64_t number)
 }
 
 /* The block that holds address, if its area was asked for lately; nothing changes. */
-static inline const struct shadow_block *shadow_peek(const struct shadow *s,
-                                                     uint64_t address)
+static inline struct shadow_block *shadow_peek(const struct shadow *s, uint64_t address)
 {
     uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
-    const struct shadow_area *area = s->front[shadow_front(number)];
-    return area && area->number == number
-               ? &area->block[address / SHADOW_BLOCK % SHADOW_AREA]
-               : NULL;
+    const struct shadow_front *f = &s->front[shadow_front(number)];
+    return f->key == number + 1 ? &f->area->block[address / SHADOW_BLOCK % SHADOW_AREA]
+                                : NULL;
 }
 
 /* shadow_touch, as far as it is simple; false: nothing is done. */
@@ -178,8 +182,10 @@ static inline bool shadow_touch_plain(struct shadow *s, struct shadow_block *b)
         s->spare_reads = b->reads;
         b->reads = NULL;
     }
-    for (unsigned i = 0; i < SHADOW_PLANES && b->made; i++)
+    for (unsigned i = 0; i < SHADOW_PLANES && b->made; i++) {
         s->touched += b->plane[i] ? SHADOW_BLOCK : 0;
+        b->apart[i] = 0; /* nothing counts, as the words say */
+    }
     b->epoch = s->epoch;
     s->n_touched++;
     return true;
@@ -188,13 +194,13 @@ static inline bool shadow_touch_plain(struct shadow *s, struct shadow_block *b)
 /* The block that holds address, its reads as they are; NULL: out of memory. */
 static inline struct shadow_block *shadow_reach(struct shadow *s, uint64_t address)
 {
-    uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
-    struct shadow_area *area = s->front[shadow_front(number)];
-    if (!area || area->number != number)
-        area = shadow_find(s, address);
-    if (!area)
-        return NULL;
-    struct shadow_block *b = &area->block[address / SHADOW_BLOCK % SHADOW_AREA];
+    struct shadow_block *b = shadow_peek(s, address);
+    if (!b) {
+        struct shadow_area *area = shadow_find(s, address);
+        if (!area)
+            return NULL;
+        b = &area->block[address / SHADOW_BLOCK % SHADOW_AREA];
+    }
     if (b->epoch != s->epoch)
         shadow_touch(s, b);
     return b;
@@ -230,19 +236,24 @@ static inline bool shadow_apart(const struct shadow_block *b, enum shadow_plane 
 static inline uint32_t shadow_rule(const struct shadow_block *b,
                                    enum shadow_plane plane, unsigned line, unsigned k)
 {
-    return b->line[plane][line] +
+    return b->line[line][plane] +
            (k >> shadow_step[b->form[plane] >> 2 * line & (SHADOW_FORMS - 1)]);
 }
 
-/* All of a line is what its word and form say. */
+/* All of a line, which is not apart, is what its word and form say. */
+static inline void shadow_set_word(struct shadow_block *b, enum shadow_plane plane,
+                                   unsigned line, uint32_t word, unsigned form)
+{
+    uint32_t other = (b->form[plane] >> 2 * line & (SHADOW_FORMS - 1)) ^ form;
+    if (other)
+        b->form[plane] ^= other << 2 * line;
+    b->line[line][plane] = word;
+}
+/* ... which may be. */
 static inline void shadow_set_line(struct shadow_block *b, enum shadow_plane plane,
                                    unsigned line, uint32_t word, unsigned form)
 {
-    uint32_t forms =
-        (b->form[plane] & ~((SHADOW_FORMS - 1) << 2 * line)) | form << 2 * line;
-    if (b->form[plane] != forms)
-        b->form[plane] = forms;
-    b->line[plane][line] = word;
+    shadow_set_word(b, plane, line, word, form);
     b->apart[plane] &= (uint16_t)~(1u << line);
 }
 

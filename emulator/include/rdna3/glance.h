@@ -37,7 +37,7 @@ struct emu_row {
     /* The observer's: what it found out when it was asked last. Zero at first. */
     uint64_t asked, last;
     const void *what;
-    uint32_t number;
+    uint32_t number, fine;
 };
 
 #define EMU_ROW_SCALAR 64u /* the largest scalar load, in bytes */
