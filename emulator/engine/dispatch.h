@@ -37,6 +37,7 @@ struct dispatch {
     struct observation *observation; /* NULL: nobody watches */
     atomic_ullong resident_waves, peak_waves;
     struct native_table *native; /* of waves that begin; NULL: they look for it */
+    uint32_t *lengths;           /* of workgroups, in instructions, or NULL */
     bool puts_off;               /* its waves may put zeros off (mem/zeros.h) */
 };
 

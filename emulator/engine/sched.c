@@ -24,6 +24,7 @@
 #include "look.h"
 #include "native.h"
 #include "observe.h"
+#include "step.h"
 #include "zeros.h"
 
 /* Instructions that are worth waking other threads, and what the start of a wave is
@@ -207,8 +208,12 @@ static void retire(struct worker *k, struct resident *r)
 {
     k->stats.workgroups++;
     k->stats.waves += r->group.n_waves;
+    uint64_t insts = 0;
     for (unsigned i = 0; i < r->group.n_waves; i++)
-        k->stats.instructions += r->waves[i].n_insts;
+        insts += r->waves[i].n_insts;
+    k->stats.instructions += insts;
+    if (k->dp->lengths)
+        k->dp->lengths[r->number] = insts < UINT32_MAX ? (uint32_t)insts : UINT32_MAX;
     if (k->dp->observation)
         observe_group_gone(&r->group);
     r->next = k->idle;
@@ -527,7 +532,14 @@ static rd_status run_prepared(struct dispatch *dp)
 rd_status emu_run(struct emu *emu, const struct emu_dispatch *d,
                   struct emu_fault *fault, struct emu_stats *stats)
 {
-    struct dispatch dp = {.emu = emu, .d = d};
+    return emu_run_lengths(emu, d, NULL, fault, stats);
+}
+
+rd_status emu_run_lengths(struct emu *emu, const struct emu_dispatch *d,
+                          uint32_t *lengths, struct emu_fault *fault,
+                          struct emu_stats *stats)
+{
+    struct dispatch dp = {.emu = emu, .d = d, .lengths = lengths};
     rd_status st = dispatch_prepare(&dp);
     if (st == RD_OK) {
         st = run_prepared(&dp);

@@ -288,6 +288,11 @@ uint64_t emu_wave_exec(const struct emu_wave *wave)
     return wave_exec64(const_wave_of(wave));
 }
 
+uint64_t emu_wave_executed(const struct emu_wave *wave)
+{
+    return const_wave_of(wave)->n_insts;
+}
+
 /* Count what the step did to its workgroup; keep the first fault. */
 static rd_status settle(struct emu_stepper *s, struct wave *w)
 {

@@ -31,9 +31,10 @@ struct tm_range {
 /* What a whole launch executes, counted by a run without time: with it a timed run ends
  * as soon as the pace of the full chip is known, and the rest follows from that. */
 struct tm_executed {
-    uint64_t insts;        /* of all waves */
-    const uint64_t *of_op; /* [ISA_OP_COUNT]; must stay until tm_run has returned */
-    uint64_t most;         /* instructions after which it gives up */
+    uint64_t insts;           /* of all waves */
+    const uint64_t *of_op;    /* [ISA_OP_COUNT]; must stay until tm_run has returned */
+    uint64_t most;            /* instructions after which it gives up */
+    const uint32_t *of_group; /* of each workgroup; NULL: not known. As of_op */
 };
 
 /* How a run with tm_executed ended. */

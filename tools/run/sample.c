@@ -14,15 +14,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "run.h"
+#include "step.h"
 #include "whole.h"
 
 /* Wave-instructions: what is simulated at most, and what is simulated wholly. */
 #define MOST  UINT64_C(300000000)
 #define WHOLE 10u
+
+/* An interval beyond this share of the estimate to both sides is none. */
+#define WIDE 0.3
 
 #define LOOK_MS 50 /* how often is looked whether to end */
 
@@ -76,9 +81,14 @@ static void reap(pid_t child, int fd)
         ;
 }
 
+/* Workgroups whose lengths are counted, too. */
+#define GROUPS (UINT64_C(1) << 18)
+
 struct counts {
     rd_status st;
     uint64_t of_op[ISA_OP_COUNT];
+    uint32_t *of_group; /* shared with the process that counts; NULL: there is none */
+    size_t group_bytes;
 };
 
 static void note_count(void *ctx, unsigned op, uint64_t count)
@@ -86,18 +96,35 @@ static void note_count(void *ctx, unsigned op, uint64_t count)
     ((struct counts *)ctx)->of_op[op] = count;
 }
 
-/* Opcodes of the whole launch, by a run without time. */
+/* Memory that the process that counts writes to, and zero. */
+static void share_lengths(const struct emu_dispatch *d, struct counts *c)
+{
+    uint64_t n = (uint64_t)d->groups[0] * d->groups[1];
+    if (n > GROUPS || n * d->groups[2] > GROUPS)
+        return;
+    n *= d->groups[2];
+    c->group_bytes = (size_t)n * sizeof *c->of_group;
+    c->of_group = mmap(NULL, c->group_bytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (c->of_group == MAP_FAILED)
+        c->of_group = NULL;
+}
+
+/* Opcodes of the whole launch, and the lengths of its workgroups, by a run without
+ * time.
+ */
 static int count(const struct run_options *o, struct emu *emu,
                  const struct emu_dispatch *dispatch, struct counts *c)
 {
     int in, out;
+    share_lengths(dispatch, c);
     pid_t child = branch_off(&in, &out);
     if (child < 0)
         return cli_error(CLI_FAILED, "cannot start a process: %s", strerror(errno));
     if (child == 0) {
         struct emu_dispatch d = *dispatch;
         d.control = &o->ending.control;
-        c->st = emu_run(emu, &d, NULL, NULL);
+        c->st = emu_run_lengths(emu, &d, c->of_group, NULL, NULL);
         emu_count_each(emu, note_count, c);
         _exit(whole_write(out, c, sizeof *c) ? 0 : 1);
     }
@@ -146,7 +173,8 @@ int run_sample_begin(struct run_options *o, struct emu *emu,
         return cli_error(CLI_FAILED, "out of memory");
     int status = count(o, emu, dispatch, c);
     s->counted = c;
-    s->whole = (struct tm_executed){.of_op = c->of_op, .most = o->timing.most};
+    s->whole = (struct tm_executed){
+        .of_op = c->of_op, .of_group = c->of_group, .most = o->timing.most};
     if (!s->whole.most)
         s->whole.most = MOST;
     for (unsigned op = 0; op < ISA_OP_COUNT; op++)
@@ -218,10 +246,19 @@ int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st)
                                      "that are left over gave no answer");
     if (seen.cut != TM_CUT_NONE && seen.cut != TM_CUT_STEADY)
         return refuse(&seen, s);
+    double error = seen.cut == TM_CUT_STEADY ? (double)tm_span_error(t) : 0;
+    if (error > WIDE * (double)tm_span_cycles(t))
+        return cli_error(CLI_FAILED,
+                         "--timing-sample auto: refused: tails: how long the last "
+                         "workgroups take leaves %.0f %% open",
+                         100 * error / (double)tm_span_cycles(t));
     return CLI_OK;
 }
 
 void run_sample_free(struct run_sample *s)
 {
-    free(s->counted);
+    struct counts *c = s->counted;
+    if (c && c->of_group)
+        (void)munmap(c->of_group, c->group_bytes);
+    free(c);
 }

@@ -121,6 +121,8 @@ const void *emu_wave_rows(const struct emu_wave *wave);
 /* EXEC now; both halves of a wave64. Where its lower half lies, for who looks often. */
 uint64_t emu_wave_exec(const struct emu_wave *wave);
 const uint32_t *emu_wave_exec_low(const struct emu_wave *wave);
+/* Instructions executed so far. */
+uint64_t emu_wave_executed(const struct emu_wave *wave);
 
 /* Execute the wave's next instruction.
  *
@@ -141,6 +143,15 @@ bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave)
 /* Execute so many that were left. Until then nothing else may be asked of the wave but
  * EXEC. */
 void emu_wave_catch_up(struct emu_wave *wave, unsigned n);
+
+/* As emu_run, and writes down how many instructions each workgroup has executed.
+ *
+ * lengths  out, [workgroups], of those that have ended
+ */
+RD_CHECKED rd_status emu_run_lengths(struct emu *emu,
+                                     const struct emu_dispatch *dispatch,
+                                     uint32_t *lengths, struct emu_fault *fault,
+                                     struct emu_stats *stats);
 
 /* ---- the order of emu_run -----------------------------------------------------------
  *

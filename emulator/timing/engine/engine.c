@@ -148,6 +148,8 @@ void tm_destroy(struct tm_engine *t)
     free(t->all->records.record);
     tm_events_destroy(&t->events);
     free(t->all->pace.start);
+    free(t->all->pace.begun);
+    free(t->all->pace.length);
     free(t);
 }
 

@@ -57,6 +57,11 @@ enum { TM_PACES = 256 };
 struct tm_tick {
     uint64_t insts, branches, groups, first_loads;
 };
+/* A workgroup that is there when a run is cut; done: instructions executed. */
+struct tm_begun {
+    uint64_t number, done;
+    unsigned se, place; /* place: the SIMD of a single wave, or the CU, of the chip */
+};
 struct tm_pace {
     uint64_t capacity; /* workgroups that fit at once */
     uint64_t full;     /* of these: as many as there are */
@@ -73,6 +78,9 @@ struct tm_pace {
     uint64_t insts, left_over;
     bool only_left_over, told;
     double told_cycles, told_error; /* of those left over */
+    struct tm_begun *begun;
+    size_t n_begun;
+    uint32_t *length; /* of all workgroups, as tm_executed has it; NULL: not known */
 };
 
 /* Waves and workgroups that can serve again: pool.c. */

@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine.h"
 
@@ -239,6 +240,33 @@ void tm_sample_tick(struct tm_engine *t)
     }
 }
 
+/* How far the workgroups have come. */
+static void note_begun(struct tm_engine *t)
+{
+    struct tm_pace *p = &t->pace;
+    size_t bytes = (size_t)t->launch.n_groups * sizeof *p->length;
+    p->length = t->config.whole->of_group ? malloc(bytes) : NULL;
+    if (!p->length)
+        return;
+    memcpy(p->length, t->config.whole->of_group, bytes);
+    p->begun = calloc((size_t)t->live_groups + 1, sizeof *p->begun);
+    for (const struct tm_group *g = t->pools.made_groups; p->begun && g;
+         g = g->next_made) {
+        if (!g->n_live)
+            continue;
+        size_t wgp = (size_t)(g->wgp - t->chip.wgps);
+        struct tm_begun *b = &p->begun[p->n_begun++];
+        *b = (struct tm_begun){.number = g->number,
+                               .se = (unsigned)(wgp / t->chip.wgps_per_se),
+                               .place = (unsigned)wgp * 4 + 2 * g->cu};
+        for (unsigned k = 0; k < g->n_waves; k++) {
+            b->done += emu_wave_executed(emu_group_wave(g->group, k));
+            if (g->n_waves == 1 && g->waves[k]) /* not ended */
+                b->place = (unsigned)wgp * 4 + g->waves[k]->simd->index;
+        }
+    }
+}
+
 /* Waves that are still there are there until now. */
 void tm_sample_cut(struct tm_engine *t)
 {
@@ -259,6 +287,7 @@ void tm_sample_cut(struct tm_engine *t)
         if (w->group && !w->left && w->owed)
             emu_wave_catch_up(w->wave, w->owed); /* they are counted */
     }
+    note_begun(t);
     for (unsigned s = 0; s < t->chip.n_ses; s++)
         if (t->dispatcher[s].first_start >= 0)
             t->dispatcher[s].last_end = now;

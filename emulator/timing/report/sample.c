@@ -34,6 +34,8 @@
  * alone; nine kernels of equally long ones lie between 0.67 and 1.09. */
 #define ALONE      0.85
 #define ALONE_PART 0.3
+/* So much longer are those left over if each waits for itself: enough to tell by. */
+#define MUCH 1.1
 /* Of the way to the least possible pace, how far it may still go after two turns. */
 #define COLD 0.75
 /* A rate of instructions known no better than this is none. */
@@ -163,6 +165,64 @@ static struct pace one_filling(const struct tm_engine *t, double span, double le
     return (struct pace){mean, fmax(most - mean, COLD * (mean - least)), false};
 }
 
+/* The share of the time that SIMDs or LDS had something to do, those that had most. */
+static double busiest(const struct tm_engine *t)
+{
+    double valu = 0, lds = 0, cus = 0;
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
+        const struct tm_wgp *g = &t->chip.wgps[i];
+        cus += __builtin_popcount(g->room.enabled);
+        for (unsigned c = 0; c < 2; c++) {
+            lds += (double)g->cu[c].lds.cycles;
+            valu +=
+                (double)(g->cu[c].simd[0].valu.cycles + g->cu[c].simd[1].valu.cycles);
+        }
+    }
+    return fmin(fmax(valu / 2, lds) / cus / fmax((double)tm_now(t), 1), 1);
+}
+
+/* The law by which workgroups that are left over take what was told, but for what the
+ * launch has lost at its beginning. False: that does not tell. */
+static bool drains(const struct tm_engine *t, double *law)
+{
+    const struct tm_pace *p = &t->pace;
+    double lost = fmax((double)tm_now(t) - (double)p->insts / p->rate, 0);
+    double low = 0, high = 1;
+    if (!p->told || tm_rest_cycles(t, 1, true) < MUCH * tm_rest_cycles(t, 0, true))
+        return false;
+    while (high - low > 0.01) {
+        *law = (low + high) / 2;
+        if (tm_rest_cycles(t, *law, true) < p->told_cycles - lost)
+            low = *law;
+        else
+            high = *law;
+    }
+    return true;
+}
+
+/* A run that ended once its pace was known, of workgroups whose lengths are known:
+ * until the last one ends, and what the end may be off. */
+static double to_the_end(const struct tm_engine *t, double stay, double *last)
+{
+    double busy = tm_rest_cycles(t, 0, false), alone = tm_rest_cycles(t, 1, false);
+    double law = 1 - busiest(t), wide = 0.5, rest;
+    if (drains(t, &law)) {
+        /* fewer than those left over may still be as fast */
+        double some = tm_rest_cycles(t, law, false);
+        rest = (busy + some) / 2;
+        wide = ALONE_PART;
+        *last = (some - busy) / 2;
+        alone = tm_rest_cycles(t, fmin(2 * law, 1), false);
+    } else {
+        rest = tm_rest_cycles(t, law, false);
+        *last = 0;
+    }
+    *last += wide * (alone - busy) + t->pace.told_error;
+    if (!tm_rest_all_there(t))
+        *last += LAST_PART * stay;
+    return rest;
+}
+
 /* A run that ended once its pace was known. The full chip goes on like that; what is
  * left over has the chip for itself, if all workgroups are equally long and stay in
  * step, or fills gaps that earlier ones leave, which costs no time of its own; most of
@@ -177,6 +237,14 @@ static void go_on(const struct tm_engine *t, double *span, double *error)
     double full = (insts - (double)p->insts) / p->rate, off = p->error / p->rate;
     double stay = per * (double)p->full / p->rate, alone = seen.left_over_cycles;
     double last = LAST_PART * stay, any = p->groups > p->full ? ANY_PACE : FIRST_PACE;
+    if (p->n_begun) {
+        double rest = to_the_end(t, stay, &last);
+        *span += rest;
+        *error = rest * (off + p->other / 2 + p->cold +
+                         (tm_rest_all_there(t) ? ANY_PACE : any)) +
+                 last;
+        return;
+    }
     full -= seen.left_over_cycles;
     if (p->left_over && p->told) {
         last += p->told_error + ALONE_PART * fabs(p->told_cycles - alone);

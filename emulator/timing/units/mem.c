@@ -6,6 +6,8 @@
  * other pages in the order of their first use.
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
+
 #include "mem.h"
 
 #include <stdlib.h>
