@@ -373,9 +373,8 @@ static bool reads_lds(const struct ck *ck, uint64_t pc)
         if (isa_decode_hw(bytes, (size_t)(end - at), ck->launch.lanes, &inst) != RD_OK)
             return true;
         const struct isa_facts *facts = isa_facts(inst.op);
-        bool reads = facts->access == ISA_ACCESS_LOAD ||
-                     facts->access == ISA_ACCESS_ATOMIC ||
-                     facts->access == ISA_ACCESS_UPDATE;
+        bool reads = facts->access == ISA_ACCESS_LOAD || facts->mem & ISA_MEM_RETURNS ||
+                     (facts->mem & ISA_MEM_GLC && inst.flags & ISA_M_GLC);
         if ((reads &&
              (facts->space == ISA_SPACE_LDS || facts->space == ISA_SPACE_FLAT)) ||
             (facts->flow & ISA_FLOW_BRANCH && inst.n_opnds &&
