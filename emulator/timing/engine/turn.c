@@ -223,8 +223,8 @@ static inline bool valu_opens(const struct tm_base *b, const struct tm_simd *s,
     wait_room(b, v, o);
     if (o->t >= v->stalls)
         at_least(o, v->goes, TM_S_SDST);
-    return o->t > b->now && !s->port.clause[TM_VALU] &&
-           s->port.last[TM_VALU] < o->t && (!slow || v->trans_free <= v->free);
+    return o->t > b->now && !s->port.clause[TM_VALU] && s->port.last[TM_VALU] < o->t &&
+           (!slow || v->trans_free <= v->free);
 }
 
 /* Is the wave held by the VALU alone, and behind others? Of what these may change
@@ -261,9 +261,9 @@ static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64
 {
     bool stands = false;
     if (w->turns && w->next->cls == TM_VALU)
-        stands = (why == TM_S_VALU_PIPE || why == TM_S_VALU_QUEUE ||
-                  why == TM_S_SDST) &&
-                 stands_for_valu(t, w, when, why);
+        stands =
+            (why == TM_S_VALU_PIPE || why == TM_S_VALU_QUEUE || why == TM_S_SDST) &&
+            stands_for_valu(t, w, when, why);
     else if (w->turns && why == TM_S_MEM_QUEUE && w->next->cls == TM_LDS)
         stands = stands_for_lds(w, when);
     if (!stands)
