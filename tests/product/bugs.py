@@ -18,6 +18,18 @@ SANITIZED = sys.argv[4:] == ["sanitized"]  # the mock is not preloaded then
 ADD = os.path.join(ROOT, "library", "examples", "add.s")
 RUN = ["--block", "64", "--arg", "buf:256:iota=f32", "--arg", "buf:256", "--print", "1:f32:3"]
 
+LOOP = """.globl loop
+.type loop,@function
+loop:
+  s_branch loop
+.rodata
+.p2align 6
+.amdhsa_kernel loop
+  .amdhsa_next_free_vgpr 4
+  .amdhsa_next_free_sgpr 8
+.end_amdhsa_kernel
+"""
+
 
 def call(*command, **kw):
     r = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **kw)
@@ -230,6 +242,19 @@ def no_files(folder):
             except ProcessLookupError:
                 pass
         expect(os.listdir(own) == [], f"{number}: {os.listdir(own)}")
+    with open(os.path.join(folder, "loop.s"), "w", encoding="utf-8") as f:
+        f.write(LOOP)
+    call(RDNA3, "asm", f.name, "-o", code)
+    env["RDNA3_VIZ_SCREENSHOT"] = os.path.join(folder, "end.png")
+    with subprocess.Popen([RDNA3, "run", "--viz", code], env=env, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, start_new_session=True) as p:
+        time.sleep(0.5)
+        p.kill()
+        try:  # its end is seen when nobody holds this pipe
+            p.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(p.pid, signal.SIGKILL)
+            sys.exit("wrong: the picture of a killed run's end is waited for")
 
 
 def main():

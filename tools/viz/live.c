@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,7 +72,8 @@ bool viz_live_start(struct viz_live *live, const char *path, const char *code)
             argv[n++] = "--code-object";
             argv[n++] = (char *)code;
         }
-        if (shot) {
+        if (shot) { /* a run that is killed has no end */
+            (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
             argv[n++] = "--screenshot";
             argv[n++] = shot;
             argv[n++] = "--window";

@@ -349,8 +349,11 @@ static int load_whole(struct app *a, const struct options *o)
     if (tl_open(o->path, &a->tl, &err) != RD_OK)
         return cli_error(CLI_FAILED, "%s", err.text);
     a->live = a->tail = true;
-    while (status == CLI_OK && o->screenshot && a->live) /* a picture of the end */
+    while (status == CLI_OK && o->screenshot && a->live) { /* a picture of the end */
         status = load(a, 1, &news);
+        if (!news)
+            SDL_Delay(10);
+    }
     return status;
 }
 
