@@ -158,6 +158,29 @@ done:
 	s_endpgm
 """
 
+# Waves wait for the VALU in a line while what they have sent goes later than was said.
+LATER = HEAD.replace("vgpr 16", "vgpr 96").replace("wavefront_size32 1", "wavefront_size32 1\n"
+                                                   "\t\t.amdhsa_workgroup_processor_mode 1") + """
+	s_mov_b32 s7, 6
+again:
+	global_store_b64 v1, v[8:9], s[4:5]
+	v_mul_f32 v10, v3, v10
+	v_xor_b32 v12, v15, v13
+	v_dual_mul_f32 v6, v8, v13 :: v_dual_add_f32 v7, v5, v10
+	v_add_f64 v[12:13], v[14:15], v[12:13]
+	v_dual_mul_f32 v12, v12, v9 :: v_dual_add_f32 v9, v13, v6
+	v_dual_mul_f32 v14, v4, v5 :: v_dual_add_f32 v9, v9, v14
+	global_load_b32 v14, v1, s[4:5]
+	v_add_f32 v3, s8, v3
+	v_dual_mul_f32 v14, v12, v13 :: v_dual_add_f32 v15, v13, v6
+	s_sub_u32 s7, s7, 1
+	s_cmp_lg_u32 s7, 0
+	s_cbranch_scc1 again
+	v_add_nc_u32_e32 v5, 1, v0
+	global_store_b32 v1, v5, s[4:5] offset:2048
+	s_endpgm
+"""
+
 
 def run(folder, code, threads, *more):
     """(exit status, errors), timing file and buffer of a run."""
@@ -182,6 +205,7 @@ def run(folder, code, threads, *more):
 failed = 0
 with tempfile.TemporaryDirectory() as folder:
     for name, text, grid, ends in (("takes", TAKES, "200", 0), ("calls", CALLS, "700", 0), ("waits", WAITS, "500", 0),
+                                   ("later", LATER, "200", 0),
                                    ("faults", FAULTS, "100", None), ("meets", MEETS, "100", None)):
         code = os.path.join(folder, name)
         with open(code + ".s", "w") as f:
@@ -200,8 +224,8 @@ with tempfile.TemporaryDirectory() as folder:
                 if one != other:
                     print("%s: %s differs with %s threads" % (name, what, threads))
                     failed = 1
-        if name == "waits" and run(folder, code, "1", "--grid", grid, "--timing-trace",
+        if name in ("waits", "later") and run(folder, code, "1", "--grid", grid, "--timing-trace",
                                    os.path.join(folder, "t"))[1] != first[1]:
-            print("waits: recorded, the timing file differs")
+            print(name + ": recorded, the timing file differs")
             failed = 1
 sys.exit(failed)
