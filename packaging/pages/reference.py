@@ -42,6 +42,13 @@ def blocks(text):
             yield said, code
 
 
+def include(path):
+    """How programs include a header: by rdna3.h, if that does."""
+    with open(os.path.join(os.path.dirname(path), os.pardir, "rdna3.h"), encoding="utf-8") as f:
+        name = "rdna3/" + os.path.basename(path)
+        return "rdna3.h" if f'"{name}"' in f.read() else name
+
+
 def page(path, version):
     name = "rdna3_" + os.path.basename(path)[:-2]
     with open(path, encoding="utf-8") as f:
@@ -50,7 +57,7 @@ def page(path, version):
     title = re.sub(r"^\S+: ", "", " ".join(paragraphs[0].split())).rstrip(".")
     title = re.split(r"\. ", title)[0]
     out = [f'.TH {name.upper()} 3 "" "{version}" "librdna3"', ".SH NAME",
-           f"{name} \\- {roff(title)}", ".SH SYNOPSIS", ".nf", ".B #include <rdna3.h>", ".fi",
+           f"{name} \\- {roff(title)}", ".SH SYNOPSIS", ".nf", f".B #include <{include(path)}>", ".fi",
            ".SH DESCRIPTION", roff(parts[0][0])]
     for said, code in parts[1:]:
         out += [".PP", ".nf", roff(code), ".fi"]

@@ -19,7 +19,8 @@ FAILED = []
 # Case, kind of its bug, and whether pages show it.
 CASES = (("race_lds_write_read.s", "race/write-read"), ("sync_lanes.s", "sync/masked-lanes"),
          ("sync_early_end.s", "sync/missed-barrier"), ("mem_null.s", "mem/null-pointer"),
-         ("mem_lds_end.s", "mem/lds-out-of-bounds"), ("sync_counts.s", "sync/endless-loop"),
+         ("mem_lds_end.s", "mem/lds-out-of-bounds"), ("mem_store_end.s", "mem/out-of-bounds"),
+         ("mem_atomic_end.s", "mem/out-of-bounds"), ("sync_counts.s", "sync/endless-loop"),
          ("init_lds_rest.s", "init/undefined-store"), ("init_exec.s", "init/undefined-exec"))
 
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rdna3/client.h"
 #include "rt.h"
 #include "run.h"
 
@@ -41,6 +42,8 @@ static int alloc_staging(void *ctx, uint64_t bytes, const char *name, void **out
     if (rt_alloc(d->dev, room, RT_USER, 0, &d->host[d->n], &err) != RD_OK ||
         rt_alloc(d->dev, room, RT_VRAM, 0, &d->vram[d->n], &err) != RD_OK)
         return cli_error(CLI_FAILED, "%s: %s", name, err.text);
+    if (bytes)
+        rdna3_client_allocated("rt_alloc", rt_host(d->vram[d->n]), bytes);
     *out = rt_host(d->host[d->n]);
     d->n++;
     return CLI_OK;
@@ -221,6 +224,8 @@ int run_on_device(struct run_options *o, const void *code, size_t bytes)
         status = failed(&err);
     else
         status = run(o, &d, code, bytes);
+    for (unsigned i = 0; i < d.n; i++)
+        rdna3_client_freed("rt_close", rt_host(d.vram[i]));
     rt_close(d.dev);
     free(d.host);
     free(d.vram);
