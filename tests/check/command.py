@@ -122,6 +122,12 @@ def main():
         r = run(RDNA3, "check", "--", "sh", "-c", "exit 127")
         expect("an exit status alone does not say so", r.returncode == 127 and
                "0 errors in" in r.stderr, r.stderr)
+        r = run(RDNA3, "check", "--emu-mode", "0", "--vram", "32M", "--", "sh", "-c",
+                "cat /sys/module/amdgpu/parameters/emu_mode")
+        expect("--emu-mode is the program's", r.returncode == 0 and r.stdout == "0\n", r.stdout + r.stderr)
+        for words in (("--emu-mode", "2"), ("--vram", "1M")):
+            r = run(RDNA3, "check", *words, "--", "true")
+            expect(f"{words} are refused", r.returncode == 2 and words[1] in r.stderr, r.stderr)
         code_files(folder)
         late_loads(folder)
     print(f"{len(FAILED)} failed")

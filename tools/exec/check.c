@@ -57,6 +57,7 @@ static const char help_tail[] =
     "  --watchdog N       instructions of a wave without a barrier that are a hang\n"
     "                     (default 134217728)\n"
     "  --root DIR         run inside DIR as root directory\n"
+    "  --vram SIZE, --emu-mode N   as for rdna3 exec\n"
     "\n"
     "What a program takes from HIP, OpenCL or ROCr is known by the byte, with its "
     "maker, and\n"
@@ -64,9 +65,11 @@ static const char help_tail[] =
     "the\n"
     "kernel driver themselves pages are known: what leaves a buffer but not its last "
     "page\n"
-    "is not seen. rdna3 run --check knows buffers by the byte.\n";
+    "is not seen, unless they tell (rdna3/client.h). rdna3 run --check knows buffers "
+    "by\n"
+    "the byte.\n";
 
-enum { OPT_HELP = 256, OPT_CODE, OPT_ROOT, OPT_LEAKS };
+enum { OPT_HELP = 256, OPT_CODE, OPT_ROOT, OPT_LEAKS, OPT_VRAM, OPT_EMU_MODE };
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
@@ -84,6 +87,8 @@ static const struct option long_options[] = {
     {"code", required_argument, NULL, OPT_CODE},
     {"root", required_argument, NULL, OPT_ROOT},
     {"leak-check", no_argument, NULL, OPT_LEAKS},
+    {"vram", required_argument, NULL, OPT_VRAM},
+    {"emu-mode", required_argument, NULL, OPT_EMU_MODE},
     {NULL, 0, NULL, 0},
 };
 
@@ -123,6 +128,10 @@ static int take(struct checked *c, int argc, char **argv, bool *helped)
             c->root = c->options.root = optarg;
         else if (option == OPT_LEAKS)
             c->options.leaks = true;
+        else if (option == OPT_VRAM)
+            status = exec_vram(optarg, &c->vram);
+        else if (option == OPT_EMU_MODE)
+            status = exec_emu_mode(optarg, &c->emu_mode);
         else
             status =
                 checks_option(&c->options, option, long_options[index].name, optarg);

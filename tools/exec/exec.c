@@ -188,6 +188,23 @@ static int parse_threads(const char *text, unsigned *threads)
     return CLI_OK;
 }
 
+int exec_vram(const char *text, uint64_t *bytes)
+{
+    uint64_t value;
+    if (cli_parse_size(text, &value) != RD_OK || value < 16u << 20)
+        return cli_error(CLI_USAGE, "--vram: '%s' is no size of at least 16M", text);
+    *bytes = value;
+    return CLI_OK;
+}
+
+int exec_emu_mode(const char *text, const char **mode)
+{
+    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+        return cli_error(CLI_USAGE, "--emu-mode '%s': 0 or 1", text);
+    *mode = text;
+    return CLI_OK;
+}
+
 /* Which options go together. -1 to go on, else an exit status. */
 static int check_options(const struct options *o, bool command)
 {
@@ -267,15 +284,12 @@ static int parse(int argc, char **argv, struct options *o)
                 return cli_error(CLI_USAGE, "--sclk-mhz '%s': not a clock", optarg);
             break;
         case OPT_VRAM:
-            if (cli_parse_size(optarg, &o->how.vram) != RD_OK ||
-                o->how.vram < 16u << 20)
-                return cli_error(CLI_USAGE, "--vram: '%s' is no size of at least 16M",
-                                 optarg);
+            if (exec_vram(optarg, &o->how.vram) != CLI_OK)
+                return CLI_USAGE;
             break;
         case OPT_EMU_MODE:
-            if (strcmp(optarg, "0") != 0 && strcmp(optarg, "1") != 0)
-                return cli_error(CLI_USAGE, "--emu-mode '%s': 0 or 1", optarg);
-            o->how.emu_mode = optarg;
+            if (exec_emu_mode(optarg, &o->how.emu_mode) != CLI_OK)
+                return CLI_USAGE;
             break;
         case OPT_CODE:
             if (objects_add(&o->reports.objects, "--code", optarg) != CLI_OK)
@@ -518,7 +532,10 @@ static int run(struct options *o, char **argv)
 
 int exec_checked(struct checked *c, char **argv)
 {
-    struct options o = {.how = {.vram = BOARD_VRAM_BYTES, .root = c->root}, .check = c};
+    struct options o = {.how = {.vram = c->vram ? c->vram : BOARD_VRAM_BYTES,
+                                .root = c->root,
+                                .emu_mode = c->emu_mode},
+                        .check = c};
     return run(&o, argv);
 }
 
