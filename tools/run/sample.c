@@ -244,9 +244,11 @@ int run_sample_end(struct run_sample *s, struct tm_engine *t, rd_status st)
     if (lost)
         return cli_error(CLI_FAILED, "--timing-sample auto: the run of the workgroups "
                                      "that are left over gave no answer");
-    if (seen.cut != TM_CUT_NONE && seen.cut != TM_CUT_STEADY)
+    if (seen.cut == TM_CUT_NONE)
+        return CLI_OK;
+    if (seen.cut != TM_CUT_STEADY)
         return refuse(&seen, s);
-    double error = seen.cut == TM_CUT_STEADY ? (double)tm_span_error(t) : 0;
+    double error = (double)tm_span_error(t);
     if (error > WIDE * (double)tm_span_cycles(t))
         return cli_error(CLI_FAILED,
                          "--timing-sample auto: refused: tails: how long the last "
