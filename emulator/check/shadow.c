@@ -357,7 +357,9 @@ static void renumber(uint32_t *v, unsigned n, uint32_t *to, bool marks)
     }
 }
 
-/* Lines that are not apart have nothing in the plane that still counts. */
+/* Lines that are not apart have nothing in the plane that still counts. Words of those
+ * that are do not, either, but will be looked at in another epoch (shadow_touch_plain).
+ */
 static void renumber_plane(struct shadow_block *b, unsigned plane, uint32_t *to,
                            bool marks)
 {
@@ -367,10 +369,13 @@ static void renumber_plane(struct shadow_block *b, unsigned plane, uint32_t *to,
         return;
     }
     for (unsigned l = 0; l < SHADOW_LINES; l++) {
-        if (shadow_apart(b, (enum shadow_plane)plane, l))
+        bool apart = shadow_apart(b, (enum shadow_plane)plane, l);
+        if (apart)
             renumber(v + l * SHADOW_LINE, SHADOW_LINE, to, marks);
-        else
+        if (!apart)
             renumber(&b->line[l][plane], 1, to, marks);
+        else if (!marks)
+            b->line[l][plane] = 0;
     }
 }
 
