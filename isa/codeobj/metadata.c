@@ -406,7 +406,7 @@ static struct co_kernel_meta *add_metas(struct co_object *obj, uint32_t count)
             n < UINT32_MAX ? co_array(power_above(n), sizeof *metas) : NULL;
         if (!metas)
             return NULL;
-        if (old)
+        if (obj->metas)
             memcpy(metas, obj->metas, old * sizeof *metas);
         free(obj->metas);
         obj->metas = metas;

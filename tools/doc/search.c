@@ -49,8 +49,10 @@ static int no_such(const char *word)
     for (unsigned op = 1; begins && op < isa_op_count(); op++) {
         (void)snprintf(begin, length + 1, "%s", isa_op_name(op));
         rd_near_try(&near, begin);
-        if (near.best == begin)
-            near.best = strcpy(best, begin);
+        if (near.best == begin) {
+            (void)snprintf(best, sizeof best, "%s", begin);
+            near.best = best;
+        }
     }
     if (near.best)
         return cli_error(CLI_FAILED, "'%s' is no gfx1100 instruction; did you mean %s?",
