@@ -123,25 +123,36 @@ static void steady(const struct tm_engine *t, uint64_t turns, double left,
     }
 }
 
+/* Cycles in which the CUs' units had something to do, and how many CUs there are. */
+struct busy {
+    double valu, lds, cus; /* valu: of both SIMDs */
+};
+
+static struct busy units_busy(const struct tm_engine *t)
+{
+    struct busy b = {0};
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
+        const struct tm_wgp *g = &t->chip.wgps[i];
+        b.cus += __builtin_popcount(g->room.enabled);
+        for (unsigned c = 0; c < 2; c++) {
+            b.lds += (double)g->cu[c].lds.cycles;
+            b.valu +=
+                (double)(g->cu[c].simd[0].valu.cycles + g->cu[c].simd[1].valu.cycles);
+        }
+    }
+    return b;
+}
+
 /* The least that a workgroup takes of the chip, and the time after which a full chip
  * lets the next one in. */
 static void bounds(const struct tm_engine *t, double *least, double *stay)
 {
-    double simds = 0, cus = 0, ses = 0, valu = 0, lds = 0;
+    struct busy b = units_busy(t);
+    double simds = 2 * b.cus, ses = 0;
     double groups = (double)t->end_group;
     for (unsigned s = 0; s < t->chip.n_ses; s++)
         ses += t->dispatcher[s].used;
-    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
-        const struct tm_wgp *g = &t->chip.wgps[i];
-        cus += __builtin_popcount(g->room.enabled);
-        for (unsigned c = 0; c < 2; c++) {
-            lds += (double)g->cu[c].lds.cycles;
-            valu +=
-                (double)(g->cu[c].simd[0].valu.cycles + g->cu[c].simd[1].valu.cycles);
-        }
-    }
-    simds = 2 * cus;
-    *least = fmax(valu / simds, lds / cus) / groups;
+    *least = fmax(b.valu / simds, b.lds / b.cus) / groups;
     for (unsigned c = 0; c < TM_CLASSES; c++)
         *least = fmax(*least, (double)t->chip.issues.of_class[c] / simds / groups);
     if (ses > 0)
@@ -168,17 +179,8 @@ static struct pace one_filling(const struct tm_engine *t, double span, double le
 /* The share of the time that SIMDs or LDS had something to do, those that had most. */
 static double busiest(const struct tm_engine *t)
 {
-    double valu = 0, lds = 0, cus = 0;
-    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
-        const struct tm_wgp *g = &t->chip.wgps[i];
-        cus += __builtin_popcount(g->room.enabled);
-        for (unsigned c = 0; c < 2; c++) {
-            lds += (double)g->cu[c].lds.cycles;
-            valu +=
-                (double)(g->cu[c].simd[0].valu.cycles + g->cu[c].simd[1].valu.cycles);
-        }
-    }
-    return fmin(fmax(valu / 2, lds) / cus / fmax((double)tm_now(t), 1), 1);
+    struct busy b = units_busy(t);
+    return fmin(fmax(b.valu / 2, b.lds) / b.cus / fmax((double)tm_now(t), 1), 1);
 }
 
 /* The law by which workgroups that are left over take what was told, but for what the
