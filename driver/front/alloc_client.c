@@ -9,7 +9,9 @@ ALLOC_EXPORT void rdna3_client_on_free(const char *maker, const void *p);
 void rdna3_client_on_alloc(const char *maker, const void *p, size_t bytes)
 {
     struct alloc_call c;
-    alloc_enter(&c, maker);
+    if ((uintptr_t)p + bytes < (uintptr_t)p || bytes > PTRDIFF_MAX)
+        return; /* nothing is so large */
+    alloc_enter(&c, maker ? maker : "a client");
     alloc_claim(&c, p, bytes);
     alloc_leave(&c);
 }
@@ -18,7 +20,7 @@ void rdna3_client_on_free(const char *maker, const void *p)
 {
     struct alloc_call c;
     struct alloc_freeing f;
-    alloc_enter(&c, maker);
+    alloc_enter(&c, maker ? maker : "a client");
     alloc_freeing(&c, p, &f);
     alloc_freed(&c, p, f.how == CK_HEAP_OK, &f);
     alloc_leave(&c);
