@@ -155,6 +155,14 @@ def test_rows(kernel, folder):
                [("out-of-bounds", 1, 4096)], json.dumps(j["findings"], indent=1) + r.stderr)
 
 
+def test_own(kernel, folder):
+    r, j = check(kernel, folder, "own")
+    expect("own: inside, twice", r.returncode == 42 and sorted(
+        (f["kind"], f["memory"]["size"]) for f in j["findings"]) ==
+           [("double-free", 100), ("invalid-free", 100)] and "made by take" in r.stderr,
+           json.dumps(j["findings"], indent=1) + r.stderr)
+
+
 def test_fresh(kernel, folder):
     for name, (byte, made) in FRESH.items():
         r, j = check(kernel, folder, name)
@@ -233,7 +241,7 @@ def main():
         r, j = check(kernel, folder, "past_end", "--check", "sync")
         expect("nothing without mem", r.returncode == 0 and not j["findings"], r.stderr)
         test_lines(folder)
-        for text, test in (COPY, test_fresh), (ADD, test_races), (ROWS, test_rows):
+        for text, test in (COPY, test_fresh), (ADD, test_races), (ROWS, test_rows), (ROWS, test_own):
             with open(source, "w", encoding="ascii") as f:
                 f.write(corpus.HEAD.format(lds=0, scratch=0, private=0, wave32=1) + text)
             subprocess.run([RDNA3, "asm", "-o", kernel, source], check=True)

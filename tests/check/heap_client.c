@@ -3,11 +3,13 @@
  * The kernel writes a dword, lane by lane, from an address on. Lines that rdna3 check
  * has to name are marked. SPDX-License-Identifier: MIT
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake_runtime.h"
+#include "rdna3/client.h"
 #include "rt.h"
 
 static struct rt_device *dev;
@@ -195,6 +197,24 @@ static int race(const char *how)
     return 0;
 }
 
+/* Memory of the program's own, told of, and what cannot be so. */
+static int own_allocator(void)
+{
+    static char memory[8192];
+    rdna3_client_allocated("take", memory, 100);
+    rdna3_client_allocated("take", memory, SIZE_MAX);
+    rdna3_client_allocated("take", (void *)-(uintptr_t)4096, SIZE_MAX);
+    rdna3_client_allocated(NULL, memory + 4096, 10);
+    rdna3_client_allocated("take", NULL, 10);
+    rdna3_client_freed("give", memory + 50); /* inside */
+    rdna3_client_freed("give", NULL);
+    rdna3_client_freed("give", (void *)(uintptr_t)8);
+    rdna3_client_freed("give", memory);
+    rdna3_client_freed("give", memory); /* twice */
+    rdna3_client_freed(NULL, memory + 4096);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     void *raw = NULL;
@@ -206,6 +226,8 @@ int main(int argc, char **argv)
         return fresh(name);
     if (strncmp(name, "race ", 5) == 0)
         return race(name + 5);
+    if (strcmp(name, "own") == 0)
+        return own_allocator();
     if (strcmp(name, "rows") == 0) {
         fill(make(4096), 32);
         return 0;

@@ -23,7 +23,8 @@ __attribute__((weak)) void rdna3_client_on_free(const char *maker, const void *p
 
 /* From now on the program has these bytes, and does not have those behind them up to
  * the end of their page. p: as the GPU sees it. maker: the function that allocates, for
- * reports. What was told of the same place before is forgotten. Thread: any. */
+ * reports. What was told of the same place before is forgotten; a size that cannot be
+ * is not taken. Thread: any. */
 static inline void rdna3_client_allocated(const char *maker, const void *p,
                                           size_t bytes)
 {
