@@ -137,10 +137,12 @@ START_TEST(region_added_again)
 END_TEST
 
 /* Code so far behind its region's begin that entries of its table have no displacement
- * of 32 bits. */
+ * of 32 bits; and in a region of more than 4 GiB, whose tables are 20 GiB and more of
+ * pages that nobody touches. */
 START_TEST(code_far_in_region)
 {
-    const size_t far = 516u << 20, bytes = far + GPU_CODE;
+    const size_t far = _i ? ((size_t)4 << 30) + 16 : 516u << 20;
+    const size_t bytes = far + GPU_CODE;
     uint8_t *region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert_ptr_ne(region, MAP_FAILED);
