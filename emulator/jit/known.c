@@ -4,8 +4,9 @@
  * read. A row that was a line is one until it is written; a place that was checked
  * stays it until its SGPRs or its row are. Whether that was so is only known when the
  * code runs, and control comes back from elsewhere if not: a dword or address on the
- * stack says it, which is 0 until the usual way sets it. Waves of 64 lanes do without:
- * a handler does both halves of an instruction. SPDX-License-Identifier: MIT
+ * stack says it, which is 0 until the usual way sets it. The halves of a wave of 64
+ * lanes know each their own; where a handler does both, the code of the upper one
+ * follows as ever. SPDX-License-Identifier: MIT
  */
 #include "access.h"
 #include "handlers.h"
@@ -118,12 +119,14 @@ static unsigned find(const struct emit *e, const struct access *a, bool place)
     return i;
 }
 
-/* Does u access memory at the row of addresses that a has? */
+/* Does u access memory at the row of addresses that a has? Rows of the upper half are
+ * those of the lower one further on. */
 static bool has_row(const struct uop *u, const struct access *a)
 {
+    unsigned row = a->addr % WAVE_VGPRS;
     if (u->fn == x_buffer_load || u->fn == x_buffer_store)
-        return u->buf.vaddr == a->addr && u->buf.bytes == a->bytes;
-    return u->flags & UF_MEM && u->mem.space != MEM_SCALAR && u->mem.addr == a->addr &&
+        return u->buf.vaddr == row && u->buf.bytes == a->bytes;
+    return u->flags & UF_MEM && u->mem.space != MEM_SCALAR && u->mem.addr == row &&
            u->mem.bytes == a->bytes;
 }
 
@@ -137,7 +140,8 @@ static bool asked_again(const struct emit *e, const struct access *a, bool place
             (!place || (u->mem.saddr == a->u->mem.saddr && u->imm == a->u->imm &&
                         u->mem.space == a->u->mem.space)))
             return true;
-        if (s && s->kind == SEM_LANE && !(u->flags & UF_NO_VALUE) && u->d == a->addr)
+        if (s && s->kind == SEM_LANE && !(u->flags & UF_NO_VALUE) &&
+            u->d == a->addr % WAVE_VGPRS)
             return false;
     }
     return false;
@@ -158,7 +162,8 @@ static unsigned begin(struct emit *e, const struct access *a, bool place)
 
 void known_begin(struct emit *e, struct access *a)
 {
-    bool may = !e->watch && !e->wave64 && !a->alias;
+    /* What somebody wants to see goes another way, past the slot's first 0. */
+    bool may = !e->watch && !a->alias;
     bool global = a->u->flags & UF_MEM && !a->lds;
     a->line = find(e, a, false);
     a->place = global ? find(e, a, true) : KNOWN_MAX;

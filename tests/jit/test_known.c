@@ -8,7 +8,9 @@
  */
 #include <check.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "glance.h"
 #include "gpus.h"
 
 static enum emu_simd level = EMU_SIMD_AVX2;
@@ -36,8 +38,8 @@ static const char frame[] = "v_lshlrev_b32 v1, 2, v0\n"
                             "v_mov_b32 v5, 0\n"
                             "v_mov_b32 v8, 0\n"
                             "v_mov_b32 v9, 0\n"
-                            "v_add_co_u32 v30, vcc_lo, s0, v2\n"
-                            "v_add_co_ci_u32_e64 v31, vcc_lo, s1, 0, vcc_lo\n"
+                            "v_add_co_u32 v30, %s, s0, v2\n"
+                            "v_add_co_ci_u32_e64 v31, %s, s1, 0, %s\n"
                             "s_mov_b64 s[10:11], s[0:1]\n"
                             "s_mov_b32 s9, 0\n"
                             "%s\n"
@@ -192,7 +194,8 @@ static const struct {
 static void compare(const char *name, const char *before, const char *text)
 {
     char whole[4096];
-    snprintf(whole, sizeof whole, frame, before, text);
+    const char *vcc = g.wave64 ? "vcc" : "vcc_lo";
+    snprintf(whole, sizeof whole, frame, vcc, vcc, vcc, before, text);
     gpus_place(&g, whole);
     struct load l = {.waves = 2, .lds_bytes = 4096, .param = {0, 128}};
     (void)gpus_compare(&g, &l, name);
@@ -201,6 +204,74 @@ static void compare(const char *name, const char *before, const char *text)
 START_TEST(lines)
 {
     compare(loops[_i].name, loops[_i].before, loops[_i].text);
+}
+END_TEST
+
+/* The same by waves of 64 lanes, but for those that write masks of 32. */
+START_TEST(lines_wave64)
+{
+    static const char *const masks[] = {"vcc_lo", "v_cndmask", "v_cmp", "v_dual",
+                                        "exec_lo"};
+    bool no = level != EMU_SIMD_AVX512; /* AVX2 has no code for waves of 64 */
+    for (unsigned i = 0; i < sizeof masks / sizeof *masks; i++)
+        no |= strstr(loops[_i].before, masks[i]) || strstr(loops[_i].text, masks[i]);
+    g.wave64 = true;
+    if (!no)
+        compare(loops[_i].name, loops[_i].before, loops[_i].text);
+}
+END_TEST
+
+/* ---- who watches ---- */
+
+/* It has to see some of the memory instructions, and not those beside them. */
+struct watcher {
+    const struct emu_glance *glance;
+    unsigned asked, seen;
+};
+
+static unsigned sees(void *ctx, const struct emu_inst *inst)
+{
+    (void)ctx;
+    return inst->kind == EMU_KIND_MEMORY ? EMU_SEE_ASK : 0;
+}
+
+static bool ask(void *ctx, const struct emu_event *event)
+{
+    struct watcher *w = ctx;
+    (void)event;
+    return ++w->asked % 3 == 0;
+}
+
+static void step(void *ctx, const struct emu_event *event)
+{
+    struct watcher *w = ctx;
+    (void)event;
+    w->seen++;
+}
+
+static void skipped(void *ctx, const struct emu_wave_info *wave, uint64_t insts,
+                    uint64_t accesses)
+{
+    (void)ctx;
+    (void)wave;
+    (void)insts;
+    (void)accesses;
+}
+
+static const struct emu_glance glance = {.sees = sees, .ask = ask, .skipped = skipped};
+
+START_TEST(lines_watched)
+{
+    struct watcher watchers[GPU_COUNT];
+    for (unsigned i = 0; i < GPU_COUNT; i++) {
+        watchers[i] = (struct watcher){.glance = &glance};
+        struct emu_observer o = {
+            .ctx = &watchers[i], .want = EMU_WANT_GLANCE, .step = step};
+        ck_assert_int_eq(emu_add_observer(g.emu[i], &o), RD_OK);
+    }
+    compare(loops[_i].name, loops[_i].before, loops[_i].text);
+    ck_assert_uint_gt(watchers[GPU_NATIVE].asked, 0);
+    ck_assert_uint_gt(watchers[GPU_NATIVE].seen, 0);
 }
 END_TEST
 
@@ -320,6 +391,8 @@ static Suite *suite(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, lines, 0, sizeof loops / sizeof *loops);
+    tcase_add_loop_test(t, lines_wave64, 0, sizeof loops / sizeof *loops);
+    tcase_add_loop_test(t, lines_watched, 0, sizeof loops / sizeof *loops);
     tcase_add_test(t, halves);
     tcase_add_test(t, warm_blocks_alone);
     tcase_add_loop_test(t, scc, 0, sizeof flags / sizeof *flags);
