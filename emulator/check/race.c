@@ -116,6 +116,7 @@ void ck_race_begin(struct ck *ck)
     r->asked.wave = NULL;
     race_locks_begin(r);
     memset(r->polls, 0, sizeof r->polls);
+    memset(r->flags, 0, sizeof r->flags);
 }
 
 /* ---- releases and acquires ---- */
@@ -330,7 +331,7 @@ static bool excused(const struct site *a, const struct site *b)
     return strict || unlocks;
 }
 
-/* Is one a load past the caches, and the other a store to memory? In the code an atomic
+/* Is one a load past the caches, and the other a store? In the code an atomic
  * store is a store, so nobody knows that it is none. What is volatile shows (DLC), and
  * is none, but programs poll flags so. */
 static bool both_may_be_atomic(struct ck *ck, const struct emu_access *a,
@@ -339,7 +340,7 @@ static bool both_may_be_atomic(struct ck *ck, const struct emu_access *a,
 {
     bool may = s_writes ? me->flags & SITE_LOADS && !(s->flags & SITE_ATOMIC)
                         : s->flags & SITE_LOADS && a->write && !a->read;
-    if (a->space != EMU_SPACE_GLOBAL || !may)
+    if (!may)
         return false;
     return !((me->flags | s->flags) & SITE_VOLATILE) ||
            race_polls(ck, s_writes ? me : s);
@@ -349,6 +350,10 @@ static bool both_may_be_atomic(struct ck *ck, const struct emu_access *a,
 static bool hands_over(struct ck *ck, const struct emu_access *a, const struct site *me,
                        const struct site *s)
 {
+    if (a->space == EMU_SPACE_LDS)
+        return !a->write && me->flags & SITE_LOADS && s->wave && s->wave != me->wave &&
+               !(s->flags & SITE_ATOMIC) && race_flag_released(ck, s) &&
+               (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
     return !a->write && me->flags & SITE_ATOMIC && s->flags & SITE_RELEASES &&
            (!(s->flags & SITE_NARROW) || same_group(ck, s->wave, me->wave)) &&
            (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
@@ -515,7 +520,9 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
         w->order.crossed |= (written.wave && written.wave <= others) ||
                             (atomic.wave && atomic.wave <= others);
     bool handed = written.wave > others && hands_over(ck, a, me, &written);
-    if (handed)
+    if (handed && a->space == EMU_SPACE_LDS)
+        race_take_flag(ck, w, &written, (me->flags | written.flags) & SITE_VOLATILE);
+    else if (handed)
         acquire_until(ck, w, written.stamp + 1, handed_node(ck, w, &written),
                       written.wave);
     if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
@@ -528,6 +535,9 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
         add_pending(r, e, a, me->lane, at, grain, &written, true);
     for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && write; k++) {
         struct site seen = site_at(s, b, (enum shadow_plane)k, at);
+        if (a->space == EMU_SPACE_LDS && seen.wave && !(seen.flags & SITE_ATOMIC) &&
+            !race_ordered(ck, w, me, &seen) && race_is_flag(ck, &seen))
+            seen.flags |= SITE_ATOMIC | SITE_LOADS;
         if (race_unfenced(ck, w, me, &seen) ||
             (!race_ordered(ck, w, me, &seen) && !excused(me, &seen) &&
              !both_may_be_atomic(ck, a, me, &seen, false)))
@@ -581,7 +591,9 @@ static bool past_caches(const struct emu_event *e, const struct emu_access *a)
 /* LLVM says so of loads (GLC and DLC) and of stores (DLC), and of nothing else. */
 static bool is_volatile(const struct emu_event *e, const struct emu_access *a)
 {
-    return a->space == EMU_SPACE_GLOBAL && !a->scalar && a->read != a->write &&
+    return !a->scalar && a->read != a->write &&
+           isa_facts(e->inst->isa.op)->space != ISA_SPACE_LDS &&
+           (a->space == EMU_SPACE_GLOBAL || a->space == EMU_SPACE_LDS) &&
            (e->inst->isa.flags & (ISA_M_DLC | ISA_M_SLC)) == ISA_M_DLC;
 }
 
@@ -603,7 +615,8 @@ static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_even
     uint8_t how = is_volatile(e, a) ? SITE_VOLATILE : 0;
     uint64_t key = release_key(w, a->space, address);
     plain |= how;
-    if (!atomic && !past_caches(e, a) && (!a->write || !r->room))
+    if (!atomic && !past_caches(e, a) && !race_loads_flag(ck, e, a) &&
+        (!a->write || !r->room))
         return plain;
     struct release *at = release_at(r, key, atomic);
     if (atomic) {
@@ -671,6 +684,7 @@ void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
     }
     if (w->order.held && a->space == EMU_SPACE_GLOBAL && !(me.flags & SITE_ATOMIC))
         w->order.held--;
+    race_stores_flag(w, a);
     if (me.flags & SITE_RELEASES) /* what comes later is not handed over with it */
         ck->race->stamp++;
 }
@@ -719,6 +733,7 @@ void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
     r->judged = true;
     if (r->asked.wave == w && r->asked.index == e->index) { /* and refused it */
         w->order.stores_out = r->asked.stores_out;
+        w->order.clock = r->asked.clock;
         r->stamp = r->asked.stamp;
     }
     judge_event(ck, w, e, lanes);

@@ -96,6 +96,7 @@ struct race_section {
 
 /* Places in code that race_polls was asked of. */
 #define RACE_POLLS 64u
+#define RACE_FLAGS 256u
 struct polls {
     uint64_t pc; /* 0: none */
     bool polls;
@@ -126,8 +127,8 @@ struct ck_race {
     unsigned n_pending;
     struct suspended suspended[SUSPENDED];
     unsigned n_suspended;
-    struct polls polls[RACE_POLLS];
-    bool sections;                              /* there may be some */
+    struct polls polls[RACE_POLLS], flags[RACE_FLAGS]; /* flags: race_flags.c */
+    bool sections;                                     /* there may be some */
     struct race_section section[RACE_SECTIONS]; /* by wave and lock; the last ones */
     bool judged; /* the running instruction has been looked at */
     /* The last instruction that native code was let do, before which that wave's order
@@ -135,7 +136,7 @@ struct ck_race {
     struct {
         const struct ck_wave *wave;
         uint64_t index;
-        uint32_t stamp;
+        uint32_t stamp, clock;
         bool stores_out;
     } asked;
 };
@@ -204,6 +205,26 @@ bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* Does the load, past the caches, lie in a short loop? */
 bool race_polls(struct ck *ck, const struct site *s);
+
+/* ---- race_flags.c */
+
+/* Is the site one of a flag in LDS that is polled? */
+bool race_is_flag(struct ck *ck, const struct site *s);
+/* Does it load a flag in LDS? */
+bool race_loads_flag(struct ck *ck, const struct emu_event *e,
+                     const struct emu_access *a);
+/* ... that somebody has released, by atomics? */
+bool race_flag_acquires(struct ck *ck, const struct ck_wave *w,
+                        const struct emu_event *e);
+/* Does who has stored a flag hand over what it did before? */
+bool race_flag_released(const struct ck *ck, const struct site *s);
+/* The wave has loaded from LDS what was stored at s. fences: it is behind of that once
+ * it drops gl0. */
+void race_take_flag(struct ck *ck, struct ck_wave *w, const struct site *s,
+                    bool fences);
+void race_flag_fenced(struct ck_wave *w);
+/* The wave has stored: if it may have been a flag, what it does later is apart. */
+void race_stores_flag(struct ck_wave *w, const struct emu_access *a);
 
 /* ---- race_values.c: before the instruction is done */
 

@@ -43,6 +43,10 @@ void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst
     }
     bool gl0 = inst->isa.op == ISA_BUFFER_GL0_INV,
          gl1 = inst->isa.op == ISA_BUFFER_GL1_INV;
+    if (gl0 && o->fences_lds) {
+        race_catch_up(ck, w->group);
+        race_flag_fenced(w);
+    }
     if ((gl0 && o->gl0 < o->acquiring) || (gl1 && o->gl1 < o->acquiring)) {
         race_catch_up(ck, w->group);
         drop_cache(&ck->race->order, o, gl1);

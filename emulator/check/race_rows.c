@@ -586,15 +586,14 @@ static bool judge_all(struct rows *r, const struct emu_access *a, unsigned n)
 /* ---- instructions ---- */
 
 /* May it be judged by rows? If lanes race, those of one store must not meet. */
-static bool suits(const struct ck *ck, const struct ck_wave *w,
-                  const struct emu_event *e)
+static bool suits(struct ck *ck, const struct ck_wave *w, const struct emu_event *e)
 {
     const struct emu_access *a = e->access;
     if (a->read == a->write || (e->n_accesses > 1 && a[0].space != a[1].space) ||
         (a->scalar && ck->config.lanes)) /* of several lanes */
         return false;
     if (!a->write)
-        return true;
+        return !ck->race->room || !race_flag_acquires(ck, w, e);
     if (ck->config.lanes) {
         uint64_t run = a->lanes >> __builtin_ctzll(a->lanes),
                  pairs = a->lanes & a->lanes >> 1;
@@ -689,10 +688,13 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     race->asked.index = e->index;
     race->asked.stamp = race->stamp;
     race->asked.stores_out = w->order.stores_out;
+    race->asked.clock = w->order.clock;
     race->stamp += first;
     w->group->log.tag = race->stamp;
-    if (a->write && lds)
+    if (a->write && lds) {
         race_lds_written(w->group);
+        race_stores_flag(w, a);
+    }
     w->order.stores_out |= a->write && !lds;
     if (!a->write && !lds && !a->scalar)
         race_loads(&w->order, a->lanes & (a->lanes - 1));

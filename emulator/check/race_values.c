@@ -68,7 +68,7 @@ uint64_t race_keeping(const struct emu_event *e, const struct emu_access *a,
     if (change == CHANGE_OTHER || a->bytes != 4 ||
         !race_operand(e, ISA_FIELD_DATA0, &data))
         return 0;
-    if (a->space != EMU_SPACE_LDS)
+    if (isa_facts(e->inst->isa.op)->space != ISA_SPACE_LDS)
         compare = data + 1;
     else if (change == CHANGE_COMPARE && !race_operand(e, ISA_FIELD_DATA1, &compare))
         return 0;

@@ -1,0 +1,254 @@
+/* race_flags.c: flags in LDS, which code shows to be some only where they are polled.
+ *
+ * Atomic loads and stores of LDS are plain instructions, and those of a release or an
+ * acquire have no wait and drop no cache: LDS does what waves ask in order. So a load
+ * that a loop repeats until it finds something else is taken for an atomic one, and who
+ * loads so what another wave has stored is behind of what that one did before. FLAT
+ * loads show by GLC that they are atomic or volatile; volatile ones (DLC) order
+ * nothing by themselves: who stores must have waited for LDS, and who loads drops gl0,
+ * as fences do.
+ *
+ * Must not know how LDS is shadowed. SPDX-License-Identifier: MIT
+ */
+#include "facts.h"
+#include "race.h"
+#include "rules.h"
+
+enum { AHEAD = 96, BACK = 2 << 10, FAR = 1 << 20 }; /* instructions; bytes; bytes */
+
+struct loop {
+    const struct ck *ck;
+    uint64_t end; /* of the code */
+    const struct isa_inst *load;
+    bool private, tests; /* stores to scratch; somebody reads what is loaded */
+};
+
+static bool decode(const struct loop *l, uint64_t at, struct isa_inst *inst)
+{
+    return at < l->end && l->end - at >= 4 &&
+           isa_decode_hw((const uint8_t *)(uintptr_t)at, // NOLINT: host pointers
+                         (size_t)(l->end - at), l->ck->launch.lanes, inst) == RD_OK;
+}
+
+static bool find_code(struct loop *l, uint64_t pc)
+{
+    struct emu_mem code;
+    if (!emu_mem_find(l->ck->emu, pc, &code))
+        return false;
+    l->end = code.va + code.bytes;
+    return true;
+}
+
+static bool meet(const struct isa_opnd *a, const struct isa_opnd *b)
+{
+    return a->kind == ISA_OPND_REG && b->kind == ISA_OPND_REG && a->dwords &&
+           b->dwords && a->sel < b->sel + b->dwords && b->sel < a->sel + a->dwords;
+}
+
+/* What loops may do that only wait: with masks, comparisons and copies. */
+static bool is_plain(unsigned op)
+{
+    unsigned rule = rule_of(op).rule;
+    return rule == RULE_MOVE || rule == RULE_CMOV || rule_of_exec(rule) ||
+           (rule >= RULE_NOT && rule <= RULE_OR_NOT1) || rule == RULE_SELECT_SCC ||
+           rule == RULE_SELECT_MASK || (rule >= RULE_EQ && rule <= RULE_GE_I) ||
+           rule == RULE_READFIRST || rule == RULE_READLANE || rule == RULE_WRITELANE;
+}
+
+static bool both_plain(const struct isa_inst *inst)
+{
+    if (inst->op_y == ISA_OP_NONE)
+        return is_plain(inst->op);
+    return is_plain(isa_facts(inst->op)->dual) && is_plain(isa_facts(inst->op_y)->dual);
+}
+
+/* Does it count, or go on to another place? */
+static bool steps(const struct loop *l, const struct isa_inst *inst)
+{
+    const struct isa_facts *facts = isa_facts(inst->op);
+    if (facts->access != ISA_ACCESS_NONE || both_plain(inst) ||
+        facts->flow & ISA_FLOW_BRANCH)
+        return false;
+    if (l->private && inst->n_opnds && inst->opnd[0].kind == ISA_OPND_REG &&
+        inst->opnd[0].flags & ISA_OF_OUT)
+        return true; /* or by way of scratch */
+    for (unsigned d = 0; d < inst->n_opnds; d++)
+        for (unsigned s = 0; s < inst->n_opnds && inst->opnd[d].flags & ISA_OF_OUT; s++)
+            if (inst->opnd[s].flags & ISA_OF_IN && meet(&inst->opnd[d], &inst->opnd[s]))
+                return true;
+    return false;
+}
+
+/* What a loop that only waits does not do. */
+static bool does_else(const struct isa_inst *inst)
+{
+    const struct isa_facts *facts = isa_facts(inst->op);
+    bool writes = facts->access != ISA_ACCESS_NONE && facts->access != ISA_ACCESS_LOAD;
+    return inst->op == ISA_S_BARRIER || facts->flow & ISA_FLOW_END ||
+           (writes && facts->space != ISA_SPACE_SCRATCH);
+}
+
+static bool same_load(const struct isa_inst *a, const struct isa_inst *b)
+{
+    return a->op == b->op && a->offset == b->offset && a->n_opnds == b->n_opnds &&
+           a->opnd[1].sel == b->opnd[1].sel;
+}
+
+/* Does the loop from its head to the branch at last nothing but wait for what is
+ * loaded? */
+static bool only_waits(struct loop *l, uint64_t head, uint64_t last)
+{
+    struct isa_inst inst;
+    bool moved = false, has = false;
+    const struct isa_opnd *data = &l->load->opnd[0], *where = &l->load->opnd[1];
+    for (uint64_t at = head; at <= last; at += inst.bytes) {
+        if (!decode(l, at, &inst) || does_else(&inst))
+            return false;
+        l->private |= isa_facts(inst.op)->access == ISA_ACCESS_STORE;
+    }
+    for (uint64_t at = head; at <= last; at += inst.bytes) {
+        (void)decode(l, at, &inst);
+        bool is_load = same_load(&inst, l->load);
+        if (steps(l, &inst))
+            return false;
+        has |= is_load;
+        for (unsigned i = 0; i < inst.n_opnds && !is_load; i++) {
+            l->tests |= inst.opnd[i].flags & ISA_OF_IN && meet(&inst.opnd[i], data);
+            moved |= inst.opnd[i].flags & ISA_OF_OUT && meet(&inst.opnd[i], where);
+        }
+    }
+    return has && l->tests && (moved || !meet(data, where));
+}
+
+/* Where the branch at at goes, if it is one; 0: it is none. */
+static uint64_t target(const struct isa_inst *inst, uint64_t at)
+{
+    if (!(isa_facts(inst->op)->flow & ISA_FLOW_BRANCH) || !inst->n_opnds ||
+        inst->opnd[0].kind != ISA_OPND_IMM)
+        return 0;
+    return at + inst->bytes + (uint64_t)((int64_t)(int16_t)inst->opnd[0].imm * 4);
+}
+
+/* Is the load at pc in a loop that waits for what it loads, or right before one, as
+ * compilers turn loops around? What comes back into a loop belongs to it. */
+static bool is_flag(const struct ck *ck, uint64_t pc)
+{
+    struct loop l = {.ck = ck};
+    struct isa_inst load, inst;
+    if (!find_code(&l, pc) || !decode(&l, pc, &load) || load.n_opnds < 2 ||
+        isa_facts(load.op)->space != ISA_SPACE_LDS ||
+        isa_facts(load.op)->access != ISA_ACCESS_LOAD || isa_facts(load.op)->elems != 1)
+        return false;
+    l.load = &load;
+    uint64_t at = pc, last = pc, head = 0, end = 0;
+    for (unsigned i = 0; i < AHEAD && decode(&l, at, &inst); i++, at += inst.bytes) {
+        uint64_t to = target(&inst, at);
+        last = same_load(&inst, &load) ? at : last;
+        if (!head && does_else(&inst))
+            return false;
+        if (!head && to && to <= last && to + BACK >= pc)
+            head = to;
+        if (head && to >= head && to <= (end ? end : at))
+            end = at;
+    }
+    return head && only_waits(&l, head, end);
+}
+
+bool race_is_flag(struct ck *ck, const struct site *s)
+{
+    uint64_t pc = ck->launch.code_base + s->pc;
+    struct polls *p = &ck->race->flags[pc / 4 % RACE_FLAGS];
+    if (p->pc != pc)
+        *p = (struct polls){pc, is_flag(ck, pc)};
+    return p->polls;
+}
+
+bool race_loads_flag(struct ck *ck, const struct emu_event *e,
+                     const struct emu_access *a)
+{
+    struct site at = {.pc = (uint32_t)(e->inst->pc - ck->launch.code_base)};
+    if (a->space != EMU_SPACE_LDS || !a->read || a->write)
+        return false;
+    return isa_facts(e->inst->isa.op)->space == ISA_SPACE_FLAT
+               ? (e->inst->isa.flags & (ISA_M_GLC | ISA_M_SLC)) == ISA_M_GLC
+               : race_is_flag(ck, &at);
+}
+
+bool race_flag_acquires(struct ck *ck, const struct ck_wave *w,
+                        const struct emu_event *e)
+{
+    for (unsigned i = 0; i < e->n_accesses && race_loads_flag(ck, e, e->access); i++)
+        for (uint64_t m = e->access[i].lanes; m; m &= m - 1)
+            if (race_released(ck, w, EMU_SPACE_LDS,
+                              e->access[i].address[__builtin_ctzll(m)]))
+                return true;
+    return false;
+}
+
+/* Has the wave waited for LDS, before it stores at pc, since it stored there last? By
+ * the code, as it lies. */
+static bool has_waited(const struct ck *ck, uint32_t offset)
+{
+    struct loop l = {.ck = ck};
+    struct isa_inst inst;
+    uint64_t at = ck->launch.code_base, pc = at + offset;
+    bool waited = true;
+    if (offset > FAR || !find_code(&l, pc))
+        return true;
+    for (; at < pc; at += inst.bytes) {
+        if (!decode(&l, at, &inst))
+            return true;
+        const struct isa_facts *facts = isa_facts(inst.op);
+        if (facts->access == ISA_ACCESS_STORE &&
+            (facts->space == ISA_SPACE_LDS || facts->space == ISA_SPACE_FLAT))
+            waited = false;
+        else if (inst.op == ISA_S_WAITCNT && !(inst.opnd[0].imm & 63 << 4))
+            waited = true;
+    }
+    return waited;
+}
+
+bool race_flag_released(const struct ck *ck, const struct site *s)
+{
+    return !(s->flags & SITE_VOLATILE) || has_waited(ck, s->pc);
+}
+
+static void learn(uint32_t *knows, const struct ck_order *o, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        knows[i] = knows[i] < o->knows[i] ? o->knows[i] : knows[i];
+}
+
+void race_take_flag(struct ck *ck, struct ck_wave *w, const struct site *s, bool fences)
+{
+    unsigned by = (s->wave - 1) % ck->launch.waves_per_group, n = w->group->n_waves;
+    struct ck_order *o = &w->order, *other = &w->group->wave[by].order;
+    uint32_t *knows = fences ? o->takes_lds : o->knows;
+    if (other->clock == s->clock) /* what comes later is not handed over with it */
+        other->clock++;
+    learn(knows, other, n);
+    knows[by] = knows[by] < s->clock ? s->clock : knows[by];
+    o->fences_lds |= fences;
+    o->met = true;
+    o->behind = o->behind < other->behind ? other->behind : o->behind;
+    o->knows_all = order_join(&ck->race->order, o->knows_all, other->knows_all);
+}
+
+void race_flag_fenced(struct ck_wave *w)
+{
+    struct ck_order *o = &w->order;
+    for (unsigned i = 0; i < w->group->n_waves && o->fences_lds; i++)
+        o->knows[i] = o->knows[i] < o->takes_lds[i] ? o->takes_lds[i] : o->knows[i];
+    o->fences_lds = false;
+}
+
+void race_stores_flag(struct ck_wave *w, const struct emu_access *a)
+{
+    if (a->space != EMU_SPACE_LDS || !a->write || a->read || !a->lanes)
+        return;
+    unsigned first = (unsigned)__builtin_ctzll(a->lanes);
+    for (uint64_t m = a->lanes; m; m &= m - 1)
+        if (a->address[__builtin_ctzll(m)] != a->address[first])
+            return;
+    w->order.clock++;
+}
