@@ -226,7 +226,7 @@ void alloc_claim(const struct alloc_call *c, const void *p, size_t size)
 
 void alloc_found(const struct ck_finding *f)
 {
-    if (state.table->want_classes & CK_BIT(CK_MEM))
+    if (state.table->want_classes & CK_BIT(f->cls))
         ck_table_report(state.table, f);
 }
 

@@ -70,7 +70,7 @@ void alloc_freeing(const struct alloc_call *c, const void *p, struct alloc_freei
 void alloc_freed(const struct alloc_call *c, const void *p, bool ok,
                  const struct alloc_freeing *f);
 
-/* Tell of a mistake with memory, if those are looked for. */
+/* Tell of a mistake, if those of its class are looked for. */
 void alloc_found(const struct ck_finding *f);
 
 /* Tell of a call that frees what it must not. kind: "double-free", "invalid-free". */

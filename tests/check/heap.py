@@ -176,6 +176,19 @@ def test_fresh(kernel, folder):
                    seen)
 
 
+def test_copied(kernel, folder):
+    for name, wrong in ("copied", True), ("copied written", False), ("copied written short", False):
+        r, j = check(kernel, folder, "fresh " + name)
+        seen = json.dumps(j["findings"], indent=1) + r.stderr
+        expect(f"{name}: {wrong}", r.returncode == (42 if wrong else 0) and
+               [(f["class"], f["kind"]) for f in j["findings"]] ==
+               [("init", "undefined-copy")] * wrong, seen)
+        for f in j["findings"]:
+            expect(f"{name}: which, where", "100 bytes from byte 0 of memory of hipMalloc" in f["text"] and
+                   has_lines(f["at"], "COPIED", r.stderr) and
+                   has_lines(f["memory"].get("made", {}), "MADE", r.stderr), seen)
+
+
 def test_races(kernel, folder):
     for name, wrong in RACES.items():
         r, j = check(kernel, folder, "race " + name, "--check", "mem,race")
@@ -241,7 +254,7 @@ def main():
         r, j = check(kernel, folder, "past_end", "--check", "sync")
         expect("nothing without mem", r.returncode == 0 and not j["findings"], r.stderr)
         test_lines(folder)
-        for text, test in (COPY, test_fresh), (ADD, test_races), (ROWS, test_rows), (ROWS, test_own):
+        for text, test in (COPY, test_fresh), (COPY, test_copied), (ADD, test_races), (ROWS, test_rows), (ROWS, test_own):
             with open(source, "w", encoding="ascii") as f:
                 f.write(corpus.HEAD.format(lds=0, scratch=0, private=0, wave32=1) + text)
             subprocess.run([RDNA3, "asm", "-o", kernel, source], check=True)

@@ -137,6 +137,7 @@ static void mistake(const char *name, char *a, char *b, char *page)
  * but for its end, that was freed and is new again. */
 static int fresh(const char *name)
 {
+    char host[100];
     void *buffer = clCreateBuffer(NULL, 0, 100, NULL, NULL); /* FRESH BUFFER */
     char *p = strstr(name, "opencl") ? fake_memory(buffer) : make(100);
     if (strstr(name, "again")) {
@@ -146,6 +147,10 @@ static int fresh(const char *name)
     }
     if (strstr(name, "written"))
         memset(p, 1, strstr(name, "short") ? 92 : 100);
+    if (strstr(name, "copied")) {
+        (void)hipMemcpy(host, p, 100, 2); /* COPIED */
+        return 0;
+    }
     fill(p, 25);
     fill(p, 25);
     return 0;
