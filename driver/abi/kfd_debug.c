@@ -3,8 +3,7 @@
  *
  * The device lives inside its process: of another one there is what processes share,
  * its runtime and what it has raised, not its queues. What asks for those is refused.
- * Watch points and launch overrides work on others too; launch modes do not exist here
- * and are refused. Must not know how a queue stops. Source: comments of kfd_ioctl.h.
+ * Watch points, launch overrides and launch modes work on others too. Must not know how a queue stops. Source: comments of kfd_ioctl.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -279,6 +278,16 @@ static int launch_override(struct abi_ctx *ctx, int32_t pid,
     return 0;
 }
 
+/* The kernel takes any number up to the last. */
+static int launch_mode(struct abi_ctx *ctx, int32_t pid, uint32_t mode)
+{
+    if (mode > KFD_DBG_TRAP_WAVE_LAUNCH_MODE_DEBUG)
+        return -EINVAL;
+    kmd_session_launch_mode(ctx->kmd, pid, mode == KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT,
+                            mode == KFD_DBG_TRAP_WAVE_LAUNCH_MODE_DEBUG);
+    return 0;
+}
+
 static int watch(struct abi_ctx *ctx, int32_t pid,
                  struct kfd_ioctl_dbg_trap_set_node_address_watch_args *a)
 {
@@ -314,7 +323,7 @@ static int hardware_op(struct abi_ctx *ctx, int32_t pid,
     case KFD_IOC_DBG_TRAP_CLEAR_NODE_ADDRESS_WATCH:
         return unwatch(ctx, pid, &args->clear_node_address_watch);
     case KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_MODE:
-        return args->launch_mode.launch_mode ? -EINVAL : 0;
+        return launch_mode(ctx, pid, args->launch_mode.launch_mode);
     default: /* queues, which are reached in their own process only */
         break;
     }

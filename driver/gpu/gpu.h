@@ -268,7 +268,8 @@ struct gpu_save_area {
 };
 /* Stop it as gpu_queue_activate does, inside a kernel by way of the trap handler, which
  * stores its waves there; when it runs again they are restored from there. Without a
- * handler they stay in the emulator. */
+ * handler they stay in the emulator; but without a board contexts are stored for them
+ * all the same, and waves take over what has been changed there. */
 void gpu_queue_save(struct gpu_queue *q, const struct gpu_save_area *area);
 bool gpu_queue_halted(const struct gpu_queue *q);
 /* Ring its doorbell: nobody watches those of a board. */

@@ -15,11 +15,9 @@
 #include "context.h"
 #include "cp.h"
 
-#define SGPR_BYTES  512u
-#define HWREG_BYTES 128u /* with the trap temporaries */
-#define STACK_HEAD  4u /* dwords: two packets of no meaning here, state in two words */
-#define NOP_DWORD   0xffff1000u
-#define LDS_BLOCK   512u
+#define STACK_HEAD 4u /* dwords: two packets of no meaning here, state in two words */
+#define NOP_DWORD  0xffff1000u
+#define LDS_BLOCK  512u
 
 /* Words of the control stack. */
 #define STATE               (1u << 31)
@@ -31,8 +29,8 @@
 
 static uint64_t context_bytes(const struct emu_saved_wave *w)
 {
-    return w->vgprs * (w->wave64 ? 64ull : 32ull) * 4 + SGPR_BYTES + HWREG_BYTES +
-           (w->first ? w->lds_bytes : 0);
+    return w->vgprs * (w->wave64 ? 64ull : 32ull) * 4 + EMU_SAVED_SGPR_BYTES +
+           EMU_SAVED_HWREG_BYTES + (w->first ? w->lds_bytes : 0);
 }
 
 /* Lock held. */
@@ -95,6 +93,36 @@ static bool halted(void *ctx)
     return q->traps.watches && atomic_load(&q->traps.watches->halted);
 }
 
+/* Behind the ioctl mock the kernel driver's handler is no code: what it does is done
+ * here. */
+static bool store(void *ctx, uint64_t at, const void *from, uint64_t bytes)
+{
+    const struct gpu_queue *q = ctx;
+    return vm_write(q->gpu, q->config.space, at, from, bytes);
+}
+
+static bool load(void *ctx, uint64_t at, void *to, uint64_t bytes)
+{
+    const struct gpu_queue *q = ctx;
+    return vm_read(q->gpu, q->config.space, at, to, bytes);
+}
+
+/* NULL: waves have none. The stepper has no halted waves. */
+static const struct emu_context *begin_context(struct gpu_queue *q, bool stepped)
+{
+    bool board = q->gpu->host.board;
+    q->context = (struct emu_context){
+        .ctx = q, .place = place, .halted = halted, .stays = board};
+    if (board) {
+        q->context.page_fault = fault;
+    } else {
+        q->context.store = store;
+        q->context.load = load;
+        q->context.stays = q->traps.watches;
+    }
+    return (board ? q->traps.tba != 0 : !stepped) ? &q->context : NULL;
+}
+
 void cp_traps(struct gpu_queue *q, struct emu_queue *around)
 {
     const struct gpu_host *host = &q->gpu->host;
@@ -110,11 +138,9 @@ void cp_traps(struct gpu_queue *q, struct emu_queue *around)
     around->tma = q->traps.tma;
     around->doorbell = q->traps.doorbell;
     around->second_level = !host->board;
-    q->context = (struct emu_context){
-        .ctx = q, .page_fault = fault, .place = place, .halted = halted};
-    around->context = host->board && q->traps.tba ? &q->context : NULL;
     bool stepped = q->gpu->checks.path || q->gpu->debugger || q->gpu->clock.simulated ||
                    (q->traps.watches && atomic_load(&q->traps.watches->set));
+    around->context = begin_context(q, stepped);
     atomic_store(&q->savable, around->context && !stepped);
 }
 
@@ -141,6 +167,10 @@ static void write_stack(struct gpu_queue *q)
 void gpu_queue_save(struct gpu_queue *q, const struct gpu_save_area *area)
 {
     struct cp_save *s = &q->save;
+    if (!atomic_load(&q->active)) { /* what is saved stays */
+        gpu_queue_activate(q, false);
+        return;
+    }
     pthread_mutex_lock(&q->lock);
     s->area = *area;
     s->n = 0;

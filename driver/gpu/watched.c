@@ -13,6 +13,7 @@
 /* COMPUTE_PGM_RSRC2: enabled exceptions, those of MODE.EXCP_EN from bit 0 and from 7 */
 #define RSRC2_EXCP_LOW  24
 #define RSRC2_EXCP_HIGH 13
+#define RSRC1_DEBUG     (1u << 22) /* MODE.DEBUG_EN */
 #define RSRC2_EXCP      (0x7fu << RSRC2_EXCP_LOW | 3u << RSRC2_EXCP_HIGH)
 
 const struct gpu_watches *cp_watches(struct gpu_queue *q, struct emu_dispatch *d)
@@ -24,6 +25,8 @@ const struct gpu_watches *cp_watches(struct gpu_queue *q, struct emu_dispatch *d
     if (atomic_load(&w->instead))
         d->rsrc2 &= ~RSRC2_EXCP;
     d->rsrc2 |= (more & 0x7fu) << RSRC2_EXCP_LOW | (more >> 7 & 3u) << RSRC2_EXCP_HIGH;
+    if (atomic_load(&w->stepped))
+        d->rsrc1 |= RSRC1_DEBUG;
     return atomic_load(&w->set) ? w : NULL;
 }
 

@@ -30,7 +30,8 @@ struct gpu_watches {
     /* Exceptions (bits of MODE.EXCP_EN) that waves are launched with besides those of
      * their kernel; instead: in place of those. */
     _Atomic uint32_t exceptions, instead;
-    _Atomic uint32_t halted; /* waves are launched halted */
+    /* Waves are launched halted; to trap behind each instruction. */
+    _Atomic uint32_t halted, stepped;
 };
 
 #endif

@@ -56,6 +56,19 @@ static uint64_t raised(struct kmd_queue *q, uint64_t clear)
            kmd_session_clear(q->kmd, getpid(), KMD_SOURCE_QUEUE, q->id, clear);
 }
 
+/* Where a debugger finds what was saved: in the header of the area, whose fields are
+ * the offset and size of the control stack, and of waves behind it. */
+static void tell_saved(struct kmd_queue *q)
+{
+    uint32_t stack, waves;
+    if (!q->config.cwsr)
+        return;
+    gpu_queue_saved(q->gpu, &stack, &waves);
+    const uint32_t head[4] = {BOARD_CTL_STACK_BYTES - stack, stack,
+                              BOARD_CTL_STACK_BYTES + waves, waves};
+    (void)!gpu_write(q->kmd->gpu, q->config.cwsr, head, sizeof(head));
+}
+
 rd_status kmd_queue_suspend(struct kmd *kmd, uint32_t id, bool suspend)
 {
     pthread_mutex_lock(&kmd->queue_lock);
@@ -66,6 +79,8 @@ rd_status kmd_queue_suspend(struct kmd *kmd, uint32_t id, bool suspend)
     if (change) {
         q->suspended = suspend;
         kmd_queue_apply(q);
+        if (suspend)
+            tell_saved(q);
     }
     pthread_mutex_unlock(&kmd->queue_lock);
     return change ? RD_OK : RD_E_NOT_FOUND;

@@ -314,6 +314,9 @@ RD_CHECKED rd_status kmd_session_unwatch(struct kmd *kmd, int32_t pid, uint32_t 
  * those of their kernels, or instead of them. Returns what it was. */
 uint32_t kmd_session_launch(struct kmd *kmd, int32_t pid, uint32_t exceptions,
                             uint32_t which, bool instead);
+/* Launch waves halted, until a debugger changes their saved contexts; to trap behind
+ * each instruction. */
+void kmd_session_launch_mode(struct kmd *kmd, int32_t pid, bool halted, bool stepped);
 /* The last page fault; false: there is no session. */
 bool kmd_session_fault(struct kmd *kmd, int32_t pid, struct kmd_memory_fault *fault);
 /* Tell the debugger of this process that its runtime has begun or ended, and wait until

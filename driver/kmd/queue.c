@@ -144,8 +144,14 @@ rd_status kmd_queue_destroy(struct kmd *kmd, uint32_t id)
 void kmd_queue_apply(struct kmd_queue *q)
 {
     bool active = q->wanted && !q->suspended;
+    const struct gpu_save_area area = {.base = q->config.cwsr,
+                                       .stack_bytes = BOARD_CTL_STACK_BYTES,
+                                       .bytes = (uint32_t)q->config.cwsr_bytes};
     atomic_store(&q->active, active);
-    gpu_queue_activate(q->gpu, active);
+    if (active || !area.base)
+        gpu_queue_activate(q->gpu, active);
+    else
+        gpu_queue_save(q->gpu, &area);
 }
 
 rd_status kmd_queue_update(struct kmd *kmd, uint32_t id, uint64_t ring,

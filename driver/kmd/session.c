@@ -146,6 +146,8 @@ rd_status kmd_session_begin(struct kmd *kmd, int32_t pid, int fd, uint64_t excep
     atomic_store(&s->watches.set, 0);
     atomic_store(&s->watches.exceptions, 0);
     atomic_store(&s->watches.instead, 0);
+    atomic_store(&s->watches.halted, 0);
+    atomic_store(&s->watches.stepped, 0);
     atomic_store(&s->target, pid);
     if (start_notifier(s, pid, fd))
         return RD_OK;
@@ -209,6 +211,15 @@ uint32_t kmd_session_launch(struct kmd *kmd, int32_t pid, uint32_t exceptions,
     atomic_store(&s->watches.exceptions, (exceptions & which) | (before & ~which));
     atomic_store(&s->watches.instead, instead);
     return before;
+}
+
+void kmd_session_launch_mode(struct kmd *kmd, int32_t pid, bool halted, bool stepped)
+{
+    struct gshared_debug *s = session_of(kmd, pid);
+    if (!s)
+        return;
+    atomic_store(&s->watches.halted, halted);
+    atomic_store(&s->watches.stepped, stepped);
 }
 
 /* Take what of the bits the debugger wants; the rest only shows beside it. */

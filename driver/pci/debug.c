@@ -15,6 +15,7 @@ enum { TCP_WATCH = 0x32a8, TCP_WATCH_STEP = 3 }; /* high part, low part, control
 /* SPI_GDBG_PER_VMID_CNTL */
 #define LAUNCH_MODE(dw) ((dw) >> 1 & 3)
 #define LAUNCH_HALTED   1u
+#define LAUNCH_STEPPED  3u
 #define EXCEPTIONS(dw)  ((dw) >> 4 & 0x1ff)
 #define REPLACE(dw)     ((dw) >> 13 & 1)
 
@@ -50,6 +51,7 @@ static void clear(struct debugged *d)
     atomic_store(&d->watches.exceptions, 0);
     atomic_store(&d->watches.instead, 0);
     atomic_store(&d->watches.halted, 0);
+    atomic_store(&d->watches.stepped, 0);
 }
 
 /* The registers of a watch point are the same for all processes: each has its own. */
@@ -82,6 +84,7 @@ bool debug_set(struct pci_board *b, const uint32_t *dw)
         atomic_store(&d->watches.exceptions, EXCEPTIONS(dw[3]));
         atomic_store(&d->watches.instead, REPLACE(dw[3]));
         atomic_store(&d->watches.halted, LAUNCH_MODE(dw[3]) == LAUNCH_HALTED);
+        atomic_store(&d->watches.stepped, LAUNCH_MODE(dw[3]) == LAUNCH_STEPPED);
         for (unsigned i = 0; i < GPU_WATCHES; i++)
             watch(b, &d->watches, i, dw[4 + i]);
         d->trap = dw[8] & 1;

@@ -15,7 +15,7 @@
 #define LINK_BYTES    4u    /* of s_barrier */
 
 /* At a barrier it comes again when it is restored: the others will not have arrived. */
-static uint64_t pc_of(const struct wave *w)
+uint64_t context_pc(const struct wave *w)
 {
     uint64_t pc = program_pc(w->program, w->next);
     return w->group->waiting & wave_bit(w) ? pc - LINK_BYTES : pc;
@@ -31,7 +31,7 @@ static bool enter_all(struct workgroup *g)
         w->trapsts_bits |= TRAPSTS_SAVECTX;
         if (wave_privileged(w))
             continue; /* its handler looks, or enters again when it returns */
-        const struct uop *handler = trap_enter(w, w->next, pc_of(w), 0);
+        const struct uop *handler = trap_enter(w, w->next, context_pc(w), 0);
         if (!handler)
             return false;
         w->next = handler;
@@ -61,6 +61,10 @@ static void restore(struct resident *r)
     struct workgroup *g = &r->group;
     if (!g->saved)
         return;
+    if (g->queue->context->store) {
+        context_load(g);
+        return;
+    }
     resident_restore(g->dispatch, r, g->saved, g->queue->tba + RESTORE_ENTRY);
     g->saved = 0;
 }
@@ -72,7 +76,10 @@ void contexts_save(struct resident *first)
         if (!r->group.queue->context || !r->group.live)
             continue;
         pthread_mutex_lock(&r->group.dispatch->lock);
-        save(r);
+        if (r->group.queue->context->store)
+            context_store(&r->group);
+        else
+            save(r);
         pthread_mutex_unlock(&r->group.dispatch->lock);
     }
 }

@@ -79,6 +79,11 @@ void resident_restore(struct dispatch *dp, struct resident *r, uint32_t waves,
 /* context.c: save and restore these workgroups, as context.h says. */
 void contexts_save(struct resident *first);
 void contexts_restore(struct resident *first);
+/* Where a wave that is saved goes on. */
+uint64_t context_pc(const struct wave *w);
+/* stored.c: the same of a workgroup whose contexts the host stores. */
+void context_store(struct workgroup *g);
+void context_load(struct workgroup *g);
 
 /* sched.c: check the shape, find the program, fill in what follows from dp->emu and
  * dp->d. After RD_OK dispatch_finish is due. dp->fault is filled if RD_E_FAULT. */

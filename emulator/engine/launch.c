@@ -154,7 +154,8 @@ void resident_destroy(struct dispatch *dp, struct resident *r)
 static uint32_t initial_mode(uint32_t rsrc1, uint32_t rsrc2)
 {
     return (rsrc1 >> 12 & 0xffu) | (rsrc1 >> 21 & 1u) << 8 | (rsrc1 >> 23 & 1u) << 9 |
-           (rsrc1 >> 26 & 1u) << 23 | (rsrc2 >> 24 & 0x7fu) << MODE_EXCP_EN |
+           (rsrc1 >> 22 & 1u) * MODE_DEBUG_EN | (rsrc1 >> 26 & 1u) << 23 |
+           (rsrc2 >> 24 & 0x7fu) << MODE_EXCP_EN |
            (rsrc2 >> 13 & 1u ? MODE_WATCH_EN : 0);
 }
 

@@ -9,6 +9,7 @@
  */
 #include <xmmintrin.h>
 
+#include "context.h"
 #include "dispatch.h"
 #include "native.h"
 #include "observe.h"
@@ -199,7 +200,8 @@ void group_write_zeros(struct workgroup *g)
 static bool all_done(struct workgroup *g, enum group_state *state)
 {
     bool stands = g->live && group_stands(g);
-    *state = !g->live ? GROUP_DONE : g->queue->context ? GROUP_STANDS : GROUP_FAULT;
+    const struct emu_context *c = g->queue->context;
+    *state = !g->live ? GROUP_DONE : c && c->stays ? GROUP_STANDS : GROUP_FAULT;
     if (stands && *state == GROUP_FAULT)
         trap_report_halt(g);
     return stands || !g->live;

@@ -38,16 +38,16 @@ void trap_init(struct wave *w)
     const struct workgroup *g = w->group;
     w->status_bits = STATUS_VALID | (g->n_waves > 1 ? STATUS_IN_WG : 0) |
                      (g->scratch_bytes ? STATUS_SCRATCH_EN : 0);
+    if (q->context && q->context->halted && q->context->halted(q->context->ctx)) {
+        w->status_bits |= STATUS_HALT;
+        w->group->halted |= wave_bit(w);
+    }
     if (!q->tba)
         return;
     w->status_bits |= STATUS_TRAP_EN;
     w->sgpr[TTMP(6)] = q->packet & PACKET;
     memcpy(&w->sgpr[TTMP(8)], g->id, sizeof g->id);
     w->sgpr[TTMP(11)] = (g->scratch_bytes ? 0 : NO_SCRATCH) | (w->index & 63u);
-    if (q->context && q->context->halted && q->context->halted(q->context->ctx)) {
-        w->status_bits |= STATUS_HALT;
-        w->group->halted |= wave_bit(w);
-    }
 }
 
 bool trap_place(struct wave *w, uint64_t *where)
@@ -106,11 +106,12 @@ const struct uop *trap_take(struct wave *w, const struct uop *u, unsigned id)
 /* Exceptions that hardware raises for a kind of fault; 0: none. */
 static uint32_t exception_of(const struct wave *w, enum emu_fault_kind kind)
 {
+    const struct emu_context *c = w->group->queue->context;
     switch (kind) {
     case EMU_FAULT_UNMAPPED:
     case EMU_FAULT_PERMISSION:
     case EMU_FAULT_FETCH:
-        return w->group->queue->context ? TRAPSTS_MEM_VIOL : 0;
+        return c && c->page_fault ? TRAPSTS_MEM_VIOL : 0;
     case EMU_FAULT_ILLEGAL:
         return TRAPSTS_ILLEGAL_INST;
     case EMU_FAULT_MISALIGNED:
@@ -133,7 +134,7 @@ const struct uop *trap_fault(struct wave *w)
                 g->fault.kind == EMU_FAULT_PERMISSION ||
                 g->fault.kind == EMU_FAULT_FETCH;
     uint64_t pc = g->fault.kind == EMU_FAULT_FETCH ? g->fault.address : g->fault.pc;
-    if (page && c->page_fault)
+    if (page)
         c->page_fault(c->ctx, &g->fault);
     g->cause = g->fault;
     g->fault.kind = EMU_FAULT_NONE;

@@ -190,10 +190,13 @@ uint32_t *mock_gem(uint64_t bytes, uint32_t *handle)
     return va;
 }
 
-void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_bytes,
-                          uint32_t priority)
+static void create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes,
+                   uint32_t priority, bool saved)
 {
     memset(q, 0, sizeof(*q));
+    if (saved)
+        q->area =
+            mock_buffer(BOARD_CWSR_BYTES, KFD_IOC_ALLOC_MEM_FLAGS_GTT, &q->area_handle);
     q->ring_bytes = ring_bytes;
     q->ring = mock_buffer(ring_bytes, KFD_IOC_ALLOC_MEM_FLAGS_GTT, &q->ring_handle);
     q->page = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_GTT, &q->page_handle);
@@ -211,6 +214,9 @@ void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_byt
         .queue_type = type,
         .queue_percentage = 100,
         .queue_priority = priority,
+        .ctx_save_restore_address = (uintptr_t)q->area,
+        .ctx_save_restore_size = saved ? BOARD_CWSR_BYTES : 0,
+        .ctl_stack_size = saved ? BOARD_CTL_STACK_BYTES : 0,
     };
     must(kfd(AMDKFD_IOC_CREATE_QUEUE, &c) == 0, "create queue");
     q->id = c.queue_id;
@@ -221,9 +227,20 @@ void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_byt
     q->doorbell = (volatile uint64_t *)(void *)(bells + (c.doorbell_offset & 0x1fff));
 }
 
+void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_bytes,
+                          uint32_t priority)
+{
+    create(q, type, ring_bytes, priority, false);
+}
+
 void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
 {
-    mock_queue_create_at(q, type, ring_bytes, 7);
+    create(q, type, ring_bytes, 7, false);
+}
+
+void mock_queue_create_saved(struct mock_queue *q, uint32_t type, uint64_t ring_bytes)
+{
+    create(q, type, ring_bytes, 7, true);
 }
 
 void mock_queue_destroy(struct mock_queue *q)
@@ -233,6 +250,8 @@ void mock_queue_destroy(struct mock_queue *q)
     munmap(q->bells, BOARD_DOORBELL_BYTES);
     mock_buffer_free(q->ring, q->ring_bytes, q->ring_handle);
     mock_buffer_free(q->page, 4096, q->page_handle);
+    if (q->area)
+        mock_buffer_free(q->area, BOARD_CWSR_BYTES, q->area_handle);
 }
 
 static void ring(struct mock_queue *q, uint64_t wptr, uint64_t bell)

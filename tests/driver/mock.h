@@ -57,13 +57,16 @@ struct mock_queue {
     uint8_t *bells; /* the mapping that doorbell is in */
     uint8_t *page;  /* holds the pointers; an amd_queue_t for AQL */
     uint64_t put;   /* bytes written so far */
-    uint64_t ring_handle, page_handle;
+    uint8_t *area;  /* where its waves are saved; NULL: it has none */
+    uint64_t ring_handle, page_handle, area_handle;
 };
 
 /* type: KFD_IOC_QUEUE_TYPE_* */
 void mock_queue_create(struct mock_queue *q, uint32_t type, uint64_t ring_bytes);
 void mock_queue_create_at(struct mock_queue *q, uint32_t type, uint64_t ring_bytes,
                           uint32_t priority);
+/* One whose waves are saved when it is stopped. */
+void mock_queue_create_saved(struct mock_queue *q, uint32_t type, uint64_t ring_bytes);
 void mock_queue_destroy(struct mock_queue *q);
 /* Append dwords (PM4, SDMA) and ring the doorbell. */
 void mock_submit(struct mock_queue *q, const uint32_t *dwords, unsigned count);

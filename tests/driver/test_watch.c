@@ -128,6 +128,19 @@ static void watched(const void *at, uint32_t mode, uint32_t mask, uint32_t times
     expect(0, 0, 0);
 }
 
+/* How often the kernel traps until it stores that, behind the instruction that begins
+ * to count. */
+static void launched(uint32_t mode, uint32_t times)
+{
+    uint32_t seen[3];
+    struct kfd_ioctl_dbg_trap_args d =
+        trap(getpid(), KFD_IOC_DBG_TRAP_SET_WAVE_LAUNCH_MODE);
+    d.launch_mode.launch_mode = mode;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    ck_assert(run(seen));
+    ck_assert_uint_eq(seen[1], times);
+}
+
 START_TEST(own_process)
 {
     uint32_t id, before, more[4];
@@ -163,6 +176,11 @@ START_TEST(own_process)
     ck_assert_int_eq(launch(getpid(), 0, ON_WATCH, &before), 0);
     ck_assert_uint_eq(before, ON_WATCH);
     expect(0, 0, 0x6080);
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert_int_eq(unwatch(getpid(), i), i == 1 ? -EINVAL : 0);
+    launched(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_DEBUG, 7);
+    launched(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_NORMAL, 0);
+    ck_assert_int_eq(watch(getpid(), data, MODE(READ), ALL, &id), 0);
     struct kfd_ioctl_dbg_trap_args d = trap(getpid(), KFD_IOC_DBG_TRAP_DISABLE);
     ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
     expect(0, 0, 0); /* they end with the session */
