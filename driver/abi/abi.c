@@ -238,11 +238,15 @@ static const struct abi_call *lookup(enum abi_file file, unsigned nr)
 {
     static const struct abi_call unknown = {"?", 0, NULL, ENOTTY, false};
     static const struct abi_call unknown_drm = {"?", 0, NULL, EINVAL, false};
+    static const struct abi_call no_display = {"?", 0, NULL, EOPNOTSUPP, false};
+    static const struct abi_call not_here = {"?", 0, NULL, EACCES, false};
     const struct abi_call *table = file == ABI_KFD ? abi_kfd_calls : abi_drm_calls;
     unsigned count = file == ABI_KFD ? abi_kfd_count : abi_drm_count;
     return nr < count && table[nr].name ? &table[nr]
            : file == ABI_KFD            ? &unknown
-                                        : &unknown_drm;
+           : !abi_of_display(nr)        ? &unknown_drm
+           : file == ABI_RENDER         ? &not_here
+                                        : &no_display;
 }
 
 static int perform(struct abi_ctx *ctx, enum abi_file file, unsigned long cmd,

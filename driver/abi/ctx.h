@@ -103,7 +103,10 @@ ABI_HANDLER(queue_gws);
 
 /* Who may ask for what on which node; masters: drm_card.c. -errno: this one may not. */
 int abi_drm_permit(struct abi_ctx *ctx, enum abi_file file, unsigned nr);
+/* Is a call about displays, of which there is none? */
+bool abi_of_display(unsigned nr);
 void abi_card_opened(struct abi_ctx *ctx, int fd);
+ABI_HANDLER(drm_info);
 ABI_HANDLER(get_client);
 ABI_HANDLER(get_magic);
 ABI_HANDLER(auth_magic);
@@ -165,6 +168,11 @@ bool abi_late(uint64_t deadline);
 void abi_nap(unsigned *turns);
 
 /* Handlers of the render node about submission: drm_cs.c */
+/* On the chip, for graphics: bytes of GDS, pieces of GWS and OA. */
+#define ABI_GDS_BYTES 4096u
+#define ABI_GWS       64u
+#define ABI_OA        16u
+
 #define ABI_MAX_IBS 32u /* indirect buffers for a ring, of one submission */
 struct drm_amdgpu_fence;
 /* The ring of a fence that a client names; -EINVAL: there is none. */

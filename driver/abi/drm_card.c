@@ -77,6 +77,13 @@ int abi_drm_permit(struct abi_ctx *ctx, enum abi_file file, unsigned nr)
                : 0;
 }
 
+/* By their numbers in drm.h: modes, vertical blanks, leases, what clients know of. */
+bool abi_of_display(unsigned nr)
+{
+    return nr == 0x0d || (nr >= 0x3a && nr <= 0x3c) || (nr >= 0xa0 && nr <= 0xbe) ||
+           (nr >= 0xc6 && nr <= 0xc9) || nr == 0xce || nr == 0xd0;
+}
+
 /* The kernel tells nobody more than this any longer. */
 #define NOBODY 65534u
 

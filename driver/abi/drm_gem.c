@@ -104,9 +104,9 @@ static bool domains_valid(uint64_t domains)
 /* What there is of GDS in bytes, of GWS and OA in pieces. */
 static uint64_t onchip_size(uint64_t domains)
 {
-    return domains & AMDGPU_GEM_DOMAIN_GDS   ? 4096
-           : domains & AMDGPU_GEM_DOMAIN_GWS ? 64
-                                             : 16;
+    return domains & AMDGPU_GEM_DOMAIN_GDS   ? ABI_GDS_BYTES
+           : domains & AMDGPU_GEM_DOMAIN_GWS ? ABI_GWS
+                                             : ABI_OA;
 }
 
 static rd_status create_memory(struct abi_ctx *ctx, uint64_t domains,

@@ -3,7 +3,8 @@
  *
  * The device lives inside its process: of another one there is what processes share,
  * its runtime and what it has raised, not its queues. What asks for those is refused.
- * Watch points, launch overrides and launch modes work on others too. Must not know how a queue stops. Source: comments of kfd_ioctl.h.
+ * Watch points, launch overrides and launch modes work on others too. Must not know how
+ * a queue stops. Source: comments of kfd_ioctl.h.
  *
  * SPDX-License-Identifier: MIT
  */

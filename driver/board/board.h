@@ -31,6 +31,8 @@
 #define BOARD_SCLK_MHZ           2482u
 #define BOARD_MCLK_MHZ           1249u
 #define BOARD_FW_VERSION         550u
+#define BOARD_ROM_BYTES          65536u
+#define BOARD_ROM_PART           "113-D7020100-102"
 #define BOARD_CAPABILITY         0x2807A280u
 #define BOARD_DEBUG_PROP         1495u
 #define BOARD_GB_ADDR_CONFIG     0x545u
@@ -79,5 +81,8 @@ struct board_memory {
     uint64_t reserved_bytes; /* of VRAM, for page tables */
 };
 struct board_memory board_memory(uint64_t vram_bytes, uint64_t host_bytes);
+
+/* vbios.c: the ROM, into BOARD_ROM_BYTES of zeros. */
+void board_rom(uint8_t *rom);
 
 #endif

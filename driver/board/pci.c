@@ -49,7 +49,7 @@ static const struct text_file texts[] = {
     {PCI "/max_link_width", "16\n"},
     {PCI "/product_name", "\n"},
     {PCI "/unique_id", "a1ff30d6c5a7e73f\n"},
-    {PCI "/vbios_version", "113-D7020100-102\n"},
+    {PCI "/vbios_version", BOARD_ROM_PART "\n"},
     {PCI "/gpu_busy_percent", "0\n"},
     {PCI "/gfx_reset_mask", "soft queue full\n"},
     {PCI "/compute_reset_mask", "soft queue full\n"},

@@ -111,10 +111,25 @@ static void on_page_fault(void *ctx, void *owner, const struct gpu_page_fault *f
         .no_execute = f->present && f->exec,
     };
     (void)owner;
+    pthread_mutex_lock(&kmd->fault_lock);
+    kmd->fault = fault;
+    kmd->fault_write = f->write;
+    kmd->faulted = true;
+    pthread_mutex_unlock(&kmd->fault_lock);
     if (!kmd_session_memory(kmd, &fault))
         kmd_event_memory_fault(kmd, &fault);
     kmd_smi_event(kmd, KMD_SMI_VMFAULT, "%x:%s\n", (unsigned)kmd->proc->pid,
                   kmd->proc->comm);
+}
+
+bool kmd_last_fault(struct kmd *kmd, struct kmd_memory_fault *fault, bool *write)
+{
+    pthread_mutex_lock(&kmd->fault_lock);
+    bool any = kmd->faulted;
+    *fault = kmd->fault;
+    *write = kmd->fault_write;
+    pthread_mutex_unlock(&kmd->fault_lock);
+    return any;
 }
 
 static void on_interrupt(void *ctx, uint32_t data)

@@ -116,6 +116,10 @@ struct kmd {
     struct kmd_queue *queues[GPU_MAX_QUEUES];
     uint32_t gws_owner; /* queue id + 1 */
 
+    pthread_mutex_t fault_lock;
+    struct kmd_memory_fault fault; /* the last one; fault_lock */
+    bool faulted, fault_write;
+
     pthread_mutex_t ring_lock; /* taken before queue_lock */
     struct kmd_ring rings[KMD_ENGINES];
     uint64_t *guilty; /* owners of submissions that broke a ring; ring_lock */

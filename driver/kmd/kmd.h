@@ -317,6 +317,8 @@ uint32_t kmd_session_launch(struct kmd *kmd, int32_t pid, uint32_t exceptions,
 /* Launch waves halted, until a debugger changes their saved contexts; to trap behind
  * each instruction. */
 void kmd_session_launch_mode(struct kmd *kmd, int32_t pid, bool halted, bool stepped);
+/* The last page fault of this process, of whatever queue; false: there was none. */
+bool kmd_last_fault(struct kmd *kmd, struct kmd_memory_fault *fault, bool *write);
 /* The last page fault; false: there is no session. */
 bool kmd_session_fault(struct kmd *kmd, int32_t pid, struct kmd_memory_fault *fault);
 /* Tell the debugger of this process that its runtime has begun or ended, and wait until

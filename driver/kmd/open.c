@@ -147,6 +147,7 @@ rd_status kmd_open(const struct kmd_config *config, struct kmd **out)
     pthread_mutex_init(&kmd->ring_lock, NULL);
     pthread_mutex_init(&kmd->sync_lock, NULL);
     pthread_mutex_init(&kmd->smi_lock, NULL);
+    pthread_mutex_init(&kmd->fault_lock, NULL);
     pthread_mutex_init(&kmd->client_lock, NULL);
     pthread_mutex_init(&kmd->soft_lock, NULL);
     pthread_mutex_init(&kmd->timeline_lock, NULL);

@@ -131,10 +131,10 @@ static rd_status make_memory(struct pci_board *b)
     if (p == MAP_FAILED)
         return RD_E_NOMEM;
     b->vram = p;
-    b->rom = calloc(1, ROM_BYTES);
+    b->rom = calloc(1, BOARD_ROM_BYTES);
     if (!b->rom)
         return RD_E_NOMEM;
-    vbios_write(b->rom, bytes);
+    board_rom(b->rom);
     return RD_OK;
 }
 
@@ -243,7 +243,7 @@ uint64_t pci_bar_bytes(const struct pci_board *b, unsigned bar)
     case PCI_BAR_REGISTERS:
         return REGISTER_BYTES;
     case PCI_BAR_ROM:
-        return ROM_BYTES;
+        return BOARD_ROM_BYTES;
     default:
         return 0;
     }

@@ -115,7 +115,7 @@ static void settle_rom(struct pci_board *b)
 {
     uint32_t value;
     memcpy(&value, b->space + ROM, sizeof(value));
-    put32(b->space + ROM, value & (~(ROM_BYTES - 1) | 1u));
+    put32(b->space + ROM, value & (~(BOARD_ROM_BYTES - 1) | 1u));
 }
 
 void pci_config_write(struct pci_board *b, uint32_t offset, const void *from,

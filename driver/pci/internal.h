@@ -154,12 +154,10 @@ void pci_say(struct pci_board *b, const char *fmt, ...)
 /* config.c */
 void config_init(struct pci_board *b);
 
-/* discovery.c, vbios.c: written into memory of at least these sizes */
+/* discovery.c: written into memory of at least these sizes */
 #define DISCOVERY_BYTES  10240u
 #define DISCOVERY_BEHIND 65536u /* from its place to the end of the VRAM */
 void discovery_write(const struct pci_board *b, uint8_t *to);
-#define ROM_BYTES 65536u
-void vbios_write(uint8_t *to, uint64_t vram_bytes);
 
 /* memory.c: give back what was removed, while nobody uses it. */
 void memory_sweep(struct pci_board *b);

@@ -141,8 +141,12 @@ START_TEST(nodes)
     ck_assert_int_eq(render(DRM_IOWR(DRM_NR_GEM_FLINK, struct drm_gem_flink), &name),
                      -EACCES);
     ck_assert_int_eq(render(DRM_IOCTL_AMDGPU_SCHED, &s), -EACCES);
+    const unsigned long resources = DRM_IOWR(0xa0, char[64]); /* of displays */
+    char unknown[64] = {0};
+    ck_assert_int_eq(render(resources, unknown), -EACCES);
     ck_assert_int_eq(render(DRM_IOCTL_AMDGPU_GEM_CREATE, &c), 0);
     int fd = mock_card_open();
+    ck_assert_int_eq(card(fd, resources, unknown), -EOPNOTSUPP);
     ck_assert_int_eq(
         card(fd, DRM_IOWR(DRM_NR_CREATE_DUMB, struct drm_mode_create_dumb), &d), 0);
     s.in.fd = RENDER_FD;

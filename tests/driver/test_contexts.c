@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <drm/amdgpu_drm.h>
+
 #include "../suite.h"
 #include "board.h"
 #include "mock.h"
@@ -164,6 +166,17 @@ START_TEST(waves_of_64)
 }
 END_TEST
 
+/* The last page fault, as the render node tells it. */
+static struct drm_amdgpu_info_gpuvm_fault last_fault(void)
+{
+    struct drm_amdgpu_info_gpuvm_fault f;
+    struct drm_amdgpu_info i = {.return_pointer = (uintptr_t)&f,
+                                .return_size = sizeof(f),
+                                .query = AMDGPU_INFO_GPUVM_FAULT};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &i), 0);
+    return f;
+}
+
 /* Elsewhere; and into nowhere, which ends the queue and nothing else. */
 START_TEST(another_place)
 {
@@ -174,12 +187,15 @@ START_TEST(another_place)
     run(true);
     ck_assert(mock_wait32(mem + 4, 42));
     mock_queue_destroy(&queue);
+    ck_assert_uint_eq(last_fault().addr, 0);
     begin(32);
     ck_assert(counts(10000));
     run(false);
     hardware(32)[PC + 1] ^= 0x4000;
     run(true);
     ck_assert(!counts(50));
+    ck_assert_uint_eq(last_fault().addr, ((uintptr_t)text ^ 1ull << 46) & ~4095ull);
+    ck_assert_uint_eq(last_fault().status & 0x1f0, 0x110); /* nothing is there */
     mock_queue_destroy(&queue);
 }
 END_TEST

@@ -311,6 +311,91 @@ static int ask(uint32_t query, uint32_t type, void *out, uint32_t bytes)
     return drm(DRM_IOCTL_AMDGPU_INFO, &i);
 }
 
+static int ask_firmware(uint32_t type, uint32_t index, uint32_t *version)
+{
+    struct drm_amdgpu_info_firmware fw = {.ver = 77};
+    struct drm_amdgpu_info i = {.return_pointer = (uintptr_t)&fw,
+                                .return_size = sizeof(fw),
+                                .query = AMDGPU_INFO_FW_VERSION,
+                                .query_fw = {.fw_type = type, .index = index}};
+    int r = drm(DRM_IOCTL_AMDGPU_INFO, &i);
+    *version = fw.ver;
+    return r;
+}
+
+/* What there is of a block's firmware, ROM, shared data; what there is not of video. */
+START_TEST(blocks)
+{
+    uint32_t version, n = 77;
+    struct drm_amdgpu_info_hw_ip ip;
+    ck_assert_int_eq(ask_firmware(AMDGPU_INFO_FW_GFX_MEC, 1, &version), 0);
+    ck_assert_uint_gt(version, 0);
+    ck_assert_int_eq(ask_firmware(AMDGPU_INFO_FW_GFX_MEC, 2, &version), -EINVAL);
+    ck_assert_int_eq(ask_firmware(AMDGPU_INFO_FW_UVD, 0, &version), 0);
+    ck_assert_uint_eq(version, 0);
+    ck_assert_int_eq(ask_firmware(0x99, 0, &version), -EINVAL);
+    ck_assert_int_eq(ask(AMDGPU_INFO_HW_IP_COUNT, AMDGPU_HW_IP_DMA, &n, sizeof(n)), 0);
+    ck_assert_uint_eq(n, 2);
+    ck_assert_int_eq(ask(AMDGPU_INFO_HW_IP_COUNT, AMDGPU_HW_IP_VCN_DEC, &n, sizeof(n)),
+                     0);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(ask(AMDGPU_INFO_HW_IP_COUNT, AMDGPU_HW_IP_NUM, &n, sizeof(n)),
+                     -EINVAL);
+    ck_assert_int_eq(ask(AMDGPU_INFO_HW_IP_INFO, AMDGPU_HW_IP_COMPUTE, &ip, sizeof(ip)),
+                     0);
+    ck_assert_uint_eq(ip.available_rings, 15);
+    struct drm_amdgpu_info_gds gds;
+    ck_assert_int_eq(ask(AMDGPU_INFO_GDS_CONFIG, 0, &gds, sizeof(gds)), 0);
+    ck_assert_uint_eq(gds.gds_total_size, 4096);
+    ck_assert_uint_eq(gds.gws_per_compute_partition, 64);
+    struct drm_amdgpu_info_video_caps caps;
+    struct drm_amdgpu_info_vce_clock_table clocks;
+    ck_assert_int_eq(ask(AMDGPU_INFO_VIDEO_CAPS, 1, &caps, sizeof(caps)), 0);
+    ck_assert_uint_eq(caps.codec_info[3].valid, 0);
+    ck_assert_int_eq(ask(AMDGPU_INFO_VIDEO_CAPS, 2, &caps, sizeof(caps)), -EINVAL);
+    ck_assert_int_eq(ask(AMDGPU_INFO_VCE_CLOCK_TABLE, 0, &clocks, sizeof(clocks)), 0);
+    ck_assert_uint_eq(clocks.num_valid_entries, 0);
+    ck_assert_int_eq(ask(AMDGPU_INFO_NUM_HANDLES, AMDGPU_HW_IP_UVD, &n, sizeof(n)),
+                     -ENODATA);
+    ck_assert_int_eq(ask(AMDGPU_INFO_NUM_HANDLES, AMDGPU_HW_IP_VCE, &n, sizeof(n)),
+                     -EINVAL);
+    ck_assert_int_eq(
+        ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_GPU_LOAD, &n, sizeof(n)), 0);
+    ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
+START_TEST(rom)
+{
+    static uint8_t image[1 << 16];
+    uint32_t size = 0;
+    struct drm_amdgpu_info_vbios about;
+    ck_assert_int_eq(
+        ask(AMDGPU_INFO_VBIOS, AMDGPU_INFO_VBIOS_SIZE, &size, sizeof(size)), 0);
+    ck_assert_uint_eq(size, sizeof(image));
+    ck_assert_int_eq(
+        ask(AMDGPU_INFO_VBIOS, AMDGPU_INFO_VBIOS_IMAGE, image, sizeof(image)), 0);
+    ck_assert_uint_eq(image[0] | image[1] << 8, 0xaa55);
+    uint8_t sum = 0;
+    for (unsigned i = 0; i < sizeof(image); i++)
+        sum = (uint8_t)(sum + image[i]);
+    ck_assert_uint_eq(sum, 0);
+    ck_assert_int_eq(
+        ask(AMDGPU_INFO_VBIOS, AMDGPU_INFO_VBIOS_INFO, &about, sizeof(about)), 0);
+    ck_assert_str_eq((const char *)about.vbios_pn, (const char *)image + 0x94);
+    struct drm_amdgpu_info part = {
+        .return_pointer = (uintptr_t)image,
+        .return_size = 2,
+        .query = AMDGPU_INFO_VBIOS,
+        .vbios_info = {.type = AMDGPU_INFO_VBIOS_IMAGE, .offset = 0x101}};
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &part), 0);
+    ck_assert_uint_eq(image[0], 'C'); /* of PCIR */
+    part.vbios_info.offset = size;
+    ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &part), -EINVAL);
+    ck_assert_int_eq(ask(AMDGPU_INFO_VBIOS, 9, &size, sizeof(size)), -EINVAL);
+}
+END_TEST
+
 START_TEST(state)
 {
     uint64_t count = 77;
@@ -354,6 +439,8 @@ int main(void)
     tcase_add_test(t, own_memory);
     tcase_add_test(t, vmid_and_clocks);
     tcase_add_test(t, state);
+    tcase_add_test(t, blocks);
+    tcase_add_test(t, rom);
     suite_add_tcase(s, t);
     int status = suite_run_here(s);
     mock_end();

@@ -4,7 +4,7 @@
  * nothing but their end. Source: atomfirmware.h of the amdgpu kernel driver (layouts).
  * SPDX-License-Identifier: MIT
  */
-#include "internal.h"
+#include "board.h"
 
 /* Where things are. */
 enum {
@@ -104,12 +104,11 @@ static void command_tables(uint8_t *rom)
     rom[END_COMMAND + 6] = OP_END;
 }
 
-void vbios_write(uint8_t *rom, uint64_t vram_bytes)
+void board_rom(uint8_t *rom)
 {
-    (void)vram_bytes;
     rom[0] = 0x55;
     rom[1] = 0xaa;
-    rom[2] = ROM_BYTES / 512;
+    rom[2] = BOARD_ROM_BYTES / 512;
     rom[3] = 0xcb; /* far return */
     put16(rom + PCI_POINTER, PCI_DATA);
     put_text(rom + PCI_DATA, "PCIR");
@@ -117,12 +116,12 @@ void vbios_write(uint8_t *rom, uint64_t vram_bytes)
     put16(rom + PCI_DATA + 6, BOARD_DEVICE);
     put16(rom + PCI_DATA + 10, 0x18);
     rom[PCI_DATA + 15] = 0x03;
-    put16(rom + PCI_DATA + 16, ROM_BYTES / 512);
+    put16(rom + PCI_DATA + 16, BOARD_ROM_BYTES / 512);
     rom[PCI_DATA + 21] = 0x80; /* the last image */
     put_text(rom + MAGIC, " 761295520");
     rom[STRING_COUNT] = 1;
     put16(rom + STRINGS_POINTER, STRINGS);
-    put_text(rom + STRINGS, "113-D7020100-102");
+    put_text(rom + STRINGS, BOARD_ROM_PART);
     put16(rom + HEADER_POINTER, ROM_HEADER);
     (void)table(rom, ROM_HEADER, 0x28, 2, 2);
     put_text(rom + ROM_HEADER + 4, "ATOM");
@@ -131,7 +130,7 @@ void vbios_write(uint8_t *rom, uint64_t vram_bytes)
     command_tables(rom);
     data_tables(rom);
     uint8_t total = 0;
-    for (uint32_t i = 0; i < ROM_BYTES; i++)
+    for (uint32_t i = 0; i < BOARD_ROM_BYTES; i++)
         total = (uint8_t)(total + rom[i]);
-    rom[ROM_BYTES - 1] = (uint8_t)-total;
+    rom[BOARD_ROM_BYTES - 1] = (uint8_t)-total;
 }
