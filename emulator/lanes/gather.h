@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <emmintrin.h>
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -363,6 +364,42 @@ static inline void load_scattered(uint32_t *d, const uint8_t *base, const uint32
 /* Compiled once for each constant argument: all lanes are the usual case. */
 #define GATHER_INLINE static inline __attribute__((always_inline))
 
+/* Sixteen lanes' 2 or 4 dwords from anywhere, four lanes at a time: rows are columns of
+ * what they read. */
+GATHER_INLINE void gather_lanes(uint32_t *d, const uint8_t *base, const uint32_t *a,
+                                unsigned dwords)
+{
+    for (unsigned l = 0; l < 16; l += 4, a += 4, d += 4) {
+        uint32_t v[4][4];
+        for (unsigned n = 0; n < 4; n++)
+            load_lane(v[n], base + a[n], dwords);
+        if (dwords == 2) { /* v[n]: two dwords of lane n */
+            __m128 low = _mm_castsi128_ps(
+                _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(void *)v[0]),
+                                   _mm_loadl_epi64((const __m128i *)(void *)v[1])));
+            __m128 high = _mm_castsi128_ps(
+                _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(void *)v[2]),
+                                   _mm_loadl_epi64((const __m128i *)(void *)v[3])));
+            _mm_storeu_ps((float *)(void *)d, _mm_shuffle_ps(low, high, 0x88));
+            _mm_storeu_ps((float *)(void *)(d + 32), _mm_shuffle_ps(low, high, 0xdd));
+            continue;
+        }
+        __m128i row[4], low[2], high[2];
+        for (unsigned n = 0; n < 4; n++)
+            row[n] = _mm_loadu_si128((const __m128i *)(void *)v[n]);
+        for (unsigned n = 0; n < 2; n++) {
+            low[n] = _mm_unpacklo_epi32(row[2 * n], row[2 * n + 1]);
+            high[n] = _mm_unpackhi_epi32(row[2 * n], row[2 * n + 1]);
+        }
+        row[0] = _mm_unpacklo_epi64(low[0], low[1]);
+        row[1] = _mm_unpackhi_epi64(low[0], low[1]);
+        row[2] = _mm_unpacklo_epi64(high[0], high[1]);
+        row[3] = _mm_unpackhi_epi64(high[0], high[1]);
+        for (unsigned n = 0; n < 4; n++)
+            _mm_storeu_si128((__m128i *)(void *)(d + 32 * n), row[n]);
+    }
+}
+
 /* Sixteen lanes, of which those in mask (not 0), from base + a[l] into d, d + 32, ...
  */
 GATHER_INLINE void gather_half(uint32_t *d, const uint8_t *base, const uint32_t *a,
@@ -375,6 +412,10 @@ GATHER_INLINE void gather_half(uint32_t *d, const uint8_t *base, const uint32_t 
         load_lane(v, base + a[first], dwords);
         for (unsigned k = 0; k < dwords; k++)
             fill_line(d + 32 * k, v[k], mask);
+        return;
+    }
+    if (by_lane(dwords) && mask == 0xffffu) {
+        gather_lanes(d, base, a, dwords);
         return;
     }
     if (by_lane(dwords)) {
