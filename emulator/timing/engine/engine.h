@@ -317,6 +317,18 @@ static inline void tm_account_wait(struct tm_wave *w, uint8_t why,
     if (until > w->account.told)
         tm_account_more(w, why, from, until);
 }
+/* The same, for what it has most likely waited for before; nobody's result. */
+static inline void tm_account_again(struct tm_wave *w, uint8_t why, int64_t until)
+{
+    struct tm_account *a = &w->account;
+    struct tm_waited *last = &a->waited[(a->n_waited - 1u) % TM_WAITED];
+    if (a->n_waited && last->why == why && !last->from && until > a->told) {
+        last->cycles += (uint32_t)(until - a->told);
+        a->told = until;
+        return;
+    }
+    tm_account_wait(w, why, NULL, until);
+}
 /* It has been in a line. */
 static inline void tm_account_line(const struct tm_line *line, struct tm_wave *w)
 {

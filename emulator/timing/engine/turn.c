@@ -590,20 +590,48 @@ static inline struct tm_turns *leave_line(const struct tm_wave *w)
     return line->behind ? w->turns : NULL;
 }
 
-/* It has taken the VALU from the first of those that wait for it, whose turn in this
- * cycle is to come. What that finds is known now, unless one of them can be put off. */
+/* The turn of the first of those that wait for the VALU moves on: this has been taken,
+ * and nothing else has changed. What it finds then, those behind it would, too. */
+static inline void moves_on(struct tm_turns *q, struct tm_line *line,
+                            struct tm_wave *first, unsigned cycle,
+                            const struct bound *o)
+{
+    int64_t to = cycle + o->t - first->due;
+    tm_account_again(first, o->why, o->t);
+    if (line->behind)
+        tell_line(q, line, o);
+    first->due = o->t;
+    tm_turns_take(q, cycle, first->rank);
+    if (to >= TM_WINDOW) {
+        tm_turns_put(q, first, o->t);
+        return;
+    }
+    q->at[to] |= UINT64_C(1) << first->rank;
+    q->busy |= UINT64_C(1) << to;
+}
+
+/* It has taken the VALU for a cycle from the first of those that wait for it, whose turn
+ * in this cycle is to come. What that finds is known now, unless one of them can be put
+ * off. */
 static inline void take_from(struct tm_engine *t, const struct tm_wave *w)
 {
     struct tm_turns *q = w->turns;
-    struct tm_line *line = q ? &q->valu[w->simd->index] : NULL;
+    const struct tm_simd *s = w->simd;
+    struct tm_line *line = q ? &q->valu[s->index] : NULL;
     int64_t now = tm_now(t);
     if (!line || !line->first || line->first->due != now)
         return;
     struct tm_wave *first = q->wave[line->first->rank];
     unsigned cycle = (unsigned)now % TM_WINDOW;
-    if (q->at[cycle] >> first->rank & 1u && first->mem.sent <= now &&
-        (!line->behind || line->sent <= now) && waits_on(t, first))
-        tm_turns_take(q, cycle, first->rank);
+    if (!(q->at[cycle] >> first->rank & 1u) || first->mem.sent > now ||
+        (line->behind && line->sent > now))
+        return;
+    struct bound o = {s->valu.free, TM_S_VALU_PIPE, NULL};
+    wait_room(&t->chip.b, &s->valu, &o);
+    if (s->in->put_off || s->port.clause[TM_VALU])
+        return; /* it looks itself */
+    if (first->mem.sent + PARAM(&t->chip.b, mem_sent) <= o.t)
+        moves_on(q, line, first, cycle, &o); /* it could issue, but for the VALU */
 }
 
 /* May what it knows to come next issue now? */

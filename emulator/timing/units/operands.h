@@ -115,12 +115,13 @@ static inline void tm_operands_wait(const struct tm_base *b, struct tm_operands 
 TM_HOT int64_t tm_operands_ready(const struct tm_base *b, const struct tm_vregs *r,
                                  const struct tm_inst *i)
 {
-    uint32_t last = 0;
-    for (unsigned n = 0; n < i->n_src; n++) {
-        uint32_t one = r->v[i->src[n]];
+    uint32_t last = 0, other = 0;
+    for (const uint8_t *src = i->src, *end = src + i->n_src; src < end; src += 2) {
+        uint32_t one = r->v[src[0]], two = r->v[src[1]];
         last = one > last ? one : last;
+        other = two > other ? two : other;
     }
-    int64_t ready = tm_stamped(r->start, last);
+    int64_t ready = tm_stamped(r->start, other > last ? other : last);
     if (r->pairs_ready <= b->now || i->pair)
         return ready;
     for (unsigned n = 0; n < i->n_vsrc; n++)

@@ -123,7 +123,8 @@ struct tm_inst {
     bool alone;          /* it may touch what all shader engines share */
     uint8_t vgpr_fields; /* source fields that are VGPRs */
 
-    /* VGPRs that a VALU instruction reads and writes, one by one. */
+    /* VGPRs that a VALU instruction reads and writes, one by one; behind an odd number
+     * of the former the first of them once more. */
     uint8_t n_src, n_dst, src[TM_SOURCES], dst[TM_RESULTS];
     uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */
     /* The same behind the pair that a wave issued before this one the last time. */
