@@ -53,27 +53,49 @@ def measure(repeat, groups=96):
 
 
 # %% Pictures without a library
-def svg(path, title, axes, polylines, dots=()):
-    """Lines and points of data within axes (x0, x1, y0, y1), 600 x 400."""
-    x0, x1, y0, y1 = axes
+def svg(path, title, across, up, polylines, dots=()):
+    """Lines and points of data over two axes, 640 x 400. An axis is (what, low, high, [(where, text), ...])."""
+    (x_text, x0, x1, x_marks), (y_text, y0, y1, y_marks) = across, up
 
     def place(x, y):
-        return f"{60 + 520 * (x - x0) / (x1 - x0):.1f},{360 - 320 * (y - y0) / (y1 - y0):.1f}"
+        return 80 + 520 * (x - x0) / (x1 - x0), 340 - 300 * (y - y0) / (y1 - y0)
 
-    rows = ['<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400" '
-            'font-family="sans-serif" font-size="12">',
-            '<rect width="600" height="400" fill="white"/>',
-            f'<text x="60" y="24" font-size="15">{title}</text>',
-            '<path d="M60 40V360H580" fill="none" stroke="#888"/>']
+    def text(x, y, what, more=""):
+        rows.append(f'<text x="{x:.1f}" y="{y:.1f}" {more}>{what}</text>')
+
+    rows = ['<svg xmlns="http://www.w3.org/2000/svg" width="640" height="400" '
+            'font-family="sans-serif" font-size="12">', '<rect width="640" height="400" fill="white"/>']
+    text(80, 24, title, 'font-size="15"')
+    text(340, 384, x_text, 'text-anchor="middle"')
+    text(0, 0, y_text, 'text-anchor="middle" transform="translate(20,190) rotate(-90)"')
+    for at, mark in x_marks:
+        x, y = place(at, y0)
+        rows.append(f'<path d="M{x:.1f} 40V{y:.1f}" stroke="#ddd"/>')
+        text(x, y + 18, mark, 'text-anchor="middle"')
+    for at, mark in y_marks:
+        x, y = place(x0, at)
+        rows.append(f'<path d="M{x:.1f} {y:.1f}H600" stroke="#ddd"/>')
+        text(x - 8, y + 4, mark, 'text-anchor="end"')
+    rows.append('<path d="M80 40V340H600" fill="none" stroke="#888"/>')
     for points in polylines:
         rows.append('<polyline fill="none" stroke="#06c" stroke-width="2" points="'
-                    + " ".join(place(*p) for p in points) + '"/>')
-    for x, y, text in dots:
-        at_x, at_y = place(x, y).split(",")
-        rows.append(f'<circle cx="{at_x}" cy="{at_y}" r="4" fill="#c30"/>'
-                    f'<text x="{float(at_x) + 6}" y="{float(at_y) - 6}">{text}</text>')
+                    + " ".join("{:.1f},{:.1f}".format(*place(*p)) for p in points) + '"/>')
+    for x, y, what in dots:
+        x, y = place(x, y)
+        rows.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#c30"/>')
+        text(x + 8, y + 16, what)
     with open(path, "w", encoding="utf-8") as f:
         f.write("\n".join(rows + ["</svg>", ""]))
+
+
+def decades(what, low, high):
+    return what, low, high, [(x, f"{10.0 ** x:g}") for x in range(low, high + 1)]
+
+
+def counts(what, most):
+    """From 0 to a little above `most`, with four to nine round marks."""
+    step = next(n * 10 ** e for e in range(12) for n in (1, 2, 5) if most <= n * 10 ** e * 9)
+    return what, 0, most * 1.05, [(n, str(n)) for n in range(0, int(most) + 1, step)]
 
 
 # %% Roofline: the chip's peaks against what the kernels reach, both axes logarithmic
@@ -85,19 +107,21 @@ def main(folder):
     dots, timing = [], None
     for repeat in (1, 16, 128):
         intensity, gflops, timing = measure(repeat)
-        dots.append((math.log10(intensity), math.log10(gflops), f"{repeat} FMAs"))
+        dots.append((math.log10(intensity), math.log10(gflops), f"{repeat} FMA{'s' * (repeat > 1)} a lane"))
         print(f"{repeat:4} FMAs: {intensity:8.2f} FLOP/byte, {gflops:8.1f} GFLOP/s, "
               f"{100 * gflops / min(PEAK_GFLOPS, intensity * PEAK_GBS):.1f} % of the roof")
-    roof = [(x / 10, math.log10(min(PEAK_GFLOPS, 10 ** (x / 10) * PEAK_GBS)))
-            for x in range(-20, 31)]
-    svg(os.path.join(folder, "roofline.svg"), "Roofline: log GFLOP/s over log FLOP/byte",
-        (-2, 3, 0, 5), [roof], dots)
+    roof = [(x, math.log10(min(PEAK_GFLOPS, 10 ** x * PEAK_GBS)))
+            for x in (-2, math.log10(PEAK_GFLOPS / PEAK_GBS), 3)]
+    svg(os.path.join(folder, "roofline.svg"),
+        f"Roofline: VRAM at {PEAK_GBS} GB/s, vector units at {PEAK_GFLOPS / 1e3:.1f} TFLOP/s",
+        decades("FLOP/byte", -2, 3), decades("GFLOP/s", 0, 5), [roof], dots)
     # %% Occupancy: waves in flight over time
     steps = timing.occupancy()
-    line = [p for (t, n), (t2, _) in zip(steps, steps[1:]) for p in ((t, n), (t2, n))]
-    svg(os.path.join(folder, "occupancy.svg"), "Waves in flight over shader cycles",
-        (0, steps[-1][0], 0, max(n for _, n in steps) * 1.05), [line])
-    print(f"occupancy: {max(n for _, n in steps)} waves at most, {timing.cycles} cycles")
+    line = [p for (t, n), (t2, _) in zip(steps, steps[1:]) for p in ((t, n), (t2, n))] + [steps[-1]]
+    most = max(n for _, n in steps)
+    svg(os.path.join(folder, "occupancy.svg"), f"Waves in flight, of {96 * 2 * 16} that the chip holds",
+        counts("shader cycles", steps[-1][0]), counts("waves", most), [line])
+    print(f"occupancy: {most} waves at most, {timing.cycles} cycles")
 
 
 if __name__ == "__main__":
