@@ -100,6 +100,7 @@ def widest(picture, box):
 
 
 ISSUE, MEMORY, LDS, BARRIER, CURSOR = 0x43d17a, 0xe4572e, 0x29b6f6, 0xec5fa0, 0xffe082
+DIM = 0x8a97a8
 WAITS = 0x5a6b7d
 CHIP, LANES, CURVES, SIDE = ((0, .05, .59, .4), (.1, .45, .59, .62), (.1, .64, .59, .9),
                              (.61, .05, 1, .9))
@@ -143,6 +144,15 @@ with tempfile.TemporaryDirectory() as folder:
     shot("ruler.png", "--text", "18", "--at", "0")
     ruler = widest(png(path("ruler.png")), (.36, .44, .58, .48))
     check("numbers of the ruler are apart", 20 < ruler < 80, ruler)
+    shot("edge.png", "--text", "18", "--view", "0:450", "--at", "0")
+    check("a number that does not fit is left out", not count(png(path("edge.png")), DIM, (.5625, .445, .5875, .475)))
+    head = widest(png(path("ruler.png")), (.605, .756, 1, .783))
+    check("headings of the listing are apart", 20 < head < 60, head)
+    shot("help.png", "--text", "13", "--do", "help")
+    width, _, rows = png(path("help.png"))
+    middle = rows[5][3 * (width // 2):3 * (width // 2) + 3]
+    check("the help has its frame", all(row[3 * (width // 2):3 * (width // 2) + 3] == middle for row in (rows[2], rows[475])) and
+          sum(row[3 * (width // 2):3 * (width // 2) + 3] == DIM.to_bytes(3, "big") for row in rows) >= 2)
     check("the same again", shot("b.png") == same)
     shot("c.png", "--at", "-1")
     empty = png(path("c.png"))

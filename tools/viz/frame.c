@@ -194,8 +194,8 @@ void draw_help(struct app *a)
         {"What you see", NULL},
         {"", "Top: the chip at the time of the yellow cursor, a square per wave slot."},
         {"", "Middle: the same over time. A row is a unit; its height is shared by its "
-             "wave"},
-        {"", "waves, coloured by what they do. Open a row to see the units in it."},
+             "waves,"},
+        {"", "coloured by what they do. Open a row to see the units in it."},
         {"", "Bottom: resident waves, how busy pipes are, data rates, hit rates."},
         {"", "Right: the kernel or wave, where its cycles went, its instructions."},
         {"Time", NULL},
@@ -224,18 +224,22 @@ void draw_help(struct app *a)
         {"L", "live: stay at the end of a run that goes on"},
         {"+ -", "text larger, smaller;   S: save a picture;   Q: quit"},
     };
-    const unsigned n = sizeof text / sizeof text[0];
+    const unsigned all = sizeof text / sizeof text[0];
     int h = gfx_height(&a->g, FONT_SANS) + 3, width = 46 * h, left = 7 * h;
+    /* A window with no room for all has the keys. */
+    unsigned first = (int)(all + 2) * h <= a->height ? 0 : 6, n = all - first;
+    if (first && (int)(n + 2) * h > a->height)
+        h = gfx_height(&a->g, FONT_SANS);
     if (width > a->width - 20)
         width = a->width - 20;
-    SDL_Rect r = rect((a->width - width) / 2, (a->height - (int)(n + 2) * h) / 2, width,
-                      (int)(n + 2) * h);
+    int height = (int)(n + 2) * h, above = (a->height - height) / 2;
+    SDL_Rect r = rect((a->width - width) / 2, above > 0 ? above : 0, width, height);
     gfx_blend(&a->g, rect(0, 0, a->width, a->height), 0x000000, 130);
     gfx_fill(&a->g, r, COL_BACK);
     gfx_frame(&a->g, r, COL_DIM);
     gfx_clip(&a->g, &r);
-    for (unsigned i = 0; i < n; i++) {
-        int y = r.y + h / 2 + (int)i * h;
+    for (unsigned i = first; i < all; i++) {
+        int y = r.y + h / 2 + (int)(i - first) * h;
         if (!text[i][1]) {
             gfx_text(&a->g, FONT_BOLD, r.x + 14, y, COL_CURSOR, "%s", text[i][0]);
             continue;

@@ -119,7 +119,10 @@ static void draw_ruler(struct app *a)
         int x = x_of(a, t);
         gfx_line(&a->g, x, a->ruler.y + a->ruler.h - 5, x, a->ruler.y + a->ruler.h - 1,
                  COL_DIM);
-        gfx_text(&a->g, FONT_SANS, x + 3, a->ruler.y + 2, COL_DIM, "%.0f", t + 0.0);
+        char text[32];
+        (void)snprintf(text, sizeof text, "%.0f", t + 0.0);
+        if (x + 3 + gfx_width(&a->g, FONT_SANS, text) <= a->ruler.x + a->ruler.w)
+            gfx_text(&a->g, FONT_SANS, x + 3, a->ruler.y + 2, COL_DIM, "%s", text);
     }
     gfx_clip(&a->g, NULL);
 }

@@ -338,14 +338,16 @@ static void draw_head(struct app *a, int *y)
              COL_LINE);
     gfx_text(&a->g, FONT_SANS, x, *y, COL_DIM, "here");
     gfx_text(&a->g, FONT_SANS, x + (COL_PC + 2) * em, *y, COL_DIM, "pc");
-    gfx_text(&a->g, FONT_SANS, x + (COL_CYCLES + 1) * em, *y, COL_DIM, "cycles each");
+    int cycles = x + (COL_CYCLES + 1) * em;
+    int next = x + bar_column(a) * em + bar_width(a) + 3 * em;
+    bool fits = cycles + gfx_width(&a->g, FONT_SANS, "cycles each") + em <= next;
+    gfx_text(&a->g, FONT_SANS, cycles, *y, COL_DIM, fits ? "cycles each" : "cycles");
     if (beside_shown(a))
         gfx_text(&a->g, FONT_SANS, x + (COL_BAR + 5) * em, *y, COL_DIM, "was");
     char what[64];
     snprintf(what, sizeof what, "%s, %s", a->one ? "this wave (A)" : "all waves (A)",
              a->in_view ? "time in view (V)" : "all time (V)");
-    gfx_text_to(&a->g, FONT_SANS, x + bar_column(a) * em + bar_width(a) + 3 * em, *y,
-                a->width - 4, COL_DIM, what);
+    gfx_text_to(&a->g, FONT_SANS, next, *y, a->width - 4, COL_DIM, what);
     *y += gfx_height(&a->g, FONT_SANS) + 2;
 }
 
