@@ -9,9 +9,9 @@ import subprocess
 import sys
 import tempfile
 
-# metric -> limit of the mean over all launches: at least (G, U) or at most
+# metric -> limit of the mean over all launches: at least (G, U) or at most; Q: counters (when clocks begin: 4.4 without)
 LEAST = {"G": 93.5, "U": 85.0}
-MOST = {"T": 0.7, "W": 0.8, "K": 0.8, "L": 1.0}
+MOST = {"T": 0.7, "W": 0.8, "K": 0.8, "L": 1.0, "Q": 4.3}
 # The stated goals, as means over the launches of a case. A case that meets them all
 # by itself does so on whichever half of a split of the cases it lies.
 CASE_LEAST = {"G": 90, "U": 95}

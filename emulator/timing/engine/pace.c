@@ -274,7 +274,7 @@ void tm_sample_cut(struct tm_engine *t)
     for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
         struct tm_wgp *g = &t->chip.wgps[i];
         if (g->room.waves)
-            g->room.busy_cycles += now - g->room.busy_since;
+            g->room.busy_cycles += tm_max(now - g->room.busy_since, 0);
         for (unsigned k = 0; k < 4; k++) {
             struct tm_simd *s = &g->cu[k / 2].simd[k % 2];
             s->room.held += s->room.live ? now - s->room.held_since : 0;

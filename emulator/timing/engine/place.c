@@ -255,7 +255,8 @@ static void occupy(struct tm_engine *t, struct tm_simd *s, int64_t start)
     if (s->cu->room.waves++ == 0)
         s->cu->room.held_since = start;
     if (s->in->room.waves++ == 0)
-        s->in->room.busy_since = start;
+        s->in->room.busy_since =
+            start + tm_hops(t, s) + PARAM(&t->chip.b, clock_start_cycles);
     s->room.vgprs_used += t->need.vgprs_alloc;
     if (++t->all->totals.resident > t->all->totals.peak_waves)
         t->all->totals.peak_waves = t->all->totals.resident;
@@ -479,7 +480,7 @@ static void leave(struct tm_engine *t, struct tm_wave *w)
     if (--s->cu->room.waves == 0)
         s->cu->room.held += tm_now(t) - s->cu->room.held_since;
     if (--s->in->room.waves == 0)
-        s->in->room.busy_cycles += tm_now(t) - s->in->room.busy_since;
+        s->in->room.busy_cycles += tm_max(tm_now(t) - s->in->room.busy_since, 0);
     t->all->totals.resident--;
     w->left = true;
     if (--w->group->n_live == 0) {

@@ -196,7 +196,7 @@ static int64_t sleep_end(const struct tm_engine *t, const struct tm_simd *s,
 {
     int64_t tick = PARAM(&t->chip.b, sleep_unit_cycles);
     int64_t zero =
-        s->cu->room.held_since + tm_hops(t, s) + PARAM(&t->chip.b, sleep_phase_cycles);
+        s->cu->room.held_since + tm_hops(t, s) + PARAM(&t->chip.b, clock_start_cycles);
     int64_t since = tm_now(t) - zero - PARAM(&t->chip.b, sleep_late_cycles);
     int64_t past = since > 0 && tick ? since / tick : 0;
     return units && tick ? tm_max(zero + (past + (int64_t)units) * tick, tm_now(t))
@@ -281,7 +281,7 @@ static rd_status let_next(struct tm_engine *t, struct tm_turns *q,
     int64_t now = tm_now(t);
     bool full =
         !s->port.clause[TM_LDS] &&
-        queue_free(&s->lds_queue, now, (unsigned)PARAM(&t->chip.b, lds_queue)) > now;
+        queue_free(&s->lds_queue, now, (unsigned)PARAM(&t->chip.b, mem_queue)) > now;
     rd_status st = RD_OK;
     while (line->behind && st == RD_OK) {
         struct tm_wave *w = tm_turns_next_of(q, line);

@@ -193,7 +193,7 @@ static void issue_branch(struct tm_chip *c, struct tm_wave *w, const struct tm_i
     bool call = i->special == TM_CALL;
     w->earliest_why = TM_S_BRANCH;
     if (!(event->flags & EMU_EV_TAKEN) && !call) {
-        w->earliest = b->now + PARAM(b, branch_not_taken_cycles);
+        w->earliest = b->now + PARAM(b, imm_switch_cycles);
         return;
     }
     int64_t at = call ? tm_max(b->now, w->salu.exec) : b->now;

@@ -70,7 +70,7 @@ static inline void wait_drain(const struct tm_base *b, const struct tm_wave *w,
 static void wait_sgpr_sources(const struct tm_base *b, const struct tm_wave *w,
                               const struct tm_inst *i, struct bound *o)
 {
-    int64_t drain = i->cls == TM_BRANCH ? PARAM(b, branch_drain) : PARAM(b, drain);
+    int64_t drain = PARAM(b, drain);
     uint32_t last = 0;
     for (unsigned r = 0; r < i->n_ssrc; r++)
         for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_SGPRS; k++) {
@@ -119,12 +119,12 @@ static void wait_salu_results(const struct tm_base *b, const struct tm_wave *w,
                               const struct tm_inst *i, struct bound *o)
 {
     if (i->writes_sdst && i->cls == TM_VALU && w->salu.exec)
-        at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
+        at_least(o, w->salu.exec + PARAM(b, salu_out), TM_S_SALU);
     uint32_t last = w->sregs.s[TM_EXEC].ready;
     if (i->reads_sgpr)
         last = (uint32_t)tm_max(last, salu_result(w, i, TM_EXEC));
     if (last)
-        at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_to_valu), TM_S_SALU);
+        at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_out), TM_S_SALU);
 }
 
 /* A branch waits until what it looks at is known. */
@@ -134,7 +134,7 @@ static void wait_branch(const struct tm_base *b, const struct tm_wave *w,
     wait_sgpr_sources(b, w, i, o);
     uint32_t last = salu_result(w, i, TM_SGPRS);
     if (last)
-        at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_to_branch), TM_S_SALU);
+        at_least(o, tm_stamped(w->start, last) + PARAM(b, salu_out), TM_S_SALU);
 }
 
 /* The VALU and s_nop wait until memory instructions of the wave have sent what they
@@ -166,7 +166,7 @@ static void wait_depctr(const struct tm_base *b, const struct tm_wave *w,
     if (!(i->delay & 0x100u) && v->sgpr_read)
         at_least(o, v->sgpr_read + PARAM(b, valu_sgpr_read), TM_S_WAR);
     if (!(i->delay & 1u) && w->salu.exec)
-        at_least(o, w->salu.exec + PARAM(b, salu_to_valu), TM_S_SALU);
+        at_least(o, w->salu.exec + PARAM(b, salu_out), TM_S_SALU);
 }
 
 /* Room for what the SIMD has not retired. */
@@ -215,7 +215,7 @@ static void wait_salu(const struct tm_base *b, const struct tm_wave *w,
     wait_sgpr_sources(b, w, i, o);
     wait_sgpr_results(b, w, i, o);
     if (i->cls == TM_SMEM && w->salu.exec) /* goes when the SALU is idle */
-        at_least(o, w->salu.exec + PARAM(b, salu_to_smem), TM_S_SALU);
+        at_least(o, w->salu.exec + PARAM(b, salu_out), TM_S_SALU);
     if (i->special == TM_GETREG || i->special == TM_SETREG ||
         i->special == TM_SETREG_IMM)
         if (w->salu.exec)
@@ -251,12 +251,12 @@ static inline void wait_memory(const struct tm_base *b, struct tm_wave *w,
     wait_count(b, w, i, o);
     if (!lds) {
         queue_trim(&s->vmem_queue, b->now);
-        at_least(o, queue_free(&s->vmem_queue, o->t, (unsigned)PARAM(b, vmem_queue)),
+        at_least(o, queue_free(&s->vmem_queue, o->t, (unsigned)PARAM(b, mem_queue)),
                  TM_S_MEM_QUEUE);
         return;
     }
     queue_trim(&s->lds_queue, b->now);
-    at_least(o, queue_free(&s->lds_queue, o->t, (unsigned)PARAM(b, lds_queue)),
+    at_least(o, queue_free(&s->lds_queue, o->t, (unsigned)PARAM(b, mem_queue)),
              TM_S_MEM_QUEUE);
 }
 
@@ -354,7 +354,7 @@ TM_HOT void wait_plain(const struct tm_base *b, const struct tm_wave *w,
     at_least(o, v->free, TM_S_VALU_PIPE);
     wait_room(b, v, o);
     if (exec)
-        at_least(o, tm_stamped(w->start, exec) + PARAM(b, salu_to_valu), TM_S_SALU);
+        at_least(o, tm_stamped(w->start, exec) + PARAM(b, salu_out), TM_S_SALU);
     wait_sent(b, w, o);
     if (o->t >= v->stalls)
         at_least(o, v->goes, TM_S_SDST);
@@ -410,7 +410,7 @@ static inline void memory_again(const struct tm_base *b, struct tm_wave *w,
     wait_count(b, w, i, o);
     struct tm_queue *q = lds ? &w->simd->lds_queue : &w->simd->vmem_queue;
     queue_trim(q, b->now);
-    int64_t limit = lds ? PARAM(b, lds_queue) : PARAM(b, vmem_queue);
+    int64_t limit = PARAM(b, mem_queue);
     at_least(o, queue_free(q, o->t, (unsigned)limit), TM_S_MEM_QUEUE);
 }
 
@@ -441,7 +441,7 @@ static inline bool tm_valu_goes(const struct tm_base *b, const struct tm_wave *w
 
 static inline bool lds_goes(const struct tm_base *b, const struct tm_wave *w)
 {
-    return has_room(&w->simd->lds_queue, b->now, PARAM(b, lds_queue)) &&
+    return has_room(&w->simd->lds_queue, b->now, PARAM(b, mem_queue)) &&
            w->counter[TM_LGKM].n < (unsigned)PARAM(b, counter_most) &&
            has_port(b, w, TM_LDS);
 }
