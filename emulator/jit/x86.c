@@ -25,7 +25,9 @@ static const struct form {
 };
 
 /* An instruction is written at a pointer that functions hand on: in the buffer, or near
- * its end aside, from where as much is copied as there is room for. */
+ * its end aside, from where as much is copied as there is room for. Parts that may be
+ * left out are written anyhow, and the next ones over them: which are there changes
+ * from one instruction to the next, and a branch that is guessed wrong costs more. */
 #define LONGEST 16
 
 static uint8_t *start(const struct x86 *x, uint8_t aside[LONGEST])
@@ -71,16 +73,14 @@ static bool fits_byte(int32_t disp, unsigned scale)
 static uint8_t *modrm_mem(uint8_t *p, unsigned reg, struct x86_mem m, unsigned scale)
 {
     unsigned low = m.base & 7u;
-    bool small = fits_byte(m.disp, scale);
-    unsigned mod = m.disp == 0 && low != RBP ? 0 : small ? 1 : 2;
-    p = byte(p, mod << 6 | (reg & 7u) << 3 | low);
-    if (low == RSP)
-        p = byte(p, 0x24);
-    if (mod == 1)
-        p = byte(p, (unsigned)(m.disp >> scale) & 255u);
-    else if (mod == 2)
-        p = dword(p, (uint32_t)m.disp);
-    return p;
+    int32_t small = m.disp >> scale;
+    unsigned mod = 2u - fits_byte(m.disp, scale);
+    mod *= (unsigned)(m.disp != 0) | (unsigned)(low == RBP);
+    *p++ = (uint8_t)(mod << 6 | (reg & 7u) << 3 | low);
+    *p = 0x24;
+    p += low == RSP;
+    (void)dword(p, (uint32_t)(mod == 1 ? small : m.disp));
+    return p + mod * mod; /* bytes of the displacement: 0, 1 or 4 */
 }
 
 static uint8_t *modrm_reg(uint8_t *p, unsigned reg, unsigned rm)
@@ -110,9 +110,10 @@ static uint8_t *evex_prefix(uint8_t *p, const struct form *f, unsigned reg,
 static uint8_t *vex_prefix(uint8_t *p, unsigned map, unsigned prefix, unsigned w,
                            unsigned length, unsigned reg, unsigned vvvv, unsigned rm)
 {
-    p = byte(p, 0xc4);
-    p = byte(p, (~reg >> 3 & 1u) << 7 | 1u << 6 | (~rm >> 3 & 1u) << 5 | map);
-    return byte(p, w << 7 | (~vvvv & 15u) << 3 | length << 2 | prefix);
+    uint32_t p0 = (~reg >> 3 & 1u) << 7 | 1u << 6 | (~rm >> 3 & 1u) << 5 | map;
+    uint32_t p1 = w << 7 | (~vvvv & 15u) << 3 | length << 2 | prefix;
+    (void)dword(p, 0xc4u | p0 << 8 | p1 << 16);
+    return p + 3;
 }
 
 /* By which power of two EVEX counts displacements: bytes of memory that the form reads
@@ -146,8 +147,8 @@ void x86_vec(struct x86 *x, enum x86_form form, unsigned dst, unsigned src1,
                       x->evex ? memory_scale(f, rm.kind == RM_BCAST) : 0);
     else
         p = modrm_reg(p, reg, rm.reg);
-    if (f->flags & F_IMM)
-        p = byte(p, imm);
+    *p = (uint8_t)imm;
+    p += (f->flags & F_IMM) != 0;
     finish(x, aside, p);
 }
 
@@ -278,10 +279,10 @@ static uint8_t *rex_op(uint8_t *p, bool wide, unsigned opcode, unsigned reg,
                        unsigned rm, bool bytes)
 {
     unsigned rex = (wide ? 8u : 0) | (reg >> 3 & 1u) << 2 | (rm >> 3 & 1u);
-    if (rex || bytes)
-        p = byte(p, 0x40u | rex);
-    if (opcode > 0xff)
-        p = byte(p, opcode >> 8);
+    *p = (uint8_t)(0x40u | rex);
+    p += rex || bytes;
+    *p = (uint8_t)(opcode >> 8);
+    p += opcode > 0xff;
     return byte(p, opcode & 255u);
 }
 
