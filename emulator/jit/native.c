@@ -26,6 +26,9 @@
 #define TABLE_SMALL (16u << 10)
 #endif
 
+/* More than there are recipes. */
+#define RECIPE_PLACES 512u
+
 /* What one execution of a path adds to the counts. */
 struct path {
     uint32_t n;
@@ -57,7 +60,8 @@ struct native {
     struct emu_native_stats stats;
     /* What a compilation writes lies close together: a page touched first costs more
      * than an instruction compiled. */
-    uint8_t recipe_of[ISA_OP_COUNT];
+    uint8_t recipe_at[RECIPE_PLACES]; /* by semantics function: index + 1, or 0 */
+    uint8_t recipe_of[ISA_OP_COUNT];  /* likewise by opcode: of those of the trace */
     struct compile_room room;
     struct trace trace;
     uint64_t handled[ISA_OP_COUNT]; /* executions by handlers, of those counted */
@@ -126,41 +130,49 @@ void native_destroy(struct native *n)
 /* ---- recipes by opcode -------------------------------------------------------------
  */
 
-/* Where a semantics function would be in a table of 512. */
+/* Where a semantics function would be in native.recipe_at. */
 static unsigned place_of(const struct sem_entry *s)
 {
-    return (unsigned)((uintptr_t)s / sizeof *s % 512);
+    return (unsigned)((uintptr_t)s / sizeof *s % RECIPE_PLACES);
 }
 
-/* Opcodes with the same semantics function have the same recipe. */
+/* Where s is in native.recipe_at, or would be put. */
+static unsigned find_place(const struct native *n, const struct sem_entry *s)
+{
+    unsigned at = place_of(s);
+    while (n->recipe_at[at] && n->emu->sem[recipes[n->recipe_at[at] - 1].op] != s)
+        at = (at + 1) % RECIPE_PLACES;
+    return at;
+}
+
 static void join_recipes(struct native *n)
 {
-    const struct sem_entry *key[512] = {NULL};
-    uint8_t recipe[512] = {0};
     bool evex = n->emu->config.simd == EMU_SIMD_AVX512;
     bool fp16 = evex && !native_plain && __builtin_cpu_supports("avx512fp16");
     for (unsigned i = 0; i < n_recipes; i++) {
         const struct recipe *r = &recipes[i];
         const struct sem_entry *s = n->emu->sem[r->op];
-        unsigned at = place_of(s);
         if (!s || r->flags & (evex ? RECIPE_VEX : RECIPE_EVEX) ||
             (r->flags & RECIPE_FP16 && !fp16))
             continue;
-        while (key[at] && key[at] != s)
-            at = (at + 1) % 512;
-        if (key[at])
-            continue; /* the first one counts */
-        key[at] = s;
-        recipe[at] = (uint8_t)(i + 1);
-    }
-    for (unsigned op = 0; op < ISA_OP_COUNT; op++) {
-        const struct sem_entry *s = n->emu->sem[op];
-        unsigned at = place_of(s);
-        while (s && key[at] && key[at] != s)
-            at = (at + 1) % 512;
-        n->recipe_of[op] = s && key[at] ? recipe[at] : 0;
+        unsigned at = find_place(n, s);
+        if (!n->recipe_at[at]) /* the first one counts */
+            n->recipe_at[at] = (uint8_t)(i + 1);
     }
     n->has_recipes = true;
+}
+
+/* Opcodes with the same semantics function have the same recipe. There are many, and
+ * a program has few of them: looked up for each trace. */
+static void look_up(struct native *n, const struct trace *t)
+{
+    for (unsigned i = 0; i < t->n; i++) {
+        const struct uop *u = t->step[i].u;
+        for (unsigned h = 0; h <= (u->flags & UF_PAIR ? 1u : 0u); h++) {
+            const struct sem_entry *s = n->emu->sem[u[h].isa_op];
+            n->recipe_of[u[h].isa_op] = s ? n->recipe_at[find_place(n, s)] : 0;
+        }
+    }
 }
 
 /* ---- paths -------------------------------------------------------------------------
@@ -253,6 +265,7 @@ static unsigned first_weight(const struct native *n, bool watched)
 static void table_clear(struct native_table *t)
 {
     atomic_store(&t->weight, first_weight(t->native, t->watched));
+    t->has_entries = true;
     if (!is_mapped(t->memory_bytes))
         memset(t->memory, 0, t->memory_bytes);
     else
@@ -263,16 +276,18 @@ static struct native_table *table_new(struct native *n, struct program *p,
                                       unsigned mode, bool watched)
 {
     size_t slots = (size_t)(p->bytes / 4 + 4), head = 64;
-    size_t bytes = head + 2 * slots * (sizeof(void *) + sizeof(uint16_t));
+    size_t before = (2 * slots * sizeof(uint16_t) + 63) / 64 * 64 + head;
+    size_t bytes = before + 2 * slots * sizeof(void *);
     struct native_table *t = calloc(1, sizeof *t);
-    void *memory = table_memory(bytes);
+    void *memory = is_mapped(bytes) ? table_memory(bytes) : malloc(bytes);
     if (!t || !memory) {
         free(t);
         if (memory)
             table_free(memory, bytes);
         return NULL;
     }
-    uint8_t *entries = (uint8_t *)memory + head;
+    if (!is_mapped(bytes))
+        memset(memory, 0, before);
     *t = (struct native_table){.native = n,
                                .program = p,
                                .uops = p->uops,
@@ -280,8 +295,10 @@ static struct native_table *table_new(struct native *n, struct program *p,
                                .hot = hot_of(n, watched),
                                .weight = first_weight(n, watched),
                                .watched = watched,
-                               .entry = (void *)entries,
-                               .heat = (void *)(entries + 2 * slots * sizeof(void *)),
+                               .entry = (void *)((uint8_t *)memory + before),
+                               .heat = memory,
+                               .entry_bytes = bytes - before,
+                               .has_entries = is_mapped(bytes),
                                .memory = memory,
                                .memory_bytes = bytes};
     return t;
@@ -473,6 +490,7 @@ static bool write_trace(struct native_table *t, struct x86 *x,
     trace_find(&n->trace, head, TRACE_PATHS, ends_trace, t);
     if (!n->trace.n)
         return false;
+    look_up(n, &n->trace);
     if (compile_trace(x, job))
         return true;
     if (!x->full || n->trace.n_blocks == 1)
@@ -529,22 +547,31 @@ static bool is_early(struct native *n, const struct native_table *t, size_t slot
     return n->n_early < NATIVE_FIRST;
 }
 
+/* The block is hot: from here on its entry may be looked at. Lock held. */
+static void set_hot(struct native_table *t, size_t i)
+{
+    if (!t->has_entries)
+        memset((void *)t->entry, 0, t->entry_bytes);
+    t->has_entries = true;
+    atomic_store_explicit(&t->heat[i], (uint16_t)t->hot, memory_order_release);
+}
+
 const void *native_compile(struct native_table *t, const struct wave *w, size_t slot,
                            bool partial)
 {
     struct native *n = t->native;
     const void *code = NULL;
     pthread_mutex_lock(&n->lock);
-    /* another thread may have counted less, and be here again */
-    code = atomic_load_explicit(&t->entry[2 * slot + partial], memory_order_relaxed);
-    if (code) {
-        pthread_mutex_unlock(&n->lock);
-        return code;
-    }
     if (is_early(n, t, slot)) {
         atomic_store_explicit(&t->heat[2 * slot + partial], (uint16_t)(t->hot / 2),
                               memory_order_relaxed);
-    } else if (!n->full && prepare(n)) {
+        pthread_mutex_unlock(&n->lock);
+        return NULL;
+    }
+    set_hot(t, 2 * slot + partial);
+    /* another thread may have counted less, and be here again */
+    code = atomic_load_explicit(&t->entry[2 * slot + partial], memory_order_relaxed);
+    if (!code && !n->full && prepare(n)) {
         double begin = now_us();
         set_head(t);
         atomic_store_explicit(&t->weight, 1, memory_order_relaxed);

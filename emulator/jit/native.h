@@ -57,7 +57,8 @@ struct native_table {
     _Atomic(const void *) *entry; /* [2 * slot + lanes off] */
     _Atomic uint16_t *heat;       /* as entry */
     void *memory;
-    size_t memory_bytes;
+    size_t memory_bytes, entry_bytes;
+    bool has_entries; /* they are there once a block is hot: most programs have none */
 };
 
 /* The turn of w, which has stopped at a barrier or used it up, is over (w->next, stop
@@ -133,13 +134,14 @@ static inline const void *native_find(struct native_table *t, const struct wave 
     bool partial = w->sgpr[ISA_SEL_EXEC_LO] != ~0u ||
                    (w->wave64 && w->sgpr[ISA_SEL_EXEC_HI] != ~0u);
     size_t i = 2 * slot + partial;
-    unsigned heat = atomic_load_explicit(&t->heat[i], memory_order_relaxed);
+    unsigned heat = atomic_load_explicit(&t->heat[i], memory_order_acquire);
     if (heat >= t->hot) /* NULL: it was tried */
         return atomic_load_explicit(&t->entry[i], memory_order_acquire);
     heat += atomic_load_explicit(&t->weight, memory_order_relaxed);
-    heat = heat < t->hot ? heat : t->hot;
+    if (heat >= t->hot)
+        return native_compile(t, w, slot, partial);
     atomic_store_explicit(&t->heat[i], (uint16_t)heat, memory_order_relaxed);
-    return heat == t->hot ? native_compile(t, w, slot, partial) : NULL;
+    return NULL;
 }
 
 /* Is native code to be looked for in the turn that begins? Turns are taken at distances
