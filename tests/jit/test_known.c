@@ -384,6 +384,38 @@ START_TEST(warm_blocks_alone)
 }
 END_TEST
 
+/* Visits are counted in one of eight turns, as eight each, until there is code: a
+ * block of 204 instructions that each wave runs four times, in one turn, is compiled
+ * after about as many visits as if all were counted (NATIVE_HOT, and half of that again
+ * until NATIVE_FIRST instructions were run). */
+START_TEST(visits_sampled)
+{
+    struct emu_config config = {.engine = EMU_ENGINE_JIT, .simd = level, .threads = 1};
+    struct emu *native = g.emu[GPU_NATIVE];
+    struct emu_native_stats stats;
+    char text[8192];
+    size_t at = (size_t)snprintf(text, sizeof text, "s_mov_b32 s9, 4\nloop:\n");
+    for (unsigned i = 0; i < 200; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "v_xor_b32 v2, v1, v2\n");
+    snprintf(text + at, sizeof text - at,
+             "s_sub_u32 s9, s9, 1\ns_nop 0\ns_cmp_lg_u32 s9, 0\n"
+             "s_cbranch_scc1 @loop\ns_endpgm\n");
+    gpus_place(&g, text);
+    for (unsigned more = 0; more < 2; more++) {
+        ck_assert_int_eq(emu_create(&config, &g.emu[GPU_NATIVE]), RD_OK);
+        ck_assert_int_eq(emu_mem_add(g.emu[GPU_NATIVE], (uint64_t)(uintptr_t)g.code,
+                                     GPU_CODE, EMU_MEM_READ | EMU_MEM_EXEC, "code"),
+                         RD_OK);
+        struct load l = {.groups = more ? 480 : 300}; /* 384 would do */
+        ck_assert_int_eq(gpus_run(&g, GPU_NATIVE, &l).status, RD_OK);
+        emu_native_stats(g.emu[GPU_NATIVE], &stats);
+        ck_assert_uint_eq(stats.traces != 0, more);
+        emu_destroy(g.emu[GPU_NATIVE]);
+    }
+    g.emu[GPU_NATIVE] = native;
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("known");
@@ -395,6 +427,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, lines_watched, 0, sizeof loops / sizeof *loops);
     tcase_add_test(t, halves);
     tcase_add_test(t, warm_blocks_alone);
+    tcase_add_test(t, visits_sampled);
     tcase_add_loop_test(t, scc, 0, sizeof flags / sizeof *flags);
     suite_add_tcase(s, t);
     return s;
