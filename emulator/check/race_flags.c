@@ -20,7 +20,7 @@ struct loop {
     const struct ck *ck;
     uint64_t end; /* of the code */
     const struct isa_inst *load;
-    bool private, tests; /* stores to scratch; somebody reads what is loaded */
+    bool private; /* stores to scratch */
 };
 
 static bool decode(const struct loop *l, uint64_t at, struct isa_inst *inst)
@@ -95,29 +95,31 @@ static bool same_load(const struct isa_inst *a, const struct isa_inst *b)
 }
 
 /* Does the loop from its head to the branch at last nothing but wait for what is
- * loaded? */
+ * loaded? A place that stays is loaded again only if the source says so: compilers take
+ * other loads out of a loop that stores nothing. */
 static bool only_waits(struct loop *l, uint64_t head, uint64_t last)
 {
     struct isa_inst inst;
-    bool moved = false, has = false;
+    bool moved, stepped = false, has = false, tests = false;
     const struct isa_opnd *data = &l->load->opnd[0], *where = &l->load->opnd[1];
     for (uint64_t at = head; at <= last; at += inst.bytes) {
         if (!decode(l, at, &inst) || does_else(&inst))
             return false;
         l->private |= isa_facts(inst.op)->access == ISA_ACCESS_STORE;
     }
+    moved = meet(data, where);
     for (uint64_t at = head; at <= last; at += inst.bytes) {
         (void)decode(l, at, &inst);
         bool is_load = same_load(&inst, l->load);
-        if (steps(l, &inst))
-            return false;
+        stepped |= steps(l, &inst);
         has |= is_load;
         for (unsigned i = 0; i < inst.n_opnds && !is_load; i++) {
-            l->tests |= inst.opnd[i].flags & ISA_OF_IN && meet(&inst.opnd[i], data);
+            tests |= inst.opnd[i].flags & ISA_OF_IN && meet(&inst.opnd[i], data) &&
+                     (both_plain(&inst) || l->private);
             moved |= inst.opnd[i].flags & ISA_OF_OUT && meet(&inst.opnd[i], where);
         }
     }
-    return has && l->tests && (moved || !meet(data, where));
+    return has && tests && (!moved || !stepped);
 }
 
 /* Where the branch at at goes, if it is one; 0: it is none. */
@@ -129,21 +131,37 @@ static uint64_t target(const struct isa_inst *inst, uint64_t at)
     return at + inst->bytes + (uint64_t)((int64_t)(int16_t)inst->opnd[0].imm * 4);
 }
 
+/* Does it load what a does, from an address in alias? */
+static bool like_load(const struct isa_inst *inst, const struct isa_inst *a,
+                      const struct isa_opnd *alias)
+{
+    return same_load(inst, a) ||
+           (inst->op == a->op && inst->n_opnds > 1 && meet(&inst->opnd[1], alias));
+}
+
 /* Is the load at pc in a loop that waits for what it loads, or right before one, as
  * compilers turn loops around? What comes back into a loop belongs to it. */
 static bool is_flag(const struct ck *ck, uint64_t pc)
 {
     struct loop l = {.ck = ck};
-    struct isa_inst load, inst;
+    struct isa_inst load, inst, twin;
+    struct isa_opnd alias = {.kind = 0}; /* made of the address */
     if (!find_code(&l, pc) || !decode(&l, pc, &load) || load.n_opnds < 2 ||
         isa_facts(load.op)->space != ISA_SPACE_LDS ||
         isa_facts(load.op)->access != ISA_ACCESS_LOAD || isa_facts(load.op)->elems != 1)
         return false;
-    l.load = &load;
+    twin = load;
     uint64_t at = pc, last = pc, head = 0, end = 0;
     for (unsigned i = 0; i < AHEAD && decode(&l, at, &inst); i++, at += inst.bytes) {
         uint64_t to = target(&inst, at);
-        last = same_load(&inst, &load) ? at : last;
+        if (!head && like_load(&inst, &load, &alias)) {
+            last = at;
+            twin = inst;
+        } else if (!head && inst.n_opnds > 1 && inst.opnd[0].flags & ISA_OF_OUT) {
+            for (unsigned k = 1; k < inst.n_opnds; k++)
+                if (meet(&inst.opnd[k], &load.opnd[1]))
+                    alias = inst.opnd[0];
+        }
         if (!head && does_else(&inst))
             return false;
         if (!head && to && to <= last && to + BACK >= pc)
@@ -151,6 +169,7 @@ static bool is_flag(const struct ck *ck, uint64_t pc)
         if (head && to >= head && to <= (end ? end : at))
             end = at;
     }
+    l.load = head <= pc ? &load : &twin;
     return head && only_waits(&l, head, end);
 }
 
