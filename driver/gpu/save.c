@@ -107,7 +107,7 @@ static bool load(void *ctx, uint64_t at, void *to, uint64_t bytes)
     return vm_read(q->gpu, q->config.space, at, to, bytes);
 }
 
-/* NULL: waves have none. The stepper has no halted waves. */
+/* NULL: waves have none, where others than the engine decide who runs. */
 static const struct emu_context *begin_context(struct gpu_queue *q, bool stepped)
 {
     bool board = q->gpu->host.board;
@@ -138,10 +138,11 @@ void cp_traps(struct gpu_queue *q, struct emu_queue *around)
     around->tma = q->traps.tma;
     around->doorbell = q->traps.doorbell;
     around->second_level = !host->board;
-    bool stepped = q->gpu->checks.path || q->gpu->debugger || q->gpu->clock.simulated ||
-                   (q->traps.watches && atomic_load(&q->traps.watches->set));
+    bool stepped = q->gpu->checks.path || q->gpu->debugger || q->gpu->clock.simulated;
+    bool watched = q->traps.watches && atomic_load(&q->traps.watches->set);
     around->context = begin_context(q, stepped);
-    atomic_store(&q->savable, around->context && !stepped);
+    bool stored = around->context && around->context->store;
+    atomic_store(&q->savable, around->context && !stepped && (!watched || stored));
 }
 
 /* The control stack, downwards: the wave that was saved last comes first. */

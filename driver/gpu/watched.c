@@ -80,15 +80,31 @@ static uint32_t hits(const struct gpu_watches *w, const struct emu_event *e)
     return hit;
 }
 
+static bool stands_still(int order)
+{
+    return order == EMU_CONTROL_PAUSE || order == EMU_CONTROL_SAVE;
+}
+
 /* Stand still while the queue is suspended. False: it goes away. */
-static bool go_on(struct gpu_queue *q)
+static bool go_on(struct gpu_queue *q, struct emu_stepper *s)
 {
     const struct timespec nap = {0, 200000};
-    while (cp_control(q) == EMU_CONTROL_PAUSE) {
+    bool stored = cp_control(q) == EMU_CONTROL_SAVE;
+    unsigned waves = 0;
+    if (!stands_still(cp_control(q)))
+        return cp_control(q) != EMU_CONTROL_CANCEL;
+    for (unsigned i = 0; i < emu_order_groups(s); i++)
+        waves += emu_group_live(emu_order_group(s, i));
+    atomic_store(&q->watch.waves, waves);
+    if (stored)
+        emu_order_store(s);
+    while (stands_still(cp_control(q))) {
         atomic_store(&q->standing, true);
         nanosleep(&nap, NULL);
     }
     atomic_store(&q->standing, false);
+    if (stored)
+        emu_order_load(s);
     return cp_control(q) != EMU_CONTROL_CANCEL;
 }
 
@@ -97,18 +113,24 @@ rd_status cp_watched_run(struct gpu_queue *q, struct emu *emu,
                          const struct gpu_watches *watches, struct emu_fault *fault,
                          struct emu_stats *stats)
 {
+    const struct timespec nap = {0, 200000};
     struct emu_stepper *s;
     struct emu_wave *wave;
     const struct emu_event *e;
     rd_status st = emu_stepper_create(emu, d, &s, fault);
     if (st != RD_OK)
         return st;
+    atomic_store(&q->watch.threads, 1);
     for (;;) {
-        if (!go_on(q)) {
+        if (!go_on(q, s)) {
             st = RD_E_TIMEOUT;
             break;
         }
         st = emu_order_next(s, &wave);
+        if (st == RD_OK && !wave && emu_order_groups(s)) { /* all are halted */
+            nanosleep(&nap, NULL);
+            continue;
+        }
         if (st != RD_OK || !wave)
             break;
         st = emu_order_step(s, &e);
@@ -118,6 +140,7 @@ rd_status cp_watched_run(struct gpu_queue *q, struct emu *emu,
         if (hit)
             emu_order_watch(s, wave, hit);
     }
+    atomic_store(&q->watch.threads, 0);
     if (st == RD_E_FAULT)
         *fault = *emu_stepper_fault(s);
     emu_stepper_destroy(s, stats);

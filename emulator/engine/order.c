@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "control.h"
 #include "stepper.h"
 #include "trap.h"
 
@@ -55,7 +56,7 @@ static rd_status start_next(struct emu_stepper *s)
 static struct wave *next_wave(struct order *o)
 {
     struct workgroup *g = &o->group->group;
-    if (o->done >= GROUP_BUDGET)
+    if (o->done >= GROUP_BUDGET || group_stands(g))
         return NULL;
     struct wave *w = turn_find(g);
     w->turn = TURN;
@@ -66,7 +67,8 @@ rd_status emu_order_next(struct emu_stepper *s, struct emu_wave **out)
 {
     struct order *o = &s->order;
     rd_status st = RD_OK;
-    while (!o->wave && st == RD_OK) {
+    unsigned standing = 0; /* workgroups that were asked in vain */
+    while (!o->wave && st == RD_OK && (!standing || standing <= o->n)) {
         if (!o->group) {
             if (!o->n)
                 st = start_next(s);
@@ -81,6 +83,7 @@ rd_status emu_order_next(struct emu_stepper *s, struct emu_wave **out)
             break;
         struct resident *r = o->group;
         o->group = NULL;
+        standing = group_stands(&r->group) ? standing + 1 : 0;
         st = queue_add(o, r);
         if (resident_wants_others(r) && st == RD_OK)
             st = start_next(s);
@@ -105,6 +108,17 @@ static void account(struct emu_stepper *s, struct wave *w, bool stopped)
     }
 }
 
+/* MODE.DEBUG_EN: into the handler behind each instruction. */
+static void single_step(struct order *o, struct wave *w)
+{
+    const struct uop *handler =
+        trap_enter(w, w->next, program_pc(w->program, w->next), 0);
+    if (handler)
+        w->next = handler;
+    o->left = 1;
+    w->turn = 0;
+}
+
 rd_status emu_order_step(struct emu_stepper *s, const struct emu_event **event)
 {
     struct order *o = &s->order;
@@ -116,6 +130,7 @@ rd_status emu_order_step(struct emu_stepper *s, const struct emu_event **event)
     if (!next)
         return RD_E_NOT_FOUND;
     struct wave *w = (struct wave *)next;
+    bool single = w->mode_bits & MODE_DEBUG_EN && wave_has_handler(w);
     if (w->stop == STOP_FAULT)
         return RD_E_FAULT;
     if (!o->left) {
@@ -125,9 +140,31 @@ rd_status emu_order_step(struct emu_stepper *s, const struct emu_event **event)
     w->n_insts++; /* before: what reads the clock sees it so (wave_clock) */
     st = stepper_execute(s, w, w->n_insts - 1, event);
     w->n_insts -= !*event;
+    if (st == RD_OK && single && *event && w->stop == STOP_NONE && wave_has_handler(w))
+        single_step(o, w);
     if (st == RD_OK)
         account(s, w, w->stop != STOP_NONE || w->observation->trapped);
     return st;
+}
+
+void emu_order_store(struct emu_stepper *s)
+{
+    for (unsigned i = 0; i < emu_order_groups(s); i++)
+        context_store(&((struct resident *)emu_order_group(s, i))->group);
+}
+
+void emu_order_load(struct emu_stepper *s)
+{
+    for (unsigned i = 0; i < emu_order_groups(s); i++) {
+        struct workgroup *g = &((struct resident *)emu_order_group(s, i))->group;
+        context_load(g);
+        if (g->fault.kind == EMU_FAULT_NONE)
+            continue;
+        s->dp.fault = g->fault; /* it has been sent to where nothing is */
+        g->waves[g->fault.wave]->stop = STOP_FAULT;
+    }
+    s->order.wave = NULL; /* it may stand now */
+    s->order.left = 0;
 }
 
 void emu_order_watch(struct emu_stepper *s, struct emu_wave *wave, uint32_t hit)

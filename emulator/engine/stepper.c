@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "context.h"
+
 /* The opaque names stand for the engine's own structures. */
 static struct resident *resident_of(struct emu_group *g)
 {
@@ -297,7 +299,9 @@ uint64_t emu_wave_executed(const struct emu_wave *wave)
 static rd_status settle(struct emu_stepper *s, struct wave *w)
 {
     struct dispatch *dp = &s->dp;
-    if (w->stop == STOP_HALT) { /* nobody resumes it */
+    const struct emu_context *c = w->group->queue->context;
+    bool stays = s->order.started && c && c->stays;
+    if (w->stop == STOP_HALT && !stays) { /* nobody resumes it */
         trap_report_halt(w->group);
         w->stop = STOP_FAULT;
     }

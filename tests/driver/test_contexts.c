@@ -256,10 +256,8 @@ static void suspend(bool yes)
 
 /* Waves are launched halted, and go on once a debugger lets them; those that it halts
  * wait, too. */
-START_TEST(halted)
+static void let_go(void)
 {
-    attach();
-    ck_assert_int_eq(launch(4), -EINVAL);
     ck_assert_int_eq(launch(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT), 0);
     begin(32);
     ck_assert(!counts(50));
@@ -288,6 +286,26 @@ START_TEST(halted)
     begin(32);
     ck_assert(counts(10000));
     mock_queue_destroy(&queue);
+}
+
+START_TEST(halted)
+{
+    attach();
+    ck_assert_int_eq(launch(4), -EINVAL);
+    let_go();
+    detach();
+}
+END_TEST
+
+/* The same instruction by instruction, since memory is watched. */
+START_TEST(halted_while_watched)
+{
+    attach();
+    struct kfd_ioctl_dbg_trap_args d = trap(KFD_IOC_DBG_TRAP_SET_NODE_ADDRESS_WATCH);
+    d.set_node_address_watch = (struct kfd_ioctl_dbg_trap_set_node_address_watch_args){
+        .address = 0x10000, .mask = ~0u, .gpu_id = GPU_ID};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
+    let_go();
     detach();
 }
 END_TEST
@@ -316,6 +334,7 @@ int main(void)
     tcase_add_test(t, waves_of_64);
     tcase_add_test(t, another_place);
     tcase_add_test(t, halted);
+    tcase_add_test(t, halted_while_watched);
     tcase_add_test(t, halted_for_good);
     suite_add_tcase(s, t);
     int status = suite_run_here(s);

@@ -179,8 +179,9 @@ START_TEST(own_process)
     for (unsigned i = 0; i < 4; i++)
         ck_assert_int_eq(unwatch(getpid(), i), i == 1 ? -EINVAL : 0);
     launched(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_DEBUG, 7);
-    launched(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_NORMAL, 0);
     ck_assert_int_eq(watch(getpid(), data, MODE(READ), ALL, &id), 0);
+    launched(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_DEBUG, 7);
+    launched(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_NORMAL, 0);
     struct kfd_ioctl_dbg_trap_args d = trap(getpid(), KFD_IOC_DBG_TRAP_DISABLE);
     ck_assert_int_eq(kfd(AMDKFD_IOC_DBG_TRAP, &d), 0);
     expect(0, 0, 0); /* they end with the session */

@@ -160,14 +160,15 @@ RD_CHECKED rd_status emu_run_lengths(struct emu *emu,
  * functions, emu_group_start, emu_group_end and emu_wave_step are not called.
  */
 
-/* The wave whose turn it is; NULL: all workgroups have ended. */
+/* The wave whose turn it is; NULL: all workgroups have ended, or, with some in flight,
+ * their waves are halted and stay so (context.h). */
 RD_CHECKED rd_status emu_order_next(struct emu_stepper *s, struct emu_wave **out);
 
 /* Execute its next instruction.
  *
  * event  out, valid until the next step; NULL if the instruction waits for other
  *        workgroups and will be tried again
- * Returns RD_E_NOT_FOUND if all have ended; RD_E_FAULT, then and from then on.
+ * Returns RD_E_NOT_FOUND if there is none; RD_E_FAULT, then and from then on.
  */
 RD_CHECKED rd_status emu_order_step(struct emu_stepper *s,
                                     const struct emu_event **event);
@@ -179,6 +180,11 @@ RD_CHECKED rd_status emu_order_step(struct emu_stepper *s,
  * hit  a bit for each watch point, 0 to 3
  */
 void emu_order_watch(struct emu_stepper *s, struct emu_wave *wave, uint32_t hit);
+
+/* What EMU_CONTROL_SAVE means for a dispatch whose contexts the host stores: now, and
+ * before it goes on. */
+void emu_order_store(struct emu_stepper *s);
+void emu_order_load(struct emu_stepper *s);
 
 /* Workgroups in flight, the one whose turn it is first. */
 unsigned emu_order_groups(const struct emu_stepper *s);
