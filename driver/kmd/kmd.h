@@ -505,7 +505,8 @@ enum {
     KMD_SMI_PRE_RESET = 3,
     KMD_SMI_POST_RESET = 4,
     KMD_SMI_MIGRATE_START = 5,
-    KMD_SMI_MIGRATE_END = 6
+    KMD_SMI_MIGRATE_END = 6,
+    KMD_SMI_UNMAP = 11, /* from the GPU */
 };
 
 /* A descriptor on which events can be read as text, once a mask was written to it.

@@ -22,6 +22,7 @@
 #define SYSTEM           0u         /* places: this, the GPU's id, or */
 #define NOWHERE          UINT32_MAX /* not said */
 #define TRIGGER_PREFETCH 0
+#define TRIGGER_UNMAP    2 /* the client has unmapped it */
 #define PAGE_BITS        12
 #define UNMAP_TRIES      1000u
 
@@ -134,6 +135,23 @@ rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
     return st;
 }
 
+/* What the GPU had of memory that the client unmaps. Lock held. */
+static void tell_unmapped(struct kmd *kmd, uint64_t start, uint64_t end)
+{
+    struct kmd_clocks now;
+    kmd_clocks(kmd, &now);
+    for (size_t i = 0; i < kmd->svm.count; i++) {
+        const struct svm_range *r = &kmd->svm.ranges[i];
+        uint64_t lo = r->start > start ? r->start : start;
+        uint64_t hi = r->end < end ? r->end : end;
+        if (r->mapped && lo < hi)
+            kmd_smi_event(kmd, KMD_SMI_UNMAP,
+                          "%" PRIu64 " -%d @%" PRIx64 "(%" PRIx64 ") %x %d\n",
+                          now.system_ns, (int)kmd->proc->pid, lo >> PAGE_BITS,
+                          (hi - lo) >> PAGE_BITS, BOARD_GPU_ID, TRIGGER_UNMAP);
+    }
+}
+
 static bool overlaps(const struct svm *svm, uint64_t start, uint64_t end)
 {
     for (size_t i = 0; i < svm->count; i++)
@@ -155,8 +173,10 @@ void kmd_svm_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes)
             return;
         sched_yield();
     }
-    if (overlaps(svm, va, end))
+    if (overlaps(svm, va, end)) {
+        tell_unmapped(kmd, va, end);
         (void)!cut(kmd, va, end);
+    }
     pthread_mutex_unlock(&svm->lock);
 }
 

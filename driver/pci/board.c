@@ -197,6 +197,7 @@ void board_reset(struct pci_board *b)
     regs_reset(&b->regs);
     ih_reset(b);
     psp_reset(b);
+    atomic_store(&b->features, false);
     gpu_flush(b->gpu);
     discovery_write(b, b->vram + b->config.vram_bytes - DISCOVERY_BEHIND);
 }

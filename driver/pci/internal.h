@@ -144,6 +144,7 @@ struct pci_board {
 
     struct ring_ih ih;
     bool sos_alive, sos_seen; /* psp.c */
+    _Atomic bool features;    /* smu.c: are on */
     _Atomic uint32_t
         mes_version[2]; /* psp.c: of the scheduler's firmware, by pipe; 0: not loaded */
 };

@@ -1,7 +1,9 @@
 /* smu.c: the system management unit: messages and their answers.
  *
- * Clocks stand: there is one level of each. Features are off, so nobody asks for
- * tables. SPDX-License-Identifier: MIT
+ * Clocks stand: there is one level of each. Of its features there are those that
+ * manage the shader's and the memory's clock, once a driver has switched all on; those
+ * that it has tables for are off, so nobody asks for these. SPDX-License-Identifier:
+ * MIT
  */
 #include <string.h>
 
@@ -18,6 +20,8 @@ enum message {
     MSG_TEST = 1,
     MSG_VERSION = 2,
     MSG_INTERFACE_VERSION = 3,
+    MSG_FEATURES_ON = 6,
+    MSG_FEATURES_OFF = 7,
     MSG_RUNNING_LOW = 0xd,
     MSG_RUNNING_HIGH = 0xc,
     MSG_DRAM_HIGH = 0xe,
@@ -29,6 +33,8 @@ enum message {
 #define DEBUG_MODE1_RESET 2u
 #define OK                1u
 #define FREQUENCY_COUNT   0xffu
+#define FEATURE_GFX_CLOCK (1u << 1)
+#define FEATURE_MEM_CLOCK (1u << 3)
 #define SMU_FW_VERSION    0x004e8700u
 #define SMU_INTERFACE     0x3du
 
@@ -55,6 +61,12 @@ static uint32_t answer(struct pci_board *b, uint32_t message, uint32_t argument)
     case MSG_FREQUENCY: /* how many there are, or the only one */
         return (argument & FREQUENCY_COUNT) == FREQUENCY_COUNT ? 1
                                                                : mhz_of(argument >> 16);
+    case MSG_FEATURES_ON:
+    case MSG_FEATURES_OFF:
+        atomic_store(&b->features, message == MSG_FEATURES_ON);
+        return 0;
+    case MSG_RUNNING_LOW:
+        return atomic_load(&b->features) ? FEATURE_GFX_CLOCK | FEATURE_MEM_CLOCK : 0;
     case MSG_MODE1_RESET:
         board_reset(b);
         return 0;

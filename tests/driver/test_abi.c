@@ -373,9 +373,26 @@ START_TEST(svm_attributes)
     s.nattr = 1000;
     ck_assert_int_eq(kfd(cmd, &s), -EINVAL);
     /* What was said of memory is not said of what comes to the same place. */
+    struct kfd_ioctl_smi_events_args smi = {.gpuid = GPU_ID};
+    uint64_t unmap = KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_UNMAP_FROM_GPU);
+    unsigned event, gpu;
+    unsigned long page;
+    int pid, trigger;
+    ck_assert_int_eq(kfd(AMDKFD_IOC_SMI_EVENTS, &smi), 0);
+    FILE *f = fdopen((int)smi.anon_fd, "re");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(write((int)smi.anon_fd, &unmap, sizeof(unmap)), sizeof(unmap));
     s.nattr = 3;
     s.size = 4096;
     abi_unmapped((uintptr_t)p, 4096);
+    ck_assert_int_eq(
+        fscanf(f, "%x %*d -%d @%lx(1) %x %d", &event, &pid, &page, &gpu, &trigger), 5);
+    ck_assert_uint_eq(event, KFD_SMI_EVENT_UNMAP_FROM_GPU);
+    ck_assert_int_eq(pid, getpid());
+    ck_assert_uint_eq(page, (uintptr_t)p >> 12);
+    ck_assert_uint_eq(gpu, GPU_ID);
+    ck_assert_int_eq(trigger, KFD_SVM_UNMAP_TRIGGER_UNMAP_FROM_CPU);
+    (void)fclose(f);
     ck_assert_int_eq(kfd(cmd, &s), 0);
     ck_assert_uint_eq(s.attr[0].type, KFD_IOCTL_SVM_ATTR_NO_ACCESS);
     s.start_addr += 4096;
