@@ -287,6 +287,8 @@ void gpu_queue_inactive(struct gpu_queue *q, enum gpu_error error);
  * their queues go on behind the dispatch. Returns when they have, or after some
  * milliseconds. */
 void gpu_kill_waves(struct gpu *gpu, unsigned space);
+/* Is a queue's worker at work, or about to look for some? */
+bool gpu_awake(struct gpu *gpu);
 /* Look at the doorbells now instead of at the next poll. */
 void gpu_kick(struct gpu *gpu);
 

@@ -247,6 +247,11 @@ void gpu_kick(struct gpu *gpu)
     pthread_mutex_unlock(&gpu->queue_lock);
 }
 
+bool gpu_awake(struct gpu *gpu)
+{
+    return atomic_load_explicit(&gpu->awake, memory_order_relaxed) > 0;
+}
+
 /* ---- interface ---- */
 
 static struct gpu_queue *queue_new(struct gpu *gpu,

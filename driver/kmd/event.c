@@ -17,6 +17,8 @@
 #include "internal.h"
 
 #define MAX_EVENTS  (2 * KMD_EVENT_SIGNALS)
+#define SPIN_NS     20000
+#define SPINS       32u        /* between looks */
 #define EMPTY_SLOT  UINT64_MAX /* a mailbox that no signal has written */
 #define OLD_NEWS_NS 200000
 
@@ -280,6 +282,25 @@ static bool only_old_news(const struct waiter *w, unsigned count)
     return any;
 }
 
+/* What is done within microseconds is not worth a sleep, which costs tens of them,
+ * while a queue's worker is awake. Lock held, but for moments. */
+static void wait_a_little(struct kmd *kmd, const struct waiter *w, unsigned count,
+                          bool all)
+{
+    struct event_table *t = &kmd->events;
+    struct timespec now, end;
+    deadline(&end, 0, SPIN_NS);
+    do {
+        pthread_mutex_unlock(&t->lock);
+        for (unsigned i = 0; i < SPINS; i++)
+            __builtin_ia32_pause();
+        pthread_mutex_lock(&t->lock);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (gpu_awake(kmd->gpu) && test(w, count, all) == KMD_WAIT_TIMEOUT &&
+             (now.tv_sec < end.tv_sec ||
+              (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec)));
+}
+
 rd_status kmd_event_wait(struct kmd *kmd, struct kmd_wait *waits, unsigned count,
                          bool all, uint32_t timeout_ms, enum kmd_wait_result *result)
 {
@@ -302,6 +323,8 @@ rd_status kmd_event_wait(struct kmd *kmd, struct kmd_wait *waits, unsigned count
         deadline(&soon, 0, OLD_NEWS_NS);
         (void)pthread_cond_timedwait(&wake, &t->lock, &soon);
     }
+    if (st == RD_OK && timeout_ms && test(w, count, all) == KMD_WAIT_TIMEOUT)
+        wait_a_little(kmd, w, count, all);
     if (st == RD_OK) {
         int err = timeout_ms ? 0 : ETIMEDOUT;
         while ((*result = test(w, count, all)) == KMD_WAIT_TIMEOUT &&
