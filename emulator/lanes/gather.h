@@ -26,7 +26,11 @@ static inline void row_range(const uint32_t *a, uint32_t exec, uint32_t *lo,
                              uint32_t *hi)
 {
     uint32_t least = UINT32_MAX, most = 0;
-    for (unsigned l = 0; l < 32; l++) {
+    for (unsigned l = 0; exec == ~0u && l < 32; l++) {
+        least = a[l] < least ? a[l] : least;
+        most = a[l] > most ? a[l] : most;
+    }
+    for (unsigned l = 0; exec != ~0u && l < 32; l++) {
         uint32_t off = (exec >> l & 1u) - 1u; /* ~0 for inactive lanes */
         uint32_t low = a[l] | off, high = a[l] & ~off;
         least = low < least ? low : least;

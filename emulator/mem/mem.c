@@ -548,11 +548,13 @@ struct lds_at {
 static bool lds_lanes(struct wave *w, const struct uop *u, bool write, uint32_t *exec,
                       struct lds_at *to)
 {
-    uint32_t all = *exec, limit = w->group->lds_bytes, bytes = u->mem.bytes, lo, hi;
+    uint32_t all = *exec, limit = w->group->lds_bytes, bytes = u->mem.bytes, lo, hi = 0;
+    if (all)
+        row_range(address_row(w, w->half, u->mem.addr), all, &lo, &hi);
     for (unsigned e = 0; e < u->mem.elems; e++) {
+        uint64_t last = (uint64_t)hi + (e ? u->mem.off1 : u->mem.off0);
         lds_offsets(w, u, w->half, e, to->at[e]);
-        row_range(to->at[e], all, &lo, &hi);
-        if (!all || (uint64_t)hi + bytes <= limit)
+        if (!all || last + bytes <= limit) /* then no sum has wrapped */
             continue;
         FOR_LANES(l, all)
         if ((uint64_t)to->at[e][l] + bytes > limit) {

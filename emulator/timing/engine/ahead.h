@@ -22,6 +22,15 @@ static inline void tm_fetch_rows(const struct tm_wave *w, const struct tm_inst *
         tm_fetch_row(w, i->vdst[n].first);
 }
 
+/* Those that a VALU instruction reads; what it writes else is written as a whole. */
+static inline void tm_fetch_sources(const struct tm_wave *w, const struct tm_inst *i)
+{
+    for (const uint8_t *src = i->src, *end = src + i->n_src; src < end; src += 2) {
+        tm_fetch_row(w, src[0]);
+        tm_fetch_row(w, src[1]);
+    }
+}
+
 /* The wave comes to the instruction, and will to the one behind it: what their turns
  * look at. */
 static inline void tm_fetch_inst(const struct tm_inst *i)

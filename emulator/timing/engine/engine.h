@@ -199,9 +199,8 @@ bool tm_awaits_some(const struct tm_engine *t, const struct tm_wave *w);
 static inline bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w)
 {
     const struct tm_inst *i = w->next;
-    bool plain = i && i->sort == TM_SORT_PLAIN && i->follows &&
-                 i->follows->sort == TM_SORT_PLAIN;
-    return !plain && tm_awaits_some(t, w); /* those look at none */
+    bool none = i && !i->looks && i->follows && !i->follows->looks;
+    return !none && tm_awaits_some(t, w);
 }
 
 /* ---- turn.c ---- */

@@ -41,7 +41,7 @@ TM_HOT rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_in
         return step_now(t, w, event);
     w->owed++;
     if (sort == TM_SORT_PLAIN || (sort == TM_SORT_ANY && i->cls == TM_VALU))
-        tm_fetch_rows(w, i);
+        tm_fetch_sources(w, i);
     t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
     *event = &t->plain;
     return RD_OK;
@@ -610,9 +610,9 @@ static inline void moves_on(struct tm_turns *q, struct tm_line *line,
     q->busy |= UINT64_C(1) << to;
 }
 
-/* It has taken the VALU for a cycle from the first of those that wait for it, whose turn
- * in this cycle is to come. What that finds is known now, unless one of them can be put
- * off. */
+/* It has taken the VALU for a cycle from the first of those that wait for it, whose
+ * turn in this cycle is to come. What that finds is known now, unless one of them can
+ * be put off. */
 static inline void take_from(struct tm_engine *t, const struct tm_wave *w)
 {
     struct tm_turns *q = w->turns;

@@ -240,24 +240,17 @@ static void wait_count(const struct tm_base *b, struct tm_wave *w,
     at_least_from(o, when, why, from);
 }
 
+/* But of the LDS: wait_lds. */
 static inline void wait_memory(const struct tm_base *b, struct tm_wave *w,
                                const struct tm_inst *i, struct bound *o)
 {
-    bool lds = i->cls == TM_LDS;
-    struct tm_simd *s = w->simd;
+    struct tm_queue *q = &w->simd->vmem_queue;
     wait_drain(b, w, o);
     wait_sgpr_sources(b, w, i, o);
     wait_salu_results(b, w, i, o);
     wait_count(b, w, i, o);
-    if (!lds) {
-        queue_trim(&s->vmem_queue, b->now);
-        at_least(o, queue_free(&s->vmem_queue, o->t, (unsigned)PARAM(b, mem_queue)),
-                 TM_S_MEM_QUEUE);
-        return;
-    }
-    queue_trim(&s->lds_queue, b->now);
-    at_least(o, queue_free(&s->lds_queue, o->t, (unsigned)PARAM(b, mem_queue)),
-             TM_S_MEM_QUEUE);
+    queue_trim(q, b->now);
+    at_least(o, queue_free(q, o->t, (unsigned)PARAM(b, mem_queue)), TM_S_MEM_QUEUE);
 }
 
 static void wait_counters(const struct tm_base *b, struct tm_wave *w,
@@ -318,7 +311,7 @@ static inline void wait_port(const struct tm_base *b, const struct tm_wave *w,
         at_least(o, p->last_barrier + 1, TM_S_PORT);
 }
 
-/* Whatever it is. imm: it goes where s_nop and its kin do */
+/* What is of no sort of its own. imm: it goes where s_nop and its kin do */
 __attribute__((noinline)) static void wait_unit(const struct tm_base *b,
                                                 struct tm_wave *w,
                                                 const struct tm_inst *i, bool imm,
@@ -335,7 +328,7 @@ __attribute__((noinline)) static void wait_unit(const struct tm_base *b,
         wait_salu(b, w, i, o);
     else if (i->cls == TM_BRANCH)
         wait_branch(b, w, i, o);
-    else if (i->cls == TM_VMEM || i->cls == TM_LDS || i->cls == TM_EXPORT)
+    else if (i->cls == TM_VMEM || i->cls == TM_EXPORT)
         wait_memory(b, w, i, o);
     else if (i->special == TM_NOP)
         wait_sent(b, w, o);
@@ -360,6 +353,25 @@ TM_HOT void wait_plain(const struct tm_base *b, const struct tm_wave *w,
         at_least(o, v->goes, TM_S_SDST);
 }
 
+/* wait_memory for the LDS. */
+TM_HOT void wait_lds(const struct tm_base *b, struct tm_wave *w,
+                     const struct tm_inst *i, struct bound *o)
+{
+    struct tm_queue *q = &w->simd->lds_queue;
+    uint32_t exec = w->sregs.s[TM_EXEC].ready;
+    wait_drain(b, w, o);
+    if (i->n_ssrc)
+        wait_sgpr_sources(b, w, i, o);
+    if (i->reads_sgpr)
+        wait_salu_results(b, w, i, o);
+    else if (exec)
+        at_least(o, tm_stamped(w->start, exec) + PARAM(b, salu_out), TM_S_SALU);
+    if (w->counter[TM_LGKM].n >= (unsigned)PARAM(b, counter_most))
+        wait_count(b, w, i, o);
+    queue_trim(q, b->now);
+    at_least(o, queue_free(q, o->t, (unsigned)PARAM(b, mem_queue)), TM_S_MEM_QUEUE);
+}
+
 /* When may the wave issue its next instruction?
  *
  * why   out: what it waits for until then
@@ -378,14 +390,19 @@ TM_HOT int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why
         at_least(&o, w->last_issue + PARAM(b, imm_switch_cycles), TM_S_SWITCH);
     if (w->hints.delay_on[0] || w->hints.delay_on[1])
         wait_delay(w, &o);
-    if (plain)
+    if (plain) {
         wait_plain(b, w, &o);
-    else
-        wait_unit(b, w, i, imm, &o);
-    if (plain)
         wait_port_of(b, w, TM_VALU, &o);
-    else if (!imm || i->special == TM_BARRIER)
-        wait_port(b, w, i, &o);
+    } else if (i->sort == TM_SORT_LDS) {
+        wait_lds(b, w, i, &o);
+        wait_port_of(b, w, TM_LDS, &o);
+    } else if (i->sort == TM_SORT_WAIT) {
+        wait_counters(b, w, i, &o);
+    } else {
+        wait_unit(b, w, i, imm, &o);
+        if (!imm || i->special == TM_BARRIER)
+            wait_port(b, w, i, &o);
+    }
     *why = o.why;
     *from = o.from;
     return o.t;

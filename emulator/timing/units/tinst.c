@@ -287,6 +287,8 @@ static void describe_again(struct tm_inst *out)
     for (unsigned c = 0; c < sizeof out->wait; c++)
         if (out->wait[c] != TM_NO_WAIT)
             out->waits |= (uint8_t)(1u << c);
+    out->looks = out->waits & 3u || out->cls == TM_VMEM || out->cls == TM_BRANCH ||
+                 out->special == TM_DELAY;
     if (out->cls == TM_IMM)
         out->again = out->special == TM_WAITCNT ? TM_AGAIN_COUNTERS
                      : out->special == TM_BARRIER || out->special == TM_NOP ||

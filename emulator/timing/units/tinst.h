@@ -121,6 +121,7 @@ struct tm_inst {
     bool exec_matters;   /* skipped if EXEC is zero */
     bool postponed;      /* it may be executed later than it issues (meet.c) */
     bool alone;          /* it may touch what all shader engines share */
+    bool looks;          /* it, or what comes next, may wait for vector memory */
     uint8_t vgpr_fields; /* source fields that are VGPRs */
 
     /* VGPRs that a VALU instruction reads and writes, one by one; behind an odd number
