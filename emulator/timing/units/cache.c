@@ -57,14 +57,14 @@ static size_t find(const struct tm_cache *c, size_t first, uint64_t line)
 /* The first empty way, else the least recently used one. */
 static size_t oldest(const struct tm_cache *c, size_t first)
 {
-    uint32_t least = c->used[first];
-    size_t at = first;
-    for (size_t i = first + 1; i < first + c->ways; i++) {
-        bool less = c->used[i] < least;
-        at = less ? i : at;
-        least = less ? c->used[i] : least;
-    }
-    return at;
+    const uint32_t *used = c->used + first;
+    uint32_t least = used[0];
+    size_t at = 0;
+    for (size_t i = 1; i < c->ways; i++)
+        least = used[i] < least ? used[i] : least;
+    while (used[at] != least)
+        at++;
+    return first + at;
 }
 
 bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)

@@ -65,18 +65,12 @@ static unsigned returning(const struct tm_inst *i)
     return load[back];
 }
 
-/* The same, and what sending operands adds. */
-static int64_t transfer(const struct tm_inst *i, unsigned passes)
+void tm_lds_costs(struct tm_inst *i)
 {
     static const uint8_t send[6] = {0, 0, 2, 4, 7, 8};
-    unsigned regs = i->send_regs > 5 ? 5 : i->send_regs;
-    return (int64_t)(send[regs] + returning(i)) * passes;
-}
-
-int64_t tm_lds_returns(const struct tm_inst *i, unsigned passes)
-{
-    unsigned cycles = returning(i);
-    return i->dst_dwords ? (int64_t)(cycles > 1 ? cycles : 1) * passes : 0;
+    unsigned regs = i->send_regs > 5 ? 5 : i->send_regs, cycles = returning(i);
+    i->lds_transfer = (uint8_t)(send[regs] + cycles);
+    i->lds_returns = (uint8_t)(!i->dst_dwords ? 0 : cycles > 1 ? cycles : 1);
 }
 
 /* In WGP mode a workgroup's part lies where there was room, whichever CU its waves are
@@ -231,7 +225,7 @@ int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_
     int64_t queued = start - accept;
     *why = queued > conflict ? TM_S_LDS_BUSY : conflict ? TM_S_LDS_BANK : TM_S_LGKM_LDS;
     int64_t done = start + PARAM(b, lds_latency) - PARAM(b, lds_start) +
-                   transfer(i, passes) + extra + conflict +
+                   (int64_t)i->lds_transfer * passes + extra + conflict +
                    (i->permute ? PARAM(b, lds_permute) : 0);
     *last = done = tm_max(done, *last + 1);
     struct tm_queue *q = &way->unit[own]->flight;

@@ -31,8 +31,13 @@ struct tm_lds_way {
     int64_t *back; /* of its CU */
 };
 
-/* Cycles that what an instruction returns takes on the way back. */
-int64_t tm_lds_returns(const struct tm_inst *i, unsigned passes);
+/* What an instruction takes: before it is first issued. */
+void tm_lds_costs(struct tm_inst *i);
+/* Cycles that what it returns takes on the way back. */
+static inline int64_t tm_lds_returns(const struct tm_inst *i, unsigned passes)
+{
+    return (int64_t)i->lds_returns * passes;
+}
 
 /* When it takes another instruction. */
 int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,

@@ -366,7 +366,7 @@ static void coalesce(const struct tm_base *b, const struct tm_memory *m,
                      const struct emu_access *x, uint64_t stride, struct tm_request *r)
 {
     unsigned group = x->bytes > 4 ? 128u / (x->bytes > 16 ? 16u : x->bytes) : 32u;
-    uint64_t last_page = UINT64_MAX, last = UINT64_MAX, page_at = 0;
+    uint64_t last_page = UINT64_MAX, page_at = 0;
     for (unsigned first = 0; first < 64; first += group) {
         uint64_t seen[64];
         unsigned n = 0;
@@ -375,16 +375,17 @@ static void coalesce(const struct tm_base *b, const struct tm_memory *m,
             lanes &= (UINT64_C(1) << group) - 1;
         if (!lanes)
             continue;
-        last = UINT64_MAX;
+        uint64_t from = 0, room = 0; /* where the lane before it went: to begin there */
         for (; lanes; lanes &= lanes - 1) {
             unsigned lane = first + (unsigned)__builtin_ctzll(lanes);
             uint64_t address = x->space == EMU_SPACE_SCRATCH
                                    ? stride + x->address[lane] * 32 + lane % 32 * 4
                                    : x->address[lane];
+            if (address - from < room)
+                continue;
             uint64_t end = address + x->bytes - 1;
-            if (address / 64 == last && end / 64 == last)
-                continue; /* where the lane before it went */
-            last = end / 64;
+            from = end / 64 * 64;
+            room = x->bytes <= 64 ? 65 - x->bytes : 0;
             for (uint64_t s = address / 64; s <= end / 64; s++) {
                 if (s * 64 / TM_HOST_PAGE != last_page) {
                     last_page = s * 64 / TM_HOST_PAGE;

@@ -162,7 +162,10 @@ struct tm_inst {
     bool drops_l0, drops_gl1;    /* it empties the cache */
     uint8_t dst_dwords, mem_ops; /* returned; addresses per lane (2addr) */
     uint8_t lds_more;            /* data cycles that no access shows */
-    uint8_t mul;                 /* SALU multiplication */
+    /* Cycles that sending and returning its data adds to its latency; on the way back.
+     */
+    uint8_t lds_transfer, lds_returns;
+    uint8_t mul; /* SALU multiplication */
     uint16_t
         ahead;  /* of s_set_inst_prefetch_distance: bytes that a wave fetches ahead */
     bool talks; /* by it waves may learn what others have done, through memory */
