@@ -135,6 +135,8 @@ GLOBAL = wait("global_load_b32 v1, v1, s[4:5]", "vmcnt")
 INDEXED = wait("v_mov_b32 v3, 0\n\ts_delay_alu instid0(VALU_DEP_1)\n\tv_lshlrev_b64 v[2:3], 0, v[2:3]\n"
                "\ts_delay_alu instid0(VALU_DEP_1)\n\tv_add_co_u32 v2, vcc_lo, s4, v2\n"
                "\tv_add_co_ci_u32 v3, vcc_lo, s5, v3, vcc_lo\n\tglobal_load_b32 v2, v[2:3], off", "vmcnt")
+SCALAR = lambda i: ("s_add_u32 s8, s4, s8\n\ts_addc_u32 s9, s5, 0\n\ts_load_b32 s8, s[8:9], 0x0\n"
+                    "\ts_waitcnt lgkmcnt(0)")
 # What LLVM puts between a transcendental and its first use.
 ROOT = lambda i: ("v_sqrt_f32 v1, v1\n\ts_waitcnt_depctr 0xfff\n\tv_mul_f32 v1, v1, v50\n\t"
                   "s_delay_alu instid0(VALU_DEP_1)")
@@ -240,6 +242,10 @@ BENCHES = [
           unit="ns", tolerance=10),
     Bench("scalar load, hit", 28, TRACE + ": 27 to the wait's end",
           lambda i: "s_load_b32 s8, s[4:5], 0x0\n\ts_waitcnt lgkmcnt(0)", tolerance=8),
+    Bench("scalar load, GL2, chase", 65 * 2.7, PUBLISHED + " for an APU: 65 ns, with address arithmetic", SCALAR,
+          setup="s_mov_b32 s8, 0\n", chain=(2 << 20, 128), trips=(600, 800), tolerance=15),
+    Bench("scalar load, Infinity Cache, chase", 128.4, PUBLISHED + ", fabric awake, with address arithmetic", SCALAR,
+          setup="s_mov_b32 s8, 0\n", chain=(8 << 20, 128), trips=(2060, 2120), unit="ns", tolerance=15),
     Bench("L0 hit, chase", 71, TRACE + ": 70 to the wait's end", GLOBAL, setup=LANE0, chain=(16384, 128),
           trips=(8, 40)),
     Bench("GL1 hit, chase", 135, PUBLISHED + " for the same L0, GL1 of an APU: 50 ns", GLOBAL, setup=LANE0,
