@@ -4,6 +4,7 @@
  * %s v_nop
  *     // A: v_nop ; encoding: [0x00,0x00,0x00,0x7e]
  *     // C-ERR: :[[@LINE-2]]:1: error: not supported
+ *     // B: [0x00,0x00,0x00,0x7e]
  *
  * A check counts if a RUN line for a processor of this family has its prefix, in the
  * wave sizes of those lines; "error:" means that the statement must be refused. Must
@@ -173,6 +174,19 @@ static const struct line *subject(const struct lit *lit, size_t i, const char *r
     return NULL;
 }
 
+/* The list of bytes of a check, which may stand alone behind the prefix; NULL: none. */
+static const char *list_of(const struct line *l, const char *rest)
+{
+    const char *end = l->text + l->len;
+    const char *named = find(l, "encoding: [");
+    if (named)
+        return named + strlen("encoding: ");
+    while (rest < end && (*rest == ' ' || *rest == '\t'))
+        rest++;
+    bool alone = end - rest > 3 && (!memcmp(rest, "[0x", 3) || !memcmp(rest, "[A,", 3));
+    return alone ? rest : NULL;
+}
+
 static void check_at(struct lit *lit, size_t i)
 {
     const struct line *l = &lit->lines[i];
@@ -181,7 +195,7 @@ static void check_at(struct lit *lit, size_t i)
     const char *rest = end;
     const char *p = comment(l);
     unsigned waves = p ? waves_of(lit, p, end, &rest) : 0;
-    const char *bytes = find(l, "encoding: [");
+    const char *bytes = list_of(l, rest);
     bool refused = !bytes && find(l, "error:");
     struct expected e = {0};
     if (!waves || (!bytes && !refused))
@@ -194,7 +208,7 @@ static void check_at(struct lit *lit, size_t i)
     }
     c->line = (unsigned long)(s - lit->lines) + 1;
     const char *close = bytes ? memchr(bytes, ']', (size_t)(end - bytes)) : NULL;
-    if (bytes && (!close || !check_parse_bytes(bytes + 10, close + 1, &e))) {
+    if (bytes && (!close || !check_parse_bytes(bytes, close + 1, &e))) {
         check_malformed(c, l->text, l->len, "expected bytes in brackets");
         return;
     }
