@@ -166,7 +166,9 @@ static bool parse_name(struct as *as, struct ex_value *out)
     if (len == 1 && *name == '.')
         return as_here(as, out);
     if (as->p < as->end && *as->p == '(')
-        return fail(as, name, "unknown function (max, or, alignto)");
+        return fail(as, name,
+                    "unknown function (max, or, alignto, extrasgprs, totalnumvgprs, "
+                    "instprefsize, occupancy)");
     return parse_symbol(as, name, len, out);
 }
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define KD_BYTES      64
-#define KD_FIELDS     48u
+#define KD_FIELDS     49u
 #define KD_MAX_BLOCKS 64u /* the granulated count of VGPRs has six bits */
 
 /* Where a directive's value goes: a dword of the descriptor. */

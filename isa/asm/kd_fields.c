@@ -50,6 +50,7 @@ const struct kd_field kd_fields[KD_FIELDS] = {
     {"memory_ordered", KD_RSRC1, 30, 1, 0, KD_NO, KD_FINE, 1},
     {"forward_progress", KD_RSRC1, 31, 1, 0, KD_NO, KD_FINE, 0},
     {"shared_vgpr_count", KD_RSRC3, 0, 4, 0, KD_SHARED_VGPR, KD_FINE, 0},
+    {"inst_pref_size", KD_RSRC3, 4, 6, 0, KD_NO, KD_FINE, 0},
     {"round_robin_scheduling", KD_NOWHERE, 0, 1, 0, KD_NO, KD_GFX12, 0},
     {"exception_fp_ieee_invalid_op", KD_RSRC2, 24, 1, 0, KD_NO, KD_FINE, 0},
     {"exception_fp_denorm_src", KD_RSRC2, 25, 1, 0, KD_NO, KD_FINE, 0},

@@ -48,40 +48,135 @@ static bool join(struct ex *e, enum ex_op op, struct ex_value a, struct ex_value
     return ex_compute(op, a.k, b.k, &out->k) || ex_fail(e, at, ex_compute_error(op));
 }
 
-/* max(a, b, ...), or(a, b, ...), alignto(a, b): the cursor is behind the bracket. */
-static bool function(struct ex *e, enum ex_op op, const char *at, struct ex_value *out)
+/* ---- functions, those that clang's assembly asks of the target among them ---- */
+
+#define MAX_ARGS  7
+#define CODE_LINE 128     /* bytes of a line of the instruction cache */
+#define PREF_MOST 63      /* what six bits of a kernel's descriptor hold */
+#define BEYOND    0x10000 /* more waves than any limit */
+
+static struct ex_value constant(int64_t k)
 {
-    if (!parse(e, 1, out))
-        return false;
-    unsigned n = 1;
-    for (; take(e, ','); n++) {
-        struct ex_value arg;
-        if (!parse(e, 1, &arg) || !join(e, op, *out, arg, at, out))
+    return (struct ex_value){.k = k};
+}
+
+static bool least(struct ex *e, struct ex_value a, struct ex_value b, const char *at,
+                  struct ex_value *out)
+{
+    const struct ex_value none = {0};
+    struct ex_value below;
+    return join(e, EX_NEG, a, none, at, &a) && join(e, EX_NEG, b, none, at, &b) &&
+           join(e, EX_MAX, a, b, at, &below) && join(e, EX_NEG, below, none, at, out);
+}
+
+/* extrasgprs(uses VCC, uses flat scratch, has XNACK): VCC's two; the others lie outside
+ * of what is allocated. */
+static bool extra_sgprs(struct ex *e, const struct ex_value *arg, const char *at,
+                        struct ex_value *out)
+{
+    return join(e, EX_NE, arg[0], constant(0), at, out) &&
+           join(e, EX_MUL, *out, constant(-2), at, out);
+}
+
+/* totalnumvgprs(AGPRs, VGPRs): there are no AGPRs. */
+static bool total_vgprs(struct ex *e, const struct ex_value *arg, const char *at,
+                        struct ex_value *out)
+{
+    return join(e, EX_MAX, arg[0], arg[1], at, out);
+}
+
+/* instprefsize(bytes of code): lines to fetch ahead. */
+static bool inst_pref_size(struct ex *e, const struct ex_value *arg, const char *at,
+                           struct ex_value *out)
+{
+    return join(e, EX_ALIGNTO, arg[0], constant(CODE_LINE), at, out) &&
+           join(e, EX_DIV, *out, constant(CODE_LINE), at, out) &&
+           least(e, *out, constant(PREF_MOST), at, out);
+}
+
+/* Raise a limit beyond all others if a number is 0. */
+static bool lift(struct ex *e, struct ex_value number, const char *at,
+                 struct ex_value *limit)
+{
+    struct ex_value none;
+    return join(e, EX_EQ, number, constant(0), at, &none) &&
+           join(e, EX_MUL, none, constant(-BEYOND), at, &none) &&
+           join(e, EX_ADD, *limit, none, at, limit);
+}
+
+/* occupancy(most waves, granule and number of VGPRs, generation, waves by other limits,
+ * SGPRs, VGPRs): SGPRs limit no longer, and what uses no registers is not limited. */
+static bool occupancy(struct ex *e, const struct ex_value *arg, const char *at,
+                      struct ex_value *out)
+{
+    struct ex_value fit, granule, used, most = arg[0];
+    return join(e, EX_MAX, arg[5], arg[6], at, &used) && lift(e, used, at, &most) &&
+           join(e, EX_MAX, arg[1], constant(1), at, &granule) &&
+           join(e, EX_MAX, arg[6], constant(1), at, &used) &&
+           join(e, EX_ALIGNTO, used, granule, at, &used) &&
+           join(e, EX_DIV, arg[2], used, at, &fit) &&
+           join(e, EX_MAX, fit, constant(1), at, &fit) && lift(e, arg[6], at, &fit) &&
+           least(e, fit, most, at, &fit) && least(e, fit, arg[4], at, out);
+}
+
+struct function {
+    const char *text;
+    unsigned args;   /* 0: one or more, folded */
+    enum ex_op fold; /* of the arguments; EX_NONE: */
+    bool (*make)(struct ex *e, const struct ex_value *arg, const char *at,
+                 struct ex_value *out);
+};
+
+static const struct function functions[] = {
+    {"max", 0, EX_MAX, NULL},
+    {"or", 0, EX_OR, NULL},
+    {"alignto", 2, EX_ALIGNTO, NULL},
+    {"extrasgprs", 3, EX_NONE, extra_sgprs},
+    {"totalnumvgprs", 2, EX_NONE, total_vgprs},
+    {"instprefsize", 1, EX_NONE, inst_pref_size},
+    {"occupancy", 7, EX_NONE, occupancy},
+};
+
+/* The arguments and what becomes of them; the cursor is behind the bracket. */
+static bool function(struct ex *e, const struct function *f, const char *at,
+                     struct ex_value *out)
+{
+    struct ex_value arg[MAX_ARGS];
+    unsigned n = 0;
+    do {
+        struct ex_value *to = &arg[n < MAX_ARGS ? n : MAX_ARGS - 1];
+        if (!parse(e, 1, to))
             return false;
-    }
-    if (op == EX_ALIGNTO && n != 2)
-        return ex_fail(e, at, EX_E_ALIGN_ARGS);
-    return take(e, ')') || ex_fail(e, e->p, EX_E_PAREN);
+        bool first = n++ == 0;
+        if (f->fold == EX_NONE)
+            continue;
+        struct ex_value value = *to;
+        if (first)
+            *out = value;
+        else if (!join(e, f->fold, *out, value, at, out))
+            return false;
+    } while (take(e, ','));
+    if (f->args && n != f->args)
+        return ex_fail(e, at, f->fold == EX_ALIGNTO ? EX_E_ALIGN_ARGS : EX_E_ARGUMENTS);
+    if (!take(e, ')'))
+        return ex_fail(e, e->p, EX_E_PAREN);
+    return f->fold != EX_NONE || f->make(e, arg, at, out);
 }
 
 /* If a function begins here, skip its name and bracket. */
-static enum ex_op function_at(struct ex *e)
+static const struct function *function_at(struct ex *e)
 {
-    static const struct {
-        const char *text;
-        enum ex_op op;
-    } names[] = {{"max", EX_MAX}, {"or", EX_OR}, {"alignto", EX_ALIGNTO}};
     const char *at = e->p;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t len = strlen(names[i].text);
-        if ((size_t)(e->end - at) < len || memcmp(at, names[i].text, len) != 0)
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        size_t len = strlen(functions[i].text);
+        if ((size_t)(e->end - at) < len || memcmp(at, functions[i].text, len) != 0)
             continue;
         e->p += len;
         if (take(e, '('))
-            return names[i].op;
+            return &functions[i];
         e->p = at;
     }
-    return EX_NONE;
+    return NULL;
 }
 
 /* A number, or a numeric label: 1b, 1f. */
@@ -151,8 +246,8 @@ static bool primary(struct ex *e, struct ex_value *out)
     if (ex_digit(*e->p) < 10)
         return number(e, out);
     const char *at = e->p;
-    enum ex_op op = function_at(e);
-    return op != EX_NONE ? function(e, op, at, out) : e->hooks->name(e, out);
+    const struct function *f = function_at(e);
+    return f ? function(e, f, at, out) : e->hooks->name(e, out);
 }
 
 /* Longer ones before those they begin with. */

@@ -54,6 +54,7 @@ enum ex_error {
     EX_E_DIVIDE,
     EX_E_ALIGN,
     EX_E_ALIGN_ARGS,
+    EX_E_ARGUMENTS,
     EX_E_DEPTH,
     EX_E_PAREN,
     EX_E_USER, /* a hook failed and knows why */

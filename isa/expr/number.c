@@ -28,6 +28,7 @@ const char *ex_error_text(unsigned error)
         [EX_E_DIVIDE] = "division by zero",
         [EX_E_ALIGN] = "alignto() of a negative number",
         [EX_E_ALIGN_ARGS] = "alignto() takes two arguments",
+        [EX_E_ARGUMENTS] = "wrong number of arguments",
         [EX_E_DEPTH] = "expression is nested too deep",
         [EX_E_PAREN] = "expected ')'",
         [EX_E_USER] = "",

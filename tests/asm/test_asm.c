@@ -32,6 +32,14 @@ START_TEST(expressions)
         {"0x1F, 0b101, 017, 'a', '\\n'",
          "1f000000 05000000 0f000000 61000000 0a000000"},
         {"max(1,5,3), or(1,2,4), alignto(13,8)", "05000000 07000000 10000000"},
+        {"extrasgprs(1,0,0), extrasgprs(0,1,1), totalnumvgprs(3,9)",
+         "02000000 00000000 09000000"},
+        {"instprefsize(0), instprefsize(129), instprefsize(100000)",
+         "00000000 02000000 3f000000"},
+        {"occupancy(16,24,1536,10,16,20,77), occupancy(16,24,1536,10,9,20,24)",
+         "10000000 09000000"},
+        {"occupancy(16,24,1536,10,16,9,200), occupancy(0,0,0,10,7,0,0)",
+         "07000000 07000000"},
         {"1 /* one */ + /* two */ 2", "03000000"},
         {"-8>>60", "0f000000"}, /* logical */
         {"1<<64", "00000000"},
@@ -56,6 +64,8 @@ START_TEST(expression_errors)
     expect_error(".long a@b\n", 1, "1:9: unknown relocation specifier");
     expect_error(".long 1b\n", 1, "1:8: no label 1: before this place");
     expect_error(".long nofunc(1)\n", 1, "1:7: unknown function");
+    expect_error(".long instprefsize(1,2)\n", 1, "1:7: wrong number of arguments");
+    expect_error(".long occupancy(1,2,3,4,5,6,7,8)\n", 1, "1:7: wrong number of");
     expect_error(".set a, b\n.set b, a\n", 1, "2:6: the symbol is defined by itself");
     expect_error(".long a*b\na:\nb:\n", 1, "1:7: the expression is neither");
     expect_error(".byte a\na:\n", 1, "1:7: 1 byte cannot hold an address");

@@ -125,6 +125,12 @@ START_TEST(descriptors)
                  ".data",
                  "0000000000000000000000000000000000000000000000000000000000000000"
                  "000000000000000000000000000000000100ac60800000000004000000000000");
+    expect_bytes("k: s_endpgm\n.fill 40,4,0\ne:\n.data\n.amdhsa_kernel k\n" REQUIRED
+                 ".amdhsa_inst_pref_size instprefsize(e-k)\n.end_amdhsa_kernel\n",
+                 ".data",
+                 "0000000000000000000000000000000000000000000000000000000000000000"
+                 "000000000000000000000000200000000000ac60800000000004000000000000");
+    kernel_error(REQUIRED ".amdhsa_inst_pref_size 64", "4:24: value out of range");
     /* registers are counted where they are used */
     expect_bytes("k: v_mov_b32 v3, v[0]\ns_mov_b64 s[6:7], 0\n.data\n"
                  ".byte .amdgcn.next_free_vgpr, .amdgcn.next_free_sgpr\n"

@@ -36,6 +36,7 @@ wide:
 		.amdhsa_kernarg_size 8
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_float_round_mode_32 3
+		.amdhsa_inst_pref_size 2
 		.amdhsa_wavefront_size32 1
 	.end_amdhsa_kernel
 	.amdhsa_kernel wide
