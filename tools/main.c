@@ -3,8 +3,10 @@
  * Must not know any subcommand's options. Invariant: one row per subcommand; what is
  * not in the table does not exist. SPDX-License-Identifier: MIT
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "cmd.h"
@@ -71,8 +73,19 @@ static int unknown_command(const char *name)
     return cli_error(CLI_USAGE, "unknown command '%s' (see rdna3 --help)", name);
 }
 
+/* Of the standard files one may be closed: what is opened next must not be taken for
+ * it, here or in a program that is run. What stands in for it fails like it. */
+static void hold_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY) < 0)
+            return;
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_files();
     if (argc < 2) {
         print_help();
         return cli_error(CLI_USAGE, "no command given");

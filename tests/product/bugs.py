@@ -8,6 +8,7 @@ SPDX-License-Identifier: MIT
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,28 @@ def wrong_files(folder):
             (1, "this is no trace", ("trace", empty, "--json"))):
         got, told = call(RDNA3, *command)
         expect(got == status and said in told, f"{command}: {got} {told}")
+    standard_files(folder)
+
+
+def standard_files(folder):
+    """Output that is closed is told of once, also when a program under `exec` is to write it; input
+    may be a socket, as editors give."""
+    code = os.path.join(folder, "a.hsaco")
+    expect(call(RDNA3, "asm", ADD, "-o", code)[0] == 0, "asm")
+    ways = [(RDNA3, "run", code, *RUN), (RDNA3, "info", code)]
+    if not SANITIZED:
+        ways.append((RDNA3, "exec", "--", RDNA3, "run", "--device", "kfd", code, *RUN))
+    for command in ways:
+        got, told = call("sh", "-c", 'exec "$@" >&-', "sh", *command)
+        expect(got == 1 and told == "error: cannot write the output: Bad file descriptor\n", f"{command}: {got} {told}")
+    got, told = call("sh", "-c", 'exec "$@" <&-', "sh", RDNA3, "asm", "-", "-o", code)
+    expect(got == 1 and "cannot read" in told, f"no stdin: {got} {told}")
+    ours, theirs = socket.socketpair()
+    with ours, subprocess.Popen([RDNA3, "asm", "--check", "-"], stdin=theirs, stdout=subprocess.PIPE) as p:
+        theirs.close()
+        ours.sendall(b"s_nop 1 -> 010080bf\n")
+        ours.shutdown(socket.SHUT_WR)
+        expect(b"1 statements, 0 wrong" in p.stdout.read(), "a socket as stdin")
 
 
 STACK = """.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"

@@ -107,9 +107,15 @@ int cli_option_error(int argc, char **argv, int getopt_result,
 
 int cli_finish(int status)
 {
+    static bool told;
+    errno = 0; /* an earlier write may be the one that failed */
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    return cli_error(CLI_FAILED, "cannot write the output: %s", strerror(errno));
+    if (told)
+        return CLI_FAILED;
+    told = true;
+    return cli_error(CLI_FAILED, "cannot write the output%s%s", errno ? ": " : "",
+                     errno ? strerror(errno) : "");
 }
 
 /* Digits of a number without sign. rest is where they end. */
@@ -271,7 +277,10 @@ static rd_status read_all(int fd, const struct stat *file, void **data, size_t *
 
 rd_status cli_read_file(const char *path, void **data, size_t *bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* what is open already: a socket, as editors give, cannot be opened by its name */
+    int fd = strcmp(path, "/dev/stdin") == 0
+                 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                 : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return RD_E_IO;
     struct stat sb;
