@@ -18,6 +18,19 @@ static bool read_at(void *ctx, uint64_t va, void *to, uint64_t bytes)
     return gpu_read(ctx, va, to, bytes);
 }
 
+void gpu_mailboxes(struct gpu *gpu, uint64_t va, uint64_t bytes)
+{
+    atomic_store(&gpu->checks.mailboxes, va);
+    atomic_store(&gpu->checks.mailbox_bytes, bytes);
+}
+
+static bool mailbox_at(void *ctx, uint64_t va)
+{
+    struct gpu *gpu = ctx;
+    return va - atomic_load(&gpu->checks.mailboxes) <
+           atomic_load(&gpu->checks.mailbox_bytes);
+}
+
 /* Lock held. */
 static rd_status attach(struct gpu *gpu, struct emu *emu)
 {
@@ -38,6 +51,7 @@ static rd_status attach(struct gpu *gpu, struct emu *emu)
                                .heap = c->heap,
                                .image = image_at,
                                .read = read_at,
+                               .mailbox = mailbox_at,
                                .ctx = gpu};
     return ck_create(emu, &config, table, &c->ck);
 }

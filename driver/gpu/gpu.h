@@ -189,6 +189,10 @@ void gpu_vm_remove(struct gpu *gpu, uint64_t va, uint64_t bytes);
 /* Is the whole range visible with these permissions? */
 bool gpu_vm_check(struct gpu *gpu, uint64_t va, uint64_t bytes, unsigned perm);
 
+/* Kernels send messages to whoever takes interrupts by stores to these bytes, which he
+ * then clears: many waves may, unordered. */
+void gpu_mailboxes(struct gpu *gpu, uint64_t va, uint64_t bytes);
+
 /* Memory as the GPU sees it; false, and perhaps a part done, where it sees none. */
 RD_CHECKED bool gpu_read(struct gpu *gpu, uint64_t va, void *to, uint64_t bytes);
 RD_CHECKED bool gpu_write(struct gpu *gpu, uint64_t va, const void *from,

@@ -103,6 +103,7 @@ struct gpu_checks {
     struct ck *ck;         /* from the first dispatch on */
     struct ck_heap *heap;  /* what the program has allocated, or NULL */
     struct orders *orders; /* ordered.c; NULL: nobody asks */
+    _Atomic uint64_t mailboxes, mailbox_bytes; /* gpu_mailboxes */
 };
 
 /* cores.c */

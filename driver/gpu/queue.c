@@ -447,7 +447,8 @@ void gpu_queue_saved(const struct gpu_queue *q, uint32_t *ctl_bytes,
     *ctl_bytes = *wave_bytes = 0;
     if (!waves || cp_saved(q, ctl_bytes, wave_bytes)) /* else it may begin just now */
         return;
-    uint32_t per_wave = w->vgprs * w->lanes * 4 + EMU_SAVED_SGPR_BYTES + EMU_SAVED_HWREG_BYTES;
+    uint32_t per_wave =
+        w->vgprs * w->lanes * 4 + EMU_SAVED_SGPR_BYTES + EMU_SAVED_HWREG_BYTES;
     uint32_t groups = (waves + w->waves_per_group - 1) / w->waves_per_group;
     *ctl_bytes = SAVED_HEADER_BYTES + waves * SAVED_ENTRY_BYTES;
     *wave_bytes = waves * per_wave + groups * w->lds_bytes;

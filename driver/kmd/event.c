@@ -150,6 +150,7 @@ rd_status kmd_event_page(struct kmd *kmd, uint64_t va, uint64_t bytes)
         t->page_slots = KMD_EVENT_SIGNALS;
         for (uint32_t i = 0; i < KMD_EVENT_SIGNALS; i++)
             (void)!gpu_write(kmd->gpu, va + 8ull * i, &empty, sizeof(empty));
+        gpu_mailboxes(kmd->gpu, va, bytes);
         st = RD_OK;
     }
     pthread_mutex_unlock(&t->lock);

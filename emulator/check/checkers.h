@@ -35,6 +35,9 @@ struct ck_config {
     const char *kernel; /* its name if the emulator cannot tell; NULL: none */
     /* Where the code object at a PC begins; NULL: unknown. */
     uint64_t (*image)(void *ctx, uint64_t pc);
+    /* Is a store to an address a message, which others may write over when it has come?
+     * None races there. NULL: nowhere. */
+    bool (*mailbox)(void *ctx, uint64_t va);
     void *ctx;
 };
 

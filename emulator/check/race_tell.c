@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heap.h"
 #include "race.h"
 
 /* past: of which it is, NULL: of the one that runs */
@@ -101,23 +102,39 @@ void race_tell_suspended(struct ck *ck, uint32_t reader)
         }
 }
 
+/* Has the wave loaded what was released behind the other access? */
+static bool has_taken(struct ck *ck, const struct ck_wave *w, const struct pending *p)
+{
+    const struct ck_order *o = &w->order;
+    const struct site *s = &p->other;
+    struct site me = {.wave = race_wave(ck, w),
+                      .barrier = (uint32_t)w->group->barriers};
+    return p->space == EMU_SPACE_GLOBAL && s->wave > ck->race->others &&
+           s->stamp < o->acquiring &&
+           order_covers(&ck->race->order, o->takes, &me, s, ck->launch.waves_per_group);
+}
+
 /* What the wave lacks that has acquired what it reads, but has not dropped the caches
  * which may hold what was there before; NULL: it lacks order. */
 static const char *lacks(struct ck *ck, const struct ck_wave *w,
                          const struct pending *p)
 {
     const struct ck_order *o = &w->order;
-    const struct site *s = &p->other;
-    struct site me = {.wave = race_wave(ck, w),
-                      .barrier = (uint32_t)w->group->barriers};
-    if (p->write || p->space != EMU_SPACE_GLOBAL || s->wave <= ck->race->others ||
-        s->stamp >= o->acquiring ||
-        !order_covers(&ck->race->order, o->takes, &me, s, ck->launch.waves_per_group))
+    if (p->write || !has_taken(ck, w, p))
         return NULL;
     return o->gl0 < o->acquiring && o->gl1 < o->acquiring
                ? "buffer_gl1_inv and buffer_gl0_inv"
            : o->gl0 < o->acquiring ? "buffer_gl0_inv"
                                    : "buffer_gl1_inv";
+}
+
+/* What runtimes keep for themselves, like the heap of malloc in kernels: their code
+ * follows pointers that it has just loaded to memory that no cache has held before. */
+static bool is_a_runtimes(struct ck *ck, uint64_t address)
+{
+    struct ck_block b;
+    return ck->config.heap && ck_heap_near(ck->config.heap, address, &b) &&
+           !b.programs && address - b.base < b.extent;
 }
 
 static void tell_stale(struct ck_finding *f, const char *lacking)
@@ -150,6 +167,11 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
     struct ck_finding f;
     struct ck_race *r = ck->race;
     uint8_t now[64];
+    if (p->space == EMU_SPACE_GLOBAL && ck->config.mailbox &&
+        ck->config.mailbox(ck->config.ctx, p->address))
+        return;
+    if (p->other_writes && has_taken(ck, w, p) && is_a_runtimes(ck, p->address))
+        return;
     const char *mine = p->atomic ? "atomic" : p->write ? "write" : "read";
     const char *other = !p->other_writes               ? "read"
                         : p->other.flags & SITE_ATOMIC ? "atomic"

@@ -48,15 +48,20 @@ static void end(void)
     free(table);
 }
 
-static rd_status run(uint64_t address)
+static rd_status run_block(uint32_t block, uint64_t address)
 {
     struct emu_dispatch d = {
         .entry = va(0),
         .groups = {1, 1, 1},
-        .block = {1, 1, 1},
+        .block = {block, 1, 1},
         .n_user_sgprs = 2,
         .user_sgpr = {(uint32_t)address, (uint32_t)(address >> 32)}};
     return emu_run(emu, &d, NULL, NULL);
+}
+
+static rd_status run(uint64_t address)
+{
+    return run_block(1, address);
 }
 
 static const char *kind(unsigned i)
@@ -245,6 +250,24 @@ START_TEST(accesses_are_judged_by_the_heap)
 }
 END_TEST
 
+static bool first_dword(void *ctx, uint64_t address)
+{
+    (void)ctx;
+    return address == va(1);
+}
+
+START_TEST(messages_do_not_race)
+{
+    begin(&(struct ck_config){
+        .classes = CK_BIT(CK_RACE), .keep_going = true, .mailbox = first_dword});
+    ck_assert_int_eq(run_block(64, va(1)), RD_OK);
+    ck_assert_uint_eq(atomic_load(&table->n), 0);
+    ck_assert_int_eq(run_block(64, va(1) + 4), RD_OK);
+    ck_assert_str_eq(kind(0), "write-write");
+    end();
+}
+END_TEST
+
 /* Do the sources of v_dual_mul_f32 v2, x0, x1 :: v_dual_mul_f32 v5, y0, y1 suit one
  * another? */
 static bool suit(unsigned x0, unsigned x1, unsigned y0, unsigned y1)
@@ -282,6 +305,7 @@ int main(void)
     tcase_add_test(t, a_heap_knows_bytes);
     tcase_add_test(t, claims_and_overlaps);
     tcase_add_test(t, accesses_are_judged_by_the_heap);
+    tcase_add_test(t, messages_do_not_race);
     tcase_add_test(t, halves_read_other_banks);
     suite_add_tcase(suite, t);
     return suite_run(suite);

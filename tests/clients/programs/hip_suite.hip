@@ -74,6 +74,23 @@ __global__ void say(int base)
     printf("lane %d says %s %.2f\n", base + (int)threadIdx.x, "hello", 1.5);
 }
 
+__global__ void take_rows(int **rows, int n)
+{
+    int *row = (int *)malloc(n * sizeof *row);
+    for (int i = 0; row && i < n; i++)
+        row[i] = (int)threadIdx.x + i;
+    rows[threadIdx.x] = row;
+}
+
+__global__ void add_rows(int **rows, int *sums, int n)
+{
+    int *row = rows[threadIdx.x], sum = 0;
+    for (int i = 0; row && i < n; i++)
+        sum += row[i];
+    sums[threadIdx.x] = sum;
+    free(row);
+}
+
 __global__ void grid_phase(int *data, int *flag, int n)
 {
     auto grid = cooperative_groups::this_grid();
@@ -299,6 +316,32 @@ static bool device_printf()
     return true;
 }
 
+/* Several waves ask the host at once: who asked last is told by one place for all. */
+static bool printf_of_waves()
+{
+    fflush(stdout);
+    say<<<1, 96>>>(100);
+    HIP(hipDeviceSynchronize());
+    return true;
+}
+
+/* malloc in kernels: the waves share the runtime's heap. */
+static bool device_heap()
+{
+    int **rows, *sums;
+    HIP(hipMalloc(&rows, 128 * sizeof *rows));
+    HIP(hipMalloc(&sums, 128 * sizeof *sums));
+    take_rows<<<1, 128>>>(rows, 20);
+    add_rows<<<1, 128>>>(rows, sums, 20);
+    std::vector<int> got(128);
+    HIP(hipMemcpy(got.data(), sums, 128 * sizeof *sums, hipMemcpyDeviceToHost));
+    for (int i = 0; i < 128; i++)
+        CHECK(got[i] == 20 * i + 190);
+    HIP(hipFree(rows));
+    HIP(hipFree(sums));
+    return true;
+}
+
 static bool managed_memory()
 {
     const int n = 5000;
@@ -439,6 +482,8 @@ int main(int argc, char **argv)
         {"large_copies", large_copies},
         {"atomic_operations", atomic_operations},
         {"device_printf", device_printf},
+        {"printf_of_waves", printf_of_waves},
+        {"device_heap", device_heap},
         {"managed_memory", managed_memory},
         {"pinned_memory", pinned_memory},
         {"cooperative", cooperative},
