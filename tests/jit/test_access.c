@@ -198,6 +198,14 @@ static const struct {
     {"global_store_b64 v1, v[16:17], s[0:1]", 8},
     {"global_store_b128 v[30:31], v[16:19], off", 16},
     {"global_store_b32 v[30:31], v30, off", 4},
+    /* scratch and LDS, by their apertures */
+    {"s_mov_b64 s[30:31], src_private_base\nv_and_b32 v30, 0x7c, v1\n"
+     "v_mov_b32 v31, s31\nflat_store_b32 v[30:31], v16\n"
+     "scratch_store_b32 off, v17, s28\nflat_load_b32 v8, v[30:31]",
+     4},
+    {"s_mov_b64 s[30:31], src_shared_base\nv_and_b32 v30, 0xffc, v1\n"
+     "v_mov_b32 v31, s31\nflat_load_b32 v8, v[30:31]\nflat_store_b32 v[30:31], v16",
+     4},
 };
 #define N_OPS (sizeof ops / sizeof *ops)
 
