@@ -52,14 +52,13 @@ struct ck_progress {
 
 /* What a wave is behind of (race.c). */
 struct ck_order {
-    uint32_t clock;               /* releases to LDS, from 1 */
-    uint32_t knows[CK_WAVES];     /* of the clocks of the workgroup's waves, by LDS */
-    uint32_t takes_lds[CK_WAVES]; /* likewise, once it drops gl0; if fences_lds */
-    uint32_t behind;              /* of the dispatch's releases */
-    uint32_t near;                /* likewise, of those by its own workgroup */
-    uint32_t acquiring;           /* the same once it has done what drops caches */
-    uint32_t handed;              /* likewise, from its own workgroup */
-    uint32_t gl0, gl1;            /* acquiring when it has dropped each of them last */
+    uint32_t clock;           /* releases to LDS, from 1 */
+    uint32_t knows[CK_WAVES]; /* of the clocks of the workgroup's waves, by LDS */
+    uint32_t behind;          /* of the dispatch's releases */
+    uint32_t near;            /* likewise, of those by its own workgroup */
+    uint32_t acquiring;       /* the same once it has done what drops caches */
+    uint32_t handed;          /* likewise, from its own workgroup */
+    uint32_t gl0, gl1;        /* acquiring when it has dropped each of them last */
     /* What those are releases of (order.h). */
     uint32_t knows_all, knows_near, takes, takes_handed, took_gl0, took_gl1;
     /* Places that it has loaded, by the caches, since it has dropped all of them; if it
@@ -79,6 +78,8 @@ struct ck_order {
     bool crossed; /* has acquired what other dispatches have released */
     uint32_t site[CK_SITES], lds_site[CK_SITES]; /* numbers of its last, by PC */
     uint64_t last[CK_SITES];                     /* where those were in memory */
+    /* Of those clocks, what it knows once it drops gl0; if fences_lds. */
+    uint32_t takes_lds[CK_WAVES];
 };
 
 struct ck_wave {
