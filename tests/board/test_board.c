@@ -234,12 +234,12 @@ START_TEST(system_management)
     ck_assert_uint_eq(smu(1, 41), 42);
     ck_assert_uint_eq(smu(0x1f, 0xff), 1); /* one level of the shader clock */
     ck_assert_uint_eq(smu(0x1f, 0), 2482);
-    ck_assert_uint_eq(smu(0xd, 0), 0); /* features: none before they are switched on */
+    ck_assert_uint_eq(smu(0xc, 0), 0); /* features: none before they are switched on */
     ck_assert_uint_eq(smu(6, 0), 0);
-    ck_assert_uint_eq(smu(0xd, 0), 0xa);
-    ck_assert_uint_eq(smu(0xc, 0), 0);
-    ck_assert_uint_eq(smu(7, 0), 0);
+    ck_assert_uint_eq(smu(0xc, 0), 0xa);
     ck_assert_uint_eq(smu(0xd, 0), 0);
+    ck_assert_uint_eq(smu(7, 0), 0);
+    ck_assert_uint_eq(smu(0xc, 0), 0);
     machine_write(&m, 0xc047, 5);
     machine_write(&m, 0x1628b, 2); /* mode 1 reset */
     ck_assert_uint_eq(machine_read(&m, 0xc047), 0);
