@@ -2,8 +2,8 @@
  *
  * Clocks stand: there is one level of each. Of its features there are those that
  * manage the shader's and the memory's clock, once a driver has switched all on; those
- * that it has tables for are off, so nobody asks for these. SPDX-License-Identifier:
- * MIT
+ * that it has tables for are off, so nobody asks for these.
+ * SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
