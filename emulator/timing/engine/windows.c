@@ -146,6 +146,19 @@ static void fetch_early(const struct tm_turns *q, uint64_t *who)
         __builtin_prefetch((const char *)(w + 1) + 64 * k, 0, 2);
 }
 
+/* The next of those of the WGP that comes after: then what executing it needs, once all
+ * are there. */
+__attribute__((noinline)) static void fetch_after(const struct tm_turns *after,
+                                                  uint64_t *early, uint64_t *then)
+{
+    if (*early) {
+        fetch_early(after, early);
+        return;
+    }
+    tm_fetch_executed(after->wave[__builtin_ctzll(*then)]);
+    *then &= *then - 1;
+}
+
 /* Its window is over: has it a turn in one that it may go ahead to? */
 static bool goes_ahead(struct tm_windows *s, unsigned number)
 {
@@ -187,12 +200,8 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
             break;
         tm_turns_take(q, cycle, rank);
         fetch_next(q);
-        if (early) {
-            fetch_early(after, &early);
-        } else if (then) { /* those are there by now */
-            tm_fetch_executed(after->wave[__builtin_ctzll(then)]);
-            then &= then - 1;
-        }
+        if (then)
+            fetch_after(after, &early, &then);
         t->chip.b.now = now;
         t->alone = all;
         rd_status st = tm_turn_of_wave(t, w);
