@@ -120,21 +120,23 @@ static void ask(const struct tm_base *b, const struct tm_send_op *o)
     give_back(s->sent, o->request);
 }
 
-/* Is one asked for before another? In order of acceptance; those of a CU are in order
- * already. */
-static bool is_before(const struct tm_send_op *a, const struct tm_send_op *b)
-{
-    return a->accept != b->accept ? a->accept < b->accept
-                                  : a->in->cu->send.number < b->in->cu->send.number;
-}
+/* What is accepted in the same cycle, by CU: those of a CU are in order already. */
+struct list {
+    struct tm_send_op *first, *last;
+};
 
-/* Put it in its place in a list. */
-static void put(struct tm_send_op **list, struct tm_send_op *o)
+/* Put it in its place in a list: mostly the end. */
+static void put(struct list *l, struct tm_send_op *o)
 {
-    while (*list && !is_before(o, *list))
-        list = &(*list)->next;
-    o->next = *list;
-    *list = o;
+    struct tm_send_op **at = &l->first;
+    if (l->first && o->number >= l->last->number)
+        at = &l->last->next;
+    while (*at && o->number >= (*at)->number)
+        at = &(*at)->next;
+    o->next = *at;
+    *at = o;
+    if (!o->next)
+        l->last = o;
 }
 
 /* The first acceptance of all. */
@@ -163,7 +165,7 @@ static void fetch(const struct tm_send_op *o)
 static void ask_window(const struct tm_base *b, struct tm_sent *t, int64_t first,
                        int64_t until)
 {
-    struct tm_send_op *list[TM_WINDOW] = {NULL}; /* by cycle */
+    struct list list[TM_WINDOW] = {{NULL, NULL}}; /* by cycle */
     size_t kept = 0;
     for (size_t k = 0; k < t->n; k++)
         if (t->op[k].accept < until) {
@@ -171,7 +173,7 @@ static void ask_window(const struct tm_base *b, struct tm_sent *t, int64_t first
             fetch(&t->op[k]);
         }
     for (unsigned c = 0; c < TM_WINDOW; c++)
-        for (const struct tm_send_op *o = list[c]; o; o = o->next)
+        for (const struct tm_send_op *o = list[c].first; o; o = o->next)
             ask(b, o);
     for (size_t k = 0; k < t->n; k++)
         if (t->op[k].accept >= until && kept++ != k)
@@ -339,6 +341,7 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
                                         .cycles = cycles,
                                         .simd = w->simd == &w->simd->cu->simd[1],
                                         .counted = number,
+                                        .number = s->number,
                                         .request = request,
                                         .more = w->hints.clause_more};
     arrange(b, s, ready);

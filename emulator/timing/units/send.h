@@ -19,6 +19,7 @@ struct tm_send_op {
     uint64_t age;
     int64_t ready, accept, free;
     unsigned cycles, simd, counted; /* counted: its number in the counter */
+    unsigned number;                /* of the CU */
     bool more;                      /* of a clause whose first has gone */
     struct tm_request *request;
     struct tm_send_op *next; /* in a list of tm_sent_ask */
