@@ -170,6 +170,9 @@ def exec_options(folder):
         expect(status == 0 and "0: 1 2 3" in told, f"{options}: {told}")
     status, told = call(RDNA3, "exec", "--simd", "generic", "--engine", "jit", "--", *run)
     expect(status == 1, f"native code with generic vectors: {told}")
+    for command, option in (("exec", "--json"), ("check", "--xml")):  # the command is no file's name
+        status, told = call(RDNA3, command, option, "--", "true", cwd=folder)
+        expect(status == 2 and f"option '{option}' needs a value" in told, f"{command} {option} --: {status} {told}")
     report = os.path.join(folder, "stats.json")
     status, told = call(RDNA3, "exec", "--stats", "--json", report, "--", *run)
     with open(report, encoding="utf-8") as f:

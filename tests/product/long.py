@@ -5,13 +5,17 @@
 
 SPDX-License-Identifier: MIT
 """
+import fcntl
 import json
 import os
 import pty
+import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 WHAT, RDNA3 = sys.argv[1:3]
@@ -130,7 +134,7 @@ def interrupt_exec(code, folder):
 
 
 def terminal(code, _):
-    """Progress on one line, gone before the messages."""
+    """Progress on one line, also of a narrow terminal, gone before the messages."""
     main, side = pty.openpty()
     with subprocess.Popen([RDNA3, "run", code, "--timing", "--timeout", "3"], stderr=side,
                           stdout=subprocess.DEVNULL, env=dict(os.environ, NO_COLOR="1")) as p:
@@ -139,10 +143,13 @@ def terminal(code, _):
         try:
             while data := os.read(main, 65536):
                 told += data
+                if b"\x1b[K" in told:
+                    fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 20, 0, 0))
         except OSError:  # the other end is closed
             pass
     expect(p.returncode == 124, p.returncode)
     expect(b" cycles simulated, 0 of 1 workgroups \x1b[K" in told, told)
+    expect(re.search(rb"\r[0-9]+ cycles s[a-z]* ?\x1b", told), f"lines wrap: {told}")
     expect(b"\r\x1b[Kerror: the time" in told, told)
 
 

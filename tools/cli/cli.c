@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -116,6 +117,13 @@ int cli_finish(int status)
     told = true;
     return cli_error(CLI_FAILED, "cannot write the output%s%s", errno ? ": " : "",
                      errno ? strerror(errno) : "");
+}
+
+void cli_status_line(const char *text)
+{
+    struct winsize window;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
+    fprintf(stderr, "\r%.*s\x1b[K", known ? window.ws_col - 1 : INT_MAX, text);
 }
 
 /* Digits of a number without sign. rest is where they end. */

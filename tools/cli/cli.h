@@ -50,6 +50,10 @@ int cli_option_error(int argc, char **argv, int getopt_result,
 /* Flush stdout. Returns status, or CLI_FAILED with a message if writing failed. */
 int cli_finish(int status);
 
+/* On a terminal: write its last line anew. What does not fit is left out: a line that
+ * goes on in the next one could not be written over. */
+void cli_status_line(const char *text);
+
 /* Numbers: the whole text must be one; decimal, 0x..., or 0... octal-free. Each returns
  * RD_OK, RD_E_FORMAT or RD_E_RANGE. */
 RD_CHECKED rd_status cli_parse_u64(const char *text, uint64_t *out);

@@ -122,6 +122,8 @@ static int take(struct checked *c, int argc, char **argv, bool *helped)
         }
         if (option == '?' || option == ':')
             return cli_option_error(argc, argv, option, long_options);
+        if (optarg && strcmp(argv[optind - 1], "--") == 0) /* the command is behind */
+            return cli_error(CLI_USAGE, "option '%s' needs a value", argv[optind - 2]);
         if (option == OPT_CODE)
             status = add_object(c, optarg);
         else if (option == OPT_ROOT)

@@ -115,12 +115,14 @@ static void show_progress(struct run_ending *e, const struct tm_progress *p, dou
     e->shown = now;
     if (!e->line)
         return;
-    fprintf(stderr,
-            "\r%" PRIu64 " cycles simulated, %" PRIu64 " of %" PRIu64 " workgroups",
-            e->cycles, p->ended, p->groups);
+    char text[200], rest[40] = "";
     if (left >= 0)
-        fprintf(stderr, ", about %.0f s left", left);
-    fputs(" \x1b[K", stderr);
+        (void)snprintf(rest, sizeof rest, ", about %.0f s left", left);
+    (void)snprintf(text, sizeof text,
+                   "%" PRIu64 " cycles simulated, %" PRIu64 " of %" PRIu64
+                   " workgroups%s ",
+                   e->cycles, p->ended, p->groups, rest);
+    cli_status_line(text);
 }
 
 /* Asked by the timing engine: go on? */

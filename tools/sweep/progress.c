@@ -53,14 +53,16 @@ void sweep_progress(const struct sweep_store *store, const struct sweep *s, bool
         return;
     }
     told.line = true;
-    fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " items", done, s->n_items);
+    char text[160], fails[40] = "", left[40] = "";
     if (failed)
-        fprintf(stderr, ", %" PRIu64 " failed", failed);
+        (void)snprintf(fails, sizeof fails, ", %" PRIu64 " failed", failed);
     if (done > told.before)
-        fprintf(stderr, ", about %.0f s left",
-                (now - told.began) / (double)(done - told.before) *
-                    (double)(s->n_items - done));
-    fputs(" \x1b[K", stderr);
+        (void)snprintf(left, sizeof left, ", about %.0f s left",
+                       (now - told.began) / (double)(done - told.before) *
+                           (double)(s->n_items - done));
+    (void)snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64 " items%s%s ", done,
+                   s->n_items, fails, left);
+    cli_status_line(text);
 }
 
 int sweep_conclude(const struct sweep_store *store, const struct sweep *s,
