@@ -98,11 +98,12 @@ struct orders;
 
 /* checked.c */
 struct gpu_checks {
-    const char *path;      /* of the table of findings; NULL: nothing is checked */
-    pthread_mutex_t lock;  /* taken before everything else; a checked dispatch runs */
-    struct ck *ck;         /* from the first dispatch on */
-    struct ck_heap *heap;  /* what the program has allocated, or NULL */
-    struct orders *orders; /* ordered.c; NULL: nobody asks */
+    const char *path;     /* of the table of findings; NULL: nothing is checked */
+    pthread_mutex_t lock; /* taken before everything else; a checked dispatch runs */
+    struct ck *ck;        /* from the first dispatch on */
+    _Atomic(struct ck *) running; /* the same while a dispatch runs */
+    struct ck_heap *heap;         /* what the program has allocated, or NULL */
+    struct orders *orders;        /* ordered.c; NULL: nobody asks */
     _Atomic uint64_t mailboxes, mailbox_bytes; /* gpu_mailboxes */
 };
 
@@ -184,6 +185,8 @@ RD_CHECKED rd_status vm_translate(struct gpu *gpu, unsigned vmid, uint64_t va,
 void vm_store(void *to, const void *from, uint64_t bytes);
 /* The emulator, created on first use. */
 RD_CHECKED rd_status vm_emu(struct vm *vm, struct emu **out);
+/* One more, of the memory as it is now, that nobody observes. Owner: emu_destroy. */
+RD_CHECKED rd_status vm_emu_beside(struct vm *vm, struct emu **out);
 /* What the GPU sees, in order of mapping; NULL if out of memory. Caller frees. */
 struct tm_range *vm_ranges(struct vm *vm, size_t *count);
 /* gpu_read and gpu_write in an address space. */

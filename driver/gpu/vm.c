@@ -478,22 +478,42 @@ static bool find_file(void *ctx, uint64_t host, struct emu_sparse *out)
     return true;
 }
 
+static rd_status make_emu(struct vm *vm, struct emu **out)
+{
+    struct emu_config config = {.threads = vm->host_threads,
+                                .simd = vm->simd,
+                                .lds_unreported = true,
+                                .count = vm->count,
+                                .engine = vm->engine,
+                                .perf_map = vm->perf_map,
+                                .symbol = vm->symbol,
+                                .symbol_ctx = vm->symbol_ctx,
+                                .sparse = vm->host ? find_file : NULL,
+                                .sparse_ctx = vm};
+    return emu_create(&config, out);
+}
+
+rd_status vm_emu_beside(struct vm *vm, struct emu **out)
+{
+    pthread_rwlock_wrlock(&vm->lock);
+    rd_status st = make_emu(vm, out);
+    for (size_t i = 0; st == RD_OK && i < vm->n_regions; i++) {
+        const struct vm_region *r = &vm->regions[i];
+        st = emu_mem_add(*out, r->start, r->end - r->start, vm_emu_perm(r->perm),
+                         r->name);
+        if (st != RD_OK)
+            emu_destroy(*out);
+    }
+    pthread_rwlock_unlock(&vm->lock);
+    return st;
+}
+
 rd_status vm_emu(struct vm *vm, struct emu **out)
 {
     rd_status st = RD_OK;
     pthread_rwlock_wrlock(&vm->lock);
     if (!vm->emu) {
-        struct emu_config config = {.threads = vm->host_threads,
-                                    .simd = vm->simd,
-                                    .lds_unreported = true,
-                                    .count = vm->count,
-                                    .engine = vm->engine,
-                                    .perf_map = vm->perf_map,
-                                    .symbol = vm->symbol,
-                                    .symbol_ctx = vm->symbol_ctx,
-                                    .sparse = vm->host ? find_file : NULL,
-                                    .sparse_ctx = vm};
-        st = emu_create(&config, &vm->emu);
+        st = make_emu(vm, &vm->emu);
         for (size_t i = 0; st == RD_OK && i < vm->n_regions; i++)
             if (!emu_add(vm, &vm->regions[i]))
                 st = RD_E_NOMEM;

@@ -74,6 +74,10 @@ struct ck_copy {
 void ck_copied(struct ck *ck, const struct ck_before *before,
                const struct ck_copy *copy);
 
+/* May the dispatch that runs be waiting for somebody: has a wave of it done many
+ * instructions without a barrier? Thread: any. */
+bool ck_lingers(const struct ck *ck);
+
 /* Has a finding ended the last dispatch? emu_run has then returned RD_E_TIMEOUT. */
 bool ck_stopped(const struct ck *ck);
 

@@ -19,6 +19,7 @@
 #include "internal.h"
 
 #define SUSPECT  (UINT64_C(1) << 16) /* instructions without progress */
+#define LONG     (UINT64_C(1) << 21) /* likewise: somebody else may have to go first */
 #define LOOK     (UINT64_C(1) << 12) /* in which a wave's state must come back */
 #define WINDOW   64u                 /* passes of a loop between two looks at it */
 #define PERIOD   8u                  /* passes after which its state may repeat */
@@ -225,6 +226,12 @@ void ck_hang_begin(struct ck *ck)
     ck->quiet = 0;
     ck->looks = false;
     ck->next_look = SUSPECT;
+    atomic_store_explicit(&ck->lingers, false, memory_order_relaxed);
+}
+
+bool ck_lingers(const struct ck *ck)
+{
+    return atomic_load_explicit(&ck->lingers, memory_order_relaxed);
 }
 
 static void begin_look(struct ck *ck)
@@ -254,6 +261,8 @@ bool ck_hang_turn(struct ck *ck, struct ck_wave *w)
         ck->changes++;
         ck->quiet = 0;
     }
+    if (since > LONG)
+        atomic_store_explicit(&ck->lingers, true, memory_order_relaxed);
     p->expired = since > ck->config.watchdog;
     return ck->looks || p->expired;
 }
@@ -284,8 +293,10 @@ void ck_hang_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     if (e->flags & EMU_EV_ENDED)
         ck->quiet = 0;
     else if (e->flags & EMU_EV_TAKEN && e->next_pc <= e->inst->pc) {
-        if (w->progress.expired)
+        if (w->progress.expired && w->progress.passes++) /* its loads have been seen */
             tell(ck, w, e, false);
+        else if (w->progress.expired)
+            return;
         else
             loop_step(ck, w, e);
     }

@@ -148,6 +148,7 @@ struct ck {
     uint64_t changes;                    /* of memory by kernels, about (hang.c) */
     uint64_t quiet;                      /* instructions since one */
     bool looks;                          /* for hangs: every instruction is seen ... */
+    _Atomic bool lingers;                /* ck_lingers */
     uint64_t next_look; /* ... if a wave has done so many without progress */
     uint64_t n_reports, reports_before; /* before the running instructions */
     struct states *states;              /* NULL: nobody numbers them */

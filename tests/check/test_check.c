@@ -250,6 +250,24 @@ START_TEST(accesses_are_judged_by_the_heap)
 }
 END_TEST
 
+/* v_mov_b32 v1, 0; loop: global_load_b32 v0, v1, s[0:1]; s_waitcnt vmcnt(0);
+ * v_cmp_eq_u32 vcc_lo, 0, v0; s_cbranch_vccnz loop; s_endpgm */
+static const uint32_t poll[] = {0x7e020280, 0xdc520000, 0x00000001, 0xbf8903f7,
+                                0x7c940080, 0xbfa4fffb, 0xbfb00000};
+
+START_TEST(the_watchdog_knows_what_is_polled)
+{
+    begin(&(struct ck_config){
+        .classes = CK_BIT(CK_SYNC), .host_writes = true, .watchdog = 5000});
+    memcpy(memory, poll, sizeof poll);
+    ck_assert_int_eq(run(va(1) + 8), RD_E_TIMEOUT);
+    ck_assert_str_eq(kind(0), "endless-loop");
+    ck_assert_ptr_nonnull(strstr(table->v[0].text, "it last read 4 bytes at"));
+    ck_assert_uint_eq(table->v[0].address, va(1) + 8);
+    end();
+}
+END_TEST
+
 static bool first_dword(void *ctx, uint64_t address)
 {
     (void)ctx;
@@ -306,6 +324,7 @@ int main(void)
     tcase_add_test(t, claims_and_overlaps);
     tcase_add_test(t, accesses_are_judged_by_the_heap);
     tcase_add_test(t, messages_do_not_race);
+    tcase_add_test(t, the_watchdog_knows_what_is_polled);
     tcase_add_test(t, halves_read_other_banks);
     suite_add_tcase(suite, t);
     return suite_run(suite);

@@ -55,7 +55,7 @@ check 'leaks are told of' '\[leak\]' leaks ./hip_bugs leak
 check 'leaks of OpenCL' 'bytes of clCreateBuffer are never freed' leaks ./cl_scale
 clean='^0 errors in [0-9]* accesses of [1-9]'
 check 'hip_bugs none' "$clean" checked --leak-check -- ./hip_bugs none
-for part in lds_reduction streams_and_events atomic_operations printf_of_waves device_heap managed_memory pinned_memory graphs arguments; do
+for part in lds_reduction streams_and_events atomic_operations stream_awaits_stream printf_of_waves device_heap managed_memory pinned_memory graphs arguments; do
     check "hip_suite $part" "$clean" checked --leak-check -- ./hip_suite $part
 done
 for part in dispatch queues scratch copies fill; do

@@ -74,6 +74,19 @@ __global__ void say(int base)
     printf("lane %d says %s %.2f\n", base + (int)threadIdx.x, "hello", 1.5);
 }
 
+/* place[0]: it has begun; [1]: it may end. Both are the host's memory. */
+__global__ void wait_for(int *place)
+{
+    __hip_atomic_store(&place[0], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+    while (!__hip_atomic_load(&place[1], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM))
+        __builtin_amdgcn_s_sleep(1);
+}
+
+__global__ void let_go(int *place)
+{
+    __hip_atomic_store(&place[1], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
 __global__ void take_rows(int **rows, int n)
 {
     int *row = (int *)malloc(n * sizeof *row);
@@ -316,6 +329,27 @@ static bool device_printf()
     return true;
 }
 
+/* A kernel that waits for one of another stream, which is submitted when it runs. */
+static bool stream_awaits_stream()
+{
+    hipStream_t waits, goes;
+    int *place;
+    HIP(hipStreamCreateWithFlags(&waits, hipStreamNonBlocking));
+    HIP(hipStreamCreateWithFlags(&goes, hipStreamNonBlocking));
+    HIP(hipHostMalloc(&place, 2 * sizeof *place, hipHostMallocCoherent));
+    place[0] = place[1] = 0;
+    wait_for<<<1, 1, 0, waits>>>(place);
+    while (!__atomic_load_n(&place[0], __ATOMIC_ACQUIRE))
+        ;
+    let_go<<<1, 1, 0, goes>>>(place);
+    HIP(hipStreamSynchronize(waits));
+    HIP(hipStreamSynchronize(goes));
+    HIP(hipHostFree(place));
+    HIP(hipStreamDestroy(waits));
+    HIP(hipStreamDestroy(goes));
+    return true;
+}
+
 /* Several waves ask the host at once: who asked last is told by one place for all. */
 static bool printf_of_waves()
 {
@@ -482,6 +516,7 @@ int main(int argc, char **argv)
         {"large_copies", large_copies},
         {"atomic_operations", atomic_operations},
         {"device_printf", device_printf},
+        {"stream_awaits_stream", stream_awaits_stream},
         {"printf_of_waves", printf_of_waves},
         {"device_heap", device_heap},
         {"managed_memory", managed_memory},
