@@ -251,9 +251,11 @@ START_TEST(accesses_are_judged_by_the_heap)
 END_TEST
 
 /* v_mov_b32 v1, 0; loop: global_load_b32 v0, v1, s[0:1]; s_waitcnt vmcnt(0);
- * v_cmp_eq_u32 vcc_lo, 0, v0; s_cbranch_vccnz loop; s_endpgm */
-static const uint32_t poll[] = {0x7e020280, 0xdc520000, 0x00000001, 0xbf8903f7,
-                                0x7c940080, 0xbfa4fffb, 0xbfb00000};
+ * v_cmp_ne_u32 vcc_lo, 0, v0; s_cbranch_vccnz end; s_sleep 1; s_branch loop;
+ * end: s_endpgm */
+static const uint32_t poll[] = {0x7e020280, 0xdc520000, 0x00000001,
+                                0xbf8903f7, 0x7c9a0080, 0xbfa40002,
+                                0xbf830001, 0xbfa0fff9, 0xbfb00000};
 
 START_TEST(the_watchdog_knows_what_is_polled)
 {
