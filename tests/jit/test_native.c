@@ -757,7 +757,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(one, setup, teardown);
     tcase_add_test(one, bytes_change_in_place);
     tcase_add_test(one, region_added_again);
-    tcase_add_test(one, code_far_in_region);
+    tcase_add_loop_test(one, code_far_in_region, 0, 2);
     tcase_add_test(one, after_fork);
     tcase_add_test(one, no_code);
     tcase_add_test(one, first_code_waits);
