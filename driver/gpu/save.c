@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "context.h"
 #include "cp.h"
@@ -165,6 +166,17 @@ static void write_stack(struct gpu_queue *q)
     free(words);
 }
 
+/* Waves that have stood still and may go on have not all noticed: what is stored of
+ * them is still to be taken over. Bounded, as the queue may go away. */
+static void wait_for_waking(const struct gpu_queue *q)
+{
+    const struct timespec nap = {0, 100000};
+    for (unsigned i = 0; i < 20000 && cp_control(q) == EMU_CONTROL_RUN &&
+                         atomic_load(&q->in_dispatch) && atomic_load(&q->watch.waves);
+         i++)
+        nanosleep(&nap, NULL);
+}
+
 void gpu_queue_save(struct gpu_queue *q, const struct gpu_save_area *area)
 {
     struct cp_save *s = &q->save;
@@ -172,6 +184,7 @@ void gpu_queue_save(struct gpu_queue *q, const struct gpu_save_area *area)
         gpu_queue_activate(q, false);
         return;
     }
+    wait_for_waking(q);
     pthread_mutex_lock(&q->lock);
     s->area = *area;
     s->n = 0;

@@ -89,10 +89,11 @@ static bool stands_still(int order)
 static bool go_on(struct gpu_queue *q, struct emu_stepper *s)
 {
     const struct timespec nap = {0, 200000};
-    bool stored = cp_control(q) == EMU_CONTROL_SAVE;
+    int order = cp_control(q);
+    bool stored = order == EMU_CONTROL_SAVE && q->context.store;
     unsigned waves = 0;
-    if (!stands_still(cp_control(q)))
-        return cp_control(q) != EMU_CONTROL_CANCEL;
+    if (!stands_still(order))
+        return order != EMU_CONTROL_CANCEL;
     for (unsigned i = 0; i < emu_order_groups(s); i++)
         waves += emu_group_live(emu_order_group(s, i));
     atomic_store(&q->watch.waves, waves);
@@ -102,10 +103,23 @@ static bool go_on(struct gpu_queue *q, struct emu_stepper *s)
         atomic_store(&q->standing, true);
         nanosleep(&nap, NULL);
     }
-    atomic_store(&q->standing, false);
     if (stored)
         emu_order_load(s);
+    atomic_store(&q->watch.waves, 0);
+    atomic_store(&q->standing, false);
     return cp_control(q) != EMU_CONTROL_CANCEL;
+}
+
+/* What emu_run tells of a dispatch that it begins. */
+static void watch_begin(struct gpu_queue *q, const struct emu_launch *launch,
+                        const struct emu_dispatch *d)
+{
+    q->watch.waves_per_group = launch->waves_per_group;
+    q->watch.vgprs = launch->vgprs;
+    q->watch.lanes = launch->lanes;
+    q->watch.lds_bytes = d->lds_bytes;
+    atomic_store(&q->watch.waves, 0);
+    atomic_store(&q->watch.threads, 1);
 }
 
 rd_status cp_watched_run(struct gpu_queue *q, struct emu *emu,
@@ -120,7 +134,7 @@ rd_status cp_watched_run(struct gpu_queue *q, struct emu *emu,
     rd_status st = emu_stepper_create(emu, d, &s, fault);
     if (st != RD_OK)
         return st;
-    atomic_store(&q->watch.threads, 1);
+    watch_begin(q, emu_stepper_launch(s), d);
     for (;;) {
         if (!go_on(q, s)) {
             st = RD_E_TIMEOUT;

@@ -194,6 +194,8 @@ START_TEST(another_place)
     hardware(32)[PC + 1] ^= 0x4000;
     run(true);
     ck_assert(!counts(50));
+    for (unsigned i = 0; i < 10000 && !last_fault().addr; i++)
+        usleep(1000);
     ck_assert_uint_eq(last_fault().addr, ((uintptr_t)text ^ 1ull << 46) & ~4095ull);
     ck_assert_uint_eq(last_fault().status & 0x1f0, 0x110); /* nothing is there */
     mock_queue_destroy(&queue);
@@ -261,10 +263,22 @@ static void let_go(void)
     ck_assert_int_eq(launch(KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT), 0);
     begin(32);
     ck_assert(!counts(50));
-    suspend(true);
     uint32_t header[4], *hw = hardware(32);
-    memcpy(header, queue.area, sizeof(header)); /* told without being asked */
+    for (unsigned i = 0;; i++) { /* the wave may not be there yet */
+        suspend(true);
+        memcpy(header, queue.area, sizeof(header)); /* told without being asked */
+        if (header[1] || i == 200)
+            break;
+        suspend(false);
+        usleep(10000);
+    }
     ck_assert_uint_eq(header[1], STACK);
+    for (unsigned i = 0; i < 20; i++) { /* nobody has had the time to go on */
+        suspend(false);
+        suspend(true);
+        memcpy(header, queue.area, sizeof(header));
+        ck_assert_uint_eq(header[1], STACK);
+    }
     ck_assert_uint_eq(header[3], VGPRS * 128 + 640);
     ck_assert(hw[STATUS] & HALT);
     ck_assert_uint_eq(hw[PC], LO(text));
