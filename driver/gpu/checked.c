@@ -81,16 +81,17 @@ static bool take_turn(struct gpu *gpu)
 static rd_status run_beside(struct gpu_queue *q, const struct emu_dispatch *d,
                             struct emu_fault *fault, struct emu_stats *stats)
 {
-    struct emu *emu;
-    rd_status st = vm_emu_beside(vm_of(q->gpu, q->space), &emu);
+    struct vm *vm = vm_of(q->gpu, q->space);
+    struct vm_beside beside;
+    rd_status st = vm_emu_beside(vm, &beside);
     if (st != RD_OK)
         return st;
     gpu_log(q->gpu,
             "queue %u: a kernel runs unchecked, as that of another queue may wait "
             "for it",
             q->id);
-    st = emu_run(emu, d, fault, stats);
-    emu_destroy(emu);
+    st = emu_run(beside.emu, d, fault, stats);
+    vm_emu_leave(vm, &beside);
     return st;
 }
 

@@ -27,6 +27,12 @@ struct vm_region {
     char name[24];
 };
 
+/* An emulator that runs beside vm.emu for a while. */
+struct vm_beside {
+    struct emu *emu;
+    struct vm_beside *next;
+};
+
 struct vm {
     pthread_rwlock_t lock;
     struct vm_seg *segs; /* sorted, disjoint */
@@ -35,7 +41,8 @@ struct vm {
     size_t n_regions, cap_regions;
     uint64_t next_region;
     struct emu *emu; /* created by the first queue */
-    bool count;      /* instructions by opcode */
+    struct vm_beside *beside;
+    bool count; /* instructions by opcode */
     enum emu_engine engine;
     enum emu_simd simd;
     unsigned host_threads;       /* for workgroups; 0: one per CPU */
@@ -185,8 +192,9 @@ RD_CHECKED rd_status vm_translate(struct gpu *gpu, unsigned vmid, uint64_t va,
 void vm_store(void *to, const void *from, uint64_t bytes);
 /* The emulator, created on first use. */
 RD_CHECKED rd_status vm_emu(struct vm *vm, struct emu **out);
-/* One more, of the memory as it is now, that nobody observes. Owner: emu_destroy. */
-RD_CHECKED rd_status vm_emu_beside(struct vm *vm, struct emu **out);
+/* One more of the same memory, that nobody observes, in *b until vm_emu_leave. */
+RD_CHECKED rd_status vm_emu_beside(struct vm *vm, struct vm_beside *b);
+void vm_emu_leave(struct vm *vm, struct vm_beside *b);
 /* What the GPU sees, in order of mapping; NULL if out of memory. Caller frees. */
 struct tm_range *vm_ranges(struct vm *vm, size_t *count);
 /* gpu_read and gpu_write in an address space. */

@@ -70,10 +70,18 @@ unsigned vm_emu_perm(unsigned perm)
            (perm & GPU_EXEC ? EMU_MEM_EXEC : 0);
 }
 
+static bool sees(struct emu *emu, const struct vm_region *r)
+{
+    return emu_mem_add(emu, r->start, r->end - r->start, vm_emu_perm(r->perm),
+                       r->name) == RD_OK;
+}
+
 static bool emu_add(struct vm *vm, const struct vm_region *r)
 {
-    return !vm->emu || emu_mem_add(vm->emu, r->start, r->end - r->start,
-                                   vm_emu_perm(r->perm), r->name) == RD_OK;
+    bool ok = !vm->emu || sees(vm->emu, r);
+    for (struct vm_beside *b = vm->beside; ok && b; b = b->next)
+        ok = sees(b->emu, r);
+    return ok;
 }
 
 static void region_place(struct vm *vm, size_t at, const struct vm_region *r)
@@ -141,7 +149,10 @@ static bool emu_change(struct vm *vm, uint64_t va, const struct vm_region *piece
         now[i] = (struct emu_mem_piece){.va = pieces[i].start,
                                         .bytes = pieces[i].end - pieces[i].start,
                                         .perm = vm_emu_perm(pieces[i].perm)};
-    return !vm->emu || emu_mem_change(vm->emu, va, now, n) == RD_OK;
+    bool ok = !vm->emu || emu_mem_change(vm->emu, va, now, n) == RD_OK;
+    for (struct vm_beside *b = vm->beside; ok && b; b = b->next)
+        ok = emu_mem_change(b->emu, va, now, n) == RD_OK;
+    return ok;
 }
 
 /* Cut [start, end) out of the regions, or give it other permissions. */
@@ -493,19 +504,32 @@ static rd_status make_emu(struct vm *vm, struct emu **out)
     return emu_create(&config, out);
 }
 
-rd_status vm_emu_beside(struct vm *vm, struct emu **out)
+rd_status vm_emu_beside(struct vm *vm, struct vm_beside *b)
 {
     pthread_rwlock_wrlock(&vm->lock);
-    rd_status st = make_emu(vm, out);
-    for (size_t i = 0; st == RD_OK && i < vm->n_regions; i++) {
-        const struct vm_region *r = &vm->regions[i];
-        st = emu_mem_add(*out, r->start, r->end - r->start, vm_emu_perm(r->perm),
-                         r->name);
-        if (st != RD_OK)
-            emu_destroy(*out);
+    rd_status st = make_emu(vm, &b->emu);
+    for (size_t i = 0; st == RD_OK && i < vm->n_regions; i++)
+        if (!sees(b->emu, &vm->regions[i])) {
+            emu_destroy(b->emu);
+            st = RD_E_NOMEM;
+        }
+    if (st == RD_OK) {
+        b->next = vm->beside;
+        vm->beside = b;
     }
     pthread_rwlock_unlock(&vm->lock);
     return st;
+}
+
+void vm_emu_leave(struct vm *vm, struct vm_beside *b)
+{
+    pthread_rwlock_wrlock(&vm->lock);
+    struct vm_beside **at = &vm->beside;
+    while (*at != b)
+        at = &(*at)->next;
+    *at = b->next;
+    pthread_rwlock_unlock(&vm->lock);
+    emu_destroy(b->emu);
 }
 
 rd_status vm_emu(struct vm *vm, struct emu **out)

@@ -154,6 +154,7 @@ static void dispatch_end(void *ctx, const struct emu_launch *launch, rd_status s
     (void)launch;
     (void)status;
     flush_counts(ck);
+    ck_hang_end(ck);
     if (ck->race)
         ck_race_end(ck);
     ck->before = (struct ck_before){.slot = CK_PAST};

@@ -229,6 +229,11 @@ void ck_hang_begin(struct ck *ck)
     atomic_store_explicit(&ck->lingers, false, memory_order_relaxed);
 }
 
+void ck_hang_end(struct ck *ck)
+{
+    atomic_store_explicit(&ck->lingers, false, memory_order_relaxed);
+}
+
 bool ck_lingers(const struct ck *ck)
 {
     return atomic_load_explicit(&ck->lingers, memory_order_relaxed);
@@ -276,6 +281,7 @@ void ck_hang_opens(struct ck *ck, struct ck_group *g)
 {
     for (unsigned i = 0; i < g->n_waves; i++)
         g->wave[i].progress.base = g->wave[i].progress.proven = g->wave[i].insts;
+    atomic_store_explicit(&ck->lingers, false, memory_order_relaxed);
     ck->changes++;
     ck->quiet = 0;
 }

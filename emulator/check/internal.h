@@ -221,6 +221,7 @@ bool ck_sync_fine(const struct ck_wave *w, uint64_t pc, uint64_t exec);
 
 /* hang.c: of a dispatch; must all of the wave's turn be seen? at an event. */
 void ck_hang_begin(struct ck *ck);
+void ck_hang_end(struct ck *ck);
 bool ck_hang_turn(struct ck *ck, struct ck_wave *w);
 bool ck_hang_looks(const struct ck *ck, const struct ck_wave *w);
 void ck_hang_opens(struct ck *ck, struct ck_group *g); /* a barrier */
