@@ -216,6 +216,8 @@ static int info_firmware(const struct drm_amdgpu_info *info)
 {
     struct drm_amdgpu_info_firmware fw = {.ver = BOARD_FW_VERSION, .feature = 29};
     const struct drm_amdgpu_query_fw *q = &info->query_fw;
+    if (q->ip_instance)
+        return -EINVAL;
     switch (q->fw_type) {
     case AMDGPU_INFO_FW_VCE:
     case AMDGPU_INFO_FW_UVD:

@@ -279,10 +279,12 @@ static int launch_override(struct abi_ctx *ctx, int32_t pid,
     return 0;
 }
 
-/* The kernel takes any number up to the last. */
+/* Of the numbers up to the last one has no name. */
 static int launch_mode(struct abi_ctx *ctx, int32_t pid, uint32_t mode)
 {
-    if (mode > KFD_DBG_TRAP_WAVE_LAUNCH_MODE_DEBUG)
+    if (mode != KFD_DBG_TRAP_WAVE_LAUNCH_MODE_NORMAL &&
+        mode != KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT &&
+        mode != KFD_DBG_TRAP_WAVE_LAUNCH_MODE_DEBUG)
         return -EINVAL;
     kmd_session_launch_mode(ctx->kmd, pid, mode == KFD_DBG_TRAP_WAVE_LAUNCH_MODE_HALT,
                             mode == KFD_DBG_TRAP_WAVE_LAUNCH_MODE_DEBUG);
