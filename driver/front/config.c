@@ -55,7 +55,7 @@ bool front_config(struct abi_config *out)
                 .sclk_mhz = timing ? strtod(timing, NULL) : 0,
                 .timeline = record ? timeline : NULL,
                 .check = front_findings(),
-                .cores = getenv(FRONT_ENV_CHECK) || front_debugged() ? NULL : state,
+                .cores = front_debugged() ? NULL : state,
                 .debugger = front_debugged() ? state : NULL,
                 .whole_cores = getenv(FRONT_ENV_CORE) != NULL,
                 .engine = number(FRONT_ENV_ENGINE),

@@ -113,7 +113,7 @@ void cp_cores_end(struct gpu_queue *q, rd_status st, const struct emu_fault *fau
     pthread_mutex_lock(&q->shown.lock);
     if (st == RD_E_FAULT && !vanished)
         emu_fault_text(fault, text, sizeof text);
-    if (st == RD_E_FAULT || vanished)
+    if ((st == RD_E_FAULT || vanished) && !q->gpu->checks.path) /* that is a finding */
         keep(q, text);
     capture_end(&q->shown.capture);
     q->shown.emu = NULL;

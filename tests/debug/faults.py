@@ -88,5 +88,28 @@ def test_interrupt(folder):
         has("its core", r.stdout, "core file: interrupted", "0.0", "it has ended", "0.1")
 
 
+def test_interrupt_checked(folder):
+    """The same under the checkers, which have their say after it."""
+    path = assemble(folder, "hang")
+    with subprocess.Popen(
+            [RDNA3, "check", "--check", "mem",
+             *client(path, "--grid", "2", "--block", "64", "--arg", "buf:64")],
+            stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as p:
+        text = ""
+        try:
+            for _ in range(200):
+                try:
+                    text = p.communicate(timeout=1)[1]
+                    break
+                except subprocess.TimeoutExpired:
+                    p.send_signal(signal.SIGINT)
+        finally:
+            p.kill()
+    expect("SIGINT check", p.returncode == 130, text)
+    has("SIGINT check", text, "kernel kernel, 4 waves in flight",
+        "workgroup (0,0,0) wave 1: pc 0x", "next is", "0 errors in")
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals(), "sources"))

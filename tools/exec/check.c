@@ -27,7 +27,7 @@ static const char help_head[] =
     "Runs an unmodified program with the mock gfx1100 visible (as rdna3 exec does) "
     "and\n"
     "looks for mistakes in every kernel that it starts. What is found goes to stderr\n"
-    "when the program has ended, a summary last.\n"
+    "when the program has ended, a summary last. SIGINT tells where the waves are.\n"
     "\n"
     "  --check LIST       all but value (the default), or some with commas:\n";
 static const char help_tail[] =

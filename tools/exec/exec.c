@@ -538,7 +538,9 @@ int exec_checked(struct checked *c, char **argv)
                                 .root = c->root,
                                 .emu_mode = c->emu_mode},
                         .check = c};
-    return run(&o, argv);
+    int status = run(&o, argv);
+    reports_free(&o.reports);
+    return status;
 }
 
 int cmd_exec(int argc, char **argv)
