@@ -151,6 +151,7 @@ void gpus_create(struct gpus *g, enum emu_simd simd, unsigned threads,
         [GPU_NATIVE] = {.engine = EMU_ENGINE_JIT, .native_hot = 1},
         [GPU_COUNTED] = {.engine = EMU_ENGINE_JIT, .native_hot = 1, .count = true},
     };
+    g->wave64 = false;
     g->code = map(GPU_CODE);
     g->data = map(GPU_DATA);
     g->walk_bytes = walk_bytes ? walk_bytes : 3 * quarter;

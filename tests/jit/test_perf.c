@@ -33,11 +33,16 @@ struct line {
     char name[128];
 };
 
+static void map_path(char path[64])
+{
+    snprintf(path, 64, "/tmp/perf-%ld.map", (long)getpid());
+}
+
 static unsigned read_map(struct line lines[LINES])
 {
     char path[64], text[256];
     unsigned n = 0;
-    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+    map_path(path);
     FILE *f = fopen(path, "r");
     if (!f)
         return 0;
@@ -124,8 +129,12 @@ static bool has(const struct line *lines, unsigned n, const char *name)
 
 static struct gpus g;
 
+/* Processes of the same number may have left a file. */
 static void setup(void)
 {
+    char path[64];
+    map_path(path);
+    unlink(path);
     gpus_create(&g, level, 1, 0);
     gpus_place(&g, program);
 }

@@ -340,7 +340,7 @@ static bool stream_awaits_stream()
     place[0] = place[1] = 0;
     wait_for<<<1, 1, 0, waits>>>(place);
     while (!__atomic_load_n(&place[0], __ATOMIC_ACQUIRE))
-        ;
+        CHECK(hipStreamQuery(waits) == hipErrorNotReady);
     let_go<<<1, 1, 0, goes>>>(place);
     HIP(hipStreamSynchronize(waits));
     HIP(hipStreamSynchronize(goes));
