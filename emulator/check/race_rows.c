@@ -242,8 +242,9 @@ static inline bool piece_ordered(struct rows *r, struct piece *p,
         return number_is(r, number) == ORDERED;
     for (unsigned i = 0; i < p->n; i++)
         v[i] = shadow_rule(b, plane, line, at % SHADOW_LINE + i);
-    p->v = v;
-    return values_ordered(r, p);
+    struct piece each = *p;
+    each.v = v;
+    return values_ordered(r, &each);
 }
 
 static inline bool plane_ordered(struct rows *r, const struct segment *g,
