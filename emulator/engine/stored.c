@@ -139,7 +139,7 @@ static void put_picture(struct wave *w, const struct picture *p)
         wave_mode_image(w, p->hw[EMU_SAVED_MODE]);
     if (p->hw[EMU_SAVED_STATUS] != was.hw[EMU_SAVED_STATUS])
         put_status(w, p->hw[EMU_SAVED_STATUS]);
-    if (memcmp(&p->hw[EMU_SAVED_PC_LO], &was.hw[EMU_SAVED_PC_LO], 8))
+    if (memcmp(&p->hw[EMU_SAVED_PC_LO], &was.hw[EMU_SAVED_PC_LO], 8) != 0)
         go_to(w, p->hw[EMU_SAVED_PC_LO] | (uint64_t)p->hw[EMU_SAVED_PC_HI] << 32);
 }
 
