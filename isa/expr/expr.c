@@ -141,7 +141,7 @@ static const struct function functions[] = {
 static bool function(struct ex *e, const struct function *f, const char *at,
                      struct ex_value *out)
 {
-    struct ex_value arg[MAX_ARGS];
+    struct ex_value arg[MAX_ARGS] = {{0}};
     unsigned n = 0;
     do {
         struct ex_value *to = &arg[n < MAX_ARGS ? n : MAX_ARGS - 1];
@@ -291,7 +291,7 @@ static bool parse(struct ex *e, unsigned lowest, struct ex_value *out)
             break;
         const char *at = e->p;
         e->p += op->len;
-        struct ex_value right;
+        struct ex_value right = {0};
         ok = parse(e, op->precedence + 1u, &right) &&
              join(e, (enum ex_op)op->op, *out, right, at, out);
     }

@@ -245,7 +245,7 @@ static int parse(int argc, char **argv, struct options *o)
     optind = 1;
     int c;
     while ((c = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
-        if (optarg && strcmp(argv[optind - 1], "--") == 0) /* the command is behind */
+        if (optarg == argv[optind - 1] && strcmp(optarg, "--") == 0) /* the command */
             return cli_error(CLI_USAGE, "option '%s' needs a value", argv[optind - 2]);
         if (take_name(o, c, optarg))
             continue;
