@@ -61,40 +61,11 @@ def test_sources(folder):
             "tile[3] = 0")
 
 
-def test_interrupt(folder):
-    """SIGINT tells where the waves are, and then does what it would have done."""
-    path = assemble(folder, "hang")
-    core = os.path.join(folder, "core")
-    for engine in ("interp", "auto"):
-        with subprocess.Popen(
-                [RDNA3, "exec", "--engine", engine, "--code", path, "--core", core,
-                 *client(path, "--grid", "2", "--block", "64", "--arg", "buf:64")],
-                stderr=subprocess.PIPE, text=True,
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as p:
-            text = ""
-            try: # until it is told in a kernel, which begins some time
-                for _ in range(200):
-                    try:
-                        text = p.communicate(timeout=1)[1]
-                        break
-                    except subprocess.TimeoutExpired:
-                        p.send_signal(signal.SIGINT)
-            finally:
-                p.kill()
-        expect(f"SIGINT {engine}", p.returncode == 130, text)
-        has(f"SIGINT {engine}", text, "kernel kernel, 4 waves in flight",
-            "workgroup (0,0,0) wave 1: pc 0x", "<again+", "next is", "core file:")
-        r = rdna3("debug", "--core", core, text=script("info waves", "wave 0.1", "why"))
-        has("its core", r.stdout, "core file: interrupted", "0.0", "it has ended", "0.1")
-
-
-def test_interrupt_checked(folder):
-    """The same under the checkers, which have their say after it."""
-    path = assemble(folder, "hang")
+def interrupt(*words):
+    """Run it with SIGINT until it is told in a kernel, which begins some time. Returns
+    exit status and stderr."""
     with subprocess.Popen(
-            [RDNA3, "check", "--check", "mem",
-             *client(path, "--grid", "2", "--block", "64", "--arg", "buf:64")],
-            stderr=subprocess.PIPE, text=True,
+            [RDNA3, *words], stderr=subprocess.PIPE, text=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as p:
         text = ""
         try:
@@ -106,7 +77,31 @@ def test_interrupt_checked(folder):
                     p.send_signal(signal.SIGINT)
         finally:
             p.kill()
-    expect("SIGINT check", p.returncode == 130, text)
+    return p.returncode, text
+
+
+def test_interrupt(folder):
+    """SIGINT tells where the waves are, and then does what it would have done."""
+    path = assemble(folder, "hang")
+    core = os.path.join(folder, "core")
+    for engine in ("interp", "auto"):
+        status, text = interrupt(
+            "exec", "--engine", engine, "--code", path, "--core", core,
+            *client(path, "--grid", "2", "--block", "64", "--arg", "buf:64"))
+        expect(f"SIGINT {engine}", status == 130, text)
+        has(f"SIGINT {engine}", text, "kernel kernel, 4 waves in flight",
+            "workgroup (0,0,0) wave 1: pc 0x", "<again+", "next is", "core file:")
+        r = rdna3("debug", "--core", core, text=script("info waves", "wave 0.1", "why"))
+        has("its core", r.stdout, "core file: interrupted", "0.0", "it has ended", "0.1")
+
+
+def test_interrupt_checked(folder):
+    """The same under the checkers, which have their say after it."""
+    path = assemble(folder, "hang")
+    status, text = interrupt(
+        "check", "--check", "mem",
+        *client(path, "--grid", "2", "--block", "64", "--arg", "buf:64"))
+    expect("SIGINT check", status == 130, text)
     has("SIGINT check", text, "kernel kernel, 4 waves in flight",
         "workgroup (0,0,0) wave 1: pc 0x", "next is", "0 errors in")
 
