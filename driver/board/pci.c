@@ -9,6 +9,7 @@
 
 #include "board.h"
 #include "sysfs.h"
+#include "words.h"
 
 #define BRIDGES "/sys/devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/"
 #define PCI     BRIDGES BOARD_PCI_SLOT
@@ -192,18 +193,6 @@ static rd_status emit_ip_block(const struct sysfs_out *out, const struct board_i
     return out->link(out->ctx, path, target);
 }
 
-static void put16(uint8_t *p, unsigned v)
-{
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
-}
-
-static void put32(uint8_t *p, uint64_t v)
-{
-    put16(p, (unsigned)(v & 0xffff));
-    put16(p + 2, (unsigned)(v >> 16 & 0xffff));
-}
-
 /* Where the window of the VRAM lies: aligned to its size, below the doorbells if it
  * fits there. */
 static uint64_t vram_bar(uint64_t bytes)
@@ -222,10 +211,10 @@ static void fill_config(uint64_t vram_bar, uint8_t c[256])
     c[0x08] = BOARD_REVISION;
     c[0x0b] = 0x03; /* display, VGA */
     c[0x0c] = 0x10; /* cache line, dwords */
-    put32(c + 0x10, (vram_bar & 0xffffffff) | 0xc);
-    put32(c + 0x14, vram_bar >> 32);
-    put32(c + 0x18, (DOORBELL_BAR & 0xffffffff) | 0xc);
-    put32(c + 0x1c, DOORBELL_BAR >> 32);
+    put32(c + 0x10, (uint32_t)vram_bar | 0xc);
+    put32(c + 0x14, (uint32_t)(vram_bar >> 32));
+    put32(c + 0x18, (uint32_t)DOORBELL_BAR | 0xc);
+    put32(c + 0x1c, (uint32_t)(DOORBELL_BAR >> 32));
     put32(c + 0x20, 0xf001); /* I/O ports */
     put32(c + 0x24, MMIO_BAR);
     put16(c + 0x2c, BOARD_SUBSYS_VENDOR);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "board.h"
+#include "words.h"
 
 /* Where things are. */
 enum {
@@ -36,18 +37,6 @@ enum {
 #define ASIC_INIT      0u
 #define OP_END         91u
 #define SMU_BYTES      6144u
-
-static void put16(uint8_t *p, unsigned v)
-{
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-    put16(p, v & 0xffff);
-    put16(p + 2, v >> 16);
-}
 
 /* Without its end. */
 static void put_text(uint8_t *p, const char *text)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "words.h"
 
 enum {
     COMMAND = 0x04,
@@ -20,18 +21,6 @@ enum {
 };
 
 #define COMMAND_BITS 0x0547u /* ports, memory, master, parity, errors, no INTx */
-
-static void put16(uint8_t *p, unsigned v)
-{
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-    put16(p, v & 0xffff);
-    put16(p + 2, v >> 16);
-}
 
 static void express(uint8_t *c)
 {
