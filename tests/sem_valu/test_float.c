@@ -48,7 +48,7 @@ static bool nan64(uint64_t u)
 /* The first NaN operand wins and is quiet; an invalid operation gives ffc00000. */
 START_TEST(nan_rule)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     static const char *const names[] = {"v_add_f32", "v_sub_f32", "v_subrev_f32",
                                         "v_mul_f32"};
     for (unsigned i = 0; i < 4; i++) {
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(denormal_modes)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     const uint64_t tiny = 0x00000001, half = 0x3f000000, least = 0x80800000;
     m.denorm32 = 3;
     ck_assert_uint_eq(valu1("v_mul_f32", &m, 0x80000003, 0x40000000, 0), 0x80000006);
@@ -123,7 +123,7 @@ START_TEST(minimum_maximum)
         {"v_maxmin_f32", 0x40800000, 0x40000000, 0x40400000, 0x40400000, 0x40400000},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct lane_mode m = valu_mode();
+        struct lane_mode m = level_mode();
         ck_assert_uint_eq(valu1(rows[i].name, &m, rows[i].a, rows[i].b, rows[i].c),
                           rows[i].ieee);
         m.ieee = false;
@@ -147,7 +147,7 @@ START_TEST(conversions)
 {
     uint64_t state = 11;
     for (unsigned i = 0; i < 20000; i++) {
-        struct lane_mode m = valu_mode();
+        struct lane_mode m = level_mode();
         m.round32 = m.round64 = i & 3;
         m.denorm32 = m.denorm64 = i >> 2 & 3;
         volatile double d = d_of(random_value(&state, SEM_T_F64));
@@ -173,7 +173,7 @@ static long double clip(long double x, long double low, long double high)
 START_TEST(to_integers)
 {
     uint64_t state = 13;
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (unsigned i = 0; i < 20000; i++) {
         uint64_t u = random_value(&state, SEM_T_F32),
                  v = random_value(&state, SEM_T_F64);
@@ -199,7 +199,7 @@ START_TEST(integral_values)
 {
     uint64_t state = 17;
     for (unsigned i = 0; i < 20000; i++) {
-        struct lane_mode m = valu_mode();
+        struct lane_mode m = level_mode();
         uint64_t u = random_value(&state, SEM_T_F32),
                  v = random_value(&state, SEM_T_F64);
         float f = f_of(u);
@@ -231,7 +231,7 @@ START_TEST(scaling_by_powers)
 {
     uint64_t state = 19;
     for (unsigned i = 0; i < 20000; i++) {
-        struct lane_mode m = valu_mode();
+        struct lane_mode m = level_mode();
         uint64_t u = random_value(&state, SEM_T_F32),
                  v = random_value(&state, SEM_T_F64);
         int n = (int)(random_bits(&state) % 4600) - 2300;
@@ -253,7 +253,7 @@ END_TEST
 START_TEST(division_multiply_add)
 {
     uint64_t state = 23;
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     const struct sem_entry *f32 = valu_find(LEVEL_GENERIC, "v_div_fmas_f32");
     const struct sem_entry *f64 = valu_find(LEVEL_GENERIC, "v_div_fmas_f64");
     for (unsigned round = 0; round < 500; round++) {
@@ -291,7 +291,7 @@ END_TEST
 /* The whole macro, as compilers emit it, gives the correctly rounded quotient. */
 static float divide(float n, float d)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     struct lanes l = {0};
     float ds = f_of(valu1("v_div_scale_f32", &m, u_of(d), u_of(d), u_of(n)));
     float ns = f_of(valu1("v_div_scale_f32", &m, u_of(n), u_of(d), u_of(n)));
@@ -327,7 +327,7 @@ END_TEST
 
 static double divide64(double n, double d)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     struct lanes l = {0};
     double ds = d_of(valu1("v_div_scale_f64", &m, ud_of(d), ud_of(d), ud_of(n)));
     double ns = d_of(valu1("v_div_scale_f64", &m, ud_of(n), ud_of(d), ud_of(n)));

@@ -69,7 +69,7 @@ START_TEST(finite_arithmetic)
 {
     uint64_t state = 1;
     for (unsigned i = 0; i < 24000; i++) {
-        struct lane_mode m = valu_mode();
+        struct lane_mode m = level_mode();
         unsigned v[3];
         m.round64 = i & 3;
         m.fp16_ovfl = i >> 2 & 1;
@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(nans_and_infinities)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     ck_assert_uint_eq(valu1("v_add_f16", &m, 0x7c01, 0xfe02, 0), 0x7e01);
     ck_assert_uint_eq(valu1("v_add_f16", &m, 0x3c00, 0xfc02, 0), 0xfe02);
     ck_assert_uint_eq(valu1("v_subrev_f16", &m, 0xfe05, 0x7c01, 0), 0xfe05);
@@ -122,7 +122,7 @@ END_TEST
 /* All 65,536 inputs. */
 START_TEST(conversions)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (unsigned h = 0; h < 0x10000; h++) {
         double x = nan16(h) ? NAN : inf16(h) ? INFINITY : (double)units(h) * 0x1p-24;
         x = inf16(h) && h & 0x8000 ? -x : x;
@@ -161,7 +161,7 @@ END_TEST
 
 START_TEST(parts)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (unsigned h = 0; h < 0x10000; h++) {
         if (nan16(h) || inf16(h))
             continue;
@@ -187,7 +187,7 @@ END_TEST
 
 START_TEST(orders)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     uint64_t state = 9;
     for (unsigned i = 0; i < 6000; i++) {
         unsigned a = (unsigned)random_value(&state, SEM_T_F16);

@@ -122,7 +122,7 @@ static uint64_t kept(struct want w, bool clamp)
 static void check_op(size_t n, bool clamp)
 {
     const struct sem_entry *e = valu_find(LEVEL_GENERIC, ops[n].name);
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     uint64_t state = n;
     m.clamp = clamp;
     for (unsigned round = 0; round < 50; round++) {
@@ -160,7 +160,7 @@ START_TEST(carries)
 {
     static const char *const names[] = {"v_add_co_ci_u32", "v_sub_co_ci_u32",
                                         "v_subrev_co_ci_u32"};
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     uint64_t state = 7;
     for (unsigned i = 0; i < 3000; i++) {
         uint64_t a = random_value(&state, SEM_T_U32),
@@ -198,7 +198,7 @@ static uint64_t perm(uint64_t a, uint64_t b, uint64_t sel)
 
 START_TEST(bytes_and_bits)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     uint64_t state = 3;
     for (unsigned i = 0; i < 3000; i++) {
         uint64_t a = random_bits(&state) >> 32, b = random_bits(&state) >> 32;
@@ -226,7 +226,7 @@ END_TEST
 
 START_TEST(orders)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     uint64_t state = 5;
     for (unsigned i = 0; i < 2000; i++) {
         uint32_t v[3];

@@ -7,7 +7,7 @@
 
 static struct lane_mode mode_number(unsigned i)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     m.round32 = i & 3;
     m.round64 = (i + (i >> 2)) & 3;
     m.denorm32 = i >> 2 & 3;

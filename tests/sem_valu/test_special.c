@@ -84,7 +84,7 @@ static const struct {
 
 START_TEST(single_results)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t got = valu1(rows[i].name, &m, rows[i].a, rows[i].b, rows[i].c);
         ck_assert_msg(got == rows[i].want, "%s(%llx, %llx, %llx) = %llx, not %llx",
@@ -98,7 +98,7 @@ END_TEST
 /* Tests on hardware: a zero operand gives NaN and the flag. */
 START_TEST(division_scale_flags)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     const uint32_t one = 0x3f800000, huge = 0x7f000000;
     ck_assert_uint_eq(valu1("v_div_scale_f32", &m, 0, one, 0) & 0x7fc00000, 0x7fc00000);
     ck_assert(valu1_mask("v_div_scale_f32", &m, 0, one, 0));
@@ -122,7 +122,7 @@ START_TEST(classes)
         0x7ff0000000000001, 0x7ff8000000000000, 0xfff0000000000000, 0xbff0000000000000,
         0x8000000000000001, 0x8000000000000000, 0x0000000000000000, 0x000fffffffffffff,
         0x0010000000000000, 0x7ff0000000000000};
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (unsigned i = 0; i < 10; i++)
         for (unsigned bit = 0; bit < 10; bit++) {
             uint64_t mask = 1u << bit;
@@ -139,7 +139,7 @@ START_TEST(unordered_compares)
     static const char *const holds[] = {"u",   "nge", "nlg", "ngt",
                                         "nle", "neq", "nlt", "t"};
     static const char *const fails[] = {"f", "lt", "eq", "le", "gt", "lg", "ge", "o"};
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (unsigned i = 0; i < 8; i++) {
         char name[32];
         snprintf(name, sizeof name, "v_cmp_%s_f32", holds[i]);

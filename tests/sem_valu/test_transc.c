@@ -25,7 +25,7 @@ static double d_of(uint64_t u)
 }
 static long double half(unsigned h)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     return (long double)f_of(valu1("v_cvt_f32_f16", &m, h, 0, 0));
 }
 
@@ -42,7 +42,7 @@ static void vectors(const char *file, const char *name)
 {
     char path[DATA_PATH];
     unsigned in, out, n = 0;
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     FILE *f = fopen(data_path(path, file), "r");
     ck_assert_msg(f != NULL, "cannot read %s", path);
     while (fscanf(f, "%x %x", &in, &out) == 2) {
@@ -139,7 +139,7 @@ START_TEST(manual_examples)
         {"v_exp_f32", 0xc2fe0000, 0},
         {"v_rcp_f32", 0x7f800001, 0x7fc00001},
     };
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_msg(valu1(rows[i].name, &m, rows[i].in, 0, 0) == rows[i].out,
                       "%s(%08x) = %08llx", rows[i].name, rows[i].in,
@@ -150,7 +150,7 @@ END_TEST
 START_TEST(accuracy_f32)
 {
     uint64_t state = 3;
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (unsigned i = 0; i < 40000; i++) {
         uint64_t u = (random_bits(&state) & 0x7fffff) | (1 + (i % 250)) << 23;
         long double x = (long double)f_of(u);
@@ -165,7 +165,7 @@ END_TEST
 START_TEST(sine_and_cosine)
 {
     uint64_t state = 5;
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     const long double turn = 6.28318530717958647692528676656L;
     for (unsigned i = 0; i < 40000; i++) {
         uint64_t u = (random_bits(&state) & 0x807fffff) | (116 + i % 34) << 23;
@@ -183,7 +183,7 @@ END_TEST
 START_TEST(double_seeds)
 {
     uint64_t state = 7;
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (unsigned i = 0; i < 20000; i++) {
         uint64_t u = random_bits(&state) >> 1;
         if (u >> 52 > 2040 || u >> 52 < 4)
@@ -220,7 +220,7 @@ static unsigned nearest_half(long double x)
 
 START_TEST(all_halves)
 {
-    struct lane_mode m = valu_mode();
+    struct lane_mode m = level_mode();
     for (unsigned h = 0; h < 0x7c00; h++) {
         unsigned got = (unsigned)valu1("v_exp_f16", &m, h, 0, 0);
         ck_assert_uint_eq(got, nearest_half(exp2l(half(h))));

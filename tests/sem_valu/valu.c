@@ -8,7 +8,7 @@
 #include "../suite.h"
 #include "valu.h"
 
-#define FILES(level)                                                                   \
+#define FILES(X, level)                                                                \
     X(vop1_cvt, level)                                                                 \
     X(vop1_fp, level)                                                                  \
     X(vop1_int, level)                                                                 \
@@ -22,36 +22,8 @@
     X(vop_f16, level)                                                                  \
     X(vop_f64, level) X(vopc_f16, level) X(vopc_fp, level) X(vopc_int, level)
 
-#define X(file, level) extern const struct sem_entry sem_entries_##file##_##level[];
-FILES(generic)
-FILES(avx2)
-FILES(avx512)
-#undef X
-
-#define X(file, level) sem_entries_##file##_##level,
-static const struct sem_entry *const files[LEVEL_COUNT][16] = {
-    {FILES(generic) NULL},
-    {FILES(avx2) NULL},
-    {FILES(avx512) NULL},
-};
-#undef X
-
-bool level_runs(enum level level)
-{
-    __builtin_cpu_init();
-    switch (level) {
-    case LEVEL_AVX2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-               __builtin_cpu_supports("bmi2");
-    case LEVEL_AVX512:
-        return __builtin_cpu_supports("avx512f") &&
-               __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
-    default:
-        return true;
-    }
-}
+LEVEL_DECLARE(FILES)
+LEVEL_TABLE(files, FILES);
 
 const struct sem_entry *valu_entry(enum level level, size_t i)
 {
@@ -77,12 +49,6 @@ const struct sem_entry *valu_find(enum level level, const char *name)
             return *slot = e;
     ck_abort_msg("no semantics for %s", name);
     return NULL;
-}
-
-struct lane_mode valu_mode(void)
-{
-    return (struct lane_mode){
-        .denorm32 = 3, .denorm64 = 3, .ieee = true, .dx10_clamp = true};
 }
 
 static bool is_dp(unsigned type)
@@ -149,14 +115,6 @@ bool valu1_mask(const char *name, const struct lane_mode *m, uint64_t a, uint64_
                 uint64_t c)
 {
     return one(name, m, a, b, c).mask[0] != 0;
-}
-
-uint64_t random_bits(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
 }
 
 static uint64_t random_f32(uint64_t r)

@@ -5,15 +5,8 @@
 #define TEST_VALU_H
 
 #include <check.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "sem.h"
-
-enum level { LEVEL_GENERIC, LEVEL_AVX2, LEVEL_AVX512, LEVEL_COUNT };
-
-bool level_runs(enum level level);
+#include "sem_test.h"
 
 /* Entry number i of a level over all files, or NULL. */
 const struct sem_entry *valu_entry(enum level level, size_t i);
@@ -26,9 +19,6 @@ struct lanes {
     uint32_t mask[32];
 };
 
-/* Nearest even, all denormals kept, IEEE, DX10_CLAMP. */
-struct lane_mode valu_mode(void);
-
 /* Run under the host float mode that MODE asks for, as valu.c of the emulator does. */
 void valu_run(const struct sem_entry *e, const struct lane_mode *m, struct lanes *l);
 
@@ -39,7 +29,6 @@ uint64_t valu1(const char *name, const struct lane_mode *m, uint64_t a, uint64_t
 bool valu1_mask(const char *name, const struct lane_mode *m, uint64_t a, uint64_t b,
                 uint64_t c);
 
-uint64_t random_bits(uint64_t *state);
 /* Random bits of a type: special values often. */
 uint64_t random_value(uint64_t *state, unsigned type);
 

@@ -6,47 +6,13 @@
 
 #include "levels.h"
 
-#define FILES(level)                                                                   \
+#define FILES(X, level)                                                                \
     X(dot, level)                                                                      \
     X(wmma, level)                                                                     \
     X(vop3p, level) X(sop1, level) X(sop2, level) X(sopc, level) X(sopk, level)
 
-#define X(file, level) extern const struct sem_entry sem_entries_##file##_##level[];
-FILES(generic)
-FILES(avx2)
-FILES(avx512)
-#undef X
-
-#define X(file, level) sem_entries_##file##_##level,
-static const struct sem_entry *const entries[LEVEL_COUNT][8] = {
-    {FILES(generic) NULL},
-    {FILES(avx2) NULL},
-    {FILES(avx512) NULL},
-};
-#undef X
-
-bool level_runs(enum level level)
-{
-    __builtin_cpu_init();
-    switch (level) {
-    case LEVEL_AVX2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-               __builtin_cpu_supports("bmi2");
-    case LEVEL_AVX512:
-        return __builtin_cpu_supports("avx512f") &&
-               __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
-    default:
-        return true;
-    }
-}
-
-const char *level_name(enum level level)
-{
-    static const char *const names[] = {"generic", "avx2", "avx512"};
-    return names[level];
-}
+LEVEL_DECLARE(FILES)
+LEVEL_TABLE(entries, FILES);
 
 const struct sem_entry *level_entry(enum level level, const char *name)
 {
@@ -65,20 +31,6 @@ unsigned level_count(enum sem_kind kind)
         for (const struct sem_entry *e = entries[LEVEL_GENERIC][f]; e->name; e++)
             n += e->kind == kind;
     return n;
-}
-
-struct lane_mode level_mode(void)
-{
-    return (struct lane_mode){
-        .denorm32 = 3, .denorm64 = 3, .ieee = true, .dx10_clamp = true};
-}
-
-uint64_t random_bits(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
 }
 
 uint16_t random_half(uint64_t *state, bool bf16, bool finite)
