@@ -212,26 +212,6 @@ static bool immediate(struct match *m, const struct isa_opnd_desc *desc,
     return true;
 }
 
-static bool is_immediate(unsigned type)
-{
-    switch (type) {
-    case ISA_OPR_ATTR:
-    case ISA_OPR_CLAUSE:
-    case ISA_OPR_DELAY:
-    case ISA_OPR_HWREG:
-    case ISA_OPR_LABEL:
-    case ISA_OPR_SENDMSG:
-    case ISA_OPR_SIMM16:
-    case ISA_OPR_TGT:
-    case ISA_OPR_VERSION:
-    case ISA_OPR_WAITCNT:
-    case ISA_OPR_WAITCNT_DEPCTR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* A scalar or mixed operand: register, special value, constant, literal. */
 static bool source(struct match *m, const struct isa_opnd_desc *desc,
                    const struct st_opnd *o, unsigned number_signs, struct isa_opnd *out)
@@ -277,7 +257,7 @@ bool st_match_operand(struct match *m, const struct isa_opnd_desc *desc)
     unsigned number_signs = 0;
     if (o->mods & ST_LIST)
         return fail_opnd(m, o, ST_E_WIDTH);
-    if (is_immediate(desc->type))
+    if (st_has_syntax(desc->type))
         return immediate(m, desc, o, out);
     if (desc->type == ISA_OPR_SIMM32)
         return st_match_literal(m, desc, o, out);

@@ -187,9 +187,9 @@ static bool typed(struct stmt *s, struct st_opnd *o, unsigned type)
     }
 }
 
-static bool has_syntax(const struct isa_opnd_desc *desc)
+bool st_has_syntax(unsigned type)
 {
-    switch (desc->type) {
+    switch (type) {
     case ISA_OPR_ATTR:
     case ISA_OPR_CLAUSE:
     case ISA_OPR_DELAY:
@@ -279,7 +279,7 @@ bool st_operand(struct stmt *s, const struct isa_opnd_desc *desc)
     bool ok;
     if (quick_register(s, o)) {
         ok = true;
-    } else if (desc != NULL && has_syntax(desc)) {
+    } else if (desc != NULL && st_has_syntax(desc->type)) {
         ok = typed(s, o, desc->type);
     } else if (s->enc >= ISA_ENC_FLAT && ST_IS(s->p, st_name(s, s->p), "off")) {
         o->kind = ST_OFF;

@@ -209,6 +209,9 @@ const char *st_special_word(unsigned i); /* NULL behind the last */
 /* The next operand, parsed as desc demands (NULL: any register or number). */
 bool st_operand(struct stmt *s, const struct isa_opnd_desc *desc);
 
+/* Is an operand of this type (ISA_OPR_...) an immediate with a syntax of its own? */
+bool st_has_syntax(unsigned type);
+
 /* ---- mod.c ---- */
 
 /* A modifier of the mnemonic. 1: found, 0: none begins here, -1: a mistake. */
