@@ -117,8 +117,7 @@ TM_HOT void valu_issued(const struct tm_base *b, struct tm_wave *w, struct tm_in
     tm_operands_result(&w->regs, i, exec + dep);
     w->valu.last_exec = tm_max(w->valu.last_exec, exec);
     w->valu.exec = exec;
-    queue_trim(&s->valu.queue, b->now);
-    queue_add(&s->valu.queue, exec + (wmma ? -1 : PARAM(b, valu_queue_return)));
+    ring_add(&s->valu.queue, exec + (wmma ? -1 : PARAM(b, valu_queue_return)));
     queue_trim(&s->valu.wmma_queue, b->now);
     if (wmma || s->valu.wmma_queue.n)
         queue_add(&s->valu.wmma_queue, exec - (wmma ? 1 : PARAM(b, valu_dep)));

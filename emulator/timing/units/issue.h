@@ -172,7 +172,7 @@ static void wait_depctr(const struct tm_base *b, const struct tm_wave *w,
 /* Room for what the SIMD has not retired. */
 TM_HOT void wait_room(const struct tm_base *b, const struct tm_valu *v, struct bound *o)
 {
-    at_least(o, queue_free(&v->queue, o->t, (unsigned)PARAM(b, valu_queue)),
+    at_least(o, ring_free(&v->queue, o->t, (unsigned)PARAM(b, valu_queue)),
              TM_S_VALU_QUEUE);
     if (v->wmma_queue.n)
         at_least(o, queue_free(&v->wmma_queue, o->t, (unsigned)PARAM(b, wmma_queue)),
@@ -450,7 +450,7 @@ static inline bool tm_valu_goes(const struct tm_base *b, const struct tm_wave *w
     const struct tm_valu *v = &w->simd->valu;
     return i->pipe != TM_PIPE_NONE && *w->exec && v->free <= b->now &&
            v->trans_free <= b->now &&
-           has_room(&v->queue, b->now, PARAM(b, valu_queue)) &&
+           ring_free(&v->queue, b->now, (unsigned)PARAM(b, valu_queue)) <= b->now &&
            has_room(&v->wmma_queue, b->now, PARAM(b, wmma_queue)) &&
            w->mem.sent + PARAM(b, mem_sent) <= b->now && v->goes <= b->now &&
            has_port(b, w, TM_VALU);

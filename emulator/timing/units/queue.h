@@ -13,6 +13,13 @@ struct tm_queue {
     int64_t free_at[64];
 };
 
+/* The same where nobody asks how many are held: those that are free are overwritten. */
+enum { TM_RING = 64 };
+struct tm_ring {
+    unsigned n; /* so many have been added */
+    int64_t free_at[TM_RING];
+};
+
 /* The same for few entries: of a wave. */
 struct tm_short_queue {
     uint32_t first, n;
@@ -73,6 +80,17 @@ static inline void queue_add(struct tm_queue *q, int64_t free_at)
 static inline int64_t queue_free(const struct tm_queue *q, int64_t now, unsigned limit)
 {
     return q->n < limit ? now : tm_max(now, q->free_at[(q->first + q->n - limit) % 64]);
+}
+
+static inline void ring_add(struct tm_ring *r, int64_t free_at)
+{
+    r->free_at[r->n++ % TM_RING] = free_at;
+}
+
+/* As queue_free. */
+static inline int64_t ring_free(const struct tm_ring *r, int64_t now, unsigned limit)
+{
+    return limit > TM_RING ? now : tm_max(now, r->free_at[(r->n - limit) % TM_RING]);
 }
 
 static inline void short_trim(struct tm_short_queue *q, int64_t now)

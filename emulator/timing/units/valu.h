@@ -10,7 +10,8 @@
 /* Of a SIMD. It executes in order of issue, whosever waves the instructions are. */
 struct tm_valu {
     int64_t free, trans_free; /* the next issue */
-    struct tm_queue queue, wmma_queue;
+    struct tm_ring queue;
+    struct tm_queue wmma_queue;
     int64_t result; /* the last */
     struct tm_operands operands;
     struct tm_queue sdst_queue;
