@@ -334,6 +334,21 @@ static inline void tm_account_line(const struct tm_line *line, struct tm_wave *w
     for (unsigned k = 0; k < line->n_found; k++)
         tm_account_wait(w, line->found[k].why, NULL, line->found[k].until);
 }
+/* Those behind the first would have looked, and found that. */
+static inline void tm_tell_line(const struct tm_turns *q, struct tm_line *line,
+                                int64_t until, uint8_t why)
+{
+    if (line->n_found && line->found[line->n_found - 1].why == why) {
+        line->found[line->n_found - 1].until = until;
+        return;
+    }
+    if (line->n_found == TM_FOUND) {
+        for (uint64_t rest = line->behind; rest; rest &= rest - 1)
+            tm_account_line(line, q->wave[__builtin_ctzll(rest)]);
+        line->n_found = 0;
+    }
+    line->found[line->n_found++] = (struct tm_found){until, why};
+}
 /* The list of waits becomes the instruction's; their cycles. A wait at a barrier is the
  * barrier's, which has issued before. */
 uint64_t tm_account_waits(const struct tm_engine *t, struct tm_wave *w,

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "exec.h"
 #include "issue.h"
+#include "run.h"
 
 #include <stdlib.h>
 
@@ -315,22 +316,6 @@ void tm_let_put_off(struct tm_wgp *g, struct tm_turns *q)
     g->put_off = 0;
 }
 
-/* Those behind would have looked, and found that. */
-static void tell_line(const struct tm_turns *q, struct tm_line *line,
-                      const struct bound *o)
-{
-    if (line->n_found && line->found[line->n_found - 1].why == o->why) {
-        line->found[line->n_found - 1].until = o->t;
-        return;
-    }
-    if (line->n_found == TM_FOUND) {
-        for (uint64_t rest = line->behind; rest; rest &= rest - 1)
-            tm_account_line(line, q->wave[__builtin_ctzll(rest)]);
-        line->n_found = 0;
-    }
-    line->found[line->n_found++] = (struct tm_found){o->t, o->why};
-}
-
 /* The first of those that wait for the VALU has had its turn. They would have looked,
  * too, and found when it takes another instruction: then the next of them is the first.
  * If there is something else to find, they look. */
@@ -347,7 +332,7 @@ TM_APART static rd_status line_up(struct tm_engine *t, struct tm_turns *q,
     }
     bool opens = valu_opens(&t->chip.b, s, line->slow, &o);
     if (opens)
-        tell_line(q, line, &o);
+        tm_tell_line(q, line, o.t, o.why);
     while (line->behind && st == RD_OK) {
         const struct tm_wave *next = q->wave[tm_turns_first(q, line->behind)];
         if (opens && line->first && tm_turn(line->first) < tm_turn(next))
@@ -378,7 +363,7 @@ TM_APART static bool waits_on(struct tm_engine *t, struct tm_wave *w)
         return false;
     tm_account_wait(w, o.why, NULL, o.t);
     if (line->behind)
-        tell_line(q, line, &o);
+        tm_tell_line(q, line, o.t, o.why);
     w->due = o.t;
     tm_turns_put(q, w, o.t);
     return true;
@@ -414,6 +399,24 @@ TM_HOT rd_status look_behind(struct tm_engine *t, struct tm_wave *w,
         tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch,
                        w->next->offset + w->next->bytes);
     return st;
+}
+
+/* The same behind a plain instruction, mostly: another one follows it and nothing
+ * holds that. */
+static inline rd_status look_behind_plain(struct tm_engine *t, struct tm_wave *w,
+                                          struct tm_inst *before)
+{
+    const struct tm_simd *s = w->simd;
+    const struct tm_wave *in_clause = s->port.clause[TM_VALU];
+    struct tm_inst *next = before->follows;
+    if (!next || next->sort != TM_SORT_PLAIN || w->hints.delay_on[1] ||
+        (in_clause && in_clause != w) ||
+        !tm_fetch_is_there(&t->chip.b, &w->fetch, next) ||
+        !tm_plain_follows(&t->chip.b, s))
+        return look_behind(t, w, before, true);
+    w->next = next;
+    tm_fetch_inst(next);
+    return tm_push(t, tm_now(t) + 1, w);
 }
 
 TM_APART static rd_status look_further(struct tm_engine *t, struct tm_wave *w,
@@ -528,8 +531,9 @@ TM_HOT rd_status issue_as(struct tm_engine *t, struct tm_wave *w, enum tm_sort s
         return issued_special(t, w, i, at, event);
     tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch, i->offset + i->bytes);
     w->taken = false;
-    return sort == TM_SORT_ANY ? look_further(t, w, i, true)
-                               : look_behind(t, w, i, true);
+    return sort == TM_SORT_ANY     ? look_further(t, w, i, true)
+           : sort == TM_SORT_PLAIN ? look_behind_plain(t, w, i)
+                                   : look_behind(t, w, i, true);
 }
 
 static rd_status issue(struct tm_engine *t, struct tm_wave *w)
@@ -599,7 +603,7 @@ static inline void moves_on(struct tm_turns *q, struct tm_line *line,
     int64_t to = cycle + o->t - first->due;
     tm_account_again(first, o->why, o->t);
     if (line->behind)
-        tell_line(q, line, o);
+        tm_tell_line(q, line, o->t, o->why);
     first->due = o->t;
     tm_turns_take(q, cycle, first->rank);
     if (to >= TM_WINDOW) {
@@ -634,6 +638,21 @@ static inline void take_from(struct tm_engine *t, const struct tm_wave *w)
         moves_on(q, line, first, cycle, &o); /* it could issue, but for the VALU */
 }
 
+/* It has issued, and goes on as long as nobody else of its SIMD has a turn. */
+static inline rd_status run_on(struct tm_engine *t, struct tm_wave *w)
+{
+    int64_t from = tm_now(t);
+    rd_status st = RD_OK;
+    if (tm_run_on(t, w)) {
+        struct tm_inst *i = w->next;
+        w->next = NULL;
+        st = look_behind(t, w, i, true);
+    }
+    if (tm_now(t) != from)
+        take_from(t, w);
+    return st;
+}
+
 /* May what it knows to come next issue now? */
 TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
 {
@@ -666,9 +685,10 @@ TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
     }
     rd_status st = issue_as(t, w, TM_SORT_PLAIN);
     if (behind && st == RD_OK)
-        return line_up(t, behind, s);
-    take_from(t, w);
-    return st;
+        st = line_up(t, behind, s);
+    else
+        take_from(t, w);
+    return st == RD_OK ? run_on(t, w) : st;
 }
 
 TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)

@@ -37,6 +37,7 @@ static void close_ranks(struct tm_turns *q)
         q->ended = moved(q->ended, from, to);
         q->taken = moved(q->taken, from, to);
         for (unsigned s = 0; s < 4; s++) {
+            q->of_simd[s] = moved(q->of_simd[s], from, to);
             q->lds[s].behind = moved(q->lds[s].behind, from, to);
             q->valu[s].behind = moved(q->valu[s].behind, from, to);
         }
@@ -53,6 +54,7 @@ void tm_turns_enter(struct tm_turns *q, struct tm_wave *w)
         close_ranks(q); /* a WGP has no more places than ranks */
     unsigned rank = q->taken ? 64u - (unsigned)__builtin_clzll(q->taken) : 0;
     q->taken |= UINT64_C(1) << rank;
+    q->of_simd[w->simd->index] |= UINT64_C(1) << rank;
     q->wave[rank] = w;
     q->priority[rank] = 0;
     w->rank = (uint8_t)rank;
@@ -64,6 +66,7 @@ void tm_turns_leave(struct tm_turns *q, const struct tm_wave *w)
     uint64_t keep = ~(UINT64_C(1) << w->rank);
     q->taken &= keep;
     q->ended &= keep;
+    q->of_simd[w->simd->index] &= keep;
     q->hurried &= keep;
     for (unsigned p = 0; p < 3; p++)
         q->urgent[p] &= keep;

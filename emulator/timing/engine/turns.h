@@ -37,7 +37,9 @@ struct tm_turns {
     uint64_t hurried;       /* any of these */
     uint64_t taken;         /* ranks */
     uint64_t ended;         /* who has ended, and keeps its place */
+    uint64_t of_simd[4];    /* whose SIMD it is */
     int64_t begin, end;     /* the window */
+    int64_t until;          /* its shader engine may change the WGP then */
     int64_t soonest;        /* no turn after the window comes sooner */
     /* By SIMD: for room on the way to the LDS; for the VALU. */
     struct tm_line lds[4], valu[4];

@@ -183,6 +183,7 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
     struct tm_wgp *g = &s->all->chip.wgps[number];
     bool ahead = q->begin >= s->end;
     int64_t until = ahead ? INT64_MAX : q->busy ? left_alone(s->all, number) : 0;
+    q->until = until;
     for (; q->busy; first = false) {
         if (g->put_off)
             tm_let_put_off(g, q);

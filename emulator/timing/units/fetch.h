@@ -89,6 +89,15 @@ static inline int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f
     return w->line_ready_for == last + 1 ? w->line_ready : tm_fetch_line(b, f, w, i);
 }
 
+/* Will they be by the next cycle, as far as is known? */
+static inline bool tm_fetch_is_there(const struct tm_base *b,
+                                     const struct tm_fetch_wave *w,
+                                     const struct tm_inst *i)
+{
+    uint64_t last = (i->offset + i->bytes - 1u) / TM_CODE_LINE;
+    return w->line_ready_for == last + 1 && w->line_ready <= b->now + 1;
+}
+
 /* The wave is at offset now: fetch what comes into reach. */
 static inline void tm_fetch_ahead(const struct tm_base *b, struct tm_fetch *f,
                                   struct tm_fetch_wave *w, uint64_t offset)

@@ -353,6 +353,18 @@ TM_HOT void wait_plain(const struct tm_base *b, const struct tm_wave *w,
         at_least(o, v->goes, TM_S_SDST);
 }
 
+/* Would wait_plain, and the port, let such one issue in the cycle behind another such
+ * one of the wave, which issues now? What held that one holds it no more. */
+static inline bool tm_plain_follows(const struct tm_base *b, const struct tm_simd *s)
+{
+    const struct tm_valu *v = &s->valu;
+    int64_t then = b->now + 1;
+    return v->free <= then && (then < v->stalls || v->goes <= then) &&
+           ring_free(&v->queue, then, (unsigned)PARAM(b, valu_queue)) <= then &&
+           (!v->wmma_queue.n ||
+            queue_free(&v->wmma_queue, then, (unsigned)PARAM(b, wmma_queue)) <= then);
+}
+
 /* wait_memory for the LDS. */
 TM_HOT void wait_lds(const struct tm_base *b, struct tm_wave *w,
                      const struct tm_inst *i, struct bound *o)
