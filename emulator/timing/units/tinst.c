@@ -55,8 +55,17 @@ static void add_sgpr(struct tm_inst *out, unsigned sel, unsigned dwords, unsigne
         out->writes_sdst = true;
 }
 
+/* What a VALU instruction leaves of the register that it writes stays where it is: it is
+ * neither read nor waited for (A1: v_fma_mixhi, v_fma_mixlo one after the other). */
+static bool keeps_rest(unsigned op)
+{
+    return op == ISA_V_FMA_MIXLO_F16 || op == ISA_V_FMA_MIXHI_F16 ||
+           op == ISA_V_WRITELANE_B32;
+}
+
 static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
 {
+    bool keeps = keeps_rest(inst->isa.op);
     for (unsigned i = 0; i < inst->n_regs; i++) {
         const struct emu_reg *r = &inst->reg[i];
         if (!emu_reg_is_vgpr(r)) {
@@ -64,7 +73,7 @@ static void add_registers(const struct emu_inst *inst, struct tm_inst *out)
             continue;
         }
         unsigned first = r->sel - ISA_SEL_VGPR0;
-        if (r->flags & ISA_OF_IN) {
+        if (r->flags & ISA_OF_IN && !(keeps && r->flags & ISA_OF_OUT)) {
             add(out->vsrc, &out->n_vsrc, 8, first, r->dwords);
             out->vgpr_fields++;
             out->send_regs = (uint8_t)(out->send_regs + r->dwords);
