@@ -158,6 +158,14 @@ BENCHES = [
           lambda i: "v_exp_f32 v%d, v50" % (8 + i % 16)),
     Bench("transcendental, chain", 10, "LLVM 19 GFX11SpeedModel",
           delayed("v_exp_f32 v1, v1", "TRANS32_DEP_1")),
+    Bench("transcendental, its register written by another", 6 + 1, TRACE + ": result 6 behind it, 3 of 3",
+          lambda i: ("v_exp_f32 v1, v50", "v_add_f32 v1, v51, v52")[i % 2], convert=lambda x: 2 * x),
+    Bench("f64 product, addition of floats", 30 + 5, TRACE + ": results 30 behind another, others 5 behind it",
+          lambda i: ("v_mul_f64 v[2:3], v[52:53], v[54:55]", "v_add_f32 v1, v51, v52")[i % 2], convert=lambda x: 2 * x),
+    Bench("f64 root, addition of floats", 30 + 7, TRACE + ": others' results 7 behind a root",
+          lambda i: ("v_sqrt_f64 v[2:3], v[52:53]", "v_add_f32 v1, v51, v52")[i % 2], convert=lambda x: 2 * x),
+    Bench("two halves of a register", 1, TRACE + ": the half that is not written is not waited for",
+          lambda i: "v_fma_mix%s_f16 v8, v50, v51, v52" % ("lo", "hi")[i % 2]),
     Bench("f64 fma, independent", 32, TRACE + "; rate 1/32 published",
           lambda i: "v_fma_f64 v[%d:%d], v[50:51], v[52:53], v[54:55]" % (8 + i % 8 * 2, 9 + i % 8 * 2)),
     Bench("the same, 2 workgroups of 2 waves on each of 2 WGPs", 32, TRACE + ": each wave on the SIMD that has fewest",
@@ -193,10 +201,10 @@ BENCHES = [
     Bench("s_mul, chain", 3, TRACE, lambda i: "s_mul_i32 s8, s8, s8"),
     Bench("s_nop", 1, TRACE, lambda i: "s_nop 0"),
     Bench("s_nop 15", 16, "manual 16.5: SIMM16[3:0] + 1 cycles", lambda i: "s_nop 15"),
-    Bench("square root, s_waitcnt_depctr, product", 18 + 5, TRACE + ": the VALU of a wave has run dry, as for its "
-          "memory instructions, 17 from the issue", ROOT),
-    Bench("the same, 8 waves of a SIMD", 5, "derived: 4 cycles for the root, 1 for the product; a wave waits for itself "
-          "alone", ROOT, block=512, convert=lambda x: x / 8, tolerance=20),
+    Bench("square root, s_waitcnt_depctr, product", 18 + 5 + 5, TRACE + ": the VALU of a wave has run dry, as for its "
+          "memory instructions, 17 from the issue, and 5 more to the register of a transcendental", ROOT),
+    Bench("the same, 6 waves of a SIMD", 28 / 6, "derived: a wave waits for itself alone", ROOT, block=384,
+          convert=lambda x: x / 6),
     Bench("comparison, branch on it, not taken", 7 + 3, "derived: the SALU's result as to VALU and scalar memory, 7 from "
           "the issue; " + TRACE + ": 3 behind the branch", lambda i: "s_cmp_lg_u32 s6, s6\n\ts_cbranch_scc1 .Lb%d\n.Lb%d:" %
           (i, i)),

@@ -21,7 +21,7 @@ ALU = "\n\t".join(
     ["v_mul_lo_u32 v1, v1, v50"] * 4 + ["v_exp_f32 v2, v2", "v_add_f32 v3, v2, v2", "v_exp_f32 v2, v2"] * 3 +
     ["v_readfirstlane_b32 s8, v1", "s_add_u32 s9, s8, s8", "v_mov_b32 v6, 0", "v_mov_b32 v7, 0",
      "v_fma_f64 v[6:7], v[6:7], v[6:7], v[6:7]", "global_load_b32 v30, v6, s[4:5]", "s_waitcnt vmcnt(0)"] +
-    ["v_lshlrev_b64 v[4:5], 1, v[4:5]"] * 3 + ["v_fma_f64 v[6:7], v[6:7], v[6:7], v[6:7]"] * 3 +
+    ["v_lshlrev_b64 v[4:5], 1, v[4:5]"] * 3 + ["v_fma_f64 v[6:7], v[6:7], v[6:7], v[6:7]"] * 3 + ["v_rcp_f64 v[6:7], v[6:7]", "v_add_f32 v6, v6, v6"] +
     ["v_wmma_f32_16x16x16_f16 v[8:15], v[64:71], v[72:79], v[8:15]"] * 8 +
     ["v_wmma_i32_16x16x16_iu4 v[16:23], v[64:65], v[66:67], v[16:23]"] * 8 +
     ["s_add_u32 s8, s8, s9", "v_mov_b32 v24, s8"] +

@@ -13,15 +13,26 @@
 TM_HOT int64_t latency(const struct tm_base *b, struct tm_wave *w,
                        const struct tm_inst *i, enum tm_pipe pipe, int64_t cycles)
 {
-    if (pipe == TM_PIPE_DOUBLE)
-        return PARAM(b, double_latency);
     int64_t base = i->vgpr_fields == 0 && !i->reads_sgpr ? PARAM(b, valu_latency_const)
                                                          : PARAM(b, valu_latency);
     if (i->vgpr_fields && !w->valu.has_read) {
         w->valu.has_read = true;
         base += PARAM(b, valu_first_read);
     }
+    if (pipe == TM_PIPE_DOUBLE)
+        cycles -= PARAM(b, double_early);
     return base + cycles - 1;
+}
+
+/* A transcendental takes longer to its result than others: one of those for the same
+ * register that comes behind it waits. When it can be had at the earliest. */
+static int64_t behind_trans(const struct tm_base *b, const struct tm_wave *w,
+                            const struct tm_inst *i)
+{
+    uint32_t last = 0; /* an instruction may need that of the one before */
+    for (unsigned d = 0; d < i->n_dst; d++)
+        last = w->regs.v[i->dst[d]] > last ? w->regs.v[i->dst[d]] : last;
+    return last ? tm_stamped(w->regs.start, last) - PARAM(b, valu_dep) + 1 : 0;
 }
 
 /* Results for SGPRs go through a short queue of the SIMD: the VALU stops in front of
@@ -52,14 +63,26 @@ TM_HOT int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
         at = tm_max(at, b->now + PARAM(b, valu_latency) + cycles - 1 + late);
     if (ready && pipe == TM_PIPE_PLAIN)
         tm_operands_wait(b, &s->valu.operands, ready);
-    if (ready && pipe == TM_PIPE_DOUBLE) /* takes longer from its operands */
-        ready += tm_max(0, PARAM(b, double_dep) - PARAM(b, valu_dep64));
+    int64_t more = 0; /* from its operands to its result than others */
+    if (pipe == TM_PIPE_DOUBLE)
+        more = tm_max(0, PARAM(b, double_dep) - PARAM(b, valu_dep));
+    else if (pipe == TM_PIPE_HALF || pipe == TM_PIPE_QUARTER)
+        more = cycles - 1;
+    if (ready)
+        ready += more;
     if (ready >= at && pipe == TM_PIPE_PLAIN &&
         (i->bank_reads[0] > 1 || i->bank_reads[1] > 1))
         at += PARAM(b, valu_forward_bank);
-    at = tm_max(at, tm_max(ready, s->valu.result + cycles));
-    if (pipe != TM_PIPE_DOUBLE && s->valu.last_pipe == TM_PIPE_DOUBLE)
-        at = tm_max(at, s->valu.result + PARAM(b, valu_dep));
+    int64_t order = s->valu.result + cycles;
+    if (pipe == TM_PIPE_DOUBLE && s->valu.last_pipe != TM_PIPE_DOUBLE)
+        order -= PARAM(b, double_early);
+    else if (pipe != TM_PIPE_DOUBLE)
+        order = tm_max(order, s->valu.after_double + more);
+    if (pipe == TM_PIPE_TRANS)
+        order = tm_max(order, s->valu.trans_result + PARAM(b, trans_issue));
+    else if (s->valu.trans_result + PARAM(b, trans_dep) > at)
+        order = tm_max(order, behind_trans(b, w, i));
+    at = tm_max(at, tm_max(ready, order));
     if (i->writes_sdst)
         at = sdst_entry(b, s, at);
     s->valu.result = at;
@@ -111,18 +134,18 @@ TM_HOT void valu_issued(const struct tm_base *b, struct tm_wave *w, struct tm_in
                         int64_t busy, int64_t exec, bool wmma)
 {
     struct tm_simd *s = w->simd;
-    int64_t dep = i->dependent_cycles;
+    int64_t dep = i->result_cycles;
     s->valu.free = b->now + busy;
     s->valu.cycles += (uint64_t)(wmma ? i->pipe_cycles : busy);
     tm_operands_result(&w->regs, i, exec + dep);
-    w->valu.last_exec = tm_max(w->valu.last_exec, exec);
+    w->valu.last_exec = tm_max(w->valu.last_exec, exec + dep - PARAM(b, valu_dep));
     w->valu.exec = exec;
     ring_add(&s->valu.queue, exec + (wmma ? -1 : PARAM(b, valu_queue_return)));
     queue_trim(&s->valu.wmma_queue, b->now);
     if (wmma || s->valu.wmma_queue.n)
         queue_add(&s->valu.wmma_queue, exec - (wmma ? 1 : PARAM(b, valu_dep)));
     w->valu.newest = (uint8_t)((w->valu.newest + 1u) % TM_HISTORY);
-    w->valu.next[w->valu.newest] = b->now + dep;
+    w->valu.next[w->valu.newest] = b->now + i->dependent_cycles;
     w->valu.result[w->valu.newest] = exec;
     w->valu.from[w->valu.newest] = i;
 }
@@ -144,6 +167,9 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_ins
         w->valu.newest_trans = (uint8_t)((w->valu.newest_trans + 1u) % TM_HISTORY);
         w->valu.trans_next[w->valu.newest_trans] = b->now + i->dependent_cycles;
         w->valu.trans_from[w->valu.newest_trans] = i;
+        s->valu.trans_result = exec;
+    } else if (i->pipe == TM_PIPE_DOUBLE) {
+        s->valu.after_double = exec + i->result_cycles;
     }
     valu_sgprs(b, w, i, exec);
 }

@@ -55,8 +55,8 @@ static void add_sgpr(struct tm_inst *out, unsigned sel, unsigned dwords, unsigne
         out->writes_sdst = true;
 }
 
-/* What a VALU instruction leaves of the register that it writes stays where it is: it is
- * neither read nor waited for (A1: v_fma_mixhi, v_fma_mixlo one after the other). */
+/* What a VALU instruction leaves of the register that it writes stays where it is: it
+ * is neither read nor waited for (A1: v_fma_mixhi, v_fma_mixlo one after the other). */
 static bool keeps_rest(unsigned op)
 {
     return op == ISA_V_FMA_MIXLO_F16 || op == ISA_V_FMA_MIXHI_F16 ||
@@ -361,6 +361,8 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
                 inst->isa.opnd[k].flags & ISA_OF_OUT)
                 out->writes_sgpr = true;
         out->whole64 = wave64 && is_dual(inst->isa.op);
+        out->trans64 = inst->isa.op == ISA_V_RCP_F64 || inst->isa.op == ISA_V_RSQ_F64 ||
+                       inst->isa.op == ISA_V_SQRT_F64;
         out->flops = facts->flops;
         if (inst->isa.op_y)
             out->flops = (uint16_t)(out->flops + isa_facts(inst->isa.op_y)->flops);

@@ -141,8 +141,8 @@ struct tm_inst {
 
     struct tm_run vsrc[8], vdst[4];
     /* Of a VALU instruction: cycles that its issue is taken, of the pipe, from issue to
-     * that of one which needs the result (valu.c). */
-    int64_t dependent_cycles, issue_cycles, pipe_cycles;
+     * that of one which needs the result, from the result to that of one (valu.c). */
+    int64_t dependent_cycles, issue_cycles, pipe_cycles, result_cycles;
     /* Account of the run. */
     uint64_t executions, cycles;
     uint64_t conflicts; /* cycles of LDS bank conflicts */
@@ -157,6 +157,7 @@ struct tm_inst {
     uint8_t send_regs; /* VGPRs that a memory instruction sends */
     uint8_t sends[2];  /* of them, even and odd ones that the wave has */
     bool load, store, lds_float, permute, addr64, returns;
+    bool trans64; /* a transcendental of f64 */
     bool whole64; /* a VALU that takes both halves of a wave64 at once */
     bool device;  /* a load or atomic that goes to the GL2, past L0 and GL1 */
     bool drops_l0, drops_gl1;    /* it empties the cache */

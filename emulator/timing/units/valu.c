@@ -34,19 +34,23 @@ static int64_t pipe_cycles(const struct tm_base *b, const struct tm_inst *i)
     }
 }
 
+/* From the result to that of an instruction which needs it. */
+static int64_t result_cycles(const struct tm_base *b, const struct tm_inst *i)
+{
+    if (i->pipe == TM_PIPE_TRANS)
+        return PARAM(b, trans_dep);
+    return PARAM(b, valu_dep) +
+           (i->trans64 ? PARAM(b, trans64_dep) - PARAM(b, double_dep) : 0);
+}
+
+/* From the issue to that of the same. Who takes the pipe for several cycles has its
+ * result in the last of them. */
 static int64_t dependent_cycles(const struct tm_base *b, const struct tm_inst *i)
 {
-    switch (i->pipe) {
-    case TM_PIPE_TRANS:
-        return PARAM(b, trans_dep);
-    case TM_PIPE_QUARTER:
-        return PARAM(b, quarter_dep);
-    case TM_PIPE_HALF:
-    case TM_PIPE_DOUBLE:
-        return PARAM(b, valu_dep64);
-    default:
-        return PARAM(b, valu_dep);
-    }
+    if (i->pipe == TM_PIPE_DOUBLE)
+        return i->trans64 ? PARAM(b, trans64_dep) : PARAM(b, double_dep);
+    return i->result_cycles +
+           (i->pipe < TM_PIPE_WMMA ? tm_max(0, i->pipe_cycles - 1) : 0);
 }
 
 void tm_inst_costs(const struct tm_base *b, struct tm_inst *i)
@@ -55,5 +59,6 @@ void tm_inst_costs(const struct tm_base *b, struct tm_inst *i)
         return;
     i->issue_cycles = issue_cycles(b, i);
     i->pipe_cycles = pipe_cycles(b, i);
+    i->result_cycles = result_cycles(b, i);
     i->dependent_cycles = dependent_cycles(b, i);
 }

@@ -12,7 +12,9 @@ struct tm_valu {
     int64_t free, trans_free; /* the next issue */
     struct tm_ring queue;
     struct tm_queue wmma_queue;
-    int64_t result; /* the last */
+    int64_t result;       /* the last */
+    int64_t trans_result; /* of a transcendental */
+    int64_t after_double; /* others' results come behind those of f64 */
     struct tm_operands operands;
     struct tm_queue sdst_queue;
     int64_t stalls, goes; /* no issue from, until */
