@@ -45,6 +45,12 @@ static unsigned fits(const char *id, size_t len)
     return 0;
 }
 
+bool co_may_begin(const void *head, size_t bytes)
+{
+    return (bytes >= MAGIC_BYTES && memcmp(head, MAGIC, MAGIC_BYTES) == 0) ||
+           elf_may_begin(head, bytes);
+}
+
 rd_status co_unbundle(const uint8_t **data, size_t *size, uint64_t *elf_offset,
                       struct co_error *err)
 {

@@ -91,6 +91,10 @@ struct co_kernel {
     const struct co_kernel_meta *meta; /* NULL if the file has none */
 };
 
+/* Could co_open take a file that begins with these bytes? With 64 or more of them an
+ * ELF file's machine, version and target are looked at, too. */
+bool co_may_begin(const void *head, size_t bytes);
+
 /* Open a code object.
  *
  * data    ELF file or offload bundle; must outlive the object, which points into it

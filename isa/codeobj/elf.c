@@ -145,10 +145,10 @@ static rd_status read_tables(const uint8_t *p, size_t size, struct elf_header *h
     return RD_OK;
 }
 
-rd_status elf_read_header(const uint8_t *data, size_t size, struct elf_header *out,
-                          struct co_error *err)
+/* What the header alone tells. */
+static rd_status check_header(const uint8_t *data, size_t size, struct elf_header *h,
+                              struct co_error *err)
 {
-    struct elf_header h = {0};
     if (size < 4 || memcmp(data, "\177ELF", 4) != 0)
         return co_fail(err, size < 4 ? RD_E_TRUNCATED : RD_E_FORMAT,
                        "not an ELF file: no magic number at offset 0");
@@ -156,20 +156,35 @@ rd_status elf_read_header(const uint8_t *data, size_t size, struct elf_header *o
         return co_fail(err, RD_E_TRUNCATED,
                        "ELF header: the file has %zu bytes, the header alone %d", size,
                        EHDR_BYTES);
-    rd_status st = check_ident(data, &h, err);
+    rd_status st = check_ident(data, h, err);
     if (st != RD_OK)
         return st;
-    h.flags = load_le32(data + 48);
-    st = check_target(&h, err);
+    h->flags = load_le32(data + 48);
+    st = check_target(h, err);
     if (st != RD_OK)
         return st;
-    h.type = load_le16(data + 16);
-    if (h.type != ET_REL_ && h.type != ET_DYN_)
+    h->type = load_le16(data + 16);
+    if (h->type != ET_REL_ && h->type != ET_DYN_)
         return co_fail(err, RD_E_UNSUPPORTED,
                        "ELF header: e_type (offset 16) is %u, expected 1 (relocatable) "
                        "or 3 (shared object)",
-                       h.type);
-    st = read_tables(data, size, &h, err);
+                       h->type);
+    return RD_OK;
+}
+
+bool elf_may_begin(const uint8_t *head, size_t bytes)
+{
+    struct elf_header h = {0};
+    return check_header(head, bytes, &h, NULL) == RD_OK;
+}
+
+rd_status elf_read_header(const uint8_t *data, size_t size, struct elf_header *out,
+                          struct co_error *err)
+{
+    struct elf_header h = {0};
+    rd_status st = check_header(data, size, &h, err);
+    if (st == RD_OK)
+        st = read_tables(data, size, &h, err);
     if (st == RD_OK)
         *out = h;
     return st;

@@ -101,6 +101,9 @@ struct elf_rela {
 RD_CHECKED rd_status elf_read_header(const uint8_t *data, size_t size,
                                      struct elf_header *out, struct co_error *err);
 
+/* Is it the beginning of one? */
+bool elf_may_begin(const uint8_t *head, size_t bytes);
+
 /* Field readers; the caller has checked that the bytes are there. */
 struct elf_phdr elf_phdr_at(const uint8_t *data, const struct elf_header *h,
                             unsigned i);

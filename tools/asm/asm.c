@@ -158,7 +158,8 @@ static int assemble_file(struct options *o, const char *path)
     char *made = NULL;
     if (from_stdin && !o->out)
         return cli_error(CLI_USAGE, "reading stdin, -o says where to write");
-    if (cli_read_file(from_stdin ? "/dev/stdin" : path, &text, &bytes) != RD_OK)
+    if (cli_read_kind(from_stdin ? "/dev/stdin" : path, &cli_text, &text, &bytes) !=
+        RD_OK)
         return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
     if (!o->out)
         made = output_name(path, o->relocatable);

@@ -45,7 +45,8 @@ static int write_report(struct check *c)
     if (!c->cases)
         return CLI_OK;
     bool ok = fclose(c->cases) == 0;
-    FILE *f = ok ? fopen(c->o->junit, "we") : NULL;
+    struct cli_output file = {0};
+    FILE *f = ok ? cli_output_begin(&file, c->o->junit) : NULL;
     if (f) {
         fprintf(f,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
@@ -54,12 +55,12 @@ static int write_report(struct check *c)
                 c->statements + c->malformed, c->wrong);
         ok = fwrite(c->text, 1, c->bytes, f) == c->bytes;
         ok &= fputs("  </testsuite>\n</testsuites>\n", f) >= 0;
-        ok &= fclose(f) == 0;
     }
+    ok = cli_output_end(&file, ok) == RD_OK;
     free(c->text);
-    return f && ok ? CLI_OK
-                   : cli_error(CLI_FAILED, "cannot write '%s': %s", c->o->junit,
-                               strerror(errno));
+    return ok ? CLI_OK
+              : cli_error(CLI_FAILED, "cannot write '%s': %s", c->o->junit,
+                          strerror(errno));
 }
 
 static void complain(struct check *c, unsigned wave, const char *text, size_t len,
@@ -250,8 +251,8 @@ int asm_check(const struct asm_tool *o, const char *path)
     void *data;
     size_t bytes;
     int status = CLI_FAILED;
-    if (cli_read_file(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &data, &bytes) !=
-        RD_OK)
+    if (cli_read_kind(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &cli_text, &data,
+                      &bytes) != RD_OK)
         return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
     char *text = realloc(data, bytes + 1);
     if (text)

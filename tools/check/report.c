@@ -194,14 +194,13 @@ static int write_file(const struct found_list *l, const char *option, const char
 {
     if (!path)
         return CLI_OK;
-    FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    bool ok = out != NULL;
-    if (ok) {
+    struct cli_output file;
+    bool to_stdout = strcmp(path, "-") == 0;
+    FILE *out = to_stdout ? stdout : cli_output_begin(&file, path);
+    if (out)
         write(l, out);
-        ok = fflush(out) == 0 && !ferror(out);
-        if (out != stdout)
-            ok = fclose(out) == 0 && ok;
-    }
+    bool ok = to_stdout ? fflush(out) == 0 && !ferror(out)
+                        : cli_output_end(&file, true) == RD_OK;
     return ok ? CLI_OK
               : cli_error(CLI_FAILED, "--%s %s: %s", option, path, strerror(errno));
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "status.h"
 
@@ -68,7 +69,41 @@ RD_CHECKED rd_status cli_parse_dims(const char *text, uint32_t out[3]);
 /* Read a whole file into fresh memory (caller frees). Prints no message; errno is set
  * when RD_E_IO is returned. */
 RD_CHECKED rd_status cli_read_file(const char *path, void **data, size_t *bytes);
+
+/* What can be told of a file before it is read whole. */
+struct cli_kind {
+    uint64_t most; /* bytes; more than that is RD_E_IO with EFBIG */
+    /* Whoever reads it refuses a file that begins so, whatever follows. */
+    bool (*wrong)(const void *head, size_t bytes);
+};
+
+#define CLI_HEAD_BYTES 4096u /* so much of a file is looked at, if it has as much */
+
+/* A text without NUL bytes, of at most 1 GiB. */
+extern const struct cli_kind cli_text;
+
+/* The same as cli_read_file; of a file that is wrong by its beginning only that is
+ * read, for its reader to tell what is wrong. */
+RD_CHECKED rd_status cli_read_kind(const char *path, const struct cli_kind *kind,
+                                   void **data, size_t *bytes);
+
 RD_CHECKED rd_status cli_write_file(const char *path, const void *data, size_t bytes);
+
+/* A file that is written whole or not at all: beside its place, and moved there at the
+ * end. What is no plain file (a device, a pipe), has several names or lies where
+ * nothing new can be made is written in its place. */
+struct cli_output {
+    FILE *file;
+    char *path;      /* of the file itself, links followed */
+    char *temporary; /* NULL: written in its place */
+};
+
+/* Begin it. Returns the stream, NULL with errno. */
+FILE *cli_output_begin(struct cli_output *o, const char *path);
+
+/* End it; good: the writer has no complaint of its own. If anything failed, what is
+ * new is removed and what was there before stays. RD_E_IO with errno. */
+RD_CHECKED rd_status cli_output_end(struct cli_output *o, bool good);
 
 /* Could the file be written, now? It is neither opened nor made. RD_E_IO with errno:
  * no.

@@ -296,7 +296,7 @@ int cmd_compile(int argc, char **argv)
     o.path = argv[optind];
     if (o.json && o.out && strcmp(o.out, "-") == 0)
         return cli_error(CLI_USAGE, "--json takes stdout: -o names a file");
-    if (cli_read_file(o.path, &text, &bytes) != RD_OK)
+    if (cli_read_kind(o.path, &cli_text, &text, &bytes) != RD_OK)
         return cli_error(CLI_FAILED, "cannot read '%s': %s", o.path, strerror(errno));
     int status = is_program(text, bytes) ? compile_prog(&o, text, bytes)
                                          : compile_graph(&o, text, bytes);

@@ -542,13 +542,13 @@ static bool put_with_object(FILE *f, const struct core *c)
 
 int core_write(const struct core *c, const char *path)
 {
-    FILE *f = fopen(path, "we");
+    struct cli_output file;
+    FILE *f = cli_output_begin(&file, path);
     if (!f)
         return cli_error(CLI_FAILED, "--core %s: %s", path, strerror(errno));
     if (!c->identified || !put_with_object(f, c))
         (void)fwrite(c->data, 1, c->bytes, f);
-    bool failed = ferror(f) != 0;
-    if (fclose(f) != 0 || failed)
+    if (cli_output_end(&file, true) != RD_OK)
         return cli_error(CLI_FAILED, "--core %s: %s", path, strerror(errno));
     (void)fprintf(stderr, "core file: %s; rdna3 debug --core %s\n", path, path);
     return CLI_OK;

@@ -16,6 +16,7 @@
 #include "cmd.h"
 #include "dis_elf.h"
 #include "isa.h"
+#include "object_file.h"
 #include "write.h"
 
 static const char help[] =
@@ -126,8 +127,11 @@ static int dis_file(const struct dis_options *o, const char *path)
     void *data;
     size_t bytes;
     int status = CLI_OK;
-    if (cli_read_file(path, &data, &bytes) != RD_OK)
-        return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
+    rd_status st = o->raw ? cli_read_file(path, &data, &bytes)
+                          : object_file_read(path, &data, &bytes);
+    if (st != RD_OK)
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", path,
+                         st == RD_E_IO ? strerror(errno) : rd_status_text(st));
     if (o->raw == NULL) {
         status = dis_elf(path, data, bytes, &o->wish);
     } else {

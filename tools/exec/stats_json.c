@@ -63,7 +63,8 @@ static void put_process(struct json *j, const struct gshared_proc *p, bool timin
 
 int stats_json(const char *path, const struct gshared *shared, bool timing)
 {
-    FILE *out = fopen(path, "we");
+    struct cli_output file;
+    FILE *out = cli_output_begin(&file, path);
     if (!out)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     struct json j = json_begin(out);
@@ -76,8 +77,7 @@ int stats_json(const char *path, const struct gshared *shared, bool timing)
     else
         json_null(&j, "kernels");
     json_end(&j);
-    bool bad = ferror(out) != 0;
-    if (fclose(out) != 0 || bad)
+    if (cli_output_end(&file, true) != RD_OK)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return CLI_OK;
 }

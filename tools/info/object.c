@@ -13,6 +13,7 @@
 #include "demangle.h"
 #include "describe.h"
 #include "object.h"
+#include "object_file.h"
 
 static void print_args(const struct co_kernel_meta *m)
 {
@@ -77,8 +78,10 @@ int info_object(const char *path, struct json *j)
     size_t bytes;
     struct co_object *co;
     struct co_error err;
-    if (cli_read_file(path, &data, &bytes) != RD_OK)
-        return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
+    rd_status st = object_file_read(path, &data, &bytes);
+    if (st != RD_OK)
+        return cli_error(CLI_FAILED, "cannot read '%s': %s", path,
+                         st == RD_E_IO ? strerror(errno) : rd_status_text(st));
     int status = CLI_OK;
     if (co_open(data, bytes, &co, &err) != RD_OK) {
         status = cli_error(CLI_FAILED, "%s: %s", path, err.text);

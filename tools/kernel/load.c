@@ -6,47 +6,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "kernel.h"
+#include "object_file.h"
 
-#define LARGE (64 << 20) /* bytes */
-
-static int read_input(const char *path, void **data, size_t *bytes)
+static int tell(const char *path, rd_status st)
 {
-    rd_status st = cli_read_file(path, data, bytes);
     if (st == RD_OK)
         return CLI_OK;
     return cli_error(CLI_FAILED, "cannot read '%s': %s", path,
                      st == RD_E_IO ? strerror(errno) : rd_status_text(st));
 }
 
-/* Of a large file that is no code object, the beginning says so as well. */
-static bool is_large_and_wrong(const char *path)
+static int read_input(const char *path, void **data, size_t *bytes)
 {
-    static const char *const begins[] = {"\x7f"
-                                         "ELF",
-                                         "__CLANG_OFFLOAD_BUNDLE__", "CCOB"};
-    char head[32] = {0};
-    struct stat sb;
-    FILE *f = stat(path, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_size > LARGE
-                  ? fopen(path, "rbe")
-                  : NULL;
-    bool wrong = f && fread(head, 1, sizeof head, f) > 0;
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        wrong = wrong && memcmp(head, begins[i], strlen(begins[i])) != 0;
-    if (f)
-        fclose(f);
-    return wrong;
+    return tell(path, cli_read_file(path, data, bytes));
 }
 
 int kernel_read(const struct kernel_options *o, void **code, size_t *bytes)
 {
-    if (!o->raw_path && is_large_and_wrong(o->object_path))
-        return cli_error(CLI_FAILED,
-                         "'%s': not an ELF file: no magic number at offset 0",
-                         o->object_path);
-    return read_input(o->raw_path ? o->raw_path : o->object_path, code, bytes);
+    if (o->raw_path)
+        return read_input(o->raw_path, code, bytes);
+    return tell(o->object_path, object_file_read(o->object_path, code, bytes));
 }
 
 static int load_raw(const struct kernel_options *o, struct la *la, const void *code,

@@ -12,14 +12,13 @@
 static int write_page(const char *path, const struct advice *a,
                       const struct advice *before)
 {
-    FILE *f = fopen(path, "w");
+    struct cli_output file;
+    FILE *f = cli_output_begin(&file, path);
     if (f)
         advice_html(a, before, f);
-    bool bad = !f || ferror(f);
-    if (f && fclose(f) != 0)
-        bad = true;
-    return bad ? cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno))
-               : CLI_OK;
+    if (cli_output_end(&file, true) != RD_OK)
+        return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
+    return CLI_OK;
 }
 
 int run_timing_baseline(const struct run_timing *rt)

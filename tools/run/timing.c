@@ -229,10 +229,11 @@ int run_timing_check(const struct run_timing *rt)
 static int report(const struct run_timing *rt, const struct tm_engine *t)
 {
     if (rt->json_path) {
-        FILE *f = fopen(rt->json_path, "w");
+        struct cli_output file;
+        FILE *f = cli_output_begin(&file, rt->json_path);
         if (f)
             tm_write_json(t, f);
-        if (!f || fclose(f) != 0)
+        if (cli_output_end(&file, true) != RD_OK)
             return cli_error(CLI_FAILED, "cannot write '%s': %s", rt->json_path,
                              strerror(errno));
     }

@@ -376,7 +376,7 @@ int sweep_read(const char *path, struct sweep *out)
     size_t bytes;
     struct cli_place at = {.path = path};
     *out = (struct sweep){0};
-    if (cli_read_file(path, &data, &bytes) != RD_OK)
+    if (cli_read_kind(path, &cli_text, &data, &bytes) != RD_OK)
         return cli_error(CLI_FAILED, "cannot read '%s': %s", path, strerror(errno));
     out->text = memchr(data, 0, bytes) ? NULL : strndup(data, bytes);
     char *copy = out->text ? strdup(out->text) : NULL;

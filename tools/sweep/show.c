@@ -304,11 +304,11 @@ int sweep_plot(struct sweep_store *store, const char *axes, const char *path)
     if (status == CLI_OK) {
         for (unsigned i = 0; i < 2; i++)
             p.logs[i] = p.low[i] > 0 && p.high[i] > 100 * p.low[i];
-        FILE *f = fopen(path, "w");
+        struct cli_output file;
+        FILE *f = cli_output_begin(&file, path);
         if (f)
             draw(&p, axis, f);
-        bool bad = !f || ferror(f);
-        if ((f && fclose(f) != 0) || bad)
+        if (cli_output_end(&file, true) != RD_OK)
             status =
                 cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     }

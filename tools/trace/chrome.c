@@ -150,16 +150,16 @@ int trace_chrome(struct trace_input *in, const struct trace_filter *f, const cha
     int status = look_for_times(in, &c.timed);
     if (status != CLI_OK)
         return status;
-    c.out = fopen(path, "w");
+    struct cli_output file;
+    c.out = cli_output_begin(&file, path);
     if (!c.out)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", c.out);
     status = put_all(&c, in, f);
     fputs("\n]}\n", c.out);
-    bool bad = ferror(c.out);
-    bad |= fclose(c.out) != 0;
+    bool whole = cli_output_end(&file, true) == RD_OK;
     free(c.slot);
-    if (bad && status == CLI_OK)
+    if (!whole && status == CLI_OK)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return status;
 }

@@ -226,18 +226,19 @@ static int export(const struct options *o, const struct timeline *tl)
     int status = o->chrome && !o->have_simd ? CLI_OK : check_simd(o, tl, dispatch);
     if (status == CLI_OK && o->code)
         status = find_code(o, tl, &tl->dispatch[dispatch], &rgp, &code);
-    FILE *f = status == CLI_OK ? fopen(path, "wb") : NULL;
+    struct cli_output file = {0};
+    FILE *f = status == CLI_OK ? cli_output_begin(&file, path) : NULL;
     rd_status st = !f        ? RD_E_IO
                    : o->rgp  ? tl_write_rgp(tl, dispatch, &rgp, f)
                    : o->sqtt ? tl_write_sqtt(tl, dispatch, &o->simd, f)
                              : tl_write_chrome(tl, &chrome, f);
+    int why = errno;
     free(code);
-    bool bad = !f || ferror(f);
-    if (f && fclose(f) != 0)
-        bad = true;
+    errno = why;
+    bool whole = cli_output_end(&file, st == RD_OK || st == RD_E_IO) == RD_OK;
     if (status != CLI_OK)
         return status;
-    if (bad)
+    if (!whole && (st == RD_OK || st == RD_E_IO))
         return cli_error(CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
     return st == RD_OK ? CLI_OK : cli_error(CLI_FAILED, "%s", rd_status_text(st));
 }

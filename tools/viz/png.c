@@ -28,9 +28,10 @@ bool gfx_save(struct gfx *g, int width, int height, const char *path)
     }
     errno = 0;
     /* by its name libpng would remove what it cannot write to, devices, too */
-    FILE *f = fopen(path, "wbe");
+    struct cli_output file;
+    FILE *f = cli_output_begin(&file, path);
     bool ok = f && png_image_write_to_stdio(&image, f, 0, pixels, 0, NULL);
-    ok &= f && fclose(f) == 0;
+    ok = cli_output_end(&file, ok) == RD_OK;
     free(pixels);
     if (!ok)
         cli_error(CLI_FAILED, "cannot write '%s': %s", path,

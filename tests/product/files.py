@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Files that are written and read: whole or not at all, no further than is needed.
+
+    files.py full|early RDNA3 SOURCE_FOLDER [sanitized]
+
+full   where there is no room for it an output is not there, or still the one of before,
+       and nothing else is left behind; links, rights and devices stay what they are
+early  what is wrong by its beginning is not read to its end, of files and of pipes
+
+SPDX-License-Identifier: MIT
+"""
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+
+WHAT, RDNA3, ROOT = sys.argv[1:4]
+SANITIZED = sys.argv[4:] == ["sanitized"]
+ADD = os.path.join(ROOT, "library", "examples", "add.s")
+RUN = ["run", "add.hsaco", "--block", "64", "--arg", "buf:65536:iota=f32", "--arg", "buf:65536"]
+BEFORE = b"what was there before\n"
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"wrong: {what}")
+
+
+def little_room(limit):
+    """Writes fail behind so many bytes of a file, as they do on a disk that is full."""
+    def act():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    return act
+
+
+def call(*words, limit=None, **more):
+    # what fails is the file, not the pipes: these have no such limit
+    r = subprocess.run([RDNA3, *words], capture_output=True, text=True, timeout=300, check=False,
+                       preexec_fn=little_room(limit) if limit is not None else None, **more)
+    return r.returncode, r.stdout + r.stderr
+
+
+# name of the output, words of the command, what its message begins with
+def outputs():
+    yield "asm.hsaco", ["asm", "-o", "asm.hsaco", "add.s"], "cannot write 'asm.hsaco'"
+    yield "asm.o", ["asm", "-c", "-o", "asm.o", "add.s"], "cannot write 'asm.o'"
+    yield ("check.xml", ["asm", "--check", "--junit", "check.xml", "check.txt"],
+           "cannot write 'check.xml'")
+    yield "out.bin", [*RUN, "--out", "1=out.bin"], "cannot write 'out.bin'"
+    yield ("timing.json", [*RUN, "--timing", "--timing-json", "timing.json"],
+           "cannot write 'timing.json'")
+    yield "page.html", [*RUN, "--timing", "--report", "page.html"], "cannot write 'page.html'"
+    yield ("chrome.json", ["trace", "line.tl", "--chrome", "chrome.json"],
+           "cannot write 'chrome.json'")
+    yield ("trace.json", ["trace", "trace.bin", "--chrome", "trace.json"],
+           "cannot write 'trace.json'")
+    yield "line.rgp", ["trace", "line.tl", "--rgp", "line.rgp"], "cannot write 'line.rgp'"
+    yield "code.o", ["compile", "graph.uop", "--emit", "elf", "-o", "code.o"], "cannot write 'code.o'"
+    yield "core", ["run", "loop.hsaco", "--timing", "--max-insts", "1000", "--core", "core"], "--core core"
+
+
+def prepare():
+    with open(ADD, encoding="utf-8") as f:
+        text = f.read()
+    with open("add.s", "w", encoding="utf-8") as f:
+        f.write(text)
+    with open("loop.s", "w", encoding="utf-8") as f:
+        f.write(".globl loop\n.p2align 8\n.type loop,@function\nloop:\n  s_branch loop\n.rodata\n.p2align 6\n"
+                ".amdhsa_kernel loop\n.amdhsa_next_free_vgpr 4\n.amdhsa_next_free_sgpr 8\n"
+                ".end_amdhsa_kernel\n")
+    with open("check.txt", "w", encoding="utf-8") as f:
+        f.write("s_nop 0\t000080bf\n" * 400)
+    with open(os.path.join(ROOT, "tests", "compiler", "golden", "sums.uop"), encoding="utf-8") as f:
+        graph = f.read()
+    with open("graph.uop", "w", encoding="utf-8") as f:
+        f.write(graph)
+    for words in (["asm", "-o", "add.hsaco", "add.s"], ["asm", "-o", "loop.hsaco", "loop.s"],
+                  [*RUN, "--timing", "--timing-trace", "line.tl"], [*RUN, "--trace", "trace.bin"]):
+        status, told = call(*words)
+        expect(status == 0, f"{words}: {told}")
+
+
+def full():
+    prepare()
+    for name, words, told in outputs():
+        status, text = call(*words)
+        expect(os.path.getsize(name) > 100, f"{words} wrote little: {text}")
+        good = open(name, "rb").read()
+        for before in (None, BEFORE):
+            os.unlink(name)
+            if before:
+                with open(name, "wb") as f:
+                    f.write(before)
+            files = set(os.listdir("."))
+            for limit in 0, 100:
+                status, text = call(*words, limit=limit)
+                expect(status in (1, 124) and told in text and "File too large" in text,
+                       f"{words} with room for {limit} bytes: {status}, {text}")
+                expect(set(os.listdir(".")) == files, f"{words} left {set(os.listdir('.')) - files}")
+                expect(not before or open(name, "rb").read() == before, f"{name} is another one")
+            call(*words)
+        expect(len(open(name, "rb").read()) > len(good) // 2, f"{name} was not written anew")
+    if not SANITIZED:
+        checks()
+    places()
+
+
+def checks():
+    """A program that is checked needs room of its own: only one small disk is full."""
+    script = ('mount -t tmpfs -o size=8k none small && cat /dev/zero >small/fill 2>/dev/null; "$@"; '
+              'echo "status $?"; ls small')
+    os.mkdir("small")
+    for option in "json", "xml", "sarif":
+        r = subprocess.run(["unshare", "-Urm", "sh", "-c", script, "sh", RDNA3, "check",
+                            f"--{option}", "small/found", "--", RDNA3, *RUN, "--device", "kfd"],
+                           capture_output=True, text=True, timeout=300, check=False)
+        if "status" not in r.stdout:
+            return print("not tried without name spaces: rdna3 check:", r.stderr)
+        expect(r.stdout.endswith("status 1\nfill\n"), f"--{option}: {r.stdout}")
+        expect(f"--{option} small/found: No space left" in r.stderr, r.stderr)
+    return None
+
+
+def places():
+    """Where the file lies, and what it was, stays so."""
+    words = ["asm", "add.s", "-o"]
+    os.mkdir("folder")
+    os.symlink("folder/target", "link")
+    for _ in range(2):  # a link to nothing, then one to a file
+        expect(call(*words, "link")[0] == 0 and os.path.islink("link"), "a link is one no more")
+        expect(os.path.getsize("folder/target") > 100, "a link's file is not written")
+    os.chmod("folder/target", 0o751)
+    expect(call(*words, "folder/target")[0] == 0, "a file with rights")
+    expect(stat.S_IMODE(os.stat("folder/target").st_mode) == 0o751, "rights have changed")
+    os.link("folder/target", "second")
+    with open("second", "wb") as f:
+        f.write(BEFORE)
+    expect(call(*words, "second")[0] == 0 and os.path.getsize("folder/target") > 100,
+           "a file's second name is cut off")
+    expect(call(*words, "/dev/null")[0] == 0 and stat.S_ISCHR(os.stat("/dev/null").st_mode),
+           "a device is replaced")
+    status, text = call(*words, "/dev/full")
+    expect(status == 1 and "No space left" in text, text)
+    expect(stat.S_ISCHR(os.stat("/dev/full").st_mode), "a device is removed")
+    os.mkfifo("pipe")
+    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
+    expect(call(*words, "pipe")[0] == 0 and len(reader.communicate(timeout=60)[0]) > 100, "a pipe")
+    expect(stat.S_ISFIFO(os.stat("pipe").st_mode), "a pipe is replaced")
+
+
+HUGE = 3 << 30
+# A program of the host's by its header, a text file, nothing at all.
+WRONG = {
+    "dis": (b"\x7fELF\x02\x01\x01" + bytes(11) + b"\x3e\x00\x01" + bytes(43), "e_machine"),
+    "info": (b"kernels\n" * 512, "not an ELF file"),
+    "run": (b"", "not an ELF file"),
+    "asm": (b"\x7fELF\x02\x01\x01\x40", "NUL"),
+    "compile": (b"", ""),
+}
+
+
+def memory_of(words, **more):
+    """Largest size in KiB, exit status and output of a command."""
+    with open("told", "w+b") as out:
+        p = subprocess.Popen([RDNA3, *words], stdout=out, stderr=out, **more)
+        _, status, usage = os.wait4(p.pid, 0)
+        out.seek(0)
+        return usage.ru_maxrss, os.waitstatus_to_exitcode(status), out.read().decode()
+
+
+def early():
+    _, _, _ = memory_of(["--version"])
+    base = memory_of(["--version"])[0]
+    for command, (head, told) in WRONG.items():
+        more = ["-o", "x"] if command in ("asm", "compile") else []
+        with open("huge", "wb") as f:
+            f.write(head)
+            f.truncate(HUGE)
+        most, status, text = memory_of([command, *more, "huge"])
+        expect(status == 1 and told in text, f"{command}: {status}, {text}")
+        expect(most < base + (200 << 10), f"{command} took {most >> 10} MiB for a file it refuses")
+        r, w = os.pipe()
+        process = subprocess.Popen([RDNA3, command, *more, "/dev/stdin"], stdin=r,
+                                   stderr=subprocess.PIPE)
+        os.close(r)
+        written = 0
+        try:
+            written = os.write(w, head)
+            while written < 8 << 20:
+                written += os.write(w, bytes(4096))
+        except BrokenPipeError:
+            pass
+        os.close(w)
+        text = process.communicate(timeout=60)[1].decode()
+        expect(process.returncode == 1 and told in text, f"{command} of a pipe: {text}")
+        expect(written < 1 << 20, f"{command} read {written} bytes of a pipe")
+    # what could be right is refused by its size
+    with open("huge", "wb") as f:
+        f.write(b"\n" * 4096)
+        f.truncate(HUGE)
+    most, status, text = memory_of(["asm", "-o", "x", "huge"])
+    expect(status == 1 and "File too large" in text and most < base + (200 << 10), text)
+
+
+signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+with tempfile.TemporaryDirectory() as tmp:
+    os.chdir(tmp)
+    {"full": full, "early": early}[WHAT]()
