@@ -156,6 +156,7 @@ enum as_fixup_kind {
     AS_FIX_LITERAL, /* dword in an instruction */
     AS_FIX_BRANCH,  /* simm16 */
     AS_FIX_SIMM16,
+    AS_FIX_RELOC, /* .reloc: no bytes, size is the relocation's type */
     AS_FIX_FOUND, /* a relocation: see as_reloc */
 };
 
@@ -164,6 +165,8 @@ struct as_fixup {
     uint32_t section, node, line;
     uint8_t kind, size;
     const char *at;
+    uint32_t place; /* .reloc: the place's expression; 0: it is offset */
+    int64_t k;      /* .reloc: the addend, if node is 0 */
 };
 
 /* A relocation of the ELF file, before section symbols replace local ones. */
@@ -224,7 +227,8 @@ struct as_local {
     uint32_t last, next; /* symbols of 1b and 1f */
 };
 
-struct as_kd; /* kd.c: kernels whose descriptor waits for a symbol */
+struct as_cfi; /* cfi.c: frames */
+struct as_kd;  /* kd.c: kernels whose descriptor waits for a symbol */
 
 struct as_error {
     const char *at;
@@ -284,7 +288,10 @@ struct as {
     uint32_t vgpr_symbol, sgpr_symbol; /* their symbols */
     uint32_t wave_symbol;              /* .Lamdgcn.wavefront_size */
     const char *expr_at;               /* the last expression of an instruction */
-    struct as_buf note;                /* of .amdgpu_metadata */
+    struct as_buf pal;                 /* of .amdgpu_pal_metadata */
+    struct as_cfi *cfis;
+    uint32_t n_cfis, cap_cfis;
+    bool cfi_eh, cfi_debug; /* the tables that are written */
     bool has_ident;
 };
 
@@ -361,6 +368,12 @@ bool as_eval_number(struct as *as, struct ex_value ref, enum as_eval how, int64_
 bool as_is_pc_relative(const struct as *as, uint32_t node);
 /* The current place. */
 bool as_here(struct as *as, struct ex_value *out);
+/* A place in a section, that of a symbol, and one relative to a place in the current
+ * section. */
+bool as_place(struct as *as, uint32_t section, uint64_t offset, struct ex_value *out);
+bool as_symbol_place(struct as *as, uint32_t symbol, struct ex_value *out);
+bool as_minus_place(struct as *as, struct ex_value what, uint64_t offset,
+                    struct ex_value *out);
 isa_expr_fn as_isa_expr;
 
 /* ---- symbol.c ---- */
@@ -422,6 +435,7 @@ extern const struct as_directive as_directives_target[];
 extern const struct as_directive as_directives_macro[];
 extern const struct as_directive as_directives_cond[];
 extern const struct as_directive as_directives_ignored[];
+extern const struct as_directive as_directives_cfi[];
 bool as_directives_init(struct as *as);
 /* The directive of that name, or NULL. */
 const struct as_directive *as_directive_find(struct as *as, const char *name,
@@ -457,10 +471,14 @@ void as_cond_finish(struct as *as);
 void as_amdhsa_kernel(struct as *as, int arg);
 void as_kd_finish(struct as *as);
 
-/* meta.c, yaml.c: YAML text to msgpack, at the end of out. */
-void as_amdgpu_metadata(struct as *as, int arg);
-bool as_yaml_to_msgpack(struct as *as, const char *text, const char *end, uint32_t line,
-                        struct as_buf *out);
+/* meta.c: blocks of YAML become notes. */
+void as_amdgpu_metadata(struct as *as, int pal);
+/* Write the note of .amdgpu_pal_metadata, at the end of the file. */
+void as_pal_finish(struct as *as);
+
+/* cfi.c: the tables of frames, at the end of the file. */
+void as_cfi_finish(struct as *as);
+void as_cfi_free(struct as *as);
 
 /* fixup.c: patch contents, make relocations. */
 /* Store simm16 for a branch whose target lies so many bytes behind it. */

@@ -64,6 +64,7 @@ static bool setup(struct as *as, const char *text, size_t len,
                       .text = text,
                       .text_end = text + len,
                       .line = 1,
+                      .cfi_eh = true,
                       .object_version = DEFAULT_VERSION};
     as->wave = options->wave ? options->wave : 32;
     as->isa =
@@ -108,6 +109,8 @@ static void teardown(struct as *as)
     free(as->kds);
     free(as->texts);
     free(as->sources);
+    free(as->pal.data);
+    as_cfi_free(as);
 }
 
 /* Read the source and settle everything that does not depend on the kind of file. */
@@ -137,6 +140,8 @@ static void assemble(struct as *as)
     if (as->n_stack)
         as_error_at(as, NULL, 0, ".pushsection without .popsection");
     as_kd_finish(as);
+    as_pal_finish(as);
+    as_cfi_finish(as);
     as_fixups_finish(as);
 }
 

@@ -89,6 +89,9 @@ RD_CHECKED rd_status asm_assemble(const char *text, size_t len,
  */
 size_t asm_format(const struct asm_message *message, bool color, char *text);
 
+/* The name of a relocation's type, as .reloc takes it; NULL: there is no such type. */
+const char *asm_reloc_name(uint32_t type);
+
 /* Room that asm_kernel_text needs at most. */
 #define ASM_KERNEL_BYTES 4096
 

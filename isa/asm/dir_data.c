@@ -4,6 +4,7 @@
  * error, never cut.
  * SPDX-License-Identifier: MIT
  */
+#include "amdgpu_reloc.h"
 #include "as.h"
 
 #include <errno.h>
@@ -265,6 +266,40 @@ static void dir_leb128(struct as *as, int is_signed)
     } while (as_take(as, ','));
 }
 
+/* .reloc PLACE, TYPE[, SYMBOL + ADDEND]: the place counts from the section's start. */
+static void dir_reloc(struct as *as, int arg)
+{
+    (void)arg;
+    struct ex_value place, what = {0};
+    const char *name;
+    size_t len;
+    uint32_t type = 0;
+    as_blanks(as);
+    const char *at = as->p;
+    if (!as_expr(as, &place) || !as_expect(as, ',') ||
+        !as_need_name(as, "a relocation's type", &name, &len))
+        return;
+    while (type <= R_AMDGPU_REL16 &&
+           !(asm_reloc_name(type) && as_same(name, len, asm_reloc_name(type))))
+        type++;
+    if (type > R_AMDGPU_REL16) {
+        as_error(as, name, "no type of a relocation");
+        return;
+    }
+    if (place.node == 0 && place.k < 0) {
+        as_error(as, at, "the place must not be negative");
+        return;
+    }
+    if (as_take(as, ',') && !as_expr(as, &what))
+        return;
+    uint32_t before = as->n_fixups;
+    as_fixup(as, AS_FIX_RELOC, type, (uint64_t)place.k, what.node, at);
+    if (as->n_fixups > before) {
+        as->fixups[before].place = place.node;
+        as->fixups[before].k = what.k;
+    }
+}
+
 const struct as_directive as_directives_data[] = {
     {".byte", dir_value, 1},     {".short", dir_value, 2}, {".value", dir_value, 2},
     {".2byte", dir_value, 2},    {".long", dir_value, 4},  {".int", dir_value, 4},
@@ -274,5 +309,5 @@ const struct as_directive as_directives_data[] = {
     {".double", dir_float, 8},   {".ascii", dir_ascii, 0}, {".asciz", dir_ascii, 1},
     {".string", dir_ascii, 1},   {".zero", dir_space, 0},  {".skip", dir_space, 0},
     {".space", dir_space, 0},    {".fill", dir_fill, 0},   {".uleb128", dir_leb128, 0},
-    {".sleb128", dir_leb128, 1}, {NULL, NULL, 0},
+    {".sleb128", dir_leb128, 1}, {".reloc", dir_reloc, 0}, {NULL, NULL, 0},
 };

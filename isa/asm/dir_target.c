@@ -108,13 +108,13 @@ static void dir_refused(struct as *as, int which)
     static const char *const why[] = {
         "amd_kernel_code_t is of code object version 1: use .amdhsa_kernel",
         "metadata of code object version 2 is not written: use .amdgpu_metadata",
-        "PAL metadata is not written: the target is HSA",
+        "this PAL metadata is not for HSA: use .amdgpu_pal_metadata",
         "this directive ends a block that was not begun",
     };
     as_error(as, as->p, "%s", why[which]);
 }
 
-/* For debuggers and linkers; the line table and unwind tables are not written. */
+/* For debuggers and linkers; the line table is not written. */
 static void dir_ignored(struct as *as, int arg)
 {
     (void)arg;
@@ -138,6 +138,7 @@ const struct as_directive as_directives_target[] = {
     {".amdhsa_code_object_version", dir_version, 0},
     {".amdhsa_kernel", as_amdhsa_kernel, 0},
     {".amdgpu_metadata", as_amdgpu_metadata, 0},
+    {".amdgpu_pal_metadata", as_amdgpu_metadata, 1},
     {".amdgpu_lds", dir_lds, 0},
     {".amd_kernel_code_t", dir_refused, 0},
     {".amdgpu_hsa_kernel", dir_refused, 0},
@@ -146,9 +147,9 @@ const struct as_directive as_directives_target[] = {
     {".amd_amdgpu_isa", dir_refused, 1},
     {".amd_amdgpu_hsa_metadata", dir_refused, 1},
     {".amd_amdgpu_pal_metadata", dir_refused, 2},
-    {".amdgpu_pal_metadata", dir_refused, 2},
     {".end_amdhsa_kernel", dir_refused, 3},
     {".end_amdgpu_metadata", dir_refused, 3},
+    {".end_amdgpu_pal_metadata", dir_refused, 3},
     {NULL, NULL, 0},
 };
 
@@ -159,32 +160,13 @@ const struct as_directive as_directives_ignored[] = {
     {".addrsig_sym", dir_ignored, 0},
     {".no_dead_strip", dir_ignored, 0},
     {".lto_discard", dir_ignored, 0},
-    {".cfi_sections", dir_ignored, 0},
-    {".cfi_startproc", dir_ignored, 0},
-    {".cfi_endproc", dir_ignored, 0},
-    {".cfi_def_cfa", dir_ignored, 0},
-    {".cfi_def_cfa_offset", dir_ignored, 0},
-    {".cfi_def_cfa_register", dir_ignored, 0},
-    {".cfi_adjust_cfa_offset", dir_ignored, 0},
-    {".cfi_offset", dir_ignored, 0},
-    {".cfi_rel_offset", dir_ignored, 0},
-    {".cfi_register", dir_ignored, 0},
-    {".cfi_restore", dir_ignored, 0},
-    {".cfi_undefined", dir_ignored, 0},
-    {".cfi_same_value", dir_ignored, 0},
-    {".cfi_escape", dir_ignored, 0},
-    {".cfi_remember_state", dir_ignored, 0},
-    {".cfi_restore_state", dir_ignored, 0},
-    {".cfi_personality", dir_ignored, 0},
-    {".cfi_lsda", dir_ignored, 0},
-    {".cfi_return_column", dir_ignored, 0},
     {NULL, NULL, 0},
 };
 
 static const struct as_directive *const tables[] = {
     as_directives_section, as_directives_data,    as_directives_symbol,
     as_directives_target,  as_directives_macro,   as_directives_cond,
-    as_directives_ignored, as_directives_include,
+    as_directives_ignored, as_directives_include, as_directives_cfi,
 };
 
 #define N_TABLES (sizeof tables / sizeof tables[0])

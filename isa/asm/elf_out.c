@@ -46,6 +46,8 @@ bool elf_wanted(const struct as_symbol *s)
         return true;
     if (s->section == 0 || s->section == AS_SEC_VAR)
         return false; /* only looked at */
+    if (s->section == AS_SEC_LDS && !(s->flags & AS_SYM_BOUND))
+        return false; /* nobody uses it */
     return !(s->name_len >= 2 && s->name[0] == '.' && s->name[1] == 'L');
 }
 

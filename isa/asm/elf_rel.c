@@ -72,7 +72,7 @@ static void add_symbol(struct rel *w, uint32_t index)
                      .st_shndx = (Elf64_Half)section_number(w->as, s),
                      .st_value = s->value,
                      .st_size = (uint64_t)s->size.k};
-    if (s->name)
+    if (s->name && !(s->flags & AS_SYM_SECTION))
         sym.st_name = elf_string(&w->strings, s->name, s->name_len);
     s->elf = w->n_symbols++;
     as_buf_add(&w->symbols, &sym, sizeof sym);

@@ -105,10 +105,28 @@ static bool variant_of(struct as *as, const char *at, size_t len, unsigned *vari
                 "gotpcrel32@hi, abs32@lo, abs32@hi, rel64, gotpcrel)");
 }
 
+bool as_place(struct as *as, uint32_t section, uint64_t offset, struct ex_value *out)
+{
+    return symbol_ref(as, as->sections[section].symbol, AS_VAR_NONE, (int64_t)offset,
+                      out);
+}
+
 bool as_here(struct as *as, struct ex_value *out)
 {
-    const struct as_section *s = &as->sections[as->section];
-    return symbol_ref(as, s->symbol, AS_VAR_NONE, (int64_t)s->bytes, out);
+    return as_place(as, as->section, as->sections[as->section].bytes, out);
+}
+
+bool as_symbol_place(struct as *as, uint32_t symbol, struct ex_value *out)
+{
+    return symbol_ref(as, symbol, AS_VAR_NONE, 0, out);
+}
+
+bool as_minus_place(struct as *as, struct ex_value what, uint64_t offset,
+                    struct ex_value *out)
+{
+    struct ex_value place;
+    return as_place(as, as->section, offset, &place) &&
+           combine(as, EX_SUB, what, place, as->p, out);
 }
 
 static bool symbol_value(struct as *as, uint32_t symbol, unsigned variant,

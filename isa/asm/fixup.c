@@ -21,6 +21,29 @@ static const uint8_t variant_type[] = {
     [AS_VAR_ABS_HI] = R_AMDGPU_ABS32_HI,
 };
 
+/* Types of relocations, as .reloc names them. */
+static const char *const type_names[] = {
+    [R_AMDGPU_NONE] = "R_AMDGPU_NONE",
+    [R_AMDGPU_ABS32_LO] = "R_AMDGPU_ABS32_LO",
+    [R_AMDGPU_ABS32_HI] = "R_AMDGPU_ABS32_HI",
+    [R_AMDGPU_ABS64] = "R_AMDGPU_ABS64",
+    [R_AMDGPU_REL32] = "R_AMDGPU_REL32",
+    [R_AMDGPU_REL64] = "R_AMDGPU_REL64",
+    [R_AMDGPU_ABS32] = "R_AMDGPU_ABS32",
+    [R_AMDGPU_GOTPCREL] = "R_AMDGPU_GOTPCREL",
+    [R_AMDGPU_GOTPCREL32_LO] = "R_AMDGPU_GOTPCREL32_LO",
+    [R_AMDGPU_GOTPCREL32_HI] = "R_AMDGPU_GOTPCREL32_HI",
+    [R_AMDGPU_REL32_LO] = "R_AMDGPU_REL32_LO",
+    [R_AMDGPU_REL32_HI] = "R_AMDGPU_REL32_HI",
+    [R_AMDGPU_RELATIVE64] = "R_AMDGPU_RELATIVE64",
+    [R_AMDGPU_REL16] = "R_AMDGPU_REL16",
+};
+
+const char *asm_reloc_name(uint32_t type)
+{
+    return type < sizeof type_names / sizeof *type_names ? type_names[type] : NULL;
+}
+
 static void put(struct as *as, const struct as_fixup *f, uint64_t value)
 {
     uint8_t *at = as->sections[f->section].data + f->offset;
@@ -154,9 +177,38 @@ static void fix_symbol(struct as *as, const struct as_fixup *f, struct as_value 
     relocate(as, f, v.a, type, v.k);
 }
 
+/* A place of this section and a symbol plus a number, whatever the type asks for. */
+static void fix_reloc(struct as *as, const struct as_fixup *f)
+{
+    struct as_value v = {0}, place;
+    if (!as_eval(as, (struct ex_value){.node = f->place, .k = (int64_t)f->offset},
+                 AS_EVAL_NOW, &place) ||
+        place.b || place.variant ||
+        (place.a && as->symbols[place.a].section != f->section))
+        as_error_at(as, f->at, f->line, "the place must be one in this section");
+    else if (f->node &&
+             (!as_eval(as, (struct ex_value){.node = f->node}, AS_EVAL_NOW, &v) ||
+              v.b || v.variant))
+        as_error_at(as, f->at, f->line, "expected a number or a symbol plus a number");
+    else {
+        struct as_fixup at = *f;
+        at.offset = (uint64_t)place.k + (place.a ? as->symbols[place.a].value : 0);
+        if (f->node == 0)
+            v.k = f->k;
+        if (at.offset > as->sections[f->section].bytes)
+            as_error_at(as, f->at, f->line, "the place lies outside of its section");
+        else
+            relocate(as, &at, v.a, f->size, v.k);
+    }
+}
+
 static void fix(struct as *as, const struct as_fixup *f)
 {
     struct as_value v;
+    if (f->kind == AS_FIX_RELOC) {
+        fix_reloc(as, f);
+        return;
+    }
     if (!as_eval(as, (struct ex_value){.node = f->node}, AS_EVAL_NOW, &v)) {
         as_error_at(as, f->at, f->line,
                     "the expression is neither a number nor a symbol plus a number");

@@ -13,7 +13,18 @@
 
 #include "yaml.h"
 
-enum type { ANY, STRING, INTEGER, BOOLEAN, INTEGERS, STRINGS, KERNELS, ARGS };
+enum type {
+    ANY,
+    STRING,
+    INTEGER,
+    BOOLEAN,
+    INTEGERS,
+    STRINGS,
+    KERNELS,
+    ARGS,
+    PIPELINES,
+    REGISTERS /* their keys are numbers, which a name may follow */
+};
 
 struct rule {
     const char *key;
@@ -87,6 +98,17 @@ static const struct rule root_rules[] = {
     {"amdhsa.printf", STRINGS, 0, false, NULL},
     {"amdhsa.kernels", KERNELS, 0, true, NULL},
     {"amdhsa.target", STRING, 0, false, NULL},
+    {NULL, ANY, 0, false, NULL},
+};
+
+/* PAL metadata: how much of it there is, only drivers know. */
+static const struct rule pipeline_rules[] = {
+    {".registers", REGISTERS, 0, false, NULL},
+    {NULL, ANY, 0, false, NULL},
+};
+
+static const struct rule pal_rules[] = {
+    {"amdpal.pipelines", PIPELINES, 0, false, NULL},
     {NULL, ANY, 0, false, NULL},
 };
 
@@ -387,8 +409,22 @@ static bool write_pairs(struct writer *w, struct pair *pairs, uint32_t n,
     return true;
 }
 
+/* "0x2c0a (SPI_SHADER_PGM_RSRC1_PS)" is the number alone. */
+static bool register_key(struct writer *w, struct scalar *key, const char *at)
+{
+    const char *end = memchr(key->text, ' ', key->len);
+    if (key->kind == S_UNSIGNED)
+        return true;
+    if (key->kind == S_STRING && end &&
+        parse_unsigned(key->text, (size_t)(end - key->text), &key->u)) {
+        key->kind = S_UNSIGNED;
+        return true;
+    }
+    return reject(w, at, "expected the number of a register", ".registers");
+}
+
 static bool write_map(struct writer *w, const struct yaml_node *map,
-                      const struct rule *rules)
+                      const struct rule *rules, bool registers)
 {
     uint32_t n = map->count / 2;
     struct pair *pairs = calloc(n ? n : 1, sizeof *pairs);
@@ -403,6 +439,8 @@ static bool write_map(struct writer *w, const struct yaml_node *map,
         if (key->kind != YAML_SCALAR && ok)
             ok = reject(w, key->at, "a key must be a word or a number", NULL);
         pairs[i].key = classify(w, key);
+        if (registers && ok)
+            ok = register_key(w, &pairs[i].key, key->at);
         pairs[i].at = key->at;
         pairs[i].value = key->next;
         child = w->y->nodes[key->next].next;
@@ -417,20 +455,22 @@ static bool write_sequence(struct writer *w, const struct yaml_node *seq,
 {
     static const uint8_t element[] = {
         [ANY] = ANY,         [INTEGERS] = INTEGER, [STRINGS] = STRING,
-        [KERNELS] = KERNELS, [ARGS] = ARGS,
+        [KERNELS] = KERNELS, [ARGS] = ARGS,        [PIPELINES] = PIPELINES,
     };
-    if (type == STRING || type == INTEGER || type == BOOLEAN)
+    static const struct rule *const of_map[] = {
+        [KERNELS] = kernel_rules, [ARGS] = arg_rules, [PIPELINES] = pipeline_rules};
+    if (type == STRING || type == INTEGER || type == BOOLEAN || type == REGISTERS)
         return reject(w, seq->at, "expected one value", rule ? rule->key : NULL);
     if (rule && rule->count && seq->count != rule->count)
         return reject(w, seq->at, "wrong number of values", rule->key);
     put_count(w, 0x90, 0xdc, seq->count);
     for (uint32_t c = seq->first; c; c = w->y->nodes[c].next) {
         const struct yaml_node *n = &w->y->nodes[c];
-        bool map = type == KERNELS || type == ARGS;
+        bool map = type == KERNELS || type == ARGS || type == PIPELINES;
         if (map && n->kind != YAML_MAP)
             return reject(w, n->at, "expected a map", rule ? rule->key : NULL);
         if (map) {
-            if (!write_map(w, n, type == KERNELS ? kernel_rules : arg_rules))
+            if (!write_map(w, n, of_map[type], false))
                 return false;
         } else if (!write_node(w, c, (enum type)element[type], NULL)) {
             return false;
@@ -450,19 +490,24 @@ static bool write_node(struct writer *w, uint32_t index, enum type type,
     case YAML_SEQ:
         return write_sequence(w, n, type, rule);
     case YAML_MAP:
-        if (type != ANY)
+        if (type != ANY && type != REGISTERS)
             return reject(w, n->at, "unexpected map", rule ? rule->key : NULL);
-        return write_map(w, n, any_rules);
+        return write_map(w, n, any_rules, type == REGISTERS);
     default:
-        if (type != ANY && type != ARGS && type != KERNELS && type != STRINGS)
+        if (type == REGISTERS) {
+            put_count(w, 0x80, 0xde, 0);
+            return true;
+        }
+        if (type != ANY && type != ARGS && type != KERNELS && type != STRINGS &&
+            type != PIPELINES)
             return reject(w, n->at, "the value is missing", rule ? rule->key : NULL);
         put_count(w, 0x90, 0xdc, 0); /* as LLVM */
         return true;
     }
 }
 
-bool as_yaml_to_msgpack(struct as *as, const char *text, const char *end, uint32_t line,
-                        struct as_buf *out)
+static bool to_msgpack(struct as *as, const char *text, const char *end, uint32_t line,
+                       const struct rule *rules, struct as_buf *out)
 {
     struct yaml y;
     struct writer w = {.as = as, .y = &y, .text = text, .line = line, .out = out};
@@ -472,7 +517,7 @@ bool as_yaml_to_msgpack(struct as *as, const char *text, const char *end, uint32
     else if (y.nodes[y.root].kind != YAML_MAP)
         ok = reject(&w, y.nodes[y.root].at, "expected a map", NULL);
     else
-        ok = write_map(&w, &y.nodes[y.root], root_rules);
+        ok = write_map(&w, &y.nodes[y.root], rules, false);
     yaml_free(&y);
     if (out->failed)
         as_out_of_memory(as);
@@ -509,9 +554,32 @@ static void emit_note(struct as *as, const struct as_buf *desc)
     memcpy(out + 20, desc->data, desc->bytes);
 }
 
-void as_amdgpu_metadata(struct as *as, int arg)
+void as_pal_finish(struct as *as)
 {
-    (void)arg;
+    if (as->pal.bytes)
+        emit_note(as, &as->pal);
+}
+
+/* The block is a HSA note here and now, or the PAL note of the file's end. */
+static void take_block(struct as *as, const char *text, const char *end, uint32_t line,
+                       bool pal)
+{
+    struct as_buf desc = {0};
+    if (!to_msgpack(as, text, end, line, pal ? pal_rules : root_rules, &desc)) {
+        free(desc.data);
+    } else if (pal) {
+        free(as->pal.data);
+        as->pal = desc;
+    } else {
+        emit_note(as, &desc);
+        free(desc.data);
+    }
+}
+
+void as_amdgpu_metadata(struct as *as, int pal)
+{
+    static const char *const ends[] = {".end_amdgpu_metadata",
+                                       ".end_amdgpu_pal_metadata"};
     const char *at = as->p;
     if (!as_at_end(as)) {
         as_error(as, as->p, "unexpected text at the end of the statement");
@@ -527,14 +595,11 @@ void as_amdgpu_metadata(struct as *as, int arg)
         while (as->p < as->end && as_is(*as->p, AS_C_BLANK))
             as->p++;
         if (as->p < as->end && *as->p == '.' && as_name(as, &name, &len) &&
-            as_same(name, len, ".end_amdgpu_metadata")) {
-            struct as_buf desc = {0};
-            if (as_yaml_to_msgpack(as, text, start, line, &desc))
-                emit_note(as, &desc);
-            free(desc.data);
+            as_same(name, len, ends[pal])) {
+            take_block(as, text, start, line, pal);
             return;
         }
         as_next_line(as);
     }
-    as_error(as, at, ".end_amdgpu_metadata is missing");
+    as_error(as, at, "%s is missing", ends[pal]);
 }

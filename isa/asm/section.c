@@ -24,7 +24,7 @@ static uint32_t section_symbol(struct as *as, uint32_t section)
 }
 
 /* A section's name stands for its start in expressions. */
-static void name_symbol(struct as *as, const struct as_section *section, uint32_t index)
+static void name_symbol(struct as *as, struct as_section *section, uint32_t index)
 {
     uint32_t *at = as_map_at(&as->symbol_map, section->name, section->name_len, true);
     if (!at) {
@@ -38,6 +38,7 @@ static void name_symbol(struct as *as, const struct as_section *section, uint32_
         s->section = index;
         s->flags |= AS_SYM_SECTION;
         s->type = STT_SECTION;
+        section->symbol = *at;
     }
 }
 

@@ -89,34 +89,69 @@ static bool total_vgprs(struct ex *e, const struct ex_value *arg, const char *at
 static bool inst_pref_size(struct ex *e, const struct ex_value *arg, const char *at,
                            struct ex_value *out)
 {
+    if (arg[0].node == 0 && arg[0].k < 0)
+        return ex_fail(e, at, EX_E_CODE_SIZE);
     return join(e, EX_ALIGNTO, arg[0], constant(CODE_LINE), at, out) &&
            join(e, EX_DIV, *out, constant(CODE_LINE), at, out) &&
            least(e, *out, constant(PREF_MOST), at, out);
 }
 
-/* Raise a limit beyond all others if a number is 0. */
-static bool lift(struct ex *e, struct ex_value number, const char *at,
-                 struct ex_value *limit)
+/* Raise a limit beyond all others if a comparison holds. */
+static bool lift(struct ex *e, enum ex_op op, struct ex_value x, struct ex_value y,
+                 const char *at, struct ex_value *limit)
 {
-    struct ex_value none;
-    return join(e, EX_EQ, number, constant(0), at, &none) &&
-           join(e, EX_MUL, none, constant(-BEYOND), at, &none) &&
-           join(e, EX_ADD, *limit, none, at, limit);
+    struct ex_value holds;
+    return join(e, op, x, y, at, &holds) &&
+           join(e, EX_MUL, holds, constant(-BEYOND), at, &holds) &&
+           join(e, EX_ADD, *limit, holds, at, limit);
+}
+
+#define GEN_VOLCANIC 7 /* LLVM's numbers of generations */
+#define GEN_GFX10    9
+
+/* Waves that SGPRs leave room for, before generation 10: of ten one less for each step
+ * that is passed. Source: LLVM's getOccupancyWithNumSGPRs. */
+static bool sgpr_waves(struct ex *e, struct ex_value gen, struct ex_value sgprs,
+                       const char *at, struct ex_value *out)
+{
+    static const struct {
+        uint8_t most;
+        bool volcanic;
+    } steps[] = {{48, false}, {56, false}, {64, false}, {72, false},
+                 {80, false}, {80, true},  {88, true},  {100, true}};
+    struct ex_value passed, ours;
+    *out = constant(10);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!join(e, EX_GT, sgprs, constant(steps[i].most), at, &passed) ||
+            !join(e, steps[i].volcanic ? EX_GE : EX_LT, gen, constant(GEN_VOLCANIC), at,
+                  &ours) ||
+            !join(e, EX_AND, passed, ours, at, &passed) ||
+            !join(e, EX_ADD, *out, passed, at, out))
+            return false;
+    return lift(e, EX_GE, gen, constant(GEN_GFX10), at, out) &&
+           lift(e, EX_EQ, sgprs, constant(0), at, out);
 }
 
 /* occupancy(most waves, granule and number of VGPRs, generation, waves by other limits,
- * SGPRs, VGPRs): SGPRs limit no longer, and what uses no registers is not limited. */
+ * SGPRs, VGPRs): registers that are not used do not limit; SGPRs do by the generation's
+ * steps, from gfx10 on as the most waves do; VGPRs by how often they fit. */
 static bool occupancy(struct ex *e, const struct ex_value *arg, const char *at,
                       struct ex_value *out)
 {
-    struct ex_value fit, granule, used, most = arg[0];
-    return join(e, EX_MAX, arg[5], arg[6], at, &used) && lift(e, used, at, &most) &&
+    struct ex_value fit, granule, used, most = arg[0], sgpr = arg[0], steps;
+    struct ex_value gen = arg[3], sgprs = arg[5], vgprs = arg[6];
+    return lift(e, EX_EQ, vgprs, constant(0), at, &most) &&
+           lift(e, EX_EQ, sgprs, constant(0), at, &sgpr) &&
+           lift(e, EX_LT, gen, constant(GEN_GFX10), at, &sgpr) &&
+           sgpr_waves(e, gen, sgprs, at, &steps) &&
            join(e, EX_MAX, arg[1], constant(1), at, &granule) &&
-           join(e, EX_MAX, arg[6], constant(1), at, &used) &&
+           join(e, EX_MAX, vgprs, constant(1), at, &used) &&
            join(e, EX_ALIGNTO, used, granule, at, &used) &&
            join(e, EX_DIV, arg[2], used, at, &fit) &&
-           join(e, EX_MAX, fit, constant(1), at, &fit) && lift(e, arg[6], at, &fit) &&
-           least(e, fit, most, at, &fit) && least(e, fit, arg[4], at, out);
+           join(e, EX_MAX, fit, constant(1), at, &fit) &&
+           lift(e, EX_LT, vgprs, granule, at, &fit) && least(e, fit, most, at, &fit) &&
+           least(e, fit, sgpr, at, &fit) && least(e, fit, steps, at, &fit) &&
+           least(e, fit, arg[4], at, out);
 }
 
 struct function {

@@ -53,6 +53,7 @@ enum ex_error {
     EX_E_CHARACTER,
     EX_E_DIVIDE,
     EX_E_ALIGN,
+    EX_E_CODE_SIZE,
     EX_E_ALIGN_ARGS,
     EX_E_ARGUMENTS,
     EX_E_DEPTH,

@@ -27,6 +27,7 @@ const char *ex_error_text(unsigned error)
         [EX_E_CHARACTER] = "malformed character constant",
         [EX_E_DIVIDE] = "division by zero",
         [EX_E_ALIGN] = "alignto() of a negative number",
+        [EX_E_CODE_SIZE] = "instprefsize() of a negative number",
         [EX_E_ALIGN_ARGS] = "alignto() takes two arguments",
         [EX_E_ARGUMENTS] = "wrong number of arguments",
         [EX_E_DEPTH] = "expression is nested too deep",

@@ -40,6 +40,9 @@ START_TEST(expressions)
          "10000000 09000000"},
         {"occupancy(16,24,1536,10,16,9,200), occupancy(0,0,0,10,7,0,0)",
          "07000000 07000000"},
+        {"occupancy(0,0,0,6,11,81,0), occupancy(0,0,0,8,11,89,0)",
+         "05000000 08000000"}, /* older generations: SGPRs limit */
+        {"occupancy(7,2,0,0,11,0,1), occupancy(1,0,0,9,11,1,0)", "07000000 01000000"},
         {"1 /* one */ + /* two */ 2", "03000000"},
         {"-8>>60", "0f000000"}, /* logical */
         {"1<<64", "00000000"},
@@ -49,6 +52,36 @@ START_TEST(expressions)
         sprintf(text, ".data\n.long %s", rows[i].text);
         expect_bytes(text, ".data", rows[i].hex);
     }
+}
+END_TEST
+
+START_TEST(frame_errors)
+{
+    expect_error(".cfi_def_cfa 1, 2\n", 1, "1:18: this belongs between");
+    expect_error(".cfi_endproc\n", 1, "1:13: this belongs between");
+    expect_error(".cfi_startproc\n", 1, "1:15: .cfi_endproc is missing");
+    expect_error(".cfi_startproc\n.cfi_startproc\n.cfi_endproc\n", 1, "2:15: ");
+    expect_error(".cfi_startproc easy\n", 1, "1:16: expected simple");
+    expect_error(".cfi_startproc\n.cfi_offset s106, 4\n.cfi_endproc\n", 1,
+                 "2:13: expected a register");
+    expect_error(".cfi_startproc\n.cfi_undefined -1\n.cfi_endproc\n", 1, "2:16: a reg");
+    expect_error(".cfi_startproc\n.cfi_lsda 1, a\n.cfi_endproc\n", 1, "2:11: no enc");
+    expect_error(".cfi_startproc\n.data\n.cfi_endproc\n", 1, "3:13: the frame began");
+    expect_error(".cfi_startproc\n.cfi_return_column 300\n.cfi_endproc\n", 1,
+                 "1:15: the return column");
+    expect_error(".reloc -1, R_AMDGPU_NONE\n", 1, "1:8: the place must not be");
+    expect_error(".reloc 0, R_AMDGPU_SOME\n", 1, "1:11: no type of a relocation");
+    expect_error(".reloc 8, R_AMDGPU_NONE\n", 1, "1:8: the place lies outside");
+    expect_error(".reloc a, R_AMDGPU_NONE\n", 1, "1:8: ");
+    expect_error(".reloc 0, R_AMDGPU_NONE, a-b\n", 1, "1:8: expected a number or");
+    expect_error(".data\na: .reloc a, R_AMDGPU_NONE\n.text\n.reloc a, R_AMDGPU_NONE\n",
+                 1, "4:8: the place must be one in this section");
+    expect_error(".amdgpu_pal_metadata\n", 1, "1:21: .end_amdgpu_pal_metadata is");
+    expect_error(
+        ".amdgpu_pal_metadata\namdpal.pipelines:\n  - .registers:\n      x: 1\n"
+        ".end_amdgpu_pal_metadata\n",
+        1, "4:7: invalid metadata: .registers: expected the number");
+    expect_error(".amd_amdgpu_pal_metadata 1, 2\n", 1, "1:25: this PAL metadata");
 }
 END_TEST
 
@@ -66,6 +99,8 @@ START_TEST(expression_errors)
     expect_error(".long nofunc(1)\n", 1, "1:7: unknown function");
     expect_error(".long instprefsize(1,2)\n", 1, "1:7: wrong number of arguments");
     expect_error(".long occupancy(1,2,3,4,5,6,7,8)\n", 1, "1:7: wrong number of");
+    expect_error(".long instprefsize(-1)\n", 1, "1:7: instprefsize() of a negative");
+    expect_error(".long instprefsize(a)\n.set a, -1\n", 1, "1:7: ");
     expect_error(".set a, b\n.set b, a\n", 1, "2:6: the symbol is defined by itself");
     expect_error(".long a*b\na:\nb:\n", 1, "1:7: the expression is neither");
     expect_error(".byte a\na:\n", 1, "1:7: 1 byte cannot hold an address");
@@ -367,6 +402,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, expressions);
     tcase_add_test(tc, expression_errors);
+    tcase_add_test(tc, frame_errors);
     tcase_add_test(tc, symbols);
     tcase_add_test(tc, branches);
     tcase_add_test(tc, data);

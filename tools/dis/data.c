@@ -146,6 +146,7 @@ void dis_put_data(struct dis_writer *w, struct dis_section *s)
         while (reloc < s->n_relocs && s->relocs[reloc].offset < at + used)
             reloc++;
         if (!used && reloc < s->n_relocs && s->relocs[reloc].offset == at) {
+            dis_put_odd(w, s, s->relocs[reloc].order);
             used = put_reloc(w, s, &s->relocs[reloc], s->bytes - at);
             dis_put_inside(w, s, at, at + used);
             reloc++;

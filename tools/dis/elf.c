@@ -90,7 +90,11 @@ static void tell_wave(struct code *c, unsigned wave)
 static void print_item(void *user, const struct dis_item *item)
 {
     struct code *c = user;
+    uint32_t reloc = dis_reloc_at(c->s, item->offset);
     c->w->lost += item->lost;
+    if (reloc < c->s->n_relocs &&
+        c->s->relocs[reloc].offset < item->offset + item->bytes)
+        dis_put_odd(c->w, c->s, c->s->relocs[reloc].order);
     dis_put_labels(c->w, c->s, item->offset);
     tell_wave(c, item->wave);
     if (c->lines)
@@ -173,7 +177,7 @@ static bool prepare(struct code *c, uint32_t number)
     c->s = &c->w->o->sections[number];
     c->number = number;
     c->from = c->to = 0;
-    return dis_find_pairs(c->w, c->s);
+    return dis_part_relocs(c->w, c->s, true) && dis_find_pairs(c->w, c->s);
 }
 
 static int write_section(struct dis_writer *w, uint32_t i, struct code *code)
@@ -189,12 +193,16 @@ static int write_section(struct dis_writer *w, uint32_t i, struct code *code)
         printf("\t.p2align\t%u\n", log2_of(s->align));
     put_start(s, i);
     if (!is_code(s)) {
+        if (!dis_part_relocs(w, s, false))
+            return cli_error(CLI_FAILED, "out of memory");
         dis_put_data(w, s);
+        dis_put_odd(w, s, UINT32_MAX);
         return CLI_OK;
     }
     if (!prepare(code, i) || list_code(code) < 0)
         return cli_error(CLI_FAILED, "out of memory");
     dis_put_labels(w, s, s->bytes);
+    dis_put_odd(w, s, UINT32_MAX);
     return CLI_OK;
 }
 

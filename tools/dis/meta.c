@@ -39,26 +39,35 @@ static bool assembles(const char *text, size_t n, const struct dis_section *s)
     return same;
 }
 
+/* The block of one kind. PAL's note is written at the end of the file: its section is
+ * named here, so that it keeps its place. */
+static bool put_block(const struct dis_section *s, uint32_t bytes, const char *kind)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out)
+        return false;
+    if (*kind)
+        fputs("\t.section\t.note,\"a\",@note\n", out);
+    fprintf(out, "\t.amdgpu_%smetadata\n", kind);
+    bool ok = co_metadata_yaml(s->data + NOTE_HEAD, bytes, out);
+    fprintf(out, "\t.end_amdgpu_%smetadata\n", kind);
+    ok = fclose(out) == 0 && ok && assembles(text, n, s);
+    if (ok)
+        fwrite(text, 1, n, stdout);
+    free(text);
+    return ok;
+}
+
 bool dis_put_metadata(const struct dis_section *s)
 {
     uint32_t head[3];
-    char *text = NULL;
-    size_t n = 0;
     if (strcmp(s->name, ".note") != 0 || !s->data || s->bytes < NOTE_HEAD)
         return false;
     memcpy(head, s->data, sizeof head);
     if (head[0] != 7 || head[2] != NT_METADATA || head[1] > s->bytes - NOTE_HEAD ||
         memcmp(s->data + 12, "AMDGPU", 7) != 0)
         return false;
-    FILE *out = open_memstream(&text, &n);
-    if (!out)
-        return false;
-    fputs("\t.amdgpu_metadata\n", out);
-    bool ok = co_metadata_yaml(s->data + NOTE_HEAD, head[1], out);
-    fputs("\t.end_amdgpu_metadata\n", out);
-    ok = fclose(out) == 0 && ok && assembles(text, n, s);
-    if (ok)
-        fwrite(text, 1, n, stdout);
-    free(text);
-    return ok;
+    return put_block(s, head[1], "") || put_block(s, head[1], "pal_");
 }

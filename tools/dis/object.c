@@ -224,7 +224,9 @@ static int by_offset(const void *a, const void *b)
 {
     const struct dis_reloc *x = a;
     const struct dis_reloc *y = b;
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 /* The section that holds an address, with contents in the file. */
@@ -248,6 +250,7 @@ bool dis_object_add(struct dis_section *s, struct dis_reloc reloc)
             return false;
         s->relocs = more;
     }
+    reloc.order = n;
     s->relocs[s->n_relocs++] = reloc;
     return true;
 }
@@ -397,8 +400,10 @@ rd_status dis_object_read(const char *path, const struct co_object *co,
 
 void dis_object_free(struct dis_object *o)
 {
-    for (uint32_t i = 0; o->sections && i < o->n_sections; i++)
+    for (uint32_t i = 0; o->sections && i < o->n_sections; i++) {
         free(o->sections[i].relocs);
+        free(o->sections[i].odd);
+    }
     free(o->sections);
     free(o->symbols);
     free(o->by_place);

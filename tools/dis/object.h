@@ -19,14 +19,17 @@ struct dis_reloc {
     uint32_t type, symbol;
     int64_t addend;
     uint64_t target; /* an address in place of a symbol; 0: none */
+    uint32_t order;  /* in the file's table */
 };
 
 struct dis_section {
     const char *name;
     uint32_t type; /* SHT_* */
     uint64_t flags, addr, bytes, align, entsize;
-    const uint8_t *data;       /* NULL if the file holds none */
-    struct dis_reloc *relocs;  /* ascending; owned */
+    const uint8_t *data;      /* NULL if the file holds none */
+    struct dis_reloc *relocs; /* ascending; owned */
+    struct dis_reloc *odd;    /* no operand or word makes these; owned, by order */
+    uint32_t n_odd, next_odd;
     uint32_t n_relocs, group;  /* group: symbol that names it, or 0 */
     uint32_t first, n_symbols; /* its symbols in dis_object.by_place */
     bool written;              /* belongs into a source: no table of the file itself */

@@ -4,9 +4,11 @@
  * it was made of. SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "amdgpu_reloc.h"
+#include "asm.h"
 #include "demangle.h"
 #include "write.h"
 
@@ -155,15 +157,31 @@ bool dis_place_known(const struct dis_object *o, uint64_t addr)
     return section_of(o, addr) != 0;
 }
 
+/* What a relocation counts from, as a source names it; "" if it is nothing. */
+static const char *counts_from(const struct dis_object *o, const struct dis_reloc *r,
+                               char label[32])
+{
+    const struct dis_symbol *symbol = &o->symbols[r->symbol];
+    if (r->symbol == 0)
+        return "";
+    if (symbol->type != STT_SECTION || symbol->section >= o->n_sections)
+        return symbol->name;
+    if (!o->sections[symbol->section].group)
+        return o->sections[symbol->section].name;
+    /* its name stands for another */
+    snprintf(label, 32, ".Lsection_%" PRIu32, symbol->section);
+    return label;
+}
+
 const char *dis_expression(struct dis_writer *w, const struct dis_section *s,
                            const struct dis_reloc *r, bool data)
 {
     const struct dis_object *o = w->o;
     const struct dis_symbol *symbol = &o->symbols[r->symbol];
-    const char *name = symbol->name;
+    char label[32];
+    const char *name = counts_from(o, r, label);
     uint64_t addend = (uint64_t)r->addend;
     uint64_t rest = 0;
-    char label[32];
     size_t k = 0;
     (void)s;
     while (k < N_KINDS &&
@@ -176,12 +194,6 @@ const char *dis_expression(struct dis_writer *w, const struct dis_section *s,
         addend += rest;
     } else if (r->type == R_AMDGPU_RELATIVE64) {
         name = place_name(o, addend, &addend);
-    } else if (symbol->type == STT_SECTION && symbol->section < o->n_sections) {
-        name = o->sections[symbol->section].name;
-        if (o->sections[symbol->section].group) { /* its name stands for another */
-            snprintf(label, sizeof label, ".Lsection_%" PRIu32, symbol->section);
-            name = label;
-        }
     }
     if (r->type == R_AMDGPU_REL16 && addend) {
         name = symbol->type == STT_SECTION && symbol->section < o->n_sections
@@ -199,6 +211,72 @@ const char *dis_expression(struct dis_writer *w, const struct dis_section *s,
             (size_t)snprintf(w->expression + n, room - n, "%+" PRId64, (int64_t)addend);
     snprintf(w->expression + n, room - n, "%s", kinds[k].after);
     return w->expression;
+}
+
+/* Does an operand or a word of data make the relocation, and the bytes around it? What
+ * a relocation sets is zero then, save in branches. */
+static bool is_natural(struct dis_writer *w, const struct dis_section *s,
+                       const struct dis_reloc *r, bool code)
+{
+    unsigned size = dis_reloc_size(r->type);
+    uint64_t end = r->offset + size;
+    if (!size || end > s->bytes || r->type == R_AMDGPU_RELATIVE64 ||
+        (!dis_expression(w, s, r, true) && !(code && dis_expression(w, s, r, false))))
+        return false;
+    for (uint64_t at = r->offset; s->data && at < end; at++)
+        if (s->data[at] != (r->type == R_AMDGPU_REL16 ? 0xff : 0))
+            return false;
+    return true;
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct dis_reloc *x = a, *y = b;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+bool dis_part_relocs(struct dis_writer *w, struct dis_section *s, bool code)
+{
+    uint32_t kept = 0;
+    uint64_t end = 0;
+    if (!w->o->info->relocatable || s->n_relocs == 0 || s->odd)
+        return true;
+    s->odd = malloc(s->n_relocs * sizeof *s->odd);
+    if (!s->odd)
+        return false;
+    for (uint32_t i = 0; i < s->n_relocs; i++) {
+        struct dis_reloc r = s->relocs[i];
+        if (r.offset < end || !is_natural(w, s, &r, code)) {
+            s->odd[s->n_odd++] = r;
+            continue;
+        }
+        end = r.offset + dis_reloc_size(r.type);
+        s->relocs[kept++] = r;
+    }
+    s->n_relocs = kept;
+    qsort(s->odd, s->n_odd, sizeof *s->odd, by_order);
+    return true;
+}
+
+void dis_put_odd(struct dis_writer *w, struct dis_section *s, uint32_t order)
+{
+    for (; s->next_odd < s->n_odd && s->odd[s->next_odd].order < order; s->next_odd++) {
+        const struct dis_reloc *r = &s->odd[s->next_odd];
+        char label[32];
+        const char *name = counts_from(w->o, r, label);
+        if (!asm_reloc_name(r->type)) {
+            w->lost++;
+            continue;
+        }
+        printf("\t.reloc\t%" PRIu64 ", %s", r->offset, asm_reloc_name(r->type));
+        if (*name) {
+            printf(", ");
+            dis_put_name(stdout, name);
+        }
+        if (r->addend)
+            printf(*name ? "%+" PRId64 : ", %" PRId64, r->addend);
+        putchar('\n');
+    }
 }
 
 uint32_t dis_reloc_at(const struct dis_section *s, uint64_t offset)

@@ -48,6 +48,13 @@ bool dis_place_known(const struct dis_object *o, uint64_t addr);
 /* Bytes that a relocation sets. */
 unsigned dis_reloc_size(uint32_t type);
 
+/* Part a relocatable file's relocations: those that no operand or word of the section
+ * makes, or whose place holds other bytes, become s->odd. False: out of memory. */
+bool dis_part_relocs(struct dis_writer *w, struct dis_section *s, bool code);
+
+/* Write what is odd and stands in the file's table before so many others. */
+void dis_put_odd(struct dis_writer *w, struct dis_section *s, uint32_t order);
+
 /* The first relocation of a section at or behind an offset; n_relocs if there is none.
  */
 uint32_t dis_reloc_at(const struct dis_section *s, uint64_t offset);
@@ -85,8 +92,8 @@ bool dis_find_pairs(struct dis_writer *w, struct dis_section *s);
 
 /* ---- meta.c ---- */
 
-/* A section of notes as .amdgpu_metadata. False if that would not give these bytes;
- * nothing is written then. */
+/* A section of notes as .amdgpu_metadata or .amdgpu_pal_metadata. False if that would
+ * not give these bytes; nothing is written then. */
 bool dis_put_metadata(const struct dis_section *s);
 
 #endif
