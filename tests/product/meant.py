@@ -100,7 +100,8 @@ def command_line():
     status, _, err = call("run", "k", "--kernel", "add_number")
     expect("kernel", (status, "did you mean add_numbers? There is: add_numbers, subtract" in err),
            (1, True))
-    for args, word in (("v_fam_f32", "v_fma_f32"), ("global_loda", "global_load"), ("nothing_like", None)):
+    for args, word in (("v_fam_f32", "v_fma_f32"), ("global_loda", "global_load"),
+                       ("buffer_lod", "buffer_load"), ("nothing_like", None)):
         status, _, err = call("doc", args)
         expect("doc " + args, (status, meant(err)), (1, word))
     status, _, err = call("run", "k", "--kernel", "multiply")

@@ -50,7 +50,10 @@ static int no_such(const char *word)
         (void)snprintf(begin, length + 1, "%s", isa_op_name(op));
         rd_near_try(&near, begin);
         if (near.best == begin) {
-            (void)snprintf(best, sizeof best, "%s", begin);
+            /* to the end of the word that is cut */
+            size_t cut = strlen(begin);
+            cut += strcspn(isa_op_name(op) + cut, "_");
+            (void)snprintf(best, sizeof best, "%.*s", (int)cut, isa_op_name(op));
             near.best = best;
         }
     }
