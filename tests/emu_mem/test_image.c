@@ -338,7 +338,7 @@ START_TEST(refused)
 {
     static const struct img images[] = {
         {.type = 9, .format = 109, .width = 8, .height = 8, .levels = 1},
-        {.type = 0, .format = 42, .width = 8, .height = 8, .levels = 1},
+        {.type = 4, .format = 42, .width = 8, .height = 8, .levels = 1},
     };
     for (unsigned i = 0; i < sizeof images / sizeof *images; i++) {
         BEGIN(img_2d);
@@ -354,6 +354,37 @@ START_TEST(refused)
     {
         ck_no_fault(&r);
         ck_row_eq(&r, 0, 3, 0);
+    }
+}
+END_TEST
+
+/* A buffer's resource, as ROCm 5.7 gives its copies of an image that is a buffer: loads
+ * return nothing, stores and atomics change nothing (manual 9.6). */
+START_TEST(buffers)
+{
+    const struct img buffer = {.format = 42, .width = 8, .height = 8, .levels = 1};
+    static const struct {
+        const uint32_t *body;
+        size_t bytes;
+    } programs[] = {{body_img_store, sizeof body_img_store},
+                    {body_img_2d, sizeof body_img_2d},
+                    {body_img_sample, sizeof body_img_sample},
+                    {body_img_atomic, sizeof body_img_atomic}};
+    for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
+        begin(programs[i].body, programs[i].bytes);
+        set_img(&buffer);
+        random_rows(&r);
+        uint32_t before[WORDS];
+        memcpy(before, memory, sizeof before);
+        FOR_EACH_RUN(&r)
+        {
+            ck_no_fault(&r);
+            ck_assert_mem_eq(memory, before, sizeof before);
+            for (unsigned l = 0; l < r.lanes && programs[i].body == body_img_atomic;
+                 l++)
+                for (unsigned row = 0; row < 3; row++) /* registers as they were */
+                    ck_row_eq(&r, row, l, r.in[row < 2 ? 2 : 3][l]);
+        }
     }
 }
 END_TEST
@@ -657,6 +688,7 @@ int main(void)
     tcase_add_test(t, multisampled);
     tcase_add_test(t, tiled);
     tcase_add_test(t, refused);
+    tcase_add_test(t, buffers);
     tcase_add_test(t, filters);
     tcase_add_test(t, implicit_lod);
     tcase_add_test(t, compare_gather);

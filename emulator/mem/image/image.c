@@ -38,6 +38,8 @@ static uint32_t *reg_row(struct wave *w, unsigned row)
 const struct uop *image_run(struct wave *w, const struct uop *u, image_half_fn *f)
 {
     struct imgres r = imgres_read(&w->sgpr[u->img.srsrc], u->img.flags & UI_SHORT);
+    if (r.other_type) /* manual 9.6 */
+        return uop_next(u);
     const char *problem = r.unbound ? NULL : imgres_problem(&r);
     if (problem)
         return wave_fault(w, u, EMU_FAULT_UNSUPPORTED, problem);
@@ -357,7 +359,7 @@ static bool atomic_half(struct wave *w, const struct uop *u, const struct imgres
 const struct uop *x_image_atomic(struct wave *w, const struct uop *u)
 {
     struct imgres r = imgres_read(&w->sgpr[u->img.srsrc], u->img.flags & UI_SHORT);
-    if (!r.unbound && r.format->bytes != u->img.bytes)
+    if (!r.unbound && !r.other_type && r.format->bytes != u->img.bytes)
         return wave_fault(w, u, EMU_FAULT_ILLEGAL,
                           "DMASK and the size of the image's elements differ");
     return image_run(w, u, atomic_half);

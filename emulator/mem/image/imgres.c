@@ -41,6 +41,7 @@ struct imgres imgres_read(const uint32_t *sgpr, bool short_form)
         .last_level = (uint8_t)bits(word, 112, 4),
         .swizzle = (uint8_t)bits(word, 116, 5),
         .type = (uint8_t)bits(word, 124, 4),
+        .other_type = any && bits(word, 126, 2) == 0,
         .depth = 1,
         .unbound = !any,
     };

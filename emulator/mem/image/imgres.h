@@ -37,6 +37,7 @@ struct imgres {
     uint32_t samples;     /* of a texel: 1 but for multisampled images */
     uint32_t pitch;       /* texels in a row, if the resource says so; else 0 */
     uint8_t type;         /* enum imgres_type; less than 8: no image */
+    bool other_type;      /* a buffer (V#): the instruction is ignored */
     uint8_t format_number, swizzle;
     uint8_t max_level, base_level, last_level;
     uint8_t dst_sel[4]; /* 0, 1, or 4 + channel */
