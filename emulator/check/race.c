@@ -340,7 +340,7 @@ static bool both_may_be_atomic(struct ck *ck, const struct emu_access *a,
 {
     bool may = s_writes ? me->flags & SITE_LOADS && !(s->flags & SITE_ATOMIC)
                         : s->flags & SITE_LOADS && a->write && !a->read;
-    if (!may)
+    if (!may || (a->space == EMU_SPACE_GLOBAL && !race_as_wide(ck, me, s)))
         return false;
     return !((me->flags | s->flags) & SITE_VOLATILE) ||
            race_polls(ck, s_writes ? me : s);

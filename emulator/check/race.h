@@ -100,6 +100,7 @@ struct race_section {
 struct polls {
     uint64_t pc; /* 0: none */
     bool polls;
+    uint8_t bytes; /* not of flags */
 };
 
 struct ck_race {
@@ -205,6 +206,8 @@ bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* Does the load, past the caches, lie in a short loop? */
 bool race_polls(struct ck *ck, const struct site *s);
+/* Do the two move as many bytes? Atomics of unlike widths see halves of one another. */
+bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b);
 
 /* ---- race_flags.c */
 

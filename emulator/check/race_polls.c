@@ -50,12 +50,36 @@ static bool is_polled(const struct ck *ck, uint64_t pc)
     return false;
 }
 
-bool race_polls(struct ck *ck, const struct site *s)
+/* Bytes of a lane that the instruction at pc moves; 0: it is not known. */
+static uint8_t bytes_at(const struct ck *ck, uint64_t pc)
+{
+    struct emu_mem code;
+    struct isa_inst inst;
+    if (!emu_mem_find(ck->emu, pc, &code) ||
+        isa_decode_hw((const uint8_t *)(uintptr_t)pc, // NOLINT: host pointers
+                      (size_t)(code.va + code.bytes - pc), ck->launch.lanes,
+                      &inst) != RD_OK)
+        return 0;
+    return isa_facts(inst.op)->bytes;
+}
+
+static const struct polls *look(struct ck *ck, const struct site *s)
 {
     const struct past *past = race_past(ck->race, s);
     uint64_t pc = (past ? past->code_base : ck->launch.code_base) + s->pc;
     struct polls *p = &ck->race->polls[pc / 4 % RACE_POLLS];
     if (p->pc != pc)
-        *p = (struct polls){pc, is_polled(ck, pc)};
-    return p->polls;
+        *p = (struct polls){pc, is_polled(ck, pc), bytes_at(ck, pc)};
+    return p;
+}
+
+bool race_polls(struct ck *ck, const struct site *s)
+{
+    return look(ck, s)->polls;
+}
+
+bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b)
+{
+    uint8_t bytes = look(ck, a)->bytes, other = look(ck, b)->bytes;
+    return bytes == other || !bytes || !other;
 }
