@@ -753,8 +753,10 @@ void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     if (e->inst->kind == EMU_KIND_BARRIER || e->flags & EMU_EV_ENDED)
         race_tell_suspended(ck, race_wave(ck, w));
     o->waited &= !e->n_accesses;
+    o->was_narrow &= !e->n_accesses;
     for (unsigned i = 0; i < e->n_accesses; i++)
-        if (e->access[i].write && e->access[i].space == EMU_SPACE_GLOBAL)
+        if (e->access[i].write && e->access[i].space == EMU_SPACE_GLOBAL &&
+            !(e->access[i].read && returns(e))) /* VMcnt counts those */
             o->stores_out = true;
     ck_race_order(ck, w, e->inst);
 }

@@ -185,6 +185,12 @@ void race_begin_waves(struct ck *ck);
  */
 const struct past *race_past(const struct ck_race *r, const struct site *s);
 
+/* ---- race_order.c */
+
+/* Has the wave acquired something since it has dropped gl0, or gl1? What it acquires
+ * may be older than what it had. */
+bool race_holds_old(const struct ck_order *o, bool gl1);
+
 /* ---- race_rows.c */
 
 /* Before something is looked up in the workgroup's LDS: its log goes there. */

@@ -32,12 +32,19 @@ static void drop_cache(struct order *order, struct ck_order *o, bool gl1)
     o->knows_near = order_join(order, o->knows_near, o->knows_all);
 }
 
+bool race_holds_old(const struct ck_order *o, bool gl1)
+{
+    return gl1 ? o->gl1 < o->acquiring || o->took_gl1 != o->takes
+               : o->gl0 < o->acquiring || o->took_gl0 != o->takes;
+}
+
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst)
 {
     struct ck_order *o = &w->order;
     race_anew(ck->race);
     if (inst->kind == EMU_KIND_WAIT && waits_for_stores(&inst->isa)) {
         o->waited = o->stores_out;
+        o->was_narrow = !o->stores_out && (o->narrow || o->was_narrow);
         o->narrow = false;
         o->stores_out = false;
     }
@@ -47,15 +54,15 @@ void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst
         race_catch_up(ck, w->group);
         race_flag_fenced(w);
     }
-    if ((gl0 && o->gl0 < o->acquiring) || (gl1 && o->gl1 < o->acquiring)) {
+    if ((gl0 && race_holds_old(o, false)) || (gl1 && race_holds_old(o, true))) {
         race_catch_up(ck, w->group);
         drop_cache(&ck->race->order, o, gl1);
     }
     if (gl0 || gl1) {
         *(gl1 ? &o->bare1 : &o->bare0) = false;
         o->loads = gl1 ? 0 : o->loads;
-        o->narrow = gl0 && o->waited;
-        o->waited = false;
+        o->narrow = gl0 && (o->waited || o->was_narrow || o->narrow);
+        o->waited = o->was_narrow = false;
     }
 }
 
@@ -71,8 +78,11 @@ void ck_race_barrier(struct ck *ck, struct ck_group *g)
     race_log_forget(g);
     if (g->lds)
         shadow_forget(g->lds);
-    for (unsigned i = 0; i < g->n_waves; i++)
-        g->wave[i].order.waited = g->wave[i].order.narrow = false;
+    for (unsigned i = 0; i < g->n_waves; i++) {
+        struct ck_order *o = &g->wave[i].order;
+        o->narrow |= o->was_narrow; /* a wait for a barrier is one for the workgroup */
+        o->waited = o->was_narrow = false;
+    }
     if (!ck->race->acquired)
         return; /* nothing to hand on */
     for (unsigned i = 0; i < g->n_waves; i++) {

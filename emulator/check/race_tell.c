@@ -122,10 +122,10 @@ static const char *lacks(struct ck *ck, const struct ck_wave *w,
     const struct ck_order *o = &w->order;
     if (p->write || !has_taken(ck, w, p))
         return NULL;
-    return o->gl0 < o->acquiring && o->gl1 < o->acquiring
-               ? "buffer_gl1_inv and buffer_gl0_inv"
-           : o->gl0 < o->acquiring ? "buffer_gl0_inv"
-                                   : "buffer_gl1_inv";
+    bool gl0 = race_holds_old(o, false), gl1 = race_holds_old(o, true);
+    return gl0 && gl1 ? "buffer_gl1_inv and buffer_gl0_inv"
+           : gl0      ? "buffer_gl0_inv"
+                      : "buffer_gl1_inv";
 }
 
 /* What runtimes keep for themselves, like the heap of malloc in kernels: their code
