@@ -25,13 +25,24 @@ struct tm_go {
     struct tm_wave *first;
 };
 
+/* Will nothing be asked of the instruction cache when the wave issues its next
+ * instruction and looks at what follows? */
+static inline bool tm_asks_for_none(const struct tm_fetch_wave *f,
+                                    const struct tm_inst *i)
+{
+    const struct tm_inst *next = i->follows;
+    return tm_fetch_has_all(f, i) ||
+           (next && next->sort == TM_SORT_PLAIN && tm_fetch_is_line(f, next) &&
+            f->fetched > ((uint64_t)i->offset + i->bytes + f->ahead) / TM_CODE_LINE);
+}
+
 /* A turn in the next cycle: is it the WGP's own, as advance_window (windows.c) asks it,
  * and nothing but that of a plain instruction, whose code is there? */
 static inline bool tm_goes_on(const struct tm_engine *t, const struct tm_wave *w)
 {
     const struct tm_inst *i = w->next;
     return i->sort == TM_SORT_PLAIN && w->owed != UINT8_MAX &&
-           tm_fetch_has_all(&w->fetch, i) && !(w->open && tm_awaits(t, w));
+           tm_asks_for_none(&w->fetch, i) && !(w->open && tm_awaits(t, w));
 }
 
 static inline uint64_t tm_turns_of(const struct tm_turns *q, int64_t now)

@@ -89,13 +89,19 @@ static inline int64_t tm_fetch_ready(const struct tm_base *b, struct tm_fetch *f
     return w->line_ready_for == last + 1 ? w->line_ready : tm_fetch_line(b, f, w, i);
 }
 
-/* Will they be by the next cycle, as far as is known? */
+/* Has the wave looked at its line? */
+static inline bool tm_fetch_is_line(const struct tm_fetch_wave *w,
+                                    const struct tm_inst *i)
+{
+    return w->line_ready_for == (i->offset + i->bytes - 1u) / TM_CODE_LINE + 1;
+}
+
+/* Are all bytes of the instruction surely there in the next cycle? */
 static inline bool tm_fetch_is_there(const struct tm_base *b,
                                      const struct tm_fetch_wave *w,
                                      const struct tm_inst *i)
 {
-    uint64_t last = (i->offset + i->bytes - 1u) / TM_CODE_LINE;
-    return w->line_ready_for == last + 1 && w->line_ready <= b->now + 1;
+    return tm_fetch_is_line(w, i) && w->line_ready <= b->now + 1;
 }
 
 /* The wave is at offset now: fetch what comes into reach. */
