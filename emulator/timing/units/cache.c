@@ -100,6 +100,9 @@ void tm_cache_drop(struct tm_cache *c, uint64_t line)
 
 void tm_cache_clear(struct tm_cache *c)
 {
+    if (c->clock == c->emptied) /* each wave of a workgroup does it, behind a barrier */
+        return;
+    c->emptied = c->clock;
     memset(c->tag, 0, (size_t)c->sets * c->ways * sizeof *c->tag);
     memset(c->used, 0, (size_t)c->sets * c->ways * sizeof *c->used);
 }

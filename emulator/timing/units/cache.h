@@ -12,13 +12,14 @@
 
 struct tm_cache {
     uint32_t sets, ways;
-    uint64_t *tag;  /* line number + 1; 0: empty */
-    int64_t *ready; /* when the line's data are there */
-    uint32_t *used; /* for least recently used; 0: empty */
-    bool *written;  /* since it came, tm_cache_write */
-    uint32_t clock;
-    size_t last; /* the way that was accessed last */
-    bool lost;   /* the last miss has put out a line that was written */
+    uint64_t *tag;    /* line number + 1; 0: empty */
+    int64_t *ready;   /* when the line's data are there */
+    uint32_t *used;   /* for least recently used; 0: empty */
+    bool *written;    /* since it came, tm_cache_write */
+    uint32_t clock;   /* accesses so far */
+    uint32_t emptied; /* at that time it was empty */
+    size_t last;      /* the way that was accessed last */
+    bool lost;        /* the last miss has put out a line that was written */
     uint64_t lost_line;
     uint64_t hits, misses;
 };
