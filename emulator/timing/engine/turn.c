@@ -122,11 +122,20 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
     }
 }
 
-/* What the wave comes to: nearly always what it met behind that before. */
+/* What the wave comes to: nearly always what it met behind that before, or behind a
+ * delay there that nobody hears of. */
 static inline rd_status come_to(struct tm_engine *t, struct tm_wave *w,
                                 struct tm_inst *before, bool straight)
 {
     struct tm_inst *next = straight && before ? before->follows : NULL;
+    if (next && next->special == TM_DELAY && next->follows && next->postponed &&
+        next->follows->special != TM_DELAY && !w->last_imm && w->owed != UINT8_MAX &&
+        !t->observer.step) {
+        tm_delay(w, next->delay);
+        next->executions++;
+        w->owed++;
+        next = next->follows;
+    }
     if (!next || next->special == TM_DELAY)
         return take_delays(t, w, before, straight);
     w->next = next;
