@@ -361,9 +361,14 @@ static inline void tm_account_issue(struct tm_engine *t, struct tm_wave *w,
                                     struct tm_inst *i, int64_t at,
                                     const struct emu_event *event)
 {
+    const struct tm_waited *x = &w->account.waited[0];
     i->cycles += 1;
-    if (w->account.n_waited)
+    if (w->account.n_waited == 1 && !x->from && x->why != TM_S_BARRIER) {
+        i->cycles += x->cycles;
+        i->stall[x->why] += x->cycles;
+    } else if (w->account.n_waited) {
         i->cycles += tm_account_waits(t, w, i);
+    }
     i->executions++;
     i->stall[TM_S_NONE]++;
     if (i->flops && !w->skip) {
