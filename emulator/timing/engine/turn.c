@@ -36,12 +36,12 @@ static rd_status step_now(struct tm_engine *t, struct tm_wave *w,
 TM_HOT rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
                       const struct emu_event **event, enum tm_sort sort)
 {
-    bool later = sort == TM_SORT_PLAIN || sort == TM_SORT_WAIT ||
-                 (sort == TM_SORT_ANY && i->postponed);
+    bool valu = sort == TM_SORT_PLAIN || sort == TM_SORT_VALU;
+    bool later = valu || sort == TM_SORT_WAIT || (sort == TM_SORT_ANY && i->postponed);
     if (!later || w->owed == UINT8_MAX)
         return step_now(t, w, event);
     w->owed++;
-    if (sort == TM_SORT_PLAIN || (sort == TM_SORT_ANY && i->cls == TM_VALU))
+    if (valu || (sort == TM_SORT_ANY && i->cls == TM_VALU))
         tm_fetch_sources(w, i);
     t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
     *event = &t->plain;
@@ -535,7 +535,7 @@ TM_HOT rd_status issue_as(struct tm_engine *t, struct tm_wave *w, enum tm_sort s
     w->next = NULL;
     if (st != RD_OK)
         return st;
-    bool plain = sort == TM_SORT_PLAIN || sort == TM_SORT_WAIT;
+    bool plain = sort == TM_SORT_PLAIN || sort == TM_SORT_VALU || sort == TM_SORT_WAIT;
     if (!plain && (i->special || event->flags))
         return issued_special(t, w, i, at, event);
     tm_fetch_ahead(&t->chip.b, &w->simd->in->fetch, &w->fetch, i->offset + i->bytes);
@@ -700,6 +700,20 @@ TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
     return st == RD_OK ? run_on(t, w) : st;
 }
 
+TM_APART static rd_status turn_of_valu(struct tm_engine *t, struct tm_wave *w)
+{
+    const struct tm_simd *s = w->simd;
+    struct tm_turns *behind = NULL;
+    if (is_first(w)) {
+        if (waits_on(t, w))
+            return RD_OK;
+        behind = leave_line(w);
+    }
+    rd_status st = tm_valu_goes(&t->chip.b, w, w->next) ? issue_as(t, w, TM_SORT_VALU)
+                                                        : wait_again(t, w);
+    return behind && st == RD_OK ? line_up(t, behind, s) : st;
+}
+
 TM_APART static rd_status turn_of_wait(struct tm_engine *t, struct tm_wave *w)
 {
     uint8_t why = TM_S_NONE;
@@ -768,6 +782,8 @@ rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w)
     switch (w->next ? w->next->sort : TM_SORTS) {
     case TM_SORT_PLAIN:
         return turn_of_plain(t, w);
+    case TM_SORT_VALU:
+        return turn_of_valu(t, w);
     case TM_SORT_LDS:
         return turn_of_lds(t, w);
     case TM_SORT_WAIT:

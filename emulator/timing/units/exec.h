@@ -454,6 +454,7 @@ TM_HOT void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
     const struct tm_base *b = &c->b;
     struct tm_ports *port = &w->simd->port;
     enum tm_class cls = sort == TM_SORT_PLAIN  ? TM_VALU
+                        : sort == TM_SORT_VALU ? TM_VALU
                         : sort == TM_SORT_LDS  ? TM_LDS
                         : sort == TM_SORT_WAIT ? TM_IMM
                                                : (enum tm_class)i->cls;
@@ -471,6 +472,8 @@ TM_HOT void tm_issue(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
         w->hints.clause_more = false;
     if (sort == TM_SORT_PLAIN) {
         valu_issued(b, w, i, 1, valu_result(b, w, i, TM_PIPE_PLAIN, 1), false);
+    } else if (sort == TM_SORT_VALU) {
+        issue_valu(b, w, i, 1);
     } else if (sort == TM_SORT_LDS) {
         issue_lds(c, w, i, event, passes_of(b, i, event->exec));
         if (event->flags & EMU_EV_TAKEN) /* into the trap handler */

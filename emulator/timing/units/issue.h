@@ -405,6 +405,9 @@ TM_HOT int64_t tm_ready(const struct tm_base *b, struct tm_wave *w, uint8_t *why
     if (plain) {
         wait_plain(b, w, &o);
         wait_port_of(b, w, TM_VALU, &o);
+    } else if (i->sort == TM_SORT_VALU && !imm) {
+        wait_valu(b, w, i, &o);
+        wait_port_of(b, w, TM_VALU, &o);
     } else if (i->sort == TM_SORT_LDS) {
         wait_lds(b, w, i, &o);
         wait_port_of(b, w, TM_LDS, &o);

@@ -412,6 +412,9 @@ void tm_inst_sort(struct tm_inst *i, unsigned lanes)
     if (i->cls == TM_VALU && i->pipe == TM_PIPE_PLAIN && i->issue_cycles == 1 &&
         i->pipe_cycles == 1 && i->postponed && !i->special && !scalars && lanes == 32)
         i->sort = TM_SORT_PLAIN;
+    else if (i->cls == TM_VALU && i->pipe != TM_PIPE_NONE && i->postponed &&
+             !i->special && lanes == 32)
+        i->sort = TM_SORT_VALU;
     else if (i->cls == TM_LDS)
         i->sort = TM_SORT_LDS;
     else if (i->cls == TM_IMM && i->special == TM_WAITCNT && i->postponed)
