@@ -50,7 +50,7 @@ RULES = {
     "valu_forward_bank": 0, "wmma_read_cycles": 0, "vgpr_bank_reads": 4, "sdst_queue": 64,
     "sdst_writes": 64, "sdst_write_cycles": 0, "sdst_stall_cycles": 0, "cmpx_queue": 64, "cmpx_drain": 0, "salu_queue": 8, "salu_queue_return": 1, "salu_start": 1,
     "salu_two_sources": 1, "salu_hwreg_drain": 0, "salu_setreg_block": 0, "salu_waitcnt_block": 0, "salu_out": 2,
-    "valu_to_salu": 1, "valu_sgpr_write": 1, "drain": 5, "smem_hit": 20, "smem_hit_b256": 0,
+    "valu_to_salu": 1, "drain": 5, "smem_hit": 20, "smem_hit_b256": 0,
     "smem_hit_b512": 0, "kernarg_cycles": 345, "lds_latency": 20, "lds_start": 1, "mem_queue": 16, "lds_queue_return": 0,
     "lds_flight": 63, "lds_float_atomic": 0, "lds_permute": 0, "vmem_hit": 81, "utcl1_miss_cycles": 0,
     "walk_pages": 1, "send_turn_cycles": 0, "vmem_switch": 0,

@@ -49,6 +49,21 @@ static int64_t sdst_entry(const struct tm_base *b, struct tm_simd *s, int64_t at
     return room;
 }
 
+/* When it can have SGPRs that the VALU has written before; those of VCC it has as it
+ * comes to them. */
+static int64_t sgprs_ready(const struct tm_base *b, const struct tm_wave *w,
+                           const struct tm_inst *i)
+{
+    uint32_t last = 0;
+    for (unsigned r = 0; r < i->n_ssrc; r++)
+        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < ISA_SEL_VCC_LO;
+             k++) {
+            uint32_t written = w->sregs.s[i->ssrc[r].first + k].write;
+            last = written > last ? written : last;
+        }
+    return last ? tm_stamped(w->start, last) + PARAM(b, valu_dep) : 0;
+}
+
 /* The result's time: after the operands', in order within the SIMD, banks permitting.
  */
 TM_HOT int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
@@ -83,6 +98,8 @@ TM_HOT int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
     else if (s->valu.trans_result + PARAM(b, trans_dep) > at)
         order = tm_max(order, behind_trans(b, w, i));
     at = tm_max(at, tm_max(ready, order));
+    if (i->reads_sgpr)
+        at = tm_max(at, sgprs_ready(b, w, i));
     if (i->writes_sdst)
         at = sdst_entry(b, s, at);
     s->valu.result = at;
@@ -110,7 +127,7 @@ static void valu_sgprs(const struct tm_base *b, struct tm_wave *w,
     for (unsigned r = 0; r < i->n_sdst; r++)
         for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++) {
             w->sregs.s[i->sdst[r].first + k].write = tm_stamp(w->start, exec);
-            busy_until(w, i->sdst[r].first + k, exec + PARAM(b, valu_sgpr_write));
+            busy_until(w, i->sdst[r].first + k, exec + PARAM(b, drain));
         }
     if (i->writes_sdst) {
         if (w->valu.sdst_exec < b->now)

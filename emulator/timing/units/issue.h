@@ -87,7 +87,7 @@ static void wait_sgpr_results(const struct tm_base *b, const struct tm_wave *w,
                               const struct tm_inst *i, struct bound *o)
 {
     int64_t read = w->valu.sgpr_read + PARAM(b, valu_sgpr_read);
-    int64_t write = w->valu.sgpr_write + PARAM(b, valu_sgpr_write);
+    int64_t write = w->valu.sgpr_write + PARAM(b, drain);
     if (tm_max(read, write) <= b->now)
         return;
     for (unsigned r = 0; r < i->n_sdst; r++)
