@@ -4,6 +4,8 @@
 #include "outfile.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* "'path': what is wrong"; of the system's calls in its words. */
 static void tell(const struct outfile *o, rd_status st, const char *path, char *why)
@@ -20,6 +22,7 @@ static rd_status open_file(struct outfile *o, const char *path, bool append)
         return st;
     o->file = fopen(path, append ? "ab" : "wb");
     o->fresh = true;
+    o->append = append;
     if (o->file && append) {
         (void)setvbuf(o->file, NULL, _IONBF, 0);
         off_t before = fseeko(o->file, 0, SEEK_END) == 0 ? ftello(o->file) : -1;
@@ -79,12 +82,16 @@ bool outfile_pack(struct outfile *o, const uint8_t *raw, size_t n)
 
 rd_status outfile_close(struct outfile *o, char *why)
 {
+    struct stat sb;
+    bool plain = fstat(fileno(o->file), &sb) == 0 && S_ISREG(sb.st_mode);
     errno = 0;
     if (fclose(o->file) != 0)
         outfile_fail(o, RD_E_IO);
     rd_status st = o->status;
     if (st != RD_OK)
         tell(o, st, o->path, why);
+    if (st != RD_OK && plain && !o->append)
+        (void)unlink(o->path);
     let_go(o);
     return st;
 }

@@ -18,6 +18,7 @@ struct outfile {
     int io_errno;
     uint64_t bytes; /* written */
     bool fresh;     /* there was nothing in the file before */
+    bool append;
 };
 
 #define OUTFILE_WHY 256 /* bytes of a text that says what is wrong */
@@ -39,6 +40,8 @@ void outfile_write(struct outfile *o, const void *p, size_t n);
 /* Pack bytes into o->packed. False: it failed, which is remembered. */
 bool outfile_pack(struct outfile *o, const uint8_t *raw, size_t n);
 
+/* Whatever could not be written whole is removed, unless it is a device or the file was
+ * opened to be gone on with. */
 RD_CHECKED rd_status outfile_close(struct outfile *o, char *why);
 
 #endif

@@ -84,6 +84,20 @@ def prepare():
         expect(status == 0, f"{words}: {told}")
 
 
+def recordings():
+    """What is recorded goes to its file at once; of a recording that has an end missing
+    nothing is left."""
+    for name, words in (("l.tl", ["--timing", "--timing-trace", "l.tl"]), ("l.bin", ["--trace", "l.bin"])):
+        for limit in 0, 100:
+            status, text = call(*RUN, *words, limit=limit)
+            expect(status == 1 and f"cannot write '{name}': File too large" in text, text)
+            expect(not os.path.exists(name), f"{name} is left")
+    for words in ["--timing", "--timing-trace", "/dev/full"], ["--trace", "/dev/full"]:
+        status, text = call(*RUN, *words)
+        expect(status == 1 and "cannot write '/dev/full': No space" in text, text)
+        expect(stat.S_ISCHR(os.stat("/dev/full").st_mode), "a device is removed")
+
+
 def full():
     prepare()
     for name, words, told in outputs():
@@ -106,6 +120,7 @@ def full():
         expect(len(open(name, "rb").read()) > len(good) // 2, f"{name} was not written anew")
     if not SANITIZED:
         checks()
+    recordings()
     places()
 
 

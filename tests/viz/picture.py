@@ -182,11 +182,13 @@ with tempfile.TemporaryDirectory() as folder:
               done)
     done = call("viz", path("k"))
     check("not a timeline", done.returncode == 1 and "no timeline" in done.stderr, done)
-    # what cannot be written to the end is not removed: it may be a device
     small = ["sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]
     done = call("viz", path("t"), "--screenshot", path("full.png"), before=small)
     check("a full disk", done.returncode == 1 and "File too large" in done.stderr and
-          os.path.exists(path("full.png")), done.stderr)
+          not os.path.exists(path("full.png")), done.stderr)
+    done = call("viz", path("t"), "--screenshot", "/dev/full")
+    check("a device that is full", done.returncode == 1 and "No space" in done.stderr and
+          not os.path.isfile("/dev/full") and os.path.exists("/dev/full"), done.stderr)
     done = call("viz", path("t"), "--screenshot", path("no/where.png"))
     check("cannot write", done.returncode == 1 and "cannot write" in done.stderr, done)
     done = call("viz", path("t"))

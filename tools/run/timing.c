@@ -292,7 +292,7 @@ static int watch(const struct run_timing *rt, const char *path, struct tm_engine
     if (!path)
         return CLI_OK;
     if (tl_create(path, &options, out, &err) != RD_OK)
-        return cli_error(CLI_FAILED, "%s", err.text);
+        return cli_error(CLI_FAILED, "cannot write %s", err.text);
     if (rt->kernel)
         tl_name(*out, rt->kernel);
     struct tm_observer observer = tl_observer(*out);
@@ -355,7 +355,7 @@ int run_timing(struct run_options *o, struct emu *emu,
     if (status == CLI_OK)
         status = sampled;
     if (tl_close(writer, &err) != RD_OK)
-        status = cli_error(CLI_FAILED, "%s", err.text);
+        status = cli_error(CLI_FAILED, "cannot write %s", err.text);
     if (live.child > 0)
         *window = viz_live_finish(&live);
     run_sample_free(&sample); /* the engine looks at it no more */
