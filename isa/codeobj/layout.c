@@ -299,11 +299,6 @@ static rd_status layout_sections(struct co_object *obj, struct co_error *err)
             min_align = 1;
         }
     }
-    if (obj->image_bytes == 0)
-        return co_fail(
-            err, RD_E_FORMAT,
-            "relocatable file without contents: none of %u sections is loaded",
-            obj->n_sections);
     return RD_OK;
 }
 

@@ -41,6 +41,10 @@ rd_status co_load(const struct co_object *obj, void *memory, size_t bytes,
                   uint64_t gpuva, struct co_error *err)
 {
     uint8_t *image = memory;
+    if (obj->image_bytes == 0)
+        return co_fail(err, RD_E_FORMAT,
+                       "load: none of the file's %u sections is loaded",
+                       obj->n_sections);
     if (bytes < obj->image_bytes)
         return co_fail(err, RD_E_INVALID,
                        "load: %zu bytes of memory for an image of %" PRIu64, bytes,

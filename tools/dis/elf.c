@@ -249,18 +249,14 @@ static int write_source(struct dis_writer *w, struct dis_lines *lines)
     struct code code = {.w = w, .lines = lines, .wave = ISA_WAVE32};
     struct dis_object *o = w->o;
     int status = CLI_OK;
-    bool any = false;
     dis_put_head(w);
     for (uint32_t i = 1; i < o->n_sections && status == CLI_OK; i++) {
         if (!o->sections[i].written)
             continue;
-        any |= is_code(&o->sections[i]);
         status = write_section(w, i, &code);
     }
     put_addrsig(o);
     warn(w);
-    if (status == CLI_OK && !any)
-        status = cli_error(CLI_FAILED, "%s: no executable section", o->path);
     return status;
 }
 
