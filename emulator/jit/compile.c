@@ -6,7 +6,6 @@
  */
 #include "compile.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "access.h"
@@ -55,23 +54,13 @@ static void account(struct emit *e, unsigned n_insts, unsigned turn, unsigned pa
 
 struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
 {
-    if (e->n_far == e->cap_far) {
-        unsigned cap = e->cap_far ? 2 * e->cap_far : 64;
-        struct far **bigger = realloc(e->far, cap * sizeof *bigger);
-        if (!bigger) {
-            e->failed = true;
-            return NULL;
-        }
-        e->far = bigger;
-        e->cap_far = cap;
-    }
-    struct far *f = e->n_far < FAR_KEPT ? &e->kept[e->n_far] : malloc(sizeof *f);
-    if (!f) {
-        e->failed = true;
+    if (e->n_far == FAR_MAX) {
+        e->x->full = true;
         return NULL;
     }
-    e->far[e->n_far++] = f;
-    *f = (struct far){.kind = kind,
+    struct far *f = far_at(e, e->n_far++);
+    *f = (struct far){.x = e->x,
+                      .kind = kind,
                       .u = kind == FAR_SLOW && e->whole ? e->whole : u,
                       .before = rows_state(&e->rows),
                       .n_insts = e->n_insts,
@@ -192,23 +181,18 @@ static void write_check(struct emit *e, const struct far *f)
     x86_jmp_to(e->x, f->back);
 }
 
-static bool land(struct emit *e, const struct far *f)
-{
-    e->failed |= f->n_jumps > FAR_JUMPS;
-    for (unsigned k = 0; k < f->n_jumps && !e->failed; k++)
-        x86_land(e->x, f->jumps[k]);
-    return !e->failed;
-}
-
 static void write_far(struct emit *e)
 {
     for (unsigned i = 0; i < e->n_far; i++) /* first: they go on to others */
-        if (e->far[i]->kind == FAR_CHECK && land(e, e->far[i]))
-            write_check(e, e->far[i]);
+        if (far_at(e, i)->kind == FAR_CHECK) {
+            x86_land_all(e->x, far_at(e, i)->jump);
+            write_check(e, far_at(e, i));
+        }
     for (unsigned i = 0; i < e->n_far; i++) {
-        struct far *f = e->far[i];
-        if (f->kind == FAR_CHECK || !land(e, f))
+        struct far *f = far_at(e, i);
+        if (f->kind == FAR_CHECK)
             continue;
+        x86_land_all(e->x, f->jump);
         if (f->kind == FAR_FAULT) {
             write_fault(e, f);
         } else if (f->kind == FAR_SLOW || f->kind == FAR_ASK || f->kind == FAR_SETTLE) {
@@ -595,7 +579,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .paths = job->paths,
                        .watch = job->watch,
                        .places = job->places,
-                       .kept = job->room->far,
+                       .room = job->room,
                        .parts = x->evex ? 2 : 4,
                        .part_bytes = x->evex ? 64 : 32};
     e->run.m_sgpr = NO_SGPR;
@@ -613,11 +597,7 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
     e->head_at = x86_here(x);
     emit_steps(e);
     write_far(e);
-    bool ok = !e->failed && !x->full && job->t->n;
-    while (e->n_far > FAR_KEPT)
-        free(e->far[--e->n_far]);
-    free(e->far);
-    return ok;
+    return !e->failed && !x->full && job->t->n;
 }
 
 /* ---- stubs ----------------------------------------------------------------------- */

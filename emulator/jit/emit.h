@@ -52,12 +52,10 @@ struct rows_state {
     uint16_t used, dirty;
 };
 
-#define FAR_JUMPS 32
-
 /* Code out of the way of the usual path, written behind it. */
 struct far {
-    uint32_t jumps[FAR_JUMPS]; /* that come here */
-    unsigned n_jumps;          /* more than there is room for: the trace fails */
+    struct x86 *x;
+    size_t jump; /* the last one that comes here (x86_join) */
     enum {
         FAR_EXIT,
         FAR_TURN,
@@ -135,10 +133,9 @@ struct emit {
     const struct path_sink *paths; /* NULL: nobody counts */
     const struct watch *watch;     /* NULL: nobody watches */
     struct watch_arena **places;
-    uint8_t sees[TRACE_MAX]; /* WATCH_* of the steps */
-    struct far **far;        /* they stay where they are */
-    struct far *kept;        /* memory for the first FAR_KEPT of them */
-    unsigned n_far, cap_far;
+    uint8_t sees[TRACE_MAX];   /* WATCH_* of the steps */
+    struct compile_room *room; /* of which this is a part */
+    unsigned n_far;
     const struct wave *wave; /* which is about to run the trace */
     const uint32_t *vgprs;   /* its rows */
     bool written[ROWS_MAX];  /* rows that steps so far have written */
@@ -150,12 +147,21 @@ struct emit {
     bool failed;             /* out of memory, or the trace is too long */
 };
 
-/* Memory of a compilation, kept for the next one: its pages are there already. */
-#define FAR_KEPT 8u
+/* Memory of a compilation, kept for the next one: its pages are there already. Most
+ * traces have few places out of the way, which lie close to all else. */
+#define FAR_NEAR 12u
+#define FAR_MAX  (8u * TRACE_MAX)
 struct compile_room {
     struct emit emit;
-    struct far far[FAR_KEPT]; /* of emit.far, the first ones */
+    struct far near[FAR_NEAR];
+    struct trace trace;
+    struct far more[FAR_MAX - FAR_NEAR + 1]; /* the last one for who got none */
 };
+
+static inline struct far *far_at(struct emit *e, unsigned i)
+{
+    return i < FAR_NEAR ? &e->room->near[i] : &e->room->more[i - FAR_NEAR];
+}
 
 /* Temporary vector registers: for sources (3), two for recipes, one for results, masks
  * (AVX2). */
@@ -235,11 +241,8 @@ void known_loop(struct emit *e, unsigned steps);
 struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u);
 static inline void far_from(struct far *f, size_t jump)
 {
-    if (!f)
-        return;
-    if (f->n_jumps < FAR_JUMPS)
-        f->jumps[f->n_jumps] = (uint32_t)jump;
-    f->n_jumps++;
+    if (f)
+        f->jump = x86_join(f->x, jump, f->jump);
 }
 
 /* The slow path at f comes back here. */

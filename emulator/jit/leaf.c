@@ -266,7 +266,7 @@ bool emit_leaf(struct emit *e, const struct uop *u)
     bool aside = value && (e->masked || u->flags & UF_DST16);
     if (!suits(e, u))
         return false;
-    size_t slow = e->n_far;
+    unsigned slow = e->n_far;
     known_forget(e);
     bool may_be_slow = check_float_mode(e, u);
     rows_flush(e, &e->rows);
@@ -280,7 +280,7 @@ bool emit_leaf(struct emit *e, const struct uop *u)
     if (u->flags & UF_MASK_OUT)
         take_mask(e, u);
     if (may_be_slow)
-        emit_back(e, e->far[slow]);
+        emit_back(e, far_at(e, slow));
     if (u->flags & UF_MASK_OUT && u->d2 == ISA_SEL_EXEC_LO)
         emit_new_exec(e);
     e->handled[e->n_insts - 1] = true;

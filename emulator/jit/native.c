@@ -63,7 +63,6 @@ struct native {
     uint8_t recipe_at[RECIPE_PLACES]; /* by semantics function: index + 1, or 0 */
     uint8_t recipe_of[ISA_OP_COUNT];  /* likewise by opcode: of those of the trace */
     struct compile_room room;
-    struct trace trace;
     uint64_t handled[ISA_OP_COUNT]; /* executions by handlers, of those counted */
 };
 
@@ -487,16 +486,16 @@ static bool write_trace(struct native_table *t, struct x86 *x,
     struct native *n = t->native;
     const struct uop *head = t->program->uops + slot;
     const struct x86 empty = *x;
-    trace_find(&n->trace, head, TRACE_PATHS, ends_trace, t);
-    if (!n->trace.n)
+    trace_find(&n->room.trace, head, TRACE_PATHS, ends_trace, t);
+    if (!n->room.trace.n)
         return false;
-    look_up(n, &n->trace);
+    look_up(n, &n->room.trace);
     if (compile_trace(x, job))
         return true;
-    if (!x->full || n->trace.n_blocks == 1)
+    if (!x->full || n->room.trace.n_blocks == 1)
         return false;
     *x = empty;
-    trace_find(&n->trace, head, 1, ends_trace, t);
+    trace_find(&n->room.trace, head, 1, ends_trace, t);
     return compile_trace(x, job);
 }
 
@@ -508,7 +507,7 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
     struct x86 x = {n->buffer, n->buffer, n->buffer + TRACE_BYTES,
                     n->emu->config.simd == EMU_SIMD_AVX512, false};
     const struct path_sink sink = {n, add_path};
-    struct compile_job job = {.t = &n->trace,
+    struct compile_job job = {.t = &n->room.trace,
                               .p = t->program,
                               .emu = n->emu,
                               .recipe_of = n->recipe_of,
@@ -526,12 +525,12 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
         perf_add(n->perf,
                  &(struct perf_trace){.code = code,
                                       .bytes = x86_here(&x),
-                                      .pc = program_pc(t->program, n->trace.head),
-                                      .op = n->trace.head->isa_op,
+                                      .pc = program_pc(t->program, n->room.trace.head),
+                                      .op = n->room.trace.head->isa_op,
                                       .partial = partial});
-    n->stats.blocks += code ? n->trace.n_blocks : 0;
+    n->stats.blocks += code ? n->room.trace.n_blocks : 0;
     n->stats.traces += code != NULL;
-    n->stats.instructions += code ? n->trace.n : 0;
+    n->stats.instructions += code ? n->room.trace.n : 0;
     n->stats.bytes += code ? x86_here(&x) : 0;
     n->full |= code_bytes(n->code) > CODE_LIMIT;
     return code;

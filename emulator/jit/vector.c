@@ -209,7 +209,7 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
                     .has_d = r->kind != RECIPE_MASK,
                     .write = ~0u,
                     .dpp = dpp_of(e->whole ? e->whole : u)};
-    size_t slow = e->n_far;
+    unsigned slow = e->n_far;
     if (j.dpp)
         j.write = dpp_writes(j.dpp, e->half);
     struct replaced was = {{false}, {false}};
@@ -228,7 +228,7 @@ static void emit_one(struct emit *e, const struct uop *u, const struct recipe *r
     run_recipe(e, &j);
     rows_unpin(e);
     if (may_be_slow)
-        emit_back(e, e->far[slow]);
+        emit_back(e, far_at(e, slow));
     if (gives_mask(r) && u->d2 == exec_sel(e))
         emit_new_exec(e);
 }
@@ -313,7 +313,7 @@ bool emit_halves(struct emit *e, const struct uop *u, const struct uop half[2])
     if (!r || !suits(r, u) || !dpp_suits(r, u) || reads_below(r) ||
         (dpp && e->masked && !dpp->fi))
         return false;
-    size_t slow = e->n_far;
+    unsigned slow = e->n_far;
     bool may_be_slow = recipe_may_be_slow(r);
     e->whole = u;
     if (may_be_slow)
@@ -326,7 +326,7 @@ bool emit_halves(struct emit *e, const struct uop *u, const struct uop half[2])
     e->half = 0;
     e->whole = NULL;
     if (may_be_slow)
-        emit_back(e, e->far[slow]);
+        emit_back(e, far_at(e, slow));
     return true;
 }
 
@@ -343,13 +343,13 @@ bool emit_vopd(struct emit *e, const struct uop *u)
                                  recipe_for(e, second->isa_op)};
     if (!r[0] || !r[1] || !suits(r[0], first) || !suits(r[1], second))
         return false;
-    size_t slow = e->n_far;
+    unsigned slow = e->n_far;
     bool may_be_slow = recipe_may_be_slow(r[0]) || recipe_may_be_slow(r[1]);
     if (may_be_slow)
         check_both(e, (const struct uop *[]){first, second}, r, u);
     emit_one(e, first, r[0], true);
     emit_one(e, second, r[1], true);
     if (may_be_slow)
-        emit_back(e, e->far[slow]);
+        emit_back(e, far_at(e, slow));
     return true;
 }

@@ -405,9 +405,9 @@ void watch_count(struct emit *e, const struct uop *u)
 void watch_once(struct emit *e, unsigned first)
 {
     for (unsigned i = first; i < e->n_far && e->watch; i++)
-        if (e->far[i]->kind == FAR_SLOW) {
-            e->far[i]->after = rows_state(&e->rows);
-            e->far[i]->back = x86_here(e->x);
-            e->far[i]->half = 1;
+        if (far_at(e, i)->kind == FAR_SLOW) {
+            far_at(e, i)->after = rows_state(&e->rows);
+            far_at(e, i)->back = x86_here(e->x);
+            far_at(e, i)->half = 1;
         }
 }

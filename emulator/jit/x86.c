@@ -594,6 +594,24 @@ void x86_land(struct x86 *x, size_t jump)
     set_distance(x, jump, x86_here(x));
 }
 
+size_t x86_join(struct x86 *x, size_t jump, size_t before)
+{
+    uint32_t kept = (uint32_t)before;
+    if (!x->full)
+        memcpy(x->begin + jump - 4, &kept, sizeof kept);
+    return jump;
+}
+
+void x86_land_all(struct x86 *x, size_t jump)
+{
+    while (jump && !x->full) {
+        uint32_t before;
+        memcpy(&before, x->begin + jump - 4, sizeof before);
+        x86_land(x, jump);
+        jump = before;
+    }
+}
+
 void x86_jmp_to(struct x86 *x, size_t target)
 {
     set_distance(x, x86_jmp(x), target);

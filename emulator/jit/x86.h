@@ -199,6 +199,10 @@ void x86_jump_reg(struct x86 *x, unsigned reg);
 size_t x86_jcc(struct x86 *x, enum x86_cc cc);
 size_t x86_jmp(struct x86 *x);
 void x86_land(struct x86 *x, size_t jump);
+/* Several jumps to one place: the last one, with those before it (0: none) kept where
+ * its distance will be. x86_land_all takes what this returned last. */
+size_t x86_join(struct x86 *x, size_t jump, size_t before);
+void x86_land_all(struct x86 *x, size_t jump);
 /* Jumps to a known place, as offsets from begin. */
 size_t x86_here(const struct x86 *x);
 void x86_jmp_to(struct x86 *x, size_t target);

@@ -642,6 +642,29 @@ START_TEST(jumps)
 }
 END_TEST
 
+/* Of several jumps to one place, those to another between them. */
+START_TEST(joined_jumps)
+{
+    size_t at[6], last[2] = {0, 0};
+    begin(false);
+    for (unsigned i = 0; i < 6; i++) {
+        skip(12 * i);
+        at[i] = x86_here(&x);
+        size_t jump = i % 3 ? x86_jcc(&x, CC_B) : x86_jmp(&x);
+        last[i & 1] = x86_join(&x, jump, last[i & 1]);
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        size_t target = x86_here(&x);
+        x86_land_all(&x, last[k]);
+        skip(5);
+        for (unsigned i = k; i < 6; i += 2)
+            expect_jump(at[i], i % 3 ? "jb" : "jmp", target);
+    }
+    x86_land_all(&x, 0); /* none */
+    ck_assert(!x.full);
+}
+END_TEST
+
 START_TEST(buffer_ends)
 {
     struct x86_rm rm = rm_mem(R12, 0x12345);
@@ -679,6 +702,7 @@ int main(void)
     tcase_add_test(t, move_immediate);
     tcase_add_test(t, memory);
     tcase_add_test(t, jumps);
+    tcase_add_test(t, joined_jumps);
     tcase_add_test(t, buffer_ends);
     suite_add_tcase(s, t);
     return suite_run(s);
