@@ -152,6 +152,14 @@ static void stand(struct gpu_queue *q)
     cp_clock_enter(q);
 }
 
+/* What waves read as REALTIME: a kernel that waits for a time ends at that time. The
+ * checkers and the debugger run pieces again, which must read the same. */
+static uint64_t clock_now(void *ctx)
+{
+    struct gpu_queue *q = ctx;
+    return gpu_clock(q->gpu);
+}
+
 enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
 {
     struct emu_dispatch with_control = *what;
@@ -162,6 +170,8 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
                                .interrupt = on_interrupt,
                                .unreported = on_unreported,
                                .ctx = q};
+    if (!q->gpu->checks.path && !q->gpu->debugger && !q->gpu->clock.simulated)
+        around.clock = clock_now;
     with_control.control = &q->control;
     with_control.queue = &around;
     with_control.watch = &q->watch;

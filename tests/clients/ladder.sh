@@ -139,7 +139,7 @@ hip)
     cp "$here/programs/hip_suite.hip" "$work"
     check 'hipcc builds hip_suite' '' mock -- hipcc --offload-arch=gfx1100 -O2 hip_suite.hip -o hip_suite
     for part in lds_reduction streams_and_events large_copies atomic_operations \
-        stream_awaits_stream device_heap managed_memory pinned_memory cooperative graphs scratch arguments; do
+        stream_awaits_stream wall_clock device_heap managed_memory pinned_memory cooperative graphs scratch arguments; do
         runs $part "^$part ok" ./hip_suite $part
     done
     runs device_printf 'lane 12 says hello 1.50' ./hip_suite device_printf

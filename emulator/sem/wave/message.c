@@ -50,7 +50,8 @@ static bool answer(struct wave *w, unsigned message, uint64_t *value)
         *value = q->knows_doorbell ? q->doorbell : NO_DOORBELL;
         return true;
     case RTN_GET_REALTIME:
-        *value = q->realtime + wave_clock(w) / CLOCKS_PER_TICK;
+        *value =
+            q->clock ? q->clock(q->ctx) : q->realtime + wave_clock(w) / CLOCKS_PER_TICK;
         return true;
     case RTN_GET_DDID:
         *value = q->packet;

@@ -7,6 +7,8 @@
 
 #include <hip/hip_cooperative_groups.h>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -80,6 +82,16 @@ __global__ void wait_for(int *place)
     __hip_atomic_store(&place[0], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
     while (!__hip_atomic_load(&place[1], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM))
         __builtin_amdgcn_s_sleep(1);
+}
+
+/* The same, and what the clock shows before and behind. */
+__global__ void wait_and_tell(int *place, long long *times)
+{
+    times[0] = wall_clock64();
+    __hip_atomic_store(&place[0], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+    while (!__hip_atomic_load(&place[1], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM))
+        __builtin_amdgcn_s_sleep(1);
+    times[1] = wall_clock64();
 }
 
 __global__ void let_go(int *place)
@@ -350,6 +362,28 @@ static bool stream_awaits_stream()
     return true;
 }
 
+/* A kernel that waits while the host sleeps has seen that time pass. */
+static bool wall_clock()
+{
+    int *place, rate;
+    long long *times;
+    HIP(hipDeviceGetAttribute(&rate, hipDeviceAttributeWallClockRate, 0));
+    HIP(hipHostMalloc(&place, 2 * sizeof *place, hipHostMallocCoherent));
+    HIP(hipHostMalloc(&times, 2 * sizeof *times));
+    place[0] = place[1] = 0;
+    times[0] = times[1] = 0;
+    wait_and_tell<<<1, 1>>>(place, times);
+    while (!__atomic_load_n(&place[0], __ATOMIC_ACQUIRE))
+        CHECK(hipStreamQuery(0) == hipErrorNotReady);
+    usleep(50000);
+    __atomic_store_n(&place[1], 1, __ATOMIC_RELEASE);
+    HIP(hipDeviceSynchronize());
+    CHECK(times[1] - times[0] >= 50ll * rate);
+    HIP(hipHostFree(place));
+    HIP(hipHostFree(times));
+    return true;
+}
+
 /* Several waves ask the host at once: who asked last is told by one place for all. */
 static bool printf_of_waves()
 {
@@ -517,6 +551,7 @@ int main(int argc, char **argv)
         {"atomic_operations", atomic_operations},
         {"device_printf", device_printf},
         {"stream_awaits_stream", stream_awaits_stream},
+        {"wall_clock", wall_clock},
         {"printf_of_waves", printf_of_waves},
         {"device_heap", device_heap},
         {"managed_memory", managed_memory},
