@@ -47,7 +47,7 @@ RULES = {
     "imm_switch_cycles": 1, "barrier_port_cycles": 1, "sleep_late_cycles": 0, "clock_start_cycles": 0,
     "barrier_cycles": 10, "barrier_slept_cycles": 0, "valu_queue": 8, "valu_queue_return": 1,
     "wmma_queue": 4, "valu_latency": 5, "valu_latency_const": 8, "double_early": 0, "valu_first_read": 0,
-    "valu_forward_bank": 0, "wmma_read_cycles": 0, "vgpr_bank_reads": 4, "sdst_queue": 64,
+    "valu_forward_bank": 0, "wmma_read_cycles": 0, "vgpr_bank_reads": 4, "sdst_queue": 7,
     "sdst_writes": 64, "sdst_write_cycles": 0, "sdst_stall_cycles": 0, "cmpx_queue": 64, "cmpx_drain": 0, "salu_queue": 8, "salu_queue_return": 1, "salu_start": 1,
     "salu_two_sources": 1, "salu_hwreg_drain": 0, "salu_setreg_block": 0, "salu_waitcnt_block": 0, "salu_out": 2,
     "valu_to_salu": 1, "drain": 5, "smem_hit": 20, "smem_hit_b256": 0,

@@ -35,6 +35,21 @@ static int64_t behind_trans(const struct tm_base *b, const struct tm_wave *w,
     return last ? tm_stamped(w->regs.start, last) - PARAM(b, valu_dep) + 1 : 0;
 }
 
+/* When the result can come behind the slow ones of the SIMD: order behind the last,
+ * more from its operands on. */
+__attribute__((noinline)) static int64_t
+in_order(const struct tm_base *b, const struct tm_wave *w, const struct tm_inst *i,
+         enum tm_pipe pipe, int64_t order, int64_t more)
+{
+    const struct tm_valu *v = &w->simd->valu;
+    if (pipe == TM_PIPE_DOUBLE)
+        order -= v->last_pipe != TM_PIPE_DOUBLE ? PARAM(b, double_early) : 0;
+    else
+        order = tm_max(order, v->after_double + more);
+    return tm_max(order, pipe == TM_PIPE_TRANS ? v->trans_result + PARAM(b, trans_issue)
+                                               : behind_trans(b, w, i));
+}
+
 /* Results for SGPRs go through a short queue of the SIMD: the VALU stops in front of
  * it, and its issue a little later. When a result that could come at a time does. */
 static int64_t sdst_entry(const struct tm_base *b, struct tm_simd *s, int64_t at)
@@ -89,14 +104,8 @@ TM_HOT int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
         (i->bank_reads[0] > 1 || i->bank_reads[1] > 1))
         at += PARAM(b, valu_forward_bank);
     int64_t order = s->valu.result + cycles;
-    if (pipe == TM_PIPE_DOUBLE && s->valu.last_pipe != TM_PIPE_DOUBLE)
-        order -= PARAM(b, double_early);
-    else if (pipe != TM_PIPE_DOUBLE)
-        order = tm_max(order, s->valu.after_double + more);
-    if (pipe == TM_PIPE_TRANS)
-        order = tm_max(order, s->valu.trans_result + PARAM(b, trans_issue));
-    else if (s->valu.trans_result + PARAM(b, trans_dep) > at)
-        order = tm_max(order, behind_trans(b, w, i));
+    if (pipe != TM_PIPE_PLAIN || s->valu.slow > at)
+        order = in_order(b, w, i, pipe, order, more);
     at = tm_max(at, tm_max(ready, order));
     if (i->reads_sgpr)
         at = tm_max(at, sgprs_ready(b, w, i));
@@ -185,8 +194,10 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_ins
         w->valu.trans_next[w->valu.newest_trans] = b->now + i->dependent_cycles;
         w->valu.trans_from[w->valu.newest_trans] = i;
         s->valu.trans_result = exec;
+        s->valu.slow = tm_max(s->valu.slow, exec + i->result_cycles);
     } else if (i->pipe == TM_PIPE_DOUBLE) {
         s->valu.after_double = exec + i->result_cycles;
+        s->valu.slow = tm_max(s->valu.slow, s->valu.after_double);
     }
     valu_sgprs(b, w, i, exec);
 }

@@ -15,6 +15,7 @@ struct tm_valu {
     int64_t result;       /* the last */
     int64_t trans_result; /* of a transcendental */
     int64_t after_double; /* others' results come behind those of f64 */
+    int64_t slow;         /* until when one of these may be waited for */
     struct tm_operands operands;
     struct tm_queue sdst_queue;
     int64_t stalls, goes; /* no issue from, until */
