@@ -102,6 +102,13 @@ START_TEST(caches_replace_the_least_recently_used)
     ck_assert(!tm_cache_probe(&c, 1)); /* another set */
     ck_assert_uint_eq(c.hits, 1);
     ck_assert_uint_eq(c.misses, 3);
+    for (unsigned n = 0; n < 3; n++) { /* as it was filled, and while it is empty */
+        tm_cache_clear(&c);
+        tm_cache_clear(&c);
+        ck_assert(!tm_cache_probe(&c, 8));
+        ck_assert(!tm_cache_access(&c, 8, &ready));
+        ck_assert(tm_cache_access(&c, 8, &ready));
+    }
     tm_cache_destroy(&c);
 }
 END_TEST
@@ -157,17 +164,40 @@ START_TEST(short_queues_forget_what_does_not_matter)
 }
 END_TEST
 
+/* A ring that keeps what is free says what a queue says that forgets it. */
+START_TEST(rings_say_what_queues_say)
+{
+    struct tm_ring r = {0};
+    struct tm_queue q = {0};
+    uint32_t seed = 1;
+    int64_t now = 0;
+    for (unsigned n = 0; n < 2000; n++) {
+        seed = seed * 1664525 + 1013904223;
+        now += seed >> 28;
+        int64_t free_at = now + 20 + (seed >> 20 & 15); /* in any order */
+        queue_trim(&q, now);
+        for (unsigned limit = 1; limit <= 32; limit++)
+            ck_assert_int_eq(ring_free(&r, now, limit), queue_free(&q, now, limit));
+        ck_assert_int_eq(ring_free(&r, now, TM_RING + 1), now);
+        queue_add(&q, free_at);
+        ring_add(&r, free_at);
+    }
+}
+END_TEST
+
 /* Turns of a WGP come by time, then priority, then age, while waves come and go. */
 START_TEST(turns_come_in_order)
 {
     enum { WAVES = 50, TURNS = 20000 };
     static struct tm_wave wave[WAVES];
+    static struct tm_simd simd[4] = {
+        {.index = 0}, {.index = 1}, {.index = 2}, {.index = 3}};
     struct tm_turns q;
     uint64_t age = 0;
     uint32_t seed = 1;
     tm_turns_begin(&q);
     for (unsigned k = 0; k < WAVES; k++) {
-        wave[k] = (struct tm_wave){.age = ++age, .due = k};
+        wave[k] = (struct tm_wave){.age = ++age, .due = k, .simd = &simd[k % 4]};
         tm_turns_enter(&q, &wave[k]);
         tm_turns_put(&q, &wave[k], wave[k].due);
     }
@@ -183,6 +213,8 @@ START_TEST(turns_come_in_order)
         unsigned cycle = (unsigned)__builtin_ctzll(q.busy);
         unsigned rank = tm_turns_first(&q, q.at[cycle]);
         ck_assert_ptr_eq(q.wave[rank], first);
+        for (unsigned k = 0; k < 4; k++)
+            ck_assert_uint_eq(q.of_simd[k] >> rank & 1u, first->simd == &simd[k]);
         tm_turns_take(&q, cycle, rank);
         seed = seed * 1664525 + 1013904223;
         if (seed >> 28 == 0) { /* another one in its place */
@@ -208,6 +240,7 @@ int main(void)
     tcase_add_test(tests, caches_replace_the_least_recently_used);
     tcase_add_test(tests, counters_grow);
     tcase_add_test(tests, short_queues_forget_what_does_not_matter);
+    tcase_add_test(tests, rings_say_what_queues_say);
     tcase_add_test(tests, turns_come_in_order);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
