@@ -167,7 +167,7 @@ def places():
     expect(stat.S_ISFIFO(os.stat("pipe").st_mode), "a pipe is replaced")
 
 
-HUGE = 3 << 30
+HUGE = 9 << 30
 # A program of the host's by its header, a text file, nothing at all.
 WRONG = {
     "dis": (b"\x7fELF\x02\x01\x01" + bytes(11) + b"\x3e\x00\x01" + bytes(43), "e_machine"),

@@ -79,7 +79,7 @@ struct cli_kind {
 
 #define CLI_HEAD_BYTES 4096u /* so much of a file is looked at, if it has as much */
 
-/* A text without NUL bytes, of at most 1 GiB. */
+/* A text without NUL bytes, of at most 8 GiB: what dis makes of 1 GiB of code. */
 extern const struct cli_kind cli_text;
 
 /* The same as cli_read_file; of a file that is wrong by its beginning only that is

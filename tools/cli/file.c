@@ -23,7 +23,7 @@ static bool has_nul(const void *head, size_t bytes)
     return memchr(head, '\0', bytes) != NULL;
 }
 
-const struct cli_kind cli_text = {.most = 1u << 30, .wrong = has_nul};
+const struct cli_kind cli_text = {.most = (uint64_t)8 << 30, .wrong = has_nul};
 
 struct reader {
     int fd;
