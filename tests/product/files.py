@@ -161,6 +161,12 @@ def places():
     status, text = call(*words, "/dev/full")
     expect(status == 1 and "No space left" in text, text)
     expect(stat.S_ISCHR(os.stat("/dev/full").st_mode), "a device is removed")
+    with open("appended", "ab") as f:  # who has it open goes on in the same file
+        p = subprocess.run(["sh", "-c", '"$@"; echo after', "sh", RDNA3, *words, "/dev/stdout"],
+                           stdout=f, timeout=60, check=False)
+    with open("appended", "rb") as f:
+        got = f.read()
+    expect(p.returncode == 0 and len(got) > 100 and got.endswith(b"after\n"), "/dev/stdout")
     os.mkfifo("pipe")
     reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
     expect(call(*words, "pipe")[0] == 0 and len(reader.communicate(timeout=60)[0]) > 100, "a pipe")

@@ -129,10 +129,18 @@ static bool replaceable(const struct stat *sb)
     return S_ISREG(sb->st_mode) && sb->st_nlink == 1 && sb->st_uid == geteuid();
 }
 
+/* /dev/stdout and its like are files that somebody else has open, too. */
+static bool is_of_system(const char *path)
+{
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
 /* Make the temporary file; false: write in place. */
 static bool begin_beside(struct cli_output *o, const char *path)
 {
     struct stat sb;
+    if (is_of_system(path))
+        return false;
     bool there = stat(path, &sb) == 0;
     if (there ? !replaceable(&sb) || access(path, W_OK) != 0 : errno != ENOENT)
         return false;
