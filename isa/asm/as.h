@@ -242,6 +242,7 @@ struct as {
     bool failed_statement; /* an error was reported: skip the rest */
     bool line_done;        /* the cursor stands at the next line already */
     bool stop;             /* give up */
+    bool has_ident;
     rd_status status;
 
     const struct asm_options *options;
@@ -285,14 +286,13 @@ struct as {
     unsigned mach;                     /* processor, as e_flags have it */
     bool emitted;                      /* something that fixes the version */
     bool count_registers;              /* .amdgcn.next_free_* are used */
+    bool cfi_eh, cfi_debug;            /* the tables that .cfi_* write */
     uint32_t vgpr_symbol, sgpr_symbol; /* their symbols */
     uint32_t wave_symbol;              /* .Lamdgcn.wavefront_size */
     const char *expr_at;               /* the last expression of an instruction */
     struct as_buf pal;                 /* of .amdgpu_pal_metadata */
     struct as_cfi *cfis;
     uint32_t n_cfis, cap_cfis;
-    bool cfi_eh, cfi_debug; /* the tables that are written */
-    bool has_ident;
 };
 
 /* ---- diag.c ---- */

@@ -135,6 +135,15 @@ static bool is_of_system(const char *path)
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
+static char *name_beside(const char *path)
+{
+    size_t room = strlen(path) + 32;
+    char *name = malloc(room);
+    if (name)
+        (void)snprintf(name, room, "%s.%d.new", path, (int)getpid());
+    return name;
+}
+
 /* Make the temporary file; false: write in place. */
 static bool begin_beside(struct cli_output *o, const char *path)
 {
@@ -148,10 +157,9 @@ static bool begin_beside(struct cli_output *o, const char *path)
     if (!there && lstat(path, &link) == 0)
         return false; /* a link to what is not there yet */
     o->path = there ? realpath(path, NULL) : strdup(path);
-    if (!o->path || asprintf(&o->temporary, "%s.%d.new", o->path, (int)getpid()) < 0) {
-        o->temporary = NULL;
+    o->temporary = o->path ? name_beside(o->path) : NULL;
+    if (!o->temporary)
         return false;
-    }
     int fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0 && (!there || fchmod(fd, sb.st_mode & 0777) == 0))
         o->file = fdopen(fd, "wb");
