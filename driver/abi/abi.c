@@ -86,6 +86,15 @@ static struct abi_ctx *get_context(const struct abi_host *host)
     return ctx;
 }
 
+uint64_t abi_vram_used(void)
+{
+    struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
+    struct kmd_memory memory = {0};
+    if (ctx)
+        kmd_memory(ctx->kmd, &memory);
+    return memory.vram_used;
+}
+
 bool abi_mapping_fits(uint64_t offset, uint64_t bytes)
 {
     struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);

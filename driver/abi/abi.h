@@ -82,6 +82,10 @@ bool abi_fence_ioctl(const struct abi_host *host, int fd, unsigned long cmd, voi
 /* A descriptor of a new software timeline, or -errno. Thread: any. */
 int abi_new_timeline(const struct abi_host *host);
 
+/* Bytes of the board's memory that the process has; 0 before its first ioctl. Thread:
+ * any. */
+uint64_t abi_vram_used(void);
+
 /* Somebody wants the GPU to be reset. Thread: any. */
 void abi_recover(const struct abi_host *host);
 

@@ -144,11 +144,14 @@ static int info_registers(struct abi_ctx *ctx, const struct drm_amdgpu_info *inf
     return reply(info, values, n * sizeof(values[0]));
 }
 
-/* Clocks, in MHz, and per cent; what would need a chip to measure is refused. */
+/* Clocks, in MHz, per cent, thousandths of degrees, watts and millivolts; the second
+ * supply is of chips with a processor. */
 static int info_sensor(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
 {
     uint32_t sclk = BOARD_SCLK_MHZ, mclk = BOARD_MCLK_MHZ;
     uint32_t load = kmd_busy(ctx->kmd) ? 100 : 0;
+    uint32_t temperature = BOARD_EDGE_CELSIUS * 1000, watts = BOARD_WATTS;
+    uint32_t millivolts = BOARD_GFX_MILLIVOLTS;
     switch (info->sensor_info.type) {
     case AMDGPU_INFO_SENSOR_GFX_SCLK:
     case AMDGPU_INFO_SENSOR_STABLE_PSTATE_GFX_SCLK:
@@ -160,6 +163,12 @@ static int info_sensor(struct abi_ctx *ctx, const struct drm_amdgpu_info *info)
         return reply(info, &mclk, sizeof(mclk));
     case AMDGPU_INFO_SENSOR_GPU_LOAD:
         return reply(info, &load, sizeof(load));
+    case AMDGPU_INFO_SENSOR_GPU_TEMP:
+        return reply(info, &temperature, sizeof(temperature));
+    case AMDGPU_INFO_SENSOR_GPU_AVG_POWER:
+        return reply(info, &watts, sizeof(watts));
+    case AMDGPU_INFO_SENSOR_VDDGFX:
+        return reply(info, &millivolts, sizeof(millivolts));
     default:
         return -EINVAL;
     }

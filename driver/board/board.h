@@ -40,6 +40,17 @@
 #define BOARD_LINK_BYTES_PER_S   (BOARD_LINK_MB_PER_S * 1e6)
 #define BOARD_MEMORY_BYTES_PER_S 960e9 /* 384 bits of 20 Gbit/s */
 
+/* What its sensors show, and go on showing: a board at rest, whose fan stands. Clocks
+ * stand too. Limits as the kernel driver of such a board reads them from its ROM. */
+#define BOARD_EDGE_CELSIUS    40u
+#define BOARD_HOTSPOT_CELSIUS 45u
+#define BOARD_MEMORY_CELSIUS  50u
+#define BOARD_WATTS           20u
+#define BOARD_CAP_WATTS       303u
+#define BOARD_CAP_MAX_WATTS   348u
+#define BOARD_GFX_MILLIVOLTS  700u
+#define BOARD_FAN_MAX_RPM     3200u
+
 /* From an AQL dispatch that is next to its first wave: published, 2.815 us for each of
  * 512 tiny kernels of a HIP graph, one after the other on a 7900 XTX (ROCm 7.14 and
  * 10.0, ROCm/legacy-rocm-build issue 6409), less 0.97 us that the model says of such a

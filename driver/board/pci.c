@@ -11,11 +11,8 @@
 #include "sysfs.h"
 #include "words.h"
 
-#define BRIDGES "/sys/devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/"
-#define PCI     BRIDGES BOARD_PCI_SLOT
-/* The same from /sys/A/B/ and from /sys/A/B/C/. */
-#define PCI_REL                                                                        \
-    "devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/" BOARD_PCI_SLOT
+#define PCI     SYSFS_PCI
+#define PCI_REL SYSFS_PCI_REL
 
 #define DEBUG "/sys/kernel/debug"
 
@@ -138,6 +135,7 @@ static const char *const departing[] = {
     DEBUG "/dri/0",
     PCI "/driver",
     PCI "/drm",
+    PCI "/hwmon",
     "/sys/bus/pci/devices/" BOARD_PCI_SLOT,
     PCI,
 };
@@ -291,6 +289,8 @@ rd_status sysfs_emit_pci(const struct sysfs_host *host, const struct sysfs_out *
         st = out->link(out->ctx, links[i].path, links[i].target);
     for (size_t i = 0; st == RD_OK && i < sizeof(controls) / sizeof(controls[0]); i++)
         st = out->file(out->ctx, controls[i].path, "", 0);
+    if (st == RD_OK)
+        st = out->folder(out->ctx, SYSFS_PROCESSES);
     size_t blocks;
     const struct board_ip *ip = board_ip_blocks(&blocks);
     for (size_t i = 0; st == RD_OK && i < blocks; i++)
@@ -306,5 +306,7 @@ rd_status sysfs_emit(const struct sysfs_host *host, const struct sysfs_out *out)
     rd_status st = sysfs_emit_topology(host, out);
     if (st == RD_OK)
         st = sysfs_emit_pci(host, out);
+    if (st == RD_OK)
+        st = sysfs_emit_sensors(out);
     return st;
 }

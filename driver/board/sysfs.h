@@ -19,6 +19,7 @@ struct sysfs_out {
     rd_status (*file)(void *ctx, const char *path, const void *data, size_t bytes);
     rd_status (*link)(void *ctx, const char *path, const char *target);
     rd_status (*sparse)(void *ctx, const char *path, uint64_t bytes);
+    rd_status (*folder)(void *ctx, const char *path); /* an empty one */
 };
 
 struct sysfs_host {
@@ -54,6 +55,16 @@ RD_CHECKED rd_status sysfs_emit_topology(const struct sysfs_host *host,
                                          const struct sysfs_out *out);
 RD_CHECKED rd_status sysfs_emit_pci(const struct sysfs_host *host,
                                     const struct sysfs_out *out);
+RD_CHECKED rd_status sysfs_emit_sensors(const struct sysfs_out *out);
+
+/* The PCI device: from /sys/A/B/ and from /sys/A/B/C/, and by its path. */
+#define SYSFS_PCI_REL                                                                  \
+    "devices/pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/" BOARD_PCI_SLOT
+#define SYSFS_PCI   "/sys/" SYSFS_PCI_REL
+#define SYSFS_HWMON "hwmon3" /* its sensors */
+
+/* A folder for each process that uses the compute driver. */
+#define SYSFS_PROCESSES "/sys/devices/virtual/kfd/kfd/proc"
 
 /* Helpers of both: a formatted text file. */
 RD_CHECKED rd_status sysfs_text(const struct sysfs_out *out, const char *path,

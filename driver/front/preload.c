@@ -26,6 +26,7 @@
 #include "alloc.h"
 #include "config.h"
 #include "hooks.h"
+#include "process.h"
 #include "vfs.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -446,6 +447,8 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     } else {
         __atomic_store_n(&device_used, true, __ATOMIC_RELAXED);
         r = abi_ioctl(&host, file, fd, cmd, arg);
+        if (file == ABI_KFD)
+            process_show(abi_vram_used());
     }
     errno = r < 0 ? -r : saved;
     return r < 0 ? -1 : r;

@@ -86,6 +86,20 @@ static rd_status emit_link(void *ctx, const char *path, const char *target)
     return r == 0 ? RD_OK : RD_E_IO;
 }
 
+/* All users' processes show themselves there. */
+static rd_status emit_folder(void *ctx, const char *path)
+{
+    const struct state *s = ctx;
+    char full[PATH_MAX];
+    snprintf(full, sizeof(full), "%s/" GSHARED_TREE "%s", s->dir, path);
+    rd_status st = make_parents(full, strlen(s->dir));
+    if (st == RD_OK && mkdir(full, 0777) != 0 && errno != EEXIST)
+        st = RD_E_IO;
+    if (st == RD_OK)
+        (void)chmod(full, 01777);
+    return st;
+}
+
 /* A file of unknown length (proc has no sizes), with room for more behind it. */
 static char *read_all(const char *path, size_t extra, size_t *bytes)
 {
@@ -162,8 +176,11 @@ static rd_status emit_tree(struct state *s)
         .memory_bytes = host_memory(),
         .board = s->shared->memory,
     };
-    struct sysfs_out out = {
-        .ctx = s, .file = emit_file, .link = emit_link, .sparse = emit_sparse};
+    struct sysfs_out out = {.ctx = s,
+                            .file = emit_file,
+                            .link = emit_link,
+                            .sparse = emit_sparse,
+                            .folder = emit_folder};
     rd_status st = sysfs_emit(&host, &out);
     if (st == RD_OK)
         st = emit_sparse(s, "/dev/kfd", KFD_FILE_BYTES);

@@ -5,7 +5,7 @@ suite=${RT_SUITE:?path of rt_suite}
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 run() { timeout -k 5 300 "$rdna3" exec "$@"; }
 
-for part in device memory copies dispatch barrier bad_packet fault vanished own_handler spin leave; do
+for part in device memory shown copies dispatch barrier bad_packet fault vanished own_handler spin leave; do
     check "$part" "^$part ok" run -- "$suite" "$part"
 done
 # A thread is held up only where it can be let go again (spinners.c).
@@ -21,6 +21,13 @@ check_fails 'dispatch without execution' run --no-execute -- "$suite" dispatch
 check_fails 'no device without the mock' "$suite" device
 check 'emu_mode as asked' '^0$' "$RDNA3_BIN" exec --emu-mode 0 -- cat /sys/module/amdgpu/parameters/emu_mode
 check 'emu_mode unasked' '^1$' "$RDNA3_BIN" exec -- cat /sys/module/amdgpu/parameters/emu_mode
+
+# Folders of processes go with them, at the latest when the next one comes.
+folders() {
+    run -- sh -c 'proc=/sys/class/kfd/kfd/proc; ls $proc | wc -l; mkdir "$RDNA3_STATE/root/sys/devices/virtual/kfd/kfd/proc/4194304"; "$1" shown; ls $proc | wc -l' \
+        sh "$suite" | tr '\n' ' '
+}
+check 'folders of processes' '^0 shown ok 0 $' folders
 
 # Records of processes that have ended are used again. (With a sanitizer each takes long.)
 many() {

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,27 @@ START_TEST(one_size_everywhere)
     snprintf(path, sizeof(path), "%s/mem_info_gtt_total", device);
     ck_assert_uint_eq(file_number(path), m.gtt.total_heap_size);
     ck_assert_uint_eq(file_number("/sys/module/amdgpu/parameters/emu_mode"), 1);
+}
+END_TEST
+
+/* What the sensors say, in each of their places. */
+START_TEST(sensors)
+{
+    const char *device = "/sys/class/drm/renderD128/device";
+    char path[512];
+    snprintf(path, sizeof(path), "%s/hwmon/hwmon3/temp1_input", device);
+    ck_assert_uint_eq(file_number(path), 40000);
+    snprintf(path, sizeof(path), "%s/hwmon/hwmon3/power1_average", device);
+    ck_assert_uint_eq(file_number(path), 20000000);
+    uint8_t metrics[128];
+    snprintf(path, sizeof(path), "%s/root%s/gpu_metrics", getenv("RDNA3_STATE"),
+             device);
+    int fd = open(path, O_RDONLY);
+    ck_assert_int_eq(read(fd, metrics, sizeof(metrics)), 120);
+    close(fd);
+    ck_assert_uint_eq(metrics[0], 120);
+    ck_assert_int_eq(metrics[4] | metrics[5] << 8, 40);
+    ck_assert_int_eq(metrics[54] | metrics[55] << 8, 2482);
 }
 END_TEST
 
@@ -377,6 +399,7 @@ int main(void)
     Suite *s = suite_create("edges");
     TCase *t = tcase_create("edges");
     tcase_add_test(t, one_size_everywhere);
+    tcase_add_test(t, sensors);
     tcase_add_test(t, compute_memory_ends);
     tcase_add_test(t, graphics_memory_moves);
     tcase_add_test(t, apertures);

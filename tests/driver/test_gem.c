@@ -406,8 +406,19 @@ START_TEST(state)
     ck_assert_int_eq(
         ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_GFX_SCLK, &mhz, sizeof(mhz)), 0);
     ck_assert_uint_eq(mhz, 2482);
+    uint32_t value = 0; /* thousandths of degrees, watts, millivolts */
     ck_assert_int_eq(
-        ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_GPU_TEMP, &mhz, sizeof(mhz)),
+        ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_GPU_TEMP, &value, sizeof(value)), 0);
+    ck_assert_uint_eq(value, 40000);
+    ck_assert_int_eq(ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_GPU_AVG_POWER, &value,
+                         sizeof(value)),
+                     0);
+    ck_assert_uint_eq(value, 20);
+    ck_assert_int_eq(
+        ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_VDDGFX, &value, sizeof(value)), 0);
+    ck_assert_uint_eq(value, 700);
+    ck_assert_int_eq(
+        ask(AMDGPU_INFO_SENSOR, AMDGPU_INFO_SENSOR_VDDNB, &value, sizeof(value)),
         -EINVAL);
     ck_assert_int_eq(ask(AMDGPU_INFO_MAX_IBS, 0, ibs, sizeof(ibs)), 0);
     ck_assert_uint_eq(ibs[AMDGPU_HW_IP_COMPUTE], 32);

@@ -4,6 +4,7 @@
  * on a board. Code is bare: what kernels compute is tested elsewhere.
  * SPDX-License-Identifier: MIT
  */
+#include <dirent.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -98,6 +99,35 @@ static void part_memory(void)
     CHECK(rt_alloc(dev, 0, RT_VRAM, 0, &b, &err) == RD_E_INVALID);
     CHECK(rt_alloc(dev, 1ull << 45, RT_VRAM, 0, &b, &err) == RD_E_NOMEM);
     CHECK(rt_register(dev, (void *)0x1001, 4096, &b, &err) == RD_E_INVALID);
+}
+
+/* What sysfs says that this process has of the board's memory. */
+static uint64_t shown_bytes(void)
+{
+    char path[512];
+    unsigned long long bytes = 0;
+    snprintf(path, sizeof(path), "/sys/class/kfd/kfd/proc/%d", (int)getpid());
+    DIR *d = opendir(path);
+    CHECK(d);
+    size_t at = strlen(path);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        if (strncmp(e->d_name, "vram_", 5) == 0)
+            snprintf(path + at, sizeof(path) - at, "/%.80s", e->d_name);
+    closedir(d);
+    FILE *f = fopen(path, "re");
+    CHECK(f && fscanf(f, "%llu", &bytes) == 1);
+    fclose(f);
+    return bytes;
+}
+
+static void part_shown(void)
+{
+    struct rt_buffer *b;
+    uint64_t before = shown_bytes();
+    OK(rt_alloc(dev, 4u << 20, RT_VRAM, 0, &b, &err));
+    CHECK(shown_bytes() - before == 4u << 20);
+    rt_free(b);
+    CHECK(shown_bytes() == before);
 }
 
 static void part_copies(void)
@@ -327,6 +357,7 @@ static const struct {
 } parts[] = {
     {"device", part_device},
     {"memory", part_memory},
+    {"shown", part_shown},
     {"copies", part_copies},
     {"dispatch", part_dispatch},
     {"barrier", part_barrier},
