@@ -239,7 +239,7 @@ bool gmc_read(struct pci_board *b, uint64_t va, void *to, uint64_t bytes)
 
 bool gmc_write(struct pci_board *b, uint64_t va, const void *from, uint64_t bytes)
 {
-    uint8_t copy[64]; /* all that firmware writes at once */
+    uint8_t copy[160]; /* all that firmware writes at once */
     if (bytes > sizeof(copy))
         return false;
     memcpy(copy, from, bytes);

@@ -143,8 +143,9 @@ struct pci_board {
     _Atomic uint32_t mappings; /* of the host, by all mirrors */
 
     struct ring_ih ih;
-    bool sos_alive, sos_seen; /* psp.c */
-    _Atomic bool features;    /* smu.c: are on */
+    bool sos_alive, sos_seen;      /* psp.c */
+    _Atomic bool features;         /* smu.c: are on */
+    _Atomic uint32_t smu_table[2]; /* where its tables go: high, low */
     _Atomic uint32_t
         mes_version[2]; /* psp.c: of the scheduler's firmware, by pipe; 0: not loaded */
 };

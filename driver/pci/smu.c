@@ -2,12 +2,14 @@
  *
  * Clocks stand: there is one level of each. Of its features there are those that
  * manage the shader's and the memory's clock, once a driver has switched all on; those
- * that it has tables for are off, so nobody asks for these.
+ * that it has tables for are off, so nobody asks for these. Of its tables there is
+ * that of what it measures, which is what board.h says of a board at rest.
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
 #include "internal.h"
+#include "words.h"
 
 enum {
     SMU_RESPONSE = 0x1629a,
@@ -32,7 +34,12 @@ enum message {
 };
 #define DEBUG_MODE1_RESET 2u
 #define OK                1u
+#define FAILED            0xffu
+#define TABLE_METRICS     5u
+#define METRICS_BYTES     160u /* of the table's, those that say anything */
 #define FREQUENCY_COUNT   0xffu
+#define LINK_SPEED        160u /* in 0.1 GT/s */
+#define LINK_WIDTH        16u
 #define FEATURE_GFX_CLOCK (1u << 1)
 #define FEATURE_MEM_CLOCK (1u << 3)
 #define SMU_FW_VERSION    0x004e8700u
@@ -47,6 +54,32 @@ uint32_t smu_flags_read(struct pci_board *b, uint32_t reg)
 static uint32_t mhz_of(unsigned clock)
 {
     return clock == 0 ? BOARD_SCLK_MHZ : BOARD_MCLK_MHZ;
+}
+
+/* Offsets are those of smu13_driver_if_v13_0_0.h's SmuMetrics_t. */
+static bool write_metrics(struct pci_board *b)
+{
+    uint8_t t[METRICS_BYTES] = {0};
+    if (b->config.smu.major == 14) /* others, in another order */
+        return true;
+    put32(t + 0, BOARD_SCLK_MHZ);
+    put32(t + 8, BOARD_MCLK_MHZ);
+    for (unsigned at = 52; at <= 56; at += 2) /* targets; before, behind deep sleep */
+        put16(t + at, BOARD_SCLK_MHZ);
+    put16(t + 62, BOARD_MCLK_MHZ);
+    put16(t + 64, BOARD_MCLK_MHZ);
+    put16(t + 84, BOARD_GFX_MILLIVOLTS);
+    put16(t + 116, BOARD_WATTS);
+    put16(t + 118, BOARD_WATTS);
+    put16(t + 120, BOARD_EDGE_CELSIUS);
+    for (unsigned at = 122; at <= 126; at += 2) /* the hottest place, of each die */
+        put16(t + at, BOARD_HOTSPOT_CELSIUS);
+    put16(t + 128, BOARD_MEMORY_CELSIUS);
+    t[148] = LINK_SPEED;
+    t[149] = LINK_WIDTH;
+    uint64_t to =
+        (uint64_t)atomic_load(&b->smu_table[0]) << 32 | atomic_load(&b->smu_table[1]);
+    return gmc_write(b, to, t, sizeof(t));
 }
 
 static uint32_t answer(struct pci_board *b, uint32_t message, uint32_t argument)
@@ -67,6 +100,10 @@ static uint32_t answer(struct pci_board *b, uint32_t message, uint32_t argument)
         return 0;
     case MSG_RUNNING_LOW:
         return atomic_load(&b->features) ? FEATURE_GFX_CLOCK | FEATURE_MEM_CLOCK : 0;
+    case MSG_DRAM_HIGH:
+    case MSG_DRAM_LOW:
+        atomic_store(&b->smu_table[message == MSG_DRAM_LOW], argument);
+        return argument;
     case MSG_MODE1_RESET:
         board_reset(b);
         return 0;
@@ -78,9 +115,11 @@ static uint32_t answer(struct pci_board *b, uint32_t message, uint32_t argument)
 void smu_message_write(struct pci_board *b, uint32_t reg, uint32_t value)
 {
     regs_set(b, reg, value);
-    uint32_t result = answer(b, value, regs_get(b, SMU_ARGUMENT));
-    regs_set(b, SMU_ARGUMENT, result);
-    regs_set(b, SMU_RESPONSE, OK);
+    uint32_t argument = regs_get(b, SMU_ARGUMENT);
+    bool metrics = value == MSG_TABLE_TO_DRAM && argument == TABLE_METRICS;
+    bool ok = !metrics || write_metrics(b);
+    regs_set(b, SMU_ARGUMENT, answer(b, value, argument));
+    regs_set(b, SMU_RESPONSE, ok ? OK : FAILED);
 }
 
 void smu_debug_write(struct pci_board *b, uint32_t reg, uint32_t value)

@@ -238,6 +238,22 @@ START_TEST(system_management)
     ck_assert_uint_eq(smu(6, 0), 0);
     ck_assert_uint_eq(smu(0xc, 0), 0xa);
     ck_assert_uint_eq(smu(0xd, 0), 0);
+    uint64_t table = machine_alloc(&m, 4096); /* what it measures */
+    smu(0xe, HI(FB + table));
+    smu(0xf, LO(FB + table));
+    smu(0x12, 5);
+    uint16_t celsius, watts;
+    uint32_t mhz;
+    memcpy(&mhz, m.vram + table, 4);
+    memcpy(&watts, m.vram + table + 116, 2);
+    memcpy(&celsius, m.vram + table + 120, 2);
+    ck_assert_uint_eq(mhz, 2482);
+    ck_assert_uint_eq(watts, 20);
+    ck_assert_uint_eq(celsius, 40);
+    smu(0xe, 0xffff); /* no memory there */
+    machine_write(&m, 0x16292, 5);
+    machine_write(&m, 0x16282, 0x12);
+    ck_assert_uint_eq(machine_read(&m, 0x1629a), 0xff);
     ck_assert_uint_eq(smu(7, 0), 0);
     ck_assert_uint_eq(smu(0xc, 0), 0);
     machine_write(&m, 0xc047, 5);
