@@ -176,7 +176,7 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
     const char *other = !p->other_writes               ? "read"
                         : p->other.flags & SITE_ATOMIC ? "atomic"
                                                        : "write";
-    bool same = p->write && p->other_writes && p->known &&
+    bool same = p->write && !p->atomic && p->other_writes && p->known &&
                 emu_wave_peek(e->wave, p->space, p->lane, p->address, p->bytes, now) &&
                 memcmp(now, p->before, p->bytes) == 0;
     ck_finding_at(ck, CK_RACE, "", e, p->lanes, &f);
