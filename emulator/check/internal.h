@@ -73,7 +73,6 @@ struct ck_order {
     bool stores_out;      /* has stored and not waited */
     bool waited;          /* ... and has just waited: what drops caches belongs to it */
     bool narrow;          /* ... behind a fence for its own workgroup only */
-    bool was_narrow;      /* it was so before it has just waited in vain */
     bool fences_lds;
     bool met;     /* has acquired by LDS */
     bool crossed; /* has acquired what other dispatches have released */

@@ -340,7 +340,8 @@ static bool both_may_be_atomic(struct ck *ck, const struct emu_access *a,
 {
     bool may = s_writes ? me->flags & SITE_LOADS && !(s->flags & SITE_ATOMIC)
                         : s->flags & SITE_LOADS && a->write && !a->read;
-    if (!may || (a->space == EMU_SPACE_GLOBAL && !race_as_wide(ck, me, s)))
+    if (!may || (a->space == EMU_SPACE_GLOBAL &&
+                 race_tears(ck, s_writes ? me : s, s_writes ? s : me)))
         return false;
     return !((me->flags | s->flags) & SITE_VOLATILE) ||
            race_polls(ck, s_writes ? me : s);
@@ -753,7 +754,6 @@ void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     if (e->inst->kind == EMU_KIND_BARRIER || e->flags & EMU_EV_ENDED)
         race_tell_suspended(ck, race_wave(ck, w));
     o->waited &= !e->n_accesses;
-    o->was_narrow &= !e->n_accesses;
     for (unsigned i = 0; i < e->n_accesses; i++)
         if (e->access[i].write && e->access[i].space == EMU_SPACE_GLOBAL &&
             !(e->access[i].read && returns(e))) /* VMcnt counts those */

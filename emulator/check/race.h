@@ -212,8 +212,9 @@ bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* Does the load, past the caches, lie in a short loop? */
 bool race_polls(struct ck *ck, const struct site *s);
-/* Do the two move as many bytes? Atomics of unlike widths see halves of one another. */
-bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b);
+/* Does the load move more bytes than the store? Then it may see a half of what is
+ * there, though both are atomic. */
+bool race_tears(struct ck *ck, const struct site *load, const struct site *store);
 
 /* ---- race_flags.c */
 

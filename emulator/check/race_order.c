@@ -44,7 +44,6 @@ void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst
     race_anew(ck->race);
     if (inst->kind == EMU_KIND_WAIT && waits_for_stores(&inst->isa)) {
         o->waited = o->stores_out;
-        o->was_narrow = !o->stores_out && (o->narrow || o->was_narrow);
         o->narrow = false;
         o->stores_out = false;
     }
@@ -61,8 +60,8 @@ void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst
     if (gl0 || gl1) {
         *(gl1 ? &o->bare1 : &o->bare0) = false;
         o->loads = gl1 ? 0 : o->loads;
-        o->narrow = gl0 && (o->waited || o->was_narrow || o->narrow);
-        o->waited = o->was_narrow = false;
+        o->narrow = gl0 && o->waited;
+        o->waited = false;
     }
 }
 
@@ -78,11 +77,10 @@ void ck_race_barrier(struct ck *ck, struct ck_group *g)
     race_log_forget(g);
     if (g->lds)
         shadow_forget(g->lds);
-    for (unsigned i = 0; i < g->n_waves; i++) {
-        struct ck_order *o = &g->wave[i].order;
-        o->narrow |= o->was_narrow; /* a wait for a barrier is one for the workgroup */
-        o->waited = o->was_narrow = false;
-    }
+    /* A narrow fence in front of it is forgotten: what releases for others behind it
+     * may have no code of its own, where there is nothing left to wait for. */
+    for (unsigned i = 0; i < g->n_waves; i++)
+        g->wave[i].order.waited = g->wave[i].order.narrow = false;
     if (!ck->race->acquired)
         return; /* nothing to hand on */
     for (unsigned i = 0; i < g->n_waves; i++) {

@@ -78,8 +78,8 @@ bool race_polls(struct ck *ck, const struct site *s)
     return look(ck, s)->polls;
 }
 
-bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b)
+bool race_tears(struct ck *ck, const struct site *load, const struct site *store)
 {
-    uint8_t bytes = look(ck, a)->bytes, other = look(ck, b)->bytes;
-    return bytes == other || !bytes || !other;
+    uint8_t stored = look(ck, store)->bytes, loaded = look(ck, load)->bytes;
+    return stored && loaded > stored;
 }
