@@ -199,7 +199,7 @@ static int write_file(const struct found_list *l, const char *option, const char
     FILE *out = to_stdout ? stdout : cli_output_begin(&file, path);
     if (out)
         write(l, out);
-    bool ok = to_stdout ? fflush(out) == 0 && !ferror(out)
+    bool ok = to_stdout ? out && fflush(out) == 0 && !ferror(out)
                         : cli_output_end(&file, true) == RD_OK;
     return ok ? CLI_OK
               : cli_error(CLI_FAILED, "--%s %s: %s", option, path, strerror(errno));

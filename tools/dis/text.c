@@ -201,7 +201,7 @@ const char *dis_expression(struct dis_writer *w, const struct dis_section *s,
                    : NULL;
         addend = 0;
     }
-    if (!name || !*name)
+    if (!name || !*name || !w->expression)
         return NULL;
     size_t room = w->expression_bytes;
     size_t n = name_text(w->expression, room, name);
