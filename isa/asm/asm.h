@@ -92,6 +92,9 @@ size_t asm_format(const struct asm_message *message, bool color, char *text);
 /* The name of a relocation's type, as .reloc takes it; NULL: there is no such type. */
 const char *asm_reloc_name(uint32_t type);
 
+/* Bytes that a relocation sets; 0 for R_AMDGPU_NONE and types that there are not. */
+unsigned asm_reloc_size(uint32_t type);
+
 /* Room that asm_kernel_text needs at most. */
 #define ASM_KERNEL_BYTES 4096
 

@@ -65,14 +65,39 @@ static void error_symbol(struct dyn *d, const struct as_reloc *r, const char *be
                 after);
 }
 
+/* Is there something to set, and is all of it in the section? */
+static bool check_place(struct dyn *d, const struct as_reloc *r)
+{
+    unsigned size = asm_reloc_size(r->type);
+    uint64_t bytes = d->as->sections[r->section].bytes;
+    if (size == 0 || r->type == R_AMDGPU_RELATIVE64)
+        as_error_at(d->as, r->at, r->line,
+                    "%s sets nothing in a loadable file (-c writes a relocatable one)",
+                    asm_reloc_name(r->type));
+    else if (r->offset > bytes || size > bytes - r->offset)
+        as_error_at(d->as, r->at, r->line,
+                    "the %u bytes of %s do not lie in their section", size,
+                    asm_reloc_name(r->type));
+    else
+        return true;
+    return false;
+}
+
 static bool check(struct dyn *d, const struct as_reloc *r)
 {
     struct as_symbol *s = &d->as->symbols[r->symbol];
     const struct as_section *in = &d->as->sections[r->section];
+    if (!check_place(d, r))
+        return false;
     if (s->section == 0) /* what is named is in the tables, as in lld's */
         s->flags |= AS_SYM_USED;
     if (!(in->flags & SHF_ALLOC)) /* for debuggers; what is missing is 0, as in lld */
         return true;
+    if (r->symbol == 0) {
+        as_error_at(d->as, r->at, r->line,
+                    "a relocation without a symbol needs a relocatable file (-c)");
+        return false;
+    }
     if (s->section == 0 && s->bind != STB_WEAK) {
         error_symbol(d, r, "undefined symbol",
                      ": a loadable file has no other file to find it in (-c writes a "
@@ -228,8 +253,10 @@ static void apply(struct dyn *d, const struct as_reloc *r)
     case R_AMDGPU_GOTPCREL32_HI:
         as_put32(at, (value - place) >> 32);
         break;
-    default: /* R_AMDGPU_REL16 */
+    case R_AMDGPU_REL16:
         as_branch_value(as, r->at, r->line, (int64_t)(value - place), at);
+        break;
+    default: /* refused by check_place */
         break;
     }
 }

@@ -44,6 +44,22 @@ const char *asm_reloc_name(uint32_t type)
     return type < sizeof type_names / sizeof *type_names ? type_names[type] : NULL;
 }
 
+unsigned asm_reloc_size(uint32_t type)
+{
+    switch (type) {
+    case R_AMDGPU_NONE:
+        return 0;
+    case R_AMDGPU_REL16:
+        return 2;
+    case R_AMDGPU_ABS64:
+    case R_AMDGPU_REL64:
+    case R_AMDGPU_RELATIVE64:
+        return 8;
+    default:
+        return asm_reloc_name(type) ? 4 : 0;
+    }
+}
+
 static void put(struct as *as, const struct as_fixup *f, uint64_t value)
 {
     uint8_t *at = as->sections[f->section].data + f->offset;
@@ -181,10 +197,13 @@ static void fix_symbol(struct as *as, const struct as_fixup *f, struct as_value 
 static void fix_reloc(struct as *as, const struct as_fixup *f)
 {
     struct as_value v = {0}, place;
-    if (!as_eval(as, (struct ex_value){.node = f->place, .k = (int64_t)f->offset},
-                 AS_EVAL_NOW, &place) ||
-        place.b || place.variant ||
-        (place.a && as->symbols[place.a].section != f->section))
+    const struct as_section *in = &as->sections[f->section];
+    if (in->type == SHT_NOBITS)
+        as_error_at(as, f->at, f->line, "a relocation in a section without contents");
+    else if (!as_eval(as, (struct ex_value){.node = f->place, .k = (int64_t)f->offset},
+                      AS_EVAL_NOW, &place) ||
+             place.b || place.variant ||
+             (place.a && as->symbols[place.a].section != f->section))
         as_error_at(as, f->at, f->line, "the place must be one in this section");
     else if (f->node &&
              (!as_eval(as, (struct ex_value){.node = f->node}, AS_EVAL_NOW, &v) ||
@@ -195,7 +214,7 @@ static void fix_reloc(struct as *as, const struct as_fixup *f)
         at.offset = (uint64_t)place.k + (place.a ? as->symbols[place.a].value : 0);
         if (f->node == 0)
             v.k = f->k;
-        if (at.offset > as->sections[f->section].bytes)
+        if (at.offset > in->bytes)
             as_error_at(as, f->at, f->line, "the place lies outside of its section");
         else
             relocate(as, &at, v.a, f->size, v.k);

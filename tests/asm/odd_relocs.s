@@ -21,6 +21,7 @@
   .reloc 0, R_AMDGPU_REL32_HI, .data
   .reloc 0, R_AMDGPU_RELATIVE64, .data
   .reloc 0, R_AMDGPU_REL16, .data
+  .reloc 24, R_AMDGPU_NONE, .data
 
 .data
 .globl foo

@@ -73,6 +73,8 @@ START_TEST(frame_errors)
     expect_error(".reloc 0, R_AMDGPU_SOME\n", 1, "1:11: no type of a relocation");
     expect_error(".reloc 8, R_AMDGPU_NONE\n", 1, "1:8: the place lies outside");
     expect_error(".reloc a, R_AMDGPU_NONE\n", 1, "1:8: ");
+    expect_error(".bss\n.zero 16\n.reloc 0, R_AMDGPU_NONE, a\n", 1,
+                 "3:8: a relocation in a section without contents");
     expect_error(".reloc 0, R_AMDGPU_NONE, a-b\n", 1, "1:8: expected a number or");
     expect_error(".data\na: .reloc a, R_AMDGPU_NONE\n.text\n.reloc a, R_AMDGPU_NONE\n",
                  1, "4:8: the place must be one in this section");

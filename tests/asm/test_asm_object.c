@@ -185,6 +185,24 @@ START_TEST(loadable_errors)
         {"a: .rodata\n.quad a",
          "2:7: the address of 'a' in a section that is not writ"},
         {".p2align 17", "0:0: section '.text' is aligned to 131072"},
+        {".data\na: .long 0\n.reloc 0, R_AMDGPU_REL64, a",
+         "3:8: the 8 bytes of R_AMDGPU_REL64 do not lie"},
+        {".data\na: .long 0\n.reloc 2, R_AMDGPU_REL32, a", "3:8: the 4 bytes"},
+        {".data\na: .long 0\n.reloc 4, R_AMDGPU_REL16, a", "3:8: the 2 bytes"},
+        {".data\na:\n.section .debug_x,\"\",@progbits\n.byte 1\n"
+         ".reloc 1, R_AMDGPU_REL64, a\n.section .debug_y,\"\",@progbits\n.quad 0",
+         "5:8: the 8 bytes"},
+        {".data\na: .long 0\n.bss\n.zero 0x40000000\n"
+         ".reloc 0x30000000, R_AMDGPU_REL64, a",
+         "5:8: a relocation in a section without contents"},
+        {".data\na: .quad 7\n.reloc 0, R_AMDGPU_NONE, a",
+         "3:8: R_AMDGPU_NONE sets nothing"},
+        {".data\na: .quad 7\n.reloc 0, R_AMDGPU_RELATIVE64, a",
+         "3:8: R_AMDGPU_RELATIVE64 sets nothing"},
+        {".data\n.long 7\n.reloc 0, R_AMDGPU_ABS32, 5",
+         "3:8: a relocation without a symbol"},
+        {".data\n.long 7\n.reloc 0, R_AMDGPU_ABS32, k\n.set k, 9",
+         "3:8: a relocation without a symbol"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct outcome out;

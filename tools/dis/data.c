@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "asm.h"
 #include "kernel_block.h"
 #include "write.h"
 
@@ -119,7 +120,7 @@ static void put_bytes(const uint8_t *p, uint64_t n, uint64_t offset, bool string
 static uint64_t put_reloc(struct dis_writer *w, const struct dis_section *s,
                           const struct dis_reloc *r, uint64_t room)
 {
-    unsigned size = dis_reloc_size(r->type);
+    unsigned size = asm_reloc_size(r->type);
     const char *expression = dis_expression(w, s, r, true);
     if (!expression || size > room) {
         w->lost++;

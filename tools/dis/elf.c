@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "asm.h"
 #include "cli.h"
 #include "json.h"
 #include "lines.h"
@@ -75,7 +76,7 @@ static const char *expression(void *user, uint64_t offset, unsigned bytes, bool 
     if (i == c->s->n_relocs || c->s->relocs[i].offset >= offset + bytes)
         return NULL;
     *at = c->s->relocs[i].offset;
-    *size = dis_reloc_size(c->s->relocs[i].type);
+    *size = asm_reloc_size(c->s->relocs[i].type);
     return dis_expression(c->w, c->s, &c->s->relocs[i], data);
 }
 

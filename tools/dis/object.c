@@ -331,7 +331,7 @@ static rd_status read_relocs(struct reader *r, uint32_t index)
         rd_status st = dynamic && reloc.symbol ? bind_dynamic(r, index, &reloc) : RD_OK;
         if (st != RD_OK)
             return st;
-        if (reloc.offset >= s->bytes)
+        if (reloc.offset > s->bytes || (dynamic && reloc.offset == s->bytes))
             return fail(r, "a relocation's place is outside of its section", index);
         if (!dynamic && reloc.symbol >= o->n_symbols)
             return fail(r, "a relocation names no symbol", index);

@@ -59,33 +59,24 @@ static const struct {
     const char *after;
     uint32_t type;
     bool in_data, in_code;
-    uint8_t bytes;
 } kinds[] = {
-    {"@abs32@lo", "", R_AMDGPU_ABS32_LO, true, true, 4},
-    {"@abs32@hi", "", R_AMDGPU_ABS32_HI, true, true, 4},
-    {"", "", R_AMDGPU_ABS64, true, false, 8},
-    {"", "-.", R_AMDGPU_REL32, true, false, 4},
-    {"", "", R_AMDGPU_REL32, false, true, 4}, /* LLVM's rule for literals */
-    {"@rel64", "", R_AMDGPU_REL64, true, false, 8},
-    {"", "", R_AMDGPU_ABS32, true, false, 4},
-    {"@gotpcrel", "", R_AMDGPU_GOTPCREL, true, true, 4},
-    {"@gotpcrel32@lo", "", R_AMDGPU_GOTPCREL32_LO, true, true, 4},
-    {"@gotpcrel32@hi", "", R_AMDGPU_GOTPCREL32_HI, true, true, 4},
-    {"@rel32@lo", "", R_AMDGPU_REL32_LO, true, true, 4},
-    {"@rel32@hi", "", R_AMDGPU_REL32_HI, true, true, 4},
-    {"", "", R_AMDGPU_RELATIVE64, true, false, 8},
-    {"", "", R_AMDGPU_REL16, false, true, 2},
+    {"@abs32@lo", "", R_AMDGPU_ABS32_LO, true, true},
+    {"@abs32@hi", "", R_AMDGPU_ABS32_HI, true, true},
+    {"", "", R_AMDGPU_ABS64, true, false},
+    {"", "-.", R_AMDGPU_REL32, true, false},
+    {"", "", R_AMDGPU_REL32, false, true}, /* LLVM's rule for literals */
+    {"@rel64", "", R_AMDGPU_REL64, true, false},
+    {"", "", R_AMDGPU_ABS32, true, false},
+    {"@gotpcrel", "", R_AMDGPU_GOTPCREL, true, true},
+    {"@gotpcrel32@lo", "", R_AMDGPU_GOTPCREL32_LO, true, true},
+    {"@gotpcrel32@hi", "", R_AMDGPU_GOTPCREL32_HI, true, true},
+    {"@rel32@lo", "", R_AMDGPU_REL32_LO, true, true},
+    {"@rel32@hi", "", R_AMDGPU_REL32_HI, true, true},
+    {"", "", R_AMDGPU_RELATIVE64, true, false},
+    {"", "", R_AMDGPU_REL16, false, true},
 };
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
-
-unsigned dis_reloc_size(uint32_t type)
-{
-    for (size_t i = 0; i < N_KINDS; i++)
-        if (kinds[i].type == type)
-            return kinds[i].bytes;
-    return 0;
-}
 
 /* The first symbol of a section at or behind an offset: index into by_place. */
 static uint32_t symbol_at(const struct dis_object *o, const struct dis_section *s,
@@ -218,12 +209,12 @@ const char *dis_expression(struct dis_writer *w, const struct dis_section *s,
 static bool is_natural(struct dis_writer *w, const struct dis_section *s,
                        const struct dis_reloc *r, bool code)
 {
-    unsigned size = dis_reloc_size(r->type);
-    uint64_t end = r->offset + size;
-    if (!size || end > s->bytes || r->type == R_AMDGPU_RELATIVE64 ||
+    unsigned size = asm_reloc_size(r->type);
+    if (!size || r->offset > s->bytes || size > s->bytes - r->offset ||
+        r->type == R_AMDGPU_RELATIVE64 ||
         (!dis_expression(w, s, r, true) && !(code && dis_expression(w, s, r, false))))
         return false;
-    for (uint64_t at = r->offset; s->data && at < end; at++)
+    for (uint64_t at = r->offset; s->data && at < r->offset + size; at++)
         if (s->data[at] != (r->type == R_AMDGPU_REL16 ? 0xff : 0))
             return false;
     return true;
@@ -250,7 +241,7 @@ bool dis_part_relocs(struct dis_writer *w, struct dis_section *s, bool code)
             s->odd[s->n_odd++] = r;
             continue;
         }
-        end = r.offset + dis_reloc_size(r.type);
+        end = r.offset + asm_reloc_size(r.type);
         s->relocs[kept++] = r;
     }
     s->n_relocs = kept;

@@ -45,9 +45,6 @@ const char *dis_expression(struct dis_writer *w, const struct dis_section *s,
 /* Is there a section at an address of a loadable file? */
 bool dis_place_known(const struct dis_object *o, uint64_t addr);
 
-/* Bytes that a relocation sets. */
-unsigned dis_reloc_size(uint32_t type);
-
 /* Part a relocatable file's relocations: those that no operand or word of the section
  * makes, or whose place holds other bytes, become s->odd. False: out of memory. */
 bool dis_part_relocs(struct dis_writer *w, struct dis_section *s, bool code);
