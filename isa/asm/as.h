@@ -131,6 +131,7 @@ struct as_symbol {
     uint32_t section;      /* 0: undefined; AS_SEC_* */
     uint32_t node;         /* AS_SEC_VAR: expression; 0: the number in value */
     uint32_t source, line; /* of the definition */
+    const char *at;        /* the name there; AS_SEC_VAR of the source's only */
     uint64_t value;
     struct ex_value size;
     uint32_t elf; /* number in the table being written */
@@ -291,6 +292,8 @@ struct as {
     uint32_t wave_symbol;              /* .Lamdgcn.wavefront_size */
     const char *expr_at;               /* the last expression of an instruction */
     struct as_buf pal;                 /* of .amdgpu_pal_metadata */
+    const char *pal_at;                /* the directive's place, and line */
+    uint32_t pal_line;
     struct as_cfi *cfis;
     uint32_t n_cfis, cap_cfis;
 };
@@ -406,6 +409,8 @@ struct as_section_spec {
     uint32_t entsize;
     const char *group;
     size_t group_len;
+    const char *at; /* what asks for it, in the source */
+    uint32_t line;  /* its line; 0: that of the statement being read */
 };
 
 /* The section of that name and group, made if new; 0 with an error. */

@@ -115,6 +115,10 @@ static struct as_cfi *advance(struct as *as)
     c->last = here;
     if (step == 0)
         return c;
+    if (step > UINT32_MAX) {
+        as_error(as, as->p, "the frame passes over more code than 32 bits tell");
+        return NULL;
+    }
     if (step < 64) {
         put_u8(&c->ops, CFA_ADVANCE | (unsigned)step);
         return c;
@@ -199,7 +203,8 @@ static void dir_offset(struct as *as, int relative)
         return;
     struct as_cfi *c = advance(as);
     if (c)
-        put_saved(c, reg, relative ? offset - c->cfa : offset);
+        put_saved(c, reg,
+                  (int64_t)((uint64_t)offset - (relative ? (uint64_t)c->cfa : 0)));
 }
 
 /* op: CFA_DEF_CFA, or with an address space. */
@@ -484,8 +489,10 @@ static void append(struct table *t, const struct wait *wait, unsigned n,
         uint64_t place = start + wait[i].at;
         if (wait[i].relative && !as_minus_place(as, what, place, &what))
             return;
+        uint32_t before = as->n_fixups;
         as_fixup(as, AS_FIX_DATA, wait[i].bytes, place, what.node, c->at);
-        as->fixups[as->n_fixups - 1].line = c->line;
+        if (as->n_fixups > before)
+            as->fixups[before].line = c->line;
     }
     t->entry.bytes = 0;
 }
@@ -552,6 +559,10 @@ static void put_fde(struct table *t, const struct as_cfi *c, bool last)
     struct wait wait[3];
     unsigned n = 0, address = t->eh ? 4 : 8;
     bool lsda = t->eh && c->lsda.symbol;
+    if (t->eh && c->bytes > UINT32_MAX) {
+        as_error_at(as, c->at, c->line, "the frame's code is 4 GiB or more");
+        return;
+    }
     put_le(b, 0, 4);
     if (t->eh) { /* the way back from here */
         put_le(b, as->sections[as->section].bytes + 4 - t->cie, 4);
@@ -583,7 +594,9 @@ static void write_table(struct as *as, const uint32_t *order, bool eh)
     const struct as_section_spec spec = {.name = names[eh],
                                          .name_len = strlen(names[eh]),
                                          .type = SHT_PROGBITS,
-                                         .flags = eh ? SHF_ALLOC : 0};
+                                         .flags = eh ? SHF_ALLOC : 0,
+                                         .at = as->cfis[0].at,
+                                         .line = as->cfis[0].line};
     struct table t = {.as = as, .eh = eh};
     uint32_t section = as_section_get(as, &spec);
     if (!section)

@@ -193,6 +193,7 @@ static void named_section(struct as *as)
     bool group = false;
     if (!section_name(as, &spec.name, &spec.name_len))
         return;
+    spec.at = spec.name;
     uint32_t known = as_map_get(&as->section_map, spec.name, spec.name_len);
     defaults(&spec);
     if (as_take(as, ',')) {
@@ -218,7 +219,8 @@ static void dir_section(struct as *as, int arg)
 static void dir_standard(struct as *as, int arg)
 {
     static const char *const names[] = {".text", ".data", ".bss", ".rodata"};
-    struct as_section_spec spec = {.name = names[arg], .name_len = strlen(names[arg])};
+    struct as_section_spec spec = {
+        .name = names[arg], .name_len = strlen(names[arg]), .at = as->p};
     int64_t sub = 0;
     if (!as_at_end(as)) {
         const char *at = as->p;

@@ -118,7 +118,8 @@ static void dir_ident(struct as *as, int arg)
                                          .name_len = sizeof name - 1,
                                          .type = SHT_PROGBITS,
                                          .flags = SHF_MERGE | SHF_STRINGS,
-                                         .entsize = 1};
+                                         .entsize = 1,
+                                         .at = as->p};
     (void)arg;
     struct as_buf text = {0};
     if (!as->has_ident)

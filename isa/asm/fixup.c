@@ -285,7 +285,7 @@ static void fix_variables(struct as *as)
             int len;
             const char *name = name_of(as, i, &len);
             if (s->bind != STB_LOCAL)
-                as_error_at(as, s->name, s->line,
+                as_error_at(as, s->at, s->line,
                             "'%.*s' is global but set to what is neither a place nor a "
                             "number",
                             len, name);

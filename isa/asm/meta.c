@@ -527,14 +527,17 @@ static bool to_msgpack(struct as *as, const char *text, const char *end, uint32_
 /* ---- the directive ---- */
 
 /* The note's section, for whoever looks at the current one; it is entered for a moment.
- */
-static void emit_note(struct as *as, const struct as_buf *desc)
+ * at, line: of the directive. */
+static void emit_note(struct as *as, const struct as_buf *desc, const char *at,
+                      uint32_t line)
 {
     static const char name[] = ".note";
     const struct as_section_spec spec = {.name = name,
                                          .name_len = sizeof name - 1,
                                          .type = SHT_NOTE,
-                                         .flags = SHF_ALLOC};
+                                         .flags = SHF_ALLOC,
+                                         .at = at,
+                                         .line = line};
     uint32_t back = as->section;
     uint32_t note = as_section_get(as, &spec);
     if (!note)
@@ -557,21 +560,25 @@ static void emit_note(struct as *as, const struct as_buf *desc)
 void as_pal_finish(struct as *as)
 {
     if (as->pal.bytes)
-        emit_note(as, &as->pal);
+        emit_note(as, &as->pal, as->pal_at, as->pal_line);
 }
 
-/* The block is a HSA note here and now, or the PAL note of the file's end. */
-static void take_block(struct as *as, const char *text, const char *end, uint32_t line,
-                       bool pal)
+/* The block is a HSA note here and now, or the PAL note of the file's end. at: the
+ * directive, in the line before the text's. */
+static void take_block(struct as *as, const char *at, const char *text, const char *end,
+                       uint32_t line, bool pal)
 {
     struct as_buf desc = {0};
+    uint32_t at_line = as_source_line(as, line - 1);
     if (!to_msgpack(as, text, end, line, pal ? pal_rules : root_rules, &desc)) {
         free(desc.data);
     } else if (pal) {
         free(as->pal.data);
         as->pal = desc;
+        as->pal_at = at;
+        as->pal_line = at_line;
     } else {
-        emit_note(as, &desc);
+        emit_note(as, &desc, at, at_line);
         free(desc.data);
     }
 }
@@ -596,7 +603,7 @@ void as_amdgpu_metadata(struct as *as, int pal)
             as->p++;
         if (as->p < as->end && *as->p == '.' && as_name(as, &name, &len) &&
             as_same(name, len, ends[pal])) {
-            take_block(as, text, start, line, pal);
+            take_block(as, at, text, start, line, pal);
             return;
         }
         as_next_line(as);

@@ -105,7 +105,11 @@ uint32_t as_section_get(struct as *as, const struct as_section_spec *spec)
     const struct as_section *s = &as->sections[*slot];
     if (s->type != spec->type || s->flags != spec->flags ||
         s->entsize != spec->entsize) {
-        as_error(as, spec->name, "section changes its type, flags or entry size");
+        static const char why[] = "section changes its type, flags or entry size";
+        if (spec->line)
+            as_error_at(as, spec->at, spec->line, why);
+        else
+            as_error(as, spec->at, why);
         return 0;
     }
     return *slot;

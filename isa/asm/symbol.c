@@ -207,6 +207,7 @@ void as_assign(struct as *as, const char *name, size_t len, bool redefinable)
     s->section = AS_SEC_VAR;
     s->node = ref.node;
     s->value = (uint64_t)ref.k;
+    s->at = name;
     as_defined_here(as, s);
     if (index == as->wave_symbol) {
         set_wave(as, name, s);

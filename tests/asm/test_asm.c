@@ -69,6 +69,17 @@ START_TEST(frame_errors)
     expect_error(".cfi_startproc\n.data\n.cfi_endproc\n", 1, "3:13: the frame began");
     expect_error(".cfi_startproc\n.cfi_return_column 300\n.cfi_endproc\n", 1,
                  "1:15: the return column");
+    expect_error(".section .eh_frame,\"aw\",@progbits\n.text\n.cfi_startproc\n"
+                 "s_nop 0\n.cfi_endproc\n.cfi_startproc\n.cfi_endproc\n",
+                 1, "3:15: section changes its type");
+    expect_bytes(".cfi_startproc\n.cfi_def_cfa_offset -0x8000000000000000\n"
+                 ".cfi_rel_offset 0, 1\n.cfi_endproc\n",
+                 ".text", "");
+    expect_error(".bss\n.cfi_startproc\n.zero 0x500000004\n"
+                 ".cfi_def_cfa_offset 8\n.cfi_endproc\n",
+                 1, "4:22: the frame passes over more code than");
+    expect_error(".bss\n.cfi_startproc\n.zero 0x100000000\n.cfi_endproc\n", 1,
+                 "2:15: the frame's code is 4 GiB or more");
     expect_error(".reloc -1, R_AMDGPU_NONE\n", 1, "1:8: the place must not be");
     expect_error(".reloc 0, R_AMDGPU_SOME\n", 1, "1:11: no type of a relocation");
     expect_error(".reloc 8, R_AMDGPU_NONE\n", 1, "1:8: the place lies outside");
@@ -84,6 +95,12 @@ START_TEST(frame_errors)
         ".end_amdgpu_pal_metadata\n",
         1, "4:7: invalid metadata: .registers: expected the number");
     expect_error(".amd_amdgpu_pal_metadata 1, 2\n", 1, "1:25: this PAL metadata");
+    expect_error(".section .note,\"a\",@nobits\n.text\n.amdgpu_pal_metadata\n"
+                 "amdpal.version: [2, 1]\n.end_amdgpu_pal_metadata\n",
+                 1, "3:21: section changes its type");
+    expect_error(".section .note,\"a\",@nobits\n.text\n.amdgpu_metadata\n"
+                 "amdhsa.version: [1, 2]\namdhsa.kernels: []\n.end_amdgpu_metadata\n",
+                 1, "3:17: section changes its type");
 }
 END_TEST
 
@@ -128,6 +145,9 @@ START_TEST(symbols)
     expect_error("a:\n.set a, 2\n", 1, "2:6: symbol 'a' is already defined in line 1");
     expect_error("s_branch nowhere\n", 1, "1:10: undefined label 'nowhere'");
     expect_error(". = 4\n", 1, "1:1: assignment to '.'");
+    expect_error(".globl a\n .set a, b*c\n", 1, "2:7: 'a' is global but set to");
+    expect_error(".globl .amdgcn.next_free_vgpr\n.set .amdgcn.next_free_vgpr, a*b\n", 1,
+                 "2:6: '.amdgcn.next_free_vgpr' is global but set to");
 }
 END_TEST
 
@@ -207,6 +227,14 @@ START_TEST(sections)
     expect_error(".section .x,\"a\"\n.section .x,\"aw\"\n", 1, "2:10: section changes");
     expect_error(".text 1\n", 1, "1:7: subsections are not supported");
     expect_error(".pushsection .data\n", 1, "0:0: .pushsection without .popsection");
+}
+END_TEST
+
+START_TEST(section_errors)
+{
+    expect_error(".section .comment,\"a\",@progbits\n.text\n.ident \"x\"\n", 1,
+                 "3:7: section changes its type");
+    expect_error(" .section a,\"aw\"\n .section a,\"a\"\n", 1, "2:11: section changes");
 }
 END_TEST
 
@@ -409,6 +437,7 @@ int main(void)
     tcase_add_test(tc, branches);
     tcase_add_test(tc, data);
     tcase_add_test(tc, sections);
+    tcase_add_test(tc, section_errors);
     tcase_add_test(tc, conditionals);
     tcase_add_test(tc, macros);
     tcase_add_test(tc, macro_errors);
