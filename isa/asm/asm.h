@@ -33,9 +33,11 @@ typedef void asm_message_fn(void *ctx, const struct asm_message *message);
 
 /* Read a file that the source names. Returns false, with errno set, if that fails.
  *
+ * text  a source follows; if it has a NUL byte, no more than up to there is needed
  * data  out, malloc'ed, freed by the assembler
  */
-typedef bool asm_read_fn(void *ctx, const char *name, void **data, size_t *bytes);
+typedef bool asm_read_fn(void *ctx, const char *name, bool text, void **data,
+                         size_t *bytes);
 
 /* A symbol set before the first line. */
 struct asm_define {

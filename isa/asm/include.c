@@ -40,8 +40,9 @@ static bool is_open(const struct as *as, const char *name)
     return false;
 }
 
-/* The contents of a file; NULL with an error. */
-static char *read_file(struct as *as, const char *name, const char *at, size_t *bytes)
+/* The contents of a file, text of a source or any bytes; NULL with an error. */
+static char *read_file(struct as *as, const char *name, bool text, const char *at,
+                       size_t *bytes)
 {
     void *data = NULL;
     if (!as->options->read) {
@@ -49,7 +50,7 @@ static char *read_file(struct as *as, const char *name, const char *at, size_t *
         return NULL;
     }
     errno = 0;
-    if (!as->options->read(as->options->ctx, name, &data, bytes)) {
+    if (!as->options->read(as->options->ctx, name, text, &data, bytes)) {
         if (at)
             as_error(as, at, "cannot read '%.200s': %s", name, strerror(errno));
         else
@@ -78,7 +79,7 @@ bool as_source_push(struct as *as, const char *name, const char *at)
 {
     size_t n = 0;
     uint32_t parent = as_source_of(as, at);
-    char *data = read_file(as, name, at, &n);
+    char *data = read_file(as, name, true, at, &n);
     if (!data)
         return false;
     const char *text = as_keep(as, data, n);
@@ -171,7 +172,7 @@ static void dir_incbin(struct as *as, int arg)
         as_error(as, at, "the bytes to skip and to take must not be negative");
         return;
     }
-    char *data = read_file(as, name, at, &n);
+    char *data = read_file(as, name, false, at, &n);
     if (!data)
         return;
     size_t from = (uint64_t)skip < n ? (size_t)skip : n;

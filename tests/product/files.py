@@ -118,26 +118,40 @@ def full():
                 expect(not before or open(name, "rb").read() == before, f"{name} is another one")
             call(*words)
         expect(len(open(name, "rb").read()) > len(good) // 2, f"{name} was not written anew")
+    os.mkdir("small")
     if not SANITIZED:
         checks()
     recordings()
     places()
 
 
+def mounted(mount, script, *words):
+    """Output and messages of a shell script where something is mounted; None if nothing can be."""
+    try:
+        r = subprocess.run(["unshare", "-Urm", "sh", "-c", f"{mount} || exit 9; echo mounted; {script}",
+                            "sh", *words], capture_output=True, text=True, timeout=300, check=False)
+        if r.stdout.startswith("mounted\n"):
+            return r.stdout[len("mounted\n"):], r.stderr
+        why = r.stderr
+    except FileNotFoundError as e:
+        why = str(e)
+    print("not tried without name spaces:", script, why)
+    return None
+
+
+FULL_DISK = "mount -t tmpfs -o size=8k none small"
+FILL = "cat /dev/zero >small/fill 2>/dev/null; "
+
+
 def checks():
     """A program that is checked needs room of its own: only one small disk is full."""
-    script = ('mount -t tmpfs -o size=8k none small && cat /dev/zero >small/fill 2>/dev/null; "$@"; '
-              'echo "status $?"; ls small')
-    os.mkdir("small")
     for option in "json", "xml", "sarif":
-        r = subprocess.run(["unshare", "-Urm", "sh", "-c", script, "sh", RDNA3, "check",
-                            f"--{option}", "small/found", "--", RDNA3, *RUN, "--device", "kfd"],
-                           capture_output=True, text=True, timeout=300, check=False)
-        if "status" not in r.stdout:
-            return print("not tried without name spaces: rdna3 check:", r.stderr)
-        expect(r.stdout.endswith("status 1\nfill\n"), f"--{option}: {r.stdout}")
-        expect(f"--{option} small/found: No space left" in r.stderr, r.stderr)
-    return None
+        r = mounted(FULL_DISK, FILL + '"$@"; echo "status $?"; ls small', RDNA3, "check", f"--{option}",
+                    "small/found", "--", RDNA3, *RUN, "--device", "kfd")
+        if not r:
+            return
+        expect(r[0].endswith("status 1\nfill\n"), f"--{option}: {r[0]}")
+        expect(f"--{option} small/found: No space left" in r[1], r[1])
 
 
 def places():
@@ -193,7 +207,19 @@ def memory_of(words, **more):
         return usage.ru_maxrss, os.waitstatus_to_exitcode(status), out.read().decode()
 
 
+def little_memory():
+    """What reads all of it fails, and does not take the host's memory."""
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+
 def early():
+    with open("huge", "wb") as f:
+        try:
+            f.truncate(HUGE)
+        except OSError as e:
+            print(f"no file of {HUGE >> 30} GiB here: {e}")
+            return 77
     _, _, _ = memory_of(["--version"])
     base = memory_of(["--version"])[0]
     for command, (head, told) in WRONG.items():
@@ -219,15 +245,22 @@ def early():
         text = process.communicate(timeout=60)[1].decode()
         expect(process.returncode == 1 and told in text, f"{command} of a pipe: {text}")
         expect(written < 1 << 20, f"{command} read {written} bytes of a pipe")
-    # what could be right is refused by its size
-    with open("huge", "wb") as f:
-        f.write(b"\n" * 4096)
-        f.truncate(HUGE)
-    most, status, text = memory_of(["asm", "-o", "x", "huge"])
-    expect(status == 1 and "File too large" in text and most < base + (200 << 10), text)
+    # so is a source that another one names; what could be right is refused by its size
+    for name, text in ("include.s", '.include "huge"\n'), ("empty.s", ""):
+        with open(name, "w", encoding="utf-8") as f:
+            f.write(text)
+    for head, told in (b"\x7fELF" + bytes(4092), "NUL byte"), (b"\n" * 4096, "File too large"):
+        with open("huge", "wb") as f:
+            f.write(head)
+            f.truncate(HUGE)
+        for names in ["huge"], ["include.s"], ["empty.s", "huge"]:
+            most, status, text = memory_of(["asm", "-o", "x", *names], preexec_fn=little_memory)
+            expect(status == 1 and told in text, f"{names}: {status}, {text}")
+            expect(most < base + (200 << 10), f"{names} took {most >> 10} MiB")
 
 
 signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 with tempfile.TemporaryDirectory() as tmp:
     os.chdir(tmp)
-    {"full": full, "early": early}[WHAT]()
+    status = {"full": full, "early": early}[WHAT]()
+sys.exit(status)

@@ -75,17 +75,19 @@ static void print_message(void *ctx, const struct asm_message *message)
 }
 
 /* A file that the source names: as it is, then in the folders of -I. */
-static bool read_named(void *ctx, const char *name, void **data, size_t *bytes)
+static bool read_named(void *ctx, const char *name, bool text, void **data,
+                       size_t *bytes)
 {
     const struct options *o = ctx;
-    if (cli_read_file(name, data, bytes) == RD_OK)
+    const struct cli_kind *kind = text ? &cli_text : NULL;
+    if (cli_read_kind(name, kind, data, bytes) == RD_OK)
         return true;
     int why = errno;
     for (size_t i = 0; i < o->n_folders && name[0] != '/'; i++) {
         char *path;
         if (asprintf(&path, "%s/%s", o->folders[i], name) < 0)
             return false;
-        bool ok = cli_read_file(path, data, bytes) == RD_OK;
+        bool ok = cli_read_kind(path, kind, data, bytes) == RD_OK;
         if (!ok && errno != ENOENT)
             why = errno;
         free(path);
