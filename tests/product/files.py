@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,9 @@ def full():
         checks()
     recordings()
     places()
+    open_already()
+    kept()
+    mounts()
 
 
 def mounted(mount, script, *words):
@@ -175,16 +179,86 @@ def places():
     status, text = call(*words, "/dev/full")
     expect(status == 1 and "No space left" in text, text)
     expect(stat.S_ISCHR(os.stat("/dev/full").st_mode), "a device is removed")
-    with open("appended", "ab") as f:  # who has it open goes on in the same file
-        p = subprocess.run(["sh", "-c", '"$@"; echo after', "sh", RDNA3, *words, "/dev/stdout"],
-                           stdout=f, timeout=60, check=False)
-    with open("appended", "rb") as f:
-        got = f.read()
-    expect(p.returncode == 0 and len(got) > 100 and got.endswith(b"after\n"), "/dev/stdout")
     os.mkfifo("pipe")
     reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
     expect(call(*words, "pipe")[0] == 0 and len(reader.communicate(timeout=60)[0]) > 100, "a pipe")
     expect(stat.S_ISFIFO(os.stat("pipe").st_mode), "a pipe is replaced")
+
+
+def open_already():
+    """Who has the file open goes on in the same file, whatever its name is."""
+    os.symlink("/dev/stdout", "out link")
+    for folder, name in ((".", "/dev/stdout"), (".", "//dev/stdout"), (".", "/proc/self/fd/1"),
+                         (".", "out link"), ("/dev", "stdout"), (".", "appended")):
+        with open("appended", "wb") as f:
+            pass
+        with open("appended", "ab") as f:
+            p = subprocess.run(["sh", "-c", 'cd "$1"; shift; "$@"; echo after', "sh", folder, RDNA3, "asm",
+                                os.path.abspath("add.s"), "-o", name], stdout=f, timeout=60, check=False)
+        with open("appended", "rb") as f:
+            got = f.read()
+        expect(p.returncode == 0 and len(got) > 100 and got.endswith(b"after\n"), name)
+    expect(os.path.islink("out link") and os.path.islink("/dev/stdout"), "a link is one no more")
+
+
+def access_list():
+    """As the kernel keeps it: the owner, user 12345 and the rest may read and write."""
+    none = 0xffffffff
+    return struct.pack("<I" + "HHI" * 5, 2, 1, 6, none, 2, 6, 12345, 4, 6, none, 0x10, 6, none, 0x20, 6, none)
+
+
+def kept():
+    """What belongs to a file stays with it; a file that could not keep it is the same one."""
+    def write(name):
+        number = os.stat(name).st_ino
+        expect(call("asm", "add.s", "-o", name)[0] == 0 and os.path.getsize(name) > 100, name)
+        return os.stat(name).st_ino == number
+
+    def before(name):
+        with open(name, "wb") as f:
+            f.write(BEFORE)
+        return name
+
+    expect(not write(before("plain")), "a plain file is written in its place")
+    groups = [12345] if os.geteuid() == 0 else [g for g in os.getgroups() if g != os.getegid()]
+    if groups:
+        os.chown(before("grouped"), -1, groups[0])
+        os.chmod("grouped", 0o640)
+        write("grouped")
+        sb = os.stat("grouped")
+        expect((sb.st_gid, stat.S_IMODE(sb.st_mode)) == (groups[0], 0o640), "another group")
+    try:
+        os.setxattr(before("attributed"), "user.a", b"1")
+        expect(write("attributed") and os.getxattr("attributed", "user.a") == b"1", "an attribute is lost")
+        os.mkdir("shared")
+        before("shared/private")
+        os.setxattr("shared", "system.posix_acl_default", access_list())
+        expect(write("shared/private") and not os.listxattr("shared/private"), "others may read it")
+    except OSError as e:
+        print("not tried: attributes of files:", e)
+    folder = tempfile.mkdtemp(dir="/dev/shm") if os.access("/dev/shm", os.W_OK) else "."
+    for name in os.path.join(folder, "x"), "n" * 250:
+        before(name)
+        status, text = call("asm", "add.s", "-o", name, limit=100)
+        expect(status == 1 and open(name, "rb").read() == BEFORE, f"{name} is cut off: {text}")
+        os.unlink(name)
+    if folder != ".":
+        os.rmdir(folder)
+
+
+def mounts():
+    """A file that is mounted cannot be replaced; where no file can be made none is lost."""
+    for name in "one", "other":
+        with open(name, "wb") as f:
+            f.write(BEFORE)
+    said = mounted("mount --bind one other", '"$@"; echo "status $?"', RDNA3, "asm", "add.s", "-o", "other")
+    if said:
+        expect(said[0] == "status 0\n" and os.path.getsize("one") > 100, f"a mounted file: {said}")
+        expect(open("other", "rb").read() == BEFORE, "what is below the mount is another")
+    said = mounted("mount -t tmpfs -o nr_inodes=2 none small", 'echo old >small/a; "$@"; echo "status $?"; '
+                   "ls -A small; cat small/a", RDNA3, "asm", "add.s", "-o", "small/a")
+    if said:
+        expect(said[0] == "status 1\na\nold\n" and "No space left" in said[1], f"no room for a name: {said}")
 
 
 HUGE = 9 << 30

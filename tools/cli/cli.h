@@ -90,8 +90,10 @@ RD_CHECKED rd_status cli_read_kind(const char *path, const struct cli_kind *kind
 RD_CHECKED rd_status cli_write_file(const char *path, const void *data, size_t bytes);
 
 /* A file that is written whole or not at all: beside its place, and moved there at the
- * end. What is no plain file (a device, a pipe), has several names or lies where
- * nothing new can be made is written in its place. */
+ * end. Written in its place is what is no plain file (a device, a pipe), what whoever
+ * started us has open (stdout by any name), what another file could not stand for (it
+ * has several names, another owner, access lists, is mounted), and what lies where
+ * nothing new can be made. A signal that ends the process removes what is new. */
 struct cli_output {
     FILE *file;
     char *path;      /* of the file itself, links followed */

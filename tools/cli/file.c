@@ -6,9 +6,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -121,59 +127,135 @@ rd_status cli_read_file(const char *path, void **data, size_t *bytes)
     return cli_read_kind(path, NULL, data, bytes);
 }
 
+/* ---- what a signal leaves ---- */
+
+/* The temporary file of now; a second one at once would be left to its signal. */
+static const char *_Atomic unfinished;
+static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+#define N_ENDS (sizeof ends / sizeof *ends)
+
+static void on_end(int number)
+{
+    const char *name = atomic_load(&unfinished);
+    if (name)
+        (void)unlink(name);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+static bool is_handler(int number, void (*handler)(int))
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+           now.sa_handler == handler;
+}
+
+/* A signal that would end the process removes the file first. */
+static void guard(const char *name)
+{
+    const struct sigaction action = {.sa_handler = on_end};
+    const char *none = NULL;
+    if (!atomic_compare_exchange_strong(&unfinished, &none, name))
+        return;
+    for (size_t i = 0; i < N_ENDS; i++)
+        if (is_handler(ends[i], SIG_DFL))
+            (void)sigaction(ends[i], &action, NULL);
+}
+
+static void unguard(const char *name)
+{
+    if (!name || atomic_load(&unfinished) != name)
+        return;
+    for (size_t i = 0; i < N_ENDS; i++)
+        if (is_handler(ends[i], on_end))
+            (void)signal(ends[i], SIG_DFL);
+    atomic_store(&unfinished, NULL);
+}
+
 /* ---- writing ---- */
 
+/* No attributes (access lists are some) but the label that SELinux gives all files. */
+static bool is_bare(const char *path)
+{
+    static const char label[] = "security.selinux";
+    char names[sizeof label];
+    ssize_t n = listxattr(path, names, sizeof names);
+    return n < 0 ? errno == ENOTSUP
+                 : n == 0 ||
+                       (n == sizeof label && memcmp(names, label, sizeof label) == 0);
+}
+
+/* Does somebody who started us have the file open? /dev/stdout by any name is such. */
+static bool is_inherited(const struct stat *sb)
+{
+    struct stat open;
+    for (int fd = 0; fd < 256; fd++)
+        if (fstat(fd, &open) == 0 && open.st_dev == sb->st_dev &&
+            open.st_ino == sb->st_ino)
+            return true;
+    return false;
+}
+
 /* May the file be replaced by another of its name? sb: of the one that is there. */
-static bool replaceable(const struct stat *sb)
+static bool replaceable(const char *path, const struct stat *sb)
 {
-    return S_ISREG(sb->st_mode) && sb->st_nlink == 1 && sb->st_uid == geteuid();
+    return S_ISREG(sb->st_mode) && sb->st_nlink == 1 && sb->st_uid == geteuid() &&
+           access(path, W_OK) == 0 && is_bare(path) && !is_inherited(sb);
 }
 
-/* /dev/stdout and its like are files that somebody else has open, too. */
-static bool is_of_system(const char *path)
-{
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-}
-
-static char *name_beside(const char *path)
-{
-    size_t room = strlen(path) + 32;
-    char *name = malloc(room);
-    if (name)
-        (void)snprintf(name, room, "%s.%d.new", path, (int)getpid());
-    return name;
-}
-
-/* Make the temporary file; false: write in place. */
-static bool begin_beside(struct cli_output *o, const char *path)
+/* Give the new file the rights of the one that is there. */
+static bool same_rights(int fd, const char *name, const struct stat *there)
 {
     struct stat sb;
-    if (is_of_system(path))
-        return false;
-    bool there = stat(path, &sb) == 0;
-    if (there ? !replaceable(&sb) || access(path, W_OK) != 0 : errno != ENOENT)
-        return false;
-    struct stat link;
-    if (!there && lstat(path, &link) == 0)
-        return false; /* a link to what is not there yet */
+    return fstat(fd, &sb) == 0 && sb.st_uid == there->st_uid && is_bare(name) &&
+           (sb.st_gid == there->st_gid || fchown(fd, (uid_t)-1, there->st_gid) == 0) &&
+           fchmod(fd, there->st_mode & 0777) == 0;
+}
+
+/* A new file in the folder of the path. Returns its descriptor, its name in *name. */
+static int open_beside(const char *path, char **name)
+{
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    size_t room = (size_t)folder + 32;
+    int fd = -1;
+    *name = malloc(room);
+    for (unsigned i = 0; *name && i < 100; i++) {
+        uint64_t number = 0;
+        (void)getrandom(&number, sizeof number, GRND_NONBLOCK);
+        (void)snprintf(*name, room, "%.*s.rdna3-%016" PRIx64, folder, path, number + i);
+        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* Make the temporary file for one that is there, or not (NULL). False with errno. */
+static bool begin_beside(struct cli_output *o, const char *path,
+                         const struct stat *there)
+{
     o->path = there ? realpath(path, NULL) : strdup(path);
-    o->temporary = o->path ? name_beside(o->path) : NULL;
-    if (!o->temporary)
+    int fd = o->path ? open_beside(o->path, &o->temporary) : -1;
+    if (fd < 0)
         return false;
-    int fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 && (!there || fchmod(fd, sb.st_mode & 0777) == 0))
+    guard(o->temporary);
+    if (there && !same_rights(fd, o->temporary, there))
+        errno = EPERM;
+    else
         o->file = fdopen(fd, "wb");
     if (o->file)
         return true;
-    if (fd >= 0) {
-        close(fd);
-        (void)unlink(o->temporary);
-    }
+    int why = errno;
+    close(fd);
+    (void)unlink(o->temporary);
+    errno = why;
     return false;
 }
 
 static void let_go(struct cli_output *o)
 {
+    unguard(o->temporary);
     free(o->temporary);
     free(o->path);
     *o = (struct cli_output){0};
@@ -181,12 +263,54 @@ static void let_go(struct cli_output *o)
 
 FILE *cli_output_begin(struct cli_output *o, const char *path)
 {
+    struct stat sb, link;
     *o = (struct cli_output){0};
-    if (begin_beside(o, path))
-        return o->file;
-    let_go(o);
+    bool there = stat(path, &sb) == 0;
+    /* what is not there must not be a link to it */
+    if (there ? replaceable(path, &sb) : errno == ENOENT && lstat(path, &link) != 0) {
+        if (begin_beside(o, path, there ? &sb : NULL))
+            return o->file;
+        int why = errno;
+        let_go(o);
+        errno = why;
+        /* nothing new can be made there; or no room, which would lose the old one */
+        if (why != EACCES && why != EPERM && why != EROFS && why != ENOENT)
+            return NULL;
+    }
     o->file = fopen(path, "wbe");
     return o->file;
+}
+
+/* Write the whole temporary file where it cannot be moved to: a file that is mounted.
+ */
+static bool copy_in_place(const struct cli_output *o)
+{
+    int from = open(o->temporary, O_RDONLY | O_CLOEXEC);
+    int to = from < 0 ? -1 : open(o->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    ssize_t n = to < 0 ? -1 : 1;
+    while (n > 0)
+        n = sendfile(to, from, NULL, (size_t)1 << 30);
+    int why = errno;
+    if (from >= 0)
+        close(from);
+    if (to >= 0 && close(to) != 0 && n == 0) {
+        n = -1;
+        why = errno;
+    }
+    errno = why;
+    return n == 0;
+}
+
+/* The temporary file becomes the one that was asked for, or goes. */
+static bool settle(const struct cli_output *o, bool good)
+{
+    if (good && rename(o->temporary, o->path) == 0)
+        return true;
+    good = good && copy_in_place(o);
+    int why = errno;
+    (void)unlink(o->temporary);
+    errno = why;
+    return good;
 }
 
 rd_status cli_output_end(struct cli_output *o, bool good)
@@ -203,12 +327,10 @@ rd_status cli_output_end(struct cli_output *o, bool good)
         good = false;
         why = errno;
     }
-    if (o->temporary && good && rename(o->temporary, o->path) != 0) {
+    if (o->temporary && !settle(o, good) && good) {
         good = false;
         why = errno;
     }
-    if (o->temporary && !good)
-        (void)unlink(o->temporary);
     let_go(o);
     errno = good || why ? why : EIO;
     return good ? RD_OK : RD_E_IO;
