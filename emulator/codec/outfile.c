@@ -80,17 +80,26 @@ bool outfile_pack(struct outfile *o, const uint8_t *raw, size_t n)
     return st == RD_OK;
 }
 
+/* Is it what its path names, itself and not a link to it, and named by nothing else? */
+static bool is_ours(const struct outfile *o)
+{
+    struct stat file, name;
+    return !o->append && fstat(fileno(o->file), &file) == 0 &&
+           lstat(o->path, &name) == 0 && S_ISREG(name.st_mode) &&
+           name.st_dev == file.st_dev && name.st_ino == file.st_ino &&
+           name.st_nlink == 1;
+}
+
 rd_status outfile_close(struct outfile *o, char *why)
 {
-    struct stat sb;
-    bool plain = fstat(fileno(o->file), &sb) == 0 && S_ISREG(sb.st_mode);
+    bool ours = is_ours(o);
     errno = 0;
     if (fclose(o->file) != 0)
         outfile_fail(o, RD_E_IO);
     rd_status st = o->status;
     if (st != RD_OK)
         tell(o, st, o->path, why);
-    if (st != RD_OK && plain && !o->append)
+    if (st != RD_OK && ours)
         (void)unlink(o->path);
     let_go(o);
     return st;

@@ -40,8 +40,9 @@ void outfile_write(struct outfile *o, const void *p, size_t n);
 /* Pack bytes into o->packed. False: it failed, which is remembered. */
 bool outfile_pack(struct outfile *o, const uint8_t *raw, size_t n);
 
-/* Whatever could not be written whole is removed, unless it is a device or the file was
- * opened to be gone on with. */
+/* What could not be written whole is removed if it is a plain file of one name, and
+ * that name is the path itself, no link (stdout's are); one that was opened to be gone
+ * on with stays. */
 RD_CHECKED rd_status outfile_close(struct outfile *o, char *why);
 
 #endif

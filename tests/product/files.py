@@ -87,12 +87,20 @@ def prepare():
 
 def recordings():
     """What is recorded goes to its file at once; of a recording that has an end missing
-    nothing is left."""
+    nothing is left, save what its path only leads to."""
     for name, words in (("l.tl", ["--timing", "--timing-trace", "l.tl"]), ("l.bin", ["--trace", "l.bin"])):
         for limit in 0, 100:
             status, text = call(*RUN, *words, limit=limit)
             expect(status == 1 and f"cannot write '{name}': File too large" in text, text)
             expect(not os.path.exists(name), f"{name} is left")
+        os.symlink("target", name)
+        status, text = call(*RUN, *words, limit=100)
+        expect(status == 1 and os.path.islink(name) and os.path.exists("target"), f"a link is removed: {text}")
+        os.unlink(name)
+        os.link("target", name)
+        status, text = call(*RUN, *words, limit=100)
+        expect(status == 1 and os.path.exists(name), f"one of two names is removed: {text}")
+        os.unlink(name)
     for words in ["--timing", "--timing-trace", "/dev/full"], ["--trace", "/dev/full"]:
         status, text = call(*RUN, *words)
         expect(status == 1 and "cannot write '/dev/full': No space" in text, text)
