@@ -1,5 +1,11 @@
 // What drivers of other interfaces than HSA are told of shaders.
-	.amdgpu_pal_metadata
+	.amdgpu_pal_metadata // the last block counts
+amdpal.pipelines:
+  - .registers:
+      0x2c0a: 1
+    .api: Vulkan
+.end_amdgpu_pal_metadata
+.amdgpu_pal_metadata
 ---
 amdpal.pipelines:
   - .hardware_stages:
