@@ -86,7 +86,7 @@ static rd_status emit_link(void *ctx, const char *path, const char *target)
     return r == 0 ? RD_OK : RD_E_IO;
 }
 
-/* All users' processes show themselves there. */
+/* All users' processes show themselves there, and remove what dead ones left. */
 static rd_status emit_folder(void *ctx, const char *path)
 {
     const struct state *s = ctx;
@@ -96,7 +96,7 @@ static rd_status emit_folder(void *ctx, const char *path)
     if (st == RD_OK && mkdir(full, 0777) != 0 && errno != EEXIST)
         st = RD_E_IO;
     if (st == RD_OK)
-        (void)chmod(full, 01777);
+        (void)chmod(full, 0777);
     return st;
 }
 

@@ -5,7 +5,7 @@ suite=${RT_SUITE:?path of rt_suite}
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 run() { timeout -k 5 300 "$rdna3" exec "$@"; }
 
-for part in device memory shown copies dispatch barrier bad_packet fault vanished own_handler spin leave; do
+for part in device memory shown beside removed copies dispatch barrier bad_packet fault vanished own_handler spin leave; do
     check "$part" "^$part ok" run -- "$suite" "$part"
 done
 # A thread is held up only where it can be let go again (spinners.c).
@@ -28,6 +28,11 @@ folders() {
         sh "$suite" | tr '\n' ' '
 }
 check 'folders of processes' '^0 shown ok 0 $' folders
+check 'a process that has become another program' '^0$' run -- \
+    "$suite" -- sh -c '"$0" shown >/dev/null; ls /sys/class/kfd/kfd/proc | wc -l' "$suite"
+if unshare -p -f true 2>/dev/null; then
+    RT_BESIDE="unshare -p -f '$suite' shown" check 'one in another PID namespace' '^beside ok' run -- "$suite" beside
+fi
 
 # Records of processes that have ended are used again. (With a sanitizer each takes long.)
 many() {

@@ -1,7 +1,8 @@
 /* rt_suite.c: the user-mode runtime against whatever /dev/kfd is there.
  *
- * usage: rt_suite [PART...]; prints "PART ok" for each. Run it under `rdna3 exec`, or
- * on a board. Code is bare: what kernels compute is tested elsewhere.
+ * usage: rt_suite [PART...] [-- PROGRAM ARGUMENT...]; prints "PART ok" for each (all,
+ * without either), and becomes the program, with the device in use. Run it under `rdna3
+ * exec`, or on a board. Code is bare: what kernels compute is tested elsewhere.
  * SPDX-License-Identifier: MIT
  */
 #include <dirent.h>
@@ -128,6 +129,31 @@ static void part_shown(void)
     CHECK(shown_bytes() - before == 4u << 20);
     rt_free(b);
     CHECK(shown_bytes() == before);
+}
+
+/* Others come and go: a command of who runs the suite. */
+static void part_beside(void)
+{
+    const char *command = getenv("RT_BESIDE");
+    uint64_t before = shown_bytes();
+    CHECK(system(command ? command : "exit 0") == 0); // NOLINT(cert-env33-c)
+    CHECK(shown_bytes() == before);
+}
+
+/* Without its folder (on the mock: a real driver's cannot be removed), a process shows
+ * itself anew. */
+static void part_removed(void)
+{
+    const char *state = getenv("RDNA3_STATE");
+    char command[512];
+    struct rt_buffer *b;
+    uint64_t before = shown_bytes();
+    snprintf(command, sizeof(command),
+             "rm -r %s/root/sys/devices/virtual/kfd/kfd/proc/%d", state, (int)getpid());
+    CHECK(!state || system(command) == 0); // NOLINT(cert-env33-c)
+    OK(rt_alloc(dev, 4u << 20, RT_VRAM, 0, &b, &err));
+    CHECK(shown_bytes() - before == 4u << 20);
+    rt_free(b);
 }
 
 static void part_copies(void)
@@ -358,6 +384,8 @@ static const struct {
     {"device", part_device},
     {"memory", part_memory},
     {"shown", part_shown},
+    {"beside", part_beside},
+    {"removed", part_removed},
     {"copies", part_copies},
     {"dispatch", part_dispatch},
     {"barrier", part_barrier},
@@ -371,8 +399,13 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    char **program = argv + 1;
+    while (*program && strcmp(*program, "--") != 0)
+        program++;
+    if (*program)
+        argc = (int)(program++ - argv);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        bool wanted = argc < 2;
+        bool wanted = argc < 2 && !*program;
         for (int k = 1; k < argc; k++)
             wanted = wanted || strcmp(argv[k], parts[i].name) == 0;
         if (!wanted)
@@ -383,5 +416,10 @@ int main(int argc, char **argv)
         printf("%s ok\n", parts[i].name);
         fflush(stdout);
     }
-    return 0;
+    if (!*program)
+        return 0;
+    OK(rt_open(NULL, &dev, &err));
+    shown_bytes();
+    execvp(program[0], program);
+    return 1;
 }
