@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
+#include <time.h>
 
 #include "board.h"
 #include "sysfs.h"
@@ -15,7 +16,7 @@
 #define MICRO      1000000u
 #define ZERO_K     (-273150)
 #define METRICS    120u
-#define UNKNOWN    0xffffu
+#define NANO       1000000000u
 #define LINK_SPEED 160u /* in 0.1 GT/s */
 #define LINK_WIDTH 16u
 
@@ -65,26 +66,42 @@ static const struct {
     {HWMON "/freq1_label", "sclk\n"},     {HWMON "/freq2_label", "mclk\n"},
 };
 
-/* Offsets are those of the kernel's struct gpu_metrics_v1_3. */
+static void put64(uint8_t *p, uint64_t v)
+{
+    put32(p, (uint32_t)v);
+    put32(p + 4, (uint32_t)(v >> 32));
+}
+
+/* Offsets are those of the kernel's struct gpu_metrics_v1_3. All ones: not given, as
+ * there. The driver's time is that of when the table was made: this one stands. */
 static void fill_metrics(uint8_t t[METRICS])
 {
-    memset(t, 0, METRICS);
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    memset(t, 0xff, METRICS);
     put16(t, METRICS);
     t[2] = 1; /* format, content */
     t[3] = 3;
     put16(t + 4, BOARD_EDGE_CELSIUS);
     put16(t + 6, BOARD_HOTSPOT_CELSIUS);
     put16(t + 8, BOARD_MEMORY_CELSIUS);
+    for (unsigned at = 16; at <= 20; at += 2) /* activity: shader, memory, video */
+        put16(t + at, 0);
     put16(t + 22, BOARD_WATTS);
+    put64(t + 24, UINT32_MAX); /* energy: later firmware does not count it */
+    put64(t + 32, (uint64_t)now.tv_sec * NANO + (uint64_t)now.tv_nsec);
     for (unsigned at = 40; at <= 54; at += 14) { /* average, current clocks */
         put16(t + at, BOARD_SCLK_MHZ);
         put16(t + at + 4, BOARD_MCLK_MHZ);
+        for (unsigned video = 6; video <= 12; video += 2)
+            put16(t + at + video, 0);
     }
+    put32(t + 68, 0); /* what holds clocks back: nothing */
+    put16(t + 72, 0); /* fan */
     put16(t + 74, LINK_WIDTH);
     put16(t + 76, LINK_SPEED);
-    for (unsigned at = 88; at < 96; at += 2) /* HBM */
-        put16(t + at, UNKNOWN);
     put16(t + 106, BOARD_GFX_MILLIVOLTS);
+    put64(t + 112, 0); /* what holds clocks back, of any chip */
 }
 
 rd_status sysfs_emit_sensors(const struct sysfs_out *out)

@@ -198,6 +198,8 @@ void board_reset(struct pci_board *b)
     ih_reset(b);
     psp_reset(b);
     atomic_store(&b->features, false);
+    atomic_store(&b->smu_table[0], 0);
+    atomic_store(&b->smu_table[1], 0);
     gpu_flush(b->gpu);
     discovery_write(b, b->vram + b->config.vram_bytes - DISCOVERY_BEHIND);
 }

@@ -3,7 +3,9 @@
  * Clocks stand: there is one level of each. Of its features there are those that
  * manage the shader's and the memory's clock, once a driver has switched all on; those
  * that it has tables for are off, so nobody asks for these. Of its tables there is
- * that of what it measures, which is what board.h says of a board at rest.
+ * that of what it measures, which is what board.h says of a board at rest. For the
+ * others that firmware has it says that it wrote them, and leaves memory as it is:
+ * Linux begins with one (of power), and gives the board up if that fails.
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -36,9 +38,11 @@ enum message {
 #define OK                1u
 #define FAILED            0xffu
 #define TABLE_METRICS     5u
+#define TABLE_COUNT       13u /* of smu13_driver_if_v13_0_0.h */
+#define TABLE_ID          0xffffu
 #define METRICS_BYTES     160u /* of the table's, those that say anything */
 #define FREQUENCY_COUNT   0xffu
-#define LINK_SPEED        160u /* in 0.1 GT/s */
+#define LINK_GENERATION   4u
 #define LINK_WIDTH        16u
 #define FEATURE_GFX_CLOCK (1u << 1)
 #define FEATURE_MEM_CLOCK (1u << 3)
@@ -60,8 +64,6 @@ static uint32_t mhz_of(unsigned clock)
 static bool write_metrics(struct pci_board *b)
 {
     uint8_t t[METRICS_BYTES] = {0};
-    if (b->config.smu.major == 14) /* others, in another order */
-        return true;
     put32(t + 0, BOARD_SCLK_MHZ);
     put32(t + 8, BOARD_MCLK_MHZ);
     for (unsigned at = 52; at <= 56; at += 2) /* targets; before, behind deep sleep */
@@ -75,11 +77,21 @@ static bool write_metrics(struct pci_board *b)
     for (unsigned at = 122; at <= 126; at += 2) /* the hottest place, of each die */
         put16(t + at, BOARD_HOTSPOT_CELSIUS);
     put16(t + 128, BOARD_MEMORY_CELSIUS);
-    t[148] = LINK_SPEED;
+    t[148] = LINK_GENERATION;
     t[149] = LINK_WIDTH;
     uint64_t to =
         (uint64_t)atomic_load(&b->smu_table[0]) << 32 | atomic_load(&b->smu_table[1]);
     return gmc_write(b, to, t, sizeof(t));
+}
+
+/* False: there is no such table, or no memory for it. */
+static bool write_table(struct pci_board *b, uint32_t argument)
+{
+    if (argument != TABLE_METRICS)
+        return (argument & TABLE_ID) < TABLE_COUNT;
+    if (b->config.smu.major == 14) /* others, in another order: not known */
+        return false;
+    return write_metrics(b);
 }
 
 static uint32_t answer(struct pci_board *b, uint32_t message, uint32_t argument)
@@ -116,8 +128,7 @@ void smu_message_write(struct pci_board *b, uint32_t reg, uint32_t value)
 {
     regs_set(b, reg, value);
     uint32_t argument = regs_get(b, SMU_ARGUMENT);
-    bool metrics = value == MSG_TABLE_TO_DRAM && argument == TABLE_METRICS;
-    bool ok = !metrics || write_metrics(b);
+    bool ok = value != MSG_TABLE_TO_DRAM || write_table(b, argument);
     regs_set(b, SMU_ARGUMENT, answer(b, value, argument));
     regs_set(b, SMU_RESPONSE, ok ? OK : FAILED);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -122,6 +123,17 @@ START_TEST(sensors)
     ck_assert_uint_eq(metrics[0], 120);
     ck_assert_int_eq(metrics[4] | metrics[5] << 8, 40);
     ck_assert_int_eq(metrics[54] | metrics[55] << 8, 2482);
+    ck_assert_int_eq(metrics[16] | metrics[17] << 8, 0); /* activity */
+    uint64_t made, now;
+    struct timespec t;
+    memcpy(&made, metrics + 32, sizeof(made));
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    ck_assert_uint_le(made, now);
+    ck_assert_uint_gt(made, now - 600 * 1000000000ull);
+    static const unsigned unknown[] = {10, 12, 14, 42, 80, 84, 88, 96, 104, 108};
+    for (unsigned i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+        ck_assert_int_eq(metrics[unknown[i]] & metrics[unknown[i] + 1], 0xff);
 }
 END_TEST
 
