@@ -153,7 +153,8 @@ static void stand(struct gpu_queue *q)
 }
 
 /* What waves read as REALTIME: a kernel that waits for a time ends at that time. The
- * checkers and the debugger run pieces again, which must read the same. */
+ * checkers and the debugger run pieces again, which must read the same; what runs
+ * instruction by instruction because memory is watched does not, and reads this. */
 static uint64_t clock_now(void *ctx)
 {
     struct gpu_queue *q = ctx;

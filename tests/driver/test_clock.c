@@ -27,7 +27,8 @@ static struct kfd_ioctl_get_clock_counters_args counters(void)
     return a;
 }
 
-/* A wave that waits for as long as the host sleeps reads that it was as long. */
+/* A wave that waits for as long as the host sleeps reads that it was as long; the host
+ * sleeps by a clock that is adjusted, by 0.1 % at most. */
 START_TEST(clock_of_waves)
 {
     uint8_t *text = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
@@ -44,7 +45,7 @@ START_TEST(clock_of_waves)
     uint64_t after = counters().gpu_clock_counter, t[2];
     memcpy(t, mem + 4, sizeof(t));
     ck_assert_uint_ge(t[0], before);
-    ck_assert_uint_ge(t[1] - t[0], SLEEP_US * 100u);
+    ck_assert_uint_ge(t[1] - t[0], SLEEP_US * 100u / 1000 * 999);
     ck_assert_uint_le(t[1], after);
     mock_queue_destroy(&queue);
 }

@@ -362,7 +362,8 @@ static bool stream_awaits_stream()
     return true;
 }
 
-/* A kernel that waits while the host sleeps has seen that time pass. */
+/* A kernel that waits while the host sleeps has seen that time pass: 50 ms, by a clock
+ * that may be adjusted by 0.1 %. */
 static bool wall_clock()
 {
     int *place, rate;
@@ -378,7 +379,7 @@ static bool wall_clock()
     usleep(50000);
     __atomic_store_n(&place[1], 1, __ATOMIC_RELEASE);
     HIP(hipDeviceSynchronize());
-    CHECK(times[1] - times[0] >= 50ll * rate);
+    CHECK(times[1] - times[0] >= 50ll * rate / 1000 * 999);
     HIP(hipHostFree(place));
     HIP(hipHostFree(times));
     return true;
