@@ -366,24 +366,36 @@ START_TEST(buffers)
     static const struct {
         const uint32_t *body;
         size_t bytes;
-    } programs[] = {{body_img_store, sizeof body_img_store},
-                    {body_img_2d, sizeof body_img_2d},
-                    {body_img_sample, sizeof body_img_sample},
-                    {body_img_atomic, sizeof body_img_atomic}};
+    } programs[] = {
+        {body_img_store, sizeof body_img_store},
+        {body_img_2d, sizeof body_img_2d},
+        {body_img_msaa, sizeof body_img_msaa},
+        {body_img_3d, sizeof body_img_3d},
+        {body_img_sample, sizeof body_img_sample},
+        {body_img_atomic, sizeof body_img_atomic},
+    };
+    static const unsigned from[2][ROWS] = {{0, 1, 2, 3, 4, 5, 6, 7},
+                                           {2, 2, 3, 3, 4, 5, 6, 7}}; /* atomic */
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
-        begin(programs[i].body, programs[i].bytes);
+        uint32_t body[ROWS + 64];
+        ck_assert_uint_le(programs[i].bytes, 64 * sizeof *body);
+        for (unsigned row = 0; row < ROWS;
+             row++) /* v_mov_b32 v[10 + row], v[2 + row] */
+            body[row] = 0x7e000300u | (10 + row) << 17 | (2 + row);
+        memcpy(body + ROWS, programs[i].body, programs[i].bytes);
+        begin(body, ROWS * sizeof *body + programs[i].bytes);
         set_img(&buffer);
         random_rows(&r);
         uint32_t before[WORDS];
         memcpy(before, memory, sizeof before);
+        const unsigned *was = from[programs[i].body == body_img_atomic];
         FOR_EACH_RUN(&r)
         {
             ck_no_fault(&r);
             ck_assert_mem_eq(memory, before, sizeof before);
-            for (unsigned l = 0; l < r.lanes && programs[i].body == body_img_atomic;
-                 l++)
-                for (unsigned row = 0; row < 3; row++) /* registers as they were */
-                    ck_row_eq(&r, row, l, r.in[row < 2 ? 2 : 3][l]);
+            for (unsigned l = 0; l < r.lanes; l++)
+                for (unsigned row = 0; row < ROWS; row++) /* registers as they were */
+                    ck_row_eq(&r, row, l, r.in[was[row]][l]);
         }
     }
 }
