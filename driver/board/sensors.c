@@ -88,7 +88,6 @@ static void fill_metrics(uint8_t t[METRICS])
     for (unsigned at = 16; at <= 20; at += 2) /* activity: shader, memory, video */
         put16(t + at, 0);
     put16(t + 22, BOARD_WATTS);
-    put64(t + 24, UINT32_MAX); /* energy: later firmware does not count it */
     put64(t + 32, (uint64_t)now.tv_sec * NANO + (uint64_t)now.tv_nsec);
     for (unsigned at = 40; at <= 54; at += 14) { /* average, current clocks */
         put16(t + at, BOARD_SCLK_MHZ);
