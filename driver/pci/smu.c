@@ -1,11 +1,12 @@
 /* smu.c: the system management unit: messages and their answers.
  *
  * Clocks stand: there is one level of each. Of its features there are those that
- * manage the shader's and the memory's clock, once a driver has switched all on; those
- * that it has tables for are off, so nobody asks for these. Of its tables there is
- * that of what it measures, which is what board.h says of a board at rest. For the
- * others that firmware has it says that it wrote them, and leaves memory as it is:
- * Linux begins with one (of power), and gives the board up if that fails.
+ * manage the shader's, the memory's and the security processor's clock, once a driver
+ * has switched all on (Linux 7.2 looks at the last alone); those that it has tables for
+ * are off, so nobody asks for these. Of its tables there is that of what it measures,
+ * which is what board.h says of a board at rest. For the others that firmware has it
+ * says that it wrote them, and leaves memory as it is: Linux begins with one (of
+ * power), and gives the board up if that fails.
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -46,6 +47,8 @@ enum message {
 #define LINK_WIDTH        16u
 #define FEATURE_GFX_CLOCK (1u << 1)
 #define FEATURE_MEM_CLOCK (1u << 3)
+#define FEATURE_MP0_CLOCK (1u << 6) /* the security processor's */
+#define FEATURES          (FEATURE_GFX_CLOCK | FEATURE_MEM_CLOCK | FEATURE_MP0_CLOCK)
 #define SMU_FW_VERSION    0x004e8700u
 #define SMU_INTERFACE     0x3du
 
@@ -111,7 +114,7 @@ static uint32_t answer(struct pci_board *b, uint32_t message, uint32_t argument)
         atomic_store(&b->features, message == MSG_FEATURES_ON);
         return 0;
     case MSG_RUNNING_LOW:
-        return atomic_load(&b->features) ? FEATURE_GFX_CLOCK | FEATURE_MEM_CLOCK : 0;
+        return atomic_load(&b->features) ? FEATURES : 0;
     case MSG_DRAM_HIGH:
     case MSG_DRAM_LOW:
         atomic_store(&b->smu_table[message == MSG_DRAM_LOW], argument);

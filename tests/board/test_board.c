@@ -241,7 +241,7 @@ START_TEST(system_management)
     ck_assert_uint_eq(smu(0x1f, 0), 2482);
     ck_assert_uint_eq(smu(0xc, 0), 0); /* features: none before they are switched on */
     ck_assert_uint_eq(smu(6, 0), 0);
-    ck_assert_uint_eq(smu(0xc, 0), 0xa);
+    ck_assert_uint_eq(smu(0xc, 0), 0x4a);
     ck_assert_uint_eq(smu(0xd, 0), 0);
     uint64_t table = machine_alloc(&m, 4096); /* what it measures */
     smu(0xe, HI(FB + table));
