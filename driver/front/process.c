@@ -145,7 +145,7 @@ static void begin(pid_t pid)
 {
     const struct timespec nap = {0, 1000000};
     char buf[PATH_MAX];
-    struct stat st;
+    struct stat st = {0};
     if (!shown.forks)
         shown.forks = pthread_atfork(NULL, NULL, in_child) == 0;
     let_go(); /* of another folder, or of one that somebody removed */
