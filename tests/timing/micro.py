@@ -193,6 +193,16 @@ BENCHES = [
     Bench("VALU, wave64, addition of integers", 2, "manual 2.1: two passes",
           lambda i: vadd(i).replace("add_f32", "add_nc_u32"), wave=64, block=64),
     Bench("VALU, wave64, addition of floats", 1, "AMD: a wave64 has both ALUs that pairs have", vadd, wave=64, block=64),
+    Bench("transcendental, wave64, independent", 8, "derived: two halves, 4 apart", lambda i: "v_exp_f32 v%d, v50" %
+          (8 + i % 16), wave=64, block=64),
+    Bench("transcendental, wave64, chain", 10 + 4, "derived: behind the second half, 4 after the first",
+          lambda i: "v_exp_f32 v1, v1", wave=64, block=64),
+    Bench("transcendental, wave64, product behind it", 4 + 10 + 5, "derived: the same, and 5 to the next",
+          lambda i: ("v_exp_f32 v1, v1", "v_mul_f32 v1, v1, v51")[i % 2], wave=64, block=64, convert=lambda x: 2 * x),
+    Bench("32-bit multiply, wave64, chain", 8 + 4, "derived: two halves, 4 apart",
+          lambda i: "v_mul_lo_u32 v1, v1, v51", wave=64, block=64),
+    Bench("f64 fma, wave64, chain", 38 + 32, "derived: two halves, 32 apart",
+          lambda i: "v_fma_f64 v[2:3], v[2:3], v[52:53], v[54:55]", wave=64, block=64),
     Bench("WMMA f16", 32, PUBLISHED + " peak; " + TRACE + ": 34",
           lambda i: "v_wmma_f32_16x16x16_f16 v[%d:%d], v[64:71], v[72:79], v[%d:%d]" %
           (8 + i % 4 * 8, 15 + i % 4 * 8, 8 + i % 4 * 8, 15 + i % 4 * 8), tolerance=7),

@@ -113,6 +113,8 @@ TM_HOT int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
         at = sdst_entry(b, s, at);
     s->valu.result = at;
     s->valu.last_pipe = (uint8_t)pipe;
+    if (pipe == TM_PIPE_TRANS)
+        s->valu.trans_result = at; /* of each half of a wave64, too */
     return at;
 }
 
@@ -193,7 +195,6 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_ins
         w->valu.newest_trans = (uint8_t)((w->valu.newest_trans + 1u) % TM_HISTORY);
         w->valu.trans_next[w->valu.newest_trans] = b->now + i->dependent_cycles;
         w->valu.trans_from[w->valu.newest_trans] = i;
-        s->valu.trans_result = exec;
         s->valu.slow = tm_max(s->valu.slow, exec + i->result_cycles);
     } else if (i->pipe == TM_PIPE_DOUBLE) {
         s->valu.after_double = exec + i->result_cycles;
