@@ -170,6 +170,10 @@ struct tm_inst_use {
 size_t tm_inst_uses(const struct tm_engine *t);
 void tm_inst_use(const struct tm_engine *t, size_t index, struct tm_inst_use *out);
 
+/* Instructions that waves issued one a cycle without having been asked in between: says
+ * how the run was simulated, nothing of the chip. */
+uint64_t tm_in_runs(const struct tm_engine *t);
+
 /* Sums over the machine, by enum tm_count, of what was simulated. */
 void tm_counts(const struct tm_engine *t, uint64_t count[TM_COUNTS]);
 

@@ -52,7 +52,9 @@ static inline uint64_t tm_turns_of(const struct tm_turns *q, int64_t now)
 
 /* The wave has issued a plain instruction in this cycle, and has its next turn in the
  * next. What others of its WGP do meanwhile reaches its SIMD by barriers that they
- * open, by vector memory on its way from there, and where the LDS puts somebody off. */
+ * open, by vector memory on its way from there, and where the LDS puts somebody off:
+ * that is the newest of the SIMD's queue, and who looks behind the run waits for room
+ * by the oldest; who has sent it and waits for the VALU would look. */
 static inline bool tm_may_go(const struct tm_engine *t, const struct tm_wave *w,
                              struct tm_go *go)
 {
@@ -130,6 +132,7 @@ static inline bool tm_run_on(struct tm_engine *t, struct tm_wave *w)
     struct tm_ports *port = &w->simd->port;
     t->totals.flops += flops * (unsigned)__builtin_popcount(*w->exec);
     t->chip.issues.all += n;
+    t->chip.issues.in_runs += n;
     t->chip.issues.of_class[TM_VALU] += n;
     port->last[TM_VALU] = b->now;
     port->issued += n;

@@ -45,6 +45,11 @@ void tm_progress(const struct tm_engine *t, struct tm_progress *out)
                                 .insts = t->chip.issues.all};
 }
 
+uint64_t tm_in_runs(const struct tm_engine *t)
+{
+    return t->chip.issues.in_runs;
+}
+
 void tm_counts(const struct tm_engine *t, uint64_t count[TM_COUNTS])
 {
     tm_account_count(t, count);

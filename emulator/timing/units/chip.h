@@ -102,9 +102,10 @@ struct tm_se {
     struct tm_code_port port[TM_MAX_ARRAYS];
 };
 
-/* Instructions issued. */
+/* Instructions issued. skipped: VALU, EXEC being zero; in_runs: without a turn of their
+ * own (engine/run.h). */
 struct tm_issues {
-    uint64_t all, skipped, of_class[TM_CLASSES]; /* skipped: VALU, EXEC being zero */
+    uint64_t all, skipped, in_runs, of_class[TM_CLASSES];
 };
 
 struct tm_chip {

@@ -1,0 +1,272 @@
+/* test_timing_runs.c: what waves issue in runs (engine/run.h): that there are such, and
+ * that they take the cycles, and wait for the same, as when every instruction has its
+ * turn. A run that is watched takes all turns from one queue.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../suite.h"
+#include "isa_asm.h"
+#include "timing.h"
+
+#define CODE_BYTES 16384u
+#define DATA_BYTES 65536u
+
+static uint8_t *code, *data;
+static size_t at;     /* bytes of code */
+static size_t label;  /* where the loop begins */
+static char *told[2]; /* what a run came to: turn by turn, by itself */
+static uint64_t in_runs[2];
+
+static void setup(void)
+{
+    code = mmap(NULL, CODE_BYTES + DATA_BYTES, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(code, MAP_FAILED);
+    data = code + CODE_BYTES;
+    at = 0;
+}
+
+static void teardown(void)
+{
+    munmap(code, CODE_BYTES + DATA_BYTES);
+    free(told[0]);
+    free(told[1]);
+    told[0] = told[1] = NULL;
+}
+
+/* Append statements, one a line. */
+static void put(const char *text)
+{
+    const struct isa_asm_options options = {.wave = 32};
+    while (*text) {
+        struct isa_fixup fixup;
+        struct isa_asm_error error = {0};
+        unsigned n;
+        size_t length = strcspn(text, "\n");
+        ck_assert_uint_lt(at + ISA_MAX_BYTES, CODE_BYTES);
+        rd_status st =
+            isa_assemble(text, length, &options, code + at, &n, &fixup, &error);
+        ck_assert_msg(st == RD_OK, "%.*s: %s", (int)length, text, error.text);
+        at += n;
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* So many that read two banks, or one. */
+static void put_many(unsigned first, unsigned n)
+{
+    char text[64];
+    for (unsigned k = 0; k < n; k++) {
+        (void)snprintf(text, sizeof text, "v_fma_f32 v%u, v%u, v%u, v%u", 20 + k % 8,
+                       first + k % 4, first + 2 + k % 3, 20 + k % 8);
+        put(text);
+    }
+}
+
+/* v1: the work-item's dword; s6: the wave in its workgroup, s7: trips. */
+static void begin(void)
+{
+    put("v_lshlrev_b32 v1, 2, v0\n"
+        "v_lshlrev_b32 v2, 4, v0\n"
+        "v_lshrrev_b32 v3, 5, v0\n"
+        "v_readfirstlane_b32 s6, v3\n"
+        "s_lshl_b32 s7, s6, 1\n"
+        "s_add_u32 s7, s7, 5");
+    label = at;
+}
+
+static void end(void)
+{
+    put("s_sub_u32 s7, s7, 1\n"
+        "s_cmp_lg_u32 s7, 0");
+    uint32_t branch = 0xbfa20000u | (uint16_t)(((int)label - (int)at - 4) / 4);
+    memcpy(code + at, &branch, 4); /* s_cbranch_scc1 */
+    at += 4;
+    put("s_endpgm");
+}
+
+static void hear(void *ctx, const struct tm_wave_place *place)
+{
+    (void)ctx;
+    (void)place;
+}
+
+struct launch {
+    unsigned groups, waves, threads;
+    bool wgp_mode;
+    uint32_t cu_mask[TM_MAX_SES];
+};
+
+static void run_as(const struct launch *l, bool watched)
+{
+    struct emu *emu;
+    struct tm_engine *t;
+    struct emu_fault fault;
+    uint64_t from = (uint64_t)(uintptr_t)code, to = (uint64_t)(uintptr_t)data;
+    struct emu_dispatch d = {
+        .entry = from,
+        .groups = {l->groups, 1, 1},
+        .block = {32 * l->waves, 1, 1},
+        .rsrc1 = 5u | 0xf0u << 12 | (uint32_t)l->wgp_mode << 29,
+        .lds_bytes = 16384,
+        .n_user_sgprs = 6,
+        .user_sgpr = {[4] = (uint32_t)to, [5] = (uint32_t)(to >> 32)}};
+    struct tm_range range = {to, DATA_BYTES};
+    struct tm_config config = {.sclk_mhz = 2500,
+                               .have_cu_mask = true,
+                               .threads = watched ? 1 : l->threads,
+                               .ranges = &range,
+                               .n_ranges = 1};
+    memcpy(config.cu_mask, l->cu_mask, sizeof config.cu_mask);
+    memset(data, 0, DATA_BYTES);
+    ck_assert_int_eq(emu_create(&(struct emu_config){.threads = 1}, &emu), RD_OK);
+    ck_assert_int_eq(
+        emu_mem_add(emu, from, CODE_BYTES, EMU_MEM_READ | EMU_MEM_EXEC, "code"), RD_OK);
+    ck_assert_int_eq(
+        emu_mem_add(emu, to, DATA_BYTES, EMU_MEM_READ | EMU_MEM_WRITE, "data"), RD_OK);
+    ck_assert_int_eq(tm_create(&config, &t), RD_OK);
+    struct tm_observer observer = {.wave_start = hear};
+    if (watched)
+        tm_observe(t, &observer);
+    ck_assert_int_eq(tm_run(t, emu, &d, &fault, NULL), RD_OK);
+    size_t size;
+    free(told[!watched]);
+    FILE *f = open_memstream(&told[!watched], &size);
+    ck_assert_ptr_nonnull(f);
+    tm_write_json(t, f);
+    tm_print_listing(t, f);
+    ck_assert_int_eq(fclose(f), 0);
+    in_runs[!watched] = tm_in_runs(t);
+    tm_destroy(t);
+    emu_destroy(emu);
+}
+
+/* At least so many issue in runs, and nobody can tell. */
+static void compare(const struct launch *l, uint64_t least)
+{
+    run_as(l, true);
+    run_as(l, false);
+    ck_assert_uint_eq(in_runs[0], 0);
+    ck_assert_uint_ge(in_runs[1], least);
+    size_t same = 0; /* too much for a message of Check */
+    while (told[0][same] && told[0][same] == told[1][same])
+        same++;
+    ck_assert_msg(!told[0][same] && !told[1][same], "not %.60s, but %.60s",
+                  told[0] + same, told[1] + same);
+}
+
+/* Of VALU instructions, loads, LDS, barriers; delays, one that is slow. */
+static void put_mixed(void)
+{
+    begin();
+    put("global_load_b32 v3, v1, s[4:5]\n"
+        "ds_store_b32 v1, v2");
+    put_many(8, 40);
+    put("ds_load_b32 v4, v1\n"
+        "s_clause 1\n"
+        "global_load_b32 v5, v1, s[4:5] offset:4\n"
+        "global_load_b32 v6, v1, s[4:5] offset:8");
+    put_many(9, 25);
+    put("s_waitcnt lgkmcnt(0)\n"
+        "v_add_f32 v7, v4, v7\n"
+        "v_sqrt_f32 v8, v7\n"
+        "s_barrier");
+    put_many(10, 70);
+    put("v_cmp_gt_f32 vcc_lo, v8, v7\n"
+        "v_cndmask_b32 v9, v7, v8, vcc_lo\n"
+        "s_waitcnt vmcnt(0)\n"
+        "v_add_f32 v7, v3, v5\n"
+        "s_delay_alu instid0(VALU_DEP_1)\n"
+        "v_add_f32 v11, v11, v7\n"
+        "v_add_f32 v12, v11, v13");
+    end();
+}
+
+START_TEST(waves_of_one_cu)
+{
+    put_mixed();
+    compare(&(struct launch){12, 4, 1, false, {1}}, 1000);
+    compare(&(struct launch){4, 4, 1, false, {3}}, 1000);
+}
+END_TEST
+
+START_TEST(waves_of_a_wgp)
+{
+    put_mixed();
+    compare(&(struct launch){12, 4, 1, true, {3}}, 1000);
+    compare(&(struct launch){6, 2, 1, true, {0xf}}, 1000);
+}
+END_TEST
+
+START_TEST(threads_of_several_shader_engines)
+{
+    put_mixed();
+    compare(&(struct launch){24, 4, 2, false, {3, 1, 3, 1}}, 1000);
+    compare(&(struct launch){24, 4, 2, true, {3, 3, 3}}, 1000);
+}
+END_TEST
+
+/* Others come first, and then not any more, while waves go on. */
+START_TEST(priorities_that_change)
+{
+    begin();
+    put("s_and_b32 s8, s6, 1\n"
+        "s_cmp_eq_u32 s8, 1\n"
+        "s_cbranch_scc0 1\n"
+        "s_setprio 2");
+    put_many(8, 30);
+    put("global_load_b32 v3, v1, s[4:5]\n"
+        "s_setprio 1");
+    put_many(9, 14);
+    put("s_setprio 3\n"
+        "s_waitcnt vmcnt(0)\n"
+        "v_add_f32 v7, v3, v7\n"
+        "s_setprio 0");
+    put_many(10, 25);
+    end();
+    compare(&(struct launch){6, 4, 1, false, {1}}, 1000);
+    compare(&(struct launch){6, 5, 1, true, {3}}, 1000);
+    compare(&(struct launch){8, 4, 2, false, {1, 1}}, 1000);
+}
+END_TEST
+
+/* Waves of one SIMD send to the LDS what those of the other one put off, while a third
+ * wave goes on. */
+START_TEST(what_the_lds_puts_off)
+{
+    begin();
+    put("s_and_b32 s8, s6, 3\n"
+        "s_cmp_ge_u32 s8, 2\n"
+        "s_cbranch_scc1 17");
+    for (unsigned k = 0; k < 8; k++)
+        put("ds_store_b128 v2, v[8:11]");
+    put("s_branch 78");
+    for (unsigned k = 0; k < 6; k++) {
+        put_many(8, 3 + k);
+        put("ds_store_b64 v1, v[8:9]");
+    }
+    put("s_waitcnt lgkmcnt(0)\n"
+        "s_barrier");
+    end();
+    compare(&(struct launch){2, 8, 1, false, {1}}, 1000);
+    compare(&(struct launch){4, 4, 1, true, {3}}, 1000);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("timing runs");
+    TCase *tc = tcase_create("turns");
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, waves_of_one_cu);
+    tcase_add_test(tc, waves_of_a_wgp);
+    tcase_add_test(tc, threads_of_several_shader_engines);
+    tcase_add_test(tc, priorities_that_change);
+    tcase_add_test(tc, what_the_lds_puts_off);
+    suite_add_tcase(s, tc);
+    return suite_run(s);
+}
