@@ -49,6 +49,7 @@ void ck_race_destroy(struct ck_race *r)
     if (!r)
         return;
     race_forms_free(r);
+    race_doubts_free(r);
     shadow_destroy(r->global);
     forget_releases(r);
     order_free(&r->order);
@@ -73,6 +74,7 @@ bool ck_race_quiet(const struct ck_race *r)
 void ck_race_end(struct ck *ck)
 {
     race_tell_suspended(ck, 0);
+    race_doubts_end(ck);
 }
 
 void ck_race_group(struct ck_race *r, struct ck_group *g)
@@ -360,6 +362,15 @@ static bool hands_over(struct ck *ck, const struct emu_access *a, const struct s
            (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
 }
 
+/* LLVM says so of loads (GLC and DLC) and of stores (DLC), and of nothing else. */
+static bool is_volatile(const struct emu_event *e, const struct emu_access *a)
+{
+    return !a->scalar && a->read != a->write &&
+           isa_facts(e->inst->isa.op)->space != ISA_SPACE_LDS &&
+           (a->space == EMU_SPACE_GLOBAL || a->space == EMU_SPACE_LDS) &&
+           (e->inst->isa.flags & (ISA_M_DLC | ISA_M_SLC)) == ISA_M_DLC;
+}
+
 static void add_pending(struct ck_race *r, const struct emu_event *e,
                         const struct emu_access *a, unsigned lane, uint64_t address,
                         unsigned bytes, const struct site *other, bool other_writes)
@@ -384,6 +395,7 @@ static void add_pending(struct ck_race *r, const struct emu_event *e,
                           .lane = (uint8_t)lane,
                           .write = a->write,
                           .atomic = a->read && a->write,
+                          .is_volatile = is_volatile(e, a),
                           .other_writes = other_writes};
     p->known = emu_wave_peek(e->wave, a->space, lane, address, bytes, p->before);
 }
@@ -587,15 +599,6 @@ static bool past_caches(const struct emu_event *e, const struct emu_access *a)
 {
     return a->space == EMU_SPACE_GLOBAL && a->read && !a->scalar &&
            (e->inst->isa.flags & (ISA_M_GLC | ISA_M_SLC)) == ISA_M_GLC;
-}
-
-/* LLVM says so of loads (GLC and DLC) and of stores (DLC), and of nothing else. */
-static bool is_volatile(const struct emu_event *e, const struct emu_access *a)
-{
-    return !a->scalar && a->read != a->write &&
-           isa_facts(e->inst->isa.op)->space != ISA_SPACE_LDS &&
-           (a->space == EMU_SPACE_GLOBAL || a->space == EMU_SPACE_LDS) &&
-           (e->inst->isa.flags & (ISA_M_DLC | ISA_M_SLC)) == ISA_M_DLC;
 }
 
 /* Who gives back a lock: the wave, or its lane where lanes race. */

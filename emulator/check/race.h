@@ -16,7 +16,7 @@ struct pending {
     uint64_t address, lanes;
     uint16_t bytes;
     uint8_t space, lane;
-    bool write, atomic, other_writes, known;
+    bool write, atomic, other_writes, known, is_volatile;
     uint8_t before[64];
 };
 
@@ -128,6 +128,9 @@ struct ck_race {
     unsigned n_pending;
     struct suspended suspended[SUSPENDED];
     unsigned n_suspended;
+    struct race_doubt *doubts; /* race_doubts.c */
+    bool loads_known;          /* of the dispatch: is has_loads set? */
+    bool has_loads;            /* its code has atomic loads */
     struct polls polls[RACE_POLLS], flags[RACE_FLAGS]; /* flags: race_flags.c */
     bool sections;                                     /* there may be some */
     struct race_section section[RACE_SECTIONS]; /* by wave and lock; the last ones */
@@ -215,6 +218,8 @@ bool race_polls(struct ck *ck, const struct site *s);
 /* Does the load move more bytes than the store? Then it may see a half of what is
  * there, though both are atomic. */
 bool race_tears(struct ck *ck, const struct site *load, const struct site *store);
+/* Do two stores move as many bytes, as far as is known? */
+bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b);
 
 /* ---- race_flags.c */
 
@@ -267,6 +272,16 @@ uint16_t race_plain_flags(const struct ck_wave *w, bool write);
  * for it? */
 bool race_unfenced(struct ck *ck, const struct ck_wave *w, const struct site *me,
                    const struct site *s);
+
+/* ---- race_doubts.c */
+
+/* Do both stores of the conflict, me's and another one's, look as if they may be
+ * atomic? Then it is kept until the dispatch ends, f copied. */
+bool race_doubt(struct ck *ck, const struct pending *p, const struct site *me,
+                const struct ck_finding *f);
+/* The dispatch ends: what is no race is forgotten, the rest told. */
+void race_doubts_end(struct ck *ck);
+void race_doubts_free(struct ck_race *r);
 
 /* ---- race_tell.c: what is told of conflicts */
 

@@ -83,3 +83,9 @@ bool race_tears(struct ck *ck, const struct site *load, const struct site *store
     uint8_t stored = look(ck, store)->bytes, loaded = look(ck, load)->bytes;
     return stored && loaded > stored;
 }
+
+bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b)
+{
+    uint8_t bytes = look(ck, a)->bytes, other = look(ck, b)->bytes;
+    return bytes == other || !bytes || !other;
+}

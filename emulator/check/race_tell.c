@@ -212,14 +212,18 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
     struct site me = {.wave = race_wave(ck, w),
                       .barrier = (uint32_t)w->group->barriers,
                       .clock = w->order.clock,
+                      .pc = (uint32_t)(e->inst->pc - ck->launch.code_base),
+                      .flags = p->is_volatile ? SITE_VOLATILE : 0,
                       .lane = p->lane};
-    if (race_unfenced(ck, w, &me, &p->other) && race_ordered(ck, w, &me, &p->other))
+    bool unfenced =
+        race_unfenced(ck, w, &me, &p->other) && race_ordered(ck, w, &me, &p->other);
+    if (unfenced)
         tell_unfenced(&f, &p->other, mine, other);
     if (*mine == 'r' && *other == 'a')
         suspend(ck, race_wave(ck, w), &f);
     else if (*mine == 'a' && *other == 'r')
         suspend(ck, p->other.wave, &f);
-    else
+    else if (same || unfenced || !race_doubt(ck, p, &me, &f))
         ck_report(ck, &f);
 }
 

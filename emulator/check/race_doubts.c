@@ -1,0 +1,188 @@
+/* race_doubts.c: two stores to one place that may both be atomic.
+ *
+ * In the code an atomic store is a store. Locks without read-modify-writes (Peterson's,
+ * Lamport's) let waves store to one place in any order: what tells them from a race is
+ * that whoever looks there does so past the caches, as atomic loads do. So if the code
+ * has such loads, the finding waits until the dispatch ends. It is dropped if the last
+ * reads of the place were all such loads, or, where nobody has read it, if one of them
+ * lies a little behind one of the stores, with the same address in the same registers,
+ * or of the same array.
+ *
+ * Must not know what orders accesses. SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts.h"
+#include "race.h"
+
+enum { FAR = 1 << 18, AHEAD = 256 }; /* bytes of code; instructions */
+
+/* Two stores that conflict, at several places. */
+struct race_doubt {
+    struct race_doubt *next;
+    struct ck_finding finding; /* of the first */
+    uint64_t address[64];      /* the first ones */
+    unsigned n, count;         /* addresses; conflicts */
+};
+
+struct code {
+    const struct ck *ck;
+    uint64_t end;
+};
+
+static bool is_atomic(const struct site *s)
+{
+    return (s->flags & (SITE_LOADS | SITE_VOLATILE)) == SITE_LOADS;
+}
+
+static bool find_code(struct code *c, uint64_t at)
+{
+    struct emu_mem code;
+    if (!emu_mem_find(c->ck->emu, at, &code))
+        return false;
+    c->end = code.va + code.bytes;
+    return true;
+}
+
+static bool decode(const struct code *c, uint64_t at, struct isa_inst *inst)
+{
+    return at < c->end && c->end - at >= 4 &&
+           isa_decode_hw((const uint8_t *)(uintptr_t)at, // NOLINT: host pointers
+                         (size_t)(c->end - at), c->ck->launch.lanes, inst) == RD_OK;
+}
+
+static bool loads_past(const struct isa_inst *inst)
+{
+    return isa_facts(inst->op)->access == ISA_ACCESS_LOAD &&
+           (inst->flags & (ISA_M_GLC | ISA_M_SLC | ISA_M_DLC)) == ISA_M_GLC;
+}
+
+/* Is there an atomic load in the code of the kernel, or behind it? */
+static bool has_loads(const struct ck *ck)
+{
+    struct code c = {.ck = ck};
+    struct isa_inst inst;
+    uint64_t first = ck->launch.dispatch->entry;
+    if (!find_code(&c, first))
+        return false;
+    for (uint64_t at = first; at - first < FAR && decode(&c, at, &inst);
+         at += inst.bytes)
+        if (loads_past(&inst))
+            return true;
+    return false;
+}
+
+static bool same_register(const struct isa_opnd *a, const struct isa_opnd *b)
+{
+    return a->kind == b->kind && a->sel == b->sel && a->dwords == b->dwords;
+}
+
+/* Does it write a register of the operand? */
+static bool changes(const struct isa_inst *inst, const struct isa_opnd *o)
+{
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        const struct isa_opnd *to = &inst->opnd[i];
+        if (to->kind == ISA_OPND_REG && to->flags & ISA_OF_OUT &&
+            o->kind == ISA_OPND_REG && to->sel < o->sel + o->dwords &&
+            o->sel < to->sel + to->dwords)
+            return true;
+    }
+    return false;
+}
+
+/* Does an atomic load a little behind the store at pc read what that writes, or of the
+ * same array: with the same base in SGPRs? */
+static bool is_loaded(const struct ck *ck, uint64_t pc)
+{
+    struct code c = {.ck = ck};
+    struct isa_inst store, inst;
+    uint64_t at = pc;
+    if (!find_code(&c, pc) || !decode(&c, pc, &store) || store.n_opnds < 3)
+        return false;
+    const struct isa_opnd *vgpr = &store.opnd[0], *base = &store.opnd[2];
+    bool array = base->kind == ISA_OPND_REG && base->dwords == 2;
+    for (unsigned i = 0; i < AHEAD && decode(&c, at, &inst); i++, at += inst.bytes) {
+        if (loads_past(&inst) && inst.n_opnds >= 3 && inst.offset == store.offset &&
+            isa_facts(inst.op)->bytes == isa_facts(store.op)->bytes &&
+            same_register(&inst.opnd[2], base) &&
+            (array || same_register(&inst.opnd[1], vgpr)))
+            return true;
+        if (changes(&inst, array ? base : vgpr))
+            return false;
+    }
+    return false;
+}
+
+/* May both stores of the conflict be atomic? */
+static bool both_may_be(struct ck *ck, const struct pending *p, const struct site *me)
+{
+    struct ck_race *r = ck->race;
+    if (!p->write || p->atomic || !p->other_writes || p->space != EMU_SPACE_GLOBAL ||
+        (me->flags | p->other.flags) & SITE_VOLATILE || p->other.flags & SITE_ATOMIC ||
+        p->other.wave <= r->others || !race_as_wide(ck, me, &p->other))
+        return false;
+    if (!r->loads_known)
+        r->has_loads = has_loads(ck);
+    r->loads_known = true;
+    return r->has_loads;
+}
+
+bool race_doubt(struct ck *ck, const struct pending *p, const struct site *me,
+                const struct ck_finding *f)
+{
+    if (!both_may_be(ck, p, me))
+        return false;
+    struct race_doubt **at = &ck->race->doubts, *d;
+    while (*at &&
+           ((*at)->finding.at.pc != f->at.pc || (*at)->finding.other.pc != f->other.pc))
+        at = &(*at)->next;
+    d = *at;
+    if (!d) {
+        *at = d = calloc(1, sizeof *d);
+        if (!d)
+            return false;
+        memcpy(&d->finding, f, sizeof *f);
+    }
+    d->count++;
+    if (d->n < sizeof d->address / sizeof *d->address)
+        d->address[d->n++] = p->address;
+    return true;
+}
+
+/* Were the stores there atomic, by all that is known? */
+static bool is_excused(struct ck *ck, const struct ck_finding *f, uint64_t address)
+{
+    const struct shadow_block *b = shadow_at(ck->race->global, address);
+    bool past = false;
+    for (unsigned i = SHADOW_READ; b && i <= SHADOW_READ2; i++) {
+        struct site s =
+            shadow_site(ck->race->global, shadow_get(b, (enum shadow_plane)i, address));
+        if (s.wave > ck->race->others && !is_atomic(&s))
+            return false;
+        past |= s.wave > ck->race->others;
+    }
+    return past || is_loaded(ck, f->at.pc) || is_loaded(ck, f->other.pc);
+}
+
+void race_doubts_end(struct ck *ck)
+{
+    for (struct race_doubt *d = ck->race->doubts; d; d = d->next) {
+        bool excused = true;
+        for (unsigned i = 0; i < d->n && excused; i++)
+            excused = is_excused(ck, &d->finding, d->address[i]);
+        for (unsigned i = 0; i < d->count && !excused; i++)
+            ck_report(ck, &d->finding);
+    }
+    race_doubts_free(ck->race);
+}
+
+void race_doubts_free(struct ck_race *r)
+{
+    while (r->doubts) {
+        struct race_doubt *d = r->doubts;
+        r->doubts = d->next;
+        free(d);
+    }
+    r->loads_known = false;
+}
