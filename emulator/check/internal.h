@@ -54,6 +54,7 @@ struct ck_progress {
 struct ck_order {
     uint32_t clock;           /* releases to LDS, from 1 */
     uint32_t knows[CK_WAVES]; /* of the clocks of the workgroup's waves, by LDS */
+    uint32_t own[64];         /* of its own, by lane; only where lanes race */
     uint32_t behind;          /* of the dispatch's releases */
     uint32_t near;            /* likewise, of those by its own workgroup */
     uint32_t acquiring;       /* the same once it has done what drops caches */

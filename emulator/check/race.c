@@ -119,6 +119,7 @@ void ck_race_begin(struct ck *ck)
     race_locks_begin(r);
     memset(r->polls, 0, sizeof r->polls);
     memset(r->flags, 0, sizeof r->flags);
+    memset(r->joined, 0, sizeof r->joined);
 }
 
 /* ---- releases and acquires ---- */
@@ -215,9 +216,9 @@ static uint32_t handed_node(const struct ck *ck, const struct ck_wave *w,
     return order_release(order, ORDER_NONE, &node);
 }
 
-/* The wave has read with an atomic what was released at at. */
+/* Lanes have read with an atomic what was released at at. */
 static void acquire(const struct ck *ck, struct ck_wave *w, unsigned space,
-                    const struct release *at)
+                    const struct release *at, uint64_t lanes)
 {
     if (!at)
         return;
@@ -229,6 +230,9 @@ static void acquire(const struct ck *ck, struct ck_wave *w, unsigned space,
     for (unsigned i = 0; at->clock && i < w->group->n_waves; i++)
         if (at->clock[i] > w->order.knows[i])
             w->order.knows[i] = at->clock[i];
+    for (uint64_t m = ck->config.lanes && at->clock ? lanes : 0; m; m &= m - 1)
+        race_lane_knows(&w->order, (unsigned)__builtin_ctzll(m),
+                        at->clock[w->info->wave]);
     w->order.met |= at->clock != NULL;
     if (at->stamp > w->order.behind) /* what that one was behind of */
         w->order.behind = at->stamp;
@@ -290,7 +294,8 @@ uint32_t *race_last(struct ck_wave *w, unsigned space, uint32_t pc)
 static bool lanes_ordered(const struct ck *ck, const struct ck_wave *w, unsigned lane,
                           const struct site *s)
 {
-    return !ck->config.lanes || s->lane == lane || s->barrier < w->group->barriers;
+    return !ck->config.lanes || s->lane == lane || s->barrier < w->group->barriers ||
+           s->clock <= w->order.own[lane];
 }
 
 /* Has the wave acquired a release that the access is behind of? Numbers tell most of
@@ -349,13 +354,19 @@ static bool both_may_be_atomic(struct ck *ck, const struct emu_access *a,
            race_polls(ck, s_writes ? me : s);
 }
 
+static bool same_actor(const struct ck *ck, const struct site *a, const struct site *b)
+{
+    return a->wave == b->wave && (!ck->config.lanes || a->lane == b->lane);
+}
+
 /* Does an atomic load read what an atomic store may have left? */
 static bool hands_over(struct ck *ck, const struct emu_access *a, const struct site *me,
                        const struct site *s)
 {
     if (a->space == EMU_SPACE_LDS)
-        return !a->write && me->flags & SITE_LOADS && s->wave && s->wave != me->wave &&
-               !(s->flags & SITE_ATOMIC) && race_flag_released(ck, s) &&
+        return !a->write && me->flags & SITE_LOADS && s->wave &&
+               !same_actor(ck, s, me) && !(s->flags & SITE_ATOMIC) &&
+               race_flag_released(ck, s) &&
                (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
     return !a->write && me->flags & SITE_ATOMIC && s->flags & SITE_RELEASES &&
            (!(s->flags & SITE_NARROW) || same_group(ck, s->wave, me->wave)) &&
@@ -398,11 +409,6 @@ static void add_pending(struct ck_race *r, const struct emu_event *e,
                           .is_volatile = is_volatile(e, a),
                           .other_writes = other_writes};
     p->known = emu_wave_peek(e->wave, a->space, lane, address, bytes, p->before);
-}
-
-static bool same_actor(const struct ck *ck, const struct site *a, const struct site *b)
-{
-    return a->wave == b->wave && (!ck->config.lanes || a->lane == b->lane);
 }
 
 /* Two lanes of the same store at the same address, with the same data. */
@@ -534,7 +540,7 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
                             (atomic.wave && atomic.wave <= others);
     bool handed = written.wave > others && hands_over(ck, a, me, &written);
     if (handed && a->space == EMU_SPACE_LDS)
-        race_take_flag(ck, w, &written, (me->flags | written.flags) & SITE_VOLATILE);
+        race_take_flag(ck, w, me, &written);
     else if (handed)
         acquire_until(ck, w, written.stamp + 1, handed_node(ck, w, &written),
                       written.wave);
@@ -625,8 +631,10 @@ static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_even
     struct release *at = release_at(r, key, atomic);
     if (atomic) {
         if (returns(e))
-            acquire(ck, w, a->space, at);
+            acquire(ck, w, a->space, at, UINT64_C(1) << me->lane);
         release_here(r, w, a->space, at, me);
+        if (ck->config.lanes && race_is_for_all(ck, e, a))
+            acquire(ck, w, a->space, at, ~UINT64_C(0));
         if (at && changes) /* who tries a lock in vain has not got it */
             at->owner = owner;
         return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
@@ -634,7 +642,7 @@ static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_even
                    : SITE_ATOMIC;
     }
     if (!a->write) {
-        acquire(ck, w, a->space, at);
+        acquire(ck, w, a->space, at, UINT64_C(1) << me->lane);
         return SITE_ATOMIC | SITE_LOADS | how;
     }
     if (!at || at->owner != owner)

@@ -132,6 +132,7 @@ struct ck_race {
     bool loads_known;          /* of the dispatch: is has_loads set? */
     bool has_loads;            /* its code has atomic loads */
     struct polls polls[RACE_POLLS], flags[RACE_FLAGS]; /* flags: race_flags.c */
+    struct polls joined[RACE_POLLS];                   /* race_is_for_all */
     bool sections;                                     /* there may be some */
     struct race_section section[RACE_SECTIONS]; /* by wave and lock; the last ones */
     bool judged; /* the running instruction has been looked at */
@@ -151,6 +152,12 @@ struct ck_race {
 static inline void race_anew(struct ck_race *r)
 {
     r->line.turn = ++r->turns;
+}
+
+/* A lane has acquired, by LDS, what its wave did up to the clock. */
+static inline void race_lane_knows(struct ck_order *o, unsigned lane, uint32_t clock)
+{
+    o->own[lane] = o->own[lane] < clock ? clock : o->own[lane];
 }
 
 /* A load by the caches, of one place or of several. */
@@ -221,6 +228,11 @@ bool race_tears(struct ck *ck, const struct site *load, const struct site *store
 /* Do two stores move as many bytes, as far as is known? */
 bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b);
 
+/* Is the atomic, of one lane, one of all lanes of its wave, as compilers join them: is
+ * what it returns read by v_readfirstlane a little behind? */
+bool race_is_for_all(struct ck *ck, const struct emu_event *e,
+                     const struct emu_access *a);
+
 /* ---- race_flags.c */
 
 /* Is the site one of a flag in LDS that is polled? */
@@ -233,10 +245,10 @@ bool race_flag_acquires(struct ck *ck, const struct ck_wave *w,
                         const struct emu_event *e);
 /* Does who has stored a flag hand over what it did before? */
 bool race_flag_released(const struct ck *ck, const struct site *s);
-/* The wave has loaded from LDS what was stored at s. fences: it is behind of that once
- * it drops gl0. */
-void race_take_flag(struct ck *ck, struct ck_wave *w, const struct site *s,
-                    bool fences);
+/* The lane me of the wave has loaded from LDS what was stored at s. If one is volatile,
+ * it is behind of that once the wave drops gl0. */
+void race_take_flag(struct ck *ck, struct ck_wave *w, const struct site *me,
+                    const struct site *s);
 void race_flag_fenced(struct ck_wave *w);
 /* The wave has stored: if it may have been a flag, what it does later is apart. */
 void race_stores_flag(struct ck_wave *w, const struct emu_access *a);

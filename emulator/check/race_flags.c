@@ -238,11 +238,26 @@ static void learn(uint32_t *knows, const struct ck_order *o, unsigned n)
         knows[i] = knows[i] < o->knows[i] ? o->knows[i] : knows[i];
 }
 
-void race_take_flag(struct ck *ck, struct ck_wave *w, const struct site *s, bool fences)
+/* A lane has loaded what another one of its wave has stored at s. */
+static void take_from_lane(struct ck_order *o, unsigned lane, const struct site *s)
+{
+    if (o->clock == s->clock)
+        o->clock++;
+    race_lane_knows(o, lane, s->clock);
+}
+
+void race_take_flag(struct ck *ck, struct ck_wave *w, const struct site *me,
+                    const struct site *s)
 {
     unsigned by = (s->wave - 1) % ck->launch.waves_per_group, n = w->group->n_waves;
     struct ck_order *o = &w->order, *other = &w->group->wave[by].order;
+    bool fences = (me->flags | s->flags) & SITE_VOLATILE;
     uint32_t *knows = fences ? o->takes_lds : o->knows;
+    if (o == other) {
+        if (!fences)
+            take_from_lane(o, me->lane, s);
+        return;
+    }
     if (other->clock == s->clock) /* what comes later is not handed over with it */
         other->clock++;
     learn(knows, other, n);

@@ -7,7 +7,7 @@
 #include "facts.h"
 #include "race.h"
 
-enum { AHEAD = 64, BACK = 1 << 10 }; /* instructions; bytes */
+enum { AHEAD = 64, NEAR = 24, BACK = 1 << 10 }; /* instructions; bytes */
 
 static bool passes_caches(const struct isa_inst *inst)
 {
@@ -88,4 +88,44 @@ bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b)
 {
     uint8_t bytes = look(ck, a)->bytes, other = look(ck, b)->bytes;
     return bytes == other || !bytes || !other;
+}
+
+/* Is the result of the atomic at pc read by v_readfirstlane? */
+static bool is_joined(const struct ck *ck, uint64_t pc)
+{
+    struct emu_mem code;
+    struct isa_inst inst;
+    unsigned result = 0;
+    if (!emu_mem_find(ck->emu, pc, &code))
+        return false;
+    uint64_t end = code.va + code.bytes, at = pc;
+    for (unsigned i = 0; i < NEAR && end - at >= 4; i++, at += inst.bytes) {
+        const uint8_t *bytes =
+            (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
+        if (isa_decode_hw(bytes, (size_t)(end - at), ck->launch.lanes, &inst) !=
+                RD_OK ||
+            isa_facts(inst.op)->flow & ISA_FLOW_END)
+            return false;
+        if (inst.n_opnds < 2)
+            continue;
+        if (at == pc)
+            result = inst.opnd[0].sel;
+        else if (inst.op == ISA_V_READFIRSTLANE_B32 && inst.opnd[1].sel == result)
+            return true;
+        else if (inst.opnd[0].flags & ISA_OF_OUT && inst.opnd[0].sel == result)
+            return false;
+    }
+    return false;
+}
+
+bool race_is_for_all(struct ck *ck, const struct emu_event *e,
+                     const struct emu_access *a)
+{
+    uint64_t pc = e->inst->pc;
+    if (a->lanes & (a->lanes - 1))
+        return false;
+    struct polls *p = &ck->race->joined[pc / 4 % RACE_POLLS];
+    if (p->pc != pc)
+        *p = (struct polls){.pc = pc, .polls = is_joined(ck, pc)};
+    return p->polls;
 }
