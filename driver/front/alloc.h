@@ -73,6 +73,39 @@ void alloc_freed(const struct alloc_call *c, const void *p, bool ok,
 /* Tell of a mistake, if those of its class are looked for. */
 void alloc_found(const struct ck_finding *f);
 
+/* The finding is of a call on bytes of an allocation from at on. */
+void alloc_found_in(struct ck_finding *f, const struct alloc_call *c,
+                    const struct ck_block *b, uint64_t at, size_t bytes);
+
+/* Bytes from the first row's beginning to the last one's end. */
+size_t alloc_area(size_t pitch, size_t width, size_t height);
+
+/* alloc_fresh.c: what a call copies: rows, in bytes; height 0: nothing. */
+struct alloc_rows {
+    const void *to;
+    size_t to_pitch;
+    const void *from;
+    size_t from_pitch, width, height;
+};
+#define ALLOC_NOW                                                                      \
+    ((const void *)-1) /* for a stream: it is there when the call returns */
+
+/* A call that copies. Before it; and once it has succeeded: what the host has got is
+ * told of if nobody has written any of it, now or when the program has waited. */
+struct alloc_copy {
+    const struct alloc_call *call;
+    struct alloc_rows rows;
+    const void *stream;
+    struct ck_block block; /* of from, if it looks */
+    bool looks;
+};
+void alloc_copy_begin(struct alloc_copy *k, const struct alloc_call *c,
+                      const struct alloc_rows *r, const void *stream);
+void alloc_copy_end(const struct alloc_copy *k);
+/* The program has waited: for a stream, for all, or for nobody knows what. */
+enum alloc_wait { ALLOC_WAIT_STREAM, ALLOC_WAIT_ALL, ALLOC_WAIT_SOME };
+void alloc_copies_wait(const void *stream, enum alloc_wait how);
+
 /* Tell of a call that frees what it must not. kind: "double-free", "invalid-free". */
 void alloc_tell(const char *kind, const struct ck_trace *call,
                 const struct ck_block *b);

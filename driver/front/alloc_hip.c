@@ -44,6 +44,7 @@ ALLOC_EXPORT int hipStreamSynchronize(void *stream);
 ALLOC_EXPORT int hipStreamSynchronize_spt(void *stream);
 ALLOC_EXPORT int hipDeviceSynchronize(void);
 ALLOC_EXPORT int hipCtxSynchronize(void);
+ALLOC_EXPORT int hipEventSynchronize(void *event);
 
 /* A function that gives memory: NAME(out, ARGUMENTS), called with NAMES, of that size;
  * new: that only the device sees. */
@@ -146,6 +147,8 @@ static int settle(int status, const void *stream, bool all)
 {
     if (status == HIP_SUCCESS && atomic_load(&pending))
         ck_heap_settle(alloc_heap(), stream, all);
+    if (status == HIP_SUCCESS)
+        alloc_copies_wait(stream, all ? ALLOC_WAIT_ALL : ALLOC_WAIT_STREAM);
     return status;
 }
 
@@ -173,6 +176,15 @@ int hipCtxSynchronize(void)
     return real ? settle(real(), NULL, true) : HIP_UNKNOWN;
 }
 
+int hipEventSynchronize(void *event)
+{
+    int (*real)(void *) = ALLOC_REAL(hipEventSynchronize);
+    int status = real ? real(event) : HIP_UNKNOWN;
+    if (status == HIP_SUCCESS)
+        alloc_copies_wait(NULL, ALLOC_WAIT_SOME);
+    return status;
+}
+
 /* clang-format off */
 void *alloc_hip_hook(const char *name)
 {
@@ -184,6 +196,7 @@ void *alloc_hip_hook(const char *name)
         ALLOC_HOOK(hipMemAllocPitch) ALLOC_HOOK(hipMalloc3D) ALLOC_HOOK(hipFree)
         ALLOC_HOOK(hipHostFree) ALLOC_HOOK(hipFreeHost) ALLOC_HOOK(hipFreeAsync)
         ALLOC_HOOK(hipStreamSynchronize) ALLOC_HOOK(hipStreamSynchronize_spt)
-        ALLOC_HOOK(hipDeviceSynchronize) ALLOC_HOOK(hipCtxSynchronize)};
+        ALLOC_HOOK(hipDeviceSynchronize) ALLOC_HOOK(hipCtxSynchronize)
+        ALLOC_HOOK(hipEventSynchronize)};
     return alloc_hook_in(hooks, sizeof hooks / sizeof *hooks, name);
 }

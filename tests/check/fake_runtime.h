@@ -21,6 +21,11 @@ int hsa_code_object_reader_create_from_memory(const void *code, size_t bytes,
 int hipMalloc(void **out, size_t size);
 int hipFree(void *p);
 int hipMemcpy(void *to, const void *from, size_t n, int kind);
+int hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                size_t width, size_t height, int kind);
+/* Done when the program waits for the stream or an event. */
+int hipMemcpyAsync(void *to, const void *from, size_t n, int kind, void *stream);
+int hipEventSynchronize(void *event);
 int hipMallocAsync(void **out, size_t size, void *stream);
 int hipFreeAsync(void *p, void *stream);
 int hipStreamSynchronize(void *stream);

@@ -53,6 +53,13 @@ FRESH = {
     "fresh opencl written": (None, ""),
     "fresh again written short": (92, "MADE"),
 }
+# Copies to the host of such memory: where that is told of.
+COPIED = {
+    "": "COPIED", "written": "", "written short": "",
+    "rows": "COPIED ROWS", "rows written": "",
+    "later": "COPIED LATER", "later event": "COPIED LATER", "later written": "",
+    "later over": "COPIED LATER",
+}
 ADD = """
 s_load_b128 s[4:7], s[0:1], 0x0
 v_mov_b32_e32 v2, 0
@@ -177,15 +184,16 @@ def test_fresh(kernel, folder):
 
 
 def test_copied(kernel, folder):
-    for name, wrong in ("copied", True), ("copied written", False), ("copied written short", False):
-        r, j = check(kernel, folder, "fresh " + name)
+    for name, mark in COPIED.items():
+        r, j = check(kernel, folder, "fresh copied " + name)
         seen = json.dumps(j["findings"], indent=1) + r.stderr
-        expect(f"{name}: {wrong}", r.returncode == (42 if wrong else 0) and
+        expect(f"copied {name}: {mark}", r.returncode == (42 if mark else 0) and
                [(f["class"], f["kind"]) for f in j["findings"]] ==
-               [("init", "undefined-copy")] * wrong, seen)
+               [("init", "undefined-copy")] * bool(mark), seen)
+        n = 40 if "rows" in name else 100
         for f in j["findings"]:
-            expect(f"{name}: which, where", "100 bytes from byte 0 of memory of hipMalloc" in f["text"] and
-                   has_lines(f["at"], "COPIED", r.stderr) and
+            expect(f"copied {name}: which, where", f"{n} bytes from byte 0 of memory of hipMalloc" in
+                   f["text"] and has_lines(f["at"], mark, r.stderr) and
                    has_lines(f["memory"].get("made", {}), "MADE", r.stderr), seen)
 
 

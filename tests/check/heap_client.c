@@ -133,6 +133,26 @@ static void mistake(const char *name, char *a, char *b, char *page)
         (void)hipFree(page); /* TWICE */
 }
 
+/* What the host gets: at once, in rows, or once it waits. */
+static void copy_back(const char *name, char *host, const char *p)
+{
+    if (strstr(name, "rows")) {
+        (void)hipMemcpy2D(host, 40, p, 60, 20, 2, 2); /* COPIED ROWS */
+        return;
+    }
+    if (!strstr(name, "later")) {
+        (void)hipMemcpy(host, p, 100, 2); /* COPIED */
+        return;
+    }
+    memset(host, 0, 100);
+    if (strstr(name, "over")) /* the next one comes there, too */
+        (void)hipMemcpyAsync(host, memset(make(100), 1, 100), 100, 2, host);
+    (void)hipMemcpyAsync(host, p, 100, 2, host); /* COPIED LATER */
+    (void)(strstr(name, "event") ? hipEventSynchronize(host)
+                                 : hipStreamSynchronize(host));
+    (void)hipStreamSynchronize(host); /* told of once */
+}
+
 /* The kernel reads what it writes: of memory that nobody has written, that the host has
  * but for its end, that was freed and is new again. */
 static int fresh(const char *name)
@@ -148,7 +168,7 @@ static int fresh(const char *name)
     if (strstr(name, "written"))
         memset(p, 1, strstr(name, "short") ? 92 : 100);
     if (strstr(name, "copied")) {
-        (void)hipMemcpy(host, p, 100, 2); /* COPIED */
+        copy_back(name, host, p);
         return 0;
     }
     fill(p, 25);
