@@ -14,6 +14,10 @@
 #include "race.h"
 #include "rules.h"
 
+enum {
+    CONSTANTS = 128,
+    VGPRS = 256
+}; /* of the source space: inline constants; VGPRs */
 enum { AHEAD = 96, BACK = 2 << 10, FAR = 1 << 20 }; /* instructions; bytes; bytes */
 
 struct loop {
@@ -94,13 +98,27 @@ static bool same_load(const struct isa_inst *a, const struct isa_inst *b)
            a->opnd[1].sel == b->opnd[1].sel;
 }
 
+/* Does the register hold a constant behind the instruction, if it did before? */
+static bool makes_constant(const struct isa_inst *inst, const struct isa_opnd *o,
+                           bool before)
+{
+    if (inst->op == ISA_V_MOV_B32 && inst->n_opnds > 1 && meet(&inst->opnd[0], o))
+        return inst->opnd[1].kind == ISA_OPND_LITERAL ||
+               (inst->opnd[1].kind == ISA_OPND_REG && inst->opnd[1].sel >= CONSTANTS &&
+                inst->opnd[1].sel < VGPRS);
+    for (unsigned i = 0; i < inst->n_opnds; i++)
+        before &= !(inst->opnd[i].flags & ISA_OF_OUT && meet(&inst->opnd[i], o));
+    return before && !(isa_facts(inst->op)->flow & ISA_FLOW_BRANCH);
+}
+
 /* Does the loop from its head to the branch at last nothing but wait for what is
  * loaded? A place that stays is loaded again only if the source says so: compilers take
  * other loads out of a loop that stores nothing. */
 static bool only_waits(struct loop *l, uint64_t head, uint64_t last)
 {
     struct isa_inst inst;
-    bool moved, stepped = false, has = false, tests = false;
+    bool moved, stepped = false, has = false, tests = false, stays = false;
+    bool last_constant = false; /* what makes the address is right before, as at -O0 */
     const struct isa_opnd *data = &l->load->opnd[0], *where = &l->load->opnd[1];
     for (uint64_t at = head; at <= last; at += inst.bytes) {
         if (!decode(l, at, &inst) || does_else(&inst))
@@ -111,7 +129,10 @@ static bool only_waits(struct loop *l, uint64_t head, uint64_t last)
     for (uint64_t at = head; at <= last; at += inst.bytes) {
         (void)decode(l, at, &inst);
         bool is_load = same_load(&inst, l->load);
+        bool constant = last_constant;
+        last_constant = makes_constant(&inst, where, last_constant);
         stepped |= steps(l, &inst);
+        stays |= is_load && constant;
         has |= is_load;
         for (unsigned i = 0; i < inst.n_opnds && !is_load; i++) {
             tests |= inst.opnd[i].flags & ISA_OF_IN && meet(&inst.opnd[i], data) &&
@@ -119,7 +140,7 @@ static bool only_waits(struct loop *l, uint64_t head, uint64_t last)
             moved |= inst.opnd[i].flags & ISA_OF_OUT && meet(&inst.opnd[i], where);
         }
     }
-    return has && tests && (!moved || !stepped);
+    return has && tests && (!moved || !stepped || stays);
 }
 
 /* Where the branch at at goes, if it is one; 0: it is none. */
