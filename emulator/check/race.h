@@ -288,9 +288,10 @@ bool race_unfenced(struct ck *ck, const struct ck_wave *w, const struct site *me
 /* ---- race_doubts.c */
 
 /* Do both stores of the conflict, me's and another one's, look as if they may be
- * atomic? Then it is kept until the dispatch ends, f copied. */
-bool race_doubt(struct ck *ck, const struct pending *p, const struct site *me,
-                const struct ck_finding *f);
+ * atomic? Then it is told of when the dispatch ends, f copied, or never. lds: the
+ * workgroup's. */
+bool race_doubt(struct ck *ck, struct shadow *lds, const struct pending *p,
+                const struct site *me, const struct ck_finding *f);
 /* The dispatch ends: what is no race is forgotten, the rest told. */
 void race_doubts_end(struct ck *ck);
 void race_doubts_free(struct ck_race *r);

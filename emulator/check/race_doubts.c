@@ -6,7 +6,8 @@
  * has such loads, the finding waits until the dispatch ends. It is dropped if the last
  * reads of the place were all such loads, or, where nobody has read it, if one of them
  * lies a little behind one of the stores, with the same address in the same registers,
- * or of the same array.
+ * or of the same array. In LDS, where atomic loads do not show, such a load has to be
+ * the polling of a flag (race_flags.c), and nothing waits.
  *
  * Must not know what orders accesses. SPDX-License-Identifier: MIT
  */
@@ -91,27 +92,71 @@ static bool changes(const struct isa_inst *inst, const struct isa_opnd *o)
     return false;
 }
 
-/* Does an atomic load a little behind the store at pc read what that writes, or of the
- * same array: with the same base in SGPRs? */
-static bool is_loaded(const struct ck *ck, uint64_t pc)
+static bool has_base(const struct isa_inst *store)
+{
+    return isa_facts(store->op)->space != ISA_SPACE_LDS && store->n_opnds > 2 &&
+           store->opnd[2].kind == ISA_OPND_REG && store->opnd[2].dwords == 2;
+}
+
+/* Does the load read what the store writes, or of the same array: with the same base in
+ * SGPRs? */
+static bool is_of(const struct isa_inst *load, const struct isa_inst *store)
+{
+    unsigned n = isa_facts(store->op)->space == ISA_SPACE_LDS ? 2 : 3;
+    if (load->n_opnds < n || load->offset != store->offset ||
+        isa_facts(load->op)->bytes != isa_facts(store->op)->bytes ||
+        (n == 3 && !same_register(&load->opnd[2], &store->opnd[2])))
+        return false;
+    return same_register(&load->opnd[1], &store->opnd[0]) || has_base(store);
+}
+
+/* Is it a load of LDS that is the polling of a flag? */
+static bool polls_flag(struct ck *ck, const struct isa_inst *inst, uint64_t pc)
+{
+    struct site at = {.pc = (uint32_t)(pc - ck->launch.code_base)};
+    return isa_facts(inst->op)->access == ISA_ACCESS_LOAD &&
+           isa_facts(inst->op)->space == ISA_SPACE_LDS && race_is_flag(ck, &at);
+}
+
+/* Does an atomic load a little behind the store at pc read there? */
+static bool is_loaded(struct ck *ck, uint64_t pc)
 {
     struct code c = {.ck = ck};
     struct isa_inst store, inst;
     uint64_t at = pc;
-    if (!find_code(&c, pc) || !decode(&c, pc, &store) || store.n_opnds < 3)
+    if (!find_code(&c, pc) || !decode(&c, pc, &store) ||
+        isa_facts(store.op)->access != ISA_ACCESS_STORE)
         return false;
-    const struct isa_opnd *vgpr = &store.opnd[0], *base = &store.opnd[2];
-    bool array = base->kind == ISA_OPND_REG && base->dwords == 2;
+    bool lds = isa_facts(store.op)->space == ISA_SPACE_LDS;
+    if (isa_facts(store.op)->elems != 1 || store.n_opnds < (lds ? 2 : 3))
+        return false;
+    const struct isa_opnd *address = &store.opnd[has_base(&store) ? 2 : 0];
     for (unsigned i = 0; i < AHEAD && decode(&c, at, &inst); i++, at += inst.bytes) {
-        if (loads_past(&inst) && inst.n_opnds >= 3 && inst.offset == store.offset &&
-            isa_facts(inst.op)->bytes == isa_facts(store.op)->bytes &&
-            same_register(&inst.opnd[2], base) &&
-            (array || same_register(&inst.opnd[1], vgpr)))
+        if ((lds ? polls_flag(ck, &inst, at) : loads_past(&inst)) &&
+            is_of(&inst, &store))
             return true;
-        if (changes(&inst, array ? base : vgpr))
+        if (changes(&inst, address))
             return false;
     }
     return false;
+}
+
+/* Were the stores there atomic, by all that is known? */
+static bool is_excused(struct ck *ck, struct shadow *shadow, const struct ck_finding *f,
+                       uint64_t address)
+{
+    const struct shadow_block *b = shadow_at(shadow, address);
+    bool past = false, lds = f->space == EMU_SPACE_LDS;
+    for (unsigned i = SHADOW_READ; b && i <= SHADOW_READ2; i++) {
+        struct site s =
+            shadow_site(shadow, shadow_get(b, (enum shadow_plane)i, address));
+        if (!s.wave || s.wave <= ck->race->others)
+            continue;
+        if (!is_atomic(&s) && !(lds && race_is_flag(ck, &s)))
+            return false;
+        past = true;
+    }
+    return past || is_loaded(ck, f->at.pc) || is_loaded(ck, f->other.pc);
 }
 
 /* May both stores of the conflict be atomic? */
@@ -128,9 +173,13 @@ static bool both_may_be(struct ck *ck, const struct pending *p, const struct sit
     return r->has_loads;
 }
 
-bool race_doubt(struct ck *ck, const struct pending *p, const struct site *me,
-                const struct ck_finding *f)
+bool race_doubt(struct ck *ck, struct shadow *lds, const struct pending *p,
+                const struct site *me, const struct ck_finding *f)
 {
+    if (p->space == EMU_SPACE_LDS && p->write && !p->atomic && p->other_writes &&
+        !(p->other.flags & SITE_ATOMIC))
+        return !((me->flags | p->other.flags) & SITE_VOLATILE) &&
+               is_excused(ck, lds, f, p->address);
     if (!both_may_be(ck, p, me))
         return false;
     struct race_doubt **at = &ck->race->doubts, *d;
@@ -150,27 +199,12 @@ bool race_doubt(struct ck *ck, const struct pending *p, const struct site *me,
     return true;
 }
 
-/* Were the stores there atomic, by all that is known? */
-static bool is_excused(struct ck *ck, const struct ck_finding *f, uint64_t address)
-{
-    const struct shadow_block *b = shadow_at(ck->race->global, address);
-    bool past = false;
-    for (unsigned i = SHADOW_READ; b && i <= SHADOW_READ2; i++) {
-        struct site s =
-            shadow_site(ck->race->global, shadow_get(b, (enum shadow_plane)i, address));
-        if (s.wave > ck->race->others && !is_atomic(&s))
-            return false;
-        past |= s.wave > ck->race->others;
-    }
-    return past || is_loaded(ck, f->at.pc) || is_loaded(ck, f->other.pc);
-}
-
 void race_doubts_end(struct ck *ck)
 {
     for (struct race_doubt *d = ck->race->doubts; d; d = d->next) {
         bool excused = true;
         for (unsigned i = 0; i < d->n && excused; i++)
-            excused = is_excused(ck, &d->finding, d->address[i]);
+            excused = is_excused(ck, ck->race->global, &d->finding, d->address[i]);
         for (unsigned i = 0; i < d->count && !excused; i++)
             ck_report(ck, &d->finding);
     }
