@@ -35,6 +35,14 @@ static bool is_mix(const struct isa_inst *inst, const struct sem_entry *e)
            e->args[1] == SEM_T_F32 && e->args[2] == SEM_T_F32;
 }
 
+/* What argument i reads: v_fma_mix has an f16, inline constants too, where OP_SEL_HI
+ * says so. */
+static unsigned source_type(const struct isa_inst *inst, const struct sem_entry *e,
+                            unsigned i)
+{
+    return is_mix(inst, e) && inst->op_sel_hi >> i & 1u ? SEM_T_F16 : e->args[i];
+}
+
 /* OP_SEL picks halves of 16-bit operands one by one. */
 static bool has_op_sel(const struct isa_inst *inst)
 {
@@ -247,7 +255,7 @@ static void fill_lane(struct ctx *c, struct uop *u, const struct sem_entry *e,
     u->pk.neg_hi = c->inst->neg_hi;
     u->pk.op_sel_hi = c->inst->op_sel_hi;
     for (unsigned i = 0; i < n_args; i++) {
-        set_source(c, &u->s[i], src[i], e->args[i]);
+        set_source(c, &u->s[i], src[i], source_type(c->inst, e, i));
         u->s[i].mods |= source_mods(c->inst, e, src[i], i);
         if (u->s[i].prep) {
             u->s[i].row = (uint16_t)(TEMP_SRC0 + 2 * i);

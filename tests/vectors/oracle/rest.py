@@ -465,7 +465,12 @@ def constants(out):
            ("v_add_nc_u16 v8, v0, 1.0", 0, KEEP | 0x3c00),
            ("v_mad_u32_u16 v8, 1.0, 1, v0", 0, 0x3c00), ("v_max_i16 v8, v0, -1", 0x8000, KEEP | M16),
            ("v_dot4_u32_u8 v8, v0, 1.0, 0", 0x01010101, 0x3f + 0x80),
-           ("v_fma_mix_f32 v8, 1.0, v0, 1.0", 0x40000000, 0x40400000)]
+           ("v_fma_mix_f32 v8, 1.0, v0, 1.0", 0x40000000, 0x40400000),
+           ("v_fma_mix_f32 v8, v0, 1.0, v0 op_sel_hi:[0,1,0]", 0x40000000, 0x40800000),
+           ("v_fma_mix_f32 v8, v0, -2.0, 0.5 op_sel_hi:[1,1,1]", 0x4200, 0xc0b00000),
+           ("v_fma_mix_f32 v8, -v0, 1.0, v0 op_sel:[0,1,0] op_sel_hi:[0,1,0]", 0x40000000, 0x40000000),
+           ("v_fma_mixlo_f16 v8, v0, 1.0, 1.0 op_sel_hi:[0,0,1]", 0x40000000, KEEP | 0x4200),
+           ("v_fma_mixhi_f16 v8, 4.0, v0, 1.0 op_sel_hi:[1,1,0]", 0x3c00, 0x45000000 | OLD & M16)]
     for op, given, wanted in one:
         out.block("manual 5.7", [op], ["v0"], ["v8"], [((given,), (wanted,))])
     for op, given, wanted in (
