@@ -64,17 +64,18 @@ static int64_t sdst_entry(const struct tm_base *b, struct tm_simd *s, int64_t at
     return room;
 }
 
-/* When it can have SGPRs that the VALU has written before; those of VCC it has as it
- * comes to them. */
+/* When it can have SGPRs that the VALU has written before; VCC, through which carries
+ * go mostly, it has as it comes to it (A3, A4, B1), EXEC has waits of its own. */
 static int64_t sgprs_ready(const struct tm_base *b, const struct tm_wave *w,
                            const struct tm_inst *i)
 {
     uint32_t last = 0;
     for (unsigned r = 0; r < i->n_ssrc; r++)
-        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < ISA_SEL_VCC_LO;
-             k++) {
-            uint32_t written = w->sregs.s[i->ssrc[r].first + k].write;
-            last = written > last ? written : last;
+        for (unsigned k = 0; k < i->ssrc[r].n && i->ssrc[r].first + k < TM_EXEC; k++) {
+            unsigned sgpr = i->ssrc[r].first + k;
+            uint32_t written = w->sregs.s[sgpr].write;
+            if (written > last && sgpr != ISA_SEL_VCC_LO && sgpr != ISA_SEL_VCC_HI)
+                last = written;
         }
     return last ? tm_stamped(w->start, last) + PARAM(b, valu_dep) : 0;
 }

@@ -56,7 +56,9 @@ static void add_sgpr(struct tm_inst *out, unsigned sel, unsigned dwords, unsigne
 }
 
 /* What a VALU instruction leaves of the register that it writes stays where it is: it
- * is neither read nor waited for (A1: v_fma_mixhi, v_fma_mixlo one after the other). */
+ * is neither read nor waited for (A1: v_fma_mixhi, v_fma_mixlo one after the other). Of
+ * these the tables say that they read it; of others that write 16 bits (op_sel, .h)
+ * that they write alone. */
 static bool keeps_rest(unsigned op)
 {
     return op == ISA_V_FMA_MIXLO_F16 || op == ISA_V_FMA_MIXHI_F16 ||
