@@ -359,12 +359,16 @@ static bool same_actor(const struct ck *ck, const struct site *a, const struct s
     return a->wave == b->wave && (!ck->config.lanes || a->lane == b->lane);
 }
 
-/* Does an atomic load read what an atomic store may have left? */
-static bool hands_over(struct ck *ck, const struct emu_access *a, const struct site *me,
+/* Does an atomic load read what an atomic store may have left? Of LDS, what who has
+ * done atomics there has stored is one, and a load by DS may be one. */
+static bool hands_over(struct ck *ck, const struct emu_event *e,
+                       const struct emu_access *a, const struct site *me,
                        const struct site *s)
 {
+    bool owned =
+        s->flags & SITE_OWNER && isa_facts(e->inst->isa.op)->space == ISA_SPACE_LDS;
     if (a->space == EMU_SPACE_LDS)
-        return !a->write && me->flags & SITE_LOADS && s->wave &&
+        return !a->write && (me->flags & SITE_LOADS || owned) && s->wave &&
                !same_actor(ck, s, me) && !(s->flags & SITE_ATOMIC) &&
                race_flag_released(ck, s) &&
                (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
@@ -538,7 +542,7 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
     if (me->flags & SITE_ATOMIC && a->read)
         w->order.crossed |= (written.wave && written.wave <= others) ||
                             (atomic.wave && atomic.wave <= others);
-    bool handed = written.wave > others && hands_over(ck, a, me, &written);
+    bool handed = written.wave > others && hands_over(ck, e, a, me, &written);
     if (handed && a->space == EMU_SPACE_LDS)
         race_take_flag(ck, w, me, &written);
     else if (handed)
@@ -555,7 +559,8 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
     for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && write; k++) {
         struct site seen = site_at(s, b, (enum shadow_plane)k, at);
         if (a->space == EMU_SPACE_LDS && seen.wave && !(seen.flags & SITE_ATOMIC) &&
-            !race_ordered(ck, w, me, &seen) && race_is_flag(ck, &seen))
+            !race_ordered(ck, w, me, &seen) &&
+            (me->flags & SITE_OWNER || race_is_flag(ck, &seen)))
             seen.flags |= SITE_ATOMIC | SITE_LOADS;
         if (race_unfenced(ck, w, me, &seen) ||
             (!race_ordered(ck, w, me, &seen) && !excused(me, &seen) &&
