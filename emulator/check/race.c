@@ -618,6 +618,17 @@ static uint64_t owner_of(const struct ck *ck, const struct site *me)
     return (uint64_t)me->wave << 6 | (ck->config.lanes ? me->lane : 0u);
 }
 
+/* An atomic has released, and acquired, for all lanes of the wave: they are in order.
+ */
+static void order_lanes(struct ck_wave *w, unsigned space)
+{
+    if (space != EMU_SPACE_LDS && w->order.stores_out)
+        return;
+    for (unsigned i = 0; i < 64; i++)
+        race_lane_knows(&w->order, i, w->order.clock);
+    w->order.clock++; /* what comes later is not */
+}
+
 /* changes: an atomic does not leave what is there. */
 static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                          const struct emu_access *a, uint64_t address,
@@ -639,7 +650,7 @@ static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_even
             acquire(ck, w, a->space, at, UINT64_C(1) << me->lane);
         release_here(r, w, a->space, at, me);
         if (ck->config.lanes && race_is_for_all(ck, e, a))
-            acquire(ck, w, a->space, at, ~UINT64_C(0));
+            order_lanes(w, a->space);
         if (at && changes) /* who tries a lock in vain has not got it */
             at->owner = owner;
         return isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE
