@@ -212,19 +212,23 @@ static bool same_rights(int fd, const char *name, const struct stat *there)
            fchmod(fd, there->st_mode & 0777) == 0;
 }
 
-/* A new file in the folder of the path. Returns its descriptor, its name in *name. */
-static int open_beside(const char *path, char **name)
+#define NAME_BYTES 32u /* of a new file's, at most */
+
+/* A new file in the folder of the path. Returns its descriptor.
+ *
+ * name  out, NAME_BYTES more than the path has
+ */
+static int open_beside(const char *path, char *name)
 {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
-    size_t room = (size_t)folder + 32;
+    size_t room = (size_t)folder + NAME_BYTES;
     int fd = -1;
-    *name = malloc(room);
-    for (unsigned i = 0; *name && i < 100; i++) {
+    for (unsigned i = 0; i < 100; i++) {
         uint64_t number = 0;
         (void)getrandom(&number, sizeof number, GRND_NONBLOCK);
-        (void)snprintf(*name, room, "%.*s.rdna3-%016" PRIx64, folder, path, number + i);
-        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        (void)snprintf(name, room, "%.*s.rdna3-%016" PRIx64, folder, path, number + i);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST)
             break;
     }
@@ -236,7 +240,8 @@ static bool begin_beside(struct cli_output *o, const char *path,
                          const struct stat *there)
 {
     o->path = there ? realpath(path, NULL) : strdup(path);
-    int fd = o->path ? open_beside(o->path, &o->temporary) : -1;
+    o->temporary = o->path ? malloc(strlen(o->path) + NAME_BYTES) : NULL;
+    int fd = o->temporary ? open_beside(o->path, o->temporary) : -1;
     if (fd < 0)
         return false;
     guard(o->temporary);

@@ -48,7 +48,7 @@ static size_t name_text(char *text, size_t room, const char *name)
     bool quotes = !plain(name);
     size_t n = (size_t)snprintf(text, room, "%s%s%s", quotes ? "\"" : "", name,
                                 quotes ? "\"" : "");
-    for (size_t i = 1; quotes && i + 1 < n && i < room; i++)
+    for (size_t i = 1; text && quotes && i + 1 < n && i < room; i++)
         text[i] = allowed(text[i]);
     return n;
 }
