@@ -204,6 +204,17 @@ const char *dis_expression(struct dis_writer *w, const struct dis_section *s,
     return w->expression;
 }
 
+/* Would the assembler know the distance? That of two places in one section, save from
+ * an instruction to a global symbol; a word of data is no instruction, even in code. */
+static bool is_settled(const struct dis_writer *w, const struct dis_section *s,
+                       const struct dis_reloc *r)
+{
+    const struct dis_symbol *to = &w->o->symbols[r->symbol];
+    return to->section < w->o->n_sections && &w->o->sections[to->section] == s &&
+           (r->type == R_AMDGPU_REL32 ||
+            (r->type == R_AMDGPU_REL16 && to->bind == STB_LOCAL));
+}
+
 /* Does an operand or a word of data make the relocation, and the bytes around it? What
  * a relocation sets is zero then, save in branches. */
 static bool is_natural(struct dis_writer *w, const struct dis_section *s,
@@ -211,7 +222,7 @@ static bool is_natural(struct dis_writer *w, const struct dis_section *s,
 {
     unsigned size = asm_reloc_size(r->type);
     if (!size || r->offset > s->bytes || size > s->bytes - r->offset ||
-        r->type == R_AMDGPU_RELATIVE64 ||
+        r->type == R_AMDGPU_RELATIVE64 || is_settled(w, s, r) ||
         (!dis_expression(w, s, r, true) && !(code && dis_expression(w, s, r, false))))
         return false;
     for (uint64_t at = r->offset; s->data && at < r->offset + size; at++)
