@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "codeobj.h"
 #include "truth.h"
@@ -43,12 +44,18 @@ static bool take_kernel(const struct co_object *obj, uint64_t offset, struct tru
     uint64_t bytes, align;
     struct co_error err;
     co_image_size(obj, &bytes, &align);
-    uint8_t *image = k && s ? calloc(1, (size_t)bytes) : NULL;
-    bool ok = image && co_load(obj, image, (size_t)bytes, align, &err) == RD_OK &&
+    /* mapped: what the file says of memory without contents costs nothing */
+    uint8_t *image = k && s && bytes
+                         ? mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                         : MAP_FAILED;
+    if (image == MAP_FAILED)
+        return false;
+    bool ok = co_load(obj, image, (size_t)bytes, align, &err) == RD_OK &&
               k->desc_offset + KD_BYTES <= bytes && s->offset + s->bytes <= bytes &&
               keep(t, image + s->offset, s->bytes, offset - s->offset,
                    image + k->desc_offset);
-    free(image);
+    (void)munmap(image, (size_t)bytes);
     return ok;
 }
 
