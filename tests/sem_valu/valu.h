@@ -6,7 +6,7 @@
 
 #include <check.h>
 
-#include "sem_test.h"
+#include "../sem_level/sem_test.h"
 
 /* Entry number i of a level over all files, or NULL. */
 const struct sem_entry *valu_entry(enum level level, size_t i);

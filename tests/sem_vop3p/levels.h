@@ -4,7 +4,7 @@
 #ifndef TEST_LEVELS_H
 #define TEST_LEVELS_H
 
-#include "sem_test.h"
+#include "../sem_level/sem_test.h"
 
 /* The entry of a mnemonic's function; fails the test if there is none. */
 const struct sem_entry *level_entry(enum level level, const char *name);
