@@ -662,16 +662,26 @@ static inline rd_status run_on(struct tm_engine *t, struct tm_wave *w)
     return st;
 }
 
+/* The first of a line leaves it (behind: its turns, or NULL). False: it waits on. */
+static inline bool steps_out(struct tm_engine *t, struct tm_wave *w,
+                             struct tm_turns **behind)
+{
+    *behind = NULL;
+    if (!is_first(w))
+        return true;
+    if (waits_on(t, w))
+        return false;
+    *behind = leave_line(w);
+    return true;
+}
+
 /* May what it knows to come next issue now? */
 TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
 {
     const struct tm_simd *s = w->simd;
-    struct tm_turns *behind = NULL;
-    if (is_first(w)) {
-        if (waits_on(t, w))
-            return RD_OK;
-        behind = leave_line(w);
-    }
+    struct tm_turns *behind;
+    if (!steps_out(t, w, &behind))
+        return RD_OK;
     uint8_t why = TM_S_NONE;
     const struct tm_inst *from = NULL;
     int64_t when = tm_ready_again(&t->chip.b, w, &why, &from, TM_SORT_ANY);
@@ -682,12 +692,9 @@ TM_APART static rd_status turn_of_any(struct tm_engine *t, struct tm_wave *w)
 TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
 {
     const struct tm_simd *s = w->simd;
-    struct tm_turns *behind = NULL;
-    if (is_first(w)) {
-        if (waits_on(t, w))
-            return RD_OK;
-        behind = leave_line(w);
-    }
+    struct tm_turns *behind;
+    if (!steps_out(t, w, &behind))
+        return RD_OK;
     if (!tm_valu_goes(&t->chip.b, w, w->next)) {
         rd_status st = wait_again(t, w);
         return behind && st == RD_OK ? line_up(t, behind, s) : st;
@@ -703,12 +710,9 @@ TM_APART static rd_status turn_of_plain(struct tm_engine *t, struct tm_wave *w)
 TM_APART static rd_status turn_of_valu(struct tm_engine *t, struct tm_wave *w)
 {
     const struct tm_simd *s = w->simd;
-    struct tm_turns *behind = NULL;
-    if (is_first(w)) {
-        if (waits_on(t, w))
-            return RD_OK;
-        behind = leave_line(w);
-    }
+    struct tm_turns *behind;
+    if (!steps_out(t, w, &behind))
+        return RD_OK;
     rd_status st = tm_valu_goes(&t->chip.b, w, w->next) ? issue_as(t, w, TM_SORT_VALU)
                                                         : wait_again(t, w);
     return behind && st == RD_OK ? line_up(t, behind, s) : st;
