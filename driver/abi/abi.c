@@ -110,7 +110,15 @@ void abi_unmapped(uint64_t va, uint64_t bytes)
         return;
     inside = true;
     kmd_svm_unmapped(ctx->kmd, va, bytes);
+    kmd_bo_unmapped(ctx->kmd, va, bytes);
     inside = false;
+}
+
+void abi_ended(void)
+{
+    struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
+    if (ctx)
+        kmd_process_ends(ctx->kmd);
 }
 
 bool abi_buffer_place(int fd, uint64_t bytes, uint64_t *offset)

@@ -63,6 +63,9 @@ bool abi_buffer_place(int fd, uint64_t bytes, uint64_t *offset);
 /* The program is about to unmap memory. Thread: any. */
 void abi_unmapped(uint64_t va, uint64_t bytes);
 
+/* The program ends. */
+void abi_ended(void);
+
 /* Perform an ioctl.
  *
  * fd   the client's descriptor; -1: nobody knows, and it may whatever any may

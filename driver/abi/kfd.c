@@ -137,9 +137,10 @@ static int acquire_vm(struct abi_ctx *ctx, void *argp, size_t size)
     enum abi_file kind = abi_file_of(ctx, (int)args->drm_fd);
     if (kind == ABI_NONE)
         return -EINVAL;
-    if (!abi_gpu(args->gpu_id))
+    if (!abi_gpu(args->gpu_id) || (kind != ABI_RENDER && kind != ABI_CARD))
         return -EINVAL;
-    return kind == ABI_RENDER || kind == ABI_CARD ? 0 : -EINVAL;
+    kmd_process_begins(ctx->kmd);
+    return 0;
 }
 
 /* No retry faults on this hardware: only "off" can be set, and only without queues. */

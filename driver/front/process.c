@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi.h"
 #include "board.h"
 #include "sysfs.h"
 #include "vfs.h"
@@ -188,6 +189,9 @@ void process_show(uint64_t vram_used)
 
 __attribute__((destructor)) static void finish(void)
 {
-    if (shown.pid == (pid_t)syscall(SYS_getpid) && holds())
+    if (shown.pid != (pid_t)syscall(SYS_getpid))
+        return;
+    abi_ended();
+    if (holds())
         hide(shown.pid);
 }

@@ -270,6 +270,24 @@ bool kmd_bo_file(struct kmd *kmd, uint64_t va, struct gpu_file *out)
     return found;
 }
 
+void kmd_bo_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes)
+{
+    bool shown = false;
+    if (!kmd_smi_heard(kmd) || pthread_mutex_trylock(&kmd->bo_lock) != 0)
+        return;
+    for (uint32_t h = 1; h < kmd->n_bos && !shown; h++) {
+        const struct kmd_bo_info *info = &kmd->bos[h].info;
+        shown = kmd->bos[h].used && info->kind == KMD_USERPTR &&
+                !(info->flags & KMD_BO_GEM) && info->offset < va + bytes &&
+                va < info->offset + info->bytes;
+    }
+    pthread_mutex_unlock(&kmd->bo_lock);
+    if (!shown)
+        return;
+    kmd_smi_evicted(kmd, KMD_EVICTION_USERPTR);
+    kmd_smi_restored(kmd);
+}
+
 bool kmd_mapping_fits(struct kmd *kmd, uint64_t offset, uint64_t bytes)
 {
     bool fits = true;

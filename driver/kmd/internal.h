@@ -90,6 +90,7 @@ struct kmd_ring {
 struct kmd_smi {
     int fd;
     uint64_t mask;
+    bool super; /* may have what other processes do */
 };
 
 struct kmd {
@@ -142,6 +143,9 @@ struct kmd {
     pthread_mutex_t smi_lock;
     struct kmd_smi *smi;
     unsigned n_smi;
+    bool smi_listens; /* a thread takes events of other processes, from this one on: */
+    uint64_t smi_next;
+    _Atomic bool began; /* process start has been told */
 };
 
 /* A line for people. */
@@ -151,6 +155,19 @@ void kmd_say(struct kmd *kmd, const char *fmt, ...)
 /* open.c: a file of the state folder, above the numbers that programs close by habit;
  * -1: it cannot be opened. */
 int kmd_open_state(const char *dir, const char *file);
+
+/* news.c: one more, and whoever waits looks; wait for less than a second while the word
+ * is as it was seen. In shared memory between processes. */
+void kmd_news(_Atomic uint32_t *word);
+void kmd_news_wait(_Atomic uint32_t *word, uint32_t seen, long nanoseconds);
+/* A thread that takes no signals and that nobody joins. */
+bool kmd_thread(void *(*run)(void *), void *ctx);
+
+/* smi.c: is there, or was there, anybody to hear of events? */
+bool kmd_smi_heard(struct kmd *kmd);
+/* The queues would have been stopped and let go again, for this reason. */
+void kmd_smi_evicted(struct kmd *kmd, enum kmd_eviction why);
+void kmd_smi_restored(struct kmd *kmd);
 
 /* bo.c */
 void kmd_bo_init(struct kmd *kmd);

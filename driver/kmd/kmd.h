@@ -192,6 +192,8 @@ RD_CHECKED rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
                                  const struct kmd_svm *attr, bool map, bool prefetch);
 /* The memory goes, and what was said of it. Thread: any. */
 void kmd_svm_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes);
+/* ... which buffers show. */
+void kmd_bo_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes);
 /* Attributes common to the range; false if part of it has none. */
 bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *out);
 
@@ -506,7 +508,17 @@ enum {
     KMD_SMI_POST_RESET = 4,
     KMD_SMI_MIGRATE_START = 5,
     KMD_SMI_MIGRATE_END = 6,
+    KMD_SMI_EVICTION = 9, /* of queues */
+    KMD_SMI_RESTORE = 10,
     KMD_SMI_UNMAP = 11, /* from the GPU */
+    KMD_SMI_PROCESS_START = 12,
+    KMD_SMI_PROCESS_END = 13,
+};
+
+/* Why queues stand a while. */
+enum kmd_eviction {
+    KMD_EVICTION_SVM = 0,     /* pages of theirs move */
+    KMD_EVICTION_USERPTR = 1, /* the client has changed what a buffer shows */
 };
 
 /* A descriptor on which events can be read as text, once a mask was written to it.
@@ -514,6 +526,10 @@ enum {
 RD_CHECKED rd_status kmd_smi_open(struct kmd *kmd, int *fd);
 void kmd_smi_event(struct kmd *kmd, unsigned event, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The process gets its address space on the GPU; it ends. Each is told once. */
+void kmd_process_begins(struct kmd *kmd);
+void kmd_process_ends(struct kmd *kmd);
 
 /* First and second level trap handler. */
 void kmd_trap_handler(struct kmd *kmd, uint64_t tba, uint64_t tma);

@@ -11,12 +11,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -31,21 +28,14 @@ static bool alive(int32_t pid)
 
 static void wait_change(_Atomic uint32_t *word, uint32_t seen)
 {
-    struct timespec t = {.tv_nsec = PATIENCE_MS * 1000000L};
-    (void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
-}
-
-static void news(_Atomic uint32_t *word)
-{
-    atomic_fetch_add(word, 1);
-    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    kmd_news_wait(word, seen, PATIENCE_MS * 1000000L);
 }
 
 static void release(struct gshared_debug *s, int32_t target)
 {
     if (atomic_compare_exchange_strong(&s->target, &target, 0)) {
-        news(&s->raised);
-        news(&s->released);
+        kmd_news(&s->raised);
+        kmd_news(&s->released);
     }
 }
 
@@ -106,19 +96,12 @@ static void *notify(void *ctx)
 static bool start_notifier(struct gshared_debug *s, int32_t target, int fd)
 {
     struct notifier *n = malloc(sizeof(*n));
-    pthread_t thread;
-    sigset_t all, before;
     if (!n)
         return false;
     *n = (struct notifier){s, target, atomic_load(&s->serial), atomic_load(&s->raised),
                            fd};
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = pthread_create(&thread, NULL, notify, n) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (ok)
-        pthread_detach(thread);
-    else
+    bool ok = kmd_thread(notify, n);
+    if (!ok)
         free(n);
     return ok;
 }
@@ -294,7 +277,7 @@ bool kmd_session_raise(struct kmd *kmd, enum kmd_source source, uint32_t queue,
     atomic_fetch_or(bits, exceptions);
     if (!(atomic_load(&s->enabled) & fresh))
         return false;
-    news(&s->raised);
+    kmd_news(&s->raised);
     return true;
 }
 
@@ -361,5 +344,5 @@ void kmd_session_release(struct kmd *kmd, int32_t pid)
 {
     struct gshared_debug *s = session_of(kmd, pid);
     if (s)
-        news(&s->released);
+        kmd_news(&s->released);
 }

@@ -76,6 +76,16 @@ struct gshared_client {
 };
 #define GSHARED_CLIENTS 2048u
 
+/* smi.c: an event for who listens in other processes. */
+#define GSHARED_EVENT_BYTES 128u
+struct gshared_event {
+    _Atomic uint64_t number; /* of the event that is here; 0: none, or being written */
+    _Atomic uint32_t event;
+    _Atomic int32_t pid; /* whose */
+    _Atomic uint64_t text[GSHARED_EVENT_BYTES / 8];
+};
+#define GSHARED_EVENTS 256u
+
 /* timeline.c: a software timeline, by its serial; places are taken in turn. */
 struct gshared_timeline {
     _Atomic uint64_t serial;
@@ -103,6 +113,10 @@ struct gshared {
     _Atomic uint64_t timeline_serial;
     _Atomic uint32_t advances; /* of any timeline; waited on */
     struct gshared_timeline timelines[GSHARED_TIMELINES];
+    _Atomic uint64_t last_event;
+    _Atomic uint32_t event_news; /* waited on */
+    _Atomic uint32_t listened;   /* somebody has asked for events */
+    struct gshared_event events[GSHARED_EVENTS];
     struct gpu_opcodes opcodes; /* of all processes, if they are counted */
     struct gpu_kernels kernels; /* of all processes, under the timing model */
 };

@@ -303,7 +303,6 @@ static void reset(struct kmd *kmd, struct kmd_ring *r, enum kmd_engine engine)
 {
     prune(r);
     r->resets++;
-    kmd_smi_event(kmd, KMD_SMI_PRE_RESET, "%x job failed\n", r->resets);
     kmd_queue_remove(r->queue);
     r->queue = NULL;
     blame(kmd, r);
@@ -313,7 +312,6 @@ static void reset(struct kmd *kmd, struct kmd_ring *r, enum kmd_engine engine)
     if (!ok) /* it fails again at once, or there is no memory: everything ends */
         __atomic_store_n(at(r, AT_FENCE), r->last, __ATOMIC_RELEASE);
     r->watched = 0;
-    kmd_smi_event(kmd, KMD_SMI_POST_RESET, "%x\n", r->resets);
 }
 
 /* Reset a ring that needs it. Lock held. */
@@ -433,8 +431,8 @@ uint32_t kmd_ring_resets(struct kmd *kmd)
 void kmd_recover(struct kmd *kmd)
 {
     uint32_t n = atomic_fetch_add(&kmd->shared->resets, 1) + 1;
-    kmd_smi_event(kmd, KMD_SMI_PRE_RESET, "%x\n", n);
-    kmd_smi_event(kmd, KMD_SMI_POST_RESET, "%x\n", n);
+    kmd_smi_event(kmd, KMD_SMI_PRE_RESET, "%x user trigger\n", n);
+    kmd_smi_event(kmd, KMD_SMI_POST_RESET, "%x \n", n);
 }
 
 bool kmd_guilty(struct kmd *kmd, uint64_t owner)

@@ -79,8 +79,9 @@ static bool cut(struct kmd *kmd, uint64_t start, uint64_t end)
     return true;
 }
 
+/* What the GPU has mapped cannot move while queues run. */
 static void tell(struct kmd *kmd, uint64_t start, uint64_t end, uint32_t from,
-                 const struct kmd_svm *attr)
+                 const struct kmd_svm *attr, bool mapped)
 {
     const uint64_t page = start >> PAGE_BITS, pages = (end - start) >> PAGE_BITS;
     const int pid = (int)kmd->proc->pid;
@@ -91,10 +92,24 @@ static void tell(struct kmd *kmd, uint64_t start, uint64_t end, uint32_t from,
                   "%" PRIu64 " -%d @%" PRIx64 "(%" PRIx64 ") %x->%x %x:%x %d\n",
                   now.system_ns, pid, page, pages, from, to, to, attr->preferred_loc,
                   TRIGGER_PREFETCH);
+    if (mapped)
+        kmd_smi_evicted(kmd, KMD_EVICTION_SVM);
     kmd_clocks(kmd, &now);
     kmd_smi_event(kmd, KMD_SMI_MIGRATE_END,
                   "%" PRIu64 " -%d @%" PRIx64 "(%" PRIx64 ") %x->%x %d\n",
                   now.system_ns, pid, page, pages, from, to, TRIGGER_PREFETCH);
+    if (mapped)
+        kmd_smi_restored(kmd);
+}
+
+/* Lock held. */
+static bool any_mapped(const struct svm *svm, uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < svm->count; i++)
+        if (svm->ranges[i].mapped && svm->ranges[i].end > start &&
+            svm->ranges[i].start < end)
+            return true;
+    return false;
 }
 
 /* The range goes to attr's prefetch_loc: all of it to the GPU, and back what was sent
@@ -105,7 +120,7 @@ static void migrate(struct kmd *kmd, uint64_t start, uint64_t end,
     if (attr->prefetch_loc == NOWHERE)
         return;
     if (attr->prefetch_loc != SYSTEM) {
-        tell(kmd, start, end, SYSTEM, attr);
+        tell(kmd, start, end, SYSTEM, attr, any_mapped(&kmd->svm, start, end));
         return;
     }
     for (size_t i = 0; i < kmd->svm.count; i++) {
@@ -113,7 +128,7 @@ static void migrate(struct kmd *kmd, uint64_t start, uint64_t end,
         uint32_t from = r->attr.prefetch_loc;
         if (r->end > start && r->start < end && from != SYSTEM && from != NOWHERE)
             tell(kmd, r->start > start ? r->start : start, r->end < end ? r->end : end,
-                 from, attr);
+                 from, attr, r->mapped);
     }
 }
 

@@ -13,14 +13,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -329,16 +327,14 @@ rd_status kmd_timeline_advance(struct kmd *kmd, int fd, uint32_t count)
     serve(queue >= 0 ? queue : fd, value, (uint32_t)getpid());
     if (queue >= 0)
         close(queue);
-    atomic_fetch_add(&kmd->shared->advances, 1);
-    syscall(SYS_futex, &kmd->shared->advances, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    kmd_news(&kmd->shared->advances);
     leave(kmd);
     return RD_OK;
 }
 
 void kmd_timelines_wait(struct kmd *kmd, uint32_t seen, long nanoseconds)
 {
-    struct timespec most = {0, nanoseconds};
-    syscall(SYS_futex, &kmd->shared->advances, FUTEX_WAIT, seen, &most, NULL, 0);
+    kmd_news_wait(&kmd->shared->advances, seen, nanoseconds);
 }
 
 /* The client's end and ours, which goes to the timeline. Locked. */

@@ -107,6 +107,11 @@ int fence(int fd, unsigned long cmd, void *arg)
     return abi_fence_ioctl(&host, fd, cmd, arg, &r) ? r : -ENOTTY;
 }
 
+void mock_recover(void)
+{
+    abi_recover(&host);
+}
+
 int mock_timeline(void)
 {
     int fd = abi_new_timeline(&host);

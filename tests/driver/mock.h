@@ -36,6 +36,8 @@ int render(unsigned long cmd, void *arg);
 int mock_card_open(void);
 int card(int fd, unsigned long cmd, void *arg);
 int mock_timeline(void);
+/* Somebody has reset the board. */
+void mock_recover(void);
 /* A descriptor of fences, or of a timeline. */
 int fence(int fd, unsigned long cmd, void *arg);
 

@@ -1,0 +1,35 @@
+/* news.c: counters in shared memory that threads of any process wait on, and threads.
+ * SPDX-License-Identifier: MIT
+ */
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+void kmd_news(_Atomic uint32_t *word)
+{
+    atomic_fetch_add(word, 1);
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void kmd_news_wait(_Atomic uint32_t *word, uint32_t seen, long nanoseconds)
+{
+    struct timespec most = {.tv_nsec = nanoseconds};
+    (void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &most, NULL, 0);
+}
+
+bool kmd_thread(void *(*run)(void *), void *ctx)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool ok = pthread_create(&thread, NULL, run, ctx) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (ok)
+        pthread_detach(thread);
+    return ok;
+}

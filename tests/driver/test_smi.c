@@ -1,0 +1,252 @@
+/* test_smi.c: system management events: which come, with what, and to whom.
+ *
+ * What happens in other processes is a child's doing; it is told through a pipe.
+ * Formats: linux/kfd_ioctl.h. SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+#include <sys/syscall.h>
+
+#include "../suite.h"
+#include "abi.h"
+#include "mock.h"
+
+#define BIT(event) KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_##event)
+#define MOVES                                                                          \
+    (BIT(MIGRATE_START) | BIT(MIGRATE_END) | BIT(QUEUE_EVICTION) |                     \
+     BIT(QUEUE_RESTORE) | BIT(UNMAP_FROM_GPU))
+#define PROCESS_START 12u /* newer than the header */
+#define PROCESS_END   13u
+#define PAGES         8
+
+static int heard(uint64_t mask)
+{
+    struct kfd_ioctl_smi_events_args smi = {.gpuid = GPU_ID};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_SMI_EVENTS, &smi), 0);
+    ck_assert_int_eq(write((int)smi.anon_fd, &mask, sizeof(mask)), sizeof(mask));
+    return (int)smi.anon_fd;
+}
+
+/* The next line, without its end, waiting for it; its event. */
+static unsigned next(int fd, char line[KFD_SMI_EVENT_MSG_SIZE])
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    unsigned n = 0;
+    ck_assert_int_eq(poll(&p, 1, 20000), 1);
+    while (n < KFD_SMI_EVENT_MSG_SIZE - 1 && read(fd, line + n, 1) == 1 &&
+           line[n] != '\n')
+        n++;
+    line[n] = '\0';
+    return (unsigned)strtoul(line, NULL, 16);
+}
+
+static void nothing_more(int fd)
+{
+    char byte;
+    ck_assert_int_eq(read(fd, &byte, 1), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+}
+
+/* An eviction for the reason, or a restoration (reason -1), of the process. */
+static void stands(int fd, pid_t pid, int reason)
+{
+    char line[KFD_SMI_EVENT_MSG_SIZE], want[64];
+    int used = 0;
+    unsigned event = next(fd, line);
+    ck_assert_uint_eq(event, reason < 0 ? KFD_SMI_EVENT_QUEUE_RESTORE
+                                        : KFD_SMI_EVENT_QUEUE_EVICTION);
+    ck_assert_int_eq(sscanf(line, "%*x %*u %n", &used), 0);
+    (void)snprintf(want, sizeof(want), "-%d %x %d", pid, GPU_ID,
+                   reason < 0 ? 0 : reason);
+    ck_assert_str_eq(line + used, want);
+}
+
+struct svm_set { /* kfd_ioctl_svm_args with its array */
+    uint64_t start_addr, size;
+    uint32_t op, nattr;
+    struct kfd_ioctl_svm_attribute attr[1];
+};
+
+static int set(const void *at, uint32_t attribute, uint32_t value)
+{
+    struct svm_set s = {.start_addr = (uintptr_t)at,
+                        .size = PAGES * 4096ul,
+                        .op = KFD_IOCTL_SVM_OP_SET_ATTR,
+                        .nattr = 1,
+                        .attr = {{attribute, value}}};
+    return kfd(_IOC(_IOC_READ | _IOC_WRITE, 'K', 0x20, sizeof(s)), &s);
+}
+
+static void *pages(void)
+{
+    void *p = mmap(NULL, PAGES * 4096ul, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    return p;
+}
+
+/* Pages that queues use cannot move while these run; others can. */
+START_TEST(svm_evicts)
+{
+    char line[KFD_SMI_EVENT_MSG_SIZE];
+    uint8_t *p = pages();
+    int fd = heard(MOVES);
+    ck_assert_int_eq(set(p, KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, GPU_ID), 0);
+    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_START);
+    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_END);
+    nothing_more(fd);
+    ck_assert_int_eq(set(p, KFD_IOCTL_SVM_ATTR_ACCESS, GPU_ID), 0);
+    nothing_more(fd);
+    ck_assert_int_eq(set(p, KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, 0), 0);
+    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_START);
+    stands(fd, getpid(), KFD_QUEUE_EVICTION_TRIGGER_SVM);
+    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_END);
+    stands(fd, getpid(), -1);
+    nothing_more(fd);
+    abi_unmapped((uintptr_t)p, PAGES * 4096ul);
+    munmap(p, PAGES * 4096ul);
+    close(fd);
+}
+END_TEST
+
+/* So do queues whose buffers show memory that the client unmaps. */
+START_TEST(user_memory_evicts)
+{
+    uint8_t *p = pages();
+    int fd = heard(MOVES);
+    struct kfd_ioctl_alloc_memory_of_gpu_args a = {.va_addr = (uintptr_t)p + 4096,
+                                                   .size = 4096,
+                                                   .mmap_offset = (uintptr_t)p + 4096,
+                                                   .gpu_id = GPU_ID,
+                                                   .flags =
+                                                       KFD_IOC_ALLOC_MEM_FLAGS_USERPTR};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &a), 0);
+    abi_unmapped((uintptr_t)p, 4096);
+    abi_unmapped((uintptr_t)p + 2ul * 4096, 4096);
+    nothing_more(fd);
+    abi_unmapped((uintptr_t)p, PAGES * 4096ul);
+    stands(fd, getpid(), KFD_QUEUE_EVICTION_TRIGGER_USERPTR);
+    stands(fd, getpid(), -1);
+    struct kfd_ioctl_free_memory_of_gpu_args f = {.handle = a.handle};
+    ck_assert_int_eq(kfd(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &f), 0);
+    abi_unmapped((uintptr_t)p, PAGES * 4096ul);
+    nothing_more(fd);
+    munmap(p, PAGES * 4096ul);
+    close(fd);
+}
+END_TEST
+
+static bool is_super(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{0}};
+    return syscall(SYS_capget, &head, data) == 0 &&
+           data[0].effective >> CAP_SYS_ADMIN & 1u;
+}
+
+/* A process that gets an address space, moves mapped pages when it is told to, and
+ * ends. */
+static void be_other(int orders)
+{
+    struct kfd_ioctl_acquire_vm_args vm = {.drm_fd = RENDER_FD, .gpu_id = GPU_ID};
+    char byte;
+    int failed = kfd(AMDKFD_IOC_ACQUIRE_VM, &vm) || kfd(AMDKFD_IOC_ACQUIRE_VM, &vm);
+    uint8_t *p = pages();
+    failed = failed || set(p, KFD_IOCTL_SVM_ATTR_ACCESS, GPU_ID);
+    failed = failed || read(orders, &byte, 1) != 1;
+    failed = failed || set(p, KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, GPU_ID);
+    abi_ended();
+    _exit(failed);
+}
+
+/* Everybody hears that a process begins and ends; what its memory does, who may and
+ * asks for it. */
+START_TEST(other_process)
+{
+    char line[KFD_SMI_EVENT_MSG_SIZE], want[64], comm[20] = "";
+    const uint64_t ends = 1ull << (PROCESS_START - 1) | 1ull << (PROCESS_END - 1);
+    int fd = heard(ends | MOVES);
+    int all = heard(BIT(QUEUE_EVICTION) | BIT(QUEUE_RESTORE) | BIT(ALL_PROCESS));
+    int orders[2], status;
+    ck_assert_int_eq(pipe(orders), 0);
+    prctl(PR_GET_NAME, comm);
+    pid_t pid = fork();
+    if (pid == 0)
+        be_other(orders[0]);
+    ck_assert_uint_eq(next(fd, line), PROCESS_START);
+    (void)snprintf(want, sizeof(want), "%x %x %s", PROCESS_START, (unsigned)pid, comm);
+    ck_assert_str_eq(line, want);
+    nothing_more(all);
+    ck_assert_int_eq(write(orders[1], "", 1), 1);
+    ck_assert_uint_eq(next(fd, line), PROCESS_END);
+    if (is_super()) {
+        stands(all, pid, KFD_QUEUE_EVICTION_TRIGGER_SVM);
+        stands(all, pid, -1);
+    }
+    nothing_more(all);
+    nothing_more(fd);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(orders[0]);
+    close(orders[1]);
+    close(all);
+    close(fd);
+}
+END_TEST
+
+/* More events than a socket or the shared places hold: some are lost, whole lines come.
+ */
+START_TEST(too_many)
+{
+    char line[KFD_SMI_EVENT_MSG_SIZE];
+    int fd = heard(BIT(GPU_PRE_RESET)), status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (unsigned i = 0; i < 3000; i++)
+            mock_recover();
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    unsigned before = 0, number = 0, lines = 0;
+    char cause[32];
+    for (struct pollfd p = {.fd = fd, .events = POLLIN}; poll(&p, 1, 1000) == 1;
+         before = number, lines++) {
+        ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_GPU_PRE_RESET);
+        ck_assert_int_eq(sscanf(line, "%*x %x %31[^\n]", &number, cause), 2);
+        ck_assert_str_eq(cause, "user trigger");
+        ck_assert_uint_gt(number, before);
+    }
+    ck_assert_uint_ge(lines, 100);
+    mock_recover();
+    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_GPU_PRE_RESET);
+    ck_assert_uint_eq(strtoul(line + 2, NULL, 16), 3001);
+    nothing_more(fd);
+    close(fd);
+}
+END_TEST
+
+int main(void)
+{
+    mock_begin();
+    Suite *s = suite_create("smi");
+    TCase *t = tcase_create("events");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, svm_evicts);
+    tcase_add_test(t, user_memory_evicts);
+    tcase_add_test(t, other_process);
+    tcase_add_test(t, too_many);
+    suite_add_tcase(s, t);
+    int status = suite_run_here(s);
+    mock_end();
+    return status;
+}
