@@ -31,6 +31,7 @@
 #define BOARD_SCLK_MHZ           2482u
 #define BOARD_MCLK_MHZ           1249u
 #define BOARD_FW_VERSION         550u
+#define BOARD_SMU_FEATURES       0x4au /* clocks of shader, memory, security processor */
 #define BOARD_ROM_BYTES          65536u
 #define BOARD_ROM_PART           "113-D7020100-102"
 #define BOARD_CAPABILITY         0x2807A280u

@@ -308,5 +308,7 @@ rd_status sysfs_emit(const struct sysfs_host *host, const struct sysfs_out *out)
         st = sysfs_emit_pci(host, out);
     if (st == RD_OK)
         st = sysfs_emit_sensors(out);
+    if (st == RD_OK)
+        st = sysfs_emit_firmware(out);
     return st;
 }

@@ -56,6 +56,7 @@ RD_CHECKED rd_status sysfs_emit_topology(const struct sysfs_host *host,
 RD_CHECKED rd_status sysfs_emit_pci(const struct sysfs_host *host,
                                     const struct sysfs_out *out);
 RD_CHECKED rd_status sysfs_emit_sensors(const struct sysfs_out *out);
+RD_CHECKED rd_status sysfs_emit_firmware(const struct sysfs_out *out);
 
 /* The PCI device: from /sys/A/B/ and from /sys/A/B/C/, and by its path. */
 #define SYSFS_PCI_REL                                                                  \

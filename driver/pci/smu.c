@@ -45,10 +45,6 @@ enum message {
 #define FREQUENCY_COUNT   0xffu
 #define LINK_GENERATION   4u
 #define LINK_WIDTH        16u
-#define FEATURE_GFX_CLOCK (1u << 1)
-#define FEATURE_MEM_CLOCK (1u << 3)
-#define FEATURE_MP0_CLOCK (1u << 6) /* the security processor's */
-#define FEATURES          (FEATURE_GFX_CLOCK | FEATURE_MEM_CLOCK | FEATURE_MP0_CLOCK)
 #define SMU_FW_VERSION    0x004e8700u
 #define SMU_INTERFACE     0x3du
 
@@ -114,7 +110,7 @@ static uint32_t answer(struct pci_board *b, uint32_t message, uint32_t argument)
         atomic_store(&b->features, message == MSG_FEATURES_ON);
         return 0;
     case MSG_RUNNING_LOW:
-        return atomic_load(&b->features) ? FEATURES : 0;
+        return atomic_load(&b->features) ? BOARD_SMU_FEATURES : 0;
     case MSG_DRAM_HIGH:
     case MSG_DRAM_LOW:
         atomic_store(&b->smu_table[message == MSG_DRAM_LOW], argument);

@@ -73,12 +73,12 @@ static void close_gem(uint32_t handle)
 static uint64_t file_number(const char *path)
 {
     char full[512];
-    unsigned long long v = 0;
+    long long v = 0;
     snprintf(full, sizeof(full), "%s/root%s", getenv("RDNA3_STATE"), path);
     FILE *f = fopen(full, "re");
-    ck_assert_msg(f && fscanf(f, "%llu", &v) == 1, "%s", path);
+    ck_assert_msg(f && fscanf(f, "%lli", &v) == 1, "%s", path);
     fclose(f);
-    return v;
+    return (uint64_t)v;
 }
 
 /* The mock has 1 GiB of VRAM: every interface says so. */
@@ -102,6 +102,64 @@ START_TEST(one_size_everywhere)
     snprintf(path, sizeof(path), "%s/mem_info_gtt_total", device);
     ck_assert_uint_eq(file_number(path), m.gtt.total_heap_size);
     ck_assert_uint_eq(file_number("/sys/module/amdgpu/parameters/emu_mode"), 1);
+}
+END_TEST
+
+/* Versions of firmware in sysfs are those of the render node. */
+START_TEST(firmware)
+{
+    static const struct {
+        const char *name;
+        uint32_t kind, index;
+    } files[] = {{"vce", AMDGPU_INFO_FW_VCE, 0},   {"mc", AMDGPU_INFO_FW_GMC, 0},
+                 {"me", AMDGPU_INFO_FW_GFX_ME, 0}, {"mec2", AMDGPU_INFO_FW_GFX_MEC, 1},
+                 {"imu", AMDGPU_INFO_FW_IMU, 0},   {"sdma2", AMDGPU_INFO_FW_SDMA, 1},
+                 {"ta_ras", AMDGPU_INFO_FW_TA, 1}, {"vcn", AMDGPU_INFO_FW_VCN, 0},
+                 {"smc", AMDGPU_INFO_FW_SMC, 0}};
+    unsigned present = 0;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        struct drm_amdgpu_info_firmware fw = {.ver = ~0u};
+        struct drm_amdgpu_info q = {
+            .return_pointer = (uintptr_t)&fw,
+            .return_size = sizeof(fw),
+            .query = AMDGPU_INFO_FW_VERSION,
+            .query_fw = {.fw_type = files[i].kind, .index = files[i].index}};
+        char path[128];
+        ck_assert_int_eq(drm(DRM_IOCTL_AMDGPU_INFO, &q), 0);
+        snprintf(path, sizeof(path),
+                 "/sys/class/drm/card0/device/fw_version/%s_fw_version", files[i].name);
+        ck_assert_uint_eq(file_number(path), fw.ver);
+        present += fw.ver != 0;
+    }
+    ck_assert_uint_eq(present, 6);
+}
+END_TEST
+
+/* The list of features, a line for each bit of the mask in its first. */
+START_TEST(features)
+{
+    char path[512], line[80];
+    unsigned high, low, bit, on = 0;
+    snprintf(path, sizeof(path), "%s/root/sys/class/drm/card0/device/pp_features",
+             getenv("RDNA3_STATE"));
+    FILE *f = fopen(path, "re");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
+    ck_assert_int_eq(sscanf(line, "features high: %x low: %x", &high, &low), 2);
+    ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
+    ck_assert_str_eq(line, "No. Feature               Bit : State\n");
+    for (unsigned i = 0; i < 50; i++) {
+        char state[9];
+        ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
+        ck_assert_int_eq(sscanf(line, "%*u. %*s (%u) : %8s", &bit, state), 2);
+        ck_assert_uint_eq(bit, i);
+        on |= bit < 32 && strcmp(state, "enabled") == 0 ? 1u << bit : 0;
+    }
+    ck_assert_ptr_null(fgets(line, sizeof(line), f));
+    (void)fclose(f);
+    ck_assert_uint_eq(on, low);
+    ck_assert_uint_eq(low, 1u << 1 | 1u << 3 | 1u << 6);
+    ck_assert_uint_eq(high, 0);
 }
 END_TEST
 
@@ -413,6 +471,8 @@ int main(void)
     TCase *t = tcase_create("edges");
     tcase_add_test(t, one_size_everywhere);
     tcase_add_test(t, sensors);
+    tcase_add_test(t, firmware);
+    tcase_add_test(t, features);
     tcase_add_test(t, compute_memory_ends);
     tcase_add_test(t, graphics_memory_moves);
     tcase_add_test(t, apertures);
