@@ -86,13 +86,30 @@ static struct abi_ctx *get_context(const struct abi_host *host)
     return ctx;
 }
 
-uint64_t abi_vram_used(void)
+void abi_process(struct abi_process *out)
 {
     struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
-    struct kmd_memory memory = {0};
-    if (ctx)
-        kmd_memory(ctx->kmd, &memory);
-    return memory.vram_used;
+    struct kmd_memory memory;
+    *out = (struct abi_process){.vram_used = 0};
+    if (!ctx)
+        return;
+    kmd_memory(ctx->kmd, &memory);
+    out->vram_used = memory.vram_used;
+    kmd_svm_moved(ctx->kmd, &out->pages_in, &out->pages_out);
+    out->queue_changes = kmd_queue_changes(ctx->kmd);
+}
+
+unsigned abi_queues(struct abi_queue *out, unsigned room)
+{
+    struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
+    struct kmd_queue_state *all = ctx ? calloc(room + 1ul, sizeof(*all)) : NULL;
+    unsigned n = all ? kmd_queue_list(ctx->kmd, all, room) : 0;
+    for (unsigned i = 0; i < n && i < room; i++)
+        out[i] = (struct abi_queue){.id = all[i].id,
+                                    .type = all[i].config.kind == KMD_QUEUE_SDMA,
+                                    .ring_bytes = all[i].config.ring_bytes};
+    free(all);
+    return n;
 }
 
 bool abi_mapping_fits(uint64_t offset, uint64_t bytes)

@@ -85,9 +85,21 @@ bool abi_fence_ioctl(const struct abi_host *host, int fd, unsigned long cmd, voi
 /* A descriptor of a new software timeline, or -errno. Thread: any. */
 int abi_new_timeline(const struct abi_host *host);
 
-/* Bytes of the board's memory that the process has; 0 before its first ioctl. Thread:
- * any. */
-uint64_t abi_vram_used(void);
+/* What the process has of the GPU; all 0 before its first ioctl. Thread: any. */
+struct abi_process {
+    uint64_t vram_used;           /* bytes */
+    uint64_t pages_in, pages_out; /* of shared virtual memory that have moved */
+    uint32_t queue_changes;       /* so often has one come, gone or got another ring */
+};
+void abi_process(struct abi_process *out);
+
+/* Its queues, those that there is room for; returns how many there are. */
+struct abi_queue {
+    uint32_t id;
+    uint32_t type; /* the kernel driver's own number: 0 compute, 1 DMA */
+    uint64_t ring_bytes;
+};
+unsigned abi_queues(struct abi_queue *out, unsigned room);
 
 /* Somebody wants the GPU to be reset. Thread: any. */
 void abi_recover(const struct abi_host *host);

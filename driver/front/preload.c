@@ -448,7 +448,7 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
         __atomic_store_n(&device_used, true, __ATOMIC_RELAXED);
         r = abi_ioctl(&host, file, fd, cmd, arg);
         if (file == ABI_KFD)
-            process_show(abi_vram_used());
+            process_show();
     }
     errno = r < 0 ? -r : saved;
     return r < 0 ? -1 : r;

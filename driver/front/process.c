@@ -1,11 +1,11 @@
 /* process.c: the folder of each process that uses the compute driver, below
  * /sys/class/kfd/kfd/proc: its address space's number, what it has of the board's
- * memory, what it has copied.
+ * memory, its queues, how many pages of shared memory have moved.
  *
  * A process holds a lock (flock) on its folder, which ends with it, and when it becomes
  * another program; whoever comes next removes the folders without one. The PID would
  * not tell: the process may be in another namespace. Where two have the same, one shows
- * itself. Nothing tells how long copies took, or that a queue was evicted.
+ * itself. Nothing tells how long copies took or queues were evicted.
  * SPDX-License-Identifier: MIT
  */
 #include "process.h"
@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@
 #include "vfs.h"
 
 #define FIRST_PASID 0x8000u
+#define MAX_QUEUES  1024u
 #define FD_FLOOR    700 /* above the numbers that programs close by habit */
 #define TURNS       20u /* of a millisecond, while others look whether a folder is held */
 
@@ -42,25 +44,26 @@ static struct {
     int fd;           /* its folder, locked; -1: none */
     dev_t dev;        /* by which the descriptor is known: a program may close it */
     ino_t ino;
-    uint64_t told; /* bytes */
+    struct abi_process told;
 } shown = {.fd = -1};
-
-static const char *const names[] = {"pasid", "vram_", "sdma_"};
 
 /* Where a file of a process's folder lies; the folder itself without a name. */
 static const char *place(char buf[PATH_MAX], pid_t pid, const char *name)
 {
-    char path[160], of_gpu[16] = "";
-    if (name[0] && name[0] != 'p')
-        snprintf(of_gpu, sizeof(of_gpu), "%u", BOARD_GPU_ID);
-    snprintf(path, sizeof(path), SYSFS_PROCESSES "/%d/%s%s", (int)pid, name, of_gpu);
+    char path[160];
+    snprintf(path, sizeof(path), SYSFS_PROCESSES "/%d/%s", (int)pid, name);
     return vfs_path(path, buf);
 }
 
 /* False: the folder is not there. */
-static bool tell(pid_t pid, const char *name, uint64_t value)
+__attribute__((format(printf, 3, 4))) static bool tell(pid_t pid, uint64_t value,
+                                                       const char *fmt, ...)
 {
-    char buf[PATH_MAX], text[32];
+    char buf[PATH_MAX], name[64], text[32];
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(name, sizeof(name), fmt, ap);
+    va_end(ap);
     int n = snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
     int fd = (int)syscall(SYS_openat, AT_FDCWD, place(buf, pid, name),
                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -71,13 +74,68 @@ static bool tell(pid_t pid, const char *name, uint64_t value)
     return true;
 }
 
+static void make(pid_t pid, const char *fmt, uint32_t number)
+{
+    char buf[PATH_MAX], name[64];
+    (void)snprintf(name, sizeof(name), fmt, number);
+    (void)mkdir(place(buf, pid, name), 0777);
+    (void)chmod(buf, 0777); /* another user removes it when we are dead */
+}
+
+/* A folder with all below; the deepest file is queues/N/size. */
+static void clear(const char *path, unsigned depth)
+{
+    char below[PATH_MAX];
+    DIR *d = depth ? opendir(path) : NULL;
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        int n = snprintf(below, sizeof(below), "%s/%s", path, e->d_name);
+        if (e->d_name[0] != '.' && n < (int)sizeof(below) && unlink(below) != 0)
+            clear(below, depth - 1);
+    }
+    if (d)
+        closedir(d);
+    (void)rmdir(path);
+}
+
 /* The lock must be ours: no other removes the folder meanwhile. */
 static void hide(pid_t pid)
 {
     char buf[PATH_MAX];
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        (void)unlink(place(buf, pid, names[i]));
-    (void)rmdir(place(buf, pid, ""));
+    clear(place(buf, pid, ""), 3);
+}
+
+static bool listed(const struct abi_queue *q, unsigned n, const char *name)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (q[i].id == strtoul(name, NULL, 10))
+            return true;
+    return false;
+}
+
+static void tell_queues(pid_t pid)
+{
+    char buf[PATH_MAX], gone[PATH_MAX];
+    struct abi_queue *q = calloc(MAX_QUEUES, sizeof(*q));
+    if (!q)
+        return;
+    unsigned n = abi_queues(q, MAX_QUEUES);
+    n = n < MAX_QUEUES ? n : MAX_QUEUES;
+    for (unsigned i = 0; i < n; i++) {
+        make(pid, "queues/%u", q[i].id);
+        tell(pid, BOARD_GPU_ID, "queues/%u/gpuid", q[i].id);
+        tell(pid, q[i].ring_bytes, "queues/%u/size", q[i].id);
+        tell(pid, q[i].type, "queues/%u/type", q[i].id);
+    }
+    DIR *d = opendir(place(buf, pid, "queues"));
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        int length = snprintf(gone, sizeof(gone), "%s/%s", buf, e->d_name);
+        if (e->d_name[0] != '.' && length < (int)sizeof(gone) &&
+            !listed(q, n, e->d_name))
+            clear(gone, 1);
+    }
+    if (d)
+        closedir(d);
+    free(q);
 }
 
 /* The folder's descriptor, with the lock; -1: it is not there, or another has it. */
@@ -163,26 +221,48 @@ static void begin(pid_t pid)
     shown.dev = st.st_dev;
     shown.ino = st.st_ino;
     (void)fchmod(shown.fd, 0777); /* another user removes it when we are dead */
-    tell(pid, "pasid", FIRST_PASID | ((unsigned)pid & (FIRST_PASID - 1)));
-    tell(pid, "sdma_", 0);
+    tell(pid, FIRST_PASID | ((unsigned)pid & (FIRST_PASID - 1)), "pasid");
+    tell(pid, 0, "sdma_%u", BOARD_GPU_ID);
+    make(pid, "queues", 0);
+    make(pid, "stats_%u", BOARD_GPU_ID);
+    tell(pid, 0, "stats_%u/evicted_ms", BOARD_GPU_ID);
+    make(pid, "counters_%u", BOARD_GPU_ID);
+    tell(pid, 0, "counters_%u/faults", BOARD_GPU_ID);
 }
 
-void process_show(uint64_t vram_used)
+/* What has changed, or all; false: the folder has gone. */
+static bool tell_changes(pid_t pid, const struct abi_process *now, bool all)
+{
+    const struct abi_process *told = &shown.told;
+    bool there = true;
+    if (all || told->vram_used != now->vram_used)
+        there = tell(pid, now->vram_used, "vram_%u", BOARD_GPU_ID);
+    if (there && (all || told->pages_in != now->pages_in))
+        there = tell(pid, now->pages_in, "counters_%u/page_in", BOARD_GPU_ID);
+    if (there && (all || told->pages_out != now->pages_out))
+        there = tell(pid, now->pages_out, "counters_%u/page_out", BOARD_GPU_ID);
+    if (there && (all || told->queue_changes != now->queue_changes))
+        tell_queues(pid);
+    return there;
+}
+
+void process_show(void)
 {
     int saved = errno;
     pid_t pid = (pid_t)syscall(SYS_getpid);
+    struct abi_process now;
     if (atomic_exchange(&shown.busy, true))
         return; /* the next call tells */
+    abi_process(&now);
     bool begins = shown.pid != pid;
     if (begins)
         begin(pid);
-    if (shown.fd >= 0 && (begins || shown.told != vram_used) &&
-        !tell(pid, "vram_", vram_used)) {
+    if (shown.fd >= 0 && !tell_changes(pid, &now, begins)) {
         begin(pid); /* the program has closed the descriptor, and another has come */
         if (shown.fd >= 0)
-            tell(pid, "vram_", vram_used);
+            (void)tell_changes(pid, &now, true);
     }
-    shown.told = vram_used;
+    shown.told = now;
     atomic_store(&shown.busy, false);
     errno = saved;
 }

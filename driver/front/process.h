@@ -4,10 +4,7 @@
 #ifndef RD_PROCESS_H
 #define RD_PROCESS_H
 
-#include <stdint.h>
-
-/* The process uses the compute driver and has so many bytes of the board's memory.
- * Thread: any. */
-void process_show(uint64_t vram_used);
+/* The process uses the compute driver: show what it has now. Thread: any. */
+void process_show(void);
 
 #endif

@@ -45,6 +45,7 @@ struct svm {
     pthread_mutex_t lock;
     struct svm_range *ranges; /* sorted, disjoint */
     size_t count, cap;
+    _Atomic uint64_t pages_in, pages_out; /* moved to the board's memory and back */
 };
 
 struct event; /* event.c */
@@ -116,6 +117,7 @@ struct kmd {
     pthread_mutex_t queue_lock;
     struct kmd_queue *queues[GPU_MAX_QUEUES];
     uint32_t gws_owner; /* queue id + 1 */
+    _Atomic uint32_t queue_changes;
 
     pthread_mutex_t fault_lock;
     struct kmd_memory_fault fault; /* the last one; fault_lock */

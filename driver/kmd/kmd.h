@@ -196,6 +196,8 @@ void kmd_svm_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes);
 void kmd_bo_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes);
 /* Attributes common to the range; false if part of it has none. */
 bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *out);
+/* Pages that have moved to the board's memory and back. */
+void kmd_svm_moved(struct kmd *kmd, uint64_t *in, uint64_t *out);
 
 /* ---- events (event.c) ---- */
 
@@ -272,6 +274,8 @@ RD_CHECKED rd_status kmd_queue_wave_state(struct kmd *kmd, uint32_t id,
 RD_CHECKED rd_status kmd_queue_gws(struct kmd *kmd, uint32_t id, uint32_t count,
                                    uint32_t *first);
 unsigned kmd_queue_count(struct kmd *kmd);
+/* How often a client's queue has come, gone or got another ring. */
+uint32_t kmd_queue_changes(struct kmd *kmd);
 /* Look at the doorbells now instead of at the next poll. */
 void kmd_kick(struct kmd *kmd);
 

@@ -75,6 +75,7 @@ rd_status kmd_queue_create(struct kmd *kmd, const struct kmd_queue_config *confi
     rd_status st = kmd_queue_make(kmd, config, &q);
     if (st != RD_OK)
         return st;
+    atomic_fetch_add(&kmd->queue_changes, 1);
     *id = q->id;
     *doorbell = kmd->doorbell_offset + 8ull * q->id;
     return RD_OK;
@@ -138,6 +139,7 @@ rd_status kmd_queue_destroy(struct kmd *kmd, uint32_t id)
     if (!q)
         return RD_E_NOT_FOUND;
     remove_queue(kmd, q);
+    atomic_fetch_add(&kmd->queue_changes, 1);
     return RD_OK;
 }
 
@@ -160,6 +162,8 @@ rd_status kmd_queue_update(struct kmd *kmd, uint32_t id, uint64_t ring,
     pthread_mutex_lock(&kmd->queue_lock);
     struct kmd_queue *q = kmd_queue_find(kmd, id);
     if (q) {
+        if (ring && ring_bytes != q->config.ring_bytes)
+            atomic_fetch_add(&kmd->queue_changes, 1);
         if (ring) {
             q->config.ring = ring;
             q->config.ring_bytes = ring_bytes;
@@ -227,6 +231,11 @@ unsigned kmd_queue_count(struct kmd *kmd)
         n += kmd_queue_find(kmd, id) != NULL;
     pthread_mutex_unlock(&kmd->queue_lock);
     return n;
+}
+
+uint32_t kmd_queue_changes(struct kmd *kmd)
+{
+    return atomic_load(&kmd->queue_changes);
 }
 
 void kmd_kick(struct kmd *kmd)

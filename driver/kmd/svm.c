@@ -87,6 +87,7 @@ static void tell(struct kmd *kmd, uint64_t start, uint64_t end, uint32_t from,
     const int pid = (int)kmd->proc->pid;
     const uint32_t to = attr->prefetch_loc;
     struct kmd_clocks now;
+    atomic_fetch_add(to ? &kmd->svm.pages_in : &kmd->svm.pages_out, pages);
     kmd_clocks(kmd, &now);
     kmd_smi_event(kmd, KMD_SMI_MIGRATE_START,
                   "%" PRIu64 " -%d @%" PRIx64 "(%" PRIx64 ") %x->%x %x:%x %d\n",
@@ -224,4 +225,10 @@ bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *o
     }
     pthread_mutex_unlock(&kmd->svm.lock);
     return any && covered >= va + bytes;
+}
+
+void kmd_svm_moved(struct kmd *kmd, uint64_t *in, uint64_t *out)
+{
+    *in = atomic_load(&kmd->svm.pages_in);
+    *out = atomic_load(&kmd->svm.pages_out);
 }

@@ -101,7 +101,13 @@ START_TEST(svm_evicts)
     char line[KFD_SMI_EVENT_MSG_SIZE];
     uint8_t *p = pages();
     int fd = heard(MOVES);
+    struct abi_process moved;
+    abi_process(&moved);
+    ck_assert_uint_eq(moved.pages_in + moved.pages_out, 0);
     ck_assert_int_eq(set(p, KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, GPU_ID), 0);
+    abi_process(&moved);
+    ck_assert_uint_eq(moved.pages_in, PAGES);
+    ck_assert_uint_eq(moved.pages_out, 0);
     ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_START);
     ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_END);
     nothing_more(fd);
@@ -113,6 +119,9 @@ START_TEST(svm_evicts)
     ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_END);
     stands(fd, getpid(), -1);
     nothing_more(fd);
+    abi_process(&moved);
+    ck_assert_uint_eq(moved.pages_in, PAGES);
+    ck_assert_uint_eq(moved.pages_out, PAGES);
     abi_unmapped((uintptr_t)p, PAGES * 4096ul);
     munmap(p, PAGES * 4096ul);
     close(fd);

@@ -121,6 +121,46 @@ static uint64_t shown_bytes(void)
     return bytes;
 }
 
+/* How many queues sysfs has of this process, with their sizes in all. */
+static unsigned shown_queues(uint64_t *bytes)
+{
+    char folder[128], path[512];
+    unsigned n = 0;
+    snprintf(folder, sizeof(folder), "/sys/class/kfd/kfd/proc/%d/queues",
+             (int)getpid());
+    DIR *d = opendir(folder);
+    CHECK(d);
+    *bytes = 0;
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        unsigned long long size = 0;
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "%s/%.80s/size", folder, e->d_name);
+        FILE *f = fopen(path, "re");
+        CHECK(f && fscanf(f, "%llu", &size) == 1);
+        fclose(f);
+        *bytes += size;
+        n++;
+    }
+    closedir(d);
+    return n;
+}
+
+static void part_shown_queues(void)
+{
+    struct rt_queue *q, *other;
+    uint64_t before, one, two;
+    unsigned n = shown_queues(&before);
+    OK(rt_queue_create(dev, 64, &q, &err));
+    CHECK(shown_queues(&one) == n + 1 && one == before + 64 * 64ull);
+    OK(rt_queue_create(dev, 1024, &other, &err));
+    CHECK(shown_queues(&two) == n + 2 && two == one + 1024 * 64ull);
+    rt_queue_destroy(q);
+    CHECK(shown_queues(&two) == n + 1 && two == before + 1024 * 64ull);
+    rt_queue_destroy(other);
+    CHECK(shown_queues(&two) == n && two == before);
+}
+
 static void part_shown(void)
 {
     struct rt_buffer *b;
@@ -384,6 +424,7 @@ static const struct {
     {"device", part_device},
     {"memory", part_memory},
     {"shown", part_shown},
+    {"shown_queues", part_shown_queues},
     {"beside", part_beside},
     {"removed", part_removed},
     {"copies", part_copies},
