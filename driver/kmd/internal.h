@@ -144,9 +144,9 @@ struct kmd {
 
     pthread_mutex_t smi_lock;
     struct kmd_smi *smi;
+    uint64_t smi_next; /* event of other processes that the thread takes */
     unsigned n_smi;
-    bool smi_listens; /* a thread takes events of other processes, from this one on: */
-    uint64_t smi_next;
+    bool smi_listens;   /* there is such a thread */
     _Atomic bool began; /* process start has been told */
 };
 

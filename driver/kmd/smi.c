@@ -51,6 +51,7 @@ static bool update_mask(struct kmd_smi *s)
 {
     uint64_t mask;
     for (;;) {
+        /* NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection): does not block */
         ssize_t n = recv(s->fd, &mask, sizeof(mask), MSG_DONTWAIT);
         if (n == (ssize_t)sizeof(mask))
             s->mask = mask;

@@ -169,7 +169,8 @@ static void be_other(int orders)
 {
     struct kfd_ioctl_acquire_vm_args vm = {.drm_fd = RENDER_FD, .gpu_id = GPU_ID};
     char byte;
-    int failed = kfd(AMDKFD_IOC_ACQUIRE_VM, &vm) || kfd(AMDKFD_IOC_ACQUIRE_VM, &vm);
+    int failed = kfd(AMDKFD_IOC_ACQUIRE_VM, &vm);
+    failed = failed || kfd(AMDKFD_IOC_ACQUIRE_VM, &vm);
     uint8_t *p = pages();
     failed = failed || set(p, KFD_IOCTL_SVM_ATTR_ACCESS, GPU_ID);
     failed = failed || read(orders, &byte, 1) != 1;
