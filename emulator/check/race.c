@@ -511,21 +511,29 @@ static bool returns(const struct emu_event *e)
            (mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
 }
 
-/* Does an atomic come behind the plain write of a dword of LDS only by what it is about
- * to acquire there? Nothing made it wait for that, so it could as well come first. */
+/* Does an atomic come behind plain accesses to a dword of LDS only by what it is about
+ * to acquire there? Nothing made it wait for them, so it could as well come first.
+ * Where who has done atomics stores, loads may be atomic, too. */
 static void judge_first(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                         const struct emu_access *a, struct shadow *s,
                         const struct site *lane)
 {
     uint64_t at = a->address[lane->lane];
     const struct shadow_block *b = shadow_at(s, at);
-    struct site me = *lane, written;
+    struct site me = *lane, other;
     if (a->space != EMU_SPACE_LDS || !a->read || !a->write || !b)
         return;
     me.flags = SITE_ATOMIC;
-    written = site_at(s, b, SHADOW_WRITE, at);
-    if (!race_ordered(ck, w, &me, &written) && !excused(&me, &written))
-        add_pending(ck->race, e, a, me.lane, at, 1u << b->shift, &written, true);
+    other = site_at(s, b, SHADOW_WRITE, at);
+    bool owned = other.flags & SITE_OWNER;
+    if (!race_ordered(ck, w, &me, &other) && !excused(&me, &other))
+        add_pending(ck->race, e, a, lane->lane, at, 1u << b->shift, &other, true);
+    for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && !owned; k++) {
+        other = site_at(s, b, (enum shadow_plane)k, at);
+        if (!race_ordered(ck, w, &me, &other) && !excused(&me, &other) &&
+            !race_is_flag(ck, &other))
+            add_pending(ck->race, e, a, lane->lane, at, 1u << b->shift, &other, false);
+    }
 }
 
 /* One dword, or byte, of one lane. succeeds: no comparison fails. */
