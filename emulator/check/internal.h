@@ -74,6 +74,10 @@ struct ck_order {
     bool stores_out;      /* has stored and not waited */
     bool waited;          /* ... and has just waited: what drops caches belongs to it */
     bool narrow;          /* ... behind a fence for its own workgroup only */
+    struct {
+        uint32_t stamp, barriers; /* when its last release came that waited; 0: never */
+        bool narrow;
+    } done;
     bool fences_lds;
     bool met;     /* has acquired by LDS */
     bool crossed; /* has acquired what other dispatches have released */

@@ -262,15 +262,8 @@ static void release_here(struct ck_race *r, struct ck_wave *w, unsigned space,
         return;
     if (space == EMU_SPACE_LDS) {
         release_lds(r, w, at);
-    } else if (!w->order.stores_out) {
-        at->stamp = ++r->stamp;
-        at->node = order_release(&r->order, at->node,
-                                 &(struct order_node){.wave = me->wave,
-                                                      .stamp = at->stamp,
-                                                      .barriers = me->barrier,
-                                                      .b = w->order.knows_near,
-                                                      .narrow = w->order.narrow,
-                                                      .met = w->order.met});
+    } else {
+        race_release_memory(r, &w->order, at, me);
     }
 }
 

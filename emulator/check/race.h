@@ -197,6 +197,9 @@ const struct past *race_past(const struct ck_race *r, const struct site *s);
 
 /* ---- race_order.c */
 
+/* The wave releases at a place in memory: all that it has waited for. */
+void race_release_memory(struct ck_race *r, struct ck_order *o, struct release *at,
+                         const struct site *me);
 /* Has the wave acquired something since it has dropped gl0, or gl1? What it acquires
  * may be older than what it had. */
 bool race_holds_old(const struct ck_order *o, bool gl1);

@@ -32,6 +32,30 @@ static void drop_cache(struct order *order, struct ck_order *o, bool gl1)
     o->knows_near = order_join(order, o->knows_near, o->knows_all);
 }
 
+/* Where stores are under way, what came before the release that waited last is released
+ * all the same: locks that were taken one in the other are given back by two atomics
+ * behind one fence. */
+void race_release_memory(struct ck_race *r, struct ck_order *o, struct release *at,
+                         const struct site *me)
+{
+    if (!o->stores_out) {
+        o->done.stamp = ++r->stamp;
+        o->done.barriers = me->barrier;
+        o->done.narrow = o->narrow;
+    }
+    if (!o->done.stamp)
+        return;
+    if (at->stamp < o->done.stamp)
+        at->stamp = o->done.stamp;
+    at->node = order_release(&r->order, at->node,
+                             &(struct order_node){.wave = me->wave,
+                                                  .stamp = o->done.stamp,
+                                                  .barriers = o->done.barriers,
+                                                  .b = o->knows_near,
+                                                  .narrow = o->done.narrow,
+                                                  .met = o->met});
+}
+
 bool race_holds_old(const struct ck_order *o, bool gl1)
 {
     return gl1 ? o->gl1 < o->acquiring || o->took_gl1 != o->takes
