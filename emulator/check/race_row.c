@@ -12,6 +12,11 @@
 #define LINE_BYTES (4u * SHADOW_LINE)
 #define ALWAYS     inline __attribute__((always_inline))
 #define ASIDE      __attribute__((noinline)) /* what is not usual needs registers */
+/* Steps of a loop that fetch_next is ahead of it: a step is shorter than the host's
+ * wait for memory. What is known of a place may be further away than the place itself.
+ */
+#define AHEAD_SHADOW 8u
+#define AHEAD        4u
 
 enum behind { APART, BEHIND, ASK };
 
@@ -95,7 +100,7 @@ static ALWAYS struct shadow_block *block_at(struct shadow *s, uint64_t address)
 static ALWAYS void fetch_next(const struct shadow *s, struct emu_row *row,
                               uint64_t address)
 {
-    uint64_t step = address - row->last, next = address + step;
+    uint64_t step = address - row->last, next = address + AHEAD_SHADOW * step;
     row->last = address;
     if (step + SHADOW_BLOCK < 2 * SHADOW_BLOCK)
         return;
@@ -105,6 +110,7 @@ static ALWAYS void fetch_next(const struct shadow *s, struct emu_row *row,
         __builtin_prefetch(b->line[next % SHADOW_BLOCK / LINE_BYTES], 1);
     }
     if (!row->write) { /* the loop is too long now for the host to see two passes */
+        next = address + AHEAD * step;
         __builtin_prefetch((const void *)(uintptr_t)next);
         __builtin_prefetch((const void *)(uintptr_t)(next + LINE_BYTES));
     }
