@@ -69,6 +69,7 @@ struct race_form {
     uint8_t n_lines, form; /* whole lines, if the first lane begins one; 0: none */
     bool in_order;         /* they lie behind one another */
     bool pair;             /* two, each with sixteen lanes in order */
+    bool strip;            /* ... of memory: they may be a strip (shadow.h) */
     struct {
         int32_t at; /* behind the first lane */
         uint8_t lane;

@@ -36,6 +36,7 @@ static void find_lines(struct race_form *f, const struct emu_row *row)
     for (unsigned i = 0; i < n; i++)
         f->in_order &= f->line[i].at == (int32_t)i * LINE_BYTES;
     f->pair = f->in_order && n == 2;
+    f->strip = f->pair && !row->lds;
 }
 
 /* Lanes that lie in a block or two, by halves of dwords. */

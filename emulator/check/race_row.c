@@ -88,12 +88,21 @@ static ASIDE bool touch(struct shadow *s, struct shadow_block *b)
     return shadow_touch_plain(s, b);
 }
 
+static ASIDE void settle_strips(struct shadow_block *b)
+{
+    shadow_settle_strips(b);
+}
+
 /* The block that holds address, as it is if nobody has touched it in this epoch; NULL:
  * ask. */
 static ALWAYS struct shadow_block *block_at(struct shadow *s, uint64_t address)
 {
     struct shadow_block *b = shadow_peek(s, address);
-    return b && (b->epoch == s->epoch || touch(s, b)) ? b : NULL;
+    if (!b || (b->epoch != s->epoch && !touch(s, b)))
+        return NULL;
+    if (b->strips)
+        settle_strips(b);
+    return b;
 }
 
 /* Loops go on by equal steps. */
@@ -104,10 +113,15 @@ static ALWAYS void fetch_next(const struct shadow *s, struct emu_row *row,
     row->last = address;
     if (step + SHADOW_BLOCK < 2 * SHADOW_BLOCK)
         return;
-    const struct shadow_block *b = shadow_peek(s, next);
-    if (b) {
-        __builtin_prefetch(b, 1);
-        __builtin_prefetch(b->line[next % SHADOW_BLOCK / LINE_BYTES], 1);
+    const struct shadow_area *area = shadow_peek_area(s, next);
+    if (area) {
+        const struct shadow_block *b = &area->block[shadow_in_area(next)];
+        if (shadow_has_strips(s, area, shadow_in_area(next))) {
+            __builtin_prefetch(b->strip, 1);
+        } else {
+            __builtin_prefetch(b, 1);
+            __builtin_prefetch(b->line[next % SHADOW_BLOCK / LINE_BYTES], 1);
+        }
     }
     if (!row->write) { /* the loop is too long now for the host to see two passes */
         next = address + AHEAD * step;
@@ -303,6 +317,46 @@ static ALWAYS bool judge_pair(struct shadow *s, uint64_t at, const struct emu_ro
     return true;
 }
 
+/* ---- ... and nothing else in the block ---- */
+
+static ASIDE bool begin_strips(struct shadow *s, struct shadow_area *area,
+                               unsigned block)
+{
+    return shadow_begin_strips(s, area, block);
+}
+
+/* Is the wave behind of the site, which is neither of an epoch that is over nor what
+ * the place was behind of last? */
+static ASIDE bool strip_behind(const struct race_line *l, const struct shadow *s,
+                               struct emu_row *row, uint32_t number)
+{
+    if (is_behind(l, &s->site[number]) != BEHIND)
+        return false;
+    row->fine = number;
+    return true;
+}
+
+/* false: it may be fine all the same. */
+static ALWAYS bool judge_strip(const struct race_line *l, uint64_t at,
+                               struct emu_row *row)
+{
+    struct shadow *s = l->race->global;
+    struct shadow_area *area = shadow_peek_area(s, at);
+    unsigned block = shadow_in_area(at);
+    if (!area || at % SHADOW_STRIP ||
+        (!shadow_has_strips(s, area, block) && !begin_strips(s, area, block)))
+        return false;
+    struct shadow_strip *v =
+        &area->block[block].strip[at % SHADOW_BLOCK / SHADOW_STRIP];
+    if (v->write >= s->dead && v->write != row->fine &&
+        !strip_behind(l, s, row, v->write))
+        return false;
+    if (v->read >= s->dead && v->read != row->fine && !strip_behind(l, s, row, v->read))
+        return false;
+    *(row->write ? &v->write : &v->read) = row->number;
+    return true;
+}
+
 /* ---- reads where nobody writes ---- */
 
 /* Word i of the halves that the row touches in the block, from the half at on. */
@@ -474,13 +528,13 @@ static ASIDE unsigned read_row(const struct race_line *l, uint64_t address,
     return fine && done(l, row);
 }
 
-unsigned ck_race_row(struct race_line *l, uint64_t address, struct emu_row *row)
+/* A row that is no strip of memory, or of one that is not fine. */
+static ASIDE unsigned other_row(const struct race_line *l, uint64_t address,
+                                struct emu_row *row)
 {
-    if (!l || (row->asked != l->turn && !begin(l, row)))
-        return false;
     const struct race_form *f = row->what;
     struct shadow *s = row->lds ? l->group->lds : l->race->global;
-    if (!row->lds)
+    if (!row->lds && !f->strip)
         fetch_next(s, row, address);
     if (!f->n_lines || address % LINE_BYTES)
         return read_row(l, address, row);
@@ -488,4 +542,15 @@ unsigned ck_race_row(struct race_line *l, uint64_t address, struct emu_row *row)
                                : judge_pair(s, address, row, false)))
         return done(l, row);
     return judge_row(l, address, row);
+}
+
+unsigned ck_race_row(struct race_line *l, uint64_t address, struct emu_row *row)
+{
+    if (!l || (row->asked != l->turn && !begin(l, row)))
+        return false;
+    const struct race_form *f = row->what;
+    if (!f->strip)
+        return other_row(l, address, row);
+    fetch_next(l->race->global, row, address);
+    return judge_strip(l, address, row) ? done(l, row) : other_row(l, address, row);
 }

@@ -256,11 +256,12 @@ const struct shadow_block *shadow_known(struct shadow *s, uint64_t address)
     struct shadow_area *area = s->slot[slot_of(s, number)];
     while (area && area->number != number)
         area = area->next;
-    struct shadow_block *b =
-        area ? &area->block[address / SHADOW_BLOCK % SHADOW_AREA] : NULL;
+    struct shadow_block *b = area ? &area->block[shadow_in_area(address)] : NULL;
     if (!b || b->epoch != s->epoch)
         return NULL;
-    if (b->reads)
+    if (b->strips)
+        shadow_settle_strips(b);
+    else if (b->reads)
         shadow_settle(s, b);
     return b;
 }
@@ -383,6 +384,10 @@ static void renumber_plane(struct shadow_block *b, unsigned plane, uint32_t *to,
 static void renumber_block(struct shadow *s, struct shadow_block *b, uint32_t *to,
                            bool marks, uint32_t n)
 {
+    if (b->strips && b->epoch == s->epoch)
+        shadow_settle_strips(b);
+    else if (b->strips)
+        shadow_drop_strips(b);
     if (b->reads && b->epoch == s->epoch)
         shadow_renumber_reads(b, to, marks);
     for (unsigned k = 0; k < SHADOW_PLANES; k++) {

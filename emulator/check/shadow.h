@@ -6,7 +6,9 @@
  * what all accesses of an instruction between two changes of its wave's order have in
  * common, and a lane. Values of one kind lie side by side, so that rows of lanes are
  * rows of values; where lanes lie in order a line of dwords has one word for all of
- * them. Sites below shadow.dead count as none: so all is forgotten at once.
+ * them. Blocks that waves touch by whole strips alone have less: numbers, one line of
+ * the host's cache of them. Sites below shadow.dead count as none: so all is forgotten
+ * at once.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_CHECK_SHADOW_H
@@ -84,6 +86,13 @@ struct shadow_reads {
     struct shadow_read v[SHADOW_READS];
 };
 
+/* What 32 lanes touch that have a dword each, in order. */
+#define SHADOW_STRIP  128u
+#define SHADOW_STRIPS (SHADOW_BLOCK / SHADOW_STRIP)
+struct shadow_strip {
+    uint32_t write, read; /* sites: as in the planes of their names; 0: none */
+};
+
 /* Of a plane, values in memory are those of lines that are apart, and all once the
  * block is split; the others are what their line's word says. */
 struct shadow_block {
@@ -94,9 +103,14 @@ struct shadow_block {
     uint32_t epoch;                 /* in which it was touched last; 0: never */
     uint8_t shift;                  /* of bytes to values: 2, or 1 or 0: it is split */
     bool made;                      /* there are planes */
+    bool strips;                    /* it has them instead of words */
+    uint8_t at;                     /* then: its number in its area */
     struct shadow_reads *reads;     /* not in planes yet; NULL: none */
     uint32_t *plane[SHADOW_PLANES]; /* SHADOW_BLOCK >> shift values; NULL: none apart */
-    _Alignas(64) uint32_t line[SHADOW_LINES][SHADOW_PLANES];
+    union {
+        _Alignas(64) uint32_t line[SHADOW_LINES][SHADOW_PLANES];
+        struct shadow_strip strip[SHADOW_STRIPS];
+    };
 };
 
 #define SHADOW_AREA 256u /* blocks side by side */
@@ -105,6 +119,9 @@ struct shadow_area {
     struct shadow_area *next; /* of the same slot */
     uint64_t number;          /* address / (SHADOW_BLOCK * SHADOW_AREA) */
     void *memory;             /* to free, or NULL: of a piece */
+    /* In the epoch: blocks that have strips and have been touched in it. */
+    uint64_t strips[SHADOW_AREA / 64];
+    uint32_t epoch;
     struct shadow_block block[SHADOW_AREA];
 };
 
@@ -159,13 +176,70 @@ static inline size_t shadow_front(uint64_t number)
     return (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (SHADOW_FRONT - 1);
 }
 
-/* The block that holds address, if its area was asked for lately; nothing changes. */
-static inline struct shadow_block *shadow_peek(const struct shadow *s, uint64_t address)
+/* The area that holds address, if it was asked for lately; nothing changes. */
+static inline struct shadow_area *shadow_peek_area(const struct shadow *s,
+                                                   uint64_t address)
 {
     uint64_t number = address / (SHADOW_BLOCK * SHADOW_AREA);
     const struct shadow_front *f = &s->front[shadow_front(number)];
-    return f->key == number + 1 ? &f->area->block[address / SHADOW_BLOCK % SHADOW_AREA]
-                                : NULL;
+    return f->key == number + 1 ? f->area : NULL;
+}
+static inline unsigned shadow_in_area(uint64_t address)
+{
+    return (unsigned)(address / SHADOW_BLOCK % SHADOW_AREA);
+}
+/* Likewise the block. */
+static inline struct shadow_block *shadow_peek(const struct shadow *s, uint64_t address)
+{
+    struct shadow_area *area = shadow_peek_area(s, address);
+    return area ? &area->block[shadow_in_area(address)] : NULL;
+}
+
+/* Has the block strips, of this epoch? */
+static inline bool shadow_has_strips(const struct shadow *s,
+                                     const struct shadow_area *area, unsigned block)
+{
+    return area->epoch == s->epoch && area->strips[block / 64] >> block % 64 & 1;
+}
+
+/* Values of the number are about to be put into the plane. */
+static inline void shadow_raise(struct shadow_block *b, enum shadow_plane plane,
+                                uint32_t number)
+{
+    if (b->top[plane] < number)
+        b->top[plane] = number;
+}
+
+/* Strips of an epoch that is over. */
+static inline void shadow_drop_strips(struct shadow_block *b)
+{
+    b->strips = false;
+    for (unsigned i = 0; i < SHADOW_STRIPS; i++)
+        b->strip[i] = (struct shadow_strip){0, 0};
+}
+
+/* The block's strips, of this epoch, become words. */
+static inline void shadow_settle_strips(struct shadow_block *b)
+{
+    struct shadow_area *area =
+        (struct shadow_area *)((char *)(b - b->at) -
+                               offsetof(struct shadow_area, block));
+    struct shadow_strip was[SHADOW_STRIPS];
+    area->strips[b->at / 64] &= ~(UINT64_C(1) << b->at % 64);
+    b->strips = false;
+    for (unsigned i = 0; i < SHADOW_PLANES; i++)
+        b->top[i] = b->form[i] = b->apart[i] = 0;
+    for (unsigned i = 0; i < SHADOW_STRIPS; i++)
+        was[i] = b->strip[i];
+    for (unsigned i = 0; i < SHADOW_LINES; i++) {
+        const struct shadow_strip *v = &was[i / 2];
+        uint32_t lane = i % 2 * SHADOW_LINE, *to = b->line[i];
+        to[SHADOW_WRITE] = v->write << SHADOW_LANE | lane;
+        to[SHADOW_READ] = v->read << SHADOW_LANE | lane;
+        to[SHADOW_ATOMIC] = to[SHADOW_READ2] = 0;
+        shadow_raise(b, SHADOW_WRITE, v->write);
+        shadow_raise(b, SHADOW_READ, v->read);
+    }
 }
 
 /* shadow_touch, as far as it is simple; false: nothing is done. */
@@ -177,6 +251,8 @@ static inline bool shadow_touch_plain(struct shadow *s, struct shadow_block *b)
         s->n_blocks++;
         b->shift = 2;
     }
+    if (b->strips)
+        shadow_drop_strips(b);
     if (b->reads) { /* of an epoch that is over */
         b->reads->next = s->spare_reads;
         s->spare_reads = b->reads;
@@ -191,7 +267,28 @@ static inline bool shadow_touch_plain(struct shadow *s, struct shadow_block *b)
     return true;
 }
 
-/* The block that holds address, its reads as they are; NULL: out of memory. */
+/* The block, which nobody has touched in this epoch, has strips from here on, as long
+ * as it is touched by them alone. False: nothing is done; it has been touched, or was
+ * split before. */
+static inline bool shadow_begin_strips(struct shadow *s, struct shadow_area *area,
+                                       unsigned block)
+{
+    struct shadow_block *b = &area->block[block];
+    if (b->epoch == s->epoch || !shadow_touch_plain(s, b))
+        return false;
+    if (area->epoch != s->epoch)
+        for (unsigned i = 0; i < SHADOW_AREA / 64; i++)
+            area->strips[i] = 0;
+    area->epoch = s->epoch;
+    area->strips[block / 64] |= UINT64_C(1) << block % 64;
+    shadow_drop_strips(b);
+    b->strips = true;
+    b->at = (uint8_t)block;
+    return true;
+}
+
+/* The block that holds address, its reads or strips as they are; NULL: out of memory.
+ */
 static inline struct shadow_block *shadow_reach(struct shadow *s, uint64_t address)
 {
     struct shadow_block *b = shadow_peek(s, address);
@@ -199,7 +296,7 @@ static inline struct shadow_block *shadow_reach(struct shadow *s, uint64_t addre
         struct shadow_area *area = shadow_find(s, address);
         if (!area)
             return NULL;
-        b = &area->block[address / SHADOW_BLOCK % SHADOW_AREA];
+        b = &area->block[shadow_in_area(address)];
     }
     if (b->epoch != s->epoch)
         shadow_touch(s, b);
@@ -210,7 +307,9 @@ static inline struct shadow_block *shadow_reach(struct shadow *s, uint64_t addre
 static inline struct shadow_block *shadow_at(struct shadow *s, uint64_t address)
 {
     struct shadow_block *b = shadow_reach(s, address);
-    if (b && b->reads)
+    if (b && b->strips)
+        shadow_settle_strips(b);
+    else if (b && b->reads)
         shadow_settle(s, b);
     return b;
 }
@@ -292,14 +391,6 @@ static inline uint32_t shadow_number(struct shadow *s, const struct site *site,
     if (*last < s->dead || *last >= s->n || !shadow_same(&s->site[*last], site))
         *last = shadow_new_number(s, site);
     return *last;
-}
-
-/* Values of the number are about to be put into the plane. */
-static inline void shadow_raise(struct shadow_block *b, enum shadow_plane plane,
-                                uint32_t number)
-{
-    if (b->top[plane] < number)
-        b->top[plane] = number;
 }
 
 /* Does the value mean somebody? Who? */

@@ -1,5 +1,6 @@
 /* test_shadow.c: the race checker's shadow against an array: who touched a dword last,
- * while numbers are given anew, lines come apart, blocks are split and epochs end.
+ * while numbers are given anew, strips become words, lines come apart, blocks are split
+ * and epochs end.
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -77,6 +78,27 @@ static void touch_dword(struct shadow *s, struct model *m)
     m->lane[plane][dword] = (uint8_t)lane;
 }
 
+/* If its block has been touched by strips alone. */
+static void touch_strip(struct shadow *s, struct model *m)
+{
+    unsigned dword = pick(DWORDS / 32) * 32,
+             plane = pick(2) ? SHADOW_READ : SHADOW_WRITE;
+    uint64_t at = address_of(dword);
+    uint32_t number = new_number(s, m);
+    struct shadow_area *area = shadow_find(s, at);
+    ck_assert_ptr_nonnull(area);
+    unsigned block = shadow_in_area(at);
+    if (!shadow_has_strips(s, area, block) && !shadow_begin_strips(s, area, block))
+        return;
+    struct shadow_strip *v =
+        &area->block[block].strip[at % SHADOW_BLOCK / SHADOW_STRIP];
+    *(plane == SHADOW_READ ? &v->read : &v->write) = number;
+    for (unsigned k = 0; k < 32; k++) {
+        m->access[plane][dword + k] = m->n;
+        m->lane[plane][dword + k] = (uint8_t)k;
+    }
+}
+
 static void end_epoch(struct shadow *s, struct model *m)
 {
     if (pick(2))
@@ -124,11 +146,35 @@ START_TEST(says_who_was_last)
 }
 END_TEST
 
+START_TEST(says_whose_strips)
+{
+    struct shadow *s = shadow_create();
+    struct model *m = calloc(1, sizeof *m);
+    ck_assert(s && m);
+    for (unsigned i = 0; i < STEPS / 60; i++) {
+        for (unsigned j = pick(40); j; j--)
+            touch_strip(s, m);
+        if (pick(4) == 0)
+            (void)shadow_split(s, shadow_at(s, address_of(pick(DWORDS))), 1);
+        for (unsigned j = pick(4); j; j--)
+            pick(2) ? touch_line(s, m) : touch_dword(s, m);
+        for (unsigned j = pick(40); j; j--)
+            touch_strip(s, m);
+        for (unsigned j = 0, all = pick(2) * DWORDS; j < all; j++)
+            look(s, m, j);
+        end_epoch(s, m);
+    }
+    shadow_destroy(s);
+    free(m);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("shadow");
     TCase *t = tcase_create("against an array");
     tcase_add_test(t, says_who_was_last);
+    tcase_add_test(t, says_whose_strips);
     suite_add_tcase(suite, t);
     return suite_run(suite);
 }
