@@ -27,10 +27,12 @@ struct gpu_counters {
     _Atomic uint64_t faults;
     _Atomic uint64_t lds_beyond; /* workgroups that left their LDS, unreported */
     char lds_first[480];         /* the first of them: kernel and access */
-    _Atomic uint64_t copies, copy_bytes; /* by the SDMA engines */
-    _Atomic uint64_t model_ticks;        /* of dispatches under a clock, 10 ns each */
-    _Atomic uint32_t running;            /* dispatches in the emulator just now */
-    _Atomic uint64_t unrecorded;         /* dispatches that a timeline lacks */
+    _Atomic uint64_t copies, copy_bytes;                 /* by the SDMA engines */
+    _Atomic uint64_t native_blocks, native_instructions; /* that became native code */
+    _Atomic uint64_t native_bytes, native_ns;            /* of it; to make it */
+    _Atomic uint64_t model_ticks; /* of dispatches under a clock, 10 ns each */
+    _Atomic uint32_t running;     /* dispatches in the emulator just now */
+    _Atomic uint64_t unrecorded;  /* dispatches that a timeline lacks */
     struct gpu_reg_count registers[GPU_REG_COUNTS]; /* that nobody models */
     _Atomic uint64_t more_registers; /* uses of those for which there was no room */
 };

@@ -123,6 +123,26 @@ static void count_opcodes(struct gpu *gpu, const struct emu *emu)
     pthread_mutex_unlock(&gpu->opcode_lock);
 }
 
+/* What native code the emulator of a VM has made since it was asked last. */
+static void count_native(struct gpu *gpu, struct vm *vm, const struct emu *emu)
+{
+    struct gpu_counters *c = gpu->counters;
+    struct emu_native_stats now;
+    pthread_mutex_lock(&gpu->opcode_lock);
+    const struct emu_native_stats known = vm->native;
+    emu_native_stats(emu, &now);
+    if (now.traces != known.traces) {
+        double us = now.compile_us - known.compile_us;
+        atomic_fetch_add(&c->native_blocks, now.blocks - known.blocks);
+        atomic_fetch_add(&c->native_instructions,
+                         now.instructions - known.instructions);
+        atomic_fetch_add(&c->native_bytes, now.bytes - known.bytes);
+        atomic_fetch_add(&c->native_ns, (uint64_t)(us * 1e3));
+        vm->native = now;
+    }
+    pthread_mutex_unlock(&gpu->opcode_lock);
+}
+
 static enum cp_result outcome(struct gpu_queue *q, rd_status st,
                               const struct emu_fault *fault)
 {
@@ -214,6 +234,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     atomic_fetch_add(&done->waves, stats.waves);
     atomic_fetch_add(&done->instructions, stats.instructions);
     count_opcodes(q->gpu, emu);
+    count_native(q->gpu, vm, emu);
     enum cp_result result = outcome(q, st, &fault);
     if (st == RD_E_FAULT && result == CP_HALT && q->gpu->host.board)
         stand(q);

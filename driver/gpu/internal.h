@@ -40,7 +40,8 @@ struct vm {
     struct vm_region *regions; /* sorted, disjoint */
     size_t n_regions, cap_regions;
     uint64_t next_region;
-    struct emu *emu; /* created by the first queue */
+    struct emu *emu;                /* created by the first queue */
+    struct emu_native_stats native; /* of it, as the counters have them: opcode_lock */
     struct vm_beside *beside;
     bool count; /* instructions by opcode */
     enum emu_engine engine;
@@ -129,7 +130,7 @@ struct gpu {
     struct gpu_counters *counters;
     struct gpu_opcodes *opcodes; /* NULL: not wanted */
     struct gpu_kernels *kernels; /* NULL: not wanted */
-    pthread_mutex_t opcode_lock; /* counted */
+    pthread_mutex_t opcode_lock; /* counted, and what VMs have of native code */
     struct gpu_opcodes counted;  /* what *opcodes has of the emulator's counts */
     struct gpu_host host;
     struct gpu_checks checks;

@@ -583,9 +583,14 @@ const void *native_compile(struct native_table *t, const struct wave *w, size_t 
     return code;
 }
 
-void native_stats(const struct native *n, struct emu_native_stats *out)
+void native_stats(struct native *n, struct emu_native_stats *out)
 {
-    *out = n ? n->stats : (struct emu_native_stats){0};
+    *out = (struct emu_native_stats){0};
+    if (!n)
+        return;
+    pthread_mutex_lock(&n->lock);
+    *out = n->stats;
+    pthread_mutex_unlock(&n->lock);
 }
 
 /* clang's check of function types looks at what lies before a function: of a stub,

@@ -114,7 +114,7 @@ void native_count(struct native *n, struct op_counts *counts);
 void native_each_handled(struct native *n,
                          void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx);
 
-void native_stats(const struct native *n, struct emu_native_stats *out);
+void native_stats(struct native *n, struct emu_native_stats *out);
 
 /* May waves of that size have native code? */
 bool native_for(const struct native *n, bool wave64);

@@ -244,6 +244,16 @@ def exec_kernels(folder):
     process = next(p for p in data["processes"] if p["workgroups_beyond_lds"])
     expect(status == 0 and data["kernels"] is None and "quick: LDS address out of range" in told and
            "1 workgroups" in told and process["first_beyond_lds"] in told and "%" not in told, told)
+    for engine in ("jit", "interp"):
+        status, told = call(RDNA3, "exec", "--engine", engine, "--stats", "--json", report, *program(("_Z4slowv", 32)))
+        with open(report, encoding="utf-8") as f:
+            native = json.load(f)["processes"][0]["native"]
+        line = f"native code: {native['bytes']} bytes for {native['instructions']} instructions in " \
+            f"{native['blocks']} blocks, {native['compile_us']:.0f} us to make"
+        if engine == "jit":
+            expect(status == 0 and native["instructions"] >= 3 and line in told, f"{native}: {told}")
+        else:
+            expect(status == 0 and not any(native.values()) and "native code" not in told, f"{native}: {told}")
 
 
 def no_files(folder):

@@ -333,6 +333,17 @@ static void print_registers(int32_t pid, const struct gpu_counters *c)
                 pid, atomic_load(&c->more_registers));
 }
 
+static void print_native(int32_t pid, const struct gpu_counters *c)
+{
+    if (atomic_load(&c->native_blocks))
+        fprintf(stderr,
+                "rdna3: pid %" PRId32 ": native code: %" PRIu64 " bytes for %" PRIu64
+                " instructions in %" PRIu64 " blocks, %.0f us to make\n",
+                pid, atomic_load(&c->native_bytes),
+                atomic_load(&c->native_instructions), atomic_load(&c->native_blocks),
+                1e-3 * (double)atomic_load(&c->native_ns));
+}
+
 static void print_stats(const struct options *o, const struct gshared *shared)
 {
     for (unsigned i = 0; i < GSHARED_PROCS && atomic_load(&shared->procs[i].pid); i++) {
@@ -348,6 +359,7 @@ static void print_stats(const struct options *o, const struct gshared *shared)
                 atomic_load(&p->gpu.faults), atomic_load(&p->gpu.copies),
                 atomic_load(&p->gpu.copy_bytes), atomic_load(&p->ioctls),
                 atomic_load(&p->refused));
+        print_native(atomic_load(&p->pid), &p->gpu);
         print_registers(atomic_load(&p->pid), &p->gpu);
         if (o->timing)
             fprintf(stderr, "rdna3: pid %" PRId32 ": %.2f us in kernels by the model\n",

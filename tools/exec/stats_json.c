@@ -52,6 +52,12 @@ static void put_process(struct json *j, const struct gshared_proc *p, bool timin
         json_text(j, "first_beyond_lds", c->lds_first);
     else
         json_null(j, "first_beyond_lds");
+    json_object(j, "native");
+    json_u64(j, "blocks", atomic_load(&c->native_blocks));
+    json_u64(j, "instructions", atomic_load(&c->native_instructions));
+    json_u64(j, "bytes", atomic_load(&c->native_bytes));
+    json_real(j, "compile_us", 1e-3 * (double)atomic_load(&c->native_ns));
+    json_close(j);
     put_registers(j, c);
     if (timing)
         json_real(j, "model_us",
