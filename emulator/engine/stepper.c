@@ -322,14 +322,34 @@ static const struct uop *observe(struct wave *w, const struct uop *u, uint64_t i
     return u;
 }
 
-bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave)
+/* May it be left, but for what it accesses? */
+static bool may_be_left(const struct emu_stepper *s, const struct wave *w)
 {
-    const struct wave *w = const_wave_of(wave);
     const struct uop *u = w->next;
     const struct emu_queue *queue = s->dp.d->queue;
     return s->alone && !w->counts && !(queue && queue->tba) && u->run > 1 &&
-           !(u->flags & (UF_MEM | UF_ENDS | UF_ALONE | UF_MAY_FAULT)) &&
-           !program_inst(w->program, u)->relative;
+           !(u->flags & (UF_ENDS | UF_ALONE)) && !program_inst(w->program, u)->relative;
+}
+
+bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave)
+{
+    const struct wave *w = const_wave_of(wave);
+    return may_be_left(s, w) && !(w->next->flags & (UF_MEM | UF_MAY_FAULT));
+}
+
+bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave *wave,
+                             unsigned *vgpr, uint32_t *limit)
+{
+    const struct wave *w = const_wave_of(wave);
+    const struct uop *u = w->next;
+    if (u->fn != w->emu->level->ds_load || !may_be_left(s, w))
+        return false;
+    const struct umem *m = &u->mem;
+    uint32_t far = m->elems == 2 && m->off1 > m->off0 ? m->off1 : m->off0;
+    uint32_t reach = far + m->bytes - 1u, lds = w->group->lds_bytes;
+    *vgpr = m->addr;
+    *limit = lds > reach ? lds - reach : 0;
+    return true;
 }
 
 void emu_wave_catch_up(struct emu_wave *wave, unsigned n)

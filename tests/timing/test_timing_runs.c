@@ -1,6 +1,7 @@
 /* test_timing_runs.c: what waves issue in runs (engine/run.h): that there are such, and
  * that they take the cycles, and wait for the same, as when every instruction has its
- * turn. A run that is watched takes all turns from one queue.
+ * turn. A run that is watched takes all turns from one queue. And loads from LDS that
+ * are executed later than they issue (engine/later.h): that they find what was there.
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
@@ -101,11 +102,10 @@ struct launch {
     uint32_t cu_mask[TM_MAX_SES];
 };
 
-static void run_as(const struct launch *l, bool watched)
+static rd_status run_to(const struct launch *l, bool watched, struct emu_fault *fault)
 {
     struct emu *emu;
     struct tm_engine *t;
-    struct emu_fault fault;
     uint64_t from = (uint64_t)(uintptr_t)code, to = (uint64_t)(uintptr_t)data;
     struct emu_dispatch d = {
         .entry = from,
@@ -132,7 +132,7 @@ static void run_as(const struct launch *l, bool watched)
     struct tm_observer observer = {.wave_start = hear};
     if (watched)
         tm_observe(t, &observer);
-    ck_assert_int_eq(tm_run(t, emu, &d, &fault, NULL), RD_OK);
+    rd_status st = tm_run(t, emu, &d, fault, NULL);
     size_t size;
     free(told[!watched]);
     FILE *f = open_memstream(&told[!watched], &size);
@@ -143,6 +143,13 @@ static void run_as(const struct launch *l, bool watched)
     in_runs[!watched] = tm_in_runs(t);
     tm_destroy(t);
     emu_destroy(emu);
+    return st;
+}
+
+static void run_as(const struct launch *l, bool watched)
+{
+    struct emu_fault fault;
+    ck_assert_int_eq(run_to(l, watched, &fault), RD_OK);
 }
 
 /* At least so many issue in runs, and nobody can tell. */
@@ -257,6 +264,151 @@ START_TEST(what_the_lds_puts_off)
 }
 END_TEST
 
+/* ---- loads from LDS that are executed later ---- */
+
+/* The first wave (s8 is 0) has loaded from its dwords before, each holding its address,
+ * and does so again; s[4:5]: data. The other one waits at a barrier until then. */
+static void put_loads(void)
+{
+    put("v_lshlrev_b32 v1, 2, v0\n"
+        "v_and_b32 v1, 0x7c, v1\n"
+        "v_lshrrev_b32 v3, 5, v0\n"
+        "v_readfirstlane_b32 s8, v3\n"
+        "v_mov_b32 v2, v1\n"
+        "v_mov_b32 v7, 0x1000\n"
+        "ds_store_b32 v1, v1\n"
+        "ds_store_b32 v1, v1 offset:128\n"
+        "s_mov_b32 s9, 3");
+    label = at;
+    put("s_waitcnt lgkmcnt(0)\n"
+        "s_barrier\n"
+        "s_sub_u32 s9, s9, 1\n"
+        "s_cmp_eq_u32 s9, 0\n"
+        "s_cselect_b32 s10, s8, 0\n"
+        "s_cmp_lg_u32 s10, 0");
+}
+
+/* Where a branch is to stand, and what goes behind what it skips if SCC is one. */
+static size_t leave(void)
+{
+    at += 4;
+    return at - 4;
+}
+
+static void land(size_t from)
+{
+    uint32_t branch = 0xbfa20000u | (uint16_t)((at - from - 4) / 4);
+    memcpy(code + from, &branch, 4); /* s_cbranch_scc1 */
+}
+
+/* Back to the label until s9 is 0; the first wave writes v4 and v5. */
+static void end_loads(void)
+{
+    put("s_cmp_lg_u32 s9, 0");
+    uint32_t branch = 0xbfa20000u | (uint16_t)(((int)label - (int)at - 4) / 4);
+    memcpy(code + at, &branch, 4); /* s_cbranch_scc1 */
+    at += 4;
+    put("s_waitcnt lgkmcnt(0)\n"
+        "s_cmp_lg_u32 s8, 0");
+    size_t from = leave();
+    put("global_store_b32 v2, v4, s[4:5]\n"
+        "global_store_b32 v2, v5, s[4:5] offset:128");
+    land(from);
+    put("s_endpgm");
+}
+
+static uint32_t found(unsigned dword)
+{
+    uint32_t value;
+    memcpy(&value, data + (size_t)4 * dword, 4);
+    return value;
+}
+
+static const struct launch two_waves = {1, 2, 1, false, {1}};
+
+/* Another wave stores, by store, behind a load that has issued and is not executed: v4
+ * and v5 hold what was there before and after. */
+static void store_behind(const char *store)
+{
+    put_loads();
+    size_t from = leave();
+    put("ds_load_b32 v4, v1");
+    put_many(8, 90);
+    land(from);
+    put("s_cmp_eq_u32 s10, 0");
+    from = leave();
+    put("s_nop 15");
+    put(store);
+    put("s_waitcnt lgkmcnt(0)");
+    land(from);
+    put_many(8, 90);
+    put("s_nop 15\n"
+        "s_nop 15\n"
+        "s_cmp_lg_u32 s8, 0");
+    from = leave();
+    put("ds_load_b32 v5, v1");
+    land(from);
+    end_loads();
+    for (unsigned wgp_mode = 0; wgp_mode < 2; wgp_mode++) {
+        struct launch l = two_waves;
+        l.wgp_mode = wgp_mode;
+        compare(&l, 0);
+        for (unsigned lane = 0; lane < 32; lane++) {
+            ck_assert_uint_eq(found(lane), 4 * lane);
+            ck_assert_uint_eq(found(32 + lane), 0x1000);
+        }
+    }
+}
+
+START_TEST(stores_behind_loads)
+{
+    store_behind("ds_store_b32 v1, v7");
+}
+END_TEST
+
+START_TEST(exchanges_behind_loads)
+{
+    store_behind("ds_storexchg_rtn_b32 v6, v1, v7");
+}
+END_TEST
+
+START_TEST(flat_stores_behind_loads)
+{
+    store_behind("s_mov_b64 s[12:13], src_shared_base\n"
+                 "v_mov_b32 v10, v1\n"
+                 "v_mov_b32 v11, s13\n"
+                 "flat_store_b32 v[10:11], v7");
+}
+END_TEST
+
+/* At last it goes beyond the LDS, by as little as can be: that is its fault, then.
+ * between: the register of its addresses is written, and it */
+static void load_beyond(const char *between)
+{
+    struct emu_fault fault = {.kind = EMU_FAULT_NONE};
+    put_loads();
+    put("s_cmp_eq_u32 s9, 0\n"
+        "s_cselect_b32 s10, 0x3f81, 1\n"
+        "v_add_nc_u32 v1, s10, v2");
+    put(between);
+    put("ds_load_b32 v4, v1");
+    end_loads();
+    ck_assert_int_eq(run_to(&two_waves, false, &fault), RD_E_FAULT);
+    ck_assert_int_eq(fault.kind, EMU_FAULT_LDS_RANGE);
+}
+
+START_TEST(loads_beyond_the_lds)
+{
+    load_beyond("s_barrier");
+}
+END_TEST
+
+START_TEST(addresses_that_are_not_known)
+{
+    load_beyond("v_mov_b32 v6, v7");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("timing runs");
@@ -267,6 +419,11 @@ int main(void)
     tcase_add_test(tc, threads_of_several_shader_engines);
     tcase_add_test(tc, priorities_that_change);
     tcase_add_test(tc, what_the_lds_puts_off);
+    tcase_add_test(tc, stores_behind_loads);
+    tcase_add_test(tc, exchanges_behind_loads);
+    tcase_add_test(tc, flat_stores_behind_loads);
+    tcase_add_test(tc, loads_beyond_the_lds);
+    tcase_add_test(tc, addresses_that_are_not_known);
     suite_add_tcase(s, tc);
     return suite_run(s);
 }

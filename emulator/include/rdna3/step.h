@@ -140,6 +140,16 @@ RD_CHECKED rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave,
  * clock and goes on to what is behind it; whether it writes EXEC is the caller's
  * business. */
 bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave);
+/* The same of a load from the workgroup's LDS, as long as what it reads stays as it is:
+ * nobody of the workgroup writes there, the wave does not write the register that its
+ * addresses are in, and these, of all lanes, lie below a limit; else it is to be
+ * executed at once.
+ *
+ * vgpr   out: that register
+ * limit  out: the first address at which it would reach beyond the LDS
+ */
+bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave *wave,
+                             unsigned *vgpr, uint32_t *limit);
 /* Execute so many that were left. Until then nothing else may be asked of the wave but
  * EXEC. */
 void emu_wave_catch_up(struct emu_wave *wave, unsigned n);

@@ -22,13 +22,18 @@ static inline void tm_fetch_rows(const struct tm_wave *w, const struct tm_inst *
         tm_fetch_row(w, i->vdst[n].first);
 }
 
-/* Those that a VALU instruction reads; what it writes else is written as a whole. */
-static inline void tm_fetch_sources(const struct tm_wave *w, const struct tm_inst *i)
+/* What the wave's turn at the instruction needs of its VGPRs; if it executes what is
+ * owed, what that writes, which it mostly reads, too. */
+static inline void tm_fetch_registers(const struct tm_wave *w, const struct tm_inst *i)
 {
-    for (const uint8_t *src = i->src, *end = src + i->n_src; src < end; src += 2) {
-        tm_fetch_row(w, src[0]);
-        tm_fetch_row(w, src[1]);
+    if (i->loads_later) {
+        tm_fetch_row(w, i->lds_vgpr);
+        return;
     }
+    for (uint64_t rest = i->postponed ? 0 : w->writes; rest; rest &= rest - 1)
+        tm_fetch_row(w, (unsigned)__builtin_ctzll(rest));
+    if (i->cls == TM_LDS || i->cls == TM_VMEM)
+        tm_fetch_rows(w, i);
 }
 
 /* The wave comes to the instruction, and will to the one behind it: what their turns

@@ -144,6 +144,7 @@ struct tm_engine {
     struct tm_chip chip;         /* clock, counts, instructions sent */
     struct emu_stepper *stepper;
     struct emu_event plain; /* of what is executed later */
+    struct emu_event load;  /* of a load from LDS that is */
     struct emu_launch launch;
     struct tm_need need;
     struct tm_events events;
@@ -204,8 +205,6 @@ static inline bool tm_awaits(const struct tm_engine *t, const struct tm_wave *w)
 }
 
 /* ---- turn.c ---- */
-/* Execute what the wave has issued. */
-void tm_catch_up(struct tm_wave *w);
 /* It issues, or waits. */
 RD_CHECKED rd_status tm_turn_of_wave(struct tm_engine *t, struct tm_wave *w);
 /* Waves of the WGP that wait for the VALU, and have been put off, have turns again. */

@@ -86,6 +86,9 @@ static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
     tm_lds_costs(i);
     tm_inst_bound(i, t->all->pools.vgprs);
     i->postponed = can_be_left(t, w, i);
+    i->loads_later =
+        i->cls == TM_LDS && t->launch.lanes == 32 &&
+        emu_wave_may_load_later(t->stepper, w->wave, &i->lds_vgpr, &i->lds_limit);
     tm_inst_sort(i, t->chip.b.lanes);
     t->all->talks |= i->talks;
     t->insts.n_met++;

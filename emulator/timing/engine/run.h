@@ -15,6 +15,7 @@
 #include "engine.h"
 #include "exec.h"
 #include "issue.h"
+#include "later.h"
 
 /* It may go on up to that time, not to it; others: bits of those whose turns it stops
  * at; first: of those that wait for the VALU, whose turn follows its own from cycle to
@@ -113,8 +114,7 @@ static inline bool tm_run_on(struct tm_engine *t, struct tm_wave *w)
     for (;;) {
         struct tm_inst *i = w->next, *next = i->follows;
         b->now++;
-        w->owed++;
-        tm_fetch_sources(w, i);
+        tm_leave(w, i);
         valu_issued(b, w, i, 1, valu_result(b, w, i, TM_PIPE_PLAIN, 1), false);
         i->cycles++;
         i->executions++;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "later.h"
 
 /* The first of its workgroup that is still there shows them all. */
 static bool is_first(const struct tm_wave *w)

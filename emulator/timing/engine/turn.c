@@ -8,45 +8,13 @@
 #include "engine.h"
 #include "exec.h"
 #include "issue.h"
+#include "later.h"
 #include "run.h"
 
 #include <stdlib.h>
 
 /* Not a part of its callers, most of whose calls do not come to it. */
 #define TM_APART __attribute__((noinline))
-
-/* ---- execution ---- */
-
-void tm_catch_up(struct tm_wave *w)
-{
-    if (w->owed)
-        emu_wave_catch_up(w->wave, w->owed);
-    w->owed = 0;
-}
-
-/* Execute what issues, now. */
-static rd_status step_now(struct tm_engine *t, struct tm_wave *w,
-                          const struct emu_event **event)
-{
-    tm_catch_up(w);
-    return emu_wave_step(t->stepper, w->wave, (uint64_t)tm_now(t), event);
-}
-
-/* The same, or later. */
-TM_HOT rd_status step(struct tm_engine *t, struct tm_wave *w, const struct tm_inst *i,
-                      const struct emu_event **event, enum tm_sort sort)
-{
-    bool valu = sort == TM_SORT_PLAIN || sort == TM_SORT_VALU;
-    bool later = valu || sort == TM_SORT_WAIT || (sort == TM_SORT_ANY && i->postponed);
-    if (!later || w->owed == UINT8_MAX)
-        return step_now(t, w, event);
-    w->owed++;
-    if (valu || (sort == TM_SORT_ANY && i->cls == TM_VALU))
-        tm_fetch_sources(w, i);
-    t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
-    *event = &t->plain;
-    return RD_OK;
-}
 
 static bool listed(const struct tm_engine *t, const struct tm_wave *w)
 {
@@ -115,7 +83,7 @@ static rd_status take_delays(struct tm_engine *t, struct tm_wave *w,
             w->earliest = w->last_issue + 2; /* one of the kind a cycle */
             w->earliest_why = TM_S_SWITCH;
         }
-        rd_status st = step(t, w, w->next, &event, TM_SORT_ANY);
+        rd_status st = tm_step(t, w, w->next, &event, TM_SORT_ANY);
         if (st != RD_OK)
             return st;
         straight = !event->flags;
@@ -393,8 +361,7 @@ TM_HOT rd_status look_ahead(struct tm_engine *t, struct tm_wave *w,
     int64_t when = tm_ready(&t->chip.b, w, &why, &from);
     if (why != TM_S_NONE) /* else it is told when it is known */
         tm_account_wait(w, why, from, when);
-    if (w->next->cls == TM_LDS || w->next->cls == TM_VMEM)
-        tm_fetch_rows(w, w->next);
+    tm_fetch_registers(w, w->next);
     return wait_until(t, w, when, why);
 }
 
@@ -509,7 +476,7 @@ TM_HOT rd_status issue_as(struct tm_engine *t, struct tm_wave *w, enum tm_sort s
     const struct emu_event *event;
     struct tm_inst *i = w->next;
     w->skip = sort == TM_SORT_ANY && tm_skipped(w, i, tm_now(t));
-    rd_status st = step(t, w, i, &event, sort);
+    rd_status st = tm_step(t, w, i, &event, sort);
     if (st == RD_E_BUSY) { /* global wave sync: later */
         tm_account_wait(w, TM_S_OTHER, NULL, tm_now(t) + 64);
         return tm_push(t, tm_now(t) + 64, w);

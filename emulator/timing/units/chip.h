@@ -17,6 +17,7 @@ struct tm_group {
     unsigned cu; /* of the WGP */
     struct tm_lds_part lds;
     unsigned lds_place;
+    unsigned loads; /* waves of it that have loads from LDS to execute */
     struct tm_wave *waves[32];
     struct tm_group *next_free, *next_made;
 };

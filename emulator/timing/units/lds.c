@@ -73,14 +73,6 @@ void tm_lds_costs(struct tm_inst *i)
     i->lds_returns = (uint8_t)(!i->dst_dwords ? 0 : cycles > 1 ? cycles : 1);
 }
 
-/* In WGP mode a workgroup's part lies where there was room, whichever CU its waves are
- * on: in both halves of the WGP's LDS? */
-static bool is_split(const struct tm_base *b, const struct tm_lds_part *g)
-{
-    uint32_t edge = (uint32_t)PARAM(b, lds_per_cu);
-    return b->wgp_mode && g->base < edge && g->base + g->bytes > edge;
-}
-
 /* Lanes of an access that go to a half of it, of a part that lies in both. */
 static uint64_t lanes_of(const struct tm_base *b, const struct tm_lds_part *g,
                          const struct emu_access *x, unsigned half)
@@ -132,19 +124,6 @@ static struct tm_lds_work work_of(const struct tm_base *b,
     return sum;
 }
 
-/* Do all lanes go where they went the last time? Banks repeat: where they begin does
- * not matter, but for the place in a dword. */
-static bool is_seen(const struct tm_pattern *p, const uint32_t *row, unsigned lanes)
-{
-    uint32_t first = row[0], other = 0;
-    if (p->lanes != lanes || (p->at ^ first) & 3u)
-        return false;
-    for (unsigned half = 0; half < lanes; half += 32)
-        for (unsigned lane = 0; lane < 32; lane++) /* so many at once */
-            other |= (row[half + lane] - first) ^ p->from[half + lane];
-    return !other;
-}
-
 /* The same for one unit, looked at again only if the pattern changes. */
 static struct tm_lds_work whole_work(const struct tm_base *b, struct tm_inst *i,
                                      const struct emu_event *event, unsigned half)
@@ -153,10 +132,15 @@ static struct tm_lds_work whole_work(const struct tm_base *b, struct tm_inst *i,
     const uint32_t *row = event->row;
     if (!row)
         return work_of(b, NULL, i, event, half);
-    if (is_seen(p, row, b->lanes))
+    if (!event->n_accesses || tm_lds_is_seen(p, row, b->lanes))
         return p->work;
-    for (unsigned lane = 0; lane < b->lanes; lane++)
+    p->low = p->high = 0;
+    for (unsigned lane = 0; lane < b->lanes; lane++) {
         p->from[lane] = row[lane] - row[0];
+        int32_t from = (int32_t)p->from[lane];
+        p->low = from < p->low ? from : p->low;
+        p->high = from > p->high ? from : p->high;
+    }
     p->lanes = (uint8_t)b->lanes;
     p->at = row[0] & 3u;
     return p->work = work_of(b, NULL, i, event, half);
@@ -207,7 +191,7 @@ int64_t tm_lds(const struct tm_base *b, const struct tm_lds_way *way, struct tm_
     unsigned passes = b->lanes == 64 ? 2 : 1, own = way->own, conflict;
     int64_t extra = i->lds_float ? PARAM(b, lds_float_atomic) : 0;
     struct tm_lds_work work[2] = {{0}, {0}};
-    if (is_split(b, way->part)) {
+    if (tm_lds_is_split(b, way->part)) {
         for (unsigned half = 0; half < 2; half++)
             work[half] = work_of(b, way->part, i, event, half);
     } else {

@@ -39,12 +39,35 @@ static inline int64_t tm_lds_returns(const struct tm_inst *i, unsigned passes)
     return (int64_t)i->lds_returns * passes;
 }
 
+/* In WGP mode a workgroup's part lies where there was room, whichever CU its waves are
+ * on: in both halves of the WGP's LDS? */
+static inline bool tm_lds_is_split(const struct tm_base *b, const struct tm_lds_part *g)
+{
+    uint32_t edge = (uint32_t)PARAM(b, lds_per_cu);
+    return b->wgp_mode && g->base < edge && g->base + g->bytes > edge;
+}
+
+/* Do all lanes go where they went the last time? Banks repeat: where they begin does
+ * not matter, but for the place in a dword. */
+static inline bool tm_lds_is_seen(const struct tm_pattern *p, const uint32_t *row,
+                                  unsigned lanes)
+{
+    uint32_t first = row[0], other = 0;
+    if (p->lanes != lanes || (p->at ^ first) & 3u)
+        return false;
+    for (unsigned half = 0; half < lanes; half += 32)
+        for (unsigned lane = 0; lane < 32; lane++) /* so many at once */
+            other |= (row[half + lane] - first) ^ p->from[half + lane];
+    return !other;
+}
+
 /* When it takes another instruction. */
 int64_t tm_lds_room(const struct tm_base *b, const struct tm_lds_way *way,
                     const struct tm_inst *i, int64_t accept);
 
 /* When an instruction that is accepted at a time is done.
  *
+ * event  with a row and no accesses: the pattern has been seen
  * last  in/out: when the wave's last one was
  * why   out: what it waited for longest
  */

@@ -258,6 +258,7 @@ static void describe_memory(const struct emu_inst *inst, const struct isa_facts 
     }
     if (isa->enc == ISA_ENC_DS || isa->enc == ISA_ENC_LDSDIR) {
         out->cls = TM_LDS;
+        out->stores_lds = facts->access != ISA_ACCESS_LOAD;
         out->lds_float = facts->pipe == ISA_PIPE_LDS_FADD;
         if (facts->pipe == ISA_PIPE_LDS && facts->access == ISA_ACCESS_LOAD)
             out->send_regs = 1; /* the old value of a half register stays where it is */
@@ -266,6 +267,7 @@ static void describe_memory(const struct emu_inst *inst, const struct isa_facts 
         return;
     }
     out->cls = TM_VMEM;
+    out->stores_lds = isa->enc == ISA_ENC_FLAT;
     out->store = !out->returns;
     out->load = out->returns;
     out->addr64 = out->n_vsrc && out->vsrc[0].n == 2 && isa->enc != ISA_ENC_MIMG;
@@ -405,6 +407,9 @@ void tm_inst_bound(struct tm_inst *i, unsigned vgprs)
     if (i->n_src % 2)
         i->src[i->n_src] = i->src[0];
     i->n_dst = one_by_one(i->vdst, i->n_vdst, i->dst, TM_RESULTS);
+    for (unsigned r = 0; r < i->n_vdst; r++)
+        for (unsigned k = 0; k < i->vdst[r].n; k++)
+            i->writes |= UINT64_C(1) << (i->vdst[r].first + k) % 64;
 }
 
 void tm_inst_sort(struct tm_inst *i, unsigned lanes)

@@ -96,8 +96,9 @@ struct tm_asked {
  * lane, and the work that was. */
 struct tm_pattern {
     uint32_t from[64];
-    uint8_t lanes; /* 32, 64; 0: none yet */
-    uint8_t at;    /* of the first lane, in its dword */
+    uint8_t lanes;     /* 32, 64; 0: none yet */
+    uint8_t at;        /* of the first lane, in its dword */
+    int32_t low, high; /* of .from: how far they reach */
     struct tm_lds_work work;
 };
 
@@ -127,6 +128,8 @@ struct tm_inst {
     bool pair;           /* VOPD */
     bool exec_matters;   /* skipped if EXEC is zero */
     bool postponed;      /* it may be executed later than it issues (meet.c) */
+    bool loads_later;    /* so may this load from LDS, mostly (engine/later.h) */
+    bool stores_lds;     /* it may change what such a load finds */
     bool alone;          /* it may touch what all shader engines share */
     bool looks;          /* it, or what comes next, may wait for vector memory */
     uint8_t vgpr_fields; /* source fields that are VGPRs */
@@ -134,6 +137,7 @@ struct tm_inst {
     /* VGPRs that a VALU instruction reads and writes, one by one; behind an odd number
      * of the former the first of them once more. */
     uint8_t n_src, n_dst, src[TM_SOURCES], dst[TM_RESULTS];
+    uint64_t writes;       /* bit per VGPR that it writes, modulo 64 */
     uint8_t bank_reads[2]; /* operands from the VGPR banks, even and odd */
     /* The same behind the pair that a wave issued before this one the last time. */
     uint8_t pair_reads[2];
@@ -160,6 +164,8 @@ struct tm_inst {
 
     struct tm_inst *lands; /* the one at its target, or NULL: not met yet */
     size_t sought; /* instructions that had been met when these two were looked for */
+    unsigned lds_vgpr;  /* .loads_later: that its addresses are in, */
+    uint32_t lds_limit; /* and these are to be below */
     struct tm_run ssrc[8], sdst[4];
     uint8_t send_regs; /* VGPRs that a memory instruction sends */
     uint8_t sends[2];  /* of them, even and odd ones that the wave has */

@@ -57,14 +57,16 @@ struct tm_wave {
     const uint32_t *exec; /* where the lower half of EXEC lies */
     uint64_t age;
     int64_t start, last_issue, earliest, due; /* due: its next turn */
-    bool last_imm, began, ended, at_barrier, skip, sleeps, slept, left;
+    bool last_imm, began, ended, at_barrier, skip, sleeps, slept;
     uint8_t earliest_why, priority;
-    bool unmet;   /* what comes next has to be looked at alone */
-    bool taken;   /* it is behind a taken branch */
-    uint8_t rank; /* engine/turns.h */
-    uint8_t owed; /* issued and not executed yet: tm_inst.postponed */
-    uint8_t open; /* operations that vector memory has not been asked for yet */
-    bool put_off; /* what it sends goes later than was said (tm_wgp.put_off) */
+    bool unmet;      /* what comes next has to be looked at alone */
+    bool taken;      /* it is behind a taken branch */
+    uint8_t rank;    /* engine/turns.h */
+    uint8_t owed;    /* issued and not executed yet: tm_inst.postponed */
+    uint8_t open;    /* operations that vector memory has not been asked for yet */
+    bool loads;      /* of these some load from LDS: engine/later.h */
+    bool put_off;    /* what it sends goes later than was said (tm_wgp.put_off) */
+    uint64_t writes; /* of what is owed: tm_inst.writes */
     struct tm_turns *turns; /* of its WGP; NULL: it is one queue for all */
     struct tm_hints hints;
     struct tm_fetch_wave fetch;
@@ -77,7 +79,8 @@ struct tm_wave {
     struct tm_group *group;
     size_t record;  /* engine.h */
     uint32_t index; /* in the pool */
-    unsigned slot;
+    uint16_t slot;
+    bool left;
     struct tm_inst *last;      /* s_barrier that it waited at, or s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
     struct tm_counted counted[TM_COUNTED]; /* what the counters begin in */
