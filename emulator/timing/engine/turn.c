@@ -251,20 +251,23 @@ static inline rd_status wait_until(struct tm_engine *t, struct tm_wave *w, int64
 }
 
 /* The first of those that wait for room on the way to the LDS has had its turn. They
- * would have looked, too, and found the same, but who comes next if there is room. */
+ * would have looked, too, and found the same, but who comes next if there is room: or
+ * when there is, if nothing else holds it until then. */
 static rd_status let_next(struct tm_engine *t, struct tm_turns *q,
                           const struct tm_simd *s)
 {
+    const struct tm_base *b = &t->chip.b;
     struct tm_line *line = &q->lds[s->index];
     int64_t now = tm_now(t);
-    bool full =
-        !s->port.clause[TM_LDS] &&
-        queue_free(&s->lds_queue, now, (unsigned)PARAM(&t->chip.b, mem_queue)) > now;
+    int64_t room = queue_free(&s->lds_queue, now, (unsigned)PARAM(b, mem_queue));
+    bool full = !s->port.clause[TM_LDS] && room > now;
     rd_status st = RD_OK;
     while (line->behind && st == RD_OK) {
         struct tm_wave *w = tm_turns_next_of(q, line);
-        tm_account_wait(w, TM_S_MEM_QUEUE, NULL, now);
-        st = tm_push(t, now, w);
+        bool known = full && w->counter[TM_LGKM].n < (unsigned)PARAM(b, counter_most);
+        tm_account_wait(w, TM_S_MEM_QUEUE, NULL, known ? room : now);
+        st = tm_push(t, known ? room : now, w);
+        line->first = known ? w : NULL;
         if (full)
             break;
     }
