@@ -59,7 +59,7 @@ RULES = {
 FLAT = 0.05  # a difference of the loss that says nothing
 # Means over the launches left out: at least (G), at most.
 LEAST, MOST = {"G": 93}, {"T": 3, "W": 4, "K": 4}
-METRICS = ("G", "T", "W", "K", "F", "Q")
+METRICS = ("G", "T", "W", "K", "F", "Q", "E")
 
 rdna3, path = sys.argv[1:3]
 by_rules = "--rules" in sys.argv[3:]
@@ -73,14 +73,43 @@ def measure(launch, settings, folder):
     out = os.path.join(folder, "out.json")
     more = [x for name, value in settings.items() for x in ("--timing-set", f"{name}={value!r}")]
     subprocess.run(score.command(launch, [rdna3], out, extra=more), check=True, stdout=subprocess.DEVNULL)
-    r = score.score(launch, score.read_out(out))
+    got = score.read_out(out)
+    r = score.score(launch, got)
+    r["E"] = executions(launch, got)
     return {m: r[m] for m in METRICS}
+
+
+def executions(launch, got):
+    """Of VALU, SALU, LDS and vector memory: share of the executions (results of the ALUs, acceptance of the others)
+    that come as long behind that of the instruction before it as on the chip, in %; behind one that has none, as long
+    behind their issue. The traces have them, too, and no other metric looks at them."""
+    truth, skip = launch["truth"], score.no_token_pcs(launch)
+    pairs, _ = score.match(launch, got["waves"])
+    traced, of = score.traced_pairs(launch, got["waves"], pairs, skip)
+    good = n = 0
+    for record, sim in traced:
+        wave, path = got["waves"][of[record["wave"]]], truth["paths"][record["path"]]["pc"]
+        exec_of = {tuple(x): e for x, e in zip(wave["insts"], wave["exec"])}
+        at = score.align(path, sim)
+        t, before = record["first"], None
+        for i, gap in enumerate([0] + record["gap"]):
+            t += gap
+            issue = sim[at[i]] if at[i] is not None else None
+            chip, model = record["exec"][i], exec_of.get(tuple(issue)) if issue else None
+            now = (t + chip, issue[1] + model) if chip and model else None
+            if now:
+                n += 1
+                since = before or (t, issue[1])
+                good += now[0] - since[0] == now[1] - since[1]
+            before = now
+    return 100 * good / n if n else None
 
 
 def loss(r):
     """F, the time that code is waited for, says how it is fetched where it hardly shows in the others; Q, the
-    counters, when clocks begin."""
-    return sum(r[m] or 0 for m in "TWK") + (r["F"] or 0) / 20 + (r["Q"] or 0) / 10 + (0 if r["G"] is None else (100 - r["G"]) / 5)
+    counters, when clocks begin; E what goes on in the units between two issues."""
+    return sum(r[m] or 0 for m in "TWK") + (r["F"] or 0) / 20 + (r["Q"] or 0) / 10 + sum(
+        (100 - r[m]) / by for m, by in (("G", 5), ("E", 20)) if r[m] is not None)
 
 
 def mean(rows, metric):

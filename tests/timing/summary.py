@@ -89,6 +89,19 @@ with tempfile.TemporaryDirectory() as folder:
         waves = 3 * block // 32
         check("LDS, changing pattern", "%d of %d cycles in bank conflicts" % (57 * waves, 63 * waves) in text, text)
 
+    # beside issues their executions: traces of the chip have 6 for a constant, results of a chain 5 apart
+    bench = micro.Bench("", 0, "", lambda i: "v_mov_b32 v8, 1.0\n\tv_add_f32 v8, v8, v8\n\tv_add_f32 v8, v8, v8\n\ts_nop 0")
+    code = micro.assemble(rdna3, folder, bench, 1)
+    subprocess.run([rdna3, "run", code, "--block", "32", "--arg", "buf:4K", "--arg", "i32:1", "--arg", "i32:0", "--timing",
+                    "--timing-json", out, "--timing-insts", "all"], check=True, stdout=subprocess.DEVNULL)
+    with open(out) as f:
+        wave = json.load(f)["waves"][0]
+    gaps = [x[0] - before[0] for before, x in zip(wave["insts"], wave["insts"][1:])]
+    at = [t + e if e else 0 for (_, t), e in zip(wave["insts"], wave["exec"])]
+    where = next((i for i in range(len(at) - 3) if wave["exec"][i] == 6 and at[i + 1] - at[i] == at[i + 2] - at[i + 1] == 5
+                  and not at[i + 3] and gaps[i:i + 3] == [4, 4, 4]), None)
+    check("executions", len(at) == len(wave["insts"]) and where is not None, wave)
+
     # 32 waves of 144 registers: a CU has room for 20
     code = micro.assemble(rdna3, folder, micro.Bench("", 0, "", lambda i: "s_nop 0"), 1)
     done = subprocess.run([rdna3, "run", code, "--block", "1024", "--arg", "buf:4K", "--arg", "i32:1", "--arg", "i32:0",

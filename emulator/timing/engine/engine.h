@@ -12,6 +12,7 @@
 
 struct tm_timed { /* of a listed wave: an issue */
     uint32_t offset;
+    uint32_t exec; /* cycles from it to its execution (tm_step.exec); 0: unknown */
     int64_t t;
 };
 
@@ -352,6 +353,12 @@ static inline void tm_tell_line(const struct tm_turns *q, struct tm_line *line,
  * barrier's, which has issued before. */
 uint64_t tm_account_waits(const struct tm_engine *t, struct tm_wave *w,
                           struct tm_inst *i);
+/* Notes an issue in the wave's record, if its instructions are asked for.
+ *
+ * at  when it was over
+ * Returns RD_E_NOMEM. */
+rd_status tm_account_list(struct tm_engine *t, const struct tm_wave *w,
+                          const struct tm_inst *i, int64_t at);
 void tm_account_tell(const struct tm_engine *t, const struct tm_wave *w,
                      const struct tm_inst *i, int64_t at,
                      const struct emu_event *event);

@@ -16,33 +16,6 @@
 /* Not a part of its callers, most of whose calls do not come to it. */
 #define TM_APART __attribute__((noinline))
 
-static bool listed(const struct tm_engine *t, const struct tm_wave *w)
-{
-    const struct tm_config *c = &t->config;
-    const struct tm_simd *s = w->simd;
-    return c->insts == TM_INSTS_ALL ||
-           (c->insts == TM_INSTS_SIMD && s->se == c->se && s->sa == c->sa &&
-            s->wgp == c->wgp && s->index == c->simd);
-}
-
-static rd_status list(struct tm_engine *t, struct tm_wave *w, uint32_t offset,
-                      int64_t at)
-{
-    struct tm_record *r = &t->all->records.record[w->record];
-    if (!listed(t, w))
-        return RD_OK;
-    if (r->n_insts == r->cap_insts) {
-        size_t cap = r->cap_insts ? 2 * r->cap_insts : 64;
-        struct tm_timed *bigger = realloc(r->insts, cap * sizeof *bigger);
-        if (!bigger)
-            return RD_E_NOMEM;
-        r->insts = bigger;
-        r->cap_insts = cap;
-    }
-    r->insts[r->n_insts++] = (struct tm_timed){offset, at};
-    return RD_OK;
-}
-
 /* ---- a wave's turn ---- */
 
 /* s_delay_alu takes no time of its own: note it and look at what follows.
@@ -497,7 +470,7 @@ TM_HOT rd_status issue_as(struct tm_engine *t, struct tm_wave *w, enum tm_sort s
         i->conflicts += t->chip.lds.conflict - conflicts;
     int64_t at = sort == TM_SORT_ANY && i->special ? special(t, w, i) : tm_now(t);
     tm_account_issue(t, w, i, at, event);
-    st = t->config.insts ? list(t, w, i->offset, at) : RD_OK;
+    st = t->config.insts ? tm_account_list(t, w, i, at) : RD_OK;
     w->last_issue = at;
     w->last_imm =
         sort == TM_SORT_WAIT || (sort == TM_SORT_ANY && i->cls == TM_IMM) || w->skip;

@@ -80,6 +80,9 @@ static void write_wave(const struct tm_engine *t, const struct tm_record *r, FIL
         for (size_t i = 0; i < r->n_insts; i++)
             fprintf(f, "%s[%u, %lld]", i ? ", " : "", r->insts[i].offset,
                     (long long)r->insts[i].t);
+        fputs("], \"exec\": [", f);
+        for (size_t i = 0; i < r->n_insts; i++)
+            fprintf(f, "%s%u", i ? ", " : "", r->insts[i].exec);
         fputc(']', f);
     }
     fputc('}', f);
