@@ -22,6 +22,19 @@ BODY = "\n\t".join(["v_fma_f32 v8, v9, v10, v11"] * 3 + [
     "global_store_b32 v2, v24, s[4:5]", "s_waitcnt vmcnt(0) lgkmcnt(0)"])
 
 
+WMMA = "v_wmma_f32_16x16x16_f16 v[40:47], v[48:55], v[56:63], 0"
+# Code, cycles, where they were seen.
+EXECUTIONS = [
+    (["v_mov_b32 v8, 1.0", "v_add_f32 v8, v8, v8", "v_add_f32 v8, v8, v8"], [6, 5, 5], "A1, A5: a constant, a chain"),
+    ([WMMA, "v_exp_f32 v8, v33", "v_lshlrev_b64 v[10:11], 1, v[34:35]"], [40, 1, 5], "B2: 8 of 8"),
+    ([WMMA, "v_exp_f32 v8, v33", "v_sqrt_f64 v[10:11], v[34:35]"], [40, 1, 33], "A1: 3 of 3 roots, in three runs"),
+    (["v_med3_f32 v%d, v32, v34, v36" % (8 + i) for i in range(4)] + ["v_min_f64 v[12:13], v[34:35], v[36:37]"],
+     [8, 2, 1, 2, 30], "A1: v_min_f64 behind such, and four more"),
+    (["v_wmma_f32_16x16x16_f16 v[40:47], v[48:55], v[56:63], v[40:47]"] * 2, [42, 34], "A1: 3 of 4"),
+    (["v_add_f32 v8, v33, v34", WMMA], [8, 33], "B2: 33 behind a shift's"),
+]
+
+
 def check(what, ok, more=""):
     global failed
     if not ok:
@@ -89,18 +102,23 @@ with tempfile.TemporaryDirectory() as folder:
         waves = 3 * block // 32
         check("LDS, changing pattern", "%d of %d cycles in bank conflicts" % (57 * waves, 63 * waves) in text, text)
 
-    # beside issues their executions: traces of the chip have 6 for a constant, results of a chain 5 apart
-    bench = micro.Bench("", 0, "", lambda i: "v_mov_b32 v8, 1.0\n\tv_add_f32 v8, v8, v8\n\tv_add_f32 v8, v8, v8\n\ts_nop 0")
-    code = micro.assemble(rdna3, folder, bench, 1)
-    subprocess.run([rdna3, "run", code, "--block", "32", "--arg", "buf:4K", "--arg", "i32:1", "--arg", "i32:0", "--timing",
-                    "--timing-json", out, "--timing-insts", "all"], check=True, stdout=subprocess.DEVNULL)
-    with open(out) as f:
-        wave = json.load(f)["waves"][0]
-    gaps = [x[0] - before[0] for before, x in zip(wave["insts"], wave["insts"][1:])]
-    at = [t + e if e else 0 for (_, t), e in zip(wave["insts"], wave["exec"])]
-    where = next((i for i in range(len(at) - 3) if wave["exec"][i] == 6 and at[i + 1] - at[i] == at[i + 2] - at[i + 1] == 5
-                  and not at[i + 3] and gaps[i:i + 3] == [4, 4, 4]), None)
-    check("executions", len(at) == len(wave["insts"]) and where is not None, wave)
+    # beside issues their executions: how long each of a group comes behind the one before it, the first behind its issue
+    for code, want, why in EXECUTIONS:
+        n = len(code)
+        idle = "s_nop 15\n\t" * 8
+        bench = micro.Bench("", 0, "", lambda i: idle + "\n\t".join(code) + "\n\t" + idle if i == 0 else "",
+                            setup="v_mov_b32 v9, v0\n") # its first read of a VGPR takes one more
+        path = micro.assemble(rdna3, folder, bench, 1)
+        subprocess.run([rdna3, "run", path, "--block", "32", "--arg", "buf:4K", "--arg", "i32:1", "--arg", "i32:0", "--timing",
+                        "--timing-json", out, "--timing-insts", "all"], check=True, stdout=subprocess.DEVNULL)
+        with open(out) as f:
+            wave = json.load(f)["waves"][0]
+        issue, execution = [t for _, t in wave["insts"]], wave["exec"]
+        nops = [i for i in range(len(issue) - 1) if issue[i + 1] - issue[i] == 16]
+        first = next(i for i, after in zip(nops, nops[1:]) if after > i + 1) + 1
+        at = [issue[i] + execution[i] for i in range(first, first + n)]
+        got = [at[0] - issue[first]] + [b - a for a, b in zip(at, at[1:])]
+        check("executions of " + code[-1], len(issue) == len(execution) and execution[first - 1] == 0 and got == want, (got, want, why))
 
     # 32 waves of 144 registers: a CU has room for 20
     code = micro.assemble(rdna3, folder, micro.Bench("", 0, "", lambda i: "s_nop 0"), 1)

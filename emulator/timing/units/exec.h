@@ -10,6 +10,11 @@
 
 #include "chip.h"
 
+static inline bool is_wmma(enum tm_pipe pipe)
+{
+    return pipe == TM_PIPE_WMMA || pipe == TM_PIPE_WMMA4;
+}
+
 TM_HOT int64_t latency(const struct tm_base *b, struct tm_wave *w,
                        const struct tm_inst *i, enum tm_pipe pipe, int64_t cycles)
 {
@@ -21,6 +26,8 @@ TM_HOT int64_t latency(const struct tm_base *b, struct tm_wave *w,
     }
     if (pipe == TM_PIPE_DOUBLE)
         cycles -= PARAM(b, double_early);
+    else if (is_wmma(pipe)) /* the first begins a cycle later than others */
+        cycles++;
     return base + cycles - 1;
 }
 
@@ -42,10 +49,15 @@ in_order(const struct tm_base *b, const struct tm_wave *w, const struct tm_inst 
          enum tm_pipe pipe, int64_t order, int64_t more)
 {
     const struct tm_valu *v = &w->simd->valu;
+    if (v->last_pipe == TM_PIPE_TRANS &&
+        (pipe == TM_PIPE_DOUBLE || pipe == TM_PIPE_HALF))
+        order += PARAM(b, trans_issue) - 1; /* both are of that unit */
     if (pipe == TM_PIPE_DOUBLE)
         order -= v->last_pipe != TM_PIPE_DOUBLE ? PARAM(b, double_early) : 0;
     else
         order = tm_max(order, v->after_double + more);
+    if (is_wmma(pipe) && !is_wmma((enum tm_pipe)v->last_pipe))
+        order++;
     return tm_max(order, pipe == TM_PIPE_TRANS ? v->trans_result + PARAM(b, trans_issue)
                                                : behind_trans(b, w, i));
 }
@@ -91,7 +103,8 @@ TM_HOT int64_t valu_result(const struct tm_base *b, struct tm_wave *w,
     int64_t late = tm_operands(b, &s->valu.operands, before, i, cycles),
             at = b->now + latency(b, w, i, pipe, cycles);
     if (late > 0)
-        at = tm_max(at, b->now + PARAM(b, valu_latency) + cycles - 1 + late);
+        at = tm_max(at, b->now + PARAM(b, valu_latency) + cycles - 1 + late -
+                            (pipe == TM_PIPE_DOUBLE ? PARAM(b, double_early) : 0));
     if (ready && pipe == TM_PIPE_PLAIN)
         tm_operands_wait(b, &s->valu.operands, ready);
     int64_t more = 0; /* from its operands to its result than others */
@@ -187,7 +200,7 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_ins
         passes = 1;
     int64_t busy = i->issue_cycles * passes;
     int64_t exec = valu_result(b, w, i, i->pipe, i->pipe_cycles);
-    bool wmma = i->pipe == TM_PIPE_WMMA || i->pipe == TM_PIPE_WMMA4;
+    bool wmma = is_wmma(i->pipe);
     if (passes == 2)
         exec = valu_result(b, w, i, i->pipe, i->pipe_cycles);
     valu_issued(b, w, i, busy, exec, wmma);
