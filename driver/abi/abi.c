@@ -89,12 +89,10 @@ static struct abi_ctx *get_context(const struct abi_host *host)
 void abi_process(struct abi_process *out)
 {
     struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
-    struct kmd_memory memory;
     *out = (struct abi_process){.vram_used = 0};
     if (!ctx)
         return;
-    kmd_memory(ctx->kmd, &memory);
-    out->vram_used = memory.vram_used;
+    out->vram_used = kmd_process_vram(ctx->kmd);
     kmd_svm_moved(ctx->kmd, &out->pages_in, &out->pages_out);
     out->queue_changes = kmd_queue_changes(ctx->kmd);
 }

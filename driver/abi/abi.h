@@ -87,7 +87,7 @@ int abi_new_timeline(const struct abi_host *host);
 
 /* What the process has of the GPU; all 0 before its first ioctl. Thread: any. */
 struct abi_process {
-    uint64_t vram_used;           /* bytes */
+    uint64_t vram_used;           /* bytes, by way of /dev/kfd */
     uint64_t pages_in, pages_out; /* of shared virtual memory that have moved */
     uint32_t queue_changes;       /* so often has one come, gone or got another ring */
 };

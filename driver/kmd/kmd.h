@@ -170,6 +170,8 @@ struct kmd_memory {
 };
 void kmd_memory(struct kmd *kmd, struct kmd_memory *out);
 uint64_t kmd_vram_size(struct kmd *kmd);
+/* Of compute buffers of this process alone. */
+uint64_t kmd_process_vram(struct kmd *kmd);
 /* What compute buffers can still get. */
 uint64_t kmd_vram_available(struct kmd *kmd);
 

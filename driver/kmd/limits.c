@@ -117,6 +117,11 @@ uint64_t kmd_vram_available(struct kmd *kmd)
     return used >= m->vram_bytes ? 0 : (m->vram_bytes - used) & ~(AVAILABLE_ALIGN - 1);
 }
 
+uint64_t kmd_process_vram(struct kmd *kmd)
+{
+    return atomic_load(&kmd->proc->use.vram_bytes);
+}
+
 void kmd_memory(struct kmd *kmd, struct kmd_memory *out)
 {
     const struct board_memory *m = &kmd->shared->memory;

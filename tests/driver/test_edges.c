@@ -15,6 +15,7 @@
 #include <drm/amdgpu_drm.h>
 
 #include "../suite.h"
+#include "abi.h"
 #include "board.h"
 #include "ipc.h"
 #include "mock.h"
@@ -102,6 +103,35 @@ START_TEST(one_size_everywhere)
     snprintf(path, sizeof(path), "%s/mem_info_gtt_total", device);
     ck_assert_uint_eq(file_number(path), m.gtt.total_heap_size);
     ck_assert_uint_eq(file_number("/sys/module/amdgpu/parameters/emu_mode"), 1);
+}
+END_TEST
+
+/* A process is told to have what it has itself. */
+START_TEST(memory_of_one_process)
+{
+    int ready[2], end[2], status;
+    char byte;
+    uint64_t handle;
+    struct abi_process before, now;
+    ck_assert_int_eq(pipe(ready), 0);
+    ck_assert_int_eq(pipe(end), 0);
+    abi_process(&before);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(end[1]); /* the end of a test that fails is its end, too */
+        (void)mock_buffer(64 * MIB, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+        _exit(write(ready[1], "", 1) != 1 || read(end[0], &byte, 1) != 1);
+    }
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    void *p = mock_buffer(MIB, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, &handle);
+    abi_process(&now);
+    ck_assert_uint_eq(now.vram_used - before.vram_used, MIB);
+    mock_buffer_free(p, MIB, handle);
+    abi_process(&now);
+    ck_assert_uint_eq(now.vram_used, before.vram_used);
+    ck_assert_int_eq(write(end[1], "", 1), 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 END_TEST
 
@@ -471,6 +501,7 @@ int main(void)
     TCase *t = tcase_create("edges");
     tcase_add_test(t, one_size_everywhere);
     tcase_add_test(t, sensors);
+    tcase_add_test(t, memory_of_one_process);
     tcase_add_test(t, firmware);
     tcase_add_test(t, features);
     tcase_add_test(t, compute_memory_ends);
