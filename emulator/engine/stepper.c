@@ -338,7 +338,7 @@ bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave)
 }
 
 bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave *wave,
-                             unsigned *vgpr, uint32_t *limit)
+                             uint8_t *vgpr, uint32_t *limit)
 {
     const struct wave *w = const_wave_of(wave);
     const struct uop *u = w->next;
@@ -347,7 +347,7 @@ bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave 
     const struct umem *m = &u->mem;
     uint32_t far = m->elems == 2 && m->off1 > m->off0 ? m->off1 : m->off0;
     uint32_t reach = far + m->bytes - 1u, lds = w->group->lds_bytes;
-    *vgpr = m->addr;
+    *vgpr = (uint8_t)m->addr;
     *limit = lds > reach ? lds - reach : 0;
     return true;
 }

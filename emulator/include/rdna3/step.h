@@ -149,7 +149,7 @@ bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave)
  * limit  out: the first address at which it would reach beyond the LDS
  */
 bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave *wave,
-                             unsigned *vgpr, uint32_t *limit);
+                             uint8_t *vgpr, uint32_t *limit);
 /* Execute so many that were left. Until then nothing else may be asked of the wave but
  * EXEC. */
 void emu_wave_catch_up(struct emu_wave *wave, unsigned n);

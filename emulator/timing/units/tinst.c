@@ -259,6 +259,7 @@ static void describe_memory(const struct emu_inst *inst, const struct isa_facts 
     if (isa->enc == ISA_ENC_DS || isa->enc == ISA_ENC_LDSDIR) {
         out->cls = TM_LDS;
         out->stores_lds = facts->access != ISA_ACCESS_LOAD;
+        out->lds_vgpr = (uint8_t)(out->n_vsrc ? out->vsrc[0].first : 0);
         out->lds_float = facts->pipe == ISA_PIPE_LDS_FADD;
         if (facts->pipe == ISA_PIPE_LDS && facts->access == ISA_ACCESS_LOAD)
             out->send_regs = 1; /* the old value of a half register stays where it is */

@@ -125,14 +125,16 @@ struct tm_inst {
     uint8_t sort;        /* enum tm_sort */
     uint8_t again;       /* enum tm_again */
     uint8_t waits;       /* bit per limit of .wait */
-    bool pair;           /* VOPD */
     bool exec_matters;   /* skipped if EXEC is zero */
     bool postponed;      /* it may be executed later than it issues (meet.c) */
     bool loads_later;    /* so may this load from LDS, mostly (engine/later.h) */
-    bool stores_lds;     /* it may change what such a load finds */
     bool alone;          /* it may touch what all shader engines share */
     bool looks;          /* it, or what comes next, may wait for vector memory */
     uint8_t vgpr_fields; /* source fields that are VGPRs */
+    bool pair;           /* VOPD */
+    bool stores_lds;     /* it may change what a load finds that is executed later */
+    uint8_t lds_vgpr;    /* that the addresses of an LDS instruction are in, mostly */
+    uint32_t lds_limit;  /* .loads_later: these are to be below */
 
     /* VGPRs that a VALU instruction reads and writes, one by one; behind an odd number
      * of the former the first of them once more. */
@@ -164,8 +166,6 @@ struct tm_inst {
 
     struct tm_inst *lands; /* the one at its target, or NULL: not met yet */
     size_t sought; /* instructions that had been met when these two were looked for */
-    unsigned lds_vgpr;  /* .loads_later: that its addresses are in, */
-    uint32_t lds_limit; /* and these are to be below */
     struct tm_run ssrc[8], sdst[4];
     uint8_t send_regs; /* VGPRs that a memory instruction sends */
     uint8_t sends[2];  /* of them, even and odd ones that the wave has */
