@@ -116,8 +116,8 @@ struct gpu_board {
     /* A write to what is no memory but on the bus all the same. False: it is not. */
     bool (*bus_write)(void *ctx, unsigned space, uint64_t va, const void *from,
                       uint64_t bytes);
-    /* A kernel of this address space is about to run: bring up to date what it sees
-     * (gpu_space_place). */
+    /* A kernel of this address space is about to run, or finds nothing where it reads
+     * or writes: bring up to date what it sees (gpu_space_place). Thread: any. */
     void (*mirror)(void *ctx, unsigned space);
     /* Instead of host.interrupt. */
     void (*interrupt)(void *ctx, void *owner, enum gpu_irq what, uint32_t data);

@@ -51,6 +51,8 @@ struct vm {
     bool perf_map;               /* names for perf */
     emu_symbol_fn *symbol;       /* for it */
     void *symbol_ctx;
+    struct gpu *board; /* whose space this is; NULL: of no board */
+    unsigned space;
     _Atomic uint64_t
         generation; /* of the segments: 1 at first, grows with each change */
 };

@@ -20,6 +20,8 @@ struct vm *vm_of(struct gpu *gpu, unsigned space)
         vm_init(vm);
         vm->count = gpu->vm.count;
         vm->engine = gpu->vm.engine;
+        vm->board = gpu;
+        vm->space = space;
         gpu->spaces[space] = vm;
     }
     pthread_mutex_unlock(&gpu->space_lock);

@@ -489,6 +489,14 @@ static bool find_file(void *ctx, uint64_t host, struct emu_sparse *out)
     return true;
 }
 
+/* What has been mapped since the kernel began. */
+static void look_again(void *ctx, uint64_t va)
+{
+    const struct vm *vm = ctx;
+    (void)va;
+    vm->board->host.board->mirror(vm->board->host.ctx, vm->space);
+}
+
 static rd_status make_emu(struct vm *vm, struct emu **out)
 {
     struct emu_config config = {.threads = vm->host_threads,
@@ -500,7 +508,9 @@ static rd_status make_emu(struct vm *vm, struct emu **out)
                                 .symbol = vm->symbol,
                                 .symbol_ctx = vm->symbol_ctx,
                                 .sparse = vm->host ? find_file : NULL,
-                                .sparse_ctx = vm};
+                                .sparse_ctx = vm,
+                                .missing = vm->board ? look_again : NULL,
+                                .missing_ctx = vm};
     return emu_create(&config, out);
 }
 

@@ -3,8 +3,9 @@
  * Host address space is reserved for each window of guest addresses that is in use, and
  * pages of VRAM and host memory are mapped there in the order in which page tables have
  * them; so what is together for the guest is together here, and nothing is copied.
- * Looked at before each dispatch: only what has changed since the last look is mapped
- * anew. Kernels that run meanwhile go on with what stays.
+ * Looked at before each dispatch, and where a kernel finds nothing: only what has
+ * changed since the last look is mapped anew. Kernels that run meanwhile go on with
+ * what stays.
  *
  * Invariants: runs are sorted and disjoint, regions too; each region lies in one window
  * and is covered by runs without a gap.

@@ -489,6 +489,43 @@ START_TEST(pages_under_a_kernel)
 }
 END_TEST
 
+/* Goes round while the first dword of its data is 0, then stores what the page behind
+ * its own begins with to the one behind that. */
+static const uint32_t late[] = {
+    0xf4004100, 0xf8000000, 0x7e000280, 0x7e020281, 0xdcd60020, 0x00000100,
+    0xbf89fc07, 0xbf068004, 0xbfa2fff7, 0xf4000140, 0xf8001000, 0x7e0002ff,
+    0x00002000, 0xbf89fc07, 0x7e020205, 0xdc6a0000, 0x00000100, 0xbfb00000};
+
+/* Memory that is mapped while a kernel runs, which is told of it: a runtime's answer to
+ * malloc in a kernel. Nothing else runs meanwhile. */
+START_TEST(mapped_under_a_kernel)
+{
+    struct machine_queue q;
+    uint64_t va = 0x200000000000, root = machine_root(&m), flags = PTE_VALID | PTE_RWX;
+    uint64_t code = machine_alloc(&m, MACHINE_PAGE);
+    uint64_t data = machine_alloc(&m, 3ul * MACHINE_PAGE);
+    uint64_t fence = machine_alloc(&m, 4);
+    volatile uint32_t *words = machine_words(&m, data);
+    uint32_t dw[64];
+    memcpy(m.vram + code, late, sizeof(late));
+    machine_map(&m, root, va, code, MACHINE_PAGE, flags);
+    machine_map(&m, root, va + 0x10000, data, MACHINE_PAGE, flags);
+    machine_use_root(&m, root, 0);
+    machine_queue(&m, &q, 0);
+    unsigned n = machine_dispatch(dw, va, va + 0x10000, FB + fence);
+    machine_submit(&q, dw, n);
+    for (unsigned i = 0; i < 60000 && !words[8]; i++)
+        usleep(100);
+    words[0x1000 / 4] = 0x12345678;
+    machine_map(&m, root, va + 0x11000, data + 0x1000, 2ul * MACHINE_PAGE, flags);
+    machine_flush(&m);
+    words[0] = 1;
+    machine_wait(machine_words(&m, fence), 1);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 0);
+    ck_assert_uint_eq(words[0x2000 / 4], 0x12345678);
+}
+END_TEST
+
 /* Waves that have halted, and those that never end, are killed by VMID: their queue
  * goes on, as drivers that recover a ring without a reset expect. */
 START_TEST(waves_killed)
@@ -643,6 +680,7 @@ static Suite *suite(void)
     tcase_add_test(t, kernel);
     tcase_add_test(t, fault);
     tcase_add_test(t, pages_under_a_kernel);
+    tcase_add_test(t, mapped_under_a_kernel);
     tcase_add_test(t, waves_killed);
     tcase_add_test(t, mapped_by_packet);
     tcase_add_test(t, dma_engine);

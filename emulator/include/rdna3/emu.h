@@ -47,6 +47,11 @@ struct emu_sparse {
  * any, while kernels run; it must not wait for them. */
 typedef bool emu_sparse_fn(void *ctx, uint64_t host, struct emu_sparse *out);
 
+/* An access finds no memory at va: may there be some by now? Who shows kernels what
+ * page tables say looks at them once more, and adds what it finds; the access is tried
+ * again. Thread: any, of waves in the midst of an instruction. */
+typedef void emu_missing_fn(void *ctx, uint64_t va);
+
 /* Zero is the default everywhere. */
 struct emu_config {
     enum emu_engine engine;
@@ -71,6 +76,8 @@ struct emu_config {
     void *symbol_ctx;
     emu_sparse_fn *sparse; /* NULL: all that is written is written */
     void *sparse_ctx;
+    emu_missing_fn *missing; /* NULL: what is not there is a fault at once */
+    void *missing_ctx;
 };
 
 RD_CHECKED rd_status emu_create(const struct emu_config *config, struct emu **out);
