@@ -49,6 +49,12 @@ say() { [ ! -t 2 ] || echo "guest.sh: $*" >&2; }
 here=$(cd "$(dirname "$0")" && pwd)
 rdna3=${RDNA3_BIN:-$here/../build/release/rdna3}
 [ -x "$rdna3" ] || fail "no program $rdna3 (set RDNA3_BIN)"
+port='' # QEMU's root port takes atomics with it; see driver/README.md
+for library in "$(dirname "$rdna3")"/lib/librdna3_port.so \
+    "$(dirname "$rdna3")"/../lib/rdna3/librdna3_port.so \
+    "$(dirname "$rdna3")"/../lib/*/rdna3/librdna3_port.so; do
+    [ ! -e "$library" ] || port=$library
+done
 for folder in "$files" "$tree"; do
     [ -z "$folder" ] || [ -d "$folder" ] || fail "no folder $folder"
     case $folder in *,*) fail "QEMU takes no folder with a comma: $folder" ;; esac
@@ -215,7 +221,8 @@ start_machine() {
     : >"$work/answers"
     # No vendor's window below the end of the address space; see driver/README.md.
     timeout "$seconds" "$root/usr/lib64/ld-linux-x86-64.so.2" \
-        --library-path "$root/usr/lib/x86_64-linux-gnu" "$root/usr/bin/qemu-system-x86_64" \
+        ${port:+--preload "$port"} --library-path "$root/usr/lib/x86_64-linux-gnu" \
+        "$root/usr/bin/qemu-system-x86_64" \
         -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" \
         -machine q35,memory-backend=ram -accel "$accel" \
         -cpu max,vendor=GenuineIntel,arch-capabilities=off -smp 1 \
