@@ -30,6 +30,8 @@
 #define BOARD_CLOCK_HZ           100000000ull /* constant-rate counter */
 #define BOARD_SCLK_MHZ           2482u
 #define BOARD_MCLK_MHZ           1249u
+#define BOARD_SCLK_MIN_MHZ       500u
+#define BOARD_MCLK_MIN_MHZ       96u
 #define BOARD_FW_VERSION         550u
 #define BOARD_SMU_FEATURES       0x4au /* clocks of shader, memory, security processor */
 #define BOARD_ROM_BYTES          65536u

@@ -1,6 +1,6 @@
 /* smu.c: the system management unit: messages and their answers.
  *
- * Clocks stand: there is one level of each. Of its features there are those that
+ * Clocks stand, at the highest of their levels. Of its features there are those that
  * manage the shader's, the memory's and the security processor's clock, once a driver
  * has switched all on (Linux 7.2 looks at the last alone); those that it has tables for
  * are off, so nobody asks for these. Of its tables there is that of what it measures,
@@ -43,6 +43,7 @@ enum message {
 #define TABLE_ID          0xffffu
 #define METRICS_BYTES     160u /* of the table's, those that say anything */
 #define FREQUENCY_COUNT   0xffu
+#define ANY_BETWEEN       (1u << 31) /* the clock stands anywhere between two levels */
 #define LINK_GENERATION   4u
 #define LINK_WIDTH        16u
 #define SMU_FW_VERSION    0x004e8700u
@@ -54,9 +55,15 @@ uint32_t smu_flags_read(struct pci_board *b, uint32_t reg)
     return 1; /* interrupts of its firmware are on: it runs */
 }
 
-static uint32_t mhz_of(unsigned clock)
+/* Of one level alone Linux would take no maximum, and tell its users of a clock of 0.
+ */
+static uint32_t level_of(unsigned clock, unsigned level)
 {
-    return clock == 0 ? BOARD_SCLK_MHZ : BOARD_MCLK_MHZ;
+    if (level == FREQUENCY_COUNT)
+        return 2 | (clock == 0 ? ANY_BETWEEN : 0);
+    if (clock == 0)
+        return level ? BOARD_SCLK_MHZ : BOARD_SCLK_MIN_MHZ;
+    return level ? BOARD_MCLK_MHZ : BOARD_MCLK_MIN_MHZ;
 }
 
 /* Offsets are those of smu13_driver_if_v13_0_0.h's SmuMetrics_t. */
@@ -102,9 +109,8 @@ static uint32_t answer(struct pci_board *b, uint32_t message, uint32_t argument)
         return SMU_FW_VERSION;
     case MSG_INTERFACE_VERSION:
         return SMU_INTERFACE;
-    case MSG_FREQUENCY: /* how many there are, or the only one */
-        return (argument & FREQUENCY_COUNT) == FREQUENCY_COUNT ? 1
-                                                               : mhz_of(argument >> 16);
+    case MSG_FREQUENCY: /* how many there are, or one of them */
+        return level_of(argument >> 16, argument & FREQUENCY_COUNT);
     case MSG_FEATURES_ON:
     case MSG_FEATURES_OFF:
         atomic_store(&b->features, message == MSG_FEATURES_ON);

@@ -237,8 +237,12 @@ START_TEST(system_management)
     ck_assert_uint_eq(machine_read(&m, 0x1629a), 1); /* else no driver asks */
     ck_assert_uint_ne(smu(2, 0), 0);
     ck_assert_uint_eq(smu(1, 41), 42);
-    ck_assert_uint_eq(smu(0x1f, 0xff), 1); /* one level of the shader clock */
-    ck_assert_uint_eq(smu(0x1f, 0), 2482);
+    ck_assert_uint_eq(smu(0x1f, 0xff), 2 | 1u << 31); /* all from one to the other */
+    ck_assert_uint_eq(smu(0x1f, 0), 500);
+    ck_assert_uint_eq(smu(0x1f, 1), 2482);
+    ck_assert_uint_eq(smu(0x1f, 2u << 16 | 0xff), 2); /* the memory's */
+    ck_assert_uint_eq(smu(0x1f, 2u << 16), 96);
+    ck_assert_uint_eq(smu(0x1f, 2u << 16 | 1), 1249);
     ck_assert_uint_eq(smu(0xc, 0), 0); /* features: none before they are switched on */
     ck_assert_uint_eq(smu(6, 0), 0);
     ck_assert_uint_eq(smu(0xc, 0), 0x4a);
