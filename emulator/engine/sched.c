@@ -11,6 +11,7 @@
  *  3. If the code has atomics whose result shows the order of workgroups, one thread
  *     runs them all (emu_config.unordered lifts that); everything else may run on all
  *     threads without changing any result.
+ *     So order never depends on time; how long a thread rests may (doze).
  *  4. After a fault only workgroups with lower numbers go on: the first fault in
  *     workgroup order is the one that is reported.
  * SPDX-License-Identifier: MIT
@@ -33,6 +34,13 @@
 #define WAVE_START 64u
 #define STANDS_NS  50000 /* between looks at a workgroup that stands */
 
+/* A workgroup that sleeps so often in a turn does nothing else; a thread that has but
+ * such rests between rounds, for a part of the time that it has waited. */
+#define DOZE_NAPS   (GROUP_BUDGET / 64)
+#define DOZE_PART   16u
+#define DOZE_MIN_NS 50000u
+#define DOZE_MAX_NS 2000000u
+
 /* Portions of workgroups that a thread takes in all at least, and the largest. */
 #define PORTIONS    64u
 #define PORTION_MAX 16u
@@ -54,7 +62,9 @@ struct worker {
     uint64_t try_at;       /* workgroups after which it is tried again, */
     uint64_t wait;         /* so many after having been tried in vain */
     rd_status status;
-    bool helper; /* came with the crew */
+    bool helper;          /* came with the crew */
+    unsigned slept;       /* turns, one behind the other, in which waves only slept */
+    uint64_t asleep_from; /* ns; 0: the last round was none of such turns */
 };
 
 static void watch_begin(const struct dispatch *dp)
@@ -312,6 +322,32 @@ static void call_crew(struct worker *k, enum group_state state)
         crew_call(&dp->crew, left < dp->n_helpers ? (unsigned)left : dp->n_helpers);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* After a turn. Where all that a thread has waits for memory by s_sleep, somebody else
+ * writes it: the host, another queue, another thread. */
+static void doze(struct worker *k, bool slept)
+{
+    k->slept = slept ? k->slept + 1 : 0;
+    if (!slept)
+        k->asleep_from = 0;
+    if (!slept || k->slept < k->n)
+        return;
+    uint64_t now = now_ns();
+    k->slept = 0;
+    if (!k->asleep_from)
+        k->asleep_from = now;
+    uint64_t ns = (now - k->asleep_from) / DOZE_PART;
+    if (ns >= DOZE_MIN_NS)
+        nanosleep(&(struct timespec){0, (long)(ns < DOZE_MAX_NS ? ns : DOZE_MAX_NS)},
+                  NULL);
+}
+
 static void worker_run(struct worker *k)
 {
     struct dispatch *dp = k->dp;
@@ -342,9 +378,11 @@ static void worker_run(struct worker *k)
             *k->tail = r;
             k->tail = &r->next;
             k->n++;
-            if (resident_wants_others(r))
-                (void)start_next(k);
+            bool slept = state == GROUP_RUNNING && r->group.naps >= DOZE_NAPS;
+            if (resident_wants_others(r) && start_next(k))
+                slept = false;
             call_crew(k, state);
+            doze(k, slept);
             continue;
         }
         if (state == GROUP_FAULT) {

@@ -1,9 +1,12 @@
 /* test_launch.c: what a wave finds when it begins, whoever was there before.
  * SPDX-License-Identifier: MIT
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 #include <xmmintrin.h>
 
 #include "../suite.h"
@@ -133,6 +136,49 @@ START_TEST(endless_code)
 }
 END_TEST
 
+/* Sleeps while the dword at s[0:1] is 0. */
+static const uint32_t sleep_until[] = {0xf4004080, 0xf8000000, 0xbf830001, 0xbf89fc07,
+                                       0xbf068002, 0xbfa2fffa, 0xbfb00000};
+
+static uint64_t clock_ns(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static void *let_go(void *word)
+{
+    usleep(400000);
+    __atomic_store_n((uint32_t *)word, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Two workgroups that only sleep leave the CPU alone for most of the time for which
+ * they wait for the host. */
+START_TEST(sleepers_rest)
+{
+    uint64_t at = (uintptr_t)results;
+    memcpy(code, sleep_until, sizeof sleep_until);
+    memset(results, 0, 4);
+    const struct emu_dispatch d = {.entry = (uintptr_t)code,
+                                   .groups = {2, 1, 1},
+                                   .block = {32, 1, 1},
+                                   .n_user_sgprs = 2,
+                                   .user_sgpr = {(uint32_t)at, (uint32_t)(at >> 32)}};
+    pthread_t id;
+    ck_assert_int_eq(pthread_create(&id, NULL, let_go, results), 0);
+    uint64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+             began = clock_ns(CLOCK_MONOTONIC);
+    ck_assert_int_eq(emu_run(emu, &d, NULL, NULL), RD_OK);
+    used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
+    uint64_t took = clock_ns(CLOCK_MONOTONIC) - began;
+    ck_assert_int_eq(pthread_join(id, NULL), 0);
+    ck_assert_msg(used < took / 2, "%llu of %llu ns", (unsigned long long)used,
+                  (unsigned long long)took);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("launch");
@@ -140,6 +186,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, begins_afresh, 0, 2); /* wave32, wave64 */
     tcase_add_test(t, endless_code);
+    tcase_add_test(t, sleepers_rest);
     suite_add_tcase(s, t);
     return suite_run(s);
 }
