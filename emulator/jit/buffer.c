@@ -16,6 +16,12 @@
 #define WORD3_RAW    0x30000000u
 #define WORD3_FORMAT 0x0003f000u
 
+/* May the lanes be moved as a line, where they are one? */
+static bool has_line(const struct emit *e, const struct access *a)
+{
+    return !e->masked || (e->x->evex && (!a->write || a->rows == 1));
+}
+
 static bool suits(const struct emit *e, const struct uop *u, struct access *a)
 {
     const struct ubuf *b = &u->buf;
@@ -34,7 +40,7 @@ static bool suits(const struct emit *e, const struct uop *u, struct access *a)
     a->dwords = a->rows;
     for (unsigned k = 0; k < a->rows; k++)
         a->row[k] = (uint16_t)(b->vdata + k);
-    return true;
+    return !a->write || has_line(e, a) || window_stores(e, a);
 }
 
 /* To BASE where the buffer is, with the SGPR's and the instruction's offset; to r11 the
@@ -126,10 +132,7 @@ bool emit_buffer(struct emit *e, const struct uop *u)
     size_t done = 0;
     if (!suits(e, u, &a))
         return false;
-    bool line = a.write ? !(e->masked && (a.rows > 1 || !e->x->evex))
-                        : e->x->evex || !e->masked;
-    if (a.write && !line && !window_stores(e, &a))
-        return false;
+    bool line = has_line(e, &a);
     access_begin(e, &a);
     read_resource(e, &a);
     check_range(e, &a);

@@ -94,7 +94,8 @@ bool emit_memory64(struct emit *e, const struct uop *u)
     e->whole = u;
     for (e->half = 0; e->half < 2; e->half++) {
         emit_load_exec(e);
-        (void)emit_memory(e, e->half ? &upper : u);
+        if (!emit_memory(e, e->half ? &upper : u))
+            e->failed = true; /* it was known */
     }
     watch_once(e, first);
     e->half = 0;
