@@ -77,6 +77,7 @@ struct ck_order {
     struct {
         uint32_t stamp, barriers; /* when its last release came that waited; 0: never */
         bool narrow;
+        uint32_t node; /* a node that says so, or 0 */
     } done;
     bool fences_lds;
     bool met;     /* has acquired by LDS */

@@ -32,27 +32,46 @@ static void drop_cache(struct order *order, struct ck_order *o, bool gl1)
     o->knows_near = order_join(order, o->knows_near, o->knows_all);
 }
 
+/* A release of what the wave has waited for when it released last, on its own. */
+static uint32_t release_done(struct order *order, struct ck_order *o, uint32_t wave)
+{
+    const struct order_node *n = &order->node[o->done.node];
+    struct order_node node = {.wave = wave,
+                              .stamp = o->done.stamp,
+                              .barriers = o->done.barriers,
+                              .b = o->knows_near,
+                              .narrow = o->done.narrow,
+                              .met = o->met};
+    if (o->done.node == ORDER_ALL || !o->done.node || n->stamp != node.stamp ||
+        n->b != node.b)
+        o->done.node = order_take(order, order_release(order, ORDER_NONE, &node));
+    return o->done.node;
+}
+
 /* Where stores are under way, what came before the release that waited last is released
  * all the same: locks that were taken one in the other are given back by two atomics
  * behind one fence. */
 void race_release_memory(struct ck_race *r, struct ck_order *o, struct release *at,
                          const struct site *me)
 {
-    if (!o->stores_out) {
-        o->done.stamp = ++r->stamp;
-        o->done.barriers = me->barrier;
-        o->done.narrow = o->narrow;
-    }
-    if (!o->done.stamp)
+    if (o->stores_out && !o->done.stamp)
         return;
-    if (at->stamp < o->done.stamp)
-        at->stamp = o->done.stamp;
+    if (o->stores_out) {
+        uint32_t node = release_done(&r->order, o, me->wave);
+        at->stamp = at->stamp < o->done.stamp ? o->done.stamp : at->stamp;
+        at->node = order_join(&r->order, at->node, node);
+        return;
+    }
+    at->stamp = ++r->stamp;
+    o->done.stamp = at->stamp;
+    o->done.barriers = me->barrier;
+    o->done.narrow = o->narrow;
     at->node = order_release(&r->order, at->node,
                              &(struct order_node){.wave = me->wave,
-                                                  .stamp = o->done.stamp,
-                                                  .barriers = o->done.barriers,
+                                                  .stamp = at->stamp,
+                                                  .barriers = me->barrier,
                                                   .b = o->knows_near,
-                                                  .narrow = o->done.narrow,
+                                                  .narrow = o->narrow,
                                                   .met = o->met});
 }
 
