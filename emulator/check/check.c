@@ -274,7 +274,8 @@ rd_status ck_create(struct emu *emu, const struct ck_config *config,
     struct emu_observer observer = {.ctx = ck,
                                     .want =
                                         EMU_WANT_ACCESS | EMU_WANT_GLANCE |
-                                        (ck_wants(ck, CK_VALUE) ? EMU_WANT_VALUES : 0),
+                                        (ck_wants(ck, CK_VALUE) ? EMU_WANT_VALUES : 0) |
+                                        (ck_wants(ck, CK_RACE) ? EMU_WANT_MIX : 0),
                                     .dispatch_begin = dispatch_begin,
                                     .wave_begin = wave_begin,
                                     .step = step,

@@ -13,6 +13,9 @@
 #define GROUP_BUDGET   (1u << 16)
 #define GROUP_PATIENCE (1u << 20)
 #define GROUP_NAPS     64u
+/* Instructions of a turn where workgroups are mixed, and how many of those run. */
+#define MIXED_BUDGET 256u
+#define MIXED_GROUPS 8u
 
 struct dispatch {
     struct emu *emu;
@@ -39,6 +42,7 @@ struct dispatch {
     struct native_table *native; /* of waves that begin; NULL: they look for it */
     uint32_t *lengths;           /* of workgroups, in instructions, or NULL */
     bool puts_off;               /* its waves may put zeros off (mem/zeros.h) */
+    bool mixes;                  /* EMU_WANT_MIX, and the order matters */
 };
 
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */

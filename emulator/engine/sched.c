@@ -8,6 +8,7 @@
  *     would hold.
  *     So workgroups that wait for one another make progress on a single host thread,
  *     and ones that do not run nearly one after the other.
+ *     Where observers want them mixed, MIXED_GROUPS take turns of MIXED_BUDGET.
  *  3. If the code has atomics whose result shows the order of workgroups, one thread
  *     runs them all (emu_config.unordered lifts that); everything else may run on all
  *     threads without changing any result.
@@ -348,6 +349,16 @@ static void doze(struct worker *k, bool slept)
                   NULL);
 }
 
+/* Is there a workgroup to run? */
+static bool start_some(struct worker *k)
+{
+    if (!k->head && !start_next(k))
+        return false;
+    while (k->dp->mixes && k->n < MIXED_GROUPS && start_next(k))
+        ;
+    return true;
+}
+
 static void worker_run(struct worker *k)
 {
     struct dispatch *dp = k->dp;
@@ -360,7 +371,7 @@ static void worker_run(struct worker *k)
             k->status = RD_E_TIMEOUT;
             break;
         }
-        if (!k->head && !start_next(k))
+        if (!start_some(k))
             break;
         struct resident *r = take_first(k);
         if (r->number > atomic_load(&dp->fault_limit)) {
@@ -368,7 +379,7 @@ static void worker_run(struct worker *k)
             retire(k, r);
             continue;
         }
-        enum group_state state = group_run(r, GROUP_BUDGET);
+        enum group_state state = group_run(r, dp->mixes ? MIXED_BUDGET : GROUP_BUDGET);
         if (k->puts_off)
             settle_zeros(k, r);
         if (state == GROUP_STANDS)
@@ -557,6 +568,8 @@ static rd_status run_prepared(struct dispatch *dp)
     watch_begin(dp);
     dp->max_resident = dispatch_resident_limit(dp, threads);
     dp->puts_off = puts_zeros_off(dp);
+    dp->mixes = dp->observation && dp->observation->want & EMU_WANT_MIX &&
+                (dp->programs.first->order_matters || dp->programs.first->polls);
     if (!dp->observation) /* else each wave looks for its own */
         dp->native = first_table(dp);
     st = run_threads(dp, threads);

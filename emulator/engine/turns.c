@@ -62,7 +62,7 @@ static bool asks_for_code(struct wave *w)
 
 static void turn_begin(struct wave *w)
 {
-    w->turn = TURN;
+    w->turn = w->group->pace;
     w->turn_began = w->n_insts;
     w->stop = STOP_NONE;
     w->group->running = w;

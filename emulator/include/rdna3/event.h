@@ -147,6 +147,10 @@ static inline uint32_t emu_reg_values(const struct emu_reg *r, uint32_t lanes)
 #define EMU_WANT_VALUES 2u
 /* EMU_WANT_GLANCE 4u: glance.h */
 #define EMU_WANT_ROWS 8u /* of a stepper alone: emu_event.row */
+/* Where atomics or loads past the caches show the order of workgroups several run
+ * beside one another, each wave a little at a time, as on the chip; else one mostly
+ * runs after the other. */
+#define EMU_WANT_MIX 16u
 
 /* Any function may be NULL. Calls of one emulator never overlap, in no matter how many
  * threads its dispatches run; a dispatch with observers runs on one. */
