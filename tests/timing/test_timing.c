@@ -113,6 +113,82 @@ START_TEST(caches_replace_the_least_recently_used)
 }
 END_TEST
 
+/* A list of the lines of a set, the one that was used last first. */
+struct list {
+    uint64_t line[16];
+    unsigned n;
+};
+
+/* Its place, or .n. */
+static unsigned place_in(const struct list *l, uint64_t line)
+{
+    unsigned at = 0;
+    while (at < l->n && l->line[at] != line)
+        at++;
+    return at;
+}
+
+/* Take it out. Returns whether it was there. */
+static bool take(struct list *l, uint64_t line)
+{
+    unsigned at = place_in(l, line);
+    if (at == l->n)
+        return false;
+    l->n--;
+    memmove(l->line + at, l->line + at + 1, (l->n - at) * sizeof *l->line);
+    return true;
+}
+
+/* Returns whether it was there; lost: the line in whose place it comes, or 0. */
+static bool use(struct list *l, unsigned ways, uint64_t line, uint64_t *lost)
+{
+    bool was = take(l, line);
+    *lost = 0;
+    if (l->n == ways)
+        *lost = l->line[--l->n];
+    memmove(l->line + 1, l->line, l->n * sizeof *l->line);
+    l->line[0] = line;
+    l->n++;
+    return was;
+}
+
+/* Lines are used, dropped, all forgotten, as in lists: sets of one way, of a few, of
+ * more than signs that are compared at once. */
+START_TEST(caches_are_lists)
+{
+    static const uint32_t of[] = {1, 3, 8, 12};
+    uint32_t ways = of[_i], random = 1;
+    struct list list[3] = {{.n = 0}};
+    struct tm_cache c = {0};
+    int64_t *ready;
+    ck_assert_int_eq(tm_cache_create(&c, 3ul * ways, ways), RD_OK);
+    for (unsigned n = 0; n < 20000; n++) {
+        random = random * 1664525u + 1013904223u;
+        uint64_t line = 1 + (random >> 8) % (5 * ways), lost;
+        struct list *l = &list[line % 3];
+        unsigned what = random >> 24;
+        if (what == 0) {
+            tm_cache_clear(&c);
+            memset(list, 0, sizeof list);
+        } else if (what < 40) {
+            tm_cache_drop(&c, line);
+            (void)take(l, line);
+        } else {
+            ck_assert_int_eq(tm_cache_access(&c, line, &ready),
+                             use(l, ways, line, &lost));
+            ck_assert_int_eq(c.lost, lost != 0);
+            if (lost)
+                ck_assert_uint_eq(c.lost_line, lost);
+            tm_cache_write(&c, ready);
+        }
+        line = 1 + (random >> 4) % (5 * ways);
+        l = &list[line % 3];
+        ck_assert_int_eq(tm_cache_probe(&c, line), place_in(l, line) < l->n);
+    }
+    tm_cache_destroy(&c);
+}
+END_TEST
+
 /* Operations keep their numbers while a counter grows, and the oldest of too many is
  * forgotten. */
 START_TEST(counters_grow)
@@ -238,6 +314,7 @@ int main(void)
     tcase_add_test(tests, impossible_machines_are_refused);
     tcase_add_test(tests, canonical_pages_are_distinct);
     tcase_add_test(tests, caches_replace_the_least_recently_used);
+    tcase_add_loop_test(tests, caches_are_lists, 0, 4);
     tcase_add_test(tests, counters_grow);
     tcase_add_test(tests, short_queues_forget_what_does_not_matter);
     tcase_add_test(tests, rings_say_what_queues_say);

@@ -10,16 +10,26 @@
 
 #include "status.h"
 
+/* Of a way: how many ways behind its neighbour by number the one lies that was used
+ * next before it, and that after it; round in a set. */
+struct tm_links {
+    uint16_t before, after;
+};
+
 struct tm_cache {
     uint32_t sets, ways;
-    uint64_t *tag;    /* line number + 1; 0: empty */
-    int64_t *ready;   /* when the line's data are there */
-    uint32_t *used;   /* for least recently used; 0: empty */
-    bool *written;    /* since it came, tm_cache_write */
+    uint32_t stride; /* of .sign: ways of a set, eight by eight */
+    uint8_t *sign;   /* of its line; 0: empty */
+    uint64_t *tag;   /* line number */
+    int64_t *ready;  /* when the line's data are there */
+    bool *written;   /* since it came, tm_cache_write */
+    struct tm_links *links;
+    uint16_t *newest; /* way of a set that was used last; empty ones are the oldest */
     uint32_t clock;   /* accesses so far */
     uint32_t emptied; /* at that time it was empty */
-    size_t last;      /* the way that was accessed last */
-    bool lost;        /* the last miss has put out a line that was written */
+    size_t last_set;  /* where was accessed last */
+    unsigned last_way;
+    bool lost; /* the last miss has put out a line that was written */
     uint64_t lost_line;
     uint64_t hits, misses;
 };
