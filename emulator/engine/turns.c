@@ -211,7 +211,7 @@ static enum group_state turns(struct resident *r, uint64_t budget, unsigned *mxc
 {
     struct workgroup *g = &r->group;
     const struct wave *first = g->waves[0];
-    bool native = !first->zeros && native_for(first->emu->native, first->wave64);
+    bool native = !first->zeros && first->emu->native;
     enum group_state state;
     if (g->queue->context && (g->fault.kind != EMU_FAULT_NONE || all_done(g, &state)))
         return g->fault.kind != EMU_FAULT_NONE ? GROUP_FAULT : state;

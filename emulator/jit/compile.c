@@ -226,7 +226,7 @@ static bool may_write_exec(const struct emit *e, const struct uop *u)
     if (!s || s->kind == SEM_MATRIX)
         return false;
     if (s->kind == SEM_LANE)
-        return (u->flags & UF_MASK_OUT) && u->d2 == exec;
+        return emit_writes_exec(e, u);
     if (isa_facts(u->isa_op)->state & ISA_STATE_EXEC_OUT)
         return true;
     if (u->flags & UF_MEM && u->mem.space != MEM_SCALAR)

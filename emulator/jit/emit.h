@@ -98,8 +98,9 @@ struct known {
 
 #define RUN_MASKS 6u /* that one run writes */
 
-/* AVX2: instructions that are done for a quarter of the lanes after another, each row
- * in one register (quarters.c). */
+/* AVX2: instructions that are done for eight lanes after another, each row in one
+ * register (quarters.c): a quarter of a row; of waves of 64 lanes, of the rows of a
+ * half (emit.half) after the other. */
 struct run {
     bool on;
     unsigned quarter;
@@ -223,9 +224,15 @@ static inline unsigned row_reg(const struct emit *e, unsigned entry, unsigned pa
 {
     return entry * e->parts + part;
 }
+/* What row of the lower half means in a run. */
+static inline unsigned run_row(const struct emit *e, unsigned row)
+{
+    return e->run.on ? row + e->half * WAVE_VGPRS : row;
+}
 static inline struct x86_rm row_mem(const struct emit *e, unsigned row, unsigned part)
 {
     part += e->run.quarter;
+    row = run_row(e, row);
     return rm_mem(ROWS, (int32_t)(row * ROW_BYTES + part * e->part_bytes));
 }
 
@@ -310,10 +317,16 @@ bool emit_leaf(struct emit *e, const struct uop *u);
  * returns how many steps it has taken, 0: none. */
 unsigned emit_quarters(struct emit *e, unsigned i);
 
-/* Will emit_vector or emit_vopd do u in a run: by recipe, all of it, without EXEC as
- * result? Its recipes: one, or two of a VOPD. */
+/* Will emit_vector or emit_vopd do u in a run: by recipe, all of it, each lane for
+ * itself, without EXEC as result? Its recipes: one, or two of a VOPD. */
 bool emit_known_vector(const struct emit *e, const struct uop *u,
                        const struct recipe *r[2]);
+/* Is EXEC, or a part of it, the mask that u writes? */
+static inline bool emit_writes_exec(const struct emit *e, const struct uop *u)
+{
+    return u->flags & UF_MASK_OUT && u->d2 + e->wave64 >= ISA_SEL_EXEC_LO &&
+           u->d2 <= ISA_SEL_EXEC_LO + e->wave64;
+}
 /* Will emit_scalar do u, which has a recipe, and not write EXEC? dwords: of SGPRs that
  * it writes. */
 bool emit_scalar_fits(const struct uop *u, unsigned *dwords);

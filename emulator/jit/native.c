@@ -333,16 +333,10 @@ static struct native_table *watched_table(struct native_table *t)
     return t->sibling;
 }
 
-/* AVX2 has too few registers for a row of 64 lanes. */
-bool native_for(const struct native *n, bool wave64)
-{
-    return n && (!wave64 || n->emu->config.simd == EMU_SIMD_AVX512);
-}
-
 struct native_table *native_table(struct native *n, const struct wave *w)
 {
     struct program *p = w->program;
-    if (!native_for(n, w->wave64) || p->exceptions)
+    if (!n || p->exceptions)
         return NULL;
     unsigned mode = native_mode(w);
     struct native_table *t =

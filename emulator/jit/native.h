@@ -3,7 +3,7 @@
  * Each program has a table per MODE that matters to recipes: two entries a slot, for
  * waves with all lanes and for others. Blocks that the interpreter has run often are
  * compiled; code is shared by all threads and dispatches. Programs with float
- * exceptions and waves of 64 lanes stay with the interpreter.
+ * exceptions stay with the interpreter.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_NATIVE_H
@@ -115,9 +115,6 @@ void native_each_handled(struct native *n,
                          void (*f)(void *ctx, unsigned op, uint64_t count), void *ctx);
 
 void native_stats(struct native *n, struct emu_native_stats *out);
-
-/* May waves of that size have native code? */
-bool native_for(const struct native *n, bool wave64);
 
 /* Run code for w, at u, and for the waves whose turns come meanwhile; returns as a
  * handler of w->group->running does. */

@@ -1,5 +1,5 @@
 /* quarters.c: AVX2: runs of vector instructions, done for a quarter of the lanes after
- * another.
+ * another (of 64 lanes: an eighth, those of the lower half first).
  *
  * A row is four registers of AVX2, of which there are sixteen; a quarter of it is one,
  * so that a run keeps all its rows in registers. Lanes do not depend on one another in
@@ -14,6 +14,7 @@
 
 /* What the instructions of a run so far read and write of the SGPRs. */
 struct scan {
+    unsigned mask_dwords;
     bool read[SGPR_SLOTS];
     bool mask[SGPR_SLOTS]; /* written as a mask */
     unsigned n_masks;
@@ -30,13 +31,32 @@ static bool compares(const struct recipe *r)
     return false;
 }
 
+/* A mask at that SGPR is written. False: there is no room, or another one is in part
+ * there. */
+static bool add_mask(struct scan *s, unsigned sgpr)
+{
+    bool any = false;
+    for (unsigned i = 0; i < s->n_masks; i++)
+        if (s->masks[i] == sgpr)
+            return true;
+    for (unsigned k = 0; k < s->mask_dwords; k++)
+        any |= s->mask[sgpr + k];
+    if (any || s->n_masks == RUN_MASKS)
+        return false;
+    for (unsigned k = 0; k < s->mask_dwords; k++)
+        s->mask[sgpr + k] = true;
+    s->masks[s->n_masks++] = (uint8_t)sgpr;
+    return true;
+}
+
 static bool add_vector(struct scan *s, const struct uop *u, const struct recipe *r)
 {
     for (unsigned i = 0; i < u->n_src; i++) {
         const struct usrc *src = &u->s[i];
+        unsigned dwords = src->prep == PREP_MASK ? s->mask_dwords : src->dwords;
         if (src->prep == PREP_NONE)
             continue;
-        for (unsigned k = 0; k < src->dwords; k++) {
+        for (unsigned k = 0; k < dwords; k++) {
             if (s->mask[src->sel + k] &&
                 (src->prep != PREP_MASK || s->m_sgpr != src->sel))
                 return false;
@@ -51,13 +71,7 @@ static bool add_vector(struct scan *s, const struct uop *u, const struct recipe 
     if (!(u->flags & UF_MASK_OUT))
         return true;
     s->m_sgpr = u->d2;
-    if (s->mask[u->d2])
-        return true;
-    if (s->n_masks == RUN_MASKS)
-        return false;
-    s->mask[u->d2] = true;
-    s->masks[s->n_masks++] = (uint8_t)u->d2;
-    return true;
+    return add_mask(s, u->d2);
 }
 
 static bool add_vectors(struct scan *s, const struct uop *u,
@@ -90,7 +104,7 @@ static bool may_go_first(const struct scan *s, const struct uop *u)
 static unsigned find_run(const struct emit *e, unsigned i, struct scan *s)
 {
     const struct trace *t = e->t;
-    struct scan now = {.m_sgpr = NO_SGPR};
+    struct scan now = {.mask_dwords = e->wave64 ? 2 : 1, .m_sgpr = NO_SGPR};
     unsigned n = 0;
     *s = now;
     for (unsigned k = i; k < t->n && t->step[k].kind == TRACE_INST; k++) {
@@ -115,7 +129,7 @@ static void emit_quarter(struct emit *e, unsigned i, unsigned n)
     rows_init(&e->rows, e->masked ? RUN_EXEC : RUN_ROWS);
     e->run.m_sgpr = NO_SGPR;
     if (e->masked)
-        emit_spread_mask(e, RUN_EXEC, ISA_SEL_EXEC_LO, 0);
+        emit_spread_mask(e, RUN_EXEC, exec_sel(e), 0);
     for (unsigned k = i; k < i + n; k++) {
         const struct uop *u = e->t->step[k].u;
         const struct recipe *r[2];
@@ -131,8 +145,8 @@ static void store_masks(struct emit *e)
     for (unsigned i = 0; i < e->run.n_masks; i++) {
         unsigned reg = run_mask_reg[i];
         if (e->masked)
-            x86_alu_load(e->x, ALU_AND, false, reg, sgpr_mem(ISA_SEL_EXEC_LO));
-        x86_store(e->x, false, sgpr_mem(e->run.mask[i]), reg);
+            x86_alu_load(e->x, ALU_AND, e->wave64, reg, sgpr_mem(ISA_SEL_EXEC_LO));
+        x86_store(e->x, e->wave64, sgpr_mem(e->run.mask[i]), reg);
     }
 }
 
@@ -155,8 +169,10 @@ unsigned emit_quarters(struct emit *e, unsigned i)
     for (unsigned k = 0; k < s.n_masks; k++)
         e->run.mask[k] = s.masks[k];
     e->parts = 1;
-    for (e->run.quarter = 0; e->run.quarter < parts; e->run.quarter++)
-        emit_quarter(e, i, n);
+    for (e->half = 0; e->half < (e->wave64 ? 2u : 1u); e->half++)
+        for (e->run.quarter = 0; e->run.quarter < parts; e->run.quarter++)
+            emit_quarter(e, i, n);
+    e->half = 0;
     store_masks(e);
     e->run = (struct run){.m_sgpr = NO_SGPR};
     e->parts = parts;

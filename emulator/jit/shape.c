@@ -29,8 +29,7 @@ unsigned access_uppers(struct emit *e, const struct access *a, unsigned part)
 unsigned access_signs(struct emit *e, unsigned part)
 {
     unsigned m = temp_reg(e, TEMP_E);
-    x86_vec(e->x, X86_BROADCASTSS, m, 0, rm_mem(W, sgpr_mem(ISA_SEL_EXEC_LO).disp), 0,
-            0);
+    x86_vec(e->x, X86_BROADCASTSS, m, 0, rm_mem(W, sgpr_mem(exec_sel(e)).disp), 0, 0);
     x86_vec(e->x, X86_PSLLVD, m, m, const_part(e, C_LANES0 + part, 0), 0, 0);
     return m;
 }

@@ -21,7 +21,7 @@ static void spread_written(struct emit *e, const struct job *j, unsigned t,
                            unsigned part)
 {
     if (j->write == ~0u) {
-        emit_spread_mask(e, t, ISA_SEL_EXEC_LO, part);
+        emit_spread_mask(e, t, exec_sel(e), part);
         return;
     }
     x86_mov_imm(e->x, RAX, j->write);

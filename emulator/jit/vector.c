@@ -65,14 +65,16 @@ static void load_mask(struct emit *e, const struct usrc *s, unsigned part)
         x86_k_load(e->x, K_MASK + part,
                    mem_at(W, sgpr_mem(s->sel).disp + (int32_t)(2 * part)));
     else if (!e->run.on || e->run.m_sgpr != s->sel)
-        emit_spread_mask(e, temp_reg(e, TEMP_M), s->sel, part);
+        emit_spread_mask(e, temp_reg(e, TEMP_M), s->sel + (e->run.on ? e->half : 0),
+                         part);
     e->run.m_sgpr = s->sel;
 }
 
-/* A run: the bits of a quarter, in eax, to those of the quarters before. */
+/* A run: the bits of a quarter, in eax, to those of the quarters before, which are all
+ * that stays of what was there. */
 static void store_quarter(struct emit *e, unsigned sgpr)
 {
-    unsigned i = 0, shift = 8 * e->run.quarter;
+    unsigned i = 0, shift = 32 * e->half + 8 * e->run.quarter, rest = 64 - shift;
     while (i + 1 < e->run.n_masks && e->run.mask[i] != sgpr)
         i++;
     unsigned reg = run_mask_reg[i];
@@ -81,9 +83,14 @@ static void store_quarter(struct emit *e, unsigned sgpr)
         x86_mov(e->x, false, reg, RAX);
         return;
     }
-    x86_alu_imm(e->x, ALU_AND, false, reg, (int32_t)((1u << shift) - 1));
-    x86_shift_imm(e->x, SHIFT_SHL, false, RAX, shift);
-    x86_alu(e->x, ALU_OR, false, reg, RAX);
+    if (shift < 32) {
+        x86_alu_imm(e->x, ALU_AND, false, reg, (int32_t)((1u << shift) - 1));
+    } else {
+        x86_shift_imm(e->x, SHIFT_SHL, true, reg, rest);
+        x86_shift_imm(e->x, SHIFT_SHR, true, reg, rest);
+    }
+    x86_shift_imm(e->x, SHIFT_SHL, shift >= 32, RAX, shift);
+    x86_alu(e->x, ALU_OR, shift >= 32, reg, RAX);
 }
 
 void emit_store_mask(struct emit *e, const struct uop *u)
@@ -249,19 +256,29 @@ static bool has_order(const struct uop *u)
     return u->flags & UF_DIRECT || !reads_row(u, u[1].d);
 }
 
+/* Does it look at the bits of other lanes? */
+static bool reads_below(const struct recipe *r)
+{
+    for (unsigned k = 0; k < r->n; k++)
+        if (r->step[k].a == K(BELOW_0) || r->step[k].b == K(BELOW_0))
+            return true;
+    return r->op == ISA_V_MBCNT_HI_U32_B32;
+}
+
 bool emit_known_vector(const struct emit *e, const struct uop *u,
                        const struct recipe *r[2])
 {
     unsigned n = u->flags & UF_PAIR ? 2 : 1;
     r[0] = r[1] = NULL;
-    if (!emit_usual(e, u) || (n == 2 && !has_order(u)) || dpp_of(u))
+    if (!emit_usual(e, u) || (n == 2 && (!has_order(u) || e->wave64)) || dpp_of(u))
         return false;
     for (unsigned i = 0; i < n; i++) {
         r[i] = recipe_for(e, u[i].isa_op);
-        if (!r[i] || !suits(r[i], &u[i]) || recipe_may_be_slow(r[i]))
+        if (!r[i] || !suits(r[i], &u[i]) || recipe_may_be_slow(r[i]) ||
+            (e->wave64 && reads_below(r[i])))
             return false;
     }
-    return !(u->flags & UF_MASK_OUT) || u->d2 != ISA_SEL_EXEC_LO;
+    return !emit_writes_exec(e, u);
 }
 
 /* The checks of both parts of an instruction before either writes: the handler does all
@@ -296,14 +313,6 @@ static void check_both(struct emit *e, const struct uop *const part[2],
     }
     e->half = 0;
     rows_unpin(e);
-}
-
-static bool reads_below(const struct recipe *r)
-{
-    for (unsigned k = 0; k < r->n; k++)
-        if (r->step[k].a == K(BELOW_0) || r->step[k].b == K(BELOW_0))
-            return true;
-    return r->op == ISA_V_MBCNT_HI_U32_B32;
 }
 
 bool emit_halves(struct emit *e, const struct uop *u, const struct uop half[2])

@@ -33,7 +33,8 @@ bool emit_vector64(struct emit *e, const struct uop *u)
 {
     struct uop half[2];
     if (!is_lane_op(e, u) || u->flags & (UF_PAIR | UF_VCC_IN) ||
-        (u->flags & UF_MASK_OUT && writes_scalar_source(u)))
+        (u->flags & UF_MASK_OUT && writes_scalar_source(u)) ||
+        (emit_writes_exec(e, u) && u->d2 != ISA_SEL_EXEC_LO)) /* a half of it */
         return false;
     for (unsigned h = 0; h < 2; h++) {
         struct uop *to = &half[h];

@@ -328,6 +328,12 @@ static void fill(unsigned seed)
         }
 }
 
+static void same(const struct load *load, const char *name)
+{
+    struct result r = gpus_compare(&g, load, name);
+    ck_assert_msg(r.status == RD_OK, "%s: status %d", name, r.status);
+}
+
 START_TEST(means_the_same)
 {
     static const uint32_t exec[] = {0xffffffff, 0x8421f00d, 0};
@@ -343,11 +349,16 @@ START_TEST(means_the_same)
             gpus_place(&g, t.at);
             for (unsigned seed = 0; seed < (k ? 4u : 40u); seed++) {
                 fill(seed);
-                (void)gpus_compare(&g, &load, isa_op_name(r->op));
+                same(&load, isa_op_name(r->op));
             }
         }
 }
 END_TEST
+
+/* s20, s21 and SCC to v16 to v18. */
+#define RESULTS                                                                        \
+    "\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 v17, s21\n"              \
+    "v_mov_b32 v18, s22"
 
 /* What stands around a semantics function: results are v16 to v18. */
 static const char *const lines[] = {
@@ -513,71 +524,41 @@ static const char *const lines[] = {
     "v_mbcnt_lo_u32_b32 v16, v2, v3",
     "v_mbcnt_hi_u32_b32 v16, s12, v3",
     /* scalar */
-    "s_bfe_u32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
-    "v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_u32 s20, s12, 0x90003\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_i32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
-    "v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_i32 s20, s12, 0x70005\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_i32 s20, s12, 5\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
-    "v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_u32 s20, s12, 0x200000\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_i32 s20, s12, 0x250003\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_u64 s[20:21], s[12:13], s14\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_u64 s[20:21], s[12:13], 0x2b0011\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_i64 s[20:21], s[12:13], s15\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_i64 s[20:21], s[12:13], 0x210007\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bfe_i64 s[20:21], s[12:13], 0x410007\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_bfe_u32 s20, s12, s13" RESULTS,
+    "s_bfe_u32 s20, s12, 0x90003" RESULTS,
+    "s_bfe_i32 s20, s12, s13" RESULTS,
+    "s_bfe_i32 s20, s12, 0x70005" RESULTS,
+    "s_bfe_i32 s20, s12, 5" RESULTS,
+    "s_bfe_u32 s20, s12, 0x200000" RESULTS,
+    "s_bfe_i32 s20, s12, 0x250003" RESULTS,
+    "s_bfe_u64 s[20:21], s[12:13], s14" RESULTS,
+    "s_bfe_u64 s[20:21], s[12:13], 0x2b0011" RESULTS,
+    "s_bfe_i64 s[20:21], s[12:13], s15" RESULTS,
+    "s_bfe_i64 s[20:21], s[12:13], 0x210007" RESULTS,
+    "s_bfe_i64 s[20:21], s[12:13], 0x410007" RESULTS,
     "s_mov_b32 s20, 7\ns_cmp_lt_i32 s12, s13\ns_cmov_b32 s20, s14\nv_mov_b32 v16, s20",
     "s_mov_b64 s[20:21], 7\ns_cmp_lg_u32 s12, 0\ns_cmov_b64 s[20:21], s[14:15]\n"
     "v_mov_b32 v16, s20\nv_mov_b32 v17, s21",
     "s_mov_b64 s[20:21], 7\ns_cmp_lg_u32 s12, s12\ns_cmov_b64 s[20:21], -1\n"
     "v_mov_b32 v16, s20\nv_mov_b32 v17, s21",
-    "s_mul_hi_i32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_mul_hi_i32 s20, -7, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
-    "v17, s21\nv_mov_b32 v18, s22",
-    "s_mul_hi_u32 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_abs_i32 s20, s12\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 v17, "
-    "s21\nv_mov_b32 v18, s22",
-    "s_abs_i32 s20, 0x80000000\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
-    "v17, s21\nv_mov_b32 v18, s22",
-    "s_pack_ll_b32_b16 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_pack_lh_b32_b16 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_pack_hh_b32_b16 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_pack_hl_b32_b16 s20, s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bitcmp0_b32 s12, s13\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 "
-    "v17, s21\nv_mov_b32 v18, s22",
-    "s_bitcmp1_b32 s12, 7\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, s20\nv_mov_b32 v17, "
-    "s21\nv_mov_b32 v18, s22",
-    "s_bitcmp0_b64 s[12:13], s14\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_bitcmp1_b64 s[12:13], 40\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "s_setprio 2\ns_getreg_b32 s20, hwreg(HW_REG_STATUS, 3, 2)\ns_cselect_b32 s22, 1, "
-    "2\nv_mov_b32 v16, s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "v_readfirstlane_b32 s20, v4\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "v_readlane_b32 s20, v4, 37\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "v_readlane_b32 s20, v4, s12\ns_cselect_b32 s22, 1, 2\nv_mov_b32 v16, "
-    "s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
-    "v_readlane_b32 s20, v1, 3\nv_readfirstlane_b32 s21, v2\ns_cselect_b32 s22, 1, "
-    "2\nv_mov_b32 v16, s20\nv_mov_b32 v17, s21\nv_mov_b32 v18, s22",
+    "s_mul_hi_i32 s20, s12, s13" RESULTS,
+    "s_mul_hi_i32 s20, -7, s13" RESULTS,
+    "s_mul_hi_u32 s20, s12, s13" RESULTS,
+    "s_abs_i32 s20, s12" RESULTS,
+    "s_abs_i32 s20, 0x80000000" RESULTS,
+    "s_pack_ll_b32_b16 s20, s12, s13" RESULTS,
+    "s_pack_lh_b32_b16 s20, s12, s13" RESULTS,
+    "s_pack_hh_b32_b16 s20, s12, s13" RESULTS,
+    "s_pack_hl_b32_b16 s20, s12, s13" RESULTS,
+    "s_bitcmp0_b32 s12, s13" RESULTS,
+    "s_bitcmp1_b32 s12, 7" RESULTS,
+    "s_bitcmp0_b64 s[12:13], s14" RESULTS,
+    "s_bitcmp1_b64 s[12:13], 40" RESULTS,
+    "s_setprio 2\ns_getreg_b32 s20, hwreg(HW_REG_STATUS, 3, 2)" RESULTS,
+    "v_readfirstlane_b32 s20, v4" RESULTS,
+    "v_readlane_b32 s20, v4, 37" RESULTS,
+    "v_readlane_b32 s20, v4, s12" RESULTS,
+    "v_readlane_b32 s20, v1, 3\nv_readfirstlane_b32 s21, v2" RESULTS,
     /* lanes, in waves of 64 too: v16 to v18 and v4 are in registers */
     "v_readlane_b32 s23, v4, 37\nv_readlane_b32 s24, v4, 5\nv_mov_b32 v16, "
     "s23\nv_mov_b32 v17, s24",
@@ -643,7 +624,7 @@ START_TEST(calls_the_same)
             gpus_place(&g, t.at);
             for (unsigned seed = 0; seed < (k ? 3u : 12u); seed++) {
                 fill(seed);
-                (void)gpus_compare(&g, &load, lines[_i]);
+                same(&load, lines[_i]);
             }
         }
 }
@@ -653,7 +634,7 @@ END_TEST
 
 #define MIXED_LENGTH 40u
 
-/* $: a VGPR from RESULT on; %: an SGPR of four, or VCC. */
+/* $: a VGPR from RESULT on; %: an SGPR of four, or VCC; &: a mask there. */
 static const char *const parts[] = {
     "v_add_f32 $, $, $",
     "v_fmac_f32 $, $, $",
@@ -666,14 +647,14 @@ static const char *const parts[] = {
     "v_xor_b32 $, %, $",
     "v_mul_lo_u32 $, $, $",
     "v_mov_b32 $, $",
-    "v_cmp_lt_i32 %, $, $",
-    "v_cmp_gt_f32 %, $, $",
+    "v_cmp_lt_i32 &, $, $",
+    "v_cmp_gt_f32 &, $, $",
     "v_cmp_ne_u32 vcc_lo, $, $",
-    "v_cndmask_b32 $, $, $, %",
+    "v_cndmask_b32 $, $, $, &",
     "v_cndmask_b32 $, $, $, vcc_lo",
     "v_add_co_u32 $, vcc_lo, $, $",
     "v_add_co_ci_u32 $, vcc_lo, $, $, vcc_lo",
-    "v_sub_co_ci_u32 $, %, $, $, %",
+    "v_sub_co_ci_u32 $, &, $, $, &",
     "v_subrev_f32 $, $, $",
     "v_dual_mul_f32 v16, v17, v18 :: v_dual_cndmask_b32 v19, v20, v21",
     "v_dual_add_f32 v18, v19, v20 :: v_dual_mov_b32 v17, v22",
@@ -695,15 +676,15 @@ static const char *const parts[] = {
     "v_cvt_f16_f32 $, $",
     "v_pack_b32_f16 $, $, $",
     "v_lshrrev_b16 $, 3, $",
-    "v_cndmask_b16 $, $, $, %",
+    "v_cndmask_b16 $, $, $, &",
     "v_dot4_i32_iu8 $, $, $, $ neg_lo:[1,0,0]",
     "v_mbcnt_lo_u32_b32 $, %, $",
-    "v_cmp_lt_u64 %, v[16:17], v[19:20]",
+    "v_cmp_lt_u64 &, v[16:17], v[19:20]",
     "v_cmp_ge_i64 vcc_lo, v[17:18], s[12:13]",
     "v_lshlrev_b64 v[16:17], $, v[17:18]",
     "v_lshrrev_b64 v[20:21], 3, v[20:21]",
     "v_mad_u64_u32 v[18:19], null, $, $, v[19:20]",
-    "v_mad_u64_u32 v[22:23], %, $, $, v[16:17]",
+    "v_mad_u64_u32 v[22:23], &, $, $, v[16:17]",
 };
 
 static uint32_t next_random(uint32_t *state)
@@ -715,14 +696,23 @@ static uint32_t next_random(uint32_t *state)
 static void put_part(struct text *t, uint32_t *state)
 {
     static const char *const sgprs[] = {"s12", "s13", "s14", "s15", "vcc_lo"};
+    static const char *const pairs[] = {"s[12:13]", "s[12:13]", "s[14:15]", "s[14:15]",
+                                        "vcc"};
     const char *p = parts[next_random(state) % (sizeof parts / sizeof *parts)];
     /* two SGPRs at most in a vector instruction: the same one for all */
-    const char *sgpr = sgprs[next_random(state) % 5];
+    unsigned which = next_random(state) % 5;
+    const char *sgpr = sgprs[which], *mask = wave64 ? pairs[which] : sgpr;
+    if (wave64 && strstr(p, "v_dual"))
+        return;
+    if (wave64 && *p == 'v' && which == 4) /* VCC is a mask there */
+        sgpr = "s15";
     for (; *p; p++)
         if (*p == '$')
             put(t, "v%u", RESULT + next_random(state) % 12);
         else if (*p == '%')
             put(t, "%s", sgpr);
+        else if (*p == '&')
+            put(t, "%s", mask);
         else
             put(t, "%c", *p);
     put(t, "\n");
@@ -737,20 +727,22 @@ START_TEST(together)
     put_begin(&t, _i & 1 ? 0x2f0 : 0xf0);
     for (unsigned i = 0; i < 12; i++)
         put(&t, "v_add_nc_u32 v%u, %u, v%u\n", RESULT + i, i / 3, 2 + i % 3);
-    put(&t, "s_mov_b32 vcc_lo, s13\ns_mov_b32 exec_lo, 0x%x\ns_mov_b32 s24, 3\nloop:\n",
-        exec[_i % 3]);
+    put(&t, "s_mov_b32 vcc_lo, s13\ns_mov_b32 vcc_hi, s14\n");
+    put_exec(&t, exec[_i % 3]);
+    put(&t, "s_mov_b32 s24, 3\nloop:\n");
     for (unsigned i = 0; i < MIXED_LENGTH; i++)
         put_part(&t, &state);
     put(&t, "s_sub_u32 s24, s24, 1\ns_cmp_lg_u32 s24, 0\ns_cbranch_scc1 @loop\n");
     put(&t, "s_xor_b32 s12, s12, s13\ns_xor_b32 s12, s12, s14\n"
             "s_xor_b32 s12, s12, s15\ns_xor_b32 s12, s12, vcc_lo\n"
-            "s_cselect_b32 s13, 1, 2\ns_mov_b32 exec_lo, -1\n"
+            "s_mul_i32 s14, vcc_hi, 5\ns_xor_b32 s12, s12, s14\n"
+            "s_cselect_b32 s13, 1, 2\ns_mov_b64 exec, -1\n"
             "v_add_nc_u32 v5, s12, v5\nv_add_nc_u32 v5, s13, v5\n");
     put_end(&t, 12);
     gpus_place(&g, t.at);
     for (unsigned seed = 0; seed < 4; seed++) {
         fill(seed);
-        (void)gpus_compare(&g, &load, t.at);
+        same(&load, t.at);
     }
 }
 END_TEST
@@ -768,7 +760,7 @@ static bool has_better(const struct recipe *r)
 static Suite *suite(void)
 {
     Suite *s = suite_create("recipes");
-    TCase *c = tcase_create("all");
+    TCase *c = tcase_create("all"), *many = tcase_create("together");
     tcase_set_timeout(c, 600);
     tcase_add_unchecked_fixture(c, setup, teardown);
     suite_add_tcase(s, c);
@@ -779,8 +771,10 @@ static Suite *suite(void)
         return s;
     tcase_add_loop_test(c, means_the_same, 0, (int)n_recipes);
     tcase_add_loop_test(c, calls_the_same, 0, (int)(sizeof lines / sizeof *lines));
-    if (!wave64) /* its masks are of 32 bits */
-        tcase_add_loop_test(c, together, 0, 300);
+    tcase_set_timeout(many, 600);
+    tcase_add_unchecked_fixture(many, setup, teardown);
+    suite_add_tcase(s, many);
+    tcase_add_loop_test(many, together, 0, 300);
     return s;
 }
 

@@ -233,8 +233,7 @@ END_TEST
 START_TEST(same_order_wave64)
 {
     g.wave64 = true;
-    if (level == EMU_SIMD_AVX512) /* AVX2 interprets them */
-        (void)run_script(&scripts[_i]);
+    (void)run_script(&scripts[_i]);
 }
 END_TEST
 
