@@ -88,21 +88,17 @@ static ASIDE bool touch(struct shadow *s, struct shadow_block *b)
     return shadow_touch_plain(s, b);
 }
 
-static ASIDE void settle_strips(struct shadow_block *b)
-{
-    shadow_settle_strips(b);
-}
-
-/* The block that holds address, as it is if nobody has touched it in this epoch; NULL:
- * ask. */
+/* The block that holds address, which may have strips, as it is if nobody has touched
+ * it in this epoch; NULL: ask. */
 static ALWAYS struct shadow_block *block_at(struct shadow *s, uint64_t address)
 {
     struct shadow_block *b = shadow_peek(s, address);
-    if (!b || (b->epoch != s->epoch && !touch(s, b)))
-        return NULL;
-    if (b->strips)
-        settle_strips(b);
-    return b;
+    return b && (b->epoch == s->epoch || touch(s, b)) ? b : NULL;
+}
+
+static ASIDE void settle_strips(struct shadow_block *b)
+{
+    shadow_settle_strips(b);
 }
 
 /* Loops go on by equal steps. */
@@ -157,6 +153,8 @@ static ASIDE bool judge_odd_line(struct judged *j, struct shadow_block *b,
                                  unsigned line, unsigned lane)
 {
     unsigned plane = SHADOW_WRITE;
+    if (b && b->strips)
+        settle_strips(b);
     if (!b || b->shift != 2 || b->reads || !word_fine(j, b, SHADOW_WRITE, line) ||
         !word_fine(j, b, SHADOW_ATOMIC, line))
         return false;
@@ -179,7 +177,7 @@ static ALWAYS bool is_plain(const struct shadow_block *b)
     uint64_t apart;
     _Static_assert(sizeof apart == sizeof b->apart, "a bit for each line of each");
     __builtin_memcpy(&apart, b->apart, sizeof apart);
-    return b->shift == 2 && !b->reads && !apart;
+    return b->shift == 2 && !b->strips && !b->reads && !apart;
 }
 
 /* Does the value say nothing that counts but what the wave is behind of? */
@@ -265,6 +263,8 @@ static inline bool judge_span(struct judged *j, uint64_t at, bool write, unsigne
 {
     struct shadow_block *b = block_at(j->s, at);
     unsigned from = (unsigned)(at % SHADOW_BLOCK) / LINE_BYTES, plane = SHADOW_WRITE;
+    if (b && b->strips)
+        settle_strips(b);
     if (!b || b->shift != 2 || b->reads || !words_fine(j, b, SHADOW_WRITE, from, n) ||
         !words_fine(j, b, SHADOW_ATOMIC, from, n))
         return false;
@@ -411,6 +411,8 @@ static ASIDE struct shadow_read *find_read(const struct judged *j,
 static ASIDE struct shadow_reads *begin_reads(struct shadow *s, struct shadow_block *b)
 {
     struct shadow_reads *r = s->spare_reads;
+    if (b->strips)
+        settle_strips(b);
     for (unsigned p = 0; p < SHADOW_PLANES; p++)
         if (b->top[p] >= s->dead)
             return NULL;
@@ -528,20 +530,29 @@ static ASIDE unsigned read_row(const struct race_line *l, uint64_t address,
     return fine && done(l, row);
 }
 
-/* A row that is no strip of memory, or of one that is not fine. */
-static ASIDE unsigned other_row(const struct race_line *l, uint64_t address,
-                                struct emu_row *row)
+/* Sixteen lanes after the other. */
+static ALWAYS unsigned pair_row(const struct race_line *l, struct shadow *s,
+                                uint64_t address, struct emu_row *row)
 {
-    const struct race_form *f = row->what;
-    struct shadow *s = row->lds ? l->group->lds : l->race->global;
-    if (!row->lds && !f->strip)
-        fetch_next(s, row, address);
-    if (!f->n_lines || address % LINE_BYTES)
-        return read_row(l, address, row);
-    if (f->pair && (row->write ? judge_pair(s, address, row, true)
-                               : judge_pair(s, address, row, false)))
+    if (row->write ? judge_pair(s, address, row, true)
+                   : judge_pair(s, address, row, false))
         return done(l, row);
     return judge_row(l, address, row);
+}
+
+/* Of memory, but no strip, or of one that is not fine. */
+static ASIDE unsigned odd_strip(const struct race_line *l, uint64_t address,
+                                struct emu_row *row)
+{
+    return address % LINE_BYTES ? read_row(l, address, row)
+                                : pair_row(l, l->race->global, address, row);
+}
+
+static ASIDE unsigned strip_row(const struct race_line *l, uint64_t address,
+                                struct emu_row *row)
+{
+    fetch_next(l->race->global, row, address);
+    return judge_strip(l, address, row) ? done(l, row) : odd_strip(l, address, row);
 }
 
 unsigned ck_race_row(struct race_line *l, uint64_t address, struct emu_row *row)
@@ -549,8 +560,13 @@ unsigned ck_race_row(struct race_line *l, uint64_t address, struct emu_row *row)
     if (!l || (row->asked != l->turn && !begin(l, row)))
         return false;
     const struct race_form *f = row->what;
-    if (!f->strip)
-        return other_row(l, address, row);
-    fetch_next(l->race->global, row, address);
-    return judge_strip(l, address, row) ? done(l, row) : other_row(l, address, row);
+    if (f->strip)
+        return strip_row(l, address, row);
+    if (!row->lds)
+        fetch_next(l->race->global, row, address);
+    if (!f->n_lines || address % LINE_BYTES)
+        return read_row(l, address, row);
+    if (f->pair)
+        return pair_row(l, l->group->lds, address, row);
+    return judge_row(l, address, row);
 }
