@@ -214,9 +214,27 @@ def report(rdna3, elf, engine, options):
     return r.returncode, re.sub(r"0x[0-9a-f]{9,}|\b[0-9]{11,}\b", "ADDRESS", r.stderr + r.stdout)
 
 
+class Strips(Kernel):
+    """Waves go over memory by whole strips (shadow.h) that others may share."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.wave64 = False
+        store, load = "global_store_b32 v6, v2, s[4:5]", "global_load_b32 v8, v6, s[4:5]"
+        body = [self.r.choice([store, load]) for _ in range(self.r.randint(1, 3))]
+        self.lines = ["s_load_b64 s[4:5], s[0:1], 0x0",
+                      f"s_lshl_b32 s6, s2, {self.r.choice([7, 8, 10, 12])}",
+                      f"v_and_b32 v6, {self.r.choice(['0x1f', '0x3f', '0xff'])}, v0",
+                      "v_lshlrev_b32 v6, 2, v6", "v_add_nc_u32 v6, s6, v6", "v_mov_b32 v2, 7",
+                      "s_movk_i32 s8, 30", "s_waitcnt lgkmcnt(0)", ".Lstrips:", *body,
+                      f"v_add_nc_u32 v6, {self.r.choice(['0x80', '0x100', '0x800'])}, v6",
+                      "s_sub_u32 s8, s8, 1", "s_cmp_lg_u32 s8, 0", "s_cbranch_scc1 .Lstrips",
+                      "s_waitcnt vmcnt(0)", "s_endpgm"]
+
+
 def compare(rdna3, seed, folder):
     """-> what is wrong, or ""; is there a finding?"""
-    kernel = Kernel(seed)
+    kernel = Strips(seed) if seed % 8 == 0 else Kernel(seed)
     source, elf = (os.path.join(folder, "kernel" + end) for end in (".s", ".elf"))
     with open(source, "w", encoding="ascii") as f:
         f.write(kernel.text())
