@@ -57,8 +57,8 @@ static inline bool tm_loads_later(struct tm_engine *t, const struct tm_wave *w,
                                   const struct tm_inst *i)
 {
     const struct tm_pattern *p = &i->pattern;
-    const uint32_t *row =
-        (const uint32_t *)(const void *)(w->rows + (size_t)i->lds_vgpr * EMU_ROW_BYTES);
+    const void *at = w->rows + (size_t)i->lds_vgpr * EMU_ROW_BYTES;
+    const uint32_t *row = at;
     if (!i->loads_later || tm_lds_is_split(&t->chip.b, &w->group->lds) ||
         w->writes >> i->lds_vgpr % 64 & 1u || *w->exec != UINT32_MAX ||
         !tm_lds_is_seen(p, row, 32) || row[0] + (int64_t)p->low < 0 ||
