@@ -98,9 +98,9 @@ struct known {
 
 #define RUN_MASKS 6u /* that one run writes */
 
-/* AVX2: instructions that are done for eight lanes after another, each row in one
- * register (quarters.c): a quarter of a row; of waves of 64 lanes, of the rows of a
- * half (emit.half) after the other. */
+/* AVX2: instructions that are done for a quarter of the lanes after another, each row
+ * in one register (quarters.c). Waves of 64 lanes: the same code runs for the lower
+ * half, then for the upper one, with ROWS at its rows and RUN_SGPRS at its masks. */
 struct run {
     bool on;
     unsigned quarter;
@@ -108,8 +108,9 @@ struct run {
     uint8_t mask[RUN_MASKS]; /* SGPRs that are written as masks ... */
     unsigned n_masks;        /* ... and collected in general registers until the end */
 };
-#define NO_SGPR  ~0u
-#define RUN_EXEC 7u /* with lanes off: the register that has EXEC in signs */
+#define NO_SGPR   ~0u
+#define RUN_SGPRS RDX /* W, then one SGPR further on */
+#define RUN_EXEC  7u  /* with lanes off: the register that has EXEC in signs */
 static const uint8_t run_mask_reg[RUN_MASKS] = {RSI, RDI, R8, R9, R10, R11};
 
 struct emit {
@@ -224,15 +225,9 @@ static inline unsigned row_reg(const struct emit *e, unsigned entry, unsigned pa
 {
     return entry * e->parts + part;
 }
-/* What row of the lower half means in a run. */
-static inline unsigned run_row(const struct emit *e, unsigned row)
-{
-    return e->run.on ? row + e->half * WAVE_VGPRS : row;
-}
 static inline struct x86_rm row_mem(const struct emit *e, unsigned row, unsigned part)
 {
     part += e->run.quarter;
-    row = run_row(e, row);
     return rm_mem(ROWS, (int32_t)(row * ROW_BYTES + part * e->part_bytes));
 }
 

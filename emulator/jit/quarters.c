@@ -1,11 +1,12 @@
 /* quarters.c: AVX2: runs of vector instructions, done for a quarter of the lanes after
- * another (of 64 lanes: an eighth, those of the lower half first).
+ * another.
  *
  * A row is four registers of AVX2, of which there are sixteen; a quarter of it is one,
  * so that a run keeps all its rows in registers. Lanes do not depend on one another in
  * it. Masks that it writes are collected in general registers until its end; within it
  * they are read where TEMP_M still has them. Scalar instructions in between go first if
- * that changes nothing. SPDX-License-Identifier: MIT
+ * that changes nothing. Waves of 64 lanes go through the code twice, once for each
+ * half. SPDX-License-Identifier: MIT
  */
 #include "emit.h"
 
@@ -129,7 +130,7 @@ static void emit_quarter(struct emit *e, unsigned i, unsigned n)
     rows_init(&e->rows, e->masked ? RUN_EXEC : RUN_ROWS);
     e->run.m_sgpr = NO_SGPR;
     if (e->masked)
-        emit_spread_mask(e, RUN_EXEC, exec_sel(e), 0);
+        emit_spread_mask(e, RUN_EXEC, ISA_SEL_EXEC_LO, 0);
     for (unsigned k = i; k < i + n; k++) {
         const struct uop *u = e->t->step[k].u;
         const struct recipe *r[2];
@@ -138,6 +139,22 @@ static void emit_quarter(struct emit *e, unsigned i, unsigned n)
             (void)(u->flags & UF_PAIR ? emit_vopd(e, u) : emit_vector(e, u));
     }
     rows_flush(e, &e->rows);
+}
+
+/* Back to at for the upper half of 64 lanes; what masks have of the lower one moves to
+ * the lower halves of their registers. */
+static void repeat(struct emit *e, size_t at)
+{
+    const int32_t half = WAVE_VGPRS * ROW_BYTES;
+    x86_alu(e->x, ALU_CMP, true, RUN_SGPRS, W);
+    size_t both = x86_jcc(e->x, CC_NE);
+    for (unsigned i = 0; i < e->run.n_masks; i++)
+        x86_shift_imm(e->x, SHIFT_SHR, true, run_mask_reg[i], 32);
+    x86_alu_imm(e->x, ALU_ADD, true, RUN_SGPRS, 4);
+    x86_alu_imm(e->x, ALU_ADD, true, ROWS, half);
+    x86_jmp_to(e->x, at);
+    x86_land(e->x, both);
+    x86_alu_imm(e->x, ALU_SUB, true, ROWS, half);
 }
 
 static void store_masks(struct emit *e)
@@ -169,10 +186,13 @@ unsigned emit_quarters(struct emit *e, unsigned i)
     for (unsigned k = 0; k < s.n_masks; k++)
         e->run.mask[k] = s.masks[k];
     e->parts = 1;
-    for (e->half = 0; e->half < (e->wave64 ? 2u : 1u); e->half++)
-        for (e->run.quarter = 0; e->run.quarter < parts; e->run.quarter++)
-            emit_quarter(e, i, n);
-    e->half = 0;
+    if (e->wave64)
+        x86_mov(e->x, true, RUN_SGPRS, W);
+    size_t at = x86_here(e->x);
+    for (e->run.quarter = 0; e->run.quarter < parts; e->run.quarter++)
+        emit_quarter(e, i, n);
+    if (e->wave64)
+        repeat(e, at);
     store_masks(e);
     e->run = (struct run){.m_sgpr = NO_SGPR};
     e->parts = parts;

@@ -114,8 +114,12 @@ bool rows_room(const struct emit *e)
 unsigned rows_write(struct emit *e, unsigned row, bool keep)
 {
     unsigned c = keep ? rows_load(e, row) : rows_find(e, row);
-    e->written[run_row(e, row)] = true;
-    known_forget_row(e, run_row(e, row));
+    e->written[row] = true;
+    known_forget_row(e, row);
+    if (e->run.on && e->wave64) {
+        e->written[row + WAVE_VGPRS] = true;
+        known_forget_row(e, row + WAVE_VGPRS);
+    }
     if (c == NO_ENTRY)
         c = touch(&e->rows, place(e, row));
     e->rows.dirty[c] = true;

@@ -53,7 +53,8 @@ static bool suits(const struct recipe *r, const struct uop *u)
 
 void emit_spread_mask(struct emit *e, unsigned reg, unsigned sgpr, unsigned part)
 {
-    x86_vec(e->x, X86_BROADCASTSS, reg, 0, rm_mem(W, sgpr_mem(sgpr).disp), 0, 0);
+    unsigned base = e->run.on && e->wave64 ? RUN_SGPRS : W;
+    x86_vec(e->x, X86_BROADCASTSS, reg, 0, rm_mem(base, sgpr_mem(sgpr).disp), 0, 0);
     x86_vec(e->x, X86_PSLLVD, reg, reg, const_rm(C_LANES0 + part + e->run.quarter), 0,
             0);
 }
@@ -65,16 +66,16 @@ static void load_mask(struct emit *e, const struct usrc *s, unsigned part)
         x86_k_load(e->x, K_MASK + part,
                    mem_at(W, sgpr_mem(s->sel).disp + (int32_t)(2 * part)));
     else if (!e->run.on || e->run.m_sgpr != s->sel)
-        emit_spread_mask(e, temp_reg(e, TEMP_M), s->sel + (e->run.on ? e->half : 0),
-                         part);
+        emit_spread_mask(e, temp_reg(e, TEMP_M), s->sel, part);
     e->run.m_sgpr = s->sel;
 }
 
 /* A run: the bits of a quarter, in eax, to those of the quarters before, which are all
- * that stays of what was there. */
+ * that stays of what was there. Waves of 64 lanes: in the upper half of the register.
+ */
 static void store_quarter(struct emit *e, unsigned sgpr)
 {
-    unsigned i = 0, shift = 32 * e->half + 8 * e->run.quarter, rest = 64 - shift;
+    unsigned i = 0, shift = 8 * e->run.quarter + (e->wave64 ? 32 : 0);
     while (i + 1 < e->run.n_masks && e->run.mask[i] != sgpr)
         i++;
     unsigned reg = run_mask_reg[i];
@@ -86,11 +87,11 @@ static void store_quarter(struct emit *e, unsigned sgpr)
     if (shift < 32) {
         x86_alu_imm(e->x, ALU_AND, false, reg, (int32_t)((1u << shift) - 1));
     } else {
-        x86_shift_imm(e->x, SHIFT_SHL, true, reg, rest);
-        x86_shift_imm(e->x, SHIFT_SHR, true, reg, rest);
+        x86_shift_imm(e->x, SHIFT_SHL, true, reg, 64 - shift);
+        x86_shift_imm(e->x, SHIFT_SHR, true, reg, 64 - shift);
     }
-    x86_shift_imm(e->x, SHIFT_SHL, shift >= 32, RAX, shift);
-    x86_alu(e->x, ALU_OR, shift >= 32, reg, RAX);
+    x86_shift_imm(e->x, SHIFT_SHL, e->wave64, RAX, shift);
+    x86_alu(e->x, ALU_OR, e->wave64, reg, RAX);
 }
 
 void emit_store_mask(struct emit *e, const struct uop *u)

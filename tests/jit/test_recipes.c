@@ -575,8 +575,8 @@ static const char *const lines[] = {
     "v_writelane_b32 v16, 0x12345, 63\nv_mov_b32 v16, v2\nv_writelane_b32 v16, s12, "
     "0\nv_readlane_b32 s23, v16, 63\nv_mov_b32 v17, s23",
     "s_mov_b32 m0, 70\nv_writelane_b32 v4, exec_lo, m0\nv_mov_b32 v16, v4",
-    "v_writelane_b32 v126, s12, 3\nv_writelane_b32 v127, s13, 40\nv_mov_b32 v16, "
-    "v126\nv_mov_b32 v17, v127",
+    "v_writelane_b32 v62, s12, 3\nv_writelane_b32 v63, s13, 40\nv_mov_b32 v16, "
+    "v62\nv_mov_b32 v17, v63",
     /* DPP */
     "v_mov_b32_dpp v16, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
     "v_mov_b32_dpp v16, v2 row_shr:1 row_mask:0xf bank_mask:0xf",
