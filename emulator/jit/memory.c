@@ -280,8 +280,10 @@ static bool asks_for_rows(const struct emit *e, const struct access *a)
 static void emit_load(struct emit *e, struct access *a)
 {
     enum shape shape = a->shape;
-    bool by_parts =
-        shape != SHAPE_APART && !a->small && !(shape == SHAPE_UNKNOWN && a->alias);
+    /* a part may go the slow way when those before it have been written over their
+     * addresses */
+    bool once = a->alias && (shape == SHAPE_UNKNOWN || a->in_memory);
+    bool by_parts = shape != SHAPE_APART && !a->small && !once;
     size_t done[2] = {0, 0};
     struct jumps apart = {.n = 0};
     if (asks_for_rows(e, a)) {

@@ -199,6 +199,31 @@ START_TEST(whole_elements)
 }
 END_TEST
 
+/* Loads over their own addresses: the last quarter of the lanes comes to a region that
+ * the wave has not seen, when the others may have been loaded. */
+START_TEST(own_addresses)
+{
+    static const char text[] =
+        "v_lshrrev_b32 v1, 3, v0\nv_lshlrev_b32 v1, 10, v1\nv_and_b32 v2, 7, v0\n"
+        "v_lshl_add_u32 v1, v2, 2, v1\nv_add_nc_u32 v4, 0x9400, v1\n"
+        "v_cmp_lt_u32 vcc_lo, 23, v0\nv_cndmask_b32 v3, v1, v4, vcc_lo\n"
+        "v_mov_b32 v31, s1\nv_mov_b32 v5, 0\n"
+        "v_add_co_u32 v30, vcc_lo, s0, v1\n"
+        "v_add_co_ci_u32 v33, vcc_lo, 0, v31, vcc_lo\n"
+        "v_add_co_u32 v32, vcc_lo, s0, v3\n"
+        "v_add_co_ci_u32 v34, vcc_lo, 0, v31, vcc_lo\nv_mov_b32 v31, v33\n"
+        "s_mov_b32 s9, 3\nloop:\nglobal_load_b32 v31, v[30:31], off\n"
+        "s_waitcnt vmcnt(0)\nv_add_nc_u32 v5, v31, v5\nv_mov_b32 v30, v32\n"
+        "v_mov_b32 v31, v34\ns_sub_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 0\n"
+        "s_cbranch_scc1 @loop\nv_lshlrev_b32 v1, 2, v0\n"
+        "global_store_b32 v1, v5, s[2:3]\ns_endpgm\n";
+    gpus_place(&g, text);
+    struct result r =
+        gpus_compare(&g, &(struct load){.groups = 1}, "loads over addresses");
+    ck_assert_int_eq(r.status, RD_OK);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("windows");
@@ -207,6 +232,7 @@ static Suite *suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, borders, 0, N_WALKS);
     tcase_add_loop_test(t, gone, 0, sizeof endless / sizeof *endless);
+    tcase_add_test(t, own_addresses);
     suite_add_tcase(s, t);
     t = tcase_create("elements");
     tcase_set_timeout(t, 60);
