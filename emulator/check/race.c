@@ -506,25 +506,29 @@ static bool returns(const struct emu_event *e)
 
 /* Does an atomic come behind plain accesses to a dword of LDS only by what it is about
  * to acquire there? Nothing made it wait for them, so it could as well come first.
- * Where who has done atomics stores, loads may be atomic, too. */
+ * Where who has done atomics stores, loads may be atomic, too. One that compares would
+ * fail, and read only, before the reader's own atomic behind its read. */
 static void judge_first(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                         const struct emu_access *a, struct shadow *s,
-                        const struct site *lane)
+                        const struct site *lane, bool succeeds)
 {
     uint64_t at = a->address[lane->lane];
     const struct shadow_block *b = shadow_at(s, at);
-    struct site me = *lane, other;
+    bool compares = isa_facts(e->inst->isa.op)->mem & ISA_MEM_COMPARE;
+    struct site me = *lane, other, last;
     if (a->space != EMU_SPACE_LDS || !a->read || !a->write || !b)
         return;
     me.flags = SITE_ATOMIC;
+    last = site_at(s, b, SHADOW_ATOMIC, at);
     other = site_at(s, b, SHADOW_WRITE, at);
-    bool owned = other.flags & SITE_OWNER;
+    bool reads = !succeeds || other.flags & SITE_OWNER;
     if (!race_ordered(ck, w, &me, &other) && !excused(&me, &other))
         add_pending(ck->race, e, a, lane->lane, at, 1u << b->shift, &other, true);
-    for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && !owned; k++) {
+    for (unsigned k = SHADOW_READ; k <= SHADOW_READ2 && !reads; k++) {
         other = site_at(s, b, (enum shadow_plane)k, at);
-        if (!race_ordered(ck, w, &me, &other) && !excused(&me, &other) &&
-            !race_is_flag(ck, &other))
+        bool left = compares && same_actor(ck, &last, &other);
+        if (!(left && last.clock >= other.clock) && !excused(&me, &other) &&
+            !race_ordered(ck, w, &me, &other) && !race_is_flag(ck, &other))
             add_pending(ck->race, e, a, lane->lane, at, 1u << b->shift, &other, false);
     }
 }
@@ -702,7 +706,7 @@ void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
         me.lane = (uint8_t)lane;
         me.stamp = ck->race->stamp;
         me.clock = w->order.clock;
-        judge_first(ck, w, e, a, shadow, &me);
+        judge_first(ck, w, e, a, shadow, &me, !(fail >> lane & 1));
         bool gives = !a->scalar && race_gives_back(ck, w, e, a, lane);
         race_tries(w, e, a, lane);
         me.flags = flags_of(ck, w, e, a, a->address[a->scalar ? 0 : lane], &me,
