@@ -322,8 +322,8 @@ static const struct uop *observe(struct wave *w, const struct uop *u, uint64_t i
     return u;
 }
 
-/* May it be left, but for what it accesses? */
-static bool may_be_left(const struct emu_stepper *s, const struct wave *w)
+/* May it be executed later, but for what it accesses? */
+static bool may_be_postponed(const struct emu_stepper *s, const struct wave *w)
 {
     const struct uop *u = w->next;
     const struct emu_queue *queue = s->dp.d->queue;
@@ -334,7 +334,7 @@ static bool may_be_left(const struct emu_stepper *s, const struct wave *w)
 bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave)
 {
     const struct wave *w = const_wave_of(wave);
-    return may_be_left(s, w) && !(w->next->flags & (UF_MEM | UF_MAY_FAULT));
+    return may_be_postponed(s, w) && !(w->next->flags & (UF_MEM | UF_MAY_FAULT));
 }
 
 bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave *wave,
@@ -342,7 +342,7 @@ bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave 
 {
     const struct wave *w = const_wave_of(wave);
     const struct uop *u = w->next;
-    if (u->fn != w->emu->level->ds_load || !may_be_left(s, w))
+    if (u->fn != w->emu->level->ds_load || !may_be_postponed(s, w))
         return false;
     const struct umem *m = &u->mem;
     uint32_t far = m->elems == 2 && m->off1 > m->off0 ? m->off1 : m->off0;
@@ -356,6 +356,7 @@ void emu_wave_catch_up(struct emu_wave *wave, unsigned n)
 {
     struct wave *w = wave_of(wave);
     w->next = observe_many(w, w->next, n);
+    rd_assert(w->next, "what was postponed cannot fault");
     w->n_insts += n;
 }
 

@@ -173,6 +173,8 @@ void tm_inst_use(const struct tm_engine *t, size_t index, struct tm_inst_use *ou
 /* Instructions that waves issued one a cycle without having been asked in between: says
  * how the run was simulated, nothing of the chip. */
 uint64_t tm_in_runs(const struct tm_engine *t);
+/* Loads from LDS that were executed later than they issued: the same. */
+uint64_t tm_loads_postponed(const struct tm_engine *t);
 
 /* Sums over the machine, by enum tm_count, of what was simulated. */
 void tm_counts(const struct tm_engine *t, uint64_t count[TM_COUNTS]);

@@ -17,10 +17,12 @@
 #define DATA_BYTES 65536u
 
 static uint8_t *code, *data;
-static size_t at;     /* bytes of code */
-static size_t label;  /* where the loop begins */
-static char *told[2]; /* what a run came to: turn by turn, by itself */
-static uint64_t in_runs[2];
+static uint32_t lds_bytes; /* of a workgroup */
+static size_t at;          /* bytes of code */
+static size_t label;       /* where the loop begins */
+static char *told[2];      /* what a run came to: turn by turn, by itself */
+static uint64_t in_runs[2], postponed[2]; /* loads from LDS */
+static uint64_t count[TM_COUNTS];         /* of the last run */
 
 static void setup(void)
 {
@@ -29,6 +31,7 @@ static void setup(void)
     ck_assert_ptr_ne(code, MAP_FAILED);
     data = code + CODE_BYTES;
     at = 0;
+    lds_bytes = 16384;
 }
 
 static void teardown(void)
@@ -112,7 +115,7 @@ static rd_status run_to(const struct launch *l, bool watched, struct emu_fault *
         .groups = {l->groups, 1, 1},
         .block = {32 * l->waves, 1, 1},
         .rsrc1 = 5u | 0xf0u << 12 | (uint32_t)l->wgp_mode << 29,
-        .lds_bytes = 16384,
+        .lds_bytes = lds_bytes,
         .n_user_sgprs = 6,
         .user_sgpr = {[4] = (uint32_t)to, [5] = (uint32_t)(to >> 32)}};
     struct tm_range range = {to, DATA_BYTES};
@@ -141,6 +144,8 @@ static rd_status run_to(const struct launch *l, bool watched, struct emu_fault *
     tm_print_listing(t, f);
     ck_assert_int_eq(fclose(f), 0);
     in_runs[!watched] = tm_in_runs(t);
+    postponed[!watched] = tm_loads_postponed(t);
+    tm_counts(t, count);
     tm_destroy(t);
     emu_destroy(emu);
     return st;
@@ -353,6 +358,9 @@ static void store_behind(const char *store)
         struct launch l = two_waves;
         l.wgp_mode = wgp_mode;
         compare(&l, 0);
+        /* That of v4, the last time, at least: what it finds is asked below. */
+        ck_assert_uint_ge(postponed[0], 4);
+        ck_assert_uint_ge(postponed[1], 4);
         for (unsigned lane = 0; lane < 32; lane++) {
             ck_assert_uint_eq(found(lane), 4 * lane);
             ck_assert_uint_eq(found(32 + lane), 0x1000);
@@ -381,15 +389,16 @@ START_TEST(flat_stores_behind_loads)
 }
 END_TEST
 
-/* At last it goes beyond the LDS, by as little as can be: that is its fault, then.
- * between: the register of its addresses is written, and it */
-static void load_beyond(const char *between)
+/* At last it goes beyond the LDS: that is its fault, then.
+ * from: of the first lane, what is added before and then; between: the register of its
+ * addresses is written, and it */
+static void load_beyond(const char *from, const char *between)
 {
     struct emu_fault fault = {.kind = EMU_FAULT_NONE};
     put_loads();
-    put("s_cmp_eq_u32 s9, 0\n"
-        "s_cselect_b32 s10, 0x3f81, 1\n"
-        "v_add_nc_u32 v1, s10, v2");
+    put("s_cmp_eq_u32 s9, 0");
+    put(from);
+    put("v_add_nc_u32 v1, s10, v2");
     put(between);
     put("ds_load_b32 v4, v1");
     end_loads();
@@ -397,15 +406,104 @@ static void load_beyond(const char *between)
     ck_assert_int_eq(fault.kind, EMU_FAULT_LDS_RANGE);
 }
 
+/* By as little as can be. */
+static const char above[] = "s_cselect_b32 s10, 0x3f81, 1";
+
 START_TEST(loads_beyond_the_lds)
 {
-    load_beyond("s_barrier");
+    load_beyond(above, "s_barrier");
+    ck_assert_uint_ge(postponed[1], 2);
 }
 END_TEST
 
 START_TEST(addresses_that_are_not_known)
 {
-    load_beyond("v_mov_b32 v6, v7");
+    load_beyond(above, "v_mov_b32 v6, v7");
+    ck_assert_uint_eq(postponed[1], 0);
+}
+END_TEST
+
+/* The last lane's address is the lowest. */
+START_TEST(loads_below_the_lds)
+{
+    load_beyond("s_cselect_b32 s10, -4, 0\n"
+                "v_lshlrev_b32 v2, 2, v0\n"
+                "v_and_b32 v2, 0x7c, v2\n"
+                "v_sub_nc_u32 v2, 0x7c, v2",
+                "s_barrier");
+    ck_assert_uint_ge(postponed[1], 1);
+}
+END_TEST
+
+static void put_loop(void)
+{
+    put("v_lshlrev_b32 v1, 3, v0\n"
+        "v_and_b32 v1, 0xf8, v1\n"
+        "v_lshlrev_b32 v2, 2, v0\n"
+        "v_mov_b32 v4, 0\n"
+        "v_mov_b32 v6, 0\n"
+        "s_movk_i32 s7, 5\n"
+        "s_barrier");
+    label = at;
+}
+
+/* Two lanes to a bank, and without half of them one. */
+START_TEST(lanes_that_are_off)
+{
+    uint64_t conflicts[2];
+    for (unsigned half = 0; half < 2; half++) {
+        at = 0;
+        put_loop();
+        put("s_cmp_eq_u32 s7, 5\n"
+            "s_cselect_b32 s8, -1, 0xffff");
+        put(half ? "s_mov_b32 exec_lo, s8" : "s_mov_b32 exec_lo, -1");
+        put("ds_load_b32 v4, v1\n"
+            "s_waitcnt lgkmcnt(0)");
+        end();
+        compare(&(struct launch){1, 1, 1, false, {1}}, 0);
+        conflicts[half] = count[TM_K_LDS_BANK];
+        ck_assert_uint_eq(postponed[1], half ? 0 : 4);
+    }
+    ck_assert_uint_gt(conflicts[1], 0);
+    ck_assert_uint_eq(conflicts[0], 5 * conflicts[1]);
+}
+END_TEST
+
+/* The second workgroup's LDS lies in that of both CUs. */
+START_TEST(an_lds_that_is_split)
+{
+    put_loop();
+    put("ds_load_b32 v4, v1\n"
+        "s_waitcnt lgkmcnt(0)");
+    end();
+    lds_bytes = 49152;
+    for (unsigned groups = 1; groups < 3; groups++) {
+        compare(&(struct launch){groups, 1, 1, true, {3}}, 0);
+        ck_assert_uint_eq(postponed[1], 4);
+        ck_assert_uint_eq(count[TM_K_LDS_BANK] % groups, 0);
+    }
+}
+END_TEST
+
+/* A load comes when as many are owed as can be: of a block all but the last. */
+START_TEST(loads_behind_many)
+{
+    enum { LEAST = 248, MOST = 258 };
+    unsigned sum = 0;
+    put_loop();
+    for (unsigned n = LEAST; n <= MOST; sum += n++) {
+        put("s_barrier");
+        for (unsigned k = 0; k < n; k++)
+            put("v_add_nc_u32 v6, 1, v6");
+        put("ds_load_b32 v4, v1");
+    }
+    put("s_waitcnt lgkmcnt(0)\n"
+        "global_store_b32 v2, v6, s[4:5]");
+    end();
+    compare(&(struct launch){1, 1, 1, false, {1}}, 0);
+    ck_assert_uint_ge(postponed[1], 4 * (MOST - LEAST));
+    for (unsigned lane = 0; lane < 32; lane++)
+        ck_assert_uint_eq(found(lane), 5 * sum);
 }
 END_TEST
 
@@ -424,6 +522,10 @@ int main(void)
     tcase_add_test(tc, flat_stores_behind_loads);
     tcase_add_test(tc, loads_beyond_the_lds);
     tcase_add_test(tc, addresses_that_are_not_known);
+    tcase_add_test(tc, loads_below_the_lds);
+    tcase_add_test(tc, lanes_that_are_off);
+    tcase_add_test(tc, an_lds_that_is_split);
+    tcase_add_test(tc, loads_behind_many);
     suite_add_tcase(s, tc);
     return suite_run(s);
 }

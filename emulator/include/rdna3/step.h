@@ -135,10 +135,10 @@ uint64_t emu_wave_executed(const struct emu_wave *wave);
 RD_CHECKED rd_status emu_wave_step(struct emu_stepper *s, struct emu_wave *wave,
                                    uint64_t clock, const struct emu_event **event);
 
-/* Nobody looks at every step: may the wave's next instruction be left until another one
- * is executed? It touches the wave's registers alone, cannot fault, does not read the
- * clock and goes on to what is behind it; whether it writes EXEC is the caller's
- * business. */
+/* Nobody looks at every step: may the wave's next instruction be postponed until
+ * another one is executed? It touches the wave's registers alone, cannot fault, does
+ * not read the clock and goes on to what is behind it; whether it writes EXEC is the
+ * caller's business. */
 bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave);
 /* The same of a load from the workgroup's LDS, as long as what it reads stays as it is:
  * nobody of the workgroup writes there, the wave does not write the register that its
@@ -150,8 +150,8 @@ bool emu_wave_may_wait(const struct emu_stepper *s, const struct emu_wave *wave)
  */
 bool emu_wave_may_load_later(const struct emu_stepper *s, const struct emu_wave *wave,
                              uint8_t *vgpr, uint32_t *limit);
-/* Execute so many that were left. Until then nothing else may be asked of the wave but
- * EXEC. */
+/* Execute so many that were postponed. Until then nothing else may be asked of the wave
+ * but EXEC. */
 void emu_wave_catch_up(struct emu_wave *wave, unsigned n);
 
 /* As emu_run, and writes down how many instructions each workgroup has executed.

@@ -26,7 +26,7 @@ static inline void tm_fetch_rows(const struct tm_wave *w, const struct tm_inst *
  * owed, what that writes, which it mostly reads, too. */
 static inline void tm_fetch_registers(const struct tm_wave *w, const struct tm_inst *i)
 {
-    if (i->loads_later) {
+    if (i->load_postponed) {
         tm_fetch_row(w, i->lds_vgpr);
         return;
     }

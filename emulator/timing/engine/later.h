@@ -14,8 +14,9 @@
 #include "ahead.h"
 #include "engine.h"
 
-/* It issues, and is executed later. */
-static inline void tm_leave(struct tm_wave *w, const struct tm_inst *i)
+/* It issues, and is executed later. That .owed holds as many is asked before; blocks of
+ * today's emulator (256 instructions, the last is never postponed) are no longer. */
+static inline void tm_postpone(struct tm_wave *w, const struct tm_inst *i)
 {
     w->owed++;
     w->writes |= i->writes;
@@ -53,13 +54,13 @@ static inline rd_status tm_step_now(struct tm_engine *t, struct tm_wave *w,
 }
 
 /* A load from LDS: are its addresses known, and within the workgroup's? */
-static inline bool tm_loads_later(struct tm_engine *t, const struct tm_wave *w,
-                                  const struct tm_inst *i)
+static inline bool tm_postpones_load(struct tm_engine *t, const struct tm_wave *w,
+                                     const struct tm_inst *i)
 {
     const struct tm_pattern *p = &i->pattern;
     const void *at = w->rows + (size_t)i->lds_vgpr * EMU_ROW_BYTES;
     const uint32_t *row = at;
-    if (!i->loads_later || tm_lds_is_split(&t->chip.b, &w->group->lds) ||
+    if (!i->load_postponed || tm_lds_is_split(&t->chip.b, &w->group->lds) ||
         w->writes >> i->lds_vgpr % 64 & 1u || *w->exec != UINT32_MAX ||
         !tm_lds_is_seen(p, row, 32) || row[0] + (int64_t)p->low < 0 ||
         row[0] + (int64_t)p->high >= i->lds_limit)
@@ -76,16 +77,17 @@ TM_HOT rd_status tm_step(struct tm_engine *t, struct tm_wave *w,
 {
     bool valu = sort == TM_SORT_PLAIN || sort == TM_SORT_VALU;
     bool later = valu || sort == TM_SORT_WAIT || (sort == TM_SORT_ANY && i->postponed);
-    if (sort == TM_SORT_LDS && w->owed != UINT8_MAX && tm_loads_later(t, w, i)) {
+    if (sort == TM_SORT_LDS && w->owed != UINT8_MAX && tm_postpones_load(t, w, i)) {
         w->group->loads += !w->loads;
         w->loads = true;
-        tm_leave(w, i);
+        t->chip.issues.loads_postponed++;
+        tm_postpone(w, i);
         *event = &t->load;
         return RD_OK;
     }
     if (!later || w->owed == UINT8_MAX)
         return tm_step_now(t, w, i, event);
-    tm_leave(w, i);
+    tm_postpone(w, i);
     t->plain.exec = t->chip.b.lanes == 32 ? *w->exec : emu_wave_exec(w->wave);
     *event = &t->plain;
     return RD_OK;

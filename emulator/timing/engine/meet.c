@@ -12,8 +12,8 @@
 
 /* May it be executed when something else of its wave is? The wave is at it. Whoever
  * decides about time looks at EXEC only. */
-static bool can_be_left(const struct tm_engine *t, const struct tm_wave *w,
-                        const struct tm_inst *i)
+static bool can_be_postponed(const struct tm_engine *t, const struct tm_wave *w,
+                             const struct tm_inst *i)
 {
     bool plain =
         (i->cls == TM_VALU || i->cls == TM_SALU) && !i->special && !i->writes_exec;
@@ -85,8 +85,8 @@ static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
     tm_inst_costs(&t->chip.b, i);
     tm_lds_costs(i);
     tm_inst_bound(i, t->all->pools.vgprs);
-    i->postponed = can_be_left(t, w, i);
-    i->loads_later =
+    i->postponed = can_be_postponed(t, w, i);
+    i->load_postponed =
         i->cls == TM_LDS && t->launch.lanes == 32 &&
         emu_wave_may_load_later(t->stepper, w->wave, &i->lds_vgpr, &i->lds_limit);
     tm_inst_sort(i, t->chip.b.lanes);

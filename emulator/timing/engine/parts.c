@@ -170,6 +170,7 @@ static void add_counts(struct tm_chip *to, const struct tm_chip *from)
     to->issues.all += from->issues.all;
     to->issues.skipped += from->issues.skipped;
     to->issues.in_runs += from->issues.in_runs;
+    to->issues.loads_postponed += from->issues.loads_postponed;
     for (unsigned c = 0; c < TM_CLASSES; c++)
         to->issues.of_class[c] += from->issues.of_class[c];
     to->lds.active += from->lds.active;

@@ -114,7 +114,7 @@ static inline bool tm_run_on(struct tm_engine *t, struct tm_wave *w)
     for (;;) {
         struct tm_inst *i = w->next, *next = i->follows;
         b->now++;
-        tm_leave(w, i);
+        tm_postpone(w, i);
         valu_issued(b, w, i, 1, valu_result(b, w, i, TM_PIPE_PLAIN, 1), false);
         i->cycles++;
         i->executions++;

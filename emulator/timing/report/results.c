@@ -50,6 +50,11 @@ uint64_t tm_in_runs(const struct tm_engine *t)
     return t->chip.issues.in_runs;
 }
 
+uint64_t tm_loads_postponed(const struct tm_engine *t)
+{
+    return t->chip.issues.loads_postponed;
+}
+
 void tm_counts(const struct tm_engine *t, uint64_t count[TM_COUNTS])
 {
     tm_account_count(t, count);

@@ -104,9 +104,9 @@ struct tm_se {
 };
 
 /* Instructions issued. skipped: VALU, EXEC being zero; in_runs: without a turn of their
- * own (engine/run.h). */
+ * own (engine/run.h); loads_postponed: from LDS (engine/later.h). */
 struct tm_issues {
-    uint64_t all, skipped, in_runs, of_class[TM_CLASSES];
+    uint64_t all, skipped, in_runs, loads_postponed, of_class[TM_CLASSES];
 };
 
 struct tm_chip {

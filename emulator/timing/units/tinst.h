@@ -127,14 +127,14 @@ struct tm_inst {
     uint8_t waits;       /* bit per limit of .wait */
     bool exec_matters;   /* skipped if EXEC is zero */
     bool postponed;      /* it may be executed later than it issues (meet.c) */
-    bool loads_later;    /* so may this load from LDS, mostly (engine/later.h) */
+    bool load_postponed; /* a load from LDS: so may it, mostly (engine/later.h) */
     bool alone;          /* it may touch what all shader engines share */
     bool looks;          /* it, or what comes next, may wait for vector memory */
     uint8_t vgpr_fields; /* source fields that are VGPRs */
     bool pair;           /* VOPD */
     bool stores_lds;     /* it may change what a load finds that is executed later */
     uint8_t lds_vgpr;    /* that the addresses of an LDS instruction are in, mostly */
-    uint32_t lds_limit;  /* .loads_later: these are to be below */
+    uint32_t lds_limit;  /* .load_postponed: these are to be below */
 
     /* VGPRs that a VALU instruction reads and writes, one by one; behind an odd number
      * of the former the first of them once more. */
