@@ -48,10 +48,12 @@ struct dispatch {
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */
 struct resident {
     struct workgroup group;
-    uint64_t number;   /* linear workgroup index */
-    uint32_t block[3]; /* work-items of this one, which may be partial */
-    uint64_t spent;    /* instructions in turns that did not finish it */
-    uint32_t *ids;     /* of all work-items of a whole workgroup, as v0 has them */
+    uint64_t number;           /* linear workgroup index */
+    uint32_t block[3];         /* work-items of this one, which may be partial */
+    uint64_t spent;            /* instructions in turns that did not finish it */
+    uint64_t scalars, vectors; /* numbers for its registers after the last turn, if its
+                                  waves slept often in it (asleep.c); else 0 */
+    uint32_t *ids; /* of all work-items of a whole workgroup, as v0 has them */
     struct resident *next;
     struct wave waves[];
 };
@@ -64,6 +66,10 @@ static inline bool resident_wants_others(struct resident *r)
     r->spent += GROUP_BUDGET;
     return naps || r->spent % GROUP_PATIENCE == 0;
 }
+
+/* asleep.c, before resident_wants_others: does it but wait for memory that somebody
+ * else is to write? Whether it does shows after two turns. */
+bool resident_sleeps(struct resident *r);
 
 /* Fill in what all waves of the dispatch begin with. */
 void launch_prepare(struct dispatch *dp);

@@ -324,7 +324,7 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
     uint32_t *block = r->block, items = 1;
     uint64_t rest = number;
     r->number = g->number = number;
-    r->spent = 0;
+    r->spent = r->scalars = r->vectors = 0;
     r->group.naps = 0;
     for (unsigned i = 0; i < 3; i++) {
         g->id[i] = (uint32_t)(rest % d->groups[i]);

@@ -35,9 +35,8 @@
 #define WAVE_START 64u
 #define STANDS_NS  50000 /* between looks at a workgroup that stands */
 
-/* A workgroup that sleeps so often in a turn does nothing else; a thread that has but
- * such rests between rounds, for a part of the time that it has waited. */
-#define DOZE_NAPS   (GROUP_BUDGET / 64)
+/* A thread all of whose workgroups are asleep (resident_sleeps) rests between rounds,
+ * for a part of the time for which they have been, up to a maximum. */
 #define DOZE_PART   16u
 #define DOZE_MIN_NS 50000u
 #define DOZE_MAX_NS 2000000u
@@ -64,8 +63,8 @@ struct worker {
     uint64_t wait;         /* so many after having been tried in vain */
     rd_status status;
     bool helper;          /* came with the crew */
-    unsigned slept;       /* turns, one behind the other, in which waves only slept */
-    uint64_t asleep_from; /* ns; 0: the last round was none of such turns */
+    unsigned slept;       /* turns, one behind the other, of workgroups asleep */
+    uint64_t asleep_from; /* ns: the end of the first round of such turns; 0: none */
 };
 
 static void watch_begin(const struct dispatch *dp)
@@ -330,8 +329,8 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* After a turn. Where all that a thread has waits for memory by s_sleep, somebody else
- * writes it: the host, another queue, another thread. */
+/* After a turn of a workgroup, which is asleep or not. Where all of a thread's are,
+ * somebody else writes what they wait for: the host, another queue, another thread. */
 static void doze(struct worker *k, bool slept)
 {
     k->slept = slept ? k->slept + 1 : 0;
@@ -389,7 +388,7 @@ static void worker_run(struct worker *k)
             *k->tail = r;
             k->tail = &r->next;
             k->n++;
-            bool slept = state == GROUP_RUNNING && r->group.naps >= DOZE_NAPS;
+            bool slept = state == GROUP_RUNNING && resident_sleeps(r);
             if (resident_wants_others(r) && start_next(k))
                 slept = false;
             call_crew(k, state);
