@@ -13,7 +13,8 @@
 #define GROUP_BUDGET   (1u << 16)
 #define GROUP_PATIENCE (1u << 20)
 #define GROUP_NAPS     64u
-/* Instructions of a turn where workgroups are mixed, and how many of those run. */
+/* Instructions of a turn where workgroups are mixed, and how many of those run, if none
+ * of them wants others. */
 #define MIXED_BUDGET 256u
 #define MIXED_GROUPS 8u
 
@@ -58,16 +59,23 @@ struct resident {
     struct wave waves[];
 };
 
-/* The turn of a workgroup that goes on is over. Is another to be started beside it? */
+/* A turn of budget instructions of a workgroup that goes on is over. Is GROUP_BUDGET
+ * spent, in one turn or some, so that what it did in them may be judged? */
+static inline bool resident_judged(struct resident *r, uint64_t budget)
+{
+    r->spent += budget;
+    return r->spent % GROUP_BUDGET == 0;
+}
+
+/* When it is judged: is another workgroup to be started beside it? */
 static inline bool resident_wants_others(struct resident *r)
 {
     bool naps = r->group.naps >= GROUP_NAPS;
     r->group.naps = 0;
-    r->spent += GROUP_BUDGET;
     return naps || r->spent % GROUP_PATIENCE == 0;
 }
 
-/* asleep.c, before resident_wants_others: does it but wait for memory that somebody
+/* Likewise, but before (asleep.c): does it but wait for memory that somebody
  * else is to write? Whether it does shows after two turns. */
 bool resident_sleeps(struct resident *r);
 

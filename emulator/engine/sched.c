@@ -8,7 +8,8 @@
  *     would hold.
  *     So workgroups that wait for one another make progress on a single host thread,
  *     and ones that do not run nearly one after the other.
- *     Where observers want them mixed, MIXED_GROUPS take turns of MIXED_BUDGET.
+ *     Where observers want them mixed, MIXED_GROUPS take turns of MIXED_BUDGET from the
+ *     beginning; more only as said, for each GROUP_BUDGET that one has spent in turns.
  *  3. If the code has atomics whose result shows the order of workgroups, one thread
  *     runs them all (emu_config.unordered lifts that); everything else may run on all
  *     threads without changing any result.
@@ -358,9 +359,27 @@ static bool start_some(struct worker *k)
     return true;
 }
 
+/* A turn of so many instructions has not ended the workgroup. */
+static void go_on_later(struct worker *k, struct resident *r, enum group_state state,
+                        unsigned budget)
+{
+    r->next = NULL;
+    *k->tail = r;
+    k->tail = &r->next;
+    k->n++;
+    bool judged = resident_judged(r, budget);
+    bool slept = judged && state == GROUP_RUNNING && resident_sleeps(r);
+    if (judged && resident_wants_others(r) && start_next(k))
+        slept = false;
+    call_crew(k, state);
+    if (judged)
+        doze(k, slept);
+}
+
 static void worker_run(struct worker *k)
 {
     struct dispatch *dp = k->dp;
+    const unsigned budget = dp->mixes ? MIXED_BUDGET : GROUP_BUDGET;
     k->tail = &k->head;
     watch_thread(k, true);
     if (dp->emu->config.count)
@@ -378,21 +397,13 @@ static void worker_run(struct worker *k)
             retire(k, r);
             continue;
         }
-        enum group_state state = group_run(r, dp->mixes ? MIXED_BUDGET : GROUP_BUDGET);
+        enum group_state state = group_run(r, budget);
         if (k->puts_off)
             settle_zeros(k, r);
         if (state == GROUP_STANDS)
             nanosleep(&(struct timespec){0, STANDS_NS}, NULL);
         if (state == GROUP_RUNNING || state == GROUP_STANDS) {
-            r->next = NULL;
-            *k->tail = r;
-            k->tail = &r->next;
-            k->n++;
-            bool slept = state == GROUP_RUNNING && resident_sleeps(r);
-            if (resident_wants_others(r) && start_next(k))
-                slept = false;
-            call_crew(k, state);
-            doze(k, slept);
+            go_on_later(k, r, state, budget);
             continue;
         }
         if (state == GROUP_FAULT) {

@@ -12,6 +12,7 @@
 
 #include "../suite.h"
 #include "emu.h"
+#include "event.h"
 
 #define PAGE   4096u
 #define GROUPS 6u
@@ -163,6 +164,13 @@ static const uint32_t to_and_fro[] = {
     0x03000002, 0xbf89fc07, 0x7e0a0503, 0x8b068105, 0xbf070806, 0xbfa2fff8, 0x81058105,
     0x7e060205, 0xd8340000, 0x00000302, 0xbf0aff05, 0x00020000, 0xbfa2fff1, 0xbfb00000};
 
+/* Adds 1 to the dword at s[0:1], counts down from s2, and sleeps while the dword is
+ * less than s3. */
+static const uint32_t arrive[] = {
+    0x7e040280, 0x7e060281, 0xd71f0001, 0x000100c1, 0x7c940280, 0xbefe006a, 0xdcd64000,
+    0x04000302, 0xbf8903f7, 0x81828102, 0xbf078002, 0xbfa2fffd, 0xbf830001, 0xdc524000,
+    0x04000002, 0xbf8903f7, 0x7e0a0504, 0xbf0a0305, 0xbfa2fff9, 0xbfb00000};
+
 /* How long the engine's thread has rested, and what is then to be 1. */
 #define ENOUGH_NS 20000000u
 static uint64_t rested_ns;
@@ -238,6 +246,32 @@ START_TEST(workers_do_not_rest)
 }
 END_TEST
 
+static struct emu_stats run_mixed(uint32_t groups, uint32_t work, uint32_t awaited)
+{
+    const struct emu_observer mixed = {.want = EMU_WANT_MIX};
+    struct emu_dispatch d = dispatch_of(arrive, sizeof arrive, groups, 32);
+    struct emu_stats stats = {0};
+    d.user_sgpr[2] = work;
+    d.user_sgpr[3] = awaited;
+    ck_assert_int_eq(emu_add_observer(emu, &mixed), RD_OK);
+    ck_assert_int_eq(emu_run(emu, &d, NULL, &stats), RD_OK);
+    return stats;
+}
+
+/* Eight workgroups are mixed, */
+START_TEST(few_are_mixed)
+{
+    ck_assert_uint_eq(run_mixed(40, 10000, 1).peak_resident_waves, 8);
+}
+END_TEST
+
+/* but for those that wait for later ones. */
+START_TEST(mixed_that_wait)
+{
+    ck_assert_uint_eq(run_mixed(20, 1, 20).peak_resident_waves, 20);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("launch");
@@ -247,6 +281,8 @@ int main(void)
     tcase_add_test(t, endless_code);
     tcase_add_test(t, sleepers_rest);
     tcase_add_loop_test(t, workers_do_not_rest, 0, 3);
+    tcase_add_test(t, few_are_mixed);
+    tcase_add_test(t, mixed_that_wait);
     tcase_set_timeout(t, 60); /* sanitizers, and what else the machine does */
     suite_add_tcase(s, t);
     return suite_run(s);
