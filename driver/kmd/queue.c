@@ -110,15 +110,15 @@ bool kmd_queue_lives_in(struct kmd *kmd, uint64_t va, uint64_t bytes)
     return found;
 }
 
-/* Nobody finds the queue any more. */
+/* No call finds the queue any more; who goes through the table does until it is out. */
 static void remove_queue(struct kmd *kmd, struct kmd_queue *q)
 {
-    uint32_t id = q->id;
-    if (gpu_queue_destroy(q->gpu))
-        free(q);
+    bool unused = gpu_queue_destroy(q->gpu);
     pthread_mutex_lock(&kmd->queue_lock);
-    kmd->queues[id] = NULL;
+    kmd->queues[q->id] = NULL;
     pthread_mutex_unlock(&kmd->queue_lock);
+    if (unused)
+        free(q);
 }
 
 void kmd_queue_remove(struct kmd_queue *q)

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -516,6 +517,34 @@ START_TEST(queue_arguments)
 END_TEST
 
 /* The 1.11 struct lacks the last two fields. */
+static _Atomic bool enough;
+
+static void *list_queues(void *unused)
+{
+    struct abi_queue list[8];
+    (void)unused;
+    while (!atomic_load(&enough))
+        (void)abi_queues(list, 8);
+    return NULL;
+}
+
+/* Who lists the queues meets those that are on their way out, but none that is freed.
+ */
+START_TEST(queues_listed_meanwhile)
+{
+    pthread_t lister;
+    struct mock_queue q;
+    ck_assert_int_eq(pthread_create(&lister, NULL, list_queues, NULL), 0);
+    for (unsigned i = 0; i < 30; i++) {
+        mock_queue_create(&q, KFD_IOC_QUEUE_TYPE_COMPUTE, 4096);
+        mock_queue_destroy(&q);
+    }
+    atomic_store(&enough, true);
+    pthread_join(lister, NULL);
+    ck_assert_uint_eq(abi_queues(&(struct abi_queue){0}, 1), 0);
+}
+END_TEST
+
 START_TEST(queue_old_struct)
 {
     uint8_t *page = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
@@ -619,6 +648,7 @@ int main(void)
     tcase_add_test(t, svm_attributes);
     tcase_add_test(t, svm_migrations);
     tcase_add_test(t, queue_arguments);
+    tcase_add_test(t, queues_listed_meanwhile);
     tcase_add_test(t, queue_old_struct);
     tcase_add_test(t, dmabuf);
     tcase_add_test(t, render_node);
