@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,18 +90,11 @@ static void *watch(void *arg)
 static bool start_watch(const struct watch *what)
 {
     struct watch *w = malloc(sizeof(*w));
-    pthread_t thread;
-    sigset_t all, before;
     if (!w)
         return false;
     *w = *what;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = pthread_create(&thread, NULL, watch, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (ok)
-        pthread_detach(thread);
-    else
+    bool ok = kmd_thread(watch, w);
+    if (!ok)
         free(w);
     return ok;
 }
