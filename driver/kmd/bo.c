@@ -273,7 +273,7 @@ bool kmd_bo_file(struct kmd *kmd, uint64_t va, struct gpu_file *out)
 void kmd_bo_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes)
 {
     bool shown = false;
-    if (!kmd_smi_heard(kmd) || pthread_mutex_trylock(&kmd->bo_lock) != 0)
+    if (!kmd_smi_heard(kmd) || !kmd_lock_soon(&kmd->bo_lock))
         return;
     for (uint32_t h = 1; h < kmd->n_bos && !shown; h++) {
         const struct kmd_bo_info *info = &kmd->bos[h].info;

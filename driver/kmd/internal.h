@@ -164,8 +164,10 @@ void kmd_news(_Atomic uint32_t *word);
 void kmd_news_wait(_Atomic uint32_t *word, uint32_t seen, long nanoseconds);
 /* A thread that takes no signals and that nobody joins. */
 bool kmd_thread(void *(*run)(void *), void *ctx);
+/* Take a lock unless who holds it keeps it for long: it may wait for this thread. */
+bool kmd_lock_soon(pthread_mutex_t *lock);
 
-/* smi.c: is there, or was there, anybody to hear of events? */
+/* smi.c: is there, or was there half a minute ago, anybody to hear of events? */
 bool kmd_smi_heard(struct kmd *kmd);
 /* The queues would have been stopped and let go again, for this reason. */
 void kmd_smi_evicted(struct kmd *kmd, enum kmd_eviction why);

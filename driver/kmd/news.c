@@ -1,4 +1,5 @@
-/* news.c: counters in shared memory that threads of any process wait on, and threads.
+/* news.c: counters in shared memory that threads of any process wait on, threads, and
+ * locks that are not waited for as long as it takes.
  * SPDX-License-Identifier: MIT
  */
 #include <linux/futex.h>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include "internal.h"
+
+#define SOON_NS 20000000
 
 void kmd_news(_Atomic uint32_t *word)
 {
@@ -32,4 +35,18 @@ bool kmd_thread(void *(*run)(void *), void *ctx)
     if (ok)
         pthread_detach(thread);
     return ok;
+}
+
+bool kmd_lock_soon(pthread_mutex_t *lock)
+{
+    struct timespec until;
+    if (pthread_mutex_trylock(lock) == 0)
+        return true;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += SOON_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    return pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until) == 0;
 }

@@ -3,14 +3,13 @@
  * Pages stay where they are: the attributes are kept for queries, and ranges with GPU
  * access are visible in place. A prefetch is told to those who listen as the migration
  * that it is for the client, from system memory: whether the host has touched the pages
- * since they last went, which brings them back, is not known here. Ranges are sorted
- * and disjoint.
+ * since they last went, which brings them back, is not known here. Those that are there
+ * by that account are not counted as moved again. Ranges are sorted and disjoint.
  *
- * Source: the lines' formats and triggers in kfd_ioctl.h.
+ * Source: the lines' formats and triggers in kfd_ioctl.h (Linux 6.12).
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,23 +23,30 @@
 #define TRIGGER_PREFETCH 0
 #define TRIGGER_UNMAP    2 /* the client has unmapped it */
 #define PAGE_BITS        12
-#define UNMAP_TRIES      1000u
 
 void kmd_svm_init(struct svm *svm)
 {
     pthread_mutex_init(&svm->lock, NULL);
 }
 
-static bool insert(struct svm *svm, const struct svm_range *r)
+/* Room for what cut() and insert() may add: halves of a range and a new one. */
+static bool make_room(struct svm *svm)
 {
-    if (svm->count == svm->cap) {
-        size_t cap = svm->cap ? svm->cap * 2 : 16;
-        struct svm_range *ranges = realloc(svm->ranges, cap * sizeof(*ranges));
-        if (!ranges)
-            return false;
-        svm->ranges = ranges;
-        svm->cap = cap;
-    }
+    size_t cap = svm->count + 3;
+    if (cap <= svm->cap)
+        return true;
+    cap = cap < 16 ? 16 : 2 * cap;
+    struct svm_range *ranges = realloc(svm->ranges, cap * sizeof(*ranges));
+    if (!ranges)
+        return false;
+    svm->ranges = ranges;
+    svm->cap = cap;
+    return true;
+}
+
+/* There is room. */
+static void insert(struct svm *svm, const struct svm_range *r)
+{
     size_t at = 0;
     while (at < svm->count && svm->ranges[at].start < r->start)
         at++;
@@ -48,11 +54,10 @@ static bool insert(struct svm *svm, const struct svm_range *r)
             (svm->count - at) * sizeof(*svm->ranges));
     svm->ranges[at] = *r;
     svm->count++;
-    return true;
 }
 
-/* Cut [start, end) out of the ranges, and out of the GPU's view. */
-static bool cut(struct kmd *kmd, uint64_t start, uint64_t end)
+/* Cut [start, end) out of the ranges, and out of the GPU's view. There is room. */
+static void cut(struct kmd *kmd, uint64_t start, uint64_t end)
 {
     struct svm *svm = &kmd->svm;
     for (size_t i = 0; i < svm->count;) {
@@ -71,12 +76,11 @@ static bool cut(struct kmd *kmd, uint64_t start, uint64_t end)
         struct svm_range left = r, right = r;
         left.end = start;
         right.start = end;
-        if (r.start < start && !insert(svm, &left))
-            return false;
-        if (r.end > end && !insert(svm, &right))
-            return false;
+        if (r.start < start)
+            insert(svm, &left);
+        if (r.end > end)
+            insert(svm, &right);
     }
-    return true;
 }
 
 /* What the GPU has mapped cannot move while queues run. */
@@ -87,7 +91,6 @@ static void tell(struct kmd *kmd, uint64_t start, uint64_t end, uint32_t from,
     const int pid = (int)kmd->proc->pid;
     const uint32_t to = attr->prefetch_loc;
     struct kmd_clocks now;
-    atomic_fetch_add(to ? &kmd->svm.pages_in : &kmd->svm.pages_out, pages);
     kmd_clocks(kmd, &now);
     kmd_smi_event(kmd, KMD_SMI_MIGRATE_START,
                   "%" PRIu64 " -%d @%" PRIx64 "(%" PRIx64 ") %x->%x %x:%x %d\n",
@@ -113,24 +116,36 @@ static bool any_mapped(const struct svm *svm, uint64_t start, uint64_t end)
     return false;
 }
 
-/* The range goes to attr's prefetch_loc: all of it to the GPU, and back what was sent
- * there. Lock held, old attributes in place. */
+static bool on_board(const struct svm_range *r)
+{
+    return r->attr.prefetch_loc != SYSTEM && r->attr.prefetch_loc != NOWHERE;
+}
+
+/* The range goes to attr's prefetch_loc: all of it to the GPU, as far as it is not
+ * there already, and back what was sent there. Lock held, old attributes in place. */
 static void migrate(struct kmd *kmd, uint64_t start, uint64_t end,
                     const struct kmd_svm *attr)
 {
+    const bool leave = attr->prefetch_loc == SYSTEM;
+    uint64_t there = 0;
     if (attr->prefetch_loc == NOWHERE)
         return;
-    if (attr->prefetch_loc != SYSTEM) {
-        tell(kmd, start, end, SYSTEM, attr, any_mapped(&kmd->svm, start, end));
-        return;
-    }
     for (size_t i = 0; i < kmd->svm.count; i++) {
         const struct svm_range *r = &kmd->svm.ranges[i];
-        uint32_t from = r->attr.prefetch_loc;
-        if (r->end > start && r->start < end && from != SYSTEM && from != NOWHERE)
-            tell(kmd, r->start > start ? r->start : start, r->end < end ? r->end : end,
-                 from, attr, r->mapped);
+        uint64_t lo = r->start > start ? r->start : start;
+        uint64_t hi = r->end < end ? r->end : end;
+        if (lo >= hi || !on_board(r))
+            continue;
+        there += hi - lo;
+        if (leave)
+            tell(kmd, lo, hi, r->attr.prefetch_loc, attr, r->mapped);
     }
+    if (leave) {
+        atomic_fetch_add(&kmd->svm.pages_out, there >> PAGE_BITS);
+        return;
+    }
+    atomic_fetch_add(&kmd->svm.pages_in, (end - start - there) >> PAGE_BITS);
+    tell(kmd, start, end, SYSTEM, attr, any_mapped(&kmd->svm, start, end));
 }
 
 rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
@@ -141,12 +156,16 @@ rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
                     (attr->flags & SVM_FLAG_GPU_EXEC ? GPU_EXEC : 0);
     rd_status st = RD_OK;
     pthread_mutex_lock(&kmd->svm.lock);
-    if (map)
-        st = gpu_vm_add(kmd->gpu, va, bytes, perm, "shared host memory");
-    if (st == RD_OK && prefetch)
-        migrate(kmd, va, va + bytes, attr);
-    if (st == RD_OK && (!cut(kmd, va, va + bytes) || !insert(&kmd->svm, &r)))
+    if (!make_room(&kmd->svm))
         st = RD_E_NOMEM;
+    if (st == RD_OK && map)
+        st = gpu_vm_add(kmd->gpu, va, bytes, perm, "shared host memory");
+    if (st == RD_OK) {
+        if (prefetch)
+            migrate(kmd, va, va + bytes, attr);
+        cut(kmd, va, va + bytes);
+        insert(&kmd->svm, &r);
+    }
     pthread_mutex_unlock(&kmd->svm.lock);
     return st;
 }
@@ -184,14 +203,11 @@ void kmd_svm_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes)
     uint64_t end = (va + bytes + 4095) & ~4095ull;
     if (!__atomic_load_n(&svm->count, __ATOMIC_RELAXED))
         return;
-    for (unsigned tries = 0; pthread_mutex_trylock(&svm->lock) != 0; tries++) {
-        if (tries == UNMAP_TRIES)
-            return;
-        sched_yield();
-    }
-    if (overlaps(svm, va, end)) {
+    if (!kmd_lock_soon(&svm->lock))
+        return;
+    if (overlaps(svm, va, end) && make_room(svm)) {
         tell_unmapped(kmd, va, end);
-        (void)!cut(kmd, va, end);
+        cut(kmd, va, end);
     }
     pthread_mutex_unlock(&svm->lock);
 }

@@ -110,6 +110,11 @@ START_TEST(svm_evicts)
     ck_assert_uint_eq(moved.pages_out, 0);
     ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_START);
     ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_END);
+    ck_assert_int_eq(set(p, KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, GPU_ID), 0);
+    abi_process(&moved);
+    ck_assert_uint_eq(moved.pages_in, PAGES); /* they are there */
+    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_START);
+    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_MIGRATE_END);
     nothing_more(fd);
     ck_assert_int_eq(set(p, KFD_IOCTL_SVM_ATTR_ACCESS, GPU_ID), 0);
     nothing_more(fd);
