@@ -194,7 +194,7 @@ RD_CHECKED rd_status kmd_svm_set(struct kmd *kmd, uint64_t va, uint64_t bytes,
                                  const struct kmd_svm *attr, bool map, bool prefetch);
 /* The memory goes, and what was said of it. Thread: any. */
 void kmd_svm_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes);
-/* ... which buffers show. */
+/* The same of memory that buffers show. Thread: any. */
 void kmd_bo_unmapped(struct kmd *kmd, uint64_t va, uint64_t bytes);
 /* Attributes common to the range; false if part of it has none. */
 bool kmd_svm_get(struct kmd *kmd, uint64_t va, uint64_t bytes, struct kmd_svm *out);
@@ -507,7 +507,8 @@ RD_CHECKED rd_status kmd_client_admit(struct kmd *kmd, const struct kmd_client *
 
 /* ---- system management events (smi.c) ---- */
 
-/* Numbers of the kernel's interface. */
+/* Numbers of the kernel's interface. Lines are as Linux 6.12 has them; a process's
+ * begin and end are newer. */
 enum {
     KMD_SMI_VMFAULT = 1,
     KMD_SMI_PRE_RESET = 3,

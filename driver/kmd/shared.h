@@ -79,10 +79,11 @@ struct gshared_client {
 /* smi.c: an event for who listens in other processes. */
 #define GSHARED_EVENT_BYTES 128u
 struct gshared_event {
-    _Atomic uint64_t number; /* of the event that is here; 0: none, or being written */
+    _Atomic uint64_t number; /* of the event that is here; 0: none */
     _Atomic uint32_t event;
     _Atomic int32_t pid; /* whose */
     _Atomic uint64_t text[GSHARED_EVENT_BYTES / 8];
+    _Atomic uint64_t sum; /* of the above */
 };
 #define GSHARED_EVENTS 256u
 
@@ -115,7 +116,7 @@ struct gshared {
     struct gshared_timeline timelines[GSHARED_TIMELINES];
     _Atomic uint64_t last_event;
     _Atomic uint32_t event_news; /* waited on */
-    _Atomic uint32_t listened;   /* somebody has asked for events */
+    _Atomic uint64_t heard_ns;   /* CLOCK_MONOTONIC: when somebody listened; 0: never */
     struct gshared_event events[GSHARED_EVENTS];
     struct gpu_opcodes opcodes; /* of all processes, if they are counted */
     struct gpu_kernels kernels; /* of all processes, under the timing model */

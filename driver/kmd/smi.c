@@ -3,10 +3,11 @@
  * The client's descriptor is one end of a socket: it reads event lines and writes the
  * mask of events that it wants, which is looked at when an event occurs. Events of this
  * process are delivered where they occur; those of others lie in memory that all
- * processes share, from where a thread of who listens takes them. Invariant: nothing
- * that causes events blocks; a client that does not read loses events, as it would with
- * the kernel's queue full, and so does a process that is stopped while more of them
- * come than there are places.
+ * processes share, from where a thread of who listens takes them; it is there while
+ * anybody listens in its process, and says so again and again, since a process may be
+ * killed. Invariant: nothing that causes events blocks; a client that does not read
+ * loses events, as it would with the kernel's queue full, and so does a process that is
+ * stopped for long or while more of them come than there are places. Lines come whole.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,15 +21,18 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
 
-#define FD_FLOOR 700          /* above the numbers that programs close by habit */
-#define NAP_NS   500000000L   /* while nothing comes */
-#define SHORT_NS 1000000L     /* while a place is being written ... */
-#define SHORTS   1000u        /* ... after which its writer has died */
-#define ALL      (1ull << 63) /* in a mask: of all processes */
+#define FD_FLOOR 700            /* above the numbers that programs close by habit */
+#define NAP_NS   500000000L     /* while nothing comes */
+#define SHORT_NS 1000000L       /* while a place is being written ... */
+#define SHORTS   1000u          /* ... after which its writer has died */
+#define HEARD_NS 30000000000ull /* that long after its last sign somebody listens */
+#define ALL      (1ull << 63)   /* in a mask: of all processes */
+#define WRITING  (1ull << 63)   /* with an event's number: it is being written */
 
 struct line {
     uint32_t event;
@@ -69,21 +73,28 @@ static bool wants(const struct kmd_smi *s, const struct line *line)
     return shown && s->mask >> (line->event - 1) & 1;
 }
 
+/* Let go of those that clients have closed. Lock held. */
+static void sweep(struct kmd *kmd)
+{
+    for (unsigned i = 0; i < kmd->n_smi;) {
+        struct kmd_smi *s = &kmd->smi[i];
+        if (update_mask(s)) {
+            i++;
+        } else {
+            close(s->fd);
+            *s = kmd->smi[--kmd->n_smi];
+        }
+    }
+}
+
 static void deliver(struct kmd *kmd, const struct line *line)
 {
     pthread_mutex_lock(&kmd->smi_lock);
-    for (unsigned i = 0; i < kmd->n_smi;) {
-        struct kmd_smi *s = &kmd->smi[i];
-        if (!update_mask(s)) {
-            close(s->fd);
-            *s = kmd->smi[--kmd->n_smi];
-            continue;
-        }
-        if (wants(s, line))
-            (void)!send(s->fd, line->text, strlen(line->text),
+    sweep(kmd);
+    for (unsigned i = 0; i < kmd->n_smi; i++)
+        if (wants(&kmd->smi[i], line))
+            (void)!send(kmd->smi[i].fd, line->text, strlen(line->text),
                         MSG_DONTWAIT | MSG_NOSIGNAL);
-        i++;
-    }
     pthread_mutex_unlock(&kmd->smi_lock);
 }
 
@@ -94,36 +105,84 @@ static struct gshared_event *place(struct kmd *kmd, uint64_t number)
     return &kmd->shared->events[number % GSHARED_EVENTS];
 }
 
-static void publish(struct kmd *kmd, const struct line *line)
+/* Tells words that belong together from those of two events. */
+static uint64_t sum_of(uint64_t number, const struct line *line)
 {
-    uint64_t number = atomic_fetch_add(&kmd->shared->last_event, 1) + 1;
-    struct gshared_event *e = place(kmd, number);
-    atomic_store(&e->number, 0);
+    uint64_t sum = number ^ (uint64_t)line->event << 32 ^ (uint32_t)line->pid;
+    for (unsigned i = 0; i < GSHARED_EVENT_BYTES / 8; i++) {
+        uint64_t word;
+        memcpy(&word, line->text + 8ul * i, sizeof(word));
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15ull;
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+/* A place is claimed by the newest event. Who claims it and is stopped for so long that
+ * all places come round sees that at its next word; the one it may still spoil gives no
+ * sum, and that event is lost. */
+static void put(struct gshared_event *e, uint64_t number, const struct line *line)
+{
+    uint64_t before = atomic_load(&e->number), mine = number | WRITING;
+    do {
+        if ((before & ~WRITING) >= number)
+            return;
+    } while (!atomic_compare_exchange_weak(&e->number, &before, mine));
     atomic_store(&e->event, line->event);
     atomic_store(&e->pid, line->pid);
     for (unsigned i = 0; i < GSHARED_EVENT_BYTES / 8; i++) {
         uint64_t word;
         memcpy(&word, line->text + 8ul * i, sizeof(word));
+        if (atomic_load(&e->number) != mine)
+            return;
         atomic_store(&e->text[i], word);
     }
-    atomic_store(&e->number, number);
+    atomic_store(&e->sum, sum_of(number, line));
+    (void)atomic_compare_exchange_strong(&e->number, &mine, number);
+}
+
+static void publish(struct kmd *kmd, const struct line *line)
+{
+    uint64_t number = atomic_fetch_add(&kmd->shared->last_event, 1) + 1;
+    put(place(kmd, number), number, line);
     kmd_news(&kmd->shared->event_news);
 }
 
-/* Returns false if the event is not there: not yet, or no longer. */
-static bool take(struct kmd *kmd, uint64_t number, struct line *line)
+enum taken { TAKEN, LOST, NOT_YET };
+
+static enum taken take(struct kmd *kmd, uint64_t number, struct line *line)
 {
     struct gshared_event *e = place(kmd, number);
-    if (atomic_load(&e->number) != number)
-        return false;
+    uint64_t now = atomic_load(&e->number);
+    if (now != number)
+        return (now & ~WRITING) > number ? LOST : NOT_YET;
     line->event = atomic_load(&e->event);
     line->pid = atomic_load(&e->pid);
     for (unsigned i = 0; i < GSHARED_EVENT_BYTES / 8; i++) {
         uint64_t word = atomic_load(&e->text[i]);
         memcpy(line->text + 8ul * i, &word, sizeof(word));
     }
-    line->text[sizeof(line->text) - 1] = '\0';
-    return atomic_load(&e->number) == number;
+    bool whole = atomic_load(&e->sum) == sum_of(number, line) && line->event - 1 < 63 &&
+                 !line->text[sizeof(line->text) - 1];
+    return whole && atomic_load(&e->number) == number ? TAKEN : LOST;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Nothing comes: is there anybody yet to wait for? */
+static bool wanted(struct kmd *kmd)
+{
+    pthread_mutex_lock(&kmd->smi_lock);
+    sweep(kmd);
+    kmd->smi_listens = kmd->n_smi != 0;
+    bool listens = kmd->smi_listens;
+    pthread_mutex_unlock(&kmd->smi_lock);
+    return listens;
 }
 
 static void *listen_to_others(void *ctx)
@@ -136,21 +195,24 @@ static void *listen_to_others(void *ctx)
         uint32_t seen = atomic_load(&kmd->shared->event_news);
         uint64_t last = atomic_load(&kmd->shared->last_event);
         bool there = next <= last;
-        if (there && take(kmd, next, &line)) {
-            if (line.pid != getpid())
-                deliver(kmd, &line);
-        } else if (there && last - next < GSHARED_EVENTS && shorts < SHORTS) {
-            shorts++;
-            kmd_news_wait(&kmd->shared->event_news, seen, SHORT_NS);
-            continue;
-        } else if (!there) {
+        atomic_store(&kmd->shared->heard_ns, now_ns());
+        if (!there) {
+            if (!wanted(kmd))
+                return NULL;
             kmd_news_wait(&kmd->shared->event_news, seen, NAP_NS);
             continue;
         }
+        enum taken taken = take(kmd, next, &line);
+        if (taken == NOT_YET && last - next < GSHARED_EVENTS && shorts < SHORTS) {
+            shorts++;
+            kmd_news_wait(&kmd->shared->event_news, seen, SHORT_NS);
+            continue;
+        }
+        if (taken == TAKEN && line.pid != getpid())
+            deliver(kmd, &line);
         shorts = 0;
         next++;
     }
-    return NULL;
 }
 
 /* Lock held. */
@@ -158,10 +220,9 @@ static bool listening(struct kmd *kmd)
 {
     if (kmd->smi_listens)
         return true;
+    atomic_store(&kmd->shared->heard_ns, now_ns());
     kmd->smi_next = atomic_load(&kmd->shared->last_event) + 1;
     kmd->smi_listens = kmd_thread(listen_to_others, kmd);
-    if (kmd->smi_listens)
-        atomic_store(&kmd->shared->listened, 1);
     return kmd->smi_listens;
 }
 
@@ -178,6 +239,7 @@ rd_status kmd_smi_open(struct kmd *kmd, int *fd)
         ends[1] = high;
     }
     pthread_mutex_lock(&kmd->smi_lock);
+    sweep(kmd);
     struct kmd_smi *list = realloc(kmd->smi, (kmd->n_smi + 1) * sizeof(*list));
     if (list)
         kmd->smi = list;
@@ -196,7 +258,8 @@ rd_status kmd_smi_open(struct kmd *kmd, int *fd)
 
 bool kmd_smi_heard(struct kmd *kmd)
 {
-    return atomic_load(&kmd->shared->listened) != 0;
+    uint64_t last = atomic_load(&kmd->shared->heard_ns);
+    return last && now_ns() < last + HEARD_NS;
 }
 
 void kmd_smi_event(struct kmd *kmd, unsigned event, const char *fmt, ...)

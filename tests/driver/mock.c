@@ -81,6 +81,11 @@ const struct gpu_counters *mock_counters(void)
     return &state.shared->procs[0].gpu;
 }
 
+struct gshared *mock_shared(void)
+{
+    return state.shared;
+}
+
 int kfd(unsigned long cmd, void *arg)
 {
     return abi_ioctl(&host, ABI_KFD, -1, cmd, arg);

@@ -24,6 +24,9 @@ void mock_end(void);
 /* What the GPU has counted for this process. */
 const struct gpu_counters *mock_counters(void);
 
+/* What all processes share. */
+struct gshared *mock_shared(void);
+
 /* The last line that the driver had for people. */
 extern char mock_line[512];
 

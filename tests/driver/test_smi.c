@@ -3,23 +3,25 @@
  * What happens in other processes is a child's doing; it is told through a pipe.
  * Formats: linux/kfd_ioctl.h. SPDX-License-Identifier: MIT
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-
-#include <linux/capability.h>
-#include <sys/syscall.h>
 
 #include "../suite.h"
 #include "abi.h"
 #include "mock.h"
+#include "shared.h"
 
 #define BIT(event) KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_##event)
 #define MOVES                                                                          \
@@ -160,13 +162,39 @@ START_TEST(user_memory_evicts)
 }
 END_TEST
 
-static bool is_super(void)
+static _Atomic bool enough;
+
+/* Keeps the lock of the buffers busy. */
+static void *allocate(void *unused)
 {
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {{0}};
-    return syscall(SYS_capget, &head, data) == 0 &&
-           data[0].effective >> CAP_SYS_ADMIN & 1u;
+    (void)unused;
+    while (!atomic_load(&enough)) {
+        uint64_t handle;
+        void *p = mock_buffer(1 << 20, KFD_IOC_ALLOC_MEM_FLAGS_GTT, &handle);
+        mock_buffer_free(p, 1 << 20, handle);
+    }
+    return NULL;
 }
+
+/* ... also while other threads change buffers. */
+START_TEST(evicts_meanwhile)
+{
+    pthread_t other;
+    uint64_t handle;
+    void *p = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_USERPTR, &handle);
+    int fd = heard(MOVES);
+    ck_assert_int_eq(pthread_create(&other, NULL, allocate, NULL), 0);
+    for (unsigned i = 0; i < 200; i++) {
+        abi_unmapped((uintptr_t)p, 4096);
+        stands(fd, getpid(), KFD_QUEUE_EVICTION_TRIGGER_USERPTR);
+        stands(fd, getpid(), -1);
+    }
+    atomic_store(&enough, true);
+    pthread_join(other, NULL);
+    mock_buffer_free(p, 4096, handle);
+    close(fd);
+}
+END_TEST
 
 /* A process that gets an address space, moves mapped pages when it is told to, and
  * ends. */
@@ -184,14 +212,12 @@ static void be_other(int orders)
     _exit(failed);
 }
 
-/* Everybody hears that a process begins and ends; what its memory does, who may and
- * asks for it. */
+/* Everybody hears that a process begins and ends, but not what its memory does. */
 START_TEST(other_process)
 {
     char line[KFD_SMI_EVENT_MSG_SIZE], want[64], comm[20] = "";
     const uint64_t ends = 1ull << (PROCESS_START - 1) | 1ull << (PROCESS_END - 1);
     int fd = heard(ends | MOVES);
-    int all = heard(BIT(QUEUE_EVICTION) | BIT(QUEUE_RESTORE) | BIT(ALL_PROCESS));
     int orders[2], status;
     ck_assert_int_eq(pipe(orders), 0);
     prctl(PR_GET_NAME, comm);
@@ -203,52 +229,190 @@ START_TEST(other_process)
     ck_assert_uint_eq(next(fd, line), PROCESS_START);
     (void)snprintf(want, sizeof(want), "%x %x %s", PROCESS_START, (unsigned)pid, comm);
     ck_assert_str_eq(line, want);
-    nothing_more(all);
     ck_assert_int_eq(write(orders[1], "", 1), 1);
     ck_assert_uint_eq(next(fd, line), PROCESS_END);
-    if (is_super()) {
-        stands(all, pid, KFD_QUEUE_EVICTION_TRIGGER_SVM);
-        stands(all, pid, -1);
-    }
-    nothing_more(all);
     nothing_more(fd);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     close(orders[0]);
     close(orders[1]);
-    close(all);
     close(fd);
 }
 END_TEST
+
+/* Does the system say that this process may what an administrator may? */
+static bool is_administrator(void)
+{
+    char line[128];
+    unsigned long long effective = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof(line), f))
+        (void)sscanf(line, "CapEff: %llx", &effective);
+    (void)fclose(f);
+    return effective >> 21 & 1; /* CAP_SYS_ADMIN */
+}
+
+/* A child asks for what all processes do; how many evictions and restorations of this
+ * one it hears before everybody hears of a reset. */
+static int heard_of_us(bool as_nobody)
+{
+    char line[KFD_SMI_EVENT_MSG_SIZE];
+    struct kfd_ioctl_get_version_args version;
+    int ready[2], status, n = 0;
+    ck_assert_int_eq(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool ok = kfd(AMDKFD_IOC_GET_VERSION, &version) == 0 &&
+                  (!as_nobody || setuid(65534) == 0);
+        int fd = heard(BIT(QUEUE_EVICTION) | BIT(QUEUE_RESTORE) | BIT(GPU_PRE_RESET) |
+                       BIT(ALL_PROCESS));
+        ok = ok && write(ready[1], "", 1) == 1;
+        while (ok && next(fd, line) != KFD_SMI_EVENT_GPU_PRE_RESET)
+            n++;
+        _exit(ok ? n : 100);
+    }
+    close(ready[1]);
+    uint8_t *p = pages();
+    ck_assert_int_eq(read(ready[0], line, 1), 1);
+    ck_assert_int_eq(set(p, KFD_IOCTL_SVM_ATTR_ACCESS, GPU_ID), 0);
+    ck_assert_int_eq(set(p, KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, GPU_ID), 0);
+    mock_recover();
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    abi_unmapped((uintptr_t)p, PAGES * 4096ul);
+    munmap(p, PAGES * 4096ul);
+    close(ready[0]);
+    return WEXITSTATUS(status);
+}
+
+/* Who may and asks for it hears what other processes do. */
+START_TEST(all_processes)
+{
+    ck_assert_int_eq(heard_of_us(false), is_administrator() ? 2 : 0);
+    if (geteuid() == 0)
+        ck_assert_int_eq(heard_of_us(true), 0);
+}
+END_TEST
+
+/* A process begins, behind what others have told. */
+static void begin_another(void)
+{
+    struct kfd_ioctl_acquire_vm_args vm = {.drm_fd = RENDER_FD, .gpu_id = GPU_ID};
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(kfd(AMDKFD_IOC_ACQUIRE_VM, &vm) != 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void resets(unsigned n)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        while (n--)
+            mock_recover();
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+}
 
 /* More events than a socket or the shared places hold: some are lost, whole lines come.
  */
 START_TEST(too_many)
 {
-    char line[KFD_SMI_EVENT_MSG_SIZE];
-    int fd = heard(BIT(GPU_PRE_RESET)), status;
-    pid_t pid = fork();
-    if (pid == 0) {
-        for (unsigned i = 0; i < 3000; i++)
-            mock_recover();
-        _exit(0);
+    char line[KFD_SMI_EVENT_MSG_SIZE], cause[32];
+    const uint64_t begins = 1ull << (PROCESS_START - 1);
+    unsigned before = atomic_load(&mock_shared()->resets), number = 0, lines = 0;
+    const unsigned last = before + 3001;
+    bool over = false;
+    int fd = heard(BIT(GPU_PRE_RESET) | begins);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    resets(3000);
+    for (unsigned tries = 0; tries < 10 && !over; tries++) {
+        begin_another(); /* which is lost as well if the socket is full */
+        while (!over && poll(&p, 1, 2000) == 1) {
+            over = next(fd, line) == PROCESS_START;
+            if (over)
+                break;
+            ck_assert_int_eq(sscanf(line, "3 %x %31[^\n]", &number, cause), 2);
+            ck_assert_str_eq(cause, "user trigger");
+            ck_assert_uint_gt(number, before);
+            before = number;
+            lines++;
+        }
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    unsigned before = 0, number = 0, lines = 0;
-    char cause[32];
-    for (struct pollfd p = {.fd = fd, .events = POLLIN}; poll(&p, 1, 1000) == 1;
-         before = number, lines++) {
-        ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_GPU_PRE_RESET);
-        ck_assert_int_eq(sscanf(line, "%*x %x %31[^\n]", &number, cause), 2);
-        ck_assert_str_eq(cause, "user trigger");
-        ck_assert_uint_gt(number, before);
-    }
+    ck_assert(over);
     ck_assert_uint_ge(lines, 100);
     mock_recover();
-    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_GPU_PRE_RESET);
-    ck_assert_uint_eq(strtoul(line + 2, NULL, 16), 3001);
-    nothing_more(fd);
+    while (next(fd, line) == PROCESS_START)
+        ;
+    ck_assert_int_eq(sscanf(line, "3 %x", &number), 1);
+    ck_assert_uint_eq(number, last);
     close(fd);
+}
+END_TEST
+
+/* An event's place that a stopped process has spoilt, one that a newer event has, one
+ * whose writer has died: the first two are lost, nothing else happens. */
+START_TEST(spoilt_places)
+{
+    char line[KFD_SMI_EVENT_MSG_SIZE], want[64];
+    static const char torn[8] = "3 77 us";
+    struct gshared *s = mock_shared();
+    unsigned done = atomic_load(&s->resets);
+    uint64_t word;
+    int fd = heard(BIT(GPU_PRE_RESET));
+    uint64_t first = atomic_load(&s->last_event) + 1;
+    struct gshared_event *spoilt = &s->events[first % GSHARED_EVENTS],
+                         *newer = &s->events[(first + 1) % GSHARED_EVENTS],
+                         *dead = &s->events[(first + 3) % GSHARED_EVENTS];
+    atomic_store(&newer->number, first + 1 + GSHARED_EVENTS);
+    atomic_store(&dead->number, (first + 3 - GSHARED_EVENTS) | 1ull << 63);
+    memcpy(&word, torn, sizeof(word));
+    atomic_store(&spoilt->event, KFD_SMI_EVENT_GPU_PRE_RESET);
+    atomic_store(&spoilt->pid, 1);
+    atomic_store(&spoilt->text[0], word);
+    atomic_store(&spoilt->number, first);
+    atomic_store(&s->last_event, first);
+    resets(2); /* told before and after */
+    ck_assert_uint_eq(next(fd, line), KFD_SMI_EVENT_GPU_PRE_RESET);
+    (void)snprintf(want, sizeof(want), "3 %x user trigger", done + 2);
+    ck_assert_str_eq(line, want);
+    nothing_more(fd);
+    ck_assert_uint_eq(atomic_load(&newer->number), first + 1 + GSHARED_EVENTS);
+    atomic_store(&newer->number, 0);
+    close(fd);
+}
+END_TEST
+
+static unsigned open_files(void)
+{
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    ck_assert_ptr_nonnull(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* Who has closed its descriptor costs nothing, events or not. */
+START_TEST(closed)
+{
+    const struct timespec nap = {1, 500000000};
+    unsigned before = open_files(), tries = 0;
+    for (unsigned i = 0; i < 50; i++)
+        close(heard(BIT(VMFAULT)));
+    ck_assert_uint_le(open_files(), before + 1);
+    for (uint64_t sign = 0; sign != atomic_load(&mock_shared()->heard_ns); tries++) {
+        ck_assert_uint_lt(tries, 20);
+        sign = atomic_load(&mock_shared()->heard_ns);
+        nanosleep(&nap, NULL);
+    }
+    ck_assert_uint_le(open_files(), before);
 }
 END_TEST
 
@@ -260,8 +424,12 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, svm_evicts);
     tcase_add_test(t, user_memory_evicts);
+    tcase_add_test(t, evicts_meanwhile);
     tcase_add_test(t, other_process);
+    tcase_add_test(t, all_processes);
     tcase_add_test(t, too_many);
+    tcase_add_test(t, spoilt_places);
+    tcase_add_test(t, closed);
     suite_add_tcase(s, t);
     int status = suite_run_here(s);
     mock_end();
