@@ -100,11 +100,13 @@ void abi_process(struct abi_process *out)
 unsigned abi_queues(struct abi_queue *out, unsigned room)
 {
     struct abi_ctx *ctx = __atomic_load_n(&context, __ATOMIC_ACQUIRE);
-    struct kmd_queue_state *all = ctx ? calloc(room + 1ul, sizeof(*all)) : NULL;
+    struct kmd_queue_state *all = ctx ? calloc(room, sizeof(*all)) : NULL;
     unsigned n = all ? kmd_queue_list(ctx->kmd, all, room) : 0;
     for (unsigned i = 0; i < n && i < room; i++)
         out[i] = (struct abi_queue){.id = all[i].id,
-                                    .type = all[i].config.kind == KMD_QUEUE_SDMA,
+                                    .type = all[i].config.kind == KMD_QUEUE_SDMA
+                                                ? ABI_QUEUE_DMA
+                                                : ABI_QUEUE_COMPUTE,
                                     .ring_bytes = all[i].config.ring_bytes};
     free(all);
     return n;

@@ -94,9 +94,13 @@ struct abi_process {
 void abi_process(struct abi_process *out);
 
 /* Its queues, those that there is room for; returns how many there are. */
+enum abi_queue_type { /* the kernel driver's own numbers, not those of its interface */
+                      ABI_QUEUE_COMPUTE = 0,
+                      ABI_QUEUE_DMA = 1
+};
 struct abi_queue {
     uint32_t id;
-    uint32_t type; /* the kernel driver's own number: 0 compute, 1 DMA */
+    enum abi_queue_type type;
     uint64_t ring_bytes;
 };
 unsigned abi_queues(struct abi_queue *out, unsigned room);

@@ -20,7 +20,6 @@
 
 #include "ctx.h"
 
-#define MAX_QUEUES 1024u
 /* KFD_DBG_QUEUE_*_MASK, which the header shifts into the sign bit */
 #define QUEUE_ERROR   (1u << KFD_DBG_QUEUE_ERROR_BIT)
 #define QUEUE_INVALID (1u << KFD_DBG_QUEUE_INVALID_BIT)
@@ -79,7 +78,7 @@ static int enable(struct abi_ctx *ctx, int32_t pid,
 static int each_queue(struct abi_ctx *ctx, uint64_t array, uint32_t count, bool suspend)
 {
     int changed = 0;
-    if (count > MAX_QUEUES)
+    if (count > BOARD_QUEUES)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id;
@@ -106,11 +105,11 @@ static uint32_t queue_type(enum kmd_queue_kind kind)
 static int queue_snapshot(struct abi_ctx *ctx,
                           struct kfd_ioctl_dbg_trap_queue_snapshot_args *a)
 {
-    struct kmd_queue_state *list = calloc(MAX_QUEUES, sizeof(*list));
+    struct kmd_queue_state *list = calloc(BOARD_QUEUES, sizeof(*list));
     struct kfd_queue_snapshot_entry e;
     if (!list)
         return -ENOMEM;
-    unsigned n = kmd_queue_list(ctx->kmd, list, MAX_QUEUES);
+    unsigned n = kmd_queue_list(ctx->kmd, list, BOARD_QUEUES);
     size_t bytes = a->entry_size < sizeof(e) ? a->entry_size : sizeof(e);
     int r = 0;
     for (unsigned i = 0; i < n && i < a->num_queues && !r; i++) {

@@ -69,6 +69,7 @@
     (BOARD_CTL_STACK_BYTES + ((BOARD_WG_DATA_BYTES + 4095u) & ~4095u))
 #define BOARD_EOP_BYTES      4096u
 #define BOARD_DOORBELL_BYTES 8192u
+#define BOARD_QUEUES         (BOARD_DOORBELL_BYTES / 8) /* of a process */
 
 /* A block of the chip, as discovery tables list it. */
 #define BOARD_IP_SYSFS 1u /* shown in sysfs */

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,16 +34,18 @@
 #include "vfs.h"
 
 #define FIRST_PASID 0x8000u
-#define MAX_QUEUES  1024u
 #define FD_FLOOR    700 /* above the numbers that programs close by habit */
 #define TURNS       20u /* of a millisecond, while others look whether a folder is held */
+#define PATIENCE    20000u /* turns of 50 us, while another thread shows */
 
 static struct {
-    atomic_bool busy; /* a thread is at the rest */
-    bool forks;       /* children are told */
-    pid_t pid;        /* who has shown itself, or cannot */
-    int fd;           /* its folder, locked; -1: none */
-    dev_t dev;        /* by which the descriptor is known: a program may close it */
+    atomic_bool busy;   /* a thread is at the rest */
+    atomic_uint asked;  /* so often should somebody look what has changed */
+    atomic_uint looked; /* ... and the first so many times have been looked for */
+    bool forks;         /* children are told */
+    pid_t pid;          /* who has shown itself, or cannot */
+    int fd;             /* its folder, locked; -1: none */
+    dev_t dev;          /* by which the descriptor is known: a program may close it */
     ino_t ino;
     struct abi_process told;
 } shown = {.fd = -1};
@@ -55,7 +58,7 @@ static const char *place(char buf[PATH_MAX], pid_t pid, const char *name)
     return vfs_path(path, buf);
 }
 
-/* False: the folder is not there. */
+/* A line; without its end for a queue, as in Linux. False: the folder is not there. */
 __attribute__((format(printf, 3, 4))) static bool tell(pid_t pid, uint64_t value,
                                                        const char *fmt, ...)
 {
@@ -64,7 +67,8 @@ __attribute__((format(printf, 3, 4))) static bool tell(pid_t pid, uint64_t value
     va_start(ap, fmt);
     (void)vsnprintf(name, sizeof(name), fmt, ap);
     va_end(ap);
-    int n = snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
+    const char *end = strncmp(name, "queues/", 7) == 0 ? "" : "\n";
+    int n = snprintf(text, sizeof(text), "%" PRIu64 "%s", value, end);
     int fd = (int)syscall(SYS_openat, AT_FDCWD, place(buf, pid, name),
                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
@@ -115,11 +119,11 @@ static bool listed(const struct abi_queue *q, unsigned n, const char *name)
 static void tell_queues(pid_t pid)
 {
     char buf[PATH_MAX], gone[PATH_MAX];
-    struct abi_queue *q = calloc(MAX_QUEUES, sizeof(*q));
+    struct abi_queue *q = calloc(BOARD_QUEUES, sizeof(*q));
     if (!q)
         return;
-    unsigned n = abi_queues(q, MAX_QUEUES);
-    n = n < MAX_QUEUES ? n : MAX_QUEUES;
+    unsigned n = abi_queues(q, BOARD_QUEUES);
+    n = n < BOARD_QUEUES ? n : BOARD_QUEUES;
     for (unsigned i = 0; i < n; i++) {
         make(pid, "queues/%u", q[i].id);
         tell(pid, BOARD_GPU_ID, "queues/%u/gpuid", q[i].id);
@@ -182,6 +186,7 @@ static void in_child(void)
 {
     let_go();
     shown.busy = false;
+    shown.looked = shown.asked;
 }
 
 static void hide_dead(void)
@@ -246,13 +251,10 @@ static bool tell_changes(pid_t pid, const struct abi_process *now, bool all)
     return there;
 }
 
-void process_show(void)
+static void show(void)
 {
-    int saved = errno;
     pid_t pid = (pid_t)syscall(SYS_getpid);
     struct abi_process now;
-    if (atomic_exchange(&shown.busy, true))
-        return; /* the next call tells */
     abi_process(&now);
     bool begins = shown.pid != pid;
     if (begins)
@@ -263,7 +265,33 @@ void process_show(void)
             (void)tell_changes(pid, &now, true);
     }
     shown.told = now;
-    atomic_store(&shown.busy, false);
+}
+
+/* One thread is at it and shows what others ask for as well. These wait until it has:
+ * who returns from a call finds here what that has changed. A handler of a signal that
+ * comes meanwhile, with a call of its own, cannot wait. */
+void process_show(void)
+{
+    static _Thread_local bool inside;
+    const struct timespec nap = {0, 50000};
+    int saved = errno;
+    unsigned mine = atomic_fetch_add(&shown.asked, 1) + 1;
+    for (unsigned turn = 0; !inside && turn < PATIENCE; turn++) {
+        if ((int)(atomic_load(&shown.looked) - mine) >= 0)
+            break;
+        inside = true;
+        if (atomic_exchange(&shown.busy, true)) {
+            inside = false;
+            nanosleep(&nap, NULL);
+            continue;
+        }
+        for (unsigned asked; (asked = atomic_load(&shown.asked)) != shown.looked;) {
+            show();
+            atomic_store(&shown.looked, asked);
+        }
+        atomic_store(&shown.busy, false);
+        inside = false;
+    }
     errno = saved;
 }
 

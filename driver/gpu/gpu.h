@@ -217,7 +217,7 @@ void gpu_flush(struct gpu *gpu);
 
 /* ---- queues (queue.c) ---- */
 
-#define GPU_MAX_QUEUES (BOARD_DOORBELL_BYTES / 8)
+#define GPU_MAX_QUEUES BOARD_QUEUES
 
 enum gpu_queue_kind {
     GPU_QUEUE_PM4,

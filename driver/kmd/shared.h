@@ -57,7 +57,7 @@ struct gshared_debug {
     _Atomic uint64_t fault_va;         /* of the last page fault */
     _Atomic uint32_t fault_why;
     struct gpu_watches watches; /* the debugger writes, the debugged process looks */
-    _Atomic uint64_t queues[BOARD_DOORBELL_BYTES / 8]; /* by number, as device */
+    _Atomic uint64_t queues[BOARD_QUEUES]; /* by number, as device */
 };
 #define GSHARED_SESSIONS 64u
 

@@ -5,7 +5,7 @@ suite=${RT_SUITE:?path of rt_suite}
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 run() { timeout -k 5 300 "$rdna3" exec "$@"; }
 
-for part in device memory shown beside removed copies dispatch barrier bad_packet fault vanished own_handler spin leave; do
+for part in device memory shown shown_queues shown_meanwhile beside removed copies dispatch barrier bad_packet fault vanished own_handler spin leave; do
     check "$part" "^$part ok" run -- "$suite" "$part"
 done
 # A thread is held up only where it can be let go again (spinners.c).

@@ -6,12 +6,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -137,7 +140,7 @@ static unsigned shown_queues(uint64_t *bytes)
             continue;
         snprintf(path, sizeof(path), "%s/%.80s/size", folder, e->d_name);
         FILE *f = fopen(path, "re");
-        CHECK(f && fscanf(f, "%llu", &size) == 1);
+        CHECK(f && fscanf(f, "%llu", &size) == 1 && fgetc(f) == EOF);
         fclose(f);
         *bytes += size;
         n++;
@@ -159,6 +162,40 @@ static void part_shown_queues(void)
     CHECK(shown_queues(&two) == n + 1 && two == before + 1024 * 64ull);
     rt_queue_destroy(other);
     CHECK(shown_queues(&two) == n && two == before);
+}
+
+static _Atomic bool enough;
+
+/* Asks the device for something all the time. */
+static void *ask(void *unused)
+{
+    uint32_t version[2];
+    int fd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+    (void)unused;
+    CHECK(fd >= 0);
+    while (!enough)
+        CHECK(ioctl(fd, _IOR('K', 1, version), version) == 0);
+    close(fd);
+    return NULL;
+}
+
+/* ... as soon as there are, whatever other threads do. */
+static void part_shown_meanwhile(void)
+{
+    pthread_t other;
+    struct rt_queue *q;
+    uint64_t bytes;
+    unsigned n = shown_queues(&bytes);
+    enough = false;
+    CHECK(pthread_create(&other, NULL, ask, NULL) == 0);
+    for (unsigned i = 0; i < 20; i++) {
+        OK(rt_queue_create(dev, 64, &q, &err));
+        CHECK(shown_queues(&bytes) == n + 1);
+        rt_queue_destroy(q);
+        CHECK(shown_queues(&bytes) == n);
+    }
+    enough = true;
+    CHECK(pthread_join(other, NULL) == 0);
 }
 
 static void part_shown(void)
@@ -425,6 +462,7 @@ static const struct {
     {"memory", part_memory},
     {"shown", part_shown},
     {"shown_queues", part_shown_queues},
+    {"shown_meanwhile", part_shown_meanwhile},
     {"beside", part_beside},
     {"removed", part_removed},
     {"copies", part_copies},
