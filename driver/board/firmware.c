@@ -112,6 +112,7 @@ static rd_status emit_features(const struct sysfs_out *out)
     for (unsigned i = 0; i < FEATURES; i++)
         n += snprintf(text + n, sizeof(text) - (size_t)n, "%02u. %-20s (%2u) : %s\n", i,
                       features[i], i, on >> i & 1 ? "enabled" : "disabled");
+    rd_assert(n < (int)sizeof(text), "%d bytes of features", n);
     return out->file(out->ctx, SYSFS_PCI "/pp_features", text, (size_t)n);
 }
 
