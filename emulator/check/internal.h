@@ -50,6 +50,13 @@ struct ck_progress {
 #define CK_WAVES 32u /* of a workgroup */
 #define CK_SITES 16u /* a power of two */
 
+/* A wave's last release of memory that waited, by an atomic or a store. */
+struct ck_done {
+    uint32_t stamp, barriers; /* 0: never */
+    bool narrow;
+    uint32_t node; /* a node that says so, or 0 */
+};
+
 /* What a wave is behind of (race.c). */
 struct ck_order {
     uint32_t clock;           /* releases to LDS, from 1 */
@@ -74,11 +81,7 @@ struct ck_order {
     bool stores_out;      /* has stored and not waited */
     bool waited;          /* ... and has just waited: what drops caches belongs to it */
     bool narrow;          /* ... behind a fence for its own workgroup only */
-    struct {
-        uint32_t stamp, barriers; /* when its last release came that waited; 0: never */
-        bool narrow;
-        uint32_t node; /* a node that says so, or 0 */
-    } done;
+    struct ck_done done;
     bool fences_lds;
     bool met;     /* has acquired by LDS */
     bool crossed; /* has acquired what other dispatches have released */

@@ -50,6 +50,7 @@ void ck_race_destroy(struct ck_race *r)
         return;
     race_forms_free(r);
     race_doubts_free(r);
+    race_handed_free(r);
     shadow_destroy(r->global);
     forget_releases(r);
     order_free(&r->order);
@@ -92,6 +93,7 @@ void ck_race_group_gone(struct ck_race *r, struct ck_group *g)
 {
     if (r->asked.wave && r->asked.wave->group == g)
         r->asked.wave = NULL; /* others may have its place */
+    race_handed_gone(r, g);
     if (g->entries) {
         g->entries->next = r->logs;
         r->logs = g->entries;
@@ -117,6 +119,7 @@ void ck_race_begin(struct ck *ck)
     r->n_pending = r->n_suspended = 0;
     r->asked.wave = NULL;
     race_locks_begin(r);
+    race_handed_begin(r);
     memset(r->polls, 0, sizeof r->polls);
     memset(r->flags, 0, sizeof r->flags);
     memset(r->joined, 0, sizeof r->joined);
@@ -192,28 +195,6 @@ static void acquire_until(const struct ck *ck, struct ck_wave *w, uint32_t stamp
     if (stamp > o->handed)
         o->handed = stamp;
     o->takes_handed = order_join(order, o->takes_handed, node);
-}
-
-/* The release that a store of a wave is, of what it knows now; ORDER_ALL if it has
- * gone. */
-static uint32_t handed_node(const struct ck *ck, const struct ck_wave *w,
-                            const struct site *s)
-{
-    uint32_t waves = ck->launch.waves_per_group, last = w->order.takes;
-    struct order *order = &ck->race->order;
-    struct order_node node = {
-        .wave = s->wave, .stamp = s->stamp + 1, .barriers = s->barrier};
-    const struct ck_group *g = ck->groups;
-    while (g && g->number != (s->wave - 1) / waves)
-        g = g->next;
-    if (!g)
-        return ORDER_ALL;
-    node.b = g->wave[(s->wave - 1) % waves].order.knows_near;
-    node.met = g->wave[(s->wave - 1) % waves].order.met;
-    if (last && last != ORDER_ALL && order->node[last].wave == s->wave &&
-        order->node[last].stamp == node.stamp)
-        return last; /* it still polls */
-    return order_release(order, ORDER_NONE, &node);
 }
 
 /* Lanes have read with an atomic what was released at at. */
@@ -365,7 +346,8 @@ static bool hands_over(struct ck *ck, const struct emu_event *e,
                !same_actor(ck, s, me) && !(s->flags & SITE_ATOMIC) &&
                race_flag_released(ck, s) &&
                (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
-    return !a->write && me->flags & SITE_ATOMIC && s->flags & SITE_RELEASES &&
+    return !a->write && me->flags & SITE_ATOMIC &&
+           s->flags & (SITE_RELEASES | SITE_AGAIN) &&
            (!(s->flags & SITE_NARROW) || same_group(ck, s->wave, me->wave)) &&
            (!((me->flags | s->flags) & SITE_VOLATILE) || race_polls(ck, me));
 }
@@ -543,19 +525,21 @@ static void judge_value(struct ck *ck, struct ck_wave *w, const struct emu_event
     unsigned grain = 1u << b->shift;
     struct site written = site_at(s, b, SHADOW_WRITE, at),
                 atomic = site_at(s, b, SHADOW_ATOMIC, at);
-    uint32_t others = r->others;
+    uint32_t others = r->others, stamp;
     if (me->flags & SITE_ATOMIC && a->read)
         w->order.crossed |= (written.wave && written.wave <= others) ||
                             (atomic.wave && atomic.wave <= others);
     bool handed = written.wave > others && hands_over(ck, e, a, me, &written);
-    if (handed && a->space == EMU_SPACE_LDS)
+    if (handed && a->space == EMU_SPACE_LDS) {
         race_take_flag(ck, w, me, &written);
-    else if (handed)
-        acquire_until(ck, w, written.stamp + 1, handed_node(ck, w, &written),
-                      written.wave);
-    if (!handed && !race_ordered(ck, w, me, &written) && !excused(me, &written) &&
-        !both_may_be_atomic(ck, a, me, &written, true) && !has_loaded(s, b, at, me) &&
-        !is_twin(e, a, me, &written) && !follows(ck, w, s, b, at, a, me, &written))
+    } else if (handed) {
+        uint32_t node = race_handed(ck, w, &written, &stamp);
+        acquire_until(ck, w, stamp, node, written.wave);
+    }
+    if ((!handed || written.flags & SITE_AGAIN) && !race_ordered(ck, w, me, &written) &&
+        !excused(me, &written) && !both_may_be_atomic(ck, a, me, &written, true) &&
+        !has_loaded(s, b, at, me) && !is_twin(e, a, me, &written) &&
+        !follows(ck, w, s, b, at, a, me, &written))
         add_pending(r, e, a, me->lane, at, grain, &written, true);
     if (!race_ordered(ck, w, me, &atomic) && !excused(me, &atomic))
         add_pending(r, e, a, me->lane, at, grain, &atomic, true);
@@ -711,6 +695,8 @@ void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
         race_tries(w, e, a, lane);
         me.flags = flags_of(ck, w, e, a, a->address[a->scalar ? 0 : lane], &me,
                             !(keep >> lane & 1));
+        if (me.flags & (SITE_RELEASES | SITE_AGAIN))
+            me.stamp = race_store_stamp(ck->race, &w->order, me.flags);
         if (!gives && !(fail >> lane & 1))
             race_takes(ck, w, e, a, lane);
         judge_bytes(ck, w, e, a, shadow, &me, !(fail >> lane & 1));
@@ -718,8 +704,8 @@ void race_judge(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
     if (w->order.held && a->space == EMU_SPACE_GLOBAL && !(me.flags & SITE_ATOMIC))
         w->order.held--;
     race_stores_flag(w, a);
-    if (me.flags & SITE_RELEASES) /* what comes later is not handed over with it */
-        ck->race->stamp++;
+    if (me.flags & SITE_RELEASES)
+        race_stored(ck->race, w);
 }
 
 /* A load of memory by the caches, so that others who load there need not be looked at
@@ -768,6 +754,7 @@ void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
         w->order.stores_out = r->asked.stores_out;
         w->order.clock = r->asked.clock;
         r->stamp = r->asked.stamp;
+        w->order.done = r->asked.done;
     }
     judge_event(ck, w, e, lanes);
 }

@@ -144,7 +144,10 @@ struct ck_race {
         uint64_t index;
         uint32_t stamp, clock;
         bool stores_out;
+        struct ck_done done;
     } asked;
+    struct race_gone *gone; /* race_handed.c; NULL: none knew anything */
+    bool gone_lost;         /* ... or there was no memory */
 };
 
 /* ---- race.c */
@@ -204,6 +207,39 @@ void race_release_memory(struct ck_race *r, struct ck_order *o, struct release *
 /* Has the wave acquired something since it has dropped gl0, or gl1? What it acquires
  * may be older than what it had. */
 bool race_holds_old(const struct ck_order *o, bool gl1);
+
+/* ---- race_handed.c: stores to memory that others load past the caches */
+
+void race_handed_begin(struct ck_race *r);
+void race_handed_free(struct ck_race *r);
+/* The workgroup goes. */
+void race_handed_gone(struct ck_race *r, const struct ck_group *g);
+/* The release that the store s is for the wave (a number of order.h), and when it came;
+ * of what its wave knows now, or knew when it went. */
+uint32_t race_handed(const struct ck *ck, const struct ck_wave *w, const struct site *s,
+                     uint32_t *stamp);
+/* SITE_RELEASES or SITE_AGAIN, and SITE_NARROW, of a store by the wave; or 0. */
+uint16_t race_store_flags(const struct ck_wave *w);
+/* It has stored with SITE_RELEASES. */
+void race_stored(struct ck_race *r, struct ck_wave *w);
+
+/* What a store is that follows one which is under way; behind a barrier it is not. */
+static inline uint16_t race_again(const struct ck_order *o, uint64_t barriers)
+{
+    if (!o->done.stamp || o->done.barriers != (uint32_t)barriers)
+        return 0;
+    return SITE_AGAIN | (o->done.narrow ? SITE_NARROW : 0u);
+}
+
+/* The stamp of a site with these flags: one that stores first has its own, so that who
+ * stores again has a later one, and hands on nothing of both. */
+static inline uint32_t race_store_stamp(const struct ck_race *r,
+                                        const struct ck_order *o, uint16_t flags)
+{
+    return flags & SITE_AGAIN      ? o->done.stamp + 1
+           : flags & SITE_RELEASES ? r->stamp + 1
+                                   : r->stamp;
+}
 
 /* ---- race_rows.c */
 

@@ -103,10 +103,12 @@ void race_locks_begin(struct ck_race *r)
 uint16_t race_plain_flags(const struct ck_wave *w, bool write)
 {
     const struct ck_order *o = &w->order;
-    uint16_t flags =
-        write && !o->stores_out ? SITE_RELEASES | (o->narrow ? SITE_NARROW : 0u) : 0;
-    if (o->held)
-        flags |= (o->bare0 ? SITE_BARE0 : 0u) | (o->bare1 ? SITE_BARE1 : 0u);
+    uint16_t flags = write ? race_store_flags(w) : 0;
+    if (!o->held || (!o->bare0 && !o->bare1))
+        return flags;
+    if (flags & SITE_AGAIN) /* the site has its own time, by which it is in the lock */
+        flags = 0;
+    flags |= (o->bare0 ? SITE_BARE0 : 0u) | (o->bare1 ? SITE_BARE1 : 0u);
     return flags;
 }
 

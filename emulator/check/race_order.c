@@ -63,6 +63,7 @@ void race_release_memory(struct ck_race *r, struct ck_order *o, struct release *
         return;
     }
     at->stamp = ++r->stamp;
+    r->stamp++;
     o->done.stamp = at->stamp;
     o->done.barriers = me->barrier;
     o->done.narrow = o->narrow;

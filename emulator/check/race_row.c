@@ -61,16 +61,18 @@ static ALWAYS enum behind order_of(struct judged *j, uint32_t number)
 
 /* The number of what the wave does at pc; 0: ask. */
 static inline uint32_t number_of(const struct race_line *l, struct shadow *s,
-                                 uint64_t pc, bool lds)
+                                 uint64_t pc, bool lds, bool write)
 {
     struct ck_order *o = &l->w->order;
     uint32_t offset = (uint32_t)(pc - l->code_base);
     uint32_t *last = (lds ? o->lds_site : o->site) + offset / 4 % CK_SITES;
-    uint32_t barrier = (uint32_t)l->group->barriers, stamp = l->race->stamp;
+    uint32_t barrier = (uint32_t)l->group->barriers;
+    uint16_t flags = write && !lds ? race_again(o, barrier) : 0; /* may_write */
+    uint32_t stamp = race_store_stamp(l->race, o, flags);
     const struct site *at = &s->site[*last];
     if (*last >= s->dead && *last < s->n && at->stamp == stamp && at->pc == offset &&
         at->wave == l->wave && at->barrier == barrier && at->clock == o->clock &&
-        !at->flags)
+        at->flags == flags)
         return *last;
     if (s->n >= s->room)
         return 0;
@@ -78,7 +80,8 @@ static inline uint32_t number_of(const struct race_line *l, struct shadow *s,
                                   .pc = offset,
                                   .barrier = barrier,
                                   .clock = o->clock,
-                                  .stamp = stamp};
+                                  .stamp = stamp,
+                                  .flags = flags};
     *last = s->n;
     return s->n++;
 }
@@ -492,7 +495,7 @@ static ASIDE bool begin(const struct race_line *l, struct emu_row *row)
         return false;
     struct shadow *s = row->lds ? l->group->lds : l->race->global;
     row->what = &l->race->form[row->form % RACE_FORMS];
-    row->number = s ? number_of(l, s, row->pc, row->lds) : 0;
+    row->number = s ? number_of(l, s, row->pc, row->lds, row->write) : 0;
     row->fine = row->number;
     if (!row->number)
         return false;

@@ -682,7 +682,8 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         fetch_next(race->global, w, e);
     bool first = a->write && !lds && !w->order.stores_out;
     struct rows r;
-    begin(&r, ck, w, e, race->stamp, lds ? 0 : race_plain_flags(w, a->write));
+    uint16_t flags = lds ? 0 : race_plain_flags(w, a->write);
+    begin(&r, ck, w, e, race_store_stamp(race, &w->order, flags), flags);
     if (!judge_all(&r, e->access, e->n_accesses))
         return true;
     race->asked.wave = w;
@@ -690,7 +691,9 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     race->asked.stamp = race->stamp;
     race->asked.stores_out = w->order.stores_out;
     race->asked.clock = w->order.clock;
-    race->stamp += first;
+    race->asked.done = w->order.done;
+    if (first)
+        race_stored(race, w);
     w->group->log.tag = race->stamp;
     if (a->write && lds) {
         race_lds_written(w->group);

@@ -26,6 +26,7 @@
 #define SITE_LOADS    16u  /* a load past the caches */
 #define SITE_VOLATILE 32u  /* ... or a store, of what the source calls volatile */
 #define SITE_RELEASES 8u   /* a store to memory by who waits for none of its own */
+#define SITE_AGAIN    512u /* ... while such a store of its wave is under way */
 #define SITE_NARROW   64u  /* ... and has dropped gl0 alone: for its own workgroup */
 #define SITE_BARE0    128u /* in a lock, since which gl0 was not dropped */
 #define SITE_BARE1    256u /* ... gl1 */

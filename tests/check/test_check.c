@@ -304,6 +304,57 @@ static bool suit(unsigned x0, unsigned x1, unsigned y0, unsigned y1)
     return none;
 }
 
+/* Waves of the first workgroup store, and one of them says so when all have gone; the
+ * others wait for it and read. */
+static const uint32_t message[] = {
+    0x30020082, 0x7e040280, /* v_lshlrev_b32 v1, 2, v0; v_mov_b32 v2, 0 */
+    0x7e060500,             /* v_readfirstlane_b32 s3, v0 */
+    0xbf078002, 0xbfa20009, /* s_cmp_lg_u32 s2, 0; s_cbranch_scc1 reader */
+    0xdc6a0000, 0x00000001, /* global_store_b32 v1, v0, s[0:1] */
+    0xbc7c0000,             /* s_waitcnt_vscnt null, 0 */
+    0xbf078003, 0xbfa20003, /* s_cmp_lg_u32 s3, 0; s_cbranch_scc1 end */
+    0x7e060281,             /* v_mov_b32 v3, 1 */
+    0xdc6a0100, 0x00000302, /* global_store_b32 v2, v3, s[0:1] offset:256 */
+    0xbfb00000,             /* end: s_endpgm */
+    0xdc524100, 0x03000002, /* reader: global_load_b32 v3, v2, s[0:1] offset:256 glc */
+    0xbf8903f7, 0x7e060503, /* s_waitcnt vmcnt(0); v_readfirstlane_b32 s3, v3 */
+    0xbf068003, 0xbfa2fffa, /* s_cmp_eq_u32 s3, 0; s_cbranch_scc1 reader */
+    0xe0b00000, 0x00000000, /* buffer_gl1_inv */
+    0xe0ac0000, 0x00000000, /* buffer_gl0_inv */
+    0xdc520000, 0x03000001, /* global_load_b32 v3, v1, s[0:1] */
+    0xbfb00000};
+
+START_TEST(stores_of_who_has_gone_race)
+{
+    begin(&(struct ck_config){.classes = CK_BIT(CK_RACE), .keep_going = true});
+    memcpy(memory + 1024, message, sizeof message);
+    uint64_t data = va(1) + 1024;
+    ck_assert_int_eq(emu_mem_add(emu, data, 512, EMU_MEM_READ | EMU_MEM_WRITE, "box"),
+                     RD_OK);
+    struct emu_dispatch d = {.entry = va(0),
+                             .groups = {8, 1, 1},
+                             .block = {1, 1, 1},
+                             .rsrc2 =
+                                 2u << 1 | 1u << 7, /* and the workgroup's number */
+                             .n_user_sgprs = 2,
+                             .user_sgpr = {(uint32_t)va(1), (uint32_t)(va(1) >> 32)}};
+    ck_dispatch_before(ck, &(struct ck_before){.slot = 0});
+    ck_assert_int_eq(emu_run(emu, &d, NULL, NULL), RD_OK);
+    unsigned n = atomic_load(&table->n);
+    d.entry = va(0) + 1024;
+    d.groups[0] = 2;
+    d.block[0] = 64;
+    d.user_sgpr[0] = (uint32_t)data;
+    d.user_sgpr[1] = (uint32_t)(data >> 32);
+    ck_dispatch_before(ck,
+                       &(struct ck_before){.kept = 1, .slot = 1}); /* others' waves */
+    ck_assert_int_eq(emu_run(emu, &d, NULL, NULL), RD_OK);
+    ck_assert_uint_eq(atomic_load(&table->n), n + 1);
+    ck_assert_str_eq(kind(n), "write-read");
+    end();
+}
+END_TEST
+
 START_TEST(halves_read_other_banks)
 {
     ck_assert(suit(1, 3, 4, 6));
@@ -326,6 +377,7 @@ int main(void)
     tcase_add_test(t, claims_and_overlaps);
     tcase_add_test(t, accesses_are_judged_by_the_heap);
     tcase_add_test(t, messages_do_not_race);
+    tcase_add_test(t, stores_of_who_has_gone_race);
     tcase_add_test(t, the_watchdog_knows_what_is_polled);
     tcase_add_test(t, halves_read_other_banks);
     suite_add_tcase(suite, t);

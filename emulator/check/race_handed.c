@@ -1,0 +1,115 @@
+/* race_handed.c: what stores hand on to who loads past the caches what they have
+ * stored: all that their wave has waited for.
+ *
+ * The first store behind a wait hands on what came before it (SITE_RELEASES). So do
+ * those that follow while it is under way, of the same time (SITE_AGAIN): several flags
+ * may have one fence. Waves that have gone are remembered by what they knew, those of
+ * the highest numbers; of one that is forgotten all counts as handed on.
+ *
+ * Must not know where accesses are remembered. SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "race.h"
+
+#define GONE (1u << 14)
+
+/* One slot of the table, which waves share whose numbers differ by multiples of GONE.
+ */
+struct race_gone {
+    uint32_t wave; /* 0: none */
+    uint32_t knows_near;
+    bool met;
+    bool lost; /* there was another one before */
+};
+
+void race_handed_begin(struct ck_race *r)
+{
+    if (r->gone)
+        memset(r->gone, 0, GONE * sizeof *r->gone);
+    r->gone_lost = false;
+}
+
+void race_handed_free(struct ck_race *r)
+{
+    free(r->gone);
+    r->gone = NULL;
+}
+
+void race_handed_gone(struct ck_race *r, const struct ck_group *g)
+{
+    uint32_t first = r->others + (uint32_t)g->number * g->n_waves + 1;
+    for (uint32_t i = 0; i < g->n_waves; i++) {
+        const struct ck_order *o = &g->wave[i].order;
+        if (!o->knows_near && !o->met)
+            continue; /* as those that are not in the table */
+        if (!r->gone)
+            r->gone = calloc(GONE, sizeof *r->gone);
+        r->gone_lost |= !r->gone;
+        if (!r->gone)
+            return;
+        struct race_gone *slot = &r->gone[(first + i) % GONE];
+        *slot = (struct race_gone){.wave = first + i,
+                                   .knows_near = o->knows_near,
+                                   .met = o->met,
+                                   .lost = slot->lost || slot->wave};
+    }
+}
+
+/* What the wave of that number knows, or knew when it went. */
+static void recall(const struct ck *ck, uint32_t wave, struct order_node *node)
+{
+    const struct ck_race *r = ck->race;
+    uint32_t waves = ck->launch.waves_per_group, index = wave - 1 - r->others;
+    const struct ck_group *g = ck->groups;
+    while (g && g->number != index / waves)
+        g = g->next;
+    if (g) {
+        node->b = g->wave[index % waves].order.knows_near;
+        node->met = g->wave[index % waves].order.met;
+        return;
+    }
+    const struct race_gone *slot = r->gone ? &r->gone[wave % GONE] : NULL;
+    if (slot && slot->wave == wave) {
+        node->b = slot->knows_near;
+        node->met = slot->met;
+    } else if (slot ? slot->lost : r->gone_lost) {
+        node->b = ORDER_ALL;
+    }
+}
+
+uint32_t race_handed(const struct ck *ck, const struct ck_wave *w, const struct site *s,
+                     uint32_t *stamp)
+{
+    struct order *order = &ck->race->order;
+    uint32_t last = w->order.takes;
+    *stamp = s->flags & SITE_AGAIN ? s->stamp - 1 : s->stamp + 1;
+    struct order_node node = {.wave = s->wave, .stamp = *stamp, .barriers = s->barrier};
+    for (unsigned i = 0; i < 3 && last && last != ORDER_ALL; i++) {
+        const struct order_node *join = &order->node[last];
+        uint32_t number = i == 0 ? last : i == 1 ? join->a : join->b;
+        const struct order_node *n = number ? &order->node[number] : NULL;
+        if (n && n->wave == s->wave && n->stamp == node.stamp)
+            return number; /* it still polls */
+    }
+    recall(ck, s->wave, &node);
+    return order_release(order, ORDER_NONE, &node);
+}
+
+uint16_t race_store_flags(const struct ck_wave *w)
+{
+    const struct ck_order *o = &w->order;
+    if (!o->stores_out)
+        return SITE_RELEASES | (o->narrow ? SITE_NARROW : 0u);
+    return race_again(o, w->group->barriers);
+}
+
+void race_stored(struct ck_race *r, struct ck_wave *w)
+{
+    struct ck_order *o = &w->order;
+    r->stamp += 2; /* what comes later is not handed over with it */
+    o->done.stamp = r->stamp - 1;
+    o->done.barriers = (uint32_t)w->group->barriers;
+    o->done.narrow = o->narrow;
+}
