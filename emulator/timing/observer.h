@@ -135,8 +135,11 @@ struct tm_step {
     uint8_t pipe;    /* enum tm_pipe, of a VALU instruction */
     uint8_t regs;    /* VGPRs that a memory instruction sends: addresses, data */
     uint8_t flags;
-    int64_t t;    /* issue; of a wait its release, of a sleep its end */
-    int64_t exec; /* the unit has taken it, or its result leaves the pipe; 0: unknown */
+    int64_t t; /* issue; of a wait its release, of a sleep its end */
+    /* The unit has taken it, or its result leaves the pipe; 0: unknown. As was known
+     * when it issued: where the SIMDs of a CU meet, a memory instruction may be taken
+     * some cycles later for what another one issues then (the timing file has that). */
+    int64_t exec;
     const struct tm_wait *wait; /* before it, in order */
     unsigned n_waits;
 };

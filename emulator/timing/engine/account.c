@@ -256,31 +256,21 @@ static int64_t execution(const struct tm_wave *w, const struct tm_inst *i)
     }
 }
 
-static bool listed(const struct tm_engine *t, const struct tm_wave *w)
+rd_status tm_account_list(const struct tm_wave *w, const struct tm_inst *i, int64_t at)
 {
-    const struct tm_config *c = &t->config;
-    const struct tm_simd *s = w->simd;
-    return c->insts == TM_INSTS_ALL ||
-           (c->insts == TM_INSTS_SIMD && s->se == c->se && s->sa == c->sa &&
-            s->wgp == c->wgp && s->index == c->simd);
-}
-
-rd_status tm_account_list(struct tm_engine *t, const struct tm_wave *w,
-                          const struct tm_inst *i, int64_t at)
-{
-    struct tm_record *r = &t->all->records.record[w->record];
-    if (!listed(t, w))
+    struct tm_list *l = w->list;
+    if (!l)
         return RD_OK;
-    if (r->n_insts == r->cap_insts) {
-        size_t cap = r->cap_insts ? 2 * r->cap_insts : 64;
-        struct tm_timed *bigger = realloc(r->insts, cap * sizeof *bigger);
+    if (l->n == l->room) {
+        size_t room = l->room ? 2 * l->room : 64;
+        struct tm_timed *bigger = realloc(l->inst, room * sizeof *bigger);
         if (!bigger)
             return RD_E_NOMEM;
-        r->insts = bigger;
-        r->cap_insts = cap;
+        l->inst = bigger;
+        l->room = room;
     }
     int64_t exec = execution(w, i);
-    r->insts[r->n_insts++] = (struct tm_timed){
+    l->inst[l->n++] = (struct tm_timed){
         i->offset, exec > at && exec - at < UINT32_MAX ? (uint32_t)(exec - at) : 0, at};
     return RD_OK;
 }

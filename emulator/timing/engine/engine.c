@@ -138,8 +138,12 @@ void tm_destroy(struct tm_engine *t)
     if (!t)
         return;
     tm_machine_destroy(t);
-    for (size_t i = 0; i < t->all->records.n; i++)
-        free(t->all->records.record[i].insts);
+    for (size_t i = 0; i < t->all->records.n; i++) {
+        struct tm_list *list = t->all->records.record[i].list;
+        if (list)
+            free(list->inst);
+        free(list);
+    }
     for (size_t i = 0; i < t->insts.numbers.n; i++)
         free(t->insts.inst[i]);
     numbers_free(&t->insts.numbers);

@@ -10,20 +10,13 @@
 #include "timing.h"
 #include "turns.h"
 
-struct tm_timed { /* of a listed wave: an issue */
-    uint32_t offset;
-    uint32_t exec; /* cycles from it to its execution (tm_step.exec); 0: unknown */
-    int64_t t;
-};
-
 /* A wave's record in the timing file; lives as long as the engine. */
 struct tm_record {
     uint32_t wg[3];
     uint32_t wave;
     uint8_t se, sa, wgp, simd, slot;
     int64_t start, end;
-    struct tm_timed *insts;
-    size_t n_insts, cap_insts;
+    struct tm_list *list; /* NULL: its instructions are not asked for */
 };
 
 /* The dispatcher of a shader engine: place.c. */
@@ -353,12 +346,11 @@ static inline void tm_tell_line(const struct tm_turns *q, struct tm_line *line,
  * barrier's, which has issued before. */
 uint64_t tm_account_waits(const struct tm_engine *t, struct tm_wave *w,
                           struct tm_inst *i);
-/* Notes an issue in the wave's record, if its instructions are asked for.
+/* Notes an issue in the wave's list, if it has one.
  *
  * at  when it was over
  * Returns RD_E_NOMEM. */
-rd_status tm_account_list(struct tm_engine *t, const struct tm_wave *w,
-                          const struct tm_inst *i, int64_t at);
+rd_status tm_account_list(const struct tm_wave *w, const struct tm_inst *i, int64_t at);
 void tm_account_tell(const struct tm_engine *t, const struct tm_wave *w,
                      const struct tm_inst *i, int64_t at,
                      const struct emu_event *event);

@@ -234,6 +234,16 @@ static size_t new_record(struct tm_engine *t)
     return t->all->records.n++;
 }
 
+/* Are the instructions of its waves asked for? */
+static bool is_listed(const struct tm_engine *t, const struct tm_simd *s)
+{
+    const struct tm_config *c = &t->config;
+    return !c->forget_waves &&
+           (c->insts == TM_INSTS_ALL ||
+            (c->insts == TM_INSTS_SIMD && s->se == c->se && s->sa == c->sa &&
+             s->wgp == c->wgp && s->index == c->simd));
+}
+
 static unsigned take_slot(const struct tm_engine *t, struct tm_simd *s)
 {
     unsigned best = 0; /* the caller has seen that there is one */
@@ -281,8 +291,10 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
     struct tm_wave *w = tm_pool_wave(&t->all->pools);
     if (!w)
         return RD_E_NOMEM;
-    size_t r = new_record(t);
+    w->list = is_listed(t, s) ? calloc(1, sizeof *w->list) : NULL;
+    size_t r = is_listed(t, s) && !w->list ? SIZE_MAX : new_record(t);
     if (r == SIZE_MAX) {
+        free(w->list);
         tm_pool_give_wave(&t->all->pools, w);
         return RD_E_NOMEM;
     }
@@ -308,7 +320,8 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         .simd = (uint8_t)s->index,
         .slot = (uint8_t)w->slot,
         .start = start,
-        .end = -1};
+        .end = -1,
+        .list = w->list};
     occupy(t, s, start);
     if (t->all->turns)
         tm_turns_enter(&t->all->turns[s->in - t->chip.wgps], w);

@@ -470,7 +470,7 @@ TM_HOT rd_status issue_as(struct tm_engine *t, struct tm_wave *w, enum tm_sort s
         i->conflicts += t->chip.lds.conflict - conflicts;
     int64_t at = sort == TM_SORT_ANY && i->special ? special(t, w, i) : tm_now(t);
     tm_account_issue(t, w, i, at, event);
-    st = t->config.insts ? tm_account_list(t, w, i, at) : RD_OK;
+    st = t->config.insts ? tm_account_list(w, i, at) : RD_OK;
     w->last_issue = at;
     w->last_imm =
         sort == TM_SORT_WAIT || (sort == TM_SORT_ANY && i->cls == TM_IMM) || w->skip;

@@ -75,14 +75,15 @@ static void write_wave(const struct tm_engine *t, const struct tm_record *r, FIL
             "\"simd\": %u, \"slot\": %u, \"start\": %lld, \"end\": %lld",
             r->wg[0], r->wg[1], r->wg[2], r->wave, r->se, r->sa, r->wgp, r->simd,
             r->slot, (long long)r->start, (long long)r->end);
-    if (r->n_insts) {
+    const struct tm_list *l = r->list;
+    if (l && l->n) {
         fputs(", \"insts\": [", f);
-        for (size_t i = 0; i < r->n_insts; i++)
-            fprintf(f, "%s[%u, %lld]", i ? ", " : "", r->insts[i].offset,
-                    (long long)r->insts[i].t);
+        for (size_t i = 0; i < l->n; i++)
+            fprintf(f, "%s[%u, %lld]", i ? ", " : "", l->inst[i].offset,
+                    (long long)l->inst[i].t);
         fputs("], \"exec\": [", f);
-        for (size_t i = 0; i < r->n_insts; i++)
-            fprintf(f, "%s%u", i ? ", " : "", r->insts[i].exec);
+        for (size_t i = 0; i < l->n; i++)
+            fprintf(f, "%s%u", i ? ", " : "", l->inst[i].exec);
         fputc(']', f);
     }
     fputc('}', f);

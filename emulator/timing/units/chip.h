@@ -61,6 +61,7 @@ struct tm_lds_path {
         const struct tm_simd *simd, *before; /* its, that of the one before it */
         int64_t ready, accept, done, free;   /* of its queue entry */
         int64_t lds_free, back; /* of the LDS and the way from it, without it */
+        size_t listed;          /* its place in the wave's list */
         bool before_waited, overtaken, at_once; /* the LDS takes it when accepted */
     } last;
 };

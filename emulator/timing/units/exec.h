@@ -294,6 +294,7 @@ static void put_off(struct tm_lds_op *o, int64_t cycles, int64_t data)
     o->overtaken = true;
     w->mem.lds_last += data;
     w->mem.lds_accept = o->accept;
+    tm_list_accept(w->list, o->listed, o->accept);
     w->mem.sent += cycles;
     tm_put_off(w);
 }
@@ -382,6 +383,7 @@ static void issue_lds(struct tm_chip *c, struct tm_wave *w, struct tm_inst *i,
                                .free = entry,
                                .lds_free = free_at,
                                .back = back,
+                               .listed = tm_listed(w),
                                .at_once = free_at <= accept};
 }
 

@@ -52,6 +52,7 @@ static void put_off(struct tm_send_op *o, int64_t accept)
     struct tm_wave *w = o->wave;
     int64_t old = o->accept;
     o->accept = accept;
+    tm_list_accept(o->list, o->listed, accept);
     if (!alive(o))
         return;
     if (counted(o)->open && counted(o)->from == o->inst)
@@ -343,7 +344,9 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
                                         .counted = number,
                                         .number = s->number,
                                         .request = request,
-                                        .more = w->hints.clause_more};
+                                        .more = w->hints.clause_more,
+                                        .list = w->list,
+                                        .listed = tm_listed(w)};
     arrange(b, s, ready);
     int64_t accept = s->op[s->n - 1].accept;
     tm_operands_send(b, &w->simd->valu.operands, i, accept);

@@ -6,6 +6,7 @@
 
 #include "mem.h"
 
+struct tm_list;
 struct tm_wave;
 struct tm_simd;
 
@@ -21,6 +22,8 @@ struct tm_send_op {
     unsigned cycles, simd, counted; /* counted: its number in the counter */
     unsigned number;                /* of the CU */
     bool more;                      /* of a clause whose first has gone */
+    struct tm_list *list;           /* of the wave, even if that has left */
+    size_t listed;                  /* its place there */
     struct tm_request *request;
     struct tm_send_op *next; /* in a list of tm_sent_ask */
 };

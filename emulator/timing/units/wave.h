@@ -42,6 +42,17 @@ struct tm_account {
     uint64_t number;
 };
 
+/* Issues of a wave whose instructions are asked for, for the timing file; lives as long
+ * as the engine. */
+struct tm_list {
+    struct tm_timed {
+        uint32_t offset;
+        uint32_t exec; /* cycles from it to its execution (tm_step.exec); 0: unknown */
+        int64_t t;
+    } *inst;
+    size_t n, room;
+};
+
 struct tm_group;
 struct tm_simd;
 struct tm_turns;
@@ -77,8 +88,9 @@ struct tm_wave {
     struct tm_vregs regs;
     _Alignas(64) struct tm_account account;
     struct tm_group *group;
-    size_t record;  /* engine.h */
-    uint32_t index; /* in the pool */
+    struct tm_list *list; /* NULL: nobody asks */
+    size_t record;        /* engine.h */
+    uint32_t index;       /* in the pool */
     uint16_t slot;
     bool left;
     struct tm_inst *last;      /* s_barrier that it waited at, or s_endpgm */
@@ -92,6 +104,20 @@ _Static_assert(sizeof(struct tm_wave) <= 3072, "thousands of waves are resident"
 
 /* A wave as it begins, in memory that has been one before, or is zero. */
 void tm_wave_clear(struct tm_wave *w, unsigned vgprs);
+
+/* Its place in the list, of what issues now. */
+static inline size_t tm_listed(const struct tm_wave *w)
+{
+    return w->list ? w->list->n : 0;
+}
+
+/* What was listed there is accepted at another time than was said; what issues now is
+ * not there yet. */
+static inline void tm_list_accept(struct tm_list *list, size_t place, int64_t accept)
+{
+    if (list && place < list->n)
+        list->inst[place].exec = (uint32_t)(accept - list->inst[place].t);
+}
 
 /* Whose turn it is among waves at the same time: high priority first, then age. */
 static inline uint64_t tm_turn(const struct tm_wave *w)
