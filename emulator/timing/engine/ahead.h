@@ -23,7 +23,8 @@ static inline void tm_fetch_rows(const struct tm_wave *w, const struct tm_inst *
 }
 
 /* What the wave's turn at the instruction needs of its VGPRs; if it executes what is
- * owed, what that writes, which it mostly reads, too. */
+ * owed, what that writes, which it mostly reads, too: of v0 to v63. Bits stand for
+ * registers modulo 64; one behind v63 fetches a row in vain. */
 static inline void tm_fetch_registers(const struct tm_wave *w, const struct tm_inst *i)
 {
     if (i->load_postponed) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "later.h"
 
 /* When a pace is known (steady): parts of the time, Student's factor for them; turns of
  * loops, or fillings of the chip, and cycles to be seen at least; how well it is known,
@@ -281,11 +282,11 @@ void tm_sample_cut(struct tm_engine *t)
         }
     }
     for (size_t i = 1; i < t->pools.n_waves; i++) {
-        const struct tm_wave *w = t->pools.wave[i];
-        if (w->group && !w->left)
-            t->totals.wave_cycles += (double)(now - w->start);
-        if (w->group && !w->left && w->owed)
-            emu_wave_catch_up(w->wave, w->owed); /* they are counted */
+        struct tm_wave *w = t->pools.wave[i];
+        if (!w->group || w->left)
+            continue;
+        t->totals.wave_cycles += (double)(now - w->start);
+        tm_catch_up(w); /* what it has issued is counted */
     }
     note_begun(t);
     for (unsigned s = 0; s < t->chip.n_ses; s++)

@@ -5,7 +5,7 @@ usage: published.py RDNA3 FOLDER [--clock GHZ] [--sample SPEC] [--check] [KERNEL
 
   FOLDER         with the sources: src/kernel1_naive.cpp and so on (github.com/seb-v/fp32_sgemm_amd)
   --clock GHZ    all times at it (default 2.58, which fits kernels 3 to 8 best)
-  --sample SPEC  for --timing-sample (default: auto)
+  --sample SPEC  for --timing-sample (default: auto, k1: 1)
   --check        build all, and a short run of each: results against products of this host, and in time
 
 Kernels 1 to 5 are built by clang-19 with a few lines in place of HIP's header, 6 to 8 from their assembly. Nothing of
@@ -68,11 +68,11 @@ KERNELS = {
     "k7": ("kernel7_unroll.s", 128, "128", "Nab", (3.3314, 80.1, 64.7)),
     "k8": ("kernel8_batched_gmem.s", 128, "128", "Nab", (2.8032, None, None)),
 }
-# What a launch finds when it has run before, where a sample would see another state. The first kernel: of the second
-# matrix, which each row of tiles reads whole, all that the Infinity Cache holds, and rows of the two others; it asks for
-# 85 GB/s behind the GL2, so little that the fabric saves power. One filling of the chip tells: all are alike.
+# Buffers, sample and what a launch finds when it has run before, where a sample would see another state. The first
+# kernel: of the second matrix, which each row of tiles reads whole, all that the Infinity Cache holds, and rows of the two others; it
+# asks for 85 GB/s behind the GL2, so little that the fabric saves power. One filling of the chip tells: all are alike.
 STATES = {"k1": (["buf:1M", "buf:64M", "buf:1M"],
-                 ["--warm", "code-tlb,kernarg-tlb,data-tlb,mall", "--fabric", "low", "--timing-sample", "1"])}
+                 "1", ["--warm", "code-tlb,kernarg-tlb,data-tlb,mall", "--fabric", "low"])}
 SIZE = 4096
 SLACK = 16 << 20 # bytes: the fifth and the eighth read past their matrices
 FIXED = ("k8",) # made for this size
@@ -134,7 +134,7 @@ def main():
     p.add_argument("folder")
     p.add_argument("names", nargs="*")
     p.add_argument("--clock", type=float, default=2.58)
-    p.add_argument("--sample", default="auto")
+    p.add_argument("--sample")
     p.add_argument("--check", action="store_true")
     o = p.parse_intermixed_args()
     for n in o.names:
@@ -158,9 +158,9 @@ def main():
             if o.check:
                 failed |= check(o.rdna3, folder, name, code)
                 continue
-            buffers, more = STATES.get(name, (["buf:%d" % (SLACK + 4 * SIZE * SIZE)] * 3, []))
+            buffers, sample, more = STATES.get(name, (["buf:%d" % (SLACK + 4 * SIZE * SIZE)] * 3, "auto", []))
             t = timed(o.rdna3, folder, launch(code, SIZE, tile, block, scalars, buffers), "--sclk-mhz",
-                      "%g" % (1000 * o.clock), "--timing-sample", o.sample, *more)
+                      "%g" % (1000 * o.clock), "--timing-sample", o.sample or sample, *more)
             failed |= row(name, t, o.clock)
     return failed
 
