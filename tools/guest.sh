@@ -53,8 +53,13 @@ port='' # QEMU's root port takes atomics with it; see driver/README.md
 for library in "$(dirname "$rdna3")"/lib/librdna3_port.so \
     "$(dirname "$rdna3")"/../lib/rdna3/librdna3_port.so \
     "$(dirname "$rdna3")"/../lib/*/rdna3/librdna3_port.so; do
-    [ ! -e "$library" ] || port=$library
+    if [ -e "$library" ]; then
+        port=$library
+        break
+    fi
 done
+[ -z "$files" ] || [ ! -d "$files" ] || files=$(cd "$files" && pwd)
+[ -z "$tree" ] || [ ! -d "$tree" ] || tree=$(cd "$tree" && pwd)
 for folder in "$files" "$tree"; do
     [ -z "$folder" ] || [ -d "$folder" ] || fail "no folder $folder"
     case $folder in *,*) fail "QEMU takes no folder with a comma: $folder" ;; esac
@@ -105,6 +110,7 @@ end() {
 }
 trap end EXIT
 trap 'exit 130' INT TERM
+[ -z "$port" ] || ln -s "$(readlink -f "$port")" "$work/port.so"
 
 mkdir -p "$work/run/base/bin"
 strip -o "$work/run/base/bin/rdna3" "$rdna3"
@@ -115,7 +121,7 @@ done
 printf '%s\n' "$*" >"$work/run/command"
 cat >"$work/run/start" <<END
 date -s @$(date +%s) >/dev/null
-files=$files tree=$tree
+files=${files:+1} tree=${tree:+1}
 END
 cat >>"$work/run/start" <<'END'
 main() { # read as a whole: a guest that has slept finds no shared folders any more
@@ -220,8 +226,9 @@ start_machine() {
     : >"$work/status"
     : >"$work/answers"
     # No vendor's window below the end of the address space; see driver/README.md.
-    timeout "$seconds" "$root/usr/lib64/ld-linux-x86-64.so.2" \
-        ${port:+--preload "$port"} --library-path "$root/usr/lib/x86_64-linux-gnu" \
+    # ld.so takes no name with a space or colon to preload, so it is one in $work.
+    (cd "$work" && exec timeout "$seconds" "$root/usr/lib64/ld-linux-x86-64.so.2" \
+        ${port:+--preload ./port.so} --library-path "$root/usr/lib/x86_64-linux-gnu" \
         "$root/usr/bin/qemu-system-x86_64" \
         -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" \
         -machine q35,memory-backend=ram -accel "$accel" \
@@ -237,7 +244,7 @@ start_machine() {
         -fsdev "local,id=run,path=$work/run,security_model=none" \
         -fsdev "local,id=files,path=${files:-$work/run},security_model=none,multidevs=remap" \
         -fsdev "local,id=tree,path=${tree:-$work/run},security_model=none,multidevs=remap,readonly=on" \
-        "$@" <&3 >"$work/answers" 2>"$work/qemu" &
+        "$@") <&3 >"$work/answers" 2>"$work/qemu" &
     machine=$!
     asked=0
     ask qmp_capabilities
