@@ -164,7 +164,8 @@ void kmd_news(_Atomic uint32_t *word);
 void kmd_news_wait(_Atomic uint32_t *word, uint32_t seen, long nanoseconds);
 /* A thread that takes no signals and that nobody joins. */
 bool kmd_thread(void *(*run)(void *), void *ctx);
-/* Take a lock unless who holds it keeps it for long: it may wait for this thread. */
+/* Take a lock unless it is held for long: its holder may wait for a thread of the GPU.
+ */
 bool kmd_lock_soon(pthread_mutex_t *lock);
 
 /* smi.c: is there, or was there half a minute ago, anybody to hear of events? */

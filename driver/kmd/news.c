@@ -10,7 +10,7 @@
 
 #include "internal.h"
 
-#define SOON_NS 20000000
+#define OURS_NS 20000000 /* that long a thread of the GPU waits, others a second */
 
 void kmd_news(_Atomic uint32_t *word)
 {
@@ -42,11 +42,14 @@ bool kmd_lock_soon(pthread_mutex_t *lock)
     struct timespec until;
     if (pthread_mutex_trylock(lock) == 0)
         return true;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += SOON_NS;
+    clock_gettime(CLOCK_REALTIME, &until);
+    if (kmd_thread_is_ours())
+        until.tv_nsec += OURS_NS;
+    else
+        until.tv_sec++;
     if (until.tv_nsec >= 1000000000) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
     }
-    return pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until) == 0;
+    return pthread_mutex_timedlock(lock, &until) == 0;
 }
