@@ -298,7 +298,7 @@ bool kmd_session(struct kmd *kmd, int32_t pid, bool *mine);
  * each; the device owns it from now on, also on failure. RD_E_NOMEM: too many. */
 RD_CHECKED rd_status kmd_session_begin(struct kmd *kmd, int32_t pid, int fd,
                                        uint64_t exceptions);
-/* ... and let go of it: it goes on if it is held, and its queues are resumed. */
+/* Let go of the process: it goes on if it is held, and its queues are resumed. */
 void kmd_session_end(struct kmd *kmd, int32_t pid);
 void kmd_session_mask(struct kmd *kmd, int32_t pid, uint64_t exceptions);
 /* A source with exceptions that the debugger wants: all that it has raised, of which
