@@ -121,21 +121,23 @@ struct ck_race {
     struct shadow *spare;    /* of workgroups that have gone */
     struct race_log *logs;   /* likewise */
     struct release *release; /* open addressing */
+    struct race_gone *gone;  /* race_handed.c; NULL: none that went knew anything */
     size_t n_releases, room;
     uint32_t stamp; /* releases so far */
     bool acquired;  /* somebody has acquired one */
+    bool gone_lost; /* there was no memory for gone */
     struct order order;
     struct pending pending[PENDING];
     unsigned n_pending;
     struct suspended suspended[SUSPENDED];
     unsigned n_suspended;
-    struct race_doubt *doubts; /* race_doubts.c */
-    bool loads_known;          /* of the dispatch: is has_loads set? */
-    bool has_loads;            /* its code has atomic loads */
+    struct race_doubt *doubts;                         /* race_doubts.c */
     struct polls polls[RACE_POLLS], flags[RACE_FLAGS]; /* flags: race_flags.c */
     struct polls joined[RACE_POLLS];                   /* race_is_for_all */
-    bool sections;                                     /* there may be some */
     struct race_section section[RACE_SECTIONS]; /* by wave and lock; the last ones */
+    bool sections;                              /* there may be some */
+    bool loads_known;                           /* of the dispatch: is has_loads set? */
+    bool has_loads;                             /* its code has atomic loads */
     bool judged; /* the running instruction has been looked at */
     /* The last instruction that native code was let do, before which that wave's order
      * was this; it may become an event all the same. */
@@ -146,8 +148,6 @@ struct ck_race {
         bool stores_out;
         struct ck_done done;
     } asked;
-    struct race_gone *gone; /* race_handed.c; NULL: none knew anything */
-    bool gone_lost;         /* ... or there was no memory */
 };
 
 /* ---- race.c */

@@ -79,20 +79,31 @@ static void recall(const struct ck *ck, uint32_t wave, struct order_node *node)
     }
 }
 
+/* The number of such a release if it, or one of two that it stands for, is the last
+ * that was taken; or ORDER_NONE. */
+static uint32_t taken_last(const struct order *order, uint32_t last,
+                           const struct order_node *release)
+{
+    if (!last || last == ORDER_ALL || !order->node)
+        return ORDER_NONE;
+    const uint32_t number[] = {last, order->node[last].a, order->node[last].b};
+    for (unsigned i = 0; i < 3; i++) {
+        const struct order_node *n = &order->node[number[i]];
+        if (number[i] && n->wave == release->wave && n->stamp == release->stamp)
+            return number[i];
+    }
+    return ORDER_NONE;
+}
+
 uint32_t race_handed(const struct ck *ck, const struct ck_wave *w, const struct site *s,
                      uint32_t *stamp)
 {
     struct order *order = &ck->race->order;
-    uint32_t last = w->order.takes;
     *stamp = s->flags & SITE_AGAIN ? s->stamp - 1 : s->stamp + 1;
     struct order_node node = {.wave = s->wave, .stamp = *stamp, .barriers = s->barrier};
-    for (unsigned i = 0; i < 3 && last && last != ORDER_ALL; i++) {
-        const struct order_node *join = &order->node[last];
-        uint32_t number = i == 0 ? last : i == 1 ? join->a : join->b;
-        const struct order_node *n = number ? &order->node[number] : NULL;
-        if (n && n->wave == s->wave && n->stamp == node.stamp)
-            return number; /* it still polls */
-    }
+    uint32_t last = taken_last(order, w->order.takes, &node);
+    if (last)
+        return last; /* it still polls */
     recall(ck, s->wave, &node);
     return order_release(order, ORDER_NONE, &node);
 }
