@@ -14,6 +14,7 @@ enum {
     DWORDS = BLOCKS * SHADOW_BLOCK / 4,
     LINES = DWORDS / SHADOW_LINE,
     STEPS = 60000,
+    ROUNDS = 100,
 };
 #define BASE UINT64_C(0x7f0000001000)
 
@@ -78,7 +79,7 @@ static void touch_dword(struct shadow *s, struct model *m)
     m->lane[plane][dword] = (uint8_t)lane;
 }
 
-/* If its block has been touched by strips alone. */
+/* If its block has been touched by strips alone; else the block is touched. */
 static void touch_strip(struct shadow *s, struct model *m)
 {
     unsigned dword = pick(DWORDS / 32) * 32,
@@ -88,8 +89,10 @@ static void touch_strip(struct shadow *s, struct model *m)
     struct shadow_area *area = shadow_find(s, at);
     ck_assert_ptr_nonnull(area);
     unsigned block = shadow_in_area(at);
-    if (!shadow_has_strips(s, area, block) && !shadow_begin_strips(s, area, block))
+    if (!shadow_has_strips(s, area, block) && !shadow_begin_strips(s, area, block)) {
+        ck_assert_ptr_nonnull(shadow_at(s, at));
         return;
+    }
     struct shadow_strip *v =
         &area->block[block].strip[at % SHADOW_BLOCK / SHADOW_STRIP];
     *(plane == SHADOW_READ ? &v->read : &v->write) = number;
@@ -108,11 +111,15 @@ static void end_epoch(struct shadow *s, struct model *m)
     memset(m->access, 0, sizeof m->access);
 }
 
-static void look(struct shadow *s, const struct model *m, unsigned dword)
+/* known: as who does not touch what nobody has touched. */
+static void look(struct shadow *s, const struct model *m, unsigned dword, bool known)
 {
-    const struct shadow_block *b = shadow_at(s, address_of(dword));
-    ck_assert_ptr_nonnull(b);
-    for (unsigned p = 0; p < SHADOW_PLANES; p++) {
+    const struct shadow_block *b =
+        known ? shadow_known(s, address_of(dword)) : shadow_at(s, address_of(dword));
+    ck_assert(b || known);
+    for (unsigned p = 0; p < SHADOW_PLANES && !b; p++)
+        ck_assert_uint_eq(m->access[p][dword], 0);
+    for (unsigned p = 0; p < SHADOW_PLANES && b; p++) {
         uint32_t v = shadow_get(b, (enum shadow_plane)p, address_of(dword));
         uint32_t number = v >> SHADOW_LANE;
         bool counts = b->top[p] >= s->dead && number >= s->dead;
@@ -137,31 +144,59 @@ START_TEST(says_who_was_last)
             touch_line(s, m);
         else
             touch_dword(s, m);
-        look(s, m, pick(DWORDS));
+        look(s, m, pick(DWORDS), pick(2));
         for (unsigned j = 0; i % 1000 == 0 && j < DWORDS; j++)
-            look(s, m, j);
+            look(s, m, j, false);
     }
     shadow_destroy(s);
     free(m);
 }
 END_TEST
 
+static void touch_strips(struct shadow *s, struct model *m, unsigned n)
+{
+    for (unsigned j = 0; j < n; j++)
+        touch_strip(s, m);
+}
+
+/* As many that numbers are given anew among them, while blocks have strips; others have
+ * words, or had them the epoch before. */
 START_TEST(says_whose_strips)
 {
     struct shadow *s = shadow_create();
     struct model *m = calloc(1, sizeof *m);
     ck_assert(s && m);
-    for (unsigned i = 0; i < STEPS / 150; i++) {
-        for (unsigned j = pick(40); j; j--)
-            touch_strip(s, m);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        unsigned most = i % 4 ? 3000 : 500;
+        touch_strips(s, m, pick(most));
         if (pick(4) == 0)
             (void)shadow_split(s, shadow_at(s, address_of(pick(DWORDS))), 1);
-        for (unsigned j = pick(4); j; j--)
+        for (unsigned j = pick(3) ? pick(4) : 0; j; j--)
             pick(2) ? touch_line(s, m) : touch_dword(s, m);
-        for (unsigned j = pick(40); j; j--)
-            touch_strip(s, m);
-        for (unsigned j = 0, all = pick(4) ? 0 : DWORDS; j < all; j++)
-            look(s, m, j);
+        touch_strips(s, m, pick(most));
+        bool known = pick(2);
+        for (unsigned j = 0, all = pick(4) ? DWORDS : 0; j < all; j++)
+            look(s, m, j, known);
+        end_epoch(s, m);
+    }
+    shadow_destroy(s);
+    free(m);
+}
+END_TEST
+
+/* Blocks keep strips of an epoch that is over until they are touched again, maybe when
+ * their numbers mean something else. */
+START_TEST(forgets_strips)
+{
+    struct shadow *s = shadow_create();
+    struct model *m = calloc(1, sizeof *m);
+    ck_assert(s && m);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        touch_strips(s, m, 100);
+        end_epoch(s, m);
+        touch_dword(s, m);
+        for (unsigned j = 0; j < DWORDS; j++)
+            look(s, m, j, false);
         end_epoch(s, m);
     }
     shadow_destroy(s);
@@ -175,6 +210,7 @@ int main(void)
     TCase *t = tcase_create("against an array");
     tcase_add_test(t, says_who_was_last);
     tcase_add_test(t, says_whose_strips);
+    tcase_add_test(t, forgets_strips);
     suite_add_tcase(suite, t);
     return suite_run(suite);
 }
