@@ -53,7 +53,8 @@ struct ck_progress {
 /* A wave's last release of memory that waited, by an atomic or a store. */
 struct ck_done {
     uint32_t stamp, barriers; /* 0: never */
-    bool narrow;
+    uint32_t b;               /* what the wave knew then: as of order_release */
+    bool met, narrow;
     uint32_t node; /* a node that says so, or 0 */
 };
 

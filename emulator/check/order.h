@@ -1,7 +1,10 @@
 /* order.h: which releases of a dispatch a wave is behind of, for the race checker.
  *
  * What somebody has acquired is a number: of a node, a release, or what two others
- * have together. Numbers rise, so do the stamps of what they stand for.
+ * have together. Numbers rise, so do the stamps of what they stand for. What a node has
+ * before it that is newer than itself (of a store, what its wave acquired later) counts
+ * for nothing that is as new as the node: searches end at what is not newer than the
+ * access.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RD_CHECK_ORDER_H

@@ -204,6 +204,15 @@ const struct past *race_past(const struct ck_race *r, const struct site *s);
 /* The wave releases at a place in memory: all that it has waited for. */
 void race_release_memory(struct ck_race *r, struct ck_order *o, struct release *at,
                          const struct site *me);
+/* It has released at that time what it knows now. */
+static inline void race_done(struct ck_order *o, uint32_t stamp, uint32_t barriers)
+{
+    o->done = (struct ck_done){.stamp = stamp,
+                               .barriers = barriers,
+                               .b = o->knows_near,
+                               .met = o->met,
+                               .narrow = o->narrow};
+}
 /* Has the wave acquired something since it has dropped gl0, or gl1? What it acquires
  * may be older than what it had. */
 bool race_holds_old(const struct ck_order *o, bool gl1);

@@ -57,7 +57,8 @@ void race_handed_gone(struct ck_race *r, const struct ck_group *g)
     }
 }
 
-/* What the wave of that number knows, or knew when it went. */
+/* What the wave of that number knew at its last release, if the node is that; else
+ * what it knows, or knew when it went. */
 static void recall(const struct ck *ck, uint32_t wave, struct order_node *node)
 {
     const struct ck_race *r = ck->race;
@@ -66,8 +67,10 @@ static void recall(const struct ck *ck, uint32_t wave, struct order_node *node)
     while (g && g->number != index / waves)
         g = g->next;
     if (g) {
-        node->b = g->wave[index % waves].order.knows_near;
-        node->met = g->wave[index % waves].order.met;
+        const struct ck_order *o = &g->wave[index % waves].order;
+        bool last = o->done.stamp == node->stamp;
+        node->b = last ? o->done.b : o->knows_near;
+        node->met = last ? o->done.met : o->met;
         return;
     }
     const struct race_gone *slot = r->gone ? &r->gone[wave % GONE] : NULL;
@@ -118,9 +121,6 @@ uint16_t race_store_flags(const struct ck_wave *w)
 
 void race_stored(struct ck_race *r, struct ck_wave *w)
 {
-    struct ck_order *o = &w->order;
     r->stamp += 2; /* what comes later is not handed over with it */
-    o->done.stamp = r->stamp - 1;
-    o->done.barriers = (uint32_t)w->group->barriers;
-    o->done.narrow = o->narrow;
+    race_done(&w->order, r->stamp - 1, (uint32_t)w->group->barriers);
 }

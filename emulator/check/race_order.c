@@ -32,18 +32,17 @@ static void drop_cache(struct order *order, struct ck_order *o, bool gl1)
     o->knows_near = order_join(order, o->knows_near, o->knows_all);
 }
 
-/* A release of what the wave has waited for when it released last, on its own. */
+/* A release of what the wave has waited for when it released last, on its own: not of
+ * what it has acquired since then. */
 static uint32_t release_done(struct order *order, struct ck_order *o, uint32_t wave)
 {
-    const struct order_node *n = &order->node[o->done.node];
     struct order_node node = {.wave = wave,
                               .stamp = o->done.stamp,
                               .barriers = o->done.barriers,
-                              .b = o->knows_near,
+                              .b = o->done.b,
                               .narrow = o->done.narrow,
-                              .met = o->met};
-    if (o->done.node == ORDER_ALL || !o->done.node || n->stamp != node.stamp ||
-        n->b != node.b)
+                              .met = o->done.met};
+    if (!o->done.node)
         o->done.node = order_take(order, order_release(order, ORDER_NONE, &node));
     return o->done.node;
 }
@@ -64,9 +63,7 @@ void race_release_memory(struct ck_race *r, struct ck_order *o, struct release *
     }
     at->stamp = ++r->stamp;
     r->stamp++;
-    o->done.stamp = at->stamp;
-    o->done.barriers = me->barrier;
-    o->done.narrow = o->narrow;
+    race_done(o, at->stamp, me->barrier);
     at->node = order_release(&r->order, at->node,
                              &(struct order_node){.wave = me->wave,
                                                   .stamp = at->stamp,
