@@ -356,7 +356,7 @@ void emu_wave_catch_up(struct emu_wave *wave, unsigned n)
 {
     struct wave *w = wave_of(wave);
     w->next = observe_many(w, w->next, n);
-    rd_assert(w->next, "what was postponed cannot fault");
+    rd_assert(w->next != NULL, "what was postponed cannot fault");
     w->n_insts += n;
 }
 
