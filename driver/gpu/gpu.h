@@ -116,9 +116,12 @@ struct gpu_board {
     /* A write to what is no memory but on the bus all the same. False: it is not. */
     bool (*bus_write)(void *ctx, unsigned space, uint64_t va, const void *from,
                       uint64_t bytes);
-    /* A kernel of this address space is about to run, or finds nothing where it reads
-     * or writes: bring up to date what it sees (gpu_space_place). Thread: any. */
+    /* A kernel of this address space is about to run: bring up to date what it sees
+     * (gpu_space_place). Thread: any. */
     void (*mirror)(void *ctx, unsigned space);
+    /* One that runs finds nothing at va, or what it may not access: likewise, if that
+     * is no more what page tables say. Thread: any. */
+    void (*mirror_page)(void *ctx, unsigned space, uint64_t va);
     /* Instead of host.interrupt. */
     void (*interrupt)(void *ctx, void *owner, enum gpu_irq what, uint32_t data);
     /* All registers but a queue's own compute state. */

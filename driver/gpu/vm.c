@@ -493,8 +493,7 @@ static bool find_file(void *ctx, uint64_t host, struct emu_sparse *out)
 static void look_again(void *ctx, uint64_t va)
 {
     const struct vm *vm = ctx;
-    (void)va;
-    vm->board->host.board->mirror(vm->board->host.ctx, vm->space);
+    vm->board->host.board->mirror_page(vm->board->host.ctx, vm->space, va);
 }
 
 static rd_status make_emu(struct vm *vm, struct emu **out)
@@ -509,7 +508,9 @@ static rd_status make_emu(struct vm *vm, struct emu **out)
                                 .symbol_ctx = vm->symbol_ctx,
                                 .sparse = vm->host ? find_file : NULL,
                                 .sparse_ctx = vm,
-                                .missing = vm->board ? look_again : NULL,
+                                /* Nobody shows it to those beside. */
+                                .missing =
+                                    vm->board && out == &vm->emu ? look_again : NULL,
                                 .missing_ctx = vm};
     return emu_create(&config, out);
 }

@@ -109,6 +109,7 @@ static const struct gpu_board gpu_side = {
     .page = gmc_page,
     .bus_write = gmc_bus_write,
     .mirror = mirror_refresh,
+    .mirror_page = mirror_page,
     .interrupt = on_interrupt,
     .reg_read = gpu_reg_read,
     .reg_write = gpu_reg_write,

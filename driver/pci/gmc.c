@@ -35,7 +35,6 @@ enum {
 
 #define LEVEL_BITS    9u
 #define LEVEL_ENTRIES (1u << LEVEL_BITS)
-#define SPACE_BITS    48u
 
 /* ---- registers ---------------------------------------------------------------------
  */
@@ -300,6 +299,22 @@ static bool scan_table(struct scan *s, uint64_t table, unsigned level, uint64_t 
         if (!ok)
             return false;
     }
+    return true;
+}
+
+bool gmc_run_at(struct pci_board *b, const struct space_root *root, uint64_t va,
+                struct gmc_run *run)
+{
+    uint64_t entry, bytes;
+    va &= ~(PAGE - 1);
+    if (!root->depth || !walk(b, root, va, &entry, &bytes))
+        return false;
+    *run = (struct gmc_run){.va = va,
+                            .bytes = PAGE,
+                            .system = entry & PTE_SYSTEM,
+                            .address = (entry & PTE_ADDRESS) +
+                                       ((va - root->start) & (bytes - 1)),
+                            .perm = perm_of(entry)};
     return true;
 }
 

@@ -171,7 +171,8 @@ bool memory_find(struct pci_board *b, uint64_t bus, struct memory *out);
 uint64_t memory_gap(struct pci_board *b, uint64_t bus);
 
 /* gmc.c */
-#define FB_BASE 0x8000000000ull /* where address space 0 shows the VRAM */
+#define SPACE_BITS 48u             /* of addresses of kernels */
+#define FB_BASE    0x8000000000ull /* where address space 0 shows the VRAM */
 bool gmc_bus_write(void *board, unsigned space, uint64_t va, const void *from,
                    uint64_t bytes);
 bool gmc_page(void *board, unsigned space, uint64_t va, unsigned access,
@@ -188,6 +189,9 @@ struct gmc_run {
     uint64_t address; /* in VRAM, or on the bus */
     unsigned perm;
 };
+/* The page at va as a run, whatever lies behind its address; false: there is none. */
+bool gmc_run_at(struct pci_board *b, const struct space_root *root, uint64_t va,
+                struct gmc_run *run);
 /* All runs of a space in order; false: f has returned false. */
 bool gmc_scan(struct pci_board *b, const struct space_root *root,
               bool (*f)(void *ctx, const struct gmc_run *run), void *ctx);
@@ -197,6 +201,7 @@ void gmc_fault(struct pci_board *b, const struct hqd *q,
 
 /* mirror.c */
 void mirror_refresh(void *board, unsigned space);
+void mirror_page(void *board, unsigned space, uint64_t va);
 void mirror_close(struct pci_board *b, unsigned space);
 
 /* ih.c */

@@ -3,9 +3,9 @@
  * Host address space is reserved for each window of guest addresses that is in use, and
  * pages of VRAM and host memory are mapped there in the order in which page tables have
  * them; so what is together for the guest is together here, and nothing is copied.
- * Looked at before each dispatch, and where a kernel finds nothing: only what has
- * changed since the last look is mapped anew. Kernels that run meanwhile go on with
- * what stays.
+ * Looked at before each dispatch, and where a kernel finds nothing, or what it may not
+ * access, and tables say otherwise: only what has changed since the last look is mapped
+ * anew. Kernels that run meanwhile go on with what stays.
  *
  * Invariants: runs are sorted and disjoint, regions too; each region lies in one window
  * and is covered by runs without a gap.
@@ -126,6 +126,25 @@ struct collect {
     struct runs *to;
 };
 
+/* Cut a run at pieces of memory. False: there is none for it. */
+static bool has_memory(struct pci_board *b, struct gmc_run *r)
+{
+    uint64_t vram = b->config.vram_bytes;
+    struct memory m;
+    if (!r->system) {
+        if (r->address >= vram)
+            return false;
+        r->bytes = vram - r->address < r->bytes ? vram - r->address : r->bytes;
+        return true;
+    }
+    bool there = memory_find(b, r->address, &m);
+    uint64_t rest = there ? m.bytes - (r->address - m.bus) : memory_gap(b, r->address);
+    rest = rest ? rest : PAGE; /* some has come meanwhile */
+    r->bytes = r->bytes < rest ? r->bytes : rest;
+    r->perm = there && !m.writable ? r->perm & ~GPU_WRITE : r->perm;
+    return there;
+}
+
 /* The part of a run that memory is there for, cut at windows and pieces of memory. */
 static bool collect(void *ctx, const struct gmc_run *whole)
 {
@@ -134,21 +153,8 @@ static bool collect(void *ctx, const struct gmc_run *whole)
     for (uint64_t left = whole->bytes; left;
          r.va += r.bytes, r.address += r.bytes, left -= r.bytes) {
         uint64_t window = WINDOW_BYTES - (r.va & (WINDOW_BYTES - 1));
-        struct memory m;
-        bool there = true;
         r.bytes = left < window ? left : window;
-        if (!r.system) {
-            there = r.address < c->b->config.vram_bytes;
-            if (there && c->b->config.vram_bytes - r.address < r.bytes)
-                r.bytes = c->b->config.vram_bytes - r.address;
-        } else {
-            there = memory_find(c->b, r.address, &m);
-            uint64_t rest =
-                there ? m.bytes - (r.address - m.bus) : memory_gap(c->b, r.address);
-            rest = rest ? rest : PAGE; /* some has come meanwhile */
-            r.bytes = r.bytes < rest ? r.bytes : rest;
-            r.perm = there && !m.writable ? r.perm & ~GPU_WRITE : r.perm;
-        }
+        bool there = has_memory(c->b, &r);
         if (there && (!take_mappings(c->b, c->to, &r) || !add_run(c->to, &r))) {
             c->to->failed = true;
             return false;
@@ -281,13 +287,36 @@ static bool difference(const struct runs *a, const struct runs *b, struct runs *
     return true;
 }
 
+/* The run that holds an address, or NULL. */
+static const struct gmc_run *run_at(const struct runs *runs, uint64_t va)
+{
+    size_t low = 0, high = runs->n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (runs->v[mid].va + runs->v[mid].bytes <= va)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < runs->n && runs->v[low].va <= va ? &runs->v[low] : NULL;
+}
+
+static void leave(struct mirror *m, const struct gmc_run *r)
+{
+    uint8_t *host = host_of(m, r->va);
+    if (host)
+        (void)nowhere(host, r->bytes); /* what stays mapped is in no region */
+}
+
+/* What comes in the place of all of it is mapped over it at once: kernels are at work
+ * where only permissions change. */
 static void drop_run(struct pci_board *b, struct mirror *m, unsigned space,
                      const struct gmc_run *r)
 {
-    uint8_t *host = host_of(m, r->va);
+    const struct gmc_run *over = run_at(&m->come, r->va);
     region_cut(b, m, space, r->va, r->va + r->bytes);
-    if (host)
-        (void)nowhere(host, r->bytes); /* what stays mapped is in no region */
+    if (!over || over->va + over->bytes < r->va + r->bytes)
+        leave(m, r);
 }
 
 static bool map_run(struct pci_board *b, struct mirror *m, const struct gmc_run *r)
@@ -328,8 +357,10 @@ static bool update(struct pci_board *b, struct mirror *m, unsigned space)
     for (size_t i = 0; i < m->come.n; i++)
         if (map_run(b, m, &m->come.v[i]))
             ok = place_new(b, m, space, &open, &m->come.v[i]) && ok;
-        else
+        else {
+            leave(m, &m->come.v[i]);
             ok = false;
+        }
     return place_new(b, m, space, &open, NULL) && ok;
 }
 
@@ -370,6 +401,29 @@ void mirror_refresh(void *board, unsigned space)
                 space);
     }
     pthread_mutex_unlock(&m->lock);
+}
+
+/* Does what was seen at a page differ from what tables say? */
+static bool page_differs(struct pci_board *b, struct mirror *m,
+                         const struct space_root *root, uint64_t va)
+{
+    struct gmc_run page = {0};
+    bool there = gmc_run_at(b, root, va, &page) && has_memory(b, &page);
+    pthread_mutex_lock(&m->lock);
+    const struct gmc_run *seen = run_at(&m->now, va);
+    bool differs = there != (seen != NULL) || (seen && !alike(seen, &page));
+    pthread_mutex_unlock(&m->lock);
+    return differs;
+}
+
+void mirror_page(void *board, unsigned space, uint64_t va)
+{
+    struct pci_board *b = board;
+    struct mirror *m = mirror_of(b, space);
+    struct space_root root;
+    va &= (1ull << SPACE_BITS) - 1;
+    if (m && gmc_root(b, space, &root) && page_differs(b, m, &root, va))
+        mirror_refresh(b, space);
 }
 
 void mirror_close(struct pci_board *b, unsigned space)

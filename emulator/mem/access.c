@@ -3,24 +3,24 @@
  */
 #include "access.h"
 
-/* Once more where nothing is, after who knows of what has come has been asked. */
-static bool find(struct wave *w, uint64_t address, struct mem_region *r,
+/* Once more where nothing is, or what does not allow perm, after who knows of what has
+ * changed has been asked. */
+static bool find(struct wave *w, uint64_t address, unsigned perm, struct mem_region *r,
                  unsigned *generation)
 {
     const struct emu_config *c = &w->emu->config;
-    if (region_find(w->emu->regions, address, r, generation))
-        return true;
-    if (!c->missing)
-        return false;
+    bool there = region_find(w->emu->regions, address, r, generation);
+    if (!c->missing || (there && (r->perm & perm) == perm))
+        return there;
     c->missing(c->missing_ctx, address);
     return region_find(w->emu->regions, address, r, generation);
 }
 
-const struct mem_window *window_load(struct wave *w, uint64_t address)
+const struct mem_window *window_load(struct wave *w, uint64_t address, unsigned perm)
 {
     struct mem_region r;
     unsigned generation;
-    if (!find(w, address, &r, &generation))
+    if (!find(w, address, perm, &r, &generation))
         return NULL;
     struct mem_window *win = &w->window[w->next_window];
     w->next_window = (w->next_window + 1) % MEM_WINDOWS;
@@ -34,6 +34,6 @@ bool window_continued(struct wave *w, const struct mem_window *win, uint64_t las
                       unsigned perm)
 {
     struct mem_region r;
-    return find(w, last, &r, NULL) && r.base <= win->end && r.delta == win->delta &&
-           (r.perm & perm) == perm;
+    return find(w, last, perm, &r, NULL) && r.base <= win->end &&
+           r.delta == win->delta && (r.perm & perm) == perm;
 }

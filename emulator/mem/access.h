@@ -11,8 +11,9 @@
 unsigned observe_clip(const struct wave *w, uint64_t address, uint64_t *base,
                       uint64_t *end);
 
-/* Remember the region around address in a window; NULL if there is none. */
-const struct mem_window *window_load(struct wave *w, uint64_t address);
+/* Remember the region around address in a window; NULL if there is none. perm: what it
+ * is to allow, which is asked for once more if it does not. */
+const struct mem_window *window_load(struct wave *w, uint64_t address, unsigned perm);
 /* Does memory go on behind the window as far as last, in the host too? */
 bool window_continued(struct wave *w, const struct mem_window *win, uint64_t last,
                       unsigned perm);
@@ -43,8 +44,8 @@ static inline bool lane_allowed(struct wave *w, uint64_t *addr, unsigned bytes,
 {
     uint64_t at = *addr;
     const struct mem_window *win = window_find(w, at, at, bytes, mem_generation(w));
-    if (!win)
-        win = window_load(w, at);
+    if (!win || (win->perm & perm) != perm)
+        win = window_load(w, at, perm);
     *kind = EMU_FAULT_UNMAPPED;
     if (!win ||
         (win->end - at < bytes && !window_continued(w, win, at + bytes - 1, perm)))

@@ -454,7 +454,7 @@ static bool put_off_zeros(struct wave *w, const struct uop *u, uint32_t exec)
     uint64_t last = at + 31ul * step;
     const struct mem_window *win = window_find(w, at, last, step, mem_generation(w));
     if (!win)
-        win = window_load(w, at);
+        win = window_load(w, at, EMU_MEM_WRITE);
     return win && window_has(win, at, last, step) && win->perm & EMU_MEM_WRITE &&
            zeros_add(w->zeros, host_pointer(at + win->delta), 32ul * step);
 }

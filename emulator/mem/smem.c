@@ -21,7 +21,7 @@ static const void *readable(struct wave *w, uint64_t addr, unsigned bytes)
     const struct mem_window *win = window_find(w, addr, addr, bytes, mem_generation(w));
     if (win)
         return host_pointer(addr + win->delta);
-    win = window_load(w, addr);
+    win = window_load(w, addr, EMU_MEM_READ);
     if (!win)
         return NULL;
     uint64_t end = (win->end + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);

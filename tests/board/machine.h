@@ -22,6 +22,7 @@
 #define PTE_VALID  1ull
 #define PTE_SYSTEM 2ull
 #define PTE_RWX    0x70ull
+#define PTE_WRITE  0x40ull
 #define PTE_LEAF   (1ull << 54)
 
 struct machine {

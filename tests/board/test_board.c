@@ -501,7 +501,8 @@ static const uint32_t late[] = {
     0x00002000, 0xbf89fc07, 0x7e020205, 0xdc6a0000, 0x00000100, 0xbfb00000};
 
 /* Memory that is mapped while a kernel runs, which is told of it: a runtime's answer to
- * malloc in a kernel. Nothing else runs meanwhile. */
+ * malloc in a kernel. Nothing else runs meanwhile. _i: it was there, what it
+ * writes not for writing. */
 START_TEST(mapped_under_a_kernel)
 {
     struct machine_queue q;
@@ -514,6 +515,11 @@ START_TEST(mapped_under_a_kernel)
     memcpy(m.vram + code, late, sizeof(late));
     machine_map(&m, root, va, code, MACHINE_PAGE, flags);
     machine_map(&m, root, va + 0x10000, data, MACHINE_PAGE, flags);
+    if (_i) {
+        machine_map(&m, root, va + 0x11000, data + 0x1000, MACHINE_PAGE, flags);
+        machine_map(&m, root, va + 0x12000, data + 0x2000, MACHINE_PAGE,
+                    flags & ~PTE_WRITE);
+    }
     machine_use_root(&m, root, 0);
     machine_queue(&m, &q, 0);
     unsigned n = machine_dispatch(dw, va, va + 0x10000, FB + fence);
@@ -527,6 +533,48 @@ START_TEST(mapped_under_a_kernel)
     machine_wait(machine_words(&m, fence), 1);
     ck_assert_uint_eq(atomic_load(&m.interrupts), 0);
     ck_assert_uint_eq(words[0x2000 / 4], 0x12345678);
+}
+END_TEST
+
+/* Goes round while the first dword of its data is not 0. */
+static const uint32_t while_set[] = {0xf4004100, 0xf8000000, 0xbf89fc07,
+                                     0xbf078004, 0xbfa2fffb, 0xbfb00000};
+
+/* A page that only changes its permissions is there for a kernel all the time, while
+ * another queue has tables looked at. */
+START_TEST(permissions_under_a_kernel)
+{
+    struct machine_queue q, other;
+    uint64_t va = 0x200000000000, root = machine_root(&m), flags = PTE_VALID | PTE_RWX;
+    uint64_t code = machine_alloc(&m, MACHINE_PAGE);
+    uint64_t data = machine_alloc(&m, 2ul * MACHINE_PAGE);
+    uint64_t fence = machine_alloc(&m, 8), store = machine_alloc(&m, MACHINE_PAGE);
+    volatile uint32_t *words = machine_words(&m, data);
+    uint32_t dw[64];
+    memcpy(m.vram + code, while_set, sizeof(while_set));
+    memcpy(m.vram + store, machine_store_lanes, MACHINE_STORE_BYTES);
+    machine_map(&m, root, va, code, MACHINE_PAGE, flags);
+    machine_map(&m, root, va + 0x8000, store, MACHINE_PAGE, flags);
+    machine_map(&m, root, va + 0x10000, data, 2 * MACHINE_PAGE, flags);
+    machine_use_root(&m, root, 0);
+    machine_queue(&m, &q, 0);
+    machine_queue(&m, &other, 1);
+    words[0] = 1;
+    unsigned n = machine_dispatch(dw, va, va + 0x10000, FB + fence);
+    machine_submit(&q, dw, n);
+    for (unsigned i = 0; i < 200; i++) {
+        machine_map(&m, root, va + 0x10000, data, MACHINE_PAGE,
+                    i % 2 ? flags : flags & ~PTE_WRITE);
+        machine_flush(&m);
+        *machine_words(&m, fence + 4) = 0;
+        n = machine_dispatch(dw, va + 0x8000, va + 0x11000, FB + fence + 4);
+        machine_submit(&other, dw, n);
+        machine_wait(machine_words(&m, fence + 4), 1);
+        ck_assert_uint_eq(*machine_words(&m, fence), 0);
+    }
+    words[0] = 0;
+    machine_wait(machine_words(&m, fence), 1);
+    ck_assert_uint_eq(atomic_load(&m.interrupts), 0);
 }
 END_TEST
 
@@ -684,7 +732,8 @@ static Suite *suite(void)
     tcase_add_test(t, kernel);
     tcase_add_test(t, fault);
     tcase_add_test(t, pages_under_a_kernel);
-    tcase_add_test(t, mapped_under_a_kernel);
+    tcase_add_loop_test(t, mapped_under_a_kernel, 0, 2);
+    tcase_add_test(t, permissions_under_a_kernel);
     tcase_add_test(t, waves_killed);
     tcase_add_test(t, mapped_by_packet);
     tcase_add_test(t, dma_engine);

@@ -47,9 +47,9 @@ struct emu_sparse {
  * any, while kernels run; it must not wait for them. */
 typedef bool emu_sparse_fn(void *ctx, uint64_t host, struct emu_sparse *out);
 
-/* An access finds no memory at va: may there be some by now? Who shows kernels what
- * page tables say looks at them once more, and adds what it finds; the access is tried
- * again. Thread: any, of waves in the midst of an instruction. */
+/* An access finds no memory at va, or none that it may access: is that so still? Who
+ * shows kernels what page tables say looks once more, and changes what has changed; the
+ * access is tried again. Thread: any, of waves in the midst of an instruction. */
 typedef void emu_missing_fn(void *ctx, uint64_t va);
 
 /* Zero is the default everywhere. */
