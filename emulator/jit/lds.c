@@ -267,7 +267,10 @@ static void emit_atomic(struct emit *e, const struct uop *u)
         return;
     a.rows = u->mem.returns ? 1 : 0;
     a.row[0] = u->d;
-    unsigned data = rows_load(e, u->mem.data);
+    bool room = x->evex || !a.rows; /* for data in registers, too */
+    if (!room)
+        rows_flush(e, &e->rows);
+    unsigned data = room ? rows_load(e, u->mem.data) : NO_ENTRY;
     access_begin(e, &a);
     check(e, &a);
     far_from(a.slow, known_line(e, &a));
@@ -276,7 +279,11 @@ static void emit_atomic(struct emit *e, const struct uop *u)
     far_from(a.slow, x86_jcc(x, CC_NE));
     for (unsigned p = 0; p < e->parts; p++) {
         int32_t at = u->mem.off0 + (int32_t)(4 * p * lanes);
-        unsigned on = under_exec(e, p), from = row_reg(e, data, p);
+        unsigned on = under_exec(e, p), from = t;
+        if (room)
+            from = row_reg(e, data, p);
+        else
+            x86_vec(x, X86_MOVUPS, t, 0, row_mem(e, u->mem.data, p), 0, 0);
         x86_vec(x, X86_MOVUPS, old, 0, rm_mem(RAX, at), on ? on | X86_ZERO : 0, 0);
         if (form != X86_MOVUPS)
             x86_vec(x, form, t, old, rm_reg(from), 0, 0);

@@ -324,6 +324,42 @@ START_TEST(every_way)
 }
 END_TEST
 
+static uint64_t traces_of(const char *atomic)
+{
+    struct emu_native_stats before, after;
+    char text[512];
+    snprintf(text, sizeof text,
+             "v_lshlrev_b32 v1, 2, v0\nv_mov_b32 v16, v0\nv_mov_b32 v8, 0\n"
+             "v_mov_b32 v5, 0\nv_mov_b32 v6, 0\nds_store_b32 v1, v6\n"
+             "s_mov_b32 s12, 9\nround:\nv_add_nc_u32 v16, 3, v16\n%s\n"
+             "s_waitcnt lgkmcnt(0)\nv_xor_b32 v5, v5, v8\nv_add_nc_u32 v5, v5, v16\n"
+             "s_sub_u32 s12, s12, 1\ns_cmp_lg_u32 s12, 0\ns_cbranch_scc1 @round\n"
+             "ds_load_b32 v6, v1\nv_add_nc_u32 v5, v5, v6\n"
+             "global_store_b32 v1, v5, s[2:3]\ns_endpgm\n",
+             atomic);
+    emu_native_stats(g.emu[GPU_NATIVE], &before);
+    gpus_place(&g, text);
+    struct result r =
+        gpus_compare(&g, &(struct load){.groups = 1, .lds_bytes = LDS_BYTES}, atomic);
+    ck_assert_int_eq(r.status, RD_OK);
+    emu_native_stats(g.emu[GPU_NATIVE], &after);
+    return after.traces - before.traces;
+}
+
+/* Loops with atomics that return become code as those with others do. */
+START_TEST(atomics)
+{
+    static const char *const returning[] = {
+        "ds_add_rtn_u32 v8, v1, v16", "ds_sub_rtn_u32 v16, v1, v16",
+        "ds_storexchg_rtn_b32 v8, v1, v16", "ds_storexchg_rtn_b32 v16, v1, v16",
+        "ds_max_rtn_i32 v8, v1, v1"};
+    uint64_t n = traces_of("ds_add_u32 v1, v16");
+    ck_assert_uint_gt(n, 0);
+    for (unsigned i = 0; i < sizeof returning / sizeof *returning; i++)
+        ck_assert_msg(traces_of(returning[i]) == n, "%s", returning[i]);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("access");
@@ -331,6 +367,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, every_way, 0, N_OPS);
+    tcase_add_test(t, atomics);
     suite_add_tcase(s, t);
     return s;
 }
