@@ -67,6 +67,8 @@ struct far *emit_far(struct emit *e, unsigned kind, const struct uop *u)
                       .turn = e->turn,
                       .masked = e->masked,
                       .half = e->half,
+                      .kept = e->kept,
+                      .kept_row = e->kept_row,
                       .path = kind == FAR_PICK || kind == FAR_CHECK ? 0 : new_path(e)};
     return f;
 }
@@ -160,6 +162,7 @@ static void write_fault(struct emit *e, const struct far *f)
 static void write_slow(struct emit *e, struct far *f)
 {
     rows_put(e, &f->before);
+    emit_put_kept(e, f);
     if (e->paths)
         count_at(e, offsetof(struct op_counts, slow) + 8ul * f->u->isa_op);
     call_handler(e, f->u, f->n_insts, f->n_insts);

@@ -78,6 +78,7 @@ struct far {
     unsigned path;
     bool masked;                   /* lanes may be off there */
     unsigned half;                 /* emit.half there */
+    unsigned kept, kept_row;       /* FAR_SLOW: emit.kept there */
     const struct watch_seen *seen; /* FAR_ENTER */
     struct x86_rm a, b;            /* FAR_PICK: STEP_PICK's operands and result */
     unsigned d;
@@ -126,6 +127,8 @@ struct emit {
     bool wave64;
     unsigned half;           /* of a wave64 that is done: k1, k2 are its EXEC */
     const struct uop *whole; /* the instruction of which that is one half, or NULL */
+    unsigned kept,
+        kept_row; /* rows from kept_row on that wave.temp has, as they were */
     struct row_cache rows;
     struct run run;
     struct known known[KNOWN_MAX];
@@ -304,6 +307,8 @@ bool emit_halves(struct emit *e, const struct uop *u, const struct uop half[2]);
 /* wave64.c: vector instructions, memory instructions. */
 bool emit_vector64(struct emit *e, const struct uop *u);
 bool emit_memory64(struct emit *e, const struct uop *u);
+/* On the slow path at f: back to memory what is kept of rows that have been written. */
+void emit_put_kept(struct emit *e, const struct far *f);
 bool emit_scalar(struct emit *e, const struct uop *u);
 bool emit_memory(struct emit *e, const struct uop *u);
 bool emit_leaf(struct emit *e, const struct uop *u);

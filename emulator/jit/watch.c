@@ -404,7 +404,7 @@ void watch_count(struct emit *e, const struct uop *u)
 
 void watch_once(struct emit *e, unsigned first)
 {
-    for (unsigned i = first; i < e->n_far && e->watch; i++)
+    for (unsigned i = first; i < e->n_far; i++)
         if (far_at(e, i)->kind == FAR_SLOW) {
             far_at(e, i)->after = rows_state(&e->rows);
             far_at(e, i)->back = x86_here(e->x);

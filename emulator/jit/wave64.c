@@ -2,7 +2,8 @@
  * one, whose rows lie behind those of the lower, whose masks are the next SGPRs.
  *
  * The slow path does both halves: so they are looked at before either is written, or
- * doing one of them twice must change nothing. What crosses the halves is the
+ * doing one of them twice must change nothing; loads over their own addresses keep
+ * those. What crosses the halves is the
  * handler's. SPDX-License-Identifier: MIT
  */
 #include "access.h"
@@ -53,29 +54,79 @@ bool emit_vector64(struct emit *e, const struct uop *u)
     return emit_halves(e, u, half);
 }
 
-/* Loads must not write their own addresses: the slow path may come after a half. */
-static bool overlaps(unsigned addr, unsigned data)
+static bool is_buffer(const struct uop *u)
 {
-    return addr + 1 >= data && addr < data + MAX_DWORDS;
+    return u->fn == x_buffer_load || u->fn == x_buffer_store;
+}
+
+static bool is_load(const struct emit *e, const struct uop *u)
+{
+    const struct level_ops *l = e->emu->level;
+    return u->fn == l->vmem_load || u->fn == l->ds_load || u->fn == x_buffer_load;
 }
 
 static bool suits(const struct emit *e, const struct uop *u)
 {
     const struct level_ops *l = e->emu->level;
-    bool buffer = u->fn == x_buffer_load || u->fn == x_buffer_store;
-    bool load = u->fn == l->vmem_load || u->fn == l->ds_load || u->fn == x_buffer_load;
     bool store =
         u->fn == l->vmem_store || u->fn == l->ds_store || u->fn == x_buffer_store;
-    if (u->isa_op == ISA_DS_BPERMUTE_B32 || (!load && !store) ||
-        !emit_known_memory(e, u))
-        return false;
-    return !load || (buffer ? !overlaps(u->buf.vaddr, u->buf.vdata)
-                            : !overlaps(u->mem.addr, u->d));
+    return u->isa_op != ISA_DS_BPERMUTE_B32 && (is_load(e, u) || store) &&
+           emit_known_memory(e, u);
 }
+
+/* ---- loads over their own addresses ------------------------------------------------
+ */
+
+/* Rows of wave.temp behind those that loads use (move.c). */
+static struct x86_rm kept_mem(const struct emit *e, unsigned k, unsigned part)
+{
+    return rm_mem(R10, (int32_t)((TEMP_RESULT + k) * ROW_BYTES + part * e->part_bytes));
+}
+
+/* The lower half's addresses, if it is about to load over them: the slow path of the
+ * upper one wants them back. */
+static void keep_addresses(struct emit *e, const struct uop *u)
+{
+    bool buffer = is_buffer(u);
+    unsigned addr = buffer ? u->buf.vaddr : u->mem.addr, t = temp_reg(e, TEMP_A),
+             n = !buffer && u->mem.addr64 ? 2 : 1, d = buffer ? u->buf.vdata : u->d,
+             rows = buffer ? (u->buf.bytes + 3u) / 4
+                           : (u->mem.bytes + 3u) / 4 * (u->mem.elems == 2 ? 2 : 1);
+    if (!is_load(e, u) || addr == NO_ROW || addr + n <= d || d + rows <= addr)
+        return;
+    e->kept = n;
+    e->kept_row = addr;
+    x86_load(e->x, true, R10, wave_mem(offsetof(struct wave, temp)));
+    for (unsigned k = 0; k < n; k++) {
+        unsigned c = rows_find(e, addr + k);
+        for (unsigned p = 0; p < e->parts; p++) {
+            if (c == NO_ENTRY)
+                x86_vec(e->x, X86_MOVUPS, t, 0, row_mem(e, addr + k, p), 0, 0);
+            x86_vec(e->x, X86_MOVUPS_ST, c == NO_ENTRY ? t : row_reg(e, c, p), 0,
+                    kept_mem(e, k, p), 0, 0);
+        }
+    }
+    rows_unpin(e);
+}
+
+void emit_put_kept(struct emit *e, const struct far *f)
+{
+    unsigned t = temp_reg(e, TEMP_A);
+    if (f->kept)
+        x86_load(e->x, true, R10, wave_mem(offsetof(struct wave, temp)));
+    for (unsigned k = 0; k < f->kept; k++)
+        for (unsigned p = 0; p < e->parts; p++) {
+            x86_vec(e->x, X86_MOVUPS, t, 0, kept_mem(e, k, p), 0, 0);
+            x86_vec(e->x, X86_MOVUPS_ST, t, 0, row_mem(e, f->kept_row + k, p), 0, 0);
+        }
+}
+
+/* ---- memory ------------------------------------------------------------------------
+ */
 
 bool emit_memory64(struct emit *e, const struct uop *u)
 {
-    bool buffer = u->fn == x_buffer_load || u->fn == x_buffer_store;
+    bool buffer = is_buffer(u);
     if (u->fn == x_smem)
         return emit_memory(e, u);
     if (!suits(e, u))
@@ -93,13 +144,15 @@ bool emit_memory64(struct emit *e, const struct uop *u)
     upper.d += WAVE_VGPRS;
     unsigned first = e->n_far;
     e->whole = u;
+    keep_addresses(e, u);
     for (e->half = 0; e->half < 2; e->half++) {
         emit_load_exec(e);
         if (!emit_memory(e, e->half ? &upper : u))
             e->failed = true; /* it was known */
     }
-    watch_once(e, first);
-    e->half = 0;
+    if (e->watch || e->kept) /* else the upper half may be done twice */
+        watch_once(e, first);
+    e->half = e->kept = 0;
     e->whole = NULL;
     return true;
 }

@@ -224,6 +224,55 @@ START_TEST(own_addresses)
 }
 END_TEST
 
+static void add_loads(void *ctx, unsigned op, uint64_t count)
+{
+    if (op >= ISA_GLOBAL_LOAD_U8 && op <= ISA_GLOBAL_LOAD_B128)
+        *(uint64_t *)ctx += count;
+}
+
+/* The same of 64 lanes: those of one half come to a region that the wave has not seen,
+ * when the other ones have been loaded; then there are no more surprises. v[34:37]: as
+ * v[30:33] shall be before the load. */
+START_TEST(own_addresses64)
+{
+    static const char *const loads[] = {"global_load_b32 v30, v[30:31], off",
+                                        "global_load_b32 v31, v[30:31], off",
+                                        "global_load_b64 v[30:31], v[30:31], off",
+                                        "global_load_b64 v[29:30], v[30:31], off",
+                                        "global_load_b32 v32, v32, s[0:1]",
+                                        "global_load_b128 v[30:33], v32, s[0:1]",
+                                        "global_load_u16 v30, v[30:31], off"};
+    static const char rounds[] =
+        "v_lshrrev_b32 v1, 3, v0\nv_lshlrev_b32 v1, 10, v1\nv_and_b32 v2, 7, v0\n"
+        "v_lshl_add_u32 v1, v2, 4, v1\nv_add_nc_u32 v4, 0x%x, v1\n"
+        "v_mov_b32 v6, s1\nv_mov_b32 v5, 0\nv_mov_b32 v36, v1\nv_mov_b32 v37, 0\n"
+        "v_mov_b32 v29, 0\nv_add_co_u32 v34, vcc_lo, s0, v1\n"
+        "v_add_co_ci_u32 v35, vcc_lo, 0, v6, vcc_lo\n"
+        "s_mov_b32 s9, 40\nloop:\nv_mov_b32 v30, v34\nv_mov_b32 v31, v35\n"
+        "v_mov_b32 v32, v36\nv_mov_b32 v33, v37\n%s\n"
+        "s_waitcnt vmcnt(0)\nv_add_nc_u32 v5, v29, v5\nv_xor_b32 v5, v30, v5\n"
+        "v_add_nc_u32 v5, v31, v5\nv_xor_b32 v5, v32, v5\nv_add_nc_u32 v5, v33, v5\n"
+        "s_cmp_lg_u32 s9, 20\ns_cbranch_scc1 @on\nv_cmp_%s_u32 vcc_lo, 31, v0\n"
+        "v_cndmask_b32 v36, v36, v4, vcc_lo\nv_add_co_u32 v34, vcc_lo, s0, v36\n"
+        "v_add_co_ci_u32 v35, vcc_lo, 0, v6, vcc_lo\non:\n"
+        "s_sub_u32 s9, s9, 1\ns_cmp_lg_u32 s9, 0\n"
+        "s_cbranch_scc1 @loop\nv_lshlrev_b32 v1, 2, v0\n"
+        "global_store_b32 v1, v5, s[2:3]\ns_endpgm\n";
+    unsigned which = (unsigned)_i / 2;
+    bool upper = _i % 2;
+    uint64_t n = 0;
+    char text[2048];
+    snprintf(text, sizeof text, rounds, upper ? 0x9000u : 0xa000u, loads[which],
+             upper ? "lt" : "ge");
+    g.wave64 = true;
+    gpus_place(&g, text);
+    struct result r = gpus_compare(&g, &(struct load){.groups = 1}, loads[which]);
+    ck_assert_int_eq(r.status, RD_OK);
+    emu_native_handled(g.emu[GPU_COUNTED], add_loads, &n);
+    ck_assert_uint_lt(n, 10);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("windows");
@@ -233,6 +282,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, borders, 0, N_WALKS);
     tcase_add_loop_test(t, gone, 0, sizeof endless / sizeof *endless);
     tcase_add_test(t, own_addresses);
+    tcase_add_loop_test(t, own_addresses64, 0, 14);
     suite_add_tcase(s, t);
     t = tcase_create("elements");
     tcase_set_timeout(t, 60);
