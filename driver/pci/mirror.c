@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -319,6 +321,8 @@ static void drop_run(struct pci_board *b, struct mirror *m, unsigned space,
         leave(m, r);
 }
 
+/* Map a run, over what is there. Past libc, whose mmap() thread sanitizers take for a
+ * write to every page: kernels may be at work there, and their bytes stay. */
 static bool map_run(struct pci_board *b, struct mirror *m, const struct gmc_run *r)
 {
     uint8_t *host = host_of(m, r->va);
@@ -327,8 +331,8 @@ static bool map_run(struct pci_board *b, struct mirror *m, const struct gmc_run 
         return false;
     int prot = PROT_READ | (piece.writable ? PROT_WRITE : 0);
     off_t offset = (off_t)(r->address - piece.bus + piece.offset);
-    return mmap(host, r->bytes, prot, MAP_SHARED | MAP_FIXED, piece.fd, offset) !=
-           MAP_FAILED;
+    return syscall(SYS_mmap, host, r->bytes, prot, MAP_SHARED | MAP_FIXED, piece.fd,
+                   offset) != -1;
 }
 
 /* Make regions of new runs that lie together. */
