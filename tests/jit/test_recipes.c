@@ -760,7 +760,7 @@ static bool has_better(const struct recipe *r)
 static Suite *suite(void)
 {
     Suite *s = suite_create("recipes");
-    TCase *c = tcase_create("all"), *many = tcase_create("together");
+    TCase *c = tcase_create("all");
     tcase_set_timeout(c, 600);
     tcase_add_unchecked_fixture(c, setup, teardown);
     suite_add_tcase(s, c);
@@ -771,6 +771,7 @@ static Suite *suite(void)
         return s;
     tcase_add_loop_test(c, means_the_same, 0, (int)n_recipes);
     tcase_add_loop_test(c, calls_the_same, 0, (int)(sizeof lines / sizeof *lines));
+    TCase *many = tcase_create("together");
     tcase_set_timeout(many, 600);
     tcase_add_unchecked_fixture(many, setup, teardown);
     suite_add_tcase(s, many);
