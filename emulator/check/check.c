@@ -174,6 +174,8 @@ static uint64_t all_lanes(const struct emu_event *e)
 
 void ck_opens(struct ck *ck, struct ck_group *g)
 {
+    if (ck->race)
+        ck_race_settle(ck, g);
     g->barriers++;
     if (ck->race)
         ck_race_barrier(ck, g);
@@ -197,8 +199,11 @@ static void follow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     }
     if (e->flags & EMU_EV_BARRIER_DONE)
         ck_opens(ck, g);
-    if (g->n_live == 0)
-        group_free(ck, g);
+    if (g->n_live)
+        return;
+    if (ck->race)
+        ck_race_settle(ck, g);
+    group_free(ck, g);
 }
 
 static void step(void *ctx, const struct emu_event *e)

@@ -307,6 +307,9 @@ unsigned ck_row(void *mine, uint64_t address, struct emu_row *row);
 void ck_race_order(struct ck *ck, struct ck_wave *w, const struct emu_inst *inst);
 void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 void ck_race_barrier(struct ck *ck, struct ck_group *g);
+/* What is known of the workgroup's LDS is about to be forgotten: what was put off is
+ * told. */
+void ck_race_settle(struct ck *ck, struct ck_group *g);
 /* Is there nothing to tell of at a barrier? */
 bool ck_race_quiet(const struct ck_race *r);
 /* check.c: a barrier of the workgroup has opened. */

@@ -69,7 +69,7 @@ void ck_race_destroy(struct ck_race *r)
 
 bool ck_race_quiet(const struct ck_race *r)
 {
-    return !r->n_suspended;
+    return !r->n_suspended && !r->n_doubts_lds;
 }
 
 void ck_race_end(struct ck *ck)

@@ -137,8 +137,9 @@ struct ck_race {
     struct race_section section[RACE_SECTIONS]; /* by wave and lock; the last ones */
     bool sections;                              /* there may be some */
     bool loads_known;                           /* of the dispatch: is has_loads set? */
-    bool has_loads;                             /* its code has atomic loads */
-    bool judged; /* the running instruction has been looked at */
+    bool has_loads, has_flat; /* its code has atomic loads, or (that known) by FLAT */
+    unsigned n_doubts_lds;    /* of the doubts: those about LDS */
+    bool judged;              /* the running instruction has been looked at */
     /* The last instruction that native code was let do, before which that wave's order
      * was this; it may become an event all the same. */
     struct {
@@ -337,9 +338,9 @@ bool race_unfenced(struct ck *ck, const struct ck_wave *w, const struct site *me
 /* ---- race_doubts.c */
 
 /* Do both stores of the conflict, me's and another one's, look as if they may be
- * atomic? Then it is told of when the dispatch ends, f copied, or never. lds: the
- * workgroup's. */
-bool race_doubt(struct ck *ck, struct shadow *lds, const struct pending *p,
+ * atomic? Then it is told of when the dispatch ends, f copied, or never; in LDS, of
+ * the workgroup g, by ck_race_settle. */
+bool race_doubt(struct ck *ck, struct ck_group *g, const struct pending *p,
                 const struct site *me, const struct ck_finding *f);
 /* The dispatch ends: what is no race is forgotten, the rest told. */
 void race_doubts_end(struct ck *ck);

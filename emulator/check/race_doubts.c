@@ -23,6 +23,7 @@ enum { FAR = 1 << 18, AHEAD = 256 }; /* bytes of code; instructions */
 struct race_doubt {
     struct race_doubt *next;
     struct ck_finding finding; /* of the first */
+    struct ck_group *group;    /* of whose LDS; NULL: of memory */
     uint64_t address[64];      /* the first ones */
     unsigned n, count;         /* addresses; conflicts */
 };
@@ -59,19 +60,25 @@ static bool loads_past(const struct isa_inst *inst)
            (inst->flags & (ISA_M_GLC | ISA_M_SLC | ISA_M_DLC)) == ISA_M_GLC;
 }
 
-/* Is there an atomic load in the code of the kernel, or behind it? */
-static bool has_loads(const struct ck *ck)
+/* Atomic loads in the code of the kernel, or behind it. */
+static void look_for_loads(const struct ck *ck)
 {
+    struct ck_race *r = ck->race;
     struct code c = {.ck = ck};
     struct isa_inst inst;
     uint64_t first = ck->launch.dispatch->entry;
+    if (r->loads_known)
+        return;
+    r->loads_known = true;
+    r->has_loads = r->has_flat = false;
     if (!find_code(&c, first))
-        return false;
-    for (uint64_t at = first; at - first < FAR && decode(&c, at, &inst);
-         at += inst.bytes)
-        if (loads_past(&inst))
-            return true;
-    return false;
+        return;
+    for (uint64_t at = first; !r->has_flat && at - first < FAR && decode(&c, at, &inst);
+         at += inst.bytes) {
+        bool past = loads_past(&inst);
+        r->has_loads |= past;
+        r->has_flat |= past && isa_facts(inst.op)->space == ISA_SPACE_FLAT;
+    }
 }
 
 static bool same_register(const struct isa_opnd *a, const struct isa_opnd *b)
@@ -163,51 +170,88 @@ static bool is_excused(struct ck *ck, struct shadow *shadow, const struct ck_fin
 static bool both_may_be(struct ck *ck, const struct pending *p, const struct site *me)
 {
     struct ck_race *r = ck->race;
-    if (!p->write || p->atomic || !p->other_writes || p->space != EMU_SPACE_GLOBAL ||
+    bool lds = p->space == EMU_SPACE_LDS;
+    if (!p->write || p->atomic || !p->other_writes ||
+        (!lds && p->space != EMU_SPACE_GLOBAL) ||
         (me->flags | p->other.flags) & SITE_VOLATILE || p->other.flags & SITE_ATOMIC ||
         p->other.wave <= r->others || !race_as_wide(ck, me, &p->other))
         return false;
-    if (!r->loads_known)
-        r->has_loads = has_loads(ck);
-    r->loads_known = true;
-    return r->has_loads;
+    look_for_loads(ck);
+    return lds ? r->has_flat : r->has_loads;
 }
 
-bool race_doubt(struct ck *ck, struct shadow *lds, const struct pending *p,
-                const struct site *me, const struct ck_finding *f)
+/* What is known of the two stores, of the group's LDS or, NULL, of memory. */
+static struct race_doubt *doubt_of(struct ck_race *r, const struct ck_finding *f,
+                                   struct ck_group *group)
 {
-    if (p->space == EMU_SPACE_LDS && p->write && !p->atomic && p->other_writes &&
-        !(p->other.flags & SITE_ATOMIC))
-        return !((me->flags | p->other.flags) & SITE_VOLATILE) &&
-               is_excused(ck, lds, f, p->address);
-    if (!both_may_be(ck, p, me))
-        return false;
-    struct race_doubt **at = &ck->race->doubts, *d;
-    while (*at &&
-           ((*at)->finding.at.pc != f->at.pc || (*at)->finding.other.pc != f->other.pc))
+    struct race_doubt **at = &r->doubts, *d;
+    while (*at && ((*at)->finding.at.pc != f->at.pc ||
+                   (*at)->finding.other.pc != f->other.pc || (*at)->group != group))
         at = &(*at)->next;
     d = *at;
-    if (!d) {
-        *at = d = calloc(1, sizeof *d);
-        if (!d)
-            return false;
-        memcpy(&d->finding, f, sizeof *f);
-    }
+    if (d)
+        return d;
+    *at = d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    memcpy(&d->finding, f, sizeof *f);
+    d->group = group;
+    r->n_doubts_lds += group != NULL;
+    return d;
+}
+
+bool race_doubt(struct ck *ck, struct ck_group *g, const struct pending *p,
+                const struct site *me, const struct ck_finding *f)
+{
+    bool lds = p->space == EMU_SPACE_LDS;
+    if (lds && p->write && !p->atomic && p->other_writes &&
+        !((me->flags | p->other.flags) & SITE_VOLATILE) &&
+        !(p->other.flags & SITE_ATOMIC) && is_excused(ck, g->lds, f, p->address))
+        return true;
+    if (!both_may_be(ck, p, me))
+        return false;
+    struct race_doubt *d = doubt_of(ck->race, f, lds ? g : NULL);
+    if (!d)
+        return false;
     d->count++;
     if (d->n < sizeof d->address / sizeof *d->address)
         d->address[d->n++] = p->address;
     return true;
 }
 
+/* What was put off is told, unless both may be atomic. */
+static void judge(struct ck *ck, const struct race_doubt *d)
+{
+    struct shadow *shadow = d->group ? d->group->lds : ck->race->global;
+    bool excused = true;
+    for (unsigned i = 0; i < d->n && excused; i++)
+        excused = is_excused(ck, shadow, &d->finding, d->address[i]);
+    for (unsigned i = 0; i < d->count && !excused; i++)
+        ck_report(ck, &d->finding);
+}
+
+void ck_race_settle(struct ck *ck, struct ck_group *g)
+{
+    struct ck_race *r = ck->race;
+    if (!r->n_doubts_lds)
+        return;
+    race_catch_up(ck, g);
+    for (struct race_doubt **at = &r->doubts, *d = *at; d; d = *at) {
+        if (d->group != g) {
+            at = &d->next;
+            continue;
+        }
+        judge(ck, d);
+        *at = d->next;
+        free(d);
+        r->n_doubts_lds--;
+    }
+}
+
 void race_doubts_end(struct ck *ck)
 {
-    for (struct race_doubt *d = ck->race->doubts; d; d = d->next) {
-        bool excused = true;
-        for (unsigned i = 0; i < d->n && excused; i++)
-            excused = is_excused(ck, ck->race->global, &d->finding, d->address[i]);
-        for (unsigned i = 0; i < d->count && !excused; i++)
-            ck_report(ck, &d->finding);
-    }
+    for (struct race_doubt *d = ck->race->doubts; d; d = d->next)
+        judge(ck, d);
     race_doubts_free(ck->race);
 }
 
@@ -218,5 +262,6 @@ void race_doubts_free(struct ck_race *r)
         r->doubts = d->next;
         free(d);
     }
+    r->n_doubts_lds = 0;
     r->loads_known = false;
 }

@@ -223,7 +223,7 @@ static void tell(struct ck *ck, const struct ck_wave *w, const struct emu_event 
         suspend(ck, race_wave(ck, w), &f);
     else if (*mine == 'a' && *other == 'r')
         suspend(ck, p->other.wave, &f);
-    else if (same || unfenced || !race_doubt(ck, w->group->lds, p, &me, &f))
+    else if (same || unfenced || !race_doubt(ck, w->group, p, &me, &f))
         ck_report(ck, &f);
 }
 
