@@ -96,12 +96,13 @@ struct race_section {
 };
 
 /* Places in code that race_polls was asked of. */
-#define RACE_POLLS 64u
+#define RACE_POLLS 256u
 #define RACE_FLAGS 256u
 struct polls {
     uint64_t pc; /* 0: none */
     bool polls;
-    uint8_t bytes; /* not of flags */
+    bool looked;   /* race_polls.c: is polls set? */
+    uint8_t bytes; /* likewise */
 };
 
 struct ck_race {
@@ -270,7 +271,7 @@ bool race_row_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e);
 
 /* ---- race_polls.c */
 
-/* Does the load, past the caches, lie in a short loop? */
+/* Does the load, past the caches, lie in a short loop that goes by what it brings? */
 bool race_polls(struct ck *ck, const struct site *s);
 /* Does the load move more bytes than the store? Then it may see a half of what is
  * there, though both are atomic. */
@@ -282,6 +283,12 @@ bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b);
  * what it returns read by v_readfirstlane a little behind? */
 bool race_is_for_all(struct ck *ck, const struct emu_event *e,
                      const struct emu_access *a);
+
+/* ---- race_decides.c */
+
+/* Does what the load at pc brings decide where the loop goes, whose code is from head
+ * to end? If it lies outside, what any load in there brings that passes the caches. */
+bool race_decides(const struct ck *ck, uint64_t pc, uint64_t head, uint64_t end);
 
 /* ---- race_flags.c */
 

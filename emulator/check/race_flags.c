@@ -199,7 +199,7 @@ bool race_is_flag(struct ck *ck, const struct site *s)
     uint64_t pc = ck->launch.code_base + s->pc;
     struct polls *p = &ck->race->flags[pc / 4 % RACE_FLAGS];
     if (p->pc != pc)
-        *p = (struct polls){pc, is_flag(ck, pc), 0};
+        *p = (struct polls){.pc = pc, .polls = is_flag(ck, pc)};
     return p->polls;
 }
 

@@ -7,7 +7,8 @@
 #include "facts.h"
 #include "race.h"
 
-enum { AHEAD = 64, NEAR = 24, BACK = 1 << 10 }; /* instructions; bytes */
+/* Instructions behind a load that a loop begins at or ends behind; bytes before it. */
+enum { AHEAD = 64, INSIDE = 256, NEAR = 24, BACK = 2 << 10 };
 
 static bool passes_caches(const struct isa_inst *inst)
 {
@@ -32,7 +33,7 @@ static bool is_polled(const struct ck *ck, uint64_t pc)
         return false;
     uint64_t end = code.va + code.bytes, at = pc, last = pc;
     bool apart = false; /* what is behind has nothing to do with it */
-    for (unsigned i = 0; i < AHEAD && end - at >= 4; i++) {
+    for (unsigned i = 0; i < INSIDE && end - at >= 4; i++) {
         const uint8_t *bytes =
             (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
         if (isa_decode_hw(bytes, (size_t)(end - at), ck->launch.lanes, &inst) !=
@@ -44,7 +45,8 @@ static bool is_polled(const struct ck *ck, uint64_t pc)
         at += inst.bytes;
         uint64_t target = at + (uint64_t)((int64_t)(int16_t)inst.opnd[0].imm * 4);
         if (isa_facts(inst.op)->flow & ISA_FLOW_BRANCH && inst.n_opnds &&
-            inst.opnd[0].kind == ISA_OPND_IMM && target <= last && target + BACK >= pc)
+            inst.opnd[0].kind == ISA_OPND_IMM && target <= (i < AHEAD ? last : pc) &&
+            target + BACK >= pc && race_decides(ck, pc, target, at))
             return true;
     }
     return false;
@@ -63,19 +65,23 @@ static uint8_t bytes_at(const struct ck *ck, uint64_t pc)
     return isa_facts(inst.op)->bytes;
 }
 
-static const struct polls *look(struct ck *ck, const struct site *s)
+static struct polls *look(struct ck *ck, const struct site *s)
 {
     const struct past *past = race_past(ck->race, s);
     uint64_t pc = (past ? past->code_base : ck->launch.code_base) + s->pc;
     struct polls *p = &ck->race->polls[pc / 4 % RACE_POLLS];
     if (p->pc != pc)
-        *p = (struct polls){pc, is_polled(ck, pc), bytes_at(ck, pc)};
+        *p = (struct polls){.pc = pc, .bytes = bytes_at(ck, pc)};
     return p;
 }
 
 bool race_polls(struct ck *ck, const struct site *s)
 {
-    return look(ck, s)->polls;
+    struct polls *p = look(ck, s);
+    if (!p->looked)
+        p->polls = is_polled(ck, p->pc);
+    p->looked = true;
+    return p->polls;
 }
 
 bool race_tears(struct ck *ck, const struct site *load, const struct site *store)
