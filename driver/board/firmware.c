@@ -103,7 +103,8 @@ static const char *const features[] = {
 
 static rd_status emit_features(const struct sysfs_out *out)
 {
-    char text[(FEATURES + 2) * LINE];
+    enum { ROOM = (FEATURES + 2) * LINE };
+    char text[ROOM];
     const uint64_t on = BOARD_SMU_FEATURES;
     int n = snprintf(text, sizeof(text), "features high: 0x%08x low: 0x%08x\n",
                      (unsigned)(on >> 32), (unsigned)on);
@@ -112,7 +113,7 @@ static rd_status emit_features(const struct sysfs_out *out)
     for (unsigned i = 0; i < FEATURES; i++)
         n += snprintf(text + n, sizeof(text) - (size_t)n, "%02u. %-20s (%2u) : %s\n", i,
                       features[i], i, on >> i & 1 ? "enabled" : "disabled");
-    rd_assert(n < (int)sizeof(text), "%d bytes of features", n);
+    rd_assert(n < ROOM, "%d bytes of features", n);
     return out->file(out->ctx, SYSFS_PCI "/pp_features", text, (size_t)n);
 }
 
