@@ -68,7 +68,7 @@ static void group_free(struct ck *ck, struct ck_group *g)
         at = &(*at)->next;
     *at = g->next;
     if (ck->race)
-        ck_race_group_gone(ck->race, g);
+        ck_race_group_gone(ck, g);
     ck_init_group_gone(g);
     for (unsigned i = 0; i < g->n_waves; i++) {
         ck_wait_gone(&g->wave[i]);

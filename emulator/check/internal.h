@@ -287,7 +287,7 @@ RD_CHECKED rd_status ck_race_create(struct ck_race **out);
 void ck_race_destroy(struct ck_race *r);
 void ck_race_begin(struct ck *ck);
 void ck_race_group(struct ck_race *r, struct ck_group *g);
-void ck_race_group_gone(struct ck_race *r, struct ck_group *g);
+void ck_race_group_gone(struct ck *ck, struct ck_group *g);
 void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                     uint64_t lanes);
 /* race_rows.c: an instruction that native code would do; must it be an event? Else what

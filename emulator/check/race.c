@@ -89,11 +89,12 @@ void ck_race_group(struct ck_race *r, struct ck_group *g)
     shadow_begin(g->lds);
 }
 
-void ck_race_group_gone(struct ck_race *r, struct ck_group *g)
+void ck_race_group_gone(struct ck *ck, struct ck_group *g)
 {
+    struct ck_race *r = ck->race;
     if (r->asked.wave && r->asked.wave->group == g)
         r->asked.wave = NULL; /* others may have its place */
-    race_handed_gone(r, g);
+    race_handed_gone(ck, g);
     if (g->entries) {
         g->entries->next = r->logs;
         r->logs = g->entries;

@@ -224,7 +224,7 @@ bool race_holds_old(const struct ck_order *o, bool gl1);
 void race_handed_begin(struct ck_race *r);
 void race_handed_free(struct ck_race *r);
 /* The workgroup goes. */
-void race_handed_gone(struct ck_race *r, const struct ck_group *g);
+void race_handed_gone(const struct ck *ck, const struct ck_group *g);
 /* The release that the store s is for the wave (a number of order.h), and when it came;
  * of what its wave knows now, or knew when it went. */
 uint32_t race_handed(const struct ck *ck, const struct ck_wave *w, const struct site *s,

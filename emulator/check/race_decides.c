@@ -3,7 +3,8 @@
  * Who polls a flag tests it. What the load brings is followed through registers, slots
  * of scratch and, as at -O0, private variables whose addresses lie in such slots; by
  * all ways through the loop, until nothing new comes. It decides if a branch or EXEC is
- * made of it. Whatever is not understood counts as if it did.
+ * made of it. Code that is not understood counts as if it did; that two private
+ * variables are one, by pointers from before the loop, is not seen.
  *
  * Must not know what a race is. SPDX-License-Identifier: MIT
  */
@@ -31,8 +32,8 @@ struct taint {
 
 struct loop {
     const struct ck *ck;
-    uint64_t head, end, pc; /* the load's; all like it, if it lies outside */
-    uint64_t code_end;
+    uint64_t head, end, pc;  /* the load's; all like it, if it lies outside */
+    uint64_t code, code_end; /* the memory that it lies in */
     struct {
         uint64_t at;
         struct taint in;
@@ -45,7 +46,7 @@ struct loop {
 
 static bool decode(const struct loop *l, uint64_t at, struct isa_inst *inst)
 {
-    return at < l->code_end && l->code_end - at >= 4 &&
+    return at >= l->code && at < l->code_end && l->code_end - at >= 4 &&
            isa_decode_hw((const uint8_t *)(uintptr_t)at, // NOLINT: host pointers
                          (size_t)(l->code_end - at), l->ck->launch.lanes,
                          inst) == RD_OK;
@@ -183,7 +184,8 @@ static unsigned slot_at(struct loop *l, int32_t offset)
     return i + 1;
 }
 
-/* The first one that an instruction for scratch names; 0: not known. bits: all. */
+/* The first one that an instruction for scratch names; 0: not known, or between two of
+ * them. bits: all. */
 static unsigned slot_of(struct loop *l, const struct isa_inst *inst, unsigned vaddr,
                         uint64_t *bits)
 {
@@ -191,12 +193,15 @@ static unsigned slot_of(struct loop *l, const struct isa_inst *inst, unsigned va
     if (isa_facts(inst->op)->space != ISA_SPACE_SCRATCH || inst->n_opnds < 3 ||
         inst->opnd[vaddr].kind != ISA_OPND_OFF)
         return 0;
+    unsigned dwords = inst->opnd[!vaddr].dwords;
+    if ((unsigned)(inst->offset & 3) + isa_facts(inst->op)->bytes > 4 * dwords)
+        return 0;
     const struct isa_opnd *base = &inst->opnd[2];
     unsigned frame = base->kind == ISA_OPND_REG ? base->sel + 1u : NO_FRAME;
     if (l->frame && l->frame != frame)
         return 0;
     l->frame = frame;
-    for (unsigned i = 0; i < inst->opnd[!vaddr].dwords; i++) {
+    for (unsigned i = 0; i < dwords; i++) {
         unsigned slot = slot_at(l, (inst->offset & ~3) + 4 * (int32_t)i);
         if (!slot)
             return 0;
@@ -374,6 +379,8 @@ static void apply(struct loop *l, struct taint *t, const struct isa_inst *inst,
         t->memory |= tainted;
         compute(l, t, inst, tainted || t->memory || t->volatile_ || t->slot || t->cell);
     } else {
+        /* M0 may say which registers */
+        l->decided |= isa_facts(inst->op)->state & ISA_STATE_M0_IN;
         compute(l, t, inst, tainted);
     }
 }
@@ -426,7 +433,10 @@ bool race_decides(const struct ck *ck, uint64_t pc, uint64_t head, uint64_t end)
     struct emu_mem code;
     if (!emu_mem_find(ck->emu, pc, &code))
         return true;
+    l.code = code.va;
     l.code_end = code.va + code.bytes;
+    if (head < l.code)
+        return false; /* no loop of this code */
     extend(&l);
     go_to(&l, head, &none);
     for (unsigned i = 0; i < PASSES && l.changed && !l.decided; i++) {

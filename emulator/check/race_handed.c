@@ -3,8 +3,9 @@
  *
  * The first store behind a wait hands on what came before it (SITE_RELEASES). So do
  * those that follow while it is under way, of the same time (SITE_AGAIN): several flags
- * may have one fence. Waves that have gone are remembered by what they knew, those of
- * the highest numbers; of one that is forgotten all counts as handed on.
+ * may have one fence. Waves that have gone are remembered by what they knew at last, of
+ * those that share a place the last to go; of one that is forgotten all counts as
+ * handed on.
  *
  * Must not know where accesses are remembered. SPDX-License-Identifier: MIT
  */
@@ -37,9 +38,10 @@ void race_handed_free(struct ck_race *r)
     r->gone = NULL;
 }
 
-void race_handed_gone(struct ck_race *r, const struct ck_group *g)
+void race_handed_gone(const struct ck *ck, const struct ck_group *g)
 {
-    uint32_t first = r->others + (uint32_t)g->number * g->n_waves + 1;
+    struct ck_race *r = ck->race;
+    uint32_t first = r->others + (uint32_t)g->number * ck->launch.waves_per_group + 1;
     for (uint32_t i = 0; i < g->n_waves; i++) {
         const struct ck_order *o = &g->wave[i].order;
         if (!o->knows_near && !o->met)
@@ -57,10 +59,11 @@ void race_handed_gone(struct ck_race *r, const struct ck_group *g)
     }
 }
 
-/* What the wave of that number knew at its last release, if the node is that; else
- * what it knows, or knew when it went. */
-static void recall(const struct ck *ck, uint32_t wave, struct order_node *node)
+/* What the wave of a store knew at its last release, if the store is that or belongs
+ * to it; else what it knows, or knew when it went. */
+static void recall(const struct ck *ck, const struct site *s, struct order_node *node)
 {
+    uint32_t wave = s->wave, release = s->flags & SITE_AGAIN ? s->stamp - 1 : s->stamp;
     const struct ck_race *r = ck->race;
     uint32_t waves = ck->launch.waves_per_group, index = wave - 1 - r->others;
     const struct ck_group *g = ck->groups;
@@ -68,7 +71,7 @@ static void recall(const struct ck *ck, uint32_t wave, struct order_node *node)
         g = g->next;
     if (g) {
         const struct ck_order *o = &g->wave[index % waves].order;
-        bool last = o->done.stamp == node->stamp;
+        bool last = o->done.stamp == release;
         node->b = last ? o->done.b : o->knows_near;
         node->met = last ? o->done.met : o->met;
         return;
@@ -107,7 +110,7 @@ uint32_t race_handed(const struct ck *ck, const struct ck_wave *w, const struct 
     uint32_t last = taken_last(order, w->order.takes, &node);
     if (last)
         return last; /* it still polls */
-    recall(ck, s->wave, &node);
+    recall(ck, s, &node);
     return order_release(order, ORDER_NONE, &node);
 }
 

@@ -6,6 +6,7 @@
 # SPDX-License-Identifier: MIT
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,20 @@ def late_loads(folder):
     expect("--hazard goes with wait", r.returncode == 2, r.stderr)
 
 
+def bare_code(folder):
+    """Code without an object around it: a branch to in front of it is no loop."""
+    words = (0xbe880002, 0xf4040080, 0xf8000000, 0x7e020280, 0x7e060300, 0xbf89fc07, 0xbf078008,
+             0xbfa20003, 0xdc6a0000, 0x00020301, 0xbfb00000, 0xdc526000, 0x02020001, 0xbf8903f7,
+             0x7e080502, 0xbf06ff04, 0x00003039, 0xbfa2ff00, 0xbfb00000)
+    path = os.path.join(folder, "bare")
+    with open(path, "wb") as f:
+        f.write(struct.pack(f"<{len(words)}I", *words))
+    r = run(RDNA3, "run", "--raw", path, "--grid", "4", "--block", "32", "--arg", "buf:4096",
+            "--check", "race", "--error-exitcode", "42")
+    expect("a branch to in front of code", r.returncode == 42 and "[write-read]" in r.stderr,
+           f"{r.returncode} {r.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, what in CASES:
@@ -129,6 +144,7 @@ def main():
             r = run(RDNA3, "check", *words, "--", "true")
             expect(f"{words} are refused", r.returncode == 2 and words[1] in r.stderr, r.stderr)
         code_files(folder)
+        bare_code(folder)
         late_loads(folder)
     print(f"{len(FAILED)} failed")
     return 1 if FAILED else 0
