@@ -37,6 +37,7 @@
 #define FD_FLOOR    700 /* above the numbers that programs close by habit */
 #define TURNS       20u /* of a millisecond, while others look whether a folder is held */
 #define PATIENCE    20000u /* turns of 50 us, while another thread shows */
+#define PASSES      8u
 
 static struct {
     atomic_bool busy;   /* a thread is at the rest */
@@ -267,7 +268,8 @@ static void show(void)
     shown.told = now;
 }
 
-/* One thread is at it and shows what others ask for as well. These wait until it has:
+/* One thread is at it and shows what others ask for as well, a few times; then one of
+ * them goes on. These wait until it has:
  * who returns from a call finds here what that has changed. A handler of a signal that
  * comes meanwhile, with a call of its own, cannot wait. */
 void process_show(void)
@@ -285,7 +287,10 @@ void process_show(void)
             nanosleep(&nap, NULL);
             continue;
         }
-        for (unsigned asked; (asked = atomic_load(&shown.asked)) != shown.looked;) {
+        for (unsigned pass = 0; pass < PASSES; pass++) { /* of handlers, too */
+            unsigned asked = atomic_load(&shown.asked);
+            if (asked == shown.looked)
+                break;
             show();
             atomic_store(&shown.looked, asked);
         }
