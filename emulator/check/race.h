@@ -96,7 +96,7 @@ struct race_section {
 };
 
 /* Places in code that race_polls was asked of. */
-#define RACE_POLLS 256u
+#define RACE_POLLS 1024u /* a power of two */
 #define RACE_FLAGS 256u
 struct polls {
     uint64_t pc; /* 0: none */

@@ -65,11 +65,18 @@ static uint8_t bytes_at(const struct ck *ck, uint64_t pc)
     return isa_facts(inst.op)->bytes;
 }
 
+/* Where what is known of the instruction at pc lies, or of another one. Code repeats in
+ * powers of two, so bits of the whole address choose. */
+static struct polls *place(struct polls *table, uint64_t pc)
+{
+    return &table[(pc / 4 * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (RACE_POLLS - 1)];
+}
+
 static struct polls *look(struct ck *ck, const struct site *s)
 {
     const struct past *past = race_past(ck->race, s);
     uint64_t pc = (past ? past->code_base : ck->launch.code_base) + s->pc;
-    struct polls *p = &ck->race->polls[pc / 4 % RACE_POLLS];
+    struct polls *p = place(ck->race->polls, pc);
     if (p->pc != pc)
         *p = (struct polls){.pc = pc, .bytes = bytes_at(ck, pc)};
     return p;
@@ -130,7 +137,7 @@ bool race_is_for_all(struct ck *ck, const struct emu_event *e,
     uint64_t pc = e->inst->pc;
     if (a->lanes & (a->lanes - 1))
         return false;
-    struct polls *p = &ck->race->joined[pc / 4 % RACE_POLLS];
+    struct polls *p = place(ck->race->joined, pc);
     if (p->pc != pc)
         *p = (struct polls){.pc = pc, .polls = is_joined(ck, pc)};
     return p->polls;
