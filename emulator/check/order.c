@@ -24,7 +24,7 @@ void order_begin(struct order *o)
 void order_free(struct order *o)
 {
     free(o->node);
-    free(o->todo);
+    free(o->pending);
     *o = (struct order){.n = 0};
 }
 
@@ -37,10 +37,10 @@ static bool grow(struct order *o)
     if (!node)
         return false;
     o->node = node;
-    struct order_step *todo = realloc(o->todo, 2 * room * sizeof *todo);
-    if (!todo)
+    struct order_step *pending = realloc(o->pending, 2 * room * sizeof *pending);
+    if (!pending)
         return false;
-    o->todo = todo;
+    o->pending = pending;
     o->room = room;
     return true;
 }
@@ -124,7 +124,7 @@ static void visit(struct order *o, uint32_t *n, uint32_t node, uint32_t by)
         return;
     at->seen = o->search;
     at->by = by;
-    o->todo[(*n)++] = (struct order_step){.node = node, .by = by};
+    o->pending[(*n)++] = (struct order_step){.node = node, .by = by};
 }
 
 bool order_covers(struct order *o, uint32_t node, const struct site *me,
@@ -136,7 +136,7 @@ bool order_covers(struct order *o, uint32_t node, const struct site *me,
     o->search++;
     visit(o, &n, node, (me->wave - 1) / waves_per_group);
     while (n) {
-        struct order_step step = o->todo[--n];
+        struct order_step step = o->pending[--n];
         const struct order_node *at = &o->node[step.node];
         if (at->stamp <= s->stamp)
             continue;

@@ -35,7 +35,7 @@ struct order {
     uint32_t n, room;
     struct order_step {
         uint32_t node, by;
-    } *todo; /* of a search: twice as many as there are nodes */
+    } *pending; /* of a search: twice as many as there are nodes */
     uint32_t search;
     uint64_t steps; /* that searches of this dispatch may still take */
 };
