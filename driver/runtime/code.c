@@ -46,6 +46,8 @@ static rd_status place(struct rt_code *c, struct rt_error *err)
     uint64_t bytes, align;
     struct co_error why;
     co_image_size(c->co, &bytes, &align);
+    if (bytes == 0)
+        return rt_fail(err, RD_E_FORMAT, "code object: nothing of it is loaded");
     rd_status st = rt_alloc(c->dev, bytes, RT_VRAM, RT_EXEC, &c->image, err);
     if (st != RD_OK)
         return st;

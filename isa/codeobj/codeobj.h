@@ -110,7 +110,8 @@ void co_close(struct co_object *obj);
 
 const struct co_info *co_info(const struct co_object *obj);
 
-/* Room that the load image needs, and the alignment of the address it is loaded at. */
+/* Room that the load image needs, and the alignment of the address it is loaded at. 0
+ * bytes: a relocatable file of which nothing is loaded, and co_load fails. */
 void co_image_size(const struct co_object *obj, uint64_t *bytes, uint64_t *align);
 
 /* Copy the load image and relocate it.

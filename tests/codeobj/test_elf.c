@@ -231,6 +231,30 @@ START_TEST(unprintable_names)
 }
 END_TEST
 
+/* A relocatable file may have no contents; it opens, and cannot be loaded. */
+START_TEST(header_alone)
+{
+    struct made_elf elf;
+    struct co_object *obj;
+    uint64_t sum = 0, bytes, align;
+    uint8_t memory[1];
+    struct co_error err = {""};
+    make_elf(&elf, NULL, 0);
+    poke(&elf, 16, 2, 1); /* e_type: relocatable */
+    poke(&elf, 40, 8, 0); /* e_shoff */
+    poke(&elf, 56, 2, 0); /* e_phnum */
+    poke(&elf, 60, 4, 0); /* e_shnum, e_shstrndx */
+    elf.size = AT_PHDR;
+    ck_assert_int_eq(walk_bytes(elf.data, elf.size, &sum), RD_OK);
+    open_made(&elf, &obj);
+    co_image_size(obj, &bytes, &align);
+    ck_assert_uint_eq(bytes, 0);
+    ck_assert_int_eq(co_load(obj, memory, sizeof memory, 0, &err), RD_E_FORMAT);
+    ck_assert_str_eq(err.text, "load: none of the file's 0 sections is loaded");
+    co_close(obj);
+}
+END_TEST
+
 START_TEST(no_kernel)
 {
     struct made_elf elf;
@@ -363,6 +387,7 @@ int main(void)
                         (int)(sizeof kernel_damages / sizeof *kernel_damages));
     tcase_add_test(tc, every_byte);
     tcase_add_test(tc, unprintable_names);
+    tcase_add_test(tc, header_alone);
     tcase_add_test(tc, no_kernel);
     tcase_add_test(tc, bundle);
     tcase_add_test(tc, bad_bundle);

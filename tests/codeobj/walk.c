@@ -116,13 +116,15 @@ static uint64_t walk_load(const struct co_object *obj, uint64_t gpuva)
     co_image_size(obj, &bytes, &align);
     if (bytes > MAX_LOAD)
         return 1;
-    uint8_t *image = calloc(1, (size_t)bytes);
+    uint8_t *image = calloc(1, bytes ? (size_t)bytes : 1);
     if (!image)
         return 2;
     rd_status st = co_load(obj, image, (size_t)bytes, gpuva & ~(align - 1), &err);
     uint64_t sum = st == RD_OK ? bytes_sum(image, bytes) : 0;
     if (st != RD_OK)
         check_text(&err);
+    if (bytes == 0 && st != RD_E_FORMAT)
+        abort();
     free(image);
     return sum;
 }
@@ -133,7 +135,9 @@ uint64_t walk_object(const struct co_object *obj)
     struct co_error err = {""};
     const struct co_kernel *none;
     co_image_size(obj, &bytes, &align);
-    if (bytes == 0 || align == 0 || (align & (align - 1)))
+    if (align == 0 || (align & (align - 1)))
+        abort();
+    if (bytes == 0 && (!co_info(obj)->relocatable || co_segment_count(obj)))
         abort();
     uint64_t sum = walk_layout(obj, bytes) + walk_symbols(obj, bytes) +
                    walk_kernels(obj) + walk_load(obj, 0) +
