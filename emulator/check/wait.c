@@ -2,14 +2,15 @@
  *
  * The emulator completes every access at once; the chip counts them (manual 5.6): VMcnt
  * for vector loads and atomics that return, LGKMcnt for LDS, scalar loads and messages,
- * both for FLAT; EXPcnt what the LDS gives to all lanes. A wait for N says that all but
+ * both for FLAT; EXPcnt what the LDS gives to all lanes, and exports, which read EXEC
+ * and their data late (manual 14.3). A wait for N says that all but
  * the last N of a counter are done, where they come back in order: vector loads do, LDS
  * among itself does; scalar loads do not, nor do different kinds beside each other, so
  * there only 0 says anything. Here an access is not done until a wait says so. Barriers
  * wait for nothing (LLVM has them so on gfx11): what is stored to LDS has to be waited
  * for before. Must not know what the wave computes.
  *
- * Not followed: stores (their data is read as they issue), exports.
+ * Not followed: stores (their data is read as they issue).
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
@@ -22,7 +23,20 @@
 #include "states.h"
 
 enum { VM, LGKM, EXP, COUNTERS };
-enum kind { KIND_LOAD, KIND_SAMPLE, KIND_LDS, KIND_GDS, KIND_SCALAR, KIND_FLAT };
+enum kind {
+    KIND_LOAD,
+    KIND_SAMPLE,
+    KIND_LDS,
+    KIND_GDS,
+    KIND_SCALAR,
+    KIND_FLAT,
+    /* Exports: those of a type are in order (manual 5.6). */
+    KIND_COLOR,
+    KIND_DEPTH,
+    KIND_POSITION,
+    KIND_PRIMITIVE,
+};
+#define HELD 4u /* VGPRs of an export */
 
 #define OUTSTANDING 64u /* that a counter can count */
 #define SGPR_BITS   128u
@@ -34,10 +48,12 @@ struct flight {
     uint16_t sel; /* first register that it writes; 0 dwords: none */
     uint8_t dwords;
     uint8_t kind;
-    uint8_t missing;      /* bit per counter that has not been waited for */
-    uint8_t needs;        /* those whose wait brings the data */
-    uint8_t halves;       /* of one register: ck_halves */
-    uint8_t shares;       /* changes LDS that other waves have, too */
+    uint8_t missing; /* bit per counter that has not been waited for */
+    uint8_t needs;   /* those whose wait brings the data */
+    uint8_t halves;  /* of one register: ck_halves */
+    uint8_t shares;  /* changes LDS that other waves have, too */
+    uint8_t n_held;  /* of an export: VGPRs, which it reads late, as EXEC */
+    uint8_t held[HELD];
     struct ck_late *late; /* hazard mode: what it brings; NULL: it is there */
 };
 
@@ -70,6 +86,12 @@ static void mark(struct ck_waits *w, const struct flight *f)
     for (unsigned i = 0; i < f->dwords; i++)
         if (bit_of(f->sel + i, &bit))
             w->pending[bit / 64] |= UINT64_C(1) << bit % 64;
+    for (unsigned i = 0; i < f->n_held; i++) {
+        bit = SGPR_BITS + f->held[i];
+        w->pending[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    if (f->n_held)
+        w->pending[ISA_SEL_EXEC_LO / 64] |= UINT64_C(3) << ISA_SEL_EXEC_LO % 64;
 }
 
 static bool is_pending(const struct ck_waits *w, const struct emu_reg *r)
@@ -106,6 +128,15 @@ static bool returns(const struct emu_event *e, const struct isa_facts *facts)
            (facts->mem & ISA_MEM_GLC && e->inst->isa.flags & ISA_M_GLC);
 }
 
+static enum kind kind_of_export(const struct isa_inst *inst)
+{
+    unsigned target = inst->n_opnds ? (unsigned)inst->opnd[0].imm : 0;
+    return target == 8                   ? KIND_DEPTH
+           : target == 20                ? KIND_PRIMITIVE
+           : target >= 12 && target < 20 ? KIND_POSITION
+                                         : KIND_COLOR;
+}
+
 /* The counters that an instruction raises, but for VScnt, and its kind. */
 static unsigned counters_of(const struct emu_event *e, enum kind *kind)
 {
@@ -126,6 +157,9 @@ static unsigned counters_of(const struct emu_event *e, enum kind *kind)
         return 1u << LGKM;
     case ISA_PIPE_PARAM:
         *kind = KIND_LDS;
+        return 1u << EXP;
+    case ISA_PIPE_EXPORT:
+        *kind = kind_of_export(&e->inst->isa);
         return 1u << EXP;
     case ISA_PIPE_MESSAGE: /* those that bring something back write an SGPR */
         *kind = KIND_SCALAR;
@@ -194,6 +228,14 @@ static bool changes_lds(const struct emu_event *e, enum kind kind)
     return lds && writes;
 }
 
+/* The VGPRs that an export reads some time after it. */
+static void hold(struct flight *f, const struct emu_inst *inst)
+{
+    for (unsigned i = 0; i < inst->n_regs && f->n_held < HELD; i++)
+        if (inst->reg[i].flags & ISA_OF_IN && emu_reg_is_vgpr(&inst->reg[i]))
+            f->held[f->n_held++] = (uint8_t)(inst->reg[i].sel - ISA_SEL_VGPR0);
+}
+
 static void issue(struct ck *ck, const struct ck_wave *wave, struct ck_waits *w,
                   const struct emu_event *e, unsigned counters, enum kind kind)
 {
@@ -214,6 +256,10 @@ static void issue(struct ck *ck, const struct ck_wave *wave, struct ck_waits *w,
         mark(w, f);
         if (ck->config.hazard)
             f->late = ck_late_take(ck, e, to, lanes, f->halves, w->n == 1);
+    }
+    if (kind >= KIND_COLOR && e->exec) {
+        hold(f, e->inst);
+        mark(w, f);
     }
     for (unsigned c = 0; c < COUNTERS; c++)
         w->count[c] += counters >> c & 1;
@@ -239,7 +285,7 @@ static bool in_order(struct ck_waits *w, unsigned counter)
 static void wait_for(struct ck_waits *w, const struct emu_wave_info *wave,
                      unsigned counter, unsigned n)
 {
-    if (w->count[counter] <= n || (n && counter == LGKM && !in_order(w, counter)))
+    if (w->count[counter] <= n || (n && counter != VM && !in_order(w, counter)))
         return;
     for (unsigned i = 0; i < w->n && w->count[counter] > n; i++) {
         struct flight *f = flight_at(w, i);
@@ -292,6 +338,19 @@ static bool overlap(const struct flight *f, const struct emu_reg *r)
     return r->sel < f->sel + f->dwords && f->sel < r->sel + r->dwords;
 }
 
+/* The first register of an export that r has. */
+static bool holds(const struct flight *f, const struct emu_reg *r, unsigned *sel)
+{
+    unsigned held = f->n_held ? f->n_held + 2u : 0;
+    for (unsigned i = 0; i < held; i++) {
+        *sel = i < f->n_held ? (unsigned)ISA_SEL_VGPR0 + f->held[i]
+                             : (unsigned)ISA_SEL_EXEC_LO + i - f->n_held;
+        if (*sel >= r->sel && *sel < r->sel + (unsigned)r->dwords)
+            return true;
+    }
+    return false;
+}
+
 static void register_name(unsigned sel, char *text, size_t size)
 {
     if (sel >= ISA_SEL_VGPR0)
@@ -300,6 +359,8 @@ static void register_name(unsigned sel, char *text, size_t size)
         (void)snprintf(text, size, "vcc_%s", sel == ISA_SEL_VCC_LO ? "lo" : "hi");
     else if (sel == ISA_SEL_M0)
         (void)snprintf(text, size, "m0");
+    else if (sel == ISA_SEL_EXEC_LO || sel == ISA_SEL_EXEC_HI)
+        (void)snprintf(text, size, "exec_%s", sel == ISA_SEL_EXEC_LO ? "lo" : "hi");
     else
         (void)snprintf(text, size, "s%u", sel);
 }
@@ -329,6 +390,21 @@ static void tell(struct ck *ck, const struct ck_wave *wave, const struct emu_eve
     ck_report(ck, &x);
 }
 
+static void tell_export(struct ck *ck, const struct ck_wave *wave,
+                        const struct emu_event *e, const struct flight *f, unsigned sel)
+{
+    struct ck_finding x;
+    char name[16];
+    register_name(sel, name, sizeof name);
+    ck_finding_at(ck, CK_WAIT, "overwrite-before-wait", e, 0, &x);
+    ck_actor_at(ck, wave, f->pc, 0, &x.other);
+    (void)snprintf(x.text, sizeof x.text,
+                   "%s, which an export may still read, is overwritten before the wait "
+                   "for expcnt",
+                   name);
+    ck_report(ck, &x);
+}
+
 /* Loads of a kind arrive one after the other: a later one may have the same register.
  */
 static bool follows(const struct flight *f, unsigned counters, enum kind kind)
@@ -350,6 +426,11 @@ static void check_uses(struct ck *ck, struct ck_wave *wave, struct ck_waits *w,
         unsigned halves = ck_halves(&e->inst->isa, r, read);
         for (unsigned i = 0; i < w->n; i++) {
             struct flight *f = flight_at(w, i);
+            unsigned sel;
+            if (!read && holds(f, r, &sel)) {
+                tell_export(ck, wave, e, f, sel);
+                f->n_held = 0; /* told */
+            }
             if (!overlap(f, r) || !(halves & f->halves) ||
                 (r == to && follows(f, counters, kind)))
                 continue;
@@ -458,7 +539,8 @@ void ck_wait_gone(struct ck_wave *wave)
 struct saved {
     uint64_t pc;
     uint16_t sel;
-    uint8_t dwords, kind, missing, needs, halves, shares;
+    uint8_t dwords, kind, missing, needs, halves, shares, n_held, held[HELD];
+    uint8_t none[3]; /* no padding */
 };
 
 void ck_wait_save(const struct ck_wave *wave, struct state_bytes *to)
@@ -471,14 +553,17 @@ void ck_wait_save(const struct ck_wave *wave, struct state_bytes *to)
     state_put(to, &n, sizeof n);
     for (unsigned i = 0; i < n; i++) {
         const struct flight *f = flight_at(w, i);
-        const struct saved s = {.pc = f->pc,
-                                .sel = f->sel,
-                                .dwords = f->dwords,
-                                .kind = f->kind,
-                                .missing = f->missing,
-                                .needs = f->needs,
-                                .halves = f->halves,
-                                .shares = f->shares};
+        const struct saved s = {
+            .pc = f->pc,
+            .sel = f->sel,
+            .dwords = f->dwords,
+            .kind = f->kind,
+            .missing = f->missing,
+            .needs = f->needs,
+            .halves = f->halves,
+            .shares = f->shares,
+            .n_held = f->n_held,
+            .held = {f->held[0], f->held[1], f->held[2], f->held[3]}};
         state_put(to, &s, sizeof s);
     }
     if (!ck_hazard_save(wave, to) && !n)
@@ -509,7 +594,9 @@ void ck_wait_load(struct ck_wave *wave, const uint8_t *from, size_t n)
                              .missing = s.missing,
                              .needs = s.needs,
                              .halves = s.halves,
-                             .shares = s.shares};
+                             .shares = s.shares,
+                             .n_held = s.n_held,
+                             .held = {s.held[0], s.held[1], s.held[2], s.held[3]}};
         for (unsigned c = 0; c < COUNTERS; c++)
             w->count[c] += f->missing >> c & 1;
         mark(w, f);
