@@ -73,8 +73,10 @@ static bool take_turn(struct gpu *gpu)
         if (pthread_mutex_timedlock(&gpu->checks.lock, &until) == 0)
             return true;
         const struct ck *ck = atomic_load(&gpu->checks.running);
-        if (ck && ck_lingers(ck))
+        if (ck && ck_lingers(ck)) {
+            ck_beside(ck);
             return false;
+        }
     }
 }
 

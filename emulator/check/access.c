@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "facts.h"
+#include "heap.h"
 #include "init.h"
 
 /* What a lane's accesses amount to. */
@@ -230,6 +231,17 @@ static bool looks_like_padding(const struct piece *p)
     return defined;
 }
 
+/* Is it memory of the host that a runtime keeps for itself? There arguments of printf
+ * go, and the runtime reads them all. */
+static bool is_for_runtime(struct ck *ck, uint64_t address)
+{
+    struct ck_block b;
+    struct emu_mem r;
+    return ck->config.heap && ck_heap_near(ck->config.heap, address, &b) &&
+           !b.programs && address - b.base < b.extent &&
+           emu_mem_find(ck->emu, address, &r) && strcmp(r.name, "VRAM") != 0;
+}
+
 struct stored {
     uint64_t bad, padding; /* lanes */
     uint16_t bad_from, padding_from;
@@ -251,7 +263,8 @@ static void store_lane(struct ck *ck, struct ck_wave *w, const struct emu_event 
         if (!(a->lanes >> lane & 1) || !a->write || at + a->bytes > sizeof p->u)
             continue;
         bool bad = p->undefined && a->space == EMU_SPACE_GLOBAL &&
-                   !looks_like_padding(p) && !ck->init->copies;
+                   (!looks_like_padding(p) || is_for_runtime(ck, a->address[lane])) &&
+                   !ck->init->copies;
         const struct init_at where = {w, a->space, lane, a->address[lane], a->bytes};
         init_memory_write(ck, &where, p->undefined && !bad ? p->u + at : NULL, p->from);
         at += a->bytes;

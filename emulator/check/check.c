@@ -219,6 +219,8 @@ static void step(void *ctx, const struct emu_event *e)
         ck->accesses += all_lanes(e);
     if (e->fault && ck_wants(ck, CK_MEM))
         ck_mem_fault(ck, e);
+    if (e->inst->isa.enc == ISA_ENC_MIMG && ck_wants(ck, CK_MEM))
+        ck_mem_image(ck, e);
     if (ck_wants(ck, CK_WAIT) && !(e->flags & EMU_EV_FOLLOWED))
         ck_wait_step(ck, w, e);
     if (ck_wants(ck, CK_VALUE))
@@ -327,6 +329,11 @@ void ck_destroy(struct ck *ck)
 void ck_dispatch_before(struct ck *ck, const struct ck_before *before)
 {
     ck->before = *before;
+}
+
+void ck_beside(const struct ck *ck)
+{
+    atomic_fetch_add(&ck->table->beside, 1);
 }
 
 bool ck_stopped(const struct ck *ck)

@@ -78,6 +78,10 @@ void ck_copied(struct ck *ck, const struct ck_before *before,
  * instructions without a barrier? Thread: any. */
 bool ck_lingers(const struct ck *ck);
 
+/* Beside the dispatch that runs another one begins, of which nothing is seen. Thread:
+ * any. */
+void ck_beside(const struct ck *ck);
+
 /* Has a finding ended the last dispatch? emu_run has then returned RD_E_TIMEOUT. */
 bool ck_stopped(const struct ck *ck);
 

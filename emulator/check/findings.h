@@ -93,9 +93,10 @@ struct ck_table {
     uint32_t want_classes, keep_going, lanes, leaks, hazard;
     uint64_t watchdog, hazard_seed;
     atomic_ullong accesses, dispatches, instructions;
-    atomic_ullong lost;  /* findings that had no room */
-    atomic_uint n;       /* records in use; one is complete when its count is not 0 */
-    atomic_uint classes; /* CK_BITs of who looked */
+    atomic_ullong beside; /* dispatches that ran, unchecked, beside checked ones */
+    atomic_ullong lost;   /* findings that had no room */
+    atomic_uint n;        /* records in use; one is complete when its count is not 0 */
+    atomic_uint classes;  /* CK_BITs of who looked */
     /* What the program has made of allocations, and what of it was there at its end. */
     atomic_ullong made, left, left_bytes;
     atomic_uint n_modules; /* one is complete when its path is not empty */

@@ -56,6 +56,7 @@ static unsigned sees(void *ctx, const struct emu_inst *inst)
     bool barriers = ck_wants(ck, CK_SYNC) || ck->race;
     bool always = (inst->kind == EMU_KIND_BARRIER && barriers) ||
                   (ck->init && facts->space == ISA_SPACE_SCRATCH) ||
+                  (inst->isa.enc == ISA_ENC_MIMG && ck_wants(ck, CK_MEM)) ||
                   inst->kind == EMU_KIND_END ||
                   (looks_at(ck, facts) && is_atomic(ck, inst, facts));
     bool asks = looks_at(ck, facts) || orders(ck, inst->isa.op);

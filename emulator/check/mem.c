@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "facts.h"
 #include "heap.h"
+#include "inspect.h"
 #include "internal.h"
 
 #define PAGE 4096u
@@ -402,6 +404,30 @@ static void tell_fault(struct ck *ck, const struct emu_event *e)
     default:
         return;
     }
+}
+
+/* An image instruction with the resource of a buffer, which the chip ignores (manual
+ * 9.6): nothing is read nor written, and its registers stay as they were. */
+void ck_mem_image(struct ck *ck, const struct emu_event *e)
+{
+    const struct isa_inst *inst = &e->inst->isa;
+    uint32_t any = 0, type = 0;
+    for (unsigned i = 0; i < inst->n_opnds; i++) {
+        const struct isa_opnd *o = &inst->opnd[i];
+        for (unsigned k = 0; o->field == ISA_FIELD_SRSRC && k < o->dwords; k++) {
+            uint32_t word = emu_wave_special(e->wave, o->sel + k);
+            any |= word;
+            type = k == 3 ? word >> 30 : type;
+        }
+    }
+    if (!any || type || !e->exec || e->fault)
+        return;
+    struct ck_finding f;
+    ck_finding_at(ck, CK_MEM, "no-image", e, e->exec, &f);
+    f.at.write = isa_facts(inst->op)->access == ISA_ACCESS_STORE;
+    (void)snprintf(f.text, sizeof f.text,
+                   "image instruction with the resource of a buffer: it is ignored");
+    ck_report(ck, &f);
 }
 
 static void tell_misaligned(struct ck *ck, const struct emu_event *e)

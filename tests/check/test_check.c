@@ -250,6 +250,49 @@ START_TEST(accesses_are_judged_by_the_heap)
 }
 END_TEST
 
+/* v_mov_b32 v1, 0; v_mov_b32 v3, 0; global_store_b64 v1, v[2:3], s[0:1]; s_endpgm */
+static const uint32_t store_half[] = {0x7e020280, 0x7e060280, 0xdc6e0000, 0x00000201,
+                                      0xbfb00000};
+
+START_TEST(runtimes_read_what_is_printed)
+{
+    static const char *const names[] = {"VRAM", "GTT"};
+    for (unsigned host = 0; host < 2; host++)
+        for (unsigned programs = 0; programs < 2; programs++) {
+            begin(&(struct ck_config){.classes = 0});
+            ck_destroy(ck);
+            memcpy(memory, store_half, sizeof store_half);
+            ck_assert_int_eq(emu_mem_add(emu, va(2), PAGE, EMU_MEM_READ | EMU_MEM_WRITE,
+                                         names[host]),
+                             RD_OK);
+            struct ck_heap *h = heap_with_one();
+            struct ck_block b = {
+                .base = va(2), .size = 64, .extent = 64, .programs = programs};
+            ck_assert_int_eq(ck_heap_add(h, &b), RD_OK);
+            struct ck_config config = {.classes = CK_BIT(CK_INIT),
+                                       .keep_going = true,
+                                       .heap = h,
+                                       .kernel = "k"};
+            ck_assert_int_eq(ck_create(emu, &config, table, &ck), RD_OK);
+            ck_assert_int_eq(run(va(2)), RD_OK);
+            ck_assert_str_eq(kind(0), host && !programs ? "undefined-store"
+                                                        : "undefined-padding");
+            ck_assert_int_eq(table->v[0].benign, !host || programs);
+            end();
+            ck_heap_destroy(h);
+        }
+}
+END_TEST
+
+START_TEST(what_runs_beside_is_counted)
+{
+    begin(&(struct ck_config){.classes = CK_BIT(CK_MEM)});
+    ck_beside(ck);
+    ck_assert_uint_eq(atomic_load(&table->beside), 1);
+    end();
+}
+END_TEST
+
 /* v_mov_b32 v1, 0; loop: global_load_b32 v0, v1, s[0:1]; s_waitcnt vmcnt(0);
  * v_cmp_ne_u32 vcc_lo, 0, v0; s_cbranch_vccnz end; s_sleep 1; s_branch loop;
  * end: s_endpgm */
@@ -376,6 +419,8 @@ int main(void)
     tcase_add_test(t, a_heap_knows_bytes);
     tcase_add_test(t, claims_and_overlaps);
     tcase_add_test(t, accesses_are_judged_by_the_heap);
+    tcase_add_test(t, runtimes_read_what_is_printed);
+    tcase_add_test(t, what_runs_beside_is_counted);
     tcase_add_test(t, messages_do_not_race);
     tcase_add_test(t, stores_of_who_has_gone_race);
     tcase_add_test(t, the_watchdog_knows_what_is_polled);

@@ -36,7 +36,9 @@ found leak --leak-check '\[leak\]' '1024 bytes of hipMalloc are never freed' "$(
 found block_sum '' 'of LDS after an unordered' "$(line 'BLOCK STORE')" "$(line 'BLOCK LOAD')"
 found wave_sum --race-lanes 'of another lane' "$(line 'WAVE STORE')" "$(line 'WAVE LOAD')"
 found memset '' '\[undefined-store\]' 'byte 256 of memory of hipMalloc' "$(line INCREMENT)" 'made by hipMalloc'
+found print '' '\[undefined-store\]' 'byte 0 of memory of hipMalloc' "$(line PRINTED)"
 found divergent '' '\[masked-lanes\]' "$(line DIVERGENT)"
 found streams '' 'of another kernel' "$(line PRODUCE)" "$(line CONSUME)"
 found copy '' 'hipMemcpy reads 1024 bytes from byte 4' "$(line COPY)"
+check 'beside' '; 1 kernel ran unchecked beside them$' checked --check mem,sync -- ./hip_demos beside
 finish

@@ -107,6 +107,7 @@ void found_json(const struct found_list *l, FILE *out)
             json_text(&j, NULL, ck_class_name(c));
     json_close(&j);
     json_u64(&j, "kernels", atomic_load(&l->table->dispatches));
+    json_u64(&j, "kernels_unchecked", atomic_load(&l->table->beside));
     json_u64(&j, "accesses", atomic_load(&l->table->accesses));
     json_u64(&j, "instructions", atomic_load(&l->table->instructions));
     json_u64(&j, "errors", l->errors);

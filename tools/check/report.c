@@ -42,6 +42,7 @@ void found_actor(const struct ck_actor *a, char *text, size_t size)
 void found_summary(const struct found_list *l, char *text, size_t size)
 {
     char classes[64], seen[64] = "", suppressed[64] = "", notes[64] = "";
+    char beside[64] = "";
     const struct ck_table *t = l->table;
     found_classes(atomic_load(&t->classes), classes, sizeof classes);
     if (l->times > l->errors)
@@ -52,10 +53,16 @@ void found_summary(const struct found_list *l, char *text, size_t size)
         (void)snprintf(notes, sizeof notes, "; %u note%s", l->notes,
                        l->notes == 1 ? "" : "s");
     unsigned long long kernels = atomic_load(&t->dispatches);
+    unsigned long long unseen = atomic_load(&t->beside);
+    if (unseen)
+        (void)snprintf(beside, sizeof beside,
+                       "; %llu kernel%s ran unchecked beside them", unseen,
+                       unseen == 1 ? "" : "s");
     (void)snprintf(
-        text, size, "%u error%s%s in %llu accesses of %llu kernel%s checked for %s%s%s",
+        text, size,
+        "%u error%s%s in %llu accesses of %llu kernel%s checked for %s%s%s%s",
         l->errors, l->errors == 1 ? "" : "s", seen, atomic_load(&t->accesses), kernels,
-        kernels == 1 ? "" : "s", classes, notes, suppressed);
+        kernels == 1 ? "" : "s", classes, beside, notes, suppressed);
 }
 
 /* ---- places ---- */

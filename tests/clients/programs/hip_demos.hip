@@ -65,6 +65,11 @@ __global__ void increment(int *v)
     v[threadIdx.x] += 1; // INCREMENT
 }
 
+__global__ void print(const int *v)
+{
+    printf("%d\n", v[threadIdx.x] + 1); // PRINTED
+}
+
 // ---- synccheck
 
 __global__ void divergent(const int *in, int *out, bool bug)
@@ -99,6 +104,36 @@ static int *make(size_t n)
     if (hipMalloc(&p, n * sizeof *p) != hipSuccess) // MADE
         exit(3);
     return p;
+}
+
+/* Kernels of two queues, one of which waits for the other. */
+__global__ void wait_for(int *flag, int *here)
+{
+    __hip_atomic_store(here, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+    while (!__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT))
+        ;
+}
+
+__global__ void raise(int *flag)
+{
+    __hip_atomic_store(flag, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+static void beside(int *flag)
+{
+    hipStream_t a, b;
+    int *here = nullptr;
+    (void)hipStreamCreateWithFlags(&a, hipStreamNonBlocking);
+    (void)hipStreamCreateWithFlags(&b, hipStreamNonBlocking);
+    if (hipHostMalloc(&here, sizeof *here) != hipSuccess)
+        exit(3);
+    *here = 0;
+    wait_for<<<1, 1, 0, a>>>(flag, here);
+    while (!__atomic_load_n(here, __ATOMIC_ACQUIRE))
+        ;
+    raise<<<1, 1, 0, b>>>(flag);
+    (void)hipDeviceSynchronize();
+    (void)hipHostFree(here);
 }
 
 static void streams(int *v, int *out, bool bug)
@@ -138,7 +173,11 @@ int main(int argc, char **argv)
     else if (is("memset")) { // elements where bytes are meant
         (void)hipMemset(fresh, 0, bug ? N : sizeof host);
         increment<<<1, N>>>(fresh);
-    } else if (is("divergent"))
+    } else if (is("print"))
+        print<<<1, 1>>>(bug ? fresh : in);
+    else if (is("beside"))
+        beside(out);
+    else if (is("divergent"))
         divergent<<<1, N>>>(in, out, bug);
     else if (is("streams"))
         streams(fresh, out, bug);
