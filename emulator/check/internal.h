@@ -80,6 +80,7 @@ struct ck_order {
     uint8_t held;         /* accesses to memory for which it still counts */
     bool bare0, bare1;    /* gl0, gl1 was not dropped since */
     bool stores_out;      /* has stored and not waited */
+    uint64_t out_at;      /* ... by single lanes at this address alone; 0: elsewhere */
     bool waited;          /* ... and has just waited: what drops caches belongs to it */
     bool narrow;          /* ... behind a fence for its own workgroup only */
     struct ck_done done;

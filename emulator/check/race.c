@@ -124,6 +124,7 @@ void ck_race_begin(struct ck *ck)
     memset(r->polls, 0, sizeof r->polls);
     memset(r->flags, 0, sizeof r->flags);
     memset(r->joined, 0, sizeof r->joined);
+    memset(r->waits, 0, sizeof r->waits);
 }
 
 /* ---- releases and acquires ---- */
@@ -449,7 +450,8 @@ static void note(const struct ck *ck, const struct ck_wave *w, struct shadow *s,
 static bool has_loaded(const struct shadow *s, const struct shadow_block *b,
                        uint64_t address, const struct site *me)
 {
-    for (unsigned i = SHADOW_READ; i <= SHADOW_READ2 && me->flags & SITE_ATOMIC; i++) {
+    bool adds = (me->flags & (SITE_ATOMIC | SITE_LOADS)) == SITE_ATOMIC;
+    for (unsigned i = SHADOW_READ; i <= SHADOW_READ2 && adds; i++) {
         struct site seen = site_at(s, b, (enum shadow_plane)i, address);
         if (seen.wave == me->wave && seen.flags & SITE_LOADS)
             return true;
@@ -627,7 +629,9 @@ static uint16_t flags_of(struct ck *ck, struct ck_wave *w, const struct emu_even
     struct ck_race *r = ck->race;
     uint64_t owner = owner_of(ck, me);
     bool atomic = a->read && a->write;
-    uint16_t plain = a->space == EMU_SPACE_GLOBAL ? race_plain_flags(w, a->write) : 0;
+    bool global = a->space == EMU_SPACE_GLOBAL,
+         first = global && a->write && race_stores_first(ck, w, e, a);
+    uint16_t plain = global ? race_plain_flags(w, a->write, first) : 0;
     uint8_t how = is_volatile(e, a) ? SITE_VOLATILE : 0;
     uint64_t key = release_key(w, a->space, address);
     plain |= how;
@@ -753,6 +757,7 @@ void ck_race_before(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
     r->judged = true;
     if (r->asked.wave == w && r->asked.index == e->index) { /* and refused it */
         w->order.stores_out = r->asked.stores_out;
+        w->order.out_at = r->asked.out_at;
         w->order.clock = r->asked.clock;
         r->stamp = r->asked.stamp;
         w->order.done = r->asked.done;
@@ -777,6 +782,6 @@ void ck_race_step(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     for (unsigned i = 0; i < e->n_accesses; i++)
         if (e->access[i].write && e->access[i].space == EMU_SPACE_GLOBAL &&
             !(e->access[i].read && returns(e))) /* VMcnt counts those */
-            o->stores_out = true;
+            race_is_out(o, &e->access[i]);
     ck_race_order(ck, w, e->inst);
 }

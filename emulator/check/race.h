@@ -135,6 +135,7 @@ struct ck_race {
     struct race_doubt *doubts;                         /* race_doubts.c */
     struct polls polls[RACE_POLLS], flags[RACE_FLAGS]; /* flags: race_flags.c */
     struct polls joined[RACE_POLLS];                   /* race_is_for_all */
+    struct polls waits[RACE_POLLS];                    /* race_loads_wait */
     struct race_section section[RACE_SECTIONS]; /* by wave and lock; the last ones */
     bool sections;                              /* there may be some */
     bool loads_known;                           /* of the dispatch: is has_loads set? */
@@ -148,6 +149,7 @@ struct ck_race {
         uint64_t index;
         uint32_t stamp, clock;
         bool stores_out;
+        uint64_t out_at;
         struct ck_done done;
     } asked;
 };
@@ -229,8 +231,20 @@ void race_handed_gone(const struct ck *ck, const struct ck_group *g);
  * of what its wave knows now, or knew when it went. */
 uint32_t race_handed(const struct ck *ck, const struct ck_wave *w, const struct site *s,
                      uint32_t *stamp);
+/* Does a store of memory come behind all that its wave has stored? Those to one address
+ * stay in order (manual 5.6), so one of them need not be waited for. */
+bool race_stores_first(struct ck *ck, const struct ck_wave *w,
+                       const struct emu_event *e, const struct emu_access *a);
+/* It is under way from now on. */
+static inline void race_is_out(struct ck_order *o, const struct emu_access *a)
+{
+    bool one = a->lanes && !(a->lanes & (a->lanes - 1));
+    uint64_t at = one ? a->address[__builtin_ctzll(a->lanes)] : 0;
+    o->out_at = !o->stores_out || o->out_at == at ? at : 0;
+    o->stores_out = true;
+}
 /* SITE_RELEASES or SITE_AGAIN, and SITE_NARROW, of a store by the wave; or 0. */
-uint16_t race_store_flags(const struct ck_wave *w);
+uint16_t race_store_flags(const struct ck_wave *w, bool first);
 /* It has stored with SITE_RELEASES. */
 void race_stored(struct ck_race *r, struct ck_wave *w);
 
@@ -278,6 +292,10 @@ bool race_polls(struct ck *ck, const struct site *s);
 bool race_tears(struct ck *ck, const struct site *load, const struct site *store);
 /* Do two stores move as many bytes, as far as is known? */
 bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b);
+
+/* Has the wave waited for its loads of memory where it stores at pc? By the code, as it
+ * lies. */
+bool race_loads_wait(struct ck *ck, uint64_t pc);
 
 /* Is the atomic, of one lane, one of all lanes of its wave, as compilers join them: is
  * what it returns read by v_readfirstlane a little behind? */
@@ -335,8 +353,8 @@ void race_takes(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
 /* Does it give back the one that its wave holds? Before it releases. */
 bool race_gives_back(struct ck *ck, struct ck_wave *w, const struct emu_event *e,
                      const struct emu_access *a, unsigned lane);
-/* Of a site in memory that is no atomic. */
-uint16_t race_plain_flags(const struct ck_wave *w, bool write);
+/* Of a site in memory that is no atomic. first: of a store, race_stores_first. */
+uint16_t race_plain_flags(const struct ck_wave *w, bool write, bool first);
 /* Is it behind of s only because s was in the same lock first, which dropped no caches
  * for it? */
 bool race_unfenced(struct ck *ck, const struct ck_wave *w, const struct site *me,

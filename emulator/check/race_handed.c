@@ -114,10 +114,22 @@ uint32_t race_handed(const struct ck *ck, const struct ck_wave *w, const struct 
     return order_release(order, ORDER_NONE, &node);
 }
 
-uint16_t race_store_flags(const struct ck_wave *w)
+bool race_stores_first(struct ck *ck, const struct ck_wave *w,
+                       const struct emu_event *e, const struct emu_access *a)
 {
     const struct ck_order *o = &w->order;
     if (!o->stores_out)
+        return true;
+    return o->out_at && e->n_accesses == 1 && a->lanes &&
+           !(a->lanes & (a->lanes - 1)) &&
+           a->address[__builtin_ctzll(a->lanes)] == o->out_at &&
+           race_loads_wait(ck, e->inst->pc);
+}
+
+uint16_t race_store_flags(const struct ck_wave *w, bool first)
+{
+    const struct ck_order *o = &w->order;
+    if (first)
         return SITE_RELEASES | (o->narrow ? SITE_NARROW : 0u);
     return race_again(o, w->group->barriers);
 }

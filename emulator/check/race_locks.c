@@ -100,10 +100,10 @@ void race_locks_begin(struct ck_race *r)
     r->sections = false;
 }
 
-uint16_t race_plain_flags(const struct ck_wave *w, bool write)
+uint16_t race_plain_flags(const struct ck_wave *w, bool write, bool first)
 {
     const struct ck_order *o = &w->order;
-    uint16_t flags = write ? race_store_flags(w) : 0;
+    uint16_t flags = write ? race_store_flags(w, first) : 0;
     if (!o->held || (!o->bare0 && !o->bare1))
         return flags;
     if (flags & SITE_AGAIN) /* the site has its own time, by which it is in the lock */

@@ -8,7 +8,7 @@
 #include "race.h"
 
 /* Instructions behind a load that a loop begins at or ends behind; bytes before it. */
-enum { AHEAD = 64, INSIDE = 256, NEAR = 24, BACK = 2 << 10 };
+enum { AHEAD = 64, INSIDE = 256, NEAR = 24, BACK = 2 << 10, FARTHEST = 1 << 16 };
 
 static bool passes_caches(const struct isa_inst *inst)
 {
@@ -101,6 +101,53 @@ bool race_as_wide(struct ck *ck, const struct site *a, const struct site *b)
 {
     uint8_t bytes = look(ck, a)->bytes, other = look(ck, b)->bytes;
     return bytes == other || !bytes || !other;
+}
+
+/* Does the instruction wait for all loads of memory? */
+static bool waits_for_loads(const struct isa_inst *inst)
+{
+    unsigned imm = ~0u;
+    for (unsigned i = 0; i < inst->n_opnds; i++)
+        if (inst->opnd[i].kind == ISA_OPND_IMM)
+            imm = (unsigned)inst->opnd[i].imm;
+    return inst->op == ISA_S_WAIT_IDLE ||
+           (inst->op == ISA_S_WAITCNT && !(imm >> 10 & 63)) ||
+           (inst->op == ISA_S_WAITCNT_VMCNT && !(imm & 63));
+}
+
+/* From the beginning of the function, or of the code. */
+static bool loads_wait(const struct ck *ck, uint64_t pc)
+{
+    struct emu_mem code;
+    struct isa_inst inst;
+    char name[256];
+    uint64_t at;
+    bool waited = true;
+    if (!emu_mem_find(ck->emu, pc, &code))
+        return false;
+    if (!emu_symbol(ck->emu, pc, name, sizeof name, &at) || at < code.va || at > pc)
+        at = code.va;
+    for (; at < pc && pc - at < FARTHEST; at += inst.bytes) {
+        const uint8_t *bytes =
+            (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
+        if (isa_decode_hw(bytes, (size_t)(pc - at), ck->launch.lanes, &inst) != RD_OK)
+            return false;
+        const struct isa_facts *facts = isa_facts(inst.op);
+        if (facts->pipe == ISA_PIPE_VMEM && facts->access != ISA_ACCESS_STORE &&
+            facts->access != ISA_ACCESS_NONE)
+            waited = false;
+        else
+            waited |= waits_for_loads(&inst);
+    }
+    return waited && at == pc;
+}
+
+bool race_loads_wait(struct ck *ck, uint64_t pc)
+{
+    struct polls *p = place(ck->race->waits, pc);
+    if (p->pc != pc)
+        *p = (struct polls){.pc = pc, .polls = loads_wait(ck, pc)};
+    return p->polls;
 }
 
 /* Is the result of the atomic at pc read by v_readfirstlane? */

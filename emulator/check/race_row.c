@@ -482,6 +482,8 @@ static inline bool may_write(const struct race_line *l, bool lds)
 static ALWAYS unsigned done(const struct race_line *l, const struct emu_row *row)
 {
     l->w->order.waited = false;
+    if (row->write && !row->lds)
+        l->w->order.out_at = 0;
     if (!row->write && !row->lds && !row->scalar)
         race_loads(&l->w->order, true);
     return true;

@@ -680,9 +680,9 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         return false;
     if (!lds)
         fetch_next(race->global, w, e);
-    bool first = a->write && !lds && !w->order.stores_out;
+    bool first = a->write && !lds && race_stores_first(ck, w, e, a);
     struct rows r;
-    uint16_t flags = lds ? 0 : race_plain_flags(w, a->write);
+    uint16_t flags = lds ? 0 : race_plain_flags(w, a->write, first);
     begin(&r, ck, w, e, race_store_stamp(race, &w->order, flags), flags);
     if (!judge_all(&r, e->access, e->n_accesses))
         return true;
@@ -690,6 +690,7 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     race->asked.index = e->index;
     race->asked.stamp = race->stamp;
     race->asked.stores_out = w->order.stores_out;
+    race->asked.out_at = w->order.out_at;
     race->asked.clock = w->order.clock;
     race->asked.done = w->order.done;
     if (first)
@@ -699,7 +700,8 @@ bool ck_race_ask(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
         race_lds_written(w->group);
         race_stores_flag(w, a);
     }
-    w->order.stores_out |= a->write && !lds;
+    if (a->write && !lds)
+        race_is_out(&w->order, a);
     if (!a->write && !lds && !a->scalar)
         race_loads(&w->order, a->lanes & (a->lanes - 1));
     w->order.waited = false;
