@@ -12,6 +12,7 @@
 /* Internal: tests may use it. */
 #include "../../emulator/timing/units/cache.h"
 #include "../../emulator/timing/units/canon.h"
+#include "../../emulator/timing/units/mem.h"
 #include "../../emulator/timing/engine/turns.h"
 #include "queue.h"
 
@@ -84,6 +85,36 @@ START_TEST(canonical_pages_are_distinct)
             ck_assert_uint_eq(at / 4096, i);
     }
     tm_canon_destroy(&c);
+}
+END_TEST
+
+/* A CU looks up what has a place. Else nothing changes: who asks later must not be in
+ * its caches before. */
+START_TEST(lines_are_looked_up_once_they_have_a_place)
+{
+    static struct tm_memory m;
+    static struct tm_vmem cu;
+    struct tm_base b = {.p = tm_params_gfx1100,
+                        .n = tm_params_whole(&tm_params_gfx1100)};
+    struct tm_inst load = {.returns = true};
+    uint64_t host = UINT64_C(0x7f0000001000) / 128 | TM_HOST_LINE;
+    struct tm_request r = {.lines = 2, .line = {host, host + 1}}, next = r;
+    ck_assert_int_eq(tm_canon_create(&m.canon, NULL, 0, 2 << 20), RD_OK);
+    ck_assert_int_eq(tm_cache_create(&cu.l0, 256, 32), RD_OK);
+    ck_assert(!tm_vmem_look_up(&b, &m, &cu, &load, &r));
+    ck_assert_uint_eq(cu.l0.clock, 0);
+    ck_assert_uint_eq(cu.tlb.out.n, 0);
+    tm_vmem_place(&m, &r);
+    ck_assert(tm_vmem_look_up(&b, &m, &cu, &load, &r));
+    ck_assert_uint_eq(r.line[1], 1); /* the first page that anybody has used */
+    ck_assert_uint_eq(r.in_l0, 0);
+    ck_assert_uint_eq(r.near, 2); /* by the first line */
+    next.line[1] = host + 2;
+    ck_assert(tm_vmem_look_up(&b, &m, &cu, &load, &next)); /* has its place already */
+    ck_assert_uint_eq(next.line[1], 2);
+    ck_assert_uint_eq(next.in_l0, 1);
+    tm_cache_destroy(&cu.l0);
+    tm_canon_destroy(&m.canon);
 }
 END_TEST
 
@@ -313,6 +344,7 @@ int main(void)
     tcase_add_test(tests, parameters_can_be_set);
     tcase_add_test(tests, impossible_machines_are_refused);
     tcase_add_test(tests, canonical_pages_are_distinct);
+    tcase_add_test(tests, lines_are_looked_up_once_they_have_a_place);
     tcase_add_test(tests, caches_replace_the_least_recently_used);
     tcase_add_loop_test(tests, caches_are_lists, 0, 4);
     tcase_add_test(tests, counters_grow);

@@ -181,6 +181,36 @@ again:
 	s_endpgm
 """
 
+# Scratch, whose pages get their places as they come, between loads that hit or have been forgotten.
+SPILLS = HEAD.replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 1\n\t\t.amdhsa_private_segment_fixed_size 2048\n"
+                      "\t\t.amdhsa_enable_private_segment 1") + """
+	s_and_b32 s6, s2, 3
+	s_mov_b32 s7, 0
+	s_mov_b32 s10, 5
+again:
+	scratch_store_b32 off, v1, s7
+	global_load_b32 v4, v1, s[4:5]
+	scratch_load_b32 v5, off, s7
+	v_lshlrev_b32_e32 v3, s6, v1
+	global_load_b32 v6, v3, s[4:5] offset:512
+	s_waitcnt vmcnt(1)
+	scratch_store_b32 off, v5, s7 offset:256
+	s_cmp_eq_u32 s6, 2
+	s_cbranch_scc0 keeps
+	buffer_gl0_inv
+	buffer_gl1_inv
+keeps:
+	s_waitcnt vmcnt(0)
+	s_add_u32 s7, s7, 320
+	s_add_u32 s6, s6, 1
+	s_sub_u32 s10, s10, 1
+	s_cmp_lg_u32 s10, 0
+	s_cbranch_scc1 again
+	v_add_nc_u32_e32 v5, v5, v6
+	global_store_b32 v1, v5, s[4:5] offset:2048
+	s_endpgm
+"""
+
 
 def run(folder, code, threads, *more):
     """(exit status, errors), timing file and buffer of a run."""
@@ -205,7 +235,7 @@ def run(folder, code, threads, *more):
 failed = 0
 with tempfile.TemporaryDirectory() as folder:
     for name, text, grid, ends in (("takes", TAKES, "200", 0), ("calls", CALLS, "700", 0), ("waits", WAITS, "500", 0),
-                                   ("later", LATER, "200", 0),
+                                   ("later", LATER, "200", 0), ("spills", SPILLS, "300", 0),
                                    ("faults", FAULTS, "100", None), ("meets", MEETS, "100", None)):
         code = os.path.join(folder, name)
         with open(code + ".s", "w") as f:
@@ -224,7 +254,7 @@ with tempfile.TemporaryDirectory() as folder:
                 if one != other:
                     print("%s: %s differs with %s threads" % (name, what, threads))
                     failed = 1
-        if name in ("waits", "later") and run(folder, code, "1", "--grid", grid, "--timing-trace",
+        if name in ("waits", "later", "spills") and run(folder, code, "1", "--grid", grid, "--timing-trace",
                                    os.path.join(folder, "t"))[1] != first[1]:
             print(name + ": recorded, the timing file differs")
             failed = 1

@@ -111,8 +111,8 @@ static void count_caches(const struct tm_engine *t, uint64_t *k)
         k[TM_K_SC_MISS] += g->smem.cache.misses;
         for (unsigned c = 0; c < 2; c++) {
             const struct tm_cu *cu = &g->cu[c];
-            k[TM_K_L0_HIT] += cu->vmem.l0.hits;
-            k[TM_K_L0_MISS] += cu->vmem.l0.misses;
+            k[TM_K_L0_HIT] += cu->vmem.l0_hits;
+            k[TM_K_L0_MISS] += cu->vmem.l0_misses;
             k[TM_K_LDS_BUSY] += cu->lds.cycles;
             k[TM_K_VALU_BUSY] += cu->simd[0].valu.cycles + cu->simd[1].valu.cycles;
         }
@@ -135,8 +135,9 @@ void tm_account_count(const struct tm_engine *t, uint64_t *k)
     k[TM_K_GL2_MISS] = t->chip.mem->gl2_miss;
     k[TM_K_MALL_HIT] = t->chip.mem->mall.hits;
     k[TM_K_MALL_MISS] = t->chip.mem->mall.misses;
-    k[TM_K_READ] = t->chip.sent.traffic.read_bytes + t->chip.mem->smem_bytes;
-    k[TM_K_WRITTEN] = t->chip.sent.traffic.write_bytes;
+    struct tm_traffic traffic = tm_traffic_of(&t->chip);
+    k[TM_K_READ] = traffic.read_bytes + t->chip.mem->smem_bytes;
+    k[TM_K_WRITTEN] = traffic.write_bytes;
     k[TM_K_FLOPS] = t->totals.flops;
 }
 

@@ -24,17 +24,30 @@ void tm_gather_wgp(struct tm_engine *t, struct tm_wgp *g, int64_t end)
         tm_send_settle(&t->chip.b, &g->cu[c].send, accepted(t, end));
 }
 
-void tm_gather(struct tm_engine *t, int64_t end)
+void tm_look_up(struct tm_engine *t, unsigned se, int64_t end)
 {
-    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
-        tm_gather_wgp(t, &t->chip.wgps[i], end);
+    struct tm_se *s = &t->all->chip.se[se];
+    for (unsigned k = 0; k < t->chip.wgps_per_se; k++)
+        tm_gather_wgp(t, &s->wgps[k], end);
+    tm_sent_look_up(&t->chip.b, &s->sent, accepted(t, end));
 }
 
 rd_status tm_ask(struct tm_engine *t, int64_t end)
 {
-    tm_sent_ask(&t->chip.b, &t->chip.sent, accepted(t, end));
+    struct tm_sent *sent[TM_MAX_SES] = {NULL};
+    bool lost = false;
+    for (unsigned k = 0; k < t->chip.n_ses; k++) {
+        sent[k] = &t->chip.se[k].sent;
+        lost |= sent[k]->lost;
+    }
+    tm_sent_ask(&t->chip.b, t->chip.mem, sent, t->chip.n_ses);
     t->asked = end;
-    return t->chip.sent.lost ? RD_E_NOMEM : RD_OK;
+    return lost ? RD_E_NOMEM : RD_OK;
+}
+
+void tm_return(struct tm_engine *t, unsigned se)
+{
+    tm_sent_return(&t->chip.b, &t->all->chip.se[se].sent);
 }
 
 rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se)
@@ -64,8 +77,12 @@ rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
 
 rd_status tm_gather_and_ask(struct tm_engine *t, int64_t end)
 {
-    tm_gather(t, end);
-    return tm_ask(t, end);
+    for (unsigned k = 0; k < t->chip.n_ses; k++)
+        tm_look_up(t, k, end);
+    rd_status st = tm_ask(t, end);
+    for (unsigned k = 0; k < t->chip.n_ses; k++)
+        tm_return(t, k);
+    return st;
 }
 
 static rd_status run(struct tm_engine *t)

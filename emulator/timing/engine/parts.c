@@ -37,6 +37,7 @@ struct crew {
     atomic_bool quit;
     atomic_uint taken[TM_MAX_SES]; /* the last round in which somebody took the part */
     atomic_uint done;              /* parts of this round */
+    tm_windows_job *job;           /* of it */
 };
 
 /* ---- threads ---- */
@@ -46,7 +47,7 @@ static void take_part(struct crew *s, unsigned part, unsigned round)
     unsigned before = round - 1, n = s->windows.all->chip.n_ses;
     if (!atomic_compare_exchange_strong(&s->taken[part], &before, round))
         return;
-    tm_windows_advance(&s->windows, part);
+    s->job(&s->windows, part);
     if (atomic_fetch_add(&s->done, 1) + 1 < n)
         return;
     pthread_mutex_lock(&s->lock);
@@ -100,11 +101,11 @@ static void *help(void *context)
     return NULL;
 }
 
-/* All parts, up to the end of the window or to what they stop at. */
-static void advance_all(struct tm_windows *windows)
+static void all_do(struct tm_windows *windows, tm_windows_job *job)
 {
     struct crew *s = (struct crew *)windows;
     pthread_mutex_lock(&s->lock);
+    s->job = job;
     atomic_store(&s->done, 0);
     unsigned round = atomic_fetch_add(&s->round, 1) + 1;
     pthread_cond_broadcast(&s->begins);
@@ -144,15 +145,6 @@ static void end_threads(struct crew *s)
 
 /* ---- beginning and end ---- */
 
-/* Its CUs' list of what they have accepted. */
-static void set_sent(struct tm_engine *all, unsigned number, struct tm_sent *sent)
-{
-    const struct tm_se *se = &all->chip.se[number];
-    for (unsigned w = 0; w < all->chip.wgps_per_se; w++)
-        for (unsigned c = 0; c < 2; c++)
-            se->wgps[w].cu[c].send.sent = sent;
-}
-
 static rd_status make_part(struct tm_windows *s, unsigned number)
 {
     struct tm_engine *all = s->all, *t = malloc(sizeof *t);
@@ -161,7 +153,6 @@ static rd_status make_part(struct tm_windows *s, unsigned number)
     *t = *all;
     t->number = number;
     all->part[number] = s->of[number] = t;
-    set_sent(all, number, &t->chip.sent);
     return RD_OK;
 }
 
@@ -215,8 +206,6 @@ static rd_status join_part(struct tm_engine *all, struct tm_engine *t)
     add_counts(&all->chip, &t->chip);
     all->chip.b.now = tm_max(all->chip.b.now, t->chip.b.now);
     all->totals.flops += t->totals.flops;
-    tm_traffic_add(&all->chip.sent.traffic, &t->chip.sent.traffic);
-    tm_sent_free(&t->chip.sent);
     tm_events_destroy(&t->events);
     free(t->insts.inst);
     free(t->insts.at);
@@ -247,7 +236,7 @@ rd_status tm_run_parts(struct tm_engine *all, unsigned threads)
         return st == RD_OK ? RD_E_NOMEM : st;
     st = tm_windows_begin(&s->windows, all);
     s->windows.several = true;
-    s->windows.advance_all = advance_all;
+    s->windows.all_do = all_do;
     for (unsigned i = 0; i < all->chip.n_ses && st == RD_OK; i++) {
         s->windows.of[i] = NULL;
         if (all->dispatcher[i].used)
@@ -259,12 +248,6 @@ rd_status tm_run_parts(struct tm_engine *all, unsigned threads)
         end_threads(s);
     }
     st = tm_windows_end(&s->windows, st);
-    for (unsigned i = 0; i < all->chip.n_ses; i++) /* what is left goes one way */
-        if (all->part[i]) {
-            rd_status moved = tm_sent_move(&all->chip.sent, &all->part[i]->chip.sent);
-            st = st == RD_OK ? moved : st;
-            set_sent(all, i, &all->chip.sent);
-        }
     free(s);
     return st;
 }

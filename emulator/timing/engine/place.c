@@ -18,7 +18,7 @@ static rd_status create_cu(struct tm_engine *t, struct tm_cu *cu, struct tm_wgp 
     cu->vmem.gl1 = &t->chip.se[at.se].gl1[at.sa];
     cu->send.to = &cu->vmem;
     cu->send.mem = t->chip.mem;
-    cu->send.sent = &t->chip.sent;
+    cu->send.sent = &t->chip.se[at.se].sent;
     cu->send.number = (unsigned)(g - t->chip.wgps) * 2 + at.index;
     for (unsigned s = 0; s < 2; s++) {
         struct tm_simd *simd = &cu->simd[s];
@@ -110,11 +110,12 @@ void tm_machine_destroy(struct tm_engine *t)
         for (unsigned k = 0; k < 2; k++)
             tm_cache_destroy(&c->wgps[i].cu[k].vmem.l0);
     }
-    for (unsigned s = 0; s < TM_MAX_SES; s++)
+    for (unsigned s = 0; s < TM_MAX_SES; s++) {
         for (unsigned a = 0; a < TM_MAX_ARRAYS; a++)
             tm_cache_destroy(&c->se[s].gl1[a]);
+        tm_sent_free(&c->se[s].sent);
+    }
     tm_memory_destroy(c->mem);
-    tm_sent_free(&c->sent);
     free(c->wgps);
 }
 

@@ -439,7 +439,7 @@ TM_APART static rd_status issued_special(struct tm_engine *t, struct tm_wave *w,
 static void issue_asking(struct tm_engine *t, struct tm_wave *w, struct tm_inst *i,
                          const struct emu_event *event)
 {
-    const struct tm_asked *asked = &t->chip.sent.traffic.asked;
+    const struct tm_asked *asked = &w->simd->cu->send.sent->traffic.asked;
     tm_asked_add(&i->asked, asked, UINT64_MAX);
     tm_issue(&t->chip, w, i, event, TM_SORT_ANY);
     tm_asked_add(&i->asked, asked, 1);

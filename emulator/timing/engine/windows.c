@@ -230,17 +230,18 @@ static void advance(struct tm_windows *s, unsigned number, bool first,
     s->next[number] = tm_turns_next(q);
 }
 
-void tm_windows_advance(struct tm_windows *s, unsigned se)
+/* The WGPs of an SE do what is their own, up to the end of the window. */
+static void advance_se(struct tm_windows *s, unsigned se)
 {
     unsigned per = s->all->chip.wgps_per_se;
     for (unsigned k = se * per; s->of[se] && k < (se + 1) * per; k++)
         advance(s, k, false, k + 1 < (se + 1) * per ? &s->all->turns[k + 1] : NULL);
 }
 
-static void advance_all(struct tm_windows *s)
+static void all_do(struct tm_windows *s, tm_windows_job *job)
 {
     for (unsigned se = 0; se < s->all->chip.n_ses; se++)
-        tm_windows_advance(s, se);
+        job(s, se);
 }
 
 /* ---- all ---- */
@@ -314,7 +315,7 @@ static rd_status run_window(struct tm_windows *s)
 {
     rd_status st = RD_OK;
     unsigned gone = 0;
-    s->advance_all(s);
+    s->all_do(s, advance_se);
     while (st == RD_OK && !s->all->talks) {
         struct first f = first_of(s);
         /* before what comes next in the window, or in it at all */
@@ -324,7 +325,7 @@ static rd_status run_window(struct tm_windows *s)
         if (f.number >= s->n) {
             st = take_own(s, f.number - s->n, f.t);
         } else if (is_worth(s, f.number, gone)) {
-            s->advance_all(s);
+            s->all_do(s, advance_se);
             gone = 0;
         } else {
             advance(s, f.number, true, NULL);
@@ -334,16 +335,24 @@ static rd_status run_window(struct tm_windows *s)
     return st;
 }
 
-/* What CUs have accepted in all parts is asked for in one order. */
+static void look_up_se(struct tm_windows *s, unsigned se)
+{
+    tm_look_up(s->all, se, s->asked);
+}
+
+static void return_se(struct tm_windows *s, unsigned se)
+{
+    tm_return(s->all, se);
+}
+
+/* Memory is asked for what CUs have accepted. */
 static rd_status ask(struct tm_windows *s, int64_t end)
 {
-    struct tm_engine *t = s->all;
-    rd_status st = RD_OK;
-    tm_gather(t, end);
-    for (unsigned k = 0; k < t->chip.n_ses && st == RD_OK; k++)
-        if (s->of[k] && s->of[k] != t)
-            st = tm_sent_move(&t->chip.sent, &s->of[k]->chip.sent);
-    return st == RD_OK ? tm_ask(t, end) : st;
+    s->asked = end;
+    s->all_do(s, look_up_se);
+    rd_status st = tm_ask(s->all, end);
+    s->all_do(s, return_se);
+    return st;
 }
 
 /* How far it is, for who asks. */
@@ -409,9 +418,8 @@ bool tm_windows_can(const struct tm_engine *t)
 
 rd_status tm_windows_begin(struct tm_windows *s, struct tm_engine *all)
 {
-    *s = (struct tm_windows){.all = all,
-                             .n = all->chip.n_ses * all->chip.wgps_per_se,
-                             .advance_all = advance_all};
+    *s = (struct tm_windows){
+        .all = all, .n = all->chip.n_ses * all->chip.wgps_per_se, .all_do = all_do};
     for (unsigned k = 0; k < all->chip.n_ses; k++)
         s->of[k] = all;
     for (unsigned k = 0; k < TM_OWN; k++)

@@ -15,15 +15,19 @@ struct tm_failure {
     const struct tm_wave *wave;
 };
 
+struct tm_windows;
+typedef void tm_windows_job(struct tm_windows *s, unsigned se);
+
 struct tm_windows {
     struct tm_engine *all, *of[TM_MAX_SES]; /* of: who runs an SE; all, or a part */
     unsigned n;                             /* WGPs */
     int64_t *next;                          /* when the next turn of each comes */
     int64_t end;                            /* of the window */
     struct tm_failure failed[TM_MAX_SES];
-    bool several; /* threads */
-    /* Have every SE advance (tm_windows_advance), at the same time or not. */
-    void (*advance_all)(struct tm_windows *s);
+    bool several;  /* threads */
+    int64_t asked; /* memory is asked for what is accepted up to then */
+    /* Have every SE do something, at the same time or not. */
+    void (*all_do)(struct tm_windows *s, tm_windows_job *job);
 };
 
 bool tm_windows_can(const struct tm_engine *t);
@@ -32,8 +36,5 @@ RD_CHECKED rd_status tm_windows_begin(struct tm_windows *s, struct tm_engine *al
 RD_CHECKED rd_status tm_windows_run(struct tm_windows *s);
 /* What is to come, if anything, goes to the one queue. */
 RD_CHECKED rd_status tm_windows_end(struct tm_windows *s, rd_status st);
-
-/* The WGPs of an SE do what is their own, up to the end of the window. */
-void tm_windows_advance(struct tm_windows *s, unsigned se);
 
 #endif

@@ -302,8 +302,9 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
     fprintf(f, "LDS busy           %.1f %%, %llu of %llu cycles in bank conflicts\n",
             u.lds, (unsigned long long)t->chip.lds.conflict,
             (unsigned long long)t->chip.lds.active);
-    uint64_t written = t->chip.sent.traffic.write_bytes,
-             read = t->chip.sent.traffic.read_bytes + t->chip.mem->smem_bytes;
+    struct tm_traffic traffic = tm_traffic_of(&t->chip);
+    uint64_t written = traffic.write_bytes,
+             read = traffic.read_bytes + t->chip.mem->smem_bytes;
     fprintf(f,
             "read, written      %llu, %llu bytes (%.1f GB/s asked for, %.1f of VRAM)\n",
             (unsigned long long)read, (unsigned long long)written,

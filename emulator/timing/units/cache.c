@@ -1,13 +1,75 @@
 /* cache.c: tag stores with least-recently-used replacement.
  *
  * Must not know what is cached. Invariant: a line is in at most one way of its set.
- * Ways of a set are in a ring, in the order of use; zeros are a ring by number.
+ * All of a set lies together, so that to look one up takes few of the host's cache
+ * lines and one of its pages: what finds a line (a byte of each way), the order of use,
+ * the lines' numbers, when their data are there. Ways of a set are in a ring, in the
+ * order of use; zeros are a ring by number.
  * SPDX-License-Identifier: MIT
  */
 #include "cache.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { HOST_LINE = 64 };
+
+#define WRITTEN (UINT64_C(1) << 63) /* of a tag: since it came, tm_cache_write */
+
+/* Of a way: how many ways behind its neighbour by number the one lies that was used
+ * next before it, and that after it; round in a set. */
+struct links {
+    uint16_t before, after;
+};
+
+/* Of a set; behind it are signs, links, tags and times of its ways. */
+struct head {
+    uint16_t newest; /* way that was used last; empty ones are the oldest */
+    bool used;
+    uint8_t sign[]; /* of a way's line; 0: empty */
+};
+
+/* ---- parts of a set ---- */
+
+static struct head *head_of(int64_t *set)
+{
+    void *at = set;
+    return at;
+}
+
+static size_t head_words(const struct tm_cache *c)
+{
+    return (offsetof(struct head, sign) + c->stride + 7) / 8;
+}
+
+static size_t link_words(const struct tm_cache *c)
+{
+    return (c->ways * sizeof(struct links) + 7) / 8;
+}
+
+static struct links *links_of(const struct tm_cache *c, int64_t *set)
+{
+    void *at = set + head_words(c);
+    return at;
+}
+
+static uint64_t *tags_of(const struct tm_cache *c, int64_t *set)
+{
+    void *at = set + head_words(c) + link_words(c);
+    return at;
+}
+
+static int64_t *times_of(const struct tm_cache *c, int64_t *set)
+{
+    return set + head_words(c) + link_words(c) + c->ways;
+}
+
+static int64_t *set_of(const struct tm_cache *c, uint64_t line)
+{
+    uint32_t mask = c->sets - 1;
+    size_t set = (size_t)(c->sets & mask ? line % c->sets : line & mask);
+    return c->set + set * c->words;
+}
 
 rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
 {
@@ -16,35 +78,24 @@ rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
     c->ways = ways;
     c->stride = (ways + 7u) / 8u * 8u;
     c->sets = (uint32_t)(lines / ways ? lines / ways : 1);
-    size_t n = (size_t)c->sets * ways;
-    c->sign = calloc((size_t)c->sets * c->stride, sizeof *c->sign);
-    c->tag = calloc(n, sizeof *c->tag);
-    c->ready = calloc(n, sizeof *c->ready);
-    c->written = calloc(n, sizeof *c->written);
-    c->links = calloc(n, sizeof *c->links);
-    c->newest = calloc(c->sets, sizeof *c->newest);
-    return c->sign && c->tag && c->ready && c->written && c->links && c->newest
-               ? RD_OK
-               : RD_E_NOMEM;
+    size_t words = head_words(c) + link_words(c) + 2 * (size_t)ways,
+           line = HOST_LINE / 8;
+    c->words = (words + line - 1) / line * line;
+    c->memory = calloc(c->sets * c->words + line, sizeof *c->set);
+    if (!c->memory)
+        return RD_E_NOMEM;
+    uintptr_t off = (uintptr_t)c->memory % HOST_LINE;
+    c->set = (int64_t *)c->memory + (off ? (HOST_LINE - off) / 8 : 0);
+    c->last_set = c->set;
+    return RD_OK;
 }
 
 void tm_cache_destroy(struct tm_cache *c)
 {
-    free(c->sign);
-    free(c->tag);
-    free(c->ready);
-    free(c->written);
-    free(c->links);
-    free(c->newest);
+    free(c->memory);
 }
 
 /* ---- lines ---- */
-
-static size_t set_of(const struct tm_cache *c, uint64_t line)
-{
-    uint32_t mask = c->sets - 1;
-    return (size_t)(c->sets & mask ? line % c->sets : line & mask);
-}
 
 /* A byte that tells most lines from others. */
 static uint8_t sign_of(uint64_t line)
@@ -53,14 +104,19 @@ static uint8_t sign_of(uint64_t line)
     return (uint8_t)(sign ? sign : 1);
 }
 
+static bool is_line(uint64_t tag, uint64_t line)
+{
+    return (tag & ~WRITTEN) == line;
+}
+
 /* The way of a set that has the line, or .ways. Eight signs at once: most sets do not
  * have it. */
-static unsigned find(const struct tm_cache *c, size_t set, uint64_t line)
+static unsigned find(const struct tm_cache *c, int64_t *set, uint64_t line)
 {
     const uint64_t low = UINT64_C(0x0101010101010101);
-    const uint8_t *sign = c->sign + set * c->stride;
-    const uint64_t *tag = c->tag + set * c->ways;
-    if (set == c->last_set && tag[c->last_way] == line && sign[c->last_way])
+    const uint8_t *sign = head_of(set)->sign;
+    const uint64_t *tag = tags_of(c, set);
+    if (set == c->last_set && sign[c->last_way] && is_line(tag[c->last_way], line))
         return c->last_way;
     uint64_t all = sign_of(line) * low;
     for (unsigned k = 0; k < c->ways; k += 8) {
@@ -70,7 +126,7 @@ static unsigned find(const struct tm_cache *c, size_t set, uint64_t line)
         word = (word - low) & ~word & low << 7; /* what is zero, and some more */
         for (; word; word &= word - 1) {
             unsigned way = k + (unsigned)__builtin_ctzll(word) / 8;
-            if (way < c->ways && sign[way] == (uint8_t)all && tag[way] == line)
+            if (way < c->ways && sign[way] == (uint8_t)all && is_line(tag[way], line))
                 return way;
         }
     }
@@ -79,90 +135,100 @@ static unsigned find(const struct tm_cache *c, size_t set, uint64_t line)
 
 /* ---- the order of use ---- */
 
-static unsigned before(const struct tm_cache *c, size_t first, unsigned way)
+static unsigned before(const struct tm_cache *c, const struct links *l, unsigned way)
 {
-    unsigned at = way + c->ways - 1 - c->links[first + way].before;
+    unsigned at = way + c->ways - 1 - l[way].before;
     return at < c->ways ? at : at - c->ways;
 }
 
-static unsigned after(const struct tm_cache *c, size_t first, unsigned way)
+static unsigned after(const struct tm_cache *c, const struct links *l, unsigned way)
 {
-    unsigned at = way + 1 + c->links[first + way].after;
+    unsigned at = way + 1 + l[way].after;
     return at < c->ways ? at : at - c->ways;
 }
 
 /* One comes right after the other. */
-static void link_ways(struct tm_cache *c, size_t first, unsigned way, unsigned then)
+static void link_ways(const struct tm_cache *c, struct links *l, unsigned way,
+                      unsigned then)
 {
     unsigned ahead = then > way ? then - way : then + c->ways - way;
-    c->links[first + way].after = (uint16_t)(ahead - 1);
-    c->links[first + then].before = (uint16_t)(ahead - 1);
+    l[way].after = (uint16_t)(ahead - 1);
+    l[then].before = (uint16_t)(ahead - 1);
 }
 
 /* From its place in the ring to that between the newest and the oldest. */
-static void take_out(struct tm_cache *c, size_t set, unsigned way)
+static void take_out(const struct tm_cache *c, int64_t *set, unsigned way)
 {
-    size_t first = set * c->ways;
-    unsigned newest = c->newest[set];
+    struct links *l = links_of(c, set);
+    unsigned newest = head_of(set)->newest;
     if (way == newest)
         return;
-    unsigned oldest = before(c, first, newest);
+    unsigned oldest = before(c, l, newest);
     if (way == oldest)
         return;
-    link_ways(c, first, before(c, first, way), after(c, first, way));
-    link_ways(c, first, oldest, way);
-    link_ways(c, first, way, newest);
+    link_ways(c, l, before(c, l, way), after(c, l, way));
+    link_ways(c, l, oldest, way);
+    link_ways(c, l, way, newest);
 }
 
-static void make_newest(struct tm_cache *c, size_t set, unsigned way)
+static void make_newest(const struct tm_cache *c, int64_t *set, unsigned way)
 {
     take_out(c, set, way);
-    c->newest[set] = (uint16_t)way;
+    head_of(set)->newest = (uint16_t)way;
 }
 
-static void make_oldest(struct tm_cache *c, size_t set, unsigned way)
+static void make_oldest(const struct tm_cache *c, int64_t *set, unsigned way)
 {
     take_out(c, set, way);
-    if (way == c->newest[set])
-        c->newest[set] = (uint16_t)after(c, set * c->ways, way);
+    if (way == head_of(set)->newest)
+        head_of(set)->newest = (uint16_t)after(c, links_of(c, set), way);
 }
 
 /* ---- the outside ---- */
 
 bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
 {
-    size_t set = set_of(c, line), first = set * c->ways;
+    int64_t *set = set_of(c, line);
+    struct head *head = head_of(set);
+    *(volatile bool *)&head->used = true; /* first: the host gives a page, not zeros */
     unsigned way = find(c, set, line);
     bool hit = way < c->ways;
     if (!hit)
-        way = before(c, first, c->newest[set]); /* the oldest */
+        way = before(c, links_of(c, set), head->newest); /* the oldest */
     make_newest(c, set, way);
     c->last_set = set;
     c->last_way = way;
     c->clock++;
-    *ready = &c->ready[first + way];
+    *ready = times_of(c, set) + way;
     c->lost = false;
     if (hit) {
         c->hits++;
         return true;
     }
-    uint8_t *sign = &c->sign[set * c->stride + way];
+    uint64_t *tag = tags_of(c, set) + way;
     c->misses++;
-    c->lost = *sign && c->written[first + way];
-    c->lost_line = c->tag[first + way];
-    c->written[first + way] = false;
-    c->tag[first + way] = line;
-    *sign = sign_of(line);
+    if (head->sign[way]) {
+        c->lost = (*tag & WRITTEN) != 0;
+        c->lost_line = *tag & ~WRITTEN;
+    }
+    *tag = line;
+    head->sign[way] = sign_of(line);
     return false;
+}
+
+void tm_cache_write(struct tm_cache *c, int64_t *ready)
+{
+    void *tag = ready - c->ways;
+    *(uint64_t *)tag |= WRITTEN;
 }
 
 void tm_cache_drop(struct tm_cache *c, uint64_t line)
 {
-    size_t set = set_of(c, line);
+    int64_t *set = set_of(c, line);
     unsigned way = find(c, set, line);
     if (way == c->ways)
         return;
-    c->sign[set * c->stride + way] = 0;
+    head_of(set)->sign[way] = 0;
     make_oldest(c, set, way);
 }
 
@@ -171,7 +237,15 @@ void tm_cache_clear(struct tm_cache *c)
     if (c->clock == c->emptied) /* each wave of a workgroup does it, behind a barrier */
         return;
     c->emptied = c->clock;
-    memset(c->sign, 0, (size_t)c->sets * c->stride);
+    for (uint32_t k = 0; k < c->sets; k++)
+        memset(head_of(c->set + k * c->words)->sign, 0, c->stride);
+}
+
+void tm_cache_fetch(const struct tm_cache *c, uint64_t line)
+{
+    int64_t *set = set_of(c, line);
+    for (unsigned k = 0; k < 6; k++)
+        __builtin_prefetch(set + k * HOST_LINE / 8, 1);
 }
 
 bool tm_cache_probe(const struct tm_cache *c, uint64_t line)

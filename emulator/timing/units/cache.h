@@ -10,24 +10,15 @@
 
 #include "status.h"
 
-/* Of a way: how many ways behind its neighbour by number the one lies that was used
- * next before it, and that after it; round in a set. */
-struct tm_links {
-    uint16_t before, after;
-};
-
 struct tm_cache {
     uint32_t sets, ways;
-    uint32_t stride; /* of .sign: ways of a set, eight by eight */
-    uint8_t *sign;   /* of its line; 0: empty */
-    uint64_t *tag;   /* line number */
-    int64_t *ready;  /* when the line's data are there */
-    bool *written;   /* since it came, tm_cache_write */
-    struct tm_links *links;
-    uint16_t *newest; /* way of a set that was used last; empty ones are the oldest */
-    uint32_t clock;   /* accesses so far */
-    uint32_t emptied; /* at that time it was empty */
-    size_t last_set;  /* where was accessed last */
+    uint32_t stride; /* signs of a set: its ways, eight by eight */
+    size_t words;    /* of 8 bytes, of a set (cache.c) */
+    int64_t *set;    /* they lie on the host's cache lines */
+    void *memory;
+    uint32_t clock;    /* accesses so far */
+    uint32_t emptied;  /* at that time it was empty */
+    int64_t *last_set; /* what was accessed last */
     unsigned last_way;
     bool lost; /* the last miss has put out a line that was written */
     uint64_t lost_line;
@@ -44,14 +35,24 @@ void tm_cache_destroy(struct tm_cache *c);
 bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready);
 
 /* The line that was just looked up is written. */
-static inline void tm_cache_write(struct tm_cache *c, const int64_t *ready)
+void tm_cache_write(struct tm_cache *c, int64_t *ready);
+
+/* Where a line's time is kept, as a number, and by that. */
+static inline uint32_t tm_cache_place(const struct tm_cache *c, const int64_t *ready)
 {
-    c->written[ready - c->ready] = true;
+    return (uint32_t)(ready - c->set);
+}
+static inline int64_t *tm_cache_ready(const struct tm_cache *c, uint32_t place)
+{
+    return c->set + place;
 }
 
 /* Forget a line, or all. */
 void tm_cache_drop(struct tm_cache *c, uint64_t line);
 void tm_cache_clear(struct tm_cache *c);
+
+/* It will be looked up soon: its set comes to the host's caches. */
+void tm_cache_fetch(const struct tm_cache *c, uint64_t line);
 
 /* Is it there? Changes nothing. */
 bool tm_cache_probe(const struct tm_cache *c, uint64_t line);

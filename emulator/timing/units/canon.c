@@ -73,13 +73,20 @@ static bool grow(struct tm_pages *p)
     return true;
 }
 
+/* Where a page is, or would be. */
+static size_t place_of(const struct tm_pages *p, uint64_t host)
+{
+    size_t at = bucket(host + 1, p->cap);
+    while (p->page[at].key && p->page[at].key != host + 1)
+        at = (at + 1) & (p->cap - 1);
+    return at;
+}
+
 static uint64_t page_of(struct tm_pages *p, uint64_t host)
 {
     if (2 * (p->n + 1) > p->cap && !grow(p))
         return 0;
-    size_t at = bucket(host + 1, p->cap);
-    while (p->page[at].key && p->page[at].key != host + 1)
-        at = (at + 1) & (p->cap - 1);
+    size_t at = place_of(p, host);
     if (!p->page[at].key) {
         p->page[at] = (struct tm_page){host + 1, p->next++};
         p->n++;
@@ -97,6 +104,18 @@ bool tm_canon_range(const struct tm_canon *c, uint64_t address, uint64_t *at)
         return true;
     }
     return false;
+}
+
+bool tm_canon_known(const struct tm_canon *c, uint64_t address, uint64_t *at)
+{
+    if (tm_canon_range(c, address, at))
+        return true;
+    const struct tm_pages *p = &c->data;
+    size_t place = p->cap ? place_of(p, address / TM_HOST_PAGE) : 0;
+    if (!p->cap || !p->page[place].key)
+        return false;
+    *at = small_page(c, p->page[place].number) * TM_HOST_PAGE + address % TM_HOST_PAGE;
+    return true;
 }
 
 uint64_t tm_canon_data(struct tm_canon *c, uint64_t address)

@@ -42,6 +42,8 @@ RD_CHECKED rd_status tm_canon_create(struct tm_canon *c, const struct tm_range *
 void tm_canon_destroy(struct tm_canon *c);
 
 uint64_t tm_canon_data(struct tm_canon *c, uint64_t address);
+/* The same of what has a place, which changes nothing; false: it has none. */
+bool tm_canon_known(const struct tm_canon *c, uint64_t address, uint64_t *at);
 /* The same in a buffer, which changes nothing; false: it lies in none. */
 bool tm_canon_range(const struct tm_canon *c, uint64_t address, uint64_t *at);
 

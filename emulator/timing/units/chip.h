@@ -102,6 +102,7 @@ struct tm_se {
     struct tm_wgp *wgps; /* arrays_per_se * wgps_per_array */
     struct tm_cache gl1[TM_MAX_ARRAYS];
     struct tm_code_port port[TM_MAX_ARRAYS];
+    struct tm_sent sent;
 };
 
 /* Instructions issued. skipped: VALU, EXEC being zero; in_runs: without a turn of their
@@ -117,10 +118,17 @@ struct tm_chip {
     struct tm_wgp *wgps;
     struct tm_code code;
     struct tm_memory *mem;
-    struct tm_sent sent;
     struct tm_lds_counts lds;
     struct tm_issues issues;
 };
+
+static inline struct tm_traffic tm_traffic_of(const struct tm_chip *c)
+{
+    struct tm_traffic sum = {.read_bytes = 0};
+    for (unsigned k = 0; k < c->n_ses; k++)
+        tm_traffic_add(&sum, &c->se[k].sent.traffic);
+    return sum;
+}
 
 /* What a wave has sent goes later than was said, by an issue of another one. */
 static inline void tm_put_off(struct tm_wave *w)

@@ -125,22 +125,36 @@ int64_t tm_memory_walk_code(const struct tm_base *b, struct tm_memory *m, int64_
     return done;
 }
 
-/* When a request for a page may go on. */
-static int64_t translate(const struct tm_base *b, struct tm_memory *m,
-                         struct tm_near *tlb, uint64_t address, bool store, int64_t now,
-                         bool *miss)
+static uint64_t page_of(const struct tm_base *b, uint64_t address)
 {
-    uint64_t page = address / (uint64_t)PARAM(b, tlb_page_bytes) % TM_TLB_PAGES;
+    return address / (uint64_t)PARAM(b, tlb_page_bytes) % TM_TLB_PAGES;
+}
+
+/* Has a CU the translation? From now on it has. */
+static bool is_near(const struct tm_base *b, struct tm_near *tlb, uint64_t address)
+{
+    uint64_t page = page_of(b, address);
+    if (tlb->page[page / 64] >> page % 64 & 1u)
+        return true;
+    keep_near(b, tlb, page);
+    return false;
+}
+
+/* Stores to what is small are not translated. */
+static bool stays(uint64_t address)
+{
+    return address / TM_HOST_PAGE < TM_SMALL_PAGES;
+}
+
+/* When a request for a page may go on. known: the CU has had the translation. */
+static int64_t translate(const struct tm_base *b, struct tm_memory *m, bool known,
+                         uint64_t address, bool store, int64_t now)
+{
+    uint64_t page = page_of(b, address);
     uint64_t near = (uint64_t)PARAM(b, walk_pages), first = page - page % near;
     int64_t l2 = m->tlb_ready[page];
-    bool known = tlb->page[page / 64] >> page % 64 & 1u;
-    *miss = false;
-    if (store && address / TM_HOST_PAGE < TM_SMALL_PAGES)
-        return now;
     if (known)
         return tm_max(now, l2); /* hits under a walk wait for it */
-    *miss = true;
-    keep_near(b, tlb, page);
     if (l2 == 0 || (store && m->tlb_brought[page])) {
         l2 = now + walk(b, m, store);
         for (uint64_t k = first; k < first + near && k < TM_TLB_PAGES; k++)
@@ -282,11 +296,11 @@ static int64_t smem_arguments(const struct tm_base *b, struct tm_memory *m, uint
 static int64_t smem_data(const struct tm_base *b, struct tm_memory *m,
                          struct tm_near *tlb, uint64_t at, int64_t now)
 {
-    bool miss;
-    int64_t go = translate(b, m, tlb, at, false, now, &miss);
+    bool known = is_near(b, tlb, at);
+    int64_t go = translate(b, m, known, at, false, now);
     uint64_t misses = m->gl2_miss;
     uint8_t level = m->level;
-    if (miss)
+    if (!known)
         go += PARAM(b, utcl1_miss_cycles);
     int64_t done = go + PARAM(b, smem_gl2) + load_gl2(b, m, at / LINE, 0, go);
     m->level = level;
@@ -346,7 +360,8 @@ static void add_segment(struct tm_request *r, uint64_t segment)
         r->halves[r->lines] = 0;
         i = ++r->lines;
     }
-    r->segments += !(r->halves[i - 1] & half);
+    if (!(r->halves[i - 1] & half))
+        r->segments++;
     r->halves[i - 1] |= half;
 }
 
@@ -407,72 +422,169 @@ static void coalesce(const struct tm_base *b, const struct tm_memory *m,
     }
 }
 
-/* Where a line is found, as cycles after its request leaves the address unit, less
- * those of an L0 hit. */
-static int64_t load_line(const struct tm_base *b, struct tm_memory *m,
-                         struct tm_vmem *cu, uint64_t line, bool device, int64_t turns,
-                         int64_t now)
+/* The most lanes of an atomic that go to one place. */
+static int64_t turns_of(const struct emu_access *x)
 {
-    int64_t *l0, *l1, extra;
-    if (device) { /* read again, for all behind it, too */
-        tm_cache_drop(&cu->l0, line);
-        tm_cache_drop(cu->gl1, line);
+    int64_t most = 0;
+    for (uint64_t lanes = x->lanes; lanes; lanes &= lanes - 1) {
+        uint64_t at = x->address[__builtin_ctzll(lanes)];
+        int64_t n = 0;
+        for (uint64_t same = lanes; same; same &= same - 1)
+            n += x->address[__builtin_ctzll(same)] == at;
+        most = tm_max(most, n);
     }
-    if (tm_cache_access(&cu->l0, line, &l0)) {
-        if (*l0 > now)
-            deeper(m, TM_S_VM_FILL);
-        return tm_max(0, *l0 - now);
-    }
-    bool miss;
-    int64_t go = translate(b, m, &cu->tlb, line * LINE, false, now, &miss);
-    extra = go - now + (miss ? PARAM(b, utcl1_miss_cycles) : 0);
-    cu->ta_free = tm_max(cu->ta_free, now + extra); /* in order: the rest wait */
-    deeper(m, TM_S_VM_GL1);
-    if (tm_cache_access(cu->gl1, line, &l1)) {
-        extra = tm_max(extra + PARAM(b, vmem_gl1) - PARAM(b, vmem_hit), *l1 - now);
-    } else {
-        extra += PARAM(b, vmem_gl2) - PARAM(b, vmem_hit) +
-                 load_gl2(b, m, line, turns, now + extra);
-        *l1 = now + extra;
-    }
-    *l0 = now + extra;
-    if (device) { /* it does not stay */
-        tm_cache_drop(&cu->l0, line);
-        tm_cache_drop(cu->gl1, line);
-    }
-    return extra;
+    return most;
 }
 
-static int64_t do_load(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu,
-                       const struct tm_inst *i, const struct tm_request *r,
-                       int64_t start, int64_t *last)
+void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
+                     uint64_t scratch, const struct emu_event *event,
+                     struct tm_request *r, struct tm_traffic *sum)
 {
-    static const uint8_t more[5] = {0, 0, 2, 5, 6}; /* dwords returned; measured A2 */
-    unsigned dwords = i->dst_dwords;
-    int64_t data = start;
+    uint64_t base = ((UINT64_C(1) << 46) + scratch) << 16;
+    r->lines = 0;
+    r->segments = 0;
+    r->turns = 0;
+    r->cycles = r->groups = 0;
+    for (unsigned a = 0; a < event->n_accesses; a++) {
+        const struct emu_access *x = &event->access[a];
+        uint64_t bytes = x->bytes * (uint64_t)__builtin_popcountll(x->lanes);
+        if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
+            continue;
+        coalesce(b, m, x, base, r);
+        if (x->read && x->write)
+            r->turns = (int32_t)tm_max(r->turns, turns_of(x));
+        sum->asked.lanes += (uint64_t)__builtin_popcountll(x->lanes);
+        sum->asked.bytes += bytes;
+        sum->read_bytes += x->read ? bytes : 0;
+        sum->write_bytes += x->write ? bytes : 0;
+    }
+    if (!r->cycles)
+        r->cycles = 1;
+    sum->asked.requests += r->lines != 0;
+    sum->asked.lines += r->lines;
+    sum->asked.segments += r->segments;
+    sum->asked.cycles += (uint64_t)r->cycles;
+}
+
+void tm_vmem_place(struct tm_memory *m, struct tm_request *r)
+{
     for (unsigned l = 0; l < r->lines; l++)
-        data = tm_max(
-            data, start + load_line(b, m, cu, r->line[l], i->device, r->turns, start));
-    data += more[dwords > 4 ? 4 : dwords] + PARAM(b, vmem_hit) - PARAM(b, lds_start);
-    /* The CU returns data in order, at the rate at which it asked. */
-    if (data < cu->return_free && 2 * (cu->return_free - data) > data - start)
-        deeper(m, TM_S_VM_PATH);
-    data = tm_max(data, cu->return_free);
-    cu->return_free = data + r->cycles;
-    return *last = tm_max(data + r->cycles - r->groups, *last + 1);
+        if (r->line[l] & TM_HOST_LINE)
+            r->line[l] =
+                tm_canon_data(&m->canon, (r->line[l] & ~TM_HOST_LINE) * LINE) / LINE;
 }
 
-static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
-                        struct tm_vmem *cu, const struct tm_request *r, int64_t start,
-                        int64_t *last)
+/* ---- tags: which lines are where ----
+ *
+ * They follow from the order of requests alone, so a CU looks them up as soon as that
+ * is known, an array for all its CUs. */
+
+/* Have all lines a place? Those that have get it. */
+static bool is_placed(const struct tm_memory *m, struct tm_request *r)
 {
-    int64_t at = tm_max(start, cu->store_free), sent = start, done;
+    bool all = true;
+    uint64_t at;
+    for (unsigned l = 0; l < r->lines; l++) {
+        if (!(r->line[l] & TM_HOST_LINE))
+            continue;
+        if (tm_canon_known(&m->canon, (r->line[l] & ~TM_HOST_LINE) * LINE, &at))
+            r->line[l] = at / LINE;
+        else
+            all = false;
+    }
+    return all;
+}
+
+/* read again: for all behind it, too */
+static void look_up_load(const struct tm_base *b, struct tm_vmem *cu, bool device,
+                         struct tm_request *r)
+{
+    for (unsigned l = 0; l < r->lines; l++) {
+        int64_t *ready;
+        if (device)
+            tm_cache_drop(&cu->l0, r->line[l]);
+        bool hit = tm_cache_access(&cu->l0, r->line[l], &ready);
+        r->found[l].l0 = tm_cache_place(&cu->l0, ready);
+        r->in_l0 |= (uint64_t)hit << l;
+        if (!hit)
+            r->near |= (uint64_t)is_near(b, &cu->tlb, r->line[l] * LINE) << l;
+        if (device) /* it does not stay */
+            tm_cache_drop(&cu->l0, r->line[l]);
+    }
+}
+
+bool tm_vmem_look_up(const struct tm_base *b, const struct tm_memory *m,
+                     struct tm_vmem *cu, const struct tm_inst *i, struct tm_request *r)
+{
+    if (!is_placed(m, r))
+        return false;
+    r->in_l0 = r->near = r->in_gl1 = 0;
+    if (i->drops_l0)
+        tm_cache_clear(&cu->l0);
+    if (i->returns) {
+        look_up_load(b, cu, i->device, r);
+        return true;
+    }
+    for (unsigned l = 0; l < r->lines; l++)
+        if (!stays(r->line[l] * LINE))
+            r->near |= (uint64_t)is_near(b, &cu->tlb, r->line[l] * LINE) << l;
+    return true;
+}
+
+void tm_vmem_look_up_array(const struct tm_vmem *cu, const struct tm_inst *i,
+                           struct tm_request *r)
+{
+    struct tm_cache *gl1 = cu->gl1;
+    if (i->drops_gl1)
+        tm_cache_clear(gl1);
+    for (unsigned l = 0; i->returns && l < r->lines; l++) {
+        int64_t *ready;
+        if (i->device)
+            tm_cache_drop(gl1, r->line[l]);
+        if (r->in_l0 >> l & 1u)
+            continue;
+        r->in_gl1 |= (uint64_t)tm_cache_access(gl1, r->line[l], &ready) << l;
+        r->found[l].gl1 = tm_cache_place(gl1, ready);
+        if (i->device)
+            tm_cache_drop(gl1, r->line[l]);
+    }
+}
+
+/* ---- what all share ---- */
+
+/* How much longer each line takes than a hit in the L0, as far as that is not a matter
+ * of when it came to L0 or GL1. */
+static void ask_load(const struct tm_base *b, struct tm_memory *m,
+                     struct tm_address_unit *cu, struct tm_request *r)
+{
+    int64_t now = r->start;
+    for (unsigned l = 0; l < r->lines; l++) {
+        if (r->in_l0 >> l & 1u)
+            continue;
+        bool known = r->near >> l & 1u;
+        int64_t extra = translate(b, m, known, r->line[l] * LINE, false, now) - now +
+                        (known ? 0 : PARAM(b, utcl1_miss_cycles));
+        cu->free = tm_max(cu->free, now + extra); /* in order: the rest wait */
+        deeper(m, TM_S_VM_GL1);
+        if (r->in_gl1 >> l & 1u)
+            r->found[l].extra = extra + PARAM(b, vmem_gl1) - PARAM(b, vmem_hit);
+        else
+            r->found[l].extra = extra + PARAM(b, vmem_gl2) - PARAM(b, vmem_hit) +
+                                load_gl2(b, m, r->line[l], r->turns, now + extra);
+    }
+}
+
+static void ask_store(const struct tm_base *b, struct tm_memory *m,
+                      struct tm_address_unit *cu, struct tm_request *r)
+{
+    int64_t start = r->start, at = tm_max(start, cu->store_free), sent = start, done;
     int64_t line = 2 * PARAM(b, store_cycles_per_line), atomics = 0;
     uint64_t misses = 0;
     for (unsigned l = 0; l < r->lines; l++) {
-        bool miss;
-        int64_t go = translate(b, m, &cu->tlb, r->line[l] * LINE, true, at, &miss),
-                *ready;
+        uint64_t address = r->line[l] * LINE;
+        int64_t go = at, *ready;
+        if (!stays(address))
+            go = translate(b, m, r->near >> l & 1u, address, true, at);
         if (!tm_cache_access(&m->gl2, r->line[l], &ready)) {
             if (m->gl2.lost)
                 go = tm_max(go, start + write_back(b, m, start));
@@ -497,81 +609,93 @@ static int64_t do_store(const struct tm_base *b, struct tm_memory *m,
         double ns = b->p.store_lines_ns + tm_fabric_ns(b, 1);
         done = tm_max(done, sent - line + tm_lat(b, b->p.store_lines_cycles, ns));
     }
-    return *last = tm_max(done - PARAM(b, lds_start), *last + 1);
+    r->stored = done - PARAM(b, lds_start);
 }
 
-/* The most lanes of an atomic that go to one place. */
-static int64_t turns_of(const struct emu_access *x)
+void tm_vmem_ask(const struct tm_base *b, struct tm_memory *m, unsigned cu,
+                 uint64_t age, int64_t accept, struct tm_request *r)
 {
-    int64_t most = 0;
-    for (uint64_t lanes = x->lanes; lanes; lanes &= lanes - 1) {
-        uint64_t at = x->address[__builtin_ctzll(lanes)];
-        int64_t n = 0;
-        for (uint64_t same = lanes; same; same &= same - 1)
-            n += x->address[__builtin_ctzll(same)] == at;
-        most = tm_max(most, n);
-    }
-    return most;
-}
-
-void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
-                     uint64_t scratch, const struct emu_event *event,
-                     struct tm_request *r, struct tm_traffic *sum)
-{
-    uint64_t base = ((UINT64_C(1) << 46) + scratch) << 16;
-    r->lines = r->segments = 0;
-    r->cycles = r->groups = r->turns = 0;
-    for (unsigned a = 0; a < event->n_accesses; a++) {
-        const struct emu_access *x = &event->access[a];
-        uint64_t bytes = x->bytes * (uint64_t)__builtin_popcountll(x->lanes);
-        if (x->space == EMU_SPACE_LDS || x->space == EMU_SPACE_GDS)
-            continue;
-        coalesce(b, m, x, base, r);
-        if (x->read && x->write)
-            r->turns = tm_max(r->turns, turns_of(x));
-        sum->asked.lanes += (uint64_t)__builtin_popcountll(x->lanes);
-        sum->asked.bytes += bytes;
-        sum->read_bytes += x->read ? bytes : 0;
-        sum->write_bytes += x->write ? bytes : 0;
-    }
-    if (!r->cycles)
-        r->cycles = 1;
-    sum->asked.requests += r->lines != 0;
-    sum->asked.lines += r->lines;
-    sum->asked.segments += r->segments;
-    sum->asked.cycles += (uint64_t)r->cycles;
-}
-
-void tm_vmem_place(struct tm_memory *m, struct tm_request *r)
-{
-    for (unsigned l = 0; l < r->lines; l++)
-        if (r->line[l] & TM_HOST_LINE)
-            r->line[l] =
-                tm_canon_data(&m->canon, (r->line[l] & ~TM_HOST_LINE) * LINE) / LINE;
-}
-
-int64_t tm_vmem(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu,
-                const struct tm_inst *i, uint64_t age, int64_t accept,
-                const struct tm_request *r, int64_t *last)
-{
-    bool returns = i->returns;
+    struct tm_address_unit *a = &m->address[cu];
     m->level = TM_S_VM_L0;
-    if (i->drops_l0)
-        tm_cache_clear(&cu->l0);
-    if (i->drops_gl1)
-        tm_cache_clear(cu->gl1);
-    if (cu->ta_wave && cu->ta_wave != age && returns)
-        cu->ta_free += PARAM(b, vmem_switch);
-    cu->ta_wave = returns ? age : 0;
-    int64_t start = tm_max(accept, cu->ta_free);
+    if (a->wave && a->wave != age && age)
+        a->free += PARAM(b, vmem_switch);
+    a->wave = age;
+    r->start = tm_max(accept, a->free);
+    a->free = r->start + r->cycles;
+    if (r->lines && age)
+        ask_load(b, m, a, r);
+    else if (r->lines)
+        ask_store(b, m, a, r);
+    r->level = m->level;
+}
+
+void tm_vmem_fetch(const struct tm_memory *m, const struct tm_request *r)
+{
+    for (unsigned l = 0; l < r->lines && l < 4; l++)
+        if (!((r->in_l0 | r->in_gl1) >> l & 1u))
+            tm_cache_fetch(&m->gl2, r->line[l]);
+}
+
+/* ---- the way back ---- */
+
+/* When a line is there, as cycles after its request leaves the address unit, less those
+ * of an L0 hit. */
+static int64_t line_returns(struct tm_vmem *cu, struct tm_request *r, unsigned l)
+{
+    int64_t *l0 = tm_cache_ready(&cu->l0, r->found[l].l0), *gl1;
+    int64_t now = r->start, extra = r->found[l].extra;
+    if (r->in_l0 >> l & 1u) {
+        if (*l0 > now && r->level < TM_S_VM_FILL)
+            r->level = TM_S_VM_FILL;
+        return tm_max(0, *l0 - now);
+    }
+    gl1 = tm_cache_ready(cu->gl1, r->found[l].gl1);
+    if (r->in_gl1 >> l & 1u)
+        extra = tm_max(extra, *gl1 - now);
+    else
+        *gl1 = now + extra;
+    *l0 = now + extra;
+    return extra;
+}
+
+static int64_t load_returns(const struct tm_base *b, struct tm_vmem *cu,
+                            const struct tm_inst *i, struct tm_request *r,
+                            int64_t *last)
+{
+    static const uint8_t more[5] = {0, 0, 2, 5, 6}; /* dwords returned; measured A2 */
+    unsigned dwords = i->dst_dwords;
+    int64_t start = r->start, data = start;
+    for (unsigned l = 0; l < r->lines; l++)
+        data = tm_max(data, start + line_returns(cu, r, l));
+    data += more[dwords > 4 ? 4 : dwords] + PARAM(b, vmem_hit) - PARAM(b, lds_start);
+    /* The CU returns data in order, at the rate at which it asked. */
+    if (data < cu->return_free && 2 * (cu->return_free - data) > data - start &&
+        r->level < TM_S_VM_PATH)
+        r->level = TM_S_VM_PATH;
+    data = tm_max(data, cu->return_free);
+    cu->return_free = data + r->cycles;
+    return *last = tm_max(data + r->cycles - r->groups, *last + 1);
+}
+
+int64_t tm_vmem_return(const struct tm_base *b, struct tm_vmem *cu,
+                       const struct tm_inst *i, int64_t accept, struct tm_request *r,
+                       int64_t *last)
+{
+    int64_t start = r->start, done;
     bool queued = start - accept > PARAM(b, vmem_hit);
-    cu->ta_free = start + r->cycles;
+    if (i->returns) {
+        unsigned hits = (unsigned)__builtin_popcountll(r->in_l0);
+        cu->l0_hits += hits;
+        cu->l0_misses += r->lines - hits;
+    }
     if (r->lines == 0) /* no lane active */
-        return start + (returns ? PARAM(b, vmem_hit) : PARAM(b, lds_start));
-    int64_t done = returns ? do_load(b, m, cu, i, r, start, last)
-                           : do_store(b, m, cu, r, start, last);
+        return start + (i->returns ? PARAM(b, vmem_hit) : PARAM(b, lds_start));
+    if (i->returns)
+        done = load_returns(b, cu, i, r, last);
+    else
+        done = *last = tm_max(r->stored, *last + 1);
     if ((queued && 2 * (start - accept) > done - accept) ||
-        (m->level == TM_S_VM_L0 && done - accept > 2 * PARAM(b, vmem_hit)))
-        m->level = TM_S_VM_PATH;
+        (r->level == TM_S_VM_L0 && done - accept > 2 * PARAM(b, vmem_hit)))
+        r->level = TM_S_VM_PATH;
     return done;
 }

@@ -10,7 +10,10 @@
 #include "canon.h"
 #include "tinst.h"
 
-enum { TM_TLB_PAGES = 4096 };
+enum {
+    TM_TLB_PAGES = 4096,
+    TM_MAX_CUS = TM_MAX_SES * TM_MAX_ARRAYS * TM_MAX_WGPS * 2,
+};
 
 /* How many translations a TLB holds, and which goes next when it is full: each in its
  * turn, in the order of pages. */
@@ -24,8 +27,15 @@ struct tm_near {
     struct tm_turn_out out;
 };
 
+/* Address unit of a CU; what it has asked for follows from when all others ask. */
+struct tm_address_unit {
+    int64_t free, store_free;
+    uint64_t wave; /* age of that whose addresses came last, or 0 */
+};
+
 /* What the whole chip shares. */
 struct tm_memory {
+    struct tm_address_unit address[TM_MAX_CUS];
     struct tm_canon canon;
     struct tm_cache gl2, mall;
     int64_t gl2_free[TM_MAX_CHANNELS];
@@ -51,24 +61,32 @@ struct tm_smem {
     int64_t last; /* the last that returned */
 };
 
-/* Address unit and L0 of a CU. */
+/* L0 of a CU, and the way back. */
 struct tm_vmem {
-    int64_t ta_free, store_free, return_free;
-    uint64_t ta_wave; /* age of the wave whose addresses came last, or 0 */
+    int64_t return_free;
     struct tm_cache l0;
-    struct tm_cache *gl1; /* of its array */
+    struct tm_cache *gl1;        /* of its array */
+    uint64_t l0_hits, l0_misses; /* of what has been asked for */
     struct tm_near tlb;
 };
 
-/* What a vector memory instruction asks for. */
+/* What a vector memory instruction asks for. What tm_vmem_ask looks at comes first. */
 struct tm_request {
-    uint64_t line[64];  /* canonical, distinct; or the host's: TM_HOST_LINE */
-    uint8_t halves[64]; /* bit per 64 bytes of a line */
-    unsigned lines;
-    unsigned segments; /* of 64 bytes, which stores are sent in */
-    int64_t cycles;    /* of the address unit */
-    int64_t groups;    /* of lanes: the least cycles */
-    int64_t turns;     /* of an atomic: lanes that go to one place; 0: it is none */
+    uint8_t lines, level; /* level: enum tm_stall, of its slowest line so far */
+    uint16_t segments;    /* of 64 bytes, which stores are sent in */
+    int32_t turns;        /* of an atomic: lanes that go to one place; 0: it is none */
+    int64_t cycles;       /* of the address unit */
+    uint64_t in_l0, in_gl1; /* a bit per line: is it there? in_l0: of loads */
+    uint64_t near;          /* has the CU its translation? of what looks for it */
+    int64_t start;          /* the address unit begins with it */
+    int64_t stored;         /* a store is done, if none before it is later */
+    int64_t groups;         /* of lanes: the least cycles */
+    uint64_t line[64];      /* canonical, distinct; or the host's: TM_HOST_LINE */
+    struct tm_found_line {
+        int64_t extra;                   /* cycles more than a hit in the L0 */
+        uint32_t l0, gl1;                /* its place there: tm_cache_place */
+    } found[64];                         /* of a load */
+    uint8_t halves[64];                  /* bit per 64 bytes of a line */
     struct tm_request *next, *next_made; /* send.c */
 };
 
@@ -110,16 +128,32 @@ int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,
 void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
                      uint64_t scratch, const struct emu_event *event,
                      struct tm_request *r, struct tm_traffic *sum);
-/* It is going to be asked for: pages that nobody has used get their places. */
+/* Pages that nobody has used get their places: in the order of acceptance. */
 void tm_vmem_place(struct tm_memory *m, struct tm_request *r);
 
-/* When a vector memory instruction that is accepted at a time is done.
+/* What has been accepted is looked up where it belongs to one CU, in its order: L0,
+ * translations. False, and nothing has changed: a page has no place yet. */
+bool tm_vmem_look_up(const struct tm_base *b, const struct tm_memory *m,
+                     struct tm_vmem *cu, const struct tm_inst *i, struct tm_request *r);
+/* Then in the GL1, in the order of the array. */
+void tm_vmem_look_up_array(const struct tm_vmem *cu, const struct tm_inst *i,
+                           struct tm_request *r);
+/* Then what all share is asked for it, in the order of the chip.
  *
- * age   of its wave
+ * cu   its number
+ * age  of its wave; 0: it is a store
+ */
+void tm_vmem_ask(const struct tm_base *b, struct tm_memory *m, unsigned cu,
+                 uint64_t age, int64_t accept, struct tm_request *r);
+/* That will be soon: what of it lies in the host's memory. */
+void tm_vmem_fetch(const struct tm_memory *m, const struct tm_request *r);
+/* Then it returns, in the order of the array: when it is done. .level is then why it
+ * took so long.
+ *
  * last  in/out: when the wave's last one of the kind was done
  */
-int64_t tm_vmem(const struct tm_base *b, struct tm_memory *m, struct tm_vmem *cu,
-                const struct tm_inst *i, uint64_t age, int64_t accept,
-                const struct tm_request *r, int64_t *last);
+int64_t tm_vmem_return(const struct tm_base *b, struct tm_vmem *cu,
+                       const struct tm_inst *i, int64_t accept, struct tm_request *r,
+                       int64_t *last);
 
 #endif

@@ -84,13 +84,24 @@ static bool grow(struct tm_sent *t)
 {
     size_t room = t->room ? 2 * t->room : 256;
     struct tm_send_op *bigger = realloc(t->op, room * sizeof *bigger);
-    if (!bigger) {
+    struct tm_send_next *more = realloc(t->next, room * sizeof *more);
+    t->op = bigger ? bigger : t->op;
+    t->next = more ? more : t->next;
+    if (!bigger || !more) {
         t->lost = true;
         return false;
     }
-    t->op = bigger;
     t->room = room;
     return true;
+}
+
+/* Where it belongs to its CU alone; false: not yet. */
+static bool look_up(const struct tm_base *b, struct tm_send_op *o)
+{
+    struct tm_send *s = &o->in->cu->send;
+    o->looked_up = tm_vmem_look_up(b, s->mem, o->to, o->inst, o->request);
+    s->to_look_up -= o->looked_up;
+    return o->looked_up;
 }
 
 /* Accepted for good. A store without lanes goes nowhere. */
@@ -102,24 +113,14 @@ static void go(const struct tm_base *b, struct tm_send *s, const struct tm_send_
         close_count(o, o->accept + PARAM(b, lds_start), TM_S_VSCNT);
         give_back(t, o->request);
     } else if (t->n < t->room || grow(t)) {
-        t->op[t->n++] = *o;
+        struct tm_send_op *sent = &t->op[t->n++];
+        *sent = *o;
+        if (s->to_look_up++ == 0)
+            (void)look_up(b, sent);
     }
 }
 
-static void ask(const struct tm_base *b, const struct tm_send_op *o)
-{
-    int64_t nobody = 0;
-    struct tm_send *s = &o->in->cu->send;
-    bool load = o->inst->returns;
-    int64_t *last = !alive(o) ? &nobody
-                    : load    ? &o->wave->mem.vm_last
-                              : &o->wave->mem.vs_last;
-    tm_vmem_place(s->mem, o->request);
-    int64_t done =
-        tm_vmem(b, s->mem, s->to, o->inst, o->age, o->accept, o->request, last);
-    close_count(o, done, load ? s->mem->level : TM_S_VSCNT);
-    give_back(s->sent, o->request);
-}
+/* ---- memory is asked ---- */
 
 /* What is accepted in the same cycle, by CU: those of a CU are in order already. */
 struct list {
@@ -140,17 +141,139 @@ static void put(struct list *l, struct tm_send_op *o)
         l->last = o;
 }
 
-/* The first acceptance of all. */
-static int64_t first_of(const struct tm_sent *t)
+/* The first acceptance of all from a time on. */
+static int64_t first_of(const struct tm_sent *t, int64_t from)
 {
     int64_t first = INT64_MAX;
     for (size_t k = 0; k < t->n; k++)
-        first = tm_min(first, t->op[k].accept);
+        if (t->op[k].accept >= from)
+            first = tm_min(first, t->op[k].accept);
     return first;
 }
 
-/* What asking for it looks at has been written elsewhere, or by another thread. */
+/* What looking for it in the GL1 looks at. */
 static void fetch(const struct tm_send_op *o)
+{
+    __builtin_prefetch(o->request);
+    __builtin_prefetch(&o->request->line);
+    __builtin_prefetch(&o->request->found);
+}
+
+/* Those from a time on get their order; until: so many cycles later as a window has at
+ * most. */
+static void order(struct tm_sent *t, int64_t from, int64_t until)
+{
+    struct list list[TM_WINDOW] = {{NULL, NULL}}; /* by cycle */
+    for (size_t k = 0; k < t->n; k++)
+        if (t->op[k].accept >= from && t->op[k].accept < until) {
+            put(&list[t->op[k].accept - from], &t->op[k]);
+            fetch(&t->op[k]);
+        }
+    for (unsigned c = 0; c < TM_WINDOW; c++)
+        for (struct tm_send_op *o = list[c].first; o; o = o->next)
+            t->next[t->n_next++] =
+                (struct tm_send_next){.accept = o->accept,
+                                      .age = o->inst->returns ? o->age : 0,
+                                      .request = o->request,
+                                      .op = o,
+                                      .number = o->number};
+}
+
+/* On in the order of the array; false: up to one whose page has no place yet. */
+static bool look_up_array(const struct tm_base *b, struct tm_sent *t)
+{
+    for (; t->looked_up < t->n_next; t->looked_up++) {
+        struct tm_send_op *o = t->next[t->looked_up].op;
+        if (!o->looked_up && !look_up(b, o))
+            return false;
+        tm_vmem_look_up_array(o->to, o->inst, o->request);
+    }
+    return true;
+}
+
+void tm_sent_look_up(const struct tm_base *b, struct tm_sent *t, int64_t until)
+{
+    t->until = until;
+    t->n_next = t->looked_up = 0;
+    for (int64_t from = first_of(t, INT64_MIN), to; from < until;
+         from = first_of(t, to)) {
+        to = tm_min(until, from + TM_WINDOW);
+        order(t, from, to);
+    }
+    (void)look_up_array(b, t);
+}
+
+/* Of lists in order, so many: where each is; whose was the last. */
+struct heads {
+    struct tm_sent *const *sent;
+    unsigned n, last;
+    size_t at[TM_MAX_SES];
+};
+
+static bool is_before(const struct tm_send_next *a, const struct tm_send_next *b)
+{
+    return a->accept < b->accept || (a->accept == b->accept && a->number < b->number);
+}
+
+/* What comes next of all, which leaves its list; NULL: nothing. */
+static const struct tm_send_next *take_next(struct heads *h)
+{
+    const struct tm_send_next *first = NULL;
+    for (unsigned k = 0; k < h->n; k++) {
+        const struct tm_sent *t = h->sent[k];
+        if (h->at[k] == t->n_next || (first && !is_before(&t->next[h->at[k]], first)))
+            continue;
+        first = &t->next[h->at[k]];
+        h->last = k;
+    }
+    if (first)
+        h->at[h->last]++;
+    return first;
+}
+
+/* Pages that nobody has used get their places, then the rest is looked up. */
+static void place(const struct tm_base *b, struct tm_memory *m,
+                  struct tm_sent *const sent[], unsigned n)
+{
+    struct heads heads = {.sent = sent, .n = n};
+    for (const struct tm_send_next *o; (o = take_next(&heads));)
+        if (!o->op->looked_up)
+            tm_vmem_place(m, o->request);
+    for (unsigned k = 0; k < n; k++)
+        (void)look_up_array(b, sent[k]);
+}
+
+/* What comes next in a list, and after that, may have been written by another thread.
+ */
+static void fetch_next(const struct tm_memory *m, const struct tm_sent *t, size_t at)
+{
+    if (at + 1 < t->n_next) {
+        struct tm_request *r = t->next[at + 1].request;
+        __builtin_prefetch(r, 1);
+        __builtin_prefetch(r->line);
+        __builtin_prefetch(r->found, 1);
+    }
+    if (at < t->n_next)
+        tm_vmem_fetch(m, t->next[at].request);
+}
+
+void tm_sent_ask(const struct tm_base *b, struct tm_memory *m,
+                 struct tm_sent *const sent[], unsigned n)
+{
+    struct heads heads = {.sent = sent, .n = n};
+    bool looked_up = true;
+    for (unsigned k = 0; k < n; k++)
+        looked_up &= sent[k]->looked_up == sent[k]->n_next;
+    if (!looked_up)
+        place(b, m, sent, n);
+    for (const struct tm_send_next *o; (o = take_next(&heads));) {
+        fetch_next(m, sent[heads.last], heads.at[heads.last]);
+        tm_vmem_ask(b, m, o->number, o->age, o->accept, o->request);
+    }
+}
+
+/* What it looks at of the wave was written elsewhere. */
+static void fetch_wave(const struct tm_send_op *o)
 {
     __builtin_prefetch(o->wave);
     __builtin_prefetch(&o->wave->left);
@@ -158,48 +281,29 @@ static void fetch(const struct tm_send_op *o)
     __builtin_prefetch(&o->wave->counted[0]);
     __builtin_prefetch(&o->wave->counted[2]);
     __builtin_prefetch(o->request);
-    __builtin_prefetch(&o->request->lines);
-    __builtin_prefetch(&o->in->cu->vmem);
 }
 
-/* first: of all; until: so many cycles later as a window has at most. */
-static void ask_window(const struct tm_base *b, struct tm_sent *t, int64_t first,
-                       int64_t until)
+void tm_sent_return(const struct tm_base *b, struct tm_sent *t)
 {
-    struct list list[TM_WINDOW] = {{NULL, NULL}}; /* by cycle */
     size_t kept = 0;
-    for (size_t k = 0; k < t->n; k++)
-        if (t->op[k].accept < until) {
-            put(&list[t->op[k].accept - first], &t->op[k]);
-            fetch(&t->op[k]);
-        }
-    for (unsigned c = 0; c < TM_WINDOW; c++)
-        for (const struct tm_send_op *o = list[c].first; o; o = o->next)
-            ask(b, o);
-    for (size_t k = 0; k < t->n; k++)
-        if (t->op[k].accept >= until && kept++ != k)
+    for (size_t k = 0; k < t->n_next; k++) {
+        const struct tm_send_op *o = t->next[k].op;
+        int64_t nobody = 0;
+        bool load = o->inst->returns;
+        int64_t *last = !alive(o) ? &nobody
+                        : load    ? &o->wave->mem.vm_last
+                                  : &o->wave->mem.vs_last;
+        if (k + 4 < t->n_next)
+            fetch_wave(t->next[k + 4].op);
+        int64_t done = tm_vmem_return(b, o->to, o->inst, o->accept, o->request, last);
+        close_count(o, done, load ? o->request->level : TM_S_VSCNT);
+        give_back(t, o->request);
+    }
+    for (size_t k = 0; k < t->n && t->n_next; k++)
+        if (t->op[k].accept >= t->until && kept++ != k)
             t->op[kept - 1] = t->op[k];
-    t->n = kept;
-}
-
-void tm_sent_ask(const struct tm_base *b, struct tm_sent *t, int64_t until)
-{
-    for (int64_t first; (first = first_of(t)) < until;)
-        ask_window(b, t, first, tm_min(until, first + TM_WINDOW));
-}
-
-rd_status tm_sent_move(struct tm_sent *to, struct tm_sent *from)
-{
-    if (from->lost)
-        return RD_E_NOMEM;
-    while (to->n + from->n > to->room)
-        if (!grow(to))
-            return RD_E_NOMEM;
-    if (from->n)
-        memcpy(to->op + to->n, from->op, from->n * sizeof *from->op);
-    to->n += from->n;
-    from->n = 0;
-    return RD_OK;
+    t->n = t->n_next ? kept : t->n;
+    t->n_next = 0;
 }
 
 void tm_sent_free(struct tm_sent *t)
@@ -210,6 +314,7 @@ void tm_sent_free(struct tm_sent *t)
         free(r);
     }
     free(t->op);
+    free(t->next);
 }
 
 /* One to fill; NULL: out of memory. */
@@ -336,6 +441,7 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     queue_add(&w->simd->vmem_queue, ready);
     s->op[s->n++] = (struct tm_send_op){.wave = w,
                                         .in = w->simd,
+                                        .to = s->to,
                                         .inst = i,
                                         .age = w->age,
                                         .ready = ready,

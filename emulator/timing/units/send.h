@@ -16,6 +16,7 @@ enum { TM_SENDS = 32 };
 struct tm_send_op {
     struct tm_wave *wave;
     struct tm_simd *in;
+    struct tm_vmem *to;
     const struct tm_inst *inst;
     uint64_t age;
     int64_t ready, accept, free;
@@ -25,24 +26,39 @@ struct tm_send_op {
     struct tm_list *list;           /* of the wave, even if that has left */
     size_t listed;                  /* its place there */
     struct tm_request *request;
-    struct tm_send_op *next; /* in a list of tm_sent_ask */
+    bool looked_up;          /* in the CU */
+    struct tm_send_op *next; /* in a list of tm_sent_look_up */
 };
 
-/* Instructions that have been accepted, until memory is asked: of the chip. */
+/* One that memory is asked for. */
+struct tm_send_next {
+    int64_t accept;
+    uint64_t age; /* 0: it is a store */
+    struct tm_request *request;
+    struct tm_send_op *op;
+    unsigned number; /* of the CU */
+};
+
+/* Instructions that have been accepted, until memory is asked: of a shader engine. */
 struct tm_sent {
     struct tm_send_op *op;
     size_t n, room;
+    struct tm_send_next *next;      /* those that memory is asked for now, in order */
+    size_t n_next, looked_up;       /* looked_up: so many in the array */
+    int64_t until;                  /* they have been accepted before it */
     struct tm_request *idle, *made; /* requests that can serve again; all */
     bool lost;                      /* one, for want of memory */
     struct tm_traffic traffic;
+    char apart[64]; /* from what another thread writes */
 };
 
 /* Of a CU. Those of a SIMD are oldest first. */
 struct tm_send {
     struct tm_vmem *to;
-    struct tm_memory *mem;
+    const struct tm_memory *mem;
     struct tm_sent *sent;
     unsigned number, n, last; /* number: of the CU in the chip; last: SIMD that sent */
+    unsigned to_look_up;      /* of those on the list, behind one that cannot be yet */
     int64_t free, burst;
     struct tm_send_op op[TM_SENDS];
 };
@@ -50,13 +66,16 @@ struct tm_send {
 /* An instruction issues now and takes so many cycles to send. */
 void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
              const struct tm_inst *i, const struct emu_event *event, unsigned cycles);
-/* What a CU has accepted by a time is put on the list of the chip. */
+/* What a CU has accepted by a time is put on the list of its shader engine. */
 void tm_send_settle(const struct tm_base *b, struct tm_send *s, int64_t until);
-/* Memory is asked for what is on the list and has been accepted by a time: counters
- * know when it is done. */
-void tm_sent_ask(const struct tm_base *b, struct tm_sent *sent, int64_t until);
-/* What is on another list goes to the end of this one. */
-RD_CHECKED rd_status tm_sent_move(struct tm_sent *to, struct tm_sent *from);
+/* Memory is asked for what is on the lists and has been accepted by a time, in three
+ * steps. Engines may take the first and the last each at the same time. What is an
+ * engine's own is looked up; all is asked of what the chip shares, in one order;
+ * counters know when it is done. */
+void tm_sent_look_up(const struct tm_base *b, struct tm_sent *t, int64_t until);
+void tm_sent_ask(const struct tm_base *b, struct tm_memory *m,
+                 struct tm_sent *const sent[], unsigned n);
+void tm_sent_return(const struct tm_base *b, struct tm_sent *t);
 void tm_sent_free(struct tm_sent *sent);
 
 #endif
