@@ -484,6 +484,7 @@ void hqd_dequeue_write(struct pci_board *b, uint32_t reg, uint32_t value)
  */
 
 enum {
+    QUEUE_RESET = 0x12db,
     RB_CNTL = 0x12e0,
     ENGINE_STEP = 0x600,
     /* behind RB_CNTL */
@@ -528,14 +529,30 @@ void sdma_rb_write(struct pci_board *b, uint32_t reg, uint32_t value)
     (void)!hqd_map(b, &c);
 }
 
+/* Its ring stops, whatever it waits for, and has to be enabled anew. */
+static void reset_engine(struct pci_board *b, unsigned pipe)
+{
+    const struct hqd_config c = {.pipe = pipe};
+    uint32_t control = RB_CNTL + pipe * ENGINE_STEP;
+    hqd_unmap(b, engine, &c);
+    regs_set(b, control, regs_get(b, control) & ~RB_ENABLE);
+}
+
+/* A bit for each queue, which reads 0 when that is reset: the driver's ring is the
+ * first; the others are the scheduler's, which knows them by their doorbells. */
+void sdma_queue_reset_write(struct pci_board *b, uint32_t reg, uint32_t value)
+{
+    if (value & 1)
+        reset_engine(b, (reg - QUEUE_RESET) / ENGINE_STEP);
+}
+
 /* Whatever is named is stopped; that reset is complete when the register reads back. */
 void soft_reset_write(struct pci_board *b, uint32_t reg, uint32_t value)
 {
-    static const struct hqd_config engines[] = {{.pipe = 0}, {.pipe = 1}};
     regs_set(b, reg, value);
     for (unsigned i = 0; i < 2; i++)
         if (value >> (23 + i) & 1)
-            hqd_unmap(b, engine, &engines[i]);
+            reset_engine(b, i);
     if (value & 0x40001) /* the command processors */
         for (unsigned me = 1; me < 3; me++)
             for (unsigned pipe = 0; pipe < 4; pipe++)

@@ -73,6 +73,7 @@ regs_write_fn mm_data_write, rsmu_data_write, hdp_flush_write, hdp_request_write
     invalidate_write, psp_boot_write, psp_mailbox_write, psp_ring_write,
     smu_message_write, smu_debug_write, bank_write, hqd_active_write, hqd_dequeue_write,
     sh_mem_write, safe_mode_write, sq_command_write, ih_control_write, ih_rptr_write,
-    ih_wptr_write, sdma_rb_write, soft_reset_write, fault_control_write, drop_write;
+    ih_wptr_write, sdma_rb_write, sdma_queue_reset_write, soft_reset_write,
+    fault_control_write, drop_write;
 
 #endif

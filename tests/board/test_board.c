@@ -698,6 +698,45 @@ START_TEST(dma_engine)
 }
 END_TEST
 
+/* An engine's ring that waits for ever is reset, alone or with its engine, and enabled
+ * once more behind what it has hung in, its control register read and changed. */
+START_TEST(dma_ring_reset)
+{
+    enum { BYTES = 4096, STEP = 0x600, CNTL = 0x12e0 + STEP };
+    uint64_t ring = machine_alloc(&m, BYTES), to = machine_alloc(&m, 64),
+             pointers = machine_alloc(&m, 64);
+    const uint32_t never[] = {8u | 1u << 31 | 3u << 28, LO(FB + to), HI(FB + to), 9,
+                              ~0u};
+    uint32_t *dw = machine_words(&m, ring), put = 0;
+    machine_write(&m, CNTL + 1, LO((FB + ring) >> 8));
+    machine_write(&m, CNTL + 2, HI((FB + ring) >> 8));
+    machine_write(&m, CNTL + 8, HI(FB + pointers));
+    machine_write(&m, CNTL + 9, LO(FB + pointers));
+    machine_write(&m, CNTL + 0x2b, 0x800);
+    machine_write(&m, CNTL, 1u | 10u << 1);
+    for (uint32_t round = 1; round < 4; round++) {
+        const uint32_t fence[] = {5, LO(FB + to + 16), HI(FB + to + 16), round};
+        memcpy(dw + put, never, sizeof(never));
+        put += COUNT(never);
+        machine_doorbell(&m, 0x200, 4ul * put);
+        if (round == 3) {
+            machine_write(&m, 0x2008, 1u << 24);
+        } else {
+            machine_write(&m, 0x12db + STEP, 1);
+            ck_assert_uint_eq(machine_read(&m, 0x12db + STEP), 0);
+        }
+        ck_assert_uint_eq(machine_read(&m, CNTL) & 1, 0);
+        machine_write(&m, CNTL + 3, 4 * put);
+        machine_write(&m, CNTL + 5, 4 * put);
+        machine_write(&m, CNTL, machine_read(&m, CNTL) | 1);
+        memcpy(dw + put, fence, sizeof(fence));
+        put += COUNT(fence);
+        machine_doorbell(&m, 0x200, 4ul * put);
+        machine_wait(machine_words(&m, to + 16), round);
+    }
+}
+END_TEST
+
 /* Registers of several pages of the file, with and without a row in the table. */
 START_TEST(reset)
 {
@@ -737,6 +776,7 @@ static Suite *suite(void)
     tcase_add_test(t, waves_killed);
     tcase_add_test(t, mapped_by_packet);
     tcase_add_test(t, dma_engine);
+    tcase_add_test(t, dma_ring_reset);
     tcase_add_test(t, reset);
     suite_add_tcase(s, t);
     return s;
