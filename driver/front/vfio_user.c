@@ -382,8 +382,10 @@ void vfio_user_talk(struct vfio_user *v, struct pci_board *board, int fd)
 {
     struct session s = {
         .v = v, .board = board, .fd = fd, .payload = calloc(1, PAYLOAD_MAX)};
+    pci_thread_urgent(true);
     while (s.payload && get_message(&s) && execute(&s))
         ;
+    pci_thread_urgent(false);
     drop_fds(&s);
     free(s.payload);
     set_msi(v, -1);

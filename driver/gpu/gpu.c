@@ -2,10 +2,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cp.h"
@@ -104,4 +106,30 @@ rd_status gpu_thread(pthread_t *thread, void *(*main)(void *), void *arg,
         return err == EAGAIN ? RD_E_NOMEM : RD_E_INVALID;
     pthread_setname_np(*thread, name);
     return RD_OK;
+}
+
+#define URGENT (SCHED_RR | SCHED_RESET_ON_FORK)
+
+static struct sched_param priority_of(bool urgent)
+{
+    return (struct sched_param){.sched_priority =
+                                    urgent ? sched_get_priority_min(SCHED_RR) : 0};
+}
+
+/* Who was started to run behind others stays so. */
+void gpu_thread_urgent(bool urgent)
+{
+    const struct sched_param param = priority_of(urgent);
+    int was = sched_getscheduler(0);
+    if (urgent && was == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) <= 0)
+        (void)sched_setscheduler(0, URGENT, &param);
+    else if (!urgent && was == URGENT)
+        (void)sched_setscheduler(0, SCHED_OTHER, &param);
+}
+
+void gpu_thread_lend(pthread_t to, bool urgent)
+{
+    const struct sched_param param = priority_of(urgent);
+    if (sched_getscheduler(0) == URGENT)
+        (void)pthread_setschedparam(to, urgent ? URGENT : SCHED_OTHER, &param);
 }

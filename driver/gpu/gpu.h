@@ -9,6 +9,7 @@
 #ifndef RD_GPU_H
 #define RD_GPU_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -304,6 +305,15 @@ void gpu_trap_handler(struct gpu *gpu, uint64_t tba, uint64_t tma);
 
 /* Read a register (regs.def) as a driver does; counted if nobody models it. */
 uint32_t gpu_register(struct gpu *gpu, uint32_t reg);
+
+/* ---- threads ---- */
+
+/* The calling thread answers what a CPU waits for, and sleeps otherwise: where the host
+ * lets it (CAP_SYS_NICE, RLIMIT_RTPRIO), it runs before all that wants its CPU, or
+ * (false) no longer does. Threads that it makes do not. */
+void gpu_thread_urgent(bool urgent);
+/* While the caller, if it is urgent, waits for another thread, so is that one. */
+void gpu_thread_lend(pthread_t to, bool urgent);
 
 /* ---- memory that goes away under the GPU (hostfault.c) ---- */
 

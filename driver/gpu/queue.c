@@ -112,11 +112,13 @@ static void leave(struct gpu_queue *q)
     cp_give_way(q);
 }
 
-/* before: the doorbell as it was when the last step began. */
+/* before: the doorbell as it was when the last step began. Who goes before others does
+ * not spin. */
 static void idle(struct gpu_queue *q, uint64_t before)
 {
     uint64_t start = now_ns();
-    for (unsigned i = 1; cp_bell(q) == before; i++) {
+    bool spins = q->config.kind != GPU_QUEUE_FRAMES;
+    for (unsigned i = 1; spins && cp_bell(q) == before; i++) {
         if (i % IDLE_SPINS == 0) {
             cp_look_at_bells(q);
             if (now_ns() - start > IDLE_NS)
@@ -156,6 +158,9 @@ static void *worker(void *arg)
     struct gpu_queue *q = arg;
     struct timespec nap = {0, 20000};
     unsigned stalls = 0;
+    /* Drivers give the scheduler 100 ms, and a busy host may take longer. */
+    if (q->config.kind == GPU_QUEUE_FRAMES)
+        gpu_thread_urgent(true);
     wait_for_poke(q);
     while (!atomic_load(&q->stop)) {
         if (!atomic_load(&q->active) || atomic_load(&q->halted)) {
@@ -359,14 +364,17 @@ bool gpu_queue_destroy(struct gpu_queue *q)
     pthread_mutex_unlock(&gpu->queue_lock);
     atomic_store(&q->stop, true);
     gpu_priority_apply(q);
+    gpu_thread_lend(q->thread, true);
     poke(q);
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += DESTROY_WAIT_S;
     pthread_t thread = q->thread; /* the queue may go with it */
     bool stopped = pthread_timedjoin_np(thread, NULL, &end) == 0;
-    if (!stopped) /* still inside a kernel: it keeps its queue until that ends */
+    if (!stopped) { /* still inside a kernel: it keeps its queue until that ends */
+        gpu_thread_lend(thread, false);
         pthread_detach(thread);
+    }
     if (atomic_exchange(&q->left_alone, true))
         queue_free(q);
     return stopped;
@@ -398,9 +406,13 @@ void gpu_queue_activate(struct gpu_queue *q, bool active)
         atomic_store(&q->saving, false);
     atomic_store(&q->active, active);
     gpu_priority_apply(q);
-    poke(q);
     if (!active)
+        gpu_thread_lend(q->thread, true);
+    poke(q);
+    if (!active) {
         preempt(q);
+        gpu_thread_lend(q->thread, false);
+    }
 }
 
 void gpu_queue_set(struct gpu_queue *q, uint64_t ring, uint64_t ring_bytes,

@@ -211,6 +211,11 @@ void pci_reset(struct pci_board *b)
     board_reset(b);
 }
 
+void pci_thread_urgent(bool urgent)
+{
+    gpu_thread_urgent(urgent);
+}
+
 /* A queue that does not stop keeps what it uses. */
 void pci_destroy(struct pci_board *b)
 {

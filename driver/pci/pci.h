@@ -66,6 +66,9 @@ void pci_bar_read(struct pci_board *b, unsigned bar, uint64_t offset, void *to,
 void pci_bar_write(struct pci_board *b, unsigned bar, uint64_t offset, const void *from,
                    uint64_t bytes);
 
+/* The calling thread serves them: its driver's CPU waits for each answer (gpu.h). */
+void pci_thread_urgent(bool urgent);
+
 /* Let the board see memory of its host: what is in a file (the board makes its own
  * descriptor) from offset on is at bus addresses from bus on.
  * Returns RD_E_EXISTS if it overlaps, RD_E_NOMEM if there is no room for more. */
