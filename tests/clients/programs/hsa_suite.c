@@ -1,7 +1,7 @@
 /* hsa_suite.c: a HSA program against the stock runtime: queues, packets, signals,
  * copies, scratch, faults.
  *
- * usage: hsa_suite CODE32 CODE64 [PART]   one part, or all but "fault"
+ * usage: hsa_suite CODE32 CODE64 [PART]   one part, or all but "fault" and "held"
  * Prints "PART ok" or "PART FAILED: why"; exit status 1 after a failure. Knows nothing
  * of the emulator. SPDX-License-Identifier: MIT
  */
@@ -402,6 +402,57 @@ static bool part_endless(void)
     return true;
 }
 
+/* More queues than the hardware holds at once (HQDs): each has its turn. */
+static bool part_many_queues(void)
+{
+    enum { QUEUES = 40, ROUNDS = 8 };
+    struct {
+        uint32_t *word;
+    } *args[QUEUES];
+    hsa_queue_t *queues[QUEUES];
+    hsa_signal_t done[QUEUES];
+    for (int i = 0; i < QUEUES; i++) {
+        if (!host_alloc(sizeof(*args[i]), &args[i]) || !host_alloc(4, &args[i]->word))
+            return false;
+        *args[i]->word = 0;
+        HSA(hsa_signal_create(ROUNDS, 0, NULL, &done[i]));
+        HSA(hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
+                             UINT32_MAX, &queues[i]));
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < QUEUES; i++)
+            CHECK(
+                dispatch(queues[i], code[0], "increment.kd", args[i], 64, 64, done[i]));
+    for (int i = 0; i < QUEUES; i++) {
+        if (!wait_zero(done[i]))
+            return false;
+        CHECK(*args[i]->word == ROUNDS);
+        HSA(hsa_queue_destroy(queues[i]));
+    }
+    return true;
+}
+
+/* A process for others to kill: says "held" when a kernel of its runs, and waits. */
+static bool part_held(void)
+{
+    struct {
+        uint32_t *word;
+    } *forever;
+    hsa_signal_t never;
+    if (!host_alloc(sizeof(*forever), &forever) || !host_alloc(4, &forever->word))
+        return false;
+    HSA(hsa_signal_create(1, 0, NULL, &never));
+    CHECK(dispatch(queue, code[0], "forever.kd", forever, 4096, 64, never));
+    for (int i = 0; i < 10; i++) {
+        usleep(50000);
+        CHECK(hsa_signal_load_scacquire(never) == 1);
+    }
+    printf("held\n");
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
 static volatile uint64_t fault_address;
 
 static hsa_status_t on_event(const hsa_amd_event_t *event, void *data)
@@ -450,7 +501,9 @@ int main(int argc, char **argv)
         {"scratch", part_scratch},
         {"profile", part_profile},
         {"endless", part_endless},
+        {"many_queues", part_many_queues},
         {"fault", part_fault},
+        {"held", part_held},
     };
     int failed = 0;
     if (argc < 3) {
@@ -462,8 +515,9 @@ int main(int argc, char **argv)
         return 1;
     }
     for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        bool chosen =
-            argc > 3 ? strcmp(argv[3], parts[i].name) == 0 : parts[i].run != part_fault;
+        bool chosen = argc > 3
+                          ? strcmp(argv[3], parts[i].name) == 0
+                          : parts[i].run != part_fault && parts[i].run != part_held;
         if (!chosen)
             continue;
         bool ok = parts[i].run();
