@@ -29,7 +29,7 @@ void tm_look_up(struct tm_engine *t, unsigned se, int64_t end)
     struct tm_se *s = &t->all->chip.se[se];
     for (unsigned k = 0; k < t->chip.wgps_per_se; k++)
         tm_gather_wgp(t, &s->wgps[k], end);
-    tm_sent_look_up(&t->chip.b, &s->sent, accepted(t, end));
+    tm_sent_look_up(&t->chip.b, t->chip.mem, &s->sent, accepted(t, end));
 }
 
 rd_status tm_ask(struct tm_engine *t, int64_t end)

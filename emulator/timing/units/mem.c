@@ -350,19 +350,18 @@ int64_t tm_smem(const struct tm_base *b, struct tm_memory *m, struct tm_smem *s,
 static void add_segment(struct tm_request *r, uint64_t segment)
 {
     unsigned i = r->lines;
-    uint8_t half = (uint8_t)(1u << segment % 2);
+    uint64_t *half = &r->half[segment % 2];
     while (i > 0 && r->line[i - 1] != segment / 2)
         i--;
     if (i == 0 && r->lines == 64)
         return;
     if (i == 0) {
         r->line[r->lines] = segment / 2;
-        r->halves[r->lines] = 0;
         i = ++r->lines;
     }
-    if (!(r->halves[i - 1] & half))
+    if (!(*half >> (i - 1) & 1u))
         r->segments++;
-    r->halves[i - 1] |= half;
+    *half |= UINT64_C(1) << (i - 1);
 }
 
 /* The canonical page of an address in a buffer, else the host's, marked: it gets its
@@ -444,6 +443,7 @@ void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
     r->lines = 0;
     r->segments = 0;
     r->turns = 0;
+    r->half[0] = r->half[1] = 0;
     r->cycles = r->groups = 0;
     for (unsigned a = 0; a < event->n_accesses; a++) {
         const struct emu_access *x = &event->access[a];

@@ -64,13 +64,15 @@ struct tm_smem {
 /* L0 of a CU, and the way back. */
 struct tm_vmem {
     int64_t return_free;
+    unsigned to_look_up; /* requests, behind one that cannot be yet (send.c) */
     struct tm_cache l0;
     struct tm_cache *gl1;        /* of its array */
     uint64_t l0_hits, l0_misses; /* of what has been asked for */
     struct tm_near tlb;
 };
 
-/* What a vector memory instruction asks for. What tm_vmem_ask looks at comes first. */
+/* What a vector memory instruction asks for. What tm_vmem_ask looks at comes first: one
+ * of the host's cache lines, and the first lines of the request in the next. */
 struct tm_request {
     uint8_t lines, level; /* level: enum tm_stall, of its slowest line so far */
     uint16_t segments;    /* of 64 bytes, which stores are sent in */
@@ -81,13 +83,13 @@ struct tm_request {
     int64_t start;          /* the address unit begins with it */
     int64_t stored;         /* a store is done, if none before it is later */
     int64_t groups;         /* of lanes: the least cycles */
-    uint64_t line[64];      /* canonical, distinct; or the host's: TM_HOST_LINE */
-    struct tm_found_line {
-        int64_t extra;                   /* cycles more than a hit in the L0 */
-        uint32_t l0, gl1;                /* its place there: tm_cache_place */
-    } found[64];                         /* of a load */
-    uint8_t halves[64];                  /* bit per 64 bytes of a line */
+    uint64_t half[2];       /* a bit per line: 64 bytes of it are asked for */
     struct tm_request *next, *next_made; /* send.c */
+    uint64_t line[64]; /* canonical, distinct; or the host's: TM_HOST_LINE */
+    struct tm_found_line {
+        int64_t extra;    /* cycles more than a hit in the L0 */
+        uint32_t l0, gl1; /* its place there: tm_cache_place */
+    } found[64];          /* of a load */
 };
 
 /* What instructions have asked for. */

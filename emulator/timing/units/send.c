@@ -13,6 +13,8 @@
 
 #include "chip.h"
 
+enum { HOST_LINE = 64 };
+
 struct path {
     int64_t free, burst; /* cycles that the last SIMD has had it */
     unsigned last;
@@ -36,14 +38,16 @@ static unsigned choose(const struct tm_base *b, const struct path *p,
     return p->burst < PARAM(b, send_turn_cycles) || mine->more ? p->last : !p->last;
 }
 
-static bool alive(const struct tm_send_op *o)
+static bool alive(const struct tm_wave *w, uint64_t age)
 {
-    return o->wave->age == o->age && !o->wave->left;
+    return w->age == age && !w->left;
 }
 
-static struct tm_counted *counted(const struct tm_send_op *o)
+/* By its number. */
+static struct tm_counted *counted(const struct tm_wave *w, const struct tm_inst *i,
+                                  uint32_t number)
 {
-    return fifo_at(&o->wave->counter[o->inst->returns ? TM_VM : TM_VS], o->counted);
+    return fifo_at(&w->counter[i->returns ? TM_VM : TM_VS], number);
 }
 
 /* It is accepted later than was said: who waits for that hears of it. */
@@ -53,10 +57,11 @@ static void put_off(struct tm_send_op *o, int64_t accept)
     int64_t old = o->accept;
     o->accept = accept;
     tm_list_accept(o->list, o->listed, accept);
-    if (!alive(o))
+    if (!alive(w, o->age))
         return;
-    if (counted(o)->open && counted(o)->from == o->inst)
-        counted(o)->done = accept + 1; /* then it is known */
+    struct tm_counted *c = counted(w, o->inst, o->counted);
+    if (c->open && c->from == o->inst)
+        c->done = accept + 1; /* then it is known */
     if (w->mem.vmem_accept == old)
         w->mem.vmem_accept = accept;
     w->mem.sent = tm_max(w->mem.sent, accept + o->cycles);
@@ -64,14 +69,16 @@ static void put_off(struct tm_send_op *o, int64_t accept)
 }
 
 /* It is done then; who waits hears of it. */
-static void close_count(const struct tm_send_op *o, int64_t done, uint8_t kind)
+static void close_count(struct tm_wave *w, const struct tm_inst *i, uint32_t number,
+                        int64_t done, uint8_t kind)
 {
-    if (!alive(o) || !counted(o)->open || counted(o)->from != o->inst)
+    struct tm_counted *c = counted(w, i, number);
+    if (!c->open || c->from != i)
         return;
-    o->wave->open--;
-    counted(o)->open = false;
-    counted(o)->done = done;
-    counted(o)->kind = kind;
+    w->open--;
+    c->open = false;
+    c->done = done;
+    c->kind = kind;
 }
 
 static void give_back(struct tm_sent *t, struct tm_request *r)
@@ -83,10 +90,10 @@ static void give_back(struct tm_sent *t, struct tm_request *r)
 static bool grow(struct tm_sent *t)
 {
     size_t room = t->room ? 2 * t->room : 256;
-    struct tm_send_op *bigger = realloc(t->op, room * sizeof *bigger);
-    struct tm_send_next *more = realloc(t->next, room * sizeof *more);
+    struct tm_sent_op *bigger = realloc(t->op, room * sizeof *bigger);
+    struct tm_sent_op **more = realloc(t->now, room * sizeof *more);
     t->op = bigger ? bigger : t->op;
-    t->next = more ? more : t->next;
+    t->now = more ? more : t->now;
     if (!bigger || !more) {
         t->lost = true;
         return false;
@@ -96,11 +103,11 @@ static bool grow(struct tm_sent *t)
 }
 
 /* Where it belongs to its CU alone; false: not yet. */
-static bool look_up(const struct tm_base *b, struct tm_send_op *o)
+static bool look_up(const struct tm_base *b, const struct tm_memory *m,
+                    struct tm_sent_op *o)
 {
-    struct tm_send *s = &o->in->cu->send;
-    o->looked_up = tm_vmem_look_up(b, s->mem, o->to, o->inst, o->request);
-    s->to_look_up -= o->looked_up;
+    o->looked_up = tm_vmem_look_up(b, m, o->to, o->inst, o->request);
+    o->to->to_look_up -= o->looked_up;
     return o->looked_up;
 }
 
@@ -110,27 +117,38 @@ static void go(const struct tm_base *b, struct tm_send *s, const struct tm_send_
     struct tm_sent *t = s->sent;
     bool drops = o->inst->drops_l0 || o->inst->drops_gl1;
     if (!o->inst->returns && !o->request->lines && !drops) {
-        close_count(o, o->accept + PARAM(b, lds_start), TM_S_VSCNT);
+        if (alive(o->wave, o->age))
+            close_count(o->wave, o->inst, o->counted, o->accept + PARAM(b, lds_start),
+                        TM_S_VSCNT);
         give_back(t, o->request);
-    } else if (t->n < t->room || grow(t)) {
-        struct tm_send_op *sent = &t->op[t->n++];
-        *sent = *o;
-        if (s->to_look_up++ == 0)
-            (void)look_up(b, sent);
+        return;
     }
+    if (t->n == t->room && !grow(t))
+        return;
+    struct tm_sent_op *sent = &t->op[t->n++];
+    *sent = (struct tm_sent_op){.accept = o->accept,
+                                .age = o->age,
+                                .wave = o->wave,
+                                .inst = o->inst,
+                                .request = o->request,
+                                .to = s->to,
+                                .counted = o->counted,
+                                .number = (uint16_t)s->number};
+    if (s->to->to_look_up++ == 0)
+        (void)look_up(b, s->mem, sent);
 }
 
 /* ---- memory is asked ---- */
 
 /* What is accepted in the same cycle, by CU: those of a CU are in order already. */
 struct list {
-    struct tm_send_op *first, *last;
+    struct tm_sent_op *first, *last;
 };
 
 /* Put it in its place in a list: mostly the end. */
-static void put(struct list *l, struct tm_send_op *o)
+static void put(struct list *l, struct tm_sent_op *o)
 {
-    struct tm_send_op **at = &l->first;
+    struct tm_sent_op **at = &l->first;
     if (l->first && o->number >= l->last->number)
         at = &l->last->next;
     while (*at && o->number >= (*at)->number)
@@ -151,12 +169,12 @@ static int64_t first_of(const struct tm_sent *t, int64_t from)
     return first;
 }
 
-/* What looking for it in the GL1 looks at. */
-static void fetch(const struct tm_send_op *o)
+/* What of a request most have. */
+static void fetch(struct tm_request *r)
 {
-    __builtin_prefetch(o->request);
-    __builtin_prefetch(&o->request->line);
-    __builtin_prefetch(&o->request->found);
+    __builtin_prefetch(r, 1);
+    __builtin_prefetch(&r->groups, 1);
+    __builtin_prefetch(r->found, 1);
 }
 
 /* Those from a time on get their order; until: so many cycles later as a window has at
@@ -167,40 +185,37 @@ static void order(struct tm_sent *t, int64_t from, int64_t until)
     for (size_t k = 0; k < t->n; k++)
         if (t->op[k].accept >= from && t->op[k].accept < until) {
             put(&list[t->op[k].accept - from], &t->op[k]);
-            fetch(&t->op[k]);
+            fetch(t->op[k].request);
         }
     for (unsigned c = 0; c < TM_WINDOW; c++)
-        for (struct tm_send_op *o = list[c].first; o; o = o->next)
-            t->next[t->n_next++] =
-                (struct tm_send_next){.accept = o->accept,
-                                      .age = o->inst->returns ? o->age : 0,
-                                      .request = o->request,
-                                      .op = o,
-                                      .number = o->number};
+        for (struct tm_sent_op *o = list[c].first; o; o = o->next)
+            t->now[t->n_now++] = o;
 }
 
 /* On in the order of the array; false: up to one whose page has no place yet. */
-static bool look_up_array(const struct tm_base *b, struct tm_sent *t)
+static bool look_up_array(const struct tm_base *b, const struct tm_memory *m,
+                          struct tm_sent *t)
 {
-    for (; t->looked_up < t->n_next; t->looked_up++) {
-        struct tm_send_op *o = t->next[t->looked_up].op;
-        if (!o->looked_up && !look_up(b, o))
+    for (; t->looked_up < t->n_now; t->looked_up++) {
+        struct tm_sent_op *o = t->now[t->looked_up];
+        if (!o->looked_up && !look_up(b, m, o))
             return false;
         tm_vmem_look_up_array(o->to, o->inst, o->request);
     }
     return true;
 }
 
-void tm_sent_look_up(const struct tm_base *b, struct tm_sent *t, int64_t until)
+void tm_sent_look_up(const struct tm_base *b, const struct tm_memory *m,
+                     struct tm_sent *t, int64_t until)
 {
     t->until = until;
-    t->n_next = t->looked_up = 0;
+    t->n_now = t->looked_up = 0;
     for (int64_t from = first_of(t, INT64_MIN), to; from < until;
          from = first_of(t, to)) {
         to = tm_min(until, from + TM_WINDOW);
         order(t, from, to);
     }
-    (void)look_up_array(b, t);
+    (void)look_up_array(b, m, t);
 }
 
 /* Of lists in order, so many: where each is; whose was the last. */
@@ -210,20 +225,20 @@ struct heads {
     size_t at[TM_MAX_SES];
 };
 
-static bool is_before(const struct tm_send_next *a, const struct tm_send_next *b)
+static bool is_before(const struct tm_sent_op *a, const struct tm_sent_op *b)
 {
     return a->accept < b->accept || (a->accept == b->accept && a->number < b->number);
 }
 
 /* What comes next of all, which leaves its list; NULL: nothing. */
-static const struct tm_send_next *take_next(struct heads *h)
+static const struct tm_sent_op *take_next(struct heads *h)
 {
-    const struct tm_send_next *first = NULL;
+    const struct tm_sent_op *first = NULL;
     for (unsigned k = 0; k < h->n; k++) {
         const struct tm_sent *t = h->sent[k];
-        if (h->at[k] == t->n_next || (first && !is_before(&t->next[h->at[k]], first)))
+        if (h->at[k] == t->n_now || (first && !is_before(t->now[h->at[k]], first)))
             continue;
-        first = &t->next[h->at[k]];
+        first = t->now[h->at[k]];
         h->last = k;
     }
     if (first)
@@ -236,25 +251,23 @@ static void place(const struct tm_base *b, struct tm_memory *m,
                   struct tm_sent *const sent[], unsigned n)
 {
     struct heads heads = {.sent = sent, .n = n};
-    for (const struct tm_send_next *o; (o = take_next(&heads));)
-        if (!o->op->looked_up)
+    for (const struct tm_sent_op *o; (o = take_next(&heads));)
+        if (!o->looked_up)
             tm_vmem_place(m, o->request);
     for (unsigned k = 0; k < n; k++)
-        (void)look_up_array(b, sent[k]);
+        (void)look_up_array(b, m, sent[k]);
 }
 
 /* What comes next in a list, and after that, may have been written by another thread.
  */
 static void fetch_next(const struct tm_memory *m, const struct tm_sent *t, size_t at)
 {
-    if (at + 1 < t->n_next) {
-        struct tm_request *r = t->next[at + 1].request;
-        __builtin_prefetch(r, 1);
-        __builtin_prefetch(r->line);
-        __builtin_prefetch(r->found, 1);
-    }
-    if (at < t->n_next)
-        tm_vmem_fetch(m, t->next[at].request);
+    if (at + 2 < t->n_now)
+        __builtin_prefetch(t->now[at + 2]);
+    if (at + 1 < t->n_now)
+        fetch(t->now[at + 1]->request);
+    if (at < t->n_now)
+        tm_vmem_fetch(m, t->now[at]->request);
 }
 
 void tm_sent_ask(const struct tm_base *b, struct tm_memory *m,
@@ -263,17 +276,18 @@ void tm_sent_ask(const struct tm_base *b, struct tm_memory *m,
     struct heads heads = {.sent = sent, .n = n};
     bool looked_up = true;
     for (unsigned k = 0; k < n; k++)
-        looked_up &= sent[k]->looked_up == sent[k]->n_next;
+        looked_up &= sent[k]->looked_up == sent[k]->n_now;
     if (!looked_up)
         place(b, m, sent, n);
-    for (const struct tm_send_next *o; (o = take_next(&heads));) {
+    for (const struct tm_sent_op *o; (o = take_next(&heads));) {
         fetch_next(m, sent[heads.last], heads.at[heads.last]);
-        tm_vmem_ask(b, m, o->number, o->age, o->accept, o->request);
+        tm_vmem_ask(b, m, o->number, o->inst->returns ? o->age : 0, o->accept,
+                    o->request);
     }
 }
 
-/* What it looks at of the wave was written elsewhere. */
-static void fetch_wave(const struct tm_send_op *o)
+/* What telling it looks at was written elsewhere. */
+static void fetch_wave(const struct tm_sent_op *o)
 {
     __builtin_prefetch(o->wave);
     __builtin_prefetch(&o->wave->left);
@@ -283,27 +297,36 @@ static void fetch_wave(const struct tm_send_op *o)
     __builtin_prefetch(o->request);
 }
 
+/* It is done; who has sent it hears of that. */
+static void tell(const struct tm_base *b, const struct tm_sent_op *o)
+{
+    int64_t nobody = 0, *last = &nobody;
+    struct tm_wave *w = o->wave;
+    bool load = o->inst->returns, lives = alive(w, o->age);
+    if (lives)
+        last = load ? &w->mem.vm_last : &w->mem.vs_last;
+    int64_t done = tm_vmem_return(b, o->to, o->inst, o->accept, o->request, last);
+    if (lives)
+        close_count(w, o->inst, o->counted, done,
+                    load ? o->request->level : TM_S_VSCNT);
+}
+
 void tm_sent_return(const struct tm_base *b, struct tm_sent *t)
 {
     size_t kept = 0;
-    for (size_t k = 0; k < t->n_next; k++) {
-        const struct tm_send_op *o = t->next[k].op;
-        int64_t nobody = 0;
-        bool load = o->inst->returns;
-        int64_t *last = !alive(o) ? &nobody
-                        : load    ? &o->wave->mem.vm_last
-                                  : &o->wave->mem.vs_last;
-        if (k + 4 < t->n_next)
-            fetch_wave(t->next[k + 4].op);
-        int64_t done = tm_vmem_return(b, o->to, o->inst, o->accept, o->request, last);
-        close_count(o, done, load ? o->request->level : TM_S_VSCNT);
-        give_back(t, o->request);
+    if (!t->n_now)
+        return;
+    for (size_t k = 0; k < t->n_now; k++) {
+        if (k + 4 < t->n_now)
+            fetch_wave(t->now[k + 4]);
+        tell(b, t->now[k]);
+        give_back(t, t->now[k]->request);
     }
-    for (size_t k = 0; k < t->n && t->n_next; k++)
+    for (size_t k = 0; k < t->n; k++)
         if (t->op[k].accept >= t->until && kept++ != k)
             t->op[kept - 1] = t->op[k];
-    t->n = t->n_next ? kept : t->n;
-    t->n_next = 0;
+    t->n = kept;
+    t->n_now = 0;
 }
 
 void tm_sent_free(struct tm_sent *t)
@@ -314,7 +337,7 @@ void tm_sent_free(struct tm_sent *t)
         free(r);
     }
     free(t->op);
-    free(t->next);
+    free(t->now);
 }
 
 /* One to fill; NULL: out of memory. */
@@ -325,7 +348,8 @@ static struct tm_request *take_request(struct tm_sent *t)
         t->idle = r->next;
         return r;
     }
-    r = malloc(sizeof *r);
+    size_t lines = (sizeof *r + HOST_LINE - 1) / HOST_LINE;
+    r = aligned_alloc(HOST_LINE, lines * HOST_LINE);
     if (!r)
         return NULL;
     r->next_made = t->made;
@@ -441,14 +465,12 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     queue_add(&w->simd->vmem_queue, ready);
     s->op[s->n++] = (struct tm_send_op){.wave = w,
                                         .in = w->simd,
-                                        .to = s->to,
                                         .inst = i,
                                         .age = w->age,
                                         .ready = ready,
                                         .cycles = cycles,
                                         .simd = w->simd == &w->simd->cu->simd[1],
                                         .counted = number,
-                                        .number = s->number,
                                         .request = request,
                                         .more = w->hints.clause_more,
                                         .list = w->list,

@@ -16,35 +16,36 @@ enum { TM_SENDS = 32 };
 struct tm_send_op {
     struct tm_wave *wave;
     struct tm_simd *in;
-    struct tm_vmem *to;
     const struct tm_inst *inst;
     uint64_t age;
     int64_t ready, accept, free;
     unsigned cycles, simd, counted; /* counted: its number in the counter */
-    unsigned number;                /* of the CU */
     bool more;                      /* of a clause whose first has gone */
     struct tm_list *list;           /* of the wave, even if that has left */
     size_t listed;                  /* its place there */
     struct tm_request *request;
-    bool looked_up;          /* in the CU */
-    struct tm_send_op *next; /* in a list of tm_sent_look_up */
 };
 
-/* One that memory is asked for. */
-struct tm_send_next {
+/* One that has been accepted. */
+struct tm_sent_op {
     int64_t accept;
-    uint64_t age; /* 0: it is a store */
+    uint64_t age; /* of the wave, which may have left since */
+    struct tm_wave *wave;
+    const struct tm_inst *inst;
     struct tm_request *request;
-    struct tm_send_op *op;
-    unsigned number; /* of the CU */
+    struct tm_vmem *to;
+    uint32_t counted;
+    uint16_t number;         /* of the CU */
+    bool looked_up;          /* in the CU */
+    struct tm_sent_op *next; /* in a list of tm_sent_look_up */
 };
 
-/* Instructions that have been accepted, until memory is asked: of a shader engine. */
+/* Those until memory is asked: of a shader engine. */
 struct tm_sent {
-    struct tm_send_op *op;
+    struct tm_sent_op *op;
     size_t n, room;
-    struct tm_send_next *next;      /* those that memory is asked for now, in order */
-    size_t n_next, looked_up;       /* looked_up: so many in the array */
+    struct tm_sent_op **now;        /* those that memory is asked for now, in order */
+    size_t n_now, looked_up;        /* looked_up: so many in the array */
     int64_t until;                  /* they have been accepted before it */
     struct tm_request *idle, *made; /* requests that can serve again; all */
     bool lost;                      /* one, for want of memory */
@@ -58,7 +59,6 @@ struct tm_send {
     const struct tm_memory *mem;
     struct tm_sent *sent;
     unsigned number, n, last; /* number: of the CU in the chip; last: SIMD that sent */
-    unsigned to_look_up;      /* of those on the list, behind one that cannot be yet */
     int64_t free, burst;
     struct tm_send_op op[TM_SENDS];
 };
@@ -72,7 +72,8 @@ void tm_send_settle(const struct tm_base *b, struct tm_send *s, int64_t until);
  * steps. Engines may take the first and the last each at the same time. What is an
  * engine's own is looked up; all is asked of what the chip shares, in one order;
  * counters know when it is done. */
-void tm_sent_look_up(const struct tm_base *b, struct tm_sent *t, int64_t until);
+void tm_sent_look_up(const struct tm_base *b, const struct tm_memory *m,
+                     struct tm_sent *t, int64_t until);
 void tm_sent_ask(const struct tm_base *b, struct tm_memory *m,
                  struct tm_sent *const sent[], unsigned n);
 void tm_sent_return(const struct tm_base *b, struct tm_sent *t);
