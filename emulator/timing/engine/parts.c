@@ -1,9 +1,11 @@
-/* parts.c: a run in parts, one for each shader engine, by several threads.
+/* parts.c: a run in parts, each of some shader engines, by several threads.
  *
  * What WGPs do by themselves in a window (windows.c) the parts do at the same time, one
- * thread a part at a time; what they stop at is taken by one thread, and memory is
- * asked between windows. Must not know what an event means. Invariant: cycles are those
- * of a run in one part, whatever the number of threads.
+ * thread a part at a time, and there are as many as threads: what an instruction costs
+ * is counted by part, and would not fit a core's caches by engine; what they stop at is
+ * taken by one thread, and memory is asked between windows. Must not know what an event
+ * means. Invariant: cycles are those of a run in one part, whatever the number of
+ * threads.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,8 +33,9 @@ struct crew {
     pthread_mutex_t lock;
     pthread_cond_t begins, over;
     pthread_t helper[TM_MAX_SES];
-    unsigned helpers, looks;
-    atomic_uint numbers; /* of helpers that have begun */
+    unsigned helpers, looks, n_parts;
+    unsigned part_of[TM_MAX_SES]; /* n_parts: the engine is not used */
+    atomic_uint numbers;          /* of helpers that have begun */
     atomic_uint round;
     atomic_bool quit;
     atomic_uint taken[TM_MAX_SES]; /* the last round in which somebody took the part */
@@ -44,25 +47,25 @@ struct crew {
 
 static void take_part(struct crew *s, unsigned part, unsigned round)
 {
-    unsigned before = round - 1, n = s->windows.all->chip.n_ses;
+    unsigned before = round - 1;
     if (!atomic_compare_exchange_strong(&s->taken[part], &before, round))
         return;
-    s->job(&s->windows, part);
-    if (atomic_fetch_add(&s->done, 1) + 1 < n)
+    for (unsigned se = 0; se < s->windows.all->chip.n_ses; se++)
+        if (s->part_of[se] == part)
+            s->job(&s->windows, se);
+    if (atomic_fetch_add(&s->done, 1) + 1 < s->n_parts)
         return;
     pthread_mutex_lock(&s->lock);
     pthread_cond_signal(&s->over);
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Those that the thread had before, which lie in its host core's caches; then what is
- * left of the others'. */
+/* The one that the thread had before, which lies in its host core's caches; then what
+ * is left of the others'. */
 static void take_parts(struct crew *s, unsigned thread, unsigned round)
 {
-    unsigned n = s->windows.all->chip.n_ses, threads = s->helpers + 1;
-    for (unsigned i = thread; i < n; i += threads)
-        take_part(s, i, round);
-    for (unsigned i = n; i-- > 0;)
+    take_part(s, thread, round);
+    for (unsigned i = s->n_parts; i-- > 0;)
         take_part(s, i, round);
 }
 
@@ -81,7 +84,7 @@ static bool has_begun(const struct crew *s, unsigned seen)
 
 static bool is_over(const struct crew *s)
 {
-    return atomic_load(&s->done) == s->windows.all->chip.n_ses;
+    return atomic_load(&s->done) == s->n_parts;
 }
 
 static void *help(void *context)
@@ -125,7 +128,7 @@ static void begin_threads(struct crew *s, unsigned threads)
     pthread_cond_init(&s->begins, NULL);
     pthread_cond_init(&s->over, NULL);
     s->looks = sysconf(_SC_NPROCESSORS_ONLN) < (long)threads ? 0 : LOOKS + YIELDS;
-    while (s->helpers + 1 < threads && s->helpers + 1 < s->windows.all->chip.n_ses &&
+    while (s->helpers + 1 < s->n_parts &&
            pthread_create(&s->helper[s->helpers], NULL, help, s) == 0)
         s->helpers++; /* with fewer it takes longer */
 }
@@ -145,15 +148,34 @@ static void end_threads(struct crew *s)
 
 /* ---- beginning and end ---- */
 
-static rd_status make_part(struct tm_windows *s, unsigned number)
+static rd_status make_part(struct tm_engine *all, unsigned number)
 {
-    struct tm_engine *all = s->all, *t = malloc(sizeof *t);
+    struct tm_engine *t = malloc(sizeof *t);
     if (!t)
         return RD_E_NOMEM;
     *t = *all;
     t->number = number;
-    all->part[number] = s->of[number] = t;
+    all->part[number] = t;
     return RD_OK;
+}
+
+/* Engines that are used go round the parts, so many at most. */
+static rd_status make_parts(struct crew *s, unsigned parts)
+{
+    struct tm_engine *all = s->windows.all;
+    unsigned used = 0;
+    rd_status st = RD_OK;
+    for (unsigned se = 0; se < all->chip.n_ses; se++)
+        used += all->dispatcher[se].used;
+    s->n_parts = parts < used ? parts : used;
+    for (unsigned k = 0; k < s->n_parts && st == RD_OK; k++)
+        st = make_part(all, k);
+    for (unsigned se = 0, k = 0; se < all->chip.n_ses; se++) {
+        bool is_used = all->dispatcher[se].used;
+        s->part_of[se] = is_used ? k++ % s->n_parts : s->n_parts;
+        s->windows.of[se] = is_used ? all->part[s->part_of[se]] : NULL;
+    }
+    return st;
 }
 
 static void add_counts(struct tm_chip *to, const struct tm_chip *from)
@@ -230,18 +252,16 @@ rd_status tm_run_parts(struct tm_engine *all, unsigned threads)
     if (threads < 2 || !tm_windows_can(all) || all->pace.next != INT64_MAX ||
         all->group_step < 2)
         return RD_E_BUSY;
-    rd_status st = emu_stepper_divide(all->stepper, all->chip.n_ses);
+    unsigned parts = threads < all->chip.n_ses ? threads : all->chip.n_ses;
+    rd_status st = emu_stepper_divide(all->stepper, parts);
     struct crew *s = st == RD_OK ? calloc(1, sizeof *s) : NULL;
     if (!s)
         return st == RD_OK ? RD_E_NOMEM : st;
     st = tm_windows_begin(&s->windows, all);
     s->windows.several = true;
     s->windows.all_do = all_do;
-    for (unsigned i = 0; i < all->chip.n_ses && st == RD_OK; i++) {
-        s->windows.of[i] = NULL;
-        if (all->dispatcher[i].used)
-            st = make_part(&s->windows, i);
-    }
+    if (st == RD_OK)
+        st = make_parts(s, parts);
     if (st == RD_OK) {
         begin_threads(s, threads);
         st = tm_windows_run(&s->windows);

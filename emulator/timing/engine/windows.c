@@ -362,9 +362,9 @@ static bool goes_on(struct tm_windows *s, int64_t now)
     if (!t->config.poll)
         return true;
     uint64_t own = t->chip.issues.all;
-    for (unsigned k = 0; k < t->chip.n_ses; k++)
-        if (s->of[k] && s->of[k] != t)
-            t->chip.issues.all += s->of[k]->chip.issues.all;
+    for (unsigned k = 0; k < TM_MAX_SES; k++)
+        if (t->part[k])
+            t->chip.issues.all += t->part[k]->chip.issues.all;
     bool on = t->config.poll(t->config.poll_ctx, (uint64_t)now);
     t->chip.issues.all = own;
     return on;
