@@ -11,8 +11,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { HOST_LINE = 64 };
+enum { HOST_LINE = 64, HUGE_PAGE = 2 << 20 };
 
 #define WRITTEN (UINT64_C(1) << 63) /* of a tag: since it came, tm_cache_write */
 
@@ -71,6 +72,31 @@ static int64_t *set_of(const struct tm_cache *c, uint64_t line)
     return c->set + set * c->words;
 }
 
+/* Zeros, from the beginning of a host cache line on; if they are many, in huge pages,
+ * as lines that follow each other lie all over them. */
+static bool give_memory(struct tm_cache *c, size_t bytes)
+{
+    bool many = bytes >= HUGE_PAGE;
+    size_t line = many ? HUGE_PAGE : HOST_LINE;
+    if (many) {
+        c->memory = mmap(NULL, bytes + line, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (c->memory == MAP_FAILED)
+            c->memory = NULL;
+        c->mapped = c->memory ? bytes + line : 0;
+    } else {
+        c->memory = calloc(bytes + line, 1);
+    }
+    if (!c->memory)
+        return false;
+    size_t off = (uintptr_t)c->memory % line;
+    void *set = (char *)c->memory + (off ? line - off : 0);
+    if (many)
+        (void)madvise(set, bytes, MADV_HUGEPAGE); /* a hint */
+    c->set = set;
+    return true;
+}
+
 rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
 {
     if (ways == 0 || lines == 0 || ways > UINT16_MAX)
@@ -81,18 +107,18 @@ rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
     size_t words = head_words(c) + link_words(c) + 2 * (size_t)ways,
            line = HOST_LINE / 8;
     c->words = (words + line - 1) / line * line;
-    c->memory = calloc(c->sets * c->words + line, sizeof *c->set);
-    if (!c->memory)
+    if (!give_memory(c, c->sets * c->words * sizeof *c->set))
         return RD_E_NOMEM;
-    uintptr_t off = (uintptr_t)c->memory % HOST_LINE;
-    c->set = (int64_t *)c->memory + (off ? (HOST_LINE - off) / 8 : 0);
     c->last_set = c->set;
     return RD_OK;
 }
 
 void tm_cache_destroy(struct tm_cache *c)
 {
-    free(c->memory);
+    if (c->mapped)
+        (void)munmap(c->memory, c->mapped);
+    else
+        free(c->memory);
 }
 
 /* ---- lines ---- */

@@ -16,6 +16,7 @@ struct tm_cache {
     size_t words;    /* of 8 bytes, of a set (cache.c) */
     int64_t *set;    /* they lie on the host's cache lines */
     void *memory;
+    size_t mapped;     /* bytes of it; 0: it is the heap's */
     uint32_t clock;    /* accesses so far */
     uint32_t emptied;  /* at that time it was empty */
     int64_t *last_set; /* what was accessed last */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define LINE          128u
+#define FETCHED       4u /* lines of a request, ahead */
 #define LINES_OF_PAGE (TM_HOST_PAGE / LINE)
 /* Code has lines of its own in the GL2, above all data. */
 #define CODE_LINES (UINT64_C(1) << 40)
@@ -631,9 +632,16 @@ void tm_vmem_ask(const struct tm_base *b, struct tm_memory *m, unsigned cu,
 
 void tm_vmem_fetch(const struct tm_memory *m, const struct tm_request *r)
 {
-    for (unsigned l = 0; l < r->lines && l < 4; l++)
+    for (unsigned l = 0; l < r->lines && l < FETCHED; l++)
         if (!((r->in_l0 | r->in_gl1) >> l & 1u))
             tm_cache_fetch(&m->gl2, r->line[l]);
+}
+
+void tm_vmem_fetch_far(const struct tm_memory *m, const struct tm_request *r)
+{
+    for (unsigned l = 0; l < r->lines && l < FETCHED; l++)
+        if (!((r->in_l0 | r->in_gl1) >> l & 1u) && !tm_cache_probe(&m->gl2, r->line[l]))
+            tm_cache_fetch(&m->mall, r->line[l]);
 }
 
 /* ---- the way back ---- */

@@ -147,8 +147,9 @@ void tm_vmem_look_up_array(const struct tm_vmem *cu, const struct tm_inst *i,
  */
 void tm_vmem_ask(const struct tm_base *b, struct tm_memory *m, unsigned cu,
                  uint64_t age, int64_t accept, struct tm_request *r);
-/* That will be soon: what of it lies in the host's memory. */
+/* That will be soon, and sooner: tags come to the host's caches. */
 void tm_vmem_fetch(const struct tm_memory *m, const struct tm_request *r);
+void tm_vmem_fetch_far(const struct tm_memory *m, const struct tm_request *r);
 /* Then it returns, in the order of the array: when it is done. .level is then why it
  * took so long.
  *

@@ -262,12 +262,14 @@ static void place(const struct tm_base *b, struct tm_memory *m,
  */
 static void fetch_next(const struct tm_memory *m, const struct tm_sent *t, size_t at)
 {
+    if (at + 3 < t->n_now)
+        __builtin_prefetch(t->now[at + 3]);
     if (at + 2 < t->n_now)
-        __builtin_prefetch(t->now[at + 2]);
+        fetch(t->now[at + 2]->request);
     if (at + 1 < t->n_now)
-        fetch(t->now[at + 1]->request);
+        tm_vmem_fetch(m, t->now[at + 1]->request);
     if (at < t->n_now)
-        tm_vmem_fetch(m, t->now[at]->request);
+        tm_vmem_fetch_far(m, t->now[at]->request);
 }
 
 void tm_sent_ask(const struct tm_base *b, struct tm_memory *m,
