@@ -355,6 +355,13 @@ void gpu_queue_compute(const struct gpu_queue *q, uint32_t out[GPU_COMPUTE_N])
                      : 0;
 }
 
+/* The worker of frames goes before others by itself. */
+static void lend(struct gpu_queue *q, bool urgent)
+{
+    if (q->config.kind != GPU_QUEUE_FRAMES)
+        gpu_thread_lend(q->thread, urgent);
+}
+
 bool gpu_queue_destroy(struct gpu_queue *q)
 {
     struct gpu *gpu = q->gpu;
@@ -364,7 +371,7 @@ bool gpu_queue_destroy(struct gpu_queue *q)
     pthread_mutex_unlock(&gpu->queue_lock);
     atomic_store(&q->stop, true);
     gpu_priority_apply(q);
-    gpu_thread_lend(q->thread, true);
+    lend(q, true);
     poke(q);
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
@@ -372,7 +379,7 @@ bool gpu_queue_destroy(struct gpu_queue *q)
     pthread_t thread = q->thread; /* the queue may go with it */
     bool stopped = pthread_timedjoin_np(thread, NULL, &end) == 0;
     if (!stopped) { /* still inside a kernel: it keeps its queue until that ends */
-        gpu_thread_lend(thread, false);
+        lend(q, false);
         pthread_detach(thread);
     }
     if (atomic_exchange(&q->left_alone, true))
@@ -407,11 +414,11 @@ void gpu_queue_activate(struct gpu_queue *q, bool active)
     atomic_store(&q->active, active);
     gpu_priority_apply(q);
     if (!active)
-        gpu_thread_lend(q->thread, true);
+        lend(q, true);
     poke(q);
     if (!active) {
         preempt(q);
-        gpu_thread_lend(q->thread, false);
+        lend(q, false);
     }
 }
 
