@@ -172,8 +172,10 @@ static rd_status make_parts(struct crew *s, unsigned parts)
         st = make_part(all, k);
     for (unsigned se = 0, k = 0; se < all->chip.n_ses; se++) {
         bool is_used = all->dispatcher[se].used;
-        s->part_of[se] = is_used ? k++ % s->n_parts : s->n_parts;
-        s->windows.of[se] = is_used ? all->part[s->part_of[se]] : NULL;
+        s->part_of[se] = is_used ? k : s->n_parts;
+        s->windows.of[se] = is_used ? all->part[k] : NULL;
+        if (is_used)
+            k = k + 1 < s->n_parts ? k + 1 : 0;
     }
     return st;
 }
