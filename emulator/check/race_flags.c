@@ -113,8 +113,8 @@ static bool makes_constant(const struct isa_inst *inst, const struct isa_opnd *o
 
 /* Does the loop from its head to the branch at last nothing but wait for what is
  * loaded? A place that stays is loaded again only if the source says so: compilers take
- * other loads out of a loop that stores nothing. */
-static bool only_waits(struct loop *l, uint64_t head, uint64_t last)
+ * other loads out of a loop that stores nothing. still: nothing goes on in it. */
+static bool only_waits(struct loop *l, uint64_t head, uint64_t last, bool still)
 {
     struct isa_inst inst;
     bool moved, stepped = false, has = false, tests = false, stays = false;
@@ -140,7 +140,20 @@ static bool only_waits(struct loop *l, uint64_t head, uint64_t last)
             moved |= inst.opnd[i].flags & ISA_OF_OUT && meet(&inst.opnd[i], where);
         }
     }
-    return has && tests && (!moved || !stepped || stays);
+    return has && tests && (!still || (!stepped && !l->private)) &&
+           (!moved || !stepped || stays);
+}
+
+/* Does the place that is loaded stay the same all through the loop? */
+static bool stays(const struct loop *l, uint64_t head, uint64_t last)
+{
+    struct isa_inst inst;
+    const struct isa_opnd *where = &l->load->opnd[1];
+    for (uint64_t at = head; at <= last && decode(l, at, &inst); at += inst.bytes)
+        for (unsigned i = 0; i < inst.n_opnds; i++)
+            if (inst.opnd[i].flags & ISA_OF_OUT && meet(&inst.opnd[i], where))
+                return false;
+    return true;
 }
 
 /* Where the branch at at goes, if it is one; 0: it is none. */
@@ -172,7 +185,7 @@ static bool is_flag(const struct ck *ck, uint64_t pc)
         isa_facts(load.op)->access != ISA_ACCESS_LOAD || isa_facts(load.op)->elems != 1)
         return false;
     twin = load;
-    uint64_t at = pc, last = pc, head = 0, end = 0;
+    uint64_t at = pc, last = pc, head = 0, end = 0, inner = 0; /* its first end */
     for (unsigned i = 0; i < AHEAD && decode(&l, at, &inst); i++, at += inst.bytes) {
         uint64_t to = target(&inst, at);
         if (!head && like_load(&inst, &load, &alias)) {
@@ -185,13 +198,17 @@ static bool is_flag(const struct ck *ck, uint64_t pc)
         }
         if (!head && does_else(&inst))
             return false;
-        if (!head && to && to <= last && to + BACK >= pc)
+        if (!head && to && to <= last && to + BACK >= pc) {
             head = to;
+            inner = at;
+        }
         if (head && to >= head && to <= (end ? end : at))
             end = at;
     }
     l.load = head <= pc ? &load : &twin;
-    return head && only_waits(&l, head, end);
+    return head &&
+           (only_waits(&l, head, end, false) ||
+            (inner < end && only_waits(&l, head, inner, true) && stays(&l, head, end)));
 }
 
 bool race_is_flag(struct ck *ck, const struct site *s)
