@@ -13,10 +13,30 @@
 #define GROUP_BUDGET   (1u << 16)
 #define GROUP_PATIENCE (1u << 20)
 #define GROUP_NAPS     64u
-/* Instructions of a turn where workgroups are mixed, and how many of those run, if none
- * of them wants others. */
-#define MIXED_BUDGET 256u
-#define MIXED_GROUPS 8u
+/* Instructions of a turn where workgroups are mixed, at least and at most, and as which
+ * each counts; how many of those run, if none of them wants others. */
+#define MIXED_SHORTEST 1
+#define MIXED_LONGEST  256
+#define MIXED_BUDGET   256u
+#define MIXED_GROUPS   8u
+
+/* A number whose bits depend on all those of n. */
+static inline uint64_t mix(uint64_t n)
+{
+    n = (n + 1) * 0x9e3779b97f4a7c15ull;
+    n = (n ^ n >> 29) * 0x94d049bb133111ebull;
+    return n >> 32;
+}
+
+/* Shortest, or twice that, four times ... to longest, each half as often as the one
+ * before, so that all take as much of the time. */
+static inline int mixed_length(uint64_t n, int shortest, int longest)
+{
+    int length = shortest;
+    for (uint64_t bits = mix(n); length < longest && bits & 1; bits >>= 1)
+        length *= 2;
+    return length;
+}
 
 struct dispatch {
     struct emu *emu;
@@ -43,7 +63,9 @@ struct dispatch {
     struct native_table *native; /* of waves that begin; NULL: they look for it */
     uint32_t *lengths;           /* of workgroups, in instructions, or NULL */
     bool puts_off;               /* its waves may put zeros off (mem/zeros.h) */
-    bool mixes;                  /* EMU_WANT_MIX, and the order matters */
+    bool may_mix;                /* EMU_WANT_MIX */
+    bool mixes;                  /* ... and the order matters */
+    bool turns_mix;              /* likewise of waves, or there are atomics of LDS */
 };
 
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */

@@ -341,7 +341,7 @@ void resident_launch(struct dispatch *dp, struct resident *r, uint64_t number)
     g->waiting = g->halted = g->asked = g->saved = 0;
     g->lds_bytes = d->lds_bytes;
     g->scratch_bytes = d->scratch_bytes;
-    g->pace = dp->mixes ? TURN_MIXED : TURN;
+    g->mixed = dp->turns_mix;
     g->turn = (unsigned)((dp->emu->config.seed * 0x9e3779b97f4a7c15ull >> 32) +
                          number * dp->emu->config.seed) %
               g->n_waves;

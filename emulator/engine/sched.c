@@ -8,8 +8,9 @@
  *     would hold.
  *     So workgroups that wait for one another make progress on a single host thread,
  *     and ones that do not run nearly one after the other.
- *     Where observers want them mixed, MIXED_GROUPS take turns of MIXED_BUDGET from the
- *     beginning; more only as said, for each GROUP_BUDGET that one has spent in turns.
+ *     Where observers want them mixed, MIXED_GROUPS take turns of many lengths in
+ *     any order, as soon as their code shows that it matters; more only as said, for
+ *     each GROUP_BUDGET that one has spent in turns.
  *  3. If the code has atomics whose result shows the order of workgroups, one thread
  *     runs them all (emu_config.unordered lifts that); everything else may run on all
  *     threads without changing any result.
@@ -55,6 +56,7 @@ struct worker {
     struct resident *idle;         /* memory to use again */
     uint64_t next, end;            /* workgroups it has taken and not started yet */
     unsigned n;
+    uint64_t turns; /* of mixed ones */
     struct emu_stats stats;
     struct op_counts *counts;
     struct zeros zeros;
@@ -181,6 +183,45 @@ static struct resident *take_first(struct worker *k)
         k->tail = &k->head;
     k->n--;
     return r;
+}
+
+/* Where they are mixed, one of the first: each is fast here and slow there. */
+static struct resident *take_mixed(struct worker *k)
+{
+    unsigned n = k->n < MIXED_GROUPS ? k->n : MIXED_GROUPS;
+    struct resident **at = &k->head, *r;
+    for (unsigned i = (unsigned)(mix(k->turns++ + k->dp->emu->config.seed) % n); i; i--)
+        at = &(*at)->next;
+    r = *at;
+    *at = r->next;
+    if (!r->next)
+        k->tail = at;
+    k->n--;
+    return r;
+}
+
+/* Code is decoded when it is first called, so whether they are mixed turns out while
+ * they run, of the first ones soon. */
+static void look_for_mix(struct dispatch *dp)
+{
+    const struct program *p = dp->programs.first;
+    if (!dp->may_mix || dp->mixes)
+        return;
+    dp->mixes = p->order_matters || p->polls;
+    dp->turns_mix = dp->mixes || p->lds_atomics;
+}
+
+/* What a turn counts as. */
+static unsigned budget_of(const struct worker *k, const struct resident *r)
+{
+    bool first = k->dp->may_mix && r->number < MIXED_GROUPS && r->spent < GROUP_BUDGET;
+    return k->dp->mixes || first ? MIXED_BUDGET : GROUP_BUDGET;
+}
+
+static unsigned mixed_budget(const struct worker *k)
+{
+    return (unsigned)mixed_length(~(k->turns + k->dp->emu->config.seed), MIXED_SHORTEST,
+                                  MIXED_LONGEST);
 }
 
 static void report_fault(struct dispatch *dp, const struct resident *r)
@@ -379,7 +420,6 @@ static void go_on_later(struct worker *k, struct resident *r, enum group_state s
 static void worker_run(struct worker *k)
 {
     struct dispatch *dp = k->dp;
-    const unsigned budget = dp->mixes ? MIXED_BUDGET : GROUP_BUDGET;
     k->tail = &k->head;
     watch_thread(k, true);
     if (dp->emu->config.count)
@@ -389,15 +429,18 @@ static void worker_run(struct worker *k)
             k->status = RD_E_TIMEOUT;
             break;
         }
+        look_for_mix(dp);
         if (!start_some(k))
             break;
-        struct resident *r = take_first(k);
+        struct resident *r = dp->mixes ? take_mixed(k) : take_first(k);
         if (r->number > atomic_load(&dp->fault_limit)) {
             inspect(dp, r);
             retire(k, r);
             continue;
         }
-        enum group_state state = group_run(r, budget);
+        unsigned budget = budget_of(k, r);
+        r->group.mixed = dp->turns_mix;
+        enum group_state state = group_run(r, dp->mixes ? mixed_budget(k) : budget);
         if (k->puts_off)
             settle_zeros(k, r);
         if (state == GROUP_STANDS)
@@ -578,8 +621,7 @@ static rd_status run_prepared(struct dispatch *dp)
     watch_begin(dp);
     dp->max_resident = dispatch_resident_limit(dp, threads);
     dp->puts_off = puts_zeros_off(dp);
-    dp->mixes = dp->observation && dp->observation->want & EMU_WANT_MIX &&
-                (dp->programs.first->order_matters || dp->programs.first->polls);
+    dp->may_mix = dp->observation && dp->observation->want & EMU_WANT_MIX;
     if (!dp->observation) /* else each wave looks for its own */
         dp->native = first_table(dp);
     st = run_threads(dp, threads);

@@ -60,9 +60,17 @@ static bool asks_for_code(struct wave *w)
 
 /* ---- whose turn ------------------------------------------------------------------ */
 
+/* Waves are fast here and slow there, so that each may come before each other one
+ * somewhere: by who it is and how far, so that runs are alike. */
+static int mixed_turn(const struct wave *w)
+{
+    uint64_t who = w->group->number * 32 + w->info.wave + w->emu->config.seed;
+    return mixed_length(w->n_insts + (mix(who) << 32), TURN_SHORTEST, TURN);
+}
+
 static void turn_begin(struct wave *w)
 {
-    w->turn = w->group->pace;
+    w->turn = w->group->mixed ? mixed_turn(w) : TURN;
     w->turn_began = w->n_insts;
     w->stop = STOP_NONE;
     w->group->running = w;

@@ -275,6 +275,8 @@ void predecode_memory(struct ctx *c, struct uop *u, const struct sem_entry *e)
     bool ds = enc == ISA_ENC_DS, store = is_store(c);
     if (e->kind == SEM_ATOMIC && !ds)
         note_order(c, c->inst->op);
+    else if (e->kind == SEM_ATOMIC)
+        c->p->lds_atomics = true;
     else if (!ds && !store && c->inst->flags & ISA_M_GLC)
         c->p->polls = true;
     if (e->kind == SEM_ATOMIC)

@@ -207,9 +207,9 @@ _Static_assert(sizeof(struct uop) == 64, "a micro-op is one cache line");
  * side by side stay together: neighbours touch neighbouring lines at nearly the same
  * time, which the host's caches reward (streams run at half the speed if they do not).
  * All else costs 1: what waves compute is best left in the host's registers. */
-#define TURN        4096
-#define TURN_MIXED  256 /* EMU_WANT_MIX */
-#define TURN_ACCESS 128u
+#define TURN          4096
+#define TURN_SHORTEST 32 /* EMU_WANT_MIX: from this, or twice, ... to TURN */
+#define TURN_ACCESS   128u
 
 /* Rows of wave.temp */
 enum {

@@ -101,7 +101,7 @@ struct workgroup {
     unsigned turn;        /* the first wave that may be next, up to n_waves */
     struct wave *running; /* whose turn it is */
     uint64_t left;        /* instructions until other workgroups run */
-    int pace;             /* of its waves' turns: TURN, or TURN_MIXED */
+    bool mixed;           /* its waves' turns are of TURN_LENGTHS, not TURN */
     uint32_t naps;        /* its waves' since others have run */
     struct emu_fault fault;
     struct emu_fault cause; /* of the last entry into a trap handler */

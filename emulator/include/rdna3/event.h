@@ -148,8 +148,8 @@ static inline uint32_t emu_reg_values(const struct emu_reg *r, uint32_t lanes)
 /* EMU_WANT_GLANCE 4u: glance.h */
 #define EMU_WANT_ROWS 8u /* of a stepper alone: emu_event.row */
 /* Where atomics or loads past the caches show the order of workgroups several run
- * beside one another, each wave a little at a time, as on the chip; else one mostly
- * runs after the other. */
+ * beside one another, as on the chip; else one mostly runs after the other. There, and
+ * where LDS has atomics, waves have turns of many lengths. */
 #define EMU_WANT_MIX 16u
 
 /* Any function may be NULL. Calls of one emulator never overlap, in no matter how many

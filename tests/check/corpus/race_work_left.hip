@@ -6,7 +6,7 @@ __global__ void work(int *next, int *result)
     int k;
     if (threadIdx_x)
         return;
-    while ((k = atomicAdd(next, 1)) < 8) {
+    while ((k = atomicAdd(next, 1)) < 16) {
         result[k % 4] += k + 1; // BUG: race CUT
         // FIX: result[k] += k + 1;
     }
