@@ -101,7 +101,7 @@ struct workgroup {
     unsigned turn;        /* the first wave that may be next, up to n_waves */
     struct wave *running; /* whose turn it is */
     uint64_t left;        /* instructions until other workgroups run */
-    bool mixed;           /* its waves' turns are of TURN_LENGTHS, not TURN */
+    bool mixed;           /* its waves' turns are of many lengths, TURN at most */
     uint32_t naps;        /* its waves' since others have run */
     struct emu_fault fault;
     struct emu_fault cause; /* of the last entry into a trap handler */
