@@ -232,10 +232,21 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
 struct tm_engine;
 
 /* recorder.c: record the run that follows, if the program is to be recorded and no
- * other queue's dispatch is; true: cp_record_end must come after it. */
+ * other queue's dispatch is; true: cp_record_end must come after it. t NULL: somebody
+ * else observes it, so it is not. */
 bool cp_record_begin(struct gpu_queue *q, const struct emu_dispatch *d,
                      struct tm_engine *t);
 void cp_record_end(void);
+
+/* trace.c: take a thread trace of the run that follows, if the program wants one; true:
+ * cp_trace_end must come after it. */
+struct cp_trace {
+    struct tl_writer *writer;
+    int fd;
+    char path[32];
+};
+bool cp_trace_begin(struct gpu_queue *q, struct tm_engine *t, struct cp_trace *out);
+void cp_trace_end(struct gpu_queue *q, struct cp_trace *t);
 
 /* cores.c: before a dispatch runs, and behind it: what waves stand at if it fails. */
 void cp_cores_begin(struct gpu_queue *q, struct emu *emu, struct emu_dispatch *d);

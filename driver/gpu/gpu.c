@@ -46,6 +46,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     pthread_mutex_init(&gpu->opcode_lock, NULL);
     pthread_mutex_init(&gpu->space_lock, NULL);
     pthread_mutex_init(&gpu->spinners.lock, NULL);
+    gpu_trace_init(&gpu->trace);
     if (regs_init(&gpu->regs) != RD_OK) {
         free(gpu);
         return RD_E_NOMEM;

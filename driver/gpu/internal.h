@@ -117,6 +117,19 @@ struct gpu_checks {
     _Atomic uint64_t mailboxes, mailbox_bytes; /* gpu_mailboxes */
 };
 
+/* trace.c */
+#define GPU_TRACE_REGS  0xd9e8u /* SQ_THREAD_TRACE_BUF0_BASE, and those behind it */
+#define GPU_TRACE_COUNT 16u
+struct gpu_trace_se {
+    uint32_t reg[GPU_TRACE_COUNT];
+    uint64_t bytes; /* in the buffer */
+};
+struct gpu_trace {
+    pthread_mutex_t lock; /* taken last but gpu.vm's */
+    struct gpu_trace_se se[BOARD_SE];
+    bool told; /* that traces are empty */
+};
+
 /* cores.c */
 struct gpu_cores {
     const char *folder; /* where core files go; NULL: nowhere */
@@ -143,6 +156,7 @@ struct gpu {
     pthread_mutex_t space_lock;    /* the table */
     struct vm *spaces[GPU_SPACES]; /* of a board: their emulators, made when needed */
     struct gpu_regs regs;
+    struct gpu_trace trace;
 
     pthread_mutex_t queue_lock; /* table and poller; never held while a packet runs */
     _Atomic unsigned running;   /* dispatches */
@@ -235,6 +249,12 @@ void gpu_look_serve(struct gpu *gpu);
 void gpu_hostfault_init(struct gpu *gpu);
 struct gpu *gpu_of_process(void);                    /* NULL: none has a queue yet */
 void gpu_worker_name(uint32_t queue, char name[16]); /* of a queue's threads */
+
+/* trace.c: registers of thread traces, which a board's GPU has, too. */
+void gpu_trace_init(struct gpu_trace *trace);
+bool gpu_trace_has(uint32_t reg);
+uint32_t gpu_trace_read(struct gpu *gpu, uint32_t reg);
+void gpu_trace_write(struct gpu *gpu, uint32_t reg, uint32_t value);
 
 /* clock.c, for the simulated clock: a queue starts to work (its time is the result),
  * has stopped, has got so far. */

@@ -83,7 +83,7 @@ bool cp_record_begin(struct gpu_queue *q, const struct emu_dispatch *d,
 {
     if (!q->gpu->timeline)
         return false;
-    bool mine = pthread_mutex_trylock(&recorder.lock) == 0;
+    bool mine = t && pthread_mutex_trylock(&recorder.lock) == 0;
     if (!mine || !take_turn(q->gpu)) {
         if (mine)
             pthread_mutex_unlock(&recorder.lock);

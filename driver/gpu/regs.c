@@ -122,7 +122,7 @@ uint32_t reg_look(struct gpu *gpu, struct reg_page *queue, uint32_t reg)
     if (!p)
         return 0;
     const struct reg_row *row = row_of(p, reg);
-    if (gpu->host.board && p != queue)
+    if (gpu->host.board && p != queue && !gpu_trace_has(reg))
         return gpu->host.board->reg_read(gpu->host.ctx, reg);
     return row->read ? row->read(gpu, reg) : atomic_load(&p->value[reg % REG_PAGE]);
 }
@@ -141,7 +141,7 @@ void reg_write(struct gpu *gpu, struct reg_page *queue, uint32_t reg, uint32_t v
     if (!p)
         return;
     const struct reg_row *row = row_of(p, reg);
-    if (gpu->host.board && p != queue) {
+    if (gpu->host.board && p != queue && !gpu_trace_has(reg)) {
         gpu->host.board->reg_write(gpu->host.ctx, reg, value);
         return;
     }

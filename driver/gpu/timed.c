@@ -115,12 +115,16 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
     p.engine = t;
     atomic_store(&q->watch.threads, 1);
     (void)go_on(&p, 0); /* make way before it begins; a cancelled run ends soon */
-    bool recorded = st == RD_OK && cp_record_begin(q, d, t);
+    struct cp_trace trace;
+    bool traced = st == RD_OK && cp_trace_begin(q, t, &trace);
+    bool recorded = st == RD_OK && cp_record_begin(q, d, traced ? NULL : t);
     if (st == RD_OK)
         st = tm_run(t, emu, d, fault, stats);
     atomic_store(&q->watch.threads, 0);
     if (recorded)
         cp_record_end();
+    if (traced)
+        cp_trace_end(q, &trace);
     if (t) {
         uint64_t ticks = ticks_of(gpu, tm_span_cycles(t));
         count(q, d, ticks);

@@ -30,6 +30,7 @@ struct sqtt {
     struct packet *packet;
     size_t n, cap;
     bool failed;
+    unsigned without;
     /* the stream */
     int64_t now;
     unsigned held; /* a nibble, if half */
@@ -93,8 +94,15 @@ static void put_packet(struct sqtt *s, const struct packet *p)
 
 /* ---- packets --------------------------------------------------------------------- */
 
+/* Bits of TOKEN_EXCLUDE. */
+static const uint8_t token[] = {
+    [P_WAVEEND] = 4,   [P_WAVESTART] = 4, [P_INST] = 8,   [P_VALU] = 2,
+    [P_IMMEDIATE] = 5, [P_ALUEXEC] = 1,   [P_MEMEXEC] = 0};
+
 static void add(struct sqtt *s, enum kind kind, int64_t t, uint64_t bits)
 {
+    if (s->without >> token[kind] & 1u)
+        return;
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 4096;
         struct packet *bigger = realloc(s->packet, cap * sizeof *bigger);
@@ -234,10 +242,10 @@ static int by_time(const void *a, const void *b)
 }
 
 rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
-                        const struct tl_simd *simd, FILE *f)
+                        const struct tl_simd *simd, unsigned without, FILE *f)
 {
     const struct tl_dispatch *d = &tl->dispatch[dispatch];
-    struct sqtt s = {.f = f, .mhz = d->machine.sclk_mhz};
+    struct sqtt s = {.f = f, .mhz = d->machine.sclk_mhz, .without = without};
     for (size_t i = 0; i < d->n_waves; i++) {
         const struct tl_wave *w = &tl->wave[d->first_wave + i];
         if (w->se == simd->se)

@@ -240,10 +240,12 @@ RD_CHECKED rd_status tl_write_chrome(const struct timeline *tl,
  * starts and ends of all its waves, instructions of one SIMD, times in shader clocks
  * from the dispatch's beginning, 100 MHz clock marks.
  *
- * simd  whose instructions
+ * simd     whose instructions
+ * without  what is left out: SQ_THREAD_TRACE_TOKEN_MASK's TOKEN_EXCLUDE; 0: nothing
  */
 RD_CHECKED rd_status tl_write_sqtt(const struct timeline *tl, size_t dispatch,
-                                   const struct tl_simd *simd, FILE *f);
+                                   const struct tl_simd *simd, unsigned without,
+                                   FILE *f);
 
 /* The same of every shader engine that had waves, in the container of Radeon GPU
  * Profiler (.rgp), with the machine and the code.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tinygrad.sh: unmodified tinygrad from PyPI on the mock, with PM4 and with AQL queues, and
-# the control. SPDX-License-Identifier: MIT
+# tinygrad.sh: unmodified tinygrad from PyPI on the mock, with PM4 and with AQL queues,
+# thread traces, and the control. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../driver/clients.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 venv=${RDNA3_CLIENTS:-/tmp/clients}/tinygrad
@@ -22,5 +22,8 @@ suite="$here/programs/tinygrad_suite.py"
 check 'tinygrad, PM4 queues' 'jit ok' run -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
 check 'tinygrad, AQL queues' 'jit ok' run -- env AMD_AQL=1 'DEV=KFD+AMD:LLVM' "$python" "$suite"
 check 'tinygrad ran waves' ' [1-9][0-9]* waves' run --stats -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
+trace() { run "$@" -- env SQTT=1 PROFILE=1 SQTT_BUFFER_SIZE=4 'DEV=KFD+AMD:LLVM' "$python" "$here/programs/tinygrad_trace.py"; }
+check 'thread traces, read by tinygrad' 'traces ok' trace --timing
+check_fails 'thread traces without times' trace
 check_fails 'tinygrad without execution' run --no-execute -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
 finish

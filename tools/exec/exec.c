@@ -438,8 +438,8 @@ static void print_unrecorded(const struct gshared *shared)
         n += atomic_load(&shared->procs[i].gpu.unrecorded);
     if (n)
         fprintf(stderr,
-                "rdna3: %" PRIu64 " dispatches that ran beside a recorded one are not "
-                "in the timeline\n",
+                "rdna3: %" PRIu64 " dispatches that ran beside a recorded one, or of "
+                "which the program took a thread trace, are not in the timeline\n",
                 n);
 }
 

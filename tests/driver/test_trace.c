@@ -1,0 +1,233 @@
+/* test_trace.c: thread traces that a program takes by registers, decoded.
+ *
+ * usage: test_trace [untimed]
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../suite.h"
+#include "config.h"
+#include "mock.h"
+#include "pm4.h"
+#include "sqtt.h"
+
+#define LO(p)    ((uint32_t)(uintptr_t)(p))
+#define HI(p)    ((uint32_t)((uint64_t)(uintptr_t)(p) >> 32))
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+enum reg {
+    COMPUTE_THREAD_TRACE_ENABLE = 0x2e1e,
+    GRBM_GFX_INDEX = 0xc200,
+    BUF0_BASE = 0xd9e8,
+    BUF0_SIZE = 0xd9e9,
+    CTRL = 0xd9ec,
+    MASK = 0xd9ed,
+    TOKEN_MASK = 0xd9ee,
+    WPTR = 0xd9ef,
+    STATUS = 0xd9f4,
+};
+
+enum { ENGINES = 6, ROOM = 65536, WRITE_ERROR = 1 << 24 };
+#define EVERYWHERE   (1u << 31 | 1u << 30 | 1u << 29)
+#define ENGINE(se)   (1u << 30 | (uint32_t)(se) << 16)
+#define COMPUTE      (1u << 16)
+#define INSTRUCTIONS 0x127u /* of TOKEN_EXCLUDE, and when they execute */
+#define TO_MEMORY    (5u << 8)
+
+/* s_mov_b32 s4, 0; v_mov_b32 v0, s4; s_endpgm */
+static const uint32_t code[] = {0xbe840080, 0x7e000204, 0xbfb00000, 0xbf9f0000};
+
+static uint32_t *mem; /* fence, what registers read */
+static uint8_t *text, *buffer;
+static struct mock_queue queue;
+static uint32_t fences;
+
+static void set(uint32_t reg, uint32_t value)
+{
+    bool own = reg < PM4_UCONFIG_BASE;
+    const uint32_t p[] = {PM4_HEADER(own ? PM4_SET_SH_REG : PM4_SET_UCONFIG_REG, 2),
+                          reg - (uint32_t)(own ? PM4_SH_BASE : PM4_UCONFIG_BASE),
+                          value};
+    mock_submit(&queue, p, COUNT(p));
+}
+
+static void dispatch(void)
+{
+    mock_dispatch(&queue, text, mem, mem, ++fences);
+    ck_assert(mock_wait32(mem, fences));
+}
+
+static uint32_t get(uint32_t reg)
+{
+    const uint32_t p[] = {PM4_HEADER(PM4_COPY_DATA, 5),
+                          TO_MEMORY | 4,
+                          reg,
+                          0,
+                          LO(mem + 1),
+                          HI(mem + 1),
+                          PM4_HEADER(PM4_WRITE_DATA, 4),
+                          TO_MEMORY,
+                          LO(mem),
+                          HI(mem),
+                          ++fences};
+    mock_submit(&queue, p, COUNT(p));
+    ck_assert(mock_wait32(mem, fences));
+    return mem[1];
+}
+
+/* Begin traces of all engines, each with a buffer of its own. */
+static void begin(uint32_t bytes, uint32_t without)
+{
+    memset(buffer, 0xff, (size_t)ENGINES * ROOM);
+    for (unsigned se = 0; se < ENGINES; se++) {
+        uint64_t page = (uintptr_t)(buffer + (size_t)se * ROOM) >> 12;
+        set(GRBM_GFX_INDEX, ENGINE(se));
+        set(BUF0_SIZE, (uint32_t)(page >> 32) | bytes >> 12 << 8);
+        set(BUF0_BASE, (uint32_t)page);
+        set(MASK, COMPUTE);
+        set(TOKEN_MASK, without);
+        set(CTRL, 1);
+    }
+    set(GRBM_GFX_INDEX, EVERYWHERE);
+    set(COMPUTE_THREAD_TRACE_ENABLE, 1);
+}
+
+static void end(void)
+{
+    set(COMPUTE_THREAD_TRACE_ENABLE, 0);
+    set(GRBM_GFX_INDEX, EVERYWHERE);
+    set(CTRL, 0);
+}
+
+/* Bytes in an engine's buffer, as the program finds them out. */
+static uint32_t written(unsigned se)
+{
+    uint64_t start = (uintptr_t)(buffer + (size_t)se * ROOM);
+    set(GRBM_GFX_INDEX, ENGINE(se));
+    return ((get(WPTR) - (uint32_t)(start / 32)) & 0x1fffffff) * 32;
+}
+
+/* Packets of a kind, in the traces of all engines. */
+static unsigned packets(enum sqtt_kind kind)
+{
+    unsigned n = 0;
+    for (unsigned se = 0; se < ENGINES; se++) {
+        struct sqtt_reader r = {.data = buffer + (size_t)se * ROOM,
+                                .bytes = written(se)};
+        struct sqtt_packet p;
+        while (sqtt_next(&r, &p))
+            n += p.kind == kind;
+    }
+    return n;
+}
+
+START_TEST(two_waves)
+{
+    begin(ROOM, 0);
+    ck_assert_uint_eq(written(0), 0);
+    dispatch();
+    end();
+    ck_assert_uint_eq(get(STATUS), 0);
+    ck_assert_uint_eq(packets(SQTT_HEADER), ENGINES);
+    ck_assert_uint_eq(packets(SQTT_WAVE_START), 2);
+    ck_assert_uint_eq(packets(SQTT_WAVE_END), 2);
+    ck_assert_uint_ge(packets(SQTT_VALU), 1);
+    uint32_t bytes = written(0);
+    ck_assert_uint_gt(bytes, 0);
+    ck_assert_uint_eq(buffer[bytes], 0xff); /* what lies behind is left alone */
+    dispatch();                             /* that nobody traces */
+    ck_assert_uint_eq(written(0), bytes);
+}
+END_TEST
+
+START_TEST(two_dispatches)
+{
+    begin(ROOM, 0);
+    dispatch();
+    dispatch();
+    end();
+    ck_assert_uint_eq(packets(SQTT_HEADER), ENGINES);
+    ck_assert_uint_eq(packets(SQTT_WAVE_START), 4);
+}
+END_TEST
+
+START_TEST(left_out)
+{
+    begin(ROOM, INSTRUCTIONS);
+    dispatch();
+    end();
+    ck_assert_uint_eq(packets(SQTT_WAVE_START), 2);
+    ck_assert_uint_eq(packets(SQTT_VALU) + packets(SQTT_INST), 0);
+    begin(ROOM, 0);
+    set(MASK, 0); /* of every engine: no compute waves */
+    dispatch();
+    end();
+    for (unsigned se = 0; se < ENGINES; se++)
+        ck_assert_uint_eq(written(se), 0);
+}
+END_TEST
+
+/* A buffer that is full stays so; one that is not there is told. */
+START_TEST(full)
+{
+    begin(4096, 0);
+    for (unsigned i = 0; i < 160; i++)
+        dispatch();
+    end();
+    ck_assert_uint_eq(written(0), 4096);
+    ck_assert_uint_eq(buffer[4096], 0xff);
+    begin(ROOM, 0);
+    set(BUF0_BASE, 1);
+    set(BUF0_SIZE, 1 << 8);
+    dispatch();
+    end();
+    set(GRBM_GFX_INDEX, ENGINE(0));
+    ck_assert_uint_eq(get(STATUS), WRITE_ERROR);
+    ck_assert_uint_eq(get(WPTR), 4096 / 32);
+    begin(ROOM, 0);
+    end();
+    ck_assert_uint_eq(get(STATUS), 0);
+}
+END_TEST
+
+/* Without a timing model there are no times, and so no tokens. */
+START_TEST(empty)
+{
+    begin(ROOM, 0);
+    dispatch();
+    end();
+    for (unsigned se = 0; se < ENGINES; se++)
+        ck_assert_uint_eq(written(se), 0);
+    ck_assert_ptr_nonnull(strstr(mock_line, "empty without --timing"));
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    bool timed = argc < 2 || strcmp(argv[1], "untimed") != 0;
+    if (timed)
+        setenv(FRONT_ENV_TIMING, "2482", 1);
+    mock_begin();
+    mem = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
+    text = mock_buffer(4096, KFD_IOC_ALLOC_MEM_FLAGS_VRAM, NULL);
+    buffer = mock_buffer((uint64_t)ENGINES * ROOM, KFD_IOC_ALLOC_MEM_FLAGS_GTT, NULL);
+    memcpy(text, code, sizeof code);
+    mock_queue_create(&queue, KFD_IOC_QUEUE_TYPE_COMPUTE, 65536);
+    Suite *s = suite_create("trace");
+    TCase *t = tcase_create(timed ? "timed" : "untimed");
+    tcase_set_timeout(t, 60);
+    if (timed) {
+        tcase_add_test(t, two_waves);
+        tcase_add_test(t, two_dispatches);
+        tcase_add_test(t, left_out);
+        tcase_add_test(t, full);
+    } else {
+        tcase_add_test(t, empty);
+    }
+    suite_add_tcase(s, t);
+    int status = suite_run_here(s);
+    mock_queue_destroy(&queue);
+    mock_end();
+    return status;
+}
