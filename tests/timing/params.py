@@ -2,6 +2,7 @@
 kernel here that takes another time, or counts other things, when it is changed.
 
 usage: params.py RDNA3 MIXED.s"""
+import json
 import os
 import re
 import subprocess
@@ -90,6 +91,8 @@ CASES = [ # name, microbenchmark, trips, settings of all runs; cheap ones first
                           setup="s_mov_b64 s[22:23], s[4:5]\n\t" + micro.STREAM, mask=micro.ALL, buffer=12 << 20), 2, []),
 ]
 
+IMPOSSIBLE = [["mall_bytes=549755813888", "mall_ways=1"], ["tlb_page_bytes=1"], ["tlb_page_bytes=4095"]]
+
 
 def run(command, out, settings):
     for s in settings:
@@ -111,6 +114,22 @@ def changed(runs, base, out, name, value):
                 if got is not None and got != base[label]:
                     return label
     return None
+
+
+def survives(command, out):
+    """Machines that cannot be are refused; numbers of units have no fractions."""
+    for settings in IMPOSSIBLE:
+        got, error = run(command, out, settings)
+        if got is not None or "error: " not in error:
+            print("not refused:", *settings, error)
+            return False
+    whole, _ = run(command, out, ["arrays_per_se=1", "wgps_per_array=2"])
+    for settings in ["arrays_per_se=1.5", "wgps_per_array=2.5"], ["arrays_per_se=1.9", "wgps_per_array=2.2"]:
+        got, error = run(command, out, settings)
+        if got is None or json.loads(got)["span_cycles"] != json.loads(whole)["span_cycles"]:
+            print("no such machine:", *settings, error)
+            return False
+    return True
 
 
 def main():
@@ -138,6 +157,7 @@ def main():
             if run(command, out, settings)[0] != base[label]:
                 print(label, "differs between two runs")
                 failed = 1
+        failed |= not survives(runs[0][1], out)
         by = {}
         for name, value in known:
             label = changed(runs, base, out, name, value)

@@ -54,6 +54,25 @@ START_TEST(impossible_machines_are_refused)
     config.first_se = TM_MAX_SES;
     ck_assert_int_eq(tm_create(&config, &t), RD_E_RANGE);
     ck_assert_ptr_null(t);
+    config = (struct tm_config){.sclk_mhz = 2000};
+    ck_assert_int_eq(tm_create(&config, &t), RD_OK);
+    ck_assert_int_eq(tm_set(t, "tlb_page_bytes", 1), RD_E_RANGE);
+    ck_assert_int_eq(tm_set(t, "tlb_page_bytes", 4095), RD_E_RANGE);
+    ck_assert_int_eq(tm_set(t, "tlb_page_bytes", 4096), RD_OK);
+    ck_assert_int_eq(tm_set(t, "mall_ways", 4294967312.), RD_E_RANGE); /* 2^32 + 16 */
+    tm_destroy(t);
+}
+END_TEST
+
+/* A cache whose sets have no numbers would be a smaller one, or none. */
+START_TEST(caches_that_are_too_large_are_refused)
+{
+    struct tm_cache c = {.sets = 0};
+    ck_assert_int_eq(tm_cache_create(&c, UINT64_C(1) << 32, 1), RD_E_RANGE);
+    ck_assert_int_eq(tm_cache_create(&c, (UINT64_C(1) << 32) + 8, 1), RD_E_RANGE);
+    ck_assert_int_eq(tm_cache_create(&c, UINT64_C(1) << 29, 1), RD_E_RANGE);
+    ck_assert_int_eq(tm_cache_create(&c, UINT64_C(1) << 33, 16), RD_E_RANGE);
+    ck_assert_ptr_null(c.memory);
 }
 END_TEST
 
@@ -343,6 +362,7 @@ int main(void)
     tcase_add_test(tests, parameters_have_unit_effect_and_source);
     tcase_add_test(tests, parameters_can_be_set);
     tcase_add_test(tests, impossible_machines_are_refused);
+    tcase_add_test(tests, caches_that_are_too_large_are_refused);
     tcase_add_test(tests, canonical_pages_are_distinct);
     tcase_add_test(tests, lines_are_looked_up_once_they_have_a_place);
     tcase_add_test(tests, caches_replace_the_least_recently_used);

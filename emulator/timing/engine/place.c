@@ -82,7 +82,8 @@ rd_status tm_machine_create(struct tm_engine *t)
     struct tm_chip *c = &t->chip;
     const struct tm_params *p = &c->b.p;
     c->n_ses = (unsigned)p->shader_engines;
-    c->wgps_per_se = (unsigned)(p->arrays_per_se * p->wgps_per_array);
+    c->wgps_per_se =
+        (unsigned)(PARAM(&c->b, arrays_per_se) * PARAM(&c->b, wgps_per_array));
     c->code.warm = t->config.warm_code;
     c->wgps = calloc((size_t)c->n_ses * c->wgps_per_se, sizeof *c->wgps);
     if (!c->wgps)

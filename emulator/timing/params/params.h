@@ -9,7 +9,7 @@
 
 #include "status.h"
 
-/* The largest machine that the engine's arrays hold. */
+/* The largest machine that the engine's arrays hold, and what it cannot go below. */
 enum {
     TM_MAX_ARRAYS = 2,
     TM_MAX_WGPS = 8, /* per array */
@@ -17,6 +17,8 @@ enum {
     TM_MAX_CHANNELS = 64,
     TM_MAX_BANKS = 64,
     TM_SHORT_QUEUE = 16,
+    TM_MAX_WAYS = UINT16_MAX,
+    TM_LEAST_PAGE = 4096, /* bytes: what one translation reaches at least */
 };
 
 /* All values are doubles, so that one table describes them. */

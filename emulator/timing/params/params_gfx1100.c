@@ -41,14 +41,18 @@ const struct tm_param *tm_param(size_t index)
     return &table[index];
 }
 
-/* What the engine's arrays hold. */
+/* What the engine's arrays hold, and what it divides by. */
 static const struct {
     const char *name;
-    double most;
-} limits[] = {{"shader_engines", TM_MAX_SES},    {"arrays_per_se", TM_MAX_ARRAYS},
-              {"wgps_per_array", TM_MAX_WGPS},   {"slots_per_simd", TM_MAX_SLOTS},
-              {"gl2_channels", TM_MAX_CHANNELS}, {"lds_banks", TM_MAX_BANKS},
-              {"salu_queue", TM_SHORT_QUEUE}};
+    double least, most;
+} limits[] = {
+    {"shader_engines", 1, TM_MAX_SES},    {"arrays_per_se", 1, TM_MAX_ARRAYS},
+    {"wgps_per_array", 1, TM_MAX_WGPS},   {"slots_per_simd", 1, TM_MAX_SLOTS},
+    {"gl2_channels", 1, TM_MAX_CHANNELS}, {"lds_banks", 1, TM_MAX_BANKS},
+    {"salu_queue", 1, TM_SHORT_QUEUE},    {"icache_ways", 1, TM_MAX_WAYS},
+    {"scache_ways", 1, TM_MAX_WAYS},      {"l0_ways", 1, TM_MAX_WAYS},
+    {"gl1_ways", 1, TM_MAX_WAYS},         {"gl2_ways", 1, TM_MAX_WAYS},
+    {"mall_ways", 1, TM_MAX_WAYS},        {"tlb_page_bytes", TM_LEAST_PAGE, INFINITY}};
 
 static bool possible(const struct tm_param *param, double value)
 {
@@ -58,7 +62,8 @@ static bool possible(const struct tm_param *param, double value)
     if (param->value >= 1 && value < 1 && !time) /* sizes and counts */
         return false;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-        if (strcmp(limits[i].name, param->name) == 0 && value > limits[i].most)
+        if (strcmp(limits[i].name, param->name) == 0 &&
+            (value < limits[i].least || value > limits[i].most))
             return false;
     return true;
 }

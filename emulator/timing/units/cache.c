@@ -103,10 +103,13 @@ rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
         return RD_E_RANGE;
     c->ways = ways;
     c->stride = (ways + 7u) / 8u * 8u;
-    c->sets = (uint32_t)(lines / ways ? lines / ways : 1);
     size_t words = head_words(c) + link_words(c) + 2 * (size_t)ways,
            line = HOST_LINE / 8;
     c->words = (words + line - 1) / line * line;
+    uint64_t sets = lines / ways ? lines / ways : 1;
+    if (sets > UINT32_MAX / c->words) /* tm_cache_place */
+        return RD_E_RANGE;
+    c->sets = (uint32_t)sets;
     if (!give_memory(c, c->sets * c->words * sizeof *c->set))
         return RD_E_NOMEM;
     c->last_set = c->set;

@@ -26,6 +26,8 @@ struct tm_cache {
     uint64_t hits, misses;
 };
 
+/* Zero c first. Returns RD_E_RANGE if it would be more than 32 GiB of the host's
+ * memory, or for what is no cache; RD_E_NOMEM. */
 RD_CHECKED rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways);
 void tm_cache_destroy(struct tm_cache *c);
 

@@ -10,13 +10,13 @@
 
 #include "mem.h"
 
-#include <stdlib.h>
-
 #define LINE          128u
 #define FETCHED       4u /* lines of a request, ahead */
 #define LINES_OF_PAGE (TM_HOST_PAGE / LINE)
 /* Code has lines of its own in the GL2, above all data. */
 #define CODE_LINES (UINT64_C(1) << 40)
+
+_Static_assert(TM_LEAST_PAGE == TM_HOST_PAGE, "buffers begin at translations");
 
 /* ---- translations that are kept ---- */
 
