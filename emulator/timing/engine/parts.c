@@ -122,12 +122,12 @@ static void all_do(struct tm_windows *windows, tm_windows_job *job)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void begin_threads(struct crew *s, unsigned threads)
+static void begin_threads(struct crew *s)
 {
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->begins, NULL);
     pthread_cond_init(&s->over, NULL);
-    s->looks = sysconf(_SC_NPROCESSORS_ONLN) < (long)threads ? 0 : LOOKS + YIELDS;
+    s->looks = sysconf(_SC_NPROCESSORS_ONLN) < (long)s->n_parts ? 0 : LOOKS + YIELDS;
     while (s->helpers + 1 < s->n_parts &&
            pthread_create(&s->helper[s->helpers], NULL, help, s) == 0)
         s->helpers++; /* with fewer it takes longer */
@@ -265,7 +265,7 @@ rd_status tm_run_parts(struct tm_engine *all, unsigned threads)
     if (st == RD_OK)
         st = make_parts(s, parts);
     if (st == RD_OK) {
-        begin_threads(s, threads);
+        begin_threads(s);
         st = tm_windows_run(&s->windows);
         end_threads(s);
     }
