@@ -90,14 +90,18 @@ static void give_back(struct tm_sent *t, struct tm_request *r)
 static bool grow(struct tm_sent *t)
 {
     size_t room = t->room ? 2 * t->room : 256;
-    struct tm_sent_op *bigger = realloc(t->op, room * sizeof *bigger);
+    struct tm_sent_op *bigger = aligned_alloc(HOST_LINE, room * sizeof *bigger);
     struct tm_sent_op **more = realloc(t->now, room * sizeof *more);
-    t->op = bigger ? bigger : t->op;
     t->now = more ? more : t->now;
     if (!bigger || !more) {
+        free(bigger);
         t->lost = true;
         return false;
     }
+    if (t->n)
+        memcpy(bigger, t->op, t->n * sizeof *bigger);
+    free(t->op);
+    t->op = bigger;
     t->room = room;
     return true;
 }
@@ -169,11 +173,15 @@ static int64_t first_of(const struct tm_sent *t, int64_t from)
     return first;
 }
 
-/* What of a request most have. */
+_Static_assert(offsetof(struct tm_request, half) == HOST_LINE,
+               "what tm_vmem_ask looks at lies on one line");
+_Static_assert(sizeof(struct tm_sent_op) == HOST_LINE, "and what is sent");
+
+/* What of a request most have: a request begins with one of the host's lines. */
 static void fetch(struct tm_request *r)
 {
     __builtin_prefetch(r, 1);
-    __builtin_prefetch(&r->groups, 1);
+    __builtin_prefetch(r->line, 1);
     __builtin_prefetch(r->found, 1);
 }
 
