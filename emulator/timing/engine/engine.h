@@ -127,15 +127,16 @@ struct tm_totals {
     uint64_t waves, resident, peak_waves, flops;
 };
 
-/* A run, or the part of it that is one shader engine's (parts.c): what the others have
- * no business with is its own, the rest, below, is of all. */
+/* A run, or the part of it that is some shader engines' (parts.c): what the others have
+ * no business with is its own, the rest, below, is of all. In a part chip.se[] are
+ * dead copies, good only for where WGPs are: GL1s and what is sent are those of all. */
 struct tm_engine {
     struct tm_engine *all; /* the run: itself, if it is not divided */
     unsigned number;       /* of the part */
     bool alone;            /* no other part runs beside what it does now */
     struct tm_config config;
     struct tm_executed executed; /* where config.whole points to */
-    struct tm_chip chip;         /* clock, counts, instructions sent */
+    struct tm_chip chip;         /* clock, counts; of all: engines */
     struct emu_stepper *stepper;
     struct emu_event plain; /* of what is executed later */
     struct emu_event load;  /* of a load from LDS that is */

@@ -1,11 +1,11 @@
 /* parts.c: a run in parts, each of some shader engines, by several threads.
  *
  * What WGPs do by themselves in a window (windows.c) the parts do at the same time, one
- * thread a part at a time, and there are as many as threads: what an instruction costs
- * is counted by part, and would not fit a core's caches by engine; what they stop at is
- * taken by one thread, and memory is asked between windows. Must not know what an event
- * means. Invariant: cycles are those of a run in one part, whatever the number of
- * threads.
+ * thread a part at a time, and there are at most as many as threads: what an
+ * instruction costs is counted by part, and would not fit a core's caches by engine;
+ * what they stop at is taken by one thread, and memory is asked between windows. Must
+ * not know what an event means. Invariant: cycles are those of a run in one part,
+ * whatever the number of threads.
  *
  * SPDX-License-Identifier: MIT
  */

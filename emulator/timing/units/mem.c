@@ -366,7 +366,7 @@ static void add_segment(struct tm_request *r, uint64_t segment)
 }
 
 /* The canonical page of an address in a buffer, else the host's, marked: it gets its
- * place when it is asked for. */
+ * place when it is looked up, or before memory is asked. */
 static uint64_t place(const struct tm_memory *m, uint64_t address)
 {
     uint64_t at;

@@ -134,7 +134,7 @@ void tm_vmem_request(const struct tm_base *b, const struct tm_memory *m,
 void tm_vmem_place(struct tm_memory *m, struct tm_request *r);
 
 /* What has been accepted is looked up where it belongs to one CU, in its order: L0,
- * translations. False, and nothing has changed: a page has no place yet. */
+ * translations. False, and no cache has changed: a page has no place yet. */
 bool tm_vmem_look_up(const struct tm_base *b, const struct tm_memory *m,
                      struct tm_vmem *cu, const struct tm_inst *i, struct tm_request *r);
 /* Then in the GL1, in the order of the array. */
