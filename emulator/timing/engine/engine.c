@@ -32,15 +32,18 @@ void tm_look_up(struct tm_engine *t, unsigned se, int64_t end)
     tm_sent_look_up(&t->chip.b, t->chip.mem, &s->sent, accepted(t, end));
 }
 
-rd_status tm_ask(struct tm_engine *t, int64_t end)
+rd_status tm_ask(struct tm_engine *t, int64_t end, bool *any)
 {
     struct tm_sent *sent[TM_MAX_SES] = {NULL};
     bool lost = false;
+    *any = false;
     for (unsigned k = 0; k < t->chip.n_ses; k++) {
         sent[k] = &t->chip.se[k].sent;
         lost |= sent[k]->lost;
+        *any |= sent[k]->n_now != 0;
     }
-    tm_sent_ask(&t->chip.b, t->chip.mem, sent, t->chip.n_ses);
+    if (*any)
+        tm_sent_ask(&t->chip.b, t->chip.mem, sent, t->chip.n_ses);
     t->asked = end;
     return lost ? RD_E_NOMEM : RD_OK;
 }
@@ -79,8 +82,9 @@ rd_status tm_gather_and_ask(struct tm_engine *t, int64_t end)
 {
     for (unsigned k = 0; k < t->chip.n_ses; k++)
         tm_look_up(t, k, end);
-    rd_status st = tm_ask(t, end);
-    for (unsigned k = 0; k < t->chip.n_ses; k++)
+    bool any;
+    rd_status st = tm_ask(t, end, &any);
+    for (unsigned k = 0; any && k < t->chip.n_ses; k++)
         tm_return(t, k);
     return st;
 }

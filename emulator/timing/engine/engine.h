@@ -212,10 +212,10 @@ RD_CHECKED rd_status tm_turn_of_own(struct tm_engine *t, unsigned number);
 RD_CHECKED rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se);
 /* Before anything happens at the end of a window (INT64_MAX: of the run) what CUs have
  * accepted is gathered, then memory is asked for it, in the steps of send.h: of an SE,
- * of all, of an SE. */
+ * of all, of an SE. any: was there something? Else nothing returns. */
 void tm_gather_wgp(struct tm_engine *t, struct tm_wgp *g, int64_t end);
 void tm_look_up(struct tm_engine *t, unsigned se, int64_t end);
-RD_CHECKED rd_status tm_ask(struct tm_engine *t, int64_t end);
+RD_CHECKED rd_status tm_ask(struct tm_engine *t, int64_t end, bool *any);
 void tm_return(struct tm_engine *t, unsigned se);
 RD_CHECKED rd_status tm_gather_and_ask(struct tm_engine *t, int64_t end);
 

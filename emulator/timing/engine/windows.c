@@ -350,8 +350,10 @@ static rd_status ask(struct tm_windows *s, int64_t end)
 {
     s->asked = end;
     s->all_do(s, look_up_se);
-    rd_status st = tm_ask(s->all, end);
-    s->all_do(s, return_se);
+    bool any;
+    rd_status st = tm_ask(s->all, end, &any);
+    if (any)
+        s->all_do(s, return_se);
     return st;
 }
 

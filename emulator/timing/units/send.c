@@ -13,7 +13,10 @@
 
 #include "chip.h"
 
-enum { HOST_LINE = 64 };
+enum {
+    HOST_LINE = 64,
+    FEW = 8, /* accepted: they get their order one by one */
+};
 
 struct path {
     int64_t free, burst; /* cycles that the last SIMD has had it */
@@ -144,6 +147,11 @@ static void go(const struct tm_base *b, struct tm_send *s, const struct tm_send_
 
 /* ---- memory is asked ---- */
 
+static bool is_before(const struct tm_sent_op *a, const struct tm_sent_op *b)
+{
+    return a->accept < b->accept || (a->accept == b->accept && a->number < b->number);
+}
+
 /* What is accepted in the same cycle, by CU: those of a CU are in order already. */
 struct list {
     struct tm_sent_op *first, *last;
@@ -200,6 +208,21 @@ static void order(struct tm_sent *t, int64_t from, int64_t until)
             t->now[t->n_now++] = o;
 }
 
+/* The same of few, whatever the time from the first to the last: each is put behind
+ * those that are not after it. */
+static void order_few(struct tm_sent *t, int64_t until)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        size_t at = t->n_now;
+        if (t->op[k].accept >= until)
+            continue;
+        for (; at > 0 && is_before(&t->op[k], t->now[at - 1]); at--)
+            t->now[at] = t->now[at - 1];
+        t->now[at] = &t->op[k];
+        t->n_now++;
+    }
+}
+
 /* On in the order of the array; false: up to one whose page has no place yet. */
 static bool look_up_array(const struct tm_base *b, const struct tm_memory *m,
                           struct tm_sent *t)
@@ -218,7 +241,9 @@ void tm_sent_look_up(const struct tm_base *b, const struct tm_memory *m,
 {
     t->until = until;
     t->n_now = t->looked_up = 0;
-    for (int64_t from = first_of(t, INT64_MIN), to; from < until;
+    if (t->n <= FEW)
+        order_few(t, until);
+    for (int64_t from = t->n > FEW ? first_of(t, INT64_MIN) : until, to; from < until;
          from = first_of(t, to)) {
         to = tm_min(until, from + TM_WINDOW);
         order(t, from, to);
@@ -232,11 +257,6 @@ struct heads {
     unsigned n, last;
     size_t at[TM_MAX_SES];
 };
-
-static bool is_before(const struct tm_sent_op *a, const struct tm_sent_op *b)
-{
-    return a->accept < b->accept || (a->accept == b->accept && a->number < b->number);
-}
 
 /* What comes next of all, which leaves its list; NULL: nothing. */
 static const struct tm_sent_op *take_next(struct heads *h)
