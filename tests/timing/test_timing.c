@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "../suite.h"
 #include "timing.h"
@@ -73,6 +74,33 @@ START_TEST(caches_that_are_too_large_are_refused)
     ck_assert_int_eq(tm_cache_create(&c, UINT64_C(1) << 29, 1), RD_E_RANGE);
     ck_assert_int_eq(tm_cache_create(&c, UINT64_C(1) << 33, 16), RD_E_RANGE);
     ck_assert_ptr_null(c.memory);
+}
+END_TEST
+
+/* To empty a cache takes no time by set, and no memory: nothing of it is there. */
+START_TEST(caches_are_emptied_at_once)
+{
+    enum { LINES = 1 << 24, TIMES = 1000 };
+    struct tm_cache c = {.sets = 0};
+    struct rusage before, after;
+    int64_t *ready;
+    ck_assert_int_eq(tm_cache_create(&c, LINES, 32), RD_OK);
+    getrusage(RUSAGE_SELF, &before);
+    for (unsigned k = 0; k < TIMES; k++) {
+        ck_assert(!tm_cache_access(&c, 5, &ready));
+        ck_assert(!tm_cache_access(&c, 5 + LINES, &ready));
+        ck_assert(tm_cache_access(&c, 5, &ready));
+        tm_cache_clear(&c);
+        tm_cache_clear(&c);
+        ck_assert(!tm_cache_probe(&c, 5));
+        tm_cache_drop(&c, 5);
+        ck_assert(!tm_cache_probe(&c, 5 + LINES));
+    }
+    getrusage(RUSAGE_SELF, &after);
+    ck_assert_int_lt(after.ru_minflt - before.ru_minflt, 32);
+    ck_assert_uint_eq(c.hits, TIMES);
+    ck_assert_uint_eq(c.misses, 2 * TIMES);
+    tm_cache_destroy(&c);
 }
 END_TEST
 
@@ -363,6 +391,7 @@ int main(void)
     tcase_add_test(tests, parameters_can_be_set);
     tcase_add_test(tests, impossible_machines_are_refused);
     tcase_add_test(tests, caches_that_are_too_large_are_refused);
+    tcase_add_test(tests, caches_are_emptied_at_once);
     tcase_add_test(tests, canonical_pages_are_distinct);
     tcase_add_test(tests, lines_are_looked_up_once_they_have_a_place);
     tcase_add_test(tests, caches_replace_the_least_recently_used);

@@ -25,7 +25,8 @@ struct links {
 
 /* Of a set; behind it are signs, links, tags and times of its ways. */
 struct head {
-    uint16_t newest; /* way that was used last; empty ones are the oldest */
+    uint32_t emptied; /* c->emptied when it was last accessed */
+    uint16_t newest;  /* way that was used last; empty ones are the oldest */
     bool used;
     uint8_t sign[]; /* of a way's line; 0: empty */
 };
@@ -138,8 +139,14 @@ static bool is_line(uint64_t tag, uint64_t line)
     return (tag & ~WRITTEN) == line;
 }
 
-/* The way of a set that has the line, or .ways. Eight signs at once: most sets do not
- * have it. */
+/* Has the cache been emptied since the set was accessed? Then its signs are no more. */
+static bool is_emptied(const struct tm_cache *c, int64_t *set)
+{
+    return head_of(set)->emptied != c->emptied;
+}
+
+/* The way of a set that has the line, or .ways. The set is not emptied. Eight signs at
+ * once: most sets do not have it. */
 static unsigned find(const struct tm_cache *c, int64_t *set, uint64_t line)
 {
     const uint64_t low = UINT64_C(0x0101010101010101);
@@ -220,6 +227,10 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
     int64_t *set = set_of(c, line);
     struct head *head = head_of(set);
     *(volatile bool *)&head->used = true; /* first: the host gives a page, not zeros */
+    if (is_emptied(c, set)) {
+        memset(head->sign, 0, c->stride);
+        head->emptied = c->emptied;
+    }
     unsigned way = find(c, set, line);
     bool hit = way < c->ways;
     if (!hit)
@@ -254,7 +265,7 @@ void tm_cache_write(struct tm_cache *c, int64_t *ready)
 void tm_cache_drop(struct tm_cache *c, uint64_t line)
 {
     int64_t *set = set_of(c, line);
-    unsigned way = find(c, set, line);
+    unsigned way = is_emptied(c, set) ? c->ways : find(c, set, line);
     if (way == c->ways)
         return;
     head_of(set)->sign[way] = 0;
@@ -263,11 +274,7 @@ void tm_cache_drop(struct tm_cache *c, uint64_t line)
 
 void tm_cache_clear(struct tm_cache *c)
 {
-    if (c->clock == c->emptied) /* each wave of a workgroup does it, behind a barrier */
-        return;
     c->emptied = c->clock;
-    for (uint32_t k = 0; k < c->sets; k++)
-        memset(head_of(c->set + k * c->words)->sign, 0, c->stride);
 }
 
 void tm_cache_fetch(const struct tm_cache *c, uint64_t line)
@@ -279,5 +286,6 @@ void tm_cache_fetch(const struct tm_cache *c, uint64_t line)
 
 bool tm_cache_probe(const struct tm_cache *c, uint64_t line)
 {
-    return find(c, set_of(c, line), line) < c->ways;
+    int64_t *set = set_of(c, line);
+    return !is_emptied(c, set) && find(c, set, line) < c->ways;
 }
