@@ -13,7 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HOST_LINE = 64, HUGE_PAGE = 2 << 20 };
+enum {
+    HOST_LINE = 64,
+    HUGE_PAGE = 2 << 20,
+    MOST_FETCHED = 96, /* words of a set: of 32 ways all */
+};
 
 #define WRITTEN (UINT64_C(1) << 63) /* of a tag: since it came, tm_cache_write */
 
@@ -280,8 +284,9 @@ void tm_cache_clear(struct tm_cache *c)
 void tm_cache_fetch(const struct tm_cache *c, uint64_t line)
 {
     int64_t *set = set_of(c, line);
-    for (unsigned k = 0; k < 6; k++)
-        __builtin_prefetch(set + k * HOST_LINE / 8, 1);
+    size_t words = c->words < MOST_FETCHED ? c->words : MOST_FETCHED;
+    for (size_t k = 0; k < words; k += HOST_LINE / 8)
+        __builtin_prefetch(set + k, 1);
 }
 
 bool tm_cache_probe(const struct tm_cache *c, uint64_t line)
