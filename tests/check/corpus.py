@@ -2,7 +2,7 @@
 """Kernels with one planted bug each, and their repaired twins.
 
     corpus.py --rdna3 RDNA3 [--only REGEX] [--asm | --opencl | --hip] [--all] [--jobs N]
-              [--engines] [--simd auto|avx2|avx512]
+              [--seeds N] [--engines] [--simd auto|avx2|avx512]
 
 A file of corpus/ says in comments what is wrong with it, and how it is run:
 
@@ -15,7 +15,8 @@ A file of corpus/ says in comments what is wrong with it, and how it is run:
     // CHECK: mem race                    checkers, if not all
 
 The bug must be found as that class (and kind) at that line, or at one of several that are
-marked, and nothing else may be; the twin must be clean. OpenCL C and HIP (where work-items
+marked, and nothing else may be; the twin must be clean (with --seeds in each of N orders of
+waves and workgroups). OpenCL C and HIP (where work-items
 of a wave race, too) are compiled by clang-19 (-O2; with --all -O0 to -O3, waves of 32 and 64).
 
 With --engines the reports of native code and of the interpreter are compared instead, for each
@@ -115,22 +116,32 @@ class Case:
         return head + self.text(fixed)
 
     def run(self, tools, fixed):
+        """Which bugs are met first is a matter of the order, so only twins have several."""
         with tempfile.TemporaryDirectory() as folder:
             problem = self.build(tools, folder, fixed)
             if problem:
                 return "does not compile: " + problem
-            r = subprocess.run(
-                [tools.rdna3, "run", os.path.join(folder, "kernel.elf"), "--check",
-                 self.head.get("CHECK", "all").replace(" ", ","), "--keep-going", "--error-exitcode", "42",
-                 "--check-json", os.path.join(folder, "found.json"),
-                 *(["--race-lanes"] if not self.path.endswith(".s") else []),
-                 *shlex.split(self.head.get("RUN", ""))],
-                capture_output=True, text=True, check=False, timeout=300)
-            try:
-                with open(os.path.join(folder, "found.json"), encoding="utf-8") as f:
-                    found = [x for x in json.load(f)["findings"] if not x["benign"]]
-            except (OSError, ValueError):
-                return "no findings were written: " + r.stderr
+            for seed in range(tools.seeds if fixed else 1):
+                problem = self.run_built(tools, folder, fixed, seed)
+                if problem:
+                    return f"--seed {seed}: {problem}" if seed else problem
+        return ""
+
+    def run_built(self, tools, folder, fixed, seed):
+        out = os.path.join(folder, "found.json")
+        r = subprocess.run(
+            [tools.rdna3, "run", os.path.join(folder, "kernel.elf"), "--check",
+             self.head.get("CHECK", "all").replace(" ", ","), "--keep-going",
+             "--error-exitcode", "42", "--check-json", out, "--seed", str(seed),
+             *(["--race-lanes"] if not self.path.endswith(".s") else []),
+             *shlex.split(self.head.get("RUN", ""))],
+            capture_output=True, text=True, check=False, timeout=300)
+        try:
+            with open(out, encoding="utf-8") as f:
+                found = [x for x in json.load(f)["findings"] if not x["benign"]]
+            os.unlink(out)
+        except (OSError, ValueError):
+            return "no findings were written: " + r.stderr
         return self.judge_fixed(r, found) if fixed else self.judge(r, found)
 
     def report(self, tools, folder, engine, checks):
@@ -246,6 +257,7 @@ def main():
     p.add_argument("--simd", default="auto")
     p.add_argument("--checks", default="mem,sync,wait sync,race")
     p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--seeds", type=int, default=1)
     tools = p.parse_args()
     if not tools.asm and not shutil.which(CLANG):
         print(f"skipped: {CLANG} is not installed")
