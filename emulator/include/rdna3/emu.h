@@ -57,7 +57,7 @@ struct emu_config {
     enum emu_engine engine;
     unsigned threads;    /* host threads for workgroups; 0: all CPUs */
     enum emu_simd simd;  /* RD_E_UNSUPPORTED if the host lacks it */
-    uint64_t seed;       /* order in which waves of a workgroup take turns */
+    uint64_t seed;       /* order in which waves, and mixed workgroups, take turns */
     bool unordered;      /* let threads run kernels whose atomics make the order of
                             workgroups visible; results may then vary */
     bool exact_dots;     /* float dot and WMMA sums with exact subtraction. Off: as
