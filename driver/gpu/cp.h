@@ -48,6 +48,15 @@ struct cp_save {
 
 enum { CP_CODE_PAGES = 8 }; /* whose translations a queue's kernels find */
 
+enum { CP_LONG_COPY = 1 << 16 }; /* bytes */
+
+/* How others see a queue that has been rung (queue.c). */
+enum cp_pace {
+    CP_RESTING,  /* it had nothing to do */
+    CP_STARTING, /* in its first packets since, before anything that takes a while */
+    CP_GOING,
+};
+
 struct gpu_queue {
     struct gpu *gpu;
     uint32_t id;
@@ -98,7 +107,12 @@ struct gpu_queue {
     uint64_t time;   /* worker only: simulated time of this queue */
     /* Worker only: + 1, that it has run, newest first. */
     uint64_t code_page[CP_CODE_PAGES];
-    _Atomic uint64_t seen; /* doorbell's value when the worker last looked, or woke */
+    _Atomic uint64_t seen;  /* doorbell's value when the worker last looked, or woke */
+    _Atomic uint64_t taken; /* ... when it last began a packet, or looked for one */
+    _Atomic enum cp_pace pace; /* worker writes */
+    unsigned first_packets;    /* worker only: it has run since it rested */
+    uint64_t first_turn;       /* queue_lock: of those first packets */
+    uint64_t turn, turn_bell;  /* queue_lock: when that doorbell's value was seen */
     /* An access to memory that the program had unmapped: its address and
      * CP_HOST_FAULT_WRITE; 0: none. Set by the signal handler. */
     _Atomic uint64_t host_fault;
@@ -110,6 +124,20 @@ struct gpu_queue {
 static inline uint64_t cp_bell(const struct gpu_queue *q)
 {
     return __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE);
+}
+
+/* By the worker, before what may take a while: others need not wait for its packets. */
+static inline void cp_going(struct gpu_queue *q)
+{
+    if (atomic_load_explicit(&q->pace, memory_order_relaxed) != CP_GOING)
+        atomic_store(&q->pace, CP_GOING);
+}
+
+/* The same, if so many bytes to copy take a while. */
+static inline void cp_going_copy(struct gpu_queue *q, uint64_t bytes)
+{
+    if (bytes > CP_LONG_COPY)
+        cp_going(q);
 }
 
 /* An order to the dispatch that runs, from other threads and a signal handler. */

@@ -126,6 +126,7 @@ bool cp_wait(struct gpu_queue *q, bool (*ready)(void *ctx), void *ctx)
 {
     if (may_go_on(q) && ready(ctx))
         return true;
+    cp_going(q);
     cp_clock_leave(q); /* what it waits for takes its own time */
     cp_give_way(q);    /* and may be of lower priority */
     bool ok = poll_until(q, ready, ctx);

@@ -224,6 +224,7 @@ static bool dma_data(struct gpu_queue *q, const uint32_t *body)
     unsigned from = PM4_DMA_FROM(body[0]), to = PM4_DMA_TO(body[0]);
     uint64_t src = pm4_address(body + 1), dst = pm4_address(body + 3);
     uint32_t bytes = body[5] & PM4_DMA_BYTES;
+    cp_going_copy(q, bytes);
     if (to != PM4_DMA_MEMORY && to != PM4_DMA_L2)
         return refuse(q, "DMA_DATA: destination", to);
     if (from == PM4_DMA_IMMEDIATE)

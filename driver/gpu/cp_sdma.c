@@ -22,6 +22,7 @@ static bool copy_range(struct gpu_queue *q, uint64_t dst, uint64_t src, uint64_t
 
 static void count_copy(struct gpu_queue *q, uint64_t bytes)
 {
+    cp_going_copy(q, bytes);
     atomic_fetch_add(&q->gpu->counters->copies, 1);
     atomic_fetch_add(&q->gpu->counters->copy_bytes, bytes);
 }

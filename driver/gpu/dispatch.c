@@ -215,6 +215,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     cp_waves_begin(q);
     if (q->gpu->host.board)
         q->gpu->host.board->mirror(q->gpu->host.ctx, q->space);
+    cp_going(q);
     cp_cores_begin(q, emu, &with_control);
     cp_compete(q);
     atomic_store(&q->in_dispatch, true);

@@ -162,6 +162,7 @@ struct gpu {
     _Atomic unsigned running;   /* dispatches */
     struct gpu_queue *queues[GPU_MAX_QUEUES];
     _Atomic unsigned n_queues;
+    uint64_t turns;         /* queue_lock: of queues that were rung */
     _Atomic unsigned awake; /* workers that wait for no poke */
     pthread_t poller;
     _Atomic bool poller_runs;

@@ -4,9 +4,11 @@
  * somebody sees its doorbell change: workers between their packets and while they wait,
  * threads of the program in ioctls, and the poller. That one looks less often the
  * longer nothing has happened, since a nap may cost a virtual CPU 50 us: what comes
- * after a while is found later by a sixteenth of that while. Workers never hold a lock
- * inside a packet, so a kernel that never ends blocks nobody else. A queue is freed
- * only after its worker has left it.
+ * after a while is found later by a sixteenth of that while. Beside a board each engine
+ * begins within microseconds of its doorbell; here its worker may have to wake first,
+ * or find no CPU. So a worker that has been rung lets those begin that have been too
+ * and rest still. Workers never hold a lock inside a packet, so a kernel that never
+ * ends blocks nobody else. A queue is freed only after its worker has left it.
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
@@ -27,6 +29,10 @@
 #define POLL_AWAKE_NS  200000ull /* while workers look themselves, */
 #define POLL_RUN_NS    50000ull  /* while kernels run: their threads want the CPU */
 #define POLL_LONG_NS   1000000ull
+#define FIRST_PACKETS  16u /* that others wait for, */
+#define DUE_YIELDS     64u
+#define DUE_NAPS       200u
+#define DUE_NAP_NS     20000
 #define DESTROY_WAIT_S 2
 #define PREEMPT_NAPS   20000u /* of 100 us: longer than any packet but a huge copy */
 
@@ -71,19 +77,33 @@ static void poke(struct gpu_queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
+/* Queue lock held. Turns follow the order in which rings are seen; of those seen at one
+ * look the SDMA engine takes up its own, without firmware, before others do. */
+static void note_turn(struct gpu_queue *q, uint64_t bell)
+{
+    if (q->turn_bell == bell)
+        return;
+    q->turn_bell = bell;
+    q->turn = 2 * q->gpu->turns + (q->config.kind != GPU_QUEUE_SDMA);
+}
+
 /* Queue lock held: wake the workers that wait and whose doorbell has changed since they
- * have looked at it. */
-static bool look_at_bells(struct gpu *gpu)
+ * have looked at it. but: who looks for itself later, or NULL. */
+static bool look_at_bells(struct gpu *gpu, const struct gpu_queue *but)
 {
     bool seen = false;
+    gpu->turns++;
     for (unsigned i = 0, left = gpu->n_queues; left; i++) {
         struct gpu_queue *q = gpu->queues[i];
         if (!q)
             continue;
         left--;
-        if (!atomic_load(&q->waiting))
+        if (q == but)
             continue;
         uint64_t bell = cp_bell(q);
+        note_turn(q, bell);
+        if (!atomic_load(&q->waiting))
+            continue;
         if (atomic_exchange(&q->seen, bell) == bell)
             continue;
         seen = true;
@@ -99,8 +119,80 @@ void cp_look_at_bells(struct gpu_queue *q)
                       atomic_load_explicit(&gpu->awake, memory_order_relaxed);
     if (!asleep || gpu->host.board || pthread_mutex_trylock(&gpu->queue_lock) != 0)
         return;
-    (void)look_at_bells(gpu);
+    (void)look_at_bells(gpu, NULL);
     pthread_mutex_unlock(&gpu->queue_lock);
+}
+
+/* Queue lock held: is one due that has been rung before this one? */
+static bool other_due(const struct gpu_queue *q, uint64_t turn)
+{
+    const struct gpu *gpu = q->gpu;
+    for (unsigned i = 0, left = gpu->n_queues; left; i++) {
+        const struct gpu_queue *o = gpu->queues[i];
+        if (!o)
+            continue;
+        left--;
+        if (o == q || !atomic_load(&o->active) || atomic_load(&o->halted))
+            continue;
+        enum cp_pace pace = atomic_load(&o->pace);
+        if (pace == CP_STARTING && o->first_turn < turn)
+            return true;
+        if (pace == CP_RESTING && o->turn < turn &&
+            o->turn_bell != atomic_load(&o->taken))
+            return true;
+    }
+    return false;
+}
+
+/* The program may count on what it has rung before being under way. Only those wait
+ * that were rung later, as far as anybody has seen. A board's driver rings by a call,
+ * which wakes the worker. */
+static void let_others_begin(struct gpu_queue *q, uint64_t bell, bool rested)
+{
+    const struct timespec nap = {0, DUE_NAP_NS};
+    struct gpu *gpu = q->gpu;
+    uint64_t turn = 0;
+    bool due = !gpu->host.board && q->config.kind != GPU_QUEUE_FRAMES &&
+               atomic_load_explicit(&gpu->n_queues, memory_order_relaxed) > 1;
+    for (unsigned i = 0; due && i < DUE_YIELDS + DUE_NAPS; i++) {
+        if (i > DUE_YIELDS)
+            nanosleep(&nap, NULL);
+        else if (i > 0)
+            sched_yield();
+        if (pthread_mutex_trylock(&gpu->queue_lock) != 0)
+            continue;
+        (void)look_at_bells(gpu, q);
+        if (turn == 0) {
+            gpu->turns++;
+            note_turn(q, bell);
+            turn = q->first_turn = q->turn;
+        }
+        if (rested)
+            atomic_store(&q->pace, CP_STARTING);
+        due = other_due(q, turn);
+        pthread_mutex_unlock(&gpu->queue_lock);
+    }
+}
+
+/* The worker is about to step; bell: what it has been rung for. */
+static void take_up(struct gpu_queue *q, uint64_t bell)
+{
+    bool rested = atomic_load_explicit(&q->pace, memory_order_relaxed) == CP_RESTING;
+    if (bell != atomic_load_explicit(&q->taken, memory_order_relaxed)) {
+        q->first_packets = 0;
+        let_others_begin(q, bell, rested);
+        atomic_store(&q->taken, bell);
+    }
+    if (atomic_load_explicit(&q->pace, memory_order_relaxed) == CP_RESTING)
+        cp_going(q);
+}
+
+/* It has done a packet. */
+static void count_first(struct gpu_queue *q)
+{
+    if (atomic_load_explicit(&q->pace, memory_order_relaxed) == CP_STARTING &&
+        ++q->first_packets >= FIRST_PACKETS)
+        cp_going(q);
 }
 
 /* Nothing to do until the queue is poked. */
@@ -131,12 +223,14 @@ static void idle(struct gpu_queue *q, uint64_t before)
     uint64_t bell = cp_bell(q);
     if (bell != before || !atomic_load(&q->active))
         return;
+    cp_going(q);
     cp_clock_enter(q);
     enum cp_result result = q->step(q);
     if (result != CP_PROGRESS)
         leave(q);
     if (result != CP_IDLE)
         return;
+    atomic_store(&q->pace, CP_RESTING);
     atomic_store(&q->seen, bell);
     wait_for_poke(q);
 }
@@ -169,6 +263,7 @@ static void *worker(void *arg)
             continue;
         }
         uint64_t bell = cp_bell(q);
+        take_up(q, bell);
         cp_clock_enter(q);
         enum cp_result result = q->step(q);
         if (cp_host_fault(q))
@@ -178,13 +273,16 @@ static void *worker(void *arg)
         switch (result) {
         case CP_PROGRESS:
             stalls = 0;
+            count_first(q);
             cp_look_at_bells(q);
             break;
         case CP_IDLE:
             stalls = 0;
+            atomic_store(&q->pace, CP_RESTING);
             idle(q, bell);
             break;
         case CP_STALL:
+            cp_going(q);
             if (++stalls > 200)
                 nanosleep(&nap, NULL);
             else
@@ -222,7 +320,7 @@ static void *poller(void *arg)
         uint32_t k = atomic_load(&gpu->kicks);
         uint64_t t = now_ns();
         pthread_mutex_lock(&gpu->queue_lock);
-        bool seen = look_at_bells(gpu);
+        bool seen = look_at_bells(gpu, NULL);
         pthread_mutex_unlock(&gpu->queue_lock);
         bool running = atomic_load(&gpu->running), awake = atomic_load(&gpu->awake);
         if (seen || awake || k != kicks)
@@ -248,7 +346,7 @@ void gpu_kick(struct gpu *gpu)
     atomic_fetch_add_explicit(&gpu->kicks, 1, memory_order_relaxed);
     if (!gpu->poller_runs || pthread_mutex_trylock(&gpu->queue_lock) != 0)
         return;
-    (void)look_at_bells(gpu);
+    (void)look_at_bells(gpu, NULL);
     pthread_mutex_unlock(&gpu->queue_lock);
 }
 
@@ -303,6 +401,9 @@ static rd_status start(struct gpu *gpu, struct gpu_queue *q)
                                                    : q->rptr;
     q->poked = q->config.resumed; /* there may be work already */
     atomic_store(&q->seen, cp_bell(q));
+    atomic_store(&q->taken, cp_bell(q));
+    q->turn_bell = cp_bell(q);
+    atomic_store(&q->pace, CP_RESTING);
     rd_status st = RD_OK;
     char name[16];
     gpu_hostfault_init(gpu);

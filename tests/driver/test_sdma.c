@@ -254,6 +254,43 @@ START_TEST(vanished_memory)
 }
 END_TEST
 
+/* A queue that rests begins with its doorbell, before one that is rung after it and
+ * spins: what that does as its second thing is seen last. A host that gives a thread no
+ * CPU for milliseconds may have it otherwise now and then. */
+START_TEST(rung_first)
+{
+    struct mock_queue sdma, pm4;
+    unsigned in_order = 0;
+    sdma_queue(&sdma);
+    mock_queue_create(&pm4, KFD_IOC_QUEUE_TYPE_COMPUTE, 1 << 16);
+    uint32_t *at = mem + 64, *body = mem + 1024;
+    for (unsigned i = 0; i < 8192; i++)
+        body[i] = 0xffff1000; /* NOP, one dword */
+    const uint32_t write[] = {0xc0033700, 5u << 8 | 1u << 20, LO(at), HI(at), 2};
+    memcpy(body + 8192, write, sizeof(write));
+    const uint32_t warm[] = {0xc0033700, 5u << 8 | 1u << 20, LO(at + 1), HI(at + 1), 0};
+    const uint32_t run[] = {0xc0023f00, LO(body), HI(body), 8192 + COUNT(write)};
+    const uint32_t copied[] = {0x00030005, LO(at), HI(at), 1};
+    for (unsigned i = 1; i <= 20; i++) {
+        uint32_t w[COUNT(warm)];
+        memcpy(w, warm, sizeof(w));
+        w[4] = i;
+        at[0] = 0;
+        usleep(10000);
+        mock_submit(&pm4, w, COUNT(w));
+        ck_assert(mock_wait32(at + 1, i));
+        mock_submit(&sdma, copied, COUNT(copied));
+        mock_submit(&pm4, run, COUNT(run));
+        ck_assert(mock_wait64(sdma.rptr, sdma.put));
+        ck_assert(mock_wait64(pm4.rptr, pm4.put / 4));
+        in_order += at[0] == 2;
+    }
+    ck_assert_uint_ge(in_order, 18);
+    mock_queue_destroy(&pm4);
+    mock_queue_destroy(&sdma);
+}
+END_TEST
+
 int main(void)
 {
     mock_begin();
@@ -266,6 +303,7 @@ int main(void)
     tcase_add_test(t, sdma_synchronisation);
     tcase_add_test(t, sdma_page_fault);
     tcase_add_test(t, vanished_memory);
+    tcase_add_test(t, rung_first);
     suite_add_tcase(s, t);
     int status = suite_run_here(s);
     mock_end();
