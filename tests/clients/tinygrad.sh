@@ -24,6 +24,7 @@ check 'tinygrad, AQL queues' 'jit ok' run -- env AMD_AQL=1 'DEV=KFD+AMD:LLVM' "$
 check 'tinygrad ran waves' ' [1-9][0-9]* waves' run --stats -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
 trace() { run "$@" -- env SQTT=1 PROFILE=1 SQTT_BUFFER_SIZE=4 'DEV=KFD+AMD:LLVM' "$python" "$here/programs/tinygrad_trace.py"; }
 check 'thread traces, read by tinygrad' 'traces ok' trace --timing
+check 'counters beside traces' 'traces ok' run --timing -- env TMPDIR="$tools" VIZ=2 SQTT_BUFFER_SIZE=4 'DEV=KFD+AMD:LLVM' "$python" "$here/programs/tinygrad_trace.py"
 check_fails 'thread traces without times' trace
 check_fails 'tinygrad without execution' run --no-execute -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
 finish
