@@ -227,13 +227,14 @@ start_machine() {
     : >"$work/status"
     : >"$work/answers"
     # No vendor's window below the end of the address space; see driver/README.md.
+    # Room for a second CPU: TCG's atomics are none where there can be no other.
     # ld.so takes no name with a space or colon to preload, so it is one in $work.
     (cd "$work" && exec timeout "$seconds" "$root/usr/lib64/ld-linux-x86-64.so.2" \
         ${port:+--preload ./port.so} --library-path "$root/usr/lib/x86_64-linux-gnu" \
         "$root/usr/bin/qemu-system-x86_64" \
         -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" \
         -machine q35,memory-backend=ram -accel "$accel" \
-        -cpu max,vendor=GenuineIntel,arch-capabilities=off -smp 1 \
+        -cpu max,vendor=GenuineIntel,arch-capabilities=off -smp 1,maxcpus=2 \
         -object "memory-backend-memfd,id=ram,size=${memory}M,share=on" -m "$memory" \
         -nodefaults -display none -no-reboot -serial "file:$work/output" \
         -serial "file:$work/messages" -serial "file:$work/status" \
