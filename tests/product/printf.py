@@ -256,11 +256,12 @@ def opencl():
             ""))
     lines = "".join(f"{i}\n" for i in range(50))
     for how in (["--threads", "1"], ["--threads", "4"], ["--engine", "interp"],
-                ["--check", "mem,race"]):
+                ["--check", "mem,init"]):
         expect(" ".join(how), run("lines", "--grid", "50", "--arg", "buf:4", *how)[:2], (0, lines))
-    status, out, _ = run("lines", "--grid", "50", "--arg", "buf:4", "--timing")
-    got = [int(x) for x in out.splitlines()[:50]]
-    expect("timed", (status, sorted(got)), (0, list(range(50))))
+    for how in (["--timing"], ["--check", "mem,race"]): # beside one another
+        status, out, _ = run("lines", "--grid", "50", "--arg", "buf:4", *how)
+        got = [int(x) for x in out.splitlines()[:50]]
+        expect(" ".join(how), (status, sorted(got)), (0, list(range(50))))
     status, out, err = run("lines", "--arg", "buf:4", "--stats", "--json")
     expect("beside JSON", (status, out[:1], err), (0, "{", "0\n"))
     status, out, err = run("fault", "--arg", "buf:4")
