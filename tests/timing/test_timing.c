@@ -154,7 +154,7 @@ START_TEST(lines_are_looked_up_once_they_have_a_place)
     ck_assert_int_eq(tm_canon_create(&m.canon, NULL, 0, 2 << 20), RD_OK);
     ck_assert_int_eq(tm_cache_create(&cu.l0, 256, 32), RD_OK);
     ck_assert(!tm_vmem_look_up(&b, &m, &cu, &load, &r));
-    ck_assert_uint_eq(cu.l0.clock, 0);
+    ck_assert_uint_eq(cu.l0.hits + cu.l0.misses, 0);
     ck_assert_uint_eq(cu.tlb.out.n, 0);
     tm_vmem_place(&m, &r);
     ck_assert(tm_vmem_look_up(&b, &m, &cu, &load, &r));

@@ -242,7 +242,6 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
     make_newest(c, set, way);
     c->last_set = set;
     c->last_way = way;
-    c->clock++;
     *ready = times_of(c, set) + way;
     c->lost = false;
     if (hit) {
@@ -278,7 +277,7 @@ void tm_cache_drop(struct tm_cache *c, uint64_t line)
 
 void tm_cache_clear(struct tm_cache *c)
 {
-    c->emptied = c->clock;
+    c->emptied++;
 }
 
 void tm_cache_fetch(const struct tm_cache *c, uint64_t line)

@@ -17,8 +17,7 @@ struct tm_cache {
     int64_t *set;    /* they lie on the host's cache lines */
     void *memory;
     size_t mapped;     /* bytes of it; 0: it is the heap's */
-    uint32_t clock;    /* accesses so far */
-    uint32_t emptied;  /* at that time it was empty */
+    uint32_t emptied;  /* how often so far */
     int64_t *last_set; /* what was accessed last */
     unsigned last_way;
     bool lost; /* the last miss has put out a line that was written */
