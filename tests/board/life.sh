@@ -102,6 +102,13 @@ came() {
     has 'Initialized amdgpu'
     for debug in /sys/kernel/debug/dri/*/amdgpu_test_ib; do debug=${debug%/*}; break; done
 }
+reset() {
+    try 'amdgpu_gpu_recover' '' cat "$debug/amdgpu_gpu_recover"
+    has 'GPU reset.*succeeded'
+    programs
+    messages
+    for dump in /sys/class/devcoredump/devcd*/data; do [ ! -e "$dump" ] || echo 0 >"$dump"; done
+}
 stage='cold boot'
 echo "Linux $(uname -r)"
 came
@@ -116,22 +123,14 @@ came
 programs
 messages
 stage='reset'
-try 'amdgpu_gpu_recover' '' cat "$debug/amdgpu_gpu_recover"
-has 'GPU reset.*succeeded'
-programs
-messages
-for dump in /sys/class/devcoredump/devcd*/data; do [ ! -e "$dump" ] || echo 0 >"$dump"; done
+reset
 stage='suspended and back'
 echo devices >/sys/power/pm_test
 try 'suspend and resume' '' sh -c 'echo mem >/sys/power/state'
 programs
 messages
 stage='reset after that'
-try 'amdgpu_gpu_recover' '' cat "$debug/amdgpu_gpu_recover"
-has 'GPU reset.*succeeded'
-programs
-messages
-for dump in /sys/class/devcoredump/devcd*/data; do [ ! -e "$dump" ] || echo 0 >"$dump"; done
+reset
 stage='removed'
 try rmmod '' rmmod amdgpu
 messages

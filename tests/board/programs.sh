@@ -69,7 +69,7 @@ list() {
     opencl) echo "kernels cl_scale 200 'bad 0$' ./cl_scale" ;;
     hsa)
         for part in barriers profile; do hsa show $part; done # packets alone
-        for part in dispatch wave_width queues scratch interrupt_wait copies fill endless many_queues fault; do
+        for part in dispatch wave_width queues scratch interrupt_wait copies fill endless many_queues shared_counter fault; do
             hsa kernels $part
         done
         echo "kernels page_fault 60 'in page starting at address 0x0000123456789000' sh fault.sh"

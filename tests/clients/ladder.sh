@@ -156,7 +156,7 @@ hsa)
         $clang $flags hsa_kernels.cl -o k32.co
         $clang $flags -mwavefrontsize64 hsa_kernels.cl -o k64.co
         $clang -O1 hsa_suite.c -o hsa_suite -lhsa-runtime64'
-    for part in dispatch wave_width queues scratch many_queues; do
+    for part in dispatch wave_width queues scratch many_queues shared_counter; do
         runs $part "^$part ok" ./hsa_suite k32.co k64.co $part
     done
     for part in barriers interrupt_wait copies fill profile endless fault; do

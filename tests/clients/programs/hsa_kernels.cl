@@ -38,6 +38,12 @@ kernel void increment(global uint *counter)
         __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
+kernel void count(global uint *counter, uint n)
+{
+    for (uint k = 0; k < n; k++)
+        __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
 kernel void forever(volatile global uint *flag)
 {
     while (*flag == 0)

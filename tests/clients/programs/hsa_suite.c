@@ -376,6 +376,28 @@ static bool part_profile(void)
     return true;
 }
 
+/* CPU and GPU count in one word: no step of either is lost. */
+static bool part_shared_counter(void)
+{
+    enum { LANES = 64, STEPS = 4096 };
+    struct {
+        uint32_t *word;
+        uint32_t n;
+    } *args;
+    uint32_t mine = 0;
+    hsa_signal_t done;
+    if (!host_alloc(sizeof(*args), &args) || !host_alloc(4, &args->word))
+        return false;
+    *args->word = 0;
+    args->n = STEPS;
+    HSA(hsa_signal_create(1, 0, NULL, &done));
+    CHECK(dispatch(queue, code[0], "count.kd", args, LANES, LANES, done));
+    for (; hsa_signal_load_scacquire(done) == 1; mine++)
+        (void)__atomic_fetch_add(args->word, 1, __ATOMIC_RELAXED);
+    CHECK(mine > 0 && *args->word == LANES * STEPS + mine);
+    return true;
+}
+
 /* A kernel that never ends stops neither other queues nor the end of its own. */
 static bool part_endless(void)
 {
@@ -500,6 +522,7 @@ int main(int argc, char **argv)
         {"fill", part_fill},
         {"scratch", part_scratch},
         {"profile", part_profile},
+        {"shared_counter", part_shared_counter},
         {"endless", part_endless},
         {"many_queues", part_many_queues},
         {"fault", part_fault},
