@@ -8,6 +8,7 @@
  *
  * Must not know what a race is. SPDX-License-Identifier: MIT
  */
+#include "code.h"
 #include "facts.h"
 #include "race.h"
 
@@ -31,9 +32,8 @@ struct taint {
 };
 
 struct loop {
-    const struct ck *ck;
-    uint64_t head, end, pc;  /* the load's; all like it, if it lies outside */
-    uint64_t code, code_end; /* the memory that it lies in */
+    uint64_t head, end, pc; /* the load's; all like it, if it lies outside */
+    struct ck_code code;
     struct {
         uint64_t at;
         struct taint in;
@@ -43,23 +43,6 @@ struct loop {
     unsigned frame;      /* the SGPR below them, + 1, or NO_FRAME; 0: none is known */
     bool changed, decided;
 };
-
-static bool decode(const struct loop *l, uint64_t at, struct isa_inst *inst)
-{
-    return at >= l->code && at < l->code_end && l->code_end - at >= 4 &&
-           isa_decode_hw((const uint8_t *)(uintptr_t)at, // NOLINT: host pointers
-                         (size_t)(l->code_end - at), l->ck->launch.lanes,
-                         inst) == RD_OK;
-}
-
-/* Where the branch at at goes, if the code says so; else 0. */
-static uint64_t target_of(const struct isa_inst *inst, uint64_t at)
-{
-    if (!(isa_facts(inst->op)->flow & ISA_FLOW_BRANCH) || !inst->n_opnds ||
-        inst->opnd[0].kind != ISA_OPND_IMM)
-        return 0;
-    return at + inst->bytes + (uint64_t)((int64_t)(int16_t)inst->opnd[0].imm * 4);
-}
 
 static bool get(const uint64_t *bits, unsigned i)
 {
@@ -223,15 +206,10 @@ static unsigned cell_of(const struct taint *t, const struct isa_inst *inst,
     return t->from[a->sel + 1 - ISA_SEL_VGPR0] == low ? low : 0;
 }
 
-static bool passes_caches(const struct isa_inst *inst)
-{
-    return isa_facts(inst->op)->access == ISA_ACCESS_LOAD &&
-           (inst->flags & (ISA_M_GLC | ISA_M_SLC)) == ISA_M_GLC;
-}
-
 static bool is_source(const struct loop *l, const struct isa_inst *inst, uint64_t at)
 {
-    return l->pc >= l->head && l->pc < l->end ? at == l->pc : passes_caches(inst);
+    return l->pc >= l->head && l->pc < l->end ? at == l->pc
+                                              : ck_code_passes_caches(inst);
 }
 
 /* May what is loaded be made of it? */
@@ -244,7 +222,7 @@ static bool loads(struct loop *l, const struct taint *t, const struct isa_inst *
     if (cell)
         return t->memory || t->cell >> cell & 1;
     bool private = t->slot || t->cell; /* nobody passes the caches for those */
-    return t->memory || t->volatile_ || (private && !passes_caches(inst));
+    return t->memory || t->volatile_ || (private && !ck_code_passes_caches(inst));
 }
 
 static void stores(struct loop *l, struct taint *t, const struct isa_inst *inst,
@@ -395,11 +373,11 @@ static void pass(struct loop *l)
         for (unsigned i = 0; i < l->n_targets; i++)
             if (l->target[i].at == at)
                 (void)join(&t, &l->target[i].in);
-        if (!decode(l, at, &inst)) {
+        if (!ck_code_at(&l->code, at, &inst)) {
             l->decided = true;
             return;
         }
-        uint64_t to = target_of(&inst, at);
+        uint64_t to = ck_code_target(&inst, at);
         bool jumps = isa_facts(inst.op)->flow & ISA_FLOW_BRANCH;
         if (!t.reached)
             continue;
@@ -419,8 +397,9 @@ static void extend(struct loop *l)
 {
     struct isa_inst inst;
     uint64_t at = l->end;
-    for (unsigned i = 0; i < LONGEST && decode(l, at, &inst); i++, at += inst.bytes) {
-        uint64_t to = target_of(&inst, at);
+    for (unsigned i = 0; i < LONGEST && ck_code_at(&l->code, at, &inst);
+         i++, at += inst.bytes) {
+        uint64_t to = ck_code_target(&inst, at);
         if (to >= l->head && to < l->end)
             l->end = at + inst.bytes;
     }
@@ -428,14 +407,11 @@ static void extend(struct loop *l)
 
 bool race_decides(const struct ck *ck, uint64_t pc, uint64_t head, uint64_t end)
 {
-    struct loop l = {.ck = ck, .head = head, .end = end, .pc = pc, .changed = true};
+    struct loop l = {.head = head, .end = end, .pc = pc, .changed = true};
     struct taint none = {.reached = true};
-    struct emu_mem code;
-    if (!emu_mem_find(ck->emu, pc, &code))
+    if (!ck_code_find(ck, pc, &l.code))
         return true;
-    l.code = code.va;
-    l.code_end = code.va + code.bytes;
-    if (head < l.code)
+    if (head < l.code.begin)
         return false; /* no loop of this code */
     extend(&l);
     go_to(&l, head, &none);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code.h"
 #include "facts.h"
 #include "race.h"
 
@@ -28,30 +29,9 @@ struct race_doubt {
     unsigned n, count;         /* addresses; conflicts */
 };
 
-struct code {
-    const struct ck *ck;
-    uint64_t end;
-};
-
 static bool is_atomic(const struct site *s)
 {
     return (s->flags & (SITE_LOADS | SITE_VOLATILE)) == SITE_LOADS;
-}
-
-static bool find_code(struct code *c, uint64_t at)
-{
-    struct emu_mem code;
-    if (!emu_mem_find(c->ck->emu, at, &code))
-        return false;
-    c->end = code.va + code.bytes;
-    return true;
-}
-
-static bool decode(const struct code *c, uint64_t at, struct isa_inst *inst)
-{
-    return at < c->end && c->end - at >= 4 &&
-           isa_decode_hw((const uint8_t *)(uintptr_t)at, // NOLINT: host pointers
-                         (size_t)(c->end - at), c->ck->launch.lanes, inst) == RD_OK;
 }
 
 static bool loads_past(const struct isa_inst *inst)
@@ -64,16 +44,17 @@ static bool loads_past(const struct isa_inst *inst)
 static void look_for_loads(const struct ck *ck)
 {
     struct ck_race *r = ck->race;
-    struct code c = {.ck = ck};
+    struct ck_code c;
     struct isa_inst inst;
     uint64_t first = ck->launch.dispatch->entry;
     if (r->loads_known)
         return;
     r->loads_known = true;
     r->has_loads = r->has_flat = false;
-    if (!find_code(&c, first))
+    if (!ck_code_find(ck, first, &c))
         return;
-    for (uint64_t at = first; !r->has_flat && at - first < FAR && decode(&c, at, &inst);
+    for (uint64_t at = first;
+         !r->has_flat && at - first < FAR && ck_code_at(&c, at, &inst);
          at += inst.bytes) {
         bool past = loads_past(&inst);
         r->has_loads |= past;
@@ -128,17 +109,18 @@ static bool polls_flag(struct ck *ck, const struct isa_inst *inst, uint64_t pc)
 /* Does an atomic load a little behind the store at pc read there? */
 static bool is_loaded(struct ck *ck, uint64_t pc)
 {
-    struct code c = {.ck = ck};
+    struct ck_code c;
     struct isa_inst store, inst;
     uint64_t at = pc;
-    if (!find_code(&c, pc) || !decode(&c, pc, &store) ||
+    if (!ck_code_find(ck, pc, &c) || !ck_code_at(&c, pc, &store) ||
         isa_facts(store.op)->access != ISA_ACCESS_STORE)
         return false;
     bool lds = isa_facts(store.op)->space == ISA_SPACE_LDS;
     if (isa_facts(store.op)->elems != 1 || store.n_opnds < (lds ? 2 : 3))
         return false;
     const struct isa_opnd *address = &store.opnd[has_base(&store) ? 2 : 0];
-    for (unsigned i = 0; i < AHEAD && decode(&c, at, &inst); i++, at += inst.bytes) {
+    for (unsigned i = 0; i < AHEAD && ck_code_at(&c, at, &inst);
+         i++, at += inst.bytes) {
         if ((lds ? polls_flag(ck, &inst, at) : loads_past(&inst)) &&
             is_of(&inst, &store))
             return true;

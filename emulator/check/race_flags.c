@@ -10,6 +10,7 @@
  *
  * Must not know how LDS is shadowed. SPDX-License-Identifier: MIT
  */
+#include "code.h"
 #include "facts.h"
 #include "race.h"
 #include "rules.h"
@@ -21,27 +22,10 @@ enum {
 enum { AHEAD = 96, BACK = 2 << 10, FAR = 1 << 20 }; /* instructions; bytes; bytes */
 
 struct loop {
-    const struct ck *ck;
-    uint64_t end; /* of the code */
+    struct ck_code code;
     const struct isa_inst *load;
     bool private; /* stores to scratch */
 };
-
-static bool decode(const struct loop *l, uint64_t at, struct isa_inst *inst)
-{
-    return at < l->end && l->end - at >= 4 &&
-           isa_decode_hw((const uint8_t *)(uintptr_t)at, // NOLINT: host pointers
-                         (size_t)(l->end - at), l->ck->launch.lanes, inst) == RD_OK;
-}
-
-static bool find_code(struct loop *l, uint64_t pc)
-{
-    struct emu_mem code;
-    if (!emu_mem_find(l->ck->emu, pc, &code))
-        return false;
-    l->end = code.va + code.bytes;
-    return true;
-}
 
 static bool meet(const struct isa_opnd *a, const struct isa_opnd *b)
 {
@@ -121,13 +105,13 @@ static bool only_waits(struct loop *l, uint64_t head, uint64_t last, bool still)
     bool last_constant = false; /* what makes the address is right before, as at -O0 */
     const struct isa_opnd *data = &l->load->opnd[0], *where = &l->load->opnd[1];
     for (uint64_t at = head; at <= last; at += inst.bytes) {
-        if (!decode(l, at, &inst) || does_else(&inst))
+        if (!ck_code_at(&l->code, at, &inst) || does_else(&inst))
             return false;
         l->private |= isa_facts(inst.op)->access == ISA_ACCESS_STORE;
     }
     moved = meet(data, where);
     for (uint64_t at = head; at <= last; at += inst.bytes) {
-        (void)decode(l, at, &inst);
+        (void)ck_code_at(&l->code, at, &inst);
         bool is_load = same_load(&inst, l->load);
         bool constant = last_constant;
         last_constant = makes_constant(&inst, where, last_constant);
@@ -149,20 +133,12 @@ static bool stays(const struct loop *l, uint64_t head, uint64_t last)
 {
     struct isa_inst inst;
     const struct isa_opnd *where = &l->load->opnd[1];
-    for (uint64_t at = head; at <= last && decode(l, at, &inst); at += inst.bytes)
+    for (uint64_t at = head; at <= last && ck_code_at(&l->code, at, &inst);
+         at += inst.bytes)
         for (unsigned i = 0; i < inst.n_opnds; i++)
             if (inst.opnd[i].flags & ISA_OF_OUT && meet(&inst.opnd[i], where))
                 return false;
     return true;
-}
-
-/* Where the branch at at goes, if it is one; 0: it is none. */
-static uint64_t target(const struct isa_inst *inst, uint64_t at)
-{
-    if (!(isa_facts(inst->op)->flow & ISA_FLOW_BRANCH) || !inst->n_opnds ||
-        inst->opnd[0].kind != ISA_OPND_IMM)
-        return 0;
-    return at + inst->bytes + (uint64_t)((int64_t)(int16_t)inst->opnd[0].imm * 4);
 }
 
 /* Does it load what a does, from an address in alias? */
@@ -177,17 +153,18 @@ static bool like_load(const struct isa_inst *inst, const struct isa_inst *a,
  * compilers turn loops around? What comes back into a loop belongs to it. */
 static bool is_flag(const struct ck *ck, uint64_t pc)
 {
-    struct loop l = {.ck = ck};
+    struct loop l = {.load = NULL};
     struct isa_inst load, inst, twin;
     struct isa_opnd alias = {.kind = 0}; /* made of the address */
-    if (!find_code(&l, pc) || !decode(&l, pc, &load) || load.n_opnds < 2 ||
-        isa_facts(load.op)->space != ISA_SPACE_LDS ||
+    if (!ck_code_find(ck, pc, &l.code) || !ck_code_at(&l.code, pc, &load) ||
+        load.n_opnds < 2 || isa_facts(load.op)->space != ISA_SPACE_LDS ||
         isa_facts(load.op)->access != ISA_ACCESS_LOAD || isa_facts(load.op)->elems != 1)
         return false;
     twin = load;
     uint64_t at = pc, last = pc, head = 0, end = 0, inner = 0; /* its first end */
-    for (unsigned i = 0; i < AHEAD && decode(&l, at, &inst); i++, at += inst.bytes) {
-        uint64_t to = target(&inst, at);
+    for (unsigned i = 0; i < AHEAD && ck_code_at(&l.code, at, &inst);
+         i++, at += inst.bytes) {
+        uint64_t to = ck_code_target(&inst, at);
         if (!head && like_load(&inst, &load, &alias)) {
             last = at;
             twin = inst;
@@ -246,14 +223,14 @@ bool race_flag_acquires(struct ck *ck, const struct ck_wave *w,
  * the code, as it lies. */
 static bool has_waited(const struct ck *ck, uint32_t offset)
 {
-    struct loop l = {.ck = ck};
+    struct loop l = {.load = NULL};
     struct isa_inst inst;
     uint64_t at = ck->launch.code_base, pc = at + offset;
     bool waited = true;
-    if (offset > FAR || !find_code(&l, pc))
+    if (offset > FAR || !ck_code_find(ck, pc, &l.code))
         return true;
     for (; at < pc; at += inst.bytes) {
-        if (!decode(&l, at, &inst))
+        if (!ck_code_at(&l.code, at, &inst))
             return true;
         const struct isa_facts *facts = isa_facts(inst.op);
         if (facts->access == ISA_ACCESS_STORE &&

@@ -4,17 +4,12 @@
  * it is data or a flag: a flag is waited for in a loop. Only the code is looked at: who
  * finds the flag up the first time goes by the loop once. SPDX-License-Identifier: MIT
  */
+#include "code.h"
 #include "facts.h"
 #include "race.h"
 
 /* Instructions behind a load that a loop begins at or ends behind; bytes before it. */
 enum { AHEAD = 64, INSIDE = 256, NEAR = 24, BACK = 2 << 10, FARTHEST = 1 << 16 };
-
-static bool passes_caches(const struct isa_inst *inst)
-{
-    return isa_facts(inst->op)->access == ISA_ACCESS_LOAD &&
-           (inst->flags & (ISA_M_GLC | ISA_M_SLC)) == ISA_M_GLC;
-}
 
 static bool does_else(const struct isa_inst *inst)
 {
@@ -27,26 +22,21 @@ static bool does_else(const struct isa_inst *inst)
  * turn loops around, another? */
 static bool is_polled(const struct ck *ck, uint64_t pc)
 {
-    struct emu_mem code;
+    struct ck_code code;
     struct isa_inst inst;
-    if (!emu_mem_find(ck->emu, pc, &code))
+    if (!ck_code_find(ck, pc, &code))
         return false;
-    uint64_t end = code.va + code.bytes, at = pc, last = pc;
+    uint64_t at = pc, last = pc;
     bool apart = false; /* what is behind has nothing to do with it */
-    for (unsigned i = 0; i < INSIDE && end - at >= 4; i++) {
-        const uint8_t *bytes =
-            (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
-        if (isa_decode_hw(bytes, (size_t)(end - at), ck->launch.lanes, &inst) !=
-                RD_OK ||
-            isa_facts(inst.op)->flow & ISA_FLOW_END) /* what follows goes elsewhere */
+    for (unsigned i = 0; i < INSIDE && ck_code_at(&code, at, &inst); i++) {
+        if (isa_facts(inst.op)->flow & ISA_FLOW_END) /* what follows goes elsewhere */
             return false;
         apart |= at != pc && does_else(&inst);
-        last = passes_caches(&inst) && !apart ? at : last;
+        last = ck_code_passes_caches(&inst) && !apart ? at : last;
+        uint64_t target = ck_code_target(&inst, at);
         at += inst.bytes;
-        uint64_t target = at + (uint64_t)((int64_t)(int16_t)inst.opnd[0].imm * 4);
-        if (isa_facts(inst.op)->flow & ISA_FLOW_BRANCH && inst.n_opnds &&
-            inst.opnd[0].kind == ISA_OPND_IMM && target <= (i < AHEAD ? last : pc) &&
-            target + BACK >= pc && race_decides(ck, pc, target, at))
+        if (target && target <= (i < AHEAD ? last : pc) && target + BACK >= pc &&
+            race_decides(ck, pc, target, at))
             return true;
     }
     return false;
@@ -55,12 +45,9 @@ static bool is_polled(const struct ck *ck, uint64_t pc)
 /* Bytes of a lane that the instruction at pc moves; 0: it is not known. */
 static uint8_t bytes_at(const struct ck *ck, uint64_t pc)
 {
-    struct emu_mem code;
+    struct ck_code code;
     struct isa_inst inst;
-    if (!emu_mem_find(ck->emu, pc, &code) ||
-        isa_decode_hw((const uint8_t *)(uintptr_t)pc, // NOLINT: host pointers
-                      (size_t)(code.va + code.bytes - pc), ck->launch.lanes,
-                      &inst) != RD_OK)
+    if (!ck_code_find(ck, pc, &code) || !ck_code_at(&code, pc, &inst))
         return 0;
     return isa_facts(inst.op)->bytes;
 }
@@ -118,19 +105,17 @@ static bool waits_for_loads(const struct isa_inst *inst)
 /* From the beginning of the function, or of the code. */
 static bool loads_wait(const struct ck *ck, uint64_t pc)
 {
-    struct emu_mem code;
+    struct ck_code code;
     struct isa_inst inst;
     char name[256];
     uint64_t at;
     bool waited = true;
-    if (!emu_mem_find(ck->emu, pc, &code))
+    if (!ck_code_find(ck, pc, &code))
         return false;
-    if (!emu_symbol(ck->emu, pc, name, sizeof name, &at) || at < code.va || at > pc)
-        at = code.va;
+    if (!emu_symbol(ck->emu, pc, name, sizeof name, &at) || at < code.begin || at > pc)
+        at = code.begin;
     for (; at < pc && pc - at < FARTHEST; at += inst.bytes) {
-        const uint8_t *bytes =
-            (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
-        if (isa_decode_hw(bytes, (size_t)(pc - at), ck->launch.lanes, &inst) != RD_OK)
+        if (!ck_code_at(&code, at, &inst))
             return false;
         const struct isa_facts *facts = isa_facts(inst.op);
         if (facts->pipe == ISA_PIPE_VMEM && facts->access != ISA_ACCESS_STORE &&
@@ -153,18 +138,15 @@ bool race_loads_wait(struct ck *ck, uint64_t pc)
 /* Is the result of the atomic at pc read by v_readfirstlane? */
 static bool is_joined(const struct ck *ck, uint64_t pc)
 {
-    struct emu_mem code;
+    struct ck_code code;
     struct isa_inst inst;
     unsigned result = 0;
-    if (!emu_mem_find(ck->emu, pc, &code))
+    uint64_t at = pc;
+    if (!ck_code_find(ck, pc, &code))
         return false;
-    uint64_t end = code.va + code.bytes, at = pc;
-    for (unsigned i = 0; i < NEAR && end - at >= 4; i++, at += inst.bytes) {
-        const uint8_t *bytes =
-            (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
-        if (isa_decode_hw(bytes, (size_t)(end - at), ck->launch.lanes, &inst) !=
-                RD_OK ||
-            isa_facts(inst.op)->flow & ISA_FLOW_END)
+    for (unsigned i = 0; i < NEAR && ck_code_at(&code, at, &inst);
+         i++, at += inst.bytes) {
+        if (isa_facts(inst.op)->flow & ISA_FLOW_END)
             return false;
         if (inst.n_opnds < 2)
             continue;

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code.h"
 #include "facts.h"
 #include "internal.h"
 #include "states.h"
@@ -444,14 +445,12 @@ static void check_uses(struct ck *ck, struct ck_wave *wave, struct ck_waits *w,
  * alone. Where the code goes on by a jump back it may be. */
 static bool reads_lds(const struct ck *ck, uint64_t pc)
 {
-    struct emu_mem code;
+    struct ck_code code;
     struct isa_inst inst;
-    if (!emu_mem_find(ck->emu, pc, &code))
+    if (!ck_code_find(ck, pc, &code))
         return true;
-    for (uint64_t at = pc + 4, end = code.va + code.bytes; end - at >= 4;) {
-        const uint8_t *bytes =
-            (const uint8_t *)(uintptr_t)at; // NOLINT: GPU addresses are host pointers
-        if (isa_decode_hw(bytes, (size_t)(end - at), ck->launch.lanes, &inst) != RD_OK)
+    for (uint64_t at = pc + 4; code.end - at >= 4; at += inst.bytes) {
+        if (!ck_code_at(&code, at, &inst))
             return true;
         const struct isa_facts *facts = isa_facts(inst.op);
         bool reads = facts->access == ISA_ACCESS_LOAD || facts->mem & ISA_MEM_RETURNS ||
@@ -463,7 +462,6 @@ static bool reads_lds(const struct ck *ck, uint64_t pc)
             return true;
         if (inst.op == ISA_S_BARRIER || facts->flow & ISA_FLOW_END)
             return false;
-        at += inst.bytes;
     }
     return false;
 }

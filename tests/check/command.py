@@ -107,6 +107,18 @@ def bare_code(folder):
            f"{r.returncode} {r.stderr}")
 
 
+def bare_flag(folder):
+    """A load of LDS before such a branch: what lies in front of the code is not looked at."""
+    words = (0x7e020280, 0x7e040281, 0xd8340000, 0x201, 0xd8d80000, 0x3000001, 0xbf89fc07, 0x7c940503,
+             0xbf070101, 0xbfa2ff00, 0xbfb00000)
+    path = os.path.join(folder, "flag")
+    with open(path, "wb") as f:
+        f.write(struct.pack(f"<{len(words)}I", *words))
+    r = run(RDNA3, "run", "--raw", path, "--block", "64", "--dynamic-lds", "256", "--check", "race")
+    expect("a load of LDS and a branch to in front of code",
+           r.returncode == 1 and "s_cbranch_scc1" in r.stderr, f"{r.returncode} {r.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, what in CASES:
@@ -145,6 +157,7 @@ def main():
             expect(f"{words} are refused", r.returncode == 2 and words[1] in r.stderr, r.stderr)
         code_files(folder)
         bare_code(folder)
+        bare_flag(folder)
         late_loads(folder)
     print(f"{len(FAILED)} failed")
     return 1 if FAILED else 0
