@@ -56,6 +56,10 @@ pypi() {
         echo "$*" >build/pypi/have || echo "not to be had from PyPI: $*"
 }
 
+need=10 # GB: dev 6, tsan 2, release and fuzz 1 each
+free=$(df -Pk . | awk 'NR == 2 { print int($4 / 1000000) }')
+[ -d build/dev ] || [ "$free" -ge $need ] ||
+    echo "warning: $free GB of disk are free here, a first build of everything takes $need" >&2
 rm -f build/failed build/*.xml
 phase install sh tools/install.sh cmake ninja-build gcc libc6-dev libzstd-dev pkg-config check \
     libexpat1-dev python3 git clang-19 lld-19 llvm-19 clang-format-19 clang-tidy-19 \
