@@ -289,10 +289,8 @@ static void decode_run(struct program_data *d, uint32_t at)
             for (unsigned i = 0; i < inst.n_opnds; i++)
                 if (inst.opnd[i].kind == ISA_OPND_IMM)
                     imm = (int16_t)inst.opnd[i].imm;
-            if (!push_work(d, (int64_t)next + imm)) {
-                u->fn = env->handlers->fetch;
-                u->flags |= UF_MAY_FAULT;
-            }
+            if (!push_work(d, (int64_t)next + imm))
+                u->flags |= UF_MAY_FAULT; /* if it is taken, and nothing is there */
         }
         at = next;
         if (ends_run(inst.op))

@@ -148,10 +148,8 @@ void emu_fault_text(const struct emu_fault *f, char *text, size_t size)
 
 const struct uop *x_fetch(struct wave *w, const struct uop *u)
 {
-    struct emu_fault f;
-    wave_describe(w, u, EMU_FAULT_FETCH, &f);
     return wave_fault(w, u, EMU_FAULT_FETCH,
-                      *f.inst ? NULL : "the code ends here, without s_endpgm before");
+                      "the code ends here, without s_endpgm before");
 }
 
 const struct uop *x_illegal(struct wave *w, const struct uop *u)

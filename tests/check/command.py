@@ -114,9 +114,10 @@ def bare_flag(folder):
     path = os.path.join(folder, "flag")
     with open(path, "wb") as f:
         f.write(struct.pack(f"<{len(words)}I", *words))
-    r = run(RDNA3, "run", "--raw", path, "--block", "64", "--dynamic-lds", "256", "--check", "race")
+    r = run(RDNA3, "run", "--raw", path, "--block", "64", "--dynamic-lds", "256", "--check", "race",
+            "--error-exitcode", "42")
     expect("a load of LDS and a branch to in front of code",
-           r.returncode == 1 and "s_cbranch_scc1" in r.stderr, f"{r.returncode} {r.stderr}")
+           r.returncode == 42 and "1 error in" in r.stderr, f"{r.returncode} {r.stderr}")
 
 
 def main():

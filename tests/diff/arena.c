@@ -16,7 +16,7 @@
 #include "isa_asm.h"
 
 #define SHARED_BYTES 4096u
-#define CODE_BYTES   (256u << 10)
+#define CODE_BYTES   (128u << 10)
 #define FRAME_BYTES  (32u << 10)
 
 static void must(bool ok, const char *what)

@@ -155,6 +155,10 @@ static void add_lines(struct program *p, unsigned kind)
     case 3:
         item_line(&it, p->lanes, "s_mov_b32 s%u, 0x%x", s, interesting(r));
         break;
+    case 4: /* a branch out of the code that is not taken */
+        item_line(&it, p->lanes, "s_cmp_lg_u32 s%u, s%u", s, s);
+        item_line(&it, p->lanes, "s_cbranch_scc1 %d", chance(r, 2) ? -30000 : 32767);
+        break;
     default:
         item_line(&it, p->lanes, "v_xor_b32 v%u, v%u, v%u", below(r, FREE_VGPRS),
                   below(r, FREE_VGPRS), below(r, FREE_VGPRS));
@@ -214,7 +218,7 @@ static void block(struct program *p, unsigned items, unsigned depth)
         else if (k < 15)
             add_lines(p, 0);
         else if (k < 26)
-            add_lines(p, 1 + below(r, 4));
+            add_lines(p, 1 + below(r, 5));
         else if (k < 27 && depth == 0) {
             struct item *it = new_item(p);
             item_line(it, p->lanes, "s_barrier");

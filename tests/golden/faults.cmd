@@ -10,6 +10,8 @@ rdna3 run f.hsaco --kernel lds_range --block 32
 rdna3 run f.hsaco --kernel lds_range --block 16
 rdna3 run f.hsaco --kernel scratch_range
 rdna3 run f.hsaco --kernel branch_away
+rdna3 run f.hsaco --kernel branch_not_taken --check all
+rdna3 run f.hsaco --kernel branch_not_taken --timing >timing.txt
 rdna3 run f.hsaco --kernel jump_to_null
 rdna3 run f.hsaco --kernel trap
 rdna3 run f.hsaco --kernel unsupported

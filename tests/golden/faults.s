@@ -66,6 +66,11 @@
 	.long	0xbfa07fff			// s_branch, 128 KiB ahead
 	s_endpgm
 
+	kernel branch_not_taken
+	s_cmp_eq_u32	s0, s0
+	.long	0xbfa17fff			// s_cbranch_scc0, 128 KiB ahead
+	s_endpgm
+
 	kernel jump_to_null
 	s_mov_b64	s[4:5], 0
 	s_setpc_b64	s[4:5]

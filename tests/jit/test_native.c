@@ -361,27 +361,6 @@ START_TEST(pairs_in_loops)
 }
 END_TEST
 
-/* Branches out of the program: found when they are decoded, reported when they run. */
-START_TEST(branches_beyond)
-{
-    static const char *const branches[] = {"s_cbranch_scc1 -30000", "s_branch 30000",
-                                           "s_cbranch_execnz -20000"};
-    char text[512];
-    gpus_create(&g, level, 1, WALK);
-    snprintf(text, sizeof text,
-             "s_mov_b32 s9, 40\nloop:\nv_add_nc_u32 v4, s9, v4\ns_sub_u32 s9, s9, 1\n"
-             "s_cmp_lg_u32 s9, 0\ns_cbranch_scc1 @loop\ns_cmp_eq_u32 s9, 0\n%s\n"
-             "s_endpgm\n",
-             branches[_i]);
-    gpus_place(&g, text);
-    gpus_fill(&g, 7);
-    struct result r = gpus_compare(&g, &(struct load){.groups = 3}, branches[_i]);
-    ck_assert_int_eq(r.status, RD_E_FAULT);
-    ck_assert_int_eq(r.fault.kind, EMU_FAULT_FETCH);
-    gpus_destroy(&g);
-}
-END_TEST
-
 /* Several waves, of which the last one's fault is not the first. */
 START_TEST(first_fault_of_several)
 {
@@ -768,7 +747,6 @@ static Suite *suite(void)
     tcase_add_test(two, two_threads);
     tcase_add_test(two, dispatches_side_by_side);
     tcase_add_loop_test(walk, faults, 0, N_FAULT_CASES);
-    tcase_add_loop_test(walk, branches_beyond, 0, 3);
     tcase_add_loop_test(walk, long_traces, 0, 2);
     tcase_add_test(walk, pairs_in_loops);
     tcase_add_test(walk, first_fault_of_several);

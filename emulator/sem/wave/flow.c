@@ -2,7 +2,7 @@
  * 6, 16.3-16.5).
  *
  * A branch returns the micro-op at its target: distances are dwords from the next
- * instruction and have been checked by the predecoder.
+ * instruction, and the predecoder has said which leave the program (UF_MAY_FAULT).
  * SPDX-License-Identifier: MIT
  */
 #include "sem_wrap.h"
@@ -13,9 +13,25 @@ static const struct uop *next(const struct uop *u)
     return uop_next(u);
 }
 
-static const struct uop *branch(const struct uop *u, bool taken)
+static const struct uop *jump(struct wave *w, const struct uop *u, uint64_t pc)
 {
-    return next(u) + (taken ? (int16_t)u->imm : 0);
+    const struct uop *target = wave_goto(w, pc);
+    if (target)
+        return target;
+    return wave_fault_at(w, u, EMU_FAULT_FETCH, -1, pc, 4, false);
+}
+
+static uint64_t pc_after(const struct wave *w, const struct uop *u)
+{
+    return program_pc(w->program, next(u));
+}
+
+static const struct uop *branch(struct wave *w, const struct uop *u, bool taken)
+{
+    int32_t distance = taken ? (int16_t)u->imm : 0;
+    if (__builtin_expect(taken && u->flags & UF_MAY_FAULT, 0))
+        return jump(w, u, pc_after(w, u) + (uint64_t)(int64_t)distance * 4);
+    return next(u) + distance;
 }
 
 static bool vccz(const struct wave *w)
@@ -30,38 +46,37 @@ static bool execz(const struct wave *w)
 
 WAVE_OP(s_branch)
 {
-    (void)w;
-    return branch(u, true);
+    return branch(w, u, true);
 }
 
 WAVE_OP(s_cbranch_scc0)
 {
-    return branch(u, !w->scc);
+    return branch(w, u, !w->scc);
 }
 
 WAVE_OP(s_cbranch_scc1)
 {
-    return branch(u, w->scc);
+    return branch(w, u, w->scc);
 }
 
 WAVE_OP(s_cbranch_vccz)
 {
-    return branch(u, vccz(w));
+    return branch(w, u, vccz(w));
 }
 
 WAVE_OP(s_cbranch_vccnz)
 {
-    return branch(u, !vccz(w));
+    return branch(w, u, !vccz(w));
 }
 
 WAVE_OP(s_cbranch_execz)
 {
-    return branch(u, execz(w));
+    return branch(w, u, execz(w));
 }
 
 WAVE_OP(s_cbranch_execnz)
 {
-    return branch(u, !execz(w));
+    return branch(w, u, !execz(w));
 }
 
 /* The conditional-debug flags; only a trap handler can set them. */
@@ -72,35 +87,22 @@ static bool cdbg(const struct wave *w, uint32_t bit)
 
 WAVE_OP(s_cbranch_cdbgsys)
 {
-    return branch(u, cdbg(w, STATUS_CDBG_SYS));
+    return branch(w, u, cdbg(w, STATUS_CDBG_SYS));
 }
 
 WAVE_OP(s_cbranch_cdbguser)
 {
-    return branch(u, cdbg(w, STATUS_CDBG_USER));
+    return branch(w, u, cdbg(w, STATUS_CDBG_USER));
 }
 
 WAVE_OP(s_cbranch_cdbgsys_or_user)
 {
-    return branch(u, cdbg(w, STATUS_CDBG_SYS) || cdbg(w, STATUS_CDBG_USER));
+    return branch(w, u, cdbg(w, STATUS_CDBG_SYS) || cdbg(w, STATUS_CDBG_USER));
 }
 
 WAVE_OP(s_cbranch_cdbgsys_and_user)
 {
-    return branch(u, cdbg(w, STATUS_CDBG_SYS) && cdbg(w, STATUS_CDBG_USER));
-}
-
-static const struct uop *jump(struct wave *w, const struct uop *u, uint64_t pc)
-{
-    const struct uop *target = wave_goto(w, pc);
-    if (target)
-        return target;
-    return wave_fault_at(w, u, EMU_FAULT_FETCH, -1, pc, 4, false);
-}
-
-static uint64_t pc_after(const struct wave *w, const struct uop *u)
-{
-    return program_pc(w->program, next(u));
+    return branch(w, u, cdbg(w, STATUS_CDBG_SYS) && cdbg(w, STATUS_CDBG_USER));
 }
 
 WAVE_OP(s_getpc_b64)
@@ -124,7 +126,7 @@ WAVE_OP(s_swappc_b64)
 WAVE_OP(s_call_b64)
 {
     set_sgpr64(w, u->d, pc_after(w, u));
-    return branch(u, true);
+    return branch(w, u, true);
 }
 
 /* Run a block of a wave64 for the low half, then for the high half, skipping halves
@@ -133,7 +135,7 @@ WAVE_OP(s_call_b64)
 WAVE_OP(s_subvector_loop_begin)
 {
     if (!sgpr64(w, ISA_SEL_EXEC_LO))
-        return branch(u, true);
+        return branch(w, u, true);
     if (!w->sgpr[ISA_SEL_EXEC_LO]) {
         w->sgpr[u->d] = 0; /* the high pass only */
     } else {
@@ -154,7 +156,7 @@ WAVE_OP(s_subvector_loop_end)
     w->sgpr[ISA_SEL_EXEC_HI] = w->sgpr[u->d];
     w->sgpr[u->d] = w->sgpr[ISA_SEL_EXEC_LO];
     w->sgpr[ISA_SEL_EXEC_LO] = 0;
-    return branch(u, true);
+    return branch(w, u, true);
 }
 
 /* ---- EXEC --------------------------------------------------------------------- */
