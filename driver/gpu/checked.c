@@ -5,6 +5,7 @@
  * one that may wait for somebody, those of other queues run beside it, unchecked.
  * SPDX-License-Identifier: MIT
  */
+#include <sys/mman.h>
 #include <time.h>
 
 #include "checkers.h"
@@ -34,6 +35,15 @@ static bool mailbox_at(void *ctx, uint64_t va)
     struct gpu *gpu = ctx;
     return va - atomic_load(&gpu->checks.mailboxes) <
            atomic_load(&gpu->checks.mailbox_bytes);
+}
+
+uint64_t cp_checked_seed(const char *path)
+{
+    struct ck_table *table = ck_table_open(path);
+    uint64_t seed = table ? table->seed : 0;
+    if (table)
+        munmap(table, sizeof *table);
+    return seed;
 }
 
 /* Lock held. */

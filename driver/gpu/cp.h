@@ -280,7 +280,9 @@ void cp_trace_end(struct gpu_queue *q, struct cp_trace *t);
 void cp_cores_begin(struct gpu_queue *q, struct emu *emu, struct emu_dispatch *d);
 void cp_cores_end(struct gpu_queue *q, rd_status st, const struct emu_fault *fault);
 
-/* checked.c: run a dispatch with checkers attached. */
+/* checked.c: the order of waves that the table of findings at path asks for; 0: the
+ * usual one. Run a dispatch with checkers attached. */
+uint64_t cp_checked_seed(const char *path);
 RD_CHECKED rd_status cp_checked_run(struct gpu_queue *q, struct emu *emu,
                                     const struct emu_dispatch *d,
                                     struct emu_fault *fault, struct emu_stats *stats);

@@ -51,8 +51,10 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
         free(gpu);
         return RD_E_NOMEM;
     }
-    if (config->check)
+    if (config->check) {
         gpu->checks.orders = cp_orders_create(config->check);
+        gpu->vm.seed = cp_checked_seed(config->check);
+    }
     *out = gpu;
     return RD_OK;
 }

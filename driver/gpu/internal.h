@@ -47,6 +47,7 @@ struct vm {
     enum emu_engine engine;
     enum emu_simd simd;
     unsigned host_threads;       /* for workgroups; 0: one per CPU */
+    uint64_t seed;               /* emu_config.seed */
     const struct gpu_host *host; /* whose buffers have files; NULL: nobody's */
     bool perf_map;               /* names for perf */
     emu_symbol_fn *symbol;       /* for it */

@@ -20,6 +20,7 @@ struct vm *vm_of(struct gpu *gpu, unsigned space)
         vm_init(vm);
         vm->count = gpu->vm.count;
         vm->engine = gpu->vm.engine;
+        vm->seed = gpu->vm.seed;
         vm->board = gpu;
         vm->space = space;
         gpu->spaces[space] = vm;

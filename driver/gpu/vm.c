@@ -500,6 +500,7 @@ static rd_status make_emu(struct vm *vm, struct emu **out)
 {
     struct emu_config config = {.threads = vm->host_threads,
                                 .simd = vm->simd,
+                                .seed = vm->seed,
                                 .lds_unreported = true,
                                 .count = vm->count,
                                 .engine = vm->engine,

@@ -91,7 +91,7 @@ struct ck_finding {
 struct ck_table {
     /* For who shares the table: what to check, set before others look. */
     uint32_t want_classes, keep_going, lanes, leaks, hazard;
-    uint64_t watchdog, hazard_seed;
+    uint64_t watchdog, hazard_seed, seed; /* seed: emu_config.seed */
     atomic_ullong accesses, dispatches, instructions;
     atomic_ullong beside; /* dispatches that ran, unchecked, beside checked ones */
     atomic_ullong lost;   /* findings that had no room */

@@ -17,6 +17,20 @@ import corpus  # noqa: E402
 RDNA3 = sys.argv[1]
 FAILED = []
 
+# Each workgroup takes a number.
+TICKETS = """
+    s_load_b128 s[4:7], s[0:1], 0x0
+    s_lshl_b32 s10, s2, 2
+    v_dual_mov_b32 v1, 0 :: v_dual_mov_b32 v2, 1
+    v_mov_b32 v3, s10
+    s_mov_b32 exec_lo, 1
+    s_waitcnt lgkmcnt(0)
+    global_atomic_add_u32 v4, v1, v2, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    global_store_b32 v3, v4, s[6:7]
+    s_endpgm
+"""
+
 # Case, kind of its bug, and whether pages show it.
 CASES = (("race_lds_write_read.s", "race/write-read"), ("sync_lanes.s", "sync/masked-lanes"),
          ("sync_early_end.s", "sync/missed-barrier"), ("mem_null.s", "mem/null-pointer"),
@@ -93,6 +107,31 @@ def late_loads(folder):
     expect("--hazard goes with wait", r.returncode == 2, r.stderr)
 
 
+def orders(folder):
+    """--seed: as under run --check; another number may be another order of workgroups."""
+    source, path, found = (os.path.join(folder, "order" + end) for end in (".s", ".elf", ".json"))
+    with open(source, "w", encoding="ascii") as f:
+        f.write(corpus.HEAD.format(lds=0, scratch=0, private=0, wave32=1) + TICKETS)
+    r = run(RDNA3, "asm", "-o", path, source)
+    expect("tickets assemble", r.returncode == 0, r.stderr)
+    words = (path, "--grid", "8", "--block", "32", "--arg", "buf:4:zero", "--arg", "buf:32",
+             "--print", "1:u32:8")
+    seen = set()
+    for seed in ("0", "3", "4", "5"):
+        direct = run(RDNA3, "run", *words, "--check", "race", "--seed", seed)
+        r = run(RDNA3, "check", "--check", "race", "--seed", seed, "--json", found, "--", RDNA3,
+                "run", "--device", "kfd", *words)
+        with open(found, encoding="utf-8") as f:
+            told = json.load(f)
+        expect(f"--seed {seed}: the same order", r.returncode == 0 and r.stdout == direct.stdout and
+               len(r.stdout.split()) >= 8, f"{r} {direct}")
+        for stderr in (r.stderr, direct.stderr):
+            expect(f"--seed {seed} is told", (f" with --seed {seed}" in stderr) == (seed != "0"), stderr)
+        expect(f"--seed {seed} is in the file", told["seed"] == int(seed), told)
+        seen.add(r.stdout)
+    expect("--seed gives other orders", len(seen) > 1, seen)
+
+
 def bare_code(folder):
     """Code without an object around it: a branch to in front of it is no loop."""
     words = (0xbe880002, 0xf4040080, 0xf8000000, 0x7e020280, 0x7e060300, 0xbf89fc07, 0xbf078008,
@@ -157,6 +196,7 @@ def main():
             r = run(RDNA3, "check", *words, "--", "true")
             expect(f"{words} are refused", r.returncode == 2 and words[1] in r.stderr, r.stderr)
         code_files(folder)
+        orders(folder)
         bare_code(folder)
         bare_flag(folder)
         late_loads(folder)

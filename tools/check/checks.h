@@ -18,6 +18,7 @@ struct checks_options {
     uint64_t watchdog;
     bool hazard; /* what loads bring arrives late ... */
     uint64_t hazard_seed;
+    uint64_t seed;                  /* order in which waves and workgroups take turns */
     const char *json, *xml, *sarif; /* files to write; NULL: none */
     const char *gen_suppressions;
     bool leaks;       /* memory that a program does not free is an error */
@@ -35,6 +36,7 @@ enum {
     CHECKS_OPT_ERROR_EXIT,
     CHECKS_OPT_WATCHDOG,
     CHECKS_OPT_HAZARD,
+    CHECKS_OPT_SEED,
     CHECKS_OPT_JSON,
     CHECKS_OPT_XML,
     CHECKS_OPT_SARIF,

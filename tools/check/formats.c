@@ -110,6 +110,7 @@ void found_json(const struct found_list *l, FILE *out)
     json_u64(&j, "kernels_unchecked", atomic_load(&l->table->beside));
     json_u64(&j, "accesses", atomic_load(&l->table->accesses));
     json_u64(&j, "instructions", atomic_load(&l->table->instructions));
+    json_u64(&j, "seed", l->table->seed);
     json_u64(&j, "errors", l->errors);
     json_u64(&j, "suppressed", l->suppressed);
     json_u64(&j, "allocations", atomic_load(&l->table->made));

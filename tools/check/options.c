@@ -62,6 +62,8 @@ static int take_number(struct checks_options *o, int option, const char *name,
     } else if (option == CHECKS_OPT_HAZARD) {
         o->hazard = true;
         o->hazard_seed = value;
+    } else if (option == CHECKS_OPT_SEED) {
+        o->seed = value;
     } else {
         o->watchdog = value;
     }

@@ -42,7 +42,7 @@ void found_actor(const struct ck_actor *a, char *text, size_t size)
 void found_summary(const struct found_list *l, char *text, size_t size)
 {
     char classes[64], seen[64] = "", suppressed[64] = "", notes[64] = "";
-    char beside[64] = "";
+    char beside[64] = "", seed[40] = "";
     const struct ck_table *t = l->table;
     found_classes(atomic_load(&t->classes), classes, sizeof classes);
     if (l->times > l->errors)
@@ -58,11 +58,13 @@ void found_summary(const struct found_list *l, char *text, size_t size)
         (void)snprintf(beside, sizeof beside,
                        "; %llu kernel%s ran unchecked beside them", unseen,
                        unseen == 1 ? "" : "s");
+    if (t->seed)
+        (void)snprintf(seed, sizeof seed, " with --seed %" PRIu64, t->seed);
     (void)snprintf(
         text, size,
-        "%u error%s%s in %llu accesses of %llu kernel%s checked for %s%s%s%s",
+        "%u error%s%s in %llu accesses of %llu kernel%s checked for %s%s%s%s%s",
         l->errors, l->errors == 1 ? "" : "s", seen, atomic_load(&t->accesses), kernels,
-        kernels == 1 ? "" : "s", classes, beside, notes, suppressed);
+        kernels == 1 ? "" : "s", classes, seed, beside, notes, suppressed);
 }
 
 /* ---- places ---- */

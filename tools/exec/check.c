@@ -54,6 +54,10 @@ static const char help_tail[] =
     "  --hazard SEED      with wait: what loads bring arrives when it is waited for, "
     "but\n"
     "                     for some of it; until then registers keep what they had\n"
+    "  --seed N           another order in which waves and workgroups take turns\n"
+    "                     (default 0), for races and hangs that not every order "
+    "shows;\n"
+    "                     the same number is the same order\n"
     "  --watchdog N       instructions of a wave without a barrier that are a hang\n"
     "                     (default 134217728)\n"
     "  --root DIR         run inside DIR as root directory\n"
@@ -79,6 +83,7 @@ static const struct option long_options[] = {
     {"error-exitcode", required_argument, NULL, CHECKS_OPT_ERROR_EXIT},
     {"watchdog", required_argument, NULL, CHECKS_OPT_WATCHDOG},
     {"hazard", required_argument, NULL, CHECKS_OPT_HAZARD},
+    {"seed", required_argument, NULL, CHECKS_OPT_SEED},
     {"json", required_argument, NULL, CHECKS_OPT_JSON},
     {"xml", required_argument, NULL, CHECKS_OPT_XML},
     {"sarif", required_argument, NULL, CHECKS_OPT_SARIF},
@@ -176,6 +181,7 @@ int checked_begin(struct checked *c, const char *path)
     table->lanes = c->options.lanes;
     table->leaks = c->options.leaks;
     table->hazard = c->options.hazard;
+    table->seed = c->options.seed;
     table->hazard_seed = c->options.hazard_seed;
     atomic_store(&table->classes, c->options.classes);
     munmap(table, sizeof *table);

@@ -126,7 +126,7 @@ enum {
     "                       largest power of two that divides their number, at most 8\n" 
 
 #define KERNEL_HELP_HOW                                                                \
-    "  --seed N             order in which waves take turns\n" \
+    "  --seed N             order in which waves and workgroups take turns (default 0)\n" \
     "  --simd auto|generic|avx2|avx512   host vector instructions to use\n" \
     "  --dots silicon|exact sums of float dot products and WMMA: as measured on\n" \
     "                       silicon (default), where operands of opposite sign lose " \

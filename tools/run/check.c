@@ -68,6 +68,8 @@ int run_check_begin(struct run_options *o, struct la *la)
                                .image = image_at,
                                .ctx = &r->object};
     r->table = calloc(1, sizeof *r->table);
+    if (r->table)
+        r->table->seed = o->k.config.seed;
     if (!r->table || ck_create(emu, &config, r->table, &r->ck) != RD_OK ||
         tell_fresh(o) != RD_OK) {
         ck_destroy(r->ck);
