@@ -16,6 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "latency.h"
+
 enum command {
     VERSION = 1,
     DMA_MAP = 2,
@@ -56,6 +58,7 @@ struct session {
     struct vfio_user *v;
     struct pci_board *board;
     int fd;
+    struct latency latency;
     struct header header;
     uint8_t *payload; /* of PAYLOAD_MAX */
     uint32_t bytes;
@@ -151,13 +154,14 @@ static bool receive(struct session *s, void *to, size_t bytes)
     return true;
 }
 
-static bool send_all(int fd, const void *from, size_t bytes, int pass)
+/* Send a header and what follows it in one piece, so that who waits wakes once. */
+static bool send_all(struct session *s, struct header *h, int pass)
 {
-    const uint8_t *p = from;
-    while (bytes) {
+    struct iovec io[2] = {{h, sizeof(*h)}, {s->payload, h->size - sizeof(*h)}},
+                 *at = io;
+    while (at < io + 2) {
         _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-        struct iovec io = {.iov_base = (void *)(uintptr_t)p, .iov_len = bytes};
-        struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+        struct msghdr m = {.msg_iov = at, .msg_iovlen = (size_t)(io + 2 - at)};
         if (pass >= 0) {
             m.msg_control = control;
             m.msg_controllen = sizeof(control);
@@ -167,14 +171,19 @@ static bool send_all(int fd, const void *from, size_t bytes, int pass)
             c->cmsg_len = CMSG_LEN(sizeof(int));
             memcpy(CMSG_DATA(c), &pass, sizeof(pass));
         }
-        ssize_t n = sendmsg(fd, &m, MSG_NOSIGNAL);
+        ssize_t n = sendmsg(s->fd, &m, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return false;
         pass = -1; /* it has gone with the first bytes */
-        p += n;
-        bytes -= (size_t)n;
+        size_t sent = (size_t)n;
+        for (; at < io + 2 && sent >= at->iov_len; at++)
+            sent -= at->iov_len;
+        if (at < io + 2) {
+            at->iov_base = (uint8_t *)at->iov_base + sent;
+            at->iov_len -= sent;
+        }
     }
     return true;
 }
@@ -186,10 +195,7 @@ static bool reply(struct session *s, uint32_t bytes, int pass)
                        .command = s->header.command,
                        .size = (uint32_t)sizeof(h) + bytes,
                        .flags = FLAG_REPLY};
-    if (s->header.flags & FLAG_NO_REPLY)
-        return true;
-    return send_all(s->fd, &h, sizeof(h), pass) &&
-           send_all(s->fd, s->payload, bytes, -1);
+    return s->header.flags & FLAG_NO_REPLY || send_all(s, &h, pass);
 }
 
 static bool refuse(struct session *s, int error)
@@ -199,9 +205,7 @@ static bool refuse(struct session *s, int error)
                        .size = sizeof(h),
                        .flags = FLAG_REPLY | FLAG_ERROR,
                        .error = (uint32_t)error};
-    if (s->header.flags & FLAG_NO_REPLY)
-        return true;
-    return send_all(s->fd, &h, sizeof(h), -1);
+    return s->header.flags & FLAG_NO_REPLY || send_all(s, &h, -1);
 }
 
 static uint32_t get32(const struct session *s, uint32_t at)
@@ -327,6 +331,8 @@ static bool region_access(struct session *s, bool write)
         offset > region_bytes(s, region) || region_bytes(s, region) - offset < count ||
         (write && s->bytes < 16 + count))
         return refuse(s, EINVAL);
+    if (region == PCI_BAR_DOORBELLS && write)
+        latency_work(&s->latency);
     if (region == REGION_CONFIG && write)
         pci_config_write(s->board, (uint32_t)offset, data, count);
     else if (region == REGION_CONFIG)
@@ -371,6 +377,7 @@ static bool get_message(struct session *s)
 {
     struct header *h = &s->header;
     drop_fds(s);
+    latency_wait(&s->latency);
     if (!receive(s, h, sizeof(*h)) || h->size < sizeof(*h) ||
         h->size - sizeof(*h) > PAYLOAD_MAX || h->flags & 15u)
         return false;
@@ -383,8 +390,10 @@ void vfio_user_talk(struct vfio_user *v, struct pci_board *board, int fd)
     struct session s = {
         .v = v, .board = board, .fd = fd, .payload = calloc(1, PAYLOAD_MAX)};
     pci_thread_urgent(true);
+    latency_begin(&s.latency, fd, LATENCY_DEVICE);
     while (s.payload && get_message(&s) && execute(&s))
         ;
+    latency_end(&s.latency);
     pci_thread_urgent(false);
     drop_fds(&s);
     free(s.payload);

@@ -4,6 +4,7 @@
  */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "../suite.h"
+#include "latency.h"
 #include "machine.h"
 #include "remote.h"
 #include "vfio_user.h"
@@ -427,10 +429,135 @@ START_TEST(vfio_breaks_off)
 }
 END_TEST
 
+/* ---- how the next message is waited for -------------------------------------------
+ */
+
+static char device[] = "/tmp/latency-XXXXXX";
+static struct latency latency;
+
+static void setup_latency(void)
+{
+    int pair[2], fd = mkstemp(device);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    client = pair[0];
+    server_end = pair[1];
+    latency_begin(&latency, server_end, device);
+}
+
+static void teardown_latency(void)
+{
+    latency_end(&latency);
+    close(client);
+    close(server_end);
+    unlink(device);
+}
+
+/* Messages that are there at once, until something holds or there were n. */
+static void converse(const int *until, unsigned n)
+{
+    char c = 0;
+    while (n-- && *until < 0) {
+        put(&c, 1);
+        latency_wait(&latency);
+        ck_assert_int_eq(recv(server_end, &c, 1, MSG_DONTWAIT), 1);
+    }
+}
+
+static void *later(void *arg)
+{
+    usleep(50000);
+    put(arg, 1);
+    return NULL;
+}
+
+/* CPUs are kept awake while messages follow one another, and no longer. */
+START_TEST(latency_holds)
+{
+    int32_t us = -1;
+    pthread_t thread;
+    converse(&latency.held, 8);
+    ck_assert_int_lt(latency.held, 0);
+    converse(&latency.held, 100000);
+    if (latency.off) /* the only CPU */
+        return;
+    ck_assert_int_ge(latency.held, 0);
+    int fd = open(device, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(read(fd, &us, sizeof(us)), sizeof(us));
+    close(fd);
+    ck_assert_int_eq(us, 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, later, &us), 0);
+    latency_wait(&latency);
+    ck_assert_int_lt(latency.held, 0);
+    pthread_join(thread, NULL);
+}
+END_TEST
+
+/* Who may not ask for it goes on without, and asks once. */
+START_TEST(latency_denied)
+{
+    latency.device = "/nowhere/at/all";
+    converse(&latency.held, 1000);
+    ck_assert_int_lt(latency.held, 0);
+    ck_assert(latency.denied || latency.off);
+    latency.device = device;
+    converse(&latency.held, 1000);
+    ck_assert_int_lt(latency.held, 0);
+}
+END_TEST
+
+START_TEST(latency_on_one_cpu)
+{
+    cpu_set_t all, one;
+    int cpu = sched_getcpu();
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(all), &all), 0);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+    latency_begin(&latency, server_end, device);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(all), &all), 0);
+    ck_assert(latency.off);
+    converse(&latency.held, 1000);
+    ck_assert_int_lt(latency.held, 0);
+}
+END_TEST
+
+/* A stretch of messages, as it took with the one way or the other. */
+static void stretch(uint64_t without, uint64_t with)
+{
+    bool looks = latency.looks;
+    for (unsigned i = 0; i < 64; i++) {
+        ck_assert(latency.looks == looks);
+        latency_took(&latency, looks ? with : without);
+    }
+}
+
+/* Both ways are tried; the faster one stays, and the other is tried again. */
+START_TEST(latency_chooses)
+{
+    unsigned looks = 0, slow = 0;
+    ck_assert(latency.looks);
+    stretch(0, 20000);
+    ck_assert(!latency.looks);
+    for (unsigned i = 1; i < 48; i++) {
+        stretch(40000, 20000);
+        looks += latency.looks;
+    }
+    ck_assert_uint_eq(looks, 44);
+    for (unsigned i = 0; i < 48; i++) { /* the host has become busy */
+        stretch(20000, 19000);
+        slow += latency.looks;
+    }
+    ck_assert_uint_le(slow, 4);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("board links");
-    TCase *t = tcase_create("tcp"), *v = tcase_create("vfio");
+    TCase *t = tcase_create("tcp"), *v = tcase_create("vfio"),
+          *l = tcase_create("latency");
     tcase_add_checked_fixture(t, setup_remote, teardown_remote);
     tcase_add_test(t, tcp_finds_the_board);
     tcase_add_test(t, tcp_moves_memory);
@@ -442,6 +569,12 @@ static Suite *suite(void)
     tcase_add_test(v, vfio_answers_first);
     tcase_add_test(v, vfio_breaks_off);
     suite_add_tcase(s, v);
+    tcase_add_checked_fixture(l, setup_latency, teardown_latency);
+    tcase_add_test(l, latency_holds);
+    tcase_add_test(l, latency_denied);
+    tcase_add_test(l, latency_on_one_cpu);
+    tcase_add_test(l, latency_chooses);
+    suite_add_tcase(s, l);
     return s;
 }
 
