@@ -565,6 +565,23 @@ static void emit_steps(struct emit *e)
     }
 }
 
+/* A trace begins with a look at what is left of the wave's turn. */
+static void emit_head(struct emit *e)
+{
+    x86_alu_imm(e->x, ALU_CMP, false, LEFT, 0);
+    size_t go = x86_jcc(e->x, CC_G);
+    jump_stub(e, TABLE_TURN);
+    x86_land(e->x, go);
+}
+
+/* Behind a piece whoever ran it goes on. */
+static void emit_return(struct emit *e)
+{
+    rows_flush(e, &e->rows);
+    x86_mov_imm(e->x, RAX, (uintptr_t)uop_next(e->t->step[e->t->n - 1].u));
+    jump_stub(e, TABLE_RETURN);
+}
+
 bool compile_trace(struct x86 *x, const struct compile_job *job)
 {
     struct emit *e = &job->room->emit;
@@ -587,10 +604,8 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
                        .part_bytes = x->evex ? 64 : 32};
     e->run.m_sgpr = NO_SGPR;
     rows_init(&e->rows, x->evex ? CACHE_MAX : 2);
-    x86_alu_imm(x, ALU_CMP, false, LEFT, 0);
-    size_t go = x86_jcc(x, CC_G);
-    jump_stub(e, TABLE_TURN);
-    x86_land(x, go);
+    if (!job->piece)
+        emit_head(e);
     watch_begin(e);
     choose_residents(e);
     load_residents(e);
@@ -599,6 +614,8 @@ bool compile_trace(struct x86 *x, const struct compile_job *job)
     e->head = e->rows;
     e->head_at = x86_here(x);
     emit_steps(e);
+    if (job->piece)
+        emit_return(e);
     write_far(e);
     return !e->failed && !x->full && job->t->n;
 }

@@ -40,6 +40,7 @@ struct compile_job {
     const uint8_t *recipe_of; /* [ISA_OP_COUNT] */
     unsigned mode;            /* NATIVE_* of native.h */
     bool masked;              /* for waves whose EXEC is not full */
+    bool piece;               /* behind the last step it returns, and counts nothing */
     const struct wave *wave;  /* at the head: only what is likely is told from it */
     const struct path_sink *paths; /* NULL: nobody counts */
     const struct watch *watch;     /* NULL: nobody watches */

@@ -29,6 +29,10 @@
 /* More than there are recipes. */
 #define RECIPE_PLACES 512u
 
+/* Pieces of a program that are counted, and places where each may be. */
+#define MOST_PIECES  65536u
+#define PIECE_PROBES 8u
+
 /* What one execution of a path adds to the counts. */
 struct path {
     uint32_t n;
@@ -263,6 +267,7 @@ static unsigned first_weight(const struct native *n, bool watched)
 
 static void table_clear(struct native_table *t)
 {
+    free(atomic_exchange(&t->pieces, NULL));
     atomic_store(&t->weight, first_weight(t->native, t->watched));
     t->has_entries = true;
     if (!is_mapped(t->memory_bytes))
@@ -333,7 +338,7 @@ static struct native_table *watched_table(struct native_table *t)
     return t->sibling;
 }
 
-struct native_table *native_table(struct native *n, const struct wave *w)
+struct native_table *native_pieces(struct native *n, const struct wave *w)
 {
     struct program *p = w->program;
     if (!n || p->exceptions)
@@ -341,8 +346,12 @@ struct native_table *native_table(struct native *n, const struct wave *w)
     unsigned mode = native_mode(w);
     struct native_table *t =
         atomic_load_explicit(&p->native[mode], memory_order_acquire);
-    if (!t)
-        t = make_table(n, p, mode);
+    return t ? t : make_table(n, p, mode);
+}
+
+struct native_table *native_table(struct native *n, const struct wave *w)
+{
+    struct native_table *t = native_pieces(n, w);
     return t && w->observation ? watched_table(t) : t;
 }
 
@@ -357,6 +366,7 @@ void native_forget(void *table)
         link = &(*link)->next;
     *link = t->next;
     pthread_mutex_unlock(&t->native->lock);
+    free(atomic_load(&t->pieces));
     table_free(t->memory, t->memory_bytes);
     free(t);
 }
@@ -493,9 +503,18 @@ static bool write_trace(struct native_table *t, struct x86 *x,
     return compile_trace(x, job);
 }
 
-/* Lock held. */
+/* n instructions from a slot on. */
+static bool write_piece(struct native_table *t, struct x86 *x,
+                        const struct compile_job *job, size_t slot, unsigned n)
+{
+    trace_piece(&t->native->room.trace, t->program->uops + slot, n);
+    look_up(t->native, &t->native->room.trace);
+    return compile_trace(x, job);
+}
+
+/* piece: its instructions; 0: a trace. Lock held. */
 static const void *compile(struct native_table *t, const struct wave *w, size_t slot,
-                           bool partial)
+                           bool partial, unsigned piece)
 {
     struct native *n = t->native;
     struct x86 x = {n->buffer, n->buffer, n->buffer + TRACE_BYTES,
@@ -510,9 +529,11 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
                               .places = &n->places,
                               .room = &n->room,
                               .masked = partial,
+                              .piece = piece != 0,
                               .wave = w,
                               .paths = n->emu->config.count ? &sink : NULL};
-    if (!write_trace(t, &x, &job, slot))
+    if (!(piece ? write_piece(t, &x, &job, slot, piece)
+                : write_trace(t, &x, &job, slot)))
         return NULL;
     const void *code = code_put(n->code, n->buffer, x86_here(&x));
     if (code)
@@ -530,14 +551,14 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
     return code;
 }
 
-/* Is it too early for the first code? The block has run half as often as makes it hot
- * since it was asked for last. Lock held. */
-static bool is_early(struct native *n, const struct native_table *t, size_t slot)
+/* Is it too early for the first code? So many instructions have run since that was
+ * asked for what is hot now, least have to. Lock held. */
+static bool is_early(struct native *n, unsigned insts, unsigned least)
 {
-    if (n->stubs || t->watched || n->emu->config.native_hot)
+    if (n->stubs || n->emu->config.native_hot)
         return false;
-    n->n_early += t->hot / 2 * t->program->uops[slot].run;
-    return n->n_early < NATIVE_FIRST;
+    n->n_early += insts;
+    return n->n_early < least;
 }
 
 /* The block is hot: from here on its entry may be looked at. Lock held. */
@@ -555,7 +576,8 @@ const void *native_compile(struct native_table *t, const struct wave *w, size_t 
     struct native *n = t->native;
     const void *code = NULL;
     pthread_mutex_lock(&n->lock);
-    if (is_early(n, t, slot)) {
+    unsigned insts = t->hot / 2 * t->program->uops[slot].run;
+    if (!t->watched && is_early(n, insts, NATIVE_FIRST)) {
         atomic_store_explicit(&t->heat[2 * slot + partial], (uint16_t)(t->hot / 2),
                               memory_order_relaxed);
         pthread_mutex_unlock(&n->lock);
@@ -568,11 +590,105 @@ const void *native_compile(struct native_table *t, const struct wave *w, size_t 
         double begin = now_us();
         set_head(t);
         atomic_store_explicit(&t->weight, 1, memory_order_relaxed);
-        code = compile(t, w, slot, partial);
+        code = compile(t, w, slot, partial, 0);
         atomic_store_explicit(&t->entry[2 * slot + partial], code,
                               memory_order_release);
         n->stats.compile_us += now_us() - begin;
     }
+    pthread_mutex_unlock(&n->lock);
+    return code;
+}
+
+/* ---- pieces ------------------------------------------------------------------------
+ */
+
+/* Places for as many as a program is likely to have. Lock held. */
+static struct native_piece *make_pieces(struct native_table *t)
+{
+    size_t n = 512;
+    while (n < t->program->bytes / 4 && n < MOST_PIECES)
+        n *= 2;
+    struct native_piece *p = calloc(n, sizeof *p);
+    t->n_pieces = n;
+    atomic_store_explicit(&t->pieces, p, memory_order_release);
+    return p;
+}
+
+/* The piece's place, or a free one, which is its own from now on; NULL: there is none.
+ * Lock held. */
+static struct native_piece *give_piece(struct native_table *t, uint64_t key)
+{
+    struct native_piece *p = atomic_load(&t->pieces);
+    if (!p && !(p = make_pieces(t)))
+        return NULL;
+    for (unsigned i = 0; i < PIECE_PROBES; i++) {
+        struct native_piece *at =
+            &p[(native_piece_place(t, key) + i) & (t->n_pieces - 1)];
+        if (!atomic_load(&at->key))
+            atomic_store_explicit(&at->key, key, memory_order_release);
+        if (atomic_load(&at->key) == key)
+            return at;
+    }
+    return NULL;
+}
+
+static struct native_piece *find_piece(const struct native_table *t, uint64_t key)
+{
+    struct native_piece *p = atomic_load_explicit(&t->pieces, memory_order_acquire);
+    for (unsigned i = 0; p && i < PIECE_PROBES; i++) {
+        struct native_piece *at =
+            &p[(native_piece_place(t, key) + i) & (t->n_pieces - 1)];
+        if (atomic_load_explicit(&at->key, memory_order_acquire) == key)
+            return at;
+    }
+    return NULL;
+}
+
+/* Its code, or NULL: it is tried once. Lock held. */
+static const void *compile_piece(struct native_table *t, const struct wave *w,
+                                 struct native_piece *p, size_t slot, unsigned count)
+{
+    struct native *n = t->native;
+    const void *code = atomic_load(&p->code);
+    unsigned half = NATIVE_PIECE_HOT / 2;
+    if (!code && is_early(n, half * count, NATIVE_PIECE_FIRST)) {
+        atomic_store_explicit(&p->heat, half, memory_order_relaxed);
+        return NULL;
+    }
+    if (code || n->full || !prepare(n))
+        return code;
+    double begin = now_us();
+    set_head(t);
+    code = compile(t, w, slot, atomic_load(&p->key) & 1u, count);
+    atomic_store_explicit(&p->code, code, memory_order_release);
+    n->stats.compile_us += now_us() - begin;
+    return code;
+}
+
+const void *native_piece_met(struct native_table *t, const struct wave *w,
+                             const struct uop *u, unsigned count)
+{
+    struct native *n = t->native;
+    unsigned hot =
+        n->emu->config.native_hot ? n->emu->config.native_hot : NATIVE_PIECE_HOT;
+    uint64_t key = native_piece_key(t, w, u, count);
+    struct native_piece *p = find_piece(t, key);
+    if (!p) {
+        pthread_mutex_lock(&n->lock);
+        p = give_piece(t, key);
+        pthread_mutex_unlock(&n->lock);
+        if (!p)
+            return NULL;
+    }
+    const void *code = atomic_load_explicit(&p->code, memory_order_acquire);
+    uint32_t heat = atomic_load_explicit(&p->heat, memory_order_relaxed);
+    if (code || heat > hot) /* NULL: it was tried */
+        return code;
+    atomic_store_explicit(&p->heat, ++heat, memory_order_relaxed);
+    if (heat <= hot)
+        return NULL;
+    pthread_mutex_lock(&n->lock);
+    code = compile_piece(t, w, p, (size_t)(u - t->uops), count);
     pthread_mutex_unlock(&n->lock);
     return code;
 }
@@ -592,9 +708,9 @@ void native_stats(struct native *n, struct emu_native_stats *out)
 #ifdef __clang__
 __attribute__((no_sanitize("function")))
 #endif
-const struct uop *
-native_enter(const struct native_table *t, struct wave *w, const void *code,
-             const struct uop *u)
+static const struct uop *
+enter_at(const struct native_table *t, struct wave *w, const void *code,
+         const struct uop *u)
 {
     typedef const struct uop *enter_fn(struct wave *, const void *, size_t, void *);
     const struct native *n = t->native;
@@ -602,7 +718,19 @@ native_enter(const struct native_table *t, struct wave *w, const void *code,
         const void *code;
         enter_fn *call;
     } enter = {.code = n->stubs + n->at.enter};
-    u = enter.call(w, code, (size_t)(u - t->uops), (void *)t->entry);
+    return enter.call(w, code, (size_t)(u - t->uops), (void *)t->entry);
+}
+
+const struct uop *native_enter(const struct native_table *t, struct wave *w,
+                               const void *code, const struct uop *u)
+{
+    u = enter_at(t, w, code, u);
     w = w->group->running;
     return u || w->stop != STOP_NONE ? u : w->next;
+}
+
+const struct uop *native_piece_run(const struct native_table *t, struct wave *w,
+                                   const void *code, const struct uop *u)
+{
+    return enter_at(t, w, code, u);
 }

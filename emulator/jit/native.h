@@ -42,6 +42,22 @@ struct watch;
 /* Events take longer than handlers: watched blocks are compiled earlier. */
 #define NATIVE_WATCHED_HOT 24u
 
+/* The same of a piece, and of an emulator's first one: around what a stepper executes
+ * at once, its caller's work takes several times as long as interpreting it. */
+#define NATIVE_PIECE_HOT   128u
+#define NATIVE_PIECE_FIRST 16000u
+
+/* Least instructions of a piece that has code: to go there and back costs as much. */
+#define NATIVE_PIECE_LEAST 2u
+
+/* So many instructions from a slot on that a stepper executes at once: its place in the
+ * table's .pieces, for as long as there is code. */
+struct native_piece {
+    _Atomic uint64_t key; /* native_piece_key; 0: free */
+    _Atomic(const void *) code;
+    _Atomic uint32_t heat;
+};
+
 /* The code of one program in one MODE. entry[-1] and on are compile.h's TABLE_*. */
 struct native_table {
     struct native *native;
@@ -58,6 +74,8 @@ struct native_table {
     _Atomic uint16_t *heat;       /* as entry */
     void *memory;
     size_t memory_bytes, entry_bytes;
+    _Atomic(struct native_piece *) pieces; /* NULL: none yet */
+    size_t n_pieces;                       /* places: a power of two */
     bool has_entries; /* they are there once a block is hot: most programs have none */
 };
 
@@ -81,6 +99,9 @@ bool native_ready(struct native *n);
 
 /* The table for w as it is, or NULL: the interpreter runs it. */
 struct native_table *native_table(struct native *n, const struct wave *w);
+
+/* The same, whoever watches w: for pieces. */
+struct native_table *native_pieces(struct native *n, const struct wave *w);
 
 /* What of MODE matters to recipes. */
 static inline unsigned native_mode(const struct wave *w)
@@ -140,6 +161,45 @@ static inline const void *native_find(struct native_table *t, const struct wave 
     atomic_store_explicit(&t->heat[i], (uint16_t)heat, memory_order_relaxed);
     return NULL;
 }
+
+/* n instructions (up to 511) from u on, none of them its block's last. */
+static inline uint64_t native_piece_key(const struct native_table *t,
+                                        const struct wave *w, const struct uop *u,
+                                        unsigned n)
+{
+    bool partial = w->sgpr[ISA_SEL_EXEC_LO] != ~0u ||
+                   (w->wave64 && w->sgpr[ISA_SEL_EXEC_HI] != ~0u);
+    return (uint64_t)(u - t->uops) << 10 | n << 1 | partial;
+}
+
+static inline size_t native_piece_place(const struct native_table *t, uint64_t key)
+{
+    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->n_pieces - 1);
+}
+
+/* A run of a piece that was not found at its place. */
+const void *native_piece_met(struct native_table *t, const struct wave *w,
+                             const struct uop *u, unsigned n);
+
+/* The code for n instructions from u on, if it is there; counts the run, and compiles
+ * them if they are hot. w is about to run them. */
+static inline const void *native_piece(struct native_table *t, const struct wave *w,
+                                       const struct uop *u, unsigned n)
+{
+    uint64_t key = native_piece_key(t, w, u, n);
+    struct native_piece *p = atomic_load_explicit(&t->pieces, memory_order_acquire);
+    if (p) {
+        p += native_piece_place(t, key);
+        const void *code = atomic_load_explicit(&p->code, memory_order_acquire);
+        if (code && atomic_load_explicit(&p->key, memory_order_relaxed) == key)
+            return code;
+    }
+    return native_piece_met(t, w, u, n);
+}
+
+/* Run a piece for w; returns what comes behind it, or NULL as a handler does. */
+const struct uop *native_piece_run(const struct native_table *t, struct wave *w,
+                                   const void *code, const struct uop *u);
 
 /* Is native code to be looked for in the turn that begins? Turns are taken at distances
  * that no order of waves repeats. */

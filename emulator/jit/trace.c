@@ -76,6 +76,17 @@ static const struct uop *close_block(struct trace *t)
     return NULL;
 }
 
+void trace_piece(struct trace *t, const struct uop *head, unsigned n)
+{
+    const struct uop *u = head;
+    t->head = head;
+    t->next = NULL;
+    t->n_blocks = 1;
+    t->loops = false;
+    for (t->n = 0; t->n < n; u = uop_next(u))
+        t->step[t->n++] = (struct trace_step){.u = u, .kind = TRACE_INST};
+}
+
 void trace_find(struct trace *t, const struct uop *head, unsigned most,
                 trace_known_fn *known, const void *ctx)
 {

@@ -40,6 +40,9 @@ struct trace {
 /* Does code for the block at u exist already? */
 typedef bool trace_known_fn(const void *ctx, const struct uop *u);
 
+/* So many instructions from head on, in one block: not its last one. */
+void trace_piece(struct trace *t, const struct uop *head, unsigned n);
+
 /* The trace from head, of so many blocks at most. */
 void trace_find(struct trace *t, const struct uop *head, unsigned most,
                 trace_known_fn *known, const void *ctx);

@@ -59,9 +59,18 @@ static unsigned form_accesses(const struct wave *w, const struct uop *u)
     return w->emu->level->accesses(w, u, ob->access);
 }
 
+/* The code of a piece that w is about to run; NULL: its handlers do. */
+static const void *code_of(struct wave *w, const struct uop *u, unsigned n)
+{
+    if (!w->native)
+        w->native = native_pieces(w->emu->native, w);
+    return w->native ? native_piece(w->native, w, u, n) : NULL;
+}
+
 const struct uop *observe_many(struct wave *w, const struct uop *u, unsigned n)
 {
-    return observe_execute_many(w, u, n);
+    const void *code = n >= NATIVE_PIECE_LEAST ? code_of(w, u, n) : NULL;
+    return observe_execute_many(w, u, n, code);
 }
 
 const struct uop *observe_alone(struct wave *w, const struct uop *u, uint64_t index,

@@ -6,6 +6,7 @@
 
 #include <xmmintrin.h>
 
+#include "native.h"
 #include "observe.h"
 
 /* Do two float modes differ? Flags of what has happened are in them, too. */
@@ -14,19 +15,23 @@ static inline bool mode_differs(unsigned a, unsigned b)
     return (a ^ b) & ~(unsigned)_MM_EXCEPT_MASK;
 }
 
-/* Handlers of so many instructions that follow one another and do not stop, under the
- * wave's float mode. */
-static inline const struct uop *observe_execute_many(struct wave *w,
-                                                     const struct uop *u, unsigned n)
+/* Handlers of so many instructions that follow one another and do not stop, or their
+ * code (NULL: there is none), under the wave's float mode. */
+static inline const struct uop *
+observe_execute_many(struct wave *w, const struct uop *u, unsigned n, const void *code)
 {
     unsigned host = _mm_getcsr(), before = w->mxcsr32;
     bool other = mode_differs(before, host);
     if (other)
         _mm_setcsr(before);
     __asm__ volatile("" ::: "memory");
-    for (; n; n--)
-        u = u->fn(w, u);
-    w->emu->level->leave();
+    if (code) {
+        u = native_piece_run(w->native, w, code, u);
+    } else {
+        for (; n; n--)
+            u = u->fn(w, u);
+        w->emu->level->leave();
+    }
     __asm__ volatile("" ::: "memory");
     if (other || mode_differs(w->mxcsr32, host))
         _mm_setcsr(host);
@@ -35,7 +40,7 @@ static inline const struct uop *observe_execute_many(struct wave *w,
 
 static inline const struct uop *observe_execute(struct wave *w, const struct uop *u)
 {
-    return observe_execute_many(w, u, 1);
+    return observe_execute_many(w, u, 1, NULL);
 }
 
 #endif

@@ -2,6 +2,7 @@
  * that they take the cycles, and wait for the same, as when every instruction has its
  * turn. A run that is watched takes all turns from one queue. And loads from LDS that
  * are executed later than they issue (engine/later.h): that they find what was there.
+ * And that what is executed at once does the same as machine code.
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
@@ -23,6 +24,9 @@ static size_t label;       /* where the loop begins */
 static char *told[2];      /* what a run came to: turn by turn, by itself */
 static uint64_t in_runs[2], postponed[2]; /* loads from LDS */
 static uint64_t count[TM_COUNTS];         /* of the last run */
+static uint8_t *left[2];                  /* what a run left in data */
+static struct emu_native_stats native[2];
+static bool may_be_native;
 
 static void setup(void)
 {
@@ -40,6 +44,9 @@ static void teardown(void)
     free(told[0]);
     free(told[1]);
     told[0] = told[1] = NULL;
+    free(left[0]);
+    free(left[1]);
+    left[0] = left[1] = NULL;
 }
 
 /* Append statements, one a line. */
@@ -126,7 +133,10 @@ static rd_status run_to(const struct launch *l, bool watched, struct emu_fault *
                                .n_ranges = 1};
     memcpy(config.cu_mask, l->cu_mask, sizeof config.cu_mask);
     memset(data, 0, DATA_BYTES);
-    ck_assert_int_eq(emu_create(&(struct emu_config){.threads = 1}, &emu), RD_OK);
+    struct emu_config how = {.threads = 1,
+                             .engine = watched ? EMU_ENGINE_INTERP : EMU_ENGINE_AUTO,
+                             .native_hot = 1};
+    ck_assert_int_eq(emu_create(&how, &emu), RD_OK);
     ck_assert_int_eq(
         emu_mem_add(emu, from, CODE_BYTES, EMU_MEM_READ | EMU_MEM_EXEC, "code"), RD_OK);
     ck_assert_int_eq(
@@ -147,6 +157,12 @@ static rd_status run_to(const struct launch *l, bool watched, struct emu_fault *
     postponed[!watched] = tm_loads_postponed(t);
     tm_counts(t, count);
     tm_destroy(t);
+    free(left[!watched]);
+    left[!watched] = malloc(DATA_BYTES);
+    ck_assert_ptr_nonnull(left[!watched]);
+    memcpy(left[!watched], data, DATA_BYTES);
+    emu_native_stats(emu, &native[!watched]);
+    may_be_native = emu_simd_level(emu) != EMU_SIMD_GENERIC;
     emu_destroy(emu);
     return st;
 }
@@ -169,6 +185,8 @@ static void compare(const struct launch *l, uint64_t least)
         same++;
     ck_assert_msg(!told[0][same] && !told[1][same], "not %.60s, but %.60s",
                   told[0] + same, told[1] + same);
+    ck_assert_mem_eq(left[0], left[1], DATA_BYTES);
+    ck_assert_uint_eq(native[0].traces, 0);
 }
 
 /* Of VALU instructions, loads, LDS, barriers; delays, one that is slow. */
@@ -507,6 +525,37 @@ START_TEST(loads_behind_many)
 }
 END_TEST
 
+/* What is executed at once, as handlers do it and as machine code, with and without
+ * half of the lanes. */
+START_TEST(pieces_of_machine_code)
+{
+    for (unsigned half = 0; half < 2; half++) {
+        at = 0;
+        put_loop();
+        put("ds_store_b32 v1, v2\n"
+            "s_movk_i32 s9, 7");
+        put(half ? "s_mov_b32 exec_lo, 0xffff" : "s_mov_b32 exec_lo, -1");
+        put("v_cvt_f32_u32 v8, v2\n"
+            "v_fma_f32 v9, v8, v8, v9\n"
+            "ds_load_b32 v4, v1\n"
+            "s_add_u32 s9, s9, s7\n"
+            "s_waitcnt lgkmcnt(0)\n"
+            "v_mad_u32_u24 v6, v4, s9, v6\n"
+            "v_cmp_gt_u32 vcc_lo, v6, v2\n"
+            "v_cndmask_b32 v10, v4, v6, vcc_lo\n"
+            "v_sqrt_f32 v11, v9\n"
+            "global_store_b32 v2, v6, s[4:5]\n"
+            "global_store_b32 v2, v10, s[4:5] offset:256\n"
+            "global_store_b32 v2, v11, s[4:5] offset:512");
+        end();
+        compare(&(struct launch){1, 2, 1, false, {1}}, 0);
+        ck_assert_uint_ge(native[1].traces, may_be_native ? 2 : 0);
+        ck_assert_uint_ne(found(15), 0);
+        ck_assert(half || found(31));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("timing runs");
@@ -517,6 +566,7 @@ int main(void)
     tcase_add_test(tc, threads_of_several_shader_engines);
     tcase_add_test(tc, priorities_that_change);
     tcase_add_test(tc, what_the_lds_puts_off);
+    tcase_add_test(tc, pieces_of_machine_code);
     tcase_add_test(tc, stores_behind_loads);
     tcase_add_test(tc, exchanges_behind_loads);
     tcase_add_test(tc, flat_stores_behind_loads);
