@@ -275,6 +275,15 @@ static bool asks_for_rows(const struct emit *e, const struct access *a)
            (a->shape == SHAPE_ROW || a->shape == SHAPE_UNKNOWN);
 }
 
+/* To the host's second cache what the wave after the next is likely to want: a turn is
+ * shorter than memory takes, and the first cache is full of the turn's own lines. */
+static void fetch_ahead(struct emit *e, const struct access *a)
+{
+    unsigned line = 32 * a->bytes;
+    for (unsigned at = 0; at < line; at += 64)
+        x86_prefetch(e->x, mem_at(RAX, (int32_t)(2 * line + at)));
+}
+
 /* One line, then part by part, then lanes that lie anyhow: as far as it seems worth it.
  * What parts have loaded is loaded again if another one's lanes lie anyhow. */
 static void emit_load(struct emit *e, struct access *a)
@@ -294,8 +303,7 @@ static void emit_load(struct emit *e, struct access *a)
             x86_land(e->x, there);
         for (unsigned p = 0; p < e->parts; p++)
             move_load(e, a, p, 0, (int32_t)(p * part_lanes(e) * a->bytes));
-        for (unsigned at = 32 * a->bytes; at < 64 * a->bytes; at += 64)
-            x86_prefetch(e->x, mem_at(RAX, (int32_t)at)); /* the next wave's, maybe */
+        fetch_ahead(e, a);
         done[0] = x86_jmp(e->x);
         x86_land(e->x, other);
     }

@@ -345,7 +345,7 @@ void x86_load8(struct x86 *x, unsigned dst, struct x86_mem mem)
 
 void x86_prefetch(struct x86 *x, struct x86_mem mem)
 {
-    op_mem(x, false, 0x0f18, 1, mem);
+    op_mem(x, false, 0x0f18, 2, mem);
 }
 
 void x86_store(struct x86 *x, bool wide, struct x86_mem mem, unsigned src)

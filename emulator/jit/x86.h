@@ -153,7 +153,7 @@ void x86_mov_imm(struct x86 *x, unsigned dst, uint64_t value);
 void x86_load(struct x86 *x, bool wide, unsigned dst, struct x86_mem mem);
 void x86_load_sext32(struct x86 *x, unsigned dst, struct x86_mem mem); /* to 64 bits */
 void x86_load8(struct x86 *x, unsigned dst, struct x86_mem mem); /* zero-extended */
-/* Into all caches. */
+/* Into all caches but the first. */
 void x86_prefetch(struct x86 *x, struct x86_mem mem);
 void x86_store(struct x86 *x, bool wide, struct x86_mem mem, unsigned src);
 void x86_store_imm(struct x86 *x, bool wide, struct x86_mem mem, int32_t value);

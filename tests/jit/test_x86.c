@@ -584,7 +584,7 @@ static void check_memory_of(unsigned a, struct x86_mem m)
     CHECK(x86_test8_imm(&x, m, (unsigned)imm & 255u), "test %s, %s", mem(1, m),
           number((int8_t)imm));
     CHECK(x86_setcc_mem(&x, (enum x86_cc)a, m), "set%s %s", cc_name[a], mem(1, m));
-    CHECK(x86_prefetch(&x, m), "prefetcht0 %s", mem(1, m));
+    CHECK(x86_prefetch(&x, m), "prefetcht1 %s", mem(1, m));
     CHECK(x86_call_mem(&x, m), "call %s", mem(8, m));
     CHECK(x86_lea(&x, a, m), "lea %s, %s", r64[a], strchr(mem(8, m), '['));
 }
