@@ -5,10 +5,10 @@
  * both for FLAT; EXPcnt what the LDS gives to all lanes, and exports, which read EXEC
  * and their data late (manual 14.3). A wait for N says that all but
  * the last N of a counter are done, where they come back in order: vector loads do, LDS
- * among itself does; scalar loads do not, nor do different kinds beside each other, so
- * there only 0 says anything. Here an access is not done until a wait says so. Barriers
- * wait for nothing (LLVM has them so on gfx11): what is stored to LDS has to be waited
- * for before. Must not know what the wave computes.
+ * and FLAT among themselves do (manual 11.1.1); scalar loads do not, nor do different
+ * kinds beside each other, so there only 0 says anything. Here an access is not done
+ * until a wait says so. Barriers wait for nothing (LLVM has them so on gfx11): what is
+ * stored to LDS has to be waited for before. Must not know what the wave computes.
  *
  * Not followed: stores (their data is read as they issue).
  * SPDX-License-Identifier: MIT
@@ -37,7 +37,8 @@ enum kind {
     KIND_POSITION,
     KIND_PRIMITIVE,
 };
-#define HELD 4u /* VGPRs of an export */
+#define HELD  4u  /* VGPRs of an export */
+#define PATHS 64u /* of the code behind a barrier */
 
 #define OUTSTANDING 64u /* that a counter can count */
 #define SGPR_BITS   128u
@@ -276,9 +277,10 @@ static bool in_order(struct ck_waits *w, unsigned counter)
         const struct flight *f = flight_at(w, i);
         if (!(f->missing >> counter & 1))
             continue;
-        if (f->kind == KIND_SCALAR || (kind >= 0 && f->kind != kind))
+        int here = f->kind == KIND_FLAT ? KIND_LDS : f->kind; /* who counts there */
+        if (here == KIND_SCALAR || (kind >= 0 && here != kind))
             return false;
-        kind = f->kind;
+        kind = here;
     }
     return true;
 }
@@ -441,28 +443,62 @@ static void check_uses(struct ck *ck, struct ck_wave *wave, struct ck_waits *w,
     }
 }
 
-/* Is LDS read behind the barrier, before the next one? Fences of memory alone leave LDS
- * alone. Where the code goes on by a jump back it may be. */
+/* What is left of a walk along the code: where branches go, each once. */
+struct paths {
+    uint64_t from[PATHS];
+    unsigned n, next;
+};
+
+/* False: too many to remember. */
+static bool go_on_at(struct paths *p, uint64_t at)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->from[i] == at)
+            return true;
+    if (p->n == PATHS)
+        return false;
+    p->from[p->n++] = at;
+    return true;
+}
+
+static bool is_lds_read(const struct isa_inst *inst)
+{
+    const struct isa_facts *facts = isa_facts(inst->op);
+    bool reads = facts->access == ISA_ACCESS_LOAD || facts->mem & ISA_MEM_RETURNS ||
+                 (facts->mem & ISA_MEM_GLC && inst->flags & ISA_M_GLC);
+    return reads && (facts->space == ISA_SPACE_LDS || facts->space == ISA_SPACE_FLAT);
+}
+
+/* Is LDS read from there on, before a barrier? Branches that are met are added. */
+static bool path_reads_lds(const struct ck_code *code, struct paths *p, uint64_t at)
+{
+    struct isa_inst inst;
+    for (; code->end - at >= 4; at += inst.bytes) {
+        if (!ck_code_at(code, at, &inst) || is_lds_read(&inst))
+            return true;
+        uint64_t target = ck_code_target(&inst, at);
+        if (target && (target < code->begin || target >= code->end))
+            target = 0; /* nobody goes there */
+        if (target && !go_on_at(p, target))
+            return true;
+        if (inst.op == ISA_S_BARRIER || inst.op == ISA_S_BRANCH ||
+            isa_facts(inst.op)->flow & ISA_FLOW_END)
+            return false;
+    }
+    return false;
+}
+
+/* Is LDS read behind the barrier, before the next one, whatever way waves go? Fences of
+ * memory alone leave LDS alone. */
 static bool reads_lds(const struct ck *ck, uint64_t pc)
 {
     struct ck_code code;
-    struct isa_inst inst;
+    struct paths p = {.from = {pc + 4}, .n = 1};
     if (!ck_code_find(ck, pc, &code))
         return true;
-    for (uint64_t at = pc + 4; code.end - at >= 4; at += inst.bytes) {
-        if (!ck_code_at(&code, at, &inst))
+    while (p.next < p.n)
+        if (path_reads_lds(&code, &p, p.from[p.next++]))
             return true;
-        const struct isa_facts *facts = isa_facts(inst.op);
-        bool reads = facts->access == ISA_ACCESS_LOAD || facts->mem & ISA_MEM_RETURNS ||
-                     (facts->mem & ISA_MEM_GLC && inst.flags & ISA_M_GLC);
-        if ((reads &&
-             (facts->space == ISA_SPACE_LDS || facts->space == ISA_SPACE_FLAT)) ||
-            (facts->flow & ISA_FLOW_BRANCH && inst.n_opnds &&
-             (int16_t)inst.opnd[0].imm < 0))
-            return true;
-        if (inst.op == ISA_S_BARRIER || facts->flow & ISA_FLOW_END)
-            return false;
-    }
     return false;
 }
 
@@ -470,10 +506,14 @@ static bool reads_lds(const struct ck *ck, uint64_t pc)
 static void check_barrier(struct ck *ck, const struct ck_wave *wave, struct ck_waits *w,
                           const struct emu_event *e)
 {
+    int reads = -1; /* not known yet */
     for (unsigned i = 0; i < w->n; i++) {
         struct flight *f = flight_at(w, i);
-        if (!f->shares || !(f->missing >> LGKM & 1) || !reads_lds(ck, e->inst->pc))
+        if (!f->shares || !(f->missing >> LGKM & 1))
             continue;
+        reads = reads < 0 ? reads_lds(ck, e->inst->pc) : reads;
+        if (!reads)
+            return;
         struct ck_finding x;
         ck_finding_at(ck, CK_WAIT, "barrier-before-wait", e, 0, &x);
         ck_actor_at(ck, wave, f->pc, 0, &x.other);
