@@ -133,7 +133,12 @@ void dispatch_finish(struct dispatch *dp);
 unsigned dispatch_resident_limit(const struct dispatch *dp, unsigned threads);
 /* Begin to watch it, if there are observers or a stepper. */
 RD_CHECKED rd_status dispatch_observe(struct dispatch *dp, bool stepper);
-/* Add counts (may be NULL) to the emulator's, and free them. */
+/* Are instructions of the dispatch counted by opcode? */
+static inline bool dispatch_counts(const struct dispatch *dp)
+{
+    return dp->emu->config.count || dp->d->executed;
+}
+/* Add counts (may be NULL) to the emulator's and the dispatch's, and free them. */
 void dispatch_count(struct dispatch *dp, struct op_counts *counts);
 void dispatch_add_stats(const struct dispatch *dp, struct emu_stats *stats);
 

@@ -279,8 +279,12 @@ void dispatch_count(struct dispatch *dp, struct op_counts *counts)
     counts_flush(counts);
     if (dp->emu->native)
         native_count(dp->emu->native, counts);
-    for (unsigned op = 0; op < ISA_OP_COUNT; op++)
-        atomic_fetch_add(&dp->emu->counts[op], counts->op[op]);
+    for (unsigned op = 0; op < ISA_OP_COUNT; op++) {
+        if (dp->emu->counts)
+            atomic_fetch_add(&dp->emu->counts[op], counts->op[op]);
+        if (dp->d->executed)
+            __atomic_fetch_add(&dp->d->executed[op], counts->op[op], __ATOMIC_RELAXED);
+    }
     free(counts);
 }
 
@@ -422,7 +426,7 @@ static void worker_run(struct worker *k)
     struct dispatch *dp = k->dp;
     k->tail = &k->head;
     watch_thread(k, true);
-    if (dp->emu->config.count)
+    if (dispatch_counts(dp))
         k->counts = calloc(1, sizeof *k->counts);
     for (;;) {
         if (!may_run(k)) {
@@ -622,7 +626,7 @@ static rd_status run_prepared(struct dispatch *dp)
     dp->max_resident = dispatch_resident_limit(dp, threads);
     dp->puts_off = puts_zeros_off(dp);
     dp->may_mix = dp->observation && dp->observation->want & EMU_WANT_MIX;
-    if (!dp->observation) /* else each wave looks for its own */
+    if (!dp->observation && !dispatch_counts(dp)) /* else each looks for its own */
         dp->native = first_table(dp);
     st = run_threads(dp, threads);
     bool ended = dp->observation && observation_cancelled(dp->observation);

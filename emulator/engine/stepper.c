@@ -48,7 +48,7 @@ rd_status emu_stepper_create(struct emu *emu, const struct emu_dispatch *dispatc
         st = dispatch_observe(&s->dp, true);
         if (st == RD_OK)
             s->alone = observation_alone(s->dp.observation);
-        if (st == RD_OK && emu->config.count) {
+        if (st == RD_OK && dispatch_counts(&s->dp)) {
             s->counts = calloc(1, sizeof *s->counts);
             st = s->counts ? RD_OK : RD_E_NOMEM;
         }

@@ -253,22 +253,22 @@ static void set_head(struct native_table *t)
     atomic_store(&t->entry[-TABLE_WINDOW], (const void *)(n->stubs + n->at.window));
 }
 
-static unsigned hot_of(const struct native *n, bool watched)
+static unsigned hot_of(const struct native *n, unsigned kind)
 {
     unsigned hot = n->emu->config.native_hot;
-    return hot ? hot : watched ? NATIVE_WATCHED_HOT : NATIVE_HOT;
+    return hot ? hot : kind & NATIVE_WATCHED ? NATIVE_WATCHED_HOT : NATIVE_HOT;
 }
 
 /* Visits are sampled until there is code, if it takes many. */
-static unsigned first_weight(const struct native *n, bool watched)
+static unsigned first_weight(const struct native *n, unsigned kind)
 {
-    return watched || n->emu->config.native_hot ? 1 : NATIVE_SAMPLED;
+    return kind & NATIVE_WATCHED || n->emu->config.native_hot ? 1 : NATIVE_SAMPLED;
 }
 
 static void table_clear(struct native_table *t)
 {
     free(atomic_exchange(&t->pieces, NULL));
-    atomic_store(&t->weight, first_weight(t->native, t->watched));
+    atomic_store(&t->weight, first_weight(t->native, t->kind));
     t->has_entries = true;
     if (!is_mapped(t->memory_bytes))
         memset(t->memory, 0, t->memory_bytes);
@@ -277,7 +277,7 @@ static void table_clear(struct native_table *t)
 }
 
 static struct native_table *table_new(struct native *n, struct program *p,
-                                      unsigned mode, bool watched)
+                                      unsigned mode, unsigned kind)
 {
     size_t slots = (size_t)(p->bytes / 4 + 4), head = 64;
     size_t before = (2 * slots * sizeof(uint16_t) + 63) / 64 * 64 + head;
@@ -296,9 +296,9 @@ static struct native_table *table_new(struct native *n, struct program *p,
                                .program = p,
                                .uops = p->uops,
                                .mode = mode,
-                               .hot = hot_of(n, watched),
-                               .weight = first_weight(n, watched),
-                               .watched = watched,
+                               .hot = hot_of(n, kind),
+                               .weight = first_weight(n, kind),
+                               .kind = kind,
                                .entry = (void *)((uint8_t *)memory + before),
                                .heat = memory,
                                .entry_bytes = bytes - before,
@@ -319,7 +319,7 @@ static struct native_table *make_table(struct native *n, struct program *p,
 {
     pthread_mutex_lock(&n->lock);
     struct native_table *t = atomic_load(&p->native[mode]);
-    if (!t && (t = table_new(n, p, mode, false))) {
+    if (!t && (t = table_new(n, p, mode, 0))) {
         list_table(n, t);
         atomic_store_explicit(&p->native[mode], t, memory_order_release);
     }
@@ -327,15 +327,16 @@ static struct native_table *make_table(struct native *n, struct program *p,
     return t;
 }
 
-/* The table beside t, for watched waves. */
-static struct native_table *watched_table(struct native_table *t)
+/* The table beside t, for waves of another kind. */
+static struct native_table *table_beside(struct native_table *t, unsigned kind)
 {
     struct native *n = t->native;
+    struct native_table **at = &t->beside[kind];
     pthread_mutex_lock(&n->lock);
-    if (!t->sibling && (t->sibling = table_new(n, t->program, t->mode, true)))
-        list_table(n, t->sibling);
+    if (!*at && (*at = table_new(n, t->program, t->mode, kind)))
+        list_table(n, *at);
     pthread_mutex_unlock(&n->lock);
-    return t->sibling;
+    return *at;
 }
 
 struct native_table *native_pieces(struct native *n, const struct wave *w)
@@ -352,14 +353,17 @@ struct native_table *native_pieces(struct native *n, const struct wave *w)
 struct native_table *native_table(struct native *n, const struct wave *w)
 {
     struct native_table *t = native_pieces(n, w);
-    return t && w->observation ? watched_table(t) : t;
+    unsigned kind =
+        (w->observation ? NATIVE_WATCHED : 0) | (w->counts ? NATIVE_COUNTED : 0);
+    return t && kind ? table_beside(t, kind) : t;
 }
 
 void native_forget(void *table)
 {
     struct native_table *t = table;
-    if (t->sibling)
-        native_forget(t->sibling);
+    for (unsigned kind = 1; kind < NATIVE_KINDS; kind++)
+        if (t->beside[kind])
+            native_forget(t->beside[kind]);
     pthread_mutex_lock(&t->native->lock);
     struct native_table **link = &t->native->tables;
     while (*link != t)
@@ -392,7 +396,7 @@ void native_watch(struct native *n, const struct watch *watch)
         return;
     pthread_mutex_lock(&n->lock);
     for (struct native_table *t = n->tables; t; t = t->next)
-        if (t->watched)
+        if (t->kind & NATIVE_WATCHED)
             table_clear(t);
     n->watch = watch;
     pthread_mutex_unlock(&n->lock);
@@ -525,13 +529,13 @@ static const void *compile(struct native_table *t, const struct wave *w, size_t 
                               .emu = n->emu,
                               .recipe_of = n->recipe_of,
                               .mode = t->mode,
-                              .watch = t->watched ? n->watch : NULL,
+                              .watch = t->kind & NATIVE_WATCHED ? n->watch : NULL,
                               .places = &n->places,
                               .room = &n->room,
                               .masked = partial,
                               .piece = piece != 0,
                               .wave = w,
-                              .paths = n->emu->config.count ? &sink : NULL};
+                              .paths = t->kind & NATIVE_COUNTED ? &sink : NULL};
     if (!(piece ? write_piece(t, &x, &job, slot, piece)
                 : write_trace(t, &x, &job, slot)))
         return NULL;
@@ -577,7 +581,7 @@ const void *native_compile(struct native_table *t, const struct wave *w, size_t 
     const void *code = NULL;
     pthread_mutex_lock(&n->lock);
     unsigned insts = t->hot / 2 * t->program->uops[slot].run;
-    if (!t->watched && is_early(n, insts, NATIVE_FIRST)) {
+    if (!(t->kind & NATIVE_WATCHED) && is_early(n, insts, NATIVE_FIRST)) {
         atomic_store_explicit(&t->heat[2 * slot + partial], (uint16_t)(t->hot / 2),
                               memory_order_relaxed);
         pthread_mutex_unlock(&n->lock);

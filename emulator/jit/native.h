@@ -58,6 +58,10 @@ struct native_piece {
     _Atomic uint32_t heat;
 };
 
+/* Waves that need code of their own, together: somebody watches them (watch.h); their
+ * instructions are counted. */
+enum native_kind { NATIVE_WATCHED = 1, NATIVE_COUNTED = 2, NATIVE_KINDS = 4 };
+
 /* The code of one program in one MODE. entry[-1] and on are compile.h's TABLE_*. */
 struct native_table {
     struct native *native;
@@ -67,11 +71,11 @@ struct native_table {
     unsigned hot;            /* visits after which a block is compiled */
     _Atomic unsigned weight; /* what a visit counts: more than 1 in turns sampled */
     _Atomic uint32_t phase;  /* of the turns, of which some are */
-    bool watched;            /* for waves that somebody watches (watch.h) */
-    struct native_table *sibling; /* the watched one of one that is not */
-    struct native_table *next;    /* of all tables */
-    _Atomic(const void *) *entry; /* [2 * slot + lanes off] */
-    _Atomic uint16_t *heat;       /* as entry */
+    unsigned kind;           /* NATIVE_* */
+    struct native_table *beside[NATIVE_KINDS]; /* of kind 0: the others, but itself */
+    struct native_table *next;                 /* of all tables */
+    _Atomic(const void *) *entry;              /* [2 * slot + lanes off] */
+    _Atomic uint16_t *heat;                    /* as entry */
     void *memory;
     size_t memory_bytes, entry_bytes;
     _Atomic(struct native_piece *) pieces; /* NULL: none yet */

@@ -18,16 +18,21 @@ static size_t n_dwords;
 static size_t at[1024]; /* dword of each statement */
 static unsigned n_statements;
 
-static void setup(void)
+static void setup_with(const struct emu_config *config)
 {
-    struct emu_config config = {.threads = 1, .count = true};
-    ck_assert_int_eq(emu_create(&config, &emu), RD_OK);
+    ck_assert_int_eq(emu_create(config, &emu), RD_OK);
     code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(code, MAP_FAILED);
     ck_assert_int_eq(emu_mem_add(emu, (uint64_t)(uintptr_t)code, PAGE,
                                  EMU_MEM_READ | EMU_MEM_EXEC, "code"),
                      RD_OK);
     n_dwords = n_statements = 0;
+}
+
+static void setup(void)
+{
+    const struct emu_config config = {.threads = 1, .count = true};
+    setup_with(&config);
 }
 
 static void teardown(void)
@@ -234,6 +239,40 @@ START_TEST(counts_by_block)
 }
 END_TEST
 
+/* Dispatches that want their opcodes counted, between others, with native code and
+ * without: each gets its own. */
+START_TEST(counts_by_dispatch)
+{
+    teardown();
+    for (unsigned hot = 0; hot < 2; hot++) {
+        struct emu_config config = {.threads = 2, .native_hot = hot};
+        uint64_t executed[ISA_OP_COUNT] = {0};
+        setup_with(&config);
+        put("s_mov_b32 s4, 50");
+        put("v_mov_b32 v1, v0");
+        put("s_sub_u32 s4, s4, 1");
+        put("s_cmp_lg_u32 s4, 0");
+        put("s_cbranch_scc1 0xfffc");
+        put("s_endpgm");
+        for (unsigned i = 0; i < 8; i++) {
+            struct emu_dispatch d = {.entry = (uint64_t)(uintptr_t)code,
+                                     .groups = {8, 1, 1},
+                                     .block = {64, 1, 1},
+                                     .rsrc1 = 1,
+                                     .executed = i % 2 ? executed : NULL};
+            struct emu_fault fault;
+            ck_assert_int_eq(emu_run(emu, &d, &fault, NULL), RD_OK);
+            uint64_t waves = (i + 1) / 2 * 16;
+            ck_assert_uint_eq(executed[ISA_V_MOV_B32], waves * 50);
+            ck_assert_uint_eq(executed[ISA_S_CBRANCH_SCC1], waves * 50);
+            ck_assert_uint_eq(executed[ISA_S_ENDPGM], waves);
+        }
+        teardown();
+    }
+    setup();
+}
+END_TEST
+
 /* ---- registers ---------------------------------------------------------------------
  */
 
@@ -285,6 +324,7 @@ int main(void)
     tcase_add_test(tcase, what_they_read_and_write);
     tcase_add_test(tcase, waves_change_between_blocks);
     tcase_add_test(tcase, counts_by_block);
+    tcase_add_test(tcase, counts_by_dispatch);
     tcase_add_test(tcase, vgprs_beyond_the_descriptor);
     tcase_add_test(tcase, a_tuple_that_begins_within);
     tcase_add_test(tcase, m0_leads_beyond);
