@@ -206,6 +206,11 @@ static void follow(struct ck *ck, struct ck_wave *w, const struct emu_event *e)
     group_free(ck, g);
 }
 
+static bool has_resource(unsigned enc)
+{
+    return enc == ISA_ENC_MIMG || enc == ISA_ENC_MUBUF || enc == ISA_ENC_MTBUF;
+}
+
 static void step(void *ctx, const struct emu_event *e)
 {
     struct ck *ck = ctx;
@@ -219,8 +224,8 @@ static void step(void *ctx, const struct emu_event *e)
         ck->accesses += all_lanes(e);
     if (e->fault && ck_wants(ck, CK_MEM))
         ck_mem_fault(ck, e);
-    if (e->inst->isa.enc == ISA_ENC_MIMG && ck_wants(ck, CK_MEM))
-        ck_mem_image(ck, e);
+    if (has_resource(e->inst->isa.enc) && ck_wants(ck, CK_MEM))
+        ck_mem_resource(ck, e);
     if (ck_wants(ck, CK_WAIT) && !(e->flags & EMU_EV_FOLLOWED))
         ck_wait_step(ck, w, e);
     if (ck_wants(ck, CK_VALUE))

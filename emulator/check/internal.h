@@ -194,7 +194,8 @@ uint64_t ck_mem_admit(struct ck *ck, const struct emu_event *e);
 /* Must the instruction be an event, for accesses that may be bad? */
 bool ck_mem_ask(struct ck *ck, const struct emu_event *e);
 void ck_mem_fault(struct ck *ck, const struct emu_event *e);
-void ck_mem_image(struct ck *ck, const struct emu_event *e);
+/* Has a buffer or image instruction the other one's resource? */
+void ck_mem_resource(struct ck *ck, const struct emu_event *e);
 /* Let the finding name the allocation that holds an address: of the heap, else a
  * region. False: none does. */
 bool ck_mem_holds(struct ck *ck, uint64_t address, struct ck_finding *f);

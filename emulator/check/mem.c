@@ -406,27 +406,45 @@ static void tell_fault(struct ck *ck, const struct emu_event *e)
     }
 }
 
-/* An image instruction with the resource of a buffer, which the chip ignores (manual
- * 9.6): nothing is read nor written, and its registers stay as they were. */
-void ck_mem_image(struct ck *ck, const struct emu_event *e)
+/* What is wrong with a resource of four or eight words, or NULL: the chip ignores an
+ * instruction whose resource is of another kind, and buffers without a format (manual
+ * 9.4, 9.6). All zeros are nothing on purpose. */
+static const char *resource_problem(bool image, const uint32_t *word)
+{
+    unsigned type = word[3] >> 30; /* 0: a buffer; 2, 3: the upper bits of an image's */
+    if (image)
+        return type ? NULL
+                    : "image instruction with the resource of a buffer: it is ignored";
+    if (type)
+        return type == 1 ? "buffer instruction with a resource of no valid type: it is "
+                           "ignored"
+                         : "buffer instruction with the resource of an image: it is "
+                           "ignored";
+    bool format = word[3] >> 12 & 63u, add_tid = word[3] >> 23 & 1u;
+    return format || add_tid || !word[2]
+               ? NULL
+               : "buffer instruction with a resource without "
+                 "a format: loads bring 0, stores are dropped";
+}
+
+void ck_mem_resource(struct ck *ck, const struct emu_event *e)
 {
     const struct isa_inst *inst = &e->inst->isa;
-    uint32_t any = 0, type = 0;
+    uint32_t word[8] = {0}, any = 0;
+    bool image = inst->enc == ISA_ENC_MIMG;
     for (unsigned i = 0; i < inst->n_opnds; i++) {
         const struct isa_opnd *o = &inst->opnd[i];
-        for (unsigned k = 0; o->field == ISA_FIELD_SRSRC && k < o->dwords; k++) {
-            uint32_t word = emu_wave_special(e->wave, o->sel + k);
-            any |= word;
-            type = k == 3 ? word >> 30 : type;
-        }
+        for (unsigned k = 0; o->field == ISA_FIELD_SRSRC && k < o->dwords && k < 8; k++)
+            any |= word[k] = emu_wave_special(e->wave, o->sel + k);
     }
-    if (!any || type || !e->exec || e->fault)
+    const char *problem =
+        any && e->exec && !e->fault ? resource_problem(image, word) : NULL;
+    if (!problem)
         return;
     struct ck_finding f;
-    ck_finding_at(ck, CK_MEM, "no-image", e, e->exec, &f);
+    ck_finding_at(ck, CK_MEM, image ? "no-image" : "no-buffer", e, e->exec, &f);
     f.at.write = isa_facts(inst->op)->access == ISA_ACCESS_STORE;
-    (void)snprintf(f.text, sizeof f.text,
-                   "image instruction with the resource of a buffer: it is ignored");
+    (void)snprintf(f.text, sizeof f.text, "%s", problem);
     ck_report(ck, &f);
 }
 
