@@ -26,12 +26,20 @@ static uint64_t pc_after(const struct wave *w, const struct uop *u)
     return program_pc(w->program, next(u));
 }
 
+/* Out of the program. Apart, so that branches within it need no frame. */
+__attribute__((noinline, cold)) static const struct uop *
+branch_away(struct wave *w, const struct uop *u)
+{
+    return jump(w, u, pc_after(w, u) + (uint64_t)((int64_t)(int16_t)u->imm * 4));
+}
+
 static const struct uop *branch(struct wave *w, const struct uop *u, bool taken)
 {
-    int32_t distance = taken ? (int16_t)u->imm : 0;
-    if (__builtin_expect(taken && u->flags & UF_MAY_FAULT, 0))
-        return jump(w, u, pc_after(w, u) + (uint64_t)(int64_t)distance * 4);
-    return next(u) + distance;
+    if (!taken)
+        return next(u);
+    if (u->flags & UF_MAY_FAULT)
+        return branch_away(w, u);
+    return next(u) + (int16_t)u->imm;
 }
 
 static bool vccz(const struct wave *w)
