@@ -1,13 +1,11 @@
 /* latency.c: how a thread waits for the next message of one that waits for each answer.
  *
- * A guest's CPU stands still while its register is read, and three threads wake in turn
- * for it. On an idle host the CPUs go to sleep in between, and to wake those takes
- * longer than all the rest. So while messages follow one another at short intervals
- * there are two ways: to sleep, and to look for the next message for some microseconds
- * first, with Linux asked to keep its CPUs awake. Which is faster depends on what else
- * the host does and where it puts the threads, so it is measured, again and again.
- * Source: Linux's Documentation/power/pm_qos_interface.rst. SPDX-License-Identifier:
- * MIT
+ * On an idle host CPUs sleep between the three threads that wake in turn for a
+ * register, and to wake those takes longer than all the rest. So while messages follow
+ * one another there are two ways: to sleep, and to look for the next one for some
+ * microseconds first, with Linux asked to keep its CPUs awake. Which is faster depends
+ * on what else the host does: it is measured, again and again. Source: Linux's
+ * Documentation/power/pm_qos_interface.rst. SPDX-License-Identifier: MIT
  */
 #include "latency.h"
 
