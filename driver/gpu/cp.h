@@ -69,9 +69,11 @@ struct gpu_queue {
     unsigned space;    /* worker only: where its packets find memory */
     struct vm_tlb tlb; /* worker only, of that */
     uint32_t cu_mask[(BOARD_CUS + 31) / 32];
-    _Atomic uint32_t cu_mask_bits; /* of cu_mask that count; 0: all CUs */
-    struct reg_page *sh;           /* PM4 only: compute state */
-    uint32_t *wrap;                /* PM4 only: a packet that wraps around the ring */
+    _Atomic uint32_t cu_mask_bits;  /* of cu_mask that count; 0: all CUs */
+    uint32_t engine_mask[BOARD_SE]; /* a board's, */
+    bool engines_masked;            /* if it leaves out some CU */
+    struct reg_page *sh;            /* PM4 only: compute state */
+    uint32_t *wrap;                 /* PM4 only: a packet that wraps around the ring */
 
     pthread_t thread;
     pthread_mutex_t lock;

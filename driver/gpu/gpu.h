@@ -246,6 +246,7 @@ struct gpu_queue_config {
     bool resumed;                /* the indices are not those in memory but */
     uint64_t rptr_now, wptr_now; /* these, as in config.kind's ring */
     const uint32_t *compute;     /* COMPUTE_* registers as a queue left them; or NULL */
+    const uint32_t *cu_mask;     /* as for gpu_queue_engine_mask; NULL: all CUs */
 };
 
 /* Of a dispatch: the registers that a queue's descriptor keeps while it is unmapped, of
@@ -286,6 +287,8 @@ void gpu_queue_ring(struct gpu_queue *q, uint64_t value);
 uint64_t gpu_queue_rptr(const struct gpu_queue *q);
 bool gpu_queue_running(const struct gpu_queue *q);
 void gpu_queue_cu_mask(struct gpu_queue *q, const uint32_t *mask, unsigned bits);
+/* Of a stopped queue, as the hardware has it: BOARD_SE masks, one for each engine. */
+void gpu_queue_engine_mask(struct gpu_queue *q, const uint32_t *mask);
 /* What the context of a stopped queue would fill in its save area. */
 void gpu_queue_saved(const struct gpu_queue *q, uint32_t *ctl_bytes,
                      uint32_t *wave_bytes);

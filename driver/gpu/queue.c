@@ -383,7 +383,9 @@ static struct gpu_queue *queue_new(struct gpu *gpu,
     for (uint32_t i = 0; config->compute && q->sh && i < GPU_COMPUTE_N; i++)
         if (gpu_compute_kept(i))
             reg_write(gpu, q->sh, GPU_COMPUTE_FIRST + i, config->compute[i]);
-    q->config.compute = NULL;
+    if (config->cu_mask)
+        gpu_queue_engine_mask(q, config->cu_mask);
+    q->config.compute = q->config.cu_mask = NULL;
     q->busy = true;
     atomic_store(&q->active, config->active);
     pthread_mutex_init(&q->lock, NULL);

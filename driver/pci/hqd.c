@@ -178,6 +178,18 @@ static void load_compute(struct pci_board *b, const struct hqd *q, uint32_t *to)
     (void)!gmc_read(b, compute_field(q, 0), to, GPU_COMPUTE_N * sizeof(*to));
 }
 
+/* The hardware takes the masks of CUs from the descriptor of whatever compute queue; an
+ * engine's first four lie apart from the others. */
+static bool load_masks(struct pci_board *b, const struct hqd *q, uint32_t to[BOARD_SE])
+{
+    static const uint8_t at[] = {0x16, 0x17, 0x19, 0x1a, 0x2b, 0x2c};
+    _Static_assert(sizeof(at) == BOARD_SE, "a mask for each shader engine");
+    bool ok = q->mqd && q->kind == HQD_COMPUTE;
+    for (unsigned se = 0; ok && se < BOARD_SE; se++)
+        ok = gmc_read(b, compute_field(q, at[se]), &to[se], sizeof(to[se]));
+    return ok;
+}
+
 /* It stands between packets: a dispatch may be set up and not begun. */
 static void save_compute(struct pci_board *b, const struct hqd *q)
 {
@@ -190,7 +202,7 @@ static void save_compute(struct pci_board *b, const struct hqd *q)
 
 static rd_status start(struct pci_board *b, struct hqd *q, const struct hqd_config *c)
 {
-    uint32_t compute[GPU_COMPUTE_N];
+    uint32_t compute[GPU_COMPUTE_N], masks[BOARD_SE];
     struct gpu_queue_config g = {
         .kind = c->kind == HQD_SDMA  ? GPU_QUEUE_SDMA
                 : c->kind == HQD_MES ? GPU_QUEUE_FRAMES
@@ -215,6 +227,8 @@ static rd_status start(struct pci_board *b, struct hqd *q, const struct hqd_conf
         load_compute(b, q, compute);
         g.compute = compute;
     }
+    if (load_masks(b, q, masks))
+        g.cu_mask = masks;
     return gpu_queue_create(b->gpu, &g, &q->gpu);
 }
 
@@ -226,6 +240,19 @@ static void forget_saved(struct pci_board *b, const struct hqd *q)
         return;
     (void)!gmc_write(b, field(q, R_STACK_OFFSET), &size, sizeof(size));
     (void)!gmc_write(b, field(q, R_WAVES_OFFSET), &size, sizeof(size));
+}
+
+/* It was parked: what its descriptor says may have changed meanwhile. */
+static void go_on(struct pci_board *b, struct hqd *q)
+{
+    uint32_t masks[BOARD_SE];
+    q->parked = false;
+    forget_saved(b, q);
+    gpu_flush(b->gpu); /* nobody has told of what changed meanwhile */
+    if (load_masks(b, q, masks))
+        gpu_queue_engine_mask(q->gpu, masks);
+    gpu_queue_activate(q->gpu, true);
+    gpu_queue_ring(q->gpu, q->bell);
 }
 
 struct hqd *hqd_map(struct pci_board *b, const struct hqd_config *c)
@@ -242,11 +269,7 @@ struct hqd *hqd_map(struct pci_board *b, const struct hqd_config *c)
     struct hqd *q = parked(b, c);
     rd_status st = RD_OK;
     if (q) {
-        q->parked = false;
-        forget_saved(b, q);
-        gpu_flush(b->gpu); /* nobody has told of what changed meanwhile */
-        gpu_queue_activate(q->gpu, true);
-        gpu_queue_ring(q->gpu, q->bell);
+        go_on(b, q);
     } else if ((q = free_slot(b))) {
         q->kind = c->kind;
         q->me = c->me;

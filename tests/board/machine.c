@@ -116,12 +116,15 @@ static void start_interrupts(struct machine *m)
     machine_write(m, 0x1120, 1u | 9u << 1 | 1u << 8 | 1u << 17);
 }
 
-void machine_create(struct machine *m)
+static void create(struct machine *m, double sclk_mhz)
 {
     memset(m, 0, sizeof(*m));
     pthread_mutex_init(&m->lock, NULL);
-    struct pci_config config = {
-        .vram_bytes = VRAM, .ctx = m, .msi = on_msi, .say = on_say};
+    struct pci_config config = {.vram_bytes = VRAM,
+                                .sclk_mhz = sclk_mhz,
+                                .ctx = m,
+                                .msi = on_msi,
+                                .say = on_say};
     ck_assert_int_eq(pci_create(&config, &m->board), RD_OK);
     m->vram = mmap(NULL, VRAM, PROT_READ | PROT_WRITE, MAP_SHARED,
                    pci_vram_file(m->board), 0);
@@ -134,6 +137,16 @@ void machine_create(struct machine *m)
     close(fd);
     m->next = 1 << 20;
     start_interrupts(m);
+}
+
+void machine_create(struct machine *m)
+{
+    create(m, 0);
+}
+
+void machine_create_timed(struct machine *m)
+{
+    create(m, 2500);
 }
 
 void machine_destroy(struct machine *m)

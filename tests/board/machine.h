@@ -40,6 +40,8 @@ bool machine_said(struct machine *m, const char *text);
 /* A board of 256 MiB that has booted as far as tests need: interrupts, address space 0.
  */
 void machine_create(struct machine *m);
+/* The same with the timing model. */
+void machine_create_timed(struct machine *m);
 /* VRAM from an offset on. */
 static inline uint32_t *machine_words(const struct machine *m, uint64_t at)
 {
