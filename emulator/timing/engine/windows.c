@@ -24,7 +24,7 @@
 /* How far a WGP goes ahead of the others at most: what it keeps is little. */
 #define AHEAD (16 * TM_WINDOW)
 
-#define FETCHED 8 /* lines of a wave: tm_wave up to regs */
+#define FETCHED 9 /* lines of a wave: tm_wave with what is first in regs */
 
 /* What comes first of all. */
 struct first {
@@ -108,7 +108,10 @@ static void fetch_next(const struct tm_turns *q)
     if (!rest)
         return;
     uint64_t who = q->at[__builtin_ctzll(rest)];
-    __builtin_prefetch(q->wave[__builtin_ctzll(who)]->next);
+    const struct tm_wave *next = q->wave[__builtin_ctzll(who)];
+    const struct tm_fifo *f = &next->counter[TM_LGKM];
+    __builtin_prefetch(next->next);
+    __builtin_prefetch(fifo_at(f, f->first));
     who &= who - 1;
     rest &= rest - 1;
     if (!who && !rest)
@@ -119,6 +122,8 @@ static void fetch_next(const struct tm_turns *q)
     for (unsigned k = 0; k < FETCHED; k++)
         __builtin_prefetch(line + 64 * k);
     __builtin_prefetch(&w->account);
+    for (unsigned k = 0; k < 2; k++)
+        __builtin_prefetch((const char *)(w + 1) + 64 * k);
 }
 
 /* Who has a turn in the window: what every turn looks at may have left the host's

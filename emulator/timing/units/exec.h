@@ -207,8 +207,8 @@ static void issue_valu(const struct tm_base *b, struct tm_wave *w, struct tm_ins
     if (i->pipe == TM_PIPE_TRANS) {
         s->valu.trans_free = b->now + PARAM(b, trans_issue) * passes;
         w->valu.newest_trans = (uint8_t)((w->valu.newest_trans + 1u) % TM_HISTORY);
-        w->valu.trans_next[w->valu.newest_trans] = b->now + i->dependent_cycles;
-        w->valu.trans_from[w->valu.newest_trans] = i;
+        w->trans.next[w->valu.newest_trans] = b->now + i->dependent_cycles;
+        w->trans.from[w->valu.newest_trans] = i;
         s->valu.slow = tm_max(s->valu.slow, exec + i->result_cycles);
     } else if (i->pipe == TM_PIPE_DOUBLE) {
         s->valu.after_double = exec + i->result_cycles;
@@ -235,6 +235,7 @@ static void issue_salu(const struct tm_base *b, struct tm_wave *w,
         for (unsigned k = 0; k < i->sdst[r].n && i->sdst[r].first + k < TM_SGPRS; k++)
             w->sregs.s[i->sdst[r].first + k].ready =
                 tm_stamp(w->start, i->sdst[r].first + k == TM_SCC ? start : exec);
+    w->valu.exec_ready = w->sregs.s[TM_EXEC].ready;
     int64_t spent = i->sgpr_operands > 1 ? PARAM(b, salu_two_sources) : 1;
     w->salu.slot = tm_max(start, w->salu.slot + spent);
     w->salu.issue = b->now;

@@ -51,8 +51,8 @@ static void wait_delay(const struct tm_wave *w, struct bound *o)
             at_least_from(o, w->valu.next[at], TM_S_VALU_DEP, w->valu.from[at]);
         } else if (id >= 5 && id <= 7) {
             unsigned at = (w->valu.newest_trans + 9 - id) % TM_HISTORY;
-            at_least_from(o, w->valu.trans_next[at], TM_S_VALU_DEP,
-                          w->valu.trans_from[at]);
+            at_least_from(o, w->trans.next[at], TM_S_VALU_DEP,
+                          w->trans.from[at]);
         } else if (id >= 9 && id <= 11)
             at_least(o, w->salu.issue ? w->salu.issue + id - 7 : 0, TM_S_SALU);
     }
@@ -120,7 +120,7 @@ static void wait_salu_results(const struct tm_base *b, const struct tm_wave *w,
 {
     if (i->writes_sdst && i->cls == TM_VALU && w->salu.exec)
         at_least(o, w->salu.exec + PARAM(b, salu_out), TM_S_SALU);
-    uint32_t last = w->sregs.s[TM_EXEC].ready;
+    uint32_t last = w->valu.exec_ready;
     if (i->reads_sgpr)
         last = (uint32_t)tm_max(last, salu_result(w, i, TM_EXEC));
     if (last)
@@ -343,7 +343,7 @@ TM_HOT void wait_plain(const struct tm_base *b, const struct tm_wave *w,
                        struct bound *o)
 {
     const struct tm_valu *v = &w->simd->valu;
-    uint32_t exec = w->sregs.s[TM_EXEC].ready;
+    uint32_t exec = w->valu.exec_ready;
     at_least(o, v->free, TM_S_VALU_PIPE);
     wait_room(b, v, o);
     if (exec)
@@ -370,7 +370,7 @@ TM_HOT void wait_lds(const struct tm_base *b, struct tm_wave *w,
                      const struct tm_inst *i, struct bound *o)
 {
     struct tm_queue *q = &w->simd->lds_queue;
-    uint32_t exec = w->sregs.s[TM_EXEC].ready;
+    uint32_t exec = w->valu.exec_ready;
     wait_drain(b, w, o);
     if (i->n_ssrc)
         wait_sgpr_sources(b, w, i, o);

@@ -28,18 +28,24 @@ enum { TM_HISTORY = 4 }; /* as many as s_delay_alu can name */
 /* Of a wave. */
 struct tm_valu_wave {
     int64_t last_exec, exec; /* last result; that of the last issued */
-    /* The last ones, rings: when a dependent may issue. The last of the
-     * transcendentals. */
-    int64_t next[TM_HISTORY], trans_next[TM_HISTORY];
+    /* The last ones, rings: when a dependent may issue. */
+    int64_t next[TM_HISTORY];
     int64_t result[TM_HISTORY]; /* of the same: it leaves the pipe */
-    const struct tm_inst *from[TM_HISTORY], *trans_from[TM_HISTORY];
+    const struct tm_inst *from[TM_HISTORY];
     uint8_t newest, newest_trans;
     bool has_read; /* a VGPR */
     /* results in SGPRs and EXEC on their way */
     unsigned sdst_n, cmpx_n;
+    uint32_t exec_ready; /* EXEC by the SALU, as its tm_sreg.ready */
     int64_t sdst_exec, sdst_issue, cmpx_exec;
     int64_t sgpr_read,
         sgpr_write; /* the last issue that did; the last result, not VCC */
+};
+
+/* Likewise the last of the transcendentals. */
+struct tm_trans_wave {
+    int64_t next[TM_HISTORY];
+    const struct tm_inst *from[TM_HISTORY];
 };
 
 struct tm_sreg {

@@ -95,6 +95,7 @@ struct tm_wave {
     bool left;
     struct tm_inst *last;      /* s_barrier that it waited at, or s_endpgm */
     struct tm_wave *next_free; /* in the pool, or in a list of ending waves */
+    struct tm_trans_wave trans;
     struct tm_counted counted[TM_COUNTED]; /* what the counters begin in */
     struct tm_sregs sregs;
     /* Behind it: regs.v, one for each of its VGPRs. */
