@@ -146,24 +146,30 @@ static int immediate(const struct isa_inst *isa)
     return 0;
 }
 
+/* A limit of six bits; as many as a counter counts is none. */
+static uint8_t limit_of(unsigned field)
+{
+    return (field & 63u) == 63u ? TM_NO_WAIT : (uint8_t)(field & 63u);
+}
+
 static void describe_wait(const struct isa_inst *isa, struct tm_inst *out)
 {
     unsigned imm = (unsigned)immediate(isa) & 0xffffu;
     switch (isa->op) {
     case ISA_S_WAITCNT:
         out->special = TM_WAITCNT;
-        out->wait[0] = (uint8_t)(imm >> 10 & 63u);
-        out->wait[2] = (uint8_t)(imm >> 4 & 63u);
+        out->wait[0] = limit_of(imm >> 10);
+        out->wait[2] = limit_of(imm >> 4);
         out->wait[3] = (uint8_t)(imm & 7u);
         return;
     case ISA_S_WAITCNT_VMCNT:
-        out->wait[0] = (uint8_t)(imm & 63u);
+        out->wait[0] = limit_of(imm);
         break;
     case ISA_S_WAITCNT_VSCNT:
-        out->wait[1] = (uint8_t)(imm & 63u);
+        out->wait[1] = limit_of(imm);
         break;
     case ISA_S_WAITCNT_LGKMCNT:
-        out->wait[2] = (uint8_t)(imm & 63u);
+        out->wait[2] = limit_of(imm);
         break;
     case ISA_S_WAITCNT_EXPCNT:
         out->wait[3] = (uint8_t)(imm & 7u);
