@@ -8,6 +8,8 @@
 #ifndef RD_HOSTTRANSC_H
 #define RD_HOSTTRANSC_H
 
+#include <string.h>
+
 #include "hostvec.h"
 #include "transc.h"
 
@@ -106,26 +108,32 @@ static inline __m512i ht_rcp(__m512i u)
                                 ht_set(0x400000));
 }
 
+/* Mostly compilers divide by one number in all lanes. */
 static inline bool hrow_rcp(uint32_t *d, const uint32_t *s)
 {
-    __m512i lo = ht_rcp(_mm512_loadu_si512(s));
-    __m512i hi = ht_rcp(_mm512_loadu_si512(s + 16));
+    __m512i lower = _mm512_loadu_si512(s), upper = _mm512_loadu_si512(s + 16);
+    __m512i lo = ht_rcp(lower), hi = lo;
+    if (_mm512_cmpneq_epi32_mask(lower, upper))
+        hi = ht_rcp(upper);
     _mm512_storeu_si512(d, lo);
     _mm512_storeu_si512(d + 16, hi);
     return true;
 }
 
 #elif defined(HOST_VECTORS)
-/* The compiler's vectors are as good. */
+/* The compiler's vectors are as good. Lanes that repeat the first eight are copied. */
 static inline bool hrow_rcp(uint32_t *d, const uint32_t *s)
 {
+    const unsigned n = memcmp(s, s + 8, 24 * sizeof *s) ? 32 : 8;
 #if defined(__clang__)
     _Pragma("clang loop vectorize(assume_safety)")
 #else
     _Pragma("GCC ivdep")
 #endif
-        for (unsigned l = 0; l < 32; l++) d[l] =
+        for (unsigned l = 0; l < n; l++) d[l] =
             bits_of_f32(transc_rcp(f32_of_bits(s[l])));
+    for (unsigned l = n; l < 32; l += 8)
+        memcpy(d + l, d, 8 * sizeof *d);
     return true;
 }
 #endif

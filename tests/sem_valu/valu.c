@@ -53,7 +53,8 @@ const struct sem_entry *valu_find(enum level level, const char *name)
 
 static bool is_dp(unsigned type)
 {
-    return type == SEM_T_F64 || type == SEM_T_F16 || type == SEM_T_CARRY_F64;
+    return type == SEM_T_F64 || type == SEM_T_F16 || type == SEM_T_CARRY_F64 ||
+           type == SEM_T_PK16; /* whole numbers have no mode */
 }
 
 static bool is_wide(unsigned type)
