@@ -122,6 +122,14 @@ START_TEST(raw_stores)
         ck_assert_mem_eq(memory, model, sizeof memory);
         memcpy(memory, before, sizeof memory);
     }
+    /* where it has read, but must not write */
+    r.sgpr[0] = (uint32_t)(uintptr_t)r.in;
+    r.sgpr[1] = (uint32_t)((uint64_t)(uintptr_t)r.in >> 32);
+    FOR_EACH_RUN(&r)
+    {
+        ck_assert_int_eq(r.fault.kind, EMU_FAULT_PERMISSION);
+        ck_assert_int_eq(r.fault.lane, 0);
+    }
 }
 END_TEST
 
@@ -213,6 +221,32 @@ START_TEST(indexed)
 }
 END_TEST
 
+/* By offsets alone: resources of which rows must not be taken for plain memory. */
+START_TEST(by_offset)
+{
+    BEGIN(buf_raw);
+    r.sgpr[4] = 16;
+    for (unsigned l = 0; l < LANES; l++)
+        r.in[0][l] = 4 * (l % 8);
+    for (unsigned i = 0; i < 48; i++) {
+        static const uint8_t swizzles[3] = {0, 1, 3};
+        struct res d = {.stride = 16,
+                        .swizzle = swizzles[i % 3],
+                        .records = i % 4 == 3 ? 1200 : 60,
+                        .format = UINT32_FMT,
+                        .add_tid = i / 12 % 2,
+                        .oob = i % 4};
+        set_res(&d);
+        FOR_EACH_RUN(&r)
+        {
+            ck_no_fault(&r);
+            for (unsigned l = 0; l < r.lanes; l++)
+                ck_row_eq(&r, 0, l, expect(&d, d.add_tid ? l : 0, r.in[0][l] + 4, 16));
+        }
+    }
+}
+END_TEST
+
 START_TEST(unbound)
 {
     BEGIN(buf_raw);
@@ -225,11 +259,13 @@ START_TEST(unbound)
     }
     /* in the resource's range, but not mapped */
     set_res(&(struct res){.records = 0xffffffff, .format = UINT32_FMT, .oob = 3});
-    r.in[0][7] = sizeof memory;
-    FOR_EACH_RUN(&r)
-    {
-        ck_assert_int_eq(r.fault.kind, EMU_FAULT_UNMAPPED);
-        ck_assert_int_eq(r.fault.lane, 7);
+    for (unsigned i = 0; i < 2; i++) {
+        r.in[0][7] = sizeof memory - 8 * i; /* all of it, the end of it */
+        FOR_EACH_RUN(&r)
+        {
+            ck_assert_int_eq(r.fault.kind, EMU_FAULT_UNMAPPED);
+            ck_assert_int_eq(r.fault.lane, 7);
+        }
     }
 }
 END_TEST
@@ -584,6 +620,7 @@ int main(void)
     tcase_add_test(t, raw_loads);
     tcase_add_test(t, raw_stores);
     tcase_add_test(t, indexed);
+    tcase_add_test(t, by_offset);
     tcase_add_test(t, unbound);
     tcase_add_test(t, tfe);
     tcase_add_test(t, atomics);

@@ -100,6 +100,23 @@ static bool plan_half(struct wave *w, const struct uop *u, struct plan *p,
     return true;
 }
 
+static uint32_t get(const uint8_t *at, unsigned bytes)
+{
+    uint32_t v = 0;
+    memcpy(&v, at, bytes);
+    return v;
+}
+
+static void put(uint8_t *at, uint32_t v, unsigned bytes)
+{
+    if (bytes == 4)
+        memcpy(at, &v, 4);
+    else if (bytes == 2)
+        memcpy(at, &v, 2);
+    else
+        *at = (uint8_t)v;
+}
+
 static uint32_t read_part(const struct plan *p, unsigned l, unsigned k)
 {
     uint32_t v = 0;
@@ -146,15 +163,45 @@ static const struct uop *run_halves(struct wave *w, const struct uop *u, half_fn
 /* ---- untyped ------------------------------------------------------------------------
  */
 
+/* Most buffers are linear, all active lanes in range and in one region: the host's
+ * address of offset 0 of a lane, or NULL. */
+static uint8_t *plain_row(struct wave *w, const struct uop *u, const struct plan *p,
+                          unsigned perm)
+{
+    const struct bufres *r = &p->res;
+    const uint32_t *va = reg_row(w, u->buf.vaddr);
+    uint64_t start = (uint64_t)p->soffset + (uint32_t)u->imm;
+    uint32_t least = UINT32_MAX, most = 0;
+    if ((u->buf.flags & (UB_OFFEN | UB_IDXEN)) != UB_OFFEN || r->element ||
+        r->add_tid || r->oob != OOB_RAW || bufres_unbound(r) || w->observation)
+        return NULL;
+    FOR_LANES(l, wave_exec(w))
+    {
+        least = va[l] < least ? va[l] : least;
+        most = va[l] > most ? va[l] : most;
+    }
+    if (least > most || start + most + p->bytes > r->records)
+        return NULL;
+    const struct mem_window *win =
+        window_find(w, r->base + start + least, r->base + start + most, p->bytes,
+                    mem_generation(w));
+    return win && win->perm & perm ? host_pointer(r->base + start + win->delta) : NULL;
+}
+
 static bool load_half(struct wave *w, const struct uop *u, struct plan *p)
 {
-    if (!plan_half(w, u, p, EMU_MEM_READ, 1))
+    uint8_t *row = plain_row(w, u, p, EMU_MEM_READ);
+    if (!row && !plan_half(w, u, p, EMU_MEM_READ, 1))
         return false;
     uint32_t *d = reg_row(w, u->buf.vdata);
     FOR_LANES(l, wave_exec(w))
-    for (unsigned k = 0; k < p->parts; k++) {
-        uint32_t v = read_part(p, l, k), *r = &d[k * ROW_DWORDS + l];
-        *r = u->buf.flags & UB_WIDE ? v : u->op.mem(v, *r);
+    {
+        const uint8_t *at = row ? row + reg_row(w, u->buf.vaddr)[l] : NULL;
+        for (unsigned k = 0; k < p->parts; k++) {
+            uint32_t v = at ? get(at + 4ul * k, part_bytes(p)) : read_part(p, l, k);
+            uint32_t *r = &d[k * ROW_DWORDS + l];
+            *r = u->buf.flags & UB_WIDE ? v : u->op.mem(v, *r);
+        }
     }
     write_status(w, u, p->parts);
     return true;
@@ -162,13 +209,21 @@ static bool load_half(struct wave *w, const struct uop *u, struct plan *p)
 
 static bool store_half(struct wave *w, const struct uop *u, struct plan *p)
 {
-    if (!plan_half(w, u, p, EMU_MEM_WRITE, 1))
+    uint8_t *row = plain_row(w, u, p, EMU_MEM_WRITE);
+    if (!row && !plan_half(w, u, p, EMU_MEM_WRITE, 1))
         return false;
     const uint32_t *s = reg_row(w, u->buf.vdata);
     FOR_LANES(l, wave_exec(w))
-    for (unsigned k = 0; k < p->parts; k++) {
-        uint32_t v = s[k * ROW_DWORDS + l];
-        write_part(p, l, k, u->buf.flags & UB_WIDE ? v : u->op.mem(v, 0));
+    {
+        uint8_t *at = row ? row + reg_row(w, u->buf.vaddr)[l] : NULL;
+        for (unsigned k = 0; k < p->parts; k++) {
+            uint32_t v = s[k * ROW_DWORDS + l];
+            v = u->buf.flags & UB_WIDE ? v : u->op.mem(v, 0);
+            if (at)
+                put(at + 4ul * k, v, part_bytes(p));
+            else
+                write_part(p, l, k, v);
+        }
     }
     return true;
 }
