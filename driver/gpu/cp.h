@@ -46,6 +46,16 @@ struct cp_save {
     uint32_t n, room, state;
 };
 
+/* pmc.c: what performance counters are to count of the dispatch that runs; worker only.
+ */
+struct cp_pmc {
+    struct pmc_facts *facts; /* NULL: nothing */
+    uint64_t *executed;      /* by opcode; NULL: no counter shows instructions */
+    uint64_t began;          /* clock */
+    bool timed;              /* the timing model has filled in the facts: */
+    uint64_t cycles;         /* how long it ran */
+};
+
 enum { CP_CODE_PAGES = 8 }; /* whose translations a queue's kernels find */
 
 enum { CP_LONG_COPY = 1 << 16 }; /* bytes */
@@ -120,6 +130,7 @@ struct gpu_queue {
     _Atomic uint64_t host_fault;
     struct cp_shown shown;
     struct cp_order order;
+    struct cp_pmc pmc;
 };
 
 /* The doorbell, which the program or a board's driver rings at any time. */
@@ -277,6 +288,14 @@ struct cp_trace {
 };
 bool cp_trace_begin(struct gpu_queue *q, struct tm_engine *t, struct cp_trace *out);
 void cp_trace_end(struct gpu_queue *q, struct cp_trace *t);
+
+/* pmc.c: before a dispatch runs, and behind it, with what ran of it. timed: what the
+ * timing model knows, before that is gone. */
+void cp_pmc_begin(struct gpu_queue *q, struct emu_dispatch *d);
+void cp_pmc_timed(struct gpu_queue *q, const struct emu_dispatch *d,
+                  const struct tm_engine *t);
+void cp_pmc_end(struct gpu_queue *q, const struct emu_dispatch *d,
+                const struct emu_stats *stats);
 
 /* cores.c: before a dispatch runs, and behind it: what waves stand at if it fails. */
 void cp_cores_begin(struct gpu_queue *q, struct emu *emu, struct emu_dispatch *d);

@@ -294,8 +294,11 @@ static bool execute(struct gpu_queue *q, unsigned op, const uint32_t *body, uint
     case PM4_PREAMBLE_CNTL:
     case PM4_SWITCH_BUFFER:
     case PM4_FRAME_CONTROL:
-    case PM4_EVENT_WRITE:
     case PM4_PRED_EXEC: /* one die: the predicated packets follow and run */
+        return true;
+    case PM4_EVENT_WRITE:
+        if ((body[0] & 0x3f) == PM4_EVENT_COUNTER_SAMPLE)
+            gpu_pmc_sample(q->gpu);
         return true;
     case PM4_SET_CONFIG_REG:
         return set_registers(q, PM4_CONFIG_BASE, body, n);

@@ -218,6 +218,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     cp_going(q);
     cp_cores_begin(q, emu, &with_control);
     cp_compete(q);
+    cp_pmc_begin(q, &with_control);
     atomic_store(&q->in_dispatch, true);
     atomic_fetch_add(&q->gpu->counters->running, 1);
     atomic_fetch_add(&q->gpu->running, 1);
@@ -231,6 +232,7 @@ enum cp_result cp_dispatch(struct gpu_queue *q, const struct emu_dispatch *what)
     atomic_fetch_sub(&q->gpu->counters->running, 1);
     atomic_store(&q->in_dispatch, false);
     cp_cores_end(q, st, &fault);
+    cp_pmc_end(q, d, &stats);
     atomic_fetch_add(&done->workgroups, stats.workgroups);
     atomic_fetch_add(&done->waves, stats.waves);
     atomic_fetch_add(&done->instructions, stats.instructions);

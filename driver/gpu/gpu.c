@@ -47,6 +47,7 @@ rd_status gpu_create(const struct gpu_config *config, struct gpu **out)
     pthread_mutex_init(&gpu->space_lock, NULL);
     pthread_mutex_init(&gpu->spinners.lock, NULL);
     gpu_trace_init(&gpu->trace);
+    gpu_pmc_init(&gpu->pmc);
     if (regs_init(&gpu->regs) != RD_OK) {
         free(gpu);
         return RD_E_NOMEM;
@@ -65,6 +66,7 @@ void gpu_destroy(struct gpu *gpu)
         return;
     for (unsigned i = 0; i < GPU_SPACES; i++)
         gpu_space_close(gpu, i);
+    gpu_pmc_reset(&gpu->pmc);
     gpu_regs_destroy(&gpu->regs);
     cp_orders_destroy(gpu->checks.orders);
     free(gpu);

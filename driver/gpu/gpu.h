@@ -308,6 +308,11 @@ void gpu_trap_handler(struct gpu *gpu, uint64_t tba, uint64_t tma);
 
 /* Read a register (regs.def) as a driver does; counted if nobody models it. */
 uint32_t gpu_register(struct gpu *gpu, uint32_t reg);
+/* Is it one that the GPU has itself, on a board, too? Write one of these. */
+bool gpu_owns(uint32_t reg);
+void gpu_set_register(struct gpu *gpu, uint32_t reg, uint32_t value);
+/* They are as at the beginning. */
+void gpu_registers_reset(struct gpu *gpu);
 
 /* ---- threads ---- */
 

@@ -9,6 +9,7 @@
 
 #include "emu.h"
 #include "gpu.h"
+#include "pmc.h"
 #include "regs.h"
 
 /* A piece of the GPU address space; refs counts overlapping gpu_vm_add calls. */
@@ -158,6 +159,7 @@ struct gpu {
     struct vm *spaces[GPU_SPACES]; /* of a board: their emulators, made when needed */
     struct gpu_regs regs;
     struct gpu_trace trace;
+    struct gpu_pmc pmc;
 
     pthread_mutex_t queue_lock; /* table and poller; never held while a packet runs */
     _Atomic unsigned running;   /* dispatches */
@@ -254,7 +256,7 @@ void gpu_worker_name(uint32_t queue, char name[16]); /* of a queue's threads */
 
 /* trace.c: registers of thread traces, which a board's GPU has, too. */
 void gpu_trace_init(struct gpu_trace *trace);
-bool gpu_trace_has(uint32_t reg);
+void gpu_trace_reset(struct gpu_trace *trace);
 uint32_t gpu_trace_read(struct gpu *gpu, uint32_t reg);
 void gpu_trace_write(struct gpu *gpu, uint32_t reg, uint32_t value);
 

@@ -108,6 +108,14 @@ static const struct reg_row *row_of(const struct reg_page *p, uint32_t reg)
     return &rows[p->row[reg % REG_PAGE]];
 }
 
+bool gpu_owns(uint32_t reg)
+{
+    bool has = false;
+    for (size_t r = 1; r < N_ROWS && reg >= PM4_UCONFIG_BASE; r++)
+        has |= rows[r].read && reg - rows[r].reg < rows[r].count;
+    return has;
+}
+
 static void note(struct gpu *gpu, const struct reg_row *row, uint32_t reg,
                  enum gpu_reg_use use)
 {
@@ -122,7 +130,7 @@ uint32_t reg_look(struct gpu *gpu, struct reg_page *queue, uint32_t reg)
     if (!p)
         return 0;
     const struct reg_row *row = row_of(p, reg);
-    if (gpu->host.board && p != queue && !gpu_trace_has(reg))
+    if (gpu->host.board && p != queue && !row->read)
         return gpu->host.board->reg_read(gpu->host.ctx, reg);
     return row->read ? row->read(gpu, reg) : atomic_load(&p->value[reg % REG_PAGE]);
 }
@@ -141,7 +149,7 @@ void reg_write(struct gpu *gpu, struct reg_page *queue, uint32_t reg, uint32_t v
     if (!p)
         return;
     const struct reg_row *row = row_of(p, reg);
-    if (gpu->host.board && p != queue && !gpu_trace_has(reg)) {
+    if (gpu->host.board && p != queue && !row->read) {
         gpu->host.board->reg_write(gpu->host.ctx, reg, value);
         return;
     }
@@ -162,4 +170,15 @@ void reg_wait_begin(struct gpu *gpu, struct reg_page *queue, uint32_t reg)
 uint32_t gpu_register(struct gpu *gpu, uint32_t reg)
 {
     return reg_read(gpu, NULL, reg);
+}
+
+void gpu_set_register(struct gpu *gpu, uint32_t reg, uint32_t value)
+{
+    reg_write(gpu, NULL, reg, value);
+}
+
+void gpu_registers_reset(struct gpu *gpu)
+{
+    gpu_trace_reset(&gpu->trace);
+    gpu_pmc_reset(&gpu->pmc);
 }

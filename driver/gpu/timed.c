@@ -127,6 +127,7 @@ rd_status cp_timed_run(struct gpu_queue *q, struct emu *emu,
         cp_trace_end(q, &trace);
     if (t) {
         uint64_t ticks = ticks_of(gpu, tm_span_cycles(t));
+        cp_pmc_timed(q, d, t);
         count(q, d, ticks);
         cp_spend(q, p.start - q->time + ticks);
     }

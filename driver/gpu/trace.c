@@ -11,6 +11,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -37,9 +38,11 @@ void gpu_trace_init(struct gpu_trace *trace)
     pthread_mutex_init(&trace->lock, NULL);
 }
 
-bool gpu_trace_has(uint32_t reg)
+void gpu_trace_reset(struct gpu_trace *trace)
 {
-    return reg - GPU_TRACE_REGS < GPU_TRACE_COUNT;
+    pthread_mutex_lock(&trace->lock);
+    memset(trace->se, 0, sizeof trace->se);
+    pthread_mutex_unlock(&trace->lock);
 }
 
 /* Whose registers are meant. */

@@ -124,6 +124,9 @@ enum pm4_release_data {
 #define PM4_INITIATOR_THREAD_DIMS (1u << 5)
 #define PM4_INITIATOR_WAVE32      (1u << 15)
 
+/* EVENT_WRITE: event type (0-5) */
+#define PM4_EVENT_COUNTER_SAMPLE 27u
+
 /* ACQUIRE_MEM: caches to invalidate */
 #define PM4_GCR_GLI_INV 3u      /* instruction cache */
 #define PM4_GCR_ALL     0x4381u /* instruction, scalar, vector, L1 and L2 */

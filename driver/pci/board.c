@@ -196,6 +196,7 @@ void board_reset(struct pci_board *b)
     memset(b->bank, 0, sizeof(b->bank));
     memset(b->sh_mem, 0, sizeof(b->sh_mem));
     regs_reset(&b->regs);
+    gpu_registers_reset(b->gpu);
     ih_reset(b);
     psp_reset(b);
     atomic_store(&b->features, false);

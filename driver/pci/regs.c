@@ -128,6 +128,8 @@ void regs_set(struct pci_board *b, uint32_t reg, uint32_t value)
 uint32_t regs_read(struct pci_board *b, uint32_t reg)
 {
     struct regs_page *p = page_of(b, reg);
+    if (gpu_owns(reg))
+        return gpu_register(b->gpu, reg);
     if (!p)
         return 0;
     const struct row *row = &rows[p->row[reg % REGS_PAGE]];
@@ -137,6 +139,10 @@ uint32_t regs_read(struct pci_board *b, uint32_t reg)
 void regs_write(struct pci_board *b, uint32_t reg, uint32_t value)
 {
     struct regs_page *p = page_of(b, reg);
+    if (gpu_owns(reg)) {
+        gpu_set_register(b->gpu, reg, value);
+        return;
+    }
     if (!p)
         return;
     const struct row *row = &rows[p->row[reg % REGS_PAGE]];
@@ -221,9 +227,10 @@ void regs_report(struct pci_board *b, FILE *out)
         struct regs_page *p = atomic_load(&b->regs.pages[i]);
         for (uint32_t k = 0; p && k < REGS_PAGE; k++) {
             uint32_t reads = p->reads[k], writes = p->writes[k];
-            if (rows[p->row[k]].modelled || !(reads | writes))
+            uint32_t reg = (i << REGS_PAGE_BITS) + k;
+            if (rows[p->row[k]].modelled || !(reads | writes) || gpu_owns(reg))
                 continue;
-            regs_text((i << REGS_PAGE_BITS) + k, name, sizeof(name));
+            regs_text(reg, name, sizeof(name));
             (void)fprintf(out, "  not modelled: %s: %u reads, %u writes\n", name, reads,
                           writes);
         }

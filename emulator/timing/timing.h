@@ -183,6 +183,8 @@ void tm_counts(const struct tm_engine *t, uint64_t count[TM_COUNTS]);
 struct tm_use {
     uint64_t waves, peak_waves;
     double wave_cycles, simd_cycles;
+    uint64_t skipped;  /* VALU instructions, EXEC being zero: not executed */
+    uint64_t lds_data; /* cycles of data of all LDS */
 };
 
 /* What the machine could do at most, by its parameters; per cycle, or per ns where the
@@ -198,6 +200,24 @@ struct tm_peaks {
 
 void tm_measure(const struct tm_engine *t, struct tm_machine *machine,
                 struct tm_use *use, struct tm_peaks *peaks);
+
+/* What a WGP was used for: waves (not with tm_config.forget_waves) and their cycles,
+ * cycles with a wave, instructions issued; by CU cycles of its LDS and lines looked for
+ * in its L0; lines of code and of scalar data. */
+struct tm_wgp_use {
+    uint64_t waves, wave_cycles, busy_cycles, issued;
+    struct {
+        uint64_t lds_cycles, l0_hits, l0_misses;
+    } cu[2];
+    uint64_t code_hits, code_misses, scalar_hits, scalar_misses;
+};
+
+/* Of all WGPs, those of an array together, and the arrays of a shader engine:
+ * tm_machine.ses * .arrays * .wgps. */
+void tm_wgp_uses(const struct tm_engine *t, struct tm_wgp_use *out);
+/* Lines looked for in the GL1 of an array. */
+void tm_gl1_use(const struct tm_engine *t, unsigned se, unsigned sa, uint64_t *hits,
+                uint64_t *misses);
 
 /* ---- parameters --------------------------------------------------------------------
  */

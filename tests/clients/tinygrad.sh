@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tinygrad.sh: unmodified tinygrad from PyPI on the mock, with PM4 and with AQL queues,
-# thread traces, and the control. SPDX-License-Identifier: MIT
+# thread traces, performance counters, and the control. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../driver/clients.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 venv=${RDNA3_CLIENTS:-/tmp/clients}/tinygrad
@@ -26,5 +26,14 @@ trace() { run "$@" -- env SQTT=1 PROFILE=1 SQTT_BUFFER_SIZE=4 'DEV=KFD+AMD:LLVM'
 check 'thread traces, read by tinygrad' 'traces ok' trace --timing
 check 'counters beside traces' 'traces ok' run --timing -- env TMPDIR="$tools" VIZ=2 SQTT_BUFFER_SIZE=4 'DEV=KFD+AMD:LLVM' "$python" "$here/programs/tinygrad_trace.py"
 check_fails 'thread traces without times' trace
+count() { run --stats "$@" -- env PMC=1 PROFILE=1 'DEV=KFD+AMD:LLVM' "$python" "$here/programs/tinygrad_pmc.py" $with; }
+with=
+count >"$tools/counters" 2>&1
+check 'performance counters, against the code' 'counters ok' cat "$tools/counters"
+check 'counters need times' 'without --timing SQ_BUSY_CYCLES reads 0' cat "$tools/counters"
+waves=$(sed -n 's/^all kernels: \([0-9]* waves\)$/\1/p' "$tools/counters")
+check 'waves counted are those that ran' "workgroups, ${waves:-none}," cat "$tools/counters"
+with=times check 'counters of cycles and caches' 'counters ok' count --timing
+check_fails 'counters without execution' count --no-execute
 check_fails 'tinygrad without execution' run --no-execute -- env 'DEV=KFD+AMD:LLVM' "$python" "$suite"
 finish

@@ -78,7 +78,9 @@ void tm_measure(const struct tm_engine *t, struct tm_machine *machine,
     *machine = t->machine;
     *use = (struct tm_use){.waves = t->totals.waves,
                            .peak_waves = t->totals.peak_waves,
-                           .wave_cycles = t->totals.wave_cycles};
+                           .wave_cycles = t->totals.wave_cycles,
+                           .skipped = t->chip.issues.skipped,
+                           .lds_data = t->chip.lds.active};
     for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++)
         for (unsigned c = 0; c < 2; c++) {
             const struct tm_cu *cu = &t->chip.wgps[i].cu[c];
@@ -94,4 +96,42 @@ void tm_measure(const struct tm_engine *t, struct tm_machine *machine,
                                .gl2_bytes = p->gl2_channels * p->gl2_channel_bytes,
                                .mall_bytes = p->mall_bytes_per_ns,
                                .dram_bytes = p->dram_bytes_per_ns};
+}
+
+static struct tm_wgp_use use_of(const struct tm_wgp *g)
+{
+    struct tm_wgp_use use = {.busy_cycles = (uint64_t)g->room.busy_cycles,
+                             .code_hits = g->fetch.icache.hits,
+                             .code_misses = g->fetch.icache.misses,
+                             .scalar_hits = g->smem.cache.hits,
+                             .scalar_misses = g->smem.cache.misses};
+    for (unsigned c = 0; c < 2; c++) {
+        const struct tm_cu *cu = &g->cu[c];
+        use.issued += cu->simd[0].port.issued + cu->simd[1].port.issued;
+        use.cu[c].lds_cycles = cu->lds.cycles;
+        use.cu[c].l0_hits = cu->vmem.l0_hits;
+        use.cu[c].l0_misses = cu->vmem.l0_misses;
+    }
+    return use;
+}
+
+void tm_wgp_uses(const struct tm_engine *t, struct tm_wgp_use *out)
+{
+    unsigned per_se = t->chip.wgps_per_se;
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * per_se; i++)
+        out[i] = use_of(&t->chip.wgps[i]);
+    for (size_t i = 0; i < t->all->records.n; i++) {
+        const struct tm_record *r = &t->all->records.record[i];
+        struct tm_wgp_use *use =
+            &out[r->se * per_se + r->sa * t->machine.wgps + r->wgp];
+        use->waves++;
+        use->wave_cycles += (uint64_t)(r->end - r->start);
+    }
+}
+
+void tm_gl1_use(const struct tm_engine *t, unsigned se, unsigned sa, uint64_t *hits,
+                uint64_t *misses)
+{
+    *hits = t->chip.se[se].gl1[sa].hits;
+    *misses = t->chip.se[se].gl1[sa].misses;
 }
