@@ -55,6 +55,21 @@ static rd_status open_object(struct la *la, const void *data, size_t bytes,
     return RD_OK;
 }
 
+/* A kernel of an object that is loaded there. */
+static struct la_kernel kernel_at(const struct co_object *co,
+                                  const struct co_kernel *found, uint64_t base)
+{
+    return (struct la_kernel){
+        .name = found->name,
+        .desc = found->desc,
+        .meta = found->meta,
+        .entry_gpuva = base + found->entry_offset,
+        .desc_gpuva = base + found->desc_offset,
+        .image_gpuva = base,
+        .object = co,
+    };
+}
+
 rd_status la_load_object(struct la *la, const void *data, size_t bytes,
                          const char *kernel, struct la_kernel *out,
                          struct la_error *err)
@@ -88,15 +103,21 @@ rd_status la_load_object(struct la *la, const void *data, size_t bytes,
     st = show_segments(la, co, base, err);
     if (st != RD_OK)
         return st;
-    *out = (struct la_kernel){
-        .name = found->name,
-        .desc = found->desc,
-        .meta = found->meta,
-        .entry_gpuva = (uintptr_t)base + found->entry_offset,
-        .desc_gpuva = (uintptr_t)base + found->desc_offset,
-        .image_gpuva = (uintptr_t)base,
-        .object = co,
-    };
+    *out = kernel_at(co, found, (uintptr_t)base);
+    return RD_OK;
+}
+
+rd_status la_find_kernel(const struct la_kernel *loaded, const char *kernel,
+                         struct la_kernel *out, struct la_error *err)
+{
+    struct co_error why;
+    const struct co_kernel *found;
+    rd_status st = co_kernel_find(loaded->object, kernel, &found, &why);
+    if (st == RD_OK)
+        st = co_kernel_check(loaded->object, found, &why);
+    if (st != RD_OK)
+        return la_fail(err, st, "%s", why.text);
+    *out = kernel_at(loaded->object, found, loaded->image_gpuva);
     return RD_OK;
 }
 

@@ -68,6 +68,10 @@ RD_CHECKED rd_status la_load_object(struct la *la, const void *data, size_t byte
                                     const char *kernel, struct la_kernel *out,
                                     struct la_error *err);
 
+/* Another kernel of the object that one has been loaded with. */
+RD_CHECKED rd_status la_find_kernel(const struct la_kernel *loaded, const char *kernel,
+                                    struct la_kernel *out, struct la_error *err);
+
 /* Load bare code.
  *
  * kd     64-byte descriptor, or NULL for the default one: kernarg pointer in s[0:1],

@@ -106,6 +106,40 @@ RD_CHECKED rd_status tm_run(struct tm_engine *t, struct emu *emu,
                             const struct emu_dispatch *dispatch,
                             struct emu_fault *fault, struct emu_stats *stats);
 
+/* One of several dispatches that share the chip. */
+struct tm_launch {
+    const struct emu_dispatch *dispatch;
+    unsigned queue; /* that it comes from: any number */
+    bool barrier;   /* it begins once all before it on its queue have ended */
+};
+
+/* The same of several dispatches. The first of each queue begins at cycle 0, each other
+ * one when all workgroups of the one before it on its queue have begun (or, with
+ * barrier, ended) and the queue has had time to process it, at a multiple of 64. One of
+ * them alone runs as by tm_run. Not with tm_observe, samples, parts and tm_executed;
+ * one thread runs it.
+ *
+ * launches  [n], at least one, those of a queue in its order; must stay until this
+ *           returns. The inspector is that of the first
+ * Returns as tm_run; RD_E_UNSUPPORTED for kernels in CU and in WGP mode at once.
+ */
+RD_CHECKED rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
+                                    const struct tm_launch *launches, unsigned n,
+                                    struct emu_fault *fault, struct emu_stats *stats);
+
+/* What became of one of several, by its place among them; zeros if it ran alone.
+ * Cycles since the run's beginning. */
+struct tm_launch_seen {
+    int64_t begun; /* its queue came to it */
+    int64_t first,
+        end;         /* start of its first wave, end of its last; first: -1 if none */
+    uint64_t groups; /* that have begun */
+};
+void tm_launch_seen(const struct tm_engine *t, unsigned index,
+                    struct tm_launch_seen *out);
+/* Whose wave had the last turn: which of several a fault is of. */
+unsigned tm_launch_last(const struct tm_engine *t);
+
 void tm_pace_seen(const struct tm_engine *t, struct tm_pace_seen *out);
 
 /* Before tm_run, with tm_executed: simulate only as many workgroups as are left over

@@ -146,6 +146,8 @@ def forms_of_run():
     compare_timeline()
     run(*timed, "--grid", "4096", "--cu-mask", "1,0,0,0,0,0", "--timing-sample", "64")
     see_file(form, "t.json")
+    run(*timed, "--and", *BUFFERS)
+    see_file(form, "t.json")
 
 
 def compare_timeline():

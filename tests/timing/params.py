@@ -142,6 +142,8 @@ def main():
         runs = [("mixed", [rdna3, "run", code, "--grid", "40", "--block", "256", "--arg", "buf:160K:rand=f32,1",
                            "--arg", "buf:160K", "--cu-mask", "3,3,0,0,0,0"], [])]
         runs.append(("fabric", runs[0][1] + ["--fabric", "low"], []))
+        runs.append(("several", runs[0][1] + ["--and", "--barrier", "--grid", "4", "--block", "256", "--arg", "same:0.0",
+                                              "--arg", "same:0.1"], []))
         for number, (label, bench, trips, settings) in enumerate(CASES):
             place = os.path.join(folder, str(number))
             os.mkdir(place)

@@ -258,7 +258,12 @@ int kernel_make_buffers(struct kernel_options *o, kernel_alloc_fn *alloc_fn, voi
     uint64_t sum = 0;
     for (unsigned i = 0; i < o->n_args; i++) {
         struct kernel_arg *arg = &o->args[i];
-        if (arg->is_buffer) {
+        if (arg->same) {
+            arg->size = arg->same->size;
+            arg->memory = arg->same->memory;
+            arg->value = (uintptr_t)arg->memory;
+            arg->n_bytes = 8;
+        } else if (arg->is_buffer) {
             int status = make_buffer(o, arg, i, alloc_fn, ctx);
             if (status != CLI_OK)
                 return status;

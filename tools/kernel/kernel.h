@@ -35,7 +35,8 @@ struct kernel_arg {
     const struct elem_type *type; /* iota, rand */
     uint64_t seed;
     const char *path;
-    void *memory; /* after kernel_make_buffers */
+    void *memory;                  /* after kernel_make_buffers */
+    const struct kernel_arg *same; /* whose memory it has; NULL: its own */
 
     /* Scalars and bytes */
     uint64_t value;
@@ -165,5 +166,9 @@ int kernel_read(const struct kernel_options *o, void **code, size_t *bytes);
  * la_destroy. Prints the error; returns an exit status. */
 int kernel_load(struct kernel_options *o, struct la *la, const void *code, size_t bytes,
                 struct la_kernel *kernel, struct emu_dispatch *out);
+/* The same of another kernel of the code object that one has been loaded of. */
+int kernel_load_another(struct kernel_options *o, struct la *la,
+                        const struct la_kernel *loaded, struct la_kernel *kernel,
+                        struct emu_dispatch *out);
 
 #endif

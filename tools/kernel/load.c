@@ -53,6 +53,14 @@ static int load_raw(const struct kernel_options *o, struct la *la, const void *c
                        : cli_error(CLI_FAILED, "'%s': %s", o->raw_path, err.text);
 }
 
+static int check_wave(const struct kernel_options *o, const struct la_kernel *kernel)
+{
+    if (o->wave && o->wave != kernel->desc.wave)
+        return cli_error(CLI_FAILED, "--wave %u: kernel %s is of wave%u", o->wave,
+                         kernel->name, kernel->desc.wave);
+    return CLI_OK;
+}
+
 static int load_code(const struct kernel_options *o, struct la *la, const void *code,
                      size_t bytes, struct la_kernel *kernel)
 {
@@ -61,10 +69,7 @@ static int load_code(const struct kernel_options *o, struct la *la, const void *
         return load_raw(o, la, code, bytes, kernel);
     if (la_load_object(la, code, bytes, o->kernel, kernel, &err) != RD_OK)
         return cli_error(CLI_FAILED, "'%s': %s", o->object_path, err.text);
-    if (o->wave && o->wave != kernel->desc.wave)
-        return cli_error(CLI_FAILED, "--wave %u: kernel %s is of wave%u", o->wave,
-                         kernel->name, kernel->desc.wave);
-    return CLI_OK;
+    return check_wave(o, kernel);
 }
 
 static int alloc_in_la(void *ctx, uint64_t bytes, const char *name, void **out)
@@ -82,13 +87,11 @@ static const char *path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-int kernel_load(struct kernel_options *o, struct la *la, const void *code, size_t bytes,
-                struct la_kernel *kernel, struct emu_dispatch *out)
+/* Its buffers and its dispatch. */
+static int prepare(struct kernel_options *o, struct la *la,
+                   const struct la_kernel *kernel, struct emu_dispatch *out)
 {
     struct la_error err;
-    int status = load_code(o, la, code, bytes, kernel);
-    if (status != CLI_OK)
-        return status;
     o->name = o->raw_path || !kernel->name ? path_name(o->raw_path) : kernel->name;
     o->meta = kernel->meta;
     if (!o->have_block && kernel->meta && kernel->meta->reqd_workgroup_size[0])
@@ -98,10 +101,28 @@ int kernel_load(struct kernel_options *o, struct la *la, const void *code, size_
     struct la_arg *list = calloc(o->n_args + 1, sizeof *list);
     if (!list)
         return cli_error(CLI_FAILED, "out of memory");
-    status = kernel_make_buffers(o, alloc_in_la, la, list);
+    int status = kernel_make_buffers(o, alloc_in_la, la, list);
     if (status == CLI_OK &&
         la_prepare(la, kernel, &o->shape, list, o->n_args, out, &err) != RD_OK)
         status = cli_error(CLI_FAILED, "%s", err.text);
     free(list);
     return status;
+}
+
+int kernel_load(struct kernel_options *o, struct la *la, const void *code, size_t bytes,
+                struct la_kernel *kernel, struct emu_dispatch *out)
+{
+    int status = load_code(o, la, code, bytes, kernel);
+    return status == CLI_OK ? prepare(o, la, kernel, out) : status;
+}
+
+int kernel_load_another(struct kernel_options *o, struct la *la,
+                        const struct la_kernel *loaded, struct la_kernel *kernel,
+                        struct emu_dispatch *out)
+{
+    struct la_error err;
+    if (la_find_kernel(loaded, o->kernel, kernel, &err) != RD_OK)
+        return cli_error(CLI_FAILED, "'%s': %s", o->object_path, err.text);
+    int status = check_wave(o, kernel);
+    return status == CLI_OK ? prepare(o, la, kernel, out) : status;
 }

@@ -93,6 +93,16 @@ static const char help[] =
     "                       data-tlb), buffers in the Infinity Cache (mall; with\n"
     "                       kernarg-tlb, too, unless they are in vram)\n"
     "    --fabric low|high  is the fabric to memory saving power? (default high)\n"
+    "    --and              what follows is about another dispatch that shares the "
+    "chip:\n"
+    "                       --kernel, --grid, --block, --dynamic-lds, --stack, --arg,\n"
+    "                       --out, --print. Its --arg same:D.N is the buffer of\n"
+    "                       argument N of dispatch D (from 0). Of each dispatch:\n"
+    "    --queue N          where it comes from (default 0). Those of a queue begin "
+    "one\n"
+    "                       after the other, when all workgroups of the one before it\n"
+    "                       have begun, those of several queues independently\n"
+    "    --barrier          not before all those before it on its queue have ended\n"
     "  --stats              print counts of workgroups, waves, instructions, opcodes\n"
     "  --json               with --stats: as JSON, with all opcodes\n"
     "\n"
@@ -117,7 +127,10 @@ enum {
     OPT_TIMEOUT,
     OPT_MAX_INSTS,
     OPT_TRACE_OPERANDS,
-    OPT_DEVICE
+    OPT_DEVICE,
+    OPT_AND,
+    OPT_QUEUE,
+    OPT_BARRIER
 };
 
 static const struct option long_options[] = {
@@ -164,6 +177,9 @@ static const struct option long_options[] = {
     {"first-se", required_argument, NULL, RUN_OPT_FIRST_SE},
     {"warm", required_argument, NULL, RUN_OPT_WARM},
     {"fabric", required_argument, NULL, RUN_OPT_FABRIC},
+    {"and", no_argument, NULL, OPT_AND},
+    {"queue", required_argument, NULL, OPT_QUEUE},
+    {"barrier", no_argument, NULL, OPT_BARRIER},
     {NULL, 0, NULL, 0},
 };
 
@@ -202,13 +218,44 @@ static int parse_device(struct run_options *o)
     return CLI_OK;
 }
 
-static int take_option(struct run_options *o, int option, const char *name)
+/* Options of one of several dispatches. taken: is it one? */
+static int take_own(struct run_options *first, int option, const char *name,
+                    bool *taken)
 {
+    struct run_options *o = run_several_last(first);
+    *taken = true;
     switch (option) {
     case OPT_OUT:
         return run_parse_out(optarg, &o->outs[o->n_outs++]);
     case OPT_PRINT:
         return run_parse_print(optarg, &o->prints[o->n_prints++]);
+    case OPT_QUEUE:
+        return run_several_queue(o, optarg);
+    case OPT_BARRIER:
+        o->barrier = true;
+        return CLI_OK;
+    case KERNEL_OPT_KERNEL:
+    case KERNEL_OPT_GRID:
+    case KERNEL_OPT_BLOCK:
+    case KERNEL_OPT_DYNAMIC_LDS:
+    case KERNEL_OPT_STACK:
+    case KERNEL_OPT_ARG:
+        return o != first && option == KERNEL_OPT_ARG && !strncmp(optarg, "same:", 5)
+                   ? run_several_same(first, optarg)
+                   : kernel_option(&o->k, option, name);
+    default:
+        *taken = false;
+        return CLI_OK;
+    }
+}
+
+static int take_option(struct run_options *o, int option, const char *name)
+{
+    bool taken;
+    int status = take_own(o, option, name, &taken);
+    if (taken)
+        return status;
+    switch (option) {
     case OPT_ENGINE:
         return parse_engine(o);
     case OPT_PERF_MAP:
@@ -273,6 +320,8 @@ static int check_options(struct run_options *o, int argc, char **argv)
         status = run_check_options(o);
     if (status == CLI_OK)
         status = run_ending_options(o);
+    if (status == CLI_OK)
+        status = run_several_check(o);
     return status == CLI_OK ? run_check_outputs(o) : status;
 }
 
@@ -290,20 +339,28 @@ static int parse_options(struct run_options *o, int argc, char **argv, bool *hel
         }
         if (option == '?' || option == ':')
             return cli_option_error(argc, argv, option, long_options);
-        int status = take_option(o, option, long_options[index].name);
+        int status = option == OPT_AND
+                         ? run_several_add(o, argc)
+                         : take_option(o, option, long_options[index].name);
         if (status != CLI_OK)
             return status;
     }
     return check_options(o, argc, argv);
 }
 
+static int write_results(const struct run_options *o)
+{
+    int status = run_write_outputs(o);
+    return status == CLI_OK ? run_print_elements(o) : status;
+}
+
 /* Results, once the kernel has run to its end. */
 static int finish(struct run_options *o, struct la *la, struct tm_engine *timed,
                   const struct emu_stats *stats, double seconds)
 {
-    int status = run_write_outputs(o);
-    if (status == CLI_OK)
-        status = run_print_elements(o);
+    int status = write_results(o);
+    for (const struct run_options *d = o->next; d && status == CLI_OK; d = d->next)
+        status = write_results(d);
     if (status == CLI_OK && o->stats)
         run_print_stats(o->json, la_emu(la), stats, seconds);
     if (status == CLI_OK)
@@ -332,6 +389,15 @@ static void explain(const struct run_options *o, const struct emu_fault *f, char
     }
 }
 
+/* Of several dispatches, that which has faulted. */
+static const struct run_options *faulty(const struct run_options *o,
+                                        const struct tm_engine *timed)
+{
+    for (unsigned k = timed ? tm_launch_last(timed) : 0; k && o->next; k--)
+        o = o->next;
+    return o;
+}
+
 /* What became of the kernel, and its results. */
 static int conclude(struct run_options *o, struct la *la, rd_status st,
                     const struct emu_fault *fault, struct tm_engine *timed,
@@ -342,13 +408,16 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
         return CLI_FAILED;
     if (st == RD_E_FAULT) {
         emu_fault_text(fault, text, sizeof text);
-        explain(o, fault, text, sizeof text);
+        explain(faulty(o, timed), fault, text, sizeof text);
         return cli_error(CLI_FAILED, "%s", text);
     }
     if (st == RD_E_TIMEOUT)
         return cli_error(CLI_FAILED, "%s", run_ending_why(&o->ending));
     if (st == RD_E_RANGE && o->timing.parts && timed)
         return run_part_refused(o, timed);
+    if (st == RD_E_UNSUPPORTED && o->next)
+        return cli_error(CLI_FAILED, "--and: kernels in CU mode and in WGP mode do not "
+                                     "run at once");
     if (st != RD_OK)
         return cli_error(CLI_FAILED, "cannot run the kernel: %s", rd_status_text(st));
     return finish(o, la, timed, stats, seconds);
@@ -424,6 +493,8 @@ static int launch(struct run_options *o, struct la *la, const void *code, size_t
     struct la_kernel kernel = {0};
     struct emu_dispatch d;
     int status = kernel_load(&o->k, la, code, bytes, &kernel, &d);
+    if (status == CLI_OK)
+        status = run_several_load(o, la, &kernel);
     if (status != CLI_OK)
         return status;
     if (la_answer_begin(la) != RD_OK)
@@ -484,6 +555,7 @@ int cmd_run(int argc, char **argv)
     if (status == CLI_OK)
         status = helped ? cli_finish(CLI_OK) : run(&o);
     kernel_options_end(&o.k);
+    run_several_free(&o);
     free(o.outs);
     free(o.prints);
     return status;

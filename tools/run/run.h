@@ -96,6 +96,10 @@ struct run_ending {
 
 struct run_options {
     struct kernel_options k;
+    struct run_options *next; /* after --and; NULL: none. Of it only what is here, */
+    unsigned queue;           /* and outs, prints */
+    bool barrier;
+    struct emu_dispatch dispatch; /* of one after --and, once it is loaded */
     bool stats;
     bool json;              /* the statistics as JSON */
     bool device_kfd;        /* --device kfd */
@@ -109,6 +113,22 @@ struct run_options {
     struct run_output *prints;
     unsigned n_outs, n_prints;
 };
+
+/* --and and what belongs to it (several.c): add begins the options of another dispatch,
+ * last has those that are given now, check judges all together, load makes the
+ * dispatches but the first. Print errors; return an exit status. */
+int run_several_add(struct run_options *o, int argc);
+struct run_options *run_several_last(struct run_options *o);
+int run_several_queue(struct run_options *o, const char *text);
+int run_several_same(struct run_options *o, const char *text); /* --arg same:D.N */
+int run_several_check(struct run_options *o);
+int run_several_load(struct run_options *o, struct la *la,
+                     const struct la_kernel *first);
+void run_several_tell(const struct run_options *o, const struct tm_engine *t);
+void run_several_free(struct run_options *o);
+/* All dispatches, the first of which is given. Owner: free. NULL: out of memory. */
+struct tm_launch *run_several_list(const struct run_options *o,
+                                   const struct emu_dispatch *first, unsigned *n);
 
 /* Parse --out and --print. They may precede the --arg they name: run_check_outputs
  * judges the number when all are known. */

@@ -226,8 +226,9 @@ int run_timing_check(const struct run_timing *rt)
     return CLI_OK;
 }
 
-static int report(const struct run_timing *rt, const struct tm_engine *t)
+static int report(const struct run_options *o, const struct tm_engine *t)
 {
+    const struct run_timing *rt = &o->timing;
     if (rt->json_path) {
         struct cli_output file;
         FILE *f = cli_output_begin(&file, rt->json_path);
@@ -238,6 +239,7 @@ static int report(const struct run_timing *rt, const struct tm_engine *t)
                              strerror(errno));
     }
     tm_print_summary(t, stdout);
+    run_several_tell(o, t);
     if (rt->parts)
         run_part_tell(rt, t);
     if (rt->listing)
@@ -314,20 +316,34 @@ static int open_window(const struct run_options *o, struct viz_live *live,
     return CLI_OK;
 }
 
+/* The buffers of all dispatches. Owner: free. */
+static struct tm_range *list_ranges(const struct run_options *o, size_t *n)
+{
+    size_t room = 1;
+    *n = 0;
+    for (const struct run_options *d = o; d; d = d->next)
+        room += d->k.n_args;
+    struct tm_range *ranges = calloc(room, sizeof *ranges);
+    for (const struct run_options *d = o; d && ranges; d = d->next)
+        for (unsigned i = 0; i < d->k.n_args; i++)
+            if (d->k.args[i].is_buffer && !d->k.args[i].same)
+                ranges[(*n)++] = (struct tm_range){
+                    (uint64_t)(uintptr_t)d->k.args[i].memory, d->k.args[i].size};
+    return ranges;
+}
+
 int run_timing(struct run_options *o, struct emu *emu,
                const struct emu_dispatch *dispatch, struct emu_fault *fault,
                struct emu_stats *stats, struct tm_engine **out, rd_status *st,
                int *window)
 {
-    struct tm_range *ranges = calloc(o->k.n_args + 1, sizeof *ranges);
+    unsigned n_launches = 0;
+    struct tm_launch *launches = run_several_list(o, dispatch, &n_launches);
+    size_t n = 0;
+    struct tm_range *ranges = list_ranges(o, &n);
     struct run_sample sample = {.on = false};
     struct tm_engine *t = NULL;
-    size_t n = 0;
-    int status = ranges ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
-    for (unsigned i = 0; status == CLI_OK && i < o->k.n_args; i++)
-        if (o->k.args[i].is_buffer)
-            ranges[n++] = (struct tm_range){(uint64_t)(uintptr_t)o->k.args[i].memory,
-                                            o->k.args[i].size};
+    int status = ranges && launches ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
     if (status == CLI_OK && o->timing.sample_auto)
         status = run_sample_begin(o, emu, dispatch, &sample);
     if (status != CLI_OK && o->ending.control == EMU_CONTROL_CANCEL)
@@ -350,7 +366,7 @@ int run_timing(struct run_options *o, struct emu *emu,
     if (status == CLI_OK)
         o->ending.engine = t;
     if (status == CLI_OK)
-        *st = tm_run(t, emu, dispatch, fault, stats);
+        *st = tm_run_several(t, emu, launches, n_launches, fault, stats);
     int sampled = run_sample_end(&sample, t, *st);
     if (status == CLI_OK)
         status = sampled;
@@ -360,11 +376,12 @@ int run_timing(struct run_options *o, struct emu *emu,
         *window = viz_live_finish(&live);
     run_sample_free(&sample); /* the engine looks at it no more */
     free(ranges);
+    free(launches);
     *out = t;
     return status;
 }
 
 int run_timing_report(const struct run_options *o, struct tm_engine *t)
 {
-    return t ? report(&o->timing, t) : CLI_OK;
+    return t ? report(o, t) : CLI_OK;
 }

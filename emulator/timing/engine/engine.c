@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "ahead.h"
-#include "engine.h"
+#include "several.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +61,8 @@ rd_status tm_begin_dispatch(struct tm_engine *t, unsigned se)
 
 rd_status tm_turn_of_own(struct tm_engine *t, unsigned number)
 {
+    if (number == TM_OWN) /* it has been looked */
+        return RD_OK;
     return number < TM_MAX_SES ? tm_dispatch(t, number)
                                : tm_take_ends(t, number - TM_MAX_SES);
 }
@@ -72,6 +74,7 @@ rd_status tm_turn_of(struct tm_engine *t, const struct tm_event *e)
     struct tm_wave *w = tm_wave_of(t, e->key);
     if (!w)
         return tm_turn_of_own(t, (unsigned)(e->key >> TM_INDEX_BITS));
+    tm_at_hand(t, w->group->launch);
     rd_status st = tm_turn_of_wave(t, w);
     if (st == RD_E_FAULT) /* behind windows of several threads nobody else says which */
         emu_stepper_blame(t->stepper, w->wave);
@@ -95,8 +98,8 @@ static rd_status run(struct tm_engine *t)
     if (st == RD_E_BUSY)
         st = tm_run_windows(t);
     if (st == RD_E_BUSY) {
-        st = RD_OK;
-        for (unsigned s = 0; s < t->chip.n_ses && st == RD_OK; s++)
+        st = tm_several_push(t);
+        for (unsigned s = 0; !t->several && s < t->chip.n_ses && st == RD_OK; s++)
             st = tm_begin_dispatch(t, s);
     }
     for (unsigned n = 1; st == RD_OK && t->events.n; n++) {
@@ -107,6 +110,10 @@ static rd_status run(struct tm_engine *t)
         if (st != RD_OK)
             return st;
         t->chip.b.now = e.t;
+        if (e.t >= tm_several_looks(t))
+            st = tm_several_look(t);
+        if (st != RD_OK)
+            return st;
         if (e.t >= t->sample_at)
             tm_account_sample(t, e.t);
         if (e.t >= t->all->pace.next)
@@ -172,6 +179,7 @@ void tm_destroy(struct tm_engine *t)
     free(t->insts.at);
     free(t->all->records.record);
     tm_events_destroy(&t->events);
+    free(t->several);
     free(t->all->pace.start);
     free(t->all->pace.begun);
     free(t->all->pace.length);
@@ -185,9 +193,10 @@ rd_status tm_set(struct tm_engine *t, const char *name, double value)
     return st;
 }
 
-rd_status tm_run(struct tm_engine *t, struct emu *emu,
-                 const struct emu_dispatch *dispatch, struct emu_fault *fault,
-                 struct emu_stats *stats)
+/* The dispatch, alone. */
+static rd_status open_dispatch(struct tm_engine *t, struct emu *emu,
+                               const struct emu_dispatch *dispatch,
+                               struct emu_fault *fault)
 {
     rd_status st = emu_stepper_create(emu, dispatch, &t->stepper, fault);
     if (st != RD_OK)
@@ -195,11 +204,8 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     t->launch = *emu_stepper_launch(t->stepper);
     if (tm_is_part(t)) {
         if (t->config.part_first > t->launch.n_groups ||
-            t->config.part_groups > t->launch.n_groups - t->config.part_first) {
-            emu_stepper_destroy(t->stepper, stats);
-            t->stepper = NULL;
+            t->config.part_groups > t->launch.n_groups - t->config.part_first)
             return RD_E_RANGE;
-        }
         t->launch.n_groups = t->config.part_groups;
     }
     t->chip.b.lanes = t->launch.lanes;
@@ -208,36 +214,72 @@ rd_status tm_run(struct tm_engine *t, struct emu *emu,
     t->chip.b.wgp_mode = dispatch->rsrc1 >> 29 & 1u;
     if (t->config.tolerate)
         emu_stepper_tolerate(t->stepper);
-    st = emu_stepper_want(t->stepper, EMU_WANT_ACCESS | EMU_WANT_ROWS);
-    if (st == RD_OK)
-        st = tm_machine_create(t);
-    if (st == RD_OK) {
-        tm_dispatch_begin(t, dispatch);
+    return emu_stepper_want(t->stepper, EMU_WANT_ACCESS | EMU_WANT_ROWS);
+}
+
+/* What is open runs to its end. */
+static rd_status run_open(struct tm_engine *t)
+{
+    rd_status st = tm_machine_create(t);
+    if (st == RD_OK && t->several) {
+        st = tm_several_begin(t);
+    } else if (st == RD_OK) {
+        tm_dispatch_begin(t, t->launch.dispatch, 0);
         st = tm_sample_begin(t);
     }
-    if (st == RD_OK) {
-        tm_account_begin(t);
-        st = run(t);
-        rd_status joined = tm_join_parts(t);
-        st = st == RD_OK ? joined : st;
-        if (st == RD_OK && t->pace.cut)
-            tm_sample_cut(t);
-        tm_account_finish(t, st);
-    }
-    if (st == RD_E_FAULT && fault)
-        *fault = *emu_stepper_fault(t->stepper);
-    if (st == RD_OK && t->all->live_groups)
-        st = RD_E_TIMEOUT; /* waves that nobody will wake */
-    if (dispatch->inspector && (st == RD_E_FAULT || st == RD_E_TIMEOUT))
-        (void)tm_show_fault(t, dispatch->inspector,
-                            st == RD_E_FAULT ? emu_stepper_fault(t->stepper) : NULL);
-    for (size_t i = 0; i < t->insts.numbers.n;
-         i++) { /* what points into the dispatch ends */
+    if (st != RD_OK)
+        return st;
+    tm_account_begin(t);
+    st = run(t);
+    rd_status joined = tm_join_parts(t);
+    st = st == RD_OK ? joined : st;
+    if (st == RD_OK && t->pace.cut)
+        tm_sample_cut(t);
+    tm_account_finish(t, st);
+    return st;
+}
+
+/* What points into the dispatches ends. */
+static void close_dispatches(struct tm_engine *t, struct emu_stats *stats)
+{
+    for (size_t i = 0; i < t->insts.numbers.n; i++) {
         t->insts.inst[i]->kept = *t->insts.inst[i]->inst;
         t->insts.inst[i]->inst = &t->insts.inst[i]->kept;
     }
     tm_pool_free(&t->all->pools);
-    emu_stepper_destroy(t->stepper, stats);
+    if (t->several)
+        tm_several_destroy(t, stats);
+    else
+        emu_stepper_destroy(t->stepper, stats);
     t->stepper = NULL;
+}
+
+rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
+                         const struct tm_launch *launches, unsigned n,
+                         struct emu_fault *fault, struct emu_stats *stats)
+{
+    const struct emu_dispatch *first = launches[0].dispatch;
+    rd_status st = n > 1 ? tm_several_create(t, emu, launches, n, fault)
+                         : open_dispatch(t, emu, first, fault);
+    bool opened = st == RD_OK;
+    if (opened)
+        st = run_open(t);
+    bool fell = opened && st == RD_E_FAULT;
+    if (fell && fault)
+        *fault = *emu_stepper_fault(t->stepper);
+    if (st == RD_OK && t->all->live_groups)
+        st = RD_E_TIMEOUT; /* waves that nobody will wake */
+    if (first->inspector && (fell || st == RD_E_TIMEOUT))
+        (void)tm_show_fault(t, first->inspector,
+                            fell ? emu_stepper_fault(t->stepper) : NULL);
+    close_dispatches(t, stats);
     return st;
+}
+
+rd_status tm_run(struct tm_engine *t, struct emu *emu,
+                 const struct emu_dispatch *dispatch, struct emu_fault *fault,
+                 struct emu_stats *stats)
+{
+    const struct tm_launch one = {.dispatch = dispatch};
+    return tm_run_several(t, emu, &one, 1, fault, stats);
 }

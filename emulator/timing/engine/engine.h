@@ -15,6 +15,7 @@ struct tm_record {
     uint32_t wg[3];
     uint32_t wave;
     uint8_t se, sa, wgp, simd, slot;
+    uint16_t launch;
     int64_t start, end;
     struct tm_list *list; /* NULL: its instructions are not asked for */
 };
@@ -110,7 +111,8 @@ struct tm_records {
 };
 
 /* The engine's own events have numbers: that of an SE whose dispatcher looks for room,
- * behind them those of arrays whose ends are due. */
+ * behind them those of arrays whose ends are due; TM_OWN: somebody is to look
+ * (several.h). */
 enum { TM_OWN = TM_MAX_SES * (1 + TM_MAX_ARRAYS) };
 static inline unsigned tm_own_ends(unsigned se, unsigned array)
 {
@@ -157,7 +159,8 @@ struct tm_engine {
     struct tm_observer observer;
     struct tm_machine machine; /* and the dispatch, once it has begun */
     int64_t sample_at;
-    int64_t asked; /* end of the last window: when memory was asked */
+    struct tm_several *several; /* launches that share the chip (several.h); or NULL */
+    int64_t asked;              /* end of the last window: when memory was asked */
     /* A run by WGPs (windows.c): their waves' turns, or NULL; when the engine's own
      * events come, INT64_MAX: never. */
     struct tm_turns *turns;
@@ -286,9 +289,13 @@ void tm_pool_free(struct tm_pools *p);
 /* ---- place.c ---- */
 RD_CHECKED rd_status tm_machine_create(struct tm_engine *t);
 void tm_machine_destroy(struct tm_engine *t);
-void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d);
+/* Which workgroups go to which SE; behind: so many of other launches are before it. */
+void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d,
+                       uint64_t behind);
 /* Has a WGP no room for a workgroup, each being as large as the next? */
 bool tm_is_full(const struct tm_engine *t, struct tm_wgp *g);
+/* Has an SE workgroups to start? */
+bool tm_is_left(const struct tm_engine *t, unsigned se);
 /* The dispatcher of an SE looks for room. */
 RD_CHECKED rd_status tm_dispatch(struct tm_engine *t, unsigned se);
 /* A wave has done everything: it waits for the SE to take note, then leaves, then its
@@ -393,6 +400,8 @@ void tm_account_finish(struct tm_engine *t, rd_status status);
 void tm_account_count(const struct tm_engine *t, uint64_t *count);
 
 /* ---- pace.c ---- */
+/* Has a CU, or WGP, room for a workgroup? */
+bool tm_fits(const struct tm_engine *t);
 RD_CHECKED rd_status tm_sample_begin(struct tm_engine *t);
 /* Of the launch a part only: its workgroups have numbers from 0 in the engine. */
 static inline bool tm_is_part(const struct tm_engine *t)

@@ -86,8 +86,8 @@ static struct tm_inst *meet(struct tm_engine *t, const struct tm_wave *w,
     tm_lds_costs(i);
     tm_inst_bound(i, t->all->pools.vgprs);
     i->postponed = can_be_postponed(t, w, i);
-    i->load_postponed =
-        i->cls == TM_LDS && t->launch.lanes == 32 &&
+    i->load_postponed = /* launches that share the chip may have LDS of other sizes */
+        !t->all->several && i->cls == TM_LDS && t->launch.lanes == 32 &&
         emu_wave_may_load_later(t->stepper, w->wave, &i->lds_vgpr, &i->lds_limit);
     tm_inst_sort(i, t->chip.b.lanes);
     t->all->talks |= i->talks;

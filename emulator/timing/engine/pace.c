@@ -44,12 +44,17 @@ static uint64_t capacity(const struct tm_engine *t)
     return groups ? groups : 1;
 }
 
+bool tm_fits(const struct tm_engine *t)
+{
+    enum tm_limit limit;
+    unsigned simds = t->chip.b.wgp_mode ? 4 : 2;
+    return tm_occupancy(t, &limit) * simds >= t->need.waves_per_group;
+}
+
 rd_status tm_sample_begin(struct tm_engine *t)
 {
     uint64_t all = t->launch.n_groups, n = t->config.sample;
-    enum tm_limit limit;
-    if (tm_occupancy(t, &limit) * (t->chip.b.wgp_mode ? 4 : 2) <
-        t->need.waves_per_group)
+    if (!tm_fits(t))
         return RD_E_NO_ROOM; /* it would wait for ever */
     t->end_group = all;
     t->pace.capacity = capacity(t);

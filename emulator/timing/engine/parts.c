@@ -251,8 +251,8 @@ rd_status tm_join_parts(struct tm_engine *all)
 
 rd_status tm_run_parts(struct tm_engine *all, unsigned threads)
 {
-    if (threads < 2 || !tm_windows_can(all) || all->pace.next != INT64_MAX ||
-        all->group_step < 2)
+    if (threads < 2 || all->several || !tm_windows_can(all) ||
+        all->pace.next != INT64_MAX || all->group_step < 2)
         return RD_E_BUSY;
     unsigned parts = threads < all->chip.n_ses ? threads : all->chip.n_ses;
     rd_status st = emu_stepper_divide(all->stepper, parts);

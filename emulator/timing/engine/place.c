@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "several.h"
 
 static rd_status create_cu(struct tm_engine *t, struct tm_cu *cu, struct tm_wgp *g,
                            struct tm_simd at)
@@ -121,17 +121,20 @@ void tm_machine_destroy(struct tm_engine *t)
 }
 
 /* Give each engine its first workgroup number; the step is the number of engines. */
-void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d)
+void tm_dispatch_begin(struct tm_engine *t, const struct emu_dispatch *d,
+                       uint64_t behind)
 {
-    unsigned turn = 0;
+    uint64_t step = 0;
     measure_group(t, d);
     for (unsigned s = 0; s < t->chip.n_ses; s++)
-        t->all->group_step += t->all->dispatcher[s].used;
+        step += t->all->dispatcher[s].used;
+    t->all->group_step = step;
+    uint64_t turn = step ? step - behind % step : 0;
     for (unsigned i = 0; i < t->chip.n_ses; i++) {
         struct tm_dispatcher *se =
             &t->all->dispatcher[(t->config.first_se + i) % t->chip.n_ses];
-        if (se->used)
-            se->next_number = turn++;
+        if (se->used && step)
+            se->next_number = turn++ % step;
     }
     /* One after the other, a WGP each, those of the first array first. */
     uint64_t round = t->all->group_step * (uint64_t)PARAM(&t->chip.b, wgps_per_array),
@@ -176,6 +179,44 @@ static unsigned list_simds(struct tm_wgp *g, unsigned cu, bool wgp_mode, unsigne
     return n;
 }
 
+/* A workgroup in WGP mode gets the lowest free places of the WGP's LDS, one after the
+ * other. Those of one kernel are equally large: a place each. */
+static unsigned place_bytes(const struct tm_engine *t)
+{
+    return t->several ? TM_LDS_PLACE : t->need.lds_alloc;
+}
+
+static unsigned count_places(const struct tm_engine *t)
+{
+    unsigned bytes = place_bytes(t), lds = t->need.lds_alloc;
+    return t->chip.b.wgp_mode && lds ? (lds + bytes - 1) / bytes : 0;
+}
+
+static bool is_taken(const struct tm_wgp *g, unsigned place)
+{
+    return g->room.lds_taken[place / 64] >> place % 64 & 1u;
+}
+
+/* So many that are free: the first; beyond the last one if there are none. */
+static unsigned find_places(const struct tm_wgp *g, unsigned n)
+{
+    unsigned first = 0, end = 0;
+    while (end < 64 * TM_LDS_PLACES && end - first < n)
+        if (is_taken(g, end++))
+            first = end;
+    return end - first < n ? 64 * TM_LDS_PLACES : first;
+}
+
+static void set_places(struct tm_wgp *g, unsigned first, unsigned n, bool taken)
+{
+    for (unsigned place = first; place < first + n && place < 64 * TM_LDS_PLACES;
+         place++) {
+        uint64_t bit = UINT64_C(1) << place % 64;
+        uint64_t *at = &g->room.lds_taken[place / 64];
+        *at = taken ? *at | bit : *at & ~bit;
+    }
+}
+
 static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
                      unsigned waves)
 {
@@ -188,6 +229,9 @@ static bool has_room(const struct tm_engine *t, struct tm_wgp *g, unsigned cu,
         (t->chip.b.wgp_mode ? (unsigned)__builtin_popcount(g->room.enabled) : 1);
     if (n == 0 || lds + t->need.lds_alloc > limit ||
         (waves > 1 && g->room.groups >= (unsigned)PARAM(&t->chip.b, groups_per_wgp)))
+        return false;
+    if (t->several &&
+        find_places(g, count_places(t)) * TM_LDS_PLACE + t->need.lds_alloc > limit)
         return false;
     for (unsigned i = 0; i < n; i++) {
         unsigned share = waves / n + (i < waves % n);
@@ -214,6 +258,12 @@ bool tm_is_full(const struct tm_engine *t, struct tm_wgp *g)
         if (g->room.enabled & 1u << cu && has_room(t, g, cu, t->need.waves_per_group))
             return false;
     return true;
+}
+
+bool tm_is_left(const struct tm_engine *t, unsigned se)
+{
+    return t->several ? tm_several_is_left(t, se)
+                      : t->all->dispatcher[se].next_number < t->all->end_group;
 }
 
 /* ---- start ---- */
@@ -274,19 +324,6 @@ static void occupy(struct tm_engine *t, struct tm_simd *s, int64_t start)
         t->all->totals.peak_waves = t->all->totals.resident;
 }
 
-/* A workgroup in WGP mode gets the lowest free place of the WGP's LDS: of one kernel,
- * all are equally large. */
-static void take_lds(const struct tm_engine *t, struct tm_group *g)
-{
-    unsigned place = 0;
-    while (g->wgp->room.lds_taken[place / 64] >> place % 64 & 1u &&
-           place < 64 * TM_LDS_PLACES - 1)
-        place++;
-    g->wgp->room.lds_taken[place / 64] |= UINT64_C(1) << place % 64;
-    g->lds_place = place;
-    g->lds.base = t->chip.b.wgp_mode ? place * g->lds.bytes : 0;
-}
-
 static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned index,
                             struct tm_simd *s, int64_t start)
 {
@@ -321,6 +358,7 @@ static rd_status start_wave(struct tm_engine *t, struct tm_group *g, unsigned in
         .wgp = (uint8_t)s->wgp,
         .simd = (uint8_t)s->index,
         .slot = (uint8_t)w->slot,
+        .launch = (uint16_t)g->launch,
         .start = start,
         .end = -1,
         .list = w->list};
@@ -365,7 +403,11 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
         emu_group_part(t->stepper, g->group, t->number);
     g->lds.bytes = t->need.lds_alloc;
     wgp->cu[t->chip.b.wgp_mode ? 0 : cu].room.lds_used += g->lds.bytes;
-    take_lds(t, g);
+    g->launch = t->several ? t->several->at : 0;
+    g->n_places = count_places(t);
+    g->lds_place = find_places(wgp, g->n_places);
+    set_places(wgp, g->lds_place, g->n_places, true);
+    g->lds.base = g->n_places ? g->lds_place * place_bytes(t) : 0;
     wgp->room.groups++;
     t->all->live_groups++;
     tm_sample_start(t);
@@ -383,7 +425,7 @@ static rd_status start_group(struct tm_engine *t, struct tm_dispatcher *se,
     wgp->cu[cu].room.next_group =
         tm_now(t) + tm_max(waves + 1, PARAM(&t->chip.b, group_same_cu_cycles));
     se->next_number += t->all->group_step;
-    return st;
+    return st == RD_OK && t->several ? tm_several_started(t) : st;
 }
 
 /* The WGPs of a dispatcher's SE. */
@@ -426,6 +468,8 @@ static unsigned choose(const struct tm_engine *t, struct tm_dispatcher *se,
         unsigned at = (se->next_cu + i) % cus;
         if (takes(t, se, at, soonest))
             return at;
+        if (t->several && *soonest) /* else they would drive one another on */
+            return UINT_MAX;
     }
     return UINT_MAX;
 }
@@ -454,12 +498,61 @@ static rd_status place(struct tm_engine *t, struct tm_dispatcher *se, int64_t *a
     return st;
 }
 
+/* The same of one of the launches that share the chip. Each goes round the CUs by
+ * itself, from behind the one where the last workgroup of all was when it began.
+ *
+ * began  out: has a workgroup?
+ */
+static rd_status place_one(struct tm_engine *t, unsigned number, unsigned launch,
+                           int64_t *again, bool *began)
+{
+    struct tm_dispatcher *se = &t->dispatcher[number];
+    struct tm_cursor *c = &t->several->one[launch].cursor[number];
+    unsigned next_cu = se->next_cu;
+    uint64_t before = c->next_number;
+    tm_at_hand(t, launch);
+    se->next_number = before;
+    if (c->goes)
+        se->next_cu = c->next_cu;
+    rd_status st = place(t, se, again);
+    *began = se->next_number != before;
+    c->next_number = se->next_number;
+    if (*began)
+        c->next_cu = se->next_cu;
+    else
+        se->next_cu = next_cu;
+    c->goes |= *began;
+    return st;
+}
+
+/* The first in turn that has room. */
+static rd_status place_several(struct tm_engine *t, unsigned number, int64_t *again)
+{
+    struct tm_several *s = t->several;
+    struct tm_dispatcher *se = &t->dispatcher[number];
+    unsigned from = 0, k;
+    bool waits = false, began = false;
+    rd_status st = RD_OK;
+    *again = 0;
+    for (; !began && st == RD_OK && tm_several_next(t, number, &from, &k); from++) {
+        int64_t when;
+        st = place_one(t, number, k, &when, &began);
+        waits |= se->waits;
+        if (when && (!*again || when < *again))
+            *again = when;
+        if (began)
+            s->turn[number] = (k + 1) % s->n;
+    }
+    se->waits = waits;
+    return st;
+}
+
 rd_status tm_dispatch(struct tm_engine *t, unsigned number)
 {
     struct tm_dispatcher *se = &t->all->dispatcher[number];
     int64_t again;
     se->scheduled = false;
-    rd_status st = place(t, se, &again);
+    rd_status st = t->several ? place_several(t, number, &again) : place(t, se, &again);
     if (st != RD_OK || !again)
         return st;
     se->scheduled = true;
@@ -480,7 +573,7 @@ static void delay_barriers(struct tm_engine *t, struct tm_wgp *g)
 }
 
 /* The wave has left: the account of who was busy, the workgroup's end. */
-static void leave(struct tm_engine *t, struct tm_wave *w)
+static rd_status leave(struct tm_engine *t, struct tm_wave *w)
 {
     struct tm_simd *s = w->simd;
     struct tm_dispatcher *se = &t->all->dispatcher[s->se];
@@ -498,10 +591,11 @@ static void leave(struct tm_engine *t, struct tm_wave *w)
         s->in->room.busy_cycles += tm_max(tm_now(t) - s->in->room.busy_since, 0);
     t->all->totals.resident--;
     w->left = true;
-    if (--w->group->n_live == 0) {
-        t->all->live_groups--;
-        emu_group_end(t->stepper, w->group->group);
-    }
+    if (--w->group->n_live > 0)
+        return RD_OK;
+    t->all->live_groups--;
+    emu_group_end(t->stepper, w->group->group);
+    return t->several ? tm_several_ended(t) : RD_OK;
 }
 
 /* Its place is free again. */
@@ -519,18 +613,17 @@ static rd_status release(struct tm_engine *t, struct tm_wave *w)
     tm_pool_give_wave(&t->all->pools, w);
     if (--g->n_held == 0) {
         g->wgp->cu[t->chip.b.wgp_mode ? 0 : g->cu].room.lds_used -= g->lds.bytes;
-        g->wgp->room.lds_taken[g->lds_place / 64] &=
-            ~(UINT64_C(1) << g->lds_place % 64);
+        set_places(g->wgp, g->lds_place, g->n_places, false);
         g->wgp->room.groups--;
         if ((se->waits || se->n_freed) && se->n_freed < TM_FREED)
             se->freed[(se->first_freed + se->n_freed++) % TM_FREED] =
                 (uint16_t)((unsigned)(g->wgp - wgps_of(t, se)) +
                            g->cu * t->chip.wgps_per_se);
         tm_pool_give_group(&t->all->pools, g);
-        if (se->next_number >= t->all->end_group)
+        if (!tm_is_left(t, s->se))
             tm_sample_hole(t);
     }
-    if (se->scheduled || se->next_number >= t->all->end_group)
+    if (se->scheduled || !tm_is_left(t, s->se))
         return RD_OK;
     se->scheduled = true;
     return tm_push_own(t, tm_now(t), s->se);
@@ -565,11 +658,13 @@ rd_status tm_take_ends(struct tm_engine *t, unsigned array)
     struct tm_wave *w = se->ending[sa][wgp];
     se->ending[sa][wgp] = w->next_free;
     se->n_ending[sa]--;
-    leave(t, w);
+    tm_at_hand(t, w->group->launch);
+    rd_status st = leave(t, w);
     se->ends_taken =
         tm_max(se->ends_taken, tm_now(t)) + PARAM(&t->chip.b, end_rate_cycles);
     se->end_next[sa] =
         tm_max(tm_now(t) + 1, se->ends_taken - PARAM(&t->chip.b, end_queue));
-    rd_status st = tm_push(t, tm_now(t) + PARAM(&t->chip.b, slot_reuse_cycles), w);
+    if (st == RD_OK)
+        st = tm_push(t, tm_now(t) + PARAM(&t->chip.b, slot_reuse_cycles), w);
     return st == RD_OK && se->n_ending[sa] ? ask_to_take(t, se, array) : st;
 }

@@ -14,6 +14,7 @@
 #include "windows.h"
 
 #include "ahead.h"
+#include "several.h"
 
 #include <stdlib.h>
 
@@ -63,7 +64,7 @@ static int64_t left_alone(const struct tm_engine *t, unsigned number)
     const struct tm_simd *s = &t->chip.wgps[number].cu[0].simd[0];
     const struct tm_dispatcher *d = &t->dispatcher[se];
     int64_t until = INT64_MAX;
-    if (d->used && d->next_number < t->end_group)
+    if (d->used && tm_is_left(t, se))
         until = tm_min(t->own[se], next_release(t, se));
     if (d->ending[s->sa][s->wgp])
         until = tm_min(until, t->own[tm_own_ends(se, s->sa)]);
@@ -74,10 +75,14 @@ static int64_t left_alone(const struct tm_engine *t, unsigned number)
  * that in its turn. */
 static bool is_closed(const struct tm_engine *t, unsigned number)
 {
-    const struct tm_dispatcher *d = &t->dispatcher[number / t->chip.wgps_per_se];
+    unsigned se = number / t->chip.wgps_per_se;
+    const struct tm_dispatcher *d = &t->dispatcher[se];
     const struct tm_simd *s = &t->chip.wgps[number].cu[0].simd[0];
-    return !d->ending[s->sa][s->wgp] && !t->turns[number].ended &&
-           (d->next_number >= t->end_group || tm_is_full(t, &t->chip.wgps[number]));
+    if (d->ending[s->sa][s->wgp] || t->turns[number].ended)
+        return false;
+    if (t->several)
+        return t->several->to_come == 0 && !tm_is_left(t, se);
+    return d->next_number >= t->end_group || tm_is_full(t, &t->chip.wgps[number]);
 }
 
 /* ---- a WGP ---- */
@@ -210,6 +215,7 @@ static void advance_window(struct tm_windows *s, unsigned number, bool first,
             fetch_after(after, &early, &then);
         t->chip.b.now = now;
         t->alone = all;
+        tm_at_hand(t, w->group->launch);
         rd_status st = tm_turn_of_wave(t, w);
         t->alone = false;
         if (st != RD_OK)
@@ -285,8 +291,10 @@ static rd_status failed_before(const struct tm_windows *s, int64_t t, uint64_t k
             f = &s->failed[k];
     if (f->status == RD_OK || is_before(t, key, f))
         return RD_OK;
-    if (f->status == RD_E_FAULT)
+    if (f->status == RD_E_FAULT) {
+        tm_at_hand(s->all, f->wave->group->launch);
         emu_stepper_blame(s->all->stepper, f->wave->wave);
+    }
     return f->status;
 }
 
@@ -381,11 +389,11 @@ rd_status tm_windows_run(struct tm_windows *s)
 {
     struct tm_engine *t = s->all;
     rd_status st = RD_OK;
-    for (unsigned k = 0; k < t->chip.n_ses && st == RD_OK; k++)
+    for (unsigned k = 0; !t->several && k < t->chip.n_ses && st == RD_OK; k++)
         if (s->of[k])
             st = tm_begin_dispatch(t, k);
     while (st == RD_OK && !t->talks) {
-        int64_t first = INT64_MAX;
+        int64_t first = tm_several_looks(t);
         for (unsigned k = 0; k < s->n; k++)
             first = tm_min(first, s->next[k]);
         for (unsigned k = 0; k < TM_OWN; k++)
@@ -398,6 +406,10 @@ rd_status tm_windows_run(struct tm_windows *s)
         if (st != RD_OK)
             return st;
         t->chip.b.now = first;
+        if (first >= tm_several_looks(t))
+            st = tm_several_look(t);
+        if (st != RD_OK)
+            return st;
         if (first >= t->pace.next) /* at a multiple of a window */
             tm_sample_tick(t);
         if (t->pace.cut)
@@ -473,18 +485,20 @@ rd_status tm_windows_end(struct tm_windows *s, rd_status st)
     struct tm_engine *t = s->all;
     struct tm_turns *turns = t->turns;
     bool go_on = st == RD_OK && t->talks && !t->pace.cut;
-    int64_t first = INT64_MAX;
+    int64_t first = tm_several_looks(t);
     for (unsigned k = 0; k < s->n && go_on; k++)
         first = tm_min(first, tm_turns_next(&turns[k]));
     for (unsigned k = 0; k < TM_OWN && go_on; k++)
         first = tm_min(first, t->own[k]);
-    if (first != INT64_MAX)
+    if (go_on && first != INT64_MAX)
         t->chip.b.now = first;
     t->turns = NULL;
     t->alone = true;
     for (unsigned k = 0; k < TM_OWN && go_on && st == RD_OK; k++)
         if (t->own[k] != INT64_MAX)
             st = tm_push_own(t, t->own[k], k);
+    if (go_on && st == RD_OK)
+        st = tm_several_push(t);
     for (unsigned k = 0; k < s->n && go_on && st == RD_OK; k++)
         st = push_all(t, &turns[k]);
     free(turns);

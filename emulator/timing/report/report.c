@@ -8,6 +8,7 @@
 
 #include "sample.h"
 #include "facts.h"
+#include "several.h"
 
 static int by_start(const void *a, const void *b)
 {
@@ -75,6 +76,8 @@ static void write_wave(const struct tm_engine *t, const struct tm_record *r, FIL
             "\"simd\": %u, \"slot\": %u, \"start\": %lld, \"end\": %lld",
             r->wg[0], r->wg[1], r->wg[2], r->wave, r->se, r->sa, r->wgp, r->simd,
             r->slot, (long long)r->start, (long long)r->end);
+    if (t->several)
+        fprintf(f, ", \"launch\": %u", r->launch);
     const struct tm_list *l = r->list;
     if (l && l->n) {
         fputs(", \"insts\": [", f);
@@ -87,7 +90,22 @@ static void write_wave(const struct tm_engine *t, const struct tm_record *r, FIL
         fputc(']', f);
     }
     fputc('}', f);
-    (void)t;
+}
+
+/* Of launches that share the chip. */
+static void write_launches(const struct tm_engine *t, FILE *f)
+{
+    fputs(",\n\"launches\": [", f);
+    for (unsigned k = 0; k < t->several->n; k++) {
+        const struct tm_one *o = &t->several->one[k];
+        fprintf(f,
+                "%s{\"queue\": %u, \"barrier\": %s, \"begun\": %lld, \"start\": %lld, "
+                "\"end\": %lld, \"workgroups\": %llu}",
+                k ? ", " : "", o->is.queue, o->is.barrier ? "true" : "false",
+                (long long)o->begun, (long long)o->first, (long long)o->end,
+                (unsigned long long)o->started);
+    }
+    fputc(']', f);
 }
 
 /* Wave cycles of the whole run by what they went to, and those by kind; returns their
@@ -133,11 +151,13 @@ static void write_totals(const struct tm_engine *t, FILE *f)
     uint64_t stall[TM_STALLS], state[TM_STATES], count[TM_COUNTS];
     enum tm_limit limit;
     unsigned occupancy = tm_occupancy(t, &limit);
-    fprintf(f,
-            ",\n\"occupancy\": {\"waves\": %llu, \"at_once\": %llu, "
-            "\"waves_per_simd\": %u, \"limited_by\": \"%s\"}",
+    fprintf(f, ",\n\"occupancy\": {\"waves\": %llu, \"at_once\": %llu",
             (unsigned long long)t->totals.waves,
-            (unsigned long long)t->totals.peak_waves, occupancy, tm_limit_name[limit]);
+            (unsigned long long)t->totals.peak_waves);
+    if (!t->several) /* else that of each kernel is another one */
+        fprintf(f, ", \"waves_per_simd\": %u, \"limited_by\": \"%s\"", occupancy,
+                tm_limit_name[limit]);
+    fputc('}', f);
     (void)sum_cycles(t, stall, state);
     write_numbers("wave_cycles", tm_state_name, TM_STATES, state, f);
     write_numbers("stalls", tm_stall_name, TM_STALLS, stall, f);
@@ -191,6 +211,8 @@ void tm_write_json(const struct tm_engine *t, FILE *f)
                 (unsigned long long)simulated(t),
                 (unsigned long long)t->launch.n_groups,
                 (unsigned long long)tm_span_error(t));
+    if (t->several)
+        write_launches(t, f);
     write_totals(t, f);
     fputs("}\n", f);
 }
@@ -288,11 +310,17 @@ void tm_print_summary(const struct tm_engine *t, FILE *f)
     fprintf(f, "waves              %llu, at most %llu at once\n",
             (unsigned long long)t->totals.waves,
             (unsigned long long)t->totals.peak_waves);
-    fprintf(f,
-            "occupancy          %u of %.0f waves per SIMD, limited by %s; %.1f on "
-            "average where there are any\n",
-            occupancy, t->chip.b.p.slots_per_simd, tm_limit_name[limit],
-            u.held > 0 ? u.wave_cycles / u.held : 0);
+    double mean = u.held > 0 ? u.wave_cycles / u.held : 0;
+    if (t->several) /* that of each kernel is another one */
+        fprintf(f,
+                "occupancy          %.1f of %.0f waves per SIMD on average where there "
+                "are any\n",
+                mean, t->chip.b.p.slots_per_simd);
+    else
+        fprintf(f,
+                "occupancy          %u of %.0f waves per SIMD, limited by %s; %.1f on "
+                "average where there are any\n",
+                occupancy, t->chip.b.p.slots_per_simd, tm_limit_name[limit], mean);
     print_issue(t, u.held, f);
     print_stack(t, f);
     fprintf(f, "VALU busy          %.1f %%\n", u.valu);

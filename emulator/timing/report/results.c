@@ -2,7 +2,7 @@
  *
  * Reads the engine's accounts, changes nothing. SPDX-License-Identifier: MIT
  */
-#include "engine.h"
+#include "several.h"
 
 /* Lanes of a SIMD, operations of a lane: v_dual_fmac_f32. */
 #define SIMD_LANES 32
@@ -43,6 +43,26 @@ void tm_progress(const struct tm_engine *t, struct tm_progress *out)
                                 .all = t->launch.n_groups,
                                 .capacity = t->pace.capacity,
                                 .insts = t->chip.issues.all};
+    if (t->several)
+        out->groups = out->all = 0;
+    for (unsigned k = 0; t->several && k < t->several->n; k++)
+        out->groups = out->all += t->several->one[k].launch.n_groups;
+}
+
+void tm_launch_seen(const struct tm_engine *t, unsigned index,
+                    struct tm_launch_seen *out)
+{
+    *out = (struct tm_launch_seen){.begun = 0};
+    if (!t->several || index >= t->several->n)
+        return;
+    const struct tm_one *o = &t->several->one[index];
+    *out = (struct tm_launch_seen){
+        .begun = o->begun, .first = o->first, .end = o->end, .groups = o->started};
+}
+
+unsigned tm_launch_last(const struct tm_engine *t)
+{
+    return t->several ? t->several->last : 0;
 }
 
 uint64_t tm_in_runs(const struct tm_engine *t)

@@ -80,12 +80,16 @@ static bool full_rate(const struct tm_engine *t, double *rate, double *error)
 
 double tm_sample_span(const struct tm_engine *t)
 {
-    double span = 0;
-    for (unsigned s = 0; s < t->chip.n_ses; s++)
-        if (t->dispatcher[s].first_start >= 0)
-            span = fmax(span, (double)(t->dispatcher[s].last_end -
-                                       t->dispatcher[s].first_start));
-    return span;
+    double span = 0, first = INFINITY, last = 0;
+    for (unsigned s = 0; s < t->chip.n_ses; s++) {
+        const struct tm_dispatcher *d = &t->dispatcher[s];
+        if (d->first_start < 0)
+            continue;
+        span = fmax(span, (double)(d->last_end - d->first_start));
+        first = fmin(first, (double)d->first_start);
+        last = fmax(last, (double)d->last_end);
+    }
+    return t->several && span > 0 ? last - first : span;
 }
 
 /* Cycles from start to start. */

@@ -7,7 +7,8 @@
 #include "send.h"
 #include "wave.h"
 
-enum { TM_LDS_PLACES = 4 }; /* words of bits: 1 KiB each, 2 CUs, and room */
+/* words of bits: TM_LDS_PLACE bytes each, or the LDS of a workgroup; 2 CUs, and room */
+enum { TM_LDS_PLACES = 4, TM_LDS_PLACE = 1024 };
 
 struct tm_group {
     struct emu_group *group;
@@ -16,8 +17,9 @@ struct tm_group {
     struct tm_wgp *wgp;
     unsigned cu; /* of the WGP */
     struct tm_lds_part lds;
-    unsigned lds_place;
-    unsigned loads; /* waves of it that have loads from LDS to execute */
+    unsigned lds_place, n_places;
+    unsigned launch; /* whose it is: a number, from 0 */
+    unsigned loads;  /* waves of it that have loads from LDS to execute */
     struct tm_wave *waves[32];
     struct tm_group *next_free, *next_made;
 };

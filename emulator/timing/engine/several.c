@@ -1,0 +1,271 @@
+/* several.c: launches that share the chip: which begins when, whose workgroups are
+ * next.
+ *
+ * Queues are independent of one another. A queue's launches begin one after the other,
+ * each when all workgroups of the one before it have begun, with the barrier bit once
+ * all before it have ended. Then the shader engines take workgroups of those that have
+ * any left in turn, as there is room. Must not know where a workgroup goes (place.c).
+ * Invariant: in a turn of a wave its launch is the one at hand.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "several.h"
+
+#include <stdlib.h>
+
+/* ---- beginning and end of a run ---- */
+
+static rd_status open_one(struct tm_engine *t, struct emu *emu,
+                          const struct tm_launch *is, struct tm_one *o,
+                          struct emu_fault *fault)
+{
+    o->is = *is;
+    o->first = -1;
+    rd_status st = emu_stepper_create(emu, is->dispatch, &o->stepper, fault);
+    if (st != RD_OK)
+        return st;
+    o->launch = *emu_stepper_launch(o->stepper);
+    o->lanes = o->launch.lanes;
+    if ((is->dispatch->rsrc1 >> 29 & 1u) != t->chip.b.wgp_mode)
+        return RD_E_UNSUPPORTED;
+    if (t->config.tolerate)
+        emu_stepper_tolerate(o->stepper);
+    if (o->launch.vgprs > t->pools.vgprs)
+        t->pools.vgprs = o->launch.vgprs > TM_VGPRS ? TM_VGPRS : o->launch.vgprs;
+    return emu_stepper_want(o->stepper, EMU_WANT_ACCESS | EMU_WANT_ROWS);
+}
+
+rd_status tm_several_create(struct tm_engine *t, struct emu *emu,
+                            const struct tm_launch *launches, unsigned n,
+                            struct emu_fault *fault)
+{
+    const struct tm_config *c = &t->config;
+    const struct tm_observer *o = &t->observer;
+    if (c->sample || c->sample_percent > 0 || c->part_groups || c->whole || o->begin)
+        return RD_E_UNSUPPORTED;
+    struct tm_several *s = calloc(1, sizeof *s + n * sizeof *s->one);
+    if (!s)
+        return RD_E_NOMEM;
+    rd_status st = RD_OK;
+    t->several = s;
+    s->looks = 0;
+    s->to_come = n;
+    t->chip.b.wgp_mode = launches[0].dispatch->rsrc1 >> 29 & 1u;
+    t->pools.vgprs = t->config.tolerate ? TM_VGPRS : 0;
+    for (; s->n < n && st == RD_OK; s->n++)
+        st = open_one(t, emu, &launches[s->n], &s->one[s->n], fault);
+    s->at = n; /* none */
+    tm_several_turn_to(t, 0);
+    return st;
+}
+
+void tm_several_destroy(struct tm_engine *t, struct emu_stats *stats)
+{
+    struct tm_several *s = t->several;
+    s->last = s->at;
+    for (unsigned k = 0; k < s->n; k++) {
+        if (s->one[k].stepper)
+            emu_stepper_destroy(s->one[k].stepper, stats);
+        s->one[k].stepper = NULL;
+    }
+    tm_several_turn_to(t, 0); /* for reports */
+    t->stepper = NULL;
+}
+
+void tm_several_turn_to(struct tm_engine *t, unsigned number)
+{
+    struct tm_several *s = t->several;
+    struct tm_memory *m = t->chip.mem;
+    if (s->at < s->n) {
+        s->one[s->at].kernarg_page = m->kernarg_page;
+        s->one[s->at].kernarg_done = m->kernarg_done;
+    }
+    const struct tm_one *o = &s->one[number];
+    s->at = number;
+    t->stepper = o->stepper;
+    t->launch = o->launch;
+    t->need = o->need;
+    t->end_group = o->launch.n_groups;
+    t->chip.b.lanes = o->lanes;
+    t->chip.code.early = o->early;
+    t->chip.code.arrays = o->arrays;
+    m->kernarg_page = o->kernarg_page;
+    m->kernarg_done = o->kernarg_done;
+    m->warm_kernarg = o->warm_kernarg;
+}
+
+/* ---- the order of launches ---- */
+
+/* The launch before it on its queue; NULL: there is none. */
+static const struct tm_one *before(const struct tm_several *s, const struct tm_one *o)
+{
+    for (const struct tm_one *p = o; p-- > s->one;)
+        if (p->is.queue == o->is.queue)
+            return p;
+    return NULL;
+}
+
+/* When a launch to come begins; INT64_MAX: something has to happen first. */
+static int64_t begins(const struct tm_engine *t, const struct tm_one *o)
+{
+    const struct tm_several *s = t->several;
+    const struct tm_one *last = before(s, o);
+    int64_t takes = tm_lat(&t->chip.b, 0, t->chip.b.p.queue_dispatch_ns), ended = 0;
+    if (!last)
+        return 0;
+    if (last->stage < TM_PLACED)
+        return INT64_MAX;
+    for (const struct tm_one *p = last; p && o->is.barrier; p = before(s, p)) {
+        if (p->stage != TM_ENDED)
+            return INT64_MAX;
+        ended = tm_max(ended, p->end);
+    }
+    return o->is.barrier ? ended + takes : tm_max(last->placed, last->begun + takes);
+}
+
+rd_status tm_several_push(struct tm_engine *t)
+{
+    if (tm_several_looks(t) == INT64_MAX || t->turns)
+        return RD_OK;
+    return tm_events_push(&t->events, tm_now(t), t->several->looks,
+                          (uint64_t)TM_OWN << TM_INDEX_BITS);
+}
+
+/* Look again when the next one may begin, as far as is known: at the end of a window,
+ * when all WGPs are there. */
+static rd_status look_later(struct tm_engine *t)
+{
+    struct tm_several *s = t->several;
+    int64_t soonest = INT64_MAX, window = tm_now(t) / TM_WINDOW + 1;
+    for (unsigned k = 0; k < s->n; k++)
+        if (s->one[k].stage == TM_TO_COME)
+            soonest = tm_min(soonest, begins(t, &s->one[k]));
+    if (soonest == INT64_MAX)
+        return RD_OK;
+    window = tm_max(window, (soonest + TM_WINDOW - 1) / TM_WINDOW);
+    if (window * TM_WINDOW >= s->looks)
+        return RD_OK;
+    s->looks = window * TM_WINDOW;
+    return tm_several_push(t);
+}
+
+/* What a launch begins with: L0, GL1 and scalar caches are emptied, for all. */
+static void acquire(struct tm_engine *t)
+{
+    for (unsigned s = 0; s < t->chip.n_ses; s++)
+        for (unsigned a = 0; a < (unsigned)PARAM(&t->chip.b, arrays_per_se); a++)
+            tm_cache_clear(&t->chip.se[s].gl1[a]);
+    for (size_t i = 0; i < (size_t)t->chip.n_ses * t->chip.wgps_per_se; i++) {
+        struct tm_wgp *g = &t->chip.wgps[i];
+        if (!g->room.enabled)
+            continue;
+        tm_cache_clear(&g->smem.cache);
+        for (unsigned c = 0; c < 2; c++)
+            if (g->room.enabled >> c & 1u)
+                tm_cache_clear(&g->cu[c].vmem.l0);
+    }
+}
+
+static rd_status begin(struct tm_engine *t, struct tm_one *o)
+{
+    rd_status st = RD_OK;
+    if (tm_now(t) > 0)
+        acquire(t);
+    o->stage = TM_PLACING;
+    t->several->to_come--;
+    o->begun = tm_now(t);
+    o->warm_kernarg |= tm_now(t) > 0;
+    for (unsigned k = 0; k < t->chip.n_ses && st == RD_OK; k++) {
+        struct tm_dispatcher *se = &t->dispatcher[k];
+        if (!se->used || se->scheduled ||
+            o->cursor[k].next_number >= o->launch.n_groups)
+            continue;
+        se->scheduled = true;
+        st = tm_push_own(t, tm_now(t), k);
+    }
+    return st;
+}
+
+rd_status tm_several_look(struct tm_engine *t)
+{
+    struct tm_several *s = t->several;
+    rd_status st = RD_OK;
+    s->looks = INT64_MAX;
+    for (unsigned k = 0; k < s->n && st == RD_OK; k++)
+        if (s->one[k].stage == TM_TO_COME && begins(t, &s->one[k]) <= tm_now(t))
+            st = begin(t, &s->one[k]);
+    return st == RD_OK ? look_later(t) : st;
+}
+
+rd_status tm_several_begin(struct tm_engine *t)
+{
+    struct tm_several *s = t->several;
+    uint64_t behind = 0;
+    t->pace.next = INT64_MAX;
+    for (unsigned k = 0; k < s->n; k++) {
+        struct tm_one *o = &s->one[k];
+        tm_several_turn_to(t, k);
+        o->warm_kernarg = t->config.warm_kernarg;
+        tm_dispatch_begin(t, o->is.dispatch, behind);
+        for (unsigned i = 0; i < t->chip.n_ses; i++)
+            o->cursor[i].next_number = t->dispatcher[i].next_number;
+        o->need = t->need;
+        o->early = t->chip.code.early;
+        o->arrays = t->chip.code.arrays;
+        if (!tm_fits(t))
+            return RD_E_NO_ROOM;
+        behind += o->launch.n_groups;
+    }
+    tm_several_turn_to(t, 0);
+    return RD_OK;
+}
+
+/* ---- workgroups ---- */
+
+rd_status tm_several_started(struct tm_engine *t)
+{
+    struct tm_one *o = &t->several->one[t->several->at];
+    o->live++;
+    if (o->first < 0)
+        o->first = tm_now(t);
+    if (++o->started < o->launch.n_groups)
+        return RD_OK;
+    o->stage = TM_PLACED;
+    o->placed = tm_now(t);
+    return look_later(t);
+}
+
+rd_status tm_several_ended(struct tm_engine *t)
+{
+    struct tm_one *o = &t->several->one[t->several->at];
+    o->end = tm_now(t);
+    if (--o->live || o->stage != TM_PLACED)
+        return RD_OK;
+    o->stage = TM_ENDED;
+    return look_later(t);
+}
+
+static bool has_left(const struct tm_one *o, unsigned se)
+{
+    return o->stage == TM_PLACING && o->cursor[se].next_number < o->launch.n_groups;
+}
+
+bool tm_several_is_left(const struct tm_engine *t, unsigned se)
+{
+    for (unsigned k = 0; k < t->several->n; k++)
+        if (has_left(&t->several->one[k], se))
+            return true;
+    return false;
+}
+
+bool tm_several_next(const struct tm_engine *t, unsigned se, unsigned *from,
+                     unsigned *number)
+{
+    const struct tm_several *s = t->several;
+    for (; *from < s->n; ++*from) {
+        *number = (s->turn[se] + *from) % s->n;
+        if (has_left(&s->one[*number], se))
+            return true;
+    }
+    return false;
+}
