@@ -418,7 +418,7 @@ static void add_facts(struct gpu_pmc *pmc, const struct pmc_facts *f, unsigned b
     for (unsigned u = 0; u < units_of(&blocks[block]); u++)
         for (unsigned i = 0; i < PMC_COUNTERS && blocks[block].select[i]; i++) {
             struct pmc_counter *c = counter_at(pmc, block, u, i);
-            int e = event_of(block, c->select);
+            int e = c->select ? event_of(block, c->select) : -1; /* 0: mostly */
             if (e >= 0)
                 c->count += of_unit(f, block, u, events[e].fact);
         }

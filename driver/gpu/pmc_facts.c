@@ -102,6 +102,17 @@ static void add_waves(struct sums *s, const struct emu_dispatch *d, uint64_t wav
     s->of[PMC_ALL] = s->of[d->wave64 ? PMC_ALL_64 : PMC_ALL_32] = instructions;
 }
 
+/* Instructions as halves of a wave. */
+static void add_halves(struct sums *s, const struct emu_dispatch *d)
+{
+    uint64_t halves = d->wave64 ? 2 : 1;
+    s->of[PMC_VALU_32] = s->of[PMC_VALU] * halves;
+    s->of[PMC_LDS_32] = s->of[PMC_LDS] * halves;
+    s->of[PMC_FLAT_32] = s->of[PMC_FLAT] * halves;
+    s->of[PMC_VECTOR_32] = s->of[PMC_VALU_32] + s->of[PMC_LDS_32] + s->of[PMC_FLAT_32] +
+                           (s->of[PMC_LOADS] + s->of[PMC_STORES]) * halves;
+}
+
 /* What has no place yet gets one. */
 static void place(struct pmc_facts *f, const struct sums *s)
 {
@@ -141,6 +152,7 @@ void pmc_facts_executed(struct pmc_facts *f, const uint64_t *executed,
     for (unsigned op = 1; executed && op < ISA_OP_COUNT; op++)
         if (executed[op])
             add_opcode(&s, op, opcode_returns(op), executed[op]);
+    add_halves(&s, d);
     add_waves(&s, d, stats->waves, stats->instructions);
     place(f, &s);
 }
@@ -254,6 +266,7 @@ void pmc_facts_timed(struct pmc_facts *f, const struct tm_engine *t,
     tm_counts(t, count);
     uint64_t all = add_instructions(&by_issue, t) - use.skipped;
     by_issue.of[PMC_VALU] = count[TM_K_VALU] - use.skipped;
+    add_halves(&by_issue, d);
     by_issue.of[PMC_ALL] = by_issue.of[d->wave64 ? PMC_ALL_64 : PMC_ALL_32] = all;
     add_waves(&by_wave, d, use.waves, 0);
     for (unsigned g = 0; g < PMC_WGPS; g++) {

@@ -68,6 +68,10 @@ enum {
     TRANS = 63,
     TEX_LOAD = 66,
     TEX_STORE = 67,
+    INSTS_WAVE32 = 70,
+    WAVE32_FLAT = 71,
+    WAVE32_LDS = 72,
+    WAVE32_VALU = 73,
     WAVE32_INSTS = 82,
 };
 
@@ -174,9 +178,10 @@ static void check_wgps(unsigned i, uint64_t of_wave)
 static const struct {
     unsigned event, of_wave;
 } known[] = {
-    {VALU, 21}, {TRANS, 10},   {SALU, 21},           {BRANCH, 10},
-    {SMEM, 1},  {TEX_LOAD, 1}, {TEX_STORE, 1},       {LDS, 0},
-    {WAVES, 1}, {ITEMS, 32},   {INSTS_ALL, OF_WAVE}, {WAVE32_INSTS, OF_WAVE},
+    {VALU, 21},         {TRANS, 10},      {SALU, 21},           {BRANCH, 10},
+    {SMEM, 1},          {TEX_LOAD, 1},    {TEX_STORE, 1},       {LDS, 0},
+    {WAVES, 1},         {ITEMS, 32},      {INSTS_ALL, OF_WAVE}, {WAVE32_INSTS, OF_WAVE},
+    {INSTS_WAVE32, 23}, {WAVE32_FLAT, 0}, {WAVE32_LDS, 0},      {WAVE32_VALU, 21},
 };
 
 START_TEST(instructions)
