@@ -142,7 +142,10 @@ def overlap(code, folder):
     check("two that wait share CUs", both < 1.1 * max(alone), alone, both)
     alone, both, _ = two(code, folder, of("fmac", 1536, 4, buffer="4M"), of("fmac", 1536, 4, buffer="4M"))
     check("one that fills the chip delays the other", 0.9 < both / sum(alone) < 1.05, alone, both)
-    alone, both, launches = two(code, folder, of("fmac"), of("fmac64"))
+    alone, both, _ = two(code, folder, of("fmac"), of("fmac"))
+    whole = spans(code, folder, of("fmac", 192))[0]
+    check("two take as long as one of twice the size", 0.97 < both / whole < 1.03, whole, both)
+    alone, both, _ = two(code, folder, of("fmac"), of("fmac64"))
     check("VALUs are shared, too", both > 1.2 * max(alone), alone, both)
     alone, both, _ = two(code, folder, of("loads", 192, 5, 1024, "64M"), of("loads", 192, 5, 1024, "64M"))
     check("so is memory", both > 1.5 * max(alone), alone, both)

@@ -148,9 +148,9 @@ int run_several_load(struct run_options *o, struct la *la,
 struct tm_launch *run_several_list(const struct run_options *o,
                                    const struct emu_dispatch *first, unsigned *n)
 {
-    const struct run_options *more = o;
-    *n = 0;
-    for (; more; more = more->next)
+    const struct run_options *more;
+    *n = 1;
+    for (more = o->next; more; more = more->next)
         ++*n;
     struct tm_launch *list = calloc(*n, sizeof *list), *at = list;
     for (more = o; at && more; more = more->next)

@@ -99,9 +99,9 @@ void tm_several_turn_to(struct tm_engine *t, unsigned number)
 /* The launch before it on its queue; NULL: there is none. */
 static const struct tm_one *before(const struct tm_several *s, const struct tm_one *o)
 {
-    for (const struct tm_one *p = o; p-- > s->one;)
-        if (p->is.queue == o->is.queue)
-            return p;
+    for (size_t k = (size_t)(o - s->one); k-- > 0;)
+        if (s->one[k].is.queue == o->is.queue)
+            return &s->one[k];
     return NULL;
 }
 
