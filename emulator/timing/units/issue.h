@@ -51,8 +51,7 @@ static void wait_delay(const struct tm_wave *w, struct bound *o)
             at_least_from(o, w->valu.next[at], TM_S_VALU_DEP, w->valu.from[at]);
         } else if (id >= 5 && id <= 7) {
             unsigned at = (w->valu.newest_trans + 9 - id) % TM_HISTORY;
-            at_least_from(o, w->trans.next[at], TM_S_VALU_DEP,
-                          w->trans.from[at]);
+            at_least_from(o, w->trans.next[at], TM_S_VALU_DEP, w->trans.from[at]);
         } else if (id >= 9 && id <= 11)
             at_least(o, w->salu.issue ? w->salu.issue + id - 7 : 0, TM_S_SALU);
     }
