@@ -71,6 +71,8 @@ static int mixed_turn(const struct wave *w)
 static void turn_begin(struct wave *w)
 {
     w->turn = w->group->mixed ? mixed_turn(w) : TURN;
+    if (w->group->mixed && w->group->left < (uint64_t)w->turn)
+        w->turn = w->group->left ? (int)w->group->left : 1;
     w->turn_began = w->n_insts;
     w->stop = STOP_NONE;
     w->group->running = w;
