@@ -150,8 +150,9 @@ static bool like_load(const struct isa_inst *inst, const struct isa_inst *a,
 }
 
 /* Is the load at pc in a loop that waits for what it loads, or right before one, as
- * compilers turn loops around? What comes back into a loop belongs to it. */
-static bool is_flag(const struct ck *ck, uint64_t pc)
+ * compilers turn loops around? What comes back into a loop belongs to it. before: only
+ * the latter: between the two it may go back to where nothing has to be waited for. */
+static bool polls_at(const struct ck *ck, uint64_t pc, bool before)
 {
     struct loop l = {.load = NULL};
     struct isa_inst load, inst, twin;
@@ -173,9 +174,9 @@ static bool is_flag(const struct ck *ck, uint64_t pc)
                 if (meet(&inst.opnd[k], &load.opnd[1]))
                     alias = inst.opnd[0];
         }
-        if (!head && does_else(&inst))
+        if (!head && (does_else(&inst) || (before && inst.op == ISA_S_BRANCH)))
             return false;
-        if (!head && to && to <= last && to + BACK >= pc) {
+        if (!head && to > (before ? pc : 0) && to <= last && to + BACK >= pc) {
             head = to;
             inner = at;
         }
@@ -186,6 +187,11 @@ static bool is_flag(const struct ck *ck, uint64_t pc)
     return head &&
            (only_waits(&l, head, end, false) ||
             (inner < end && only_waits(&l, head, inner, true) && stays(&l, head, end)));
+}
+
+static bool is_flag(const struct ck *ck, uint64_t pc)
+{
+    return polls_at(ck, pc, false) || polls_at(ck, pc, true);
 }
 
 bool race_is_flag(struct ck *ck, const struct site *s)

@@ -65,7 +65,7 @@ struct dispatch {
     bool puts_off;               /* its waves may put zeros off (mem/zeros.h) */
     bool may_mix;                /* EMU_WANT_MIX */
     bool mixes;                  /* ... and the order matters */
-    bool turns_mix;              /* likewise of waves, or there are atomics of LDS */
+    bool turns_mix; /* likewise of waves, or LDS has atomics, or code sleeps */
 };
 
 /* A resident workgroup: registers, LDS and scratch of all its waves in one block. */

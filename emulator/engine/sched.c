@@ -208,7 +208,7 @@ static void look_for_mix(struct dispatch *dp)
     if (!dp->may_mix || dp->mixes)
         return;
     dp->mixes = p->order_matters || p->polls;
-    dp->turns_mix = dp->mixes || p->lds_atomics;
+    dp->turns_mix = dp->mixes || p->lds_atomics || p->sleeps;
 }
 
 /* What a turn counts as. */

@@ -142,6 +142,7 @@ static void set_block_flags(struct ctx *c, struct uop *u)
         u->flags |= UF_MAY_FAULT;
     if (reads_clock(c->inst))
         u->flags |= UF_ENDS | UF_ALONE;
+    c->p->sleeps |= c->inst->op == ISA_S_SLEEP;
 }
 
 void predecode(const struct program_env *env, struct program *p,

@@ -35,6 +35,7 @@ struct program {
     bool wave64;
     bool order_matters; /* atomics whose result shows the order of workgroups */
     bool lds_atomics;   /* atomics of LDS */
+    bool sleeps;        /* as loops do that wait for another wave */
     bool polls;         /* it has loads past the caches, as of flags */
     bool privileged;    /* code of a trap handler: TTMPs are registers */
     enum isa_order atomic_order; /* of the global atomics so far */

@@ -149,7 +149,7 @@ static inline uint32_t emu_reg_values(const struct emu_reg *r, uint32_t lanes)
 #define EMU_WANT_ROWS 8u /* of a stepper alone: emu_event.row */
 /* Where atomics or loads past the caches show the order of workgroups several run
  * beside one another, as on the chip; else one mostly runs after the other. There, and
- * where LDS has atomics, waves have turns of many lengths. */
+ * where LDS has atomics or code sleeps, waves have turns of many lengths. */
 #define EMU_WANT_MIX 16u
 
 /* Any function may be NULL. Calls of one emulator never overlap, in no matter how many
