@@ -636,14 +636,19 @@ static struct native_piece *give_piece(struct native_table *t, uint64_t key)
     return NULL;
 }
 
-static struct native_piece *find_piece(const struct native_table *t, uint64_t key)
+/* The piece's place, or NULL. full: there is none for it, nor will be. */
+static struct native_piece *find_piece(const struct native_table *t, uint64_t key,
+                                       bool *full)
 {
     struct native_piece *p = atomic_load_explicit(&t->pieces, memory_order_acquire);
+    *full = p != NULL;
     for (unsigned i = 0; p && i < PIECE_PROBES; i++) {
         struct native_piece *at =
             &p[(native_piece_place(t, key) + i) & (t->n_pieces - 1)];
-        if (atomic_load_explicit(&at->key, memory_order_acquire) == key)
+        uint64_t there = atomic_load_explicit(&at->key, memory_order_acquire);
+        if (there == key)
             return at;
+        *full &= there != 0;
     }
     return NULL;
 }
@@ -676,7 +681,10 @@ const void *native_piece_met(struct native_table *t, const struct wave *w,
     unsigned hot =
         n->emu->config.native_hot ? n->emu->config.native_hot : NATIVE_PIECE_HOT;
     uint64_t key = native_piece_key(t, w, u, count);
-    struct native_piece *p = find_piece(t, key);
+    bool full;
+    struct native_piece *p = find_piece(t, key, &full);
+    if (!p && full)
+        return NULL;
     if (!p) {
         pthread_mutex_lock(&n->lock);
         p = give_piece(t, key);
