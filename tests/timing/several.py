@@ -82,7 +82,8 @@ NULL = "\tv_mov_b32_e32 v5, 0\n\tglobal_load_b32 v6, v5, s[4:5]\n"
 KERNELS = {"fmac": (FMAC, 0, 32, 0, 1), "sleep": (SLEEP, 0, 32, 0, 1), "loads": (LOADS, 0, 32, 0, 1),
            "sleep_lds": (SLEEP, 40960, 32, 0, 1), "sleep_vgprs": (SLEEP, 0, 256, 0, 1), "fmac64": (FMAC, 0, 32, 0, 0),
            "wgp20": (SLEEP, 20480, 32, 1, 1), "wgp50": (SLEEP, 51200, 32, 1, 1), "set_flag": (SET, 0, 32, 0, 1),
-           "wait_flag": (WAIT, 0, 32, 0, 1)}
+"wait_flag": (WAIT, 0, 32, 0, 1),
+           "cmp64": ("\tv_cmp_gt_f32_e32 vcc_lo, v2, v5\n", 0, 32, 0, 0)}
 
 failed = 0
 
@@ -227,9 +228,20 @@ def refused(code, folder):
             (a + ["--and"] + b + ["--timing"], "CU mode and in WGP mode"), \
             (a + ["--and"] + of("fmac", 1, 1, 32, "same:1.0") + ["--timing"], "no such dispatch before this"), \
             (a + ["--and"] + of("fmac", 1, 1, 32, "same:0.1") + ["--timing"], "that is not a buffer"), \
-            (a + ["--and"] + of("loads", 1, 1, 32, "u64:0") + ["--timing"], "; null: argument 0"):
+            (a + ["--and"] + of("fmac", 1, 1, 32, "same:4294967296.0") + ["--timing"], "same:D.N"), \
+            (a + ["--and"] + of("fmac", 1, 1, 32, "same: 0. 0") + ["--timing"], "same:D.N"), \
+            (a + ["--and"] + of("loads", 1, 1, 32, "u64:0") + ["--timing"],
+             "; dispatch 1, kernel loads; null: argument 0"), \
+            (of("loads", 1, 1, 32, "u64:0") + ["--and"] + a + ["--timing"],
+             "; dispatch 0, kernel loads; null: argument 0"), \
+            (of("sleep", 1, 9999, 32) + ["--and", "--queue", "1"] + of("fmac", 1, 9999, 32) +
+             ["--timing", "--max-insts", "500"], "\n2 waves in flight:\n"):
         p = subprocess.run([rdna3, "run", code] + words, capture_output=True, text=True)
         check("refused: " + text, p.returncode != 0 and text in p.stderr, p.returncode, p.stderr)
+
+    p = subprocess.run([rdna3, "run", code] + of("fmac", 1) + ["--and"] + of("cmp64", 1) + ["--timing", "--timing-listing"],
+                       capture_output=True, text=True)
+    check("the listing has instructions as their waves are", " v_cmp_gt_f32_e32 vcc, v2, v5" in p.stdout, p.stdout)
 
 
 with tempfile.TemporaryDirectory() as where:

@@ -67,12 +67,13 @@ void postmortem_culprit(FILE *out, struct core *core)
     tell_frames(out, c.program, c.wave.view.pc);
 }
 
-void postmortem_show(FILE *out, struct core *core)
+void postmortem_show(FILE *out, struct core *core, bool several)
 {
     const struct target *t = core_target(core);
     unsigned n = t->ops->n_waves(t->ctx), told = 0, more = 0;
-    (void)fprintf(out, "kernel %s, %u waves in flight:\n", core_program(core)->kernel,
-                  n);
+    if (!several)
+        (void)fprintf(out, "kernel %s, ", core_program(core)->kernel);
+    (void)fprintf(out, "%u waves in flight:\n", n);
     for (unsigned i = 0; i < n; i++) {
         struct context w = {.target = t, .program = core_program(core), .index = i};
         if (!t->ops->wave(t->ctx, i, &w.wave) || w.wave.view.doing == EMU_DOING_ENDED)
@@ -86,14 +87,15 @@ void postmortem_show(FILE *out, struct core *core)
         (void)fprintf(out, "  and %u more (--core FILE has all)\n", more);
 }
 
-void postmortem_waves(const struct capture *c, const struct core_subject *about)
+void postmortem_waves(const struct capture *c, const struct core_subject *about,
+                      bool several)
 {
     char text[256] = "out of memory";
     size_t bytes = 0;
     void *file = capture_file(c, about, &bytes);
     struct core *core = file ? core_read(file, bytes, text, sizeof text) : NULL;
     if (core)
-        postmortem_show(stderr, core);
+        postmortem_show(stderr, core, several);
     else
         (void)cli_error(CLI_FAILED, "cannot show the waves: %s", text);
     core_close(core);

@@ -12,14 +12,16 @@
  * nothing if there is none. image: GPU address of the object's first byte. */
 void postmortem_place(const void *object, size_t bytes, uint64_t image, uint64_t pc);
 
-/* Where the waves are and what they wait for, to stderr. */
-void postmortem_waves(const struct capture *c, const struct core_subject *about);
+/* Where the waves are and what they wait for, to stderr. several: they may be of more
+ * kernels than one. */
+void postmortem_waves(const struct capture *c, const struct core_subject *about,
+                      bool several);
 
 struct core;
 
 /* Of a core file: where the wave that faulted was; where all waves are. */
 void postmortem_culprit(FILE *out, struct core *core);
-void postmortem_show(FILE *out, struct core *core);
+void postmortem_show(FILE *out, struct core *core, bool several);
 
 /* Can the core file be written (path NULL: none is wanted)? To be asked before the work
  * whose end it is for. Prints the error; returns an exit status. */

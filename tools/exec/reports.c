@@ -54,7 +54,7 @@ static void tell(struct reports *r, const struct kept_news *news, struct core *c
     if (fault)
         postmortem_culprit(out, core);
     else
-        postmortem_show(out, core);
+        postmortem_show(out, core, false);
     if (fclose(out) == 0) /* and all of it at once */
         (void)!write(STDERR_FILENO, text, bytes);
     free(text);

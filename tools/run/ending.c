@@ -219,7 +219,7 @@ int run_ending_end(struct run_options *o, struct emu *emu, const struct emu_disp
         postmortem_place(object->data, object->bytes, object->image, fault->pc);
     if (interrupted) {
         if (!o->timing.on || e->capture.n_waves)
-            postmortem_waves(&e->capture, &about);
+            postmortem_waves(&e->capture, &about, o->next != NULL);
         if (o->timing.on)
             tell_cycles(o);
         status = e->control == EMU_CONTROL_CANCEL ? cancelled_status(e) : status;

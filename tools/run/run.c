@@ -389,13 +389,20 @@ static void explain(const struct run_options *o, const struct emu_fault *f, char
     }
 }
 
-/* Of several dispatches, that which has faulted. */
-static const struct run_options *faulty(const struct run_options *o,
-                                        const struct tm_engine *timed)
+/* The same; of several dispatches, say which has faulted. */
+static void explain_all(const struct run_options *o, const struct tm_engine *timed,
+                        const struct emu_fault *f, char *text, size_t size)
 {
-    for (unsigned k = timed ? tm_launch_last(timed) : 0; k && o->next; k--)
-        o = o->next;
-    return o;
+    unsigned number = timed ? tm_launch_last(timed) : 0;
+    const struct run_options *faulty = o;
+    for (unsigned k = number; k && faulty->next; k--)
+        faulty = faulty->next;
+    if (o->next) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, size - used, "; dispatch %u, kernel %s", number,
+                       faulty->k.name);
+    }
+    explain(faulty, f, text, size);
 }
 
 /* What became of the kernel, and its results. */
@@ -408,7 +415,7 @@ static int conclude(struct run_options *o, struct la *la, rd_status st,
         return CLI_FAILED;
     if (st == RD_E_FAULT) {
         emu_fault_text(fault, text, sizeof text);
-        explain(faulty(o, timed), fault, text, sizeof text);
+        explain_all(o, timed, fault, text, sizeof text);
         return cli_error(CLI_FAILED, "%s", text);
     }
     if (st == RD_E_TIMEOUT)

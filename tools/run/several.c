@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "run.h"
 
@@ -60,7 +61,8 @@ int run_several_same(struct run_options *o, const char *text)
     struct run_options *last = run_several_last(o);
     unsigned dispatch, arg;
     char rest;
-    if (sscanf(text, "same:%u.%u%c", &dispatch, &arg, &rest) != 2)
+    if (strspn(text + 5, "0123456789.") != strlen(text + 5) ||
+        sscanf(text, "same:%6u.%6u%c", &dispatch, &arg, &rest) != 2)
         return cli_error(CLI_USAGE,
                          "--arg '%s': same:D.N, the buffer of argument N of dispatch D",
                          text);

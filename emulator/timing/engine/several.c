@@ -54,8 +54,8 @@ rd_status tm_several_create(struct tm_engine *t, struct emu *emu,
     t->pools.vgprs = t->config.tolerate ? TM_VGPRS : 0;
     for (; s->n < n && st == RD_OK; s->n++)
         st = open_one(t, emu, &launches[s->n], &s->one[s->n], fault);
-    s->at = n; /* none */
-    tm_several_turn_to(t, 0);
+    s->at = n;                                         /* none */
+    tm_several_turn_to(t, st == RD_OK ? 0 : s->n - 1); /* that which cannot begin */
     return st;
 }
 

@@ -389,12 +389,11 @@ static int branch_words(const struct emu_inst *inst)
     return words;
 }
 
-static void print_line(const struct tm_engine *t, const struct tm_inst *i, double all,
-                       FILE *f)
+static void print_line(const struct tm_inst *i, double all, FILE *f)
 {
     char text[ISA_MAX_TEXT] = "(no instruction)";
     if (i->inst->kind != EMU_KIND_ILLEGAL)
-        isa_print(&i->inst->isa, t->launch.lanes, 0, text);
+        isa_print(&i->inst->isa, i->wave64 ? 64 : 32, 0, text);
     double each = i->executions ? (double)i->cycles / (double)i->executions : 0;
     fprintf(f, "%08x %11llu %9.1f %5.1f%%  %s", i->offset,
             (unsigned long long)i->executions, each,
@@ -423,7 +422,7 @@ void tm_print_listing(const struct tm_engine *t, FILE *f)
         "time, for which results\n",
         f);
     for (size_t i = 0; i < n; i++)
-        print_line(t, sorted[i], all, f);
+        print_line(sorted[i], all, f);
     fprintf(f, "%20s %9.0f         wave cycles in all\n", "", all);
     free(sorted);
 }

@@ -335,6 +335,7 @@ void tm_inst_describe(const struct emu_inst *inst, uint32_t offset, bool wave64,
     out->near_first = TM_KEPT_LINES;
     out->near_lines = 1;
     out->inst = inst;
+    out->wave64 = wave64;
     out->offset = offset;
     out->bytes = inst->bytes;
     if (inst->kind == EMU_KIND_ILLEGAL) {

@@ -189,6 +189,7 @@ struct tm_inst {
     uint8_t priority; /* of s_setprio */
     struct tm_pattern pattern;
     struct emu_inst kept;
+    bool wave64; /* of such waves */
 };
 
 /* sign: 1, or UINT64_MAX to take it away */
