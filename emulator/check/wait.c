@@ -469,7 +469,14 @@ static bool is_lds_read(const struct isa_inst *inst)
     return reads && (facts->space == ISA_SPACE_LDS || facts->space == ISA_SPACE_FLAT);
 }
 
-/* Is LDS read from there on, before a barrier? Branches that are met are added. */
+/* Does it go where the code does not say, or call what comes back? */
+static bool goes_elsewhere(const struct isa_inst *inst, uint64_t target)
+{
+    return isa_facts(inst->op)->flow & ISA_FLOW_BRANCH && !target;
+}
+
+/* Is LDS read from there on, before a barrier? Branches that are met are added; what
+ * functions do, and those who have called this one, is not known. */
 static bool path_reads_lds(const struct ck_code *code, struct paths *p, uint64_t at)
 {
     struct isa_inst inst;
@@ -477,6 +484,8 @@ static bool path_reads_lds(const struct ck_code *code, struct paths *p, uint64_t
         if (!ck_code_at(code, at, &inst) || is_lds_read(&inst))
             return true;
         uint64_t target = ck_code_target(&inst, at);
+        if (goes_elsewhere(&inst, target))
+            return true;
         if (target && (target < code->begin || target >= code->end))
             target = 0; /* nobody goes there */
         if (target && !go_on_at(p, target))
