@@ -19,6 +19,7 @@
 
 static uint8_t *code, *data;
 static uint32_t lds_bytes; /* of a workgroup */
+static uint32_t vgprs;     /* of a wave, as its descriptor has them */
 static size_t at;          /* bytes of code */
 static size_t label;       /* where the loop begins */
 static char *told[2];      /* what a run came to: turn by turn, by itself */
@@ -36,6 +37,7 @@ static void setup(void)
     data = code + CODE_BYTES;
     at = 0;
     lds_bytes = 16384;
+    vgprs = 5;
 }
 
 static void teardown(void)
@@ -121,7 +123,7 @@ static rd_status run_to(const struct launch *l, bool watched, struct emu_fault *
         .entry = from,
         .groups = {l->groups, 1, 1},
         .block = {32 * l->waves, 1, 1},
-        .rsrc1 = 5u | 0xf0u << 12 | (uint32_t)l->wgp_mode << 29,
+        .rsrc1 = vgprs | 0xf0u << 12 | (uint32_t)l->wgp_mode << 29,
         .lds_bytes = lds_bytes,
         .n_user_sgprs = 6,
         .user_sgpr = {[4] = (uint32_t)to, [5] = (uint32_t)(to >> 32)}};
@@ -229,6 +231,31 @@ START_TEST(waves_of_a_wgp)
     put_mixed();
     compare(&(struct launch){12, 4, 1, true, {3}}, 1000);
     compare(&(struct launch){6, 2, 1, true, {0xf}}, 1000);
+}
+END_TEST
+
+/* Of which only one CU is enabled, be it the second. */
+START_TEST(waves_of_half_a_wgp)
+{
+    put_mixed();
+    compare(&(struct launch){12, 4, 1, true, {1}}, 1000);
+    compare(&(struct launch){12, 4, 1, true, {2}}, 1000);
+    compare(&(struct launch){12, 4, 1, true, {3, 2}}, 1000);
+}
+END_TEST
+
+/* A workgroup that needs both CUs waits for ever where only one is enabled. */
+START_TEST(workgroups_without_room)
+{
+    struct emu_fault fault;
+    put_mixed();
+    vgprs = 31;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        const struct launch enough = {2, 16, threads, true, {3, 0, 3}},
+                            half = {2, 16, threads, true, {1, 0, 3}};
+        ck_assert_int_eq(run_to(&enough, false, &fault), RD_OK);
+        ck_assert_int_eq(run_to(&half, false, &fault), RD_E_TIMEOUT);
+    }
 }
 END_TEST
 
@@ -563,6 +590,8 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, waves_of_one_cu);
     tcase_add_test(tc, waves_of_a_wgp);
+    tcase_add_test(tc, waves_of_half_a_wgp);
+    tcase_add_test(tc, workgroups_without_room);
     tcase_add_test(tc, threads_of_several_shader_engines);
     tcase_add_test(tc, priorities_that_change);
     tcase_add_test(tc, what_the_lds_puts_off);

@@ -254,6 +254,15 @@ static void close_dispatches(struct tm_engine *t, struct emu_stats *stats)
     t->stepper = NULL;
 }
 
+/* Are there workgroups that no CU of their engine can take? */
+static bool is_left_over(const struct tm_engine *t)
+{
+    for (unsigned s = 0; s < t->chip.n_ses && !t->pace.cut; s++)
+        if (t->all->dispatcher[s].used && tm_is_left(t, s))
+            return true;
+    return false;
+}
+
 rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
                          const struct tm_launch *launches, unsigned n,
                          struct emu_fault *fault, struct emu_stats *stats)
@@ -267,8 +276,8 @@ rd_status tm_run_several(struct tm_engine *t, struct emu *emu,
     bool fell = opened && st == RD_E_FAULT;
     if (fell && fault)
         *fault = *emu_stepper_fault(t->stepper);
-    if (st == RD_OK && t->all->live_groups)
-        st = RD_E_TIMEOUT; /* waves that nobody will wake */
+    if (st == RD_OK && (t->all->live_groups || is_left_over(t)))
+        st = RD_E_TIMEOUT; /* waves that nobody will wake, or begin */
     if (first->inspector && (fell || st == RD_E_TIMEOUT))
         (void)tm_show_fault(t, first->inspector,
                             fell ? emu_stepper_fault(t->stepper) : NULL);

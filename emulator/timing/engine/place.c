@@ -434,6 +434,13 @@ static struct tm_wgp *wgps_of(const struct tm_engine *t, const struct tm_dispatc
     return t->chip.se[se - t->all->dispatcher].wgps;
 }
 
+/* Do workgroups go to the CU? In WGP mode to the first that is enabled, for both. */
+static bool is_offered(const struct tm_engine *t, const struct tm_wgp *g, unsigned cu)
+{
+    return g->room.enabled >> cu & 1u &&
+           !(t->chip.b.wgp_mode && cu && g->room.enabled & 1u);
+}
+
 /* Can a CU take the next workgroup? soonest: if so but not now, when at the earliest.
  */
 static bool takes(const struct tm_engine *t, struct tm_dispatcher *se, unsigned at,
@@ -441,7 +448,7 @@ static bool takes(const struct tm_engine *t, struct tm_dispatcher *se, unsigned 
 {
     unsigned cu = at / t->chip.wgps_per_se;
     struct tm_wgp *g = &wgps_of(t, se)[at % t->chip.wgps_per_se];
-    if (!(g->room.enabled & 1u << cu) || (t->chip.b.wgp_mode && cu) ||
+    if (!is_offered(t, g, cu) ||
         !has_room(t, g, cu,
                   emu_stepper_group_waves(t->stepper, of_launch(t, se->next_number))))
         return false;
