@@ -97,7 +97,8 @@ static void add_waves(struct sums *s, const struct emu_dispatch *d, uint64_t wav
     uint64_t items = 1;
     for (unsigned i = 0; i < 3; i++)
         items *= d->items[i] ? d->items[i] : (uint64_t)d->groups[i] * d->block[i];
-    s->of[PMC_ITEMS] = waves ? items : 0;
+    uint64_t most = waves * (d->wave64 ? 64 : 32); /* fewer began of one that was cut */
+    s->of[PMC_ITEMS] = items < most ? items : most;
     s->of[PMC_WAVES] = s->of[d->wave64 ? PMC_WAVES_64 : PMC_WAVES_32] = waves;
     s->of[PMC_ALL] = s->of[d->wave64 ? PMC_ALL_64 : PMC_ALL_32] = instructions;
 }

@@ -25,6 +25,7 @@ static size_t label;       /* where the loop begins */
 static char *told[2];      /* what a run came to: turn by turn, by itself */
 static uint64_t in_runs[2], postponed[2]; /* loads from LDS */
 static uint64_t count[TM_COUNTS];         /* of the last run */
+static uint64_t wave_cycles, busy_cycles; /* the same, of all WGPs */
 static uint8_t *left[2];                  /* what a run left in data */
 static struct emu_native_stats native[2];
 static bool may_be_native;
@@ -114,6 +115,24 @@ struct launch {
     uint32_t cu_mask[TM_MAX_SES];
 };
 
+static void add_up(const struct tm_engine *t)
+{
+    struct tm_machine machine;
+    struct tm_use use;
+    struct tm_peaks peaks;
+    tm_measure(t, &machine, &use, &peaks);
+    unsigned n = machine.ses * machine.arrays * machine.wgps;
+    struct tm_wgp_use *wgps = calloc(n, sizeof *wgps);
+    ck_assert_ptr_nonnull(wgps);
+    tm_wgp_uses(t, wgps);
+    wave_cycles = busy_cycles = 0;
+    for (unsigned i = 0; i < n; i++) {
+        wave_cycles += wgps[i].wave_cycles;
+        busy_cycles += wgps[i].busy_cycles;
+    }
+    free(wgps);
+}
+
 static rd_status run_to(const struct launch *l, bool watched, struct emu_fault *fault)
 {
     struct emu *emu;
@@ -158,6 +177,7 @@ static rd_status run_to(const struct launch *l, bool watched, struct emu_fault *
     in_runs[!watched] = tm_in_runs(t);
     postponed[!watched] = tm_loads_postponed(t);
     tm_counts(t, count);
+    add_up(t);
     tm_destroy(t);
     free(left[!watched]);
     left[!watched] = malloc(DATA_BYTES);
@@ -231,6 +251,25 @@ START_TEST(waves_of_a_wgp)
     put_mixed();
     compare(&(struct launch){12, 4, 1, true, {3}}, 1000);
     compare(&(struct launch){6, 2, 1, true, {0xf}}, 1000);
+}
+END_TEST
+
+/* Waves that did not end have run up to the fault. */
+START_TEST(waves_that_are_cut)
+{
+    struct emu_fault fault;
+    begin();
+    put_many(8, 200);
+    put("v_mov_b32 v4, 0\n"
+        "v_mov_b32 v5, 0\n"
+        "global_load_b32 v3, v[4:5], off\n"
+        "s_waitcnt vmcnt(0)");
+    end();
+    ck_assert_int_eq(run_to(&(struct launch){2, 4, 1, false, {1}}, false, &fault),
+                     RD_E_FAULT);
+    ck_assert_uint_ge(busy_cycles, 200);
+    ck_assert_uint_ge(wave_cycles, busy_cycles);
+    ck_assert_uint_le(wave_cycles, 8 * (busy_cycles + 64)); /* it begins later */
 }
 END_TEST
 
@@ -590,6 +629,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, waves_of_one_cu);
     tcase_add_test(tc, waves_of_a_wgp);
+    tcase_add_test(tc, waves_that_are_cut);
     tcase_add_test(tc, waves_of_half_a_wgp);
     tcase_add_test(tc, workgroups_without_room);
     tcase_add_test(tc, threads_of_several_shader_engines);

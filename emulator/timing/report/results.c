@@ -118,9 +118,16 @@ void tm_measure(const struct tm_engine *t, struct tm_machine *machine,
                                .dram_bytes = p->dram_bytes_per_ns};
 }
 
-static struct tm_wgp_use use_of(const struct tm_wgp *g)
+/* From a time to the end; where a run was cut, to where it stood. */
+static uint64_t cycles_to(const struct tm_engine *t, int64_t from, int64_t end)
 {
-    struct tm_wgp_use use = {.busy_cycles = (uint64_t)g->room.busy_cycles,
+    return (uint64_t)tm_max((end < 0 ? tm_now(t) : end) - from, 0);
+}
+
+static struct tm_wgp_use use_of(const struct tm_engine *t, const struct tm_wgp *g)
+{
+    uint64_t still = g->room.waves ? cycles_to(t, g->room.busy_since, -1) : 0;
+    struct tm_wgp_use use = {.busy_cycles = (uint64_t)g->room.busy_cycles + still,
                              .code_hits = g->fetch.icache.hits,
                              .code_misses = g->fetch.icache.misses,
                              .scalar_hits = g->smem.cache.hits,
@@ -139,13 +146,13 @@ void tm_wgp_uses(const struct tm_engine *t, struct tm_wgp_use *out)
 {
     unsigned per_se = t->chip.wgps_per_se;
     for (size_t i = 0; i < (size_t)t->chip.n_ses * per_se; i++)
-        out[i] = use_of(&t->chip.wgps[i]);
+        out[i] = use_of(t, &t->chip.wgps[i]);
     for (size_t i = 0; i < t->all->records.n; i++) {
         const struct tm_record *r = &t->all->records.record[i];
         struct tm_wgp_use *use =
             &out[r->se * per_se + r->sa * t->machine.wgps + r->wgp];
         use->waves++;
-        use->wave_cycles += (uint64_t)(r->end - r->start);
+        use->wave_cycles += cycles_to(t, r->start, r->end);
     }
 }
 
