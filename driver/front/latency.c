@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,6 +138,18 @@ void latency_work(struct latency *l)
 {
     l->streak = 0;
     let_go(l);
+}
+
+int latency_flags(const struct latency *l)
+{
+    return l->held >= 0 ? MSG_DONTWAIT : 0;
+}
+
+bool latency_again(struct latency *l)
+{
+    bool held = l->held >= 0;
+    latency_work(l);
+    return held;
 }
 
 void latency_end(struct latency *l)

@@ -36,6 +36,11 @@ void latency_wait(struct latency *l);
 void latency_took(struct latency *l, uint64_t ns);
 /* What was asked for is work for other threads: they have the CPUs. */
 void latency_work(struct latency *l);
+/* How to receive or send a part of a message, so that nobody keeps CPUs awake who
+ * leaves us with half of one: MSG_DONTWAIT while that is so, else 0. */
+int latency_flags(const struct latency *l);
+/* It was not there, or had no room (EAGAIN): true, once: try again. CPUs may sleep. */
+bool latency_again(struct latency *l);
 void latency_end(struct latency *l);
 
 #endif

@@ -132,6 +132,12 @@ static void keep_fds(struct session *s, struct msghdr *m)
     }
 }
 
+/* It has failed: is it to be tried again? */
+static bool once_more(struct session *s)
+{
+    return errno == EINTR || (errno == EAGAIN && latency_again(&s->latency));
+}
+
 static bool receive(struct session *s, void *to, size_t bytes)
 {
     uint8_t *p = to;
@@ -142,8 +148,8 @@ static bool receive(struct session *s, void *to, size_t bytes)
                            .msg_iovlen = 1,
                            .msg_control = control,
                            .msg_controllen = sizeof(control)};
-        ssize_t n = recvmsg(s->fd, &m, MSG_CMSG_CLOEXEC);
-        if (n < 0 && errno == EINTR)
+        ssize_t n = recvmsg(s->fd, &m, MSG_CMSG_CLOEXEC | latency_flags(&s->latency));
+        if (n < 0 && once_more(s))
             continue;
         if (n <= 0)
             return false;
@@ -171,8 +177,8 @@ static bool send_all(struct session *s, struct header *h, int pass)
             c->cmsg_len = CMSG_LEN(sizeof(int));
             memcpy(CMSG_DATA(c), &pass, sizeof(pass));
         }
-        ssize_t n = sendmsg(s->fd, &m, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
+        ssize_t n = sendmsg(s->fd, &m, MSG_NOSIGNAL | latency_flags(&s->latency));
+        if (n < 0 && once_more(s))
             continue;
         if (n <= 0)
             return false;

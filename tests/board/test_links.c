@@ -507,6 +507,22 @@ START_TEST(latency_denied)
 }
 END_TEST
 
+/* Who sends half a message, or takes half an answer, does not keep CPUs awake. */
+START_TEST(latency_half_a_message)
+{
+    char c;
+    ck_assert_int_eq(latency_flags(&latency), 0);
+    converse(&latency.held, 100000);
+    if (latency.off)
+        return;
+    ck_assert_int_eq(recv(server_end, &c, 1, latency_flags(&latency)), -1);
+    ck_assert(latency_again(&latency));
+    ck_assert_int_lt(latency.held, 0);
+    ck_assert_int_eq(latency_flags(&latency), 0);
+    ck_assert(!latency_again(&latency)); /* the socket's own deadline */
+}
+END_TEST
+
 START_TEST(latency_on_one_cpu)
 {
     cpu_set_t all, one;
@@ -572,6 +588,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(l, setup_latency, teardown_latency);
     tcase_add_test(l, latency_holds);
     tcase_add_test(l, latency_denied);
+    tcase_add_test(l, latency_half_a_message);
     tcase_add_test(l, latency_on_one_cpu);
     tcase_add_test(l, latency_chooses);
     suite_add_tcase(s, l);
