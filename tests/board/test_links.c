@@ -432,11 +432,12 @@ END_TEST
 /* ---- how the next message is waited for -------------------------------------------
  */
 
-static char device[] = "/tmp/latency-XXXXXX";
+static char device[32];
 static struct latency latency;
 
 static void setup_latency(void)
 {
+    strcpy(device, "/tmp/latency-XXXXXX");
     int pair[2], fd = mkstemp(device);
     ck_assert_int_ge(fd, 0);
     close(fd);

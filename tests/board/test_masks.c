@@ -32,7 +32,7 @@ static void send(const uint32_t *dw, unsigned n)
     ck_assert_uint_eq(*kiq.rptr, kiq.put);
 }
 
-/* Map the queue with these masks of engines 0 to 5. */
+/* Map the queue, idle, with these masks of engines 0 to 5. */
 static void map(const uint32_t masks[6])
 {
     static const unsigned at[] = {23, 24, 26, 27, 44, 45};
@@ -40,6 +40,7 @@ static void map(const uint32_t masks[6])
                            HI(FB + mqd), 0,        0};
     for (unsigned i = 0; i < 6; i++)
         machine_words(&m, mqd)[at[i]] = masks[i];
+    machine_words(&m, mqd)[182] = put; /* CP_HQD_PQ_WPTR_LO: nothing is in the ring */
     send(dw, COUNT(dw));
 }
 
