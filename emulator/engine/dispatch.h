@@ -14,9 +14,11 @@
 #define GROUP_PATIENCE (1u << 20)
 #define GROUP_NAPS     64u
 /* Instructions of a turn where workgroups are mixed, at least and at most, and as which
- * each counts; how many of those run, if none of them wants others. */
+ * each counts; those of one before it is known whether they are; how many of those run,
+ * if none of them wants others. */
 #define MIXED_SHORTEST 1
 #define MIXED_LONGEST  256
+#define MIXED_COUNT    32u
 #define MIXED_BUDGET   256u
 #define MIXED_GROUPS   8u
 

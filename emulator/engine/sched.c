@@ -215,7 +215,9 @@ static void look_for_mix(struct dispatch *dp)
 static unsigned budget_of(const struct worker *k, const struct resident *r)
 {
     bool first = k->dp->may_mix && r->number < MIXED_GROUPS && r->spent < GROUP_BUDGET;
-    return k->dp->mixes || first ? MIXED_BUDGET : GROUP_BUDGET;
+    if (k->dp->mixes)
+        return MIXED_COUNT;
+    return first ? MIXED_BUDGET : GROUP_BUDGET;
 }
 
 static unsigned mixed_budget(const struct worker *k)
