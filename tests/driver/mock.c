@@ -320,6 +320,28 @@ void mock_dispatch(struct mock_queue *q, const void *code, const void *args,
     mock_submit(q, p, sizeof(p) / sizeof(p[0]));
 }
 
+void mock_set_register(struct mock_queue *q, uint32_t reg, uint32_t value)
+{
+    bool chip = reg >= 0xc000;
+    const uint32_t p[] = {PM4(chip ? 0x79 : 0x76, 2), reg - (chip ? 0xc000 : 0x2c00),
+                          value};
+    mock_submit(q, p, sizeof(p) / sizeof(p[0]));
+}
+
+#define TO_MEMORY (5u << 8)
+
+void mock_copy_register(struct mock_queue *q, uint32_t reg, bool wide, uint32_t *to,
+                        const uint32_t *done, uint32_t number)
+{
+    const uint32_t p[] = {PM4(0x40, 5), TO_MEMORY | 4 | (wide ? 1u << 16 : 0),
+                          reg,          0,
+                          LO(to),       HI(to),
+                          PM4(0x37, 4), TO_MEMORY,
+                          LO(done),     HI(done),
+                          number};
+    mock_submit(q, p, sizeof(p) / sizeof(p[0]));
+}
+
 void mock_submit_aql(struct mock_queue *q, const void *packet64)
 {
     uint8_t *slot = q->ring + q->put % q->ring_bytes;

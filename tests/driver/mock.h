@@ -75,6 +75,12 @@ void mock_queue_create_saved(struct mock_queue *q, uint32_t type, uint64_t ring_
 void mock_queue_destroy(struct mock_queue *q);
 /* Append dwords (PM4, SDMA) and ring the doorbell. */
 void mock_submit(struct mock_queue *q, const uint32_t *dwords, unsigned count);
+/* Set a register of the queue or of the chip, by its dword. */
+void mock_set_register(struct mock_queue *q, uint32_t reg, uint32_t value);
+/* Copy 32 bits of a register, or 64 from it on, to memory; then store number in *done.
+ */
+void mock_copy_register(struct mock_queue *q, uint32_t reg, bool wide, uint32_t *to,
+                        const uint32_t *done, uint32_t number);
 /* Run two workgroups of 32 lanes, then store number in *done. code: a multiple of 256;
  * its s[0:1] hold args. */
 void mock_dispatch(struct mock_queue *q, const void *code, const void *args,

@@ -14,8 +14,6 @@
 #include "mock.h"
 #include "pm4.h"
 
-#define LO(p)    ((uint32_t)(uintptr_t)(p))
-#define HI(p)    ((uint32_t)((uint64_t)(uintptr_t)(p) >> 32))
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 enum reg {
@@ -47,8 +45,6 @@ enum { ENGINES = 6, ARRAYS = 2, WGPS = 4, CUS = 8, CHANNELS = 32 };
 #define WGP(se, sa, w) ((uint32_t)(se) << 16 | (uint32_t)(sa) << 8 | (uint32_t)(w) << 2)
 #define CU(se, sa, cu) ((uint32_t)(se) << 16 | (uint32_t)(sa) << 8 | (uint32_t)(cu))
 #define CHANNEL(i)     (1u << 31 | 1u << 29 | (uint32_t)(i))
-#define TO_MEMORY      (5u << 8)
-#define WIDE           (1u << 16)
 #define CS_EN          (1u << 6)
 #define FORCE_EN       1u
 #define ALL_VMIDS      0x1fffeu
@@ -99,11 +95,7 @@ static uint32_t fences;
 
 static void set(uint32_t reg, uint32_t value)
 {
-    bool own = reg < PM4_UCONFIG_BASE;
-    const uint32_t p[] = {PM4_HEADER(own ? PM4_SET_SH_REG : PM4_SET_UCONFIG_REG, 2),
-                          reg - (uint32_t)(own ? PM4_SH_BASE : PM4_UCONFIG_BASE),
-                          value};
-    mock_submit(&queue, p, COUNT(p));
+    mock_set_register(&queue, reg, value);
 }
 
 static void dispatch(void)
@@ -115,18 +107,7 @@ static void dispatch(void)
 static uint64_t get(uint32_t reg, bool wide)
 {
     mem[2] = mem[3] = 0;
-    const uint32_t p[] = {PM4_HEADER(PM4_COPY_DATA, 5),
-                          TO_MEMORY | 4 | (wide ? WIDE : 0),
-                          reg,
-                          0,
-                          LO(mem + 2),
-                          HI(mem + 2),
-                          PM4_HEADER(PM4_WRITE_DATA, 4),
-                          TO_MEMORY,
-                          LO(mem),
-                          HI(mem),
-                          ++fences};
-    mock_submit(&queue, p, COUNT(p));
+    mock_copy_register(&queue, reg, wide, mem + 2, mem, ++fences);
     ck_assert(mock_wait32(mem, fences));
     return mem[2] | (uint64_t)mem[3] << 32;
 }

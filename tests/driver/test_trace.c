@@ -9,12 +9,7 @@
 #include "../suite.h"
 #include "config.h"
 #include "mock.h"
-#include "pm4.h"
 #include "sqtt.h"
-
-#define LO(p)    ((uint32_t)(uintptr_t)(p))
-#define HI(p)    ((uint32_t)((uint64_t)(uintptr_t)(p) >> 32))
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 enum reg {
     COMPUTE_THREAD_TRACE_ENABLE = 0x2e1e,
@@ -33,7 +28,6 @@ enum { ENGINES = 6, ROOM = 65536, WRITE_ERROR = 1 << 24 };
 #define ENGINE(se)   (1u << 30 | (uint32_t)(se) << 16)
 #define COMPUTE      (1u << 16)
 #define INSTRUCTIONS 0x127u /* of TOKEN_EXCLUDE, and when they execute */
-#define TO_MEMORY    (5u << 8)
 
 /* s_mov_b32 s4, 0; v_mov_b32 v0, s4; s_endpgm */
 static const uint32_t code[] = {0xbe840080, 0x7e000204, 0xbfb00000, 0xbf9f0000};
@@ -45,11 +39,7 @@ static uint32_t fences;
 
 static void set(uint32_t reg, uint32_t value)
 {
-    bool own = reg < PM4_UCONFIG_BASE;
-    const uint32_t p[] = {PM4_HEADER(own ? PM4_SET_SH_REG : PM4_SET_UCONFIG_REG, 2),
-                          reg - (uint32_t)(own ? PM4_SH_BASE : PM4_UCONFIG_BASE),
-                          value};
-    mock_submit(&queue, p, COUNT(p));
+    mock_set_register(&queue, reg, value);
 }
 
 static void dispatch(void)
@@ -60,18 +50,7 @@ static void dispatch(void)
 
 static uint32_t get(uint32_t reg)
 {
-    const uint32_t p[] = {PM4_HEADER(PM4_COPY_DATA, 5),
-                          TO_MEMORY | 4,
-                          reg,
-                          0,
-                          LO(mem + 1),
-                          HI(mem + 1),
-                          PM4_HEADER(PM4_WRITE_DATA, 4),
-                          TO_MEMORY,
-                          LO(mem),
-                          HI(mem),
-                          ++fences};
-    mock_submit(&queue, p, COUNT(p));
+    mock_copy_register(&queue, reg, false, mem + 1, mem, ++fences);
     ck_assert(mock_wait32(mem, fences));
     return mem[1];
 }
