@@ -84,7 +84,8 @@ void postmortem_show(FILE *out, struct core *core, bool several)
             more++;
     }
     if (more)
-        (void)fprintf(out, "  and %u more (--core FILE has all)\n", more);
+        (void)fprintf(out, "  and %u more%s\n", more,
+                      several ? "" : " (--core FILE has all)"); /* else refused */
 }
 
 void postmortem_waves(const struct capture *c, const struct core_subject *about,
