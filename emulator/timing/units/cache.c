@@ -13,8 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum {
     HOST_LINE = 64,
+    SIGNS = 16, /* that are compared at once */
     HUGE_PAGE = 2 << 20,
     MOST_FETCHED = 96, /* words of a set: of 32 ways all */
 };
@@ -43,31 +48,21 @@ static struct head *head_of(int64_t *set)
     return at;
 }
 
-static size_t head_words(const struct tm_cache *c)
-{
-    return (offsetof(struct head, sign) + c->stride + 7) / 8;
-}
-
-static size_t link_words(const struct tm_cache *c)
-{
-    return (c->ways * sizeof(struct links) + 7) / 8;
-}
-
 static struct links *links_of(const struct tm_cache *c, int64_t *set)
 {
-    void *at = set + head_words(c);
+    void *at = set + c->links;
     return at;
 }
 
 static uint64_t *tags_of(const struct tm_cache *c, int64_t *set)
 {
-    void *at = set + head_words(c) + link_words(c);
+    void *at = set + c->tags;
     return at;
 }
 
 static int64_t *times_of(const struct tm_cache *c, int64_t *set)
 {
-    return set + head_words(c) + link_words(c) + c->ways;
+    return set + c->times;
 }
 
 static int64_t *set_of(const struct tm_cache *c, uint64_t line)
@@ -107,17 +102,18 @@ rd_status tm_cache_create(struct tm_cache *c, uint64_t lines, uint32_t ways)
     if (ways == 0 || lines == 0 || ways > UINT16_MAX)
         return RD_E_RANGE;
     c->ways = ways;
-    c->stride = (ways + 7u) / 8u * 8u;
-    size_t words = head_words(c) + link_words(c) + 2 * (size_t)ways,
-           line = HOST_LINE / 8;
-    c->words = (words + line - 1) / line * line;
+    c->stride = (ways + SIGNS - 1) / SIGNS * SIGNS;
+    c->links = (uint32_t)(offsetof(struct head, sign) + c->stride + 7) / 8;
+    c->tags = c->links + (uint32_t)(ways * sizeof(struct links) + 7) / 8;
+    c->times = c->tags + ways;
+    size_t line = HOST_LINE / 8;
+    c->words = (c->times + ways + line - 1) / line * line;
     uint64_t sets = lines / ways ? lines / ways : 1;
     if (sets > UINT32_MAX / c->words) /* tm_cache_place */
         return RD_E_RANGE;
     c->sets = (uint32_t)sets;
     if (!give_memory(c, c->sets * c->words * sizeof *c->set))
         return RD_E_NOMEM;
-    c->last_set = c->set;
     return RD_OK;
 }
 
@@ -149,27 +145,36 @@ static bool is_emptied(const struct tm_cache *c, int64_t *set)
     return head_of(set)->emptied != c->emptied;
 }
 
-/* The way of a set that has the line, or .ways. The set is not emptied. Eight signs at
+/* Bits of those signs, from the first of so many on, that are one. */
+static unsigned which(const uint8_t *sign, uint8_t one)
+{
+    typedef uint8_t signs __attribute__((vector_size(SIGNS)));
+    signs all;
+    memcpy(&all, sign, sizeof all);
+#ifdef __SSE2__
+    return (unsigned)_mm_movemask_epi8((__m128i)(all == one));
+#else
+    unsigned bits = 0;
+    all = all == one;
+    for (unsigned k = 0; k < SIGNS; k++)
+        bits |= (all[k] & 1u) << k;
+    return bits;
+#endif
+}
+
+/* The way of a set that has the line, or .ways. The set is not emptied. Many signs at
  * once: most sets do not have it. */
 static unsigned find(const struct tm_cache *c, int64_t *set, uint64_t line)
 {
-    const uint64_t low = UINT64_C(0x0101010101010101);
     const uint8_t *sign = head_of(set)->sign;
     const uint64_t *tag = tags_of(c, set);
-    if (set == c->last_set && sign[c->last_way] && is_line(tag[c->last_way], line))
-        return c->last_way;
-    uint64_t all = sign_of(line) * low;
-    for (unsigned k = 0; k < c->ways; k += 8) {
-        uint64_t word;
-        memcpy(&word, sign + k, 8);
-        word ^= all;
-        word = (word - low) & ~word & low << 7; /* what is zero, and some more */
-        for (; word; word &= word - 1) {
-            unsigned way = k + (unsigned)__builtin_ctzll(word) / 8;
-            if (way < c->ways && sign[way] == (uint8_t)all && is_line(tag[way], line))
+    uint8_t own = sign_of(line);
+    for (unsigned k = 0; k < c->ways; k += SIGNS)
+        for (unsigned bits = which(sign + k, own); bits; bits &= bits - 1) {
+            unsigned way = k + (unsigned)__builtin_ctz(bits);
+            if (is_line(tag[way], line))
                 return way;
         }
-    }
     return c->ways;
 }
 
@@ -226,11 +231,11 @@ static void make_oldest(const struct tm_cache *c, int64_t *set, unsigned way)
 
 /* ---- the outside ---- */
 
-bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
+/* It was not what its set was accessed for the last time. */
+__attribute__((noinline)) static bool access_other(struct tm_cache *c, int64_t *set,
+                                                   uint64_t line, int64_t **ready)
 {
-    int64_t *set = set_of(c, line);
     struct head *head = head_of(set);
-    *(volatile bool *)&head->used = true; /* first: the host gives a page, not zeros */
     if (is_emptied(c, set)) {
         memset(head->sign, 0, c->stride);
         head->emptied = c->emptied;
@@ -240,10 +245,7 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
     if (!hit)
         way = before(c, links_of(c, set), head->newest); /* the oldest */
     make_newest(c, set, way);
-    c->last_set = set;
-    c->last_way = way;
     *ready = times_of(c, set) + way;
-    c->lost = false;
     if (hit) {
         c->hits++;
         return true;
@@ -257,6 +259,20 @@ bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
     *tag = line;
     head->sign[way] = sign_of(line);
     return false;
+}
+
+bool tm_cache_access(struct tm_cache *c, uint64_t line, int64_t **ready)
+{
+    int64_t *set = set_of(c, line);
+    struct head *head = head_of(set);
+    *(volatile bool *)&head->used = true; /* first: the host gives a page, not zeros */
+    unsigned way = head->newest;
+    c->lost = false;
+    if (is_emptied(c, set) || !head->sign[way] || !is_line(tags_of(c, set)[way], line))
+        return access_other(c, set, line, ready);
+    *ready = times_of(c, set) + way;
+    c->hits++;
+    return true;
 }
 
 void tm_cache_write(struct tm_cache *c, int64_t *ready)

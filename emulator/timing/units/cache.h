@@ -12,15 +12,14 @@
 
 struct tm_cache {
     uint32_t sets, ways;
-    uint32_t stride; /* signs of a set: its ways, eight by eight */
-    size_t words;    /* of 8 bytes, of a set (cache.c) */
-    int64_t *set;    /* they lie on the host's cache lines */
+    uint32_t stride;             /* signs of a set: its ways, sixteen by sixteen */
+    uint32_t links, tags, times; /* where they begin in a set, in words of 8 bytes */
+    size_t words;                /* of 8 bytes, of a set (cache.c) */
+    int64_t *set;                /* they lie on the host's cache lines */
     void *memory;
-    size_t mapped;     /* bytes of it; 0: it is the heap's */
-    uint32_t emptied;  /* how often so far */
-    int64_t *last_set; /* what was accessed last */
-    unsigned last_way;
-    bool lost; /* the last miss has put out a line that was written */
+    size_t mapped;    /* bytes of it; 0: it is the heap's */
+    uint32_t emptied; /* how often so far */
+    bool lost;        /* the last miss has put out a line that was written */
     uint64_t lost_line;
     uint64_t hits, misses;
 };
