@@ -375,49 +375,90 @@ static uint64_t place(const struct tm_memory *m, uint64_t address)
     return at - at % TM_HOST_PAGE;
 }
 
+/* What lanes that go together have asked for. */
+struct together {
+    uint64_t seen[64]; /* segments */
+    unsigned n;
+    uint64_t page, page_at; /* the last one, and where it is; of all groups */
+};
+
+/* The bytes from an address up to another one. */
+static void add_bytes(const struct tm_memory *m, uint64_t address, uint64_t last,
+                      struct together *t, struct tm_request *r)
+{
+    for (uint64_t s = address / 64; s <= last / 64; s++) {
+        if (s * 64 / TM_HOST_PAGE != t->page) {
+            t->page = s * 64 / TM_HOST_PAGE;
+            t->page_at = place(m, s * 64 > address ? s * 64 : address);
+        }
+        uint64_t segment = (t->page_at + s * 64 % TM_HOST_PAGE) / 64;
+        unsigned k = 0;
+        while (k < t->n && t->seen[k] != segment)
+            k++;
+        if (k < t->n || t->n == 64)
+            continue;
+        t->seen[t->n++] = segment;
+        add_segment(r, segment);
+    }
+}
+
+/* Sixteen lanes at even distances that leave no segment out, in one page: they ask for
+ * what lies from the first to the last. */
+enum { RUN = 16 };
+
+static bool is_run(const uint64_t *a, unsigned bytes)
+{
+    uint64_t step = a[1] - a[0], at = a[0], differ = 0;
+    for (unsigned k = 0; k < RUN; k++, at += step)
+        differ |= a[k] ^ at;
+    return !differ && step <= 64 &&
+           a[0] / TM_HOST_PAGE == (a[RUN - 1] + bytes - 1) / TM_HOST_PAGE;
+}
+
+/* Lanes from a first one on, one by one. */
+static void add_lanes(const struct tm_memory *m, const struct emu_access *x,
+                      uint64_t stride, unsigned first, uint64_t lanes,
+                      struct together *t, struct tm_request *r)
+{
+    uint64_t from = 0, room = 0; /* where the lane before it went: to begin there */
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned lane = first + (unsigned)__builtin_ctzll(lanes);
+        uint64_t address = x->space == EMU_SPACE_SCRATCH
+                               ? stride + x->address[lane] * 32 + lane % 32 * 4
+                               : x->address[lane];
+        if (address - from < room)
+            continue;
+        uint64_t last = address + x->bytes - 1;
+        from = last / 64 * 64;
+        room = x->bytes <= 64 ? 65 - x->bytes : 0;
+        add_bytes(m, address, last, t, r);
+    }
+}
+
 /* Coalesce one access: lanes go in groups of 128 bytes; each 64 bytes touched by a
  * group is a request. */
 static void coalesce(const struct tm_base *b, const struct tm_memory *m,
                      const struct emu_access *x, uint64_t stride, struct tm_request *r)
 {
     unsigned group = x->bytes > 4 ? 128u / (x->bytes > 16 ? 16u : x->bytes) : 32u;
-    uint64_t last_page = UINT64_MAX, page_at = 0;
-    for (unsigned first = 0; first < 64; first += group) {
-        uint64_t seen[64];
-        unsigned n = 0;
-        uint64_t lanes = x->lanes >> first;
-        if (group < 64)
-            lanes &= (UINT64_C(1) << group) - 1;
-        if (!lanes)
+    unsigned run = x->space == EMU_SPACE_SCRATCH || group % RUN ? group : RUN;
+    uint64_t all = (UINT64_C(1) << run) - 1;
+    int64_t rate = PARAM(b, vmem_lines_per_cycle);
+    struct together t;
+    t.page = UINT64_MAX;
+    for (unsigned first = 0; first < 64 && x->lanes >> first; first += group) {
+        if (!(x->lanes >> first & ((UINT64_C(1) << group) - 1)))
             continue;
-        uint64_t from = 0, room = 0; /* where the lane before it went: to begin there */
-        for (; lanes; lanes &= lanes - 1) {
-            unsigned lane = first + (unsigned)__builtin_ctzll(lanes);
-            uint64_t address = x->space == EMU_SPACE_SCRATCH
-                                   ? stride + x->address[lane] * 32 + lane % 32 * 4
-                                   : x->address[lane];
-            if (address - from < room)
-                continue;
-            uint64_t end = address + x->bytes - 1;
-            from = end / 64 * 64;
-            room = x->bytes <= 64 ? 65 - x->bytes : 0;
-            for (uint64_t s = address / 64; s <= end / 64; s++) {
-                if (s * 64 / TM_HOST_PAGE != last_page) {
-                    last_page = s * 64 / TM_HOST_PAGE;
-                    page_at = place(m, s * 64 > address ? s * 64 : address);
-                }
-                uint64_t segment = (page_at + s * 64 % TM_HOST_PAGE) / 64;
-                unsigned k = 0;
-                while (k < n && seen[k] != segment)
-                    k++;
-                if (k < n || n == 64)
-                    continue;
-                seen[n++] = segment;
-                add_segment(r, segment);
-            }
+        t.n = 0;
+        for (unsigned k = first; k < first + group && k < 64; k += run) {
+            uint64_t lanes = x->lanes >> k & all;
+            if (run == RUN && lanes == all && is_run(x->address + k, x->bytes))
+                add_bytes(m, x->address[k], x->address[k + RUN - 1] + x->bytes - 1, &t,
+                          r);
+            else
+                add_lanes(m, x, stride, k, lanes, &t, r);
         }
-        int64_t rate = PARAM(b, vmem_lines_per_cycle);
-        r->cycles += tm_max(1, ((int64_t)n + rate - 1) / rate);
+        r->cycles += tm_max(1, ((int64_t)t.n + rate - 1) / rate);
         r->groups++;
     }
 }
