@@ -23,12 +23,10 @@ struct path {
     unsigned last;
 };
 
-/* The next instruction of a SIMD from here on, or n. */
-static unsigned next_of(const struct tm_send *s, unsigned simd, unsigned from)
+/* One of a SIMD's, by age. */
+static struct tm_send_op *op_of(struct tm_sends *l, unsigned k)
 {
-    while (from < s->n && s->op[from].simd != simd)
-        from++;
-    return from;
+    return &l->op[(l->first + k) % TM_SENDS];
 }
 
 /* Whose turn it is of two that wait, or wait next. */
@@ -386,86 +384,76 @@ static struct tm_request *take_request(struct tm_sent *t)
     return t->made = r;
 }
 
-/* The same as arrange() of one that waits alone. */
-static void arrange_one(const struct tm_base *b, struct tm_send *s, int64_t settled)
+/* It waits for the path, which has it then. */
+static void take_path(const struct tm_base *b, struct path *p, unsigned turn,
+                      struct tm_send_op *o)
 {
-    struct tm_send_op *o = &s->op[0];
-    struct tm_queue *q = &o->in->vmem_queue;
-    int64_t accept = tm_max(tm_max(s->free, o->ready), o->accept), burst = s->burst;
-    if (o->simd != s->last)
-        burst = 0;
-    else if (accept > s->free) /* its turn has passed meanwhile */
-        burst = PARAM(b, send_turn_cycles);
-    o->free = accept + o->cycles;
-    if (q->n)
-        q->free_at[(q->first + q->n - 1) % 64] = o->free;
-    if (accept < settled) {
-        s->free = o->free, s->burst = burst + o->cycles, s->last = o->simd, s->n = 0;
-        o->accept = accept;
-        go(b, s, o);
-    } else if (o->accept < accept) {
-        put_off(o, accept);
+    o->then = tm_max(tm_max(p->free, o->ready), o->accept);
+    if (turn != p->last)
+        p->burst = 0;
+    else if (o->then > p->free) /* its turn has passed meanwhile */
+        p->burst = PARAM(b, send_turn_cycles);
+    p->burst += o->cycles;
+    p->free = o->then + o->cycles;
+    p->last = turn;
+}
+
+/* Who waits hears of it, of a SIMD's from one on; so many are done with. */
+static void tell_sends(struct tm_sends *l, unsigned from, unsigned gone)
+{
+    struct tm_queue *q = l->n ? &op_of(l, 0)->in->vmem_queue : NULL;
+    unsigned held = q ? q->n : 0;
+    /* From the last: none lands on another's time. */
+    for (unsigned k = l->n; k-- > from;) {
+        struct tm_send_op *o = op_of(l, k);
+        if (held > 0)
+            q->free_at[(q->first + --held) % 64] = o->then + o->cycles;
+        if (o->accept < o->then)
+            put_off(o, o->then);
     }
+    l->first += gone;
+    l->n -= gone;
 }
 
 /* Arrange what waits; what is accepted before a time is done with. */
 static void arrange(const struct tm_base *b, struct tm_send *s, int64_t settled)
 {
-    if (s->n == 1) {
-        arrange_one(b, s, settled);
-        return;
-    }
     struct path p = {s->free, s->burst, s->last};
-    unsigned at[2] = {next_of(s, 0, 0), next_of(s, 1, 0)}, kept = 0, n[2] = {0};
-    uint32_t gone = 0;
-    int64_t when[TM_SENDS] = {0};
-    while (at[0] < s->n || at[1] < s->n) {
-        unsigned turn = at[0] == s->n ? 1 : at[1] == s->n ? 0 : p.last;
-        if (at[0] < s->n && at[1] < s->n)
-            turn = choose(b, &p, &s->op[at[p.last]], &s->op[at[!p.last]]);
-        struct tm_send_op *o = &s->op[at[turn]];
-        int64_t accept = tm_max(tm_max(p.free, o->ready), o->accept);
-        if (turn != p.last)
-            p.burst = 0;
-        else if (accept > p.free) /* its turn has passed meanwhile */
-            p.burst = PARAM(b, send_turn_cycles);
-        p.burst += o->cycles;
-        p.free = accept + o->cycles;
-        p.last = turn;
-        when[at[turn]] = accept;
-        o->free = accept + o->cycles;
-        if (accept < settled) {
-            gone |= 1u << at[turn];
+    unsigned at[2] = {0, 0}, gone[2] = {0, 0};
+    unsigned later[2] = {s->of[0].n, s->of[1].n}; /* from the first that is */
+    while (at[0] < s->of[0].n || at[1] < s->of[1].n) {
+        unsigned turn = at[0] == s->of[0].n;
+        struct tm_send_op *o = op_of(&s->of[turn], at[turn]);
+        if (!turn && at[1] < s->of[1].n) {
+            struct tm_send_op *other = op_of(&s->of[1], at[1]);
+            turn = p.last ? choose(b, &p, other, o) : choose(b, &p, o, other);
+            o = turn ? other : o;
+        }
+        take_path(b, &p, turn, o);
+        if (o->then != o->accept && later[turn] > at[turn])
+            later[turn] = at[turn];
+        at[turn]++;
+        if (o->then < settled) {
+            gone[turn]++;
             s->free = p.free, s->burst = p.burst, s->last = p.last;
-            o->accept = accept;
+            o->accept = o->then;
             go(b, s, o);
         }
-        at[turn] = next_of(s, turn, at[turn] + 1);
     }
-    /* From the last: none lands on another's time. */
-    for (unsigned k = s->n; k-- > 0;) {
-        struct tm_send_op *o = &s->op[k];
-        struct tm_queue *q = &o->in->vmem_queue;
-        if (n[o->simd] < q->n) {
-            unsigned entry = (q->first + q->n - ++n[o->simd]) % 64;
-            q->free_at[entry] = o->free;
-        }
-        if (o->accept < when[k])
-            put_off(o, when[k]);
-    }
-    for (unsigned k = 0; k < s->n; k++)
-        if (!(gone >> k & 1u))
-            s->op[kept++] = s->op[k];
-    s->n = kept;
+    for (unsigned k = 0; k < 2; k++)
+        tell_sends(&s->of[k], later[k], gone[k]);
+    s->n = s->of[0].n + s->of[1].n;
+}
+
+static bool is_due(struct tm_sends *l, int64_t until)
+{
+    return l->n && op_of(l, 0)->accept < until;
 }
 
 void tm_send_settle(const struct tm_base *b, struct tm_send *s, int64_t until)
 {
-    for (unsigned k = 0; k < s->n; k++)
-        if (s->op[k].accept < until) {
-            arrange(b, s, until);
-            return;
-        }
+    if (is_due(&s->of[0], until) || is_due(&s->of[1], until))
+        arrange(b, s, until);
 }
 
 /* The slot of the chip that a wave's scratch is addressed by. */
@@ -493,21 +481,22 @@ void tm_send(const struct tm_base *b, struct tm_send *s, struct tm_wave *w,
     fifo_at(f, number)->open = true;
     w->open++;
     queue_add(&w->simd->vmem_queue, ready);
-    s->op[s->n++] = (struct tm_send_op){.wave = w,
-                                        .in = w->simd,
-                                        .inst = i,
-                                        .age = w->age,
-                                        .ready = ready,
-                                        .cycles = cycles,
-                                        .simd = w->simd == &w->simd->cu->simd[1],
-                                        .counted = number,
-                                        .request = request,
-                                        .more = w->hints.clause_more,
-                                        .list = w->list,
-                                        .listed = tm_listed(w)};
+    struct tm_sends *l = &s->of[w->simd == &w->simd->cu->simd[1]];
+    struct tm_send_op *o = op_of(l, l->n++);
+    s->n++;
+    *o = (struct tm_send_op){.wave = w,
+                             .in = w->simd,
+                             .inst = i,
+                             .age = w->age,
+                             .ready = ready,
+                             .cycles = cycles,
+                             .counted = number,
+                             .request = request,
+                             .more = w->hints.clause_more,
+                             .list = w->list,
+                             .listed = tm_listed(w)};
     arrange(b, s, ready);
-    int64_t accept = s->op[s->n - 1].accept;
-    tm_operands_send(b, &w->simd->valu.operands, i, accept);
-    w->mem.vmem_accept = accept;
-    w->mem.sent = tm_max(w->mem.sent, accept + cycles);
+    tm_operands_send(b, &w->simd->valu.operands, i, o->accept);
+    w->mem.vmem_accept = o->accept;
+    w->mem.sent = tm_max(w->mem.sent, o->accept + cycles);
 }

@@ -18,11 +18,12 @@ struct tm_send_op {
     struct tm_simd *in;
     const struct tm_inst *inst;
     uint64_t age;
-    int64_t ready, accept, free;
-    unsigned cycles, simd, counted; /* counted: its number in the counter */
-    bool more;                      /* of a clause whose first has gone */
-    struct tm_list *list;           /* of the wave, even if that has left */
-    size_t listed;                  /* its place there */
+    int64_t ready, accept;
+    int64_t then;             /* it is accepted then, as things are now */
+    unsigned cycles, counted; /* counted: its number in the counter */
+    bool more;                /* of a clause whose first has gone */
+    struct tm_list *list;     /* of the wave, even if that has left */
+    size_t listed;            /* its place there */
     struct tm_request *request;
 };
 
@@ -53,14 +54,20 @@ struct tm_sent {
     char apart[64]; /* from what another thread writes */
 };
 
-/* Of a CU. Those of a SIMD are oldest first. */
+/* Of a SIMD, oldest first: a ring. */
+struct tm_sends {
+    unsigned first, n;
+    struct tm_send_op op[TM_SENDS];
+};
+
+/* Of a CU. */
 struct tm_send {
     struct tm_vmem *to;
     const struct tm_memory *mem;
     struct tm_sent *sent;
     unsigned number, n, last; /* number: of the CU in the chip; last: SIMD that sent */
     int64_t free, burst;
-    struct tm_send_op op[TM_SENDS];
+    struct tm_sends of[2]; /* n in all */
 };
 
 /* An instruction issues now and takes so many cycles to send. */
